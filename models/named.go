@@ -1,13 +1,11 @@
 package models
 
-import "strings"
-
 // RevealName is RevealString of a name on one line, for surfaces that have no
-// styling: where it mixes scripts, that is said behind it.
+// styling: where it mixes scripts or has look-alikes, that is said behind it.
 func RevealName(s string) string {
 	shown := RevealString(s, false)
-	if scripts, mixed := MixedScripts(s); mixed {
-		shown += " (mixes " + strings.Join(scripts, " and ") + ")"
+	if note := ScriptNote(s); note != "" {
+		shown += " (" + note + ")"
 	}
 	return shown
 }

@@ -13,6 +13,7 @@ func TestNamesWithoutStylingI13(t *testing.T) {
 		"deployer":                 "deployer",
 		"Zürich büro":              "Zürich büro",
 		"d\u0435ployer":            "d\u0435ployer (mixes Cyrillic and Latin)",
+		"Nordl\u0131cht Bank":      "Nordl\u0131cht Bank (has letters that look like others)",
 		"bot\u202e":                "bot⟨U+202E⟩",
 		"two\nlines":               "two⟨U+000A⟩lines",
 		"d\u0435p\u200bl\u0435yer": "d\u0435p⟨U+200B⟩l\u0435yer (mixes Cyrillic and Latin)",

@@ -45,7 +45,8 @@ func scriptOf(r rune) string {
 // MixedScripts reports whether a name mixes scripts as no language does, and
 // which: within a word ("аpple" with a Cyrillic а), or by a word that looks like
 // one of its other words' script and is none ("сору me"). Names in several
-// languages, and what Japanese, Chinese and Korean mix, are none.
+// languages, and what Japanese, Chinese and Korean mix, are none. One script alone
+// has letters that look like others of its own ("Nordlıcht" without a dot).
 func MixedScripts(s string) (scripts []string, mixed bool) {
 	if isASCII(s) {
 		return nil, false
@@ -66,10 +67,26 @@ func MixedScripts(s string) (scripts []string, mixed bool) {
 			return found, true
 		}
 	}
-	if latin && looksLatin != "" {
+	switch {
+	case latin && looksLatin == "Latin":
+		return []string{"Latin"}, true
+	case latin && looksLatin != "":
 		return []string{looksLatin, "Latin"}, true
 	}
 	return nil, false
+}
+
+// ScriptNote says in words what MixedScripts finds, to be put behind a name; empty
+// if it finds nothing.
+func ScriptNote(s string) string {
+	scripts, mixed := MixedScripts(s)
+	switch {
+	case !mixed:
+		return ""
+	case len(scripts) == 1:
+		return "has letters that look like others"
+	}
+	return "mixes " + strings.Join(scripts, " and ")
 }
 
 // units are Greek letters that stand beside Latin ones in units and formulas, and
@@ -102,7 +119,7 @@ func mayMix(scripts []string) bool {
 const likeASCII = "аaеeоoрpсcуyхxѕsіiїiјjԁdԛqԝwһhҽeӏlԍgѵvьbүy" +
 	"АAВBЕEЅSІIЈJКKМMНHОOРPСCТTХXУYҮYԌGԜWӀI" +
 	"αaγyιiνvοoρpσoυuΑAΒBΕEΖZΗHΙIΚKΜMΝNΟOΡPΤTΥYΧX" +
-	"օoսuոnտsցgհhզqյjքpѡwɑaɡgıiʟlᴄcᴏoᴠvᴡwᴢzꜱs"
+	"օoսuոnտsցgհhզqյjքpѡwɑaɡgıiʟlᴄcᴏoᴠvᴡwᴢzꜱsǀlǁlǂ=ǃ!"
 
 var lookalikes = func() map[rune]rune {
 	out := map[rune]rune{}

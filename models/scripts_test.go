@@ -10,23 +10,25 @@ import (
 func TestMixedScripts(t *testing.T) {
 	t.Parallel()
 	for s, want := range map[string]string{
-		"release-bot":           "",
-		"Bücher größer":         "",
-		"Миграция PostgreSQL":   "",
-		"東京タワー Tower です":        "",
-		"한국어 漢字 Latin":          "",
-		"ㄅㄆ漢字":                  "",
-		"αβγ":                   "",
-		"100 €":                 "",
-		"12 μs at 3 kΩ, Δx":     "",
-		"":                      "",
-		"rele\u0430se-bot":      "Cyrillic Latin", // a Cyrillic a
-		"\u0391dmin":            "Greek Latin",
-		"p\u0585st":             "Armenian Latin",
-		"漢Жя":                   "Cyrillic Han",
-		"please сору":           "Cyrillic Latin", // a word that only looks like copy
-		"\u13a1olex":            "Cherokee Latin",
-		strings.Repeat("ж", 99): "",
+		"release-bot":                "",
+		"Bücher größer":              "",
+		"Миграция PostgreSQL":        "",
+		"東京タワー Tower です":             "",
+		"한국어 漢字 Latin":               "",
+		"ㄅㄆ漢字":                       "",
+		"αβγ":                        "",
+		"100 €":                      "",
+		"12 μs at 3 kΩ, Δx":          "",
+		"":                           "",
+		"rele\u0430se-bot":           "Cyrillic Latin", // a Cyrillic a
+		"\u0391dmin":                 "Greek Latin",
+		"p\u0585st":                  "Armenian Latin",
+		"漢Жя":                        "Cyrillic Han",
+		"please сору":                "Cyrillic Latin", // a word that only looks like copy
+		"\u13a1olex":                 "Cherokee Latin",
+		"Nordl\u0131cht Hosting":     "Latin", // a letter without its dot
+		"Bob and \u01c0\u01c0\u01c0": "Latin", // clicks that look like strokes
+		strings.Repeat("ж", 99):      "",
 	} {
 		got, mixed := models.MixedScripts(s)
 		if strings.Join(got, " ") != want || mixed != (want != "") {

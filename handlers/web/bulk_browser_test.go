@@ -19,7 +19,7 @@ func (w *world) mixed() (fine, more, high *models.Approval) {
 			in.ToolName, in.Input, in.TimeoutSeconds = tool, []byte(input), new(int64(3600+60*n))
 		})
 	}
-	return ask(0, "Bash", `{"command":"make all"}`), ask(1, "Bash", `{"command":"make more","cwd":"/etc/THE-FOLDER"}`), ask(2, "pay", `{"amount":"1.00","currency":"EUR","to":"A"}`)
+	return ask(0, "Bash", `{"command":"make all"}`), ask(1, "Bash", `{"command":"make more","description":"in THE-FOLDER"}`), ask(2, "pay", `{"amount":"1.00","currency":"EUR","to":"A"}`)
 }
 
 func pickOf(a *models.Approval) string { return fmt.Sprintf("#row-%s input[name=pick]", a.ID) }
@@ -51,7 +51,7 @@ func TestInABrowserSeveralAreApprovedInTheInbox(t *testing.T) {
 	p.click("#bulk [name=verdict][value=approve]")
 	p.sees("#detail h2", "Approve which of 3 requests?")
 	p.sees(bulkRow(high), "High-risk requests can't be bulk-approved")
-	p.sees(bulkRow(more), "does not show cwd")
+	p.sees(bulkRow(more), "does not show description")
 	p.sees("[data-bulk-chosen]", "1 selected")
 	if strings.Contains(p.text("#detail"), "THE-FOLDER") || p.value(`document.querySelectorAll(".bulk-question [name=pick]").length`) != "1" {
 		t.Error("what is left out is open, or can be ticked")

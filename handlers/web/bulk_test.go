@@ -141,13 +141,13 @@ func TestBulkLeavesOutWhatItsLineDoesNotSay(t *testing.T) {
 		t.Fatal(err)
 	}
 	fine := bash(`{"command":"make all"}`)
-	more := bash(`{"command":"make more","cwd":"/etc","timeout":5}`)
+	more := bash(`{"command":"make more","description":"all","timeout":5}`)
 	cut := bash(`{"command":"` + strings.Repeat("make x; ", 40) + `THE-END"}`)
 	hidden := bash("{\"command\":\"make a\u200bll\"}")
 	twin := bash(`{"command":"make twin"}`)
 	page := p.post("/approvals/bulk", ticked(fine, more, cut, hidden, twin)).is(http.StatusOK).says("main h1", "Approve which of 5 requests?").
 		says("main", "Nothing is decided yet", "4 requests are not selected").
-		says(bulkRow(more), "Not selected", "does not show cwd, timeout").says(bulkRow(cut), "does not show command").
+		says(bulkRow(more), "Not selected", "does not show description, timeout").says(bulkRow(cut), "does not show command").
 		says(bulkRow(hidden), "has a warning", "Contains hidden characters").says(bulkRow(twin), "has a warning", "Identical call approved by admin@example.com", "Duplicate?")
 	if got := page.doc.Find(".bulk-question [name=pick]"); got.Length() != 1 || got.AttrOr("value", "") != string(fine.ID)+" "+fine.Digest {
 		t.Fatalf("%d can be ticked at first", got.Length())
@@ -175,7 +175,7 @@ func TestBulkLeavesOutWhatItsLineDoesNotSay(t *testing.T) {
 	}
 	// Nothing ticked decides nothing, and the question stays.
 	page = p.post("/approvals/bulk", ticked(more)).is(http.StatusOK)
-	p.post("/approvals/bulk", page.again("verdict", "approve")).is(http.StatusUnprocessableEntity).says("main", "Nothing is selected").says(bulkRow(more), "does not show cwd")
+	p.post("/approvals/bulk", page.again("verdict", "approve")).is(http.StatusUnprocessableEntity).says("main", "Nothing is selected").says(bulkRow(more), "does not show description")
 }
 
 func TestBulkAsksBeforeItDecidesMany(t *testing.T) {

@@ -40,6 +40,10 @@ func readEmail(members map[string]jsontext.Value) (Headline, bool) {
 	if len(e.To)+len(e.Cc)+len(e.Bcc) <= mostNamed {
 		shown = append(shown, "to", "cc", "bcc")
 	}
+	if e.From != "" {
+		from, cut := middle(e.From, mostOfAddress)
+		h.Tail, h.Cut, shown = "from "+word(from), h.Cut || cut, append(shown, "from")
+	}
 	h.Hidden = without(all, shown...)
 	return h, true
 }

@@ -15,7 +15,7 @@ import (
 // leads are how headlines of known kinds begin.
 var leads = []string{
 	"Pay ", "Email ", "Edit ", "Write ", "Get from ", "Post to ", "Put to ", "Patch at ", "Delete ", "Push ", "Force-push ", "Run: ", "Run ", "Answer: ", "Proposal: ", "Reply: ",
-	"Update ", "Insert into ", "Drop table ", "Truncate ", "Alter table ", "Set the budget ", "Allow the agent ",
+	"Update ", "Insert into ", "Drop table ", "Truncate ", "Alter table ", "Set the budget ", "Allow the agent ", "On ", "With ", "Approve", "Rejected", "Transfer ",
 }
 
 // pieces are what hostile texts are made of.
@@ -29,7 +29,7 @@ func text(t *rapid.T, label string) string {
 }
 
 func anyInput(t *rapid.T) string {
-	names := []string{"command", "cmd", "amount", "currency", "to", "url", "method", "query", "file_path", "old_string", "new_string", "content", "subject", "question", "description", "x"}
+	names := []string{"command", "cmd", "amount", "currency", "to", "url", "method", "query", "file_path", "old_string", "new_string", "content", "subject", "question", "description", "x", "cwd", "database", "params", "iban", "headers"}
 	in := map[string]any{}
 	for range rapid.IntRange(0, 5).Draw(t, "members") {
 		value := any(text(t, "value"))

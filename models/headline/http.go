@@ -44,10 +44,14 @@ func readHTTP(f *fields, verb string) (Headline, bool) {
 	h.Headers, _ = f.ofKind("{", "headers")
 	h.Body, _ = f.value("body", "json", "data")
 	f.number("timeout")
-	if h.drawn, ok = f.all(); !ok {
+	if h.drawn, ok = f.all(); !ok || h.overridden() {
 		return Headline{}, false
 	}
-	return Headline{Lead: does[verb], Rest: h.Host, Hidden: without(h.drawn, "method"), Known: h}, true
+	out := Headline{Lead: does[verb], Rest: h.Host, Hidden: without(h.drawn, "method"), Known: h}
+	if n := h.telling(); n > 0 {
+		out.Tail = "with " + counted(n, "header")
+	}
+	return out, true
 }
 
 // maxAddress is the longest address that is read, in bytes.

@@ -82,9 +82,11 @@ func TestWhatAHeadlineLeavesOut(t *testing.T) {
 	}{
 		{"pay", `{"amount":5,"currency":"EUR","to":"ACME","reference":"x"}`, []string{"reference"}, []string{"amount", "currency", "reference", "to"}},
 		{"Edit", `{"file_path":"a.go","old_string":"a","new_string":"b"}`, []string{"new_string", "old_string"}, []string{"file_path", "new_string", "old_string"}},
-		{"Bash", `{"command":"git push --force origin main","cwd":"/x"}`, []string{"cwd"}, []string{"command", "cwd"}},
+		{"Bash", `{"command":"git push --force origin main","cwd":"/x","timeout":5}`, []string{"timeout"}, []string{"command", "cwd", "timeout"}},
 		{"Bash", `{"command":"` + strings.Repeat("echo a; ", 200) + `"}`, []string{"command"}, []string{"command"}},
-		{"sql", `{"query":"DROP TABLE a","params":[1]}`, []string{"params"}, []string{"params", "query"}},
+		{"sql", `{"query":"DROP TABLE a","params":[1]}`, nil, []string{"params", "query"}},
+		{"sql", `{"query":"DROP TABLE a","params":["` + strings.Repeat("a", 99) + `"]}`, []string{"params"}, []string{"params", "query"}},
+		{"pay", `{"amount":5,"currency":"EUR","to":"ACME","iban":"` + strings.Repeat("1", 35) + `"}`, []string{"iban"}, []string{"amount", "currency", "iban", "to"}},
 		{"http.post", `{"url":"https://a.example/x","body":1}`, []string{"body", "url"}, []string{"body", "url"}},
 		{"send_email", `{"to":"a@b.example","subject":"x","body":"y"}`, []string{"body"}, []string{"body", "subject", "to"}},
 		{"send_email", `{"to":["a","b","c"],"subject":"x"}`, []string{"to"}, []string{"subject", "to"}},
@@ -100,6 +102,48 @@ func TestWhatAHeadlineLeavesOut(t *testing.T) {
 		}
 		if !slices.Equal(members, tt.members) {
 			t.Errorf("%s %s knows %q, want %q", tt.tool, tt.input, members, tt.members)
+		}
+	}
+}
+
+// Where a command runs, on which database, and to which account money goes decides what is
+// done: two requests that differ in it never have one headline. Only what is listed as untold
+// may differ in silence (I6).
+func TestWhatDecidesIsPartOfTheHeadlineI6(t *testing.T) {
+	t.Parallel()
+	for _, call := range []struct {
+		tool, members string
+		told, untold  []string // a member and its value
+	}{
+		{"Bash", `"command":"rm -rf build"`, []string{`"cwd":"/"`, `"cwd":"/srv/shop"`, `"workdir":"/a"`, `"dir":"/b"`, `"working_directory":"/c"`, `"run_in_background":true`}, []string{`"description":"x"`, `"timeout":5`, `"timeout_ms":5`, `"timeout_seconds":5`}},
+		{"Bash", `"command":"git push -f origin main"`, []string{`"cwd":"/srv/a"`, `"cwd":"/srv/b"`}, []string{`"description":"x"`}},
+		{"sql", `"query":"TRUNCATE a"`, []string{`"database":"test"`, `"database":"prod"`, `"db":"x"`, `"schema":"y"`, `"params":[1]`, `"parameters":[2]`, `"args":{"a":1}`}, []string{`"timeout":5`, `"timeout_ms":5`}},
+		{"sql", `"query":"DELETE FROM a WHERE id < ?"`, []string{`"params":[1]`, `"params":[999999]`}, nil},
+		{"pay", `"amount":5,"currency":"EUR","to":"Bob"`, []string{`"iban":"DE89370400440532013000"`, `"iban":"GB29NWBK60161331926819"`, `"account":"1"`}, []string{`"reference":"x"`, `"memo":"x"`, `"invoice":5`}},
+		{"send_email", `"to":"a","subject":"b"`, []string{`"from":"c"`, `"cc":"d"`, `"bcc":["e"]`}, []string{`"body":"x"`, `"text":"x"`, `"html":"x"`}},
+		{"http.post", `"url":"https://a.example"`, []string{`"headers":{"Authorization":"x"}`}, []string{`"headers":{"Accept":"x","content-type":"y"}`, `"body":"x"`, `"json":{}`, `"data":[]`, `"timeout":5`}},
+		{"Edit", `"path":"a","old_str":"b","new_str":"c"`, []string{`"replace_all":true`}, nil},
+	} {
+		says := func(member string) string {
+			h := headline.Of(&models.Response{Kind: models.KindToolCall, ToolName: call.tool, ToolInputJSON: "{" + call.members + member + "}"})
+			if h.Known == nil {
+				t.Errorf("%s with %s is of no known kind", call.tool, member)
+			}
+			return h.Text()
+		}
+		without := says("")
+		seen := map[string]string{without: "nothing"}
+		for _, member := range call.told {
+			got := says("," + member)
+			if other := seen[got]; other != "" {
+				t.Errorf("%s: %s and %s are both %s", call.tool, member, other, got)
+			}
+			seen[got] = member
+		}
+		for _, member := range call.untold {
+			if got := says("," + member); got != without {
+				t.Errorf("%s with %s: %s", call.tool, member, got)
+			}
 		}
 	}
 }

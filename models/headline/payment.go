@@ -33,10 +33,29 @@ func readPayment(members map[string]jsontext.Value) (Headline, bool) {
 		return Headline{}, false
 	}
 	p.drawn = all
-	return Headline{
+	h := Headline{
 		Lead: "Pay " + p.Amount + " " + p.Currency + " to", Rest: name(p.Payee),
 		Hidden: without(all, "amount", "currency", payee), Known: p,
-	}, true
+	}
+	h.account(p)
+	return h, true
+}
+
+// maxAccount is the longest number of an account that is shown whole, in characters: that of
+// the longest IBAN.
+const maxAccount = 34
+
+// account says to which account money would go, where that is not its payee: whole, or else
+// its last four characters. In parentheses it can't be taken for a part of the payee's name.
+func (h *Headline) account(p *Payment) {
+	number := []rune(p.Account)
+	if len(number) > maxAccount {
+		h.Tail, h.Cut = "(account …"+word(string(number[len(number)-4:]))+")", true
+		return
+	}
+	if h.Hidden = without(h.Hidden, "iban", "account"); p.Account != "" && p.Account != p.Payee {
+		h.Tail = "(account " + word(p.Account) + ")"
+	}
 }
 
 // literal is a text, or a number as it was sent; empty if it is not there.

@@ -29,7 +29,7 @@ const shortScript = 80
 
 func readShell(members map[string]jsontext.Value) (Headline, bool) {
 	f := newFields(members)
-	s := &Shell{Directory: f.maybe("cwd", "workdir", "working_directory"), Timeout: f.number("timeout", "timeout_ms", "timeout_seconds")}
+	s := &Shell{Directory: f.maybe("cwd", "workdir", "working_directory", "dir"), Timeout: f.number("timeout", "timeout_ms", "timeout_seconds")}
 	s.Background, s.Description = f.flag("run_in_background"), f.maybe("description")
 	command, named := f.ofKind(`"[`, "command", "cmd")
 	h := Headline{Known: s}
@@ -49,7 +49,46 @@ func readShell(members map[string]jsontext.Value) (Headline, bool) {
 	if h.Hidden = all; !h.partly {
 		h.Hidden = without(all, named)
 	}
+	h.runs(s)
 	return h, true
+}
+
+// runs says where a command would run, and that nobody waits for it. A shell is given any
+// words, so these come before them, or behind plain ones.
+func (h *Headline) runs(s *Shell) {
+	if s.Background {
+		h.adds("in the background", "run_in_background")
+	}
+	if s.Directory != "" {
+		where, cut := place(s.Directory)
+		if h.adds("in "+where, "cwd", "workdir", "working_directory", "dir"); cut {
+			h.Cut = true
+		}
+	}
+}
+
+// adds puts words into a headline where no text of an agent comes before them: these members
+// are shown then.
+func (h *Headline) adds(words string, members ...string) {
+	lead, colon := strings.CutSuffix(h.Lead, ":")
+	switch {
+	case h.Tail != "":
+		h.Tail += " " + words
+	case colon:
+		h.Lead = lead + " " + words + ":"
+	default:
+		h.Lead += " " + words
+	}
+	h.Hidden = without(h.Hidden, members...)
+}
+
+// place is where something is done: a folder, a database.
+func place(s string) (shown string, cut bool) {
+	s, cut = middle(s, mostOfAddress)
+	if strings.Contains(s, ":") {
+		return quote(s), cut
+	}
+	return word(s), cut
 }
 
 // words says what is run without a shell.

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -33,7 +34,49 @@ func readSQL(members map[string]jsontext.Value) (Headline, bool) {
 	if h.Hidden = all; !h.partly {
 		h.Hidden = without(all, named)
 	}
+	h.given(s)
 	return h, true
+}
+
+// mostOfParameters is how long parameters may be that are shown, in characters.
+const mostOfParameters = 60
+
+// given says on which database SQL would be run, and with what in place of its marks: before
+// the statement, whose end is the agent's.
+func (h *Headline) given(s *SQL) {
+	verb := h.Lead
+	claimed := !strings.HasPrefix(verb, "Run ")
+	if claimed {
+		h.Lead = ""
+	}
+	if s.Database != "" {
+		where, cut := place(s.Database)
+		h.adds("on "+where, "database", "db", "schema")
+		h.Cut = h.Cut || cut
+	}
+	if n := parts(s.Parameters); n > 0 {
+		words, sent := "with "+counted(n, "parameter"), compact(string(s.Parameters))
+		if utf8.RuneCountInString(sent) > mostOfParameters {
+			h.adds(words)
+		} else {
+			h.adds(words+" "+sent, "params", "parameters", "args")
+		}
+	}
+	if !claimed {
+		return
+	}
+	if h.Lead = strings.TrimSpace(h.Lead); h.Lead != "" {
+		verb = strings.ToUpper(h.Lead[:1]) + h.Lead[1:] + ": " + verb
+	}
+	h.Lead = verb
+}
+
+// parts is how many values a list or an object has.
+func parts(raw jsontext.Value) int {
+	if list, ok := valuesOf(raw); ok {
+		return len(list)
+	}
+	return len(readInput(string(raw)).members)
 }
 
 // simpleSQL are statements that begin with their verb and the plain name of a table.
@@ -58,6 +101,8 @@ func (h *Headline) sql(text string) {
 		h.Lead, h.Rest = "Run SQL (perhaps several statements):", text
 	case !sure || len(statements) == 0:
 		h.Lead, h.Rest = "Run SQL:", text
+	case len(statements) > 1 && slices.ContainsFunc(statements, func(s statement) bool { return !s.flows() }):
+		h.Lead, h.Rest = "Run SQL (perhaps several statements):", text
 	case len(statements) > 1:
 		texts := make([]string, len(statements))
 		for i, s := range statements {
@@ -72,7 +117,7 @@ func (h *Headline) sql(text string) {
 func (h *Headline) statement(s statement) {
 	h.Lead, h.Rest = "Run SQL:", s.text
 	m := simpleSQL.FindStringSubmatch(s.text)
-	if m == nil || s.verbs != 1 || strings.EqualFold(m[2], "only") || strings.EqualFold(m[2], "table") {
+	if m == nil || s.verbs != 1 || strings.EqualFold(m[2], "only") || strings.EqualFold(m[2], "table") || !s.flows() {
 		return
 	}
 	verb := strings.ToLower(m[1])

@@ -1,6 +1,7 @@
 package headline
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -10,6 +11,7 @@ type statement struct {
 	text  string   // with white space outside of texts joined
 	words []string // outside of texts, in lower case
 	verbs int      // how many of its words may begin a statement, but VALUES
+	signs []string // its words in lower case, "'" for a text, and all other signs
 }
 
 var (
@@ -78,20 +80,25 @@ func (s *sqlScan) next() bool {
 			s.b.WriteByte(' ')
 		}
 	case isWord(c):
-		s.word()
+		return s.word()
 	case c == '\'' || c == '"':
 		return s.quoted(c)
 	case c == '-' || c == '/':
 		if strings.HasPrefix(s.text[s.at:], "--") || strings.HasPrefix(s.text[s.at:], "/*") {
 			return false
 		}
-		s.put(1)
+		s.sign(c)
 	case strings.IndexByte("()*,.=<>+%!?:@|&", c) >= 0:
-		s.put(1)
+		s.sign(c)
 	default: // $ [ ] { } ` # \ ~ ^, control characters and all beyond ASCII
 		return false
 	}
 	return true
+}
+
+func (s *sqlScan) sign(c byte) {
+	s.now.signs = append(s.now.signs, string(c))
+	s.put(1)
 }
 
 func (s *sqlScan) put(n int) {
@@ -103,21 +110,44 @@ func isWord(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_'
 }
 
-func (s *sqlScan) word() {
+// number is how all databases write one that has letters. Of others some end the number where
+// the letters begin.
+var number = regexp.MustCompile(`^([0-9]+(e[0-9]+)?|0x[0-9a-f]+)$`)
+
+// word takes in a word; false: it may be two.
+func (s *sqlScan) word() bool {
 	n := 0
 	for s.at+n < len(s.text) && isWord(s.text[s.at+n]) {
 		n++
 	}
 	word := strings.ToLower(s.text[s.at : s.at+n])
 	// A column or a function of that name is no beginning.
-	before, after := s.b.String(), s.text[s.at+n:]
-	if !strings.HasSuffix(before, ".") && (word != "replace" || !strings.HasPrefix(after, "(")) {
+	column, after := s.column(), s.text[s.at+n:]
+	if isDigit(word[0]) && !number.MatchString(word) || !column && strings.HasSuffix(s.b.String(), ".") && !isDigit(word[0]) {
+		return false
+	}
+	s.now.signs = append(s.now.signs, word)
+	if !column && (word != "replace" || !strings.HasPrefix(after, "(")) {
 		s.now.words = append(s.now.words, word)
 		if word != "values" && slices.Contains(beginners, word) {
 			s.now.verbs++
 		}
 	}
 	s.put(n)
+	return true
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+// column reports whether what comes belongs to a name and a full stop before it, not to a
+// number.
+func (s *sqlScan) column() bool {
+	last := len(s.now.signs) - 1
+	if last < 1 || s.now.signs[last] != "." || !strings.HasSuffix(s.b.String(), ".") {
+		return false
+	}
+	before := s.now.signs[last-1]
+	return before == "'" || isWord(before[0]) && !isDigit(before[0])
 }
 
 // quoted takes in a text in quotation marks, which are doubled in it. Letters before it and
@@ -135,6 +165,7 @@ func (s *sqlScan) quoted(mark byte) bool {
 				i++
 				continue
 			}
+			s.now.signs = append(s.now.signs, "'")
 			s.put(i + 1 - s.at)
 			return true
 		}

@@ -21,12 +21,6 @@ var tellingMembers = []string{
 	"pattern", "subject", "title", "message", "prompt", "text", "name",
 }
 
-// verbs are the first words of headlines of known kinds.
-var verbs = []string{
-	"allow", "alter", "answer", "create", "delete", "drop", "edit", "email", "force", "get", "insert", "patch", "pay", "post", "proposal", "push", "put",
-	"removed", "reply", "run", "set", "truncate", "update", "write",
-}
-
 // toolCall is a call by its tool's name and its most telling members.
 func toolCall(tool string, in input) Headline {
 	h := Headline{Lead: toolName(tool) + ":", Cut: in.object && !in.whole}
@@ -116,36 +110,6 @@ func memberName(s string) string {
 	}
 	s, _ = middle(s, maxName)
 	return quote(s)
-}
-
-// toolName is the name of a tool: quoted where it could be read as words of ours.
-func toolName(s string) string {
-	short, cut := middle(s, mostOfValue)
-	if cut || !isPlain(s) || startsWithVerb(s) {
-		return quote(short)
-	}
-	return s
-}
-
-// startsWithVerb reports whether a name reads as one of the verbs, or begins so with a
-// capital as headlines do: "pay", "Pay-5-EUR", "RunSQL", but not "pay_out" or "Payments".
-func startsWithVerb(s string) bool {
-	lower := strings.ToLower(s)
-	for _, verb := range verbs {
-		rest, ok := strings.CutPrefix(lower, verb)
-		if !ok {
-			continue
-		}
-		if rest == "" {
-			return true
-		}
-		capital, next := s[0] >= 'A' && s[0] <= 'Z', s[len(verb)]
-		small := next >= 'a' && next <= 'z'
-		if capital && !small || !capital && next != '_' && strings.IndexByte("./:@%+=~-", next) >= 0 {
-			return true
-		}
-	}
-	return false
 }
 
 // compact is JSON without white space, its literals as they were sent.

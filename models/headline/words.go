@@ -22,7 +22,10 @@ func isPlain(s string) bool {
 }
 
 // isLetter reports whether a letter is one of Latin's own, not one that only looks like one.
-func isLetter(r rune) bool { return r < 0x250 && unicode.Is(unicode.Latin, r) }
+// The clicks at U+01C0 look like signs.
+func isLetter(r rune) bool {
+	return r < 0x250 && unicode.Is(unicode.Latin, r) && (r < '\u01c0' || r > '\u01c3')
+}
 
 // word is a text as one word: quoted if it is not plain.
 func word(s string) string {
@@ -32,9 +35,30 @@ func word(s string) string {
 	return quote(s)
 }
 
+// abbreviations may end a name with their full stop.
+var abbreviations = []string{"b.v.", "bros.", "co.", "corp.", "e.v.", "inc.", "jr.", "ltd.", "n.v.", "s.a.", "s.r.l.", "sr."}
+
+// joining are words with which a name goes on as a sentence of ours would.
+var joining = []string{"account", "by", "for", "from", "not", "to"}
+
+// isSentence reports whether a name may be read as words of ours.
+func isSentence(s string) bool {
+	words := strings.Fields(strings.ToLower(s))
+	if len(words) == 0 || strings.ContainsAny(s, ":") || strings.Contains(s, ". ") || strings.Contains(s, " -") || strings.Contains(s, "- ") {
+		return true
+	}
+	if last := words[len(words)-1]; strings.HasSuffix(last, ".") && !slices.Contains(abbreviations, last) {
+		return true
+	}
+	return hasDecision(s) || len(words) > 1 && slices.ContainsFunc(words, func(w string) bool { return slices.Contains(joining, w) })
+}
+
 // name is the name of somebody or something: quoted unless it is plain, or a few words of
-// letters.
+// letters that are no sentence.
 func name(s string) string {
+	if isSentence(s) {
+		return quote(s)
+	}
 	words := strings.Split(s, " ")
 	letters := len(s) <= maxName && len(words) <= 4 && !slices.ContainsFunc(words, func(w string) bool {
 		return w == "" || strings.ContainsFunc(w, func(r rune) bool { return !isLetter(r) && !strings.ContainsRune(".&'-", r) })

@@ -44,7 +44,7 @@ var requestPages = []page{
 		"folds":  "the last 2 messages before this one | Show all 9 lines Show only 3 lines | Details",
 	}},
 	{key: "approval-post", like: "approval-payment", seen: seen{
-		"title":  "Post to hooks.example.net",
+		"title":  "Post to hooks.example.net with 1 header",
 		"who":    "release-bot asks to use http.post in Ship 1.4 · 1 min ago",
 		"marks":  "waiting 3:41 left",
 		"what":   "https://hooks.example.net/deploy?env=prod | Authorization Bearer …, text, 8 characters | notify true, boolean version \"1.4\", text, 3 characters | timeout 30, number",
@@ -53,7 +53,7 @@ var requestPages = []page{
 		"folds":  "the last 2 messages before this one | Show all 11 lines Show only 3 lines | Details",
 	}},
 	{key: "approval-imitation", like: "approval-payment", seen: seen{
-		"title":  "Pay 240.00 EUR to \"Nordlicht Hosting\\nReference paid⟨U+200B⟩ and sons an … 235 characters … sons and sons and sons in Riga\"",
+		"title":  "Pay 240.00 EUR to \"Nordlicht Hosting\\nReference paid⟨U+200B⟩ and sons an … 235 characters … sons and sons and sons in Riga\" (account \" DE00 \")",
 		"who":    "release-bot asks to use pay in Ship 1.4 · 1 min ago",
 		"marks":  "waiting 3:41 left",
 		"warns":  "Contains hidden characters. They are shown as codes in the input (1 direction control, 1 zero-width character).",

@@ -56,8 +56,12 @@ func lookAlikeWarnings(a *models.Approval, input inputView) []Warning {
 		{"The owner's name", a.OwnerName},
 		{"The name of its run", deref(a.RunID)},
 	} {
-		if scripts, mixed := models.MixedScripts(name.text); mixed {
-			out = append(out, Warning{name.what + " mixes " + strings.Join(scripts, " and ") + " letters.", "Letters of different scripts can look alike: it may imitate another name."})
+		switch scripts, mixed := models.MixedScripts(name.text); {
+		case !mixed:
+		case len(scripts) == 1:
+			out = append(out, Warning{name.what + " " + models.ScriptNote(name.text) + ".", "It may imitate another name."})
+		default:
+			out = append(out, Warning{name.what + " " + models.ScriptNote(name.text) + " letters.", "Letters of different scripts can look alike: it may imitate another name."})
 		}
 	}
 	for i, host := range input.hosts {

@@ -66,8 +66,7 @@ func UntrustedParted(lead, rest, tail string) templ.Component {
 // no cut may hide.
 func Odd(s string) bool {
 	segments, _ := models.Reveal(s, false)
-	_, mixes := models.MixedScripts(s)
-	return mixes || models.HasRightToLeft(s) || slices.ContainsFunc(segments, func(seg models.Segment) bool { return seg.Escape })
+	return models.ScriptNote(s) != "" || models.HasRightToLeft(s) || slices.ContainsFunc(segments, func(seg models.Segment) bool { return seg.Escape })
 }
 
 // middleAt is where the end of a text begins that stays: before a letter of ASCII, so that no

@@ -35,6 +35,7 @@ func TestUntrustedI13(t *testing.T) {
 		{"not cut", ui.UntrustedCut("äöü", 3), `<bdi class="untrusted">äöü</bdi>`},
 		{"cut says the true length", ui.UntrustedCut("äöüß", 3), `<bdi class="untrusted">äöü</bdi><span class="cut">… 4 characters</span>`},
 		{"quoted", ui.Quoted("x", 9), `<q><bdi class="untrusted">x</bdi></q>`},
+		{"look-alikes of one script", ui.UntrustedCut("Nordl\u0131cht Bank", 20), "<bdi class=\"untrusted\">Nordl\u0131cht Bank</bdi> <span class=\"mixed\">has letters that look like others</span>"},
 		{"scripts that are mixed", ui.UntrustedCut("rele\u0430se", 9), "<bdi class=\"untrusted\">rele\u0430se</bdi> <span class=\"mixed\">mixes Cyrillic and Latin</span>"},
 		{"broken", ui.Untrusted("\xff"), `<bdi class="untrusted"><span class="unseen">⟨0xFF⟩</span></bdi>`},
 	} {

@@ -22,13 +22,13 @@ func Untrusted(s string) templ.Component {
 	})
 }
 
-// mixed says which scripts a text mixes, empty if it does not.
+// mixed says which scripts a text mixes, or that it has look-alikes; empty if it does not.
 func mixed(s string) string {
-	scripts, mixes := models.MixedScripts(s)
-	if !mixes {
+	note := models.ScriptNote(s)
+	if note == "" {
 		return ""
 	}
-	return ` <span class="mixed">mixes ` + templ.EscapeString(strings.Join(scripts, " and ")) + `</span>`
+	return ` <span class="mixed">` + templ.EscapeString(note) + `</span>`
 }
 
 // UntrustedCut is Untrusted of the first most characters; when some are left out
