@@ -112,8 +112,10 @@ type ChannelSecret struct {
 	AddressDigest string // of kind and address, by which codes are counted
 	CodeSealed    []byte // nil: none is out
 	CodeExpires   *time.Time
-	CodeTries     int // wrong ones
-	Failures      int // failed attempts in a row
+	CodeTries     int        // wrong ones
+	RemovedAt     *time.Time // nil: it is in use
+	ToldAt        *time.Time // when messages were last put on their way
+	Failures      int        // failed attempts in a row
 	FirstFailure  *time.Time
 }
 

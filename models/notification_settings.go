@@ -2,6 +2,7 @@ package models
 
 import (
 	"fmt"
+	"sync"
 	"time"
 )
 
@@ -91,12 +92,21 @@ func (s *NotificationSettings) Check() error {
 	return nil
 }
 
+// zones keeps the zones that were read: reading one takes longer than all else here.
+var zones sync.Map // by name
+
 // place is the person's time zone. One that this computer does not know is UTC.
 func (s *NotificationSettings) place() *time.Location {
+	if known, ok := zones.Load(s.Zone); ok {
+		if place, ok := known.(*time.Location); ok {
+			return place
+		}
+	}
 	place, err := time.LoadLocation(s.Zone)
 	if err != nil {
 		return time.UTC
 	}
+	zones.Store(s.Zone, place)
 	return place
 }
 
