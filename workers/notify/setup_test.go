@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -85,7 +86,7 @@ func newPlace(t testing.TB, opts ...storetest.Option) *place {
 	p.post = &post{now: p.Now, fails: map[string]models.SendResult{}}
 	p.open(t)
 	t.Cleanup(func() {
-		if !t.Failed() {
+		if _, err := p.Ledger.Head(context.WithoutCancel(t.Context())); err == nil && !t.Failed() { // else it is closed
 			storetest.CheckRows(t, p.Store)
 		}
 	})
@@ -97,7 +98,7 @@ func (p *place) open(t testing.TB) {
 	t.Helper()
 	p.notifier = notify.New(notify.Options{
 		Store: p.Store, Sender: p.post, RequestURL: func(id models.ResponseID) string { return "https://gate.example/approvals/" + string(id) },
-		SettingsURL: "https://gate.example/account/notifications",
+		SettingsURL: "https://gate.example/account/notifications", Log: slog.New(slog.DiscardHandler),
 	})
 	var err error
 	p.lease, err = p.TakeLease(t.Context(), "notify", "test", 10_000*time.Hour)
