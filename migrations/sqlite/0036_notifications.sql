@@ -28,7 +28,6 @@ CREATE TABLE channels (
   CHECK (removed_at IS NULL OR target_sealed IS NULL)
 ) WITHOUT ROWID;
 CREATE INDEX channels_in_use ON channels (user_id || group_id) WHERE removed_at IS NULL;
-CREATE INDEX channels_session ON channels (session_id) WHERE removed_at IS NULL AND session_id <> '';
 
 CREATE TABLE notification_settings (
   user_id                 TEXT PRIMARY KEY REFERENCES users (id),
