@@ -4,11 +4,10 @@ import (
 	"crypto/ecdh"
 	"crypto/rand"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"net/url"
 	"strings"
-
-	"github.com/go-json-experiment/json"
 
 	"countersign/models"
 )

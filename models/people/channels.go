@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"gorm.io/gorm"
 
@@ -139,10 +140,8 @@ func (t *tx) roomForChannel(c *models.Channel, address string) error {
 	if err := t.Gorm().Raw(`SELECT address_digest FROM channels`+db.ByChannelsInUse+` WHERE user_id || group_id = ? AND removed_at IS NULL`, c.Recipient()).Scan(&digests).Error; err != nil {
 		return fmt.Errorf("look for channels: %w", err)
 	}
-	for _, digest := range digests {
-		if digest == address {
-			return models.Errorf(models.CodeConflict, "There is already a channel to this address.")
-		}
+	if slices.Contains(digests, address) {
+		return models.Errorf(models.CodeConflict, "There is already a channel to this address.")
 	}
 	if len(digests) >= models.MaxChannels {
 		return models.Errorf(models.CodeConflict, "There are %d channels, which is the limit: remove one first.", len(digests))
@@ -177,8 +176,35 @@ func (t *tx) removeChannel(actor models.Actor, c *models.Channel) error {
 	if err := t.Gorm().Exec(`DELETE FROM notice_sends WHERE channel_id = ?`, c.ID).Error; err != nil {
 		return fmt.Errorf("drop messages: %w", err)
 	}
+	if err := DropUntold(t.Gorm(), c.Recipient()); err != nil {
+		return err
+	}
 	t.Publish(events.Notices)
 	return t.recordChannel(actor, "channel.removed", c, nil)
+}
+
+// DropUntold drops what was to be told to somebody who has no channel left. The digest stays:
+// it is theirs again with the next channel.
+func DropUntold(pool *gorm.DB, of models.RecipientID) error {
+	if err := pool.Exec(`DELETE FROM notices WHERE recipient = ?1 AND response_id <> '' AND NOT EXISTS (SELECT 1 FROM channels`+db.ByChannelsInUse+`
+ WHERE user_id || group_id = ?1 AND removed_at IS NULL AND disabled_at IS NULL AND verified_at IS NOT NULL)`, of).Error; err != nil {
+		return fmt.Errorf("drop notices: %w", err)
+	}
+	return nil
+}
+
+// removeChannelsOf removes all channels of a group.
+func (t *tx) removeChannelsOf(actor models.Actor, group models.GroupID) error {
+	all, err := channelsOf(t.Gorm(), models.RecipientID(group))
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		if err := t.removeChannel(actor, &all[i]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // removePush removes the browsers' channels of a session, or all of a person.
@@ -226,6 +252,28 @@ func channelFor(pool *gorm.DB, actor models.Actor, id models.ChannelID) (*models
 		return nil, models.NotFound("channel")
 	}
 	return &c, nil
+}
+
+// WebhookSecret is that with which messages of a generic webhook are signed, for whoever may
+// change the channel. Codes: forbidden, not_found, also for channels of other kinds.
+func (p *People) WebhookSecret(ctx context.Context, actor models.Actor, id models.ChannelID) (string, error) {
+	if err := onlyPeopleHaveChannels(actor); err != nil {
+		return "", err
+	}
+	pool := p.db.Gorm(ctx)
+	c, err := channelFor(pool, actor, id)
+	if err != nil {
+		return "", err
+	}
+	if c.Kind != models.ChannelWebhook {
+		return "", models.NotFound("secret")
+	}
+	var secret models.ChannelSecret
+	if err := pool.Where("id = ?", id).Take(&secret).Error; err != nil {
+		return "", fmt.Errorf("read channel: %w", err)
+	}
+	target, err := p.OpenTarget(&secret)
+	return target.Token, err
 }
 
 // TestOf is what sends a test by a channel that the actor may change. Codes: forbidden,

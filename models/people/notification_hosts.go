@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -54,10 +55,8 @@ func (p *People) AllowHost(ctx context.Context, actor models.Actor, host string)
 		if err := t.Gorm().Model(&models.NotificationHost{}).Pluck("host", &hosts).Error; err != nil {
 			return fmt.Errorf("list hosts: %w", err)
 		}
-		for _, h := range hosts {
-			if h == host {
-				return nil
-			}
+		if slices.Contains(hosts, host) {
+			return nil
 		}
 		if len(hosts) >= maxNotificationHosts {
 			return models.Errorf(models.CodeConflict, "There are %d hosts, which is the limit: remove one first.", len(hosts))

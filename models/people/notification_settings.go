@@ -2,10 +2,10 @@ package people
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 
-	"github.com/go-json-experiment/json"
 	"gorm.io/gorm"
 
 	"countersign/models"
@@ -60,7 +60,7 @@ func (p *People) SetNotificationSettings(ctx context.Context, actor models.Actor
 	if err := in.Check(); err != nil {
 		return err
 	}
-	moments, err := json.Marshal(in.Moments, json.Deterministic(true))
+	moments, err := json.Marshal(in.Moments)
 	if err != nil {
 		return fmt.Errorf("write notification settings: %w", err)
 	}
@@ -95,7 +95,7 @@ func (t *tx) setSettings(actor models.Actor, in *models.NotificationSettings, ro
 			return fmt.Errorf("store digest: %w", err)
 		}
 	}
-	raw, err := json.Marshal(row, json.Deterministic(true))
+	raw, err := json.Marshal(row)
 	if err != nil {
 		return fmt.Errorf("write notification settings: %w", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"countersign/models"
 	"countersign/models/db"
 	"countersign/models/ledger"
+	"countersign/models/people"
 )
 
 // How messages are tried again.
@@ -217,6 +218,9 @@ func (t *tx) disableGone(c *models.Channel) error {
 	}
 	if err := t.Gorm().Exec(dropSendsOf, c.ID).Error; err != nil {
 		return fmt.Errorf("drop messages: %w", err)
+	}
+	if err := people.DropUntold(t.Gorm(), c.Recipient()); err != nil {
+		return err
 	}
 	return t.record(models.System("notifier"), "channel.disabled", ledger.Subject{Owner: c.UserID}, channelEntry{Channel: c.ID, Kind: c.Kind, Group: c.GroupID})
 }

@@ -63,9 +63,8 @@ func (s *Store) TakeNotices(ctx context.Context, l *models.Lease) (next time.Tim
 	}
 	now := s.db.Now()
 	for _, d := range all {
-		at, any := d.at()
-		if any && !at.After(now) {
-			at, any = time.Time{}, false
+		at, some := d.at()
+		if some && !at.After(now) {
 			if err := s.write(ctx, func(t *tx) error {
 				if err := t.holds(l); err != nil {
 					return err
@@ -74,11 +73,11 @@ func (s *Store) TakeNotices(ctx context.Context, l *models.Lease) (next time.Tim
 			}); err != nil {
 				return next, err
 			}
-			if at, any, err = s.nextFor(ctx, d.Recipient); err != nil {
+			if at, some, err = s.nextFor(ctx, d.Recipient); err != nil {
 				return next, err
 			}
 		}
-		if any && (next.IsZero() || at.Before(next)) {
+		if some && (next.IsZero() || at.Before(next)) {
 			next = at
 		}
 	}
@@ -93,8 +92,8 @@ func (s *Store) nextFor(ctx context.Context, recipient models.RecipientID) (time
 	if len(found) == 0 {
 		return time.Time{}, false, nil
 	}
-	at, any := found[0].at()
-	return at, any, nil
+	at, some := found[0].at()
+	return at, some, nil
 }
 
 // due is a request of which somebody is to be told now.

@@ -104,7 +104,7 @@ func missedByAll(all []*person, a arrival, at time.Time) bool {
 
 // countMessages lets requests come, and compares how many messages each person gets in all with
 // what the rules say.
-func countMessages(t testing.TB, p *place, persons []*person, asked []arrival) {
+func countMessages(t *testing.T, p *place, persons []*person, asked []arrival) {
 	t.Helper()
 	for i, a := range asked {
 		p.until(t, a.at.Add(-time.Microsecond)) // what is due as it comes is told with it
@@ -131,7 +131,7 @@ func countMessages(t testing.TB, p *place, persons []*person, asked []arrival) {
 const calmMinutes, graveMinutes = 60, 10
 
 // crowd makes people with channels, and the rules that ask them.
-func crowd(t testing.TB, p *place, persons []*person) {
+func crowd(t *testing.T, p *place, persons []*person) {
 	t.Helper()
 	var emails []string
 	for i, who := range persons {
@@ -169,7 +169,7 @@ func arriving(tool string, at time.Time) arrival {
 func TestFiveHundredRequestsForTwentyPeople(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	random := rand.New(rand.NewPCG(18, 1)) //nolint:gosec // the same in each run
+	random := rand.New(rand.NewPCG(18, 1))
 	persons := make([]*person, 20)
 	for i := range persons {
 		persons[i] = &person{moments: models.Moments{AtOnce: true, Half: i%3 == 0, Tenth: i%4 == 0, UnseenMinutes: i % 5}, breaks: i%8 == 0}

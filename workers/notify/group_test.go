@@ -8,7 +8,7 @@ import (
 	"countersign/models/storetest"
 )
 
-func (p *place) group(t testing.TB, name string, members ...models.Actor) models.GroupID {
+func (p *place) group(t *testing.T, name string, members ...models.Actor) models.GroupID {
 	t.Helper()
 	storetest.Must(t, p.People.AddGroup(t.Context(), p.admin, name, ""))
 	for _, m := range members {

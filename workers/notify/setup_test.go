@@ -77,7 +77,7 @@ type place struct {
 	lease    *models.Lease
 }
 
-func newPlace(t testing.TB, opts ...storetest.Option) *place {
+func newPlace(t *testing.T, opts ...storetest.Option) *place {
 	t.Helper()
 	p := &place{clock: storetest.NewClock()}
 	p.Store = storetest.New(t, append([]storetest.Option{storetest.WithClock(p.clock), func(o *store.Options) { o.AsksPerMinute, o.PendingPerAgent = -1, -1 }}, opts...)...)
@@ -94,7 +94,7 @@ func newPlace(t testing.TB, opts ...storetest.Option) *place {
 }
 
 // open begins to work as a process of its own.
-func (p *place) open(t testing.TB) {
+func (p *place) open(t *testing.T) {
 	t.Helper()
 	p.notifier = notify.New(notify.Options{
 		Store: p.Store, Sender: p.post, RequestURL: func(id models.ResponseID) string { return "https://gate.example/approvals/" + string(id) },
@@ -106,7 +106,7 @@ func (p *place) open(t testing.TB) {
 }
 
 // rounds takes and sends all that is due now, and says when something is due next.
-func (p *place) rounds(t testing.TB) time.Time {
+func (p *place) rounds(t *testing.T) time.Time {
 	t.Helper()
 	_, err := p.ExpireDue(t.Context(), 100_000)
 	storetest.Must(t, err)
@@ -131,7 +131,7 @@ func (p *place) rounds(t testing.TB) time.Time {
 }
 
 // until has time go by up to a moment, with a round whenever something is due.
-func (p *place) until(t testing.TB, end time.Time) {
+func (p *place) until(t *testing.T, end time.Time) {
 	t.Helper()
 	for {
 		next := p.rounds(t)
@@ -151,19 +151,19 @@ func (p *place) until(t testing.TB, end time.Time) {
 	p.rounds(t)
 }
 
-func (p *place) wait(t testing.TB, d time.Duration) {
+func (p *place) wait(t *testing.T, d time.Duration) {
 	t.Helper()
 	p.until(t, p.Now().Add(d))
 }
 
 // mail gives a person a verified e-mail channel.
-func (p *place) mail(t testing.TB, who models.Actor) *models.Channel {
+func (p *place) mail(t *testing.T, who models.Actor) *models.Channel {
 	t.Helper()
 	return p.add(t, who, models.ChannelInput{Kind: models.ChannelEmail, Target: models.ChannelTarget{Address: who.Name}})
 }
 
 // add adds a channel and verifies it by the code that was sent to it.
-func (p *place) add(t testing.TB, who models.Actor, in models.ChannelInput) *models.Channel {
+func (p *place) add(t *testing.T, who models.Actor, in models.ChannelInput) *models.Channel {
 	t.Helper()
 	c, err := p.People.AddChannel(t.Context(), who, in)
 	storetest.Must(t, err)
@@ -187,7 +187,7 @@ func (p *place) add(t testing.TB, who models.Actor, in models.ChannelInput) *mod
 }
 
 // settings changes a person's from the default ones.
-func (p *place) settings(t testing.TB, who models.Actor, change func(*models.NotificationSettings)) {
+func (p *place) settings(t *testing.T, who models.Actor, change func(*models.NotificationSettings)) {
 	t.Helper()
 	s := models.DefaultNotificationSettings()
 	change(&s)
@@ -202,7 +202,7 @@ func onlyAtOnce(s *models.NotificationSettings) {
 }
 
 // rule has all that is asked wait for some people, at a risk, for some minutes.
-func (p *place) rule(t testing.TB, risk models.Risk, minutes int, reviewers ...string) {
+func (p *place) rule(t *testing.T, risk models.Risk, minutes int, reviewers ...string) {
 	t.Helper()
 	who, err := json.Marshal(reviewers)
 	storetest.Must(t, err)
@@ -211,7 +211,7 @@ func (p *place) rule(t testing.TB, risk models.Risk, minutes int, reviewers ...s
 	storetest.Must(t, err)
 }
 
-func (p *place) ask(t testing.TB) *models.Approval {
+func (p *place) ask(t *testing.T) *models.Approval {
 	t.Helper()
 	a, err := p.Ask(t.Context(), p.agent, models.AskInput{ToolName: "Bash", Input: []byte(`{"command":"` + secret + `"}`), Description: secret, Context: secret, Preview: secret})
 	storetest.Must(t, err)
@@ -238,7 +238,7 @@ func kinds(got []message) []string {
 	return out
 }
 
-func wantKinds(t testing.TB, got []message, want ...string) {
+func wantKinds(t *testing.T, got []message, want ...string) {
 	t.Helper()
 	if have := kinds(got); !slices.Equal(have, want) {
 		t.Fatalf("told %q, want %q", have, want)
