@@ -10,7 +10,7 @@ import (
 // sheets are what css/app.css is made of, in cascade order.
 var sheets = []string{
 	"vendor/basecoat/basecoat-nova.min.css",
-	"css/tokens.css", "css/base.css", "css/ui.css", "css/untrusted.css", "css/code.css", "css/pages.css", "css/budget.css", "css/conversation.css", "css/conversations.css", "css/batch.css", "css/request.css", "css/decide.css", "css/inbox.css", "css/grants.css", "css/policy.css", "css/table.css", "css/trail.css", "css/keys.css", "css/palette.css",
+	"css/tokens.css", "css/base.css", "css/ui.css", "css/untrusted.css", "css/code.css", "css/pages.css", "css/budget.css", "css/conversation.css", "css/conversations.css", "css/batch.css", "css/request.css", "css/decide.css", "css/inbox.css", "css/grants.css", "css/policy.css", "css/table.css", "css/trail.css", "css/keys.css", "css/palette.css", "css/notify.css",
 }
 
 // visitScripts are what js/visit.js is made of, for pages that nobody need be signed in for.
@@ -25,7 +25,7 @@ var appScripts = []string{
 	"js/returned.js", // before all that acts
 	"js/channel.js",  // before all that speaks
 	"js/time.js", "js/copy.js", "js/drafts.js", "js/guard.js", "js/badge.js", "js/live.js",
-	"js/process.js", "js/session.js", "js/pending.js", "js/say.js", "js/failed.js", "js/reject.js", "js/offer.js", "js/arm.js", "js/seen.js", "js/misfire.js", "js/edits.js", "js/newcomers.js", "js/desk.js", "js/select.js", "js/undo.js", "js/open.js", "js/filters.js", "js/menus.js", "js/keys.js", "js/palette.js", "js/notify.js",
+	"js/process.js", "js/session.js", "js/pending.js", "js/say.js", "js/failed.js", "js/reject.js", "js/offer.js", "js/arm.js", "js/seen.js", "js/misfire.js", "js/edits.js", "js/newcomers.js", "js/desk.js", "js/select.js", "js/undo.js", "js/open.js", "js/filters.js", "js/menus.js", "js/keys.js", "js/palette.js", "js/notify.js", "js/look.js", "js/push.js",
 	"js/policy.js", "js/conversation.js", "js/places.js", "js/worker.js",
 }
 

@@ -18,6 +18,7 @@ func Destinations(v Viewer) []Destination {
 		Destination{"Start a conversation", "messages-square", NewConversationURL(), "new run"},
 		Destination{"Policy guide", "info", PolicyGuideURL(), "help rules members"},
 		Destination{"API reference", "info", DocsURL(), "help docs openapi"},
+		Destination{"Notifications", "bell", NotificationsURL(), "account e-mail push slack ntfy webhook quiet hours"},
 		Destination{"My sessions", "monitor", SessionsURL(), "account devices sign out"},
 		Destination{"Change password", "key-round", PasswordURL(), "account"},
 	)
@@ -26,6 +27,7 @@ func Destinations(v Viewer) []Destination {
 			Destination{"Groups", "users", GroupsURL(), "teams reviewers"},
 			Destination{"Audit of everybody", "scroll-text", LedgerURL(LedgerFilter{}, 0), "ledger all entries"},
 			Destination{"Upstreams", "activity", UpstreamsURL(), "other systems"},
+			Destination{"Notifications of the system", "bell", SystemNotificationsURL(), "hosts smtp backlog"},
 			Destination{"Policy as JSON", "sliders-horizontal", PolicyJSONURL(), "edit source"},
 			Destination{"Try the policy", "sliders-horizontal", TryPolicyURL(""), "test simulate"},
 			Destination{"Replay the policy", "sliders-horizontal", ReplayPolicyURL(), "test past requests"},

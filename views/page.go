@@ -195,6 +195,7 @@ func (p Page) BeyondThumb() []PlaceGroup {
 	}
 	return append(out, PlaceGroup{Title: "You", Places: []Place{
 		{"Change password", "key-round", PasswordURL(), false},
+		{"Notifications", "bell", NotificationsURL(), false},
 		{"My sessions", "monitor", SessionsURL(), false},
 		{"API reference", "info", DocsURL(), false},
 	}})

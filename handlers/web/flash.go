@@ -58,6 +58,14 @@ var flashes = map[string]views.Flash{
 	"upstream-enabled":        {Tone: views.ToneGood, Text: "Enabled. It is polled from now on."},
 	"upstream-resumed":        {Tone: views.ToneGood, Text: "Resumed. It is being tried again now."},
 	"upstream-disabled":       {Tone: views.ToneGood, Text: "Disabled. It is no longer polled."},
+	"channel-added":           {Tone: views.ToneGood, Text: "Added. A code is on its way: enter it below."},
+	"push-on":                 {Tone: views.ToneGood, Text: "This browser gets notifications from now on."},
+	"channel-verified":        {Tone: views.ToneGood, Text: "Verified. Notifications go there from now on."},
+	"code-sent":               {Tone: views.ToneGood, Text: "A new code is on its way. The one before no longer works."},
+	"channel-removed":         {Tone: views.ToneGood, Text: "Removed. Nothing more is sent there."},
+	"notifications-set":       {Tone: views.ToneGood, Text: "Saved. This applies to requests that come from now on."},
+	"host-allowed":            {Tone: views.ToneGood, Text: "Allowed. Channels may name this host."},
+	"host-removed":            {Tone: views.ToneGood, Text: "Removed. Nothing more is sent to this host."},
 	"policy-same":             {Tone: views.ToneNeutral, Text: "Nothing changed: the policy already says that."},
 }
 

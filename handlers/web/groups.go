@@ -72,12 +72,18 @@ func (s *Site) groupPage(c echo.Context, status int, in pages.GroupInput) error 
 	in.Others = slices.DeleteFunc(everybody, func(u models.User) bool {
 		return !u.Enabled() || slices.ContainsFunc(members, func(m models.User) bool { return m.ID == u.ID })
 	})
+	if in.Channels.Channels, err = s.store.People.GroupChannels(ctx, actor, found.ID); err != nil {
+		return err
+	}
+	if err := s.fillChannels(c, &in.Channels); err != nil {
+		return err
+	}
 	frame, err := s.frame(c, name, -1)
 	if err != nil {
 		return err
 	}
 	frame.Path = views.PeopleURL()
-	return handlers.Render(c, status, pages.GroupPage(frame, pages.NewGroup(in)), nil)
+	return handlers.Render(c, status, pages.GroupPage(frame, pages.NewGroup(in, frame.Now)), nil)
 }
 
 // changeGroup answers a change to the group of the path: what is wrong with it is told on

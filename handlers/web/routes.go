@@ -34,6 +34,7 @@ const (
 // typed or restored leads back: to…, which changes nothing.
 func (s *Site) table() []route {
 	toInbox, toAgents, toPeople := goTo(views.InboxURL()), goTo(views.AgentsURL()), goTo(views.PeopleURL())
+	toNotifications, toHosts := goTo(views.NotificationsURL()), goTo(views.SystemNotificationsURL())
 	toRequest, toConversation, toCall, toGrant := backToPageOfRequest, s.backToConversation, s.backToCall, s.backToGrant
 	toGroup := func(c echo.Context) error { return goTo(views.GroupURL(c.Param("name")))(c) }
 	rows := []route{
@@ -59,6 +60,17 @@ func (s *Site) table() []route {
 		{post, "/account/sessions/:id/end", person, s.endSession},
 		{post, "/account/sessions/end-others", person, s.endOtherSessions},
 
+		// Notifications: where and when somebody is told of what waits.
+		{get, "/account/notifications", person, s.notifications},
+		{post, "/account/notifications", person, s.setNotifications},
+		{get, "/account/notifications/channels", person, toNotifications},
+		{post, "/account/notifications/channels", person, inPlace(s.ownChannels, s.addChannel)},
+		{post, "/account/notifications/channels/:id/verify", person, inPlace(s.ownChannels, s.verifyChannel)},
+		{post, "/account/notifications/channels/:id/code", person, inPlace(s.ownChannels, s.resendCode)},
+		{post, "/account/notifications/channels/:id/test", person, inPlace(s.ownChannels, s.tryChannel)},
+		{post, "/account/notifications/channels/:id/remove", person, inPlace(s.ownChannels, s.removeChannel)},
+		{get, "/account/notifications/channels/:id/:what", person, toNotifications},
+
 		{get, "/go", person, s.lookUp},
 
 		// The inbox.
@@ -76,6 +88,8 @@ func (s *Site) table() []route {
 		// One request.
 		{get, "/approvals/:id", person, s.approval},
 		{get, "/approvals/:id/presence", person, s.presence},
+		{get, "/approvals/:id/look", person, toRequest},
+		{post, "/approvals/:id/look", person, s.look},
 		{get, "/approvals/:id/decide", person, toRequest},
 		{post, "/approvals/:id/decide", person, s.decide},
 		{get, "/approvals/:id/undo", person, toRequest},
@@ -185,6 +199,13 @@ func (s *Site) table() []route {
 		{get, "/people/groups/:name/members", admin, toGroup},
 		{post, "/people/groups/:name/members", admin, s.joinGroup},
 		{post, "/people/groups/:name/members/:id/remove", admin, s.leaveGroup},
+		{get, "/people/groups/:name/channels", admin, toGroup},
+		{post, "/people/groups/:name/channels", admin, inPlace(s.groupChannels, s.addChannel)},
+		{post, "/people/groups/:name/channels/:id/verify", admin, inPlace(s.groupChannels, s.verifyChannel)},
+		{post, "/people/groups/:name/channels/:id/code", admin, inPlace(s.groupChannels, s.resendCode)},
+		{post, "/people/groups/:name/channels/:id/test", admin, inPlace(s.groupChannels, s.tryChannel)},
+		{post, "/people/groups/:name/channels/:id/remove", admin, inPlace(s.groupChannels, s.removeChannel)},
+		{get, "/people/groups/:name/channels/:id/:what", admin, toGroup},
 		{get, "/people/groups/:name/remove", admin, toGroup},
 		{post, "/people/groups/:name/remove", admin, s.removeGroup},
 		{post, "/people/:id/role", admin, s.changePerson("role-changed", s.setRole)},
@@ -192,6 +213,11 @@ func (s *Site) table() []route {
 		{post, "/people/:id/enable", admin, s.changePerson("person-enabled", s.enablePerson)},
 		{post, "/people/:id/end-sessions", admin, s.changePerson("sessions-of-ended", s.endSessionsOf)},
 		{get, "/system", admin, s.system},
+		{get, "/system/notifications", admin, s.systemNotifications},
+		{get, "/system/notifications/hosts", admin, toHosts},
+		{post, "/system/notifications/hosts", admin, s.allowHost},
+		{get, "/system/notifications/hosts/remove", admin, toHosts},
+		{post, "/system/notifications/hosts/remove", admin, s.removeHost},
 		{get, "/upstreams", admin, s.upstreams},
 		{post, "/upstreams", admin, s.addUpstream},
 		{post, "/upstreams/:id/key", admin, s.changeUpstream("upstream-key", s.setUpstreamKey)},

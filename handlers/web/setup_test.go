@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"context"
+	"crypto/x509"
 	"io"
 	"log/slog"
 	"net/http"
@@ -21,6 +22,7 @@ import (
 	"countersign/models/store"
 	"countersign/models/storetest"
 	"countersign/workers/agent"
+	"countersign/workers/notify"
 	"countersign/workers/upstream"
 )
 
@@ -45,6 +47,11 @@ type world struct {
 
 	drafted atomic.Pointer[string]      // what the built-in agent is writing, everywhere
 	builtIn atomic.Pointer[agent.Agent] // where one runs: it says itself
+
+	notifier *notify.Notifier
+	mails    *mailer
+	roots    *x509.CertPool // that services on this computer are trusted by
+	lease    *models.Lease
 }
 
 func newWorld(tb testing.TB) *world {
@@ -65,7 +72,7 @@ func emptyWorld(tb testing.TB, streamsEach int, opts ...storetest.Option) *world
 	w.streams, w.lists = handlers.NewStreams(streamsEach), handlers.NewLists()
 	server := httptest.NewUnstartedServer(nil)
 	public := &url.URL{Scheme: "http", Host: server.Listener.Addr().String()}
-	w.site = web.New(handlers.Kit{Log: slog.New(slog.DiscardHandler), Now: w.store.Now, PublicURL: public, Streams: w.streams, Lists: w.lists}, w.store, web.Options{Drafts: w.draft, CheckUpstream: checkUpstream})
+	w.site = web.New(handlers.Kit{Log: slog.New(slog.DiscardHandler), Now: w.store.Now, PublicURL: public, Streams: w.streams, Lists: w.lists}, w.store, web.Options{Drafts: w.draft, CheckUpstream: checkUpstream, Notify: w.notifies()})
 	server.Config.Handler = w.site
 	server.Config.ErrorLog = slog.NewLogLogger(slog.NewTextHandler(faults{tb}, nil), slog.LevelError)
 	server.Start()

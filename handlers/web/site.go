@@ -26,6 +26,8 @@ type Options struct {
 	// or key, before any of it is stored: CodeInvalid, by field. It asks nobody. Nil:
 	// nothing is added and no key changed.
 	CheckUpstream func(ctx context.Context, baseURL, dialect, key string) error
+	// Notify is how notifications go out.
+	Notify Notify
 	// Dev adds the gallery of every page in every state.
 	Dev bool
 }
@@ -45,6 +47,7 @@ type Site struct {
 	opts     Options
 	started  time.Time
 	reads    atomic.Int64 // of the inbox: see asOf
+	tests    testPace
 }
 
 // New makes the pages over a store. The kit's PublicURL must be set: by it links

@@ -23,13 +23,17 @@ func (s *Site) system(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	backlog, err := s.store.NotificationBacklog(ctx, actor)
+	if err != nil {
+		return err
+	}
 	frame, err := s.frame(c, "System", -1)
 	if err != nil {
 		return err
 	}
 	in := pages.SystemInput{
 		State: *state, Version: s.opts.Version, Go: runtime.Version(), Started: s.started,
-		Streams: s.streams.Open(), Upstreams: upstreams, GateOff: frame.GateOff, FallbackOn: frame.FallbackOn,
+		Streams: s.streams.Open(), Upstreams: upstreams, Notifications: backlog, GateOff: frame.GateOff, FallbackOn: frame.FallbackOn,
 		GateOffUntil: frame.GateOffUntil, FallbackUntil: frame.FallbackUntil,
 	}
 	if err := s.store.Ready(ctx); err != nil {

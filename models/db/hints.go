@@ -11,6 +11,7 @@ func By(index string) string { return by + index }
 // The indexes by which queries walk.
 const (
 	ByAgentInboxReady              = by + "agent_inbox_ready"
+	ByChannelsInUse                = by + "channels_in_use"
 	ByConversationsParentRun       = by + "conversations_parent_run"
 	ByConversationsReserved        = by + "conversations_reserved"
 	ByConversationsRun             = by + "conversations_run"
@@ -23,6 +24,10 @@ const (
 	ByGroupMembersUser             = by + "group_members_user"
 	ByGroupsInUse                  = by + "groups_in_use"
 	ByMessagesHistory              = by + "messages_history"
+	ByNoticeSendsDue               = by + "notice_sends_due"
+	ByNoticeSendsResponse          = by + "notice_sends_response"
+	ByNoticesDue                   = by + "notices_due"
+	ByNotifiedWaiting              = by + "notified_waiting"
 	ByOutsideApprovalsLinked       = by + "outside_approvals_linked"
 	ByOutsideApprovalsWaiting      = by + "outside_approvals_waiting"
 	ByOutsideApprovalsWanted       = by + "outside_approvals_wanted"

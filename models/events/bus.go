@@ -56,6 +56,9 @@ func (t Topic) Unremembered() bool {
 // told.
 const Upstreams Topic = "upstreams"
 
+// Notices tells that somebody is to be told of something, or of less.
+const Notices Topic = "notices"
+
 // AgentInbox tells that the built-in agent may have something to do.
 const AgentInbox Topic = "agent-inbox"
 

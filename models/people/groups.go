@@ -185,6 +185,9 @@ func (p *People) RemoveGroup(ctx context.Context, actor models.Actor, name strin
 		if err := t.leave(actor, g, members...); err != nil {
 			return err
 		}
+		if err := t.removeChannelsOf(actor, g.ID); err != nil {
+			return err
+		}
 		removed := t.Gorm().Model(&models.Group{}).Where("id = ? AND removed_at IS NULL", g.ID).Update("removed_at", t.Now)
 		if removed.Error != nil {
 			return fmt.Errorf("remove group: %w", removed.Error)

@@ -32,6 +32,9 @@ type Options struct {
 	Left func(t *db.Tx, actor models.Actor, users []models.UserID, group string) error
 	// NamingGroup are the rules and templates of the policy that name a group, in words.
 	NamingGroup func(t *db.Tx, group string) ([]string, error)
+	// Seal and Unseal encrypt what must be used again and never shown, tied to what it is about.
+	Seal   func(secret, about string) ([]byte, error)
+	Unseal func(sealed []byte, about string) (string, error)
 	// AccessChanged is called after a commit that changed what a credential allows.
 	AccessChanged func()
 }

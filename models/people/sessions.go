@@ -189,6 +189,9 @@ func (t *tx) closeSession(actor models.Actor, owner models.UserID, id models.Ses
 		return nil
 	}
 	t.accessChanged()
+	if err := t.removePush(actor, owner, id); err != nil {
+		return err
+	}
 	return t.record(actor, "session.closed", ledger.Subject{Owner: owner}, sessionData{SessionID: id})
 }
 

@@ -209,7 +209,10 @@ func (t *tx) disable(actor models.Actor, user *models.User) error {
 	if err := t.endStranded(); err != nil {
 		return err
 	}
-	return t.closeSessions(actor, user.ID, "")
+	if err := t.closeSessions(actor, user.ID, ""); err != nil {
+		return err
+	}
+	return t.removePush(actor, user.ID, "")
 }
 
 // user reads a user inside the transaction; CodeNotFound if there is none.

@@ -142,7 +142,7 @@ func ruleJudgement(r Rule, t *Template) Judgement {
 	j := Judgement{
 		Effect: r.Effect, Rule: r.Name, Reason: r.Reason, Risk: r.Risk,
 		Timeout: r.TimeoutMinutes, Reviewers: slices.Clip(r.Reviewers), Energy: r.Energy,
-		ReviewersOnly: r.ReviewersOnly, SelfApproval: r.SelfApproval,
+		ReviewersOnly: r.ReviewersOnly, SelfApproval: r.SelfApproval, NotifyHeadline: r.NotifyHeadline,
 	}
 	if t != nil {
 		j.Checklist, j.Text = slices.Clip(t.Checklist), t.Text
@@ -187,7 +187,7 @@ func heldByCase(j Judgement, pattern string) Judgement {
 }
 
 func heldFor(j Judgement, reason string) Judgement {
-	j.Effect, j.Cause, j.Reason = EffectRequire, models.CauseNone, reason
+	j.Effect, j.Cause, j.Reason, j.NotifyHeadline = EffectRequire, models.CauseNone, reason, false
 	return j
 }
 

@@ -85,6 +85,7 @@ func (d *differ) rule(a, b Rule) {
 	d.field(path+".reason", quotedText(a.Reason), quotedText(b.Reason))
 	d.field(path+".reject_reasons", listText(a.RejectReasons), listText(b.RejectReasons))
 	d.field(path+".energy", strconv.FormatInt(a.Energy, 10), strconv.FormatInt(b.Energy, 10))
+	d.field(path+".notify_headline", strconv.FormatBool(a.NotifyHeadline), strconv.FormatBool(b.NotifyHeadline))
 }
 
 func find(rules []Rule, name string) int {
@@ -126,6 +127,9 @@ func ruleText(r Rule) string {
 	}
 	if len(r.RejectReasons) > 0 {
 		fmt.Fprintf(&b, ", reject_reasons %s", listText(r.RejectReasons))
+	}
+	if r.NotifyHeadline {
+		b.WriteString(", notify_headline")
 	}
 	if r.Note != "" {
 		fmt.Fprintf(&b, ", note %s", strconv.Quote(r.Note))

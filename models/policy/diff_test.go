@@ -55,7 +55,7 @@ func TestDiffOfRules(t *testing.T) {
 	}
 	changed := policy.Rule{
 		Name: "b", Note: "none", Tools: []string{"b", "b2"}, Effect: policy.EffectDeny, TimeoutMinutes: new(3),
-		Risk: models.RiskHigh, Reviewers: []string{"a@b"}, Reason: "Why.", Energy: 5, RejectReasons: []string{"No"},
+		Risk: models.RiskHigh, Reviewers: []string{"a@b"}, Reason: "Why.", Energy: 5, RejectReasons: []string{"No"}, NotifyHeadline: true,
 	}
 	medium := rule("a")
 	medium.Risk = models.RiskMedium
@@ -66,7 +66,7 @@ func TestDiffOfRules(t *testing.T) {
 		"said medium": {[]policy.Rule{rule("a")}, []policy.Rule{medium}, nil},
 		"new": {[]policy.Rule{rule("a")}, []policy.Rule{changed, rule("a")}, []policy.Change{{
 			Path:  `rules["b"]`,
-			After: `rule 1 of 2: deny "b", "b2", risk high, timeout_minutes 3, reviewers "a@b", reason "Why.", energy 5, reject_reasons "No", note "none"`,
+			After: `rule 1 of 2: deny "b", "b2", risk high, timeout_minutes 3, reviewers "a@b", reason "Why.", energy 5, reject_reasons "No", notify_headline, note "none"`,
 		}}},
 		"gone": {[]policy.Rule{rule("a"), rule("b")}, []policy.Rule{rule("b")}, []policy.Change{{
 			Path: `rules["a"]`, Before: `require "a", risk medium`,
@@ -81,6 +81,7 @@ func TestDiffOfRules(t *testing.T) {
 			{Path: `rules["b"].reason`, Before: "none", After: `"Why."`},
 			{Path: `rules["b"].reject_reasons`, Before: "none", After: `"No"`},
 			{Path: `rules["b"].energy`, Before: "0", After: "5"},
+			{Path: `rules["b"].notify_headline`, Before: "false", After: "true"},
 		}},
 		"moved": {[]policy.Rule{rule("a"), rule("b"), rule("c")}, []policy.Rule{rule("b"), rule("a")}, []policy.Change{
 			{Path: `rules["c"]`, Before: `require "c", risk medium`},

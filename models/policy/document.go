@@ -120,6 +120,9 @@ type Rule struct {
 	Reason        string              `json:"reason,omitempty"`         // shown to the reviewer and the agent
 	Energy        int64               `json:"energy,omitzero"`          // the least that such a call costs its conversation
 	RejectReasons []string            `json:"reject_reasons,omitempty"` // offered to whoever rejects
+	// NotifyHeadline lets notifications carry the headline of a request, which is made of
+	// its input. They leave for other systems, so without it they never do.
+	NotifyHeadline bool `json:"notify_headline,omitzero"`
 }
 
 // Default is the document that holds until somebody writes one, and the source

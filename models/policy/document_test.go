@@ -56,7 +56,8 @@ const fullDocument = `{
       "reject_reasons": [
         "Too much",
         "Not now"
-      ]
+      ],
+      "notify_headline": true
     }
   ]
 }`

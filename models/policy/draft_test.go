@@ -125,6 +125,7 @@ func documents() *rapid.Generator[policy.Document] {
 			if rapid.Bool().Draw(t, "offers") {
 				r.RejectReasons = rapid.SliceOfNDistinct(odd.Filter(func(s string) bool { return s != "" }), 1, 3, rapid.ID).Draw(t, "reasons")
 			}
+			r.NotifyHeadline = rapid.Bool().Draw(t, "headline")
 			if rapid.Bool().Draw(t, "four eyes") {
 				r.SelfApproval = models.SelfNever
 			}

@@ -95,6 +95,7 @@ var (
 		{Path: "reason", Empty: EmptyAbsent},
 		{Path: "reject_reasons", Kind: FieldLines, Empty: EmptyAbsent},
 		{Path: "energy", Kind: FieldNumber, Empty: EmptyAbsent},
+		{Path: "notify_headline", Kind: FieldSwitch},
 		{Path: "note", Empty: EmptyAbsent},
 	}
 )

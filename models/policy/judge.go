@@ -78,6 +78,11 @@ type Judgement struct {
 	Nobody string
 
 	Unjudged bool // a condition could not be judged, which Reason says
+
+	// NotifyHeadline lets notifications carry the headline. A rule that is used only because
+	// a name is similar, or because its condition can't be judged, does not: nobody said so of
+	// this call.
+	NotifyHeadline bool
 }
 
 // WaitMinutes is how long a judged call waits, if whoever asks says nothing about that; ok
@@ -111,6 +116,7 @@ func (p *Policy) judged(e *evaluation) Judgement {
 		j.Effect, j.Cause, j.Reason = EffectRequire, models.CauseNone, asked(c.Kind).Reason
 	}
 	j = p.under(j, c)
+	j.NotifyHeadline = j.NotifyHeadline && !j.Unjudged
 	if c.Kind == models.KindToolCall && j.Effect == EffectRequire && p.lets(c) {
 		j.Effect, j.Cause = EffectAllow, models.CauseGateOff
 		j.Timeout, j.AtMost, j.Reviewers, j.ReviewersOnly, j.SelfApproval = nil, nil, nil, false, ""

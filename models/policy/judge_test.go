@@ -351,3 +351,29 @@ func TestJudgeSaysWhatACallCosts(t *testing.T) {
 		}
 	}
 }
+
+// I11: only a call that its rule was written for may be told with its headline.
+func TestHeadlinesLeaveOnlyWhereTheRuleSaysSoI11(t *testing.T) {
+	t.Parallel()
+	p := parse(t, `{"required_approval_tools":["wire"],"rules":[
+		{"name":"pay","tools":["pay_out","/^mcp\\.pay/"],"effect":"require","notify_headline":true},
+		{"name":"large","tools":["send"],"when":"input.amount > 100","effect":"require","notify_headline":true},
+		{"name":"quiet","tools":["bare"],"effect":"require"}]}`)
+	for _, tt := range []struct {
+		tool, input string
+		want        bool
+	}{
+		{"pay_out", `{}`, true},
+		{"PayOut", `{}`, false},
+		{"mcp.pay.x", `{}`, true},
+		{"MCP.pay.x", `{}`, false},
+		{"send", `{"amount":101}`, true},
+		{"send", `{"amount":"101"}`, false},
+		{"bare", `{}`, false},
+		{"wire", `{}`, false},
+	} {
+		if j := p.Judge(with(tt.tool, tt.input)); j.Effect != policy.EffectRequire || j.NotifyHeadline != tt.want {
+			t.Errorf("%s %s: %s, headline %v, want %v", tt.tool, tt.input, j.Effect, j.NotifyHeadline, tt.want)
+		}
+	}
+}

@@ -267,12 +267,27 @@ func (t *tx) addDeciders(r *models.Response, reviewers []models.UserID) error {
 		return nil
 	}
 	topics := []events.Topic{events.Agent(string(r.AgentID)), events.InboxOfAdmins, events.InboxOf(string(r.OwnerID))}
-	if _, err := t.Exec(t.s.hot.addDecider, r.OwnerID, r.ApprovalTimeoutAt, r.ID); err != nil {
-		return fmt.Errorf("store decider: %w", err)
+	w, err := t.told()
+	if err != nil {
+		return err
+	}
+	var newcomers []models.UserID // if anybody is told of anything
+	decider := func(id models.UserID) error {
+		n, err := t.Exec(t.s.hot.addDecider, id, r.ApprovalTimeoutAt, r.ID)
+		if err != nil {
+			return fmt.Errorf("store decider: %w", err)
+		}
+		if n > 0 && !w.nobody() {
+			newcomers = append(newcomers, id)
+		}
+		return nil
+	}
+	if err := decider(r.OwnerID); err != nil {
+		return err
 	}
 	for _, id := range reviewers {
-		if _, err := t.Exec(t.s.hot.addDecider, id, r.ApprovalTimeoutAt, r.ID); err != nil {
-			return fmt.Errorf("store decider: %w", err)
+		if err := decider(id); err != nil {
+			return err
 		}
 		if _, err := t.Exec(t.s.hot.addReviewer, id, r.ID); err != nil {
 			return fmt.Errorf("store reviewer: %w", err)
@@ -281,7 +296,7 @@ func (t *tx) addDeciders(r *models.Response, reviewers []models.UserID) error {
 	}
 	t.Publish(topics...)
 	t.deadlineStored(r.ApprovalTimeoutAt)
-	return nil
+	return t.awaits(w, r, newcomers)
 }
 
 // askAction is the ledger's word for how a request began.

@@ -50,7 +50,11 @@ func (t *tx) setClock(a *models.Approval, to clock) error {
 		}
 		t.deadlineStored(to.deadline)
 	}
+	moved := !to.deadline.Equal(a.ApprovalTimeoutAt)
 	a.ApprovalTimeoutAt, a.PausedLeft, a.OpenNote = to.deadline, to.left, to.open
+	if moved {
+		return t.noticesMove(a)
+	}
 	return nil
 }
 

@@ -224,6 +224,9 @@ func (t *tx) settled(actor models.Actor, a *models.Approval) (ending, error) {
 	if err != nil {
 		return ending{}, err
 	}
+	if err := t.noticesEnd(a); err != nil {
+		return ending{}, err
+	}
 	t.tell(a)
 	t.logOutcome(actor, a)
 	return out, t.outcomeReached(actor, a)

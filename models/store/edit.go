@@ -166,6 +166,9 @@ func (t *tx) proposeEdit(actor models.Actor, a *models.Approval, vote *models.Vo
 	if err := t.addDeciders(&a.Response, routed); err != nil {
 		return nil, err
 	}
+	if err := t.editAwaits(a, vote); err != nil {
+		return nil, err
+	}
 	readers, err := t.tellDeciders(a)
 	if err != nil {
 		return nil, err

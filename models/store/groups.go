@@ -158,6 +158,9 @@ func (t *tx) routeNoMore(actor models.Actor, a asking, among []models.Voter) err
 	if err := t.Gorm().Exec(dropInboxes, left, a.ApprovalTimeoutAt, a.ID).Error; err != nil {
 		return fmt.Errorf("drop deciders: %w", err)
 	}
+	if err := t.noticesLeave(a.ID, left); err != nil {
+		return err
+	}
 	slices.Sort(left)
 	for _, user := range left {
 		t.Publish(events.InboxOf(string(user)))

@@ -102,6 +102,9 @@ var approvalTables = map[string]bool{"responses": true, "conversations": true, "
 
 // changes hears of every statement that is about to change something.
 func (s *Store) changes(stmt *sql.Stmt, c db.Change, args []any) {
+	if c.Table == "" || toldTables[c.Table] {
+		s.known.told = nil
+	}
 	if c.New || c.Table != "" && !approvalTables[c.Table] {
 		return
 	}

@@ -43,6 +43,15 @@ var rowModels = map[string][]any{
 	"withdrawals":       {&models.Withdrawal{}},
 	"setup_links":       {&models.SetupLink{}},
 	"known_devices":     {&models.KnownDevice{}},
+
+	"channels":              {&models.Channel{}, &models.ChannelSecret{}},
+	"notification_settings": {&models.NotificationSettingsRow{}},
+	"notification_hosts":    {&models.NotificationHost{}},
+	"notification_codes":    {&models.NotificationCode{}},
+	"notices":               {&models.DueNotice{}},
+	"notice_sends":          {&models.NoticeSend{}},
+	"notified":              {&models.Notified{}},
+	"seen":                  {&models.SeenRequest{}},
 }
 
 type tableColumn struct{ notNull, key bool }

@@ -34,6 +34,8 @@ type hotWriting struct {
 	addVote, addWholeVote, settle, expire, dropDeciders, isReviewer, due *sql.Stmt
 
 	lastGrant, grantsOf, useGrant *sql.Stmt
+
+	addNotice, dropNotices, waitsNoMore, dropUnsent, addNotified *sql.Stmt
 }
 
 // hotReading are the reads of every wait, prepared on the read pool.
@@ -173,6 +175,12 @@ func (h *hotWriting) texts() map[**sql.Stmt]string {
 		&h.isReviewer:   isReviewer,
 		&h.due: `SELECT id FROM responses` + db.ByResponsesPending + `
  WHERE approval_status = 'pending' AND approval_timeout_at <= ? AND held_until IS NULL ORDER BY approval_timeout_at, id LIMIT ?`,
+
+		&h.addNotice:   db.InsertNew + `notices (response_id, recipient, moment, due_at) VALUES (?, ?, ?, ?)`,
+		&h.dropNotices: dropNotices,
+		&h.waitsNoMore: waitsNoMore,
+		&h.dropUnsent:  dropUnsent,
+		&h.addNotified: toldRow,
 
 		// The column beside the maximum is that row's, and read as a time.
 		&h.lastGrant: `SELECT expires_at, max(expires_at) FROM grants` + db.ByGrantsLive + ` WHERE revoked_at IS NULL`,

@@ -110,7 +110,7 @@ func Open(ctx context.Context, opts Options) (*Store, error) {
 	}
 	s.People = people.New(d, s.Ledger, people.Options{
 		PasswordCost: opts.PasswordCost, BeforeHash: opts.BeforeHash, ObserveSignInFailure: opts.ObserveSignInFailure,
-		Stranded: s.stranded, Joined: s.joined, Left: s.left, NamingGroup: s.namingGroup, AccessChanged: s.waiters.wakeAll,
+		Stranded: s.stranded, Joined: s.joined, Left: s.left, NamingGroup: s.namingGroup, AccessChanged: s.waiters.wakeAll, Seal: s.seal, Unseal: s.unseal,
 	})
 	s.opened = s.db.Now()
 	s.waiters.init()

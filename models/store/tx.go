@@ -27,6 +27,7 @@ type result struct {
 	activity  []activity          // for the log
 	noted     []models.ResponseID // a question about it was asked
 	sooner    bool
+	notices   bool // somebody is to be told of something, or of less
 	committed bool
 }
 
@@ -38,6 +39,7 @@ type known struct {
 	active map[models.ConversationID]time.Time // the minute that active_at has
 	early  *bool                               // whether results wait for their calls; nil: not looked yet
 	wanted *bool                               // whether outside approvals wait for their calls; nil: not looked yet
+	told   *told                               // who has a channel; nil: not looked yet
 	stops  []models.Stop                       // that stand; nil: not looked yet
 	grants *time.Time                          // when the last grant that was not revoked expires, zero: there is none; nil: not looked yet
 }

@@ -201,6 +201,7 @@ func (c *rowCheck) unnamed() error {
 		{"upstreams", "id", "FALSE"},
 		{"invites", "id", "FALSE"},
 		{"groups", "id", "FALSE"},
+		{"channels", "id", "FALSE"},
 		{"group_members", "id", "FALSE"},
 		{"web_sessions", "id", "FALSE"},
 		{"conversations", "id", "FALSE"},

@@ -66,6 +66,9 @@ type entryData struct {
 	Gone          []string `json:"left"`
 	Group         string   `json:"group"`
 	Member        string   `json:"member"`
+	Channel       string   `json:"channel"`
+	Label         *string  `json:"label_digest"`
+	Target        string   `json:"target_digest"`
 
 	UserID    string     `json:"userId"`
 	Email     string     `json:"email"`
@@ -139,6 +142,10 @@ var entryChecks = map[string]entryCheck{
 	"upstream.key_changed":  upstreamCheck,
 	"upstream.enabled":      upstreamCheck,
 	"upstream.disabled":     upstreamCheck,
+	"channel.added":         channelCheck,
+	"channel.verified":      channelCheck,
+	"channel.disabled":      channelCheck,
+	"channel.removed":       channelCheck,
 	"group.added":           groupCheck,
 	"group.described":       groupCheck,
 	"group.removed":         groupCheck,

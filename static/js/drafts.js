@@ -21,7 +21,7 @@ function forget() {
   write({});
 }
 
-const fields = () => [...document.querySelectorAll("main :is(textarea, select, input:not([type=hidden], [type=password], [type=file], [type=submit], [type=button]))")]
+const fields = () => [...document.querySelectorAll("main :is(textarea, select, input:not([type=hidden], [type=password], [type=file], [type=submit], [type=button], [data-secret]))")]
   .filter((field) => field.name && (field.form?.method ?? "") === "post");
 
 const ticks = (field) => field.type === "checkbox" || field.type === "radio";

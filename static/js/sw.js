@@ -39,3 +39,43 @@ self.addEventListener("fetch", (event) => {
   if (request.mode === "navigate") event.respondWith(visit(request));
   else if (FILES.includes(pathname)) event.respondWith(file(request));
 });
+
+// A message that the server sent to this browser: a title and a text, and the page that it
+// leads to. It is shown as it is, and what is not such a message is shown as nothing but the
+// product's name: a browser that gets one and shows none takes the permission away.
+const said = (value) => (typeof value === "string" ? value : "");
+
+function message(event) {
+  try {
+    const { title, body, tag, url } = event.data.json();
+    return { title: said(title), body: said(body), tag: said(tag), url: said(url) };
+  } catch {
+    return { title: "", body: "", tag: "", url: "" };
+  }
+}
+
+self.addEventListener("push", (event) => {
+  const { title, body, tag, url } = message(event);
+  event.waitUntil(self.registration.showNotification(title || "Countersign", { body, tag, renotify: tag !== "", data: { url } }));
+});
+
+// A notification leads to a page of this server, and to nowhere else.
+function place(url) {
+  try {
+    const { origin, href } = new URL(url, self.location.origin);
+    return origin === self.location.origin ? href : "/";
+  } catch {
+    return "/";
+  }
+}
+
+self.addEventListener("notificationclick", (event) => {
+  event.notification.close();
+  const open = async () => {
+    const url = place(event.notification.data?.url ?? "/");
+    const pages = await self.clients.matchAll({ type: "window" });
+    const there = pages.find((page) => page.url === url);
+    return there ? there.focus() : self.clients.openWindow(url);
+  };
+  event.waitUntil(open());
+});

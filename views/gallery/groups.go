@@ -13,7 +13,7 @@ func groupsStates() []State {
 		return State{Page: "groups", Name: name, Note: note, Component: pages.GroupsPage(Frame("Groups", "/people"), pages.NewGroups(in, Now))}
 	}
 	one := func(name, note string, in pages.GroupInput) State {
-		return State{Page: "group", Name: name, Note: note, Component: pages.GroupPage(Frame(in.Group.Name, "/people"), pages.NewGroup(in))}
+		return State{Page: "group", Name: name, Note: note, Component: pages.GroupPage(Frame(in.Group.Name, "/people"), pages.NewGroup(in, Now))}
 	}
 	made := Now.Add(-30 * 24 * time.Hour)
 	finance := models.Group{Name: "finance", Note: "Who answers for payments.", CreatedAt: made, Members: 3}
@@ -27,11 +27,18 @@ func groupsStates() []State {
 		list(Usual, "Two groups, one with names as long as they may be", pages.GroupsInput{Groups: []models.Group{finance, long}}),
 		list("empty", "None yet", pages.GroupsInput{}),
 		list("wrong", "A name that is none; what was typed stays", pages.GroupsInput{Groups: []models.Group{finance}, Form: wrong}),
-		one(Usual, "Three members, one disabled; a rule names it", pages.GroupInput{Group: finance, Members: people, Rules: []string{"the rule “payments over 100”"}}),
+		one(Usual, "Three members, one disabled; a rule names it", pages.GroupInput{Group: finance, Members: people, Channels: GroupChannelsInput(), Rules: []string{"the rule “payments over 100”"}}),
 		one("empty", "Nobody is in it, and no rule names it", pages.GroupInput{Group: models.Group{Name: "board"}, Others: people[:2]}),
 		one("wrong", "Somebody who may not sign in; and what cannot be done", pages.GroupInput{
 			Group: long, Members: people[:1], Rules: []string{"the rule “payments”", "the template “" + strings.Repeat("name", 60) + "”"}, Problem: "The group has 200 members, and may have no more.",
 			Form: pages.GroupForm{Email: "gone@example.org", Errors: map[string]string{"email": "must be the e-mail of a person who may sign in"}},
 		}),
 	}
+}
+
+// GroupChannelsInput is one channel of a group.
+func GroupChannelsInput() pages.ChannelsInput {
+	in := ChannelsInput()
+	in.Channels = in.Channels[2:3]
+	return in
 }

@@ -44,12 +44,13 @@ func NewGroups(in GroupsInput, now time.Time) Groups {
 
 // GroupInput is what the page of one group is made of.
 type GroupInput struct {
-	Group   models.Group
-	Members []models.User
-	Others  []models.User // who may sign in and is not in it
-	Rules   []string      // and templates of the active policy that name it, in words
-	Form    GroupForm
-	Problem string // why what was asked for was not done
+	Group    models.Group
+	Members  []models.User
+	Others   []models.User // who may sign in and is not in it
+	Rules    []string      // and templates of the active policy that name it, in words
+	Form     GroupForm
+	Problem  string // why what was asked for was not done
+	Channels ChannelsInput
 }
 
 // Group is the view model of the page of one group.
@@ -64,6 +65,7 @@ type Group struct {
 	Problem   string
 	Removable bool
 	Removes   string // what removing it does
+	Channels  Channels
 }
 
 // MemberRow is one person in a group.
@@ -73,8 +75,9 @@ type MemberRow struct {
 	LeaveURL    string
 }
 
-// NewGroup makes the page of one group.
-func NewGroup(in GroupInput) Group {
+// NewGroup makes the page of one group as of now.
+func NewGroup(in GroupInput, now time.Time) Group {
+	in.Channels.Group = in.Group.Name
 	v := Group{
 		Name: in.Group.Name, Reviewer: models.GroupReviewer(in.Group.Name), Rules: in.Rules, Problem: in.Problem, Removable: len(in.Rules) == 0,
 		Note: ui.Field{
@@ -88,6 +91,7 @@ func NewGroup(in GroupInput) Group {
 	if in.Form.Errors["note"] != "" {
 		v.Note.Value = in.Form.Note
 	}
+	v.Channels = NewChannels(in.Channels, now)
 	v.RulesText = "The active policy does not name it."
 	if len(in.Rules) > 0 {
 		v.RulesText = "The active policy names it in:"

@@ -231,6 +231,9 @@ func thenText(form policy.Form) string {
 	if form["self_approval"] == string(models.SelfNever) {
 		then = append(then, "the agent's owner may not approve (self_approval: never)")
 	}
+	if form["notify_headline"] == "true" {
+		then = append(then, "notifications may show the headline (notify_headline)")
+	}
 	if form["reason"] != "" {
 		then = append(then, "“"+form["reason"]+"”")
 	}

@@ -97,6 +97,7 @@ var rulePolicyFields = []policyField{
 	{path: "reason", label: "Reason", help: "Shown to the reviewer and to the agent.", optional: true},
 	{path: "reject_reasons", label: "Reasons to reject", help: "Offered when rejecting, one per line.", rows: 3, optional: true},
 	{path: "energy", label: "Minimum energy", help: "The least that such a call costs its conversation.", least: "0", optional: true},
+	{path: "notify_headline", label: "Notifications may show the headline", help: "The headline is made from the input. E-mail and chat services keep what they are sent."},
 	{path: "note", label: "Note", help: "For people who edit the policy.", rows: 2, optional: true},
 	{path: "disabled", label: "Disabled", help: "The rule stays in the policy and has no effect."},
 }

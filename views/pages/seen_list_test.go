@@ -309,15 +309,18 @@ var listPages = []page{
 	}},
 	{key: "group", seen: seen{
 		"title":  "finance",
-		"rows":   "Ada Bergada@example.org enabled Remove… The group's pending requests leave their inbox, unless they may decide them for another reason. Requests that nobody else may approve are rejected. Remove Ada Berg | Bo⟨U+202E⟩ Lindbo@example.org enabled Remove… The group's pending requests leave their inbox, unless they may decide them for another reason. Requests that nobody else may approve are rejected. Remove Bo⟨U+202E⟩ Lind | Cylonglonglonglonglonglonglonglonglonglonglonglonglonglonglo … else may approve are rejected. Remove Cy (351 bytes, 8c8b2bed43edb66a)",
-		"acts":   "Add to group | Save",
+		"rows":   "Ada Bergada@example.org enabled Remove… The group's pending requests leave their inbox, unless they may decide them for another reason. Requests that nobody else may approve are rejected. Remove Ada Berg | Bo⟨U+202E⟩ Lindbo@example.org enabled Remove… The group's pending requests leave their inbox, unless they may decide them for another reason. Requests that nobody else may approve are rejected. Remove Bo⟨U+202E⟩ Lind | Cylonglonglonglonglonglonglonglonglonglonglonglonglonglonglo … else may approve are rejected. Remove Cy (351 bytes, 8c8b2bed43edb66a) | Ops⟨U+202E⟩<b> @everyone (hooks.slack.com)Slack verified 3 min ago Send a test Remove… Nothing more is sent there. Remove Ops⟨U+202E⟩<b> @everyone (hooks.slack.com)",
+		"acts":   "Add to group | Add and send a code | Add and send a code | Add and send a code | Add and send a code | Save",
 		"filled": "note=Who answers for payments.",
 		"says":   "To use it, name it as a reviewer in a rule: group:finance",
+		"help":   "One thread for each request. | A topic of an ntfy server. Who knows the topic's name can read it, unless the server asks for a token. | A channel of Slack, by an incoming webhook. A later message is a new one: webhooks can't answer in a thread. | JSON to an address of yours, signed as Standard Webhooks says. The secret to verify it with is shown once.",
 	}},
 	{key: "group-empty", seen: seen{
 		"title": "board",
 		"acts":  "Add to group | Save | Remove… | Remove group",
 		"says":  "To use it, name it as a reviewer in a rule: group:board",
+		"empty": "No channels yet. Add one below.",
+		"ways":  "E-mail Not available: this server has no SMTP server. It is set with --smtp. | ntfy Not available: no host is allowed yet. Admins allow hosts under System, Notifications. | Slack Not available: no host is allowed yet. Admins allow hosts under System, Notifications. | Webhook Not available: no host is allowed yet. Admins allow hosts under System, Notifications.",
 	}},
 	{key: "group-wrong", seen: seen{
 		"title":  "longlonglonglonglonglonglonglonglonglonglonglonglonglonglong",
@@ -327,6 +330,8 @@ var listPages = []page{
 		"acts":   "Add to group | Save",
 		"filled": "email=gone@example.org | note=unbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbroke … unbrokenunbrokenunbrokenunbrokenunbroken (485 bytes, c7949184396867d7)",
 		"says":   "To use it, name it as a reviewer in a rule: group:longlonglonglonglonglonglonglonglonglonglonglonglonglonglong",
+		"empty":  "No channels yet. Add one below.",
+		"ways":   "E-mail Not available: this server has no SMTP server. It is set with --smtp. | ntfy Not available: no host is allowed yet. Admins allow hosts under System, Notifications. | Slack Not available: no host is allowed yet. Admins allow hosts under System, Notifications. | Webhook Not available: no host is allowed yet. Admins allow hosts under System, Notifications.",
 	}},
 	{key: "sessions-one", seen: seen{
 		"title": "My sessions",

@@ -20,6 +20,8 @@ type SystemInput struct {
 	// Upstreams are the other systems that ask for approvals.
 	Upstreams []models.UpstreamState
 	Fault     string // why the store is not ready; empty: it is
+	// Notifications is what waits to be sent, and what fails.
+	Notifications models.NotificationBacklog
 	// GateOff and FallbackOn are what lets calls through unasked.
 	GateOff, FallbackOn bool
 	// GateOffUntil and FallbackUntil are their ends; zero: none.
@@ -138,7 +140,25 @@ func health(in SystemInput, now time.Time) []Health {
 	if len(in.Upstreams) > 0 {
 		out = append(out, upstreamHealth(in.Upstreams, now))
 	}
-	return out
+	return append(out, notifyHealth(in.Notifications, now))
+}
+
+// lateAfter is how long a message may wait before the page says so: longer than an attempt
+// and the one after it take.
+const lateAfter = 5 * time.Minute
+
+// notifyHealth is one line for all messages.
+func notifyHealth(b models.NotificationBacklog, now time.Time) Health {
+	h := Health{Name: "Notifications", Word: ui.Word{Text: "ok", Tone: views.ToneGood, Icon: "check"}, Text: "No channel fails, and nothing waits for long."}
+	late := !b.Oldest.IsZero() && now.Sub(b.Oldest) >= lateAfter
+	if late || len(b.Failing) > 0 {
+		h.Word = ui.Word{Text: "check", Tone: views.ToneWarn, Icon: "triangle-alert"}
+		h.Text = views.Count(len(b.Failing)) + " failing channels."
+		if late {
+			h.Text += " The oldest unsent message is from " + views.Ago(b.Oldest, now).Text + "."
+		}
+	}
+	return h
 }
 
 // untilEnd is the end of a switch behind what it does; empty: it has none.

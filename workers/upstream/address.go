@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/workers/outward"
 )
 
 // Reach says where requests to upstreams may go. Link-local, unique-local and
@@ -44,8 +45,8 @@ func CheckBaseURL(field, raw string, reach Reach) error {
 	if reach.Allow.Has(u.Hostname()) {
 		return nil
 	}
-	refused := refusedHost(u.Hostname())
-	if ip, err := netip.ParseAddr(u.Hostname()); reach.Older && (err != nil || !linkLocal(ip)) {
+	refused := outward.RefusedHost(u.Hostname())
+	if ip, err := netip.ParseAddr(u.Hostname()); reach.Older && (err != nil || !outward.LinkLocal(ip)) {
 		refused = nil
 	}
 	if refused != nil {
@@ -57,7 +58,7 @@ func CheckBaseURL(field, raw string, reach Reach) error {
 // notAllowed is what is said of a host, with the way out. The host is shown if its
 // letters are plain.
 func notAllowed(field, host, why string) error {
-	if _, err := netip.ParseAddr(host); err != nil && !isName(host) {
+	if _, err := netip.ParseAddr(host); err != nil && !outward.IsName(host) {
 		host = "HOST"
 	}
 	return models.Invalid(field, "%s, and such addresses are refused; if it is meant, start the server with --upstream-allow %s (COUNTERSIGN_UPSTREAM_ALLOW)", why, host)
@@ -81,7 +82,7 @@ func CheckHost(ctx context.Context, field, raw string, reach Reach) error {
 		return nil // it may be known later, and is judged then
 	}
 	for _, ip := range addrs {
-		if why := refusedAddr(ip); why != nil {
+		if why := outward.RefusedAddr(ip); why != nil {
 			return notAllowed(field, u.Hostname(), "leads to "+why.Error())
 		}
 	}
@@ -95,7 +96,7 @@ func RefusedHost(raw string, allow Hosts) string {
 	if err != nil || allow.Has(u.Hostname()) {
 		return ""
 	}
-	if why := refusedHost(u.Hostname()); why != nil {
+	if why := outward.RefusedHost(u.Hostname()); why != nil {
 		return why.Error()
 	}
 	return ""
@@ -135,10 +136,10 @@ func (r Reach) control(_ context.Context, _, address string, _ syscall.RawConn) 
 	switch {
 	case err != nil:
 		return fmt.Errorf("read address: %w", err)
-	case linkLocal(at.Addr()):
-		return errLinkLocal
+	case outward.LinkLocal(at.Addr()):
+		return outward.ErrLinkLocal
 	case r.Older:
 		return nil
 	}
-	return refusedAddr(at.Addr())
+	return outward.RefusedAddr(at.Addr())
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/workers/outward"
 )
 
 // reply is what the upstream answered.
@@ -83,7 +84,7 @@ func (c *Client) why(ctx context.Context, err error, otherwise string) string {
 		return "did not answer within " + models.SpokenDuration(c.timeout)
 	case ctx.Err() != nil:
 		return "was not waited for: this server is stopping"
-	case errors.Is(err, errLinkLocal), errors.Is(err, errUniqueLocal), errors.Is(err, errMetadata):
+	case errors.Is(err, outward.ErrLinkLocal), errors.Is(err, outward.ErrUniqueLocal), errors.Is(err, outward.ErrMetadata):
 		return "has " + refusal(err) + ", which is not allowed; if it is meant, start the server with --upstream-allow and its host"
 	case errors.As(err, &name):
 		return "cannot be reached: its host name is unknown"
@@ -95,12 +96,12 @@ func (c *Client) why(ctx context.Context, err error, otherwise string) string {
 
 // refusal is which kind of address was refused.
 func refusal(err error) string {
-	for _, kind := range []error{errMetadata, errUniqueLocal} {
+	for _, kind := range []error{outward.ErrMetadata, outward.ErrUniqueLocal} {
 		if errors.Is(err, kind) {
 			return kind.Error()
 		}
 	}
-	return errLinkLocal.Error()
+	return outward.ErrLinkLocal.Error()
 }
 
 // get asks for something and takes only a good answer.

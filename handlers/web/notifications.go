@@ -1,0 +1,100 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"countersign/handlers"
+	"countersign/models"
+	"countersign/views"
+	"countersign/views/pages"
+)
+
+func (s *Site) notifications(c echo.Context) error {
+	return s.notificationsPage(c, http.StatusOK, pages.NotificationsInput{}, nil)
+}
+
+// notificationsPage shows where and when the reader is told. in carries what was sent about
+// channels; form, if there is one, are settings that are to be corrected.
+func (s *Site) notificationsPage(c echo.Context, status int, in pages.NotificationsInput, form *pages.NotificationForm) error {
+	ctx, actor := c.Request().Context(), actorOf(c)
+	settings, err := s.store.People.NotificationSettings(ctx, actor)
+	if err != nil {
+		return err
+	}
+	if in.Form = pages.NewNotificationForm(settings); form != nil {
+		in.Form = *form
+	}
+	if in.Channels.Channels, err = s.store.People.Channels(ctx, actor); err != nil {
+		return err
+	}
+	if err := s.fillChannels(c, &in.Channels); err != nil {
+		return err
+	}
+	frame, err := s.frame(c, "Notifications", -1)
+	if err != nil {
+		return err
+	}
+	frame.Path = views.NotificationsURL()
+	return handlers.Render(c, status, pages.NotificationsPage(frame, pages.NewNotifications(in, frame.Now)), nil)
+}
+
+// setNotifications changes when the reader is told.
+func (s *Site) setNotifications(c echo.Context) error {
+	form, settings := readNotifications(c.Request().PostForm)
+	err := settings.Check()
+	if e := asError(err, models.CodeInvalid); e != nil {
+		if form.Errors == nil {
+			form.Errors = map[string]string{}
+		}
+		for field, text := range e.Fields {
+			if form.Errors[field] == "" {
+				form.Errors[field] = text
+			}
+		}
+	} else if err != nil {
+		return err
+	}
+	if len(form.Errors) > 0 {
+		return s.notificationsPage(c, http.StatusUnprocessableEntity, pages.NotificationsInput{}, &form)
+	}
+	if err := s.store.People.SetNotificationSettings(c.Request().Context(), actorOf(c), settings); err != nil {
+		return err
+	}
+	s.setFlash(c, "notifications-set")
+	return c.Redirect(http.StatusSeeOther, views.NotificationsURL())
+}
+
+// readNotifications reads the form of the settings, and notes what is no number.
+func readNotifications(sent url.Values) (pages.NotificationForm, models.NotificationSettings) {
+	on := func(name string) bool { return sent.Get(name) == "true" }
+	typed := func(name string) string { return strings.TrimSpace(sent.Get(name)) }
+	form := pages.NotificationForm{
+		Moments: map[models.Risk]pages.MomentsForm{}, Digest: typed("digest_at"), From: typed("quiet_from"), Until: typed("quiet_to"),
+		Zone: typed("zone"), Critical: on("critical"),
+	}
+	settings := models.NotificationSettings{
+		Moments: map[models.Risk]models.Moments{}, DigestAt: models.ClockTime(form.Digest), QuietFrom: models.ClockTime(form.From), QuietTo: models.ClockTime(form.Until),
+		Zone: form.Zone, CriticalBreaksThrough: form.Critical,
+	}
+	for _, risk := range models.Risks() {
+		name := string(risk)
+		m := pages.MomentsForm{
+			AtOnce: on(pages.AtOnceField + name), Half: on(pages.HalfField + name), Tenth: on(pages.TenthField + name), Unseen: typed(pages.UnseenField + name),
+		}
+		minutes := 0
+		if m.Unseen != "" {
+			var err error
+			if minutes, err = strconv.Atoi(m.Unseen); err != nil || minutes < 1 {
+				minutes = models.MaxUnseenMinutes + 1 // Check says what is wanted
+			}
+		}
+		form.Moments[risk] = m
+		settings.Moments[risk] = models.Moments{AtOnce: m.AtOnce, UnseenMinutes: minutes, Half: m.Half, Tenth: m.Tenth}
+	}
+	return form, settings
+}

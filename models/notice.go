@@ -1,0 +1,69 @@
+package models
+
+import "time"
+
+// NoticeKind is what a message is about.
+type NoticeKind string
+
+// The kinds of message.
+const (
+	NoticeWaiting        NoticeKind = "waiting"      // a request has come
+	NoticeUnseen         NoticeKind = "unseen"       // it waits, and was not looked at
+	NoticeHalf           NoticeKind = "half"         // half of its time is over
+	NoticeTenth          NoticeKind = "tenth"        // a tenth of its time is left
+	NoticeBreakthrough   NoticeKind = "breakthrough" // told in quiet hours: nobody would hear of it in time
+	NoticeBurst          NoticeKind = "burst"        // so many wait
+	NoticeSettled        NoticeKind = "settled"      // what was told before is decided, or over
+	NoticeDigest         NoticeKind = "digest"       // so many wait this morning
+	NoticeChannelFailing NoticeKind = "channel_failing"
+	NoticeCode           NoticeKind = "code"
+	NoticeTest           NoticeKind = "test"
+)
+
+// NoticeKinds is the list of all kinds.
+func NoticeKinds() []NoticeKind {
+	return []NoticeKind{
+		NoticeWaiting, NoticeUnseen, NoticeHalf, NoticeTenth, NoticeBreakthrough, NoticeBurst, NoticeSettled, NoticeDigest,
+		NoticeChannelFailing, NoticeCode, NoticeTest,
+	}
+}
+
+// MostDeciders is how many of those who may decide a message names.
+const MostDeciders = 5
+
+// BurstAbove is how many requests that are due together are told one by one: more of them are
+// one message.
+const BurstAbove = 3
+
+// NoticePause is how long a channel that got a message waits for the next one.
+const NoticePause = time.Minute
+
+// Notice is a message: all that may leave the process. It has nothing of the input, of the
+// agent's description or reason, and no title.
+type Notice struct {
+	ID      string // the same at each attempt
+	Kind    NoticeKind
+	Request ResponseID // whose thread it belongs to; empty for burst, digest, code, test and channel_failing
+
+	Agent, Tool string // text of strangers, to be shown literally
+	Risk        Risk
+	Deadline    time.Time     // NoDeadline: none
+	Left        time.Duration // until the deadline, when the message was made; 0: there is none
+
+	Deciders     []string // names of who may decide, at most MostDeciders
+	MoreDeciders int      // how many there are besides
+
+	Headline string // only where the rule allows it
+
+	Count int           // burst and digest: how many wait
+	First time.Duration // burst and digest: until the first of them expires; 0: none does
+
+	Outcome string // settled: such as "approved"
+	By      string // settled: who decided; empty: nobody did
+
+	Code    string // code: six digits
+	Channel string // channel_failing: the label of the one that fails
+
+	URL         string // absolute; opens a page, and decides nothing
+	SettingsURL string
+}

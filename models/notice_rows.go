@@ -1,0 +1,79 @@
+package models
+
+import "time"
+
+// DueNotice is that a person or group is to be told of a request at a moment.
+type DueNotice struct {
+	ResponseID ResponseID  `gorm:"primaryKey"` // empty: the digest
+	Recipient  RecipientID `gorm:"primaryKey"`
+	Moment     NoticeKind  `gorm:"primaryKey"`
+	DueAt      time.Time
+}
+
+// TableName is the table of what is to be told.
+func (DueNotice) TableName() string { return "notices" }
+
+// NoticeSend is a message on its way by one channel.
+type NoticeSend struct {
+	ID         string `gorm:"primaryKey"` // the message's, the same at each attempt
+	ChannelID  ChannelID
+	Kind       NoticeKind
+	ResponseID ResponseID // empty: it is of no single request
+	About      ChannelID  // channel_failing: the one that fails
+	At         time.Time  // when it was put here
+	DueAt      time.Time  // of the next attempt
+	Attempts   int        // that were begun
+}
+
+// Notified is that a channel was told of a request.
+type Notified struct {
+	ResponseID ResponseID `gorm:"primaryKey"`
+	ChannelID  ChannelID  `gorm:"primaryKey"`
+	FirstAt    time.Time
+	Burst      bool       // only among others
+	Waiting    bool       // the request is pending
+	SentAt     *time.Time // when the first message about it went out; nil: not yet
+}
+
+// TableName is the table of who was told.
+func (Notified) TableName() string { return "notified" }
+
+// SeenRequest is that a person has looked at a request.
+type SeenRequest struct {
+	ResponseID ResponseID `gorm:"primaryKey"`
+	UserID     UserID     `gorm:"primaryKey"`
+	FirstAt    time.Time
+	ActiveAt   time.Time
+}
+
+// TableName is the table of who has seen what.
+func (SeenRequest) TableName() string { return "seen" }
+
+// NotificationCode is that a code was sent, for the limits.
+type NotificationCode struct {
+	ID            string `gorm:"primaryKey"`
+	UserID        UserID
+	AddressDigest string
+	At            time.Time
+}
+
+// NotificationSettingsRow is how settings are stored.
+type NotificationSettingsRow struct {
+	UserID                UserID `gorm:"primaryKey"`
+	Moments               string // JSON: Moments by risk
+	DigestAt              ClockTime
+	QuietFrom, QuietTo    ClockTime
+	Zone                  string
+	CriticalBreaksThrough bool
+}
+
+// TableName is the table of settings.
+func (NotificationSettingsRow) TableName() string { return "notification_settings" }
+
+// Sending is a message with where it goes: what an attempt to send it needs.
+type Sending struct {
+	Send    NoticeSend
+	Channel Channel
+	Target  ChannelTarget
+	Notice  Notice
+}

@@ -1,0 +1,267 @@
+package store
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"countersign/models"
+	"countersign/models/db"
+	"countersign/models/events"
+	"countersign/models/people"
+)
+
+// What is to be told are rows, written with what causes them: a request that comes, a deadline
+// that moves, an outcome. notices_take.go turns those that are due into messages,
+// notices_send.go has these sent.
+
+// told are the people and groups who have a channel that works, as the writer remembers them:
+// without any, an ask, a vote and an outcome pay nothing.
+type told struct {
+	settings map[models.RecipientID]*models.NotificationSettings // without the zero key
+	groups   map[string]models.RecipientID                       // by name
+}
+
+const (
+	// channelUsable is a channel of somebody who may sign in, or of a group in use.
+	channelUsable = `c.removed_at IS NULL AND c.verified_at IS NOT NULL AND c.disabled_at IS NULL`
+	toldPeople    = `SELECT DISTINCT c.user_id FROM channels c` + db.ByChannelsInUse + ` JOIN users u ON u.id = c.user_id
+ WHERE ` + channelUsable + ` AND u.disabled_at IS NULL ORDER BY c.user_id`
+	toldGroups = `SELECT DISTINCT g.id, g.name FROM channels c` + db.ByChannelsInUse + ` JOIN groups g ON g.id = c.group_id
+ WHERE ` + channelUsable + ` AND g.removed_at IS NULL`
+)
+
+// toldTables are those of which told consists.
+var toldTables = map[string]bool{"channels": true, "notification_settings": true, "users": true, "groups": true}
+
+// told reads who has channels, unless it is known.
+func (t *tx) told() (*told, error) {
+	if t.s.known.told != nil {
+		return t.s.known.told, nil
+	}
+	out := &told{settings: map[models.RecipientID]*models.NotificationSettings{}, groups: map[string]models.RecipientID{}}
+	var users []models.UserID
+	if err := t.Gorm().Raw(toldPeople).Scan(&users).Error; err != nil {
+		return nil, fmt.Errorf("read who has channels: %w", err)
+	}
+	for _, user := range users {
+		settings, err := people.SettingsOf(t.Gorm(), user)
+		if err != nil {
+			return nil, err
+		}
+		out.settings[models.RecipientID(user)] = &settings
+	}
+	var groups []models.Group
+	if err := t.Gorm().Raw(toldGroups).Scan(&groups).Error; err != nil {
+		return nil, fmt.Errorf("read which groups have channels: %w", err)
+	}
+	for i := range groups {
+		id, settings := models.RecipientID(groups[i].ID), models.DefaultNotificationSettings()
+		out.groups[groups[i].Name], out.settings[id] = id, &settings
+	}
+	t.s.known.told = out
+	return out, nil
+}
+
+// nobody reports whether there is no channel at all.
+func (w *told) nobody() bool { return len(w.settings) == 0 }
+
+// awaits has people told of a pending request that has come into their inboxes. Where its
+// owner is one of them it has just begun to wait, and the groups that it asks are told too.
+func (t *tx) awaits(w *told, r *models.Response, users []models.UserID) error {
+	for _, user := range users {
+		if err := t.awaitsFor(w, r, models.RecipientID(user)); err != nil {
+			return err
+		}
+	}
+	if len(w.groups) == 0 || !slices.Contains(users, r.OwnerID) {
+		return nil
+	}
+	return t.awaitsGroups(w, r, r.Approvers())
+}
+
+// awaitsGroups has the groups told that are asked for a decision on a pending request.
+func (t *tx) awaitsGroups(w *told, r *models.Response, who models.Approvers) error {
+	for _, a := range who.Asked() {
+		id, ok := w.groups[a.Group]
+		if !ok || a.Group == "" {
+			continue
+		}
+		if err := t.awaitsFor(w, r, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *tx) awaitsFor(w *told, r *models.Response, recipient models.RecipientID) error {
+	settings := w.settings[recipient]
+	if settings == nil {
+		return nil
+	}
+	asked := t.Now
+	if r.ApprovalRequestedAt != nil {
+		asked = *r.ApprovalRequestedAt
+	}
+	for _, m := range momentsOf(settings.Moments[r.Risk], asked, t.Now, r.ApprovalTimeoutAt) {
+		if _, err := t.Exec(t.s.hot.addNotice, r.ID, recipient, m.moment, m.at); err != nil {
+			return fmt.Errorf("store notice: %w", err)
+		}
+		t.noticed()
+	}
+	return nil
+}
+
+// noticed wakes who sends, after the commit.
+func (t *tx) noticed() {
+	if !t.notices {
+		t.notices = true
+		t.Publish(events.Notices)
+	}
+}
+
+type moment struct {
+	moment models.NoticeKind
+	at     time.Time
+}
+
+// momentsOf are those of a request that was asked at one time and is somebody's since another.
+// What lies behind now is told at once only where nothing else is.
+func momentsOf(wanted models.Moments, asked, now, deadline time.Time) []moment {
+	out := make([]moment, 0, 4)
+	if wanted.AtOnce {
+		out = append(out, moment{models.NoticeWaiting, now})
+	}
+	if wanted.UnseenMinutes > 0 {
+		if at := now.Add(time.Duration(wanted.UnseenMinutes) * time.Minute); at.Before(deadline) {
+			out = append(out, moment{models.NoticeUnseen, at})
+		}
+	}
+	if !deadline.Before(models.NoDeadline) {
+		return out
+	}
+	half, tenth := partsOf(asked, deadline)
+	if wanted.Half && half.After(now) {
+		out = append(out, moment{models.NoticeHalf, half})
+	}
+	if wanted.Tenth {
+		at := tenth
+		if at.Before(now) {
+			at = now
+		}
+		out = append(out, moment{models.NoticeTenth, at})
+	}
+	return out
+}
+
+// partsOf are when half of a request's time is over, and when a tenth is left.
+func partsOf(asked, deadline time.Time) (half, tenth time.Time) {
+	span := deadline.Sub(asked)
+	return db.Stamp(asked.Add(span / 2)), db.Stamp(deadline.Add(-span / 10))
+}
+
+const (
+	moveNotices = `UPDATE notices SET due_at = CASE moment WHEN 'half' THEN ?2 ELSE ?3 END WHERE response_id = ?1 AND moment IN ('half', 'tenth')`
+	dropNotices = `DELETE FROM notices WHERE response_id = ?`
+	// followUps are the channels that were told of a request and can be told more. Whoever
+	// decided knows of it.
+	followUps = `SELECT n.channel_id, c.kind FROM notified n JOIN channels c ON c.id = n.channel_id
+ WHERE n.response_id = ? AND n.sent_at IS NOT NULL AND n.burst = FALSE AND c.user_id <> ? AND ` + channelUsable
+	dropUnsent   = `DELETE FROM notice_sends` + db.ByNoticeSendsResponse + ` WHERE response_id = ? AND response_id <> '' AND attempts = 0`
+	waitsNoMore  = `UPDATE notified SET waiting = FALSE WHERE response_id = ? AND waiting`
+	forgetToTell = `DELETE FROM notices WHERE response_id = ? AND recipient IN ?`
+)
+
+// noticesMove moves what is told by the deadline of a request. While its clock stops, the
+// deadline is far away, and so are they.
+func (t *tx) noticesMove(a *models.Approval) error {
+	if w, err := t.told(); err != nil || w.nobody() {
+		return err
+	}
+	half, tenth := models.NoDeadline, models.NoDeadline
+	if a.HasDeadline() {
+		asked := a.CreatedAt
+		if a.ApprovalRequestedAt != nil {
+			asked = *a.ApprovalRequestedAt
+		}
+		half, tenth = partsOf(asked, a.ApprovalTimeoutAt)
+	}
+	if err := t.Gorm().Exec(moveNotices, a.ID, half, tenth).Error; err != nil {
+		return fmt.Errorf("move notices: %w", err)
+	}
+	t.noticed()
+	return nil
+}
+
+// noticesEnd drops what was to be told of a request that has left pending, and has those told
+// of its outcome who were told of it.
+func (t *tx) noticesEnd(a *models.Approval) error {
+	if w, err := t.told(); err != nil || w.nobody() {
+		return err
+	}
+	dropped, err := t.Exec(t.s.hot.dropNotices, a.ID)
+	if err != nil {
+		return fmt.Errorf("drop notices: %w", err)
+	}
+	told, err := t.Exec(t.s.hot.waitsNoMore, a.ID)
+	if err != nil {
+		return fmt.Errorf("end notices: %w", err)
+	}
+	if dropped+told > 0 {
+		t.noticed()
+	}
+	if told == 0 {
+		return nil
+	}
+	if _, err := t.Exec(t.s.hot.dropUnsent, a.ID); err != nil {
+		return fmt.Errorf("drop messages: %w", err)
+	}
+	var by models.UserID
+	if a.DecidedBy != nil {
+		by = *a.DecidedBy
+	}
+	var channels []models.Channel
+	if err := t.Gorm().Raw(`SELECT channel_id AS id, kind FROM (`+followUps+`)`, a.ID, by).Scan(&channels).Error; err != nil {
+		return fmt.Errorf("read who was told: %w", err)
+	}
+	for i := range channels {
+		if err := t.queue(&channels[i], models.NoticeSettled, a.ID, ""); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// queue puts a message on its way, unless it follows another and the channel has no threads.
+func (t *tx) queue(c *models.Channel, kind models.NoticeKind, request models.ResponseID, about models.ChannelID) error {
+	if kind == models.NoticeSettled && !c.Kind.FollowsUp() {
+		return nil
+	}
+	send := &models.NoticeSend{ID: models.NewID[string](), ChannelID: c.ID, Kind: kind, ResponseID: request, About: about, At: t.Now, DueAt: t.Now}
+	if err := t.Gorm().Create(send).Error; err != nil {
+		return fmt.Errorf("store message: %w", err)
+	}
+	t.noticed()
+	return nil
+}
+
+// noticesLeave drops what was to be told to people who are no longer asked.
+func (t *tx) noticesLeave(id models.ResponseID, users []models.UserID) error {
+	if w, err := t.told(); err != nil || w.nobody() {
+		return err
+	}
+	if err := t.Gorm().Exec(forgetToTell, id, users).Error; err != nil {
+		return fmt.Errorf("drop notices: %w", err)
+	}
+	return nil
+}
+
+// editAwaits has the groups told that an edit of a pending request was handed to.
+func (t *tx) editAwaits(a *models.Approval, vote *models.Vote) error {
+	w, err := t.told()
+	if err != nil || len(w.groups) == 0 {
+		return err
+	}
+	who, _ := vote.Waits()
+	return t.awaitsGroups(w, &a.Response, who)
+}

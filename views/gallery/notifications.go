@@ -1,0 +1,113 @@
+package gallery
+
+import (
+	"strings"
+	"time"
+
+	"countersign/models"
+	"countersign/views/pages"
+)
+
+func notificationsStates() []State {
+	own := func(name, note string, in pages.NotificationsInput) State {
+		if in.Form.Moments == nil {
+			in.Form = pages.NewNotificationForm(models.DefaultNotificationSettings())
+		}
+		return State{Page: "notifications", Name: name, Note: note, Component: pages.NotificationsPage(Frame("Notifications", "/account/notifications"), pages.NewNotifications(in, Now))}
+	}
+	one := ChannelsInput()
+	one.Channels = one.Channels[:1]
+	nothing := ChannelsInput()
+	nothing.Channels, nothing.Means = nil, pages.NotifyMeans{}
+	refused := ChannelsInput()
+	refused.Channels, refused.Codes = refused.Channels[:2], map[models.ChannelID]string{refused.Channels[1].ID: "is not the one that was sent"}
+	refused.Form = pages.ChannelForm{Kind: models.ChannelNtfy, Label: "<b>Phone", Errors: map[string]string{"url": "must end with a topic, such as https://ntfy.example.com/my-topic"}}
+	limited := ChannelsInput()
+	limited.Channels = nil
+	limited.Form = pages.ChannelForm{Kind: models.ChannelEmail, Address: "ada@example.org", Errors: map[string]string{"": "This address was sent 3 codes within an hour, which is the limit."}}
+	wrong := pages.NewNotificationForm(models.DefaultNotificationSettings())
+	wrong.Digest, wrong.From, wrong.Until, wrong.Zone = "half past seven", "22:00", "", "Vienna"
+	wrong.Moments[models.RiskHigh] = pages.MomentsForm{AtOnce: true, Unseen: "soon"}
+	wrong.Errors = map[string]string{
+		"digest_at": "must be a time of day such as 07:30", "quiet_to": "must be set together with quiet_from, or neither", "zone": "must be a time zone such as Europe/Vienna",
+		"unseen_minutes_high": "must be from 1 to 1440, or empty",
+	}
+	tried := func(result models.SendResult, admin bool) pages.NotificationsInput {
+		in := ChannelsInput()
+		in.Channels, in.Admin = in.Channels[2:3], admin
+		in.Tried = &pages.TriedChannel{ID: in.Channels[0].ID, Result: result}
+		return pages.NotificationsInput{Channels: in}
+	}
+	secret := ChannelsInput()
+	secret.Channels, secret.Secret = secret.Channels[5:6], "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"
+	refusal := models.SendResult{Class: models.SendRejected, Status: 403, Body: []byte("<script>alert(1)</script> \u202Einvalid_token")}
+	return []State{
+		own(Usual, "In every state that a channel can have, one with a hostile name", pages.NotificationsInput{Channels: ChannelsInput()}),
+		own("one", "One that works", pages.NotificationsInput{Channels: one}),
+		own("none", "None yet, and the server can send nothing", pages.NotificationsInput{Channels: nothing}),
+		own("refused", "A wrong code, and an address that can't be used: it is not shown again", pages.NotificationsInput{Channels: refused}),
+		own("limited", "Too many codes; the address stays", pages.NotificationsInput{Channels: limited}),
+		own("settings-wrong", "Settings that can't be; what was typed stays", pages.NotificationsInput{Channels: one, Form: wrong}),
+		own("secret", "A webhook was added, whose secret is shown once", pages.NotificationsInput{Channels: secret}),
+		own("tried", "A test that arrived", tried(models.SendResult{Class: models.SendSent, Status: 200, Body: []byte("ok")}, false)),
+		own("tried-refused", "A test that was refused, to an admin: with the answer", tried(refusal, true)),
+		own("tried-refused-person", "The same to anybody else: without", tried(refusal, false)),
+	}
+}
+
+// ChannelsInput is a person's channels, in every state there is.
+func ChannelsInput() pages.ChannelsInput {
+	at := func(ago time.Duration) *time.Time { return new(Now.Add(-ago)) }
+	channel := func(n string, kind models.ChannelKind, label string, mend func(*models.Channel)) models.Channel {
+		c := models.Channel{
+			ID: models.ChannelID("01890a5d-ac96-774b-bcce-b302099a880" + n), UserID: "u1", Kind: kind, Label: label, CreatedAt: Now.Add(-48 * time.Hour), VerifiedAt: at(47 * time.Hour),
+			LastSentAt: at(3 * time.Minute), LastClass: models.SendSent, LastStatus: 200,
+		}
+		mend(&c)
+		return c
+	}
+	return pages.ChannelsInput{
+		Means: pages.NotifyMeans{Mail: true, Push: "BNcRdreALRFXTkOOUHK1EtK2wtaz5Ry4YfYCA", Secure: true, Hosts: NotificationHosts()},
+		Channels: []models.Channel{
+			channel("1", models.ChannelEmail, "ada@example.org", func(c *models.Channel) { c.LastStatus = 250 }),
+			channel("2", models.ChannelNtfy, "Phone (ntfy.example.com)", func(c *models.Channel) { c.VerifiedAt, c.LastSentAt, c.LastClass = nil, nil, "" }),
+			channel("3", models.ChannelSlack, "Ops\u202E<b> @everyone (hooks.slack.com)", func(*models.Channel) {}),
+			channel("4", models.ChannelWebhook, "Pager (pager.example.com)", func(c *models.Channel) {
+				c.FailingSince, c.LastClass, c.LastStatus = at(2*time.Hour), models.SendUnavailable, 503
+			}),
+			channel("5", models.ChannelWebPush, "Firefox on Linux (updates.push.services.mozilla.com)", func(c *models.Channel) {
+				c.DisabledAt, c.LastClass, c.LastStatus = at(time.Hour), models.SendGone, 410
+			}),
+			channel("6", models.ChannelWebhook, strings.Repeat("long", 24)+" (10.0.0.5:8080)", func(c *models.Channel) {
+				c.VerifiedAt, c.LastSentAt, c.LastClass, c.LastStatus = nil, nil, models.SendConnect, 0
+			}),
+		},
+	}
+}
+
+// NotificationHosts are hosts that admins allowed.
+func NotificationHosts() []models.NotificationHost {
+	return []models.NotificationHost{
+		{Host: "hooks.slack.com", AddedAt: Now.Add(-72 * time.Hour), AddedBy: "u1", ByName: "Ada Berg"},
+		{Host: "10.0.0.5:8080", AddedAt: Now.Add(-time.Hour), ByName: "operator"},
+	}
+}
+
+func systemNotificationsStates() []State {
+	page := func(name, note string, in pages.SystemNotificationsInput) State {
+		return State{Page: "system-notifications", Name: name, Note: note, Component: pages.SystemNotificationsPage(Frame("Notifications", "/system"), pages.NewSystemNotifications(in, Now))}
+	}
+	means := ChannelsInput().Means
+	channels := ChannelsInput().Channels
+	failing := models.NotificationBacklog{Scheduled: 512, Unsent: 40, Oldest: Now.Add(-7 * time.Minute), Failing: []models.FailingChannel{
+		{Channel: channels[3], Owner: "Bo\u202E Lind"}, {Channel: channels[4], Owner: "group:finance"},
+	}}
+	return []State{
+		page(Usual, "All is well", pages.SystemNotificationsInput{Means: means, From: "countersign@example.org", Backlog: models.NotificationBacklog{Scheduled: 3}}),
+		page("failing", "Channels fail, and messages wait", pages.SystemNotificationsInput{Means: means, From: "Approvals <countersign@example.org>", Backlog: failing}),
+		page("empty", "Nothing is set up", pages.SystemNotificationsInput{}),
+		page("refused", "A host that is none; what was typed stays", pages.SystemNotificationsInput{
+			Means: means, Host: "https://hooks.slack.com/x", Errors: map[string]string{"host": "must be a host such as ntfy.example.com, or with a port such as 10.0.0.5:8080"},
+		}),
+	}
+}

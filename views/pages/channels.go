@@ -1,0 +1,231 @@
+package pages
+
+import (
+	"strconv"
+	"time"
+
+	"countersign/models"
+	"countersign/views"
+	"countersign/views/ui"
+)
+
+// NotifyMeans are the ways in which this server can send messages.
+type NotifyMeans struct {
+	Mail   bool   // an SMTP server is set
+	Push   string // the public key of web push, base64url; empty: there is none
+	Secure bool   // pages are at an address at which browsers allow web push
+	Hosts  []models.NotificationHost
+}
+
+// Missing says why no channel of a kind can be added; empty: it can.
+func (m NotifyMeans) Missing(kind models.ChannelKind) string {
+	switch kind {
+	case models.ChannelEmail:
+		if !m.Mail {
+			return "Not available: this server has no SMTP server. It is set with --smtp."
+		}
+	case models.ChannelWebPush:
+		if !m.Secure {
+			return "Not available: browsers allow it only over HTTPS or on localhost."
+		}
+		if m.Push == "" {
+			return "Not available: this server has no key for web push."
+		}
+	case models.ChannelNtfy, models.ChannelSlack, models.ChannelWebhook:
+		if len(m.Hosts) == 0 {
+			return "Not available: no host is allowed yet. Admins allow hosts under System, Notifications."
+		}
+	}
+	return ""
+}
+
+// ChannelForm is what was filled in when a channel could not be added. Addresses that hold a
+// secret are not among it: they are never sent back.
+type ChannelForm struct {
+	Kind           models.ChannelKind
+	Label, Address string
+	Errors         map[string]string
+}
+
+// ChannelsInput is what a list of channels is made of.
+type ChannelsInput struct {
+	Channels []models.Channel
+	Group    string // whose they are; empty: the reader's own
+	Means    NotifyMeans
+	Admin    bool // of the reader
+	Form     ChannelForm
+	Codes    map[models.ChannelID]string // what is wrong with a code that was typed
+	Problem  string                      // why what was asked for was not done
+	Tried    *TriedChannel
+	Secret   string // of the webhook that was just added
+}
+
+// TriedChannel is a channel to which a test was sent, and what came of it.
+type TriedChannel struct {
+	ID     models.ChannelID
+	Result models.SendResult
+}
+
+// Channels is the view model of a list of channels.
+type Channels struct {
+	Rows    []ChannelRow
+	Adds    []AddChannel
+	Problem string
+	Tried   *ChannelTest
+	Secret  string
+}
+
+// ChannelRow is one channel.
+type ChannelRow struct {
+	Kind, Label          string
+	Word                 ui.Word // empty: it works
+	Problem              string
+	Since                views.Moment // of failing
+	Sent                 views.Moment
+	Code                 *ui.Field // nil: it is verified
+	VerifyURL, ResendURL string
+	TestURL              string // empty: nothing is sent there
+	RemoveURL            string
+}
+
+// ChannelTest is what came of a test.
+type ChannelTest struct {
+	Tone        views.Tone
+	Label, Text string
+	Body        string // of the answer, for admins
+	Said        bool   // there is a body to show
+}
+
+// AddChannel is the form that adds a channel of one kind.
+type AddChannel struct {
+	ID, URL, Kind, Title, Text string
+	Summary                    string
+	Missing                    string // why there is no form
+	Fields                     []ui.Field
+	Problem                    string
+	Push                       string // the key with which the browser makes the address
+	Button                     string
+	Open                       bool
+}
+
+// NewChannels makes the list as of now.
+func NewChannels(in ChannelsInput, now time.Time) Channels {
+	v := Channels{Problem: in.Problem, Secret: in.Secret}
+	for i := range in.Channels {
+		c := &in.Channels[i]
+		v.Rows = append(v.Rows, in.row(c, now))
+		if in.Tried != nil && in.Tried.ID == c.ID {
+			v.Tried = in.test(c)
+		}
+	}
+	for _, kind := range models.ChannelKinds() {
+		if kind == models.ChannelWebPush && in.Group != "" {
+			continue // it belongs to a browser of one person
+		}
+		v.Adds = append(v.Adds, in.add(kind))
+	}
+	return v
+}
+
+func (in *ChannelsInput) url(id models.ChannelID, what string) string {
+	if in.Group != "" {
+		return views.GroupChannelURL(in.Group, id, what)
+	}
+	return views.ChannelURL(id, what)
+}
+
+func (in *ChannelsInput) row(c *models.Channel, now time.Time) ChannelRow {
+	row := ChannelRow{
+		Kind: kindName(c.Kind), Label: c.Label, Sent: views.AgoOf(c.LastSentAt, now), RemoveURL: in.url(c.ID, "remove"),
+	}
+	switch {
+	case c.DisabledAt != nil:
+		row.Word = ui.Word{Text: "gone", Tone: views.ToneBad, Icon: "octagon-alert"}
+		row.Problem = "The service says that this address no longer exists. Remove it, and add it again."
+	case c.VerifiedAt == nil:
+		row.Word = ui.Word{Text: "not verified", Tone: views.ToneWarn, Icon: "triangle-alert"}
+		row.VerifyURL, row.ResendURL = in.url(c.ID, "verify"), in.url(c.ID, "code")
+		row.Code = &ui.Field{
+			ID: "code-" + string(c.ID), Name: "code", Label: "Code", Required: true, Autocomplete: "one-time-code", MaxLength: "20", Mono: true, Error: in.Codes[c.ID],
+			Help: "Six digits, sent to this channel. A code works for 15 minutes.",
+		}
+		if failed := c.LastClass != "" && c.LastClass != models.SendSent; failed {
+			row.Problem = "The code did not arrive. " + sendText(c.LastClass, c.LastStatus)
+		}
+	case c.FailingSince != nil:
+		row.Word = ui.Word{Text: "failing", Tone: views.ToneBad, Icon: "octagon-alert"}
+		row.Problem, row.Since = sendText(c.LastClass, c.LastStatus), views.Ago(*c.FailingSince, now)
+	case c.LastClass != "" && c.LastClass != models.SendSent:
+		row.Problem = "The last attempt failed. " + sendText(c.LastClass, c.LastStatus)
+	}
+	if c.Usable() {
+		row.TestURL = in.url(c.ID, "test")
+	}
+	return row
+}
+
+func (in *ChannelsInput) test(c *models.Channel) *ChannelTest {
+	result := in.Tried.Result
+	out := &ChannelTest{Tone: views.ToneGood, Label: c.Label, Text: "Test sent."}
+	if result.Class != models.SendSent {
+		out.Tone, out.Text = views.ToneBad, "Test not sent. "+sendText(result.Class, result.Status)
+	} else if result.Status != 0 {
+		out.Text = "Test sent. The service answered " + strconv.Itoa(result.Status) + "."
+	}
+	if in.Admin && len(result.Body) > 0 {
+		out.Body, out.Said = string(result.Body), true
+	}
+	return out
+}
+
+// kindName is what people call a kind of channel.
+func kindName(kind models.ChannelKind) string {
+	switch kind {
+	case models.ChannelEmail:
+		return "E-mail"
+	case models.ChannelWebPush:
+		return "Browser"
+	case models.ChannelNtfy:
+		return "ntfy"
+	case models.ChannelSlack:
+		return "Slack"
+	case models.ChannelWebhook:
+		return "Webhook"
+	}
+	return string(kind)
+}
+
+// sendText says how an attempt to send a message ended.
+func sendText(class models.SendClass, status int) string {
+	code := ""
+	if status != 0 {
+		code = " (" + strconv.Itoa(status) + ")"
+	}
+	switch class {
+	case models.SendSent:
+		return "It was sent."
+	case models.SendRefusedHost:
+		return "The host, or the address behind its name, is not allowed."
+	case models.SendNameNotFound:
+		return "The host's name was not found."
+	case models.SendConnect:
+		return "No connection to the host."
+	case models.SendCertificate:
+		return "The host's certificate is not valid."
+	case models.SendTimeout:
+		return "No answer in time."
+	case models.SendRedirect:
+		return "The service redirects" + code + ", and redirects are not followed."
+	case models.SendTooLarge:
+		return "The answer was too large."
+	case models.SendRejected:
+		return "The service refused the message" + code + "."
+	case models.SendUnavailable:
+		return "The service is not available" + code + "."
+	case models.SendGone:
+		return "The service says that this address no longer exists" + code + "."
+	case models.SendNotConfigured:
+		return "This server is not set up for this kind of channel."
+	}
+	return ""
+}

@@ -1,0 +1,233 @@
+// Package notify tells people and groups what waits for them, by the channels that they have.
+// What is to be told are rows of the store; this worker makes messages of those that are due
+// and hands each to a Sender, at least once. At most one process of an installation does so
+// at a time.
+package notify
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"countersign/models"
+	"countersign/models/events"
+	"countersign/models/store"
+	"countersign/workers"
+)
+
+// Sender sends one message to where a channel goes. It tells how that ended and never logs
+// the target; it ends with the context.
+type Sender interface {
+	Send(ctx context.Context, kind models.ChannelKind, to models.ChannelTarget, n models.Notice) models.SendResult
+}
+
+// Options are what a Notifier works with.
+type Options struct {
+	Store  *store.Store
+	Sender Sender
+	Holder string       // names this process among those on the database; empty: made up
+	Log    *slog.Logger // slog.Default if nil
+
+	// RequestURL and SettingsURL are the absolute addresses that messages have: of the page
+	// of a request (of the inbox, for an empty id), and of a person's settings.
+	RequestURL  func(models.ResponseID) string
+	SettingsURL string
+	// Headline is what a message may say of a request beside the names; empty where its rule
+	// does not allow it. nil: nothing.
+	Headline func(context.Context, models.ResponseID) (string, error)
+
+	Timeout     time.Duration // of one message; 0: 30 s
+	LeaseTTL    time.Duration // after which another process takes over; 0: 20 s
+	Concurrency int           // channels that are sent to at once; 0: 8
+}
+
+const (
+	lease = "notify"
+	look  = 15 * time.Second // the longest sleep, in case a signal was missed
+	retry = time.Second      // after the store failed
+)
+
+// Notifier tells people what waits for them.
+type Notifier struct{ Options }
+
+// New makes a notifier; Run has it work.
+func New(o Options) *Notifier {
+	if o.Concurrency <= 0 {
+		o.Concurrency = 8
+	}
+	if o.Timeout <= 0 {
+		o.Timeout = 30 * time.Second
+	}
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	return &Notifier{o}
+}
+
+// Run sends what is due while this process holds the lease, until ctx ends. Without a channel,
+// nobody takes the lease.
+func (n *Notifier) Run(ctx context.Context) {
+	// Without room in it, each topic is told by Lagged.
+	news := n.Store.Bus().Subscribe(0, events.Notices, events.Outside)
+	defer news.Close()
+	workers.Lead(ctx, n.Log, workers.Post{
+		Name: lease, Holder: n.Holder, TTL: n.LeaseTTL, Leases: n.Store, Wake: news.Lagged, Needed: n.Store.HasChannels, Work: n.work,
+	})
+}
+
+// work sends what is due, by several channels at once, but by each one message at a time.
+func (n *Notifier) work(ctx context.Context, l *models.Lease) {
+	sub := n.Store.Bus().Subscribe(1, events.Notices, events.Outside)
+	defer sub.Close()
+	s := sendings{busy: map[models.ChannelID]bool{}, done: make(chan models.ChannelID)}
+	defer s.wait()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-sub.C:
+		case <-sub.Lagged:
+		case channel := <-s.done:
+			delete(s.busy, channel)
+		case <-timer.C:
+		}
+		next, err := n.round(ctx, l, &s)
+		if ctx.Err() != nil {
+			return
+		}
+		sleep := look
+		switch {
+		case err != nil:
+			n.failed(ctx, err)
+			sleep = retry
+		case !next.IsZero():
+			sleep = min(sleep, max(next.Sub(n.Store.Now()), 10*time.Millisecond))
+		}
+		timer.Reset(sleep)
+	}
+}
+
+// round takes what is due and begins to send it; it says when something is due next.
+func (n *Notifier) round(ctx context.Context, l *models.Lease, s *sendings) (time.Time, error) {
+	next, err := n.Store.TakeNotices(ctx, l)
+	if err != nil {
+		return next, err
+	}
+	// Messages that are being sent are not due again before their attempt has failed, so that
+	// those of busy channels are few.
+	due, nextSend, err := n.Store.DueSends(ctx, 4*n.Concurrency+len(s.busy))
+	if err != nil {
+		return next, err
+	}
+	for _, send := range due {
+		if s.busy[send.ChannelID] || len(s.busy) >= n.Concurrency {
+			continue // whoever is done has us look again
+		}
+		s.begin(send.ChannelID, func() {
+			if err := n.Once(ctx, l, send.ID); err != nil && ctx.Err() == nil {
+				n.failed(ctx, err)
+			}
+		})
+	}
+	if next.IsZero() || !nextSend.IsZero() && nextSend.Before(next) {
+		next = nextSend
+	}
+	return next, nil
+}
+
+// sendings are the channels that are being sent to. Only one goroutine uses it.
+type sendings struct {
+	busy map[models.ChannelID]bool
+	done chan models.ChannelID
+}
+
+func (s *sendings) begin(channel models.ChannelID, do func()) {
+	s.busy[channel] = true
+	go func() {
+		do()
+		s.done <- channel
+	}()
+}
+
+// wait waits until everything is sent.
+func (s *sendings) wait() {
+	for len(s.busy) > 0 {
+		delete(s.busy, <-s.done)
+	}
+}
+
+// Once makes one attempt to send a message and stores how it ended.
+func (n *Notifier) Once(ctx context.Context, l *models.Lease, id string) error {
+	sending, err := n.Store.BeginSend(ctx, l, id)
+	if sending == nil {
+		return err
+	}
+	log := n.Log.With(slog.String("channel", string(sending.Channel.ID)), slog.String("kind", string(sending.Channel.Kind)))
+	result := models.SendResult{Class: models.SendNotConfigured}
+	if err != nil { // where it goes can't be read
+		log.ErrorContext(ctx, "a notification can't be sent", slog.String("error", err.Error()))
+	} else if err := n.address(ctx, &sending.Notice); err != nil {
+		return err
+	} else {
+		result = n.send(ctx, sending)
+	}
+	if ctx.Err() != nil && result.Class != models.SendSent {
+		return nil // it did not fail: we stop
+	}
+	if result.Class != models.SendSent {
+		log.WarnContext(ctx, "a notification is not sent", slog.String("class", string(result.Class)), slog.Int("status", result.Status), slog.Int("attempt", sending.Send.Attempts))
+	}
+	// What was sent was sent: a stop does not lose how it ended.
+	return n.Store.EndSend(context.WithoutCancel(ctx), l, sending, result)
+}
+
+func (n *Notifier) send(ctx context.Context, g *models.Sending) models.SendResult {
+	ctx, cancel := context.WithTimeout(ctx, n.Timeout)
+	defer cancel()
+	return n.Sender.Send(ctx, g.Channel.Kind, g.Target, g.Notice)
+}
+
+// address adds to a message the addresses of pages, and the headline where it is allowed.
+func (n *Notifier) address(ctx context.Context, notice *models.Notice) error {
+	if n.RequestURL != nil {
+		notice.URL = n.RequestURL(notice.Request)
+	}
+	notice.SettingsURL = n.SettingsURL
+	if n.Headline == nil || notice.Request == "" {
+		return nil
+	}
+	headline, err := n.Headline(ctx, notice.Request)
+	if err != nil {
+		return fmt.Errorf("read headline: %w", err)
+	}
+	notice.Headline = headline
+	return nil
+}
+
+// Test sends a test by a channel of the actor's, or of a group's for admins, at once. The
+// answer's body is for admins only. Codes: forbidden, not_found, conflict (not verified).
+func (n *Notifier) Test(ctx context.Context, actor models.Actor, id models.ChannelID) (models.SendResult, error) {
+	sending, err := n.Store.People.TestOf(ctx, actor, id)
+	if err != nil {
+		return models.SendResult{}, err
+	}
+	if err := n.address(ctx, &sending.Notice); err != nil {
+		return models.SendResult{}, err
+	}
+	result := n.send(ctx, sending)
+	if !actor.MayAdminister() {
+		result.Body = nil
+	}
+	return result, n.Store.NoteTest(context.WithoutCancel(ctx), sending, result)
+}
+
+func (n *Notifier) failed(ctx context.Context, err error) {
+	if models.ErrorCode(err) == models.CodeConflict {
+		n.Log.WarnContext(ctx, "the lease was lost", slog.String("worker", lease))
+		return
+	}
+	n.Log.ErrorContext(ctx, "worker failed", slog.String("worker", lease), slog.String("error", err.Error()))
+}

@@ -1,0 +1,203 @@
+package text
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"countersign/models"
+)
+
+// Message is a notice in words.
+type Message struct {
+	// Subject is the same for all messages about one request, so that mail programs keep
+	// them together. What strangers named comes last in it.
+	Subject     string
+	Lead        string // what has happened
+	Facts       []Fact
+	Link        string // what URL opens, in words; empty: there is none
+	URL         string
+	SettingsURL string
+}
+
+// Fact is one line about the request.
+type Fact struct{ Label, Value string }
+
+// Shown is the message with names as they are shown on pages, for programs that make no
+// links of what they show.
+func Shown(n models.Notice) Message { return words{func(s string) string { return s }}.message(n) }
+
+// Unlinked is the message for mail and chat programs: they find no address, mention or
+// channel in the names.
+func Unlinked(n models.Notice) Message { return words{unlinked}.message(n) }
+
+// words writes messages; names go through guard after they were quoted.
+type words struct{ guard func(string) string }
+
+func (w words) quote(s string, most int) string { return w.guard(quote(s, most)) }
+
+func (w words) message(n models.Notice) Message {
+	m := Message{Subject: w.subject(n), Lead: w.lead(n), Facts: w.facts(n), URL: n.URL, SettingsURL: n.SettingsURL}
+	switch {
+	case n.URL == "":
+	case n.Request != "":
+		m.Link = "Open the request"
+	case n.Kind == models.NoticeBurst, n.Kind == models.NoticeDigest:
+		m.Link = "Open the inbox"
+	default:
+		m.Link = "Open Countersign"
+	}
+	return m
+}
+
+func (w words) subject(n models.Notice) string {
+	switch n.Kind {
+	case models.NoticeBurst, models.NoticeDigest:
+		return pending(n.Count)
+	case models.NoticeChannelFailing:
+		return "A notification channel is failing"
+	case models.NoticeCode:
+		return "Your Countersign code: " + w.quote(n.Code, mostName)
+	case models.NoticeTest:
+		return "Test message from Countersign"
+	case models.NoticeWaiting, models.NoticeUnseen, models.NoticeHalf, models.NoticeTenth, models.NoticeBreakthrough, models.NoticeSettled:
+	}
+	s := "Request"
+	if risk := riskWord(n.Risk); risk != "" {
+		s = risk + "-risk request"
+	}
+	s += " from " + w.quote(n.Agent, mostName)
+	if n.Tool != "" {
+		s += ": " + w.quote(n.Tool, mostName)
+	}
+	return s
+}
+
+func (w words) lead(n models.Notice) string {
+	switch n.Kind {
+	case models.NoticeWaiting:
+		return "A request needs a decision."
+	case models.NoticeUnseen:
+		return "A request needs a decision, and nobody has looked at it yet."
+	case models.NoticeHalf:
+		return "Half of the time to decide this request is over."
+	case models.NoticeTenth:
+		return "This request expires soon."
+	case models.NoticeBreakthrough:
+		return "This request can't wait until your quiet hours are over."
+	case models.NoticeSettled:
+		return w.settled(n)
+	case models.NoticeBurst, models.NoticeDigest:
+		if n.First > 0 {
+			return pending(n.Count) + ". The first expires in " + spoken(n.First) + "."
+		}
+		return pending(n.Count) + "."
+	case models.NoticeChannelFailing:
+		return "Messages to this channel don't arrive. Check it in your notification settings."
+	case models.NoticeCode:
+		return "Enter this code in Countersign to get notifications here: " + w.quote(n.Code, mostName) + ". It works for " + spoken(models.CodeLife) + ". If you didn't ask for it, ignore this message."
+	case models.NoticeTest:
+		return "This channel works. Nothing needs to be done."
+	}
+	return "Something needs your attention."
+}
+
+// pending says how many requests there are.
+func pending(n int) string {
+	if n == 1 {
+		return "1 request needs a decision"
+	}
+	return fmt.Sprintf("%d requests need a decision", n)
+}
+
+func (w words) settled(n models.Notice) string {
+	s := "Settled: " + w.quote(n.Outcome, mostName)
+	if n.By != "" {
+		s += " by " + w.quote(n.By, mostName)
+	}
+	return s + "."
+}
+
+func (w words) facts(n models.Notice) []Fact {
+	var facts []Fact
+	add := func(label, value string) {
+		if value != "" {
+			facts = append(facts, Fact{label, value})
+		}
+	}
+	if n.Kind == models.NoticeChannelFailing {
+		add("Channel", w.quote(n.Channel, mostName))
+	}
+	if n.Request == "" {
+		return facts
+	}
+	add("Agent", w.quote(n.Agent, mostName))
+	add("Tool", w.quote(n.Tool, mostName))
+	add("Risk", strings.ToLower(riskWord(n.Risk)))
+	add("Headline", w.quote(n.Headline, mostHeadline))
+	if n.Kind != models.NoticeSettled {
+		add("Expires", expires(n))
+		add("Who may decide", w.deciders(n))
+	}
+	return facts
+}
+
+func (w words) deciders(n models.Notice) string {
+	var names []string
+	for _, name := range n.Deciders[:min(len(n.Deciders), models.MostDeciders)] {
+		names = append(names, w.quote(name, mostDecider))
+	}
+	s := strings.Join(names, ", ")
+	if more := n.MoreDeciders + len(n.Deciders) - len(names); more > 0 && s != "" {
+		s += fmt.Sprintf(" and %d more", more)
+	}
+	return s
+}
+
+func expires(n models.Notice) string {
+	if n.Left <= 0 || n.Deadline.IsZero() || !n.Deadline.Before(models.NoDeadline) {
+		return ""
+	}
+	return "in " + spoken(n.Left) + " (" + n.Deadline.UTC().Format("2006-01-02 15:04") + " UTC)"
+}
+
+// spoken is a time in words; seconds are left out above a minute.
+func spoken(d time.Duration) string {
+	if d >= time.Minute {
+		d = d.Truncate(time.Minute)
+	}
+	return models.SpokenDuration(d)
+}
+
+// riskWord is a level at the beginning of a sentence.
+func riskWord(r models.Risk) string {
+	if r.Rank() < 0 {
+		return ""
+	}
+	return strings.ToUpper(string(r[:1])) + string(r[1:])
+}
+
+// Plain is the message as plain text.
+func (m Message) Plain() string {
+	s := m.brief()
+	if m.Link != "" {
+		s += "\n" + m.Link + ":\n" + m.URL + "\n"
+	}
+	if m.SettingsURL != "" {
+		s += "\nNotification settings:\n" + m.SettingsURL + "\n"
+	}
+	return s
+}
+
+// brief is the message as plain text, without addresses.
+func (m Message) brief() string {
+	var b strings.Builder
+	b.WriteString(m.Lead + "\n")
+	if len(m.Facts) > 0 {
+		b.WriteString("\n")
+	}
+	for _, f := range m.Facts {
+		b.WriteString(f.Label + ": " + f.Value + "\n")
+	}
+	return b.String()
+}
