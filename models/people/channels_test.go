@@ -271,4 +271,3 @@ func TestNotificationSettingsAreOnesOwn(t *testing.T) {
 		t.Errorf("%v", e)
 	}
 }
-
