@@ -17,6 +17,7 @@ func TestWhatIsToldIsServedByAnIndex(t *testing.T) {
 		{moveNotices, "SEARCH notices USING PRIMARY KEY (response_id=?"},
 		{dropNotices, "SEARCH notices USING PRIMARY KEY (response_id=?"},
 		{forgetToTell, "SEARCH notices USING PRIMARY KEY (response_id=? AND recipient=?"},
+		{leftUntold, "SEARCH notified USING PRIMARY KEY (response_id=?"},
 		{waitsNoMore, "SEARCH notified USING PRIMARY KEY (response_id=?"},
 		{followUps, "SEARCH n USING PRIMARY KEY (response_id=?"},
 		{dropUnsent, "SEARCH notice_sends USING INDEX notice_sends_response (response_id=?"},
