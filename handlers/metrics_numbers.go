@@ -18,6 +18,8 @@ var (
 	waitersDesc = prometheus.NewDesc("countersign_waiters", "Callers that are blocked in a wait.", nil, nil)
 	untoldDesc  = prometheus.NewDesc("countersign_verdicts_untold", "Decisions on their way to an upstream.", nil, nil)
 	failingDesc = prometheus.NewDesc("countersign_upstreams_failing", "Upstreams whose last poll failed.", nil, nil)
+	unsentDesc  = prometheus.NewDesc("countersign_notifications_unsent", "Notifications that are to be sent, or sent again.", nil, nil)
+	brokenDesc  = prometheus.NewDesc("countersign_notification_channels_failing", "Channels of notifications that keep failing.", nil, nil)
 	ledgerDesc  = prometheus.NewDesc("countersign_ledger_entry", "Number of the last entry of the ledger.", nil, nil)
 	rowsDesc    = prometheus.NewDesc("countersign_rows_differing", "Rows that differed from the ledger when all were last compared; -1 when they could not be compared.", nil, nil)
 	rowsAtDesc  = prometheus.NewDesc("countersign_rows_compared_timestamp_seconds", "When all rows were last compared with the ledger; 0 for never.", nil, nil)
@@ -32,7 +34,7 @@ type numbers struct {
 
 // Describe names the figures.
 func (*numbers) Describe(descs chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{pendingDesc, oldestDesc, waitersDesc, untoldDesc, failingDesc, ledgerDesc, rowsDesc, rowsAtDesc} {
+	for _, d := range []*prometheus.Desc{pendingDesc, oldestDesc, waitersDesc, untoldDesc, failingDesc, unsentDesc, brokenDesc, ledgerDesc, rowsDesc, rowsAtDesc} {
 		descs <- d
 	}
 }
@@ -60,6 +62,7 @@ func (c *numbers) Collect(metrics chan<- prometheus.Metric) {
 	for desc, value := range map[*prometheus.Desc]float64{
 		pendingDesc: float64(n.Pending), oldestDesc: age, waitersDesc: float64(n.Waiters),
 		untoldDesc: float64(n.UnsentVerdicts), failingDesc: float64(n.FailingUpstreams), ledgerDesc: float64(n.LedgerSeq),
+		unsentDesc: float64(n.UnsentNotices), brokenDesc: float64(n.FailingChannels),
 		rowsDesc: differing, rowsAtDesc: compared,
 	} {
 		metrics <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value)

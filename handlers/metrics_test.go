@@ -40,7 +40,7 @@ func measured(t *testing.T, numbers error) *echo.Echo {
 	now := time.Unix(1_800_000_000, 0)
 	k.Metrics = handlers.NewMetrics("v1.2.3")
 	k.Metrics.Follow(func(context.Context) (models.Numbers, error) {
-		return models.Numbers{Pending: 7, Oldest: now.Add(-90 * time.Second), Waiters: 3, LedgerSeq: 1234, RowCheck: models.RowCheck{EndedAt: new(time.Unix(1_700_000_000, 0)), Found: 5}, UnsentVerdicts: 4, FailingUpstreams: 2}, numbers
+		return models.Numbers{Pending: 7, Oldest: now.Add(-90 * time.Second), Waiters: 3, LedgerSeq: 1234, RowCheck: models.RowCheck{EndedAt: new(time.Unix(1_700_000_000, 0)), Found: 5}, UnsentVerdicts: 4, FailingUpstreams: 2, UnsentNotices: 9, FailingChannels: 6}, numbers
 	}, func() time.Time { return now })
 	e := k.Router(k.FailJSON)
 	e.GET("/things/:id", func(c echo.Context) error { return c.NoContent(http.StatusNoContent) })
@@ -91,6 +91,8 @@ func TestMetricsTellWhatHappens(t *testing.T) {
 		`countersign_waiters 3`,
 		`countersign_verdicts_untold 4`,
 		`countersign_upstreams_failing 2`,
+		`countersign_notifications_unsent 9`,
+		`countersign_notification_channels_failing 6`,
 		`countersign_stream_clients{surface="pages"} 1`,
 		`countersign_stream_clients{surface="api"} 0`,
 		`countersign_ledger_entry 1234`,

@@ -12,6 +12,9 @@ type Numbers struct {
 	UnsentVerdicts   int // on their way to an upstream, not capped
 	FailingUpstreams int // whose last poll failed
 
+	UnsentNotices   int // messages that are to be sent, or sent again
+	FailingChannels int // that keep failing
+
 	RowCheck RowCheck // of all rows with the ledger, each week
 }
 

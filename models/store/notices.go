@@ -169,6 +169,7 @@ const (
  WHERE n.response_id = ? AND n.sent_at IS NOT NULL AND n.burst = FALSE AND c.user_id <> ? AND ` + channelUsable
 	dropUnsent   = `DELETE FROM notice_sends` + db.ByNoticeSendsResponse + ` WHERE response_id = ? AND response_id <> '' AND attempts = 0`
 	waitsNoMore  = `UPDATE notified SET waiting = FALSE WHERE response_id = ? AND waiting`
+	leftUntold   = `UPDATE notified SET waiting = FALSE WHERE response_id = ? AND channel_id IN (SELECT c.id FROM channels c WHERE c.id = notified.channel_id AND c.user_id IN ?)`
 	forgetToTell = `DELETE FROM notices WHERE response_id = ? AND recipient IN ?`
 )
 
@@ -251,6 +252,9 @@ func (t *tx) noticesLeave(id models.ResponseID, users []models.UserID) error {
 		return err
 	}
 	if err := t.Gorm().Exec(forgetToTell, id, users).Error; err != nil {
+		return fmt.Errorf("drop notices: %w", err)
+	}
+	if err := t.Gorm().Exec(leftUntold, id, users).Error; err != nil {
 		return fmt.Errorf("drop notices: %w", err)
 	}
 	return nil

@@ -22,7 +22,7 @@ func (t *tx) writeNotice(g *models.Sending, secret *models.ChannelSecret) (bool,
 	n.ID, n.Kind, n.Request = g.Send.ID, g.Send.Kind, g.Send.ResponseID
 	switch n.Kind {
 	case models.NoticeWaiting, models.NoticeUnseen, models.NoticeHalf, models.NoticeTenth, models.NoticeBreakthrough, models.NoticeSettled:
-		return t.writeRequest(n)
+		return t.writeRequest(n, g.Channel.UserID)
 	case models.NoticeBurst:
 		return t.writeCount(n, burstWaits, string(g.Channel.ID))
 	case models.NoticeDigest:
@@ -41,10 +41,15 @@ func (t *tx) writeNotice(g *models.Sending, secret *models.ChannelSecret) (bool,
 	return false, nil
 }
 
-func (t *tx) writeRequest(n *models.Notice) (bool, error) {
+func (t *tx) writeRequest(n *models.Notice, to models.UserID) (bool, error) {
 	a, err := t.standing(n.Request)
 	if err != nil || a == nil {
 		return false, err
+	}
+	if to != "" && to != a.OwnerID { // who has left a group meanwhile is told no more
+		if asked, err := db.Exists(t.Row(t.s.hot.isReviewer, to, a.ID)); err != nil || !asked {
+			return false, err
+		}
 	}
 	pending := a.Status() == models.StatusPending && (!a.PastDeadline(t.Now) || a.HeldUntil != nil)
 	if pending == (n.Kind == models.NoticeSettled) {

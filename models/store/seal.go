@@ -14,7 +14,7 @@ import (
 )
 
 // KeyFile is where the key lies that seals what must be used again and never shown:
-// the keys of upstreams. A backup of the database alone does not open them.
+// the keys of upstreams, and where channels of notifications go. A backup of the database alone does not open them.
 type KeyFile string
 
 // KeyFileBeside is the key file in the folder of a database.
@@ -50,7 +50,7 @@ func (k KeyFile) Unseal(sealed []byte, about string) (string, error) {
 	}
 	secret, err := box.Open(nil, sealed[:box.NonceSize()], sealed[box.NonceSize():], []byte(about))
 	if err != nil {
-		return "", fmt.Errorf("the key file %s in the data folder is not the one that sealed this: set the upstream's key again", models.KeyFile)
+		return "", fmt.Errorf("the key file %s in the data folder is not the one that sealed this: set it again", models.KeyFile)
 	}
 	return string(secret), nil
 }

@@ -137,7 +137,7 @@ func TestAKeyFileThatIsLostOrOpenIsSaid(t *testing.T) {
 	storetest.Must(t, err)
 	file := filepath.Join(dir, models.KeyFile)
 	storetest.Must(t, os.WriteFile(file, bytes.Repeat([]byte("k"), 32), 0o600))
-	if _, err := w.UpstreamKey(&due[0]); err == nil || !strings.Contains(err.Error(), "set the upstream's key again") {
+	if _, err := w.UpstreamKey(&due[0]); err == nil || !strings.Contains(err.Error(), "set it again") {
 		t.Errorf("another file: %v", err)
 	}
 	storetest.Must(t, os.WriteFile(file, []byte("short"), 0o600))

@@ -16,6 +16,9 @@ const pendingNumbers = `SELECT count(*), coalesce(min(number), 0) FROM responses
 const outsideNumbers = `SELECT (SELECT count(*) FROM deliveries` + db.ByDeliveriesDue + ` WHERE done_at IS NULL),
  (SELECT count(*) FROM upstreams` + db.ByUpstreamsDue + ` WHERE disabled_at IS NULL AND failures > 0)`
 
+const noticeNumbers = `SELECT (SELECT count(*) FROM notice_sends` + db.ByNoticeSendsDue + `),
+ (SELECT count(*) FROM channels` + db.ByChannelsInUse + ` WHERE removed_at IS NULL AND failing_since IS NOT NULL)`
+
 const requestedAt = `SELECT approval_requested_at FROM responses WHERE number = ?`
 
 // Numbers are the figures of the whole store as they stand now. What is past its
@@ -38,6 +41,9 @@ func (u *Upkeep) Numbers(ctx context.Context) (models.Numbers, error) {
 	n.LedgerSeq = head.Seq
 	if err := u.db.Reads().QueryRowContext(ctx, outsideNumbers).Scan(&n.UnsentVerdicts, &n.FailingUpstreams); err != nil {
 		return n, fmt.Errorf("count what upstreams wait for: %w", err)
+	}
+	if err := u.db.Reads().QueryRowContext(ctx, noticeNumbers).Scan(&n.UnsentNotices, &n.FailingChannels); err != nil {
+		return n, fmt.Errorf("count notifications: %w", err)
 	}
 	n.RowCheck, err = lastRows(ctx, u.db.Reads())
 	return n, err

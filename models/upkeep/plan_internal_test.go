@@ -46,6 +46,7 @@ func TestFiguresAreServedByAnIndex(t *testing.T) {
 		"pending":             {pendingNumbers, []any{now}, "COVERING INDEX responses_pending"}, // no row is read
 		"when it was asked":   {requestedAt, []any{1}, "PRIMARY KEY"},
 		"of other systems":    {outsideNumbers, nil, "INDEX deliveries_due"},
+		"of notifications":    {noticeNumbers, nil, "INDEX channels_in_use"},
 		"oldest":              {oldestQuery, []any{now}, "INDEX responses_pending"},
 		"that nobody decides": {strandedQuery, []any{now, 21}, "INDEX users_disabled"},
 		"who could decide it": {strandedQuery, []any{now, 21}, "SEARCH d USING PRIMARY KEY (user_id=? AND deadline=? AND response_id=?)"},
