@@ -245,14 +245,14 @@ func TestPushKeyFile(t *testing.T) {
 			t.Errorf("keys %q", made)
 		}
 	}
-	info, err := os.Stat(filepath.Join(folder, send.PushKeyFile))
+	info, err := os.Stat(filepath.Join(folder, models.PushKeyFile))
 	if err != nil || info.Mode().Perm() != 0o600 || info.Size() != 32 {
 		t.Errorf("%v %v", info, err)
 	}
 	if files, _ := os.ReadDir(folder); len(files) != 1 {
 		t.Errorf("%d files are left", len(files))
 	}
-	if err := os.WriteFile(filepath.Join(folder, send.PushKeyFile), []byte("damaged"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(folder, models.PushKeyFile), []byte("damaged"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := send.NewPushKeys(folder).Public(); err == nil || !strings.Contains(err.Error(), "push.key") {
