@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"countersign/models"
 	"countersign/workers/outward"
@@ -17,7 +17,7 @@ import (
 
 // mailConfig reads the settings of the mail server.
 func mailConfig(args []string, env map[string]string) (Config, error) {
-	flags := pflag.NewFlagSet("serve", pflag.ContinueOnError)
+	flags := new(cobra.Command).Flags()
 	addSettings(flags, mailSettings...)
 	if err := flags.Parse(args); err != nil {
 		return Config{}, err
