@@ -46,7 +46,7 @@ func marked(t *testing.T, kind models.NoticeKind) (n models.Notice, marks map[st
 func left(t *testing.T, kind models.ChannelKind, n models.Notice) string {
 	t.Helper()
 	s, mails := newSink(t), newMailServer(t, &mailServer{})
-	out := outward.New(outward.Options{Hosts: allow("127.0.0.1"), Roots: roots(s.Server), Now: noon})
+	out := outward.New(outward.Options{Hosts: allow(s.Listener.Addr().String()), Roots: roots(s.Server), Now: noon})
 	sender, err := send.New(send.Options{
 		Out: out, Now: noon, Push: send.NewPushKeys(t.TempDir()), Name: "https://sign.example.com",
 		SMTP: send.SMTP{Addr: mails.addr(), From: "countersign@sign.example.com", TLS: send.SMTPNone, Timeout: 5 * time.Second},

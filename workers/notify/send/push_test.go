@@ -154,7 +154,7 @@ func TestPush(t *testing.T) {
 	to, browser := newBrowser(t, s.URL+"/push/secret")
 	folder := t.TempDir()
 	keys := send.NewPushKeys(folder)
-	out := outward.New(outward.Options{Hosts: allow("127.0.0.1"), Roots: roots(s.Server)})
+	out := outward.New(outward.Options{Hosts: allow(s.Listener.Addr().String()), Roots: roots(s.Server)})
 	sender, err := send.New(send.Options{Out: out, Now: noon, Push: keys, Name: "https://sign.example.com"})
 	if err != nil {
 		t.Fatal(err)
