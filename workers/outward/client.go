@@ -121,6 +121,9 @@ func (c *Client) read(ctx context.Context, res *http.Response) (*Answer, error) 
 	if res.StatusCode >= 400 {
 		return a, nil // the status says it all, however the rest of the answer comes
 	}
+	if err == nil {
+		err = ctx.Err() // a body that is cut off by the time may look whole
+	}
 	switch {
 	case err != nil:
 		e := failure(ctx, err)

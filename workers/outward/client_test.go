@@ -80,7 +80,10 @@ func TestHostileAnswers(t *testing.T) {
 		"/redirect": models.SendRedirect, "/gigabyte": models.SendTooLarge, "/drip": models.SendTimeout,
 		"/silent": models.SendTimeout, "/headers": models.SendTooLarge, "/closed": models.SendConnect,
 	} {
-		if _, err := way(server, time.Second).Do(post(t, server.URL+path), nil); classOf(t, err) != want {
+		a, err := way(server, time.Second).Do(post(t, server.URL+path), nil)
+		if err == nil {
+			t.Errorf("%s: %+v", path, a)
+		} else if classOf(t, err) != want {
 			t.Errorf("%s: %v, want %s", path, err, want)
 		}
 	}
