@@ -18,7 +18,7 @@ import (
 )
 
 // Config is what the server and the data commands are started with. It may be
-// logged: its one secret hides itself.
+// logged: its secrets hide themselves.
 type Config struct {
 	Addr      string   // where to listen, host:port; port 0 picks a free one
 	Data      string   // the data folder
@@ -40,6 +40,8 @@ type Config struct {
 	MemoryLimit int64 // bytes, soft; 0: by what the machine has
 
 	LLM LLM // of the built-in agent
+
+	Mail Mail // the server for notifications by e-mail
 
 	Upstreams Upstreams // the pace of polling and telling them
 
@@ -111,7 +113,7 @@ func addSettings(flags *pflag.FlagSet, settings ...setting) {
 func readConfig(flags *pflag.FlagSet, lookup func(string) (string, bool)) (Config, error) {
 	var c Config
 	var wrong []error
-	for _, s := range slices.Concat([]setting{dataSetting}, serveSettings, upstreamSettings, llmSettings) {
+	for _, s := range slices.Concat([]setting{dataSetting}, serveSettings, upstreamSettings, mailSettings, llmSettings) {
 		flag := flags.Lookup(s.flag)
 		if flag == nil {
 			continue
@@ -128,6 +130,10 @@ func readConfig(flags *pflag.FlagSet, lookup func(string) (string, bool)) (Confi
 		key, _ := lookup(llmKeyEnv)
 		c.LLM.APIKey = Secret(key)
 		wrong = append(wrong, c.LLM.check())
+	}
+	if flags.Lookup("smtp") != nil {
+		password, _ := lookup(smtpPasswordEnv)
+		wrong = append(wrong, c.Mail.readPassword(password), c.Mail.check())
 	}
 	return c, errors.Join(wrong...)
 }
@@ -230,6 +236,6 @@ func (c Config) LogValue() slog.Value {
 		slog.Int("limit_asks_per_minute", c.AsksPerMinute), slog.Int("limit_pending_per_agent", c.PendingPerAgent),
 		slog.Int("limit_reports_per_hour", c.ReportsPerHour), slog.Int("limit_runs_per_hour", c.RunsPerHour),
 		slog.Int("limit_messages_per_hour", c.MessagesPerHour), slog.Duration("mcp_wait", c.MCPWait), slog.Int64("memory_limit", c.MemoryLimit),
-		slog.Int("limit_streams_per_user", c.StreamsPerUser), slog.Any("upstreams", c.Upstreams), slog.Any("llm", c.LLM), slog.Bool("dev", c.Dev),
+		slog.Int("limit_streams_per_user", c.StreamsPerUser), slog.Any("upstreams", c.Upstreams), slog.Any("mail", c.Mail), slog.Any("llm", c.LLM), slog.Bool("dev", c.Dev),
 	)
 }

@@ -22,7 +22,7 @@ func TestEverySettingIsDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range slices.Concat([]setting{dataSetting}, serveSettings, upstreamSettings, llmSettings) {
+	for _, s := range slices.Concat([]setting{dataSetting}, serveSettings, upstreamSettings, mailSettings, llmSettings) {
 		if row := "| `--" + s.flag + "` | `" + s.env() + "` |"; !strings.Contains(string(raw), row) {
 			t.Errorf("the table of settings has no row that begins %s", row)
 		}
@@ -72,8 +72,8 @@ func TestHintsOfTheDoctorLeadToASection(t *testing.T) {
 // flags out of the documents.
 func TestDocumentedSettingsExist(t *testing.T) {
 	t.Parallel()
-	known := map[string]bool{"COUNTERSIGN_SERVER": true, "COUNTERSIGN_TOKEN": true, dataSetting.env(): true, llmKeyEnv: true, upstreamKeyEnv: true}
-	for _, s := range slices.Concat(serveSettings, upstreamSettings, llmSettings) {
+	known := map[string]bool{"COUNTERSIGN_SERVER": true, "COUNTERSIGN_TOKEN": true, dataSetting.env(): true, llmKeyEnv: true, smtpPasswordEnv: true, upstreamKeyEnv: true}
+	for _, s := range slices.Concat(serveSettings, upstreamSettings, mailSettings, llmSettings) {
 		known[s.env()] = true
 	}
 	variable := regexp.MustCompile(`COUNTERSIGN_[A-Z_]+[A-Z]`)

@@ -24,6 +24,7 @@ func newServe() *cobra.Command {
 	addSettings(c.Flags(), dataSetting)
 	addSettings(c.Flags(), serveSettings...)
 	addSettings(c.Flags(), upstreamSettings...)
+	addSettings(c.Flags(), mailSettings...)
 	addSettings(c.Flags(), llmSettings...)
 	c.RunE = func(c *cobra.Command, _ []string) (err error) {
 		cfg, err := readConfig(c.Flags(), os.LookupEnv)

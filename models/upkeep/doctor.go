@@ -175,7 +175,7 @@ func owners(dir string) error {
 	if me := os.Geteuid(); me != 0 && me != folder {
 		return fmt.Errorf("data folder %s belongs to user %d, and this program runs as user %d: run it as the server's user", dir, folder, me)
 	}
-	names := []string{models.KeyFile}
+	names := []string{models.KeyFile, models.PushKeyFile}
 	for _, end := range beside {
 		names = append(names, models.DatabaseFile+end)
 	}

@@ -89,6 +89,23 @@ func (c *Client) Do(req *http.Request, vendors Vendors) (*Answer, error) {
 	return c.read(ctx, res)
 }
 
+// Check refuses an address that Do would refuse as it is written. It looks up nothing. The
+// error names field. Codes: invalid.
+func (c *Client) Check(ctx context.Context, field, raw string, vendors Vendors) error {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return models.Invalid(field, "must be an address such as https://hooks.example.com/path")
+	}
+	list, err := c.o.Hosts(ctx)
+	if err != nil {
+		return err
+	}
+	if e, ok := errors.AsType[*Error](check(u, list, vendors)); ok {
+		return models.Invalid(field, "%s", e.Text)
+	}
+	return nil
+}
+
 // read takes the answer to its end.
 func (c *Client) read(ctx context.Context, res *http.Response) (*Answer, error) {
 	a := &Answer{Status: res.StatusCode, RetryAfter: c.retryAfter(res.Header.Get("Retry-After"))}
@@ -103,6 +120,9 @@ func (c *Client) read(ctx context.Context, res *http.Response) (*Answer, error) 
 	a.Body = body.Bytes()
 	if res.StatusCode >= 400 {
 		return a, nil // the status says it all, however the rest of the answer comes
+	}
+	if err == nil {
+		err = ctx.Err() // a body that is cut off by the time may look whole
 	}
 	switch {
 	case err != nil:

@@ -18,7 +18,7 @@ import (
 
 // way is a client that may ask one server on this machine.
 func way(server *httptest.Server, timeout time.Duration) *outward.Client {
-	return outward.New(outward.Options{Hosts: hosts("127.0.0.1"), Timeout: timeout, Roots: roots(server), Now: noon})
+	return outward.New(outward.Options{Hosts: hosts(server.Listener.Addr().String()), Timeout: timeout, Roots: roots(server), Now: noon})
 }
 
 func noon() time.Time { return time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC) }
@@ -80,7 +80,10 @@ func TestHostileAnswers(t *testing.T) {
 		"/redirect": models.SendRedirect, "/gigabyte": models.SendTooLarge, "/drip": models.SendTimeout,
 		"/silent": models.SendTimeout, "/headers": models.SendTooLarge, "/closed": models.SendConnect,
 	} {
-		if _, err := way(server, time.Second).Do(post(t, server.URL+path), nil); classOf(t, err) != want {
+		a, err := way(server, time.Second).Do(post(t, server.URL+path), nil)
+		if err == nil {
+			t.Errorf("%s: %+v", path, a)
+		} else if classOf(t, err) != want {
 			t.Errorf("%s: %v, want %s", path, err, want)
 		}
 	}
@@ -129,13 +132,13 @@ func TestCertificates(t *testing.T) {
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
 	server.StartTLS()
 	t.Cleanup(server.Close)
-	unknown := outward.New(outward.Options{Hosts: hosts("127.0.0.1"), Roots: x509.NewCertPool()})
+	unknown := outward.New(outward.Options{Hosts: hosts(server.Listener.Addr().String()), Roots: x509.NewCertPool()})
 	if _, err := unknown.Do(post(t, server.URL), nil); classOf(t, err) != models.SendCertificate {
 		t.Errorf("unknown authority: %v", err)
 	}
 	port := server.URL[strings.LastIndex(server.URL, ":"):]
 	dns := newDNS(t, map[string][]string{"hub.internal": {"127.0.0.1"}})
-	other := outward.New(outward.Options{Hosts: hosts("hub.internal"), Roots: roots(server), Resolver: dns.resolver()})
+	other := outward.New(outward.Options{Hosts: hosts("hub.internal" + port), Roots: roots(server), Resolver: dns.resolver()})
 	if _, err := other.Do(post(t, "https://hub.internal"+port), nil); classOf(t, err) != models.SendCertificate {
 		t.Errorf("another name: %v", err)
 	}
@@ -157,14 +160,14 @@ func TestNameThatChanges(t *testing.T) {
 	if first, err := resolver.LookupNetIP(t.Context(), "ip6", "example.com"); err != nil || first[0].String() != "2606:4700::1111" {
 		t.Fatalf("first look-up: %v %v", first, err)
 	}
-	c := outward.New(outward.Options{Hosts: hosts("example.com"), Roots: roots(server), Resolver: resolver})
+	c := outward.New(outward.Options{Hosts: hosts("example.com" + port), Roots: roots(server), Resolver: resolver})
 	if _, err := c.Do(post(t, "https://example.com"+port), nil); classOf(t, err) != models.SendRefusedHost {
 		t.Errorf("after the change: %v", err)
 	}
 	if asked.Load() != 0 {
 		t.Error("it was connected to")
 	}
-	listed := outward.New(outward.Options{Hosts: hosts("example.com", "127.0.0.1"), Roots: roots(server), Resolver: resolver})
+	listed := outward.New(outward.Options{Hosts: hosts("example.com"+port, server.Listener.Addr().String()), Roots: roots(server), Resolver: resolver})
 	if a, err := listed.Do(post(t, "https://example.com"+port), nil); err != nil || a.Status != 200 || asked.Load() != 1 {
 		t.Errorf("with its address on the list: %+v %v", a, err)
 	}
@@ -175,7 +178,7 @@ func TestListIsReadForEachRequest(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	t.Cleanup(server.Close)
-	list := outward.List{"127.0.0.1"}
+	list := outward.List{server.Listener.Addr().String()}
 	var broken error
 	c := outward.New(outward.Options{Roots: roots(server), Hosts: func(context.Context) (outward.List, error) { return list, broken }})
 	if _, err := c.Do(post(t, server.URL), nil); err != nil {
@@ -185,7 +188,7 @@ func TestListIsReadForEachRequest(t *testing.T) {
 	if _, err := c.Do(post(t, server.URL), nil); classOf(t, err) != models.SendRefusedHost {
 		t.Errorf("taken off the list: %v", err)
 	}
-	list, broken = outward.List{"127.0.0.1"}, io.ErrUnexpectedEOF
+	list, broken = outward.List{server.Listener.Addr().String()}, io.ErrUnexpectedEOF
 	if _, err := c.Do(post(t, server.URL), nil); err == nil {
 		t.Error("sent without a list")
 	}

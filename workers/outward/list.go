@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// List is the hosts that an admin allows, as HOST or HOST:PORT.
+// List is the hosts that an admin allows, as HOST or HOST:PORT. Without a port it is the usual
+// one of HTTPS or HTTP, so that no entry opens all that a machine serves.
 //
 // A name that is listed leads to addresses of the public internet alone, whatever its
 // owner makes of it later. An address that is not public has to be listed itself. Names that
@@ -19,7 +20,7 @@ type List []string
 // entry is one line of a list.
 type entry struct {
 	host string // as HostKey spells it; "*.x.example": any name below x.example
-	port string // empty: any
+	port string // empty: 443 or 80
 }
 
 // parse reads one line. It reports false for what names no host.
@@ -44,8 +45,9 @@ func parse(line string) (entry, bool) {
 // has reports whether a host may be asked at a port.
 func (l List) has(host, port string) bool {
 	host = HostKey(host)
+	usual := port == "443" || port == "80"
 	for _, line := range l {
-		if e, ok := parse(line); ok && e.host == host && (e.port == "" || e.port == port) {
+		if e, ok := parse(line); ok && e.host == host && (e.port == port || e.port == "" && usual) {
 			return true
 		}
 	}

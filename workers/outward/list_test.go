@@ -21,7 +21,7 @@ func TestHostsOfTheList(t *testing.T) {
 	}{
 		{"https://hooks.example.com/x", allowed},
 		{"https://HOOKS.example.com./x", allowed},
-		{"https://hooks.example.com:8443/x", allowed},
+		{"https://hooks.example.com:8443/x", refused},
 		{"http://hooks.example.com/x", refused}, // not without TLS
 		{"https://other.example.com/x", refused},
 		{"https://hooks.example.com.evil.example/x", refused},
@@ -29,7 +29,8 @@ func TestHostsOfTheList(t *testing.T) {
 		{"https://hooks.example.com@evil.example/x", refused},
 		{"https://ntfy.example.com:8443/x", allowed},
 		{"https://ntfy.example.com/x", refused}, // another port
-		{"http://ntfy:8080/x", allowed},         // a name of the local network
+		{"http://ntfy/x", allowed},              // a name of the local network
+		{"http://ntfy:8080/x", refused},
 		{"http://hub.internal:8080/x", allowed},
 		{"http://hub.internal:8081/x", refused},
 		{"https://x.wild.example/", refused}, // no patterns in the admin's list
@@ -50,8 +51,12 @@ func TestHostsOfTheList(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err = c.Do(req, outward.Vendors{"fcm.googleapis.com", "*.push.apple.com"}); classOf(t, err) != tt.want {
+		vendors := outward.Vendors{"fcm.googleapis.com", "*.push.apple.com"}
+		if _, err = c.Do(req, vendors); classOf(t, err) != tt.want {
 			t.Errorf("%s: %v, want %s", tt.url, err, tt.want)
+		}
+		if err := c.Check(t.Context(), "url", tt.url, vendors); (err == nil) != (tt.want == allowed) || err != nil && models.FieldsOf(err)["url"] == "" {
+			t.Errorf("%s, when it is added: %v", tt.url, err)
 		}
 	}
 }
@@ -88,7 +93,7 @@ func TestAddressesBehindNames(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			dns := newDNS(t, map[string][]string{tt.host: {tt.addr}})
-			c := outward.New(outward.Options{Hosts: hosts(strings.Split(tt.list, ",")...), Resolver: dns.resolver()})
+			c := outward.New(outward.Options{Hosts: hosts(ports(tt.list)...), Resolver: dns.resolver()})
 			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "https://"+tt.host+":1/", nil) // nobody listens there
 			if err != nil {
 				t.Fatal(err)
@@ -99,4 +104,15 @@ func TestAddressesBehindNames(t *testing.T) {
 			}
 		})
 	}
+}
+
+// ports gives each entry of a list the port that the test asks at, unless it has one.
+func ports(list string) []string {
+	entries := strings.Split(list, ",")
+	for i, entry := range entries {
+		if !strings.Contains(entry, ":") {
+			entries[i] += ":1"
+		}
+	}
+	return entries
 }

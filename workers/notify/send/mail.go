@@ -17,6 +17,7 @@ import (
 
 	"countersign/models"
 	"countersign/workers/notify/text"
+	"countersign/workers/outward"
 )
 
 // SMTPTLS says how the connection to the mail server is kept secret.
@@ -46,7 +47,7 @@ type SMTP struct {
 // Check finds what is wrong. Codes: invalid.
 func (o SMTP) Check() error {
 	host, port, err := net.SplitHostPort(o.Addr)
-	if n, bad := strconv.ParseUint(port, 10, 16); err != nil || bad != nil || n == 0 || host == "" {
+	if n, bad := strconv.ParseUint(port, 10, 16); err != nil || bad != nil || n == 0 || !isHost(host) {
 		return models.Invalid("smtp", "must be HOST:PORT, such as mail.example.com:587")
 	}
 	if err := CheckAddress("smtp-from", o.From); err != nil {
@@ -62,6 +63,12 @@ func (o SMTP) Check() error {
 		return models.Invalid("smtp-tls", "may be none only where the mail server is on this machine")
 	}
 	return models.Invalid("smtp-tls", "must be %s", models.AnyOf(SMTPTLSModes()))
+}
+
+// isHost reports whether a text is a name or an address: no path of a socket.
+func isHost(host string) bool {
+	_, err := netip.ParseAddr(host)
+	return err == nil || outward.IsName(host)
 }
 
 // mailer sends e-mail.
@@ -103,7 +110,7 @@ func (m *mailer) send(ctx context.Context, to models.ChannelTarget, n models.Not
 	}
 	client, err := mail.NewClient(m.host, append(m.options(way), mail.WithDialContextFunc(dial))...)
 	if err != nil {
-		return failed(models.SendNotConfigured, "the mail server cannot be used as it is set up")
+		return failed(models.SendNotConfigured, "the settings of the mail server don't fit together")
 	}
 	err = client.DialAndSendWithContext(limited, msg)
 	if msg.IsDelivered() { // the server has taken it, whatever came after

@@ -31,15 +31,20 @@ func (*notLocalError) Error() string {
 	return "the name of the mail server does not lead to this machine: it needs TLS"
 }
 
+// onThisMachine refuses any other address, as the dialer names it.
+func onThisMachine(address string) error {
+	if at, err := netip.ParseAddrPort(address); err != nil || !at.Addr().Unmap().IsLoopback() {
+		return &notLocalError{}
+	}
+	return nil
+}
+
 // dial connects until the end of the context, whatever deadlines the library sets later.
 func (w *mailWay) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	var dialer net.Dialer
 	if w.o.TLS == SMTPNone {
 		dialer.ControlContext = func(_ context.Context, _, address string, _ syscall.RawConn) error {
-			if at, err := netip.ParseAddrPort(address); err != nil || !at.Addr().Unmap().IsLoopback() {
-				return &notLocalError{}
-			}
-			return nil
+			return onThisMachine(address)
 		}
 	}
 	plain, err := dialer.DialContext(ctx, network, address)

@@ -30,7 +30,7 @@ const longestPush = 24 * time.Hour
 // push sends to a browser. Only the browser can read the message.
 func (s *Sender) push(ctx context.Context, to models.ChannelTarget, n models.Notice) models.SendResult {
 	if err := CheckSubscription("subscription", to); err != nil {
-		return failed(models.SendRejected, err.Error())
+		return failed(models.SendRejected, "the subscription has no keys of a browser")
 	}
 	private, public, err := s.o.Push.pair()
 	if err != nil {

@@ -10,14 +10,12 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+
+	"countersign/models"
 )
 
-// PushKeyFile is the file in the data folder with the key by which push services know
-// this server (VAPID). Without it, browsers have to subscribe again.
-const PushKeyFile = "push.key"
-
-// PushKeys are the server's keys for web push, in a file that is made when they are first
-// needed.
+// PushKeys are the server's keys for web push (VAPID), in a file that is made when they are
+// first needed. Without it, browsers have to subscribe again.
 type PushKeys struct {
 	path string
 
@@ -27,7 +25,7 @@ type PushKeys struct {
 
 // NewPushKeys are those of a data folder. Nothing is read or made yet.
 func NewPushKeys(folder string) *PushKeys {
-	return &PushKeys{path: filepath.Join(folder, PushKeyFile)}
+	return &PushKeys{path: filepath.Join(folder, models.PushKeyFile)}
 }
 
 // Public is what a browser subscribes with (applicationServerKey), in base64url.
@@ -58,7 +56,7 @@ func (k *PushKeys) load() (*ecdh.PrivateKey, error) {
 	}
 	key, err := ecdh.P256().NewPrivateKey(raw)
 	if err != nil {
-		return nil, fmt.Errorf("the file %s in the data folder is damaged; without it a new one is made, and browsers have to subscribe again", PushKeyFile)
+		return nil, fmt.Errorf("the file %s in the data folder is damaged; without it a new one is made, and browsers have to subscribe again", models.PushKeyFile)
 	}
 	return key, nil
 }

@@ -120,7 +120,10 @@ func checkVAPID(t *testing.T, authorization, key, audience string) {
 		t.Fatalf("token %q", parts["t"])
 	}
 	point, signature := unb64(t, key), unb64(t, fields[2])
-	public := &ecdsa.PublicKey{Curve: elliptic.P256(), X: new(big.Int).SetBytes(point[1:33]), Y: new(big.Int).SetBytes(point[33:])}
+	public, err := ecdsa.ParseUncompressedPublicKey(elliptic.P256(), point)
+	if err != nil {
+		t.Fatal(err)
+	}
 	sum := sha256.Sum256([]byte(fields[0] + "." + fields[1]))
 	if len(signature) != 64 || !ecdsa.Verify(public, sum[:], new(big.Int).SetBytes(signature[:32]), new(big.Int).SetBytes(signature[32:])) {
 		t.Error("the signature is not valid")
@@ -136,7 +139,7 @@ func checkVAPID(t *testing.T, authorization, key, audience string) {
 	if err := json.Unmarshal(unb64(t, fields[1]), &claims, json.MatchCaseInsensitiveNames(true)); err != nil {
 		t.Fatal(err)
 	}
-	left := time.Until(time.Unix(claims.Exp, 0)) //nolint:forbidigo // the library reads the machine's clock
+	left := time.Until(time.Unix(claims.Exp, 0)) // the library reads the machine's clock
 	if claims.Aud != audience || claims.Sub != "https://sign.example.com" || left <= 0 || left > 24*time.Hour {
 		t.Errorf("%+v, which ends in %s", claims, left)
 	}
@@ -151,7 +154,7 @@ func TestPush(t *testing.T) {
 	to, browser := newBrowser(t, s.URL+"/push/secret")
 	folder := t.TempDir()
 	keys := send.NewPushKeys(folder)
-	out := outward.New(outward.Options{Hosts: allow("127.0.0.1"), Roots: roots(s.Server)})
+	out := outward.New(outward.Options{Hosts: allow(s.Listener.Addr().String()), Roots: roots(s.Server)})
 	sender, err := send.New(send.Options{Out: out, Now: noon, Push: keys, Name: "https://sign.example.com"})
 	if err != nil {
 		t.Fatal(err)
@@ -245,14 +248,14 @@ func TestPushKeyFile(t *testing.T) {
 			t.Errorf("keys %q", made)
 		}
 	}
-	info, err := os.Stat(filepath.Join(folder, send.PushKeyFile))
+	info, err := os.Stat(filepath.Join(folder, models.PushKeyFile))
 	if err != nil || info.Mode().Perm() != 0o600 || info.Size() != 32 {
 		t.Errorf("%v %v", info, err)
 	}
 	if files, _ := os.ReadDir(folder); len(files) != 1 {
 		t.Errorf("%d files are left", len(files))
 	}
-	if err := os.WriteFile(filepath.Join(folder, send.PushKeyFile), []byte("damaged"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(folder, models.PushKeyFile), []byte("damaged"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := send.NewPushKeys(folder).Public(); err == nil || !strings.Contains(err.Error(), "push.key") {

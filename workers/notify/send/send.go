@@ -73,6 +73,29 @@ func (s *Sender) Send(ctx context.Context, kind models.ChannelKind, to models.Ch
 	return models.SendResult{Class: models.SendNotConfigured}
 }
 
+// Check refuses a target that nothing could be sent to, before a channel is added. It asks
+// nobody. The error names address, url, token or subscription. Codes: invalid.
+func (s *Sender) Check(ctx context.Context, kind models.ChannelKind, to models.ChannelTarget) error {
+	switch kind {
+	case models.ChannelEmail:
+		return CheckAddress("address", to.Address)
+	case models.ChannelWebPush:
+		if err := CheckSubscription("subscription", to); err != nil {
+			return err
+		}
+		return s.o.Out.Check(ctx, "subscription", to.URL, PushServices())
+	case models.ChannelNtfy:
+		if _, _, ok := splitTopic(to.URL); !ok {
+			return models.Invalid("url", "must be the address of a topic, such as https://ntfy.example.com/my-topic")
+		}
+		if !visible(to.Token) {
+			return models.Invalid("token", "must contain only visible ASCII characters")
+		}
+	case models.ChannelSlack, models.ChannelWebhook:
+	}
+	return s.o.Out.Check(ctx, "url", to.URL, nil)
+}
+
 // failed is the result of an attempt that got no answer.
 func failed(class models.SendClass, why string) models.SendResult {
 	return models.SendResult{Class: class, Body: []byte(why[:min(len(why), outward.KeptBody)])}
@@ -121,7 +144,8 @@ func (s *Sender) post(ctx context.Context, url string, body []byte, headers ...h
 // Codes: invalid.
 func CheckAddress(field, address string) error {
 	parsed, err := mail.ParseAddress(address)
-	if err != nil || parsed.Address != address || len(address) > 254 || !visible(address) {
+	_, domain, _ := cutLast(address, "@")
+	if err != nil || parsed.Address != address || len(address) > 254 || !visible(address) || !outward.IsName(domain) {
 		return models.Invalid(field, "must be an e-mail address such as ann@example.com")
 	}
 	return nil

@@ -88,7 +88,7 @@ func roots(server *httptest.Server) *x509.CertPool {
 func sender(t *testing.T, s *sink) *send.Sender {
 	t.Helper()
 	out := outward.New(outward.Options{
-		Hosts:   func(context.Context) (outward.List, error) { return outward.List{"127.0.0.1"}, nil },
+		Hosts:   func(context.Context) (outward.List, error) { return outward.List{s.Listener.Addr().String()}, nil },
 		Timeout: 5 * time.Second, Now: noon, Roots: roots(s.Server),
 	})
 	sender, err := send.New(send.Options{Out: out, Now: noon, Push: send.NewPushKeys(t.TempDir()), Name: "https://sign.example.com"})
