@@ -22,6 +22,7 @@ import (
 	"countersign/workers"
 	"countersign/workers/agent"
 	"countersign/workers/expire"
+	"countersign/workers/notify"
 )
 
 const (
@@ -48,6 +49,7 @@ type App struct {
 	streams  *handlers.Streams
 	pages    *web.Site
 	builtIn  *agent.Agent
+	notifier *notify.Notifier
 	metrics  *handlers.Metrics
 	memory   memory
 	stopIn   time.Duration // how long requests under way may take to end at a stop
@@ -76,7 +78,11 @@ func New(ctx context.Context, cfg Config, log *slog.Logger, terminal io.Writer) 
 		return nil, listenError(cfg.Addr, err)
 	}
 	a.public = publicURL(cfg, a.Addr())
-	handler, err := a.routers() //nolint:contextcheck // requests bring their own
+	var messages web.Notify
+	if a.notifier, messages, err = newNotifier(cfg, a.public, a.store, log); err != nil {
+		return nil, err
+	}
+	handler, err := a.routers(messages) //nolint:contextcheck // requests bring their own
 	if err != nil {
 		return nil, err
 	}
@@ -121,6 +127,7 @@ func (a *App) Run(ctx context.Context) error {
 	group.Go(func(ctx context.Context) { expire.Run(ctx, a.log, a.store) })
 	group.Go(a.builtIn.Run)
 	group.Go(newPoller(a.cfg.Upstreams, a.store, a.log).Run)
+	group.Go(a.notifier.Run)
 	group.Go(newDeliverer(a.cfg.Upstreams, a.store, a.log).Run)
 	group.Go(func(ctx context.Context) { workers.Every(ctx, a.log, "outside", outsideEvery, a.store.CheckOutside) })
 	group.Go(func(ctx context.Context) {
@@ -196,7 +203,7 @@ func (a *App) logHead(ctx context.Context) error {
 }
 
 // routers makes the two routers and what chooses between them.
-func (a *App) routers() (http.Handler, error) {
+func (a *App) routers(messages web.Notify) (http.Handler, error) {
 	a.streams = handlers.NewStreams(orOff(a.cfg.StreamsPerUser))
 	kit := handlers.Kit{Log: a.log, Now: time.Now, PublicURL: a.public, Metrics: a.metrics, Proxies: a.cfg.TrustedProxies, Streams: a.streams, Lists: handlers.NewLists()}
 	queue, err := api.New(kit, a.store, version)
@@ -212,7 +219,7 @@ func (a *App) routers() (http.Handler, error) {
 		return nil, err
 	}
 	tools.Register(queue.Echo())
-	a.pages = web.New(kit, a.store, web.Options{Version: version, Drafts: a.builtIn.Draft, CheckUpstream: upstreamCheck(a.cfg.Upstreams.Allow), Dev: a.cfg.Dev})
+	a.pages = web.New(kit, a.store, web.Options{Version: version, Drafts: a.builtIn.Draft, CheckUpstream: upstreamCheck(a.cfg.Upstreams.Allow), Notify: messages, Dev: a.cfg.Dev})
 	a.pages.ServeDocs(queue.Document)
 	return choose(queue, a.pages), nil
 }

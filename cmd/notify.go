@@ -2,9 +2,17 @@ package cmd
 
 import (
 	"context"
+	"log/slog"
 	"net/url"
+	"strings"
 	"time"
 
+	"countersign/handlers/web"
+	"countersign/models"
+	"countersign/models/headline"
+	"countersign/models/store"
+	"countersign/views"
+	"countersign/workers/notify"
 	"countersign/workers/notify/send"
 	"countersign/workers/outward"
 )
@@ -19,6 +27,42 @@ func newSender(cfg Config, public *url.URL, hosts func(context.Context) (outward
 		SMTP: cfg.Mail.smtp(), Push: keys, Name: pushName(cfg, public), Now: time.Now,
 	})
 	return sender, keys, err
+}
+
+// mostOfHeadline is where a headline in a message is cut, in characters.
+const mostOfHeadline = 120
+
+// newNotifier makes the worker that tells people what waits, and what the pages need of it.
+func newNotifier(cfg Config, public *url.URL, s *store.Store, log *slog.Logger) (*notify.Notifier, web.Notify, error) {
+	sender, keys, err := newSender(cfg, public, func(ctx context.Context) (outward.List, error) {
+		hosts, err := s.People.HostsForSending(ctx)
+		list := make(outward.List, 0, len(hosts))
+		for _, h := range hosts {
+			list = append(list, h.Host)
+		}
+		return list, err
+	})
+	if err != nil {
+		return nil, web.Notify{}, err
+	}
+	at := func(path string) string { return strings.TrimSuffix(public.String(), "/") + path }
+	n := notify.New(notify.Options{
+		Store: s, Sender: sender, Log: log, SettingsURL: at(views.NotificationsURL()),
+		RequestURL: func(id models.ResponseID) string {
+			if id == "" {
+				return at("/")
+			}
+			return at(views.ApprovalURL(id))
+		},
+		Headline: func(ctx context.Context, id models.ResponseID) (string, error) {
+			r, err := s.Telling(ctx, id)
+			if r == nil {
+				return "", err
+			}
+			return headline.Of(r).Short(mostOfHeadline), nil
+		},
+	})
+	return n, web.Notify{From: cfg.Mail.From, PushKey: keys.Public, Test: n.Test}, nil
 }
 
 // pushName is how push services reach whoever runs this server: its address, or an e-mail

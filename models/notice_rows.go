@@ -49,6 +49,15 @@ type SeenRequest struct {
 // TableName is the table of who has seen what.
 func (SeenRequest) TableName() string { return "seen" }
 
+// ToldHeadline is that messages about a request may carry its headline (I12: as its rule said
+// when it was asked).
+type ToldHeadline struct {
+	ResponseID ResponseID `gorm:"primaryKey"`
+}
+
+// TableName is the table of requests whose headline may be told.
+func (ToldHeadline) TableName() string { return "told_headlines" }
+
 // NotificationCode is that a code was sent, for the limits.
 type NotificationCode struct {
 	ID            string `gorm:"primaryKey"`

@@ -101,3 +101,8 @@ CREATE TABLE seen (
   active_at   DATETIME NOT NULL,
   PRIMARY KEY (response_id, user_id)
 ) WITHOUT ROWID;
+
+-- Requests whose headline messages may carry, as their rule said when they were asked.
+CREATE TABLE told_headlines (
+  response_id TEXT PRIMARY KEY REFERENCES responses (id)
+) WITHOUT ROWID;

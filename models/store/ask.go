@@ -114,6 +114,9 @@ func (t *tx) newAsk(actor models.Actor, q *asked, conv *models.Conversation) (*m
 	if err := t.addDeciders(&a.Response, reviewers); err != nil {
 		return nil, err
 	}
+	if err := t.allowHeadline(a, verdict); err != nil {
+		return nil, err
+	}
 	if err := t.askedLate(a); err != nil {
 		return nil, err
 	}

@@ -1,11 +1,13 @@
 package store
 
 import (
+	"context"
 	"fmt"
 	"time"
 
 	"countersign/models"
 	"countersign/models/db"
+	"countersign/models/policy"
 )
 
 const (
@@ -92,4 +94,27 @@ func left(deadline, now time.Time) time.Duration {
 		return 0
 	}
 	return deadline.Sub(now)
+}
+
+// allowHeadline keeps that messages about a request may carry its headline, where its rule
+// says so (I12).
+func (t *tx) allowHeadline(a *models.Approval, j policy.Judgement) error {
+	if !j.NotifyHeadline || a.Status() != models.StatusPending {
+		return nil
+	}
+	if err := t.Gorm().Create(&models.ToldHeadline{ResponseID: a.ID}).Error; err != nil {
+		return fmt.Errorf("allow headline: %w", err)
+	}
+	return nil
+}
+
+// Telling is a request as messages about it may tell of it by its headline; nil where its rule
+// does not allow that.
+func (s *Store) Telling(ctx context.Context, id models.ResponseID) (*models.Response, error) {
+	var out []models.Response
+	err := s.db.Gorm(ctx).Where("id = (SELECT response_id FROM told_headlines WHERE response_id = ?)", id).Limit(1).Find(&out).Error
+	if err != nil || len(out) == 0 {
+		return nil, err
+	}
+	return &out[0], nil
 }

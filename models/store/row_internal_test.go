@@ -52,6 +52,7 @@ var rowModels = map[string][]any{
 	"notice_sends":          {&models.NoticeSend{}},
 	"notified":              {&models.Notified{}},
 	"seen":                  {&models.SeenRequest{}},
+	"told_headlines":        {&models.ToldHeadline{}},
 }
 
 type tableColumn struct{ notNull, key bool }

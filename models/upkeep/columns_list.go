@@ -220,6 +220,9 @@ var columns = map[string]map[string]column{
 		"user_id":     {removal: keptID},
 		"response_id": {removal: keptID},
 	},
+	"told_headlines": {
+		"response_id": {bookkeep, keptID},
+	},
 	"policy_drafts": {
 		"*":        {proof: "not: what an admin is writing, which has no effect"},
 		"user_id":  {removal: keptID},
