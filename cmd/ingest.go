@@ -36,7 +36,7 @@ func newIngest() *cobra.Command {
 			"server is back, or by the next ingest of the same run:\n\n" +
 			"    countersign ingest --run-id nightly-7 </dev/null\n\n" +
 			"A signal does not stop it before the agent's output ends; a second one does.\n\n" +
-			"Exit codes: 0 the whole run was handed over; 3 no server answered, and the rest is\n" +
+			"Exit codes: 0 the whole run was reported; 3 no server answered, and the rest is\n" +
 			"kept; 4 anything else; standard error says what.",
 		Args:        cobra.NoArgs,
 		Annotations: map[string]string{failureCode: fmt.Sprint(exitOther)},

@@ -20,23 +20,24 @@ func newPurge() *cobra.Command {
 	var dryRun, vacuum, anyway bool
 	c := &cobra.Command{
 		Use:   "purge --before DATE [--conversation ID] [--dry-run]",
-		Short: "Remove the contents of what is over, beside a running server too",
-		Long: "Remove inputs, texts, answers, results, edits, reasons, notes, messages and titles of what\n" +
-			"was over before DATE, for good. A mark in their place says when and by whom they were\n" +
-			"removed. Names, ids, times, outcomes and digests stay, and the ledger names each row, so\n" +
-			"that `countersign audit verify --rows` still proves all that is left. What is pending is not\n" +
-			"touched. It compares all rows with the ledger first, which takes about a minute for a million\n" +
-			"requests, and removes nothing if one differs.\n\n" +
+		Short: "Remove the contents of requests and runs that have ended, beside a running server too",
+		Long: "Remove inputs, texts, answers, results, edits, reasons, notes, messages and titles of\n" +
+			"requests and runs that ended before DATE, for good. A mark in their place says when and by\n" +
+			"whom they were removed. Names, ids, times, outcomes and digests stay, and the ledger names each\n" +
+			"row, so that `countersign audit verify --rows` still proves all that is left. What is pending\n" +
+			"is not touched. It compares all rows with the ledger first, which takes about a minute for a\n" +
+			"million requests, and removes nothing if one differs.\n\n" +
 			"    countersign purge --before 2026-01-31 --dry-run\n\n" +
 			"DATE is a day (2026-01-31, from midnight UTC) or a time (2026-01-31T14:00:00Z).\n\n" +
-			"Afterwards it is gone from the database and its write-ahead log, but not from older backups.\n" +
-			"The digest of a short text can be guessed: whoever knows what it may have been can try.\n\n" +
+			"The contents are then gone from the database and its write-ahead log, but not from older\n" +
+			"backups. The digest of a short text can be guessed: whoever knows what it may have been can\n" +
+			"try.\n\n" +
 			"The file keeps its size. --vacuum rewrites it: nothing can be written meanwhile, and it\n" +
 			"takes as much free disk as the database does. Do it once for a database that was filled by a\n" +
-			"version before this command: that did not overwrite what it dropped.",
+			"version before this command, which did not overwrite what it deleted.",
 		Args: cobra.NoArgs,
 	}
-	c.Flags().StringVar(&before, "before", "", "remove what was over before this day or time")
+	c.Flags().StringVar(&before, "before", "", "remove contents of what ended before this day or time")
 	c.Flags().StringVar(&conversation, "conversation", "", "only of this conversation")
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "print what would be removed, and remove nothing")
 	c.Flags().BoolVar(&vacuum, "vacuum", false, "rewrite the database file afterwards, so that it shrinks")

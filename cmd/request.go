@@ -58,22 +58,23 @@ func newRequestList() *cobra.Command {
 	}
 	c.Flags().BoolVar(&f.all, "all", false, "requests of every status")
 	c.Flags().StringVar(&f.status, "status", "", "requests of one status: "+statusNames())
-	c.Flags().IntVar(&f.limit, "limit", 100, "how many to list, the newest ones")
+	c.Flags().IntVar(&f.limit, "limit", 100, "how many to list at most")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return dataCommand(c, func(c *cobra.Command, _ []string, s *store.Store) error {
 		status, err := f.check()
 		if err != nil {
 			return err
 		}
-		found, more, err := listRequests(c.Context(), s, status, f.limit)
+		first, list := "newest", newestRequests
+		if status == models.StatusPending {
+			first, list = "soonest", soonestRequests
+		}
+		found, more, err := list(c.Context(), s, status, f.limit)
 		if err != nil {
 			return err
 		}
-		if status == models.StatusPending {
-			slices.SortStableFunc(found, soonestFirst)
-		}
 		if more {
-			fmt.Fprintf(c.ErrOrStderr(), "countersign: only the newest %d are listed; --limit lists more\n", f.limit)
+			fmt.Fprintf(c.ErrOrStderr(), "countersign: only the %s %d are listed; --limit lists more\n", first, f.limit)
 		}
 		if asJSON {
 			return printJSON(c.OutOrStdout(), requestsForPrograms(found))
@@ -108,9 +109,8 @@ func (f requestFilter) check() (models.Status, error) {
 	return status, nil
 }
 
-// listRequests reads the newest requests of a status, and says whether there are more.
-func listRequests(ctx context.Context, s *store.Store, status models.Status, limit int) ([]models.Approval, bool, error) {
-	var out []models.Approval
+// newestRequests reads the newest requests of a status, and says whether there are more.
+func newestRequests(ctx context.Context, s *store.Store, status models.Status, limit int) (out []models.Approval, more bool, err error) {
 	q := store.ListQuery{Status: status}
 	for {
 		q.Limit = min(limit-len(out), models.MaxPage)
@@ -121,6 +121,28 @@ func listRequests(ctx context.Context, s *store.Store, status models.Status, lim
 		out = append(out, page.Items...)
 		if page.Next == "" || len(out) >= limit {
 			return out, page.Next != "", nil
+		}
+		q.Cursor = page.Next
+	}
+}
+
+// soonestRequests reads all requests of a status, keeps those whose deadlines come soonest,
+// and says whether there are more. It holds no more than these and a page.
+func soonestRequests(ctx context.Context, s *store.Store, status models.Status, limit int) (out []models.Approval, more bool, err error) {
+	q := store.ListQuery{Status: status, Limit: models.MaxPage}
+	for {
+		page, err := s.Approvals(ctx, operator(), q)
+		if err != nil {
+			return nil, false, err
+		}
+		out = append(out, page.Items...)
+		slices.SortStableFunc(out, soonestFirst)
+		if len(out) > limit {
+			clear(out[limit:])
+			out, more = out[:limit], true
+		}
+		if page.Next == "" {
+			return out, more, nil
 		}
 		q.Cursor = page.Next
 	}

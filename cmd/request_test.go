@@ -58,8 +58,11 @@ func TestRequestsAreListedByCommandI13(t *testing.T) {
 	if len(got) != 1 || got[0].ID != models.ResponseID(decided.ApprovalID) || got[0].Headline != "Run: make done" || got[0].Status != models.StatusRejected || got[0].Deadline == nil {
 		t.Errorf("as JSON it is %+v", got)
 	}
-	if out, said, code := run(t, "", "request", "list", "--limit", "1", data); code != 0 || strings.Count(out, "\n") != 2 || !strings.Contains(said, "only the newest 1 are listed") {
+	if out, said, code := run(t, "", "request", "list", "--limit", "1", data); code != 0 || strings.Count(out, "\n") != 2 || !strings.Contains(out, string(soon.ApprovalID)) || !strings.Contains(said, "only the soonest 1 are listed") {
 		t.Errorf("with a limit it lists %q, says %q, exit %d", out, said, code)
+	}
+	if out, said, code := run(t, "", "request", "list", "--all", "--limit", "1", data); code != 0 || !strings.Contains(out, "make done") || !strings.Contains(said, "only the newest 1 are listed") {
+		t.Errorf("with a limit on all it lists %q, says %q, exit %d", out, said, code)
 	}
 	for _, wrong := range [][]string{{"--status", "open"}, {"--all", "--status", "pending"}, {"--limit", "0"}} {
 		if out, said, code := run(t, "", append([]string{"request", "list", data}, wrong...)...); code != 1 || out != "" || !strings.Contains(said, wrong[len(wrong)-2]) && !strings.Contains(said, "--status") {

@@ -90,7 +90,7 @@ func TestWhatCannotBeReadIsRefused(t *testing.T) {
 		"{\n\"a\": 1,\n}":                "line 2: this is not valid JSON",
 		"{\n\"a\": 1\n\"b\": 2}":         "line 3: this is not valid JSON",
 		"[1]":                            "must be one JSON object",
-		"{} {}":                          "line 1: there is something behind the settings",
+		"{} {}":                          "line 1: there is text after the settings",
 		"{\"hooks\": 1}":                 "line 1: hooks: must be an object",
 		"{\"hooks\":\n{\"Stop\": {}}}":   "line 2: hooks.Stop: must be an array",
 		"{\"a\": 1, \"a\": 2}":           "line 1: a member appears twice",

@@ -253,7 +253,7 @@ func tokenColumns() []ui.Column {
 		{Label: "Scope", Width: "small"},
 		{Label: "State", Width: "small"},
 		{Label: "Last use", Width: "small"},
-		{Label: "Expires", Width: "small"},
+		{Label: "Expires", Width: "time"},
 		{Label: "Made", Width: "small"},
 		{Width: "small"},
 	}

@@ -27,9 +27,13 @@ func UntrustedMiddle(s string) templ.Component {
 		return Untrusted(s)
 	}
 	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
-		return write(w, `<bdi class="untrusted middle" title="`, templ.EscapeString(s), `"><span class="middle-head">`, templ.EscapeString(s[:at]),
-			`</span><span class="middle-tail">`, templ.EscapeString(s[at:]), `</span></bdi>`)
+		return write(w, `<bdi class="untrusted middle" title="`, templ.EscapeString(s), `">`, middleOf(s, at), `</bdi>`)
 	})
+}
+
+// middleOf is a text that may lose what comes before its end.
+func middleOf(s string, end int) string {
+	return `<span class="middle-head">` + templ.EscapeString(s[:end]) + `</span><span class="middle-tail">` + templ.EscapeString(s[end:]) + `</span>`
 }
 
 // UntrustedParted is a headline: what leads it and what ends it are never cut and take the
@@ -39,26 +43,25 @@ func UntrustedParted(lead, rest, tail string) templ.Component {
 	if lead == "" && tail == "" || Odd(whole) {
 		return UntrustedMiddle(whole)
 	}
+	kept := func(part string) string {
+		return `<span class="parted-kept">` + templ.EscapeString(part) + `</span>`
+	}
+	parts := make([]string, 0, 3)
+	if lead != "" {
+		parts = append(parts, kept(lead))
+	}
+	switch end := middleAt(rest); {
+	case rest == "":
+	case end == len(rest):
+		parts = append(parts, kept(rest))
+	default:
+		parts = append(parts, `<span class="middle">`+middleOf(rest, end)+`</span>`)
+	}
+	if tail != "" {
+		parts = append(parts, kept(tail))
+	}
 	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
-		parts := []string{`<bdi class="untrusted parted" title="`, templ.EscapeString(whole), `">`}
-		for i, part := range []string{lead, rest, tail} {
-			if part == "" {
-				continue
-			}
-			if len(parts) > 3 {
-				parts = append(parts, " ")
-			}
-			at := len(part)
-			if i == 1 {
-				at = middleAt(part)
-			}
-			if at == len(part) {
-				parts = append(parts, `<span class="parted-kept">`, templ.EscapeString(part), `</span>`)
-			} else {
-				parts = append(parts, `<span class="middle"><span class="middle-head">`, templ.EscapeString(part[:at]), `</span><span class="middle-tail">`, templ.EscapeString(part[at:]), `</span></span>`)
-			}
-		}
-		return write(w, append(parts, `</bdi>`)...)
+		return write(w, `<bdi class="untrusted parted" title="`, templ.EscapeString(whole), `">`, strings.Join(parts, " "), `</bdi>`)
 	})
 }
 

@@ -62,3 +62,27 @@ func TestUntrustedMiddleLosesNothingI13(t *testing.T) {
 		}
 	})
 }
+
+// What leads a headline and what ends it are never in the part that may be cut, and all of it
+// is there (I13).
+func TestUntrustedPartedKeepsItsEndsI13(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("npm publish ", 10) + "packages/api-client"
+	for _, tt := range []struct{ lead, rest, tail, kept string }{
+		{"Email ann@x.example, bcc drop@evil.example:", long, "", "drop@evil.example"},
+		{"Pay 5 EUR to", long, "(account DE89)", "(account DE89)"},
+		{"Run:", "ls", "", "ls"},
+	} {
+		got := draw(t, ui.UntrustedParted(tt.lead, tt.rest, tt.tail))
+		whole := strings.TrimSpace(tt.lead + " " + tt.rest + " " + tt.tail)
+		if text := tags.ReplaceAllString(got, ""); text != whole {
+			t.Errorf("it reads %q, want %q", text, whole)
+		}
+		if i := strings.Index(got, `middle-head">`); i >= 0 && strings.Contains(got[i:i+strings.Index(got[i:], "</span>")], tt.kept) {
+			t.Errorf("%q may be cut: %s", tt.kept, got)
+		}
+	}
+	if got := draw(t, ui.UntrustedParted("Pay 5 EUR to", long+"\u200b", "")); strings.Contains(got, "middle-head") {
+		t.Errorf("what is not seen may be cut away: %s", got)
+	}
+}
