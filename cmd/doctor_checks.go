@@ -140,9 +140,7 @@ func (d *doctor) deciders(ctx context.Context) diagnosis {
 	var emails []string
 	var nobody, stuck []policy.Warning
 	if _, doc, err := d.policyDocument(ctx); err == nil {
-		for _, rule := range doc.Rules {
-			emails = append(emails, rule.Reviewers...)
-		}
+		emails = doc.Named()
 		if nobody, stuck, err = d.folder.Approvable(ctx, doc); err != nil {
 			return fail("see the database's check", "%v", err)
 		}

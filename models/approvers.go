@@ -25,6 +25,10 @@ type Approver struct {
 	Group string `json:"group,omitempty"`
 	// As says why they are named; empty: the rule asks them, and they may approve.
 	As NamedAs `json:"as,omitempty"`
+	// Step is the one of the rule's escalation that asks them, After the minutes until then;
+	// 0: they are asked from the beginning.
+	Step  int `json:"step,omitzero"`
+	After int `json:"after,omitzero"`
 }
 
 // NamedAs tells apart whom a rule asks and whom a template that the agent names lets
@@ -60,6 +64,8 @@ type Approvers struct {
 	// Named are the enabled people whom the rule names and who may approve, as of the
 	// ask, and the groups that it names.
 	Named []Approver `json:"named,omitempty"`
+	// NoSubstitutes: nobody acts for those who may approve.
+	NoSubstitutes bool `json:"no_substitutes,omitzero"`
 }
 
 // Limited reports whether not everybody who sees a request may approve it.
@@ -155,9 +161,18 @@ func (w Approvers) Refusal(owner UserID, who Voter) string {
 	return "You can't approve this request. " + w.Must() + "."
 }
 
-// Approvers is who may approve the request, frozen at the ask (I12).
+// Approvers is who may approve the request, frozen at the ask (I12). Those whom a later step
+// of its escalation asks are not among them.
 func (r *Response) Approvers() Approvers {
-	w := Approvers{ReviewersOnly: r.ReviewersOnly, SelfApproval: r.SelfApproval}
+	w := r.frozen()
+	if r.Escalates() {
+		w.Named = slices.DeleteFunc(w.Named, func(a Approver) bool { return a.Step > r.Escalation })
+	}
+	return w
+}
+
+func (r *Response) frozen() Approvers {
+	w := Approvers{ReviewersOnly: r.ReviewersOnly, SelfApproval: r.SelfApproval, NoSubstitutes: r.NoSubstitutes}
 	if r.ApproversJSON != "" {
 		// The store wrote it. What cannot be read names nobody, which allows less.
 		_ = json.Unmarshal([]byte(r.ApproversJSON), &w.Named)
@@ -168,6 +183,7 @@ func (r *Response) Approvers() Approvers {
 // SetApprovers freezes who may approve the request.
 func (r *Response) SetApprovers(w Approvers) {
 	r.ReviewersOnly, r.SelfApproval, r.ApproversJSON = w.ReviewersOnly, w.SelfApproval, ""
+	r.NoSubstitutes, r.Escalation = w.NoSubstitutes, 0
 	if r.SelfApproval == "" {
 		r.SelfApproval = SelfAllowed
 	}

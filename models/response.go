@@ -51,6 +51,8 @@ type Response struct {
 	TemplateText        string       // shown beside the request
 	Protocol            Protocol     // of the client that asked, where that matters
 	ClientDataJSON      string       `gorm:"column:client_data"` // use ClientData
+	Escalation          int          // how many steps of its rule's escalation it has taken
+	NoSubstitutes       bool         // its rule lets nobody act for others
 	EscalatedAt         *time.Time   // when the agent last asked for more attention
 	ApprovalRequestedAt *time.Time
 	ApprovalTimeoutAt   time.Time // NoDeadline for none

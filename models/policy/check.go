@@ -122,6 +122,11 @@ func (c *checker) rule(path string, d *Document, r Rule) {
 		c.add(path+".reviewers_only", "needs reviewers: name at least one in reviewers")
 	}
 	c.reviewers(path, r.Reviewers, r.SelfApproval)
+	if only := d.Resolved(r); len(r.Escalate) > 0 {
+		c.escalate(path+".escalate", r.Escalate, only.TimeoutMinutes)
+	} else if n := len(only.Escalate); n > 0 && only.TimeoutMinutes != nil && only.Escalate[n-1].AfterMinutes >= *only.TimeoutMinutes {
+		c.add(path+".timeout_minutes", "must be more than %d, after which its template asks further people (escalate)", only.Escalate[n-1].AfterMinutes)
+	}
 }
 
 // reviewers checks who is named to approve, of a rule or a template.
@@ -129,15 +134,7 @@ func (c *checker) reviewers(path string, reviewers []string, self models.SelfApp
 	if self != "" && self != models.SelfAllowed && self != models.SelfNever {
 		c.add(path+".self_approval", "must be allowed or never")
 	}
-	for i, reviewer := range reviewers {
-		if group, ok := models.GroupOf(reviewer); ok {
-			if models.CheckGroupName("", group) != nil {
-				c.add(fmt.Sprintf("%s.reviewers[%d]", path, i), "must name a group after “group:”, such as group:finance")
-			}
-		} else if !looksLikeEmail(reviewer) {
-			c.add(fmt.Sprintf("%s.reviewers[%d]", path, i), "must be an e-mail address such as ann@example.com, or a group such as group:finance")
-		}
-	}
+	c.whom(path+".reviewers", reviewers)
 }
 
 // when reads a rule's condition. One that was stored and can't be read any more fails for

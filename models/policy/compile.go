@@ -143,6 +143,7 @@ func ruleJudgement(r Rule, t *Template) Judgement {
 		Effect: r.Effect, Rule: r.Name, Reason: r.Reason, Risk: r.Risk,
 		Timeout: r.TimeoutMinutes, Reviewers: slices.Clip(r.Reviewers), Energy: r.Energy,
 		ReviewersOnly: r.ReviewersOnly, SelfApproval: r.SelfApproval, NotifyHeadline: r.NotifyHeadline,
+		Escalate: r.Escalate, NoSubstitutes: noSubstitutes(r.Substitutes),
 	}
 	if t != nil {
 		j.Checklist, j.Text = slices.Clip(t.Checklist), t.Text

@@ -82,6 +82,8 @@ func (d *differ) rule(a, b Rule) {
 	d.field(path+".reviewers", listText(a.Reviewers), listText(b.Reviewers))
 	d.field(path+".reviewers_only", strconv.FormatBool(a.ReviewersOnly), strconv.FormatBool(b.ReviewersOnly))
 	d.field(path+".self_approval", selfText(a.SelfApproval), selfText(b.SelfApproval))
+	d.field(path+".escalate", stepsText(a.Escalate), stepsText(b.Escalate))
+	d.field(path+".substitutes", substitutesText(a.Substitutes), substitutesText(b.Substitutes))
 	d.field(path+".reason", quotedText(a.Reason), quotedText(b.Reason))
 	d.field(path+".reject_reasons", listText(a.RejectReasons), listText(b.RejectReasons))
 	d.field(path+".energy", strconv.FormatInt(a.Energy, 10), strconv.FormatInt(b.Energy, 10))
@@ -118,6 +120,12 @@ func ruleText(r Rule) string {
 	}
 	if r.SelfApproval == models.SelfNever {
 		b.WriteString(", self_approval never")
+	}
+	if len(r.Escalate) > 0 {
+		fmt.Fprintf(&b, ", escalate %s", stepsText(r.Escalate))
+	}
+	if noSubstitutes(r.Substitutes) {
+		b.WriteString(", substitutes false")
 	}
 	if r.Reason != "" {
 		fmt.Fprintf(&b, ", reason %s", strconv.Quote(r.Reason))

@@ -52,6 +52,8 @@ func templateMembers(t Template) []memberText {
 		{"reviewers", listText(t.Reviewers)},
 		{"reviewers_only", strconv.FormatBool(t.ReviewersOnly)},
 		{"self_approval", selfText(t.SelfApproval)},
+		{"escalate", stepsText(t.Escalate)},
+		{"substitutes", substitutesText(t.Substitutes)},
 		{"reject_reasons", listText(t.RejectReasons)},
 		{"checklist", listText(t.Checklist)},
 		{"text", quotedText(t.Text)},

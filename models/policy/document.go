@@ -116,10 +116,14 @@ type Rule struct {
 	ReviewersOnly bool `json:"reviewers_only,omitzero"`
 	// SelfApproval says whether the agent's owner may approve: allowed, as when it
 	// is empty, or never.
-	SelfApproval  models.SelfApproval `json:"self_approval,omitempty"`
-	Reason        string              `json:"reason,omitempty"`         // shown to the reviewer and the agent
-	Energy        int64               `json:"energy,omitzero"`          // the least that such a call costs its conversation
-	RejectReasons []string            `json:"reject_reasons,omitempty"` // offered to whoever rejects
+	SelfApproval models.SelfApproval `json:"self_approval,omitempty"`
+	// Escalate asks further people as time runs, if nobody has decided by then.
+	Escalate []Escalation `json:"escalate,omitempty"`
+	// Substitutes false keeps substitutes from acting for whoever may approve; nil: they may.
+	Substitutes   *bool    `json:"substitutes,omitzero"`
+	Reason        string   `json:"reason,omitempty"`         // shown to the reviewer and the agent
+	Energy        int64    `json:"energy,omitzero"`          // the least that such a call costs its conversation
+	RejectReasons []string `json:"reject_reasons,omitempty"` // offered to whoever rejects
 	// NotifyHeadline lets notifications carry the headline of a request, which is made of
 	// its input. They leave for other systems, so without it they never do.
 	NotifyHeadline bool `json:"notify_headline,omitzero"`
@@ -184,6 +188,7 @@ func (d Document) clone() Document {
 		r.Tools = slices.Clone(r.Tools)
 		r.Reviewers = slices.Clone(r.Reviewers)
 		r.RejectReasons = slices.Clone(r.RejectReasons)
+		r.Escalate, r.Substitutes = cloneSteps(r.Escalate), cloneFlag(r.Substitutes)
 		r.TimeoutMinutes = cloneMinutes(r.TimeoutMinutes)
 	}
 	return d
@@ -194,6 +199,13 @@ func cloneMinutes(m *int) *int {
 		return nil
 	}
 	return new(*m)
+}
+
+func cloneFlag(b *bool) *bool {
+	if b == nil {
+		return nil
+	}
+	return new(*b)
 }
 
 // KeepsLonger reports whether retention_days of a keep contents longer than those of b.

@@ -121,6 +121,7 @@ func (d *Draft) Marshal() ([]byte, error) {
 var initial = sync.OnceValues(func() (document, rule object) {
 	document, rule = membersOf(Default()), membersOf(Rule{SelfApproval: models.SelfAllowed})
 	document.set("time_zone", quoted(defaultZone))
+	rule.set("substitutes", jsontext.Value("true"))
 	for _, f := range settings {
 		if f.Kind == FieldNumber && f.Empty == EmptyValue && lookup(document, f.Path) == nil {
 			document.set(f.Path, jsontext.Value("0")) // zero is not written down

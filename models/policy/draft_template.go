@@ -23,7 +23,7 @@ func (d *Draft) Template(i int) Form {
 }
 
 // initialTemplate is what a template's member says that is not written down.
-var initialTemplate = object{{"self_approval", quoted(string(models.SelfAllowed))}}
+var initialTemplate = object{{"self_approval", quoted(string(models.SelfAllowed))}, {"substitutes", jsontext.Value("true")}}
 
 // PutTemplate takes what a form sent of a template, as PutRule does of a rule.
 func (d *Draft) PutTemplate(i int, f Form) {

@@ -117,7 +117,7 @@ func documents() *rapid.Generator[policy.Document] {
 			}
 			r.When = rapid.SampledFrom([]string{"", "input.a > 1", "input.s == \"\\u202e\"", " tool == 'x' ", "input.a == 1\n&& input.b == 2", "input.s == \"a\u202eb\""}).Draw(t, "when")
 			if rapid.Bool().Draw(t, "ends") {
-				r.TimeoutMinutes = new(rapid.IntRange(1, 1440).Draw(t, "rule minutes"))
+				r.TimeoutMinutes = new(rapid.IntRange(3, 1440).Draw(t, "rule minutes"))
 			}
 			if rapid.Bool().Draw(t, "asks") {
 				r.Reviewers, r.ReviewersOnly = []string{"ann@example.com", "bo@example.org"}, rapid.Bool().Draw(t, "only")
@@ -125,6 +125,7 @@ func documents() *rapid.Generator[policy.Document] {
 			if rapid.Bool().Draw(t, "offers") {
 				r.RejectReasons = rapid.SliceOfNDistinct(odd.Filter(func(s string) bool { return s != "" }), 1, 3, rapid.ID).Draw(t, "reasons")
 			}
+			r.Escalate, r.Substitutes = escalations.Draw(t, "escalate"), substitutes.Draw(t, "substitutes")
 			r.NotifyHeadline = rapid.Bool().Draw(t, "headline")
 			if rapid.Bool().Draw(t, "four eyes") {
 				r.SelfApproval = models.SelfNever
@@ -139,6 +140,24 @@ func documents() *rapid.Generator[policy.Document] {
 	})
 }
 
+// escalations draws valid ones of rules that wait long enough, substitutes whether they may.
+var (
+	escalations = rapid.Custom(func(t *rapid.T) []policy.Escalation {
+		var out []policy.Escalation
+		for i := range rapid.IntRange(0, 2).Draw(t, "steps") {
+			to := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"ann@example.com", "group:oncall", "a\u202eb@example.com", "a=b@x.org"}), 1, 3, rapid.ID).Draw(t, "to")
+			out = append(out, policy.Escalation{AfterMinutes: 1 + i, To: to})
+		}
+		return out
+	})
+	substitutes = rapid.Custom(func(t *rapid.T) *bool {
+		if rapid.Bool().Draw(t, "allowed") {
+			return nil
+		}
+		return new(false)
+	})
+)
+
 // templates draws valid ones but for texts that are too long.
 func templates(odd *rapid.Generator[string]) *rapid.Generator[policy.Template] {
 	lines := odd.Filter(func(s string) bool { return strings.TrimSpace(s) != "" })
@@ -148,7 +167,7 @@ func templates(odd *rapid.Generator[string]) *rapid.Generator[policy.Template] {
 			Risk: rapid.SampledFrom(append(models.Risks(), "")).Draw(t, "risk"),
 		}
 		if rapid.Bool().Draw(t, "ends") {
-			out.TimeoutMinutes = new(rapid.IntRange(1, 1440).Draw(t, "minutes"))
+			out.TimeoutMinutes = new(rapid.IntRange(3, 1440).Draw(t, "minutes"))
 		}
 		if rapid.Bool().Draw(t, "asks") {
 			out.Reviewers = rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"ann@example.com", "bo@example.org", "cy@example.org"}), 1, 3, rapid.ID).Draw(t, "reviewers")
@@ -157,6 +176,7 @@ func templates(odd *rapid.Generator[string]) *rapid.Generator[policy.Template] {
 		if rapid.Bool().Draw(t, "four eyes") {
 			out.SelfApproval = models.SelfNever
 		}
+		out.Escalate, out.Substitutes = escalations.Draw(t, "escalate"), substitutes.Draw(t, "substitutes")
 		if rapid.Bool().Draw(t, "lists") {
 			out.Checklist = rapid.SliceOfNDistinct(lines, 1, 3, rapid.ID).Draw(t, "checklist")
 			out.RejectReasons = rapid.SliceOfNDistinct(lines, 1, 3, rapid.ID).Draw(t, "reasons")

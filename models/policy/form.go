@@ -27,6 +27,7 @@ const (
 	FieldLines                   // a list of texts, one a line
 	FieldNumber                  // a whole number
 	FieldSwitch                  // "true", or empty for false
+	FieldSteps                   // a list of Escalation, one a line
 	FieldTime                    // a time such as 2026-03-02T18:00:00Z
 )
 
@@ -92,6 +93,8 @@ var (
 		{Path: "reviewers", Kind: FieldLines, Empty: EmptyAbsent},
 		{Path: "reviewers_only", Kind: FieldSwitch},
 		{Path: "self_approval"},
+		{Path: "escalate", Kind: FieldSteps, Empty: EmptyAbsent},
+		{Path: "substitutes", Kind: FieldSwitch},
 		{Path: "reason", Empty: EmptyAbsent},
 		{Path: "reject_reasons", Kind: FieldLines, Empty: EmptyAbsent},
 		{Path: "energy", Kind: FieldNumber, Empty: EmptyAbsent},
@@ -112,6 +115,8 @@ var templateFields = []Field{
 	{Path: "reviewers", Kind: FieldLines, Empty: EmptyAbsent},
 	{Path: "reviewers_only", Kind: FieldSwitch},
 	{Path: "self_approval"},
+	{Path: "escalate", Kind: FieldSteps, Empty: EmptyAbsent},
+	{Path: "substitutes", Kind: FieldSwitch},
 	{Path: "reject_reasons", Kind: FieldLines, Empty: EmptyAbsent},
 	{Path: "note", Empty: EmptyAbsent},
 }
@@ -129,6 +134,12 @@ func (f Field) text(v jsontext.Value) string {
 			lines := make([]string, len(list))
 			for i, item := range list {
 				lines[i] = lineOf(item)
+			}
+			return strings.Join(lines, "\n")
+		} else if err == nil && f.Kind == FieldSteps {
+			lines := make([]string, len(list))
+			for i, item := range list {
+				lines[i] = stepLine(item)
 			}
 			return strings.Join(lines, "\n")
 		}
@@ -225,6 +236,8 @@ func (f Field) value(text string) jsontext.Value {
 		return jsontext.Value(strconv.FormatBool(trimmed == "true"))
 	case FieldLines:
 		return f.list(text)
+	case FieldSteps:
+		return f.steps(text)
 	case FieldNumber:
 		if n, err := strconv.ParseInt(trimmed, 10, 64); err == nil {
 			return jsontext.Value(strconv.FormatInt(n, 10))
@@ -277,6 +290,8 @@ func (f Field) misfit(v jsontext.Value) (path, text string) {
 		return f.Path, kindProblem[string](v)
 	case FieldTime:
 		return f.Path, kindProblem[time.Time](v)
+	case FieldSteps:
+		return f.stepMisfit(v)
 	case FieldLines:
 		list, err := readList(v)
 		if err != nil {

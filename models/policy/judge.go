@@ -63,6 +63,8 @@ type Judgement struct {
 
 	ReviewersOnly bool                // only Reviewers may approve
 	SelfApproval  models.SelfApproval // whether the agent's owner may
+	Escalate      []Escalation        // who is asked besides as time runs
+	NoSubstitutes bool                // nobody acts for those who may approve
 
 	// Checklist is what whoever approves has to tick, and Text what is shown beside the
 	// request: of the rule's template, then of the agent's.
@@ -120,6 +122,7 @@ func (p *Policy) judged(e *evaluation) Judgement {
 	if c.Kind == models.KindToolCall && j.Effect == EffectRequire && p.lets(c) {
 		j.Effect, j.Cause = EffectAllow, models.CauseGateOff
 		j.Timeout, j.AtMost, j.Reviewers, j.ReviewersOnly, j.SelfApproval = nil, nil, nil, false, ""
+		j.Escalate, j.NoSubstitutes = nil, false
 		j.Only, j.Checklist, j.Text, j.Nobody = nil, nil, "", ""
 		j.Reason = "Approval is switched off, so nobody was asked. Otherwise it would have needed approval: " + j.Reason
 	}

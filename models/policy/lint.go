@@ -40,6 +40,8 @@ func (l *linter) document() {
 		l.broad(i)
 		l.held(i)
 		l.unused(i)
+		only := d.Resolved(d.Rules[i])
+		l.steps(fmt.Sprintf("rules[%d].escalate", i), d.Rules[i].Escalate, only.TimeoutMinutes)
 	}
 }
 
@@ -204,6 +206,9 @@ func (l *linter) unused(i int) {
 	}
 	if len(r.Reviewers) > 0 {
 		l.warn(fmt.Sprintf("rules[%d].reviewers", i), "Has no effect on tool calls: nobody is asked under a rule that says %s.", r.Effect)
+	}
+	if len(r.Escalate) > 0 {
+		l.warn(fmt.Sprintf("rules[%d].escalate", i), "Has no effect on tool calls: nobody is asked under a rule that says %s.", r.Effect)
 	}
 	if r.ReviewersOnly || r.SelfApproval == models.SelfNever {
 		l.warn(fmt.Sprintf("rules[%d]", i), "Limits who approves, which has no effect on tool calls: nobody is asked under a rule that says %s.", r.Effect)

@@ -87,6 +87,7 @@ func decode(raw []byte) (Document, error) {
 	for i := range doc.Rules {
 		r := &doc.Rules[i]
 		normalise(&r.Reviewers, &r.RejectReasons, &r.SelfApproval)
+		r.Escalate, r.Substitutes = unsaid(r.Escalate, r.Substitutes)
 		r.Risk = readRisk(r.Risk)
 	}
 	if len(doc.Templates) == 0 {
@@ -95,6 +96,7 @@ func decode(raw []byte) (Document, error) {
 	for i := range doc.Templates {
 		t := &doc.Templates[i]
 		normalise(&t.Reviewers, &t.RejectReasons, &t.SelfApproval)
+		t.Escalate, t.Substitutes = unsaid(t.Escalate, t.Substitutes)
 		if len(t.Checklist) == 0 {
 			t.Checklist = nil
 		}
@@ -127,6 +129,17 @@ func normalise(reviewers, reasons *[]string, self *models.SelfApproval) {
 	if *self == models.SelfAllowed {
 		*self = ""
 	}
+}
+
+// unsaid makes [] and absence, and true and absence, the same document.
+func unsaid(steps []Escalation, substitutes *bool) ([]Escalation, *bool) {
+	if len(steps) == 0 {
+		steps = nil
+	}
+	if !noSubstitutes(substitutes) {
+		substitutes = nil
+	}
+	return steps, substitutes
 }
 
 // beforeValue runs before each value is read into v. It refuses null, which
@@ -224,7 +237,7 @@ func fieldPath(p jsontext.Pointer) string {
 }
 
 // lists are the members that are lists.
-var lists = []string{rulesMember, templatesMember, "tools", "reviewers", "reject_reasons", "checklist", "required_approval_tools"}
+var lists = []string{rulesMember, templatesMember, "tools", "reviewers", "reject_reasons", "checklist", "required_approval_tools", "escalate", "to"}
 
 const maxShownName = 64
 

@@ -35,7 +35,7 @@ func LintIn(d Document, in Practice) []Warning {
 		}
 	}
 	for i, t := range d.Templates {
-		l.unknown(fmt.Sprintf("templates[%d]", i), t.Reviewers)
+		l.unknown(fmt.Sprintf("templates[%d]", i), t.Reviewers, t.Escalate)
 	}
 	l.uncovered()
 	if in.Groups != nil {
@@ -73,22 +73,28 @@ func (l *practiceLinter) rule(i int) {
 	if r.Effect != EffectRequire || l.in.People == nil {
 		return
 	}
-	l.unknown(path, r.Reviewers)
+	l.unknown(path, r.Reviewers, r.Escalate)
 	l.alone(path, l.doc.Resolved(r))
 }
 
 // unknown finds reviewers whom nobody knows, and groups that nobody is in.
-func (l *practiceLinter) unknown(path string, reviewers []string) {
+func (l *practiceLinter) unknown(path string, reviewers []string, steps []Escalation) {
 	if l.in.People == nil {
 		return
 	}
-	for k, reviewer := range reviewers {
+	for _, n := range namingsOf(path, "", reviewers, steps) {
+		l.nobody(n)
+	}
+}
+
+func (l *practiceLinter) nobody(n naming) {
+	for k, reviewer := range n.reviewers {
 		group, isGroup := models.GroupOf(reviewer)
 		if isGroup && slices.Contains(l.in.Groups, group) && !slices.ContainsFunc(l.in.People, func(p Person) bool { return p.isIn(group) }) {
-			l.warn(fmt.Sprintf("%s.reviewers[%d]", path, k), "Nobody who may sign in is in this group.")
+			l.warn(fmt.Sprintf("%s[%d]", n.path, k), "Nobody who may sign in is in this group.")
 		}
 		if !isGroup && !slices.ContainsFunc(l.in.People, func(p Person) bool { return strings.EqualFold(p.Email, reviewer) }) {
-			l.warn(fmt.Sprintf("%s.reviewers[%d]", path, k), "Nobody who may sign in has this address.")
+			l.warn(fmt.Sprintf("%s[%d]", n.path, k), "Nobody who may sign in has this address.")
 		}
 	}
 }

@@ -57,6 +57,12 @@ func termsOf(j Judgement) string {
 	if selfText(j.SelfApproval) == "never" {
 		parts = append(parts, "not the agent's owner")
 	}
+	if len(j.Escalate) > 0 {
+		parts = append(parts, "then asks "+stepsText(j.Escalate))
+	}
+	if j.NoSubstitutes {
+		parts = append(parts, "no substitutes")
+	}
 	if j.AtMost != nil {
 		parts = append(parts, "at most "+minutesText(j.AtMost)+" min")
 	}

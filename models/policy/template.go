@@ -26,9 +26,11 @@ type Template struct {
 	Risk           models.Risk `json:"risk,omitempty"`
 	TimeoutMinutes *int        `json:"timeout_minutes,omitzero"`
 	Reviewers      []string    `json:"reviewers,omitempty"`
-	// ReviewersOnly and SelfApproval mean what they mean in a rule.
+	// ReviewersOnly, SelfApproval, Escalate and Substitutes mean what they mean in a rule.
 	ReviewersOnly bool                `json:"reviewers_only,omitzero"`
 	SelfApproval  models.SelfApproval `json:"self_approval,omitempty"`
+	Escalate      []Escalation        `json:"escalate,omitempty"`
+	Substitutes   *bool               `json:"substitutes,omitzero"`
 	RejectReasons []string            `json:"reject_reasons,omitempty"`
 	// Checklist is what a reviewer ticks before approving.
 	Checklist []string `json:"checklist,omitempty"`
@@ -40,6 +42,7 @@ func (t Template) clone() Template {
 	t.Reviewers = slices.Clone(t.Reviewers)
 	t.RejectReasons = slices.Clone(t.RejectReasons)
 	t.Checklist = slices.Clone(t.Checklist)
+	t.Escalate, t.Substitutes = cloneSteps(t.Escalate), cloneFlag(t.Substitutes)
 	return t
 }
 
@@ -54,8 +57,8 @@ func (d *Document) template(name string) *Template {
 }
 
 // Resolved is a rule with what its template says where the rule says nothing. That
-// only reviewers approve, or never the agent's owner, is so if either says it; reasons
-// to reject are the rule's, then the template's.
+// only reviewers approve, never the agent's owner, or no substitute, is so if either says
+// it; reasons to reject are the rule's, then the template's.
 func (d *Document) Resolved(r Rule) Rule {
 	if t := d.template(r.Template); t != nil {
 		r.Risk = cmp.Or(r.Risk, t.Risk)
@@ -68,6 +71,12 @@ func (d *Document) Resolved(r Rule) Rule {
 		r.ReviewersOnly = r.ReviewersOnly || t.ReviewersOnly
 		r.SelfApproval = stricterSelf(r.SelfApproval, t.SelfApproval)
 		r.RejectReasons = joined(r.RejectReasons, t.RejectReasons)
+		if len(r.Escalate) == 0 {
+			r.Escalate = t.Escalate
+		}
+		if noSubstitutes(t.Substitutes) {
+			r.Substitutes = t.Substitutes
+		}
 	}
 	r.Risk = cmp.Or(r.Risk, models.RiskMedium)
 	return r
@@ -127,14 +136,15 @@ func reviewedUnder(j Judgement, t *Template, free bool) Judgement {
 		if len(both) == 0 {
 			j.Nobody = fmt.Sprintf("Nobody is able to approve this: the rule “%s” and the template “%s” let only their own reviewers approve, and no entry is in both lists.", j.Rule, t.Name)
 		}
-		j.Reviewers = both
+		j.Reviewers, j.Escalate = both, stepsAmong(j.Escalate, t.Reviewers)
 	case t.ReviewersOnly && free:
-		j.ReviewersOnly, j.Reviewers = true, slices.Clip(t.Reviewers)
+		j.ReviewersOnly, j.Reviewers, j.Escalate = true, slices.Clip(t.Reviewers), t.Escalate
 	case t.ReviewersOnly:
 		j.ReviewersOnly, j.Only = true, slices.Clip(t.Reviewers)
 	case free && len(j.Reviewers) == 0 && !j.ReviewersOnly && j.SelfApproval != models.SelfNever:
-		j.Reviewers = slices.Clip(t.Reviewers)
+		j.Reviewers, j.Escalate = slices.Clip(t.Reviewers), t.Escalate
 	}
+	j.NoSubstitutes = j.NoSubstitutes || noSubstitutes(t.Substitutes)
 	j.SelfApproval = stricterSelf(j.SelfApproval, t.SelfApproval)
 	return j
 }
@@ -200,6 +210,7 @@ func (c *checker) template(path string, t *Template) {
 	}
 	c.minutes(path+".timeout_minutes", t.TimeoutMinutes)
 	c.reviewers(path, t.Reviewers, t.SelfApproval)
+	c.escalate(path+".escalate", t.Escalate, t.TimeoutMinutes)
 	if t.ReviewersOnly && len(t.Reviewers) == 0 {
 		c.add(path+".reviewers_only", "needs reviewers: name at least one in reviewers")
 	}

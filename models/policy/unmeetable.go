@@ -39,19 +39,48 @@ type naming struct {
 func (d Document) namings() []naming {
 	out := make([]naming, 0, len(d.Rules)+len(d.Templates))
 	for i, r := range d.Rules {
-		out = append(out, naming{fmt.Sprintf("rules[%d].reviewers", i), "the rule “" + r.Name + "”", r.Reviewers})
+		out = append(out, namingsOf(fmt.Sprintf("rules[%d]", i), "the rule “"+r.Name+"”", r.Reviewers, r.Escalate)...)
 	}
 	for i, t := range d.Templates {
-		out = append(out, naming{fmt.Sprintf("templates[%d].reviewers", i), "the template “" + t.Name + "”", t.Reviewers})
+		out = append(out, namingsOf(fmt.Sprintf("templates[%d]", i), "the template “"+t.Name+"”", t.Reviewers, t.Escalate)...)
 	}
 	return out
+}
+
+func namingsOf(path, of string, reviewers []string, steps []Escalation) []naming {
+	out := []naming{{path + ".reviewers", of, reviewers}}
+	for i, s := range steps {
+		out = append(out, naming{fmt.Sprintf("%s.escalate[%d].to", path, i), of, s.To})
+	}
+	return out
+}
+
+// Named are the e-mails and groups that rules and templates ask, each once; those of disabled
+// rules are left out.
+func (d Document) Named() []string {
+	var out []string
+	for _, r := range d.Rules {
+		if r.Disabled {
+			continue
+		}
+		for _, n := range namingsOf("", "", r.Reviewers, r.Escalate) {
+			out = append(out, n.reviewers...)
+		}
+	}
+	for _, t := range d.Templates {
+		for _, n := range namingsOf("", "", t.Reviewers, t.Escalate) {
+			out = append(out, n.reviewers...)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // NamingGroup are the rules and templates that name a group, in words.
 func (d Document) NamingGroup(group string) []string {
 	var out []string
 	for _, n := range d.namings() {
-		if slices.Contains(n.reviewers, models.GroupReviewer(group)) {
+		if slices.Contains(n.reviewers, models.GroupReviewer(group)) && !slices.Contains(out, n.of) {
 			out = append(out, n.of)
 		}
 	}

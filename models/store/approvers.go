@@ -17,7 +17,7 @@ import (
 // returns whom the request is routed to besides the owner, and whether anybody at all is
 // able to approve.
 func (t *tx) whoDecides(r *models.Response, j policy.Judgement) (routed []models.UserID, able bool, err error) {
-	who := models.Approvers{ReviewersOnly: j.ReviewersOnly, SelfApproval: j.SelfApproval}
+	who := models.Approvers{ReviewersOnly: j.ReviewersOnly, SelfApproval: j.SelfApproval, NoSubstitutes: j.NoSubstitutes}
 	asked := models.NamedAs("")
 	if j.Only != nil {
 		asked = models.NamedToAsk
@@ -43,10 +43,13 @@ func (t *tx) whoDecides(r *models.Response, j policy.Judgement) (routed []models
 		}
 		who.Named = append(who.Named, naming(named, groups, models.NamedToLimit)...)
 	}
+	if who.Named, err = t.andSteps(who.Named, j.Escalate, asked); err != nil {
+		return nil, false, err
+	}
 	if who.SelfApproval == models.SelfNever {
 		who.Named = slices.DeleteFunc(who.Named, func(a models.Approver) bool { return a.ID == r.OwnerID })
 	}
-	if who.Limited() || len(who.Named) > 0 {
+	if who.Limited() || len(who.Named) > 0 || who.NoSubstitutes {
 		r.SetApprovers(who)
 	}
 	if who.Limited() {
@@ -56,7 +59,10 @@ func (t *tx) whoDecides(r *models.Response, j policy.Judgement) (routed []models
 	if able, err = t.enabled(r.OwnerID); err != nil || able || len(routed) > 0 {
 		return routed, able || len(routed) > 0, err
 	}
-	able, err = db.Exists(t.Row(t.s.hot.anyAdmin))
+	if able, err = db.Exists(t.Row(t.s.hot.anyAdmin)); err != nil || able {
+		return routed, able, err
+	}
+	able, err = t.laterAble(r)
 	return routed, able, err
 }
 
@@ -126,6 +132,9 @@ const (
 // canApprove reports whether anybody who is enabled may approve a request whose
 // rule makes a demand. routed are those to whom it goes besides its owner.
 func (t *tx) canApprove(r *models.Response, routed []models.UserID) (bool, error) {
+	if later, err := t.laterAble(r); err != nil || later {
+		return later, err
+	}
 	who := r.Approvers()
 	able, err := t.enabledOf(who.Able())
 	if err != nil {

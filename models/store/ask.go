@@ -114,6 +114,9 @@ func (t *tx) newAsk(actor models.Actor, q *asked, conv *models.Conversation) (*m
 	if err := t.addDeciders(&a.Response, reviewers); err != nil {
 		return nil, err
 	}
+	if err := t.planEscalation(&a.Response); err != nil {
+		return nil, err
+	}
 	if err := t.allowHeadline(a, verdict); err != nil {
 		return nil, err
 	}
@@ -338,6 +341,8 @@ type askedEntry struct {
 	SelfApproval  models.SelfApproval `json:"self_approval,omitempty"`    // empty: allowed
 	Approvers     string              `json:"approvers_digest,omitempty"` // of the people and groups whom the rule names
 
+	NoSubstitutes bool `json:"no_substitutes,omitzero"`
+
 	Template     string `json:"template,omitempty"` // that the agent named
 	Checklist    string `json:"checklist_digest,omitempty"`
 	TemplateText string `json:"template_text_digest,omitempty"`
@@ -350,7 +355,7 @@ func askedData(a *models.Approval, reviewers []models.UserID, running bool) aske
 		Kind: a.Kind, Tool: a.ToolName, Sequence: a.Sequence, Digest: a.Digest, Risk: a.Risk, Status: string(a.Status()),
 		Cause: a.Cause, Version: a.PolicyVersion, Rule: a.PolicyRule, Energy: a.Energy, Grant: a.GrantID,
 		Reason: models.DigestOfText(a.Feedback()), Row: askDigest(&a.Response), Conversation: waitBegins(a, running),
-		Template: a.Template, Checklist: models.DigestOfText(a.ChecklistJSON), TemplateText: models.DigestOfText(a.TemplateText),
+		NoSubstitutes: a.NoSubstitutes, Template: a.Template, Checklist: models.DigestOfText(a.ChecklistJSON), TemplateText: models.DigestOfText(a.TemplateText),
 	}
 	if a.Status() == models.StatusPending {
 		e.Reviewers = reviewers

@@ -50,6 +50,9 @@ func (t *tx) setClock(a *models.Approval, to clock) error {
 		}
 		t.deadlineStored(to.deadline)
 	}
+	if err := t.escalationPauses(a, to); err != nil {
+		return err
+	}
 	moved := !to.deadline.Equal(a.ApprovalTimeoutAt)
 	a.ApprovalTimeoutAt, a.PausedLeft, a.OpenNote = to.deadline, to.left, to.open
 	if moved {

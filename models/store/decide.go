@@ -227,6 +227,9 @@ func (t *tx) settled(actor models.Actor, a *models.Approval) (ending, error) {
 	if err := t.noticesEnd(a); err != nil {
 		return ending{}, err
 	}
+	if err := t.escalationEnds(&a.Response); err != nil {
+		return ending{}, err
+	}
 	t.tell(a)
 	t.logOutcome(actor, a)
 	return out, t.outcomeReached(actor, a)

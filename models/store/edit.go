@@ -86,6 +86,7 @@ func (t *tx) checkApprover(actor models.Actor, a *models.Approval, vote *models.
 		return t.mayApprove(actor, a, vote)
 	}
 	now := models.Response{ID: a.ID, OwnerID: a.OwnerID}
+	edited.Escalate = nil // the request's own steps go on, and those of an edit never come
 	_, able, err := t.whoDecides(&now, *edited)
 	if err != nil {
 		return err

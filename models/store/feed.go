@@ -189,13 +189,14 @@ func (s *Store) feedEntries(actor models.Actor, after int64) ([]models.Entry, er
 var whatOf = map[string]FeedKind{
 	"approval.requested": Asked, "approval.approved": Settled, "approval.rejected": Settled, "approval.cancelled": Settled,
 	"approval.routed":   Asked, // of whoever joined its group
+	stepAction:          Asked, // of those whom its rule asks later
 	"approval.resolved": Settled, "approval.expired": Expired, "approval.asked_back": AskedBack, "conversation.status": StatusChanged, "response.adopted": StatusChanged,
 }
 
 // feedEvent is what a stream tells of an entry; nil if it tells nothing.
 func (s *Store) feedEvent(ctx context.Context, actor models.Actor, e *models.Entry) (*FeedEvent, error) {
 	what, ok := whatOf[e.Action]
-	if !ok || e.Action == "approval.routed" && !asksOf(actor, e) {
+	if !ok || (e.Action == "approval.routed" || e.Action == stepAction) && !asksOf(actor, e) {
 		return nil, nil //nolint:nilnil // nothing to tell
 	}
 	h := &FeedEvent{Seq: e.Seq, At: ledger.TimeOf(*e), Kind: what, Conversation: e.ConversationID}
@@ -233,8 +234,12 @@ func (s *Store) feedEvent(ctx context.Context, actor models.Actor, e *models.Ent
 // asksOf reports whether an entry of a request that goes to other people now asks the actor,
 // who was not told of it before.
 func asksOf(actor models.Actor, e *models.Entry) bool {
-	var data routedEntry
-	return actor.IsPerson() && !actor.Admin && json.Unmarshal([]byte(e.Data), &data) == nil && data.Joined == actor.UserID()
+	var data struct {
+		routedEntry
+		Reviewers []models.UserID `json:"reviewers"`
+	}
+	return actor.IsPerson() && !actor.Admin && json.Unmarshal([]byte(e.Data), &data) == nil &&
+		(data.Joined == actor.UserID() || slices.Contains(data.Reviewers, actor.UserID()))
 }
 
 // changesFor leaves out, for an agent, conversations that it did not open: a request

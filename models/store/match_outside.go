@@ -186,7 +186,7 @@ func (t *tx) askOutside(u *models.Upstream, a *models.Approval, row *models.Outs
 		return err
 	}
 	n, err := t.Exec(t.s.hot.matchOutside, a.UpstreamID, a.CallID, a.ApprovalID, a.MatchedBy, row.Contradiction, a.Context, a.Risk, a.PolicyVersion, a.PolicyRule, a.PolicyReason,
-		a.ReviewersOnly, selfApproval(&a.Response), a.ApproversJSON, a.ChecklistJSON, a.TemplateText, a.ApprovalRequestedAt, a.ApprovalTimeoutAt, a.ID)
+		a.ReviewersOnly, selfApproval(&a.Response), a.ApproversJSON, a.NoSubstitutes, a.ChecklistJSON, a.TemplateText, a.ApprovalRequestedAt, a.ApprovalTimeoutAt, a.ID)
 	if err != nil {
 		return fmt.Errorf("match outside approval: %w", err)
 	}
@@ -194,6 +194,9 @@ func (t *tx) askOutside(u *models.Upstream, a *models.Approval, row *models.Outs
 		return fmt.Errorf("match outside approval to %s: something happened to it meanwhile", a.ID)
 	}
 	if err := t.addDeciders(&a.Response, routed); err != nil {
+		return err
+	}
+	if err := t.planEscalation(&a.Response); err != nil {
 		return err
 	}
 	t.Publish(events.Conversation(string(a.ConversationID)))

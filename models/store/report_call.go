@@ -153,7 +153,7 @@ func (t *tx) askReported(actor models.Actor, q *asked, a *models.Approval) (*mod
 		running = next.running
 	}
 	n, err := t.Exec(t.s.hot.judgeReported, a.JobID, a.Risk, a.RequiresApproval, a.ApprovalStatus, a.ApprovalTimestamp, a.ApprovalFeedback, a.Cause,
-		a.PolicyVersion, a.PolicyRule, a.PolicyReason, a.ReviewersOnly, selfApproval(&a.Response), a.ApproversJSON,
+		a.PolicyVersion, a.PolicyRule, a.PolicyReason, a.ReviewersOnly, selfApproval(&a.Response), a.ApproversJSON, a.NoSubstitutes,
 		a.Template, a.ChecklistJSON, a.TemplateText, a.ApprovalRequestedAt, a.ApprovalTimeoutAt, a.Energy, a.Description, a.Context, a.Preview, a.ClaimedAt, a.Protocol, a.ClientDataJSON, a.GrantID, a.ID)
 	if err != nil {
 		return nil, fmt.Errorf("judge reported call: %w", err)
@@ -166,6 +166,9 @@ func (t *tx) askReported(actor models.Actor, q *asked, a *models.Approval) (*mod
 	}
 	t.Publish(events.Conversation(string(a.ConversationID)))
 	if err := t.addDeciders(&a.Response, reviewers); err != nil {
+		return nil, err
+	}
+	if err := t.planEscalation(&a.Response); err != nil {
 		return nil, err
 	}
 	t.asked(a)

@@ -236,6 +236,9 @@ func (t *tx) addJudged(actor models.Actor, conv *models.Conversation, r models.R
 	if err := t.addDeciders(&a.Response, reviewers); err != nil {
 		return nil, err
 	}
+	if err := t.planEscalation(&a.Response); err != nil {
+		return nil, err
+	}
 	t.asked(a)
 	if err := t.record(actor, askAction(a), ledger.SubjectOf(&a.Response, reviewers), askedData(a, reviewers, next.running && !on.passing)); err != nil {
 		return nil, fmt.Errorf("record %s: %w", r.Kind, err)

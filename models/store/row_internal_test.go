@@ -52,6 +52,7 @@ var rowModels = map[string][]any{
 	"notice_sends":          {&models.NoticeSend{}},
 	"notified":              {&models.Notified{}},
 	"seen":                  {&models.SeenRequest{}},
+	"escalations":           {&models.Escalation{}},
 	"told_headlines":        {&models.ToldHeadline{}},
 }
 

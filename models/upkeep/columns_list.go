@@ -73,6 +73,8 @@ var columns = map[string]map[string]column{
 		"protocol":              {byRow, keptWord},
 		"client_data":           {byRow, markObject},
 		"escalated_at":          {proof: shortcut},
+		"escalation":            {proof: byEntry},
+		"no_substitutes":        {proof: byEntry},
 	},
 	"votes": {
 		"id":           {byEntry, keptID},
@@ -218,6 +220,10 @@ var columns = map[string]map[string]column{
 	"seen": {
 		"*":           {proof: bookkeep},
 		"user_id":     {removal: keptID},
+		"response_id": {removal: keptID},
+	},
+	"escalations": {
+		"*":           {proof: "not: when further people are asked, as the frozen rule of the request says"},
 		"response_id": {removal: keptID},
 	},
 	"told_headlines": {

@@ -63,6 +63,8 @@ type entryData struct {
 	Ticked        []int    `json:"checked"`
 	Ends          string   `json:"until"`
 	Joined        string   `json:"joined"`
+	Step          int64    `json:"step"`
+	NoSubstitutes bool     `json:"no_substitutes"`
 	Gone          []string `json:"left"`
 	Group         string   `json:"group"`
 	Member        string   `json:"member"`
@@ -122,7 +124,10 @@ var entryChecks = map[string]entryCheck{
 	"approval.note_added":  noteCheck,
 	"approval.escalated":   escalatedCheck,
 	"approval.routed":      routedCheck,
-	"response.adopted":     adoptedCheck,
+
+	"approval.escalated_by_rule": steppedCheck,
+
+	"response.adopted": adoptedCheck,
 
 	"user.added":            userAddedCheck,
 	"user.password_changed": userCheck,
@@ -211,6 +216,8 @@ func firstEntryCheck(c *rowCheck, e *models.Entry, d *entryData, with *entryRows
 	a.is("reviewers_only", boolText(d.ReviewersOnly))
 	a.is("self_approval", cmp.Or(d.SelfApproval, string(models.SelfAllowed)))
 	a.text("approvers", d.Approvers)
+	a.is("no_substitutes", boolText(d.NoSubstitutes))
+	a.is("escalation", "0")
 	a.is("template", d.Template)
 	a.text("checklist", d.Checklist)
 	a.text("template_text", d.TemplateText)

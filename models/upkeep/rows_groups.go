@@ -3,6 +3,7 @@ package upkeep
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"countersign/models"
@@ -64,11 +65,24 @@ func routedCheck(c *rowCheck, e *models.Entry, d *entryData, with *entryRows) er
 		routed = append(routed, d.Joined)
 		slices.Sort(routed)
 	}
+	if e.Action == "approval.escalated_by_rule" {
+		routed = append(routed, d.Reviewers...)
+		slices.Sort(routed)
+		routed = slices.Compact(routed)
+	}
 	for _, user := range d.Gone {
 		c.left[[2]string{user, id}] = struct{}{}
 	}
 	c.compare(e, "responses", id, r).routedTo(routed, with.routed)
 	return nil
+}
+
+// steppedCheck compares a request with an entry of further people whom its rule asks.
+func steppedCheck(c *rowCheck, e *models.Entry, d *entryData, with *entryRows) error {
+	if with.response.found {
+		c.compare(e, "responses", string(e.ResponseID), with.response).is("escalation", strconv.FormatInt(d.Step, 10))
+	}
+	return routedCheck(c, e, d, with)
 }
 
 // strayReaders are the entries that a person reads of a request that was not routed to them.

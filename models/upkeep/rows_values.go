@@ -105,7 +105,7 @@ var isFirstEntry = `(l.action IN ('approval.requested', 'approval.let_through', 
 // entriesWithRows is the ledger, each entry with the rows that it is about.
 //
 //nolint:gosec // all of it is ours
-var entriesWithRows = `SELECT ` + ledger.EntryRow.Columns("l", nil) + `, r.number, CASE WHEN ` + isFirstEntry + ` OR l.action IN ('approval.voted', 'approval.routed') THEN (SELECT ` + db.Joined(`user_id`) + ` FROM (SELECT user_id FROM reviewers WHERE response_id = r.id ORDER BY user_id)) END, ` +
+var entriesWithRows = `SELECT ` + ledger.EntryRow.Columns("l", nil) + `, r.number, CASE WHEN ` + isFirstEntry + ` OR l.action IN ('approval.voted', 'approval.routed', 'approval.escalated_by_rule') THEN (SELECT ` + db.Joined(`user_id`) + ` FROM (SELECT user_id FROM reviewers WHERE response_id = r.id ORDER BY user_id)) END, ` +
 	selected("r", "responses") + `, ` + selected("v", "votes") + `
  FROM ledger l LEFT JOIN responses r ON l.response_id <> '' AND r.id = l.response_id
  LEFT JOIN votes v ON l.action IN ('approval.approved', 'approval.rejected') AND v.id = r.vote_id

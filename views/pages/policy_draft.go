@@ -231,6 +231,12 @@ func thenText(form policy.Form) string {
 	if form["self_approval"] == string(models.SelfNever) {
 		then = append(then, "the agent's owner may not approve (self_approval: never)")
 	}
+	if steps := form["escalate"]; steps != "" {
+		then = append(then, "asks further people after minutes (escalate): "+strings.ReplaceAll(steps, "\n", "; "))
+	}
+	if may, said := form["substitutes"]; said && may == "" {
+		then = append(then, "no substitutes (substitutes: false)")
+	}
 	if form["notify_headline"] == "true" {
 		then = append(then, "notifications may show the headline (notify_headline)")
 	}

@@ -36,7 +36,10 @@ const (
 	retentionHelp = "How long after the end of a request or conversation its inputs, texts, answers and results are permanently removed. 0 keeps them. Pending requests are never touched; names, times, outcomes and digests stay."
 	whenHelp      = "Limits the rule to calls for which this is true, such as input.amount > 100. It can read tool, input, agent, owner, conversation, kind and now. A call for which it can't be judged is never allowed, for example if a member is missing or \"101\" is compared with a number. See the guide for more."
 	zoneHelp      = "For hours and days in conditions: UTC, or a name such as Europe/Berlin."
-	fallbackHelp  = "If no server answers, our own clients run the call and report it afterwards. Every page says so in red."
+	escalateHelp  = "Whoever is asked besides if nobody has decided by then, one step per line: minutes, a colon, and e-mail addresses or groups, such as 30: group:oncall, eve@example.com. At most five steps, each later than the one before, all before the request expires."
+	// What is off takes nothing from those whom the rule names.
+	substitutesHelp = "For whoever may approve and is away, or hands a request over. If off, only those decide whom the rule lets approve."
+	fallbackHelp    = "If no server answers, our own clients run the call and report it afterwards. Every page says so in red."
 )
 
 // policyGroups are the members outside the rules, in the order of the page.
@@ -94,6 +97,8 @@ var rulePolicyFields = []policyField{
 	{path: "reviewers", label: "Reviewers", help: "E-mail addresses of people who may decide, or groups such as group:finance, in addition to the agent's owner and admins. Empty a line to remove one.", optional: true},
 	{path: "reviewers_only", label: "Only these reviewers may approve", help: "The owner and admins may still reject and cancel."},
 	{path: "self_approval", label: "The agent's owner", choices: []ui.Choice{{Value: string(models.SelfAllowed), Label: "may approve"}, {Value: string(models.SelfNever), Label: "may not approve"}}},
+	{path: "escalate", label: "Ask further people", help: escalateHelp, rows: 2, optional: true},
+	{path: "substitutes", label: "Substitutes may act", help: substitutesHelp},
 	{path: "reason", label: "Reason", help: "Shown to the reviewer and to the agent.", optional: true},
 	{path: "reject_reasons", label: "Reasons to reject", help: "Offered when rejecting, one per line.", rows: 3, optional: true},
 	{path: "energy", label: "Minimum energy", help: "The least that such a call costs its conversation.", least: "0", optional: true},
@@ -137,7 +142,7 @@ func drawField(f policyField, kinds []policy.Field, form policy.Form, at string,
 	switch kinds[i].Kind {
 	case policy.FieldSwitch:
 		out.Switch, out.On = true, text == "true"
-	case policy.FieldLines:
+	case policy.FieldLines, policy.FieldSteps:
 		in.Type, in.Rows, in.Mono = "textarea", max(f.rows, 1+strings.Count(text, "\n")), true
 		in.Rows = min(in.Rows, maxFieldRows)
 	case policy.FieldNumber:
@@ -166,15 +171,16 @@ func problemAt(problems map[string]string, path string) string {
 	if text := problems[path]; text != "" {
 		return text
 	}
-	first := -1
-	for name := range problems {
+	first, what := -1, ""
+	for name, text := range problems {
 		entry, ok := strings.CutPrefix(name, path+"[")
-		if n, err := strconv.Atoi(strings.TrimSuffix(entry, "]")); ok && err == nil && (first < 0 || n < first) {
-			first = n
+		number, _, _ := strings.Cut(entry, "]")
+		if n, err := strconv.Atoi(number); ok && err == nil && (first < 0 || n < first || n == first && text < what) {
+			first, what = n, text
 		}
 	}
 	if first < 0 {
 		return ""
 	}
-	return "Line " + strconv.Itoa(first+1) + ": " + problems[path+"["+strconv.Itoa(first)+"]"]
+	return "Line " + strconv.Itoa(first+1) + ": " + what
 }

@@ -23,6 +23,8 @@ var templatePolicyFields = []policyField{
 	{path: "reviewers", label: "Reviewers", help: "Who may decide, in addition to the agent's owner and admins. Empty a line to remove one.", optional: true},
 	{path: "reviewers_only", label: "Only these reviewers may approve", help: "The owner and admins may still reject and cancel."},
 	{path: "self_approval", label: "The agent's owner", choices: []ui.Choice{{Value: string(models.SelfAllowed), Label: "may approve"}, {Value: string(models.SelfNever), Label: "may not approve"}}},
+	{path: "escalate", label: "Ask further people", help: escalateHelp, rows: 2, optional: true},
+	{path: "substitutes", label: "Substitutes may act", help: substitutesHelp},
 	{path: "reject_reasons", label: "Reasons to reject", help: "Offered when rejecting, one per line.", rows: 3, optional: true},
 	{path: "note", label: "Note", help: "For people who edit the policy.", rows: 2, optional: true},
 }

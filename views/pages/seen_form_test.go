@@ -66,7 +66,7 @@ var formPages = []page{
 	{key: "policy-rule", seen: seen{
 		"title":  "Rule “Force push”",
 		"acts":   "Add more reviewers | Keep in draft | Cancel → /policy",
-		"filled": "name=Force push | tools=Bash | when=command(input).program == \"git\" && command(input).has(\"--force\") | effect=require | risk=high | timeout_minutes=15 | reviewers=bo@example.org | self_approval=allowed | reason=History of a protected branch would be rewritten. | reject_reasons=Rebase first\nAsk in the channel | energy=1500",
+		"filled": "name=Force push | tools=Bash | when=command(input).program == \"git\" && command(input).has(\"--force\") | effect=require | risk=high | timeout_minutes=15 | reviewers=bo@example.org | self_approval=allowed | substitutes=true | reason=History of a protected branch would be rewritten. | reject_reasons=Rebase first\nAsk in the channel | energy=1500",
 		"says":   "This changes your draft. Nothing takes effect until you review and save it. How rules and conditions work",
 	}},
 	{key: "policy-rule-errors", seen: seen{
@@ -75,12 +75,12 @@ var formPages = []page{
 		"errors": "must not be empty | Line 1: is not a regular expression (RE2): missing closing ) | must be a whole number | Line 2: must be an e-mail address such as ann@example.com",
 		"acts":   "Add more reviewers | Keep in draft | Cancel → /policy",
 		"says":   "This changes your draft. Nothing takes effect until you review and save it. How rules and conditions work",
-		"filled": "tools=/(/\n\"safe \\u202egnp.exe\\u2066 \\u200b\\udb40\\udc41 </p><script>alert(1)</script>\" | effect=require | timeout_minutes=soon | reviewers=longlonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglong@example.org | reviewers=bo | self_approval=allowed | place=last",
+		"filled": "tools=/(/\n\"safe \\u202egnp.exe\\u2066 \\u200b\\udb40\\udc41 </p><script>alert(1)</script>\" | effect=require | timeout_minutes=soon | reviewers=longlonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglong@example.org | reviewers=bo | self_approval=allowed | substitutes=true | place=last",
 	}},
 	{key: "policy-template", seen: seen{
 		"title":  "Template “payments”",
 		"acts":   "Add more reviewers | Keep in draft | Cancel → /policy",
-		"filled": "name=payments | text=Invoices are in the folder Finance, by month. | checklist=The recipient is known\nThe amount matches the invoice | risk=high | timeout_minutes=60 | reviewers=finance@example.com | reviewers_only=true | self_approval=allowed | note=Agreed with finance",
+		"filled": "name=payments | text=Invoices are in the folder Finance, by month. | checklist=The recipient is known\nThe amount matches the invoice | risk=high | timeout_minutes=60 | reviewers=finance@example.com | reviewers_only=true | self_approval=allowed | substitutes=true | note=Agreed with finance",
 		"says":   "This changes your draft. Nothing takes effect until you review and save it. How templates work | Rules that use it: payouts, safe safe ⟨U+202E⟩gnp.exe⟨U+2066⟩ ⟨U+200B⟩⟨U+E0041⟩ </p><script>alert(1)</script>",
 	}},
 	{key: "policy-template-errors", seen: seen{
@@ -88,7 +88,7 @@ var formPages = []page{
 		"warns":  "Some fields are not valid yet. Correct the marked ones; your draft is kept. | templates[1].colour is not a member of the policy; names are lower case with underscores",
 		"errors": "must be 1 to 64 letters a-z, digits, hyphens, underscores and dots, such as \"payments\" | Line 1: is 250 bytes long; at most 200 are allowed | Line 1: must be an e-mail address such as ann@example.com",
 		"acts":   "Add more reviewers | Keep in draft | Cancel → /policy",
-		"filled": "name=\"Pay safe \\u202egnp.exe\\u2066 \\u200b\\udb40\\udc41 </p><script>alert(1)</script>\" | checklist=long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long | reviewers=bo | self_approval=allowed",
+		"filled": "name=\"Pay safe \\u202egnp.exe\\u2066 \\u200b\\udb40\\udc41 </p><script>alert(1)</script>\" | checklist=long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long | reviewers=bo | self_approval=allowed | substitutes=true",
 		"says":   "This changes your draft. Nothing takes effect until you review and save it. How templates work",
 	}},
 	{key: "policy-templates", seen: seen{

@@ -1,5 +1,5 @@
 // Package expire writes down what silence has settled: deadlines that have passed, undo
-// windows that are over, switches of the policy that have ended, and what is left of stopped
+// windows that are over, switches of the policy that have ended, whom rules ask later, and what is left of stopped
 // agents. Deadlines hold without it (I3): it only makes the stored state say what every
 // reader already sees, and tells those who wait.
 package expire
@@ -45,7 +45,11 @@ func Once(ctx context.Context, s *store.Store) (time.Duration, error) {
 	if unended != nil {
 		unended = fmt.Errorf("end switches of the policy: %w", unended)
 	}
-	return min(expires, releases, ends), errors.Join(err, failed, unended)
+	steps, unasked := all(ctx, s, s.NextEscalation, s.EscalateDue)
+	if unasked != nil {
+		unasked = fmt.Errorf("ask further people: %w", unasked)
+	}
+	return min(expires, releases, ends, steps), errors.Join(err, failed, unended, unasked)
 }
 
 // all does what is due, batch by batch, and says how long there is nothing more.

@@ -1,0 +1,197 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"countersign/models"
+)
+
+// maxSteps is how often a request may be taken to further people.
+const maxSteps = 5
+
+// Escalation asks further people about a request that nobody has decided by then.
+type Escalation struct {
+	AfterMinutes int      `json:"after_minutes"` // since it was asked, without the time that a question stopped its clock
+	To           []string `json:"to"`            // as a rule's reviewers
+}
+
+func cloneSteps(steps []Escalation) []Escalation {
+	out := slices.Clone(steps)
+	for i := range out {
+		out[i].To = slices.Clone(out[i].To)
+	}
+	return out
+}
+
+// SameEscalation reports whether the same people are asked at the same times.
+func SameEscalation(a, b []Escalation) bool {
+	return slices.EqualFunc(a, b, func(a, b Escalation) bool { return a.AfterMinutes == b.AfterMinutes && slices.Equal(a.To, b.To) })
+}
+
+// String is it as a form shows it.
+func (s Escalation) String() string {
+	return strconv.Itoa(s.AfterMinutes) + ": " + strings.Join(s.To, ", ")
+}
+
+// stepsText are steps in words.
+func stepsText(steps []Escalation) string {
+	var out []string
+	for _, s := range steps {
+		out = append(out, s.String())
+	}
+	return listText(out)
+}
+
+// stepsAmong are steps without those whom a template's reviewers do not name.
+func stepsAmong(steps []Escalation, reviewers []string) []Escalation {
+	var out []Escalation
+	for _, s := range steps {
+		s.To = slices.DeleteFunc(slices.Clone(s.To), func(who string) bool { return !names(reviewers, who) })
+		if len(s.To) > 0 {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// escalate checks the steps of a rule or a template, which ends after a time if it says so.
+func (c *checker) escalate(path string, steps []Escalation, timeout *int) {
+	if len(steps) > maxSteps {
+		c.add(path, "must be at most %d steps", maxSteps)
+		return
+	}
+	most, what := c.most, "max_timeout_minutes"
+	if timeout != nil && *timeout < most {
+		most, what = *timeout, "the rule's timeout_minutes"
+	}
+	last := 0
+	for i, s := range steps {
+		at := fmt.Sprintf("%s[%d]", path, i)
+		switch {
+		case s.AfterMinutes < 1 || s.AfterMinutes >= most:
+			c.add(at+".after_minutes", "must be 1 to %d: the request expires after %d minutes (%s)", most-1, most, what)
+		case s.AfterMinutes <= last:
+			c.add(at+".after_minutes", "must be more than the %d minutes of the step before", last)
+		}
+		last = max(last, s.AfterMinutes)
+		if len(s.To) == 0 {
+			c.add(at+".to", "must name at least one person or group")
+		}
+		c.whom(at+".to", s.To)
+	}
+}
+
+// The text of a step in a form: minutes, a colon, and who is asked then.
+const stepWanted = "must be minutes, a colon and who is asked then, such as 30: group:oncall, eve@example.com"
+
+// stepLine writes a step in a line of its own: what would not come back from that as it was
+// is written as JSON.
+func stepLine(v jsontext.Value) string {
+	s, ok := readStep(v)
+	if ok {
+		line := s.String()
+		if back := stepValue(line); back.Kind() == '{' && !hidden(line) {
+			if again, ok := readStep(back); ok && SameEscalation([]Escalation{s}, []Escalation{again}) {
+				return line
+			}
+		}
+	}
+	if v.Kind() == '"' {
+		return lineOf(v)
+	}
+	if line := slices.Clone(v); line.Compact() == nil {
+		v = line
+	}
+	return Visible(string(v))
+}
+
+func readStep(v jsontext.Value) (s Escalation, ok bool) {
+	return s, v.Kind() == '{' && json.Unmarshal(v, &s, json.RejectUnknownMembers(true)) == nil
+}
+
+// stepValue reads a line of a form. One that is no step is kept as a text, and said to be wrong
+// where it is checked.
+func stepValue(line string) jsontext.Value {
+	if value := jsontext.Value(line); line[0] == '{' && value.IsValid() {
+		return value
+	}
+	minutes, rest, found := strings.Cut(line, ":")
+	n, err := strconv.Atoi(strings.TrimSpace(minutes))
+	if !found || err != nil {
+		return quoted(line)
+	}
+	to := strings.FieldsFunc(rest, func(r rune) bool { return r == ',' || r == ' ' || r == '\t' })
+	value, err := json.Marshal(Escalation{n, to})
+	if err != nil {
+		return quoted(line)
+	}
+	return value
+}
+
+// steps is what a text of a form says, one step a line.
+func (f Field) steps(text string) jsontext.Value {
+	var out []jsontext.Value
+	for line := range strings.Lines(plainBreaks(text)) {
+		if line = strings.TrimSpace(line); line != "" {
+			out = append(out, stepValue(line))
+		}
+	}
+	if out == nil {
+		return nil
+	}
+	return listOf(out)
+}
+
+// stepMisfit says what is wanted, and where, if a value is no list of steps.
+func (f Field) stepMisfit(v jsontext.Value) (path, text string) {
+	list, err := readList(v)
+	if err != nil {
+		return f.Path, "must be a list"
+	}
+	for i, item := range list {
+		if _, ok := readStep(item); !ok {
+			return f.Path + "[" + strconv.Itoa(i) + "]", stepWanted
+		}
+	}
+	return f.Path, ""
+}
+
+// steps finds steps that have no effect, or never come.
+func (l *linter) steps(path string, steps []Escalation, timeout *int) {
+	minutes := l.doc.DefaultTimeoutMinutes
+	if timeout != nil {
+		minutes = *timeout
+	}
+	for i, s := range steps {
+		if s.AfterMinutes >= minutes && timeout == nil {
+			l.warn(fmt.Sprintf("%s[%d].after_minutes", path, i), "Has no effect where the agent names no longer wait: the request expires after %d minutes (default_timeout_minutes).", minutes)
+		}
+	}
+}
+
+// substitutesText is what a rule says of substitutes, in words.
+func substitutesText(may *bool) string { return strconv.FormatBool(!noSubstitutes(may)) }
+
+// noSubstitutes reports whether one of several members is false.
+func noSubstitutes(members ...*bool) bool {
+	return slices.ContainsFunc(members, func(may *bool) bool { return may != nil && !*may })
+}
+
+// whom checks entries that name people and groups.
+func (c *checker) whom(path string, list []string) {
+	for i, who := range list {
+		if group, ok := models.GroupOf(who); ok {
+			if models.CheckGroupName("", group) != nil {
+				c.add(fmt.Sprintf("%s[%d]", path, i), "must name a group after “group:”, such as group:finance")
+			}
+		} else if !looksLikeEmail(who) {
+			c.add(fmt.Sprintf("%s[%d]", path, i), "must be an e-mail address such as ann@example.com, or a group such as group:finance")
+		}
+	}
+}

@@ -1,0 +1,202 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"countersign/models"
+	"countersign/models/db"
+	"countersign/models/events"
+	"countersign/models/ledger"
+	"countersign/models/policy"
+)
+
+// A rule may ask further people as time runs. Whom, and when, is frozen at the ask (I12); the
+// time is a row of escalations, which the worker of workers/expire takes.
+
+const (
+	addEscalation   = `INSERT INTO escalations (response_id, step, due_at) VALUES (?, ?, ?)`
+	dropEscalation  = `DELETE FROM escalations WHERE response_id = ?`
+	dropStep        = `DELETE FROM escalations WHERE response_id = ? AND step = ?`
+	pauseEscalation = `UPDATE escalations SET paused_at = ? WHERE response_id = ? AND paused_at IS NULL`
+	moveEscalation  = `UPDATE escalations SET due_at = ?, paused_at = NULL WHERE response_id = ? AND step = ?`
+	stepTaken       = `UPDATE responses SET escalation = ? WHERE id = ? AND approval_status = 'pending' AND escalation < ?`
+	nextEscalation  = `SELECT due_at FROM escalations` + db.ByEscalationsDue + ` WHERE paused_at IS NULL ORDER BY due_at LIMIT 1`
+	dueEscalations  = `SELECT * FROM escalations` + db.ByEscalationsDue + ` WHERE paused_at IS NULL AND due_at <= ? ORDER BY due_at, response_id, step LIMIT ?`
+)
+
+// stepAction is the ledger's word for further people whom a rule asks.
+const stepAction = "approval.escalated_by_rule"
+
+// andSteps adds whom a rule asks later: people as they are now, groups by name.
+func (t *tx) andSteps(named []models.Approver, steps []policy.Escalation, as models.NamedAs) ([]models.Approver, error) {
+	for i, s := range steps {
+		emails, groups := splitReviewers(s.To)
+		people, err := t.named(emails)
+		if err != nil {
+			return nil, err
+		}
+		for _, a := range naming(people, groups, as) {
+			a.Step, a.After = i+1, s.AfterMinutes
+			named = append(named, a)
+		}
+	}
+	return named, nil
+}
+
+// laterAble reports whether a later step of a request's escalation asks somebody who may
+// approve it then.
+func (t *tx) laterAble(r *models.Response) (bool, error) {
+	if !r.Escalates() {
+		return false, nil
+	}
+	who := r.Later()
+	able, err := t.enabledOf(who.Able())
+	return slices.ContainsFunc(able, func(id models.UserID) bool { return id != r.OwnerID || who.SelfApproval != models.SelfNever }), err
+}
+
+// planEscalation notes when further people are asked about a request that has begun to wait.
+func (t *tx) planEscalation(r *models.Response) error {
+	if r.Status() != models.StatusPending || !r.Escalates() {
+		return nil
+	}
+	for step, minutes := range r.Steps() {
+		at := t.Now.Add(time.Duration(minutes) * time.Minute)
+		if err := t.Gorm().Exec(addEscalation, r.ID, step, at).Error; err != nil {
+			return fmt.Errorf("plan escalation: %w", err)
+		}
+		t.deadlineStored(at)
+	}
+	return nil
+}
+
+// escalationEnds: nobody else is asked about what is settled.
+func (t *tx) escalationEnds(r *models.Response) error {
+	if !r.Escalates() {
+		return nil
+	}
+	if err := t.Gorm().Exec(dropEscalation, r.ID).Error; err != nil {
+		return fmt.Errorf("end escalation: %w", err)
+	}
+	return nil
+}
+
+// escalationPauses stops the time until further people are asked while a question to the agent
+// is open, and lets it run again with its answer.
+func (t *tx) escalationPauses(a *models.Approval, to clock) error {
+	was, is := a.OpenNote != nil, to.open != nil
+	if was == is || !a.Escalates() {
+		return nil
+	}
+	if is {
+		if err := t.Gorm().Exec(pauseEscalation, t.Now, a.ID).Error; err != nil {
+			return fmt.Errorf("pause escalation: %w", err)
+		}
+		return nil
+	}
+	var steps []models.Escalation
+	if err := t.Gorm().Where("response_id = ? AND paused_at IS NOT NULL", a.ID).Find(&steps).Error; err != nil {
+		return fmt.Errorf("read escalation: %w", err)
+	}
+	for _, s := range steps {
+		at := s.DueAt.Add(t.Now.Sub(*s.PausedAt))
+		if err := t.Gorm().Exec(moveEscalation, at, a.ID, s.Step).Error; err != nil {
+			return fmt.Errorf("resume escalation: %w", err)
+		}
+		t.deadlineStored(at)
+	}
+	return nil
+}
+
+// NextEscalation is when further people are asked about a request next; false: never, as far
+// as is known.
+func (s *Store) NextEscalation(ctx context.Context) (time.Time, bool, error) {
+	var next []time.Time
+	if err := s.db.Gorm(context.WithoutCancel(ctx)).Raw(nextEscalation).Scan(&next).Error; err != nil {
+		return time.Time{}, false, fmt.Errorf("read next escalation: %w", err)
+	}
+	if len(next) == 0 {
+		return time.Time{}, false, nil
+	}
+	return next[0], true, nil
+}
+
+// EscalateDue asks further people about at most limit requests whose time for that has come,
+// and says about how many. A request that has expired asks nobody.
+func (s *Store) EscalateDue(ctx context.Context, limit int) (int, error) {
+	n := 0
+	err := s.write(ctx, func(t *tx) error {
+		n = 0
+		var due []models.Escalation
+		if err := t.Gorm().Raw(dueEscalations, t.Now, limit).Scan(&due).Error; err != nil {
+			return fmt.Errorf("read due escalations: %w", err)
+		}
+		for _, d := range due {
+			if err := t.Gorm().Exec(dropStep, d.ResponseID, d.Step).Error; err != nil {
+				return fmt.Errorf("take escalation: %w", err)
+			}
+			n++
+			a, err := t.standing(d.ResponseID)
+			if err != nil {
+				return err
+			}
+			if a == nil || a.Status() != models.StatusPending || a.PastDeadline(t.Now) {
+				continue
+			}
+			if err := t.takeStep(a, d.Step); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	return n, nil
+}
+
+// takeStep asks those whom one step of a request's escalation names.
+func (t *tx) takeStep(a *models.Approval, step int) error {
+	taken := t.Gorm().Exec(stepTaken, step, a.ID, step)
+	if taken.Error != nil {
+		return fmt.Errorf("take step: %w", taken.Error)
+	}
+	if !db.ExactlyOne(taken.RowsAffected) {
+		return fmt.Errorf("take step %d of %s: it left pending, or took it before", step, a.ID)
+	}
+	a.Escalation = step
+	who := a.Step(step)
+	var routed []models.UserID
+	for _, p := range who.Asked() {
+		if p.Group == "" && p.ID != a.OwnerID {
+			routed = append(routed, p.ID)
+		}
+	}
+	routed, err := t.andMembers(&a.Response, routed, who.Groups())
+	if err != nil {
+		return err
+	}
+	if err := t.addDeciders(&a.Response, routed); err != nil {
+		return err
+	}
+	if w, err := t.told(); err != nil {
+		return err
+	} else if err := t.awaitsGroups(w, &a.Response, who); err != nil {
+		return err
+	}
+	readers, err := t.tellDeciders(a)
+	if err != nil {
+		return err
+	}
+	t.Publish(events.Approval(string(a.ID)))
+	return t.record(models.System("escalation"), stepAction, ledger.SubjectOf(&a.Response, readers), stepEntry{Digest: a.Digest, Step: step, Reviewers: routed})
+}
+
+// stepEntry is what the ledger says of further people whom a rule asks.
+type stepEntry struct {
+	Digest    string          `json:"digest"`
+	Step      int             `json:"step"`
+	Reviewers []models.UserID `json:"reviewers"` // whom it goes to, among them those who were asked before
+}
