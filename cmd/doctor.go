@@ -119,6 +119,7 @@ func (d *doctor) examine(ctx context.Context) []diagnosis {
 		{"policy lint", true, d.policy},
 		{"retention", true, d.retention},
 		{"who can decide", true, d.deciders},
+		{"unseen", true, d.unseen},
 		{"upstreams", true, d.upstreams},
 	} {
 		f := diagnosis{Result: checkSkipped, Text: "needs the database"}

@@ -20,7 +20,7 @@ import (
 
 // doctorChecks are all checks, in the order in which they are told.
 var doctorChecks = []string{
-	"database", "permissions", "migrations", "ledger", "rows", "energy", "grants", "clock", "public URL", "disk space", "policy lint", "retention", "who can decide", "upstreams",
+	"database", "permissions", "migrations", "ledger", "rows", "energy", "grants", "clock", "public URL", "disk space", "policy lint", "retention", "who can decide", "unseen", "upstreams",
 }
 
 type diagnosis struct {
@@ -85,6 +85,20 @@ func infect(t *testing.T, dir string, statements ...string) {
 			t.Fatalf("%s: %v", statement, err)
 		}
 	}
+}
+
+// expiredNow is a request that has just expired, beside those of the patient.
+const expiredNow = `INSERT INTO responses (id, conversation_id, sequence, owner_id, agent_id, kind, created_at, digest, risk, requires_approval, approval_status, approval_timestamp, cause, policy_rule)
+ SELECT hex(randomblob(8)), id, 1000 + abs(random() % 100000), owner_id, agent_id, 'tool_call', '2026-01-01', 'd', 'low', TRUE, 'expired', strftime('%Y-%m-%d %H:%M:%S+00:00', 'now'), 'timeout', 'made up' FROM conversations LIMIT 1`
+
+// channelOf is a channel that works, unless it has failed since a time; without a person, of
+// whoever owns an agent.
+func channelOf(user, failing string) string {
+	owner := "'" + user + "'"
+	if user == "" {
+		owner = "(SELECT owner_id FROM agents LIMIT 1)"
+	}
+	return `INSERT INTO channels (id, user_id, group_id, kind, label, created_at, verified_at, address_digest, failing_since) SELECT hex(randomblob(8)), ` + owner + `, '', 'ntfy', 'x', '2026-01-01', '2026-01-01', 'd', ` + failing
 }
 
 func TestDoctorFindsNothingWrong(t *testing.T) {
@@ -237,6 +251,22 @@ func TestDoctorFindsEachFault(t *testing.T) {
 			t.Helper()
 			infect(t, dir, `UPDATE users SET role = 'reviewer'`)
 		}, nil, "who can decide", "warn", "none of them an admin"},
+		{"requests that nobody saw", func(t *testing.T, dir string) {
+			t.Helper()
+			infect(t, dir, expiredNow, expiredNow, `UPDATE responses SET policy_rule = 'pay' WHERE policy_rule = 'made up'`)
+		}, nil, "unseen", "warn", "pay (2)"},
+		{"a request that somebody saw", func(t *testing.T, dir string) {
+			t.Helper()
+			infect(t, dir, expiredNow, `INSERT INTO seen SELECT u.id, r.id, r.approval_timestamp, r.approval_timestamp FROM responses r, users u WHERE r.policy_rule = 'made up'`)
+		}, nil, "unseen", "ok", "expired unseen"},
+		{"an owner without a channel", func(t *testing.T, dir string) {
+			t.Helper()
+			infect(t, dir, `INSERT INTO users VALUES ('eve', 'eve@example.com', 'Eve', 'reviewer', 'x', '2026-01-01', NULL)`, channelOf("eve", "NULL"))
+		}, nil, "unseen", "warn", "no channel tells them"},
+		{"an owner whose channel fails", func(t *testing.T, dir string) {
+			t.Helper()
+			infect(t, dir, `INSERT INTO users VALUES ('eve', 'eve@example.com', 'Eve', 'reviewer', 'x', '2026-01-01', NULL)`, channelOf("eve", "NULL"), channelOf("", "'2026-01-01'"))
+		}, nil, "unseen", "warn", "no channel tells them"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
