@@ -125,6 +125,7 @@ var purgedWords = [...]struct{ table, word string }{
 	{"votes", "decisions"},
 	{"withdrawals", "reasons of decisions that were undone"},
 	{"notes", "notes"},
+	{"handovers", "notes of hand-overs"},
 	{"messages", "messages"},
 	{"turns", "model calls of the built-in agent"},
 	{"budget_steps", "reasons of budget changes"},

@@ -34,6 +34,10 @@ type (
 	StopID string
 	// GroupID names a Group, also one whose name was used again.
 	GroupID string
+	// SubstituteID names a Substitute.
+	SubstituteID string
+	// HandOverID names a HandOver.
+	HandOverID string
 	// GroupMemberID names a GroupMember.
 	GroupMemberID string
 )

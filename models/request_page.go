@@ -8,6 +8,7 @@ type RequestPage struct {
 	Origin   Origin
 	Around   Around
 	Presence Presence
+	Acting   ActingPage
 
 	// SeesConversation: the reader may look at all of its conversation.
 	SeesConversation bool

@@ -299,6 +299,10 @@ type Vote struct {
 	WaitsFor string
 	// Checked are the items of the checklist that were ticked, as JSON; use Ticked.
 	Checked string
+	// BehalfOf is for whom they voted, where the rule does not let them approve in their own
+	// right; empty: for nobody. BehalfName is that person's name.
+	BehalfOf   UserID
+	BehalfName string
 
 	// Of an approval with an undo window: until when it may be taken back, and the
 	// change of the budget that is made with its release.

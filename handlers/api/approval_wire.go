@@ -73,6 +73,9 @@ func decisionOf(a *models.Approval, status models.Status) *wire.Decision {
 	}
 	if v := a.Vote; v != nil {
 		d.By = &wire.Decider{ID: wire.UserID(v.UserID), Name: v.UserName}
+		if v.BehalfOf != "" {
+			d.Behalf = &wire.Decider{ID: wire.UserID(v.BehalfOf), Name: v.BehalfName}
+		}
 		d.Answer, d.Option, d.Checked = v.Answer, v.Option, v.Ticked()
 		if v.Input != nil && d.Approved {
 			d.Edited, d.Input = true, rawOf(*v.Input)

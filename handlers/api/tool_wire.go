@@ -51,7 +51,7 @@ func invocationOf(a *models.Approval, session string) *wire.Invocation {
 		out.TimeoutAt = &a.ApprovalTimeoutAt
 	}
 	if d := decisionOf(a, status); d != nil {
-		out.DecidedAt, out.DecidedBy, out.Reason = &d.At, d.By, d.Reason
+		out.DecidedAt, out.DecidedBy, out.OnBehalfOf, out.Reason = &d.At, d.By, d.Behalf, d.Reason
 		if d.Edited {
 			out.EditedInput = d.Input
 		}

@@ -29,6 +29,7 @@ type told struct {
 	Answer           *string               `json:"answer,omitempty"`
 	Option           *string               `json:"option,omitempty"`
 	DecidedBy        string                `json:"decided_by,omitempty"`
+	OnBehalfOf       string                `json:"on_behalf_of,omitempty"`
 	DecidedAt        *time.Time            `json:"decided_at,omitempty"`
 	TimeoutAt        *time.Time            `json:"timeout_at,omitempty"`
 	Question         string                `json:"question,omitempty"`
@@ -77,7 +78,7 @@ func (m *Server) toldOf(a *models.Approval) told {
 		out.Reason = a.PolicyReason
 	}
 	if a.Vote != nil {
-		out.DecidedBy, out.Answer, out.Option = a.Vote.UserName, a.Vote.Answer, a.Vote.Option
+		out.DecidedBy, out.OnBehalfOf, out.Answer, out.Option = a.Vote.UserName, a.Vote.BehalfName, a.Vote.Answer, a.Vote.Option
 	}
 	if out.Approved && a.Kind == models.KindToolCall {
 		out.Input, out.Edited, out.Approved = releasedInput(a)

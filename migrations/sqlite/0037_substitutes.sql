@@ -25,3 +25,37 @@ CREATE TRIGGER responses_escalation BEFORE UPDATE OF escalation ON responses
 WHEN OLD.approval_status IS NOT 'pending' OR NEW.escalation <= OLD.escalation
 BEGIN SELECT RAISE(ABORT, 'a step of an escalation is taken once, while the request waits'); END;
 -- +goose StatementEnd
+
+-- Who may act for whom, once an admin has accepted them.
+CREATE TABLE substitutes (
+  id            TEXT PRIMARY KEY,
+  user_id       TEXT NOT NULL REFERENCES users (id),
+  substitute_id TEXT NOT NULL REFERENCES users (id),
+  asked_at      DATETIME NOT NULL,
+  asked_by      TEXT NOT NULL, -- empty: the command line
+  accepted_at   DATETIME,
+  accepted_by   TEXT NOT NULL DEFAULT '',
+  removed_at    DATETIME,
+  CHECK (user_id <> substitute_id)
+) WITHOUT ROWID;
+CREATE UNIQUE INDEX substitutes_in_use ON substitutes (user_id, substitute_id) WHERE removed_at IS NULL;
+
+-- Requests that somebody who may approve them has handed to somebody else.
+CREATE TABLE handovers (
+  id            TEXT PRIMARY KEY,
+  response_id   TEXT NOT NULL REFERENCES responses (id),
+  from_user     TEXT NOT NULL REFERENCES users (id),
+  to_user       TEXT NOT NULL REFERENCES users (id),
+  note          TEXT NOT NULL,
+  at            DATETIME NOT NULL,
+  taken_back_at DATETIME
+) WITHOUT ROWID;
+CREATE UNIQUE INDEX handovers_response ON handovers (response_id, from_user, to_user) WHERE taken_back_at IS NULL;
+
+-- Rows of people whom the rule does not ask: they have the request for somebody else.
+ALTER TABLE reviewers ADD COLUMN for_others BOOLEAN NOT NULL DEFAULT FALSE;
+CREATE INDEX reviewers_for_others ON reviewers (response_id) WHERE for_others;
+
+-- Who voted, and for whom, if the rule does not let them approve in their own right.
+ALTER TABLE votes ADD COLUMN behalf_of TEXT NOT NULL DEFAULT '';
+ALTER TABLE votes ADD COLUMN behalf_name TEXT NOT NULL DEFAULT '';

@@ -61,6 +61,7 @@ const (
 	ByResponsesToolUse             = by + "responses_tool_use"
 	ByResponsesUnfinished          = by + "responses_unfinished"
 	ByStopsStanding                = by + "stops_standing"
+	ByReviewersForOthers           = by + "reviewers_for_others"
 	ByReviewersSettled             = by + "reviewers_settled"
 	ByReviewersToolUse             = by + "reviewers_tool_use"
 	ByUpstreamsDue                 = by + "upstreams_due"

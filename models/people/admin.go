@@ -147,7 +147,10 @@ func (p *People) EnableUser(ctx context.Context, actor models.Actor, id models.U
 		if err := t.record(actor, "user.enabled", ledger.Subject{Owner: id}, userData{UserID: id, Email: user.Email}); err != nil {
 			return err
 		}
-		return t.rejoin(actor, id)
+		if err := t.rejoin(actor, id); err != nil {
+			return err
+		}
+		return t.endStranded() // those who act for them may again
 	})
 }
 

@@ -340,6 +340,9 @@ func (p *People) GroupsOf(t *db.Tx, user models.UserID) ([]string, error) {
 	return groupsOf(t.Gorm(), user)
 }
 
+// GroupsIn is GroupsOf as a read sees it.
+func GroupsIn(q *gorm.DB, user models.UserID) ([]string, error) { return groupsOf(q, user) }
+
 func groupsOf(pool *gorm.DB, user models.UserID) (names []string, err error) {
 	if err := pool.Raw(groupsOfUser, user).Scan(&names).Error; err != nil {
 		return nil, fmt.Errorf("read groups of a person: %w", err)

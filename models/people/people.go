@@ -21,7 +21,7 @@ type Options struct {
 	// must be quick and must not call the database.
 	ObserveSignInFailure func(reason string)
 
-	// Stranded is called, within the transaction, after somebody has lost the right to
+	// Stranded is called, within the transaction, after somebody has got or lost the right to
 	// decide: what nobody may approve any more ends.
 	Stranded func(*db.Tx) error
 	// Joined is called, within the transaction, after somebody has come into a group: what

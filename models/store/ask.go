@@ -124,7 +124,10 @@ func (t *tx) newAsk(actor models.Actor, q *asked, conv *models.Conversation) (*m
 		return nil, err
 	}
 	t.asked(a)
-	return a, t.record(actor, askAction(a), ledger.SubjectOf(&a.Response, reviewers), askedData(a, reviewers, running))
+	if err := t.record(actor, askAction(a), ledger.SubjectOf(&a.Response, reviewers), askedData(a, reviewers, running)); err != nil {
+		return nil, err
+	}
+	return a, t.restand(models.System("policy"), a)
 }
 
 // place gives the row its conversation, opening it if need be, the next sequence
@@ -299,6 +302,9 @@ func (t *tx) addDeciders(r *models.Response, reviewers []models.UserID) error {
 			return fmt.Errorf("store reviewer: %w", err)
 		}
 		topics = append(topics, events.InboxOf(string(id)))
+	}
+	if err := t.askedThemselves(r.ID, reviewers); err != nil {
+		return err
 	}
 	t.Publish(topics...)
 	t.deadlineStored(r.ApprovalTimeoutAt)

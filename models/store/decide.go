@@ -164,7 +164,7 @@ func (t *tx) settleByVote(actor models.Actor, a *models.Approval, v *models.Vote
 	}
 	if err := t.record(actor, "approval."+string(status), ledger.SubjectOf(&a.Response, left.readers), settledEntry{
 		Digest: a.Digest, Status: status, Cause: a.Cause, Verdict: v.Verdict, Edited: v.InputDigest,
-		Reason: models.DigestOfText(v.Reason), Answer: models.DigestOfText(a.Answer), Seen: v.SeenDigest != "", Checked: v.Ticked(), Conversation: waitEnds(left.running),
+		Reason: models.DigestOfText(v.Reason), Answer: models.DigestOfText(a.Answer), Seen: v.SeenDigest != "", Checked: v.Ticked(), Behalf: v.BehalfOf, ForName: v.BehalfName, Conversation: waitEnds(left.running),
 	}); err != nil {
 		return nil, err
 	}
@@ -183,6 +183,8 @@ type settledEntry struct {
 	Answer  string         `json:"answer_digest,omitempty"`
 	Seen    bool           `json:"digest_seen,omitempty"`
 	Checked []int          `json:"checked,omitempty"` // the items of the checklist that were ticked
+	Behalf  models.UserID  `json:"on_behalf_of,omitempty"`
+	ForName string         `json:"on_behalf_name,omitempty"`
 
 	// Of a verdict that is held: which, until when, and what no other member proves of it.
 	Vote  models.VoteID `json:"vote,omitempty"`

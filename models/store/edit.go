@@ -80,10 +80,13 @@ const (
 // name them, since somebody whom it lets has approved it.
 func (t *tx) checkApprover(actor models.Actor, a *models.Approval, vote *models.Vote, edited *policy.Judgement) error {
 	if vote.Verdict == models.VerdictReject {
-		return nil
+		return t.mayReject(actor, a, vote)
 	}
 	if edited == nil || !edited.ReviewersOnly && edited.SelfApproval != models.SelfNever {
-		return t.mayApprove(actor, a, vote)
+		if err := t.mayApprove(actor, a, vote); err != nil || edited == nil || !edited.NoSubstitutes || vote.BehalfOf == "" {
+			return err
+		}
+		return models.Invalid("input", "the edited call falls under the rule “%s”, which lets nobody act for others", edited.Rule)
 	}
 	now := models.Response{ID: a.ID, OwnerID: a.OwnerID}
 	edited.Escalate = nil // the request's own steps go on, and those of an edit never come
@@ -107,10 +110,20 @@ func (t *tx) checkApprover(actor models.Actor, a *models.Approval, vote *models.
 // mayApprove judges by the request's own rule.
 func (t *tx) mayApprove(actor models.Actor, a *models.Approval, vote *models.Vote) error {
 	who := a.Approvers()
-	if able, err := t.allows(who, a.OwnerID, actor.UserID()); err != nil || able {
+	own, behalf, err := t.rightOf(actor, a)
+	if err != nil {
 		return err
 	}
-	if vote.InputDigest != nil {
+	if own {
+		if able, err := t.allows(who, a.OwnerID, actor.UserID()); err != nil || able {
+			return err
+		}
+	}
+	if behalf != nil {
+		vote.BehalfOf, vote.BehalfName = behalf.ID, behalf.Name
+		return nil
+	}
+	if own && vote.InputDigest != nil {
 		proposed, err := t.waitingEdits(a.ID)
 		if err != nil {
 			return err
@@ -119,7 +132,7 @@ func (t *tx) mayApprove(actor models.Actor, a *models.Approval, vote *models.Vot
 			if v.UserID == actor.UserID() || *v.InputDigest != *vote.InputDigest {
 				continue
 			}
-			if able, err := t.allows(who, a.OwnerID, v.UserID); err != nil || able {
+			if able, err := t.proposalCounts(a, &v); err != nil || able {
 				return err
 			}
 		}
@@ -167,6 +180,9 @@ func (t *tx) proposeEdit(actor models.Actor, a *models.Approval, vote *models.Vo
 	if err := t.addDeciders(&a.Response, routed); err != nil {
 		return nil, err
 	}
+	if err := t.restand(actor, a); err != nil {
+		return nil, err
+	}
 	if err := t.editAwaits(a, vote); err != nil {
 		return nil, err
 	}
@@ -177,7 +193,7 @@ func (t *tx) proposeEdit(actor models.Actor, a *models.Approval, vote *models.Vo
 	a.Vote = vote
 	return a, t.record(actor, "approval.voted", ledger.SubjectOf(&a.Response, readers), settledEntry{
 		Digest: a.Digest, Status: models.StatusPending, Verdict: vote.Verdict, Edited: vote.InputDigest, Reason: models.DigestOfText(vote.Reason),
-		Seen: vote.SeenDigest != "", Checked: vote.Ticked(), Vote: vote.ID, WaitsFor: models.DigestOfText(vote.WaitsFor), Reviewers: slices.Sorted(slices.Values(readers)),
+		Seen: vote.SeenDigest != "", Checked: vote.Ticked(), Behalf: vote.BehalfOf, ForName: vote.BehalfName, Vote: vote.ID, WaitsFor: models.DigestOfText(vote.WaitsFor), Reviewers: slices.Sorted(slices.Values(readers)),
 	})
 }
 

@@ -191,7 +191,11 @@ func (t *tx) takeStep(a *models.Approval, step int) error {
 		return err
 	}
 	t.Publish(events.Approval(string(a.ID)))
-	return t.record(models.System("escalation"), stepAction, ledger.SubjectOf(&a.Response, readers), stepEntry{Digest: a.Digest, Step: step, Reviewers: routed})
+	escalation := models.System("escalation")
+	if err := t.record(escalation, stepAction, ledger.SubjectOf(&a.Response, readers), stepEntry{Digest: a.Digest, Step: step, Reviewers: routed}); err != nil {
+		return err
+	}
+	return t.restand(escalation, a)
 }
 
 // stepEntry is what the ledger says of further people whom a rule asks.

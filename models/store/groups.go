@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -28,6 +29,7 @@ type routedEntry struct {
 	Digest string          `json:"digest"`
 	Joined models.UserID   `json:"joined,omitempty"`
 	Left   []models.UserID `json:"left,omitempty"`
+	For    models.UserID   `json:"for,omitempty"` // for whom they have it, where the rule does not ask them
 }
 
 // joined puts what waits for a group into the inbox of somebody who has joined it, within
@@ -43,7 +45,7 @@ func (s *Store) joined(share *db.Tx, actor models.Actor, user models.UserID, gro
 			return err
 		}
 	}
-	return nil
+	return t.restandAll(actor)
 }
 
 // left takes what waits for a group out of the inboxes of those who have left it, unless
@@ -51,8 +53,11 @@ func (s *Store) joined(share *db.Tx, actor models.Actor, user models.UserID, gro
 func (s *Store) left(share *db.Tx, actor models.Actor, users []models.UserID, group string) error {
 	t := s.within(share)
 	waiting, err := t.waitingFor(group)
-	if err != nil || len(waiting) == 0 {
+	if err != nil {
 		return err
+	}
+	if len(waiting) == 0 {
+		return t.restandAll(actor)
 	}
 	still := make([]models.Voter, 0, len(users))
 	for _, user := range users {
@@ -67,7 +72,7 @@ func (s *Store) left(share *db.Tx, actor models.Actor, users []models.UserID, gr
 			return err
 		}
 	}
-	return nil
+	return t.restandAll(actor)
 }
 
 // namingGroup are the rules and templates of the policy that name a group, in words.
@@ -117,7 +122,7 @@ func (t *tx) routeTo(actor models.Actor, a *models.Approval, user models.UserID)
 		return nil
 	}
 	if asked, err := db.Exists(t.Row(t.s.hot.isReviewer, user, a.ID)); err != nil || asked {
-		return err
+		return errors.Join(err, t.askedThemselves(a.ID, []models.UserID{user}))
 	}
 	if err := t.addDeciders(&a.Response, []models.UserID{user}); err != nil {
 		return err
@@ -140,15 +145,21 @@ func (t *tx) routeNoMore(actor models.Actor, a asking, among []models.Voter) err
 			holds = vote.UserID
 		}
 	}
-	var idle, left []models.UserID
+	var idle []models.UserID
 	for _, p := range among {
 		if p.ID != holds && p.ID != a.OwnerID && !a.who.Asks(p) {
 			idle = append(idle, p.ID)
 		}
 	}
+	return t.unroute(actor, a.Approval, idle)
+}
+
+// unroute takes a pending request out of the inboxes of people to whom it was routed.
+func (t *tx) unroute(actor models.Actor, a *models.Approval, idle []models.UserID) error {
 	if len(idle) == 0 {
 		return nil
 	}
+	var left []models.UserID
 	if err := t.Gorm().Raw(dropReviewers, idle, a.ID).Scan(&left).Error; err != nil {
 		return fmt.Errorf("drop reviewers: %w", err)
 	}

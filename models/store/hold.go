@@ -62,7 +62,7 @@ func (t *tx) hold(actor models.Actor, a *models.Approval, v *models.Vote, window
 		return nil, err
 	}
 	return a, t.record(actor, "approval.voted", ledger.SubjectOf(&a.Response, readers), settledEntry{
-		Digest: a.Digest, Status: models.StatusPending, Verdict: v.Verdict, Edited: v.InputDigest, Reason: models.DigestOfText(v.Reason), Seen: v.SeenDigest != "", Checked: v.Ticked(),
+		Digest: a.Digest, Status: models.StatusPending, Verdict: v.Verdict, Edited: v.InputDigest, Reason: models.DigestOfText(v.Reason), Seen: v.SeenDigest != "", Checked: v.Ticked(), Behalf: v.BehalfOf, ForName: v.BehalfName,
 		Vote: v.ID, Until: until.Format(db.TimeFormat), Row: heldDigest(v),
 	})
 }

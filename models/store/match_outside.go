@@ -202,7 +202,10 @@ func (t *tx) askOutside(u *models.Upstream, a *models.Approval, row *models.Outs
 	t.Publish(events.Conversation(string(a.ConversationID)))
 	poller := models.System("poller")
 	t.logAsked(a)
-	return t.record(poller, "approval.requested", ledger.SubjectOf(&a.Response, routed), askedData(a, routed, running))
+	if err := t.record(poller, "approval.requested", ledger.SubjectOf(&a.Response, routed), askedData(a, routed, running)); err != nil {
+		return err
+	}
+	return t.restand(models.System("policy"), a)
 }
 
 // linkAfterEnd is for how long an approval that has ended is still linked to its

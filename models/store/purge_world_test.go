@@ -128,6 +128,8 @@ func lived(t *testing.T, w *outsideWorld, n *secrets) {
 	late := run
 	late.TimeoutSeconds = new(int64(5))
 	noted := ask(late)
+	_, err = w.HandOver(ctx, w.owner, noted.ID, w.admin.UserID(), n.new("note of a hand-over"))
+	storetest.Must(t, err)
 	_, err = w.AskBack(ctx, w.owner, noted.ID, n.new("question back"))
 	storetest.Must(t, err)
 	_, _, err = w.AnswerNote(ctx, w.agent, noted.ID, n.new("note"))

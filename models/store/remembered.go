@@ -105,6 +105,9 @@ func (s *Store) changes(stmt *sql.Stmt, c db.Change, args []any) {
 	if c.Table == "" || toldTables[c.Table] {
 		s.known.told = nil
 	}
+	if c.Table == "" || actingTables[c.Table] {
+		s.known.acting = nil
+	}
 	if c.New || c.Table != "" && !approvalTables[c.Table] {
 		return
 	}

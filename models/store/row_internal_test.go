@@ -53,6 +53,8 @@ var rowModels = map[string][]any{
 	"notified":              {&models.Notified{}},
 	"seen":                  {&models.SeenRequest{}},
 	"escalations":           {&models.Escalation{}},
+	"substitutes":           {&models.Substitute{}},
+	"handovers":             {&models.HandOver{}},
 	"told_headlines":        {&models.ToldHeadline{}},
 }
 

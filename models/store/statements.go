@@ -233,7 +233,7 @@ var (
 
 // The rows that prepared statements store.
 var (
-	insertVote = db.InsertionOf([]string{"withdrawn_at", "waits_for", "checked", "undo_until", "budget_set", "budget_delta"}, voteRow)
+	insertVote = db.InsertionOf([]string{"withdrawn_at", "waits_for", "checked", "behalf_of", "behalf_name", "undo_until", "budget_set", "budget_delta"}, voteRow)
 	// What was asked, and what was only reported: the one is not done yet, the other
 	// needs no approval.
 	insertAsked = db.InsertionOf([]string{

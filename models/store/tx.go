@@ -39,6 +39,7 @@ type known struct {
 	active map[models.ConversationID]time.Time // the minute that active_at has
 	early  *bool                               // whether results wait for their calls; nil: not looked yet
 	wanted *bool                               // whether outside approvals wait for their calls; nil: not looked yet
+	acting *acting                             // who acts for whom; nil: not looked yet
 	told   *told                               // who has a channel; nil: not looked yet
 	stops  []models.Stop                       // that stand; nil: not looked yet
 	grants *time.Time                          // when the last grant that was not revoked expires, zero: there is none; nil: not looked yet
@@ -94,6 +95,9 @@ func (s *Store) within(share *db.Tx) *tx {
 func (s *Store) stranded(share *db.Tx) error {
 	t := s.within(share)
 	share.AfterCommit(func() { s.logActivity(t.activity) })
+	if err := t.restandAll(models.System("policy")); err != nil {
+		return err
+	}
 	return t.endStranded()
 }
 

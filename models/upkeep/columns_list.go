@@ -96,7 +96,12 @@ var columns = map[string]map[string]column{
 		"undo_until":   {proof: byRow},
 		"budget_set":   {proof: byRow},
 		"budget_delta": {proof: byRow},
+		"behalf_of":    {byEntry, keptID},
+		"behalf_name":  {byEntry, keptName},
 	},
+	"substitutes": actingColumns["substitutes"],
+	"handovers":   actingColumns["handovers"],
+	"escalations": actingColumns["escalations"],
 	"users": {
 		"id":            {byEntry, keptID},
 		"email":         {byEntry, keptWho},
@@ -220,10 +225,6 @@ var columns = map[string]map[string]column{
 	"seen": {
 		"*":           {proof: bookkeep},
 		"user_id":     {removal: keptID},
-		"response_id": {removal: keptID},
-	},
-	"escalations": {
-		"*":           {proof: "not: when further people are asked, as the frozen rule of the request says"},
 		"response_id": {removal: keptID},
 	},
 	"told_headlines": {
@@ -370,6 +371,7 @@ var columns = map[string]map[string]column{
 		"response_id": {byEntry, keptID},
 		"tool_use_id": {shortcut, keptID},
 		"settled_at":  {proof: shortcut},
+		"for_others":  {proof: shortcut},
 	},
 	"deciders": {
 		"user_id":     {byDeriv, keptID},

@@ -40,14 +40,18 @@ const (
  GROUP BY r.policy_rule ORDER BY count(*) DESC, r.policy_rule LIMIT 10`
 	anyWorking = `SELECT EXISTS (SELECT 1 FROM channels c JOIN users u ON u.id = c.user_id WHERE ` + channelWorks + ` AND u.disabled_at IS NULL)
  OR EXISTS (SELECT 1 FROM channels c JOIN groups g ON g.id = c.group_id WHERE ` + channelWorks + ` AND g.removed_at IS NULL)`
-	// With each comes whether they own agents that may ask, and the names of their groups.
-	deafPeople = `SELECT u.email, EXISTS (SELECT 1 FROM agents a WHERE a.owner_id = u.id AND a.disabled_at IS NULL),
- coalesce((SELECT group_concat(g.name, ' ') FROM group_members m JOIN groups g ON g.id = m.group_id AND g.removed_at IS NULL WHERE m.user_id = u.id AND m.left_at IS NULL), '')
+)
+
+// deafPeople are those who may sign in and have no channel that works. With each comes whether
+// they own agents that may ask, and the names of their groups.
+//
+//nolint:gosec // all of it is ours
+var deafPeople = `SELECT u.email, EXISTS (SELECT 1 FROM agents a WHERE a.owner_id = u.id AND a.disabled_at IS NULL),
+ coalesce((SELECT ` + db.Joined(`g.name`) + ` FROM group_members m JOIN groups g ON g.id = m.group_id AND g.removed_at IS NULL WHERE m.user_id = u.id AND m.left_at IS NULL), '')
  FROM users u WHERE u.disabled_at IS NULL
  AND NOT EXISTS (SELECT 1 FROM channels c WHERE c.user_id = u.id AND ` + channelWorks + `)
  AND NOT EXISTS (SELECT 1 FROM group_members m JOIN channels c ON c.group_id = m.group_id WHERE m.user_id = u.id AND m.left_at IS NULL AND ` + channelWorks + `)
  ORDER BY u.email`
-)
 
 const maxDeaf = 10
 

@@ -102,6 +102,7 @@ func planResponse(ctx context.Context, q rowQuerier, main purgedRow) ([]purgedRo
 	for _, of := range [...]struct{ table, ids, where string }{
 		{"votes", `SELECT id FROM votes WHERE response_id = ? ORDER BY id`, "id = ?2"},
 		{"notes", `SELECT id FROM notes WHERE response_id = ? ORDER BY id`, "id = ?2"},
+		{"handovers", `SELECT id FROM handovers WHERE response_id = ? ORDER BY id`, "id = ?2"},
 		{"withdrawals", `SELECT vote_id FROM withdrawals WHERE response_id = ? ORDER BY vote_id`, "vote_id = ?2"},
 		{"deliveries", `SELECT response_id FROM deliveries WHERE response_id = ?`, "response_id = ?2"},
 	} {

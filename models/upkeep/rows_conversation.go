@@ -203,6 +203,8 @@ func (c *rowCheck) unnamed() error {
 		{"groups", "id", "FALSE"},
 		{"channels", "id", "FALSE"},
 		{"group_members", "id", "FALSE"},
+		{"substitutes", "id", "FALSE"},
+		{"handovers", "id", "FALSE"},
 		{"web_sessions", "id", "FALSE"},
 		{"conversations", "id", "FALSE"},
 		{"notes", "id", "FALSE"},

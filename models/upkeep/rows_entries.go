@@ -64,6 +64,13 @@ type entryData struct {
 	Ends          string   `json:"until"`
 	Joined        string   `json:"joined"`
 	Step          int64    `json:"step"`
+	Behalf        string   `json:"on_behalf_of"`
+	ForName       string   `json:"on_behalf_name"`
+	HandOver      string   `json:"handover"`
+	To            string   `json:"to"`
+	HandOverNote  string   `json:"handover_note_digest"`
+	Substitute    string   `json:"substitute"`
+	SubstituteID  string   `json:"substitute_id"`
 	NoSubstitutes bool     `json:"no_substitutes"`
 	Gone          []string `json:"left"`
 	Group         string   `json:"group"`
@@ -125,7 +132,12 @@ var entryChecks = map[string]entryCheck{
 	"approval.escalated":   escalatedCheck,
 	"approval.routed":      routedCheck,
 
-	"approval.escalated_by_rule": steppedCheck,
+	"approval.escalated_by_rule":    steppedCheck,
+	"approval.handed_over":          handedCheck,
+	"approval.hand_over_taken_back": handedCheck,
+	"substitute.asked":              substituteCheck,
+	"substitute.accepted":           substituteCheck,
+	"substitute.removed":            substituteCheck,
 
 	"response.adopted": adoptedCheck,
 

@@ -94,6 +94,8 @@ func (c *rowCheck) vote(e *models.Entry, d *entryData, v *rowValues) {
 	a.edited()
 	a.text("waits_for", d.WaitsFor)
 	a.is("checked", tickedText(d.Ticked))
+	a.is("behalf_of", d.Behalf)
+	a.is("behalf_name", d.ForName)
 	if e.Action == "approval.voted" && d.WaitsFor == "" {
 		return
 	}

@@ -85,6 +85,7 @@ type Decision struct {
 	Approved bool            `json:"approved"`
 	Reason   string          `json:"reason"`
 	By       *Decider        `json:"by"`
+	Behalf   *Decider        `json:"onBehalfOf,omitempty" doc:"For whom they decided, where the rule does not let them approve in their own right"`
 	At       time.Time       `json:"at"`
 	Edited   bool            `json:"edited" doc:"The input released is not the one that the agent sent"`
 	Input    json.RawMessage `json:"input" doc:"The input that is released; null if none is"`

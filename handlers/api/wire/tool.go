@@ -72,6 +72,7 @@ type Invocation struct {
 	TimeoutAt        *time.Time      `json:"timeout_at" doc:"Null: no deadline"`
 	DecidedAt        *time.Time      `json:"decided_at" doc:"Null while pending"`
 	DecidedBy        *Decider        `json:"decided_by" doc:"Null: no person did"`
+	OnBehalfOf       *Decider        `json:"on_behalf_of,omitempty" doc:"For whom they decided, where the rule does not let them approve in their own right"`
 	Reason           string          `json:"reason" doc:"The decider's words, or why the policy requires approval, allows or denies"`
 	Reviewers        []string        `json:"reviewers,omitempty" doc:"While pending, who may approve or answer: people by name, groups as group:NAME, and admins"`
 	WaitingFor       string          `json:"waiting_for,omitempty" doc:"While pending, what it waits for, in a few words"`

@@ -1,0 +1,273 @@
+package store_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"countersign/models"
+	"countersign/models/storetest"
+)
+
+// substitute has somebody accepted for a person.
+func (b *bench) substitute(t *testing.T, who, substitute models.Actor) models.SubstituteID {
+	t.Helper()
+	s, err := b.AskSubstitute(t.Context(), who, who.UserID(), substitute.UserID())
+	storetest.Must(t, err)
+	storetest.Must(t, b.AcceptSubstitute(t.Context(), b.admin, s.ID))
+	return s.ID
+}
+
+func (b *bench) handsOver(t *testing.T, from models.Actor, id models.ResponseID, to models.Actor) *models.HandOver {
+	t.Helper()
+	h, err := b.HandOver(t.Context(), from, id, to.UserID(), "Please look.")
+	storetest.Must(t, err)
+	return h
+}
+
+// A request can be handed to whom the rule lets approve, and to a substitute whom an admin has
+// accepted for that person; to nobody else, and never further.
+func TestARequestIsHandedOnlyToWhomItMayBe(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	eve, zoe := storetest.Reviewer(t, b.Store, "eve@example.com"), storetest.Reviewer(t, b.Store, "zoe@example.com")
+	b.policy(t, payments(byStranger+only))
+	a := b.pay(t, 1)
+	refused := func(from, to models.Actor, code models.Code) {
+		t.Helper()
+		_, err := b.HandOver(t.Context(), from, a.ID, to.UserID(), "")
+		wantCode(t, err, code)
+	}
+	refused(b.stranger, eve, models.CodeInvalid) // nobody has accepted them
+	asked, err := b.AskSubstitute(t.Context(), b.stranger, b.stranger.UserID(), eve.UserID())
+	storetest.Must(t, err)
+	refused(b.stranger, eve, models.CodeInvalid) // asked is not accepted
+	wantCode(t, b.AcceptSubstitute(t.Context(), b.stranger, asked.ID), models.CodeForbidden)
+	storetest.Must(t, b.AcceptSubstitute(t.Context(), b.admin, asked.ID))
+	refused(b.stranger, zoe, models.CodeInvalid)
+	refused(b.stranger, b.stranger, models.CodeInvalid)
+	refused(b.stranger, b.admin, models.CodeInvalid) // the rule does not let admins approve
+	refused(b.owner, eve, models.CodeNotAReviewer)   // sees it, and may not approve it
+	refused(b.admin, eve, models.CodeNotAReviewer)
+	refused(b.agent, eve, models.CodeForbidden) // I4
+	refused(eve, zoe, models.CodeNotFound)
+
+	may, err := b.MayHandOverTo(t.Context(), b.stranger, a.ID)
+	storetest.Must(t, err)
+	if len(may) != 1 || may[0].ID != eve.UserID() {
+		t.Errorf("may be handed to %+v", may)
+	}
+	after := b.head(t)
+	h := b.handsOver(t, b.stranger, a.ID, eve)
+	b.wantActions(t, after, "approval.handed_over", "approval.routed")
+	if again := b.handsOver(t, b.stranger, a.ID, eve); again.ID != h.ID {
+		t.Error("a repeat is another hand-over")
+	}
+	if !b.asks(t, eve, a.ID) || !b.asks(t, b.stranger, a.ID) {
+		t.Error("not both have it")
+	}
+	b.substitute(t, eve, zoe)
+	refused(eve, zoe, models.CodeNotAReviewer) // never further
+
+	page, err := b.RequestPage(t.Context(), eve, a.ID, false)
+	storetest.Must(t, err)
+	if p := page.Acting; !p.MayApprove || p.OnBehalf == nil || p.OnBehalf.ID != b.stranger.UserID() || len(p.Came) != 1 || p.Came[0].HandOver.Note != "Please look." {
+		t.Errorf("%+v", p)
+	}
+	got, err := b.Decide(t.Context(), eve, a.ID, yes())
+	storetest.Must(t, err)
+	if got.Vote.BehalfOf != b.stranger.UserID() || got.Vote.BehalfName != b.stranger.Name || got.Vote.UserID != eve.UserID() {
+		t.Errorf("the vote: %+v", got.Vote)
+	}
+	data := storetest.Scalar[string](t, b.Store, `SELECT data FROM ledger WHERE action = 'approval.approved'`)
+	if !strings.Contains(data, `"on_behalf_of":"`+string(b.stranger.UserID())+`"`) {
+		t.Errorf("the ledger says %s", data)
+	}
+}
+
+// What somebody has only for others goes with the right to act for them, at once: taken back,
+// no substitute any more, the other disabled, out of the group, or no admin.
+func TestActingForOthersEndsWithItsReason(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		rule string
+		from func(*bench) models.Actor
+		ends func(*testing.T, *bench, *models.HandOver, models.SubstituteID)
+		back func(*testing.T, *bench)
+	}{
+		"taken back": {byStranger + only, nil, func(t *testing.T, b *bench, h *models.HandOver, _ models.SubstituteID) {
+			t.Helper()
+			after := b.head(t)
+			storetest.Must(t, b.TakeBackHandOver(t.Context(), b.stranger, h.ID))
+			storetest.Must(t, b.TakeBackHandOver(t.Context(), b.stranger, h.ID))
+			b.wantActions(t, after, "approval.hand_over_taken_back", "approval.routed")
+		}, nil},
+		"no substitute any more": {byStranger + only, nil, func(t *testing.T, b *bench, _ *models.HandOver, s models.SubstituteID) {
+			t.Helper()
+			after := b.head(t)
+			storetest.Must(t, b.RemoveSubstitute(t.Context(), b.stranger, s))
+			b.wantActions(t, after, "substitute.removed", "approval.routed")
+		}, nil},
+		"the other is disabled": {byStranger, nil, func(t *testing.T, b *bench, _ *models.HandOver, _ models.SubstituteID) {
+			t.Helper()
+			storetest.Must(t, storetest.Err(b.People.DisableUser(t.Context(), b.admin, b.stranger.UserID())))
+		}, func(t *testing.T, b *bench) {
+			t.Helper()
+			storetest.Must(t, b.People.EnableUser(t.Context(), b.admin, b.stranger.UserID()))
+		}},
+		"out of the group": {`,"reviewers":["group:finance","admin@example.com"]` + only, nil, func(t *testing.T, b *bench, _ *models.HandOver, _ models.SubstituteID) {
+			t.Helper()
+			b.leaves(t, "finance", b.stranger)
+		}, func(t *testing.T, b *bench) {
+			t.Helper()
+			b.joins(t, "finance", b.stranger)
+		}},
+		"no admin any more": {``, func(b *bench) models.Actor { return b.stranger }, func(t *testing.T, b *bench, _ *models.HandOver, _ models.SubstituteID) {
+			t.Helper()
+			storetest.Must(t, b.People.SetRole(t.Context(), b.admin, b.stranger.UserID(), models.RoleReviewer))
+		}, func(t *testing.T, b *bench) {
+			t.Helper()
+			storetest.Must(t, b.People.SetRole(t.Context(), b.admin, b.stranger.UserID(), models.RoleAdmin))
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			eve := storetest.Reviewer(t, b.Store, "eve@example.com")
+			b.group(t, "finance", b.stranger)
+			if tt.rule == "" {
+				storetest.Must(t, b.People.SetRole(t.Context(), b.admin, b.stranger.UserID(), models.RoleAdmin))
+				b.stranger.Admin = true
+			}
+			b.policy(t, payments(tt.rule))
+			a := b.pay(t, 1)
+			s := b.substitute(t, b.stranger, eve)
+			h := b.handsOver(t, b.stranger, a.ID, eve)
+			if !b.asks(t, eve, a.ID) {
+				t.Fatal("it was not handed over")
+			}
+			tt.ends(t, b, h, s)
+			if b.asks(t, eve, a.ID) {
+				t.Error("they still have it")
+			}
+			wantCode(t, storetest.Err(b.Decide(t.Context(), eve, a.ID, yes())), models.CodeNotFound)
+			if tt.back != nil {
+				tt.back(t, b)
+				if !b.asks(t, eve, a.ID) {
+					t.Error("they don't have it again")
+				}
+				storetest.Must(t, storetest.Err(b.Decide(t.Context(), eve, a.ID, yes())))
+			}
+		})
+	}
+}
+
+// Whether substitutes may act is frozen at the ask (I12).
+func TestARuleThatForbidsSubstitutesIsFrozenI12(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	eve := storetest.Reviewer(t, b.Store, "eve@example.com")
+	b.substitute(t, b.stranger, eve)
+	b.policy(t, payments(byStranger+only+`,"substitutes":false`))
+	strict := b.pay(t, 1)
+	b.policy(t, payments(byStranger+only))
+	lax := b.pay(t, 2)
+	b.policy(t, payments(byStranger+only+`,"substitutes":false`))
+	_, err := b.HandOver(t.Context(), b.stranger, strict.ID, eve.UserID(), "")
+	wantCode(t, err, models.CodeInvalid)
+	b.handsOver(t, b.stranger, lax.ID, eve)
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), eve, lax.ID, yes())))
+	if _, err := storetest.Tamper(t, b.Store).ExecContext(t.Context(), `UPDATE responses SET no_substitutes = FALSE WHERE id = ?`, strict.ID); err == nil {
+		t.Error("whether substitutes may act was changed beside the store")
+	}
+}
+
+// Whoever owns the agent never acts for others on what it asks.
+func TestTheOwnerNeverActsForOthers(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.substitute(t, b.stranger, b.owner)
+	b.policy(t, payments(byStranger+never))
+	a := b.pay(t, 1)
+	_, err := b.HandOver(t.Context(), b.stranger, a.ID, b.owner.UserID(), "")
+	wantCode(t, err, models.CodeInvalid)
+	wantCode(t, storetest.Err(b.Decide(t.Context(), b.owner, a.ID, yes())), models.CodeNotAReviewer)
+}
+
+// One person is one vote: an edit by a substitute needs somebody else exactly as an edit by
+// them would, whomever they act for.
+func TestAnEditForSomebodyElseNeedsOthersAsOnesOwn(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	eve, zoe := storetest.Reviewer(t, b.Store, "eve@example.com"), storetest.Reviewer(t, b.Store, "zoe@example.com")
+	b.substitute(t, b.stranger, eve)
+	b.policy(t, `{"rules":[{"name":"large","tools":["payment.send"],"when":"input.amount > 100","effect":"require","reviewers":["stranger@example.com","zoe@example.com"],"reviewers_only":true},
+ {"name":"small","tools":["payment.send"],"effect":"require","reviewers":["stranger@example.com"],"reviewers_only":true}]}`)
+	a := b.pay(t, 1)
+	b.handsOver(t, b.stranger, a.ID, eve)
+	edit := yes()
+	edit.Input = []byte(`{"amount":200}`)
+	got, err := b.Decide(t.Context(), eve, a.ID, edit)
+	storetest.Must(t, err)
+	if got.Status() != models.StatusPending || got.Vote.WaitsFor == "" || got.Vote.BehalfOf != b.stranger.UserID() {
+		t.Fatalf("%+v", got.Vote)
+	}
+	if again, err := b.Decide(t.Context(), eve, a.ID, edit); err != nil || again.Status() != models.StatusPending {
+		t.Errorf("a second time: %v, %v", again, err)
+	}
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), zoe, a.ID, edit)))
+	b.standsAs(t, a.ID, models.StatusApproved)
+}
+
+// A verdict that was given in time counts, also if its giver may not act any more before it is
+// released; taken back, it leaves their inbox.
+func TestAHeldVerdictForSomebodyElse(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	eve := storetest.Reviewer(t, b.Store, "eve@example.com")
+	sub := b.substitute(t, b.stranger, eve)
+	b.policy(t, `{"undo_seconds":{"medium":60},"rules":[{"name":"p","tools":["payment.send"],"effect":"require","timeout_minutes":60,"reviewers":["stranger@example.com"],"reviewers_only":true}]}`)
+	kept, undone := b.pay(t, 1), b.pay(t, 2)
+	for _, id := range []models.ResponseID{kept.ID, undone.ID} {
+		b.handsOver(t, b.stranger, id, eve)
+		storetest.Must(t, storetest.Err(b.Decide(t.Context(), eve, id, yes())))
+	}
+	storetest.Must(t, b.RemoveSubstitute(t.Context(), b.admin, sub))
+	storetest.Must(t, storetest.Err(b.Undo(t.Context(), eve, undone.ID)))
+	if b.asks(t, eve, undone.ID) {
+		t.Error("they still have what they took back")
+	}
+	b.clock.Step(time.Minute)
+	storetest.Must(t, storetest.Err(b.ReleaseDue(t.Context(), 10)))
+	b.standsAs(t, kept.ID, models.StatusApproved)
+	b.standsAs(t, undone.ID, models.StatusPending)
+}
+
+// Whoever writes the file beside the store can't make a substitute, a hand-over or on whose
+// behalf somebody voted, without being found.
+func TestAChangedSubstituteIsFound(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	eve, zoe := storetest.Reviewer(t, b.Store, "eve@example.com"), storetest.Reviewer(t, b.Store, "zoe@example.com")
+	b.policy(t, payments(byStranger+only))
+	a := b.pay(t, 1)
+	b.substitute(t, b.stranger, eve)
+	storetest.Must(t, storetest.Err(b.AskSubstitute(t.Context(), b.stranger, b.stranger.UserID(), zoe.UserID())))
+	b.handsOver(t, b.stranger, a.ID, eve)
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), eve, a.ID, yes())))
+	file := copyOf(t, b.Store)
+	for _, tt := range []struct{ edit, table, column string }{
+		{`UPDATE substitutes SET accepted_at = asked_at WHERE accepted_at IS NULL`, "substitutes", "accepted_at"},
+		{`INSERT INTO substitutes SELECT 'made-up', substitute_id, user_id, asked_at, asked_by, accepted_at, accepted_by, NULL FROM substitutes LIMIT 1`, "substitutes", ""},
+		{`UPDATE substitutes SET substitute_id = (SELECT id FROM users WHERE email LIKE 'admin%') WHERE accepted_at IS NOT NULL`, "substitutes", "substitute_id"},
+		{`UPDATE handovers SET to_user = from_user`, "handovers", "to_user"},
+		{`UPDATE handovers SET note = 'x'`, "handovers", "note"},
+		{`UPDATE votes SET behalf_of = ''`, "votes", "behalf_of"},
+	} {
+		found := tampered(t, file, tt.edit, true)
+		if !slices.ContainsFunc(found.Faults, func(f models.RowFault) bool { return f.Table == tt.table && f.Column == tt.column }) {
+			t.Errorf("%s: %+v", tt.edit, found.Faults)
+		}
+	}
+}

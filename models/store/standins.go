@@ -1,0 +1,374 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"gorm.io/gorm"
+
+	"countersign/models"
+	"countersign/models/db"
+	"countersign/models/events"
+	"countersign/models/ledger"
+	"countersign/models/people"
+)
+
+// Somebody has a request for somebody else where it was handed over to them. They may act if
+// the rule lets them approve in their own right, or if an admin has accepted them as a
+// substitute of that person, who may approve in their own right at that moment. So it is never
+// passed on twice. Whoever owns the agent or the conversation never acts for others.
+//
+// court judges that from what is known of people; the rows of reviewers and deciders follow
+// it (restand).
+
+// acting is who acts for whom, as the writer remembers it: without anybody, an ask and a vote
+// pay nothing.
+type acting struct {
+	accepted map[[2]models.UserID]bool // of a substitute, for whom
+	handed   bool                      // something is handed over
+}
+
+// actingTables are those of which acting consists.
+var actingTables = map[string]bool{"substitutes": true, "handovers": true}
+
+const (
+	acceptedPairs = `SELECT substitute_id, user_id FROM substitutes WHERE removed_at IS NULL AND accepted_at IS NOT NULL`
+	anyHandOver   = `SELECT count(*) FROM (SELECT 1 FROM handovers WHERE taken_back_at IS NULL LIMIT 1)`
+)
+
+func readActing(q *gorm.DB) (*acting, error) {
+	out := &acting{accepted: map[[2]models.UserID]bool{}}
+	var pairs []models.Substitute
+	if err := q.Raw(acceptedPairs).Scan(&pairs).Error; err != nil {
+		return nil, fmt.Errorf("read substitutes: %w", err)
+	}
+	for _, p := range pairs {
+		out.accepted[[2]models.UserID{p.SubstituteID, p.UserID}] = true
+	}
+	var handed int
+	if err := q.Raw(anyHandOver).Scan(&handed).Error; err != nil {
+		return nil, fmt.Errorf("look for hand-overs: %w", err)
+	}
+	out.handed = handed > 0
+	return out, nil
+}
+
+// nobody reports whether nobody has a request for somebody else.
+func (w *acting) nobody() bool { return !w.handed }
+
+// acting reads who acts for whom, unless it is known.
+func (t *tx) acting() (*acting, error) {
+	if t.s.known.acting == nil {
+		out, err := readActing(t.Gorm())
+		if err != nil {
+			return nil, err
+		}
+		t.s.known.acting = out
+	}
+	return t.s.known.acting, nil
+}
+
+// court judges who may act on requests, in a transaction or in a read.
+type court struct {
+	q   *gorm.DB
+	now time.Time
+	*acting
+}
+
+func (t *tx) court() (court, error) {
+	w, err := t.acting()
+	return court{t.Gorm(), t.Now, w}, err
+}
+
+func (s *Store) court(ctx context.Context) (court, error) {
+	q := s.db.Gorm(ctx)
+	w, err := readActing(q)
+	return court{q, s.db.Now(), w}, err
+}
+
+// standing is what counts of a person on a request.
+type standing struct {
+	models.PersonRef
+
+	Enabled, Admin bool
+	Asked          bool // the rule, an edit or a step asks them
+	Owns           bool // the agent, or the conversation
+}
+
+const standingOf = `SELECT u.id, u.name, u.email, u.disabled_at IS NULL AS enabled, u.role = 'admin' AS admin,
+ EXISTS (SELECT 1 FROM reviewers v WHERE v.user_id = u.id AND v.response_id = r.id AND NOT v.for_others) AS asked,
+ u.id IN (r.owner_id, c.owner_id, a.owner_id) AS owns
+ FROM users u, responses r JOIN conversations c ON c.id = r.conversation_id JOIN agents a ON a.id = r.agent_id WHERE u.id = ? AND r.id = ?`
+
+func (c court) standing(user models.UserID, r *models.Response) (standing, error) {
+	var out standing
+	if err := c.q.Raw(standingOf, user, r.ID).Scan(&out).Error; err != nil {
+		return out, fmt.Errorf("read what somebody may do: %w", err)
+	}
+	return out, nil
+}
+
+// mayApprove reports whether somebody may approve a request in their own right: they have it
+// as its owner, as an admin or because they are asked, and its rule lets them.
+func (c court) mayApprove(p standing, r *models.Response) (bool, error) {
+	if !p.Enabled || p.ID != r.OwnerID && !p.Admin && !p.Asked {
+		return false, nil
+	}
+	return c.allows(r.Approvers(), p.ID, r)
+}
+
+func (c court) allows(who models.Approvers, user models.UserID, r *models.Response) (bool, error) {
+	as := models.Voter{ID: user}
+	if len(who.Groups()) > 0 {
+		var err error
+		if as.Groups, err = people.GroupsIn(c.q, user); err != nil {
+			return false, err
+		}
+	}
+	return who.Allow(r.OwnerID, as), nil
+}
+
+// actsFor reports whether somebody may act on a request for somebody else.
+func (c court) actsFor(sub standing, user models.UserID, r *models.Response) (bool, error) {
+	if !sub.Enabled || sub.Owns || r.NoSubstitutes || !c.accepted[[2]models.UserID{sub.ID, user}] {
+		return false, nil
+	}
+	p, err := c.standing(user, r)
+	if err != nil {
+		return false, err
+	}
+	return c.mayApprove(p, r)
+}
+
+// came is that somebody has a request from somebody else.
+type came struct{ From, To models.UserID }
+
+const handedOver = `SELECT from_user AS "from", to_user AS "to" FROM handovers WHERE response_id = ? AND taken_back_at IS NULL ORDER BY at, id`
+
+// came are all who have a request from somebody else, if they may act on it or not.
+func (c court) came(r *models.Response) ([]came, error) {
+	var out []came
+	if c.handed {
+		if err := c.q.Raw(handedOver, r.ID).Scan(&out).Error; err != nil {
+			return nil, fmt.Errorf("read hand-overs: %w", err)
+		}
+	}
+	return out, nil
+}
+
+// behalf is for whom somebody may act on a request now; nil: for nobody.
+func (c court) behalf(sub standing, r *models.Response) (*models.PersonRef, error) {
+	all, err := c.came(r)
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range all {
+		if one.To != sub.ID {
+			continue
+		}
+		if may, err := c.actsFor(sub, one.From, r); err != nil {
+			return nil, err
+		} else if may {
+			p, err := c.standing(one.From, r)
+			return &p.PersonRef, err
+		}
+	}
+	return nil, nil //nolint:nilnil // for nobody
+}
+
+// wanted are those who have a request only for others, with for whom.
+func (c court) wanted(r *models.Response) (map[models.UserID]models.UserID, error) {
+	all, err := c.came(r)
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	out := map[models.UserID]models.UserID{}
+	for _, one := range all {
+		sub, err := c.standing(one.To, r)
+		if err != nil {
+			return nil, err
+		}
+		if _, has := out[sub.ID]; has || sub.ID == r.OwnerID || sub.Asked {
+			continue
+		}
+		may, err := c.mayApprove(sub, r)
+		if err == nil && !may {
+			may, err = c.actsFor(sub, one.From, r)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if may {
+			out[sub.ID] = one.From
+		}
+	}
+	return out, nil
+}
+
+const (
+	forOthersOf  = `SELECT user_id FROM reviewers` + db.ByReviewersForOthers + ` WHERE response_id = ? AND for_others ORDER BY user_id`
+	markForOther = `UPDATE reviewers SET for_others = TRUE WHERE user_id = ? AND response_id = ?`
+	askedNow     = `UPDATE reviewers SET for_others = FALSE WHERE user_id IN ? AND response_id = ? AND for_others`
+	// toRestand are the pending requests that somebody has for somebody else, or might have.
+	toRestand = `SELECT r.id FROM responses r` + db.ByResponsesPending + ` WHERE r.approval_status = 'pending'
+ AND (EXISTS (SELECT 1 FROM reviewers v` + db.ByReviewersForOthers + ` WHERE v.response_id = r.id AND v.for_others)
+ OR EXISTS (SELECT 1 FROM handovers h WHERE h.response_id = r.id AND h.taken_back_at IS NULL)) ORDER BY r.id`
+)
+
+// askedThemselves notes that people who may have had a request for others are asked now.
+func (t *tx) askedThemselves(id models.ResponseID, users []models.UserID) error {
+	w, err := t.acting()
+	if err != nil || w.nobody() || len(users) == 0 {
+		return err
+	}
+	if err := t.Gorm().Exec(askedNow, users, id).Error; err != nil {
+		return fmt.Errorf("note who is asked: %w", err)
+	}
+	return nil
+}
+
+// restandAll is restand of all requests to which it may matter.
+func (t *tx) restandAll(actor models.Actor) error {
+	w, err := t.acting()
+	if err != nil || w.nobody() {
+		return err
+	}
+	return t.restandEach(actor)
+}
+
+func (t *tx) restandEach(actor models.Actor) error {
+	var ids []models.ResponseID
+	if err := t.Gorm().Raw(toRestand).Scan(&ids).Error; err != nil {
+		return fmt.Errorf("look for what people have for others: %w", err)
+	}
+	for _, id := range ids {
+		a, err := t.standing(id)
+		if err != nil {
+			return err
+		}
+		if err := t.restandOne(actor, a); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// restand has a pending request be in the inboxes of those who may act on it for others now,
+// and of no others. Whose verdict holds it keeps it.
+func (t *tx) restand(actor models.Actor, a *models.Approval) error {
+	w, err := t.acting()
+	if err != nil || w.nobody() || a.Status() != models.StatusPending {
+		return err
+	}
+	return t.restandOne(actor, a)
+}
+
+func (t *tx) restandOne(actor models.Actor, a *models.Approval) error {
+	if a.PastDeadline(t.Now) {
+		return nil
+	}
+	c, err := t.court()
+	if err != nil {
+		return err
+	}
+	wanted, err := c.wanted(&a.Response)
+	if err != nil {
+		return err
+	}
+	var have, idle []models.UserID
+	if err := t.Gorm().Raw(forOthersOf, a.ID).Scan(&have).Error; err != nil {
+		return fmt.Errorf("read who has a request for others: %w", err)
+	}
+	var holds models.UserID
+	if a.HeldUntil != nil {
+		if vote, err := t.heldVote(a.ID); err != nil {
+			return err
+		} else if vote != nil {
+			holds = vote.UserID
+		}
+	}
+	for _, user := range have {
+		if _, still := wanted[user]; !still && user != holds {
+			idle = append(idle, user)
+		}
+		delete(wanted, user)
+	}
+	if err := t.unroute(actor, a, idle); err != nil {
+		return err
+	}
+	for _, user := range slices.Sorted(maps.Keys(wanted)) {
+		if err := t.routeFor(actor, a, user, wanted[user]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// routeFor puts a pending request into the inbox of somebody who acts for somebody else.
+func (t *tx) routeFor(actor models.Actor, a *models.Approval, user, from models.UserID) error {
+	if err := t.addDeciders(&a.Response, []models.UserID{user}); err != nil {
+		return err
+	}
+	if err := t.Gorm().Exec(markForOther, user, a.ID).Error; err != nil {
+		return fmt.Errorf("note for whom somebody has a request: %w", err)
+	}
+	t.Publish(events.Approval(string(a.ID)))
+	return t.record(actor, "approval.routed", ledger.SubjectOf(&a.Response, []models.UserID{user}), routedEntry{Digest: a.Digest, Joined: user, For: from})
+}
+
+// rightOf says whether a person has a request in their own right, and for whom they may act on
+// it besides; nil: for nobody.
+func (t *tx) rightOf(actor models.Actor, a *models.Approval) (own bool, behalf *models.PersonRef, err error) {
+	w, err := t.acting()
+	if err != nil || w.nobody() {
+		return true, nil, err // whoever sees it is its owner, an admin, or asked
+	}
+	c, err := t.court()
+	if err != nil {
+		return false, nil, err
+	}
+	p, err := c.standing(actor.UserID(), &a.Response)
+	if err != nil {
+		return false, nil, err
+	}
+	own = p.ID == a.OwnerID || p.Admin || p.Asked
+	if able, err := c.mayApprove(p, &a.Response); err != nil || able {
+		return own, nil, err // nobody acts for others who may do it themselves
+	}
+	behalf, err = c.behalf(p, &a.Response)
+	return own, behalf, err
+}
+
+// mayReject refuses somebody who had a request only for others, and may not act for them any
+// more. Everybody else who sees it may reject it.
+func (t *tx) mayReject(actor models.Actor, a *models.Approval, vote *models.Vote) error {
+	own, behalf, err := t.rightOf(actor, a)
+	switch {
+	case err != nil || own:
+		return err
+	case behalf == nil:
+		return notAReviewer(a.Approvers(), "You can't act on this request for others any more. ")
+	}
+	vote.BehalfOf, vote.BehalfName = behalf.ID, behalf.Name
+	return nil
+}
+
+// proposalCounts reports whether somebody who has proposed an edit may approve its request,
+// in their own right or for whom they proposed it.
+func (t *tx) proposalCounts(a *models.Approval, v *models.Vote) (bool, error) {
+	if v.BehalfOf == "" {
+		return t.allows(a.Approvers(), a.OwnerID, v.UserID)
+	}
+	c, err := t.court()
+	if err != nil {
+		return false, err
+	}
+	sub, err := c.standing(v.UserID, &a.Response)
+	if err != nil {
+		return false, err
+	}
+	return c.actsFor(sub, v.BehalfOf, &a.Response)
+}

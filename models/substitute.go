@@ -1,0 +1,70 @@
+package models
+
+import "time"
+
+// MaxHandOverNote is how many bytes a note of a hand-over may have.
+const MaxHandOverNote = 1000
+
+// Substitute is somebody who may act for a person, once an admin has accepted that.
+type Substitute struct {
+	ID           SubstituteID `gorm:"primaryKey"`
+	UserID       UserID       // for whom
+	SubstituteID UserID
+	AskedAt      time.Time
+	AskedBy      UserID // empty: the command line
+	AcceptedAt   *time.Time
+	AcceptedBy   UserID // empty: nobody has, or the command line
+	RemovedAt    *time.Time
+
+	// The names of both; read beside the row.
+	UserName       string `gorm:"->"`
+	SubstituteName string `gorm:"->"`
+}
+
+// Accepted reports whether the substitute may act.
+func (s *Substitute) Accepted() bool { return s.AcceptedAt != nil && s.RemovedAt == nil }
+
+// HandOver is a request that somebody who may approve it has handed to somebody else: both
+// have it.
+type HandOver struct {
+	ID          HandOverID `gorm:"primaryKey"`
+	ResponseID  ResponseID
+	FromUser    UserID
+	ToUser      UserID
+	Note        string
+	At          time.Time
+	TakenBackAt *time.Time
+
+	// The names of both; read beside the row.
+	FromName string `gorm:"->"`
+	ToName   string `gorm:"->"`
+}
+
+// TableName is the table's name.
+func (HandOver) TableName() string { return "handovers" }
+
+// PersonRef is somebody by id, with the name and e-mail that people know them by.
+type PersonRef struct {
+	ID    UserID
+	Name  string
+	Email string
+}
+
+// Came is from whom somebody has a request, for whom they may act on it or not.
+type Came struct {
+	From     PersonRef
+	HandOver *HandOver // by which
+}
+
+// ActingPage is what the page of a pending request says of people who act for others.
+type ActingPage struct {
+	// MayApprove says that an approval of the reader counts: in their own right, or for
+	// OnBehalf.
+	MayApprove bool
+	OnBehalf   *PersonRef // nil: for nobody
+	Came       []Came     // from whom the reader has it, whether the rule asks them too or not
+	HandOvers  []HandOver // all that stand, with their notes
+	// NextStep is when the rule asks further people, and NextTo whom; nil: it asks nobody else.
+	NextStep *Escalation
+	NextTo   Approvers
+}
