@@ -38,6 +38,8 @@ type (
 	SubstituteID string
 	// HandOverID names a HandOver.
 	HandOverID string
+	// AbsenceID names an Absence.
+	AbsenceID string
 	// GroupMemberID names a GroupMember.
 	GroupMemberID string
 )

@@ -53,7 +53,8 @@ type PersonRef struct {
 // Came is from whom somebody has a request, for whom they may act on it or not.
 type Came struct {
 	From     PersonRef
-	HandOver *HandOver // by which
+	HandOver *HandOver // by which; nil: by Absence
+	Absence  *Absence
 }
 
 // ActingPage is what the page of a pending request says of people who act for others.

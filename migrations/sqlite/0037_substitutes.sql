@@ -59,3 +59,18 @@ CREATE INDEX reviewers_for_others ON reviewers (response_id) WHERE for_others;
 -- Who voted, and for whom, if the rule does not let them approve in their own right.
 ALTER TABLE votes ADD COLUMN behalf_of TEXT NOT NULL DEFAULT '';
 ALTER TABLE votes ADD COLUMN behalf_name TEXT NOT NULL DEFAULT '';
+
+-- Who is away, and who acts for them meanwhile.
+CREATE TABLE absences (
+  id            TEXT PRIMARY KEY,
+  user_id       TEXT NOT NULL REFERENCES users (id),
+  from_at       DATETIME NOT NULL,
+  until_at      DATETIME NOT NULL,
+  substitute_id TEXT NOT NULL, -- empty: nobody
+  created_at    DATETIME NOT NULL,
+  created_by    TEXT NOT NULL, -- empty: the command line
+  began_at      DATETIME, -- when what waited went to the substitute
+  ended_at      DATETIME,
+  CHECK (from_at < until_at AND user_id <> substitute_id)
+) WITHOUT ROWID;
+CREATE UNIQUE INDEX absences_open ON absences (user_id) WHERE ended_at IS NULL;

@@ -29,6 +29,7 @@ const (
 	ByNoticesDue                   = by + "notices_due"
 	ByNotifiedWaiting              = by + "notified_waiting"
 	ByOutsideApprovalsLinked       = by + "outside_approvals_linked"
+	ByAbsencesOpen                 = by + "absences_open"
 	ByEscalationsDue               = by + "escalations_due"
 	ByOutsideApprovalsWaiting      = by + "outside_approvals_waiting"
 	ByOutsideApprovalsWanted       = by + "outside_approvals_wanted"

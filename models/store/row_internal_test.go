@@ -54,6 +54,7 @@ var rowModels = map[string][]any{
 	"seen":                  {&models.SeenRequest{}},
 	"escalations":           {&models.Escalation{}},
 	"substitutes":           {&models.Substitute{}},
+	"absences":              {&models.Absence{}},
 	"handovers":             {&models.HandOver{}},
 	"told_headlines":        {&models.ToldHeadline{}},
 }

@@ -16,8 +16,8 @@ import (
 	"countersign/models/people"
 )
 
-// Somebody has a request for somebody else where it was handed over to them. They may act if
-// the rule lets them approve in their own right, or if an admin has accepted them as a
+// Somebody has a request for somebody else where it was handed over to them, or while that
+// person, to whom it is routed, is away and has named them. They may act if the rule lets them approve in their own right, or if an admin has accepted them as a
 // substitute of that person, who may approve in their own right at that moment. So it is never
 // passed on twice. Whoever owns the agent or the conversation never acts for others.
 //
@@ -29,10 +29,11 @@ import (
 type acting struct {
 	accepted map[[2]models.UserID]bool // of a substitute, for whom
 	handed   bool                      // something is handed over
+	absences []models.Absence          // with a substitute, that run or are planned
 }
 
 // actingTables are those of which acting consists.
-var actingTables = map[string]bool{"substitutes": true, "handovers": true}
+var actingTables = map[string]bool{"substitutes": true, "handovers": true, "absences": true}
 
 const (
 	acceptedPairs = `SELECT substitute_id, user_id FROM substitutes WHERE removed_at IS NULL AND accepted_at IS NOT NULL`
@@ -53,11 +54,15 @@ func readActing(q *gorm.DB) (*acting, error) {
 		return nil, fmt.Errorf("look for hand-overs: %w", err)
 	}
 	out.handed = handed > 0
+	if err := q.Raw(openAbsences).Scan(&out.absences).Error; err != nil {
+		return nil, fmt.Errorf("read absences: %w", err)
+	}
+	out.absences = slices.DeleteFunc(out.absences, func(a models.Absence) bool { return a.SubstituteID == "" })
 	return out, nil
 }
 
 // nobody reports whether nobody has a request for somebody else.
-func (w *acting) nobody() bool { return !w.handed }
+func (w *acting) nobody() bool { return !w.handed && len(w.absences) == 0 }
 
 // acting reads who acts for whom, unless it is known.
 func (t *tx) acting() (*acting, error) {
@@ -144,7 +149,10 @@ func (c court) actsFor(sub standing, user models.UserID, r *models.Response) (bo
 }
 
 // came is that somebody has a request from somebody else.
-type came struct{ From, To models.UserID }
+type came struct {
+	From, To models.UserID
+	Absence  *models.Absence `gorm:"-"` // nil: by a hand-over
+}
 
 const handedOver = `SELECT from_user AS "from", to_user AS "to" FROM handovers WHERE response_id = ? AND taken_back_at IS NULL ORDER BY at, id`
 
@@ -154,6 +162,23 @@ func (c court) came(r *models.Response) ([]came, error) {
 	if c.handed {
 		if err := c.q.Raw(handedOver, r.ID).Scan(&out).Error; err != nil {
 			return nil, fmt.Errorf("read hand-overs: %w", err)
+		}
+	}
+	for i := range c.absences {
+		a := &c.absences[i]
+		if !a.Runs(c.now) {
+			continue
+		}
+		away := a.UserID == r.OwnerID
+		if !away {
+			p, err := c.standing(a.UserID, r)
+			if err != nil {
+				return nil, err
+			}
+			away = p.Asked
+		}
+		if away {
+			out = append(out, came{a.UserID, a.SubstituteID, a})
 		}
 	}
 	return out, nil
@@ -215,7 +240,9 @@ const (
 	// toRestand are the pending requests that somebody has for somebody else, or might have.
 	toRestand = `SELECT r.id FROM responses r` + db.ByResponsesPending + ` WHERE r.approval_status = 'pending'
  AND (EXISTS (SELECT 1 FROM reviewers v` + db.ByReviewersForOthers + ` WHERE v.response_id = r.id AND v.for_others)
- OR EXISTS (SELECT 1 FROM handovers h WHERE h.response_id = r.id AND h.taken_back_at IS NULL)) ORDER BY r.id`
+ OR EXISTS (SELECT 1 FROM handovers h WHERE h.response_id = r.id AND h.taken_back_at IS NULL)
+ OR EXISTS (SELECT 1 FROM absences x` + db.ByAbsencesOpen + ` JOIN deciders d ON d.user_id = x.user_id AND d.deadline = r.approval_timeout_at AND d.response_id = r.id
+  WHERE x.ended_at IS NULL AND x.substitute_id <> '')) ORDER BY r.id`
 )
 
 // askedThemselves notes that people who may have had a request for others are asked now.

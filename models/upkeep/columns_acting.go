@@ -1,7 +1,30 @@
 package upkeep
 
-// actingColumns are those of the tables that say who acts for others, and who is asked later.
+// actingColumns are those of the tables that say who is asked, now or later, and who acts for others.
 var actingColumns = map[string]map[string]column{
+	"reviewers": {
+		"user_id":     {byEntry, keptID},
+		"response_id": {byEntry, keptID},
+		"tool_use_id": {shortcut, keptID},
+		"settled_at":  {proof: shortcut},
+		"for_others":  {proof: shortcut},
+	},
+	"deciders": {
+		"user_id":     {byDeriv, keptID},
+		"deadline":    {proof: byDeriv},
+		"response_id": {byDeriv, keptID},
+	},
+	"absences": {
+		"id":            {byEntry, keptID},
+		"user_id":       {byEntry, keptID},
+		"from_at":       {proof: byEntry},
+		"until_at":      {proof: byEntry},
+		"substitute_id": {byEntry, keptID},
+		"created_at":    {proof: byEntry},
+		"created_by":    {byEntry, keptID},
+		"began_at":      {proof: byEntry},
+		"ended_at":      {proof: byEntry},
+	},
 	"substitutes": {
 		"id":            {byEntry, keptID},
 		"user_id":       {byEntry, keptID},

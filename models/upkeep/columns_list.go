@@ -366,18 +366,9 @@ var columns = map[string]map[string]column{
 		"response_id": {byEntry, keptID},
 		"energy":      {proof: byEntry},
 	},
-	"reviewers": {
-		"user_id":     {byEntry, keptID},
-		"response_id": {byEntry, keptID},
-		"tool_use_id": {shortcut, keptID},
-		"settled_at":  {proof: shortcut},
-		"for_others":  {proof: shortcut},
-	},
-	"deciders": {
-		"user_id":     {byDeriv, keptID},
-		"deadline":    {proof: byDeriv},
-		"response_id": {byDeriv, keptID},
-	},
+	"reviewers": actingColumns["reviewers"],
+	"deciders":  actingColumns["deciders"],
+	"absences":  actingColumns["absences"],
 	"ledger_readers": {
 		"reader_id": {byDeriv, keptID},
 		"seq":       {proof: byDeriv},

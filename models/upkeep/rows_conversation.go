@@ -204,6 +204,7 @@ func (c *rowCheck) unnamed() error {
 		{"channels", "id", "FALSE"},
 		{"group_members", "id", "FALSE"},
 		{"substitutes", "id", "FALSE"},
+		{"absences", "id", "FALSE"},
 		{"handovers", "id", "FALSE"},
 		{"web_sessions", "id", "FALSE"},
 		{"conversations", "id", "FALSE"},

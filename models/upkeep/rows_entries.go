@@ -70,6 +70,9 @@ type entryData struct {
 	To            string   `json:"to"`
 	HandOverNote  string   `json:"handover_note_digest"`
 	Substitute    string   `json:"substitute"`
+	Absence       string   `json:"absence"`
+	FromAt        string   `json:"from_at"`
+	UntilAt       string   `json:"until_at"`
 	SubstituteID  string   `json:"substitute_id"`
 	NoSubstitutes bool     `json:"no_substitutes"`
 	Gone          []string `json:"left"`
@@ -135,6 +138,9 @@ var entryChecks = map[string]entryCheck{
 	"approval.escalated_by_rule":    steppedCheck,
 	"approval.handed_over":          handedCheck,
 	"approval.hand_over_taken_back": handedCheck,
+	"absence.planned":               absenceCheck,
+	"absence.begun":                 absenceCheck,
+	"absence.ended":                 absenceCheck,
 	"substitute.asked":              substituteCheck,
 	"substitute.accepted":           substituteCheck,
 	"substitute.removed":            substituteCheck,

@@ -51,3 +51,32 @@ func substituteCheck(c *rowCheck, e *models.Entry, d *entryData, _ *entryRows) e
 	}
 	return nil
 }
+
+// absenceCheck compares an absence with an entry that planned, began or ended it.
+func absenceCheck(c *rowCheck, e *models.Entry, d *entryData, _ *entryRows) error {
+	makes := e.Action == "absence.planned"
+	a, err := c.createdRow(e, "absences", d.Absence, makes)
+	if a == nil || err != nil {
+		return err
+	}
+	switch e.Action {
+	case "absence.planned":
+		by := ""
+		if e.ActorKind == models.ActorUser {
+			by = e.ActorID
+		}
+		a.is("user_id", d.UserID)
+		a.is("from_at", fileTime(d.FromAt))
+		a.is("until_at", fileTime(d.UntilAt))
+		a.is("substitute_id", d.SubstituteID)
+		a.is("created_at", fileTime(e.At))
+		a.is("created_by", by)
+		a.is("began_at", null)
+		a.is("ended_at", null)
+	case "absence.begun":
+		a.is("began_at", fileTime(e.At))
+	case "absence.ended":
+		a.is("ended_at", fileTime(e.At))
+	}
+	return nil
+}

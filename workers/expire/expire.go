@@ -1,5 +1,5 @@
 // Package expire writes down what silence has settled: deadlines that have passed, undo
-// windows that are over, switches of the policy that have ended, whom rules ask later, and what is left of stopped
+// windows that are over, switches of the policy that have ended, whom rules ask later, who is away, and what is left of stopped
 // agents. Deadlines hold without it (I3): it only makes the stored state say what every
 // reader already sees, and tells those who wait.
 package expire
@@ -49,7 +49,11 @@ func Once(ctx context.Context, s *store.Store) (time.Duration, error) {
 	if unasked != nil {
 		unasked = fmt.Errorf("ask further people: %w", unasked)
 	}
-	return min(expires, releases, ends, steps), errors.Join(err, failed, unended, unasked)
+	away, stays := all(ctx, s, s.NextAbsence, func(ctx context.Context, _ int) (int, error) { return s.TakeAbsences(ctx) })
+	if stays != nil {
+		stays = fmt.Errorf("begin and end absences: %w", stays)
+	}
+	return min(expires, releases, ends, steps, away), errors.Join(err, failed, unended, unasked, stays)
 }
 
 // all does what is due, batch by batch, and says how long there is nothing more.
