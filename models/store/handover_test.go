@@ -192,7 +192,9 @@ func TestTheOwnerNeverActsForOthers(t *testing.T) {
 	a := b.pay(t, 1)
 	_, err := b.HandOver(t.Context(), b.stranger, a.ID, b.owner.UserID(), "")
 	wantCode(t, err, models.CodeInvalid)
+	b.away(t, b.stranger, b.owner)
 	wantCode(t, storetest.Err(b.Decide(t.Context(), b.owner, a.ID, yes())), models.CodeNotAReviewer)
+	wantCode(t, storetest.Err(b.Decide(t.Context(), b.owner, b.pay(t, 2).ID, yes())), models.CodeNotAReviewer)
 }
 
 // One person is one vote: an edit by a substitute needs somebody else exactly as an edit by

@@ -169,15 +169,11 @@ func (c court) came(r *models.Response) ([]came, error) {
 		if !a.Runs(c.now) {
 			continue
 		}
-		away := a.UserID == r.OwnerID
-		if !away {
-			p, err := c.standing(a.UserID, r)
-			if err != nil {
-				return nil, err
-			}
-			away = p.Asked
+		p, err := c.standing(a.UserID, r)
+		if err != nil {
+			return nil, err
 		}
-		if away {
+		if p.Enabled && (p.ID == r.OwnerID || p.Asked) { // nothing goes to whoever is disabled
 			out = append(out, came{a.UserID, a.SubstituteID, a})
 		}
 	}
