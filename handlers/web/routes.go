@@ -42,6 +42,7 @@ func (s *Site) table() []route {
 		{get, static.Prefix + "*", anyone, serveStatic},
 		{get, views.WorkerURL(), anyone, serveWorker},
 		{get, views.OfflineURL(), anyone, showOffline},
+		{get, "/docs/webhooks", anyone, s.webhookGuide},
 		{get, "/setup", anyone, s.showSetup},
 		{post, "/setup", anyone, s.setup},
 		{get, "/signin", anyone, s.showSignIn},
