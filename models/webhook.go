@@ -166,7 +166,7 @@ var eventTypes = []EventType{
 	{"approval.approved", "A request was approved, or a question answered."},
 	{"approval.asked_back", "A reviewer asked the agent about a request, which waits for the answer."},
 	{"approval.cancelled", "A request was cancelled."},
-	{"approval.escalated", "A request was passed on to its reviewers."},
+	{"approval.escalated", "An agent asked for more attention to its request."},
 	{"approval.expired", "Nobody decided a request in time."},
 	{"approval.extended", "The deadline of a request was moved."},
 	{"approval.let_through", "A call was allowed without a person."},
