@@ -67,5 +67,6 @@ const (
 	ByVotesEdited                  = by + "votes_edited"
 	ByVotesWaiting                 = by + "votes_waiting"
 	ByWebSessionsUser              = by + "web_sessions_user"
+	ByWebhooksInUse                = by + "webhooks_in_use"
 	ByWithdrawalsResponse          = by + "withdrawals_response"
 )

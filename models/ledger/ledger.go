@@ -67,6 +67,9 @@ func (l *Ledger) headNow(t *db.Tx) (models.Head, error) {
 	return l.head, nil
 }
 
+// HeadIn is the head within a transaction: all that it has appended is counted.
+func (l *Ledger) HeadIn(t *db.Tx) (models.Head, error) { return l.headNow(t) }
+
 // Subject is what a ledger entry is about.
 type Subject struct {
 	Owner        models.UserID

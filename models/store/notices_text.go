@@ -38,6 +38,8 @@ func (t *tx) writeNotice(g *models.Sending, secret *models.ChannelSecret) (bool,
 		}
 		n.Channel = labels[0]
 		return true, nil
+	case models.NoticeWebhookPaused:
+		return t.writePaused(n, models.WebhookID(g.Send.About))
 	case models.NoticeTest:
 	}
 	return false, nil
