@@ -20,18 +20,7 @@ func WebhookURL(id models.WebhookID) string { return WebhooksURL() + "/" + url.P
 // whether to send again.
 func WebhookActURL(id models.WebhookID, act string) string { return WebhookURL(id) + "/" + act }
 
-// WebhookPageURL shows an endpoint with further blocked streams, or further events that were
-// skipped.
-func WebhookPageURL(id models.WebhookID, blocks, skips string) string {
-	q := url.Values{}
-	if blocks != "" {
-		q.Set("blocks", blocks)
-	}
-	if skips != "" {
-		q.Set("skips", skips)
-	}
-	if len(q) == 0 {
-		return WebhookURL(id)
-	}
-	return WebhookURL(id) + "?" + q.Encode()
+// WebhookSkipsURL shows an endpoint with the events that were skipped before the one with a key.
+func WebhookSkipsURL(id models.WebhookID, after string) string {
+	return with(WebhookURL(id), "skips", after) + "#skips"
 }

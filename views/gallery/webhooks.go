@@ -74,7 +74,7 @@ func webhooksStates() []State {
 		form("no-hosts", "No host is allowed yet", pages.WebhookFormInput{Form: pages.WebhookForm{All: true}}),
 		form("refused", "What was typed stays, but for the address", pages.WebhookFormInput{Hosts: 1, Form: pages.WebhookForm{
 			Name: "Ledger <copy>", Types: []string{"token.added"}, Inputs: true,
-			Errors: map[string]string{"name": "is taken by another endpoint", "url": "must be on an allowed host", "types": "must be at least one kind, or all"},
+			Errors: map[string]string{"name": "is taken by another webhook", "url": "must be on an allowed host", "types": "must be at least one kind, or all"},
 		}}),
 		form("change", "The form of one that there is", pages.WebhookFormInput{
 			ID: WebhookStates()[1].ID, Label: "https://hooks.example.com", Form: pages.WebhookForm{Name: "Deploys", Types: []string{"approval.approved", "token.added", "token.revoked"}},
@@ -106,7 +106,7 @@ func webhookStates() []State {
 	return []State{
 		page(Usual, "One that is well", pages.WebhookInput{Webhook: all[0], Answers: answers[:1]}),
 		page("blocked", "Conversations wait, and some events were skipped", pages.WebhookInput{
-			Webhook: all[1], Answers: answers, Blocks: blocks, Skips: skips, MoreURLs: pages.WebhookMore{Blocks: "/system/webhooks/x?blocks=2", Skips: "/system/webhooks/x?skips=2"},
+			Webhook: all[1], Answers: answers, Blocks: blocks, Skips: skips, MoreSkips: "/system/webhooks/x?skips=2#skips",
 		}),
 		page("failing", "Paused after 24 hours of refusals", pages.WebhookInput{Webhook: all[4], Answers: answers[1:], Blocks: blocks}),
 		page("paused", "Paused by an admin", pages.WebhookInput{Webhook: all[3]}),

@@ -11,20 +11,17 @@ import (
 
 // WebhookInput is what the page of one endpoint is made of.
 type WebhookInput struct {
-	Webhook  models.WebhookState
-	Answers  []models.WebhookAnswer // newest first
-	Blocks   []models.WebhookBlock
-	Skips    []models.WebhookSkip // newest first
-	MoreURLs WebhookMore
+	Webhook   models.WebhookState
+	Answers   []models.WebhookAnswer // newest first
+	Blocks    []models.WebhookBlock
+	Skips     []models.WebhookSkip // newest first
+	MoreSkips string               // where the rest of the skips is; empty: there is none
 
 	Secret  string                // a new one, to be shown once
 	Tried   *models.WebhookAnswer // what came of a test
 	Skip    SkipForm              // that was refused
 	Problem string                // why what was asked for was not done
 }
-
-// WebhookMore is where the rest of the lists is; empty: there is no more.
-type WebhookMore struct{ Blocks, Skips string }
 
 // SkipForm is the form that gives up an event, as it was sent.
 type SkipForm struct {
@@ -51,7 +48,7 @@ type WebhookView struct {
 	Answers     []WebhookAnswerRow
 	Blocks      []WebhookBlockRow
 	Skips       []WebhookSkipRow
-	More        WebhookMore
+	MoreSkips   string
 	Secret      string
 	Tried       *WebhookAnswerRow
 	Problem     string
@@ -94,7 +91,7 @@ func NewWebhookPage(in WebhookInput, now time.Time) WebhookView {
 	v := WebhookView{
 		ID: w.ID, Name: w.Name, Label: w.Label, Paused: w.PausedAt != nil, PausedAt: views.AgoOf(w.PausedAt, now),
 		Backlog: webhookBacklog(w, now), Accepted: views.AgoOf(w.LastAcceptedAt, now), Inputs: w.Inputs, Owner: w.Owner, Created: views.Ago(w.CreatedAt, now),
-		More: in.MoreURLs, Secret: in.Secret, Problem: in.Problem,
+		MoreSkips: in.MoreSkips, Secret: in.Secret, Problem: in.Problem,
 		TestURL: at("test"), SwitchURL: at("pause"), SwitchLabel: "Pause", RetryURL: at("retry"), SkipURL: at("skip"),
 		ChangeURL: at("change"), ReplayURL: at("replay"), RotateURL: at("rotate"), RetireURL: at("retire"), RemoveURL: at("remove"),
 	}

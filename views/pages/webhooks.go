@@ -74,7 +74,7 @@ func webhookBacklog(w *models.WebhookState, now time.Time) WebhookBacklog {
 	if w.OldestAt == nil {
 		return WebhookBacklog{}
 	}
-	text := strconv.FormatInt(w.Behind, 10) + " entries behind"
+	text := views.Number(w.Behind) + " entries behind"
 	switch {
 	case w.Behind == 1:
 		text = "1 entry behind"
