@@ -69,7 +69,7 @@ func (s *NotificationSettings) Check() error {
 		}
 	}
 	if (s.QuietFrom == "") != (s.QuietTo == "") {
-		faults["quiet_to"] = "must be set together with quiet_from, or neither"
+		faults["quiet_to"] = "must be set together with “Quiet from”, or left empty like it"
 	} else if s.QuietFrom != "" && s.QuietFrom == s.QuietTo {
 		faults["quiet_to"] = "must not be the time at which quiet hours begin"
 	}

@@ -29,7 +29,7 @@ func notificationsStates() []State {
 	wrong.Digest, wrong.From, wrong.Until, wrong.Zone = "half past seven", "22:00", "", "Vienna"
 	wrong.Moments[models.RiskHigh] = pages.MomentsForm{AtOnce: true, Unseen: "soon"}
 	wrong.Errors = map[string]string{
-		"digest_at": "must be a time of day such as 07:30", "quiet_to": "must be set together with quiet_from, or neither", "zone": "must be a time zone such as Europe/Vienna",
+		"digest_at": "must be a time of day such as 07:30", "quiet_to": "must be set together with “Quiet from”, or left empty like it", "zone": "must be a time zone such as Europe/Vienna",
 		"unseen_minutes_high": "must be from 1 to 1440, or empty",
 	}
 	tried := func(result models.SendResult, admin bool) pages.NotificationsInput {

@@ -1,6 +1,7 @@
 package pages_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -156,7 +157,7 @@ func TestSystemInWords(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, facts[name], want)
 		}
 	}
-	if v.Oldest.URL == "" || v.Oldest.Left.Text != "1:00 left" || len(v.Health) != 4 {
+	if v.Oldest.URL == "" || v.Oldest.Left.Text != "1:00 left" || len(v.Health) != 5 {
 		t.Errorf("%+v %+v", v.Oldest, v.Health)
 	}
 	if empty := pages.NewSystem(pages.SystemInput{Started: now}, now); empty.Oldest != nil {
@@ -186,8 +187,8 @@ func TestUpstreamsInWords(t *testing.T) {
 	}
 	for words, in := range map[string][]models.UpstreamState{"ok": gallery.UpstreamStates()[:1], "look": gallery.UpstreamStates()[:2], "not ok": gallery.UpstreamStates()} {
 		health := pages.NewSystem(pages.SystemInput{Upstreams: in}, now).Health
-		if last := health[len(health)-1]; last.Name != "Upstreams" || last.Word.Text != words {
-			t.Errorf("%+v, want %s", last, words)
+		if i := slices.IndexFunc(health, func(h pages.Health) bool { return h.Name == "Upstreams" }); i < 0 || health[i].Word.Text != words {
+			t.Errorf("%+v, want %s", health, words)
 		}
 	}
 }
