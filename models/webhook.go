@@ -42,8 +42,10 @@ type Webhook struct {
 	Name    string
 	Label   string   // scheme and host of its address: never a path, which may be a secret
 	OwnerID UserID   // who added it, and is told when it is paused; empty: the command line
-	Types   []string `gorm:"serializer:json"` // of events that it gets; none: all
-	Inputs  bool     // it gets inputs of requests too
+	Types   []string `gorm:"-"` // of events that it gets; none: all
+	// TypesJSON is how Types are stored; use Types.
+	TypesJSON string `gorm:"column:types"`
+	Inputs    bool   // it gets inputs of requests too
 	// Cursor is the number of an entry: all that it gets up to there was accepted, was skipped,
 	// or is of a stream that is blocked.
 	Cursor    int64

@@ -202,6 +202,7 @@ func (c *rowCheck) unnamed() error {
 		{"invites", "id", "FALSE"},
 		{"groups", "id", "FALSE"},
 		{"channels", "id", "FALSE"},
+		{"webhooks", "id", "FALSE"},
 		{"group_members", "id", "FALSE"},
 		{"web_sessions", "id", "FALSE"},
 		{"conversations", "id", "FALSE"},

@@ -67,6 +67,10 @@ type entryData struct {
 	Group         string   `json:"group"`
 	Member        string   `json:"member"`
 	Channel       string   `json:"channel"`
+	Webhook       string   `json:"webhook"`
+	Types         []string `json:"types"`
+	Inputs        bool     `json:"inputs"`
+	Why           string   `json:"why"`
 	Label         *string  `json:"label_digest"`
 	Target        string   `json:"target_digest"`
 
@@ -146,6 +150,13 @@ var entryChecks = map[string]entryCheck{
 	"channel.verified":      channelCheck,
 	"channel.disabled":      channelCheck,
 	"channel.removed":       channelCheck,
+	"webhook.added":         webhookCheck,
+	"webhook.changed":       webhookCheck,
+	"webhook.key_rotated":   webhookCheck,
+	"webhook.key_retired":   webhookCheck,
+	"webhook.paused":        webhookCheck,
+	"webhook.resumed":       webhookCheck,
+	"webhook.removed":       webhookCheck,
 	"group.added":           groupCheck,
 	"group.described":       groupCheck,
 	"group.removed":         groupCheck,

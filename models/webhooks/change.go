@@ -70,9 +70,9 @@ func typesOf(types []string) (string, error) {
 
 // roomFor refuses one too many, and a name that is taken.
 func (t *tx) roomFor(h *models.Webhook) error {
-	var all []models.Webhook
-	if err := t.Gorm().Raw(inUse).Scan(&all).Error; err != nil {
-		return fmt.Errorf("list webhooks: %w", err)
+	all, err := inUseIn(t.Gorm())
+	if err != nil {
+		return err
 	}
 	for _, other := range all {
 		if other.Name == h.Name && other.ID != h.ID {

@@ -33,9 +33,9 @@ func (w *Webhooks) List(ctx context.Context, actor models.Actor) (out []models.W
 func (w *Webhooks) States(ctx context.Context) (out []models.WebhookState, err error) {
 	err = w.db.Snapshot(ctx, func(ctx context.Context) error {
 		out = nil
-		var all []models.Webhook
-		if err := w.db.Gorm(ctx).Raw(inUse).Scan(&all).Error; err != nil {
-			return fmt.Errorf("list webhooks: %w", err)
+		all, err := inUseIn(w.db.Gorm(ctx))
+		if err != nil {
+			return err
 		}
 		for i := range all {
 			s, err := w.state(ctx, &all[i])

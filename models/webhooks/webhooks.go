@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/go-json-experiment/json"
 	"gorm.io/gorm"
 
 	"countersign/models"
@@ -96,7 +97,27 @@ func webhook(pool *gorm.DB, id models.WebhookID) (*models.Webhook, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read webhook: %w", err)
 	}
-	return &h, nil
+	return &h, readTypes(&h)
+}
+
+// inUseIn are all endpoints, by name.
+func inUseIn(pool *gorm.DB) (all []models.Webhook, err error) {
+	if err := pool.Raw(inUse).Scan(&all).Error; err != nil {
+		return nil, fmt.Errorf("list webhooks: %w", err)
+	}
+	for i := range all {
+		if err := readTypes(&all[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+func readTypes(h *models.Webhook) error {
+	if err := json.Unmarshal([]byte(h.TypesJSON), &h.Types); err != nil {
+		return fmt.Errorf("read types of webhook %s: %w", h.ID, err)
+	}
+	return nil
 }
 
 // change runs a change of one endpoint for an admin.

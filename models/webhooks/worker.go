@@ -38,9 +38,9 @@ func (w *Webhooks) Endpoints(ctx context.Context) (out []*Endpoint, err error) {
 	err = w.db.Snapshot(ctx, func(ctx context.Context) error {
 		out = nil
 		g := w.db.Gorm(ctx)
-		var all []models.Webhook
-		if err := g.Raw(inUse).Scan(&all).Error; err != nil {
-			return fmt.Errorf("read webhooks: %w", err)
+		all, err := inUseIn(g)
+		if err != nil {
+			return err
 		}
 		for _, h := range all {
 			if h.PausedAt != nil {
