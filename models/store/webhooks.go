@@ -78,3 +78,26 @@ func (t *tx) writePaused(n *models.Notice, id models.WebhookID) (bool, error) {
 	n.Webhook, n.WebhookHost, n.Class = rows[0].Name, rows[0].Label, rows[0].PausedClass
 	return true, nil
 }
+
+// RequestOfEvent is a request as it holds now, for who sends events about it; nil: there is
+// none. It judges no rights.
+func (s *Store) RequestOfEvent(ctx context.Context, id models.ResponseID) (*models.Approval, error) {
+	now := s.db.Now()
+	a, err := s.readApproval(context.WithoutCancel(ctx), id)
+	if models.ErrorCode(err) == models.CodeNotFound {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	if err != nil {
+		return nil, err
+	}
+	return at(a, now), nil
+}
+
+// NameOf is the name of a person, for who sends events about them; empty: there is none.
+func (s *Store) NameOf(ctx context.Context, id models.UserID) (string, error) {
+	var names []string
+	if err := s.db.Gorm(ctx).Raw(`SELECT name FROM users WHERE id = ?`, id).Scan(&names).Error; err != nil || len(names) == 0 {
+		return "", err
+	}
+	return names[0], nil
+}
