@@ -14,9 +14,7 @@ import (
 func (w *world) allowSink(s *sink) {
 	w.tb.Helper()
 	admin := w.signedIn(adminEmail)
-	form := admin.get("/system/notifications").is(http.StatusOK).form("form:has(#allow-host)", "")
-	form.Set("host", s.Listener.Addr().String())
-	admin.post("/system/notifications/hosts", form).redirects("/system/notifications")
+	admin.allowHost(s.Listener.Addr().String())
 	admin.get("/system/notifications").says("main", s.Listener.Addr().String())
 }
 

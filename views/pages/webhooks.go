@@ -79,7 +79,7 @@ func webhookBacklog(w *models.WebhookState, now time.Time) WebhookBacklog {
 	case w.Behind == 1:
 		text = "1 entry behind"
 	case w.Behind <= 0: // only what is blocked
-		text = "waiting"
+		text = "what was refused"
 	}
 	return WebhookBacklog{Count: text, Oldest: views.Ago(*w.OldestAt, now)}
 }
