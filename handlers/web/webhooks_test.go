@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -20,9 +21,7 @@ func (p *person) endpoint(name, address string, more url.Values) (path, secret s
 	form := p.get(webhooksPath+"/new").is(http.StatusOK).form("#webhook-form", "")
 	form.Set("name", name)
 	form.Set("url", address)
-	for field, values := range more {
-		form[field] = values
-	}
+	maps.Copy(form, more)
 	added := p.post(webhooksPath, form).is(http.StatusOK)
 	test := added.doc.Find("form:has(#test-webhook)").AttrOr("action", "")
 	secret = added.text("#webhook-secret")
@@ -42,7 +41,7 @@ func TestAnEndpointIsAddedChangedPausedAndRemoved(t *testing.T) {
 	const address = "https://hooks.example.com/s3cret-path?key=s3cret-key"
 	path, secret := p.endpoint("Ledger copy", address, nil)
 
-	page := p.get(path).is(http.StatusOK).says("h1", "Ledger copy").says(".sheet-head", "https://hooks.example.com").says("#webhook-state", "active", "all", "not sent", "admin")
+	p.get(path).is(http.StatusOK).says("h1", "Ledger copy").says(".sheet-head", "https://hooks.example.com").says("#webhook-state", "active", "all", "not sent", "admin")
 	for _, at := range []string{path, webhooksPath, path + "/change", path + "/replay"} {
 		if got := p.get(at).is(http.StatusOK); strings.Contains(got.body, secret) || strings.Contains(got.body, "s3cret") {
 			t.Errorf("%s shows a secret", at)
@@ -58,14 +57,14 @@ func TestAnEndpointIsAddedChangedPausedAndRemoved(t *testing.T) {
 	change.Set("inputs", "true")
 	change.Set("name", "Approvals")
 	p.post(path, change).redirects(path)
-	page = p.get(path).is(http.StatusOK).says(".flash", "Saved").says("h1", "Approvals").says("#webhook-state", "approval.approved", "token.*", "sent too")
+	p.get(path).is(http.StatusOK).says(".flash", "Saved").says("h1", "Approvals").says("#webhook-state", "approval.approved", "token.*", "sent too")
 	again := p.get(path+"/change").is(http.StatusOK).form("#webhook-form", "")
 	if got := fmt.Sprint(again["types"], again["families"], again["events"], again["inputs"]); got != "[approval.approved] [token] [chosen] [true]" {
 		t.Errorf("the form holds %s", got)
 	}
 
 	p.post(path+"/pause", nil).redirects(path)
-	page = p.get(path).says(".flash", "Paused").says("#webhook-state", "paused", "by admin@example.com")
+	page := p.get(path).says(".flash", "Paused").says("#webhook-state", "paused", "by admin@example.com")
 	p.get(webhooksPath).says("tbody", "Approvals", "paused")
 	p.post(path+"/retry", nil).is(http.StatusConflict).says(".flash", "resume it first")
 	if page.doc.Find("#switch-webhook").Text() != "Resume" {
