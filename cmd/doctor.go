@@ -120,6 +120,7 @@ func (d *doctor) examine(ctx context.Context) []diagnosis {
 		{"retention", true, d.retention},
 		{"who can decide", true, d.deciders},
 		{"upstreams", true, d.upstreams},
+		{"webhooks", true, d.webhooks},
 	} {
 		f := diagnosis{Result: checkSkipped, Text: "needs the database"}
 		if !check.data || d.folder != nil {

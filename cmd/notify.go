@@ -36,11 +36,7 @@ const mostOfHeadline = 120
 func newNotifier(cfg Config, public *url.URL, s *store.Store, log *slog.Logger) (*notify.Notifier, web.Notify, error) {
 	sender, keys, err := newSender(cfg, public, func(ctx context.Context) (outward.List, error) {
 		hosts, err := s.People.HostsForSending(ctx)
-		list := make(outward.List, 0, len(hosts))
-		for _, h := range hosts {
-			list = append(list, h.Host)
-		}
-		return list, err
+		return hostList(hosts), err
 	})
 	if err != nil {
 		return nil, web.Notify{}, err
