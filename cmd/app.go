@@ -223,7 +223,7 @@ func (a *App) routers(messages web.Notify) (http.Handler, error) {
 		return nil, err
 	}
 	tools.Register(queue.Echo())
-	a.pages = web.New(kit, a.store, web.Options{Version: version, Drafts: a.builtIn.Draft, CheckUpstream: upstreamCheck(a.cfg.Upstreams.Allow), Notify: messages, Dev: a.cfg.Dev})
+	a.pages = web.New(kit, a.store, web.Options{Version: version, Drafts: a.builtIn.Draft, CheckUpstream: upstreamCheck(a.cfg.Upstreams.Allow), Notify: messages, Webhooks: web.Webhooks{Test: a.webhooks.Test}, Dev: a.cfg.Dev})
 	a.pages.ServeDocs(queue.Document)
 	return choose(queue, a.pages), nil
 }

@@ -2,8 +2,10 @@ package cmd_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -11,6 +13,10 @@ import (
 	"time"
 
 	webhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"countersign/handlers/api/wire"
+	"countersign/models"
+	"countersign/views/pages"
 )
 
 const listenSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
@@ -165,4 +171,74 @@ func TestWebhookListenSaysWhatIsWrong(t *testing.T) {
 			t.Errorf("%s: exit %d, says %q, want %q", name, code, out+said, tt.says)
 		}
 	}
+}
+
+// The whole way, with the program itself at the other end: it says what to enter and to allow,
+// is added there, and prints what somebody approved, signed now and verified by the official
+// library. The event has what the guide shows of one.
+func TestWebhookListenGetsWhatIsApproved(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	l := listen(t, nil)
+	host := strings.TrimSpace(strings.SplitAfterN(l.says(t, l.err, "Host to allow on System > Notifications:"), ":", 2)[1])
+	_, _, err := w.Store().Webhooks.Add(t.Context(), w.admin, models.WebhookInput{Name: "Not allowed", URL: l.at})
+	if models.FieldsOf(err)["url"] == "" {
+		t.Errorf("a host that is not allowed: %v", err)
+	}
+	if err := w.Store().People.AllowHost(t.Context(), w.admin, host); err != nil {
+		t.Fatal(err)
+	}
+	added, secret, err := w.Store().Webhooks.Add(t.Context(), w.admin, models.WebhookInput{Name: "Here", URL: l.at, Types: []string{"approval.requested", "approval.approved"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(l.in, secret+"\n"); err != nil {
+		t.Fatal(err)
+	}
+	p := start(t, w.env(t), "ask", "payment.send", "--input", `{"to": "never-sent"}`)
+	a := w.onlyPending(t)
+	l.says(t, l.out, "approval.requested  evt_")
+	w.respond(t, a.ID, wire.RespondRequest{Approved: new(true), Reason: "never-sent"})
+	if code := p.exit(t); code != 0 {
+		t.Fatalf("exit %d: %s", code, p.err)
+	}
+	l.says(t, l.out, "approval.approved  evt_")
+	l.says(t, l.out, string(a.ID))
+	if said := l.out.String() + l.err.String(); strings.Contains(said, "never-sent") || strings.Contains(said, "refused with") {
+		t.Errorf("it said:\n%s", said)
+	}
+	_, event, _ := strings.Cut(l.out.String(), "approval.approved  evt_")
+	_, event, _ = strings.Cut(event, "\n")
+	event, _, _ = strings.Cut(event, "\n}\n")
+	_, example, _ := strings.Cut(pages.WebhookGuide(), "```json\n")
+	example, _, _ = strings.Cut(example, "```")
+	if got, want := membersOf(t, event+"\n}"), membersOf(t, example); !slices.Equal(got, want) {
+		t.Errorf("an event has the members\n%s\nand that of the guide\n%s\n%s", strings.Join(got, " "), strings.Join(want, " "), event)
+	}
+	eventually(t, "its answers", func() bool {
+		answers, err := w.Store().Webhooks.Answers(t.Context(), w.admin, added.ID)
+		return err == nil && len(answers) == 2 && answers[0].Status == http.StatusNoContent && answers[0].Class == models.SendSent
+	})
+}
+
+// membersOf are the names of all members of a JSON object, with where they are.
+func membersOf(t *testing.T, text string) []string {
+	t.Helper()
+	var object map[string]any
+	if err := json.Unmarshal([]byte(text), &object); err != nil {
+		t.Fatalf("%v in:\n%s", err, text)
+	}
+	var out []string
+	var walk func(prefix string, object map[string]any)
+	walk = func(prefix string, object map[string]any) {
+		for name, value := range object {
+			out = append(out, prefix+name)
+			if below, ok := value.(map[string]any); ok {
+				walk(prefix+name+".", below)
+			}
+		}
+	}
+	walk("", object)
+	slices.Sort(out)
+	return out
 }
