@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -25,6 +26,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if dir := os.Getenv(killedEnv); dir != "" {
+		os.Exit(sendUntilKilled(dir))
+	}
 	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("database/sql.(*DB).connectionOpener"))
 }
 
@@ -181,7 +185,9 @@ func newPlace(t testing.TB, opts ...storetest.Option) *place {
 }
 
 // out is the way out, to the hosts that the office allows.
-func (p *place) out(timeout time.Duration) *outward.Client {
+func (p *place) out(timeout time.Duration) *outward.Client { return outOf(p.Store, timeout) }
+
+func outOf(p *store.Store, timeout time.Duration) *outward.Client {
 	return outward.New(outward.Options{Timeout: timeout, Now: p.Now, Hosts: func(ctx context.Context) (outward.List, error) {
 		hosts, err := p.People.HostsForSending(ctx)
 		var list outward.List
