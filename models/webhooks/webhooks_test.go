@@ -169,8 +169,8 @@ func TestAnEndpointIsChangedPausedAndRemoved(t *testing.T) {
 	}
 	storetest.Must(t, w.Pause(ctx, admin, h.ID))
 	storetest.Must(t, w.Pause(ctx, admin, h.ID))
-	if any, err := w.Any(ctx); err != nil || any {
-		t.Errorf("%v, %v", any, err)
+	if some, err := w.Any(ctx); err != nil || some {
+		t.Errorf("%v, %v", some, err)
 	}
 	storetest.Refused(t, w.RetryNow(ctx, admin, h.ID), models.CodeConflict)
 	if got, err = w.Get(ctx, admin, h.ID); err != nil || got.PausedWhy != models.PausedByPerson || got.PausedBy != admin.Name {

@@ -150,7 +150,7 @@ func (r *round) beginOne(ctx context.Context, e *endpoint) (bool, error) {
 	}
 	now := r.w.o.Store.Now()
 	for b := e.dueBlock(now); b != nil; b = e.dueBlock(now) {
-		entry, err := r.blocked(ctx, e, b)
+		entry, err := r.blocked(ctx, b)
 		if err != nil {
 			return false, err
 		}
@@ -224,7 +224,7 @@ func (r *round) after(ctx context.Context, seq int64) ([]models.Entry, error) {
 }
 
 // blocked is the entry that blocks a stream; nil: there is none.
-func (r *round) blocked(ctx context.Context, e *endpoint, b *models.WebhookBlockRow) (*models.Entry, error) {
+func (r *round) blocked(ctx context.Context, b *models.WebhookBlockRow) (*models.Entry, error) {
 	found, err := r.w.o.Store.Ledger.EntriesAfter(ctx, b.NextSeq-1, 1)
 	if err != nil || len(found) == 0 {
 		return nil, err
