@@ -148,7 +148,7 @@ func (r *round) beginOne(ctx context.Context, e *endpoint) (bool, error) {
 	if e.idle() || !r.hasRoom(e) {
 		return false, nil
 	}
-	if len(e.window) == 0 && !(e.down && !e.alive) { // reading goes on, however much of what was read is blocked
+	if len(e.window) == 0 && (!e.down || e.alive) { // reading goes on, however much of what was read is blocked
 		if _, err := r.fill(ctx, e); err != nil {
 			return false, err
 		}
