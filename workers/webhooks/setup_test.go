@@ -142,6 +142,13 @@ func (r *receiver) got() []event {
 	return append([]event{}, r.accepted...)
 }
 
+// count is how many were accepted.
+func (r *receiver) count() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.accepted)
+}
+
 func (r *receiver) tried() []event {
 	r.mu.Lock()
 	defer r.mu.Unlock()
