@@ -78,7 +78,10 @@ func TestKilledWhileSendingI8(t *testing.T) {
 		enough := make(chan struct{})
 		var asking sync.WaitGroup
 		asking.Go(func() {
+			pace := time.NewTicker(5 * time.Millisecond)
+			defer pace.Stop()
 			for n := 0; !isClosed(enough); n++ {
+				<-pace.C
 				a := p.ask(t, fmt.Sprint("run ", n%5), fmt.Sprint(round, " ", n))
 				if _, err := p.Decide(t.Context(), p.admin, a.ID, models.DecisionInput{Approved: new(n%2 == 0), Digest: a.Digest}); err != nil {
 					t.Errorf("decide: %v", err)
