@@ -68,6 +68,7 @@ type receiver struct {
 	mu       sync.Mutex
 	verify   *standardwebhooks.Webhook
 	answer   func(event) int // nil: 200
+	echoes   bool            // it answers with what it got
 	accepted []event
 	seen     []event
 	bad      []string
@@ -110,7 +111,7 @@ func (r *receiver) take(w http.ResponseWriter, req *http.Request) {
 		w.WriteHeader(http.StatusUnauthorized)
 		return
 	}
-	answer := r.answer
+	answer, echoes := r.answer, r.echoes
 	r.mu.Unlock()
 	status := http.StatusOK
 	if answer != nil {
@@ -122,7 +123,9 @@ func (r *receiver) take(w http.ResponseWriter, req *http.Request) {
 		r.accepted = append(r.accepted, e)
 	}
 	r.mu.Unlock()
-	w.WriteHeader(status)
+	if w.WriteHeader(status); echoes {
+		_, _ = w.Write(raw[max(0, len(raw)-1000):])
+	}
 	select {
 	case r.came <- struct{}{}:
 	default:
