@@ -13,9 +13,9 @@ import (
 // judged rights.
 
 var (
-	entriesAfter     = `SELECT ` + entryColumns + ` FROM ledger WHERE seq > ? ORDER BY seq LIMIT ?` //nolint:gosec // the columns are the model's
+	entriesAfter     = `SELECT ` + entryColumns + ` FROM ledger WHERE seq > ? ORDER BY seq LIMIT ?`
 	ofConversation   = strings.Join(After(EntryRow, ByConversation, `?1`, `?2`), ` AND k.seq <= ?3 UNION ALL `) + ` AND l.seq <= ?3 ORDER BY 1 LIMIT ?4`
-	ofNoConversation = `SELECT ` + entryColumns + ` FROM ledger WHERE conversation_id = '' AND response_id = ?1 AND seq > ?2 AND seq <= ?3 ORDER BY seq LIMIT ?4` //nolint:gosec // the columns are the model's
+	ofNoConversation = `SELECT ` + entryColumns + ` FROM ledger WHERE conversation_id = '' AND response_id = ?1 AND seq > ?2 AND seq <= ?3 ORDER BY seq LIMIT ?4`
 	firstOfAction    = `SELECT min(seq) FROM (` + strings.Join([]string{
 		fmt.Sprintf(`SELECT * FROM (SELECT seq FROM ledger_keys WHERE kind = %d AND key = ?1 AND seq > ?2 ORDER BY seq LIMIT 1)`, ByAction),
 		`SELECT * FROM (SELECT seq FROM ledger WHERE seq >= max(?2 + 1, ` + firstOfTail + `) AND action = ?1 ORDER BY seq LIMIT 1)`,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,26 +18,22 @@ import (
 // streamPage is how many entries of a stream are read at a time to find the next that is wanted.
 const streamPage = 64
 
-// Next is the first entry of a stream that an endpoint gets, after a number and not after
-// another; nil: there is none.
-func (w *Webhooks) Next(ctx context.Context, h *models.Webhook, s ledger.Stream, after, upTo int64) (*models.Entry, error) {
-	return w.next(ctx, w.db.Reads(), h, s, after, upTo)
+// Following are the next entries of a stream that an endpoint gets, after a number and not
+// after another: some of them, in order; none: there are none.
+func (w *Webhooks) Following(ctx context.Context, h *models.Webhook, s ledger.Stream, after, upTo int64) ([]models.Entry, error) {
+	return w.following(ctx, w.db.Reads(), h, s, after, upTo)
 }
 
-func (w *Webhooks) next(ctx context.Context, pool db.Querier, h *models.Webhook, s ledger.Stream, after, upTo int64) (*models.Entry, error) {
+func (w *Webhooks) following(ctx context.Context, pool db.Querier, h *models.Webhook, s ledger.Stream, after, upTo int64) ([]models.Entry, error) {
 	for {
 		page, err := w.ledger.InStream(ctx, pool, s, after, upTo, streamPage)
-		if err != nil {
+		if err != nil || len(page) == 0 {
 			return nil, err
 		}
-		for i := range page {
-			if h.Wants(page[i].Action) {
-				return &page[i], nil
-			}
-			after = page[i].Seq
-		}
-		if len(page) < streamPage {
-			return nil, nil //nolint:nilnil // there is none
+		after = page[len(page)-1].Seq
+		page = slices.DeleteFunc(page, func(e models.Entry) bool { return !h.Wants(e.Action) })
+		if len(page) > 0 {
+			return page, nil
 		}
 	}
 }
@@ -95,12 +92,13 @@ func (w *Webhooks) Skip(ctx context.Context, actor models.Actor, id models.Webho
 // unblock has a blocked stream go on behind its event: with the next that is before the cursor,
 // as new; if there is none, the stream is not blocked any more.
 func (t *tx) unblock(h *models.Webhook, b *models.WebhookBlockRow) error {
-	next, err := t.w.next(context.Background(), t.Gorm().Statement.ConnPool, h, streamOfBlock(b), b.NextSeq, max(h.Cursor, b.NextSeq))
+	following, err := t.w.following(context.Background(), t.Gorm().Statement.ConnPool, h, streamOfBlock(b), b.NextSeq, max(h.Cursor, b.NextSeq))
 	if err != nil {
 		return err
 	}
 	of := t.Gorm().Model(&models.WebhookBlockRow{}).Where("webhook_id = ? AND stream = ?", b.WebhookID, b.Stream)
-	if next != nil {
+	if len(following) > 0 {
+		next := following[0]
 		err = of.UpdateColumns(map[string]any{
 			"next_seq": next.Seq, "type": next.Action, "response_id": next.ResponseID, "since": t.Now, "due_at": t.Now, "attempts": 0, "class": "", "status": 0,
 		}).Error

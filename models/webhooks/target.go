@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -19,9 +20,7 @@ import (
 func (w *Webhooks) checkInput(ctx context.Context, in *models.WebhookInput, keep bool) (label string, err error) {
 	wrong := map[string]string{}
 	note := func(err error) {
-		for field, text := range models.FieldsOf(err) {
-			wrong[field] = text
-		}
+		maps.Copy(wrong, models.FieldsOf(err))
 	}
 	in.Name, in.URL = strings.TrimSpace(in.Name), strings.TrimSpace(in.URL)
 	note(models.CheckKey("name", in.Name))

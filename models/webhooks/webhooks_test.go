@@ -10,6 +10,7 @@ import (
 	"countersign/models"
 	"countersign/models/store"
 	"countersign/models/storetest"
+	"countersign/models/upkeep"
 	"countersign/models/webhooks"
 )
 
@@ -169,8 +170,8 @@ func TestAnEndpointIsChangedPausedAndRemoved(t *testing.T) {
 	}
 	storetest.Must(t, w.Pause(ctx, admin, h.ID))
 	storetest.Must(t, w.Pause(ctx, admin, h.ID))
-	if any, err := w.Any(ctx); err != nil || any {
-		t.Errorf("%v, %v", any, err)
+	if some, err := w.Any(ctx); err != nil || some {
+		t.Errorf("%v, %v", some, err)
 	}
 	storetest.Refused(t, w.RetryNow(ctx, admin, h.ID), models.CodeConflict)
 	if got, err = w.Get(ctx, admin, h.ID); err != nil || got.PausedWhy != models.PausedByPerson || got.PausedBy != admin.Name {
@@ -187,6 +188,14 @@ func TestAnEndpointIsChangedPausedAndRemoved(t *testing.T) {
 		want = append(want, "webhook."+action+" "+admin.ID)
 	}
 	storetest.SameStrings(t, "entries", storetest.ActionsSince(t, s, since), want)
+	storetest.CheckRows(t, s)
+	beside := storetest.Tamper(t, s)
+	_, err = beside.ExecContext(ctx, `UPDATE webhooks SET inputs = TRUE WHERE removed_at IS NULL`)
+	storetest.Must(t, err)
+	report, err := upkeep.New(s).VerifyRows(ctx, nil)
+	if storetest.Must(t, err); report.Found != 1 {
+		t.Errorf("%+v: a right that nobody gave is found", report)
+	}
 }
 
 func TestARefusedEventIsSkippedForAReason(t *testing.T) {

@@ -31,6 +31,9 @@ type endpoint struct {
 	atHead bool  // there were no more
 	window []*item
 	blocks map[string]*models.WebhookBlockRow
+	// ahead are entries of blocked streams that follow the one that blocks, in order: a stream
+	// that gets on is not looked up for each.
+	ahead map[string][]models.Entry
 	// passed are streams that were blocked and are not any more, with how far they were sent
 	// beyond what was read.
 	passed map[string]int64
@@ -63,7 +66,8 @@ type endpoint struct {
 func newEndpoint(e *webhooks.Endpoint) *endpoint {
 	out := &endpoint{
 		Endpoint: e, read: e.Cursor, blocks: map[string]*models.WebhookBlockRow{}, passed: map[string]int64{},
-		busy: map[string]bool{}, refused: map[string]bool{}, changed: map[string]bool{},
+		ahead: map[string][]models.Entry{},
+		busy:  map[string]bool{}, refused: map[string]bool{}, changed: map[string]bool{},
 	}
 	for i := range e.Blocks {
 		b := e.Blocks[i]
@@ -262,6 +266,7 @@ func (e *endpoint) follow(b *models.WebhookBlockRow, next *models.Entry, now tim
 	e.changed[b.Stream], e.dirty = true, true
 	if next == nil {
 		delete(e.blocks, b.Stream)
+		delete(e.ahead, b.Stream)
 		if b.NextSeq > e.read {
 			e.passed[b.Stream] = b.NextSeq
 		}

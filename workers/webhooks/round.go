@@ -148,9 +148,14 @@ func (r *round) beginOne(ctx context.Context, e *endpoint) (bool, error) {
 	if e.idle() || !r.hasRoom(e) {
 		return false, nil
 	}
+	if len(e.window) == 0 && (!e.down || e.alive) { // reading goes on, however much of what was read is blocked
+		if _, err := r.fill(ctx, e); err != nil {
+			return false, err
+		}
+	}
 	now := r.w.o.Store.Now()
 	for b := e.dueBlock(now); b != nil; b = e.dueBlock(now) {
-		entry, err := r.blocked(ctx, e, b)
+		entry, err := r.blocked(ctx, b)
 		if err != nil {
 			return false, err
 		}
@@ -224,7 +229,7 @@ func (r *round) after(ctx context.Context, seq int64) ([]models.Entry, error) {
 }
 
 // blocked is the entry that blocks a stream; nil: there is none.
-func (r *round) blocked(ctx context.Context, e *endpoint, b *models.WebhookBlockRow) (*models.Entry, error) {
+func (r *round) blocked(ctx context.Context, b *models.WebhookBlockRow) (*models.Entry, error) {
 	found, err := r.w.o.Store.Ledger.EntriesAfter(ctx, b.NextSeq-1, 1)
 	if err != nil || len(found) == 0 {
 		return nil, err
@@ -238,11 +243,25 @@ func (r *round) follow(ctx context.Context, e *endpoint, b *models.WebhookBlockR
 	if b.ConversationID == "" {
 		s.Response = models.ResponseID(b.Stream)
 	}
-	next, err := r.w.o.Store.Webhooks.Next(ctx, &e.Webhook, s, b.NextSeq, max(e.read, b.NextSeq))
-	if err == nil {
-		e.follow(b, next, now)
+	for {
+		for len(e.ahead[b.Stream]) > 0 {
+			next := e.ahead[b.Stream][0]
+			e.ahead[b.Stream] = e.ahead[b.Stream][1:]
+			if next.Seq > b.NextSeq && e.Wants(next.Action) {
+				e.follow(b, &next, now)
+				return nil
+			}
+		}
+		more, err := r.w.o.Store.Webhooks.Following(ctx, &e.Webhook, s, b.NextSeq, max(e.read, b.NextSeq))
+		if err != nil {
+			return err
+		}
+		if len(more) == 0 {
+			e.follow(b, nil, now)
+			return nil
+		}
+		e.ahead[b.Stream] = more
 	}
-	return err
 }
 
 // start makes an attempt beside the round.

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -25,6 +26,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if dir := os.Getenv(killedEnv); dir != "" {
+		os.Exit(sendUntilKilled(dir))
+	}
 	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("database/sql.(*DB).connectionOpener"))
 }
 
@@ -63,27 +67,27 @@ type receiver struct {
 
 	mu       sync.Mutex
 	verify   *standardwebhooks.Webhook
-	clock    func() time.Time
 	answer   func(event) int // nil: 200
+	echoes   bool            // it answers with what it got
 	accepted []event
 	seen     []event
 	bad      []string
 	came     chan struct{}
 }
 
-func newReceiver(t testing.TB) *receiver {
-	t.Helper()
+func newReceiver(tb testing.TB) *receiver {
+	tb.Helper()
 	r := &receiver{came: make(chan struct{}, 1)}
 	r.Server = httptest.NewServer(http.HandlerFunc(r.take))
-	t.Cleanup(r.Close)
+	tb.Cleanup(r.Close)
 	return r
 }
 
-func (r *receiver) key(t testing.TB, secret string) {
-	t.Helper()
+func (r *receiver) key(tb testing.TB, secret string) {
+	tb.Helper()
 	verify, err := standardwebhooks.NewWebhook(secret)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -107,7 +111,7 @@ func (r *receiver) take(w http.ResponseWriter, req *http.Request) {
 		w.WriteHeader(http.StatusUnauthorized)
 		return
 	}
-	answer := r.answer
+	answer, echoes := r.answer, r.echoes
 	r.mu.Unlock()
 	status := http.StatusOK
 	if answer != nil {
@@ -119,7 +123,9 @@ func (r *receiver) take(w http.ResponseWriter, req *http.Request) {
 		r.accepted = append(r.accepted, e)
 	}
 	r.mu.Unlock()
-	w.WriteHeader(status)
+	if w.WriteHeader(status); echoes {
+		_, _ = w.Write(raw[max(0, len(raw)-1000):])
+	}
 	select {
 	case r.came <- struct{}{}:
 	default:
@@ -139,6 +145,13 @@ func (r *receiver) got() []event {
 	return append([]event{}, r.accepted...)
 }
 
+// count is how many were accepted.
+func (r *receiver) count() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.accepted)
+}
+
 func (r *receiver) tried() []event {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -146,8 +159,8 @@ func (r *receiver) tried() []event {
 }
 
 // await waits until something is so of what has come.
-func (r *receiver) await(t testing.TB, what string, so func() bool) {
-	t.Helper()
+func (r *receiver) await(tb testing.TB, what string, so func() bool) {
+	tb.Helper()
 	limit := time.After(patience)
 	for !so() {
 		select {
@@ -156,7 +169,7 @@ func (r *receiver) await(t testing.TB, what string, so func() bool) {
 		case <-limit:
 			r.mu.Lock()
 			defer r.mu.Unlock()
-			t.Fatalf("%s: not so after %v: %d accepted of %d, %d bad", what, patience, len(r.accepted), len(r.seen), len(r.bad))
+			tb.Fatalf("%s: not so after %v: %d accepted of %d, %d bad", what, patience, len(r.accepted), len(r.seen), len(r.bad))
 		}
 	}
 }
@@ -171,17 +184,19 @@ type place struct {
 	stop  func()
 }
 
-func newPlace(t testing.TB, opts ...storetest.Option) *place {
-	t.Helper()
+func newPlace(tb testing.TB, opts ...storetest.Option) *place {
+	tb.Helper()
 	p := &place{clock: storetest.NewClock(), stop: func() {}}
-	p.Store = storetest.New(t, append([]storetest.Option{storetest.WithClock(p.clock), func(o *store.Options) { o.AsksPerMinute, o.PendingPerAgent = -1, -1 }}, opts...)...)
-	p.admin = storetest.Admin(t, p.Store)
-	p.agent, _ = storetest.AgentToken(t, p.Store, p.admin, "bot")
+	p.Store = storetest.New(tb, append([]storetest.Option{storetest.WithClock(p.clock), func(o *store.Options) { o.AsksPerMinute, o.PendingPerAgent = -1, -1 }}, opts...)...)
+	p.admin = storetest.Admin(tb, p.Store)
+	p.agent, _ = storetest.AgentToken(tb, p.Store, p.admin, "bot")
 	return p
 }
 
 // out is the way out, to the hosts that the office allows.
-func (p *place) out(timeout time.Duration) *outward.Client {
+func (p *place) out(timeout time.Duration) *outward.Client { return outOf(p.Store, timeout) }
+
+func outOf(p *store.Store, timeout time.Duration) *outward.Client {
 	return outward.New(outward.Options{Timeout: timeout, Now: p.Now, Hosts: func(ctx context.Context) (outward.List, error) {
 		hosts, err := p.People.HostsForSending(ctx)
 		var list outward.List
@@ -193,8 +208,8 @@ func (p *place) out(timeout time.Duration) *outward.Client {
 }
 
 // runs has a worker run until the test or the returned function ends it.
-func (p *place) runs(t testing.TB, change ...func(*webhooks.Options)) *webhooks.Worker {
-	t.Helper()
+func (p *place) runs(tb testing.TB, change ...func(*webhooks.Options)) *webhooks.Worker {
+	tb.Helper()
 	o := webhooks.Options{
 		Store: p.Store, Out: p.out(5 * time.Second), Log: slog.New(slog.DiscardHandler), LeaseTTL: 10_000 * time.Hour, KeepEvery: 20 * time.Millisecond,
 		RequestURL: func(id models.ResponseID) string { return "https://gate.example/approvals/" + string(id) }, Holder: "test",
@@ -203,7 +218,7 @@ func (p *place) runs(t testing.TB, change ...func(*webhooks.Options)) *webhooks.
 		c(&o)
 	}
 	w := webhooks.New(o)
-	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	ctx, cancel := context.WithCancel(context.WithoutCancel(tb.Context()))
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -213,49 +228,49 @@ func (p *place) runs(t testing.TB, change ...func(*webhooks.Options)) *webhooks.
 		cancel()
 		<-done
 	})
-	t.Cleanup(p.stop)
+	tb.Cleanup(p.stop)
 	return w
 }
 
 // add adds an endpoint at a receiver.
-func (p *place) add(t testing.TB, r *receiver, in models.WebhookInput) *models.Webhook {
-	t.Helper()
+func (p *place) add(tb testing.TB, r *receiver, in models.WebhookInput) *models.Webhook {
+	tb.Helper()
 	at, err := url.Parse(r.URL)
-	storetest.Must(t, err)
-	storetest.Must(t, p.People.AllowHost(t.Context(), p.admin, at.Host))
+	storetest.Must(tb, err)
+	storetest.Must(tb, p.People.AllowHost(tb.Context(), p.admin, at.Host))
 	if in.Name == "" {
 		in.Name = "endpoint " + at.Port()
 	}
 	in.URL = r.URL + "/hook"
-	h, key, err := p.Webhooks.Add(t.Context(), p.admin, in)
-	storetest.Must(t, err)
-	r.key(t, key)
+	h, key, err := p.Webhooks.Add(tb.Context(), p.admin, in)
+	storetest.Must(tb, err)
+	r.key(tb, key)
 	return h
 }
 
 // ask asks in a conversation that a run names.
-func (p *place) ask(t testing.TB, run, id string) *models.Approval {
-	t.Helper()
-	a, err := p.Ask(t.Context(), p.agent, models.AskInput{ToolName: "deploy", ToolUseID: id, RunID: run, Explicit: true, Input: []byte(`{"secret":"input-` + id + `"}`), Description: "described " + id})
-	storetest.Must(t, err)
+func (p *place) ask(tb testing.TB, run, id string) *models.Approval {
+	tb.Helper()
+	a, err := p.Ask(tb.Context(), p.agent, models.AskInput{ToolName: "deploy", ToolUseID: id, RunID: run, Explicit: true, Input: []byte(`{"secret":"input-` + id + `"}`), Description: "described " + id})
+	storetest.Must(tb, err)
 	return a
 }
 
 // state is an endpoint as admins see it.
-func (p *place) state(t testing.TB, id models.WebhookID) *models.WebhookState {
-	t.Helper()
-	s, err := p.Webhooks.Get(t.Context(), p.admin, id)
-	storetest.Must(t, err)
+func (p *place) state(tb testing.TB, id models.WebhookID) *models.WebhookState {
+	tb.Helper()
+	s, err := p.Webhooks.Get(tb.Context(), p.admin, id)
+	storetest.Must(tb, err)
 	return s
 }
 
 // wanted are the numbers of all entries after one, by stream, as the ledger has them.
-func (p *place) wanted(t testing.TB, after int64, want func(models.Entry) bool) map[string][]int64 {
-	t.Helper()
+func (p *place) wanted(tb testing.TB, after int64, want func(models.Entry) bool) map[string][]int64 {
+	tb.Helper()
 	out := map[string][]int64{}
 	for {
-		page, err := p.Ledger.EntriesAfter(t.Context(), after, 500)
-		storetest.Must(t, err)
+		page, err := p.Ledger.EntriesAfter(tb.Context(), after, 500)
+		storetest.Must(tb, err)
 		for _, e := range page {
 			after = e.Seq
 			if want == nil || want(e) {
@@ -274,8 +289,8 @@ func (p *place) wanted(t testing.TB, after int64, want func(models.Entry) bool) 
 
 // checkOrder checks that each stream was accepted completely and that each event came for the
 // first time in order.
-func checkOrder(t testing.TB, want map[string][]int64, got []event) {
-	t.Helper()
+func checkOrder(tb testing.TB, want map[string][]int64, got []event) {
+	tb.Helper()
 	first := map[string][]int64{}
 	known := map[int64]bool{}
 	for _, e := range got {
@@ -286,7 +301,7 @@ func checkOrder(t testing.TB, want map[string][]int64, got []event) {
 	}
 	for stream, numbers := range want {
 		if text := numbersOf(first[stream]); text != numbersOf(numbers) {
-			t.Errorf("stream %q came as %s, want %s", stream, text, numbersOf(numbers))
+			tb.Errorf("stream %q came as %s, want %s", stream, text, numbersOf(numbers))
 		}
 	}
 }

@@ -3,6 +3,7 @@ package webhooks_test
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -59,6 +60,7 @@ func TestEventsComeSignedAndTellNoInput(t *testing.T) {
 func TestInputsComeOnlyWithTheRightAndNotOnceRemoved(t *testing.T) {
 	t.Parallel()
 	p, with, without := newPlace(t), newReceiver(t), newReceiver(t)
+	with.echoes = true
 	p.add(t, without, models.WebhookInput{})
 	h := p.add(t, with, models.WebhookInput{Inputs: true, Types: []string{"approval.requested", "approval.approved"}})
 	a := p.ask(t, "run-1", "one")
@@ -87,10 +89,21 @@ func TestInputsComeOnlyWithTheRightAndNotOnceRemoved(t *testing.T) {
 		}
 	}
 	p.stop()
+	kept := func() bool {
+		answers, err := p.Webhooks.Answers(t.Context(), p.admin, h.ID)
+		storetest.Must(t, err)
+		return slices.ContainsFunc(answers, func(a models.WebhookAnswer) bool { return strings.Contains(string(a.Body), "input-one") })
+	}
+	if !kept() {
+		t.Error("no answer has the input: this test shows nothing")
+	}
 	purge, err := upkeep.New(p.Store).NewPurge(t.Context(), storetest.Operator(), models.PurgeQuery{Before: p.clock.Step(time.Hour)})
 	storetest.Must(t, err)
 	_, err = purge.All(t.Context())
 	storetest.Must(t, err)
+	if kept() {
+		t.Error("what was removed is in an answer that is kept")
+	}
 	storetest.Must(t, p.Webhooks.Replay(t.Context(), p.admin, h.ID, models.WebhookFrom{Seq: h.Cursor}))
 	before := len(with.got())
 	p.runs(t)
