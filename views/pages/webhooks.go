@@ -109,15 +109,17 @@ func webhookAnswer(a *models.WebhookAnswer, now time.Time) WebhookAnswerRow {
 
 // answerWords says how an attempt to send an event ended.
 func answerWords(class models.SendClass, status int) string {
+	code := strconv.Itoa(status)
 	switch class {
 	case models.SendSent:
-		return "Accepted with " + strconv.Itoa(status) + "."
+		return "Accepted with " + code + "."
 	case models.SendRejected, models.SendUnavailable, models.SendGone:
-		return "Refused with " + strconv.Itoa(status) + "."
+		return "Refused with " + code + "."
 	case models.SendRedirect:
-		return "It redirects (" + strconv.Itoa(status) + "), and redirects are not followed."
+		return "It redirects (" + code + "), and redirects are not followed."
 	case models.SendNotConfigured:
 		return "Its address or secret can't be read. Change the address, or make a new secret."
+	case models.SendRefusedHost, models.SendNameNotFound, models.SendConnect, models.SendCertificate, models.SendTimeout, models.SendTooLarge:
 	}
 	return sendText(class, status)
 }
