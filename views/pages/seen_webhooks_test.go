@@ -133,6 +133,6 @@ var webhookPages = []page{
 	}},
 	{key: "docs-webhooks", seen: seen{
 		"title": "Webhooks",
-		"rows":  "agent.allowance The daily energy of an agent was changed. |  … ent that a webhook refused was given up. (4563 bytes, cda1096f32de5b04)",
+		"rows":  "agent.allowance The daily energy of an agent was changed. |  … ent that a webhook refused was given up. (4594 bytes, ff432e8d41a82cc2)",
 	}},
 }
