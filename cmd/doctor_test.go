@@ -20,7 +20,7 @@ import (
 
 // doctorChecks are all checks, in the order in which they are told.
 var doctorChecks = []string{
-	"database", "permissions", "migrations", "ledger", "rows", "energy", "grants", "clock", "public URL", "disk space", "policy lint", "retention", "who can decide", "upstreams",
+	"database", "permissions", "migrations", "ledger", "rows", "energy", "grants", "clock", "public URL", "disk space", "policy lint", "retention", "who can decide", "upstreams", "channels",
 }
 
 type diagnosis struct {
