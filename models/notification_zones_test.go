@@ -1,9 +1,11 @@
-package models
+package models_test
 
 import (
 	"fmt"
 	"testing"
 	"time"
+
+	"countersign/models"
 )
 
 // Quiet hours are those of the clock on the wall, over midnight and when clocks change: only
@@ -13,7 +15,7 @@ func TestQuietHoursWhereClocksChange(t *testing.T) {
 	t.Parallel()
 	for _, zone := range []string{"Europe/Vienna", "America/New_York", "Australia/Lord_Howe", "Asia/Beirut", "America/Santiago", "Asia/Kathmandu", "UTC"} {
 		for _, hours := range [][2]string{{"22:00", "07:00"}, {"02:15", "02:45"}, {"00:00", "23:59"}, {"23:30", "00:30"}, {"01:30", "03:30"}, {"12:00", "11:59"}} {
-			s := NotificationSettings{QuietFrom: ClockTime(hours[0]), QuietTo: ClockTime(hours[1]), Zone: zone}
+			s := models.NotificationSettings{QuietFrom: models.ClockTime(hours[0]), QuietTo: models.ClockTime(hours[1]), Zone: zone}
 			for _, month := range []time.Month{3, 4, 9, 10, 11} {
 				checkQuiet(t, s, time.Date(2026, month, 1, 0, 0, 0, 0, time.UTC))
 			}
@@ -22,11 +24,10 @@ func TestQuietHoursWhereClocksChange(t *testing.T) {
 }
 
 // checkQuiet looks at every 15 minutes of a month.
-func checkQuiet(t *testing.T, s NotificationSettings, from time.Time) {
+func checkQuiet(t *testing.T, s models.NotificationSettings, from time.Time) {
 	t.Helper()
-	place := s.place()
-	begin, _ := s.QuietFrom.minutes()
-	end, _ := s.QuietTo.minutes()
+	place := placeOf(t, s.Zone)
+	begin, end := minutes(t, s.QuietFrom), minutes(t, s.QuietTo)
 	for at := from; at.Month() == from.Month(); at = at.Add(15 * time.Minute) {
 		local := at.In(place)
 		wall := local.Hour()*60 + local.Minute()
@@ -51,6 +52,24 @@ func checkQuiet(t *testing.T, s NotificationSettings, from time.Time) {
 	}
 }
 
+func placeOf(t *testing.T, zone string) *time.Location {
+	t.Helper()
+	place, err := time.LoadLocation(zone)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return place
+}
+
+func minutes(t *testing.T, at models.ClockTime) int {
+	t.Helper()
+	clock, err := time.Parse("15:04", string(at))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return clock.Hour()*60 + clock.Minute()
+}
+
 func offset(at time.Time, place *time.Location) int {
 	_, seconds := at.In(place).Zone()
 	return seconds
@@ -60,13 +79,13 @@ func offset(at time.Time, place *time.Location) int {
 func TestTheDigestWhereClocksChange(t *testing.T) {
 	t.Parallel()
 	for _, zone := range []string{"Europe/Vienna", "America/New_York", "Australia/Lord_Howe", "Asia/Beirut", "America/Santiago"} {
-		for _, digest := range []ClockTime{"00:00", "00:30", "02:30", "03:00", "23:59"} {
-			s := NotificationSettings{DigestAt: digest, Zone: zone}
+		for _, digest := range []models.ClockTime{"00:00", "00:30", "02:30", "03:00", "23:59"} {
+			s := models.NotificationSettings{DigestAt: digest, Zone: zone}
 			last, ok := s.NextDigest(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
 			for day := 1; ok && day < 365; day++ {
 				next, _ := s.NextDigest(last)
 				if pause := next.Sub(last); pause < 22*time.Hour || pause > 26*time.Hour {
-					t.Fatalf("%s at %s: %s, then %s", zone, digest, last.In(s.place()), next.In(s.place()))
+					t.Fatalf("%s at %s: %s, then %s", zone, digest, last.In(placeOf(t, zone)), next.In(placeOf(t, zone)))
 				}
 				last = next
 			}

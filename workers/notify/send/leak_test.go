@@ -82,13 +82,13 @@ func newLeakWorld(t *testing.T) *leakWorld {
 			hosts = append(hosts, w.sinks[kind].Listener.Addr().String())
 		}
 	}
-	real, err := send.New(send.Options{
+	sender, err := send.New(send.Options{
 		Out: outward.New(outward.Options{Hosts: allow(hosts...), Roots: roots(w.broken.Server), Now: w.clock.Now}), Now: w.clock.Now,
 		Push: send.NewPushKeys(t.TempDir()), Name: "https://sign.example.com",
 		SMTP: send.SMTP{Addr: w.mails.addr(), From: "countersign@sign.example.com", TLS: send.SMTPNone, Timeout: 5 * time.Second},
 	})
 	storetest.Must(t, err)
-	w.sender = &watched{Sender: real, kinds: map[models.NoticeKind]map[models.ChannelKind]int{}}
+	w.sender = &watched{Sender: sender, kinds: map[models.NoticeKind]map[models.ChannelKind]int{}}
 	w.notifier = notify.New(notify.Options{
 		Store: w.Store, Sender: w.sender, Log: log, SettingsURL: "https://sign.example.com/account/notifications",
 		RequestURL: func(id models.ResponseID) string { return "https://sign.example.com/approvals/" + string(id) },
@@ -256,7 +256,9 @@ func TestTheSearchFindsWhatIsWrapped(t *testing.T) {
 		"base64 in base64url": "id=" + base64.RawURLEncoding.EncodeToString([]byte("x"+text)), "entities": strings.ReplaceAll(text, "-", "&#45;"),
 		"escapes": `{"a":"` + strings.ReplaceAll(text, "-", `\u002d`) + `"}`, "encoded words": mime.BEncoding.Encode("utf-8", "é"+text),
 	} {
-		if !slices.ContainsFunc(readings([]byte(wrapped), 2), func(b []byte) bool { return bytes.Contains(bytes.ReplaceAll(b, []byte("/-"), []byte("-")), []byte("sesame-input")) }) {
+		if !slices.ContainsFunc(readings([]byte(wrapped), 2), func(b []byte) bool {
+			return bytes.Contains(bytes.ReplaceAll(b, []byte("/-"), []byte("-")), []byte("sesame-input"))
+		}) {
 			t.Errorf("it is not found: %s: %s", name, wrapped)
 		}
 	}
