@@ -119,12 +119,12 @@ func (p *People) sealTarget(id models.ChannelID, target models.ChannelTarget) ([
 	if err != nil {
 		return nil, fmt.Errorf("write target: %w", err)
 	}
-	return p.opts.Seal(string(raw), aboutTarget(id))
+	return p.opts.Seal(string(raw), AboutTarget(id))
 }
 
 // OpenTarget is where a channel goes. It is for who sends there, and for nobody else.
 func (p *People) OpenTarget(c *models.ChannelSecret) (out models.ChannelTarget, err error) {
-	raw, err := p.opts.Unseal(c.TargetSealed, aboutTarget(c.ID))
+	raw, err := p.opts.Unseal(c.TargetSealed, AboutTarget(c.ID))
 	if err != nil {
 		return out, fmt.Errorf("open target of channel: %w", err)
 	}
@@ -134,6 +134,7 @@ func (p *People) OpenTarget(c *models.ChannelSecret) (out models.ChannelTarget, 
 	return out, nil
 }
 
-func aboutTarget(id models.ChannelID) string { return "channel " + string(id) }
+// AboutTarget is what the sealed target of a channel is tied to.
+func AboutTarget(id models.ChannelID) string { return "channel " + string(id) }
 
 func aboutCode(id models.ChannelID) string { return "code of channel " + string(id) }

@@ -147,8 +147,18 @@ func (p *People) SignOut(ctx context.Context, actor models.Actor) error {
 	return p.writeAnyway(ctx, func(t *tx) error { return t.closeSession(actor, actor.UserID(), actor.SessionID) })
 }
 
-// openSession stores a new session and deletes those past their end.
+// openSession stores a new session and deletes those past their end, with the browsers that
+// were told by them.
 func (t *tx) openSession(user *models.User, secret string, from SignInFrom) error {
+	var ended []models.WebSession
+	if err := t.Gorm().Select("id, user_id").Where("expires_at <= ?", t.Now).Order("id").Find(&ended).Error; err != nil {
+		return fmt.Errorf("look for ended sessions: %w", err)
+	}
+	for i := range ended {
+		if err := t.removePush(models.System("sessions"), ended[i].UserID, ended[i].ID); err != nil {
+			return err
+		}
+	}
 	if err := t.Gorm().Where("expires_at <= ?", t.Now).Delete(&models.WebSession{}).Error; err != nil {
 		return fmt.Errorf("delete ended sessions: %w", err)
 	}

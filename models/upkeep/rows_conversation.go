@@ -202,6 +202,8 @@ func (c *rowCheck) unnamed() error {
 		{"invites", "id", "FALSE"},
 		{"groups", "id", "FALSE"},
 		{"channels", "id", "FALSE"},
+		{"notification_settings", "user_id", "FALSE"},
+		{"notification_hosts", "host", "FALSE"},
 		{"group_members", "id", "FALSE"},
 		{"web_sessions", "id", "FALSE"},
 		{"conversations", "id", "FALSE"},
