@@ -20,6 +20,12 @@ func (w *world) allowSink(s *sink) {
 	admin.get("/system/notifications").says("main", s.Listener.Addr().String())
 }
 
+// The keys of a browser.
+const (
+	goodKey  = "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4"
+	goodAuth = "BTBZMqHH6r4Tts7J_aSIgg"
+)
+
 func TestAWebhookIsAddedVerifiedTriedAndRemoved(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -35,13 +41,20 @@ func TestAWebhookIsAddedVerifiedTriedAndRemoved(t *testing.T) {
 	w.allowSink(s)
 
 	bad := url.Values{"kind": {"webhook"}, "url": {"ftp://" + strings.TrimPrefix(address, "https://")}, "label": {"Pager"}}
-	wrong := p.post(own+"/channels", bad).is(http.StatusUnprocessableEntity).says("#webhook-url-error", "must be an address")
+	wrong := p.post(own+"/channels", bad).is(http.StatusUnprocessableEntity).says("#webhook-url-error", "must begin with https://")
 	if wrong.value("#webhook-label") != "Pager" || strings.Contains(wrong.body, "s3cret") {
 		t.Error("what was typed is lost, or a secret came back")
 	}
 	if _, open := wrong.doc.Find("#add-webhook").Attr("open"); !open {
 		t.Error("the form with the fault is closed")
 	}
+
+	for _, elsewhere := range []string{"https://hooks.example.com/x", "https://127.0.0.1/x", "https://127.0.0.1.nip.example/x", "http://169.254.169.254/latest", "https://[::ffff:127.0.0.1]/x"} {
+		bad.Set("url", elsewhere)
+		p.post(own+"/channels", bad).is(http.StatusUnprocessableEntity).says("#webhook-url-error", "not on the list of allowed hosts").says("#channels", "No channels yet")
+	}
+	push := url.Values{"kind": {"web_push"}, "endpoint": {"https://10.0.0.1/x"}, "p256dh": {goodKey}, "auth": {goodAuth}}
+	p.post(own+"/channels", push).is(http.StatusUnprocessableEntity).says("#channels", "No channels yet")
 
 	added := p.post(own+"/channels", asked).is(http.StatusOK).says("#channels", "Pager (127.0.0.1", "not verified")
 	secret := added.text("#channel-secret")
