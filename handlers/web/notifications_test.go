@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/storetest"
 )
 
 // allowSink has an admin allow the host of a service, by form.
@@ -269,4 +270,37 @@ func TestLookingAtARequest(t *testing.T) {
 	if told := w.mails.last(t); told.Request != unseen.ID {
 		t.Errorf("told of %s, which is %s, and looked at is %s", told.Request, told.Kind, seen.ID)
 	}
+}
+
+// No link decides: whoever opens what a message names, or what it could be made into, changes
+// nothing but that they have seen it, and who is not signed in is asked to (I4).
+func TestNoLinkDecidesI4(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	owner := w.signedIn(ownerEmail)
+	owner.post("/account/notifications/channels", url.Values{"kind": {"email"}, "address": {"a@b.example"}}).redirects("/account/notifications")
+	w.sendsDue()
+	verify := owner.get("/account/notifications").doc.Find("form[action$='/verify']").AttrOr("action", "")
+	owner.post(verify, url.Values{"code": {w.mails.last(t).Code}}).redirects("/account/notifications")
+	w.clock.Step(2 * time.Minute)
+	a := w.ask()
+	w.sendsDue()
+	told := w.mails.last(t)
+	at, ours := strings.CutPrefix(told.URL, w.url)
+	if told.Request != a.ID || !ours || strings.Contains(at, "?") {
+		t.Fatalf("told %+v", told)
+	}
+	since := storetest.LedgerAt(t, w.store)
+	with := "?verdict=approve&decision=approve&approved=true&digest=" + url.QueryEscape(a.Digest)
+	for _, path := range []string{at, at + with, at + "/decide" + with, at + "/look" + with, verify + "?code=" + told.Code, strings.TrimSuffix(verify, "verify") + "remove", strings.TrimSuffix(verify, "verify") + "test"} {
+		owner.get(path)
+		w.visitor().get(path)
+	}
+	if got := storetest.ActionsSince(t, w.store, since); len(got) != 0 {
+		t.Errorf("links did %v", got)
+	}
+	if got := w.stands(a.ID); got.Status() != models.StatusPending {
+		t.Errorf("it is %s", got.Status())
+	}
+	w.visitor().get(at).saysNot("body", "deployer")
 }

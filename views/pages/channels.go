@@ -129,7 +129,7 @@ func NewChannels(in ChannelsInput, now time.Time) Channels {
 	v.Empty = "No channels yet. Add one below."
 	if !slices.ContainsFunc(v.Adds, func(a AddChannel) bool { return a.Missing == "" }) {
 		v.Empty = "No channels yet, and none can be added: this server is not set up to send messages. Ask an admin."
-		if in.Admin {
+		if in.Admin || in.Group != "" { // groups are for admins
 			v.Empty = "No channels yet, and none can be added until this server can send messages. What each kind needs is below."
 		}
 	}
