@@ -65,14 +65,39 @@ func checkTargetURL(in *models.ChannelInput) (host string, err error) {
 	case u.Scheme == "http" && (in.Kind == models.ChannelWebPush || in.Kind == models.ChannelSlack):
 		return "", models.Invalid("url", "must begin with https://")
 	}
-	if in.Kind == models.ChannelNtfy && (strings.Trim(u.Path, "/") == "" || strings.Contains(strings.Trim(u.Path, "/"), "/")) {
-		return "", models.Invalid("url", "must end with a topic, such as https://ntfy.example.com/my-topic")
+	if in.Kind == models.ChannelNtfy {
+		u.Path, u.RawPath = strings.TrimRight(u.Path, "/"), ""
+		if strings.Count(u.Path, "/") != 1 || !isTopic(u.Path[1:]) || u.RawQuery != "" || u.ForceQuery {
+			return "", models.Invalid("url", "must end with a topic, such as https://ntfy.example.com/my-topic")
+		}
 	}
-	host = strings.ToLower(u.Host)
+	host = foldTargetHost(u)
+	u.Host = host
+	in.Target.URL = u.String() // one form: codes are counted by it
 	if _, hidden := models.Reveal(host, false); hidden.Any() || len(host) > models.MaxName {
 		return "", models.Invalid("url", "must name a host such as ntfy.example.com")
 	}
 	return host, nil
+}
+
+// isTopic reports whether ntfy takes a text as a topic's name.
+func isTopic(name string) bool {
+	return name != "" && len(name) <= 64 && !strings.ContainsFunc(name, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_'
+	})
+}
+
+// foldTargetHost is the host of an address, and its port if it is not the usual one, spelled
+// in one way.
+func foldTargetHost(u *url.URL) string {
+	name, port := strings.ToLower(strings.TrimSuffix(u.Hostname(), ".")), u.Port()
+	if strings.Contains(name, ":") {
+		name = "[" + name + "]"
+	}
+	if port == "" || port == map[string]string{"https": "443", "http": "80"}[u.Scheme] {
+		return name
+	}
+	return name + ":" + port
 }
 
 // checkSecrets checks the secrets of a kind, and makes those that we choose.

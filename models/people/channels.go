@@ -236,8 +236,18 @@ func (p *People) RemovePushOf(in *db.Tx, user models.UserID, session models.Sess
 	return t.removePush(models.System("notifier"), user, session)
 }
 
-// removePush removes the browsers' channels of a session, or all of a person.
+// removePush removes the browser's channels of a session.
 func (t *tx) removePush(actor models.Actor, user models.UserID, session models.SessionID) error {
+	return t.removePushIf(actor, user, func(of models.SessionID) bool { return of == session })
+}
+
+// removePushBut removes all browsers' channels of a person but those of keep, which may be
+// empty.
+func (t *tx) removePushBut(actor models.Actor, user models.UserID, keep models.SessionID) error {
+	return t.removePushIf(actor, user, func(of models.SessionID) bool { return keep == "" || of != keep })
+}
+
+func (t *tx) removePushIf(actor models.Actor, user models.UserID, over func(models.SessionID) bool) error {
 	all, err := channelsOf(t.Gorm(), models.RecipientID(user))
 	if err != nil {
 		return err
@@ -247,14 +257,12 @@ func (t *tx) removePush(actor models.Actor, user models.UserID, session models.S
 		if c.Kind != models.ChannelWebPush {
 			continue
 		}
-		if session != "" {
-			var of []models.SessionID
-			if err := t.Gorm().Raw(`SELECT session_id FROM channels WHERE id = ?`, c.ID).Scan(&of).Error; err != nil {
-				return fmt.Errorf("read channel: %w", err)
-			}
-			if len(of) == 1 && of[0] != session {
-				continue
-			}
+		secret, err := t.secretOf(c.ID)
+		if err != nil {
+			return err
+		}
+		if !over(secret.SessionID) {
+			continue
 		}
 		if err := t.removeChannel(actor, c); err != nil {
 			return err

@@ -205,7 +205,8 @@ func (t *tx) closeSession(actor models.Actor, owner models.UserID, id models.Ses
 	return t.record(actor, "session.closed", ledger.Subject{Owner: owner}, sessionData{SessionID: id})
 }
 
-// closeSessions closes all open sessions of a user but for keep.
+// closeSessions closes all open sessions of a user but for keep. Browsers whose session is over
+// already are told nothing more either.
 func (t *tx) closeSessions(actor models.Actor, owner models.UserID, keep models.SessionID) error {
 	var ids []models.SessionID
 	err := t.Gorm().Model(&models.WebSession{}).
@@ -218,5 +219,5 @@ func (t *tx) closeSessions(actor models.Actor, owner models.UserID, keep models.
 			return err
 		}
 	}
-	return nil
+	return t.removePushBut(actor, owner, keep)
 }
