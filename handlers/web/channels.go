@@ -22,7 +22,7 @@ type Notify struct {
 	// PushKey is the public key of web push, base64url.
 	PushKey func() (string, error)
 	// Check refuses, with CodeInvalid, what nothing could be sent to: hosts that no admin has
-	// allowed among it. It asks nobody. Required.
+	// allowed among it. It asks nobody.
 	Check func(context.Context, models.ChannelKind, models.ChannelTarget) error
 	// Test sends a test by a channel of the actor, at once.
 	Test func(context.Context, models.Actor, models.ChannelID) (models.SendResult, error)
@@ -161,6 +161,9 @@ func (s *Site) newChannel(c echo.Context, in models.ChannelInput) (*models.Chann
 	}
 	if in.Group != "" && in.Kind == models.ChannelWebPush {
 		return nil, models.Invalid("kind", "must be a kind that a group can have: a browser belongs to one person")
+	}
+	if s.opts.Notify.Check == nil {
+		return nil, models.Errorf(models.CodeConflict, "This server can't send messages.")
 	}
 	if in.Kind != models.ChannelEmail { // of an address the store says more
 		if err := s.opts.Notify.Check(c.Request().Context(), in.Kind, in.Target); err != nil {
