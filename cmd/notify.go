@@ -58,7 +58,7 @@ func newNotifier(cfg Config, public *url.URL, s *store.Store, log *slog.Logger) 
 			return headline.Of(r).Short(mostOfHeadline), nil
 		},
 	})
-	return n, web.Notify{From: cfg.Mail.From, PushKey: keys.Public, Test: n.Test}, nil
+	return n, web.Notify{From: cfg.Mail.From, PushKey: keys.Public, Check: sender.Check, Test: n.Test}, nil
 }
 
 // pushName is how push services reach whoever runs this server: its address, or an e-mail

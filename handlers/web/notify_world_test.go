@@ -66,7 +66,7 @@ func (w *world) notifies() web.Notify {
 		RequestURL:  func(id models.ResponseID) string { return w.url + "/approvals/" + string(id) },
 		SettingsURL: "https://countersign.example/account/notifications",
 	})
-	return web.Notify{From: "countersign@example.org", PushKey: keys.Public, Test: w.notifier.Test}
+	return web.Notify{From: "countersign@example.org", PushKey: keys.Public, Check: sender.Check, Test: w.notifier.Test}
 }
 
 // hosts are those that admins have allowed.

@@ -180,6 +180,11 @@ func (p *Purge) apply(t *tx, conversation models.ConversationID, rows []purgedRo
 			if _, err := t.ExecContext(ctx, closeRemoved, t.Now, r.key[0]); err != nil {
 				return fmt.Errorf("close a call: %w", err)
 			}
+			for _, table := range [...]string{"told_headlines", "notified", "seen"} {
+				if _, err := t.ExecContext(ctx, `DELETE FROM `+table+` WHERE response_id = ?`, r.key[0]); err != nil {
+					return fmt.Errorf("forget who was told: %w", err)
+				}
+			}
 		}
 		said := removedRow{Table: r.table, ID: shownID(r.key...), Columns: append([]string{}, r.columns...)}
 		if r.mark != mark {

@@ -203,6 +203,8 @@ func (c *rowCheck) unnamed() error {
 		{"groups", "id", "FALSE"},
 		{"channels", "id", "FALSE"},
 		{"webhooks", "id", "FALSE"},
+		{"notification_settings", "user_id", "FALSE"},
+		{"notification_hosts", "host", "FALSE"},
 		{"group_members", "id", "FALSE"},
 		{"web_sessions", "id", "FALSE"},
 		{"conversations", "id", "FALSE"},
