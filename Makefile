@@ -98,6 +98,10 @@ explore: cc ## the random tests by chance instead of by the seed of make test; C
 	RAPID_CHECKS=$(or $(CHECKS),1000) $(GO) test -buildvcs=false -count=1 -timeout 2h \
 		$$(grep -rl --include='*_test.go' 'rapid.Check' . | xargs -n1 dirname | sort -u)
 
+.PHONY: test-kill
+test-kill: cc ## kill -9 of a process that sends notifications, KILL_ROUNDS=100 times instead of the few of make test
+	KILL_ROUNDS=$(or $(KILL_ROUNDS),100) $(TEST) -count=1 -v -run TestKilledWhileSendingI8 ./workers/notify
+
 .PHONY: check
 check: build drift fmt-check vet lint mod-check test ## all that CI checks
 

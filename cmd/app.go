@@ -23,6 +23,7 @@ import (
 	"countersign/workers/agent"
 	"countersign/workers/expire"
 	"countersign/workers/notify"
+	"countersign/workers/webhooks"
 )
 
 const (
@@ -50,6 +51,7 @@ type App struct {
 	pages    *web.Site
 	builtIn  *agent.Agent
 	notifier *notify.Notifier
+	webhooks *webhooks.Worker
 	metrics  *handlers.Metrics
 	memory   memory
 	stopIn   time.Duration // how long requests under way may take to end at a stop
@@ -82,6 +84,7 @@ func New(ctx context.Context, cfg Config, log *slog.Logger, terminal io.Writer) 
 	if a.notifier, messages, err = newNotifier(cfg, a.public, a.store, log); err != nil {
 		return nil, err
 	}
+	a.webhooks = newWebhooks(a.public, a.store, log, a.metrics)
 	handler, err := a.routers(messages) //nolint:contextcheck // requests bring their own
 	if err != nil {
 		return nil, err
@@ -128,6 +131,7 @@ func (a *App) Run(ctx context.Context) error {
 	group.Go(a.builtIn.Run)
 	group.Go(newPoller(a.cfg.Upstreams, a.store, a.log).Run)
 	group.Go(a.notifier.Run)
+	group.Go(a.webhooks.Run)
 	group.Go(newDeliverer(a.cfg.Upstreams, a.store, a.log).Run)
 	group.Go(func(ctx context.Context) { workers.Every(ctx, a.log, "outside", outsideEvery, a.store.CheckOutside) })
 	group.Go(func(ctx context.Context) {
@@ -219,7 +223,7 @@ func (a *App) routers(messages web.Notify) (http.Handler, error) {
 		return nil, err
 	}
 	tools.Register(queue.Echo())
-	a.pages = web.New(kit, a.store, web.Options{Version: version, Drafts: a.builtIn.Draft, CheckUpstream: upstreamCheck(a.cfg.Upstreams.Allow), Notify: messages, Dev: a.cfg.Dev})
+	a.pages = web.New(kit, a.store, web.Options{Version: version, Drafts: a.builtIn.Draft, CheckUpstream: upstreamCheck(a.cfg.Upstreams.Allow), Notify: messages, Webhooks: web.Webhooks{Test: a.webhooks.Test}, Dev: a.cfg.Dev})
 	a.pages.ServeDocs(queue.Document)
 	return choose(queue, a.pages), nil
 }

@@ -17,9 +17,10 @@ func newBackup() *cobra.Command {
 		Long: "Write a copy of all data at one moment into a new file that only its owner\n" +
 			"may read. A running server goes on meanwhile. The copy is verified before it gets its\n" +
 			"name: every page, every reference, the whole ledger. A file that is there is refused.\n\n" +
-			"The key file of upstreams (" + models.KeyFile + " in the data folder) is not in it: whoever\n" +
-			"finds a backup cannot use their keys. Keep a copy of that file elsewhere, or set the\n" +
-			"keys again after a restore.\n\n" +
+			"The key file of upstreams and channels (" + models.KeyFile + " in the data folder) is not in\n" +
+			"it: whoever finds a backup cannot use the keys of upstreams, or read where notifications\n" +
+			"go. Keep a copy of that file elsewhere, or set the keys and add the channels again after\n" +
+			"a restore.\n\n" +
 			"It prints the head of the ledger in the copy, for `audit verify --head`.",
 		Args: cobra.ExactArgs(1),
 	}

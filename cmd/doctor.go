@@ -58,7 +58,7 @@ func newDoctor() *cobra.Command {
 		Use:   "doctor",
 		Short: "Check an installation and say how to fix what is wrong",
 		Long: "Check the database, permissions, migrations, the ledger, rows against the ledger, energy,\n" +
-			"pre-approvals, the clock, the public URL, disk space, the policy, who can decide and the upstreams, and say how\n" +
+			"pre-approvals, the clock, the public URL, disk space, the policy, who can decide, the upstreams and the channels, and say how\n" +
 			"to mend what is wrong. It changes nothing and works beside a running server; give it\n" +
 			"the server's settings.\n\n" +
 			"Exit codes: 0 all is well, warnings aside; 1 something is wrong.",
@@ -121,6 +121,8 @@ func (d *doctor) examine(ctx context.Context) []diagnosis {
 		{"who can decide", true, d.deciders},
 		{"unseen", true, d.unseen},
 		{"upstreams", true, d.upstreams},
+		{"channels", true, d.channels},
+		{"webhooks", true, d.webhooks},
 	} {
 		f := diagnosis{Result: checkSkipped, Text: "needs the database"}
 		if !check.data || d.folder != nil {

@@ -20,7 +20,7 @@ import (
 
 // doctorChecks are all checks, in the order in which they are told.
 var doctorChecks = []string{
-	"database", "permissions", "migrations", "ledger", "rows", "energy", "grants", "clock", "public URL", "disk space", "policy lint", "retention", "who can decide", "unseen", "upstreams",
+	"database", "permissions", "migrations", "ledger", "rows", "energy", "grants", "clock", "public URL", "disk space", "policy lint", "retention", "who can decide", "unseen", "upstreams", "channels", "webhooks",
 }
 
 type diagnosis struct {
@@ -242,6 +242,20 @@ func TestDoctorFindsEachFault(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, nil, "upstreams", "fail", "not the one that sealed"},
+		{"no key file for a channel", func(t *testing.T, dir string) {
+			t.Helper()
+			addChannel(t, dir)
+			if err := os.Remove(filepath.Join(dir, models.KeyFile)); err != nil {
+				t.Fatal(err)
+			}
+		}, nil, "channels", "fail", "there is no key file"},
+		{"another key file for a channel", func(t *testing.T, dir string) {
+			t.Helper()
+			addChannel(t, dir)
+			if err := os.WriteFile(filepath.Join(dir, models.KeyFile), []byte(strings.Repeat("k", 32)), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}, nil, "channels", "fail", "pager (hooks.example.com), of "},
 		{"an upstream that fails", func(t *testing.T, dir string) {
 			t.Helper()
 			addUpstream(t, dir)

@@ -13,7 +13,7 @@ import (
 // begins are the commands that may make a data folder, or do without one.
 var begins = map[string]bool{
 	"serve": true, "demo": true, "migrate": true, "user add": true, "policy apply": true, "setup-link": true, "restore": true,
-	"ask": true, "mcp": true, "note": true, "ingest": true, "hook": true, "connect": true, "disconnect": true, "completion": true, "help": true,
+	"ask": true, "mcp": true, "note": true, "ingest": true, "hook": true, "connect": true, "disconnect": true, "webhook": true, "completion": true, "help": true,
 }
 
 // commandsIn lists the commands that a help text names.

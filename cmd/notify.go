@@ -36,11 +36,7 @@ const mostOfHeadline = 120
 func newNotifier(cfg Config, public *url.URL, s *store.Store, log *slog.Logger) (*notify.Notifier, web.Notify, error) {
 	sender, keys, err := newSender(cfg, public, func(ctx context.Context) (outward.List, error) {
 		hosts, err := s.People.HostsForSending(ctx)
-		list := make(outward.List, 0, len(hosts))
-		for _, h := range hosts {
-			list = append(list, h.Host)
-		}
-		return list, err
+		return hostList(hosts), err
 	})
 	if err != nil {
 		return nil, web.Notify{}, err
@@ -62,7 +58,7 @@ func newNotifier(cfg Config, public *url.URL, s *store.Store, log *slog.Logger) 
 			return headline.Of(r).Short(mostOfHeadline), nil
 		},
 	})
-	return n, web.Notify{From: cfg.Mail.From, PushKey: keys.Public, Test: n.Test}, nil
+	return n, web.Notify{From: cfg.Mail.From, PushKey: keys.Public, Check: sender.Check, Test: n.Test}, nil
 }
 
 // pushName is how push services reach whoever runs this server: its address, or an e-mail

@@ -24,8 +24,9 @@ func newRestore() *cobra.Command {
 			"moved aside within the folder.\n\n" +
 			"What was revoked, disabled or changed after the backup is again as it was then:\n" +
 			"look through tokens, people and policy.\n\n" +
-			"The keys of upstreams open only with the key file (" + models.KeyFile + ") of the folder that\n" +
-			"they were sealed in: copy it into the folder too, or set the keys again.",
+			"The keys of upstreams, and where notifications go, open only with the key file\n" +
+			"(" + models.KeyFile + ") of the folder that they were sealed in: copy it into the folder too,\n" +
+			"or set the keys and add the channels again.",
 		Args: cobra.ExactArgs(1),
 	}
 	c.Flags().BoolVar(&force, "force", false, "move an existing database aside")
@@ -56,7 +57,10 @@ func newRestore() *cobra.Command {
 		if len(locked) > 0 {
 			fmt.Fprintf(c.ErrOrStderr(), "the keys of these upstreams cannot be opened here: %s; %s\n", plain(strings.Join(locked, ", ")), setKeyAnew)
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		return tellLockedChannels(c, cfg.Data)
 	}
 	return c
 }

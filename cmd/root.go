@@ -82,7 +82,7 @@ func newRoot() *cobra.Command {
 	}
 	root.AddCommand(
 		newServe(), newDemo(), newDemoAgent(), newAsk(), newMCP(), newNote(), newIngest(), newHook(), newConnect(), newDisconnect(),
-		newUser(), newGroup(), newToken(), newRequest(), newPolicy(), newStop(), newAudit(), newMigrate(), newUpstream(), newSetupLink(), newBackup(), newRestore(), newPurge(), newDoctor(),
+		newUser(), newGroup(), newToken(), newRequest(), newPolicy(), newStop(), newAudit(), newMigrate(), newUpstream(), newWebhook(), newSetupLink(), newBackup(), newRestore(), newPurge(), newDoctor(),
 	)
 	return root
 }

@@ -31,6 +31,7 @@ type Metrics struct {
 	commits  prometheus.Histogram
 	streams  *prometheus.GaugeVec
 	signIns  *prometheus.CounterVec
+	webhooks *prometheus.CounterVec // attempts, by class
 }
 
 // NewMetrics makes the metrics of one server.
@@ -68,11 +69,14 @@ func NewMetrics(version string) *Metrics {
 	m.signIns = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "countersign_signin_failures_total", Help: "Sign-ins that failed, by reason.",
 	}, []string{"reason"})
+	m.webhooks = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "countersign_webhook_attempts_total", Help: "Attempts to send an event to a webhook, by how they ended.",
+	}, []string{"class"})
 	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "countersign_build_info", Help: "Always 1; the version is in the label.",
 	}, []string{"version"})
 	build.WithLabelValues(version).Set(1)
-	m.registry.MustRegister(requests, settled, m.decided, m.callers, m.commits, m.streams, m.signIns, build,
+	m.registry.MustRegister(requests, settled, m.decided, m.callers, m.commits, m.streams, m.signIns, m.webhooks, build,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -92,6 +96,11 @@ func (m *Metrics) Committed(callers int, took time.Duration) {
 // SignInFailed counts a failed sign-in; it is made for
 // store.Options.ObserveSignInFailure.
 func (m *Metrics) SignInFailed(reason string) { m.signIns.WithLabelValues(reason).Inc() }
+
+// WebhookTried counts an attempt to send an event.
+func (m *Metrics) WebhookTried(class models.SendClass) {
+	m.webhooks.WithLabelValues(string(class)).Inc()
+}
 
 // Settled counts one outcome; it is made for store.Options.ObserveOutcome.
 func (m *Metrics) Settled(o models.Outcome) {

@@ -20,6 +20,9 @@ var (
 	failingDesc = prometheus.NewDesc("countersign_upstreams_failing", "Upstreams whose last poll failed.", nil, nil)
 	unsentDesc  = prometheus.NewDesc("countersign_notifications_unsent", "Notifications that are to be sent, or sent again.", nil, nil)
 	brokenDesc  = prometheus.NewDesc("countersign_notification_channels_failing", "Channels of notifications that keep failing.", nil, nil)
+	behindDesc  = prometheus.NewDesc("countersign_webhooks_behind", "Entries of the ledger that webhooks have not come by yet, of all together.", nil, nil)
+	lateDesc    = prometheus.NewDesc("countersign_webhooks_oldest_undelivered_seconds", "Age of the oldest event that a webhook is still to get; 0 when there is none.", nil, nil)
+	haltedDesc  = prometheus.NewDesc("countersign_webhooks_paused", "Webhooks that are paused.", nil, nil)
 	ledgerDesc  = prometheus.NewDesc("countersign_ledger_entry", "Number of the last entry of the ledger.", nil, nil)
 	rowsDesc    = prometheus.NewDesc("countersign_rows_differing", "Rows that differed from the ledger when all were last compared; -1 when they could not be compared.", nil, nil)
 	rowsAtDesc  = prometheus.NewDesc("countersign_rows_compared_timestamp_seconds", "When all rows were last compared with the ledger; 0 for never.", nil, nil)
@@ -34,7 +37,7 @@ type numbers struct {
 
 // Describe names the figures.
 func (*numbers) Describe(descs chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{pendingDesc, oldestDesc, waitersDesc, untoldDesc, failingDesc, unsentDesc, brokenDesc, ledgerDesc, rowsDesc, rowsAtDesc} {
+	for _, d := range []*prometheus.Desc{pendingDesc, oldestDesc, waitersDesc, untoldDesc, failingDesc, unsentDesc, brokenDesc, behindDesc, lateDesc, haltedDesc, ledgerDesc, rowsDesc, rowsAtDesc} {
 		descs <- d
 	}
 }
@@ -52,6 +55,10 @@ func (c *numbers) Collect(metrics chan<- prometheus.Metric) {
 	if !n.Oldest.IsZero() {
 		age = max(0, c.now().Sub(n.Oldest).Seconds())
 	}
+	late := 0.0
+	if !n.WebhooksOldest.IsZero() {
+		late = max(0, c.now().Sub(n.WebhooksOldest).Seconds())
+	}
 	differing, compared := float64(n.RowCheck.Found), 0.0
 	if n.RowCheck.Found == 0 && n.RowCheck.Problem != "" {
 		differing = -1
@@ -63,6 +70,7 @@ func (c *numbers) Collect(metrics chan<- prometheus.Metric) {
 		pendingDesc: float64(n.Pending), oldestDesc: age, waitersDesc: float64(n.Waiters),
 		untoldDesc: float64(n.UnsentVerdicts), failingDesc: float64(n.FailingUpstreams), ledgerDesc: float64(n.LedgerSeq),
 		unsentDesc: float64(n.UnsentNotices), brokenDesc: float64(n.FailingChannels),
+		behindDesc: float64(n.WebhooksBehind), lateDesc: late, haltedDesc: float64(n.PausedWebhooks),
 		rowsDesc: differing, rowsAtDesc: compared,
 	} {
 		metrics <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value)

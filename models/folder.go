@@ -4,7 +4,7 @@ package models
 const (
 	DatabaseFile  = "countersign.db"
 	SetupLinkFile = "setup-link"   // the one-time setup link, where there is no terminal
-	KeyFile       = "upstream.key" // seals the keys of upstreams
+	KeyFile       = "upstream.key" // seals the keys of upstreams and the targets of channels
 	PushKeyFile   = "push.key"     // the key by which push services know this server
 	// ReserveFile takes space in the data folder that is given back when the disk is
 	// full, so that people can still sign in and reject.

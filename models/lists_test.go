@@ -22,6 +22,7 @@ func TestEveryValueIsInItsList(t *testing.T) {
 		"Kind": words(models.Kinds()), "Risk": words(models.Risks()),
 		"Status": append(words(models.Statuses()), ""), "Cause": append(words(models.Causes()), ""),
 		"ChannelKind": words(models.ChannelKinds()), "NoticeKind": words(models.NoticeKinds()), "SendClass": words(models.SendClasses()),
+		"WebhookPause": words(models.WebhookPauses()),
 	}
 	for name, values := range constants(t) {
 		list, watched := listed[name]

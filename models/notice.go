@@ -18,13 +18,14 @@ const (
 	NoticeChannelFailing NoticeKind = "channel_failing"
 	NoticeCode           NoticeKind = "code"
 	NoticeTest           NoticeKind = "test"
+	NoticeWebhookPaused  NoticeKind = "webhook_paused"
 )
 
 // NoticeKinds is the list of all kinds.
 func NoticeKinds() []NoticeKind {
 	return []NoticeKind{
 		NoticeWaiting, NoticeUnseen, NoticeHalf, NoticeTenth, NoticeBreakthrough, NoticeBurst, NoticeSettled, NoticeDigest,
-		NoticeChannelFailing, NoticeCode, NoticeTest,
+		NoticeChannelFailing, NoticeCode, NoticeTest, NoticeWebhookPaused,
 	}
 }
 
@@ -63,6 +64,10 @@ type Notice struct {
 
 	Code    string // code: six digits
 	Channel string // channel_failing: the label of the one that fails
+
+	Webhook     string    // webhook_paused: its name, text of an admin
+	WebhookHost string    // webhook_paused: scheme and host of its address
+	Class       SendClass // webhook_paused: how the last attempt ended
 
 	URL         string // absolute; opens a page, and decides nothing
 	SettingsURL string

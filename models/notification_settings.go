@@ -144,8 +144,9 @@ func (s *NotificationSettings) NextDigest(after time.Time) (time.Time, bool) {
 	}
 	local := after.In(s.place())
 	at := s.DigestAt.on(local, 0)
-	if !at.After(after) {
-		at = s.DigestAt.on(local, 1)
+	// Where clocks skip midnight, that of the next day is an hour before it, too.
+	for day := 1; !at.After(after); day++ {
+		at = s.DigestAt.on(local, day)
 	}
 	return at.UTC(), true
 }

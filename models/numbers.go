@@ -15,6 +15,10 @@ type Numbers struct {
 	UnsentNotices   int // messages that are to be sent, or sent again
 	FailingChannels int // that keep failing
 
+	WebhooksBehind int64     // entries that endpoints have not come by, of all of them together
+	WebhooksOldest time.Time // when the oldest was recorded that an endpoint is to get; zero: there is none
+	PausedWebhooks int
+
 	RowCheck RowCheck // of all rows with the ledger, each week
 }
 

@@ -155,6 +155,9 @@ func PolicyVersionURL(version int64) string {
 // DocsURL describes the JSON surfaces, without sign-in.
 func DocsURL() string { return "/docs" }
 
+// WebhookGuideURL explains webhooks to those who write a receiver, without sign-in.
+func WebhookGuideURL() string { return DocsURL() + "/webhooks" }
+
 // OpenAPIURL is the document that DocsURL is made from.
 func OpenAPIURL() string { return "/openapi.json" }
 

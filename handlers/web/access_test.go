@@ -13,7 +13,7 @@ import (
 
 // open are the routes that need no sign-in; all others do, by being missing
 // here.
-var open = []string{"GET /static/*", "GET /sw.js", "GET /offline", "GET /setup", "POST /setup", "GET /signin", "POST /signin", "GET /join", "POST /join"}
+var open = []string{"GET /static/*", "GET /sw.js", "GET /offline", "GET /setup", "POST /setup", "GET /signin", "POST /signin", "GET /join", "POST /join", "GET /docs/webhooks"}
 
 // filled puts the parts of a world into a route's path.
 func (w *world) filled(route handlers.Route, a *models.Approval, token models.TokenID) string {
@@ -21,6 +21,7 @@ func (w *world) filled(route handlers.Route, a *models.Approval, token models.To
 		"/invites/:id", "/invites/"+string(models.NewID[models.InviteID]()), "/people/:id", "/people/"+w.owner.ID,
 		"/groups/:name/members/:id", "/groups/finance/members/"+w.owner.ID, "/groups/:name", "/groups/finance",
 		"/channels/:id", "/channels/"+string(models.NewID[models.ChannelID]()), ":what", "verify",
+		"/webhooks/:id", "/webhooks/"+string(models.NewID[models.WebhookID]()), ":act", "retry",
 		"/stops/:id", "/stops/"+string(models.NewID[models.StopID]()), "/grants/:id", "/grants/"+string(models.NewID[models.GrantID]()), "/upstreams/:id", "/upstreams/"+string(models.NewID[models.UpstreamID]()),
 		"/sessions/:id", "/sessions/"+string(models.NewID[models.SessionID]()), ":n", "1").Replace(route.Path)
 	if strings.ContainsAny(path, ":*") {
@@ -108,7 +109,7 @@ func TestI4NoTokenEverAuthenticatesOnAPage(t *testing.T) {
 func TestPagesByRole(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	a := w.ask()
+	a, hook := w.ask(), string(models.NewID[models.WebhookID]())
 	people := map[string]*person{
 		"owner": w.signedIn(ownerEmail), "stranger": w.signedIn(strangerEmail), "admin": w.signedIn("admin@example.com"),
 	}
@@ -161,6 +162,26 @@ func TestPagesByRole(t *testing.T) {
 		{"GET", "/system/notifications", 403, 403, 200},
 		{"POST", "/system/notifications/hosts", 403, 403, 422},
 		{"POST", "/system/notifications/hosts/remove", 403, 403, 303},
+		{"GET", "/docs/webhooks", 200, 200, 200},
+		{"GET", "/system/webhooks", 403, 403, 200},
+		{"POST", "/system/webhooks", 403, 403, 422},
+		{"GET", "/system/webhooks/new", 403, 403, 200},
+		{"GET", "/system/webhooks/nonsense", 403, 403, 404},
+		{"GET", "/system/webhooks/" + hook, 403, 403, 404},
+		{"POST", "/system/webhooks/" + hook, 403, 403, 404},
+		{"GET", "/system/webhooks/" + hook + "/change", 403, 403, 404},
+		{"GET", "/system/webhooks/" + hook + "/replay?seq=1", 403, 403, 404},
+		{"GET", "/system/webhooks/" + hook + "/rotate", 403, 403, 303},
+		{"GET", "/system/webhooks/nonsense/rotate", 403, 403, 404},
+		{"POST", "/system/webhooks/" + hook + "/replay", 403, 403, 404},
+		{"POST", "/system/webhooks/" + hook + "/test", 403, 403, 404},
+		{"POST", "/system/webhooks/" + hook + "/pause", 403, 403, 404},
+		{"POST", "/system/webhooks/" + hook + "/resume", 403, 403, 404},
+		{"POST", "/system/webhooks/" + hook + "/retry", 403, 403, 404},
+		{"POST", "/system/webhooks/" + hook + "/retire", 403, 403, 404},
+		{"POST", "/system/webhooks/" + hook + "/skip", 403, 403, 422},
+		{"POST", "/system/webhooks/" + hook + "/rotate", 403, 403, 404},
+		{"POST", "/system/webhooks/" + hook + "/remove", 403, 403, 404},
 		{"POST", "/approvals/" + string(a.ID) + "/look", 204, 404, 204},
 		{"GET", "/people", 403, 403, 200},
 		{"GET", "/people/invites", 403, 403, 303},

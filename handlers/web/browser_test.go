@@ -250,8 +250,13 @@ func (t *tab) withoutScript() {
 // signIn is for the owner.
 func (t *tab) signIn() {
 	t.tb.Helper()
+	t.signInAs(ownerEmail)
+}
+
+func (t *tab) signInAs(email string) {
+	t.tb.Helper()
 	t.open("/")
-	t.fill("#email", ownerEmail)
+	t.fill("#email", email)
 	t.fill("#password", storetest.Password)
 	t.click("#sign-in")
 	t.sees("main h1", "Inbox")

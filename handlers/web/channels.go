@@ -21,6 +21,9 @@ type Notify struct {
 	From string
 	// PushKey is the public key of web push, base64url.
 	PushKey func() (string, error)
+	// Check refuses, with CodeInvalid, what nothing could be sent to: hosts that no admin has
+	// allowed among it. It asks nobody.
+	Check func(context.Context, models.ChannelKind, models.ChannelTarget) error
 	// Test sends a test by a channel of the actor, at once.
 	Test func(context.Context, models.Actor, models.ChannelID) (models.SendResult, error)
 }
@@ -114,7 +117,7 @@ func (s *Site) addChannel(c echo.Context, place channelPlace) error {
 	ctx, actor, sent := c.Request().Context(), actorOf(c), c.Request().PostForm
 	in := models.ChannelInput{
 		Group: place.group, Kind: models.ChannelKind(sent.Get("kind")), Label: strings.TrimSpace(sent.Get("label")),
-		Target: models.ChannelTarget{Address: strings.TrimSpace(sent.Get("address")), URL: sent.Get("url"), Token: sent.Get("token")},
+		Target: models.ChannelTarget{Address: strings.TrimSpace(sent.Get("address")), URL: strings.TrimSpace(sent.Get("url")), Token: strings.TrimSpace(sent.Get("token"))},
 	}
 	if in.Kind == models.ChannelWebPush {
 		in.Target = models.ChannelTarget{URL: sent.Get("endpoint"), P256dh: sent.Get("p256dh"), Auth: sent.Get("auth")}
@@ -158,6 +161,14 @@ func (s *Site) newChannel(c echo.Context, in models.ChannelInput) (*models.Chann
 	}
 	if in.Group != "" && in.Kind == models.ChannelWebPush {
 		return nil, models.Invalid("kind", "must be a kind that a group can have: a browser belongs to one person")
+	}
+	if s.opts.Notify.Check == nil {
+		return nil, models.Errorf(models.CodeConflict, "This server can't send messages.")
+	}
+	if in.Kind != models.ChannelEmail { // of an address the store says more
+		if err := s.opts.Notify.Check(c.Request().Context(), in.Kind, in.Target); err != nil {
+			return nil, err
+		}
 	}
 	return s.store.People.AddChannel(c.Request().Context(), actorOf(c), in)
 }

@@ -35,3 +35,14 @@ func (s *Site) ServeDocs(document func() ([]byte, error)) {
 		return handlers.Render(c, http.StatusOK, pages.DocsPage(frame, docs), nil)
 	})
 }
+
+// webhookGuide explains webhooks. It needs no sign-in either: who writes a receiver may have
+// no account.
+func (s *Site) webhookGuide(c echo.Context) error {
+	frame, err := s.frame(c, "Webhooks", -1)
+	if err != nil {
+		return err
+	}
+	frame.Narrow = false
+	return handlers.Render(c, http.StatusOK, pages.WebhookGuidePage(frame), nil)
+}

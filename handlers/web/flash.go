@@ -64,8 +64,16 @@ var flashes = map[string]views.Flash{
 	"code-sent":               {Tone: views.ToneGood, Text: "A new code is on its way. The one before no longer works."},
 	"channel-removed":         {Tone: views.ToneGood, Text: "Removed. Nothing more is sent there."},
 	"notifications-set":       {Tone: views.ToneGood, Text: "Saved. This applies to requests that come from now on."},
-	"host-allowed":            {Tone: views.ToneGood, Text: "Allowed. Channels may name this host."},
+	"host-allowed":            {Tone: views.ToneGood, Text: "Allowed. Channels and webhooks may name this host."},
 	"host-removed":            {Tone: views.ToneGood, Text: "Removed. Nothing more is sent to this host."},
+	"webhook-changed":         {Tone: views.ToneGood, Text: "Saved. It applies to what is sent from now on."},
+	"webhook-paused":          {Tone: views.ToneGood, Text: "Paused. Nothing is sent until you resume; nothing is lost."},
+	"webhook-resumed":         {Tone: views.ToneGood, Text: "Resumed. It goes on where it stopped."},
+	"webhook-retried":         {Tone: views.ToneGood, Text: "What was refused is sent again now."},
+	"webhook-retired":         {Tone: views.ToneGood, Text: "Only the new secret signs from now on."},
+	"webhook-skipped":         {Tone: views.ToneGood, Text: "Skipped. Its conversation goes on with the next event."},
+	"webhook-replayed":        {Tone: views.ToneGood, Text: "Events are sent again from there."},
+	"webhook-removed":         {Tone: views.ToneGood, Text: "Removed. Nothing more is sent there."},
 	"policy-same":             {Tone: views.ToneNeutral, Text: "Nothing changed: the policy already says that."},
 }
 

@@ -8,17 +8,22 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/storetest"
 )
 
 // allowSink has an admin allow the host of a service, by form.
 func (w *world) allowSink(s *sink) {
 	w.tb.Helper()
 	admin := w.signedIn(adminEmail)
-	form := admin.get("/system/notifications").is(http.StatusOK).form("form:has(#allow-host)", "")
-	form.Set("host", s.Listener.Addr().String())
-	admin.post("/system/notifications/hosts", form).redirects("/system/notifications")
+	admin.allowHost(s.Listener.Addr().String())
 	admin.get("/system/notifications").says("main", s.Listener.Addr().String())
 }
+
+// The keys of a browser.
+const (
+	goodKey  = "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4"
+	goodAuth = "BTBZMqHH6r4Tts7J_aSIgg"
+)
 
 func TestAWebhookIsAddedVerifiedTriedAndRemoved(t *testing.T) {
 	t.Parallel()
@@ -35,13 +40,20 @@ func TestAWebhookIsAddedVerifiedTriedAndRemoved(t *testing.T) {
 	w.allowSink(s)
 
 	bad := url.Values{"kind": {"webhook"}, "url": {"ftp://" + strings.TrimPrefix(address, "https://")}, "label": {"Pager"}}
-	wrong := p.post(own+"/channels", bad).is(http.StatusUnprocessableEntity).says("#webhook-url-error", "must be an address")
+	wrong := p.post(own+"/channels", bad).is(http.StatusUnprocessableEntity).says("#webhook-url-error", "must begin with https://")
 	if wrong.value("#webhook-label") != "Pager" || strings.Contains(wrong.body, "s3cret") {
 		t.Error("what was typed is lost, or a secret came back")
 	}
 	if _, open := wrong.doc.Find("#add-webhook").Attr("open"); !open {
 		t.Error("the form with the fault is closed")
 	}
+
+	for _, elsewhere := range []string{"https://hooks.example.com/x", "https://127.0.0.1/x", "https://127.0.0.1.nip.example/x", "http://169.254.169.254/latest", "https://[::ffff:127.0.0.1]/x"} {
+		bad.Set("url", elsewhere)
+		p.post(own+"/channels", bad).is(http.StatusUnprocessableEntity).says("#webhook-url-error", "not on the list of allowed hosts").says("#channels", "No channels yet")
+	}
+	push := url.Values{"kind": {"web_push"}, "endpoint": {"https://10.0.0.1/x"}, "p256dh": {goodKey}, "auth": {goodAuth}}
+	p.post(own+"/channels", push).is(http.StatusUnprocessableEntity).says("#channels", "No channels yet")
 
 	added := p.post(own+"/channels", asked).is(http.StatusOK).says("#channels", "Pager (127.0.0.1", "not verified")
 	secret := added.text("#channel-secret")
@@ -256,4 +268,37 @@ func TestLookingAtARequest(t *testing.T) {
 	if told := w.mails.last(t); told.Request != unseen.ID {
 		t.Errorf("told of %s, which is %s, and looked at is %s", told.Request, told.Kind, seen.ID)
 	}
+}
+
+// No link decides: whoever opens what a message names, or what it could be made into, changes
+// nothing but that they have seen it, and who is not signed in is asked to (I4).
+func TestNoLinkDecidesI4(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	owner := w.signedIn(ownerEmail)
+	owner.post("/account/notifications/channels", url.Values{"kind": {"email"}, "address": {"a@b.example"}}).redirects("/account/notifications")
+	w.sendsDue()
+	verify := owner.get("/account/notifications").doc.Find("form[action$='/verify']").AttrOr("action", "")
+	owner.post(verify, url.Values{"code": {w.mails.last(t).Code}}).redirects("/account/notifications")
+	w.clock.Step(2 * time.Minute)
+	a := w.ask()
+	w.sendsDue()
+	told := w.mails.last(t)
+	at, ours := strings.CutPrefix(told.URL, w.url)
+	if told.Request != a.ID || !ours || strings.Contains(at, "?") {
+		t.Fatalf("told %+v", told)
+	}
+	since := storetest.LedgerAt(t, w.store)
+	with := "?verdict=approve&decision=approve&approved=true&digest=" + url.QueryEscape(a.Digest)
+	for _, path := range []string{at, at + with, at + "/decide" + with, at + "/look" + with, verify + "?code=" + told.Code, strings.TrimSuffix(verify, "verify") + "remove", strings.TrimSuffix(verify, "verify") + "test"} {
+		owner.get(path)
+		w.visitor().get(path)
+	}
+	if got := storetest.ActionsSince(t, w.store, since); len(got) != 0 {
+		t.Errorf("links did %v", got)
+	}
+	if got := w.stands(a.ID); got.Status() != models.StatusPending {
+		t.Errorf("it is %s", got.Status())
+	}
+	w.visitor().get(at).saysNot("body", "deployer")
 }

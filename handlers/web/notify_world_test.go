@@ -55,15 +55,8 @@ func (m *mailer) last(tb testing.TB) models.Notice {
 func (w *world) notifies() web.Notify {
 	w.roots = x509.NewCertPool()
 	keys := send.NewPushKeys(w.tb.TempDir())
-	hosts := func(ctx context.Context) (outward.List, error) {
-		all, err := w.store.People.HostsForSending(ctx)
-		var out outward.List
-		for _, h := range all {
-			out = append(out, h.Host)
-		}
-		return out, err
-	}
-	sender, err := send.New(send.Options{Out: outward.New(outward.Options{Hosts: hosts, Roots: w.roots}), Now: w.store.Now, Push: keys, Name: "https://countersign.example"})
+	w.out = outward.New(outward.Options{Hosts: w.hosts, Roots: w.roots})
+	sender, err := send.New(send.Options{Out: w.out, Now: w.store.Now, Push: keys, Name: "https://countersign.example"})
 	if err != nil {
 		w.tb.Fatal(err)
 	}
@@ -73,7 +66,17 @@ func (w *world) notifies() web.Notify {
 		RequestURL:  func(id models.ResponseID) string { return w.url + "/approvals/" + string(id) },
 		SettingsURL: "https://countersign.example/account/notifications",
 	})
-	return web.Notify{From: "countersign@example.org", PushKey: keys.Public, Test: w.notifier.Test}
+	return web.Notify{From: "countersign@example.org", PushKey: keys.Public, Check: sender.Check, Test: w.notifier.Test}
+}
+
+// hosts are those that admins have allowed.
+func (w *world) hosts(ctx context.Context) (outward.List, error) {
+	all, err := w.store.People.HostsForSending(ctx)
+	var out outward.List
+	for _, h := range all {
+		out = append(out, h.Host)
+	}
+	return out, err
 }
 
 // sendsDue sends all that is due now.

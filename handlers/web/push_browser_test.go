@@ -21,6 +21,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"countersign/models"
+	"countersign/models/storetest"
 )
 
 // subscriber is the browser's end of a subscription. Its keys are real; its address is that of
@@ -152,6 +153,7 @@ func (t *tab) delivers(worker serviceworker.RegistrationID, message string) {
 const notified = `(async (n) => {
   const worker = await navigator.serviceWorker.getRegistration();
   for (let all = []; window.notified === undefined; all = await worker.getNotifications()) {
+    await new Promise((next) => { setTimeout(next, 50); }); // the browser has to show them too
     if (all.length === n) window.notified = JSON.stringify(all.map((one) => [one.title, one.body, one.tag, one.data.url]));
   }
 })`
@@ -165,7 +167,10 @@ func (t *tab) notified(n int) string {
 
 // A browser turns notifications on and all its pages are closed; what the server sends shows
 // exactly what may be shown, and its address leads to the request, where it is approved.
-// Neither the service of a browser's maker nor a click on a notification is tried here.
+//
+// What this does not show: that the service of a browser's maker takes and delivers the
+// message (subscribe is replaced, and the message goes into the browser by its debugging
+// interface), that the operating system draws it, and a person's click on it.
 func TestInABrowserAPushShowsOnlyWhatIsAllowed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -218,10 +223,104 @@ func TestInABrowserAPushShowsOnlyWhatIsAllowed(t *testing.T) {
 		t.Errorf("it is %s", got.Status())
 	}
 
-	// What is no message of ours shows nothing of it, and leads nowhere else.
+	// What is no message of ours shows nothing of it.
 	other.delivers(worker, "not JSON")
 	other.open("/offline")
 	if got := other.notified(2); !strings.Contains(got, `["Countersign","","",""]`) {
 		t.Errorf("it shows %s", got)
+	}
+
+	other.clicksLeadToOurPages()
+
+	// Signing out gives the browser's address up, and the server forgets it.
+	other.open("/account/notifications")
+	other.value(`PushManager.prototype.getSubscription = async () => ({ unsubscribe: async () => { localStorage.setItem("given-up", "yes"); return true; } }), 0`)
+	other.value(`document.querySelector("form[action='/signout']").requestSubmit(), 0`)
+	other.becomes(`localStorage.getItem("given-up") === "yes" && document.querySelector("#sign-in") !== null`)
+	if n := storetest.Scalar[int](t, w.store, `SELECT count(*) FROM channels WHERE kind = 'web_push' AND removed_at IS NULL`); n != 0 {
+		t.Errorf("the server keeps %d addresses of browsers", n)
+	}
+	s.mu.Lock()
+	before := len(s.bodies)
+	s.mu.Unlock()
+	w.clock.Step(2 * time.Minute)
+	w.ask()
+	w.sendsDue()
+	if after := len(s.bodies); after != before {
+		t.Errorf("%d messages after signing out", after-before)
+	}
+}
+
+// clicks has the service worker take a click on a notification with this data, and returns
+// where it leads: each window opened, and each one brought to the front. A click of a person
+// can't be made from outside the browser, and without one no window opens: what opens and
+// focuses windows is replaced.
+func (t *tab) clicks(data string) string {
+	t.tb.Helper()
+	targets, err := chromedp.Targets(t.ctx)
+	if err != nil {
+		t.tb.Fatal(err)
+	}
+	for _, one := range targets {
+		if one.Type != "service_worker" || !strings.HasPrefix(one.URL, t.w.url) {
+			continue
+		}
+		ctx, leave := chromedp.NewContext(t.ctx, chromedp.WithTargetID(one.TargetID), chromedp.WithDetachOnCancel())
+		defer leave()
+		got, err := chromedp.Run(ctx, chromedp.Evaluate[string](`(async () => {
+  const led = [];
+  Clients.prototype.openWindow = async (url) => { led.push("open " + url); return null; };
+  WindowClient.prototype.focus = async function () { led.push("focus " + this.url); return this; };
+  await self.registration.showNotification("clicked", { tag: "clicked", data: `+data+` });
+  const [notification] = await self.registration.getNotifications({ tag: "clicked" });
+  const event = new NotificationEvent("notificationclick", { notification });
+  const waits = [];
+  event.waitUntil = (promise) => waits.push(promise);
+  self.dispatchEvent(event);
+  await Promise.all(waits);
+  const left = await self.registration.getNotifications({ tag: "clicked" });
+  return [...led, left.length + " left"].join(", ");
+})()`, chromedp.EvalAwaitPromise))
+		if err != nil {
+			t.tb.Fatalf("click: %v", err)
+		}
+		return got
+	}
+	t.tb.Fatal("there is no service worker")
+	return ""
+}
+
+// clicksLeadToOurPages tells that a click on a notification opens its page, or brings it to
+// the front, and leads nowhere else, whatever the message says. It decides nothing.
+func (t *tab) clicksLeadToOurPages() {
+	t.tb.Helper()
+	w := t.w
+	a := w.ask()
+	home, at := w.url+"/", w.url+"/approvals/"+string(a.ID)
+	t.open("/offline")
+	for data, want := range map[string]string{
+		`{ url: ` + quoted(at) + ` }`:                                    "open " + at,
+		`{ url: "https://evil.example/approvals/1" }`:                    "open " + home,
+		`{ url: "//evil.example/" }`:                                     "open " + home,
+		`{ url: "javascript:alert(1)" }`:                                 "open " + home,
+		`{ url: "data:text/html,x" }`:                                    "open " + home,
+		`{ url: "file:///etc/passwd" }`:                                  "open " + home,
+		`{ url: ` + quoted("blob:"+w.url+"/x") + ` }`:                    "open " + home,
+		`{ url: ` + quoted(strings.Replace(at, "://", "://x@", 1)) + `}`: "open " + strings.Replace(at, "://", "://x@", 1),
+		`{ url: ` + quoted(w.url+".evil.example/") + ` }`:                "open " + home,
+		`{ url: "" }`: "open " + home,
+		`null`:        "open " + home,
+	} {
+		got := t.clicks(data)
+		if got = strings.Replace(got, "open /,", "open "+home+",", 1); got != want+", 0 left" {
+			t.tb.Errorf("%s: %s, want %s", data, got, want)
+		}
+	}
+	t.open("/approvals/" + string(a.ID))
+	if got := t.clicks(`{ url: ` + quoted(at) + ` }`); got != "focus "+at+", 0 left" {
+		t.tb.Errorf("with its page open: %s", got)
+	}
+	if got := w.stands(a.ID); got.Status() != models.StatusPending {
+		t.tb.Errorf("a click decided it: %s", got.Status())
 	}
 }

@@ -23,7 +23,9 @@ import (
 	"countersign/models/storetest"
 	"countersign/workers/agent"
 	"countersign/workers/notify"
+	"countersign/workers/outward"
 	"countersign/workers/upstream"
+	"countersign/workers/webhooks"
 )
 
 const (
@@ -52,6 +54,8 @@ type world struct {
 	mails    *mailer
 	roots    *x509.CertPool // that services on this computer are trusted by
 	lease    *models.Lease
+	out      *outward.Client  // the way to hosts that admins have allowed
+	events   *webhooks.Worker // runs once sendsEvents has been called
 }
 
 func newWorld(tb testing.TB) *world {
@@ -72,7 +76,7 @@ func emptyWorld(tb testing.TB, streamsEach int, opts ...storetest.Option) *world
 	w.streams, w.lists = handlers.NewStreams(streamsEach), handlers.NewLists()
 	server := httptest.NewUnstartedServer(nil)
 	public := &url.URL{Scheme: "http", Host: server.Listener.Addr().String()}
-	w.site = web.New(handlers.Kit{Log: slog.New(slog.DiscardHandler), Now: w.store.Now, PublicURL: public, Streams: w.streams, Lists: w.lists}, w.store, web.Options{Drafts: w.draft, CheckUpstream: checkUpstream, Notify: w.notifies()})
+	w.site = web.New(handlers.Kit{Log: slog.New(slog.DiscardHandler), Now: w.store.Now, PublicURL: public, Streams: w.streams, Lists: w.lists}, w.store, web.Options{Drafts: w.draft, CheckUpstream: checkUpstream, Notify: w.notifies(), Webhooks: w.webhooks()})
 	server.Config.Handler = w.site
 	server.Config.ErrorLog = slog.NewLogLogger(slog.NewTextHandler(faults{tb}, nil), slog.LevelError)
 	server.Start()

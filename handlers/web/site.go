@@ -28,6 +28,8 @@ type Options struct {
 	CheckUpstream func(ctx context.Context, baseURL, dialect, key string) error
 	// Notify is how notifications go out.
 	Notify Notify
+	// Webhooks is how events go out.
+	Webhooks Webhooks
 	// Dev adds the gallery of every page in every state.
 	Dev bool
 }

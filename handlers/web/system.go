@@ -27,13 +27,17 @@ func (s *Site) system(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	webhooks, err := s.store.Webhooks.List(ctx, actor)
+	if err != nil {
+		return err
+	}
 	frame, err := s.frame(c, "System", -1)
 	if err != nil {
 		return err
 	}
 	in := pages.SystemInput{
 		State: *state, Version: s.opts.Version, Go: runtime.Version(), Started: s.started,
-		Streams: s.streams.Open(), Upstreams: upstreams, Notifications: backlog, GateOff: frame.GateOff, FallbackOn: frame.FallbackOn,
+		Streams: s.streams.Open(), Upstreams: upstreams, Notifications: backlog, Webhooks: webhooks, GateOff: frame.GateOff, FallbackOn: frame.FallbackOn,
 		GateOffUntil: frame.GateOffUntil, FallbackUntil: frame.FallbackUntil,
 	}
 	if err := s.store.Ready(ctx); err != nil {

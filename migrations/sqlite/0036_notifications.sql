@@ -28,6 +28,7 @@ CREATE TABLE channels (
   CHECK (removed_at IS NULL OR target_sealed IS NULL)
 ) WITHOUT ROWID;
 CREATE INDEX channels_in_use ON channels (user_id || group_id) WHERE removed_at IS NULL;
+CREATE INDEX channels_browsers ON channels (address_digest) WHERE removed_at IS NULL AND kind = 'web_push';
 
 CREATE TABLE notification_settings (
   user_id                 TEXT PRIMARY KEY REFERENCES users (id),
@@ -78,7 +79,7 @@ CREATE TABLE notice_sends (
   attempts    INTEGER NOT NULL DEFAULT 0
 ) WITHOUT ROWID;
 CREATE INDEX notice_sends_due ON notice_sends (due_at);
-CREATE INDEX notice_sends_channel ON notice_sends (channel_id);
+CREATE INDEX notice_sends_channel ON notice_sends (channel_id, due_at);
 CREATE INDEX notice_sends_response ON notice_sends (response_id) WHERE response_id <> '';
 
 -- Who was told of a request, and by which channel.

@@ -11,6 +11,7 @@ func By(index string) string { return by + index }
 // The indexes by which queries walk.
 const (
 	ByAgentInboxReady              = by + "agent_inbox_ready"
+	ByChannelsBrowsers             = by + "channels_browsers"
 	ByChannelsInUse                = by + "channels_in_use"
 	ByConversationsParentRun       = by + "conversations_parent_run"
 	ByConversationsReserved        = by + "conversations_reserved"
@@ -24,6 +25,7 @@ const (
 	ByGroupMembersUser             = by + "group_members_user"
 	ByGroupsInUse                  = by + "groups_in_use"
 	ByMessagesHistory              = by + "messages_history"
+	ByNoticeSendsChannel           = by + "notice_sends_channel"
 	ByNoticeSendsDue               = by + "notice_sends_due"
 	ByNoticeSendsResponse          = by + "notice_sends_response"
 	ByNoticesDue                   = by + "notices_due"
@@ -70,5 +72,6 @@ const (
 	ByVotesEdited                  = by + "votes_edited"
 	ByVotesWaiting                 = by + "votes_waiting"
 	ByWebSessionsUser              = by + "web_sessions_user"
+	ByWebhooksInUse                = by + "webhooks_in_use"
 	ByWithdrawalsResponse          = by + "withdrawals_response"
 )

@@ -59,6 +59,9 @@ const Upstreams Topic = "upstreams"
 // Notices tells that somebody is to be told of something, or of less.
 const Notices Topic = "notices"
 
+// Webhooks tells that an endpoint was added or changed, or that somebody acted on one.
+const Webhooks Topic = "webhooks"
+
 // AgentInbox tells that the built-in agent may have something to do.
 const AgentInbox Topic = "agent-inbox"
 

@@ -19,11 +19,14 @@ type Ledger struct {
 	db         *db.DB
 	statements statements
 
+	grown chan struct{}
+
 	// Of the writer: what it remembers from one batch to the next.
 	head      models.Head
 	indexed   int64 // how far ledger_keys goes
 	headKnown bool  // and indexed
 	moved     bool  // it has grown in this batch
+	stored    bool  // it has, and its head is stored
 }
 
 type statements struct{ head, setHead, addEntry, addReader, indexTail, setIndexed *sql.Stmt }
@@ -47,13 +50,29 @@ func (s *statements) texts() map[**sql.Stmt]string {
 
 // New is the ledger of a database, with which it registers.
 func New(d *db.DB) *Ledger {
-	l := &Ledger{db: d}
+	l := &Ledger{db: d, grown: make(chan struct{}, 1)}
 	d.Register(db.Room{
 		Statements:   l.statements.texts(),
-		Forget:       func() { l.headKnown, l.moved = false, false },
+		Forget:       func() { l.headKnown, l.moved, l.stored = false, false, false },
 		BeforeCommit: l.storeHead,
+		Committed:    l.tellGrown,
 	})
 	return l
+}
+
+// Grown is signalled after a commit of this process with entries. It is for one reader, who
+// then reads on: a signal that waits stands for all commits until it is taken.
+func (l *Ledger) Grown() <-chan struct{} { return l.grown }
+
+func (l *Ledger) tellGrown() {
+	if !l.stored {
+		return
+	}
+	l.stored = false
+	select {
+	case l.grown <- struct{}{}:
+	default:
+	}
 }
 
 // headNow is the head as the transaction sees it.
@@ -66,6 +85,9 @@ func (l *Ledger) headNow(t *db.Tx) (models.Head, error) {
 	}
 	return l.head, nil
 }
+
+// HeadIn is the head within a transaction: all that it has appended is counted.
+func (l *Ledger) HeadIn(t *db.Tx) (models.Head, error) { return l.headNow(t) }
 
 // Subject is what a ledger entry is about.
 type Subject struct {
@@ -117,7 +139,7 @@ func (l *Ledger) storeHead() error {
 	if !l.moved {
 		return nil
 	}
-	l.moved = false
+	l.moved, l.stored = false, true
 	if _, err := l.statements.setHead.ExecContext(context.Background(), l.head.Seq, l.head.Hash); err != nil {
 		return fmt.Errorf("store ledger head: %w", err)
 	}

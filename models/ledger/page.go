@@ -155,7 +155,7 @@ func (q Query) Span(ctx context.Context, dbtx *sql.Tx) (low, high int64, err err
 // number after the last. Entries are written one after another under one lock,
 // each with the clock's time: their times rise with their numbers unless the
 // clock was set back, and then the answer is one of the borders.
-func FirstSince(ctx context.Context, dbtx *sql.Tx, at time.Time) (int64, error) {
+func FirstSince(ctx context.Context, dbtx db.RowQuerier, at time.Time) (int64, error) {
 	var last int64
 	if err := dbtx.QueryRowContext(ctx, `SELECT coalesce(max(seq), 0) FROM ledger`).Scan(&last); err != nil {
 		return 0, fmt.Errorf("read ledger: %w", err)

@@ -29,4 +29,11 @@ func TestTheLedgerIsReadByAnIndex(t *testing.T) {
 		}
 	}
 	check("actions", actionsQuery)
+	check("what is sent", entriesAfter, 1, 9)
+	check("a conversation that is sent", ofConversation, "c", 1, 9, 9)
+	if plan := dbtest.Plan(t, d, ofConversation, "c", 1, 9, 9); strings.Contains(plan, "TEMP B-TREE") {
+		t.Errorf("a stream is sorted for each page:\n%s", plan)
+	}
+	check("the rest that is sent", ofNoConversation, "", 1, 9, 9)
+	check("the first of an action", firstOfAction, "a", 1)
 }

@@ -65,14 +65,39 @@ func checkTargetURL(in *models.ChannelInput) (host string, err error) {
 	case u.Scheme == "http" && (in.Kind == models.ChannelWebPush || in.Kind == models.ChannelSlack):
 		return "", models.Invalid("url", "must begin with https://")
 	}
-	if in.Kind == models.ChannelNtfy && (strings.Trim(u.Path, "/") == "" || strings.Contains(strings.Trim(u.Path, "/"), "/")) {
-		return "", models.Invalid("url", "must end with a topic, such as https://ntfy.example.com/my-topic")
+	if in.Kind == models.ChannelNtfy {
+		u.Path, u.RawPath = strings.TrimRight(u.Path, "/"), ""
+		if strings.Count(u.Path, "/") != 1 || !isTopic(u.Path[1:]) || u.RawQuery != "" || u.ForceQuery {
+			return "", models.Invalid("url", "must end with a topic, such as https://ntfy.example.com/my-topic")
+		}
 	}
-	host = strings.ToLower(u.Host)
+	host = foldTargetHost(u)
+	u.Host = host
+	in.Target.URL = u.String() // one form: codes are counted by it
 	if _, hidden := models.Reveal(host, false); hidden.Any() || len(host) > models.MaxName {
 		return "", models.Invalid("url", "must name a host such as ntfy.example.com")
 	}
 	return host, nil
+}
+
+// isTopic reports whether ntfy takes a text as a topic's name.
+func isTopic(name string) bool {
+	return name != "" && len(name) <= 64 && !strings.ContainsFunc(name, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_'
+	})
+}
+
+// foldTargetHost is the host of an address, and its port if it is not the usual one, spelled
+// in one way.
+func foldTargetHost(u *url.URL) string {
+	name, port := strings.ToLower(strings.TrimSuffix(u.Hostname(), ".")), u.Port()
+	if strings.Contains(name, ":") {
+		name = "[" + name + "]"
+	}
+	if port == "" || port == map[string]string{"https": "443", "http": "80"}[u.Scheme] {
+		return name
+	}
+	return name + ":" + port
 }
 
 // checkSecrets checks the secrets of a kind, and makes those that we choose.
@@ -119,12 +144,12 @@ func (p *People) sealTarget(id models.ChannelID, target models.ChannelTarget) ([
 	if err != nil {
 		return nil, fmt.Errorf("write target: %w", err)
 	}
-	return p.opts.Seal(string(raw), aboutTarget(id))
+	return p.opts.Seal(string(raw), AboutTarget(id))
 }
 
 // OpenTarget is where a channel goes. It is for who sends there, and for nobody else.
 func (p *People) OpenTarget(c *models.ChannelSecret) (out models.ChannelTarget, err error) {
-	raw, err := p.opts.Unseal(c.TargetSealed, aboutTarget(c.ID))
+	raw, err := p.opts.Unseal(c.TargetSealed, AboutTarget(c.ID))
 	if err != nil {
 		return out, fmt.Errorf("open target of channel: %w", err)
 	}
@@ -134,6 +159,7 @@ func (p *People) OpenTarget(c *models.ChannelSecret) (out models.ChannelTarget, 
 	return out, nil
 }
 
-func aboutTarget(id models.ChannelID) string { return "channel " + string(id) }
+// AboutTarget is what the sealed target of a channel is tied to.
+func AboutTarget(id models.ChannelID) string { return "channel " + string(id) }
 
 func aboutCode(id models.ChannelID) string { return "code of channel " + string(id) }

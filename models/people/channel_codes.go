@@ -54,7 +54,7 @@ func (t *tx) sendCode(actor models.Actor, id models.ChannelID, address string) e
 // countCode refuses a person and an address that had enough codes in the last hour.
 func (t *tx) countCode(user models.UserID, address string) error {
 	since := t.Now.Add(-models.CodesWindow)
-	if err := t.Gorm().Exec(`DELETE FROM notification_codes WHERE at <= ?`, since).Error; err != nil {
+	if err := t.Gorm().Exec(`DELETE FROM notification_codes WHERE at <= ? OR at > ?`, since, t.Now).Error; err != nil {
 		return fmt.Errorf("drop old codes: %w", err)
 	}
 	var sent []models.NotificationCode

@@ -85,6 +85,9 @@ func (p *People) AddChannel(ctx context.Context, actor models.Actor, in models.C
 	if err != nil {
 		return nil, err
 	}
+	if in.Kind == models.ChannelWebPush && (in.Group != "" || actor.SessionID == "") {
+		return nil, models.Invalid("kind", "must be another: a browser is told while somebody is signed in with it")
+	}
 	c := &models.Channel{ID: models.NewID[models.ChannelID](), GroupID: in.Group, Kind: in.Kind, Label: label}
 	if in.Group == "" {
 		c.UserID = actor.UserID()
@@ -105,6 +108,11 @@ func (p *People) AddChannel(ctx context.Context, actor models.Actor, in models.C
 }
 
 func (t *tx) addChannel(actor models.Actor, c *models.Channel, secret *models.ChannelSecret) error {
+	if c.Kind == models.ChannelWebPush {
+		if err := t.removeBrowser(actor, secret.AddressDigest); err != nil {
+			return err
+		}
+	}
 	if err := t.roomForChannel(c, secret.AddressDigest); err != nil {
 		return err
 	}
@@ -207,8 +215,39 @@ func (t *tx) removeChannelsOf(actor models.Actor, group models.GroupID) error {
 	return nil
 }
 
-// removePush removes the browsers' channels of a session, or all of a person.
+// removeBrowser removes the channels of a browser with which somebody has signed in anew:
+// those of the sessions before, whoever's they were.
+func (t *tx) removeBrowser(actor models.Actor, address string) error {
+	var all []models.Channel
+	if err := t.Gorm().Raw(`SELECT * FROM channels`+db.ByChannelsBrowsers+` WHERE removed_at IS NULL AND kind = 'web_push' AND address_digest = ? ORDER BY id`, address).Scan(&all).Error; err != nil {
+		return fmt.Errorf("look for channels: %w", err)
+	}
+	for i := range all {
+		if err := t.removeChannel(actor, &all[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// RemovePushOf removes in a transaction the browsers' channels of a session that is over.
+func (p *People) RemovePushOf(in *db.Tx, user models.UserID, session models.SessionID) error {
+	t := &tx{Tx: in, p: p}
+	return t.removePush(models.System("notifier"), user, session)
+}
+
+// removePush removes the browser's channels of a session.
 func (t *tx) removePush(actor models.Actor, user models.UserID, session models.SessionID) error {
+	return t.removePushIf(actor, user, func(of models.SessionID) bool { return of == session })
+}
+
+// removePushBut removes all browsers' channels of a person but those of keep, which may be
+// empty.
+func (t *tx) removePushBut(actor models.Actor, user models.UserID, keep models.SessionID) error {
+	return t.removePushIf(actor, user, func(of models.SessionID) bool { return keep == "" || of != keep })
+}
+
+func (t *tx) removePushIf(actor models.Actor, user models.UserID, over func(models.SessionID) bool) error {
 	all, err := channelsOf(t.Gorm(), models.RecipientID(user))
 	if err != nil {
 		return err
@@ -218,14 +257,12 @@ func (t *tx) removePush(actor models.Actor, user models.UserID, session models.S
 		if c.Kind != models.ChannelWebPush {
 			continue
 		}
-		if session != "" {
-			var of []models.SessionID
-			if err := t.Gorm().Raw(`SELECT session_id FROM channels WHERE id = ?`, c.ID).Scan(&of).Error; err != nil {
-				return fmt.Errorf("read channel: %w", err)
-			}
-			if len(of) == 1 && of[0] != session {
-				continue
-			}
+		secret, err := t.secretOf(c.ID)
+		if err != nil {
+			return err
+		}
+		if !over(secret.SessionID) {
+			continue
 		}
 		if err := t.removeChannel(actor, c); err != nil {
 			return err

@@ -2,6 +2,7 @@ package people_test
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -116,6 +117,63 @@ func TestCodesAreLimited(t *testing.T) {
 	storetest.Must(t, storetest.Err(s.People.AddChannel(t.Context(), ann, mailTo("victim@example.com"))))
 }
 
+// One address in several spellings is one: it gets no more codes, and no second channel.
+func TestAnAddressHasOneSpelling(t *testing.T) {
+	t.Parallel()
+	s := storetest.New(t)
+	for i, spellings := range [][]string{
+		{"https://ntfy.example/topic", "https://NTFY.example:443/topic/", " https://ntfy.example./topic", "HTTPS://ntfy.example/t%6Fpic"},
+		{"http://[::1]:8080/topic", "http://[::1]:8080/topic//"},
+	} {
+		var first models.Actor
+		for j, spelling := range spellings {
+			who := storetest.Reviewer(t, s, fmt.Sprintf("r%d-%d@example.com", i, j))
+			in := models.ChannelInput{Kind: models.ChannelNtfy, Target: models.ChannelTarget{URL: spelling}}
+			if j == 0 {
+				first = who
+			} else {
+				storetest.Refused(t, storetest.Err(s.People.AddChannel(t.Context(), first, in)), models.CodeConflict)
+			}
+			_, err := s.People.AddChannel(t.Context(), who, in)
+			if j < models.CodesPerAddress {
+				storetest.Must(t, err)
+			} else {
+				storetest.Refused(t, err, models.CodeTooManyRequests)
+			}
+		}
+	}
+}
+
+// Wrong codes are counted across channels that are removed and added again: nobody guesses
+// more than the codes of an hour allow.
+func TestCodesCannotBeGuessed(t *testing.T) {
+	t.Parallel()
+	s := storetest.New(t)
+	ann := storetest.Reviewer(t, s, "ann@example.com")
+	guesses := 0
+	for range 10 {
+		c, err := s.People.AddChannel(t.Context(), ann, mailTo("victim@example.com"))
+		if err != nil {
+			storetest.Refused(t, err, models.CodeTooManyRequests)
+			break
+		}
+		wrong := "000000"
+		if codeOf(t, s, c.ID) == wrong {
+			wrong = "000001"
+		}
+		for range 20 {
+			if e := storetest.Refused(t, s.People.VerifyChannel(t.Context(), ann, c.ID, wrong), models.CodeInvalid); strings.Contains(e.Fields["code"], "not the one") {
+				guesses++
+			}
+		}
+		storetest.Refused(t, s.People.VerifyChannel(t.Context(), ann, c.ID, codeOf(t, s, c.ID)), models.CodeInvalid) // too late
+		storetest.Must(t, s.People.RemoveChannel(t.Context(), ann, c.ID))
+	}
+	if want := models.CodesPerAddress * models.CodeTries; guesses != want {
+		t.Errorf("%d guesses, want %d", guesses, want)
+	}
+}
+
 const (
 	goodKey  = "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4"
 	goodAuth = "BTBZMqHH6r4Tts7J_aSIgg"
@@ -137,6 +195,8 @@ func TestAChannelThatIsWrongNamesItsField(t *testing.T) {
 		{models.ChannelEmail, "", models.ChannelTarget{Address: "a@example.com\u202e"}, "address"},
 		{models.ChannelNtfy, "", models.ChannelTarget{URL: "https://ntfy.example"}, "url"},
 		{models.ChannelNtfy, "", models.ChannelTarget{URL: "https://ntfy.example/a/b"}, "url"},
+		{models.ChannelNtfy, "", models.ChannelTarget{URL: "https://ntfy.example/a?auth=b"}, "url"},
+		{models.ChannelNtfy, "", models.ChannelTarget{URL: "https://ntfy.example/a b"}, "url"},
 		{models.ChannelNtfy, "", models.ChannelTarget{URL: "https://ntfy.example/a", Token: "a\nb"}, "token"},
 		{models.ChannelSlack, "", models.ChannelTarget{URL: "http://hooks.slack.com/services/x"}, "url"},
 		{models.ChannelWebhook, "", models.ChannelTarget{URL: "file:///etc/passwd"}, "url"},

@@ -16,7 +16,21 @@ import (
 
 // settingsData is what the ledger keeps of changed settings.
 type settingsData struct {
-	Settings string `json:"settings_digest"`
+	Settings string `json:"settings_digest"` // SettingsDigest
+}
+
+// SettingsDigest is that of settings as they are stored.
+func SettingsDigest(row *models.NotificationSettingsRow) string {
+	breaks := "0"
+	if row.CriticalBreaksThrough {
+		breaks = "1"
+	}
+	texts := []string{string(row.UserID), row.Moments, string(row.DigestAt), string(row.QuietFrom), string(row.QuietTo), row.Zone, breaks}
+	of := make([]*string, len(texts))
+	for i := range texts {
+		of[i] = &texts[i]
+	}
+	return ledger.RowDigest(of...)
 }
 
 // NotificationSettings are the actor's own; who has set none has the default. People only,
@@ -76,8 +90,26 @@ func (p *People) SetNotificationSettings(ctx context.Context, actor models.Actor
 		if len(was) == 1 && was[0] == row {
 			return nil
 		}
+		if len(was) == 1 {
+			if err := t.hurry(&was[0]); err != nil {
+				return err
+			}
+		}
 		return t.setSettings(actor, &in, &row)
 	})
+}
+
+// hurry looks again at what the quiet hours before put off to their end.
+func (t *tx) hurry(was *models.NotificationSettingsRow) error {
+	quiet := models.NotificationSettings{QuietFrom: was.QuietFrom, QuietTo: was.QuietTo, Zone: was.Zone}
+	end, ok := quiet.QuietUntil(t.Now)
+	if !ok {
+		return nil
+	}
+	if err := t.Gorm().Exec(`UPDATE notices`+db.ByNoticesDue+` SET due_at = ? WHERE recipient = ? AND due_at = ?`, t.Now, was.UserID, db.Stamp(end)).Error; err != nil {
+		return fmt.Errorf("hurry notices: %w", err)
+	}
+	return nil
 }
 
 func (t *tx) setSettings(actor models.Actor, in *models.NotificationSettings, row *models.NotificationSettingsRow) error {
@@ -95,10 +127,6 @@ func (t *tx) setSettings(actor models.Actor, in *models.NotificationSettings, ro
 			return fmt.Errorf("store digest: %w", err)
 		}
 	}
-	raw, err := json.Marshal(row)
-	if err != nil {
-		return fmt.Errorf("write notification settings: %w", err)
-	}
 	t.Publish(events.Notices)
-	return t.record(actor, "notifications.changed", ledger.Subject{Owner: in.UserID}, settingsData{models.DigestOfText(string(raw))})
+	return t.record(actor, "notifications.changed", ledger.Subject{Owner: in.UserID}, settingsData{SettingsDigest(row)})
 }

@@ -147,8 +147,18 @@ func (p *People) SignOut(ctx context.Context, actor models.Actor) error {
 	return p.writeAnyway(ctx, func(t *tx) error { return t.closeSession(actor, actor.UserID(), actor.SessionID) })
 }
 
-// openSession stores a new session and deletes those past their end.
+// openSession stores a new session and deletes those past their end, with the browsers that
+// were told by them.
 func (t *tx) openSession(user *models.User, secret string, from SignInFrom) error {
+	var ended []models.WebSession
+	if err := t.Gorm().Select("id, user_id").Where("expires_at <= ?", t.Now).Order("id").Find(&ended).Error; err != nil {
+		return fmt.Errorf("look for ended sessions: %w", err)
+	}
+	for i := range ended {
+		if err := t.removePush(models.System("sessions"), ended[i].UserID, ended[i].ID); err != nil {
+			return err
+		}
+	}
 	if err := t.Gorm().Where("expires_at <= ?", t.Now).Delete(&models.WebSession{}).Error; err != nil {
 		return fmt.Errorf("delete ended sessions: %w", err)
 	}
@@ -195,7 +205,8 @@ func (t *tx) closeSession(actor models.Actor, owner models.UserID, id models.Ses
 	return t.record(actor, "session.closed", ledger.Subject{Owner: owner}, sessionData{SessionID: id})
 }
 
-// closeSessions closes all open sessions of a user but for keep.
+// closeSessions closes all open sessions of a user but for keep. Browsers whose session is over
+// already are told nothing more either.
 func (t *tx) closeSessions(actor models.Actor, owner models.UserID, keep models.SessionID) error {
 	var ids []models.SessionID
 	err := t.Gorm().Model(&models.WebSession{}).
@@ -208,5 +219,5 @@ func (t *tx) closeSessions(actor models.Actor, owner models.UserID, keep models.
 			return err
 		}
 	}
-	return nil
+	return t.removePushBut(actor, owner, keep)
 }

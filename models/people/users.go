@@ -209,10 +209,7 @@ func (t *tx) disable(actor models.Actor, user *models.User) error {
 	if err := t.endStranded(); err != nil {
 		return err
 	}
-	if err := t.closeSessions(actor, user.ID, ""); err != nil {
-		return err
-	}
-	return t.removePush(actor, user.ID, "")
+	return t.closeSessions(actor, user.ID, "")
 }
 
 // user reads a user inside the transaction; CodeNotFound if there is none.

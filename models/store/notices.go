@@ -162,7 +162,9 @@ func partsOf(asked, deadline time.Time) (half, tenth time.Time) {
 
 const (
 	moveNotices = `UPDATE notices SET due_at = CASE moment WHEN 'half' THEN ?2 ELSE ?3 END WHERE response_id = ?1 AND moment IN ('half', 'tenth')`
-	dropNotices = `DELETE FROM notices WHERE response_id = ?`
+	// hurryNotices looks again at what was put off to behind the deadline: it would not be told.
+	hurryNotices = `UPDATE notices SET due_at = ?2 WHERE response_id = ?1 AND moment IN ('waiting', 'unseen') AND due_at > ?2 AND due_at >= ?3`
+	dropNotices  = `DELETE FROM notices WHERE response_id = ?`
 	// followUps are the channels that were told of a request and can be told more. Whoever
 	// decided knows of it.
 	followUps = `SELECT n.channel_id, c.kind FROM notified n JOIN channels c ON c.id = n.channel_id
@@ -188,6 +190,9 @@ func (t *tx) noticesMove(a *models.Approval) error {
 		half, tenth = partsOf(asked, a.ApprovalTimeoutAt)
 	}
 	if err := t.Gorm().Exec(moveNotices, a.ID, half, tenth).Error; err != nil {
+		return fmt.Errorf("move notices: %w", err)
+	}
+	if err := t.Gorm().Exec(hurryNotices, a.ID, t.Now, a.ApprovalTimeoutAt).Error; err != nil {
 		return fmt.Errorf("move notices: %w", err)
 	}
 	t.noticed()

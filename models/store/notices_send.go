@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"time"
 
 	"countersign/models"
@@ -20,7 +21,11 @@ const (
 )
 
 const (
-	dueSends    = `SELECT * FROM notice_sends` + db.ByNoticeSendsDue + ` ORDER BY due_at, id LIMIT ?`
+	// dueSends is of each channel the message that is due first: one that is slow has many, and
+	// the others need not wait for them.
+	dueSends = `SELECT s.* FROM (SELECT DISTINCT channel_id FROM notice_sends` + db.ByNoticeSendsChannel + `) c
+ JOIN notice_sends s ON s.id = (SELECT f.id FROM notice_sends f` + db.ByNoticeSendsChannel + ` WHERE f.channel_id = c.channel_id ORDER BY f.due_at, f.id LIMIT 1)
+ ORDER BY s.due_at, s.id LIMIT ?`
 	beginSend   = `UPDATE notice_sends SET attempts = attempts + 1, due_at = ? WHERE id = ?`
 	dropSend    = `DELETE FROM notice_sends WHERE id = ?`
 	dropSendsOf = `DELETE FROM notice_sends WHERE channel_id = ?`
@@ -39,8 +44,8 @@ func resendAfter(n int) time.Duration {
 	return pause
 }
 
-// DueSends are at most limit messages that are to be sent now, those due first, and when the
-// next is due (zero: none is).
+// DueSends are at most limit messages that are to be sent now, those due first and at most one
+// of each channel, and when the next is due (zero: none is).
 func (s *Store) DueSends(ctx context.Context, limit int) (out []models.NoticeSend, next time.Time, err error) {
 	var rows []models.NoticeSend
 	if err := s.db.Gorm(ctx).Raw(dueSends, limit+1).Scan(&rows).Error; err != nil {
@@ -109,6 +114,11 @@ func (t *tx) beginSend(g *models.Sending, secret *models.ChannelSecret) (bool, e
 			return false, err
 		}
 	}
+	if ok && g.Channel.Kind == models.ChannelWebPush {
+		if open, err := t.endPush(&g.Channel, secret); err != nil || !open {
+			return false, err // its messages went with it
+		}
+	}
 	if ok {
 		if later, err := t.settledLater(g); err != nil || later {
 			return false, err
@@ -127,6 +137,19 @@ func (t *tx) beginSend(g *models.Sending, secret *models.ChannelSecret) (bool, e
 		return false, fmt.Errorf("note attempt: %w", err)
 	}
 	return true, nil
+}
+
+// endPush removes a browser's channel whose session is over; true: the session is open.
+func (t *tx) endPush(c *models.Channel, secret *models.ChannelSecret) (open bool, err error) {
+	var sessions int64
+	if err := t.Gorm().Model(&models.WebSession{}).
+		Where("id = ? AND user_id = ? AND revoked_at IS NULL AND expires_at > ?", secret.SessionID, c.UserID, t.Now).Count(&sessions).Error; err != nil {
+		return false, fmt.Errorf("read session: %w", err)
+	}
+	if sessions > 0 {
+		return true, nil
+	}
+	return false, t.s.People.RemovePushOf(t.Tx, c.UserID, secret.SessionID)
 }
 
 // settledLater puts off, or drops, what nobody needs to know at once: outcomes in quiet hours,
@@ -254,6 +277,11 @@ func (t *tx) sent(g *models.Sending) error {
 		return fmt.Errorf("drop message: %w", err)
 	}
 	id := g.Send.ResponseID
+	if g.Send.Kind == models.NoticeBurst {
+		if err := t.Gorm().Exec(burstSent, t.Now, g.Channel.ID, g.Send.At).Error; err != nil {
+			return fmt.Errorf("note who was told: %w", err)
+		}
+	}
 	if id == "" || g.Send.Kind == models.NoticeSettled {
 		return nil
 	}
@@ -274,9 +302,27 @@ func (t *tx) sent(g *models.Sending) error {
 	return t.queue(&g.Channel, models.NoticeSettled, id, "")
 }
 
+// burstSent notes when those were told of that one message stands for. They were told among
+// others, so no outcome follows.
+const burstSent = `UPDATE notified SET sent_at = ?1 WHERE response_id IN (SELECT n.response_id FROM notified n` + db.ByNotifiedWaiting + ` WHERE n.channel_id = ?2 AND n.waiting)
+ AND channel_id = ?2 AND burst AND sent_at IS NULL AND first_at <= ?3`
+
+// final reports whether the same message would end as it did if it were sent again. Of what
+// was rejected, three answers ask for patience: too slow, too early, too many.
+func final(r models.SendResult) bool {
+	switch r.Class {
+	case models.SendRejected:
+		return r.Status != http.StatusRequestTimeout && r.Status != http.StatusTooEarly && r.Status != http.StatusTooManyRequests
+	case models.SendRefusedHost, models.SendRedirect, models.SendTooLarge, models.SendNotConfigured, models.SendGone:
+		return true
+	case models.SendSent, models.SendNameNotFound, models.SendConnect, models.SendCertificate, models.SendTimeout, models.SendUnavailable:
+	}
+	return false
+}
+
 // unsent keeps a message for another attempt, or gives it up.
 func (t *tx) unsent(g *models.Sending, r models.SendResult) error {
-	if r.Class == models.SendRejected || r.Class == models.SendTooLarge || r.Class == models.SendGone || g.Send.Attempts >= sendAttempts {
+	if final(r) || g.Send.Attempts >= sendAttempts {
 		return t.Gorm().Exec(dropSend, g.Send.ID).Error
 	}
 	if r.RetryAfter <= 0 {

@@ -8,6 +8,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/db"
+	"countersign/models/people"
 )
 
 const (
@@ -40,13 +41,14 @@ type dueRecipient struct {
 	ToldAt    *time.Time
 }
 
-// at is when messages to them may be made; false: there is nothing to tell.
-func (d dueRecipient) at() (time.Time, bool) {
+// at is when messages to them may be made; false: there is nothing to tell. They can't have
+// been told later than now: the clock was ahead.
+func (d dueRecipient) at(now time.Time) (time.Time, bool) {
 	if d.DueAt == nil {
 		return time.Time{}, false
 	}
 	at := *d.DueAt
-	if d.ToldAt != nil && at.Before(d.ToldAt.Add(models.NoticePause)) {
+	if d.ToldAt != nil && !d.ToldAt.After(now) && at.Before(d.ToldAt.Add(models.NoticePause)) {
 		at = d.ToldAt.Add(models.NoticePause)
 	}
 	return at, true
@@ -63,7 +65,7 @@ func (s *Store) TakeNotices(ctx context.Context, l *models.Lease) (next time.Tim
 	}
 	now := s.db.Now()
 	for _, d := range all {
-		at, some := d.at()
+		at, some := d.at(now)
 		if some && !at.After(now) {
 			if err := s.write(ctx, func(t *tx) error {
 				if err := t.holds(l); err != nil {
@@ -92,7 +94,7 @@ func (s *Store) nextFor(ctx context.Context, recipient models.RecipientID) (time
 	if len(found) == 0 {
 		return time.Time{}, false, nil
 	}
-	at, some := found[0].at()
+	at, some := found[0].at(s.db.Now())
 	return at, some, nil
 }
 
@@ -113,7 +115,7 @@ func (t *tx) takeNotices(recipient models.RecipientID) error {
 	}
 	settings := w.settings[recipient]
 	if settings == nil { // who may not sign in is told nothing
-		return t.Gorm().Exec(`DELETE FROM notices WHERE recipient = ? AND due_at <= ?`, recipient, t.Now).Error
+		return t.tellNothing(recipient)
 	}
 	var channels []models.Channel
 	if err := t.Gorm().Raw(usableChannels, recipient).Scan(&channels).Error; err != nil {
@@ -142,6 +144,22 @@ func (t *tx) takeNotices(recipient models.RecipientID) error {
 	}
 	if err := t.Gorm().Exec(toldOf, t.Now, recipient).Error; err != nil {
 		return fmt.Errorf("note when somebody was told: %w", err)
+	}
+	return nil
+}
+
+// tellNothing drops what was to be told to somebody who may not sign in; the digest comes
+// again once they may.
+func (t *tx) tellNothing(recipient models.RecipientID) error {
+	settings, err := people.SettingsOf(t.Gorm(), models.UserID(recipient))
+	if err != nil {
+		return err
+	}
+	if _, err := t.takeDigest(recipient, &settings, nil); err != nil {
+		return err
+	}
+	if err := t.Gorm().Exec(dropDue, recipient, t.Now).Error; err != nil {
+		return fmt.Errorf("drop notices: %w", err)
 	}
 	return nil
 }
@@ -238,7 +256,7 @@ func (t *tx) dueNotices(recipient models.RecipientID) ([]*dueOf, error) {
 	for i := range rows {
 		r := &rows[i]
 		over := r.ApprovalStatus != models.StatusPending || !t.Now.Before(r.ApprovalTimeoutAt) && r.HeldUntil == nil
-		active := r.ActiveAt != nil && t.Now.Sub(*r.ActiveAt) < models.ActiveFor
+		active := r.ActiveAt != nil && !r.ActiveAt.After(t.Now) && t.Now.Sub(*r.ActiveAt) < models.ActiveFor
 		if over || active || r.Moment == models.NoticeUnseen && r.FirstAt != nil {
 			continue
 		}
@@ -281,12 +299,16 @@ func (t *tx) putOff(w *told, settings *models.NotificationSettings, d *dueOf) (t
 // allQuiet reports whether everybody who may decide a request, and has a channel to be told of
 // it by, has quiet hours until its deadline.
 func (t *tx) allQuiet(w *told, d *dueOf) (bool, error) {
-	var deciders []models.RecipientID
-	if err := t.Gorm().Raw(listDeciders, d.id, d.owner, d.deadline).Scan(&deciders).Error; err != nil {
-		return false, fmt.Errorf("read deciders: %w", err)
+	a, err := t.standing(d.id)
+	if err != nil || a == nil {
+		return false, err
 	}
-	for _, id := range deciders {
-		settings := w.settings[id]
+	deciders, err := t.whoMayApprove(a)
+	if err != nil {
+		return false, err
+	}
+	for _, who := range deciders {
+		settings := w.settings[models.RecipientID(who.ID)]
 		if settings == nil || settings.Moments[d.risk].None() {
 			continue // they hear of it in no case
 		}

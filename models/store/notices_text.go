@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	namesOfDeciders = `SELECT u.name FROM deciders JOIN users u ON u.id = deciders.user_id WHERE u.disabled_at IS NULL AND `
+	namesOfDeciders = `SELECT u.id, u.name FROM deciders JOIN users u ON u.id = deciders.user_id WHERE u.disabled_at IS NULL AND `
 	burstWaits      = `SELECT r.approval_timeout_at FROM notified n` + db.ByNotifiedWaiting + ` JOIN responses r ON r.id = n.response_id
  WHERE n.channel_id = ? AND n.waiting AND r.approval_status = 'pending' AND r.approval_timeout_at > ? ORDER BY r.approval_timeout_at`
 	inboxWaits = `SELECT deadline FROM deciders WHERE user_id = ? AND deadline > ? ORDER BY deadline`
@@ -38,6 +38,8 @@ func (t *tx) writeNotice(g *models.Sending, secret *models.ChannelSecret) (bool,
 		}
 		n.Channel = labels[0]
 		return true, nil
+	case models.NoticeWebhookPaused:
+		return t.writePaused(n, models.WebhookID(g.Send.About))
 	case models.NoticeTest:
 	}
 	return false, nil
@@ -66,13 +68,41 @@ func (t *tx) writeRequest(n *models.Notice, to models.UserID) (bool, error) {
 		return true, nil
 	}
 	n.Left = left(a.ApprovalTimeoutAt, t.Now)
-	var names []string
-	if err := t.Gorm().Raw(namesOfDeciders+decidersOf+` ORDER BY u.name, u.id`, a.ID, a.OwnerID, a.ApprovalTimeoutAt).Scan(&names).Error; err != nil {
-		return false, fmt.Errorf("read deciders: %w", err)
+	deciders, err := t.whoMayApprove(a)
+	if err != nil {
+		return false, err
 	}
-	shown := min(len(names), models.MostDeciders)
-	n.Deciders, n.MoreDeciders = names[:shown], len(names)-shown
+	for i, who := range deciders {
+		if i == models.MostDeciders {
+			n.MoreDeciders = len(deciders) - i
+			break
+		}
+		n.Deciders = append(n.Deciders, who.Name)
+	}
 	return true, nil
+}
+
+// whoMayApprove are the people who have a pending request in their inbox, may sign in and may
+// approve it: whose agent asks perhaps may not.
+func (t *tx) whoMayApprove(a *models.Approval) ([]models.User, error) {
+	var all, out []models.User
+	if err := t.Gorm().Raw(namesOfDeciders+decidersOf+` ORDER BY u.name, u.id`, a.ID, a.OwnerID, a.ApprovalTimeoutAt).Scan(&all).Error; err != nil {
+		return nil, fmt.Errorf("read deciders: %w", err)
+	}
+	who := a.Approvers()
+	if !who.Limited() {
+		return all, nil
+	}
+	for i := range all {
+		may, err := t.allows(who, a.OwnerID, all[i].ID)
+		if err != nil {
+			return nil, err
+		}
+		if may {
+			out = append(out, all[i])
+		}
+	}
+	return out, nil
 }
 
 // writeCount says how many requests wait, and when the first of them expires.

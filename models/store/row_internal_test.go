@@ -57,6 +57,11 @@ var rowModels = map[string][]any{
 	"absences":              {&models.Absence{}},
 	"handovers":             {&models.HandOver{}},
 	"told_headlines":        {&models.ToldHeadline{}},
+
+	"webhooks":        {&models.Webhook{}, &models.WebhookSecret{}},
+	"webhook_blocks":  {&models.WebhookBlockRow{}},
+	"webhook_skipped": {&models.WebhookSkipRow{}},
+	"webhook_answers": {&models.WebhookAnswerRow{}},
 }
 
 type tableColumn struct{ notNull, key bool }

@@ -118,6 +118,17 @@ func TestEachEditOfARowIsFound(t *testing.T) {
 		{"an entry in somebody else's list", `UPDATE ledger_keys SET key = 'somebody' WHERE seq = 7 AND kind = 1`, "ledger_keys", ""},
 		{"a decider", `INSERT INTO deciders SELECT (SELECT id FROM users WHERE email LIKE 'stranger%'), approval_timeout_at, id FROM responses WHERE approval_status = 'pending'`, "deciders", ""},
 
+		{"when somebody is told", `UPDATE notification_settings SET moments = '{}'`, "notification_settings", "moments"},
+		{"somebody's quiet hours", `UPDATE notification_settings SET quiet_from = '00:00', quiet_to = '23:59'`, "notification_settings", "moments"},
+		{"that nothing breaks through", `UPDATE notification_settings SET critical_breaks_through = FALSE`, "notification_settings", "moments"},
+		{"settings put in", `INSERT INTO notification_settings SELECT (SELECT id FROM users WHERE email LIKE 'stranger%'), moments, digest_at, quiet_from, quiet_to, zone, critical_breaks_through FROM notification_settings`, "notification_settings", ""},
+		{"settings taken away", `DELETE FROM notification_settings`, "notification_settings", ""},
+		{"a host put in", `INSERT INTO notification_hosts SELECT 'evil.example', added_at, added_by, by_name FROM notification_hosts LIMIT 1`, "notification_hosts", ""},
+		{"a host put back", `INSERT INTO notification_hosts SELECT 'gone.example.com', added_at, added_by, by_name FROM notification_hosts LIMIT 1`, "notification_hosts", "added_at"},
+		{"a host taken away", `DELETE FROM notification_hosts WHERE host = 'ntfy.example.com'`, "notification_hosts", "added_at"},
+		{"a host that is another", `UPDATE notification_hosts SET host = 'evil.example' WHERE host = 'ntfy.example.com'`, "notification_hosts", ""},
+		{"who allowed a host", `UPDATE notification_hosts SET by_name = 'somebody'`, "notification_hosts", "by_name"},
+
 		{"a dropped trigger", `DROP TRIGGER responses_move`, "schema", ""},
 		{"a trigger that does nothing", `DROP TRIGGER responses_outcome; CREATE TRIGGER responses_outcome BEFORE DELETE ON responses BEGIN SELECT 1; END`, "schema", ""},
 		{"a trigger put in", `CREATE TRIGGER extra AFTER INSERT ON responses BEGIN SELECT 1; END`, "schema", ""},

@@ -38,6 +38,20 @@ func pastOf(t *testing.T, opts ...storetest.Option) *outsideWorld {
 	storetest.Must(t, err)
 	storetest.Must(t, w.People.RevokeToken(ctx, w.owner, token.ID))
 
+	for _, at := range []models.ClockTime{"07:30", "08:00"} {
+		settings := models.DefaultNotificationSettings()
+		settings.DigestAt = at
+		storetest.Must(t, w.People.SetNotificationSettings(ctx, w.owner, settings))
+	}
+	for _, host := range []string{"ntfy.example.com", "hooks.example.com", "gone.example.com"} {
+		storetest.Must(t, w.People.AllowHost(ctx, w.admin, host))
+		step()
+		if host != "ntfy.example.com" {
+			storetest.Must(t, w.People.RemoveHost(ctx, w.admin, host))
+		}
+	}
+	storetest.Must(t, w.People.AllowHost(ctx, w.admin, "hooks.example.com")) // again
+
 	decide := func(who models.Actor, a *models.Approval, in models.DecisionInput) *models.Approval {
 		t.Helper()
 		step()

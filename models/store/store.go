@@ -26,6 +26,7 @@ import (
 	"countersign/models/ledger"
 	"countersign/models/people"
 	"countersign/models/policy"
+	"countersign/models/webhooks"
 )
 
 // Options are what a Store is opened with.
@@ -45,6 +46,10 @@ type Options struct {
 	// BeforeHash is called whenever a password is hashed or compared; tests
 	// count and hold back with it.
 	BeforeHash func()
+
+	// CheckTarget refuses, naming the field, an address of a webhook that nothing would be
+	// sent to, by the hosts that are allowed. nil: it is judged at each sending only.
+	CheckTarget func(ctx context.Context, field, url string, hosts []models.NotificationHost) error
 
 	// Observe hears of every commit that wrote: how many callers shared it and
 	// how long it took. It must be quick and must not call the store.
@@ -67,6 +72,8 @@ type Options struct {
 type Store struct {
 	Ledger *ledger.Ledger
 	People *people.People
+	// Webhooks are the endpoints that get the ledger's events.
+	Webhooks *webhooks.Webhooks
 
 	db   *db.DB
 	opts Options
@@ -112,6 +119,7 @@ func Open(ctx context.Context, opts Options) (*Store, error) {
 		PasswordCost: opts.PasswordCost, BeforeHash: opts.BeforeHash, ObserveSignInFailure: opts.ObserveSignInFailure,
 		Stranded: s.stranded, Joined: s.joined, Left: s.left, NamingGroup: s.namingGroup, AccessChanged: s.waiters.wakeAll, Seal: s.seal, Unseal: s.unseal,
 	})
+	s.Webhooks = webhooks.New(d, s.Ledger, webhooks.Options{Seal: s.seal, Unseal: s.unseal, Check: s.checkTarget(), Holds: s.holdsLease, Tell: s.tellOfPause})
 	s.opened = s.db.Now()
 	s.waiters.init()
 	s.quota.init(opts)

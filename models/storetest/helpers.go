@@ -110,3 +110,6 @@ func WhoMayNot(tb testing.TB, s *store.Store) map[string]models.Actor {
 
 // Err drops a result and keeps the error.
 func Err[T any](_ T, err error) error { return err }
+
+// Err3 is the error of a call that returns two values beside it.
+func Err3[T, U any](_ T, _ U, err error) error { return err }

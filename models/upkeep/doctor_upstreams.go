@@ -5,8 +5,40 @@ import (
 	"fmt"
 
 	"countersign/models"
+	"countersign/models/people"
 	"countersign/models/store"
 )
+
+// LockedChannel is a channel of notifications whose target can't be opened: nothing is sent
+// there.
+type LockedChannel struct{ Label, Owner, Why string }
+
+// LockedChannels are those in use whose targets the key file beside the database does not
+// open, and how many are in use. The schema must be this program's.
+func (i *Inspection) LockedChannels(ctx context.Context) (locked []LockedChannel, all int, err error) {
+	rows, err := i.db.QueryContext(ctx, `SELECT c.id, c.label, coalesce(u.email, g.name, ''), c.target_sealed FROM channels c LEFT JOIN users u ON u.id = c.user_id LEFT JOIN groups g ON g.id = c.group_id
+ WHERE c.removed_at IS NULL ORDER BY 3, c.id`)
+	if err != nil {
+		return nil, 0, fmt.Errorf("read channels: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var c LockedChannel
+		var secret models.ChannelSecret
+		if err := rows.Scan(&secret.ID, &c.Label, &c.Owner, &secret.TargetSealed); err != nil {
+			return nil, 0, fmt.Errorf("read channels: %w", err)
+		}
+		all++
+		if _, err := store.KeyFileBeside(i.path).Unseal(secret.TargetSealed, people.AboutTarget(secret.ID)); err != nil {
+			c.Why = err.Error()
+			locked = append(locked, c)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return nil, 0, fmt.Errorf("read channels: %w", err)
+	}
+	return locked, all, nil
+}
 
 // InspectedUpstream is what can be told of an upstream without asking it.
 type InspectedUpstream struct {

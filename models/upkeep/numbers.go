@@ -45,6 +45,20 @@ func (u *Upkeep) Numbers(ctx context.Context) (models.Numbers, error) {
 	if err := u.db.Reads().QueryRowContext(ctx, noticeNumbers).Scan(&n.UnsentNotices, &n.FailingChannels); err != nil {
 		return n, fmt.Errorf("count notifications: %w", err)
 	}
+	hooks, err := u.store.Webhooks.States(ctx)
+	if err != nil {
+		return n, err
+	}
+	for i := range hooks {
+		h := &hooks[i]
+		n.WebhooksBehind += h.Behind
+		if h.OldestAt != nil && (n.WebhooksOldest.IsZero() || h.OldestAt.Before(n.WebhooksOldest)) {
+			n.WebhooksOldest = *h.OldestAt
+		}
+		if h.PausedAt != nil {
+			n.PausedWebhooks++
+		}
+	}
 	n.RowCheck, err = lastRows(ctx, u.db.Reads())
 	return n, err
 }

@@ -163,6 +163,10 @@ func (r *purgedRow) contents(ctx context.Context, q rowQuerier) error {
 const closeRemoved = `UPDATE responses SET is_completed = TRUE, completed_at = ?, closed = 'run'
  WHERE id = ? AND kind = 'tool_call' AND is_completed = FALSE AND approval_status IS NULL AND cause = ''`
 
+// An endpoint may have answered with what it was sent.
+const forgetAnswers = `UPDATE webhook_answers SET body = x'' WHERE length(body) > 0
+ AND EXISTS (SELECT 1 FROM ledger l WHERE l.seq = webhook_answers.seq AND l.conversation_id = ?)`
+
 // apply removes contents of a conversation's rows, with one entry of the ledger.
 func (p *Purge) apply(t *tx, conversation models.ConversationID, rows []purgedRow) error {
 	mark := models.RemovedMark(p.at, p.actor)
@@ -177,6 +181,11 @@ func (p *Purge) apply(t *tx, conversation models.ConversationID, rows []purgedRo
 			if _, err := t.ExecContext(ctx, closeRemoved, t.Now, r.key[0]); err != nil {
 				return fmt.Errorf("close a call: %w", err)
 			}
+			for _, table := range [...]string{"told_headlines", "notified", "seen"} {
+				if _, err := t.ExecContext(ctx, `DELETE FROM `+table+` WHERE response_id = ?`, r.key[0]); err != nil {
+					return fmt.Errorf("forget who was told: %w", err)
+				}
+			}
 		}
 		said := removedRow{Table: r.table, ID: shownID(r.key...), Columns: append([]string{}, r.columns...)}
 		if r.mark != mark {
@@ -187,6 +196,9 @@ func (p *Purge) apply(t *tx, conversation models.ConversationID, rows []purgedRo
 			return err
 		}
 		entry.Rows = append(entry.Rows, said)
+	}
+	if _, err := t.ExecContext(ctx, forgetAnswers, conversation); err != nil {
+		return fmt.Errorf("forget answers of webhooks: %w", err)
 	}
 	about := ledger.Subject{Conversation: conversation}
 	if conversation != "" {

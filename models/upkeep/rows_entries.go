@@ -79,8 +79,14 @@ type entryData struct {
 	Group         string   `json:"group"`
 	Member        string   `json:"member"`
 	Channel       string   `json:"channel"`
+	Webhook       string   `json:"webhook"`
+	Types         []string `json:"types"`
+	Inputs        bool     `json:"inputs"`
+	Why           string   `json:"why"`
 	Label         *string  `json:"label_digest"`
 	Target        string   `json:"target_digest"`
+	Settings      string   `json:"settings_digest"`
+	Host          string   `json:"host"`
 
 	UserID    string     `json:"userId"`
 	Email     string     `json:"email"`
@@ -147,35 +153,45 @@ var entryChecks = map[string]entryCheck{
 
 	"response.adopted": adoptedCheck,
 
-	"user.added":            userAddedCheck,
-	"user.password_changed": userCheck,
-	"user.role_changed":     userCheck,
-	"user.disabled":         userCheck,
-	"user.enabled":          userCheck,
-	"token.added":           tokenCheck,
-	"token.revoked":         tokenCheck,
-	"agent.registered":      agentCheck,
-	"policy.changed":        policyCheck,
-	"invite.made":           inviteCheck,
-	"invite.withdrawn":      inviteCheck,
-	"invite.used":           inviteCheck,
-	"session.opened":        sessionCheck,
-	"session.closed":        sessionCheck,
-	"upstream.added":        upstreamCheck,
-	"upstream.key_changed":  upstreamCheck,
-	"upstream.enabled":      upstreamCheck,
-	"upstream.disabled":     upstreamCheck,
-	"channel.added":         channelCheck,
-	"channel.verified":      channelCheck,
-	"channel.disabled":      channelCheck,
-	"channel.removed":       channelCheck,
-	"group.added":           groupCheck,
-	"group.described":       groupCheck,
-	"group.removed":         groupCheck,
-	"group.joined":          memberCheck,
-	"group.left":            memberCheck,
-	"grant.made":            grantMadeCheck,
-	"grant.revoked":         grantRevokedCheck,
+	"user.added":                userAddedCheck,
+	"user.password_changed":     userCheck,
+	"user.role_changed":         userCheck,
+	"user.disabled":             userCheck,
+	"user.enabled":              userCheck,
+	"token.added":               tokenCheck,
+	"token.revoked":             tokenCheck,
+	"agent.registered":          agentCheck,
+	"policy.changed":            policyCheck,
+	"invite.made":               inviteCheck,
+	"invite.withdrawn":          inviteCheck,
+	"invite.used":               inviteCheck,
+	"session.opened":            sessionCheck,
+	"session.closed":            sessionCheck,
+	"upstream.added":            upstreamCheck,
+	"upstream.key_changed":      upstreamCheck,
+	"upstream.enabled":          upstreamCheck,
+	"upstream.disabled":         upstreamCheck,
+	"channel.added":             channelCheck,
+	"channel.verified":          channelCheck,
+	"channel.disabled":          channelCheck,
+	"channel.removed":           channelCheck,
+	"webhook.added":             webhookCheck,
+	"webhook.changed":           webhookCheck,
+	"webhook.key_rotated":       webhookCheck,
+	"webhook.key_retired":       webhookCheck,
+	"webhook.paused":            webhookCheck,
+	"webhook.resumed":           webhookCheck,
+	"webhook.removed":           webhookCheck,
+	"notifications.changed":     settingsCheck,
+	"notification_host.allowed": hostCheck,
+	"notification_host.removed": hostCheck,
+	"group.added":               groupCheck,
+	"group.described":           groupCheck,
+	"group.removed":             groupCheck,
+	"group.joined":              memberCheck,
+	"group.left":                memberCheck,
+	"grant.made":                grantMadeCheck,
+	"grant.revoked":             grantRevokedCheck,
 
 	"conversation.opened":     openedCheck,
 	"conversation.status":     conversationCheck,

@@ -62,8 +62,8 @@ self.addEventListener("push", (event) => {
 // A notification leads to a page of this server, and to nowhere else.
 function place(url) {
   try {
-    const { origin, href } = new URL(url, self.location.origin);
-    return origin === self.location.origin ? href : "/";
+    const { origin, protocol, href } = new URL(url, self.location.origin);
+    return origin === self.location.origin && protocol === self.location.protocol ? href : "/"; // a blob: has its maker's origin
   } catch {
     return "/";
   }

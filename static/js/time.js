@@ -82,6 +82,11 @@ function nameZone() {
   if (!zone || zone === "Etc/Unknown") return;
   for (const element of document.querySelectorAll("[data-zone-name]")) set(element, zone);
   for (const field of document.querySelectorAll("input[data-zone-field]")) if (field.value !== zone) field.value = zone;
+  // Once, and as what the field held at first: it is no change of the reader's.
+  for (const field of document.querySelectorAll("input[data-zone-offer]")) {
+    if (field.value === field.defaultValue) field.value = field.defaultValue = zone;
+    field.removeAttribute("data-zone-offer");
+  }
 }
 
 tick();

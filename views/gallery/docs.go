@@ -10,7 +10,10 @@ func docsStates() []State {
 	if err != nil {
 		panic(err)
 	}
-	return []State{{Page: "docs", Name: Usual, Note: "A small document with what the real one has", Component: pages.DocsPage(views.Page{Title: "API", Path: "/docs", Now: Now}, v)}}
+	return []State{
+		{Page: "docs", Name: Usual, Note: "A small document with what the real one has", Component: pages.DocsPage(views.Page{Title: "API", Path: "/docs", Now: Now}, v)},
+		{Page: "docs", Name: "webhooks", Note: "How to receive events", Component: pages.WebhookGuidePage(views.Page{Title: "Webhooks", Path: "/docs/webhooks", Now: Now})},
+	}
 }
 
 // Document is a small OpenAPI document with what the real one has.

@@ -15,6 +15,7 @@ func systemStates() []State {
 	bad.Fault, bad.GateOff, bad.FallbackOn = "Not ready: the database cannot be written.", true, true
 	bad.State.Stranded, bad.State.StrandedMore = []models.PendingRef{*bad.State.Oldest, {ID: "01890a5d-ac96-774b-bcce-b302099a8058", Kind: models.KindQuestion, AgentName: "<b>\u202E", OwnerName: "Gone", AskedAt: Now, Deadline: models.NoDeadline}}, true
 	bad.Notifications = models.NotificationBacklog{Unsent: 40, Oldest: Now.Add(-7 * time.Minute), Failing: make([]models.FailingChannel, 2)}
+	bad.Webhooks = WebhookStates()
 	withUpstreams.Upstreams = UpstreamStates()
 	return []State{
 		page(Usual, "All is well", SystemInput()),

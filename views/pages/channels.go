@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -70,6 +71,7 @@ type TriedChannel struct {
 type Channels struct {
 	Rows    []ChannelRow
 	Adds    []AddChannel
+	Empty   string // what is said where there are none
 	Problem string
 	Tried   *ChannelTest
 	Secret  string
@@ -123,6 +125,13 @@ func NewChannels(in ChannelsInput, now time.Time) Channels {
 			continue // it belongs to a browser of one person
 		}
 		v.Adds = append(v.Adds, in.add(kind))
+	}
+	v.Empty = "No channels yet. Add one below."
+	if !slices.ContainsFunc(v.Adds, func(a AddChannel) bool { return a.Missing == "" }) {
+		v.Empty = "No channels yet, and none can be added: this server is not set up to send messages. Ask an admin."
+		if in.Admin || in.Group != "" { // groups are for admins
+			v.Empty = "No channels yet, and none can be added until this server can send messages. What each kind needs is below."
+		}
 	}
 	return v
 }

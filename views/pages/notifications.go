@@ -93,7 +93,7 @@ func NewNotifications(in NotificationsInput, now time.Time) Notifications {
 		Until:  clock("quiet_to", "Quiet until", f.Until, "What comes meanwhile is sent afterwards, if it still waits."),
 		Zone: ui.Field{
 			Name: "zone", Label: "Time zone", Value: f.Zone, Error: f.Errors["zone"], Required: true, Autocomplete: "off", MaxLength: "200", Mono: true,
-			Help: "Such as Europe/Berlin.",
+			Help: "Such as Europe/Berlin.", OfferZone: f.Zone == "UTC" && f.Digest == "" && f.From == "" && f.Until == "", // nothing depends on it yet
 		},
 	}
 	if v.Problem == "" {

@@ -319,7 +319,7 @@ var listPages = []page{
 		"title": "board",
 		"acts":  "Add to group | Save | Remove… | Remove group",
 		"says":  "To use it, name it as a reviewer in a rule: group:board",
-		"empty": "No channels yet. Add one below.",
+		"empty": "No channels yet, and none can be added until this server can send messages. What each kind needs is below.",
 		"ways":  "E-mail Not available: this server has no SMTP server. It is set with --smtp. | ntfy Not available: no host is allowed yet. Admins allow hosts under System, Notifications. | Slack Not available: no host is allowed yet. Admins allow hosts under System, Notifications. | Webhook Not available: no host is allowed yet. Admins allow hosts under System, Notifications.",
 	}},
 	{key: "group-wrong", seen: seen{
@@ -330,7 +330,7 @@ var listPages = []page{
 		"acts":   "Add to group | Save",
 		"filled": "email=gone@example.org | note=unbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbroke … unbrokenunbrokenunbrokenunbrokenunbroken (485 bytes, c7949184396867d7)",
 		"says":   "To use it, name it as a reviewer in a rule: group:longlonglonglonglonglonglonglonglonglonglonglonglonglonglong",
-		"empty":  "No channels yet. Add one below.",
+		"empty":  "No channels yet, and none can be added until this server can send messages. What each kind needs is below.",
 		"ways":   "E-mail Not available: this server has no SMTP server. It is set with --smtp. | ntfy Not available: no host is allowed yet. Admins allow hosts under System, Notifications. | Slack Not available: no host is allowed yet. Admins allow hosts under System, Notifications. | Webhook Not available: no host is allowed yet. Admins allow hosts under System, Notifications.",
 	}},
 	{key: "sessions-one", seen: seen{

@@ -22,7 +22,7 @@ var notifyPages = []page{
 	{key: "notifications-none", seen: seen{
 		"title":  "Notifications",
 		"rows":   "low At once, low risk At half the time, low risk At a tenth of the time, low risk | medium At once, medium risk At half the time, medium risk At a tenth of the time, medium risk | high At once, high risk At half the time, high risk At a tenth of the time, high risk | critical At once, critical risk At half the time, critical risk At a tenth of the time, critical risk",
-		"empty":  "No channels yet. Add one below.",
+		"empty":  "No channels yet, and none can be added: this server is not set up to send messages. Ask an admin.",
 		"acts":   "Save",
 		"help":   "You are told of a request once per channel; later moments follow in the same thread where the channel can. Nothing is sent while you have the request open and are active. | Times of this browser: UTC",
 		"filled": "zone=UTC | critical=true",
@@ -103,18 +103,18 @@ var notifyPages = []page{
 	}},
 	{key: "system-notifications", seen: seen{
 		"title": "Notifications",
-		"rows":  "hooks.slack.com Ada Berg 3 d ago Remove… Channels that name it stay, but nothing is sent there. Remove hooks.slack.com | 10.0.0.5:8080 command line 1 h ago Remove… Channels that name it stay, but nothing is sent there. Remove 10.0.0.5:8080",
+		"rows":  "hooks.slack.com Ada Berg 3 d ago Remove… Channels and endpoints that name it stay, but nothing is sent there. Remove hooks.slack.com | 10.0.0.5:8080 command line 1 h ago Remove… Channels and endpoints that name it stay, but nothing is sent there. Remove 10.0.0.5:8080",
 		"empty": "None.",
 		"acts":  "Allow host",
 		"says":  "How messages leave this server, and where they may go. Each person sets their own channels.",
-		"ways":  "ok E-mail Sent through the SMTP server that was set, from countersign@example.org. | ok Web push There is a key. The server must be able to reach the push services of browser makers. | ok ntfy, Slack, webhooks Sent to the hosts below, and to no other. | 3 for later, or after quiet hours | 0 now, or again after a failure",
+		"ways":  "ok E-mail Sent through the SMTP server that was set, from countersign@example.org. | ok Web push Ready. The server must be able to reach the push services of browser makers. | ok ntfy, Slack, webhooks Sent to the hosts below, and to no other. | 3 for later, or after quiet hours | 0 now, or again after a failure",
 	}},
 	{key: "system-notifications-failing", seen: seen{
 		"title": "Notifications",
-		"rows":  "Bo⟨U+202E⟩ Lind Pager (pager.example.com)Webhook The service is not available (503). 2 h ago 3 min ago | group:finance Firefox on Linux (updates.push.services.mozilla.com)Browser The service says that this address no longer exists (410). 1 h ago 3 min ago | hooks.slack.com Ada Berg 3 d ago Remove… Channels that name it stay, but nothing is sent there. Remove hooks.slack.com | 10.0.0.5:8080 command line 1 h ago Remove… Channels that name it stay, but nothing is sent there. Remove 10.0.0.5:8080",
+		"rows":  "Bo⟨U+202E⟩ Lind Pager (pager.example.com)Webhook The service is not available (503). 2 h ago 3 min ago | group:finance Firefox on Linux (updates.push.services.mozilla.com)Browser The service says that this address no longer exists (410). 1 h ago 3 min ago | hooks.slack.com Ada Berg 3 d ago Remove… Channels and endpoints that name it stay, but nothing is sent there. Remove hooks.slack.com | 10.0.0.5:8080 command line 1 h ago Remove… Channels and endpoints that name it stay, but nothing is sent there. Remove 10.0.0.5:8080",
 		"acts":  "Allow host",
 		"says":  "How messages leave this server, and where they may go. Each person sets their own channels.",
-		"ways":  "ok E-mail Sent through the SMTP server that was set, from Approvals <countersign@example.org>. | ok Web push There is a key. The server must be able to reach the push services of browser makers. | ok ntfy, Slack, webhooks Sent to the hosts below, and to no other. | 512 for later, or after quiet hours | 40 now, or again after a failure | 7 min ago",
+		"ways":  "ok E-mail Sent through the SMTP server that was set, from Approvals <countersign@example.org>. | ok Web push Ready. The server must be able to reach the push services of browser makers. | ok ntfy, Slack, webhooks Sent to the hosts below, and to no other. | 512 for later, or after quiet hours | 40 now, or again after a failure | 7 min ago",
 	}},
 	{key: "system-notifications-empty", seen: seen{
 		"title": "Notifications",
@@ -126,11 +126,11 @@ var notifyPages = []page{
 	{key: "system-notifications-refused", seen: seen{
 		"title":  "Notifications",
 		"errors": "must be a host such as ntfy.example.com, or with a port such as 10.0.0.5:8080",
-		"rows":   "hooks.slack.com Ada Berg 3 d ago Remove… Channels that name it stay, but nothing is sent there. Remove hooks.slack.com | 10.0.0.5:8080 command line 1 h ago Remove… Channels that name it stay, but nothing is sent there. Remove 10.0.0.5:8080",
+		"rows":   "hooks.slack.com Ada Berg 3 d ago Remove… Channels and endpoints that name it stay, but nothing is sent there. Remove hooks.slack.com | 10.0.0.5:8080 command line 1 h ago Remove… Channels and endpoints that name it stay, but nothing is sent there. Remove 10.0.0.5:8080",
 		"empty":  "None.",
 		"acts":   "Allow host",
 		"filled": "host=https://hooks.slack.com/x",
 		"says":   "How messages leave this server, and where they may go. Each person sets their own channels.",
-		"ways":   "ok E-mail Sent through the SMTP server that was set. | ok Web push There is a key. The server must be able to reach the push services of browser makers. | ok ntfy, Slack, webhooks Sent to the hosts below, and to no other. | 0 for later, or after quiet hours | 0 now, or again after a failure",
+		"ways":   "ok E-mail Sent through the SMTP server that was set. | ok Web push Ready. The server must be able to reach the push services of browser makers. | ok ntfy, Slack, webhooks Sent to the hosts below, and to no other. | 0 for later, or after quiet hours | 0 now, or again after a failure",
 	}},
 }

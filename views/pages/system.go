@@ -22,6 +22,8 @@ type SystemInput struct {
 	Fault     string // why the store is not ready; empty: it is
 	// Notifications is what waits to be sent, and what fails.
 	Notifications models.NotificationBacklog
+	// Webhooks are the endpoints that get events.
+	Webhooks []models.WebhookState
 	// GateOff and FallbackOn are what lets calls through unasked.
 	GateOff, FallbackOn bool
 	// GateOffUntil and FallbackUntil are their ends; zero: none.
@@ -140,7 +142,34 @@ func health(in SystemInput, now time.Time) []Health {
 	if len(in.Upstreams) > 0 {
 		out = append(out, upstreamHealth(in.Upstreams, now))
 	}
-	return append(out, notifyHealth(in.Notifications, now))
+	out = append(out, notifyHealth(in.Notifications, now))
+	if len(in.Webhooks) > 0 {
+		out = append(out, webhookHealth(in.Webhooks))
+	}
+	return out
+}
+
+// webhookHealth is one line for all endpoints.
+func webhookHealth(all []models.WebhookState) Health {
+	stopped, refusing := 0, 0
+	for i := range all {
+		switch all[i].PausedWhy {
+		case models.PausedFailing, models.PausedGone:
+			stopped++
+		case models.PausedByPerson:
+		default:
+			if all[i].Blocked > 0 {
+				refusing++
+			}
+		}
+	}
+	h := Health{Name: "Webhooks", Word: ui.Word{Text: "ok", Tone: views.ToneGood, Icon: "check"}, Text: "No endpoint refuses events."}
+	if stopped+refusing == 0 {
+		return h
+	}
+	h.Word = ui.Word{Text: "check", Tone: views.ToneWarn, Icon: "triangle-alert"}
+	h.Text = "Endpoints that refuse events: " + views.Count(refusing) + ". Paused after refusals: " + views.Count(stopped) + "."
+	return h
 }
 
 // lateAfter is how long a message may wait before the page says so: longer than an attempt

@@ -85,7 +85,7 @@ func notifyWays(in SystemNotificationsInput) []Health {
 	if !in.Means.Mail {
 		mail.Word, mail.Text = off, "No SMTP server is set. Start the server with --smtp and --smtp-from."
 	}
-	push := Health{Name: "Web push", Word: good, Text: "There is a key. The server must be able to reach the push services of browser makers."}
+	push := Health{Name: "Web push", Word: good, Text: "Ready. The server must be able to reach the push services of browser makers."}
 	if text := in.Means.Missing(models.ChannelWebPush); text != "" {
 		push.Word, push.Text = off, text
 	}

@@ -103,6 +103,16 @@ func TestSigningOutAndDisablingForgetBrowsers(t *testing.T) {
 	if n := storetest.Scalar[int](t, p.Store, `SELECT count(*) FROM channels WHERE kind = 'web_push' AND target_sealed IS NOT NULL`); n != 1 {
 		t.Errorf("%d subscriptions are kept, want that of the open session", n)
 	}
+	p.clock.Step(30 * 24 * time.Hour) // all sessions are over
+	fourth, _ := storetest.Session(t, p.Store, ann.Name)
+	push(fourth, "https://push.example/fourth")
+	storetest.Must(t, storetest.Err(p.People.EndOtherSessions(t.Context(), fourth)))
+	if n := storetest.Scalar[int](t, p.Store, `SELECT count(*) FROM channels WHERE kind = 'web_push' AND target_sealed IS NOT NULL AND session_id = ?`, fourth.SessionID); n != 1 {
+		t.Error("the browser that ended the others is forgotten")
+	}
+	if n := storetest.Scalar[int](t, p.Store, `SELECT count(*) FROM channels WHERE kind = 'web_push' AND target_sealed IS NOT NULL`); n != 1 {
+		t.Errorf("%d subscriptions are kept, want one: those of sessions that were over go too", n)
+	}
 	p.ask(t)
 	_, err := p.People.DisableUser(t.Context(), p.admin, ann.UserID())
 	storetest.Must(t, err)

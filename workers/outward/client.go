@@ -80,7 +80,7 @@ func (c *Client) Do(req *http.Request, vendors Vendors) (*Answer, error) {
 	}
 	ctx, cancel := context.WithTimeout(req.Context(), c.o.Timeout)
 	defer cancel()
-	client := &http.Client{Transport: c.transport(list, req.URL.Hostname()), CheckRedirect: noRedirect}
+	client := &http.Client{Transport: c.transport(ctx, list, req.URL.Hostname()), CheckRedirect: noRedirect}
 	res, err := client.Do(req.WithContext(ctx))
 	if err != nil {
 		return nil, failure(ctx, err)
@@ -179,8 +179,10 @@ func localHost(host string) bool {
 	return err == nil && notPublic(ip) != nil || localName(host)
 }
 
-// transport connects for one request to where its host may lead.
-func (c *Client) transport(list List, host string) *http.Transport {
+// transport connects for one request to where its host may lead. What it connects is closed at
+// the end of ctx, which is the request's: the library goes on with a handshake that nobody
+// waits for any more, and an endpoint could keep it waiting for ever.
+func (c *Client) transport(ctx context.Context, list List, host string) *http.Transport {
 	dialer := &net.Dialer{Timeout: c.o.Timeout, Resolver: c.o.Resolver}
 	dialer.ControlContext = func(_ context.Context, _, address string, _ syscall.RawConn) error {
 		at, err := netip.ParseAddrPort(address)
@@ -192,9 +194,16 @@ func (c *Client) transport(list List, host string) *http.Transport {
 		}
 		return nil
 	}
+	dial := func(_ context.Context, network, address string) (net.Conn, error) {
+		conn, err := dialer.DialContext(ctx, network, address)
+		if err == nil {
+			context.AfterFunc(ctx, func() { conn.Close() })
+		}
+		return conn, err
+	}
 	return &http.Transport{
 		Proxy:                  nil, // none, whatever the environment says
-		DialContext:            dialer.DialContext,
+		DialContext:            dial,
 		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: c.o.Roots},
 		ForceAttemptHTTP2:      true,
 		DisableKeepAlives:      true,

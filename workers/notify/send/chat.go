@@ -57,7 +57,7 @@ func splitTopic(address string) (server, topic string, ok bool) {
 	if err != nil || u.RawQuery != "" || u.Fragment != "" {
 		return "", "", false
 	}
-	folder, topic, found := cutLast(u.Path, "/")
+	folder, topic, found := cutLast(strings.TrimRight(u.Path, "/"), "/")
 	if !found || topic == "" || len(topic) > 64 || strings.Trim(topic, topicLetters) != "" {
 		return "", "", false
 	}

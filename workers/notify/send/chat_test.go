@@ -50,7 +50,7 @@ func TestNtfy(t *testing.T) {
 func TestNtfyTopics(t *testing.T) {
 	t.Parallel()
 	s := newSink(t)
-	for _, path := range []string{"", "/", "/a/", "/a b", "/" + strings.Repeat("a", 65), "/a?auth=b", "/a#b", "/a%0ab"} {
+	for _, path := range []string{"", "/", "//", "/a b", "/" + strings.Repeat("a", 65), "/a?auth=b", "/a#b", "/a%0ab"} {
 		if r := sender(t, s).Send(t.Context(), models.ChannelNtfy, models.ChannelTarget{URL: s.URL + path}, notice()); r.Class == models.SendSent {
 			t.Errorf("%q was sent to", path)
 		}
@@ -60,6 +60,9 @@ func TestNtfyTopics(t *testing.T) {
 	}
 	if len(s.requests) != 0 {
 		t.Errorf("%d requests", len(s.requests))
+	}
+	if r := sender(t, s).Send(t.Context(), models.ChannelNtfy, models.ChannelTarget{URL: s.URL + "/a/"}, notice()); r.Class != models.SendSent || s.only(t).path != "/" {
+		t.Errorf("with a slash at its end: %+v", r)
 	}
 }
 

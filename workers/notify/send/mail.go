@@ -178,7 +178,7 @@ func (m *mailer) id(kind, id string) string {
 		}
 		return -1
 	}, id)
-	return kind + "." + plain + "@" + m.domain
+	return kind + "." + plain[:min(len(plain), 64)] + "@" + m.domain // a line has at most 998 bytes
 }
 
 // failure says why a message was not taken.

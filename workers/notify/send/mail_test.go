@@ -9,6 +9,7 @@ import (
 	"mime"
 	"mime/multipart"
 	"mime/quotedprintable"
+	"net"
 	"net/mail"
 	"strings"
 	"testing"
@@ -150,13 +151,24 @@ func TestMailStaysSecret(t *testing.T) {
 		"no STARTTLS offered":                 {&mailServer{}, send.SMTP{TLS: send.SMTPStartTLS, Roots: pool}, models.SendConnect},
 		"unknown certificate":                 {&mailServer{config: config}, send.SMTP{TLS: send.SMTPStartTLS, Roots: x509.NewCertPool()}, models.SendCertificate},
 		"unknown certificate, from the start": {&mailServer{config: config, implicit: true}, send.SMTP{TLS: send.SMTPImplicit, Roots: x509.NewCertPool()}, models.SendCertificate},
+		"certificate of another name":         {&mailServer{config: config}, send.SMTP{TLS: send.SMTPStartTLS, Roots: pool, Addr: "localhost"}, models.SendCertificate},
+		"another name, from the start":        {&mailServer{config: config, implicit: true}, send.SMTP{TLS: send.SMTPImplicit, Roots: pool, Addr: "localhost"}, models.SendCertificate},
+		"STARTTLS refused":                    {&mailServer{config: config, answers: map[string]string{"STARTTLS": "454 not now"}}, send.SMTP{TLS: send.SMTPStartTLS, Roots: pool}, models.SendUnavailable},
+		"STARTTLS stripped, signing in asked": {&mailServer{password: "right"}, send.SMTP{TLS: send.SMTPStartTLS, Roots: pool, User: "sender", Password: "right"}, models.SendConnect},
+		"signing in without TLS":              {&mailServer{password: "right"}, send.SMTP{TLS: send.SMTPNone, User: "sender", Password: "right"}, models.SendConnect},
+		"words before TLS":                    {&mailServer{config: config, answers: map[string]string{"STARTTLS": "454 no\r\n250 forged"}}, send.SMTP{TLS: send.SMTPStartTLS, Roots: pool}, models.SendUnavailable},
 		"wrong password":                      {&mailServer{config: config, password: "right"}, send.SMTP{TLS: send.SMTPStartTLS, Roots: pool, User: "sender", Password: "wrong"}, models.SendRejected},
 		"nobody can sign in":                  {&mailServer{config: config}, send.SMTP{TLS: send.SMTPStartTLS, Roots: pool, User: "sender", Password: "right"}, models.SendConnect},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newMailServer(t, tt.server)
-			tt.smtp.Addr = s.addr()
+			if tt.smtp.Addr == "" {
+				tt.smtp.Addr = s.addr()
+			} else { // by another name
+				_, port, _ := net.SplitHostPort(s.addr())
+				tt.smtp.Addr += ":" + port
+			}
 			if r := mailSender(t, tt.smtp).Send(t.Context(), models.ChannelEmail, ann, notice()); r.Class != tt.want {
 				t.Errorf("%+v %s, want %s", r, r.Body, tt.want)
 			}
@@ -236,7 +248,7 @@ func TestMailAddresses(t *testing.T) {
 func TestMailHeadersI13(t *testing.T) {
 	t.Parallel()
 	s, sender := noTLS(t, nil)
-	for i, name := range []string{"a\r\nBcc: eve@x.example", "a\n\nHello", "a\r\n.\r\nMAIL FROM:<eve@x.example>", "=?utf-8?q?a=0D=0ABcc:_eve?=", strings.Repeat("é", 200), "a\u2028b", "\x00"} {
+	for i, name := range []string{"a\r\nBcc: eve@x.example", "a\n\nHello", "a\r\n.\r\nMAIL FROM:<eve@x.example>", "=?utf-8?q?a=0D=0ABcc:_eve?=", strings.Repeat("é", 200), strings.Repeat("x", 5000), "a\u2028b", "\x00"} {
 		n := notice()
 		n.Agent, n.Tool, n.Deciders, n.ID, n.Request = name, name, []string{name}, name, models.ResponseID(name)
 		if r := sender.Send(t.Context(), models.ChannelEmail, ann, n); r.Class != models.SendSent {
@@ -244,6 +256,11 @@ func TestMailHeadersI13(t *testing.T) {
 		}
 		if len(s.mails) != i+1 {
 			t.Fatalf("%q: %d e-mails", name, len(s.mails))
+		}
+		for line := range strings.Lines(s.mails[i].data) {
+			if len(line) > 998 {
+				t.Errorf("%.20q: a line of %d bytes", name, len(line))
+			}
 		}
 		header, body := parts(t, s.mails[i].data)
 		for field := range header {

@@ -56,6 +56,8 @@ func (w words) subject(n models.Notice) string {
 		return pending(n.Count)
 	case models.NoticeChannelFailing:
 		return "A notification channel is failing"
+	case models.NoticeWebhookPaused:
+		return "A webhook was paused: " + w.quote(n.Webhook, mostName)
 	case models.NoticeCode:
 		return "Your Countersign code: " + w.quote(n.Code, mostName)
 	case models.NoticeTest:
@@ -94,6 +96,11 @@ func (w words) lead(n models.Notice) string {
 		return pending(n.Count) + "."
 	case models.NoticeChannelFailing:
 		return "Messages to this channel don't arrive. Check it in your notification settings."
+	case models.NoticeWebhookPaused:
+		if n.Class == models.SendGone {
+			return "This webhook answered that it wants no more events. Nothing is sent to it until an admin resumes it."
+		}
+		return "This webhook has refused an event for a day. Nothing is sent to it until an admin resumes it."
 	case models.NoticeCode:
 		return "Enter this code in Countersign to get notifications here: " + w.quote(n.Code, mostName) + ". It works for " + spoken(models.CodeLife) + ". If you didn't ask for it, ignore this message."
 	case models.NoticeTest:
@@ -127,6 +134,11 @@ func (w words) facts(n models.Notice) []Fact {
 	}
 	if n.Kind == models.NoticeChannelFailing {
 		add("Channel", w.quote(n.Channel, mostName))
+	}
+	if n.Kind == models.NoticeWebhookPaused {
+		add("Webhook", w.quote(n.Webhook, mostName))
+		add("Host", w.quote(n.WebhookHost, mostName))
+		add("Last answer", w.quote(string(n.Class), mostName))
 	}
 	if n.Request == "" {
 		return facts

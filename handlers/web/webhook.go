@@ -1,0 +1,169 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"countersign/handlers"
+	"countersign/models"
+	"countersign/views"
+	"countersign/views/pages"
+)
+
+// webhookID is the endpoint of the path.
+func webhookID(c echo.Context) (models.WebhookID, error) {
+	id, err := models.ParseID[models.WebhookID]("id", c.Param("id"))
+	if err != nil {
+		return "", models.NotFound("webhook")
+	}
+	return id, nil
+}
+
+func (s *Site) webhookOf(c echo.Context) (*models.WebhookState, error) {
+	id, err := webhookID(c)
+	if err != nil {
+		return nil, err
+	}
+	return s.store.Webhooks.Get(c.Request().Context(), actorOf(c), id)
+}
+
+// backToWebhook leads to the page of the endpoint of the path.
+func backToWebhook(c echo.Context) error {
+	id, err := webhookID(c)
+	if err != nil {
+		return err
+	}
+	return c.Redirect(http.StatusSeeOther, views.WebhookURL(id))
+}
+
+func (s *Site) webhook(c echo.Context) error {
+	id, err := webhookID(c)
+	if err != nil {
+		return err
+	}
+	return s.webhookPage(c, http.StatusOK, id, pages.WebhookInput{})
+}
+
+// webhookPage shows an endpoint. in carries what an act brought, or why it was not done.
+func (s *Site) webhookPage(c echo.Context, status int, id models.WebhookID, in pages.WebhookInput) error {
+	ctx, actor := c.Request().Context(), actorOf(c)
+	w, err := s.store.Webhooks.Get(ctx, actor, id)
+	if err != nil {
+		return err
+	}
+	in.Webhook = *w
+	if in.Answers, err = s.store.Webhooks.Answers(ctx, actor, id); err != nil {
+		return err
+	}
+	if in.Blocks, err = s.store.Webhooks.Blocks(ctx, actor, id); err != nil {
+		return err
+	}
+	var next string
+	if in.Skips, next, err = s.store.Webhooks.Skipped(ctx, actor, id, c.QueryParam("skips")); err != nil {
+		return err
+	}
+	if next != "" {
+		in.MoreSkips = views.WebhookSkipsURL(id, next)
+	}
+	frame, err := s.webhookFrame(c, models.RevealName(w.Name))
+	if err != nil {
+		return err
+	}
+	return handlers.Render(c, status, pages.WebhookPage(frame, pages.NewWebhookPage(in, frame.Now)), nil)
+}
+
+// changedWebhook answers an act: what was refused is said on the endpoint's page.
+func (s *Site) changedWebhook(c echo.Context, id models.WebhookID, flash string, err error) error {
+	if e := asError(err, models.CodeConflict, models.CodeTooManyRequests); e != nil {
+		retryAfter(c, e)
+		return s.webhookPage(c, handlers.Status(e.Code), id, pages.WebhookInput{Problem: e.Text})
+	}
+	if err != nil {
+		return err
+	}
+	s.setFlash(c, flash)
+	return c.Redirect(http.StatusSeeOther, views.WebhookURL(id))
+}
+
+// actOnWebhook is a handler of an act that takes nothing but the endpoint.
+func (s *Site) actOnWebhook(flash string, act func(context.Context, models.Actor, models.WebhookID) error) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		id, err := webhookID(c)
+		if err != nil {
+			return err
+		}
+		return s.changedWebhook(c, id, flash, act(c.Request().Context(), actorOf(c), id))
+	}
+}
+
+// removeWebhook has nothing more sent to an endpoint.
+func (s *Site) removeWebhook(c echo.Context) error {
+	id, err := webhookID(c)
+	if err != nil {
+		return err
+	}
+	if err := s.store.Webhooks.Remove(c.Request().Context(), actorOf(c), id); err != nil {
+		return err
+	}
+	s.setFlash(c, "webhook-removed")
+	return c.Redirect(http.StatusSeeOther, views.WebhooksURL())
+}
+
+// rotateWebhook makes a new secret, and shows it once.
+func (s *Site) rotateWebhook(c echo.Context) error {
+	id, err := webhookID(c)
+	if err != nil {
+		return err
+	}
+	secret, err := s.store.Webhooks.Rotate(c.Request().Context(), actorOf(c), id)
+	if err != nil {
+		return err
+	}
+	return s.webhookSecret(c, id, secret)
+}
+
+// skipWebhook gives up the event that a conversation waits for, with a reason.
+func (s *Site) skipWebhook(c echo.Context) error {
+	id, err := webhookID(c)
+	if err != nil {
+		return err
+	}
+	seq, err := strconv.ParseInt(c.Request().PostFormValue("seq"), 10, 64)
+	if err != nil {
+		return models.Invalid("seq", "must be the number of the entry to skip")
+	}
+	reason := strings.TrimSpace(c.Request().PostFormValue("reason"))
+	err = s.store.Webhooks.Skip(c.Request().Context(), actorOf(c), id, seq, reason)
+	if e := asError(err, models.CodeInvalid); e != nil {
+		return s.webhookPage(c, handlers.Status(e.Code), id, pages.WebhookInput{Skip: pages.SkipForm{Seq: seq, Reason: reason, Error: e.Fields["reason"]}})
+	}
+	return s.changedWebhook(c, id, "webhook-skipped", err)
+}
+
+// tryWebhook sends a test, and shows what came of it. It waits for the answer: the sender
+// bounds how long that takes.
+func (s *Site) tryWebhook(c echo.Context) error {
+	id, err := webhookID(c)
+	if err != nil {
+		return err
+	}
+	ctx, actor := c.Request().Context(), actorOf(c)
+	if _, err := s.store.Webhooks.Get(ctx, actor, id); err != nil {
+		return err
+	}
+	if s.opts.Webhooks.Test == nil {
+		return s.changedWebhook(c, id, "", models.Errorf(models.CodeConflict, "This server can't send events."))
+	}
+	if err := s.tests.take(actor.UserID(), s.kit.Now()); err != nil {
+		return s.changedWebhook(c, id, "", err)
+	}
+	answer, err := s.opts.Webhooks.Test(ctx, actor, id)
+	if err != nil {
+		return s.changedWebhook(c, id, "", err)
+	}
+	return s.webhookPage(c, http.StatusOK, id, pages.WebhookInput{Tried: &answer})
+}

@@ -1,0 +1,87 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"countersign/handlers"
+	"countersign/models"
+	"countersign/views/pages"
+)
+
+// showWebhookReplay asks from where events are sent again, and says how many that is.
+func (s *Site) showWebhookReplay(c echo.Context) error {
+	w, err := s.webhookOf(c)
+	if err != nil {
+		return err
+	}
+	in, from := readReplay(c.QueryParams())
+	in.Webhook = w.Webhook
+	if from == (models.WebhookFrom{}) {
+		return s.webhookReplayPage(c, http.StatusOK, in)
+	}
+	plan, err := s.store.Webhooks.ReplayOf(c.Request().Context(), actorOf(c), w.ID, from)
+	if e := asError(err, models.CodeInvalid); e != nil {
+		in.Errors = e.Fields
+		return s.webhookReplayPage(c, http.StatusOK, in)
+	}
+	if err != nil {
+		return err
+	}
+	in.Plan = &plan
+	return s.webhookReplayPage(c, http.StatusOK, in)
+}
+
+// readReplay reads the point that was typed, and notes what is none.
+func readReplay(sent url.Values) (in pages.WebhookReplayInput, from models.WebhookFrom) {
+	in = pages.WebhookReplayInput{Entry: strings.TrimSpace(sent.Get(pages.ReplayEntryField)), At: strings.TrimSpace(sent.Get(pages.ReplayTimeField))}
+	if in.Entry != "" {
+		var err error
+		// The audit writes numbers in groups.
+		if from.Seq, err = strconv.ParseInt(strings.ReplaceAll(in.Entry, ",", ""), 10, 64); err != nil || from.Seq < 1 {
+			in.Errors = map[string]string{pages.ReplayEntryField: "must be the number of an entry, from 1"}
+			return in, models.WebhookFrom{}
+		}
+		return in, from
+	}
+	var ok bool
+	if from.At, ok = timeIn(in.At, time.UTC); !ok {
+		in.Errors = map[string]string{pages.ReplayTimeField: "must be a time such as 2026-11-22 14:00, or a day"}
+	}
+	return in, from
+}
+
+func (s *Site) webhookReplayPage(c echo.Context, status int, in pages.WebhookReplayInput) error {
+	frame, err := s.webhookFrame(c, "Send events again")
+	if err != nil {
+		return err
+	}
+	return handlers.Render(c, status, pages.WebhookReplayPage(frame, pages.NewWebhookReplay(in)), nil)
+}
+
+// replayWebhook sends events again from an entry.
+func (s *Site) replayWebhook(c echo.Context) error {
+	w, err := s.webhookOf(c)
+	if err != nil {
+		return err
+	}
+	in, from := readReplay(c.Request().PostForm)
+	in.Webhook = w.Webhook
+	if from == (models.WebhookFrom{}) {
+		if in.Errors == nil {
+			in.Errors = map[string]string{pages.ReplayEntryField: "must be the number of an entry, or choose a time below"}
+		}
+		return s.webhookReplayPage(c, http.StatusUnprocessableEntity, in)
+	}
+	err = s.store.Webhooks.Replay(c.Request().Context(), actorOf(c), w.ID, from)
+	if e := asError(err, models.CodeInvalid); e != nil {
+		in.Errors = e.Fields
+		return s.webhookReplayPage(c, handlers.Status(e.Code), in)
+	}
+	return s.changedWebhook(c, w.ID, "webhook-replayed", err)
+}

@@ -1,0 +1,135 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"countersign/handlers"
+	"countersign/models"
+	"countersign/views"
+	"countersign/views/pages"
+)
+
+// Webhooks is how events go out.
+type Webhooks struct {
+	// Test sends a test to an endpoint, at once; nil: nothing is sent from here.
+	Test func(context.Context, models.Actor, models.WebhookID) (models.WebhookAnswer, error)
+}
+
+// webhooks lists the endpoints.
+func (s *Site) webhooks(c echo.Context) error {
+	all, err := s.store.Webhooks.List(c.Request().Context(), actorOf(c))
+	if err != nil {
+		return err
+	}
+	frame, err := s.webhookFrame(c, "Webhooks")
+	if err != nil {
+		return err
+	}
+	return handlers.Render(c, http.StatusOK, pages.WebhooksPage(frame, pages.NewWebhooks(pages.WebhooksInput{Webhooks: all}, frame.Now)), nil)
+}
+
+// webhookFrame is the frame of a page about webhooks, which are a part of the system.
+func (s *Site) webhookFrame(c echo.Context, title string) (views.Page, error) {
+	frame, err := s.frame(c, title, -1)
+	frame.Path = views.SystemURL()
+	return frame, err
+}
+
+func (s *Site) showNewWebhook(c echo.Context) error {
+	return s.webhookFormPage(c, http.StatusOK, pages.WebhookFormInput{Form: pages.WebhookForm{All: true}})
+}
+
+func (s *Site) showWebhookChange(c echo.Context) error {
+	w, err := s.webhookOf(c)
+	if err != nil {
+		return err
+	}
+	return s.webhookFormPage(c, http.StatusOK, pages.WebhookFormInput{ID: w.ID, Label: w.Label, Form: pages.WebhookFormOf(&w.Webhook)})
+}
+
+func (s *Site) webhookFormPage(c echo.Context, status int, in pages.WebhookFormInput) error {
+	hosts, err := s.store.People.AllowedHosts(c.Request().Context(), actorOf(c))
+	if err != nil {
+		return err
+	}
+	in.Hosts = len(hosts)
+	v := pages.NewWebhookForm(in)
+	frame, err := s.webhookFrame(c, v.Title)
+	if err != nil {
+		return err
+	}
+	return handlers.Render(c, status, pages.WebhookFormPage(frame, v), nil)
+}
+
+// readWebhook reads the form of an endpoint.
+func readWebhook(sent url.Values) (pages.WebhookForm, models.WebhookInput) {
+	form := pages.WebhookForm{
+		Name: strings.TrimSpace(sent.Get("name")), All: sent.Get(pages.EventsField) == pages.EventsAll, Inputs: sent.Get("inputs") == "true",
+		Types: pages.TypesOf(sent[pages.FamiliesField], sent[pages.EventTypesField]),
+	}
+	in := models.WebhookInput{Name: form.Name, URL: strings.TrimSpace(sent.Get("url")), Types: form.Types, Inputs: form.Inputs}
+	if form.All {
+		in.Types = nil
+	} else if len(form.Types) == 0 { // which would mean all
+		form.Errors = map[string]string{"types": "must be at least one kind of event, or all"}
+	}
+	return form, in
+}
+
+// refusedWebhook shows a form that is to be corrected.
+func (s *Site) refusedWebhook(c echo.Context, in pages.WebhookFormInput, e *models.Error) error {
+	status := http.StatusUnprocessableEntity
+	if e != nil {
+		if status = handlers.Status(e.Code); len(e.Fields) == 0 {
+			in.Problem = e.Text
+		} else {
+			in.Form.Errors = e.Fields
+		}
+	}
+	return s.webhookFormPage(c, status, in)
+}
+
+// addWebhook adds an endpoint, and shows its secret once.
+func (s *Site) addWebhook(c echo.Context) error {
+	form, in := readWebhook(c.Request().PostForm)
+	if len(form.Errors) > 0 {
+		return s.refusedWebhook(c, pages.WebhookFormInput{Form: form}, nil)
+	}
+	added, secret, err := s.store.Webhooks.Add(c.Request().Context(), actorOf(c), in)
+	if e := asError(err, models.CodeInvalid, models.CodeConflict); e != nil {
+		return s.refusedWebhook(c, pages.WebhookFormInput{Form: form}, e)
+	}
+	if err != nil {
+		return err
+	}
+	return s.webhookSecret(c, added.ID, secret)
+}
+
+// webhookSecret shows a secret, which nothing shows again.
+func (s *Site) webhookSecret(c echo.Context, id models.WebhookID, secret string) error {
+	handlers.Uncompressed(c)
+	return s.webhookPage(c, http.StatusOK, id, pages.WebhookInput{Secret: secret})
+}
+
+// changeWebhook changes what an endpoint is called, where it is and what it gets.
+func (s *Site) changeWebhook(c echo.Context) error {
+	w, err := s.webhookOf(c)
+	if err != nil {
+		return err
+	}
+	form, in := readWebhook(c.Request().PostForm)
+	page := pages.WebhookFormInput{ID: w.ID, Label: w.Label, Form: form}
+	if len(form.Errors) > 0 {
+		return s.refusedWebhook(c, page, nil)
+	}
+	err = s.store.Webhooks.Change(c.Request().Context(), actorOf(c), w.ID, in)
+	if e := asError(err, models.CodeInvalid, models.CodeConflict); e != nil {
+		return s.refusedWebhook(c, page, e)
+	}
+	return s.changedWebhook(c, w.ID, "webhook-changed", err)
+}

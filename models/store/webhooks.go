@@ -1,0 +1,103 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"countersign/models"
+	"countersign/models/db"
+)
+
+// checkTarget judges addresses of webhooks by the hosts that are allowed; nil: nothing does.
+func (s *Store) checkTarget() func(ctx context.Context, field, url string) error {
+	if s.opts.CheckTarget == nil {
+		return nil
+	}
+	return func(ctx context.Context, field, url string) error {
+		hosts, err := s.People.HostsForSending(ctx)
+		if err != nil {
+			return err
+		}
+		return s.opts.CheckTarget(ctx, field, url, hosts)
+	}
+}
+
+func (s *Store) holdsLease(share *db.Tx, l *models.Lease) error { return s.within(share).holds(l) }
+
+const (
+	// tellsOfPause are who is told that a webhook was paused: its owner, if they are an admin
+	// that can be told, else all admins.
+	tellsOfPause = `SELECT c.* FROM channels c` + db.ByChannelsInUse + ` JOIN users u ON u.id = c.user_id
+ WHERE c.user_id || c.group_id = ? AND ` + channelUsable + ` AND u.role = 'admin' AND u.disabled_at IS NULL ORDER BY c.id`
+	enabledAdmins = `SELECT id FROM users WHERE role = 'admin' AND disabled_at IS NULL ORDER BY id`
+)
+
+// tellOfPause has the owner of a webhook told that it was paused; all admins if the owner
+// can't be told.
+func (s *Store) tellOfPause(share *db.Tx, h *models.Webhook) error {
+	t := s.within(share)
+	told, err := t.tellOfPause(h, h.OwnerID)
+	if err != nil || told {
+		return err
+	}
+	var admins []models.UserID
+	if err := t.Gorm().Raw(enabledAdmins).Scan(&admins).Error; err != nil {
+		return fmt.Errorf("read admins: %w", err)
+	}
+	for _, id := range admins {
+		if _, err := t.tellOfPause(h, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tellOfPause reports whether somebody has a channel by which they are told.
+func (t *tx) tellOfPause(h *models.Webhook, to models.UserID) (told bool, err error) {
+	var channels []models.Channel
+	if err := t.Gorm().Raw(tellsOfPause, to).Scan(&channels).Error; err != nil {
+		return false, fmt.Errorf("read channels: %w", err)
+	}
+	for i := range channels {
+		if err := t.queue(&channels[i], models.NoticeWebhookPaused, "", models.ChannelID(h.ID)); err != nil {
+			return false, err
+		}
+	}
+	return len(channels) > 0, nil
+}
+
+// writePaused says in a message which webhook is paused, and why.
+func (t *tx) writePaused(n *models.Notice, id models.WebhookID) (bool, error) {
+	var rows []struct {
+		Name, Label string
+		PausedClass models.SendClass
+	}
+	if err := t.Gorm().Raw(`SELECT name, label, paused_class FROM webhooks WHERE id = ? AND removed_at IS NULL AND paused_why IN ('failing', 'gone')`, id).Scan(&rows).Error; err != nil || len(rows) == 0 {
+		return false, err
+	}
+	n.Webhook, n.WebhookHost, n.Class = rows[0].Name, rows[0].Label, rows[0].PausedClass
+	return true, nil
+}
+
+// RequestOfEvent is a request as it holds now, for who sends events about it; nil: there is
+// none. It judges no rights.
+func (s *Store) RequestOfEvent(ctx context.Context, id models.ResponseID) (*models.Approval, error) {
+	now := s.db.Now()
+	a, err := s.readApproval(context.WithoutCancel(ctx), id)
+	if models.ErrorCode(err) == models.CodeNotFound {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	if err != nil {
+		return nil, err
+	}
+	return at(a, now), nil
+}
+
+// NameOf is the name of a person, for who sends events about them; empty: there is none.
+func (s *Store) NameOf(ctx context.Context, id models.UserID) (string, error) {
+	var names []string
+	if err := s.db.Gorm(ctx).Raw(`SELECT name FROM users WHERE id = ?`, id).Scan(&names).Error; err != nil || len(names) == 0 {
+		return "", err
+	}
+	return names[0], nil
+}

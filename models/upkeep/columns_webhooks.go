@@ -1,0 +1,50 @@
+package upkeep
+
+import "maps"
+
+// webhookColumns are the part of columns that is of webhooks.
+var webhookColumns = map[string]map[string]column{
+	"webhooks": {
+		"*":             {proof: bookkeep},
+		"id":            {byEntry, keptID},
+		"name":          {byEntry, keptName},
+		"label":         {byDigest, keptSetting},
+		"owner_id":      {byEntry, keptID},
+		"types":         {byEntry, keptSetting},
+		"inputs":        {proof: byEntry},
+		"created_at":    {proof: byEntry},
+		"paused_at":     {proof: byEntry},
+		"paused_why":    {byEntry, keptWord},
+		"removed_at":    {proof: byEntry},
+		"target_sealed": {proof: byDigest},
+		"paused_by":     {removal: keptName},
+		"paused_class":  {removal: keptNow},
+	},
+	"webhook_blocks": {
+		"*":               {proof: bookkeep},
+		"webhook_id":      {removal: keptID},
+		"stream":          {removal: keptID},
+		"conversation_id": {removal: keptID},
+		"response_id":     {removal: keptID},
+		"type":            {removal: keptWord},
+		"class":           {removal: keptNow},
+	},
+	"webhook_skipped": {
+		"*":          {proof: "not: each has an entry (webhook.skipped), which no row is compared with"},
+		"id":         {removal: keptID},
+		"webhook_id": {removal: keptID},
+		"type":       {removal: keptWord},
+		"by_id":      {removal: keptID},
+		"by_name":    {removal: keptName},
+		"reason":     {removal: keptSetting},
+		"class":      {removal: keptWord},
+	},
+	"webhook_answers": {
+		"*":          {proof: "not: what endpoints answered last, which decides nothing"},
+		"webhook_id": {removal: keptID},
+		"type":       {removal: keptWord},
+		"class":      {removal: keptWord},
+	},
+}
+
+func init() { maps.Copy(columns, webhookColumns) }

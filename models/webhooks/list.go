@@ -1,0 +1,189 @@
+package webhooks
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"countersign/models"
+	"countersign/models/db"
+)
+
+const (
+	inUse = `SELECT * FROM webhooks` + db.ByWebhooksInUse + ` WHERE removed_at IS NULL ORDER BY name`
+
+	lastAnswers = `SELECT * FROM webhook_answers WHERE webhook_id = ? ORDER BY number DESC LIMIT ?`
+	blocksOf    = `SELECT count(*) AS n, min(next_seq) AS first FROM webhook_blocks WHERE webhook_id = ? AND type <> ''`
+	headNow     = `SELECT seq FROM ledger_head WHERE id = 1`
+)
+
+// skippedPage is how many dead letters a page has at most.
+const skippedPage = 50
+
+// List are all endpoints with where they are, by name. For admins and the operator, else
+// CodeForbidden.
+func (w *Webhooks) List(ctx context.Context, actor models.Actor) (out []models.WebhookState, err error) {
+	if err := actor.NeedAdmin(); err != nil {
+		return nil, err
+	}
+	return w.States(ctx)
+}
+
+// States are all endpoints with where they are, for figures.
+func (w *Webhooks) States(ctx context.Context) (out []models.WebhookState, err error) {
+	err = w.db.Snapshot(ctx, func(ctx context.Context) error {
+		out = nil
+		all, err := inUseIn(w.db.Gorm(ctx))
+		if err != nil {
+			return err
+		}
+		for i := range all {
+			s, err := w.state(ctx, &all[i])
+			if err != nil {
+				return err
+			}
+			out = append(out, *s)
+		}
+		return nil
+	})
+	return out, err
+}
+
+// Get is one endpoint with where it is. For admins and the operator, else CodeForbidden;
+// CodeNotFound.
+func (w *Webhooks) Get(ctx context.Context, actor models.Actor, id models.WebhookID) (out *models.WebhookState, err error) {
+	if err := actor.NeedAdmin(); err != nil {
+		return nil, err
+	}
+	err = w.db.Snapshot(ctx, func(ctx context.Context) error {
+		h, err := webhook(w.db.Gorm(ctx), id)
+		if err != nil {
+			return err
+		}
+		out, err = w.state(ctx, h)
+		return err
+	})
+	return out, err
+}
+
+func (w *Webhooks) state(ctx context.Context, h *models.Webhook) (*models.WebhookState, error) {
+	pool, g := w.db.Reader(ctx), w.db.Gorm(ctx)
+	if h.OldKeyUntil != nil && !w.db.Now().Before(*h.OldKeyUntil) {
+		h.OldKeyUntil = nil
+	}
+	out := &models.WebhookState{Webhook: *h}
+	var head int64
+	if err := pool.QueryRowContext(ctx, headNow).Scan(&head); err != nil {
+		return nil, fmt.Errorf("read head: %w", err)
+	}
+	out.Behind = max(head-h.Cursor, 0)
+	var blocked *int64
+	if err := pool.QueryRowContext(ctx, blocksOf, h.ID).Scan(&out.Blocked, &blocked); err != nil {
+		return nil, fmt.Errorf("count blocked streams: %w", err)
+	}
+	var err error
+	if out.OldestAt, err = w.oldest(ctx, pool, h, blocked); err != nil {
+		return nil, err
+	}
+	if h.OwnerID != "" {
+		var names []string
+		if err := g.Raw(`SELECT name FROM users WHERE id = ?`, h.OwnerID).Scan(&names).Error; err != nil {
+			return nil, fmt.Errorf("read owner: %w", err)
+		}
+		if len(names) > 0 {
+			out.Owner = names[0]
+		}
+	}
+	last, err := w.answers(ctx, h.ID, 1)
+	if err != nil {
+		return nil, err
+	}
+	if len(last) > 0 {
+		out.Last = &last[0]
+	}
+	return out, nil
+}
+
+// Answers are the last that an endpoint gave, newest first, at most models.WebhookAnswers. For
+// admins and the operator, else CodeForbidden; CodeNotFound.
+func (w *Webhooks) Answers(ctx context.Context, actor models.Actor, id models.WebhookID) (out []models.WebhookAnswer, err error) {
+	err = w.read(ctx, actor, id, func(ctx context.Context) error {
+		out, err = w.answers(ctx, id, models.WebhookAnswers)
+		return err
+	})
+	return out, err
+}
+
+// read reads what belongs to an endpoint, for an admin.
+func (w *Webhooks) read(ctx context.Context, actor models.Actor, id models.WebhookID, fn func(context.Context) error) error {
+	if err := actor.NeedAdmin(); err != nil {
+		return err
+	}
+	return w.db.Snapshot(ctx, func(ctx context.Context) error {
+		if _, err := webhook(w.db.Gorm(ctx), id); err != nil {
+			return err
+		}
+		return fn(ctx)
+	})
+}
+
+func (w *Webhooks) answers(ctx context.Context, id models.WebhookID, most int) ([]models.WebhookAnswer, error) {
+	var rows []models.WebhookAnswerRow
+	if err := w.db.Gorm(ctx).Raw(lastAnswers, id, most).Scan(&rows).Error; err != nil {
+		return nil, fmt.Errorf("read answers: %w", err)
+	}
+	out := make([]models.WebhookAnswer, 0, len(rows))
+	for _, r := range rows {
+		out = append(out, models.WebhookAnswer{
+			At: r.At, Seq: r.Seq, Type: r.Type, Attempt: r.Attempt, Took: time.Duration(r.MS) * time.Millisecond, Class: r.Class, Status: r.Status, Body: r.Body,
+		})
+	}
+	return out, nil
+}
+
+// Blocks are the streams of an endpoint that wait for a refused event, oldest first. They are
+// not many more than models.MaxWebhookBlocks. For admins and the operator, else CodeForbidden;
+// CodeNotFound.
+func (w *Webhooks) Blocks(ctx context.Context, actor models.Actor, id models.WebhookID) (out []models.WebhookBlock, err error) {
+	err = w.read(ctx, actor, id, func(ctx context.Context) error {
+		var rows []models.WebhookBlockRow
+		if err := w.db.Gorm(ctx).Where("webhook_id = ? AND type <> ''", id).Order("since, next_seq").Find(&rows).Error; err != nil {
+			return fmt.Errorf("read blocked streams: %w", err)
+		}
+		out = make([]models.WebhookBlock, 0, len(rows))
+		for _, r := range rows {
+			out = append(out, models.WebhookBlock{
+				Stream: r.Stream, ConversationID: r.ConversationID, ResponseID: r.ResponseID, Seq: r.NextSeq, Type: r.Type,
+				Since: r.Since, DueAt: r.DueAt, Attempts: r.Attempts, Class: r.Class, Status: r.Status,
+			})
+		}
+		return nil
+	})
+	return out, err
+}
+
+// Skipped are the dead letters of an endpoint, newest first, a page of them after the one with
+// an id (empty: from the newest); next is the id to go on from, empty at the end. For admins
+// and the operator, else CodeForbidden; CodeNotFound.
+func (w *Webhooks) Skipped(ctx context.Context, actor models.Actor, id models.WebhookID, after string) (out []models.WebhookSkip, next string, err error) {
+	err = w.read(ctx, actor, id, func(ctx context.Context) error {
+		var rows []models.WebhookSkipRow
+		q := w.db.Gorm(ctx).Where("webhook_id = ?", id).Order("id DESC").Limit(skippedPage + 1)
+		if after != "" {
+			q = q.Where("id < ?", after)
+		}
+		if err := q.Find(&rows).Error; err != nil {
+			return fmt.Errorf("read dead letters: %w", err)
+		}
+		out, next = make([]models.WebhookSkip, 0, len(rows)), ""
+		if len(rows) > skippedPage {
+			rows = rows[:skippedPage]
+			next = rows[skippedPage-1].ID
+		}
+		for _, r := range rows {
+			out = append(out, models.WebhookSkip{ID: r.ID, Seq: r.Seq, Type: r.Type, At: r.At, By: r.ByName, Reason: r.Reason, Class: r.Class, Status: r.Status})
+		}
+		return nil
+	})
+	return out, next, err
+}

@@ -1,0 +1,223 @@
+package webhooks
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"countersign/models"
+	"countersign/models/db"
+	"countersign/models/events"
+)
+
+// Endpoint is an endpoint as its worker needs it. It holds the keys.
+type Endpoint struct {
+	models.Webhook
+
+	Position int64
+	Target   models.WebhookTarget
+	Fault    error // the target can't be opened; nothing is sent
+	Blocks   []models.WebhookBlockRow
+}
+
+// SigningKeys are the keys that sign at a time, the one that stands first.
+func (e *Endpoint) SigningKeys(now time.Time) []string {
+	if len(e.Target.Keys) > 1 && (e.OldKeyUntil == nil || !now.Before(*e.OldKeyUntil)) {
+		return e.Target.Keys[:1]
+	}
+	return e.Target.Keys
+}
+
+// Any reports whether there is an endpoint that events are sent to.
+func (w *Webhooks) Any(ctx context.Context) (bool, error) {
+	return db.Exists(w.db.Reads().QueryRowContext(ctx, `SELECT 1 FROM webhooks`+db.ByWebhooksInUse+` WHERE removed_at IS NULL AND paused_at IS NULL LIMIT 1`))
+}
+
+// Endpoints are all that events are sent to, with their targets. They are for the worker.
+func (w *Webhooks) Endpoints(ctx context.Context) (out []*Endpoint, err error) {
+	err = w.db.Snapshot(ctx, func(ctx context.Context) error {
+		out = nil
+		g := w.db.Gorm(ctx)
+		all, err := inUseIn(g)
+		if err != nil {
+			return err
+		}
+		for _, h := range all {
+			if h.PausedAt != nil {
+				continue
+			}
+			e, err := w.endpoint(ctx, h)
+			if err != nil {
+				return err
+			}
+			if err := g.Where("webhook_id = ?", h.ID).Order("since, next_seq").Find(&e.Blocks).Error; err != nil {
+				return fmt.Errorf("read blocked streams: %w", err)
+			}
+			out = append(out, e)
+		}
+		return nil
+	})
+	return out, err
+}
+
+func (w *Webhooks) endpoint(ctx context.Context, h models.Webhook) (*Endpoint, error) {
+	var secret models.WebhookSecret
+	if err := w.db.Gorm(ctx).Where("id = ?", h.ID).Take(&secret).Error; err != nil {
+		return nil, fmt.Errorf("read webhook: %w", err)
+	}
+	e := &Endpoint{Webhook: h, Position: secret.Position}
+	e.Target, e.Fault = w.open(h.ID, secret.TargetSealed)
+	return e, nil
+}
+
+// ForTest is an endpoint that an admin tries. For admins and the operator, else CodeForbidden;
+// CodeNotFound.
+func (w *Webhooks) ForTest(ctx context.Context, actor models.Actor, id models.WebhookID) (out *Endpoint, err error) {
+	if err := actor.NeedAdmin(); err != nil {
+		return nil, err
+	}
+	err = w.db.Snapshot(ctx, func(ctx context.Context) error {
+		h, err := webhook(w.db.Gorm(ctx), id)
+		if err != nil {
+			return err
+		}
+		out, err = w.endpoint(ctx, *h)
+		return err
+	})
+	return out, err
+}
+
+// KeepTest keeps the answer to a test.
+func (w *Webhooks) KeepTest(ctx context.Context, id models.WebhookID, a models.WebhookAnswer) error {
+	return w.write(ctx, func(t *tx) error { return t.keepAnswers(id, []models.WebhookAnswer{a}) })
+}
+
+// Progress is what sending to one endpoint has come to.
+type Progress struct {
+	ID       models.WebhookID
+	Position int64 // of the row that it began with: see Endpoint
+
+	Cursor         int64
+	LastAcceptedAt time.Time // zero: nothing was accepted
+	Blocked        []models.WebhookBlockRow
+	Freed          []string               // streams that are not blocked any more
+	Answers        []models.WebhookAnswer // newest last
+
+	Pause  models.WebhookPause  // empty: it goes on
+	Refuse models.WebhookAnswer // the answer that pauses it
+}
+
+const (
+	keepCursor = `UPDATE webhooks SET cursor = ?, last_accepted_at = coalesce(?, last_accepted_at) WHERE id = ? AND position = ? AND removed_at IS NULL`
+	keepBlock  = `INSERT INTO webhook_blocks (webhook_id, stream, conversation_id, response_id, next_seq, type, since, due_at, attempts, class, status) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	keepAnswer = `INSERT INTO webhook_answers (webhook_id, slot, number, at, seq, type, attempt, ms, class, status, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+)
+
+var (
+	orMoveBlock   = db.OrReplace(`conversation_id`, `response_id`, `next_seq`, `type`, `since`, `due_at`, `attempts`, `class`, `status`)
+	orDropOldest  = db.OrReplace(`number`, `at`, `seq`, `type`, `attempt`, `ms`, `class`, `status`, `body`)
+	pauseWebhook  = `UPDATE webhooks SET paused_at = ?, paused_why = ?, paused_by = '', paused_class = ? WHERE id = ? AND paused_at IS NULL`
+	answersSoFar  = `SELECT answers FROM webhooks WHERE id = ?`
+	countedAnswer = `UPDATE webhooks SET answers = ? WHERE id = ?`
+)
+
+// Keep stores what sending to some endpoints has come to, in one transaction. stale are those
+// that somebody has moved meanwhile: nothing of them is stored, and they are to be read again.
+// Codes: conflict (the lease is lost).
+func (w *Webhooks) Keep(ctx context.Context, l *models.Lease, all []Progress) (stale []models.WebhookID, err error) {
+	err = w.writeAnyway(ctx, func(t *tx) error {
+		stale = nil
+		if err := w.opts.Holds(t.Tx, l); err != nil {
+			return err
+		}
+		for i := range all {
+			kept, err := t.keep(&all[i])
+			if err != nil {
+				return err
+			}
+			if !kept {
+				stale = append(stale, all[i].ID)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return stale, nil
+}
+
+func (t *tx) keep(p *Progress) (bool, error) {
+	var accepted *time.Time
+	if !p.LastAcceptedAt.IsZero() {
+		accepted = &p.LastAcceptedAt
+	}
+	done := t.Gorm().Exec(keepCursor, p.Cursor, accepted, p.ID, p.Position)
+	if done.Error != nil {
+		return false, fmt.Errorf("keep cursor: %w", done.Error)
+	}
+	if !db.ExactlyOne(done.RowsAffected) {
+		return false, nil
+	}
+	for _, stream := range p.Freed {
+		if err := t.Gorm().Exec(`DELETE FROM webhook_blocks WHERE webhook_id = ? AND stream = ?`, p.ID, stream).Error; err != nil {
+			return false, fmt.Errorf("free stream: %w", err)
+		}
+	}
+	for _, b := range p.Blocked {
+		if err := t.Gorm().Exec(keepBlock+orMoveBlock, p.ID, b.Stream, b.ConversationID, b.ResponseID, b.NextSeq, b.Type, b.Since, b.DueAt, b.Attempts, b.Class, b.Status).Error; err != nil {
+			return false, fmt.Errorf("block stream: %w", err)
+		}
+	}
+	if err := t.keepAnswers(p.ID, p.Answers); err != nil {
+		return false, err
+	}
+	if p.Pause == "" {
+		return true, nil
+	}
+	return true, t.pause(p)
+}
+
+func (t *tx) keepAnswers(id models.WebhookID, all []models.WebhookAnswer) error {
+	if len(all) == 0 {
+		return nil
+	}
+	var sofar []int64
+	if err := t.Gorm().Raw(answersSoFar, id).Scan(&sofar).Error; err != nil || len(sofar) == 0 {
+		return err
+	}
+	number := sofar[0] + int64(len(all))
+	all = all[max(0, len(all)-models.WebhookAnswers):]
+	for i, a := range all {
+		n := number - int64(len(all)-i)
+		if err := t.Gorm().Exec(keepAnswer+orDropOldest, id, n%models.WebhookAnswers, n, a.At, a.Seq, a.Type, a.Attempt, a.Took.Milliseconds(), a.Class, a.Status, append([]byte{}, a.Body...)).Error; err != nil {
+			return fmt.Errorf("keep answer: %w", err)
+		}
+	}
+	if err := t.Gorm().Exec(countedAnswer, number, id).Error; err != nil {
+		return fmt.Errorf("count answers: %w", err)
+	}
+	return nil
+}
+
+// pause has an endpoint sent nothing more, and people told.
+func (t *tx) pause(p *Progress) error {
+	paused := t.Gorm().Exec(pauseWebhook, t.Now, p.Pause, p.Refuse.Class, p.ID)
+	if paused.Error != nil {
+		return fmt.Errorf("pause webhook: %w", paused.Error)
+	}
+	if !db.ExactlyOne(paused.RowsAffected) {
+		return nil // somebody has paused it meanwhile
+	}
+	h, err := webhook(t.Gorm(), p.ID)
+	if err != nil {
+		return err
+	}
+	if t.w.opts.Tell != nil {
+		if err := t.w.opts.Tell(t.Tx, h); err != nil {
+			return err
+		}
+	}
+	t.Publish(events.Webhooks)
+	return t.record(worker, "webhook.paused", h, entry{Why: p.Pause, Class: p.Refuse.Class, Status: p.Refuse.Status, Seq: p.Refuse.Seq, Type: p.Refuse.Type})
+}

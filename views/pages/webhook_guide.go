@@ -1,0 +1,43 @@
+package pages
+
+import (
+	_ "embed" // the guide
+	"strings"
+
+	"countersign/models"
+)
+
+//go:embed webhooks.md
+var webhookGuide string
+
+// WebhookGuide explains webhooks to those who write a receiver, in Markdown.
+func WebhookGuide() string { return webhookGuide }
+
+// markdownParts are the sections of a guide, each with its heading: all together are more
+// than is laid out at once.
+func markdownParts(guide string) []string {
+	parts := strings.Split(guide, "\n# ")
+	for i := 1; i < len(parts); i++ {
+		parts[i] = "# " + parts[i]
+	}
+	return parts
+}
+
+// EventFamily are the kinds of events whose names begin alike.
+type EventFamily struct {
+	Name  string
+	Types []models.EventType
+}
+
+// EventFamilies are all kinds of events that webhooks get.
+func EventFamilies() []EventFamily {
+	var out []EventFamily
+	for _, t := range models.EventTypes() {
+		if n := len(out); n == 0 || out[n-1].Name != t.Family() {
+			out = append(out, EventFamily{Name: t.Family()})
+		}
+		last := &out[len(out)-1]
+		last.Types = append(last.Types, t)
+	}
+	return out
+}

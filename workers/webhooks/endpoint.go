@@ -1,0 +1,296 @@
+package webhooks
+
+import (
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"time"
+
+	"countersign/models"
+	"countersign/models/ledger"
+	"countersign/models/webhooks"
+)
+
+const (
+	window   = 256             // entries that are read ahead of the cursor
+	slowness = 2 * time.Second // after which an answer is slow
+)
+
+// item is an entry that is to be sent, in the window.
+type item struct {
+	entry  models.Entry
+	stream string
+	done   bool // it was accepted, or its stream is blocked
+}
+
+// endpoint is one as the worker sends to it.
+type endpoint struct {
+	*webhooks.Endpoint
+
+	read   int64 // entries up to here were looked at
+	atHead bool  // there were no more
+	window []*item
+	blocks map[string]*models.WebhookBlockRow
+	// ahead are entries of blocked streams that follow the one that blocks, in order: a stream
+	// that gets on is not looked up for each.
+	ahead map[string][]models.Entry
+	// passed are streams that were blocked and are not any more, with how far they were sent
+	// beyond what was read.
+	passed map[string]int64
+
+	busy    map[string]bool // streams of which an event is being sent
+	refused map[string]bool // streams of which one was, since the last that was accepted
+	// down: no more than one attempt at a time, by the oldest block. Where answers come at all,
+	// something new is tried now and then too: a few events that it can't read don't stop the
+	// rest.
+	down    bool
+	alive   bool      // the last refusal was an answer
+	probes  int       // refusals since it counts as down
+	probeAt time.Time // when something new may be tried
+	slow    bool
+
+	failed  bool // an attempt could not be made, by a fault of ours
+	stale   bool // somebody has moved it: it is read again once nothing is on its way
+	leaving bool // it was paused or removed: nothing more is sent
+
+	// What is not kept yet.
+	dirty    bool
+	accepted int
+	last     time.Time
+	changed  map[string]bool // blocks
+	answers  []models.WebhookAnswer
+	pause    models.WebhookPause
+	refusal  models.WebhookAnswer
+}
+
+func newEndpoint(e *webhooks.Endpoint) *endpoint {
+	out := &endpoint{
+		Endpoint: e, read: e.Cursor, blocks: map[string]*models.WebhookBlockRow{}, passed: map[string]int64{},
+		ahead: map[string][]models.Entry{},
+		busy:  map[string]bool{}, refused: map[string]bool{}, changed: map[string]bool{},
+	}
+	for i := range e.Blocks {
+		b := e.Blocks[i]
+		if b.Type == "" { // all before it is done, and nothing waits
+			out.passed[b.Stream] = b.NextSeq - 1
+			out.changed[b.Stream] = true
+			continue
+		}
+		out.blocks[b.Stream] = &b
+	}
+	return out
+}
+
+// idle reports whether nothing is sent to it for now, whatever there is.
+func (e *endpoint) idle() bool {
+	return e.failed || e.stale || e.leaving || e.pause != "" || e.Fault != nil
+}
+
+// lame endpoints don't take the room of others.
+func (e *endpoint) lame() bool { return e.down || e.slow }
+
+// take adds an entry that comes next in the ledger to the window, if it is to be sent.
+func (e *endpoint) take(entry models.Entry) {
+	e.read = entry.Seq
+	stream := ledger.StreamOf(&entry).Name()
+	if through, ok := e.passed[stream]; ok {
+		if entry.Seq <= through {
+			return
+		}
+		delete(e.passed, stream)
+	}
+	if !e.Wants(entry.Action) || e.blocks[stream] != nil {
+		return
+	}
+	e.window = append(e.window, &item{entry: entry, stream: stream})
+}
+
+// cursor is the number up to which all is done or blocked.
+func (e *endpoint) cursor() int64 {
+	e.window = slices.Delete(e.window, 0, firstOpen(e.window))
+	if len(e.window) == 0 {
+		return e.read
+	}
+	return e.window[0].entry.Seq - 1
+}
+
+func firstOpen(window []*item) int {
+	if i := slices.IndexFunc(window, func(it *item) bool { return !it.done }); i >= 0 {
+		return i
+	}
+	return len(window)
+}
+
+// oldest is the block that began first.
+func (e *endpoint) oldest() (out *models.WebhookBlockRow) {
+	for _, b := range e.blocks {
+		if out == nil || b.Since.Before(out.Since) || b.Since.Equal(out.Since) && b.NextSeq < out.NextSeq {
+			out = b
+		}
+	}
+	return out
+}
+
+// dueBlock is a block whose event is to be tried now; nil: none is.
+func (e *endpoint) dueBlock(now time.Time) (out *models.WebhookBlockRow) {
+	if e.down {
+		if b := e.oldest(); b != nil && !b.DueAt.After(now) && !e.busy[b.Stream] {
+			return b
+		}
+		return nil
+	}
+	for _, b := range e.blocks {
+		if !b.DueAt.After(now) && !e.busy[b.Stream] && (out == nil || b.NextSeq < out.NextSeq) {
+			out = b
+		}
+	}
+	return out
+}
+
+// nextDue is when a block is to be tried; zero: at no time.
+func (e *endpoint) nextDue() (next time.Time) {
+	if e.down {
+		if b := e.oldest(); b != nil && !e.busy[b.Stream] {
+			next = b.DueAt
+		}
+		if e.alive && firstOpen(e.window) < len(e.window) && (next.IsZero() || e.probeAt.Before(next)) {
+			next = e.probeAt
+		}
+		return next
+	}
+	for _, b := range e.blocks {
+		if !e.busy[b.Stream] && (next.IsZero() || b.DueAt.Before(next)) {
+			next = b.DueAt
+		}
+	}
+	return next
+}
+
+// full reports whether nothing new is sent, because so many streams wait.
+func (e *endpoint) full() bool { return len(e.blocks)+len(e.busy) >= models.MaxWebhookBlocks }
+
+// nextItem is the first of a stream in the window that is not being sent; nil: there is none
+// that may be.
+func (e *endpoint) nextItem(now time.Time) *item {
+	if e.full() || e.down && (!e.alive || now.Before(e.probeAt)) {
+		return nil
+	}
+	for _, it := range e.window {
+		if !it.done && !e.busy[it.stream] {
+			return it
+		}
+	}
+	return nil
+}
+
+// accept notes that an endpoint works.
+func (e *endpoint) accept(now time.Time) {
+	clear(e.refused)
+	e.last, e.accepted, e.dirty = now, e.accepted+1, true
+	if !e.down {
+		return
+	}
+	e.down, e.probes = false, 0
+	for stream, b := range e.blocks { // it is back: nothing waits longer
+		if b.DueAt.After(now) {
+			b.DueAt = now
+			e.changed[stream] = true
+		}
+	}
+}
+
+// refuse blocks the stream of an event, or has its block wait longer.
+func (e *endpoint) refuse(entry *models.Entry, stream string, begun time.Time, a models.WebhookAnswer, retryAfter time.Duration) {
+	b := e.blocks[stream]
+	if b == nil {
+		b = &models.WebhookBlockRow{
+			WebhookID: e.ID, Stream: stream, ConversationID: entry.ConversationID, ResponseID: entry.ResponseID,
+			NextSeq: entry.Seq, Type: entry.Action, Since: begun,
+		}
+		e.blocks[stream] = b
+		for _, it := range e.window {
+			if it.stream == stream {
+				it.done = true // the block stands for the rest of it
+			}
+		}
+	}
+	if b.Attempts == 0 {
+		b.Since = begun
+	}
+	b.Attempts++
+	b.Class, b.Status = a.Class, a.Status
+	b.DueAt = a.At.Add(max(pauseAfter(b.Attempts), retryAfter))
+	e.changed[stream], e.dirty = true, true
+	e.alive = a.Status > 0
+	if e.refused[stream] = true; concernsAll(a) && len(e.refused) >= models.WebhookDownAfter {
+		e.down = true
+	}
+	if e.down {
+		e.probes++
+		e.probeAt = a.At.Add(pauseAfter(e.probes))
+	}
+	switch {
+	case a.Class == models.SendGone:
+		e.pause, e.refusal = models.PausedGone, a
+	case a.At.Sub(b.Since) >= models.WebhookGiveUp:
+		e.pause, e.refusal = models.PausedFailing, a
+	}
+}
+
+// concernsAll reports whether a refusal may be one of any event: the others are of that event
+// alone, and the next may well be accepted.
+func concernsAll(a models.WebhookAnswer) bool {
+	switch a.Status {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusProxyAuthRequired:
+		return true
+	}
+	return a.Class != models.SendRejected
+}
+
+// pauseAfter is how long an event waits after an attempt, of which it was the nth: up to a
+// fifth less, so that streams that were refused together come back apart.
+func pauseAfter(n int) time.Duration {
+	pause := models.WebhookFirstPause
+	for range n - 1 {
+		if pause *= 2; pause >= models.WebhookLongPause {
+			pause = models.WebhookLongPause
+			break
+		}
+	}
+	return pause - time.Duration(rand.Int64N(int64(pause/5))) //nolint:gosec // it spreads retries, and is no secret
+}
+
+// follow has a blocked stream go on with the entry that comes next in it, at once; nil: all that
+// was read of it is done, and it is not blocked any more.
+func (e *endpoint) follow(b *models.WebhookBlockRow, next *models.Entry, now time.Time) {
+	e.changed[b.Stream], e.dirty = true, true
+	if next == nil {
+		delete(e.blocks, b.Stream)
+		delete(e.ahead, b.Stream)
+		if b.NextSeq > e.read {
+			e.passed[b.Stream] = b.NextSeq
+		}
+		return
+	}
+	b.NextSeq, b.Type, b.ResponseID = next.Seq, next.Action, next.ResponseID
+	b.Since, b.DueAt, b.Attempts, b.Class, b.Status = now, now, 0, "", 0
+}
+
+// progress is what is to be kept.
+func (e *endpoint) progress() webhooks.Progress {
+	p := webhooks.Progress{ID: e.ID, Position: e.Position, Cursor: e.cursor(), LastAcceptedAt: e.last, Answers: e.answers, Pause: e.pause, Refuse: e.refusal}
+	for stream := range e.changed {
+		if b := e.blocks[stream]; b != nil {
+			p.Blocked = append(p.Blocked, *b)
+		} else {
+			p.Freed = append(p.Freed, stream)
+		}
+	}
+	return p
+}
+
+// kept forgets what is kept.
+func (e *endpoint) kept() {
+	e.dirty, e.accepted, e.answers = false, 0, nil
+	clear(e.changed)
+}
