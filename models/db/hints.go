@@ -24,6 +24,7 @@ const (
 	ByGroupMembersIn               = by + "group_members_in"
 	ByGroupMembersUser             = by + "group_members_user"
 	ByGroupsInUse                  = by + "groups_in_use"
+	ByHandoversResponse            = by + "handovers_response"
 	ByMessagesHistory              = by + "messages_history"
 	ByNoticeSendsChannel           = by + "notice_sends_channel"
 	ByNoticeSendsDue               = by + "notice_sends_due"

@@ -17,19 +17,20 @@ import (
 )
 
 // Somebody has a request for somebody else where it was handed over to them, or while that
-// person, to whom it is routed, is away and has named them. They may act if the rule lets them approve in their own right, or if an admin has accepted them as a
-// substitute of that person, who may approve in their own right at that moment. So it is never
-// passed on twice. Whoever owns the agent or the conversation never acts for others.
+// person, to whom it is routed, is away and has named them. They may act if the rule lets them
+// approve in their own right, or if an admin has accepted them as a substitute of that person,
+// who may approve in their own right at that moment. So it is never passed on twice. Whoever
+// owns the agent or the conversation never acts for others.
 //
 // court judges that from what is known of people; the rows of reviewers and deciders follow
 // it (restand).
 
-// acting is who acts for whom, as the writer remembers it: without anybody, an ask and a vote
-// pay nothing.
+// acting is who acts for whom, as the writer remembers it: where nobody does, an ask and a
+// vote pay nothing.
 type acting struct {
-	accepted map[[2]models.UserID]bool // of a substitute, for whom
-	handed   bool                      // something is handed over
-	absences []models.Absence          // with a substitute, that run or are planned
+	accepted map[[2]models.UserID]bool  // of a substitute, for whom
+	handed   map[models.ResponseID]bool // pending requests that are handed over; some have been settled since
+	absences []models.Absence           // with a substitute, that run or are planned, or whose end was not taken yet
 }
 
 // actingTables are those of which acting consists.
@@ -37,11 +38,12 @@ var actingTables = map[string]bool{"substitutes": true, "handovers": true, "abse
 
 const (
 	acceptedPairs = `SELECT substitute_id, user_id FROM substitutes WHERE removed_at IS NULL AND accepted_at IS NOT NULL`
-	anyHandOver   = `SELECT count(*) FROM (SELECT 1 FROM handovers WHERE taken_back_at IS NULL LIMIT 1)`
+	handedPending = `SELECT DISTINCT h.response_id FROM handovers h` + db.ByHandoversResponse + ` CROSS JOIN responses r ON r.id = h.response_id
+ WHERE h.taken_back_at IS NULL AND r.approval_status = 'pending'`
 )
 
 func readActing(q *gorm.DB) (*acting, error) {
-	out := &acting{accepted: map[[2]models.UserID]bool{}}
+	out := &acting{accepted: map[[2]models.UserID]bool{}, handed: map[models.ResponseID]bool{}}
 	var pairs []models.Substitute
 	if err := q.Raw(acceptedPairs).Scan(&pairs).Error; err != nil {
 		return nil, fmt.Errorf("read substitutes: %w", err)
@@ -49,11 +51,13 @@ func readActing(q *gorm.DB) (*acting, error) {
 	for _, p := range pairs {
 		out.accepted[[2]models.UserID{p.SubstituteID, p.UserID}] = true
 	}
-	var handed int
-	if err := q.Raw(anyHandOver).Scan(&handed).Error; err != nil {
+	var handed []models.ResponseID
+	if err := q.Raw(handedPending).Scan(&handed).Error; err != nil {
 		return nil, fmt.Errorf("look for hand-overs: %w", err)
 	}
-	out.handed = handed > 0
+	for _, id := range handed {
+		out.handed[id] = true
+	}
 	if err := q.Raw(openAbsences).Scan(&out.absences).Error; err != nil {
 		return nil, fmt.Errorf("read absences: %w", err)
 	}
@@ -61,8 +65,12 @@ func readActing(q *gorm.DB) (*acting, error) {
 	return out, nil
 }
 
-// nobody reports whether nobody has a request for somebody else.
-func (w *acting) nobody() bool { return !w.handed && len(w.absences) == 0 }
+// nobody reports whether nobody has any request for somebody else.
+func (w *acting) nobody() bool { return len(w.handed) == 0 && len(w.absences) == 0 }
+
+// nobodyHas reports whether nobody has one request for somebody else. An absence that is over
+// counts until its end is taken: somebody may have the request by it, and may not act any more.
+func (w *acting) nobodyHas(id models.ResponseID) bool { return !w.handed[id] && len(w.absences) == 0 }
 
 // acting reads who acts for whom, unless it is known.
 func (t *tx) acting() (*acting, error) {
@@ -154,26 +162,37 @@ type came struct {
 	Absence  *models.Absence `gorm:"-"` // nil: by a hand-over
 }
 
-const handedOver = `SELECT from_user AS "from", to_user AS "to" FROM handovers WHERE response_id = ? AND taken_back_at IS NULL ORDER BY at, id`
+const (
+	handedOver = `SELECT from_user AS "from", to_user AS "to" FROM handovers WHERE response_id = ? AND taken_back_at IS NULL ORDER BY at, id`
+	askedOf    = `SELECT user_id FROM reviewers WHERE response_id = ? AND NOT for_others`
+)
 
 // came are all who have a request from somebody else, if they may act on it or not.
 func (c court) came(r *models.Response) ([]came, error) {
 	var out []came
-	if c.handed {
+	if c.handed[r.ID] {
 		if err := c.q.Raw(handedOver, r.ID).Scan(&out).Error; err != nil {
 			return nil, fmt.Errorf("read hand-overs: %w", err)
 		}
 	}
-	for i := range c.absences {
-		a := &c.absences[i]
-		if !a.Runs(c.now) {
+	away := slices.DeleteFunc(slices.Clone(c.absences), func(a models.Absence) bool { return !a.Runs(c.now) })
+	if len(away) == 0 {
+		return out, nil
+	}
+	var asked []models.UserID
+	if err := c.q.Raw(askedOf, r.ID).Scan(&asked).Error; err != nil {
+		return nil, fmt.Errorf("read who is asked: %w", err)
+	}
+	for i := range away {
+		a := &away[i]
+		if a.UserID != r.OwnerID && !slices.Contains(asked, a.UserID) {
 			continue
 		}
 		p, err := c.standing(a.UserID, r)
 		if err != nil {
 			return nil, err
 		}
-		if p.Enabled && (p.ID == r.OwnerID || p.Asked) { // nothing goes to whoever is disabled
+		if p.Enabled { // nothing goes to whoever is disabled
 			out = append(out, came{a.UserID, a.SubstituteID, a})
 		}
 	}
@@ -244,7 +263,7 @@ const (
 // askedThemselves notes that people who may have had a request for others are asked now.
 func (t *tx) askedThemselves(id models.ResponseID, users []models.UserID) error {
 	w, err := t.acting()
-	if err != nil || w.nobody() || len(users) == 0 {
+	if err != nil || w.nobodyHas(id) || len(users) == 0 {
 		return err
 	}
 	if err := t.Gorm().Exec(askedNow, users, id).Error; err != nil {
@@ -283,7 +302,7 @@ func (t *tx) restandEach(actor models.Actor) error {
 // and of no others. Whose verdict holds it keeps it.
 func (t *tx) restand(actor models.Actor, a *models.Approval) error {
 	w, err := t.acting()
-	if err != nil || w.nobody() || a.Status() != models.StatusPending {
+	if err != nil || w.nobodyHas(a.ID) || a.Status() != models.StatusPending {
 		return err
 	}
 	return t.restandOne(actor, a)
@@ -346,7 +365,7 @@ func (t *tx) routeFor(actor models.Actor, a *models.Approval, user, from models.
 // it besides; nil: for nobody.
 func (t *tx) rightOf(actor models.Actor, a *models.Approval) (own bool, behalf *models.PersonRef, err error) {
 	w, err := t.acting()
-	if err != nil || w.nobody() {
+	if err != nil || w.nobodyHas(a.ID) {
 		return true, nil, err // whoever sees it is its owner, an admin, or asked
 	}
 	c, err := t.court()

@@ -10,10 +10,10 @@ import (
 )
 
 // BenchmarkAskActing is an ask that is routed to one person and approved by its owner: where
-// nobody acts for others, where somebody else is away, where the person whom it is routed to is,
-// and where its rule asks further people later.
+// nobody acts for others, where another request was handed over, where somebody else is away, where the person whom it
+// is routed to is, and where its rule asks further people later.
 func BenchmarkAskActing(b *testing.B) {
-	for _, state := range []string{"nobody", "other", "reviewer", "escalates"} {
+	for _, state := range []string{"nobody", "handed", "other", "reviewer", "escalates"} {
 		b.Run(state, func(b *testing.B) {
 			s := storetest.New(b, noLimits)
 			admin, owner := storetest.Admin(b, s), storetest.Reviewer(b, s, "owner@example.com")
@@ -33,6 +33,11 @@ func BenchmarkAskActing(b *testing.B) {
 				storetest.Must(b, err)
 				storetest.Must(b, s.AcceptSubstitute(b.Context(), admin, sub.ID))
 				storetest.Must(b, storetest.Err(s.PlanAbsence(b.Context(), admin, models.AbsenceInput{UserID: away.UserID(), Until: s.Now().Add(24 * time.Hour), Substitute: eve.UserID()})))
+			}
+			if state == "handed" {
+				a, err := s.Ask(b.Context(), agent, models.AskInput{ToolName: "bench", Input: []byte(`{}`)})
+				storetest.Must(b, err)
+				storetest.Must(b, storetest.Err(s.HandOver(b.Context(), owner, a.ID, ann.UserID(), "")))
 			}
 			b.ReportAllocs()
 			b.ResetTimer()
