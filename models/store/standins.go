@@ -256,7 +256,7 @@ const (
 	toRestand = `SELECT r.id FROM responses r` + db.ByResponsesPending + ` WHERE r.approval_status = 'pending'
  AND (EXISTS (SELECT 1 FROM reviewers v` + db.ByReviewersForOthers + ` WHERE v.response_id = r.id AND v.for_others)
  OR EXISTS (SELECT 1 FROM handovers h WHERE h.response_id = r.id AND h.taken_back_at IS NULL)
- OR EXISTS (SELECT 1 FROM absences x` + db.ByAbsencesOpen + ` JOIN deciders d ON d.user_id = x.user_id AND d.deadline = r.approval_timeout_at AND d.response_id = r.id
+ OR EXISTS (SELECT 1 FROM absences x` + db.ByAbsencesOpen + ` CROSS JOIN deciders d ON d.user_id = x.user_id AND d.deadline = r.approval_timeout_at AND d.response_id = r.id
   WHERE x.ended_at IS NULL AND x.substitute_id <> '')) ORDER BY r.id`
 )
 
