@@ -17,10 +17,13 @@ type Absence struct {
 	BeganAt      *time.Time
 	EndedAt      *time.Time
 
-	// The names of both, and whether an admin has accepted the substitute; read beside the row.
-	UserName       string `gorm:"->"`
-	SubstituteName string `gorm:"->"`
-	Accepted       bool   `gorm:"->"`
+	// The names and e-mails of both, and whether an admin has accepted the substitute; read
+	// beside the row.
+	UserName        string `gorm:"->"`
+	UserEmail       string `gorm:"->"`
+	SubstituteName  string `gorm:"->"`
+	SubstituteEmail string `gorm:"->"`
+	Accepted        bool   `gorm:"->"`
 }
 
 // Runs reports whether the person is away at a time, whatever the row says of it.

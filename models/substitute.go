@@ -16,9 +16,11 @@ type Substitute struct {
 	AcceptedBy   UserID // empty: nobody has, or the command line
 	RemovedAt    *time.Time
 
-	// The names of both; read beside the row.
-	UserName       string `gorm:"->"`
-	SubstituteName string `gorm:"->"`
+	// The names and e-mails of both; read beside the row.
+	UserName        string `gorm:"->"`
+	UserEmail       string `gorm:"->"`
+	SubstituteName  string `gorm:"->"`
+	SubstituteEmail string `gorm:"->"`
 }
 
 // Accepted reports whether the substitute may act.

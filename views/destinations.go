@@ -20,12 +20,14 @@ func Destinations(v Viewer) []Destination {
 		Destination{"API reference", "info", DocsURL(), "help docs openapi"},
 		Destination{"Webhook guide", "info", WebhookGuideURL(), "help docs events receive signature"},
 		Destination{"Notifications", "bell", NotificationsURL(), "account e-mail push slack ntfy webhook quiet hours"},
+		Destination{"Away", "clock", AwayURL(), "absence holiday vacation substitute deputy"},
 		Destination{"My sessions", "monitor", SessionsURL(), "account devices sign out"},
 		Destination{"Change password", "key-round", PasswordURL(), "account"},
 	)
 	if v.Admin {
 		out = append(out,
 			Destination{"Groups", "users", GroupsURL(), "teams reviewers"},
+			Destination{"Absences and substitutes", "users", PeopleAwayURL(), "away holiday deputies accept"},
 			Destination{"Audit of everybody", "scroll-text", LedgerURL(LedgerFilter{}, 0), "ledger all entries"},
 			Destination{"Upstreams", "activity", UpstreamsURL(), "other systems"},
 			Destination{"Notifications of the system", "bell", SystemNotificationsURL(), "hosts smtp backlog"},

@@ -196,6 +196,7 @@ func (p Page) BeyondThumb() []PlaceGroup {
 	return append(out, PlaceGroup{Title: "You", Places: []Place{
 		{"Change password", "key-round", PasswordURL(), false},
 		{"Notifications", "bell", NotificationsURL(), false},
+		{"Away", "clock", AwayURL(), false},
 		{"My sessions", "monitor", SessionsURL(), false},
 		{"API reference", "info", DocsURL(), false},
 	}})

@@ -38,6 +38,18 @@ func (s *Site) peoplePage(c echo.Context, status int, in pages.PeopleInput) erro
 	if in.Invites, err = s.store.People.Invites(ctx, actor); err != nil {
 		return err
 	}
+	if in.Away, err = s.store.Absences(ctx, actor); err != nil {
+		return err
+	}
+	substitutes, err := s.store.Substitutes(ctx, actor, "")
+	if err != nil {
+		return err
+	}
+	for i := range substitutes {
+		if !substitutes[i].Accepted() {
+			in.Waiting++
+		}
+	}
 	frame, err := s.frame(c, "People", -1)
 	if err != nil {
 		return err

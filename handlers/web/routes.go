@@ -35,6 +35,7 @@ const (
 func (s *Site) table() []route {
 	toInbox, toAgents, toPeople := goTo(views.InboxURL()), goTo(views.AgentsURL()), goTo(views.PeopleURL())
 	toNotifications, toHosts := goTo(views.NotificationsURL()), goTo(views.SystemNotificationsURL())
+	toAway, toPeopleAway := goTo(views.AwayURL()), goTo(views.PeopleAwayURL())
 	toRequest, toConversation, toCall, toGrant := backToPageOfRequest, s.backToConversation, s.backToCall, s.backToGrant
 	toGroup := func(c echo.Context) error { return goTo(views.GroupURL(c.Param("name")))(c) }
 	rows := []route{
@@ -71,6 +72,14 @@ func (s *Site) table() []route {
 		{post, "/account/notifications/channels/:id/test", person, inPlace(s.ownChannels, s.tryChannel)},
 		{post, "/account/notifications/channels/:id/remove", person, inPlace(s.ownChannels, s.removeChannel)},
 		{get, "/account/notifications/channels/:id/:what", person, toNotifications},
+		{get, "/account/away", person, s.away(ownAway)},
+		{post, "/account/away", person, s.planAbsence(ownAway)},
+		{get, "/account/away/:id/end", person, toAway},
+		{post, "/account/away/:id/end", person, s.endAbsence(ownAway)},
+		{get, "/account/away/substitutes", person, toAway},
+		{post, "/account/away/substitutes", person, s.nameSubstitute(ownAway)},
+		{get, "/account/away/substitutes/:id/remove", person, toAway},
+		{post, "/account/away/substitutes/:id/remove", person, s.removeSubstitute(ownAway)},
 
 		{get, "/go", person, s.lookUp},
 
@@ -193,6 +202,15 @@ func (s *Site) table() []route {
 		{get, "/people/invites", admin, toPeople},
 		{post, "/people/invites", admin, s.invite},
 		{post, "/people/invites/:id/withdraw", admin, s.withdrawInvite},
+		{get, "/people/away", admin, s.away(peopleAway)},
+		{post, "/people/away", admin, s.planAbsence(peopleAway)},
+		{get, "/people/away/:id/end", admin, toPeopleAway},
+		{post, "/people/away/:id/end", admin, s.endAbsence(peopleAway)},
+		{get, "/people/away/substitutes", admin, toPeopleAway},
+		{post, "/people/away/substitutes", admin, s.nameSubstitute(peopleAway)},
+		{get, "/people/away/substitutes/:id/:what", admin, toPeopleAway},
+		{post, "/people/away/substitutes/:id/accept", admin, s.acceptSubstitute},
+		{post, "/people/away/substitutes/:id/remove", admin, s.removeSubstitute(peopleAway)},
 		{get, "/people/groups", admin, s.groups},
 		{post, "/people/groups", admin, s.addGroup},
 		{get, "/people/groups/:name", admin, s.group},

@@ -143,6 +143,22 @@ func (p *People) UserByEmail(ctx context.Context, actor models.Actor, email stri
 	return withoutHash(user), nil
 }
 
+// PersonByEmail finds somebody who may sign in. For people, else CodeForbidden; CodeNotFound
+// if there is nobody.
+func (p *People) PersonByEmail(ctx context.Context, actor models.Actor, email string) (models.PersonRef, error) {
+	if !actor.IsPerson() {
+		return models.PersonRef{}, models.Errorf(models.CodeForbidden, "Only people look each other up.")
+	}
+	user, err := p.userWithEmail(ctx, email)
+	if err != nil {
+		return models.PersonRef{}, err
+	}
+	if user == nil || !user.Enabled() {
+		return models.PersonRef{}, models.NotFound("user")
+	}
+	return models.PersonRef{ID: user.ID, Name: user.Name, Email: user.Email}, nil
+}
+
 // userWithEmail returns nil if there is none.
 func (p *People) userWithEmail(ctx context.Context, email string) (*models.User, error) {
 	var users []models.User

@@ -22,10 +22,12 @@ const (
 	dueAbsences  = openOfAll + ` AND (began_at IS NULL AND from_at <= ?1 OR until_at <= ?1) ORDER BY from_at, id`
 	beginAbsence = `UPDATE absences SET began_at = ? WHERE id = ? AND began_at IS NULL AND ended_at IS NULL`
 	endAbsence   = `UPDATE absences SET ended_at = ? WHERE id = ? AND ended_at IS NULL`
-	absencesFor  = `SELECT a.*, u.name AS user_name, coalesce(x.name, '') AS substitute_name,
+	withNames    = `SELECT a.*, u.name AS user_name, u.email AS user_email, coalesce(x.name, '') AS substitute_name, coalesce(x.email, '') AS substitute_email,
  EXISTS (SELECT 1 FROM substitutes s WHERE s.user_id = a.user_id AND s.substitute_id = a.substitute_id AND s.removed_at IS NULL AND s.accepted_at IS NOT NULL) AS accepted
  FROM absences a` + db.ByAbsencesOpen + ` JOIN users u ON u.id = a.user_id LEFT JOIN users x ON x.id = a.substitute_id
- WHERE a.ended_at IS NULL AND (?1 OR ?2 IN (a.user_id, a.substitute_id)) ORDER BY a.from_at, a.id`
+ WHERE a.ended_at IS NULL`
+	absencesFor = withNames + ` AND (?1 OR ?2 IN (a.user_id, a.substitute_id)) ORDER BY a.from_at, a.id`
+	absencesNow = withNames + ` AND a.from_at <= ?1 AND a.until_at > ?1 AND ?2 IN (a.user_id, a.substitute_id) ORDER BY a.until_at, a.id`
 )
 
 // absenceEntry is what the ledger says of an absence.
@@ -171,6 +173,19 @@ func (s *Store) Absences(ctx context.Context, actor models.Actor) ([]models.Abse
 	}
 	var out []models.Absence
 	if err := s.db.Gorm(ctx).Raw(absencesFor, admin, actor.UserID()).Scan(&out).Error; err != nil {
+		return nil, fmt.Errorf("read absences: %w", err)
+	}
+	return out, nil
+}
+
+// AwayNow are the absences that run and concern a person: their own, and those in which they
+// are the substitute. Nothing for others.
+func (s *Store) AwayNow(ctx context.Context, actor models.Actor) ([]models.Absence, error) {
+	if !actor.IsPerson() {
+		return nil, nil
+	}
+	var out []models.Absence
+	if err := s.db.Gorm(ctx).Raw(absencesNow, s.db.Now(), actor.UserID()).Scan(&out).Error; err != nil {
 		return nil, fmt.Errorf("read absences: %w", err)
 	}
 	return out, nil

@@ -16,6 +16,7 @@ func TestWhoActsForOthersIsServedByAnIndex(t *testing.T) {
 		{absenceByID, "absences"},
 		{dueAbsences, "USING INDEX absences_open"},
 		{absencesFor, "USING INDEX absences_open"},
+		{absencesNow, "USING INDEX absences_open"},
 		{beginAbsence, "SEARCH absences USING PRIMARY KEY (id=?)"},
 		{endAbsence, "SEARCH absences USING PRIMARY KEY (id=?)"},
 		{substituteOf, "SEARCH substitutes USING INDEX substitutes_in_use (user_id=? AND substitute_id=?)"},

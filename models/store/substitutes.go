@@ -14,7 +14,7 @@ const (
 	substituteBy = `SELECT * FROM substitutes WHERE id = ? AND removed_at IS NULL`
 	// substitutesOf are those of one person (?1), and for whom they are one; all where ?1 is
 	// empty.
-	substitutesOf = `SELECT s.*, u.name AS user_name, x.name AS substitute_name FROM substitutes s JOIN users u ON u.id = s.user_id JOIN users x ON x.id = s.substitute_id
+	substitutesOf = `SELECT s.*, u.name AS user_name, u.email AS user_email, x.name AS substitute_name, x.email AS substitute_email FROM substitutes s JOIN users u ON u.id = s.user_id JOIN users x ON x.id = s.substitute_id
  WHERE s.removed_at IS NULL AND (?1 = '' OR ?1 IN (s.user_id, s.substitute_id)) ORDER BY u.name, x.name, s.id`
 	acceptSubstitute = `UPDATE substitutes SET accepted_at = ?, accepted_by = ? WHERE id = ? AND removed_at IS NULL AND accepted_at IS NULL`
 	removeSubstitute = `UPDATE substitutes SET removed_at = ? WHERE id = ? AND removed_at IS NULL`
@@ -66,7 +66,7 @@ func (s *Store) AskSubstitute(ctx context.Context, actor models.Actor, user, sub
 }
 
 // AcceptSubstitute lets a substitute act. For admins and the operator, and never by the
-// substitute or the person: somebody else looks at it, unless there is no other admin.
+// substitute, unless there is no other admin.
 //
 // Codes: forbidden, not_found.
 func (s *Store) AcceptSubstitute(ctx context.Context, actor models.Actor, id models.SubstituteID) error {

@@ -84,6 +84,7 @@ type Inbox struct {
 	CutNote   string // how far was searched; empty: all was
 
 	Detail InboxDetail
+	Away   []AwayNote // who is away, if that concerns the reader; on the whole page only
 }
 
 // InboxEmpty says why there is no row, and what will come.

@@ -14,6 +14,8 @@ type PeopleInput struct {
 	After   string          // the key this page began with
 	Next    string          // the key of the next one
 	Invites []models.Invite
+	Away    []models.Absence // that run or are planned
+	Waiting int              // substitutes to accept
 	Self    models.UserID
 	Fresh   *FreshInvite
 	Form    InviteForm
@@ -38,6 +40,7 @@ type People struct {
 	Form              InviteForm
 	Problem           string
 	FirstURL, NextURL string
+	AwayLabel         string
 }
 
 // PersonRow is one person and what may be done about them.
@@ -48,6 +51,7 @@ type PersonRow struct {
 	Sessions          string
 	HasSessions       bool
 	LastSeen, Added   views.Moment
+	AwayUntil         views.Moment // zero: is not away
 	NewRole           models.Role // the other one
 	RoleURL           string
 	SwitchURL         string // disables, or enables again
@@ -75,7 +79,16 @@ func NewPeople(in PeopleInput, now time.Time) People {
 		v.NextURL = views.PeoplePageURL(in.Next)
 	}
 	for _, p := range in.People {
-		v.Rows = append(v.Rows, personRow(p, in.Self, now))
+		row := personRow(p, in.Self, now)
+		for i := range in.Away {
+			if a := &in.Away[i]; a.UserID == p.ID && a.Runs(now) {
+				row.AwayUntil = views.Exact(a.UntilAt)
+			}
+		}
+		v.Rows = append(v.Rows, row)
+	}
+	if v.AwayLabel = "Absences and substitutes"; in.Waiting > 0 {
+		v.AwayLabel += " (" + views.Count(in.Waiting) + " to accept)"
 	}
 	for _, i := range in.Invites {
 		v.Invites = append(v.Invites, InviteRow{

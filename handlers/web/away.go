@@ -1,0 +1,235 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"countersign/handlers"
+	"countersign/models"
+	"countersign/views"
+	"countersign/views/pages"
+)
+
+// awayPlace is one of the two pages about absences and substitutes: a person's own, or the
+// admins' of everybody.
+type awayPlace struct {
+	everybody bool
+	url       string
+}
+
+var (
+	ownAway    = awayPlace{url: views.AwayURL()}
+	peopleAway = awayPlace{everybody: true, url: views.PeopleAwayURL()}
+)
+
+func (s *Site) away(place awayPlace) echo.HandlerFunc {
+	return func(c echo.Context) error { return s.awayPage(c, place, http.StatusOK, pages.AwayInput{}) }
+}
+
+// awayPage shows absences and substitutes. in carries forms that are to be corrected, or why
+// something was not done.
+func (s *Site) awayPage(c echo.Context, place awayPlace, status int, in pages.AwayInput) error {
+	ctx, actor := c.Request().Context(), actorOf(c)
+	in.Reader, in.Everybody = actor.UserID(), place.everybody
+	whose := actor.UserID()
+	if place.everybody {
+		whose = ""
+	}
+	var err error
+	if in.Absences, err = s.store.Absences(ctx, actor); err != nil {
+		return err
+	}
+	if in.Substitutes, err = s.store.Substitutes(ctx, actor, whose); err != nil {
+		return err
+	}
+	if !in.Form.Sent {
+		settings, err := s.store.People.NotificationSettings(ctx, actor)
+		if err != nil {
+			return err
+		}
+		in.Form.Zone = settings.Zone
+	}
+	title := "Away"
+	if place.everybody {
+		title = "Absences and substitutes"
+		people, err := s.store.People.Users(ctx, actor)
+		if err != nil {
+			return err
+		}
+		for i := range people {
+			if people[i].Enabled() {
+				in.Emails = append(in.Emails, people[i].Email)
+			}
+		}
+	}
+	frame, err := s.frame(c, title, -1)
+	if err != nil {
+		return err
+	}
+	if frame.Path = place.url; place.everybody {
+		frame.Path = views.PeopleURL()
+		return handlers.Render(c, status, pages.PeopleAwayPage(frame, pages.NewPeopleAway(in, frame.Now)), nil)
+	}
+	return handlers.Render(c, status, pages.AwayPage(frame, pages.NewAway(in, frame.Now)), nil)
+}
+
+// planAbsence notes when somebody is away.
+func (s *Site) planAbsence(place awayPlace) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		form, in, err := s.readAbsence(c, place)
+		if err == nil && len(form.Errors) == 0 {
+			_, err = s.store.PlanAbsence(c.Request().Context(), actorOf(c), in)
+		}
+		if e := asError(err, models.CodeInvalid, models.CodeConflict, models.CodeNotFound); e != nil {
+			for field, text := range e.Fields {
+				form.Errors[field] = text
+			}
+			if len(e.Fields) == 0 {
+				form.Errors[""] = e.Error()
+			}
+		} else if err != nil {
+			return err
+		}
+		if len(form.Errors) > 0 {
+			return s.awayPage(c, place, http.StatusUnprocessableEntity, pages.AwayInput{Form: form})
+		}
+		s.setFlash(c, "absence-planned")
+		return c.Redirect(http.StatusSeeOther, place.url)
+	}
+}
+
+// readAbsence reads the form of an absence, and notes what can't be.
+func (s *Site) readAbsence(c echo.Context, place awayPlace) (pages.AwayForm, models.AbsenceInput, error) {
+	sent := c.Request().PostForm
+	typed := func(name string) string { return strings.TrimSpace(sent.Get(name)) }
+	form := pages.AwayForm{
+		Person: typed(pages.AwayPersonField), From: typed(pages.AwayFromField), Until: typed(pages.AwayUntilField),
+		Zone: typed(pages.AwayZoneField), Substitute: typed(pages.AwaySubstituteField), Sent: true, Errors: map[string]string{},
+	}
+	zone := zoneOf(form.Zone)
+	if zone == nil {
+		form.Errors[pages.AwayZoneField] = "must be a time zone such as Europe/Vienna"
+		zone = time.UTC
+	}
+	in := models.AbsenceInput{UserID: actorOf(c).UserID(), Substitute: models.UserID(form.Substitute)}
+	const wanted = "must be a time such as 2026-12-24 17:00, or a day"
+	var ok bool
+	if in.From, ok = timeIn(form.From, zone); !ok {
+		form.Errors[pages.AwayFromField] = wanted
+	}
+	if in.Until, ok = timeIn(form.Until, zone); !ok || form.Until == "" {
+		form.Errors[pages.AwayUntilField] = wanted
+	}
+	if !place.everybody {
+		return form, in, nil
+	}
+	var err error
+	if in.UserID, err = s.personNamed(c, form.Errors, pages.AwayPersonField, form.Person); err != nil {
+		return form, in, err
+	}
+	if in.Substitute = ""; form.Substitute != "" {
+		in.Substitute, err = s.personNamed(c, form.Errors, pages.AwaySubstituteField, form.Substitute)
+	}
+	return form, in, err
+}
+
+// zoneOf is a time zone by its name; nil: there is none.
+func zoneOf(name string) *time.Location {
+	zone, err := time.LoadLocation(name)
+	if err != nil || name == "" || name == "Local" { // Local would be the server's
+		return nil
+	}
+	return zone
+}
+
+// personNamed is who has an e-mail; where nobody has, that is noted at the field.
+func (s *Site) personNamed(c echo.Context, errors map[string]string, field, email string) (models.UserID, error) {
+	p, err := s.store.People.PersonByEmail(c.Request().Context(), actorOf(c), email)
+	if models.ErrorCode(err) == models.CodeNotFound {
+		errors[field] = "must be the e-mail of somebody who may sign in"
+		return "", nil
+	}
+	return p.ID, err
+}
+
+func (s *Site) endAbsence(place awayPlace) echo.HandlerFunc {
+	return s.changeAway(place, "absence-ended", "absence", func(ctx context.Context, actor models.Actor, id string) error {
+		return s.store.EndAbsence(ctx, actor, models.AbsenceID(id))
+	})
+}
+
+func (s *Site) acceptSubstitute(c echo.Context) error {
+	return s.changeAway(peopleAway, "substitute-accepted", "substitute", func(ctx context.Context, actor models.Actor, id string) error {
+		return s.store.AcceptSubstitute(ctx, actor, models.SubstituteID(id))
+	})(c)
+}
+
+func (s *Site) removeSubstitute(place awayPlace) echo.HandlerFunc {
+	return s.changeAway(place, "substitute-removed", "substitute", func(ctx context.Context, actor models.Actor, id string) error {
+		return s.store.RemoveSubstitute(ctx, actor, models.SubstituteID(id))
+	})
+}
+
+// changeAway is a handler that changes what its path names and then tells so; what may not be
+// done is said on the page.
+func (s *Site) changeAway(place awayPlace, flash, what string, change func(context.Context, models.Actor, string) error) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		id, err := models.ParseID[models.AbsenceID]("id", c.Param("id"))
+		if err != nil {
+			return models.NotFound(what)
+		}
+		err = change(c.Request().Context(), actorOf(c), string(id))
+		switch e := asError(err, models.CodeForbidden, models.CodeConflict, models.CodeNotFound); {
+		case e != nil && e.Code == models.CodeNotFound:
+			return s.awayPage(c, place, http.StatusNotFound, pages.AwayInput{Problem: "That has ended or was removed in the meantime. Nothing was changed."})
+		case e != nil:
+			return s.awayPage(c, place, handlers.Status(e.Code), pages.AwayInput{Problem: e.Error()})
+		case err != nil:
+			return err
+		}
+		s.setFlash(c, flash)
+		return c.Redirect(http.StatusSeeOther, place.url)
+	}
+}
+
+// nameSubstitute asks that somebody may act for a person.
+func (s *Site) nameSubstitute(place awayPlace) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		form, user, sub, err := s.readSubstitute(c, c.Request().PostForm, place)
+		if err == nil && len(form.Errors) == 0 {
+			_, err = s.store.AskSubstitute(c.Request().Context(), actorOf(c), user, sub)
+		}
+		if e := asError(err, models.CodeInvalid, models.CodeNotFound); e != nil {
+			form.Errors[pages.AwaySubstituteField] = e.Fields[pages.AwaySubstituteField]
+			if len(e.Fields) == 0 {
+				form.Errors[""] = e.Error()
+			}
+		} else if err != nil {
+			return err
+		}
+		if len(form.Errors) > 0 {
+			return s.awayPage(c, place, http.StatusUnprocessableEntity, pages.AwayInput{Name: form})
+		}
+		s.setFlash(c, "substitute-named")
+		return c.Redirect(http.StatusSeeOther, place.url)
+	}
+}
+
+func (s *Site) readSubstitute(c echo.Context, sent url.Values, place awayPlace) (form pages.SubstituteForm, user, sub models.UserID, err error) {
+	form = pages.SubstituteForm{
+		Person: strings.TrimSpace(sent.Get(pages.AwayPersonField)), Substitute: strings.TrimSpace(sent.Get(pages.AwaySubstituteField)), Errors: map[string]string{},
+	}
+	user = actorOf(c).UserID()
+	if place.everybody {
+		if user, err = s.personNamed(c, form.Errors, pages.AwayPersonField, form.Person); err != nil {
+			return form, "", "", err
+		}
+	}
+	sub, err = s.personNamed(c, form.Errors, pages.AwaySubstituteField, form.Substitute)
+	return form, user, sub, err
+}
