@@ -109,13 +109,11 @@ func (s *Site) inboxPage(c echo.Context, place views.InboxPlace, wrong error, se
 	if in.Card != nil {
 		frame.Watch, frame.Conversation = []models.ResponseID{in.Card.ID}, in.Card.Follows
 	}
-	away, err := s.store.AwayNow(ctx, actor)
-	if err != nil {
+	in.Reader = actor.Voter()
+	if in.Away, err = s.store.AwayNow(ctx, actor); err != nil {
 		return err
 	}
-	v := pages.NewInbox(in, frame.Now)
-	v.Away = pages.NewAwayNotes(away, actor.UserID())
-	return handlers.Render(c, status, pages.InboxPage(frame, v), nil)
+	return handlers.Render(c, status, pages.InboxPage(frame, pages.NewInbox(in, frame.Now)), nil)
 }
 
 // firstOf is the first request that waits for a verdict, else the first.

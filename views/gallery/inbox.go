@@ -156,6 +156,9 @@ func inboxStates() []State {
 		}),
 		page("none-match", "Nothing passes the filters", pages.InboxInput{Waiting: 240, Place: views.InboxPlace{Text: "nothing like it"}}),
 		page("wrong", "A filter that cannot be used", pages.InboxInput{Waiting: 240, Place: views.InboxPlace{Text: "x"}, Errors: map[string]string{"text": "must be at most 200 bytes"}}),
+		page("away", "The reader is away, and so is somebody whose substitute they are", pages.InboxInput{Rows: rows[2:3], Count: 1, Away: []models.Absence{
+			absence("1", models.PersonRef{ID: UserID, Name: "Ada Berg", Email: "ada@example.org"}, awayFake, -time.Hour, 48*time.Hour, false), absence("2", awayEve, models.PersonRef{ID: UserID}, -time.Hour, 24*time.Hour, true),
+		}}),
 		page("one", "Only one", pages.InboxInput{Rows: rows[2:3], Count: 1}),
 		page("empty", "What will come here, and how", pages.InboxInput{}),
 		page("token", "Empty, with a fresh token to try", pages.InboxInput{FreshToken: "csa_0123456789abcdef", FreshAgent: "first-agent"}),

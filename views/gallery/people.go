@@ -16,12 +16,15 @@ func peopleStates() []State {
 	fresh.Fresh = &pages.FreshInvite{Email: "new@example.org", Link: "https://countersign.example/join?key=0123456789abcdef"}
 	wrong.Form = pages.InviteForm{Email: "bo@example.org", Role: models.RoleAdmin, Errors: map[string]string{"email": "is in use"}}
 	wrong.Problem = "The last enabled admin cannot be disabled: add another admin first."
+	away := PeopleInput()
+	away.Waiting, away.Away = 2, []models.Absence{absence("1", models.PersonRef{ID: away.People[1].ID, Name: away.People[1].Name}, awayEve, -time.Hour, 48*time.Hour, true)}
 	paged.After, paged.Next, paged.Invites = "a@example.org", "z@example.org", nil
 	return []State{
 		page(Usual, "Oneself, another, one who is disabled", PeopleInput()),
 		page("one", "Nobody but oneself", pages.PeopleInput{Self: UserID, People: PeopleInput().People[:1]}),
 		page("fresh", "A link to join, shown only now", fresh),
 		page("wrong", "What cannot be done, and an error in the form", wrong),
+		page("away", "Somebody is away, and a substitute is to be accepted", away),
 		page("paged", "More than fits, nobody invited", paged),
 	}
 }

@@ -246,8 +246,8 @@ type AwayNote struct {
 	EndURL     string
 }
 
-// NewAwayNotes are those of one reader.
-func NewAwayNotes(absences []models.Absence, reader models.UserID) []AwayNote {
+// newAwayNotes are those of one reader.
+func newAwayNotes(absences []models.Absence, reader models.UserID) []AwayNote {
 	var out []AwayNote
 	for i := range absences {
 		a := &absences[i]

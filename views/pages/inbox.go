@@ -30,6 +30,8 @@ type InboxInput struct {
 	Searched int
 	// Reader is who looks: whose own verdicts may be taken back.
 	Reader models.Voter
+	// Away are absences that run and concern the reader; of the whole page.
+	Away []models.Absence
 	// Gone are requests that have just left the list; each leaves a line where it
 	// stood.
 	Gone []models.Approval
@@ -103,7 +105,7 @@ func NewInbox(in InboxInput, now time.Time) Inbox {
 	v.Entries = foldRows(v.Rows)
 	v.pages(in)
 	v.tally(in)
-	v.Detail, v.Done = newInboxDetail(in), newDecisionNotice(in, now)
+	v.Detail, v.Done, v.Away = newInboxDetail(in), newDecisionNotice(in, now), newAwayNotes(in.Away, in.Reader.ID)
 	return v
 }
 
