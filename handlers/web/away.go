@@ -96,7 +96,7 @@ func (s *Site) planAbsence(place awayPlace) echo.HandlerFunc {
 			return err
 		}
 		if len(form.Errors) > 0 {
-			return s.awayPage(c, place, http.StatusUnprocessableEntity, pages.AwayInput{Form: form})
+			return s.awayPage(c, place, http.StatusUnprocessableEntity, pages.AwayInput{Form: form, Problem: form.Errors[""]})
 		}
 		s.setFlash(c, "absence-planned")
 		return c.Redirect(http.StatusSeeOther, place.url)
@@ -213,7 +213,7 @@ func (s *Site) nameSubstitute(place awayPlace) echo.HandlerFunc {
 			return err
 		}
 		if len(form.Errors) > 0 {
-			return s.awayPage(c, place, http.StatusUnprocessableEntity, pages.AwayInput{Name: form})
+			return s.awayPage(c, place, http.StatusUnprocessableEntity, pages.AwayInput{Name: form, Problem: form.Errors[""]})
 		}
 		s.setFlash(c, "substitute-named")
 		return c.Redirect(http.StatusSeeOther, place.url)

@@ -38,12 +38,12 @@ func TestAwayFromNamingToBack(t *testing.T) {
 	admin.get("/people").says(".sheet-head", "1 to accept")
 	accept := admin.get(all).says("#waiting", "eve@example.com", "ann@example.com").doc.Find("form[action$='/accept']").AttrOr("action", "")
 	admin.post(accept, nil).redirects(all)
-	admin.get(all).says("#accepted tbody", "eve@example.com", "ann@example.com").lacks("main", "To accept")
+	admin.get(all).says("#accepted tbody", "eve@example.com", "ann@example.com").saysNot("main h2", "To accept")
 
 	substitutes, err := w.store.Substitutes(t.Context(), w.admin, "")
 	storetest.Must(t, err)
 	until := w.clock.Now().Add(48 * time.Hour)
-	eve.get("/").lacks("main", "is away")
+	eve.get("/").saysNot("main", "is away")
 	ann.post(own, url.Values{"until": {until.Format("2006-01-02T15:04")}, "zone": {"UTC"}, "substitute": {string(substitutes[0].SubstituteID)}}).redirects(own)
 	ann.get(own).says("#absence", "You are away until", "eve@example.com", "gets your requests as well")
 	ann.get("/").says(".away-note", "You are away", "eve@example.com")
@@ -54,14 +54,14 @@ func TestAwayFromNamingToBack(t *testing.T) {
 			t.Errorf("%s is not in the substitute's inbox", a.ID)
 		}
 	}
-	admin.get("/people").says("tbody", "away until").lacks(".sheet-head", "to accept")
+	admin.get("/people").says("tbody", "away until").saysNot(".sheet-head", "to accept")
 	admin.get(all).says("main", "ann@example.com", "eve@example.com")
 
 	end := ann.get(own).doc.Find("#absence form").AttrOr("action", "")
 	w.signedIn(strangerEmail).post(end, nil).is(http.StatusNotFound).says("main .flash", "Nothing was changed")
 	ann.post(end, nil).redirects(own)
 	ann.post(end, nil).is(http.StatusNotFound).says("main .flash", "has ended")
-	if got := eve.get("/").lacks("main", "is away").doc.Find("a[href*='" + string(first.ID) + "']").Length(); got != 0 {
+	if got := eve.get("/").saysNot("main", "is away").doc.Find("a[href*='" + string(first.ID) + "']").Length(); got != 0 {
 		t.Error("the request stays in the substitute's inbox")
 	}
 }

@@ -92,19 +92,19 @@ type SubstituteRow struct {
 
 // AwayFields are the fields of an absence.
 type AwayFields struct {
-	URL, Problem string
-	Person       *ui.Field // nil: the reader
-	From, Until  ui.Field
-	Zone         ui.Field
-	Substitute   ui.Field
-	Choices      []ui.Choice // nil: an e-mail is typed
+	URL         string
+	Person      *ui.Field // nil: the reader
+	From, Until ui.Field
+	Zone        ui.Field
+	Substitute  ui.Field
+	Choices     []ui.Choice // nil: an e-mail is typed
 }
 
 // SubstituteFields are the fields that name a substitute.
 type SubstituteFields struct {
-	URL, Problem string
-	Person       *ui.Field // nil: the reader
-	Substitute   ui.Field
+	URL        string
+	Person     *ui.Field // nil: the reader
+	Substitute ui.Field
 }
 
 func (in *AwayInput) page() string {
@@ -196,7 +196,7 @@ func (in *AwayInput) fields() AwayFields {
 		return out
 	}
 	v := AwayFields{
-		URL: in.page(), Problem: f.Errors[""],
+		URL:  in.page(),
 		From: moment(AwayFromField, "From", f.From, "Empty: from now on."), Until: moment(AwayUntilField, "Until", f.Until, ""),
 		Zone: ui.Field{
 			Name: AwayZoneField, Label: "Time zone", Value: f.Zone, Error: f.Errors[AwayZoneField], Required: true, Autocomplete: "off", MaxLength: "200", Mono: true,
@@ -220,7 +220,7 @@ func (in *AwayInput) fields() AwayFields {
 func (in *AwayInput) naming() SubstituteFields {
 	f := in.Name
 	v := SubstituteFields{
-		URL: views.SubstitutesURL(in.page()), Problem: f.Errors[""],
+		URL:        views.SubstitutesURL(in.page()),
 		Substitute: *in.email("name-substitute", AwaySubstituteField, "Their e-mail", f.Substitute, f.Errors),
 	}
 	if in.Everybody {
