@@ -24,6 +24,9 @@ func Rows() []models.Brief {
 func InboxPage(in pages.InboxInput) templ.Component {
 	p := Frame("Inbox", "/")
 	p.Inbox = max(in.Count, in.Waiting)
+	if in.Rights == nil {
+		in.Rights = Able(in.Rows)
+	}
 	if in.Reader.ID == "" {
 		in.Reader.ID = UserID
 	}
@@ -42,7 +45,7 @@ func beside(in *pages.InboxInput) {
 		}
 	}
 	in.Place.Open = shown.ID
-	card := pages.ApprovalInput{Approval: shown, MayDecide: true, Turns: Turns(shown), Desk: in.Place.Query(), Origin: in.Origins[shown.ID]}
+	card := pages.ApprovalInput{Approval: shown, Acting: models.ActingPage{Right: Own}, Turns: Turns(shown), Desk: in.Place.Query(), Origin: in.Origins[shown.ID]}
 	whole(&card)
 	in.Card = new(pages.NewApproval(card, Now))
 }
@@ -177,8 +180,8 @@ func inboxStates() []State {
 		page("long", "Values as long as they may be", pages.InboxInput{Rows: Briefs(longRow()), Count: 1}),
 		page("kinds", "A proposal, a budget request and a question", pages.InboxInput{Rows: Briefs(Plan(), Wish(1500), Question()), Count: 3}),
 		page("outside", "Asked by another system, one held until it hears", outsideInbox()),
-		{Page: "inbox", Name: "fragment", Note: "The list as it refetches itself", Part: true, Component: pages.InboxFragment(pages.NewInbox(pages.InboxInput{Rows: rows[:1], Count: 1}, Now))},
-		{Page: "inbox", Name: "red", Note: "The gate is off and fallback on; a flash", Component: pages.InboxPage(red, pages.NewInbox(pages.InboxInput{Rows: rows[:1], Count: 1}, Now))},
+		{Page: "inbox", Name: "fragment", Note: "The list as it refetches itself", Part: true, Component: pages.InboxFragment(pages.NewInbox(pages.InboxInput{Rows: rows[:1], Count: 1, Rights: Able(rows)}, Now))},
+		{Page: "inbox", Name: "red", Note: "The gate is off and fallback on; a flash", Component: pages.InboxPage(red, pages.NewInbox(pages.InboxInput{Rows: rows[:1], Count: 1, Rights: Able(rows)}, Now))},
 	}
 	return append(out, bulkStates()...)
 }
