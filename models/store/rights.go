@@ -141,6 +141,80 @@ func gatherStandings(q *gorm.DB, g *gathered, list string, who []models.UserID) 
 	return nil
 }
 
+var forOthersEach = `SELECT v.response_id, v.user_id FROM ` + db.Each(`?`) + ` CROSS JOIN reviewers v` + db.ByReviewersForOthers + ` ON v.response_id = j.value
+ WHERE v.for_others ORDER BY v.user_id`
+
+// standIns names, of requests that wait, who may decide them now for others only, and for
+// whom. Where nobody acts for others, nothing is read.
+func (s *Store) standIns(ctx context.Context, rows []*models.Approval) (map[models.ResponseID][]string, error) {
+	if len(rows) == 0 || s.nobodyActs.Load() {
+		return nil, nil //nolint:nilnil // nobody
+	}
+	out := map[models.ResponseID][]string{}
+	err := s.db.Snapshot(ctx, func(ctx context.Context) error {
+		c, err := s.court(ctx)
+		if err != nil || c.nobody() {
+			return err
+		}
+		ids, with := make([]models.ResponseID, 0, len(rows)), map[models.ResponseID][]models.UserID{}
+		for _, a := range rows {
+			ids = append(ids, a.ID)
+		}
+		list, err := listOf(ids)
+		if err != nil {
+			return err
+		}
+		var routed []struct {
+			ResponseID models.ResponseID
+			UserID     models.UserID
+		}
+		if err := c.q.Raw(forOthersEach, list).Scan(&routed).Error; err != nil {
+			return fmt.Errorf("read who has requests for others: %w", err)
+		}
+		for _, v := range routed {
+			with[v.ResponseID] = append(with[v.ResponseID], v.UserID)
+		}
+		var some []*models.Approval
+		for _, a := range rows {
+			if len(with[a.ID]) > 0 {
+				some = append(some, a)
+			}
+		}
+		if len(some) == 0 {
+			return nil
+		}
+		if err := c.gather(some); err != nil {
+			return err
+		}
+		for _, a := range some {
+			if out[a.ID], err = c.standInNames(&a.Response, with[a.ID]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
+// standInNames names those of some people who may decide a request for others.
+func (c court) standInNames(r *models.Response, users []models.UserID) ([]string, error) {
+	var out []string
+	for _, user := range users {
+		p, err := c.standing(user, r)
+		if err != nil {
+			return nil, err
+		}
+		right, err := c.right(p, r)
+		if err != nil {
+			return nil, err
+		}
+		if right.OnBehalf != nil {
+			out = append(out, models.StandInReviewer(p.Name, right.OnBehalf.Name))
+		}
+	}
+	return out, nil
+}
+
 // listOf is a list of ids as a parameter of db.Each.
 func listOf[T ~string](ids []T) (string, error) {
 	list, err := json.Marshal(ids)

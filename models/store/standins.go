@@ -72,6 +72,7 @@ func (t *tx) acting() (*acting, error) {
 			return nil, err
 		}
 		t.s.known.acting = out
+		t.s.nobodyActs.Store(out.nobody())
 	}
 	return t.s.known.acting, nil
 }
