@@ -48,5 +48,5 @@ func approvalStates() []State {
 		{Page: "approval", Name: "outside-refused", Note: "The other system refused the approval, in hostile words, and an admin withdrew one before", Component: pages.ApprovalPage(Frame("Bash", "/x"), outsideRefused())},
 		{Page: "approval", Name: "outside-held", Note: "An admin may withdraw the decision that cannot be told", Component: pages.ApprovalPage(Frame("Bash", "/x"), outsideHeld())},
 		{Page: "approval", Name: "outside-cut", Note: "Asked by another system, its input too large to be kept", Component: pages.ApprovalPage(Frame("Bash", "/x"), cut)},
-	}, slices.Concat(requestStates(page), cardStates(page), checklistStates(page), functionCallStates(page))...)
+	}, slices.Concat(requestStates(page), cardStates(page), checklistStates(page), functionCallStates(page), actingStates(page))...)
 }

@@ -48,7 +48,7 @@ type PolicyAnswer struct {
 	Outcome      ui.Word
 	Risk         ui.Word
 	Rule, Reason string
-	Who, Until   string // empty: nobody is asked
+	Who, Until   string   // empty: nobody is asked
 	Asks         []string // who is asked besides as time runs
 	Acts         string   // whether substitutes may act; empty: they may
 	Checklist    []string
