@@ -198,7 +198,7 @@ func TestNotesOfHandOversAreDrawnAsWritten(t *testing.T) {
 	at := "/approvals/" + string(a.ID)
 	h := o.handsOver(t, a.ID, "</p><script>alert(1)</script> \u202Egnp.exe [x](javascript:alert(1))")
 	for _, email := range []string{"eve@example.com", "finance@example.com"} {
-		page := o.signedIn(email).get(at).is(http.StatusOK).says("#handovers", "<script>alert(1)</script>", "U+202E")
+		page := o.signedIn(email).get(at).is(http.StatusOK).says("#approval", "<script>alert(1)</script>", "U+202E")
 		if page.doc.Find("#approval script, #approval a[href^=javascript]").Length() != 0 {
 			t.Error("a note is markup")
 		}

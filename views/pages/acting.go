@@ -36,11 +36,12 @@ type CameFrom struct {
 
 // HandedOver is a hand-over that stands.
 type HandedOver struct {
-	ID       string
-	From, To string // empty: the reader
-	At       views.Moment
-	Note     string
-	BackURL  string // takes it back; empty: it is not the reader's
+	ID      string
+	From    string // empty: the reader
+	To      string
+	At      views.Moment
+	Note    string
+	BackURL string // takes it back; empty: it is not the reader's
 }
 
 // HandOverForm hands a request to somebody else as well.
@@ -98,6 +99,9 @@ func newActing(v *Approval, in ApprovalInput, now time.Time) Acting {
 		out.Came = append(out.Came, from)
 	}
 	for i := range in.Acting.HandOvers {
+		if in.Acting.HandOvers[i].ToUser == in.Reader.ID {
+			continue // it is among what came to them
+		}
 		out.HandOvers = append(out.HandOvers, newHandedOver(v, in, &in.Acting.HandOvers[i], now))
 	}
 	if len(in.HandOverTo) > 0 && v.Held == "" && in.MayDecide() {
@@ -161,9 +165,6 @@ func newHandedOver(v *Approval, in ApprovalInput, h *models.HandOver, now time.T
 		if v.Held == "" {
 			out.BackURL = views.TakeBackHandOverURL(v.ID, h.ID)
 		}
-	}
-	if h.ToUser == in.Reader.ID {
-		out.To = ""
 	}
 	return out
 }

@@ -133,6 +133,6 @@ var webhookPages = []page{
 	}},
 	{key: "docs-webhooks", seen: seen{
 		"title": "Webhooks",
-		"rows":  "agent.allowance The daily energy of an agent was changed. |  … ent that a webhook refused was given up. (4594 bytes, ff432e8d41a82cc2)",
+		"rows":  "absence.begun A person is away from now on, and their reques … ent that a webhook refused was given up. (5269 bytes, 944d6dd09864adb4)",
 	}},
 }
