@@ -28,6 +28,9 @@ type DecisionInput struct {
 	// Checked are the items of the request's checklist that the decider ticked, by their
 	// numbers from 0. Approving and answering need all of them.
 	Checked []int
+	// Behalf is for whom the decider was shown that the verdict counts, empty: for nobody. One
+	// that would count for somebody else is refused; nil: it was not shown.
+	Behalf *UserID
 	// Page is what the decider has looked at; NoPage where they decide on no page.
 	Page *PageView
 	// Budget changes the conversation's budget together with the verdict, whichever

@@ -59,14 +59,28 @@ type Came struct {
 	Absence  *Absence
 }
 
-// ActingPage is what the page of a pending request says of people who act for others.
-type ActingPage struct {
-	// MayApprove says that an approval of the reader counts: in their own right, or for
-	// OnBehalf.
+// Right is what a person who sees a pending request may do with it, as the store judges it.
+type Right struct {
+	// Own says that they have it in their own right: as its owner, as an admin, or because the
+	// rule, an edit or a step asks them.
+	Own bool
+	// MayApprove says that an approval counts: in their own right, or for OnBehalf.
 	MayApprove bool
-	OnBehalf   *PersonRef // nil: for nobody
-	Came       []Came     // from whom the reader has it, whether the rule asks them too or not
-	HandOvers  []HandOver // all that stand, with their notes
+	OnBehalf   *PersonRef // for whom they decide; nil: for nobody
+}
+
+// MayDecide reports whether they may decide it at all: whoever may not approve it may reject
+// it, unless they had it only for others and may not act for them any more.
+func (r Right) MayDecide() bool { return r.Own || r.OnBehalf != nil }
+
+// ActingPage is what the page of a pending request says of what the reader may do, and of
+// people who act for others.
+type ActingPage struct {
+	Right
+
+	Releases  map[VoteID]bool // the proposed edits that count with the reader's approval
+	Came      []Came          // from whom the reader has it, whether the rule asks them too or not
+	HandOvers []HandOver      // all that stand, with their notes
 	// NextStep is when the rule asks further people, and NextTo whom; nil: it asks nobody else.
 	NextStep *Escalation
 	NextTo   Approvers

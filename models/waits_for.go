@@ -10,7 +10,7 @@ import (
 // waits for nothing.
 type WaitsFor struct {
 	// Reviewers are who may approve or answer it: people by name, groups as GroupReviewer
-	// names them, and AdminReviewers.
+	// names them, AdminReviewers, and last who decides for others, as StandInReviewer.
 	Reviewers []string
 	// Text says in a few words what it waits for; empty: nothing.
 	Text string
@@ -22,10 +22,18 @@ const AdminReviewers = "admins"
 // PersonReviewer is a person's name in a list of reviewers. People choose their names: one
 // that would be read as a group or as all admins is quoted.
 func PersonReviewer(name string) string {
-	if _, group := GroupOf(name); group || name == AdminReviewers {
+	if _, group := GroupOf(name); group || name == AdminReviewers || strings.Contains(name, standsIn) {
 		return "“" + name + "”"
 	}
 	return name
+}
+
+// standsIn marks in a list of reviewers for whom somebody decides.
+const standsIn = " (on behalf of "
+
+// StandInReviewer is a person's name in a list of reviewers who decides for somebody else.
+func StandInReviewer(name, behalf string) string {
+	return PersonReviewer(name) + standsIn + PersonReviewer(behalf) + ")"
 }
 
 // shownReviewers is how many of a list a sentence names.

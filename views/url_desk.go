@@ -108,6 +108,14 @@ func NotesURL(id models.ResponseID) string { return ApprovalURL(id) + "/notes" }
 // ExtendURL takes the POST that moves a deadline.
 func ExtendURL(id models.ResponseID) string { return ApprovalURL(id) + "/extend" }
 
+// HandOverURL takes the POST that hands a request to somebody else as well.
+func HandOverURL(id models.ResponseID) string { return ApprovalURL(id) + "/hand-over" }
+
+// TakeBackHandOverURL takes the POST that ends a hand-over.
+func TakeBackHandOverURL(id models.ResponseID, handOver models.HandOverID) string {
+	return HandOverURL(id) + "/" + url.PathEscape(string(handOver)) + "/take-back"
+}
+
 // WithdrawDecisionURL takes the POST of an admin that takes back a decision on its
 // way to another system.
 func WithdrawDecisionURL(id models.ResponseID) string { return ApprovalURL(id) + "/withdraw-decision" }

@@ -99,7 +99,10 @@ func policyAnswer(e policy.Explanation) wire.PolicyAnswer {
 	out := wire.PolicyAnswer{
 		Effect: string(j.Effect), Cause: string(j.Cause), Rule: j.Rule, Reason: j.Reason, Unjudged: j.Unjudged, Risk: string(j.Risk), TimeoutMinutes: j.Timeout,
 		Reviewers: append([]string{}, j.Reviewers...), ReviewersOnly: j.ReviewersOnly, SelfApproval: wire.SelfApproval(cmp.Or(j.SelfApproval, models.SelfAllowed)),
-		Only: j.Only, AtMostMinutes: j.AtMost, Checklist: j.Checklist, Text: j.Text, Steps: []wire.PolicyStep{},
+		Only: j.Only, AtMostMinutes: j.AtMost, Checklist: j.Checklist, Substitutes: !j.NoSubstitutes, Text: j.Text, Steps: []wire.PolicyStep{},
+	}
+	for _, s := range j.Escalate {
+		out.Escalate = append(out.Escalate, wire.PolicyAsks{AfterMinutes: s.AfterMinutes, To: s.To})
 	}
 	for _, s := range e.Steps {
 		out.Steps = append(out.Steps, wire.PolicyStep{Rule: s.Rule, Why: s.Why})

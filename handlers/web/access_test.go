@@ -21,7 +21,7 @@ func (w *world) filled(route handlers.Route, a *models.Approval, token models.To
 		"/invites/:id", "/invites/"+string(models.NewID[models.InviteID]()), "/people/:id", "/people/"+w.owner.ID,
 		"/groups/:name/members/:id", "/groups/finance/members/"+w.owner.ID, "/groups/:name", "/groups/finance",
 		"/channels/:id", "/channels/"+string(models.NewID[models.ChannelID]()), ":what", "verify",
-		"/webhooks/:id", "/webhooks/"+string(models.NewID[models.WebhookID]()), ":act", "retry",
+		"/webhooks/:id", "/webhooks/"+string(models.NewID[models.WebhookID]()), ":act", "retry", ":handover", string(models.NewID[models.HandOverID]()),
 		"/stops/:id", "/stops/"+string(models.NewID[models.StopID]()), "/grants/:id", "/grants/"+string(models.NewID[models.GrantID]()), "/upstreams/:id", "/upstreams/"+string(models.NewID[models.UpstreamID]()),
 		"/sessions/:id", "/sessions/"+string(models.NewID[models.SessionID]()), ":n", "1").Replace(route.Path)
 	if strings.ContainsAny(path, ":*") {
@@ -229,6 +229,11 @@ func TestPagesByRole(t *testing.T) {
 		{"POST", "/policy/versions/99/restore", 403, 403, 404},
 		{"POST", "/audit", 405, 405, 405},
 		{"POST", "/approvals/" + string(a.ID) + "/decide", 422, 404, 422},
+		{"POST", "/approvals/" + string(a.ID) + "/hand-over", 422, 404, 422},
+		{"GET", "/approvals/" + string(a.ID) + "/hand-over", 303, 303, 303},
+		{"POST", "/approvals/nonsense/hand-over", 404, 404, 404},
+		{"POST", "/approvals/" + string(a.ID) + "/hand-over/nonsense/take-back", 404, 404, 404},
+		{"POST", "/approvals/" + string(a.ID) + "/hand-over/" + string(models.NewID[models.HandOverID]()) + "/take-back", 404, 404, 404},
 		{"POST", "/agents/tokens/" + string(w.ownToken()) + "/revoke", 303, 404, 303},
 		{"POST", "/agents/tokens/nonsense/revoke", 404, 404, 404},
 		{"GET", "/conversations", 200, 200, 200},

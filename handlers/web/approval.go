@@ -77,10 +77,13 @@ func (s *Site) approvalView(c echo.Context, id models.ResponseID, in pages.Appro
 	if err != nil {
 		return pages.Approval{}, err
 	}
-	in.Approval, in.MayDecide, in.Reader, in.Admin = p.Approval, actor.IsPerson(), actor.Voter(), actor.Admin
+	in.Approval, in.Acting, in.Reader, in.Admin = p.Approval, p.Acting, actor.Voter(), actor.Admin
 	in.Sees, in.Turns, in.Origin, in.Presence = p.SeesConversation, append(p.Turns, models.Brief{Approval: p.Approval}), p.Origin, p.Presence
 	in.Around, in.Opened, in.Calls, in.Result, in.Next = &p.Around, p.Around.Opened, p.Calls, p.Result, p.Next
 	in.Budget, in.AgentBudget, in.Points, in.Shares = p.Budget, p.AgentBudget, p.Points, p.Shares
+	if err := s.answerers(c.Request().Context(), actor, &in); err != nil {
+		return pages.Approval{}, err
+	}
 	return pages.NewApproval(in, s.kit.Now()), nil
 }
 

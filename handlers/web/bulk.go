@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"slices"
@@ -49,15 +50,13 @@ func (s *Site) bulk(c echo.Context) error {
 	if in.Items, err = s.checkPicks(ctx, actorOf(c), in.Verdict, shown); err != nil {
 		return err
 	}
-	if in.Verdict == models.VerdictApprove {
-		leaveToApprovers(actorOf(c), in.Items)
-	}
+	leaveToApprovers(actorOf(c), in.Verdict, in.Items)
 	if err := s.openInBulk(ctx, actorOf(c), &in, form.Get("look")); err != nil {
 		return err
 	}
 	for i := range in.Items {
 		item := &in.Items[i]
-		item.Ticked = item.Refused == "" && (len(item.LeftOut) == 0 || item.Opened && sure) && (!sure || slices.Contains(ticked, pick{item.ID, item.Digest}))
+		item.Ticked = item.Refused == "" && (len(item.LeftOut) == 0 || item.Opened && sure) && (!sure || slices.Contains(ticked, pick{item.ID, item.Digest, item.Behalf}))
 	}
 	if e := asError(models.CheckText("reason", in.Reason, models.MaxReason), models.CodeInvalid); e != nil && in.Open() > 0 {
 		in.Ask, in.ReasonError = true, e.Fields["reason"] // corrected there, with the ticks kept
@@ -104,6 +103,7 @@ func (s *Site) openInBulk(ctx context.Context, actor models.Actor, in *pages.Bul
 type pick struct {
 	id     models.ResponseID
 	digest string
+	behalf models.UserID // for whom the verdict was shown to count
 }
 
 // readPicks reads the ticks, each of them once; problem says what is wrong with
@@ -112,13 +112,14 @@ func readPicks(values []string) (picks []pick, problem string) {
 	seen := map[models.ResponseID]bool{}
 	for _, value := range values {
 		raw, digest, _ := strings.Cut(value, " ")
+		digest, behalf, _ := strings.Cut(digest, " ")
 		id, err := models.ParseID[models.ResponseID]("pick", raw)
 		if err != nil || digest == "" {
 			return nil, "The form names a request that is not in the list. Go back and select again."
 		}
 		if !seen[id] {
 			seen[id] = true
-			picks = append(picks, pick{id, digest})
+			picks = append(picks, pick{id, digest, models.UserID(behalf)})
 		}
 	}
 	switch {
@@ -136,7 +137,7 @@ func (s *Site) checkPicks(ctx context.Context, actor models.Actor, verdict model
 	items := make([]pages.BulkItem, 0, len(picks))
 	var waiting []*models.Approval
 	for _, p := range picks {
-		item := pages.BulkItem{ID: p.id, Digest: p.digest}
+		item := pages.BulkItem{ID: p.id, Digest: p.digest, Behalf: p.behalf}
 		a, err := s.store.Approval(ctx, actor, p.id)
 		switch {
 		case models.ErrorCode(err) == models.CodeNotFound:
@@ -162,6 +163,10 @@ func (s *Site) markPicks(ctx context.Context, actor models.Actor, verdict models
 	if err != nil {
 		return err
 	}
+	rights, err := s.store.Rights(ctx, actor, waiting...)
+	if err != nil {
+		return err
+	}
 	rejected, err := s.store.Rejected(ctx, actor, waiting...)
 	if err != nil {
 		return err
@@ -171,6 +176,7 @@ func (s *Site) markPicks(ctx context.Context, actor models.Actor, verdict models
 		if item.Refused != "" {
 			continue
 		}
+		item.Right = rights[item.ID]
 		if twin, ok := twins[item.ID]; ok {
 			item.Twin = &twin
 		}
@@ -202,11 +208,18 @@ func refusedInBulk(a *models.Approval, verdict models.Verdict, digest string) st
 	return pages.NotInBulk(a, verdict)
 }
 
-// leaveToApprovers says of what the actor may not approve who must.
-func leaveToApprovers(actor models.Actor, items []pages.BulkItem) {
+// leaveToApprovers says of what the actor may not approve who must, and of what they may not
+// decide at all that others may.
+func leaveToApprovers(actor models.Actor, verdict models.Verdict, items []pages.BulkItem) {
 	for i := range items {
-		if a := items[i].Approval; a != nil && items[i].Refused == "" {
-			items[i].Refused = a.Approvers().Refusal(a.OwnerID, actor.Voter())
+		item := &items[i]
+		a := item.Approval
+		switch {
+		case a == nil || item.Refused != "":
+		case !item.Right.MayDecide():
+			item.Refused = "You can see this request, but only others can decide it."
+		case verdict == models.VerdictApprove && !item.Right.MayApprove:
+			item.Refused = cmp.Or(a.Approvers().Refusal(a.OwnerID, actor.Voter()), "You can't approve this request.")
 		}
 	}
 }
@@ -223,7 +236,7 @@ func (s *Site) decideEach(ctx context.Context, c echo.Context, in *pages.BulkInp
 			continue
 		}
 		a, err := s.store.Decide(ctx, actor, item.ID, models.DecisionInput{
-			Approved: new(in.Verdict == models.VerdictApprove), Reason: in.Reason, Digest: item.Digest, Bulk: true, Page: &models.PageView{},
+			Approved: new(in.Verdict == models.VerdictApprove), Reason: in.Reason, Digest: item.Digest, Behalf: &item.Behalf, Bulk: true, Page: &models.PageView{},
 		})
 		if err == nil {
 			item.Approval, item.Done = a, true

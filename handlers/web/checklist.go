@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"net/url"
 	"strconv"
 
@@ -21,10 +22,14 @@ func readTicks(values url.Values) []int {
 
 // tickedFirst refuses an approval before it is asked to be confirmed, where the checklist is
 // not ticked. The store judges it again, and says who may not approve at all.
-func tickedFirst(actor models.Actor, a *models.Approval, checked []int) error {
-	if !a.MayApprove(actor.Voter()) {
+func (s *Site) tickedFirst(ctx context.Context, actor models.Actor, a *models.Approval, checked []int) error {
+	_, wrong := a.Ticks(checked)
+	if wrong == nil {
 		return nil
 	}
-	_, err := a.Ticks(checked)
-	return err
+	rights, err := s.store.Rights(ctx, actor, a)
+	if err != nil || !rights[a.ID].MayApprove {
+		return err
+	}
+	return wrong
 }

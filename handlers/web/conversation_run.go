@@ -18,12 +18,13 @@ const batchPages = 10
 func (s *Site) runAround(ctx context.Context, actor models.Actor, id models.ConversationID, entries []models.HistoryEntry) (pages.RunAround, error) {
 	var out pages.RunAround
 	var ids []models.ResponseID
+	var asked []*models.Approval
 	var from, to int64
 	for _, e := range entries {
 		if e.Response == nil {
 			continue
 		}
-		ids = append(ids, e.Response.ID)
+		ids, asked = append(ids, e.Response.ID), append(asked, e.Response)
 		if from == 0 {
 			from = e.Sequence
 		}
@@ -37,6 +38,9 @@ func (s *Site) runAround(ctx context.Context, actor models.Actor, id models.Conv
 		return out, err
 	}
 	if out.Opened, err = s.openedOf(ctx, actor, entries, out.Origins); err != nil {
+		return out, err
+	}
+	if out.Rights, err = s.store.Rights(ctx, actor, asked...); err != nil {
 		return out, err
 	}
 	out.Calls, err = s.store.RunDetails(ctx, actor, id, from, to)
@@ -113,7 +117,7 @@ func (s *Site) batchFrom(c echo.Context, v *models.ConversationView, first *mode
 	ctx, actor := c.Request().Context(), actorOf(c)
 	var around pages.HistoryAround
 	around.Run = pages.RunAround{
-		Calls: map[models.ResponseID]models.CallDetail{}, Origins: map[models.ResponseID]models.Origin{}, Opened: map[models.ResponseID][]string{},
+		Calls: map[models.ResponseID]models.CallDetail{}, Origins: map[models.ResponseID]models.Origin{}, Opened: map[models.ResponseID][]string{}, Rights: map[models.ResponseID]models.Right{},
 	}
 	var batch []models.HistoryEntry
 	after := first.Sequence - 1
@@ -153,7 +157,7 @@ func inBatch(first *models.Approval, entries []models.HistoryEntry, run pages.Ru
 		if !known || e.Response.ID != first.ID && (d.BatchID == "" || d.BatchID != deref(first.BatchID)) {
 			continue
 		}
-		to.Calls[d.ID], to.Origins[d.ID], to.Opened[d.ID] = d, run.Origins[d.ID], run.Opened[d.ID]
+		to.Calls[d.ID], to.Origins[d.ID], to.Opened[d.ID], to.Rights[d.ID] = d, run.Origins[d.ID], run.Opened[d.ID], run.Rights[d.ID]
 		out = append(out, e)
 	}
 	return out

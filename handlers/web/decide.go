@@ -86,7 +86,7 @@ func (s *Site) takeVerdict(ctx context.Context, actor models.Actor, id models.Re
 			if err := form.edit(a, &in); err != nil {
 				return nil, err
 			}
-			if err := tickedFirst(actor, a, in.Checked); err != nil {
+			if err := s.tickedFirst(ctx, actor, a, in.Checked); err != nil {
 				return nil, err
 			}
 			if err := form.confirm(a, in); err != nil {
@@ -191,7 +191,7 @@ func (f verdictForm) reasonForAgent() string {
 // decision is what the form means. Whoever lets something through must have sent
 // the digest of what was shown, whatever its risk (I6).
 func (f verdictForm) decision() (models.DecisionInput, error) {
-	in := models.DecisionInput{Reason: f.reasonForAgent(), Digest: f.digest, Checked: readTicks(f.values)}
+	in := models.DecisionInput{Reason: f.reasonForAgent(), Digest: f.digest, Checked: readTicks(f.values), Behalf: new(models.UserID(f.values.Get(pages.BehalfField)))}
 	if err := f.budget(&in); err != nil {
 		return in, err
 	}

@@ -198,6 +198,9 @@ func (s *Site) readInbox(ctx context.Context, actor models.Actor, place views.In
 			return in, err
 		}
 	}
+	if in.Rights, err = s.store.Rights(ctx, actor, pointers(page.Items)...); err != nil {
+		return in, err
+	}
 	if in.Origins, err = s.store.Origins(ctx, actor, idsOf(page.Items)...); err != nil {
 		return in, err
 	}

@@ -24,6 +24,8 @@ const (
 	// groupsOfUser are those that a person is in.
 	groupsOfUser = `SELECT g.name FROM group_members m` + db.ByGroupMembersUser + ` JOIN groups g ON g.id = m.group_id
  WHERE m.user_id = ? AND m.left_at IS NULL ORDER BY g.name`
+	groupsOfUsers = `SELECT m.user_id, g.name FROM group_members m` + db.ByGroupMembersUser + ` JOIN groups g ON g.id = m.group_id
+ WHERE m.user_id IN ? AND m.left_at IS NULL ORDER BY g.name`
 	// enabledMembers are those who may decide as members of some groups.
 	enabledMembers = `SELECT DISTINCT m.user_id FROM groups g` + db.ByGroupsInUse + ` CROSS JOIN group_members m` + db.ByGroupMembersIn + ` ON m.group_id = g.id
  CROSS JOIN users u ON u.id = m.user_id
@@ -342,6 +344,24 @@ func (p *People) GroupsOf(t *db.Tx, user models.UserID) ([]string, error) {
 
 // GroupsIn is GroupsOf as a read sees it.
 func GroupsIn(q *gorm.DB, user models.UserID) ([]string, error) { return groupsOf(q, user) }
+
+// GroupsOfEach adds the groups that each of some people is in.
+func GroupsOfEach(q *gorm.DB, users []models.UserID, to map[models.UserID][]string) error {
+	var rows []struct {
+		UserID models.UserID
+		Name   string
+	}
+	if err := q.Raw(groupsOfUsers, users).Scan(&rows).Error; err != nil {
+		return fmt.Errorf("read groups of people: %w", err)
+	}
+	for _, user := range users {
+		to[user] = nil
+	}
+	for _, r := range rows {
+		to[r.UserID] = append(to[r.UserID], r.Name)
+	}
+	return nil
+}
 
 func groupsOf(pool *gorm.DB, user models.UserID) (names []string, err error) {
 	if err := pool.Raw(groupsOfUser, user).Scan(&names).Error; err != nil {

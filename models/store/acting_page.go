@@ -11,12 +11,12 @@ const nextStepOf = `SELECT * FROM escalations WHERE response_id = ? ORDER BY ste
 
 // pageAbsences adds for whom the reader has a request because they are away.
 func (c court) pageAbsences(actor models.Actor, a *models.Approval, p *models.ActingPage) error {
-	all, err := c.came(&a.Response)
+	all, err := c.came(&a.Response, actor.UserID())
 	if err != nil {
 		return err
 	}
 	for _, one := range all {
-		if one.Absence == nil || one.To != actor.UserID() {
+		if one.Absence == nil {
 			continue
 		}
 		from, err := c.standing(one.From, &a.Response)
@@ -28,8 +28,34 @@ func (c court) pageAbsences(actor models.Actor, a *models.Approval, p *models.Ac
 	return nil
 }
 
-// pageActing reads who acts for others on a pending request, and who is asked next.
-func (s *Store) pageActing(ctx context.Context, actor models.Actor, a *models.Approval, p *models.ActingPage) error {
+// releases notes which of the proposed edits would count with somebody's approval.
+func (c court) releases(me standing, a *models.Approval, proposed []models.Vote, p *models.ActingPage) error {
+	p.Releases = make(map[models.VoteID]bool, len(proposed))
+	for i := range proposed {
+		v := &proposed[i]
+		who, _ := v.Waits()
+		may := p.MayApprove
+		if !may && p.Own {
+			var err error
+			if may, err = c.proposalCounts(a, v); err != nil {
+				return err
+			}
+		}
+		if !may || v.UserID == me.ID {
+			continue
+		}
+		able, err := c.allows(who, me.ID, &a.Response)
+		if err != nil {
+			return err
+		}
+		p.Releases[v.ID] = able
+	}
+	return nil
+}
+
+// pageActing reads what the reader of a pending request may do, who acts for others on it, and
+// who is asked next. proposed are the edits that wait for others.
+func (s *Store) pageActing(ctx context.Context, actor models.Actor, a *models.Approval, proposed []models.Vote, p *models.ActingPage) error {
 	if a.Status() != models.StatusPending {
 		return nil
 	}
@@ -41,14 +67,11 @@ func (s *Store) pageActing(ctx context.Context, actor models.Actor, a *models.Ap
 	if err != nil {
 		return err
 	}
-	if p.MayApprove, err = c.mayApprove(me, &a.Response); err != nil {
+	if p.Right, err = c.right(me, &a.Response); err != nil {
 		return err
 	}
-	if !p.MayApprove {
-		if p.OnBehalf, err = c.behalf(me, &a.Response); err != nil {
-			return err
-		}
-		p.MayApprove = p.OnBehalf != nil
+	if err := c.releases(me, a, proposed, p); err != nil {
+		return err
 	}
 	if a.Escalates() {
 		var next []models.Escalation

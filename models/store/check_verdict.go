@@ -45,13 +45,25 @@ func (t *tx) checkVerdict(actor models.Actor, a *models.Approval, in models.Deci
 	if err != nil {
 		return nil, err
 	}
-	if err := t.checkApprover(actor, a, vote, j); err != nil || verdict == models.VerdictReject {
+	if err := t.checkApprover(actor, a, vote, j); err != nil {
+		return nil, err
+	}
+	if err := checkBehalf(in, vote); err != nil || verdict == models.VerdictReject {
 		return vote, err
 	}
 	if err := checkTicks(a, in, vote); err != nil {
 		return nil, err
 	}
 	return vote, t.checkViewed(actor, a, in.Page)
+}
+
+// checkBehalf refuses a verdict that would count for somebody else than the page said (I6).
+// Somebody who rejects in their own right needs nobody else for that.
+func checkBehalf(in models.DecisionInput, vote *models.Vote) error {
+	if in.Behalf == nil || *in.Behalf == vote.BehalfOf || vote.Verdict == models.VerdictReject && vote.BehalfOf == "" {
+		return nil
+	}
+	return models.Errorf(models.CodeInvalid, "Nothing was decided: for whom you would decide has changed since it was shown. Look again, then decide.")
 }
 
 // checkViewed judges what the person has viewed on the page they decide on.

@@ -109,35 +109,36 @@ func (t *tx) checkApprover(actor models.Actor, a *models.Approval, vote *models.
 
 // mayApprove judges by the request's own rule.
 func (t *tx) mayApprove(actor models.Actor, a *models.Approval, vote *models.Vote) error {
-	who := a.Approvers()
-	own, behalf, err := t.rightOf(actor, a)
+	right, err := t.rightOf(actor, a)
 	if err != nil {
 		return err
 	}
-	if own {
-		if able, err := t.allows(who, a.OwnerID, actor.UserID()); err != nil || able {
-			return err
-		}
+	if right.OnBehalf != nil {
+		vote.BehalfOf, vote.BehalfName = right.OnBehalf.ID, right.OnBehalf.Name
 	}
-	if behalf != nil {
-		vote.BehalfOf, vote.BehalfName = behalf.ID, behalf.Name
+	if right.MayApprove {
 		return nil
 	}
-	if own && vote.InputDigest != nil {
+	if right.Own && vote.InputDigest != nil {
+		c, err := t.court()
+		if err != nil {
+			return err
+		}
 		proposed, err := t.waitingEdits(a.ID)
 		if err != nil {
 			return err
 		}
-		for _, v := range proposed {
+		for i := range proposed {
+			v := &proposed[i]
 			if v.UserID == actor.UserID() || *v.InputDigest != *vote.InputDigest {
 				continue
 			}
-			if able, err := t.proposalCounts(a, &v); err != nil || able {
+			if able, err := c.proposalCounts(a, v); err != nil || able {
 				return err
 			}
 		}
 	}
-	return notAReviewer(who, "You can't approve this request; you may reject it. ")
+	return notAReviewer(a.Approvers(), "You can't approve this request; you may reject it. ")
 }
 
 // waitingEdits are the edits of a request that wait for somebody's approval.

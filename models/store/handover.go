@@ -211,6 +211,9 @@ func (s *Store) MayHandOverTo(ctx context.Context, actor models.Actor, id models
 		if err := c.q.Raw(maybeHanded, actor.UserID(), a.OwnerID, id).Scan(&ids).Error; err != nil {
 			return fmt.Errorf("read people: %w", err)
 		}
+		if err := c.gather([]*models.Approval{a}, append(ids, actor.UserID())...); err != nil {
+			return err
+		}
 		for _, to := range ids {
 			if may, err := c.takes(to, actor.UserID(), &a.Response); err != nil {
 				return err

@@ -107,6 +107,7 @@ func (s *Store) changes(stmt *sql.Stmt, c db.Change, args []any) {
 	}
 	if c.Table == "" || actingTables[c.Table] {
 		s.known.acting = nil
+		s.nobodyActs.Store(false)
 	}
 	if c.New || c.Table != "" && !approvalTables[c.Table] {
 		return

@@ -65,7 +65,7 @@ func (s *Store) requestPage(ctx context.Context, actor models.Actor, id models.R
 		if err := s.pageBudget(ctx, actor, a, &p); err != nil {
 			return err
 		}
-		if err := s.pageActing(ctx, actor, a, &p.Acting); err != nil {
+		if err := s.pageActing(ctx, actor, a, p.Around.Proposed, &p.Acting); err != nil {
 			return err
 		}
 		return s.pageCalls(ctx, actor, a, &p, next)

@@ -80,6 +80,7 @@ func (t *tx) acting() (*acting, error) {
 			return nil, err
 		}
 		t.s.known.acting = out
+		t.s.nobodyActs.Store(out.nobody())
 	}
 	return t.s.known.acting, nil
 }
@@ -89,17 +90,19 @@ type court struct {
 	q   *gorm.DB
 	now time.Time
 	*acting
+
+	read *gathered // nil: each is read when it is asked for
 }
 
 func (t *tx) court() (court, error) {
 	w, err := t.acting()
-	return court{t.Gorm(), t.Now, w}, err
+	return court{q: t.Gorm(), now: t.Now, acting: w}, err
 }
 
 func (s *Store) court(ctx context.Context) (court, error) {
 	q := s.db.Gorm(ctx)
 	w, err := readActing(q)
-	return court{q, s.db.Now(), w}, err
+	return court{q: q, now: s.db.Now(), acting: w}, err
 }
 
 // standing is what counts of a person on a request.
@@ -111,12 +114,18 @@ type standing struct {
 	Owns           bool // the agent, or the conversation
 }
 
-const standingOf = `SELECT u.id, u.name, u.email, u.disabled_at IS NULL AS enabled, u.role = 'admin' AS admin,
+const (
+	standingColumns = `u.id, u.name, u.email, u.disabled_at IS NULL AS enabled, u.role = 'admin' AS admin,
  EXISTS (SELECT 1 FROM reviewers v WHERE v.user_id = u.id AND v.response_id = r.id AND NOT v.for_others) AS asked,
- u.id IN (r.owner_id, c.owner_id, a.owner_id) AS owns
+ u.id IN (r.owner_id, c.owner_id, a.owner_id) AS owns`
+	standingOf = `SELECT ` + standingColumns + `
  FROM users u, responses r JOIN conversations c ON c.id = r.conversation_id JOIN agents a ON a.id = r.agent_id WHERE u.id = ? AND r.id = ?`
+)
 
 func (c court) standing(user models.UserID, r *models.Response) (standing, error) {
+	if p, ok := c.read.standing(user, r.ID); ok {
+		return p, nil
+	}
 	var out standing
 	if err := c.q.Raw(standingOf, user, r.ID).Scan(&out).Error; err != nil {
 		return out, fmt.Errorf("read what somebody may do: %w", err)
@@ -136,9 +145,12 @@ func (c court) mayApprove(p standing, r *models.Response) (bool, error) {
 func (c court) allows(who models.Approvers, user models.UserID, r *models.Response) (bool, error) {
 	as := models.Voter{ID: user}
 	if len(who.Groups()) > 0 {
-		var err error
-		if as.Groups, err = people.GroupsIn(c.q, user); err != nil {
-			return false, err
+		var ok bool
+		if as.Groups, ok = c.read.groupsOf(user); !ok {
+			var err error
+			if as.Groups, err = people.GroupsIn(c.q, user); err != nil {
+				return false, err
+			}
 		}
 	}
 	return who.Allow(r.OwnerID, as), nil
@@ -167,48 +179,70 @@ const (
 	askedOf    = `SELECT user_id FROM reviewers WHERE response_id = ? AND NOT for_others`
 )
 
-// came are all who have a request from somebody else, if they may act on it or not.
-func (c court) came(r *models.Response) ([]came, error) {
-	var out []came
-	if c.handed[r.ID] {
-		if err := c.q.Raw(handedOver, r.ID).Scan(&out).Error; err != nil {
-			return nil, fmt.Errorf("read hand-overs: %w", err)
-		}
+// came are all who have a request from somebody else, if they may act on it or not; only one
+// person, if to names them.
+func (c court) came(r *models.Response, to models.UserID) ([]came, error) {
+	out, err := c.handedOver(r)
+	if err != nil {
+		return nil, err
 	}
-	away := slices.DeleteFunc(slices.Clone(c.absences), func(a models.Absence) bool { return !a.Runs(c.now) })
+	out = slices.DeleteFunc(out, func(one came) bool { return to != "" && one.To != to })
+	away := slices.DeleteFunc(slices.Clone(c.absences), func(a models.Absence) bool { return !a.Runs(c.now) || to != "" && a.SubstituteID != to })
 	if len(away) == 0 {
 		return out, nil
 	}
 	var asked []models.UserID
-	if err := c.q.Raw(askedOf, r.ID).Scan(&asked).Error; err != nil {
-		return nil, fmt.Errorf("read who is asked: %w", err)
+	if c.read == nil { // of many who are away, few have the request
+		if err := c.q.Raw(askedOf, r.ID).Scan(&asked).Error; err != nil {
+			return nil, fmt.Errorf("read who is asked: %w", err)
+		}
 	}
 	for i := range away {
 		a := &away[i]
-		if a.UserID != r.OwnerID && !slices.Contains(asked, a.UserID) {
+		if c.read == nil && a.UserID != r.OwnerID && !slices.Contains(asked, a.UserID) {
 			continue
 		}
 		p, err := c.standing(a.UserID, r)
 		if err != nil {
 			return nil, err
 		}
-		if p.Enabled { // nothing goes to whoever is disabled
+		if p.Enabled && (p.ID == r.OwnerID || p.Asked) { // nothing goes to whoever is disabled
 			out = append(out, came{a.UserID, a.SubstituteID, a})
 		}
 	}
 	return out, nil
 }
 
+func (c court) handedOver(r *models.Response) ([]came, error) {
+	if out, ok := c.read.handedOver(r.ID); ok || !c.handed[r.ID] {
+		return slices.Clone(out), nil
+	}
+	var out []came
+	if err := c.q.Raw(handedOver, r.ID).Scan(&out).Error; err != nil {
+		return nil, fmt.Errorf("read hand-overs: %w", err)
+	}
+	return out, nil
+}
+
+// right is what somebody who sees a pending request may do with it.
+func (c court) right(p standing, r *models.Response) (models.Right, error) {
+	out := models.Right{Own: p.Enabled && (p.ID == r.OwnerID || p.Admin || p.Asked)}
+	var err error
+	if out.MayApprove, err = c.mayApprove(p, r); err != nil || out.MayApprove {
+		return out, err // nobody acts for others who may do it themselves
+	}
+	out.OnBehalf, err = c.behalf(p, r)
+	out.MayApprove = out.OnBehalf != nil
+	return out, err
+}
+
 // behalf is for whom somebody may act on a request now; nil: for nobody.
 func (c court) behalf(sub standing, r *models.Response) (*models.PersonRef, error) {
-	all, err := c.came(r)
+	all, err := c.came(r, sub.ID)
 	if err != nil {
 		return nil, err
 	}
 	for _, one := range all {
-		if one.To != sub.ID {
-			continue
-		}
 		if may, err := c.actsFor(sub, one.From, r); err != nil {
 			return nil, err
 		} else if may {
@@ -221,7 +255,7 @@ func (c court) behalf(sub standing, r *models.Response) (*models.PersonRef, erro
 
 // wanted are those who have a request only for others, with for whom.
 func (c court) wanted(r *models.Response) (map[models.UserID]models.UserID, error) {
-	all, err := c.came(r)
+	all, err := c.came(r, "")
 	if err != nil || len(all) == 0 {
 		return nil, err
 	}
@@ -361,52 +395,49 @@ func (t *tx) routeFor(actor models.Actor, a *models.Approval, user, from models.
 	return t.record(actor, "approval.routed", ledger.SubjectOf(&a.Response, []models.UserID{user}), routedEntry{Digest: a.Digest, Joined: user, For: from})
 }
 
-// rightOf says whether a person has a request in their own right, and for whom they may act on
-// it besides; nil: for nobody.
-func (t *tx) rightOf(actor models.Actor, a *models.Approval) (own bool, behalf *models.PersonRef, err error) {
+// rightOf is what a person who sees a pending request may do with it.
+func (t *tx) rightOf(actor models.Actor, a *models.Approval) (models.Right, error) {
 	w, err := t.acting()
-	if err != nil || w.nobodyHas(a.ID) {
-		return true, nil, err // whoever sees it is its owner, an admin, or asked
+	if err != nil {
+		return models.Right{}, err
+	}
+	if w.nobodyHas(a.ID) { // whoever sees it is its owner, an admin, or asked
+		able, err := t.allows(a.Approvers(), a.OwnerID, actor.UserID())
+		return models.Right{Own: true, MayApprove: able}, err
 	}
 	c, err := t.court()
 	if err != nil {
-		return false, nil, err
+		return models.Right{}, err
 	}
 	p, err := c.standing(actor.UserID(), &a.Response)
 	if err != nil {
-		return false, nil, err
+		return models.Right{}, err
 	}
-	own = p.ID == a.OwnerID || p.Admin || p.Asked
-	if able, err := c.mayApprove(p, &a.Response); err != nil || able {
-		return own, nil, err // nobody acts for others who may do it themselves
-	}
-	behalf, err = c.behalf(p, &a.Response)
-	return own, behalf, err
+	return c.right(p, &a.Response)
 }
 
 // mayReject refuses somebody who had a request only for others, and may not act for them any
 // more. Everybody else who sees it may reject it.
 func (t *tx) mayReject(actor models.Actor, a *models.Approval, vote *models.Vote) error {
-	own, behalf, err := t.rightOf(actor, a)
+	if w, err := t.acting(); err != nil || w.nobody() {
+		return err // whoever sees it is its owner, an admin, or asked
+	}
+	right, err := t.rightOf(actor, a)
 	switch {
-	case err != nil || own:
+	case err != nil || right.Own:
 		return err
-	case behalf == nil:
+	case !right.MayDecide():
 		return notAReviewer(a.Approvers(), "You can't act on this request for others any more. ")
 	}
-	vote.BehalfOf, vote.BehalfName = behalf.ID, behalf.Name
+	vote.BehalfOf, vote.BehalfName = right.OnBehalf.ID, right.OnBehalf.Name
 	return nil
 }
 
 // proposalCounts reports whether somebody who has proposed an edit may approve its request,
 // in their own right or for whom they proposed it.
-func (t *tx) proposalCounts(a *models.Approval, v *models.Vote) (bool, error) {
+func (c court) proposalCounts(a *models.Approval, v *models.Vote) (bool, error) {
 	if v.BehalfOf == "" {
-		return t.allows(a.Approvers(), a.OwnerID, v.UserID)
-	}
-	c, err := t.court()
-	if err != nil {
-		return false, err
+		return c.allows(a.Approvers(), v.UserID, &a.Response)
 	}
 	sub, err := c.standing(v.UserID, &a.Response)
 	if err != nil {

@@ -2,8 +2,10 @@ package store_test
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -298,6 +300,8 @@ func (o *office) settle(t *rapid.T) {
 
 // check compares inboxes, sight and rights with the rules.
 func (o *office) check(t *rapid.T) {
+	shown := map[string][]*models.RequestPage{}
+	defer func() { o.checkLists(t, shown) }()
 	for _, w := range o.requests {
 		for _, who := range o.ids {
 			if o.disabled[who] {
@@ -317,6 +321,46 @@ func (o *office) check(t *rapid.T) {
 			if err == nil && page.Acting.MayApprove != o.counts(w, who) {
 				t.Fatalf("%s may approve %+v: %v, should %v", who, *w, page.Acting.MayApprove, o.counts(w, who))
 			}
+			if err == nil {
+				shown[who] = append(shown[who], page)
+			}
+		}
+	}
+}
+
+// checkLists compares what a list says of the reader's rights, and of stand-ins, with each page.
+func (o *office) checkLists(t *rapid.T, shown map[string][]*models.RequestPage) {
+	acting := map[models.ResponseID][]string{}
+	rows := map[models.ResponseID]*models.Approval{}
+	for who, list := range shown {
+		read := make([]*models.Approval, 0, len(list))
+		for _, p := range list {
+			read, rows[p.Approval.ID] = append(read, &p.Approval), &p.Approval
+		}
+		rights, err := o.Rights(o.ctx, o.actor(who), read...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range list {
+			right, of := rights[p.Approval.ID], p.Acting.Right
+			if fmt.Sprint(right.Own, right.MayApprove, right.OnBehalf) != fmt.Sprint(of.Own, of.MayApprove, of.OnBehalf) {
+				t.Fatalf("the list lets %s %+v, the page %+v", who, right, of)
+			}
+			if right.OnBehalf != nil && !o.admin[who] {
+				acting[p.Approval.ID] = append(acting[p.Approval.ID], models.StandInReviewer(o.people[who].Name, right.OnBehalf.Name))
+			}
+		}
+	}
+	for id, a := range rows {
+		waits, err := o.WaitsFor(o.ctx, o.agent, a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := slices.DeleteFunc(waits[0].Reviewers, func(name string) bool { return !strings.Contains(name, " (on behalf of ") })
+		slices.Sort(acting[id])
+		slices.Sort(got)
+		if !slices.Equal(got, acting[id]) {
+			t.Fatalf("it waits for stand-ins %q, should %q", got, acting[id])
 		}
 	}
 }

@@ -85,6 +85,9 @@ type Store struct {
 	reads hotReading
 	known known // of the writer
 
+	// nobodyActs says that nobody has a request for somebody else, as far as the writer knows.
+	nobodyActs atomic.Bool
+
 	remembered remembered
 
 	waiters waiters
@@ -127,6 +130,7 @@ func Open(ctx context.Context, opts Options) (*Store, error) {
 		Statements: s.hot.texts(), Outside: s.outside, Changes: s.changes, Committed: s.remembered.committed,
 		Forget: func() {
 			s.known.forget()
+			s.nobodyActs.Store(false)
 			s.remembered.forget()
 		},
 	})

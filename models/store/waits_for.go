@@ -21,10 +21,12 @@ var (
 func (s *Store) WaitsFor(ctx context.Context, actor models.Actor, rows ...*models.Approval) ([]models.WaitsFor, error) {
 	out, now := make([]models.WaitsFor, len(rows)), s.db.Now()
 	var people, systems []string
+	var waiting []*models.Approval
 	for _, a := range rows {
 		if a.StateAt(now) != models.StatusPending {
 			continue
 		}
+		waiting = append(waiting, a)
 		ids, _, _ := a.Candidates()
 		for _, id := range ids {
 			if !knows(actor, id) {
@@ -46,12 +48,16 @@ func (s *Store) WaitsFor(ctx context.Context, actor models.Actor, rows ...*model
 	if err != nil {
 		return nil, err
 	}
+	acting, err := s.standIns(ctx, waiting)
+	if err != nil {
+		return nil, err
+	}
 	for i, a := range rows {
 		upstream := ""
 		if a.UpstreamID != nil {
 			upstream = upstreams[*a.UpstreamID]
 		}
-		out[i] = a.WaitingFor(candidateNames(a, names), upstream, now)
+		out[i] = a.WaitingFor(append(candidateNames(a, names), acting[a.ID]...), upstream, now)
 	}
 	return out, nil
 }

@@ -11,7 +11,7 @@ import (
 
 // approvalPage is the page of a request after two others of its conversation.
 func approvalPage(a models.Approval, mend ...func(*pages.ApprovalInput)) templ.Component {
-	in := pages.ApprovalInput{Approval: a, MayDecide: true, Turns: Turns(a)}
+	in := pages.ApprovalInput{Approval: a, Acting: models.ActingPage{Right: Own}, Turns: Turns(a)}
 	for _, m := range mend {
 		m(&in)
 	}
@@ -43,10 +43,10 @@ func approvalStates() []State {
 		page("errors", "Errors at their fields, which keep what was sent", Shell(), func(in *pages.ApprovalInput) {
 			in.Form = pages.DecideForm{Reason: "because", Input: new("{"), Errors: map[string]string{"input": "must be one JSON value", "reason": "is too long"}}
 		}),
-		page("not-mine", "Seen by somebody who may not decide", Shell(), func(in *pages.ApprovalInput) { in.MayDecide = false }),
+		page("not-mine", "Seen by somebody who may not decide", Shell(), func(in *pages.ApprovalInput) { in.Acting.Right = models.Right{} }),
 		{Page: "approval", Name: "outside", Note: "Asked by another system, with another input", Component: pages.ApprovalPage(Frame("Bash", "/x"), outside)},
 		{Page: "approval", Name: "outside-refused", Note: "The other system refused the approval, in hostile words, and an admin withdrew one before", Component: pages.ApprovalPage(Frame("Bash", "/x"), outsideRefused())},
 		{Page: "approval", Name: "outside-held", Note: "An admin may withdraw the decision that cannot be told", Component: pages.ApprovalPage(Frame("Bash", "/x"), outsideHeld())},
 		{Page: "approval", Name: "outside-cut", Note: "Asked by another system, its input too large to be kept", Component: pages.ApprovalPage(Frame("Bash", "/x"), cut)},
-	}, slices.Concat(requestStates(page), cardStates(page), checklistStates(page), functionCallStates(page))...)
+	}, slices.Concat(requestStates(page), cardStates(page), checklistStates(page), functionCallStates(page), actingStates(page))...)
 }

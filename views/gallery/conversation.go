@@ -75,7 +75,7 @@ func conversationStates() []State {
 	page := func(name, note string, in pages.ConversationInput) State {
 		p := Frame("Old logs", "/conversations/"+string(ConversationID))
 		p.Conversation = ConversationID
-		return State{Page: "conversation", Name: name, Note: note, Component: pages.ConversationPage(p, pages.NewConversation(in, Now))}
+		return State{Page: "conversation", Name: name, Note: note, Component: pages.ConversationPage(p, pages.NewConversation(able(in), Now))}
 	}
 	late := withBudget(ConversationInput())
 	late.Say = pages.SayForm{Sent: true, Content: "And the rest?"}

@@ -24,6 +24,9 @@ func Rows() []models.Brief {
 func InboxPage(in pages.InboxInput) templ.Component {
 	p := Frame("Inbox", "/")
 	p.Inbox = max(in.Count, in.Waiting)
+	if in.Rights == nil {
+		in.Rights = Able(in.Rows)
+	}
 	if in.Reader.ID == "" {
 		in.Reader.ID = UserID
 	}
@@ -42,7 +45,7 @@ func beside(in *pages.InboxInput) {
 		}
 	}
 	in.Place.Open = shown.ID
-	card := pages.ApprovalInput{Approval: shown, MayDecide: true, Turns: Turns(shown), Desk: in.Place.Query(), Origin: in.Origins[shown.ID]}
+	card := pages.ApprovalInput{Approval: shown, Acting: models.ActingPage{Right: Own}, Turns: Turns(shown), Desk: in.Place.Query(), Origin: in.Origins[shown.ID]}
 	whole(&card)
 	in.Card = new(pages.NewApproval(card, Now))
 }
@@ -179,9 +182,10 @@ func inboxStates() []State {
 		page("narrow", "What differs at its end, and one with a character that is not seen", pages.InboxInput{Rows: publishRows(), Count: 3}),
 		page("long", "Values as long as they may be", pages.InboxInput{Rows: Briefs(longRow()), Count: 1}),
 		page("kinds", "A proposal, a budget request and a question", pages.InboxInput{Rows: Briefs(Plan(), Wish(1500), Question()), Count: 3}),
+		page("for-others", "One is decided for somebody else, one only by others", forOthersInbox()),
 		page("outside", "Asked by another system, one held until it hears", outsideInbox()),
-		{Page: "inbox", Name: "fragment", Note: "The list as it refetches itself", Part: true, Component: pages.InboxFragment(pages.NewInbox(pages.InboxInput{Rows: rows[:1], Count: 1}, Now))},
-		{Page: "inbox", Name: "red", Note: "The gate is off and fallback on; a flash", Component: pages.InboxPage(red, pages.NewInbox(pages.InboxInput{Rows: rows[:1], Count: 1}, Now))},
+		{Page: "inbox", Name: "fragment", Note: "The list as it refetches itself", Part: true, Component: pages.InboxFragment(pages.NewInbox(pages.InboxInput{Rows: rows[:1], Count: 1, Rights: Able(rows)}, Now))},
+		{Page: "inbox", Name: "red", Note: "The gate is off and fallback on; a flash", Component: pages.InboxPage(red, pages.NewInbox(pages.InboxInput{Rows: rows[:1], Count: 1, Rights: Able(rows)}, Now))},
 	}
 	return append(out, bulkStates()...)
 }

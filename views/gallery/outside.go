@@ -39,8 +39,8 @@ func heldOrigin() models.Origin {
 
 func outsideRequests() (asked, cut pages.Approval) {
 	one, two := outsideCalls()
-	asked = pages.NewApproval(pages.ApprovalInput{Approval: one, MayDecide: true, Sees: true, Origin: origin()}, Now)
-	cut = pages.NewApproval(pages.ApprovalInput{Approval: two, MayDecide: true, Origin: models.Origin{UpstreamName: "night-shift", MatchedBy: "unmatched"}}, Now)
+	asked = pages.NewApproval(pages.ApprovalInput{Approval: one, Acting: models.ActingPage{Right: Own}, Sees: true, Origin: origin()}, Now)
+	cut = pages.NewApproval(pages.ApprovalInput{Approval: two, Acting: models.ActingPage{Right: Own}, Origin: models.Origin{UpstreamName: "night-shift", MatchedBy: "unmatched"}}, Now)
 	return asked, cut
 }
 
@@ -55,7 +55,7 @@ func refusals() []models.Withdrawal {
 func outsideRefused() pages.Approval {
 	one, _ := outsideCalls()
 	one.Context = ""
-	return pages.NewApproval(pages.ApprovalInput{Approval: one, MayDecide: true, Sees: true, Origin: models.Origin{
+	return pages.NewApproval(pages.ApprovalInput{Approval: one, Acting: models.ActingPage{Right: Own}, Sees: true, Origin: models.Origin{
 		UpstreamName: "night\u202E-shift", ApprovalID: "appr_1", MatchedBy: models.MatchedByOnly, Withdrawals: refusals(),
 	}}, Now)
 }
@@ -64,7 +64,7 @@ func outsideHeld() pages.Approval {
 	one, _ := outsideCalls()
 	one.Context, one.HeldUntil = "", new(Now.Add(10*time.Minute))
 	return pages.NewApproval(pages.ApprovalInput{
-		Approval: one, MayDecide: true, Sees: true, Admin: true, Origin: models.Origin{UpstreamName: "night\u202E-shift", ApprovalID: "appr_1", MatchedBy: models.MatchedByOnly, Sending: told()},
+		Approval: one, Acting: models.ActingPage{Right: Own}, Sees: true, Admin: true, Origin: models.Origin{UpstreamName: "night\u202E-shift", ApprovalID: "appr_1", MatchedBy: models.MatchedByOnly, Sending: told()},
 	}, Now)
 }
 

@@ -10,7 +10,7 @@ func runStates() []State {
 	page := func(name, note string, in pages.ConversationInput) State {
 		p := Frame("A run", "/conversations/"+string(ConversationID))
 		p.Conversation = ConversationID
-		return State{Page: "run", Name: name, Note: note, Component: pages.ConversationPage(p, pages.NewConversation(in, Now))}
+		return State{Page: "run", Name: name, Note: note, Component: pages.ConversationPage(p, pages.NewConversation(able(in), Now))}
 	}
 	held := Odd()
 	for id, o := range held.Around.Run.Origins {

@@ -62,7 +62,7 @@ func WorkedCase(mend func(place int, a *models.Approval, d *models.CallDetail)) 
 	in.History.After = BatchAt + 9
 	in.Parent = &models.RunLink{ID: ConversationID, RunID: "run-1", Title: "Ship\u202E it", Status: models.ConversationRunning, AgentName: "release-bot"}
 	in.Children = []models.RunLink{{ID: ConversationID, RunID: "run-8", Status: models.ConversationCompleted, AgentName: "helper"}, {ID: ConversationID, RunID: "<b>9", Status: models.ConversationFailed, AgentName: "helper"}}
-	return in
+	return able(in)
 }
 
 // Cascaded is the same after 6 was rejected.

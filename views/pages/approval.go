@@ -21,8 +21,13 @@ type ApprovalInput struct {
 	// Turns are the last of its conversation, oldest first; this one may be among
 	// them.
 	Turns []models.Brief
-	// MayDecide is false for who may see but not decide.
-	MayDecide bool
+	// Acting is what the reader may do, and who acts for others. The zero value: they may see
+	// and not decide.
+	Acting models.ActingPage
+	// HandOverTo are those to whom the reader may hand it over.
+	HandOverTo []models.PersonRef
+	// Unanswered says of a request that expired who was told; nil: not wanted.
+	Unanswered *models.Unanswered
 	// Sees says that the reader may look at all of its conversation.
 	Sees bool
 	// Opened are the folded parts that the reader has opened, see Folds.
@@ -71,9 +76,12 @@ type ApprovalInput struct {
 	Shares      []models.EnergyShare
 }
 
+// MayDecide is false for who may see but not decide.
+func (in ApprovalInput) MayDecide() bool { return in.Acting.MayDecide() }
+
 // DecideForm is what somebody had filled in, with what is wrong by field: reason,
 // answer, option, input, digest, sum, new_budget, ask, note, minutes, those of
-// FieldName, or "" for all.
+// to, handover_note, FieldName, or "" for all.
 type DecideForm struct {
 	Sent               bool // the fields of the decision are as sent, not as they begin
 	Reason, Answer     string
@@ -87,8 +95,10 @@ type DecideForm struct {
 	SetBudget          bool           // with a proposal: NewBudget is meant
 	NewBudget          string
 	Ask, Note, Minutes string // of the forms beside the verdict
-	Withdraw           string // of the form that takes a decision back
-	Errors             map[string]string
+
+	HandOverTo, HandOverNote string // of the form that hands it over
+	Withdraw                 string // of the form that takes a decision back
+	Errors                   map[string]string
 }
 
 // Approval is the view model of one request.
@@ -159,6 +169,7 @@ type Approval struct {
 	MustApprove string // who must approve, where the rule limits that
 	NoApprove   string // why the reader may not; empty: they may
 	Proposed    []ProposedEdit
+	Acting      Acting
 
 	EditJSON   string
 	FixedInput bool         // the agent's client can't receive an edit: it is described in a rejection
@@ -216,7 +227,7 @@ func NewApproval(in ApprovalInput, now time.Time) Approval {
 	r := a.At(now)
 	asked := askedAt(r)
 	folds := foldState{}
-	if r.Status() == models.StatusPending && in.MayDecide && r.Risk.NeedsDigest() {
+	if r.Status() == models.StatusPending && in.MayDecide() && r.Risk.NeedsDigest() {
 		folds = foldState{url: in.place(views.OpenURL(r.ID)), opened: in.Opened}
 	}
 	input := newInputView(r, folds)
@@ -232,7 +243,7 @@ func NewApproval(in ApprovalInput, now time.Time) Approval {
 		Why: whyLabel(r), Rule: r.PolicyRule, BuiltIn: builtInWords(r.PolicyRule), PolicyVersion: r.PolicyVersion, PolicyReason: r.PolicyReason,
 		Template: r.Template, TemplateText: r.TemplateText,
 		Options: choices(r), RejectOptions: rejectChoices(r), FixedInput: !r.TakesEdits(), Turns: turns(in.Turns, r.ID, now),
-		Pending: r.Status() == models.StatusPending, MayDecide: in.MayDecide,
+		Pending: r.Status() == models.StatusPending, MayDecide: in.MayDecide(),
 		EditJSON: input.edit, Form: in.Form, folding: folds,
 	}
 	if in.Admin && r.ToolName != "" {
@@ -273,6 +284,7 @@ func NewApproval(in ApprovalInput, now time.Time) Approval {
 			v.Outcome.FromURL = views.ApprovalURL(from)
 		}
 	}
+	v.Acting = newActing(&v, in, now)
 	v.checklists(r, in.Form)
 	v.Withdrawn = withdrawnNotes(in.Origin, v.Pending && v.Held == "", now)
 	v.withdraw(in)

@@ -85,6 +85,7 @@ func (v Approval) state(r *models.Response) string {
 	parts := []string{
 		string(r.Status()), r.Digest, v.Held, r.ApprovalTimeoutAt.UTC().Format(time.RFC3339), strconv.Itoa(len(v.Thread.Notes)), v.OpenFirst + v.proposedState(),
 	}
+	parts = append(parts, v.Acting.state()...)
 	if v.Twin != nil && v.Twin.Warns {
 		parts = append(parts, v.Twin.URL)
 	}
@@ -120,7 +121,7 @@ func (v *Approval) card(in ApprovalInput, now time.Time) {
 	if in.Sees && !v.Outside {
 		v.Cancel = views.CancelURL(v.ID)
 	}
-	if v.Held != "" || v.Outside || !in.MayDecide {
+	if v.Held != "" || v.Outside || !in.MayDecide() {
 		return
 	}
 	if around.UndoFor > 0 {
@@ -128,14 +129,14 @@ func (v *Approval) card(in ApprovalInput, now time.Time) {
 	}
 	v.AskBack = newAskBack(a, around.MaxPause, now)
 	v.Extend = newExtend(a, around.MaxTimeout, now)
-	if in.Sees && v.NoApprove == "" && around.GrantsEnabled && a.Kind == models.KindToolCall && !a.DecidedAlone() {
+	if in.Sees && v.NoApprove == "" && in.Acting.OnBehalf == nil && around.GrantsEnabled && a.Kind == models.KindToolCall && !a.DecidedAlone() {
 		v.GrantURL = views.NewGrantURL(v.ID)
 	}
 }
 
 // requireOpening keeps a request from being approved until all folded parts were opened.
 func (v *Approval) requireOpening(in ApprovalInput) {
-	if !v.Pending || !in.MayDecide || v.Closed != "" || v.NoApprove != "" {
+	if !v.Pending || !in.MayDecide() || v.Closed != "" || v.NoApprove != "" {
 		return
 	}
 	folded := in.Approval.Unopened(Folds(&in.Approval.Response, in.Origin.Beside), in.Opened)
@@ -287,7 +288,7 @@ func (v Approval) settledWord() string {
 	}
 	text := v.Outcome.Word.Text
 	if v.Outcome.By != "" {
-		return text + " by " + models.RevealString(v.Outcome.By, false)
+		return text + " by " + v.Outcome.byWhom()
 	}
 	return text
 }

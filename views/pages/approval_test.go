@@ -10,7 +10,7 @@ import (
 )
 
 func newApproval(a models.Approval) pages.Approval {
-	return pages.NewApproval(pages.ApprovalInput{Approval: a, MayDecide: true}, now)
+	return pages.NewApproval(pages.ApprovalInput{Approval: a, Acting: models.ActingPage{Right: gallery.Own}}, now)
 }
 
 // I3: past its deadline a request is shown as expired, with its cause, before
@@ -124,7 +124,7 @@ func TestApprovalLateVerdict(t *testing.T) {
 		{"digest", gallery.Shell(), models.VerdictApprove, "This request changed while you were looking at it. Your approval was not saved. Look again, then decide."},
 		{"none", rejected, "", ""},
 	} {
-		v := pages.NewApproval(pages.ApprovalInput{Approval: tt.a, MayDecide: true, Late: tt.late}, now)
+		v := pages.NewApproval(pages.ApprovalInput{Approval: tt.a, Acting: models.ActingPage{Right: gallery.Own}, Late: tt.late}, now)
 		if v.Notice != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, v.Notice, tt.want)
 		}
@@ -168,7 +168,7 @@ func TestApprovalShowsEveryError(t *testing.T) {
 	t.Parallel()
 	for _, a := range []models.Approval{gallery.Shell(), gallery.Question(), gallery.Call("write_file", gallery.HugeInput())} {
 		for _, field := range []string{"", "reason", "digest", "answer", "option", "input", "approved"} {
-			in := pages.ApprovalInput{Approval: a, MayDecide: true, Form: pages.DecideForm{Errors: map[string]string{field: "is not as wanted"}}}
+			in := pages.ApprovalInput{Approval: a, Acting: models.ActingPage{Right: gallery.Own}, Form: pages.DecideForm{Errors: map[string]string{field: "is not as wanted"}}}
 			html := draw(t, pages.ApprovalPanel(pages.NewApproval(in, now)))
 			if n := strings.Count(html, "is not as wanted"); n != 1 {
 				t.Errorf("%s: the error of %q is shown %d times", a.ToolName, field, n)

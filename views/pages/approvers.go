@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"cmp"
 	"strings"
 
 	"countersign/models"
@@ -16,6 +17,7 @@ type ProposedEdit struct {
 	ID       string
 	Vote     string // names it in its form
 	By       string // who proposes it; empty: the reader
+	Behalf   string // for whom they do; empty: in their own right
 	Must     string // who must approve it
 	Change   ui.Block
 	Input    ui.Code
@@ -33,8 +35,8 @@ func (v *Approval) approvers(in ApprovalInput) {
 	}
 	who := in.Approval.Approvers()
 	v.MustApprove = models.RevealString(who.Must(), false)
-	if in.MayDecide {
-		v.NoApprove = models.RevealString(who.Refusal(in.Approval.OwnerID, in.Reader), false)
+	if in.MayDecide() && !in.Acting.MayApprove {
+		v.NoApprove = models.RevealString(cmp.Or(who.Refusal(in.Approval.OwnerID, in.Reader), "You can't approve this request."), false)
 	}
 	if v.NoApprove != "" {
 		v.EditJSON = "" // an edit is an approval
@@ -50,8 +52,8 @@ func (v *Approval) approvers(in ApprovalInput) {
 func newProposedEdit(v *Approval, in ApprovalInput, vote *models.Vote) ProposedEdit {
 	who, _ := vote.Waits()
 	p := ProposedEdit{
-		ID: v.id("proposed-" + string(vote.ID)), Vote: string(vote.ID), By: vote.UserName, Must: models.RevealString(who.Must(), false), Sends: deref(vote.Input),
-		Approves: in.MayDecide && vote.UserID != in.Reader.ID && who.Allow(in.Approval.OwnerID, in.Reader),
+		ID: v.id("proposed-" + string(vote.ID)), Vote: string(vote.ID), By: vote.UserName, Behalf: vote.BehalfName, Must: models.RevealString(who.Must(), false), Sends: deref(vote.Input),
+		Approves: in.Acting.Releases[vote.ID],
 	}
 	p.Input = ui.Code{ID: p.ID + "-input", Label: "Input as edited", Text: indentJSON(p.Sends), Numbers: true}
 	p.Change = ui.DiffOf("What the edit changes", indentJSON(in.Approval.ToolInputJSON), p.Input.Text)

@@ -12,7 +12,7 @@ import (
 
 // whole is a request with all that stands around it, read by its owner.
 func whole(a models.Approval, mend ...func(*pages.ApprovalInput)) pages.Approval {
-	in := pages.ApprovalInput{Approval: a, MayDecide: true, Sees: true, Reader: models.Voter{ID: gallery.UserID}, Around: gallery.Around(a)}
+	in := pages.ApprovalInput{Approval: a, Acting: models.ActingPage{Right: gallery.Own}, Sees: true, Reader: models.Voter{ID: gallery.UserID}, Around: gallery.Around(a)}
 	for _, m := range mend {
 		m(&in)
 	}
@@ -97,7 +97,7 @@ func TestWhatIsOfferedBesideAVerdict(t *testing.T) {
 		{"owner", whole(gallery.Shell()), true, true, true, true, false},
 		{"critical", whole(gallery.Payment()), true, true, true, false, false},
 		{"routed", whole(gallery.Shell(), func(in *pages.ApprovalInput) { in.Sees = false }), true, true, false, false, false},
-		{"may not decide", whole(gallery.Shell(), func(in *pages.ApprovalInput) { in.MayDecide, in.Sees = false, false }), false, false, false, false, false},
+		{"may not decide", whole(gallery.Shell(), func(in *pages.ApprovalInput) { in.Acting, in.Sees = models.ActingPage{}, false }), false, false, false, false, false},
 		{"grants off", whole(gallery.Shell(), func(in *pages.ApprovalInput) { in.Around.GrantsEnabled = false }), true, true, true, false, false},
 		{"no deadline", whole(gallery.Question()), true, false, true, false, false},
 		{"outside", whole(outside(gallery.Shell())), false, false, false, false, false},

@@ -21,6 +21,7 @@ type AuditRow struct {
 	Outcome string
 	URL     string // of the request it is about
 	Label   string
+	Behalf  string // for whom the actor voted; empty: in their own right
 	Details []Detail
 }
 
@@ -49,6 +50,11 @@ func auditRowOf(e *models.Entry) AuditRow {
 	}
 	row.Details = details(e.Data)
 	row.Outcome = outcomeOf(row.Details)
+	for _, d := range row.Details {
+		if d.Name == "on_behalf_name" {
+			row.Behalf = d.Value
+		}
+	}
 	return row
 }
 

@@ -101,6 +101,7 @@ type RunAround struct {
 	Origins map[models.ResponseID]models.Origin
 	// Opened are the folded parts that the reader has opened of requests that wait.
 	Opened map[models.ResponseID][]string
+	Rights map[models.ResponseID]models.Right // what the reader may do, of those that wait
 }
 
 // batchOf is the batch that a call is shown in; empty: it is no part of one, but

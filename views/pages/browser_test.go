@@ -125,7 +125,7 @@ func (s *site) stream(w http.ResponseWriter, r *http.Request) {
 func (s *site) approval(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	v := pages.NewApproval(pages.ApprovalInput{Approval: s.shown, MayDecide: true}, now)
+	v := pages.NewApproval(pages.ApprovalInput{Approval: s.shown, Acting: models.ActingPage{Right: gallery.Own}}, now)
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	if r.Header.Get("HX-Request") == "" {
 		_ = pages.ApprovalPage(gallery.Frame(v.Title, v.URL), v).Render(r.Context(), w)

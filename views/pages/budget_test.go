@@ -104,7 +104,7 @@ func TestBurnChartTableIsThinned(t *testing.T) {
 // What was spent on is all accounted for: the rest is said too.
 func TestBudgetRequestSaysWhatWasSpentOn(t *testing.T) {
 	t.Parallel()
-	in := pages.ApprovalInput{Approval: gallery.Wish(150), MayDecide: true}
+	in := pages.ApprovalInput{Approval: gallery.Wish(150), Acting: models.ActingPage{Right: gallery.Own}}
 	gallery.Knows(&in)
 	v := pages.NewApproval(in, now)
 	sum := 0
@@ -130,7 +130,7 @@ func TestBudgetRequestSaysWhatWasSpentOn(t *testing.T) {
 // has sent stays.
 func TestProposalOffersItsBudget(t *testing.T) {
 	t.Parallel()
-	in := pages.ApprovalInput{Approval: gallery.Plan(), MayDecide: true}
+	in := pages.ApprovalInput{Approval: gallery.Plan(), Acting: models.ActingPage{Right: gallery.Own}}
 	gallery.Knows(&in)
 	v := pages.NewApproval(in, now)
 	if v.Offer == nil || v.Offer.Wanted != "120" || v.Offer.Stands != "100" || v.Form.NewBudget != "120" || !v.Form.SetBudget {

@@ -38,6 +38,8 @@ type BulkInput struct {
 type BulkItem struct {
 	ID       models.ResponseID
 	Digest   string           // as shown
+	Behalf   models.UserID    // for whom the verdict was shown to count; empty: in their own right
+	Right    models.Right     // of the reader, of one that waits
 	Approval *models.Approval // as it is now; nil for what the reader does not see
 	Twin     *models.Twin
 	ReaskOf  models.ResponseID
@@ -47,6 +49,16 @@ type BulkItem struct {
 	Done     bool     // the verdict was taken
 	Late     bool     // it was settled otherwise
 	Refused  string   // why it was not; empty: it was, or will be
+}
+
+// pick is what a tick of it sends: for whom it is decided is as shown now, where it is asked
+// once more.
+func (item *BulkItem) pick() string {
+	pick := string(item.ID) + " " + item.Digest
+	if item.Right.OnBehalf != nil {
+		pick += " " + string(item.Right.OnBehalf.ID)
+	}
+	return pick
 }
 
 // Open counts those that can be decided.
@@ -99,6 +111,7 @@ type BulkRow struct {
 	Risk         ui.Word
 	Word         ui.Word // where it stands
 	Text         string  // what became of the verdict
+	Behalf       string  // for whom it is decided; empty: in the reader's own right
 
 	Warnings    []Warning
 	Twin        *Twin
@@ -203,7 +216,7 @@ func (v *Bulk) undo(in *BulkInput, done int, now time.Time) {
 func newBulkRow(item *BulkItem, in *BulkInput, now time.Time) BulkRow {
 	row := BulkRow{ID: string(item.ID), URL: views.ApprovalURL(item.ID), Text: item.Refused}
 	if in.Ask {
-		row.Row = string(item.ID) + " " + item.Digest
+		row.Row = item.pick()
 	}
 	if item.Refused == "" && in.Ask {
 		row.Why = item.LeftOut
@@ -221,6 +234,9 @@ func newBulkRow(item *BulkItem, in *BulkInput, now time.Time) BulkRow {
 	row.Risk, row.Word = ui.RiskWord(a.Risk), ui.StatusWord(r.Status(), r.Cause)
 	if in.Ask && r.Status() == models.StatusPending {
 		row.marks(item, now)
+		if item.Right.OnBehalf != nil {
+			row.Behalf = item.Right.OnBehalf.Name
+		}
 	}
 	switch {
 	case item.Late:

@@ -194,7 +194,7 @@ func (v *HistoryEntry) response(c *models.ConversationView, a *models.Approval, 
 // ask fills in what a decider reads: the forms of the approval page, with ids of
 // their own and leading back here.
 func (v *HistoryEntry) ask(c *models.ConversationView, a *models.Approval, around HistoryAround, now time.Time) {
-	in := ApprovalInput{Approval: *a, MayDecide: true, Reader: c.Reader, Budget: new(c.Budget()), Shares: around.Shares, Origin: around.Run.Origins[a.ID], Opened: around.Run.Opened[a.ID], IDs: v.ID + "-"}
+	in := ApprovalInput{Approval: *a, Acting: models.ActingPage{Right: around.Run.Rights[a.ID]}, Reader: c.Reader, Budget: new(c.Budget()), Shares: around.Shares, Origin: around.Run.Origins[a.ID], Opened: around.Run.Opened[a.ID], IDs: v.ID + "-"}
 	if d := around.Decided; d != nil && d.ID == a.ID {
 		in.Late, in.Form = d.Late, d.Form
 	}

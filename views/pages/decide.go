@@ -92,6 +92,9 @@ func (v Approval) otherErrors() string {
 	if v.AskBack != nil {
 		placed = append(placed, "ask")
 	}
+	if v.Acting.HandOver != nil {
+		placed = append(placed, "to", "handover_note")
+	}
 	if v.Extend != nil {
 		placed = append(placed, "minutes")
 	}

@@ -26,7 +26,7 @@ type FieldEditor struct {
 func FieldName(place int) string { return "m" + strconv.Itoa(place) }
 
 func newFieldEditors(v Approval, in ApprovalInput) []FieldEditor {
-	if v.EditJSON == "" || v.Question || !v.Pending || !in.MayDecide {
+	if v.EditJSON == "" || v.Question || !v.Pending || !in.MayDecide() {
 		return nil
 	}
 	fields, ok := models.EditFields([]byte(in.Approval.ToolInputJSON))

@@ -55,6 +55,7 @@ type HistoryRow struct {
 	Risk         ui.Word
 	Outcome      ui.Word
 	By           string // the person who decided
+	Behalf       string // for whom they decided; empty: in their own right
 	How          string // in place of a person
 	GrantURL     string
 	RuleURL      string // makes a rule of calls like it; admins only
@@ -167,7 +168,7 @@ func historyRow(in HistoryInput, a *models.Approval) HistoryRow {
 		row.FilterURL = of.URL()
 	}
 	if r.Cause == models.CauseReviewer && a.Vote != nil {
-		row.By, row.How, row.Reason, row.Edited = a.Vote.UserName, "", a.Vote.Reason, a.Vote.Input != nil
+		row.By, row.Behalf, row.How, row.Reason, row.Edited = a.Vote.UserName, a.Vote.BehalfName, "", a.Vote.Reason, a.Vote.Input != nil
 		if a.Vote.Verdict == models.VerdictAnswer {
 			row.Outcome = ui.Word{Text: "answered", Tone: views.ToneGood, Icon: "check"}
 		}

@@ -12,6 +12,8 @@ type InboxInput struct {
 	// Place is what the list shows; Place.Open is the request beside it.
 	Place views.InboxPlace
 	Rows  []models.Brief // in the order of the place
+	// Rights are what the reader may do with them.
+	Rights map[models.ResponseID]models.Right
 	// Origins say where they come from.
 	Origins map[models.ResponseID]models.Origin
 	// ReaskOf names what was rejected before, of requests that an agent repeats.

@@ -50,7 +50,7 @@ func TestInboxFoldsCallsOfOneTool(t *testing.T) {
 			for i := range rows {
 				tt.change(i, &rows[i].Approval)
 			}
-			v := pages.NewInbox(pages.InboxInput{Rows: rows}, now)
+			v := pages.NewInbox(pages.InboxInput{Rights: gallery.Able(rows), Rows: rows}, now)
 			var got []string
 			var ids []string
 			for _, e := range v.Entries {
@@ -80,7 +80,7 @@ func TestAGroupSaysWhatIsInIt(t *testing.T) {
 	rows := gallery.Many(4)
 	soonest := gallery.Now.Add(30 * time.Second)
 	rows[2].ApprovalTimeoutAt = soonest
-	in := pages.InboxInput{Rows: rows}
+	in := pages.InboxInput{Rights: gallery.Able(rows), Rows: rows}
 	g := pages.NewInbox(in, now).Entries[0].Group
 	if g == nil || !g.Left.At.Equal(soonest) || g.Same != "Run: make …" || g.Count != 4 || g.Open {
 		t.Fatalf("%+v", g)
@@ -96,7 +96,7 @@ func TestAGroupSaysWhatIsInIt(t *testing.T) {
 		t.Errorf("a line inside of it: %+v", g)
 	}
 	rows[0].ToolInputJSON = `{"command":"true"}`
-	if g := pages.NewInbox(pages.InboxInput{Rows: rows}, now).Entries[0].Group; g.Same != "Run: …" {
+	if g := pages.NewInbox(pages.InboxInput{Rights: gallery.Able(rows), Rows: rows}, now).Entries[0].Group; g.Same != "Run: …" {
 		t.Errorf("they begin with %q", g.Same)
 	}
 }
@@ -107,17 +107,17 @@ func TestARowTellsOfHiddenCharactersThatItsCutLeavesOutI13(t *testing.T) {
 	long := strings.Repeat("word ", 100)
 	for _, hidden := range []string{"\u200b", "\u202e", "\U000e0041"} {
 		a := gallery.Call("Bash", `{"command":"`+long+hidden+long+`"}`)
-		row := pages.NewInbox(pages.InboxInput{Rows: gallery.Briefs(a)}, now).Rows[0]
+		row := pages.NewInbox(pages.InboxInput{Rights: gallery.Able(gallery.Briefs(a)), Rows: gallery.Briefs(a)}, now).Rows[0]
 		if strings.Contains(row.Summary, hidden) || !row.Hidden || !row.Whole {
 			t.Errorf("%+q: hidden %v, whole %v", hidden, row.Hidden, row.Whole)
 		}
 	}
 	a := gallery.Call("Bash", `{"command":"ls"}`, func(a *models.Approval) { a.AgentName = "b\u200bot" })
-	if row := pages.NewInbox(pages.InboxInput{Rows: gallery.Briefs(a)}, now).Rows[0]; !row.Hidden || !row.Whole {
+	if row := pages.NewInbox(pages.InboxInput{Rights: gallery.Able(gallery.Briefs(a)), Rows: gallery.Briefs(a)}, now).Rows[0]; !row.Hidden || !row.Whole {
 		t.Error("a name")
 	}
 	a = gallery.Call("Bash", `{"command":"`+long+`"}`)
-	if row := pages.NewInbox(pages.InboxInput{Rows: gallery.Briefs(a)}, now).Rows[0]; row.Hidden || row.Whole {
+	if row := pages.NewInbox(pages.InboxInput{Rights: gallery.Able(gallery.Briefs(a)), Rows: gallery.Briefs(a)}, now).Rows[0]; row.Hidden || row.Whole {
 		t.Error("plain words")
 	}
 }

@@ -46,9 +46,11 @@ type InboxRow struct {
 	Asks      string       // who waits for an answer, revealed; empty: nobody does
 	Escalated views.Moment // when its agent asked for more attention
 	Must      string       // who must approve, revealed, where the reader may not; empty: the reader may
-	ReaskOf   string       // leads to what was rejected before; empty: nothing was
-	Twin      *Twin        // that was approved before
-	Same      string       // leads to an identical request that waits as well; empty: none does
+	Behalf    string       // for whom the reader decides; empty: in their own right
+	BehalfID  string
+	ReaskOf   string // leads to what was rejected before; empty: nothing was
+	Twin      *Twin  // that was approved before
+	Same      string // leads to an identical request that waits as well; empty: none does
 
 	Gone string // what became of it, revealed; empty: it still waits
 }
@@ -160,9 +162,7 @@ func newInboxRow(a *models.Approval, in InboxInput, now time.Time) InboxRow {
 		row.ReaskOf = views.ApprovalURL(reask)
 	}
 	row.held(a, in, now)
-	if who := a.Approvers(); a.HeldUntil == nil && !who.Allow(a.OwnerID, in.Reader) {
-		row.Must = models.RevealString(who.Must(), false)
-	}
+	row.rights(a, in.Rights[a.ID])
 	if a.OpenNote != nil {
 		row.Asks, row.Paused = "Question", a.PausedLeft != nil
 		if a.Note != nil {
@@ -170,6 +170,21 @@ func newInboxRow(a *models.Approval, in InboxInput, now time.Time) InboxRow {
 		}
 	}
 	return row
+}
+
+// rights says who must approve, where the reader may not, and for whom they decide.
+func (row *InboxRow) rights(a *models.Approval, right models.Right) {
+	if a.HeldUntil != nil {
+		return
+	}
+	if !right.MayApprove {
+		who := a.Approvers()
+		row.Must = models.RevealString(cmp.Or(who.Must(), "Only others may decide it"), false)
+	}
+	if right.OnBehalf != nil {
+		row.Behalf, row.BehalfID = right.OnBehalf.Name, string(right.OnBehalf.ID)
+		row.Pick += " " + row.BehalfID
+	}
 }
 
 // whole says what no cut may hide. The part of a headline that is left out counts as well.
@@ -185,7 +200,7 @@ func (row *InboxRow) held(a *models.Approval, in InboxInput, now time.Time) {
 	switch {
 	case a.HeldUntil == nil:
 	case a.Vote != nil && a.Vote.UndoUntil != nil:
-		row.Until, row.Held, row.Left = views.Left(*a.Vote.UndoUntil, a.Vote.At, now), "Approved by "+models.RevealString(a.Vote.UserName, false), views.Moment{}
+		row.Until, row.Held, row.Left = views.Left(*a.Vote.UndoUntil, a.Vote.At, now), "Approved by "+byWhom(a.Vote), views.Moment{}
 		if a.Vote.UserID == in.Reader.ID {
 			row.Held, row.UndoURL = "Approved by you", views.UndoURL(a.ID)
 		}
@@ -214,9 +229,12 @@ func OutcomeBy(a *models.Approval, reader models.UserID, now time.Time) string {
 	case r.Cause != models.CauseReviewer || a.Vote == nil:
 		return capitalize(word)
 	case a.Vote.UserID == reader:
-		return capitalize(word) + " by you"
+		if word = capitalize(word) + " by you"; a.Vote.BehalfName != "" {
+			word += behalfWords + voterName(a.Vote.BehalfName)
+		}
+		return word
 	}
-	return capitalize(word) + " by " + models.RevealString(a.Vote.UserName, false)
+	return capitalize(word) + " by " + byWhom(a.Vote)
 }
 
 // from says where the request comes from.
@@ -236,7 +254,7 @@ func (row InboxRow) marked() bool {
 
 // special reports whether a mark says more than the risk, and that it is asked for twice.
 func (row InboxRow) special() bool {
-	return row.Held != "" || row.Sending != "" || row.Refused != "" || row.Asks != "" || !row.Escalated.IsZero() || row.Must != "" || row.ReaskOf != "" ||
+	return row.Held != "" || row.Sending != "" || row.Refused != "" || row.Asks != "" || !row.Escalated.IsZero() || row.Must != "" || row.Behalf != "" || row.ReaskOf != "" ||
 		row.Twin != nil && row.Twin.Warns || row.Hidden || row.Whole
 }
 

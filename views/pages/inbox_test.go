@@ -23,7 +23,7 @@ func TestInboxRowSaysWhatWouldHappen(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			a := gallery.Call(tt.tool, tt.input)
-			v := pages.NewInbox(pages.InboxInput{Rows: gallery.Briefs(a), Count: 1}, now)
+			v := pages.NewInbox(pages.InboxInput{Rights: gallery.Able(gallery.Briefs(a)), Rows: gallery.Briefs(a), Count: 1}, now)
 			if got := v.Rows[0].Summary; got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
@@ -45,7 +45,7 @@ func TestInboxPagesFiltersAndTeaches(t *testing.T) {
 	t.Parallel()
 	rows := gallery.Briefs(gallery.Shell(), gallery.Question())
 	place := views.InboxPlace{Conversation: gallery.ConversationID}
-	v := pages.NewInbox(pages.InboxInput{Rows: rows, Count: 12, Waiting: 240, Next: "n", Place: place}, now)
+	v := pages.NewInbox(pages.InboxInput{Rights: gallery.Able(rows), Rows: rows, Count: 12, Waiting: 240, Next: "n", Place: place}, now)
 	if v.Shown != "12 match · 240 waiting in total" || v.NextURL != views.InboxPageURL(gallery.ConversationID, "n") || v.NextLabel != "Next 2" || v.FirstURL != "" || v.Detail.Teach != nil {
 		t.Errorf("%+v", v)
 	}
@@ -55,7 +55,7 @@ func TestInboxPagesFiltersAndTeaches(t *testing.T) {
 	if v.Rows[1].Risk.Text != "" || !v.Rows[1].Left.IsZero() || v.Rows[1].Kind != "Question" {
 		t.Errorf("a question has no risk and no deadline: %+v", v.Rows[1])
 	}
-	if v := pages.NewInbox(pages.InboxInput{Rows: rows, Count: models.StatsCap}, now); v.Shown != "1,000+ waiting" {
+	if v := pages.NewInbox(pages.InboxInput{Rights: gallery.Able(rows), Rows: rows, Count: models.StatsCap}, now); v.Shown != "1,000+ waiting" {
 		t.Errorf("a capped count: %q", v.Shown)
 	}
 	if v := pages.NewInbox(pages.InboxInput{Place: views.InboxPlace{After: "k"}}, now); v.Detail.Teach != nil || v.FirstURL != "/" || v.Empty.Title != "End of the list" {
@@ -171,7 +171,7 @@ func TestInboxLinesStandWhereRequestsStood(t *testing.T) {
 	}
 	rows := gallery.Briefs(at(1, "a"), at(3, "c"), at(4, "d"))
 	gone := gallery.Settle(at(2, "b"), models.StatusApproved, models.CauseReviewer, &models.Vote{Verdict: models.VerdictApprove})
-	v := pages.NewInbox(pages.InboxInput{Rows: rows, Gone: []models.Approval{gone}, Reader: models.Voter{ID: gone.Vote.UserID}}, now)
+	v := pages.NewInbox(pages.InboxInput{Rights: gallery.Able(rows), Rows: rows, Gone: []models.Approval{gone}, Reader: models.Voter{ID: gone.Vote.UserID}}, now)
 	if len(v.Rows) != 4 || v.Rows[1].ID != "b" || v.Rows[1].Gone != "Approved by you" || v.Rows[2].Gone != "" {
 		t.Errorf("%+v", v.Rows)
 	}

@@ -180,9 +180,9 @@ func TestFoldsOpenByPostWhereTheyMustBeSeen(t *testing.T) {
 		{name: "critical", risk: models.RiskCritical, form: true},
 		{name: "high, opened", risk: models.RiskHigh, mend: func(in *pages.ApprovalInput) { in.Opened = []string{"block-1"} }, shown: true},
 		{name: "high, another part opened", risk: models.RiskHigh, mend: func(in *pages.ApprovalInput) { in.Opened = []string{"source"} }, form: true},
-		{name: "high, not mine", risk: models.RiskHigh, mend: func(in *pages.ApprovalInput) { in.MayDecide = false }, shown: true},
+		{name: "high, not mine", risk: models.RiskHigh, mend: func(in *pages.ApprovalInput) { in.Acting.Right = models.Right{} }, shown: true},
 	} {
-		in := pages.ApprovalInput{Approval: a, MayDecide: true}
+		in := pages.ApprovalInput{Approval: a, Acting: models.ActingPage{Right: gallery.Own}}
 		in.Approval.Risk = tt.risk
 		if tt.mend != nil {
 			tt.mend(&in)

@@ -13,6 +13,7 @@ type Outcome struct {
 	Word         ui.Word
 	CauseText    string
 	By           string
+	Behalf       string // for whom they decided; empty: in their own right
 	At           views.Moment
 	Reason       string
 	Answer       string
@@ -38,7 +39,7 @@ func heldText(a *models.Approval, o models.Origin) string {
 		return tellingText(o)
 	}
 	if a.Vote != nil && a.Vote.UserName != "" {
-		return models.RevealString(a.Vote.UserName, false) + "'s decision is being sent."
+		return byWhom(a.Vote) + "'s decision is being sent."
 	}
 	return "Another decision is being sent."
 }
@@ -62,7 +63,7 @@ func newOutcome(a *models.Approval, r *models.Response, now time.Time) *Outcome 
 	if r.Cause != models.CauseReviewer || a.Vote == nil {
 		return o
 	}
-	o.By, o.CauseText, o.Ticked = a.Vote.UserName, "", r.TickedItems(a.Vote)
+	o.By, o.Behalf, o.CauseText, o.Ticked = a.Vote.UserName, a.Vote.BehalfName, "", r.TickedItems(a.Vote)
 	if a.Vote.Verdict == models.VerdictAnswer {
 		o.Word = ui.Word{Text: "answered", Tone: views.ToneGood, Icon: "check"}
 	}
@@ -100,6 +101,12 @@ func newOutcome(a *models.Approval, r *models.Response, now time.Time) *Outcome 
 	return o
 }
 
+// byWhom is who decided, and for whom, in a line of text.
+func (o *Outcome) byWhom() string {
+	vote := models.Vote{UserName: o.By, BehalfName: o.Behalf}
+	return byWhom(&vote)
+}
+
 // LateAct is what a reader did beside deciding, as it is in a sentence.
 type LateAct string
 
@@ -110,6 +117,7 @@ const (
 	LateNote       LateAct = "answer"
 	LateExtension  LateAct = "extension"
 	LateWithdrawal LateAct = "withdrawal"
+	LateHandOver   LateAct = "hand-over"
 )
 
 // lateText says what the outcome is when the reader was too late.
@@ -130,7 +138,7 @@ func lateText(in ApprovalInput, v Approval) string {
 	case v.Outcome == nil:
 		return "This request changed while you were looking at it. Your " + did + " was not saved. Look again, then decide."
 	case v.Outcome.By != "":
-		return "Already " + v.Outcome.Word.Text + " by " + models.RevealString(v.Outcome.By, false) + ". Your " + did + " changed nothing."
+		return "Already " + v.Outcome.Word.Text + " by " + v.Outcome.byWhom() + ". Your " + did + " changed nothing."
 	}
 	return "Already " + v.Outcome.Word.Text + ". " + v.Outcome.CauseText + " Your " + did + " changed nothing."
 }

@@ -48,7 +48,9 @@ type PolicyAnswer struct {
 	Outcome      ui.Word
 	Risk         ui.Word
 	Rule, Reason string
-	Who, Until   string // empty: nobody is asked
+	Who, Until   string   // empty: nobody is asked
+	Asks         []string // who is asked besides as time runs
+	Acts         string   // whether substitutes may act; empty: they may
 	Checklist    []string
 	Steps        []PolicyStep
 }
@@ -96,7 +98,7 @@ func NewPolicyTry(in PolicyTryInput) PolicyTry {
 	if len(v.Answers) > 1 {
 		v.Differ = "Your draft would treat this call the same."
 		a, b := v.Answers[0], v.Answers[1]
-		if a.Outcome != b.Outcome || a.Risk != b.Risk || a.Who != b.Who || a.Until != b.Until || !slices.Equal(a.Checklist, b.Checklist) {
+		if a.Outcome != b.Outcome || a.Risk != b.Risk || a.Who != b.Who || a.Until != b.Until || a.Acts != b.Acts || !slices.Equal(a.Asks, b.Asks) || !slices.Equal(a.Checklist, b.Checklist) {
 			v.Differ = "Your draft would treat this call differently."
 		}
 	}
@@ -115,6 +117,12 @@ func policyAnswer(i int, tried PolicyTried, call policy.Call) PolicyAnswer {
 	}
 	a.Risk = ui.RiskWord(j.Risk)
 	a.Who, a.Until, a.Checklist = whoDecides(j), untilText(tried.Policy, j, call.Kind), j.Checklist
+	for _, step := range j.Escalate {
+		a.Asks = append(a.Asks, "After "+minutesSpoken(step.AfterMinutes)+" without a decision, also "+strings.Join(reviewerWords(step.To), ", ")+".")
+	}
+	if j.NoSubstitutes {
+		a.Acts = "Nobody may act for them as a substitute."
+	}
 	return a
 }
 

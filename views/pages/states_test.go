@@ -48,7 +48,7 @@ type page struct {
 func told(t *testing.T) map[string]seen {
 	t.Helper()
 	out := map[string]seen{}
-	for _, p := range slices.Concat(requestPages, laterRequestPages, inboxPages, conversationPages, listPages, notifyPages, awayPages, webhookPages, formPages) {
+	for _, p := range slices.Concat(requestPages, laterRequestPages, inboxPages, actingPages, conversationPages, listPages, notifyPages, awayPages, webhookPages, formPages) {
 		if out[p.key] != nil {
 			t.Fatalf("%s appears twice", p.key)
 		}

@@ -62,7 +62,7 @@ func (o *office) page(t *testing.T, id models.ResponseID) seen {
 	t.Helper()
 	a, err := o.Approval(t.Context(), o.ada, id)
 	storetest.Must(t, err)
-	v := pages.NewApproval(pages.ApprovalInput{Approval: *a, MayDecide: true, Turns: gallery.Turns(*a)}, now)
+	v := pages.NewApproval(pages.ApprovalInput{Approval: *a, Acting: models.ActingPage{Right: gallery.Own}, Turns: gallery.Turns(*a)}, now)
 	return see(read(t, pages.ApprovalPage(gallery.Frame(v.Title, v.URL), v)))
 }
 

@@ -49,7 +49,7 @@ func TestTheSourceIsAStripOnlyBelowAllOfItI13(t *testing.T) {
 			if c.mend != nil {
 				c.mend(&a)
 			}
-			if v := NewApproval(ApprovalInput{Approval: a, MayDecide: true}, time.Now()); v.Whole.First > 0 != c.strip {
+			if v := NewApproval(ApprovalInput{Approval: a, Acting: models.ActingPage{Right: models.Right{Own: true, MayApprove: true}}}, time.Now()); v.Whole.First > 0 != c.strip {
 				t.Errorf("a strip of %d lines", v.Whole.First)
 			}
 		})

@@ -59,8 +59,16 @@ type PolicyAnswer struct {
 	Only           []string     `json:"only,omitempty" doc:"Where the template that the agent names limits who approves: its entries. Only they approve, of those who could without it"`
 	AtMostMinutes  *int         `json:"atMostMinutes,omitempty" doc:"The longest that it waits, whoever says how long: of the template that the agent names"`
 	Checklist      []string     `json:"checklist,omitempty" doc:"What whoever approves has to tick"`
+	Escalate       []PolicyAsks `json:"escalate,omitempty" doc:"Who is asked besides, if nobody has decided by then"`
+	Substitutes    bool         `json:"substitutes" doc:"Substitutes may act for those who may approve"`
 	Text           string       `json:"text,omitempty" doc:"What is shown beside the request"`
 	Steps          []PolicyStep `json:"steps" doc:"In the order in which they were asked; the last decided"`
+}
+
+// PolicyAsks is whom a rule asks as time runs.
+type PolicyAsks struct {
+	AfterMinutes int      `json:"afterMinutes"`
+	To           []string `json:"to"`
 }
 
 // PolicyStep is one rule that was asked about a call.
