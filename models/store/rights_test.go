@@ -3,6 +3,8 @@ package store_test
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -177,4 +179,27 @@ func TestAVerdictCountsForWhomItWasShownI6(t *testing.T) {
 	if got.Vote.BehalfOf != zoe.UserID() {
 		t.Errorf("it counts for %s", got.Vote.BehalfOf)
 	}
+}
+
+// An absence passes on what asks the person who is away, not all that they may decide: the
+// substitute of an admin has none of the requests that only an admin's role lets them decide.
+func TestTheSubstituteOfAnAdminHasWhatAsksTheAdmin(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	eve := storetest.Reviewer(t, b.Store, "eve@example.com")
+	b.policy(t, payments(byStranger+`,"timeout_minutes":600`))
+	b.substitute(t, b.admin, eve)
+	storetest.Must(t, storetest.Err(b.PlanAbsence(t.Context(), b.admin, models.AbsenceInput{UserID: b.admin.UserID(), Until: b.Now().Add(time.Hour), Substitute: eve.UserID()})))
+	a := b.pay(t, 1)
+	rights, err := b.Rights(t.Context(), eve, a)
+	storetest.Must(t, err)
+	if r := rights[a.ID]; r.MayDecide() || r.MayApprove || b.asks(t, eve, a.ID) {
+		t.Errorf("the substitute may %+v", r)
+	}
+	waits, err := b.WaitsFor(t.Context(), b.agent, a)
+	storetest.Must(t, err)
+	if slices.ContainsFunc(waits[0].Reviewers, func(name string) bool { return strings.HasPrefix(name, eve.Name) }) {
+		t.Errorf("it waits for %q", waits[0].Reviewers)
+	}
+	wantCode(t, storetest.Err(b.Decide(t.Context(), eve, a.ID, yes())), models.CodeNotFound)
 }
