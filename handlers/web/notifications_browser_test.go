@@ -45,6 +45,7 @@ func TestInABrowserNotificationsAreSet(t *testing.T) {
 				if !script {
 					p.withoutScript()
 				}
+				p.inZone("Asia/Tokyo")
 				p.do("size", chromedp.EmulateViewport(width, 844))
 				p.signIn()
 				p.open("/account/notifications")
@@ -63,6 +64,10 @@ func TestInABrowserNotificationsAreSet(t *testing.T) {
 				storetest.Must(t, err)
 				if got := settings.Moments["high"].UnseenMinutes; got != 7 {
 					t.Errorf("it keeps %d minutes", got)
+				}
+				// A script offers the browser's zone; without one it stays what it was.
+				if want := map[bool]string{true: "Asia/Tokyo", false: "UTC"}[script]; settings.Zone != want {
+					t.Errorf("the time zone is %q, want %q", settings.Zone, want)
 				}
 			})
 		}

@@ -59,10 +59,7 @@ func TestInABrowserTimesAndDaysAreOfItsZone(t *testing.T) {
 	w.decides(a, false, "no")
 	at := w.clock.Now()
 	p := w.tab()
-	p.do("be in Tokyo", chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
-		_, err := cdp.Call(ctx, target, emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: "Asia/Tokyo"})
-		return err
-	}))
+	p.inZone("Asia/Tokyo")
 	p.signIn()
 	p.open("/history")
 	p.sees(".list-table thead", "Asia/Tokyo")
@@ -85,4 +82,12 @@ func TestInABrowserTimesAndDaysAreOfItsZone(t *testing.T) {
 	if got := p.value(`String(document.querySelector(".filter-menu").open)`); got != "false" {
 		t.Errorf("after Escape the menu is open: %s", got)
 	}
+}
+
+// inZone has the tab live in a time zone.
+func (t *tab) inZone(name string) {
+	t.do("be in "+name, chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+		_, err := cdp.Call(ctx, target, emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: name})
+		return err
+	}))
 }
