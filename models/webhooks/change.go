@@ -101,8 +101,8 @@ func (w *Webhooks) Change(ctx context.Context, actor models.Actor, id models.Web
 		return err
 	}
 	return w.write(ctx, changing(id, func(t *tx, h *models.Webhook) error {
-		same := h.Name == in.Name && h.Inputs == in.Inputs && slices.Equal(h.Types, in.Types)
-		if same && in.URL == "" {
+		sameTypes := slices.Equal(h.Types, in.Types)
+		if sameTypes && h.Name == in.Name && h.Inputs == in.Inputs && in.URL == "" {
 			return nil
 		}
 		h.Name, h.Types, h.Inputs = in.Name, in.Types, in.Inputs
@@ -120,6 +120,9 @@ func (w *Webhooks) Change(ctx context.Context, actor models.Actor, id models.Web
 				return err
 			}
 			columns["label"], columns["target_sealed"] = label, sealed
+		}
+		if !sameTypes { // what was read and not wanted since the cursor may be wanted now
+			columns = moved(columns)
 		}
 		if err := t.set(h, columns); err != nil {
 			return err

@@ -286,7 +286,8 @@ func TestAFailingEndpointIsPausedAndItsOwnerTold(t *testing.T) {
 	h := added(t, s, admin, hook("a"))
 	lease, err := s.TakeLease(t.Context(), "webhooks", "me", time.Minute)
 	storetest.Must(t, err)
-	tell, err := s.People.AddChannel(t.Context(), admin, models.ChannelInput{Kind: models.ChannelWebPush, Target: models.ChannelTarget{
+	session, _ := storetest.Session(t, s, "admin@example.com")
+	tell, err := s.People.AddChannel(t.Context(), session, models.ChannelInput{Kind: models.ChannelWebPush, Target: models.ChannelTarget{
 		URL: "https://push.example.com/x", P256dh: "BNcRdreALRFXTkOOUHK1EtK2wtaz5Ry4YfYCA_0QTpQtUbVlUls0VJXg7A8u-Ts1XbjhazAkj7I99e8QcYP7DkM", Auth: "tBHItJI5svbpez7KI4CCXg",
 	}})
 	storetest.Must(t, err)
@@ -309,5 +310,41 @@ func TestAFailingEndpointIsPausedAndItsOwnerTold(t *testing.T) {
 	storetest.Must(t, err)
 	if n := sending.Notice; n.Kind != models.NoticeWebhookPaused || n.Webhook != "a" || n.WebhookHost != "https://hooks.example.com" || n.Class != models.SendConnect {
 		t.Errorf("%+v", n)
+	}
+}
+
+// An answer that comes to be kept after contents were removed does not bring them back: an
+// endpoint may have repeated what it got.
+func TestAnAnswerToWhatWasRemovedIsKeptWithoutItsBody(t *testing.T) {
+	t.Parallel()
+	clock := storetest.NewClock()
+	s := storetest.New(t, storetest.WithClock(clock))
+	admin := storetest.Admin(t, s)
+	agent, _ := storetest.AgentToken(t, s, admin, "bot")
+	h := added(t, s, admin, hook("a"))
+	a, err := s.Ask(t.Context(), agent, models.AskInput{ToolName: "deploy", Input: []byte(`{"a":"gone"}`), Explicit: true})
+	storetest.Must(t, err)
+	seq := storetest.LedgerAt(t, s)
+	storetest.Must(t, storetest.Err(s.Decide(t.Context(), admin, a.ID, models.DecisionInput{Approved: new(false), Digest: a.Digest})))
+	lease, err := s.TakeLease(t.Context(), "webhooks", "me", 1000*time.Hour)
+	storetest.Must(t, err)
+	keep := func() []byte {
+		t.Helper()
+		_, err = s.Webhooks.Keep(t.Context(), lease, []webhooks.Progress{{
+			ID: h.ID, Cursor: h.Cursor, Answers: []models.WebhookAnswer{{At: s.Now(), Seq: seq, Type: "approval.requested", Attempt: 1, Class: models.SendSent, Status: 200, Body: []byte("gone")}},
+		}})
+		storetest.Must(t, err)
+		answers, err := s.Webhooks.Answers(t.Context(), admin, h.ID)
+		storetest.Must(t, err)
+		return answers[0].Body
+	}
+	if got := keep(); string(got) != "gone" {
+		t.Errorf("before: %q", got)
+	}
+	purge, err := upkeep.New(s).NewPurge(t.Context(), storetest.Operator(), models.PurgeQuery{Before: clock.Step(time.Hour)})
+	storetest.Must(t, err)
+	storetest.Must(t, storetest.Err(purge.All(t.Context())))
+	if got := keep(); len(got) > 0 {
+		t.Errorf("after: %q", got)
 	}
 }

@@ -15,6 +15,7 @@ type Endpoint struct {
 	models.Webhook
 
 	Position int64
+	Head     int64 // number of the ledger's last entry
 	Target   models.WebhookTarget
 	Fault    error // the target can't be opened; nothing is sent
 	Blocks   []models.WebhookBlockRow
@@ -42,6 +43,10 @@ func (w *Webhooks) Endpoints(ctx context.Context) (out []*Endpoint, err error) {
 		if err != nil {
 			return err
 		}
+		var head int64
+		if err := w.db.Reader(ctx).QueryRowContext(ctx, headNow).Scan(&head); err != nil {
+			return fmt.Errorf("read head: %w", err)
+		}
 		for _, h := range all {
 			if h.PausedAt != nil {
 				continue
@@ -50,6 +55,8 @@ func (w *Webhooks) Endpoints(ctx context.Context) (out []*Endpoint, err error) {
 			if err != nil {
 				return err
 			}
+			// A cursor beyond the ledger would keep back all that comes until it is reached.
+			e.Head, e.Cursor = head, min(h.Cursor, head)
 			if err := g.Where("webhook_id = ?", h.ID).Order("since, next_seq").Find(&e.Blocks).Error; err != nil {
 				return fmt.Errorf("read blocked streams: %w", err)
 			}
@@ -67,6 +74,31 @@ func (w *Webhooks) endpoint(ctx context.Context, h models.Webhook) (*Endpoint, e
 	}
 	e := &Endpoint{Webhook: h, Position: secret.Position}
 	e.Target, e.Fault = w.open(h.ID, secret.TargetSealed)
+	return e, nil
+}
+
+const atSending = `SELECT * FROM webhooks WHERE id = ? AND position = ? AND removed_at IS NULL AND paused_at IS NULL`
+
+// AtSending is an endpoint as it is at the moment of sending, so that nothing goes to where it
+// was before, nor an input once the right to it is gone; nil: it was paused, removed or moved
+// meanwhile, and is sent nothing.
+func (w *Webhooks) AtSending(ctx context.Context, id models.WebhookID, position int64) (*Endpoint, error) {
+	var rows []struct {
+		models.Webhook
+
+		TargetSealed []byte
+	}
+	if err := w.db.Gorm(ctx).Raw(atSending, id, position).Scan(&rows).Error; err != nil {
+		return nil, fmt.Errorf("read webhook: %w", err)
+	}
+	if len(rows) == 0 {
+		return nil, nil //nolint:nilnil // it is sent nothing
+	}
+	e := &Endpoint{Webhook: rows[0].Webhook, Position: position}
+	var err error
+	if e.Target, err = w.open(id, rows[0].TargetSealed); err != nil {
+		return nil, err
+	}
 	return e, nil
 }
 
@@ -101,10 +133,17 @@ type Progress struct {
 	LastAcceptedAt time.Time // zero: nothing was accepted
 	Blocked        []models.WebhookBlockRow
 	Freed          []string               // streams that are not blocked any more
+	Passed         []Passed               // such streams that are done beyond the cursor
 	Answers        []models.WebhookAnswer // newest last
 
 	Pause  models.WebhookPause  // empty: it goes on
 	Refuse models.WebhookAnswer // the answer that pauses it
+}
+
+// Passed says how far a stream is done that is not blocked.
+type Passed struct {
+	Stream  string
+	Through int64
 }
 
 const (
@@ -164,7 +203,11 @@ func (t *tx) keep(p *Progress) (bool, error) {
 			return false, fmt.Errorf("free stream: %w", err)
 		}
 	}
-	for _, b := range p.Blocked {
+	blocked := p.Blocked
+	for _, s := range p.Passed {
+		blocked = append(blocked, models.WebhookBlockRow{Stream: s.Stream, NextSeq: s.Through + 1, Since: t.Now, DueAt: t.Now})
+	}
+	for _, b := range blocked {
 		if err := t.Gorm().Exec(keepBlock+orMoveBlock, p.ID, b.Stream, b.ConversationID, b.ResponseID, b.NextSeq, b.Type, b.Since, b.DueAt, b.Attempts, b.Class, b.Status).Error; err != nil {
 			return false, fmt.Errorf("block stream: %w", err)
 		}
@@ -189,8 +232,12 @@ func (t *tx) keepAnswers(id models.WebhookID, all []models.WebhookAnswer) error 
 	number := sofar[0] + int64(len(all))
 	all = all[max(0, len(all)-models.WebhookAnswers):]
 	for i, a := range all {
+		body, err := t.bodyToKeep(&a)
+		if err != nil {
+			return err
+		}
 		n := number - int64(len(all)-i)
-		if err := t.Gorm().Exec(keepAnswer+orDropOldest, id, n%models.WebhookAnswers, n, a.At, a.Seq, a.Type, a.Attempt, a.Took.Milliseconds(), a.Class, a.Status, append([]byte{}, a.Body...)).Error; err != nil {
+		if err := t.Gorm().Exec(keepAnswer+orDropOldest, id, n%models.WebhookAnswers, n, a.At, a.Seq, a.Type, a.Attempt, a.Took.Milliseconds(), a.Class, a.Status, body).Error; err != nil {
 			return fmt.Errorf("keep answer: %w", err)
 		}
 	}
@@ -198,6 +245,21 @@ func (t *tx) keepAnswers(id models.WebhookID, all []models.WebhookAnswer) error 
 		return fmt.Errorf("count answers: %w", err)
 	}
 	return nil
+}
+
+const removedSince = `SELECT 1 FROM ledger l JOIN responses r ON r.id = l.response_id WHERE l.seq = ? AND r.removed IS NOT NULL`
+
+// bodyToKeep is the body of an answer; nothing if contents of what was sent were removed since,
+// which an endpoint may have repeated in it.
+func (t *tx) bodyToKeep(a *models.WebhookAnswer) ([]byte, error) {
+	if len(a.Body) == 0 {
+		return []byte{}, nil
+	}
+	gone, err := db.Exists(t.QueryRowContext(context.Background(), removedSince, a.Seq))
+	if gone || err != nil {
+		return []byte{}, err
+	}
+	return a.Body, nil
 }
 
 // pause has an endpoint sent nothing more, and people told.

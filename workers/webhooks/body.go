@@ -2,7 +2,6 @@ package webhooks
 
 import (
 	"encoding/hex"
-	"fmt"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -57,7 +56,7 @@ type request struct {
 	Risk             models.Risk       `json:"risk"`
 	Status           models.Status     `json:"status"`
 	Cause            models.Cause      `json:"cause"`
-	Digest           string            `json:"digest"`
+	Digest           string            `json:"digest,omitzero"`
 	RequiresApproval bool              `json:"requiresApproval"`
 	RequestedAt      time.Time         `json:"requestedAt"`
 	TimeoutAt        *time.Time        `json:"timeoutAt"`
@@ -79,10 +78,6 @@ type decision struct {
 	TooLarge bool           `json:"tooLarge,omitzero"`
 }
 
-// withheld are the members of entries that prove secrets, or name where people are: they are
-// nobody else's to guess at.
-var withheld = []string{"password_digest", "secret_digest", "key_digest", "target_digest", "label_digest", "address"}
-
 // idOf is the same for an entry wherever and whenever it is sent. Its hash is no other's, not
 // even after a backup was restored and numbers are used again.
 func idOf(e *models.Entry) string { return "evt_" + hex.EncodeToString(e.Hash[:min(16, len(e.Hash))]) }
@@ -96,11 +91,9 @@ func bodyOf(e *models.Entry, a *models.Approval, owner, url string, inputs bool)
 	if e.ConversationID != "" {
 		d.Conversation = &conversation{e.ConversationID}
 	}
-	if err := json.Unmarshal([]byte(e.Data), &d.Details); err != nil {
-		return nil, fmt.Errorf("read ledger entry %d: %w", e.Seq, err)
-	}
-	for _, name := range withheld {
-		delete(d.Details, name)
+	var err error
+	if d.Details, err = detailsOf(e, a); err != nil {
+		return nil, err
 	}
 	if a != nil {
 		d.Request = requestOf(a, url, inputs)
@@ -112,7 +105,10 @@ func requestOf(a *models.Approval, url string, inputs bool) *request {
 	status := a.Status()
 	out := &request{
 		ID: a.ID, URL: url, Kind: a.Kind, ToolName: a.ToolName, Agent: named{string(a.AgentID), a.AgentName}, Risk: a.Risk, Status: status, Cause: a.Cause,
-		Digest: a.Digest, RequiresApproval: a.RequiresApproval, RequestedAt: a.CreatedAt, Removed: a.IsRemoved(),
+		RequiresApproval: a.RequiresApproval, RequestedAt: a.CreatedAt, Removed: a.IsRemoved(),
+	}
+	if provesInput(a) {
+		out.Digest = a.Digest
 	}
 	if status == models.StatusNone {
 		out.Status = models.StatusApproved // I10: it was let through

@@ -9,6 +9,7 @@ import (
 	"countersign/models"
 	"countersign/models/ledger"
 	"countersign/models/webhooks"
+	"countersign/workers/outward"
 )
 
 const (
@@ -34,8 +35,8 @@ type endpoint struct {
 	// ahead are entries of blocked streams that follow the one that blocks, in order: a stream
 	// that gets on is not looked up for each.
 	ahead map[string][]models.Entry
-	// passed are streams that were blocked and are not any more, with how far they were sent
-	// beyond what was read.
+	// passed are streams that were blocked and are not any more, with how far they are done
+	// beyond the cursor: nothing of it is sent again when the ledger is read from there.
 	passed map[string]int64
 
 	busy    map[string]bool // streams of which an event is being sent
@@ -71,12 +72,14 @@ func newEndpoint(e *webhooks.Endpoint) *endpoint {
 	}
 	for i := range e.Blocks {
 		b := e.Blocks[i]
-		if b.Type == "" { // all before it is done, and nothing waits
-			out.passed[b.Stream] = b.NextSeq - 1
-			out.changed[b.Stream] = true
-			continue
+		switch waits := b.Type != ""; {
+		case b.NextSeq > e.Head+1 || waits && b.NextSeq > e.Head: // there is no such entry
+			out.changed[b.Stream], out.dirty = true, true
+		case waits:
+			out.blocks[b.Stream] = &b
+		default:
+			out.passed[b.Stream] = b.NextSeq - 1 // all before it is done
 		}
-		out.blocks[b.Stream] = &b
 	}
 	return out
 }
@@ -86,6 +89,28 @@ func (e *endpoint) idle() bool {
 	return e.failed || e.stale || e.leaving || e.pause != "" || e.Fault != nil
 }
 
+// setBack has nothing wait for a time that the clock will not show soon: it was set back.
+func (e *endpoint) setBack(now time.Time) {
+	latest := now.Add(outward.MaxRetryAfter)
+	for stream, b := range e.blocks {
+		if b.Since.After(now) || b.DueAt.After(latest) {
+			b.Since = earlier(b.Since, now)
+			b.DueAt = earlier(b.DueAt, now)
+			e.changed[stream], e.dirty = true, true
+		}
+	}
+	if e.probeAt.After(latest) {
+		e.probeAt = now
+	}
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
 // lame endpoints don't take the room of others.
 func (e *endpoint) lame() bool { return e.down || e.slow }
 
@@ -93,13 +118,7 @@ func (e *endpoint) lame() bool { return e.down || e.slow }
 func (e *endpoint) take(entry models.Entry) {
 	e.read = entry.Seq
 	stream := ledger.StreamOf(&entry).Name()
-	if through, ok := e.passed[stream]; ok {
-		if entry.Seq <= through {
-			return
-		}
-		delete(e.passed, stream)
-	}
-	if !e.Wants(entry.Action) || e.blocks[stream] != nil {
+	if !e.Wants(entry.Action) || e.blocks[stream] != nil || entry.Seq <= e.passed[stream] {
 		return
 	}
 	e.window = append(e.window, &item{entry: entry, stream: stream})
@@ -208,6 +227,7 @@ func (e *endpoint) refuse(entry *models.Entry, stream string, begun time.Time, a
 			NextSeq: entry.Seq, Type: entry.Action, Since: begun,
 		}
 		e.blocks[stream] = b
+		delete(e.passed, stream)
 		for _, it := range e.window {
 			if it.stream == stream {
 				it.done = true // the block stands for the rest of it
@@ -267,7 +287,7 @@ func (e *endpoint) follow(b *models.WebhookBlockRow, next *models.Entry, now tim
 	if next == nil {
 		delete(e.blocks, b.Stream)
 		delete(e.ahead, b.Stream)
-		if b.NextSeq > e.read {
+		if b.NextSeq > e.cursor() {
 			e.passed[b.Stream] = b.NextSeq
 		}
 		return
@@ -278,10 +298,18 @@ func (e *endpoint) follow(b *models.WebhookBlockRow, next *models.Entry, now tim
 
 // progress is what is to be kept.
 func (e *endpoint) progress() webhooks.Progress {
+	for stream, through := range e.passed {
+		if through <= e.cursor() {
+			delete(e.passed, stream)
+			e.changed[stream] = true
+		}
+	}
 	p := webhooks.Progress{ID: e.ID, Position: e.Position, Cursor: e.cursor(), LastAcceptedAt: e.last, Answers: e.answers, Pause: e.pause, Refuse: e.refusal}
 	for stream := range e.changed {
 		if b := e.blocks[stream]; b != nil {
 			p.Blocked = append(p.Blocked, *b)
+		} else if through, ok := e.passed[stream]; ok {
+			p.Passed = append(p.Passed, webhooks.Passed{Stream: stream, Through: through})
 		} else {
 			p.Freed = append(p.Freed, stream)
 		}

@@ -37,6 +37,7 @@ type attempt struct {
 	begun  time.Time
 
 	answer answer
+	moved  bool  // the endpoint was paused, removed or moved: no attempt was made
 	err    error // of ours: no attempt was made
 }
 
@@ -103,7 +104,7 @@ func (r *round) reload(ctx context.Context) error {
 				e = newEndpoint(stored[i])
 			}
 		default:
-			r.renew(e, stored[i])
+			e.Webhook, e.Target, e.Fault = stored[i].Webhook, stored[i].Target, stored[i].Fault
 		}
 		all = append(all, e)
 		stored = slices.Delete(stored, i, i+1)
@@ -115,22 +116,16 @@ func (r *round) reload(ctx context.Context) error {
 		all = append(all, newEndpoint(s))
 	}
 	r.all = all
-	return nil
-}
-
-// renew takes over what was changed of an endpoint that was not moved.
-func (r *round) renew(e *endpoint, stored *webhooks.Endpoint) {
-	e.Webhook, e.Target, e.Fault = stored.Webhook, stored.Target, stored.Fault
-	for _, it := range e.window {
-		if !e.busy[it.stream] && !it.done && !e.Wants(it.entry.Action) {
-			it.done, e.dirty = true, true
-		}
+	now := r.w.o.Store.Now()
+	for _, e := range r.all {
+		e.setBack(now)
 	}
+	return nil
 }
 
 // begin begins as many attempts as there is room for, one endpoint after another.
 func (r *round) begin(ctx context.Context) error {
-	for idle := 0; idle < len(r.all) && r.going < r.w.o.Concurrency; {
+	for idle := 0; idle < len(r.all); {
 		r.turn = (r.turn + 1) % len(r.all)
 		began, err := r.beginOne(ctx, r.all[r.turn])
 		if err != nil {
@@ -181,19 +176,11 @@ func (r *round) beginOne(ctx context.Context, e *endpoint) (bool, error) {
 	}
 }
 
-// hasRoom reports whether another attempt may begin. Endpoints that are slow or down have one
-// each, and together no more than half of all, so that they don't hold up others.
+// hasRoom reports whether another attempt may begin. Each endpoint may always have one, so that
+// no number of endpoints that keep us waiting holds up another. More than that only those have
+// that are quick to answer.
 func (r *round) hasRoom(e *endpoint) bool {
-	if !e.lame() {
-		return len(e.busy) < r.w.o.PerEndpoint
-	}
-	lame := 0
-	for _, other := range r.all {
-		if other.lame() {
-			lame += len(other.busy)
-		}
-	}
-	return len(e.busy) == 0 && lame < max(r.w.o.Concurrency/2, 1)
+	return len(e.busy) == 0 || !e.lame() && len(e.busy) < r.w.o.PerEndpoint && r.going < r.w.o.Concurrency
 }
 
 // fill reads on in the ledger; false: there is no room or nothing more.
@@ -268,14 +255,23 @@ func (r *round) follow(ctx context.Context, e *endpoint, b *models.WebhookBlockR
 func (r *round) start(ctx context.Context, a attempt) {
 	a.e.busy[a.stream] = true
 	r.going++
-	to, keys, inputs := a.e.Target.URL, a.e.SigningKeys(a.begun), a.e.Inputs
+	id, position := a.e.ID, a.e.Position
 	go func() {
-		var raw []byte
-		if raw, a.err = r.w.write(ctx, &a.entry, inputs); a.err == nil {
-			a.answer = r.w.post(ctx, message{id: idOf(&a.entry), url: to, keys: keys, body: raw})
-		}
+		r.w.send(ctx, &a, id, position)
 		r.done <- a
 	}()
+}
+
+// send makes an attempt with what is so now: of the endpoint and of the request.
+func (w *Worker) send(ctx context.Context, a *attempt, id models.WebhookID, position int64) {
+	e, err := w.o.Store.Webhooks.AtSending(ctx, id, position)
+	if a.moved, a.err = e == nil && err == nil, err; e == nil {
+		return
+	}
+	var raw []byte
+	if raw, a.err = w.write(ctx, &a.entry, e.Inputs); a.err == nil {
+		a.answer = w.post(ctx, message{id: idOf(&a.entry), url: e.Target.URL, keys: e.SigningKeys(a.begun), body: raw})
+	}
 }
 
 // write writes an event as things are now: what was removed since is not in it.
@@ -308,6 +304,10 @@ func (r *round) ended(ctx context.Context, a attempt) {
 	r.going--
 	if delete(e.busy, a.stream); e.stale && len(e.busy) == 0 {
 		r.again = true
+	}
+	if a.moved {
+		r.again = true
+		return
 	}
 	if a.err != nil || ctx.Err() != nil && a.answer.class != models.SendSent {
 		if e.failed = true; a.err != nil && ctx.Err() == nil {

@@ -1,10 +1,12 @@
 package webhooks_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -77,10 +79,51 @@ type receiver struct {
 
 func newReceiver(tb testing.TB) *receiver {
 	tb.Helper()
+	return newReceiverAt(tb, func(l net.Listener) net.Listener { return l })
+}
+
+func newReceiverAt(tb testing.TB, at func(net.Listener) net.Listener) *receiver {
+	tb.Helper()
 	r := &receiver{came: make(chan struct{}, 1)}
-	r.Server = httptest.NewServer(http.HandlerFunc(r.take))
+	r.Server = httptest.NewUnstartedServer(http.HandlerFunc(r.take))
+	r.Listener = at(r.Listener)
+	r.Start()
 	tb.Cleanup(r.Close)
 	return r
+}
+
+// tap is a listener that keeps every byte that comes in.
+type tap struct {
+	net.Listener
+
+	mu  sync.Mutex
+	all bytes.Buffer
+}
+
+func (l *tap) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	return &tapped{c, l}, err
+}
+
+// heard are the bytes that came so far.
+func (l *tap) heard() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.all.String()
+}
+
+type tapped struct {
+	net.Conn
+
+	l *tap
+}
+
+func (c *tapped) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	c.l.mu.Lock()
+	defer c.l.mu.Unlock()
+	c.l.all.Write(p[:n])
+	return n, err
 }
 
 func (r *receiver) key(tb testing.TB, secret string) {

@@ -31,7 +31,7 @@ type Options struct {
 
 	LeaseTTL    time.Duration // after which another process takes over; 0: 20 s
 	PerEndpoint int           // streams of an endpoint that are sent side by side; 0: 4
-	Concurrency int           // attempts at once in all; 0: 16
+	Concurrency int           // attempts at once in all, but that each endpoint may have one; 0: 16
 	KeepEvery   time.Duration // how far the store may be behind what was sent; 0: 1 s
 }
 

@@ -21,6 +21,7 @@ import (
 	"countersign/models"
 	"countersign/models/store"
 	"countersign/models/storetest"
+	"countersign/models/webhooks"
 	"countersign/workers/notify"
 	"countersign/workers/notify/send"
 	"countersign/workers/outward"
@@ -104,6 +105,23 @@ func newLeakWorld(t *testing.T) *leakWorld {
 	storetest.Must(t, err)
 	w.channels(t)
 	return w
+}
+
+// pausedWebhook is one of Ann, as an admin, whose receiver has gone.
+func (w *leakWorld) pausedWebhook(t *testing.T, address string) {
+	t.Helper()
+	storetest.Must(t, w.People.SetRole(t.Context(), w.admin, w.ann.UserID(), models.RoleAdmin))
+	storetest.Must(t, w.People.AllowHost(t.Context(), w.admin, "hooks.example.com"))
+	ann := w.ann
+	ann.Admin = true
+	h, _, err := w.Webhooks.Add(t.Context(), ann, models.WebhookInput{Name: "Ledger", URL: address})
+	storetest.Must(t, err)
+	lease, err := w.TakeLease(t.Context(), "webhooks", "test", time.Hour)
+	storetest.Must(t, err)
+	_, err = w.Webhooks.Keep(t.Context(), lease, []webhooks.Progress{{
+		ID: h.ID, Cursor: h.Cursor, Pause: models.PausedGone, Refuse: models.WebhookAnswer{At: w.clock.Now(), Class: models.SendGone, Status: 410},
+	}})
+	storetest.Must(t, err)
 }
 
 // channels gives Ann one of each kind, and one that fails.
@@ -339,6 +357,8 @@ func TestNothingOfARequestLeavesTheProcess(t *testing.T) {
 	rule(24 * 60)
 	ask()
 	w.wait(t, 23*time.Hour)
+	w.pausedWebhook(t, "https://hooks.example.com/"+sesame("webhook-address"))
+	w.wait(t, time.Minute)
 
 	for _, kind := range models.NoticeKinds() {
 		by := w.sender.kinds[kind]

@@ -87,6 +87,8 @@ func TestWhatLeavesTheProcess(t *testing.T) {
 		models.NoticeWaiting: {"Agent", "Deciders", "Headline", "Tool", "URL"},
 		models.NoticeSettled: {"Agent", "By", "Headline", "Outcome", "Tool", "URL"},
 		models.NoticeCode:    {"Code", "URL"},
+
+		models.NoticeWebhookPaused: {"Class", "URL", "Webhook", "WebhookHost"},
 	}
 	ids := map[models.ChannelKind][]string{ // beside what is told
 		models.ChannelEmail: {"ID", "Request", "SettingsURL"}, models.ChannelWebPush: {"ID", "Request"},
@@ -94,7 +96,7 @@ func TestWhatLeavesTheProcess(t *testing.T) {
 	for kind, names := range told {
 		for _, channel := range models.ChannelKinds() {
 			n, marks := marked(t, kind)
-			if kind == models.NoticeCode {
+			if kind == models.NoticeCode || kind == models.NoticeWebhookPaused {
 				n.Request = ""
 			}
 			for _, headline := range []string{marks["Headline"], ""} {

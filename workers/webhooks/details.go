@@ -1,0 +1,107 @@
+package webhooks
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"countersign/models"
+)
+
+// toldMembers are what events tell of what an entry says: ids, names, outcomes, numbers and
+// times. What is in neither list is not told either.
+var toldMembers = setOf(
+	// Whom and what it is about.
+	"agent", "agentId", "cascaded_from", "channel", "from", "grant", "group", "inviteId", "joined", "left", "member", "message", "note", "response",
+	"reviewers", "sessionId", "skip", "stop", "tokenId", "upstream", "userId", "vote", "webhook",
+	// Names.
+	"kind", "name", "policy_rule", "scope", "template", "tool", "type", "types",
+	// Outcomes and choices.
+	"cause", "checked", "class", "conversation_status", "digest_seen", "from_status", "inputs", "matched_by", "new", "old", "on_reject", "on_reject_by",
+	"reviewers_only", "risk", "role", "rows", "same_input", "self_approval", "standing", "status", "verdict", "waits", "why",
+	// Numbers and times.
+	"before", "count", "deadline", "energy", "expires", "expiresAt", "from_sequence", "held_until", "max_uses", "new_deadline", "number", "old_deadline",
+	"paused_left", "policy_version", "removed", "seq", "sequence", "until", "uses", "version",
+	// Digests of inputs.
+	"digest", "edited_digest",
+)
+
+// withheldMembers are what the ledger keeps for itself. A digest of a short text tells the text
+// to whoever guesses it, so none goes out but those of inputs. The rest is where people and
+// systems are.
+var withheldMembers = setOf(
+	"answer_digest", "approvers_digest", "checklist_digest", "fixed_digest", "free_digest", "key_digest", "label_digest", "note_digest", "parent_digest",
+	"password_digest", "reason_digest", "row_digest", "run_digest", "secret_digest", "settings_digest", "target_digest", "template_text_digest",
+	"text_digest", "title_digest", "waits_for_digest",
+	"address", "base_url", "checked_address", "dialect", "email", "host",
+)
+
+func setOf(names ...string) map[string]bool {
+	out := make(map[string]bool, len(names))
+	for _, name := range names {
+		out[name] = true
+	}
+	return out
+}
+
+// detailsOf is what an event tells of an entry. a is the request that it is about; nil: none.
+func detailsOf(e *models.Entry, a *models.Approval) (map[string]jsontext.Value, error) {
+	var all map[string]jsontext.Value
+	if err := json.Unmarshal([]byte(e.Data), &all); err != nil {
+		return nil, fmt.Errorf("read ledger entry %d: %w", e.Seq, err)
+	}
+	for name, value := range all {
+		// What is not about a request has digests of messages, and of documents.
+		if !toldMembers[name] || name == "digest" && !provesInput(a) {
+			delete(all, name)
+			continue
+		}
+		within, err := withoutDigests(value)
+		if err != nil {
+			return nil, fmt.Errorf("read ledger entry %d: %w", e.Seq, err)
+		}
+		all[name] = within
+	}
+	return all, nil
+}
+
+// provesInput reports whether the digest of a request proves what is decided: that of a reply
+// is one of a message.
+func provesInput(a *models.Approval) bool { return a != nil && a.Kind != models.KindReply }
+
+// withoutDigests is a value without the digests of texts that are within it.
+func withoutDigests(v jsontext.Value) (jsontext.Value, error) {
+	switch v.Kind() {
+	case '{':
+		var members map[string]jsontext.Value
+		if err := json.Unmarshal(v, &members); err != nil {
+			return nil, err
+		}
+		for name, value := range members {
+			if strings.HasSuffix(name, "_digest") {
+				delete(members, name)
+				continue
+			}
+			var err error
+			if members[name], err = withoutDigests(value); err != nil {
+				return nil, err
+			}
+		}
+		return json.Marshal(members, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
+	case '[':
+		var all []jsontext.Value
+		if err := json.Unmarshal(v, &all); err != nil {
+			return nil, err
+		}
+		for i := range all {
+			var err error
+			if all[i], err = withoutDigests(all[i]); err != nil {
+				return nil, err
+			}
+		}
+		return json.Marshal(all, jsontext.AllowInvalidUTF8(true))
+	}
+	return v, nil
+}
