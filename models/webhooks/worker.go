@@ -29,9 +29,13 @@ func (e *Endpoint) SigningKeys(now time.Time) []string {
 	return e.Target.Keys
 }
 
+const allBlocks = `SELECT * FROM webhook_blocks WHERE webhook_id = ? ORDER BY since, next_seq`
+
+const anyInUse = `SELECT 1 FROM webhooks` + db.ByWebhooksInUse + ` WHERE removed_at IS NULL AND paused_at IS NULL LIMIT 1`
+
 // Any reports whether there is an endpoint that events are sent to.
 func (w *Webhooks) Any(ctx context.Context) (bool, error) {
-	return db.Exists(w.db.Reads().QueryRowContext(ctx, `SELECT 1 FROM webhooks`+db.ByWebhooksInUse+` WHERE removed_at IS NULL AND paused_at IS NULL LIMIT 1`))
+	return db.Exists(w.db.Reads().QueryRowContext(ctx, anyInUse))
 }
 
 // Endpoints are all that events are sent to, with their targets. They are for the worker.
@@ -57,7 +61,7 @@ func (w *Webhooks) Endpoints(ctx context.Context) (out []*Endpoint, err error) {
 			}
 			// A cursor beyond the ledger would keep back all that comes until it is reached.
 			e.Head, e.Cursor = head, min(h.Cursor, head)
-			if err := g.Where("webhook_id = ?", h.ID).Order("since, next_seq").Find(&e.Blocks).Error; err != nil {
+			if err := g.Raw(allBlocks, h.ID).Scan(&e.Blocks).Error; err != nil {
 				return fmt.Errorf("read blocked streams: %w", err)
 			}
 			out = append(out, e)
@@ -148,6 +152,7 @@ type Passed struct {
 
 const (
 	keepCursor = `UPDATE webhooks SET cursor = ?, last_accepted_at = coalesce(?, last_accepted_at) WHERE id = ? AND position = ? AND removed_at IS NULL`
+	freeStream = `DELETE FROM webhook_blocks WHERE webhook_id = ? AND stream = ?`
 	keepBlock  = `INSERT INTO webhook_blocks (webhook_id, stream, conversation_id, response_id, next_seq, type, since, due_at, attempts, class, status) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	keepAnswer = `INSERT INTO webhook_answers (webhook_id, slot, number, at, seq, type, attempt, ms, class, status, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 )
@@ -199,7 +204,7 @@ func (t *tx) keep(p *Progress) (bool, error) {
 		return false, nil
 	}
 	for _, stream := range p.Freed {
-		if err := t.Gorm().Exec(`DELETE FROM webhook_blocks WHERE webhook_id = ? AND stream = ?`, p.ID, stream).Error; err != nil {
+		if err := t.Gorm().Exec(freeStream, p.ID, stream).Error; err != nil {
 			return false, fmt.Errorf("free stream: %w", err)
 		}
 	}
