@@ -22,7 +22,7 @@ var toldMembers = setOf(
 	"cause", "checked", "class", "conversation_status", "digest_seen", "from_status", "inputs", "matched_by", "new", "old", "on_reject", "on_reject_by",
 	"reviewers_only", "risk", "role", "rows", "same_input", "self_approval", "standing", "status", "verdict", "waits", "why",
 	// Numbers and times.
-	"before", "count", "deadline", "energy", "expires", "expiresAt", "from_sequence", "held_until", "max_uses", "new_deadline", "number", "old_deadline",
+	"before", "count", "deadline", "energy", "expires", "expiresAt", "from_sequence", "held_until", "http_status", "max_uses", "new_deadline", "number", "old_deadline",
 	"paused_left", "policy_version", "removed", "seq", "sequence", "until", "uses", "version",
 	// Digests of inputs.
 	"digest", "edited_digest",
