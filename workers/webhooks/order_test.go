@@ -293,3 +293,44 @@ func TestWhatARefusingEndpointLeavesIsBounded(t *testing.T) {
 		t.Errorf("%d rows of blocks are left", n)
 	}
 }
+
+// After an outage, an event that an endpoint still can't take keeps none of the others: neither
+// where it says that the event is wrong, nor where it fails on it.
+func TestOneEventThatFailsAfterAnOutageKeepsNoOther(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{http.StatusUnprocessableEntity, http.StatusInternalServerError} {
+		t.Run(fmt.Sprint(status), func(t *testing.T) {
+			t.Parallel()
+			p, r := newPlace(t), newReceiver(t)
+			h := p.add(t, r, requested())
+			r.set(func(event) int { return http.StatusServiceUnavailable })
+			first := p.ask(t, "run 0", "first")
+			p.runs(t)
+			r.await(t, "the first is refused", func() bool { return p.state(t, h.ID).Blocked == 1 })
+			for i := range models.WebhookDownAfter + 2 {
+				p.ask(t, fmt.Sprint("run ", i+1), fmt.Sprint(i))
+			}
+			passes := func() {
+				p.clock.Step(2 * models.WebhookLongPause)
+				p.Bus().Publish(events.Webhooks)
+			}
+			r.await(t, "all are refused", func() bool {
+				passes()
+				return p.state(t, h.ID).Blocked == models.WebhookDownAfter+3
+			})
+			r.set(func(e event) int {
+				if e.Data.Request["id"] == string(first.ID) {
+					return status
+				}
+				return http.StatusOK
+			})
+			r.await(t, "all but the first", func() bool {
+				if r.count() == 0 {
+					passes()
+				}
+				return r.count() == models.WebhookDownAfter+2
+			})
+			r.await(t, "it is kept", func() bool { return p.state(t, h.ID).Blocked == 1 })
+		})
+	}
+}

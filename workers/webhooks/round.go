@@ -149,6 +149,18 @@ func (r *round) beginOne(ctx context.Context, e *endpoint) (bool, error) {
 		}
 	}
 	now := r.w.o.Store.Now()
+	first, second := r.beginBlock, r.beginItem
+	if e.down && e.probes%2 == 1 { // by turns, so that neither what waits nor what is new hides that it works
+		first, second = second, first
+	}
+	if began, err := first(ctx, e, now); began || err != nil {
+		return began, err
+	}
+	return second(ctx, e, now)
+}
+
+// beginBlock tries again what was refused, if something is due.
+func (r *round) beginBlock(ctx context.Context, e *endpoint, now time.Time) (bool, error) {
 	for b := e.dueBlock(now); b != nil; b = e.dueBlock(now) {
 		entry, err := r.blocked(ctx, b)
 		if err != nil {
@@ -162,6 +174,11 @@ func (r *round) beginOne(ctx context.Context, e *endpoint) (bool, error) {
 			return false, err
 		}
 	}
+	return false, nil
+}
+
+// beginItem sends the next that was not sent yet.
+func (r *round) beginItem(ctx context.Context, e *endpoint, now time.Time) (bool, error) {
 	for {
 		if it := e.nextItem(now); it != nil {
 			r.start(ctx, attempt{e: e, it: it, entry: it.entry, stream: it.stream, number: 1, begun: now})
