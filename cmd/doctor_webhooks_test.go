@@ -50,7 +50,9 @@ func TestDoctorNamesWebhooks(t *testing.T) {
 	}{
 		{"all is well", 0, map[string]webhooks.Progress{"copy": {Cursor: head}}, false, "ok", []string{"1, and none is more than a day behind"}},
 		{
-			"paused", 0, map[string]webhooks.Progress{"copy": {Cursor: head, Pause: models.PausedFailing}, "old": {Cursor: head, Pause: models.PausedGone}}, false, "warn",
+			"paused", 0,
+			map[string]webhooks.Progress{"copy": {Cursor: head, Pause: models.PausedFailing}, "old": {Cursor: head, Pause: models.PausedGone}},
+			false, "warn",
 			[]string{"copy, https://hooks.example.com: it is paused, for it refused an event for a day", "old, https://hooks.example.com: it is paused, for it answered that it is gone"},
 		},
 		{"paused by a person", 25 * time.Hour, map[string]webhooks.Progress{"copy": {Cursor: 0, Pause: models.PausedByPerson}}, false, "ok", nil},
@@ -58,7 +60,9 @@ func TestDoctorNamesWebhooks(t *testing.T) {
 		{"late", 25 * time.Hour, map[string]webhooks.Progress{"copy": {Cursor: 0}}, false, "warn", []string{"copy, https://hooks.example.com: the oldest event that it has not got is of"}},
 		{"late in one conversation", 25 * time.Hour, map[string]webhooks.Progress{"copy": {Cursor: head, Blocked: []models.WebhookBlockRow{refused}}}, false, "warn", []string{"copy, https://hooks.example.com: the oldest event"}},
 		{
-			"locked", 0, map[string]webhooks.Progress{"copy": {Cursor: head}, "old": {Cursor: head, Pause: models.PausedGone}}, true, "fail",
+			"locked", 0,
+			map[string]webhooks.Progress{"copy": {Cursor: head}, "old": {Cursor: head, Pause: models.PausedGone}},
+			true, "fail",
 			[]string{"cannot be opened: copy, old", "there is no key file", "old, https://hooks.example.com: it is paused"},
 		},
 	} {

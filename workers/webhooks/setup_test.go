@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"log"
 	"log/slog"
 	"maps"
 	"net"
@@ -267,9 +266,6 @@ func allowedBy(s *store.Store) func(context.Context) (outward.List, error) {
 		return list, err
 	}
 }
-
-// quiet is a log of servers of which bad clients are expected.
-func quiet() *log.Logger { return log.New(io.Discard, "", 0) }
 
 // zeros are many, packed.
 func zeros(tb testing.TB, n int) []byte {
