@@ -20,6 +20,7 @@ import (
 	"countersign/models/people"
 	"countersign/models/store"
 	"countersign/models/storetest"
+	"countersign/models/upkeep"
 	"countersign/workers/webhooks"
 )
 
@@ -176,12 +177,24 @@ func TestNothingThatSomebodyWroteLeavesI13(t *testing.T) {
 	if got := secrets.leaks(with.heard()); !slices.Equal(got, inputs) {
 		t.Errorf("with the right to inputs: %q, want %q", got, inputs)
 	}
+
+	// What was removed stays removed, at sending and at replay.
+	purge, err := upkeep.New(p.Store).NewPurge(t.Context(), storetest.Operator(), models.PurgeQuery{Before: p.clock.Step(time.Hour)})
+	storetest.Must(t, err)
+	storetest.Must(t, storetest.Err(purge.All(t.Context())))
+	before, came := len(with.heard()), trusted.count()
+	storetest.Must(t, p.Webhooks.Replay(t.Context(), p.admin, g.ID, models.WebhookFrom{Seq: 1}))
+	trusted.await(t, "all again", func() bool { return trusted.count() > came && p.sent(t, g.ID) })
+	all(plain, h.ID)
+	if got := secrets.leaks(with.heard()[before:]); len(got) > 0 {
+		t.Errorf("it was removed, and went out: %q", got)
+	}
 	for name := range plain.got()[0].Head {
 		if !slices.Contains([]string{"Accept-Encoding", "Connection", "Content-Length", "Content-Type", "User-Agent", "Webhook-Id", "Webhook-Signature", "Webhook-Timestamp"}, name) {
 			t.Errorf("the header %s", name)
 		}
 	}
-	if types := typesOf(plain.got()); len(types) < 28 {
+	if types := typesOf(plain.got()); len(types) < 29 || !slices.Contains(types, "contents.removed") {
 		t.Errorf("only these types of events were searched: %q", types)
 	}
 	digests := map[string]bool{}
