@@ -87,6 +87,8 @@ func TestWhatLeavesTheProcess(t *testing.T) {
 		models.NoticeWaiting: {"Agent", "Deciders", "Headline", "Tool", "URL"},
 		models.NoticeSettled: {"Agent", "By", "Headline", "Outcome", "Tool", "URL"},
 		models.NoticeCode:    {"Code", "URL"},
+
+		models.NoticeWebhookPaused: {"Class", "URL", "Webhook", "WebhookHost"},
 	}
 	ids := map[models.ChannelKind][]string{ // beside what is told
 		models.ChannelEmail: {"ID", "Request", "SettingsURL"}, models.ChannelWebPush: {"ID", "Request"},
@@ -94,15 +96,23 @@ func TestWhatLeavesTheProcess(t *testing.T) {
 	for kind, names := range told {
 		for _, channel := range models.ChannelKinds() {
 			n, marks := marked(t, kind)
-			if kind == models.NoticeCode {
-				n.Request = ""
+			var absent []string // what is of requests, of which some tell nothing
+			switch kind {
+			case models.NoticeCode:
+				n.Request, absent = "", []string{"Request"}
+			case models.NoticeWebhookPaused:
+				n.Request, n.Agent, n.Tool, n.Deciders = "", "", "", nil
+				absent = []string{"Request", "Agent", "Tool", "Deciders", "Headline"}
+			default:
 			}
 			for _, headline := range []string{marks["Headline"], ""} {
-				n.Headline = headline
+				if n.Headline = headline; slices.Contains(absent, "Headline") {
+					n.Headline = ""
+				}
 				all := left(t, channel, n)
 				for name, mark := range marks {
 					want := slices.Contains(names, name) || slices.Contains(ids[channel], name)
-					if name == "Request" && n.Request == "" || name == "Headline" && headline == "" {
+					if slices.Contains(absent, name) || name == "Headline" && headline == "" {
 						want = false
 					} else if channel == models.ChannelWebhook {
 						want = true // programs get all of the notice
