@@ -1,7 +1,10 @@
 package webhooks
 
 import (
+	"bytes"
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"time"
 
@@ -19,6 +22,8 @@ type Endpoint struct {
 	Target   models.WebhookTarget
 	Fault    error // the target can't be opened; nothing is sent
 	Blocks   []models.WebhookBlockRow
+
+	sealed []byte // Target, as it is stored
 }
 
 // SigningKeys are the keys that sign at a time, the one that stands first.
@@ -76,34 +81,32 @@ func (w *Webhooks) endpoint(ctx context.Context, h models.Webhook) (*Endpoint, e
 	if err := w.db.Gorm(ctx).Where("id = ?", h.ID).Take(&secret).Error; err != nil {
 		return nil, fmt.Errorf("read webhook: %w", err)
 	}
-	e := &Endpoint{Webhook: h, Position: secret.Position}
+	e := &Endpoint{Webhook: h, Position: secret.Position, sealed: secret.TargetSealed}
 	e.Target, e.Fault = w.open(h.ID, secret.TargetSealed)
 	return e, nil
 }
 
-const atSending = `SELECT * FROM webhooks WHERE id = ? AND position = ? AND removed_at IS NULL AND paused_at IS NULL`
+const atSending = `SELECT inputs, old_key_until, target_sealed FROM webhooks WHERE id = ? AND position = ? AND removed_at IS NULL AND paused_at IS NULL`
 
 // AtSending is an endpoint as it is at the moment of sending, so that nothing goes to where it
 // was before, nor an input once the right to it is gone; nil: it was paused, removed or moved
-// meanwhile, and is sent nothing.
-func (w *Webhooks) AtSending(ctx context.Context, id models.WebhookID, position int64) (*Endpoint, error) {
-	var rows []struct {
-		models.Webhook
-
-		TargetSealed []byte
-	}
-	if err := w.db.Gorm(ctx).Raw(atSending, id, position).Scan(&rows).Error; err != nil {
-		return nil, fmt.Errorf("read webhook: %w", err)
-	}
-	if len(rows) == 0 {
+// meanwhile, and is sent nothing. It is given as it was read last.
+func (w *Webhooks) AtSending(ctx context.Context, was *Endpoint) (*Endpoint, error) {
+	e := *was
+	err := w.db.Reads().QueryRowContext(ctx, atSending, e.ID, e.Position).Scan(&e.Inputs, &e.OldKeyUntil, &e.sealed)
+	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil //nolint:nilnil // it is sent nothing
 	}
-	e := &Endpoint{Webhook: rows[0].Webhook, Position: position}
-	var err error
-	if e.Target, err = w.open(id, rows[0].TargetSealed); err != nil {
+	if err != nil {
+		return nil, fmt.Errorf("read webhook: %w", err)
+	}
+	if bytes.Equal(e.sealed, was.sealed) {
+		return &e, nil
+	}
+	if e.Target, err = w.open(e.ID, e.sealed); err != nil {
 		return nil, err
 	}
-	return e, nil
+	return &e, nil
 }
 
 // ForTest is an endpoint that an admin tries. For admins and the operator, else CodeForbidden;

@@ -104,7 +104,7 @@ func (r *round) reload(ctx context.Context) error {
 				e = newEndpoint(stored[i])
 			}
 		default:
-			e.Webhook, e.Target, e.Fault = stored[i].Webhook, stored[i].Target, stored[i].Fault
+			e.Endpoint = stored[i]
 		}
 		all = append(all, e)
 		stored = slices.Delete(stored, i, i+1)
@@ -272,16 +272,16 @@ func (r *round) follow(ctx context.Context, e *endpoint, b *models.WebhookBlockR
 func (r *round) start(ctx context.Context, a attempt) {
 	a.e.busy[a.stream] = true
 	r.going++
-	id, position := a.e.ID, a.e.Position
+	to := a.e.Endpoint // which is replaced by another, and not changed
 	go func() {
-		r.w.send(ctx, &a, id, position)
+		r.w.send(ctx, &a, to)
 		r.done <- a
 	}()
 }
 
 // send makes an attempt with what is so now: of the endpoint and of the request.
-func (w *Worker) send(ctx context.Context, a *attempt, id models.WebhookID, position int64) {
-	e, err := w.o.Store.Webhooks.AtSending(ctx, id, position)
+func (w *Worker) send(ctx context.Context, a *attempt, was *webhooks.Endpoint) {
+	e, err := w.o.Store.Webhooks.AtSending(ctx, was)
 	if a.moved, a.err = e == nil && err == nil, err; e == nil {
 		return
 	}

@@ -97,13 +97,12 @@ func TestWhatLeavesTheProcess(t *testing.T) {
 		for _, channel := range models.ChannelKinds() {
 			n, marks := marked(t, kind)
 			var absent []string // what is of requests, of which some tell nothing
-			switch kind {
-			case models.NoticeCode:
+			if kind == models.NoticeCode {
 				n.Request, absent = "", []string{"Request"}
-			case models.NoticeWebhookPaused:
+			}
+			if kind == models.NoticeWebhookPaused {
 				n.Request, n.Agent, n.Tool, n.Deciders = "", "", "", nil
 				absent = []string{"Request", "Agent", "Tool", "Deciders", "Headline"}
-			default:
 			}
 			for _, headline := range []string{marks["Headline"], ""} {
 				if n.Headline = headline; slices.Contains(absent, "Headline") {
