@@ -27,9 +27,10 @@ func (d *doctor) webhooks(ctx context.Context) diagnosis {
 	why := ""
 	for _, h := range all {
 		name := plain(h.Name) + ", " + plain(h.Label)
-		switch {
-		case h.Locked != "":
+		if h.Locked != "" {
 			locked, why = append(locked, plain(h.Name)), h.Locked
+		}
+		switch {
 		case h.Why == models.PausedFailing:
 			paused = append(paused, name+": it is paused, for it refused an event for a day")
 		case h.Why == models.PausedGone:
@@ -41,7 +42,7 @@ func (d *doctor) webhooks(ctx context.Context) diagnosis {
 	switch {
 	case len(locked) > 0:
 		return fail("copy "+models.KeyFile+" from the data folder that it was made in, or remove these webhooks and add them again",
-			"the addresses of these webhooks cannot be opened: %s: %s", strings.Join(locked, ", "), why)
+			"%s", strings.Join(slices.Concat([]string{"the addresses of these webhooks cannot be opened: " + strings.Join(locked, ", ") + ": " + why}, paused, late), "\n"))
 	case len(paused)+len(late) > 0:
 		return warn("look at them on System > Webhooks: resume what works again, skip what can't be sent", "%s", strings.Join(slices.Concat(paused, late), "\n"))
 	case len(all) == 0:

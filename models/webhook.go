@@ -83,6 +83,16 @@ type WebhookState struct {
 	Last     *WebhookAnswer
 }
 
+// WebhookPage is all that there is to show of an endpoint.
+type WebhookPage struct {
+	WebhookState
+
+	Answers  []WebhookAnswer // newest first
+	Blocks   []WebhookBlock  // oldest first
+	Skips    []WebhookSkip   // newest first, a page of them
+	NextSkip string          // where the next page goes on; empty: there is none
+}
+
 // WebhookAnswer is how one attempt to send an event ended.
 type WebhookAnswer struct {
 	At      time.Time

@@ -289,7 +289,7 @@ func TestFormsFromOtherSitesAreRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a, token := w.ask(), w.ownToken()
-	owner := w.signedIn(ownerEmail)
+	owner, admin := w.signedIn(ownerEmail), w.signedIn(adminEmail) // whose rights don't refuse it
 	routes := append(w.behind(), handlers.Route{Method: "POST", Path: "/signin"}, handlers.Route{Method: "POST", Path: "/setup"})
 	for _, route := range routes {
 		if route.Method != http.MethodPost {
@@ -303,9 +303,11 @@ func TestFormsFromOtherSitesAreRefused(t *testing.T) {
 			{{"Origin", "https://evil.example"}},
 			{{"Origin", "null"}},
 		} {
-			got := owner.post(path, form, h...)
-			if got.status != http.StatusForbidden || len(got.cookies) > 0 {
-				t.Errorf("POST %s with %v: %d, want 403", path, h, got.status)
+			for _, who := range []*person{owner, admin} {
+				got := who.post(path, form, h...)
+				if got.status != http.StatusForbidden || len(got.cookies) > 0 {
+					t.Errorf("POST %s with %v: %d, want 403", path, h, got.status)
+				}
 			}
 		}
 	}

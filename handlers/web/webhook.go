@@ -51,23 +51,13 @@ func (s *Site) webhook(c echo.Context) error {
 // webhookPage shows an endpoint. in carries what an act brought, or why it was not done.
 func (s *Site) webhookPage(c echo.Context, status int, id models.WebhookID, in pages.WebhookInput) error {
 	ctx, actor := c.Request().Context(), actorOf(c)
-	w, err := s.store.Webhooks.Get(ctx, actor, id)
+	w, err := s.store.Webhooks.Page(ctx, actor, id, c.QueryParam("skips"))
 	if err != nil {
 		return err
 	}
-	in.Webhook = *w
-	if in.Answers, err = s.store.Webhooks.Answers(ctx, actor, id); err != nil {
-		return err
-	}
-	if in.Blocks, err = s.store.Webhooks.Blocks(ctx, actor, id); err != nil {
-		return err
-	}
-	var next string
-	if in.Skips, next, err = s.store.Webhooks.Skipped(ctx, actor, id, c.QueryParam("skips")); err != nil {
-		return err
-	}
-	if next != "" {
-		in.MoreSkips = views.WebhookSkipsURL(id, next)
+	in.Webhook, in.Answers, in.Blocks, in.Skips = w.WebhookState, w.Answers, w.Blocks, w.Skips
+	if w.NextSkip != "" {
+		in.MoreSkips = views.WebhookSkipsURL(id, w.NextSkip)
 	}
 	frame, err := s.webhookFrame(c, models.RevealName(w.Name))
 	if err != nil {

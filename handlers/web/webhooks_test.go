@@ -180,3 +180,54 @@ func TestTheGuideOfWebhooksNamesAllEvents(t *testing.T) {
 		t.Error("the guide is not laid out")
 	}
 }
+
+// Who was an admin and is none any more gets nothing of webhooks in the session that they still
+// have: no page, no secret, and nothing is changed.
+func TestWhoIsNoAdminAnyMoreGetsNothingOfWebhooks(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := w.signedIn(adminEmail)
+	path, _ := p.endpoint("Copy", "https://hooks.example.com/s3cret", nil)
+	before, err := w.store.Webhooks.List(t.Context(), w.admin)
+	storetest.Must(t, err)
+	storetest.Must(t, w.store.People.SetRole(t.Context(), storetest.Operator(), w.owner.UserID(), models.RoleAdmin))
+	storetest.Must(t, w.store.People.SetRole(t.Context(), storetest.Operator(), w.admin.UserID(), models.RoleReviewer))
+	for _, route := range []string{
+		"GET " + webhooksPath, "POST " + webhooksPath, "GET " + webhooksPath + "/new", "GET ", "POST ", "GET /change", "GET /replay?seq=1", "POST /replay", "POST /test",
+		"POST /pause", "POST /resume", "POST /retry", "POST /retire", "POST /skip", "POST /rotate", "POST /remove",
+	} {
+		method, at, _ := strings.Cut(route, " ")
+		if !strings.HasPrefix(at, webhooksPath) {
+			at = path + at
+		}
+		form := url.Values{"name": {"Mine"}, "url": {"https://hooks.example.com/"}, "events": {"all"}, "inputs": {"true"}, "seq": {"1"}, "reason": {"because"}}
+		got := p.send(method, at, form)
+		signIn := got.status == http.StatusSeeOther && strings.HasPrefix(got.header.Get("Location"), "/signin")
+		if got.status != http.StatusForbidden && !signIn || strings.Contains(got.body, "whsec_") || strings.Contains(got.body, "hooks.example.com") {
+			t.Errorf("%s: %d", route, got.status)
+		}
+	}
+	after, err := w.store.Webhooks.List(t.Context(), storetest.Operator())
+	storetest.Must(t, err)
+	if len(after) != 1 || after[0].Name != before[0].Name || after[0].PausedAt != nil || after[0].OldKeyUntil != nil || after[0].Inputs {
+		t.Errorf("%+v", after)
+	}
+}
+
+// A name is a text, whatever is in it: no markup, no link.
+func TestTheNameOfAnEndpointIsAText(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := w.signedIn(adminEmail)
+	const name = `@everyone <a href="https://x.example">https://x.example</a>`
+	path, _ := p.endpoint(name, "https://hooks.example.com/", nil)
+	p.post(path+"/pause", nil).redirects(path)
+	for _, at := range []string{path, path + "/change", path + "/replay?seq=1", webhooksPath, "/system", "/audit/all"} {
+		got := p.get(at).is(http.StatusOK)
+		if got.doc.Find(`a[href*="x.example"]`).Length() > 0 {
+			t.Errorf("%s makes a link of it", at)
+		}
+	}
+	p.get(path).says("h1", name)
+	p.get(webhooksPath).says("tbody", name)
+}

@@ -73,6 +73,7 @@ const (
 	ByVotesEdited                  = by + "votes_edited"
 	ByVotesWaiting                 = by + "votes_waiting"
 	ByWebSessionsUser              = by + "web_sessions_user"
+	ByWebhookSkippedWebhook        = by + "webhook_skipped_webhook"
 	ByWebhooksInUse                = by + "webhooks_in_use"
 	ByWithdrawalsResponse          = by + "withdrawals_response"
 )

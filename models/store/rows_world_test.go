@@ -7,6 +7,7 @@ import (
 	"countersign/models"
 	"countersign/models/people"
 	"countersign/models/storetest"
+	"countersign/models/webhooks"
 )
 
 const rowsPolicy = `{"undo_seconds":{"high":30},"grant_max_uses":10,"rules":[
@@ -51,6 +52,8 @@ func pastOf(t *testing.T, opts ...storetest.Option) *outsideWorld {
 		}
 	}
 	storetest.Must(t, w.People.AllowHost(ctx, w.admin, "hooks.example.com")) // again
+
+	w.hooks(t)
 
 	decide := func(who models.Actor, a *models.Approval, in models.DecisionInput) *models.Approval {
 		t.Helper()
@@ -145,4 +148,50 @@ func pastOf(t *testing.T, opts ...storetest.Option) *outsideWorld {
 	w.standsAs(t, late.ID, models.StatusExpired)
 	w.policy(t, `{"undo_seconds":{"high":20},"rules":[]}`)
 	return w
+}
+
+// hooks has endpoints in every state in which they can be.
+func (w *outsideWorld) hooks(t *testing.T) {
+	t.Helper()
+	ctx := t.Context()
+	hook := func(name string) models.WebhookID {
+		t.Helper()
+		h, _, err := w.Webhooks.Add(ctx, w.admin, models.WebhookInput{Name: name, URL: "https://hooks.example.com/x", Types: []string{"approval.approved"}})
+		storetest.Must(t, err)
+		w.clock.Step(time.Second)
+		return h.ID
+	}
+	running, paused, failing, removed := hook("running"), hook("paused"), hook("failing"), hook("removed")
+	storetest.Must(t, w.Webhooks.Change(ctx, w.admin, running, models.WebhookInput{Name: "copy", URL: "https://other.example.com/x", Types: []string{"approval.approved", "user.added"}}))
+	storetest.Must(t, storetest.Err(w.Webhooks.Rotate(ctx, w.admin, running)))
+	storetest.Must(t, w.Webhooks.RetireOldKey(ctx, w.admin, running))
+	for range 2 {
+		storetest.Must(t, w.Webhooks.Pause(ctx, w.admin, running))
+		storetest.Must(t, w.Webhooks.Resume(ctx, w.admin, running))
+		w.clock.Step(time.Second)
+	}
+	storetest.Must(t, w.Webhooks.Pause(ctx, w.admin, paused))
+	refused := models.WebhookAnswer{Seq: 2, Type: "user.added", Class: models.SendUnavailable, Status: 503}
+	lease, all := w.lease(t, "webhooks"), []webhooks.Progress{{ID: failing, Cursor: 3, Pause: models.PausedFailing, Refuse: refused}}
+	for _, id := range []models.WebhookID{running, removed} {
+		at, err := w.Webhooks.Endpoints(ctx)
+		storetest.Must(t, err)
+		for _, e := range at {
+			if e.ID == id {
+				all = append(all, webhooks.Progress{ID: id, Position: e.Position, Cursor: 3, Blocked: []models.WebhookBlockRow{{
+					Stream: "", NextSeq: 2, Type: "user.added", Since: w.Now(), DueAt: w.Now(), Attempts: 1, Class: models.SendRejected, Status: 422,
+				}}})
+			}
+		}
+	}
+	stale, err := w.Webhooks.Keep(ctx, lease, all)
+	if storetest.Must(t, err); len(stale) > 0 || len(all) != 3 {
+		t.Fatalf("not kept: %v of %d", stale, len(all))
+	}
+	for _, id := range []models.WebhookID{running, removed} {
+		storetest.Must(t, w.Webhooks.Skip(ctx, w.admin, id, 2, "It can't be read."))
+	}
+	storetest.Must(t, w.Webhooks.Replay(ctx, w.admin, running, models.WebhookFrom{Seq: 1}))
+	storetest.Must(t, w.Webhooks.Remove(ctx, w.admin, removed))
+	w.clock.Step(time.Second)
 }

@@ -203,6 +203,7 @@ func (c *rowCheck) unnamed() error {
 		{"groups", "id", "FALSE"},
 		{"channels", "id", "FALSE"},
 		{"webhooks", "id", "FALSE"},
+		{"webhook_skipped", "id", "FALSE"},
 		{"notification_settings", "user_id", "FALSE"},
 		{"notification_hosts", "host", "FALSE"},
 		{"group_members", "id", "FALSE"},

@@ -83,6 +83,11 @@ type entryData struct {
 	Types         []string `json:"types"`
 	Inputs        bool     `json:"inputs"`
 	Why           string   `json:"why"`
+	Skip          string   `json:"skip"`
+	Seq           int64    `json:"seq"`
+	Type          string   `json:"type"`
+	Class         string   `json:"class"`
+	HTTPStatus    int64    `json:"http_status"`
 	Label         *string  `json:"label_digest"`
 	Target        string   `json:"target_digest"`
 	Settings      string   `json:"settings_digest"`
@@ -182,6 +187,7 @@ var entryChecks = map[string]entryCheck{
 	"webhook.paused":            webhookCheck,
 	"webhook.resumed":           webhookCheck,
 	"webhook.removed":           webhookCheck,
+	"webhook.skipped":           skipCheck,
 	"notifications.changed":     settingsCheck,
 	"notification_host.allowed": hostCheck,
 	"notification_host.removed": hostCheck,

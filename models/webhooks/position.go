@@ -2,17 +2,21 @@ package webhooks
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
-	"gorm.io/gorm"
-
 	"countersign/models"
 	"countersign/models/db"
 	"countersign/models/ledger"
+)
+
+const (
+	// A row without a type blocks nothing: it says that a stream is done beyond the cursor.
+	blockAt       = `SELECT * FROM webhook_blocks WHERE webhook_id = ? AND next_seq = ? AND type <> ''`
+	dropBlocks    = `DELETE FROM webhook_blocks WHERE webhook_id = ? AND next_seq >= ?`
+	headOfEntries = `SELECT coalesce(max(seq), 0) FROM ledger`
 )
 
 // streamPage is how many entries of a stream are read at a time to find the next that is wanted.
@@ -63,12 +67,12 @@ func (w *Webhooks) Skip(ctx context.Context, actor models.Actor, id models.Webho
 	}
 	return w.write(ctx, changing(id, func(t *tx, h *models.Webhook) error {
 		var b models.WebhookBlockRow
-		err := t.Gorm().Where("webhook_id = ? AND next_seq = ?", id, seq).Take(&b).Error
-		if errors.Is(err, gorm.ErrRecordNotFound) {
+		found := t.Gorm().Raw(blockAt, id, seq).Scan(&b)
+		if found.Error == nil && !db.ExactlyOne(found.RowsAffected) {
 			return models.Errorf(models.CodeConflict, "This event does not block anything any more.")
 		}
-		if err != nil {
-			return fmt.Errorf("read blocked event: %w", err)
+		if found.Error != nil {
+			return fmt.Errorf("read blocked event: %w", found.Error)
 		}
 		skipped := &models.WebhookSkipRow{
 			ID: models.NewID[string](), WebhookID: id, Seq: seq, Type: b.Type, At: t.Now, ByID: actor.UserID(), ByName: actor.Name,
@@ -133,7 +137,7 @@ func (w *Webhooks) ReplayOf(ctx context.Context, actor models.Actor, id models.W
 
 func (w *Webhooks) replayOf(ctx context.Context, pool db.Querier, h *models.Webhook, from models.WebhookFrom) (out models.WebhookReplay, err error) {
 	var head int64
-	if err := pool.QueryRowContext(ctx, `SELECT coalesce(max(seq), 0) FROM ledger`).Scan(&head); err != nil {
+	if err := pool.QueryRowContext(ctx, headOfEntries).Scan(&head); err != nil {
 		return out, fmt.Errorf("read head: %w", err)
 	}
 	field := "seq"
@@ -166,7 +170,7 @@ func (w *Webhooks) Replay(ctx context.Context, actor models.Actor, id models.Web
 		if err != nil {
 			return err
 		}
-		if err := t.Gorm().Exec(`DELETE FROM webhook_blocks WHERE webhook_id = ? AND next_seq >= ?`, id, replay.Seq).Error; err != nil {
+		if err := t.Gorm().Exec(dropBlocks, id, replay.Seq).Error; err != nil {
 			return fmt.Errorf("drop blocks: %w", err)
 		}
 		if err := t.set(h, moved(map[string]any{"cursor": replay.Seq - 1})); err != nil {

@@ -69,7 +69,7 @@ type entry struct {
 	Inputs  bool                `json:"inputs,omitzero"`        // with Label
 	Why     models.WebhookPause `json:"why,omitzero"`
 	Class   models.SendClass    `json:"class,omitzero"`
-	Status  int                 `json:"status,omitzero"`
+	Status  int                 `json:"http_status,omitzero"` // "status" is what a request has
 	Seq     int64               `json:"seq,omitzero"`
 	Type    string              `json:"type,omitzero"`
 	Reason  string              `json:"reason_digest,omitzero"`

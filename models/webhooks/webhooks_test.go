@@ -94,6 +94,7 @@ func TestWebhooksAreForAdmins(t *testing.T) {
 		for what, err := range map[string]error{
 			"list":    storetest.Err(s.Webhooks.List(ctx, actor)),
 			"get":     storetest.Err(s.Webhooks.Get(ctx, actor, h.ID)),
+			"page":    storetest.Err(s.Webhooks.Page(ctx, actor, h.ID, "")),
 			"add":     storetest.Err3(s.Webhooks.Add(ctx, actor, hook("b"))),
 			"change":  s.Webhooks.Change(ctx, actor, h.ID, hook("b")),
 			"remove":  s.Webhooks.Remove(ctx, actor, h.ID),

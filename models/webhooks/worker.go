@@ -1,7 +1,10 @@
 package webhooks
 
 import (
+	"bytes"
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"time"
 
@@ -19,6 +22,8 @@ type Endpoint struct {
 	Target   models.WebhookTarget
 	Fault    error // the target can't be opened; nothing is sent
 	Blocks   []models.WebhookBlockRow
+
+	sealed []byte // Target, as it is stored
 }
 
 // SigningKeys are the keys that sign at a time, the one that stands first.
@@ -29,9 +34,13 @@ func (e *Endpoint) SigningKeys(now time.Time) []string {
 	return e.Target.Keys
 }
 
+const allBlocks = `SELECT * FROM webhook_blocks WHERE webhook_id = ? ORDER BY since, next_seq`
+
+const anyInUse = `SELECT 1 FROM webhooks` + db.ByWebhooksInUse + ` WHERE removed_at IS NULL AND paused_at IS NULL LIMIT 1`
+
 // Any reports whether there is an endpoint that events are sent to.
 func (w *Webhooks) Any(ctx context.Context) (bool, error) {
-	return db.Exists(w.db.Reads().QueryRowContext(ctx, `SELECT 1 FROM webhooks`+db.ByWebhooksInUse+` WHERE removed_at IS NULL AND paused_at IS NULL LIMIT 1`))
+	return db.Exists(w.db.Reads().QueryRowContext(ctx, anyInUse))
 }
 
 // Endpoints are all that events are sent to, with their targets. They are for the worker.
@@ -57,7 +66,7 @@ func (w *Webhooks) Endpoints(ctx context.Context) (out []*Endpoint, err error) {
 			}
 			// A cursor beyond the ledger would keep back all that comes until it is reached.
 			e.Head, e.Cursor = head, min(h.Cursor, head)
-			if err := g.Where("webhook_id = ?", h.ID).Order("since, next_seq").Find(&e.Blocks).Error; err != nil {
+			if err := g.Raw(allBlocks, h.ID).Scan(&e.Blocks).Error; err != nil {
 				return fmt.Errorf("read blocked streams: %w", err)
 			}
 			out = append(out, e)
@@ -72,34 +81,32 @@ func (w *Webhooks) endpoint(ctx context.Context, h models.Webhook) (*Endpoint, e
 	if err := w.db.Gorm(ctx).Where("id = ?", h.ID).Take(&secret).Error; err != nil {
 		return nil, fmt.Errorf("read webhook: %w", err)
 	}
-	e := &Endpoint{Webhook: h, Position: secret.Position}
+	e := &Endpoint{Webhook: h, Position: secret.Position, sealed: secret.TargetSealed}
 	e.Target, e.Fault = w.open(h.ID, secret.TargetSealed)
 	return e, nil
 }
 
-const atSending = `SELECT * FROM webhooks WHERE id = ? AND position = ? AND removed_at IS NULL AND paused_at IS NULL`
+const atSending = `SELECT inputs, old_key_until, target_sealed FROM webhooks WHERE id = ? AND position = ? AND removed_at IS NULL AND paused_at IS NULL`
 
 // AtSending is an endpoint as it is at the moment of sending, so that nothing goes to where it
 // was before, nor an input once the right to it is gone; nil: it was paused, removed or moved
-// meanwhile, and is sent nothing.
-func (w *Webhooks) AtSending(ctx context.Context, id models.WebhookID, position int64) (*Endpoint, error) {
-	var rows []struct {
-		models.Webhook
-
-		TargetSealed []byte
-	}
-	if err := w.db.Gorm(ctx).Raw(atSending, id, position).Scan(&rows).Error; err != nil {
-		return nil, fmt.Errorf("read webhook: %w", err)
-	}
-	if len(rows) == 0 {
+// meanwhile, and is sent nothing. It is given as it was read last.
+func (w *Webhooks) AtSending(ctx context.Context, was *Endpoint) (*Endpoint, error) {
+	e := *was
+	err := w.db.Reads().QueryRowContext(ctx, atSending, e.ID, e.Position).Scan(&e.Inputs, &e.OldKeyUntil, &e.sealed)
+	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil //nolint:nilnil // it is sent nothing
 	}
-	e := &Endpoint{Webhook: rows[0].Webhook, Position: position}
-	var err error
-	if e.Target, err = w.open(id, rows[0].TargetSealed); err != nil {
+	if err != nil {
+		return nil, fmt.Errorf("read webhook: %w", err)
+	}
+	if bytes.Equal(e.sealed, was.sealed) {
+		return &e, nil
+	}
+	if e.Target, err = w.open(e.ID, e.sealed); err != nil {
 		return nil, err
 	}
-	return e, nil
+	return &e, nil
 }
 
 // ForTest is an endpoint that an admin tries. For admins and the operator, else CodeForbidden;
@@ -148,6 +155,7 @@ type Passed struct {
 
 const (
 	keepCursor = `UPDATE webhooks SET cursor = ?, last_accepted_at = coalesce(?, last_accepted_at) WHERE id = ? AND position = ? AND removed_at IS NULL`
+	freeStream = `DELETE FROM webhook_blocks WHERE webhook_id = ? AND stream = ?`
 	keepBlock  = `INSERT INTO webhook_blocks (webhook_id, stream, conversation_id, response_id, next_seq, type, since, due_at, attempts, class, status) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	keepAnswer = `INSERT INTO webhook_answers (webhook_id, slot, number, at, seq, type, attempt, ms, class, status, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 )
@@ -199,7 +207,7 @@ func (t *tx) keep(p *Progress) (bool, error) {
 		return false, nil
 	}
 	for _, stream := range p.Freed {
-		if err := t.Gorm().Exec(`DELETE FROM webhook_blocks WHERE webhook_id = ? AND stream = ?`, p.ID, stream).Error; err != nil {
+		if err := t.Gorm().Exec(freeStream, p.ID, stream).Error; err != nil {
 			return false, fmt.Errorf("free stream: %w", err)
 		}
 	}

@@ -22,7 +22,7 @@ var toldMembers = setOf(
 	"cause", "checked", "class", "conversation_status", "digest_seen", "from_status", "inputs", "matched_by", "new", "old", "on_reject", "on_reject_by",
 	"reviewers_only", "risk", "role", "rows", "same_input", "self_approval", "standing", "status", "verdict", "waits", "why",
 	// Numbers and times.
-	"before", "count", "deadline", "energy", "expires", "expiresAt", "from_sequence", "held_until", "max_uses", "new_deadline", "number", "old_deadline",
+	"before", "count", "deadline", "energy", "expires", "expiresAt", "from_sequence", "held_until", "http_status", "max_uses", "new_deadline", "number", "old_deadline",
 	"paused_left", "policy_version", "removed", "seq", "sequence", "until", "uses", "version",
 	// Digests of inputs.
 	"digest", "edited_digest",
@@ -73,24 +73,7 @@ func provesInput(a *models.Approval) bool { return a != nil && a.Kind != models.
 
 // withoutDigests is a value without the digests of texts that are within it.
 func withoutDigests(v jsontext.Value) (jsontext.Value, error) {
-	switch v.Kind() {
-	case '{':
-		var members map[string]jsontext.Value
-		if err := json.Unmarshal(v, &members); err != nil {
-			return nil, err
-		}
-		for name, value := range members {
-			if strings.HasSuffix(name, "_digest") {
-				delete(members, name)
-				continue
-			}
-			var err error
-			if members[name], err = withoutDigests(value); err != nil {
-				return nil, err
-			}
-		}
-		return json.Marshal(members, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
-	case '[':
+	if v.Kind() == '[' {
 		var all []jsontext.Value
 		if err := json.Unmarshal(v, &all); err != nil {
 			return nil, err
@@ -103,5 +86,22 @@ func withoutDigests(v jsontext.Value) (jsontext.Value, error) {
 		}
 		return json.Marshal(all, jsontext.AllowInvalidUTF8(true))
 	}
-	return v, nil
+	if v.Kind() != '{' {
+		return v, nil
+	}
+	var members map[string]jsontext.Value
+	if err := json.Unmarshal(v, &members); err != nil {
+		return nil, err
+	}
+	for name, value := range members {
+		if strings.HasSuffix(name, "_digest") {
+			delete(members, name)
+			continue
+		}
+		var err error
+		if members[name], err = withoutDigests(value); err != nil {
+			return nil, err
+		}
+	}
+	return json.Marshal(members, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
 }

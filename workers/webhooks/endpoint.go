@@ -41,13 +41,13 @@ type endpoint struct {
 
 	busy    map[string]bool // streams of which an event is being sent
 	refused map[string]bool // streams of which one was, since the last that was accepted
-	// down: no more than one attempt at a time, by the oldest block. Where answers come at all,
-	// something new is tried now and then too: a few events that it can't read don't stop the
+	// down: no more than one attempt at a time, of something that was refused. Where answers come
+	// at all, something new is tried by turns: a few events that it can't read don't stop the
 	// rest.
 	down    bool
 	alive   bool      // the last refusal was an answer
 	probes  int       // refusals since it counts as down
-	probeAt time.Time // when something new may be tried
+	probeAt time.Time // when anything may be tried
 	slow    bool
 
 	failed  bool // an attempt could not be made, by a fault of ours
@@ -150,16 +150,17 @@ func (e *endpoint) oldest() (out *models.WebhookBlockRow) {
 	return out
 }
 
-// dueBlock is a block whose event is to be tried now; nil: none is.
+// dueBlock is a block whose event is to be tried now; nil: none is. Of one that is down it is
+// the one that waits longest for it, so that no single event stands for all.
 func (e *endpoint) dueBlock(now time.Time) (out *models.WebhookBlockRow) {
-	if e.down {
-		if b := e.oldest(); b != nil && !b.DueAt.After(now) && !e.busy[b.Stream] {
-			return b
-		}
+	if e.down && now.Before(e.probeAt) {
 		return nil
 	}
 	for _, b := range e.blocks {
-		if !b.DueAt.After(now) && !e.busy[b.Stream] && (out == nil || b.NextSeq < out.NextSeq) {
+		if b.DueAt.After(now) || e.busy[b.Stream] {
+			continue
+		}
+		if out == nil || e.down && b.DueAt.Before(out.DueAt) || (!e.down || b.DueAt.Equal(out.DueAt)) && b.NextSeq < out.NextSeq {
 			out = b
 		}
 	}
@@ -168,19 +169,17 @@ func (e *endpoint) dueBlock(now time.Time) (out *models.WebhookBlockRow) {
 
 // nextDue is when a block is to be tried; zero: at no time.
 func (e *endpoint) nextDue() (next time.Time) {
-	if e.down {
-		if b := e.oldest(); b != nil && !e.busy[b.Stream] {
-			next = b.DueAt
-		}
-		if e.alive && firstOpen(e.window) < len(e.window) && (next.IsZero() || e.probeAt.Before(next)) {
-			next = e.probeAt
-		}
-		return next
-	}
 	for _, b := range e.blocks {
 		if !e.busy[b.Stream] && (next.IsZero() || b.DueAt.Before(next)) {
 			next = b.DueAt
 		}
+	}
+	switch {
+	case !e.down:
+	case e.alive && firstOpen(e.window) < len(e.window):
+		next = e.probeAt
+	case !next.IsZero() && next.Before(e.probeAt):
+		next = e.probeAt
 	}
 	return next
 }
@@ -247,12 +246,12 @@ func (e *endpoint) refuse(entry *models.Entry, stream string, begun time.Time, a
 	}
 	if e.down {
 		e.probes++
-		e.probeAt = a.At.Add(pauseAfter(e.probes))
+		e.probeAt = a.At.Add(max(pauseAfter(e.probes), retryAfter))
 	}
 	switch {
 	case a.Class == models.SendGone:
 		e.pause, e.refusal = models.PausedGone, a
-	case a.At.Sub(b.Since) >= models.WebhookGiveUp:
+	case a.At.Sub(e.oldest().Since) >= models.WebhookGiveUp:
 		e.pause, e.refusal = models.PausedFailing, a
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"regexp"
@@ -19,6 +20,8 @@ import (
 	"countersign/models/people"
 	"countersign/models/store"
 	"countersign/models/storetest"
+	"countersign/models/upkeep"
+	"countersign/workers/webhooks"
 )
 
 // planted are secrets, one for each place where somebody can write a text.
@@ -174,12 +177,24 @@ func TestNothingThatSomebodyWroteLeavesI13(t *testing.T) {
 	if got := secrets.leaks(with.heard()); !slices.Equal(got, inputs) {
 		t.Errorf("with the right to inputs: %q, want %q", got, inputs)
 	}
+
+	// What was removed stays removed, at sending and at replay.
+	purge, err := upkeep.New(p.Store).NewPurge(t.Context(), storetest.Operator(), models.PurgeQuery{Before: p.clock.Step(time.Hour)})
+	storetest.Must(t, err)
+	storetest.Must(t, storetest.Err(purge.All(t.Context())))
+	before, came := len(with.heard()), trusted.count()
+	storetest.Must(t, p.Webhooks.Replay(t.Context(), p.admin, g.ID, models.WebhookFrom{Seq: 1}))
+	trusted.await(t, "all again", func() bool { return trusted.count() > came && p.sent(t, g.ID) })
+	all(plain, h.ID)
+	if got := secrets.leaks(with.heard()[before:]); len(got) > 0 {
+		t.Errorf("it was removed, and went out: %q", got)
+	}
 	for name := range plain.got()[0].Head {
 		if !slices.Contains([]string{"Accept-Encoding", "Connection", "Content-Length", "Content-Type", "User-Agent", "Webhook-Id", "Webhook-Signature", "Webhook-Timestamp"}, name) {
 			t.Errorf("the header %s", name)
 		}
 	}
-	if types := typesOf(plain.got()); len(types) < 28 {
+	if types := typesOf(plain.got()); len(types) < 29 || !slices.Contains(types, "contents.removed") {
 		t.Errorf("only these types of events were searched: %q", types)
 	}
 	digests := map[string]bool{}
@@ -240,5 +255,53 @@ func TestLeaksAreFound(t *testing.T) {
 	}
 	if got := secrets.leaks(time.Time{}.String()); len(got) > 0 {
 		t.Errorf("found in nothing: %q", got)
+	}
+}
+
+// Logs name an endpoint by its id: no key, address or input is in them, whatever fails.
+func TestLogsTellNoSecret(t *testing.T) {
+	t.Parallel()
+	p, r := newPlace(t), newReceiver(t)
+	var said bytes.Buffer
+	refused := requested()
+	refused.Inputs = true
+	h := p.add(t, r, refused)
+	key, err := p.Webhooks.Rotate(t.Context(), p.admin, h.ID)
+	storetest.Must(t, err)
+	r.key(t, key)
+	r.set(func(event) int { return http.StatusInternalServerError })
+	dead, locked := storetest.ClosedPort(t), "locked.internal"
+	keys := []string{key}
+	for _, host := range []string{dead, locked} {
+		storetest.Must(t, p.People.AllowHost(t.Context(), p.admin, host))
+		in := requested()
+		in.Name, in.URL = host, "http://"+host+"/s3cret-path?key=s3cret-key"
+		_, key, err := p.Webhooks.Add(t.Context(), p.admin, in)
+		storetest.Must(t, err)
+		keys = append(keys, key)
+	}
+	storetest.Must(t, storetest.Err(storetest.Tamper(t, p.Store).ExecContext(t.Context(), `UPDATE webhooks SET target_sealed = x'00' WHERE name = ?`, locked)))
+	p.runs(t, func(o *webhooks.Options) {
+		o.Log = slog.New(slog.NewTextHandler(&said, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	})
+	p.ask(t, "run", "one")
+	r.await(t, "what fails", func() bool {
+		all, err := p.Webhooks.List(t.Context(), p.admin)
+		storetest.Must(t, err)
+		blocked := 0
+		for _, h := range all {
+			blocked += h.Blocked
+		}
+		return blocked == 2
+	})
+	p.stop()
+	log := said.String()
+	if !strings.Contains(log, "can't be opened") || strings.Count(log, "an event is not accepted") < 2 {
+		t.Errorf("the log says nothing of it: %s", log)
+	}
+	for _, secret := range append(keys, "s3cret", "whsec_", "input-", "/hook") {
+		if strings.Contains(log, secret) {
+			t.Errorf("%s is in the log: %s", secret, log)
+		}
 	}
 }

@@ -72,6 +72,7 @@ func TestASkippedEventIsNotSentAfterARestart(t *testing.T) {
 	if s := p.state(t, h.ID); s.Cursor >= blocks[0].Seq {
 		t.Fatalf("the cursor is %d: this test shows nothing", s.Cursor)
 	}
+	storetest.Refused(t, p.Webhooks.Skip(t.Context(), p.admin, h.ID, blocks[0].Seq+1, "it was not refused"), models.CodeConflict)
 	p.stop()
 	p.runs(t, patient)
 	r.await(t, "what follows is kept", func() bool { return attempts(r.got(), next) == 1 && p.state(t, h.ID).LastAcceptedAt != nil })
@@ -257,4 +258,79 @@ func TestManySilentEndpointsHoldUpNoOther(t *testing.T) {
 		t.Errorf("it got %d", len(good.got()))
 	}
 	p.stop()
+}
+
+// An endpoint that refuses everything leaves no rows without end: so many conversations wait, the
+// cursor waits with them, and so many answers are kept. Once it takes events, all come.
+func TestWhatARefusingEndpointLeavesIsBounded(t *testing.T) {
+	t.Parallel()
+	p, r := newPlace(t), newReceiver(t)
+	h := p.add(t, r, requested())
+	r.set(func(event) int { return http.StatusUnprocessableEntity })
+	for i := range models.MaxWebhookBlocks + 50 {
+		p.ask(t, fmt.Sprint("run ", i), fmt.Sprint(i))
+	}
+	want := p.wanted(t, h.Cursor, func(e models.Entry) bool { return e.Action == "approval.requested" })
+	p.runs(t)
+	r.await(t, "as many as may be", func() bool { return p.state(t, h.ID).Blocked == models.MaxWebhookBlocks })
+	for range 5 {
+		before := len(r.tried())
+		p.clock.Step(models.WebhookLongPause)
+		p.Bus().Publish(events.Webhooks)
+		r.await(t, "they are tried again", func() bool { return len(r.tried()) > before })
+	}
+	if s := p.state(t, h.ID); s.Blocked > models.MaxWebhookBlocks || s.Behind < 50 {
+		t.Errorf("%d wait, and the cursor is %d behind", s.Blocked, s.Behind)
+	}
+	if n := storetest.Scalar[int](t, p.Store, `SELECT count(*) FROM webhook_answers`); n != models.WebhookAnswers {
+		t.Errorf("%d answers are kept", n)
+	}
+	r.set(nil)
+	storetest.Must(t, p.Webhooks.RetryNow(t.Context(), p.admin, h.ID))
+	r.await(t, "all", func() bool { return p.sent(t, h.ID) })
+	checkOrder(t, want, r.got())
+	if n := storetest.Scalar[int](t, p.Store, `SELECT count(*) FROM webhook_blocks`); n != 0 {
+		t.Errorf("%d rows of blocks are left", n)
+	}
+}
+
+// After an outage, an event that an endpoint still can't take keeps none of the others: neither
+// where it says that the event is wrong, nor where it fails on it.
+func TestOneEventThatFailsAfterAnOutageKeepsNoOther(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{http.StatusUnprocessableEntity, http.StatusInternalServerError} {
+		t.Run(fmt.Sprint(status), func(t *testing.T) {
+			t.Parallel()
+			p, r := newPlace(t), newReceiver(t)
+			h := p.add(t, r, requested())
+			r.set(func(event) int { return http.StatusServiceUnavailable })
+			first := p.ask(t, "run 0", "first")
+			p.runs(t)
+			r.await(t, "the first is refused", func() bool { return p.state(t, h.ID).Blocked == 1 })
+			for i := range models.WebhookDownAfter + 2 {
+				p.ask(t, fmt.Sprint("run ", i+1), fmt.Sprint(i))
+			}
+			passes := func() {
+				p.clock.Step(2 * models.WebhookLongPause)
+				p.Bus().Publish(events.Webhooks)
+			}
+			r.await(t, "all are refused", func() bool {
+				passes()
+				return p.state(t, h.ID).Blocked == models.WebhookDownAfter+3
+			})
+			r.set(func(e event) int {
+				if e.Data.Request["id"] == string(first.ID) {
+					return status
+				}
+				return http.StatusOK
+			})
+			r.await(t, "all but the first", func() bool {
+				if r.count() == 0 {
+					passes()
+				}
+				return r.count() == models.WebhookDownAfter+2
+			})
+			r.await(t, "it is kept", func() bool { return p.state(t, h.ID).Blocked == 1 })
+		})
+	}
 }

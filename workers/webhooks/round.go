@@ -104,7 +104,7 @@ func (r *round) reload(ctx context.Context) error {
 				e = newEndpoint(stored[i])
 			}
 		default:
-			e.Webhook, e.Target, e.Fault = stored[i].Webhook, stored[i].Target, stored[i].Fault
+			e.Endpoint = stored[i]
 		}
 		all = append(all, e)
 		stored = slices.Delete(stored, i, i+1)
@@ -149,6 +149,18 @@ func (r *round) beginOne(ctx context.Context, e *endpoint) (bool, error) {
 		}
 	}
 	now := r.w.o.Store.Now()
+	first, second := r.beginBlock, r.beginItem
+	if e.down && e.probes%2 == 1 { // by turns, so that neither what waits nor what is new hides that it works
+		first, second = second, first
+	}
+	if began, err := first(ctx, e, now); began || err != nil {
+		return began, err
+	}
+	return second(ctx, e, now)
+}
+
+// beginBlock tries again what was refused, if something is due.
+func (r *round) beginBlock(ctx context.Context, e *endpoint, now time.Time) (bool, error) {
 	for b := e.dueBlock(now); b != nil; b = e.dueBlock(now) {
 		entry, err := r.blocked(ctx, b)
 		if err != nil {
@@ -162,6 +174,11 @@ func (r *round) beginOne(ctx context.Context, e *endpoint) (bool, error) {
 			return false, err
 		}
 	}
+	return false, nil
+}
+
+// beginItem sends the next that was not sent yet.
+func (r *round) beginItem(ctx context.Context, e *endpoint, now time.Time) (bool, error) {
 	for {
 		if it := e.nextItem(now); it != nil {
 			r.start(ctx, attempt{e: e, it: it, entry: it.entry, stream: it.stream, number: 1, begun: now})
@@ -255,16 +272,16 @@ func (r *round) follow(ctx context.Context, e *endpoint, b *models.WebhookBlockR
 func (r *round) start(ctx context.Context, a attempt) {
 	a.e.busy[a.stream] = true
 	r.going++
-	id, position := a.e.ID, a.e.Position
+	to := a.e.Endpoint // which is replaced by another, and not changed
 	go func() {
-		r.w.send(ctx, &a, id, position)
+		r.w.send(ctx, &a, to)
 		r.done <- a
 	}()
 }
 
 // send makes an attempt with what is so now: of the endpoint and of the request.
-func (w *Worker) send(ctx context.Context, a *attempt, id models.WebhookID, position int64) {
-	e, err := w.o.Store.Webhooks.AtSending(ctx, id, position)
+func (w *Worker) send(ctx context.Context, a *attempt, was *webhooks.Endpoint) {
+	e, err := w.o.Store.Webhooks.AtSending(ctx, was)
 	if a.moved, a.err = e == nil && err == nil, err; e == nil {
 		return
 	}

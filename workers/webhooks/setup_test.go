@@ -2,10 +2,12 @@ package webhooks_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -50,6 +52,7 @@ type event struct {
 		Conversation *struct {
 			ID string `json:"id"`
 		} `json:"conversation"`
+		Actor   map[string]any `json:"actor"`
 		Details map[string]any `json:"details"`
 		Request map[string]any `json:"request"`
 	} `json:"data"`
@@ -71,6 +74,8 @@ type receiver struct {
 	verify   *standardwebhooks.Webhook
 	answer   func(event) int // nil: 200
 	echoes   bool            // it answers with what it got
+	head     http.Header     // of each answer
+	says     []byte          // the body of each answer
 	accepted []event
 	seen     []event
 	bad      []string
@@ -166,9 +171,11 @@ func (r *receiver) take(w http.ResponseWriter, req *http.Request) {
 		r.accepted = append(r.accepted, e)
 	}
 	r.mu.Unlock()
+	maps.Copy(w.Header(), r.head)
 	if w.WriteHeader(status); echoes {
 		_, _ = w.Write(raw[max(0, len(raw)-1000):])
 	}
+	_, _ = w.Write(r.says)
 	select {
 	case r.came <- struct{}{}:
 	default:
@@ -240,14 +247,35 @@ func newPlace(tb testing.TB, opts ...storetest.Option) *place {
 func (p *place) out(timeout time.Duration) *outward.Client { return outOf(p.Store, timeout) }
 
 func outOf(p *store.Store, timeout time.Duration) *outward.Client {
-	return outward.New(outward.Options{Timeout: timeout, Now: p.Now, Hosts: func(ctx context.Context) (outward.List, error) {
-		hosts, err := p.People.HostsForSending(ctx)
+	return outward.New(outward.Options{Timeout: timeout, Now: p.Now, Hosts: allowedBy(p)})
+}
+
+// outBy is the way out as it is described, to the hosts that the office allows.
+func (p *place) outBy(o outward.Options) *outward.Client {
+	o.Timeout, o.Now, o.Hosts = 5*time.Second, p.Now, allowedBy(p.Store)
+	return outward.New(o)
+}
+
+func allowedBy(s *store.Store) func(context.Context) (outward.List, error) {
+	return func(ctx context.Context) (outward.List, error) {
+		hosts, err := s.People.HostsForSending(ctx)
 		var list outward.List
 		for _, h := range hosts {
 			list = append(list, h.Host)
 		}
 		return list, err
-	}})
+	}
+}
+
+// zeros are many, packed.
+func zeros(tb testing.TB, n int) []byte {
+	tb.Helper()
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	_, err := z.Write(make([]byte, n))
+	storetest.Must(tb, err)
+	storetest.Must(tb, z.Close())
+	return packed.Bytes()
 }
 
 // runs has a worker run until the test or the returned function ends it.

@@ -214,6 +214,21 @@ func (w *leakWorld) left(t *testing.T) map[string][]byte {
 	return out
 }
 
+// pausesWebhook has a webhook refuse an event until it is paused.
+func (w *leakWorld) pausesWebhook(t *testing.T, address string) {
+	t.Helper()
+	h, _, err := w.Webhooks.Add(t.Context(), w.admin, models.WebhookInput{Name: "copy", URL: address})
+	storetest.Must(t, err)
+	lease, err := w.TakeLease(t.Context(), "webhooks", "test", time.Hour)
+	storetest.Must(t, err)
+	stale, err := w.Webhooks.Keep(t.Context(), lease, []webhooks.Progress{{
+		ID: h.ID, Cursor: h.Cursor, Pause: models.PausedFailing, Refuse: models.WebhookAnswer{Seq: h.Cursor, Type: "user.added", Class: models.SendUnavailable, Status: 503},
+	}})
+	if storetest.Must(t, err); len(stale) > 0 {
+		t.Fatal("the webhook is not paused")
+	}
+}
+
 var base64Text = regexp.MustCompile(`[A-Za-z0-9+/_-]{8,}`)
 
 // readings are a text as it is, and as whoever undoes an encoding of it reads it: base64 at
@@ -358,6 +373,10 @@ func TestNothingOfARequestLeavesTheProcess(t *testing.T) {
 	ask()
 	w.wait(t, 23*time.Hour)
 	w.pausedWebhook(t, "https://hooks.example.com/"+sesame("webhook-address"))
+	w.wait(t, time.Minute)
+
+	storetest.Must(t, w.People.SetRole(t.Context(), w.admin, w.ann.UserID(), models.RoleAdmin)) // who is told of webhooks
+	w.pausesWebhook(t, "https://hooks.example.com/"+sesame("webhook-path"))
 	w.wait(t, time.Minute)
 
 	for _, kind := range models.NoticeKinds() {

@@ -96,15 +96,22 @@ func TestWhatLeavesTheProcess(t *testing.T) {
 	for kind, names := range told {
 		for _, channel := range models.ChannelKinds() {
 			n, marks := marked(t, kind)
-			if kind == models.NoticeCode || kind == models.NoticeWebhookPaused {
-				n.Request = ""
+			var absent []string // what is of requests, of which some tell nothing
+			if kind == models.NoticeCode {
+				n.Request, absent = "", []string{"Request"}
+			}
+			if kind == models.NoticeWebhookPaused {
+				n.Request, n.Agent, n.Tool, n.Deciders = "", "", "", nil
+				absent = []string{"Request", "Agent", "Tool", "Deciders", "Headline"}
 			}
 			for _, headline := range []string{marks["Headline"], ""} {
-				n.Headline = headline
+				if n.Headline = headline; slices.Contains(absent, "Headline") {
+					n.Headline = ""
+				}
 				all := left(t, channel, n)
 				for name, mark := range marks {
 					want := slices.Contains(names, name) || slices.Contains(ids[channel], name)
-					if name == "Request" && n.Request == "" || name == "Headline" && headline == "" {
+					if slices.Contains(absent, name) || name == "Headline" && headline == "" {
 						want = false
 					} else if channel == models.ChannelWebhook {
 						want = true // programs get all of the notice

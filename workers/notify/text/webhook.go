@@ -30,9 +30,9 @@ type webhookData struct {
 	By           string            `json:"by,omitzero"`
 	Code         string            `json:"code,omitzero"`
 	Channel      string            `json:"channel,omitzero"`
-	Webhook      string            `json:"webhook,omitzero"`
+	Webhook      string            `json:"webhook,omitzero"` // that was paused
 	WebhookHost  string            `json:"webhookHost,omitzero"`
-	Class        models.SendClass  `json:"class,omitzero"`
+	Class        models.SendClass  `json:"class,omitzero"` // of its last answer
 	URL          string            `json:"url,omitzero"`
 	SettingsURL  string            `json:"settingsUrl,omitzero"`
 }
@@ -42,7 +42,8 @@ func Webhook(n models.Notice, at time.Time) ([]byte, error) {
 	data := webhookData{
 		ID: n.ID, RequestID: n.Request, Agent: n.Agent, Tool: n.Tool, Risk: n.Risk, SecondsLeft: int64(n.Left / time.Second),
 		Deciders: n.Deciders, MoreDeciders: n.MoreDeciders, Headline: n.Headline, Count: n.Count, FirstSeconds: int64(n.First / time.Second),
-		Outcome: n.Outcome, By: n.By, Code: n.Code, Channel: n.Channel, Webhook: n.Webhook, WebhookHost: n.WebhookHost, Class: n.Class, URL: n.URL, SettingsURL: n.SettingsURL,
+		Outcome: n.Outcome, By: n.By, Code: n.Code, Channel: n.Channel, Webhook: n.Webhook, WebhookHost: n.WebhookHost, Class: n.Class,
+		URL: n.URL, SettingsURL: n.SettingsURL,
 	}
 	if n.Deadline.Before(models.NoDeadline) {
 		data.Deadline = n.Deadline.UTC()
