@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"strconv"
 	"strings"
 	"time"
 
@@ -28,6 +29,7 @@ type Acting struct {
 
 // CameFrom is from whom the reader has a request.
 type CameFrom struct {
+	Key   string // differs for each way that it came
 	From  string
 	Until views.Moment // of their absence; zero: it was handed over
 	At    views.Moment // when it was
@@ -46,6 +48,7 @@ type HandedOver struct {
 
 // HandOverForm hands a request to somebody else as well.
 type HandOverForm struct {
+	ID     string // another one after each hand-over: a browser keeps what fields of one id hold
 	URL    string
 	People []ui.Choice
 }
@@ -92,8 +95,10 @@ func newActing(v *Approval, in ApprovalInput, now time.Time) Acting {
 		from := CameFrom{From: c.From.Name}
 		switch {
 		case c.HandOver != nil:
+			from.Key = "handover-" + string(c.HandOver.ID)
 			from.At, from.Note = views.Ago(c.HandOver.At, now), c.HandOver.Note
 		case c.Absence != nil:
+			from.Key = "away-" + string(c.From.ID)
 			from.Until = views.Exact(c.Absence.UntilAt)
 		}
 		out.Came = append(out.Came, from)
@@ -105,7 +110,7 @@ func newActing(v *Approval, in ApprovalInput, now time.Time) Acting {
 		out.HandOvers = append(out.HandOvers, newHandedOver(v, in, &in.Acting.HandOvers[i], now))
 	}
 	if len(in.HandOverTo) > 0 && v.Held == "" && in.MayDecide() {
-		out.HandOver = &HandOverForm{URL: views.HandOverURL(v.ID), People: handOverChoices(in.HandOverTo)}
+		out.HandOver = &HandOverForm{ID: "hand-over-form-" + strconv.Itoa(len(out.HandOvers)), URL: views.HandOverURL(v.ID), People: handOverChoices(in.HandOverTo)}
 	}
 	if next := in.Acting.NextStep; next != nil && v.Held == "" {
 		out.Next = &NextAsked{At: views.Exact(next.DueAt), Paused: next.PausedAt != nil}
@@ -127,7 +132,7 @@ func (v Acting) state() []string {
 		out = append(out, "for "+v.OnBehalfID)
 	}
 	for _, c := range v.Came {
-		out = append(out, "from "+c.From)
+		out = append(out, c.Key)
 	}
 	for _, h := range v.HandOvers {
 		out = append(out, h.ID)
