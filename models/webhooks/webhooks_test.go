@@ -349,3 +349,48 @@ func TestAnAnswerToWhatWasRemovedIsKeptWithoutItsBody(t *testing.T) {
 		t.Errorf("after: %q", got)
 	}
 }
+
+// A page of an endpoint is of one moment: what it counts is what it lists, whatever the worker
+// stores meanwhile.
+func TestAPageIsOfOneMoment(t *testing.T) {
+	t.Parallel()
+	s := storetest.New(t)
+	admin := storetest.Admin(t, s)
+	h := added(t, s, admin, hook("a"))
+	lease, err := s.TakeLease(t.Context(), "webhooks", "me", time.Hour)
+	storetest.Must(t, err)
+	ended, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		for n := 0; ; n++ {
+			select {
+			case <-ended:
+				return
+			default:
+			}
+			p := webhooks.Progress{ID: h.ID, Cursor: h.Cursor, Freed: []string{"s"}}
+			if n%2 == 0 {
+				p.Freed, p.Blocked = nil, []models.WebhookBlockRow{{Stream: "s", NextSeq: 1, Type: "user.added", Since: s.Now(), DueAt: s.Now(), Attempts: 1, Class: models.SendRejected}}
+			}
+			if _, err := s.Webhooks.Keep(t.Context(), lease, []webhooks.Progress{p}); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	}()
+	seen := map[int]bool{}
+	for i := 0; i < 300 || len(seen) < 2 && i < 100_000; i++ {
+		page, err := s.Webhooks.Page(t.Context(), admin, h.ID, "")
+		storetest.Must(t, err)
+		seen[page.Blocked] = true
+		if page.Blocked != len(page.Blocks) {
+			t.Errorf("it counts %d, and lists %d", page.Blocked, len(page.Blocks))
+			break
+		}
+	}
+	close(ended)
+	<-done
+	if len(seen) < 2 && !t.Failed() {
+		t.Error("nothing changed meanwhile: this test shows nothing")
+	}
+}
