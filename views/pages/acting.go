@@ -206,9 +206,9 @@ func newUnanswered(u *models.Unanswered) *Unanswered {
 	}
 	switch {
 	case !u.Seen() && told == 0:
-		out.Lead = "Nobody saw this request, and nobody was told of it by a notification."
+		out.Lead = "Nobody is recorded as having seen this request, and nobody was told of it by a notification."
 	case !u.Seen():
-		out.Lead = "Nobody saw this request before it expired."
+		out.Lead = "Nobody is recorded as having seen this request."
 	case told == 0:
 		out.Lead = "Nobody was told of this request by a notification."
 	}

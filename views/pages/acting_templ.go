@@ -938,9 +938,9 @@ func unanswered(u *Unanswered) templ.Component {
 					}
 				} else if !p.Group {
 					var templ_7745c5c3_Var38 string
-					templ_7745c5c3_Var38, templ_7745c5c3_Err = templ.JoinStringErrs(" · never saw it")
+					templ_7745c5c3_Var38, templ_7745c5c3_Err = templ.JoinStringErrs(" · not recorded as having seen it")
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/pages/acting.templ`, Line: 205, Col: 27}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/pages/acting.templ`, Line: 205, Col: 45}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var38))
 					if templ_7745c5c3_Err != nil {

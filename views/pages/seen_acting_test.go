@@ -75,7 +75,7 @@ var actingPages = []page{
 		"outcome": "approved by Bo Lind on behalf of Eve⟨U+202E⟩ on behalf of <b>Ann</b> 12 s ago · after 1 min 7 s Reason Fine. Result no result yet",
 	}},
 	{key: "approval-unanswered", like: "approval-expired", seen: seen{
-		"for-others": "Nobody saw this request before it expired. | Ada Berg · told by e-mail 2026-11-20 10:10:00 UTC · told by a browser notification, as one of many 2026-11-20 10:10:00 UTC · never saw it | Eve⟨U+202E⟩ on behalf of <b>Ann</b> · could not be told by ntfy 2026-11-20 10:10:00 UTC · never saw it | Group oncall · told by Slack 2026-11-20 10:10:00 UTC | Bo Lind · not told by a notification · never saw it",
+		"for-others": "Nobody is recorded as having seen this request. | Ada Berg · told by e-mail 2026-11-20 10:10:00 UTC · told by a browser notification, as one of many 2026-11-20 10:10:00 UTC · not recorded as having seen it | Eve⟨U+202E⟩ on behalf of <b>Ann</b> · could not be told by ntfy 2026-11-20 10:10:00 UTC · not recorded as having seen it | Group oncall · told by Slack 2026-11-20 10:10:00 UTC | Bo Lind · not told by a notification · not recorded as having seen it",
 	}},
 	{key: "approval-unanswered-seen", like: "approval-expired", seen: seen{
 		"for-others": "Nobody was told of this request by a notification. | Ada Berg · not told by a notification · saw it 2026-11-20 10:11:00 UTC",
