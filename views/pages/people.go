@@ -87,7 +87,7 @@ func NewPeople(in PeopleInput, now time.Time) People {
 		}
 		v.Rows = append(v.Rows, row)
 	}
-	if v.AwayLabel = "Absences and substitutes"; in.Waiting > 0 {
+	if v.AwayLabel = "Absences"; in.Waiting > 0 {
 		v.AwayLabel += " (" + views.Count(in.Waiting) + " to accept)"
 	}
 	for _, i := range in.Invites {

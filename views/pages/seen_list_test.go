@@ -267,25 +267,25 @@ var listPages = []page{
 	{key: "people-one", seen: seen{
 		"title":  "People",
 		"rows":   "Ada Berg you ada@example.org admin enabled 2 20 s ago 90 d a …  admin can enable you again. Disable now (398 bytes, 94c7777394fdf557)",
-		"acts":   "Groups → /people/groups | Absences and substitutes → /people/away | Create link",
+		"acts":   "Groups → /people/groups | Absences → /people/away | Create link",
 		"help":   "You get a link to send. Whoever opens it sets the name and password; nobody else sees the password.",
 		"filled": "role=reviewer",
 		"says":   "Who can sign in, and what they can do. Changes take effect immediately.",
 	}},
 	{key: "people-fresh", like: "people-one", seen: seen{
 		"rows": "Ada Berg you ada@example.org admin enabled 2 20 s ago 90 d a …  admin can enable you again. Disable now (398 bytes, 94c7777394fdf557) | Bo⟨U+202E⟩ Lindbo@example.org reviewer enabled none —  … an still ask; others decide. Disable now (289 bytes, f26224ec77f4816d) | Cylonglonglonglonglonglonglonglonglonglonglonglonglonglonglo … nd admin tokens work again. Enable again (487 bytes, 833532bd5f7369ba) | new@example.org reviewer Ada Berg 6 d 23 h left Revoke… The link stops working. You can invite them again. Revoke now",
-		"acts": "Groups → /people/groups | Absences and substitutes → /people/away | Create link",
+		"acts": "Groups → /people/groups | Absences → /people/away | Create link",
 	}},
 	{key: "people-wrong", like: "people-one", seen: seen{
 		"warns":  "The last enabled admin cannot be disabled: add another admin first.",
 		"errors": "is in use",
 		"rows":   "Ada Berg you ada@example.org admin enabled 2 20 s ago 90 d a …  admin can enable you again. Disable now (398 bytes, 94c7777394fdf557) | Bo⟨U+202E⟩ Lindbo@example.org reviewer enabled none —  … an still ask; others decide. Disable now (289 bytes, f26224ec77f4816d) | Cylonglonglonglonglonglonglonglonglonglonglonglonglonglonglo … nd admin tokens work again. Enable again (487 bytes, 833532bd5f7369ba) | new@example.org reviewer Ada Berg 6 d 23 h left Revoke… The link stops working. You can invite them again. Revoke now",
 		"filled": "email=bo@example.org | role=admin",
-		"acts":   "Groups → /people/groups | Absences and substitutes → /people/away | Create link",
+		"acts":   "Groups → /people/groups | Absences → /people/away | Create link",
 	}},
 	{key: "people-paged", like: "people-one", seen: seen{
 		"rows": "Ada Berg you ada@example.org admin enabled 2 20 s ago 90 d a …  admin can enable you again. Disable now (398 bytes, 94c7777394fdf557) | Bo⟨U+202E⟩ Lindbo@example.org reviewer enabled none —  … an still ask; others decide. Disable now (289 bytes, f26224ec77f4816d) | Cylonglonglonglonglonglonglonglonglonglonglonglonglonglonglo … nd admin tokens work again. Enable again (487 bytes, 833532bd5f7369ba)",
-		"acts": "Groups → /people/groups | Absences and substitutes → /people/away | Back to the start → /people | More people → /people?after=z%40example.org | Create link",
+		"acts": "Groups → /people/groups | Absences → /people/away | Back to the start → /people | More people → /people?after=z%40example.org | Create link",
 	}},
 	{key: "groups", seen: seen{
 		"title": "Groups",

@@ -14,16 +14,16 @@ import (
 // times. What is in neither list is not told either.
 var toldMembers = setOf(
 	// Whom and what it is about.
-	"agent", "agentId", "cascaded_from", "channel", "from", "grant", "group", "inviteId", "joined", "left", "member", "message", "note", "response",
-	"reviewers", "sessionId", "skip", "stop", "tokenId", "upstream", "userId", "vote", "webhook",
+	"absence", "agent", "agentId", "cascaded_from", "channel", "for", "from", "grant", "group", "handover", "inviteId", "joined", "left", "member", "message", "note", "on_behalf_of", "response",
+	"reviewers", "sessionId", "skip", "step", "stop", "substitute", "substitute_id", "to", "tokenId", "upstream", "userId", "vote", "webhook",
 	// Names.
-	"kind", "name", "policy_rule", "scope", "template", "tool", "type", "types",
+	"kind", "name", "on_behalf_name", "policy_rule", "scope", "template", "tool", "type", "types",
 	// Outcomes and choices.
-	"cause", "checked", "class", "conversation_status", "digest_seen", "from_status", "inputs", "matched_by", "new", "old", "on_reject", "on_reject_by",
+	"cause", "checked", "class", "conversation_status", "digest_seen", "from_status", "inputs", "matched_by", "new", "no_substitutes", "old", "on_reject", "on_reject_by",
 	"reviewers_only", "risk", "role", "rows", "same_input", "self_approval", "standing", "status", "verdict", "waits", "why",
 	// Numbers and times.
-	"before", "count", "deadline", "energy", "expires", "expiresAt", "from_sequence", "held_until", "http_status", "max_uses", "new_deadline", "number", "old_deadline",
-	"paused_left", "policy_version", "removed", "seq", "sequence", "until", "uses", "version",
+	"before", "count", "deadline", "energy", "expires", "expiresAt", "from_at", "from_sequence", "held_until", "http_status", "max_uses", "new_deadline", "number", "old_deadline",
+	"paused_left", "policy_version", "removed", "seq", "sequence", "until", "until_at", "uses", "version",
 	// Digests of inputs.
 	"digest", "edited_digest",
 )
@@ -32,7 +32,7 @@ var toldMembers = setOf(
 // to whoever guesses it, so none goes out but those of inputs. The rest is where people and
 // systems are.
 var withheldMembers = setOf(
-	"answer_digest", "approvers_digest", "checklist_digest", "fixed_digest", "free_digest", "key_digest", "label_digest", "note_digest", "parent_digest",
+	"answer_digest", "approvers_digest", "checklist_digest", "fixed_digest", "free_digest", "handover_note_digest", "key_digest", "label_digest", "note_digest", "parent_digest",
 	"password_digest", "reason_digest", "row_digest", "run_digest", "secret_digest", "settings_digest", "target_digest", "template_text_digest",
 	"text_digest", "title_digest", "waits_for_digest",
 	"address", "base_url", "checked_address", "dialect", "email", "host",
