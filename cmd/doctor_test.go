@@ -299,8 +299,10 @@ func TestDoctorFindsEachFault(t *testing.T) {
 				t.Errorf("exit %d, want %d", code, want)
 			}
 			for check, d := range found {
-				// A database that cannot be opened is told once.
-				if check != tt.check && check != "rows" && d.Result != "ok" && d.Result != "skipped" {
+				// A database that cannot be opened is told once. What was put into a row by hand
+				// opens with no key.
+				byHand := check == "rows" || check == "channels" && tt.check == "unseen"
+				if check != tt.check && !byHand && d.Result != "ok" && d.Result != "skipped" {
 					t.Errorf("%s too: %+v", check, d)
 				}
 			}

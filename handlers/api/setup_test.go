@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -118,11 +119,18 @@ type answer struct {
 func (a answer) at(path string) any {
 	var v any = a.object
 	for name := range strings.SplitSeq(path, ".") {
-		object, ok := v.(map[string]any)
-		if !ok {
+		switch within := v.(type) {
+		case map[string]any:
+			v = within[name]
+		case []any:
+			n, err := strconv.Atoi(name)
+			if err != nil || n < 0 || n >= len(within) {
+				return nil
+			}
+			v = within[n]
+		default:
 			return nil
 		}
-		v = object[name]
 	}
 	return v
 }
