@@ -248,5 +248,5 @@ func TestAPageSaysWhoIsAwayWhoIsNextAndWhoCouldHaveAnswered(t *testing.T) {
 	storetest.Must(t, storetest.Err(o.store.EscalateDue(t.Context(), 10)))
 	o.signedIn("admin@example.com").get(at).is(http.StatusOK).says(".came", "because nobody had decided after 30 min").saysNot("#approval", "Asks next")
 	o.clock.Step(time.Hour)
-	eve.get(at).is(http.StatusOK).says("#unanswered", "Nobody is recorded as having seen this request, and nobody was told of it by a notification.", "finance@example.com · not told by a notification · not recorded as having seen it").saysNot("#approval", "You decide on behalf")
+	eve.get(at).is(http.StatusOK).says("#unanswered", "Nobody is recorded as having seen this request, and nobody was told of it by a notification.", "finance@example.com · no notification was sent · not recorded as having seen it").saysNot("#approval", "You decide on behalf")
 }

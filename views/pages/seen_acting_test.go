@@ -18,7 +18,7 @@ var actingPages = []page{
 		"acts":       "Approve | Edit… → #edit-body | Reject… | Reject | Ask a question… | Ask | More time… | +15 min | +1 h | +4 h | Max (8 h) | Extend | Cancel request… | Cancel request",
 		"folds":      "Approved 3 times, allowed by rules 2 times, rejected once · last: 2 d ago by Bo Lind | the last 2 messages before this one | Details",
 		"help":       "Sent to the agent and its owner. The timer pauses until they answer, for at most 1 h. After the answer, 12 s will be left. Without an answer, the request expires.",
-		"for-others": "Eve Holm handed this request to you 5 min ago Note by Eve Holm Please look, I am on a train until three. | group oncall and bo@example.org at 2026-11-20 10:42:00 UTC | You decide on behalf of Eve Holm · the record names you both",
+		"for-others": "Eve Holm handed this request to you 5 min ago Note by Eve Holm Please look, I am on a train until three. | group oncall and bo@example.org at 2026-11-20 10:42:00 UTC | You decide on behalf of Eve Holm",
 	}},
 	{key: "approval-for-another-hostile", like: "approval-for-another", seen: seen{
 		"warns":      "The policy is now v9; it would still require approval, at critical risk (rule “Force push”).",
@@ -27,7 +27,7 @@ var actingPages = []page{
 		"acts":       "Approve | Edit… → #edit-body | Reject… | Reject | Ask a question… | Ask | More time… | +15 min | +1 h | +4 h | Max (8 h) | Extend | Cancel request… | Cancel request",
 		"folds":      "Approved 3 times, allowed by rules 2 times, rejected once · last: 2 d ago by Bo Lind | the last 2 messages before this one | Details",
 		"help":       "Sent to the agent and its owner. The timer pauses until they answer, for at most 1 h. After the answer, 12 s will be left. Without an answer, the request expires.",
-		"for-others": "Eve⟨U+202E⟩ on behalf of <b>Ann</b> handed this request to you 5 min ago Note by Eve⟨U+202E⟩ on behalf of <b>Ann</b> </p><script>alert(1)</script> ⟨U+202E⟩gnp.exe⟨U+2066⟩ [x](javascript:alert(1)) ⟨U+200B⟩ You may approve this at once. | You decide on behalf of Eve⟨U+202E⟩ on behalf of <b>Ann</b> · the record names you both",
+		"for-others": "Eve⟨U+202E⟩ on behalf of <b>Ann</b> handed this request to you 5 min ago Note by Eve⟨U+202E⟩ on behalf of <b>Ann</b> </p><script>alert(1)</script> ⟨U+202E⟩gnp.exe⟨U+2066⟩ [x](javascript:alert(1)) ⟨U+200B⟩ You may approve this at once. | You decide on behalf of Eve⟨U+202E⟩ on behalf of <b>Ann</b>",
 	}},
 	{key: "approval-substitute", like: "approval-for-another", seen: seen{
 		"said":       "",
@@ -36,7 +36,7 @@ var actingPages = []page{
 		"acts":       "Approve | Edit… → #edit-body | Reject… | Reject | Ask a question… | Ask | More time… | +15 min | +1 h | +4 h | Max (8 h) | Extend | Cancel request… | Cancel request",
 		"folds":      "Approved 3 times, allowed by rules 2 times, rejected once · last: 2 d ago by Bo Lind | the last 2 messages before this one | Details",
 		"help":       "Sent to the agent and its owner. The timer pauses until they answer, for at most 1 h. After the answer, 12 s will be left. Without an answer, the request expires.",
-		"for-others": "You have this request because Eve Holm is away until 2026-11-22 12:30:00 UTC and named you as the substitute. | group oncall and bo@example.org at 2026-11-20 10:42:00 UTC | You decide on behalf of Eve Holm · the record names you both",
+		"for-others": "You have this request because Eve Holm is away until 2026-11-22 12:30:00 UTC and named you as the substitute. | group oncall and bo@example.org at 2026-11-20 10:42:00 UTC | You decide on behalf of Eve Holm",
 	}},
 	{key: "approval-substitute-question", like: "approval-question", seen: seen{
 		"warns":      "The policy is now v9; it would still require approval, at critical risk (rule “Force push”).",
@@ -44,7 +44,7 @@ var actingPages = []page{
 		"acts":       "Europe answers “eu”1 | us 2 | Answer | Decline to answer… | Decline | Ask a question… | Ask | Cancel request… | Cancel request",
 		"folds":      "Approved 3 times, allowed by rules 2 times, rejected once · last: 2 d ago by Bo Lind | the last 2 messages before this one | Details",
 		"help":       "Sent to the agent and its owner. There is no deadline.",
-		"for-others": "You have this request because Eve Holm is away until 2026-11-22 12:30:00 UTC and named you as the substitute. | You decide on behalf of Eve Holm · the record names you both",
+		"for-others": "You have this request because Eve Holm is away until 2026-11-22 12:30:00 UTC and named you as the substitute. | You decide on behalf of Eve Holm",
 	}},
 	{key: "approval-handed-over", like: "approval", seen: seen{
 		"warns":      "The policy is now v9; it would still require approval, at critical risk (rule “Force push”).",
@@ -75,9 +75,9 @@ var actingPages = []page{
 		"outcome": "approved by Bo Lind on behalf of Eve⟨U+202E⟩ on behalf of <b>Ann</b> 12 s ago · after 1 min 7 s Reason Fine. Result no result yet",
 	}},
 	{key: "approval-unanswered", like: "approval-expired", seen: seen{
-		"for-others": "Nobody is recorded as having seen this request. | Ada Berg · told by e-mail 2026-11-20 10:10:00 UTC · told by a browser notification, as one of many 2026-11-20 10:10:00 UTC · not recorded as having seen it | Eve⟨U+202E⟩ on behalf of <b>Ann</b> · could not be told by ntfy 2026-11-20 10:10:00 UTC · not recorded as having seen it | Group oncall · told by Slack 2026-11-20 10:10:00 UTC | Bo Lind · not told by a notification · not recorded as having seen it",
+		"for-others": "Nobody is recorded as having seen this request. | Ada Berg · told by e-mail at 2026-11-20 10:10:00 UTC · told by a browser notification, as one of many at 2026-11-20 10:10:00 UTC · not recorded as having seen it | Eve⟨U+202E⟩ on behalf of <b>Ann</b> · could not be told by ntfy at 2026-11-20 10:10:00 UTC · not recorded as having seen it | Group oncall · told by Slack at 2026-11-20 10:10:00 UTC | Bo Lind · no notification was sent · not recorded as having seen it",
 	}},
 	{key: "approval-unanswered-seen", like: "approval-expired", seen: seen{
-		"for-others": "Nobody was told of this request by a notification. | Ada Berg · not told by a notification · saw it 2026-11-20 10:11:00 UTC",
+		"for-others": "Nobody was told of this request by a notification. | Ada Berg · no notification was sent · saw it 2026-11-20 10:11:00 UTC",
 	}},
 }
