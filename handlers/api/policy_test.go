@@ -89,7 +89,7 @@ func TestThePolicyIsTriedReplayedAndLookedThrough(t *testing.T) {
 		})
 		escalates := `{"rules":[{"name":"all","tools":["x"],"effect":"require","timeout_minutes":60,"substitutes":false,"escalate":[{"after_minutes":30,"to":["owner@example.com"]}]}]}`
 		w.call(w.admin, "POST", "/v1/policy/try", `{"toolName":"x","document":`+escalates+`}`).want(t, http.StatusOK, map[string]any{
-			"draft.escalate.0.afterMinutes": json.Number("30"), "draft.escalate.0.to.0": "owner@example.com", "draft.substitutes": false, "active.substitutes": true,
+			"draft.escalate.0.afterMinutes": jsonNumber("30"), "draft.escalate.0.to.0": "owner@example.com", "draft.substitutes": false, "active.substitutes": true,
 		})
 		w.call(w.admin, "POST", "/v1/policy/try", `{"toolName":"payment.send"}`).want(t, http.StatusOK, map[string]any{"active.effect": "allow", "draft": nil})
 		w.call(w.admin, "POST", "/v1/policy/try", `{"toolName":"rm -rf ;"}`).want(t, http.StatusUnprocessableEntity, map[string]any{"code": "invalid"})
