@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -86,9 +87,7 @@ func (s *Site) planAbsence(place awayPlace) echo.HandlerFunc {
 			_, err = s.store.PlanAbsence(c.Request().Context(), actorOf(c), in)
 		}
 		if e := asError(err, models.CodeInvalid, models.CodeConflict, models.CodeNotFound); e != nil {
-			for field, text := range e.Fields {
-				form.Errors[field] = text
-			}
+			maps.Copy(form.Errors, e.Fields)
 			if len(e.Fields) == 0 {
 				form.Errors[""] = e.Error()
 			}

@@ -64,7 +64,7 @@ var flashes = map[string]views.Flash{
 	"code-sent":               {Tone: views.ToneGood, Text: "A new code is on its way. The one before no longer works."},
 	"channel-removed":         {Tone: views.ToneGood, Text: "Removed. Nothing more is sent there."},
 	"notifications-set":       {Tone: views.ToneGood, Text: "Saved. This applies to requests that come from now on."},
-	"absence-planned":         {Tone: views.ToneGood, Text: "Saved. It begins and ends by itself."},
+	"absence-planned":         {Tone: views.ToneGood, Text: "Saved. It begins and ends automatically."},
 	"absence-ended":           {Tone: views.ToneGood, Text: "Ended. New requests no longer go to the substitute."},
 	"substitute-named":        {Tone: views.ToneGood, Text: "Named. An admin has to accept it."},
 	"substitute-accepted":     {Tone: views.ToneGood, Text: "Accepted. They may act from now on."},

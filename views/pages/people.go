@@ -52,7 +52,7 @@ type PersonRow struct {
 	HasSessions       bool
 	LastSeen, Added   views.Moment
 	AwayUntil         views.Moment // zero: is not away
-	NewRole           models.Role // the other one
+	NewRole           models.Role  // the other one
 	RoleURL           string
 	SwitchURL         string // disables, or enables again
 	EndURL            string
