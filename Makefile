@@ -99,8 +99,8 @@ explore: cc ## the random tests by chance instead of by the seed of make test; C
 		$$(grep -rl --include='*_test.go' 'rapid.Check' . | xargs -n1 dirname | sort -u)
 
 .PHONY: test-kill
-test-kill: cc ## kill -9 of a process that sends notifications, KILL_ROUNDS=100 times instead of the few of make test
-	KILL_ROUNDS=$(or $(KILL_ROUNDS),100) $(TEST) -count=1 -v -run TestKilledWhileSendingI8 ./workers/notify
+test-kill: cc ## kill -9 of processes that send notifications and events, KILL_ROUNDS=100 times instead of the few of make test
+	KILL_ROUNDS=$(or $(KILL_ROUNDS),100) $(TEST) -count=1 -v -run TestKilledWhileSendingI8 ./workers/notify ./workers/webhooks
 
 .PHONY: check
 check: build drift fmt-check vet lint mod-check test ## all that CI checks
