@@ -21,6 +21,8 @@ func (w *world) filled(route handlers.Route, a *models.Approval, token models.To
 		"/invites/:id", "/invites/"+string(models.NewID[models.InviteID]()), "/people/:id", "/people/"+w.owner.ID,
 		"/groups/:name/members/:id", "/groups/finance/members/"+w.owner.ID, "/groups/:name", "/groups/finance",
 		"/channels/:id", "/channels/"+string(models.NewID[models.ChannelID]()), ":what", "verify",
+		"/account/away/:id", "/account/away/"+string(models.NewID[models.AbsenceID]()), "/people/away/:id", "/people/away/"+string(models.NewID[models.AbsenceID]()),
+		"/substitutes/:id", "/substitutes/"+string(models.NewID[models.SubstituteID]()),
 		"/webhooks/:id", "/webhooks/"+string(models.NewID[models.WebhookID]()), ":act", "retry", ":handover", string(models.NewID[models.HandOverID]()),
 		"/stops/:id", "/stops/"+string(models.NewID[models.StopID]()), "/grants/:id", "/grants/"+string(models.NewID[models.GrantID]()), "/upstreams/:id", "/upstreams/"+string(models.NewID[models.UpstreamID]()),
 		"/sessions/:id", "/sessions/"+string(models.NewID[models.SessionID]()), ":n", "1").Replace(route.Path)

@@ -34,7 +34,7 @@ func TestTheLineIsOfWhatAnotherSystemRuns(t *testing.T) {
 			t.Errorf("history as %s: %s", format, got)
 		}
 	}
-	says("trail", "/audit?what=decisions", ".trail-request")
+	says("trail", "/audit?what=decisions", "td[data-label=Request]")
 	for _, format := range []string{"csv", "jsonl"} {
 		says := p.get("/audit/export?what=decisions&format=" + format).is(http.StatusOK).body
 		if !strings.Contains(says, "rm -rf /") || strings.Contains(says, "ls -la") {
