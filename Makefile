@@ -98,6 +98,11 @@ explore: cc ## the random tests by chance instead of by the seed of make test; C
 	RAPID_CHECKS=$(or $(CHECKS),1000) $(GO) test -buildvcs=false -count=1 -timeout 2h \
 		$$(grep -rl --include='*_test.go' 'rapid.Check' . | xargs -n1 dirname | sort -u)
 
+.PHONY: test-firefox
+test-firefox: cc ## a push notification end to end in a Firefox, at a push service on this computer; not part of CI
+	@command -v firefox-esr xvfb-run >/dev/null || { echo "make test-firefox needs: apt-get install firefox-esr xvfb xauth"; exit 1; }
+	FIREFOX=firefox-esr xvfb-run -a env $(TEST) -count=1 -v -run TestInFirefox ./handlers/web
+
 .PHONY: test-kill
 test-kill: cc ## kill -9 of processes that send notifications and events, KILL_ROUNDS=100 times instead of the few of make test
 	KILL_ROUNDS=$(or $(KILL_ROUNDS),100) $(TEST) -count=1 -v -run TestKilledWhileSendingI8 ./workers/notify ./workers/webhooks
