@@ -146,7 +146,7 @@ func approvalDocs() map[string]operationDoc {
 			},
 			answers: map[int]any{201: &wire.NoteResult{ApprovalID: exampleID, Note: exampleAnswer(), TimeoutAt: new(exampleAsked.Add(6 * time.Minute))}},
 			problems: []models.Code{
-				models.CodeForbidden, models.CodeNotFound, models.CodeAlreadyDecided, models.CodeExpired, models.CodeBeingDecided, models.CodeWrongDecisionKind,
+				models.CodeForbidden, models.CodeNotAReviewer, models.CodeNotFound, models.CodeAlreadyDecided, models.CodeExpired, models.CodeBeingDecided, models.CodeWrongDecisionKind,
 			},
 			conflict: exampleSettled(), held: exampleUndo(),
 		},
@@ -157,7 +157,9 @@ func approvalDocs() map[string]operationDoc {
 		"extend-approval": {
 			requests: map[string]any{"an_hour": &wire.ExtendRequest{Minutes: 60}},
 			answers:  map[int]any{200: exampleExtended()},
-			problems: []models.Code{models.CodeNotFound, models.CodeAlreadyDecided, models.CodeExpired, models.CodeBeingDecided, models.CodeWrongDecisionKind},
+			problems: []models.Code{
+				models.CodeNotAReviewer, models.CodeNotFound, models.CodeAlreadyDecided, models.CodeExpired, models.CodeBeingDecided, models.CodeWrongDecisionKind,
+			},
 			conflict: exampleSettled(), held: exampleUndo(),
 		},
 		"undo-approval": {

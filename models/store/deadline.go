@@ -174,8 +174,8 @@ func (t *tx) dueNow(limit int) ([]models.ResponseID, error) {
 // earlier than it stands. While a question stops the clock, what is left after
 // the answer grows with it. The deadline that stands already changes nothing.
 //
-// Codes: forbidden, not_found, invalid (too late, too early, or there is no
-// deadline), wrong_decision_kind (outside approvals, whose clock is the other
+// Codes: forbidden, not_found, not_a_reviewer (who may not act for others any more),
+// invalid (too late, too early, or there is no deadline), wrong_decision_kind (outside approvals, whose clock is the other
 // system's); with the standing row: already_decided, expired, being_decided.
 func (s *Store) Extend(ctx context.Context, actor models.Actor, id models.ResponseID, until time.Time) (*models.Approval, error) {
 	if !actor.IsPerson() {
@@ -190,6 +190,9 @@ func (s *Store) Extend(ctx context.Context, actor models.Actor, id models.Respon
 		}
 		out = a
 		if err := t.conflict(a); err != nil {
+			return err
+		}
+		if err := t.maySteer(actor, a); err != nil {
 			return err
 		}
 		to, err := t.extended(a, until)

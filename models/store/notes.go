@@ -22,9 +22,9 @@ const (
 // A question while one is open takes its place. The digest stays. A repeat of the
 // last note is that note.
 //
-// Codes: forbidden, not_found, invalid, wrong_decision_kind (outside approvals,
-// whose clock is the other system's); with the standing row: already_decided,
-// expired, being_decided.
+// Codes: forbidden, not_found, not_a_reviewer (who may not act for others any more), invalid,
+// wrong_decision_kind (outside approvals, whose clock is the other system's); with the standing
+// row: already_decided, expired, being_decided.
 func (s *Store) AskBack(ctx context.Context, actor models.Actor, id models.ResponseID, text string) (*models.Approval, error) {
 	if !actor.IsPerson() {
 		return nil, models.Errorf(models.CodeForbidden, "Only a person may ask a question.")
@@ -53,6 +53,9 @@ func (s *Store) AskBack(ctx context.Context, actor models.Actor, id models.Respo
 
 func (t *tx) askBack(actor models.Actor, a *models.Approval, last *models.Note, text string) error {
 	if err := t.conflict(a); err != nil {
+		return err
+	}
+	if err := t.maySteer(actor, a); err != nil {
 		return err
 	}
 	if a.UpstreamID != nil {

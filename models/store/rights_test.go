@@ -133,6 +133,9 @@ func TestAfterAnAbsenceItsRowsGiveNoRight(t *testing.T) {
 		_, err := b.Decide(t.Context(), eve, a.ID, in)
 		wantCode(t, err, models.CodeNotAReviewer)
 	}
+	wantCode(t, storetest.Err(b.AskBack(t.Context(), eve, a.ID, "why?")), models.CodeNotAReviewer)
+	wantCode(t, storetest.Err(b.Extend(t.Context(), eve, a.ID, a.ApprovalTimeoutAt.Add(time.Minute))), models.CodeNotAReviewer)
+	storetest.Must(t, storetest.Err(b.Extend(t.Context(), b.stranger, a.ID, a.ApprovalTimeoutAt.Add(time.Minute))))
 	wantCode(t, storetest.Err(b.Rights(t.Context(), b.agent, a)), models.CodeForbidden) // I4
 }
 

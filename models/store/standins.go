@@ -423,14 +423,34 @@ func (t *tx) mayReject(actor models.Actor, a *models.Approval, vote *models.Vote
 		return err // whoever sees it is its owner, an admin, or asked
 	}
 	right, err := t.rightOf(actor, a)
-	switch {
-	case err != nil || right.Own:
+	if err == nil {
+		err = actsStill(right, a)
+	}
+	if err != nil || right.Own {
 		return err
-	case !right.MayDecide():
-		return notAReviewer(a.Approvers(), "You can't act on this request for others any more. ")
 	}
 	vote.BehalfOf, vote.BehalfName = right.OnBehalf.ID, right.OnBehalf.Name
 	return nil
+}
+
+func actsStill(right models.Right, a *models.Approval) error {
+	if right.MayDecide() {
+		return nil
+	}
+	return notAReviewer(a.Approvers(), "You can't act on this request for others any more. ")
+}
+
+// maySteer refuses to ask about a pending request, and to move its deadline, whoever had it
+// only for others and may not act for them any more.
+func (t *tx) maySteer(actor models.Actor, a *models.Approval) error {
+	if w, err := t.acting(); err != nil || w.nobody() {
+		return err
+	}
+	right, err := t.rightOf(actor, a)
+	if err != nil {
+		return err
+	}
+	return actsStill(right, a)
 }
 
 // proposalCounts reports whether somebody who has proposed an edit may approve its request,
