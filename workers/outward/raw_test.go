@@ -75,9 +75,13 @@ func repeat(head, part string, every time.Duration) func(net.Conn) {
 	}
 }
 
-// once says something, and reads until the other end has gone.
+// once says something when it was asked, and reads until the other end has gone.
 func once(text string) func(net.Conn) {
 	return func(conn net.Conn) {
+		// An answer before the question would break the connection instead.
+		if _, err := conn.Read(make([]byte, 1)); err != nil {
+			return
+		}
 		_, _ = io.WriteString(conn, text)
 		silent(conn)
 	}
