@@ -19,7 +19,7 @@ import (
 )
 
 // rawServer is a server on this machine that says what it likes to each connection, until
-// that is closed.
+// that is closed; with TLS not before it is asked.
 func rawServer(t *testing.T, config *tls.Config, say func(net.Conn)) (addr string, sent *atomic.Int64) {
 	t.Helper()
 	var lc net.ListenConfig
@@ -40,6 +40,10 @@ func rawServer(t *testing.T, config *tls.Config, say func(net.Conn)) (addr strin
 				var out net.Conn = &countedConn{conn, sent}
 				if config != nil {
 					out = tls.Server(out, config)
+					// The client's library takes an answer before the question for a broken connection.
+					if _, err := out.Read(make([]byte, 1)); err != nil {
+						return
+					}
 				}
 				say(out)
 			})
@@ -75,13 +79,9 @@ func repeat(head, part string, every time.Duration) func(net.Conn) {
 	}
 }
 
-// once says something when it was asked, and reads until the other end has gone.
+// once says something, and reads until the other end has gone.
 func once(text string) func(net.Conn) {
 	return func(conn net.Conn) {
-		// An answer before the question would break the connection instead.
-		if _, err := conn.Read(make([]byte, 1)); err != nil {
-			return
-		}
 		_, _ = io.WriteString(conn, text)
 		silent(conn)
 	}
