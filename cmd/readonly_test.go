@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -24,10 +25,14 @@ func readOnlyCopy(t *testing.T, dir string, without ...string) string {
 		t.Skipf("this machine mounts no volume: %v", err)
 	}
 	t.Cleanup(func() {
-		if err := unix.Unmount(volume, 0); err != nil {
+		if err := unix.Unmount(volume, unix.MNT_DETACH); err != nil {
 			t.Errorf("unmount: %v", err)
 		}
 	})
+	// A program that another test starts holds what is open for writing here until
+	// it runs, and then the volume cannot be made read-only: none starts meanwhile.
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	for _, name := range fileNames(t, dir) {
 		if slices.Contains(without, name) {
 			continue
