@@ -35,6 +35,7 @@ func TestMain(m *testing.M) {
 	if code, is := yardstickProcess(); is {
 		os.Exit(code)
 	}
+	storetest.ManyAtOnce()
 	os.Exit(buildAndRun(m))
 }
 

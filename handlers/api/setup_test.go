@@ -24,6 +24,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	storetest.ManyAtOnce()
 	goleak.VerifyTestMain(m,
 		goleak.IgnoreTopFunction("database/sql.(*DB).connectionOpener"),
 		goleak.IgnoreTopFunction("internal/poll.runtime_pollWait")) // idle connections of the tests' client
@@ -218,3 +219,21 @@ func (a answer) want(tb testing.TB, status int, members map[string]any) {
 }
 
 func jsonNumber(s string) json.Number { return json.Number(s) }
+
+func (w *world) head() models.Head {
+	w.tb.Helper()
+	head, err := w.store.Ledger.Head(w.tb.Context())
+	if err != nil {
+		w.tb.Fatal(err)
+	}
+	return head
+}
+
+func (w *world) policyVersion() int64 {
+	w.tb.Helper()
+	v, err := w.store.CurrentPolicy(w.tb.Context())
+	if err != nil {
+		w.tb.Fatal(err)
+	}
+	return v.Version
+}

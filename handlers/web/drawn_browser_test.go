@@ -130,15 +130,17 @@ func TestInABrowserWhatIsDrawnIsWhatWasSentI13(t *testing.T) {
 					t.Errorf("%s is not shown", want)
 				}
 			}
-			paths := []string{pageOf(request)}
-			if a.spoken {
-				asked, plan := w.says(a)
-				paths = append(paths, conversationPath(request.ConversationID), pageOf(asked), pageOf(plan))
-			}
-			for _, path := range paths {
-				p.open(path)
+			look := func(path string) {
 				if wrong := p.value(string(script)); wrong != "" {
 					t.Errorf("%s:\n%s", path, wrong)
+				}
+			}
+			look(pageOf(request)) // which is open
+			if a.spoken {
+				asked, plan := w.says(a)
+				for _, path := range []string{conversationPath(request.ConversationID), pageOf(asked), pageOf(plan)} {
+					p.open(path)
+					look(path)
 				}
 			}
 		})

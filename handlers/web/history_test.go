@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -213,35 +212,5 @@ func TestABrokenExportIsNoWholeFile(t *testing.T) {
 	n, err := io.Copy(io.Discard, lines)
 	if err == nil {
 		t.Errorf("after %d more bytes it ended as if it were whole", n)
-	}
-}
-
-// TestALongExportStaysSmall: what is exported goes through, and does not pile up.
-func TestALongExportStaysSmall(t *testing.T) { //nolint:paralleltest // it measures the memory of all
-	const rows = 100_000
-	w := newWorld(t)
-	storetest.Seed(t, w.store, w.agent, storetest.Rows{Settled: rows})
-	p := w.signedIn(ownerEmail)
-	p.http.Timeout = 5 * time.Minute
-	runtime.GC()
-	var before, now runtime.MemStats
-	runtime.ReadMemStats(&before)
-	resp, err := p.http.Get(w.url + "/history/export?format=jsonl") //nolint:noctx // a test
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	lines, bytes, most := 0, 0, uint64(0)
-	for in := bufio.NewScanner(resp.Body); in.Scan(); lines++ {
-		if bytes += len(in.Bytes()); lines%5000 == 0 {
-			runtime.ReadMemStats(&now)
-			most = max(most, now.HeapAlloc)
-		}
-	}
-	if lines != rows {
-		t.Errorf("%d lines", lines)
-	}
-	if grown := int64(most) - int64(before.HeapAlloc); grown > int64(bytes)/3 || grown > 24<<20 {
-		t.Errorf("the heap grew by %d bytes for a file of %d", grown, bytes)
 	}
 }

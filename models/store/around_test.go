@@ -11,6 +11,19 @@ import (
 	"countersign/models/storetest"
 )
 
+func idList[T models.Approval | models.Brief](rows []T) []models.ResponseID {
+	out := make([]models.ResponseID, 0, len(rows))
+	for i := range rows {
+		switch row := any(&rows[i]).(type) {
+		case *models.Approval:
+			out = append(out, row.ID)
+		case *models.Brief:
+			out = append(out, row.ID)
+		}
+	}
+	return out
+}
+
 func (b *bench) around(t *testing.T, who models.Actor, id models.ResponseID) *models.Around {
 	t.Helper()
 	got, err := b.RequestPage(t.Context(), who, id, false)

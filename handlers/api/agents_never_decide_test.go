@@ -1,3 +1,5 @@
+//go:build !race
+
 package api_test
 
 import (
@@ -136,15 +138,6 @@ func TestI4AgentsNeverDecide(t *testing.T) {
 	}
 }
 
-func (w *world) head() models.Head {
-	w.tb.Helper()
-	head, err := w.store.Ledger.Head(w.tb.Context())
-	if err != nil {
-		w.tb.Fatal(err)
-	}
-	return head
-}
-
 // budgetOf is the budget that stands in a conversation; nil for none.
 func (w *world) budgetOf(conversation string) *int64 {
 	w.tb.Helper()
@@ -153,15 +146,6 @@ func (w *world) budgetOf(conversation string) *int64 {
 		w.tb.Fatal(err)
 	}
 	return v.EnergyBudget
-}
-
-func (w *world) policyVersion() int64 {
-	w.tb.Helper()
-	v, err := w.store.CurrentPolicy(w.tb.Context())
-	if err != nil {
-		w.tb.Fatal(err)
-	}
-	return v.Version
 }
 
 // onlyAgentsActions fails if anything after seq is more than an agent may do.
