@@ -179,3 +179,15 @@ func (s *Store) CallOf(ctx context.Context, a *models.Approval) (policy.Call, er
 func callAgain(kind models.Kind, tool, rule, template string, at time.Time) policy.Call {
 	return policy.Call{Kind: kind, ToolName: tool, Explicit: rule != policy.RuleUnmatched, Template: template, At: at}
 }
+
+// allowHeadline keeps that messages about a request may carry its headline, where its rule
+// says so (I12).
+func (t *tx) allowHeadline(a *models.Approval, j policy.Judgement) error {
+	if !j.NotifyHeadline || a.Status() != models.StatusPending {
+		return nil
+	}
+	if err := t.Gorm().Create(&models.ToldHeadline{ResponseID: a.ID}).Error; err != nil {
+		return fmt.Errorf("allow headline: %w", err)
+	}
+	return nil
+}

@@ -56,3 +56,6 @@ func (t *tx) holds(l *models.Lease) error {
 	}
 	return nil
 }
+
+// HoldsLease refuses, within another room's share, whoever has lost the lease.
+func (s *Store) HoldsLease(share *db.Tx, l *models.Lease) error { return s.within(share).holds(l) }

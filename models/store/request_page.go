@@ -3,8 +3,10 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"countersign/models"
+	"countersign/models/db"
 )
 
 // nearInBatch is how far from a request the calls of its batch are looked for: what was
@@ -125,4 +127,24 @@ func (s *Store) pageCalls(ctx context.Context, actor models.Actor, a *models.App
 		p.Next = &waiting.Items[0]
 	}
 	return err
+}
+
+const sawRequest = `INSERT INTO seen (response_id, user_id, first_at, active_at) VALUES (?, ?, ?, ?)`
+
+// Saw notes that a person has a request before them and is active: they are not told of it
+// within models.ActiveFor. People only, else CodeForbidden; CodeNotFound for what they may
+// not see.
+func (s *Store) Saw(ctx context.Context, actor models.Actor, id models.ResponseID) error {
+	if !actor.IsPerson() {
+		return models.Errorf(models.CodeForbidden, "Only a person looks at a request.")
+	}
+	return s.write(ctx, func(t *tx) error {
+		if _, err := t.approval(actor, id); err != nil {
+			return err
+		}
+		if err := t.Gorm().Exec(sawRequest+db.OrReplace("active_at"), id, actor.UserID(), t.Now, t.Now).Error; err != nil {
+			return fmt.Errorf("note who has seen it: %w", err)
+		}
+		return nil
+	})
 }

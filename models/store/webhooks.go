@@ -6,6 +6,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/db"
+	"countersign/models/people"
 )
 
 // checkTarget judges addresses of webhooks by the hosts that are allowed; nil: nothing does.
@@ -22,13 +23,11 @@ func (s *Store) checkTarget() func(ctx context.Context, field, url string) error
 	}
 }
 
-func (s *Store) holdsLease(share *db.Tx, l *models.Lease) error { return s.within(share).holds(l) }
-
 const (
 	// tellsOfPause are who is told that a webhook was paused: its owner, if they are an admin
 	// that can be told, else all admins.
 	tellsOfPause = `SELECT c.* FROM channels c` + db.ByChannelsInUse + ` JOIN users u ON u.id = c.user_id
- WHERE c.user_id || c.group_id = ? AND ` + channelUsable + ` AND u.role = 'admin' AND u.disabled_at IS NULL ORDER BY c.id`
+ WHERE c.user_id || c.group_id = ? AND ` + people.ChannelUsable + ` AND u.role = 'admin' AND u.disabled_at IS NULL ORDER BY c.id`
 	enabledAdmins = `SELECT id FROM users WHERE role = 'admin' AND disabled_at IS NULL ORDER BY id`
 )
 
@@ -64,19 +63,6 @@ func (t *tx) tellOfPause(h *models.Webhook, to models.UserID) (told bool, err er
 		}
 	}
 	return len(channels) > 0, nil
-}
-
-// writePaused says in a message which webhook is paused, and why.
-func (t *tx) writePaused(n *models.Notice, id models.WebhookID) (bool, error) {
-	var rows []struct {
-		Name, Label string
-		PausedClass models.SendClass
-	}
-	if err := t.Gorm().Raw(`SELECT name, label, paused_class FROM webhooks WHERE id = ? AND removed_at IS NULL AND paused_why IN ('failing', 'gone')`, id).Scan(&rows).Error; err != nil || len(rows) == 0 {
-		return false, err
-	}
-	n.Webhook, n.WebhookHost, n.Class = rows[0].Name, rows[0].Label, rows[0].PausedClass
-	return true, nil
 }
 
 // RequestOfEvent is a request as it holds now, for who sends events about it; nil: there is

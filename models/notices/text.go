@@ -1,4 +1,4 @@
-package store
+package notices
 
 import (
 	"context"
@@ -7,12 +7,12 @@ import (
 
 	"countersign/models"
 	"countersign/models/db"
-	"countersign/models/policy"
 )
 
 const (
-	namesOfDeciders = `SELECT u.id, u.name FROM deciders JOIN users u ON u.id = deciders.user_id WHERE u.disabled_at IS NULL AND `
-	burstWaits      = `SELECT r.approval_timeout_at FROM notified n` + db.ByNotifiedWaiting + ` JOIN responses r ON r.id = n.response_id
+	// isReviewer is whether a request was routed to a person.
+	isReviewer = `SELECT 1 FROM reviewers WHERE user_id = ? AND response_id = ?`
+	burstWaits = `SELECT r.approval_timeout_at FROM notified n` + db.ByNotifiedWaiting + ` JOIN responses r ON r.id = n.response_id
  WHERE n.channel_id = ? AND n.waiting AND r.approval_status = 'pending' AND r.approval_timeout_at > ? ORDER BY r.approval_timeout_at`
 	inboxWaits = `SELECT deadline FROM deciders WHERE user_id = ? AND deadline > ? ORDER BY deadline`
 )
@@ -46,12 +46,12 @@ func (t *tx) writeNotice(g *models.Sending, secret *models.ChannelSecret) (bool,
 }
 
 func (t *tx) writeRequest(n *models.Notice, to models.UserID) (bool, error) {
-	a, err := t.standing(n.Request)
+	a, err := t.request(n.Request)
 	if err != nil || a == nil {
 		return false, err
 	}
 	if to != "" && to != a.OwnerID { // who has left a group meanwhile is told no more
-		if asked, err := db.Exists(t.Row(t.s.hot.isReviewer, to, a.ID)); err != nil || !asked {
+		if asked, err := db.Exists(t.QueryRowContext(context.Background(), isReviewer, to, a.ID)); err != nil || !asked {
 			return false, err
 		}
 	}
@@ -82,29 +82,6 @@ func (t *tx) writeRequest(n *models.Notice, to models.UserID) (bool, error) {
 	return true, nil
 }
 
-// whoMayApprove are the people who have a pending request in their inbox, may sign in and may
-// approve it: whose agent asks perhaps may not.
-func (t *tx) whoMayApprove(a *models.Approval) ([]models.User, error) {
-	var all, out []models.User
-	if err := t.Gorm().Raw(namesOfDeciders+decidersOf+` ORDER BY u.name, u.id`, a.ID, a.OwnerID, a.ApprovalTimeoutAt).Scan(&all).Error; err != nil {
-		return nil, fmt.Errorf("read deciders: %w", err)
-	}
-	who := a.Approvers()
-	if !who.Limited() {
-		return all, nil
-	}
-	for i := range all {
-		may, err := t.allows(who, a.OwnerID, all[i].ID)
-		if err != nil {
-			return nil, err
-		}
-		if may {
-			out = append(out, all[i])
-		}
-	}
-	return out, nil
-}
-
 // writeCount says how many requests wait, and when the first of them expires.
 func (t *tx) writeCount(n *models.Notice, query, of string) (bool, error) {
 	var deadlines []time.Time
@@ -126,25 +103,15 @@ func left(deadline, now time.Time) time.Duration {
 	return deadline.Sub(now)
 }
 
-// allowHeadline keeps that messages about a request may carry its headline, where its rule
-// says so (I12).
-func (t *tx) allowHeadline(a *models.Approval, j policy.Judgement) error {
-	if !j.NotifyHeadline || a.Status() != models.StatusPending {
-		return nil
+// writePaused says in a message which webhook is paused, and why.
+func (t *tx) writePaused(n *models.Notice, id models.WebhookID) (bool, error) {
+	var rows []struct {
+		Name, Label string
+		PausedClass models.SendClass
 	}
-	if err := t.Gorm().Create(&models.ToldHeadline{ResponseID: a.ID}).Error; err != nil {
-		return fmt.Errorf("allow headline: %w", err)
+	if err := t.Gorm().Raw(`SELECT name, label, paused_class FROM webhooks WHERE id = ? AND removed_at IS NULL AND paused_why IN ('failing', 'gone')`, id).Scan(&rows).Error; err != nil || len(rows) == 0 {
+		return false, err
 	}
-	return nil
-}
-
-// Telling is a request as messages about it may tell of it by its headline; nil where its rule
-// does not allow that.
-func (s *Store) Telling(ctx context.Context, id models.ResponseID) (*models.Response, error) {
-	var out []models.Response
-	err := s.db.Gorm(ctx).Where("id = (SELECT response_id FROM told_headlines WHERE response_id = ?)", id).Limit(1).Find(&out).Error
-	if err != nil || len(out) == 0 {
-		return nil, err
-	}
-	return &out[0], nil
+	n.Webhook, n.WebhookHost, n.Class = rows[0].Name, rows[0].Label, rows[0].PausedClass
+	return true, nil
 }

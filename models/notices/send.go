@@ -1,4 +1,4 @@
-package store
+package notices
 
 import (
 	"context"
@@ -44,14 +44,14 @@ func resendAfter(n int) time.Duration {
 	return pause
 }
 
-// DueSends are at most limit messages that are to be sent now, those due first and at most one
+// Due are at most limit messages that are to be sent now, those due first and at most one
 // of each channel, and when the next is due (zero: none is).
-func (s *Store) DueSends(ctx context.Context, limit int) (out []models.NoticeSend, next time.Time, err error) {
+func (n *Notices) Due(ctx context.Context, limit int) (out []models.NoticeSend, next time.Time, err error) {
 	var rows []models.NoticeSend
-	if err := s.db.Gorm(ctx).Raw(dueSends, limit+1).Scan(&rows).Error; err != nil {
+	if err := n.db.Gorm(ctx).Raw(dueSends, limit+1).Scan(&rows).Error; err != nil {
 		return nil, next, fmt.Errorf("read messages: %w", err)
 	}
-	now := s.db.Now()
+	now := n.db.Now()
 	for _, r := range rows {
 		if r.DueAt.After(now) || len(out) == limit {
 			return out, r.DueAt, nil
@@ -61,13 +61,13 @@ func (s *Store) DueSends(ctx context.Context, limit int) (out []models.NoticeSen
 	return out, next, nil
 }
 
-// BeginSend makes the message that a row stands for, as things are now, and notes the attempt
+// Begin makes the message that a row stands for, as things are now, and notes the attempt
 // before it is made: a crash costs at most one message more. nil: there is nothing to send any
 // more, or not yet. Codes: conflict (the lease is lost).
-func (s *Store) BeginSend(ctx context.Context, l *models.Lease, id string) (*models.Sending, error) {
+func (n *Notices) Begin(ctx context.Context, l *models.Lease, id string) (*models.Sending, error) {
 	var out *models.Sending
 	var secret models.ChannelSecret
-	err := s.write(ctx, func(t *tx) error {
+	err := n.write(ctx, func(t *tx) error {
 		out, secret = nil, models.ChannelSecret{}
 		if err := t.holds(l); err != nil {
 			return err
@@ -90,11 +90,11 @@ func (s *Store) BeginSend(ctx context.Context, l *models.Lease, id string) (*mod
 		return nil, err
 	}
 	if out.Notice.Kind == models.NoticeCode {
-		if out.Notice.Code, err = s.People.OpenCode(&secret, s.db.Now()); err != nil {
+		if out.Notice.Code, err = n.store.People.OpenCode(&secret, n.db.Now()); err != nil {
 			return out, err
 		}
 	}
-	out.Target, err = s.People.OpenTarget(&secret)
+	out.Target, err = n.store.People.OpenTarget(&secret)
 	return out, err
 }
 
@@ -110,7 +110,7 @@ func (t *tx) beginSend(g *models.Sending, secret *models.ChannelSecret) (bool, e
 	ok := secret.RemovedAt == nil && (g.Channel.Usable() || send.Kind == models.NoticeCode && g.Channel.DisabledAt == nil)
 	if ok && g.Channel.UserID != "" {
 		var err error
-		if ok, err = t.enabled(g.Channel.UserID); err != nil {
+		if ok, err = t.n.store.People.Enabled(t.Tx, g.Channel.UserID); err != nil {
 			return false, err
 		}
 	}
@@ -149,7 +149,7 @@ func (t *tx) endPush(c *models.Channel, secret *models.ChannelSecret) (open bool
 	if sessions > 0 {
 		return true, nil
 	}
-	return false, t.s.People.RemovePushOf(t.Tx, c.UserID, secret.SessionID)
+	return false, t.n.store.People.RemovePushOf(t.Tx, c.UserID, secret.SessionID)
 }
 
 // settledLater puts off, or drops, what nobody needs to know at once: outcomes in quiet hours,
@@ -158,11 +158,11 @@ func (t *tx) settledLater(g *models.Sending) (bool, error) {
 	if g.Send.Kind != models.NoticeSettled && g.Send.Kind != models.NoticeChannelFailing {
 		return false, nil
 	}
-	w, err := t.told()
+	settings, err := t.settingsOf(g.Channel.Recipient())
 	if err != nil {
 		return false, err
 	}
-	if settings := w.settings[g.Channel.Recipient()]; settings != nil {
+	if settings != nil {
 		if end, quiet := settings.QuietUntil(t.Now); quiet {
 			return true, t.Gorm().Exec(`UPDATE notice_sends SET due_at = ? WHERE id = ?`, db.Stamp(end), g.Send.ID).Error
 		}
@@ -180,9 +180,9 @@ func (t *tx) settledLater(g *models.Sending) (bool, error) {
 	return true, t.Gorm().Exec(dropSettled, g.Channel.ID).Error
 }
 
-// EndSend notes how an attempt ended. Codes: conflict (the lease is lost).
-func (s *Store) EndSend(ctx context.Context, l *models.Lease, g *models.Sending, r models.SendResult) error {
-	return s.write(ctx, func(t *tx) error {
+// End notes how an attempt ended. Codes: conflict (the lease is lost).
+func (n *Notices) End(ctx context.Context, l *models.Lease, g *models.Sending, r models.SendResult) error {
+	return n.write(ctx, func(t *tx) error {
 		if err := t.holds(l); err != nil {
 			return err
 		}
@@ -196,9 +196,9 @@ func (s *Store) EndSend(ctx context.Context, l *models.Lease, g *models.Sending,
 	})
 }
 
-// NoteTest notes how sending a test ended.
-func (s *Store) NoteTest(ctx context.Context, g *models.Sending, r models.SendResult) error {
-	return s.write(ctx, func(t *tx) error { return t.attempted(&g.Channel, models.NoticeTest, r) })
+// EndTest notes how sending a test ended.
+func (n *Notices) EndTest(ctx context.Context, g *models.Sending, r models.SendResult) error {
+	return n.write(ctx, func(t *tx) error { return t.attempted(&g.Channel, models.NoticeTest, r) })
 }
 
 const (
@@ -245,7 +245,7 @@ func (t *tx) disableGone(c *models.Channel) error {
 	if err := people.DropUntold(t.Gorm(), c.Recipient()); err != nil {
 		return err
 	}
-	return t.record(models.System("notifier"), "channel.disabled", ledger.Subject{Owner: c.UserID}, channelEntry{Channel: c.ID, Kind: c.Kind, Group: c.GroupID})
+	return t.n.store.Ledger.Append(t.Tx, models.System("notifier"), "channel.disabled", ledger.Subject{Owner: c.UserID}, channelEntry{Channel: c.ID, Kind: c.Kind, Group: c.GroupID})
 }
 
 type channelEntry struct {
@@ -288,7 +288,7 @@ func (t *tx) sent(g *models.Sending) error {
 	if err := t.Gorm().Exec(`UPDATE notified SET sent_at = ? WHERE response_id = ? AND channel_id = ? AND sent_at IS NULL`, t.Now, id, g.Channel.ID).Error; err != nil {
 		return fmt.Errorf("note who was told: %w", err)
 	}
-	a, err := t.standing(id)
+	a, err := t.request(id)
 	if err != nil || a == nil || a.Status() == models.StatusPending {
 		return err
 	}

@@ -1,4 +1,4 @@
-package store
+package notices
 
 import (
 	"context"
@@ -17,13 +17,14 @@ const (
 	dueRecipients = `SELECT x.recipient,
  (SELECT n.due_at FROM notices n` + db.ByNoticesDue + ` WHERE n.recipient = x.recipient ORDER BY n.due_at LIMIT 1) AS due_at,
  (SELECT c.told_at FROM channels c` + db.ByChannelsInUse + ` WHERE c.user_id || c.group_id = x.recipient AND c.removed_at IS NULL ORDER BY c.told_at DESC LIMIT 1) AS told_at
- FROM (SELECT DISTINCT c.user_id || c.group_id AS recipient FROM channels c` + db.ByChannelsInUse + ` WHERE ` + channelUsable + `) x`
+ FROM (SELECT DISTINCT c.user_id || c.group_id AS recipient FROM channels c` + db.ByChannelsInUse + ` WHERE ` + people.ChannelUsable + `) x`
 	dueNotices = `SELECT n.response_id, n.moment, r.approval_status, r.approval_timeout_at, r.held_until, r.risk, r.owner_id, s.first_at, s.active_at
  FROM notices n` + db.ByNoticesDue + ` JOIN responses r ON r.id = n.response_id LEFT JOIN seen s ON s.response_id = n.response_id AND s.user_id = n.recipient
  WHERE n.recipient = ? AND n.due_at <= ? ORDER BY n.due_at, n.response_id`
+	addDigest = db.InsertNew + `notices (response_id, recipient, moment, due_at) VALUES ('', ?, ?, ?)`
 	dueDigest = `SELECT due_at FROM notices WHERE response_id = '' AND recipient = ? AND moment = 'digest' AND due_at <= ?`
 
-	usableChannels = `SELECT c.* FROM channels c` + db.ByChannelsInUse + ` WHERE c.user_id || c.group_id = ? AND ` + channelUsable + ` ORDER BY c.id`
+	usableChannels = `SELECT c.* FROM channels c` + db.ByChannelsInUse + ` WHERE c.user_id || c.group_id = ? AND ` + people.ChannelUsable + ` ORDER BY c.id`
 	toldOf         = `UPDATE channels SET told_at = ? WHERE user_id || group_id = ? AND removed_at IS NULL`
 	dropDue        = `DELETE FROM notices WHERE recipient = ? AND due_at <= ? AND response_id <> ''`
 	inboxNow       = `SELECT count(*) FROM deciders WHERE user_id = ? AND deadline > ?`
@@ -54,20 +55,20 @@ func (d dueRecipient) at(now time.Time) (time.Time, bool) {
 	return at, true
 }
 
-// TakeNotices makes messages of what is due, and says when something is due next (zero:
+// Take makes messages of what is due, and says when something is due next (zero:
 // nothing is). Whoever was told within models.NoticePause waits; what has become due
 // meanwhile is one message if it is more than models.BurstAbove. Its cost follows how many
 // have channels, and what is due. Codes: conflict (the lease is lost).
-func (s *Store) TakeNotices(ctx context.Context, l *models.Lease) (next time.Time, err error) {
+func (n *Notices) Take(ctx context.Context, l *models.Lease) (next time.Time, err error) {
 	var all []dueRecipient
-	if err := s.db.Gorm(ctx).Raw(dueRecipients).Scan(&all).Error; err != nil {
+	if err := n.db.Gorm(ctx).Raw(dueRecipients).Scan(&all).Error; err != nil {
 		return next, fmt.Errorf("read who is to be told: %w", err)
 	}
-	now := s.db.Now()
+	now := n.db.Now()
 	for _, d := range all {
 		at, some := d.at(now)
 		if some && !at.After(now) {
-			if err := s.write(ctx, func(t *tx) error {
+			if err := n.write(ctx, func(t *tx) error {
 				if err := t.holds(l); err != nil {
 					return err
 				}
@@ -75,7 +76,7 @@ func (s *Store) TakeNotices(ctx context.Context, l *models.Lease) (next time.Tim
 			}); err != nil {
 				return next, err
 			}
-			if at, some, err = s.nextFor(ctx, d.Recipient); err != nil {
+			if at, some, err = n.nextFor(ctx, d.Recipient); err != nil {
 				return next, err
 			}
 		}
@@ -86,15 +87,15 @@ func (s *Store) TakeNotices(ctx context.Context, l *models.Lease) (next time.Tim
 	return next, nil
 }
 
-func (s *Store) nextFor(ctx context.Context, recipient models.RecipientID) (time.Time, bool, error) {
+func (n *Notices) nextFor(ctx context.Context, recipient models.RecipientID) (time.Time, bool, error) {
 	var found []dueRecipient
-	if err := s.db.Gorm(ctx).Raw(dueRecipients+` WHERE x.recipient = ?`, recipient).Scan(&found).Error; err != nil {
+	if err := n.db.Gorm(ctx).Raw(dueRecipients+` WHERE x.recipient = ?`, recipient).Scan(&found).Error; err != nil {
 		return time.Time{}, false, fmt.Errorf("read who is to be told: %w", err)
 	}
 	if len(found) == 0 {
 		return time.Time{}, false, nil
 	}
-	at, some := found[0].at(s.db.Now())
+	at, some := found[0].at(n.db.Now())
 	return at, some, nil
 }
 
@@ -109,11 +110,10 @@ type due struct {
 
 // takeNotices makes messages of what somebody is to be told now, or puts it off.
 func (t *tx) takeNotices(recipient models.RecipientID) error {
-	w, err := t.told()
+	settings, err := t.settingsOf(recipient)
 	if err != nil {
 		return err
 	}
-	settings := w.settings[recipient]
 	if settings == nil { // who may not sign in is told nothing
 		return t.tellNothing(recipient)
 	}
@@ -125,7 +125,7 @@ func (t *tx) takeNotices(recipient models.RecipientID) error {
 	if err != nil {
 		return err
 	}
-	tell, err := t.chooseDue(w, recipient, settings)
+	tell, err := t.chooseDue(recipient, settings)
 	if err != nil {
 		return err
 	}
@@ -174,7 +174,7 @@ func (t *tx) takeDigest(recipient models.RecipientID, settings *models.Notificat
 		return 0, fmt.Errorf("take digest: %w", err)
 	}
 	if next, ok := settings.NextDigest(t.Now); ok {
-		if _, err := t.Exec(t.s.hot.addNotice, "", recipient, models.NoticeDigest, db.Stamp(next)); err != nil {
+		if err := t.Gorm().Exec(addDigest, recipient, models.NoticeDigest, db.Stamp(next)).Error; err != nil {
 			return 0, fmt.Errorf("store next digest: %w", err)
 		}
 	}
@@ -199,14 +199,14 @@ var noticeRank = map[models.NoticeKind]int{models.NoticeWaiting: 0, models.Notic
 
 // chooseDue are the requests of which somebody is told now. What is to wait is put off; the
 // rest of what is due is over.
-func (t *tx) chooseDue(w *told, recipient models.RecipientID, settings *models.NotificationSettings) (tell []due, err error) {
+func (t *tx) chooseDue(recipient models.RecipientID, settings *models.NotificationSettings) (tell []due, err error) {
 	rows, err := t.dueNotices(recipient)
 	if err != nil {
 		return nil, err
 	}
 	later := map[time.Time][]models.ResponseID{}
 	for _, d := range rows {
-		until, err := t.putOff(w, settings, d)
+		until, err := t.putOff(settings, d)
 		if err != nil {
 			return nil, err
 		}
@@ -274,7 +274,7 @@ func (t *tx) dueNotices(recipient models.RecipientID) ([]*dueOf, error) {
 
 // putOff is when somebody is told of a request instead of now; zero: it is told now, in quiet
 // hours as one that breaks through.
-func (t *tx) putOff(w *told, settings *models.NotificationSettings, d *dueOf) (time.Time, error) {
+func (t *tx) putOff(settings *models.NotificationSettings, d *dueOf) (time.Time, error) {
 	if d.held { // somebody has decided, and may take it back
 		return t.Now.Add(models.NoticePause), nil
 	}
@@ -288,7 +288,7 @@ func (t *tx) putOff(w *told, settings *models.NotificationSettings, d *dueOf) (t
 	if !settings.QuietThrough(t.Now, d.deadline) {
 		return end, nil
 	}
-	silent, err := t.allQuiet(w, d)
+	silent, err := t.allQuiet(d)
 	if err != nil || !silent {
 		return end, err
 	}
@@ -298,8 +298,8 @@ func (t *tx) putOff(w *told, settings *models.NotificationSettings, d *dueOf) (t
 
 // allQuiet reports whether everybody who may decide a request, and has a channel to be told of
 // it by, has quiet hours until its deadline.
-func (t *tx) allQuiet(w *told, d *dueOf) (bool, error) {
-	a, err := t.standing(d.id)
+func (t *tx) allQuiet(d *dueOf) (bool, error) {
+	a, err := t.request(d.id)
 	if err != nil || a == nil {
 		return false, err
 	}
@@ -308,7 +308,10 @@ func (t *tx) allQuiet(w *told, d *dueOf) (bool, error) {
 		return false, err
 	}
 	for _, who := range deciders {
-		settings := w.settings[models.RecipientID(who.ID)]
+		settings, err := t.settingsOf(models.RecipientID(who.ID))
+		if err != nil {
+			return false, err
+		}
 		if settings == nil || settings.Moments[d.risk].None() {
 			continue // they hear of it in no case
 		}
@@ -340,7 +343,7 @@ func (t *tx) tellBy(c *models.Channel, tell []due) (int, error) {
 				continue
 			}
 		}
-		if _, err := t.Exec(t.s.hot.addNotified, d.id, c.ID, t.Now, burst); err != nil {
+		if err := t.Gorm().Exec(toldRow, d.id, c.ID, t.Now, burst).Error; err != nil {
 			return queued, fmt.Errorf("note who is told: %w", err)
 		}
 		if burst {
