@@ -116,12 +116,12 @@ func (s *Store) CheckPolicy(ctx context.Context, raw []byte) (policy.Document, e
 // which nobody could approve is CodeInvalid. Admins and the
 // operator only.
 func (s *Store) ApplyPolicy(ctx context.Context, actor models.Actor, raw []byte, note string, base int64) (PolicyVersion, error) {
-	return s.applyPolicy(ctx, actor, raw, note, base, func(*tx) error { return nil })
+	return s.ApplyPolicyAnd(ctx, actor, raw, note, base, func(*db.Tx) error { return nil })
 }
 
-// applyPolicy does something else in the same transaction, whether or not the document
-// makes a version.
-func (s *Store) applyPolicy(ctx context.Context, actor models.Actor, raw []byte, note string, base int64, also func(*tx) error) (PolicyVersion, error) {
+// ApplyPolicyAnd is ApplyPolicy, and does something else in the same transaction, whether or
+// not the document makes a version.
+func (s *Store) ApplyPolicyAnd(ctx context.Context, actor models.Actor, raw []byte, note string, base int64, also func(*db.Tx) error) (PolicyVersion, error) {
 	if !actor.MayAdminister() {
 		return PolicyVersion{}, models.AdminsOnly()
 	}
@@ -149,7 +149,7 @@ func (s *Store) applyPolicy(ctx context.Context, actor models.Actor, raw []byte,
 		if err != nil {
 			return err
 		}
-		if err := also(t); err != nil {
+		if err := also(t.Tx); err != nil {
 			return err
 		}
 		active, err := t.endSwitches()

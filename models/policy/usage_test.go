@@ -10,7 +10,7 @@ import (
 )
 
 // Each warning fires where it should, and does not where it must not.
-func TestLintInPractice(t *testing.T) {
+func TestLintWithUsage(t *testing.T) {
 	t.Parallel()
 	ann, bo, cy := policy.Person{Email: "ann@x", Admin: true, Owns: true}, policy.Person{Email: "bo@x"}, policy.Person{Email: "cy@x", Owns: true}
 	for name, c := range map[string]struct {
@@ -50,7 +50,7 @@ func TestLintInPractice(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := policy.LintIn(p.Document(), policy.Practice{Tools: c.tools, More: c.more, People: c.people})
+			got := policy.LintIn(p.Document(), policy.Usage{Tools: c.tools, More: c.more, People: c.people})
 			got = slices.DeleteFunc(got, func(w policy.Warning) bool { return slices.Contains(policy.Lint(p.Document()), w) })
 			path, text, _ := strings.Cut(c.want, ": ")
 			found := slices.ContainsFunc(got, func(w policy.Warning) bool { return w.Path == path && strings.Contains(w.Text, text) })

@@ -1,4 +1,4 @@
-package store
+package drafts
 
 import (
 	"cmp"
@@ -72,10 +72,10 @@ type replayRow struct {
 	Removed        bool
 }
 
-// ReplayPolicy judges calls that agents asked about by two policies, and tells of which the
+// Replay judges calls that agents asked about by two policies, and tells of which the
 // second says something else. Progress is called from time to time with how many were
 // read. Nothing is written, and a context that ends ends it. Admins only.
-func (s *Store) ReplayPolicy(ctx context.Context, actor models.Actor, old, next *policy.Policy, q ReplayQuery, progress func(read int)) (*Replay, error) {
+func (d *Drafts) Replay(ctx context.Context, actor models.Actor, old, next *policy.Policy, q ReplayQuery, progress func(read int)) (*Replay, error) {
 	if !actor.MayAdminister() {
 		return nil, models.AdminsOnly()
 	}
@@ -86,11 +86,11 @@ func (s *Store) ReplayPolicy(ctx context.Context, actor models.Actor, old, next 
 	r := &replaying{old: old, next: next, shares: make(chan []replayRow)}
 	workers := make([]replayed, replayWorkers)
 	var group sync.WaitGroup
-	owners := s.ownerEmails(ctx)
+	owners := d.ownerEmails(ctx)
 	for i := range workers {
 		group.Go(func() { workers[i].judge(r, owners) })
 	}
-	oldest, err := s.readReplay(ctx, r, q, progress)
+	oldest, err := d.readReplay(ctx, r, q, progress)
 	close(r.shares)
 	group.Wait()
 	if err != nil {
@@ -115,14 +115,14 @@ type replaying struct {
 }
 
 // readReplay hands the calls to the workers, page by page.
-func (s *Store) readReplay(ctx context.Context, r *replaying, q ReplayQuery, progress func(int)) (oldest time.Time, err error) {
+func (d *Drafts) readReplay(ctx context.Context, r *replaying, q ReplayQuery, progress func(int)) (oldest time.Time, err error) {
 	input := `''`
 	if r.old.HasConditions() || r.next.HasConditions() {
 		input = `r.tool_input_json`
 	}
 	w := replayWalk{statement: fmt.Sprintf(replayedCalls, input), before: math.MaxInt64, since: q.Since}
 	for !w.over && w.read < q.Last {
-		if err := w.page(ctx, s.db.Reads(), r, min(replayPage, q.Last-w.read)); err != nil {
+		if err := w.page(ctx, d.db.Reads(), r, min(replayPage, q.Last-w.read)); err != nil {
 			return oldest, fmt.Errorf("read calls: %w", err)
 		}
 		progress(w.read)
@@ -197,15 +197,14 @@ func (w *replayed) judge(r *replaying, owner func(models.UserID) (string, error)
 }
 
 func (w *replayed) one(r *replaying, row *replayRow, owner func(models.UserID) (string, error)) {
-	c := callAgain(models.KindToolCall, row.ToolName, row.PolicyRule, row.Template, row.CreatedAt)
+	c := policy.CallAgain(models.KindToolCall, row.ToolName, row.PolicyRule, row.Template, row.CreatedAt)
 	if r.old.Conditional(row.ToolName) || r.next.Conditional(row.ToolName) {
 		email, err := owner(row.OwnerID)
 		if err != nil {
 			w.err = err
 			return
 		}
-		of := judgedCall{agent: row.AgentName, conversation: agentsName(row.ConversationID, row.RunID), at: row.CreatedAt, input: []byte(row.Input), removed: row.Removed}
-		c.Facts = of.facts(email)
+		c.Facts = policy.Facts{Agent: row.AgentName, Owner: email, Conversation: models.NameOfConversation(row.ConversationID, row.RunID), Input: []byte(row.Input), Removed: row.Removed}
 	}
 	shift, changed, judged := policy.Compare(r.old, r.next, c)
 	w.tally.Add(row.ToolName, shift, changed, judged)
@@ -215,7 +214,7 @@ func (w *replayed) one(r *replaying, row *replayRow, owner func(models.UserID) (
 }
 
 // ownerEmails finds the e-mails of owners, each read once.
-func (s *Store) ownerEmails(ctx context.Context) func(models.UserID) (string, error) {
+func (d *Drafts) ownerEmails(ctx context.Context) func(models.UserID) (string, error) {
 	var mu sync.Mutex
 	known := map[models.UserID]string{}
 	return func(id models.UserID) (string, error) {
@@ -224,11 +223,11 @@ func (s *Store) ownerEmails(ctx context.Context) func(models.UserID) (string, er
 		if email, ok := known[id]; ok {
 			return email, nil
 		}
-		f, err := factsOf(s.db.Gorm(ctx), judgedCall{owner: id})
-		if err != nil {
-			return "", err
+		var email string
+		if err := d.db.Gorm(ctx).Model(&models.User{}).Where("id = ?", id).Pluck("email", &email).Error; err != nil {
+			return "", fmt.Errorf("read the agent's owner: %w", err)
 		}
-		known[id] = f.Owner
-		return f.Owner, nil
+		known[id] = email
+		return email, nil
 	}
 }

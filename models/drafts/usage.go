@@ -1,4 +1,4 @@
-package store
+package drafts
 
 import (
 	"context"
@@ -14,8 +14,8 @@ import (
 	"countersign/models/policy"
 )
 
-// maxPracticeTools bounds the tools that are looked up, over all agents.
-const maxPracticeTools = 2000
+// maxTools bounds the tools that are looked up, over all agents.
+const maxTools = 2000
 
 // The tools of an agent are found one after another: each by its place in the index, and
 // when it was asked about last, however often it was.
@@ -24,14 +24,14 @@ const (
 	lastOfTool = `SELECT created_at FROM responses` + db.ByResponsesTool + ` WHERE asked = TRUE AND agent_id = ? AND tool_name = ? ORDER BY number DESC LIMIT 1`
 )
 
-// Practice is what is known of the installation: which tools agents asked about in the
-// last policy.PracticeDays, who may sign in, and what groups there are. Admins and the operator only.
-func (s *Store) Practice(ctx context.Context, actor models.Actor) (policy.Practice, error) {
-	out := policy.Practice{People: []policy.Person{}}
+// Usage is what is known of the installation: which tools agents asked about in the
+// last policy.UsageDays, who may sign in, and what groups there are. Admins and the operator only.
+func (d *Drafts) Usage(ctx context.Context, actor models.Actor) (policy.Usage, error) {
+	out := policy.Usage{People: []policy.Person{}}
 	if !actor.MayAdminister() {
 		return out, models.AdminsOnly()
 	}
-	q := s.db.Gorm(ctx)
+	q := d.db.Gorm(ctx)
 	if err := q.Raw(people.WhoMayApprove).Scan(&out.People).Error; err != nil {
 		return out, fmt.Errorf("read people: %w", err)
 	}
@@ -40,13 +40,13 @@ func (s *Store) Practice(ctx context.Context, actor models.Actor) (policy.Practi
 		return out, err
 	}
 	var agents []models.AgentID
-	if err := q.Model(&models.Agent{}).Order("id").Limit(maxPracticeTools).Pluck("id", &agents).Error; err != nil {
+	if err := q.Model(&models.Agent{}).Order("id").Limit(maxTools).Pluck("id", &agents).Error; err != nil {
 		return out, fmt.Errorf("read agents: %w", err)
 	}
-	read, since, looked := s.db.Reads(), s.Now().Add(-policy.PracticeDays*24*time.Hour), 0
+	read, since, n := d.db.Reads(), d.db.Now().Add(-policy.UsageDays*24*time.Hour), 0
 	for _, agent := range agents {
-		for tool := ""; ; looked++ {
-			if looked == maxPracticeTools {
+		for tool := ""; ; n++ {
+			if n == maxTools {
 				out.More = true
 				break
 			}

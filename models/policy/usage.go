@@ -12,12 +12,12 @@ import (
 	"countersign/models"
 )
 
-// PracticeDays is over how many days tools are looked for that were seen.
-const PracticeDays = 90
+// UsageDays is over how many days tools are looked for that were seen.
+const UsageDays = 90
 
-// Practice is what is known of the installation that a document is for.
-type Practice struct {
-	Tools []string // that agents asked about in the last PracticeDays, sorted
+// Usage is what is known of the installation that a document is for.
+type Usage struct {
+	Tools []string // that agents asked about in the last UsageDays, sorted
 	More  bool     // there were more than are listed
 	// People are those who may sign in; nil: that is not known.
 	People []Person
@@ -26,8 +26,8 @@ type Practice struct {
 }
 
 // LintIn is Lint, and reads the document beside what is known of its installation.
-func LintIn(d Document, in Practice) []Warning {
-	l := &practiceLinter{linter: newLinter(d), in: in}
+func LintIn(d Document, in Usage) []Warning {
+	l := &usageLinter{linter: newLinter(d), in: in}
 	l.document()
 	for i := range d.Rules {
 		if !d.Rules[i].Disabled {
@@ -48,13 +48,13 @@ func LintIn(d Document, in Practice) []Warning {
 	return l.warnings
 }
 
-type practiceLinter struct {
+type usageLinter struct {
 	*linter
 
-	in Practice
+	in Usage
 }
 
-func (l *practiceLinter) rule(i int) {
+func (l *usageLinter) rule(i int) {
 	r, path := l.doc.Rules[i], fmt.Sprintf("rules[%d]", i)
 	matched := 0
 	for j, pat := range l.pats.rules[i] {
@@ -64,11 +64,11 @@ func (l *practiceLinter) rule(i int) {
 			l.warn(toolPath(i, j), "Narrowly misses %s, which agents asked about.", someOf(m.Missed))
 		}
 		if r.Effect == EffectAllow && r.When == "" && len(m.Hit) > 0 && len(m.Hit) <= maxListed && !l.in.More && openEnded(pat) {
-			l.warn(toolPath(i, j), "Lets through more than was ever used: only %s in the last %d days. List the names instead.", someOf(m.Hit), PracticeDays)
+			l.warn(toolPath(i, j), "Lets through more than was ever used: only %s in the last %d days. List the names instead.", someOf(m.Hit), UsageDays)
 		}
 	}
 	if matched == 0 && len(l.in.Tools) > 0 && !l.in.More {
-		l.warn(path, "Matched no tool that agents asked about in the last %d days.", PracticeDays)
+		l.warn(path, "Matched no tool that agents asked about in the last %d days.", UsageDays)
 	}
 	if r.Effect != EffectRequire || l.in.People == nil {
 		return
@@ -78,7 +78,7 @@ func (l *practiceLinter) rule(i int) {
 }
 
 // unknown finds reviewers whom nobody knows, and groups that nobody is in.
-func (l *practiceLinter) unknown(path string, reviewers []string, steps []Escalation) {
+func (l *usageLinter) unknown(path string, reviewers []string, steps []Escalation) {
 	if l.in.People == nil {
 		return
 	}
@@ -87,7 +87,7 @@ func (l *practiceLinter) unknown(path string, reviewers []string, steps []Escala
 	}
 }
 
-func (l *practiceLinter) nobody(n naming) {
+func (l *usageLinter) nobody(n naming) {
 	for k, reviewer := range n.reviewers {
 		group, isGroup := models.GroupOf(reviewer)
 		if isGroup && slices.Contains(l.in.Groups, group) && !slices.ContainsFunc(l.in.People, func(p Person) bool { return p.isIn(group) }) {
@@ -100,7 +100,7 @@ func (l *practiceLinter) nobody(n naming) {
 }
 
 // alone finds rules under which nobody besides the one who asks need look.
-func (l *practiceLinter) alone(path string, r Rule) {
+func (l *usageLinter) alone(path string, r Rule) {
 	if len(l.in.People) < 2 || r.ReviewersOnly || r.SelfApproval == models.SelfNever {
 		return
 	}
@@ -115,7 +115,7 @@ func (l *practiceLinter) alone(path string, r Rule) {
 }
 
 // uncovered names the tools that no rule and no list covers.
-func (l *practiceLinter) uncovered() {
+func (l *usageLinter) uncovered() {
 	var left []string
 	for _, tool := range l.in.Tools {
 		r := l.policy.find(tool)
