@@ -8,7 +8,7 @@
 //
 // A request begins in ask.go (find.go, join.go, check_ask.go, quota.go), respond.go or report.go;
 // it waits in presence.go and await.go; it ends in decide.go, by way of hold.go and
-// undo.go, in deadline.go, cancel.go, give_up.go or withdraw.go. The hot statements of all of these
+// undo.go, in deadline.go, cancel.go or withdraw.go. The hot statements of all of these
 // are in statements.go; what is read by hand goes through GORM (requests.go).
 package store
 

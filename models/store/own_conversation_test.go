@@ -9,9 +9,9 @@ import (
 	"countersign/models/storetest"
 )
 
-// TestStandingConversation is opened once, whoever comes first, and is where asks go that name
+// TestOwnConversation is opened once, whoever comes first, and is where asks go that name
 // none (I7).
-func TestStandingConversation(t *testing.T) {
+func TestOwnConversation(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t)
 	owner := storetest.Reviewer(t, s, "owner@example.com")
@@ -22,7 +22,7 @@ func TestStandingConversation(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range ids {
 		all.Go(func() {
-			id, err := s.StandingConversation(t.Context(), agent)
+			id, err := s.OwnConversation(t.Context(), agent)
 			if err != nil {
 				t.Error(err)
 			}
@@ -42,10 +42,10 @@ func TestStandingConversation(t *testing.T) {
 	if err != nil || asked.ConversationID != ids[0] {
 		t.Errorf("asked in %s, %v; want %s", asked.ConversationID, err, ids[0])
 	}
-	if id, err := s.StandingConversation(t.Context(), other); err != nil || id == ids[0] {
+	if id, err := s.OwnConversation(t.Context(), other); err != nil || id == ids[0] {
 		t.Errorf("another agent has %q, %v", id, err)
 	}
 	for _, actor := range []models.Actor{owner, storetest.Operator(), {}} {
-		storetest.Refused(t, storetest.Err(s.StandingConversation(t.Context(), actor)), models.CodeForbidden)
+		storetest.Refused(t, storetest.Err(s.OwnConversation(t.Context(), actor)), models.CodeForbidden)
 	}
 }
