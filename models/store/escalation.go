@@ -195,7 +195,7 @@ func (t *tx) takeStep(a *models.Approval, step int) error {
 	if err := t.record(escalation, stepAction, ledger.SubjectOf(&a.Response, readers), stepEntry{Digest: a.Digest, Step: step, Reviewers: routed}); err != nil {
 		return err
 	}
-	return t.restand(escalation, a)
+	return t.reroute(escalation, a)
 }
 
 // stepEntry is what the ledger says of further people whom a rule asks.
