@@ -8,6 +8,9 @@
 // message (Begin notes the attempt and says how things are then) and ends it (End keeps it for
 // another attempt, gives it up, or has the outcome follow).
 //
+// Backlog is what waits to be sent and what fails; Unanswered says of a request that expired who
+// was told of it and who saw it.
+//
 // Only who holds the lease takes, begins and ends. A message has nothing of what a request is
 // about: no input, description, reason or title.
 package notices

@@ -160,7 +160,7 @@ func (t *tx) place(actor models.Actor, q *asked, a *models.Approval, conv *model
 // routed to.
 func (t *tx) judged(a *models.Approval, q *asked, j policy.Judgement, deadline time.Time) ([]models.UserID, error) {
 	if !q.fallback.IsZero() {
-		if err := t.fallbackStood(q.fallback); err != nil {
+		if err := t.checkFallback(q.fallback); err != nil {
 			return nil, err
 		}
 		a.Cause, a.PolicyReason = models.CauseFallback, "went on without an answer at "+q.fallback.Format(time.RFC3339)

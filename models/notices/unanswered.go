@@ -1,4 +1,4 @@
-package store
+package notices
 
 import (
 	"cmp"
@@ -31,20 +31,20 @@ const (
 // see the request.
 //
 // Codes: forbidden (people only), not_found.
-func (s *Store) Unanswered(ctx context.Context, actor models.Actor, id models.ResponseID) (*models.Unanswered, error) {
+func (n *Notices) Unanswered(ctx context.Context, actor models.Actor, id models.ResponseID) (*models.Unanswered, error) {
 	if !actor.IsPerson() {
 		return nil, models.Errorf(models.CodeForbidden, "Only a person reads who was told of a request.")
 	}
-	a, err := s.Approval(ctx, actor, id)
+	a, err := n.store.Approval(ctx, actor, id)
 	if err != nil || a.Status() != models.StatusExpired {
 		return nil, err
 	}
 	out := &models.Unanswered{}
-	err = s.db.Snapshot(ctx, func(ctx context.Context) error {
-		if err := s.db.Gorm(ctx).Raw(unansweredPeople, id).Scan(&out.People).Error; err != nil {
+	err = n.db.Snapshot(ctx, func(ctx context.Context) error {
+		if err := n.db.Gorm(ctx).Raw(unansweredPeople, id).Scan(&out.People).Error; err != nil {
 			return err
 		}
-		return s.toldOf(ctx, id, out)
+		return n.addChannels(ctx, id, out)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read who was told: %w", err)
@@ -52,8 +52,8 @@ func (s *Store) Unanswered(ctx context.Context, actor models.Actor, id models.Re
 	return out, nil
 }
 
-// toldOf adds by which channels people and groups were told of a request.
-func (s *Store) toldOf(ctx context.Context, id models.ResponseID, out *models.Unanswered) error {
+// addChannels adds by which channels people and groups were told of a request.
+func (n *Notices) addChannels(ctx context.Context, id models.ResponseID, out *models.Unanswered) error {
 	var rows []struct {
 		UserID, GroupID, Name string
 		Kind                  models.ChannelKind
@@ -61,7 +61,7 @@ func (s *Store) toldOf(ctx context.Context, id models.ResponseID, out *models.Un
 		SentAt                *time.Time
 		Burst                 bool
 	}
-	if err := s.db.Gorm(ctx).Raw(unansweredTold, id).Scan(&rows).Error; err != nil {
+	if err := n.db.Gorm(ctx).Raw(unansweredTold, id).Scan(&rows).Error; err != nil {
 		return err
 	}
 	for i := range rows {
