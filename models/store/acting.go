@@ -16,8 +16,8 @@ import (
 // who may approve in their own right at that moment. So it is never passed on twice. Whoever
 // owns the agent or the conversation never acts for others.
 //
-// rightsReader judges that from what is known of people; the rows of reviewers and deciders follow
-// it (reroute).
+// rightsReader judges that from what is known of people; the rows of reviewers and deciders
+// follow it (reroute).
 
 // acting is who acts for whom, as the writer remembers it: where nobody does, an ask and a
 // vote pay nothing.

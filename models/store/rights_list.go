@@ -12,8 +12,8 @@ import (
 	"countersign/models/people"
 )
 
-// readAhead is what a rightsReader has read beforehand, with a statement for each kind of thing: so a
-// list costs as many statements as one request does.
+// readAhead is what a rightsReader has read beforehand, with a statement for each kind of
+// thing: so a list costs as many statements as one request does.
 type readAhead struct {
 	relations map[relationKey]relation
 	groups    map[models.UserID][]string
