@@ -12,7 +12,7 @@ import (
 // each.
 func TestAReplayWalksByKey(t *testing.T) {
 	t.Parallel()
-	plan := dbtest.Plan(t, dbtest.Open(t), fmt.Sprintf(replayedCalls, `r.tool_input_json`), 9, 9)
+	plan := dbtest.Plan(t, dbtest.Open(t), fmt.Sprintf(selectCalls, `r.tool_input_json`), 9, 9)
 	if !strings.Contains(plan, "SEARCH r USING INTEGER PRIMARY KEY (rowid<?)") || strings.Contains(plan, "SCAN") || strings.Contains(plan, "B-TREE") {
 		t.Error(plan)
 	}

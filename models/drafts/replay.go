@@ -52,8 +52,8 @@ const (
 	replayPage       = 500 // rows of one read
 )
 
-// replayedCalls reads calls downwards from a number: %s is the input, where it is needed.
-const replayedCalls = `SELECT r.number, r.id, r.tool_name, r.created_at, r.policy_rule, r.template, r.owner_id, r.conversation_id, c.run_id, a.name AS agent_name, %s AS input, r.removed IS NOT NULL AS removed
+// selectCalls reads calls downwards from a number: %s is the input, where it is needed.
+const selectCalls = `SELECT r.number, r.id, r.tool_name, r.created_at, r.policy_rule, r.template, r.owner_id, r.conversation_id, c.run_id, a.name AS agent_name, %s AS input, r.removed IS NOT NULL AS removed
  FROM responses r JOIN agents a ON a.id = r.agent_id JOIN conversations c ON c.id = r.conversation_id
  WHERE r.number < ? AND r.kind = 'tool_call' AND r.asked = TRUE AND r.policy_version > 0 ORDER BY r.number DESC LIMIT ?`
 
@@ -83,8 +83,8 @@ func (d *Drafts) Replay(ctx context.Context, actor models.Actor, old, next *poli
 		return nil, models.Invalid("last", "must be from 1 to %d", MaxReplayed)
 	}
 	q.Last = cmp.Or(q.Last, MaxReplayed)
-	r := &replaying{old: old, next: next, shares: make(chan []replayRow)}
-	workers := make([]replayed, replayWorkers)
+	r := &replayRun{old: old, next: next, shares: make(chan []replayRow)}
+	workers := make([]replayWorker, replayWorkers)
 	var group sync.WaitGroup
 	owners := d.ownerEmails(ctx)
 	for i := range workers {
@@ -108,19 +108,19 @@ func (d *Drafts) Replay(ctx context.Context, actor models.Actor, old, next *poli
 	return out, nil
 }
 
-// replaying is a replay under way.
-type replaying struct {
+// replayRun is a replay under way.
+type replayRun struct {
 	old, next *policy.Policy
 	shares    chan []replayRow
 }
 
 // readReplay hands the calls to the workers, page by page.
-func (d *Drafts) readReplay(ctx context.Context, r *replaying, q ReplayQuery, progress func(int)) (oldest time.Time, err error) {
+func (d *Drafts) readReplay(ctx context.Context, r *replayRun, q ReplayQuery, progress func(int)) (oldest time.Time, err error) {
 	input := `''`
 	if r.old.HasConditions() || r.next.HasConditions() {
 		input = `r.tool_input_json`
 	}
-	w := replayWalk{statement: fmt.Sprintf(replayedCalls, input), before: math.MaxInt64, since: q.Since}
+	w := replayWalk{statement: fmt.Sprintf(selectCalls, input), before: math.MaxInt64, since: q.Since}
 	for !w.over && w.read < q.Last {
 		if err := w.page(ctx, d.db.Reads(), r, min(replayPage, q.Last-w.read)); err != nil {
 			return oldest, fmt.Errorf("read calls: %w", err)
@@ -141,7 +141,7 @@ type replayWalk struct {
 }
 
 // page reads some calls, and hands them over share by share.
-func (w *replayWalk) page(ctx context.Context, from *sql.DB, r *replaying, n int) error {
+func (w *replayWalk) page(ctx context.Context, from *sql.DB, r *replayRun, n int) error {
 	rows, err := from.QueryContext(ctx, w.statement, w.before, n)
 	if err != nil {
 		return err
@@ -170,7 +170,7 @@ func (w *replayWalk) page(ctx context.Context, from *sql.DB, r *replaying, n int
 	return errors.Join(rows.Err(), r.hand(ctx, share))
 }
 
-func (r *replaying) hand(ctx context.Context, share []replayRow) error {
+func (r *replayRun) hand(ctx context.Context, share []replayRow) error {
 	select {
 	case r.shares <- share:
 		return nil
@@ -179,14 +179,14 @@ func (r *replaying) hand(ctx context.Context, share []replayRow) error {
 	}
 }
 
-// replayed is what one worker found.
-type replayed struct {
+// replayWorker is what one worker found.
+type replayWorker struct {
 	tally   policy.Tally
 	changes []ReplayedCall
 	err     error
 }
 
-func (w *replayed) judge(r *replaying, owner func(models.UserID) (string, error)) {
+func (w *replayWorker) judge(r *replayRun, owner func(models.UserID) (string, error)) {
 	for share := range r.shares {
 		for i := range share {
 			if w.err == nil {
@@ -196,7 +196,7 @@ func (w *replayed) judge(r *replaying, owner func(models.UserID) (string, error)
 	}
 }
 
-func (w *replayed) one(r *replaying, row *replayRow, owner func(models.UserID) (string, error)) {
+func (w *replayWorker) one(r *replayRun, row *replayRow, owner func(models.UserID) (string, error)) {
 	c := policy.CallAgain(models.KindToolCall, row.ToolName, row.PolicyRule, row.Template, row.CreatedAt)
 	if r.old.Conditional(row.ToolName) || r.next.Conditional(row.ToolName) {
 		email, err := owner(row.OwnerID)

@@ -120,7 +120,7 @@ func (t *tx) beginSend(g *models.Sending, secret *models.ChannelSecret) (bool, e
 		}
 	}
 	if ok {
-		if later, err := t.settledLater(g); err != nil || later {
+		if later, err := t.postpone(g); err != nil || later {
 			return false, err
 		}
 		var err error
@@ -152,9 +152,9 @@ func (t *tx) endPush(c *models.Channel, secret *models.ChannelSecret) (open bool
 	return false, t.n.store.People.RemovePushOf(t.Tx, c.UserID, secret.SessionID)
 }
 
-// settledLater puts off, or drops, what nobody needs to know at once: outcomes in quiet hours,
+// postpone puts off, or drops, what nobody needs to know at once: outcomes in quiet hours,
 // and all of those of which more than models.BurstAbove come together.
-func (t *tx) settledLater(g *models.Sending) (bool, error) {
+func (t *tx) postpone(g *models.Sending) (bool, error) {
 	if g.Send.Kind != models.NoticeSettled && g.Send.Kind != models.NoticeChannelFailing {
 		return false, nil
 	}
@@ -186,19 +186,19 @@ func (n *Notices) End(ctx context.Context, l *models.Lease, g *models.Sending, r
 		if err := t.holds(l); err != nil {
 			return err
 		}
-		if err := t.attempted(&g.Channel, g.Notice.Kind, r); err != nil {
+		if err := t.noteAttempt(&g.Channel, g.Notice.Kind, r); err != nil {
 			return err
 		}
 		if r.Class == models.SendSent {
-			return t.sent(g)
+			return t.finish(g)
 		}
-		return t.unsent(g, r)
+		return t.retry(g, r)
 	})
 }
 
 // EndTest notes how sending a test ended.
 func (n *Notices) EndTest(ctx context.Context, g *models.Sending, r models.SendResult) error {
-	return n.write(ctx, func(t *tx) error { return t.attempted(&g.Channel, models.NoticeTest, r) })
+	return n.write(ctx, func(t *tx) error { return t.noteAttempt(&g.Channel, models.NoticeTest, r) })
 }
 
 const (
@@ -208,9 +208,9 @@ const (
 	disableGone = `UPDATE channels SET disabled_at = ? WHERE id = ? AND disabled_at IS NULL AND removed_at IS NULL`
 )
 
-// attempted keeps the last attempt of a channel. Where it has begun to fail, its person is
+// noteAttempt keeps the last attempt of a channel. Where it has begun to fail, its person is
 // told by another.
-func (t *tx) attempted(c *models.Channel, kind models.NoticeKind, r models.SendResult) error {
+func (t *tx) noteAttempt(c *models.Channel, kind models.NoticeKind, r models.SendResult) error {
 	if r.Class == models.SendSent {
 		return t.Gorm().Exec(attemptSent, r.Class, r.Status, t.Now, c.ID).Error
 	}
@@ -270,9 +270,9 @@ func (t *tx) tellOfFailing(failing *models.Channel) error {
 	return nil
 }
 
-// sent takes a message off its way. Where the request has been settled meanwhile, the outcome
+// finish takes a message off its way. Where the request has been settled meanwhile, the outcome
 // follows it.
-func (t *tx) sent(g *models.Sending) error {
+func (t *tx) finish(g *models.Sending) error {
 	if err := t.Gorm().Exec(dropSend, g.Send.ID).Error; err != nil {
 		return fmt.Errorf("drop message: %w", err)
 	}
@@ -307,9 +307,9 @@ func (t *tx) sent(g *models.Sending) error {
 const burstSent = `UPDATE notified SET sent_at = ?1 WHERE response_id IN (SELECT n.response_id FROM notified n` + db.ByNotifiedWaiting + ` WHERE n.channel_id = ?2 AND n.waiting)
  AND channel_id = ?2 AND burst AND sent_at IS NULL AND first_at <= ?3`
 
-// final reports whether the same message would end as it did if it were sent again. Of what
+// isFinal reports whether the same message would end as it did if it were sent again. Of what
 // was rejected, three answers ask for patience: too slow, too early, too many.
-func final(r models.SendResult) bool {
+func isFinal(r models.SendResult) bool {
 	switch r.Class {
 	case models.SendRejected:
 		return r.Status != http.StatusRequestTimeout && r.Status != http.StatusTooEarly && r.Status != http.StatusTooManyRequests
@@ -320,9 +320,9 @@ func final(r models.SendResult) bool {
 	return false
 }
 
-// unsent keeps a message for another attempt, or gives it up.
-func (t *tx) unsent(g *models.Sending, r models.SendResult) error {
-	if final(r) || g.Send.Attempts >= sendAttempts {
+// retry keeps a message for another attempt, or gives it up.
+func (t *tx) retry(g *models.Sending, r models.SendResult) error {
+	if isFinal(r) || g.Send.Attempts >= sendAttempts {
 		return t.Gorm().Exec(dropSend, g.Send.ID).Error
 	}
 	if r.RetryAfter <= 0 {

@@ -25,7 +25,7 @@ const (
 	dueDigest = `SELECT due_at FROM notices WHERE response_id = '' AND recipient = ? AND moment = 'digest' AND due_at <= ?`
 
 	usableChannels = `SELECT c.* FROM channels c` + db.ByChannelsInUse + ` WHERE c.user_id || c.group_id = ? AND ` + people.ChannelUsable + ` ORDER BY c.id`
-	toldOf         = `UPDATE channels SET told_at = ? WHERE user_id || group_id = ? AND removed_at IS NULL`
+	noteTold       = `UPDATE channels SET told_at = ? WHERE user_id || group_id = ? AND removed_at IS NULL`
 	dropDue        = `DELETE FROM notices WHERE recipient = ? AND due_at <= ? AND response_id <> ''`
 	inboxNow       = `SELECT count(*) FROM deciders WHERE user_id = ? AND deadline > ?`
 )
@@ -99,8 +99,8 @@ func (n *Notices) nextFor(ctx context.Context, recipient models.RecipientID) (ti
 	return at, some, nil
 }
 
-// due is a request of which somebody is to be told now.
-type due struct {
+// dueRequest is a request of which somebody is to be told now.
+type dueRequest struct {
 	id       models.ResponseID
 	kind     models.NoticeKind // the most pressing of its moments
 	deadline time.Time
@@ -142,7 +142,7 @@ func (t *tx) takeNotices(recipient models.RecipientID) error {
 	if queued == 0 {
 		return nil
 	}
-	if err := t.Gorm().Exec(toldOf, t.Now, recipient).Error; err != nil {
+	if err := t.Gorm().Exec(noteTold, t.Now, recipient).Error; err != nil {
 		return fmt.Errorf("note when somebody was told: %w", err)
 	}
 	return nil
@@ -199,7 +199,7 @@ var noticeRank = map[models.NoticeKind]int{models.NoticeWaiting: 0, models.Notic
 
 // chooseDue are the requests of which somebody is told now. What is to wait is put off; the
 // rest of what is due is over.
-func (t *tx) chooseDue(recipient models.RecipientID, settings *models.NotificationSettings) (tell []due, err error) {
+func (t *tx) chooseDue(recipient models.RecipientID, settings *models.NotificationSettings) (tell []dueRequest, err error) {
 	rows, err := t.dueNotices(recipient)
 	if err != nil {
 		return nil, err
@@ -214,7 +214,7 @@ func (t *tx) chooseDue(recipient models.RecipientID, settings *models.Notificati
 			later[until] = append(later[until], d.id)
 			continue
 		}
-		tell = append(tell, d.due)
+		tell = append(tell, d.dueRequest)
 	}
 	for until, ids := range later {
 		list, err := json.Marshal(ids)
@@ -228,16 +228,16 @@ func (t *tx) chooseDue(recipient models.RecipientID, settings *models.Notificati
 	return tell, nil
 }
 
-// dueOf is a request that may be told.
-type dueOf struct {
-	due
+// candidate is a request that may be told.
+type candidate struct {
+	dueRequest
 
 	held bool
 }
 
 // dueNotices are the pending requests of which somebody is to be told now, without those that
 // they look at.
-func (t *tx) dueNotices(recipient models.RecipientID) ([]*dueOf, error) {
+func (t *tx) dueNotices(recipient models.RecipientID) ([]*candidate, error) {
 	var rows []struct {
 		ResponseID        models.ResponseID
 		Moment            models.NoticeKind
@@ -251,8 +251,8 @@ func (t *tx) dueNotices(recipient models.RecipientID) ([]*dueOf, error) {
 	if err := t.Gorm().Raw(dueNotices, recipient, t.Now).Scan(&rows).Error; err != nil {
 		return nil, fmt.Errorf("read what is to be told: %w", err)
 	}
-	var out []*dueOf
-	known := map[models.ResponseID]*dueOf{}
+	var out []*candidate
+	known := map[models.ResponseID]*candidate{}
 	for i := range rows {
 		r := &rows[i]
 		over := r.ApprovalStatus != models.StatusPending || !t.Now.Before(r.ApprovalTimeoutAt) && r.HeldUntil == nil
@@ -262,7 +262,7 @@ func (t *tx) dueNotices(recipient models.RecipientID) ([]*dueOf, error) {
 		}
 		d := known[r.ResponseID]
 		if d == nil {
-			d = &dueOf{due{r.ResponseID, r.Moment, r.ApprovalTimeoutAt, r.Risk, r.OwnerID}, r.HeldUntil != nil}
+			d = &candidate{dueRequest{r.ResponseID, r.Moment, r.ApprovalTimeoutAt, r.Risk, r.OwnerID}, r.HeldUntil != nil}
 			known[r.ResponseID], out = d, append(out, d)
 		}
 		if noticeRank[r.Moment] > noticeRank[d.kind] {
@@ -274,7 +274,7 @@ func (t *tx) dueNotices(recipient models.RecipientID) ([]*dueOf, error) {
 
 // putOff is when somebody is told of a request instead of now; zero: it is told now, in quiet
 // hours as one that breaks through.
-func (t *tx) putOff(settings *models.NotificationSettings, d *dueOf) (time.Time, error) {
+func (t *tx) putOff(settings *models.NotificationSettings, d *candidate) (time.Time, error) {
 	if d.held { // somebody has decided, and may take it back
 		return t.Now.Add(models.NoticePause), nil
 	}
@@ -298,7 +298,7 @@ func (t *tx) putOff(settings *models.NotificationSettings, d *dueOf) (time.Time,
 
 // allQuiet reports whether everybody who may decide a request, and has a channel to be told of
 // it by, has quiet hours until its deadline.
-func (t *tx) allQuiet(d *dueOf) (bool, error) {
+func (t *tx) allQuiet(d *candidate) (bool, error) {
 	a, err := t.request(d.id)
 	if err != nil || a == nil {
 		return false, err
@@ -323,33 +323,33 @@ func (t *tx) allQuiet(d *dueOf) (bool, error) {
 }
 
 const (
-	toldRow    = db.InsertNew + `notified (response_id, channel_id, first_at, burst) VALUES (?, ?, ?, ?)`
-	toldAlone  = `UPDATE notified SET burst = FALSE WHERE response_id = ? AND channel_id = ? AND burst`
-	toldBefore = `SELECT count(*) FROM notified WHERE response_id = ? AND channel_id = ?`
+	addNotified   = db.InsertNew + `notified (response_id, channel_id, first_at, burst) VALUES (?, ?, ?, ?)`
+	markAlone     = `UPDATE notified SET burst = FALSE WHERE response_id = ? AND channel_id = ? AND burst`
+	countNotified = `SELECT count(*) FROM notified WHERE response_id = ? AND channel_id = ?`
 )
 
 // tellBy puts on its way what somebody is told by one channel, and says how many messages
 // that is.
-func (t *tx) tellBy(c *models.Channel, tell []due) (int, error) {
+func (t *tx) tellBy(c *models.Channel, tell []dueRequest) (int, error) {
 	burst := len(tell) > models.BurstAbove
 	queued := 0
 	for _, d := range tell {
 		if !burst && !c.Kind.FollowsUp() {
 			var before []int
-			if err := t.Gorm().Raw(toldBefore, d.id, c.ID).Scan(&before).Error; err != nil {
+			if err := t.Gorm().Raw(countNotified, d.id, c.ID).Scan(&before).Error; err != nil {
 				return queued, fmt.Errorf("read who was told: %w", err)
 			}
 			if len(before) > 0 && before[0] > 0 {
 				continue
 			}
 		}
-		if err := t.Gorm().Exec(toldRow, d.id, c.ID, t.Now, burst).Error; err != nil {
+		if err := t.Gorm().Exec(addNotified, d.id, c.ID, t.Now, burst).Error; err != nil {
 			return queued, fmt.Errorf("note who is told: %w", err)
 		}
 		if burst {
 			continue
 		}
-		if err := t.Gorm().Exec(toldAlone, d.id, c.ID).Error; err != nil {
+		if err := t.Gorm().Exec(markAlone, d.id, c.ID).Error; err != nil {
 			return queued, fmt.Errorf("note who is told: %w", err)
 		}
 		if err := t.queue(c, d.kind, d.id, ""); err != nil {
