@@ -10,6 +10,7 @@ import (
 	"countersign/handlers/web"
 	"countersign/models"
 	"countersign/models/headline"
+	"countersign/models/notices"
 	"countersign/models/store"
 	"countersign/views"
 	"countersign/workers/notify"
@@ -42,6 +43,7 @@ func newNotifier(cfg Config, public *url.URL, s *store.Store, log *slog.Logger) 
 		return nil, web.Notify{}, err
 	}
 	at := func(path string) string { return strings.TrimSuffix(public.String(), "/") + path }
+	about := notices.New(s)
 	n := notify.New(notify.Options{
 		Store: s, Sender: sender, Log: log, SettingsURL: at(views.NotificationsURL()),
 		RequestURL: func(id models.ResponseID) string {
@@ -51,7 +53,7 @@ func newNotifier(cfg Config, public *url.URL, s *store.Store, log *slog.Logger) 
 			return at(views.ApprovalURL(id))
 		},
 		Headline: func(ctx context.Context, id models.ResponseID) (string, error) {
-			r, err := s.Telling(ctx, id)
+			r, err := about.ForHeadline(ctx, id)
 			if r == nil {
 				return "", err
 			}

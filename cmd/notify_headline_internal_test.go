@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/notices"
 	"countersign/models/store"
 	"countersign/models/storetest"
 	"countersign/models/upkeep"
@@ -58,9 +59,9 @@ func newOffice(t *testing.T) *office {
 func (o *office) told(t *testing.T) string {
 	t.Helper()
 	o.got = nil
-	_, err := o.TakeNotices(t.Context(), o.lease)
+	_, err := notices.New(o.Store).Take(t.Context(), o.lease)
 	storetest.Must(t, err)
-	due, _, err := o.DueSends(t.Context(), 10)
+	due, _, err := notices.New(o.Store).Due(t.Context(), 10)
 	storetest.Must(t, err)
 	for _, send := range due {
 		storetest.Must(t, o.notifier.Once(t.Context(), o.lease, send.ID))
@@ -135,7 +136,7 @@ func TestAPurgeTakesTheHeadlineAlong(t *testing.T) {
 	storetest.Must(t, err)
 	_, err = purge.All(t.Context())
 	storetest.Must(t, err)
-	if r, err := o.Telling(t.Context(), a.ID); err != nil || r != nil || kept() != 0 {
+	if r, err := notices.New(o.Store).ForHeadline(t.Context(), a.ID); err != nil || r != nil || kept() != 0 {
 		t.Errorf("after a purge %d rows are left, and a headline of %+v may be told, %v", kept(), r, err)
 	}
 	if got := o.told(t); strings.Contains(got, "rocket") || strings.Contains(got, `"headline"`) || !strings.Contains(got, "notice.settled") {

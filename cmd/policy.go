@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"countersign/handlers/api/client"
+	"countersign/models/drafts"
 	"countersign/models/policy"
 	"countersign/models/store"
 )
@@ -62,11 +63,11 @@ func newPolicyApply() *cobra.Command {
 			return err
 		}
 		doc := after.Compiled.Document()
-		practice, err := s.Practice(c.Context(), operator())
+		usage, err := drafts.New(s).Usage(c.Context(), operator())
 		if err != nil {
 			return err
 		}
-		return tellApplied(c, before.Version, after.Version, before.Compiled.Document(), doc, policy.LintIn(doc, practice))
+		return tellApplied(c, before.Version, after.Version, before.Compiled.Document(), doc, policy.LintIn(doc, usage))
 	}), func(c *cobra.Command, args []string, server *client.Client) error {
 		raw, err := readDocument(c, args[0])
 		if err != nil {
@@ -110,11 +111,11 @@ func newPolicyCheck() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		practice, err := s.Practice(c.Context(), operator())
+		usage, err := drafts.New(s).Usage(c.Context(), operator())
 		if err != nil {
 			return err
 		}
-		tellChecked(c, policy.LintIn(doc, practice))
+		tellChecked(c, policy.LintIn(doc, usage))
 		return nil
 	}), checkPolicyOn)
 }

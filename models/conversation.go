@@ -94,3 +94,11 @@ const (
 	SteerArchive   Steering = "archive"
 	SteerUnarchive Steering = "unarchive"
 )
+
+// NameOfConversation is what its agent calls a conversation that is stored.
+func NameOfConversation(id ConversationID, run *string) string {
+	if run != nil {
+		return *run
+	}
+	return string(id)
+}

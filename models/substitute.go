@@ -52,8 +52,8 @@ type PersonRef struct {
 	Email string
 }
 
-// Came is from whom somebody has a request, for whom they may act on it or not.
-type Came struct {
+// Delegation is from whom somebody has a request, for whom they may act on it or not.
+type Delegation struct {
 	From     PersonRef
 	HandOver *HandOver // by which; nil: by Absence
 	Absence  *Absence
@@ -78,9 +78,9 @@ func (r Right) MayDecide() bool { return r.Own || r.OnBehalf != nil }
 type ActingPage struct {
 	Right
 
-	Releases  map[VoteID]bool // the proposed edits that count with the reader's approval
-	Came      []Came          // from whom the reader has it, whether the rule asks them too or not
-	HandOvers []HandOver      // all that stand, with their notes
+	Releases    map[VoteID]bool // the proposed edits that count with the reader's approval
+	Delegations []Delegation    // from whom the reader has it, whether the rule asks them too or not
+	HandOvers   []HandOver      // all that stand, with their notes
 	// NextStep is when the rule asks further people, and NextTo whom; nil: it asks nobody else.
 	NextStep *Escalation
 	NextTo   Approvers

@@ -14,8 +14,8 @@ import (
 
 	"countersign/handlers/api/wire"
 	"countersign/models"
+	"countersign/models/drafts"
 	"countersign/models/policy"
-	"countersign/models/store"
 )
 
 // shownReplayed is how many changes an answer lists.
@@ -127,23 +127,23 @@ func (a *API) replayPolicy(ctx context.Context, in *replayPolicyIn) (*replayPoli
 	if err != nil {
 		return nil, err
 	}
-	var q store.ReplayQuery
+	var q drafts.ReplayQuery
 	if in.Body.Last != nil {
 		if q.Last = *in.Body.Last; q.Last < 1 {
-			return nil, models.Invalid("last", "must be from 1 to %d", store.MaxReplayed)
+			return nil, models.Invalid("last", "must be from 1 to %d", drafts.MaxReplayed)
 		}
 	}
 	if in.Body.Since != nil {
 		q.Since = *in.Body.Since
 	}
-	found, err := a.store.ReplayPolicy(ctx, in.actor, active.Compiled, draft, q, func(int) {})
+	found, err := drafts.New(a.store).Replay(ctx, in.actor, active.Compiled, draft, q, func(int) {})
 	if err != nil {
 		return nil, err
 	}
 	return &replayPolicyOut{replayedOf(found)}, nil
 }
 
-func replayedOf(found *store.Replay) *wire.PolicyReplayed {
+func replayedOf(found *drafts.Replay) *wire.PolicyReplayed {
 	out := &wire.PolicyReplayed{
 		Calls: found.Calls, Changed: found.Changed, Effects: found.Effects, Unjudged: found.Unjudged,
 		Groups: []wire.PolicyReplayGroup{}, Changes: []wire.PolicyReplayChange{}, More: len(found.Changes) > shownReplayed,
@@ -187,11 +187,11 @@ func (a *API) lintPolicy(ctx context.Context, in *lintPolicyIn) (*lintPolicyOut,
 	if err != nil {
 		return nil, err
 	}
-	practice, err := a.store.Practice(ctx, in.actor)
+	usage, err := drafts.New(a.store).Usage(ctx, in.actor)
 	if err != nil {
 		return nil, err
 	}
-	for _, w := range policy.LintIn(doc, practice) {
+	for _, w := range policy.LintIn(doc, usage) {
 		out.Warnings = append(out.Warnings, wire.PolicyRemark{Path: w.Path, Text: w.Text})
 	}
 	return &lintPolicyOut{out}, nil

@@ -82,7 +82,7 @@ func (m *Server) conversation(x *exchange, name string) (models.ConversationID, 
 	if name != "" {
 		return models.ParseID[models.ConversationID]("conversation_id", name)
 	}
-	return m.store.StandingConversation(x.ctx, x.actor)
+	return m.store.OwnConversation(x.ctx, x.actor)
 }
 
 // budgetSchema describes what became of a wish for a budget.

@@ -7,6 +7,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"countersign/models"
+	"countersign/models/notices"
 	"countersign/views/pages"
 )
 
@@ -20,7 +21,7 @@ func (s *Site) answerers(ctx context.Context, actor models.Actor, in *pages.Appr
 			in.HandOverTo, err = s.store.MayHandOverTo(ctx, actor, a.ID)
 		}
 	case models.StatusExpired:
-		in.Unanswered, err = s.store.Unanswered(ctx, actor, a.ID)
+		in.Unanswered, err = notices.New(s.store).Unanswered(ctx, actor, a.ID)
 	}
 	if models.ErrorCode(err) == models.CodeNotFound {
 		return nil // it went out of their sight meanwhile: the card was read before

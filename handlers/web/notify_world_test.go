@@ -14,6 +14,7 @@ import (
 
 	"countersign/handlers/web"
 	"countersign/models"
+	"countersign/models/notices"
 	"countersign/models/storetest"
 	"countersign/workers/notify"
 	"countersign/workers/notify/send"
@@ -89,9 +90,9 @@ func (w *world) sendsDue() {
 		storetest.Must(w.tb, err)
 	}
 	for {
-		_, err := w.store.TakeNotices(ctx, w.lease)
+		_, err := notices.New(w.store).Take(ctx, w.lease)
 		storetest.Must(w.tb, err)
-		due, _, err := w.store.DueSends(ctx, 50)
+		due, _, err := notices.New(w.store).Due(ctx, 50)
 		storetest.Must(w.tb, err)
 		if len(due) == 0 {
 			return

@@ -125,7 +125,7 @@ func (w *policyWatch) look(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if w.stops, err = w.store.StandingStops(ctx); err != nil {
+	if w.stops, err = w.store.StopsInForce(ctx); err != nil {
 		return err
 	}
 	doc := v.Compiled.Document()

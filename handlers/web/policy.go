@@ -12,6 +12,7 @@ import (
 
 	"countersign/handlers"
 	"countersign/models"
+	"countersign/models/drafts"
 	"countersign/models/policy"
 	"countersign/models/store"
 	"countersign/views"
@@ -70,12 +71,12 @@ func (s *Site) policyForm(c echo.Context, status int, e *editing, notice string)
 		return err
 	}
 	in.Retention = pages.PolicyRetention{Days: retention.Days, Next: retention.Next, Begins: retention.Begins}
-	practice, err := s.store.Practice(c.Request().Context(), actorOf(c))
+	usage, err := drafts.New(s.store).Usage(c.Request().Context(), actorOf(c))
 	if err != nil {
 		return err
 	}
 	if e.doc != nil && len(e.problems()) == 0 {
-		in.Draft.Warnings = policy.LintIn(e.checked.Document, practice)
+		in.Draft.Warnings = policy.LintIn(e.checked.Document, usage)
 	}
 	before, _ := strconv.ParseInt(c.QueryParam("before"), 10, 64) // what is none begins with the newest
 	if in.Versions, err = s.versions(c.Request().Context(), actorOf(c), max(0, before), versionsShown+1); err != nil {
@@ -224,7 +225,7 @@ func (s *Site) restorePolicy(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := s.store.KeepDraft(ctx, actor, e.standing.Version, e.draft.Revision, string(text)); err != nil {
+	if _, err := drafts.New(s.store).Keep(ctx, actor, e.standing.Version, e.draft.Revision, string(text)); err != nil {
 		return err
 	}
 	if gate || fallback {

@@ -12,6 +12,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"countersign/models"
+	"countersign/models/drafts"
 	"countersign/models/policy"
 	"countersign/models/store"
 	"countersign/views"
@@ -39,7 +40,7 @@ func (s *Site) editing(c echo.Context) (*editing, error) {
 		return nil, err
 	}
 	e := &editing{standing: standing, base: standing, now: s.store.Now()}
-	if e.draft, err = s.store.PolicyDraft(ctx, actor); err != nil {
+	if e.draft, err = drafts.New(s.store).Draft(ctx, actor); err != nil {
 		return nil, err
 	}
 	if e.draft.Revision == 0 {
@@ -149,7 +150,7 @@ func (s *Site) keepText(c echo.Context, e *editing, text string) error {
 	if text == same {
 		return nil
 	}
-	kept, err := s.store.KeepDraft(c.Request().Context(), actorOf(c), e.draft.Base, e.draft.Revision, text)
+	kept, err := drafts.New(s.store).Keep(c.Request().Context(), actorOf(c), e.draft.Base, e.draft.Revision, text)
 	if err != nil {
 		return err
 	}
@@ -260,9 +261,9 @@ func (s *Site) takeBack(c echo.Context, step string) error {
 	if step == "undo" {
 		flash = "draft-undone"
 		revision, _ := strconv.ParseInt(c.Request().PostForm.Get("revision"), 10, 64)
-		_, err = s.store.UndoDraft(ctx, actor, revision)
+		_, err = drafts.New(s.store).Undo(ctx, actor, revision)
 	} else {
-		err = s.store.DropDraft(ctx, actor)
+		err = drafts.New(s.store).Drop(ctx, actor)
 	}
 	if err != nil {
 		return err

@@ -14,6 +14,7 @@ import (
 
 	"countersign/handlers"
 	"countersign/models"
+	"countersign/models/drafts"
 	"countersign/models/policy"
 	"countersign/models/store"
 	"countersign/views"
@@ -42,12 +43,12 @@ type replay struct {
 	draft    int64 // its revision
 	standing int64 // the active version
 	state    pages.ReplayState
-	changes  []store.ReplayedCall
+	changes  []drafts.ReplayedCall
 	cancel   context.CancelFunc
 }
 
 // begin starts one in the place of what the admin replayed before.
-func (r *replays) begin(actor models.Actor, e *editing, next *policy.Policy, q store.ReplayQuery) {
+func (r *replays) begin(actor models.Actor, e *editing, next *policy.Policy, q drafts.ReplayQuery) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.stopped {
@@ -68,7 +69,7 @@ func (r *replays) begin(actor models.Actor, e *editing, next *policy.Policy, q s
 	r.forgetOldest()
 	r.ended.Go(func() {
 		defer cancel()
-		found, err := r.store.ReplayPolicy(ctx, actor, e.standing.Compiled, next, q, func(read int) {
+		found, err := drafts.New(r.store).Replay(ctx, actor, e.standing.Compiled, next, q, func(read int) {
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			one.state.Read = read
@@ -92,7 +93,7 @@ func (r *replays) forgetOldest() {
 	delete(r.of, oldest)
 }
 
-func (r *replays) end(ctx context.Context, one *replay, found *store.Replay, err error) {
+func (r *replays) end(ctx context.Context, one *replay, found *drafts.Replay, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	one.state.Running, one.state.Stopping, one.state.Ended = false, false, r.now()
@@ -117,7 +118,7 @@ func (r *replays) cancel(who models.UserID) {
 }
 
 // found is what there is of an admin's replay, and all calls that change.
-func (r *replays) found(who models.UserID, e *editing) (pages.ReplayState, []store.ReplayedCall) {
+func (r *replays) found(who models.UserID, e *editing) (pages.ReplayState, []drafts.ReplayedCall) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	one := r.of[who]
@@ -189,8 +190,8 @@ func (s *Site) replayPolicy(c echo.Context) error {
 		return err
 	}
 	in := pages.PolicyReplayInput{Last: form.Get("last"), Since: form.Get("since"), Errors: map[string]string{}}
-	var q store.ReplayQuery
-	if q.Last, err = strconv.Atoi(in.Last); err != nil || q.Last < 1 || q.Last > store.MaxReplayed {
+	var q drafts.ReplayQuery
+	if q.Last, err = strconv.Atoi(in.Last); err != nil || q.Last < 1 || q.Last > drafts.MaxReplayed {
 		in.Errors["last"] = "must be a number from 1 to 10,000"
 	}
 	if in.Since != "" {
@@ -212,7 +213,7 @@ func (s *Site) replayPolicy(c echo.Context) error {
 }
 
 // replayFormats are how the calls that change are written.
-var replayFormats = exportFormats[*store.ReplayedCall]{
+var replayFormats = exportFormats[*drafts.ReplayedCall]{
 	"csv":   {"text/csv; charset=utf-8", replayCSV},
 	"jsonl": {"application/jsonl; charset=utf-8", replayJSONL},
 }
@@ -231,7 +232,7 @@ func (s *Site) exportReplay(c echo.Context) error {
 	if state.Ended.IsZero() || state.Cancelled || state.Fault != "" {
 		return models.Errorf(models.CodeNotFound, "There is no replay to export. Replay your draft first.")
 	}
-	return export(s, c, "replay", name, replayFormats[name], func(begin func() error, put func(*store.ReplayedCall) error) error {
+	return export(s, c, "replay", name, replayFormats[name], func(begin func() error, put func(*drafts.ReplayedCall) error) error {
 		if err := begin(); err != nil {
 			return err
 		}
@@ -261,23 +262,23 @@ type exportedOutcome struct {
 	Terms  string        `json:"terms,omitempty"`
 }
 
-func exportedReplayOf(c *store.ReplayedCall) exportedReplay {
+func exportedReplayOf(c *drafts.ReplayedCall) exportedReplay {
 	return exportedReplay{
 		ID: c.ID, AskedAt: c.At.UTC().Format(exportTime), Agent: c.AgentName, Tool: c.Tool, Approval: views.ApprovalURL(c.ID),
 		Active: exportedOutcome{c.Old.Effect, c.Old.Rule, c.Old.Terms}, Draft: exportedOutcome{c.New.Effect, c.New.Rule, c.New.Terms},
 	}
 }
 
-func replayJSONL(w io.Writer) (func(*store.ReplayedCall) error, error) {
+func replayJSONL(w io.Writer) (func(*drafts.ReplayedCall) error, error) {
 	out := json.NewEncoder(w)
-	return func(c *store.ReplayedCall) error { return out.Encode(exportedReplayOf(c)) }, nil
+	return func(c *drafts.ReplayedCall) error { return out.Encode(exportedReplayOf(c)) }, nil
 }
 
 var replayColumns = []string{"id", "asked_at", "agent", "tool", "active", "active_rule", "active_terms", "draft", "draft_rule", "draft_terms", "url"}
 
-func replayCSV(w io.Writer) (func(*store.ReplayedCall) error, error) {
+func replayCSV(w io.Writer) (func(*drafts.ReplayedCall) error, error) {
 	put, err := csvRows(w, replayColumns)
-	return func(c *store.ReplayedCall) error {
+	return func(c *drafts.ReplayedCall) error {
 		e := exportedReplayOf(c)
 		row := []string{
 			string(e.ID), e.AskedAt, e.Agent, e.Tool, string(e.Active.Effect), e.Active.Rule, e.Active.Terms,

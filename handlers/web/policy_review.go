@@ -11,8 +11,8 @@ import (
 
 	"countersign/handlers"
 	"countersign/models"
+	"countersign/models/drafts"
 	"countersign/models/policy"
-	"countersign/models/store"
 	"countersign/models/upkeep"
 	"countersign/views"
 	"countersign/views/pages"
@@ -47,11 +47,11 @@ func (s *Site) policyReview(c echo.Context, status int, e *editing, in pages.Pol
 		in.By, in.Theirs, in.Clashes = e.standing.AuthorName, policy.Diff(base, in.Before), clashes
 		in.Changes = policy.Diff(base, in.After)
 	} else {
-		practice, err := s.store.Practice(c.Request().Context(), actorOf(c))
+		usage, err := drafts.New(s.store).Usage(c.Request().Context(), actorOf(c))
 		if err != nil {
 			return err
 		}
-		in.Changes, in.Warnings = policy.Diff(in.Before, in.After), policy.LintIn(in.After, practice)
+		in.Changes, in.Warnings = policy.Diff(in.Before, in.After), policy.LintIn(in.After, usage)
 		in.Replayed = s.replayedBriefly(c, e)
 		if in.Removal == nil {
 			in.Removal = &pages.PolicyRemoval{}
@@ -103,7 +103,7 @@ func (s *Site) replayedBriefly(c echo.Context, e *editing) *policy.Tally {
 	if err != nil || next == nil {
 		return nil
 	}
-	found, err := s.store.ReplayPolicy(ctx, actorOf(c), e.standing.Compiled, next, store.ReplayQuery{Last: reviewReplays}, func(int) {})
+	found, err := drafts.New(s.store).Replay(ctx, actorOf(c), e.standing.Compiled, next, drafts.ReplayQuery{Last: reviewReplays}, func(int) {})
 	if err != nil {
 		return nil
 	}
@@ -139,7 +139,7 @@ func (s *Site) saveOrMergePolicy(c echo.Context) error {
 	if in.NoteError != "" || in.Removal != nil {
 		return s.policyReview(c, http.StatusUnprocessableEntity, e, in)
 	}
-	saved, err := s.store.ApplyDraft(c.Request().Context(), actorOf(c), e.draft.Revision, strings.TrimSpace(in.Note))
+	saved, err := drafts.New(s.store).Apply(c.Request().Context(), actorOf(c), e.draft.Revision, strings.TrimSpace(in.Note))
 	if failed := asError(err, models.CodeInvalid, models.CodeConflict); failed != nil {
 		return s.notSaved(c, failed, in)
 	}
@@ -183,7 +183,7 @@ func (s *Site) mergePolicy(c echo.Context, e *editing) error {
 	if err != nil {
 		return err
 	}
-	if _, err := s.store.KeepDraft(c.Request().Context(), actorOf(c), e.standing.Version, e.draft.Revision, string(text)); err != nil {
+	if _, err := drafts.New(s.store).Keep(c.Request().Context(), actorOf(c), e.standing.Version, e.draft.Revision, string(text)); err != nil {
 		return err
 	}
 	return c.Redirect(http.StatusSeeOther, views.PolicyReviewURL())

@@ -12,6 +12,7 @@ import (
 
 	"countersign/handlers"
 	"countersign/models"
+	"countersign/models/drafts"
 	"countersign/models/policy"
 	"countersign/views"
 	"countersign/views/pages"
@@ -77,11 +78,11 @@ func (s *Site) ruleForm(c echo.Context, status int, e *editing, in pages.PolicyR
 	if in.People, err = s.whoMayReview(c.Request().Context(), actorOf(c)); err != nil {
 		return err
 	}
-	practice, err := s.store.Practice(c.Request().Context(), actorOf(c))
+	usage, err := drafts.New(s.store).Usage(c.Request().Context(), actorOf(c))
 	if err != nil {
 		return err
 	}
-	in.Seen, in.Templates = &practice, e.doc.TemplateNames()
+	in.Seen, in.Templates = &usage, e.doc.TemplateNames()
 	v := pages.NewPolicyRuleForm(in)
 	frame, err := s.frame(c, "Rule", -1)
 	if err != nil {
@@ -96,12 +97,12 @@ func (s *Site) showToolMatches(c echo.Context) error {
 	if !handlers.WantsFragment(c.Request()) {
 		return c.Redirect(http.StatusSeeOther, views.PolicyURL())
 	}
-	practice, err := s.store.Practice(c.Request().Context(), actorOf(c))
+	usage, err := drafts.New(s.store).Usage(c.Request().Context(), actorOf(c))
 	if err != nil {
 		return err
 	}
 	form := c.Request().PostForm
-	panel := pages.ToolMatches(pages.NewToolMatches(form.Get("tools"), form.Get("effect"), practice))
+	panel := pages.ToolMatches(pages.NewToolMatches(form.Get("tools"), form.Get("effect"), usage))
 	return handlers.Render(c, http.StatusOK, panel, panel)
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"countersign/handlers"
 	"countersign/models"
+	"countersign/models/notices"
 	"countersign/models/upkeep"
 	"countersign/views/pages"
 )
@@ -23,7 +24,7 @@ func (s *Site) system(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	backlog, err := s.store.NotificationBacklog(ctx, actor)
+	backlog, err := notices.New(s.store).Backlog(ctx, actor)
 	if err != nil {
 		return err
 	}

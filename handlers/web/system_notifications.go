@@ -8,6 +8,7 @@ import (
 
 	"countersign/handlers"
 	"countersign/models"
+	"countersign/models/notices"
 	"countersign/views"
 	"countersign/views/pages"
 )
@@ -20,7 +21,7 @@ func (s *Site) systemNotifications(c echo.Context) error {
 // corrected, or why something was not done.
 func (s *Site) systemNotificationsPage(c echo.Context, status int, in pages.SystemNotificationsInput) error {
 	var err error
-	if in.Backlog, err = s.store.NotificationBacklog(c.Request().Context(), actorOf(c)); err != nil {
+	if in.Backlog, err = notices.New(s.store).Backlog(c.Request().Context(), actorOf(c)); err != nil {
 		return err
 	}
 	if in.Means, err = s.notifyMeans(c); err != nil {

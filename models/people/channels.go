@@ -14,6 +14,10 @@ import (
 	"countersign/models/ledger"
 )
 
+// ChannelUsable is true of a channel c, as SQL, that somebody who may sign in is told by, or a
+// group in use.
+const ChannelUsable = `c.removed_at IS NULL AND c.verified_at IS NOT NULL AND c.disabled_at IS NULL`
+
 // channelsInUse are the channels of a person or group, oldest first.
 const channelsInUse = `SELECT * FROM channels` + db.ByChannelsInUse + ` WHERE user_id || group_id = ? AND removed_at IS NULL ORDER BY id`
 

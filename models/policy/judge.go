@@ -271,3 +271,10 @@ func (p *Policy) DefaultTimeout(kind models.Kind) (minutes int, ok bool) {
 	}
 	return p.doc.DefaultTimeoutMinutes, true
 }
+
+// CallAgain is a call that was judged before, by a rule. How it was asked is not kept: what
+// is held because nothing matched was not asked for explicitly, and of all else it is taken
+// to be, which holds it.
+func CallAgain(kind models.Kind, tool, rule, template string, at time.Time) Call {
+	return Call{Kind: kind, ToolName: tool, Explicit: rule != RuleUnmatched, Template: template, At: at}
+}

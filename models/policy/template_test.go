@@ -278,7 +278,7 @@ func TestLintOfTemplates(t *testing.T) {
  {"name":"r","tools":["x"],"effect":"require","template":"payments","risk":"low"},{"name":"s","tools":["y"],"effect":"require","template":"payments"}]}`).Document()
 	said := map[string]string{}
 	people := []policy.Person{{Email: "fin@example.com", Owns: true}, {Email: "bo@example.com", Owns: true}}
-	for _, w := range policy.LintIn(doc, policy.Practice{People: people}) {
+	for _, w := range policy.LintIn(doc, policy.Usage{People: people}) {
 		said[w.Path] += w.Text
 	}
 	for path, want := range map[string]string{

@@ -71,7 +71,7 @@ func (s *Store) PlanAbsence(ctx context.Context, actor models.Actor, in models.A
 		if err := t.beginAbsence(actor, a); err != nil {
 			return err
 		}
-		return t.restandAll(actor)
+		return t.rerouteAll(actor)
 	})
 	if err != nil {
 		return nil, err
@@ -158,7 +158,7 @@ func (s *Store) EndAbsence(ctx context.Context, actor models.Actor, id models.Ab
 		if err := t.endAbsence(actor, &found[0]); err != nil {
 			return err
 		}
-		return t.restandEach(actor)
+		return t.rerouteEach(actor)
 	})
 }
 
@@ -236,7 +236,7 @@ func (s *Store) TakeAbsences(ctx context.Context) (int, error) {
 		if n = len(due); n == 0 {
 			return nil
 		}
-		return t.restandEach(worker)
+		return t.rerouteEach(worker)
 	})
 	if err != nil {
 		return 0, err

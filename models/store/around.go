@@ -83,7 +83,7 @@ func (s *Store) aroundPolicy(ctx context.Context, a *models.Approval, out *model
 		if err := s.db.Gorm(ctx).Where("version = ?", a.PolicyVersion).Take(&row).Error; err != nil {
 			return fmt.Errorf("read policy: %w", err)
 		}
-		if then, err = s.compiled(row); err != nil {
+		if then, err = s.compile(row); err != nil {
 			return err
 		}
 	}

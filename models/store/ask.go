@@ -127,7 +127,7 @@ func (t *tx) newAsk(actor models.Actor, q *asked, conv *models.Conversation) (*m
 	if err := t.record(actor, askAction(a), ledger.SubjectOf(&a.Response, reviewers), askedData(a, reviewers, running)); err != nil {
 		return nil, err
 	}
-	return a, t.restand(models.System("policy"), a)
+	return a, t.reroute(models.System("policy"), a)
 }
 
 // place gives the row its conversation, opening it if need be, the next sequence
@@ -160,7 +160,7 @@ func (t *tx) place(actor models.Actor, q *asked, a *models.Approval, conv *model
 // routed to.
 func (t *tx) judged(a *models.Approval, q *asked, j policy.Judgement, deadline time.Time) ([]models.UserID, error) {
 	if !q.fallback.IsZero() {
-		if err := t.fallbackStood(q.fallback); err != nil {
+		if err := t.checkFallback(q.fallback); err != nil {
 			return nil, err
 		}
 		a.Cause, a.PolicyReason = models.CauseFallback, "went on without an answer at "+q.fallback.Format(time.RFC3339)
@@ -303,7 +303,7 @@ func (t *tx) addDeciders(r *models.Response, reviewers []models.UserID) error {
 		}
 		topics = append(topics, events.InboxOf(string(id)))
 	}
-	if err := t.askedThemselves(r.ID, reviewers); err != nil {
+	if err := t.noteAsked(r.ID, reviewers); err != nil {
 		return err
 	}
 	t.Publish(topics...)

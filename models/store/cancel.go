@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"countersign/models"
 	"countersign/models/db"
@@ -195,4 +196,82 @@ func (t *tx) rejectOpen(actor models.Actor, a *models.Approval) error {
 	t.tell(a)
 	t.logOutcome(actor, a)
 	return nil
+}
+
+// returnGrace is how long after a start of the server the ways that waited before it have
+// to come back: until then nobody knows that they are gone (I8).
+const returnGrace = 15 * time.Second
+
+// GiveUp ends one way in to a request of the agent's: its caller no longer wants the
+// outcome, as its client said. A connection that is lost says no such thing. The request is
+// cancelled if the agent waits for it by no other way, and otherwise returned as it is.
+// What is settled, and what another system is being told, is returned as well: there is
+// nothing to give up.
+//
+// way is the name that the caller's own waits have by ByWay. A caller whose waits have no
+// name closes its own first: any other counts as another way.
+//
+// Codes: forbidden (agents only), not_found.
+func (s *Store) GiveUp(ctx context.Context, actor models.Actor, id models.ResponseID, way string) (*models.Approval, error) {
+	if !actor.IsAgent() {
+		return nil, models.Errorf(models.CodeForbidden, "Only the agent that asked may give up its request.")
+	}
+	var out *models.Approval
+	err := s.writeAnyway(ctx, func(t *tx) error {
+		a, err := t.approval(actor, id)
+		if err != nil {
+			return err
+		}
+		out = at(a, t.Now)
+		if out.Status() != models.StatusPending || s.mayBeAwaited(a, way, t.Now) {
+			return nil
+		}
+		err = t.cancel(actor, a)
+		if models.ErrorCode(err) == models.CodeBeingDecided {
+			return nil
+		}
+		out = a
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// mayBeAwaited reports whether the agent waits for a request by another way than one, or
+// waited before the server started and may not be back yet.
+func (s *Store) mayBeAwaited(a *models.Approval, way string, now time.Time) bool {
+	if s.waiters.byAnother(a.ID, way, now) {
+		return true
+	}
+	return a.ApprovalRequestedAt != nil && a.ApprovalRequestedAt.Before(s.opened) && now.Sub(s.opened) < returnGrace
+}
+
+// settleAs settles a pending request without a vote, and records it.
+func (t *tx) settleAs(actor models.Actor, a *models.Approval, status models.Status, cause models.Cause, text string) error {
+	left, err := t.endAs(actor, a, status, cause, text)
+	if err != nil {
+		return err
+	}
+	return t.recordEnd(actor, a, left)
+}
+
+// endAs is settleAs without its entry.
+func (t *tx) endAs(actor models.Actor, a *models.Approval, status models.Status, cause models.Cause, text string) (ending, error) {
+	settle, when := t.settle, t.Now
+	if a.HeldUntil != nil {
+		if err := t.overrule(a); err != nil {
+			return ending{}, err
+		}
+		settle = t.settleHeld
+	}
+	a.ApprovalStatus, a.ApprovalTimestamp, a.Cause, a.ApprovalFeedback = &status, &when, cause, models.FeedbackOf(text)
+	return settle(actor, a)
+}
+
+func (t *tx) recordEnd(actor models.Actor, a *models.Approval, left ending) error {
+	return t.record(actor, "approval."+string(a.Status()), ledger.SubjectOf(&a.Response, left.readers), settledEntry{
+		Digest: a.Digest, Status: a.Status(), Cause: a.Cause, Reason: models.DigestOfText(a.Feedback()), Conversation: waitEnds(left.running),
+	})
 }

@@ -120,7 +120,7 @@ func (t *tx) mayApprove(actor models.Actor, a *models.Approval, vote *models.Vot
 		return nil
 	}
 	if right.Own && vote.InputDigest != nil {
-		c, err := t.court()
+		c, err := t.rightsReader()
 		if err != nil {
 			return err
 		}
@@ -181,7 +181,7 @@ func (t *tx) proposeEdit(actor models.Actor, a *models.Approval, vote *models.Vo
 	if err := t.addDeciders(&a.Response, routed); err != nil {
 		return nil, err
 	}
-	if err := t.restand(actor, a); err != nil {
+	if err := t.reroute(actor, a); err != nil {
 		return nil, err
 	}
 	if err := t.editAwaits(a, vote); err != nil {

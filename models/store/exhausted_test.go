@@ -64,8 +64,8 @@ func TestI14TheBudgetIsNeverPassed(t *testing.T) {
 	c.wantBudget(t, 4, 4)
 }
 
-// TestTheStandingConversationHasABudgetToo: it takes its sequence another way.
-func TestTheStandingConversationHasABudgetToo(t *testing.T) {
+// TestTheOwnConversationHasABudgetToo: it takes its sequence another way.
+func TestTheOwnConversationHasABudgetToo(t *testing.T) {
 	t.Parallel()
 	c := newTalk(t)
 	a := c.ask(t, models.AskInput{ToolUseID: "one"})

@@ -45,7 +45,7 @@ func (s *Store) joined(share *db.Tx, actor models.Actor, user models.UserID, gro
 			return err
 		}
 	}
-	return t.restandAll(actor)
+	return t.rerouteAll(actor)
 }
 
 // left takes what waits for a group out of the inboxes of those who have left it, unless
@@ -57,7 +57,7 @@ func (s *Store) left(share *db.Tx, actor models.Actor, users []models.UserID, gr
 		return err
 	}
 	if len(waiting) == 0 {
-		return t.restandAll(actor)
+		return t.rerouteAll(actor)
 	}
 	still := make([]models.Voter, 0, len(users))
 	for _, user := range users {
@@ -72,7 +72,7 @@ func (s *Store) left(share *db.Tx, actor models.Actor, users []models.UserID, gr
 			return err
 		}
 	}
-	return t.restandAll(actor)
+	return t.rerouteAll(actor)
 }
 
 // namingGroup are the rules and templates of the policy that name a group, in words.
@@ -122,7 +122,7 @@ func (t *tx) routeTo(actor models.Actor, a *models.Approval, user models.UserID)
 		return nil
 	}
 	if asked, err := db.Exists(t.Row(t.s.hot.isReviewer, user, a.ID)); err != nil || asked {
-		return errors.Join(err, t.askedThemselves(a.ID, []models.UserID{user}))
+		return errors.Join(err, t.noteAsked(a.ID, []models.UserID{user}))
 	}
 	if err := t.addDeciders(&a.Response, []models.UserID{user}); err != nil {
 		return err

@@ -66,11 +66,11 @@ func (s *Store) HandOver(ctx context.Context, actor models.Actor, id models.Resp
 
 // mayHandOver refuses whoever may not hand a request over, and to whom it can't be.
 func (t *tx) mayHandOver(actor models.Actor, a *models.Approval, to models.UserID) error {
-	c, err := t.court()
+	c, err := t.rightsReader()
 	if err != nil {
 		return err
 	}
-	from, err := c.standing(actor.UserID(), &a.Response)
+	from, err := c.relation(actor.UserID(), &a.Response)
 	if err != nil {
 		return err
 	}
@@ -95,8 +95,8 @@ func (t *tx) mayHandOver(actor models.Actor, a *models.Approval, to models.UserI
 }
 
 // takes reports whether a request can be handed to somebody by somebody else.
-func (c court) takes(to, from models.UserID, r *models.Response) (bool, error) {
-	sub, err := c.standing(to, r)
+func (c rightsReader) takes(to, from models.UserID, r *models.Response) (bool, error) {
+	sub, err := c.relation(to, r)
 	if err != nil {
 		return false, err
 	}
@@ -124,7 +124,7 @@ func (t *tx) handOver(actor models.Actor, a *models.Approval, h *models.HandOver
 	} else if err := t.awaitsFor(w, &a.Response, models.RecipientID(h.ToUser)); err != nil {
 		return err
 	}
-	return t.restand(actor, a)
+	return t.reroute(actor, a)
 }
 
 // handOverEntry is what the ledger says of a request that was handed over, or taken back.
@@ -179,7 +179,7 @@ func (t *tx) takeOverBack(actor models.Actor, a *models.Approval, h *models.Hand
 	if err := t.record(actor, "approval.hand_over_taken_back", ledger.SubjectOf(&a.Response, readers), handOverEntry{Digest: a.Digest, HandOver: h.ID, To: h.ToUser}); err != nil {
 		return err
 	}
-	return t.restandOne(actor, a)
+	return t.rerouteOne(actor, a)
 }
 
 // MayHandOverTo are the people to whom the actor may hand a pending request over, by name;
@@ -196,11 +196,11 @@ func (s *Store) MayHandOverTo(ctx context.Context, actor models.Actor, id models
 	}
 	var out []models.PersonRef
 	err = s.db.Snapshot(ctx, func(ctx context.Context) error {
-		c, err := s.court(ctx)
+		c, err := s.rightsReader(ctx)
 		if err != nil {
 			return err
 		}
-		from, err := c.standing(actor.UserID(), &a.Response)
+		from, err := c.relation(actor.UserID(), &a.Response)
 		if err != nil {
 			return err
 		}
@@ -220,7 +220,7 @@ func (s *Store) MayHandOverTo(ctx context.Context, actor models.Actor, id models
 			} else if !may {
 				continue
 			}
-			p, err := c.standing(to, &a.Response)
+			p, err := c.relation(to, &a.Response)
 			if err != nil {
 				return err
 			}

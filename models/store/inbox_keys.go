@@ -201,3 +201,58 @@ var reasksQuery = `SELECT r.id, (SELECT p.id FROM responses p` + db.ByResponsesR
  WHERE p.agent_id = r.agent_id AND p.digest = r.digest AND p.approval_status = 'rejected' AND p.number < r.number
  AND ` + personSees(`p`, `?3`, `?2`) + ` ORDER BY p.number DESC LIMIT 1)
  FROM ` + db.Each(`?1`) + ` CROSS JOIN responses r ON r.number = j.value`
+
+// riskRank is the place of a response's risk from the highest, as the index by risk has it
+// word for word.
+func riskRank(table string) string {
+	return `CASE ` + table + `.risk WHEN 'critical' THEN 0 WHEN 'high' THEN 1 WHEN 'medium' THEN 2 WHEN 'low' THEN 3 END`
+}
+
+// An inbox by risk: the next :n keys after :rank, :at and :id.
+var byRisk = db.List[key]{
+	Order: []db.Key{{Name: `rank`, Is: riskRank(`p`)}, {Name: `deadline`, Is: `p.approval_timeout_at`}, {Name: `id`, Is: `p.id`}},
+	With:  []db.Key{{Name: `number`, Is: `p.number`}},
+	After: db.Say(`(:rank, :at, :id)`), Count: db.Say(`:n`),
+}
+
+// The keys of an inbox by risk. Of all that waits, an index has one level's in order, from
+// the place that is sought, and then those of the next levels; what one agent, conversation
+// or person has is read and sorted.
+var (
+	allByRisk = keysOf(fromPlace(byRisk),
+		along(everyPending, isPending, riskRank(`p`)+` = :rank`, `(p.approval_timeout_at, p.id) > (:at, :id)`),
+		along(everyPending, isPending, riskRank(`p`)+` > :rank`))
+	conversationByRisk = keysOf(byRisk, along(conversationWait, ofRunPending))
+	agentByRisk        = keysOf(byRisk, along(agentPending, ofAgentPending))
+	deciderByRisk      = keysOf(byRisk, along(`deciders d CROSS JOIN responses p ON p.id = d.response_id`, `d.user_id = :me`, isPending))
+)
+
+const everyPending = `responses p` + db.ByResponsesPendingRisk
+
+// fromPlace is a list whose walks say themselves after which key they begin.
+func fromPlace(l db.List[key]) db.List[key] {
+	l.After = db.Part{}
+	return l
+}
+
+// decides counts what a person may decide, no further than what is small.
+const decides = `SELECT count(*) FROM (SELECT 1 FROM deciders WHERE user_id = ? LIMIT ?)`
+
+func (s *Store) keysByRisk(ctx context.Context, actor models.Actor, q InboxQuery) (string, error) {
+	if q.Conversation != "" {
+		return conversationByRisk, nil
+	}
+	if q.Agent != "" {
+		n, err := s.scalar(ctx, smallAgent, q.Agent, smallPending+1)
+		if err != nil || n <= smallPending {
+			return agentByRisk, err
+		}
+	}
+	if actor.Admin && q.Whose == WhoseAll {
+		return allByRisk, nil
+	}
+	if n, err := s.scalar(ctx, decides, actor.ID, smallRouted+1); err != nil || n <= smallRouted {
+		return deciderByRisk, err
+	}
+	return allByRisk, nil // with so much, it is found on the way
+}

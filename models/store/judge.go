@@ -29,16 +29,8 @@ type judgedCall struct {
 // judgedRow is a call that is stored; its input may be another one, where a person edits it.
 func judgedRow(a *models.Approval, input string, at time.Time) judgedCall {
 	return judgedCall{
-		id: a.ID, digest: a.Digest, agent: a.AgentName, owner: a.OwnerID, conversation: agentsName(a.ConversationID, a.RunID), at: at, input: []byte(input), removed: a.IsRemoved(),
+		id: a.ID, digest: a.Digest, agent: a.AgentName, owner: a.OwnerID, conversation: models.NameOfConversation(a.ConversationID, a.RunID), at: at, input: []byte(input), removed: a.IsRemoved(),
 	}
-}
-
-// agentsName is what an agent calls a conversation that is stored.
-func agentsName(id models.ConversationID, run *string) string {
-	if run != nil {
-		return *run
-	}
-	return string(id)
 }
 
 // judgedAsk is a call that an agent asks about.
@@ -167,15 +159,20 @@ func callOfAsk(actor models.Actor, q *asked, id models.ResponseID, at time.Time)
 
 // CallOf is a request as the policy would be asked about it now.
 func (s *Store) CallOf(ctx context.Context, a *models.Approval) (policy.Call, error) {
-	c := callAgain(a.Kind, a.ToolName, a.PolicyRule, a.Template, a.CreatedAt)
+	c := policy.CallAgain(a.Kind, a.ToolName, a.PolicyRule, a.Template, a.CreatedAt)
 	var err error
 	c.Facts, err = factsOf(s.db.Gorm(ctx), judgedRow(a, a.ToolInputJSON, a.CreatedAt))
 	return c, err
 }
 
-// callAgain is a call that was judged before, by a rule. How it was asked is not kept: what
-// is held because nothing matched was not asked for explicitly, and of all else it is taken
-// to be, which holds it.
-func callAgain(kind models.Kind, tool, rule, template string, at time.Time) policy.Call {
-	return policy.Call{Kind: kind, ToolName: tool, Explicit: rule != policy.RuleUnmatched, Template: template, At: at}
+// allowHeadline keeps that messages about a request may carry its headline, where its rule
+// says so (I12).
+func (t *tx) allowHeadline(a *models.Approval, j policy.Judgement) error {
+	if !j.NotifyHeadline || a.Status() != models.StatusPending {
+		return nil
+	}
+	if err := t.Gorm().Create(&models.ToldHeadline{ResponseID: a.ID}).Error; err != nil {
+		return fmt.Errorf("allow headline: %w", err)
+	}
+	return nil
 }

@@ -2,10 +2,12 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
 	"countersign/models"
+	"countersign/models/db"
 )
 
 // MostFound is how many of each kind LookUp finds.
@@ -147,3 +149,118 @@ func partOfID(text string) (string, bool) {
 
 // afterID is behind all ids that begin so.
 func afterID(id string) string { return id + "g" }
+
+// How much LookUp looks at beside requests.
+const (
+	mostConversations = 1_000 // by their text
+	mostOfID          = 200   // rows whose ids begin alike, which agents choose
+)
+
+// endsWith narrows a search to ids that end so.
+var endsWith = ` AND ` + db.HasSuffix(`r.id`, `:ending`)
+
+// beginsLike are the first rows whose ids begin so.
+func beginsLike(table, column string) string {
+	return `(SELECT ` + column + ` AS k FROM ` + table + ` WHERE id >= :from AND id < :after ORDER BY id LIMIT :most) k`
+}
+
+// requestsByIDQuery is for the beginning of an id.
+var requestsByIDQuery = `SELECT r.number, r.id FROM ` + beginsLike(`responses`, `number`) + ` CROSS JOIN responses r ON r.number = k.k
+ WHERE r.asked = TRUE AND ` + personSees(`r`, `:admin`, `:me`) + ` ORDER BY r.id LIMIT :n`
+
+// requestsByID are the requests whose ids begin so, of those that the actor sees.
+func (s *Store) requestsByID(ctx context.Context, actor models.Actor, id string) ([]key, error) {
+	var out []key
+	err := s.lookUpRows(ctx, requestsByIDQuery, map[string]any{
+		"from": id, "after": afterID(id), "most": mostOfID, "admin": actor.Admin, "me": actor.ID, "n": MostFound,
+	}, func(row db.Scanner) error {
+		var k key
+		err := row.Scan(&k.number, &k.id)
+		out = append(out, k)
+		return err
+	})
+	return out, err
+}
+
+// agentsQuery finds agents by name, those in use first.
+func agentsQuery(admin bool) string {
+	whose := ``
+	if !admin {
+		whose = ` AND g.owner_id = :me`
+	}
+	return `SELECT g.id, g.name, u.name, g.disabled_at IS NOT NULL, EXISTS (SELECT 1 FROM responses p` + db.ByResponsesPendingAgent + `
+  WHERE p.agent_id = g.id AND p.approval_status = 'pending' AND (p.approval_timeout_at > :now OR p.held_until IS NOT NULL))
+ FROM agents g CROSS JOIN users u ON u.id = g.owner_id WHERE ` + hasText(`g.name`) + whose + ` ORDER BY g.disabled_at IS NOT NULL, g.name, g.id LIMIT :n`
+}
+
+// lookUpAgents finds agents by name.
+func (s *Store) lookUpAgents(ctx context.Context, actor models.Actor, text string) ([]FoundAgent, error) {
+	var out []FoundAgent
+	err := s.lookUpRows(ctx, agentsQuery(actor.Admin), map[string]any{"text": text, "me": actor.ID, "now": s.db.Now(), "n": MostFound}, func(row db.Scanner) error {
+		var a FoundAgent
+		err := row.Scan(&a.ID, &a.Name, &a.Owner, &a.Disabled, &a.Pending)
+		out = append(out, a)
+		return err
+	})
+	return out, err
+}
+
+// conversationsByIDQuery is for the beginning of an id.
+var conversationsByIDQuery = `SELECT ` + viewColumns + ` FROM ` + beginsLike(`conversations`, `id`) + ` CROSS JOIN conversations c ON c.id = k.k JOIN agents a ON a.id = c.agent_id JOIN users u ON u.id = c.owner_id
+ WHERE (:admin OR c.owner_id = :me) ORDER BY k.k LIMIT :n`
+
+// conversationsQuery finds conversations by their text among the latest, or by the end of
+// their id if there is one.
+func conversationsQuery(admin, archived bool) string {
+	q := ConversationQuery{Archived: archived}
+	where := `k.archived_at IS NULL`
+	if archived {
+		where = `k.archived_at IS NOT NULL`
+	}
+	if !admin {
+		q.Owner = "me"
+		where += ` AND k.owner_id = :me`
+	}
+	latest := `SELECT k.id, k.active_at FROM conversations k` + db.By(q.index()) + ` WHERE ` + where + ` ORDER BY k.active_at DESC, k.id DESC LIMIT :most`
+	match := strings.Join([]string{hasText(`c.title`), hasText(`c.run_id`), hasText(`a.name`), `:ending <> '' AND ` + db.HasSuffix(`c.id`, `:ending`)}, ` OR `)
+	return `SELECT ` + viewColumns + ` FROM (SELECT k.id, k.active_at FROM (` + latest + `) k CROSS JOIN conversations c ON c.id = k.id CROSS JOIN agents a ON a.id = c.agent_id
+  WHERE ` + match + ` ORDER BY k.active_at DESC, k.id DESC LIMIT :n) k CROSS JOIN conversations c ON c.id = k.id JOIN agents a ON a.id = c.agent_id JOIN users u ON u.id = c.owner_id
+ ORDER BY k.active_at DESC, k.id DESC`
+}
+
+// lookUpConversations finds conversations by the beginning of their id, and what is
+// missing by their text: those that were archived last.
+func (s *Store) lookUpConversations(ctx context.Context, actor models.Actor, text string) ([]models.ConversationView, error) {
+	args := map[string]any{"admin": actor.Admin, "me": actor.ID, "text": text, "ending": "", "n": MostFound, "most": mostOfID}
+	queries := []string{conversationsQuery(actor.Admin, false), conversationsQuery(actor.Admin, true)}
+	if id, ok := partOfID(text); ok {
+		args["from"], args["after"], args["ending"] = id, afterID(id), id
+		queries = slices.Insert(queries, 0, conversationsByIDQuery)
+	}
+	var out []models.ConversationView
+	for _, query := range queries {
+		found, err := s.views(ctx, query, arguments(query, args)...)
+		if err != nil {
+			return nil, fmt.Errorf("look for conversations: %w", err)
+		}
+		for i := range found {
+			known := slices.ContainsFunc(out, func(v models.ConversationView) bool { return v.ID == found[i].ID })
+			if !known && len(out) < MostFound {
+				out = append(out, found[i])
+			}
+		}
+		if len(out) == MostFound {
+			break
+		}
+		args["most"] = mostConversations
+	}
+	return out, nil
+}
+
+// lookUpRows hands on each row of a query that has arguments with names.
+func (s *Store) lookUpRows(ctx context.Context, query string, args map[string]any, each func(db.Scanner) error) error {
+	if err := eachRow(context.WithoutCancel(ctx), s.db.Reads(), query, arguments(query, args), each); err != nil {
+		return fmt.Errorf("look up: %w", err)
+	}
+	return nil
+}

@@ -205,7 +205,7 @@ func (t *tx) askOutside(u *models.Upstream, a *models.Approval, row *models.Outs
 	if err := t.record(poller, "approval.requested", ledger.SubjectOf(&a.Response, routed), askedData(a, routed, running)); err != nil {
 		return err
 	}
-	return t.restand(models.System("policy"), a)
+	return t.reroute(models.System("policy"), a)
 }
 
 // linkAfterEnd is for how long an approval that has ended is still linked to its

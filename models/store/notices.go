@@ -12,8 +12,8 @@ import (
 )
 
 // What is to be told are rows, written with what causes them: a request that comes, a deadline
-// that moves, an outcome. notices_take.go turns those that are due into messages,
-// notices_send.go has these sent.
+// that moves, an outcome. The room of notices makes messages of those that are due, and has
+// them sent.
 
 // told are the people and groups who have a channel that works, as the writer remembers them:
 // without any, an ask, a vote and an outcome pay nothing.
@@ -23,12 +23,10 @@ type told struct {
 }
 
 const (
-	// channelUsable is a channel of somebody who may sign in, or of a group in use.
-	channelUsable = `c.removed_at IS NULL AND c.verified_at IS NOT NULL AND c.disabled_at IS NULL`
-	toldPeople    = `SELECT DISTINCT c.user_id FROM channels c` + db.ByChannelsInUse + ` JOIN users u ON u.id = c.user_id
- WHERE ` + channelUsable + ` AND u.disabled_at IS NULL ORDER BY c.user_id`
+	toldPeople = `SELECT DISTINCT c.user_id FROM channels c` + db.ByChannelsInUse + ` JOIN users u ON u.id = c.user_id
+ WHERE ` + people.ChannelUsable + ` AND u.disabled_at IS NULL ORDER BY c.user_id`
 	toldGroups = `SELECT DISTINCT g.id, g.name FROM channels c` + db.ByChannelsInUse + ` JOIN groups g ON g.id = c.group_id
- WHERE ` + channelUsable + ` AND g.removed_at IS NULL`
+ WHERE ` + people.ChannelUsable + ` AND g.removed_at IS NULL`
 )
 
 // toldTables are those of which told consists.
@@ -168,7 +166,7 @@ const (
 	// followUps are the channels that were told of a request and can be told more. Whoever
 	// decided knows of it.
 	followUps = `SELECT n.channel_id, c.kind FROM notified n JOIN channels c ON c.id = n.channel_id
- WHERE n.response_id = ? AND n.sent_at IS NOT NULL AND n.burst = FALSE AND c.user_id <> ? AND ` + channelUsable
+ WHERE n.response_id = ? AND n.sent_at IS NOT NULL AND n.burst = FALSE AND c.user_id <> ? AND ` + people.ChannelUsable
 	dropUnsent   = `DELETE FROM notice_sends` + db.ByNoticeSendsResponse + ` WHERE response_id = ? AND response_id <> '' AND attempts = 0`
 	waitsNoMore  = `UPDATE notified SET waiting = FALSE WHERE response_id = ? AND waiting`
 	leftUntold   = `UPDATE notified SET waiting = FALSE WHERE response_id = ? AND channel_id IN (SELECT c.id FROM channels c WHERE c.id = notified.channel_id AND c.user_id IN ?)`

@@ -36,12 +36,12 @@ func TestWhoActsForOthersIsServedByAnIndex(t *testing.T) {
 		{forOthersOf, "SEARCH reviewers USING INDEX reviewers_for_others (response_id=?)"},
 		{markForOther, "SEARCH reviewers USING PRIMARY KEY (user_id=? AND response_id=?)"},
 		{askedNow, "SEARCH reviewers USING PRIMARY KEY (user_id=? AND response_id=?)"},
-		{standingOf, "SEARCH v USING PRIMARY KEY (user_id=? AND response_id=?)"},
-		{standingOf, "SEARCH u USING"},
-		{toRestand, "SEARCH v USING INDEX reviewers_for_others (response_id=?)"},
-		{toRestand, "responses_pending"},
-		{toRestand, "SEARCH d USING PRIMARY KEY (user_id=? AND deadline=? AND response_id=?)"},
-		{toRestand, "SEARCH h USING INDEX handovers_response (response_id=?)"},
+		{relationOf, "SEARCH v USING PRIMARY KEY (user_id=? AND response_id=?)"},
+		{relationOf, "SEARCH u USING"},
+		{toReroute, "SEARCH v USING INDEX reviewers_for_others (response_id=?)"},
+		{toReroute, "responses_pending"},
+		{toReroute, "SEARCH d USING PRIMARY KEY (user_id=? AND deadline=? AND response_id=?)"},
+		{toReroute, "SEARCH h USING INDEX handovers_response (response_id=?)"},
 		{nextEscalation, "USING INDEX escalations_due"},
 		{dueEscalations, "USING INDEX escalations_due (due_at<?)"},
 		{nextStepOf, "SEARCH escalations USING PRIMARY KEY (response_id=?)"},
@@ -49,9 +49,6 @@ func TestWhoActsForOthersIsServedByAnIndex(t *testing.T) {
 		{dropStep, "SEARCH escalations USING PRIMARY KEY (response_id=? AND step=?)"},
 		{pauseEscalation, "SEARCH escalations USING PRIMARY KEY (response_id=?)"},
 		{moveEscalation, "SEARCH escalations USING PRIMARY KEY (response_id=? AND step=?)"},
-		{unansweredPeople, "SEARCH n USING PRIMARY KEY (response_id=?)"},
-		{unansweredPeople, "SEARCH s USING PRIMARY KEY (response_id=?"},
-		{unansweredTold, "SEARCH n USING PRIMARY KEY (response_id=?)"},
 	} {
 		query := strings.ReplaceAll(q.query, "IN ?", "IN (?)")
 		plan := explain(t, s, query, blanks(query))

@@ -4,12 +4,12 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
+	"sync"
 	"time"
 
 	"countersign/models"
 	"countersign/models/db"
-	"countersign/models/events"
-	"countersign/models/ledger"
 	"countersign/models/policy"
 )
 
@@ -42,7 +42,7 @@ func (t *tx) policy() (int64, *policy.Policy, error) {
 	return version, p, nil
 }
 
-func (s *Store) compiled(row models.Policy) (PolicyVersion, error) {
+func (s *Store) compile(row models.Policy) (PolicyVersion, error) {
 	p, err := s.policyFor(row.Version, func() (string, error) { return row.Document, nil })
 	if err != nil {
 		return PolicyVersion{}, err
@@ -56,7 +56,7 @@ func (s *Store) CurrentPolicy(ctx context.Context) (PolicyVersion, error) {
 	if err := s.db.Gorm(ctx).Order("version DESC").Limit(1).Take(&row).Error; err != nil {
 		return PolicyVersion{}, fmt.Errorf("read policy: %w", err)
 	}
-	return s.compiled(row)
+	return s.compile(row)
 }
 
 // Policies lists versions before one (0: all), newest first. Admins only.
@@ -74,7 +74,7 @@ func (s *Store) Policies(ctx context.Context, actor models.Actor, before int64, 
 	}
 	out := make([]PolicyVersion, 0, len(rows))
 	for _, row := range rows {
-		v, err := s.compiled(row)
+		v, err := s.compile(row)
 		if err != nil {
 			return nil, err
 		}
@@ -92,110 +92,7 @@ func (s *Store) PolicyAt(ctx context.Context, actor models.Actor, version int64)
 	if err := s.db.Gorm(ctx).Where("version = ?", version).Take(&row).Error; err != nil {
 		return PolicyVersion{}, db.NotFoundAs(err, models.NotFound("policy version"))
 	}
-	return s.compiled(row)
-}
-
-// CheckPolicy reads a document as ApplyPolicy would save it now, and refuses what that
-// refuses, but for rules under which nobody could approve.
-func (s *Store) CheckPolicy(ctx context.Context, raw []byte) (policy.Document, error) {
-	active, err := s.CurrentPolicy(ctx)
-	if err != nil {
-		return policy.Document{}, err
-	}
-	p, err := policy.ParseChanged(raw, active.Compiled.Document())
-	if err != nil {
-		return policy.Document{}, err
-	}
-	return p.Document().Timely(active.Compiled.Document(), s.Now())
-}
-
-// ApplyPolicy makes a new version from a document. An invalid one is refused
-// with the path of each fault and changes nothing; base names the version that
-// was edited (0: whatever stands), and another one standing is CodeConflict. A
-// document that says what stands already makes no version; one with a rule under
-// which nobody could approve is CodeInvalid. Admins and the
-// operator only.
-func (s *Store) ApplyPolicy(ctx context.Context, actor models.Actor, raw []byte, note string, base int64) (PolicyVersion, error) {
-	return s.applyPolicy(ctx, actor, raw, note, base, func(*tx) error { return nil })
-}
-
-// applyPolicy does something else in the same transaction, whether or not the document
-// makes a version.
-func (s *Store) applyPolicy(ctx context.Context, actor models.Actor, raw []byte, note string, base int64, also func(*tx) error) (PolicyVersion, error) {
-	if !actor.MayAdminister() {
-		return PolicyVersion{}, models.AdminsOnly()
-	}
-	if err := models.CheckText("note", note, models.MaxReason); err != nil {
-		return PolicyVersion{}, err
-	}
-	before, err := s.CurrentPolicy(ctx)
-	if err != nil {
-		return PolicyVersion{}, err
-	}
-	p, err := policy.ParseChanged(raw, before.Compiled.Document())
-	if err != nil {
-		return PolicyVersion{}, err
-	}
-	var row models.Policy
-	err = s.write(ctx, func(t *tx) error {
-		version, standing, err := t.policy()
-		if err != nil {
-			return err
-		}
-		if base != 0 && base != version {
-			return models.Errorf(models.CodeConflict, "The policy was changed in the meantime: version %d is active, your change was made to version %d.", version, base)
-		}
-		doc, err := p.Document().Timely(standing.Document(), t.Now)
-		if err != nil {
-			return err
-		}
-		if err := also(t); err != nil {
-			return err
-		}
-		active, err := t.endSwitches()
-		if err != nil {
-			return err
-		}
-		if row, err = t.nextVersion(actor, active, doc, note, t.checkMeetable); err != nil {
-			return err
-		}
-		return t.agentLimitChanged(standing.BudgetPerAgent(), p.BudgetPerAgent())
-	})
-	if err != nil {
-		return PolicyVersion{}, err
-	}
-	return s.compiled(row)
-}
-
-// nextVersion stores a document as the version behind the active one, if check allows it. A
-// document that says what the active one says makes no version: then row is that one.
-func (t *tx) nextVersion(actor models.Actor, active activeVersion, doc policy.Document, note string, check func(policy.Document) error) (row models.Policy, err error) {
-	old, err := active.policy.Document().Marshal()
-	if err != nil {
-		return row, fmt.Errorf("write policy: %w", err)
-	}
-	text, err := doc.Marshal()
-	if err != nil {
-		return row, err
-	}
-	if string(old) == string(text) {
-		return row, t.Gorm().Where("version = ?", active.version).Take(&row).Error
-	}
-	if err := check(doc); err != nil {
-		return row, err
-	}
-	row = models.Policy{Version: active.version + 1, Document: string(text), AuthorID: actor.ID, AuthorName: actor.Name, Note: note, CreatedAt: t.Now}
-	t.watchEnds(doc)
-	return row, t.addPolicy(actor, row)
-}
-
-func (t *tx) addPolicy(actor models.Actor, row models.Policy) error {
-	if err := t.Gorm().Create(&row).Error; err != nil {
-		return fmt.Errorf("store policy: %w", err)
-	}
-	t.s.known.policy = row.Version
-	t.Publish(events.Policy)
-	return t.record(actor, "policy.changed", ledger.Subject{}, map[string]any{"version": row.Version, "digest": models.Digest([]byte(row.Document)), "note_digest": models.DigestOfText(row.Note)})
+	return s.compile(row)
 }
 
 // seedPolicy stores the initial document where there is none.
@@ -222,10 +119,10 @@ func (s *Store) seedPolicy(ctx context.Context) error {
 	})
 }
 
-// fallbackStood checks a report that a client went on without an answer: the
+// checkFallback checks a report that a client went on without an answer: the
 // policy must have allowed it at that time, or within the ten minutes before. A
 // fallback with an end is believed until that at most, for clients know it.
-func (t *tx) fallbackStood(at time.Time) error {
+func (t *tx) checkFallback(at time.Time) error {
 	if at.After(t.Now.Add(time.Minute)) {
 		return models.Invalid("fallback.at", "must not be in the future")
 	}
@@ -239,7 +136,7 @@ func (t *tx) fallbackStood(at time.Time) error {
 		if err := t.Gorm().Where("version = ?", version).Take(&row).Error; err != nil {
 			return fmt.Errorf("read policy: %w", err)
 		}
-		v, err := t.s.compiled(row)
+		v, err := t.s.compile(row)
 		if err != nil {
 			return err
 		}
@@ -254,64 +151,64 @@ func (t *tx) fallbackStood(at time.Time) error {
 	return models.Errorf(models.CodeForbidden, "fallback_auto_approve was not on at that time: ask, and wait for the decision.")
 }
 
-// ChangePolicy makes a new version out of the one that stands, by a change to its
-// document; what change leaves alone stays as it is, also when two change at the
-// same time. The result is checked as ApplyPolicy checks it. change may run
-// twice. Admins and the operator only.
-func (s *Store) ChangePolicy(ctx context.Context, actor models.Actor, note string, change func(*policy.Document)) (PolicyVersion, error) {
-	if !actor.MayAdminister() {
-		return PolicyVersion{}, models.AdminsOnly()
-	}
-	if err := models.CheckText("note", note, models.MaxReason); err != nil {
-		return PolicyVersion{}, err
-	}
-	var row models.Policy
-	err := s.write(ctx, func(t *tx) error {
-		active, err := t.endSwitches()
-		if err != nil {
-			return err
-		}
-		doc := active.policy.Document()
-		change(&doc)
-		if doc, err = checkedChange(doc, active.policy.Document(), t.Now); err != nil {
-			return err
-		}
-		row, err = t.nextVersion(actor, active, doc, note, func(policy.Document) error { return nil })
-		return err
-	})
-	if err != nil {
-		return PolicyVersion{}, err
-	}
-	return s.compiled(row)
+// maxCompiled is how many versions of the policy are kept compiled: the one that is active,
+// and those that are being looked at.
+const maxCompiled = 8
+
+// compiledPolicies keeps the versions that were used last.
+type compiledPolicies struct {
+	mu     sync.Mutex
+	recent []compiledVersion // the last used first
 }
 
-// checkedChange is a document that is valid behind the one before, as it is stored.
-func checkedChange(doc, before policy.Document, now time.Time) (policy.Document, error) {
-	raw, err := doc.Marshal()
-	if err != nil {
-		return policy.Document{}, err
-	}
-	p, err := policy.ParseChanged(raw, before)
-	if err != nil {
-		return policy.Document{}, err
-	}
-	return p.Document().Timely(before, now)
+type compiledVersion struct {
+	version int64
+	policy  *policy.Policy
 }
 
-// expireAtOnce is how many expiries Cleanup writes down in one transaction.
-const expireAtOnce = 256
+func (c *compiledPolicies) get(version int64) *policy.Policy {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	i := slices.IndexFunc(c.recent, func(v compiledVersion) bool { return v.version == version })
+	if i < 0 {
+		return nil
+	}
+	if i > 0 {
+		found := c.recent[i]
+		copy(c.recent[1:i+1], c.recent[:i])
+		c.recent[0] = found
+	}
+	return c.recent[0].policy
+}
 
-// Cleanup writes down what is past its deadline now and says how many it found
-// that nobody had written down yet (I3: they had expired already). Admins and
-// the operator only.
-func (s *Store) Cleanup(ctx context.Context, actor models.Actor) (int, error) {
-	if !actor.MayAdminister() {
-		return 0, models.AdminsOnly()
+// put keeps a version and returns the one that is kept: another caller may have been
+// quicker.
+func (c *compiledPolicies) put(version int64, p *policy.Policy) *policy.Policy {
+	if kept := c.get(version); kept != nil {
+		return kept
 	}
-	for total := 0; ; {
-		n, err := s.ExpireDue(ctx, expireAtOnce)
-		if total += n; err != nil || n < expireAtOnce {
-			return total, err
-		}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.recent = slices.Insert(c.recent, 0, compiledVersion{version, p})
+	if len(c.recent) > maxCompiled {
+		c.recent = slices.Delete(c.recent, maxCompiled, len(c.recent))
 	}
+	return p
+}
+
+// policyFor returns the compiled form of a stored version; doc is parsed once while the
+// version is in use.
+func (s *Store) policyFor(version int64, doc func() (string, error)) (*policy.Policy, error) {
+	if p := s.policies.get(version); p != nil {
+		return p, nil
+	}
+	text, err := doc()
+	if err != nil {
+		return nil, err
+	}
+	p, err := policy.ParseStored([]byte(text))
+	if err != nil {
+		return nil, fmt.Errorf("policy version %d: %w", version, err)
+	}
+	return s.policies.put(version, p), nil
 }

@@ -191,7 +191,7 @@ func TestI14AReportedCallIsAskedAboutWithinTheBudget(t *testing.T) {
 	r.wantEnergyAddsUp(t)
 }
 
-func TestAdoptionTakesTheRequestOutOfTheStandingConversation(t *testing.T) {
+func TestAdoptionTakesTheRequestOutOfTheOwnConversation(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name                string

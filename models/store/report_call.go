@@ -175,7 +175,7 @@ func (t *tx) askReported(actor models.Actor, q *asked, a *models.Approval) (*mod
 	if err := t.record(actor, askAction(a), ledger.SubjectOf(&a.Response, reviewers), askedData(a, reviewers, running)); err != nil {
 		return nil, err
 	}
-	return a, t.restand(models.System("policy"), a)
+	return a, t.reroute(models.System("policy"), a)
 }
 
 // costOf is what a request costs its conversation: what the agent says, at least

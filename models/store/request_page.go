@@ -3,8 +3,10 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"countersign/models"
+	"countersign/models/db"
 )
 
 // nearInBatch is how far from a request the calls of its batch are looked for: what was
@@ -125,4 +127,113 @@ func (s *Store) pageCalls(ctx context.Context, actor models.Actor, a *models.App
 		p.Next = &waiting.Items[0]
 	}
 	return err
+}
+
+const sawRequest = `INSERT INTO seen (response_id, user_id, first_at, active_at) VALUES (?, ?, ?, ?)`
+
+// Saw notes that a person has a request before them and is active: they are not told of it
+// within models.ActiveFor. People only, else CodeForbidden; CodeNotFound for what they may
+// not see.
+func (s *Store) Saw(ctx context.Context, actor models.Actor, id models.ResponseID) error {
+	if !actor.IsPerson() {
+		return models.Errorf(models.CodeForbidden, "Only a person looks at a request.")
+	}
+	return s.write(ctx, func(t *tx) error {
+		if _, err := t.approval(actor, id); err != nil {
+			return err
+		}
+		if err := t.Gorm().Exec(sawRequest+db.OrReplace("active_at"), id, actor.UserID(), t.Now, t.Now).Error; err != nil {
+			return fmt.Errorf("note who has seen it: %w", err)
+		}
+		return nil
+	})
+}
+
+const nextStepOf = `SELECT * FROM escalations WHERE response_id = ? ORDER BY step LIMIT 1`
+
+// pageAbsences adds for whom the reader has a request because they are away.
+func (c rightsReader) pageAbsences(actor models.Actor, a *models.Approval, p *models.ActingPage) error {
+	all, err := c.delegations(&a.Response, actor.UserID())
+	if err != nil {
+		return err
+	}
+	for _, one := range all {
+		if one.Absence == nil {
+			continue
+		}
+		from, err := c.relation(one.From, &a.Response)
+		if err != nil {
+			return err
+		}
+		p.Delegations = append(p.Delegations, models.Delegation{From: from.PersonRef, Absence: one.Absence})
+	}
+	return nil
+}
+
+// releases notes which of the proposed edits would count with somebody's approval.
+func (c rightsReader) releases(me relation, a *models.Approval, proposed []models.Vote, p *models.ActingPage) error {
+	p.Releases = make(map[models.VoteID]bool, len(proposed))
+	for i := range proposed {
+		v := &proposed[i]
+		who, _ := v.Waits()
+		may := p.MayApprove
+		if !may && p.Own {
+			var err error
+			if may, err = c.proposalCounts(a, v); err != nil {
+				return err
+			}
+		}
+		if !may || v.UserID == me.ID {
+			continue
+		}
+		able, err := c.allows(who, me.ID, &a.Response)
+		if err != nil {
+			return err
+		}
+		p.Releases[v.ID] = able
+	}
+	return nil
+}
+
+// pageActing reads what the reader of a pending request may do, who acts for others on it, and
+// who is asked next. proposed are the edits that wait for others.
+func (s *Store) pageActing(ctx context.Context, actor models.Actor, a *models.Approval, proposed []models.Vote, p *models.ActingPage) error {
+	if a.Status() != models.StatusPending {
+		return nil
+	}
+	c, err := s.rightsReader(ctx)
+	if err != nil {
+		return err
+	}
+	me, err := c.relation(actor.UserID(), &a.Response)
+	if err != nil {
+		return err
+	}
+	if p.Right, err = c.right(me, &a.Response); err != nil {
+		return err
+	}
+	if err := c.releases(me, a, proposed, p); err != nil {
+		return err
+	}
+	if a.Escalates() {
+		var next []models.Escalation
+		if err := c.q.Raw(nextStepOf, a.ID).Scan(&next).Error; err != nil {
+			return fmt.Errorf("read escalation: %w", err)
+		}
+		if len(next) > 0 {
+			p.NextStep, p.NextTo = &next[0], a.Step(next[0].Step)
+		}
+	}
+	if err := c.q.Raw(handOversOf, a.ID).Scan(&p.HandOvers).Error; err != nil {
+		return fmt.Errorf("read hand-overs: %w", err)
+	}
+	if err := c.pageAbsences(actor, a, p); err != nil {
+		return err
+	}
+	for i := range p.HandOvers {
+		if h := &p.HandOvers[i]; h.ToUser == actor.UserID() {
+			p.Delegations = append(p.Delegations, models.Delegation{From: models.PersonRef{ID: h.FromUser, Name: h.FromName}, HandOver: h})
+		}
+	}
+	return nil
 }

@@ -243,5 +243,5 @@ func (t *tx) addJudged(actor models.Actor, conv *models.Conversation, r models.R
 	if err := t.record(actor, askAction(a), ledger.SubjectOf(&a.Response, reviewers), askedData(a, reviewers, next.running && !on.passing)); err != nil {
 		return nil, fmt.Errorf("record %s: %w", r.Kind, err)
 	}
-	return a, t.restand(models.System("policy"), a)
+	return a, t.reroute(models.System("policy"), a)
 }

@@ -3,264 +3,222 @@ package store
 import (
 	"context"
 	"fmt"
+	"time"
 
-	"github.com/go-json-experiment/json"
 	"gorm.io/gorm"
 
 	"countersign/models"
-	"countersign/models/db"
 	"countersign/models/people"
 )
 
-// gathered is what a court has read beforehand, with a statement for each kind of thing: so a
-// list costs as many statements as one request does.
-type gathered struct {
-	standings map[standingKey]standing
-	groups    map[models.UserID][]string
-	handed    map[models.ResponseID][]came
+// rightsReader judges who may act on requests, in a transaction or in a read.
+type rightsReader struct {
+	q   *gorm.DB
+	now time.Time
+	*acting
+
+	read *readAhead // nil: each is read when it is asked for
 }
 
-type standingKey struct {
-	user    models.UserID
-	request models.ResponseID
+func (t *tx) rightsReader() (rightsReader, error) {
+	w, err := t.acting()
+	return rightsReader{q: t.Gorm(), now: t.Now, acting: w}, err
 }
 
-func (g *gathered) standing(user models.UserID, request models.ResponseID) (standing, bool) {
-	if g == nil {
-		return standing{}, false
+func (s *Store) rightsReader(ctx context.Context) (rightsReader, error) {
+	q := s.db.Gorm(ctx)
+	w, err := readActing(q)
+	return rightsReader{q: q, now: s.db.Now(), acting: w}, err
+}
+
+// relation is what counts of a person on a request.
+type relation struct {
+	models.PersonRef
+
+	Enabled, Admin bool
+	Asked          bool // the rule, an edit or a step asks them
+	Owns           bool // the agent, or the conversation
+}
+
+func (c rightsReader) relation(user models.UserID, r *models.Response) (relation, error) {
+	if p, ok := c.read.relation(user, r.ID); ok {
+		return p, nil
 	}
-	p, ok := g.standings[standingKey{user, request}]
-	return p, ok
-}
-
-func (g *gathered) groupsOf(user models.UserID) ([]string, bool) {
-	if g == nil {
-		return nil, false
+	var out relation
+	if err := c.q.Raw(relationOf, user, r.ID).Scan(&out).Error; err != nil {
+		return out, fmt.Errorf("read what somebody may do: %w", err)
 	}
-	groups, ok := g.groups[user]
-	return groups, ok
+	return out, nil
 }
 
-func (g *gathered) handedOver(request models.ResponseID) ([]came, bool) {
-	if g == nil {
-		return nil, false
-	}
-	handed, ok := g.handed[request]
-	return handed, ok
-}
-
-var (
-	handedOverEach = `SELECT h.response_id, h.from_user AS "from", h.to_user AS "to" FROM ` + db.Each(`?`) + ` CROSS JOIN handovers h ON h.response_id = j.value
- WHERE h.taken_back_at IS NULL ORDER BY h.at, h.id`
-	// standingsOf are those of some people (?2) on some requests (?1).
-	standingsOf = `SELECT r.id AS response_id, ` + standingColumns + ` FROM ` + db.Each(`?1`) + ` CROSS JOIN responses r ON r.id = j.value
- CROSS JOIN conversations c ON c.id = r.conversation_id CROSS JOIN agents a ON a.id = r.agent_id
- CROSS JOIN users u ON u.id IN (SELECT j.value FROM ` + db.Each(`?2`) + `)`
+const (
+	relationColumns = `u.id, u.name, u.email, u.disabled_at IS NULL AS enabled, u.role = 'admin' AS admin,
+ EXISTS (SELECT 1 FROM reviewers v WHERE v.user_id = u.id AND v.response_id = r.id AND NOT v.for_others) AS asked,
+ u.id IN (r.owner_id, c.owner_id, a.owner_id) AS owns`
+	relationOf = `SELECT ` + relationColumns + `
+ FROM users u, responses r JOIN conversations c ON c.id = r.conversation_id JOIN agents a ON a.id = r.agent_id WHERE u.id = ? AND r.id = ?`
 )
 
-// gather reads what rows are judged by for some people: those who are named, and those for
-// whom they may have a row; for all who may, if nobody is named.
-func (c *court) gather(rows []*models.Approval, named ...models.UserID) error {
-	g := &gathered{map[standingKey]standing{}, map[models.UserID][]string{}, map[models.ResponseID][]came{}}
-	wanted := map[models.UserID]bool{}
-	for _, user := range named {
-		wanted[user] = true
+// mayApprove reports whether somebody may approve a request in their own right: they have it
+// as its owner, as an admin or because they are asked, and its rule lets them.
+func (c rightsReader) mayApprove(p relation, r *models.Response) (bool, error) {
+	if !p.Enabled || p.ID != r.OwnerID && !p.Admin && !p.Asked {
+		return false, nil
 	}
-	takes := func(from, to models.UserID) {
-		if len(named) == 0 || wanted[to] {
-			wanted[from], wanted[to] = true, true
-		}
-	}
-	ids, groups := make([]models.ResponseID, 0, len(rows)), false
-	for _, a := range rows {
-		ids, g.handed[a.ID] = append(ids, a.ID), nil
-		groups = groups || len(a.Approvers().Groups()) > 0
-	}
-	list, err := listOf(ids)
-	if err != nil {
-		return err
-	}
-	if err := c.gatherHanded(g, list, takes); err != nil {
-		return err
-	}
-	for i := range c.absences {
-		if a := &c.absences[i]; a.Runs(c.now) {
-			takes(a.UserID, a.SubstituteID)
-		}
-	}
-	who := make([]models.UserID, 0, len(wanted))
-	for user := range wanted {
-		who = append(who, user)
-	}
-	if err := gatherStandings(c.q, g, list, who); err != nil {
-		return err
-	}
-	if groups {
-		if err := people.GroupsOfEach(c.q, who, g.groups); err != nil {
-			return err
-		}
-	}
-	c.read = g
-	return nil
+	return c.allows(r.Approvers(), p.ID, r)
 }
 
-func (c *court) gatherHanded(g *gathered, list string, takes func(from, to models.UserID)) error {
-	if len(c.handed) == 0 {
-		return nil
-	}
-	var all []struct {
-		ResponseID models.ResponseID
-		Came       came `gorm:"embedded"`
-	}
-	if err := c.q.Raw(handedOverEach, list).Scan(&all).Error; err != nil {
-		return fmt.Errorf("read hand-overs: %w", err)
-	}
-	for i := range all {
-		one := &all[i]
-		g.handed[one.ResponseID] = append(g.handed[one.ResponseID], one.Came)
-		takes(one.Came.From, one.Came.To)
-	}
-	return nil
-}
-
-func gatherStandings(q *gorm.DB, g *gathered, list string, who []models.UserID) error {
-	users, err := listOf(who)
-	if err != nil {
-		return err
-	}
-	var all []struct {
-		ResponseID models.ResponseID
-		Standing   standing `gorm:"embedded"`
-	}
-	if err := q.Raw(standingsOf, list, users).Scan(&all).Error; err != nil {
-		return fmt.Errorf("read what people may do: %w", err)
-	}
-	for i := range all {
-		g.standings[standingKey{all[i].Standing.ID, all[i].ResponseID}] = all[i].Standing
-	}
-	return nil
-}
-
-var forOthersEach = `SELECT v.response_id, v.user_id FROM ` + db.Each(`?`) + ` CROSS JOIN reviewers v` + db.ByReviewersForOthers + ` ON v.response_id = j.value
- WHERE v.for_others ORDER BY v.user_id`
-
-// standIns names, of requests that wait, who may decide them now for others only, and for
-// whom. Where nobody acts for others, nothing is read.
-func (s *Store) standIns(ctx context.Context, rows []*models.Approval) (map[models.ResponseID][]string, error) {
-	if len(rows) == 0 || s.nobodyActs.Load() {
-		return nil, nil //nolint:nilnil // nobody
-	}
-	out := map[models.ResponseID][]string{}
-	err := s.db.Snapshot(ctx, func(ctx context.Context) error {
-		c, err := s.court(ctx)
-		if err != nil || c.nobody() {
-			return err
-		}
-		ids, with := make([]models.ResponseID, 0, len(rows)), map[models.ResponseID][]models.UserID{}
-		for _, a := range rows {
-			ids = append(ids, a.ID)
-		}
-		list, err := listOf(ids)
-		if err != nil {
-			return err
-		}
-		var routed []struct {
-			ResponseID models.ResponseID
-			UserID     models.UserID
-		}
-		if err := c.q.Raw(forOthersEach, list).Scan(&routed).Error; err != nil {
-			return fmt.Errorf("read who has requests for others: %w", err)
-		}
-		for _, v := range routed {
-			with[v.ResponseID] = append(with[v.ResponseID], v.UserID)
-		}
-		var some []*models.Approval
-		for _, a := range rows {
-			if len(with[a.ID]) > 0 {
-				some = append(some, a)
+func (c rightsReader) allows(who models.Approvers, user models.UserID, r *models.Response) (bool, error) {
+	as := models.Voter{ID: user}
+	if len(who.Groups()) > 0 {
+		var ok bool
+		if as.Groups, ok = c.read.groupsOf(user); !ok {
+			var err error
+			if as.Groups, err = people.GroupsIn(c.q, user); err != nil {
+				return false, err
 			}
 		}
-		if len(some) == 0 {
-			return nil
-		}
-		if err := c.gather(some); err != nil {
-			return err
-		}
-		for _, a := range some {
-			if out[a.ID], err = c.standInNames(&a.Response, with[a.ID]); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	}
+	return who.Allow(r.OwnerID, as), nil
+}
+
+// actsFor reports whether somebody may act on a request for somebody else.
+func (c rightsReader) actsFor(sub relation, user models.UserID, r *models.Response) (bool, error) {
+	if !sub.Enabled || sub.Owns || r.NoSubstitutes || !c.accepted[[2]models.UserID{sub.ID, user}] {
+		return false, nil
+	}
+	p, err := c.relation(user, r)
+	if err != nil {
+		return false, err
+	}
+	return c.mayApprove(p, r)
+}
+
+// right is what somebody who sees a pending request may do with it.
+func (c rightsReader) right(p relation, r *models.Response) (models.Right, error) {
+	out := models.Right{Own: p.Enabled && (p.ID == r.OwnerID || p.Admin || p.Asked)}
+	var err error
+	if out.MayApprove, err = c.mayApprove(p, r); err != nil || out.MayApprove {
+		return out, err // nobody acts for others who may do it themselves
+	}
+	out.OnBehalf, err = c.behalf(p, r)
+	out.MayApprove = out.OnBehalf != nil
 	return out, err
 }
 
-// standInNames names those of some people who may decide a request for others.
-func (c court) standInNames(r *models.Response, users []models.UserID) ([]string, error) {
-	var out []string
-	for _, user := range users {
-		p, err := c.standing(user, r)
+// behalf is for whom somebody may act on a request now; nil: for nobody.
+func (c rightsReader) behalf(sub relation, r *models.Response) (*models.PersonRef, error) {
+	all, err := c.delegations(r, sub.ID)
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range all {
+		if may, err := c.actsFor(sub, one.From, r); err != nil {
+			return nil, err
+		} else if may {
+			p, err := c.relation(one.From, r)
+			return &p.PersonRef, err
+		}
+	}
+	return nil, nil //nolint:nilnil // for nobody
+}
+
+// standInsOf are those who have a request only for others, with for whom.
+func (c rightsReader) standInsOf(r *models.Response) (map[models.UserID]models.UserID, error) {
+	all, err := c.delegations(r, "")
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	out := map[models.UserID]models.UserID{}
+	for _, one := range all {
+		sub, err := c.relation(one.To, r)
 		if err != nil {
 			return nil, err
 		}
-		right, err := c.right(p, r)
+		if _, has := out[sub.ID]; has || sub.ID == r.OwnerID || sub.Asked {
+			continue
+		}
+		may, err := c.mayApprove(sub, r)
+		if err == nil && !may {
+			may, err = c.actsFor(sub, one.From, r)
+		}
 		if err != nil {
 			return nil, err
 		}
-		if right.OnBehalf != nil {
-			out = append(out, models.StandInReviewer(p.Name, right.OnBehalf.Name))
+		if may {
+			out[sub.ID] = one.From
 		}
 	}
 	return out, nil
 }
 
-// listOf is a list of ids as a parameter of db.Each.
-func listOf[T ~string](ids []T) (string, error) {
-	list, err := json.Marshal(ids)
-	if err != nil {
-		return "", fmt.Errorf("make a list of ids: %w", err)
+// proposalCounts reports whether somebody who has proposed an edit may approve its request,
+// in their own right or for whom they proposed it.
+func (c rightsReader) proposalCounts(a *models.Approval, v *models.Vote) (bool, error) {
+	if v.BehalfOf == "" {
+		return c.allows(a.Approvers(), v.UserID, &a.Response)
 	}
-	return string(list), nil
+	sub, err := c.relation(v.UserID, &a.Response)
+	if err != nil {
+		return false, err
+	}
+	return c.actsFor(sub, v.BehalfOf, &a.Response)
 }
 
-// Rights are what a person may do with requests that they were given, of those that wait: by
-// the same rule as their verdict is judged, and by the clock. It takes as many statements for
-// many as for one.
-//
-// Codes: forbidden (people only).
-func (s *Store) Rights(ctx context.Context, actor models.Actor, rows ...*models.Approval) (map[models.ResponseID]models.Right, error) {
-	if !actor.IsPerson() {
-		return nil, models.Errorf(models.CodeForbidden, "Only people may decide.")
+// rightOf is what a person who sees a pending request may do with it.
+func (t *tx) rightOf(actor models.Actor, a *models.Approval) (models.Right, error) {
+	w, err := t.acting()
+	if err != nil {
+		return models.Right{}, err
 	}
-	out := make(map[models.ResponseID]models.Right, len(rows))
-	var waiting []*models.Approval
-	for _, a := range rows {
-		if a.Status() == models.StatusPending {
-			waiting = append(waiting, a)
-		}
+	if w.nobodyHas(a.ID) { // whoever sees it is its owner, an admin, or asked
+		able, err := t.allows(a.Approvers(), a.OwnerID, actor.UserID())
+		return models.Right{Own: true, MayApprove: able}, err
 	}
-	if len(waiting) == 0 {
-		return out, nil
+	c, err := t.rightsReader()
+	if err != nil {
+		return models.Right{}, err
 	}
-	err := s.db.Snapshot(ctx, func(ctx context.Context) error {
-		c, err := s.court(ctx)
-		if err != nil {
-			return err
-		}
-		if err := c.gather(waiting, actor.UserID()); err != nil {
-			return err
-		}
-		for _, a := range waiting {
-			me, err := c.standing(actor.UserID(), &a.Response)
-			if err != nil {
-				return err
-			}
-			if out[a.ID], err = c.right(me, &a.Response); err != nil {
-				return err
-			}
-		}
+	p, err := c.relation(actor.UserID(), &a.Response)
+	if err != nil {
+		return models.Right{}, err
+	}
+	return c.right(p, &a.Response)
+}
+
+// mayReject refuses somebody who had a request only for others, and may not act for them any
+// more. Everybody else who sees it may reject it.
+func (t *tx) mayReject(actor models.Actor, a *models.Approval, vote *models.Vote) error {
+	if w, err := t.acting(); err != nil || w.nobody() {
+		return err // whoever sees it is its owner, an admin, or asked
+	}
+	right, err := t.rightOf(actor, a)
+	if err == nil {
+		err = checkRight(right, a)
+	}
+	if err != nil || right.Own {
+		return err
+	}
+	vote.BehalfOf, vote.BehalfName = right.OnBehalf.ID, right.OnBehalf.Name
+	return nil
+}
+
+func checkRight(right models.Right, a *models.Approval) error {
+	if right.MayDecide() {
 		return nil
-	})
-	return out, err
+	}
+	return notAReviewer(a.Approvers(), "You can't act on this request for others any more. ")
+}
+
+// maySteer refuses to ask about a pending request, and to move its deadline, whoever had it
+// only for others and may not act for them any more.
+func (t *tx) maySteer(actor models.Actor, a *models.Approval) error {
+	if w, err := t.acting(); err != nil || w.nobody() {
+		return err
+	}
+	right, err := t.rightOf(actor, a)
+	if err != nil {
+		return err
+	}
+	return checkRight(right, a)
 }

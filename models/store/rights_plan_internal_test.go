@@ -12,7 +12,7 @@ func TestRightsAreReadByIndex(t *testing.T) {
 	s := openTemp(t, Options{})
 	for text, index := range map[string]string{
 		handedOverEach: "SEARCH h USING INDEX handovers_response (response_id=?)",
-		standingsOf:    "SEARCH u USING PRIMARY KEY (id=?)",
+		relationsOf:    "SEARCH u USING PRIMARY KEY (id=?)",
 		forOthersEach:  "SEARCH v USING INDEX reviewers_for_others (response_id=?)",
 	} {
 		plan := explain(t, s, text, blanks(text))

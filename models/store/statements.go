@@ -35,7 +35,7 @@ type hotWriting struct {
 
 	lastGrant, grantsOf, useGrant *sql.Stmt
 
-	addNotice, dropNotices, waitsNoMore, dropUnsent, addNotified *sql.Stmt
+	addNotice, dropNotices, waitsNoMore, dropUnsent *sql.Stmt
 }
 
 // hotReading are the reads of every wait, prepared on the read pool.
@@ -180,7 +180,6 @@ func (h *hotWriting) texts() map[**sql.Stmt]string {
 		&h.dropNotices: dropNotices,
 		&h.waitsNoMore: waitsNoMore,
 		&h.dropUnsent:  dropUnsent,
-		&h.addNotified: toldRow,
 
 		// The column beside the maximum is that row's, and read as a time.
 		&h.lastGrant: `SELECT expires_at, max(expires_at) FROM grants` + db.ByGrantsLive + ` WHERE revoked_at IS NULL`,

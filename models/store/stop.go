@@ -101,7 +101,7 @@ func (t *tx) mayStop(actor models.Actor, agent models.AgentID) (found models.Age
 // CancelStopped withdraws what still waits of stopped agents, after a server ended in the
 // midst of it, and says how many requests that were. When there is nothing it only reads.
 func (s *Store) CancelStopped(ctx context.Context) (int, error) {
-	stops, err := s.StandingStops(ctx)
+	stops, err := s.StopsInForce(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -214,13 +214,13 @@ func (s *Store) Stops(ctx context.Context, actor models.Actor) ([]models.Stop, e
 	if !actor.IsPerson() && actor.Kind != models.ActorOperator {
 		return nil, models.Errorf(models.CodeForbidden, "Only a person may see what is stopped.")
 	}
-	all, err := s.StandingStops(ctx)
+	all, err := s.StopsInForce(ctx)
 	return slices.DeleteFunc(all, func(s models.Stop) bool { return !s.ConcernsUser(actor.UserID(), actor.MayAdminister()) }), err
 }
 
-// StandingStops are all that are in force, for the warnings on pages. Whom each concerns is
+// StopsInForce are all that are in force, for the warnings on pages. Whom each concerns is
 // for the caller to ask.
-func (s *Store) StandingStops(ctx context.Context) ([]models.Stop, error) {
+func (s *Store) StopsInForce(ctx context.Context) ([]models.Stop, error) {
 	var all []models.Stop
 	if err := s.db.Gorm(ctx).Raw(standingStops).Scan(&all).Error; err != nil {
 		return nil, fmt.Errorf("list stops: %w", err)

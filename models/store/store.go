@@ -8,7 +8,7 @@
 //
 // A request begins in ask.go (find.go, join.go, check_ask.go, quota.go), respond.go or report.go;
 // it waits in presence.go and await.go; it ends in decide.go, by way of hold.go and
-// undo.go, in deadline.go, cancel.go, give_up.go or withdraw.go. The hot statements of all of these
+// undo.go, in deadline.go, cancel.go or withdraw.go. The hot statements of all of these
 // are in statements.go; what is read by hand goes through GORM (requests.go).
 package store
 
@@ -122,7 +122,7 @@ func Open(ctx context.Context, opts Options) (*Store, error) {
 		PasswordCost: opts.PasswordCost, BeforeHash: opts.BeforeHash, ObserveSignInFailure: opts.ObserveSignInFailure,
 		Stranded: s.stranded, Joined: s.joined, Left: s.left, NamingGroup: s.namingGroup, AccessChanged: s.waiters.wakeAll, Seal: s.seal, Unseal: s.unseal,
 	})
-	s.Webhooks = webhooks.New(d, s.Ledger, webhooks.Options{Seal: s.seal, Unseal: s.unseal, Check: s.checkTarget(), Holds: s.holdsLease, Tell: s.tellOfPause})
+	s.Webhooks = webhooks.New(d, s.Ledger, webhooks.Options{Seal: s.seal, Unseal: s.unseal, Check: s.checkTarget(), Holds: s.HoldsLease, Tell: s.tellOfPause})
 	s.opened = s.db.Now()
 	s.waiters.init()
 	s.quota.init(opts)

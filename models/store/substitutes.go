@@ -87,7 +87,7 @@ func (s *Store) AcceptSubstitute(ctx context.Context, actor models.Actor, id mod
 		if err := t.record(actor, "substitute.accepted", ledger.Subject{Owner: sub.UserID}, substituteEntry{id, sub.UserID, sub.SubstituteID}); err != nil {
 			return err
 		}
-		return t.restandAll(actor)
+		return t.rerouteAll(actor)
 	})
 }
 
@@ -130,7 +130,7 @@ func (s *Store) RemoveSubstitute(ctx context.Context, actor models.Actor, id mod
 		if err := t.record(actor, "substitute.removed", ledger.Subject{Owner: sub.UserID}, substituteEntry{id, sub.UserID, sub.SubstituteID}); err != nil {
 			return err
 		}
-		return t.restandAll(actor)
+		return t.rerouteAll(actor)
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/drafts"
 	"countersign/models/policy"
 	"countersign/models/store"
 	"countersign/models/storetest"
@@ -264,11 +265,11 @@ func TestADraftOutlivesAnEnd(t *testing.T) {
 	b.offForAnHour(t, "")
 	before := b.versions(t)[0]
 	text := strings.Replace(before.Document, `"default_timeout_minutes": 5`, `"default_timeout_minutes": 9`, 1)
-	kept, err := b.KeepDraft(t.Context(), b.admin, before.Version, 0, text)
+	kept, err := drafts.New(b.Store).Keep(t.Context(), b.admin, before.Version, 0, text)
 	storetest.Must(t, err)
 	b.clock.Step(time.Hour)
 	storetest.Must(t, storetest.Err(b.EndSwitches(t.Context())))
-	wantCode(t, storetest.Err(b.ApplyDraft(t.Context(), b.admin, kept.Revision, "nine")), models.CodeConflict)
+	wantCode(t, storetest.Err(drafts.New(b.Store).Apply(t.Context(), b.admin, kept.Revision, "nine")), models.CodeConflict)
 	mine, err := policy.Parse([]byte(text))
 	storetest.Must(t, err)
 	merged, clashes, err := policy.Merge(before.Compiled.Document(), b.versions(t)[0].Compiled.Document(), mine.Document())
@@ -277,9 +278,9 @@ func TestADraftOutlivesAnEnd(t *testing.T) {
 	}
 	raw, err := merged.Marshal()
 	storetest.Must(t, err)
-	kept, err = b.KeepDraft(t.Context(), b.admin, before.Version+1, kept.Revision, string(raw))
+	kept, err = drafts.New(b.Store).Keep(t.Context(), b.admin, before.Version+1, kept.Revision, string(raw))
 	storetest.Must(t, err)
-	saved, err := b.ApplyDraft(t.Context(), b.admin, kept.Revision, "nine")
+	saved, err := drafts.New(b.Store).Apply(t.Context(), b.admin, kept.Revision, "nine")
 	storetest.Must(t, err)
 	if d := saved.Compiled.Document(); !d.ApprovalEnabled || d.DefaultTimeoutMinutes != 9 {
 		t.Errorf("%s", saved.Document)

@@ -95,7 +95,7 @@ func (s *Store) within(share *db.Tx) *tx {
 func (s *Store) stranded(share *db.Tx) error {
 	t := s.within(share)
 	share.AfterCommit(func() { s.logActivity(t.activity) })
-	if err := t.restandAll(models.System("policy")); err != nil {
+	if err := t.rerouteAll(models.System("policy")); err != nil {
 		return err
 	}
 	return t.endStranded()

@@ -131,7 +131,7 @@ func (t *tx) takeBack(actor models.Actor, a *models.Approval, vote *models.Vote)
 	if err := t.leftWhileHeld(actor, a, vote.UserID); err != nil {
 		return err
 	}
-	if err := t.restand(actor, a); err != nil {
+	if err := t.reroute(actor, a); err != nil {
 		return err
 	}
 	readers, err := t.tellDeciders(a)

@@ -1,8 +1,21 @@
 package upkeep
 
+import "maps"
+
 // columns are those of each table; "*" stands for all of a table that have no line of
 // their own.
-var columns = map[string]map[string]column{
+var columns = union(requestColumns, actingColumns, peopleColumns, outsideColumns, webhookColumns)
+
+func union(parts ...map[string]map[string]column) map[string]map[string]column {
+	out := map[string]map[string]column{}
+	for _, tables := range parts {
+		maps.Copy(out, tables)
+	}
+	return out
+}
+
+// requestColumns are those of requests, conversations, the policy, budgets and the ledger.
+var requestColumns = map[string]map[string]column{
 	"responses": {
 		"number":                {proof: "not: the order of arrival, which no entry tells"},
 		"id":                    {byEntry, keptID},
@@ -99,39 +112,6 @@ var columns = map[string]map[string]column{
 		"behalf_of":    {byEntry, keptID},
 		"behalf_name":  {byEntry, keptName},
 	},
-	"substitutes": actingColumns["substitutes"],
-	"handovers":   actingColumns["handovers"],
-	"escalations": actingColumns["escalations"],
-	"users": {
-		"id":            {byEntry, keptID},
-		"email":         {byEntry, keptWho},
-		"name":          {byEntry, keptName},
-		"role":          {byEntry, keptWho},
-		"password_hash": {byDigest, keptWho},
-		"created_at":    {proof: byEntry},
-		"disabled_at":   {proof: byEntry},
-	},
-	"tokens": {
-		"id":           {byEntry, keptID},
-		"secret_hash":  {proof: byDigest},
-		"hint":         {"not: the first letters of a secret, which only its list shows", keptWho},
-		"scope":        {byEntry, keptWho},
-		"user_id":      {byEntry, keptID},
-		"agent_id":     {byEntry, keptID},
-		"name":         {byEntry, keptName},
-		"created_at":   {proof: byEntry},
-		"expires_at":   {proof: byEntry},
-		"revoked_at":   {proof: byEntry},
-		"last_used_at": {proof: bookkeep},
-	},
-	"agents": {
-		"id":          {byEntry, keptID},
-		"owner_id":    {byEntry, keptID},
-		"name":        {byEntry, keptName},
-		"system":      {proof: byDeriv},
-		"created_at":  {proof: byEntry},
-		"disabled_at": {proof: byDeriv},
-	},
 	"policies": {
 		"version":     {proof: byEntry},
 		"document":    {byDigest, keptSetting},
@@ -139,102 +119,6 @@ var columns = map[string]map[string]column{
 		"author_name": {byEntry, keptName},
 		"note":        {byDigest, keptSetting},
 		"created_at":  {proof: byEntry},
-	},
-	"stops": {
-		"*":           {proof: "not: each stop and its end have an entry (agents.stopped, agents.resumed), which no row is compared with"},
-		"id":          {removal: keptID},
-		"agent_id":    {removal: keptID},
-		"note":        {removal: keptSetting},
-		"by_id":       {removal: keptID},
-		"by_name":     {removal: keptName},
-		"lifted_id":   {removal: keptID},
-		"lifted_name": {removal: keptName},
-		"lifted_note": {removal: keptSetting},
-	},
-	"groups": {
-		"id":         {byEntry, keptID},
-		"name":       {byEntry, keptName},
-		"note":       {byDigest, keptSetting},
-		"created_at": {proof: byEntry},
-		"removed_at": {proof: byEntry},
-	},
-	"group_members": {
-		"id":        {byEntry, keptID},
-		"group_id":  {byEntry, keptID},
-		"user_id":   {byEntry, keptID},
-		"joined_at": {proof: byEntry},
-		"left_at":   {proof: byEntry},
-	},
-	"channels": {
-		"*":             {proof: bookkeep},
-		"id":            {byEntry, keptID},
-		"user_id":       {byEntry, keptID},
-		"group_id":      {byEntry, keptID},
-		"kind":          {byEntry, keptWord},
-		"label":         {byDigest, keptWho},
-		"created_at":    {proof: byEntry},
-		"verified_at":   {proof: byEntry},
-		"disabled_at":   {proof: byEntry},
-		"removed_at":    {proof: byEntry},
-		"target_sealed": {proof: byDigest},
-
-		"session_id":     {removal: keptID},
-		"address_digest": {removal: keptDigest},
-		"last_class":     {removal: keptNow},
-	},
-	"notification_settings": {
-		"user_id":                 {byEntry, keptID},
-		"moments":                 {byDigest, keptSetting},
-		"digest_at":               {byDigest, keptSetting},
-		"quiet_from":              {byDigest, keptSetting},
-		"quiet_to":                {byDigest, keptSetting},
-		"zone":                    {byDigest, keptSetting},
-		"critical_breaks_through": {proof: byDigest},
-	},
-	"notification_hosts": {
-		"host":     {byEntry, keptSetting},
-		"added_at": {proof: byEntry},
-		"added_by": {byEntry, keptID},
-		"by_name":  {byEntry, keptName},
-	},
-	"notification_codes": {
-		"*":              {proof: "not: counts what was sent, for an hour"},
-		"id":             {removal: keptID},
-		"user_id":        {removal: keptID},
-		"address_digest": {removal: keptDigest},
-	},
-	"notices": {
-		"*":           {proof: "not: who is to be told of what waits, which decides nothing"},
-		"response_id": {removal: keptID},
-		"recipient":   {removal: keptID},
-		"moment":      {removal: keptWord},
-	},
-	"notice_sends": {
-		"*":           {proof: "not: messages on their way, which decide nothing"},
-		"id":          {removal: keptID},
-		"channel_id":  {removal: keptID},
-		"kind":        {removal: keptWord},
-		"response_id": {removal: keptID},
-		"about":       {removal: keptID},
-	},
-	"notified": {
-		"*":           {proof: bookkeep},
-		"response_id": {removal: keptID},
-		"channel_id":  {removal: keptID},
-	},
-	"seen": {
-		"*":           {proof: bookkeep},
-		"user_id":     {removal: keptID},
-		"response_id": {removal: keptID},
-	},
-	"told_headlines": {
-		"response_id": {bookkeep, keptID},
-	},
-	"policy_drafts": {
-		"*":        {proof: "not: what an admin is writing, which has no effect"},
-		"user_id":  {removal: keptID},
-		"document": {removal: keptSetting},
-		"previous": {removal: keptSetting},
 	},
 	"grants": {
 		"id":           {byEntry, keptID},
@@ -255,47 +139,6 @@ var columns = map[string]map[string]column{
 		"revoked_by":   {byEntry, keptID},
 		"revoker_name": {byEntry, keptName},
 		"removed":      {byEntry, keptMark},
-	},
-	"upstreams": {
-		"id":              {byEntry, keptID},
-		"name":            {byEntry, keptName},
-		"base_url":        {byEntry, keptSetting},
-		"dialect":         {byEntry, keptSetting},
-		"key_sealed":      {proof: byDigest},
-		"owner_id":        {byEntry, keptID},
-		"agent_id":        {byEntry, keptID},
-		"checked_address": {proof: byEntry},
-		"created_at":      {proof: byEntry},
-		"disabled_at":     {proof: byEntry},
-		"paused_at":       {proof: bookkeep},
-		"next_poll_at":    {proof: bookkeep},
-		"polled_at":       {proof: bookkeep},
-		"succeeded_at":    {proof: bookkeep},
-		"failures":        {proof: bookkeep},
-		"problem":         {bookkeep, keptNow},
-	},
-	"invites": {
-		"id":           {byEntry, keptID},
-		"secret_hash":  {proof: byDigest},
-		"email":        {byEntry, keptWho},
-		"role":         {byEntry, keptWho},
-		"invited_by":   {byEntry, keptID},
-		"inviter_name": {byEntry, keptName},
-		"created_at":   {proof: byEntry},
-		"expires_at":   {proof: byDeriv},
-		"used_at":      {proof: byEntry},
-		"withdrawn_at": {proof: byEntry},
-	},
-	"web_sessions": {
-		"id":           {byEntry, keptID},
-		"secret_hash":  {proof: byDigest},
-		"user_id":      {byEntry, keptID},
-		"created_at":   {proof: byEntry},
-		"last_seen_at": {proof: bookkeep},
-		"expires_at":   {proof: byDeriv},
-		"address":      {byEntry, keptWho},
-		"user_agent":   {bookkeep, keptWho},
-		"revoked_at":   {proof: byEntry},
 	},
 	"conversations": {
 		"id":                {byEntry, keptID},
@@ -366,9 +209,6 @@ var columns = map[string]map[string]column{
 		"response_id": {byEntry, keptID},
 		"energy":      {proof: byEntry},
 	},
-	"reviewers": actingColumns["reviewers"],
-	"deciders":  actingColumns["deciders"],
-	"absences":  actingColumns["absences"],
 	"ledger_readers": {
 		"reader_id": {byDeriv, keptID},
 		"seq":       {proof: byDeriv},
@@ -407,16 +247,6 @@ var columns = map[string]map[string]column{
 		"*":            {proof: bookkeep},
 		"last_problem": {removal: keptNow},
 	},
-	"setup_links": {"*": {proof: "not: works only while there is no user"}},
-	"signin_failures": {
-		"*":       {proof: bookkeep},
-		"account": {removal: keptWho},
-		"address": {removal: keptWho},
-	},
-	"known_devices": {
-		"*":       {proof: bookkeep},
-		"user_id": {removal: keptID},
-	},
 	"agent_energy": {
 		"*":        {proof: "not: sums of what was spent since the policy limits agents; doctor adds them up"},
 		"agent_id": {removal: keptID},
@@ -454,39 +284,6 @@ var columns = map[string]map[string]column{
 		"*":      {proof: bookkeep},
 		"name":   {removal: keptNow},
 		"holder": {removal: keptNow},
-	},
-	"outside_approvals": {
-		"*":           {proof: "not: as another system sent it; what came of it are responses"},
-		"upstream_id": {removal: keptID},
-		"call_id":     {removal: keptID},
-		"kind":        {removal: keptWord},
-		"run_id":      {removal: keptID},
-		"name":        {removal: keptName},
-		"arguments":   {removal: markObject},
-		"raw":         {removal: markObject},
-		"beside":      {removal: markText},
-		"response_id": {removal: keptID},
-		"tool_use_id": {removal: keptID},
-		"digest":      {removal: keptDigest},
-		"linked_id":   {removal: keptID},
-		"linked_by":   {removal: keptWord},
-		"removed":     {removal: keptMark},
-	},
-	"withdrawals": {
-		"*":           {proof: "not: why a decision was undone; its entry has a digest of what was said"},
-		"vote_id":     {removal: keptID},
-		"response_id": {removal: keptID},
-		"kind":        {removal: keptWord},
-		"by_name":     {removal: keptName},
-		"said":        {removal: markText},
-	},
-	"deliveries": {
-		"*":           {proof: "not: how telling another system goes; what is told is a vote"},
-		"response_id": {removal: keptID},
-		"upstream_id": {removal: keptID},
-		"vote_id":     {removal: keptID},
-		"problem":     {removal: markText},
-		"outcome":     {removal: keptWord},
 	},
 	"goose_db_version": {"*": {proof: "not: the schema itself is compared"}},
 }

@@ -1,8 +1,6 @@
 package upkeep
 
-import "maps"
-
-// webhookColumns are the part of columns that is of webhooks.
+// webhookColumns are those of endpoints that get the events of the ledger.
 var webhookColumns = map[string]map[string]column{
 	"webhooks": {
 		"*":             {proof: bookkeep},
@@ -48,5 +46,3 @@ var webhookColumns = map[string]map[string]column{
 		"class":      {removal: keptWord},
 	},
 }
-
-func init() { maps.Copy(columns, webhookColumns) }

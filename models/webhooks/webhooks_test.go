@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/notices"
 	"countersign/models/store"
 	"countersign/models/storetest"
 	"countersign/models/upkeep"
@@ -300,14 +301,14 @@ func TestAFailingEndpointIsPausedAndItsOwnerTold(t *testing.T) {
 	if got, err := s.Webhooks.Get(t.Context(), admin, h.ID); err != nil || got.PausedWhy != models.PausedFailing || got.PausedBy != "" {
 		t.Errorf("%+v, %v", got, err)
 	}
-	due, _, err := s.DueSends(t.Context(), 9)
+	due, _, err := notices.New(s).Due(t.Context(), 9)
 	storetest.Must(t, err)
 	if len(due) != 1 || due[0].ChannelID != tell.ID {
 		t.Fatalf("%+v", due)
 	}
 	sender, err := s.TakeLease(t.Context(), "notify", "me", time.Minute)
 	storetest.Must(t, err)
-	sending, err := s.BeginSend(t.Context(), sender, due[0].ID)
+	sending, err := notices.New(s).Begin(t.Context(), sender, due[0].ID)
 	storetest.Must(t, err)
 	if n := sending.Notice; n.Kind != models.NoticeWebhookPaused || n.Webhook != "a" || n.WebhookHost != "https://hooks.example.com" || n.Class != models.SendConnect {
 		t.Errorf("%+v", n)

@@ -58,10 +58,10 @@ func actingStates(page func(name, note string, a models.Approval, mend ...func(*
 	next := func(in *pages.ApprovalInput) {
 		in.Acting.NextStep, in.Acting.NextTo = &models.Escalation{Step: 1, DueAt: Now.Add(12 * time.Minute)}, in.Approval.Step(1)
 	}
-	acting := func(from models.PersonRef, came models.Came) func(*pages.ApprovalInput) {
+	acting := func(from models.PersonRef, came models.Delegation) func(*pages.ApprovalInput) {
 		return func(in *pages.ApprovalInput) {
 			came.From = from
-			in.Acting.Right, in.Acting.Came = models.Right{MayApprove: true, OnBehalf: &from}, []models.Came{came}
+			in.Acting.Right, in.Acting.Delegations = models.Right{MayApprove: true, OnBehalf: &from}, []models.Delegation{came}
 			in.Acting.HandOvers = nil
 			if came.HandOver != nil {
 				in.Acting.HandOvers = []models.HandOver{*came.HandOver}
@@ -83,10 +83,10 @@ func actingStates(page func(name, note string, a models.Approval, mend ...func(*
 	}}
 	saw := &models.Unanswered{People: []models.UnansweredBy{{ID: models.RecipientID(UserID), Name: "Ada Berg", Asked: true, SeenAt: &seen}}}
 	return []State{
-		page("for-another", "Handed over with a note: the reader decides for somebody else", limited(), whole, acting(eve, models.Came{HandOver: &given}), next),
-		page("for-another-hostile", "The same with a hostile note and name", limited(), whole, acting(odd, models.Came{HandOver: &hostile})),
-		page("substitute", "As the substitute of somebody who is away", limited(), whole, acting(eve, models.Came{Absence: &models.Absence{UntilAt: Now.Add(50 * time.Hour)}}), next),
-		page("substitute-question", "A question, answered for somebody else", Question(), whole, acting(eve, models.Came{Absence: &models.Absence{UntilAt: Now.Add(50 * time.Hour)}})),
+		page("for-another", "Handed over with a note: the reader decides for somebody else", limited(), whole, acting(eve, models.Delegation{HandOver: &given}), next),
+		page("for-another-hostile", "The same with a hostile note and name", limited(), whole, acting(odd, models.Delegation{HandOver: &hostile})),
+		page("substitute", "As the substitute of somebody who is away", limited(), whole, acting(eve, models.Delegation{Absence: &models.Absence{UntilAt: Now.Add(50 * time.Hour)}}), next),
+		page("substitute-question", "A question, answered for somebody else", Question(), whole, acting(eve, models.Delegation{Absence: &models.Absence{UntilAt: Now.Add(50 * time.Hour)}})),
 		page("handed-over", "The reader has handed it over, and may take it back or hand it to others", Shell(), whole, func(in *pages.ApprovalInput) {
 			in.Acting.HandOvers, in.HandOverTo = []models.HandOver{mine}, []models.PersonRef{eve, odd}
 		}),

@@ -142,7 +142,7 @@ func policyRules() []policy.Form {
 func ruleInput() pages.PolicyRuleInput {
 	return pages.PolicyRuleInput{
 		Was: "Force push", Base: 7, Revision: 3, Form: policyRules()[0], People: []string{"ada@example.com", "bo@example.org"},
-		Seen: &policy.Practice{Tools: []string{"Bash", "bash", "Read", "payment.send"}},
+		Seen: &policy.Usage{Tools: []string{"Bash", "bash", "Read", "payment.send"}},
 	}
 }
 

@@ -90,8 +90,8 @@ func newActing(v *Approval, in ApprovalInput, now time.Time) Acting {
 		out.OnBehalf, out.OnBehalfID = behalf.Name, string(behalf.ID)
 	}
 	out.Asked = askedBy(in)
-	for i := range in.Acting.Came {
-		c := &in.Acting.Came[i]
+	for i := range in.Acting.Delegations {
+		c := &in.Acting.Delegations[i]
 		from := CameFrom{From: c.From.Name}
 		switch {
 		case c.HandOver != nil:

@@ -13,7 +13,7 @@ import (
 const shownMatches = 12
 
 // NewToolMatches says of each line of a rule's tools which tools it matches that were seen.
-func NewToolMatches(lines, effect string, seen policy.Practice) []string {
+func NewToolMatches(lines, effect string, seen policy.Usage) []string {
 	var out []string
 	for line := range strings.Lines(lines) {
 		line = strings.TrimSpace(line)
@@ -34,12 +34,12 @@ func NewToolMatches(lines, effect string, seen policy.Practice) []string {
 }
 
 func matchesSpoken(line string, m policy.Matches) string {
-	text := fmt.Sprintf("“%s” matches no tool seen in the last %d days", line, policy.PracticeDays)
+	text := fmt.Sprintf("“%s” matches no tool seen in the last %d days", line, policy.UsageDays)
 	switch n := len(m.Hit); {
 	case n == 1:
-		text = fmt.Sprintf("“%s” matches 1 tool seen in the last %d days: %s", line, policy.PracticeDays, m.Hit[0])
+		text = fmt.Sprintf("“%s” matches 1 tool seen in the last %d days: %s", line, policy.UsageDays, m.Hit[0])
 	case n > 1:
-		text = fmt.Sprintf("“%s” matches %d tools seen in the last %d days: %s", line, n, policy.PracticeDays, listShort(m.Hit))
+		text = fmt.Sprintf("“%s” matches %d tools seen in the last %d days: %s", line, n, policy.UsageDays, listShort(m.Hit))
 	}
 	if len(m.Missed) > 0 {
 		text += "; it narrowly misses " + listShort(m.Missed)

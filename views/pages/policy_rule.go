@@ -19,11 +19,11 @@ type PolicyRuleInput struct {
 	Form      policy.Form
 	Problems  map[string]string // by path in the document
 	Notice    string
-	Templates []string         // that it may name
-	People    []string         // and groups, to pick reviewers from
-	First     bool             // a new one goes before all others
-	From      string           // the request that filled it in
-	Seen      *policy.Practice // nil: nothing is known
+	Templates []string      // that it may name
+	People    []string      // and groups, to pick reviewers from
+	First     bool          // a new one goes before all others
+	From      string        // the request that filled it in
+	Seen      *policy.Usage // nil: nothing is known
 }
 
 // PolicyRuleForm is the form of one rule.

@@ -40,7 +40,7 @@ func TestAChannelThatKeepsFailingIsToldOfByAnother(t *testing.T) {
 	if len(got) != 3 || got[1].Kind != models.NoticeChannelFailing || got[1].to != ann.Name || got[1].Channel != "pager (hook.example)" {
 		t.Fatalf("told %v", got)
 	}
-	backlog, err := p.NotificationBacklog(t.Context(), p.admin)
+	backlog, err := p.notices().Backlog(t.Context(), p.admin)
 	storetest.Must(t, err)
 	if len(backlog.Failing) != 1 || backlog.Failing[0].ID != hook.ID || backlog.Failing[0].Owner != ann.Name || !backlog.Failing[0].FailingSince.Equal(begun) ||
 		backlog.Failing[0].LastClass != models.SendUnavailable || backlog.Failing[0].LastStatus != 503 || backlog.Unsent != 1 {
@@ -48,7 +48,7 @@ func TestAChannelThatKeepsFailingIsToldOfByAnother(t *testing.T) {
 	}
 	delete(p.post.fails, "https://hook.example/secret-path")
 	p.wait(t, 15*time.Minute)
-	if backlog, err = p.NotificationBacklog(t.Context(), p.admin); err != nil || len(backlog.Failing)+backlog.Unsent != 0 {
+	if backlog, err = p.notices().Backlog(t.Context(), p.admin); err != nil || len(backlog.Failing)+backlog.Unsent != 0 {
 		t.Errorf("%+v, %v", backlog, err)
 	}
 }
@@ -105,11 +105,11 @@ func TestACrashCostsAtMostOneMessageMoreI8(t *testing.T) {
 	p.rule(t, models.RiskMedium, 60, ann.Name)
 	p.settings(t, ann, onlyAtOnce)
 	p.ask(t)
-	_, err := p.TakeNotices(t.Context(), p.lease)
+	_, err := p.notices().Take(t.Context(), p.lease)
 	storetest.Must(t, err)
-	due, _, err := p.DueSends(t.Context(), 10)
+	due, _, err := p.notices().Due(t.Context(), 10)
 	storetest.Must(t, err)
-	sending, err := p.BeginSend(t.Context(), p.lease, due[0].ID)
+	sending, err := p.notices().Begin(t.Context(), p.lease, due[0].ID)
 	storetest.Must(t, err)
 	p.post.Send(t.Context(), sending.Channel.Kind, sending.Target, sending.Notice)
 	// Here the process dies. Another takes over once the lease is free.
@@ -125,7 +125,7 @@ func TestACrashCostsAtMostOneMessageMoreI8(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 	// The first comes back, and can't say anything about what is no longer its own.
-	if err := p.EndSend(t.Context(), was, sending, models.SendResult{Class: models.SendSent}); models.ErrorCode(err) != models.CodeConflict {
+	if err := p.notices().End(t.Context(), was, sending, models.SendResult{Class: models.SendSent}); models.ErrorCode(err) != models.CodeConflict {
 		t.Errorf("who lost the lease noted an end: %v", err)
 	}
 }
@@ -165,9 +165,9 @@ func TestAStopIsNoFailure(t *testing.T) {
 	p.mail(t, ann)
 	p.rule(t, models.RiskMedium, 60, ann.Name)
 	p.ask(t)
-	_, err := p.TakeNotices(t.Context(), p.lease)
+	_, err := p.notices().Take(t.Context(), p.lease)
 	storetest.Must(t, err)
-	due, _, err := p.DueSends(t.Context(), 10)
+	due, _, err := p.notices().Due(t.Context(), 10)
 	storetest.Must(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	p.post.hook = func(message) { cancel() }

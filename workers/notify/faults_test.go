@@ -67,15 +67,15 @@ func TestASlowChannelIsOneOfTheDue(t *testing.T) {
 	p.rule(t, models.RiskMedium, 600, ann.Name)
 	for range 20 {
 		p.ask(t)
-		_, err := p.TakeNotices(t.Context(), p.lease)
+		_, err := p.notices().Take(t.Context(), p.lease)
 		storetest.Must(t, err)
 		p.clock.Step(models.NoticePause)
 	}
 	p.rule(t, models.RiskMedium, 600, bo.Name)
 	a := p.ask(t)
-	_, err := p.TakeNotices(t.Context(), p.lease)
+	_, err := p.notices().Take(t.Context(), p.lease)
 	storetest.Must(t, err)
-	due, _, err := p.DueSends(t.Context(), 2)
+	due, _, err := p.notices().Due(t.Context(), 2)
 	if err != nil || len(due) != 2 || due[1].ResponseID != a.ID {
 		t.Errorf("due are %+v, %v", due, err)
 	}
@@ -264,7 +264,7 @@ func TestABurstIsNotedWhenItWasSent(t *testing.T) {
 	if n := sent(); n != 0 {
 		t.Errorf("%d are noted as told before that was sent", n)
 	}
-	storetest.Must(t, p.EndSend(t.Context(), p.lease, sending, models.SendResult{Class: models.SendSent}))
+	storetest.Must(t, p.notices().End(t.Context(), p.lease, sending, models.SendResult{Class: models.SendSent}))
 	if n := sent(); n != 5 {
 		t.Errorf("%d are noted as told, want 5", n)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/events"
+	"countersign/models/notices"
 	"countersign/models/store"
 	"countersign/workers"
 )
@@ -49,7 +50,11 @@ const (
 )
 
 // Notifier tells people what waits for them.
-type Notifier struct{ Options }
+type Notifier struct {
+	Options
+
+	notices *notices.Notices
+}
 
 // New makes a notifier; Run has it work.
 func New(o Options) *Notifier {
@@ -62,7 +67,7 @@ func New(o Options) *Notifier {
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
-	return &Notifier{o}
+	return &Notifier{o, notices.New(o.Store)}
 }
 
 // Run sends what is due while this process holds the lease, until ctx ends. Without a channel,
@@ -72,7 +77,7 @@ func (n *Notifier) Run(ctx context.Context) {
 	news := n.Store.Bus().Subscribe(0, events.Notices, events.Outside)
 	defer news.Close()
 	workers.Lead(ctx, n.Log, workers.Post{
-		Name: lease, Holder: n.Holder, TTL: n.LeaseTTL, Leases: n.Store, Wake: news.Lagged, Needed: n.Store.HasChannels, Work: n.work,
+		Name: lease, Holder: n.Holder, TTL: n.LeaseTTL, Leases: n.Store, Wake: news.Lagged, Needed: n.notices.HasChannels, Work: n.work,
 	})
 }
 
@@ -112,13 +117,13 @@ func (n *Notifier) work(ctx context.Context, l *models.Lease) {
 
 // round takes what is due and begins to send it; it says when something is due next.
 func (n *Notifier) round(ctx context.Context, l *models.Lease, s *sendings) (time.Time, error) {
-	next, err := n.Store.TakeNotices(ctx, l)
+	next, err := n.notices.Take(ctx, l)
 	if err != nil {
 		return next, err
 	}
 	// Messages that are being sent are not due again before their attempt has failed, so that
 	// those of busy channels are few.
-	due, nextSend, err := n.Store.DueSends(ctx, 4*n.Concurrency+len(s.busy))
+	due, nextSend, err := n.notices.Due(ctx, 4*n.Concurrency+len(s.busy))
 	if err != nil {
 		return next, err
 	}
@@ -161,7 +166,7 @@ func (s *sendings) wait() {
 
 // Once makes one attempt to send a message and stores how it ended.
 func (n *Notifier) Once(ctx context.Context, l *models.Lease, id string) error {
-	sending, err := n.Store.BeginSend(ctx, l, id)
+	sending, err := n.notices.Begin(ctx, l, id)
 	if sending == nil {
 		return err
 	}
@@ -181,7 +186,7 @@ func (n *Notifier) Once(ctx context.Context, l *models.Lease, id string) error {
 		log.WarnContext(ctx, "a notification is not sent", slog.String("class", string(result.Class)), slog.Int("status", result.Status), slog.Int("attempt", sending.Send.Attempts))
 	}
 	// What was sent was sent: a stop does not lose how it ended.
-	return n.Store.EndSend(context.WithoutCancel(ctx), l, sending, result)
+	return n.notices.End(context.WithoutCancel(ctx), l, sending, result)
 }
 
 func (n *Notifier) send(ctx context.Context, g *models.Sending) models.SendResult {
@@ -221,7 +226,7 @@ func (n *Notifier) Test(ctx context.Context, actor models.Actor, id models.Chann
 	if !actor.MayAdminister() {
 		result.Body = nil
 	}
-	return result, n.Store.NoteTest(context.WithoutCancel(ctx), sending, result)
+	return result, n.notices.EndTest(context.WithoutCancel(ctx), sending, result)
 }
 
 func (n *Notifier) failed(ctx context.Context, err error) {

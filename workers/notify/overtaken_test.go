@@ -11,14 +11,14 @@ import (
 // begun puts a message on its way, and begins to send it.
 func (p *place) begun(t *testing.T) *models.Sending {
 	t.Helper()
-	_, err := p.TakeNotices(t.Context(), p.lease)
+	_, err := p.notices().Take(t.Context(), p.lease)
 	storetest.Must(t, err)
-	due, _, err := p.DueSends(t.Context(), 10)
+	due, _, err := p.notices().Due(t.Context(), 10)
 	storetest.Must(t, err)
 	if len(due) != 1 {
 		t.Fatalf("%d messages are due", len(due))
 	}
-	sending, err := p.BeginSend(t.Context(), p.lease, due[0].ID)
+	sending, err := p.notices().Begin(t.Context(), p.lease, due[0].ID)
 	storetest.Must(t, err)
 	return sending
 }
@@ -38,7 +38,7 @@ func TestAnOutcomeOvertakesItsMessage(t *testing.T) {
 		decider := map[string]models.Actor{"ann": ann, "admin": p.admin}[by]
 		_, err := p.Decide(t.Context(), decider, a.ID, decision(false))
 		storetest.Must(t, err)
-		storetest.Must(t, p.EndSend(t.Context(), p.lease, sending, models.SendResult{Class: models.SendSent}))
+		storetest.Must(t, p.notices().End(t.Context(), p.lease, sending, models.SendResult{Class: models.SendSent}))
 		p.wait(t, time.Hour)
 		if by == "ann" {
 			wantKinds(t, p.post.take())
@@ -47,7 +47,7 @@ func TestAnOutcomeOvertakesItsMessage(t *testing.T) {
 		}
 
 		b := p.ask(t)
-		_, err = p.TakeNotices(t.Context(), p.lease)
+		_, err = p.notices().Take(t.Context(), p.lease)
 		storetest.Must(t, err)
 		_, err = p.Decide(t.Context(), p.admin, b.ID, decision(false))
 		storetest.Must(t, err)
@@ -94,7 +94,7 @@ func TestWhoLeavesAGroupIsToldNoMore(t *testing.T) {
 	wantKinds(t, p.post.take(), "ann waiting")
 	p.clock.Step(models.NoticePause)
 	p.ask(t)
-	_, err := p.TakeNotices(t.Context(), p.lease)
+	_, err := p.notices().Take(t.Context(), p.lease)
 	storetest.Must(t, err)
 	storetest.Must(t, p.People.LeaveGroup(t.Context(), p.admin, "finance", ann.UserID()))
 	_, err = p.Decide(t.Context(), p.admin, a.ID, decision(false))

@@ -15,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"countersign/models"
+	"countersign/models/notices"
 	"countersign/models/store"
 	"countersign/models/storetest"
 	"countersign/workers/notify"
@@ -81,6 +82,9 @@ type place struct {
 	lease    *models.Lease
 }
 
+// notices are those of the place.
+func (p *place) notices() *notices.Notices { return notices.New(p.Store) }
+
 func newPlace(t *testing.T, opts ...storetest.Option) *place {
 	t.Helper()
 	p := &place{clock: storetest.NewClock()}
@@ -115,9 +119,9 @@ func (p *place) rounds(t *testing.T) time.Time {
 	_, err := p.ExpireDue(t.Context(), 100_000)
 	storetest.Must(t, err)
 	for range 1000 {
-		next, err := p.TakeNotices(t.Context(), p.lease)
+		next, err := p.notices().Take(t.Context(), p.lease)
 		storetest.Must(t, err)
-		due, nextSend, err := p.DueSends(t.Context(), 50)
+		due, nextSend, err := p.notices().Due(t.Context(), 50)
 		storetest.Must(t, err)
 		for _, send := range due {
 			storetest.Must(t, p.notifier.Once(t.Context(), p.lease, send.ID))

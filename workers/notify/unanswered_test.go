@@ -43,7 +43,7 @@ func TestUnansweredNamesWhoWasToldAndWhoSaw(t *testing.T) {
 	p.settings(t, eve, onlyAtOnce)
 	p.rule(t, models.RiskMedium, 60, "eve@example.com", "bo@example.com")
 	a := p.ask(t)
-	if u, err := p.Unanswered(t.Context(), eve, a.ID); err != nil || u != nil {
+	if u, err := p.notices().Unanswered(t.Context(), eve, a.ID); err != nil || u != nil {
 		t.Errorf("while it waits: %+v, %v", u, err)
 	}
 	p.rounds(t)
@@ -52,7 +52,7 @@ func TestUnansweredNamesWhoWasToldAndWhoSaw(t *testing.T) {
 	storetest.Must(t, p.Saw(t.Context(), bo, a.ID))
 	seen := p.Now()
 	p.wait(t, time.Hour)
-	u, err := p.Unanswered(t.Context(), eve, a.ID)
+	u, err := p.notices().Unanswered(t.Context(), eve, a.ID)
 	storetest.Must(t, err)
 	got := ""
 	for _, who := range u.People {
@@ -69,10 +69,10 @@ func TestUnansweredNamesWhoWasToldAndWhoSaw(t *testing.T) {
 	if want := owner + " asked true; bo@example.com asked true seen true; eve@example.com asked true by email at true among false failed false; "; got != want || !u.Seen() {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	if _, err := p.Unanswered(t.Context(), other, a.ID); models.ErrorCode(err) != models.CodeNotFound {
+	if _, err := p.notices().Unanswered(t.Context(), other, a.ID); models.ErrorCode(err) != models.CodeNotFound {
 		t.Errorf("who may not see it: %v", err)
 	}
-	if _, err := p.Unanswered(t.Context(), p.agent, a.ID); models.ErrorCode(err) != models.CodeForbidden {
+	if _, err := p.notices().Unanswered(t.Context(), p.agent, a.ID); models.ErrorCode(err) != models.CodeForbidden {
 		t.Errorf("an agent: %v", err)
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/notices"
 	"countersign/models/store"
 	"countersign/models/storetest"
 	"countersign/models/webhooks"
@@ -94,7 +95,7 @@ func newLeakWorld(t *testing.T) *leakWorld {
 		Store: w.Store, Sender: w.sender, Log: log, SettingsURL: "https://sign.example.com/account/notifications",
 		RequestURL: func(id models.ResponseID) string { return "https://sign.example.com/approvals/" + string(id) },
 		Headline: func(ctx context.Context, id models.ResponseID) (string, error) {
-			r, err := w.Telling(ctx, id)
+			r, err := notices.New(w.Store).ForHeadline(ctx, id)
 			if r == nil {
 				return "", err
 			}
@@ -155,9 +156,9 @@ func (w *leakWorld) until(t *testing.T, end time.Time) {
 	for range 10_000 {
 		_, err := w.ExpireDue(t.Context(), 100)
 		storetest.Must(t, err)
-		next, err := w.TakeNotices(t.Context(), w.lease)
+		next, err := notices.New(w.Store).Take(t.Context(), w.lease)
 		storetest.Must(t, err)
-		due, nextSend, err := w.DueSends(t.Context(), 50)
+		due, nextSend, err := notices.New(w.Store).Due(t.Context(), 50)
 		storetest.Must(t, err)
 		for _, send := range due {
 			storetest.Must(t, w.notifier.Once(t.Context(), w.lease, send.ID))

@@ -1,0 +1,32 @@
+package drafts
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"countersign/models/db/dbtest"
+)
+
+// A replay walks the calls from the newest down by their key, and looks up what belongs to
+// each.
+func TestAReplayWalksByKey(t *testing.T) {
+	t.Parallel()
+	plan := dbtest.Plan(t, dbtest.Open(t), fmt.Sprintf(selectCalls, `r.tool_input_json`), 9, 9)
+	if !strings.Contains(plan, "SEARCH r USING INTEGER PRIMARY KEY (rowid<?)") || strings.Contains(plan, "SCAN") || strings.Contains(plan, "B-TREE") {
+		t.Error(plan)
+	}
+}
+
+// However many calls there were, tools are found by their place in the index.
+func TestToolsAreFoundByIndex(t *testing.T) {
+	t.Parallel()
+	d := dbtest.Open(t)
+	for query, want := range map[string]string{
+		nextToolOf: "responses_tool (agent_id=? AND tool_name>?)", lastOfTool: "responses_tool (agent_id=? AND tool_name=?)",
+	} {
+		if plan := dbtest.Plan(t, d, query, "", ""); !strings.Contains(plan, want) || strings.Contains(plan, "B-TREE") {
+			t.Errorf("%s\n%s", query, plan)
+		}
+	}
+}

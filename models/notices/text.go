@@ -1,0 +1,117 @@
+package notices
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"countersign/models"
+	"countersign/models/db"
+)
+
+const (
+	// isReviewer is whether a request was routed to a person.
+	isReviewer = `SELECT 1 FROM reviewers WHERE user_id = ? AND response_id = ?`
+	burstWaits = `SELECT r.approval_timeout_at FROM notified n` + db.ByNotifiedWaiting + ` JOIN responses r ON r.id = n.response_id
+ WHERE n.channel_id = ? AND n.waiting AND r.approval_status = 'pending' AND r.approval_timeout_at > ? ORDER BY r.approval_timeout_at`
+	inboxWaits = `SELECT deadline FROM deciders WHERE user_id = ? AND deadline > ? ORDER BY deadline`
+)
+
+// writeNotice says in a message how things are now; false: there is nothing to tell any more.
+// It has nothing of what a request is about: no input, description, reason or title.
+func (t *tx) writeNotice(g *models.Sending, secret *models.ChannelSecret) (bool, error) {
+	n := &g.Notice
+	n.ID, n.Kind, n.Request = g.Send.ID, g.Send.Kind, g.Send.ResponseID
+	switch n.Kind {
+	case models.NoticeWaiting, models.NoticeUnseen, models.NoticeHalf, models.NoticeTenth, models.NoticeBreakthrough, models.NoticeSettled:
+		return t.writeRequest(n, g.Channel.UserID)
+	case models.NoticeBurst:
+		return t.writeCount(n, burstWaits, string(g.Channel.ID))
+	case models.NoticeDigest:
+		return t.writeCount(n, inboxWaits, string(g.Channel.UserID))
+	case models.NoticeCode:
+		return secret.CodeSealed != nil && secret.CodeExpires != nil && t.Now.Before(*secret.CodeExpires), nil
+	case models.NoticeChannelFailing:
+		var labels []string
+		if err := t.Gorm().Raw(`SELECT label FROM channels WHERE id = ? AND removed_at IS NULL`, g.Send.About).Scan(&labels).Error; err != nil || len(labels) == 0 {
+			return false, err
+		}
+		n.Channel = labels[0]
+		return true, nil
+	case models.NoticeWebhookPaused:
+		return t.writePaused(n, models.WebhookID(g.Send.About))
+	case models.NoticeTest:
+	}
+	return false, nil
+}
+
+func (t *tx) writeRequest(n *models.Notice, to models.UserID) (bool, error) {
+	a, err := t.request(n.Request)
+	if err != nil || a == nil {
+		return false, err
+	}
+	if to != "" && to != a.OwnerID { // who has left a group meanwhile is told no more
+		if asked, err := db.Exists(t.QueryRowContext(context.Background(), isReviewer, to, a.ID)); err != nil || !asked {
+			return false, err
+		}
+	}
+	pending := a.Status() == models.StatusPending && (!a.PastDeadline(t.Now) || a.HeldUntil != nil)
+	if pending == (n.Kind == models.NoticeSettled) {
+		return false, nil
+	}
+	n.Agent, n.Tool, n.Risk, n.Deadline = a.AgentName, a.ToolName, a.Risk, a.ApprovalTimeoutAt
+	if !pending {
+		n.Outcome = string(a.Status())
+		if a.Vote != nil {
+			n.By = a.Vote.UserName
+		}
+		return true, nil
+	}
+	n.Left = left(a.ApprovalTimeoutAt, t.Now)
+	deciders, err := t.whoMayApprove(a)
+	if err != nil {
+		return false, err
+	}
+	for i, who := range deciders {
+		if i == models.MostDeciders {
+			n.MoreDeciders = len(deciders) - i
+			break
+		}
+		n.Deciders = append(n.Deciders, who.Name)
+	}
+	return true, nil
+}
+
+// writeCount says how many requests wait, and when the first of them expires.
+func (t *tx) writeCount(n *models.Notice, query, of string) (bool, error) {
+	var deadlines []time.Time
+	if err := t.Gorm().Raw(query, of, t.Now).Scan(&deadlines).Error; err != nil {
+		return false, fmt.Errorf("count what waits: %w", err)
+	}
+	if len(deadlines) == 0 {
+		return false, nil
+	}
+	n.Count, n.First = len(deadlines), left(deadlines[0], t.Now)
+	return true, nil
+}
+
+// left is the time until a deadline; 0: there is none.
+func left(deadline, now time.Time) time.Duration {
+	if !deadline.Before(models.NoDeadline) {
+		return 0
+	}
+	return deadline.Sub(now)
+}
+
+// writePaused says in a message which webhook is paused, and why.
+func (t *tx) writePaused(n *models.Notice, id models.WebhookID) (bool, error) {
+	var rows []struct {
+		Name, Label string
+		PausedClass models.SendClass
+	}
+	if err := t.Gorm().Raw(`SELECT name, label, paused_class FROM webhooks WHERE id = ? AND removed_at IS NULL AND paused_why IN ('failing', 'gone')`, id).Scan(&rows).Error; err != nil || len(rows) == 0 {
+		return false, err
+	}
+	n.Webhook, n.WebhookHost, n.Class = rows[0].Name, rows[0].Label, rows[0].PausedClass
+	return true, nil
+}

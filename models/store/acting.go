@@ -1,0 +1,252 @@
+package store
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"gorm.io/gorm"
+
+	"countersign/models"
+	"countersign/models/db"
+	"countersign/models/events"
+	"countersign/models/ledger"
+)
+
+// Somebody has a request for somebody else where it was handed over to them, or while that
+// person, to whom it is routed, is away and has named them. They may act if the rule lets them
+// approve in their own right, or if an admin has accepted them as a substitute of that person,
+// who may approve in their own right at that moment. So it is never passed on twice. Whoever
+// owns the agent or the conversation never acts for others.
+//
+// rightsReader judges that from what is known of people; the rows of reviewers and deciders
+// follow it (reroute).
+
+// acting is who acts for whom, as the writer remembers it: where nobody does, an ask and a
+// vote pay nothing.
+type acting struct {
+	accepted map[[2]models.UserID]bool  // of a substitute, for whom
+	handed   map[models.ResponseID]bool // pending requests that are handed over; some have been settled since
+	absences []models.Absence           // with a substitute, that run or are planned, or whose end was not taken yet
+}
+
+// actingTables are those of which acting consists.
+var actingTables = map[string]bool{"substitutes": true, "handovers": true, "absences": true}
+
+const (
+	acceptedPairs = `SELECT substitute_id, user_id FROM substitutes WHERE removed_at IS NULL AND accepted_at IS NOT NULL`
+	handedPending = `SELECT DISTINCT h.response_id FROM handovers h` + db.ByHandoversResponse + ` CROSS JOIN responses r ON r.id = h.response_id
+ WHERE h.taken_back_at IS NULL AND r.approval_status = 'pending'`
+)
+
+func readActing(q *gorm.DB) (*acting, error) {
+	out := &acting{accepted: map[[2]models.UserID]bool{}, handed: map[models.ResponseID]bool{}}
+	var pairs []models.Substitute
+	if err := q.Raw(acceptedPairs).Scan(&pairs).Error; err != nil {
+		return nil, fmt.Errorf("read substitutes: %w", err)
+	}
+	for _, p := range pairs {
+		out.accepted[[2]models.UserID{p.SubstituteID, p.UserID}] = true
+	}
+	var handed []models.ResponseID
+	if err := q.Raw(handedPending).Scan(&handed).Error; err != nil {
+		return nil, fmt.Errorf("look for hand-overs: %w", err)
+	}
+	for _, id := range handed {
+		out.handed[id] = true
+	}
+	if err := q.Raw(openAbsences).Scan(&out.absences).Error; err != nil {
+		return nil, fmt.Errorf("read absences: %w", err)
+	}
+	out.absences = slices.DeleteFunc(out.absences, func(a models.Absence) bool { return a.SubstituteID == "" })
+	return out, nil
+}
+
+// nobody reports whether nobody has any request for somebody else.
+func (w *acting) nobody() bool { return len(w.handed) == 0 && len(w.absences) == 0 }
+
+// nobodyHas reports whether nobody has one request for somebody else. An absence that is over
+// counts until its end is taken: somebody may have the request by it, and may not act any more.
+func (w *acting) nobodyHas(id models.ResponseID) bool { return !w.handed[id] && len(w.absences) == 0 }
+
+// acting reads who acts for whom, unless it is known.
+func (t *tx) acting() (*acting, error) {
+	if t.s.known.acting == nil {
+		out, err := readActing(t.Gorm())
+		if err != nil {
+			return nil, err
+		}
+		t.s.known.acting = out
+		t.s.nobodyActs.Store(out.nobody())
+	}
+	return t.s.known.acting, nil
+}
+
+// delegation is that somebody has a request from somebody else.
+type delegation struct {
+	From, To models.UserID
+	Absence  *models.Absence `gorm:"-"` // nil: by a hand-over
+}
+
+const (
+	handedOver = `SELECT from_user AS "from", to_user AS "to" FROM handovers WHERE response_id = ? AND taken_back_at IS NULL ORDER BY at, id`
+	askedOf    = `SELECT user_id FROM reviewers WHERE response_id = ? AND NOT for_others`
+)
+
+// delegations are all who have a request from somebody else, if they may act on it or not; only one
+// person, if to names them.
+func (c rightsReader) delegations(r *models.Response, to models.UserID) ([]delegation, error) {
+	out, err := c.handedOver(r)
+	if err != nil {
+		return nil, err
+	}
+	out = slices.DeleteFunc(out, func(one delegation) bool { return to != "" && one.To != to })
+	away := slices.DeleteFunc(slices.Clone(c.absences), func(a models.Absence) bool { return !a.Runs(c.now) || to != "" && a.SubstituteID != to })
+	if len(away) == 0 {
+		return out, nil
+	}
+	var asked []models.UserID
+	if c.read == nil { // of many who are away, few have the request
+		if err := c.q.Raw(askedOf, r.ID).Scan(&asked).Error; err != nil {
+			return nil, fmt.Errorf("read who is asked: %w", err)
+		}
+	}
+	for i := range away {
+		a := &away[i]
+		if c.read == nil && a.UserID != r.OwnerID && !slices.Contains(asked, a.UserID) {
+			continue
+		}
+		p, err := c.relation(a.UserID, r)
+		if err != nil {
+			return nil, err
+		}
+		if p.Enabled && (p.ID == r.OwnerID || p.Asked) { // nothing goes to whoever is disabled
+			out = append(out, delegation{a.UserID, a.SubstituteID, a})
+		}
+	}
+	return out, nil
+}
+
+func (c rightsReader) handedOver(r *models.Response) ([]delegation, error) {
+	if out, ok := c.read.handedOver(r.ID); ok || !c.handed[r.ID] {
+		return slices.Clone(out), nil
+	}
+	var out []delegation
+	if err := c.q.Raw(handedOver, r.ID).Scan(&out).Error; err != nil {
+		return nil, fmt.Errorf("read hand-overs: %w", err)
+	}
+	return out, nil
+}
+
+const (
+	forOthersOf  = `SELECT user_id FROM reviewers` + db.ByReviewersForOthers + ` WHERE response_id = ? AND for_others ORDER BY user_id`
+	markForOther = `UPDATE reviewers SET for_others = TRUE WHERE user_id = ? AND response_id = ?`
+	askedNow     = `UPDATE reviewers SET for_others = FALSE WHERE user_id IN ? AND response_id = ? AND for_others`
+	// toReroute are the pending requests that somebody has for somebody else, or might have.
+	toReroute = `SELECT r.id FROM responses r` + db.ByResponsesPending + ` WHERE r.approval_status = 'pending'
+ AND (EXISTS (SELECT 1 FROM reviewers v` + db.ByReviewersForOthers + ` WHERE v.response_id = r.id AND v.for_others)
+ OR EXISTS (SELECT 1 FROM handovers h WHERE h.response_id = r.id AND h.taken_back_at IS NULL)
+ OR EXISTS (SELECT 1 FROM absences x` + db.ByAbsencesOpen + ` CROSS JOIN deciders d ON d.user_id = x.user_id AND d.deadline = r.approval_timeout_at AND d.response_id = r.id
+  WHERE x.ended_at IS NULL AND x.substitute_id <> '')) ORDER BY r.id`
+)
+
+// noteAsked notes that people who may have had a request for others are asked now.
+func (t *tx) noteAsked(id models.ResponseID, users []models.UserID) error {
+	w, err := t.acting()
+	if err != nil || w.nobodyHas(id) || len(users) == 0 {
+		return err
+	}
+	if err := t.Gorm().Exec(askedNow, users, id).Error; err != nil {
+		return fmt.Errorf("note who is asked: %w", err)
+	}
+	return nil
+}
+
+// rerouteAll is reroute of all requests to which it may matter.
+func (t *tx) rerouteAll(actor models.Actor) error {
+	w, err := t.acting()
+	if err != nil || w.nobody() {
+		return err
+	}
+	return t.rerouteEach(actor)
+}
+
+func (t *tx) rerouteEach(actor models.Actor) error {
+	var ids []models.ResponseID
+	if err := t.Gorm().Raw(toReroute).Scan(&ids).Error; err != nil {
+		return fmt.Errorf("look for what people have for others: %w", err)
+	}
+	for _, id := range ids {
+		a, err := t.standing(id)
+		if err != nil {
+			return err
+		}
+		if err := t.rerouteOne(actor, a); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reroute has a pending request be in the inboxes of those who may act on it for others now,
+// and of no others. Whose verdict holds it keeps it.
+func (t *tx) reroute(actor models.Actor, a *models.Approval) error {
+	w, err := t.acting()
+	if err != nil || w.nobodyHas(a.ID) || a.Status() != models.StatusPending {
+		return err
+	}
+	return t.rerouteOne(actor, a)
+}
+
+func (t *tx) rerouteOne(actor models.Actor, a *models.Approval) error {
+	if a.PastDeadline(t.Now) {
+		return nil
+	}
+	c, err := t.rightsReader()
+	if err != nil {
+		return err
+	}
+	wanted, err := c.standInsOf(&a.Response)
+	if err != nil {
+		return err
+	}
+	var have, idle []models.UserID
+	if err := t.Gorm().Raw(forOthersOf, a.ID).Scan(&have).Error; err != nil {
+		return fmt.Errorf("read who has a request for others: %w", err)
+	}
+	var holds models.UserID
+	if a.HeldUntil != nil {
+		if vote, err := t.heldVote(a.ID); err != nil {
+			return err
+		} else if vote != nil {
+			holds = vote.UserID
+		}
+	}
+	for _, user := range have {
+		if _, still := wanted[user]; !still && user != holds {
+			idle = append(idle, user)
+		}
+		delete(wanted, user)
+	}
+	if err := t.unroute(actor, a, idle); err != nil {
+		return err
+	}
+	for _, user := range slices.Sorted(maps.Keys(wanted)) {
+		if err := t.routeFor(actor, a, user, wanted[user]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// routeFor puts a pending request into the inbox of somebody who acts for somebody else.
+func (t *tx) routeFor(actor models.Actor, a *models.Approval, user, from models.UserID) error {
+	if err := t.addDeciders(&a.Response, []models.UserID{user}); err != nil {
+		return err
+	}
+	if err := t.Gorm().Exec(markForOther, user, a.ID).Error; err != nil {
+		return fmt.Errorf("note for whom somebody has a request: %w", err)
+	}
+	t.Publish(events.Approval(string(a.ID)))
+	return t.record(actor, "approval.routed", ledger.SubjectOf(&a.Response, []models.UserID{user}), routedEntry{Digest: a.Digest, Joined: user, For: from})
+}

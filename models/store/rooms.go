@@ -1,0 +1,191 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"countersign/models"
+	"countersign/models/db"
+	"countersign/models/people"
+)
+
+// What other rooms and their workers ask of the store, most of it within a share of their own:
+// leases, notices, webhooks.
+
+// TakeLease gives holder the right to do what one process of the installation
+// does at a time, or renews it; nil while another holds it.
+func (s *Store) TakeLease(ctx context.Context, name, holder string, ttl time.Duration) (*models.Lease, error) {
+	var out *models.Lease
+	err := s.writeAnyway(ctx, func(t *tx) error {
+		out = nil
+		var rows []models.Lease
+		if err := t.Gorm().Where("name = ?", name).Limit(1).Find(&rows).Error; err != nil {
+			return err
+		}
+		l := models.Lease{Name: name, Holder: holder, Number: 1, Until: db.Stamp(t.Now.Add(ttl))}
+		if len(rows) > 0 {
+			old := rows[0]
+			if old.Holder != holder && old.Until.After(t.Now) {
+				return nil
+			}
+			if l.Number = old.Number; old.Holder != holder {
+				l.Number++
+			}
+		}
+		out = &l
+		return t.Gorm().Exec(`INSERT INTO leases (name, number, holder, until) VALUES (?, ?, ?, ?)`+
+			db.OrReplace(`number`, `holder`, `until`), l.Name, l.Number, l.Holder, l.Until).Error
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// DropLease gives a lease back, so that another need not wait for its end.
+func (s *Store) DropLease(ctx context.Context, l *models.Lease) error {
+	return s.writeAnyway(ctx, func(t *tx) error {
+		return t.Gorm().Exec(`UPDATE leases SET until = ? WHERE name = ? AND holder = ? AND number = ?`, t.Now, l.Name, l.Holder, l.Number).Error
+	})
+}
+
+// holds refuses whoever has lost the lease: nothing is written.
+func (t *tx) holds(l *models.Lease) error {
+	var rows []models.Lease
+	if err := t.Gorm().Where("name = ? AND holder = ? AND number = ? AND until > ?", l.Name, l.Holder, l.Number, t.Now).Limit(1).Find(&rows).Error; err != nil {
+		return err
+	}
+	if len(rows) == 0 {
+		return models.Errorf(models.CodeConflict, "Another process has taken this work over.")
+	}
+	return nil
+}
+
+// HoldsLease refuses, within another room's share, whoever has lost the lease.
+func (s *Store) HoldsLease(share *db.Tx, l *models.Lease) error { return s.within(share).holds(l) }
+
+// checkTarget judges addresses of webhooks by the hosts that are allowed; nil: nothing does.
+func (s *Store) checkTarget() func(ctx context.Context, field, url string) error {
+	if s.opts.CheckTarget == nil {
+		return nil
+	}
+	return func(ctx context.Context, field, url string) error {
+		hosts, err := s.People.HostsForSending(ctx)
+		if err != nil {
+			return err
+		}
+		return s.opts.CheckTarget(ctx, field, url, hosts)
+	}
+}
+
+const (
+	// tellsOfPause are who is told that a webhook was paused: its owner, if they are an admin
+	// that can be told, else all admins.
+	tellsOfPause = `SELECT c.* FROM channels c` + db.ByChannelsInUse + ` JOIN users u ON u.id = c.user_id
+ WHERE c.user_id || c.group_id = ? AND ` + people.ChannelUsable + ` AND u.role = 'admin' AND u.disabled_at IS NULL ORDER BY c.id`
+	enabledAdmins = `SELECT id FROM users WHERE role = 'admin' AND disabled_at IS NULL ORDER BY id`
+)
+
+// tellOfPause has the owner of a webhook told that it was paused; all admins if the owner
+// can't be told.
+func (s *Store) tellOfPause(share *db.Tx, h *models.Webhook) error {
+	t := s.within(share)
+	told, err := t.tellOfPause(h, h.OwnerID)
+	if err != nil || told {
+		return err
+	}
+	var admins []models.UserID
+	if err := t.Gorm().Raw(enabledAdmins).Scan(&admins).Error; err != nil {
+		return fmt.Errorf("read admins: %w", err)
+	}
+	for _, id := range admins {
+		if _, err := t.tellOfPause(h, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tellOfPause reports whether somebody has a channel by which they are told.
+func (t *tx) tellOfPause(h *models.Webhook, to models.UserID) (told bool, err error) {
+	var channels []models.Channel
+	if err := t.Gorm().Raw(tellsOfPause, to).Scan(&channels).Error; err != nil {
+		return false, fmt.Errorf("read channels: %w", err)
+	}
+	for i := range channels {
+		if err := t.queue(&channels[i], models.NoticeWebhookPaused, "", models.ChannelID(h.ID)); err != nil {
+			return false, err
+		}
+	}
+	return len(channels) > 0, nil
+}
+
+// RequestOfEvent is a request as it holds now, for who sends events about it; nil: there is
+// none. It judges no rights.
+func (s *Store) RequestOfEvent(ctx context.Context, id models.ResponseID) (*models.Approval, error) {
+	now := s.db.Now()
+	a, err := s.readApproval(context.WithoutCancel(ctx), id)
+	if models.ErrorCode(err) == models.CodeNotFound {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	if err != nil {
+		return nil, err
+	}
+	return at(a, now), nil
+}
+
+// NameOf is the name of a person, for who sends events about them; empty: there is none.
+func (s *Store) NameOf(ctx context.Context, id models.UserID) (string, error) {
+	var names []string
+	if err := s.db.Gorm(ctx).Raw(`SELECT name FROM users WHERE id = ?`, id).Scan(&names).Error; err != nil || len(names) == 0 {
+		return "", err
+	}
+	return names[0], nil
+}
+
+// Request reads a request whoever it belongs to; nil: there is none. It judges no rights.
+func (s *Store) Request(share *db.Tx, id models.ResponseID) (*models.Approval, error) {
+	return s.within(share).standing(id)
+}
+
+// NotificationSettings are when somebody is told of something; nil: they have no channel that
+// works, or may not sign in.
+func (s *Store) NotificationSettings(share *db.Tx, recipient models.RecipientID) (*models.NotificationSettings, error) {
+	w, err := s.within(share).told()
+	if err != nil {
+		return nil, err
+	}
+	return w.settings[recipient], nil
+}
+
+// QueueNotice puts a message on its way, unless it follows another and the channel has no threads.
+func (s *Store) QueueNotice(share *db.Tx, c *models.Channel, kind models.NoticeKind, request models.ResponseID, about models.ChannelID) error {
+	return s.within(share).queue(c, kind, request, about)
+}
+
+const namesOfDeciders = `SELECT u.id, u.name FROM deciders JOIN users u ON u.id = deciders.user_id WHERE u.disabled_at IS NULL AND `
+
+// WhoMayApprove are the people who have a pending request in their inbox, may sign in and may
+// approve it: whose agent asks perhaps may not.
+func (s *Store) WhoMayApprove(share *db.Tx, a *models.Approval) ([]models.User, error) {
+	t := s.within(share)
+	var all, out []models.User
+	if err := t.Gorm().Raw(namesOfDeciders+decidersOf+` ORDER BY u.name, u.id`, a.ID, a.OwnerID, a.ApprovalTimeoutAt).Scan(&all).Error; err != nil {
+		return nil, fmt.Errorf("read deciders: %w", err)
+	}
+	who := a.Approvers()
+	if !who.Limited() {
+		return all, nil
+	}
+	for i := range all {
+		may, err := t.allows(who, a.OwnerID, all[i].ID)
+		if err != nil {
+			return nil, err
+		}
+		if may {
+			out = append(out, all[i])
+		}
+	}
+	return out, nil
+}
