@@ -1,7 +1,6 @@
 package store
 
 import (
-	"database/sql"
 	"fmt"
 	"sync"
 	"time"
@@ -101,7 +100,7 @@ func (m *remembered) forget() {
 var approvalTables = map[string]bool{"responses": true, "conversations": true, "agents": true, "users": true, "votes": true, "notes": true}
 
 // changes hears of every statement that is about to change something.
-func (s *Store) changes(stmt *sql.Stmt, c db.Change, args []any) {
+func (s *Store) changes(stmt *db.Stmt, c db.Change, args []any) {
 	if c.Table == "" || toldTables[c.Table] {
 		s.known.told = nil
 	}

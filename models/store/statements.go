@@ -15,27 +15,27 @@ import (
 // that all callers of a batch share. In a large batch a statement costs 7 µs
 // this way and 44 through GORM, so these few are SQL and everything else is GORM.
 type hotWriting struct {
-	policyNow, policyDoc                                   *sql.Stmt
-	approval                                               *sql.Stmt
-	byToolUse, byAgentToolUse, byPendingDigest, byCallID   *sql.Stmt
-	conversation, conversationByRun, conversationByRest    *sql.Stmt
-	nextSequence, nextOfRest, touch, isRunning             *sql.Stmt
-	spendOfAgent, addAgentEnergy                           *sql.Stmt
-	latestSpoken, pendingBudget, pendingOutside            *sql.Stmt
-	addResponse, addWholeResponse, addDecider, addReviewer *sql.Stmt
-	anyAdmin, pendingOfAgent, nameOfUser                   *sql.Stmt
+	policyNow, policyDoc                                   *db.Stmt
+	approval                                               *db.Stmt
+	byToolUse, byAgentToolUse, byPendingDigest, byCallID   *db.Stmt
+	conversation, conversationByRun, conversationByRest    *db.Stmt
+	nextSequence, nextOfRest, touch, isRunning             *db.Stmt
+	spendOfAgent, addAgentEnergy                           *db.Stmt
+	latestSpoken, pendingBudget, pendingOutside            *db.Stmt
+	addResponse, addWholeResponse, addDecider, addReviewer *db.Stmt
+	anyAdmin, pendingOfAgent, nameOfUser                   *db.Stmt
 
-	eventByKey, addEvent, addReported, addWholeReported, joinReported, standingAsk *sql.Stmt
-	complete, addEarlyResult, takeEarlyResult, judgeReported                       *sql.Stmt
-	sameResult, sameEarly, anyEarlyResult, contradict                              *sql.Stmt
-	unfinishedBefore, closeCall, isClosed                                          *sql.Stmt
-	hold, settleHeld, rejectOpen, matchOutside                                     *sql.Stmt
+	eventByKey, addEvent, addReported, addWholeReported, joinReported, standingAsk *db.Stmt
+	complete, addEarlyResult, takeEarlyResult, judgeReported                       *db.Stmt
+	sameResult, sameEarly, anyEarlyResult, contradict                              *db.Stmt
+	unfinishedBefore, closeCall, isClosed                                          *db.Stmt
+	hold, settleHeld, rejectOpen, matchOutside                                     *db.Stmt
 
-	addVote, addWholeVote, settle, expire, dropDeciders, isReviewer, due *sql.Stmt
+	addVote, addWholeVote, settle, expire, dropDeciders, isReviewer, due *db.Stmt
 
-	lastGrant, grantsOf, useGrant *sql.Stmt
+	lastGrant, grantsOf, useGrant *db.Stmt
 
-	addNotice, dropNotices, waitsNoMore, dropUnsent, addNotified *sql.Stmt
+	addNotice, dropNotices, waitsNoMore, dropUnsent, addNotified *db.Stmt
 }
 
 // hotReading are the reads of every wait, prepared on the read pool.
@@ -89,8 +89,8 @@ const fitsBudget = `(?1 = 0 OR energy_budget IS NULL OR energy_used + energy_res
 var selectConversation = `SELECT ` + conversationRow.Columns("", nil) + ` FROM conversations`
 
 // texts are the statements, by the place they fill; the plan test reads them too.
-func (h *hotWriting) texts() map[**sql.Stmt]string {
-	return map[**sql.Stmt]string{
+func (h *hotWriting) texts() map[**db.Stmt]string {
+	return map[**db.Stmt]string{
 		&h.policyNow: `SELECT max(version) FROM policies`,
 		&h.policyDoc: `SELECT document FROM policies WHERE version = ?`,
 
