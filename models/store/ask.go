@@ -261,6 +261,7 @@ func (t *tx) insertResponse(i *db.Insertion, full, short *db.Stmt, r *models.Res
 		return fmt.Errorf("store response: %w", err)
 	}
 	r.Number = number
+	t.s.known.pending.begins(r)
 	return nil
 }
 

@@ -20,7 +20,14 @@ func (t *tx) joined(actor models.Actor, q *asked) (*models.Approval, error) {
 	if q.id != "" || q.ToolUseID != "" || !q.fallback.IsZero() {
 		return nil, nil // new; and what ran already waits for nobody
 	}
+	some, err := t.anyWith(actor.AgentID(), q.digest)
+	if err != nil || !some && checkKnown == nil {
+		return nil, err
+	}
 	ids, err := t.pendingWith(actor, q.digest)
+	if checkKnown != nil && !some {
+		checkKnown("waiting with the digest", 0, len(ids))
+	}
 	if err != nil || len(ids) != 1 {
 		return nil, err
 	}

@@ -101,6 +101,7 @@ var approvalTables = map[string]bool{"responses": true, "conversations": true, "
 
 // changes hears of every statement that is about to change something.
 func (s *Store) changes(stmt *db.Stmt, c db.Change, args []any) {
+	s.known.pending.changes(&s.hot, stmt, c, args)
 	if c.Table == "" || toldTables[c.Table] {
 		s.known.told = nil
 	}
@@ -113,7 +114,7 @@ func (s *Store) changes(stmt *db.Stmt, c db.Change, args []any) {
 	}
 	switch stmt {
 	case nil: // not prepared: it may change any row
-	case s.hot.nextSequence, s.hot.nextOfRest, s.hot.touch:
+	case s.hot.takeSequence, s.hot.nextSequence, s.hot.nextOfRest, s.hot.touch:
 		return // an approval has none of their columns
 	default:
 		if s.remembered.dropAny(args) {

@@ -261,7 +261,7 @@ func TestADecisionElsewhereIsNotOverlooked(t *testing.T) {
 func TestPreparedStatementsChangeTheRowTheyName(t *testing.T) {
 	t.Parallel()
 	h := new(hotWriting)
-	beside := map[**db.Stmt]bool{&h.nextSequence: true, &h.nextOfRest: true, &h.touch: true}
+	beside := map[**db.Stmt]bool{&h.nextSequence: true, &h.nextOfRest: true, &h.takeSequence: true, &h.touch: true}
 	columns := regexp.MustCompile(`(\w+) = `)
 	for place, text := range h.texts() {
 		set, where, update := strings.Cut(text, "WHERE ")
@@ -275,6 +275,18 @@ func TestPreparedStatementsChangeTheRowTheyName(t *testing.T) {
 			}
 		case strings.HasPrefix(text, "UPDATE responses ") && (!update || !regexp.MustCompile(`^id = \?`).MatchString(where)):
 			t.Errorf("it is not said which row this changes: %s", text)
+		}
+	}
+}
+
+// knownChecks counts what was known and compared with the database.
+var knownChecks atomic.Int64
+
+func init() { //nolint:gochecknoinits // it must stand before the first test
+	checkKnown = func(what string, remembered, read any) {
+		knownChecks.Add(1)
+		if remembered != read {
+			panic(fmt.Sprintf("%s: remembered %v, stored %v", what, remembered, read))
 		}
 	}
 }

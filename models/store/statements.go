@@ -15,15 +15,16 @@ import (
 // that all callers of a batch share. In a large batch a statement costs 7 µs
 // this way and 44 through GORM, so these few are SQL and everything else is GORM.
 type hotWriting struct {
-	policyNow, policyDoc                                   *db.Stmt
-	approval                                               *db.Stmt
-	byToolUse, byAgentToolUse, byPendingDigest, byCallID   *db.Stmt
-	conversation, conversationByRun, conversationByRest    *db.Stmt
-	nextSequence, nextOfRest, touch, isRunning             *db.Stmt
-	spendOfAgent, addAgentEnergy                           *db.Stmt
-	latestSpoken, pendingBudget, pendingOutside            *db.Stmt
-	addResponse, addWholeResponse, addDecider, addReviewer *db.Stmt
-	anyAdmin, pendingOfAgent, nameOfUser                   *db.Stmt
+	policyNow, policyDoc                                     *db.Stmt
+	approval                                                 *db.Stmt
+	byToolUse, byAgentToolUse, byPendingDigest, byCallID     *db.Stmt
+	pendingDigests, routedTo                                 *db.Stmt
+	conversation, conversationByRun, conversationByRest      *db.Stmt
+	nextSequence, nextOfRest, takeSequence, touch, isRunning *db.Stmt
+	spendOfAgent, addAgentEnergy                             *db.Stmt
+	latestSpoken, pendingBudget, pendingOutside              *db.Stmt
+	addResponse, addWholeResponse, addDecider, addReviewer   *db.Stmt
+	anyAdmin, pendingOfAgent, nameOfUser                     *db.Stmt
 
 	eventByKey, addEvent, addReported, addWholeReported, joinReported, standingAsk *db.Stmt
 	complete, addEarlyResult, takeEarlyResult, judgeReported                       *db.Stmt
@@ -31,7 +32,7 @@ type hotWriting struct {
 	unfinishedBefore, closeCall, isClosed                                          *db.Stmt
 	hold, settleHeld, rejectOpen, matchOutside                                     *db.Stmt
 
-	addVote, addWholeVote, settle, expire, dropDeciders, isReviewer, due *db.Stmt
+	addVote, addWholeVote, settle, expire, dropDecider, settleReviewers, isReviewer, due *db.Stmt
 
 	lastGrant, grantsOf, useGrant *db.Stmt
 
@@ -98,6 +99,8 @@ func (h *hotWriting) texts() map[**db.Stmt]string {
 		&h.byToolUse:          `SELECT id FROM responses WHERE conversation_id = ? AND tool_use_id = ?`,
 		&h.byAgentToolUse:     `SELECT id FROM responses WHERE agent_id = ? AND tool_use_id = ? AND digest = ? ORDER BY number DESC LIMIT 1`,
 		&h.byPendingDigest:    byPendingDigest,
+		&h.pendingDigests:     `SELECT digest FROM responses` + db.ByResponsesPendingDigest + ` WHERE agent_id = ? AND approval_status = 'pending' LIMIT ?`,
+		&h.routedTo:           reviewersOf,
 		&h.byCallID:           `SELECT id FROM responses` + db.ByResponsesFunctionCalls + ` WHERE agent_id = ? AND tool_use_id = ? AND protocol <> ''`,
 		&h.conversation:       selectConversation + ` WHERE id = ?`,
 		&h.conversationByRun:  selectConversation + ` WHERE owner_id = ? AND run_id = ?`,
@@ -108,6 +111,8 @@ func (h *hotWriting) texts() map[**db.Stmt]string {
  WHERE id = ?3 AND ` + fitsBudget + ` RETURNING next_sequence - 1, ` + shownRunning,
 		&h.nextOfRest: `UPDATE conversations SET next_sequence = next_sequence + 1, energy_used = energy_used + ?1, updated_at = ?2
  WHERE agent_id = ?3 AND standing AND ` + fitsBudget + ` RETURNING next_sequence - 1, id, title, ` + shownRunning,
+		&h.takeSequence: `UPDATE conversations SET next_sequence = next_sequence + 1, energy_used = energy_used + ?1, updated_at = ?2
+ WHERE id = ?3 AND next_sequence = ?4 AND ` + fitsBudget,
 		&h.isRunning: `SELECT ` + shownRunning + ` FROM conversations WHERE id = ?`,
 		&h.spendOfAgent: `UPDATE agent_windows SET spent = spent + ?1 WHERE agent_id = ?2 AND minute = ?3 AND hours = ?4
  AND spent + ` + reservedOfAgent + ` + ?1 <= ?5 + allowed`,
@@ -170,9 +175,9 @@ func (h *hotWriting) texts() map[**db.Stmt]string {
  WHERE id = ? AND approval_status IS NULL AND cause = '' AND is_completed = FALSE`,
 		&h.expire: `UPDATE responses SET approval_status = 'expired', approval_timestamp = approval_timeout_at, approval_feedback = ?, cause = 'timeout'
  WHERE id = ? AND approval_status = 'pending' AND held_until IS NULL AND approval_timeout_at <= ?`,
-		// With it comes whether the conversation goes on: the row has left pending.
-		&h.dropDeciders: `DELETE FROM deciders WHERE ` + decidersOf + ` RETURNING user_id, (SELECT ` + shownRunning + ` FROM conversations WHERE id = ?4)`,
-		&h.isReviewer:   isReviewer,
+		&h.settleReviewers: settleReviewers,
+		&h.dropDecider:     `DELETE FROM deciders WHERE user_id = ? AND deadline = ? AND response_id = ?`,
+		&h.isReviewer:      isReviewer,
 		&h.due: `SELECT id FROM responses` + db.ByResponsesPending + `
  WHERE approval_status = 'pending' AND approval_timeout_at <= ? AND held_until IS NULL ORDER BY approval_timeout_at, id LIMIT ?`,
 
