@@ -20,14 +20,7 @@ func (t *tx) joined(actor models.Actor, q *asked) (*models.Approval, error) {
 	if q.id != "" || q.ToolUseID != "" || !q.fallback.IsZero() {
 		return nil, nil // new; and what ran already waits for nobody
 	}
-	some, err := t.anyWith(actor.AgentID(), q.digest)
-	if err != nil || !some && checkKnown == nil {
-		return nil, err
-	}
 	ids, err := t.pendingWith(actor, q.digest)
-	if checkKnown != nil && !some {
-		checkKnown("waiting with the digest", 0, len(ids))
-	}
 	if err != nil || len(ids) != 1 {
 		return nil, err
 	}
@@ -59,6 +52,18 @@ func (t *tx) joinedIn(actor models.Actor, q *asked, named *models.Conversation) 
 }
 
 func (t *tx) pendingWith(actor models.Actor, digest string) ([]models.ResponseID, error) {
+	ids, known, err := t.waitingWith(actor.AgentID(), digest)
+	if err != nil || known && checkKnown == nil {
+		return ids, err
+	}
+	read, err := t.readPendingWith(actor, digest)
+	if err == nil && known {
+		checkKnown("waiting with the digest", fmt.Sprint(ids), fmt.Sprint(read))
+	}
+	return read, err
+}
+
+func (t *tx) readPendingWith(actor models.Actor, digest string) ([]models.ResponseID, error) {
 	rows, err := t.Rows(t.s.hot.byPendingDigest, actor.ID, digest, t.Now)
 	if err != nil {
 		return nil, fmt.Errorf("look for the same call: %w", err)

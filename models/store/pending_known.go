@@ -2,6 +2,8 @@ package store
 
 import (
 	"fmt"
+	"slices"
+	"time"
 
 	"countersign/models"
 	"countersign/models/db"
@@ -37,8 +39,14 @@ type course struct {
 
 const unknownWaiting = -1
 
-// digests counts what waits of an agent, by digest. nil: it is too much, and is looked up.
-type digests map[string]int
+// digests are the calls of an agent that wait, by digest, without those that another system
+// asks for. nil: they are many, and are looked up.
+type digests map[string][]waitingCall
+
+type waitingCall struct {
+	id    models.ResponseID
+	until time.Time
+}
 
 const (
 	// maxReadDigests is how much of what waits is read to know it all.
@@ -60,15 +68,19 @@ var checkKnown func(what string, remembered, read any)
 // follow remembers a conversation of which a place was taken just now. running is how it is
 // shown.
 func (p *pendingKnown) follow(id models.ConversationID, taken int64, running bool) *course {
-	if len(p.courses) >= maxKnownConversations {
-		clear(p.courses)
-		clear(p.rests)
+	c := p.courses[id]
+	if c == nil {
+		if len(p.courses) >= maxKnownConversations {
+			clear(p.courses)
+			clear(p.rests)
+		}
+		c = &course{waiting: unknownWaiting}
+		p.courses[id] = c
 	}
-	c := &course{next: taken + 1, waiting: unknownWaiting}
+	c.next = taken + 1
 	if running {
 		c.waiting = 0
 	}
-	p.courses[id] = c
 	return c
 }
 
@@ -129,10 +141,10 @@ func (p *pendingKnown) begins(r *models.Response) {
 		c.waiting++
 	}
 	of := p.waiting[r.AgentID]
-	if of == nil {
+	if of == nil || r.UpstreamID != nil {
 		return
 	}
-	of[r.Digest]++
+	of[r.Digest] = append(of[r.Digest], waitingCall{r.ID, r.ApprovalTimeoutAt})
 	if p.digests++; p.digests > maxKnownDigests {
 		p.forgetDigests()
 	}
@@ -145,11 +157,13 @@ func (p *pendingKnown) ends(r *models.Response) {
 		c.waiting--
 	}
 	of := p.waiting[r.AgentID]
-	if of == nil {
+	calls := of[r.Digest]
+	at := slices.IndexFunc(calls, func(c waitingCall) bool { return c.id == r.ID })
+	if at < 0 {
 		return
 	}
 	p.digests--
-	if of[r.Digest]--; of[r.Digest] <= 0 {
+	if of[r.Digest] = slices.Delete(calls, at, at+1); len(calls) == 1 {
 		delete(of, r.Digest)
 	}
 }
@@ -160,27 +174,40 @@ func (p *pendingKnown) forgetDigests() {
 	p.digests = 0
 }
 
-// anyWith reports whether something may wait of an agent with a digest.
-func (t *tx) anyWith(agent models.AgentID, digest string) (bool, error) {
+// waitingWith is what waits of an agent with a digest, as byPendingDigest has it; known is
+// false where it is to be looked up.
+func (t *tx) waitingWith(agent models.AgentID, digest string) (ids []models.ResponseID, known bool, err error) {
 	p := &t.s.known.pending
-	of, known := p.waiting[agent]
-	if !known {
-		var err error
+	of, read := p.waiting[agent]
+	if !read {
 		if of, err = t.readDigests(agent); err != nil {
-			return false, err
+			return nil, false, err
 		}
-		if len(p.waiting) >= maxKnownConversations || p.digests+len(of) > maxKnownDigests {
+		n := 0
+		for _, calls := range of {
+			n += len(calls)
+		}
+		if len(p.waiting) >= maxKnownConversations || p.digests+n > maxKnownDigests {
 			p.forgetDigests()
 		}
 		p.waiting[agent] = of
-		for _, n := range of {
-			p.digests += n
+		p.digests += n
+	}
+	if of == nil {
+		return nil, false, nil
+	}
+	for _, call := range of[digest] {
+		if !call.until.After(t.Now) {
+			return nil, false, nil // unless something holds it
+		}
+		if ids = append(ids, call.id); len(ids) == 2 {
+			break
 		}
 	}
-	return of == nil || of[digest] > 0, nil
+	return ids, true, nil
 }
 
-// readDigests counts what waits of an agent; nil: it is much.
+// readDigests reads what waits of an agent; nil: it is much.
 func (t *tx) readDigests(agent models.AgentID) (digests, error) {
 	rows, err := t.Rows(t.s.hot.pendingDigests, agent, maxReadDigests+1)
 	if err != nil {
@@ -190,10 +217,11 @@ func (t *tx) readDigests(agent models.AgentID) (digests, error) {
 	out, n := digests{}, 0
 	for rows.Next() {
 		var digest string
-		if err := rows.Scan(&digest); err != nil {
+		var call waitingCall
+		if err := rows.Scan(&digest, &call.id, &call.until); err != nil {
 			return nil, fmt.Errorf("read what waits: %w", err)
 		}
-		out[digest]++
+		out[digest] = append(out[digest], call)
 		n++
 	}
 	if err := rows.Err(); err != nil {

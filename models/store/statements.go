@@ -99,7 +99,7 @@ func (h *hotWriting) texts() map[**db.Stmt]string {
 		&h.byToolUse:          `SELECT id FROM responses WHERE conversation_id = ? AND tool_use_id = ?`,
 		&h.byAgentToolUse:     `SELECT id FROM responses WHERE agent_id = ? AND tool_use_id = ? AND digest = ? ORDER BY number DESC LIMIT 1`,
 		&h.byPendingDigest:    byPendingDigest,
-		&h.pendingDigests:     `SELECT digest FROM responses` + db.ByResponsesPendingDigest + ` WHERE agent_id = ? AND approval_status = 'pending' LIMIT ?`,
+		&h.pendingDigests:     `SELECT digest, id, approval_timeout_at FROM responses` + db.ByResponsesPendingDigest + ` WHERE agent_id = ? AND approval_status = 'pending' AND upstream_id IS NULL LIMIT ?`,
 		&h.routedTo:           reviewersOf,
 		&h.byCallID:           `SELECT id FROM responses` + db.ByResponsesFunctionCalls + ` WHERE agent_id = ? AND tool_use_id = ? AND protocol <> ''`,
 		&h.conversation:       selectConversation + ` WHERE id = ?`,
