@@ -278,15 +278,3 @@ func TestPreparedStatementsChangeTheRowTheyName(t *testing.T) {
 		}
 	}
 }
-
-// knownChecks counts what was known and compared with the database.
-var knownChecks atomic.Int64
-
-func init() { //nolint:gochecknoinits // it must stand before the first test
-	checkKnown = func(what string, remembered, read any) {
-		knownChecks.Add(1)
-		if remembered != read {
-			panic(fmt.Sprintf("%s: remembered %v, stored %v", what, remembered, read))
-		}
-	}
-}
