@@ -104,7 +104,7 @@ const (
 
 // The keys of an inbox by deadline.
 var (
-	pendingKeys      = keysOf(byDeadline, along(`responses p`+db.ByResponsesPending, isPending))
+	pendingKeys      = keysOf(byDeadline, eachRisk()...)
 	conversationKeys = keysOf(byDeadline, along(conversationWait, ofRunPending))
 	agentKeys        = keysOf(byDeadline, along(agentPending, ofAgentPending))
 	deciderKeys      = keysOf(ofDecider, along(`deciders d`, `d.user_id = :me`))
@@ -185,7 +185,7 @@ func countQuery(actor models.Actor, conv models.ConversationID, now time.Time) (
 	back := now.Add(-heldBack)
 	switch {
 	case conv == "" && actor.Admin:
-		return count(`responses r` + db.ByResponsesPending + ` WHERE r.approval_status = 'pending' AND ` + waits(`r.approval_timeout_at`, `r.id`)), []any{back, now, models.StatsCap + 1}
+		return count(`responses r` + db.ByResponsesPendingRisk + ` WHERE r.approval_status = 'pending' AND ` + waits(`r.approval_timeout_at`, `r.id`)), []any{back, now, models.StatsCap + 1}
 	case conv == "":
 		return count(`deciders d WHERE d.user_id = ? AND ` + waits(`d.deadline`, `d.response_id`)), []any{actor.ID, back, now, models.StatsCap + 1}
 	case actor.Admin:

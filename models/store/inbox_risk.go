@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"strconv"
 
 	"countersign/models"
 	"countersign/models/db"
@@ -30,6 +31,34 @@ var (
 	conversationByRisk = keysOf(byRisk, along(conversationWait, ofRunPending))
 	agentByRisk        = keysOf(byRisk, along(agentPending, ofAgentPending))
 	deciderByRisk      = keysOf(byRisk, along(`deciders d CROSS JOIN responses p ON p.id = d.response_id`, `d.user_id = :me`, isPending))
+)
+
+// eachRisk are walks of all that waits, each level's by deadline: one index has both orders.
+func eachRisk() []db.Walk {
+	walks := make([]db.Walk, len(models.Risks()))
+	for rank := range walks {
+		walks[rank] = along(everyPending, isPending, riskRank(`p`)+` = `+strconv.Itoa(rank))
+	}
+	return walks
+}
+
+// soonest selects a column of the pending requests for which a condition is true, by deadline,
+// no more than limit.
+func soonest(column, condition, limit string) string {
+	l := db.List[key]{
+		Order: []db.Key{{Name: `approval_timeout_at`, Is: `p.approval_timeout_at`}, {Name: `id`, Is: `p.id`}},
+		Count: db.Say(limit), Walks: eachRisk(),
+	}
+	for i := range l.Walks {
+		l.Walks[i].Where = append(l.Walks[i].Where, db.Say(condition))
+	}
+	return `SELECT ` + column + ` FROM (` + l.Keys().Text + `) ORDER BY approval_timeout_at, id`
+}
+
+// What is due, and when something is next.
+var (
+	soonestDue  = soonest(`id`, `p.approval_timeout_at <= ?1 AND p.held_until IS NULL`, `?2`)
+	soonestNext = soonest(`approval_timeout_at`, `p.held_until IS NULL`, `1`)
 )
 
 const everyPending = `responses p` + db.ByResponsesPendingRisk

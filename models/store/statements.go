@@ -18,7 +18,7 @@ type hotWriting struct {
 	policyNow, policyDoc                                     *db.Stmt
 	approval                                                 *db.Stmt
 	byToolUse, byAgentToolUse, byPendingDigest, byCallID     *db.Stmt
-	pendingDigests, routedTo                                 *db.Stmt
+	keyedPendingDigest, pendingDigests, routedTo             *db.Stmt
 	conversation, conversationByRun, conversationByRest      *db.Stmt
 	nextSequence, nextOfRest, takeSequence, touch, isRunning *db.Stmt
 	spendOfAgent, addAgentEnergy                             *db.Stmt
@@ -99,7 +99,8 @@ func (h *hotWriting) texts() map[**db.Stmt]string {
 		&h.byToolUse:          `SELECT id FROM responses WHERE conversation_id = ? AND tool_use_id = ?`,
 		&h.byAgentToolUse:     `SELECT id FROM responses WHERE agent_id = ? AND tool_use_id = ? AND digest = ? ORDER BY number DESC LIMIT 1`,
 		&h.byPendingDigest:    byPendingDigest,
-		&h.pendingDigests:     `SELECT digest, id, approval_timeout_at FROM responses` + db.ByResponsesPendingDigest + ` WHERE agent_id = ? AND approval_status = 'pending' AND upstream_id IS NULL LIMIT ?`,
+		&h.keyedPendingDigest: keyedPendingDigest,
+		&h.pendingDigests:     `SELECT digest, id, approval_timeout_at FROM responses` + db.ByResponsesPendingAgent + ` WHERE agent_id = ? AND approval_status = 'pending' AND upstream_id IS NULL LIMIT ?`,
 		&h.routedTo:           reviewersOf,
 		&h.byCallID:           `SELECT id FROM responses` + db.ByResponsesFunctionCalls + ` WHERE agent_id = ? AND tool_use_id = ? AND protocol <> ''`,
 		&h.conversation:       selectConversation + ` WHERE id = ?`,
@@ -178,8 +179,7 @@ func (h *hotWriting) texts() map[**db.Stmt]string {
 		&h.settleReviewers: settleReviewers,
 		&h.dropDecider:     `DELETE FROM deciders WHERE user_id = ? AND deadline = ? AND response_id = ?`,
 		&h.isReviewer:      isReviewer,
-		&h.due: `SELECT id FROM responses` + db.ByResponsesPending + `
- WHERE approval_status = 'pending' AND approval_timeout_at <= ? AND held_until IS NULL ORDER BY approval_timeout_at, id LIMIT ?`,
+		&h.due:             soonestDue,
 
 		&h.addNotice:   db.InsertNew + `notices (response_id, recipient, moment, due_at) VALUES (?, ?, ?, ?)`,
 		&h.dropNotices: dropNotices,
@@ -200,10 +200,9 @@ func (h *hotWriting) texts() map[**db.Stmt]string {
 
 func (h *hotReading) texts() map[**sql.Stmt]string {
 	return map[**sql.Stmt]string{
-		&h.approval:   approvalByID,
-		&h.isReviewer: isReviewer,
-		&h.nextDeadline: `SELECT approval_timeout_at FROM responses` + db.ByResponsesPending + `
- WHERE approval_status = 'pending' AND held_until IS NULL ORDER BY approval_timeout_at, id LIMIT 1`,
+		&h.approval:     approvalByID,
+		&h.isReviewer:   isReviewer,
+		&h.nextDeadline: soonestNext,
 	}
 }
 
