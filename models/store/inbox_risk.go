@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"strconv"
+	"strings"
 
 	"countersign/models"
 	"countersign/models/db"
@@ -42,24 +43,26 @@ func eachRisk() []db.Walk {
 	return walks
 }
 
-// soonest selects a column of the pending requests for which a condition is true, by deadline,
-// no more than limit.
-func soonest(column, condition, limit string) string {
+// dueQuery selects what is due, by deadline.
+func dueQuery() string {
 	l := db.List[key]{
-		Order: []db.Key{{Name: `approval_timeout_at`, Is: `p.approval_timeout_at`}, {Name: `id`, Is: `p.id`}},
-		Count: db.Say(limit), Walks: eachRisk(),
+		Order: []db.Key{{Name: `deadline`, Is: `p.approval_timeout_at`}, {Name: `id`, Is: `p.id`}}, Count: db.Say(`?2`), Walks: eachRisk(),
 	}
 	for i := range l.Walks {
-		l.Walks[i].Where = append(l.Walks[i].Where, db.Say(condition))
+		l.Walks[i].Where = append(l.Walks[i].Where, db.Say(`p.approval_timeout_at <= ?1 AND p.held_until IS NULL`))
 	}
-	return `SELECT ` + column + ` FROM (` + l.Keys().Text + `) ORDER BY approval_timeout_at, id`
+	return `SELECT id FROM (` + l.Keys().Text + `) ORDER BY deadline, id`
 }
 
-// What is due, and when something is next.
-var (
-	soonestDue  = soonest(`id`, `p.approval_timeout_at <= ?1 AND p.held_until IS NULL`, `?2`)
-	soonestNext = soonest(`approval_timeout_at`, `p.held_until IS NULL`, `1`)
-)
+// nextDeadlines selects the next deadline of each level of risk: a column each.
+func nextDeadlines() string {
+	each := make([]string, len(models.Risks()))
+	for rank := range each {
+		each[rank] = `(SELECT p.approval_timeout_at FROM ` + everyPending + ` WHERE ` + isPending + ` AND ` + riskRank(`p`) + ` = ` + strconv.Itoa(rank) +
+			` AND p.held_until IS NULL ORDER BY p.approval_timeout_at, p.id LIMIT 1)`
+	}
+	return `SELECT ` + strings.Join(each, `, `)
+}
 
 const everyPending = `responses p` + db.ByResponsesPendingRisk
 

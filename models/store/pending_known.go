@@ -56,6 +56,9 @@ const (
 )
 
 func (p *pendingKnown) forget() {
+	if p.courses != nil && len(p.courses)+len(p.rests)+len(p.waiting)+len(p.alone) == 0 {
+		return
+	}
 	*p = pendingKnown{
 		courses: make(map[models.ConversationID]*course), rests: make(map[models.AgentID]models.ConversationID),
 		waiting: make(map[models.AgentID]digests), alone: make(map[models.ResponseID]struct{}),

@@ -179,7 +179,7 @@ func (h *hotWriting) texts() map[**db.Stmt]string {
 		&h.settleReviewers: settleReviewers,
 		&h.dropDecider:     `DELETE FROM deciders WHERE user_id = ? AND deadline = ? AND response_id = ?`,
 		&h.isReviewer:      isReviewer,
-		&h.due:             soonestDue,
+		&h.due:             dueQuery(),
 
 		&h.addNotice:   db.InsertNew + `notices (response_id, recipient, moment, due_at) VALUES (?, ?, ?, ?)`,
 		&h.dropNotices: dropNotices,
@@ -202,7 +202,7 @@ func (h *hotReading) texts() map[**sql.Stmt]string {
 	return map[**sql.Stmt]string{
 		&h.approval:     approvalByID,
 		&h.isReviewer:   isReviewer,
-		&h.nextDeadline: soonestNext,
+		&h.nextDeadline: nextDeadlines(),
 	}
 }
 
