@@ -31,7 +31,7 @@ func (w *writer) prepare(ctx context.Context, text string) (*Stmt, error) {
 	w.all = append(w.all, s)
 	if strings.HasPrefix(text, "SELECT") || strings.Contains(text, " RETURNING ") {
 		var err error
-		if s.rows, err = w.conn.PrepareContext(ctx, text); err != nil { //nolint:sqlclosecheck // close does
+		if s.rows, err = w.conn.PrepareContext(ctx, text); err != nil {
 			return nil, fmt.Errorf("prepare %.40q: %w", text, err)
 		}
 		return s, nil
