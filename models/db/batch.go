@@ -226,7 +226,7 @@ func (d *DB) commit(batch []*op) (err error) {
 	if d.opts.BeforeCommit != nil {
 		d.opts.BeforeCommit()
 	}
-	if _, err := w.commit.ExecContext(context.Background()); err != nil {
+	if _, err := w.commit.exec(nil); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
 	for _, room := range d.rooms {
@@ -249,7 +249,7 @@ func (d *DB) begin() (*writer, error) {
 		}
 		d.writer = w
 	}
-	if _, err := d.writer.begin.ExecContext(ctx); err != nil {
+	if _, err := d.writer.begin.exec(nil); err != nil {
 		return nil, errors.Join(fmt.Errorf("begin: %w", err), d.dropWriter())
 	}
 	return d.writer, nil
@@ -258,7 +258,7 @@ func (d *DB) begin() (*writer, error) {
 // rollback undoes a batch. A connection that cannot do even that is given up.
 func (d *DB) rollback(w *writer) error {
 	d.forget()
-	if _, err := w.rollback.ExecContext(context.Background()); err != nil {
+	if _, err := w.rollback.exec(nil); err != nil {
 		return errors.Join(fmt.Errorf("roll back: %w", err), d.dropWriter())
 	}
 	return nil

@@ -2,7 +2,6 @@ package db
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"path/filepath"
 	"slices"
@@ -18,8 +17,8 @@ import (
 // number from batch to batch and stores it as the last step of one.
 type numbered struct {
 	d     *DB
-	addTo *sql.Stmt
-	store *sql.Stmt
+	addTo *Stmt
+	store *Stmt
 
 	last, stored int64
 	known        bool
@@ -39,7 +38,7 @@ func openTemp(t *testing.T, opts Options) (*DB, *numbered) {
 	})
 	n := &numbered{d: d}
 	d.Register(Room{
-		Statements: map[**sql.Stmt]string{
+		Statements: map[**Stmt]string{
 			&n.addTo: `INSERT INTO leases (name, number, holder, until) VALUES (?1, ?2, ?3, '')`,
 			&n.store: `INSERT INTO leases (name, number, holder, until) VALUES ('last', ?1, '', '') ON CONFLICT (name) DO UPDATE SET number = ?1`,
 		},
@@ -49,8 +48,7 @@ func openTemp(t *testing.T, opts Options) (*DB, *numbered) {
 				return nil
 			}
 			n.stored = n.last
-			_, err := n.store.ExecContext(context.Background(), n.last)
-			return err
+			return n.store.Run(n.last)
 		},
 	})
 	return d, n

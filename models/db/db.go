@@ -61,13 +61,13 @@ type DB struct {
 type Room struct {
 	// Statements are prepared on the writing connection, each into its place, again
 	// whenever that connection is opened.
-	Statements map[**sql.Stmt]string
+	Statements map[**Stmt]string
 	// Forget drops what the room remembers from one batch to the next: it may be wrong,
 	// because another process has written or a batch was rolled back.
 	Forget func()
 	// Changes hears of each statement that is about to change something, whoever runs it:
 	// which one it is (nil: it is not prepared), what it changes, and its arguments.
-	Changes func(stmt *sql.Stmt, c Change, args []any)
+	Changes func(stmt *Stmt, c Change, args []any)
 	// BeforeCommit is the last step of each batch.
 	BeforeCommit func() error
 	// Committed hears that a batch is on the disk, before any of its callers and before the

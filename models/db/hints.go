@@ -48,7 +48,6 @@ const (
 	ByResponsesOnePendingBudget    = by + "responses_one_pending_budget"
 	ByResponsesOpen                = by + "responses_open"
 	ByResponsesOpenInput           = by + "responses_open_input"
-	ByResponsesPending             = by + "responses_pending"
 	ByResponsesPendingAgent        = by + "responses_pending_agent"
 	ByResponsesPendingConversation = by + "responses_pending_conversation"
 	ByResponsesPendingDigest       = by + "responses_pending_digest"

@@ -1,7 +1,6 @@
 package db
 
 import (
-	"database/sql"
 	"reflect"
 	"slices"
 	"strings"
@@ -95,7 +94,7 @@ func (i *Insertion) Args(models ...any) (args []any, short bool) {
 
 // Insert stores a row by the shorter of its two statements, if it can, and tells its
 // number, if its table has one.
-func (c *conn) Insert(i *Insertion, full, short *sql.Stmt, models ...any) (number int64, err error) {
+func (c *conn) Insert(i *Insertion, full, short *Stmt, models ...any) (number int64, err error) {
 	args, isShort := i.Args(models...)
 	stmt := full
 	if isShort {

@@ -9,8 +9,8 @@ import (
 // written since the last one. On the writing connection data_version changes
 // with other processes' commits only, not with our own.
 func (d *DB) seesOutside(w *writer) error {
-	var v int64
-	if err := w.version.QueryRowContext(context.Background()).Scan(&v); err != nil {
+	v, err := w.version.number()
+	if err != nil {
 		return fmt.Errorf("read data version: %w", err)
 	}
 	if v == w.dataVersion {

@@ -15,17 +15,16 @@ import (
 // connection cost half of what database/sql takes to find them on it again.
 type writer struct {
 	conn                    *sql.Conn
-	begin, commit, rollback *sql.Stmt
-	version                 *sql.Stmt
-	all                     []*sql.Stmt
+	begin, commit, rollback *Stmt
+	version                 *Stmt
+	all                     []*Stmt
 	dataVersion             int64 // of the last batch; it moves when another process writes
 
-	changes map[*sql.Stmt]Change // of the prepared statements, what each changes
-	hear    []func(*sql.Stmt, Change, []any)
+	hear []func(*Stmt, Change, []any)
 }
 
 func (d *DB) openWriter(ctx context.Context) (_ *writer, err error) {
-	w := &writer{changes: make(map[*sql.Stmt]Change)}
+	w := &writer{}
 	d.forget()
 	if w.conn, err = d.w.Conn(ctx); err != nil {
 		return nil, fmt.Errorf("open writing connection: %w", err)
@@ -35,7 +34,7 @@ func (d *DB) openWriter(ctx context.Context) (_ *writer, err error) {
 			err = errors.Join(err, w.close())
 		}
 	}()
-	texts := map[**sql.Stmt]string{
+	texts := map[**Stmt]string{
 		&w.begin: `BEGIN IMMEDIATE`, &w.commit: `COMMIT`, &w.rollback: `ROLLBACK`, &w.version: `PRAGMA data_version`,
 	}
 	for _, room := range d.rooms {
@@ -45,11 +44,9 @@ func (d *DB) openWriter(ctx context.Context) (_ *writer, err error) {
 		}
 	}
 	for place, text := range texts {
-		if *place, err = w.conn.PrepareContext(ctx, text); err != nil { //nolint:sqlclosecheck // close does, through all
-			return nil, fmt.Errorf("prepare %.40q: %w", text, err)
+		if *place, err = w.prepare(ctx, text); err != nil {
+			return nil, err
 		}
-		w.all = append(w.all, *place)
-		w.changes[*place] = changeOf(text)
 	}
 	return w, nil
 }
@@ -62,7 +59,7 @@ func (w *writer) close() error {
 	}
 	var errs []error
 	for _, stmt := range w.all {
-		errs = append(errs, stmt.Close())
+		errs = append(errs, stmt.close())
 	}
 	if err := errors.Join(append(errs, w.conn.Close())...); err != nil {
 		return fmt.Errorf("close writing connection: %w", err)
@@ -73,7 +70,7 @@ func (w *writer) close() error {
 // discard closes the connection itself, so that the next batch opens another.
 func (w *writer) discard() error {
 	for _, stmt := range w.all {
-		_ = stmt.Close() // the connection may be beyond that, and goes anyway
+		_ = stmt.close() // the connection may be beyond that, and goes anyway
 	}
 	bad := w.conn.Raw(func(any) error { return driver.ErrBadConn })
 	if !errors.Is(bad, driver.ErrBadConn) {
@@ -118,7 +115,7 @@ func (c *conn) noteQuery(query string, args []any) {
 }
 
 // changing notes that a statement is about to change something, and tells the rooms.
-func (c *conn) changing(stmt *sql.Stmt, what Change, args []any) {
+func (c *conn) changing(stmt *Stmt, what Change, args []any) {
 	c.wrote = true
 	for _, hear := range c.w.hear {
 		hear(stmt, what, args)
@@ -126,7 +123,7 @@ func (c *conn) changing(stmt *sql.Stmt, what Change, args []any) {
 }
 
 // Exec runs a prepared statement that changes something and says how many rows.
-func (c *conn) Exec(stmt *sql.Stmt, args ...any) (int64, error) {
+func (c *conn) Exec(stmt *Stmt, args ...any) (int64, error) {
 	res, err := c.exec(stmt, args)
 	if err != nil {
 		return 0, err
@@ -134,30 +131,30 @@ func (c *conn) Exec(stmt *sql.Stmt, args ...any) (int64, error) {
 	return res.RowsAffected()
 }
 
-func (c *conn) exec(stmt *sql.Stmt, args []any) (sql.Result, error) {
-	c.changing(stmt, c.w.changes[stmt], args)
-	return stmt.ExecContext(context.Background(), args...)
+func (c *conn) exec(stmt *Stmt, args []any) (driver.Result, error) {
+	c.changing(stmt, stmt.change, args)
+	return stmt.exec(args)
 }
 
 // Row runs a prepared SELECT for one row.
-func (c *conn) Row(stmt *sql.Stmt, args ...any) *sql.Row {
-	return stmt.QueryRowContext(context.Background(), args...)
+func (c *conn) Row(stmt *Stmt, args ...any) *sql.Row {
+	return stmt.rows.QueryRowContext(context.Background(), args...)
 }
 
 // Rows runs a prepared SELECT for many rows.
-func (c *conn) Rows(stmt *sql.Stmt, args ...any) (*sql.Rows, error) {
-	return stmt.QueryContext(context.Background(), args...)
+func (c *conn) Rows(stmt *Stmt, args ...any) (*sql.Rows, error) {
+	return stmt.rows.QueryContext(context.Background(), args...)
 }
 
 // ChangeRow runs a prepared INSERT, UPDATE or DELETE … RETURNING one row.
-func (c *conn) ChangeRow(stmt *sql.Stmt, args ...any) *sql.Row {
-	c.changing(stmt, c.w.changes[stmt], args)
+func (c *conn) ChangeRow(stmt *Stmt, args ...any) *sql.Row {
+	c.changing(stmt, stmt.change, args)
 	return c.Row(stmt, args...)
 }
 
 // ChangeRows is ChangeRow for many rows.
-func (c *conn) ChangeRows(stmt *sql.Stmt, args ...any) (*sql.Rows, error) {
-	c.changing(stmt, c.w.changes[stmt], args)
+func (c *conn) ChangeRows(stmt *Stmt, args ...any) (*sql.Rows, error) {
+	c.changing(stmt, stmt.change, args)
 	return c.Rows(stmt, args...)
 }
 

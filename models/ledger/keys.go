@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
@@ -64,11 +63,10 @@ func (l *Ledger) storeKeys() error {
 	if l.head.Seq-l.indexed <= maxTail {
 		return nil
 	}
-	ctx := context.Background()
-	if _, err := l.statements.indexTail.ExecContext(ctx); err != nil {
+	if err := l.statements.indexTail.Run(); err != nil {
 		return fmt.Errorf("index the ledger: %w", err)
 	}
-	if _, err := l.statements.setIndexed.ExecContext(ctx); err != nil {
+	if err := l.statements.setIndexed.Run(); err != nil {
 		return fmt.Errorf("store how far the ledger is indexed: %w", err)
 	}
 	l.indexed = l.head.Seq

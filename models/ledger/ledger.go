@@ -29,7 +29,7 @@ type Ledger struct {
 	stored    bool  // it has, and its head is stored
 }
 
-type statements struct{ head, setHead, addEntry, addReader, indexTail, setIndexed *sql.Stmt }
+type statements struct{ head, setHead, addEntry, addReader, indexTail, setIndexed *db.Stmt }
 
 var (
 	// EntryRow is the definition of an entry.
@@ -37,8 +37,8 @@ var (
 	insertEntry = db.InsertionOf(nil, EntryRow)
 )
 
-func (s *statements) texts() map[**sql.Stmt]string {
-	return map[**sql.Stmt]string{
+func (s *statements) texts() map[**db.Stmt]string {
+	return map[**db.Stmt]string{
 		&s.head:       `SELECT seq, hash, indexed FROM ledger_head WHERE id = 1`,
 		&s.setHead:    `UPDATE ledger_head SET seq = ?, hash = ? WHERE id = 1`,
 		&s.addEntry:   insertEntry.Full(),
@@ -140,7 +140,7 @@ func (l *Ledger) storeHead() error {
 		return nil
 	}
 	l.moved, l.stored = false, true
-	if _, err := l.statements.setHead.ExecContext(context.Background(), l.head.Seq, l.head.Hash); err != nil {
+	if err := l.statements.setHead.Run(l.head.Seq, l.head.Hash); err != nil {
 		return fmt.Errorf("store ledger head: %w", err)
 	}
 	return l.storeKeys()

@@ -2,7 +2,6 @@ package people
 
 import (
 	"context"
-	"database/sql"
 	"log/slog"
 
 	"countersign/models"
@@ -52,7 +51,7 @@ type People struct {
 
 	// Of the writer: who is enabled, and the statement that tells.
 	enabled     map[models.UserID]bool
-	userEnabled *sql.Stmt
+	userEnabled *db.Stmt
 }
 
 // maxKnownUsers bounds what the writer remembers of people.
@@ -64,7 +63,7 @@ func New(d *db.DB, l *ledger.Ledger, opts Options) *People {
 	p.access.init()
 	p.passwords.init(opts)
 	d.Register(db.Room{
-		Statements: map[**sql.Stmt]string{&p.userEnabled: `SELECT 1 FROM users WHERE id = ? AND disabled_at IS NULL`},
+		Statements: map[**db.Stmt]string{&p.userEnabled: `SELECT 1 FROM users WHERE id = ? AND disabled_at IS NULL`},
 		Forget:     func() { p.enabled = make(map[models.UserID]bool) },
 		Outside:    p.access.drop,
 	})

@@ -223,7 +223,7 @@ func notAReviewer(who models.Approvers, text string) *models.Error {
 	return models.Errorf(models.CodeNotAReviewer, "%s%s.", text, who.Must())
 }
 
-const pendingLimited = `SELECT id FROM responses` + db.ByResponsesPending + `
+const pendingLimited = `SELECT id FROM responses` + db.ByResponsesPendingRisk + `
  WHERE approval_status = 'pending' AND held_until IS NULL AND upstream_id IS NULL AND (reviewers_only OR self_approval = 'never')`
 
 // endStranded rejects the pending requests that nobody may approve any more, after

@@ -3,7 +3,6 @@ package store
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"fmt"
 	"time"
 
@@ -253,7 +252,7 @@ func (t *tx) addResponse(r *models.Response) error {
 
 // insertResponse is the only way to store a new response: it refuses one whose approval
 // begins otherwise than it may (I1). rest is what else is in the same row.
-func (t *tx) insertResponse(i *db.Insertion, full, short *sql.Stmt, r *models.Response, rest ...any) error {
+func (t *tx) insertResponse(i *db.Insertion, full, short *db.Stmt, r *models.Response, rest ...any) error {
 	if err := r.CheckBegin(); err != nil {
 		return err
 	}
@@ -262,6 +261,7 @@ func (t *tx) insertResponse(i *db.Insertion, full, short *sql.Stmt, r *models.Re
 		return fmt.Errorf("store response: %w", err)
 	}
 	r.Number = number
+	t.s.known.pending.begins(r)
 	return nil
 }
 

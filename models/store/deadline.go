@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"time"
 
@@ -88,15 +87,24 @@ func (s *Store) DeadlineStored() <-chan struct{} { return s.deadline }
 
 // NextDeadline is when the next pending request runs out; false when none does.
 func (s *Store) NextDeadline(ctx context.Context) (time.Time, bool, error) {
-	var next time.Time
-	err := s.reads.nextDeadline.QueryRowContext(context.WithoutCancel(ctx)).Scan(&next)
-	if errors.Is(err, sql.ErrNoRows) {
-		return time.Time{}, false, nil
+	each := make([]sql.NullTime, len(models.Risks()))
+	places := make([]any, len(each))
+	for i := range each {
+		places[i] = &each[i]
 	}
-	if err != nil {
+	if err := s.reads.nextDeadline.QueryRowContext(context.WithoutCancel(ctx)).Scan(places...); err != nil {
 		return time.Time{}, false, fmt.Errorf("read next deadline: %w", err)
 	}
-	return next, next.Before(models.NoDeadline), nil
+	next := models.NoDeadline
+	for _, of := range each {
+		if of.Valid && of.Time.Before(next) {
+			next = of.Time
+		}
+	}
+	if !next.Before(models.NoDeadline) {
+		return time.Time{}, false, nil
+	}
+	return next, true, nil
 }
 
 // ExpireDue writes down at most limit expiries that are already so (I3), oldest

@@ -237,41 +237,35 @@ func (t *tx) settled(actor models.Actor, a *models.Approval) (ending, error) {
 	return out, t.outcomeReached(actor, a)
 }
 
+// clearInboxes takes a row that has left pending out of the inboxes, by the key of each
+// place: its owner's, and those of the people it was routed to.
 func (t *tx) clearInboxes(a *models.Approval) (out ending, err error) {
-	rows, err := t.ChangeRows(t.s.hot.dropDeciders, a.ID, a.OwnerID, a.ApprovalTimeoutAt, a.ConversationID)
-	if err != nil {
-		return ending{}, fmt.Errorf("clear inboxes: %w", err)
-	}
-	defer rows.Close()
 	t.Publish(events.InboxOfAdmins, events.Approval(string(a.ID)), events.Agent(string(a.AgentID)), events.Conversation(string(a.ConversationID)))
-	var inbox struct { // one value, for one allocation
-		of      models.UserID
-		running bool
+	routed, err := t.wasRouted(&a.Response)
+	if err != nil {
+		return ending{}, err
 	}
-	anyInbox := false
-	for rows.Next() {
-		if err := rows.Scan(&inbox.of, &inbox.running); err != nil {
+	for _, user := range append([]models.UserID{a.OwnerID}, routed...) {
+		n, err := t.Exec(t.s.hot.dropDecider, user, a.ApprovalTimeoutAt, a.ID)
+		if err != nil {
 			return ending{}, fmt.Errorf("clear inboxes: %w", err)
 		}
-		anyInbox = true
-		t.Publish(events.InboxOf(string(inbox.of)))
-		if inbox.of != a.OwnerID {
-			out.readers = append(out.readers, inbox.of)
+		if n == 0 {
+			continue
+		}
+		t.Publish(events.InboxOf(string(user)))
+		if user != a.OwnerID {
+			out.readers = append(out.readers, user)
 		}
 	}
-	if err := rows.Err(); err != nil {
-		return ending{}, fmt.Errorf("clear inboxes: %w", err)
-	}
-	out.running = inbox.running
-	if !anyInbox {
-		if out.running, err = t.isRunning(a.ConversationID); err != nil {
-			return ending{}, err
-		}
+	t.s.known.pending.ends(&a.Response)
+	if out.running, err = t.shownRunning(a.ConversationID); err != nil {
+		return ending{}, err
 	}
 	if len(out.readers) == 0 {
 		return out, nil
 	}
-	if err := t.Gorm().Exec(settleReviewers, a.ApprovalTimestamp, a.ID).Error; err != nil {
+	if _, err := t.Exec(t.s.hot.settleReviewers, a.ApprovalTimestamp, a.ID); err != nil {
 		return ending{}, fmt.Errorf("note what was settled for reviewers: %w", err)
 	}
 	return out, nil

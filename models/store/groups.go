@@ -15,7 +15,7 @@ var (
 	// waitForGroup are the requests that wait and name a group (?1, as it is frozen), or one
 	// of whose edits was proposed under a rule that names it.
 	waitForGroup = `SELECT id FROM responses` + db.ByResponsesPendingGroups + ` WHERE approval_status = 'pending' AND ` + db.Contains(`approvers`, `'"group":'`) + ` AND ` + db.Contains(`approvers`, `?1`) + `
- UNION ALL SELECT r.id FROM responses r` + db.ByResponsesPending + ` CROSS JOIN votes v` + db.ByVotesWaiting + ` ON v.response_id = r.id
+ UNION ALL SELECT r.id FROM responses r` + db.ByResponsesPendingRisk + ` CROSS JOIN votes v` + db.ByVotesWaiting + ` ON v.response_id = r.id
  WHERE r.approval_status = 'pending' AND v.waits_for <> '' AND ` + db.Contains(`v.waits_for`, `?1`)
 	everProposed = `SELECT v.* FROM votes v` + db.ByVotesWaiting + ` WHERE v.response_id = ? AND v.waits_for <> ''`
 

@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"countersign/models"
@@ -104,7 +106,7 @@ const (
 
 // The keys of an inbox by deadline.
 var (
-	pendingKeys      = keysOf(byDeadline, along(`responses p`+db.ByResponsesPending, isPending))
+	pendingKeys      = keysOf(byDeadline, eachRisk()...)
 	conversationKeys = keysOf(byDeadline, along(conversationWait, ofRunPending))
 	agentKeys        = keysOf(byDeadline, along(agentPending, ofAgentPending))
 	deciderKeys      = keysOf(ofDecider, along(`deciders d`, `d.user_id = :me`))
@@ -185,7 +187,7 @@ func countQuery(actor models.Actor, conv models.ConversationID, now time.Time) (
 	back := now.Add(-heldBack)
 	switch {
 	case conv == "" && actor.Admin:
-		return count(`responses r` + db.ByResponsesPending + ` WHERE r.approval_status = 'pending' AND ` + waits(`r.approval_timeout_at`, `r.id`)), []any{back, now, models.StatsCap + 1}
+		return count(`responses r` + db.ByResponsesPendingRisk + ` WHERE r.approval_status = 'pending' AND ` + waits(`r.approval_timeout_at`, `r.id`)), []any{back, now, models.StatsCap + 1}
 	case conv == "":
 		return count(`deciders d WHERE d.user_id = ? AND ` + waits(`d.deadline`, `d.response_id`)), []any{actor.ID, back, now, models.StatsCap + 1}
 	case actor.Admin:
@@ -226,6 +228,36 @@ var (
 	agentByRisk        = keysOf(byRisk, along(agentPending, ofAgentPending))
 	deciderByRisk      = keysOf(byRisk, along(`deciders d CROSS JOIN responses p ON p.id = d.response_id`, `d.user_id = :me`, isPending))
 )
+
+// eachRisk are walks of all that waits, each level's by deadline: one index has both orders.
+func eachRisk() []db.Walk {
+	walks := make([]db.Walk, len(models.Risks()))
+	for rank := range walks {
+		walks[rank] = along(everyPending, isPending, riskRank(`p`)+` = `+strconv.Itoa(rank))
+	}
+	return walks
+}
+
+// dueQuery selects what is due, by deadline.
+func dueQuery() string {
+	l := db.List[key]{
+		Order: []db.Key{{Name: `deadline`, Is: `p.approval_timeout_at`}, {Name: `id`, Is: `p.id`}}, Count: db.Say(`?2`), Walks: eachRisk(),
+	}
+	for i := range l.Walks {
+		l.Walks[i].Where = append(l.Walks[i].Where, db.Say(`p.approval_timeout_at <= ?1 AND p.held_until IS NULL`))
+	}
+	return `SELECT id FROM (` + l.Keys().Text + `) ORDER BY deadline, id`
+}
+
+// nextDeadlines selects the next deadline of each level of risk: a column each.
+func nextDeadlines() string {
+	each := make([]string, len(models.Risks()))
+	for rank := range each {
+		each[rank] = `(SELECT p.approval_timeout_at FROM ` + everyPending + ` WHERE ` + isPending + ` AND ` + riskRank(`p`) + ` = ` + strconv.Itoa(rank) +
+			` AND p.held_until IS NULL ORDER BY p.approval_timeout_at, p.id LIMIT 1)`
+	}
+	return `SELECT ` + strings.Join(each, `, `)
+}
 
 const everyPending = `responses p` + db.ByResponsesPendingRisk
 

@@ -9,8 +9,14 @@ import (
 
 // byPendingDigest finds what waits of an agent with a digest: at most two, for only one
 // alone is known to be the same call. What another system asked is decided there.
-const byPendingDigest = `SELECT id FROM responses` + db.ByResponsesPendingDigest + `
+// keyedPendingDigest finds whether any of it has a tool use id: a call that does not say that
+// it may be the same as another is only ever the same as one of those, and they have an index.
+const (
+	keyedPendingDigest = `SELECT 1 FROM responses` + db.ByResponsesPendingDigest + `
+ WHERE agent_id = ? AND digest = ? AND approval_status = 'pending' AND tool_use_id IS NOT NULL LIMIT 1`
+	byPendingDigest = `SELECT id FROM responses` + db.ByResponsesPendingAgent + `
  WHERE agent_id = ? AND digest = ? AND approval_status = 'pending' AND upstream_id IS NULL AND (approval_timeout_at > ? OR held_until IS NOT NULL) LIMIT 2`
+)
 
 // joined is the request that a call without a key came in as before, by another way: the
 // only one of its agent that waits with this digest. Nil: there is none, or it can't be
@@ -20,7 +26,7 @@ func (t *tx) joined(actor models.Actor, q *asked) (*models.Approval, error) {
 	if q.id != "" || q.ToolUseID != "" || !q.fallback.IsZero() {
 		return nil, nil // new; and what ran already waits for nobody
 	}
-	ids, err := t.pendingWith(actor, q.digest)
+	ids, err := t.pendingWith(actor, q)
 	if err != nil || len(ids) != 1 {
 		return nil, err
 	}
@@ -51,7 +57,25 @@ func (t *tx) joinedIn(actor models.Actor, q *asked, named *models.Conversation) 
 	return a, nil
 }
 
-func (t *tx) pendingWith(actor models.Actor, digest string) ([]models.ResponseID, error) {
+func (t *tx) pendingWith(actor models.Actor, q *asked) ([]models.ResponseID, error) {
+	digest := q.digest
+	ids, known, err := t.waitingWith(actor.AgentID(), digest)
+	if err != nil || known && checkKnown == nil {
+		return ids, err
+	}
+	if !known && !q.Join {
+		if keyed, err := db.Exists(t.Row(t.s.hot.keyedPendingDigest, actor.ID, digest)); err != nil || !keyed {
+			return nil, err
+		}
+	}
+	read, err := t.readPendingWith(actor, digest)
+	if err == nil && known {
+		checkKnown("waiting with the digest", fmt.Sprint(ids), fmt.Sprint(read))
+	}
+	return read, err
+}
+
+func (t *tx) readPendingWith(actor models.Actor, digest string) ([]models.ResponseID, error) {
 	rows, err := t.Rows(t.s.hot.byPendingDigest, actor.ID, digest, t.Now)
 	if err != nil {
 		return nil, fmt.Errorf("look for the same call: %w", err)

@@ -18,7 +18,7 @@ func TestTheTableTakesWhatTheListsHold(t *testing.T) {
 	for column, list := range map[string][]string{
 		"kind": listed(models.Kinds()), "risk": listed(models.Risks()), "approval_status": listed(models.Statuses()), "cause": append(listed(models.Causes()), ""),
 	} {
-		check := regexp.MustCompile(`CHECK \(` + column + ` IN \(([^)]*)\)`).FindStringSubmatch(table)
+		check := regexp.MustCompile(`CHECK \((` + column + ` = [^)]*)\)`).FindStringSubmatch(table)
 		if check == nil {
 			t.Errorf("%s has no CHECK", column)
 			continue

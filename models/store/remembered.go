@@ -1,7 +1,6 @@
 package store
 
 import (
-	"database/sql"
 	"fmt"
 	"sync"
 	"time"
@@ -101,7 +100,8 @@ func (m *remembered) forget() {
 var approvalTables = map[string]bool{"responses": true, "conversations": true, "agents": true, "users": true, "votes": true, "notes": true}
 
 // changes hears of every statement that is about to change something.
-func (s *Store) changes(stmt *sql.Stmt, c db.Change, args []any) {
+func (s *Store) changes(stmt *db.Stmt, c db.Change, args []any) {
+	s.known.pending.changes(&s.hot, stmt, c, args)
 	if c.Table == "" || toldTables[c.Table] {
 		s.known.told = nil
 	}
@@ -114,7 +114,7 @@ func (s *Store) changes(stmt *sql.Stmt, c db.Change, args []any) {
 	}
 	switch stmt {
 	case nil: // not prepared: it may change any row
-	case s.hot.nextSequence, s.hot.nextOfRest, s.hot.touch:
+	case s.hot.takeSequence, s.hot.nextSequence, s.hot.nextOfRest, s.hot.touch:
 		return // an approval has none of their columns
 	default:
 		if s.remembered.dropAny(args) {

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"log/slog"
 	"path/filepath"
@@ -16,6 +15,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"countersign/models"
+	"countersign/models/db"
 	"countersign/models/people"
 )
 
@@ -261,7 +261,7 @@ func TestADecisionElsewhereIsNotOverlooked(t *testing.T) {
 func TestPreparedStatementsChangeTheRowTheyName(t *testing.T) {
 	t.Parallel()
 	h := new(hotWriting)
-	beside := map[**sql.Stmt]bool{&h.nextSequence: true, &h.nextOfRest: true, &h.touch: true}
+	beside := map[**db.Stmt]bool{&h.nextSequence: true, &h.nextOfRest: true, &h.takeSequence: true, &h.touch: true}
 	columns := regexp.MustCompile(`(\w+) = `)
 	for place, text := range h.texts() {
 		set, where, update := strings.Cut(text, "WHERE ")

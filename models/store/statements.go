@@ -15,27 +15,28 @@ import (
 // that all callers of a batch share. In a large batch a statement costs 7 µs
 // this way and 44 through GORM, so these few are SQL and everything else is GORM.
 type hotWriting struct {
-	policyNow, policyDoc                                   *sql.Stmt
-	approval                                               *sql.Stmt
-	byToolUse, byAgentToolUse, byPendingDigest, byCallID   *sql.Stmt
-	conversation, conversationByRun, conversationByRest    *sql.Stmt
-	nextSequence, nextOfRest, touch, isRunning             *sql.Stmt
-	spendOfAgent, addAgentEnergy                           *sql.Stmt
-	latestSpoken, pendingBudget, pendingOutside            *sql.Stmt
-	addResponse, addWholeResponse, addDecider, addReviewer *sql.Stmt
-	anyAdmin, pendingOfAgent, nameOfUser                   *sql.Stmt
+	policyNow, policyDoc                                     *db.Stmt
+	approval                                                 *db.Stmt
+	byToolUse, byAgentToolUse, byPendingDigest, byCallID     *db.Stmt
+	keyedPendingDigest, pendingDigests, routedTo             *db.Stmt
+	conversation, conversationByRun, conversationByRest      *db.Stmt
+	nextSequence, nextOfRest, takeSequence, touch, isRunning *db.Stmt
+	spendOfAgent, addAgentEnergy                             *db.Stmt
+	latestSpoken, pendingBudget, pendingOutside              *db.Stmt
+	addResponse, addWholeResponse, addDecider, addReviewer   *db.Stmt
+	anyAdmin, pendingOfAgent, nameOfUser                     *db.Stmt
 
-	eventByKey, addEvent, addReported, addWholeReported, joinReported, standingAsk *sql.Stmt
-	complete, addEarlyResult, takeEarlyResult, judgeReported                       *sql.Stmt
-	sameResult, sameEarly, anyEarlyResult, contradict                              *sql.Stmt
-	unfinishedBefore, closeCall, isClosed                                          *sql.Stmt
-	hold, settleHeld, rejectOpen, matchOutside                                     *sql.Stmt
+	eventByKey, addEvent, addReported, addWholeReported, joinReported, standingAsk *db.Stmt
+	complete, addEarlyResult, takeEarlyResult, judgeReported                       *db.Stmt
+	sameResult, sameEarly, anyEarlyResult, contradict                              *db.Stmt
+	unfinishedBefore, closeCall, isClosed                                          *db.Stmt
+	hold, settleHeld, rejectOpen, matchOutside                                     *db.Stmt
 
-	addVote, addWholeVote, settle, expire, dropDeciders, isReviewer, due *sql.Stmt
+	addVote, addWholeVote, settle, expire, dropDecider, settleReviewers, isReviewer, due *db.Stmt
 
-	lastGrant, grantsOf, useGrant *sql.Stmt
+	lastGrant, grantsOf, useGrant *db.Stmt
 
-	addNotice, dropNotices, waitsNoMore, dropUnsent *sql.Stmt
+	addNotice, dropNotices, waitsNoMore, dropUnsent *db.Stmt
 }
 
 // hotReading are the reads of every wait, prepared on the read pool.
@@ -89,8 +90,8 @@ const fitsBudget = `(?1 = 0 OR energy_budget IS NULL OR energy_used + energy_res
 var selectConversation = `SELECT ` + conversationRow.Columns("", nil) + ` FROM conversations`
 
 // texts are the statements, by the place they fill; the plan test reads them too.
-func (h *hotWriting) texts() map[**sql.Stmt]string {
-	return map[**sql.Stmt]string{
+func (h *hotWriting) texts() map[**db.Stmt]string {
+	return map[**db.Stmt]string{
 		&h.policyNow: `SELECT max(version) FROM policies`,
 		&h.policyDoc: `SELECT document FROM policies WHERE version = ?`,
 
@@ -98,6 +99,9 @@ func (h *hotWriting) texts() map[**sql.Stmt]string {
 		&h.byToolUse:          `SELECT id FROM responses WHERE conversation_id = ? AND tool_use_id = ?`,
 		&h.byAgentToolUse:     `SELECT id FROM responses WHERE agent_id = ? AND tool_use_id = ? AND digest = ? ORDER BY number DESC LIMIT 1`,
 		&h.byPendingDigest:    byPendingDigest,
+		&h.keyedPendingDigest: keyedPendingDigest,
+		&h.pendingDigests:     `SELECT digest, id, approval_timeout_at FROM responses` + db.ByResponsesPendingAgent + ` WHERE agent_id = ? AND approval_status = 'pending' AND upstream_id IS NULL LIMIT ?`,
+		&h.routedTo:           reviewersOf,
 		&h.byCallID:           `SELECT id FROM responses` + db.ByResponsesFunctionCalls + ` WHERE agent_id = ? AND tool_use_id = ? AND protocol <> ''`,
 		&h.conversation:       selectConversation + ` WHERE id = ?`,
 		&h.conversationByRun:  selectConversation + ` WHERE owner_id = ? AND run_id = ?`,
@@ -108,6 +112,8 @@ func (h *hotWriting) texts() map[**sql.Stmt]string {
  WHERE id = ?3 AND ` + fitsBudget + ` RETURNING next_sequence - 1, ` + shownRunning,
 		&h.nextOfRest: `UPDATE conversations SET next_sequence = next_sequence + 1, energy_used = energy_used + ?1, updated_at = ?2
  WHERE agent_id = ?3 AND standing AND ` + fitsBudget + ` RETURNING next_sequence - 1, id, title, ` + shownRunning,
+		&h.takeSequence: `UPDATE conversations SET next_sequence = next_sequence + 1, energy_used = energy_used + ?1, updated_at = ?2
+ WHERE id = ?3 AND next_sequence = ?4 AND ` + fitsBudget,
 		&h.isRunning: `SELECT ` + shownRunning + ` FROM conversations WHERE id = ?`,
 		&h.spendOfAgent: `UPDATE agent_windows SET spent = spent + ?1 WHERE agent_id = ?2 AND minute = ?3 AND hours = ?4
  AND spent + ` + reservedOfAgent + ` + ?1 <= ?5 + allowed`,
@@ -170,11 +176,10 @@ func (h *hotWriting) texts() map[**sql.Stmt]string {
  WHERE id = ? AND approval_status IS NULL AND cause = '' AND is_completed = FALSE`,
 		&h.expire: `UPDATE responses SET approval_status = 'expired', approval_timestamp = approval_timeout_at, approval_feedback = ?, cause = 'timeout'
  WHERE id = ? AND approval_status = 'pending' AND held_until IS NULL AND approval_timeout_at <= ?`,
-		// With it comes whether the conversation goes on: the row has left pending.
-		&h.dropDeciders: `DELETE FROM deciders WHERE ` + decidersOf + ` RETURNING user_id, (SELECT ` + shownRunning + ` FROM conversations WHERE id = ?4)`,
-		&h.isReviewer:   isReviewer,
-		&h.due: `SELECT id FROM responses` + db.ByResponsesPending + `
- WHERE approval_status = 'pending' AND approval_timeout_at <= ? AND held_until IS NULL ORDER BY approval_timeout_at, id LIMIT ?`,
+		&h.settleReviewers: settleReviewers,
+		&h.dropDecider:     `DELETE FROM deciders WHERE user_id = ? AND deadline = ? AND response_id = ?`,
+		&h.isReviewer:      isReviewer,
+		&h.due:             dueQuery(),
 
 		&h.addNotice:   db.InsertNew + `notices (response_id, recipient, moment, due_at) VALUES (?, ?, ?, ?)`,
 		&h.dropNotices: dropNotices,
@@ -194,10 +199,9 @@ func (h *hotWriting) texts() map[**sql.Stmt]string {
 
 func (h *hotReading) texts() map[**sql.Stmt]string {
 	return map[**sql.Stmt]string{
-		&h.approval:   approvalByID,
-		&h.isReviewer: isReviewer,
-		&h.nextDeadline: `SELECT approval_timeout_at FROM responses` + db.ByResponsesPending + `
- WHERE approval_status = 'pending' AND held_until IS NULL ORDER BY approval_timeout_at, id LIMIT 1`,
+		&h.approval:     approvalByID,
+		&h.isReviewer:   isReviewer,
+		&h.nextDeadline: nextDeadlines(),
 	}
 }
 

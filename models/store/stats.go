@@ -27,7 +27,7 @@ func (s *Store) Stats(ctx context.Context, actor models.Actor) (models.Stats, er
 	case !actor.IsPerson():
 		return models.Stats{}, models.Errorf(models.CodeForbidden, "Only agents and people read the counts.")
 	case actor.Admin:
-		pending = `responses r` + db.ByResponsesPending + ` WHERE r.approval_status = 'pending' AND r.approval_timeout_at > ?`
+		pending = `responses r` + db.ByResponsesPendingRisk + ` WHERE r.approval_status = 'pending' AND r.approval_timeout_at > ?`
 		settled = `responses r` + db.ByResponsesSettled + ` WHERE r.approval_timestamp > ?`
 		args, settledArgs = args[1:], settledArgs[1:]
 	default:

@@ -20,7 +20,7 @@ const (
 	// What waits of one agent, or of all, is withdrawn when it is stopped. What another system
 	// asks about stays: it would go on waiting.
 	stoppedOfAgent = `SELECT id FROM responses` + db.ByResponsesPendingAgent + ` WHERE approval_status = 'pending' AND upstream_id IS NULL AND id > ? AND agent_id = ? ORDER BY id LIMIT ?`
-	stoppedOfAll   = `SELECT id FROM responses` + db.ByResponsesPending + ` WHERE approval_status = 'pending' AND upstream_id IS NULL AND id > ? ORDER BY id LIMIT ?`
+	stoppedOfAll   = `SELECT id FROM responses` + db.ByResponsesPendingRisk + ` WHERE approval_status = 'pending' AND upstream_id IS NULL AND id > ? ORDER BY id LIMIT ?`
 )
 
 // stopAtOnce is how many requests a stop withdraws in one transaction.

@@ -10,7 +10,7 @@ import (
 
 // pendingNumbers walks the partial index of what waits, which holds the rows'
 // numbers too, so that no row is read: 100,000 that wait take some 10 ms.
-const pendingNumbers = `SELECT count(*), coalesce(min(number), 0) FROM responses` + db.ByResponsesPending + `
+const pendingNumbers = `SELECT count(*), coalesce(min(number), 0) FROM responses` + db.ByResponsesPendingRisk + `
  WHERE approval_status = 'pending' AND approval_timeout_at > ?`
 
 const outsideNumbers = `SELECT (SELECT count(*) FROM deliveries` + db.ByDeliveriesDue + ` WHERE done_at IS NULL),

@@ -19,7 +19,7 @@ const (
 	// oldestQuery walks the index of what waits, which holds the numbers of arrival
 	// too; one row is read.
 	oldestQuery = pendingRefColumns + ` FROM responses r JOIN agents a ON a.id = r.agent_id JOIN users u ON u.id = r.owner_id
- WHERE r.number = (SELECT min(number) FROM responses` + db.ByResponsesPending + `
+ WHERE r.number = (SELECT min(number) FROM responses` + db.ByResponsesPendingRisk + `
   WHERE approval_status = 'pending' AND approval_timeout_at > ?)`
 )
 
@@ -83,7 +83,7 @@ func systemNumbers(ctx context.Context, dbtx *sql.Tx, now time.Time, out *models
 		{`SELECT count(*) FROM (SELECT 1 FROM agents LIMIT ?)`, []any{models.StatsCap}, &out.Agents},
 		{`SELECT count(*) FROM (SELECT 1 FROM conversations LIMIT ?)`, []any{models.StatsCap}, &out.Conversations},
 		{
-			`SELECT count(*) FROM (SELECT 1 FROM responses` + db.ByResponsesPending + ` WHERE approval_status = 'pending' AND approval_timeout_at > ? LIMIT ?)`,
+			`SELECT count(*) FROM (SELECT 1 FROM responses` + db.ByResponsesPendingRisk + ` WHERE approval_status = 'pending' AND approval_timeout_at > ? LIMIT ?)`,
 			[]any{now, models.StatsCap},
 			&out.Pending,
 		},
