@@ -36,7 +36,7 @@ TEST := RAPID_SEED=1 RAPID_CHECKS=60 GORACE=atexit_sleep_ms=50 $(GO) test -build
 PACKAGES := ./... ./.ci/words
 
 # With the race detector tests take two and a half times as long, and where one thing is done
-# after another it finds nothing. So it is off for two kinds of tests, D136: those of folders
+# after another it finds nothing. So it is off for two kinds of tests, D135: those of folders
 # that start no goroutine and share nothing (a test of cmd sees to it), and those of files that
 # say `//go:build !race`.
 PLAIN := ./.ci/words ./handlers/api/wire ./models/agentsettings ./models/headline ./models/passwords ./models/streamjson \
