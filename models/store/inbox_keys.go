@@ -104,7 +104,7 @@ const (
 
 // The keys of an inbox by deadline.
 var (
-	pendingKeys      = keysOf(byDeadline, eachRisk()...)
+	pendingKeys      = mergedByDeadline(`p.approval_timeout_at AS deadline, p.id AS id, p.number AS number`, `(p.approval_timeout_at, p.id) > (:at, :id)`, `:n`)
 	conversationKeys = keysOf(byDeadline, along(conversationWait, ofRunPending))
 	agentKeys        = keysOf(byDeadline, along(agentPending, ofAgentPending))
 	deciderKeys      = keysOf(ofDecider, along(`deciders d`, `d.user_id = :me`))
