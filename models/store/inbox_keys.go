@@ -106,7 +106,7 @@ const (
 
 // The keys of an inbox by deadline.
 var (
-	pendingKeys      = keysOf(byDeadline, eachRisk()...)
+	pendingKeys      = mergedByDeadline(`p.approval_timeout_at AS deadline, p.id AS id, p.number AS number`, `(p.approval_timeout_at, p.id) > (:at, :id)`, `:n`)
 	conversationKeys = keysOf(byDeadline, along(conversationWait, ofRunPending))
 	agentKeys        = keysOf(byDeadline, along(agentPending, ofAgentPending))
 	deciderKeys      = keysOf(ofDecider, along(`deciders d`, `d.user_id = :me`))
@@ -229,24 +229,19 @@ var (
 	deciderByRisk      = keysOf(byRisk, along(`deciders d CROSS JOIN responses p ON p.id = d.response_id`, `d.user_id = :me`, isPending))
 )
 
-// eachRisk are walks of all that waits, each level's by deadline: one index has both orders.
-func eachRisk() []db.Walk {
-	walks := make([]db.Walk, len(models.Risks()))
-	for rank := range walks {
-		walks[rank] = along(everyPending, isPending, riskRank(`p`)+` = `+strconv.Itoa(rank))
+// mergedByDeadline selects what waits by deadline, of the index by risk: each level has that
+// order, and SQLite merges them as they are read, no further than is wanted.
+func mergedByDeadline(columns, condition, limit string) string {
+	each := make([]string, len(models.Risks()))
+	for rank := range each {
+		each[rank] = `SELECT ` + columns + ` FROM ` + everyPending + ` WHERE ` + isPending + ` AND ` + riskRank(`p`) + ` = ` + strconv.Itoa(rank) + ` AND ` + condition
 	}
-	return walks
+	return strings.Join(each, ` UNION ALL `) + ` ORDER BY deadline, id LIMIT ` + limit
 }
 
 // dueQuery selects what is due, by deadline.
 func dueQuery() string {
-	l := db.List[key]{
-		Order: []db.Key{{Name: `deadline`, Is: `p.approval_timeout_at`}, {Name: `id`, Is: `p.id`}}, Count: db.Say(`?2`), Walks: eachRisk(),
-	}
-	for i := range l.Walks {
-		l.Walks[i].Where = append(l.Walks[i].Where, db.Say(`p.approval_timeout_at <= ?1 AND p.held_until IS NULL`))
-	}
-	return `SELECT id FROM (` + l.Keys().Text + `) ORDER BY deadline, id`
+	return `SELECT id FROM (` + mergedByDeadline(`p.approval_timeout_at AS deadline, p.id AS id`, `p.approval_timeout_at <= ?1 AND p.held_until IS NULL`, `?2`) + `)`
 }
 
 // nextDeadlines selects the next deadline of each level of risk: a column each.

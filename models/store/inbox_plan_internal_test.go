@@ -20,11 +20,11 @@ func TestDeskListsAreServedByAnIndex(t *testing.T) {
 	person := models.Actor{Kind: models.ActorUser, ID: "u"}
 	now := time.Unix(0, 0)
 	shapes := map[string]string{ // by the order that their keys are read in: in full, or a page's worth is sorted
-		conversationKeys: "responses_pending_conversation", deciderKeys: "PRIMARY KEY",
+		pendingKeys: "responses_pending_risk (<expr>=? AND (approval_timeout_at,id)>(?,?))", conversationKeys: "responses_pending_conversation", deciderKeys: "PRIMARY KEY",
 		agentByAge: "responses_pending_agent",
 	}
 	sorted := map[string]string{
-		pendingKeys: "responses_pending_risk (<expr>=? AND (approval_timeout_at,id)>(?,?))", agentKeys: "responses_pending_agent", conversationByAge: "responses_pending_conversation", allByAge: "responses_pending_agent",
+		agentKeys: "responses_pending_agent", conversationByAge: "responses_pending_conversation", allByAge: "responses_pending_agent",
 		mineByAge: "responses_pending_agent", routedByAge: "reviewers_settled", bothByAge: "reviewers_settled",
 		allByRisk: "responses_pending_risk (<expr>=? AND (approval_timeout_at,id)>(?,?))", agentByRisk: "responses_pending_agent", conversationByRisk: "responses_pending_conversation", deciderByRisk: "USING PRIMARY KEY (user_id=?)",
 	}
