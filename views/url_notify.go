@@ -35,6 +35,3 @@ func NotificationHostsURL() string { return SystemNotificationsURL() + "/hosts" 
 
 // RemoveNotificationHostURL takes the POST that no longer allows a host, which it names.
 func RemoveNotificationHostURL() string { return NotificationHostsURL() + "/remove" }
-
-// LookURL takes the POST that says that the reader has a request in view.
-func LookURL(id models.ResponseID) string { return ApprovalURL(id) + "/look" }
