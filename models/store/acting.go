@@ -22,16 +22,16 @@ import (
 // rightsReader judges that from what is known of people; the rows of reviewers and deciders
 // follow it (reroute).
 
-// acting is who acts for whom, as the writer remembers it: where nobody does, an ask and a
+// substitutions are who acts for whom, as the writer remembers it: where nobody does, an ask and a
 // vote pay nothing.
-type acting struct {
+type substitutions struct {
 	accepted map[[2]models.UserID]bool  // of a substitute, for whom
 	handed   map[models.ResponseID]bool // pending requests that are handed over; some have been settled since
 	absences []models.Absence           // with a substitute, that run or are planned, or whose end was not taken yet
 }
 
-// actingTables are those of which acting consists.
-var actingTables = map[string]bool{"substitutes": true, "handovers": true, "absences": true}
+// substitutionTables are those of which substitutions consist.
+var substitutionTables = map[string]bool{"substitutes": true, "handovers": true, "absences": true}
 
 const (
 	acceptedPairs = `SELECT substitute_id, user_id FROM substitutes WHERE removed_at IS NULL AND accepted_at IS NOT NULL`
@@ -39,8 +39,8 @@ const (
  WHERE h.taken_back_at IS NULL AND r.approval_status = 'pending'`
 )
 
-func readActing(q *gorm.DB) (*acting, error) {
-	out := &acting{accepted: map[[2]models.UserID]bool{}, handed: map[models.ResponseID]bool{}}
+func readSubstitutions(q *gorm.DB) (*substitutions, error) {
+	out := &substitutions{accepted: map[[2]models.UserID]bool{}, handed: map[models.ResponseID]bool{}}
 	var pairs []models.Substitute
 	if err := q.Raw(acceptedPairs).Scan(&pairs).Error; err != nil {
 		return nil, fmt.Errorf("read substitutes: %w", err)
@@ -63,23 +63,25 @@ func readActing(q *gorm.DB) (*acting, error) {
 }
 
 // nobody reports whether nobody has any request for somebody else.
-func (w *acting) nobody() bool { return len(w.handed) == 0 && len(w.absences) == 0 }
+func (w *substitutions) nobody() bool { return len(w.handed) == 0 && len(w.absences) == 0 }
 
 // nobodyHas reports whether nobody has one request for somebody else. An absence that is over
 // counts until its end is taken: somebody may have the request by it, and may not act any more.
-func (w *acting) nobodyHas(id models.ResponseID) bool { return !w.handed[id] && len(w.absences) == 0 }
+func (w *substitutions) nobodyHas(id models.ResponseID) bool {
+	return !w.handed[id] && len(w.absences) == 0
+}
 
-// acting reads who acts for whom, unless it is known.
-func (t *tx) acting() (*acting, error) {
-	if t.s.known.acting == nil {
-		out, err := readActing(t.Gorm())
+// substitutions reads who acts for whom, unless it is known.
+func (t *tx) substitutions() (*substitutions, error) {
+	if t.s.known.substitutions == nil {
+		out, err := readSubstitutions(t.Gorm())
 		if err != nil {
 			return nil, err
 		}
-		t.s.known.acting = out
+		t.s.known.substitutions = out
 		t.s.nobodyActs.Store(out.nobody())
 	}
-	return t.s.known.acting, nil
+	return t.s.known.substitutions, nil
 }
 
 // delegation is that somebody has a request from somebody else.
@@ -152,7 +154,7 @@ const (
 
 // noteAsked notes that people who may have had a request for others are asked now.
 func (t *tx) noteAsked(id models.ResponseID, users []models.UserID) error {
-	w, err := t.acting()
+	w, err := t.substitutions()
 	if err != nil || w.nobodyHas(id) || len(users) == 0 {
 		return err
 	}
@@ -164,7 +166,7 @@ func (t *tx) noteAsked(id models.ResponseID, users []models.UserID) error {
 
 // rerouteAll is reroute of all requests to which it may matter.
 func (t *tx) rerouteAll(actor models.Actor) error {
-	w, err := t.acting()
+	w, err := t.substitutions()
 	if err != nil || w.nobody() {
 		return err
 	}
@@ -177,7 +179,7 @@ func (t *tx) rerouteEach(actor models.Actor) error {
 		return fmt.Errorf("look for what people have for others: %w", err)
 	}
 	for _, id := range ids {
-		a, err := t.standing(id)
+		a, err := t.existing(id)
 		if err != nil {
 			return err
 		}
@@ -191,7 +193,7 @@ func (t *tx) rerouteEach(actor models.Actor) error {
 // reroute has a pending request be in the inboxes of those who may act on it for others now,
 // and of no others. Whose verdict holds it keeps it.
 func (t *tx) reroute(actor models.Actor, a *models.Approval) error {
-	w, err := t.acting()
+	w, err := t.substitutions()
 	if err != nil || w.nobodyHas(a.ID) || a.Status() != models.StatusPending {
 		return err
 	}

@@ -85,7 +85,7 @@ func (t *tx) allowanceRequest(agent models.AgentID) (*models.Approval, error) {
 	if id == "" || err != nil {
 		return nil, err
 	}
-	return t.standing(id)
+	return t.existing(id)
 }
 
 // askForAllowance asks an agent's owner, in the conversation where it was refused,

@@ -112,7 +112,7 @@ func (s *Store) readApproval(ctx context.Context, id models.ResponseID) (*models
 // approval reads one within a transaction, as it stands, for an actor who may
 // see it.
 func (t *tx) approval(actor models.Actor, id models.ResponseID) (*models.Approval, error) {
-	a, err := t.standing(id)
+	a, err := t.existing(id)
 	if err != nil {
 		return nil, err
 	}

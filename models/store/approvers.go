@@ -235,7 +235,7 @@ func (t *tx) endStranded() error {
 		return fmt.Errorf("look for requests without anybody: %w", err)
 	}
 	for _, id := range ids {
-		a, err := t.standing(id)
+		a, err := t.existing(id)
 		if err != nil {
 			return err
 		}

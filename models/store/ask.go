@@ -276,7 +276,7 @@ func (t *tx) addDeciders(r *models.Response, reviewers []models.UserID) error {
 		return nil
 	}
 	topics := []events.Topic{events.Agent(string(r.AgentID)), events.InboxOfAdmins, events.InboxOf(string(r.OwnerID))}
-	w, err := t.told()
+	w, err := t.recipients()
 	if err != nil {
 		return err
 	}

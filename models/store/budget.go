@@ -159,7 +159,7 @@ func (t *tx) pendingBudget(id string) (*models.Approval, error) {
 	if err != nil || found == "" {
 		return nil, err
 	}
-	a, err := t.standing(found)
+	a, err := t.existing(found)
 	if err != nil || !a.PastDeadline(t.Now) {
 		return a, err
 	}
@@ -174,7 +174,7 @@ func (t *tx) requestBudget(actor models.Actor, conv *models.Conversation, want i
 		return a, err
 	}
 	if conv.BudgetRefused != nil {
-		return t.standing(*conv.BudgetRefused)
+		return t.existing(*conv.BudgetRefused)
 	}
 	input := models.BudgetInput(want)
 	canonical, err := models.Canonical(models.KindBudget, models.ToolSetBudget, []byte(input))

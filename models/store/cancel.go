@@ -114,7 +114,7 @@ func (t *tx) placeInBatch(a *models.Approval) (batchPlace, error) {
 // cascadeTo rejects one call because of another. A verdict of its own whose
 // delivery has begun goes before.
 func (t *tx) cascadeTo(actor models.Actor, from *models.Approval, id models.ResponseID) error {
-	a, err := t.standing(id)
+	a, err := t.existing(id)
 	if err != nil {
 		return err
 	}

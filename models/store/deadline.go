@@ -118,7 +118,7 @@ func (s *Store) ExpireDue(ctx context.Context, limit int) (int, error) {
 			return err
 		}
 		for _, id := range ids {
-			a, err := t.standing(id)
+			a, err := t.existing(id)
 			if err != nil {
 				return err
 			}

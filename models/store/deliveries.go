@@ -46,7 +46,7 @@ func (s *Store) BeginDelivery(ctx context.Context, l *models.Lease, id models.Re
 		if err := t.Gorm().Where("response_id = ? AND done_at IS NULL", id).Take(&row).Error; err != nil {
 			return db.NotFoundAs(err, nil)
 		}
-		a, err := t.standing(id)
+		a, err := t.existing(id)
 		if err != nil {
 			return err
 		}
@@ -153,7 +153,7 @@ func (s *Store) EndDelivery(ctx context.Context, l *models.Lease, id models.Resp
 			return db.NotFoundAs(err, models.NotFound("delivery"))
 		}
 		row.Problem = end.Text
-		a, err := t.standing(id)
+		a, err := t.existing(id)
 		if err != nil {
 			return err
 		}

@@ -138,7 +138,7 @@ func (s *Store) EscalateDue(ctx context.Context, limit int) (int, error) {
 				return fmt.Errorf("take escalation: %w", err)
 			}
 			n++
-			a, err := t.standing(d.ResponseID)
+			a, err := t.existing(d.ResponseID)
 			if err != nil {
 				return err
 			}
@@ -181,7 +181,7 @@ func (t *tx) takeStep(a *models.Approval, step int) error {
 	if err := t.addDeciders(&a.Response, routed); err != nil {
 		return err
 	}
-	if w, err := t.told(); err != nil {
+	if w, err := t.recipients(); err != nil {
 		return err
 	} else if err := t.awaitsGroups(w, &a.Response, who); err != nil {
 		return err

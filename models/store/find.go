@@ -17,7 +17,7 @@ import (
 // conversation that it belongs to; both nil: a conversation is to be opened.
 func (t *tx) findAsk(actor models.Actor, q *asked) (*models.Approval, *models.Conversation, error) {
 	if q.id != "" {
-		standing, err := t.standing(q.id)
+		standing, err := t.existing(q.id)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -52,7 +52,7 @@ func (t *tx) findAsk(actor models.Actor, q *asked) (*models.Approval, *models.Co
 			return nil, nil, err
 		}
 		if id != "" {
-			a, err := t.standing(id)
+			a, err := t.existing(id)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -87,8 +87,8 @@ func (t *tx) rowID(row *sql.Row) (id models.ResponseID, err error) {
 	return id, nil
 }
 
-// standing reads a row whoever it belongs to; nil when there is none.
-func (t *tx) standing(id models.ResponseID) (*models.Approval, error) {
+// existing reads a row whoever it belongs to; nil when there is none.
+func (t *tx) existing(id models.ResponseID) (*models.Approval, error) {
 	remembered := t.s.remembered.get(id)
 	if remembered != nil && checkRemembered == nil {
 		return remembered, nil
@@ -108,7 +108,7 @@ func (t *tx) standing(id models.ResponseID) (*models.Approval, error) {
 }
 
 func (t *tx) repeatedByKey(actor models.Actor, q *asked, id models.ResponseID) (*models.Approval, *models.Conversation, error) {
-	a, err := t.standing(id)
+	a, err := t.existing(id)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -123,7 +123,7 @@ func (t *tx) repeatedCall(actor models.Actor, q *asked) (*models.Approval, error
 	if err != nil || id == "" {
 		return nil, err
 	}
-	a, err := t.standing(id)
+	a, err := t.existing(id)
 	if err != nil {
 		return nil, err
 	}

@@ -102,7 +102,7 @@ func (t *tx) waitingFor(group string) ([]asking, error) {
 	ids = slices.Compact(ids)
 	out := make([]asking, 0, len(ids))
 	for _, id := range ids {
-		a, err := t.standing(id)
+		a, err := t.existing(id)
 		if err != nil {
 			return nil, err
 		}

@@ -119,7 +119,7 @@ func (t *tx) handOver(actor models.Actor, a *models.Approval, h *models.HandOver
 	}); err != nil {
 		return err
 	}
-	if w, err := t.told(); err != nil {
+	if w, err := t.recipients(); err != nil {
 		return err
 	} else if err := t.awaitsFor(w, &a.Response, models.RecipientID(h.ToUser)); err != nil {
 		return err
@@ -153,7 +153,7 @@ func (s *Store) TakeBackHandOver(ctx context.Context, actor models.Actor, id mod
 			return models.NotFound("hand-over")
 		}
 		h := &found[0]
-		a, err := t.standing(h.ResponseID)
+		a, err := t.existing(h.ResponseID)
 		if err != nil || h.TakenBackAt != nil {
 			return err
 		}

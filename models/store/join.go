@@ -30,7 +30,7 @@ func (t *tx) joined(actor models.Actor, q *asked) (*models.Approval, error) {
 	if err != nil || len(ids) != 1 {
 		return nil, err
 	}
-	a, err := t.standing(ids[0])
+	a, err := t.existing(ids[0])
 	if err != nil || a == nil || a.ToolUseID == nil && !q.Join || !q.fits(a) {
 		return nil, err
 	}

@@ -96,7 +96,7 @@ func (t *tx) askMatched(u *models.Upstream, item models.OutsideItem, row *models
 	if err != nil || !ok {
 		return nil, err //nolint:nilnil // no call fits yet
 	}
-	a, err := t.standing(match.ID)
+	a, err := t.existing(match.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +137,7 @@ func (t *tx) askCascaded(u *models.Upstream, item models.OutsideItem, row *model
 	if err := t.link(a, row, models.Match{ID: found.ID, By: models.MatchedByInput, SameInput: true}); err != nil {
 		return nil, err
 	}
-	from, err := t.standing(found.Source)
+	from, err := t.existing(found.Source)
 	if err != nil {
 		return nil, err
 	}
@@ -269,7 +269,7 @@ func (t *tx) linkWaiting(u *models.Upstream, callID string) error {
 	if err != nil {
 		return fmt.Errorf("read what waits for a call: %w", err)
 	}
-	a, err := t.standing(row.ResponseID)
+	a, err := t.existing(row.ResponseID)
 	if err != nil {
 		return err
 	}
@@ -292,7 +292,7 @@ func (t *tx) link(a *models.Approval, row *models.OutsideApproval, match models.
 	if err != nil {
 		return fmt.Errorf("link outside approval: %w", err)
 	}
-	call, err := t.standing(match.ID)
+	call, err := t.existing(match.ID)
 	if err != nil {
 		return err
 	}

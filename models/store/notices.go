@@ -15,31 +15,31 @@ import (
 // that moves, an outcome. The room of notices makes messages of those that are due, and has
 // them sent.
 
-// told are the people and groups who have a channel that works, as the writer remembers them:
+// recipients are the people and groups who have a channel that works, as the writer remembers them:
 // without any, an ask, a vote and an outcome pay nothing.
-type told struct {
+type recipients struct {
 	settings map[models.RecipientID]*models.NotificationSettings // without the zero key
 	groups   map[string]models.RecipientID                       // by name
 }
 
 const (
-	toldPeople = `SELECT DISTINCT c.user_id FROM channels c` + db.ByChannelsInUse + ` JOIN users u ON u.id = c.user_id
+	peopleWithChannels = `SELECT DISTINCT c.user_id FROM channels c` + db.ByChannelsInUse + ` JOIN users u ON u.id = c.user_id
  WHERE ` + people.ChannelUsable + ` AND u.disabled_at IS NULL ORDER BY c.user_id`
-	toldGroups = `SELECT DISTINCT g.id, g.name FROM channels c` + db.ByChannelsInUse + ` JOIN groups g ON g.id = c.group_id
+	groupsWithChannels = `SELECT DISTINCT g.id, g.name FROM channels c` + db.ByChannelsInUse + ` JOIN groups g ON g.id = c.group_id
  WHERE ` + people.ChannelUsable + ` AND g.removed_at IS NULL`
 )
 
-// toldTables are those of which told consists.
-var toldTables = map[string]bool{"channels": true, "notification_settings": true, "users": true, "groups": true}
+// recipientTables are those of which recipients consist.
+var recipientTables = map[string]bool{"channels": true, "notification_settings": true, "users": true, "groups": true}
 
-// told reads who has channels, unless it is known.
-func (t *tx) told() (*told, error) {
-	if t.s.known.told != nil {
-		return t.s.known.told, nil
+// recipients reads who has channels, unless it is known.
+func (t *tx) recipients() (*recipients, error) {
+	if t.s.known.recipients != nil {
+		return t.s.known.recipients, nil
 	}
-	out := &told{settings: map[models.RecipientID]*models.NotificationSettings{}, groups: map[string]models.RecipientID{}}
+	out := &recipients{settings: map[models.RecipientID]*models.NotificationSettings{}, groups: map[string]models.RecipientID{}}
 	var users []models.UserID
-	if err := t.Gorm().Raw(toldPeople).Scan(&users).Error; err != nil {
+	if err := t.Gorm().Raw(peopleWithChannels).Scan(&users).Error; err != nil {
 		return nil, fmt.Errorf("read who has channels: %w", err)
 	}
 	for _, user := range users {
@@ -50,23 +50,23 @@ func (t *tx) told() (*told, error) {
 		out.settings[models.RecipientID(user)] = &settings
 	}
 	var groups []models.Group
-	if err := t.Gorm().Raw(toldGroups).Scan(&groups).Error; err != nil {
+	if err := t.Gorm().Raw(groupsWithChannels).Scan(&groups).Error; err != nil {
 		return nil, fmt.Errorf("read which groups have channels: %w", err)
 	}
 	for i := range groups {
 		id, settings := models.RecipientID(groups[i].ID), models.DefaultNotificationSettings()
 		out.groups[groups[i].Name], out.settings[id] = id, &settings
 	}
-	t.s.known.told = out
+	t.s.known.recipients = out
 	return out, nil
 }
 
 // nobody reports whether there is no channel at all.
-func (w *told) nobody() bool { return len(w.settings) == 0 }
+func (w *recipients) nobody() bool { return len(w.settings) == 0 }
 
 // awaits has people told of a pending request that has come into their inboxes. Where its
 // owner is one of them it has just begun to wait, and the groups that it asks are told too.
-func (t *tx) awaits(w *told, r *models.Response, users []models.UserID) error {
+func (t *tx) awaits(w *recipients, r *models.Response, users []models.UserID) error {
 	for _, user := range users {
 		if err := t.awaitsFor(w, r, models.RecipientID(user)); err != nil {
 			return err
@@ -79,7 +79,7 @@ func (t *tx) awaits(w *told, r *models.Response, users []models.UserID) error {
 }
 
 // awaitsGroups has the groups told that are asked for a decision on a pending request.
-func (t *tx) awaitsGroups(w *told, r *models.Response, who models.Approvers) error {
+func (t *tx) awaitsGroups(w *recipients, r *models.Response, who models.Approvers) error {
 	for _, a := range who.Asked() {
 		id, ok := w.groups[a.Group]
 		if !ok || a.Group == "" {
@@ -92,7 +92,7 @@ func (t *tx) awaitsGroups(w *told, r *models.Response, who models.Approvers) err
 	return nil
 }
 
-func (t *tx) awaitsFor(w *told, r *models.Response, recipient models.RecipientID) error {
+func (t *tx) awaitsFor(w *recipients, r *models.Response, recipient models.RecipientID) error {
 	settings := w.settings[recipient]
 	if settings == nil {
 		return nil
@@ -176,7 +176,7 @@ const (
 // noticesMove moves what is told by the deadline of a request. While its clock stops, the
 // deadline is far away, and so are they.
 func (t *tx) noticesMove(a *models.Approval) error {
-	if w, err := t.told(); err != nil || w.nobody() {
+	if w, err := t.recipients(); err != nil || w.nobody() {
 		return err
 	}
 	half, tenth := models.NoDeadline, models.NoDeadline
@@ -200,7 +200,7 @@ func (t *tx) noticesMove(a *models.Approval) error {
 // noticesEnd drops what was to be told of a request that has left pending, and has those told
 // of its outcome who were told of it.
 func (t *tx) noticesEnd(a *models.Approval) error {
-	if w, err := t.told(); err != nil || w.nobody() {
+	if w, err := t.recipients(); err != nil || w.nobody() {
 		return err
 	}
 	dropped, err := t.Exec(t.s.hot.dropNotices, a.ID)
@@ -251,7 +251,7 @@ func (t *tx) queue(c *models.Channel, kind models.NoticeKind, request models.Res
 
 // noticesLeave drops what was to be told to people who are no longer asked.
 func (t *tx) noticesLeave(id models.ResponseID, users []models.UserID) error {
-	if w, err := t.told(); err != nil || w.nobody() {
+	if w, err := t.recipients(); err != nil || w.nobody() {
 		return err
 	}
 	if err := t.Gorm().Exec(forgetToTell, id, users).Error; err != nil {
@@ -265,7 +265,7 @@ func (t *tx) noticesLeave(id models.ResponseID, users []models.UserID) error {
 
 // editAwaits has the groups told that an edit of a pending request was handed to.
 func (t *tx) editAwaits(a *models.Approval, vote *models.Vote) error {
-	w, err := t.told()
+	w, err := t.recipients()
 	if err != nil || len(w.groups) == 0 {
 		return err
 	}

@@ -197,7 +197,7 @@ func TestInboxesOfThoseAskedLaterAreCleared(t *testing.T) {
 	}
 	id := w.ask(t, plain)
 	err = w.write(t.Context(), func(t *tx) error {
-		a, err := t.standing(id)
+		a, err := t.existing(id)
 		if err != nil {
 			return err
 		}

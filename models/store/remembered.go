@@ -102,11 +102,11 @@ var approvalTables = map[string]bool{"responses": true, "conversations": true, "
 // changes hears of every statement that is about to change something.
 func (s *Store) changes(stmt *db.Stmt, c db.Change, args []any) {
 	s.known.pending.changes(&s.hot, stmt, c, args)
-	if c.Table == "" || toldTables[c.Table] {
-		s.known.told = nil
+	if c.Table == "" || recipientTables[c.Table] {
+		s.known.recipients = nil
 	}
-	if c.Table == "" || actingTables[c.Table] {
-		s.known.acting = nil
+	if c.Table == "" || substitutionTables[c.Table] {
+		s.known.substitutions = nil
 		s.nobodyActs.Store(false)
 	}
 	if c.New || c.Table != "" && !approvalTables[c.Table] {

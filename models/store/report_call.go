@@ -54,7 +54,7 @@ func (r *report) call(e *runEvent, out *models.RunEventResult) error {
 
 // join makes a reported call one with the row that has its tool use id.
 func (r *report) join(e *runEvent, out *models.RunEventResult) error {
-	a, err := r.standing(out.ResponseID)
+	a, err := r.existing(out.ResponseID)
 	if err != nil {
 		return err
 	}
@@ -206,7 +206,7 @@ func (r *report) adopt(e *runEvent) (id models.ResponseID, err error) {
 	} else if err != nil {
 		return "", fmt.Errorf("look for a request to adopt: %w", err)
 	}
-	a, err := r.standing(id)
+	a, err := r.existing(id)
 	if err != nil {
 		return "", err
 	}

@@ -69,7 +69,7 @@ func (r *report) adoptOutside(e *runEvent) (wanted *models.OutsideApproval, id m
 	if wanted, err = r.wanted(e); wanted == nil || err != nil {
 		return nil, "", err
 	}
-	a, err := r.standing(wanted.ResponseID)
+	a, err := r.existing(wanted.ResponseID)
 	if err != nil {
 		return nil, "", err
 	}
@@ -136,7 +136,7 @@ func (r *report) reportedLate(e *runEvent, a *models.Response, wanted *models.Ou
 	if from == nil || err != nil {
 		return err
 	}
-	call, err := r.standing(a.ID)
+	call, err := r.existing(a.ID)
 	if err != nil || call.IsCompleted {
 		return err
 	}
@@ -149,7 +149,7 @@ func (r *report) joinedLate(e *runEvent, id models.ResponseID) error {
 	if e.BatchID == "" || r.conv.OnReject != models.OnRejectCascade {
 		return nil
 	}
-	a, err := r.standing(id)
+	a, err := r.existing(id)
 	if err != nil {
 		return err
 	}
@@ -172,7 +172,7 @@ func (r *report) joinedLate(e *runEvent, id models.ResponseID) error {
 
 // linkDecided links a call to its approval that was decided, or is being decided.
 func (r *report) linkDecided(e *runEvent, a *models.Response, wanted *models.OutsideApproval) error {
-	approval, err := r.standing(wanted.ResponseID)
+	approval, err := r.existing(wanted.ResponseID)
 	if err != nil {
 		return err
 	}
@@ -197,6 +197,6 @@ func (r *report) rejectedBefore(e *runEvent) (*models.Approval, error) {
 	if id == "" {
 		return nil, nil //nolint:nilnil // as above
 	}
-	r.rejected[e.BatchID], err = r.standing(id)
+	r.rejected[e.BatchID], err = r.existing(id)
 	return r.rejected[e.BatchID], err
 }

@@ -225,7 +225,7 @@ func (r *report) closeAll(open []openCall, why string) error {
 // cause run_ended, and a verdict that holds it is withdrawn, unless the other
 // system is being told of it: then that verdict stands (I1).
 func (r *report) closeByRun(id models.ResponseID, why string) error {
-	a, err := r.standing(id)
+	a, err := r.existing(id)
 	if err != nil {
 		return err
 	}
@@ -269,7 +269,7 @@ func (s *Store) CloseCall(ctx context.Context, actor models.Actor, id models.Res
 	}
 	var out *models.Approval
 	err := s.write(ctx, func(t *tx) error {
-		a, err := t.standing(id)
+		a, err := t.existing(id)
 		if err != nil {
 			return err
 		}

@@ -35,7 +35,7 @@ func (s *Store) Respond(ctx context.Context, actor models.Actor, in models.Respo
 	counted := false // the function may run twice, the request counts once
 	err = s.write(ctx, func(t *tx) error {
 		if r.ID != "" {
-			a, err := t.standing(r.ID)
+			a, err := t.existing(r.ID)
 			if err != nil {
 				return err
 			}

@@ -15,20 +15,20 @@ import (
 type rightsReader struct {
 	q   *gorm.DB
 	now time.Time
-	*acting
+	*substitutions
 
 	read *readAhead // nil: each is read when it is asked for
 }
 
 func (t *tx) rightsReader() (rightsReader, error) {
-	w, err := t.acting()
-	return rightsReader{q: t.Gorm(), now: t.Now, acting: w}, err
+	w, err := t.substitutions()
+	return rightsReader{q: t.Gorm(), now: t.Now, substitutions: w}, err
 }
 
 func (s *Store) rightsReader(ctx context.Context) (rightsReader, error) {
 	q := s.db.Gorm(ctx)
-	w, err := readActing(q)
-	return rightsReader{q: q, now: s.db.Now(), acting: w}, err
+	w, err := readSubstitutions(q)
+	return rightsReader{q: q, now: s.db.Now(), substitutions: w}, err
 }
 
 // relation is what counts of a person on a request.
@@ -167,7 +167,7 @@ func (c rightsReader) proposalCounts(a *models.Approval, v *models.Vote) (bool, 
 
 // rightOf is what a person who sees a pending request may do with it.
 func (t *tx) rightOf(actor models.Actor, a *models.Approval) (models.Right, error) {
-	w, err := t.acting()
+	w, err := t.substitutions()
 	if err != nil {
 		return models.Right{}, err
 	}
@@ -189,7 +189,7 @@ func (t *tx) rightOf(actor models.Actor, a *models.Approval) (models.Right, erro
 // mayReject refuses somebody who had a request only for others, and may not act for them any
 // more. Everybody else who sees it may reject it.
 func (t *tx) mayReject(actor models.Actor, a *models.Approval, vote *models.Vote) error {
-	if w, err := t.acting(); err != nil || w.nobody() {
+	if w, err := t.substitutions(); err != nil || w.nobody() {
 		return err // whoever sees it is its owner, an admin, or asked
 	}
 	right, err := t.rightOf(actor, a)
@@ -213,7 +213,7 @@ func checkRight(right models.Right, a *models.Approval) error {
 // maySteer refuses to ask about a pending request, and to move its deadline, whoever had it
 // only for others and may not act for them any more.
 func (t *tx) maySteer(actor models.Actor, a *models.Approval) error {
-	if w, err := t.acting(); err != nil || w.nobody() {
+	if w, err := t.substitutions(); err != nil || w.nobody() {
 		return err
 	}
 	right, err := t.rightOf(actor, a)

@@ -146,13 +146,13 @@ func (s *Store) NameOf(ctx context.Context, id models.UserID) (string, error) {
 
 // Request reads a request whoever it belongs to; nil: there is none. It judges no rights.
 func (s *Store) Request(share *db.Tx, id models.ResponseID) (*models.Approval, error) {
-	return s.within(share).standing(id)
+	return s.within(share).existing(id)
 }
 
 // NotificationSettings are when somebody is told of something; nil: they have no channel that
 // works, or may not sign in.
 func (s *Store) NotificationSettings(share *db.Tx, recipient models.RecipientID) (*models.NotificationSettings, error) {
-	w, err := s.within(share).told()
+	w, err := s.within(share).recipients()
 	if err != nil {
 		return nil, err
 	}

@@ -145,7 +145,7 @@ func (t *tx) stop(actor models.Actor, c *models.Conversation) error {
 	}
 	rows := make([]*models.Approval, 0, len(ids))
 	for _, id := range ids {
-		a, err := t.standing(id)
+		a, err := t.existing(id)
 		if err != nil {
 			return err
 		}

@@ -165,7 +165,7 @@ func (s *Store) cancelStopped(ctx context.Context, actor models.Actor, stop *mod
 
 // cancelFor withdraws a request because of a stop; false: it had expired.
 func (t *tx) cancelFor(stop *models.Stop, actor models.Actor, id models.ResponseID) (bool, error) {
-	a, err := t.standing(id)
+	a, err := t.existing(id)
 	if err != nil {
 		return false, err
 	}

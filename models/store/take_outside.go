@@ -71,7 +71,7 @@ func (t *tx) outside(u *models.Upstream, item models.OutsideItem) (*models.Outsi
 		return t.keepOutside(u, item, row.Again+1)
 	}
 	if until := known.movedDeadline(&item, t.Now); until != nil {
-		a, err := t.standing(row.ResponseID)
+		a, err := t.existing(row.ResponseID)
 		if err != nil || a.PastDeadline(t.Now) {
 			return row, err
 		}
@@ -99,7 +99,7 @@ func (t *tx) keepOutside(u *models.Upstream, item models.OutsideItem, again int)
 // on it would release what nobody has looked at. A decision that may be on its way
 // goes before.
 func (t *tx) replaceOutside(u *models.Upstream, item models.OutsideItem, row *models.OutsideApproval) (*models.OutsideApproval, error) {
-	a, err := t.standing(row.ResponseID)
+	a, err := t.existing(row.ResponseID)
 	if err != nil {
 		return nil, err
 	}
@@ -210,7 +210,7 @@ func (s *Store) Reconcile(ctx context.Context, l *models.Lease, id models.Upstre
 			if stands[p.CallID] {
 				continue
 			}
-			a, err := t.standing(p.ID)
+			a, err := t.existing(p.ID)
 			if err != nil {
 				return err
 			}

@@ -35,15 +35,15 @@ type result struct {
 // long as no other process has written, which the first statement of a batch
 // tells, and is dropped when this process changes it or rolls back.
 type known struct {
-	policy  int64
-	active  map[models.ConversationID]time.Time // the minute that active_at has
-	early   *bool                               // whether results wait for their calls; nil: not looked yet
-	wanted  *bool                               // whether outside approvals wait for their calls; nil: not looked yet
-	acting  *acting                             // who acts for whom; nil: not looked yet
-	told    *told                               // who has a channel; nil: not looked yet
-	stops   []models.Stop                       // that stand; nil: not looked yet
-	pending pendingKnown
-	grants  *time.Time // when the last grant that was not revoked expires, zero: there is none; nil: not looked yet
+	policy        int64
+	active        map[models.ConversationID]time.Time // the minute that active_at has
+	early         *bool                               // whether results wait for their calls; nil: not looked yet
+	wanted        *bool                               // whether outside approvals wait for their calls; nil: not looked yet
+	substitutions *substitutions                      // who acts for whom; nil: not looked yet
+	recipients    *recipients                         // who has a channel; nil: not looked yet
+	stops         []models.Stop                       // that stand; nil: not looked yet
+	pending       pendingKnown
+	grants        *time.Time // when the last grant that was not revoked expires, zero: there is none; nil: not looked yet
 }
 
 func (k *known) forget() {

@@ -214,7 +214,7 @@ func (s *Store) ReleaseDue(ctx context.Context, limit int) (int, error) {
 // release makes a held approval the outcome. False: another release, in the same
 // batch, has settled it with its own.
 func (t *tx) release(id models.ResponseID) (bool, error) {
-	a, err := t.standing(id)
+	a, err := t.existing(id)
 	if err != nil {
 		return false, err
 	}

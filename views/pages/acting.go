@@ -20,15 +20,15 @@ type Acting struct {
 	OnBehalfID string
 	Own        bool // they may reject in their own right
 	Asked      string
-	Came       []CameFrom
+	Received   []ReceivedFrom
 	HandOvers  []HandedOver
 	HandOver   *HandOverForm
 	Next       *NextAsked
 	Unanswered *Unanswered
 }
 
-// CameFrom is from whom the reader has a request.
-type CameFrom struct {
+// ReceivedFrom is from whom the reader has a request.
+type ReceivedFrom struct {
 	Key   string // differs for each way that it came
 	From  string
 	Until views.Moment // of their absence; zero: it was handed over
@@ -92,7 +92,7 @@ func newActing(v *Approval, in ApprovalInput, now time.Time) Acting {
 	out.Asked = askedBy(in)
 	for i := range in.Acting.Delegations {
 		c := &in.Acting.Delegations[i]
-		from := CameFrom{From: c.From.Name}
+		from := ReceivedFrom{From: c.From.Name}
 		switch {
 		case c.HandOver != nil:
 			from.Key = "handover-" + string(c.HandOver.ID)
@@ -101,7 +101,7 @@ func newActing(v *Approval, in ApprovalInput, now time.Time) Acting {
 			from.Key = "away-" + string(c.From.ID)
 			from.Until = views.Exact(c.Absence.UntilAt)
 		}
-		out.Came = append(out.Came, from)
+		out.Received = append(out.Received, from)
 	}
 	for i := range in.Acting.HandOvers {
 		if in.Acting.HandOvers[i].ToUser == in.Reader.ID {
@@ -131,7 +131,7 @@ func (v Acting) state() []string {
 	if v.OnBehalfID != "" {
 		out = append(out, "for "+v.OnBehalfID)
 	}
-	for _, c := range v.Came {
+	for _, c := range v.Received {
 		out = append(out, c.Key)
 	}
 	for _, h := range v.HandOvers {

@@ -53,7 +53,7 @@ func cameFrom(v Approval) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		for _, c := range v.Acting.Came {
+		for _, c := range v.Acting.Received {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<div class=\"came\"><p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
