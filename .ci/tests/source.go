@@ -188,21 +188,21 @@ func fromCalls(test *ast.BlockStmt, but ast.Node) map[string]bool {
 }
 
 func usesAny(n ast.Node, names map[string]bool) bool {
-	return "" != first(n, func(n ast.Node) string {
+	return first(n, func(n ast.Node) string {
 		if name, ok := n.(*ast.Ident); ok && names[name.Name] {
 			return name.Name
 		}
 		return ""
-	})
+	}) != ""
 }
 
 func hasCall(e ast.Expr) bool {
-	return "" != first(e, func(n ast.Node) string {
+	return first(e, func(n ast.Node) string {
 		if _, ok := n.(*ast.CallExpr); ok {
 			return "a call"
 		}
 		return ""
-	})
+	}) != ""
 }
 
 // first is what the first node of a tree has that has any of it.

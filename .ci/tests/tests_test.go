@@ -6,6 +6,7 @@ import (
 	"go/parser"
 	"go/token"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -81,28 +82,45 @@ func TestEveryTestRunsOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	runs, tests, plain := plan(all), 0, 0
+	type count struct{ with, without int }
+	counts := map[string]count{} // by folder and test
+	for _, r := range plan(all) {
+		run, skip := regexp.MustCompile("."), regexp.MustCompile("^$")
+		for _, flag := range r.flags {
+			if names, ok := strings.CutPrefix(flag, "-run="); ok {
+				run = regexp.MustCompile(names)
+			}
+			if names, ok := strings.CutPrefix(flag, "-skip="); ok {
+				skip = regexp.MustCompile(names)
+			}
+		}
+		for _, f := range all {
+			for name, d := range f.tests {
+				if !d.isTest || !slices.Contains(r.packages, f.ImportPath) || !run.MatchString(name) || skip.MatchString(name) {
+					continue
+				}
+				n := counts[f.name()+" "+name]
+				if r.flags[0] == "-race" {
+					n.with++
+				} else {
+					n.without++
+				}
+				counts[f.name()+" "+name] = n
+			}
+		}
+	}
+	tests, plain, invariant := 0, 0, regexp.MustCompile(`I\d`)
 	for _, f := range all {
+		pure := f.doesNothingAtOnce(all)
 		for name, d := range f.tests {
 			if !d.isTest {
 				continue
 			}
-			var with, without int
-			for _, r := range runs {
-				if !r.has(f, name) {
-					continue
-				}
-				if r.flags[0] == "-race" {
-					with++
-				} else {
-					without++
-				}
+			n := counts[f.name()+" "+name]
+			if tests, plain = tests+1, plain+n.without; n.with+n.without != 1 {
+				t.Errorf("%s %s runs %d times with the race detector, %d times without", f.name(), name, n.with, n.without)
 			}
-			tests, plain = tests+1, plain+without
-			if with+without != 1 {
-				t.Errorf("%s %s runs %d times with the race detector, %d times without", f.name(), name, with, without)
-			}
-			if regexp.MustCompile(`I\d`).MatchString(name) && without > 0 && !f.doesNothingAtOnce(all) && !withoutDetector[name] {
+			if invariant.MatchString(name) && n.without > 0 && !pure && !withoutDetector[name] {
 				t.Errorf("%s %s is of an invariant and runs without the race detector", f.name(), name)
 			}
 		}
@@ -112,25 +130,6 @@ func TestEveryTestRunsOnce(t *testing.T) {
 	}
 }
 
-// has is whether a run has a test, by what go test makes of its flags.
-func (r run) has(f *folder, test string) bool {
-	for _, path := range r.packages {
-		if path != f.ImportPath {
-			continue
-		}
-		for _, flag := range r.flags {
-			if names, ok := strings.CutPrefix(flag, "-run="); ok && !regexp.MustCompile(names).MatchString(test) {
-				return false
-			}
-			if names, ok := strings.CutPrefix(flag, "-skip="); ok && regexp.MustCompile(names).MatchString(test) {
-				return false
-			}
-		}
-		return true
-	}
-	return false
-}
-
 // What failed is named again at the end, and the other runs go on.
 func TestFailuresAreNamedAtTheEnd(t *testing.T) {
 	t.Parallel()
@@ -138,16 +137,16 @@ func TestFailuresAreNamedAtTheEnd(t *testing.T) {
 	failed := runAll(t.Context(), []string{"sh", "-c", `echo "--- FAIL: TestIt ($0)"; test "$0" = good`}, []run{
 		{packages: []string{"bad"}}, {packages: []string{"good"}}, {packages: []string{"good"}},
 	}, &out)
-	end := out.String()[max(0, strings.Index(out.String(), "Failed")):]
-	if !failed || strings.Count(out.String(), "(good)") != 2 || !strings.HasPrefix(end, "Failed") || !strings.Contains(end, "TestIt (bad)") || strings.Contains(end, "good") {
+	last := out.String()[max(0, strings.Index(out.String(), "Failed")):]
+	if !failed || strings.Count(out.String(), "(good)") != 2 || !strings.HasPrefix(last, "Failed") || !strings.Contains(last, "TestIt (bad)") || strings.Contains(last, "good") {
 		t.Errorf("%v, %q", failed, out.String())
 	}
 	out.Reset()
 	if runAll(t.Context(), []string{"echo", "ok"}, []run{{packages: []string{"good"}}}, &out) || out.String() != "ok good\n" {
 		t.Errorf("it failed: %q", out.String())
 	}
-	ended, end2 := context.WithCancel(t.Context())
-	end2()
+	ended, end := context.WithCancel(t.Context())
+	end()
 	if !runAll(ended, []string{"echo"}, []run{{packages: []string{"x"}}}, &out) {
 		t.Error("a run that was ended did not fail")
 	}
