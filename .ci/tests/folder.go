@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -28,8 +29,8 @@ type folder struct {
 }
 
 // folders reads the source of packages.
-func folders(dir string, patterns ...string) (all []*folder, err error) {
-	list := exec.Command("go", append([]string{"list", "-json=ImportPath,Dir,GoFiles,TestGoFiles,XTestGoFiles,Deps"}, patterns...)...) //nolint:gosec // packages that the Makefile names
+func folders(ctx context.Context, dir string, patterns ...string) (all []*folder, err error) {
+	list := exec.CommandContext(ctx, "go", append([]string{"list", "-json=ImportPath,Dir,GoFiles,TestGoFiles,XTestGoFiles,Deps"}, patterns...)...) //nolint:gosec // packages that the Makefile names
 	list.Dir, list.Stderr = dir, os.Stderr
 	out, err := list.Output()
 	if err != nil {

@@ -70,17 +70,17 @@ func main() {
 	if end := slices.Index(patterns, "--"); end >= 0 {
 		patterns, goTest = patterns[:end], patterns[end+1:]
 	}
-	all, err := folders(".", patterns...)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	if goTest == nil {
-		list(all)
-		return
-	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	failed := runAll(ctx, goTest, plan(all), os.Stdout)
+	all, err := folders(ctx, ".", patterns...)
+	failed := err != nil
+	switch {
+	case failed:
+		fmt.Fprintln(os.Stderr, err)
+	case goTest == nil:
+		list(all)
+	default:
+		failed = runAll(ctx, goTest, plan(all), os.Stdout)
+	}
 	stop()
 	if failed {
 		os.Exit(1)

@@ -78,7 +78,7 @@ var withoutDetector = map[string]bool{"TestI4AgentsNeverDecide": true}
 // detector where anything is done at once.
 func TestEveryTestRunsOnce(t *testing.T) {
 	t.Parallel()
-	all, err := folders("../..", "./...", "./.ci/words", "./.ci/tests")
+	all, err := folders(t.Context(), "../..", "./...", "./.ci/words", "./.ci/tests")
 	if err != nil {
 		t.Fatal(err)
 	}
