@@ -32,17 +32,8 @@ VULN_VERSION := v1.9.0
 # The race detector has each program wait a second before it ends, unless told otherwise.
 TEST := RAPID_SEED=1 RAPID_CHECKS=60 GORACE=atexit_sleep_ms=50 $(GO) test -buildvcs=false -ldflags=-w -timeout 30m
 
-# What the tools look at: the program, and the one that reads its texts, which ./... leaves out.
-PACKAGES := ./... ./.ci/words
-
-# With the race detector tests take two and a half times as long, and where one thing is done
-# after another it finds nothing. So it is off for two kinds of tests, D135: those of folders
-# that start no goroutine and share nothing (a test of cmd sees to it), and those of files that
-# say `//go:build !race`.
-PLAIN := ./.ci/words ./handlers/api/wire ./models/agentsettings ./models/headline ./models/passwords ./models/streamjson \
-	./static ./views ./views/gallery ./views/pages ./views/ui ./workers/notify/text
-IN_ORDER := $(shell grep -rl --include='*_test.go' '^//go:build !race$$' cmd handlers models workers)
-IN_ORDER_TESTS := $(shell grep -hoE '^func Test[A-Za-z0-9_]+' $(IN_ORDER) | cut -c 6- | paste -s -d '|')
+# What the tools look at: the program, and those that read its texts and run its tests, which ./... leaves out.
+PACKAGES := ./... ./.ci/words ./.ci/tests
 
 TEMPL     := $(GO) tool templ
 TEMPLATES := $(wildcard views handlers)
@@ -102,9 +93,7 @@ hooks: ## check what is staged before each commit (.ci/pre-commit)
 
 .PHONY: test
 test: cc chromium ## all tests, each once; with the race detector where anything is done at once
-	$(TEST) -race $(filter-out $(patsubst ./%,countersign/%,$(PLAIN)),$(shell $(GO) list $(PACKAGES)))
-	$(TEST) $(PLAIN)
-	$(TEST) -run '^($(IN_ORDER_TESTS))$$' $(sort $(patsubst %/,./%,$(dir $(IN_ORDER))))
+	@$(GO) run -buildvcs=false ./.ci/tests $(PACKAGES) -- env $(TEST)
 
 .PHONY: explore
 explore: cc ## the random tests by chance instead of by the seed of make test; CHECKS=1000 cases each

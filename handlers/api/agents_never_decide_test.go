@@ -1,5 +1,3 @@
-//go:build !race
-
 package api_test
 
 import (
@@ -61,6 +59,8 @@ var agentMay = map[string]bool{
 // TestI4AgentsNeverDecide sends every verdict to every route of the router with
 // every kind of token; a new route is covered by being registered. Only an
 // admin's token moves the policy.
+//
+//tests:apart one request after another, in four times the time; other tests send the same at once
 func TestI4AgentsNeverDecide(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -62,7 +62,7 @@ func newPushService(w *world) *pushService {
 		},
 		Handler: s.speak,
 	})
-	s.app = httptest.NewTLSServer(http.HandlerFunc(s.take))
+	s.app = httptest.NewTLSServer(http.HandlerFunc(s.receivePost))
 	w.tb.Cleanup(s.browser.CloseClientConnections)
 	w.tb.Cleanup(s.app.Close)
 	w.roots.AddCert(s.app.Certificate())
@@ -111,8 +111,8 @@ func (s *pushService) speak(c *websocket.Conn) {
 	}
 }
 
-// take passes on what the app posts.
-func (s *pushService) take(rw http.ResponseWriter, r *http.Request) {
+// receivePost passes on what the app posts.
+func (s *pushService) receivePost(rw http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		s.tb.Errorf("read a push: %v", err)
