@@ -217,7 +217,11 @@ func TestInABrowserRulesAreDraggedAndMovedByKeys(t *testing.T) {
 		p.becomes(`[...document.querySelectorAll("tr[id^=rule-] td:nth-child(2)")].map((td) => td.innerText.trim()).join("") === "` + want + `"`)
 	}
 	p.open("/policy")
-	p.becomes(`document.querySelector("#rule-1 [data-drag]")?.draggable === true`)
+	draggable := func(id string) {
+		t.Helper()
+		p.becomes(`document.querySelector("` + id + ` [data-drag]")?.draggable === true`)
+	}
+	draggable("#rule-1")
 	const drag = `((from, to, bottom) => {
   const carry = new DataTransfer(), box = document.querySelector(to).getBoundingClientRect(), y = bottom ? box.bottom - 2 : box.top + 2;
   const send = (at, type) => document.querySelector(at).dispatchEvent(new DragEvent(type, { bubbles: true, cancelable: true, dataTransfer: carry, clientY: y }));
@@ -225,6 +229,7 @@ func TestInABrowserRulesAreDraggedAndMovedByKeys(t *testing.T) {
 })`
 	p.value(drag + `("#rule-1", "#rule-3", true)`)
 	order("bca")
+	draggable("#rule-3") // the script makes handles after the rows are drawn
 	p.value(drag + `("#rule-3", "#rule-1", false)`)
 	order("abc")
 	p.becomes(`document.activeElement?.closest("tr")?.id === "rule-1"`)
