@@ -12,6 +12,9 @@
  *    so), which is before SQLite tells other connections of it in the shared index;
  *  - before the same file is read, truncated, measured or closed;
  *  - before a piece that does not follow on the last.
+ * What is still kept when the connection gives back the lock of those who write belongs to
+ * a transaction that was taken back, and is dropped: others may write in that place now.
+ * For this the main file's xShmLock is ours too; all else of that file is the system's.
  * A process that ends before that loses only pages of a commit that nobody was told of,
  * as it would without this file if it ended a moment earlier. The order in which bytes
  * are written stays. If a write fails, what is kept is dropped and the error is returned:
@@ -25,7 +28,12 @@ enum {
 	SQLITE_OK = 0,
 	SQLITE_ERROR = 1,
 	SQLITE_NOMEM = 7,
+	SQLITE_OPEN_MAIN_DB = 0x00000100,
 	SQLITE_OPEN_WAL = 0x00080000,
+	SQLITE_SHM_UNLOCK = 1,
+	SQLITE_SHM_EXCLUSIVE = 8,
+
+	WRITE_LOCK = 0, /* https://sqlite.org/walformat.html, "WAL Locks" */
 
 	FRAME_HEADER = 24, /* https://sqlite.org/fileformat2.html, "The Write-Ahead Log" */
 	KEPT = 120 * 1024, /* SQLite's unixWrite takes less than 128 KiB at a time */
@@ -34,12 +42,19 @@ enum {
 /* wal is the log: the system's file lies behind it. */
 typedef struct {
 	sqlite3_file base;
-	sqlite3_file *real;
+	sqlite3_file *real, *main;
 	unsigned char *kept;
 	int n;            /* bytes kept */
 	sqlite3_int64 at; /* where they belong */
 	int last;         /* the frame that is being written is the last of its commit */
 } wal;
+
+/* beside is what we add to a main file. It lies behind the system's file. */
+typedef struct {
+	sqlite3_io_methods methods; /* the system's, but for xShmLock */
+	int (*shmLock)(sqlite3_file *, int, int, int);
+	wal *log; /* NULL: not open */
+} beside;
 
 static sqlite3_vfs *under;
 static long long written; /* writes of logs, all together; read by tests */
@@ -102,12 +117,25 @@ static int walFileSize(sqlite3_file *f, sqlite3_int64 *size) {
 	return rc != SQLITE_OK ? rc : w->real->pMethods->xFileSize(w->real, size);
 }
 
+static int whole(int size) { return (size + 15) & ~15; }
+
+static beside *besideOf(sqlite3_file *f) { return (beside *)((char *)f + whole(under->szOsFile)); }
+
+static int mainShmLock(sqlite3_file *f, int first, int n, int flags) {
+	beside *b = besideOf(f);
+	if ((flags & SQLITE_SHM_UNLOCK) && (flags & SQLITE_SHM_EXCLUSIVE) && first <= WRITE_LOCK && WRITE_LOCK < first + n && b->log != NULL) {
+		b->log->n = 0;
+	}
+	return b->shmLock(f, first, n, flags);
+}
+
 static int walClose(sqlite3_file *f) {
 	wal *w = (wal *)f;
 	int flushed = flush(w);
 	int rc = w->real->pMethods->xClose(w->real);
 	sqlite3_free(w->kept);
 	w->kept = NULL;
+	besideOf(w->main)->log = NULL;
 	return rc != SQLITE_OK ? rc : flushed;
 }
 
@@ -157,18 +185,29 @@ static const sqlite3_io_methods walMethods = {
 	.xDeviceCharacteristics = walDeviceCharacteristics,
 };
 
-static int openFile(sqlite3_vfs *vfs, const char *name, sqlite3_file *f, int flags, int *out) {
+static int openMain(const char *name, sqlite3_file *f, int flags, int *out) {
+	beside *b = besideOf(f);
+	int rc = under->xOpen(under, name, f, flags, out);
+	memset(b, 0, sizeof *b);
+	if (rc != SQLITE_OK) {
+		return rc;
+	}
+	b->methods = *f->pMethods;
+	b->shmLock = f->pMethods->xShmLock;
+	b->methods.xShmLock = mainShmLock;
+	f->pMethods = &b->methods;
+	return SQLITE_OK;
+}
+
+static int openWal(const char *name, sqlite3_file *f, int flags, int *out) {
 	wal *w = (wal *)f;
 	int rc;
-	(void)vfs;
-	if (!(flags & SQLITE_OPEN_WAL)) {
-		return under->xOpen(under, name, f, flags, out);
-	}
 	memset(w, 0, sizeof *w);
 	if ((w->kept = sqlite3_malloc(KEPT)) == NULL) {
 		return SQLITE_NOMEM;
 	}
-	w->real = (sqlite3_file *)(w + 1);
+	w->real = (sqlite3_file *)((char *)f + whole(sizeof *w));
+	w->main = sqlite3_database_file_object(name);
 	if ((rc = under->xOpen(under, name, w->real, flags, out)) != SQLITE_OK) {
 		if (w->real->pMethods != NULL) {
 			w->real->pMethods->xClose(w->real);
@@ -178,7 +217,19 @@ static int openFile(sqlite3_vfs *vfs, const char *name, sqlite3_file *f, int fla
 		return rc; /* base.pMethods is NULL: SQLite does not close it */
 	}
 	w->base.pMethods = &walMethods;
+	besideOf(w->main)->log = w;
 	return SQLITE_OK;
+}
+
+static int openFile(sqlite3_vfs *vfs, const char *name, sqlite3_file *f, int flags, int *out) {
+	(void)vfs;
+	if (flags & SQLITE_OPEN_MAIN_DB) {
+		return openMain(name, f, flags, out);
+	}
+	if (flags & SQLITE_OPEN_WAL) {
+		return openWal(name, f, flags, out);
+	}
+	return under->xOpen(under, name, f, flags, out);
 }
 
 int walbuffer_register(void) {
@@ -189,7 +240,7 @@ int walbuffer_register(void) {
 	ours = *under; /* all but xOpen is the system's, which looks at nothing of its own */
 	ours.pNext = NULL;
 	ours.zName = "countersign-wal";
-	ours.szOsFile = (int)sizeof(wal) + under->szOsFile;
+	ours.szOsFile = whole(under->szOsFile) + whole((int)(sizeof(wal) > sizeof(beside) ? sizeof(wal) : sizeof(beside)));
 	ours.xOpen = openFile;
 	return sqlite3_vfs_register(&ours, 0);
 }

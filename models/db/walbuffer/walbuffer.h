@@ -68,6 +68,7 @@ struct sqlite3_vfs {
 
 sqlite3_vfs *sqlite3_vfs_find(const char *zVfsName);
 int sqlite3_vfs_register(sqlite3_vfs *, int makeDflt);
+sqlite3_file *sqlite3_database_file_object(const char *);
 void *sqlite3_malloc(int);
 void sqlite3_free(void *);
 

@@ -137,6 +137,27 @@ func TestATransactionReadsWhatItHasSpilled(t *testing.T) {
 	sound(t, reads)
 }
 
+// What a transaction has spilled and taken back is never written when others may have
+// written in its place.
+func TestI2WhatIsTakenBackDoesNotOverwriteOthers(t *testing.T) {
+	t.Parallel()
+	path := file(t)
+	a, b := connect(t, path, buffered), connect(t, path, nil)
+	run(t, a, `PRAGMA cache_size = 5`, table, rows(10))
+	for n := range 20 {
+		run(t, a, `BEGIN IMMEDIATE`, rows(300+n), `INSERT INTO t (x) VALUES (randomblob(20000))`, `UPDATE t SET x = randomblob(2000) WHERE id < 9`, `ROLLBACK`)
+		had := number(t, b, `SELECT count(*) FROM t`)
+		run(t, b, rows(400))
+		for _, conn := range []*sql.Conn{a, b} {
+			if got := number(t, conn, `SELECT count(*) FROM t WHERE length(x) = 2000`); got != had+400 {
+				t.Fatalf("%d rows, want %d", got, had+400)
+			}
+		}
+	}
+	sound(t, a)
+	sound(t, b)
+}
+
 // Where the end of a process or a lost write cuts the log, all commits before the cut are
 // there, and nothing of the one that is cut (I2).
 func TestI2ALogThatIsTornHoldsWholeCommits(t *testing.T) {
