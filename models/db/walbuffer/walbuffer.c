@@ -10,7 +10,7 @@
  * could miss them:
  *  - before a sync, and at the end of a commit (the header of a commit's last page says
  *    so), which is before SQLite tells other connections of it in the shared index;
- *  - before the same file is read, truncated, measured or closed;
+ *  - before the same file is read, truncated or measured;
  *  - before a piece that does not follow on the last.
  * What is still kept when the connection gives back the lock of those who write belongs to
  * a transaction that was taken back, and is dropped: others may write in that place now.
@@ -42,7 +42,7 @@ enum {
 /* wal is the log: the system's file lies behind it. */
 typedef struct {
 	sqlite3_file base;
-	sqlite3_file *real, *main;
+	sqlite3_file *real, *main; /* main: of the database */
 	unsigned char *kept;
 	int n;            /* bytes kept */
 	sqlite3_int64 at; /* where they belong */
@@ -131,12 +131,10 @@ static int mainShmLock(sqlite3_file *f, int first, int n, int flags) {
 
 static int walClose(sqlite3_file *f) {
 	wal *w = (wal *)f;
-	int flushed = flush(w);
-	int rc = w->real->pMethods->xClose(w->real);
-	sqlite3_free(w->kept);
-	w->kept = NULL;
 	besideOf(w->main)->log = NULL;
-	return rc != SQLITE_OK ? rc : flushed;
+	sqlite3_free(w->kept); /* of no commit, as at the end of the lock */
+	w->kept = NULL;
+	return w->real->pMethods->xClose(w->real);
 }
 
 static int walLock(sqlite3_file *f, int level) {
