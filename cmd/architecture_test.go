@@ -146,6 +146,15 @@ func TestInvariantsAreDefinedAndTested(t *testing.T) {
 	}
 }
 
+// A container has SQLite compiled as make does.
+func TestTheContainerIsCompiledAsByMake(t *testing.T) {
+	t.Parallel()
+	flags := regexp.MustCompile(`(?m)^export CGO_CFLAGS \?= (.+)$`).FindStringSubmatch(read(t, "Makefile"))
+	if flags == nil || !strings.Contains(read(t, ".deploy/Dockerfile"), `CGO_CFLAGS="`+flags[1]+`"`) {
+		t.Errorf("the Dockerfile does not have the flags of the Makefile: %q", flags)
+	}
+}
+
 // A section that is cited by its name is there.
 func TestCitedSectionsExist(t *testing.T) {
 	t.Parallel()

@@ -26,6 +26,28 @@ var split = []string{
 	"workers/notify", // some count the messages of thousands of rounds
 }
 
+// How the tests of a folder run.
+type way int
+
+const (
+	noTests way = iota
+	allPlain
+	eachByItself
+	allWithDetector
+)
+
+func (f *folder) way(all []*folder) way {
+	switch {
+	case f.size == 0:
+		return noTests
+	case f.doesNothingAtOnce(all):
+		return allPlain
+	case slices.Contains(split, f.name()):
+		return eachByItself
+	}
+	return allWithDetector
+}
+
 // A run is one call of go test.
 type run struct {
 	flags    []string
@@ -40,16 +62,16 @@ func plan(all []*folder) []run {
 	race, plain := run{flags: []string{"-race", "-p=2"}}, run{flags: []string{"-p=2"}}
 	var runs []run
 	for _, f := range all {
-		switch {
-		case f.size == 0:
-		case f.doesNothingAtOnce(all):
+		switch f.way(all) {
+		case noTests:
+		case allPlain:
 			plain.packages, plain.takes = append(plain.packages, f.ImportPath), plain.takes+f.size
-		case slices.Contains(split, f.name()):
+		case eachByItself:
 			names := "^(" + strings.Join(f.tests.tests(false), "|") + ")$"
 			runs = append(runs,
 				run{[]string{"-race", "-skip=" + names}, []string{f.ImportPath}, 2 * f.size},
 				run{[]string{"-run=" + names}, []string{f.ImportPath}, f.size})
-		default:
+		case allWithDetector:
 			race.packages, race.takes = append(race.packages, f.ImportPath), race.takes+2*f.size
 		}
 	}
@@ -89,18 +111,18 @@ func main() {
 
 func list(all []*folder) {
 	for _, f := range all {
-		switch {
-		case f.size == 0:
-		case f.doesNothingAtOnce(all):
+		switch f.way(all) {
+		case noTests:
+		case allPlain:
 			fmt.Printf("plain %s\n", f.name())
-		case slices.Contains(split, f.name()):
+		case eachByItself:
 			for _, test := range f.tests.tests(false) {
 				fmt.Printf("plain %s %s\n", f.name(), test)
 			}
 			for _, test := range f.tests.tests(true) {
 				fmt.Printf("race  %s %s: %s\n", f.name(), test, f.tests.why(test))
 			}
-		default:
+		case allWithDetector:
 			fmt.Printf("race  %s\n", f.name())
 		}
 	}

@@ -277,11 +277,14 @@ func (t *tab) signInAs(email string) {
 
 // asChromiumSets are the cookies of an answer, as a browser would keep them.
 func (w *world) asChromiumSets(cookies []*http.Cookie) []*network.CookieParam {
+	sameSite := map[http.SameSite]network.CookieSameSite{
+		http.SameSiteLaxMode: network.CookieSameSiteLax, http.SameSiteStrictMode: network.CookieSameSiteStrict, http.SameSiteNoneMode: network.CookieSameSiteNone,
+	}
 	var params []*network.CookieParam
 	for _, c := range cookies {
 		param := &network.CookieParam{
 			Name: c.Name, Value: c.Value, URL: w.url, Path: c.Path,
-			Secure: c.Secure, HTTPOnly: c.HttpOnly, SameSite: network.CookieSameSiteLax,
+			Secure: c.Secure, HTTPOnly: c.HttpOnly, SameSite: sameSite[c.SameSite],
 		}
 		if c.MaxAge > 0 {
 			param.Expires = cdp.TimeSinceEpoch(time.Now().Unix() + int64(c.MaxAge))
