@@ -1,6 +1,7 @@
 package cmd_test
 
 import (
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -146,12 +147,19 @@ func TestInvariantsAreDefinedAndTested(t *testing.T) {
 	}
 }
 
-// A container has SQLite compiled as make does.
+// A container has the program compiled and linked as make does.
 func TestTheContainerIsCompiledAsByMake(t *testing.T) {
 	t.Parallel()
-	flags := regexp.MustCompile(`(?m)^export CGO_CFLAGS \?= (.+)$`).FindStringSubmatch(read(t, "Makefile"))
-	if flags == nil || !strings.Contains(read(t, ".deploy/Dockerfile"), `CGO_CFLAGS="`+flags[1]+`"`) {
-		t.Errorf("the Dockerfile does not have the flags of the Makefile: %q", flags)
+	dockerfile := read(t, ".deploy/Dockerfile")
+	for setting, written := range map[string]string{"export CGO_CFLAGS ?=": `CGO_CFLAGS="%s"`, "GCFLAGS  :=": "-gcflags %s ", "LDFLAGS  :=": `-ldflags "%s `} {
+		flags := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(setting) + ` (.+)$`).FindStringSubmatch(read(t, "Makefile"))
+		if flags == nil {
+			t.Errorf("the Makefile does not set %s", setting)
+			continue
+		}
+		if want := fmt.Sprintf(written, strings.ReplaceAll(flags[1], "$(VERSION)", "${VERSION}")); !strings.Contains(dockerfile, want) {
+			t.Errorf("the Dockerfile does not have %s", want)
+		}
 	}
 }
 
