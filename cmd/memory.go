@@ -18,7 +18,7 @@ const (
 	gcPercent = 400
 	// memoryFloor is what the server may always take before the collector works
 	// harder: some thousands of callers who wait fit into it.
-	memoryFloor = 190 << 20
+	memoryFloor = 208 << 20
 )
 
 // memory trades memory for speed: a soft limit that follows what is alive, up to

@@ -23,7 +23,7 @@ func TestThreadsInheritTheSlack(t *testing.T) {
 			defer runtime.UnlockOSThread()
 			locked.Done()
 			locked.Wait() // all at once, each on a thread of its own
-			if slack, err := unix.PrctlRetInt(unix.PR_GET_TIMERSLACK, 0, 0, 0, 0); err != nil || slack != 200_000 {
+			if slack, err := unix.PrctlRetInt(unix.PR_GET_TIMERSLACK, 0, 0, 0, 0); err != nil || slack != 500_000 {
 				t.Errorf("the slack is %d ns (%v)", slack, err)
 			}
 		})

@@ -68,9 +68,9 @@ func (i *Insertion) statement(columns []insertedColumn) string {
 	return `INSERT INTO ` + i.table + ` (` + strings.Join(names, ", ") + `) VALUES (?` + strings.Repeat(", ?", len(names)-1) + `)`
 }
 
-// Args are the arguments, and whether they are those of Short. models are pointers to
-// the structs, in the order of the parts.
-func (i *Insertion) Args(models ...any) (args []any, short bool) {
+// Args appends the arguments to args, and says whether they are those of Short. models
+// are pointers to the structs, in the order of the parts.
+func (i *Insertion) Args(args []any, models ...any) (_ []any, short bool) {
 	parts := make([]reflect.Value, len(models))
 	for n, model := range models {
 		parts[n] = reflect.ValueOf(model).Elem()
@@ -79,7 +79,6 @@ func (i *Insertion) Args(models ...any) (args []any, short bool) {
 	for _, c := range i.rare {
 		short = short && parts[c.part].FieldByIndex(c.index).IsZero()
 	}
-	args = make([]any, 0, len(i.columns)+len(i.rare))
 	for _, c := range i.columns {
 		args = append(args, value(parts[c.part].FieldByIndex(c.index)))
 	}
@@ -95,7 +94,11 @@ func (i *Insertion) Args(models ...any) (args []any, short bool) {
 // Insert stores a row by the shorter of its two statements, if it can, and tells its
 // number, if its table has one.
 func (c *conn) Insert(i *Insertion, full, short *Stmt, models ...any) (number int64, err error) {
-	args, isShort := i.Args(models...)
+	args, isShort := i.Args(c.w.args[:0], models...)
+	defer func() {
+		clear(args) // it would hold contents of the row
+		c.w.args = args
+	}()
 	stmt := full
 	if isShort {
 		stmt = short

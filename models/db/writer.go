@@ -19,6 +19,7 @@ type writer struct {
 	version                 *Stmt
 	all                     []*Stmt
 	dataVersion             int64 // of the last batch; it moves when another process writes
+	args                    []any // room for the arguments of an INSERT
 
 	hear []func(*Stmt, Change, []any)
 }

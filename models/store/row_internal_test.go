@@ -181,8 +181,8 @@ func TestWhatIsSeldomSetHasItsZeroByDefault(t *testing.T) {
 func TestARowIsStoredWholeWhereItHasTo(t *testing.T) {
 	t.Parallel()
 	usual, rare := &models.Vote{ID: "v", Verdict: models.VerdictApprove}, &models.Vote{ID: "v", WaitsFor: "[]"}
-	short, lean := insertVote.Args(usual)
-	long, whole := insertVote.Args(rare)
+	short, lean := insertVote.Args(nil, usual)
+	long, whole := insertVote.Args(nil, rare)
 	if !lean || whole || len(long) != len(short)+len(insertVote.RareColumns()) || !slices.Contains(long, any("[]")) {
 		t.Errorf("%d arguments (%t) and %d (%t)", len(short), lean, len(long), whole)
 	}
