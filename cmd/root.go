@@ -12,8 +12,6 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
-
-	_ "countersign/cmd/timerslack" // fewer wakings of threads
 )
 
 // version is set when the binary is built.
