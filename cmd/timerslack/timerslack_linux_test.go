@@ -1,7 +1,11 @@
 package timerslack_test
 
 import (
+	"go/parser"
+	"go/token"
 	"runtime"
+	"slices"
+	"strconv"
 	"sync"
 	"testing"
 
@@ -29,4 +33,24 @@ func TestThreadsInheritTheSlack(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+// The program has the slack too: its main imports this package, as nothing else does.
+func TestTheProgramHasTheSlack(t *testing.T) {
+	t.Parallel()
+	file, err := parser.ParseFile(token.NewFileSet(), "../../main.go", nil, parser.ImportsOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var imports []string
+	for _, spec := range file.Imports {
+		name, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		imports = append(imports, name)
+	}
+	if !slices.Contains(imports, "countersign/cmd/timerslack") {
+		t.Errorf("main.go imports %q", imports)
+	}
 }
