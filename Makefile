@@ -17,7 +17,7 @@ GO       ?= go
 BIN      := bin/countersign
 VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 # A goroutine begins with the smallest stack. Go would begin with the average of those that there
-# are, which costs 1 to 2 kB for each caller who waits; it reads this as it reads GODEBUG.
+# are, which costs 1 to 2 kB for each caller who waits. It takes the place of all go:debug directives.
 LDFLAGS  := -s -w -X countersign/cmd.version=$(VERSION) -X runtime.godebugDefault=adaptivestackstart=0
 # Inlined, each component of a page would be copied whole to every place that draws it: 3 MB
 # of the program, and no page is drawn faster for it.

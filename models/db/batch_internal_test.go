@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -115,6 +116,30 @@ func together(t *testing.T, d *DB, hold chan struct{}, fns ...func(*Tx) error) [
 	close(hold)
 	wg.Wait()
 	return errs
+}
+
+// Those who can run when a batch begins are in it. On one processor none of them has run
+// before the first gives way. Not beside other tests, which would have one processor too.
+func TestCallersOnTheirWayJoinTheBatch(t *testing.T) {
+	const callers = 20
+	sizes := make(chan int, callers+1)
+	d, room := openTemp(t, Options{Observe: func(n int, _ time.Duration) { sizes <- n }})
+	write := func() {
+		if err := d.Write(context.Background(), func(t *Tx) error { return room.add(t, "test") }); err != nil {
+			t.Error(err)
+		}
+	}
+	write() // opens the connection
+	<-sizes
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	var wg sync.WaitGroup
+	for range callers {
+		wg.Go(write)
+	}
+	wg.Wait()
+	if n := <-sizes; n < callers/2 { // the system may stop one of them on its way
+		t.Errorf("the first batch has %d callers of %d", n, callers)
+	}
 }
 
 func TestOneCallersFailureNeverFailsItsNeighbours(t *testing.T) {
