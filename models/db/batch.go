@@ -4,16 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"runtime/debug"
 	"slices"
-	"sync"
 
 	"countersign/models"
 )
-
-// maxBatch is how many callers may share one commit.
-const maxBatch = 256
 
 // op is one caller's function on its way through a commit.
 type op struct {
@@ -29,74 +24,6 @@ type result struct {
 	tx      *Tx
 	err     error
 	refused error // told to the caller although the transaction stands
-}
-
-// queue gathers callers while the one before them commits.
-type queue struct {
-	mu      sync.Mutex
-	waiting []*op
-	leading bool
-	closed  bool
-	idle    chan struct{} // made by close, closed when the last leader is done
-}
-
-// join enters o and reports whether it leads at once.
-func (q *queue) join(o *op) (leads bool, err error) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.closed {
-		return false, models.Errorf(models.CodeUnavailable, "The server is stopping.")
-	}
-	if q.leading {
-		o.turn = make(chan bool, 1)
-		q.waiting = append(q.waiting, o)
-		return false, nil
-	}
-	q.leading = true
-	return true, nil
-}
-
-// take returns the leader and those who queued up behind it.
-func (q *queue) take(leader *op) []*op {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	n := min(len(q.waiting), maxBatch-1)
-	batch := make([]*op, 0, n+1)
-	batch = append(append(batch, leader), q.waiting[:n]...)
-	q.waiting = append(q.waiting[:0:0], q.waiting[n:]...)
-	return batch
-}
-
-// passOn makes the first who waits the next leader.
-func (q *queue) passOn() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if len(q.waiting) > 0 {
-		next := q.waiting[0]
-		q.waiting = q.waiting[1:]
-		next.turn <- true
-		return
-	}
-	q.leading = false
-	if q.idle != nil {
-		close(q.idle)
-		q.idle = nil
-	}
-}
-
-// close refuses new callers and waits for those already in.
-func (q *queue) close() {
-	q.mu.Lock()
-	q.closed = true
-	var idle chan struct{}
-	if q.leading {
-		idle = make(chan struct{})
-		q.idle = idle
-	}
-	q.mu.Unlock()
-	if idle != nil {
-		<-idle
-	}
 }
 
 // Write is the only way to change anything. The functions that have queued up
@@ -132,24 +59,15 @@ func (d *DB) queued(ctx context.Context, o *op) error {
 	if !leads && !<-o.turn {
 		return o.callerErr()
 	}
-	gather()
+	d.queue.gather(d.opts.Now)
 	batch := d.queue.take(o)
 	d.commitBatch(batch)
-	d.queue.passOn()
+	d.queue.passOn(len(batch), d.opts.Now())
 	d.announce(batch)
 	for _, other := range batch[1:] {
 		other.turn <- false
 	}
 	return o.callerErr()
-}
-
-// gather lets what can run now go before the leader: callers on their way join its batch,
-// and share an fsync. The second time is for those whom the first have woken. A lone caller
-// loses nothing, for there is nobody to go before it.
-func gather() {
-	for range 2 {
-		runtime.Gosched()
-	}
 }
 
 // callerErr is the error that the caller gets.
