@@ -34,7 +34,7 @@ const (
 	outsideEvery = 500 * time.Millisecond // well within the second that is promised
 	flushEvery   = time.Minute
 	headEvery    = time.Hour
-	memoryEvery  = time.Second
+	memoryEvery  = 500 * time.Millisecond
 	reserveEvery = 5 * time.Second
 	rowsEvery    = time.Hour // a look whether the week is over
 )
@@ -53,7 +53,7 @@ type App struct {
 	notifier *notify.Notifier
 	webhooks *webhooks.Worker
 	metrics  *handlers.Metrics
-	memory   memory
+	memory   *memory
 	stopIn   time.Duration // how long requests under way may take to end at a stop
 }
 

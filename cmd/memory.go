@@ -10,15 +10,19 @@ import (
 	"runtime/metrics"
 	"strconv"
 	"strings"
+
+	"countersign/cmd/gcpercent"
 )
 
 const (
-	// gcPercent lets the little that lives between requests be collected rarely;
-	// the limit below keeps the whole small all the same.
-	gcPercent = 400
 	// memoryFloor is what the server may always take before the collector works
 	// harder: some thousands of callers who wait fit into it.
 	memoryFloor = 208 << 20
+	// quietBytes is what a server without requests allocates between two looks at most.
+	quietBytes = 256 << 10
+	// worthBytes is how much is allocated before giving back is worth its time: milliseconds
+	// for the collector, and as much again until what is used is there again.
+	worthBytes = 8 << 20
 )
 
 // memory trades memory for speed: a soft limit that follows what is alive, up to
@@ -27,32 +31,48 @@ const (
 type memory struct {
 	on   bool
 	most int64
+
+	seen, gaveAt int64 // what had been allocated at the last look, and when memory was last given back
 }
 
-func newMemory(most int64) memory {
-	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
-		return memory{}
+func newMemory(most int64) *memory {
+	if gcpercent.SetOutside() {
+		return &memory{}
 	}
 	if most == 0 {
 		most = memoryThere() / 4 * 3
 	}
-	debug.SetGCPercent(gcPercent)
 	debug.SetMemoryLimit(min(memoryFloor, most))
-	return memory{on: true, most: most}
+	return &memory{on: true, most: most}
 }
 
-// follow moves the limit with what is used, and gives back what is held above it: without
-// requests nothing is collected for minutes.
-func (m memory) follow(context.Context) error {
+// follow looks, twice a second: it moves the limit with what is used, and gives back what is held
+// above it, or by a server that rests. Without requests nothing is collected for minutes.
+func (m *memory) follow(context.Context) error {
 	if !m.on {
 		return nil
 	}
-	limit, giveBack := m.limitFor(usedNow())
+	used := usedNow()
+	limit, giveBack := m.limitFor(used)
 	debug.SetMemoryLimit(limit)
-	if giveBack {
+	if rests := m.rests(used.allocated); rests || giveBack {
 		debug.FreeOSMemory()
+		if rests {
+			return giveBackCode()
+		}
 	}
 	return nil
+}
+
+// rests reports whether a server that has worked rests now.
+func (m *memory) rests(allocated int64) bool {
+	quiet := allocated-m.seen <= quietBytes
+	m.seen = allocated
+	if !quiet || allocated-m.gaveAt < worthBytes {
+		return false
+	}
+	m.gaveAt = allocated
+	return true
 }
 
 // usedMemory is what the program holds, in bytes, but for what it has given back.
@@ -60,6 +80,8 @@ type usedMemory struct {
 	alive  int64 // found alive when it was last collected, and stacks
 	idle   int64 // what a collection may free, or has freed
 	itself int64 // the runtime's own, which lies within the limit and is not collected
+
+	allocated int64 // since the start, with what is no longer held
 }
 
 func usedNow() usedMemory {
@@ -71,16 +93,17 @@ func usedNow() usedMemory {
 		{Name: "/memory/classes/heap/free:bytes"},
 		{Name: "/memory/classes/total:bytes"},
 		{Name: "/memory/classes/heap/released:bytes"},
+		{Name: "/gc/heap/allocs:bytes"},
 	}
 	metrics.Read(samples)
 	of := func(i int) int64 { return int64(samples[i].Value.Uint64()) }
-	u := usedMemory{alive: of(0) + of(1), idle: max(0, of(2)+of(3)+of(4)-of(0))}
+	u := usedMemory{alive: of(0) + of(1), idle: max(0, of(2)+of(3)+of(4)-of(0)), allocated: of(7)}
 	u.itself = of(5) - of(6) - u.alive - u.idle
 	return u
 }
 
 // limitFor is an eighth above what is alive. giveBack: more than that is idle.
-func (m memory) limitFor(u usedMemory) (limit int64, giveBack bool) {
+func (m *memory) limitFor(u usedMemory) (limit int64, giveBack bool) {
 	limit = min(max(memoryFloor, u.itself+u.alive+u.alive/8), m.most)
 	return limit, u.idle > u.alive/8 && u.itself+u.alive+u.idle > limit
 }

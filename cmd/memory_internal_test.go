@@ -20,7 +20,7 @@ func TestTheMemoryLimitFollowsWhatIsAlive(t *testing.T) {
 		{"most of them have gone", usedMemory{alive: 40 * mb, idle: 160 * mb, itself: 32 * mb}, 4000 * mb, memoryFloor, true},
 		{"all that there may be", usedMemory{alive: 800 * mb, idle: 90 * mb, itself: 32 * mb}, 512 * mb, 512 * mb, false},
 	} {
-		limit, giveBack := memory{on: true, most: tt.most}.limitFor(tt.used)
+		limit, giveBack := (&memory{on: true, most: tt.most}).limitFor(tt.used)
 		if limit != tt.limit || giveBack != tt.giveBack {
 			t.Errorf("%s: %d MiB, give back %v; want %d MiB, %v", tt.name, limit/mb, giveBack, tt.limit/mb, tt.giveBack)
 		}
@@ -30,5 +30,26 @@ func TestTheMemoryLimitFollowsWhatIsAlive(t *testing.T) {
 	}
 	if u := usedNow(); u.alive <= 0 || u.idle < 0 || u.itself <= 0 {
 		t.Errorf("used: %+v", u)
+	}
+}
+
+func TestAServerThatRestsGivesMemoryBackOnceForMuchWork(t *testing.T) {
+	t.Parallel()
+	m := &memory{on: true}
+	for i, look := range []struct {
+		allocated int64
+		rests     bool
+	}{
+		{worthBytes, false}, // it works
+		{worthBytes, true},
+		{worthBytes, false}, // there is nothing new
+		{worthBytes + quietBytes, false},
+		{2*worthBytes + quietBytes + 1, false},
+		{2*worthBytes + 2*quietBytes + 1, true},
+		{2*worthBytes + 3*quietBytes + 1, false}, // it rests, but for little
+	} {
+		if rests := m.rests(look.allocated); rests != look.rests {
+			t.Errorf("look %d, %d bytes: rests %t", i, look.allocated, rests)
+		}
 	}
 }
