@@ -61,8 +61,9 @@ func (d *DB) queued(ctx context.Context, o *op) error {
 	}
 	d.queue.gather(d.opts.Now)
 	batch := d.queue.take(o)
+	began := d.opts.Now()
 	d.commitBatch(batch)
-	d.queue.passOn(len(batch), d.opts.Now())
+	d.queue.passOn(len(batch), began, d.opts.Now())
 	d.announce(batch)
 	for _, other := range batch[1:] {
 		other.turn <- false

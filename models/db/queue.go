@@ -29,8 +29,9 @@ type queue struct {
 	// Whom the next leader expects (see gather).
 	expected int           // callers whom the last commit told, or who waited when it ended
 	ended    time.Time     // when that was
+	took     time.Duration // how long it took
 	arrived  chan struct{} // closed by the last of those expected; nil: no leader waits for them
-	missed   int           // how often they did not come, less how often they did
+	missed   int           // how often they did not come in time, less how often they did
 	pause    int           // how many batches are not waited for after that
 }
 
@@ -61,13 +62,15 @@ func (q *queue) join(o *op) (leads bool, err error) {
 // Then it waits, for comeWithin after the last commit at most, until as many have come as
 // that one told. Callers in a loop come back together, each as soon as it was told: who went
 // at once would commit for the first of them, and make the others wait for the next commit.
-// A lone caller is never kept waiting, nor is one who comes later than that; where those
-// expected do not come, ever fewer batches are waited for.
+// A lone caller is never kept waiting, nor is one who comes later than that. Where those
+// expected do not come, or take longer than a commit would, ever fewer batches are waited
+// for: somebody comes soon enough by chance where many call at times of their own.
 func (q *queue) gather(now func() time.Time) {
 	for range 2 {
 		runtime.Gosched()
 	}
-	arrived, left := q.await(now())
+	start := now()
+	arrived, left := q.await(start)
 	if arrived == nil {
 		return
 	}
@@ -79,7 +82,7 @@ func (q *queue) gather(now func() time.Time) {
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.arrived == nil {
+	if q.arrived == nil && now().Sub(start) <= q.took {
 		q.missed = max(0, q.missed-1)
 		return
 	}
@@ -116,11 +119,11 @@ func (q *queue) take(leader *op) []*op {
 	return batch
 }
 
-// passOn makes the first who waits the next leader, after a commit for told callers has ended.
-func (q *queue) passOn(told int, ended time.Time) {
+// passOn makes the first who waits the next leader, after a commit for told callers.
+func (q *queue) passOn(told int, began, ended time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.expected, q.ended = min(told+len(q.waiting), maxBatch), ended
+	q.expected, q.ended, q.took = min(told+len(q.waiting), maxBatch), ended, ended.Sub(began)
 	if len(q.waiting) > 0 {
 		next := q.waiting[0]
 		q.waiting = q.waiting[1:]

@@ -47,7 +47,7 @@ func TestALeaderWaitsForThoseWhomTheLastCommitTold(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		q, start := &queue{}, time.Now()
-		q.passOn(3, time.Now())
+		q.passOn(3, time.Now(), time.Now())
 		leader, gathered := lead(t, q)
 		for came := 1; came < 3; came++ {
 			if is(gathered) {
@@ -78,7 +78,7 @@ func TestThoseWhoWaitedWhenACommitEndedAreExpectedToo(t *testing.T) {
 		}
 		follow(t, q)
 		follow(t, q)
-		q.passOn(2, time.Now()) // one of the two leads now, the other waits, and two are told
+		q.passOn(2, time.Now(), time.Now()) // one of the two leads now, the other waits, and two are told
 		gathered = gathering(q)
 		follow(t, q)
 		if is(gathered) {
@@ -104,7 +104,7 @@ func TestALeaderNeverWaitsForNobody(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				q := &queue{}
-				q.passOn(c.told, time.Now())
+				q.passOn(c.told, time.Now(), time.Now())
 				<-time.After(c.late)
 				if _, gathered := lead(t, q); !is(gathered) || q.missed != 0 {
 					t.Error("waits")
@@ -118,7 +118,7 @@ func TestNoMoreAreWaitedForThanFitIntoABatch(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		q := &queue{}
-		q.passOn(maxBatch+50, time.Now())
+		q.passOn(maxBatch+50, time.Now(), time.Now())
 		leader, gathered := lead(t, q)
 		for range maxBatch - 1 {
 			follow(t, q)
@@ -139,7 +139,7 @@ func TestWhereThoseExpectedDoNotComeEverFewerBatchesWait(t *testing.T) {
 		// once is a leader who comes when the last commit has told two, and whether the other comes too; it
 		// returns how long the leader waited.
 		once := func(comes bool) time.Duration {
-			q.passOn(2, time.Now())
+			q.passOn(2, time.Now(), time.Now())
 			leader, gathered := lead(t, q)
 			start := time.Now()
 			if !is(gathered) && comes {
@@ -147,7 +147,7 @@ func TestWhereThoseExpectedDoNotComeEverFewerBatchesWait(t *testing.T) {
 			}
 			<-gathered
 			q.take(leader)
-			q.passOn(1, time.Now()) // nobody is left
+			q.passOn(1, time.Now(), time.Now()) // nobody is left
 			return time.Since(start)
 		}
 		waits := func(comes bool) (batches int) {
@@ -179,6 +179,29 @@ func TestWhereThoseExpectedDoNotComeEverFewerBatchesWait(t *testing.T) {
 		once(false)
 		if n := waits(false); n != 2 {
 			t.Errorf("one in vain after many that were not: %d batches do not wait, want 2", n)
+		}
+	})
+}
+
+// Where many call at times of their own, somebody comes within the time by chance, and
+// waiting for that would make everybody slower.
+func TestThoseWhoComeLaterThanACommitTakesAreNotWaitedForAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const took = comeWithin / 4
+		for _, c := range []struct {
+			after  time.Duration
+			missed int
+		}{{took, 0}, {took + 1, 1}} {
+			q := &queue{}
+			q.passOn(2, time.Now().Add(-took), time.Now())
+			_, gathered := lead(t, q)
+			<-time.After(c.after)
+			follow(t, q)
+			<-gathered
+			if q.missed != c.missed || q.pause != 2*c.missed {
+				t.Errorf("after %s: missed %d, pause %d, want %d, %d", c.after, q.missed, q.pause, c.missed, 2*c.missed)
+			}
 		}
 	})
 }
