@@ -11,13 +11,13 @@ import (
 	"runtime/debug"
 )
 
-// Percent lets the little that lives between requests be collected rarely. What the server
+// percent lets the little that lives between requests be collected rarely. What the server
 // takes is limited otherwise (cmd/memory.go).
-const Percent = 400
+const percent = 400
 
 func init() {
 	if !SetOutside() {
-		debug.SetGCPercent(Percent)
+		debug.SetGCPercent(percent)
 	}
 }
 

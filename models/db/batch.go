@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
+	"time"
 
 	"countersign/models"
 )
@@ -61,9 +62,8 @@ func (d *DB) queued(ctx context.Context, o *op) error {
 	}
 	d.queue.gather(d.opts.Now)
 	batch := d.queue.take(o)
-	began := d.opts.Now()
-	d.commitBatch(batch)
-	d.queue.passOn(len(batch), began, d.opts.Now())
+	began, ended := d.commitBatch(batch)
+	d.queue.passOn(len(batch), began, ended)
 	d.announce(batch)
 	for _, other := range batch[1:] {
 		other.turn <- false
@@ -79,9 +79,9 @@ func (o *op) callerErr() error {
 	return o.refused
 }
 
-// commitBatch runs a batch in one transaction, or each alone if one spoilt it.
-func (d *DB) commitBatch(batch []*op) {
-	start := d.opts.Now()
+// commitBatch runs a batch in one transaction, or each alone if one spoilt it, and says when.
+func (d *DB) commitBatch(batch []*op) (began, ended time.Time) {
+	began = d.opts.Now()
 	err := d.commit(batch)
 	full := isDiskFull(err)
 	if full {
@@ -98,9 +98,11 @@ func (d *DB) commitBatch(batch []*op) {
 	default:
 		batch[0].err = err
 	}
+	ended = d.opts.Now()
 	if d.opts.Observe != nil && slices.ContainsFunc(batch, func(o *op) bool { return o.tx != nil && o.tx.wrote }) {
-		d.opts.Observe(len(batch), d.opts.Now().Sub(start))
+		d.opts.Observe(len(batch), ended.Sub(began))
 	}
+	return began, ended
 }
 
 // commitAlone runs one of a batch that was rolled back.
