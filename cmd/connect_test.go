@@ -8,8 +8,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
+	"countersign/cmd"
 	"countersign/models"
 	"countersign/models/storetest"
 )
@@ -158,6 +160,41 @@ func TestConnectAndDisconnect(t *testing.T) {
 	sample := storetest.Column(t, w.Store(), `SELECT approval_status || ' ' || tool_name FROM responses WHERE tool_name = 'Countersign sample'`)
 	if len(sample) != 18 || sample[0] != string(models.StatusCancelled)+" Countersign sample" {
 		t.Errorf("samples: %q", sample)
+	}
+}
+
+// A hook that ends before it has heard which request is its own leaves it waiting: the trial
+// cancels it, and nothing of another session.
+func TestSampleThatItsHookLeftIsCancelled(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.applyPolicy(t, hookPolicy)
+	left := func(session, call string) models.ResponseID {
+		event := strings.Replace(hookEvent("PreToolUse", hookCall("Bash", `{"command":"ls"}`, call)), `"s1"`, `"`+session+`"`, 1)
+		p := w.startHook(t, event)
+		var id models.ResponseID
+		eventually(t, "the hook's call waits", func() bool {
+			found, err := w.Store().FindInvocation(t.Context(), w.admin, call, "")
+			if err == nil {
+				id = found.ID
+			}
+			return err == nil
+		})
+		p.signal(t, syscall.SIGKILL)
+		p.exit(t)
+		return id
+	}
+	other, own := left("another", "1"), left("sample-1", "2")
+	for range 2 { // the second time nothing is left
+		if err := cmd.WithdrawSample(t.Context(), "http://"+w.addr, w.agent, "sample-1"); err != nil {
+			t.Fatal(err)
+		}
+		w.wantStatus(t, own, models.StatusCancelled)
+		w.wantStatus(t, other, models.StatusPending)
+	}
+	w.stop()
+	if err := cmd.WithdrawSample(t.Context(), "http://"+w.addr, w.agent, "sample-1"); err == nil {
+		t.Error("without a server it was said to be cancelled")
 	}
 }
 
