@@ -32,7 +32,7 @@ func SeedLedger(tb testing.TB, s *store.Store, agent, owner models.Actor, n int)
 	head, err := s.Ledger.Head(ctx)
 	stop(err)
 
-	db, err := sql.Open("sqlite3", "file:"+s.Path()+"?_busy_timeout=60000&_synchronous=OFF&_txlock=immediate")
+	db, err := sql.Open("sqlite3", "file:"+s.Path()+"?_busy_timeout=60000&_synchronous=OFF&_txlock=immediate&_cache_size=-1000000")
 	stop(err)
 	defer db.Close()
 	triggers := columnOf(tb, db, `SELECT sql FROM sqlite_master WHERE type = 'trigger'`)
