@@ -108,10 +108,12 @@ type BudgetResult struct {
 	Approval *Approval // the request that it became; nil: it was applied at once
 }
 
-// EnergyShare is what one kind of thing cost a conversation.
+// EnergyShare is what one kind of thing cost a conversation, or, with Before, all that was
+// spent before that entry.
 type EnergyShare struct {
 	Kind     Kind
 	ToolName string
 	Count    int
+	Before   int64
 	Energy   int64
 }

@@ -274,3 +274,37 @@ func TestEnergyOfIsThinnedAndAddsUp(t *testing.T) {
 		t.Errorf("shares: %+v; want %d", shares, want)
 	}
 }
+
+// What a long conversation has spent is read from its last entries: the sums are those of all,
+// and the budget is the one that stood.
+func TestEnergyOfALongConversation(t *testing.T) {
+	t.Parallel()
+	s := storetest.New(t)
+	agent, id := long(t, s, longHistory)
+	v, err := s.Conversation(t.Context(), agent, id)
+	storetest.Must(t, err)
+	const read, each = 2000, 11
+	for _, most := range []int{1, 7, 200} {
+		points, err := s.EnergyOf(t.Context(), agent, id, most)
+		storetest.Must(t, err)
+		if len(points) == 0 || len(points) > most {
+			t.Fatalf("%d points, at most %d", len(points), most)
+		}
+		if last := points[len(points)-1]; last.Used != v.EnergyUsed || last.Sequence != longHistory || *last.Budget != longHistory/30*30+1 {
+			t.Errorf("it ends with %+v, budget %d; %d are used", last, *last.Budget, v.EnergyUsed)
+		}
+		if most != 200 {
+			continue
+		}
+		// Two in three entries cost one unit, and every thirtieth changes the budget.
+		first := points[0]
+		if begin := int64(longHistory + 1 - read); first.Sequence != begin+each-1 || first.Used < begin*2/3 || first.Used > (begin+each)*2/3 || *first.Budget != first.Sequence/30*30+1 {
+			t.Errorf("it begins with %+v, budget %d", first, *first.Budget)
+		}
+	}
+	shares, err := s.EnergyBy(t.Context(), agent, id, 50)
+	storetest.Must(t, err)
+	if len(shares) != 2 || shares[0].Kind != models.KindReply || shares[0].Count > read || shares[1].Before != longHistory+1-read || shares[0].Energy+shares[1].Energy != v.EnergyUsed {
+		t.Errorf("shares: %+v; %d are used", shares, v.EnergyUsed)
+	}
+}

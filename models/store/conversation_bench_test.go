@@ -95,7 +95,7 @@ func long(tb testing.TB, s *store.Store, n int) (agent models.Actor, conv models
  SELECT printf('m%012x', i), ?1, i, 'user', 'u', 'U', printf('%.200c', 'y'), ` + at + upTo + `i % 30 <> 0 AND i % 3 = 0`,
 		`INSERT INTO budget_steps (conversation_id, sequence, at, actor_kind, actor_id, actor_name, old, new)
  SELECT ?1, i, ` + at + `, 'user', 'u', 'U', i, i + 1` + upTo + `i % 30 = 0`,
-		`UPDATE conversations SET next_sequence = ?2 + 1 WHERE id = ?1`,
+		`UPDATE conversations SET next_sequence = ?2 + 1, energy_used = (SELECT sum(energy) FROM responses WHERE conversation_id = ?1) WHERE id = ?1`,
 	} {
 		if _, err := tx.ExecContext(tb.Context(), query, conv, n); err != nil {
 			tb.Fatalf("%s: %v", query, err)

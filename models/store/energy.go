@@ -163,89 +163,133 @@ func (t *tx) touch(id models.ConversationID) error {
 // maxKnownConversations bounds what the writer remembers of conversations.
 const maxKnownConversations = 10_000
 
-// What was spent, in steps: each is as wide as ?2 sequences, so that a long
-// history gives no more points than a short one.
+// energyEntries is how many of a conversation's last entries are read for what its energy
+// was spent on. What was spent before them is what is left of its sum: a page of a
+// conversation costs the same however long that is.
+const energyEntries = 2_000
+
+// What was spent from sequence ?3 on, in steps: each is as wide as ?2 sequences, so that
+// many entries give no more points than few.
 const (
-	spentByResponses = `SELECT sequence / ?2, max(sequence), max(created_at), sum(energy) FROM responses` + db.ByResponsesHistory + `
- WHERE conversation_id = ?1 GROUP BY sequence / ?2`
-	spentByTurns = `SELECT sequence / ?2, max(sequence), max(at), sum(energy) FROM turns WHERE conversation_id = ?1 GROUP BY sequence / ?2`
-	// With a bare column beside max(), SQLite takes it from the row of the maximum.
-	budgetBySteps = `SELECT sequence / ?2, max(sequence), max(at), new FROM budget_steps WHERE conversation_id = ?1 GROUP BY sequence / ?2`
+	spentByResponses = `SELECT (sequence - ?3) / ?2, max(sequence), max(created_at), sum(energy) FROM responses` + db.ByResponsesHistory + `
+ WHERE conversation_id = ?1 AND sequence >= ?3 GROUP BY (sequence - ?3) / ?2`
+	spentByTurns = `SELECT (sequence - ?3) / ?2, max(sequence), max(at), sum(energy) FROM turns
+ WHERE conversation_id = ?1 AND sequence >= ?3 GROUP BY (sequence - ?3) / ?2`
+	// Each of them, in their order: the last one stands.
+	budgetBySteps = `SELECT (sequence - ?3) / ?2, sequence, at, new FROM budget_steps
+ WHERE conversation_id = ?1 AND sequence >= ?3 ORDER BY sequence`
+	budgetBefore = `SELECT new FROM budget_steps WHERE conversation_id = ? AND sequence < ? ORDER BY sequence DESC LIMIT 1`
 
 	// How much each kind of thing cost.
 	energyByTool = `SELECT kind, tool_name, count(*), sum(energy) FROM responses` + db.ByResponsesHistory + `
- WHERE conversation_id = ? AND energy > 0 GROUP BY kind, tool_name ORDER BY sum(energy) DESC, kind, tool_name LIMIT ?`
+ WHERE conversation_id = ? AND sequence >= ? AND energy > 0 GROUP BY kind, tool_name ORDER BY sum(energy) DESC, kind, tool_name LIMIT ?`
+	spentFrom = `SELECT (SELECT coalesce(sum(energy), 0) FROM responses` + db.ByResponsesHistory + ` WHERE conversation_id = ?1 AND sequence >= ?2)
+ + (SELECT coalesce(sum(energy), 0) FROM turns WHERE conversation_id = ?1 AND sequence >= ?2)`
 )
 
-// EnergyOf is what a conversation has spent, and its budget, over its history:
-// at most most points, evenly thinned. CodeNotFound as for Conversation.
+// energyFrom is the first of the entries that are read; 0: all are.
+func energyFrom(v *models.ConversationView) int64 { return max(0, v.NextSequence-energyEntries) }
+
+// EnergyOf is what a conversation has spent, and its budget, over its last energyEntries
+// entries: at most most points, evenly thinned. CodeNotFound as for Conversation.
 func (s *Store) EnergyOf(ctx context.Context, actor models.Actor, id models.ConversationID, most int) ([]models.EnergyPoint, error) {
-	v, err := s.Conversation(ctx, actor, id)
-	if err != nil {
-		return nil, err
-	}
 	var points []models.EnergyPoint
-	err = s.db.Snapshot(ctx, func(ctx context.Context) error {
+	err := s.db.Snapshot(ctx, func(ctx context.Context) error {
+		v, err := s.Conversation(ctx, actor, id)
+		if err != nil {
+			return err
+		}
 		points, err = s.energyOf(ctx, v, most)
 		return err
 	})
 	return points, err
 }
 
-// energyOf is EnergyOf within a snapshot, of a conversation that was read.
+// energyOf is EnergyOf of a conversation that was read in the same snapshot.
 func (s *Store) energyOf(ctx context.Context, v *models.ConversationView, most int) ([]models.EnergyPoint, error) {
-	width := v.NextSequence/int64(max(1, most)) + 1
-	points := map[int64]*energyBucket{}
-	for _, query := range []string{spentByResponses, spentByTurns, budgetBySteps} {
-		err := eachRow(context.WithoutCancel(ctx), s.db.Reader(ctx), query, []any{v.ID, width}, func(row db.Scanner) error {
+	from := energyFrom(v)
+	width := (v.NextSequence-from)/int64(max(1, most)) + 1
+	args, points, sum := []any{v.ID, width, from}, energyBuckets{}, int64(0)
+	for _, query := range []string{spentByResponses, spentByTurns} {
+		err := s.eachEnergy(ctx, query, args, func(row db.Scanner) error {
 			var bucket, sequence, n int64
 			var when string
 			if err := row.Scan(&bucket, &sequence, &when, &n); err != nil {
 				return err
 			}
-			p := points[bucket]
-			if p == nil {
-				p = &energyBucket{}
-				points[bucket] = p
-			}
-			if err := p.note(sequence, when); err != nil {
-				return err
-			}
-			if query == budgetBySteps {
-				p.Budget = &n
-			} else {
-				p.spent += n
-			}
-			return nil
+			at, err := db.StoredTime(when)
+			points.of(bucket, sequence, at).spent += n
+			sum += n
+			return err
 		})
 		if err != nil {
-			return nil, fmt.Errorf("read energy: %w", err)
+			return nil, err
 		}
 	}
-	return burnt(points), nil
+	err := s.eachEnergy(ctx, budgetBySteps, args, func(row db.Scanner) error {
+		var bucket, sequence, n int64
+		var at time.Time
+		err := row.Scan(&bucket, &sequence, &at, &n)
+		points.of(bucket, sequence, at).Budget = &n
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if from == 0 {
+		return burnt(points, 0, nil), nil
+	}
+	budget, err := s.budgetBefore(ctx, v.ID, from)
+	return burnt(points, v.EnergyUsed-sum, budget), err
 }
 
-// energyBucket is a point before the sums.
+// budgetBefore is the budget that stood before an entry; nil: none.
+func (s *Store) budgetBefore(ctx context.Context, id models.ConversationID, sequence int64) (*int64, error) {
+	var budget int64
+	err := s.db.Reader(ctx).QueryRowContext(context.WithoutCancel(ctx), budgetBefore, id, sequence).Scan(&budget)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return nil, nil //nolint:nilnil // nobody had set one
+	case err != nil:
+		return nil, fmt.Errorf("read energy: %w", err)
+	}
+	return &budget, nil
+}
+
+// eachEnergy hands on each row of a query of this file.
+func (s *Store) eachEnergy(ctx context.Context, query string, args []any, each func(db.Scanner) error) error {
+	if err := eachRow(context.WithoutCancel(ctx), s.db.Reader(ctx), query, args, each); err != nil {
+		return fmt.Errorf("read energy: %w", err)
+	}
+	return nil
+}
+
+// energyBuckets are points before the sums, by their number.
+type energyBuckets map[int64]*energyBucket
+
 type energyBucket struct {
 	models.EnergyPoint
 
 	spent int64
 }
 
-// note takes the latest thing of the bucket.
-func (b *energyBucket) note(sequence int64, when string) error {
-	at, err := db.StoredTime(when)
-	if err != nil {
-		return err
+// of is the bucket of that number, which notes the latest thing in it.
+func (b energyBuckets) of(number, sequence int64, at time.Time) *energyBucket {
+	p := b[number]
+	if p == nil {
+		p = &energyBucket{}
+		b[number] = p
 	}
-	b.Sequence = max(b.Sequence, sequence)
-	if at.After(b.At) {
-		b.At = at
+	p.Sequence = max(p.Sequence, sequence)
+	if at.After(p.At) {
+		p.At = at
 	}
-	return nil
+	return p
 }
 
-func burnt(points map[int64]*energyBucket) []models.EnergyPoint {
+// burnt are the points in their order, with the sums after each: used and budget are what
+// stood before them.
+func burnt(points energyBuckets, used int64, budget *int64) []models.EnergyPoint {
 	out := make([]models.EnergyPoint, 0, len(points))
 	spent := make(map[int64]int64, len(points))
 	for _, p := range points {
@@ -253,8 +297,6 @@ func burnt(points map[int64]*energyBucket) []models.EnergyPoint {
 		spent[p.Sequence] = p.spent
 	}
 	slices.SortFunc(out, func(a, b models.EnergyPoint) int { return cmp.Compare(a.Sequence, b.Sequence) })
-	var used int64
-	var budget *int64
 	for i := range out {
 		used += spent[out[i].Sequence]
 		out[i].Used = used
@@ -266,31 +308,42 @@ func burnt(points map[int64]*energyBucket) []models.EnergyPoint {
 	return out
 }
 
-// EnergyBy is what a conversation's energy was spent on, the dearest first, at
-// most most of them. CodeNotFound as for Conversation.
+// EnergyBy is what the energy of a conversation's last energyEntries entries was spent on, the
+// dearest first, at most most kinds of things; after them what was spent before these entries,
+// if anything was. CodeNotFound as for Conversation.
 func (s *Store) EnergyBy(ctx context.Context, actor models.Actor, id models.ConversationID, most int) ([]models.EnergyShare, error) {
-	if _, err := s.Conversation(ctx, actor, id); err != nil {
-		return nil, err
-	}
-	return s.energyBy(ctx, id, most)
+	var shares []models.EnergyShare
+	err := s.db.Snapshot(ctx, func(ctx context.Context) error {
+		v, err := s.Conversation(ctx, actor, id)
+		if err != nil {
+			return err
+		}
+		shares, err = s.energyBy(ctx, v, most)
+		return err
+	})
+	return shares, err
 }
 
-func (s *Store) energyBy(ctx context.Context, id models.ConversationID, most int) ([]models.EnergyShare, error) {
-	rows, err := s.db.Reader(ctx).QueryContext(context.WithoutCancel(ctx), energyByTool, id, most)
-	if err != nil {
-		return nil, fmt.Errorf("read energy: %w", err)
-	}
-	defer rows.Close()
+// energyBy is EnergyBy of a conversation that was read in the same snapshot.
+func (s *Store) energyBy(ctx context.Context, v *models.ConversationView, most int) ([]models.EnergyShare, error) {
 	var out []models.EnergyShare
-	for rows.Next() {
+	from := energyFrom(v)
+	ctx = context.WithoutCancel(ctx)
+	err := s.eachEnergy(ctx, energyByTool, []any{v.ID, from, most}, func(row db.Scanner) error {
 		var e models.EnergyShare
-		if err := rows.Scan(&e.Kind, &e.ToolName, &e.Count, &e.Energy); err != nil {
-			return nil, fmt.Errorf("read energy: %w", err)
-		}
+		err := row.Scan(&e.Kind, &e.ToolName, &e.Count, &e.Energy)
 		out = append(out, e)
+		return err
+	})
+	if err != nil || from == 0 {
+		return out, err
 	}
-	if err := rows.Err(); err != nil {
+	var spent int64
+	if err := s.db.Reader(ctx).QueryRowContext(ctx, spentFrom, v.ID, from).Scan(&spent); err != nil {
 		return nil, fmt.Errorf("read energy: %w", err)
+	}
+	if before := v.EnergyUsed - spent; before > 0 {
+		out = append(out, models.EnergyShare{Before: from, Energy: before})
 	}
 	return out, nil
 }

@@ -113,5 +113,67 @@ func listsOf(b *testing.B, n int) map[string]time.Duration {
 		measure("audit, "+name, func() error { return storetest.Err(s.Ledger.Page(ctx, admin, q)) })
 	}
 	measure("audit, names of actions", func() error { return storetest.Err(s.Ledger.Actions(ctx, admin)) })
+	for _, status := range []models.Status{models.StatusPending, models.StatusApproved, models.StatusRejected, models.StatusExpired, models.StatusCancelled} {
+		for who, actor := range map[string]models.Actor{"admin": admin, "reviewer": owner, "agent": agent} {
+			measure("all requests, "+string(status)+", "+who, func() error { return storetest.Err(s.Approvals(ctx, actor, store.ListQuery{Status: status})) })
+		}
+		measure("requests of a conversation, "+string(status), func() error {
+			return storetest.Err(s.Approvals(ctx, owner, store.ListQuery{Status: status, Conversation: last.ConversationID}))
+		})
+		if status != models.StatusPending {
+			measure("history, "+string(status), func() error { return storetest.Err(s.Settled(ctx, admin, store.SettledQuery{Status: status})) })
+		}
+	}
+	for name, q := range map[string]store.SettledQuery{
+		"tool": {Tool: "none"}, "agent": {Agent: agent.AgentID()}, "text": {Text: "nowhere"}, "by": {By: admin.UserID()}, "cause": {Cause: models.CauseTimeout},
+		"conversation": {Conversation: last.ConversationID}, "risk": {Risk: models.RiskCritical},
+	} {
+		measure("history, by "+name, func() error { return storetest.Err(s.Settled(ctx, owner, q)) })
+	}
+	for name, q := range map[string]store.InboxQuery{
+		"tool": {Tool: "none"}, "agent": {Agent: agent.AgentID()}, "text": {Text: "nowhere"}, "conversation": {Conversation: last.ConversationID}, "risk": {Order: store.ByRisk},
+	} {
+		measure("inbox, by "+name, func() error { return storetest.Err(s.Inbox(ctx, owner, q)) })
+	}
+	measure("look up", func() error { return storetest.Err(s.LookUp(ctx, owner, "nowhere")) })
+	measure("look up, id", func() error { return storetest.Err(s.LookUp(ctx, owner, string(last.ID))) })
+	measure("energy of a conversation", func() error { return storetest.Err(s.EnergyOf(ctx, owner, last.ConversationID, models.BurnPoints)) })
+	measure("energy by tool", func() error { return storetest.Err(s.EnergyBy(ctx, owner, last.ConversationID, models.SharesRead)) })
+	measure("budget steps", func() error { return storetest.Err(s.BudgetSteps(ctx, owner, last.ConversationID, 0, 50)) })
+	measure("conversation", func() error { return storetest.Err(s.Conversation(ctx, owner, last.ConversationID)) })
+	measure("pending list, admin", func() error { return storetest.Err(s.PendingList(ctx, admin, "", 50)) })
+	measure("pending list, agent", func() error { return storetest.Err(s.PendingList(ctx, agent, "", 50)) })
+	measure("function calls", func() error {
+		return storetest.Err(s.PendingCalls(ctx, agent, store.CallsQuery{Kind: models.KindToolCall, Limit: 50}))
+	})
+	measure("own conversation", func() error { return storetest.Err(s.OwnConversation(ctx, agent)) })
+	measure("agent budgets", func() error { return storetest.Err(s.AgentBudgets(ctx, admin)) })
+	measure("last ask", func() error { return storetest.Err(s.LastAsk(ctx, owner, agent.AgentID())) })
+	measure("sending", func() error { return storetest.Err(s.Sending(ctx, owner)) })
+	measure("rights", func() error { return storetest.Err(s.Rights(ctx, owner, last)) })
+	measure("twins", func() error { return storetest.Err(s.Twins(ctx, owner, last)) })
+	measure("origins", func() error { return storetest.Err(s.Origins(ctx, owner, last.ID)) })
+	measure("grant reach", func() error { return storetest.Err(s.GrantReach(ctx, owner, last.ID, nil)) })
+	measure("grants", func() error { return storetest.Err(s.Grants(ctx, owner, "", 50)) })
+	measure("call of", func() error { return storetest.Err(s.CallOf(ctx, last)) })
+	measure("next deadline", func() error { _, _, err := s.NextDeadline(ctx); return err })
+	measure("next escalation", func() error { _, _, err := s.NextEscalation(ctx); return err })
+	measure("family", func() error { _, _, err := s.Family(ctx, owner, last.ConversationID); return err })
+	measure("agents", func() error { return storetest.Err(s.People.Agents(ctx, owner)) })
+	measure("agents to choose", func() error { return storetest.Err(s.People.AgentsToChoose(ctx, admin)) })
+	measure("every agent", func() error { return storetest.Err(s.People.EveryAgent(ctx, admin)) })
+	measure("people", func() error { return storetest.Err(s.People.List(ctx, admin, "", 50)) })
+	measure("find call", func() error {
+		if _, err := s.FindCall(ctx, agent, "none"); err == nil {
+			return fmt.Errorf("found")
+		}
+		return nil
+	})
+	measure("find invocation", func() error {
+		if _, err := s.FindInvocation(ctx, agent, "none", ""); err == nil {
+			return fmt.Errorf("found")
+		}
+		return nil
+	})
 	return out
 }

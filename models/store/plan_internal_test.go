@@ -66,8 +66,8 @@ func TestHotQueriesAreServedByAnIndex(t *testing.T) {
 		}
 	}
 	queries = append(
-		queries, query{"energy by responses", spentByResponses, []any{"c", 3}, true}, query{"energy by turns", spentByTurns, []any{"c", 3}, true},
-		query{"budget by steps", budgetBySteps, []any{"c", 3}, true}, query{"energy by tool", energyByTool, []any{"c", 9}, true},
+		queries, query{"energy by responses", spentByResponses, []any{"c", 3, 1}, true}, query{"energy by turns", spentByTurns, []any{"c", 3, 1}, true},
+		query{"budget by steps", budgetBySteps, []any{"c", 3, 1}, false}, query{"energy by tool", energyByTool, []any{"c", 1, 9}, true},
 		query{"one conversation", selectView + ` WHERE c.id = ?`, []any{"c"}, false}, query{"status", statusQuery, []any{"c"}, false},
 		query{"pending in a conversation", pendingInConversation, []any{"c"}, false},
 	)

@@ -99,7 +99,7 @@ func (s *Store) pageBudget(ctx context.Context, actor models.Actor, a *models.Ap
 	if p.Points, err = s.energyOf(ctx, conv, models.BurnPoints); err != nil {
 		return err
 	}
-	p.Shares, err = s.energyBy(ctx, conv.ID, models.SharesRead)
+	p.Shares, err = s.energyBy(ctx, conv, models.SharesRead)
 	return err
 }
 

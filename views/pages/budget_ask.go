@@ -66,20 +66,35 @@ func newBudgetAsk(in ApprovalInput, now time.Time) *BudgetAsk {
 		return ask
 	}
 	ask.Gauge, ask.Chart = NewGauge(*in.Budget), NewBurnChart(in.Points, *in.Budget, now)
-	rest := in.Budget.Used
-	for i, share := range in.Shares {
+	ask.Spent = spentRows(in.Shares, in.Budget.Used)
+	return ask
+}
+
+// spentRows say what used was spent on: the dearest things, all others in one line, and what
+// was spent before those that were read.
+func spentRows(shares []models.EnergyShare, used int64) (rows []SpentRow) {
+	rest, others, sum, before := used, int64(0), int64(0), SpentRow{}
+	for _, share := range shares {
 		rest -= share.Energy
-		if i < spentMost {
-			ask.Spent = append(ask.Spent, SpentRow{On: spentOn(share), Times: times(share.Count), Energy: views.Number(share.Energy)})
+		switch {
+		case share.Before > 0:
+			before = SpentRow{On: "All before entry " + views.Number(share.Before), Energy: views.Number(share.Energy)}
+		case len(rows) < spentMost:
+			rows = append(rows, SpentRow{On: spentOn(share), Times: times(share.Count), Energy: views.Number(share.Energy)})
+		default:
+			others, sum = others+1, sum+share.Energy
 		}
 	}
-	if more := len(in.Shares) - spentMost; more > 0 {
-		ask.Spent = append(ask.Spent, SpentRow{On: views.Number(int64(more)) + " other items", Energy: views.Number(restSum(in.Shares))})
+	if others > 0 {
+		rows = append(rows, SpentRow{On: views.Number(others) + " other items", Energy: views.Number(sum)})
 	}
 	if rest > 0 {
-		ask.Spent = append(ask.Spent, SpentRow{On: "Other model calls", Energy: views.Number(rest)})
+		rows = append(rows, SpentRow{On: "Other model calls", Energy: views.Number(rest)})
 	}
-	return ask
+	if before.On != "" {
+		rows = append(rows, before)
+	}
+	return rows
 }
 
 // forAgent is the request for more energy for an agent in all its conversations.
@@ -100,14 +115,6 @@ func agentGauge(b models.AgentBudget) Gauge {
 		g.Warning = "Limit reached: the agent continues when it is allowed more, or when its earlier spending is out of the window."
 	}
 	return g
-}
-
-func restSum(shares []models.EnergyShare) int64 {
-	sum := int64(0)
-	for _, share := range shares[spentMost:] {
-		sum += share.Energy
-	}
-	return sum
 }
 
 func spentOn(share models.EnergyShare) string {

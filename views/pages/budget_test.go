@@ -1,6 +1,7 @@
 package pages_test
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -120,6 +121,13 @@ func TestBudgetRequestSaysWhatWasSpentOn(t *testing.T) {
 	}
 	if !strings.HasPrefix(v.Title, "Set the budget to 150.") || v.Ask.Sum != "150" || v.Form.Sum != "150" || v.EditJSON != "" || len(v.Warnings) != 0 {
 		t.Errorf("%+v", v)
+	}
+	in.Budget.Used += 1_200
+	in.Shares = append(in.Shares, models.EnergyShare{Before: 8_001, Energy: 1_190})
+	rows := pages.NewApproval(in, now).Ask.Spent
+	want := []pages.SpentRow{{On: "Other model calls", Energy: "19"}, {On: "All before entry 8,001", Energy: "1,190"}}
+	if got := rows[len(rows)-2:]; !slices.Equal(got, want) || rows[6].On != "2 other items" {
+		t.Errorf("of a long conversation: %+v, want %+v at the end", rows, want)
 	}
 	if v := newApproval(gallery.Wish(150)); v.Ask == nil || v.Ask.Known || len(v.Ask.Spent) != 0 {
 		t.Error("whom it was only routed to is told of the conversation's budget")
