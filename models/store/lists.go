@@ -1,10 +1,12 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -32,19 +34,120 @@ type List struct {
 }
 
 // Approvals lists requests, newest first: an agent's own, a person's owned and
-// routed ones, for admins and the operator all.
+// routed ones, for admins and the operator all. Where few are of the status, or of a
+// conversation's entries few are requests, a page ends after mostSearched rows: it has fewer
+// than were asked for, or none, and Next goes on from there.
 func (s *Store) Approvals(ctx context.Context, actor models.Actor, q ListQuery) (List, error) {
 	if q.Cursor != "" {
 		if _, err := models.ParseID[models.ResponseID]("cursor", q.Cursor); err != nil {
 			return List{}, err
 		}
 	}
-	l := s.requests(actor, q, s.db.Now())
+	now := s.db.Now()
+	l := s.requests(actor, q, piece{}, now)
 	if l == nil {
 		return List{}, models.Errorf(models.CodeForbidden, "Only agents and people list requests.")
 	}
+	if q.looks() {
+		var out List
+		err := s.db.Snapshot(ctx, func(ctx context.Context) (err error) {
+			out, err = s.lookThrough(ctx, actor, q, now)
+			return err
+		})
+		return out, err
+	}
 	items, next, err := l.Page(ctx)
 	return List{Items: items, Next: next}, err
+}
+
+// lookThrough is Approvals where no index has what is wanted in its order.
+func (s *Store) lookThrough(ctx context.Context, actor models.Actor, q ListQuery, now time.Time) (List, error) {
+	limit := db.PageSize(q.Limit)
+	var keys []key
+	var last lookedAt
+	looked, cut := 0, false
+	for n := limit + 1; len(keys) <= limit && !cut; n *= 4 {
+		n = min(n, mostAtOnce, mostSearched-looked)
+		next := piece{count: n}
+		if looked > 0 {
+			next.after = db.Say(`?`, last.place)
+		}
+		found, err := s.looksAt(ctx, q.looking(s.requests(actor, q, next, now), now))
+		if err != nil {
+			return List{}, err
+		}
+		for _, last = range found {
+			if last.wanted && len(keys) <= limit {
+				keys = append(keys, last.key)
+			}
+		}
+		if looked += len(found); len(found) < n {
+			break
+		}
+		cut = looked >= mostSearched
+	}
+	out := List{}
+	switch {
+	case len(keys) > limit:
+		keys = keys[:limit]
+		out.Next = keys[limit-1].id
+	case cut:
+		out.Next = last.id
+	}
+	var err error
+	if out.Items, err = s.rowsWithin(ctx, keys, q.MaxBytes); err == nil && len(out.Items) < len(keys) {
+		out.Next = keys[len(out.Items)-1].id
+	}
+	return out, err
+}
+
+// piece is how much of a list is looked through at once, from where on; empty: a page.
+type piece struct {
+	after db.Part
+	count int
+}
+
+// lookedAt is a row that a list looks at.
+type lookedAt struct {
+	key
+
+	place  int64
+	wanted bool
+}
+
+// looks reports whether rows have to be looked at one by one.
+func (q *ListQuery) looks() bool {
+	return q.Status.Final() || q.Conversation != "" && q.Status != models.StatusPending
+}
+
+// looking is the query of what is looked at, whose keys a list has.
+func (q *ListQuery) looking(l *db.List[models.Approval], now time.Time) db.Part {
+	wanted, keys := q.filter(now), l.Keys()
+	return db.Say(`SELECT k.place, r.number, r.id, `+wanted.Text+` FROM (`+keys.Text+`) k CROSS JOIN responses r ON r.number = k.number ORDER BY k.place DESC`,
+		append(slices.Clone(wanted.Args), keys.Args...)...)
+}
+
+func (s *Store) looksAt(ctx context.Context, q db.Part) (out []lookedAt, err error) {
+	stmt, err := s.db.Prepared(ctx, q.Text) //nolint:sqlclosecheck // kept until the store closes
+	if err != nil {
+		return nil, fmt.Errorf("look through a list: %w", err)
+	}
+	rows, err := stmt.QueryContext(context.WithoutCancel(ctx), q.Args...)
+	if err != nil {
+		return nil, fmt.Errorf("look through a list: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var l lookedAt
+		if err := rows.Scan(&l.place, &l.number, &l.id, &l.wanted); err != nil {
+			return nil, fmt.Errorf("look through a list: %w", err)
+		}
+		out = append(out, l)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("look through a list: %w", err)
+	}
+	return out, nil
 }
 
 // approvalsBy is a list of requests, which are found by their numbers.
@@ -63,8 +166,9 @@ var approvalJoins = strings.TrimPrefix(approvalFrom, ` FROM responses r`)
 func byID(a *models.Approval) db.Cursor { return db.Cursor{ID: string(a.ID)} }
 
 // requests is the list of a query: by the conversation's history if one is named, else
-// by the index of whoever asks; nil for who lists no requests.
-func (s *Store) requests(actor models.Actor, q ListQuery, now time.Time) *db.List[models.Approval] {
+// by the index of whoever asks; nil for who lists no requests. What is looked through has
+// no filter yet.
+func (s *Store) requests(actor models.Actor, q ListQuery, of piece, now time.Time) *db.List[models.Approval] {
 	if !actor.IsAgent() && !actor.IsPerson() && actor.Kind != models.ActorOperator {
 		return nil
 	}
@@ -73,28 +177,39 @@ func (s *Store) requests(actor models.Actor, q ListQuery, now time.Time) *db.Lis
 		place = `sequence`
 	}
 	l := s.approvalsBy(q.Limit, q.MaxBytes)
-	l.Order, l.With, l.Down = []db.Key{{Name: `place`, Is: `r.` + place}}, []db.Key{{Name: `number`, Is: `r.number`}}, true
-	if q.Cursor != "" {
+	count := cmp.Or(of.count, l.Limit+1)
+	l.Order, l.With, l.Down, l.Count = []db.Key{{Name: `place`, Is: `r.` + place}}, []db.Key{{Name: `number`, Is: `r.number`}}, true, db.Say(`?`, count)
+	if l.After = of.after; l.After.Text == "" && q.Cursor != "" {
 		l.After = db.Say(`(SELECT `+place+` FROM responses WHERE id = ?)`, q.Cursor)
 	}
-	along := func(from string, of ...db.Part) db.Walk {
-		return db.Walk{From: db.Say(from), Where: append(of, q.filter(now)...)}
+	filter := q.filter(now)
+	if q.looks() {
+		filter = db.Say(asks)
 	}
-	ofAgent := `responses r` + db.ByResponsesAgent
+	along := func(from string, of ...db.Part) db.Walk {
+		return db.Walk{From: db.Say(from), Where: append(of, filter)}
+	}
+	ofAgent, ofConversation := db.ByResponsesAgent, db.ByResponsesHistory
+	if q.Status == models.StatusPending { // few, however much there is of others
+		ofAgent, ofConversation = db.ByResponsesPendingAgent, db.ByResponsesPendingConversation
+	}
 	// Of each agent as many as are wanted of all: an index in the order of all, or of an
 	// owner's, would be written with every ask.
 	ofAgents := func(whose string, args ...any) db.Walk {
 		one := *l
-		one.Walks = []db.Walk{along(ofAgent, db.Say(`r.agent_id = g.id`))}
+		one.Walks = []db.Walk{along(`responses r`+ofAgent, db.Say(`r.agent_id = g.id`))}
 		each := one.Keys()
 		return db.Walk{Keys: db.Say(`SELECT p.number AS place, p.number FROM agents g CROSS JOIN responses p ON p.number IN (SELECT number FROM (`+each.Text+`))`+whose+` ORDER BY p.number DESC LIMIT ?`,
-			append(append(each.Args, args...), db.PageSize(q.Limit)+1)...)}
+			append(append(each.Args, args...), count)...)}
 	}
 	switch {
 	case q.Conversation != "":
-		l.Walks = []db.Walk{along(`responses r`+db.ByResponsesHistory, db.Say(`r.conversation_id = ?`, q.Conversation), seenBy(actor, `r`))}
+		if q.looks() {
+			filter = db.Say(`TRUE`) // of what is only said or reported there may be much
+		}
+		l.Walks = []db.Walk{along(`responses r`+ofConversation, db.Say(`r.conversation_id = ?`, q.Conversation), seenBy(actor, `r`))}
 	case actor.IsAgent():
-		l.Walks = []db.Walk{along(ofAgent, db.Say(`r.agent_id = ?`, actor.ID))}
+		l.Walks = []db.Walk{along(`responses r`+ofAgent, db.Say(`r.agent_id = ?`, actor.ID))}
 	case actor.MayAdminister():
 		l.Walks = []db.Walk{ofAgents(``)}
 	default:
@@ -106,21 +221,23 @@ func (s *Store) requests(actor models.Actor, q ListQuery, now time.Time) *db.Lis
 	return l
 }
 
+// asks leaves what is said or only reported, which asks for nothing.
+const asks = `r.asked = TRUE`
+
 // filter turns a status as it holds now into SQL (I3).
-func (q *ListQuery) filter(now time.Time) []db.Part {
-	asked := db.Say(`r.asked = TRUE`) // what is said or only reported asks for nothing
+func (q *ListQuery) filter(now time.Time) db.Part {
 	switch q.Status {
 	case models.StatusNone:
 	case models.StatusPending:
-		return []db.Part{asked, db.Say(`r.approval_status = 'pending' AND (r.approval_timeout_at > ? OR r.held_until IS NOT NULL)`, now)}
+		return db.Say(asks+` AND r.approval_status = 'pending' AND (r.approval_timeout_at > ? OR r.held_until IS NOT NULL)`, now)
 	case models.StatusExpired:
-		return []db.Part{asked, db.Say(`(r.approval_status = 'expired' OR (r.approval_status = 'pending' AND r.approval_timeout_at <= ? AND r.held_until IS NULL))`, now)}
+		return db.Say(asks+` AND (r.approval_status = 'expired' OR (r.approval_status = 'pending' AND r.approval_timeout_at <= ? AND r.held_until IS NULL))`, now)
 	case models.StatusApproved:
-		return []db.Part{asked, db.Say(`(r.approval_status = 'approved' OR (r.approval_status IS NULL AND r.cause <> ''))`)}
+		return db.Say(asks + ` AND (r.approval_status = 'approved' OR (r.approval_status IS NULL AND r.cause <> ''))`)
 	case models.StatusRejected, models.StatusCancelled, models.StatusResolved:
-		return []db.Part{asked, db.Say(`r.approval_status = ?`, q.Status)}
+		return db.Say(asks+` AND r.approval_status = ?`, q.Status)
 	}
-	return []db.Part{asked}
+	return db.Say(asks)
 }
 
 // PendingList is what is pending now: an agent's own in the order they were

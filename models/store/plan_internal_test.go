@@ -34,8 +34,15 @@ func TestHotQueriesAreServedByAnIndex(t *testing.T) {
 	for who, actor := range map[string]models.Actor{"admin": admin, "reviewer": person, "agent": agent} {
 		for _, status := range []models.Status{"", models.StatusPending, models.StatusExpired, models.StatusApproved, models.StatusRejected} {
 			for _, conv := range []models.ConversationID{"", "c"} {
-				keys := s.requests(actor, ListQuery{Status: status, Conversation: conv, Cursor: "x"}, now).Keys()
-				queries = append(queries, query{"list of " + who + " " + string(status), keys.Text, keys.Args, who != "agent" && conv == ""})
+				q := ListQuery{Status: status, Conversation: conv, Cursor: "x"}
+				l := s.requests(actor, q, piece{}, now)
+				keys := l.Keys()
+				sorts := who != "agent" && conv == "" || conv != "" && status == models.StatusPending // of one conversation, what waits
+				queries = append(queries, query{"list of " + who + " " + string(status), keys.Text, keys.Args, sorts})
+				if q.looks() {
+					looking := q.looking(l, now)
+					queries = append(queries, query{"looked through for " + who + " " + string(status), looking.Text, looking.Args, true})
+				}
 			}
 		}
 	}
