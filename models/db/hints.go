@@ -65,6 +65,7 @@ const (
 	ByResponsesUnfinished          = by + "responses_unfinished"
 	ByStopsStanding                = by + "stops_standing"
 	ByReviewersForOthers           = by + "reviewers_for_others"
+	ByReviewersNumber              = by + "reviewers_number"
 	ByReviewersSettled             = by + "reviewers_settled"
 	ByReviewersToolUse             = by + "reviewers_tool_use"
 	ByUpstreamsDue                 = by + "upstreams_due"

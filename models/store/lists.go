@@ -213,12 +213,25 @@ func (s *Store) requests(actor models.Actor, q ListQuery, of piece, now time.Tim
 	case actor.MayAdminister():
 		l.Walks = []db.Walk{ofAgents(``)}
 	default:
-		l.Walks = []db.Walk{
-			ofAgents(` WHERE g.owner_id = ?`, actor.ID),
-			along(`reviewers v JOIN responses r ON r.id = v.response_id`, db.Say(`v.user_id = ?`, actor.ID)),
-		}
+		l.Walks = []db.Walk{ofAgents(` WHERE g.owner_id = ?`, actor.ID), routedTo(l, actor, q, filter)}
 	}
 	return l
+}
+
+// routedTo is a walk of a list of requests along those that were routed to a person.
+func routedTo(l *db.List[models.Approval], actor models.Actor, q ListQuery, filter db.Part) db.Walk {
+	one := *l
+	one.Order, one.With = []db.Key{{Name: `place`, Is: `v.number`}}, []db.Key{{Name: `number`, Is: `v.number`}}
+	walk := db.Walk{
+		From:  db.Say(`reviewers v` + db.ByReviewersNumber + ` CROSS JOIN responses r ON r.number = v.number`),
+		Where: []db.Part{db.Say(`v.user_id = ?`, actor.ID), filter},
+	}
+	if q.Status == models.StatusPending { // few, however much has been routed
+		walk.From = db.Say(`reviewers v` + db.ByReviewersSettled + ` CROSS JOIN responses r ON r.number = v.number`)
+		walk.Where = append(walk.Where, db.Say(`v.settled_at IS NULL`))
+	}
+	one.Walks = []db.Walk{walk}
+	return db.Walk{Keys: one.Keys()}
 }
 
 // asks leaves what is said or only reported, which asks for nothing.

@@ -39,6 +39,10 @@ func TestHotQueriesAreServedByAnIndex(t *testing.T) {
 				keys := l.Keys()
 				sorts := who != "agent" && conv == "" || conv != "" && status == models.StatusPending // of one conversation, what waits
 				queries = append(queries, query{"list of " + who + " " + string(status), keys.Text, keys.Args, sorts})
+				if who == "reviewer" && conv == "" {
+					routed := routedTo(l, actor, q, q.filter(now)).Keys
+					queries = append(queries, query{"routed, " + string(status), routed.Text, routed.Args, status == models.StatusPending})
+				}
 				if q.looks() {
 					looking := q.looking(l, now)
 					queries = append(queries, query{"looked through for " + who + " " + string(status), looking.Text, looking.Args, true})

@@ -129,7 +129,7 @@ func (h *hotWriting) texts() map[**db.Stmt]string {
 		&h.addResponse:      insertAsked.Short(),
 		&h.addWholeResponse: insertAsked.Full(),
 		&h.addDecider:       db.InsertNew + `deciders (user_id, deadline, response_id) VALUES (?, ?, ?)`,
-		&h.addReviewer:      db.InsertNew + `reviewers (user_id, response_id, tool_use_id) SELECT ?, id, tool_use_id FROM responses WHERE id = ?`,
+		&h.addReviewer:      db.InsertNew + `reviewers (user_id, response_id, tool_use_id, number) SELECT ?, id, tool_use_id, number FROM responses WHERE id = ?`,
 		&h.anyAdmin:         `SELECT 1 FROM users WHERE role = 'admin' AND disabled_at IS NULL LIMIT 1`,
 		&h.nameOfUser:       `SELECT name FROM users WHERE id = ?`,
 		&h.pendingOfAgent:   `SELECT count(*) FROM (SELECT 1 FROM responses WHERE agent_id = ? AND approval_status = 'pending' LIMIT ?)`,

@@ -8,6 +8,7 @@ var actingColumns = map[string]map[string]column{
 		"tool_use_id": {shortcut, keptID},
 		"settled_at":  {proof: shortcut},
 		"for_others":  {proof: shortcut},
+		"number":      {proof: shortcut},
 	},
 	"deciders": {
 		"user_id":     {byDeriv, keptID},

@@ -21,6 +21,7 @@ var derivedRows = []struct{ table, text, query string }{
  WHERE r.approval_status = 'pending' AND NOT EXISTS (SELECT 1 FROM deciders d WHERE d.user_id = r.owner_id AND d.deadline = r.approval_timeout_at AND d.response_id = r.id)`},
 	{"reviewers", "nobody asked this person", `SELECT v.user_id || ' ' || v.response_id FROM reviewers v LEFT JOIN responses r ON r.id = v.response_id
  WHERE r.id IS NULL OR r.requires_approval = FALSE`},
+	{"reviewers", "its number is not the request's", `SELECT v.user_id || ' ' || v.response_id FROM reviewers v CROSS JOIN responses r ON r.id = v.response_id WHERE v.number <> r.number`},
 	{"ledger_keys", "no indexed entry of the ledger has this key", ledger.StrayKeys},
 	{"ledger_keys", "an entry of the ledger has this key, and is not found by it", ledger.MissingKeys},
 	{"conversations", "its energy is not what its responses and model calls have spent", energySums},
