@@ -123,7 +123,7 @@ func (q *ListQuery) looks() bool {
 // looking is the query of what is looked at, whose keys a list has.
 func (q *ListQuery) looking(l *db.List[models.Approval], now time.Time) db.Part {
 	wanted, keys := q.filter(now), l.Keys()
-	return db.Say(`SELECT k.place, r.number, r.id, `+wanted.Text+` FROM (`+keys.Text+`) k CROSS JOIN responses r ON r.number = k.number ORDER BY k.place DESC`,
+	return db.Say(`SELECT k.place, r.number, r.id, (`+wanted.Text+`) IS TRUE FROM (`+keys.Text+`) k CROSS JOIN responses r ON r.number = k.number ORDER BY k.place DESC`,
 		append(slices.Clone(wanted.Args), keys.Args...)...)
 }
 

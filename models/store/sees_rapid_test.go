@@ -258,6 +258,7 @@ func (w *seesWorld) checkLookUps(who models.Actor) {
 			list, err := w.Approvals(ctx, who, store.ListQuery{Conversation: r.ConversationID})
 			w.must(err)
 			w.same(who, "list of a conversation", texts(idList(list.Items)), w.seen(who, func(o *models.Response) bool { return in(o) && asked(o) }))
+			w.checkStatuses(who, r.ConversationID, in)
 			list, err = w.SessionPending(ctx, who, string(r.ConversationID), "", 0)
 			w.must(err)
 			w.same(who, "session", texts(idList(list.Items)), w.seen(who, func(o *models.Response) bool { return in(o) && waits(o) }))
@@ -274,11 +275,23 @@ func (w *seesWorld) checkLookUps(who models.Actor) {
 	}
 }
 
+// checkStatuses compares the lists by status, of all or of one conversation.
+func (w *seesWorld) checkStatuses(who models.Actor, conv models.ConversationID, in func(*models.Response) bool) {
+	for _, status := range models.Statuses() {
+		list, err := w.Approvals(w.rt.Context(), who, store.ListQuery{Conversation: conv, Status: status})
+		w.must(err)
+		w.same(who, "list of what is "+string(status), texts(idList(list.Items)), w.seen(who, func(o *models.Response) bool {
+			return in(o) && asked(o) && (o.Status() == status || status == models.StatusApproved && o.Status() == models.StatusNone)
+		}))
+	}
+}
+
 func (w *seesWorld) checkLists(who models.Actor) {
 	ctx := w.rt.Context()
 	list, err := w.Approvals(ctx, who, store.ListQuery{})
 	w.must(err)
 	w.same(who, "list", texts(idList(list.Items)), w.seen(who, asked))
+	w.checkStatuses(who, "", func(*models.Response) bool { return true })
 	list, err = w.PendingList(ctx, who, "", 0)
 	w.must(err)
 	w.same(who, "what waits", texts(idList(list.Items)), w.seen(who, waits))
