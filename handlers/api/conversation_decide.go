@@ -16,7 +16,7 @@ const approvePath, rejectPath = onePath + "/approve", onePath + "/reject"
 func (a *API) registerConversationDecisions() {
 	register(a, Anyone, huma.Operation{
 		OperationID: "list-conversation-approvals", Method: http.MethodGet, Path: onePath + "/approvals", Tags: conversationTags,
-		Summary: "List the requests of a conversation, newest first", Description: lookDescription, Errors: []int{401, 404, 422, 429},
+		Summary: "List the requests of a conversation, newest first", Description: filteredDescription, Errors: []int{401, 404, 422, 429},
 	}, a.approvalsOf)
 	register(a, People, huma.Operation{
 		OperationID: "approve-in-conversation", Method: http.MethodPost, Path: approvePath, Tags: conversationTags,

@@ -11,7 +11,8 @@ import (
 // What ends a page early.
 const (
 	listDescription = "A page ends at its limit or after 1 MiB, with at least one entry: go on with its cursor until there is none."
-	lookDescription = "A page ends at its limit, after 1 MiB, or after 4,000 requests were looked at. So it may be short, or empty, where few are what was asked for: go on with its cursor until there is none."
+	// How many rows are searched is the store's to say.
+	filteredDescription = "A page ends at its limit, after 1 MiB, or after some thousand requests were searched. If few of them match, the page may be short or empty: go on with its cursor until there is none."
 )
 
 // listProblems are the codes that every list may answer with.

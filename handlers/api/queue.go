@@ -14,7 +14,7 @@ import (
 func (a *API) registerQueue() {
 	register(a, Anyone, huma.Operation{
 		OperationID: "list-approvals", Method: http.MethodGet, Path: "/v1/approvals",
-		Summary: "List requests, newest first", Description: lookDescription, Errors: []int{401, 422, 429},
+		Summary: "List requests, newest first", Description: filteredDescription, Errors: []int{401, 422, 429},
 	}, a.list)
 	register(a, Anyone, huma.Operation{
 		OperationID: "list-pending", Method: http.MethodGet, Path: "/v1/approvals/pending",

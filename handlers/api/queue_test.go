@@ -113,6 +113,27 @@ func TestListsByStatusAndConversation(t *testing.T) {
 	}
 }
 
+// A page on which nothing matches is an empty list with a cursor, not the end.
+func TestAnEmptyPageHasACursor(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	rejected := w.ask(`{"toolName":"rm"}`)
+	w.call(w.reviewer, "POST", "/v1/approvals/"+rejected+"/respond", `{"approved":false}`).want(t, 200, nil)
+	agent, err := w.store.People.AuthenticateToken(t.Context(), w.agent)
+	storetest.Must(t, err)
+	storetest.Seed(t, w.store, agent, storetest.Rows{Settled: 5_000})
+	for name, token := range map[string]string{"agent": w.agent, "owner": w.reviewer, "admin": w.admin} {
+		first := w.call(token, "GET", "/v1/approvals?status=rejected", "")
+		if list, isList := first.at("approvals").([]any); first.status != 200 || !isList || len(list) != 0 || first.text("next") == "" {
+			t.Fatalf("%s: %d %s", name, first.status, first.body)
+		}
+		second := w.call(token, "GET", "/v1/approvals?status=rejected&cursor="+first.text("next"), "")
+		if got := second.ids("approvals"); len(got) != 1 || got[0] != rejected || second.text("next") != "" {
+			t.Errorf("%s: then %d %s", name, second.status, second.body)
+		}
+	}
+}
+
 func TestTwoOwnersNeverMeet(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -44,14 +44,14 @@ func (s *Store) Approvals(ctx context.Context, actor models.Actor, q ListQuery) 
 		}
 	}
 	now := s.db.Now()
-	l := s.requests(actor, q, piece{}, now)
+	l := s.requests(actor, q, chunk{}, now)
 	if l == nil {
 		return List{}, models.Errorf(models.CodeForbidden, "Only agents and people list requests.")
 	}
-	if q.looks() {
+	if q.filtersRows() {
 		var out List
 		err := s.db.Snapshot(ctx, func(ctx context.Context) (err error) {
-			out, err = s.lookThrough(ctx, actor, q, now)
+			out, err = s.filteredPage(ctx, actor, q, now)
 			return err
 		})
 		return out, err
@@ -60,31 +60,32 @@ func (s *Store) Approvals(ctx context.Context, actor models.Actor, q ListQuery) 
 	return List{Items: items, Next: next}, err
 }
 
-// lookThrough is Approvals where no index has what is wanted in its order.
-func (s *Store) lookThrough(ctx context.Context, actor models.Actor, q ListQuery, now time.Time) (List, error) {
+// filteredPage reads a page of Approvals whose filter no index serves: it checks rows in the
+// order of the list, more at a time, until the page is full or mostSearched were checked.
+func (s *Store) filteredPage(ctx context.Context, actor models.Actor, q ListQuery, now time.Time) (List, error) {
 	limit := db.PageSize(q.Limit)
 	var keys []key
-	var last lookedAt
-	looked, cut := 0, false
+	var last candidate
+	checked, cut := 0, false
 	for n := limit + 1; len(keys) <= limit && !cut; n *= 4 {
-		n = min(n, mostAtOnce, mostSearched-looked)
-		next := piece{count: n}
-		if looked > 0 {
+		n = min(n, mostAtOnce, mostSearched-checked)
+		next := chunk{count: n}
+		if checked > 0 {
 			next.after = db.Say(`?`, last.place)
 		}
-		found, err := s.looksAt(ctx, q.looking(s.requests(actor, q, next, now), now))
+		found, err := s.readCandidates(ctx, q.candidates(s.requests(actor, q, next, now), now))
 		if err != nil {
 			return List{}, err
 		}
 		for _, last = range found {
-			if last.wanted && len(keys) <= limit {
+			if last.matches && len(keys) <= limit {
 				keys = append(keys, last.key)
 			}
 		}
-		if looked += len(found); len(found) < n {
+		if checked += len(found); len(found) < n {
 			break
 		}
-		cut = looked >= mostSearched
+		cut = checked >= mostSearched
 	}
 	out := List{}
 	switch {
@@ -101,51 +102,51 @@ func (s *Store) lookThrough(ctx context.Context, actor models.Actor, q ListQuery
 	return out, err
 }
 
-// piece is how much of a list is looked through at once, from where on; empty: a page.
-type piece struct {
+// chunk limits which rows of a list are read at once. The zero value is one page.
+type chunk struct {
 	after db.Part
 	count int
 }
 
-// lookedAt is a row that a list looks at.
-type lookedAt struct {
+// candidate is a row of a list, and whether the filter matches it.
+type candidate struct {
 	key
 
-	place  int64
-	wanted bool
+	place   int64
+	matches bool
 }
 
-// looks reports whether rows have to be looked at one by one.
-func (q *ListQuery) looks() bool {
+// filtersRows reports whether no index serves the filter.
+func (q *ListQuery) filtersRows() bool {
 	return q.Status.Final() || q.Conversation != "" && q.Status != models.StatusPending
 }
 
-// looking is the query of what is looked at, whose keys a list has.
-func (q *ListQuery) looking(l *db.List[models.Approval], now time.Time) db.Part {
-	wanted, keys := q.filter(now), l.Keys()
-	return db.Say(`SELECT k.place, r.number, r.id, (`+wanted.Text+`) IS TRUE FROM (`+keys.Text+`) k CROSS JOIN responses r ON r.number = k.number ORDER BY k.place DESC`,
-		append(slices.Clone(wanted.Args), keys.Args...)...)
+// candidates is the query that checks the rows of a list's keys.
+func (q *ListQuery) candidates(l *db.List[models.Approval], now time.Time) db.Part {
+	filter, keys := q.filter(now), l.Keys()
+	return db.Say(`SELECT k.place, r.number, r.id, (`+filter.Text+`) IS TRUE FROM (`+keys.Text+`) k CROSS JOIN responses r ON r.number = k.number ORDER BY k.place DESC`,
+		append(slices.Clone(filter.Args), keys.Args...)...)
 }
 
-func (s *Store) looksAt(ctx context.Context, q db.Part) (out []lookedAt, err error) {
+func (s *Store) readCandidates(ctx context.Context, q db.Part) (out []candidate, err error) {
 	stmt, err := s.db.Prepared(ctx, q.Text) //nolint:sqlclosecheck // kept until the store closes
 	if err != nil {
-		return nil, fmt.Errorf("look through a list: %w", err)
+		return nil, fmt.Errorf("filter a list: %w", err)
 	}
 	rows, err := stmt.QueryContext(context.WithoutCancel(ctx), q.Args...)
 	if err != nil {
-		return nil, fmt.Errorf("look through a list: %w", err)
+		return nil, fmt.Errorf("filter a list: %w", err)
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var l lookedAt
-		if err := rows.Scan(&l.place, &l.number, &l.id, &l.wanted); err != nil {
-			return nil, fmt.Errorf("look through a list: %w", err)
+		var c candidate
+		if err := rows.Scan(&c.place, &c.number, &c.id, &c.matches); err != nil {
+			return nil, fmt.Errorf("filter a list: %w", err)
 		}
-		out = append(out, l)
+		out = append(out, c)
 	}
 	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("look through a list: %w", err)
+		return nil, fmt.Errorf("filter a list: %w", err)
 	}
 	return out, nil
 }
@@ -166,9 +167,9 @@ var approvalJoins = strings.TrimPrefix(approvalFrom, ` FROM responses r`)
 func byID(a *models.Approval) db.Cursor { return db.Cursor{ID: string(a.ID)} }
 
 // requests is the list of a query: by the conversation's history if one is named, else
-// by the index of whoever asks; nil for who lists no requests. What is looked through has
-// no filter yet.
-func (s *Store) requests(actor models.Actor, q ListQuery, of piece, now time.Time) *db.List[models.Approval] {
+// by the index of whoever asks; nil for who lists no requests. Where filtersRows, the
+// filter is left to candidates.
+func (s *Store) requests(actor models.Actor, q ListQuery, of chunk, now time.Time) *db.List[models.Approval] {
 	if !actor.IsAgent() && !actor.IsPerson() && actor.Kind != models.ActorOperator {
 		return nil
 	}
@@ -183,7 +184,7 @@ func (s *Store) requests(actor models.Actor, q ListQuery, of piece, now time.Tim
 		l.After = db.Say(`(SELECT `+place+` FROM responses WHERE id = ?)`, q.Cursor)
 	}
 	filter := q.filter(now)
-	if q.looks() {
+	if q.filtersRows() {
 		filter = db.Say(asks)
 	}
 	along := func(from string, of ...db.Part) db.Walk {
@@ -204,7 +205,7 @@ func (s *Store) requests(actor models.Actor, q ListQuery, of piece, now time.Tim
 	}
 	switch {
 	case q.Conversation != "":
-		if q.looks() {
+		if q.filtersRows() {
 			filter = db.Say(`TRUE`) // of what is only said or reported there may be much
 		}
 		l.Walks = []db.Walk{along(`responses r`+ofConversation, db.Say(`r.conversation_id = ?`, q.Conversation), seenBy(actor, `r`))}

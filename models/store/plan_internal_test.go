@@ -35,7 +35,7 @@ func TestHotQueriesAreServedByAnIndex(t *testing.T) {
 		for _, status := range []models.Status{"", models.StatusPending, models.StatusExpired, models.StatusApproved, models.StatusRejected} {
 			for _, conv := range []models.ConversationID{"", "c"} {
 				q := ListQuery{Status: status, Conversation: conv, Cursor: "x"}
-				l := s.requests(actor, q, piece{}, now)
+				l := s.requests(actor, q, chunk{}, now)
 				keys := l.Keys()
 				sorts := who != "agent" && conv == "" || conv != "" && status == models.StatusPending // of one conversation, what waits
 				queries = append(queries, query{"list of " + who + " " + string(status), keys.Text, keys.Args, sorts})
@@ -43,9 +43,9 @@ func TestHotQueriesAreServedByAnIndex(t *testing.T) {
 					routed := routedTo(l, actor, q, q.filter(now)).Keys
 					queries = append(queries, query{"routed, " + string(status), routed.Text, routed.Args, status == models.StatusPending})
 				}
-				if q.looks() {
-					looking := q.looking(l, now)
-					queries = append(queries, query{"looked through for " + who + " " + string(status), looking.Text, looking.Args, true})
+				if q.filtersRows() {
+					filtered := q.candidates(l, now)
+					queries = append(queries, query{"filtered for " + who + " " + string(status), filtered.Text, filtered.Args, true})
 				}
 			}
 		}

@@ -76,7 +76,7 @@ func TestBurnChartDrawsSteps(t *testing.T) {
 	if c.Line != "M8.0 142.0H320.0V75.0H632.0V8.0" || c.Budget != "M320.0 8.0H632.0V75.0" || c.Area != c.Line+"V142.0H8.0Z" {
 		t.Errorf("used %s, budget %s, area %s", c.Line, c.Budget, c.Area)
 	}
-	if c.Top != "100" || c.First != "no. 10" || c.Last != "no. 30" || c.Says != "Energy used from entry 10 to 30: 100, of a budget of 50." {
+	if c.Top != "100" || c.First != "no. 10" || c.Last != "no. 30" || c.Says != "Energy used: 0 at entry 10, 100 at entry 30, of a budget of 50." {
 		t.Errorf("%+v", c)
 	}
 	if len(c.Rows) != 3 || c.Rows[0].Budget != "none" || c.Rows[2].Used != "100" || c.Thinned != "" {
