@@ -23,8 +23,8 @@ import (
 const (
 	driverName = "countersign-sqlite"
 	readers    = 4
-	// keptStatements is how many each of the readers keeps, besides those of Prepared: three
-	// pages' worth.
+	// keptStatements is how many each of the readers keeps, besides those of Prepared: enough
+	// for two pages.
 	keptStatements = 64
 
 	// BusyTimeout is how long a connection waits for another process, in ms.
