@@ -17,6 +17,7 @@ func printVerified(w io.Writer, found *models.RowReport, rows, asJSON bool) erro
 		if rows {
 			out["rows"] = found.Checked
 			out["not_covered"] = found.NotCovered
+			out["not_compared"] = found.NotCompared
 			out["faults"] = append([]models.RowFault{}, found.Faults...)
 			out["found"] = found.Found
 		}
@@ -28,6 +29,9 @@ func printVerified(w io.Writer, found *models.RowReport, rows, asJSON bool) erro
 		fmt.Fprintf(&b, "%d rows and parts of the schema compared: %d differ, %d not covered\n", found.Rows(), found.Found, found.Uncovered())
 		for _, what := range slices.Sorted(maps.Keys(found.NotCovered)) {
 			fmt.Fprintf(&b, "not covered: %d %s\n", found.NotCovered[what], what)
+		}
+		for _, what := range slices.Sorted(maps.Keys(found.NotCompared)) {
+			fmt.Fprintf(&b, "not compared: %d rows of %s\n", found.NotCompared[what], what)
 		}
 		b.WriteString(faultLines(found, len(found.Faults)))
 	}

@@ -21,8 +21,11 @@ type RowReport struct {
 	Checked map[string]int64 // rows that were compared, by table
 	// NotCovered counts what no entry can prove, by what it is.
 	NotCovered map[string]int64
-	Faults     []RowFault // the first MaxRowFaults
-	Found      int64      // all
+	// NotCompared counts the rows that the check leaves out, whole or in some columns, by what
+	// they are and why.
+	NotCompared map[string]int64
+	Faults      []RowFault // the first MaxRowFaults
+	Found       int64      // all
 }
 
 // MaxRowFaults is how many faults of a check are named.

@@ -141,6 +141,15 @@ func pastOf(t *testing.T, opts ...storetest.Option) *outsideWorld {
 	w.taken(t, contact("out-2", "", "May I?"))
 	storetest.Must(t, w.SetUpstreamKey(ctx, w.admin, w.up.ID, "another"))
 
+	resting, _ := storetest.AgentToken(t, w.Store, w.owner, "resting")
+	working, _ := storetest.AgentToken(t, w.Store, w.owner, "working")
+	lifted, _, err := w.Stop(ctx, w.admin, working.AgentID(), "Looks odd.")
+	storetest.Must(t, err)
+	step()
+	storetest.Must(t, w.Lift(ctx, w.admin, lifted.ID, "It was fine."))
+	step()
+	storetest.Must(t, storetest.Err3(w.Stop(ctx, w.owner, resting.AgentID(), "Runs wild.")))
+
 	late := w.ask(t, models.AskInput{ToolName: "Bash", Input: []byte(`{"command":"late"}`), TimeoutSeconds: new(int64(5))})
 	w.clock.Step(10 * time.Second)
 	_, err = w.ExpireDue(ctx, 10)

@@ -24,7 +24,7 @@ var requestColumns = map[string]map[string]column{
 		"owner_id":              {byEntry, keptID},
 		"agent_id":              {byRow, keptID},
 		"kind":                  {byEntry, keptWord},
-		"created_at":            {proof: byEntry},
+		"created_at":            {proof: "not: the time of arrival; a call that was reported before it was asked is older than its entry"},
 		"tool_use_id":           {byRow, keptID},
 		"job_id":                {byRow, keptID},
 		"call_id":               {byRow, keptID},

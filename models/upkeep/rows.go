@@ -35,13 +35,13 @@ func verifyRows(ctx context.Context, pool *sql.DB, kept *models.Head) (_ *models
 	c := &rowCheck{
 		ctx: ctx, dbtx: dbtx, seed: maphash.MakeSeed(), open: map[rowKey]map[string]claim{}, named: map[string]map[uint64]struct{}{},
 		held: map[string]string{}, waits: map[[2]string]string{}, uses: map[string]grantUse{}, routing: map[string][]string{}, left: map[[2]string]struct{}{}, lookUps: map[string]*sql.Stmt{},
-		report: &models.RowReport{Checked: map[string]int64{}, NotCovered: map[string]int64{}},
+		report: &models.RowReport{Checked: map[string]int64{}, NotCovered: map[string]int64{}, NotCompared: map[string]int64{}},
 	}
 	defer func() { err = errors.Join(err, c.close()) }()
 	if err := c.schema(); err != nil {
 		return nil, fmt.Errorf("compare the schema with the migrations: %w", err)
 	}
-	for _, step := range [...]func() error{func() error { return c.ledger(kept) }, c.grantUses, c.claims, c.responses, c.unnamed, c.unsaid, c.derived} {
+	for _, step := range [...]func() error{func() error { return c.ledger(kept) }, c.grantUses, c.claims, c.responses, c.unnamed, c.unsaid, c.derived, c.exempt} {
 		if err := c.continueAfter(step()); err != nil {
 			return nil, err
 		}

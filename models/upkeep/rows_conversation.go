@@ -196,6 +196,7 @@ func (c *rowCheck) unnamed() error {
 		{"users", "id", "FALSE"},
 		{"tokens", "id", "FALSE"},
 		{"agents", "id", "FALSE"},
+		{"stops", "id", "FALSE"},
 		{"policies", "version", "FALSE"},
 		{"grants", "id", "FALSE"},
 		{"upstreams", "id", "FALSE"},

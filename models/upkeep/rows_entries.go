@@ -88,6 +88,7 @@ type entryData struct {
 	Label         *string  `json:"label_digest"`
 	Target        string   `json:"target_digest"`
 	Settings      string   `json:"settings_digest"`
+	Stop          string   `json:"stop"`
 	Host          string   `json:"host"`
 
 	UserID    string     `json:"userId"`
@@ -163,6 +164,8 @@ var entryChecks = map[string]entryCheck{
 	"token.added":               tokenCheck,
 	"token.revoked":             tokenCheck,
 	"agent.registered":          agentCheck,
+	"agents.stopped":            stopCheck,
+	"agents.resumed":            stopCheck,
 	"policy.changed":            policyCheck,
 	"invite.made":               inviteCheck,
 	"invite.withdrawn":          inviteCheck,
