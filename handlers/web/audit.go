@@ -49,6 +49,9 @@ func (s *Site) printAudit(c echo.Context) error {
 	if _, err := s.findTrail(c, &in, q, nil); err != nil {
 		return err
 	}
+	if len(in.Errors) > 0 { // paper has no form that could show them
+		return &models.Error{Code: models.CodeInvalid, Text: "The filter is not valid.", Fields: in.Errors}
+	}
 	if in.Head, err = s.store.Ledger.Head(c.Request().Context()); err != nil {
 		return err
 	}

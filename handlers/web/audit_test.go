@@ -114,6 +114,9 @@ func TestATrailIsNarrowedByItsAddress(t *testing.T) {
 		if got.text("#filter-"+field+"-error") == "" {
 			t.Errorf("%s: no error at the field", field)
 		}
+		for _, output := range []string{"/audit/print?", "/audit/export?format=csv&", "/audit/export?format=jsonl&"} {
+			p.get(output + url.Values{field: {bad}}.Encode()).is(http.StatusUnprocessableEntity)
+		}
 	}
 	p.get("/audit?before=x").is(http.StatusNotFound)
 	p.get("/audit/print?from=x").is(http.StatusUnprocessableEntity)
