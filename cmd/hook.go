@@ -17,10 +17,7 @@ import (
 )
 
 // The exit codes of `hook`, as coding agents read them.
-const (
-	exitHookUnknown = 1 // for people to read; stops nothing
-	exitHookDenied  = 2 // standard error says why
-)
+const exitHookDenied = 2 // standard error says why; agents take any other failure as leave to run
 
 const (
 	// hookTimeout is what agents give a hook whose settings say nothing.
@@ -48,7 +45,8 @@ func newHook() *cobra.Command {
 			"PreToolUse and PermissionRequest ask, and wait through restarts of the server until\n" +
 			"somebody has decided. Where nobody can be asked, or nobody decides before --timeout,\n" +
 			"the call is denied: exit code 2, and standard error says why.\n" +
-			"PostToolUse, PostToolUseFailure and Stop report, and always exit with 0.\n\n" +
+			"PostToolUse, PostToolUseFailure and Stop report, and always exit with 0.\n" +
+			"Any other event is refused: exit code 2.\n\n" +
 			"The server and the token are those of --credentials; without it those of\n" +
 			"COUNTERSIGN_SERVER and COUNTERSIGN_TOKEN, or those that `connect` stored.",
 		Annotations: map[string]string{failureCode: fmt.Sprint(exitHookDenied)},
@@ -177,13 +175,14 @@ func (r *hookRun) why(ctx, limited context.Context, c *client.Client, err error)
 // worth stopping the agent for.
 func (r *hookRun) fail(err error) error {
 	switch r.name {
-	case "", wire.HookPreToolUse, wire.HookPermissionRequest:
-		return exitWith(exitHookDenied, fmt.Errorf("this call must not run, because it was not approved: %w", err))
 	case wire.HookPostToolUse, wire.HookPostToolUseFailure, wire.HookStop:
 		fmt.Fprintf(r.say, "countersign: what happened was not reported: %s\n", plain(err.Error()))
 		return nil
+	case "", wire.HookPreToolUse, wire.HookPermissionRequest:
+		return exitWith(exitHookDenied, fmt.Errorf("this call must not run, because it was not approved: %w", err))
 	}
-	return exitWith(exitHookUnknown, fmt.Errorf("`countersign hook` does not know %s: it answers %s; %w", r.name, models.AnyOf(wire.HookNames()), err))
+	return exitWith(exitHookDenied, fmt.Errorf("`countersign hook` does not know the event %s, so nothing may run because of it: it answers %s; %w",
+		r.name, models.AnyOf(wire.HookNames()), err))
 }
 
 // print hands the answer to the agent. Nothing is one too: go on as without a hook.

@@ -142,7 +142,7 @@ func TestHookFailsClosedI11(t *testing.T) {
 			}
 		})
 	}
-	for stdin, code := range map[string]int{"": 2, "{": 2, "[]": 2, `{"tool_name":"Read"}`: 2, hookEvent("SessionStart", ""): 1, hookEvent("Stop", "") + "x": 0} {
+	for stdin, code := range map[string]int{"": 2, "{": 2, "[]": 2, `{"tool_name":"Read"}`: 2, hookEvent("SessionStart", ""): 2, hookEvent("Stop", "") + "x": 0} {
 		if _, said, got := start(t, w.hookEnv(), "hook").give(t, stdin); got != code {
 			t.Errorf("%q: exit %d, want %d; it said %q", stdin, got, code, said)
 		}

@@ -84,5 +84,13 @@ func newRoot() *cobra.Command {
 		newServe(), newDemo(), newDemoAgent(), newAsk(), newMCP(), newNote(), newIngest(), newHook(), newConnect(), newDisconnect(),
 		newUser(), newGroup(), newToken(), newRequest(), newPolicy(), newStop(), newAudit(), newMigrate(), newUpstream(), newWebhook(), newSetupLink(), newBackup(), newRestore(), newPurge(), newDoctor(),
 	)
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	refuseUnknownCommands(root)
+	for _, c := range root.Commands() {
+		if c.Name() == "help" {
+			c.Args = knownTopic
+		}
+	}
 	return root
 }

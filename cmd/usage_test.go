@@ -1,0 +1,110 @@
+package cmd
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// commands are all commands below c, with c, by their words behind the program's name.
+func commands(c *cobra.Command) map[string]*cobra.Command {
+	all := map[string]*cobra.Command{strings.TrimSpace(strings.TrimPrefix(c.CommandPath(), "countersign")): c}
+	for _, sub := range c.Commands() {
+		for path, command := range commands(sub) {
+			all[path] = command
+		}
+	}
+	return all
+}
+
+// execute runs the command line in this process, without any data folder of its own.
+func execute(t *testing.T, stdin string, words ...string) (out, errs string, code int) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	root := newRoot()
+	root.SetIn(strings.NewReader(stdin))
+	root.SetOut(&stdout)
+	root.SetErr(&stderr)
+	root.SetArgs(words)
+	ran, err := root.ExecuteContextC(t.Context())
+	code = report(ran, err)
+	return stdout.String(), stderr.String(), code
+}
+
+// TestNoCommandTakesAWordThatItDoesNotKnow walks every command that there is: a word that nobody
+// defined must never lead to exit code 0, which a script takes for a yes.
+func TestNoCommandTakesAWordThatItDoesNotKnow(t *testing.T) {
+	t.Setenv("HOME", t.TempDir())
+	const word = "qwxzy"
+	dir := t.TempDir()
+	for path, c := range commands(newRoot()) {
+		switch {
+		case c.HasSubCommands() && c.Flags().Lookup("data") == nil: // holds others
+			out, errs, code := execute(t, "", append(strings.Fields(path), word)...)
+			if code != exitUsage || !strings.Contains(errs, "there is no command `"+c.CommandPath()+" "+word+"`") || out != "" {
+				t.Errorf("%q with an unknown word: %d, %q, %q", path, code, out, errs)
+			}
+			out, errs, code = execute(t, "", strings.Fields(path)...)
+			if code != exitUsage || !strings.Contains(errs, "Available Commands") || out != "" {
+				t.Errorf("%q alone: %d, %q", path, code, out)
+			}
+			if _, _, code = execute(t, "", append(strings.Fields(path), "--help")...); code != 0 {
+				t.Errorf("%q --help: %d", path, code)
+			}
+		case c.Name() == "help" || c.Parent().Name() == "completion" || c.Hidden:
+			if _, _, code := execute(t, "", append(strings.Fields(path), word)...); code == 0 {
+				t.Errorf("%q takes %q for something that it knows", path, word)
+			}
+		default:
+			words := append(strings.Fields(path), word, word, word, word)
+			if c.Flags().Lookup("data") != nil {
+				words = append(words, "--data", dir)
+			}
+			if _, _, code := execute(t, "", words...); code == 0 {
+				t.Errorf("%q takes four words too many", path)
+			}
+		}
+	}
+}
+
+func TestAMistypedCommandIsNamedWithASuggestion(t *testing.T) {
+	t.Parallel()
+	for line, like := range map[string]string{
+		"aks deploy": "countersign ask", "bakcup": "countersign backup", "audit verfy": "countersign audit verify",
+		"token revok ID": "countersign token revoke", "policy aply": "countersign policy apply", "help bakcup": "countersign backup", "help audit verfy": "countersign audit verify",
+	} {
+		if _, errs, code := execute(t, "", strings.Fields(line)...); code != exitUsage || !strings.Contains(errs, "did you mean `"+like+"`") {
+			t.Errorf("%q: %d, %q", line, code, errs)
+		}
+	}
+}
+
+// TestAHookRefusesAnEventThatItDoesNotKnow: agents take every failure but 2 as leave to run.
+func TestAHookRefusesAnEventThatItDoesNotKnow(t *testing.T) {
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv("COUNTERSIGN_SERVER", "http://127.0.0.1:9")
+	t.Setenv("COUNTERSIGN_TOKEN", "cs_agent_none")
+	before := `{"hook_event_name":"BeforeTool","session_id":"s","cwd":"/","tool_name":"run_shell_command","tool_input":{"command":"ls"}}`
+	for name, call := range map[string]struct {
+		stdin string
+		words []string
+	}{
+		"another agent's event": {before, nil},
+		"an event of later":     {strings.Replace(before, "BeforeTool", "PreEverything", 1), nil},
+		"no event":              {`{"tool_name":"Bash"}`, nil},
+		"an empty event":        {`{"hook_event_name":""}`, nil},
+		"not JSON":              {`ls`, nil},
+		"nothing":               {``, nil},
+		"a word":                {before, []string{"before"}},
+		"an unknown flag":       {before, []string{"--gemini"}},
+		"a flag without value":  {before, []string{"--timeout"}},
+		"a bad value":           {before, []string{"--timeout", "soon"}},
+	} {
+		out, errs, code := execute(t, call.stdin, append([]string{"hook", "--connect-timeout", "1ms"}, call.words...)...)
+		if code != exitHookDenied || strings.TrimSpace(errs) == "" || out != "" {
+			t.Errorf("%s: %d, %q, %q", name, code, out, errs)
+		}
+	}
+}
