@@ -40,7 +40,7 @@ func newStop() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(c.OutOrStdout(), "stopped %s, %d requests cancelled; lift it with: countersign stop lift %s --note WHY\n", plain(stoppedWho(stop)), n, stop.ID)
+		fmt.Fprintf(c.OutOrStdout(), "stopped %s, %d requests cancelled%s; lift it with: countersign stop lift %s --note WHY\n", plain(stoppedWho(stop)), n, onTheirWay(stop), stop.ID)
 		return nil
 	})
 	stop.AddCommand(newStopList(), newStopLift())
@@ -66,6 +66,18 @@ func agentNamed(c *cobra.Command, s *store.Store, name, email string) (models.Ag
 		}
 	}
 	return "", fmt.Errorf("--agent: %s has no agent of that name", plain(owner.Email))
+}
+
+// onTheirWay says what became of approvals that were held for another system.
+func onTheirWay(s *models.Stop) string {
+	text := ""
+	if s.Withdrawn > 0 {
+		text += fmt.Sprintf(", %d approvals withdrawn before another system received them", s.Withdrawn)
+	}
+	if s.InFlight > 0 {
+		text += fmt.Sprintf(", %d approvals were being sent at this moment and may take effect", s.InFlight)
+	}
+	return text
 }
 
 func stoppedWho(s *models.Stop) string { return cmp.Or(s.AgentName, "all agents") }

@@ -19,6 +19,11 @@ type Stop struct {
 	LiftedName string
 	LiftedNote string
 
+	// What became of approvals on their way to other systems, told to the person who stopped:
+	// so many were withdrawn, and so many were being sent at that moment.
+	Withdrawn int `gorm:"-"`
+	InFlight  int `gorm:"-"`
+
 	// What is read beside the row; empty for all agents.
 	AgentName  string `gorm:"->"`
 	AgentOwner UserID `gorm:"->"`

@@ -82,7 +82,7 @@ func (a *API) stopAgents(ctx context.Context, in *stopAgentsIn) (*stopAgentsOut,
 	if err != nil {
 		return nil, err
 	}
-	return &stopAgentsOut{&wire.Stopped{Stop: stopOf(stop), Cancelled: n}}, nil
+	return &stopAgentsOut{&wire.Stopped{Stop: stopOf(stop), Cancelled: n, Withdrawn: stop.Withdrawn, InFlight: stop.InFlight}}, nil
 }
 
 type liftStopIn struct {

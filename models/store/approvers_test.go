@@ -158,9 +158,9 @@ func TestNoReviewerIsLeft(t *testing.T) {
 	}
 }
 
-// TestAHeldApprovalOutlivesItsGiverAndItsUndoDoesNot: given in time is given; taken
-// back with nobody left, the request ends.
-func TestAHeldApprovalOutlivesItsGiverAndItsUndoDoesNot(t *testing.T) {
+// TestAHeldApprovalEndsWithItsGiver: at the end of its window it is withdrawn, as an undo
+// would; with nobody left to approve, the request ends.
+func TestAHeldApprovalEndsWithItsGiver(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	cfo := storetest.Reviewer(t, b.Store, "cfo@example.com")
@@ -175,8 +175,10 @@ func TestAHeldApprovalOutlivesItsGiverAndItsUndoDoesNot(t *testing.T) {
 		t.Errorf("taken back: %s", got.Cause)
 	}
 	b.clock.Step(time.Minute)
-	b.release(t, 1)
-	b.standsAs(t, kept.ID, models.StatusApproved)
+	b.release(t, 0)
+	if got := b.standsAs(t, kept.ID, models.StatusRejected); got.Cause != models.CauseNoReviewer {
+		t.Errorf("at the end of the window: %s", got.Cause)
+	}
 }
 
 // TestGrantsOfOthersDoNotCover what only a rule's people may approve.

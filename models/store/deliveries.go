@@ -51,11 +51,14 @@ func (s *Store) BeginDelivery(ctx context.Context, l *models.Lease, id models.Re
 			return err
 		}
 		if !t.Now.Before(row.GiveUpAt) {
-			if row.InFlightAt != nil && t.Now.Before(row.InFlightAt.Add(attemptEnds)) {
+			if inFlight(&row, t.Now) {
 				// Another process may still hear what became of its attempt.
 				return t.deliverAt(&row, row.InFlightAt.Add(attemptEnds))
 			}
 			return t.undelivered(a, &row)
+		}
+		if gone, err := t.withdrawBarred(a, &row); gone || err != nil {
+			return err
 		}
 		if u, err = t.upstream(row.UpstreamID); err != nil {
 			return err
@@ -139,6 +142,11 @@ func (t *tx) noteContradiction(a *models.Approval, text string) error {
 // take two requests of the longest time that is allowed for one.
 const attemptEnds = 2*models.MaxUpstreamTimeout + 30*time.Second
 
+// inFlight reports whether the other system may be hearing of a decision right now.
+func inFlight(row *models.Delivery, now time.Time) bool {
+	return row.InFlightAt != nil && now.Before(row.InFlightAt.Add(attemptEnds))
+}
+
 // EndDelivery keeps how an attempt ended. Told, the verdict becomes the outcome,
 // and everyone hears of it. What was settled by somebody else, or is gone, is
 // resolved. Otherwise it is tried again. It writes nothing for who has lost the
@@ -205,8 +213,18 @@ func (t *tx) deliveredNow(a *models.Approval, row *models.Delivery, end models.D
 	if err := t.Gorm().Where("id = ?", row.VoteID).Take(&v).Error; err != nil {
 		return fmt.Errorf("read decision: %w", err)
 	}
+	// The other system has accepted it: what came in the way meanwhile can only be noted.
+	why, err := t.releaseBarrier(a, &v)
+	if err != nil {
+		return err
+	}
 	if _, err := t.settleByVote(voter(&v), a, &v); err != nil {
 		return err
+	}
+	if why != nil {
+		if err := t.noteContradiction(a, "The decision was being sent when this came in its way: "+why.text); err != nil {
+			return err
+		}
 	}
 	if err := t.released(voter(&v), a, &v); err != nil {
 		return err

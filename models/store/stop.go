@@ -35,7 +35,8 @@ type stopEntry struct {
 
 // Stop stops an agent, or with an empty id all agents: what they ask is rejected (cause
 // stopped), also what the policy would let through, and nothing of theirs can be approved.
-// What waits is cancelled. It tells how many requests that were. An agent's owner and
+// What waits is cancelled. It tells how many requests that were. Approvals on their way to
+// another system are withdrawn (Withdrawn and InFlight of the stop). An agent's owner and
 // admins may stop it; all agents, admins and the operator only.
 //
 // Codes: forbidden, not_found, invalid (note), conflict (it is already stopped).
@@ -65,8 +66,10 @@ func (s *Store) Stop(ctx context.Context, actor models.Actor, agent models.Agent
 	if err != nil {
 		return nil, 0, err
 	}
-	cancelled, err = s.cancelStopped(ctx, actor, stop)
-	return stop, cancelled, err
+	if cancelled, err = s.cancelStopped(ctx, actor, stop); err != nil {
+		return stop, cancelled, err
+	}
+	return stop, cancelled, s.withdrawOutside(ctx, stop)
 }
 
 func stopNote(note string) (string, error) {

@@ -211,35 +211,6 @@ func (s *Store) ReleaseDue(ctx context.Context, limit int) (int, error) {
 	return n, nil
 }
 
-// release makes a held approval the outcome. False: another release, in the same
-// batch, has settled it with its own.
-func (t *tx) release(id models.ResponseID) (bool, error) {
-	a, err := t.existing(id)
-	if err != nil {
-		return false, err
-	}
-	if a.Status() != models.StatusPending || a.HeldUntil == nil {
-		return false, nil
-	}
-	if stop, err := t.stopOf(a.AgentID); err != nil {
-		return false, err
-	} else if stop != nil {
-		return t.cancelFor(stop, models.System("stop"), id)
-	}
-	vote, err := t.heldVote(id)
-	if err != nil {
-		return false, err
-	}
-	if vote == nil {
-		return false, fmt.Errorf("release %s: no decision is held", id)
-	}
-	actor := voter(vote)
-	if _, err := t.settleByVote(actor, a, vote); err != nil {
-		return false, err
-	}
-	return true, t.released(actor, a, vote)
-}
-
 // released does what waited for the release of an approval.
 func (t *tx) released(actor models.Actor, a *models.Approval, vote *models.Vote) error {
 	if vote.UndoUntil == nil {

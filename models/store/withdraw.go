@@ -77,7 +77,7 @@ func (s *Store) WithdrawDecision(ctx context.Context, actor models.Actor, id mod
 		if err != nil {
 			return err
 		}
-		if row.InFlightAt != nil && t.Now.Before(row.InFlightAt.Add(attemptEnds)) {
+		if inFlight(row, t.Now) {
 			return &models.Error{Code: models.CodeBeingDecided, Text: "The other system is being told right now. Try again in a moment.", Approval: a}
 		}
 		w := &models.Withdrawal{Kind: models.WithdrawalByAdmin, ByName: actor.Name, Said: reason, Lost: row.Lost || row.InFlightAt != nil}

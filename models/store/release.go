@@ -1,0 +1,150 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"countersign/models"
+	"countersign/models/db"
+)
+
+// release makes the decision that holds a request its outcome. False: it is settled already, or
+// the decision may not take effect and was withdrawn.
+func (t *tx) release(id models.ResponseID) (bool, error) {
+	a, err := t.existing(id)
+	if err != nil {
+		return false, err
+	}
+	if a.Status() != models.StatusPending || a.HeldUntil == nil {
+		return false, nil // another release, in the same batch, has settled it with its own
+	}
+	vote, err := t.heldVote(id)
+	if err != nil {
+		return false, err
+	}
+	if vote == nil {
+		return false, fmt.Errorf("release %s: no decision is held", id)
+	}
+	barrier, err := t.releaseBarrier(a, vote)
+	switch {
+	case err != nil:
+		return false, err
+	case barrier != nil && barrier.stop != nil:
+		return t.cancelFor(barrier.stop, models.System("stop"), id)
+	case barrier != nil:
+		return false, t.takeBack(models.System("release"), a, vote)
+	}
+	actor := voter(vote)
+	if _, err := t.settleByVote(actor, a, vote); err != nil {
+		return false, err
+	}
+	return true, t.released(actor, a, vote)
+}
+
+// barrier is why a held decision may not take effect any more.
+type barrier struct {
+	stop   *models.Stop // nil: another reason
+	byName string       // who is to be named for it
+	text   string
+}
+
+// releaseBarrier is the one place that says whether a held decision may take effect: the digest
+// is the one that was voted on, the agent is not stopped, and whoever approved may still sign
+// in. Each way from held to settled calls it: the end of an undo window, and each attempt to
+// tell another system. Nil: it may. A rejection always may, for it lets nothing run.
+func (t *tx) releaseBarrier(a *models.Approval, vote *models.Vote) (*barrier, error) {
+	if vote.Verdict == models.VerdictReject {
+		return nil, nil //nolint:nilnil // nothing is in its way
+	}
+	stop, err := t.stopOf(a.AgentID)
+	if err != nil {
+		return nil, err
+	}
+	if stop != nil {
+		return &barrier{stop: stop, byName: stop.ByName, text: stop.Text()}, nil
+	}
+	if vote.Digest != a.Digest {
+		return &barrier{byName: models.SystemAuthor, text: "What was approved is not what the request holds."}, nil
+	}
+	able, err := t.enabled(vote.UserID)
+	if err != nil {
+		return nil, err
+	}
+	if !able {
+		return &barrier{byName: models.SystemAuthor, text: vote.UserName + " approved it and was disabled before the decision was delivered."}, nil
+	}
+	return nil, nil //nolint:nilnil // nothing is in its way
+}
+
+// heldOutside asks for the decisions that are on their way to other systems, behind an id, of
+// one agent or, with an empty id, of all.
+const heldOutside = `SELECT d.response_id FROM deliveries d` + db.ByDeliveriesDue + ` CROSS JOIN responses r ON r.id = d.response_id
+ WHERE d.done_at IS NULL AND d.response_id > ?1 AND (?2 = '' OR r.agent_id = ?2) AND r.approval_status = 'pending' ORDER BY d.response_id LIMIT ?3`
+
+// withdrawOutside withdraws the approvals of whom a stop is about that are on their way to
+// another system, and counts them, and those that are being told at this moment: the answer
+// decides about these.
+func (s *Store) withdrawOutside(ctx context.Context, stop *models.Stop) error {
+	for last := models.ResponseID(""); ; {
+		var ids []models.ResponseID
+		var withdrawn, sending int
+		err := s.writeAnyway(ctx, func(t *tx) error {
+			withdrawn, sending = 0, 0
+			if err := t.Gorm().Raw(heldOutside, last, stop.AgentID, stopAtOnce).Scan(&ids).Error; err != nil {
+				return fmt.Errorf("read what is on its way: %w", err)
+			}
+			for _, id := range ids {
+				row, err := t.openDelivery(id)
+				if err != nil {
+					return err
+				}
+				if inFlight(row, t.Now) {
+					sending++
+					continue
+				}
+				a, err := t.existing(id)
+				if err != nil {
+					return err
+				}
+				gone, err := t.withdrawBarred(a, row)
+				if err != nil {
+					return err
+				}
+				if gone {
+					withdrawn++
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		stop.Withdrawn += withdrawn
+		stop.InFlight += sending
+		if len(ids) < stopAtOnce {
+			return nil
+		}
+		last = ids[len(ids)-1]
+	}
+}
+
+// withdrawBarred withdraws a decision on its way to another system that may not take effect. False:
+// it may, or holds nothing.
+func (t *tx) withdrawBarred(a *models.Approval, row *models.Delivery) (bool, error) {
+	if a.Status() != models.StatusPending {
+		return false, nil
+	}
+	vote, err := t.heldVote(a.ID)
+	if vote == nil || err != nil {
+		return false, err
+	}
+	why, err := t.releaseBarrier(a, vote)
+	if why == nil || err != nil {
+		return false, err
+	}
+	w := &models.Withdrawal{Kind: models.WithdrawalByAdmin, ByName: why.byName, Said: why.text, Lost: row.Lost || row.InFlightAt != nil}
+	if err := t.deliveryDone(row, "withdrawn"); err != nil {
+		return false, err
+	}
+	return true, t.withdrawDecision(models.System("release"), a, "approval.withdrawn", w)
+}

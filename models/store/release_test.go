@@ -1,0 +1,132 @@
+package store_test
+
+import (
+	"testing"
+	"time"
+
+	"countersign/models"
+	"countersign/models/storetest"
+)
+
+// barriers are what comes between an approval and its release: whoever did it is the admin.
+var barriers = map[string]func(w *outsideWorld, t *testing.T, a models.AgentID) *models.Stop{
+	"all agents are stopped": func(w *outsideWorld, t *testing.T, _ models.AgentID) *models.Stop {
+		t.Helper()
+		stop, _, err := w.Stop(t.Context(), w.admin, "", "Something is wrong.")
+		storetest.Must(t, err)
+		return stop
+	},
+	"its agent is stopped": func(w *outsideWorld, t *testing.T, a models.AgentID) *models.Stop {
+		t.Helper()
+		stop, _, err := w.Stop(t.Context(), w.admin, a, "It deletes things.")
+		storetest.Must(t, err)
+		return stop
+	},
+	"its approver is disabled": func(w *outsideWorld, t *testing.T, _ models.AgentID) *models.Stop {
+		t.Helper()
+		_, err := w.People.DisableUser(t.Context(), w.admin, w.owner.OwnerID)
+		storetest.Must(t, err)
+		return nil
+	},
+}
+
+// agentOf is whose request it is.
+func (w *outsideWorld) agentOf(t *testing.T, id models.ResponseID) models.AgentID {
+	t.Helper()
+	return models.AgentID(storetest.Column(t, w.Store, `SELECT agent_id FROM responses WHERE id = ?`, id)[0])
+}
+
+// TestI1AnApprovalOnItsWayDoesNotPassABarrier: the other system was away when somebody approved,
+// and is back when the approval may not take effect any more.
+func TestI1AnApprovalOnItsWayDoesNotPassABarrier(t *testing.T) {
+	t.Parallel()
+	for name, comes := range barriers {
+		for _, tried := range []bool{false, true} { // one attempt has failed with an answer
+			for _, undo := range []string{`{}`, undoFor30} {
+				t.Run(name, func(t *testing.T) {
+					t.Parallel()
+					w := newOutsideWorld(t)
+					w.policy(t, undo)
+					id := w.taken(t, call("c", "", "bash", `{"command":"make"}`))
+					w.vote(t, id, yes())
+					w.clock.Step(time.Second)
+					if tried && undo == `{}` {
+						w.begin(t, id)
+						storetest.Must(t, w.EndDelivery(t.Context(), w.tell, id, models.DeliveryEnd{Result: models.DeliveryLater, Pause: time.Second, Text: "It failed (503)."}))
+					}
+					stop := comes(w, t, w.agentOf(t, id))
+					if stop != nil && (stop.Withdrawn != 1 || stop.InFlight != 0) {
+						t.Errorf("the stop tells of %d withdrawn and %d in flight", stop.Withdrawn, stop.InFlight)
+					}
+					w.clock.Step(time.Minute)
+					if d := w.begin(t, id); d != nil {
+						t.Fatalf("it is told: %+v", d)
+					}
+					if r := w.byID(t, id); r.held || r.status != "pending" {
+						t.Errorf("it is %s, held: %t", r.status, r.held)
+					}
+					if len(w.due(t)) != 0 {
+						t.Error("it is tried again")
+					}
+					w.verify(t)
+					storetest.CheckRows(t, w.Store)
+				})
+			}
+		}
+	}
+}
+
+// TestARejectionPassesEveryBarrier: it lets nothing run, and the other system waits for it.
+func TestARejectionPassesEveryBarrier(t *testing.T) {
+	t.Parallel()
+	for name, comes := range barriers {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newOutsideWorld(t)
+			id := w.taken(t, call("c", "", "bash", `{}`))
+			w.vote(t, id, no("Not now."))
+			if stop := comes(w, t, w.agentOf(t, id)); stop != nil && stop.Withdrawn != 0 {
+				t.Errorf("the stop withdraws %d", stop.Withdrawn)
+			}
+			w.deliver(t, id, models.DeliveryTaken)
+			w.wantRow(t, id, "rejected reviewer")
+		})
+	}
+}
+
+// TestAStopTellsOfWhatIsBeingSent: nobody can take that back, and the row says what happened.
+func TestAStopTellsOfWhatIsBeingSent(t *testing.T) {
+	t.Parallel()
+	w := newOutsideWorld(t)
+	id := w.taken(t, call("c", "", "bash", `{}`))
+	w.vote(t, id, yes())
+	w.begin(t, id)
+	stop := barriers["all agents are stopped"](w, t, "")
+	if stop.Withdrawn != 0 || stop.InFlight != 1 {
+		t.Errorf("the stop tells of %d withdrawn and %d in flight", stop.Withdrawn, stop.InFlight)
+	}
+	w.end(t, id, models.DeliveryTaken)
+	w.wantRow(t, id, "approved reviewer")
+	if got := storetest.Column(t, w.Store, `SELECT contradiction FROM responses WHERE id = ?`, id)[0]; got == "" {
+		t.Error("the row does not say that it was stopped meanwhile")
+	}
+	storetest.CheckRows(t, w.Store)
+}
+
+// TestI1AHeldApprovalOfADisabledPersonIsWithdrawn when its undo window ends.
+func TestI1AHeldApprovalOfADisabledPersonIsWithdrawn(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.policy(t, undoFor30)
+	a := held(t, b, models.AskInput{})
+	_, err := b.People.DisableUser(t.Context(), b.admin, b.owner.OwnerID)
+	storetest.Must(t, err)
+	b.clock.Step(time.Minute)
+	b.release(t, 0)
+	got, err := b.Approval(t.Context(), b.admin, a.ID)
+	storetest.Must(t, err)
+	if got.Status() == models.StatusApproved || got.HeldUntil != nil {
+		t.Errorf("it is %s, held until %v", got.Status(), got.HeldUntil)
+	}
+	storetest.CheckRows(t, b.Store)
+}
