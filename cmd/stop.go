@@ -72,7 +72,7 @@ func agentNamed(c *cobra.Command, s *store.Store, name, email string) (models.Ag
 func onTheirWay(s *models.Stop) string {
 	text := ""
 	if s.Withdrawn > 0 {
-		text += fmt.Sprintf(", %d approvals withdrawn before another system received them", s.Withdrawn)
+		text += fmt.Sprintf(", %d approvals cancelled before another system received them", s.Withdrawn)
 	}
 	if s.InFlight > 0 {
 		text += fmt.Sprintf(", %d approvals were being sent at this moment and may take effect", s.InFlight)

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -42,7 +43,7 @@ func unknownCommand(c *cobra.Command, word string) error {
 	text := fmt.Sprintf("there is no command `%s %s`", c.CommandPath(), word)
 	if like := c.SuggestionsFor(word); len(like) > 0 {
 		text += fmt.Sprintf("; did you mean `%s %s`?", c.CommandPath(), strings.Join(like, "` or `"+c.CommandPath()+" "))
-		return exitWith(exitUsage, fmt.Errorf("%s", text))
+		return exitWith(exitUsage, errors.New(text))
 	}
 	return exitWith(exitUsage, fmt.Errorf("%s; `%s --help` lists those that exist", text, c.CommandPath()))
 }

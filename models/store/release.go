@@ -64,7 +64,7 @@ func (t *tx) releaseBarrier(a *models.Approval, vote *models.Vote) (*barrier, er
 		return &barrier{stop: stop, byName: stop.ByName, text: stop.Text()}, nil
 	}
 	if vote.Digest != a.Digest {
-		return &barrier{byName: models.SystemAuthor, text: "What was approved is not what the request holds."}, nil
+		return &barrier{byName: models.SystemAuthor, text: "What was approved is not what the request contains."}, nil
 	}
 	able, err := t.enabled(vote.UserID)
 	if err != nil {

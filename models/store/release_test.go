@@ -9,20 +9,20 @@ import (
 )
 
 // barriers are what comes between an approval and its release: whoever did it is the admin.
-var barriers = map[string]func(w *outsideWorld, t *testing.T, a models.AgentID) *models.Stop{
-	"all agents are stopped": func(w *outsideWorld, t *testing.T, _ models.AgentID) *models.Stop {
+var barriers = map[string]func(t *testing.T, w *outsideWorld, a models.AgentID) *models.Stop{
+	"all agents are stopped": func(t *testing.T, w *outsideWorld, _ models.AgentID) *models.Stop {
 		t.Helper()
 		stop, _, err := w.Stop(t.Context(), w.admin, "", "Something is wrong.")
 		storetest.Must(t, err)
 		return stop
 	},
-	"its agent is stopped": func(w *outsideWorld, t *testing.T, a models.AgentID) *models.Stop {
+	"its agent is stopped": func(t *testing.T, w *outsideWorld, a models.AgentID) *models.Stop {
 		t.Helper()
 		stop, _, err := w.Stop(t.Context(), w.admin, a, "It deletes things.")
 		storetest.Must(t, err)
 		return stop
 	},
-	"its approver is disabled": func(w *outsideWorld, t *testing.T, _ models.AgentID) *models.Stop {
+	"its approver is disabled": func(t *testing.T, w *outsideWorld, _ models.AgentID) *models.Stop {
 		t.Helper()
 		_, err := w.People.DisableUser(t.Context(), w.admin, w.owner.OwnerID)
 		storetest.Must(t, err)
@@ -54,7 +54,7 @@ func TestI1AnApprovalOnItsWayDoesNotPassABarrier(t *testing.T) {
 						w.begin(t, id)
 						storetest.Must(t, w.EndDelivery(t.Context(), w.tell, id, models.DeliveryEnd{Result: models.DeliveryLater, Pause: time.Second, Text: "It failed (503)."}))
 					}
-					stop := comes(w, t, w.agentOf(t, id))
+					stop := comes(t, w, w.agentOf(t, id))
 					if stop != nil && (stop.Withdrawn != 1 || stop.InFlight != 0) {
 						t.Errorf("the stop tells of %d withdrawn and %d in flight", stop.Withdrawn, stop.InFlight)
 					}
@@ -85,7 +85,7 @@ func TestARejectionPassesEveryBarrier(t *testing.T) {
 			w := newOutsideWorld(t)
 			id := w.taken(t, call("c", "", "bash", `{}`))
 			w.vote(t, id, no("Not now."))
-			if stop := comes(w, t, w.agentOf(t, id)); stop != nil && stop.Withdrawn != 0 {
+			if stop := comes(t, w, w.agentOf(t, id)); stop != nil && stop.Withdrawn != 0 {
 				t.Errorf("the stop withdraws %d", stop.Withdrawn)
 			}
 			w.deliver(t, id, models.DeliveryTaken)
@@ -101,7 +101,7 @@ func TestAStopTellsOfWhatIsBeingSent(t *testing.T) {
 	id := w.taken(t, call("c", "", "bash", `{}`))
 	w.vote(t, id, yes())
 	w.begin(t, id)
-	stop := barriers["all agents are stopped"](w, t, "")
+	stop := barriers["all agents are stopped"](t, w, "")
 	if stop.Withdrawn != 0 || stop.InFlight != 1 {
 		t.Errorf("the stop tells of %d withdrawn and %d in flight", stop.Withdrawn, stop.InFlight)
 	}

@@ -24,7 +24,7 @@ type Stopped struct {
 	Stop
 
 	Cancelled int `json:"cancelled" doc:"How many requests waited, and were cancelled"`
-	Withdrawn int `json:"withdrawn" doc:"How many approvals were on their way to another system, and were withdrawn before it received them"`
+	Withdrawn int `json:"withdrawn" doc:"How many approvals were on their way to another system, and were cancelled before it received them"`
 	InFlight  int `json:"inFlight" doc:"How many approvals were being sent to another system at that moment: they take effect if it accepts them"`
 }
 
