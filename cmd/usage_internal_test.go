@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"bytes"
+	"maps"
 	"strings"
 	"testing"
 
@@ -12,9 +13,7 @@ import (
 func commands(c *cobra.Command) map[string]*cobra.Command {
 	all := map[string]*cobra.Command{strings.TrimSpace(strings.TrimPrefix(c.CommandPath(), "countersign")): c}
 	for _, sub := range c.Commands() {
-		for path, command := range commands(sub) {
-			all[path] = command
-		}
+		maps.Copy(all, commands(sub))
 	}
 	return all
 }
