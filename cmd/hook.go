@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -138,6 +139,8 @@ func (r *hookRun) check() error {
 		return fmt.Errorf("standard input: %w", r.readErr)
 	case r.name == "":
 		return errors.New("standard input: must be the JSON that a coding agent sends to its hooks")
+	case !slices.Contains(wire.HookNames(), r.name):
+		return errors.New("nobody was asked")
 	case r.o.timeout < 2*hookMargin:
 		return fmt.Errorf("--timeout: must be at least %s", models.SpokenDuration(2*hookMargin))
 	case r.o.connect <= 0:

@@ -3,6 +3,8 @@ package cmd
 import (
 	"bytes"
 	"maps"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -77,6 +79,24 @@ func TestAMistypedCommandIsNamedWithASuggestion(t *testing.T) {
 		if _, errs, code := execute(t, "", strings.Fields(line)...); code != exitUsage || !strings.Contains(errs, "did you mean `"+like+"`") {
 			t.Errorf("%q: %d, %q", line, code, errs)
 		}
+	}
+}
+
+// TestAHookAsksNoServerAboutAnEventThatItDoesNotKnow: a server that has nothing to say about it
+// must not let the call run.
+func TestAHookAsksNoServerAboutAnEventThatItDoesNotKnow(t *testing.T) {
+	asked := false
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked = true
+		_, _ = w.Write([]byte(`{"answer":{}}`))
+	}))
+	defer server.Close()
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv("COUNTERSIGN_SERVER", server.URL)
+	t.Setenv("COUNTERSIGN_TOKEN", "cs_agent_none")
+	_, errs, code := execute(t, `{"hook_event_name":"BeforeTool","tool_name":"Bash","tool_input":{"command":"ls"}}`, "hook")
+	if code != exitHookDenied || asked || !strings.Contains(errs, "BeforeTool") {
+		t.Errorf("%d, asked: %t, %q", code, asked, errs)
 	}
 }
 
