@@ -17,8 +17,9 @@ import (
 	"countersign/models"
 )
 
-// The exit codes of `hook`, as coding agents read them.
-const exitHookDenied = 2 // standard error says why; agents take any other failure as leave to run
+// exitHookDenied is how `hook` says no, and standard error says why. Coding agents take any
+// other failure as leave to run.
+const exitHookDenied = 2
 
 const (
 	// hookTimeout is what agents give a hook whose settings say nothing.

@@ -87,10 +87,5 @@ func newRoot() *cobra.Command {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	refuseUnknownCommands(root)
-	for _, c := range root.Commands() {
-		if c.Name() == "help" {
-			c.Args = knownTopic
-		}
-	}
 	return root
 }

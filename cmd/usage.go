@@ -12,24 +12,34 @@ import (
 // must not take help for success. It is EX_USAGE of sysexits.h.
 const exitUsage = 64
 
-// refuseUnknownCommands has each command below root that only holds others refuse to run: with
-// help where no word follows it, with a suggestion where an unknown one does. Without that,
-// cobra prints help and returns no error.
+// refuseUnknownCommands has each command with subcommands refuse a word that names none of
+// them, and print help to standard error where it does nothing without one. Without that, cobra
+// prints help and returns no error.
 func refuseUnknownCommands(c *cobra.Command) {
 	for _, sub := range c.Commands() {
 		refuseUnknownCommands(sub)
 	}
-	if c.HasSubCommands() && !c.Runnable() {
-		c.Args = cobra.ArbitraryArgs
-		c.RunE = noCommand
+	switch {
+	case c.Name() == "help":
+		c.Args = knownTopic
+	case c.HasSubCommands():
+		c.Args = knownCommand
+		if !c.Runnable() {
+			c.RunE = noCommand
+		}
 	}
 }
 
-// noCommand is what a command that only holds others does.
-func noCommand(c *cobra.Command, args []string) error {
+// knownCommand refuses the words behind a command with subcommands: cobra has looked for one.
+func knownCommand(c *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return unknownCommand(c, args[0])
 	}
+	return nil
+}
+
+// noCommand is what a command does that has subcommands and nothing of its own to do.
+func noCommand(c *cobra.Command, _ []string) error {
 	c.SetOut(c.ErrOrStderr())
 	if err := c.Help(); err != nil {
 		return err
