@@ -57,7 +57,7 @@ func (s *Store) BeginDelivery(ctx context.Context, l *models.Lease, id models.Re
 			}
 			return t.undelivered(a, &row)
 		}
-		if gone, err := t.withdrawBarred(a, &row); gone || err != nil {
+		if barred, err := t.withdrawBarred(a, &row); barred || err != nil {
 			return err
 		}
 		if u, err = t.upstream(row.UpstreamID); err != nil {

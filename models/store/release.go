@@ -48,10 +48,10 @@ type barrier struct {
 	text   string
 }
 
-// releaseBarrier is the one place that says whether a held decision may take effect: the digest
-// is the one that was voted on, the agent is not stopped, and whoever approved may still sign
-// in. Each way from held to settled calls it: the end of an undo window, and each attempt to
-// tell another system. Nil: it may. A rejection always may, for it lets nothing run.
+// releaseBarrier is the one place that says whether a held decision may take effect: the agent
+// is not stopped, the digest is that of the vote, and the voter may still sign in. Each way from
+// held to settled calls it: the end of an undo window, and each attempt to tell another system.
+// Nil: it may. A rejection always may, for it lets nothing run.
 func (t *tx) releaseBarrier(a *models.Approval, vote *models.Vote) (*barrier, error) {
 	if vote.Verdict == models.VerdictReject {
 		return nil, nil //nolint:nilnil // nothing is in its way
@@ -81,9 +81,9 @@ func (t *tx) releaseBarrier(a *models.Approval, vote *models.Vote) (*barrier, er
 const heldOutside = `SELECT d.response_id FROM deliveries d` + db.ByDeliveriesDue + ` CROSS JOIN responses r ON r.id = d.response_id
  WHERE d.done_at IS NULL AND d.response_id > ?1 AND (?2 = '' OR r.agent_id = ?2) AND r.approval_status = 'pending' ORDER BY d.response_id LIMIT ?3`
 
-// withdrawOutside withdraws the approvals of whom a stop is about that are on their way to
-// another system, and counts them, and those that are being told at this moment: the answer
-// decides about these.
+// withdrawOutside withdraws the approvals that a stop finds on their way to another system. It
+// counts them in the stop, and those that are being sent at this moment: the other system's
+// answer decides about these.
 func (s *Store) withdrawOutside(ctx context.Context, stop *models.Stop) error {
 	for last := models.ResponseID(""); ; {
 		var ids []models.ResponseID
@@ -98,19 +98,17 @@ func (s *Store) withdrawOutside(ctx context.Context, stop *models.Stop) error {
 				if err != nil {
 					return err
 				}
-				if inFlight(row, t.Now) {
-					sending++
-					continue
-				}
 				a, err := t.existing(id)
 				if err != nil {
 					return err
 				}
-				gone, err := t.withdrawBarred(a, row)
-				if err != nil {
+				flies := inFlight(row, t.Now)
+				switch barred, err := t.withdrawBarred(a, row); {
+				case err != nil:
 					return err
-				}
-				if gone {
+				case barred && flies:
+					sending++
+				case barred:
 					withdrawn++
 				}
 			}
@@ -128,8 +126,9 @@ func (s *Store) withdrawOutside(ctx context.Context, stop *models.Stop) error {
 	}
 }
 
-// withdrawBarred withdraws a decision on its way to another system that may not take effect. False:
-// it may, or holds nothing.
+// withdrawBarred withdraws a decision on its way to another system that may not take effect. One
+// that is being sent is looked at again when that attempt is over, and not sent again. False: it
+// may take effect, or holds nothing.
 func (t *tx) withdrawBarred(a *models.Approval, row *models.Delivery) (bool, error) {
 	if a.Status() != models.StatusPending {
 		return false, nil
@@ -141,6 +140,9 @@ func (t *tx) withdrawBarred(a *models.Approval, row *models.Delivery) (bool, err
 	why, err := t.releaseBarrier(a, vote)
 	if why == nil || err != nil {
 		return false, err
+	}
+	if inFlight(row, t.Now) {
+		return true, t.deliverAt(row, row.InFlightAt.Add(attemptEnds))
 	}
 	w := &models.Withdrawal{Kind: models.WithdrawalByAdmin, ByName: why.byName, Said: why.text, Lost: row.Lost || row.InFlightAt != nil}
 	if err := t.deliveryDone(row, "withdrawn"); err != nil {

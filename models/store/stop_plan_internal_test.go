@@ -9,7 +9,7 @@ import (
 func TestWhatAStopWithdrawsIsFoundByIndex(t *testing.T) {
 	t.Parallel()
 	s := openTemp(t, Options{})
-	for query, want := range map[string]string{stoppedOfAgent: "responses_pending_agent (agent_id=?)", stoppedOfAll: "responses_pending", standingStops: "stops_standing"} {
+	for query, want := range map[string]string{stoppedOfAgent: "responses_pending_agent (agent_id=?)", stoppedOfAll: "responses_pending", standingStops: "stops_standing", heldOutside: "deliveries_due"} {
 		if plan := explain(t, s, query, blanks(query)); !strings.Contains(plan, want) {
 			t.Errorf("%s\n%s", query, plan)
 		}
