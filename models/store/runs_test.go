@@ -228,42 +228,56 @@ func TestConcurrentRunsNeverOverspendOneBudget(t *testing.T) {
 		t.Fatal(err)
 	}
 	id := out.Conversation.ID
+	// turn claims the run and tries one turn; it says whether there was a run to claim.
+	turn := func(holder string) bool {
+		run, err := s.ClaimRun(t.Context(), holder, time.Nanosecond) // every lease has run out at once
+		if err != nil || run == nil {
+			if err != nil {
+				t.Errorf("claim: %v", err)
+			}
+			return false
+		}
+		seen, err := s.RunContext(t.Context(), run)
+		if models.ErrorCode(err) == models.CodeConflict {
+			return true
+		}
+		if err != nil {
+			t.Errorf("read: %v", err)
+			return false
+		}
+		fits, err := s.ReserveEnergy(t.Context(), run, worst)
+		if v, err := s.Conversation(t.Context(), owner, id); err != nil || v.EnergyUsed+v.EnergyReserved > budget {
+			t.Errorf("%d used and %d reserved of %d, %v", v.EnergyUsed, v.EnergyReserved, budget, err)
+		}
+		if !fits || err != nil {
+			return true
+		}
+		_, err = s.StoreTurn(t.Context(), run, models.TurnInput{
+			Model: "m", Energy: worst + 5, Context: seen, Calls: []models.TurnCall{toolCall(id, "fly", `"x":1`)},
+		})
+		if err != nil && models.ErrorCode(err) != models.CodeConflict {
+			t.Errorf("store: %v", err)
+		}
+		return true
+	}
+	// They take the run from each other, so that most turns come to nothing: each tries a few
+	// times, and one alone brings to its end what they left.
 	var running sync.WaitGroup
 	for i := range holders {
 		running.Go(func() {
-			for {
-				run, err := s.ClaimRun(t.Context(), fmt.Sprint(i), time.Nanosecond) // every lease has run out at once
-				if err != nil || run == nil {
-					if err != nil {
-						t.Errorf("claim: %v", err)
-					}
+			for range 10 {
+				if !turn(fmt.Sprint(i)) {
 					return
-				}
-				seen, err := s.RunContext(t.Context(), run)
-				if models.ErrorCode(err) == models.CodeConflict {
-					continue
-				}
-				if err != nil {
-					t.Errorf("read: %v", err)
-					return
-				}
-				fits, err := s.ReserveEnergy(t.Context(), run, worst)
-				if v, err := s.Conversation(t.Context(), owner, id); err != nil || v.EnergyUsed+v.EnergyReserved > budget {
-					t.Errorf("%d used and %d reserved of %d, %v", v.EnergyUsed, v.EnergyReserved, budget, err)
-				}
-				if !fits || err != nil {
-					continue
-				}
-				_, err = s.StoreTurn(t.Context(), run, models.TurnInput{
-					Model: "m", Energy: worst + 5, Context: seen, Calls: []models.TurnCall{toolCall(id, "fly", `"x":1`)},
-				})
-				if err != nil && models.ErrorCode(err) != models.CodeConflict {
-					t.Errorf("store: %v", err)
 				}
 			}
 		})
 	}
 	running.Wait()
+	for range budget {
+		if !turn("last") {
+			break
+		}
+	}
 	v, err := s.Conversation(t.Context(), owner, id)
 	if err != nil || v.EnergyUsed != 49 || v.EnergyReserved != 0 || v.Status != models.ConversationWaitingInput {
 		t.Errorf("used %d, reserved %d, %s, %v; want seven turns of 7, then a request", v.EnergyUsed, v.EnergyReserved, v.Status, err)
