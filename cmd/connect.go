@@ -27,12 +27,18 @@ import (
 const (
 	connectTimeout = 24 * time.Hour
 	reportHookTime = time.Minute
+	versionTime    = 2 * time.Second // for a program to say its version
+
+	// connectWithin is how long all of it may take where no person is waited for: six tenths
+	// until the sample is seen, two until its hook has ended, two to withdraw it.
+	connectWithin = 10 * time.Second
 )
 
 // connectOptions are what the flags say.
 type connectOptions struct {
 	project, user, yes, prompt bool
-	server, program            string
+	server, program, managed   string
+	within                     time.Duration
 }
 
 func newConnect() *cobra.Command {
@@ -48,7 +54,8 @@ func newConnectClaudeCode() *cobra.Command {
 		Short: "Have Claude Code ask before each call, by hooks in its settings",
 		Long: "Have Claude Code ask before each call, by hooks in its settings: shows the change,\n" +
 			"asks, keeps a backup, and then tries the hook with a sample call, which appears in the\n" +
-			"inbox. `countersign disconnect claude-code` undoes it.\n\n" +
+			"inbox. `countersign disconnect claude-code` undoes it. It refuses where settings that\n" +
+			"Claude Code reads (managed, fetched, yours, or of this folder) let no such hook run.\n\n" +
 			"The server's address and the agent's token come from COUNTERSIGN_SERVER and\n" +
 			"COUNTERSIGN_TOKEN, or are asked for. They are stored in a file that only you may read,\n" +
 			"never in the settings.\n\n" +
@@ -62,6 +69,8 @@ func newConnectClaudeCode() *cobra.Command {
 	c.Flags().BoolVar(&o.yes, "yes", false, "write without asking, for scripts")
 	c.Flags().BoolVar(&o.prompt, "permission-prompt", false, "print the command line for `claude -p` with a permission prompt through MCP")
 	c.Flags().StringVar(&o.program, "claude", "claude", "the program, to learn its version")
+	c.Flags().StringVar(&o.managed, "managed-settings", managedFolder(), "the folder in which Claude Code finds managed settings")
+	c.Flags().DurationVar(&o.within, "within", connectWithin, "how long to try, where no person is waited for")
 	c.Flags().StringVar(&o.server, "server", "", "the server's address (default http://127.0.0.1:8080) [COUNTERSIGN_SERVER]")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if o.prompt {
@@ -93,20 +102,25 @@ func newConnecting(o connectOptions, c *cobra.Command) *connecting {
 
 // run connects. Until the change was agreed to, nothing is written.
 func (g *connecting) run(ctx context.Context) (err error) {
+	if g.o.within <= 0 {
+		return errors.New("--within: must be positive")
+	}
+	trying, cancel := g.trying(ctx)
+	defer cancel()
 	if g.settings, err = openSettings(g.o.project); err != nil {
 		return err
 	}
-	if err := hooksRun(g.o.project); err != nil {
+	if err := hooksRun(g.o.project, g.o.managed); err != nil {
 		return err
 	}
-	if err := g.complete(ctx); err != nil {
+	if err := g.complete(trying); err != nil {
 		return err
 	}
 	base, err := g.settings.disconnected()
 	if err != nil {
 		return err
 	}
-	next, err := agentsettings.Add(base.text, g.hooks(ctx))
+	next, err := agentsettings.Add(base.text, g.hooks(trying))
 	if err != nil {
 		return fmt.Errorf("%s: %w; nothing was changed", g.settings.path, err)
 	}
@@ -118,7 +132,16 @@ func (g *connecting) run(ctx context.Context) (err error) {
 	if err := g.write(base, next); err != nil {
 		return err
 	}
-	return g.prove(ctx)
+	if !g.o.yes { // the time of a person does not count
+		trying, cancel = g.trying(ctx)
+		defer cancel()
+	}
+	return g.prove(ctx, trying)
+}
+
+// trying ends when it is time to give up and clean up.
+func (g *connecting) trying(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, g.o.within*6/10)
 }
 
 // write stores the token, and then the settings: hooks without a token would deny all.
@@ -255,7 +278,7 @@ func claudeVersion(ctx context.Context, program string) string {
 	if err != nil {
 		return ""
 	}
-	limited, cancel := context.WithTimeout(ctx, 10*time.Second)
+	limited, cancel := context.WithTimeout(ctx, versionTime)
 	defer cancel()
 	said, err := exec.CommandContext(limited, filepath.Clean(path), "--version").Output() //nolint:gosec // the person's own program
 	if err != nil {

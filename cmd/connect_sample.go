@@ -19,9 +19,7 @@ import (
 )
 
 const (
-	// sampleWithin is how long the sample call may take to appear in the inbox.
-	sampleWithin = 45 * time.Second
-	sampleLook   = 100 * time.Millisecond
+	sampleLook = 100 * time.Millisecond
 	// samplePatience is how long a person is waited for who may answer it.
 	samplePatience = 2 * time.Minute
 )
@@ -29,6 +27,7 @@ const (
 // sample is a call that the installed hook is tried with.
 type sample struct {
 	session string
+	id      wire.ResponseID // once it was seen pending
 	command *exec.Cmd
 	out     bytes.Buffer
 	said    bytes.Buffer
@@ -36,32 +35,57 @@ type sample struct {
 }
 
 // prove pipes a sample call into the installed hook, as the agent would, and waits until it
-// is in the inbox. Then it is answered there, or withdrawn.
-func (g *connecting) prove(ctx context.Context) error {
+// is in the inbox. Then it is answered there, or withdrawn. What is not seen is no success.
+func (g *connecting) prove(ctx, trying context.Context) error {
 	s, err := g.startSample(ctx)
 	if err != nil {
 		return fmt.Errorf("the hook is installed, but could not be tried: %w", err)
 	}
-	defer s.stop()
-	url, err := s.appears(ctx, g.access)
-	if err != nil {
-		return fmt.Errorf("the hook is installed, but its trial failed: %w\n`countersign disconnect claude-code` removes it", err)
+	patience := g.o.within * 2 / 10
+	url, failed := s.appears(trying, g.access)
+	if failed == nil {
+		fmt.Fprintf(g.out, "The hook asks: its sample call is in the inbox, at %s\n", plain(url))
+		if g.terminal && !g.o.yes {
+			g.awaitPerson(ctx, s)
+		}
 	}
-	fmt.Fprintf(g.out, "The hook works: its sample call is in the inbox, at %s\n", plain(url))
-	if g.terminal && !g.o.yes {
-		g.awaitPerson(ctx, s)
-	}
-	s.stop()
-	err = s.withdrawn(ctx, g.access)
+	s.stop(patience)
+	aside, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	err = s.withdrawn(aside, g.access)
 	switch {
-	case err != nil:
-		fmt.Fprintln(g.out, "It could not be cancelled here: cancel it there, or let it expire.")
-	case strings.TrimSpace(s.out.String()) != "":
-		fmt.Fprintln(g.out, "It was answered, and the hook told the agent.")
-	default:
-		fmt.Fprintln(g.out, "It was cancelled.")
+	case failed != nil && err != nil:
+		failed = fmt.Errorf("%w\nIf the sample call is still in the inbox, cancel it there", failed)
+		fallthrough
+	case failed != nil:
+		return fmt.Errorf("the hook is installed, but its trial failed: %w\n`countersign disconnect claude-code` removes it", failed)
 	}
-	fmt.Fprintln(g.out, "Connected. Restart Claude Code where it runs. The policy says which calls need a person; where\nno rule concerns one, Claude Code's own permission rules decide, and its auto mode lets most run.")
+	if err == nil {
+		err = g.tellOutcome(aside, s)
+	}
+	if err != nil {
+		return fmt.Errorf("the hook is installed, and its sample call was seen, but not how it ended: %w\ncancel it at %s", answerText(err), url)
+	}
+	fmt.Fprintln(g.out, "Connected. The sample ran the hook, not Claude Code: restart Claude Code where it runs, and see its\n"+
+		"first call in the inbox or in the list of conversations. The policy says which calls need a person; where\n"+
+		"no rule concerns one, Claude Code's own permission rules decide, and its auto mode lets most run.")
+	return nil
+}
+
+// tellOutcome says how the sample ended, as the server has it.
+func (g *connecting) tellOutcome(ctx context.Context, s *sample) error {
+	got, err := client.New(g.access.Server, g.access.Token).Get(ctx, s.id, 0)
+	if err != nil {
+		return err
+	}
+	switch told := strings.TrimSpace(s.out.String()) != ""; {
+	case got.Status == wire.StatusPending:
+		return errors.New("it is still pending")
+	case told:
+		fmt.Fprintf(g.out, "It was %s, and the hook told the agent.\n", got.Status)
+	default:
+		fmt.Fprintf(g.out, "It was %s.\n", got.Status)
+	}
 	return nil
 }
 
@@ -100,21 +124,20 @@ func (g *connecting) startSample(ctx context.Context) (*sample, error) {
 
 // appears waits until the sample is pending, and returns its page.
 func (s *sample) appears(ctx context.Context, with credentials) (string, error) {
-	limited, cancel := context.WithTimeout(ctx, sampleWithin)
-	defer cancel()
 	look := time.NewTicker(sampleLook)
 	defer look.Stop()
 	c := client.New(with.Server, with.Token)
 	for {
-		pending, err := c.SessionPending(limited, s.session)
+		pending, err := c.SessionPending(ctx, s.session)
 		if err == nil && len(pending) == 1 {
+			s.id = pending[0].ToolCallID
 			return strings.TrimSuffix(with.Server, "/") + "/approvals/" + string(pending[0].ToolCallID), nil
 		}
 		select {
 		case <-s.done:
 			return "", s.ended()
-		case <-limited.Done():
-			return "", errors.New("the sample call did not appear in the inbox")
+		case <-ctx.Done():
+			return "", errors.New("the sample call did not appear in the inbox in time")
 		case <-look.C:
 		}
 	}
@@ -144,9 +167,19 @@ func (g *connecting) awaitPerson(ctx context.Context, s *sample) {
 	}
 }
 
-// stop ends the hook as its agent would, so that it withdraws its call.
-func (s *sample) stop() {
-	_ = syscall.Kill(-s.command.Process.Pid, syscall.SIGTERM) // it may have ended
+// stop ends the hook as its agent would, so that it withdraws its call; one that takes longer
+// is cut off.
+func (s *sample) stop(patience time.Duration) {
+	group := -s.command.Process.Pid
+	_ = syscall.Kill(group, syscall.SIGTERM) // it may have ended
+	late := time.NewTimer(patience)
+	defer late.Stop()
+	select {
+	case <-s.done:
+		return
+	case <-late.C:
+	}
+	_ = syscall.Kill(group, syscall.SIGKILL)
 	<-s.done
 }
 

@@ -59,39 +59,6 @@ func settingsDir(project bool) (string, error) {
 	return filepath.Join(dir, ".claude"), err
 }
 
-// hooksRun fails if the settings say that no hook runs: those that are connected or, for a
-// project, others that the agent reads there. Of those that say anything the nearest counts.
-func hooksRun(project bool) error {
-	own, err := settingsDir(project)
-	if err != nil {
-		return fmt.Errorf("find the settings: %w", err)
-	}
-	paths := []string{filepath.Join(own, "settings.json")}
-	if project {
-		users, err := settingsDir(false)
-		if err != nil {
-			return fmt.Errorf("find the settings: %w", err)
-		}
-		paths = []string{filepath.Join(own, "settings.local.json"), paths[0], filepath.Join(users, "settings.json")}
-	}
-	for _, path := range paths {
-		s := settingsFile{path: path}
-		if err := s.read(); err != nil {
-			return err
-		}
-		off, said, err := agentsettings.Off(s.text)
-		switch {
-		case err != nil:
-			return fmt.Errorf("%s: %w; nothing was changed", path, err)
-		case off:
-			return fmt.Errorf("%s: disableAllHooks is true, so Claude Code would run no hook and let calls through: remove it first; nothing was changed", path)
-		case said:
-			return nil
-		}
-	}
-	return nil
-}
-
 // read takes the file as it is.
 func (s *settingsFile) read() error {
 	info, err := os.Stat(s.path)

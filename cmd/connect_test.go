@@ -2,8 +2,14 @@ package cmd_test
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"io"
 	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,6 +27,7 @@ type desk struct {
 	t        *testing.T
 	home     string
 	settings string
+	dir      string // in which it runs; empty: the home
 	env      []string
 }
 
@@ -48,17 +55,23 @@ func (d *desk) write(path, text string, mode fs.FileMode) {
 	}
 }
 
-// run runs the program in the home folder.
+// run runs the program in the home folder, on a machine that nobody manages unless the test
+// writes settings into managed, and with time for a busy one.
 func (d *desk) run(args ...string) (stdout, stderr string, code int) {
 	d.t.Helper()
+	if args[0] == "connect" {
+		args = append(args, "--managed-settings", d.managed(), "--within", "2m")
+	}
 	var out, said bytes.Buffer
 	c := exec.CommandContext(d.t.Context(), binary, args...)
-	c.Dir, c.Env, c.Stdout, c.Stderr = d.home, d.env, &out, &said
+	c.Dir, c.Env, c.Stdout, c.Stderr = cmp.Or(d.dir, d.home), d.env, &out, &said
 	if err := c.Run(); err != nil && c.ProcessState == nil {
 		d.t.Fatal(err)
 	}
 	return out.String(), said.String(), c.ProcessState.ExitCode()
 }
+
+func (d *desk) managed() string { return filepath.Join(d.home, "etc") }
 
 // must runs the program and fails the test if it fails.
 func (d *desk) must(args ...string) string {
@@ -118,7 +131,7 @@ func TestConnectAndDisconnect(t *testing.T) {
 			d := w.newDesk(t, "2.1.328", c.before)
 			before := d.files()
 			out := d.must("connect", "claude-code", c.scope, "--yes")
-			if !strings.Contains(out, "+++ ") || !strings.Contains(out, "/approvals/") || !strings.Contains(out, "It was cancelled.") || !strings.Contains(out, "Connected.") {
+			if !strings.Contains(out, "+++ ") || !strings.Contains(out, "/approvals/") || !strings.Contains(out, "It was cancelled.") || !strings.Contains(out, "The sample ran the hook, not Claude Code") {
 				t.Errorf("it said\n%s", out)
 			}
 			written := d.text()
@@ -274,6 +287,99 @@ func TestConnectRefuses(t *testing.T) {
 				t.Errorf("it changed something: %v, before %v", after, before)
 			}
 		})
+	}
+}
+
+// Where any settings that the agent reads let no hook of a person run, nothing is connected,
+// and the file is named.
+func TestConnectReadsAllLayersOfSettings(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for name, c := range map[string]struct {
+		scope, path, text string
+		runs              bool
+	}{
+		"managed: only theirs":       {"--user", "etc/managed-settings.json", `{"allowManagedHooksOnly": true}`, false},
+		"managed: none":              {"--project", "etc/managed-settings.json", `{"disableAllHooks": true}`, false},
+		"managed: of plugins alone":  {"--user", "etc/managed-settings.json", `{"strictPluginOnlyCustomization": ["skills", "hooks"]}`, false},
+		"managed: all of plugins":    {"--user", "etc/managed-settings.json", `{"strictPluginOnlyCustomization": true}`, false},
+		"managed: skills of plugins": {"--user", "etc/managed-settings.json", `{"strictPluginOnlyCustomization": ["skills"]}`, true},
+		"managed: a value not known": {"--user", "etc/managed-settings.json", `{"allowManagedHooksOnly": "yes"}`, false},
+		"managed: no JSON":           {"--user", "etc/managed-settings.json", `{`, false},
+		"managed: theirs are on":     {"--user", "etc/managed-settings.json", `{"allowManagedHooksOnly": false, "disableAllHooks": null}`, true},
+		"managed: in a part":         {"--user", "etc/managed-settings.d/20-hooks.json", `{"allowManagedHooksOnly": true}`, false},
+		"managed: in a part, a link": {"--user", "etc/managed-settings.d/30-x.json/y", ``, false},
+		"fetched: only theirs":       {"--project", ".claude/remote-settings.json", `{"allowManagedHooksOnly": true}`, false},
+		"fetched: none":              {"--user", ".claude/remote-settings.json", `{"disableAllHooks": true}`, false},
+		"the person's":               {"--project", ".claude/settings.json", `{"disableAllHooks": 1}`, false},
+		"the project's":              {"--user", "p/.claude/settings.json", `{"disableAllHooks": true}`, false},
+		"the person's in a project":  {"--user", "p/.claude/settings.local.json", `{"disableAllHooks": true}`, false},
+		"only theirs, not managed":   {"--user", ".claude/settings.json", `{"allowManagedHooksOnly": true}`, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := w.newDesk(t, "2.1.328", "")
+			d.write(filepath.Join(d.home, c.path), c.text, 0o644)
+			d.dir = filepath.Join(d.home, "p")
+			if err := os.MkdirAll(d.dir, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			before := d.files()
+			out, said, code := d.run("connect", "claude-code", c.scope, "--yes")
+			if c.runs {
+				if code != 0 {
+					t.Errorf("exit %d, said %s%s", code, out, said)
+				}
+				return
+			}
+			named := strings.TrimSuffix(filepath.Join(d.home, c.path), "/y")
+			if code == 0 || !strings.Contains(said, named) || !strings.Contains(said, "nothing was changed") && c.text != "" || len(d.files()) != len(before) {
+				t.Errorf("exit %d, said %q, want %s named; files %v", code, said, named, d.files())
+			}
+		})
+	}
+}
+
+// A server that takes the token and then answers nothing: the trial ends, cuts off its hook,
+// and claims nothing.
+func TestConnectClaimsOnlyWhatItSaw(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := w.newDesk(t, "2.1.328", "")
+	target, err := url.Parse("http://" + w.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httputil.NewSingleHostReverseProxy(target)
+	gone := make(chan struct{})
+	s := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err == nil && bytes.Contains(body, []byte(`"check"`)) {
+			r.Body = io.NopCloser(bytes.NewReader(body))
+			r.Host = target.Host
+			proxy.ServeHTTP(rw, r)
+			return
+		}
+		select {
+		case <-r.Context().Done():
+		case <-gone:
+		}
+	}))
+	defer s.Close()
+	defer close(gone)
+	d.env = append(d.env, "COUNTERSIGN_SERVER="+s.URL)
+	var out, said bytes.Buffer
+	c := exec.CommandContext(t.Context(), binary, "connect", "claude-code", "--yes", "--managed-settings", d.managed(), "--within", "3s")
+	c.Dir, c.Env, c.Stdout, c.Stderr = d.home, d.env, &out, &said
+	err = c.Run()
+	if err == nil || strings.Contains(out.String(), "Connected") || strings.Contains(out.String(), "cancelled") || !strings.Contains(said.String(), "did not appear in the inbox in time") {
+		t.Errorf("%v\n%s%s", err, out.String(), said.String())
+	}
+	if left, _ := exec.CommandContext(t.Context(), "pgrep", "-f", d.home+"/.config").Output(); len(left) > 0 {
+		t.Errorf("the hook still runs: %s", left)
+	}
+	if help, _, _ := d.run("connect", "claude-code", "--help"); !strings.Contains(help, "(default 10s)") {
+		t.Errorf("the time is not 10 s:\n%s", help)
 	}
 }
 

@@ -40,18 +40,50 @@ func (h *Hook) group() group {
 }
 
 // Off reports whether settings say that no hook runs; said tells whether they say anything
-// about it.
+// about it. A value that is neither true nor false counts as true.
 func Off(text []byte) (off, said bool, err error) {
-	if len(bytes.TrimSpace(text)) == 0 {
-		return false, false, nil
-	}
-	root, _, err := read(text)
-	if err != nil {
+	root, err := readAny(text)
+	if err != nil || root == nil {
 		return false, false, err
 	}
 	all := root.at("disableAllHooks")
-	return all != nil && all.kind == 't', all != nil, nil
+	return isSet(all), all != nil, nil
 }
+
+// ManagedOff names the member of managed settings by which no hook of anybody else runs;
+// empty: there is none.
+func ManagedOff(text []byte) (member string, err error) {
+	root, err := readAny(text)
+	if err != nil || root == nil {
+		return "", err
+	}
+	for _, name := range []string{"disableAllHooks", "allowManagedHooksOnly"} {
+		if isSet(root.at(name)) {
+			return name, nil
+		}
+	}
+	const pluginOnly = "strictPluginOnlyCustomization"
+	switch only := root.at(pluginOnly); {
+	case only == nil:
+	case only.kind != '[' && isSet(only):
+		return pluginOnly, nil
+	case only.kind == '[' && bytes.Contains(text[only.start:only.end], []byte(`"hooks"`)):
+		return pluginOnly, nil
+	}
+	return "", nil
+}
+
+// readAny reads settings; nil: they are empty.
+func readAny(text []byte) (*node, error) {
+	if len(bytes.TrimSpace(text)) == 0 {
+		return nil, nil //nolint:nilnil // nothing is neither
+	}
+	root, _, err := read(text)
+	return root, err
+}
+
+// isSet reports whether a member is there and says neither false nor null.
+func isSet(n *node) bool { return n != nil && n.kind != 'f' && n.kind != 'n' }
 
 // Add puts hooks behind those of the settings. Settings that are empty become an object.
 func Add(text []byte, hooks []Hook) ([]byte, error) {
