@@ -1,6 +1,7 @@
 package condition
 
 import (
+	"path"
 	"strings"
 
 	"cel.dev/cel-go/common/types"
@@ -14,10 +15,15 @@ const maxLine = 16 << 10 // bytes of a command line, and of the words of a list
 type command struct {
 	program string
 	args    []string
-	unclear string // why program and args are not known; empty: they are
+	unclear string   // why program and args are not known; empty: they are
+	doubt   string   // why the program may run another one; empty: it does not
+	byName  bool     // despite doubt, program and args are known to whoever names the program
+	names   []string // that the condition names
 
 	words  []string // of all commands in the line, with the names of their programs
+	joined []string // words that may hold another one
 	unread string   // why a part of the line can't be read; empty: all was
+	hidden string   // why words of the line may hold commands that were not read; empty: they do not
 
 	size int // in bytes, of the line
 }
@@ -125,26 +131,62 @@ func commandHas(v, word ref.Val) ref.Val {
 	if !ok || !isCommand || !isText {
 		return failure(otherType)
 	}
+	maybe := c.unread
+	if maybe == "" {
+		maybe = c.hidden
+	}
 	for _, w := range c.words {
-		if sameWord(w, wanted) {
+		switch wordIs(w, wanted) {
+		case wordSame:
+			return types.True
+		case wordUnclear:
+			maybe = "a program is named in another way than by the path that the condition looks for"
+		}
+	}
+	for _, w := range c.joined {
+		if holdsWord(w, wanted) {
 			return types.True
 		}
 	}
-	if c.unread != "" {
-		return failure(c.unread)
+	if maybe != "" {
+		return failure(maybe)
 	}
 	return types.False
 }
 
-// sameWord compares a word of a command with one that is looked for: itself, or as the name
+// How a word compares with one that is looked for.
+const (
+	wordOther = iota
+	wordSame
+	wordUnclear // it may name the same file
+)
+
+// wordIs compares a word of a command with one that is looked for: itself, or as the name
 // of a program in some folder. Letter case counts only in options, for there are file systems
-// on which RM runs rm.
-func sameWord(word, wanted string) bool {
+// on which RM runs rm. A program that is looked for by its path may be named in another way.
+func wordIs(word, wanted string) int {
 	if strings.HasPrefix(wanted, "-") {
-		return word == wanted
+		if word == wanted {
+			return wordSame
+		}
+		return wordOther
 	}
 	if !strings.Contains(wanted, "/") {
 		word = word[strings.LastIndexByte(word, '/')+1:]
 	}
-	return strings.EqualFold(word, wanted)
+	switch {
+	case strings.EqualFold(word, wanted):
+		return wordSame
+	case !strings.Contains(wanted, "/") || !strings.EqualFold(path.Base(word), path.Base(wanted)):
+		return wordOther
+	}
+	one, oneWhy := absolute(word)
+	other, otherWhy := absolute(wanted)
+	switch {
+	case oneWhy != "" || otherWhy != "":
+		return wordUnclear
+	case strings.EqualFold(one, other):
+		return wordSame
+	}
+	return wordOther
 }

@@ -101,7 +101,7 @@ func Compile(source string) (*Condition, error) {
 	if out := compiled.OutputType(); !out.IsExactType(cel.BoolType) && !out.IsExactType(cel.DynType) {
 		return nil, fmt.Errorf("must be true or false, and is %s", typeWord(out))
 	}
-	names, err := look(compiled.NativeRep().Expr())
+	names, texts, err := look(compiled.NativeRep().Expr())
 	if err != nil {
 		return nil, err
 	}
@@ -110,6 +110,7 @@ func Compile(source string) (*Condition, error) {
 		cel.CostLimit(MaxCost),
 		cel.CostTrackerOptions(costs()...),
 		cel.MemoryLimit(maxLiveObjects),
+		namingPrograms(texts),
 	)
 	if err != nil {
 		return nil, errors.New("can't be used: " + plainText(err.Error()))
@@ -117,14 +118,18 @@ func Compile(source string) (*Condition, error) {
 	return &Condition{program: program, reads: names}, nil
 }
 
-// look finds which of a call's members are read, and refuses a regular expression that is
-// not written down: one that an agent sends could be costly to compile.
-func look(expr ast.Expr) (names []string, err error) {
+// look finds which of a call's members are read and which texts are written down, and refuses
+// a regular expression that is not: one that an agent sends could be costly to compile.
+func look(expr ast.Expr) (names, texts []string, err error) {
 	ast.PreOrderVisit(expr, ast.NewExprVisitor(func(e ast.Expr) {
 		switch e.Kind() { //nolint:exhaustive // all others have these within them
 		case ast.IdentKind:
 			if name := e.AsIdent(); !slices.Contains(names, name) {
 				names = append(names, name)
+			}
+		case ast.LiteralKind:
+			if text, ok := textOf(e.AsLiteral()); ok {
+				texts = append(texts, text)
 			}
 		case ast.CallKind:
 			call := e.AsCall()
@@ -134,7 +139,7 @@ func look(expr ast.Expr) (names []string, err error) {
 		}
 	}))
 	slices.Sort(names)
-	return names, err
+	return names, texts, err
 }
 
 // Result is what a condition says of a call.

@@ -2,6 +2,7 @@ package condition
 
 import (
 	"reflect"
+	"slices"
 
 	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common/types"
@@ -104,6 +105,9 @@ func memberOf(kind *cel.Type, get func(*command) any) *types.FieldType {
 			}
 			if c.unclear != "" {
 				return nil, failed{c.unclear}
+			}
+			if c.doubt != "" && !(c.byName && slices.Contains(c.names, c.program)) {
+				return nil, failed{c.doubt}
 			}
 			return get(c), nil
 		},

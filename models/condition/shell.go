@@ -12,8 +12,8 @@ import (
 // maxShells bounds how deep shells may be nested: sh -c "sh -c …".
 const maxShells = 5
 
-// What a command is told to run is read only where it is plain. All lists err on the side of
-// "can't be read": a program that is missing in one is taken for an ordinary one.
+// What a command is told to run is read only where it is plain. Programs in these lists run
+// others by their kind; of those in no list it is not known.
 var (
 	// readable are shells whose scripts are read as Bash reads them.
 	readable = []string{"sh", "bash", "dash", "ash", "ksh", "mksh", "zsh"}
@@ -30,7 +30,7 @@ var (
 	// others run what their arguments, their input or a file says, or change what later
 	// commands do.
 	others = []string{
-		"-", ".", "alias", "at", "batch", "bind", "busybox", "chroot", "cmd", "cmd.exe", "compgen", "complete", "compopt", "coproc", "declare", "docker", "emulate",
+		"-", ".", "alias", "at", "batch", "bind", "busybox", "chroot", "cmd", "cmd.exe", "compgen", "complete", "compopt", "coproc", "crontab", "declare", "docker", "emulate",
 		"enable", "entr", "eval", "export", "fakeroot", "fc", "flock", "function", "gosu", "hash", "history", "hyperfine", "kubectl", "let", "local", "ltrace",
 		"mapfile", "nocorrect", "noglob", "npx", "nsenter", "parallel", "pkexec", "podman", "powershell", "proxychains", "readarray", "readonly", "repeat", "rlwrap",
 		"runuser", "schedtool", "screen", "script", "set", "setarch", "setpriv", "sg", "shopt", "source", "start-stop-daemon", "strace", "su", "systemd-run",
@@ -95,7 +95,15 @@ func (c *command) read(line string, depth int) {
 	}
 	syntax.Walk(file, func(node syntax.Node) bool {
 		switch node := node.(type) {
-		case nil, *syntax.File, *syntax.Stmt, *syntax.Comment, *syntax.BinaryCmd, *syntax.Subshell, *syntax.Block, *syntax.IfClause, *syntax.WhileClause,
+		case *syntax.Stmt:
+			if slices.ContainsFunc(node.Redirs, func(r *syntax.Redirect) bool { return r.Op == syntax.WordHdoc }) && node.Cmd != nil {
+				c.fed(node.Cmd)
+			}
+		case *syntax.BinaryCmd:
+			if node.Op == syntax.Pipe || node.Op == syntax.PipeAll {
+				c.fed(node.Y)
+			}
+		case nil, *syntax.File, *syntax.Comment, *syntax.Subshell, *syntax.Block, *syntax.IfClause, *syntax.WhileClause,
 			*syntax.CaseClause, *syntax.CaseItem, *syntax.WordIter, *syntax.Lit, *syntax.SglQuoted, *syntax.DblQuoted:
 		case *syntax.ForClause:
 			if _, words := node.Loop.(*syntax.WordIter); !words || node.Select {
@@ -153,6 +161,7 @@ func (c *command) simple(words []string) {
 		c.unclear = runsAnotherWhy
 	default:
 		c.program, c.args = words[0], append([]string{}, words[1:]...)
+		c.doubt, c.byName = doubtOf(words)
 	}
 }
 
@@ -196,10 +205,10 @@ func (c *command) add(words []string, depth int) {
 		c.addBehind(words[1:], depth)
 	case findRuns(words):
 		c.addBehind(words[1:], depth)
-	case slices.Contains(evaluators, name):
-		if slices.ContainsFunc(words[1:], func(w string) bool { return w != "]" && strings.ContainsAny(w, "[$`(") }) {
-			c.cannot("a part of the command is only known when it runs")
-		}
+	case slices.Contains(evaluators, name) && slices.ContainsFunc(words[1:], func(w string) bool { return w != "]" && strings.ContainsAny(w, "[$`(") }):
+		c.cannot("a part of the command is only known when it runs")
+	default:
+		c.addUse(words, depth)
 	}
 }
 
@@ -215,6 +224,7 @@ func (c *command) addBehind(words []string, depth int) {
 			return
 		}
 	}
+	c.addOptions(words)
 }
 
 // addScripts finds commands in words that may be scripts.

@@ -20,7 +20,7 @@ func SimpleWords(words []string) []string {
 }
 
 func (c *command) simpleWords() []string {
-	if c.unclear != "" {
+	if c.unclear != "" || c.doubt != "" {
 		return nil
 	}
 	return append([]string{c.program}, c.args...)
