@@ -46,8 +46,11 @@ type AskInput struct {
 	// Session names the conversation instead of the two above, in one string: the
 	// id of one of the asker's own, else a run id; unknown, it becomes the run id of
 	// a new one and never its id.
-	Session        string
-	ToolUseID      string
+	Session   string
+	ToolUseID string
+	// Taker is which call of a client's session an allowing answer is for, where the id of
+	// the call may come again in another session: one takes it (Store.TakeAnswers).
+	Taker          string
 	JobID          string
 	Kind           Kind // tool_call or question; empty is tool_call
 	ToolName       string

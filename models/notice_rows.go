@@ -58,6 +58,16 @@ type ToldHeadline struct {
 // TableName is the table of requests whose headline may be told.
 func (ToldHeadline) TableName() string { return "told_headlines" }
 
+// GivenAnswer is which call of a client's session has the allowing answer to a request that a
+// permission prompt asked.
+type GivenAnswer struct {
+	ResponseID ResponseID `gorm:"primaryKey"`
+	Taker      string     // empty: none yet
+}
+
+// TableName is the table of answers that were given.
+func (GivenAnswer) TableName() string { return "given_answers" }
+
 // NotificationCode is that a code was sent, for the limits.
 type NotificationCode struct {
 	ID            string `gorm:"primaryKey"`

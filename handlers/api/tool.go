@@ -20,7 +20,7 @@ func (a *API) registerTools() {
 	register(a, Agents, huma.Operation{
 		OperationID: "request-tool-approval", Method: http.MethodPost, Path: toolPath + "/request", Tags: toolTags,
 		Summary:     "Ask whether a tool may run",
-		Description: "Where the policy requires no approval the call is recorded and APPROVED at once. The same tool_use_id in the same session is the same call, however often it is sent.",
+		Description: "Where the policy requires no approval the call is recorded and APPROVED at once. The same tool_use_id in the same session is the same call, however often it is sent, until its result is reported.",
 		Errors:      []int{401, 402, 403, 409, 413, 422, 429, 503},
 	}, a.requestTool)
 	register(a, People, huma.Operation{

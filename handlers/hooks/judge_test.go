@@ -183,6 +183,31 @@ func TestARepeatIsTheSameRequestI9(t *testing.T) {
 	w.send(w.agent, "?wait=1ms"+key, permission).want(t, 200, `"behavior":"allow"`)
 }
 
+// An approval is for one call. A host whose model repeats an id asks again once the result of
+// the first was reported, with the same input as with another.
+func TestACallThatRanIsAskedAgainI9(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	pre := func(input string) string { return event("PreToolUse", call("Bash", input, "call_1")) }
+	const rm, ls = `{"command":"rm"}`, `{"command":"ls"}`
+	for i, input := range []string{rm, rm, ls} {
+		got := w.begin(t.Context(), w.agent, "?wait=50s", pre(input))
+		w.decide(w.waiting(1)[0].ID, models.DecisionInput{Approved: new(true)})
+		(<-got).want(t, 200, `"permissionDecision":"allow"`)
+		w.send(w.agent, "?wait=1ms", pre(input)).want(t, 200, `"permissionDecision":"allow"`) // its answer was lost
+		if other := `{"command":"mv"}`; i == 0 {
+			w.send(w.agent, "", pre(other)).want(t, 200, `"permissionDecision":"deny"`)
+		}
+		w.send(w.agent, "", event("PostToolUse", call("Bash", input, "call_1")+`,"tool_response":"result `+string(rune('a'+i))+`"`)).want(t, 200, `{}`)
+	}
+	if n := storetest.Scalar[int](t, w.store, `SELECT count(DISTINCT tool_result) FROM responses WHERE tool_use_id = 'call_1' AND is_completed AND contradiction = ''`); n != 3 {
+		t.Errorf("%d calls with a result of their own, want 3", n)
+	}
+	if a := w.invocation("call_1"); a.ToolInputJSON != ls {
+		t.Errorf("the id names %s, want the last call", a.ToolInputJSON)
+	}
+}
+
 // A server that stops denies who waits for a whole answer, and keeps their request (I8).
 // One that comes back is told to.
 func TestAStoppingServerDenies(t *testing.T) {

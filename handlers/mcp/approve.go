@@ -57,7 +57,7 @@ func approve(m *Server, x *exchange, params *sdk.CallToolParamsRaw) (*sdk.CallTo
 	}
 	rows := make([]*models.Approval, len(asks))
 	for i, ask := range asks {
-		ask.Explicit, ask.ToolUseID = true, nthKey(in.ToolUseID, i)
+		ask.Explicit, ask.ToolUseID, ask.Taker = true, nthKey(in.ToolUseID, i), x.taker()
 		if in.ToolUseID == "" {
 			ask.ApprovalID = nthID(keyOf(params), i)
 		}
@@ -87,10 +87,19 @@ type verdict struct {
 }
 
 // permission answers a permission prompt by what became of its requests.
-func permission(_ *exchange, rows []*models.Approval) (*sdk.CallToolResult, error) {
+func permission(x *exchange, rows []*models.Approval) (*sdk.CallToolResult, error) {
 	for _, a := range rows {
 		if !a.MayRun() {
 			return verdict{Behavior: "deny", Message: refusal(a)}.result()
+		}
+	}
+	if rows[0].ToolUseID != nil {
+		taken, err := x.m.store.TakeAnswers(x.ctx, x.taker(), idsOf(rows))
+		if err != nil {
+			return nil, err
+		}
+		if !taken {
+			return verdict{Behavior: "deny", Message: "The answer to this request was given to another call with the same tool_use_id, so this one may not run. Make the call again, to have a person asked."}.result()
 		}
 	}
 	if rows[0].Kind == models.KindQuestion {

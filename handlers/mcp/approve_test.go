@@ -82,16 +82,55 @@ func TestARepeatMeetsItsRowI9(t *testing.T) {
 	yes := true
 	w.decide(w.pending(1)[0].ID, models.DecisionInput{Approved: &yes})
 	const want = `{"behavior":"allow","updatedInput":{"command":"touch one.txt","n":9007199254740993}}`
-	for i, s := range []*stream{first, second, w.begin(w.agent).call(5, "approve", touch)} {
-		if got := s.answer().text(); got != want {
-			t.Errorf("answer %d: %s", i, got)
+	allowed := 0
+	for _, s := range []*stream{first, second} {
+		if got := s.answer().text(); got == want {
+			allowed++
+		} else if !strings.HasPrefix(got, `{"behavior":"deny","message":"The answer to this request was given to another call`) {
+			t.Error(got)
 		}
+	}
+	if allowed != 1 {
+		t.Errorf("%d calls may run by one approval", allowed)
 	}
 	if got := w.begin(w.foreign).call(1, "approve", touch); got.status != http.StatusOK {
 		t.Error(got.status)
 	}
 	if a := w.pending(0); len(a) != 0 {
 		t.Error("another owner's agent met a row that is not its own")
+	}
+}
+
+// TestAnAnswerIsGivenOnceI9: ids of calls come again, in other sessions and in the same one.
+// An approval that one call took is not the next one's.
+func TestAnAnswerIsGivenOnceI9(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.policy(`{"required_approval_tools":["Bash"],"rules":[{"name":"fine","tools":["Look"],"effect":"allow"}]}`)
+	yes, no := true, false
+	same := w.begin(w.agent)
+	for i, c := range []*client{same, w.begin(w.agent), same, w.modern(w.agent, "approve")} {
+		s := c.call(10+i, "approve", touch)
+		w.decide(w.pending(1)[0].ID, models.DecisionInput{Approved: &yes})
+		if got := s.answer().text(); !strings.HasPrefix(got, `{"behavior":"allow"`) {
+			t.Errorf("call %d: %s", i, got)
+		}
+		if c.session != "" { // sent again, as where the answer was lost
+			if got := c.call(10+i, "approve", touch).answer().text(); !strings.HasPrefix(got, `{"behavior":"allow"`) {
+				t.Errorf("call %d, sent again: %s", i, got)
+			}
+		}
+	}
+	// What was approved in another way is not approved here.
+	asked, err := w.store.Ask(t.Context(), w.agentAs, models.AskInput{ToolUseID: "elsewhere", ToolName: "Bash", Input: []byte(`{}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.decide(asked.ID, models.DecisionInput{Approved: &yes})
+	s := same.call(20, "approve", `{"tool_name":"Bash","input":{},"tool_use_id":"elsewhere"}`)
+	w.decide(w.pending(1)[0].ID, models.DecisionInput{Approved: &no})
+	if got := s.answer().text(); !strings.HasPrefix(got, `{"behavior":"deny"`) {
+		t.Error(got)
 	}
 }
 

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"net/http"
 	"sync"
@@ -35,6 +36,7 @@ type exchange struct {
 	scope   string // what ids of calls are unique in: the session, or a run of the pipe
 	piped   bool   // by `countersign mcp`
 
+	alone    string                  // names the call where it can't come again
 	stop     context.CancelCauseFunc // ends ctx
 	modern   bool                    // the protocol has no sessions
 	one      *message                // the call, if one was sent
@@ -81,6 +83,18 @@ func (x *exchange) way() string {
 		return ""
 	}
 	return x.key(x.one.ID).way()
+}
+
+// taker names the call as the one that takes an answer: it is the same again only where the
+// same call is resumed or sent again.
+func (x *exchange) taker() string {
+	if way := x.way(); way != "" {
+		return way
+	}
+	if x.alone == "" {
+		x.alone = "once " + rand.Text()
+	}
+	return x.alone
 }
 
 // end is called when nothing more may be written.

@@ -42,7 +42,7 @@ func (s *Store) Ask(ctx context.Context, actor models.Actor, in models.AskInput)
 		reported := standing != nil && standing.Unasked()
 		if standing != nil && !reported {
 			out = at(standing, t.Now)
-			return nil
+			return t.offerAnswer(q, standing)
 		}
 		if s.db.Full() {
 			return db.DiskFull() // what stands is told all the same
@@ -58,7 +58,10 @@ func (s *Store) Ask(ctx context.Context, actor models.Actor, in models.AskInput)
 		} else {
 			out, err = t.newAsk(actor, q, conv)
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		return t.offerAnswer(q, out)
 	})
 	if err != nil {
 		return nil, err

@@ -56,7 +56,11 @@ func (t *tx) findAsk(actor models.Actor, q *asked) (*models.Approval, *models.Co
 			if err != nil {
 				return nil, nil, err
 			}
-			if !q.Explicit || !unmatched(a) {
+			another, err := t.another(actor, q, a)
+			if err != nil {
+				return nil, nil, err
+			}
+			if !another && (!q.Explicit || !unmatched(a)) {
 				return t.repeated(actor, q, a)
 			}
 			// A person is asked for, beside a call that went ahead for want of a rule.
@@ -72,7 +76,14 @@ func (t *tx) findAsk(actor models.Actor, q *asked) (*models.Approval, *models.Co
 	if id == "" {
 		return nil, conv, nil
 	}
-	return t.repeatedByKey(actor, q, id)
+	a, err := t.existing(id)
+	if err != nil {
+		return nil, nil, err
+	}
+	if another, err := t.another(actor, q, a); another || err != nil {
+		return nil, conv, err
+	}
+	return t.repeated(actor, q, a)
 }
 
 // unmatched reports whether a call was let through only because no rule concerns it.
@@ -107,14 +118,6 @@ func (t *tx) existing(id models.ResponseID) (*models.Approval, error) {
 	return a, nil
 }
 
-func (t *tx) repeatedByKey(actor models.Actor, q *asked, id models.ResponseID) (*models.Approval, *models.Conversation, error) {
-	a, err := t.existing(id)
-	if err != nil {
-		return nil, nil, err
-	}
-	return t.repeated(actor, q, a)
-}
-
 // repeatedCall finds the request that a client's id of a call names among all of the agent,
 // whatever run it is sent with: the run and all else that the digest does not cover are those
 // of the first. nil: there is none, or only the row of another way in, see findAsk.
@@ -139,6 +142,11 @@ func (t *tx) repeatedCall(actor models.Actor, q *asked) (*models.Approval, error
 func (t *tx) repeated(actor models.Actor, q *asked, a *models.Approval) (*models.Approval, *models.Conversation, error) {
 	if a.AgentID != actor.AgentID() {
 		return nil, nil, idTaken("approvalId")
+	}
+	if q.usedUp(a) { // by an approvalId, which names one row for good
+		return nil, nil, &models.Error{
+			Code: models.CodeKeyConflict, Text: "The call of this request has run, so its approvalId is used up: ask under a new one.", Approval: at(a, t.Now),
+		}
 	}
 	conflict := func(what string) (*models.Approval, *models.Conversation, error) {
 		return nil, nil, &models.Error{
@@ -300,7 +308,7 @@ func invocationQueries(actor models.Actor, toolUseID, session string) []db.Part 
 		args := append(append([]any{}, conversations.Args...), toolUseID)
 		out = append(out, db.Say(
 			`SELECT r.id FROM (`+conversations.Text+`) k CROSS JOIN responses r`+db.ByResponsesToolUse+`
- ON r.conversation_id = k.id AND r.tool_use_id = ? WHERE `+sees.Text+` LIMIT 2`,
+ ON r.conversation_id = k.id AND r.tool_use_id = ? WHERE `+sees.Text+` AND `+isLatestUse+` LIMIT 2`,
 			append(args, sees.Args...)...,
 		))
 	}
@@ -308,15 +316,15 @@ func invocationQueries(actor models.Actor, toolUseID, session string) []db.Part 
 }
 
 func invocationAnywhere(actor models.Actor, toolUseID string) db.Part {
-	const ofAgents = `SELECT r.id FROM agents g CROSS JOIN responses r` + db.ByResponsesAgentToolUse + ` ON r.agent_id = g.id AND r.tool_use_id = ?`
+	const ofAgents = `SELECT r.id FROM agents g CROSS JOIN responses r` + db.ByResponsesAgentToolUse + ` ON r.agent_id = g.id AND r.tool_use_id = ? AND ` + isLatestUse
 	switch {
 	case actor.IsAgent():
-		return db.Say(`SELECT r.id FROM responses r`+db.ByResponsesAgentToolUse+` WHERE r.agent_id = ? AND r.tool_use_id = ? LIMIT 2`, actor.ID, toolUseID)
+		return db.Say(`SELECT r.id FROM responses r`+db.ByResponsesAgentToolUse+` WHERE r.agent_id = ? AND r.tool_use_id = ? AND `+isLatestUse+` LIMIT 2`, actor.ID, toolUseID)
 	case actor.Admin:
 		return db.Say(ofAgents+` LIMIT 2`, toolUseID)
 	}
 	return db.Say(ofAgents+` WHERE g.owner_id = ?
- UNION ALL SELECT v.response_id FROM reviewers v`+db.ByReviewersToolUse+` WHERE v.user_id = ? AND v.tool_use_id = ? LIMIT 2`, toolUseID, actor.ID, actor.ID, toolUseID)
+ UNION ALL SELECT r.id FROM reviewers v`+db.ByReviewersToolUse+` JOIN responses r ON r.id = v.response_id WHERE v.user_id = ? AND v.tool_use_id = ? AND `+isLatestUse+` LIMIT 2`, toolUseID, actor.ID, actor.ID, toolUseID)
 }
 
 func (s *Store) responseIDs(ctx context.Context, q db.Part) ([]models.ResponseID, error) {

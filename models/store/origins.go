@@ -27,7 +27,7 @@ var originsQuery = `SELECT r.id, coalesce(u.name, ''), coalesce(r.approval_id, '
  LEFT JOIN upstreams u ON u.id = r.upstream_id
  LEFT JOIN outside_approvals o ON o.upstream_id = r.upstream_id AND o.call_id = r.call_id AND o.response_id = r.id
  LEFT JOIN conversations p ON p.owner_id = c.owner_id AND p.run_id = c.parent_run_id AND (?3 OR c.owner_id = ?2)
- LEFT JOIN responses s ON r.parent_tool_use_id <> '' AND s.conversation_id = r.conversation_id AND s.tool_use_id = r.parent_tool_use_id
+ LEFT JOIN responses s ON r.parent_tool_use_id <> '' AND s.id = (SELECT u.id FROM responses u` + db.ByResponsesToolUse + ` WHERE u.conversation_id = r.conversation_id AND u.tool_use_id = r.parent_tool_use_id ORDER BY u.sequence DESC LIMIT 1)
  LEFT JOIN deliveries d ON d.response_id = r.id AND d.done_at IS NULL LEFT JOIN votes v ON v.id = d.vote_id
  WHERE ` + personSees(`r`, `?3`, `?2`)
 

@@ -153,6 +153,9 @@ func (r *report) note(e *runEvent) {
 // is recorded.
 func (r *report) known(e *runEvent, out *models.RunEventResult) (bool, error) {
 	same, found, err := r.eventByKey(e, out)
+	if found && err == nil {
+		same, found, err = r.ofNextUse(e, out, same)
+	}
 	if !found || err != nil {
 		return found, err
 	}

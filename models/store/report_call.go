@@ -16,7 +16,7 @@ import (
 // call stores a reported tool call, or joins it to the row of the request that
 // the agent made for it: both are one, whichever comes first.
 func (r *report) call(e *runEvent, out *models.RunEventResult) error {
-	id, err := r.rowID(r.Row(r.s.hot.byToolUse, r.conv.ID, e.ToolUseID))
+	id, err := r.callWith(e)
 	if err != nil {
 		return err
 	}

@@ -55,6 +55,12 @@ func (r *report) complete(g reportedResult, out *models.RunEventResult) error {
 	if err != nil {
 		return err
 	}
+	if !same {
+		same, err = db.Exists(r.Row(r.s.hot.sameResultOfUse, out.ResponseID, g.isError, g.text)) // of an earlier call with this id
+	}
+	if err != nil {
+		return err
+	}
 	if same {
 		out.Status = models.RunEventRepeated
 		return nil

@@ -57,6 +57,7 @@ var rowModels = map[string][]any{
 	"absences":              {&models.Absence{}},
 	"handovers":             {&models.HandOver{}},
 	"told_headlines":        {&models.ToldHeadline{}},
+	"given_answers":         {&models.GivenAnswer{}},
 
 	"webhooks":        {&models.Webhook{}, &models.WebhookSecret{}},
 	"webhook_blocks":  {&models.WebhookBlockRow{}},

@@ -120,6 +120,10 @@ var peopleColumns = map[string]map[string]column{
 		"user_id":     {removal: keptID},
 		"response_id": {removal: keptID},
 	},
+	"given_answers": {
+		"response_id": {bookkeep, keptID},
+		"taker":       {bookkeep, keptID},
+	},
 	"told_headlines": {
 		"response_id": {bookkeep, keptID},
 	},

@@ -12,7 +12,7 @@ type AskRequest struct {
 	ApprovalID     string          `json:"approvalId,omitempty" doc:"A UUID of the agent's choice, which makes a repeat the same request"`
 	ConversationID string          `json:"conversationId,omitempty" doc:"A UUID; an unknown one opens a conversation"`
 	RunID          string          `json:"runId,omitempty" doc:"The agent's name for its run; an unknown one opens a conversation"`
-	ToolUseID      string          `json:"toolUseId,omitempty" doc:"The agent's name for the call, which makes a repeat the same request"`
+	ToolUseID      string          `json:"toolUseId,omitempty" doc:"The agent's name for the call, which makes a repeat the same request until the call's result is reported: what is asked with it then is another request"`
 	JobID          string          `json:"jobId,omitempty"`
 	Kind           Kind            `json:"kind,omitempty" enum:"tool_call,question" doc:"tool_call if left out"`
 	ToolName       string          `json:"toolName,omitempty" doc:"Required for a tool_call"`

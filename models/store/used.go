@@ -1,0 +1,146 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"countersign/models"
+	"countersign/models/db"
+)
+
+// A key for repeats is no standing permission: it names one call, until that call has run or
+// its answer was taken. The next request with it is another one (I9).
+
+// latestUse finds the last call with an id.
+const latestUse = `SELECT id FROM responses` + db.ByResponsesToolUse + ` WHERE conversation_id = ? AND tool_use_id = ? ORDER BY sequence DESC LIMIT 1`
+
+// notReported finds the first call with an id that was asked about and not reported.
+const notReported = `SELECT id FROM responses` + db.ByResponsesToolUse + ` WHERE conversation_id = ? AND tool_use_id = ? AND reported_at IS NULL ORDER BY sequence LIMIT 1`
+
+// sameResultOfUse finds whether a call with the id of another has a result.
+const sameResultOfUse = `SELECT 1 FROM responses o JOIN responses r` + db.ByResponsesToolUse + ` ON r.conversation_id = o.conversation_id AND r.tool_use_id = o.tool_use_id
+ WHERE o.id = ? AND r.is_completed = TRUE AND r.is_error = ? AND r.tool_result = ?`
+
+// isLatestUse leaves, of the rows r of a conversation with one id of a call, the last.
+const isLatestUse = `NOT EXISTS (SELECT 1 FROM responses later WHERE later.conversation_id = r.conversation_id AND later.tool_use_id = r.tool_use_id AND later.sequence > r.sequence)`
+
+// usedUp reports whether a request is another one than the row with its key: the row's call
+// has run. What nobody was asked about yet is asked about in its own row, and what only
+// reports that it went on tells of the call that ran.
+func (q *asked) usedUp(a *models.Approval) bool {
+	switch {
+	case !a.IsCompleted || a.Status() == models.StatusPending || !q.fallback.IsZero():
+		return false
+	case a.Unasked():
+		return a.Digest != q.digestUnder(a.DigestVersion)
+	}
+	return true
+}
+
+// another reports whether a request is another one than the row with its key: the row's call
+// has run, or its answer is another session's.
+func (t *tx) another(actor models.Actor, q *asked, a *models.Approval) (bool, error) {
+	if q.usedUp(a) {
+		return true, nil
+	}
+	if !q.namesNone() || !a.MayRun() {
+		return false, nil // to be refused again does no harm
+	}
+	var taker string
+	err := t.Row(t.s.hot.givenAnswer, a.ID).Scan(&taker)
+	switch {
+	case err == nil:
+		return taker != q.Taker && (taker != "" || q.Taker == ""), nil
+	case !errors.Is(err, sql.ErrNoRows):
+		return false, fmt.Errorf("look for who has the answer: %w", err)
+	case q.Taker != "":
+		return true, nil // it was asked in another way, and answered there
+	case a.ReportedAt != nil:
+		return false, nil // its report may have moved it into a run
+	}
+	rest, err := scanConversation(t.Row(t.s.hot.conversationByRest, actor.ID))
+	return err == nil && (rest == nil || rest.ID != a.ConversationID), err
+}
+
+// offerAnswer notes that a permission prompt waits for a row's answer, which nobody has taken.
+func (t *tx) offerAnswer(q *asked, a *models.Approval) error {
+	if q.Taker == "" || q.ToolUseID == "" {
+		return nil
+	}
+	if _, err := t.Exec(t.s.hot.offerAnswer, a.ID); err != nil {
+		return fmt.Errorf("note who waits for an answer: %w", err)
+	}
+	return nil
+}
+
+// TakeAnswers gives the answers to the requests of one call to its taker, and reports whether
+// it has all of them: an answer that another took is not given again.
+func (s *Store) TakeAnswers(ctx context.Context, taker string, ids []models.ResponseID) (taken bool, err error) {
+	err = s.write(ctx, func(t *tx) error {
+		taken = true
+		for _, id := range ids {
+			n, err := t.Exec(t.s.hot.takeAnswer, taker, id, taker)
+			if err != nil {
+				return fmt.Errorf("take an answer: %w", err)
+			}
+			taken = taken && db.ExactlyOne(n)
+		}
+		return nil
+	})
+	return taken && err == nil, err
+}
+
+// callWith finds the row of a reported call by its id: one that was asked about and has not
+// been reported, else the one that has no result yet. Empty: the call is a new one. A call
+// that comes again is told from one that is reported again by its message, or else by the
+// event's own id.
+func (r *report) callWith(e *runEvent) (models.ResponseID, error) {
+	id, err := r.rowID(r.Row(r.s.hot.byToolUse, r.conv.ID, e.ToolUseID))
+	if err != nil || id == "" {
+		return "", err
+	}
+	asked, err := r.rowID(r.Row(r.s.hot.notReported, r.conv.ID, e.ToolUseID))
+	if err != nil || asked != "" {
+		return asked, err
+	}
+	a, err := r.existing(id)
+	if err != nil {
+		return "", err
+	}
+	hasRun := a.IsCompleted && a.Closed == "" && a.Status() != models.StatusPending
+	sameMessage := e.BatchID != "" && a.BatchID != nil && *a.BatchID == e.BatchID
+	if hasRun && !sameMessage && (e.ID != "" || a.Digest != e.call) {
+		return "", nil
+	}
+	return id, nil
+}
+
+// ofNextUse looks again at an event that has no id of its own, where one of an earlier call
+// with the same id is known: it may be of the call that came next. A result is, if it is
+// another one, or that call may have run.
+func (r *report) ofNextUse(e *runEvent, out *models.RunEventResult, same bool) (sameAgain, found bool, err error) {
+	if e.ID != "" || e.ToolUseID == "" || out.ResponseID == "" { // a result that came before its call
+		return same, true, nil
+	}
+	next, err := r.rowID(r.Row(r.s.hot.byToolUse, r.conv.ID, e.ToolUseID))
+	if err != nil || next == "" || next == out.ResponseID {
+		return same, true, err
+	}
+	a, err := r.existing(next)
+	if err != nil {
+		return false, false, err
+	}
+	if e.Type == models.RunEventToolResult && same && !a.MayRun() || e.Type == models.RunEventToolCall && a.Digest != e.call {
+		return same, true, nil
+	}
+	first := e.key
+	e.key += ":" + string(next)
+	sameAgain, found, err = r.eventByKey(e, out)
+	if err == nil && !found && a.IsCompleted && same { // sent again, after both
+		e.key = first
+		return true, true, nil
+	}
+	return sameAgain, found, err
+}

@@ -1,0 +1,104 @@
+package store_test
+
+import (
+	"testing"
+
+	"countersign/models"
+	"countersign/models/storetest"
+)
+
+// An id of a call is used up once its result was reported: what comes with it next is another
+// call, whether it is asked about, reported, or both.
+func TestAUsedIDNamesAnotherCallI9(t *testing.T) {
+	t.Parallel()
+	r := newBench(t).open(t, models.RunInput{RunID: "run"})
+	r.policy(t, holdRM)
+	yes := models.DecisionInput{Approved: new(true)}
+	ask := models.AskInput{RunID: "run", ToolUseID: "c1", ToolName: "rm", Input: []byte(`{"f":1}`), Energy: new(int64(3))}
+	first := r.ask(t, ask)
+	yes.Digest = first.Digest
+	_, err := r.Decide(t.Context(), r.owner, first.ID, yes)
+	storetest.Must(t, err)
+	if again := r.ask(t, ask); again.ID != first.ID {
+		t.Error("before its result, a repeat is another request")
+	}
+	other := ask
+	other.Input = []byte(`{"f":2}`)
+	_, err = r.Ask(t.Context(), r.agent, other)
+	wantCode(t, err, models.CodeKeyConflict)
+
+	call := func(event, input string) models.RunEvent {
+		e := queued("c1", "rm", input, "b1")
+		e.ID = event
+		return e
+	}
+	r.report(t, one(call("e1", `{"f":1}`)))
+	r.report(t, one(gave("c1", "first")))
+	r.report(t, one(gave("c1", "first")), models.RunEventRepeated)
+	r.report(t, one(call("e1", `{"f":1}`)), models.RunEventRepeated)
+
+	second := r.ask(t, ask)
+	if second.ID == first.ID || second.Status() != models.StatusPending {
+		t.Fatalf("after its result: the same row %t, %s; want another request, pending", second.ID == first.ID, second.Status())
+	}
+	if v := r.full(t, r.conv); v.EnergyUsed != 6 {
+		t.Errorf("%d energy is used, want that of both calls", v.EnergyUsed)
+	}
+	if again := r.ask(t, ask); again.ID != second.ID {
+		t.Error("the second call, asked again, is a third")
+	}
+	r.report(t, one(call("e2", `{"f":1}`)))
+	_, err = r.Decide(t.Context(), r.owner, second.ID, yes)
+	storetest.Must(t, err)
+	r.report(t, one(gave("c1", "second")))
+
+	third := r.ask(t, other)
+	if third.ID == second.ID || third.Status() != models.StatusPending {
+		t.Error("another input under a used id is not another request")
+	}
+	found, err := r.FindInvocation(t.Context(), r.agent, "c1", "run")
+	storetest.Must(t, err)
+	if found.ID != third.ID {
+		t.Errorf("the id finds %s, want the last call with it", found.ID)
+	}
+	if found, err = r.FindInvocation(t.Context(), r.owner, "c1", ""); err != nil || found.ID != third.ID {
+		t.Errorf("the owner finds %v, %v, want the last call with it", found, err)
+	}
+	if n := storetest.Scalar[int](t, r.Store, `SELECT count(*) FROM responses WHERE tool_use_id = 'c1' AND contradiction = ''`); n != 3 {
+		t.Errorf("%d rows without a contradiction, want 3", n)
+	}
+	_, err = r.Ask(t.Context(), r.agent, models.AskInput{ApprovalID: string(first.ID), RunID: "run", ToolUseID: "c1", ToolName: "rm", Input: []byte(`{"f":1}`)})
+	wantCode(t, err, models.CodeKeyConflict)
+}
+
+// Calls that are only reported come one by one as well, and each has its result.
+func TestReportedCallsWithOneIDAreKept(t *testing.T) {
+	t.Parallel()
+	r := newBench(t).open(t, models.RunInput{RunID: "run"})
+	for i, input := range []string{`{"n":1}`, `{"n":1}`, `{"n":2}`} {
+		e := queued("call_1", "ls", input, "b"+string(rune('1'+i)))
+		e.ID = "e" + string(rune('1'+i))
+		r.report(t, one(e))
+		r.report(t, one(gave("call_1", "result of "+e.ID)))
+	}
+	if n := storetest.Scalar[int](t, r.Store, `SELECT count(DISTINCT tool_result) FROM responses WHERE tool_use_id = 'call_1' AND contradiction = ''`); n != 3 {
+		t.Errorf("%d calls with a result of their own, want 3", n)
+	}
+}
+
+// Where a run's answer was given, a request that names no run is not the same call.
+func TestAnApprovalOfARunIsNotForWhoNamesNoneI9(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.policy(t, holdRM)
+	inRun := b.ask(t, models.AskInput{RunID: "run", ToolUseID: "c1", ToolName: "rm"})
+	without := models.AskInput{ToolUseID: "c1", ToolName: "rm"}
+	if waits := b.ask(t, without); waits.ID != inRun.ID {
+		t.Error("while it waits, the same call by another way is another request")
+	}
+	_, err := b.Decide(t.Context(), b.owner, inRun.ID, models.DecisionInput{Approved: new(true), Digest: inRun.Digest})
+	storetest.Must(t, err)
+	if got := b.ask(t, without); got.ID == inRun.ID || got.Status() != models.StatusPending {
+		t.Errorf("it has the run's approval: %s", got.Status())
+	}
+}
