@@ -24,7 +24,7 @@ func approvalOf(kit handlers.Kit, a *models.Approval) *wire.Approval {
 	status := a.Status()
 	input, reported := inputOf(a)
 	out := &wire.Approval{
-		ApprovalID: wire.ResponseID(a.ID), ConversationID: wire.ConversationID(a.ConversationID), Sequence: a.Sequence,
+		ApprovalID: wire.ResponseID(a.ID), ConversationID: wire.ConversationID(a.ConversationID), Agent: askerOf(a), Sequence: a.Sequence,
 		Kind: wire.Kind(a.Kind), ToolName: a.ToolName, Input: input, ReportedInput: reported, Options: optionsOf(a.Options),
 		Content: a.Content, EnergyBudget: a.EnergyBudget, Description: a.Description, Context: contextOf(a), Preview: a.Preview, ToolUseID: a.ToolUseID, JobID: a.JobID, RunID: a.RunID,
 		Digest: a.Digest, Risk: wire.Risk(a.Risk), Status: shown(status), Cause: wire.Cause(a.Cause), GrantID: (*wire.GrantID)(a.GrantID), Advice: a.Advice(status),
@@ -37,6 +37,11 @@ func approvalOf(kit handlers.Kit, a *models.Approval) *wire.Approval {
 	}
 	respond(out)
 	return out
+}
+
+// askerOf names the agent that asks, and its owner.
+func askerOf(a *models.Approval) wire.Asker {
+	return wire.Asker{ID: wire.AgentID(a.AgentID), Name: a.AgentName, Owner: wire.Named[wire.UserID]{ID: wire.UserID(a.OwnerID), Name: a.OwnerName}}
 }
 
 // respond repeats the decision under the names that other clients read.

@@ -77,7 +77,7 @@ func (a *API) approvalsOf(ctx context.Context, in *approvalsOfIn) (*approvalsOfO
 func conversationApprovalOf(a *models.Approval) wire.ConversationApproval {
 	status := a.Status()
 	_, reported := inputOf(a)
-	out := wire.ConversationApproval{ID: wire.ResponseID(a.ID), Kind: wire.Kind(a.Kind), Content: summaryOf(a), ReportedInput: reported, Timestamp: a.CreatedAt, Status: shown(status), Digest: a.Digest, Risk: wire.Risk(a.Risk), Checklist: a.Checklist(), Held: heldOf(a)}
+	out := wire.ConversationApproval{ID: wire.ResponseID(a.ID), Agent: askerOf(a), Kind: wire.Kind(a.Kind), Content: summaryOf(a), ReportedInput: reported, Timestamp: a.CreatedAt, Status: shown(status), Digest: a.Digest, Risk: wire.Risk(a.Risk), Checklist: a.Checklist(), Held: heldOf(a)}
 	if d := decisionOf(a, status); d != nil {
 		out.ApprovalTimestamp = &d.At
 		if d.Reason != "" {

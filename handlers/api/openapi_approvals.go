@@ -14,6 +14,7 @@ const (
 	exampleConversation = "0198a5c2-7c02-7aa1-9e57-2b8f0c4d9e11"
 	exampleUser         = "0198a5b0-1f44-7d0e-8c6a-94d2b7a1c003"
 	exampleNote         = "0198a5c2-f1a0-7b1c-8e44-94d2b7a1c0f3"
+	exampleAgent        = "0198a5b0-1f44-7d0e-8c6a-94d2b7a1c0a1"
 	exampleDigest       = "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae"
 )
 
@@ -26,7 +27,7 @@ var (
 func examplePending() *wire.Approval {
 	timeout := exampleAsked.Add(5 * time.Minute)
 	return &wire.Approval{
-		ApprovalID: exampleID, ConversationID: exampleConversation, Sequence: 7,
+		ApprovalID: exampleID, ConversationID: exampleConversation, Agent: exampleAsker(), Sequence: 7,
 		Kind: wire.KindToolCall, ToolName: "deploy", Input: exampleInput, Description: "1.4 to production",
 		ToolUseID: new("toolu_01"), RunID: new("release-1.4"),
 		Digest: exampleDigest, Risk: wire.Risk(models.RiskHigh), Status: wire.StatusPending,
@@ -37,6 +38,10 @@ func examplePending() *wire.Approval {
 
 		Reviewers: []string{"Ada Lovelace", models.AdminReviewers}, WaitingFor: "a decision by Ada Lovelace or an admin",
 	}
+}
+
+func exampleAsker() wire.Asker {
+	return wire.Asker{ID: exampleAgent, Name: "release-bot", Owner: wire.Named[wire.UserID]{ID: exampleUser, Name: "Ada Lovelace"}}
 }
 
 // exampleSettled is the same request, approved.
@@ -85,7 +90,7 @@ func exampleQuestion() wire.Note {
 }
 
 func exampleAnswer() wire.Note {
-	bot := authorOf(models.ActorAgent, "0198a5b0-1f44-7d0e-8c6a-94d2b7a1c0a1", "release-bot")
+	bot := authorOf(models.ActorAgent, exampleAgent, "release-bot")
 	return wire.Note{OpenNote: wire.OpenNote{ID: "0198a5c3-0a55-7f0e-9d61-2b8f0c4d9e22", Text: "No, it ran yesterday.", By: bot, At: exampleAsked.Add(90 * time.Second)}}
 }
 

@@ -108,7 +108,7 @@ func conversationDocs() map[string]operationDoc {
 		},
 		"list-conversation-approvals": {
 			answers: map[int]any{200: &wire.ConversationApprovals{RequestID: exampleConversation, Approvals: []wire.ConversationApproval{{
-				ID: exampleID, Kind: wire.KindProposal, Content: exampleProposal().Content, Timestamp: exampleAsked.Add(time.Minute),
+				ID: exampleID, Agent: exampleAsker(), Kind: wire.KindProposal, Content: exampleProposal().Content, Timestamp: exampleAsked.Add(time.Minute),
 				Status: wire.StatusApproved, ApprovalTimestamp: new(exampleAsked.Add(2 * time.Minute)), Feedback: new("keep the newest week"), Digest: exampleDigest, Risk: wire.Risk(models.RiskMedium),
 			}}}},
 			problems: []models.Code{models.CodeNotFound, models.CodeTooManyRequests},

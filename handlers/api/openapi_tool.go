@@ -12,7 +12,7 @@ import (
 func exampleInvocation() *wire.Invocation {
 	decided, timeout := exampleAsked.Add(40*time.Second), exampleAsked.Add(5*time.Minute)
 	return &wire.Invocation{
-		ToolUseID: "toolu_01", ToolCallID: exampleID, JobID: new("job-812"), SessionID: "release-1.4", ToolName: "deploy", ToolInput: exampleInput,
+		ToolUseID: "toolu_01", ToolCallID: exampleID, Agent: exampleAsker(), JobID: new("job-812"), SessionID: "release-1.4", ToolName: "deploy", ToolInput: exampleInput,
 		Description: "1.4 to production", RequiresApproval: true, Status: wire.ToolApproved, Cause: wire.Cause(models.CauseReviewer), Risk: wire.Risk(models.RiskHigh),
 		Digest: exampleDigest, RequestedAt: exampleAsked, TimeoutAt: &timeout, DecidedAt: &decided,
 		DecidedBy: &wire.Decider{ID: exampleUser, Name: "Ada Lovelace"}, Reason: "go",

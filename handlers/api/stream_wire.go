@@ -14,7 +14,7 @@ func approvalRequired(h *store.FeedEvent) any {
 	a := h.Approval
 	input, reported := inputOf(a)
 	return &wire.ApprovalRequired{
-		ApprovalID: wire.ResponseID(a.ID), Kind: wire.Kind(a.Kind), ToolName: a.ToolName, Input: input, Reported: reported, Content: a.Content, Description: a.Description,
+		ApprovalID: wire.ResponseID(a.ID), Agent: askerOf(a), Kind: wire.Kind(a.Kind), ToolName: a.ToolName, Input: input, Reported: reported, Content: a.Content, Description: a.Description,
 		Digest: a.Digest, Risk: wire.Risk(a.Risk), Timestamp: requestedAt(a), TimeoutAt: timeoutOf(a),
 	}
 }
@@ -48,7 +48,7 @@ func newApproval(h *store.FeedEvent) any {
 	input, reported := inputOf(a)
 	return &wire.NewApproval{RunID: a.RunID, Approvals: []wire.RunApproval{{
 		ID: wire.ResponseID(a.ID), Type: kind, Status: wire.StatusPending, FunctionName: name, FunctionArgs: args, RequestedAt: asked,
-		ApprovalID: wire.ResponseID(a.ID), CallID: callID(a), RunID: a.RunID, SessionID: wire.ConversationID(a.ConversationID), Kind: wire.Kind(a.Kind),
+		ApprovalID: wire.ResponseID(a.ID), CallID: callID(a), RunID: a.RunID, SessionID: wire.ConversationID(a.ConversationID), Agent: askerOf(a), Kind: wire.Kind(a.Kind),
 		ToolName: a.ToolName, ToolInput: input, Reported: reported, Content: a.Content, Description: a.Description, CreatedAt: a.CreatedAt, TimeoutAt: timeoutOf(a),
 	}}}
 }

@@ -78,7 +78,7 @@ func TestToolAnswersHaveTheirMembers(t *testing.T) {
 		}
 	}
 	const answered = "cause job_id reason requires_approval session_id status timeout_at tool_call_id tool_use_id"
-	const invocation = "cause decided_at decided_by description digest job_id reason requested_at requires_approval risk session_id status timeout_at tool_call_id tool_input tool_name tool_use_id"
+	const invocation = "agent cause decided_at decided_by description digest job_id reason requested_at requires_approval risk session_id status timeout_at tool_call_id tool_input tool_name tool_use_id"
 	pending := func(members string) string {
 		all := append(strings.Fields(members), "reviewers", "waiting_for")
 		slices.Sort(all)

@@ -31,7 +31,7 @@ func invocationOf(a *models.Approval, session string) *wire.Invocation {
 	status := a.Status()
 	input, reported := inputOf(a)
 	out := &wire.Invocation{
-		ToolCallID: wire.ResponseID(a.ID), JobID: a.JobID, SessionID: session, ToolName: a.ToolName, ToolInput: input, ReportedInput: reported,
+		ToolCallID: wire.ResponseID(a.ID), Agent: askerOf(a), JobID: a.JobID, SessionID: session, ToolName: a.ToolName, ToolInput: input, ReportedInput: reported,
 		Content: a.Content, Description: a.Description, Preview: a.Preview, RequiresApproval: a.RequiresApproval, Status: toolStatuses[status], Cause: wire.Cause(a.Cause),
 		Risk: wire.Risk(a.Risk), Digest: a.Digest, Checklist: a.Checklist(), RequestedAt: requestedAt(a), Reason: a.Feedback(), Held: heldOf(a), OpenNote: openNoteOf(a), Removed: a.RemovedText(),
 	}

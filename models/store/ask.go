@@ -94,7 +94,7 @@ func (t *tx) newAsk(actor models.Actor, q *asked, conv *models.Conversation) (*m
 		ApprovalTimeoutAt: models.NoDeadline, Energy: costOf(q, verdict),
 		Description: q.Description, Context: q.Context, Preview: q.Preview, Options: q.options, ClaimedAt: q.claimed, ToolName: q.ToolName, ToolInputJSON: string(q.Input),
 		Protocol: q.Protocol, ClientDataJSON: q.client,
-	}, AgentName: actor.Name}
+	}, AgentName: actor.Name, OwnerName: actor.OwnerName}
 	reviewers, err := t.judged(a, q, verdict, deadline)
 	if err != nil {
 		return nil, err

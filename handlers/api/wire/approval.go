@@ -38,6 +38,7 @@ type Fallback struct {
 type Approval struct {
 	ApprovalID       ResponseID      `json:"approvalId"`
 	ConversationID   ConversationID  `json:"conversationId"`
+	Agent            Asker           `json:"agent" doc:"Who asks"`
 	Sequence         int64           `json:"sequence"`
 	Kind             Kind            `json:"kind"`
 	ToolName         string          `json:"toolName"`
@@ -77,6 +78,13 @@ type Approval struct {
 	Origin           *Origin         `json:"origin,omitempty" doc:"For people: where it comes from, if not from its agent alone"`
 	URL              string          `json:"url" doc:"The page on which a person decides"`
 	Removed          string          `json:"removed,omitempty" doc:"Set when the contents were removed: the text in their place, in an input as {\"removed\": text}. Run no such input"`
+}
+
+// Asker is the agent that asks, with the person to whom it belongs.
+type Asker struct {
+	ID    AgentID       `json:"id"`
+	Name  string        `json:"name"`
+	Owner Named[UserID] `json:"owner"`
 }
 
 // Decision is the outcome. Nobody decided what was let through, expired or

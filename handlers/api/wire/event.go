@@ -8,6 +8,7 @@ import (
 // ApprovalRequired tells that a request waits for a person.
 type ApprovalRequired struct {
 	ApprovalID  ResponseID      `json:"approvalId"`
+	Agent       Asker           `json:"agent"`
 	Kind        Kind            `json:"kind"`
 	ToolName    string          `json:"toolName"`
 	Input       json.RawMessage `json:"input"`
@@ -63,6 +64,7 @@ type RunApproval struct {
 
 	ApprovalID  ResponseID      `json:"approval_id"`
 	SessionID   ConversationID  `json:"session_id"`
+	Agent       Asker           `json:"agent"`
 	Kind        Kind            `json:"kind"`
 	ToolName    string          `json:"tool_name"`
 	ToolInput   json.RawMessage `json:"tool_input"`

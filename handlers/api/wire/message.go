@@ -84,6 +84,7 @@ type ConversationApprovals struct {
 // ConversationApproval is one request in short.
 type ConversationApproval struct {
 	ID                ResponseID      `json:"id"`
+	Agent             Asker           `json:"agent" doc:"Who asks"`
 	Kind              Kind            `json:"kind" enum:"proposal,tool_call,question,budget"`
 	Content           string          `json:"content" doc:"The text of a proposal; of others, a line that says what it is about; of a call that another system runs with another input than was reported, the beginning of that input"`
 	ReportedInput     json.RawMessage `json:"reportedInput,omitempty" doc:"What the agent reported, only where another system asks with another input, and runs that. The digest is over this one"`

@@ -52,6 +52,7 @@ type ToolAnswer struct {
 type Invocation struct {
 	ToolUseID        string          `json:"tool_use_id"`
 	ToolCallID       ResponseID      `json:"tool_call_id" doc:"The server's id of the call, which is the approvalId of /v1/approvals"`
+	Agent            Asker           `json:"agent" doc:"Who asks"`
 	JobID            *string         `json:"job_id"`
 	SessionID        string          `json:"session_id" doc:"As sent, else the run id, else the conversation's id"`
 	ToolName         string          `json:"tool_name"`
