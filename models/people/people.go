@@ -16,6 +16,9 @@ type Options struct {
 	// BeforeHash is called whenever a password is hashed or compared; tests
 	// count and hold back with it.
 	BeforeHash func()
+	// WinsLot decides whether one of so many may try at an account that is slowed down; nil: by
+	// chance.
+	WinsLot func(of int) bool
 	// ObserveSignInFailure hears of every sign-in that failed, and why in one word. It
 	// must be quick and must not call the database.
 	ObserveSignInFailure func(reason string)
@@ -48,6 +51,7 @@ type People struct {
 
 	access    accessCache
 	passwords passwordHasher
+	lots      lots
 
 	// Of the writer: who is enabled, and the statement that tells.
 	enabled     map[models.UserID]bool
@@ -62,6 +66,7 @@ func New(d *db.DB, l *ledger.Ledger, opts Options) *People {
 	p := &People{db: d, ledger: l, log: d.Log(), opts: opts}
 	p.access.init()
 	p.passwords.init(opts)
+	p.lots.init(opts.WinsLot)
 	d.Register(db.Room{
 		Statements: map[**db.Stmt]string{&p.userEnabled: `SELECT 1 FROM users WHERE id = ? AND disabled_at IS NULL`},
 		Forget:     func() { p.enabled = make(map[models.UserID]bool) },

@@ -1,11 +1,14 @@
 package people
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,13 +17,15 @@ import (
 
 // Guessing is limited per account and address, so that a stranger cannot lock
 // the owner out, and per address, against trying many accounts. Against guesses
-// from many addresses an account is slowed down as a whole: after some failures it
-// takes one try a minute, but for browsers that are known to be its owner's.
+// from many addresses an account is slowed down as a whole: after some failures an
+// address has one try, as long as few addresses have failed there, and those who want
+// more draw lots, about one try a minute. Browsers known to be the owner's do not.
 const (
 	signInWindow       = 15 * time.Minute
 	failuresPerPair    = 5
 	failuresPerAddress = 20
 	failuresPerAccount = 10
+	firstTries         = 20 // of as many addresses at a slowed account, in the window
 	slowedTo           = time.Minute
 )
 
@@ -35,14 +40,15 @@ type SignInFrom struct {
 // attempt is one try at a password.
 type attempt struct {
 	account, address string
+	drawn            bool // it has won the lot
 	known            bool // by the account's owner, or from one of the owner's browsers
 }
 
 // SignIn checks a password and opens a session: secret is the cookie's content.
 // CodeUnauthenticated with one text for a wrong password, an unknown account and
 // a disabled one, at the same cost. After 5 failures per account and address, or
-// 20 per address, within 15 minutes, and after 10 per account for a minute unless
-// the browser is known: CodeTooManyRequests with RetryAfterSeconds, before
+// 20 per address, within 15 minutes, and after 10 per account unless the browser is
+// known, the address new there, or the lot won: CodeTooManyRequests with RetryAfterSeconds, before
 // anything is hashed; those refusals do not count. The same when too many wait for
 // their password to be compared. Failures are logged and counted.
 func (p *People) SignIn(ctx context.Context, email, password string, from SignInFrom) (secret string, user *models.User, err error) {
@@ -56,13 +62,7 @@ func (p *People) SignIn(ctx context.Context, email, password string, from SignIn
 	try := attempt{account: accountKey(email), address: addressKey(from.Address)}
 	// Counted before it is judged and forgotten on success: guesses sent side by
 	// side could otherwise all pass the check before the first has failed.
-	err = p.writeAnyway(ctx, func(t *tx) error {
-		if try.known, err = t.knowsDevice(email, from.Device); err != nil {
-			return err
-		}
-		return t.countAttempt(try)
-	})
-	if err != nil {
+	if err := p.admit(ctx, &try, email, from.Device); err != nil {
 		return "", nil, err
 	}
 	if found, err = p.userWithEmail(ctx, email); err != nil {
@@ -101,6 +101,39 @@ func (p *People) SignIn(ctx context.Context, email, password string, from SignIn
 	return secret, user, nil
 }
 
+// errSlowedDown says that only the lot admits the attempt; nothing was counted.
+var errSlowedDown = errors.New("the account is slowed down")
+
+// admit counts an attempt, or refuses it.
+func (p *People) admit(ctx context.Context, try *attempt, email, device string) error {
+	now := p.db.Now()
+	p.lots.come(*try, now)
+	count := func(t *tx) (err error) {
+		if try.known, err = t.knowsDevice(email, device); err != nil {
+			return err
+		}
+		return t.countAttempt(*try)
+	}
+	err := p.writeAnyway(ctx, count)
+	if !errors.Is(err, errSlowedDown) {
+		return err
+	}
+	// Outside of the transaction, which may run twice.
+	if wait := p.lots.draw(*try, now); wait > 0 {
+		return tooManyFailures(wait)
+	}
+	try.drawn = true
+	return p.writeAnyway(ctx, count)
+}
+
+// tooManyFailures says when to come back.
+func tooManyFailures(wait time.Duration) error {
+	seconds := int((wait + time.Second - 1) / time.Second)
+	e := models.Errorf(models.CodeTooManyRequests, "Too many wrong passwords: try again in %s.", models.SpokenDuration(time.Duration(seconds)*time.Second))
+	e.RetryAfterSeconds = seconds
+	return e
+}
+
 func wrongPassword() error {
 	return models.Errorf(models.CodeUnauthenticated, "The e-mail or the password is wrong.")
 }
@@ -113,11 +146,10 @@ func (t *tx) countAttempt(a attempt) error {
 		return err
 	}
 	if blocked > 0 {
-		seconds := int((blocked + time.Second - 1) / time.Second)
-		wait := models.SpokenDuration(time.Duration(seconds) * time.Second)
-		e := models.Errorf(models.CodeTooManyRequests, "Too many wrong passwords: try again in %s.", wait)
-		e.RetryAfterSeconds = seconds
-		return e
+		return tooManyFailures(blocked)
+	}
+	if slowed, err := t.isSlowed(a); err != nil || slowed {
+		return cmp.Or(err, errSlowedDown)
 	}
 	if err := t.Gorm().Where("at <= ?", t.Now.Add(-signInWindow)).Delete(&models.SignInFailure{}).Error; err != nil {
 		return fmt.Errorf("delete old sign-in failures: %w", err)
@@ -131,10 +163,7 @@ func (t *tx) countAttempt(a attempt) error {
 // blockedFor is how long until so many failures have left the window that one
 // more try is allowed: zero if it is now.
 func (t *tx) blockedFor(a attempt) (time.Duration, error) {
-	longest, err := t.slowedFor(a)
-	if err != nil {
-		return 0, err
-	}
+	var longest time.Duration
 	for _, limit := range []struct {
 		most  int
 		where string
@@ -156,22 +185,23 @@ func (t *tx) blockedFor(a attempt) (time.Duration, error) {
 	return longest, nil
 }
 
-// slowedFor is how long until an account that was guessed at from many addresses
-// takes one more try.
-func (t *tx) slowedFor(a attempt) (time.Duration, error) {
-	if a.known {
-		return 0, nil
+// isSlowed reports whether an account was guessed at so often that only the lot admits the
+// attempt: not the first one of its address, while few addresses have failed there.
+func (t *tx) isSlowed(a attempt) (bool, error) {
+	if a.known || a.drawn {
+		return false, nil
 	}
-	var at []time.Time
-	err := t.Gorm().Model(&models.SignInFailure{}).Where("account = ?", a.account).Where("at > ?", t.Now.Add(-signInWindow)).
-		Order("at DESC").Limit(failuresPerAccount).Pluck("at", &at).Error
+	var by []string // the address of each failure
+	err := t.Gorm().Model(&models.SignInFailure{}).Where("account = ?", a.account).Where("at > ?", t.Now.Add(-signInWindow)).Pluck("address", &by).Error
 	if err != nil {
-		return 0, fmt.Errorf("count sign-in failures: %w", err)
+		return false, fmt.Errorf("count sign-in failures: %w", err)
 	}
-	if len(at) < failuresPerAccount {
-		return 0, nil
+	if len(by) < failuresPerAccount {
+		return false, nil
 	}
-	return max(0, at[0].Add(slowedTo).Sub(t.Now)), nil
+	slices.Sort(by)
+	by = slices.Compact(by)
+	return len(by) >= firstTries || slices.Contains(by, a.address), nil
 }
 
 func (t *tx) forgetAttempts(a attempt) error {

@@ -43,6 +43,8 @@ type Options struct {
 	MessagesPerHour int // per token or person, initially 1,000
 
 	PasswordCost people.PasswordCost // what hashing a password takes; zero: as advised
+	// WinsLot is the chance of one of so many at an account that is slowed down; tests decide.
+	WinsLot func(of int) bool
 	// BeforeHash is called whenever a password is hashed or compared; tests
 	// count and hold back with it.
 	BeforeHash func()
@@ -119,7 +121,7 @@ func Open(ctx context.Context, opts Options) (*Store, error) {
 		ending:   make(chan struct{}),
 	}
 	s.People = people.New(d, s.Ledger, people.Options{
-		PasswordCost: opts.PasswordCost, BeforeHash: opts.BeforeHash, ObserveSignInFailure: opts.ObserveSignInFailure,
+		PasswordCost: opts.PasswordCost, BeforeHash: opts.BeforeHash, WinsLot: opts.WinsLot, ObserveSignInFailure: opts.ObserveSignInFailure,
 		Stranded: s.stranded, Joined: s.joined, Left: s.left, NamingGroup: s.namingGroup, AccessChanged: s.waiters.wakeAll, Seal: s.seal, Unseal: s.unseal,
 	})
 	s.Webhooks = webhooks.New(d, s.Ledger, webhooks.Options{Seal: s.seal, Unseal: s.unseal, Check: s.checkTarget(), Holds: s.HoldsLease, Tell: s.tellOfPause})
