@@ -1,8 +1,12 @@
 package web
 
 import (
+	"fmt"
+	"strconv"
+
 	"github.com/labstack/echo/v4"
 
+	"countersign/models"
 	"countersign/views"
 )
 
@@ -19,7 +23,6 @@ var flashes = map[string]views.Flash{
 	"password-changed":        {Tone: views.ToneGood, Text: "Password changed. Your other sessions are signed out."},
 	"retention-cancelled":     {Tone: views.ToneGood, Text: "Cancelled. Contents are still kept."},
 	"retention-begun":         {Tone: views.ToneWarn, Text: "Nothing to cancel: it has started, or was already cancelled."},
-	"agents-stopped":          {Tone: views.ToneGood, Text: "Stopped. Pending requests are cancelled, and new ones are rejected."},
 	"stop-lifted":             {Tone: views.ToneGood, Text: "Stop lifted. The policy judges new requests again."},
 	"token-revoked":           {Tone: views.ToneGood, Text: "Token revoked."},
 	"joined":                  {Tone: views.ToneGood, Text: "Welcome. Account created. You are signed in."},
@@ -96,5 +99,27 @@ func (s *Site) takeFlash(c echo.Context) *views.Flash {
 	if f, ok := flashes[cookie.Value]; ok {
 		return &f
 	}
-	return nil
+	return agentsStopped(cookie.Value)
+}
+
+// stoppedFlash names the message about a stop, with its counts.
+func stoppedFlash(cancelled int, stop *models.Stop) string {
+	return fmt.Sprintf("agents-stopped.%d.%d.%d", cancelled, stop.Withdrawn, stop.InFlight)
+}
+
+// agentsStopped says what a stop ended; nil where the name is of no such message.
+func agentsStopped(name string) *views.Flash {
+	var cancelled, taken, sent int
+	if n, err := fmt.Sscanf(name, "agents-stopped.%d.%d.%d", &cancelled, &taken, &sent); n != 3 || err != nil || min(cancelled, taken, sent) < 0 {
+		return nil
+	}
+	f := &views.Flash{Tone: views.ToneGood, Text: "Stopped. Pending requests cancelled: " + strconv.Itoa(cancelled) + ". New ones are rejected."}
+	if taken > 0 {
+		f.Text += " Approvals cancelled before another system received them: " + strconv.Itoa(taken) + "."
+	}
+	if sent > 0 {
+		f.Tone = views.ToneWarn
+		f.Text += " Approvals that were being sent at this moment and may take effect: " + strconv.Itoa(sent) + "."
+	}
+	return f
 }

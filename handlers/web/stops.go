@@ -50,7 +50,7 @@ func (s *Site) stopAgents(c echo.Context) error {
 			return s.agentsPage(c, http.StatusUnprocessableEntity, pages.AgentsInput{StopForm: sent})
 		}
 	}
-	_, _, err = s.store.Stop(c.Request().Context(), actorOf(c), agent, sent.Note)
+	stop, cancelled, err := s.store.Stop(c.Request().Context(), actorOf(c), agent, sent.Note)
 	switch failed := asError(err, models.CodeInvalid, models.CodeConflict); {
 	case failed != nil:
 		if sent.Errors = failed.Fields; failed.Code == models.CodeConflict {
@@ -60,7 +60,7 @@ func (s *Site) stopAgents(c echo.Context) error {
 	case err != nil:
 		return err
 	}
-	s.setFlash(c, "agents-stopped")
+	s.setFlash(c, stoppedFlash(cancelled, stop))
 	return c.Redirect(http.StatusSeeOther, views.StopsURL())
 }
 
