@@ -162,11 +162,11 @@ func (a *asking) outcome(got *wire.Approval) error {
 		line := outcomeLine(got)
 		fmt.Fprintf(a.say, "%s\n%s", plain(line), hiddenLine(line))
 	}
+	if got.Advice == models.AdviceRemoved || got.Status == wire.StatusApproved && (got.Removed != "" || !got.Decision.Approved) {
+		return exitWith(exitOther, errors.New(plain(got.Advice)))
+	}
 	switch got.Status {
 	case wire.StatusApproved:
-		if got.Decision.Edited && got.Removed != "" {
-			return exitWith(exitOther, fmt.Errorf("approved with an edited input, which was %s: ask again", plain(got.Removed)))
-		}
 		if got.Decision.Edited && !a.o.asJSON {
 			return exitWith(exitOther, fmt.Errorf("approved with an edited input, which only --json prints in full: %s", got.Decision.Input))
 		}

@@ -89,7 +89,7 @@ func (g *guide) run(ctx context.Context) error {
 
 // wantsMore reads the answer to "again?"; free text counts when it says yes.
 func wantsMore(a *wire.Approval) bool {
-	if a.Status != wire.StatusApproved {
+	if !a.Decision.Approved {
 		return false
 	}
 	if a.Decision.Option != nil {

@@ -28,6 +28,9 @@ func Advice(status Status, cause Cause, kind Kind) string {
 
 // Advice is what the agent reads about a response in a status.
 func (r *Response) Advice(status Status) string {
+	if r.ContentsGone() && (status == StatusApproved || status == StatusNone) {
+		return AdviceRemoved
+	}
 	if r.AsksForAllowance() {
 		switch {
 		case status == StatusApproved:

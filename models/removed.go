@@ -41,6 +41,13 @@ func markName(name string) string {
 // IsRemoved reports whether the contents were removed: a mark stands in their place.
 func (r *Response) IsRemoved() bool { return r.Removed != nil }
 
+// AdviceRemoved is all that an agent is told to do about a request whose contents were removed.
+const AdviceRemoved = "contents removed: ask again under a new key"
+
+// ContentsGone reports whether what was asked can no longer be compared with what was decided,
+// so that nothing may be done on its account. A budget that was set holds without its request.
+func (r *Response) ContentsGone() bool { return r.IsRemoved() && r.Kind != KindBudget }
+
 // RemovedText is the mark, or empty.
 func (r *Response) RemovedText() string {
 	if r.Removed == nil {

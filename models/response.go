@@ -233,8 +233,12 @@ func (r *Response) Unasked() bool {
 }
 
 // MayRun reports whether a request was approved, or let through: what was asked may be done.
-// That an agent says it went on without an answer releases nothing (I4).
+// That an agent says it went on without an answer releases nothing (I4), and nor does what was
+// decided about contents that are gone.
 func (r *Response) MayRun() bool {
+	if r.ContentsGone() {
+		return false
+	}
 	return r.Status() == StatusApproved || r.Status() == StatusNone && !r.Unasked() && r.Cause != CauseFallback
 }
 

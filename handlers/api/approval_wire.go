@@ -27,7 +27,7 @@ func approvalOf(kit handlers.Kit, a *models.Approval) *wire.Approval {
 		ApprovalID: wire.ResponseID(a.ID), ConversationID: wire.ConversationID(a.ConversationID), Agent: askerOf(a), Sequence: a.Sequence,
 		Kind: wire.Kind(a.Kind), ToolName: a.ToolName, Input: input, ReportedInput: reported, Options: optionsOf(a.Options),
 		Content: a.Content, EnergyBudget: a.EnergyBudget, Description: a.Description, Context: contextOf(a), Preview: a.Preview, ToolUseID: a.ToolUseID, JobID: a.JobID, RunID: a.RunID,
-		Digest: a.Digest, Risk: wire.Risk(a.Risk), Status: shown(status), Cause: wire.Cause(a.Cause), GrantID: (*wire.GrantID)(a.GrantID), Advice: a.Advice(status),
+		Digest: a.Digest, Risk: wire.Risk(a.Risk), Status: shown(a), Cause: wire.Cause(a.Cause), GrantID: (*wire.GrantID)(a.GrantID), Advice: a.Advice(status),
 		RequiresApproval: a.RequiresApproval, RequestedAt: requestedAt(a), Timestamp: requestedAt(a), ClaimedAt: a.ClaimedTime(),
 		Decision: decisionOf(a, status), Held: heldOf(a), OpenNote: openNoteOf(a), Policy: policyOf(a), Template: a.Template,
 		URL: kit.ApprovalURL(a.ID), Removed: a.RemovedText(),
@@ -52,20 +52,24 @@ func respond(one *wire.Approval) {
 	}
 }
 
-// shown is the word for a status; what was let through shows as approved, with
-// requiresApproval false (I10).
-func shown(status models.Status) wire.Status {
-	if status == models.StatusNone {
-		return wire.StatusApproved
+// shown is the word for a request's status; what was let through shows as approved, with
+// requiresApproval false (I10). An approval whose contents are gone is over, and no approval:
+// clients that read this word alone would run what they hold.
+func shown(a *models.Approval) wire.Status {
+	switch status := a.Status(); {
+	case status != models.StatusNone && status != models.StatusApproved:
+		return wire.Status(status)
+	case a.ContentsGone():
+		return wire.StatusResolved
 	}
-	return wire.Status(status)
+	return wire.StatusApproved
 }
 
 func decisionOf(a *models.Approval, status models.Status) *wire.Decision {
 	if status == models.StatusPending {
 		return nil
 	}
-	d := &wire.Decision{Approved: shown(status) == wire.StatusApproved, Reason: a.Feedback(), At: a.CreatedAt}
+	d := &wire.Decision{Approved: shown(a) == wire.StatusApproved, Reason: a.Feedback(), At: a.CreatedAt}
 	if a.ApprovalTimestamp != nil {
 		d.At = *a.ApprovalTimestamp
 	}
@@ -85,6 +89,12 @@ func decisionOf(a *models.Approval, status models.Status) *wire.Decision {
 		if v.Input != nil && d.Approved {
 			d.Edited, d.Input = true, rawOf(*v.Input)
 		}
+	}
+	if a.IsRemoved() {
+		d.Input, d.Answer, d.Option = nil, nil, nil
+	}
+	if shown(a) == wire.StatusResolved && a.ContentsGone() {
+		d.Reason = models.AdviceRemoved
 	}
 	return d
 }

@@ -199,7 +199,7 @@ func (a *API) respond(ctx context.Context, in *respondIn) (*respondOut, error) {
 	if err != nil {
 		return nil, naming(in.ID, err)
 	}
-	out := &wire.RespondResult{Success: true, ApprovalID: wire.ResponseID(got.ID), Status: shown(got.Status()), Held: heldOf(got)}
+	out := &wire.RespondResult{Success: true, ApprovalID: wire.ResponseID(got.ID), Status: shown(got), Held: heldOf(got)}
 	if d := decisionOf(got, got.Status()); d != nil {
 		out.Response = wire.Responded{Approved: d.Approved, Reason: d.Reason, Timestamp: d.At}
 	} else if v := got.Vote; v != nil {

@@ -77,7 +77,7 @@ func (a *API) approvalsOf(ctx context.Context, in *approvalsOfIn) (*approvalsOfO
 func conversationApprovalOf(a *models.Approval) wire.ConversationApproval {
 	status := a.Status()
 	_, reported := inputOf(a)
-	out := wire.ConversationApproval{ID: wire.ResponseID(a.ID), Agent: askerOf(a), Kind: wire.Kind(a.Kind), Content: summaryOf(a), ReportedInput: reported, Timestamp: a.CreatedAt, Status: shown(status), Digest: a.Digest, Risk: wire.Risk(a.Risk), Checklist: a.Checklist(), Held: heldOf(a)}
+	out := wire.ConversationApproval{ID: wire.ResponseID(a.ID), Agent: askerOf(a), Kind: wire.Kind(a.Kind), Content: summaryOf(a), ReportedInput: reported, Timestamp: a.CreatedAt, Status: shown(a), Digest: a.Digest, Risk: wire.Risk(a.Risk), Checklist: a.Checklist(), Held: heldOf(a)}
 	if d := decisionOf(a, status); d != nil {
 		out.ApprovalTimestamp = &d.At
 		if d.Reason != "" {
@@ -115,7 +115,7 @@ func (a *API) approve(ctx context.Context, in *approveIn) (*approveOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &wire.ApproveResult{Status: shown(got.Status()), ResponseID: wire.ResponseID(got.ID), Held: heldOf(got)}
+	out := &wire.ApproveResult{Status: shown(got), ResponseID: wire.ResponseID(got.ID), Held: heldOf(got)}
 	if (b.NewBudget != nil || b.BudgetChange != nil || got.Kind == models.KindBudget && !got.AsksForAllowance()) && !got.MayBeUndone() {
 		out.BudgetUpdated, out.NewBudget = true, conv.EnergyBudget
 	}
@@ -142,7 +142,7 @@ func (a *API) reject(ctx context.Context, in *rejectIn) (*rejectOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &rejectOut{Status: decidedStatus(got), Body: &wire.RejectResult{Status: shown(got.Status()), ResponseID: wire.ResponseID(got.ID), Held: heldOf(got)}}, nil
+	return &rejectOut{Status: decidedStatus(got), Body: &wire.RejectResult{Status: shown(got), ResponseID: wire.ResponseID(got.ID), Held: heldOf(got)}}, nil
 }
 
 func (a *API) decideIn(ctx context.Context, actor models.Actor, conversation string, in wire.ApprovalResponse) (*models.Approval, *models.Conversation, error) {

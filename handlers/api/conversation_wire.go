@@ -32,7 +32,7 @@ func responseOf(kit handlers.Kit, a *models.Approval) *wire.ConversationResponse
 	}
 	if !needsNone(a) {
 		out.URL, out.Advice = kit.ApprovalURL(a.ID), a.Advice(status)
-		out.Status, out.Decision, out.Held, out.OpenNote = new(shown(status)), decisionOf(a, status), heldOf(a), openNoteOf(a)
+		out.Status, out.Decision, out.Held, out.OpenNote = new(shown(a)), decisionOf(a, status), heldOf(a), openNoteOf(a)
 	}
 	return out
 }
@@ -45,7 +45,7 @@ func approvalStateOf(a *models.Approval) *wire.ApprovalState {
 	if a == nil {
 		return nil
 	}
-	return &wire.ApprovalState{ResponseID: wire.ResponseID(a.ID), Kind: wire.Kind(a.Kind), Status: shown(a.Status()), Held: heldOf(a)}
+	return &wire.ApprovalState{ResponseID: wire.ResponseID(a.ID), Kind: wire.Kind(a.Kind), Status: shown(a), Held: heldOf(a)}
 }
 
 func conversationPath(id models.ConversationID) string { return "/conversations/" + string(id) }

@@ -23,7 +23,7 @@ func approvalSettled(h *store.FeedEvent) any {
 	a := h.Approval
 	status := a.Status()
 	out := &wire.ApprovalSettled{
-		ApprovalID: wire.ResponseID(a.ID), Kind: wire.Kind(a.Kind), ToolName: a.ToolName, Status: shown(status), Cause: wire.Cause(a.Cause),
+		ApprovalID: wire.ResponseID(a.ID), Kind: wire.Kind(a.Kind), ToolName: a.ToolName, Status: shown(a), Cause: wire.Cause(a.Cause),
 		Advice: a.Advice(status), Decision: decisionOf(a, status), Timestamp: requestedAt(a),
 	}
 	if d := out.Decision; d != nil {
@@ -56,11 +56,11 @@ func newApproval(h *store.FeedEvent) any {
 func approvalResolved(h *store.FeedEvent) any {
 	a := h.Approval
 	decision := "denied"
-	if shown(a.Status()) == wire.StatusApproved {
+	if shown(a) == wire.StatusApproved {
 		decision = "approved"
 	}
 	return &wire.ApprovalResolved{
-		ApprovalID: wire.ResponseID(a.ID), CallID: callID(a), RunID: a.RunID, Decision: decision, Status: shown(a.Status()), Cause: wire.Cause(a.Cause), SessionID: wire.ConversationID(a.ConversationID),
+		ApprovalID: wire.ResponseID(a.ID), CallID: callID(a), RunID: a.RunID, Decision: decision, Status: shown(a), Cause: wire.Cause(a.Cause), SessionID: wire.ConversationID(a.ConversationID),
 	}
 }
 

@@ -58,6 +58,9 @@ func invocationOf(a *models.Approval, session string) *wire.Invocation {
 	} else {
 		out.Reason = a.PolicyReason
 	}
+	if shown(a) == wire.StatusResolved {
+		out.Status = wire.ToolCancelled
+	}
 	if status == models.StatusResolved && out.Reason == "" {
 		if out.Reason = "settled elsewhere"; a.Cause == models.CauseGone {
 			out.Reason = "no longer known to the system that asked"

@@ -13,6 +13,9 @@ import (
 // translate puts an outcome into the agent's words.
 func (h *hook) translate(a *models.Approval) *wire.HookAnswer {
 	name := h.event.Name
+	if a.ContentsGone() && (a.Status() == models.StatusNone || a.Status() == models.StatusApproved) {
+		return wire.DenyHook(name, "This call must not run: "+models.AdviceRemoved+".")
+	}
 	switch a.Status() {
 	case models.StatusNone:
 		if !ruled(a) {
@@ -34,8 +37,6 @@ func (h *hook) release(a *models.Approval, reason string) *wire.HookAnswer {
 		text, other = *a.Vote.Input, true
 	}
 	switch {
-	case a.IsRemoved():
-		return wire.DenyHook(h.event.Name, "This call was approved, but its input was "+a.RemovedText()+" and cannot be compared with what was approved.")
 	case !other:
 		return h.allow(reason, nil)
 	case a.InputBytes != nil || !isObject(text):

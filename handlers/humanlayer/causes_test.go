@@ -130,7 +130,7 @@ func TestARowKeepsWhatItsClientSent(t *testing.T) {
 }
 
 // TestARemovedAnswerIsNobodysAnswer: what a purge puts in the place of an answer is not told
-// as a person's, and what was decided about a call stays.
+// as a person's, and an approval of what is gone lets nothing run.
 func TestARemovedAnswerIsNobodysAnswer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -154,12 +154,13 @@ func TestARemovedAnswerIsNobodysAnswer(t *testing.T) {
 	storetest.Must(t, err)
 	const mark = "removed on 2026-03-02, by tester"
 	w.call(w.agent, "GET", "/contact_requests/q1", "").want(t, 200, map[string]any{
-		"status.answered": false, "status.response": "A person answered, and the answer was " + mark + ".", "removed": mark,
+		"status.answered": false, "status.response": "No answer: " + models.AdviceRemoved + ".", "removed": mark,
 	})
 	w.call(w.agent, "GET", "/function_calls/no", "").want(t, 200, map[string]any{"status.approved": false, "status.comment": mark, "status.reject_option_name": nil})
-	w.call(w.agent, "GET", "/function_calls/yes", "").want(t, 200, map[string]any{"status.approved": true, "removed": mark})
-	w.call(w.agent, "GET", "/function_calls/edited", "").want(t, 200, map[string]any{
-		"status.approved": false, "status.comment": "This was approved, but its input was " + mark + " and cannot be compared with what was approved: do not run it.",
-	})
+	for _, call := range []string{"yes", "edited"} {
+		w.call(w.agent, "GET", "/function_calls/"+call, "").want(t, 200, map[string]any{
+			"status.approved": false, "status.comment": "Do not run this: " + models.AdviceRemoved + ".", "removed": mark, "spec.kwargs.removed": nil,
+		})
+	}
 	storetest.CheckRows(t, w.store)
 }

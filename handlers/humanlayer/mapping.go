@@ -59,10 +59,14 @@ func (s *Surface) besideOf(a *models.Approval, waits models.WaitsFor) beside {
 
 func (s *Surface) callOf(a *models.Approval, waits models.WaitsFor) *functionCall {
 	data := s.clientData(a)
+	kwargs := jsontext.Value(a.ToolInputJSON)
+	if a.IsRemoved() {
+		kwargs = jsontext.Value(`{}`) // clients require an object
+	}
 	return &functionCall{
 		RunID: runOf(a), CallID: deref(a.ToolUseID), beside: s.besideOf(a, waits), Status: callStatusOf(a),
 		Spec: &callSpec{
-			Fn: a.ToolName, Kwargs: jsontext.Value(a.ToolInputJSON), Channel: data.Channel, State: data.State, RejectOptions: optionsOut(data.RejectOptions),
+			Fn: a.ToolName, Kwargs: kwargs, Channel: data.Channel, State: data.State, RejectOptions: optionsOut(data.RejectOptions),
 		},
 	}
 }
@@ -106,8 +110,8 @@ func callStatusOf(a *models.Approval) *callStatus {
 	}
 	approved := a.MayRun()
 	switch other, edited := editedInput(a); {
-	case approved && a.IsRemoved() && a.Protocol != models.ProtocolFunctionCalls: // another way in takes edits
-		approved, out.Comment = false, "This was approved, but its input was "+a.RemovedText()+" and cannot be compared with what was approved: do not run it."
+	case a.ContentsGone() && (status == models.StatusApproved || status == models.StatusNone):
+		out.Comment = removedText
 	case approved && edited:
 		approved, out.Comment = false, editedText(other)
 	case approved:
@@ -136,13 +140,16 @@ func contactStatusOf(a *models.Approval) *contactStatus {
 			out.ResponseOptionName = deref(v.Option)
 		}
 	case status == models.StatusApproved && a.IsRemoved(): // what is in its place is nobody's answer
-		out.Response = "A person answered, and the answer was " + a.RemovedText() + "."
+		out.Response = "No answer: " + models.AdviceRemoved + "."
 	default:
 		out.Response = "No person answered. " + denial(a)
 	}
 	out.Answered = &answered
 	return out
 }
+
+// removedText is the comment where what was asked and answered is no longer kept.
+const removedText = "Do not run this: " + models.AdviceRemoved + "."
 
 // editedInput is the input that was approved, where that is not the one that was sent: its
 // client would run what it sent.

@@ -80,6 +80,12 @@ func (m *Server) toldOf(a *models.Approval) told {
 	if a.Vote != nil {
 		out.DecidedBy, out.OnBehalfOf, out.Answer, out.Option = a.Vote.UserName, a.Vote.BehalfName, a.Vote.Answer, a.Vote.Option
 	}
+	if a.ContentsGone() {
+		out.Answer, out.Option = nil, nil
+		if status == models.StatusApproved || status == models.StatusNone {
+			out.Status, out.Reason = models.StatusResolved, models.AdviceRemoved
+		}
+	}
 	if out.Approved && a.Kind == models.KindToolCall {
 		out.Input, out.Edited, out.Approved = releasedInput(a)
 		if !out.Approved {

@@ -113,6 +113,9 @@ func requestOf(a *models.Approval, url string, inputs bool) *request {
 	if status == models.StatusNone {
 		out.Status = models.StatusApproved // I10: it was let through
 	}
+	if out.Status == models.StatusApproved && a.ContentsGone() {
+		out.Status = models.StatusResolved // nothing is to be done on its account
+	}
 	if a.ApprovalRequestedAt != nil {
 		out.RequestedAt = *a.ApprovalRequestedAt
 	}

@@ -77,7 +77,7 @@ type Approval struct {
 	Template         string          `json:"template,omitempty" doc:"The template that the agent named"`
 	Origin           *Origin         `json:"origin,omitempty" doc:"For people: where it comes from, if not from its agent alone"`
 	URL              string          `json:"url" doc:"The page on which a person decides"`
-	Removed          string          `json:"removed,omitempty" doc:"Set when the contents were removed: the text in their place, in an input as {\"removed\": text}. Run no such input"`
+	Removed          string          `json:"removed,omitempty" doc:"Set when the contents were removed, by whom and when: the input is null, and an approval counts no more"`
 }
 
 // Asker is the agent that asks, with the person to whom it belongs.

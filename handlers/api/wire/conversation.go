@@ -73,7 +73,7 @@ type ConversationResponse struct {
 	Held             *Held           `json:"held,omitempty" doc:"Set while a decision is stored but not yet the outcome"`
 	OpenNote         *OpenNote       `json:"openNote,omitempty" doc:"A reviewer's question, answered at /v1/approvals/{responseId}/notes"`
 	URL              string          `json:"url,omitempty" doc:"The page on which a person decides; not with a reply"`
-	Removed          string          `json:"removed,omitempty" doc:"Set when the contents were removed: the text in their place, in an input as {\"removed\": text}. Run no such input"`
+	Removed          string          `json:"removed,omitempty" doc:"Set when the contents were removed, by whom and when: the input is null, and an approval counts no more"`
 }
 
 // ConversationPage is one page of conversations; Next, if not empty, is the

@@ -45,7 +45,7 @@ type ToolAnswer struct {
 	WaitingFor       string          `json:"waiting_for,omitempty" doc:"While pending, what it waits for, in a few words"`
 	Held             *Held           `json:"held,omitempty" doc:"Set while a decision is stored but not yet the outcome"`
 	OpenNote         *OpenNote       `json:"open_note,omitempty" doc:"A reviewer's question, answered at /v1/approvals/{tool_call_id}/notes"`
-	Removed          string          `json:"removed,omitempty" doc:"Set when the contents were removed: the text in their place, in an input as {\"removed\": text}. Run no such input"`
+	Removed          string          `json:"removed,omitempty" doc:"Set when the contents were removed, by whom and when: the input is null, and an approval counts no more"`
 }
 
 // Invocation is a call, who decided it, and when.
@@ -80,7 +80,7 @@ type Invocation struct {
 	Waiting          *bool           `json:"waiting,omitempty" doc:"For people, while pending: whether its agent waits for the outcome now"`
 	Held             *Held           `json:"held,omitempty" doc:"Set while a decision is stored but not yet the outcome"`
 	OpenNote         *OpenNote       `json:"open_note,omitempty" doc:"A reviewer's question, answered at /v1/approvals/{tool_call_id}/notes"`
-	Removed          string          `json:"removed,omitempty" doc:"Set when the contents were removed: the text in their place, in an input as {\"removed\": text}. Run no such input"`
+	Removed          string          `json:"removed,omitempty" doc:"Set when the contents were removed, by whom and when: the input is null, and an approval counts no more"`
 }
 
 // PendingInvocations is one page of what waits in a session; Next, where there
