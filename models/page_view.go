@@ -19,7 +19,6 @@ type PagePart struct {
 // PageParts are all parts of what is decided, as a page draws them; nil: it has none.
 type PageParts struct {
 	Blocks []PagePart // made of the input, for its kind
-	All    bool       // the blocks hold all of the input
 	Source *PagePart
 	Other  *PagePart
 	Beside *PagePart
@@ -39,11 +38,11 @@ func (p PageParts) ToOpen() []string {
 }
 
 // ToSee names the parts whose last lines must have been in view before such an
-// approval: the blocks, and the source too if they do not hold all of it. Of a call
-// that another system runs, it is the input that runs.
+// approval: the blocks and the source, for it is the source that runs. Of a call that
+// another system runs, it is the input that it sends.
 func (p PageParts) ToSee() []string {
 	source := p.Source
-	if p.All || p.Other != nil {
+	if p.Other != nil {
 		source = nil
 	}
 	var out []string

@@ -51,13 +51,13 @@ func TestWhichPartsCount(t *testing.T) {
 		"nothing":                  {models.PageParts{}, nil, nil},
 		"a content":                {models.PageParts{Source: whole("source")}, nil, []string{"source"}},
 		"a long content":           {models.PageParts{Source: folded("source")}, []string{"source"}, []string{"source"}},
-		"blocks that hold it all":  {models.PageParts{Blocks: blocks, All: true, Source: folded("source")}, []string{"block-1", "source"}, []string{"block-1", "block-2"}},
+		"blocks that hold it all":  {models.PageParts{Blocks: blocks, Source: folded("source")}, []string{"block-1", "source"}, []string{"block-1", "block-2", "source"}},
 		"blocks that leave some":   {models.PageParts{Blocks: blocks, Source: whole("source")}, []string{"block-1"}, []string{"block-1", "block-2", "source"}},
 		"no source":                {models.PageParts{Blocks: blocks[1:]}, nil, []string{"block-2"}},
 		"another input":            {models.PageParts{Blocks: blocks, Source: folded("source"), Other: whole("other")}, []string{"source"}, []string{"other"}},
 		"another input, long":      {models.PageParts{Blocks: blocks, Other: folded("other"), Beside: whole("beside")}, []string{"other"}, []string{"other", "beside"}},
 		"more is sent beside":      {models.PageParts{Source: whole("source"), Beside: folded("beside")}, []string{"beside"}, []string{"source", "beside"}},
-		"all of it, and beside it": {models.PageParts{Blocks: blocks, All: true, Source: whole("source"), Beside: whole("beside")}, []string{"block-1"}, []string{"block-1", "block-2", "beside"}},
+		"all of it, and beside it": {models.PageParts{Blocks: blocks, Source: whole("source"), Beside: whole("beside")}, []string{"block-1"}, []string{"block-1", "block-2", "source", "beside"}},
 	} {
 		if got := c.parts.ToOpen(); !slices.Equal(got, c.open) {
 			t.Errorf("%s: to open %q, want %q", name, got, c.open)

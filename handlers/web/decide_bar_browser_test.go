@@ -259,6 +259,7 @@ func TestInABrowserHarmNeedsMoreThanAPress(t *testing.T) {
 			p.sees("#detail #approval-title", "Run: rm -rf build/")
 			p.sees("#live-text", "live")
 			p.becomes(`document.querySelector("#inbox [data-gone]") === null`) // the list has come to rest
+			p.scrollsThrough()
 			p.calm()
 			x, y := p.middle("#approve")
 			switch how {
@@ -297,6 +298,7 @@ func TestInABrowserAQuestionOutlivesARedrawOfTheSame(t *testing.T) {
 	p.signIn()
 	p.open("/approvals/" + string(a.ID))
 	p.sees("#live-text", "live")
+	p.scrollsThrough()
 	p.calm()
 	p.value(`window.drawn = 0, document.addEventListener("htmx:after:swap", (event) => { if (event.detail.ctx.target?.id === "approval") drawn++; }), ""`)
 	again := func(n int) {

@@ -1,10 +1,10 @@
 // What can do much harm needs two presses: the first only asks, the second
-// confirms when the question has been there for a moment. To hold the button or
-// the key does both.
+// confirms when the question has been there for a moment, in another place than
+// the first. To hold the button or the key does both.
 const LIVE = 350; // until Confirm and Cancel act
 const HOLD = 600;
 
-let armed = null; // { form, button, at, state }
+let armed = null; // { form, button, at, state, pressed: where the button was }
 let held = null; // the button that a pointer holds: { button, timer }
 let key = null; // the key that is down: { name, at }
 let timer = 0; // until the held key confirms
@@ -57,6 +57,25 @@ function disarm(back) {
   armed = null;
 }
 
+// Where the question can be, the calmest first: see decide.css.
+const PLACES = ["start", "end", "above", "below", "above clear", "below clear"];
+const GAP = 8; // a thumb is no needle
+
+function covers(pressed, button) {
+  const at = button.getBoundingClientRect();
+  return at.left < pressed.right + GAP && at.right > pressed.left - GAP && at.top < pressed.bottom + GAP && at.bottom > pressed.top - GAP;
+}
+
+// place puts the question where Confirm does not cover what was pressed first: two
+// presses in one place never approve.
+function place() {
+  const confirms = panel().querySelector("[data-confirm]");
+  for (const at of PLACES) {
+    armed.form.dataset.asking = at;
+    if (!covers(armed.pressed, confirms)) return;
+  }
+}
+
 // ask shows the question, with Confirm and Cancel once they act.
 function ask() {
   const { form, button } = armed;
@@ -65,7 +84,7 @@ function ask() {
   say(panel().querySelector("[data-armed-after]"), ends);
   panel().querySelector("[data-armed-what]").hidden = Boolean(bare);
   panel().hidden = false;
-  form.setAttribute("data-asking", "");
+  place();
   for (const act of acts()) {
     if (live(performance.now())) act.removeAttribute("aria-disabled");
     else act.setAttribute("aria-disabled", "true");
@@ -74,7 +93,7 @@ function ask() {
 
 function arm(form, button) {
   disarm();
-  armed = { form, button, at: performance.now(), state: stateOf(form) };
+  armed = { form, button, at: performance.now(), state: stateOf(form), pressed: button.getBoundingClientRect() };
   ask();
   panel().querySelector("[data-confirm]").focus({ preventScroll: true });
   const now = armed;
@@ -88,6 +107,7 @@ function confirm() {
   if (!armed) return;
   const { form, button } = armed;
   disarm();
+  if (early(form, button)) return;
   form.elements.confirmed.value = "true";
   form.requestSubmit(button);
   form.elements.confirmed.value = ""; // what was sent is on its way

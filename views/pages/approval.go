@@ -290,7 +290,7 @@ func NewApproval(in ApprovalInput, now time.Time) Approval {
 	v.withdraw(in)
 	v.card(in, now)
 	v.Arms = v.decides() && v.NoApprove == "" && r.Risk.NeedsDigest()
-	v.markEnds(r, input.all)
+	v.markEnds(r)
 	v.Edits = editChanges(v, r)
 	v.confirm(in, r)
 	v.Kept = in.Confirm != nil || len(v.Edits) > 0 || in.Late != "" || in.LateAct != "" || len(in.Form.Errors) > 0

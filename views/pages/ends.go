@@ -13,12 +13,12 @@ func endsOf(r *models.Response) string { return string(r.ID) + " " + r.Digest }
 
 // markEnds marks the last lines that must have been in view before a request that
 // can do much harm is approved.
-func (v *Approval) markEnds(r *models.Response, all bool) {
+func (v *Approval) markEnds(r *models.Response) {
 	if !v.Arms || !v.Pending {
 		return
 	}
 	v.Ends = endsOf(r)
-	parts := models.PageParts{All: all, Source: part(v.Whole, true), Other: part(v.Other, v.Other.Text != ""), Beside: part(v.Beside, v.Beside.Text != "")}
+	parts := models.PageParts{Source: part(v.Whole, true), Other: part(v.Other, v.Other.Text != ""), Beside: part(v.Beside, v.Beside.Text != "")}
 	drawn := []*ui.Code{&v.Whole, &v.Other, &v.Beside}
 	for i := range v.Blocks {
 		parts.Blocks = append(parts.Blocks, models.PagePart{Name: v.Blocks[i].Part})

@@ -31,7 +31,7 @@ func partsOf(r *models.Response, beside string) models.PageParts {
 		return parts
 	}
 	var blocks []ui.Block
-	blocks, parts.All, _ = inputBlocks(r, canonical)
+	blocks, _, _ = inputBlocks(r, canonical)
 	for _, b := range blocks {
 		parts.Blocks = append(parts.Blocks, models.PagePart{Name: b.Part, Folded: b.Folds()})
 	}
