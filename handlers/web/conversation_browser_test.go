@@ -204,8 +204,8 @@ func TestInABrowserAHistoryGrowsAroundWhoDecides(t *testing.T) {
 	if _, err := w.store.Decide(t.Context(), w.admin, a.ID, models.DecisionInput{Approved: new(false), Reason: "no"}); err != nil {
 		t.Fatal(err)
 	}
-	p.sees("#entry-12 [data-guard-note]", "changed while you were writing")
-	for field, want := range map[string]string{"#entry-12-reason": "let me think", "#content": "half a sentence"} {
+	p.sees("#entry-12 [data-kept-text]", "Your text was not sent.")
+	for field, want := range map[string]string{"#entry-12 [data-kept-text] textarea": "let me think", "#content": "half a sentence"} {
 		if got := p.value(`document.querySelector("` + field + `").value`); got != want {
 			t.Errorf("%s holds %q", field, got)
 		}

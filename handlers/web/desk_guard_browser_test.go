@@ -176,12 +176,13 @@ func TestInABrowserWhatIsTypedIsThereAgain(t *testing.T) {
 	p.shownBeside(asked[0].ID)
 	p.becomes(`document.querySelector("#reason").value === "no"`)
 
-	// Decided elsewhere meanwhile: the half-filled form stays, and says so.
+	// Decided elsewhere meanwhile: the page says so, and keeps the text apart.
 	if _, err := w.store.Decide(t.Context(), w.admin, asked[0].ID, models.DecisionInput{Approved: new(false)}); err != nil {
 		t.Fatal(err)
 	}
-	p.sees("#detail [data-guard-note]", "changed while you were writing")
-	p.becomes(`document.querySelector("#reason").value === "no"`)
+	p.sees("#detail [data-kept-text]", "Rejected by Admin. Your text was not sent.")
+	p.becomes(`document.querySelector("#detail [data-kept-text] textarea").value === "no"`)
+	p.becomes(`document.querySelector("#detail form[data-verdict]") === null`)
 }
 
 func TestInABrowserSeveralAreDecidedByKeys(t *testing.T) {

@@ -2,6 +2,7 @@
 // says so in its own place.
 // Folded code is several blocks; what opens them is not part of the text.
 function content(source) {
+  if (source.matches("textarea")) return source.value;
   const blocks = [...source.querySelectorAll("pre")];
   return (blocks.length ? blocks : [source]).map((block) => block.textContent).join("");
 }
@@ -12,6 +13,10 @@ async function write(text, source) {
     return true;
   } catch {
     // No clipboard without TLS: select the text, so that one key copies it.
+    if (source.matches("textarea")) {
+      source.select();
+      return document.execCommand("copy");
+    }
     const range = document.createRange();
     range.selectNodeContents(source);
     const selection = getSelection();

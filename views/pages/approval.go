@@ -101,6 +101,11 @@ type DecideForm struct {
 	Errors                   map[string]string
 }
 
+// typed is what somebody wrote in words.
+func (f DecideForm) typed() string {
+	return cmp.Or(f.Reason, f.Answer, f.Ask, f.Note, f.HandOverNote, f.Withdraw)
+}
+
 // Approval is the view model of one request.
 type Approval struct {
 	ID        models.ResponseID
@@ -181,6 +186,7 @@ type Approval struct {
 	Ends       string // names the ends that must be seen before; empty: none must
 	Confirm    *Confirm
 	Notice     string
+	Unsent     string // what its reader wrote and was too late to send
 	Outcome    *Outcome
 
 	Origin  Origin
@@ -296,6 +302,9 @@ func NewApproval(in ApprovalInput, now time.Time) Approval {
 	v.Kept = in.Confirm != nil || len(v.Edits) > 0 || in.Late != "" || in.LateAct != "" || len(in.Form.Errors) > 0
 	v.State = v.state(r)
 	v.Notice, v.Removed = lateText(in, v), removedText(r.Removed)
+	if v.Notice != "" && !(v.Pending && v.decides()) {
+		v.Unsent = in.Form.typed()
+	}
 	return v
 }
 

@@ -57,6 +57,32 @@ type Preset struct {
 	Chosen   bool
 }
 
+// overText says who did what with a request that its reader can't decide any more;
+// empty: they can.
+func (v Approval) overText() string {
+	switch {
+	case v.Pending && v.decides():
+		return ""
+	case v.Undo != nil:
+		return "You approved this."
+	case v.Held != "":
+		return v.Held
+	case v.Outcome == nil:
+		return "Only others can decide this now."
+	case v.Outcome.By != "":
+		return capitalize(v.settledWord()) + "."
+	}
+	return capitalize(v.Outcome.Word.Text) + ". " + v.Outcome.CauseText
+}
+
+// afterURL is where somebody goes on after a request that is over.
+func (v Approval) afterURL() string {
+	if v.NextURL != "" {
+		return v.NextURL
+	}
+	return views.InboxURL()
+}
+
 // AskBack is the form of a question to the agent and its owner.
 type AskBack struct {
 	URL   string

@@ -47,6 +47,19 @@ type HistoryEntry struct {
 	Topic  string
 }
 
+// overText says who did what with what was asked here; empty: it waits for its reader.
+func (e HistoryEntry) overText() string {
+	switch {
+	case e.Ask != nil:
+		return e.Ask.overText()
+	case e.Outcome != nil && e.Outcome.By != "":
+		return capitalize(e.Outcome.Word.Text) + " by " + e.Outcome.byWhom() + "."
+	case e.Outcome != nil:
+		return capitalize(e.Outcome.Word.Text) + ". " + e.Outcome.CauseText
+	}
+	return ""
+}
+
 // EntryID is the id of an entry's element.
 func EntryID(sequence int64) string { return "entry-" + strconv.FormatInt(sequence, 10) }
 
