@@ -1,20 +1,25 @@
 // A key or a click that was meant for what stood there before decides nothing:
-// for a third of a second after a request has appeared or the list has moved,
-// until its top has been in view for as long, and while the request on the page
-// is not the one selected. A hint says so.
+// for a third of a second after a request has appeared or changed, until its top
+// has been in view for as long, and while the request on the page is not the one
+// selected. A hint says so. What happens to other requests keeps nobody back.
 const WAIT = 350;
 const root = document.documentElement;
 const hint = (text) => document.dispatchEvent(new CustomEvent("countersign:hint", { detail: text }));
 
 const cards = () => [...document.querySelectorAll("article[data-card]")];
-const rows = () => [...document.querySelectorAll("#inbox li[data-id]:not([data-gone])")];
 
-// scene is what a decision is made on: the request and the order of what waits. Lines
-// of what is decided already may be swept away without stopping anybody.
-const scene = () => [
-  ...cards().map((card) => [card.dataset.card, card.dataset.digest, card.dataset.state, card.hasAttribute("data-settled")].join(" ")),
-  ...rows().map((row) => row.dataset.id),
-].join("\n");
+// place is where the row of a request is: whether it waits there, in which group, and
+// whether it is the one selected. Its neighbours are no part of it.
+function place(id) {
+  const row = document.getElementById(`row-${id}`);
+  if (!row || row.hasAttribute("data-gone")) return "";
+  return [row.closest("[data-group]")?.id ?? "alone", row.getAttribute("aria-current") ?? ""].join(" ");
+}
+
+// scene is what a decision is made on: the open request and its row's place.
+const scene = () => cards()
+  .map((card) => [card.dataset.card, card.dataset.digest, card.dataset.state, card.hasAttribute("data-settled"), place(card.dataset.card)].join(" "))
+  .join("\n");
 
 let known = null;
 let sent = null; // the form that is on its way
@@ -124,5 +129,5 @@ document.addEventListener("visibilitychange", () => { if (!document.hidden) move
 
 look();
 new MutationObserver(look).observe(document.getElementById("main") ?? document.body, {
-  subtree: true, childList: true, attributes: true, attributeFilter: ["data-card", "data-digest", "data-state", "data-settled", "data-id"],
+  subtree: true, childList: true, attributes: true, attributeFilter: ["data-card", "data-digest", "data-state", "data-settled", "data-id", "data-gone", "aria-current"],
 });
