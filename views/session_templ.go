@@ -56,7 +56,20 @@ func signInAgain(v Viewer) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "\" autocomplete=\"username\" required></div><div class=\"field\"><label for=\"session-password\">Password</label> <input class=\"input\" id=\"session-password\" name=\"password\" type=\"password\" autocomplete=\"current-password\" required autofocus></div><p class=\"field-error\" data-session-error role=\"alert\"></p><div class=\"actions\"><button type=\"submit\" class=\"btn\" data-variant=\"primary\" id=\"session-sign-in\">Sign in</button> <button type=\"button\" class=\"btn\" data-variant=\"outline\" data-session-close>Not now</button></div></form></dialog>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "\" autocomplete=\"username\" required></div><div class=\"field\"><label for=\"session-password\">Password</label> <input class=\"input\" id=\"session-password\" name=\"password\" type=\"password\" autocomplete=\"current-password\" required autofocus></div><p class=\"field-error\" data-session-error role=\"alert\"></p><div class=\"actions\"><button type=\"submit\" class=\"btn\" data-variant=\"primary\" id=\"session-sign-in\">Sign in</button> <button type=\"button\" class=\"btn\" data-variant=\"outline\" data-session-close>Not now</button></div></form></dialog><template id=\"signed-out\"><main class=\"alone\" id=\"main\" tabindex=\"-1\"><h1>You signed out</h1><p>You signed out in another tab. Nothing of yours is shown here any more.</p><p class=\"actions\"><a class=\"btn\" data-variant=\"primary\" href=\"")
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		var templ_7745c5c3_Var4 templ.SafeURL
+		templ_7745c5c3_Var4, templ_7745c5c3_Err = templ.JoinURLErrs(templ.SafeURL(SignInURL("")))
+		if templ_7745c5c3_Err != nil {
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/session.templ`, Line: 29, Col: 95}
+		}
+		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var4))
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "\">Sign in</a></p></main></template>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -104,17 +104,50 @@ func TestInABrowserSomebodyElseGetsAPageOfTheirOwn(t *testing.T) {
 
 	// Signed in as somebody else in a tab beside: the first page decides nothing.
 	beside := p.beside()
-	beside.open("/")
-	beside.value(`document.querySelector("form[action='/signout']").requestSubmit()`)
-	beside.sees("main h1", "Sign in")
 	beside.expected, p.expected = append(beside.expected, "401"), append(p.expected, "401")
-	beside.fill("#email", ownerEmail)
-	beside.fill("#password", storetest.Password)
-	beside.click("#sign-in")
-	beside.sees("main h1", "Inbox")
+	beside.signInAs(ownerEmail)
 	p.value(`window.same = "page", document.getElementById("session").open && document.getElementById("session").close(), document.querySelector("#approve")?.click()`)
 	p.becomes(`window.same === undefined && document.readyState === "complete" && document.querySelector("header").innerText.includes("` + ownerEmail[:5] + `")`)
 	w.waits(asked...)
+}
+
+// Signed out in one tab, no other tab of the browser shows anything more.
+func TestInABrowserSigningOutBlanksTheOtherTabs(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := w.pays()
+	p := w.desk(a.ID)
+	others := map[string]string{"/": "#detail", pageOf(a): "main", conversationPath(a.ConversationID): "main", "/account": "main"}
+	var tabs []*tab
+	for path, shows := range others {
+		other := p.beside()
+		other.expected = append(other.expected, "401")
+		other.open(path)
+		other.becomes(`document.readyState === "complete" && document.querySelector("` + shows + `").innerText.length > 20`)
+		tabs = append(tabs, other)
+	}
+	tabs[0].value(`document.body.dataset.user`)
+	p.expected = append(p.expected, "401")
+	p.value(`document.querySelector("form[action='/signout']").requestSubmit()`)
+	p.sees("main h1", "Sign in")
+	for _, other := range tabs {
+		other.sees("main h1", "You signed out")
+		if got := other.value(`document.body.innerText + document.documentElement.innerHTML`); strings.Contains(got, "ACME") || strings.Contains(got, ownerEmail) {
+			t.Errorf("it still shows %s", got)
+		}
+		other.becomes(`document.activeElement.matches("a[href='/signin']")`)
+	}
+}
+
+// Where a session ended otherwise, what is behind the question to sign in can't be read.
+func TestInABrowserNothingIsReadBehindTheSignIn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := w.desk(w.pays().ID)
+	p.expected = append(p.expected, "401")
+	w.expire(w.owner)
+	p.becomes(`document.getElementById("session").open`)
+	p.becomes(`/^(rgb|oklch|color)\([^/]*\)$/.test(getComputedStyle(document.getElementById("session"), "::backdrop").backgroundColor)`)
 }
 
 func TestInABrowserWhatIsTypedOutlivesTheSession(t *testing.T) {

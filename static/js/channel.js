@@ -1,7 +1,7 @@
 // What the pages of one browser tell each other: countersign:broadcast sends to the others,
 // countersign:heard is what one of them sent. A page that was left hears nothing, for what
 // reaches it has the browser throw it away, and somebody may go back to it.
-const NAMES = ["live", "count", "session"];
+const NAMES = ["live", "count", "session", "signed-out"];
 const channels = new Map();
 
 function open() {

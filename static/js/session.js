@@ -1,4 +1,5 @@
-// A session that has expired is opened again in place, and what was asked goes on.
+// Somebody who signs out in one tab has signed out in all: the others show nothing more
+// of what they showed. A session that has expired is opened again in place, and what was asked goes on.
 // It goes on only for the person whom the page was made for; somebody else gets a
 // page of their own.
 const LOST = "Your session expired. Sign in – your text is kept.";
@@ -83,6 +84,24 @@ async function check() {
   }
 }
 
+// What was shown is for somebody who is signed in, and is taken out of the page.
+function blank() {
+  tell("forget");
+  tell("expired");
+  const says = document.getElementById("signed-out")?.content.cloneNode(true);
+  document.title = "You signed out";
+  document.body.replaceChildren(...says ? [says] : []);
+  document.body.querySelector("a")?.focus();
+}
+
+let signsOut = false; // this tab is on its way
+document.addEventListener("submit", (event) => {
+  signsOut = event.target.action?.endsWith?.("/signout") && !event.defaultPrevented;
+});
+window.addEventListener("pagehide", () => { // the answer is here: it is done
+  if (signsOut) tell("broadcast", { name: "signed-out", data: who });
+}, true);
+
 const leaving = new WeakSet(); // forms that are on their way
 
 async function submit(form, button) {
@@ -138,5 +157,8 @@ if (dialog && who) {
   dialog.querySelector("[data-session-close]").addEventListener("click", () => dialog.close());
   dialog.addEventListener("close", () => { if (waiting) end(false); });
   document.addEventListener("countersign:ask-sign-in", () => { signIn(false); });
+  document.addEventListener("countersign:heard:signed-out", async (event) => {
+    if (event.detail === who && await check() !== "same") blank();
+  });
   document.addEventListener("countersign:heard:session", (event) => { if (waiting) settle(event.detail); });
 }
