@@ -89,6 +89,7 @@ const FallbackBelieved = 10 * time.Minute
 type Presence struct {
 	Waiting bool
 	Left    time.Time // when the last wait ended; zero: none was seen
+	Until   time.Time // when Waiting ends if no wait begins before; zero: not by time
 }
 
 // Stats are the counts that the queue tells about itself, capped at StatsCap.

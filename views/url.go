@@ -193,6 +193,9 @@ func LiftURL(id models.StopID) string { return "/agents/stops/" + string(id) + "
 // PolicyTopic is the event sent when the policy changed.
 func PolicyTopic() string { return "policy" }
 
+// Lapsed is the trigger of an element whose time, data-lapses, is over (time.js).
+const Lapsed = "countersign:lapsed"
+
 // On is the trigger of an element that refetches itself when a topic is sent,
 // at most once in 250 ms and never missing the last one.
 func On(topic string) string { return topic + " from:body throttle:250ms" }

@@ -48,6 +48,9 @@ func TestTheRequestPageSaysWhetherItsAgentWaits(t *testing.T) {
 	says("· deployer is waiting now")
 	end()
 	says("· deployer is waiting now") // clients wait in slices
+	if got := w.store.Presence(a.ID); got.Until.IsZero() {
+		t.Errorf("a page is not told until when: %+v", got)
+	}
 	w.clock.Step(40 * time.Second)
 	says("· the agent stopped waiting 40 s ago; it can still fetch the outcome")
 	end = w.waitsFor(a)
@@ -68,6 +71,22 @@ func TestTheRequestPageSaysWhetherItsAgentWaits(t *testing.T) {
 	if got := again.Presence(other.ID); got != (models.Presence{}) {
 		t.Errorf("it is said that %+v", got)
 	}
+}
+
+// A page that is opened just after the wait ended hears of no end any more, and looks
+// itself when the time is over.
+func TestInABrowserAPageOpenedAfterAWaitEndedSaysSo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := w.ask()
+	w.waitsFor(a)()
+	p := w.tab()
+	p.signIn()
+	p.open("/approvals/" + string(a.ID))
+	p.sees("#presence", "deployer is waiting now")
+	p.sees("#live-text", "live")
+	w.clock.Step(40 * time.Second)
+	p.sees("#presence", "the agent stopped waiting ")
 }
 
 // TestAnAgentsClockIsShownWhereItIsWrong by more than a minute.

@@ -159,7 +159,11 @@ func (s *Store) Presence(id models.ResponseID) models.Presence {
 	if p == nil {
 		return models.Presence{}
 	}
-	return models.Presence{Waiting: p.waits > 0 || now.Before(p.until), Left: p.left}
+	out := models.Presence{Waiting: p.waits > 0 || now.Before(p.until), Left: p.left}
+	if p.waits == 0 && out.Waiting {
+		out.Until = p.until
+	}
+	return out
 }
 
 // Polled notes that an agent was told how a request of its own is, and will ask again while

@@ -70,8 +70,18 @@ function draw(element, now) {
   }
 }
 
+// lapse has what holds until a time look again then, for nothing else may tell it.
+function lapse(now) {
+  for (const element of document.querySelectorAll("[data-lapses]")) {
+    if (!(Date.parse(element.dataset.lapses) <= now)) continue;
+    element.removeAttribute("data-lapses");
+    element.dispatchEvent(new CustomEvent("countersign:lapsed"));
+  }
+}
+
 function tick() {
   const now = Date.now() + offset;
+  lapse(now);
   for (const element of document.querySelectorAll("time[data-time]")) draw(element, now);
 }
 
