@@ -122,6 +122,9 @@ type ChannelSecret struct {
 // TableName is the table of channels: it is the rest of the same row.
 func (ChannelSecret) TableName() string { return "channels" }
 
+// HostNotAllowed is why an address is refused whose host no admin has allowed.
+const HostNotAllowed = "the host is not on the list of allowed hosts"
+
 // SendClass says how an attempt to send a message ended.
 type SendClass string
 

@@ -103,7 +103,7 @@ func (s *Site) notifyMeans(c echo.Context) (pages.NotifyMeans, error) {
 	if err != nil {
 		return pages.NotifyMeans{}, err
 	}
-	out := pages.NotifyMeans{Mail: s.opts.Notify.From != "", Hosts: hosts, Secure: s.kit.PublicURL.Scheme == "https" || !s.cookie.secure}
+	out := pages.NotifyMeans{Mail: s.opts.Notify.From != "", Hosts: hosts, MayAllow: actorOf(c).Admin, Secure: s.kit.PublicURL.Scheme == "https" || !s.cookie.secure}
 	if s.opts.Notify.PushKey != nil && out.Secure {
 		if out.Push, err = s.opts.Notify.PushKey(); err != nil {
 			return out, err
@@ -125,10 +125,17 @@ func (s *Site) addChannel(c echo.Context, place channelPlace) error {
 			in.Label = pages.DeviceName(c.Request().UserAgent())
 		}
 	}
+	if err := s.allowNamedHost(c, in.Target.URL); err != nil {
+		return err
+	}
 	added, err := s.newChannel(c, in)
 	if e := asError(err, models.CodeInvalid, models.CodeConflict, models.CodeTooManyRequests); e != nil {
 		retryAfter(c, e)
-		form := pages.ChannelForm{Kind: in.Kind, Label: sent.Get("label"), Address: in.Target.Address, Errors: channelErrors(in.Kind, e)}
+		handlers.Uncompressed(c) // it gives secrets back
+		form := pages.ChannelForm{
+			Kind: in.Kind, Label: sent.Get("label"), Address: in.Target.Address, URL: in.Target.URL, Token: in.Target.Token,
+			Errors: channelErrors(in.Kind, e), Allow: hostToAllow(c, in.Target.URL, e),
+		}
 		return place.show(handlers.Status(e.Code), pages.ChannelsInput{Form: form})
 	}
 	if err != nil {
@@ -156,7 +163,7 @@ func (s *Site) newChannel(c echo.Context, in models.ChannelInput) (*models.Chann
 	if err != nil {
 		return nil, err
 	}
-	if text := means.Missing(in.Kind); text != "" {
+	if text := means.Bars(in.Kind); text != "" {
 		return nil, models.Errorf(models.CodeConflict, "%s", text)
 	}
 	if in.Group != "" && in.Kind == models.ChannelWebPush {

@@ -51,7 +51,8 @@ func (s *Site) addUpstream(c echo.Context) error {
 	}
 	err := s.newUpstream(r.Context(), actorOf(c), form, r.PostFormValue("key"))
 	if e := asError(err, models.CodeInvalid, models.CodeConflict); e != nil {
-		form.Errors = upstreamErrors(e)
+		handlers.Uncompressed(c) // it gives the key back
+		form.Key, form.Errors = r.PostFormValue("key"), upstreamErrors(e)
 		return s.upstreamsPage(c, handlers.Status(e.Code), pages.UpstreamsInput{Form: form})
 	}
 	if err != nil {

@@ -69,10 +69,10 @@ func (s *Site) webhookFormPage(c echo.Context, status int, in pages.WebhookFormI
 // readWebhook reads the form of an endpoint.
 func readWebhook(sent url.Values) (pages.WebhookForm, models.WebhookInput) {
 	form := pages.WebhookForm{
-		Name: strings.TrimSpace(sent.Get("name")), All: sent.Get(pages.EventsField) == pages.EventsAll, Inputs: sent.Get("inputs") == "true",
+		Name: strings.TrimSpace(sent.Get("name")), URL: strings.TrimSpace(sent.Get("url")), All: sent.Get(pages.EventsField) == pages.EventsAll, Inputs: sent.Get("inputs") == "true",
 		Types: pages.TypesOf(sent[pages.FamiliesField], sent[pages.EventTypesField]),
 	}
-	in := models.WebhookInput{Name: form.Name, URL: strings.TrimSpace(sent.Get("url")), Types: form.Types, Inputs: form.Inputs}
+	in := models.WebhookInput{Name: form.Name, URL: form.URL, Types: form.Types, Inputs: form.Inputs}
 	if form.All {
 		in.Types = nil
 	} else if len(form.Types) == 0 { // which would mean all
@@ -88,9 +88,10 @@ func (s *Site) refusedWebhook(c echo.Context, in pages.WebhookFormInput, e *mode
 		if status = handlers.Status(e.Code); len(e.Fields) == 0 {
 			in.Problem = e.Text
 		} else {
-			in.Form.Errors = e.Fields
+			in.Form.Errors, in.Form.Allow = e.Fields, hostToAllow(c, in.Form.URL, e)
 		}
 	}
+	handlers.Uncompressed(c) // it gives the address back
 	return s.webhookFormPage(c, status, in)
 }
 
@@ -99,6 +100,9 @@ func (s *Site) addWebhook(c echo.Context) error {
 	form, in := readWebhook(c.Request().PostForm)
 	if len(form.Errors) > 0 {
 		return s.refusedWebhook(c, pages.WebhookFormInput{Form: form}, nil)
+	}
+	if err := s.allowNamedHost(c, in.URL); err != nil {
+		return err
 	}
 	added, secret, err := s.store.Webhooks.Add(c.Request().Context(), actorOf(c), in)
 	if e := asError(err, models.CodeInvalid, models.CodeConflict); e != nil {
@@ -126,6 +130,9 @@ func (s *Site) changeWebhook(c echo.Context) error {
 	page := pages.WebhookFormInput{ID: w.ID, Label: w.Label, Form: form}
 	if len(form.Errors) > 0 {
 		return s.refusedWebhook(c, page, nil)
+	}
+	if err := s.allowNamedHost(c, in.URL); err != nil {
+		return err
 	}
 	err = s.store.Webhooks.Change(c.Request().Context(), actorOf(c), w.ID, in)
 	if e := asError(err, models.CodeInvalid, models.CodeConflict); e != nil {

@@ -46,7 +46,7 @@ func (p *People) AllowHost(ctx context.Context, actor models.Actor, host string)
 	if err := actor.NeedAdmin(); err != nil {
 		return err
 	}
-	host, err := foldHost(host)
+	host, err := FoldHost(host)
 	if err != nil {
 		return err
 	}
@@ -86,9 +86,9 @@ func (p *People) RemoveHost(ctx context.Context, actor models.Actor, host string
 	})
 }
 
-// foldHost is the one form of a host: in lower case, an address without brackets unless it
+// FoldHost is the one form of a host: in lower case, an address without brackets unless it
 // has a port.
-func foldHost(host string) (string, error) {
+func FoldHost(host string) (string, error) {
 	wanted := models.Invalid("host", "must be a host such as ntfy.example.com, or with a port such as 10.0.0.5:8080")
 	host = strings.ToLower(strings.TrimSpace(host))
 	if addr, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil && addr.Zone() == "" {

@@ -10,7 +10,7 @@ import (
 
 // add is the form for a channel of one kind, with what was typed into it if it was sent.
 func (in *ChannelsInput) add(kind models.ChannelKind) AddChannel {
-	out := AddChannel{ID: "add-" + string(kind), URL: views.ChannelsURL(), Kind: string(kind), Title: kindName(kind), Missing: in.Means.Missing(kind), Button: "Add and send a code"}
+	out := AddChannel{ID: "add-" + string(kind), URL: views.ChannelsURL(), Kind: string(kind), Title: kindName(kind), Missing: in.Means.Bars(kind), Button: "Add and send a code"}
 	if in.Group != "" {
 		out.URL = views.GroupChannelsURL(in.Group)
 	}
@@ -23,6 +23,7 @@ func (in *ChannelsInput) add(kind models.ChannelKind) AddChannel {
 	}
 	address := func(label, help string) ui.Field {
 		f := field("url", label, help+" It is stored encrypted and never shown again.")
+		f.Value, f.Mend = form.URL, mendHost(form.Allow)
 		f.Type, f.Mono, f.Secret, f.MaxLength = "url", true, true, strconv.Itoa(models.MaxTarget)
 		return f
 	}
@@ -41,6 +42,7 @@ func (in *ChannelsInput) add(kind models.ChannelKind) AddChannel {
 	case models.ChannelNtfy:
 		out.Summary, out.Text = "Add an ntfy topic", "A topic of an ntfy server. Who knows the topic's name can read it, unless the server asks for a token."
 		token := field("token", "Access token", "Only if the server wants one.")
+		token.Value, token.Secret = form.Token, true
 		token.Type, token.Required, token.Optional, token.MaxLength = "password", false, true, "500"
 		out.Fields = []ui.Field{address("Topic URL", "Such as https://ntfy.example.com/approvals."), token, name}
 	case models.ChannelSlack:

@@ -16,6 +16,8 @@ type NotifyMeans struct {
 	Push   string // the public key of web push, base64url; empty: there is none
 	Secure bool   // pages are at an address at which browsers allow web push
 	Hosts  []models.NotificationHost
+
+	MayAllow bool // the reader may allow more
 }
 
 // Missing says why no channel of a kind can be added; empty: it can.
@@ -40,10 +42,21 @@ func (m NotifyMeans) Missing(kind models.ChannelKind) string {
 	return ""
 }
 
-// ChannelForm is what was filled in when a channel could not be added. Addresses that hold a
-// secret are not among it: they are never sent back.
+// Bars says why a reader has no form for a channel of a kind; empty: they have one. An admin
+// can allow a host with it.
+func (m NotifyMeans) Bars(kind models.ChannelKind) string {
+	if m.MayAllow && len(m.Hosts) == 0 && slices.Contains([]models.ChannelKind{models.ChannelNtfy, models.ChannelSlack, models.ChannelWebhook}, kind) {
+		return ""
+	}
+	return m.Missing(kind)
+}
+
+// ChannelForm is what was filled in when a channel could not be added. Its secrets, the URL
+// and the token, are given back with what is wrong, to who has just typed them.
 type ChannelForm struct {
 	Kind           models.ChannelKind
+	URL, Token     string
+	Allow          string // the host that the reader can allow, so that it works; empty: none
 	Label, Address string
 	Errors         map[string]string
 }

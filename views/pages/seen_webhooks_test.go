@@ -26,7 +26,7 @@ var webhookPages = []page{
 	}},
 	{key: "webhooks-no-hosts", seen: seen{
 		"title":  "Add an endpoint",
-		"warns":  "No host is allowed yet. Allow the endpoint's host first .",
+		"warns":  "No host is allowed yet. You can allow the endpoint's host when you add it, or on the list of hosts .",
 		"acts":   "Add endpoint",
 		"filled": "events=all",
 	}},

@@ -20,9 +20,10 @@ type UpstreamsInput struct {
 	Problem   string // why what was asked for was not done
 }
 
-// UpstreamForm is what was filled in when an upstream could not be added. The key
-// is not among it: it is never sent back.
+// UpstreamForm is what was filled in when an upstream could not be added. The key is given
+// back with what is wrong, to who has just typed it.
 type UpstreamForm struct {
+	Key                           string
 	Name, BaseURL, Dialect, Owner string
 	Errors                        map[string]string
 }

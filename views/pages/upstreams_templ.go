@@ -618,7 +618,7 @@ func upstreamForm(form UpstreamForm) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Input(ui.Field{ID: "upstream-key", Name: "key", Label: "Key", Type: "password", Error: form.Errors["key"], Autocomplete: "off", MaxLength: "4000", Optional: true, Help: "Sent as a bearer token. It is encrypted with a key file in the data folder and never shown again."}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Input(ui.Field{ID: "upstream-key", Name: "key", Label: "Key", Type: "password", Value: form.Key, Secret: true, Error: form.Errors["key"], Autocomplete: "off", MaxLength: "4000", Optional: true, Help: "Sent as a bearer token. It is encrypted with a key file in the data folder and never shown again."}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -18,10 +18,12 @@ const (
 	FamiliesField   = "families"
 )
 
-// WebhookForm is what the form of an endpoint holds. The address is not among it: it may
-// contain a secret, and is never sent back.
+// WebhookForm is what the form of an endpoint holds. The address, which may contain a
+// secret, is given back only with what is wrong, to who has just typed it.
 type WebhookForm struct {
 	Name   string
+	URL    string
+	Allow  string   // the host that an admin can allow, so that it works; empty: none
 	All    bool     // it gets all events
 	Types  []string // or these
 	Inputs bool
@@ -50,7 +52,7 @@ type WebhookFormView struct {
 	All, Inputs                         bool
 	Families                            []FamilyChoice
 	TypesError                          string
-	NoHosts                             bool // nothing can be added
+	NoHosts                             bool // none is allowed yet
 }
 
 // FamilyChoice are the events of one family, to choose.
@@ -78,7 +80,7 @@ func NewWebhookForm(in WebhookFormInput) WebhookFormView {
 			Help: "How it is listed here.",
 		},
 		Address: ui.Field{
-			Name: "url", Label: "Address", Type: "url", Error: f.Errors["url"], Required: true, Autocomplete: "off", MaxLength: strconv.Itoa(models.MaxTarget), Mono: true, Secret: true,
+			Name: "url", Label: "Address", Type: "url", Value: f.URL, Error: f.Errors["url"], Mend: mendHost(f.Allow), Required: true, Autocomplete: "off", MaxLength: strconv.Itoa(models.MaxTarget), Mono: true, Secret: true,
 			Help: "Such as https://hooks.example.com/countersign. It is stored encrypted and never shown again; only its host is.",
 		},
 	}
@@ -92,6 +94,17 @@ func NewWebhookForm(in WebhookFormInput) WebhookFormView {
 		v.Families = append(v.Families, familyChoice(family, f.Types))
 	}
 	return v
+}
+
+// AllowHostField sends a form again with the host that its sender allows.
+const AllowHostField = "allow_host"
+
+// mendHost allows a host where its address was refused.
+func mendHost(host string) *ui.Mend {
+	if host == "" {
+		return nil
+	}
+	return &ui.Mend{Name: AllowHostField, Value: host, Label: "Allow this host: " + models.RevealName(host)}
 }
 
 func familyChoice(family EventFamily, chosen []string) FamilyChoice {

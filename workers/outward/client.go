@@ -164,13 +164,12 @@ func check(u *url.URL, list List, vendors Vendors) error {
 		return refuse("the address must name a host, without a user or password")
 	case u.Scheme == "https" && vendors.has(host, port), list.has(host, port) && u.Scheme == "https":
 		return nil
+	case u.Scheme == "http" && !localHost(host):
+		return refuse("the address must begin with https://: only hosts of the local network may be asked without")
 	case !list.has(host, port):
-		return refuse("the host is not on the list of allowed hosts")
+		return refuse(models.HostNotAllowed)
 	}
-	if localHost(host) {
-		return nil
-	}
-	return refuse("the address must begin with https://: only hosts of the local network may be asked without")
+	return nil
 }
 
 // localHost reports whether a host, as written, is one of the local network.
