@@ -58,6 +58,9 @@ func (s *Site) awayPage(c echo.Context, place awayPlace, status int, in pages.Aw
 	title := "Away"
 	if place.everybody {
 		title = "Absences and substitutes"
+		if in.OtherAdmins, err = s.store.OtherAdmins(ctx, actor.UserID()); err != nil {
+			return err
+		}
 		people, err := s.store.People.Users(ctx, actor)
 		if err != nil {
 			return err
@@ -214,9 +217,33 @@ func (s *Site) nameSubstitute(place awayPlace) echo.HandlerFunc {
 		if len(form.Errors) > 0 {
 			return s.awayPage(c, place, http.StatusUnprocessableEntity, pages.AwayInput{Name: form, Problem: form.Errors[""]})
 		}
-		s.setFlash(c, "substitute-named")
+		flash, err := s.namedFlash(c.Request().Context(), sub)
+		if err != nil {
+			return err
+		}
+		s.setFlash(c, flash)
 		return c.Redirect(http.StatusSeeOther, place.url)
 	}
+}
+
+// namedFlash says who has to accept a substitute that was named, if there is anybody.
+func (s *Site) namedFlash(ctx context.Context, sub models.UserID) (string, error) {
+	all, err := s.store.OtherAdmins(ctx, "")
+	if err != nil {
+		return "", err
+	}
+	others, err := s.store.OtherAdmins(ctx, sub)
+	switch {
+	case err != nil:
+		return "", err
+	case all == 0:
+		return "substitute-named-nobody", nil
+	case others == 0:
+		return "substitute-named-alone", nil
+	case others < all:
+		return "substitute-named-admin", nil
+	}
+	return "substitute-named", nil
 }
 
 func (s *Site) readSubstitute(c echo.Context, sent url.Values, place awayPlace) (form pages.SubstituteForm, user, sub models.UserID, err error) {

@@ -121,10 +121,35 @@ func TestAnAdminDoesNotAcceptThemselves(t *testing.T) {
 	storetest.Must(t, err)
 	storetest.Must(t, w.store.People.SetRole(t.Context(), w.admin, eve.ID, models.RoleAdmin))
 	admin := w.signedIn("admin@example.com")
-	accept := admin.get("/people/away").says("#waiting", "You would decide in their place").doc.Find("form[action$='/accept']").AttrOr("action", "")
+	waiting := w.signedIn("eve@example.com").get("/people/away").says("#waiting", "They decide in this person's place")
+	accept := waiting.doc.Find("form[action$='/accept']").AttrOr("action", "")
+	if own := admin.get("/people/away").says("#waiting", "another admin has to accept it"); own.doc.Find("form[action$='/accept']").Length() != 0 {
+		t.Error("an act is offered that will be refused")
+	}
 	admin.post(accept, nil).is(http.StatusForbidden).says("main .flash", "another admin has to accept it")
 	w.signedIn("eve@example.com").post(accept, nil).redirects("/people/away")
 	w.signedIn("ann@example.com").post(strings.Replace(accept, "accept", "remove", 1), nil).is(http.StatusForbidden)
+}
+
+// Who names a substitute is told who can accept it, and that nobody can.
+func TestNamingASubstituteSaysWhoCanAccept(t *testing.T) {
+	t.Parallel()
+	w, _, _ := awayWorld(t)
+	ann := w.signedIn("ann@example.com")
+	names := func(email, says string) {
+		t.Helper()
+		ann.post("/account/away/substitutes", url.Values{"substitute": {email}}).redirects("/account/away")
+		ann.get("/account/away").says(".flash", says)
+	}
+	names("eve@example.com", "An admin has to accept it")
+	names(storetest.AdminEmail, "only the one who would act by it can accept it")
+	eve, err := w.store.People.UserByEmail(t.Context(), w.admin, "eve@example.com")
+	storetest.Must(t, err)
+	storetest.Must(t, w.store.People.SetRole(t.Context(), w.admin, eve.ID, models.RoleAdmin))
+	names(storetest.AdminEmail, "Another admin has to accept it")
+	_, err = storetest.Beside(t, w.store).ExecContext(t.Context(), `UPDATE users SET role = 'reviewer'`)
+	storetest.Must(t, err)
+	names(storetest.AdminEmail, "nobody can accept it")
 }
 
 // The whole way in a browser, with and without a script: the substitute decides, and the

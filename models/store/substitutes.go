@@ -91,7 +91,7 @@ func (s *Store) AcceptSubstitute(ctx context.Context, actor models.Actor, id mod
 	})
 }
 
-const otherAdmins = `SELECT count(*) FROM users WHERE role = 'admin' AND disabled_at IS NULL AND id NOT IN (?, ?)`
+const otherAdmins = `SELECT count(*) FROM users WHERE role = 'admin' AND disabled_at IS NULL AND id <> ?`
 
 // acceptedByOther refuses an admin who would let themselves act, while there is another.
 func (t *tx) acceptedByOther(actor models.Actor, sub *models.Substitute) error {
@@ -99,13 +99,23 @@ func (t *tx) acceptedByOther(actor models.Actor, sub *models.Substitute) error {
 		return nil
 	}
 	var others int
-	if err := t.Gorm().Raw(otherAdmins, sub.SubstituteID, sub.SubstituteID).Scan(&others).Error; err != nil {
+	if err := t.Gorm().Raw(otherAdmins, sub.SubstituteID).Scan(&others).Error; err != nil {
 		return fmt.Errorf("count admins: %w", err)
 	}
 	if others > 0 {
 		return models.Errorf(models.CodeForbidden, "You would act for somebody else by this: another admin has to accept it.")
 	}
 	return nil
+}
+
+// OtherAdmins counts the admins who may sign in, but for one person. It tells pages what
+// acceptedByOther will say.
+func (s *Store) OtherAdmins(ctx context.Context, but models.UserID) (int, error) {
+	var n int
+	if err := s.db.Gorm(ctx).Raw(otherAdmins, but).Scan(&n).Error; err != nil {
+		return 0, fmt.Errorf("count admins: %w", err)
+	}
+	return n, nil
 }
 
 // RemoveSubstitute ends that somebody may act for a person, or was to: at once, for what

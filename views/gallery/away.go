@@ -81,6 +81,6 @@ func peopleAwayStates() []State {
 		}),
 		all("empty", "Nobody acts for anybody", pages.AwayInput{}),
 		all("wrong", "What can't be; what was typed stays", pages.AwayInput{Form: wrongAway(), Name: pages.SubstituteForm{Person: "nobody@example.org", Substitute: "ada@example.org", Errors: map[string]string{"person": "must be the e-mail of somebody who may sign in"}}}),
-		all("refused", "An admin can't accept themselves", pages.AwayInput{Problem: "You would act for somebody else by this: another admin has to accept it.", Substitutes: []models.Substitute{substitute("2", awayEve, awayAnn, false)}}),
+		all("refused", "An admin can't accept themselves", pages.AwayInput{OtherAdmins: 1, Substitutes: []models.Substitute{substitute("2", awayEve, awayAnn, false)}}),
 	}
 }

@@ -24,6 +24,7 @@ type AwayInput struct {
 	Absences    []models.Absence
 	Substitutes []models.Substitute
 	Emails      []string // of people to pick from, for admins
+	OtherAdmins int      // than the reader, on the admins' page
 	Form        AwayForm
 	Name        SubstituteForm
 	Problem     string // why what was asked for was not done
@@ -84,6 +85,7 @@ type SubstituteRow struct {
 	State              ui.Word
 	Waits              bool // for an admin
 	Self               bool // the reader is the substitute
+	OfOther            bool // and there is another admin, who has to accept it
 	Asked              views.Moment
 	Until              views.Moment // the person is away until then, and this one acts; zero: not now
 	AcceptURL          string
@@ -175,6 +177,7 @@ func (in *AwayInput) substituteRow(s *models.Substitute, now time.Time) Substitu
 		Waits: !s.Accepted(), Self: s.SubstituteID == in.Reader, Asked: views.Ago(s.AskedAt, now), State: ui.Word{Text: "accepted", Tone: views.ToneGood},
 		AcceptURL: views.SubstituteURL(in.page(), s.ID, "accept"), RemoveURL: views.SubstituteURL(in.page(), s.ID, "remove"),
 	}
+	row.OfOther = row.Self && in.OtherAdmins > 0
 	if row.Waits {
 		row.State = ui.Word{Text: "waits for an admin", Tone: views.ToneWarn}
 	}

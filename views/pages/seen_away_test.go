@@ -105,8 +105,7 @@ var awayPages = []page{
 	}},
 	{key: "absences-refused", seen: seen{
 		"title":  "Absences and substitutes",
-		"warns":  "You would act for somebody else by this: another admin has to accept it.",
-		"rows":   "Ada Bergada@example.org Eve Lindeve@example.org 3 h ago Accept… You would decide in their place. If there is another admin, it is theirs to accept. Accept now Remove… They no longer act for this person, at once. What they have only for them leaves their inbox. Remove now",
+		"rows":   "Ada Bergada@example.org Eve Lindeve@example.org 3 h ago You would decide in their place: another admin has to accept it. Remove… They no longer act for this person, at once. What they have only for them leaves their inbox. Remove now",
 		"empty":  "Nobody is away, and nobody plans to be. | Nobody acts for anybody.",
 		"acts":   "Save absence | Name a substitute",
 		"help":   "It is then listed under “To accept”, for you or another admin.",
