@@ -39,6 +39,10 @@ const BurstAbove = 3
 // NoticePause is how long a channel that got a message waits for the next one.
 const NoticePause = time.Minute
 
+// BurstPause is how long a channel that was told of many waits for the next such message,
+// unless what waits has doubled, or is of a worse risk.
+const BurstPause = 15 * time.Minute
+
 // Notice is a message: all that may leave the process. It has nothing of the input, of the
 // agent's description or reason, and no title.
 type Notice struct {
@@ -46,8 +50,8 @@ type Notice struct {
 	Kind    NoticeKind
 	Request ResponseID // whose thread it belongs to; empty for burst, digest, code, test and channel_failing
 
-	Agent, Tool string // text of strangers, to be shown literally
-	Risk        Risk
+	Agent, Tool string        // text of strangers, to be shown literally
+	Risk        Risk          // burst and digest: the worst of those that wait
 	Deadline    time.Time     // NoDeadline: none
 	Left        time.Duration // until the deadline, when the message was made; 0: there is none
 

@@ -98,6 +98,8 @@ func (s *Site) table() []route {
 		// One request.
 		{get, "/approvals/:id", person, s.approval},
 		{get, "/approvals/:id/presence", person, s.presence},
+		{get, "/at-desk", person, toInbox},
+		{post, "/at-desk", person, s.atDesk},
 		{get, "/approvals/:id/look", person, toRequest},
 		{post, "/approvals/:id/look", person, s.look},
 		{get, "/approvals/:id/decide", person, toRequest},

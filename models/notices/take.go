@@ -125,7 +125,14 @@ func (t *tx) takeNotices(recipient models.RecipientID) error {
 	if err != nil {
 		return err
 	}
+	if there, err := t.waitForDesk(recipient); err != nil || there {
+		return err
+	}
 	tell, err := t.chooseDue(recipient, settings)
+	if err != nil {
+		return err
+	}
+	tell, err = t.grown(recipient, channels, tell)
 	if err != nil {
 		return err
 	}

@@ -12,9 +12,9 @@ import (
 const (
 	// isReviewer is whether a request was routed to a person.
 	isReviewer = `SELECT 1 FROM reviewers WHERE user_id = ? AND response_id = ?`
-	burstWaits = `SELECT r.approval_timeout_at FROM notified n` + db.ByNotifiedWaiting + ` JOIN responses r ON r.id = n.response_id
+	burstWaits = `SELECT r.approval_timeout_at, r.risk FROM notified n` + db.ByNotifiedWaiting + ` JOIN responses r ON r.id = n.response_id
  WHERE n.channel_id = ? AND n.waiting AND r.approval_status = 'pending' AND r.approval_timeout_at > ? ORDER BY r.approval_timeout_at`
-	inboxWaits = `SELECT deadline FROM deciders WHERE user_id = ? AND deadline > ? ORDER BY deadline`
+	inboxWaits = `SELECT d.deadline AS approval_timeout_at, r.risk FROM deciders d JOIN responses r ON r.id = d.response_id WHERE d.user_id = ? AND d.deadline > ? ORDER BY d.deadline`
 )
 
 // writeNotice says in a message how things are now; false: there is nothing to tell any more.
@@ -82,16 +82,25 @@ func (t *tx) writeRequest(n *models.Notice, to models.UserID) (bool, error) {
 	return true, nil
 }
 
-// writeCount says how many requests wait, and when the first of them expires.
+// writeCount says how many requests wait, when the first of them expires, and what the worst
+// risk among them is.
 func (t *tx) writeCount(n *models.Notice, query, of string) (bool, error) {
-	var deadlines []time.Time
-	if err := t.Gorm().Raw(query, of, t.Now).Scan(&deadlines).Error; err != nil {
+	var waits []struct {
+		ApprovalTimeoutAt time.Time
+		Risk              models.Risk
+	}
+	if err := t.Gorm().Raw(query, of, t.Now).Scan(&waits).Error; err != nil {
 		return false, fmt.Errorf("count what waits: %w", err)
 	}
-	if len(deadlines) == 0 {
+	if len(waits) == 0 {
 		return false, nil
 	}
-	n.Count, n.First = len(deadlines), left(deadlines[0], t.Now)
+	n.Count, n.First = len(waits), left(waits[0].ApprovalTimeoutAt, t.Now)
+	for _, w := range waits {
+		if w.Risk.Rank() > n.Risk.Rank() {
+			n.Risk = w.Risk
+		}
+	}
 	return true, nil
 }
 

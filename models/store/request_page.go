@@ -145,8 +145,26 @@ func (s *Store) Saw(ctx context.Context, actor models.Actor, id models.ResponseI
 		if err := t.Gorm().Exec(sawRequest+db.OrReplace("active_at"), id, actor.UserID(), t.Now, t.Now).Error; err != nil {
 			return fmt.Errorf("note who has seen it: %w", err)
 		}
-		return nil
+		return t.activeAtDesk(actor)
 	})
+}
+
+const atDesk = `INSERT INTO desk_active (user_id, active_at) VALUES (?, ?)`
+
+// AtDesk notes that a person is active on a page of the desk: they are sent nothing within
+// models.ActiveFor. People only, else CodeForbidden.
+func (s *Store) AtDesk(ctx context.Context, actor models.Actor) error {
+	if !actor.IsPerson() {
+		return models.Errorf(models.CodeForbidden, "Only a person is at the desk.")
+	}
+	return s.write(ctx, func(t *tx) error { return t.activeAtDesk(actor) })
+}
+
+func (t *tx) activeAtDesk(actor models.Actor) error {
+	if err := t.Gorm().Exec(atDesk+db.OrReplace("active_at"), actor.UserID(), t.Now).Error; err != nil {
+		return fmt.Errorf("note who is at the desk: %w", err)
+	}
+	return nil
 }
 
 const nextStepOf = `SELECT * FROM escalations WHERE response_id = ? ORDER BY step LIMIT 1`

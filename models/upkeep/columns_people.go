@@ -124,6 +124,10 @@ var peopleColumns = map[string]map[string]column{
 		"response_id": {bookkeep, keptID},
 		"taker":       {bookkeep, keptID},
 	},
+	"desk_active": {
+		"*":       {proof: bookkeep},
+		"user_id": {removal: keptID},
+	},
 	"told_headlines": {
 		"response_id": {bookkeep, keptID},
 	},

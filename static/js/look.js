@@ -1,6 +1,6 @@
-// Who looks at a pending request is told nothing of it elsewhere: a card that is in view, in a
+// Who is at the desk is sent nothing elsewhere: a page, and a card that is in view, in a
 // window that has the focus, is said to be looked at, if its reader did something within the
-// last minute. Opening a page is doing something. Nothing but the id is sent.
+// last minute. Opening a page is doing something. Nothing but the card's id is sent.
 const EVERY = 30000;
 const ACTIVE = 60000;
 const who = document.body.dataset.user ?? "";
@@ -18,7 +18,8 @@ function inView(card) {
 
 function send(id) {
   said.set(id, Date.now());
-  fetch(`/approvals/${encodeURIComponent(id)}/look`, { method: "POST", headers: { Accept: "application/json", "Countersign-User": who } }).catch(() => {});
+  said.set("", Date.now()); // who looks at a request is at the desk
+  fetch(id ? `/approvals/${encodeURIComponent(id)}/look` : "/at-desk", { method: "POST", headers: { Accept: "application/json", "Countersign-User": who } }).catch(() => {});
 }
 
 function look() {
@@ -30,7 +31,8 @@ function look() {
     const id = dataset.card ?? dataset.look;
     if (Date.now() - (said.get(id) ?? 0) >= EVERY) send(id);
   }
-  if (cards.length) timer = setTimeout(look, EVERY); // what is done until then counts too
+  if (Date.now() - (said.get("") ?? 0) >= EVERY) send("");
+  timer = setTimeout(look, EVERY); // what is done until then counts too
 }
 
 function act() {

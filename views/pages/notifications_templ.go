@@ -183,7 +183,7 @@ func notificationSettings(v Notifications) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "<p class=\"quiet\">You are told of a request once per channel; later moments follow in the same thread where the channel can. Nothing is sent while you have the request open and are active.</p><div class=\"notify-times\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "<p class=\"quiet\">You are told of a request once per channel; later moments follow in the same thread where the channel can. Nothing is sent while you are active on a page here.</p><div class=\"notify-times\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -107,6 +107,80 @@ func TestABurstIsOneMessage(t *testing.T) {
 	wantKinds(t, p.post.take(), "ann settled", "ann settled", "ann settled")
 }
 
+// Who is active at the desk is sent nothing; what still waits when they have left is told then.
+func TestWhoIsAtTheDeskIsSentNothing(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	ann, bo := storetest.Reviewer(t, p.Store, "ann@example.com"), storetest.Reviewer(t, p.Store, "bo@example.com")
+	p.mail(t, ann)
+	p.mail(t, bo)
+	p.settings(t, ann, onlyAtOnce)
+	p.settings(t, bo, onlyAtOnce)
+	p.rule(t, models.RiskCritical, 60, ann.Name, bo.Name)
+	for range 10 {
+		storetest.Must(t, p.AtDesk(t.Context(), ann))
+		a := p.ask(t)
+		p.wait(t, 30*time.Second)
+		_, err := p.Decide(t.Context(), p.admin, a.ID, decision(false))
+		storetest.Must(t, err)
+	}
+	for _, m := range p.post.take() {
+		if m.to == ann.Name {
+			t.Fatalf("told at the desk: %v", m)
+		}
+	}
+	storetest.Must(t, p.AtDesk(t.Context(), ann))
+	p.ask(t)
+	p.wait(t, models.ActiveFor-time.Second)
+	wantKinds(t, p.post.take(), "bo waiting")
+	p.wait(t, 2*time.Second)
+	wantKinds(t, p.post.take(), "ann waiting")
+	if err := p.AtDesk(t.Context(), p.agent); models.ErrorCode(err) != models.CodeForbidden {
+		t.Errorf("an agent is at the desk: %v", err)
+	}
+}
+
+// Of many that come all the time there is a message when they have doubled or a worse one
+// comes, not one a minute; it names the worst risk.
+func TestManyAreToldAsTheyGrow(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	ann := storetest.Reviewer(t, p.Store, "ann@example.com")
+	p.mail(t, ann)
+	p.settings(t, ann, onlyAtOnce)
+	p.rule(t, models.RiskMedium, 600, ann.Name)
+	minute := func(n int) []message {
+		for range n {
+			p.ask(t)
+		}
+		p.wait(t, time.Minute+time.Second)
+		return p.post.take()
+	}
+	got := minute(8)
+	wantKinds(t, got, "ann burst")
+	if got[0].Count != 8 || got[0].Risk != models.RiskMedium {
+		t.Errorf("%+v", got[0])
+	}
+	wantKinds(t, minute(4)) // 4 more are not as many again
+	got = minute(4)
+	wantKinds(t, got, "ann burst")
+	if got[0].Count != 16 {
+		t.Errorf("%+v", got[0])
+	}
+	wantKinds(t, minute(5))
+	p.rule(t, models.RiskHigh, 600, ann.Name)
+	got = minute(1)
+	wantKinds(t, got, "ann burst")
+	if got[0].Count != 22 || got[0].Risk != models.RiskHigh {
+		t.Errorf("%+v", got[0])
+	}
+	wantKinds(t, minute(5))
+	p.wait(t, models.BurstPause)
+	wantKinds(t, p.post.take(), "ann burst") // what is left of them, once
+	p.wait(t, time.Hour)
+	wantKinds(t, p.post.take())
+}
+
 // A channel without threads gets one message for each request.
 func TestAChannelWithoutThreadsIsToldOnce(t *testing.T) {
 	t.Parallel()

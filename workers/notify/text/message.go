@@ -53,7 +53,7 @@ func (w words) message(n models.Notice) Message {
 func (w words) subject(n models.Notice) string {
 	switch n.Kind {
 	case models.NoticeBurst, models.NoticeDigest:
-		return pending(n.Count)
+		return pending(n.Count) + worst(n)
 	case models.NoticeChannelFailing:
 		return "A notification channel is failing"
 	case models.NoticeWebhookPaused:
@@ -90,10 +90,13 @@ func (w words) lead(n models.Notice) string {
 	case models.NoticeSettled:
 		return w.settled(n)
 	case models.NoticeBurst, models.NoticeDigest:
-		if n.First > 0 {
-			return pending(n.Count) + ". The first expires in " + spoken(n.First) + "."
+		switch {
+		case n.First >= time.Minute:
+			return pending(n.Count) + worst(n) + ". The first expires in " + spoken(n.First) + "."
+		case n.First > 0:
+			return pending(n.Count) + worst(n) + ". The first expires within a minute."
 		}
-		return pending(n.Count) + "."
+		return pending(n.Count) + worst(n) + "."
 	case models.NoticeChannelFailing:
 		return "Messages to this channel don't arrive. Check it in your notification settings."
 	case models.NoticeWebhookPaused:
@@ -115,6 +118,17 @@ func pending(n int) string {
 		return "1 request needs a decision"
 	}
 	return fmt.Sprintf("%d requests need a decision", n)
+}
+
+// worst names the worst risk of several requests.
+func worst(n models.Notice) string {
+	switch {
+	case n.Risk.Rank() < 0:
+		return ""
+	case n.Count == 1:
+		return ", of " + string(n.Risk) + " risk"
+	}
+	return ", up to " + string(n.Risk) + " risk"
 }
 
 func (w words) settled(n models.Notice) string {

@@ -1,0 +1,95 @@
+package notices
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"countersign/models"
+	"countersign/models/db"
+)
+
+const (
+	activeAtDesk = `SELECT active_at FROM desk_active WHERE user_id = ? AND active_at > ?`
+	deferAll     = `UPDATE notices SET due_at = ? WHERE recipient = ? AND due_at <= ? AND response_id <> ''`
+	toldWaiting  = `SELECT n.response_id, r.risk FROM notified n` + db.ByNotifiedWaiting + ` JOIN responses r ON r.id = n.response_id
+ WHERE n.channel_id = ? AND n.waiting AND r.approval_status = 'pending' AND r.approval_timeout_at > ?`
+	toldAt = `SELECT told_at FROM channels WHERE id = ?`
+)
+
+// waitForDesk puts all off that somebody is to be told while they are active at the desk:
+// there they see it come. What still waits once they have left is told then.
+func (t *tx) waitForDesk(recipient models.RecipientID) (bool, error) {
+	var at []time.Time
+	if err := t.Gorm().Raw(activeAtDesk, recipient, t.Now.Add(-models.ActiveFor)).Scan(&at).Error; err != nil {
+		return false, fmt.Errorf("read who is at the desk: %w", err)
+	}
+	if len(at) == 0 || at[0].After(t.Now) { // the clock was ahead
+		return false, nil
+	}
+	if err := t.Gorm().Exec(deferAll, db.Stamp(at[0].Add(models.ActiveFor)), recipient, t.Now).Error; err != nil {
+		return false, fmt.Errorf("put notices off: %w", err)
+	}
+	return true, nil
+}
+
+// grown is what somebody is told now: of many only where some channel has something to say
+// that it has not said. The rest is put off.
+func (t *tx) grown(recipient models.RecipientID, channels []models.Channel, tell []dueRequest) ([]dueRequest, error) {
+	if len(tell) <= models.BurstAbove {
+		return tell, nil
+	}
+	for i := range channels {
+		if news, err := t.hasNews(&channels[i], tell); err != nil || news {
+			return tell, err
+		}
+	}
+	ids := make([]models.ResponseID, 0, len(tell))
+	for _, d := range tell {
+		ids = append(ids, d.id)
+	}
+	list, err := json.Marshal(ids)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.Gorm().Exec(deferDue, db.Stamp(t.Now.Add(models.NoticePause)), recipient, t.Now, string(list)).Error; err != nil {
+		return nil, fmt.Errorf("put notices off: %w", err)
+	}
+	return nil, nil
+}
+
+// hasNews reports whether a channel says more by telling of many now than it said last: as
+// many again wait, or a worse one, or it is long ago.
+func (t *tx) hasNews(c *models.Channel, tell []dueRequest) (bool, error) {
+	var last []*time.Time
+	if err := t.Gorm().Raw(toldAt, c.ID).Scan(&last).Error; err != nil {
+		return false, fmt.Errorf("read when somebody was told: %w", err)
+	}
+	if len(last) == 0 || last[0] == nil || last[0].After(t.Now) || t.Now.Sub(*last[0]) >= models.BurstPause {
+		return true, nil
+	}
+	var waits []struct {
+		ResponseID models.ResponseID
+		Risk       models.Risk
+	}
+	if err := t.Gorm().Raw(toldWaiting, c.ID, t.Now).Scan(&waits).Error; err != nil {
+		return false, fmt.Errorf("read what was told: %w", err)
+	}
+	told, worst := map[models.ResponseID]bool{}, models.Risk("")
+	for _, w := range waits {
+		told[w.ResponseID] = true
+		if w.Risk.Rank() > worst.Rank() {
+			worst = w.Risk
+		}
+	}
+	fresh := 0
+	for _, d := range tell {
+		if told[d.id] {
+			continue
+		}
+		if fresh++; d.risk.Rank() > worst.Rank() {
+			return true, nil
+		}
+	}
+	return fresh >= max(1, len(told)), nil
+}
