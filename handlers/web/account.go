@@ -181,7 +181,18 @@ func (s *Site) passwordPage(c echo.Context, status int, wrong *models.Error) err
 	if err != nil {
 		return err
 	}
-	return handlers.Render(c, status, pages.PasswordPage(frame, pages.NewPassword(*frame.Viewer, wrong)), nil)
+	v := pages.NewPassword(*frame.Viewer, wrong)
+	tokens, err := s.store.People.Tokens(c.Request().Context(), actorOf(c), false)
+	if err != nil {
+		return err
+	}
+	for i := range tokens {
+		if tokens[i].Live(frame.Now) {
+			v.Tokens++
+		}
+	}
+	v.Revoke = c.Request().PostFormValue(pages.RevokeField) == "true"
+	return handlers.Render(c, status, pages.PasswordPage(frame, v), nil)
 }
 
 func (s *Site) changePassword(c echo.Context) error {
@@ -200,6 +211,13 @@ func (s *Site) changePassword(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	s.setFlash(c, "password-changed")
+	flash := "password-changed"
+	if r.PostFormValue(pages.RevokeField) == "true" {
+		if _, err := s.store.People.RevokeOwnTokens(r.Context(), actorOf(c)); err != nil {
+			return err
+		}
+		flash = "password-changed-tokens"
+	}
+	s.setFlash(c, flash)
 	return c.Redirect(http.StatusSeeOther, views.InboxURL())
 }

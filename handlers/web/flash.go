@@ -20,6 +20,7 @@ const flashSeconds = 60
 var flashes = map[string]views.Flash{
 	"signed-out":              {Tone: views.ToneNeutral, Text: "You are signed out."},
 	"set-up":                  {Tone: views.ToneGood, Text: "Account created. You are signed in."},
+	"password-changed-tokens": {Tone: views.ToneGood, Text: "Password changed. Your other sessions are signed out, and your tokens are revoked."},
 	"password-changed":        {Tone: views.ToneGood, Text: "Password changed. Your other sessions are signed out."},
 	"retention-cancelled":     {Tone: views.ToneGood, Text: "Cancelled. Contents are still kept."},
 	"retention-begun":         {Tone: views.ToneWarn, Text: "Nothing to cancel: it has started, or was already cancelled."},

@@ -222,3 +222,36 @@ func TestASignInHasTheBrowserKnown(t *testing.T) {
 	stranger.http.Jar.SetCookies(at, []*http.Cookie{{Name: "countersign-device", Value: first}, {Name: "countersign", Value: first}})
 	stranger.get("/").redirects("/signin")
 }
+
+// Who changes their password may end their tokens with it; they are kept otherwise.
+func TestAPasswordChangeOffersToRevokeTokens(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const next = "another long password"
+	p := w.signedIn(ownerEmail)
+	works := func() bool {
+		_, err := w.store.People.AuthenticateToken(t.Context(), w.token)
+		return err == nil
+	}
+	form := p.get("/account/password").is(http.StatusOK).says("main", "Revoke my token too").form("main form", "")
+	form.Set("current", storetest.Password)
+	form.Set("new", next)
+	p.post("/account/password", form).redirects("/")
+	if !works() {
+		t.Fatal("a token was revoked that nobody asked to revoke")
+	}
+	form.Set("current", "wrong, of course")
+	form.Set("revoke_tokens", "true")
+	if again := p.post("/account/password", form).is(http.StatusUnprocessableEntity); again.doc.Find("#revoke_tokens[checked]").Length() != 1 || !works() {
+		t.Error("the wish is lost, or done though nothing was changed")
+	}
+	form.Set("current", next)
+	form.Set("new", storetest.Password)
+	p.post("/account/password", form).redirects("/")
+	p.get("/").says(".flash", "your tokens are revoked")
+	if works() {
+		t.Error("the token still works")
+	}
+	p.get("/account/password").is(http.StatusOK).saysNot("main", "Revoke")
+	w.signedIn(strangerEmail).get("/account/password").is(http.StatusOK).saysNot("main", "Revoke")
+}

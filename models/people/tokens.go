@@ -217,6 +217,28 @@ func (p *People) RevokeToken(ctx context.Context, actor models.Actor, id models.
 	})
 }
 
+// RevokeOwnTokens ends all of a person's own tokens and those of the person's agents at once,
+// and says how many those were. CodeForbidden for all but people who are signed in.
+func (p *People) RevokeOwnTokens(ctx context.Context, actor models.Actor) (n int, err error) {
+	if !actor.IsPerson() || actor.SessionID == "" {
+		return 0, models.Errorf(models.CodeForbidden, "Sign in to revoke your tokens.")
+	}
+	err = p.writeAnyway(ctx, func(t *tx) error {
+		var tokens []models.Token
+		if err := t.live(t.Gorm().Where("user_id = ?", actor.UserID())).Order("id").Find(&tokens).Error; err != nil {
+			return fmt.Errorf("list tokens: %w", err)
+		}
+		for i := range tokens {
+			if err := t.revokeToken(actor, &tokens[i]); err != nil {
+				return err
+			}
+		}
+		n = len(tokens)
+		return nil
+	})
+	return n, err
+}
+
 func (t *tx) revokeToken(actor models.Actor, token *models.Token) error {
 	err := t.Gorm().Model(&models.Token{}).Where("id = ? AND revoked_at IS NULL", token.ID).Update("revoked_at", t.Now).Error
 	if err != nil {

@@ -90,6 +90,18 @@ func (v NewAccount) Problems() []string {
 type Password struct {
 	Email  string
 	Errors map[string]string
+	Tokens int  // live ones of the reader and their agents
+	Revoke bool // they are to be revoked too
+}
+
+// RevokeField has tokens revoked with the change of a password.
+const RevokeField = "revoke_tokens"
+
+func (v Password) revokes() string {
+	if v.Tokens == 1 {
+		return "Revoke my token too"
+	}
+	return "Revoke my " + views.Number(int64(v.Tokens)) + " tokens too"
 }
 
 // NewPassword makes the form; err fills in what is wrong, by field.

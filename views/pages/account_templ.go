@@ -644,6 +644,12 @@ func PasswordPage(p views.Page, v Password) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
+			if v.Tokens > 0 {
+				templ_7745c5c3_Err = ui.Check(RevokeField, v.revokes(), "They keep working otherwise. Programs and agents that use them are refused at once and need new ones.", v.Revoke).Render(ctx, templ_7745c5c3_Buffer)
+				if templ_7745c5c3_Err != nil {
+					return templ_7745c5c3_Err
+				}
+			}
 			templ_7745c5c3_Err = ui.Press(ui.Button{ID: "change-password", Label: "Change password"}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
