@@ -44,3 +44,15 @@ func TestACallIsTriedOnWhatStandsAndOnTheDraft(t *testing.T) {
 	p.get("/policy/try?tool=Bash").is(http.StatusOK).says("main", "not valid yet")
 	w.signedIn(ownerEmail).get("/policy/try?tool=Bash").is(http.StatusForbidden)
 }
+
+// Nobody need know whether their agent asks for approval itself: where that makes a
+// difference, both are said.
+func TestATriedCallSaysWhatBecomesOfItOtherwise(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.applyPolicy(`{"required_approval_tools": ["Bash"]}`)
+	p := w.signedIn(adminEmail)
+	p.get("/policy/try?tool=Read").says(".tried-answer", "runs without a person", "If the agent itself asks for approval, it waits for a person.")
+	p.get("/policy/try?tool=Read&explicit=true").says(".tried-answer", "waits for a person", "If the agent does not itself ask for approval, it runs without a person.")
+	p.get("/policy/try?tool=Bash").says(".tried-answer", "waits for a person").saysNot(".tried-answer", "If the agent")
+}

@@ -48,6 +48,7 @@ type PolicyAnswer struct {
 	Outcome      ui.Word
 	Risk         ui.Word
 	Rule, Reason string
+	Otherwise    string   // what happens if the agent does, or does not, ask for approval; empty: the same
 	Who, Until   string   // empty: nobody is asked
 	Asks         []string // who is asked besides as time runs
 	Acts         string   // whether substitutes may act; empty: they may
@@ -109,6 +110,7 @@ func policyAnswer(i int, tried PolicyTried, call policy.Call) PolicyAnswer {
 	e := tried.Policy.Explain(call)
 	j := e.Judgement
 	a := PolicyAnswer{ID: "tried-" + strconv.Itoa(i+1), Title: tried.Title, Outcome: triedWord(j), Rule: j.Rule, Reason: j.Reason}
+	a.Otherwise = otherwise(tried.Policy, call, j)
 	for k, step := range e.Steps {
 		a.Steps = append(a.Steps, PolicyStep{Rule: step.Rule, Why: step.Why, Decides: k == len(e.Steps)-1})
 	}
@@ -124,6 +126,20 @@ func policyAnswer(i int, tried PolicyTried, call policy.Call) PolicyAnswer {
 		a.Acts = "Nobody may act for them as a substitute."
 	}
 	return a
+}
+
+// otherwise says what becomes of a call whose agent asks for approval, or not, other than was
+// tried: nobody need know which of the two their agent does.
+func otherwise(p *policy.Policy, call policy.Call, j policy.Judgement) string {
+	call.Explicit = !call.Explicit
+	other := p.Explain(call).Judgement
+	if other.Effect == j.Effect {
+		return ""
+	}
+	if call.Explicit {
+		return "If the agent itself asks for approval, it " + triedWord(other).Text + "."
+	}
+	return "If the agent does not itself ask for approval, it " + triedWord(other).Text + "."
 }
 
 func triedWord(j policy.Judgement) ui.Word {
