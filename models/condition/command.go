@@ -25,6 +25,9 @@ type command struct {
 	unread string   // why a part of the line can't be read; empty: all was
 	hidden string   // why words of the line may hold commands that were not read; empty: they do not
 
+	each       [][]string // the words of each command in the line, as they are written in it
+	redirected bool       // the line has an input or an output that is a file
+
 	size int // in bytes, of the line
 }
 

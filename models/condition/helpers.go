@@ -26,8 +26,9 @@ var (
 )
 
 const (
-	fieldProgram = "program"
-	fieldArgs    = "args"
+	fieldProgram  = "program"
+	fieldArgs     = "args"
+	fieldCommands = "commands"
 )
 
 // helpers are the functions that conditions may call besides CEL's own.
@@ -40,6 +41,7 @@ func helpers() cel.EnvOption {
 		for _, option := range []cel.EnvOption{
 			cel.CustomTypeProvider(provider{registry}),
 			cel.CustomTypeAdapter(registry),
+			allCommands(),
 			cel.Function("command", cel.Overload(overloadCommand, []*cel.Type{cel.DynType}, commandType, cel.UnaryBinding(commandOf))),
 			cel.Function("has", cel.MemberOverload(overloadHas, []*cel.Type{commandType, cel.StringType}, cel.BoolType, cel.BinaryBinding(commandHas))),
 			cel.Function("path", cel.Overload(overloadPath, []*cel.Type{cel.DynType}, pathType, cel.UnaryBinding(pathOf))),
@@ -72,7 +74,7 @@ func (p provider) FindStructType(name string) (*types.Type, bool) {
 func (p provider) FindStructFieldNames(name string) ([]string, bool) {
 	switch name {
 	case commandType.TypeName():
-		return []string{fieldProgram, fieldArgs}, true
+		return []string{fieldProgram, fieldArgs, fieldCommands}, true
 	case pathType.TypeName():
 		return nil, true
 	}
@@ -86,15 +88,29 @@ func (p provider) FindStructFieldType(name, field string) (*types.FieldType, boo
 	}
 	switch field {
 	case fieldProgram:
-		return memberOf(cel.StringType, func(c *command) any { return c.program }), true
+		return simpleMember(cel.StringType, func(c *command) any { return c.program }), true
 	case fieldArgs:
-		return memberOf(cel.ListType(cel.StringType), func(c *command) any { return c.args }), true
+		return simpleMember(cel.ListType(cel.StringType), func(c *command) any { return c.args }), true
+	case fieldCommands:
+		return memberOf(cel.ListType(commandType), commandsOf), true
 	}
 	return nil, false
 }
 
-// memberOf is a member of a command, which is known only of a simple one.
-func memberOf(kind *cel.Type, get func(*command) any) *types.FieldType {
+// simpleMember is a member of a command, which is known only of a simple one.
+func simpleMember(kind *cel.Type, get func(*command) any) *types.FieldType {
+	return memberOf(kind, func(c *command) (any, error) {
+		if c.unclear != "" {
+			return nil, failed{c.unclear}
+		}
+		if c.doubt != "" && !(c.byName && slices.Contains(c.names, c.program)) {
+			return nil, failed{c.doubt}
+		}
+		return get(c), nil
+	})
+}
+
+func memberOf(kind *cel.Type, get func(*command) (any, error)) *types.FieldType {
 	return &types.FieldType{
 		Type:  kind,
 		IsSet: func(any) bool { return true },
@@ -103,13 +119,7 @@ func memberOf(kind *cel.Type, get func(*command) any) *types.FieldType {
 			if !ok {
 				return nil, failed{otherType}
 			}
-			if c.unclear != "" {
-				return nil, failed{c.unclear}
-			}
-			if c.doubt != "" && !(c.byName && slices.Contains(c.names, c.program)) {
-				return nil, failed{c.doubt}
-			}
-			return get(c), nil
+			return get(c)
 		},
 	}
 }

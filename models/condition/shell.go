@@ -61,6 +61,7 @@ func (c *command) readLine(line string) {
 // readWords reads what is run without a shell.
 func (c *command) readWords(words []string) {
 	c.simple(words)
+	c.each = [][]string{words}
 	c.add(words, 0)
 	if c.unread != "" && c.unclear == "" {
 		c.unclear = c.unread
@@ -113,12 +114,19 @@ func (c *command) read(line string, depth int) {
 			if len(node.Assigns) > 0 {
 				c.cannot("the command sets variables, which may change what is run")
 			}
-			c.add(c.literals(node.Args), depth)
+			words := c.literals(node.Args)
+			if depth == 0 && len(words) > 0 {
+				c.each = append(c.each, words)
+			}
+			c.add(words, depth)
 		case *syntax.Word:
 			if _, literal := literalWord(node); !literal {
 				c.cannot("a part of the command is only known when it runs")
 			}
 		case *syntax.Redirect:
+			if toFile(node) {
+				c.redirected = true
+			}
 			if node.Hdoc != nil {
 				c.cannot("the command is given a text that a program may run")
 			}
