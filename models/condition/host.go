@@ -1,7 +1,9 @@
 package condition
 
 import (
+	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 
 	"cel.dev/cel-go/common/types"
@@ -43,8 +45,13 @@ func hostIn(text string) (host, why string) {
 	default:
 		return "", "the address is not one of a host that programs connect to"
 	}
-	one, other := bareHost(browser.Hostname()), bareHost(strings.ToLower(library.Hostname()))
+	one, oneWhy := bareHost(browser.Hostname())
+	other, otherWhy := bareHost(strings.ToLower(library.Hostname()))
 	switch {
+	case oneWhy != "":
+		return "", oneWhy
+	case otherWhy != "":
+		return "", otherWhy
 	case one != other:
 		return "", differ
 	case one == "":
@@ -53,7 +60,37 @@ func hostIn(text string) (host, why string) {
 	return one, ""
 }
 
-// bareHost is a host without what is only notation.
-func bareHost(host string) string {
-	return strings.TrimSuffix(strings.TrimSuffix(strings.TrimPrefix(host, "["), "]"), ".")
+// bareHost is a host in one spelling; why says why it is not known where it leads: with a dot
+// at its end it is the same host to some programs, and an address of IPv6 may stand for one of
+// IPv4.
+func bareHost(host string) (bare, why string) {
+	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
+	if strings.HasSuffix(host, ".") {
+		return "", "a host ends in a dot, which programs read differently"
+	}
+	ip, err := netip.ParseAddr(host)
+	if err != nil {
+		return host, ""
+	}
+	if ip = ip.Unmap(); ip.IsUnspecified() || ip.Zone() != "" || translated(ip) {
+		return "", "an address of IP may lead to another one"
+	}
+	return ip.String(), ""
+}
+
+// translations are the parts of IPv6 in which addresses stand for ones of IPv4: NAT64 and its
+// local one, 6to4, Teredo, and those that are compatible or translated without state.
+var translations = []netip.Prefix{
+	netip.MustParsePrefix("64:ff9b::/96"), netip.MustParsePrefix("64:ff9b:1::/48"), netip.MustParsePrefix("2002::/16"), netip.MustParsePrefix("2001::/32"),
+	netip.MustParsePrefix("::/96"), netip.MustParsePrefix("::ffff:0:0:0/96"),
+}
+
+// translated reports whether an address of IPv6 may stand for one of IPv4.
+func translated(ip netip.Addr) bool {
+	if !ip.Is6() || ip.IsLoopback() {
+		return false
+	}
+	b := ip.As16()
+	isatap := b[8]&^2 == 0 && b[9] == 0 && b[10] == 0x5e && b[11] == 0xfe
+	return isatap || slices.ContainsFunc(translations, func(p netip.Prefix) bool { return p.Contains(ip) })
 }

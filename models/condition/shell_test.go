@@ -285,7 +285,7 @@ func TestPaths(t *testing.T) {
 // The host of an address is known only where browsers and Go agree.
 func TestHosts(t *testing.T) {
 	for address, want := range map[string]condition.Result{
-		"https://example.com": yes, "https://example.com/": yes, "https://EXAMPLE.com:8443/a?b#c": yes, "http://example.com.": yes,
+		"https://example.com": yes, "https://example.com/": yes, "https://EXAMPLE.com:8443/a?b#c": yes, "http://example.com.": un, "https://example.com.:8443/": un, "https://evil.com./": un,
 		"https://ann@example.com/": yes, "https://good.com:x@example.com/": yes, "ftp://example.com/x": yes, "https://example.com?a@b": yes,
 		"https://example.com.evil.com/": no, "https://evil.com/example.com": no, "https://example.com@evil.com/": no, "https://[::1]/": no,
 		"https://127.0.0.1/": no, "https://sub.example.com": no,
@@ -298,6 +298,23 @@ func TestHosts(t *testing.T) {
 		input := string(must(json.Marshal(map[string]string{"url": address})))
 		if got := judge(t, `host(input.url) == "example.com"`, input); got.Result != want {
 			t.Errorf("%q: %+v", address, got)
+		}
+	}
+}
+
+// An address of IPv6 that stands for one of IPv4 is that one, or is not known: no rule that
+// names the one misses the other.
+func TestHostsThatStandForOthers(t *testing.T) {
+	for host, want := range map[string]condition.Result{
+		"169.254.169.254": yes, "[::ffff:a9fe:a9fe]": yes, "[::ffff:169.254.169.254]": yes, "[::FFFF:A9FE:A9FE]": yes, "[0:0:0:0:0:ffff:a9fe:a9fe]": yes,
+		"[64:ff9b::a9fe:a9fe]": un, "[64:ff9b::169.254.169.254]": un, "[64:ff9b:1::a9fe:a9fe]": un, "[2002:a9fe:a9fe::]": un, "[2002:a9fe:a9fe::1]": un,
+		"[2001:0:1:2:3:4:5601:5601]": un, "[::a9fe:a9fe]": un, "[::169.254.169.254]": un, "[::ffff:0:a9fe:a9fe]": un, "[fe80::5efe:a9fe:a9fe]": un, "[2001:db8::200:5efe:a9fe:a9fe]": un,
+		"0.0.0.0": un, "[::]": un, "[fe80::1%25eth0]": un, "169.254.169.254.": un, "2852039166": un, "0xa9.254.169.254": un, "0251.254.169.254": un, "169.254.43518": un,
+		"[::1]": no, "127.0.0.1": no, "[2001:db8::1]": no, "[2606:4700::1111]": no, "[fe80::1]": no, "8.8.8.8": no,
+	} {
+		input := string(must(json.Marshal(map[string]string{"url": "http://" + host + "/latest"})))
+		if got := judge(t, `host(input.url) == "169.254.169.254"`, input); got.Result != want {
+			t.Errorf("%s: %+v", host, got)
 		}
 	}
 }
