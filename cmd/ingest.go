@@ -36,8 +36,10 @@ func newIngest() *cobra.Command {
 			"server is back, or by the next ingest of the same run:\n\n" +
 			"    countersign ingest --run-id nightly-7 </dev/null\n\n" +
 			"A signal does not stop it before the agent's output ends; a second one does.\n\n" +
+			"It reads the stream-json of Claude Code, Gemini CLI and Cursor. Lines that it can't read\n" +
+			"are counted, and shown on standard error and on the run.\n\n" +
 			"Exit codes: 0 the whole run was reported; 3 no server answered, and the rest is\n" +
-			"kept; 4 anything else; standard error says what.",
+			"kept; 4 a part was lost or could not be read, or anything else; standard error says what.",
 		Args:        cobra.NoArgs,
 		Annotations: map[string]string{failureCode: fmt.Sprint(exitOther)},
 	}

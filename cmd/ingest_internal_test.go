@@ -3,6 +3,7 @@ package cmd
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -61,9 +62,12 @@ func TestTapPassesOnWhatItDoesNotRead(t *testing.T) {
 	each := func(line []byte, _ int64) { read = append(read, len(line)) }
 	in := strings.Repeat("x", maxLine) + "\n" + strings.Repeat("y", maxLine+1) + "\nz\n" + strings.Repeat("w", maxLine+1)
 	var out bytes.Buffer
-	tp := &tap{out: &out, each: each}
-	if err := tp.copy(strings.NewReader(in)); err != nil || out.String() != in || tp.tooLong != 2 || !slices.Equal(read, []int{maxLine, 1}) || tp.position != 4 {
-		t.Errorf("%v: %d of %d bytes; %d lines too long, read %v", err, out.Len(), len(in), tp.tooLong, read)
+	var long []string
+	tp := &tap{out: &out, each: each, tooLong: func(beginning []byte, position int64) {
+		long = append(long, fmt.Sprintf("%d %.2s %d", position, beginning, len(beginning)))
+	}}
+	if err := tp.copy(strings.NewReader(in)); err != nil || out.String() != in || !slices.Equal(long, []string{"1 yy 256", "3 ww 256"}) || !slices.Equal(read, []int{maxLine, 1}) || tp.position != 4 {
+		t.Errorf("%v: %d of %d bytes; %v too long, read %v", err, out.Len(), len(in), long, read)
 	}
 
 	broken := errors.New("broken")

@@ -30,6 +30,7 @@ type ingestRun struct {
 	o        ingestOptions
 	out, say io.Writer
 	spool    *spool // nil: nothing can be kept
+	stream   streamjson.Reader
 
 	began, ended bool   // whether the agent said so
 	last         string // the id of the last event
@@ -105,8 +106,9 @@ func (g *ingestRun) makeSpool() error {
 // passOn copies the agent's output and keeps what it says. An error is one of the
 // copy.
 func (g *ingestRun) passOn(in io.Reader) error {
-	t := &tap{out: g.out, each: g.keep}
+	t := &tap{out: g.out, each: g.keep, tooLong: g.stream.Lose}
 	err := t.copy(in)
+	g.keepAll(g.stream.End())
 	if err != nil {
 		err = fmt.Errorf("standard input: %w", err)
 	}
@@ -116,9 +118,6 @@ func (g *ingestRun) passOn(in io.Reader) error {
 	case t.failed != nil:
 		err = errors.Join(err, fmt.Errorf("standard output: %w", t.failed))
 	}
-	if t.tooLong > 0 {
-		fmt.Fprintf(g.say, "countersign: %d lines of more than %d MiB were passed on but not reported\n", t.tooLong, maxLine>>20)
-	}
 	switch {
 	case g.began && !g.ended:
 		e := streamjson.Cut(g.last)
@@ -126,12 +125,36 @@ func (g *ingestRun) passOn(in io.Reader) error {
 	case !g.began && t.position > 0:
 		fmt.Fprintln(g.say, "countersign: no line was one of a run; start the agent with --output-format stream-json --verbose")
 	}
+	g.tellUnread()
 	return err
 }
 
+// tellUnread says on standard error, and on the run, what could not be read.
+func (g *ingestRun) tellUnread() {
+	lines, first, _ := g.stream.Unread()
+	if lines == 0 {
+		return
+	}
+	var text strings.Builder
+	if lines == 1 {
+		text.WriteString("1 line of the agent's output could not be read:")
+	} else {
+		fmt.Fprintf(&text, "%d lines of the agent's output could not be read:", lines)
+	}
+	for _, one := range first {
+		fmt.Fprintf(&text, "\nline %d: %s", one.Line, one.Beginning)
+	}
+	if lines > len(first) {
+		text.WriteString("\n…")
+	}
+	fmt.Fprintf(g.say, "countersign: %s\n", theirLines(text.String()))
+	g.store([]models.RunEvent{streamjson.Notice(g.last, text.String())})
+}
+
 // keep stores what a line says.
-func (g *ingestRun) keep(line []byte, position int64) {
-	events := streamjson.Parse(line, position)
+func (g *ingestRun) keep(line []byte, position int64) { g.keepAll(g.stream.Read(line, position)) }
+
+func (g *ingestRun) keepAll(events []models.RunEvent) {
 	if len(events) == 0 {
 		return
 	}
@@ -172,6 +195,7 @@ func (g *ingestRun) lost(n int, err error) {
 
 // outcome turns what happened into an exit code.
 func (g *ingestRun) outcome(h *eventSender, err, passed error) error {
+	unread, _, lost := g.stream.Unread()
 	if err == nil {
 		switch releaseErr := g.spool.release(true); {
 		case passed != nil:
@@ -180,6 +204,10 @@ func (g *ingestRun) outcome(h *eventSender, err, passed error) error {
 			return exitWith(exitOther, fmt.Errorf("%d events could not be kept and were not reported", g.unkept))
 		case h.refused > 0:
 			return exitWith(exitOther, fmt.Errorf("%d of %d events were not accepted by the server", h.refused, h.sent))
+		case lost:
+			return exitWith(exitOther, fmt.Errorf("the run was reported without what %d lines say that could not be read", unread))
+		case unread > 0 && !g.began:
+			return exitWith(exitOther, errors.New("nothing was reported: no line was one of a run"))
 		case releaseErr != nil:
 			return exitWith(exitOther, fmt.Errorf("everything was sent, but its file could not be removed: %w", releaseErr))
 		}

@@ -36,7 +36,9 @@ type eventSender struct {
 	ended  <-chan struct{}
 
 	conversation wire.ConversationID
-	away         error // why the last attempt failed; nil: it did not
+	opened       bool              // the run is new: no other ingest has used its ids
+	renamed      map[string]string // calls that are kept under an id that is new, by their own
+	away         error             // why the last attempt failed; nil: it did not
 	sent         int
 	refused      int
 }
@@ -69,7 +71,8 @@ func (h *eventSender) work(ctx context.Context) error {
 			}
 			continue
 		}
-		if err := h.hand(ctx, lines, false); err != nil {
+		taken, err := h.hand(ctx, lines, false)
+		if err != nil {
 			if ctx.Err() != nil {
 				return h.gaveUp()
 			}
@@ -85,37 +88,47 @@ func (h *eventSender) work(ctx context.Context) error {
 			continue
 		}
 		h.succeeded()
-		h.queue[0].done(len(lines))
+		h.queue[0].done(taken)
 		pause = firstAway
 	}
 }
 
-// hand sends one request's worth, in the conversation that is opened before.
-func (h *eventSender) hand(ctx context.Context, lines []byte, again bool) error {
+// hand sends one request's worth, in the conversation that is opened before, and returns how
+// much of it that was.
+func (h *eventSender) hand(ctx context.Context, lines []byte, again bool) (taken int, err error) {
 	if h.conversation == "" {
 		c, err := h.client.OpenConversation(ctx, h.open)
 		if err != nil {
-			return err
+			return 0, err
 		}
-		h.conversation = c.ID
+		h.conversation, h.opened = c.ID, c.Opened
 	}
 	if len(lines) == 0 {
-		return nil
+		return 0, nil
 	}
-	answer, err := h.client.Report(ctx, h.conversation, lines)
+	if !h.opened {
+		lines = beforeItsResult(lines)
+	}
+	sent := h.rename(lines)
+	answer, err := h.client.Report(ctx, h.conversation, sent)
 	var refusal *client.AnswerError
 	if errors.As(err, &refusal) && refusal.Status == http.StatusNotFound && !again {
 		h.conversation = "" // the server began anew
 		return h.hand(ctx, lines, true)
 	}
 	if err != nil {
-		return err
+		return 0, err
+	}
+	if err := h.keepConflicts(ctx, sent, answer.Results); err != nil {
+		return 0, err // all of it is sent again
 	}
 	h.sent += len(answer.Results)
 	for i := range answer.Results {
-		h.heard(&answer.Results[i])
+		if answer.Results[i].Status != wire.RunEventConflict {
+			h.heard(&answer.Results[i])
+		}
 	}
-	return nil
+	return len(lines), nil
 }
 
 // heard reports an event that the server did not store unchanged.
@@ -123,10 +136,7 @@ func (h *eventSender) heard(r *wire.RunEventResult) {
 	switch r.Status {
 	case wire.RunEventStored, wire.RunEventRepeated:
 		return
-	case wire.RunEventConflict:
-		fmt.Fprintf(h.say, "countersign: event %s contradicts what the server knows: %s\n", plain(r.ID), plain(r.Error))
-		return
-	case wire.RunEventError:
+	case wire.RunEventConflict, wire.RunEventError:
 	}
 	if h.refused++; h.refused <= namedRefusals {
 		fmt.Fprintf(h.say, "countersign: event %s was not accepted: %s\n", plain(r.ID), plain(r.Error))

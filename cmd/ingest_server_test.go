@@ -2,6 +2,9 @@ package cmd_test
 
 import (
 	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"countersign/models"
@@ -58,5 +61,95 @@ func TestIngestShowsARecordedRun(t *testing.T) {
 	}
 	if most != 5 || replies == 0 {
 		t.Errorf("the largest batch has %d calls, want the 5 that were recorded; %d replies", most, replies)
+	}
+}
+
+// run hands a stream to a run at the real server.
+func (w *world) ingest(t *testing.T, run, stream string) (said string, code int) {
+	t.Helper()
+	env := append(w.hookEnv(), "XDG_CACHE_HOME="+t.TempDir())
+	out, said, code := runWith(t, env, stream, "ingest", "--run-id", run)
+	if out != stream {
+		t.Errorf("%d of %d bytes were passed on", len(out), len(stream))
+	}
+	return said, code
+}
+
+// entries are the calls, with their results, and the texts of a run, in order.
+func (w *world) entries(t *testing.T, run string) []string {
+	t.Helper()
+	runs, err := w.Store().Conversations(t.Context(), w.admin, store.ConversationQuery{})
+	at := slices.IndexFunc(runs.Items, func(c models.ConversationView) bool { return c.RunID != nil && *c.RunID == run })
+	if err != nil || at < 0 {
+		t.Fatalf("the runs are %+v, %v", runs.Items, err)
+	}
+	h, err := w.Store().History(t.Context(), w.admin, runs.Items[at].ID, store.HistoryQuery{Limit: models.MaxPage})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, e := range h.Entries {
+		switch r := e.Response; {
+		case r != nil && r.Kind == models.KindToolCall:
+			line := "call " + *r.ToolUseID + " " + r.ToolName + " " + r.ToolInputJSON
+			if r.IsCompleted {
+				line += " done"
+			}
+			out = append(out, line)
+		case r != nil:
+			out = append(out, "reply "+r.Content)
+		case e.Message != nil:
+			out = append(out, "message "+e.Message.Content)
+		}
+	}
+	return out
+}
+
+// TestIngestLosesNothingInSilence hands odd streams to a real server: what could not be read is
+// on the run and on standard error, with exit code 4 where a part of the run may be missing, and
+// a call whose id was used before, also by an earlier stream, is a call with its own result.
+func TestIngestLosesNothingInSilence(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	odd := func(name string) string {
+		raw, err := os.ReadFile(filepath.Join("..", "models", "streamjson", "testdata", "odd", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(raw)
+	}
+	if said, code := w.ingest(t, "reused", odd("s11-reused-ids.jsonl")); code != 0 || said != "" {
+		t.Errorf("ids used twice: exit %d: %s", code, said)
+	}
+	another := strings.ReplaceAll(strings.ReplaceAll(odd("s11-reused-ids.jsonl"), "rm -rf build", "make"), `"ls"`, `"pwd"`)
+	if said, code := w.ingest(t, "reused", another); code != 0 || !strings.Contains(said, "the id call_0 was used for another call before") {
+		t.Errorf("ids of an earlier stream: exit %d: %s", code, said)
+	}
+	if said, code := w.ingest(t, "reused", another); code != 0 { // all is known
+		t.Errorf("the same again: exit %d: %s", code, said)
+	}
+	calls := w.entries(t, "reused")
+	calls = slices.DeleteFunc(calls, func(line string) bool { return !strings.HasPrefix(line, "call") })
+	for _, want := range []string{"ls", "rm -rf build", "pwd", "make"} {
+		if !slices.ContainsFunc(calls, func(line string) bool {
+			return strings.Contains(line, `"`+want+`"`) && strings.HasSuffix(line, " done")
+		}) {
+			t.Errorf("no call of %q with a result in\n%s", want, strings.Join(calls, "\n"))
+		}
+	}
+	if len(calls) != 4 {
+		t.Errorf("%d calls:\n%s", len(calls), strings.Join(calls, "\n"))
+	}
+
+	for name, stream := range map[string]string{"noise": odd("s09-odd.jsonl"), "lost": `{"type":"dance"}` + "\n" + theEnd} {
+		said, code := w.ingest(t, name, stream)
+		if want := map[string]int{"noise": 0, "lost": 4}[name]; code != want || !strings.Contains(said, "1 line of the agent's output could not be read:") {
+			t.Errorf("%s: exit %d, want %d: %s", name, code, want, said)
+		}
+		if !slices.ContainsFunc(w.entries(t, name), func(line string) bool {
+			return strings.HasPrefix(line, "reply 1 line of the agent's output could not be read:\nline ")
+		}) {
+			t.Errorf("%s: the run does not say so:\n%s", name, strings.Join(w.entries(t, name), "\n"))
+		}
 	}
 }

@@ -10,6 +10,9 @@ import (
 // maxLine is the longest line that is read; a longer one is only passed on.
 const maxLine = 16 << 20
 
+// keptOfLong is how much of a longer one is kept, to say which it was.
+const keptOfLong = 256
+
 // tap passes bytes on as they come and hands out the lines among them. Nothing
 // that becomes of the lines, nor a reader who has left, stops it.
 type tap struct {
@@ -18,8 +21,9 @@ type tap struct {
 
 	position int64 // of the next line, from 0
 	line     []byte
-	skipping bool  // within a line that is too long
-	tooLong  int   // lines that were
+	skipping bool   // within a line that is too long
+	start    []byte // the beginning of it
+	tooLong  func(beginning []byte, position int64)
 	failed   error // why nothing is passed on any more; EPIPE: the reader has left
 }
 
@@ -59,6 +63,8 @@ func (t *tap) split(b []byte) {
 		switch {
 		case t.skipping:
 		case len(t.line)+len(before) > maxLine:
+			t.start = append(t.start[:0], t.line[:min(len(t.line), keptOfLong)]...)
+			t.start = append(t.start, before[:min(len(before), keptOfLong-len(t.start))]...)
 			t.skipping, t.line = true, nil
 		default:
 			t.line = append(t.line, before...)
@@ -73,7 +79,7 @@ func (t *tap) split(b []byte) {
 
 func (t *tap) end() {
 	if t.skipping {
-		t.tooLong++
+		t.tooLong(t.start, t.position)
 	} else {
 		t.each(t.line, t.position)
 	}

@@ -157,8 +157,9 @@ func spools(t *testing.T, env []string) []string {
 func idsOf(stream string) []string {
 	var ids []string
 	n := int64(0)
+	var r streamjson.Reader
 	for line := range strings.Lines(stream) {
-		for _, e := range streamjson.Parse([]byte(line), n) {
+		for _, e := range r.Read([]byte(line), n) {
 			ids = append(ids, e.ID)
 		}
 		n++
@@ -332,10 +333,13 @@ func TestIngestKeepsRequestsUnderTheLimit(t *testing.T) {
 	fmt.Fprintf(&run, `{"type":"assistant","uuid":"input","message":{"id":"m","content":[{"type":"tool_use","id":"t","name":"x","input":{"a":"%s"}}]}}`+"\n", strings.Repeat("x", 3<<20))
 	run.WriteString(strings.Repeat("y", 17<<20) + "\n" + theEnd)
 	out, said, code := runWith(t, k.env(t), run.String(), "ingest", "--run-id", "nightly/7")
-	if code != 0 || out != run.String() || !strings.Contains(said, "1 lines of more than 16 MiB") {
+	if code != 4 || out != run.String() || !strings.Contains(said, "1 line of the agent's output could not be read:\n    line 43: yyy") {
 		t.Errorf("exit %d; %d of %d bytes; it said: %s", code, len(out), run.Len(), said)
 	}
-	if k.took(t, append(idsOf(run.String()[:run.Len()-len(theEnd)]), "end/0")); len(k.ids) != 43 {
+	k.mu.Lock()
+	notice := k.ids[len(k.ids)-1]
+	k.mu.Unlock()
+	if k.took(t, append(idsOf(run.String()[:run.Len()-len(theEnd)]), "end/0", notice)); len(k.ids) != 44 {
 		t.Errorf("%d events arrived", len(k.ids))
 	}
 }
@@ -360,8 +364,8 @@ func TestIngestTellsWhatIsWrong(t *testing.T) {
 		{name: "what is no server of ours", in: theEnd, fail: status(200), code: 4, says: "is not Countersign", files: 1},
 		{name: "no server", in: theEnd, args: []string{"--server", "http://127.0.0.1:9", "--drain-timeout", "50ms"}, hears: "does not answer", code: 3, says: "does not answer", files: 1},
 		{name: "a refused event", in: call("refused") + theEnd, code: 4, says: "event refused/0 was not accepted: toolName: is none⟨U+202E⟩", took: []string{"end/0"}},
-		{name: "a contradiction, which the server has noted", in: call("other") + theEnd, code: 0, says: "event other/0 contradicts", took: []string{"end/0"}},
-		{name: "no stream-json", in: "hello\n", code: 0, says: "no line was one of a run"},
+		{name: "a contradiction, under each id", in: call("other") + theEnd, code: 4, says: "was not accepted: another input was asked", took: []string{"end/0"}},
+		{name: "no stream-json", in: "hello\n", code: 4, says: "no line was one of a run", took: []string{streamjson.Notice("", "1 line of the agent's output could not be read:\nline 1: hello").ID}},
 		{name: "an agent that died", in: fmt.Sprintf(spoken, "a", "x"), code: 0, took: []string{"a/0", streamjson.Cut("a/0").ID}},
 		{name: "a folder that cannot be used", in: theEnd, args: []string{"--spool", "/dev/null/x"}, code: 0, says: "cannot be used", took: []string{"end/0"}},
 	}

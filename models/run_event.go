@@ -1,6 +1,7 @@
 package models
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -70,3 +71,6 @@ type RunEventResult struct {
 	ResponseID ResponseID      `json:"responseId,omitzero" doc:"The tool call or reply, where it is one"`
 	Error      string          `json:"error,omitzero"`
 }
+
+// NewUseOf is the id of a call whose own was used before: the same each time for the same use.
+func NewUseOf(toolUseID string, use any) string { return fmt.Sprintf("%s~%v", toolUseID, use) }

@@ -55,6 +55,15 @@ func (b *block) isResult() bool {
 	return b.Type == "tool_result" || strings.HasSuffix(string(b.Type), "_tool_result")
 }
 
+// isQuiet reports whether a block is known, and nothing to report.
+func (b *block) isQuiet() bool {
+	switch b.Type {
+	case "text", "thinking", "redacted_thinking", "image", "document", "search_result", "container_upload":
+		return true
+	}
+	return false
+}
+
 // result is what a tool gave back, as text: the text of its blocks, and of each
 // other block its type.
 func (b *block) result() string {
@@ -108,4 +117,20 @@ func joined(v jsontext.Value) string {
 		parts[i] = string(lines[i])
 	}
 	return strings.Join(parts, "\n")
+}
+
+// messageOf is the text of an error: a string, or the message of an object.
+func messageOf(v jsontext.Value) string {
+	var whole struct {
+		Message text `json:"message"`
+	}
+	var plain text
+	switch v.Kind() {
+	case '"':
+		_ = json.Unmarshal(v, &plain, lenient) // it is a string
+		return string(plain)
+	case '{':
+		_ = json.Unmarshal(v, &whole, lenient) // no member of it can be of a wrong type
+	}
+	return string(whole.Message)
 }

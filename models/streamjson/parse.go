@@ -1,10 +1,7 @@
-// Package streamjson reads what a coding agent prints with `--output-format
-// stream-json`: one JSON object a line. What is not known is nothing to report,
-// and no line is an error.
 package streamjson
 
 import (
-	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"strconv"
@@ -20,7 +17,7 @@ import (
 // lenient takes the lines as they come: text that is not UTF-8 is mended.
 var lenient = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 
-// line is what is read of one line.
+// line is what is read of one object: the union of three dialects.
 type line struct {
 	Type            text           `json:"type"`
 	Subtype         text           `json:"subtype"`
@@ -29,6 +26,9 @@ type line struct {
 	ParentToolUseID text           `json:"parent_tool_use_id"`
 	Synthetic       flag           `json:"isSynthetic"` // put in a person's mouth by the agent
 	Meta            flag           `json:"isMeta"`
+	Summary         flag           `json:"isCompactSummary"`
+	Transcript      flag           `json:"isVisibleInTranscriptOnly"`
+	Origin          jsontext.Value `json:"origin"`
 	Message         jsontext.Value `json:"message"`
 
 	// Of the last line.
@@ -36,37 +36,19 @@ type line struct {
 	StopReason text           `json:"stop_reason"`
 	Result     text           `json:"result"`
 	Errors     jsontext.Value `json:"errors"`
-}
 
-// Parse reads one line, with or without its end. Position is its number in the
-// stream; with the line it makes the ids of events where the line has none of its
-// own. The events are in the order in which they stand.
-func Parse(raw []byte, position int64) []models.RunEvent {
-	raw = bytes.TrimSpace(raw)
-	if len(raw) == 0 || raw[0] != '{' {
-		return nil
-	}
-	var l line
-	if err := json.Unmarshal(raw, &l, lenient); err != nil {
-		return nil
-	}
-	id := lineID(string(l.UUID), raw, position)
-	var events []models.RunEvent
-	switch l.Type {
-	case "assistant", "user":
-		events = l.spoken(id)
-	case "system":
-		if l.Subtype == "init" {
-			events = []models.RunEvent{{ID: id + "/0", Type: models.RunEventStatus, Status: models.ConversationRunning}}
-		}
-	case "result":
-		events = l.ended(id)
-	}
-	at := l.at()
-	for i := range events {
-		events[i].At, events[i].ParentToolUseID = at, key(l.ParentToolUseID)
-	}
-	return events
+	// Of dialects whose lines have no message.
+	Role       text           `json:"role"`
+	Content    text           `json:"content"`
+	Delta      flag           `json:"delta"`
+	Status     text           `json:"status"`
+	ToolName   text           `json:"tool_name"`
+	ToolID     text           `json:"tool_id"`
+	Parameters jsontext.Value `json:"parameters"`
+	Output     jsontext.Value `json:"output"`
+	Error      jsontext.Value `json:"error"`
+	CallID     text           `json:"call_id"`
+	ToolCall   jsontext.Value `json:"tool_call"`
 }
 
 // Cut is the event that closes a stream whose agent ended without saying how,
@@ -78,42 +60,54 @@ func Cut(last string) models.RunEvent {
 	}
 }
 
-// spoken reads the blocks of a message.
-func (l *line) spoken(id string) []models.RunEvent {
+// Notice is an event that says on the run what its reporter has to say, after the event with
+// the id last.
+func Notice(last, said string) models.RunEvent {
+	e := models.RunEvent{ID: lineID("", []byte(last+"\n"+said), -1) + "/0", Type: models.RunEventReply}
+	e.Content, e.ContentBytes = cut(said)
+	return e
+}
+
+// spoken reads the blocks of a message. Unread reports whether some of it was not understood.
+func (l *line) spoken(id string) (events []models.RunEvent, unread bool) {
 	var m struct {
 		ID      text           `json:"id"`
 		Content jsontext.Value `json:"content"`
 	}
-	if err := json.Unmarshal(l.Message, &m, lenient); err != nil {
-		return nil
+	if l.Message.Kind() != '{' || json.Unmarshal(l.Message, &m, lenient) != nil {
+		return nil, true
 	}
 	// The lines of one message share its id: it names the batch of their calls.
 	batch := key(m.ID)
 	if batch == "" {
 		batch = id
 	}
-	var events []models.RunEvent
-	for i, b := range blocksOf(m.Content) {
-		e, ok := l.event(&b, batch)
+	blocks := blocksOf(m.Content)
+	unread = blocks == nil && m.Content.Kind() != 'n' && m.Content.Kind() != '['
+	for i, b := range blocks {
+		e, ok := l.event(&b, batch, id+"/"+strconv.Itoa(i))
 		if !ok {
+			unread = unread || !b.isQuiet()
 			continue
 		}
-		e.ID = id + "/" + strconv.Itoa(i)
 		events = append(events, e)
 	}
-	return events
+	return events, unread
 }
 
 // event reads one block; there is none where it is nothing to report, such as
 // the model's thoughts.
-func (l *line) event(b *block, batch string) (models.RunEvent, bool) {
-	e := models.RunEvent{IsError: bool(b.IsError)}
+func (l *line) event(b *block, batch, id string) (models.RunEvent, bool) {
+	e := models.RunEvent{ID: id, IsError: bool(b.IsError)}
 	switch {
 	case b.isCall():
-		if b.ID == "" || b.Name == "" {
+		if b.Name == "" {
 			return e, false
 		}
 		e.Type, e.ToolUseID, e.BatchID, e.ToolName = models.RunEventToolCall, key(b.ID), batch, begin(string(b.Name), maxName)
+		if e.ToolUseID == "" {
+			e.ToolUseID = id // no result can name it, but it was made
+		}
 		e.Input, e.InputBytes, e.InputDigest = inputOf(e.ToolName, b.Input)
 	case b.isResult():
 		if b.ToolUseID == "" {
@@ -122,41 +116,46 @@ func (l *line) event(b *block, batch string) (models.RunEvent, bool) {
 		e.Type, e.ToolUseID = models.RunEventToolResult, key(b.ToolUseID)
 		e.Result, e.ResultBytes = cut(b.result())
 	case b.Type == "text" && strings.TrimSpace(string(b.Text)) != "":
-		e.Type = models.RunEventReply
-		if l.Type == "user" {
-			// A sub-agent's task is the input of the call that started it, and no
-			// person's message.
-			if l.Synthetic || l.Meta || l.ParentToolUseID != "" {
-				return e, false
-			}
-			e.Type = models.RunEventMessage
-		}
-		e.Content, e.ContentBytes = cut(string(b.Text))
+		return l.words(string(b.Text), id)
 	default:
 		return e, false
 	}
 	return e, true
 }
 
+// words are what the agent says, or what a person said; there are none where the agent's
+// machinery wrote them in a person's place.
+func (l *line) words(said, id string) (models.RunEvent, bool) {
+	e := models.RunEvent{ID: id, Type: models.RunEventReply}
+	if l.Type == "user" || l.Role == "user" {
+		// A sub-agent's task is the input of the call that started it, and no person's message.
+		if l.ParentToolUseID != "" || l.isMachinery(said) {
+			return e, false
+		}
+		e.Type = models.RunEventMessage
+	}
+	e.Content, e.ContentBytes = cut(said)
+	return e, true
+}
+
 // ended reads the last line of a run. A line may say both success and error: then
 // it failed. Where a call was put off the run waits, to be taken up later.
-func (l *line) ended(id string) []models.RunEvent {
+func (l *line) ended(id string) models.RunEvent {
 	e := models.RunEvent{ID: id + "/0", Type: models.RunEventStatus, Status: models.ConversationCompleted}
 	switch {
 	case l.StopReason == "tool_deferred":
 		e.Status = models.ConversationWaitingInput
-	case bool(l.IsError) || l.Subtype != "success":
+	case l.failed():
 		e.Status = models.ConversationFailed
-		why := string(l.Result)
-		if why == "" {
-			why = joined(l.Errors)
-		}
-		if why == "" {
-			why = string(l.Subtype)
-		}
-		e.Content, e.ContentBytes = cut(why)
+		e.Content, e.ContentBytes = cut(cmp.Or(string(l.Result), joined(l.Errors), messageOf(l.Error), string(l.Subtype), string(l.Status)))
 	}
-	return []models.RunEvent{e}
+	return e
+}
+
+// failed reports whether a last line says so, in the words of any dialect. One that says
+// nothing is no failure.
+func (l *line) failed() bool {
+	return bool(l.IsError) || l.Subtype != "" && l.Subtype != "success" || l.Status != "" && l.Status != "success"
 }
 
 func (l *line) at() *time.Time {

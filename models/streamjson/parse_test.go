@@ -50,8 +50,9 @@ func recorded(t *testing.T, name string) []models.RunEvent {
 	}
 	var events []models.RunEvent
 	ids := map[string]bool{}
+	var stream streamjson.Reader
 	for i, line := range bytes.Split(bytes.TrimSuffix(raw, []byte("\n")), []byte("\n")) {
-		for _, e := range streamjson.Parse(line, int64(i)) {
+		for _, e := range stream.Read(line, int64(i)) {
 			if ids[e.ID] || len(e.ID) != len("8fb02eb7-3585-4f3c-927b-9b49be9cd4e4/0") {
 				t.Errorf("line %d: the id %q is not the line's own or stands twice", i, e.ID)
 			}
@@ -61,6 +62,9 @@ func recorded(t *testing.T, name string) []models.RunEvent {
 			}
 			events = append(events, e)
 		}
+	}
+	if n, first, _ := stream.Unread(); n > 0 || len(stream.End()) > 0 {
+		t.Errorf("%d lines could not be read: %v", n, first)
 	}
 	return events
 }
@@ -156,7 +160,7 @@ var lines = []struct{ name, line, want string }{
 tool_call use="t1" tool="x" batch="m" input="{\"n\":9007199254740993}"
 tool_call use="t2" tool="y" batch="m" input="{}"`,
 	},
-	{"a call without an id", `{"type":"assistant","message":{"id":"m","content":[{"type":"tool_use","name":"x","input":{}}]}}`, ``},
+	{"a call without an id", `{"type":"assistant","uuid":"u","message":{"id":"m","content":[{"type":"tool_use","name":"x","input":{}}]}}`, `tool_call use="u/0" tool="x" batch="m" input="{}"`},
 	{"a call without a message's id", `{"type":"assistant","uuid":"u","message":{"content":[{"type":"tool_use","id":"t","name":"x","input":{}}]}}`, `tool_call use="t" tool="x" batch="u" input="{}"`},
 	{
 		"the provider's own tool",
@@ -176,7 +180,7 @@ tool_result use="s" result="[web_search_result]"`,
 	{"what nobody said", `{"type":"user","isSynthetic":true,"message":{"role":"user","content":"go on"}}`, ``},
 	{"a sub-agent's task", `{"type":"user","parent_tool_use_id":"p","message":{"content":[{"type":"text","text":"review"}]}}`, ``},
 	{"a sub-agent's words", `{"type":"assistant","parent_tool_use_id":"p","message":{"id":"m","content":[{"type":"text","text":"hm"}]}}`, `reply content="hm" in="p"`},
-	{"the end", `{"type":"result","subtype":"success","is_error":false,"result":"done"}`, `status status="completed"`},
+	{"the end", `{"type":"result","subtype":"success","is_error":false,"result":"done"}`, "reply content=\"done\"\nstatus status=\"completed\""},
 	{"an end in error", `{"type":"result","subtype":"error_max_turns","is_error":true,"errors":["too many","turns"]}`, `status content="too many\nturns" status="failed"`},
 	{"an end that only its name tells", `{"type":"result","subtype":"error_during_execution"}`, `status content="error_during_execution" status="failed"`},
 	{"no end yet: a call is put off", `{"type":"result","subtype":"success","stop_reason":"tool_deferred","deferred_tool_use":{"id":"t"}}`, `status status="waiting_input"`},

@@ -11,8 +11,8 @@ import (
 )
 
 // OpenConversation opens the conversation of a run, or finds it.
-func (c *Client) OpenConversation(ctx context.Context, r wire.OpenRequest) (*wire.Conversation, error) {
-	var out wire.Conversation
+func (c *Client) OpenConversation(ctx context.Context, r wire.OpenRequest) (*wire.OpenedRun, error) {
+	var out wire.OpenedRun
 	if err := c.send(ctx, http.MethodPost, "/v1/conversations", r, &out, 0); err != nil {
 		return nil, err
 	}
