@@ -115,7 +115,9 @@ func callStatusOf(a *models.Approval) *callStatus {
 	case approved && edited:
 		approved, out.Comment = false, editedText(other)
 	case approved:
-		out.Comment = cmp.Or(a.Feedback(), a.PolicyReason)
+		if out.Comment = a.Feedback(); a.Vote == nil { // nobody said anything
+			out.Comment = cmp.Or(out.Comment, a.PolicyReason)
+		}
 	default:
 		if v := a.Vote; v != nil && !a.IsRemoved() {
 			out.RejectOptionName = deref(v.Option)

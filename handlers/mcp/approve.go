@@ -24,7 +24,7 @@ func approveTool() *tool {
 		description: "For agent programs, not for models: asks a person whether a tool may run, and waits for the decision. " +
 			"The text of the answer is JSON: {\"behavior\":\"allow\",\"updatedInput\":{…}}, with the input to run, or {\"behavior\":\"deny\",\"message\":\"…\"}. " +
 			"Claude Code: --permission-prompt-tool mcp__countersign__approve.",
-		input: openSchema([]string{"tool_name", "input"}, schemaToolName, schemaInput, schemaCallID),
+		input: openSchema([]string{"tool_name"}, schemaToolName, schemaAnyInput, schemaCallID),
 		hints: sdk.ToolAnnotations{IdempotentHint: true, DestructiveHint: new(false)},
 		call:  approve, answer: permission, limit: func(*Server) time.Duration { return noLimit },
 	}
@@ -42,6 +42,9 @@ func approve(m *Server, x *exchange, params *sdk.CallToolParamsRaw) (*sdk.CallTo
 	in, err := openArguments[approveArguments](params)
 	if err != nil {
 		return deny(err)
+	}
+	if kind := in.Input.Kind(); len(in.Input) == 0 || kind == 'n' {
+		in.Input = jsontext.Value(`{}`) // a tool that is called with nothing
 	}
 	if !isObject(in.Input) {
 		return deny(models.Invalid("input", "must be an object"))
@@ -113,14 +116,22 @@ func permission(x *exchange, rows []*models.Approval) (*sdk.CallToolResult, erro
 }
 
 // refusal is why a call may not run, for its agent: what the person or the rule said, and
-// what to do next, in brackets.
+// what to do next, in brackets. The policy's reason to ask is no reason of who rejected it.
 func refusal(a *models.Approval) string {
 	status := a.Status()
-	text := a.Advice(status)
-	if reason := cmp.Or(a.Feedback(), a.PolicyReason); reason != "" && status == models.StatusRejected {
-		return reason + "\n\n(" + text + ")"
+	text, reason := a.Advice(status), a.Feedback()
+	switch {
+	case status != models.StatusRejected:
+		return text
+	case a.Vote == nil:
+		reason = cmp.Or(reason, a.PolicyReason)
+	case reason == "":
+		reason = "Rejected by " + models.RevealName(a.Vote.UserName) + ", without a reason."
 	}
-	return text
+	if reason == "" {
+		return text
+	}
+	return reason + "\n\n(" + text + ")"
 }
 
 func (v verdict) result() (*sdk.CallToolResult, error) {

@@ -58,7 +58,9 @@ func TestPermissionIsDeniedI11(t *testing.T) {
 		`{"tool_name":"Look","input":{"a":1},"tool_use_id":"b"}`:                     `{"behavior":"allow","updatedInput":{"a":1}}`,
 		`{"tool_name":"Bash","input":"rm","tool_use_id":"c"}`:                        `{"behavior":"deny","message":"The request is not valid. (input: must be an object`,
 		`{"tool_name":"","input":{},"tool_use_id":"d"}`:                              `{"behavior":"deny","message":"The request is not valid. (toolName: must name a tool`,
-		`{"tool_name":"Bash","tool_use_id":"e"}`:                                     `{"behavior":"deny","message":"The request is not valid. (input: must be an object`,
+		`{"tool_name":"Bash","input":[1],"tool_use_id":"e"}`:                         `{"behavior":"deny","message":"The request is not valid. (input: must be an object`,
+		`{"tool_name":"Look","input":null,"tool_use_id":"i"}`:                        `{"behavior":"allow","updatedInput":{}}`,
+		`{"tool_name":"Look","tool_use_id":"j"}`:                                     `{"behavior":"allow","updatedInput":{}}`,
 		`{"tool_name":7,"input":{},"tool_use_id":"f"}`:                               `{"behavior":"deny","message":"The request is not valid. (tool_name: is of the wrong type`,
 		`{"tool_name":"Bash","input":{"command":"other"},"tool_use_id":"toolu_1"}`:   `{"behavior":"deny","message":"A request with this key exists with a different`,
 		`{"tool_name":"AskUserQuestion","input":{"questions":[]},"tool_use_id":"g"}`: `{"behavior":"deny","message":"The request is not valid. (input.questions: must be from 1 to 8`,
@@ -71,6 +73,19 @@ func TestPermissionIsDeniedI11(t *testing.T) {
 	twice := `{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"approve","arguments":{"tool_name":"Bash","input":{"command":"ls","command":"rm"},"tool_use_id":"h"}}}`
 	c.post(twice).want(http.StatusBadRequest)
 	w.pending(0)
+}
+
+// TestARejectionWithoutWordsHasNone: the policy's reason to ask is not what the person said.
+func TestARejectionWithoutWordsHasNone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.policy(`{"rules":[{"name":"money","tools":["Bash"],"effect":"require","reason":"Money leaves the account."}]}`)
+	no := false
+	s := w.begin(w.agent).call(1, "approve", touch)
+	w.decide(w.pending(1)[0].ID, models.DecisionInput{Approved: &no})
+	if got := s.answer().text(); !strings.HasPrefix(got, `{"behavior":"deny","message":"Rejected by `) || !strings.Contains(got, ", without a reason.") || strings.Contains(got, "Money") {
+		t.Errorf("told %s", got)
+	}
 }
 
 // TestARepeatMeetsItsRowI9 sends the same call again, in another session and protocol.

@@ -6,6 +6,7 @@ import "strings"
 const (
 	schemaToolName = `"tool_name":{"type":"string","minLength":1,"maxLength":200,"description":"The name of the tool, or of the act, as in send_email."}`
 	schemaInput    = `"input":{"type":"object","description":"What the tool is called with. A person sees exactly this."}`
+	schemaAnyInput = `"input":{"type":["object","null"],"description":"What the tool is called with. A person sees exactly this. None is the same as {}."}`
 	schemaCallID   = `"tool_use_id":{"type":"string","maxLength":200,"description":"Your own id of this call. The same id with the same input is the same request until the call has run."}`
 	schemaTalk     = `"conversation_id":{"type":"string","format":"uuid","description":"The conversation that this belongs to, as in an earlier answer. Without it, your agent's own."}`
 	schemaRequest  = `"approval_id":{"type":"string","format":"uuid","description":"The approval_id of an earlier answer."}`

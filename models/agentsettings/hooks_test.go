@@ -87,17 +87,18 @@ func TestRemoveTakesOnlyOurs(t *testing.T) {
 func TestWhatCannotBeReadIsRefused(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"{\n\"a\": 1,\n}":                "line 2: this is not valid JSON",
-		"{\n\"a\": 1\n\"b\": 2}":         "line 3: this is not valid JSON",
-		"[1]":                            "must be one JSON object",
-		"{} {}":                          "line 1: there is text after the settings",
-		"{\"hooks\": 1}":                 "line 1: hooks: must be an object",
-		"{\"hooks\":\n{\"Stop\": {}}}":   "line 2: hooks.Stop: must be an array",
-		"{\"a\": 1, \"a\": 2}":           "line 1: a member appears twice",
-		"{ /* never ends }":              "line 1: a comment does not end",
-		"{\"a\": \"\xff\"}":              "line 1: this is not valid JSON",
-		"{\"hooks\": {}, \"hooks\": {}}": "line 1: a member appears twice",
-		"{\"a":                           "line 1: this is not valid JSON",
+		"{\n\"a\": 1,\n}":                        "line 2: nothing follows this comma: remove it",
+		"{\n\"a\": [1,\n// x\n2 , ],\n\"b\": 1}": "line 4: nothing follows this comma",
+		"{\n\"a\": 1\n\"b\": 2}":                 "line 3: this is not valid JSON",
+		"[1]":                                    "must be one JSON object",
+		"{} {}":                                  "line 1: there is text after the settings",
+		"{\"hooks\": 1}":                         "line 1: hooks: must be an object",
+		"{\"hooks\":\n{\"Stop\": {}}}":           "line 2: hooks.Stop: must be an array",
+		"{\"a\": 1, \"a\": 2}":                   "line 1: a member appears twice",
+		"{ /* never ends }":                      "line 1: a comment does not end",
+		"{\"a\": \"\xff\"}":                      "line 1: this is not valid JSON",
+		"{\"hooks\": {}, \"hooks\": {}}":         "line 1: a member appears twice",
+		"{\"a":                                   "line 1: this is not valid JSON",
 	} {
 		got, err := agentsettings.Add([]byte(text), hooks())
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -69,7 +69,25 @@ func faultOf(blank []byte, d *jsontext.Decoder, err error) error {
 			return fmt.Errorf("line %d: a member appears twice", lineAt(blank, place))
 		}
 	}
+	if comma, found := danglingComma(blank, int(place)); found {
+		return fmt.Errorf("line %d: nothing follows this comma: remove it, for only comments are taken beside JSON", lineAt(blank, int64(comma)))
+	}
 	return fmt.Errorf("line %d: this is not valid JSON", lineAt(blank, place))
+}
+
+// danglingComma is the comma before or at a place behind which an object or array ends.
+func danglingComma(blank []byte, place int) (comma int, found bool) {
+	place = min(place, len(blank))
+	before := bytes.TrimRight(blank[:place], space)
+	comma = len(before) - 1
+	if rest := bytes.TrimLeft(blank[place:], space); bytes.HasPrefix(rest, []byte(",")) {
+		comma = len(blank) - len(rest)
+	}
+	if comma < 0 || blank[comma] != ',' {
+		return 0, false
+	}
+	next := bytes.TrimLeft(blank[comma+1:], space)
+	return comma, len(next) > 0 && (next[0] == '}' || next[0] == ']')
 }
 
 func lineAt(text []byte, offset int64) int {
