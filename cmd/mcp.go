@@ -1,6 +1,11 @@
 package cmd
 
-import "github.com/spf13/cobra"
+import (
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
 
 func newMCP() *cobra.Command {
 	var server string
@@ -14,7 +19,8 @@ func newMCP() *cobra.Command {
 			"    {\"mcpServers\": {\"countersign\": {\"command\": \"countersign\", \"args\": [\"mcp\"],\n" +
 			"      \"env\": {\"COUNTERSIGN_SERVER\": \"http://127.0.0.1:8080\", \"COUNTERSIGN_TOKEN\": \"…\"}}}}\n\n" +
 			"COUNTERSIGN_SERVER is the server's address and COUNTERSIGN_TOKEN an agent's token.\n" +
-			"Problems are printed to standard error. Nothing is allowed while no server answers.",
+			"Problems are printed to standard error. Nothing is allowed while no server answers.\n" +
+			"When the client ends, requests that it still waits for are cancelled.",
 		Args: cobra.NoArgs,
 	}
 	c.Flags().StringVar(&server, "server", "", "the server's address (default http://127.0.0.1:8080) [COUNTERSIGN_SERVER]")
@@ -23,7 +29,9 @@ func newMCP() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return newPipe(address, token, c.OutOrStdout(), c.ErrOrStderr()).run(c.Context(), c.InOrStdin())
+		ctx, stop := signal.NotifyContext(c.Context(), syscall.SIGHUP) // a terminal that is closed
+		defer stop()
+		return newPipe(address, token, c.OutOrStdout(), c.ErrOrStderr()).run(ctx, c.InOrStdin())
 	}
 	return c
 }

@@ -6,10 +6,13 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
 
 	"countersign/models"
@@ -21,6 +24,8 @@ const (
 	pipeQuiet = time.Minute
 	// pipeEnd is how long answers under way may take once the client has ended.
 	pipeEnd = 2 * time.Second
+	// pipeWithdraw is how long it may take then to give up what has no answer.
+	pipeWithdraw = 1500 * time.Millisecond
 
 	firstPause, longestPause = 200 * time.Millisecond, 5 * time.Second
 )
@@ -38,7 +43,8 @@ type pipe struct {
 	calls    map[string]*pipedCall
 	silent   bool // it was told that the server can't be reached
 
-	left  chan struct{} // closed when the client has ended its output
+	left  chan struct{}   // closed when the client has ended its output
+	stop  <-chan struct{} // closed when the pipe is interrupted
 	under sync.WaitGroup
 }
 
@@ -54,11 +60,13 @@ func newPipe(server, token string, out, say io.Writer) *pipe {
 	return &pipe{server: server, token: token, id: uuid.NewString(), http: &http.Client{}, out: out, say: say, calls: make(map[string]*pipedCall), left: make(chan struct{})}
 }
 
-// run passes on until the client ends its output, or ctx ends.
-func (p *pipe) run(ctx context.Context, in io.Reader) error {
-	ctx, cancel := context.WithCancel(ctx)
+// run passes on until the client ends its output, or ctx ends. What the client then waits for
+// is given up as if it had said so: nothing would come of a decision.
+func (p *pipe) run(interrupted context.Context, in io.Reader) error {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(interrupted))
 	defer p.under.Wait()
 	defer cancel()
+	p.stop = interrupted.Done()
 	lines := make(chan []byte)
 	ended := make(chan error, 1)
 	go func() {
@@ -80,10 +88,12 @@ func (p *pipe) run(ctx context.Context, in io.Reader) error {
 		case line, ok := <-lines:
 			if !ok {
 				p.finish()
+				p.withdraw(ctx)
 				return <-ended
 			}
 			p.take(ctx, line)
-		case <-ctx.Done():
+		case <-p.stop:
+			p.withdraw(ctx)
 			return nil
 		}
 	}
@@ -96,7 +106,28 @@ func (p *pipe) finish() {
 	select {
 	case <-done:
 	case <-time.After(pipeEnd):
+	case <-p.stop:
 	}
+}
+
+// withdraw gives up all calls that are under way, while their connections are open: a lost
+// connection ends nothing (I8).
+func (p *pipe) withdraw(ctx context.Context) {
+	limited, cancel := context.WithTimeout(ctx, pipeWithdraw)
+	defer cancel()
+	p.mu.Lock()
+	ids := slices.Collect(maps.Keys(p.calls))
+	p.mu.Unlock()
+	var all sync.WaitGroup
+	for _, id := range ids {
+		all.Go(func() {
+			p.giveUp(limited, piped{
+				method: methodCancelled, cancelled: jsontext.Value(id),
+				raw: []byte(`{"jsonrpc":"2.0","method":"` + methodCancelled + `","params":{"requestId":` + id + `,"reason":"The client has ended."}}`),
+			})
+		})
+	}
+	all.Wait()
 }
 
 // take passes one message on. What begins a session is answered before anything else is sent.
@@ -115,6 +146,7 @@ func (p *pipe) take(ctx context.Context, line []byte) {
 		select {
 		case <-answered:
 		case <-p.left: // nobody is there to begin a session
+		case <-p.stop:
 		}
 		return
 	}
@@ -163,6 +195,7 @@ func (p *pipe) giveUp(ctx context.Context, m piped) {
 		p.pass(ctx, m)
 		call.stop()
 	case <-call.over: // it was answered, or the pipe ends
+	case <-ctx.Done():
 	}
 }
 

@@ -131,17 +131,38 @@ func TestThePipeCancels(t *testing.T) {
 	}
 }
 
-// TestThePipeEnds with its client, which withdraws nothing (I8).
+// TestThePipeEnds with its client, which waits for nothing any more: its request is cancelled
+// before the program has ended, in each protocol. A client that is killed says nothing (I8).
 func TestThePipeEnds(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	c := w.mcpClient(t, false)
-	c.begins()
-	c.asksPermission(7, "toolu_1")
-	w.onlyPending(t)
-	c.signal(t, syscall.SIGTERM)
-	c.exit(t)
-	w.onlyPending(t)
+	for name, c := range map[string]struct {
+		end  func(c *mcpClient)
+		want models.Status
+	}{
+		"interrupted": {func(c *mcpClient) { c.signal(t, syscall.SIGINT) }, models.StatusCancelled},
+		"ended":       {func(c *mcpClient) { c.signal(t, syscall.SIGTERM) }, models.StatusCancelled},
+		"hung up":     {func(c *mcpClient) { c.signal(t, syscall.SIGHUP) }, models.StatusCancelled},
+		"said all":    {func(c *mcpClient) { c.in.Close() }, models.StatusCancelled},
+		"killed":      {func(c *mcpClient) { c.signal(t, syscall.SIGKILL) }, models.StatusPending},
+	} {
+		for _, modern := range []bool{false, true} {
+			if modern && name == "killed" {
+				continue // the connection is the call there
+			}
+			t.Run(fmt.Sprintf("%s, modern %t", name, modern), func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t)
+				client := w.mcpClient(t, modern)
+				client.begins()
+				client.asksPermission(7, "toolu_1")
+				row := w.onlyPending(t)
+				eventually(t, "the agent waits", func() bool { return w.Store().Waiters() == 1 })
+				c.end(client)
+				client.exit(t)
+				w.wantStatus(t, row.ID, c.want)
+			})
+		}
+	}
 }
 
 // TestThePipeSaysWhatIsWrong: with a token that opens nothing, or messages that are none.
