@@ -227,7 +227,7 @@ func TestGroupsAreKeptByCommand(t *testing.T) {
 	if _, err := w.client(reviewer).Get(t.Context(), got.ApprovalID, 0); err == nil {
 		t.Error("who left still sees the request")
 	}
-	must(t, `{}`, "policy", "apply", "-", data)
+	must(t, `{}`, "policy", "apply", "-", "--replace", data)
 	must(t, "", "group", "remove", "finance", data)
 }
 
@@ -391,4 +391,50 @@ func setUp(t *testing.T, link *url.URL) int {
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	status, _ := send(t, req)
 	return status
+}
+
+// A part of a document changes that part, here and on a server; --replace is the other way.
+func TestPolicyApplyOfAPartKeepsTheRest(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.applyPolicy(t, `{"undo_seconds":{"low":0,"medium":0,"high":5,"critical":10},"retention_days":30,"required_approval_tools":["Bash"]}`)
+	_, admin := storetest.AdminToken(t, w.Store(), w.admin)
+	env := []string{"COUNTERSIGN_SERVER=http://" + w.addr, "COUNTERSIGN_TOKEN=" + admin}
+	shown := func() string {
+		out, said, code := runWith(t, env, "", "policy", "show", "--server", "http://"+w.addr)
+		if code != 0 {
+			t.Fatalf("exit %d: %s", code, said)
+		}
+		return strings.Join(strings.Fields(out), "")
+	}
+	for _, c := range []struct {
+		stdin string
+		args  []string
+		want  []string
+	}{
+		{`{"unmatched":"require"}`, []string{"-"}, []string{`"high":5,"critical":10`, `"retention_days":30`, `"required_approval_tools":["Bash"]`, `"unmatched":"require"`}},
+		{``, []string{"--set", "unmatched=allow", "--set", `undo_seconds={"high":7}`}, []string{`"high":7,"critical":10`, `"retention_days":30`, `"unmatched":"allow"`}},
+		{`{"unmatched":"require"}`, []string{"-", "--replace"}, []string{`"high":0,"critical":0`, `"required_approval_tools":[]`, `"unmatched":"require"`}},
+	} {
+		for _, verb := range []string{"check", "apply"} {
+			args := append([]string{"policy", verb, "--server", "http://" + w.addr}, c.args...)
+			if verb == "apply" {
+				args = append(args, "--note", "why")
+			}
+			if out, said, code := runWith(t, env, c.stdin, args...); code != 0 {
+				t.Fatalf("%v: exit %d\n%s%s", args, code, out, said)
+			}
+		}
+		got := shown()
+		for _, want := range c.want {
+			if !strings.Contains(got, want) {
+				t.Errorf("%v: no %s in %s", c.args, want, got)
+			}
+		}
+	}
+	for _, args := range [][]string{{"policy", "apply"}, {"policy", "apply", "-", "--set", "unmatched=allow"}, {"policy", "apply", "--set", "x"}, {"policy", "check", "--set", "unmatched=perhaps"}} {
+		if out, said, code := runWith(t, env, "", append(args, "--server", "http://"+w.addr)...); code == 0 {
+			t.Errorf("%v: exit 0\n%s%s", args, out, said)
+		}
+	}
 }

@@ -42,23 +42,27 @@ func newPolicyShow() *cobra.Command {
 }
 
 func newPolicyApply() *cobra.Command {
-	var note string
+	var o policyDocument
 	c := &cobra.Command{
-		Use:   "apply FILE",
+		Use:   "apply [FILE]",
 		Short: "Make a new version of the policy from a document (- reads standard input)",
-		Args:  cobra.ExactArgs(1),
+		Long: "Make a new version of the policy from a document. Members that it leaves out stay as they\n" +
+			"are; lists, such as rules, are taken whole. With --replace they get their default values.\n\n" +
+			"    countersign policy apply policy.json --note \"payments need a person\"\n" +
+			"    countersign policy apply --set unmatched=require --set undo_seconds='{\"high\":10}'",
 	}
-	c.Flags().StringVar(&note, "note", "", "why it is changed, shown with the version")
+	c.Flags().StringVar(&o.note, "note", "", "why it is changed, shown with the version")
+	o.flags(c)
 	return orOnServer(firstCommand(c, func(c *cobra.Command, args []string, s *store.Store) error {
-		raw, err := readDocument(c, args[0])
-		if err != nil {
-			return err
-		}
 		before, err := s.CurrentPolicy(c.Context())
 		if err != nil {
 			return err
 		}
-		after, err := s.ApplyPolicy(c.Context(), operator(), raw, note, before.Version)
+		raw, err := o.overActive(c, args, before)
+		if err != nil {
+			return err
+		}
+		after, err := s.ApplyPolicy(c.Context(), operator(), raw, o.note, before.Version)
 		if err != nil {
 			return err
 		}
@@ -69,11 +73,7 @@ func newPolicyApply() *cobra.Command {
 		}
 		return tellApplied(c, before.Version, after.Version, before.Compiled.Document(), doc, policy.LintIn(doc, usage))
 	}), func(c *cobra.Command, args []string, server *client.Client) error {
-		raw, err := readDocument(c, args[0])
-		if err != nil {
-			return err
-		}
-		return applyPolicyTo(c, server, raw, note)
+		return applyPolicyTo(c, args, server, &o)
 	})
 }
 
@@ -95,15 +95,20 @@ func tellApplied(c *cobra.Command, before, after int64, was, is policy.Document,
 }
 
 func newPolicyCheck() *cobra.Command {
+	var o policyDocument
 	c := &cobra.Command{
-		Use:   "check FILE",
+		Use:   "check [FILE]",
 		Short: "Say what is wrong with a document, and what may be a mistake (- reads standard input)",
 		Long: "Say what is wrong with a policy document, and what may be a mistake, given the tools that agents asked about in the last 90 days and the people who may sign in. " +
-			"Nothing is changed. It fails if the document could not be applied.",
-		Args: cobra.ExactArgs(1),
+			"It is read as `policy apply` reads it. Nothing is changed. It fails if the document could not be applied.",
 	}
+	o.flags(c)
 	return orOnServer(dataCommand(c, func(c *cobra.Command, args []string, s *store.Store) error {
-		raw, err := readDocument(c, args[0])
+		active, err := s.CurrentPolicy(c.Context())
+		if err != nil {
+			return err
+		}
+		raw, err := o.overActive(c, args, active)
 		if err != nil {
 			return err
 		}
@@ -117,7 +122,9 @@ func newPolicyCheck() *cobra.Command {
 		}
 		tellChecked(c, policy.LintIn(doc, usage))
 		return nil
-	}), checkPolicyOn)
+	}), func(c *cobra.Command, args []string, server *client.Client) error {
+		return checkPolicyOn(c, args, server, &o)
+	})
 }
 
 func tellChecked(c *cobra.Command, warnings []policy.Warning) {

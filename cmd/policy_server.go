@@ -50,12 +50,16 @@ func showPolicyOf(c *cobra.Command, _ []string, server *client.Client) error {
 }
 
 // applyPolicyTo makes a document the next version of a server's policy.
-func applyPolicyTo(c *cobra.Command, server *client.Client, raw []byte, note string) error {
+func applyPolicyTo(c *cobra.Command, args []string, server *client.Client, o *policyDocument) error {
 	before, err := server.Policy(c.Context())
 	if err != nil {
 		return err
 	}
-	after, err := server.ChangePolicy(c.Context(), before.Version, wire.PolicyChange{Document: raw, Note: note})
+	raw, err := o.over(c, args, before.Document)
+	if err != nil {
+		return err
+	}
+	after, err := server.ChangePolicy(c.Context(), before.Version, wire.PolicyChange{Document: raw, Note: o.note})
 	if err != nil {
 		return err
 	}
@@ -77,8 +81,12 @@ func applyPolicyTo(c *cobra.Command, server *client.Client, raw []byte, note str
 	return tellApplied(c, before.Version, after.Version, was.Document(), is.Document(), warningsOf(linted))
 }
 
-func checkPolicyOn(c *cobra.Command, args []string, server *client.Client) error {
-	raw, err := readDocument(c, args[0])
+func checkPolicyOn(c *cobra.Command, args []string, server *client.Client, o *policyDocument) error {
+	active, err := server.Policy(c.Context())
+	if err != nil {
+		return err
+	}
+	raw, err := o.over(c, args, active.Document)
 	if err != nil {
 		return err
 	}
