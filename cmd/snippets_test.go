@@ -237,3 +237,32 @@ func TestTheSnippetOfThePermissionPromptIsWhatConnectPrints(t *testing.T) {
 		t.Errorf("%+v (%v)", read, err)
 	}
 }
+
+// The adapter of the page asks on through outages that end: only one without end is given up.
+func TestTheAdapterCountsFailuresInARow(t *testing.T) {
+	t.Parallel()
+	if !has("node") {
+		t.Skip("node is not installed")
+	}
+	p := newWorld(t).paste(t, "vercel-ai")
+	const script = `
+globalThis.setTimeout = (fn) => setImmediate(fn); // no test waits
+const answers = [];
+for (let outage = 0; outage < 3; outage++) answers.push(...Array(14).fill(503), 202);
+answers.push(200);
+globalThis.fetch = async () => {
+  const status = answers.length ? answers.shift() : 503;
+  return { status, ok: status < 300, json: async () => ({ approved: true, decision: { input: { to: "x" } } }) };
+};
+const { approved } = await import("./countersign.mjs");
+console.log(await approved("t", async ({ to }) => "sent to " + to)({}));
+try { await approved("t", async () => "ran")({}); } catch (err) { console.log(err.message); }
+`
+	if err := os.WriteFile(filepath.Join(p.home, "try.mjs"), []byte(script), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, said, code := p.run(t, nil, "node", "try.mjs")
+	if code != 0 || out != "sent to x\nt must not run: no server answers\n" {
+		t.Errorf("exit %d: %s%s", code, out, said)
+	}
+}

@@ -17,8 +17,11 @@ cp "$here/connect.mjs" "$WORK/npm/"
 cd "$WORK/npm"
 npm init -y >/dev/null
 # LangGraph resolves only with --legacy-peer-deps.
-npm install --silent --no-audit --no-fund --ignore-scripts --legacy-peer-deps \
-	@openai/agents@0.20.0 @openai/agents-core@0.20.0 @openai/agents-openai@0.20.0 openai ai@6.0.326 \
-	@langchain/langgraph@1.3.7 @langchain/core@1.2.13 zod@4
+pins=(
+	@openai/agents@0.20.0 @openai/agents-core@0.20.0 @openai/agents-openai@0.20.0 ai@7.0.173
+	@langchain/langgraph@1.7.3 @langchain/core@1.4.0
+)
+npm install --silent --no-audit --no-fund --ignore-scripts --legacy-peer-deps "${pins[@]}" openai zod@4
 source ./env.sh
 REVIEWER_KEY=$REVIEWER_KEY BIN=$BIN DATA=$DATA SERVER=$SERVER node connect.mjs
+ran "${pins[@]}"

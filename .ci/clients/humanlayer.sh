@@ -10,3 +10,4 @@ reviewer_key=$("$BIN" token add sdk-test --user owner@example.com --scope review
 npm install --prefix "$WORK/npm" --silent --no-audit --no-fund --ignore-scripts @humanlayer/sdk@0.7.9
 cp "$here/humanlayer.mjs" "$WORK/npm/"
 BASE_URL="$ADDRESS/humanlayer/v1" AGENT_KEY=$agent_key REVIEWER_KEY=$reviewer_key node "$WORK/npm/humanlayer.mjs"
+ran @humanlayer/sdk@0.7.9

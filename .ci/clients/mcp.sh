@@ -15,4 +15,7 @@ install claude-2.1.328 @anthropic-ai/claude-code@2.1.328
 install claude-2.1.197 @anthropic-ai/claude-code@2.1.197
 install inspector @modelcontextprotocol/inspector@0.15.0
 install conformance @modelcontextprotocol/conformance@0.1.16
-exec node "$here/mcp/cases.mjs" "$binary" "$clients" "$@"
+node "$here/mcp/cases.mjs" "$binary" "$clients" "$@"
+[ $# -gt 0 ] && exit # a part was run
+BIN=$binary source "$here/server.sh"
+ran @modelcontextprotocol/inspector@0.15.0 @modelcontextprotocol/conformance@0.1.16

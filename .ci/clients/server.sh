@@ -14,6 +14,18 @@ stop_server() {
 }
 trap stop_server EXIT
 
+# ran notes which versions a script has just seen pass, in last-run, which a test compares with
+# what the scripts install and what pages and documents say.
+ran() { # package@version...
+	local one package version file
+	file=$(dirname "${BASH_SOURCE[0]}")/last-run
+	for one in "$@"; do
+		package=${one%@*} version=${one##*@}
+		{ grep -v "^$package $version " "$file" || true; echo "$package $version $(date -u +%F)"; } | LC_ALL=C sort >"$file.new"
+		mv "$file.new" "$file"
+	done
+}
+
 # start_server makes a reviewer, owner@example.com, and sets ADDRESS.
 start_server() {
 	local port

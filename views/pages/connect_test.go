@@ -1,8 +1,10 @@
 package pages_test
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -51,6 +53,75 @@ func TestEveryFileOfConnectIsShown(t *testing.T) {
 		raw, err := os.ReadFile(file)
 		if err != nil || !slices.Contains(shown, strings.ReplaceAll(string(raw), "@SERVER@", "%40SERVER%40")) && !slices.Contains(shown, string(raw)) {
 			t.Errorf("%s is not shown (%v)", file, err)
+		}
+	}
+}
+
+// What the scripts of real clients install, what they were last seen to pass with, and what the
+// page and CONTRIBUTING say was tested are the same versions.
+func TestPinsOfClientsAreWhatWasLastRun(t *testing.T) {
+	t.Parallel()
+	read := func(path string) string {
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(raw)
+	}
+	const folder = "../../.ci/clients/"
+	ran, latest := map[string]bool{}, ""
+	for line := range strings.Lines(read(folder + "last-run")) {
+		fields := strings.Fields(line)
+		if len(fields) != 3 {
+			t.Fatalf("last-run: %q", line)
+		}
+		ran[fields[0]+"@"+fields[1]] = true
+		latest = max(latest, fields[2])
+	}
+	pinned := map[string]bool{}
+	pin := regexp.MustCompile(`(?:@[a-z-]+/)?[a-z][a-z-]*@\d+\.\d+\.\d+`)
+	for _, script := range []string{"connect.sh", "humanlayer.sh", "mcp.sh"} {
+		for _, one := range pin.FindAllString(read(folder+script), -1) {
+			pinned[one] = true
+		}
+	}
+	versions := regexp.MustCompile(`VERSIONS:-([\d. ]+)\}`).FindStringSubmatch(read(folder + "claude-code-hook"))
+	for _, version := range strings.Fields(versions[1]) {
+		pinned["@anthropic-ai/claude-code@"+version] = true
+	}
+	if !maps.Equal(pinned, ran) {
+		t.Errorf("installed: %v\nlast run: %v", slices.Sorted(maps.Keys(pinned)), slices.Sorted(maps.Keys(ran)))
+	}
+	var known []string
+	for one := range ran {
+		known = append(known, one[strings.LastIndex(one, "@")+1:])
+	}
+	told := regexp.MustCompile(`\b\d+\.\d+\.\d+\b`)
+	tested := regexp.MustCompile(`tested:\s+"([^"]*)"`).FindAllStringSubmatch(read("connect_way.go"), -1)
+	if len(tested) == 0 {
+		t.Error("no way says what it was tested with")
+	}
+	for _, line := range tested {
+		for _, version := range told.FindAllString(line[1], -1) {
+			if !slices.Contains(known, version) {
+				t.Errorf("version %s was not last run: %s", version, line[1])
+			}
+		}
+	}
+	_, paragraph, _ := strings.Cut(read("../../CONTRIBUTING.md"), "The last results (")
+	paragraph, _, _ = strings.Cut(paragraph, "\n")
+	date, _, _ := strings.Cut(paragraph, ")")
+	if !strings.HasPrefix(date, latest) {
+		t.Errorf("CONTRIBUTING names %s, the last run was on %s", date, latest)
+	}
+	for one := range ran {
+		if version := one[strings.LastIndex(one, "@")+1:]; !strings.HasPrefix(one, "@langchain/core@") && !strings.Contains(paragraph, version) {
+			t.Errorf("CONTRIBUTING does not name %s", one)
+		}
+	}
+	for _, version := range told.FindAllString(paragraph, -1) {
+		if !slices.Contains(known, version) {
+			t.Errorf("CONTRIBUTING names %s, which was not last run", version)
 		}
 	}
 }

@@ -118,13 +118,13 @@ var connectWays = []connectWay{
 		key: "vercel-ai", label: "Vercel AI SDK", group: groupSDK, agent: "my-ai-agent", needs: "Node 20 or later, ai and zod.",
 		about: adapterAbout,
 		files: []connectFile{{inEnvironment, "env.sh"}, {"Save as countersign.mjs", "countersign.mjs"}, {"Use it in your agent", "vercel-ai.mjs"}},
-		away:  adapterAway, waits: asksForever, tested: "Run as shown with ai 6.0.326 by make test-clients, not by every test run.",
+		away:  adapterAway, waits: asksForever, tested: "Run as shown with ai 7.0.173 by make test-clients, not by every test run.",
 	},
 	{
 		key: "langgraph", label: "LangGraph", group: groupSDK, agent: "my-langgraph-agent", needs: "Node 20 or later, @langchain/core and zod.",
 		about: adapterAbout,
 		files: []connectFile{{inEnvironment, "env.sh"}, {"Save as countersign.mjs", "countersign.mjs"}, {"Use it in your graph", "langgraph.mjs"}},
-		away:  adapterAway, waits: asksForever, tested: "Run as shown with @langchain/langgraph 1.3.7 by make test-clients, not by every test run. LangGraph in Python is not run here.",
+		away:  adapterAway, waits: asksForever, tested: "Run as shown with @langchain/langgraph 1.7.3 by make test-clients, not by every test run. LangGraph in Python is not run here.",
 	},
 }
 

@@ -10,7 +10,7 @@ export function approved(toolName, run) {
         method: "POST", body, redirect: "error",
         headers: { "Authorization": `Bearer ${token}`, "Content-Type": "application/json" },
       }).catch(() => null);
-      if (res?.status === 202) continue; // nobody has decided yet
+      if (res?.status === 202) { failed = 0; continue; } // nobody has decided yet
       if (!res || res.status >= 500) { failed++; continue; }
       const answer = await res.json();
       if (res.ok && answer.approved === true) return run(answer.decision.input, ...rest);
