@@ -58,17 +58,15 @@ func newHook() *cobra.Command {
 	c.Flags().StringVar(&o.credentials, "credentials", "", "the file with the server and the token, instead of the environment")
 	c.Flags().StringVar(&o.server, "server", "", "the server's address (default http://127.0.0.1:8080) [COUNTERSIGN_SERVER]")
 	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		r := newHookRun(o, c)
-		r.read()
-		return r.fail(err)
+		return newHookRun(o, c).safely(func(r *hookRun) error { return r.fail(err) })
 	})
 	c.RunE = func(c *cobra.Command, args []string) error {
-		r := newHookRun(o, c)
-		r.read()
-		if len(args) > 0 {
-			return r.fail(errors.New("takes no arguments"))
-		}
-		return r.run(c.Context())
+		return newHookRun(o, c).safely(func(r *hookRun) error {
+			if len(args) > 0 {
+				return r.fail(errors.New("takes no arguments"))
+			}
+			return r.run(c.Context())
+		})
 	}
 	return c
 }
@@ -99,13 +97,19 @@ func (r *hookRun) read() {
 	r.name = wire.HookNameIn(r.event)
 }
 
-// run answers the hook. Whatever goes wrong, a panic too, is a no.
-func (r *hookRun) run(ctx context.Context) (err error) {
+// safely reads the event and answers it. Whatever goes wrong, a panic too, is a no.
+func (r *hookRun) safely(answer func(*hookRun) error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = r.fail(fmt.Errorf("the hook failed: %v", p))
 		}
 	}()
+	r.read()
+	return answer(r)
+}
+
+// run answers the hook.
+func (r *hookRun) run(ctx context.Context) error {
 	if err := r.check(); err != nil {
 		return r.fail(err)
 	}
