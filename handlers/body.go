@@ -134,13 +134,13 @@ var rawJSON = json.JoinOptions(
 	jsontext.AllowInvalidUTF8(true),
 )
 
-// bodyTimeout is how long a body may take to arrive.
-const bodyTimeout = 10 * time.Second
+// BodyTimeout is how long a body may take to arrive whose sender is known.
+const BodyTimeout = 10 * time.Second
 
 // ReadJSON reads a body of models.MaxBody bytes at most into v, strictly. An error says which
 // member is wrong and what was wanted, and nothing of what was sent.
 func ReadJSON(c echo.Context, v any) error {
-	_ = http.NewResponseController(c.Response()).SetReadDeadline(after(bodyTimeout))
+	ReadWithin(c.Response())
 	raw, err := io.ReadAll(http.MaxBytesReader(c.Response(), c.Request().Body, models.MaxBody))
 	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
 		return models.Errorf(models.CodeTooLarge, "A body may be at most %d bytes.", models.MaxBody)

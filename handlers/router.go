@@ -16,11 +16,12 @@ import (
 type Kit struct {
 	Log       *slog.Logger
 	Now       func() time.Time
-	PublicURL *url.URL // the address that people and agents use
-	Proxies   Proxies  // whose word about a client's address counts
-	Metrics   *Metrics // nil: nothing is counted
-	Streams   *Streams // shared by surfaces; nil: each has its own, with the default limit
-	Lists     *Lists   // shared by surfaces; nil: each has its own
+	PublicURL *url.URL   // the address that people and agents use
+	Proxies   Proxies    // whose word about a client's address counts
+	Metrics   *Metrics   // nil: nothing is counted
+	Streams   *Streams   // shared by surfaces; nil: each has its own, with the default limit
+	Lists     *Lists     // shared by surfaces; nil: each has its own
+	Strangers *Strangers // shared by surfaces; nil: each has its own
 }
 
 // Router is an echo with what every surface has around its handlers: request

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net/http"
 	"sync"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humaecho"
@@ -17,9 +16,6 @@ import (
 	"countersign/models"
 	"countersign/models/store"
 )
-
-// bodyTimeout is how long a body may take to arrive.
-const bodyTimeout = 10 * time.Second
 
 // API is the JSON surface: a router of its own that reads bearer tokens and
 // never cookies.
@@ -118,7 +114,7 @@ type input[I any] interface {
 // problem documents.
 func register[I, O any, P input[I]](a *API, who Capability, op huma.Operation, fn func(context.Context, *I) (*O, error)) {
 	op.MaxBodyBytes = cmp.Or(op.MaxBodyBytes, models.MaxBody+1) // huma refuses a body that reaches the limit
-	op.BodyReadTimeout = bodyTimeout
+	op.BodyReadTimeout = handlers.BodyTimeout
 	op.SkipValidateBody = true
 	if op.Method != http.MethodGet {
 		op.Errors = append(op.Errors, http.StatusInsufficientStorage)

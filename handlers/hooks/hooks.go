@@ -42,6 +42,9 @@ type Surface struct {
 
 // Register adds the routes to the router of the API.
 func Register(e *echo.Echo, kit handlers.Kit, s *store.Store) {
+	if kit.Strangers == nil {
+		kit.Strangers = handlers.NewStrangers(handlers.StrangersAtOnce, handlers.StrangersTime)
+	}
 	surface := &Surface{kit: kit, store: s}
 	e.POST(ClaudeCodePath, surface.claudeCode)
 }
@@ -61,18 +64,12 @@ type hook struct {
 // claudeCode answers one hook, in one of two ways: see the package.
 func (s *Surface) claudeCode(c echo.Context) error {
 	h := &hook{Surface: s, polls: c.QueryParam("wait") != "", begun: s.kit.Now()}
-	refused, most := h.signIn(c), models.MaxBody
-	if refused != nil {
-		if h.polls {
-			return refused
-		}
-		most = mostUnsigned
+	if refused := h.signIn(c); refused != nil {
+		return h.refuse(c, refused)
 	}
-	raw, err := body(c.Request(), most)
+	handlers.ReadWithin(c.Response())
+	raw, err := body(c.Request(), models.MaxBody)
 	h.event.Name = wire.HookNameIn(raw)
-	if refused != nil {
-		err = refused
-	}
 	if err == nil {
 		err = h.read(c, raw)
 	}
@@ -90,6 +87,50 @@ func (s *Surface) claudeCode(c echo.Context) error {
 		return err
 	}
 	return h.deny(c, err)
+}
+
+// refuse answers a sender who may not ask. What decides about a call is denied, for the agent
+// takes another status for a yes; so the moment is read, and no more of the body. Where it
+// can't be learnt, the agent is told to stop.
+func (h *hook) refuse(c echo.Context, refused error) error {
+	if h.polls {
+		return refused
+	}
+	leave, full := h.kit.Strangers.Enter(c.Response())
+	if full != nil {
+		return h.stop(c, full)
+	}
+	defer leave()
+	sent := &watched{Reader: c.Request().Body}
+	h.event.Name = wire.FirstHookName(io.LimitReader(sent, mostUnsigned))
+	switch {
+	case h.event.Name.Gates():
+		return h.deny(c, refused)
+	case h.event.Name == "" && (sent.broken || sent.read >= mostUnsigned):
+		return h.stop(c, refused)
+	}
+	return refused
+}
+
+// watched is a body that remembers how much of it came, and whether it broke off.
+type watched struct {
+	io.Reader
+
+	read   int
+	broken bool
+}
+
+func (w *watched) Read(p []byte) (int, error) {
+	n, err := w.Reader.Read(p)
+	w.read += n
+	w.broken = w.broken || err != nil && !errors.Is(err, io.EOF)
+	return n, err //nolint:wrapcheck // a reader's error is the caller's to read
+}
+
+// stop has an agent do nothing more, at whichever moment it asks.
+func (h *hook) stop(c echo.Context, err error) error {
+	reason := "Countersign could not read this hook, so the agent must stop: " + handlers.ProblemOf(err).Detail
+	return h.write(c, answered(&wire.HookAnswer{Continue: new(false), StopReason: reason}))
 }
 
 // deny answers a caller that takes nothing but an answer.

@@ -44,6 +44,12 @@ const policyOfTests = `{"unmatched":"allow","required_approval_tools":["Bash"],"
 
 func newWorld(tb testing.TB) *world {
 	tb.Helper()
+	return newWorldWith(tb, nil)
+}
+
+// newWorldWith has these places for those without a token; nil: the usual ones.
+func newWorldWith(tb testing.TB, strangers *handlers.Strangers) *world {
+	tb.Helper()
 	w := &world{tb: tb, clock: storetest.NewClock(), now: time.Now}
 	w.store = storetest.New(tb, storetest.WithClock(w.clock))
 	w.owner = storetest.Reviewer(tb, w.store, "owner@example.com")
@@ -51,13 +57,16 @@ func newWorld(tb testing.TB) *world {
 	w.agentAs, w.agent = storetest.AgentToken(tb, w.store, w.owner, "claude")
 	_, w.another = storetest.AgentToken(tb, w.store, w.owner, "another")
 	_, w.reviewer = storetest.ReviewerToken(tb, w.store, w.owner)
-	kit := handlers.Kit{Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return w.now() }, PublicURL: &url.URL{Scheme: "https", Host: "sign.example.com"}}
+	kit := handlers.Kit{Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return w.now() }, PublicURL: &url.URL{Scheme: "https", Host: "sign.example.com"}, Strangers: strangers}
 	surface, err := api.New(kit, w.store, "test")
 	if err != nil {
 		tb.Fatal(err)
 	}
 	hooks.Register(surface.Echo(), kit, w.store)
-	server := httptest.NewServer(surface)
+	connections := handlers.NewConnections(1000) // as in the program
+	server := httptest.NewUnstartedServer(connections.Handler(surface))
+	server.Config.ConnState, server.Config.ConnContext = connections.State, connections.Context
+	server.Start()
 	tb.Cleanup(server.Close)
 	w.url = server.URL
 	w.policy(policyOfTests)

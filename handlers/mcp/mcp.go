@@ -166,6 +166,7 @@ func (m *Server) answer(c echo.Context, protocol http.Handler, sessions bool) er
 		return err
 	}
 	r := c.Request()
+	handlers.ReadWithin(c.Response())
 	body, err := bodyOf(r)
 	if err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"countersign/handlers"
 	"countersign/models"
 	"countersign/models/policy"
 	"countersign/static"
@@ -55,10 +56,17 @@ func ownFormsOnly(public *url.URL) echo.MiddlewareFunc {
 const bodyTimeout = 20 * time.Second
 
 // limitBody bounds what a form may hold, and how long it may take to arrive.
-func limitBody(next echo.HandlerFunc) echo.HandlerFunc {
+// Of somebody who has not signed in it reads little, or few at a time.
+func (s *Site) limitBody(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r := c.Request()
 		if r.Method != http.MethodPost {
+			return next(c)
+		}
+		if visitorOf(c) == nil {
+			if err := s.strangersForm(c); err != nil {
+				return err
+			}
 			return next(c)
 		}
 		r.Body = http.MaxBytesReader(c.Response(), r.Body, formLimit(r.URL.Path))
@@ -73,6 +81,27 @@ func limitBody(next echo.HandlerFunc) echo.HandlerFunc {
 		}
 		return next(c)
 	}
+}
+
+// strangersForm reads the form of somebody who has not signed in: to do so, or one that met
+// an expired session.
+func (s *Site) strangersForm(c echo.Context) error {
+	r, done := c.Request(), func() {}
+	if r.ContentLength >= 0 && r.ContentLength <= handlers.BriefBody {
+		done = s.kit.Strangers.Brief(c.Response())
+	} else {
+		leave, err := s.kit.Strangers.Enter(c.Response())
+		if err != nil {
+			return err
+		}
+		done = leave
+	}
+	defer done()
+	r.Body = http.MaxBytesReader(c.Response(), r.Body, formLimit(r.URL.Path))
+	if err := r.ParseForm(); err != nil {
+		return badForm(err)
+	}
+	return nil
 }
 
 // formLimit is how many bytes a form may have. Those of the policy hold a document, in which

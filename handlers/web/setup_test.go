@@ -37,13 +37,14 @@ const (
 // world is the pages over a fresh store, with an owner and the owner's agent, a
 // stranger and an admin.
 type world struct {
-	tb      testing.TB
-	store   *store.Store
-	clock   *storetest.Clock
-	site    *web.Site
-	streams *handlers.Streams
-	lists   *handlers.Lists
-	url     string
+	tb        testing.TB
+	store     *store.Store
+	clock     *storetest.Clock
+	site      *web.Site
+	streams   *handlers.Streams
+	lists     *handlers.Lists
+	strangers *handlers.Strangers
+	url       string
 
 	owner, admin, agent models.Actor
 	token               string // the agent's
@@ -77,9 +78,10 @@ func emptyWorld(tb testing.TB, streamsEach int, opts ...storetest.Option) *world
 	w := &world{tb: tb, clock: storetest.NewClock()}
 	w.store = storetest.New(tb, append(opts, storetest.WithClock(w.clock))...)
 	w.streams, w.lists = handlers.NewStreams(streamsEach), handlers.NewLists()
+	w.strangers = handlers.NewStrangers(1, time.Minute)
 	server := httptest.NewUnstartedServer(nil)
 	public := &url.URL{Scheme: "http", Host: server.Listener.Addr().String()}
-	w.site = web.New(handlers.Kit{Log: slog.New(slog.DiscardHandler), Now: w.store.Now, PublicURL: public, Streams: w.streams, Lists: w.lists}, w.store, web.Options{Drafts: w.draft, CheckUpstream: checkUpstream, Notify: w.notifies(), Webhooks: w.webhooks()})
+	w.site = web.New(handlers.Kit{Log: slog.New(slog.DiscardHandler), Now: w.store.Now, PublicURL: public, Streams: w.streams, Lists: w.lists, Strangers: w.strangers}, w.store, web.Options{Drafts: w.draft, CheckUpstream: checkUpstream, Notify: w.notifies(), Webhooks: w.webhooks()})
 	server.Config.Handler = w.site
 	server.Config.ErrorLog = slog.NewLogLogger(slog.NewTextHandler(faults{tb}, nil), slog.LevelError)
 	server.Start()

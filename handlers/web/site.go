@@ -62,6 +62,9 @@ func New(kit handlers.Kit, s *store.Store, opts Options) *Site {
 	if kit.Lists == nil {
 		kit.Lists = handlers.NewLists()
 	}
+	if kit.Strangers == nil {
+		kit.Strangers = handlers.NewStrangers(handlers.StrangersAtOnce, handlers.StrangersTime)
+	}
 	site := &Site{
 		kit: kit, store: s, cookie: cookieFor(kit.PublicURL),
 		policies: watchPolicy(s), streams: kit.Streams,
@@ -70,7 +73,7 @@ func New(kit handlers.Kit, s *store.Store, opts Options) *Site {
 	}
 	site.cookies = &sessionCookies{store: s, kind: site.cookie}
 	site.echo = kit.Router(site.fail)
-	site.echo.Use(secureHeaders, ownFormsOnly(kit.PublicURL), limitBody, site.identify, handlers.ReadableQuery)
+	site.echo.Use(secureHeaders, ownFormsOnly(kit.PublicURL), site.identify, site.limitBody, handlers.ReadableQuery)
 	site.register(site.echo)
 	return site
 }

@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -51,12 +52,22 @@ type HookEvent struct {
 // HookNameIn reads the moment out of a hook's input that may be cut, or broken further
 // on, or has a member twice or bytes that are no UTF-8: whoever refuses it must know what it
 // is refusing. Of two names the first that decides about a call counts. Empty: it says none.
-func HookNameIn(raw []byte) (name HookName) {
-	d := jsontext.NewDecoder(bytes.NewReader(raw), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+func HookNameIn(raw []byte) HookName {
+	return nameOf(bytes.NewReader(raw), HookName.Gates)
+}
+
+// FirstHookName reads the first moment that a hook's input says, and no further.
+func FirstHookName(r io.Reader) HookName {
+	return nameOf(r, func(n HookName) bool { return n != "" })
+}
+
+// nameOf reads members until enough is known of the moment.
+func nameOf(r io.Reader, enough func(HookName) bool) (name HookName) {
+	d := jsontext.NewDecoder(r, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	if t, err := d.ReadToken(); err != nil || t.Kind() != '{' {
 		return ""
 	}
-	for !name.Gates() {
+	for !enough(name) {
 		member, err := d.ReadToken()
 		if err != nil || member.Kind() != '"' {
 			return name
@@ -82,6 +93,10 @@ func HookNameIn(raw []byte) (name HookName) {
 // as if it had no hook.
 type HookAnswer struct {
 	Output *HookOutput `json:"hookSpecificOutput,omitzero"`
+
+	// Continue is false where the agent must stop, whatever the moment: it was not learnt.
+	Continue   *bool  `json:"continue,omitzero"`
+	StopReason string `json:"stopReason,omitempty"`
 }
 
 // HookResult is what our own client is told, which comes back while nobody has decided.
@@ -136,6 +151,8 @@ type HookPermission struct {
 func (a *HookAnswer) Answers(name HookName) bool {
 	o := a.Output
 	switch {
+	case a.Continue != nil || a.StopReason != "":
+		return false // our client is never told so
 	case o == nil:
 		return true
 	case o.Name != name:
