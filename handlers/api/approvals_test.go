@@ -65,6 +65,7 @@ func TestI9ARepeatIsTheSameRequest(t *testing.T) {
 		{"another description", `{"approvalId":"` + id + `","toolName":"pay","input":{"amount":1.50},"description":"second"}`, 202, map[string]any{"description": "first"}},
 		{"another timeout", `{"approvalId":"` + id + `","toolName":"pay","input":{"amount":1.50},"timeoutSeconds":9}`, 202, map[string]any{"timeoutAt": "2026-03-02T12:05:00Z"}},
 		{"by tool use id", `{"toolUseId":"tu","toolName":"pay"}`, 202, map[string]any{"approvalId": keyed}},
+		{"with a job sent later", `{"toolUseId":"tu","toolName":"pay","jobId":"j"}`, 409, map[string]any{"code": "key_conflict", "approval.approvalId": keyed}},
 		{"another input", `{"approvalId":"` + id + `","toolName":"pay","input":{"amount":1.51}}`, 409, map[string]any{"code": "key_conflict"}},
 		{"another tool", `{"approvalId":"` + id + `","toolName":"pay2","input":{"amount":1.50}}`, 409, map[string]any{"code": "key_conflict"}},
 		{"another kind", `{"approvalId":"` + id + `","toolName":"pay","kind":"question","input":{"amount":1.50}}`, 409, map[string]any{"code": "key_conflict"}},

@@ -140,7 +140,8 @@ func TestI4AgentsNeverRaiseABudget(t *testing.T) {
 	if got := raised.header.Get("Location"); got != "/v1/approvals/"+id {
 		t.Errorf("Location %q", got)
 	}
-	w.call(w.agent, "PUT", budget, `{"budget":90}`).want(t, 202, map[string]any{"approvalId": id, "budget.total": jsonNumber("40")})
+	w.call(w.agent, "PUT", budget, `{"budget":45}`).want(t, 202, map[string]any{"approvalId": id, "budget.total": jsonNumber("40")})
+	w.call(w.agent, "PUT", budget, `{"budget":90}`).want(t, 409, map[string]any{"code": "key_conflict", "approval.responseId": id})
 	for _, token := range []string{w.agent, w.second, w.foreign} {
 		w.unchanged("an agent's verdict", func() {
 			for path, body := range map[string]string{

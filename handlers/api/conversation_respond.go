@@ -26,7 +26,7 @@ func (a *API) registerResponses() {
 		OperationID: "change-budget", Method: http.MethodPut, Path: budgetPath, Tags: conversationTags,
 		Summary: "Set the budget of a conversation, or change it by a step",
 		Description: "A person may change it as they like. An agent may set one where there is none, and lower one; raising one becomes a request to a person: " +
-			"202, with approvalId to wait on. After a rejection nobody is asked again until the budget changes or a person writes: 409.",
+			"202, with approvalId to wait on. While one waits, a wish for another budget is 409 with that request: wait for it, or cancel it and ask again. After a rejection nobody is asked again until the budget changes or a person writes: 409.",
 		Responses: map[string]*huma.Response{"202": {Description: "It became a request"}},
 		Errors:    []int{401, 404, 409, 413, 422, 503},
 	}, a.changeBudget)

@@ -158,7 +158,7 @@ func conversationDocs() map[string]operationDoc {
 					Approval: &wire.ApprovalState{ResponseID: exampleID, Kind: wire.KindBudget, Status: wire.StatusPending},
 				},
 			},
-			problems: []models.Code{models.CodeNotFound, models.CodeNoBudget, models.CodeAlreadyDecided},
+			problems: []models.Code{models.CodeNotFound, models.CodeNoBudget, models.CodeKeyConflict, models.CodeAlreadyDecided},
 			conflict: exampleApproved(),
 		},
 	}

@@ -15,7 +15,8 @@ import (
 // raise it becomes a budget request, at most one at a time, which the policy may
 // let the system approve at once (I4).
 //
-// Codes: not_found, invalid, no_budget; already_decided with the request that a
+// Codes: not_found, invalid, no_budget; key_conflict with the request that waits, if it
+// asks for another budget; already_decided with the request that a
 // person rejected, as long as the budget has not changed and nobody has written.
 func (s *Store) ChangeBudget(ctx context.Context, actor models.Actor, id models.ConversationID, c models.BudgetChange, reason string) (*models.BudgetResult, error) {
 	if err := models.CheckText("reason", reason, models.MaxReason); err != nil {
@@ -68,6 +69,12 @@ func (t *tx) wishBudget(actor models.Actor, conv *models.Conversation, c models.
 	if err != nil {
 		return nil, err
 	}
+	if request.Status() == models.StatusPending && request.ToolInputJSON != models.BudgetInput(next) {
+		return nil, &models.Error{
+			Code: models.CodeKeyConflict, Approval: request,
+			Text: fmt.Sprintf("A budget of %s is asked for already and waits for a person; nothing was changed. Wait for it, or cancel it and ask again.", budgetWanted(request)),
+		}
+	}
 	if refused != nil && *refused == request.ID {
 		return nil, &models.Error{
 			Code: models.CodeAlreadyDecided, Approval: request,
@@ -75,6 +82,15 @@ func (t *tx) wishBudget(actor models.Actor, conv *models.Conversation, c models.
 		}
 	}
 	return request, nil
+}
+
+// budgetWanted is the budget that a request asks for, in words.
+func budgetWanted(request *models.Approval) string {
+	want, err := models.BudgetAsked([]byte(request.ToolInputJSON))
+	if err != nil {
+		return "another size"
+	}
+	return fmt.Sprint(want)
 }
 
 type budgetEntry struct {

@@ -38,9 +38,13 @@ func TestI4AnAgentSetsAndLowersAndAsksToRaise(t *testing.T) {
 		t.Errorf("the request: %+v", a)
 	}
 	c.wantStatus(t, models.ConversationWaitingInput)
-	// One stands, whatever is wished.
+	// One waits, and a wish for another budget is not swallowed.
+	e := wantUnchanged(t, c.Store, models.CodeKeyConflict, func() error { return second(c.ChangeBudget(t.Context(), c.agent, c.conv, set(900), "")) })
+	if e.Approval == nil || e.Approval.ID != r.Approval.ID || !strings.Contains(e.Text, "75") {
+		t.Errorf("another wish: %+v", e)
+	}
 	wantUnchanged(t, c.Store, "", func() error {
-		again, err := c.ChangeBudget(t.Context(), c.agent, c.conv, set(900), "")
+		again, err := c.ChangeBudget(t.Context(), c.agent, c.conv, set(75), "")
 		if err == nil && again.Approval.ID != r.Approval.ID {
 			t.Errorf("a second request: %+v", again.Approval)
 		}

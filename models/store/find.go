@@ -167,6 +167,8 @@ func (t *tx) repeated(actor models.Actor, q *asked, a *models.Approval) (*models
 		return conflict("run")
 	case q.Session != "" && !inSession(a, q.Session):
 		return conflict("session")
+	case q.JobID != "" && orEmpty(a.JobID) != q.JobID && !a.Unasked(): // one only reported takes it
+		return conflict("job")
 	}
 	return a, nil, nil
 }
