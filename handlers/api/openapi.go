@@ -14,7 +14,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"countersign/handlers"
+	"countersign/handlers/api/wire"
 	"countersign/models"
+	"countersign/models/policy"
 )
 
 // operationDoc is what /openapi.json tells of an operation beyond its types:
@@ -85,9 +87,11 @@ func (a *API) describe() {
 		{Name: "Operation", Description: "For those who run the server."},
 	}
 	doc.Tags = slices.DeleteFunc(doc.Tags, func(t *huma.Tag) bool { return t.Name != functionCalls && !usesTag(doc, t.Name) })
+	doc.Components.Schemas.Schema(reflect.TypeFor[policy.Document](), true, "")
 	for name, schema := range doc.Components.Schemas.Map() {
 		describeMembers(schema, doc.Components.Schemas.TypeFromRef("#/components/schemas/"+name))
 	}
+	describePolicy(doc.Components.Schemas)
 	docs := operationDocs()
 	for _, item := range doc.Paths {
 		for _, op := range operationsOf(item) {
@@ -206,6 +210,26 @@ func joinCodes(codes []models.Code) string {
 // anyJSON are the types that a value of any JSON may have.
 var anyJSON = []string{"object", "array", "string", "number", "boolean", "null"}
 
+// schemaPolicy is the tag of members that hold a policy as JSON, and policyRef its schema.
+const (
+	schemaPolicy = "policy"
+	policyRef    = "#/components/schemas/Document"
+)
+
+// describePolicy says of a policy what its types do not: each member of the document may be
+// left out, and a few words have a list.
+func describePolicy(schemas huma.Registry) {
+	document := schemas.SchemaFromRef(policyRef)
+	document.Required = nil
+	document.Properties["unmatched"].Enum = []any{policy.EffectAllow, policy.EffectRequire}
+	rule := schemas.SchemaFromRef(document.Properties["rules"].Items.Ref)
+	rule.Properties["effect"].Enum = []any{policy.EffectAllow, policy.EffectRequire, policy.EffectDeny}
+	template := schemas.SchemaFromRef(document.Properties["templates"].Items.Ref)
+	for _, s := range []*huma.Schema{rule, template} {
+		s.Properties["risk"].Enum = lists[reflect.TypeFor[wire.Risk]()]
+	}
+}
+
 // describeMembers says what huma leaves out: that members which are pointers to
 // objects may be null, that raw values may be anything, and what enumAll stands for.
 func describeMembers(schema *huma.Schema, t reflect.Type) {
@@ -223,7 +247,10 @@ func describeMembers(schema *huma.Schema, t reflect.Type) {
 				t = t.Elem()
 			}
 			property.Enum = lists[t]
+		case field.Tag.Get("schema") == schemaPolicy:
+			schema.Properties[name] = &huma.Schema{Ref: policyRef, Description: property.Description}
 		case field.Type == reflect.TypeFor[json.RawMessage](), field.Type == reflect.TypeFor[jsontext.Value]():
+			property.ContentEncoding = "" // of bytes, for which they are taken
 			property.Extensions = map[string]any{"type": anyJSON}
 		case property.Ref != "" && field.Type.Kind() == reflect.Pointer && !strings.Contains(options, "omit"):
 			schema.Properties[name] = &huma.Schema{

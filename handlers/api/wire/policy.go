@@ -9,7 +9,7 @@ import (
 // PolicyVersion is one version of the whole policy.
 type PolicyVersion struct {
 	Version  int64          `json:"version"`
-	Document jsontext.Value `json:"document" doc:"As the guide of the policy describes it"`
+	Document jsontext.Value `json:"document" schema:"policy" doc:"As the guide of the policy describes it"`
 	Author   string         `json:"author" doc:"Who saved it"`
 	Note     string         `json:"note" doc:"Why"`
 	SavedAt  time.Time      `json:"savedAt"`
@@ -18,14 +18,14 @@ type PolicyVersion struct {
 // PolicyChange is a document that is to become the next version. What it leaves out has
 // its initial value.
 type PolicyChange struct {
-	Document jsontext.Value `json:"document"`
+	Document jsontext.Value `json:"document" schema:"policy"`
 	Note     string         `json:"note" doc:"Why, for those who read the versions; at most 4000 bytes"`
 }
 
 // PolicyTry is a call that policies are asked about. Nothing is asked of a person and
 // nothing is stored.
 type PolicyTry struct {
-	Document     jsontext.Value `json:"document,omitempty" doc:"A policy to judge it by besides the active one"`
+	Document     jsontext.Value `json:"document,omitempty" schema:"policy" doc:"A policy to judge it by besides the active one"`
 	ApprovalID   string         `json:"approvalId,omitempty" doc:"A request whose call is tried; the other members but document are then left out"`
 	ToolName     string         `json:"toolName,omitempty"`
 	Kind         string         `json:"kind,omitempty" enum:"tool_call,question,proposal,budget" doc:"tool_call if left out"`
@@ -79,7 +79,7 @@ type PolicyStep struct {
 
 // PolicyReplay asks what a document would have made of real calls.
 type PolicyReplay struct {
-	Document jsontext.Value `json:"document"`
+	Document jsontext.Value `json:"document" schema:"policy"`
 	Last     *int           `json:"last,omitempty" minimum:"1" maximum:"10000" doc:"The newest so many; 10000 if left out"`
 	Since    *time.Time     `json:"since,omitempty" doc:"No older ones"`
 }
@@ -123,7 +123,7 @@ type PolicyOutcome struct {
 
 // PolicyDocument is a document that is looked through.
 type PolicyDocument struct {
-	Document jsontext.Value `json:"document"`
+	Document jsontext.Value `json:"document" schema:"policy"`
 }
 
 // PolicyLinted is what is wrong with a document, and what is perhaps not meant.
