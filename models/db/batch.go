@@ -58,7 +58,7 @@ func (d *DB) queued(ctx context.Context, o *op) error {
 		return err
 	}
 	if !leads && !<-o.turn {
-		return o.callerErr()
+		return d.answer(o.callerErr())
 	}
 	d.queue.gather(d.opts.Now)
 	batch := d.queue.take(o)
@@ -68,7 +68,7 @@ func (d *DB) queued(ctx context.Context, o *op) error {
 	for _, other := range batch[1:] {
 		other.turn <- false
 	}
-	return o.callerErr()
+	return d.answer(o.callerErr())
 }
 
 // callerErr is the error that the caller gets.
@@ -126,6 +126,9 @@ func (d *DB) commitAlone(o *op) {
 // transaction; what refused without having written is in the op's own err.
 func (d *DB) commit(batch []*op) (err error) {
 	defer d.under.begin()()
+	if err := d.checkFile(); err != nil {
+		return err
+	}
 	w, err := d.begin()
 	if err != nil {
 		return err
@@ -135,7 +138,7 @@ func (d *DB) commit(batch []*op) (err error) {
 			err = errors.Join(err, d.rollback(w))
 		}
 	}()
-	if err := d.seesOutside(w); err != nil {
+	if err := errors.Join(d.checkLog(w), d.seesOutside(w)); err != nil {
 		return err
 	}
 	for _, o := range batch {
@@ -160,6 +163,9 @@ func (d *DB) commit(batch []*op) (err error) {
 	}
 	if _, err := w.commit.exec(nil); err != nil {
 		return fmt.Errorf("commit: %w", err)
+	}
+	if slices.ContainsFunc(batch, func(o *op) bool { return o.tx.wrote }) {
+		d.faults.committed(d.log)
 	}
 	for _, room := range d.rooms {
 		if room.Committed != nil {

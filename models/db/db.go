@@ -49,6 +49,10 @@ type DB struct {
 	queue   queue
 	under   currentTx
 	disk    disk
+	faults  faults
+	holder  holder
+	file    fileID // of the database
+	schema  int64  // that this program writes
 	bus     *events.Bus
 	outside atomic.Bool // another process wrote, and not all were told yet
 
@@ -99,10 +103,19 @@ func Open(ctx context.Context, opts Options) (*DB, error) {
 }
 
 func (d *DB) open(ctx context.Context) error {
+	if err := TempIn(ctx, d.opts.Dir); err != nil {
+		return err
+	}
 	if err := migrate(ctx, d.path, &progress{log: d.log, every: rowsALine}); err != nil {
 		return err
 	}
 	var err error
+	if d.file, err = idOf(d.path); err != nil {
+		return fmt.Errorf("look at the database: %w", err)
+	}
+	if d.schema, err = newestMigration(); err != nil {
+		return err
+	}
 	if d.w, err = OpenFile(writeDSN(d.path)); err != nil {
 		return err
 	}
@@ -145,7 +158,7 @@ func (d *DB) Close() error {
 
 func (d *DB) closeAll() error {
 	var errs []error
-	errs = append(errs, d.reads.close(), d.writer.close())
+	errs = append(errs, d.reads.close(), d.writer.close(), d.holder.close())
 	// Readers first: the last connection to close folds the log into the file,
 	// and only one that may write can do so.
 	for _, pool := range []*sql.DB{d.r, d.w} {

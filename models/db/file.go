@@ -6,17 +6,29 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"path/filepath"
 	"strings"
 )
 
 // CopyInto copies a database within one read transaction, so that writers go
 // on meanwhile. What was deleted is not copied.
 func CopyInto(ctx context.Context, source, target string) (err error) {
+	if err := TempIn(ctx, filepath.Dir(source)); err != nil {
+		return err
+	}
 	pool, err := OpenFile(DSN(source, nil))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, pool.Close()) }()
+	to, err := Unfinished(ctx, pool)
+	if err != nil {
+		return err
+	}
+	if to != 0 {
+		return fmt.Errorf("the database is in the middle of its migrations to schema %d: start the server, "+
+			"which ends them or logs what stops them", to)
+	}
 	_, err = pool.ExecContext(ctx, `VACUUM INTO ?`, target)
 	return err
 }
@@ -29,6 +41,9 @@ func OpenAlone(file string) (*sql.DB, error) {
 
 // OpenInspected opens a file as it is, whatever its schema, in one of SQLite's modes.
 func OpenInspected(ctx context.Context, path, mode string) (*sql.DB, error) {
+	if err := TempIn(ctx, filepath.Dir(path)); err != nil {
+		return nil, err
+	}
 	pool, err := sql.Open("sqlite3", fileURI(path, mode+"&_txlock=immediate&_foreign_keys=on&_busy_timeout="+BusyTimeout))
 	if err != nil {
 		return nil, fmt.Errorf("open database: %w", err)

@@ -20,7 +20,8 @@ import (
 )
 
 // migrate brings the schema up to date. SQLite has no lock for that in goose, so
-// a lock on the data folder keeps two processes apart.
+// a lock on the data folder keeps two processes apart. As a restore does, it refuses to go
+// on while another process has the database open.
 func migrate(ctx context.Context, path string, p *progress) (err error) {
 	lock, err := os.Open(filepath.Dir(path))
 	if err != nil {
@@ -35,14 +36,20 @@ func migrate(ctx context.Context, path string, p *progress) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, pool.Close()) }()
-	pool.SetMaxOpenConns(1) // the one that progress listens to
-	provider, err := migrationsOf(pool, p.statements())
-	if err != nil {
-		return err
-	}
-	pending, err := provider.HasPending(ctx)
+	pending, err := hasPending(ctx, pool)
 	if err == nil && pending {
-		err = up(ctx, pool, provider, p)
+		if err := errors.Join(pool.Close(), nobodyUses(path)); err != nil {
+			return err
+		}
+		again, err := OpenFile(writeDSN(path))
+		if err != nil {
+			return err
+		}
+		pool = again
+		pool.SetMaxOpenConns(1) // the one that progress listens to
+		if err := up(ctx, pool, p); err != nil {
+			return fmt.Errorf("migrate database: %w", err)
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("migrate database: %w", err)
@@ -53,6 +60,34 @@ func migrate(ctx context.Context, path string, p *progress) (err error) {
 		err = fmt.Errorf("the database has schema %d, and this program knows %d: run the newer one that wrote it", has, knows)
 	}
 	return err
+}
+
+// hasPending tells whether migrations are to be run, or ended.
+func hasPending(ctx context.Context, pool *sql.DB) (bool, error) {
+	provider, err := migrationsOf(pool, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return false, err
+	}
+	pending, err := provider.HasPending(ctx)
+	if err != nil || pending {
+		return pending, err
+	}
+	unfinished, err := Unfinished(ctx, pool)
+	return unfinished != 0, err
+}
+
+// nobodyUses refuses to migrate under another process, which would go on with a schema that
+// it does not know. None can open the database meanwhile: each takes the folder's lock first.
+func nobodyUses(path string) error {
+	f, err := LockFile(path)
+	if errors.Is(err, ErrFileInUse) {
+		return fmt.Errorf("the database in %s needs this program's migrations, and another version of Countersign is using it: "+
+			"stop that server or command first", filepath.Dir(path))
+	}
+	if err != nil || f == nil {
+		return err
+	}
+	return f.Close()
 }
 
 // migrationsOf are the migrations of a database; log hears of each statement.
@@ -68,20 +103,55 @@ func migrationsOf(pool *sql.DB, log *slog.Logger) (*goose.Provider, error) {
 	return provider, nil
 }
 
-func up(ctx context.Context, pool *sql.DB, provider *goose.Provider, p *progress) error {
+func up(ctx context.Context, pool *sql.DB, p *progress) error {
+	provider, err := migrationsOf(pool, p.statements())
+	if err != nil {
+		return err
+	}
 	from, to, err := provider.GetVersions(ctx)
 	if err != nil {
 		return err
 	}
+	if from > to {
+		return nil // a newer program's: whoever called looks at that
+	}
 	if err := p.begin(ctx, pool, from, to); err != nil {
+		return err
+	}
+	if err := markUnfinished(ctx, pool, to); err != nil {
 		return err
 	}
 	if _, err := provider.Up(ctx); err != nil {
 		return err
 	}
+	if err := markUnfinished(ctx, pool, 0); err != nil {
+		return err
+	}
 	p.end(ctx)
 	return nil
 }
+
+// markUnfinished notes in the file that its schema is on the way to another; 0: it is there.
+// SQLite keeps the number for programs and copies it along.
+func markUnfinished(ctx context.Context, pool *sql.DB, to int64) error {
+	if _, err := pool.ExecContext(ctx, fmt.Sprintf(`PRAGMA user_version = %d`, to)); err != nil {
+		return fmt.Errorf("note that migrations begin or end: %w", err)
+	}
+	return nil
+}
+
+// Unfinished is the schema that migrations of a database are on the way to, if they began
+// and did not end; else 0. No program knows what is between two schemas.
+func Unfinished(ctx context.Context, pool *sql.DB) (to int64, err error) {
+	if err := pool.QueryRowContext(ctx, `PRAGMA user_version`).Scan(&to); err != nil {
+		return 0, fmt.Errorf("read whether migrations have ended: %w", err)
+	}
+	return to, nil
+}
+
+// schemaVersion is the number of the last migration that a database has. It does not begin as
+// statements do that database/sql runs, for the writing connection reads it as a PRAGMA.
+const schemaVersion = `WITH applied AS (SELECT max(version_id) AS last FROM goose_db_version WHERE is_applied) SELECT coalesce(last, 0) FROM applied`
 
 // SchemaOf is the last migration that a database has, and the last that this
 // program knows.
@@ -89,7 +159,7 @@ func SchemaOf(ctx context.Context, pool *sql.DB) (has, wants int64, err error) {
 	if wants, err = newestMigration(); err != nil {
 		return 0, 0, err
 	}
-	err = pool.QueryRowContext(ctx, `SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied`).Scan(&has)
+	err = pool.QueryRowContext(ctx, schemaVersion).Scan(&has)
 	if err != nil {
 		return 0, wants, fmt.Errorf("read the schema's version: %w", err)
 	}

@@ -16,9 +16,11 @@ import (
 type writer struct {
 	conn                    *sql.Conn
 	begin, commit, rollback *Stmt
-	version                 *Stmt
+	version, schema         *Stmt
 	all                     []*Stmt
 	dataVersion             int64 // of the last batch; it moves when another process writes
+	otherSchema             error // a fault, if another program has migrated
+	log                     fileID
 	args                    []any // room for the arguments of an INSERT
 
 	hear []func(*Stmt, Change, []any)
@@ -37,6 +39,7 @@ func (d *DB) openWriter(ctx context.Context) (_ *writer, err error) {
 	}()
 	texts := map[**Stmt]string{
 		&w.begin: `BEGIN IMMEDIATE`, &w.commit: `COMMIT`, &w.rollback: `ROLLBACK`, &w.version: `PRAGMA data_version`,
+		&w.schema: schemaVersion,
 	}
 	for _, room := range d.rooms {
 		maps.Copy(texts, room.Statements)

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"iter"
+	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -20,6 +21,9 @@ type Ledger struct {
 	statements statements
 
 	grown chan struct{}
+
+	keeping sync.Mutex
+	kept    models.Head // in the file beside the database
 
 	// Of the writer: what it remembers from one batch to the next.
 	head      models.Head
@@ -153,6 +157,21 @@ func (l *Ledger) Head(ctx context.Context) (models.Head, error) {
 		return h, fmt.Errorf("read ledger head: %w", err)
 	}
 	return h, nil
+}
+
+const newestQuery = `SELECT coalesce(max(at), '') FROM ledger`
+
+// Newest is the largest time of an entry, which is not that of the last one where a clock was set
+// back; zero: there is none.
+func (l *Ledger) Newest(ctx context.Context) (time.Time, error) { return NewestIn(ctx, l.db.Reads()) }
+
+// NewestIn is Newest of a database that is open by other means.
+func NewestIn(ctx context.Context, pool *sql.DB) (time.Time, error) {
+	e := models.Entry{}
+	if err := pool.QueryRowContext(ctx, newestQuery).Scan(&e.At); err != nil {
+		return time.Time{}, fmt.Errorf("read the newest time of the ledger: %w", err)
+	}
+	return TimeOf(e), nil
 }
 
 // Verify walks the whole chain in one snapshot and compares its end with

@@ -20,8 +20,8 @@ type readiness struct {
 	at time.Time
 }
 
-// Ready tells whether this server can do its work: the database can be written
-// (an fsync included), the ledger's head read, and the schema is the one that
+// Ready tells whether a write would succeed: the last one did, or one that is tried now
+// does (an fsync included), the database is the file that was opened, the ledger's head read, and the schema is the one that
 // this program knows. CodeUnavailable, with a text that names what is wrong and
 // nothing of its cause, which is logged.
 func (s *Store) Ready(ctx context.Context) error {
@@ -33,7 +33,7 @@ func (s *Store) Ready(ctx context.Context) error {
 		}
 	}
 	now := s.db.Now()
-	if since := now.Sub(s.ready.at); since >= 0 && since < readyFor {
+	if since := now.Sub(s.ready.at); since >= 0 && since < readyFor && s.db.Failing() == nil {
 		return nil
 	}
 	s.ready.at = time.Time{}
@@ -49,6 +49,9 @@ func (s *Store) Ready(ctx context.Context) error {
 			if s.db.Full() {
 				return models.Errorf(models.CodeUnavailable, "Not ready: disk full.")
 			}
+			if failing := s.db.Failing(); failing != nil {
+				return models.Errorf(models.CodeUnavailable, "Not ready: %s", failing)
+			}
 			s.log.WarnContext(ctx, "not ready", slog.String("error", err.Error()))
 			return models.Errorf(models.CodeUnavailable, "%s", check.text)
 		}
@@ -57,10 +60,14 @@ func (s *Store) Ready(ctx context.Context) error {
 	return nil
 }
 
-// checkWrite changes nothing, but takes it to the disk.
+// checkWrite changes nothing in the end, but has a page written to the disk: SQLite writes
+// none where a row gets the values that it has.
 func (s *Store) checkWrite(ctx context.Context) error {
 	return s.writeAnyway(ctx, func(t *tx) error {
-		return t.Gorm().Exec(`UPDATE ledger_head SET seq = seq WHERE id = 1`).Error
+		if err := t.Gorm().Exec(`UPDATE ledger_head SET seq = seq + 1 WHERE id = 1`).Error; err != nil {
+			return err
+		}
+		return t.Gorm().Exec(`UPDATE ledger_head SET seq = seq - 1 WHERE id = 1`).Error
 	})
 }
 

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -47,5 +49,62 @@ func TestReadyNamesWhatIsWrong(t *testing.T) {
 				t.Errorf("asked again: %v", again)
 			}
 		})
+	}
+}
+
+// TestReadyHasTheDiskWritten: SQLite writes nothing where a row gets the values that it has, and
+// then the disk would not be asked.
+func TestReadyHasTheDiskWritten(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1_800_000_000, 0)
+	s := openTemp(t, Options{Now: func() time.Time { return now }})
+	size := func() int64 {
+		t.Helper()
+		info, err := os.Stat(s.Path() + "-wal")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Size()
+	}
+	if err := s.Ready(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	before := size()
+	now = now.Add(readyFor)
+	if err := s.Ready(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if after := size(); after <= before {
+		t.Errorf("the log had %d bytes and has %d: nothing was written", before, after)
+	}
+	head, err := s.Ledger.Head(t.Context())
+	if err != nil || head.Seq == 0 {
+		t.Errorf("the head of the ledger is %s, %v", head, err)
+	}
+}
+
+// TestReadyCountsTheLastCommit: a success of a moment ago says nothing once a commit failed.
+func TestReadyCountsTheLastCommit(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1_800_000_000, 0)
+	s := openTemp(t, Options{Now: func() time.Time { return now }})
+	if err := s.Ready(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	aside := filepath.Join(t.TempDir(), "aside")
+	if err := os.Rename(s.Path(), aside); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.write(t.Context(), func(*tx) error { return nil }); models.ErrorCode(err) != models.CodeUnavailable {
+		t.Errorf("a write into a file that was moved: %v", err)
+	}
+	if err := s.Ready(t.Context()); models.ErrorCode(err) != models.CodeUnavailable || !strings.Contains(err.Error(), "moved") {
+		t.Errorf("ready: %v", err)
+	}
+	if err := os.Rename(aside, s.Path()); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Ready(t.Context()); err != nil {
+		t.Errorf("with the file in its place: %v", err)
 	}
 }

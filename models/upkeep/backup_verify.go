@@ -55,6 +55,13 @@ func verify(ctx context.Context, pool *sql.DB) (Verified, error) {
 	if has > wants {
 		return v, fmt.Errorf("the file has schema %d, and this program knows %d: it was written by a newer one", has, wants)
 	}
+	to, err := db.Unfinished(ctx, pool)
+	if err != nil {
+		return v, err
+	}
+	if to != 0 {
+		return v, fmt.Errorf("the file was copied in the middle of migrations to schema %d: take a backup from before them or after", to)
+	}
 	v.Schema = has
 	v.Head, err = ledger.VerifyIn(ctx, pool, nil)
 	return v, err

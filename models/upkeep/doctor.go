@@ -103,18 +103,21 @@ func (i *Inspection) Schema(ctx context.Context) (have, want int64, err error) {
 	return db.SchemaOf(ctx, i.db)
 }
 
-// Ledger walks the whole chain, and tells its head and the time of its last
+// Unfinished is the schema that migrations are on the way to, if they began and did not
+// end; else 0.
+func (i *Inspection) Unfinished(ctx context.Context) (to int64, err error) {
+	return db.Unfinished(ctx, i.db)
+}
+
+// Ledger walks the whole chain, and tells its head and the largest time of an
 // entry (zero: there is none). A broken one is a *models.ChainError.
 func (i *Inspection) Ledger(ctx context.Context) (models.Head, time.Time, error) {
 	head, err := ledger.VerifyIn(ctx, i.db, nil)
 	if err != nil || head.Seq == 0 {
 		return head, time.Time{}, err
 	}
-	last := models.Entry{}
-	if err := i.db.QueryRowContext(ctx, `SELECT at FROM ledger ORDER BY seq DESC LIMIT 1`).Scan(&last.At); err != nil {
-		return head, time.Time{}, fmt.Errorf("read the last entry: %w", err)
-	}
-	return head, ledger.TimeOf(last), nil
+	newest, err := ledger.NewestIn(ctx, i.db)
+	return head, newest, err
 }
 
 // Verify compares the ledger with a head that was kept, if there is one, and with
