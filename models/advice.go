@@ -94,9 +94,11 @@ func adviceRejected(cause Cause, kind Kind) string {
 		return "There is nobody who could decide this: do not retry, tell the user that a reviewer has to be set up first."
 	case CauseStopped:
 		return "A person stopped this agent, so nobody was asked: do not act on it, and do not ask again until a person lets you go on; then ask under a new key. decision.reason says who stopped it and why."
+	case CauseFallback:
+		return "This ran while no server could be reached, although a rule of the policy forbids it: that is on record, so do not run it again, and tell the user; decision.reason says why it is forbidden."
 	case CauseUndelivered:
 		return "The decision could not be delivered to where it was needed, so this counts as rejected: do not act on it, and ask again later under a new key."
-	case CauseNone, CauseReviewer, CauseGrant, CauseGateOff, CauseFallback, CauseTimeout, CauseCancelled,
+	case CauseNone, CauseReviewer, CauseGrant, CauseGateOff, CauseTimeout, CauseCancelled,
 		CauseElsewhere, CauseGone, CauseRunEnded:
 		switch kind {
 		case KindQuestion:

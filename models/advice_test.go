@@ -32,6 +32,7 @@ var advised = []struct {
 	{models.StatusRejected, models.CauseReviewer, models.KindToolCall, []string{"do not retry the same call unchanged", "decision.reason quotes"}},
 	{models.StatusRejected, models.CauseReviewer, models.KindQuestion, []string{"declined", "decision.reason quotes"}},
 	{models.StatusRejected, models.CausePolicy, models.KindToolCall, []string{"rule", "do not retry"}},
+	{models.StatusRejected, models.CauseFallback, models.KindToolCall, []string{"ran while no server", "forbids", "do not run it again"}},
 	{models.StatusRejected, models.CauseCascade, models.KindToolCall, []string{"earlier request", "rejected with it"}},
 	{models.StatusRejected, models.CauseNoReviewer, models.KindToolCall, []string{"nobody who could decide", "do not retry"}},
 	{models.StatusRejected, models.CauseUndelivered, models.KindToolCall, []string{"could not be delivered"}},

@@ -80,10 +80,6 @@ type AskInput struct {
 	Client   ClientData
 }
 
-// FallbackBelieved is how long a client of ours believes that
-// fallback_auto_approve is on after the server last said so (I11).
-const FallbackBelieved = 10 * time.Minute
-
 // Presence is whether a request's agent waits for the outcome, as far as the server
 // has seen since it started.
 type Presence struct {

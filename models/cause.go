@@ -43,7 +43,7 @@ var causes = []struct {
 	{cause: CauseGone, settles: true},
 	{cause: CauseUndelivered, settles: true},
 	{cause: CauseGateOff, through: true},
-	{cause: CauseFallback, through: true},
+	{cause: CauseFallback, through: true, settles: true}, // it ran, or it ran although denied
 }
 
 // Causes is the list of all causes, CauseNone aside, in the order of the selects.

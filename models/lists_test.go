@@ -114,7 +114,8 @@ func TestRisksRise(t *testing.T) {
 }
 
 // A cause says why a request was settled, or why nobody was asked, or, as a rule of
-// the policy does, either.
+// the policy does, either. What ran without an answer is one that nobody was asked about, or
+// rejected, where a rule denies it.
 func TestEveryCauseLetsThroughOrSettles(t *testing.T) {
 	t.Parallel()
 	var both []models.Cause
@@ -126,7 +127,7 @@ func TestEveryCauseLetsThroughOrSettles(t *testing.T) {
 			both = append(both, c)
 		}
 	}
-	if !slices.Equal(both, []models.Cause{models.CausePolicy}) {
+	if !slices.Equal(both, []models.Cause{models.CausePolicy, models.CauseFallback}) {
 		t.Errorf("both: %q", both)
 	}
 	if models.CauseNone.LetsThrough() || models.CauseNone.Settles() {

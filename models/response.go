@@ -136,15 +136,15 @@ func (r *Response) ClaimedTime() *time.Time {
 }
 
 // CheckBegin is how an approval begins (I1): not needed, pending, or rejected by the
-// policy, because nobody can decide it, with another, or because its agent is stopped. A row that would begin otherwise
-// is a fault of the program.
+// policy, because nobody can decide it, with another, because its agent is stopped, or
+// because it ran although denied. A row that would begin otherwise is a fault of the program.
 func (r *Response) CheckBegin() error {
 	switch r.Status() {
 	case StatusNone, StatusPending:
 		return nil
 	case StatusRejected:
 		switch r.Cause { //nolint:exhaustive // all others come later
-		case CausePolicy, CauseNoReviewer, CauseCascade, CauseStopped:
+		case CausePolicy, CauseNoReviewer, CauseCascade, CauseStopped, CauseFallback:
 			return nil
 		}
 	case StatusApproved, StatusExpired, StatusCancelled, StatusResolved:

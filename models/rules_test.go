@@ -143,6 +143,7 @@ func TestI1AnApprovalBeginsAsNonePendingOrRejected(t *testing.T) {
 		{models.StatusRejected, models.CausePolicy, true},
 		{models.StatusRejected, models.CauseNoReviewer, true},
 		{models.StatusRejected, models.CauseCascade, true},
+		{models.StatusRejected, models.CauseFallback, true},
 		{models.StatusRejected, models.CauseReviewer, false},
 		{models.StatusApproved, models.CausePolicy, false},
 		{models.StatusApproved, models.CauseReviewer, false},

@@ -161,22 +161,16 @@ func (t *tx) place(actor models.Actor, q *asked, a *models.Approval, conv *model
 // judged writes the policy's outcome into the row (I12) and returns who it was
 // routed to.
 func (t *tx) judged(a *models.Approval, q *asked, j policy.Judgement, deadline time.Time) ([]models.UserID, error) {
-	if !q.fallback.IsZero() {
-		if err := t.checkFallback(q.fallback); err != nil {
-			return nil, err
-		}
-		a.Cause, a.PolicyReason = models.CauseFallback, "went on without an answer at "+q.fallback.Format(time.RFC3339)
-		return nil, nil
-	}
-	settle := func(status models.Status, cause models.Cause, text string) {
-		at := t.Now
-		a.ApprovalStatus, a.ApprovalTimestamp, a.Cause, a.ApprovalFeedback = &status, &at, cause, models.FeedbackOf(text)
-		a.RequiresApproval, a.ApprovalRequestedAt = true, &at
-	}
-	if stop, err := t.stopOf(a.AgentID); err != nil {
+	stop, err := t.stopOf(a.AgentID)
+	if err != nil {
 		return nil, err
-	} else if stop != nil {
-		settle(models.StatusRejected, models.CauseStopped, stop.Text())
+	}
+	if !q.fallback.IsZero() {
+		return nil, t.ranWithoutAnswer(a, q.fallback, j, stop)
+	}
+	settle := func(cause models.Cause, text string) { t.rejectAtOnce(a, cause, text) }
+	if stop != nil {
+		settle(models.CauseStopped, stop.Text())
 		return nil, nil
 	}
 	switch j.Effect {
@@ -184,7 +178,7 @@ func (t *tx) judged(a *models.Approval, q *asked, j policy.Judgement, deadline t
 		a.Cause = j.Cause
 		return nil, nil
 	case policy.EffectDeny:
-		settle(models.StatusRejected, models.CausePolicy, j.Reason)
+		settle(models.CausePolicy, j.Reason)
 		return nil, nil
 	case policy.EffectRequire:
 	}
@@ -198,7 +192,7 @@ func (t *tx) judged(a *models.Approval, q *asked, j policy.Judgement, deadline t
 		}
 	}
 	if !able {
-		settle(models.StatusRejected, models.CauseNoReviewer, cmp.Or(j.Nobody, noReviewerText(&a.Response)))
+		settle(models.CauseNoReviewer, cmp.Or(j.Nobody, noReviewerText(&a.Response)))
 		return nil, nil
 	}
 	a.SetTemplates(j.Checklist, j.Text)
@@ -209,6 +203,13 @@ func (t *tx) judged(a *models.Approval, q *asked, j policy.Judgement, deadline t
 	a.ApprovalStatus, a.RequiresApproval = &begun.status, true
 	a.ApprovalRequestedAt, a.ApprovalTimeoutAt = &begun.at, deadline
 	return reviewers, nil
+}
+
+// rejectAtOnce ends a request as it comes, without a person.
+func (t *tx) rejectAtOnce(a *models.Approval, cause models.Cause, text string) {
+	status, at := models.StatusRejected, t.Now
+	a.ApprovalStatus, a.ApprovalTimestamp, a.Cause, a.ApprovalFeedback = &status, &at, cause, models.FeedbackOf(text)
+	a.RequiresApproval, a.ApprovalRequestedAt = true, &at
 }
 
 // deadlineFor is the rule's, else what the agent asked for, else the kind's; earlier if the

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"time"
 
 	"countersign/models"
 	"countersign/models/db"
@@ -117,38 +116,6 @@ func (s *Store) seedPolicy(ctx context.Context) error {
 			Version: 1, Document: string(text), AuthorName: models.SystemAuthor, Note: "The initial policy.", CreatedAt: t.Now,
 		})
 	})
-}
-
-// checkFallback checks a report that a client went on without an answer: the
-// policy must have allowed it at that time, or within the ten minutes before. A
-// fallback with an end is believed until that at most, for clients know it.
-func (t *tx) checkFallback(at time.Time) error {
-	if at.After(t.Now.Add(time.Minute)) {
-		return models.Invalid("fallback.at", "must not be in the future")
-	}
-	version, _, err := t.policy()
-	if err != nil {
-		return err
-	}
-	until := t.Now
-	for ; version > 0; version-- {
-		var row models.Policy
-		if err := t.Gorm().Where("version = ?", version).Take(&row).Error; err != nil {
-			return fmt.Errorf("read policy: %w", err)
-		}
-		v, err := t.s.compile(row)
-		if err != nil {
-			return err
-		}
-		if v.Compiled.FallbackOn(at) && !at.Before(row.CreatedAt) && !at.After(until.Add(models.FallbackBelieved)) {
-			return nil
-		}
-		if row.CreatedAt.Add(models.FallbackBelieved).Before(at) {
-			break // every earlier version ended too long before
-		}
-		until = row.CreatedAt
-	}
-	return models.Errorf(models.CodeForbidden, "fallback_auto_approve was not on at that time: ask, and wait for the decision.")
 }
 
 // maxCompiled is how many versions of the policy are kept compiled: the one that is active,

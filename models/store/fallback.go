@@ -1,0 +1,88 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"gorm.io/gorm"
+
+	"countersign/models"
+	"countersign/models/policy"
+)
+
+// checkFallback checks a report that a client went on without an answer: the
+// policy must have allowed it at that time, or within the ten minutes before. A
+// fallback with an end is believed until that at most, for clients know it.
+func (t *tx) checkFallback(at time.Time) error {
+	if at.After(t.Now.Add(time.Minute)) {
+		return models.Invalid("fallback.at", "must not be in the future")
+	}
+	version, _, err := t.policy()
+	if err != nil {
+		return err
+	}
+	until := t.Now
+	for ; version > 0; version-- {
+		var row models.Policy
+		if err := t.Gorm().Where("version = ?", version).Take(&row).Error; err != nil {
+			return fmt.Errorf("read policy: %w", err)
+		}
+		v, err := t.s.compile(row)
+		if err != nil {
+			return err
+		}
+		if v.Compiled.FallbackOn(at) && !at.Before(row.CreatedAt) && !at.After(until.Add(models.FallbackBelieved)) {
+			return nil
+		}
+		if row.CreatedAt.Add(models.FallbackBelieved).Before(at) {
+			break // every earlier version ended too long before
+		}
+		until = row.CreatedAt
+	}
+	return models.Errorf(models.CodeForbidden, "fallback_auto_approve was not on at that time: ask, and wait for the decision.")
+}
+
+// ranWithoutAnswer writes into the row what a client reports that it did without an answer.
+// It has happened, so it is recorded, and nothing is released by it (I4): what a rule denies
+// is rejected, and what a stopped agent ran says so.
+func (t *tx) ranWithoutAnswer(a *models.Approval, at time.Time, j policy.Judgement, standing *models.Stop) error {
+	if err := t.checkFallback(at); err != nil {
+		return err
+	}
+	stopped, err := t.stoppedAt(a.AgentID, at)
+	if err != nil {
+		return err
+	}
+	text := models.RanText(at, j.Risk)
+	switch {
+	case stopped != nil:
+		text = models.RanStopped + ": " + stopped.Text()
+	case standing != nil:
+		text = text + ", and reported it while stopped: " + standing.Text()
+	}
+	if j.Effect == policy.EffectDeny {
+		denied := models.RanDenied + ": " + j.Reason
+		if stopped != nil {
+			denied += " It also " + text
+		}
+		t.rejectAtOnce(a, models.CauseFallback, denied)
+		return nil
+	}
+	a.Cause, a.PolicyReason = models.CauseFallback, text
+	return nil
+}
+
+// stoppedAt is what stopped an agent at a time, though it may have been lifted since; nil:
+// nothing did.
+func (t *tx) stoppedAt(agent models.AgentID, at time.Time) (*models.Stop, error) {
+	var stop models.Stop
+	err := t.Gorm().Select("id", "agent_id", "note", "by_name").Where("agent_id IN ('', ?) AND at <= ? AND (lifted_at IS NULL OR lifted_at > ?)", agent, at, at).Order("at").Take(&stop).Error
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		return nil, nil //nolint:nilnil // nothing is an answer
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read stops: %w", err)
+	}
+	return &stop, nil
+}

@@ -1,0 +1,101 @@
+package store_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"countersign/models"
+)
+
+// reports sends reports of calls that ran without an answer, one for each tool.
+func (b *bench) reportsFallback(t *testing.T, tool string, at time.Time) *models.Approval {
+	t.Helper()
+	return b.ask(t, models.AskInput{ToolName: tool, ToolUseID: tool + at.String(), FallbackAt: at.Format(time.RFC3339Nano)})
+}
+
+const fallbackRules = `{"fallback_auto_approve":true,"unmatched":"allow","rules":[
+ {"name":"never","tools":["format"],"effect":"deny","reason":"Nobody formats disks."},
+ {"name":"when","tools":["Bash"],"when":"input.command == \"rm\"","effect":"deny","reason":"Nobody removes."},
+ {"name":"free","tools":["read"],"effect":"allow"},
+ {"name":"careful","tools":["deploy"],"effect":"require","risk":"critical"},
+ {"name":"loud","tools":["mail"],"effect":"require","risk":"high"}]}`
+
+// TestAReportOfAFallbackIsJudgedI11: that a call ran without an answer excuses it from no rule
+// and no stop. It is recorded, with what speaks against it, and nothing is approved.
+func TestAReportOfAFallbackIsJudgedI11(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.policy(t, fallbackRules)
+	b.clock.Step(time.Minute)
+	var stop *models.Stop
+	for _, stopped := range []bool{false, true} {
+		if stopped {
+			var err error
+			if stop, _, err = b.Stop(t.Context(), b.owner, b.agent.AgentID(), "it misbehaves"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, tt := range []struct {
+			tool, input, says string
+			denied            bool
+		}{
+			{tool: "read", says: "went on without an answer"},
+			{tool: "other", says: "went on without an answer"},
+			{tool: "deploy", says: "although its risk is critical"},
+			{tool: "mail", says: "although its risk is high"},
+			{tool: "format", says: "ran although denied: Nobody formats disks.", denied: true},
+			{tool: "Bash", input: `{"command":"rm"}`, says: "ran although denied: Nobody removes.", denied: true},
+			{tool: "Bash", input: `{"command":"ls"}`, says: "went on without an answer"},
+		} {
+			at := b.clock.Step(time.Second)
+			before := b.head(t)
+			got := b.ask(t, models.AskInput{ToolName: tt.tool, Input: []byte(tt.input), ToolUseID: at.String(), FallbackAt: at.Format(time.RFC3339Nano)})
+			said := got.PolicyReason
+			if tt.denied {
+				said = got.Feedback()
+			}
+			if stopped && !strings.Contains(said, "ran while stopped: "+stop.Text()) || (!stopped || tt.denied) && !strings.HasPrefix(said, tt.says[:3]) {
+				t.Errorf("stopped %v, %s: %q", stopped, tt.tool, said)
+			}
+			if !stopped && !strings.Contains(said, tt.says) {
+				t.Errorf("%s: %q, want %q", tt.tool, said, tt.says)
+			}
+			if rejected := got.Status() == models.StatusRejected; rejected != tt.denied || got.Cause != models.CauseFallback || got.MayRun() {
+				t.Errorf("stopped %v, %s: %s by %q, may run: %v", stopped, tt.tool, got.Status(), got.Cause, got.MayRun())
+			}
+			if n := len(b.actions(t, before)); n != 1 {
+				t.Errorf("stopped %v, %s: %d entries", stopped, tt.tool, n)
+			}
+		}
+	}
+}
+
+// TestAReportOfAFallbackKnowsTheStopOfItsTime: a stop that was lifted before the report is told
+// all the same, and one that came after the call does not say that it ran meanwhile.
+func TestAReportOfAFallbackKnowsTheStopOfItsTime(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.policy(t, fallbackRules)
+	ran := b.clock.Step(time.Minute)
+	b.clock.Step(time.Minute)
+	stop, _, err := b.Stop(t.Context(), b.admin, "", "everything")
+	if err != nil {
+		t.Fatal(err)
+	}
+	meanwhile := b.clock.Step(time.Minute)
+	if got := b.reportsFallback(t, "mail", ran); !strings.HasPrefix(got.PolicyReason, "went on without an answer at ") || !strings.Contains(got.PolicyReason, "reported it while stopped") {
+		t.Errorf("before the stop: %q", got.PolicyReason)
+	}
+	b.clock.Step(time.Minute)
+	if err := b.Lift(t.Context(), b.admin, stop.ID, "over"); err != nil {
+		t.Fatal(err)
+	}
+	after := b.clock.Step(time.Minute)
+	if got := b.reportsFallback(t, "mail", meanwhile); !strings.HasPrefix(got.PolicyReason, "ran while stopped: ") {
+		t.Errorf("during the stop: %q", got.PolicyReason)
+	}
+	if got := b.reportsFallback(t, "mail", after); strings.Contains(got.PolicyReason, "stopped") {
+		t.Errorf("after the stop: %q", got.PolicyReason)
+	}
+}
