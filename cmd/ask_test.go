@@ -182,22 +182,25 @@ func TestAskWithoutServerI11(t *testing.T) {
 		t.Fatalf("an allowed call: exit %d: %s", code, said)
 	}
 	w.stop()
-	if said, code := ask(other, "deploy", soon); code != 3 {
+	if said, code := ask(other, "free", soon); code != 3 {
 		t.Errorf("nothing confirmed: exit %d, want 3: %s", code, said)
 	}
 	otherToken := append([]string{}, env...)
 	otherToken[1] = "COUNTERSIGN_TOKEN=another"
-	if said, code := ask(otherToken, "deploy", soon); code != 3 {
+	if said, code := ask(otherToken, "free", soon); code != 3 {
 		t.Errorf("confirmed to another token: exit %d, want 3: %s", code, said)
 	}
-	if said, code := ask(env, "deploy", "--input", `{"v":7}`, soon); code != 0 || !strings.Contains(said, "fallback_auto_approve") {
+	if said, code := ask(env, "deploy", soon); code != 3 {
+		t.Errorf("confirmed for another tool: exit %d, want 3: %s", code, said)
+	}
+	if said, code := ask(env, "free", "--input", `{"v":7}`, soon); code != 0 || !strings.Contains(said, "fallback_auto_approve") {
 		t.Errorf("confirmed a moment ago: exit %d, want 0: %s", code, said)
 	}
 	w.server = serve(t, w.dir, w.addr)
 	if said, code := ask(env, "free"); code != 0 {
 		t.Fatalf("an allowed call: exit %d: %s", code, said)
 	}
-	w.wantFallback(t, "deploy")
+	w.wantFallback(t, "free")
 	if left := cacheFiles(t, env, "report-"); len(left) > 0 {
 		t.Errorf("reports are kept after they were heard: %v", left)
 	}
@@ -207,12 +210,24 @@ func TestAskWithoutServerI11(t *testing.T) {
 		t.Fatalf("an allowed call: exit %d: %s", code, said)
 	}
 	w.stop()
-	if said, code := ask(env, "deploy", soon); code != 3 {
+	if said, code := ask(env, "free", soon); code != 3 {
 		t.Errorf("switched off: exit %d, want 3: %s", code, said)
 	}
+}
+
+// What was confirmed is believed for ten minutes, and never of a time to come.
+func TestAskBelievesForTenMinutesI11(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.applyPolicy(t, fallbackOn)
+	env := w.env(t)
+	if _, said, code := runWith(t, env, "", "ask", "free"); code != 0 {
+		t.Fatalf("an allowed call: exit %d: %s", code, said)
+	}
+	w.stop()
 	for age, want := range map[time.Duration]int{9 * time.Minute: 0, 11 * time.Minute: 3, -time.Hour: 3} {
 		confirm(t, env, time.Now().Add(-age))
-		if said, code := ask(env, "deploy", soon); code != want {
+		if _, said, code := runWith(t, env, "", "ask", "free", "--connect-timeout=300ms"); code != want {
 			t.Errorf("confirmed %v ago: exit %d, want %d: %s", age, code, want, said)
 		}
 	}
@@ -238,7 +253,7 @@ func TestAskWithoutServerKnowsTheEndI11(t *testing.T) {
 		On        bool
 		Until, At time.Time
 	}
-	raw, err := os.ReadFile(cacheFiles(t, env, "fallback.json")[0])
+	raw, err := os.ReadFile(cacheFiles(t, env, "fallback-")[0])
 	if err == nil {
 		err = json.Unmarshal(raw, &kept)
 	}
@@ -246,7 +261,7 @@ func TestAskWithoutServerKnowsTheEndI11(t *testing.T) {
 		t.Fatalf("kept: %s, %v", raw, err)
 	}
 	const soon = "--connect-timeout=300ms"
-	if said, code := ask("deploy", soon); code != 0 {
+	if said, code := ask("free", soon); code != 0 {
 		t.Errorf("before the end: exit %d: %s", code, said)
 	}
 	for name, tt := range map[string]struct {
@@ -258,17 +273,17 @@ func TestAskWithoutServerKnowsTheEndI11(t *testing.T) {
 		"confirmed too long ago":        {time.Hour, 11 * time.Minute, 3},
 	} {
 		text := fmt.Appendf(nil, `{"on":false,"until":%q,"at":%q}`, time.Now().Add(tt.until).Format(time.RFC3339Nano), time.Now().Add(-tt.age).Format(time.RFC3339Nano))
-		if err := os.WriteFile(cacheFiles(t, env, "fallback.json")[0], text, 0o600); err != nil {
+		if err := os.WriteFile(cacheFiles(t, env, "fallback-")[0], text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if said, code := ask("deploy", soon); code != tt.code {
+		if said, code := ask("free", soon); code != tt.code {
 			t.Errorf("%s: exit %d, want %d: %s", name, code, tt.code, said)
 		}
 	}
 }
 
-// wantFallback checks that exactly one call of a tool is stored as gone ahead
-// without anybody.
+// wantFallback checks that exactly one call of a tool is stored as one that ran
+// without an answer.
 func (w *world) wantFallback(t *testing.T, tool string) {
 	t.Helper()
 	list, err := w.Store().Approvals(t.Context(), w.admin, store.ListQuery{Limit: 50})
@@ -277,9 +292,9 @@ func (w *world) wantFallback(t *testing.T, tool string) {
 	}
 	n := 0
 	for _, a := range list.Items {
-		if a.ToolName == tool {
+		if a.ToolName == tool && a.Cause == models.CauseFallback {
 			n++
-			if a.Cause != models.CauseFallback || a.Status() != models.StatusNone || a.DecidedBy != nil {
+			if a.Status() != models.StatusNone || a.DecidedBy != nil {
 				t.Errorf("%s is stored as %q, %q, decided by %v", tool, a.Status(), a.Cause, a.DecidedBy)
 			}
 		}
@@ -330,7 +345,7 @@ func cacheFiles(t *testing.T, env []string, prefix string) []string {
 // confirm rewrites what was kept as if fallback had been confirmed at a time.
 func confirm(t *testing.T, env []string, at time.Time) {
 	t.Helper()
-	files := cacheFiles(t, env, "fallback.json")
+	files := cacheFiles(t, env, "fallback-")
 	if len(files) != 1 {
 		t.Fatalf("kept files: %v, want one", files)
 	}

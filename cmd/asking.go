@@ -25,7 +25,8 @@ type asking struct {
 	out, say io.Writer
 	client   *client.Client
 	memory   fallbackMemory
-	heard    atomic.Bool // our server answered, if only with an error
+	sent     *wire.AskRequest // what is asked, or reported, now
+	heard    atomic.Bool      // our server answered, if only with an error
 	warned   sync.Once
 }
 
@@ -51,16 +52,31 @@ func (a *asking) RoundTrip(r *http.Request) (*http.Response, error) {
 	if res.StatusCode < http.StatusInternalServerError || strings.HasPrefix(res.Header.Get("Content-Type"), "application/problem+json") {
 		a.heard.Store(true)
 	}
+	switch said, known := wire.ParseFallback(res.Header.Get(wire.HeaderFallback)); {
+	case res.StatusCode == http.StatusUnauthorized || res.StatusCode == http.StatusForbidden:
+		a.remember(wire.FallbackState{})
 	// Only an answer confirms: what a proxy says about its own troubles does not.
-	answered := res.StatusCode == http.StatusOK || res.StatusCode == http.StatusAccepted
-	if said, known := wire.ParseFallback(res.Header.Get(wire.HeaderFallback)); answered && known {
-		if err := a.memory.confirm(said, time.Now()); err != nil {
-			a.warned.Do(func() {
-				fmt.Fprintf(a.say, "countersign: the setting for when no server answers could not be saved: %s\n", plain(err.Error()))
-			})
-		}
+	case known && (res.StatusCode == http.StatusOK || res.StatusCode == http.StatusAccepted):
+		a.remember(said)
 	}
 	return res, nil
+}
+
+// remember keeps what a server said of calls like the one that was asked about: that fallback
+// is on for them, or off, which clears all that was kept.
+func (a *asking) remember(said wire.FallbackState) {
+	if err := a.memory.confirm(a.sent, said, time.Now()); err != nil {
+		a.warned.Do(func() {
+			fmt.Fprintf(a.say, "countersign: the setting for when no server answers could not be saved: %s\n", plain(err.Error()))
+		})
+	}
+}
+
+// heed clears the memory where an answer says that the agent is stopped.
+func (a *asking) heed(got *wire.Approval) {
+	if got != nil && got.Cause == wire.Cause(models.CauseStopped) {
+		a.remember(wire.FallbackState{})
+	}
 }
 
 // run asks until there is an outcome and turns it into an exit code.
@@ -68,6 +84,7 @@ func (a *asking) run(ctx context.Context, req wire.AskRequest) error {
 	var taken bool
 	var spent *wire.Approval
 	requested := models.ResponseID(req.ApprovalID)
+	a.sent = &req
 	got, err := a.client.AskUntilDecided(ctx, req, client.WaitOptions{
 		Connect: a.o.connect,
 		OnAnswer: func(first *wire.Approval) {
@@ -85,6 +102,7 @@ func (a *asking) run(ctx context.Context, req wire.AskRequest) error {
 			fmt.Fprintf(a.say, "%s asks: %s\n%sanswer with: countersign note %s \"TEXT\"\n", models.RevealName(question.By.Name), theirLines(question.Text), hiddenLine(question.Text), requested)
 		},
 	})
+	a.heed(got)
 	var refused *client.BudgetError
 	switch {
 	case err == nil:
@@ -231,7 +249,7 @@ func causeText(got *wire.Approval) string {
 // the report of it written down.
 func (a *asking) unanswered(req wire.AskRequest, cause error) error {
 	now := time.Now()
-	if a.heard.Load() || !a.memory.believed(now) {
+	if a.heard.Load() || !a.memory.believed(&req, now) {
 		return exitWith(exitUnreachable, cause)
 	}
 	req.Fallback = &wire.Fallback{At: now.UTC().Format(time.RFC3339Nano)}
@@ -255,8 +273,11 @@ func (a *asking) unanswered(req wire.AskRequest, cause error) error {
 func (a *asking) reportEarlier(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, reportTimeout)
 	defer cancel()
+	defer func(sent *wire.AskRequest) { a.sent = sent }(a.sent)
 	for _, req := range a.memory.reports() {
+		a.sent = &req
 		got, err := a.client.Ask(ctx, req, 0)
+		a.heed(got)
 		var answer *client.AnswerError
 		switch {
 		case err == nil && got.Cause != wire.Cause(models.CauseFallback):

@@ -16,13 +16,16 @@ import (
 )
 
 const (
-	confirmationFile = "fallback.json"
-	reportPrefix     = "report-"
+	confirmationPrefix = "fallback"
+	reportPrefix       = "report-"
 )
 
 // fallbackMemory keeps, in the user's cache folder, what a server last said to
 // one token about going on without it, and the asks that did. An empty folder
 // name means that nothing can be kept, and so nothing is believed.
+//
+// That fallback is on is kept for the tool that was asked about, and says nothing of any
+// other. Bad news is for all of them: it clears the memory.
 type fallbackMemory struct{ dir string }
 
 // confirmation is what a server last said about fallback_auto_approve. Where it has an end
@@ -44,16 +47,47 @@ func newFallbackMemory(server, token string) fallbackMemory {
 	return fallbackMemory{filepath.Join(cache, "countersign", hex.EncodeToString(sum[:16]))}
 }
 
-// confirm notes what the server said at a time.
-func (m fallbackMemory) confirm(said wire.FallbackState, at time.Time) error {
-	return m.write(confirmationFile, confirmation{said.On && said.Until.IsZero(), said.Until.UTC(), at.UTC()})
+// confirmationFile is where it is kept what the server said of calls like this one.
+func confirmationFile(req *wire.AskRequest) string {
+	sum := sha256.Sum256([]byte(req.ToolName + "\x00" + req.Template))
+	return confirmationPrefix + "-" + hex.EncodeToString(sum[:16]) + ".json"
 }
 
-// believed reports whether the fallback may be used at now: at most ten minutes ago,
-// the server said that it is on, and its end has not come.
-func (m fallbackMemory) believed(now time.Time) bool {
+// confirm notes what the server said at a time of calls like this one.
+func (m fallbackMemory) confirm(req *wire.AskRequest, said wire.FallbackState, at time.Time) error {
+	if !said.On {
+		return m.forget()
+	}
+	return m.write(confirmationFile(req), confirmation{said.Until.IsZero(), said.Until.UTC(), at.UTC()})
+}
+
+// forget believes nothing any more. Where a file can't be removed, it is emptied.
+func (m fallbackMemory) forget() error {
+	if m.dir == "" {
+		return nil
+	}
+	entries, err := os.ReadDir(m.dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	failed := []error{err}
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), confirmationPrefix) {
+			continue
+		}
+		path := filepath.Join(m.dir, e.Name())
+		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) && os.Truncate(path, 0) != nil {
+			failed = append(failed, err)
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// believed reports whether the fallback may be used for a call at now: at most ten minutes
+// ago, the server said of calls like it that it is on, and its end has not come.
+func (m fallbackMemory) believed(req *wire.AskRequest, now time.Time) bool {
 	var c confirmation
-	if err := m.read(confirmationFile, &c); err != nil {
+	if err := m.read(confirmationFile(req), &c); err != nil {
 		return false
 	}
 	age := now.Sub(c.At)
