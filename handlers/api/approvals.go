@@ -42,7 +42,7 @@ type askIn struct {
 
 	Wait     string `query:"wait" doc:"How long to wait for the outcome, as 50s or in seconds; cut to 55s"`
 	SeenNote string `query:"seenNote" doc:"The id of the openNote that the caller has, or empty: the wait ends early for another one too. Without it no note ends a wait"`
-	Fallback string `header:"Countersign-Fallback" doc:"Send it to learn whether fallback_auto_approve is on; the header of the same name in the answer says: off, or on, or for the value until also on; until= and a time, after which no client may go on without a decision. For any other value on is only sent if it does not end within ten minutes"`
+	Fallback string `header:"Countersign-Fallback" doc:"Send it to learn whether fallback_auto_approve is on for calls of this tool by this agent: it is off where the agent is stopped, and for tools under a rule that denies or says that the risk is high or critical, whatever the input. Keep on for this tool only, and off for all; a 401 or 403 and the cause stopped are off, too. The header of the same name in the answer says: off, or on, or for the value until also on; until= and a time, after which no client may go on without a decision. For any other value on is only sent if it does not end within ten minutes"`
 	Body     wire.AskRequest
 }
 
@@ -102,20 +102,19 @@ func wishOf(header string) fallbackWish {
 // client counts from when it heard the answer, and not from when it was given.
 const oldClientMargin = time.Minute
 
-// fallbackNow is what the current policy says about going on without a server, so that
-// nobody who hears it goes on behind its end (I11). It is read for those who want to know
+// fallbackNow is what holds for calls like a request about going on without a server, so
+// that nobody who hears it goes on behind its end (I11). It is read for those who want to know
 // only: others pay nothing.
-func (a *API) fallbackNow(ctx context.Context, wish fallbackWish) (string, error) {
-	v, err := a.store.CurrentPolicy(ctx)
+func (a *API) fallbackNow(ctx context.Context, wish fallbackWish, row *models.Approval) (string, error) {
+	on, until, err := a.store.FallbackFor(ctx, row)
 	if err != nil {
 		return "", err
 	}
-	now, until := a.store.Now(), v.Compiled.FallbackUntil()
-	state := wire.FallbackState{On: v.Compiled.FallbackOn(now)}
-	if state.On && until != nil {
+	state := wire.FallbackState{On: on}
+	if on && until != nil {
 		state.Until = *until
 		if wish == fallbackOnOff {
-			state = wire.FallbackState{On: now.Add(models.FallbackBelieved + oldClientMargin).Before(*until)}
+			state = wire.FallbackState{On: a.store.Now().Add(models.FallbackBelieved + oldClientMargin).Before(*until)}
 		}
 	}
 	return state.String(), nil

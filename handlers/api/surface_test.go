@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -89,6 +90,33 @@ func TestFallbackIsToldToThoseWhoAsk(t *testing.T) {
 		if got := ask(query, "?"); got != "on" {
 			t.Errorf("%q: %q, want on", query, got)
 		}
+	}
+}
+
+// It is off for what no client may run without an answer, though the policy has it on.
+func TestFallbackIsToldForTheToolAndAgentI11(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.policy(`{"fallback_auto_approve":true,"rules":[
+	 {"name":"never","tools":["format"],"effect":"deny"},{"name":"some","tools":["Bash"],"when":"input.command == \"rm\"","effect":"deny"},
+	 {"name":"grave","tools":["deploy"],"effect":"require","risk":"critical"},{"name":"loud","tools":["mail"],"effect":"require","risk":"high"},
+	 {"name":"free","tools":["read"],"effect":"allow"}]}`)
+	n := 0
+	told := func(tool, input string) string {
+		n++
+		body := fmt.Sprintf(`{"toolUseId":"%d","toolName":%q,"input":%s}`, n, tool, input)
+		return w.callWith(w.agent, "POST", "/v1/approvals", body, "until").header.Get("Countersign-Fallback")
+	}
+	for tool, want := range map[string]string{"read": "on", "rm": "on", "format": "off", "Bash": "off", "deploy": "off", "mail": "off"} {
+		if got := told(tool, `{"command":"ls"}`); got != want {
+			t.Errorf("%s: %q, want %q", tool, got, want)
+		}
+	}
+	if _, _, err := w.store.Stop(t.Context(), w.adminAs, "", "enough"); err != nil {
+		t.Fatal(err)
+	}
+	if got := told("read", `{}`); got != "off" {
+		t.Errorf("a stopped agent: %q", got)
 	}
 }
 

@@ -148,7 +148,7 @@ func (a *API) answer(ctx context.Context, rw http.ResponseWriter, w *waiting) in
 	var body any
 	fallback, err := "", naming(w.name, w.err)
 	if err == nil && w.fallback != fallbackUnasked {
-		fallback, err = a.fallbackNow(ctx, w.fallback)
+		fallback, err = a.fallbackNow(ctx, w.fallback, w.row)
 	}
 	if err == nil {
 		body, err = w.shown(ctx, w.row)

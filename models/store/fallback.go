@@ -1,8 +1,10 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"gorm.io/gorm"
@@ -10,6 +12,23 @@ import (
 	"countersign/models"
 	"countersign/models/policy"
 )
+
+// FallbackFor says whether calls like a request may run without an answer from now on, and
+// until when where that has an end: the policy has fallback on, and neither a stop of its
+// agent, nor a rule for its tool, nor its own risk is against it (I11).
+func (s *Store) FallbackFor(ctx context.Context, a *models.Approval) (on bool, until *time.Time, err error) {
+	v, err := s.CurrentPolicy(ctx)
+	if err != nil || !v.Compiled.FallbackFor(policy.Call{Kind: a.Kind, ToolName: a.ToolName, Template: a.Template, At: s.Now()}) {
+		return false, nil, err
+	}
+	denied := a.Status() == models.StatusRejected && a.Cause != models.CauseReviewer
+	if denied || a.Cause == models.CauseStopped || !models.FallbackFor(a.Risk) {
+		return false, nil, nil
+	}
+	stops, err := s.StopsInForce(ctx)
+	stopped := slices.ContainsFunc(stops, func(stop models.Stop) bool { return stop.All() || stop.AgentID == a.AgentID })
+	return !stopped && err == nil, v.Compiled.FallbackUntil(), err
+}
 
 // checkFallback checks a report that a client went on without an answer: the
 // policy must have allowed it at that time, or within the ten minutes before. A

@@ -6,7 +6,7 @@ import (
 )
 
 // HeaderFallback is sent by clients that may go on when no server answers; the
-// answer's says whether fallback_auto_approve is on.
+// answer's says whether fallback_auto_approve is on for calls of the tool that was asked about.
 //
 // A client that sends FallbackWithEnd knows of ends and is told of one: "on; until=TIME".
 // Any other value is that of a client which knows "on" and "off" only, and believes "on"
