@@ -294,7 +294,7 @@ func (w *world) wantFallback(t *testing.T, tool string) {
 	for _, a := range list.Items {
 		if a.ToolName == tool && a.Cause == models.CauseFallback {
 			n++
-			if a.Status() != models.StatusNone || a.DecidedBy != nil {
+			if a.Status() != models.StatusRan || a.DecidedBy != nil {
 				t.Errorf("%s is stored as %q, %q, decided by %v", tool, a.Status(), a.Cause, a.DecidedBy)
 			}
 		}

@@ -150,7 +150,7 @@ func (a *asking) refused(err *client.BudgetError) error {
 		return exitWith(exitRejected, err)
 	case wire.StatusExpired, wire.StatusCancelled:
 		return exitWith(exitLapsed, err)
-	case wire.StatusPending, wire.StatusApproved, wire.StatusResolved:
+	case wire.StatusPending, wire.StatusApproved, wire.StatusResolved, wire.StatusRan:
 	}
 	return exitWith(exitOther, err)
 }
@@ -191,7 +191,7 @@ func (a *asking) outcome(got *wire.Approval) error {
 		return nil
 	case wire.StatusRejected:
 		return exitWith(exitRejected, nil)
-	case wire.StatusExpired, wire.StatusCancelled, wire.StatusResolved:
+	case wire.StatusExpired, wire.StatusCancelled, wire.StatusResolved, wire.StatusRan:
 		return exitWith(exitLapsed, nil)
 	case wire.StatusPending:
 	}
@@ -263,7 +263,7 @@ func (a *asking) unanswered(req wire.AskRequest, cause error) error {
 	return printJSON(a.out, wire.Approval{
 		ApprovalID: wire.ResponseID(req.ApprovalID), Kind: wire.KindToolCall, ToolName: req.ToolName, Input: req.Input,
 		Description: req.Description, Status: wire.StatusApproved, Cause: wire.Cause(models.CauseFallback),
-		Advice: models.Advice(models.StatusNone, models.CauseFallback, models.KindToolCall), RequestedAt: now.UTC(),
+		Advice: models.Advice(models.StatusRan, models.CauseFallback, models.KindToolCall), RequestedAt: now.UTC(),
 		Decision: &wire.Decision{Approved: true, At: now.UTC(), Input: req.Input},
 	})
 }

@@ -88,7 +88,7 @@ func (s stop) react(got *wire.Approval) string {
 		return withReason(s.rejected, got.Decision.Reason)
 	case wire.StatusExpired:
 		return s.expired + ". It will ask again when somebody has a page open."
-	case wire.StatusPending, wire.StatusCancelled, wire.StatusResolved:
+	case wire.StatusPending, wire.StatusCancelled, wire.StatusResolved, wire.StatusRan:
 	}
 	return s.ask.Description + ": was cancelled, so it does nothing"
 }

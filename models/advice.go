@@ -22,6 +22,8 @@ func Advice(status Status, cause Cause, kind Kind) string {
 		return adviceCancelled(cause)
 	case StatusResolved:
 		return adviceResolved(cause, kind)
+	case StatusRan:
+		return "This ran while no server could be reached, and nobody decided it: that is on record and is no approval, so do not run it again, and ask under a new key if it is wanted once more."
 	}
 	return "The state is unknown: do not act on this request."
 }
@@ -52,9 +54,7 @@ func adviceLetThrough(cause Cause) string {
 		return "A person pre-approved calls like this: go ahead with the input as sent."
 	case CauseGateOff:
 		return "Approvals are switched off, so nobody looked at this: go ahead with care, with the input as sent."
-	case CauseFallback:
-		return "This ran while no server could be reached, and nobody decided it: that is on record, and nothing more is needed."
-	case CauseNone, CauseReviewer, CauseTimeout, CauseCancelled, CauseCascade, CauseNoReviewer,
+	case CauseNone, CauseReviewer, CauseFallback, CauseTimeout, CauseCancelled, CauseCascade, CauseNoReviewer,
 		CauseUndelivered, CauseElsewhere, CauseGone, CauseRunEnded, CauseStopped:
 		return "No approval was needed: go ahead with the input as sent."
 	}

@@ -19,7 +19,7 @@ var advised = []struct {
 	{models.StatusNone, models.CausePolicy, models.KindToolCall, []string{"policy allows", "go ahead"}},
 	{models.StatusNone, models.CauseGrant, models.KindToolCall, []string{"pre-approved", "go ahead"}},
 	{models.StatusNone, models.CauseGateOff, models.KindToolCall, []string{"switched off", "nobody looked"}},
-	{models.StatusNone, models.CauseFallback, models.KindToolCall, []string{"no server", "nobody decided"}},
+	{models.StatusRan, models.CauseFallback, models.KindToolCall, []string{"no server", "nobody decided", "do not run it again"}},
 	{models.StatusApproved, models.CauseReviewer, models.KindToolCall, []string{"approved", "decision.input", "decision.reason"}},
 	{models.StatusPending, models.CauseNone, models.KindBudget, []string{"by its id", "send again"}},
 	{models.StatusApproved, models.CauseReviewer, models.KindProposal, []string{"approved this proposal", "decision.reason"}},

@@ -11,10 +11,13 @@ type CallCounts struct {
 	AutoRejected int // rejected by a rule, a stop or another rejection
 }
 
-// Add counts one call, if it was let run or rejected, and reports whether it was let run.
+// Add counts one call, if it ran or was rejected, and reports whether it was let run: what ran
+// without an answer was not.
 func (c *CallCounts) Add(status Status, cause Cause) (allowed bool) {
 	allowed = status == StatusApproved || status == StatusNone && cause != CauseNone
 	switch {
+	case status == StatusRan:
+		c.Unapproved++
 	case status == StatusRejected && cause == CauseReviewer:
 		c.Rejected++
 	case status == StatusRejected:

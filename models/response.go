@@ -137,10 +137,10 @@ func (r *Response) ClaimedTime() *time.Time {
 
 // CheckBegin is how an approval begins (I1): not needed, pending, or rejected by the
 // policy, because nobody can decide it, with another, because its agent is stopped, or
-// because it ran although denied. A row that would begin otherwise is a fault of the program.
+// because it ran although denied; or it ran already. A row that would begin otherwise is a fault of the program.
 func (r *Response) CheckBegin() error {
 	switch r.Status() {
-	case StatusNone, StatusPending:
+	case StatusNone, StatusPending, StatusRan:
 		return nil
 	case StatusRejected:
 		switch r.Cause { //nolint:exhaustive // all others come later
@@ -155,10 +155,14 @@ func (r *Response) CheckBegin() error {
 // Status is the stored status, StatusNone for NULL. Surfaces use StateAt.
 func (r *Response) Status() Status {
 	if r.ApprovalStatus == nil {
-		return StatusNone
+		return StatusIn(StatusNone, r.Cause)
 	}
 	return *r.ApprovalStatus
 }
+
+// NeedsApproval reports whether it may not run without one: a person is asked, or it ran
+// without an answer, which no rule allowed.
+func (r *Response) NeedsApproval() bool { return r.RequiresApproval || r.Status() == StatusRan }
 
 // Feedback is the reviewer's reason, or the text of another cause; empty: there is none.
 func (r *Response) Feedback() string {
@@ -239,7 +243,7 @@ func (r *Response) MayRun() bool {
 	if r.ContentsGone() {
 		return false
 	}
-	return r.Status() == StatusApproved || r.Status() == StatusNone && !r.Unasked() && r.Cause != CauseFallback
+	return r.Status() == StatusApproved || r.Status() == StatusNone && !r.Unasked()
 }
 
 // ClosedBy says who completed a call that has no result.

@@ -57,7 +57,7 @@ func (r *Response) RanAnyway(now time.Time) string {
 	switch r.StateAt(now) {
 	case StatusRejected, StatusExpired, StatusCancelled:
 		return "The agent reported a result although the call was " + string(r.StateAt(now)) + "."
-	case StatusNone, StatusPending, StatusApproved, StatusResolved:
+	case StatusNone, StatusPending, StatusApproved, StatusResolved, StatusRan:
 	}
 	return ""
 }

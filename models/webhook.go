@@ -190,6 +190,7 @@ var eventTypes = []EventType{
 	{"approval.let_through", "A call was allowed without a person."},
 	{"approval.linked", "Another system's request was found to be one that the agent reported."},
 	{"approval.note_added", "Somebody added a note to a request."},
+	{"approval.ran", "A client reported a call that it ran without an answer; nobody approved it."},
 	{"approval.refused", "Another system refused a decision; the request waits again or is over."},
 	{"approval.rejected", "A request was rejected, by a person or as it came."},
 	{"approval.requested", "A request waits for a person."},

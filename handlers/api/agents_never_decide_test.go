@@ -51,7 +51,7 @@ var verdicts = []string{
 
 // agentMay are the ledger's actions that an agent may cause.
 var agentMay = map[string]bool{
-	"approval.requested": true, "approval.cancelled": true, "approval.rejected": true, "approval.let_through": true, "conversation.opened": true,
+	"approval.requested": true, "approval.cancelled": true, "approval.rejected": true, "approval.let_through": true, "approval.ran": true, "conversation.opened": true,
 	"response.added": true, "conversation.status": true, "conversation.budget": true, "conversation.described": true,
 	"run.reported": true, "response.adopted": true, "approval.note_added": true,
 }

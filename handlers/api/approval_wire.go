@@ -28,7 +28,7 @@ func approvalOf(kit handlers.Kit, a *models.Approval) *wire.Approval {
 		Kind: wire.Kind(a.Kind), ToolName: a.ToolName, Input: input, ReportedInput: reported, Options: optionsOf(a.Options),
 		Content: a.Content, EnergyBudget: a.EnergyBudget, Description: a.Description, Context: contextOf(a), Preview: a.Preview, ToolUseID: a.ToolUseID, JobID: a.JobID, RunID: a.RunID,
 		Digest: a.Digest, Risk: wire.Risk(a.Risk), Status: shown(a), Cause: wire.Cause(a.Cause), GrantID: (*wire.GrantID)(a.GrantID), Advice: a.Advice(status),
-		RequiresApproval: a.RequiresApproval, RequestedAt: requestedAt(a), Timestamp: requestedAt(a), ClaimedAt: a.ClaimedTime(),
+		RequiresApproval: a.NeedsApproval(), RequestedAt: requestedAt(a), Timestamp: requestedAt(a), ClaimedAt: a.ClaimedTime(),
 		Decision: decisionOf(a, status), Held: heldOf(a), OpenNote: openNoteOf(a), Policy: policyOf(a), Template: a.Template,
 		URL: kit.ApprovalURL(a.ID), Removed: a.RemovedText(),
 	}
@@ -73,7 +73,7 @@ func decisionOf(a *models.Approval, status models.Status) *wire.Decision {
 	if a.ApprovalTimestamp != nil {
 		d.At = *a.ApprovalTimestamp
 	}
-	if status == models.StatusNone && d.Reason == "" {
+	if (status == models.StatusNone || status == models.StatusRan) && d.Reason == "" {
 		d.Reason = a.PolicyReason
 	}
 	if d.Approved && (a.Kind == models.KindToolCall || a.Kind == models.KindBudget) {

@@ -207,6 +207,6 @@ func TestFallbackIsReported(t *testing.T) {
 	w.policy(`{"fallback_auto_approve":true}`)
 	w.clock.Step(time.Minute)
 	w.call(w.agent, "POST", "/v1/approvals", strings.Replace(report, "11:59:00", "12:00:30", 1)).want(t, 200, map[string]any{
-		"status": "approved", "cause": "fallback", "requiresApproval": false, "decision.approved": true, "decision.by": nil,
+		"status": "ran", "cause": "fallback", "requiresApproval": true, "approved": false, "decision.approved": false, "decision.by": nil, "decision.input": nil,
 	})
 }

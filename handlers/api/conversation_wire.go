@@ -27,7 +27,7 @@ func responseOf(kit handlers.Kit, a *models.Approval) *wire.ConversationResponse
 		ResponseID: wire.ResponseID(a.ID), RequestID: wire.ConversationID(a.ConversationID), Sequence: a.Sequence, Kind: wire.Kind(a.Kind), Content: a.Content, ToolName: a.ToolName,
 		ToolUseID: a.ToolUseID, BatchID: a.BatchID, IsCompleted: a.IsCompleted,
 		Input: input, ReportedInput: reported, Options: optionsOf(a.Options), Description: a.Description, Preview: a.Preview, Energy: a.Energy, EnergyBudget: a.EnergyBudget,
-		ModelUsed: a.ModelUsed, Digest: a.Digest, Risk: wire.Risk(a.Risk), Checklist: a.Checklist(), RequiresApproval: a.RequiresApproval, Cause: wire.Cause(a.Cause),
+		ModelUsed: a.ModelUsed, Digest: a.Digest, Risk: wire.Risk(a.Risk), Checklist: a.Checklist(), RequiresApproval: a.NeedsApproval(), Cause: wire.Cause(a.Cause),
 		Timestamp: a.CreatedAt, TimeoutAt: timeoutOf(a), Removed: a.RemovedText(),
 	}
 	if !needsNone(a) {

@@ -29,7 +29,7 @@ func (a *API) registerQueue() {
 type listIn struct {
 	caller
 
-	Status         statusFilter `query:"status" doc:"Only these; approved includes what was let through"`
+	Status         statusFilter `query:"status" doc:"Only these; approved includes what was let through, and ran is what clients reported to have run without an answer"`
 	ConversationID string       `query:"conversationId" doc:"Only this conversation's"`
 	Cursor         string       `query:"cursor" maxLength:"200" doc:"The next of the previous page"`
 	Limit          int          `query:"limit" minimum:"1" maximum:"200" default:"50"`

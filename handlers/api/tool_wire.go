@@ -6,7 +6,8 @@ import (
 )
 
 // toolStatuses is the one table from the states of an approval to these words.
-// There is none for what was settled elsewhere: its reason says so.
+// There is none for what was settled elsewhere, nor for what ran without an answer: their
+// reasons and causes say so.
 var toolStatuses = map[models.Status]wire.ToolStatus{
 	models.StatusNone:      wire.ToolApproved,
 	models.StatusPending:   wire.ToolPending,
@@ -15,6 +16,7 @@ var toolStatuses = map[models.Status]wire.ToolStatus{
 	models.StatusExpired:   wire.ToolTimedOut,
 	models.StatusCancelled: wire.ToolCancelled,
 	models.StatusResolved:  wire.ToolCancelled,
+	models.StatusRan:       wire.ToolCancelled,
 }
 
 // toolAnswerOf is the short form of a call.
@@ -32,7 +34,7 @@ func invocationOf(a *models.Approval, session string) *wire.Invocation {
 	input, reported := inputOf(a)
 	out := &wire.Invocation{
 		ToolCallID: wire.ResponseID(a.ID), Agent: askerOf(a), JobID: a.JobID, SessionID: session, ToolName: a.ToolName, ToolInput: input, ReportedInput: reported,
-		Content: a.Content, Description: a.Description, Preview: a.Preview, RequiresApproval: a.RequiresApproval, Status: toolStatuses[status], Cause: wire.Cause(a.Cause),
+		Content: a.Content, Description: a.Description, Preview: a.Preview, RequiresApproval: a.NeedsApproval(), Status: toolStatuses[status], Cause: wire.Cause(a.Cause),
 		Risk: wire.Risk(a.Risk), Digest: a.Digest, Checklist: a.Checklist(), RequestedAt: requestedAt(a), Reason: a.Feedback(), Held: heldOf(a), OpenNote: openNoteOf(a), Removed: a.RemovedText(),
 	}
 	if a.Kind != models.KindToolCall {

@@ -24,7 +24,7 @@ func (h *hook) translate(a *models.Approval) *wire.HookAnswer {
 		return h.release(a, "Allowed by Countersign: "+a.PolicyReason)
 	case models.StatusApproved:
 		return h.release(a, said("Approved", a))
-	case models.StatusRejected, models.StatusExpired, models.StatusCancelled, models.StatusResolved, models.StatusPending:
+	case models.StatusRejected, models.StatusExpired, models.StatusCancelled, models.StatusResolved, models.StatusRan, models.StatusPending:
 	}
 	return wire.DenyHook(name, refusal(a))
 }
@@ -79,7 +79,7 @@ func refusal(a *models.Approval) string {
 		return a.Cause.Denial() + " This call must not run."
 	case models.StatusCancelled:
 		return "The request was cancelled, so this call must not run: " + a.Feedback()
-	case models.StatusNone, models.StatusPending, models.StatusApproved, models.StatusRejected, models.StatusResolved:
+	case models.StatusNone, models.StatusPending, models.StatusApproved, models.StatusRejected, models.StatusResolved, models.StatusRan:
 	}
 	return a.Advice(a.Status())
 }

@@ -177,6 +177,9 @@ func editedText(input string) string {
 // reason stands alone.
 func denial(a *models.Approval) string {
 	reason := strings.TrimSpace(a.Feedback())
+	if a.Status() == models.StatusRan {
+		reason = a.PolicyReason
+	}
 	if a.Cause == models.CauseReviewer {
 		if v := a.Vote; reason == "" && v != nil && v.Option != nil {
 			reason = optionTitle(a, *v.Option)

@@ -54,7 +54,7 @@ func requestAnswer(x *exchange, rows []*models.Approval) (*sdk.CallToolResult, e
 func (m *Server) toldOf(a *models.Approval) told {
 	status := a.Status()
 	out := told{
-		ApprovalID: a.ID, ConversationID: a.ConversationID, Kind: a.Kind, Status: status, RequiresApproval: a.RequiresApproval,
+		ApprovalID: a.ID, ConversationID: a.ConversationID, Kind: a.Kind, Status: status, RequiresApproval: a.NeedsApproval(),
 		Approved: a.MayRun(), Cause: a.Cause, URL: m.kit.ApprovalURL(a.ID), Advice: a.Advice(status),
 	}
 	if status == models.StatusNone {
@@ -74,7 +74,7 @@ func (m *Server) toldOf(a *models.Approval) told {
 		return out
 	}
 	out.Reason, out.DecidedAt = a.Feedback(), a.ApprovalTimestamp
-	if status == models.StatusNone && out.Reason == "" {
+	if (status == models.StatusNone || status == models.StatusRan) && out.Reason == "" {
 		out.Reason = a.PolicyReason
 	}
 	if a.Vote != nil {

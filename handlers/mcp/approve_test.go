@@ -260,7 +260,7 @@ func TestAClaimOfAFallbackReleasesNothingI4(t *testing.T) {
 	if got := c.call(1, "approve", touch).answer().text(); !strings.HasPrefix(got, `{"behavior":"deny","message":"This ran while no server could be reached`) {
 		t.Error(got)
 	}
-	if r := c.call(2, "check_approval", `{"tool_use_id":"toolu_1"}`).answer(); r.member("approved") != false || r.member("status") != "resolved" || r.member("input") != nil {
+	if r := c.call(2, "check_approval", `{"tool_use_id":"toolu_1"}`).answer(); r.member("approved") != false || r.member("status") != "ran" || r.member("input") != nil {
 		t.Error(r.text())
 	}
 }

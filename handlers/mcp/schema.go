@@ -40,7 +40,7 @@ var requestSchema = openSchema([]string{"approval_id", "conversation_id", "statu
 	`"approval_id":{"type":"string","description":"The request: what check_approval takes."}`,
 	`"conversation_id":{"type":"string"}`,
 	`"kind":{"type":"string","enum":["reply","proposal","tool_call","question","budget"]}`,
-	`"status":{"type":"string","enum":["pending","approved","rejected","expired","cancelled","resolved"],"description":"Only approved is a yes. Pending: nobody has decided."}`,
+	`"status":{"type":"string","enum":["pending","approved","rejected","expired","cancelled","resolved","ran"],"description":"Only approved is a yes. Pending: nobody has decided. Ran: its client ran it without an answer, which is no approval."}`,
 	`"approved":{"type":"boolean"}`,
 	`"requires_approval":{"type":"boolean","description":"False where no person was needed."}`,
 	`"cause":{"type":"string","description":"Why it ended so."}`,

@@ -23,7 +23,7 @@ type activity struct {
 // outcomeTexts are the lines of the final states.
 var outcomeTexts = map[models.Status]string{
 	models.StatusApproved: "approval decided", models.StatusRejected: "approval decided", models.StatusExpired: "approval expired",
-	models.StatusCancelled: "approval cancelled", models.StatusResolved: "approval resolved",
+	models.StatusCancelled: "approval cancelled", models.StatusResolved: "approval resolved", models.StatusRan: "call ran without an answer",
 }
 
 // asked notes a request that was stored, for the log after the commit; one that was

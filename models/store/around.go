@@ -134,6 +134,7 @@ func (s *Store) aroundEarlier(ctx context.Context, actor models.Actor, a *models
 	var lastAllowed *key
 	for i := range calls {
 		e := &calls[i]
+		e.status = models.StatusIn(e.status, e.cause)
 		allowed := out.Counts.Add(e.status, e.cause)
 		if !allowed && !e.status.Final() {
 			continue

@@ -42,6 +42,9 @@ func (s *Store) Ask(ctx context.Context, actor models.Actor, in models.AskInput)
 		reported := standing != nil && standing.Unasked()
 		if standing != nil && !reported {
 			out = at(standing, t.Now)
+			if err := t.ranBeside(q, out); err != nil {
+				return err
+			}
 			return t.offerAnswer(q, standing)
 		}
 		if s.db.Full() {
@@ -276,7 +279,7 @@ func (t *tx) addDeciders(r *models.Response, reviewers []models.UserID) error {
 	case models.StatusRejected:
 		t.Publish(events.Agent(string(r.AgentID)), events.RecordOf(string(r.OwnerID)), events.RecordOfAdmins)
 		return nil
-	case models.StatusNone, models.StatusApproved, models.StatusExpired, models.StatusCancelled, models.StatusResolved:
+	case models.StatusNone, models.StatusApproved, models.StatusExpired, models.StatusCancelled, models.StatusResolved, models.StatusRan:
 		return nil
 	}
 	topics := []events.Topic{events.Agent(string(r.AgentID)), events.InboxOfAdmins, events.InboxOf(string(r.OwnerID))}
@@ -322,6 +325,8 @@ func askAction(a *models.Approval) string {
 		return "approval.requested"
 	case models.StatusRejected:
 		return "approval.rejected"
+	case models.StatusRan:
+		return "approval.ran"
 	case models.StatusNone, models.StatusApproved, models.StatusExpired, models.StatusCancelled, models.StatusResolved:
 	}
 	return "approval.let_through"

@@ -218,7 +218,7 @@ func (t *tx) requestBudget(actor models.Actor, conv *models.Conversation, want i
 		if small {
 			return a, t.approveSmall(conv, a, want)
 		}
-	case models.StatusNone, models.StatusApproved, models.StatusExpired, models.StatusCancelled, models.StatusResolved:
+	case models.StatusNone, models.StatusApproved, models.StatusExpired, models.StatusCancelled, models.StatusResolved, models.StatusRan:
 	}
 	return a, nil
 }

@@ -103,7 +103,7 @@ func conflictOf(a *models.Approval) error {
 		return &models.Error{Code: models.CodeBeingDecided, Text: "A decision on this request is on its way.", Approval: a}
 	case models.StatusExpired:
 		return &models.Error{Code: models.CodeExpired, Text: "This request has expired: " + a.Feedback() + ".", Approval: a}
-	case models.StatusNone, models.StatusApproved, models.StatusRejected, models.StatusCancelled, models.StatusResolved:
+	case models.StatusNone, models.StatusApproved, models.StatusRejected, models.StatusCancelled, models.StatusResolved, models.StatusRan:
 	}
 	return &models.Error{Code: models.CodeAlreadyDecided, Text: settledText(a), Approval: a}
 }
@@ -112,6 +112,8 @@ func settledText(a *models.Approval) string {
 	switch {
 	case a.Status() == models.StatusNone:
 		return "This request needed no approval; it was allowed."
+	case a.Status() == models.StatusRan:
+		return "This call ran without an answer; there is nothing left to decide."
 	case a.Vote != nil:
 		return fmt.Sprintf("This request was already %s by %s.", a.Status(), a.Vote.UserName)
 	}

@@ -10,6 +10,7 @@ import (
 	"gorm.io/gorm"
 
 	"countersign/models"
+	"countersign/models/events"
 	"countersign/models/policy"
 )
 
@@ -89,6 +90,21 @@ func (t *tx) ranWithoutAnswer(a *models.Approval, at time.Time, j policy.Judgeme
 		return nil
 	}
 	a.Cause, a.PolicyReason = models.CauseFallback, text
+	return nil
+}
+
+// ranBeside notes on a request which the server knew already that its client reports to have
+// run it without an answer: the answer was lost. It changes no outcome, and is noted once.
+func (t *tx) ranBeside(q *asked, a *models.Approval) error {
+	if q.fallback.IsZero() || a.Cause == models.CauseFallback || a.MayRun() {
+		return nil
+	}
+	text := "Its client " + models.RanText(q.fallback, a.Risk) + "; it was " + string(a.Status()) + " here when that was reported."
+	if _, err := t.Exec(t.s.hot.contradict, text, a.ID); err != nil {
+		return fmt.Errorf("note that it ran: %w", err)
+	}
+	t.changed(a.ConversationID)
+	t.Publish(events.Approval(string(a.ID)))
 	return nil
 }
 

@@ -289,7 +289,7 @@ func TestFallbackIsRecordedOnlyWhereItWasAllowed(t *testing.T) {
 	b.clock.Step(time.Hour)
 	wantCode(t, second(report(b.clock.Now().Add(time.Hour), "c")), models.CodeInvalid)
 	got, err := report(on.Add(time.Minute), "d")
-	if err != nil || got.Cause != models.CauseFallback || got.Status() != models.StatusNone || got.DecidedBy != nil || got.RequiresApproval {
+	if err != nil || got.Cause != models.CauseFallback || got.Status() != models.StatusRan || got.DecidedBy != nil || got.RequiresApproval {
 		t.Fatalf("reported: %+v, %v", got, err)
 	}
 	stands := b.ask(t, models.AskInput{ToolUseID: "e"})

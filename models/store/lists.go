@@ -247,7 +247,9 @@ func (q *ListQuery) filter(now time.Time) db.Part {
 	case models.StatusExpired:
 		return db.Say(asks+` AND (r.approval_status = 'expired' OR (r.approval_status = 'pending' AND r.approval_timeout_at <= ? AND r.held_until IS NULL))`, now)
 	case models.StatusApproved:
-		return db.Say(asks + ` AND (r.approval_status = 'approved' OR (r.approval_status IS NULL AND r.cause <> ''))`)
+		return db.Say(asks + ` AND (r.approval_status = 'approved' OR (r.approval_status IS NULL AND r.cause NOT IN ('', 'fallback')))`)
+	case models.StatusRan:
+		return db.Say(asks + ` AND r.approval_status IS NULL AND r.cause = 'fallback'`)
 	case models.StatusRejected, models.StatusCancelled, models.StatusResolved:
 		return db.Say(asks+` AND r.approval_status = ?`, q.Status)
 	}

@@ -16,7 +16,7 @@ func TestTheTableTakesWhatTheListsHold(t *testing.T) {
 	t.Parallel()
 	table := storetest.Scalar[string](t, storetest.New(t), `SELECT sql FROM sqlite_master WHERE name = 'responses'`)
 	for column, list := range map[string][]string{
-		"kind": listed(models.Kinds()), "risk": listed(models.Risks()), "approval_status": listed(models.Statuses()), "cause": append(listed(models.Causes()), ""),
+		"kind": listed(models.Kinds()), "risk": listed(models.Risks()), "approval_status": slices.DeleteFunc(listed(models.Statuses()), isRan), "cause": append(listed(models.Causes()), ""),
 	} {
 		check := regexp.MustCompile(`CHECK \((` + column + ` = [^)]*)\)`).FindStringSubmatch(table)
 		if check == nil {
@@ -34,6 +34,9 @@ func TestTheTableTakesWhatTheListsHold(t *testing.T) {
 		}
 	}
 }
+
+// isRan is the status that the cause says, beside a column that is NULL.
+func isRan(status string) bool { return status == string(models.StatusRan) }
 
 func listed[T ~string](list []T) []string {
 	out := make([]string, len(list))

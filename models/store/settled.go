@@ -185,7 +185,7 @@ func (s *Store) settledSearch(ctx context.Context, actor models.Actor, q Settled
 	return l, err
 }
 
-const settledPicks = ` AND (:status = '' OR r.approval_status = :status OR (:status = 'approved' AND r.approval_status IS NULL))
+const settledPicks = ` AND (:status = '' OR r.approval_status = :status OR (r.approval_status IS NULL AND :status = CASE r.cause WHEN 'fallback' THEN 'ran' ELSE 'approved' END))
  AND (:cause = '' OR r.cause = :cause) AND (:by = '' OR r.decided_by = :by)`
 
 // bySettling is a history: the next :n keys before :at and :number, since :from. at is
@@ -261,7 +261,7 @@ func (s *Store) settledKeys(ctx context.Context, actor models.Actor, q SettledQu
 // those where the filters leave nothing.
 func allSettled(actor models.Actor, q SettledQuery) string {
 	left := (q.Cause == "" || q.Cause.Settles())
-	through := (q.Cause == "" || q.Cause.LetsThrough()) && (q.Status == "" || q.Status == models.StatusApproved) && q.By == ""
+	through := (q.Cause == "" || q.Cause.LetsThrough()) && (q.Status == "" || q.Status == models.StatusApproved || q.Status == models.StatusRan) && q.By == ""
 	if !left && !through {
 		left = true
 	}

@@ -260,7 +260,7 @@ func (s *Store) withRequests(ctx context.Context, actor models.Actor, entries []
 			e.Reason = reasons[voteOf(e.Data)]
 		case slices.Contains(withdrawals, e.Action):
 			e.Reason = withdrawn[voteOf(e.Data)]
-		case e.Action == "approval.let_through":
+		case e.Action == "approval.let_through" || e.Action == "approval.ran":
 			e.Reason = a.PolicyReason
 		case e.Action == "approval."+string(a.Status()):
 			e.Reason = a.Feedback()

@@ -269,7 +269,7 @@ func (w *world) budget(t *rapid.T, c *convRow, r *replay, e entryRow) {
 }
 
 // begins are the states in which a response begins, by the word for it.
-var begins = map[string]string{"response.added": "", "approval.let_through": "", "approval.requested": "pending", "approval.rejected": "rejected"}
+var begins = map[string]string{"response.added": "", "approval.let_through": "", "approval.ran": "", "approval.requested": "pending", "approval.rejected": "rejected"}
 
 // beside are the entries about a request that leave it pending.
 func (w *world) beside(t *rapid.T, r *replay, e entryRow, status string) bool {

@@ -128,6 +128,7 @@ type entryCheck = func(c *rowCheck, e *models.Entry, d *entryData, with *entryRo
 var entryChecks = map[string]entryCheck{
 	"approval.requested":   firstEntryCheck,
 	"approval.let_through": firstEntryCheck,
+	"approval.ran":         firstEntryCheck,
 	"response.added":       firstEntryCheck,
 	"approval.rejected":    rejectedCheck,
 	"approval.approved":    outcomeCheck,

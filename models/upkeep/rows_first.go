@@ -57,7 +57,7 @@ func firstEntryCheck(c *rowCheck, e *models.Entry, d *entryData, with *entryRows
 // began compares the state that a response began in.
 func (a *comparison) began(d *entryData, at string) {
 	status := d.Status
-	if status == "let_through" {
+	if status == "let_through" || status == string(models.StatusRan) {
 		status = null
 	}
 	a.is("approval_status", orNull(status))

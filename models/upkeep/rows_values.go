@@ -99,7 +99,7 @@ func selected(alias, table string) string {
 var firstEntryColumns = []string{"description", "context", "preview", "options", "content", "tool_input_json", "policy_reason"}
 
 // isFirstEntry is the condition for those entries.
-var isFirstEntry = `(l.action IN ('approval.requested', 'approval.let_through', 'response.added') OR l.action = 'approval.rejected' AND ` + db.Contains(`l.data`, `'"kind"'`) + `
+var isFirstEntry = `(l.action IN ('approval.requested', 'approval.let_through', 'approval.ran', 'response.added') OR l.action = 'approval.rejected' AND ` + db.Contains(`l.data`, `'"kind"'`) + `
  OR l.action = 'response.adopted' AND ` + db.Contains(`l.data`, `'"row_digest"'`) + `)`
 
 // entriesWithRows is the ledger, each entry with the rows that it is about.

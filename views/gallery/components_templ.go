@@ -65,7 +65,7 @@ func words() templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Badge(ui.StatusWord(models.StatusNone, models.CauseFallback)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Badge(ui.StatusWord(models.StatusRan, models.CauseFallback)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

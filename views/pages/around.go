@@ -228,7 +228,7 @@ func timesShort(n int) string {
 // resultText says how a call ended that was allowed to run; empty: it was not allowed.
 func resultText(r *models.Response) string {
 	switch {
-	case r.Status() != models.StatusApproved && !r.LetThrough():
+	case r.Status() != models.StatusApproved && r.Status() != models.StatusRan && !r.LetThrough():
 		return ""
 	case r.Kind != models.KindToolCall:
 		return ""

@@ -15,7 +15,12 @@ func openCall(r *models.Response, d models.CallDetail) bool {
 	if d.Completed {
 		return false
 	}
-	return r.Status() == models.StatusNone || r.Status() == models.StatusPending || r.Status() == models.StatusApproved
+	switch r.Status() {
+	case models.StatusNone, models.StatusPending, models.StatusApproved, models.StatusRan:
+		return true
+	case models.StatusRejected, models.StatusExpired, models.StatusCancelled, models.StatusResolved:
+	}
+	return false
 }
 
 // startOf is when a call began to wait or run, as far as it is known.
@@ -120,7 +125,7 @@ func callPill(r *models.Response, d models.CallDetail, behind bool, since, now t
 		word := ui.StatusWord(status, r.Cause)
 		word.Text = "rejected with #" + placeOf(d.CascadedFrom)
 		return word, false
-	case status == models.StatusRejected, status == models.StatusExpired, status == models.StatusCancelled:
+	case status == models.StatusRejected, status == models.StatusExpired, status == models.StatusCancelled, status == models.StatusRan:
 		return ui.StatusWord(status, r.Cause), false
 	case d.Closed == models.ClosedByOwner:
 		return pillClosed, false

@@ -194,7 +194,7 @@ func (v *HistoryEntry) response(c *models.ConversationView, a *models.Approval, 
 		}
 	case models.KindToolCall:
 		v.Summary = summary(r)
-		if r.LetThrough() && !r.IsRemoved() && r.Description != "" {
+		if (r.LetThrough() || r.Status() == models.StatusRan) && !r.IsRemoved() && r.Description != "" {
 			v.Reason = oneLine(r.Description)
 		}
 	}

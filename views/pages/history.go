@@ -150,7 +150,7 @@ func historyRow(in HistoryInput, a *models.Approval) HistoryRow {
 	if r.Kind != models.KindToolCall {
 		row.Kind = r.Kind.Word()
 	}
-	if r.ApprovalTimestamp != nil && r.ApprovalRequestedAt != nil && r.Cause != models.CausePolicy {
+	if r.ApprovalTimestamp != nil && r.ApprovalRequestedAt != nil && r.Cause != models.CausePolicy && r.Cause != models.CauseFallback {
 		row.Took = views.Duration(r.ApprovalTimestamp.Sub(*r.ApprovalRequestedAt))
 	}
 	if in.Admin && r.ToolName != "" {

@@ -85,7 +85,7 @@ func linkedPill(r *models.Response, l *models.LinkedResponse) (ui.Word, bool) {
 		return pillWaiting, true
 	case models.StatusRejected, models.StatusExpired, models.StatusCancelled:
 		return ui.StatusWord(l.Status, l.Cause), true
-	case models.StatusNone, models.StatusApproved, models.StatusResolved:
+	case models.StatusNone, models.StatusApproved, models.StatusResolved, models.StatusRan:
 	}
 	return ui.Word{}, false
 }

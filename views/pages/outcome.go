@@ -49,7 +49,10 @@ func newOutcome(a *models.Approval, r *models.Response, now time.Time) *Outcome 
 		Word: ui.StatusWord(r.Status(), r.Cause), CauseText: r.Cause.Text(),
 		At: views.AgoOf(r.ApprovalTimestamp, now), Reason: r.Feedback(), Answer: r.Answer, Result: resultText(r),
 	}
-	if r.ApprovalTimestamp != nil && r.ApprovalRequestedAt != nil && r.Cause != models.CausePolicy {
+	if r.Status() == models.StatusRan {
+		o.Reason = r.PolicyReason
+	}
+	if r.ApprovalTimestamp != nil && r.ApprovalRequestedAt != nil && r.Cause != models.CausePolicy && r.Cause != models.CauseFallback {
 		o.Took = views.Duration(r.ApprovalTimestamp.Sub(*r.ApprovalRequestedAt))
 	}
 	if r.GrantID != nil {

@@ -15,6 +15,8 @@ func whyLabel(r *models.Response) string {
 		return "Why it was allowed"
 	case r.Status() == models.StatusRejected && r.Cause == models.CausePolicy:
 		return "Why it was rejected"
+	case r.Status() == models.StatusRan, r.Status() == models.StatusRejected && r.Cause == models.CauseFallback:
+		return "What is on record"
 	case r.LetThrough():
 		return "Policy" // it asked, and a pre-approval, or approval being off, let the call run
 	}

@@ -155,7 +155,7 @@ func TestStatusWords(t *testing.T) {
 		}
 		seen[w.Text] = true
 	}
-	if w := ui.StatusWord(models.StatusNone, models.CauseFallback); w.Tone != views.ToneBad {
+	if w := ui.StatusWord(models.StatusRan, models.CauseFallback); w.Tone != views.ToneBad {
 		t.Errorf("I11: what went ahead by fallback is %+v", w)
 	}
 	if w := ui.StatusWord(models.StatusNone, models.CausePolicy); w.Text != "allowed" {

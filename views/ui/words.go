@@ -21,6 +21,9 @@ func StatusWord(s models.Status, cause models.Cause) Word {
 	case models.StatusApproved:
 		return Word{"approved", views.ToneGood, "check"}
 	case models.StatusRejected:
+		if cause == models.CauseFallback {
+			return Word{models.RanDenied, views.ToneBad, "octagon-alert"}
+		}
 		return Word{"rejected", views.ToneBad, "x"}
 	case models.StatusExpired:
 		return Word{"expired", views.ToneWarn, "clock"}
@@ -28,10 +31,12 @@ func StatusWord(s models.Status, cause models.Cause) Word {
 		return Word{"cancelled", views.ToneNeutral, ""}
 	case models.StatusResolved:
 		return Word{"settled elsewhere", views.ToneNeutral, ""}
+	case models.StatusRan:
+		return Word{"ran without approval", views.ToneBad, "octagon-alert"}
 	case models.StatusNone:
 	}
 	switch {
-	case cause == models.CauseFallback || cause == models.CauseGateOff:
+	case cause == models.CauseGateOff:
 		return Word{"ran without approval", views.ToneBad, "octagon-alert"}
 	case cause != models.CauseNone:
 		return Word{"allowed", views.ToneGood, "check"}

@@ -105,7 +105,7 @@ func requestOf(a *models.Approval, url string, inputs bool) *request {
 	status := a.Status()
 	out := &request{
 		ID: a.ID, URL: url, Kind: a.Kind, ToolName: a.ToolName, Agent: named{string(a.AgentID), a.AgentName}, Risk: a.Risk, Status: status, Cause: a.Cause,
-		RequiresApproval: a.RequiresApproval, RequestedAt: a.CreatedAt, Removed: a.IsRemoved(),
+		RequiresApproval: a.NeedsApproval(), RequestedAt: a.CreatedAt, Removed: a.IsRemoved(),
 	}
 	if provesInput(a) {
 		out.Digest = a.Digest

@@ -62,6 +62,7 @@ const (
 	StatusExpired   Status = "expired"
 	StatusCancelled Status = "cancelled"
 	StatusResolved  Status = "resolved" // settled elsewhere
+	StatusRan       Status = "ran"      // its client ran it without an answer: no approval
 )
 
 // RunEventOutcome says what became of a reported event.
