@@ -17,7 +17,7 @@ var (
 	// textual run nothing of what their words or their input say, whatever these are.
 	textual = listed(`
 		: b2sum base32 base64 basename basenc bg break cal cat cd chgrp chmod chown cksum clear cmp column comm continue
-		cp csplit curl cut date dd df diff dig dirname dirs du echo egrep exit expand expr factor false fg fgrep file fmt fold
+		cp csplit curl cut date dd df diff dig dirname dirs du echo egrep exit expand expr factor false fg fgrep file fmt
 		free getconf gofmt goimports grep groups gunzip gzip head hexdump hostid hostname iconv id jobs join jq kill killall
 		link ln locale logname ls lsblk lscpu lsof md5 md5sum mkdir mkfifo mktemp mv netstat nl nproc nslookup numfmt od paste
 		pathchk pgrep ping pkill popd pr printenv printf ps pushd pwd read readlink realpath return rev rm rmdir seq sha1sum
@@ -27,6 +27,7 @@ var (
 		fd=x,X,exec,exec-batch fdfind=x,X,exec,exec-batch find=exec,execdir,ok,okdir rg=pre,hostname-bin
 		sort=compress-program wget=e,execute,use-askpass
 	`, map[string]string{
+		"fold": "",
 		"git": `add apply blame branch cat-file check-ignore checkout clean commit count-objects describe diff for-each-ref
 			fsck init=template log ls-files ls-tree merge-base mv name-rev notes reflog reset restore rev-list rev-parse rm
 			shortlog show show-ref stash status switch symbolic-ref tag worktree

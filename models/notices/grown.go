@@ -22,7 +22,7 @@ const (
 func (t *tx) waitForDesk(recipient models.RecipientID) (bool, error) {
 	var at []time.Time
 	if err := t.Gorm().Raw(activeAtDesk, recipient, t.Now.Add(-models.ActiveFor)).Scan(&at).Error; err != nil {
-		return false, fmt.Errorf("read who is at the desk: %w", err)
+		return false, fmt.Errorf("read who has a page open: %w", err)
 	}
 	if len(at) == 0 || at[0].After(t.Now) { // the clock was ahead
 		return false, nil

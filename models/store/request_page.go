@@ -155,14 +155,14 @@ const atDesk = `INSERT INTO desk_active (user_id, active_at) VALUES (?, ?)`
 // models.ActiveFor. People only, else CodeForbidden.
 func (s *Store) AtDesk(ctx context.Context, actor models.Actor) error {
 	if !actor.IsPerson() {
-		return models.Errorf(models.CodeForbidden, "Only a person is at the desk.")
+		return models.Errorf(models.CodeForbidden, "Only a person looks at pages.")
 	}
 	return s.write(ctx, func(t *tx) error { return t.activeAtDesk(actor) })
 }
 
 func (t *tx) activeAtDesk(actor models.Actor) error {
 	if err := t.Gorm().Exec(atDesk+db.OrReplace("active_at"), actor.UserID(), t.Now).Error; err != nil {
-		return fmt.Errorf("note who is at the desk: %w", err)
+		return fmt.Errorf("note who has a page open: %w", err)
 	}
 	return nil
 }

@@ -80,7 +80,7 @@ var awayPages = []page{
 	}},
 	{key: "absences", seen: seen{
 		"title":  "Absences and substitutes",
-		"rows":   "Eve⟨U+202E⟩ <b>Lind</b> acceptedeve@evil.example Ada Ber … Remove now (326 bytes, 61378ac413e84fbd) (1253 bytes, af1049a436a46987)",
+		"rows":   "Eve⟨U+202E⟩ <b>Lind</b> acceptedeve@evil.example Ada Ber … Remove now (326 bytes, 61378ac413e84fbd) (1240 bytes, d0476a33a01cafc1)",
 		"acts":   "Save absence | Name a substitute",
 		"help":   "It is then listed under “To accept”, for you or another admin.",
 		"filled": "zone=UTC",

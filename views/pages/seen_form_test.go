@@ -128,7 +128,7 @@ var formPages = []page{
 		"acts":   "Try it",
 		"title":  "Try a call",
 		"warns":  "Your draft would treat this call differently.",
-		"tried":  "v7, which is active runs without a person by unmatched: No rule concerns this tool, and the policy lets such calls through. How it was decided required_approval_tools None of the tools in it matches. unmatched No rule concerns this tool, and the policy lets such calls through. | Your draft waits for a person high risk by Payments: The rul … ayment\\./”, and its condition is true. (590 bytes, b7d164dcbaa60afa)",
+		"tried":  "v7, which is active runs without a person by unmatched: No r …  and the policy lets such calls through. (339 bytes, 5c49e19727b3456d) | Your draft waits for a person high risk by Payments: The rul … ayment\\./”, and its condition is true. (590 bytes, b7d164dcbaa60afa)",
 		"filled": "tool=payment.send | input={\"amount\": 101, \"to\": \"ACME\"} | kind=tool_call | agent=claude-code | owner=ann@example.com | conversation=invoices-march",
 		"says":   "What the policy would do with a call. Nobody is asked and nothing is stored. | Filled in from this request",
 	}},

@@ -12,6 +12,7 @@ var inboxPages = []page{
 		"help":  "Sent to the agent and its owner. The timer pauses until they answer, for at most 1 h. After the answer, 3 min 41 s will be left. Without an answer, the request expires.",
 	}},
 	{key: "inbox-open", like: "inbox", seen: seen{
+		"title": "Inbox | Inbox",
 		"who":   "planner asks in Migration · 1 min ago",
 		"marks": "waiting no deadline",
 		"what":  "Which region should be migrated first?",
@@ -67,7 +68,7 @@ var inboxPages = []page{
 		"acts": "",
 	}},
 	{key: "inbox-missing", seen: seen{
-		"title": "Inbox",
+		"title": "Inbox | Inbox",
 		"tally": "2 waiting",
 		"rows":  "buyer · pay · Office order critical risk 1 min ago 0:12 left Pay 120.00 EUR to ACME SA | release-bot · Bash · Ship 1.4 high risk 1 min ago 3:41 left Run 2 commands: rm -rf build/ && git push --force origin main",
 		"empty": "Request not found It doesn't exist, or you don't have access. Your requests are in the list.",
@@ -124,7 +125,7 @@ var inboxPages = []page{
 	{key: "inbox-narrow", like: "inbox-many", seen: seen{
 		"tally": "3 waiting",
 		"what":  "npm publish --access public --workspace packages/acme-api-client",
-		"rows":  "release-bot · shell.run · Ship 1.4 1 min ago 1:00 left Run: npm publish --access public --workspace packages/acme-api-client | release-bot · shell.run · Ship 1.4 1 min ago 2:00 left Run: npm publish --access public --workspace packages/acme-command-line | release-bot · shell.run · Ship 1.4 hidden characters 1 min ago 3:00 left Run: npm publish --access public '--work⟨U+200B⟩space' packages/acme-web-components",
+		"rows":  "release-bot · shell.run · Ship 1.4 1 min ago 1:00 left Run: npm publish --access public --workspace packages/acme-api-client | release-bot · shell.run · Ship 1.4 1 min ago 2:00 left Run: npm publish --access public --workspace packages/acme-command-line | release-bot · shell.run · Ship 1.4 hidden characters 1 min ago 3:00 left Run a command: npm publish --access public --work⟨U+200B⟩space packages/acme-web-components",
 		"acts":  "Approve | Edit… → #edit-body | Reject… | Reject | Ask a question… | Ask | More time… | +15 min | +1 h | +4 h | Max (8 h) | Extend | Cancel request… | Cancel request | Pre-approve… → /approvals/01890a5d-ac96-774b-bcce-b302099a7000/grant",
 		"leads": "",
 		"who":   "release-bot asks to use shell.run in Ship 1.4 · 1 min ago",
@@ -138,6 +139,7 @@ var inboxPages = []page{
 		"acts":  "Approve | Edit… → #edit-body | Reject… | Reject | Ask a question… | Ask | More time… | +15 min | +1 h | +4 h | Max (8 h) | Extend | Cancel request… | Cancel request",
 	}},
 	{key: "inbox-kinds", like: "inbox-open", seen: seen{
+		"title": "Inbox",
 		"who":   "release-bot asks in Old logs · 1 min ago",
 		"tally": "3 waiting",
 		"what":  "# Delete old logs\n\nThe disk is **91 % full**. I would delete … othing else</b>⟨U+200B⟩ is touched.\n (284 bytes, 12ac0fd42ad52099) | Preview. You are approving the source. Delete old logs The disk is 91 % full. I would delete: folder size /var/log/old 3.1 GB /tmp 0.4 GB make a list delete what is older than 30 days See the runbook (wiki.example.org). <b>Nothing else</b>⟨U+200B⟩ is touched.",
