@@ -26,6 +26,11 @@ func RisksDown() []Risk {
 // Rank is the place of a level from the highest, which is 0; -1 for what is no level.
 func (r Risk) Rank() int { return slices.Index(RisksDown(), r) }
 
+// WorseThan reports whether a level is above another; any is above what is no level.
+func (r Risk) WorseThan(other Risk) bool {
+	return r.Rank() >= 0 && (other.Rank() < 0 || r.Rank() < other.Rank())
+}
+
 // NeedsDigest reports whether approving at this risk requires the digest that was
 // shown, all of the request opened, and a decision on this request alone.
 func (r Risk) NeedsDigest() bool { return r == RiskHigh || r == RiskCritical }

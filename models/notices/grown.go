@@ -11,6 +11,9 @@ import (
 
 const (
 	activeAtDesk = `SELECT active_at FROM desk_active WHERE user_id = ? AND active_at > ?`
+	dropSeen     = `DELETE FROM notices WHERE recipient = ? AND due_at <= ? AND EXISTS (SELECT 1 FROM seen s
+ WHERE s.response_id = notices.response_id AND s.user_id = notices.recipient AND s.active_at > ? AND s.active_at <= ?)`
+	bringForward = `UPDATE notices SET due_at = ? WHERE recipient = ? AND due_at > ? AND due_at <= ? AND moment = ? AND response_id <> ''`
 	deferAll     = `UPDATE notices SET due_at = ? WHERE recipient = ? AND due_at <= ? AND response_id <> ''`
 	toldWaiting  = `SELECT n.response_id, r.risk FROM notified n` + db.ByNotifiedWaiting + ` JOIN responses r ON r.id = n.response_id
  WHERE n.channel_id = ? AND n.waiting AND r.approval_status = 'pending' AND r.approval_timeout_at > ?`
@@ -18,7 +21,8 @@ const (
 )
 
 // waitForDesk puts all off that somebody is to be told while they are active at the desk:
-// there they see it come. What still waits once they have left is told then.
+// there they see it come. What they look at at that moment is not told at all; what else still
+// waits once they have left is told then.
 func (t *tx) waitForDesk(recipient models.RecipientID) (bool, error) {
 	var at []time.Time
 	if err := t.Gorm().Raw(activeAtDesk, recipient, t.Now.Add(-models.ActiveFor)).Scan(&at).Error; err != nil {
@@ -27,6 +31,9 @@ func (t *tx) waitForDesk(recipient models.RecipientID) (bool, error) {
 	if len(at) == 0 || at[0].After(t.Now) { // the clock was ahead
 		return false, nil
 	}
+	if err := t.Gorm().Exec(dropSeen, recipient, t.Now, t.Now.Add(-models.ActiveFor), t.Now).Error; err != nil {
+		return false, fmt.Errorf("drop notices of what is looked at: %w", err)
+	}
 	if err := t.Gorm().Exec(deferAll, db.Stamp(at[0].Add(models.ActiveFor)), recipient, t.Now).Error; err != nil {
 		return false, fmt.Errorf("put notices off: %w", err)
 	}
@@ -34,7 +41,7 @@ func (t *tx) waitForDesk(recipient models.RecipientID) (bool, error) {
 }
 
 // grown is what somebody is told now: of many only where some channel has something to say
-// that it has not said. The rest is put off.
+// that it has not said. The rest is put off, and counts with what comes meanwhile (bringForward).
 func (t *tx) grown(recipient models.RecipientID, channels []models.Channel, tell []dueRequest) ([]dueRequest, error) {
 	if len(tell) <= models.BurstAbove {
 		return tell, nil
@@ -58,14 +65,23 @@ func (t *tx) grown(recipient models.RecipientID, channels []models.Channel, tell
 	return nil, nil
 }
 
+// bringForward makes due what was put off and would be due within a pause: it is told, or put
+// off again, together with what is due now.
+func (t *tx) bringForward(recipient models.RecipientID) error {
+	if err := t.Gorm().Exec(bringForward, t.Now, recipient, t.Now, t.Now.Add(models.NoticePause), models.NoticeWaiting).Error; err != nil {
+		return fmt.Errorf("bring notices forward: %w", err)
+	}
+	return nil
+}
+
 // hasNews reports whether a channel says more by telling of many now than it said last: as
-// many again wait, or a worse one, or it is long ago.
+// many again wait, a worse one, a reminder is due, or it is long ago.
 func (t *tx) hasNews(c *models.Channel, tell []dueRequest) (bool, error) {
-	var last []*time.Time
+	var last []struct{ ToldAt *time.Time }
 	if err := t.Gorm().Raw(toldAt, c.ID).Scan(&last).Error; err != nil {
 		return false, fmt.Errorf("read when somebody was told: %w", err)
 	}
-	if len(last) == 0 || last[0] == nil || last[0].After(t.Now) || t.Now.Sub(*last[0]) >= models.BurstPause {
+	if len(last) == 0 || last[0].ToldAt == nil || last[0].ToldAt.After(t.Now) || t.Now.Sub(*last[0].ToldAt) >= models.BurstPause {
 		return true, nil
 	}
 	var waits []struct {
@@ -78,18 +94,21 @@ func (t *tx) hasNews(c *models.Channel, tell []dueRequest) (bool, error) {
 	told, worst := map[models.ResponseID]bool{}, models.Risk("")
 	for _, w := range waits {
 		told[w.ResponseID] = true
-		if w.Risk.Rank() > worst.Rank() {
+		if w.Risk.WorseThan(worst) {
 			worst = w.Risk
 		}
 	}
 	fresh := 0
 	for _, d := range tell {
-		if told[d.id] {
+		switch {
+		case d.kind != models.NoticeWaiting: // a reminder, which comes once
+			return true, nil
+		case told[d.id]:
 			continue
-		}
-		if fresh++; d.risk.Rank() > worst.Rank() {
+		case d.risk.WorseThan(worst):
 			return true, nil
 		}
+		fresh++
 	}
 	return fresh >= max(1, len(told)), nil
 }

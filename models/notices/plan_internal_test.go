@@ -38,6 +38,8 @@ func TestWhatIsToldIsServedByAnIndex(t *testing.T) {
 		{dropSettled, "SEARCH notice_sends USING INDEX notice_sends_channel (channel_id=?)"},
 		{inboxWaits, "SEARCH d USING PRIMARY KEY (user_id=? AND deadline>?)"},
 		{activeAtDesk, "SEARCH desk_active USING PRIMARY KEY (user_id=?)"},
+		{dropSeen, "SEARCH notices USING"},
+		{bringForward, "SEARCH notices USING"},
 		{deferAll, "SEARCH notices USING"},
 		{toldWaiting, "SEARCH n USING"},
 		{toldAt, "SEARCH channels USING"},

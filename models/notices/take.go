@@ -128,6 +128,9 @@ func (t *tx) takeNotices(recipient models.RecipientID) error {
 	if there, err := t.waitForDesk(recipient); err != nil || there {
 		return err
 	}
+	if err := t.bringForward(recipient); err != nil {
+		return err
+	}
 	tell, err := t.chooseDue(recipient, settings)
 	if err != nil {
 		return err

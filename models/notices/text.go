@@ -97,7 +97,7 @@ func (t *tx) writeCount(n *models.Notice, query, of string) (bool, error) {
 	}
 	n.Count, n.First = len(waits), left(waits[0].ApprovalTimeoutAt, t.Now)
 	for _, w := range waits {
-		if w.Risk.Rank() > n.Risk.Rank() {
+		if w.Risk.WorseThan(n.Risk) {
 			n.Risk = w.Risk
 		}
 	}

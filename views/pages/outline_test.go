@@ -14,7 +14,7 @@ import (
 // read parses what a component draws, as a browser would.
 func read(t *testing.T, c templ.Component) *goquery.Document {
 	t.Helper()
-	doc, err := goquery.NewDocumentFromReader(strings.NewReader(draw(t, c)))
+	doc, err := parse(draw(t, c))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,26 +34,28 @@ func (a arrival) critical() bool { return a.tool == "grave" }
 
 // countOf is how many messages a person gets by the rules, told once more in short: of what is
 // due together, one message if it is more than three; a minute between; in quiet hours only
-// what is critical, and what all would miss.
+// what is critical, and what all would miss. Of more than three that are new, nothing within a
+// quarter of an hour of the last message until they are as many as those told that wait, or worse.
 func countOf(p *person, all []*person, asked []arrival) int {
 	type moment struct {
-		at time.Time
-		of int
+		at    time.Time
+		of    int
+		first bool // not a reminder
 	}
 	var due []moment
 	for i, a := range asked {
 		span := a.ends.Sub(a.at)
-		add := func(wanted bool, at time.Time) {
+		add := func(wanted bool, at time.Time, first bool) {
 			if wanted && at.Before(a.ends) {
-				due = append(due, moment{at, i})
+				due = append(due, moment{at, i, first})
 			}
 		}
-		add(p.moments.AtOnce, a.at)
-		add(p.moments.UnseenMinutes > 0, a.at.Add(time.Duration(p.moments.UnseenMinutes)*time.Minute))
-		add(p.moments.Half, a.at.Add(span/2))
-		add(p.moments.Tenth, a.ends.Add(-span/10))
+		add(p.moments.AtOnce, a.at, true)
+		add(p.moments.UnseenMinutes > 0, a.at.Add(time.Duration(p.moments.UnseenMinutes)*time.Minute), false)
+		add(p.moments.Half, a.at.Add(span/2), false)
+		add(p.moments.Tenth, a.ends.Add(-span/10), false)
 	}
-	n, last := 0, time.Time{}
+	n, last, told := 0, time.Time{}, map[int]bool{}
 	for len(due) > 0 {
 		at := due[0].at
 		for _, d := range due {
@@ -64,21 +66,31 @@ func countOf(p *person, all []*person, asked []arrival) int {
 		if next := last.Add(time.Minute); at.Before(next) {
 			at = next
 		}
-		tell := map[int]bool{}
+		tell, reminds := map[int]bool{}, false
 		var later []moment
 		for _, d := range due {
 			a := asked[d.of]
+			putOff := d.first && d.at.After(a.at) && !d.at.After(at.Add(time.Minute))
 			switch {
-			case d.at.After(at):
+			case d.at.After(at) && !putOff:
 				later = append(later, d)
 			case !at.Before(a.ends):
-			case !p.quietAt(at) || a.critical() && p.breaks || missedByAll(all, a, at):
+			case !p.quietAt(at) || a.critical() && p.breaks:
 				tell[d.of] = true
+				reminds = reminds || !d.first
+			case missedByAll(all, a, at):
+				tell[d.of], reminds = true, true
 			default:
-				later = append(later, moment{p.quiet[1], d.of})
+				later = append(later, moment{p.quiet[1], d.of, d.first})
 			}
 		}
 		due = later
+		if len(tell) > 3 && !reminds && at.Sub(last) < models.BurstPause && !grown(tell, told, asked, at) {
+			for of := range tell {
+				due = append(due, moment{at.Add(time.Minute), of, true})
+			}
+			continue
+		}
 		switch {
 		case len(tell) > 3:
 			n++
@@ -88,8 +100,32 @@ func countOf(p *person, all []*person, asked []arrival) int {
 		if len(tell) > 0 {
 			last = at
 		}
+		for of := range tell {
+			told[of] = true
+		}
 	}
 	return n
+}
+
+// grown is whether what is new is as much as what was told and waits, or worse.
+func grown(tell, told map[int]bool, asked []arrival, at time.Time) bool {
+	waits, worst := 0, false
+	for of := range told {
+		if at.Before(asked[of].ends) {
+			waits++
+			worst = worst || asked[of].critical()
+		}
+	}
+	fresh := 0
+	for of := range tell {
+		if !told[of] {
+			fresh++
+			if waits == 0 || asked[of].critical() && !worst {
+				return true
+			}
+		}
+	}
+	return fresh >= max(1, waits)
 }
 
 func missedByAll(all []*person, a arrival, at time.Time) bool {

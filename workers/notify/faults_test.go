@@ -151,8 +151,10 @@ func TestAClockThatWasAhead(t *testing.T) {
 	}
 	b := p.ask(t)
 	storetest.Must(t, p.Saw(t.Context(), ann, b.ID))
-	if _, err := storetest.Beside(t, p.Store).ExecContext(t.Context(), `UPDATE seen SET active_at = '2099-01-01 00:00:00+00:00'`); err != nil {
-		t.Fatal(err)
+	for _, table := range []string{"seen", "desk_active"} {
+		if _, err := storetest.Beside(t, p.Store).ExecContext(t.Context(), `UPDATE `+table+` SET active_at = '2099-01-01 00:00:00+00:00'`); err != nil {
+			t.Fatal(err)
+		}
 	}
 	p.wait(t, 0)
 	wantKinds(t, p.post.take(), "ann waiting")

@@ -129,6 +129,8 @@ func TestWhoIsAtTheDeskIsSentNothing(t *testing.T) {
 			t.Fatalf("told at the desk: %v", m)
 		}
 	}
+	p.wait(t, 2*models.NoticePause)
+	p.post.take()
 	storetest.Must(t, p.AtDesk(t.Context(), ann))
 	p.ask(t)
 	p.wait(t, models.ActiveFor-time.Second)
