@@ -34,6 +34,7 @@ const (
 	outsideEvery = 500 * time.Millisecond // well within the second that is promised
 	flushEvery   = time.Minute
 	headEvery    = time.Hour
+	keptEvery    = time.Second // so much may be lost unseen
 	memoryEvery  = 500 * time.Millisecond
 	reserveEvery = 5 * time.Second
 	rowsEvery    = time.Hour // a look whether the week is over
@@ -138,6 +139,8 @@ func (a *App) Run(ctx context.Context) error {
 		workers.Every(ctx, a.log, "last use", flushEvery, a.store.People.FlushLastUse)
 	})
 	group.Go(func(ctx context.Context) { workers.Every(ctx, a.log, "ledger head", headEvery, a.logHead) })
+	group.Go(func(ctx context.Context) { workers.Every(ctx, a.log, "kept head", keptEvery, a.store.KeepHead) })
+	group.Go(func(ctx context.Context) { workers.Every(ctx, a.log, "told head", headEvery, a.store.TellHead) })
 	group.Go(func(ctx context.Context) { workers.Every(ctx, a.log, "reserve", reserveEvery, a.store.KeepReserve) })
 	group.Go(func(ctx context.Context) { workers.Every(ctx, a.log, "rows", rowsEvery, a.checkRows) })
 	group.Go(a.retain)

@@ -45,6 +45,8 @@ type Config struct {
 
 	Upstreams Upstreams // the pace of polling and telling them
 
+	AcceptLoss int64 // number of the last ledger entry that is missing and may be
+
 	Dev bool // the pages for whoever works on Countersign itself
 
 	LogLevel  slog.Level
@@ -85,6 +87,7 @@ var serveSettings = []setting{
 	{"limit-streams-per-user", "20", "N", "open event streams per user, 0 for no limit", limit(func(c *Config) *int { return &c.StreamsPerUser })},
 	{"mcp-wait", mcp.DefaultWait.String(), "TIME", "how long calls over MCP wait for a person before they answer that the request is pending; permission prompts wait until the deadline", setMCPWait},
 	{"memory-limit", "", "SIZE", "memory to stay below if possible, such as 512MiB (default: three quarters of what the machine or its control group has; GOMEMLIMIT comes first)", setMemoryLimit},
+	{"accept-loss", "0", "N", "start although ledger entries up to number N are missing, and record that", setAcceptLoss},
 	{"log-level", "info", "LEVEL", "debug, info, warn or error", setLogLevel},
 	{"log-format", "text", "FORMAT", "text or json", setLogFormat},
 	{"dev", "false", "bool", "show every page in every state at /dev/gallery", setDev},
@@ -182,6 +185,13 @@ func limit(field func(*Config) *int) func(*Config, string) error {
 		*field(c) = n
 		return nil
 	}
+}
+
+func setAcceptLoss(c *Config, v string) (err error) {
+	if c.AcceptLoss, err = strconv.ParseInt(v, 10, 64); err != nil || c.AcceptLoss < 0 {
+		return errors.New("must be the number of a ledger entry, as the error at the start names it")
+	}
+	return nil
 }
 
 func setMCPWait(c *Config, v string) error {

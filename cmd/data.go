@@ -76,7 +76,7 @@ func storeCommand(c *cobra.Command, check func(dir string) error, do func(c *cob
 // openStore opens the data folder, for the server and the command line alike.
 func openStore(ctx context.Context, cfg Config, log *slog.Logger, change ...func(*store.Options)) (*store.Store, error) {
 	opts := store.Options{
-		Dir: cfg.Data, Log: log, CheckTarget: checkTarget,
+		Dir: cfg.Data, Log: log, CheckTarget: checkTarget, AcceptLoss: cfg.AcceptLoss, AcceptedBy: operator(),
 		AsksPerMinute: orOff(cfg.AsksPerMinute), PendingPerAgent: orOff(cfg.PendingPerAgent),
 		ReportsPerHour: orOff(cfg.ReportsPerHour), RunsPerHour: orOff(cfg.RunsPerHour), MessagesPerHour: orOff(cfg.MessagesPerHour),
 	}

@@ -58,6 +58,9 @@ func (d *doctor) ledger(ctx context.Context) diagnosis {
 	if err != nil {
 		return fail("see the database's check", "the ledger could not be checked: %v", err)
 	}
+	if err := d.folder.Lost(ctx); err != nil {
+		return fail("put the log "+models.DatabaseFile+"-wal back if there is one, or "+fromBackup+"; to go on without what is missing, start the server with --accept-loss and the number that its error names", "%v", err)
+	}
 	return passed("%d entries, head %s", head.Seq, head)
 }
 

@@ -9,6 +9,7 @@ import (
 	"iter"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Entry is one line of the ledger, as stored: every field is the stored bytes,
@@ -39,6 +40,30 @@ type Head struct {
 
 // String is the form that `audit verify --head` takes.
 func (h Head) String() string { return strconv.FormatInt(h.Seq, 10) + ":" + hex.EncodeToString(h.Hash) }
+
+// KeptHead is a head with when it was the last.
+type KeptHead struct {
+	Head
+
+	At time.Time
+}
+
+// LostError says that a database lacks entries that it once had, and that were acknowledged.
+type LostError struct {
+	Kept KeptHead // the last one that it had
+	Has  Head
+}
+
+// Missing is how many entries at least.
+func (e *LostError) Missing() int64 { return max(1, e.Kept.Seq-e.Has.Seq) }
+
+func (e *LostError) Error() string {
+	at := e.Kept.At.UTC().Format("2006-01-02 15:04:05Z")
+	if e.Has.Seq >= e.Kept.Seq {
+		return fmt.Sprintf("this is not the database that was here: its ledger entry %d is another than that of %s", e.Kept.Seq, at)
+	}
+	return fmt.Sprintf("what was acknowledged is missing: the ledger had %d entries at %s and has %d", e.Kept.Seq, at, e.Has.Seq)
+}
 
 // ParseHead reads SEQ:HASH.
 func ParseHead(s string) (Head, error) {

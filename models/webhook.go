@@ -224,6 +224,8 @@ var eventTypes = []EventType{
 	{"invite.made", "A link to invite somebody was made."},
 	{"invite.used", "Somebody joined by an invitation."},
 	{"invite.withdrawn", "A link to invite somebody was cancelled."},
+	{"ledger.head", "The ledger's last entry, once a day if there is a new one: keep its number and hash."},
+	{"ledger.loss_accepted", "The server was started although entries of the ledger are missing."},
 	{"message.added", "A message was added to a conversation."},
 	{"notification_host.allowed", "A host was allowed for notifications and webhooks."},
 	{"notification_host.removed", "A host is no longer allowed for notifications and webhooks."},

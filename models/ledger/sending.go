@@ -20,6 +20,10 @@ var (
 		fmt.Sprintf(`SELECT * FROM (SELECT seq FROM ledger_keys WHERE kind = %d AND key = ?1 AND seq > ?2 ORDER BY seq LIMIT 1)`, ByAction),
 		`SELECT * FROM (SELECT seq FROM ledger WHERE seq >= max(?2 + 1, ` + firstOfTail + `) AND action = ?1 ORDER BY seq LIMIT 1)`,
 	}, ` UNION ALL `) + `)`
+	lastOfAction = `SELECT max(seq) FROM (` + strings.Join([]string{
+		fmt.Sprintf(`SELECT * FROM (SELECT seq FROM ledger_keys WHERE kind = %d AND key = ?1 ORDER BY seq DESC LIMIT 1)`, ByAction),
+		`SELECT * FROM (SELECT seq FROM ledger WHERE seq >= ` + firstOfTail + ` AND action = ?1 ORDER BY seq DESC LIMIT 1)`,
+	}, ` UNION ALL `) + `)`
 )
 
 // EntriesAfter are the first entries after a number, at most limit.
@@ -56,8 +60,17 @@ func (l *Ledger) InStream(ctx context.Context, pool db.Querier, s Stream, after,
 
 // FirstOfAction is the number of the first entry of an action after a number; 0: there is none.
 func (l *Ledger) FirstOfAction(ctx context.Context, pool db.RowQuerier, action string, after int64) (int64, error) {
+	return numberIn(ctx, pool, firstOfAction, action, after)
+}
+
+// LastOfAction is the number of the last entry of an action; 0: there is none.
+func (l *Ledger) LastOfAction(ctx context.Context, pool db.RowQuerier, action string) (int64, error) {
+	return numberIn(ctx, pool, lastOfAction, action)
+}
+
+func numberIn(ctx context.Context, pool db.RowQuerier, query string, args ...any) (int64, error) {
 	var found *int64
-	if err := pool.QueryRowContext(ctx, firstOfAction, action, after).Scan(&found); err != nil {
+	if err := pool.QueryRowContext(ctx, query, args...).Scan(&found); err != nil {
 		return 0, fmt.Errorf("look for entry: %w", err)
 	}
 	if found == nil {

@@ -53,6 +53,11 @@ type Options struct {
 	// sent to, by the hosts that are allowed. nil: it is judged at each sending only.
 	CheckTarget func(ctx context.Context, field, url string, hosts []models.NotificationHost) error
 
+	// AcceptLoss is the number of the last entry that was acknowledged and is missing, if it is
+	// accepted that they are. AcceptedBy does.
+	AcceptLoss int64
+	AcceptedBy models.Actor
+
 	// Observe hears of every commit that wrote: how many callers shared it and
 	// how long it took. It must be quick and must not call the store.
 	Observe func(callers int, took time.Duration)
@@ -146,6 +151,9 @@ func (s *Store) open(ctx context.Context) error {
 	if err := s.reads.prepare(ctx, s.db); err != nil {
 		return err
 	}
+	if err := s.checkKept(ctx); err != nil {
+		return err
+	}
 	return s.seedPolicy(ctx)
 }
 
@@ -179,7 +187,8 @@ func (s *Store) Close() error {
 	s.closeOnce.Do(func() {
 		flushed := s.People.FlushLastUse(context.Background())
 		s.EndWaits()
-		err = errors.Join(flushed, s.db.Close())
+		kept := s.Ledger.Keep(context.Background())
+		err = errors.Join(flushed, kept, s.db.Close())
 	})
 	return err
 }

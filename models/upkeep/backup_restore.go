@@ -14,6 +14,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/db"
+	"countersign/models/ledger"
 )
 
 // RestoreResult says what Restore did.
@@ -69,7 +70,7 @@ func Restore(ctx context.Context, file, dir string, force bool, now time.Time) (
 	if err := settle(part, path); err != nil {
 		return done, errors.Join(fmt.Errorf("restore: %w", err), moveBack(done.Aside, path))
 	}
-	return done, nil
+	return done, ledger.WriteKept(path, models.KeptHead{Head: done.Head, At: now})
 }
 
 // lockFolder makes the folder and keeps servers from opening its database, as a
@@ -123,8 +124,9 @@ func copyInto(file, dir string) (part string, err error) {
 	return to.Name(), nil
 }
 
-// beside are the files that belong to a database that was not closed cleanly.
-var beside = [...]string{"", "-wal", "-shm"}
+// beside are the files that belong to a database: the last is always there, the others where
+// it was not closed cleanly.
+var beside = [...]string{"", "-wal", "-shm", models.HeadEnd}
 
 // moveAside renames a database with what belongs to it, under a name that says
 // when, and that was not in use.

@@ -121,7 +121,7 @@ func TestRestoreBringsBackWhatWas(t *testing.T) {
 	if err != nil || done.Aside != "" || done.Head.String() != head.String() {
 		t.Fatalf("into a fresh folder: %+v, %v", done, err)
 	}
-	if mode(t, fresh) != 0o700 || mode(t, filepath.Join(fresh, models.DatabaseFile)) != 0o600 || len(names(t, fresh)) != 1 {
+	if mode(t, fresh) != 0o700 || mode(t, filepath.Join(fresh, models.DatabaseFile)) != 0o600 || len(names(t, fresh)) != 2 {
 		t.Errorf("the folder holds %v", names(t, fresh))
 	}
 	restored := storetest.New(t, storetest.WithDir(fresh))
@@ -164,8 +164,8 @@ func TestRestoreMovesAsideOnlyByForce(t *testing.T) {
 	if _, err := upkeep.Restore(t.Context(), file, dir, true, now); err == nil {
 		t.Error("what was moved aside was replaced")
 	}
-	if left := names(t, dir); len(left) != 2 {
-		t.Errorf("the folder holds %v, want the database and the one moved aside", left)
+	if left := names(t, dir); len(left) != 4 {
+		t.Errorf("the folder holds %v, want the database and the one moved aside, each with its head", left)
 	}
 }
 

@@ -120,6 +120,10 @@ func (i *Inspection) Ledger(ctx context.Context) (models.Head, time.Time, error)
 	return head, newest, err
 }
 
+// Lost is a *models.LostError if the database lacks entries that were acknowledged, as the head
+// that is kept beside it says.
+func (i *Inspection) Lost(ctx context.Context) error { return ledger.LostIn(ctx, i.db, i.path) }
+
 // Verify compares the ledger with a head that was kept, if there is one, and with
 // rows all other tables with the ledger. A broken chain is a *models.ChainError.
 func (i *Inspection) Verify(ctx context.Context, kept *models.Head, rows bool) (*models.RowReport, error) {

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"countersign/models"
@@ -41,6 +42,12 @@ const anyInUse = `SELECT 1 FROM webhooks` + db.ByWebhooksInUse + ` WHERE removed
 // Any reports whether there is an endpoint that events are sent to.
 func (w *Webhooks) Any(ctx context.Context) (bool, error) {
 	return db.Exists(w.db.Reads().QueryRowContext(ctx, anyInUse))
+}
+
+// AnyWants reports whether one that is not paused gets events of a type.
+func (w *Webhooks) AnyWants(ctx context.Context, action string) (bool, error) {
+	all, err := inUseIn(w.db.Gorm(ctx))
+	return slices.ContainsFunc(all, func(h models.Webhook) bool { return h.PausedAt == nil && h.Wants(action) }), err
 }
 
 // Endpoints are all that events are sent to, with their targets. They are for the worker.

@@ -23,9 +23,11 @@ var toldMembers = setOf(
 	"reviewers_only", "risk", "role", "rows", "same_input", "self_approval", "standing", "status", "verdict", "waits", "why",
 	// Numbers and times.
 	"before", "count", "deadline", "energy", "expires", "expiresAt", "from_at", "from_sequence", "held_until", "http_status", "max_uses", "new_deadline", "number", "old_deadline",
-	"paused_left", "policy_version", "removed", "seq", "sequence", "until", "until_at", "uses", "version",
+	"missing", "paused_left", "policy_version", "removed", "seq", "sequence", "until", "until_at", "uses", "version",
 	// Digests of inputs.
 	"digest", "edited_digest",
+	// Heads of the ledger, whose hashes are of whole entries.
+	"found_head", "head", "kept_head",
 )
 
 // withheldMembers are what the ledger keeps for itself. A digest of a short text tells the text
