@@ -35,6 +35,9 @@ func TestMain(m *testing.M) {
 	if code, is := yardstickProcess(); is {
 		os.Exit(code)
 	}
+	if code, is := emptyRootProcess(); is {
+		os.Exit(code)
+	}
 	storetest.ManyAtOnce()
 	os.Exit(buildAndRun(m))
 }
