@@ -14,6 +14,37 @@ type Approval struct {
 	Note              *Note // the question that waits for an answer
 }
 
+// AskedRun is the run for which it was asked; nil: none was named.
+func (a *Approval) AskedRun() *string {
+	if a.OutsideRun != nil {
+		return a.OutsideRun
+	}
+	return a.RunID
+}
+
+// AskedTime is when it was asked: by the clock of the other system where one asks and says
+// so, else when the request arrived.
+func (a *Approval) AskedTime() time.Time {
+	switch {
+	case a.UpstreamID != nil && a.ClaimedAt != nil:
+		return *a.ClaimedAt
+	case a.ApprovalRequestedAt != nil:
+		return *a.ApprovalRequestedAt
+	}
+	return a.CreatedAt
+}
+
+// SayOutside takes over what another system says of its request: the run for which it
+// asks, where that is not the conversation's, and when it was asked.
+func (a *Approval) SayOutside(run string, asked time.Time) {
+	if run != "" && (a.RunID == nil || *a.RunID != run) {
+		a.OutsideRun = &run
+	}
+	if !asked.IsZero() {
+		a.ClaimedAt = &asked
+	}
+}
+
 // DecisionInput is what a person sends to decide, from whichever surface.
 type DecisionInput struct {
 	Approved *bool   // may be left out when a question is answered

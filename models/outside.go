@@ -52,6 +52,7 @@ type OutsideItem struct {
 	Message    string // of a contact; empty: it was not found
 	Options    []Option
 	Rest       []byte         // what it sends beside these, as JSON; nil: nothing
+	AskedAt    time.Time      // when it was asked, by the upstream's clock; zero: not said
 	Timeout    *time.Duration // left when it was fetched; nil: none, or not known
 	TimeoutAt  time.Time      // its deadline by the upstream's clock; zero: none
 	Raw        []byte

@@ -22,13 +22,14 @@ type Response struct {
 	AgentID        AgentID
 	Kind           Kind
 	CreatedAt      time.Time  `gorm:"autoCreateTime:false"`
-	ClaimedAt      *time.Time // when the agent says that it asked, by its own clock
+	ClaimedAt      *time.Time // when the agent, or the other system, says that it asked, by its own clock
 
 	ToolUseID  *string // the agent's own name for the call
 	JobID      *string
 	CallID     *string
 	UpstreamID *string
 	ApprovalID *string // the id at an outside system
+	OutsideRun *string // the run for which that system asks, where it is not the conversation's
 	BatchID    *string
 
 	Digest              string
@@ -119,7 +120,7 @@ func (Report) TableName() string { return "responses" }
 // claimedSlack is how far an agent's clock may be off before its time is shown.
 const claimedSlack = time.Minute
 
-// ClaimedTime is when the agent says that it asked, if that differs from when it did;
+// ClaimedTime is when the agent, or the other system, says that it asked, if that differs from when it did;
 // nil: it does not.
 func (r *Response) ClaimedTime() *time.Time {
 	if r.ClaimedAt == nil {

@@ -320,7 +320,11 @@ func TestI10EndsOfOutsideApprovalsAreToldApart(t *testing.T) {
 
 			about(queue, "approvalId", id).want(t, 0, map[string]any{"status": tt.status, "cause": tt.cause})
 			about(tools, "tool_call_id", id).want(t, 0, map[string]any{"status": tt.tool, "cause": tt.cause})
-			about(all, "data.approval_id", id).want(t, 0, map[string]any{"type": "approval_resolved", "data.decision": "denied", "data.status": tt.status, "data.cause": tt.cause, "data.call_id": "call-1"})
+			decision, approved := "denied", any(false)
+			if tt.status == "resolved" {
+				decision, approved = "resolved", nil // only the other system knows
+			}
+			about(all, "data.approval_id", id).want(t, 0, map[string]any{"type": "approval_resolved", "data.decision": decision, "data.approved": approved, "data.status": tt.status, "data.cause": tt.cause, "data.call_id": "call-1"})
 		})
 	}
 }
@@ -384,6 +388,39 @@ func TestLargeAndOddReportsAreKept(t *testing.T) {
 	path := "/v1/approvals/" + id + "/respond"
 	w.call(w.reviewer, "POST", path, `{"approved":true,"digest":"`+one.text("digest")+`"}`).want(t, 422, map[string]any{"code": "wrong_decision_kind"})
 	w.call(w.reviewer, "POST", path, `{"approved":false,"reason":"too long to read"}`).want(t, 202, nil)
+}
+
+// The run for which another system asks, and when it was asked there, are told as it sends
+// them: where no conversation has that run, and where the call is found in another's.
+func TestARequestOfAnotherSystemKeepsItsRunAndTime(t *testing.T) {
+	t.Parallel()
+	for name, found := range map[string]bool{"no run": false, "run below": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newOutsideWorld(t)
+			item := outsideCall("call-1", "bash", `{"n":1}`)
+			item.RunID, item.AskedAt = "run-of-theirs", w.clock.Now().Add(-5*time.Minute)
+			if found {
+				w.report(w.agent, w.openRun(`{"runId":"below","parentRunId":"run-of-theirs"}`), ndjson, `{"type":"tool_call","toolUseId":"u","toolName":"bash","input":{"n":1}}`)
+			}
+			all := w.listen(w.reviewer, eventStream, "")
+			id := w.wants(t, item)
+			asked := item.AskedAt.Format(time.RFC3339Nano)
+			e := about(all, "type", "new_approval")
+			e.want(t, 0, map[string]any{"data.run_id": "run-of-theirs"})
+			first, _ := e.at("data.approvals").([]any)[0].(map[string]any)
+			if first["run_id"] != "run-of-theirs" || first["requested_at"] != asked {
+				t.Errorf("told run %v, asked at %v, want %s", first["run_id"], first["requested_at"], asked)
+			}
+			w.call(w.reviewer, "GET", "/v1/approvals/"+id, "").want(t, 200, map[string]any{"runId": "run-of-theirs", "claimedAt": asked})
+			if list := w.call(w.reviewer, "GET", "/v1/approvals", ""); !strings.Contains(list.body, `"runId":"run-of-theirs"`) {
+				t.Errorf("the list names no run: %s", list.body)
+			}
+			w.call(w.reviewer, "POST", "/v1/approvals/"+id+"/respond", `{"approved":false,"reason":"no"}`).want(t, 202, nil)
+			w.tells(t, id, models.DeliveryEnd{Result: models.DeliveryElsewhere})
+			about(all, "data.approval_id", id).want(t, 0, map[string]any{"data.run_id": "run-of-theirs"})
+		})
+	}
 }
 
 // A client is told the input that runs, also where the reported one is kept cut; and

@@ -40,27 +40,26 @@ func invocationNow(h *store.FeedEvent) any { return invocationOf(h.Approval, "")
 
 func newApproval(h *store.FeedEvent) any {
 	a := h.Approval
-	asked := a.CreatedAt
-	if a.ApprovalRequestedAt != nil {
-		asked = *a.ApprovalRequestedAt
-	}
 	kind, name, args := functionOf(a)
 	input, reported := inputOf(a)
-	return &wire.NewApproval{RunID: a.RunID, Approvals: []wire.RunApproval{{
-		ID: wire.ResponseID(a.ID), Type: kind, Status: wire.StatusPending, FunctionName: name, FunctionArgs: args, RequestedAt: asked,
-		ApprovalID: wire.ResponseID(a.ID), CallID: callID(a), RunID: a.RunID, SessionID: wire.ConversationID(a.ConversationID), Agent: askerOf(a), Kind: wire.Kind(a.Kind),
+	return &wire.NewApproval{RunID: a.AskedRun(), Approvals: []wire.RunApproval{{
+		ID: wire.ResponseID(a.ID), Type: kind, Status: wire.StatusPending, FunctionName: name, FunctionArgs: args, RequestedAt: a.AskedTime(),
+		ApprovalID: wire.ResponseID(a.ID), CallID: callID(a), RunID: a.AskedRun(), SessionID: wire.ConversationID(a.ConversationID), Agent: askerOf(a), Kind: wire.Kind(a.Kind),
 		ToolName: a.ToolName, ToolInput: input, Reported: reported, Content: a.Content, Description: a.Description, CreatedAt: a.CreatedAt, TimeoutAt: timeoutOf(a),
 	}}}
 }
 
 func approvalResolved(h *store.FeedEvent) any {
 	a := h.Approval
-	decision := "denied"
-	if shown(a) == wire.StatusApproved {
-		decision = "approved"
+	decision, approved := "denied", new(false)
+	switch shown(a) { //nolint:exhaustive // all others are no approval
+	case wire.StatusApproved:
+		decision, approved = "approved", new(true)
+	case wire.StatusResolved:
+		decision, approved = "resolved", nil // how is known elsewhere only
 	}
 	return &wire.ApprovalResolved{
-		ApprovalID: wire.ResponseID(a.ID), CallID: callID(a), RunID: a.RunID, Decision: decision, Status: shown(a), Cause: wire.Cause(a.Cause), SessionID: wire.ConversationID(a.ConversationID),
+		ApprovalID: wire.ResponseID(a.ID), CallID: callID(a), RunID: a.AskedRun(), Decision: decision, Approved: approved, Status: shown(a), Cause: wire.Cause(a.Cause), SessionID: wire.ConversationID(a.ConversationID),
 	}
 }
 

@@ -98,8 +98,8 @@ func exportedOf(a *models.Approval) exportedRequest {
 	if a.GrantID != nil {
 		e.GrantID = *a.GrantID
 	}
-	if a.RunID != nil {
-		e.RunID = *a.RunID
+	if run := a.AskedRun(); run != nil {
+		e.RunID = *run
 	}
 	input := a.InputThatRuns()
 	switch {

@@ -109,6 +109,16 @@ func gave(use, text string) models.RunEvent {
 	return models.RunEvent{Type: models.RunEventToolResult, ToolUseID: use, Result: text}
 }
 
+func TestARequestOfAnotherSystemShowsItsRunAndWhenItWasAsked(t *testing.T) {
+	t.Parallel()
+	o := newOutside(t, newWorld(t))
+	for range 2 { // it waits a poll for its call
+		o.take(models.OutsideItem{CallID: "c1", RunID: "run-of-theirs", Name: "Bash", Arguments: []byte(`{"command":"make"}`), AskedAt: o.clock.Now().Add(-2 * time.Hour)})
+	}
+	a := o.waits()
+	o.signedIn(ownerEmail).get(pageOf(&a)).says("header", "according to night-shift").says("main", "run-of-theirs")
+}
+
 func TestARequestOfAnotherSystemIsDecidedAndHeldUntilItHasHeard(t *testing.T) {
 	t.Parallel()
 	o := newOutside(t, newWorld(t))

@@ -19,7 +19,7 @@ func TestALongMigrationTellsHowFarItIs(t *testing.T) {
 		want  []string
 	}{
 		{"large", 2, []string{
-			`from_schema=24 to_schema=43 responses=5`, `step="INSERT INTO response_rows"`, `rows=2 of=5`, `rows=4 of=5`,
+			`from_schema=24 to_schema=46 responses=5`, `step="INSERT INTO response_rows"`, `rows=2 of=5`, `rows=4 of=5`,
 			`step="CREATE UNIQUE INDEX responses_history ON responses"`, `the database is migrated`,
 		}},
 		{"small", 100, nil},

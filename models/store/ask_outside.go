@@ -34,7 +34,7 @@ func (t *tx) askUnmatched(u *models.Upstream, item models.OutsideItem, row *mode
 		r.InputBytes, r.ToolInputJSON, canonical = &length, string(quoted), item.Arguments
 	}
 	r.Digest = models.Digest(canonical)
-	return t.askOwn(u, r, row, nil)
+	return t.askOwn(u, r, row, &item, nil)
 }
 
 // questionOf is what a human contact asks, as a question.
@@ -66,13 +66,13 @@ func (t *tx) askContact(u *models.Upstream, item models.OutsideItem, row *models
 		return nil, fmt.Errorf("look for a run: %w", err)
 	}
 	if len(runs) == 0 {
-		return t.askOwn(u, r, row, nil)
+		return t.askOwn(u, r, row, &item, nil)
 	}
 	conv, err := t.fullConversation(runs[0])
 	if err != nil {
 		return nil, err
 	}
-	return t.askOwn(u, r, row, conv)
+	return t.askOwn(u, r, row, &item, conv)
 }
 
 // contactContext is what a contact sends beside its question: its subject, and the
@@ -94,7 +94,7 @@ func restOf(item models.OutsideItem) string {
 
 // askOwn stores a response of the upstream's own, in its standing conversation
 // unless another is given, and makes it pending.
-func (t *tx) askOwn(u *models.Upstream, r models.Response, row *models.OutsideApproval, conv *models.Conversation) (*models.Approval, error) {
+func (t *tx) askOwn(u *models.Upstream, r models.Response, row *models.OutsideApproval, item *models.OutsideItem, conv *models.Conversation) (*models.Approval, error) {
 	actor := upstreamActor(u)
 	if conv == nil {
 		found, err := scanConversation(t.Row(t.s.hot.conversationByRest, u.AgentID))
@@ -118,7 +118,7 @@ func (t *tx) askOwn(u *models.Upstream, r models.Response, row *models.OutsideAp
 	if err := t.addResponse(&a.Response); err != nil {
 		return nil, err
 	}
-	return a, t.askOutside(u, a, row)
+	return a, t.askOutside(u, a, row, item)
 }
 
 // knownOutside is what is known of an item from the polls before; zero: nothing.

@@ -110,7 +110,7 @@ func (t *tx) askMatched(u *models.Upstream, item models.OutsideItem, row *models
 			return nil, err
 		}
 	}
-	return a, t.askOutside(u, a, row)
+	return a, t.askOutside(u, a, row, &item)
 }
 
 // cascadedCall is the call of an item in its own run that was rejected with its
@@ -155,7 +155,7 @@ func (t *tx) cutInput(a *models.Approval, length int64) error {
 
 // askOutside makes a row pending for an item: a call that stands, or one that was
 // stored for it.
-func (t *tx) askOutside(u *models.Upstream, a *models.Approval, row *models.OutsideApproval) error {
+func (t *tx) askOutside(u *models.Upstream, a *models.Approval, row *models.OutsideApproval, item *models.OutsideItem) error {
 	version, p, err := t.policy()
 	if err != nil {
 		return err
@@ -169,6 +169,7 @@ func (t *tx) askOutside(u *models.Upstream, a *models.Approval, row *models.Outs
 	if row.ApprovalID != "" {
 		a.ApprovalID = &row.ApprovalID
 	}
+	a.SayOutside(item.RunID, item.AskedAt)
 	a.Risk, a.PolicyVersion, a.PolicyRule, a.PolicyReason = j.Risk, version, j.Rule, j.Reason
 	a.ApprovalStatus, a.ApprovalRequestedAt, a.RequiresApproval, a.ApprovalTimeoutAt = &pending, &when, true, models.NoDeadline
 	if row.TimeoutAt != nil {
@@ -185,7 +186,7 @@ func (t *tx) askOutside(u *models.Upstream, a *models.Approval, row *models.Outs
 	if err != nil {
 		return err
 	}
-	n, err := t.Exec(t.s.hot.matchOutside, a.UpstreamID, a.CallID, a.ApprovalID, a.MatchedBy, row.Contradiction, a.Context, a.Risk, a.PolicyVersion, a.PolicyRule, a.PolicyReason,
+	n, err := t.Exec(t.s.hot.matchOutside, a.UpstreamID, a.CallID, a.ApprovalID, a.OutsideRun, a.ClaimedAt, a.MatchedBy, row.Contradiction, a.Context, a.Risk, a.PolicyVersion, a.PolicyRule, a.PolicyReason,
 		a.ReviewersOnly, selfApproval(&a.Response), a.ApproversJSON, a.NoSubstitutes, a.ChecklistJSON, a.TemplateText, a.ApprovalRequestedAt, a.ApprovalTimeoutAt, a.ID)
 	if err != nil {
 		return fmt.Errorf("match outside approval: %w", err)

@@ -25,7 +25,8 @@ func askDigest(r *models.Response) string {
 	if r.ClaimedAt != nil {
 		claimed = new(r.ClaimedAt.Format(db.FileFormat))
 	}
-	client := r.Protocol != "" || r.ClientDataJSON != ""
+	outside := r.OutsideRun != nil
+	client := r.Protocol != "" || r.ClientDataJSON != "" || outside
 	if claimed != nil || r.Preview != "" || client {
 		values = append(values, claimed)
 	}
@@ -35,6 +36,9 @@ func askDigest(r *models.Response) string {
 	if client {
 		protocol := string(r.Protocol)
 		values = append(values, &protocol, &r.ClientDataJSON)
+	}
+	if outside {
+		values = append(values, r.OutsideRun)
 	}
 	return ledger.RowDigest(values...)
 }

@@ -177,7 +177,7 @@ func (h *hotWriting) texts() map[**db.Stmt]string {
  WHERE id = ? AND approval_status = 'pending' AND held_until IS NOT NULL`,
 		&h.rejectOpen: `UPDATE responses SET asked = TRUE, approval_status = 'rejected', approval_timestamp = ?, approval_feedback = ?, cause = ?
  WHERE id = ? AND approval_status IS NULL AND cause = ''`,
-		&h.matchOutside: `UPDATE responses SET asked = TRUE, upstream_id = ?, call_id = ?, approval_id = ?, matched_by = ?, contradiction = ?, context = ?, risk = ?, policy_version = ?, policy_rule = ?, policy_reason = ?,
+		&h.matchOutside: `UPDATE responses SET asked = TRUE, upstream_id = ?, call_id = ?, approval_id = ?, outside_run = ?, claimed_at = ?, matched_by = ?, contradiction = ?, context = ?, risk = ?, policy_version = ?, policy_rule = ?, policy_reason = ?,
  reviewers_only = ?, self_approval = ?, approvers = ?, no_substitutes = ?, checklist = ?, template_text = ?, requires_approval = TRUE, approval_status = 'pending', approval_requested_at = ?, approval_timeout_at = ?
  WHERE id = ? AND approval_status IS NULL AND cause = '' AND is_completed = FALSE`,
 		&h.expire: `UPDATE responses SET approval_status = 'expired', approval_timestamp = approval_timeout_at, approval_feedback = ?, cause = 'timeout'
@@ -246,12 +246,12 @@ var (
 	// What was asked, and what was only reported: the one is not done yet, the other
 	// needs no approval.
 	insertAsked = db.InsertionOf([]string{
-		"call_id", "upstream_id", "approval_id", "batch_id", "held_until", "paused_left", "open_note", "decided_by", "vote_id", "cascaded_from",
+		"call_id", "upstream_id", "approval_id", "outside_run", "batch_id", "held_until", "paused_left", "open_note", "decided_by", "vote_id", "cascaded_from",
 		"is_completed", "reported_at", "is_error", "closed", "matched_by", "input_bytes", "answer", "removed",
 		"template", "checklist", "template_text", "preview", "protocol", "client_data", "escalated_at", "escalation", "no_substitutes",
 	}, responseRow)
 	insertReported = db.InsertionOf([]string{
-		"claimed_at", "job_id", "call_id", "upstream_id", "approval_id", "requires_approval", "approval_status", "approval_timestamp", "approval_feedback",
+		"claimed_at", "job_id", "call_id", "upstream_id", "approval_id", "outside_run", "requires_approval", "approval_status", "approval_timestamp", "approval_feedback",
 		"cause", "policy_version", "policy_rule", "policy_reason", "reviewers_only", "approvers", "template", "checklist", "template_text", "approval_requested_at", "held_until", "paused_left", "open_note",
 		"decided_by", "vote_id", "grant_id", "cascaded_from", "is_completed", "is_error", "closed", "matched_by", "energy", "energy_budget", "model_used",
 		"description", "context", "preview", "options", "answer", "removed", "protocol", "client_data", "escalated_at", "escalation", "no_substitutes", "completed_at", "tool_result", "contradiction", "result_bytes",

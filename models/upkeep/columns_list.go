@@ -70,6 +70,7 @@ var requestColumns = map[string]map[string]column{
 		"matched_by":            {reported, keptWord},
 		"asked":                 {proof: byEntry},
 		"claimed_at":            {proof: byRow},
+		"outside_run":           {byRow, keptID},
 		"energy":                {proof: byEntry},
 		"energy_budget":         {proof: byRow},
 		"model_used":            {byRow, keptName},

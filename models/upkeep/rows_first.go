@@ -160,7 +160,8 @@ func askProof(r *rowValues) string {
 		r.ptr("energy_budget"), r.ptr("input_bytes"), r.ptr("description"), r.ptr("context"), r.ptr("options"), cut,
 	}
 	claimed, preview, protocol := r.ptr("claimed_at"), r.text("preview"), r.text("protocol")
-	client := protocol != "" || r.text("client_data") != ""
+	outside := r.ptr("outside_run")
+	client := protocol != "" || r.text("client_data") != "" || outside != nil
 	if claimed != nil || preview != "" || client {
 		values = append(values, claimed)
 	}
@@ -169,6 +170,9 @@ func askProof(r *rowValues) string {
 	}
 	if client {
 		values = append(values, &protocol, r.ptr("client_data"))
+	}
+	if outside != nil {
+		values = append(values, outside)
 	}
 	return ledger.RowDigest(values...)
 }

@@ -135,12 +135,13 @@ type Approval struct {
 	Named           []NamedFact // what its sender calls things, in the order of the page
 	Details         []NamedFact // ids and the like, to be copied
 
-	Status   ui.Word
-	Risk     ui.Word
-	Asked    views.Moment
-	Claimed  views.Moment // when the agent says that it asked, where that is another time
-	Presence Presence
-	Left     views.Moment
+	Status    ui.Word
+	Risk      ui.Word
+	Asked     views.Moment
+	Claimed   views.Moment // when the agent, or the other system, says that it asked, where that is another time
+	ClaimedBy string       // who says so
+	Presence  Presence
+	Left      views.Moment
 
 	Description, Context string
 	Preview              string // what the agent claims that will happen
@@ -262,7 +263,7 @@ func NewApproval(in ApprovalInput, now time.Time) Approval {
 	v.Sent = sentBeside(&a)
 	v.Presence = NewPresence(&a, in.Presence, now)
 	if at := r.ClaimedTime(); at != nil {
-		v.Claimed = views.Exact(*at)
+		v.Claimed, v.ClaimedBy = views.Exact(*at), cmp.Or(in.Origin.UpstreamName, "the agent")
 	}
 	v.title(r)
 	if r.Risk != models.RiskMedium && (r.Kind == models.KindToolCall || r.Risk.NeedsDigest() && !v.Question) {
@@ -373,7 +374,7 @@ type NamedFact struct{ ID, Label, Text string }
 // namedFacts are those of a request that has them.
 func namedFacts(a *models.Approval) []NamedFact {
 	all := []NamedFact{
-		{"run", "Run", deref(a.RunID)},
+		{"run", "Run", deref(a.AskedRun())},
 		{"call", "Call", deref(a.ToolUseID)},
 	}
 	return slices.DeleteFunc(all, func(f NamedFact) bool { return f.Text == "" })

@@ -54,7 +54,7 @@ func lookAlikeWarnings(a *models.Approval, input inputView) []Warning {
 		{"The agent's name", a.AgentName},
 		{"The conversation's title", a.ConversationTitle},
 		{"The owner's name", a.OwnerName},
-		{"The name of its run", deref(a.RunID)},
+		{"The name of its run", deref(a.AskedRun())},
 	} {
 		switch scripts, mixed := models.MixedScripts(name.text); {
 		case !mixed:

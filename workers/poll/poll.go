@@ -240,13 +240,13 @@ func itemsOf[T any](in []T, item func(*T) models.OutsideItem) []models.OutsideIt
 func callItem(c *upstream.FunctionCall) models.OutsideItem {
 	return models.OutsideItem{
 		Kind: models.OutsideCallKind, CallID: c.CallID, ApprovalID: c.ApprovalID, RunID: c.RunID, ToolUseID: c.ToolUseID, Name: c.ToolName,
-		Arguments: c.Arguments, Rest: c.Beside, Timeout: c.Timeout, TimeoutAt: c.TimeoutAt, Raw: c.Raw,
+		Arguments: c.Arguments, Rest: c.Beside, AskedAt: c.RequestedAt, Timeout: c.Timeout, TimeoutAt: c.TimeoutAt, Raw: c.Raw,
 	}
 }
 
 func contactItem(c *upstream.Contact) models.OutsideItem {
 	return models.OutsideItem{
 		Kind: models.OutsideContact, CallID: c.CallID, ApprovalID: c.ApprovalID, RunID: c.RunID, Name: c.Subject, Message: c.Message, Options: c.Options,
-		Rest: c.Rest, Timeout: c.Timeout, TimeoutAt: c.TimeoutAt, Raw: c.Raw,
+		Rest: c.Rest, AskedAt: c.RequestedAt, Timeout: c.Timeout, TimeoutAt: c.TimeoutAt, Raw: c.Raw,
 	}
 }

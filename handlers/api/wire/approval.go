@@ -62,7 +62,7 @@ type Approval struct {
 	RequiresApproval bool            `json:"requiresApproval" doc:"False: allowed without a person"`
 	RequestedAt      time.Time       `json:"requestedAt"`
 	Timestamp        time.Time       `json:"timestamp" doc:"As requestedAt"`
-	ClaimedAt        *time.Time      `json:"claimedAt,omitempty" doc:"When the agent says that it asked, where that is more than a minute off"`
+	ClaimedAt        *time.Time      `json:"claimedAt,omitempty" doc:"When the agent, or the other system, says that it asked, where that is more than a minute off"`
 	TimeoutAt        *time.Time      `json:"timeoutAt" doc:"Null: no deadline"`
 	Decision         *Decision       `json:"decision" doc:"Null while pending"`
 	Approved         *bool           `json:"approved,omitzero" doc:"As response.approved; left out while pending"`

@@ -80,7 +80,8 @@ type ApprovalResolved struct {
 	ApprovalID ResponseID     `json:"approval_id"`
 	CallID     *string        `json:"call_id"`
 	RunID      *string        `json:"run_id"`
-	Decision   string         `json:"decision"` // approved or denied
+	Decision   string         `json:"decision"` // approved, denied, or resolved: settled at another system
+	Approved   *bool          `json:"approved"` // null: resolved, so that only the other system knows
 	Status     Status         `json:"status"`
 	Cause      Cause          `json:"cause"`
 	SessionID  ConversationID `json:"session_id"`
