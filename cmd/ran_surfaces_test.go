@@ -86,10 +86,11 @@ func (r *ranWalk) send(method, path, token, body string) (*http.Response, []byte
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	if req.Header.Set("Content-Type", "application/json"); token == "" {
+	if token == "" { // a browser, which sends no JSON: a program that does is told of a token
 		req.AddCookie(&http.Cookie{Name: "countersign", Value: r.session})
 		req.Header.Set("Accept", "text/html")
 	} else {
+		req.Header.Set("Content-Type", "application/json")
 		req.Header.Set("Authorization", "Bearer "+token)
 	}
 	res, err := http.DefaultTransport.RoundTrip(req)

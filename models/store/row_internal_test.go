@@ -148,6 +148,7 @@ var plainTables = map[string]string{
 	"agent_inbox":      "the queue of the built-in agent: each statement takes what it needs",
 	"agent_windows":    "sums of energy by minute",
 	"deciders":         "a set: who may decide what waits",
+	"desk_active":      "one time for each person: two statements write and read it",
 	"early_results":    "kept until the call is reported, by two statements",
 	"ledger_head":      "the last entry's number and hash",
 	"ledger_keys":      "a set: where entries are found",
