@@ -141,7 +141,7 @@ func tokenState(t models.Token, now time.Time) string {
 func newTokenRevoke() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "revoke ID",
-		Short: "End a token at once, and the waits of whoever uses it; `token list` has the ids",
+		Short: "End a token, and the waits of whoever uses it; a running server refuses it within a second",
 		Args:  cobra.ExactArgs(1),
 	}
 	return dataCommand(c, func(c *cobra.Command, args []string, s *store.Store) error {
@@ -152,7 +152,7 @@ func newTokenRevoke() *cobra.Command {
 		if err := s.People.RevokeToken(c.Context(), operator(), id); err != nil {
 			return err
 		}
-		fmt.Fprintf(c.OutOrStdout(), "revoked %s\n", id)
+		fmt.Fprintf(c.OutOrStdout(), "revoked %s; running servers refuse it within a second\n", id)
 		return nil
 	})
 }

@@ -36,7 +36,7 @@ func mayReadMetrics(r *http.Request, auth Authenticator) error {
 			return nil
 		}
 		return models.Errorf(models.CodeUnauthenticated,
-			"An admin's token is needed, or a request on this machine to localhost that no proxy has forwarded.")
+			"An admin's token is needed, or a request on this machine to localhost that no proxy has forwarded: with none but the usual headers.")
 	}
 	actor, err := Principal(r.Context(), auth, authorization)
 	if err != nil {
@@ -48,16 +48,22 @@ func mayReadMetrics(r *http.Request, auth Authenticator) error {
 	return nil
 }
 
+// direct are the headers that programs and browsers send by themselves. Proxies have many names
+// for those for whom they forward, and any other header may be one.
+var direct = map[string]bool{
+	"Accept": true, "Accept-Charset": true, "Accept-Encoding": true, "Accept-Language": true, "Cache-Control": true, "Connection": true, "Content-Length": true,
+	"Cookie": true, "Dnt": true, "If-Modified-Since": true, "If-None-Match": true, "Keep-Alive": true, "Pragma": true, "Priority": true, "Range": true, "Referer": true,
+	"Te": true, "Upgrade-Insecure-Requests": true, "User-Agent": true, "X-Prometheus-Scrape-Timeout-Seconds": true,
+}
+
 // fromThisMachine reports whether peer and Host are both loopback and nothing
-// says that the request was forwarded for somebody else.
+// may say that the request was forwarded for somebody else.
 func fromThisMachine(r *http.Request) bool {
 	if !IsLoopback(hostname(r.RemoteAddr)) || !IsLoopback(strings.ToLower(hostname(r.Host))) {
 		return false
 	}
 	for name := range r.Header {
-		switch {
-		case strings.HasPrefix(name, "X-Forwarded"), name == "Forwarded", name == "Via", name == "X-Real-Ip",
-			name == "X-Client-Ip", name == "True-Client-Ip", name == "Cf-Connecting-Ip", name == "X-Original-Forwarded-For":
+		if !direct[name] && !strings.HasPrefix(name, "Sec-") {
 			return false
 		}
 	}

@@ -144,6 +144,23 @@ func TestWhoMayReadMetrics(t *testing.T) {
 		{"past a proxy that tells the host only", with("X-Forwarded-Host", "localhost"), 401},
 		{"past a proxy that tells its name only", with("Via", "1.1 proxy"), 401},
 		{"past nginx", with("X-Real-IP", "127.0.0.1"), 401},
+		{"past a proxy of Cloudflare", with("CF-Connecting-IP", "192.0.2.7"), 401},
+		{"past a proxy of Akamai", with("True-Client-IP", "192.0.2.7"), 401},
+		{"past a proxy of Fastly", with("Fastly-Client-IP", "192.0.2.7"), 401},
+		{"past a proxy of Azure", with("X-Azure-ClientIP", "192.0.2.7"), 401},
+		{"past a proxy that tells a cluster's address", with("X-Cluster-Client-IP", "192.0.2.7"), 401},
+		{"past Envoy", with("X-Envoy-External-Address", "192.0.2.7"), 401},
+		{"past a proxy that nobody knows", with("X-Somebody", "192.0.2.7"), 401},
+		{"from Prometheus", func(r *http.Request) {
+			for name, value := range map[string]string{"Accept": "application/openmetrics-text", "Accept-Encoding": "gzip", "User-Agent": "Prometheus/3.5", "X-Prometheus-Scrape-Timeout-Seconds": "10"} {
+				r.Header.Set(name, value)
+			}
+		}, 200},
+		{"from a browser", func(r *http.Request) {
+			for name, value := range map[string]string{"Accept-Language": "en", "Sec-Fetch-Mode": "navigate", "Sec-Ch-Ua": "x", "Upgrade-Insecure-Requests": "1", "Cookie": "a=b"} {
+				r.Header.Set(name, value)
+			}
+		}, 200},
 		{"admin from elsewhere", func(r *http.Request) { far(r); r.Header.Set("Authorization", "Bearer admin") }, 200},
 		{"admin past a proxy", func(r *http.Request) {
 			r.Header.Set("Authorization", "Bearer admin")

@@ -30,8 +30,24 @@ func (k Kit) Router(fail echo.HTTPErrorHandler) *echo.Echo {
 	e := echo.New()
 	e.HideBanner, e.HidePort = true, true
 	e.HTTPErrorHandler = fail
-	e.Use((&k).accessLog, Recover(k.Log), HostGuard(k.PublicURL))
+	e.Use((&k).accessLog, Recover(k.Log), onlyHTTPS(k.PublicURL), HostGuard(k.PublicURL))
 	return e
+}
+
+// onlyHTTPS has browsers come by HTTPS alone from now on, where the public address is one.
+// Other names of the host are not meant.
+func onlyHTTPS(public *url.URL) echo.MiddlewareFunc {
+	return func(next echo.HandlerFunc) echo.HandlerFunc {
+		if public == nil || public.Scheme != "https" {
+			return next
+		}
+		return func(c echo.Context) error {
+			if c.Request().Host == public.Host {
+				c.Response().Header().Set(echo.HeaderStrictTransportSecurity, "max-age=31536000")
+			}
+			return next(c)
+		}
+	}
 }
 
 // FailJSON answers a handler's error with a problem document, and logs those

@@ -44,6 +44,9 @@ func emailFault(email string) string {
 		return fmt.Sprintf("is %d bytes long; at most %d are allowed", len(email), models.MaxName)
 	case local == "" || domain == "" || strings.Contains(domain, "@"):
 		return "must be an e-mail address such as ada@example.com"
+	case strings.HasPrefix(email, "-") || strings.HasPrefix(domain, "-") || strings.ContainsAny(email, `<>()[]\,;:"`):
+		// Programs that send mail read these as options, names and lists.
+		return "must be the address alone, such as ada@example.com"
 	case strings.ContainsFunc(email, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) || r == unicode.ReplacementChar }):
 		return "must not contain spaces or invisible characters"
 	}

@@ -21,6 +21,11 @@ func TestCheckTargets(t *testing.T) {
 	}{
 		{models.ChannelEmail, ann, ""},
 		{models.ChannelEmail, models.ChannelTarget{Address: "ann"}, "address"},
+		{models.ChannelEmail, models.ChannelTarget{Address: "<a@example.com>"}, "address"},
+		{models.ChannelEmail, models.ChannelTarget{Address: "a@example.com>"}, "address"},
+		{models.ChannelEmail, models.ChannelTarget{Address: "-oX@example.com"}, "address"},
+		{models.ChannelEmail, models.ChannelTarget{Address: "a@-example.com"}, "address"},
+		{models.ChannelEmail, models.ChannelTarget{Address: "a@example.com."}, "address"},
 		{models.ChannelWebPush, browser, ""},
 		{models.ChannelWebPush, elsewhere, "subscription"},
 		{models.ChannelWebPush, models.ChannelTarget{URL: browser.URL}, "subscription"},

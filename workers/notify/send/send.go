@@ -7,6 +7,7 @@ import (
 	"errors"
 	"net/http"
 	"net/mail"
+	"strings"
 	"time"
 
 	"countersign/models"
@@ -145,7 +146,7 @@ func (s *Sender) post(ctx context.Context, url string, body []byte, headers ...h
 func CheckAddress(field, address string) error {
 	parsed, err := mail.ParseAddress(address)
 	_, domain, _ := cutLast(address, "@")
-	if err != nil || parsed.Address != address || len(address) > 254 || !visible(address) || !outward.IsName(domain) {
+	if err != nil || parsed.Address != address || len(address) > 254 || !visible(address) || !outward.IsName(domain) || strings.HasPrefix(address, "-") || strings.Trim(domain, "-.") != domain {
 		return models.Invalid(field, "must be an e-mail address such as ann@example.com")
 	}
 	return nil
