@@ -278,3 +278,24 @@ func TestDecisionsAreNumberedAndIndexed(t *testing.T) {
 		}
 	})
 }
+
+// A headline is made at the ask, of all that was asked. Whoever shows one, or sends it, reads
+// what was kept: a list that made it again would make it of a text that was cut.
+func TestOnlyTheStoreMakesHeadlines(t *testing.T) {
+	t.Parallel()
+	makes, shows := regexp.MustCompile(`\bheadline\.Of\b`), regexp.MustCompile(`\bheadline\.Shown\(`)
+	shown := 0
+	ours(t, func(name string) {
+		if path.Ext(name) != ".go" && path.Ext(name) != ".templ" || strings.HasSuffix(name, "_test.go") {
+			return
+		}
+		text := read(t, name)
+		shown += len(shows.FindAllString(text, -1))
+		if makes.MatchString(text) && path.Dir(name) != "models/store" {
+			t.Errorf("%s makes a headline", name)
+		}
+	})
+	if shown < 8 {
+		t.Errorf("only %d places show one", shown)
+	}
+}

@@ -57,7 +57,7 @@ func newNotifier(cfg Config, public *url.URL, s *store.Store, log *slog.Logger) 
 			if r == nil {
 				return "", err
 			}
-			return headline.Of(r).Short(mostOfHeadline), nil
+			return headline.Shown(r).Short(mostOfHeadline), nil
 		},
 	})
 	return n, web.Notify{From: cfg.Mail.From, PushKey: keys.Public, Check: sender.Check, Test: n.Test}, nil

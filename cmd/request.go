@@ -156,7 +156,7 @@ func requestsForPrograms(found []models.Approval) []listedRequest {
 	for i := range found {
 		a := &found[i]
 		one := listedRequest{
-			ID: a.ID, Headline: headline.Of(&a.Response).Text(), Kind: a.Kind, Tool: a.ToolName, Agent: a.AgentName, Owner: a.OwnerName,
+			ID: a.ID, Headline: headline.Shown(&a.Response).Text(), Kind: a.Kind, Tool: a.ToolName, Agent: a.AgentName, Owner: a.OwnerName,
 			Risk: a.Risk, Status: a.Status(), Cause: a.Cause, RequestedAt: a.ApprovalRequestedAt,
 		}
 		if a.ApprovalTimeoutAt.Before(models.NoDeadline) && !a.ApprovalTimeoutAt.IsZero() {
@@ -171,7 +171,7 @@ func requestRows(found []models.Approval, now time.Time) [][]string {
 	rows := make([][]string, 0, len(found))
 	for i := range found {
 		a := &found[i]
-		rows = append(rows, []string{string(a.ID), requestState(a, now), cmp.Or(string(a.Risk), "-"), a.AgentName, headline.Of(&a.Response).Text()})
+		rows = append(rows, []string{string(a.ID), requestState(a, now), cmp.Or(string(a.Risk), "-"), a.AgentName, headline.Shown(&a.Response).Text()})
 	}
 	return rows
 }

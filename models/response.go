@@ -88,6 +88,10 @@ type Response struct {
 	ToolInputJSON string // as sent
 	Answer        string
 
+	// What it would do, as it was made at the ask from all of the above; empty: the row is
+	// from before it was kept. Use headline.Shown.
+	HeadlineJSON string `gorm:"column:headline"`
+
 	Removed *string // the mark that stands in the place of contents; nil: they are kept
 
 	// What it belongs to, as far as a read loads it (GORM's Preload); nil: it did not. A

@@ -22,10 +22,13 @@ type Headline struct {
 	Tail string // shown in any case: "(+2 −2)"
 
 	Cut    bool     // a text in it is cut
-	Hidden []string // members of the input that it does not show whole, sorted
-	Known  Known    // the call, where it is of a known kind
+	Hidden []string // members of the input that it does not show whole, sorted; of many the first
+	More   int      // how many further ones there are
+	Unseen bool     // it has characters that are not seen, in what is cut too
+	Odd    bool     // it is drawn as more than its letters, in what is cut too
+	Known  Known    // the call, where it is of a known kind; not kept
 
-	full   string // Rest before it was cut
+	rest   parted // Rest, which is cut further where there is less room
 	partly bool   // what would be run is not shown whole
 }
 
@@ -47,22 +50,41 @@ func (h Headline) Quoted() string {
 func (h Headline) Plain() string { return models.RevealString(h.Text(), false) }
 
 // Short is the sentence with its telling part cut in the middle to at most that many
-// characters: what it begins and ends with stays.
+// characters: what it begins and ends with stays, and what it leaves out is counted.
 func (h Headline) Short(most int) string {
-	h.Rest, _ = middle(h.full, most)
+	h.Rest = h.rest.within(most).String()
 	return h.Text()
 }
 
-// Of is the headline of a request. What it is made of may be cut as lists have it
-// (models.MaxBrief); then no kind is claimed.
+const (
+	mostHidden  = 5   // how many hidden members are named
+	mostOfNames = 100 // characters of each
+)
+
+// Of makes the headline of a request from all of it: once, as it comes in. Whoever shows it
+// reads what was kept (Shown). Of an input that is not whole no kind is claimed.
 func Of(r *models.Response) Headline {
 	h := sentence(r)
+	full := oneLine(h.Rest)
 	h.Lead, h.Tail = oneLine(h.Lead), oneLine(h.Tail)
-	h.full = oneLine(h.Rest)
-	rest, cut := middle(h.full, MaxText)
-	h.Rest, h.Cut = rest, h.Cut || cut
+	h.rest = parted{begin: full}.within(MaxText)
+	h.Rest, h.Cut = h.rest.String(), h.Cut || h.rest.left > 0
+	_, found := models.Reveal(full, true)
+	h.Unseen, h.Odd = found.Any(), isOdd(full)
 	slices.Sort(h.Hidden)
+	if most := min(len(h.Hidden), mostHidden); most > 0 {
+		h.Hidden, h.More = h.Hidden[:most], len(h.Hidden)-most
+		for i, name := range h.Hidden {
+			h.Hidden[i], _ = middle(oneLine(name), mostOfNames)
+		}
+	}
 	return h
+}
+
+// isOdd reports whether a text is drawn as more than its letters: with escapes or a note.
+func isOdd(s string) bool {
+	segments, _ := models.Reveal(s, false)
+	return models.ScriptNote(s) != "" || models.HasRightToLeft(s) || slices.ContainsFunc(segments, func(seg models.Segment) bool { return seg.Escape })
 }
 
 func sentence(r *models.Response) Headline {

@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 )
 
 const (
@@ -79,21 +78,8 @@ var quoter = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "
 // middle cuts a text in the middle to at most that many characters, and says how many it
 // leaves out there.
 func middle(s string, most int) (string, bool) {
-	length := utf8.RuneCountInString(s)
-	if length <= most {
-		return s, false
-	}
-	runes := []rune(s)
-	begin := most * 3 / 5
-	end := length - (most - begin)
-	// A mark belongs to the letter before it.
-	for end < length && unicode.Is(unicode.M, runes[end]) {
-		end++
-	}
-	for begin > 0 && unicode.Is(unicode.M, runes[begin]) {
-		begin--
-	}
-	return string(runes[:begin]) + " … " + counted(end-begin, "character") + " … " + string(runes[end:]), true
+	p := parted{begin: s}.within(most)
+	return p.String(), p.left > 0
 }
 
 // beginning is at most that many characters of a text whose end is not known.

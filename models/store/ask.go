@@ -9,6 +9,7 @@ import (
 	"countersign/models"
 	"countersign/models/db"
 	"countersign/models/events"
+	"countersign/models/headline"
 	"countersign/models/ledger"
 	"countersign/models/policy"
 )
@@ -96,7 +97,7 @@ func (t *tx) newAsk(actor models.Actor, q *asked, conv *models.Conversation) (*m
 		PolicyVersion: version, PolicyRule: verdict.Rule, PolicyReason: verdict.Reason, Template: q.Template,
 		ApprovalTimeoutAt: models.NoDeadline, Energy: costOf(q, verdict),
 		Description: q.Description, Context: q.Context, Preview: q.Preview, Options: q.options, ClaimedAt: q.claimed, ToolName: q.ToolName, ToolInputJSON: string(q.Input),
-		Protocol: q.Protocol, ClientDataJSON: q.client,
+		Protocol: q.Protocol, ClientDataJSON: q.client, HeadlineJSON: q.headline,
 	}, AgentName: actor.Name, OwnerName: actor.OwnerName}
 	reviewers, err := t.judged(a, q, verdict, deadline)
 	if err != nil {
@@ -258,10 +259,13 @@ func (t *tx) addResponse(r *models.Response) error {
 }
 
 // insertResponse is the only way to store a new response: it refuses one whose approval
-// begins otherwise than it may (I1). rest is what else is in the same row.
+// begins otherwise than it may (I1), and keeps its headline with it. rest is what else is in the same row.
 func (t *tx) insertResponse(i *db.Insertion, full, short *db.Stmt, r *models.Response, rest ...any) error {
 	if err := r.CheckBegin(); err != nil {
 		return err
+	}
+	if r.HeadlineJSON == "" {
+		r.HeadlineJSON = headline.Of(r).Stored()
 	}
 	number, err := t.Insert(i, full, short, append([]any{r}, rest...)...)
 	if err != nil {

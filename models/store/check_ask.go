@@ -6,6 +6,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/db"
+	"countersign/models/headline"
 )
 
 // asked is an AskInput after the checks that need no database.
@@ -17,6 +18,7 @@ type asked struct {
 	digestV1     string // of a question: as it was made before it covered text and options
 	options      string
 	client       string // ClientData as it is stored
+	headline     string // as it is stored
 	fallback     time.Time
 	claimed      *time.Time // when the agent says it asked
 
@@ -60,6 +62,8 @@ func checkAsk(in models.AskInput) (*asked, error) {
 	if err := q.checkRest(); err != nil {
 		return nil, err
 	}
+	// Made here, where nobody waits for the transaction.
+	q.headline = headline.Of(&models.Response{Kind: q.Kind, ToolName: q.ToolName, ToolInputJSON: string(q.Input), Description: q.Description}).Stored()
 	return q, q.digestQuestion()
 }
 

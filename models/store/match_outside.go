@@ -11,6 +11,7 @@ import (
 	"countersign/models"
 	"countersign/models/db"
 	"countersign/models/events"
+	"countersign/models/headline"
 	"countersign/models/ledger"
 	"countersign/models/policy"
 )
@@ -170,6 +171,7 @@ func (t *tx) askOutside(u *models.Upstream, a *models.Approval, row *models.Outs
 		a.ApprovalID = &row.ApprovalID
 	}
 	a.SayOutside(item.RunID, item.AskedAt)
+	a.HeadlineJSON = headline.Of(&a.Response).Stored() // of what the other system runs
 	a.Risk, a.PolicyVersion, a.PolicyRule, a.PolicyReason = j.Risk, version, j.Rule, j.Reason
 	a.ApprovalStatus, a.ApprovalRequestedAt, a.RequiresApproval, a.ApprovalTimeoutAt = &pending, &when, true, models.NoDeadline
 	if row.TimeoutAt != nil {
@@ -186,7 +188,7 @@ func (t *tx) askOutside(u *models.Upstream, a *models.Approval, row *models.Outs
 	if err != nil {
 		return err
 	}
-	n, err := t.Exec(t.s.hot.matchOutside, a.UpstreamID, a.CallID, a.ApprovalID, a.OutsideRun, a.ClaimedAt, a.MatchedBy, row.Contradiction, a.Context, a.Risk, a.PolicyVersion, a.PolicyRule, a.PolicyReason,
+	n, err := t.Exec(t.s.hot.matchOutside, a.UpstreamID, a.CallID, a.ApprovalID, a.OutsideRun, a.ClaimedAt, a.MatchedBy, row.Contradiction, a.Context, a.HeadlineJSON, a.Risk, a.PolicyVersion, a.PolicyRule, a.PolicyReason,
 		a.ReviewersOnly, selfApproval(&a.Response), a.ApproversJSON, a.NoSubstitutes, a.ChecklistJSON, a.TemplateText, a.ApprovalRequestedAt, a.ApprovalTimeoutAt, a.ID)
 	if err != nil {
 		return fmt.Errorf("match outside approval: %w", err)

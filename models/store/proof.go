@@ -25,8 +25,9 @@ func askDigest(r *models.Response) string {
 	if r.ClaimedAt != nil {
 		claimed = new(r.ClaimedAt.Format(db.FileFormat))
 	}
-	outside := r.OutsideRun != nil
-	client := r.Protocol != "" || r.ClientDataJSON != "" || outside
+	says := r.HeadlineJSON != ""
+	outside := says || r.OutsideRun != nil
+	client := outside || r.Protocol != "" || r.ClientDataJSON != ""
 	if claimed != nil || r.Preview != "" || client {
 		values = append(values, claimed)
 	}
@@ -39,6 +40,9 @@ func askDigest(r *models.Response) string {
 	}
 	if outside {
 		values = append(values, r.OutsideRun)
+	}
+	if says {
+		values = append(values, &r.HeadlineJSON)
 	}
 	return ledger.RowDigest(values...)
 }

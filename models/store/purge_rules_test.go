@@ -82,7 +82,7 @@ func TestEachEditBesideAPurgeIsFound(t *testing.T) {
 	for _, tt := range []struct{ name, edit, table, column string }{
 		{"an input put back", `UPDATE responses SET tool_input_json = '{"command":"x"}'` + oneOf + `kind = 'tool_call' AND removed IS NOT NULL AND approval_status = 'approved')`, "responses", "tool_input_json"},
 		{"a description put back", `UPDATE responses SET description = 'x'` + oneOf + `kind = 'tool_call' AND removed IS NOT NULL AND description <> '')`, "responses", "description"},
-		{"an id of the call", `UPDATE responses SET job_id = 'x'` + oneOf + `kind = 'tool_call' AND removed IS NOT NULL AND requires_approval)`, "responses", "description, context, preview, options or ids of the call"},
+		{"an id of the call", `UPDATE responses SET job_id = 'x'` + oneOf + `kind = 'tool_call' AND removed IS NOT NULL AND requires_approval)`, "responses", "description, context, preview, options, headline or ids of the call"},
 		{"another mark", `UPDATE responses SET removed = 'removed on 2026-01-01, by eve'` + oneOf + `removed IS NOT NULL AND requires_approval)`, "responses", "removed"},
 		{"an outcome", `UPDATE responses SET approval_status = 'approved'` + oneOf + `removed IS NOT NULL AND approval_status = 'rejected')`, "responses", "approval_status"},
 		{"a digest", `UPDATE responses SET digest = 'x'` + oneOf + `removed IS NOT NULL AND requires_approval)`, "responses", "digest"},

@@ -11,6 +11,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/db"
+	"countersign/models/headline"
 )
 
 // Requests outside the hot path are read through GORM: scopes choose them, and what
@@ -66,13 +67,31 @@ func findBriefs(g *gorm.DB, now time.Time) ([]models.Brief, error) {
 	return briefs(items), err
 }
 
-// briefs names what was read with cut texts.
+// briefs names what was read with cut texts. A row without a headline was read whole: it is
+// made of that, never of what was cut.
 func briefs(items []models.Approval) []models.Brief {
 	out := make([]models.Brief, len(items))
 	for i := range items {
 		out[i].Approval = items[i]
+		if r := &out[i].Response; r.HeadlineJSON == "" && !r.IsRemoved() {
+			r.HeadlineJSON = headline.Of(r).Stored()
+			for _, text := range []*string{&r.Context, &r.Preview, &r.Content, &r.ToolInputJSON} {
+				*text = firstCharacters(*text, models.MaxBrief)
+			}
+		}
 	}
 	return out
+}
+
+// firstCharacters cuts as SQL's substr does.
+func firstCharacters(s string, most int) string {
+	for at := range s {
+		if most == 0 {
+			return s[:at]
+		}
+		most--
+	}
+	return s
 }
 
 // approvalOf takes what an Approval has beside its response from what was loaded with it.

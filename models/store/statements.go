@@ -47,11 +47,13 @@ type hotReading struct{ approval, isReviewer, nextDeadline *sql.Stmt }
 // them in this order.
 var approvalColumns = approvalAs(nil)
 
-// briefTexts are the texts that a models.Brief has cut, of responses by that name.
+// briefTexts are the texts that a models.Brief has cut, of responses by that name. Of a row
+// without a headline they are whole, for briefs makes it of them, and cuts them then.
 func briefTexts(name string) map[string]string {
 	out := map[string]string{}
 	for _, column := range []string{"context", "preview", "content", "tool_input_json"} {
-		out[column] = briefText(name+"."+column) + " AS " + column
+		whole := name + "." + column
+		out[column] = `CASE WHEN ` + name + `.headline = '' AND ` + name + `.removed IS NULL THEN ` + whole + ` ELSE ` + briefText(whole) + ` END AS ` + column
 	}
 	return out
 }
@@ -148,7 +150,7 @@ func (h *hotWriting) texts() map[**db.Stmt]string {
 		&h.standingAsk:      standingAsk,
 		// Whoever asks about a call that was closed goes on with it.
 		&h.judgeReported: `UPDATE responses SET asked = TRUE, job_id = ?, risk = ?, requires_approval = ?, approval_status = ?, approval_timestamp = ?, approval_feedback = ?, cause = ?,
- policy_version = ?, policy_rule = ?, policy_reason = ?, reviewers_only = ?, self_approval = ?, approvers = ?, no_substitutes = ?, template = ?, checklist = ?, template_text = ?, approval_requested_at = ?, approval_timeout_at = ?, energy = ?, description = ?, context = ?, preview = ?, claimed_at = ?, protocol = ?, client_data = ?, grant_id = ?,
+ policy_version = ?, policy_rule = ?, policy_reason = ?, reviewers_only = ?, self_approval = ?, approvers = ?, no_substitutes = ?, template = ?, checklist = ?, template_text = ?, approval_requested_at = ?, approval_timeout_at = ?, energy = ?, description = ?, context = ?, preview = ?, claimed_at = ?, protocol = ?, client_data = ?, headline = ?, grant_id = ?,
  is_completed = is_completed AND closed = '', completed_at = CASE WHEN closed = '' THEN completed_at END, closed = ''
  WHERE id = ? AND approval_status IS NULL AND cause = ''`,
 		&h.complete: `UPDATE responses SET is_completed = TRUE, completed_at = ?, is_error = ?, result_bytes = ?, tool_result = ?, closed = ''
@@ -177,7 +179,7 @@ func (h *hotWriting) texts() map[**db.Stmt]string {
  WHERE id = ? AND approval_status = 'pending' AND held_until IS NOT NULL`,
 		&h.rejectOpen: `UPDATE responses SET asked = TRUE, approval_status = 'rejected', approval_timestamp = ?, approval_feedback = ?, cause = ?
  WHERE id = ? AND approval_status IS NULL AND cause = ''`,
-		&h.matchOutside: `UPDATE responses SET asked = TRUE, upstream_id = ?, call_id = ?, approval_id = ?, outside_run = ?, claimed_at = ?, matched_by = ?, contradiction = ?, context = ?, risk = ?, policy_version = ?, policy_rule = ?, policy_reason = ?,
+		&h.matchOutside: `UPDATE responses SET asked = TRUE, upstream_id = ?, call_id = ?, approval_id = ?, outside_run = ?, claimed_at = ?, matched_by = ?, contradiction = ?, context = ?, headline = ?, risk = ?, policy_version = ?, policy_rule = ?, policy_reason = ?,
  reviewers_only = ?, self_approval = ?, approvers = ?, no_substitutes = ?, checklist = ?, template_text = ?, requires_approval = TRUE, approval_status = 'pending', approval_requested_at = ?, approval_timeout_at = ?
  WHERE id = ? AND approval_status IS NULL AND cause = '' AND is_completed = FALSE`,
 		&h.expire: `UPDATE responses SET approval_status = 'expired', approval_timestamp = approval_timeout_at, approval_feedback = ?, cause = 'timeout'

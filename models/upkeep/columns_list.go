@@ -86,6 +86,7 @@ var requestColumns = map[string]map[string]column{
 		"removed":               {byEntry, keptMark},
 		"protocol":              {byRow, keptWord},
 		"client_data":           {byRow, markObject},
+		"headline":              {byRow, markText},
 		"escalated_at":          {proof: shortcut},
 		"escalation":            {proof: byEntry},
 		"no_substitutes":        {proof: byEntry},

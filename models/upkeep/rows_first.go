@@ -147,7 +147,7 @@ func (r *rowValues) fitsDigest() bool {
 }
 
 // askProven is what askProof proves, in words.
-const askProven = "description, context, preview, options or ids of the call"
+const askProven = "description, context, preview, options, headline or ids of the call"
 
 // askProof is askDigest of a stored row.
 func askProof(r *rowValues) string {
@@ -160,8 +160,8 @@ func askProof(r *rowValues) string {
 		r.ptr("energy_budget"), r.ptr("input_bytes"), r.ptr("description"), r.ptr("context"), r.ptr("options"), cut,
 	}
 	claimed, preview, protocol := r.ptr("claimed_at"), r.text("preview"), r.text("protocol")
-	outside := r.ptr("outside_run")
-	client := protocol != "" || r.text("client_data") != "" || outside != nil
+	says, outside := r.text("headline") != "", r.ptr("outside_run")
+	client := says || outside != nil || protocol != "" || r.text("client_data") != ""
 	if claimed != nil || preview != "" || client {
 		values = append(values, claimed)
 	}
@@ -171,8 +171,11 @@ func askProof(r *rowValues) string {
 	if client {
 		values = append(values, &protocol, r.ptr("client_data"))
 	}
-	if outside != nil {
+	if says || outside != nil {
 		values = append(values, outside)
+	}
+	if says {
+		values = append(values, r.ptr("headline"))
 	}
 	return ledger.RowDigest(values...)
 }

@@ -311,7 +311,7 @@ func NewApproval(in ApprovalInput, now time.Time) Approval {
 
 // title puts the headline above the page, and the tool below it.
 func (v *Approval) title(r *models.Response) {
-	h := headline.Of(r)
+	h := headline.Shown(r)
 	v.Title, v.Headline, v.Quoted = h.Short(titleLength), h.Text(), h.Quoted()
 	if r.Kind == models.KindToolCall {
 		v.Uses = r.ToolName

@@ -124,7 +124,7 @@ func (v Approval) state(r *models.Response) string {
 func (v *Approval) card(in ApprovalInput, now time.Time) {
 	v.Pane, v.Desk = (in.Pane || in.Desk != "") && !in.Alone, in.Desk
 	if in.Next != nil {
-		v.NextURL, v.NextLabel = views.ApprovalURL(in.Next.ID), headline.Of(&in.Next.Response).Short(titleLength)
+		v.NextURL, v.NextLabel = views.ApprovalURL(in.Next.ID), headline.Shown(&in.Next.Response).Short(titleLength)
 	}
 	if in.Result != nil {
 		v.Result = resultOf(in)

@@ -41,18 +41,18 @@ func NotInBulk(a *models.Approval, verdict models.Verdict) string {
 // has opened it there; none: its line says all.
 func LookFirst(a *models.Approval, twin *models.Twin, reasked bool) []string {
 	var out []string
-	l := headline.Of(&a.Response)
+	l := headline.Shown(&a.Response)
 	if l.Cut {
 		out = append(out, "Its summary is cut off.")
 	}
 	if len(l.Hidden) > 0 {
 		names := make([]string, 0, len(l.Hidden))
-		for _, name := range l.Hidden[:min(len(l.Hidden), 5)] {
-			names = append(names, models.RevealString(oneLine(name), false))
+		for _, name := range l.Hidden {
+			names = append(names, models.RevealString(name, false))
 		}
 		text := "Its summary does not show " + strings.Join(names, ", ")
-		if more := len(l.Hidden) - len(names); more > 0 {
-			text += " and " + requestsOf(more, "more argument", "more arguments")
+		if l.More > 0 {
+			text += " and " + requestsOf(l.More, "more argument", "more arguments")
 		}
 		out = append(out, text+".")
 	}

@@ -24,7 +24,7 @@ func newDecisionNotice(in InboxInput, now time.Time) *DecisionNotice {
 	if a == nil {
 		return nil
 	}
-	d := &DecisionNotice{Headline: headline.Of(&a.Response).Short(titleLength), Desk: in.Place.At(a.ID).Query()}
+	d := &DecisionNotice{Headline: headline.Shown(&a.Response).Short(titleLength), Desk: in.Place.At(a.ID).Query()}
 	switch vote := a.Vote; {
 	case a.Status() != models.StatusPending:
 		d.Word = ui.StatusWord(a.At(now).Status(), a.Cause).Text

@@ -126,7 +126,7 @@ func NextInInbox(rows []models.Brief, after *models.Approval, order string) mode
 }
 
 func newInboxRow(a *models.Approval, in InboxInput, now time.Time) InboxRow {
-	asked, says := askedAt(&a.Response), headline.Of(&a.Response)
+	asked, says := askedAt(&a.Response), headline.Shown(&a.Response)
 	row := InboxRow{
 		ID:           string(a.ID),
 		URL:          in.Place.At(a.ID).URL(),
@@ -189,7 +189,8 @@ func (row *InboxRow) rights(a *models.Approval, right models.Right) {
 
 // whole says what no cut may hide. The part of a headline that is left out counts as well.
 func (row *InboxRow) whole(says headline.Headline) {
-	for _, text := range []string{row.Agent, row.Tool, row.Conversation, says.Short(models.MaxBrief)} {
+	row.Hidden, row.Whole = says.Unseen, says.Odd
+	for _, text := range []string{row.Agent, row.Tool, row.Conversation, says.Text()} {
 		row.Hidden = row.Hidden || findings(text).Any()
 		row.Whole = row.Whole || ui.Odd(text)
 	}
@@ -265,14 +266,13 @@ func (row InboxRow) reordered() bool {
 
 // pickLabel names the tick of a row.
 func (row InboxRow) pickLabel() string {
-	what, _ := ui.Cut(models.RevealString(row.Summary, false), 80)
-	return "Select “" + what + "”"
+	return "Select “" + models.RevealString(row.Says.Short(titleLength), false) + "”"
 }
 
 // Decided says in one line what became of a request that was just decided:
 // "Approved by you: “Run: rm -rf build/” from release-bot." Untrusted text is revealed.
 func Decided(a *models.Approval, reader models.UserID, now time.Time) string {
-	what := ": “" + models.RevealString(headline.Of(&a.Response).Short(titleLength), false) + "” from " + models.RevealString(a.AgentName, false)
+	what := ": “" + models.RevealString(headline.Shown(&a.Response).Short(titleLength), false) + "” from " + models.RevealString(a.AgentName, false)
 	if a.HeldUntil != nil && a.Vote != nil && a.Vote.UndoUntil != nil {
 		return "Approved by you" + what + ". You can undo it until it is sent."
 	}

@@ -18,7 +18,7 @@ const lineLength = 200
 const titleLength = 80
 
 // summary says in one sentence what a request would do.
-func summary(r *models.Response) string { return headline.Of(r).Text() }
+func summary(r *models.Response) string { return headline.Shown(r).Text() }
 
 // beginsWithTool reports whether a headline names the tool first, as those do that have no
 // better words.

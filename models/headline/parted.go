@@ -1,0 +1,48 @@
+package headline
+
+import (
+	"unicode"
+	"unicode/utf8"
+)
+
+// parted is a text of which the middle is left out: as often as it is cut, what is missing is
+// counted against the text as it was.
+type parted struct {
+	begin, end string
+	left       int // characters between them; 0: begin is all of it
+}
+
+// String is the text, and how much of it is missing.
+func (p parted) String() string {
+	if p.left == 0 {
+		return p.begin
+	}
+	return p.begin + " … " + counted(p.left, "character") + " … " + p.end
+}
+
+// within is at most that many characters of the text, more of them from its beginning.
+func (p parted) within(most int) parted {
+	begin, end := []rune(p.begin), []rune(p.end)
+	if p.left == 0 {
+		if utf8.RuneCountInString(p.begin) <= most {
+			return p
+		}
+		end = begin
+	}
+	if len(begin)+len(end) <= most && p.left > 0 {
+		return p
+	}
+	first := min(most*3/5, len(begin))
+	last := max(len(end)-(most-most*3/5), 0)
+	// A mark belongs to the letter before it.
+	for last < len(end) && unicode.Is(unicode.M, end[last]) {
+		last++
+	}
+	for first > 0 && first < len(begin) && unicode.Is(unicode.M, begin[first]) {
+		first--
+	}
+	if p.left == 0 {
+		return parted{begin: string(begin[:first]), end: string(end[last:]), left: last - first}
+	}
+	return parted{begin: string(begin[:first]), end: string(end[last:]), left: len(begin) - first + p.left + last}
+}

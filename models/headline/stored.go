@@ -1,0 +1,48 @@
+package headline
+
+import (
+	"github.com/go-json-experiment/json"
+
+	"countersign/models"
+)
+
+// stored is a headline as it is kept in the row of its request.
+type stored struct {
+	Lead   string   `json:"lead,omitzero"`
+	Begin  string   `json:"begin,omitzero"`
+	Left   int      `json:"left,omitzero"` // characters between beginning and end
+	End    string   `json:"end,omitzero"`
+	Tail   string   `json:"tail,omitzero"`
+	Cut    bool     `json:"cut,omitzero"`
+	Hidden []string `json:"hidden,omitzero"`
+	More   int      `json:"more,omitzero"`
+	Unseen bool     `json:"unseen,omitzero"`
+	Odd    bool     `json:"odd,omitzero"`
+}
+
+// Stored is the headline as it is kept.
+func (h Headline) Stored() string {
+	b, err := json.Marshal(stored{
+		Lead: h.Lead, Begin: h.rest.begin, Left: h.rest.left, End: h.rest.end, Tail: h.Tail, Cut: h.Cut, Hidden: h.Hidden, More: h.More, Unseen: h.Unseen, Odd: h.Odd,
+	})
+	if err != nil {
+		return "" // it is then made of the row
+	}
+	return string(b)
+}
+
+// Shown is the headline of a request as it was kept at the ask. It is made here only of a row
+// from before it was kept, which whoever lists it has read whole, and of a row in memory.
+func Shown(r *models.Response) Headline {
+	if r.IsRemoved() || r.HeadlineJSON == "" {
+		return Of(r)
+	}
+	var s stored
+	if json.Unmarshal([]byte(r.HeadlineJSON), &s) != nil {
+		return Of(r)
+	}
+	rest := parted{begin: s.Begin, end: s.End, left: s.Left}
+	return Headline{
+		Lead: s.Lead, Rest: rest.String(), Tail: s.Tail, Cut: s.Cut, Hidden: s.Hidden, More: s.More, Unseen: s.Unseen, Odd: s.Odd, rest: rest,
+	}
+}
