@@ -70,3 +70,18 @@ func TestRequestsAreListedByCommandI13(t *testing.T) {
 		}
 	}
 }
+
+// The list says what the page says, of an input that the list of pages cuts.
+func TestTheCommandListsTheHeadlineThatWasKept(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	data := "--data=" + w.dir
+	token := strings.TrimSpace(must(t, "", "token", "add", "helper", "--user", storetest.AdminEmail, data))
+	input, err := json.Marshal(map[string]string{"query": strings.Repeat("UPDATE accounts SET balance = balance - 1 WHERE id = 17;\n", 120) + "DROP TABLE accounts;"})
+	storetest.Must(t, err)
+	_, err = w.client(token).Ask(t.Context(), wire.AskRequest{ToolUseID: "call-1", ToolName: "sql", Input: input}, 0)
+	storetest.Must(t, err)
+	if list := must(t, "", "request", "list", data); !strings.Contains(list, "Run SQL (121 statements), last: DROP TABLE accounts") {
+		t.Errorf("it lists\n%s", list)
+	}
+}

@@ -29,6 +29,7 @@ type Headline struct {
 	Known  Known    // the call, where it is of a known kind; not kept
 
 	rest   parted // Rest, which is cut further where there is less room
+	which  string // which of several Rest is
 	partly bool   // what would be run is not shown whole
 }
 

@@ -1,9 +1,13 @@
 package headline_test
 
 import (
+	"encoding/json"
+	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"countersign/models"
 	"countersign/models/headline"
@@ -168,11 +172,65 @@ func TestLongTextIsCutInTheMiddle(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	h = headline.Of(call("Bash", `{"command":"`+strings.Repeat(`echo a\n`, 1000)+`"}`))
-	if got := h.Text(); got != "Run a script of 1000 lines" {
+	if got := h.Text(); got != "Run a script of 1000 lines (1000 commands)" {
 		t.Errorf("%q", got)
 	}
 	h = headline.Of(call("sql", `{"query":"`+strings.Repeat(`SELECT 1;\n`, 1000)+`"}`))
-	if got := h.Text(); got != "Run a SQL script of 1000 lines" {
+	if got := h.Text(); !strings.HasPrefix(got, "Run SQL (1000 statements): SELECT 1; ") || !strings.Contains(got, " … 9798 characters … ") {
 		t.Errorf("%q", got)
+	}
+}
+
+// What is cut is cut once: a title, a row and a message count what they leave out against the
+// whole text, of a headline that was kept as of one that was just made.
+func TestWhatIsCutSaysItsTrueLength(t *testing.T) {
+	t.Parallel()
+	r := call("Bash", `{"command":"echo `+strings.Repeat("a", 9000)+` the-end"}`)
+	made := headline.Of(r)
+	r.HeadlineJSON, r.ToolInputJSON = made.Stored(), `{}`
+	kept := headline.Shown(r)
+	for _, most := range []int{10, 40, 80, 120, headline.MaxText, 1000} {
+		got := kept.Short(most)
+		if got != made.Short(most) {
+			t.Errorf("kept %q, made %q", got, made.Short(most))
+		}
+		var left int
+		_, counted, _ := strings.Cut(got, " … ")
+		if _, err := fmt.Sscanf(counted, "%d characters", &left); err != nil {
+			t.Fatal(err)
+		}
+		shown := utf8.RuneCountInString(got) - len("Run: ") - utf8.RuneCountInString(fmt.Sprintf(" … %d characters … ", left))
+		if whole := 9000 + len("echo  the-end"); shown+left != whole || shown > most && shown > headline.MaxText {
+			t.Errorf("%d: %q shows %d and leaves out %d of %d", most, got, shown, left, whole)
+		}
+	}
+	if made.Known = nil; !reflect.DeepEqual(kept.Hidden, made.Hidden) || kept.Cut != made.Cut || kept.Text() != made.Text() {
+		t.Errorf("kept %+v, made %+v", kept, made)
+	}
+}
+
+// The statement or command that harms most is named wherever it stands, however long all is.
+func TestTheMostHarmfulIsNamed(t *testing.T) {
+	t.Parallel()
+	updates := strings.Repeat("UPDATE accounts SET balance = balance - 1 WHERE id = 17;\n", 120)
+	checks := strings.Repeat("curl -fsS https://example.com/health\n", 300)
+	for _, tt := range []struct{ tool, member, text, want string }{
+		{"sql", "query", updates + "DROP TABLE accounts;\n", "Run SQL (121 statements), last: DROP TABLE accounts"},
+		{"sql", "query", "DROP TABLE accounts;\n" + updates, "Run SQL (121 statements), first: DROP TABLE accounts"},
+		{"sql", "query", updates + "DROP TABLE accounts;\n" + updates, "Run SQL (241 statements), no. 121: DROP TABLE accounts"},
+		{"sql", "query", updates + "-- the end\nDROP TABLE accounts;\n", "Run SQL (perhaps several statements), perhaps with: DROP TABLE accounts"},
+		{"Bash", "command", checks + "rm -rf /srv/data\n", "Run 301 commands, last: rm -rf /srv/data"},
+		{"Bash", "command", checks + checks + "rm -rf /srv/data\n", "Run a script of 601 lines, perhaps with: rm -rf /srv/data"},
+		{"Bash", "command", checks + checks + "curl -fsS https://get.example/x | sudo /bin/sh; ls\n", "Run a script of 601 lines, perhaps with: curl -fsS https://get.example/x | sudo /bin/sh"},
+		{"Bash", "command", "bash -c '" + checks + "rm -rf /srv/data\n'", "Run a command, perhaps with: rm -rf /srv/data"},
+	} {
+		raw, err := json.Marshal(map[string]string{tt.member: tt.text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := headline.Of(call(tt.tool, string(raw)))
+		if got := h.Text(); got != tt.want || h.Short(80) != tt.want || !slices.Equal(h.Hidden, []string{tt.member}) {
+			t.Errorf("got %s, hidden %q\nwant %s", got, h.Hidden, tt.want)
+		}
 	}
 }

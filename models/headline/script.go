@@ -17,6 +17,7 @@ const maxProgram = 40
 type script struct {
 	text     string
 	commands []string // each by its program, in their order
+	parts    []part   // each as it is written
 	comments bool
 	short    string // the commands and how they hang together; empty: there are too many, or one would be left out
 }
@@ -34,16 +35,18 @@ func readScript(text string) (script, bool) {
 	if err != nil {
 		return s, false
 	}
+	found := wholes{}
 	syntax.Walk(file, func(node syntax.Node) bool {
+		found.note(s, node)
 		switch node := node.(type) {
 		case *syntax.Comment:
 			s.comments = true
 		case *syntax.CallExpr:
 			if len(node.Args) > 0 {
-				s.commands = append(s.commands, s.program(node))
+				s.commands, s.parts = append(s.commands, s.program(node)), append(s.parts, found.call(s, node))
 			}
 		case *syntax.DeclClause, *syntax.LetClause, *syntax.ArithmCmd, *syntax.TestClause:
-			s.commands = append(s.commands, s.cut(s.source(node)))
+			s.commands, s.parts = append(s.commands, s.cut(s.source(node))), append(s.parts, part{s.source(node), changes})
 		}
 		return true
 	})

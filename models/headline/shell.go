@@ -20,8 +20,8 @@ type Shell struct {
 	Description string // the agent's claim; empty: none
 }
 
-// maxScript is the longest command line that is read, in bytes.
-const maxScript = 4 << 10
+// maxScript is the longest command line that is read, in bytes. It is that of conditions.
+const maxScript = 16 << 10
 
 // shortScript is the longest of several commands that is shown whole, in characters: of longer
 // ones the programs are named.
@@ -50,6 +50,7 @@ func readShell(members map[string]jsontext.Value) (Headline, bool) {
 		h.Hidden = without(all, named)
 	}
 	h.runs(s)
+	h.told()
 	return h, true
 }
 
@@ -96,39 +97,66 @@ func (h *Headline) words(words []string) {
 	text := shellWords(words)
 	if len(text) > maxScript {
 		h.Lead, h.partly = "Run a command of "+counted(len(words), "word"), true
+		h.suspects(text, MaxText)
 		return
 	}
 	if simple := condition.SimpleWords(words); simple != nil {
 		h.simple(simple)
 		return
 	}
+	h.oneCommand(text)
+}
+
+// oneCommand is one that may run others: where it is too long to be shown, by what may harm in it.
+func (h *Headline) oneCommand(text string) {
 	h.Lead, h.Rest = "Run a command:", text
+	h.suspects(text, MaxText)
 }
 
 // line says what a shell would be given. Only one simple command of literal words gets a verb;
-// of all else the commands are counted, or at least the lines.
+// of all else the commands are counted, or at least the lines, and the most harmful is named.
 func (h *Headline) line(text string) {
 	if len(text) > maxScript {
-		h.Lead, h.partly = "Run a script of "+countLines(text), true
+		h.unread(text)
 		return
 	}
 	script, ok := readScript(text)
 	switch {
 	case !ok || len(script.commands) == 0:
-		h.script(text, "")
+		h.unread(text)
 	case len(script.commands) == 1:
 		if words := condition.SimpleCommand(text); words != nil && !script.comments {
 			h.simple(words)
 			return
 		}
-		h.Lead, h.Rest = "Run a command:", text
+		h.oneCommand(text)
+	default:
+		h.commands(text, script)
+	}
+}
+
+// commands are several.
+func (h *Headline) commands(text string, script script) {
+	most := worst(script.parts)
+	h.Lead = "Run " + counted(len(script.commands), "command") + ":"
+	switch harm := script.parts[most].harm; {
 	case utf8.RuneCountInString(text) <= shortScript:
-		h.Lead, h.Rest = "Run "+counted(len(script.commands), "command")+":", text
+		h.Rest = text
+	case harm >= reaches:
+		h.names(script.parts, most)
 	case script.short != "":
-		h.Lead, h.Rest, h.partly = "Run "+counted(len(script.commands), "command")+":", script.short, true
+		h.Rest, h.partly = script.short, true
+	case utf8.RuneCountInString(text) > MaxText && harm > shows:
+		h.names(script.parts, most)
 	default:
 		h.script(text, " ("+counted(len(script.commands), "command")+")")
 	}
+}
+
+// unread is a script that can't be read, or is too long: what in it may harm is named.
+func (h *Headline) unread(text string) {
+	h.script(text, "")
+	h.suspects(text, shortScript)
 }
 
 // script is what is only counted.

@@ -35,6 +35,7 @@ func readSQL(members map[string]jsontext.Value) (Headline, bool) {
 		h.Hidden = without(all, named)
 	}
 	h.given(s)
+	h.told()
 	return h, true
 }
 
@@ -89,29 +90,60 @@ var sqlVerbs = map[string]string{
 }
 
 // sql says what a database would be given. Only one statement that all databases read alike
-// gets its verb, and is shown from there on as it was sent.
+// gets its verb, and is shown from there on as it was sent; of several the most harmful is named.
 func (h *Headline) sql(text string) {
-	if len(text) > maxScript {
-		h.Lead, h.partly = "Run a SQL script of "+countLines(text), true
-		return
-	}
 	statements, sure := readStatements(text)
-	switch {
-	case !sure && strings.Contains(strings.TrimRight(text, "; \t\r\n"), ";"):
-		h.Lead, h.Rest = "Run SQL (perhaps several statements):", text
-	case !sure || len(statements) == 0:
-		h.Lead, h.Rest = "Run SQL:", text
-	case len(statements) > 1 && slices.ContainsFunc(statements, func(s statement) bool { return !s.flows() }):
-		h.Lead, h.Rest = "Run SQL (perhaps several statements):", text
-	case len(statements) > 1:
-		texts := make([]string, len(statements))
-		for i, s := range statements {
-			texts[i] = s.text
-		}
-		h.Lead, h.Rest = "Run SQL ("+counted(len(statements), "statement")+"):", strings.Join(texts, "; ")
-	default:
-		h.statement(statements[0])
+	several := len(statements) > 1
+	if several && slices.ContainsFunc(statements, func(s statement) bool { return !s.flows() }) {
+		several, sure = false, false
 	}
+	room := MaxText // more than one may be seen only by its beginning and its end
+	if perhapsMore := strings.Contains(strings.TrimRight(text, "; \t\r\n"), ";"); !sure && perhapsMore {
+		h.Lead, room = "Run SQL (perhaps several statements):", shortScript
+	} else {
+		h.Lead = "Run SQL:"
+	}
+	h.Rest = text
+	switch {
+	case several:
+		h.statements(statements)
+	case sure && len(statements) == 1:
+		h.statement(statements[0])
+	default:
+		h.suspects(text, room)
+	}
+}
+
+// statements are several.
+func (h *Headline) statements(all []statement) {
+	parts, texts := make([]part, len(all)), make([]string, len(all))
+	for i, s := range all {
+		parts[i], texts[i] = part{s.text, s.harm()}, s.text
+	}
+	h.Lead, h.Rest = "Run SQL ("+counted(len(all), "statement")+"):", strings.Join(texts, "; ")
+	if utf8.RuneCountInString(h.Rest) > shortScript && !equals(parts) {
+		h.names(parts, worst(parts))
+	}
+}
+
+// harm is what a statement may do.
+func (s statement) harm() harm {
+	switch verb := s.words[0]; verb {
+	case "drop", "truncate", "shutdown", "purge":
+		return destroys
+	case "delete", "update":
+		if !slices.Contains(s.words, "where") {
+			return empties
+		}
+		return changes
+	case "select", "values", "show", "explain", "commit", "savepoint", "rollback", "analyze":
+		return shows
+	case "insert", "create", "comment", "replace", "upsert", "merge", "reindex", "vacuum":
+		return changes
+	case "alter", "grant", "revoke", "rename", "kill":
+		return reaches
+	}
+	return unclear
 }
 
 func (h *Headline) statement(s statement) {
