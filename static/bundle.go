@@ -15,7 +15,7 @@ var sheets = []string{
 
 // visitScripts are what js/visit.js is made of, for pages that nobody need be signed in for.
 // They need no htmx.
-var visitScripts = []string{"js/time.js", "js/copy.js", "js/drafts.js"}
+var visitScripts = []string{"js/time.js", "js/copy.js", "js/drafts.js", "js/left.js"}
 
 // appScripts are what js/app.js is made of, for whoever is signed in, in the order in which
 // they listen. htmx comes first, with what it needs for streams: it sets itself up as soon as

@@ -280,17 +280,14 @@ func TestInABrowserAHalfFilledFormIsLeftAlone(t *testing.T) {
 	if _, err := w.store.Decide(t.Context(), w.admin, a.ID, models.DecisionInput{Approved: new(false), Reason: "no"}); err != nil {
 		t.Fatal(err)
 	}
-	p.sees("[data-guard-note]", "changed while you were writing")
-	if got := p.value("document.querySelector('#reason').value"); got != "I am still thinking" {
-		t.Errorf("the reason is %q", got)
-	}
-	p.expected = append(p.expected, "409")
-	p.click("#approve")
-	p.sees("main", "Already rejected by admin@example.com")
+	p.sees("[data-kept-text]", "Rejected by admin@example.com.")
 	p.sees("#live-text", "live")
 	w.ask()
-	p.sees("#inbox-count", "1") // by then the page has looked at what stands
-	p.sees("main", "Already rejected by admin@example.com")
+	p.sees("#inbox-count", "1") // by then the page has looked at what is new
+	p.sees("[data-kept-text]", "Rejected by admin@example.com.")
+	if got := p.value("document.querySelector('[data-kept-text] textarea').value"); got != "I am still thinking" {
+		t.Errorf("the reason is %q", got)
+	}
 }
 
 func TestInABrowserAnOpenPageTurnsRed(t *testing.T) {

@@ -268,6 +268,8 @@ func TestLookingAtARequest(t *testing.T) {
 	seen, unseen := w.ask(), w.ask()
 	owner.post("/approvals/"+string(seen.ID)+"/look", nil).is(http.StatusNoContent)
 	w.sendsDue()
+	w.clock.Step(models.ActiveFor)
+	w.sendsDue()
 	if told := w.mails.last(t); told.Request != unseen.ID {
 		t.Errorf("told of %s, which is %s, and looked at is %s", told.Request, told.Kind, seen.ID)
 	}

@@ -117,7 +117,7 @@ func TestInABrowserSigningOutBlanksTheOtherTabs(t *testing.T) {
 	w := newWorld(t)
 	a := w.pays()
 	p := w.desk(a.ID)
-	others := map[string]string{"/": "#detail", pageOf(a): "main", conversationPath(a.ConversationID): "main", "/account": "main"}
+	others := map[string]string{"/": "#detail", pageOf(a): "main", conversationPath(a.ConversationID): "main", "/account/notifications": "main"}
 	var tabs []*tab
 	for path, shows := range others {
 		other := p.beside()
@@ -126,7 +126,6 @@ func TestInABrowserSigningOutBlanksTheOtherTabs(t *testing.T) {
 		other.becomes(`document.readyState === "complete" && document.querySelector("` + shows + `").innerText.length > 20`)
 		tabs = append(tabs, other)
 	}
-	tabs[0].value(`document.body.dataset.user`)
 	p.expected = append(p.expected, "401")
 	p.value(`document.querySelector("form[action='/signout']").requestSubmit()`)
 	p.sees("main h1", "Sign in")

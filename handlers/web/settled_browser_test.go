@@ -16,7 +16,7 @@ import (
 func TestInABrowserWhatEndsUnderOnesHandsSaysSo(t *testing.T) {
 	t.Parallel()
 	ends := map[string]func(*world, *models.Approval){
-		"Rejected by Admin.": func(w *world, a *models.Approval) {
+		"Rejected by admin@example.com.": func(w *world, a *models.Approval) {
 			if _, err := w.store.Decide(w.tb.Context(), w.admin, a.ID, models.DecisionInput{Approved: new(false)}); err != nil {
 				w.tb.Fatal(err)
 			}
@@ -71,7 +71,7 @@ func TestWhatCameTooLateKeepsItsText(t *testing.T) {
 		t.Fatal(err)
 	}
 	late := p.post(decideOf(a), url.Values{"verdict": {"approve"}, "digest": {a.Digest}, "reason": {"checked <b>twice</b>"}})
-	late.is(http.StatusConflict).says("[data-kept-text]", "Already rejected by Admin", "Your text was not sent.", "Next")
+	late.is(http.StatusConflict).says("[data-kept-text]", "Already rejected by admin@example.com", "Your text was not sent.", "Next")
 	if got := late.value("#kept-text"); got != "checked <b>twice</b>" {
 		t.Errorf("it keeps %q", got)
 	}

@@ -222,6 +222,7 @@ func (p *person) send(method, path string, form url.Values, headers ...header) *
 	if err != nil {
 		p.w.tb.Fatalf("%s %s: %v", method, path, err)
 	}
+	doc.Find("template").Empty() // on no page until a script takes it
 	return &page{tb: p.w.tb, asked: method + " " + path, status: resp.StatusCode, header: resp.Header, body: string(body), doc: doc, cookies: resp.Cookies()}
 }
 

@@ -22,7 +22,7 @@ func upstreamForm(change ...func(url.Values)) url.Values {
 	return form
 }
 
-func TestAnAdminAddsAnUpstreamAndItsKeyIsNeverShown(t *testing.T) {
+func TestAnAdminAddsAnUpstreamAndItsKeyIsNotShownAfterwards(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	admin := w.signedIn(adminEmail)
@@ -33,10 +33,13 @@ func TestAnAdminAddsAnUpstreamAndItsKeyIsNeverShown(t *testing.T) {
 	admin.post("/upstreams", upstreamForm()).redirects("/upstreams")
 	list := admin.get("/upstreams").says(".flash", "Added").says("#upstreams", "night-shift", "https://approvals.example.com/v1", "plain dialect", "not polled yet")
 	again := admin.post("/upstreams", upstreamForm()).is(http.StatusConflict).says("main", "an upstream with this name").says("#upstream-name-error", "is taken")
-	for _, p := range []*page{list, again, admin.get("/system"), admin.get("/audit/all"), admin.get("/audit")} {
+	for _, p := range []*page{list, admin.get("/system"), admin.get("/audit/all"), admin.get("/audit")} {
 		if strings.Contains(p.body, upstreamKey) {
 			t.Errorf("%s shows the key", p.asked)
 		}
+	}
+	if got := again.value("#upstream-key"); got != upstreamKey {
+		t.Errorf("the key that was typed comes back as %q", got)
 	}
 	admin.get("/system").says("#upstreams-title + *", "night-shift").says(".checks", "Upstreams")
 	admin.get("/audit/all").says("table", "upstream added")

@@ -94,13 +94,11 @@ function blank() {
   document.body.querySelector("a")?.focus();
 }
 
-let signsOut = false; // this tab is on its way
+// The page that comes after signing out tells the others (left.js): by then it is done.
 document.addEventListener("submit", (event) => {
-  signsOut = event.target.action?.endsWith?.("/signout") && !event.defaultPrevented;
+  if (!event.target.action?.endsWith?.("/signout")) return;
+  try { sessionStorage.setItem("countersign:left", who); } catch { /* this tab only */ }
 });
-window.addEventListener("pagehide", () => { // the answer is here: it is done
-  if (signsOut) tell("broadcast", { name: "signed-out", data: who });
-}, true);
 
 const leaving = new WeakSet(); // forms that are on their way
 
