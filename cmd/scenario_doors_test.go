@@ -292,7 +292,8 @@ func (d *pagesDoor) decide(id models.ResponseID, _ call, v deciding) models.Code
 // refusalOn reads which code a page means: pages have a status and words, which
 // are these.
 func refusalOn(page *goquery.Document, status int) models.Code {
-	notice := text(page.Find("p.flash[data-tone=warn]:not([hidden])").First())
+	page.Find("template").Remove() // on no page until a script takes it
+	notice := text(page.Find("p.flash[data-tone=warn]:not([hidden]), [data-kept-said]").First())
 	switch conflict, invalid := status == http.StatusConflict, status == http.StatusUnprocessableEntity; {
 	case conflict && strings.HasPrefix(notice, "Already expired."):
 		return models.CodeExpired

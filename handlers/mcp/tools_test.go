@@ -122,11 +122,13 @@ func TestBudgetsI4(t *testing.T) {
 		}
 	}
 	w.pending(0)
-	for _, step := range [][2]string{{"set_budget", `{"budget":1000}`}, {"adjust_budget", `{"delta":5}`}} {
-		r := c.call(2, step[0], step[1]).answer()
-		if r.member("budget") != 60.0 || r.member("status") != "pending" {
-			t.Errorf("%s raised the budget: %s", step[0], r.text())
+	for range 2 {
+		if r := c.call(2, "set_budget", `{"budget":1000}`).answer(); r.member("budget") != 60.0 || r.member("status") != "pending" {
+			t.Errorf("set_budget raised the budget: %s", r.text())
 		}
+	}
+	if r := c.call(2, "adjust_budget", `{"delta":5}`).answer(); !strings.Contains(r.text(), "A budget of 1000 is asked for already") {
+		t.Errorf("another wish is answered with %s", r.text())
 	}
 	if a := w.pending(1)[0]; a.Kind != models.KindBudget {
 		t.Errorf("a %s waits", a.Kind)

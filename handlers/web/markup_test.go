@@ -105,7 +105,7 @@ func TestPagesNeedNoInlineScriptOrStyle(t *testing.T) {
 				t.Errorf("%s: loads %q", name, at)
 			}
 		})
-		if len(p.body) > 64<<10 {
+		if len(p.body) > 72<<10 {
 			t.Errorf("%s: %d bytes", name, len(p.body))
 		}
 	}

@@ -242,7 +242,8 @@ func TestPageFollowsWhatHappens(t *testing.T) {
 	until(t, ctx, `window.swaps === 1`)
 	until(t, ctx, `document.querySelector(".fold").open`)
 
-	// A form that is being filled in stays, and says so once it is stale.
+	// A form that is being filled in stays; once the request has ended it becomes the
+	// outcome, and what was typed is kept beside it.
 	eval(t, ctx, `document.querySelector("#reason").value = "because"`)
 	s.say <- topic
 	until(t, ctx, `window.swaps === 2`)
@@ -251,17 +252,18 @@ func TestPageFollowsWhatHappens(t *testing.T) {
 	s.shown = gallery.Settle(s.shown, models.StatusRejected, models.CauseReviewer, &models.Vote{Verdict: models.VerdictReject})
 	s.mu.Unlock()
 	s.say <- topic
-	until(t, ctx, `!document.querySelector("[data-guard-note]").hidden && document.querySelector("#reason").value === "because"`)
+	until(t, ctx, `document.querySelector("[data-kept-text] textarea")?.value === "because"`)
+	until(t, ctx, `document.querySelector(".outcome") && !document.querySelector("#decide")`)
+	until(t, ctx, `window.swaps === 3`)
 
-	// Left alone, it becomes the outcome. Many events at once are few fetches.
-	eval(t, ctx, `document.querySelector("#reason").value = ""`)
+	// Many events at once are few fetches.
 	s.mu.Lock()
 	before := s.fetched
 	s.mu.Unlock()
 	for range 6 {
 		s.say <- topic
 	}
-	until(t, ctx, `document.querySelector(".outcome") && !document.querySelector("#decide")`)
+	until(t, ctx, `window.swaps > 3`)
 	s.mu.Lock()
 	if n := s.fetched - before; n > 2 {
 		t.Errorf("6 events at once made %d fetches", n)
