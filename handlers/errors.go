@@ -50,6 +50,7 @@ var problemKinds = map[models.Code]problemKind{
 	models.CodeOtherAgent:        {http.StatusConflict, "Another agent's run"},
 	models.CodeAmbiguousSession:  {http.StatusConflict, "More than one session"},
 	models.CodeConflict:          {http.StatusConflict, "Conflict"},
+	models.CodeSeveralWaiting:    {http.StatusConflict, "Several wait"},
 	models.CodeNoPendingApproval: {http.StatusConflict, "Nothing waits for approval"},
 
 	models.CodePreconditionFailed:   {http.StatusPreconditionFailed, "Another version is active"},
@@ -99,7 +100,16 @@ type Problem struct { //nolint:errname // RFC 9457 calls it a problem
 	// ApprovalID is what to wait for before the same is sent again.
 	ApprovalID models.ResponseID `json:"approvalId,omitempty" doc:"With 402: the budget request to wait for; once it is approved, send the same again"`
 
+	// Waiting are the requests of which one is to be named.
+	Waiting []NamedRequest `json:"waiting,omitempty" doc:"With 409 several_waiting: the requests that wait, latest first; name one"`
+
 	retryAfter int
+}
+
+// NamedRequest names a request of a conversation that waits for a person.
+type NamedRequest struct {
+	ResponseID models.ResponseID `json:"responseId"`
+	Kind       models.Kind       `json:"kind"`
 }
 
 // ProblemOf makes the answer of an error. What is not a *models.Error tells
@@ -122,6 +132,9 @@ func ProblemOf(err error) *Problem {
 	}
 	if e.Code == models.CodeBudgetExhausted && e.Approval != nil {
 		p.ApprovalID = e.Approval.ID
+	}
+	for _, w := range e.Waiting {
+		p.Waiting = append(p.Waiting, NamedRequest{w.ID, w.Kind})
 	}
 	for _, field := range slices.Sorted(maps.Keys(e.Fields)) {
 		p.Errors = append(p.Errors, FieldProblem{Field: field, Message: e.Fields[field]})

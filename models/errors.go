@@ -34,6 +34,7 @@ const (
 	CodeIDTaken           Code = "id_taken"            // 409: a client-chosen id that exists elsewhere
 	CodeOtherAgent        Code = "other_agent"         // 409: a run of another agent of the same owner
 	CodeAmbiguousSession  Code = "ambiguous_session"   // 409: the name stands in several sessions; say which
+	CodeSeveralWaiting    Code = "several_waiting"     // 409: several wait in the conversation, and the policy wants one to be named
 	CodeNoPendingApproval Code = "no_pending_approval" // 409: nothing in the conversation waits to be decided
 	CodeConflict          Code = "conflict"            // 409: any other clash (a name already in use)
 
@@ -59,6 +60,8 @@ type Error struct {
 
 	// Approval is the standing row of a conflict, for those who may see it.
 	Approval *Approval
+	// Waiting are the requests of which one is to be named, with several_waiting.
+	Waiting []WaitingRequest
 	// RetryAfterSeconds is set with the 429 codes.
 	RetryAfterSeconds int
 }

@@ -90,6 +90,12 @@ type MessageResult struct {
 	Approval     *Approval // what was decided; nil: nothing
 }
 
+// WaitingRequest names a request of a conversation that waits for a person.
+type WaitingRequest struct {
+	ID   ResponseID
+	Kind Kind
+}
+
 // ResponseInput is what an agent says in a conversation.
 type ResponseInput struct {
 	ConversationID ConversationID // unknown anywhere: the agent's own is opened

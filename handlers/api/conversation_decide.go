@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -21,7 +22,7 @@ func (a *API) registerConversationDecisions() {
 	register(a, People, huma.Operation{
 		OperationID: "approve-in-conversation", Method: http.MethodPost, Path: approvePath, Tags: conversationTags,
 		Summary: "Approve a request, and change the budget with it",
-		Description: "Without responseId the most recent pending proposal or budget request is approved, never a tool call; then no body is needed, unless it has a checklist. " +
+		Description: "Without responseId the most recent pending proposal or budget request is approved, never a tool call, and stillWaiting names those that still wait; then no body is needed, unless it has a checklist. " +
 			"Approving a budget request sets the budget it asks for, unless newBudget or budgetChange says otherwise. " + heldDescription,
 		Responses: heldResponses(),
 		Errors:    []int{401, 403, 404, 409, 413, 422, 503},
@@ -29,7 +30,7 @@ func (a *API) registerConversationDecisions() {
 	register(a, People, huma.Operation{
 		OperationID: "reject-in-conversation", Method: http.MethodPost, Path: rejectPath, Tags: conversationTags,
 		Summary:     "Reject a request",
-		Description: "Without responseId the most recent pending proposal or budget request is rejected, never a tool call. " + heldDescription,
+		Description: "Without responseId the most recent pending proposal or budget request is rejected, never a tool call, and stillWaiting names those that still wait. " + heldDescription,
 		Responses:   heldResponses(),
 		Errors:      []int{401, 403, 404, 409, 413, 422, 503},
 	}, a.reject)
@@ -78,6 +79,9 @@ func conversationApprovalOf(a *models.Approval) wire.ConversationApproval {
 	status := a.Status()
 	_, reported := inputOf(a)
 	out := wire.ConversationApproval{ID: wire.ResponseID(a.ID), Agent: askerOf(a), Kind: wire.Kind(a.Kind), Content: summaryOf(a), ReportedInput: reported, Timestamp: a.CreatedAt, Status: shown(a), Digest: a.Digest, Risk: wire.Risk(a.Risk), Checklist: a.Checklist(), Held: heldOf(a)}
+	if status == models.StatusPending && out.Held == nil {
+		out.DecidableHere = new(a.Kind == models.KindProposal || a.Kind == models.KindBudget)
+	}
 	if d := decisionOf(a, status); d != nil {
 		out.ApprovalTimestamp = &d.At
 		if d.Reason != "" {
@@ -109,13 +113,13 @@ type approveOut struct {
 
 func (a *API) approve(ctx context.Context, in *approveIn) (*approveOut, error) {
 	b := valueOr(in.Body)
-	got, conv, err := a.decideIn(ctx, in.actor, in.RequestID, wire.ApprovalResponse{
+	got, conv, still, err := a.decideIn(ctx, in.actor, in.RequestID, wire.ApprovalResponse{
 		Approved: new(true), ResponseID: b.ResponseID, Digest: b.Digest, Feedback: b.Feedback, Checked: b.Checked, NewBudget: b.NewBudget, BudgetChange: b.BudgetChange,
 	})
 	if err != nil {
 		return nil, err
 	}
-	out := &wire.ApproveResult{Status: shown(got), ResponseID: wire.ResponseID(got.ID), Held: heldOf(got)}
+	out := &wire.ApproveResult{Status: shown(got), ResponseID: wire.ResponseID(got.ID), Held: heldOf(got), StillWaiting: still}
 	if (b.NewBudget != nil || b.BudgetChange != nil || got.Kind == models.KindBudget && !got.AsksForAllowance()) && !got.MayBeUndone() {
 		out.BudgetUpdated, out.NewBudget = true, conv.EnergyBudget
 	}
@@ -136,23 +140,45 @@ type rejectOut struct {
 
 func (a *API) reject(ctx context.Context, in *rejectIn) (*rejectOut, error) {
 	b := valueOr(in.Body)
-	got, _, err := a.decideIn(ctx, in.actor, in.RequestID, wire.ApprovalResponse{
+	got, _, still, err := a.decideIn(ctx, in.actor, in.RequestID, wire.ApprovalResponse{
 		Approved: new(false), ResponseID: b.ResponseID, Digest: b.Digest, Feedback: b.Feedback,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &rejectOut{Status: decidedStatus(got), Body: &wire.RejectResult{Status: shown(got), ResponseID: wire.ResponseID(got.ID), Held: heldOf(got)}}, nil
+	return &rejectOut{Status: decidedStatus(got), Body: &wire.RejectResult{Status: shown(got), ResponseID: wire.ResponseID(got.ID), Held: heldOf(got), StillWaiting: still}}, nil
 }
 
-func (a *API) decideIn(ctx context.Context, actor models.Actor, conversation string, in wire.ApprovalResponse) (*models.Approval, *models.Conversation, error) {
+func (a *API) decideIn(ctx context.Context, actor models.Actor, conversation string, in wire.ApprovalResponse) (*models.Approval, *models.Conversation, []wire.WaitingRequest, error) {
 	id, err := conversationID(conversation)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	d, err := decision(&in)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	return a.store.DecideIn(ctx, actor, id, d)
+	got, conv, err := a.store.DecideIn(ctx, actor, id, d)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	return got, conv, a.stillWaiting(ctx, actor, id, &d), nil
+}
+
+// stillWaiting is what still waits after a decision that named no request. The decision is
+// done: an answer that can't tell this much is no error.
+func (a *API) stillWaiting(ctx context.Context, actor models.Actor, id models.ConversationID, d *models.ConversationDecision) []wire.WaitingRequest {
+	if d == nil || d.Approved == nil || d.ResponseID != "" {
+		return nil
+	}
+	waiting, err := a.store.StillWaiting(ctx, actor, id)
+	if err != nil {
+		a.kit.Log.WarnContext(ctx, "what still waits in a conversation was not read", slog.String("error", err.Error()))
+		return nil
+	}
+	out := make([]wire.WaitingRequest, len(waiting))
+	for i, w := range waiting {
+		out[i] = wire.WaitingRequest{ResponseID: wire.ResponseID(w.ID), Kind: wire.Kind(w.Kind)}
+	}
+	return out
 }

@@ -17,7 +17,7 @@ func (a *API) registerMessages() {
 		OperationID: "send-message", Method: http.MethodPost, Path: "/message", Tags: conversationTags,
 		Summary: "Say something to an agent, and decide or change the budget with it",
 		Description: "Without id a conversation with the built-in agent begins. With approvalResponse.approved and no responseId the most recent pending proposal " +
-			"or budget request of the conversation is decided, never a tool call. Message, decision and budget are one transaction: with an error nothing was stored.",
+			"or budget request of the conversation is decided, never a tool call, and stillWaiting names those that still wait. Message, decision and budget are one transaction: with an error nothing was stored.",
 		DefaultStatus: http.StatusAccepted, Errors: []int{401, 403, 404, 409, 413, 422, 429, 503},
 	}, a.message)
 }
@@ -45,6 +45,9 @@ func (a *API) message(ctx context.Context, in *messageIn) (*messageOut, error) {
 	out := &wire.MessageAnswer{
 		ID: wire.ConversationID(got.Conversation.ID), Status: wire.ConversationStatus(got.Conversation.Status),
 		Approval: approvalStateOf(got.Approval), Budget: budgetOf(got.Conversation.Budget()),
+	}
+	if out.Approval != nil {
+		out.Approval.StillWaiting = a.stillWaiting(ctx, in.actor, got.Conversation.ID, said.Decision)
 	}
 	if got.Message != nil {
 		out.MessageID = (*wire.MessageID)(&got.Message.ID)

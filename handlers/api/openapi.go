@@ -183,6 +183,8 @@ func (d operationDoc) describeProblems(op *huma.Operation) {
 				switch {
 				case code == models.CodeBeingDecided && d.held != nil:
 					p.Approval = d.held
+				case code == models.CodeSeveralWaiting:
+					p.Waiting = []handlers.NamedRequest{{ResponseID: exampleID, Kind: models.KindProposal}, {ResponseID: exampleWish, Kind: models.KindBudget}}
 				case code != models.CodeNoPendingApproval:
 					p.Approval = d.conflict
 				}

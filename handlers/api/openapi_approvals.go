@@ -11,6 +11,7 @@ import (
 // The examples are one story: an agent asks to deploy, Ada approves.
 const (
 	exampleID           = "0198a5c2-7d10-7c33-a2f4-6d1f1f0b7d42"
+	exampleWish         = "0198a5c2-7d44-7f02-8c61-51d0c4a7b900"
 	exampleConversation = "0198a5c2-7c02-7aa1-9e57-2b8f0c4d9e11"
 	exampleUser         = "0198a5b0-1f44-7d0e-8c6a-94d2b7a1c003"
 	exampleNote         = "0198a5c2-f1a0-7b1c-8e44-94d2b7a1c0f3"

@@ -75,7 +75,7 @@ func exampleHistory() *wire.ConversationHistory {
 // decisionProblems are what deciding in a conversation may be refused for.
 var decisionProblems = []models.Code{
 	models.CodeNotAReviewer, models.CodeNotFound, models.CodeAlreadyDecided, models.CodeExpired, models.CodeBeingDecided, models.CodeDigestMismatch,
-	models.CodeNoPendingApproval, models.CodeDigestRequired, models.CodeWrongDecisionKind, models.CodeCommentRequired,
+	models.CodeNoPendingApproval, models.CodeSeveralWaiting, models.CodeDigestRequired, models.CodeWrongDecisionKind, models.CodeCommentRequired,
 }
 
 // conversationDocs are the operations of the conversations surface.

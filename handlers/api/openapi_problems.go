@@ -50,6 +50,7 @@ var problemTexts = map[models.Code]string{
 	models.CodeIDTaken:           "The id is taken: choose another.",
 	models.CodeOtherAgent:        "This run belongs to another agent.",
 	models.CodeAmbiguousSession:  "This tool use id exists in more than one session: send session_id.",
+	models.CodeSeveralWaiting:    "Several requests wait in this conversation, and the policy (explicit_response_id) wants one to be named: send responseId.",
 	models.CodeNoPendingApproval: "No proposal and no budget request is pending in this conversation.",
 	models.CodeNoBudget:          "This conversation has no budget to change; set one.",
 

@@ -33,6 +33,7 @@ func Diff(a, b Document) []Change {
 	d.field("budget_per_agent", a.BudgetPerAgent.String(), b.BudgetPerAgent.String())
 	d.field("undo_seconds", a.UndoSeconds.String(), b.UndoSeconds.String())
 	d.field("max_pause_minutes", strconv.Itoa(a.MaxPauseMinutes), strconv.Itoa(b.MaxPauseMinutes))
+	d.field("explicit_response_id", strconv.FormatBool(a.ExplicitResponseID), strconv.FormatBool(b.ExplicitResponseID))
 	d.field("grants_enabled", strconv.FormatBool(a.GrantsEnabled), strconv.FormatBool(b.GrantsEnabled))
 	d.field("grant_max_hours", strconv.Itoa(a.GrantMaxHours), strconv.Itoa(b.GrantMaxHours))
 	d.field("grant_max_uses", strconv.Itoa(a.GrantMaxUses), strconv.Itoa(b.GrantMaxUses))

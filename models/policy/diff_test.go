@@ -23,7 +23,7 @@ func TestDiffOfFields(t *testing.T) {
 	b.AutoBudgetIncrease = 25
 	b.BudgetPerAgent = &policy.BudgetPerAgent{Energy: 500, Hours: 24}
 	b.UndoSeconds.High, b.MaxPauseMinutes, b.GrantsEnabled, b.GrantMaxHours, b.GrantMaxUses = 10, 90, false, 8, 20
-	b.RetentionDays = 90
+	b.RetentionDays, b.ExplicitResponseID = 90, true
 	want := []policy.Change{
 		{Path: "approval_enabled", Before: "true", After: "false"},
 		{Path: "approval_off_until", Before: "none", After: "2026-11-23 14:00 UTC"},
@@ -37,6 +37,7 @@ func TestDiffOfFields(t *testing.T) {
 		{Path: "budget_per_agent", Before: "none", After: "500 units of energy in 24 hours"},
 		{Path: "undo_seconds", Before: policy.UndoSeconds{}.String(), After: policy.UndoSeconds{High: 10}.String()},
 		{Path: "max_pause_minutes", Before: "60", After: "90"},
+		{Path: "explicit_response_id", Before: "false", After: "true"},
 		{Path: "grants_enabled", Before: "true", After: "false"},
 		{Path: "grant_max_hours", Before: "24", After: "8"},
 		{Path: "grant_max_uses", Before: "50", After: "20"},

@@ -73,6 +73,9 @@ type Document struct {
 	// MaxPauseMinutes is how long a reviewer's question to the agent may stop the
 	// clock of a request.
 	MaxPauseMinutes int `json:"max_pause_minutes"`
+	// ExplicitResponseID wants a decision in a conversation to name its request where several
+	// wait; without it the latest is decided.
+	ExplicitResponseID bool `json:"explicit_response_id,omitzero"`
 	// GrantsEnabled lets owners and admins allow further calls like one that they
 	// look at. False makes no new grants and honours none.
 	GrantsEnabled bool `json:"grants_enabled"`

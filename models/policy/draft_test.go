@@ -84,6 +84,7 @@ func documents() *rapid.Generator[policy.Document] {
 		tool := rapid.OneOf(rapid.SampledFrom([]string{"Bash", "pay.send", "/^a\nb/", "/x /", "/ y/", "/\\d{2}/", "a b", "/\"/"}), rapid.StringMatching(`[a-z_.]{1,12}`))
 		d := policy.Default()
 		d.ApprovalEnabled, d.FallbackAutoApprove, d.GrantsEnabled = rapid.Bool().Draw(t, "on"), rapid.Bool().Draw(t, "fallback"), rapid.Bool().Draw(t, "grants")
+		d.ExplicitResponseID = rapid.Bool().Draw(t, "explicit")
 		until := rapid.Map(rapid.Int64Range(0, 1<<37), func(n int64) *time.Time { return new(time.Unix(n, 0).UTC()) })
 		if !d.ApprovalEnabled && rapid.Bool().Draw(t, "off for a time") {
 			d.ApprovalOffUntil = until.Draw(t, "off until")

@@ -75,6 +75,7 @@ var (
 		{Path: "undo_seconds.high", Kind: FieldNumber},
 		{Path: "undo_seconds.critical", Kind: FieldNumber},
 		{Path: "max_pause_minutes", Kind: FieldNumber},
+		{Path: "explicit_response_id", Kind: FieldSwitch},
 		{Path: "grants_enabled", Kind: FieldSwitch},
 		{Path: "grant_max_hours", Kind: FieldNumber},
 		{Path: "grant_max_uses", Kind: FieldNumber},

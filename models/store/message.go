@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"countersign/models"
+	"countersign/models/db"
 	"countersign/models/events"
 	"countersign/models/ledger"
 )
@@ -226,8 +227,8 @@ func titleOf(content string) string {
 // recent proposal or budget request that is pending, never a tool call; one with a
 // checklist is approved only by its id or its digest.
 //
-// Codes: forbidden (people only), not_found, no_pending_approval, no_budget, and
-// those of Decide.
+// Codes: forbidden (people only), not_found, no_pending_approval, several_waiting, no_budget,
+// and those of Decide.
 func (s *Store) DecideIn(ctx context.Context, actor models.Actor, id models.ConversationID, d models.ConversationDecision) (*models.Approval, *models.Conversation, error) {
 	if !actor.IsPerson() {
 		return nil, nil, models.Errorf(models.CodeForbidden, "Only a person may decide: use a reviewer's token or the page.")
@@ -267,6 +268,46 @@ func (s *Store) DecideIn(ctx context.Context, actor models.Actor, id models.Conv
 	return a, conv, nil
 }
 
+// spokenWaiting are the proposals and budget requests of a conversation that wait for a
+// person, latest first; mostWaiting of them.
+const (
+	spokenWaiting = `SELECT id, kind FROM responses` + db.ByResponsesPendingSpoken + `
+ WHERE conversation_id = ? AND approval_status = 'pending' AND kind IN ('proposal', 'budget') AND approval_timeout_at > ? AND held_until IS NULL ORDER BY sequence DESC LIMIT ?`
+	mostWaiting = 100
+)
+
+// mayLeaveOut refuses a decision that names no request where several wait and the policy wants
+// one to be named.
+func (t *tx) mayLeaveOut(id models.ConversationID) error {
+	_, p, err := t.policy()
+	if err != nil || !p.Document().ExplicitResponseID {
+		return err
+	}
+	var waiting []models.WaitingRequest
+	if err := t.Gorm().Raw(spokenWaiting, id, t.Now, mostWaiting).Scan(&waiting).Error; err != nil {
+		return fmt.Errorf("read what waits in a conversation: %w", err)
+	}
+	if len(waiting) < 2 {
+		return nil
+	}
+	e := models.Errorf(models.CodeSeveralWaiting, "Several requests wait in this conversation, and the policy (explicit_response_id) wants one to be named: send responseId.")
+	e.Waiting = waiting
+	return e
+}
+
+// StillWaiting are the proposals and budget requests that wait for a person in a conversation
+// of the actor's, latest first: what a decision without an id may be about.
+func (s *Store) StillWaiting(ctx context.Context, actor models.Actor, id models.ConversationID) ([]models.WaitingRequest, error) {
+	if _, err := s.Conversation(ctx, actor, id); err != nil {
+		return nil, err
+	}
+	var waiting []models.WaitingRequest
+	if err := s.db.Gorm(ctx).Raw(spokenWaiting, id, s.db.Now(), mostWaiting).Scan(&waiting).Error; err != nil {
+		return nil, fmt.Errorf("read what waits in a conversation: %w", err)
+	}
+	return waiting, nil
+}
+
 // decideIn is a checked decision in a conversation; nil where only the budget
 // was changed.
 func (t *tx) decideIn(actor models.Actor, conv *models.Conversation, d models.ConversationDecision) (*models.Approval, error) {
@@ -281,6 +322,9 @@ func (t *tx) decideIn(actor models.Actor, conv *models.Conversation, d models.Co
 	if id == "" {
 		var err error
 		if id, err = t.latestPending(conv.ID); err != nil {
+			return nil, err
+		}
+		if err := t.mayLeaveOut(conv.ID); err != nil {
 			return nil, err
 		}
 		if id == "" {

@@ -26,6 +26,7 @@ func TestConversationQueriesAreServedByAnIndex(t *testing.T) {
 		{"energy by tool", energyByTool, []any{"c", 1, 5}, true},
 		{"spent from an entry on", spentFrom, []any{"c", 1}, false},
 		{"the budget before an entry", budgetBefore, []any{"c", 1}, false},
+		{"what waits", spokenWaiting, []any{"c", db.Stamp(models.NoDeadline), 9}, false},
 		{"steps of a budget", stepsPart + backwards, []any{"c", 9, 26}, false},
 	}
 	for _, status := range []models.ConversationStatus{"", models.ConversationRunning, models.ConversationWaitingInput} {

@@ -65,6 +65,7 @@ var policyGroups = []policyGroup{
 		{path: "undo_seconds.high", label: "Seconds to undo: high risk", least: "0"},
 		{path: "undo_seconds.critical", label: "Seconds to undo: critical risk", least: "0"},
 		{path: "max_pause_minutes", label: "Minutes that a question may pause the timer", help: "How long a question to the agent may pause the timer of a request.", least: "1"},
+		{path: "explicit_response_id", label: "Decisions over the API must name their request", help: "Where several proposals or budget requests wait in a conversation. If off, a decision without a responseId is about the latest."},
 		{path: "grants_enabled", label: "Calls may be pre-approved", help: "Owners and admins can pre-approve similar calls. If off, nobody can, and existing pre-approvals do not count."},
 		{path: "grant_max_hours", label: "Longest pre-approval in hours", least: "1"},
 		{path: "grant_max_uses", label: "Most uses of a pre-approval", least: "1"},

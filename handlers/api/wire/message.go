@@ -39,12 +39,20 @@ type MessageAnswer struct {
 	Budget    Budget             `json:"budget"`
 }
 
+// WaitingRequest names a request of a conversation that waits for a person.
+type WaitingRequest struct {
+	ResponseID ResponseID `json:"responseId"`
+	Kind       Kind       `json:"kind" enum:"proposal,budget"`
+}
+
 // ApprovalState says in short where a request stands.
 type ApprovalState struct {
 	ResponseID ResponseID `json:"responseId"`
 	Kind       Kind       `json:"kind" enum:"proposal,budget,tool_call,question"`
 	Status     Status     `json:"status" enum:"all"`
 	Held       *Held      `json:"held,omitempty" doc:"Set while a decision is stored but not yet the outcome"`
+
+	StillWaiting []WaitingRequest `json:"stillWaiting,omitempty" doc:"Where no responseId was sent: the proposals and budget requests that still wait, latest first"`
 }
 
 // ResponseRequest is what an agent says. Send responseId always: the same sent
@@ -95,6 +103,7 @@ type ConversationApproval struct {
 	Digest            string          `json:"digest" doc:"Of what is decided, or of the reportedInput where there is one: send it to approve high and critical risk"`
 	Risk              Risk            `json:"risk" enum:"all"`
 	Checklist         []string        `json:"checklist,omitempty" doc:"What whoever approves has to tick"`
+	DecidableHere     *bool           `json:"decidableHere,omitempty" doc:"While it waits: whether a decision without responseId may be about it. False: a tool call or question, which is decided by its id"`
 	Waiting           *bool           `json:"waiting,omitempty" doc:"For people, while pending: whether its agent waits for the outcome now"`
 	Held              *Held           `json:"held,omitempty" doc:"Set while a decision is stored but not yet the outcome"`
 }
@@ -123,6 +132,8 @@ type ApproveResult struct {
 	BudgetUpdated bool       `json:"budgetUpdated"`
 	NewBudget     *int64     `json:"newBudget" doc:"The budget that was set; null: none was, or not yet, while the approval may be undone"`
 	Held          *Held      `json:"held,omitempty" doc:"With 202: the decision is not yet the outcome"`
+
+	StillWaiting []WaitingRequest `json:"stillWaiting,omitempty" doc:"Where no responseId was sent: the proposals and budget requests that still wait, latest first"`
 }
 
 // RejectResult tells what a rejection led to.
@@ -130,4 +141,6 @@ type RejectResult struct {
 	Status     Status     `json:"status" enum:"rejected,pending"`
 	ResponseID ResponseID `json:"responseId"`
 	Held       *Held      `json:"held,omitempty" doc:"With 202: the decision is not yet the outcome"`
+
+	StillWaiting []WaitingRequest `json:"stillWaiting,omitempty" doc:"Where no responseId was sent: the proposals and budget requests that still wait, latest first"`
 }

@@ -11,6 +11,9 @@ type Problem struct {
 
 	// ApprovalID is the budget request to wait for, with 402.
 	ApprovalID ResponseID `json:"approvalId"`
+
+	// Waiting are those of which one is to be named, with several_waiting.
+	Waiting []WaitingRequest `json:"waiting"`
 }
 
 // FieldProblem names one input and what is wanted of it.
@@ -44,6 +47,7 @@ const (
 	CodeIDTaken           Code = "id_taken"            // 409: choose another id
 	CodeOtherAgent        Code = "other_agent"         // 409: the run belongs to another agent
 	CodeAmbiguousSession  Code = "ambiguous_session"   // 409: the name stands in several sessions; say which
+	CodeSeveralWaiting    Code = "several_waiting"     // 409: several wait in the conversation: name one of Waiting
 	CodeNoPendingApproval Code = "no_pending_approval" // 409: nothing in the conversation waits to be decided
 	CodeConflict          Code = "conflict"            // 409: a name already in use
 
