@@ -82,7 +82,7 @@ func New(ctx context.Context, cfg Config, log *slog.Logger, terminal io.Writer) 
 	}
 	a.public = publicURL(cfg, a.Addr())
 	var messages web.Notify
-	if a.notifier, messages, err = newNotifier(cfg, a.public, a.store, log); err != nil {
+	if a.notifier, messages, err = newNotifier(cfg, a.public, a.store, log, a.metrics); err != nil {
 		return nil, err
 	}
 	a.webhooks = newWebhooks(a.public, a.store, log, a.metrics)
@@ -111,7 +111,7 @@ func New(ctx context.Context, cfg Config, log *slog.Logger, terminal io.Writer) 
 // measured has the store report to the metrics.
 func (a *App) measured(o *store.Options) {
 	o.Observe, o.ObserveOutcome = a.metrics.Committed, a.metrics.Settled
-	o.ObserveSignInFailure = a.metrics.SignInFailed
+	o.ObserveSignInFailure, o.ObserveTold = a.metrics.SignInFailed, a.metrics.Told
 }
 
 // Addr is where the App listens, host:port.

@@ -215,7 +215,7 @@ func (d *documents) prepare(t *testing.T) {
 		t.Fatal(err)
 	}
 	for file, text := range map[string]string{"deploy.sh": "#!/bin/sh\necho deploying\n", "bin/make": "#!/bin/sh\n", "bin/agent": sayingAgent, "env": ""} {
-		if err := os.WriteFile(filepath.Join(d.folder, file), []byte(text), 0o700); err != nil { //nolint:gosec // they are run
+		if err := os.WriteFile(filepath.Join(d.folder, file), []byte(text), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -242,13 +242,12 @@ func runs(replace ...string) func(*testing.T, *documents, string) {
 	}
 }
 
-func (d *documents) give(t *testing.T, block string) string {
+func (d *documents) give(t *testing.T, block string) {
 	t.Helper()
 	out, err := d.command(t.Context(), block, d.addr, d.dir).CombinedOutput()
 	if err != nil {
 		t.Errorf("%s\n%v\n%s", block, err, out)
 	}
-	return string(out)
 }
 
 // decided runs a block that asks, approves what it asks, and sees that it says so.
@@ -315,7 +314,7 @@ func (d *documents) untilSeen(t *testing.T, c *exec.Cmd, out *output, seen func(
 	if err := c.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	<-ended
+	_ = <-ended // it was told to
 }
 
 var headPrinted = regexp.MustCompile(`\d+:[0-9a-f]{64}`)

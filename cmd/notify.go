@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"countersign/handlers"
 	"countersign/handlers/web"
 	"countersign/models"
 	"countersign/models/headline"
@@ -34,7 +35,7 @@ func newSender(cfg Config, public *url.URL, hosts func(context.Context) (outward
 const mostOfHeadline = 120
 
 // newNotifier makes the worker that tells people what waits, and what the pages need of it.
-func newNotifier(cfg Config, public *url.URL, s *store.Store, log *slog.Logger) (*notify.Notifier, web.Notify, error) {
+func newNotifier(cfg Config, public *url.URL, s *store.Store, log *slog.Logger, metrics *handlers.Metrics) (*notify.Notifier, web.Notify, error) {
 	sender, keys, err := newSender(cfg, public, func(ctx context.Context) (outward.List, error) {
 		hosts, err := s.People.HostsForSending(ctx)
 		return hostList(hosts), err
@@ -45,7 +46,7 @@ func newNotifier(cfg Config, public *url.URL, s *store.Store, log *slog.Logger) 
 	at := func(path string) string { return strings.TrimSuffix(public.String(), "/") + path }
 	about := notices.New(s)
 	n := notify.New(notify.Options{
-		Store: s, Sender: sender, Log: log, SettingsURL: at(views.NotificationsURL()),
+		Store: s, Sender: sender, Log: log, Observe: metrics.NotificationTried, SettingsURL: at(views.NotificationsURL()),
 		RequestURL: func(id models.ResponseID) string {
 			if id == "" {
 				return at("/")

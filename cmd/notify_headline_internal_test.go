@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"countersign/handlers"
 	"countersign/models"
 	"countersign/models/notices"
 	"countersign/models/store"
@@ -43,7 +44,7 @@ func newOffice(t *testing.T) *office {
 	t.Cleanup(sink.Close)
 	public, err := url.Parse("https://sign.example.com")
 	storetest.Must(t, err)
-	o.notifier, _, err = newNotifier(Config{Data: dir}, public, o.Store, slog.New(slog.DiscardHandler))
+	o.notifier, _, err = newNotifier(Config{Data: dir}, public, o.Store, slog.New(slog.DiscardHandler), handlers.NewMetrics("test"))
 	storetest.Must(t, err)
 	o.lease, err = o.TakeLease(t.Context(), "notify", "test", 10_000*time.Hour)
 	storetest.Must(t, err)

@@ -55,7 +55,7 @@ func (l requestLine) write(status int, took time.Duration) {
 	if status >= http.StatusInternalServerError && status != http.StatusServiceUnavailable && status != http.StatusInsufficientStorage {
 		level = slog.LevelError
 	}
-	l.kit.Metrics.answered(l.method, l.route, status)
+	l.kit.Metrics.answered(l.method, l.route, status, took)
 	l.kit.Log.LogAttrs(l.ctx, level, "request",
 		slog.String("request_id", l.id),
 		slog.String("method", l.method),

@@ -24,14 +24,17 @@ const (
 // HTTP. A nil Metrics counts nothing.
 type Metrics struct {
 	registry *prometheus.Registry
-	requests counterCache[requestKey]
-	settled  counterCache[settledKey]
+	requests cache[requestKey, prometheus.Counter]
+	settled  cache[settledKey, prometheus.Counter]
+	took     cache[routeKey, prometheus.Observer]
 	decided  prometheus.Histogram
+	told     prometheus.Histogram
 	callers  prometheus.Histogram
 	commits  prometheus.Histogram
 	streams  *prometheus.GaugeVec
 	signIns  *prometheus.CounterVec
 	webhooks *prometheus.CounterVec // attempts, by class
+	notices  *prometheus.CounterVec // attempts, by kind of channel and class
 }
 
 // NewMetrics makes the metrics of one server.
@@ -49,6 +52,15 @@ func NewMetrics(version string) *Metrics {
 	m.settled.make = func(k settledKey) prometheus.Counter {
 		return settled.WithLabelValues(string(k.status), string(k.cause))
 	}
+	took := prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "countersign_http_request_seconds", Help: "Duration of requests by route. Where callers wait for a person, that is in it.",
+		Buckets: []float64{0.005, 0.02, 0.05, 0.1, 0.25, 1, 5, 60},
+	}, []string{"method", "route"})
+	m.took.make = func(k routeKey) prometheus.Observer { return took.WithLabelValues(k.method, k.route) }
+	m.told = prometheus.NewHistogram(prometheus.HistogramOpts{
+		Name: "countersign_decision_told_seconds", Help: "Time from a person's decision until a caller that waits has it, its commit included.",
+		Buckets: []float64{0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 1, 5},
+	})
 	m.decided = prometheus.NewHistogram(prometheus.HistogramOpts{
 		Name: "countersign_approval_decision_seconds", Help: "Time from an ask to the decision of a person.",
 		Buckets: []float64{1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600, 4 * 3600, 24 * 3600},
@@ -72,11 +84,20 @@ func NewMetrics(version string) *Metrics {
 	m.webhooks = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "countersign_webhook_attempts_total", Help: "Attempts to send an event to a webhook, by how they ended.",
 	}, []string{"class"})
+	m.notices = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "countersign_notification_attempts_total", Help: "Attempts to send a notification, by kind of channel and by how they ended.",
+	}, []string{"channel", "class"})
+	for _, class := range models.SendClasses() {
+		m.webhooks.WithLabelValues(string(class))
+		for _, kind := range models.ChannelKinds() {
+			m.notices.WithLabelValues(string(kind), string(class))
+		}
+	}
 	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "countersign_build_info", Help: "Always 1; the version is in the label.",
 	}, []string{"version"})
 	build.WithLabelValues(version).Set(1)
-	m.registry.MustRegister(requests, settled, m.decided, m.callers, m.commits, m.streams, m.signIns, m.webhooks, build,
+	m.registry.MustRegister(requests, settled, took, m.decided, m.told, m.callers, m.commits, m.streams, m.signIns, m.webhooks, m.notices, build,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -102,6 +123,15 @@ func (m *Metrics) WebhookTried(class models.SendClass) {
 	m.webhooks.WithLabelValues(string(class)).Inc()
 }
 
+// NotificationTried counts an attempt to send a notification.
+func (m *Metrics) NotificationTried(kind models.ChannelKind, class models.SendClass) {
+	m.notices.WithLabelValues(string(kind), string(class)).Inc()
+}
+
+// Told counts how long after its decision a caller had an outcome; it is made for
+// store.Options.ObserveTold.
+func (m *Metrics) Told(after time.Duration) { m.told.Observe(max(0, after.Seconds())) }
+
 // Settled counts one outcome; it is made for store.Options.ObserveOutcome.
 func (m *Metrics) Settled(o models.Outcome) {
 	status := o.Status
@@ -125,14 +155,16 @@ func (m *Metrics) Stream(surface string) (left func()) {
 }
 
 // answered counts one request.
-func (m *Metrics) answered(method, route string, status int) {
+func (m *Metrics) answered(method, route string, status int, took time.Duration) {
 	if m == nil {
 		return
 	}
 	if route == "" {
 		route = "none"
 	}
-	m.requests.get(requestKey{knownMethod(method), route, status}).Inc()
+	method = knownMethod(method)
+	m.requests.get(requestKey{method, route, status}).Inc()
+	m.took.get(routeKey{method, route}).Observe(took.Seconds())
 }
 
 // knownMethod keeps methods of a caller's own making out of labels.
@@ -149,34 +181,37 @@ type requestKey struct {
 	status        int
 }
 
+type routeKey struct{ method, route string }
+
 type settledKey struct {
 	status models.Status
 	cause  models.Cause
 }
 
-// counterCache keeps the counters of label values: after the first use, counting costs
-// one look-up and allocates nothing.
-type counterCache[K comparable] struct {
-	make func(K) prometheus.Counter
+// cache keeps the metrics of label values: after the first use, counting costs one look-up and
+// allocates nothing.
+type cache[K comparable, M any] struct {
+	make func(K) M
 
 	mu    sync.RWMutex
-	known map[K]prometheus.Counter
+	known map[K]M
 }
 
-func (r *counterCache[K]) get(k K) prometheus.Counter {
+func (r *cache[K, M]) get(k K) M {
 	r.mu.RLock()
-	c := r.known[k]
+	m, ok := r.known[k]
 	r.mu.RUnlock()
-	if c != nil {
-		return c
+	if ok {
+		return m
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.known == nil {
-		r.known = make(map[K]prometheus.Counter)
+		r.known = make(map[K]M)
 	}
-	if r.known[k] == nil {
-		r.known[k] = r.make(k)
+	if m, ok = r.known[k]; !ok {
+		m = r.make(k)
+		r.known[k] = m
 	}
-	return r.known[k]
+	return m
 }

@@ -25,6 +25,14 @@ var (
 	haltedDesc  = prometheus.NewDesc("countersign_webhooks_paused", "Webhooks that are paused.", nil, nil)
 	ledgerDesc  = prometheus.NewDesc("countersign_ledger_entry", "Number of the last entry of the ledger.", nil, nil)
 	rowsDesc    = prometheus.NewDesc("countersign_rows_differing", "Rows that differed from the ledger when all were last compared; -1 when they could not be compared.", nil, nil)
+	byAgeDesc   = prometheus.NewDesc("countersign_approvals_pending_by_age", "Requests that wait for a decision, by risk and by how long they have.", []string{"risk", "age"}, nil)
+	gateDesc    = prometheus.NewDesc("countersign_gate_off", "1 while tool calls go through without a person; else 0.", nil, nil)
+	fallDesc    = prometheus.NewDesc("countersign_fallback_on", "1 while clients may go on when no server answers; else 0.", nil, nil)
+	stopsDesc   = prometheus.NewDesc("countersign_stops", "Stops of agents that are in force.", nil, nil)
+	sizeDesc    = prometheus.NewDesc("countersign_database_bytes", "Size of the database.", nil, nil)
+	logDesc     = prometheus.NewDesc("countersign_database_log_bytes", "Size of the database's log.", nil, nil)
+	freeDesc    = prometheus.NewDesc("countersign_disk_free_bytes", "What is free on the disk of the data folder.", nil, nil)
+	backupDesc  = prometheus.NewDesc("countersign_backup_timestamp_seconds", "When the last backup was made; 0 for never.", nil, nil)
 	rowsAtDesc  = prometheus.NewDesc("countersign_rows_compared_timestamp_seconds", "When all rows were last compared with the ledger; 0 for never.", nil, nil)
 )
 
@@ -37,7 +45,7 @@ type numbers struct {
 
 // Describe names the figures.
 func (*numbers) Describe(descs chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{pendingDesc, oldestDesc, waitersDesc, untoldDesc, failingDesc, unsentDesc, brokenDesc, behindDesc, lateDesc, haltedDesc, ledgerDesc, rowsDesc, rowsAtDesc} {
+	for _, d := range []*prometheus.Desc{pendingDesc, oldestDesc, waitersDesc, untoldDesc, failingDesc, unsentDesc, brokenDesc, behindDesc, lateDesc, haltedDesc, ledgerDesc, rowsDesc, rowsAtDesc, byAgeDesc, gateDesc, fallDesc, stopsDesc, sizeDesc, logDesc, freeDesc, backupDesc} {
 		descs <- d
 	}
 }
@@ -66,13 +74,29 @@ func (c *numbers) Collect(metrics chan<- prometheus.Metric) {
 	if at := n.RowCheck.EndedAt; at != nil {
 		compared = float64(at.Unix())
 	}
+	backup := 0.0
+	if !n.BackupAt.IsZero() {
+		backup = float64(n.BackupAt.Unix())
+	}
+	for _, one := range n.ByAge {
+		metrics <- prometheus.MustNewConstMetric(byAgeDesc, prometheus.GaugeValue, float64(one.Count), string(one.Risk), one.Age)
+	}
 	for desc, value := range map[*prometheus.Desc]float64{
 		pendingDesc: float64(n.Pending), oldestDesc: age, waitersDesc: float64(n.Waiters),
 		untoldDesc: float64(n.UnsentVerdicts), failingDesc: float64(n.FailingUpstreams), ledgerDesc: float64(n.LedgerSeq),
 		unsentDesc: float64(n.UnsentNotices), brokenDesc: float64(n.FailingChannels),
 		behindDesc: float64(n.WebhooksBehind), lateDesc: late, haltedDesc: float64(n.PausedWebhooks),
 		rowsDesc: differing, rowsAtDesc: compared,
+		gateDesc: oneIf(n.GateOff), fallDesc: oneIf(n.FallbackOn), stopsDesc: float64(n.Stops),
+		sizeDesc: float64(n.DatabaseBytes), logDesc: float64(n.LogBytes), freeDesc: float64(n.FreeBytes), backupDesc: backup,
 	} {
 		metrics <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value)
 	}
+}
+
+func oneIf(is bool) float64 {
+	if is {
+		return 1
+	}
+	return 0
 }

@@ -6,8 +6,17 @@ import "time"
 type Numbers struct {
 	Pending   int       // requests that wait, not capped
 	Oldest    time.Time // when the one that waits longest was asked; zero if none waits
-	Waiters   int       // callers blocked in a wait
-	LedgerSeq int64     // number of the last entry
+	ByAge     []PendingCount
+	Waiters   int   // callers blocked in a wait
+	LedgerSeq int64 // number of the last entry
+
+	GateOff    bool // tool calls go through without a person
+	FallbackOn bool // clients go on when no server answers
+	Stops      int  // that are in force
+
+	DatabaseBytes, LogBytes int64
+	FreeBytes               uint64    // of the disk
+	BackupAt                time.Time // when the last backup was made; zero: none was
 
 	UnsentVerdicts   int // on their way to an upstream, not capped
 	FailingUpstreams int // whose last poll failed
@@ -20,6 +29,24 @@ type Numbers struct {
 	PausedWebhooks int
 
 	RowCheck RowCheck // of all rows with the ledger, each week
+}
+
+// PendingCount is how many requests of a risk wait for so long.
+type PendingCount struct {
+	Risk  Risk
+	Age   string // one of PendingAges
+	Count int
+}
+
+// PendingAge is a span of time that requests have waited.
+type PendingAge struct {
+	Name  string
+	Least time.Duration
+}
+
+// PendingAges are the spans that are told apart, the longest first.
+func PendingAges() []PendingAge {
+	return []PendingAge{{"over_1h", time.Hour}, {"10m_to_1h", 10 * time.Minute}, {"1m_to_10m", time.Minute}, {"under_1m", 0}}
 }
 
 // Outcome is what became of one request, told once, after its commit.

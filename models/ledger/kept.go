@@ -29,7 +29,11 @@ func (l *Ledger) Keep(ctx context.Context) error {
 	if err != nil || sameHead(head, l.kept) {
 		return err
 	}
-	if err := WriteKept(l.db.Path(), models.KeptHead{Head: head, At: l.db.Now()}); err != nil {
+	err = WriteKept(l.db.Path(), models.KeptHead{Head: head, At: l.db.Now()})
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // the folder is gone, and the database with it
+	}
+	if err != nil {
 		return err
 	}
 	l.kept = head

@@ -275,6 +275,13 @@ func (w *Watch) Look(ctx context.Context) (a *models.Approval, done bool, err er
 	return a, done, nil
 }
 
+// observe reports how fast a decision has come here.
+func (w *Watch) observe(a *models.Approval) {
+	if a != nil && w.s.opts.ObserveTold != nil && a.Cause == models.CauseReviewer && a.ApprovalTimestamp != nil {
+		w.s.opts.ObserveTold(w.s.db.Now().Sub(*a.ApprovalTimestamp))
+	}
+}
+
 // asked reports whether the row carries a question that the caller has not seen.
 func (w *Watch) asked(a *models.Approval) bool {
 	return w.notes && a.OpenNote != nil && *a.OpenNote != w.seen
@@ -292,6 +299,7 @@ func (w *Watch) Sleep(ctx context.Context) (*models.Approval, error) {
 		default:
 		}
 		w.closed = w.closed || a != nil
+		w.observe(a)
 		return a, nil
 	case <-w.again:
 		w.check = true

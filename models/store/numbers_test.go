@@ -44,6 +44,36 @@ func TestNumbersFollowWhatHappens(t *testing.T) {
 	want(0, time.Time{})
 }
 
+// TestWhatWaitsIsCountedByAge has requests of two risks grow old.
+func TestWhatWaitsIsCountedByAge(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.policy(t, `{"default_timeout_minutes": 600, "rules":[{"name":"drop","tools":["drop"],"effect":"require","risk":"critical"}]}`)
+	for _, step := range []time.Duration{2 * time.Hour, 59 * time.Minute, 9 * time.Minute, 0} {
+		b.ask(t, models.AskInput{ToolUseID: step.String(), ToolName: "drop"})
+		b.ask(t, models.AskInput{ToolUseID: step.String() + " too", ToolName: "other"})
+		b.clock.Step(step)
+	}
+	b.clock.Step(30 * time.Second)
+	n, err := upkeep.New(b.Store).Numbers(t.Context())
+	storetest.Must(t, err)
+	got := map[string]int{}
+	for _, one := range n.ByAge {
+		got[string(one.Risk)+" "+one.Age] = one.Count
+	}
+	// Asked 3 h 8 min ago, 1 h 8 min, 9 min and half a minute.
+	for what, want := range map[string]int{
+		"critical over_1h": 2, "critical 10m_to_1h": 0, "critical 1m_to_10m": 1, "critical under_1m": 1, "medium over_1h": 2, "medium under_1m": 1, "low over_1h": 0,
+	} {
+		if count, ok := got[what]; !ok || count != want {
+			t.Errorf("%s: %d, want %d", what, count, want)
+		}
+	}
+	if len(got) != len(models.Risks())*len(models.PendingAges()) {
+		t.Errorf("counted %v", got)
+	}
+}
+
 func TestOutcomesAreToldOnceWithTheirCause(t *testing.T) {
 	t.Parallel()
 	var told []models.Outcome // the store is used by one goroutine here

@@ -64,6 +64,9 @@ type Options struct {
 	// ObserveOutcome hears of every request that was settled, at the ask or
 	// later, after the commit. It must be quick and must not call the store.
 	ObserveOutcome func(models.Outcome)
+	// ObserveTold hears how long after its decision an outcome woke a caller that waited. It
+	// must be quick and must not call the store.
+	ObserveTold func(after time.Duration)
 	// ObserveSignInFailure hears of every sign-in that failed, and why in one word. It
 	// must be quick and must not call the store.
 	ObserveSignInFailure func(reason string)

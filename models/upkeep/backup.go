@@ -44,7 +44,18 @@ func Backup(ctx context.Context, dir, file string) (head models.Head, err error)
 	if err := settle(part.Name(), file); err != nil {
 		return models.Head{}, fmt.Errorf("write backup: %w", err)
 	}
+	noteBackup(dir)
 	return found.Head, nil
+}
+
+// noteBackup keeps when a backup was made, for who watches the server. It is no harm if that
+// can't be kept, as on a read-only volume.
+func noteBackup(dir string) {
+	if f, err := os.CreateTemp(dir, "."+models.BackupFile+"-*"); err == nil {
+		if err := errors.Join(f.Close(), os.Rename(f.Name(), filepath.Join(dir, models.BackupFile))); err != nil {
+			_ = os.Remove(f.Name())
+		}
+	}
 }
 
 // HasData tells, by an error that says what to do, that a folder holds no database.

@@ -38,6 +38,9 @@ type Options struct {
 	// does not allow it. nil: nothing.
 	Headline func(context.Context, models.ResponseID) (string, error)
 
+	// Observe hears of each attempt: by which kind of channel, and how it ended.
+	Observe func(models.ChannelKind, models.SendClass)
+
 	Timeout     time.Duration // of one message; 0: 30 s
 	LeaseTTL    time.Duration // after which another process takes over; 0: 20 s
 	Concurrency int           // channels that are sent to at once; 0: 8
@@ -181,6 +184,9 @@ func (n *Notifier) Once(ctx context.Context, l *models.Lease, id string) error {
 	}
 	if ctx.Err() != nil && result.Class != models.SendSent {
 		return nil // it did not fail: we stop
+	}
+	if n.Observe != nil {
+		n.Observe(sending.Channel.Kind, result.Class)
 	}
 	if result.Class != models.SendSent {
 		log.WarnContext(ctx, "a notification is not sent", slog.String("class", string(result.Class)), slog.Int("status", result.Status), slog.Int("attempt", sending.Send.Attempts))
