@@ -49,6 +49,7 @@ type OutsideItem struct {
 	ToolUseID  string // empty if none
 	Name       string // of the tool; of a contact: its subject
 	Arguments  []byte // JSON as sent: the whole item where they were not found in it
+	Telling    []byte // of these: what in them may be what would run, as JSON; nil: it is not known
 	Message    string // of a contact; empty: it was not found
 	Options    []Option
 	Rest       []byte         // what it sends beside these, as JSON; nil: nothing

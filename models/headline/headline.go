@@ -64,8 +64,19 @@ const (
 
 // Of makes the headline of a request from all of it: once, as it comes in. Whoever shows it
 // reads what was kept (Shown). Of an input that is not whole no kind is claimed.
-func Of(r *models.Response) Headline {
-	h := sentence(r)
+func Of(r *models.Response) Headline { return made(sentence(r)) }
+
+// OfItem is Of a call of another system whose arguments were not found, so that all that it
+// sent stands for them: told by the members that may be these. No kind is claimed.
+func OfItem(r *models.Response, telling []byte) Headline {
+	h := toolCall(r.ToolName, readInput(string(telling)))
+	shown := readInput(string(telling)).others()
+	h.Hidden = append(h.Hidden, readInput(r.InputThatRuns()).others(shown...)...)
+	return made(h)
+}
+
+// made cuts a sentence to what is kept of it.
+func made(h Headline) Headline {
 	full := oneLine(h.Rest)
 	h.Lead, h.Tail = oneLine(h.Lead), oneLine(h.Tail)
 	h.rest = parted{begin: full}.within(MaxText)
@@ -106,6 +117,9 @@ func sentence(r *models.Response) Headline {
 	case models.KindToolCall:
 	}
 	in := readInput(r.InputThatRuns())
+	if r.InputBytes != nil && !in.whole {
+		return cutCall(r)
+	}
 	if in.whole {
 		if read := kinds[r.ToolName]; read != nil {
 			if h, ok := read(in.members); ok {

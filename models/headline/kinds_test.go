@@ -234,3 +234,27 @@ func TestTheMostHarmfulIsNamed(t *testing.T) {
 		}
 	}
 }
+
+// Of an input that is kept cut, the headline has the beginning, and says how long all of it was.
+func TestTheHeadlineOfACutInputSaysItsTrueLength(t *testing.T) {
+	t.Parallel()
+	r := call("Bash", `"{\"command\":\"ls `+strings.Repeat("a", 5000)+`"`)
+	r.InputBytes = new(int64(5612344))
+	if got := headline.Of(r).Text(); !strings.HasPrefix(got, `Bash: "{\"command\":\"ls aaa`) || !strings.HasSuffix(got, `aaa…" (the beginning of 5612344 bytes)`) {
+		t.Errorf("%s", got)
+	}
+}
+
+// What was approved as edited is told by what runs.
+func TestAnEditHasItsOwnHeadline(t *testing.T) {
+	t.Parallel()
+	a := &models.Approval{Response: *call("Bash", `{"command":"rm -rf build"}`)}
+	a.HeadlineJSON = headline.Of(&a.Response).Stored()
+	if _, ok := headline.Edited(a); ok {
+		t.Error("nothing was edited")
+	}
+	a.Vote = &models.Vote{Input: new(`{"command":"ls build"}`)}
+	if h, ok := headline.Edited(a); !ok || h.Text() != "Run: ls build" || headline.Shown(&a.Response).Text() != "Run: rm -rf build" {
+		t.Errorf("%v %s", ok, h.Text())
+	}
+}

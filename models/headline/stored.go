@@ -46,3 +46,14 @@ func Shown(r *models.Response) Headline {
 		Lead: s.Lead, Rest: rest.String(), Tail: s.Tail, Cut: s.Cut, Hidden: s.Hidden, More: s.More, Unseen: s.Unseen, Odd: s.Odd, rest: rest,
 	}
 }
+
+// Edited is the headline of what was approved in place of what was asked; false: nothing was.
+// No read cuts that input, and a digest proves it, so it is made of it each time.
+func Edited(a *models.Approval) (Headline, bool) {
+	if a.Vote == nil || a.Vote.Input == nil {
+		return Headline{}, false
+	}
+	r := a.Response
+	r.ToolInputJSON, r.UpstreamID, r.InputBytes = *a.Vote.Input, nil, nil
+	return Of(&r), true
+}

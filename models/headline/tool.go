@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"countersign/models"
 )
 
 // What a headline shows of a call of no known kind.
@@ -60,6 +62,19 @@ func toolCall(tool string, in input) Headline {
 		h.Tail = "and " + counted(len(h.Hidden), "more member")
 	}
 	return h
+}
+
+// cutCall is a call of whose input only the beginning is kept. It says how long all of it is.
+func cutCall(r *models.Response) Headline {
+	raw := r.InputThatRuns()
+	text, ok := textOf(jsontext.Value(raw))
+	if !ok {
+		text = compact(raw)
+	}
+	return Headline{
+		Lead: toolName(r.ToolName) + ":", Rest: quote(beginning(text, mostInAll)),
+		Tail: "(the beginning of " + counted(int(*r.InputBytes), "byte") + ")", Cut: true, partly: true,
+	}
 }
 
 // telling are the names of the members: the most telling first, lists and objects behind all

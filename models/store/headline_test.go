@@ -95,3 +95,18 @@ func TestListsHaveTheHeadlineOfTheWholeInput(t *testing.T) {
 		}
 	}
 }
+
+// What another system sends about its call in a form that is not known is headlined by what
+// may be its arguments, not by its ids.
+func TestAnItemIsHeadlinedByWhatMayRun(t *testing.T) {
+	t.Parallel()
+	w := newOutsideWorld(t)
+	item := call("c", "", "deploy", `{"call_id":"c","function_name":"deploy","payload":{"to":"production"},"requested_at":"2026-03-02T12:00:00Z"}`)
+	item.Telling = []byte(`{"payload":{"to":"production"}}`)
+	a, err := w.Approval(t.Context(), w.owner, w.late(t, item))
+	storetest.Must(t, err)
+	h := headline.Shown(&a.Response)
+	if got := h.Text(); got != `deploy: payload {"to":"production"}` || len(h.Hidden) != 3 {
+		t.Errorf("%s, hidden %q", got, h.Hidden)
+	}
+}

@@ -154,6 +154,15 @@ func (t *tx) cutInput(a *models.Approval, length int64) error {
 	return nil
 }
 
+// outsideHeadline is that of what the other system runs: where its arguments were not found,
+// of what in the item they may be, not of its ids and times.
+func outsideHeadline(r *models.Response, item *models.OutsideItem) headline.Headline {
+	if r.Kind == models.KindToolCall && item.Telling != nil {
+		return headline.OfItem(r, item.Telling)
+	}
+	return headline.Of(r)
+}
+
 // askOutside makes a row pending for an item: a call that stands, or one that was
 // stored for it.
 func (t *tx) askOutside(u *models.Upstream, a *models.Approval, row *models.OutsideApproval, item *models.OutsideItem) error {
@@ -171,7 +180,7 @@ func (t *tx) askOutside(u *models.Upstream, a *models.Approval, row *models.Outs
 		a.ApprovalID = &row.ApprovalID
 	}
 	a.SayOutside(item.RunID, item.AskedAt)
-	a.HeadlineJSON = headline.Of(&a.Response).Stored() // of what the other system runs
+	a.HeadlineJSON = outsideHeadline(&a.Response, item).Stored()
 	a.Risk, a.PolicyVersion, a.PolicyRule, a.PolicyReason = j.Risk, version, j.Rule, j.Reason
 	a.ApprovalStatus, a.ApprovalRequestedAt, a.RequiresApproval, a.ApprovalTimeoutAt = &pending, &when, true, models.NoDeadline
 	if row.TimeoutAt != nil {

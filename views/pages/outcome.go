@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/headline"
 	"countersign/views"
 	"countersign/views/ui"
 )
@@ -21,6 +22,7 @@ type Outcome struct {
 	Option       string
 	Edited       *ui.Code
 	EditedDigest string
+	EditedSays   string    // the headline of what was approved
 	Change       *ui.Block // from what was asked for to what was released
 	FromURL      string    // of the request with which this one was rejected
 	GrantURL     string    // of the grant that let it through
@@ -99,6 +101,9 @@ func newOutcome(a *models.Approval, r *models.Response, now time.Time) *Outcome 
 		}
 		o.Edited = &ui.Code{ID: "edited", Label: "Approved input, as edited", Text: indent(edited), Numbers: true}
 		o.EditedDigest = deref(a.Vote.InputDigest)
+		if h, ok := headline.Edited(a); ok {
+			o.EditedSays = h.Text()
+		}
 		o.Change = new(ui.DiffOf("Changes made before approval", indentJSON(r.ToolInputJSON), o.Edited.Text))
 	}
 	return o

@@ -240,7 +240,7 @@ func itemsOf[T any](in []T, item func(*T) models.OutsideItem) []models.OutsideIt
 func callItem(c *upstream.FunctionCall) models.OutsideItem {
 	return models.OutsideItem{
 		Kind: models.OutsideCallKind, CallID: c.CallID, ApprovalID: c.ApprovalID, RunID: c.RunID, ToolUseID: c.ToolUseID, Name: c.ToolName,
-		Arguments: c.Arguments, Rest: c.Beside, AskedAt: c.RequestedAt, Timeout: c.Timeout, TimeoutAt: c.TimeoutAt, Raw: c.Raw,
+		Arguments: c.Arguments, Telling: c.Telling, Rest: c.Beside, AskedAt: c.RequestedAt, Timeout: c.Timeout, TimeoutAt: c.TimeoutAt, Raw: c.Raw,
 	}
 }
 

@@ -86,6 +86,20 @@ func (o itemParts) beside(raw jsontext.Value) jsontext.Value {
 	return rest.json(raw)
 }
 
+// telling are the members of an item that may be what would run, where it is not sure which
+// are: all but what is shown elsewhere.
+func (o itemParts) telling(raw jsontext.Value) jsontext.Value {
+	rest := rest{}
+	o.each(func(name string, v jsontext.Value, inSpec bool) {
+		if s, left := o.meaning(name, v, inSpec); s == notUnderstood {
+			rest.keep(name, left)
+		} else if slices.Contains(argumentNames, name) && holds(v) {
+			rest.keep(name, v)
+		}
+	})
+	return rest.json(raw)
+}
+
 // rest gathers members of several objects.
 type rest struct {
 	members object

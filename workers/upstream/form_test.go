@@ -146,6 +146,24 @@ func TestFormsOfACall(t *testing.T) {
 	}
 }
 
+// Where arguments stand under no known name, what may be them is set apart from the ids and
+// times of the item, so that a headline can begin with it.
+func TestWhatMayRunIsSetApartInAnItem(t *testing.T) {
+	t.Parallel()
+	for item, want := range map[string]string{
+		`{"call_id":"a","run_id":"r","type":"function_call","status":"pending","function_name":"f","payload":{"x":1},"requested_at":"2026-11-20T11:59:00Z"}`: `{"payload":{"x":1}}`,
+		`{"call_id":"a","spec":{"fn":"f","payload":{"x":1}},"command":"rm"}`:                                                                                 `{"command":"rm","payload":{"x":1}}`,
+		`{"call_id":"a","function_name":"f","function_args":{"x":1},"input":{"x":2}}`:                                                                        `{"function_args":{"x":1},"input":{"x":2}}`,
+		`{"call_id":"a","function_name":"f","function_args":{"x":1}}`:                                                                                        ``,
+		`{"call_id":"a"}`: ``,
+	} {
+		l, err := saying(t, upstream.Plain, `[`+item+`]`).PendingCalls(t.Context())
+		if err != nil || len(l.Items) != 1 || string(l.Items[0].Telling) != want {
+			t.Errorf("%s: %v, %+v", item, err, l.Items)
+		}
+	}
+}
+
 func TestFormsOfAContact(t *testing.T) {
 	t.Parallel()
 	l, err := saying(t, upstream.Plain, `[

@@ -21,6 +21,7 @@ type FunctionCall struct {
 	// Arguments is JSON as sent: the whole item where its arguments were not found. It
 	// may hold what models.Canonical refuses.
 	Arguments   jsontext.Value
+	Telling     jsontext.Value // of arguments that are the whole item: what in it may be what would run; nil: nothing, or they were found
 	Beside      jsontext.Value // what else it sends that may matter, as JSON; nil: nothing
 	RequestedAt time.Time      // by the upstream's clock; zero if not said
 	// Timeout is how much time was left when it was fetched, by the upstream's own
@@ -105,7 +106,7 @@ func readCall(raw jsontext.Value, at time.Time) (item[FunctionCall], bool) {
 	}
 	call := FunctionCall{CallID: o.id, ApprovalID: o.approval, RunID: o.run, ToolName: o.name, ToolUseID: o.use, Raw: raw, Arguments: o.arguments()}
 	if call.Arguments == nil {
-		call.Arguments = raw
+		call.Arguments, call.Telling = raw, o.telling(raw)
 	} else {
 		call.Beside = o.beside(raw)
 	}
