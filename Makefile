@@ -86,6 +86,12 @@ golden: ## rewrite the golden files; read the diff before you commit it
 	if [ -z "$$dirs" ]; then echo "no golden files"; exit 0; fi; \
 	$(GO) test -buildvcs=false $$dirs -run Golden -update
 
+# One by one: a list of all modules fails where the list of versions of any of theirs can't be had.
+.PHONY: deps
+deps: ## list the direct dependencies of which there is a newer version
+	@$(GO) list -m -f '{{if not (or .Main .Indirect)}}{{.Path}}{{end}}' all | while read -r module; do \
+		$(GO) list -m -u -f '{{with .Update}}{{$$.Path}} {{$$.Version}} -> {{.Version}}{{end}}' "$$module"; done
+
 .PHONY: hooks
 hooks: ## check what is staged before each commit (.ci/pre-commit)
 	@hooks=$$(git rev-parse --git-path hooks); mkdir -p "$$hooks"; \
