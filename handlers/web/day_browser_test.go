@@ -1,0 +1,182 @@
+package web_test
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"countersign/models"
+)
+
+// dayRules let a day have all risks; what is paid needs two looks.
+const dayRules = `{"max_timeout_minutes":600,"rules":[
+ {"name":"Money","tools":["pay"],"effect":"require","risk":"critical"},
+ {"name":"Force","tools":["push"],"effect":"require","risk":"high"},
+ {"name":"Files","tools":["edit_file"],"effect":"require","risk":"low"}]}`
+
+// day is somebody's day at the desk: what was asked, and what others ended meanwhile.
+type day struct {
+	*world
+
+	p     *tab
+	asked int
+	last  models.ResponseID // what was decided last
+	waits map[models.ResponseID]*models.Approval
+}
+
+// kinds of requests that come by turns.
+var kinds = []func(*models.AskInput){
+	func(in *models.AskInput) { in.Input = []byte(`{"command":"make test-#"}`) },
+	func(in *models.AskInput) {
+		in.ToolName, in.Input = "pay", []byte(`{"to":"ACME SA","amount":12#.00,"currency":"EUR"}`)
+	},
+	question,
+	func(in *models.AskInput) {
+		in.ToolName, in.Input = "edit_file", []byte(`{"file_path":"/srv/a#.go","old_string":"a","new_string":"b"}`)
+	},
+	func(in *models.AskInput) {
+		in.ToolName, in.Input = "push", []byte(`{"command":"git push --force origin main#"}`)
+	},
+	func(in *models.AskInput) {
+		in.Input, in.Description = []byte(`{"command":"cd /srv && make -j4 step-# && tail -n 20 build.log"}`), "Build and look at the end."
+	},
+}
+
+// arrives has an agent ask for the next thing; what comes later has a later deadline, but for
+// every fourth, which goes above what is open.
+func (d *day) arrives() {
+	d.tb.Helper()
+	n := d.asked
+	d.asked++
+	a := d.ask(func(in *models.AskInput) {
+		kinds[n%len(kinds)](in)
+		in.Input = []byte(strings.ReplaceAll(string(in.Input), "#", strconv.Itoa(n)))
+		in.TimeoutSeconds = new(int64(7200 + 60*n))
+		if n%4 == 3 {
+			in.TimeoutSeconds = new(int64(3600 - n))
+		}
+	})
+	d.waits[a.ID] = a
+}
+
+// open is the request that is open, and still waits.
+func (d *day) open() *models.Approval {
+	d.tb.Helper()
+	const which = `document.querySelector("#detail article[data-card]:not([data-settled])")?.dataset.card`
+	d.p.becomes(which + ` && ` + which + ` !== "` + string(d.last) + `" && document.querySelector("#inbox li[aria-current=true]:not([data-gone])")?.dataset.id === ` + which)
+	return d.waits[models.ResponseID(d.p.value(which))]
+}
+
+// others ends something that is not open: a second reviewer rejects it, or its time is over.
+func (d *day) others(open *models.Approval, expires bool) {
+	d.tb.Helper()
+	if expires {
+		a := d.ask(func(in *models.AskInput) { in.TimeoutSeconds = new(int64(5)) })
+		d.clock.Step(6 * time.Second)
+		if _, err := d.store.ExpireDue(d.tb.Context(), 10); err != nil {
+			d.tb.Fatal(err)
+		}
+		d.over(a)
+		return
+	}
+	for id, a := range d.waits {
+		if id != open.ID {
+			if _, err := d.store.Decide(d.tb.Context(), d.admin, id, models.DecisionInput{Approved: new(false), Reason: "mine"}); err != nil {
+				d.tb.Fatal(err)
+			}
+			delete(d.waits, id)
+			d.over(a)
+			return
+		}
+	}
+}
+
+// over waits until no row says that a request which has ended waits.
+func (d *day) over(a *models.Approval) {
+	d.tb.Helper()
+	d.p.becomes(fmt.Sprintf(`(() => { const row = document.getElementById("row-%s"); return !row || row.hasAttribute("data-gone"); })()`, a.ID))
+}
+
+// decides presses what decides the open request, by keys, and sees that it took effect.
+func (d *day) decides(a *models.Approval, reject bool) {
+	d.tb.Helper()
+	p := d.p
+	reject = reject && a.Kind != models.KindQuestion
+	switch {
+	case a.Kind == models.KindQuestion:
+		p.press("1")
+	case reject:
+		p.press("r")
+		p.becomes(`document.activeElement.matches("[data-act-reason]")`)
+		p.press("n", "o")
+		p.pressCtrlEnter()
+	default:
+		p.press("a")
+	}
+	if a.Risk.NeedsDigest() && !reject && a.Kind != models.KindQuestion {
+		const toEnd = `document.querySelector("[data-end-first]:not([hidden])") !== null`
+		p.becomes(toEnd + ` || document.querySelector("[data-armed]:not([hidden])") !== null || document.querySelector("[data-hint]").innerText !== ""`)
+		if hint := p.text("[data-hint]"); hint != "" {
+			d.tb.Fatalf("a press on %s was refused: %s", a.ID, hint)
+		}
+		if p.value(toEnd) == "true" {
+			p.press("\r")
+			p.becomes(`document.querySelector("#detail [name=seen_end]").value === "1"`)
+			p.press("a")
+		}
+		p.becomes(`document.querySelector("[data-armed]:not([hidden]) [data-confirm]:not([aria-disabled])") !== null`)
+		p.press("\r")
+	}
+	if hint := p.text("[data-hint]"); strings.Contains(hint, "just changed") || strings.Contains(hint, "of this request first") {
+		d.tb.Errorf("a press on %s was refused: %s", a.ID, hint)
+	}
+	got := d.decided(a.ID)
+	if (got.Status() == models.StatusApproved) == reject || got.Vote.UserID != d.owner.UserID() {
+		d.tb.Errorf("%s %s is %s with %+v", a.Kind, a.ID, got.Status(), got.Vote)
+	}
+	delete(d.waits, a.ID)
+	d.last = a.ID
+}
+
+// A day of sixty mixed requests by keyboard, with arrivals, ends and a second reviewer: no press
+// is refused for another's sake, and nothing that is over says that it waits.
+func TestInABrowserADayAtTheDesk(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.applyPolicy(dayRules)
+	d := &day{world: w, waits: map[models.ResponseID]*models.Approval{}}
+	for range 10 {
+		d.arrives()
+	}
+	d.p = w.tab()
+	d.p.do("size", chromedp.EmulateViewport(1440, 900))
+	d.p.signIn()
+	d.p.sees("#live-text", "live")
+	d.p.value(`window.same = "page"`)
+	own := 0
+	for n := 0; len(d.waits) > 0; n++ {
+		a := d.open()
+		d.p.calm()
+		d.p.value(`(document.querySelector("[data-hint]") ?? {}).textContent = ""`)
+		if d.asked < 60 {
+			d.arrives() // while the finger is on its way
+		}
+		if n%5 == 4 {
+			d.others(a, n%10 == 9)
+		}
+		d.decides(a, n%3 == 2)
+		own++
+		if n%2 == 0 && d.asked < 60 {
+			d.arrives()
+		}
+	}
+	d.p.sees("#inbox", "Nothing is waiting")
+	d.p.becomes(`document.querySelectorAll("#inbox li[data-id]:not([data-gone])").length === 0 && !document.title.startsWith("(")`)
+	if d.asked != 60 || own < 40 || d.p.value("window.same") != "page" {
+		t.Errorf("%d were asked, %s decided by hand, on %s", d.asked, strconv.Itoa(own), d.p.value("window.same"))
+	}
+}
