@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -26,7 +25,7 @@ func newBackup() *cobra.Command {
 	}
 	addSettings(c.Flags(), dataSetting)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		cfg, err := readConfig(c.Flags(), os.LookupEnv)
+		cfg, err := configOf(c)
 		if err != nil {
 			return err
 		}

@@ -33,7 +33,7 @@ func dataCommand(c *cobra.Command, do func(c *cobra.Command, args []string, s *s
 func inspectCommand(c *cobra.Command, do func(c *cobra.Command, folder *upkeep.Inspection) error) *cobra.Command {
 	addSettings(c.Flags(), dataSetting)
 	c.RunE = func(c *cobra.Command, _ []string) (err error) {
-		cfg, err := readConfig(c.Flags(), os.LookupEnv)
+		cfg, err := configOf(c)
 		if err != nil {
 			return err
 		}
@@ -56,7 +56,7 @@ func firstCommand(c *cobra.Command, do func(c *cobra.Command, args []string, s *
 func storeCommand(c *cobra.Command, check func(dir string) error, do func(c *cobra.Command, args []string, s *store.Store) error) *cobra.Command {
 	addSettings(c.Flags(), dataSetting)
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
-		cfg, err := readConfig(c.Flags(), os.LookupEnv)
+		cfg, err := configOf(c)
 		if err != nil {
 			return err
 		}

@@ -46,7 +46,7 @@ func newDemo() *cobra.Command {
 		}
 	}
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		cfg, err := readConfig(c.Flags(), os.LookupEnv)
+		cfg, err := configOf(c)
 		if err != nil {
 			return err
 		}

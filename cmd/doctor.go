@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -74,7 +73,7 @@ func newDoctor() *cobra.Command {
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	c.Flags().StringVar(&minFree, "min-free", "256MiB", "free disk space that is required, in KiB, MiB, GiB or TiB")
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		cfg, err := readConfig(c.Flags(), os.LookupEnv)
+		cfg, err := configOf(c)
 		if err != nil {
 			return err
 		}

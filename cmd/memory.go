@@ -55,11 +55,8 @@ func (m *memory) follow(context.Context) error {
 	used := usedNow()
 	limit, giveBack := m.limitFor(used)
 	debug.SetMemoryLimit(limit)
-	if rests := m.rests(used.allocated); rests || giveBack {
+	if m.rests(used.allocated) || giveBack {
 		debug.FreeOSMemory()
-		if rests {
-			_ = giveBackCode() // where the system does not let it, as without /proc, it stays
-		}
 	}
 	return nil
 }

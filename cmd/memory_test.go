@@ -7,22 +7,6 @@ import (
 	"testing"
 )
 
-func TestAServerThatRestsGivesMemoryBack(t *testing.T) {
-	t.Parallel()
-	v := newVictim(t)
-	most := v.memory(t)
-	for range 100 { // what a page takes is not held
-		get(t, "http://"+v.addr+"/signin")
-		most = max(most, v.memory(t))
-	}
-	least := most
-	eventually(t, "the server takes a quarter less memory than before", func() bool {
-		least = min(least, v.memory(t))
-		return least < most/4*3
-	})
-	v.ready(t) // it still answers
-}
-
 // With Go's own setting it runs twice while packages begin: a quarter of the time of a
 // short command, as each call of a hook is one.
 func TestNoCollectorRunsInAShortCommand(t *testing.T) {

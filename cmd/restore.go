@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"strings"
 	"time"
 
@@ -32,7 +31,7 @@ func newRestore() *cobra.Command {
 	c.Flags().BoolVar(&force, "force", false, "move an existing database aside")
 	addSettings(c.Flags(), dataSetting)
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
-		cfg, err := readConfig(c.Flags(), os.LookupEnv)
+		cfg, err := configOf(c)
 		if err != nil {
 			return err
 		}

@@ -40,9 +40,13 @@ func (e *exitError) Unwrap() error { return e.err }
 func exitWith(code int, err error) error { return &exitError{code, err} }
 
 // Execute runs the command line of the process and returns its exit code. The
-// first SIGINT or SIGTERM ends the command's context, a second one kills.
+// first SIGINT, SIGTERM or SIGHUP ends the command's context, a second one kills.
 func Execute() int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it
+		ends = append(ends, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), ends...)
 	defer stop()
 	context.AfterFunc(ctx, stop)
 	root := newRoot()

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"strconv"
 	"syscall"
 
@@ -17,7 +16,7 @@ func newServe() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serve",
 		Short: "Start the server",
-		Long: "Start the server. It runs until SIGINT or SIGTERM; whoever waits then is answered\n" +
+		Long: "Start the server. It runs until SIGINT, SIGTERM or SIGHUP; whoever waits then is answered\n" +
 			"and asks again after the restart. A second signal kills.",
 		Args: cobra.NoArgs,
 	}
@@ -27,7 +26,7 @@ func newServe() *cobra.Command {
 	addSettings(c.Flags(), mailSettings...)
 	addSettings(c.Flags(), llmSettings...)
 	c.RunE = func(c *cobra.Command, _ []string) (err error) {
-		cfg, err := readConfig(c.Flags(), os.LookupEnv)
+		cfg, err := configOf(c)
 		if err != nil {
 			return err
 		}

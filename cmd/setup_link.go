@@ -32,7 +32,7 @@ func newSetupLink() *cobra.Command {
 		}
 	}
 	return firstCommand(c, func(c *cobra.Command, _ []string, s *store.Store) error {
-		cfg, err := readConfig(c.Flags(), os.LookupEnv)
+		cfg, err := configOf(c)
 		if err != nil {
 			return err
 		}

@@ -36,6 +36,18 @@ func TestStopDoesNotWaitForARequestThatHangs(t *testing.T) {
 	}
 }
 
+// TestEachSignalThatEndsLetsGo: one that only the terminal sends does so too.
+func TestEachSignalThatEndsLetsGo(t *testing.T) {
+	t.Parallel()
+	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		v := newVictim(t)
+		v.signal(t, sig)
+		if code := v.exit(t); code != 0 {
+			t.Errorf("%v: exit %d: %s", sig, code, v.err)
+		}
+	}
+}
+
 func TestSecondSignalKills(t *testing.T) {
 	t.Parallel()
 	// On a busy machine the server may have stopped by itself before the second signal

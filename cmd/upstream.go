@@ -59,7 +59,7 @@ func newUpstreamAdd() *cobra.Command {
 				return err
 			}
 		}
-		cfg, err := readConfig(c.Flags(), os.LookupEnv)
+		cfg, err := configOf(c)
 		if err != nil {
 			return err
 		}
