@@ -47,8 +47,8 @@ func newAsk() *cobra.Command {
 			"then asks again; if that is rejected (1) or expires (2), nothing was asked.\n" +
 			"A reviewer's question is printed to standard error once: answer it with\n" +
 			"`countersign note`. The command keeps waiting.\n" +
-			"If the reviewer edited the input, only --json prints the approved one: without it the\n" +
-			"exit code is 4, because a script would run the old one.",
+			"Only with --json can a reviewer approve another input, which it prints. Without it a\n" +
+			"script would run the old one: a reviewer rejects and suggests the other (exit code 1).",
 		Args:        cobra.ExactArgs(1),
 		Annotations: map[string]string{failureCode: fmt.Sprint(exitOther)},
 	}
@@ -98,7 +98,7 @@ func (o *askOptions) request(c *cobra.Command, tool string) (wire.AskRequest, er
 	}
 	req := wire.AskRequest{
 		ApprovalID: string(models.NewID[models.ResponseID]()),
-		ToolName:   tool, Input: input, Description: o.description, Preview: preview, Template: o.template,
+		ToolName:   tool, Input: input, Description: o.description, Preview: preview, Template: o.template, AcceptsEdits: o.asJSON,
 	}
 	if o.timeout > 0 {
 		seconds := int64((o.timeout + time.Second - 1) / time.Second)

@@ -35,7 +35,7 @@ func TestAskExitsAsDecided(t *testing.T) {
 		{name: "approved", decide: &wire.RespondRequest{Approved: new(true), Reason: "fine"}, code: 0, says: "approved by admin@example.com: fine"},
 		{name: "rejected", decide: &wire.RespondRequest{Approved: new(false), Reason: "not now\u202e"}, code: 1, says: "rejected by admin@example.com: not now⟨U+202E⟩"},
 		{name: "expired", args: []string{"--timeout", "1s"}, code: 2, says: "expired: Nobody decided in time. Reason: Approval request timed out (1 second)"},
-		{name: "edited", decide: &wire.RespondRequest{Approved: new(true), Input: []byte(`{"v":2}`)}, code: 4, says: `--json prints in full: {"v":2}`},
+		{name: "suggested", decide: &wire.RespondRequest{Approved: new(false), SuggestedInput: []byte(`{"v":2}`)}, code: 1, says: `ask again with the suggested input: {"v":2}`},
 		{name: "edited json", args: []string{"--json"}, decide: &wire.RespondRequest{Approved: new(true), Input: []byte(`{"v":2}`)}, code: 0},
 	}
 	for _, tt := range tests {

@@ -190,6 +190,9 @@ func (a *asking) outcome(got *wire.Approval) error {
 		}
 		return nil
 	case wire.StatusRejected:
+		if input := got.Decision.Suggested; len(input) > 0 && !a.o.asJSON {
+			fmt.Fprintf(a.say, "ask again with the suggested input: %s\n", plain(string(input)))
+		}
 		return exitWith(exitRejected, nil)
 	case wire.StatusExpired, wire.StatusCancelled, wire.StatusResolved, wire.StatusRan:
 		return exitWith(exitLapsed, nil)

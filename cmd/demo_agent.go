@@ -128,7 +128,7 @@ func (g *guide) tour(ctx context.Context) error {
 // back late finds requests, and a night without readers leaves no heap of them.
 func (g *guide) asking(ctx context.Context, s stop) (*wire.Approval, error) {
 	for {
-		s.ask.ApprovalID = string(models.NewID[models.ResponseID]())
+		s.ask.ApprovalID, s.ask.AcceptsEdits = string(models.NewID[models.ResponseID]()), true
 		got, err := g.client.AskUntilDecided(ctx, s.ask, client.WaitOptions{Connect: time.Minute, OnQuestion: func(q *wire.OpenNote) {
 			g.say("is asked by %s: %s", q.By.Name, q.Text)
 			if _, err := g.client.Note(ctx, wire.ResponseID(s.ask.ApprovalID), s.explains); err != nil {

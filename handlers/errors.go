@@ -34,6 +34,7 @@ var problemKinds = map[models.Code]problemKind{
 	models.CodeInvalid:           {http.StatusUnprocessableEntity, "The request is not valid"},
 	models.CodeDigestRequired:    {http.StatusUnprocessableEntity, "The digest is required"},
 	models.CodeWrongDecisionKind: {http.StatusUnprocessableEntity, "Wrong kind of decision"},
+	models.CodeTakesNoEdits:      {http.StatusUnprocessableEntity, "The input can't be edited"},
 	models.CodeCommentRequired:   {http.StatusUnprocessableEntity, "A comment is required"},
 	models.CodeResponseRequired:  {http.StatusUnprocessableEntity, "An answer is required"},
 	models.CodeNoBudget:          {http.StatusUnprocessableEntity, "No budget"},

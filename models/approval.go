@@ -47,12 +47,14 @@ func (a *Approval) SayOutside(run string, asked time.Time) {
 
 // DecisionInput is what a person sends to decide, from whichever surface.
 type DecisionInput struct {
-	Approved *bool   // may be left out when a question is answered
-	Reason   string  // ≤ MaxReason bytes
-	Digest   string  // what the decider saw; required to approve high and critical
-	Input    []byte  // an edited input, JSON; nil when not edited
-	Answer   *string // for questions
-	Option   *string // the name of one of the options: of a question, or to reject a call with
+	Approved *bool  // may be left out when a question is answered
+	Reason   string // ≤ MaxReason bytes
+	Digest   string // what the decider saw; required to approve high and critical
+	Input    []byte // an edited input, JSON; nil when not edited
+	// Suggested is an input that would be approved, JSON, beside a rejection; nil: none.
+	Suggested []byte
+	Answer    *string // for questions
+	Option    *string // the name of one of the options: of a question, or to reject a call with
 	// Bulk says that the verdict is one of several given at once: requests of high and
 	// critical risk are not approved so, and questions not answered.
 	Bulk bool
@@ -105,6 +107,9 @@ type AskInput struct {
 	FallbackAt string
 	// ClaimedAt is when the agent says that it asked; RFC 3339 or empty.
 	ClaimedAt string
+	// AcceptsEdits says that whoever asks runs the input that was approved, which may be another
+	// one than it sends. Any other client would run what it sent.
+	AcceptsEdits bool
 	// Protocol is that of the client, where it matters. Under ProtocolFunctionCalls the
 	// ToolUseID names the request among all of the agent.
 	Protocol Protocol

@@ -55,8 +55,8 @@ type PolicyResult struct {
 
 // Released is the input that ran, or would: as edited, if it was.
 func (a *Approval) Released() string {
-	if a.Vote != nil && a.Vote.Input != nil {
-		return *a.Vote.Input
+	if text, edited := a.Vote.ApprovedInput(); edited {
+		return text
 	}
 	return a.ToolInputJSON
 }

@@ -17,6 +17,7 @@ const (
 	CodeInvalid           Code = "invalid"             // 422: a field is wrong; Fields says which
 	CodeDigestRequired    Code = "digest_required"     // 422: approving high or critical risk needs the digest shown; so do ticks that name no request
 	CodeWrongDecisionKind Code = "wrong_decision_kind" // 422: this kind of request takes another kind of verdict
+	CodeTakesNoEdits      Code = "takes_no_edits"      // 422: whoever asked would run what it sent; reject it, and suggest the input
 	CodeCommentRequired   Code = "comment_required"    // 422
 	CodeResponseRequired  Code = "response_required"   // 422: a question needs an answer
 	CodeNoBudget          Code = "no_budget"           // 422

@@ -63,10 +63,6 @@ func (r *Response) RejectOptions() ([]Option, error) {
 	return d.RejectOptions, err
 }
 
-// TakesEdits reports whether an approval can change what runs. Where it cannot, a person
-// rejects and describes the change.
-func (r *Response) TakesEdits() bool { return r.Protocol != ProtocolFunctionCalls }
-
 // CheckProtocol accepts those that are known.
 func CheckProtocol(p Protocol) error {
 	if p != "" && p != ProtocolFunctionCalls {

@@ -52,6 +52,7 @@ type Response struct {
 	TemplateText        string       // shown beside the request
 	Protocol            Protocol     // of the client that asked, where that matters
 	ClientDataJSON      string       `gorm:"column:client_data"` // use ClientData
+	AcceptsEdits        bool         // who asked reads the input that was approved; use TakesEdits
 	Escalation          int          // how many steps of its rule's escalation it has taken
 	NoSubstitutes       bool         // its rule lets nobody act for others
 	EscalatedAt         *time.Time   // when the agent last asked for more attention
@@ -302,7 +303,7 @@ type Vote struct {
 	Reason      string
 	Digest      string  // of the request as it stood
 	SeenDigest  string  // as the decider sent it; empty if not sent
-	Input       *string // the edited input as sent, if edited
+	Input       *string // another input, as sent: approved in the place of the agent's, or suggested with a rejection
 	InputDigest *string
 	Answer      *string
 	Option      *string

@@ -29,7 +29,7 @@ func approvalOf(kit handlers.Kit, a *models.Approval) *wire.Approval {
 		Content: a.Content, EnergyBudget: a.EnergyBudget, Description: a.Description, Context: contextOf(a), Preview: a.Preview, ToolUseID: a.ToolUseID, JobID: a.JobID, RunID: a.AskedRun(),
 		Digest: a.Digest, Risk: wire.Risk(a.Risk), Status: shown(a), Cause: wire.Cause(a.Cause), GrantID: (*wire.GrantID)(a.GrantID), Advice: a.Advice(status),
 		RequiresApproval: a.NeedsApproval(), RequestedAt: requestedAt(a), Timestamp: requestedAt(a), ClaimedAt: a.ClaimedTime(),
-		Decision: decisionOf(a, status), Held: heldOf(a), OpenNote: openNoteOf(a), Policy: policyOf(a), Template: a.Template,
+		Decision: decisionOf(a, status), Held: heldOf(a), OpenNote: openNoteOf(a), Policy: policyOf(a), AcceptsEdits: a.TakesEdits(), Template: a.Template,
 		URL: kit.ApprovalURL(a.ID), Removed: a.RemovedText(),
 	}
 	if a.HasDeadline() {
@@ -53,13 +53,13 @@ func respond(one *wire.Approval) {
 }
 
 // shown is the word for a request's status; what was let through shows as approved, with
-// requiresApproval false (I10). An approval whose contents are gone is over, and no approval:
-// clients that read this word alone would run what they hold.
+// requiresApproval false (I10). An approval that lets nothing run is over, and no approval: clients that
+// read this word alone would run what they hold.
 func shown(a *models.Approval) wire.Status {
 	switch status := a.Status(); {
 	case status != models.StatusNone && status != models.StatusApproved:
 		return wire.Status(status)
-	case a.ContentsGone():
+	case a.Withheld() != "":
 		return wire.StatusResolved
 	}
 	return wire.StatusApproved
@@ -86,15 +86,18 @@ func decisionOf(a *models.Approval, status models.Status) *wire.Decision {
 			d.Behalf = &wire.Decider{ID: wire.UserID(v.BehalfOf), Name: v.BehalfName}
 		}
 		d.Answer, d.Option, d.Checked = v.Answer, v.Option, v.Ticked()
-		if v.Input != nil && d.Approved {
-			d.Edited, d.Input = true, rawOf(*v.Input)
+		if text, edited := v.ApprovedInput(); edited && d.Approved {
+			d.Edited, d.Input = true, rawOf(text)
 		}
 	}
 	if a.IsRemoved() {
 		d.Input, d.Answer, d.Option = nil, nil, nil
 	}
-	if shown(a) == wire.StatusResolved && a.ContentsGone() {
-		d.Reason = models.AdviceRemoved
+	if text, ok := a.Suggested(); ok {
+		d.Suggested = rawOf(text)
+	}
+	if why := a.Withheld(); why != "" {
+		d.Reason = why
 	}
 	return d
 }
@@ -132,7 +135,7 @@ func optionsIn(sent []wire.Option) []models.Option {
 func askInput(r *wire.AskRequest) models.AskInput {
 	in := models.AskInput{
 		ApprovalID: r.ApprovalID, ConversationID: r.ConversationID, RunID: r.RunID, ToolUseID: r.ToolUseID, JobID: r.JobID,
-		Kind: models.Kind(r.Kind), ToolName: r.ToolName, Input: r.Input, Options: optionsIn(r.Options), Description: r.Description, Context: r.Context, Preview: r.Preview, Join: r.Join,
+		Kind: models.Kind(r.Kind), ToolName: r.ToolName, Input: r.Input, Options: optionsIn(r.Options), Description: r.Description, Context: r.Context, Preview: r.Preview, Join: r.Join, AcceptsEdits: r.AcceptsEdits,
 		TimeoutSeconds: r.TimeoutSeconds, Template: r.Template, Energy: r.Energy, Explicit: true, ClaimedAt: r.Timestamp,
 	}
 	if r.Fallback != nil {
@@ -149,6 +152,9 @@ func decisionInput(r *wire.RespondRequest) models.DecisionInput {
 	}
 	if len(r.Input) > 0 && string(r.Input) != "null" {
 		in.Input = r.Input
+	}
+	if len(r.SuggestedInput) > 0 && string(r.SuggestedInput) != "null" {
+		in.Suggested = r.SuggestedInput
 	}
 	return in
 }

@@ -201,8 +201,8 @@ func (a *API) respond(ctx context.Context, in *respondIn) (*respondOut, error) {
 	out := &wire.RespondResult{Success: true, ApprovalID: wire.ResponseID(got.ID), Status: shown(got), Held: heldOf(got)}
 	if d := decisionOf(got, got.Status()); d != nil {
 		out.Response = wire.Responded{Approved: d.Approved, Reason: d.Reason, Timestamp: d.At}
-	} else if v := got.Vote; v != nil {
-		out.Response = wire.Responded{Approved: v.Verdict != models.VerdictReject, Reason: v.Reason, Timestamp: v.At}
+	} else if v := got.Vote; v != nil { // held: nothing is approved yet
+		out.Verdict, out.Response = string(v.Verdict), wire.Responded{Reason: v.Reason, Timestamp: v.At}
 	}
 	return &respondOut{Status: decidedStatus(got), Body: out}, nil
 }

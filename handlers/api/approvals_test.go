@@ -84,7 +84,7 @@ func TestI9ARepeatIsTheSameRequest(t *testing.T) {
 func TestRespond(t *testing.T) {
 	t.Parallel()
 	question := `{"kind":"question","toolUseId":"q","input":{"text":"Which region?"},"options":[{"name":"eu","title":"Europe"},{"name":"us"}]}`
-	call := `{"toolUseId":"c","toolName":"rm","input":{"path":"/tmp/x","n":9007199254740993}}`
+	call := `{"toolUseId":"c","toolName":"rm","input":{"path":"/tmp/x","n":9007199254740993},"acceptsEdits":true}`
 	for _, tt := range []struct {
 		name, ask, respond string
 		status             int

@@ -16,7 +16,7 @@ func TestNotAReviewerOnEverySurface(t *testing.T) {
 	w := newWorld(t)
 	w.policy(financeOnly)
 	ask := func(id string) answer {
-		return w.call(w.agent, "POST", "/v1/approvals", `{"toolUseId":"`+id+`","runId":"r","toolName":"payment.send","input":{"amount":1}}`)
+		return w.call(w.agent, "POST", "/v1/approvals", `{"toolUseId":"`+id+`","runId":"r","toolName":"payment.send","input":{"amount":1},"acceptsEdits":true}`)
 	}
 	a := ask("p1")
 	a.want(t, http.StatusAccepted, map[string]any{"policy.reviewersOnly": true, "policy.selfApproval": "never", "policy.approvers": nil})
@@ -57,7 +57,7 @@ func TestAnEditThatOthersMustApproveIs202(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.policy(`{"rules":[{"name":"Payments","tools":["payment.send"],"effect":"require"}]}`)
-	a := w.call(w.agent, "POST", "/v1/approvals", `{"toolUseId":"p1","toolName":"payment.send","input":{"amount":1}}`)
+	a := w.call(w.agent, "POST", "/v1/approvals", `{"toolUseId":"p1","toolName":"payment.send","input":{"amount":1},"acceptsEdits":true}`)
 	w.policy(financeOnly)
 	respond, edit := "/v1/approvals/"+a.text("approvalId")+"/respond", `{"approved":true,"input":{"amount":2}}`
 	w.call(w.reviewer, "POST", respond, edit).want(t, http.StatusAccepted, map[string]any{"status": "pending", "held.reason": "quorum"})

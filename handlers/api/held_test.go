@@ -103,7 +103,7 @@ func TestI1AVerdictIsHeldUntilTheOtherSystemKnows(t *testing.T) {
 		at      string         // where held stands
 		settled string
 	}{
-		"queue": {queue, map[string]any{"success": true, "status": "pending", "response.approved": true, "response.reason": "go"}, "held", "approved"},
+		"queue": {queue, map[string]any{"success": true, "status": "pending", "response.approved": false, "response.reason": "go"}, "held", "approved"},
 		"queue, rejected": {
 			func(_, id, _ string) (string, string) {
 				return "/v1/approvals/" + id + "/respond", `{"approved":false,"reason":"no"}`
@@ -228,7 +228,7 @@ func TestVerdictsThatTheOtherSystemDoesNotTake(t *testing.T) {
 	for _, tt := range []struct{ path, body, code, field string }{
 		{call, `{"approved":false}`, "comment_required", "reason"},
 		{call, `{"approved":false,"reason":" "}`, "comment_required", "reason"},
-		{call, `{"approved":true,"input":{"n":2}}`, "wrong_decision_kind", ""},
+		{call, `{"approved":true,"input":{"n":2}}`, "takes_no_edits", "input"},
 		{call, `{"answer":"yes"}`, "wrong_decision_kind", ""},
 		{asked, `{"approved":true}`, "wrong_decision_kind", ""},
 		{asked, `{"approved":false,"reason":"no"}`, "wrong_decision_kind", ""},
@@ -249,7 +249,7 @@ func TestVerdictsThatTheOtherSystemDoesNotTake(t *testing.T) {
 		t.Error("something was stored")
 	}
 	w.call(w.reviewer, "POST", asked, `{"option":"eu"}`).want(t, 202, map[string]any{
-		"status": "pending", "held.reason": "upstream", "held.until": nil, "response.approved": true,
+		"status": "pending", "held.reason": "upstream", "held.until": nil, "response.approved": false,
 	})
 	w.tells(t, question, models.DeliveryEnd{Result: models.DeliveryTaken})
 	w.call(w.reviewer, "GET", "/v1/approvals/"+question, "").want(t, 200, map[string]any{"status": "approved", "decision.option": "eu"})

@@ -105,7 +105,7 @@ func TestI1AnApprovalInItsWindowIsToldToPeopleAndToNoAgent(t *testing.T) {
 	waits := w.waiting(w.agent, "GET", "/v1/approvals/"+id+"?wait=50s&seenNote=", "")
 	settled := w.listen(w.agent, eventStream, "")
 	w.call(w.reviewer, "POST", "/v1/approvals/"+id+"/respond", `{"approved":true,"reason":"go"}`).want(t, 202, map[string]any{
-		"status": "pending", "held.reason": "undo", "held.until": "2026-03-02T12:00:30Z", "response.approved": true,
+		"status": "pending", "held.reason": "undo", "held.until": "2026-03-02T12:00:30Z", "response.approved": false, "verdict": "approve",
 	})
 	paths := map[string]string{"/v1/approvals/" + id: "pending", "/api/approval/invocation/tu": "PENDING", "/v1/approvals/" + id + "?wait=1ms": "pending"}
 	for path, status := range paths {

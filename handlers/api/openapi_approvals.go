@@ -201,7 +201,7 @@ func approvalDocs() map[string]operationDoc {
 			},
 			problems: []models.Code{
 				models.CodeNotAReviewer, models.CodeNotFound, models.CodeAlreadyDecided, models.CodeExpired, models.CodeBeingDecided, models.CodeDigestMismatch,
-				models.CodeDigestRequired, models.CodeWrongDecisionKind, models.CodeCommentRequired, models.CodeResponseRequired,
+				models.CodeDigestRequired, models.CodeWrongDecisionKind, models.CodeTakesNoEdits, models.CodeCommentRequired, models.CodeResponseRequired,
 			},
 			conflict: exampleSettled(), held: exampleHeld(),
 		},

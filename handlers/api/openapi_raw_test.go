@@ -11,7 +11,7 @@ import (
 
 // anyValue are the members that may be any JSON: what agents send to tools, and what these
 // answer. All others have a schema.
-var anyValue = []string{"input", "tool_input", "reportedInput", "reported_input", "edited_input", "updatedInput", "output", "tool_response", "result"}
+var anyValue = []string{"input", "suggestedInput", "suggested_input", "tool_input", "reportedInput", "reported_input", "edited_input", "updatedInput", "output", "tool_response", "result"}
 
 // No member is said to be base64, and none to be any JSON but those that are.
 func TestRawMembersHaveTheirSchema(t *testing.T) {

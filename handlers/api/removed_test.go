@@ -30,7 +30,7 @@ func TestRemovedContentsAreNoAdvice(t *testing.T) {
 	w.policy(`{"rules":[{"name":"reading","tools":["ls"],"effect":"allow"}]}`)
 	asks := map[string]string{
 		"plain":  `{"toolUseId":"plain","toolName":"rm","input":{"path":"/a"},"runId":"s"}`,
-		"edited": `{"toolUseId":"edited","toolName":"rm","input":{"path":"/b"},"runId":"s"}`,
+		"edited": `{"toolUseId":"edited","toolName":"rm","input":{"path":"/b"},"runId":"s","acceptsEdits":true}`,
 		"let":    `{"toolUseId":"let","toolName":"ls","input":{},"runId":"s"}`,
 		"asked":  `{"toolUseId":"asked","kind":"question","description":"where?","options":[{"name":"here"}],"runId":"s"}`,
 	}

@@ -27,7 +27,7 @@ func TestEveryRouteOfAnApprovalWantsTheTicks(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			w.policy(withTemplates)
-			call := w.call(w.agent, "POST", "/v1/approvals", `{"toolUseId":"call","runId":"r","toolName":"payment.send","input":{"amount":1}}`)
+			call := w.call(w.agent, "POST", "/v1/approvals", `{"toolUseId":"call","runId":"r","toolName":"payment.send","input":{"amount":1},"acceptsEdits":true}`)
 			asked, conv := call, call.text("conversationId")
 			switch try.what {
 			case "question":

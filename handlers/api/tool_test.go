@@ -164,14 +164,18 @@ func TestAToolUseIDInSeveralSessions(t *testing.T) {
 	w.call(w.second, "POST", "/api/approval/request", `{"tool_use_id":"x","tool_name":"rm","session_id":"s1"}`).want(t, 409, map[string]any{"code": "other_agent", "approval": nil})
 }
 
-// What a reviewer approved on another surface is told here: an edit too.
+// What a reviewer approved on another surface is told here: an edit too, where the
+// orchestrator says that it takes them.
 func TestAnEditReachesTheOrchestrator(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.policy(`{"required_approval_tools":["rm"]}`)
-	id := w.request("tu", "rm", "s").text("tool_call_id")
+	ask := func() answer {
+		return w.call(w.agent, "POST", "/api/approval/request", `{"tool_use_id":"tu","tool_name":"rm","tool_input":{"n":9007199254740993},"session_id":"s","accepts_edits":true}`)
+	}
+	id := ask().text("tool_call_id")
 	w.call(w.reviewer, "POST", "/v1/approvals/"+id+"/respond", `{"approved":true,"input":{"n":1}}`).want(t, 200, nil)
-	w.request("tu", "rm", "s").want(t, 200, map[string]any{"status": "APPROVED", "edited_input.n": jsonNumber("1")})
+	ask().want(t, 200, map[string]any{"status": "APPROVED", "edited_input.n": jsonNumber("1")})
 	w.call(w.agent, "GET", "/api/approval/invocation/tu", "").
 		want(t, 200, map[string]any{"status": "APPROVED", "edited_input.n": jsonNumber("1"), "tool_input.n": jsonNumber("9007199254740993")})
 }

@@ -23,7 +23,7 @@ var toolStatuses = map[models.Status]wire.ToolStatus{
 func toolAnswerOf(i *wire.Invocation) *wire.ToolAnswer {
 	return &wire.ToolAnswer{
 		RequiresApproval: i.RequiresApproval, Status: i.Status, Cause: i.Cause, ToolUseID: i.ToolUseID, ToolCallID: i.ToolCallID,
-		JobID: i.JobID, SessionID: i.SessionID, TimeoutAt: i.TimeoutAt, Reason: i.Reason, EditedInput: i.EditedInput, Reviewers: i.Reviewers, WaitingFor: i.WaitingFor, Held: i.Held, OpenNote: i.OpenNote, Removed: i.Removed,
+		JobID: i.JobID, SessionID: i.SessionID, TimeoutAt: i.TimeoutAt, Reason: i.Reason, EditedInput: i.EditedInput, SuggestedInput: i.SuggestedInput, Reviewers: i.Reviewers, WaitingFor: i.WaitingFor, Held: i.Held, OpenNote: i.OpenNote, Removed: i.Removed,
 	}
 }
 
@@ -54,7 +54,7 @@ func invocationOf(a *models.Approval, session string) *wire.Invocation {
 	}
 	if d := decisionOf(a, status); d != nil {
 		out.DecidedAt, out.DecidedBy, out.OnBehalfOf, out.Reason = &d.At, d.By, d.Behalf, d.Reason
-		if d.Edited {
+		if out.SuggestedInput = d.Suggested; d.Edited {
 			out.EditedInput = d.Input
 		}
 	} else {
@@ -81,13 +81,16 @@ func toolInput(r *wire.ToolRequest) (models.AskInput, error) {
 		return models.AskInput{}, models.Invalid("session_id", "must name the session")
 	}
 	return models.AskInput{
-		ToolUseID: r.ToolUseID, JobID: r.JobID, ToolName: r.ToolName, Input: r.ToolInput, Session: r.SessionID, Description: r.Description, Preview: r.Preview, Template: r.Template,
+		ToolUseID: r.ToolUseID, JobID: r.JobID, ToolName: r.ToolName, Input: r.ToolInput, Session: r.SessionID, Description: r.Description, Preview: r.Preview, Template: r.Template, AcceptsEdits: r.AcceptsEdits,
 	}, nil
 }
 
 // toolDecision translates the body to the use case's words.
 func toolDecision(r *wire.ToolDecision) (models.DecisionInput, error) {
 	in := models.DecisionInput{Reason: r.Reason, Digest: r.Digest, Checked: r.Checked, Page: models.NoPage}
+	if len(r.SuggestedInput) > 0 && string(r.SuggestedInput) != "null" {
+		in.Suggested = r.SuggestedInput
+	}
 	switch wire.ToolStatus(r.Decision) {
 	case wire.ToolApproved:
 		in.Approved = new(true)

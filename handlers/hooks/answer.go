@@ -13,8 +13,8 @@ import (
 // translate puts an outcome into the agent's words.
 func (h *hook) translate(a *models.Approval) *wire.HookAnswer {
 	name := h.event.Name
-	if a.ContentsGone() && (a.Status() == models.StatusNone || a.Status() == models.StatusApproved) {
-		return wire.DenyHook(name, "This call must not run: "+models.AdviceRemoved+".")
+	if why := a.Withheld(); why != "" {
+		return wire.DenyHook(name, withSuggestion(a, "This call must not run: "+why+"."))
 	}
 	switch a.Status() {
 	case models.StatusNone:
@@ -33,8 +33,8 @@ func (h *hook) translate(a *models.Approval) *wire.HookAnswer {
 // of another system that asked for the same call with another input than the agent's.
 func (h *hook) release(a *models.Approval, reason string) *wire.HookAnswer {
 	text, other := a.OtherInput()
-	if a.Vote != nil && a.Vote.Input != nil {
-		text, other = *a.Vote.Input, true
+	if approved, edited := a.Vote.ApprovedInput(); edited {
+		text, other = approved, true
 	}
 	switch {
 	case !other:
@@ -69,7 +69,7 @@ func (h *hook) allow(reason string, input json.RawMessage) *wire.HookAnswer {
 // refusal is what the agent's model reads of a call that must not run.
 func refusal(a *models.Approval) string {
 	if a.Status() == models.StatusRejected && a.Vote != nil {
-		return said("Rejected", a) + "\nDo not try the same call again unchanged."
+		return withSuggestion(a, said("Rejected", a)+"\nDo not try the same call again unchanged.")
 	}
 	if text := a.Feedback(); text != "" && a.Status() == models.StatusRejected {
 		return "Countersign rejected this call: " + text
@@ -82,6 +82,18 @@ func refusal(a *models.Approval) string {
 	case models.StatusNone, models.StatusPending, models.StatusApproved, models.StatusRejected, models.StatusResolved, models.StatusRan:
 	}
 	return a.Advice(a.Status())
+}
+
+// longestSuggestion is how much of a suggested input an agent's model is told, in bytes.
+const longestSuggestion = 4000
+
+// withSuggestion adds the input with which the agent may ask again, if there is one.
+func withSuggestion(a *models.Approval, text string) string {
+	input, ok := a.Suggested()
+	if !ok || len(input) > longestSuggestion {
+		return text
+	}
+	return text + "\nMake a new call with this input to ask again: " + input
 }
 
 // said is a person's decision with their reason.

@@ -94,7 +94,7 @@ func TestNoEditReachesTheClient(t *testing.T) {
 	w := newWorld(t)
 	made := w.ask("c1")
 	_, err := w.store.Decide(t.Context(), w.owner, idOf(made), models.DecisionInput{Approved: new(true), Input: []byte(`{"to":"b@example.test","subject":"hi"}`), Digest: made.text("digest"), Page: models.NoPage})
-	if e := storetest.Refused(t, err, models.CodeWrongDecisionKind); e.Fields["input"] == "" {
+	if e := storetest.Refused(t, err, models.CodeTakesNoEdits); e.Fields["input"] == "" {
 		t.Errorf("the refusal names no field: %v", e)
 	}
 	w.call(w.agent, "GET", "/function_calls/c1", "").want(t, 200, map[string]any{"status.approved": nil})
@@ -103,7 +103,7 @@ func TestNoEditReachesTheClient(t *testing.T) {
 	storetest.Must(t, err)
 
 	// A request that came another way may be edited. Its client still runs what it sent.
-	asked, err := w.store.Ask(t.Context(), w.agentAs, models.AskInput{RunID: "run-1", ToolUseID: "c2", ToolName: "send_email", Input: []byte(`{"to":"a@example.test","subject":"hi"}`), Explicit: true})
+	asked, err := w.store.Ask(t.Context(), w.agentAs, models.AskInput{RunID: "run-1", ToolUseID: "c2", ToolName: "send_email", Input: []byte(`{"to":"a@example.test","subject":"hi"}`), Explicit: true, AcceptsEdits: true})
 	storetest.Must(t, err)
 	if joined := w.ask("c2"); idOf(joined) != asked.ID {
 		t.Fatal("two rows for one call")
@@ -142,7 +142,7 @@ func TestARemovedAnswerIsNobodysAnswer(t *testing.T) {
 	w.call(w.reviewer, "POST", "/agent/function_calls/no/respond", `{"approved":false,"comment":"not to Frankfurt","reject_option_name":"later"}`).want(t, 200, map[string]any{"status.reject_option_name": "later"})
 	w.ask("yes")
 	w.call(w.reviewer, "POST", "/agent/function_calls/yes/respond", `{"approved":true}`).want(t, 200, nil)
-	edited, err := w.store.Ask(t.Context(), w.agentAs, models.AskInput{ToolUseID: "edited", ToolName: "f", Input: []byte(`{"a":1}`), Explicit: true})
+	edited, err := w.store.Ask(t.Context(), w.agentAs, models.AskInput{ToolUseID: "edited", ToolName: "f", Input: []byte(`{"a":1}`), Explicit: true, AcceptsEdits: true})
 	storetest.Must(t, err)
 	_, err = w.store.Decide(t.Context(), w.owner, edited.ID, models.DecisionInput{Approved: new(true), Input: []byte(`{"a":2}`), Page: models.NoPage})
 	storetest.Must(t, err)

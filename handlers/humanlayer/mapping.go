@@ -108,7 +108,7 @@ func callStatusOf(a *models.Approval) *callStatus {
 	if a.Vote != nil {
 		out.UserInfo = &userInfo{Name: a.Vote.UserName}
 	}
-	approved := a.MayRun()
+	approved := a.Response.MayRun() // an edit is told below
 	switch other, edited := editedInput(a); {
 	case a.ContentsGone() && (status == models.StatusApproved || status == models.StatusNone):
 		out.Comment = removedText
@@ -156,8 +156,8 @@ const removedText = "Do not run this: " + models.AdviceRemoved + "."
 // editedInput is the input that was approved, where that is not the one that was sent: its
 // client would run what it sent.
 func editedInput(a *models.Approval) (string, bool) {
-	if a.Vote != nil && a.Vote.Input != nil {
-		return *a.Vote.Input, true
+	if text, edited := a.Vote.ApprovedInput(); edited {
+		return text, true
 	}
 	return a.OtherInput()
 }

@@ -26,6 +26,7 @@ type told struct {
 	Reason           string                `json:"reason,omitempty"`
 	Input            json.RawMessage       `json:"input,omitempty"`
 	Edited           bool                  `json:"edited,omitempty"`
+	Suggested        json.RawMessage       `json:"suggested_input,omitempty"`
 	Answer           *string               `json:"answer,omitempty"`
 	Option           *string               `json:"option,omitempty"`
 	DecidedBy        string                `json:"decided_by,omitempty"`
@@ -82,9 +83,12 @@ func (m *Server) toldOf(a *models.Approval) told {
 	}
 	if a.ContentsGone() {
 		out.Answer, out.Option = nil, nil
-		if status == models.StatusApproved || status == models.StatusNone {
-			out.Status, out.Reason = models.StatusResolved, models.AdviceRemoved
-		}
+	}
+	if why := a.Withheld(); why != "" {
+		out.Status, out.Reason = models.StatusResolved, why
+	}
+	if text, ok := a.Suggested(); ok {
+		out.Suggested = json.RawMessage(text)
 	}
 	if out.Approved && a.Kind == models.KindToolCall {
 		out.Input, out.Edited, out.Approved = releasedInput(a)
@@ -100,8 +104,8 @@ func (m *Server) toldOf(a *models.Approval) told {
 func releasedInput(a *models.Approval) (input json.RawMessage, edited, ok bool) {
 	text := a.InputThatRuns()
 	_, edited = a.OtherInput()
-	if a.Status() == models.StatusApproved && a.Vote != nil && a.Vote.Input != nil {
-		text, edited = *a.Vote.Input, true
+	if approved, other := a.Vote.ApprovedInput(); other && a.Status() == models.StatusApproved {
+		text, edited = approved, true
 	}
 	if a.IsRemoved() || a.InputBytes != nil || !json.Valid([]byte(text)) {
 		return nil, false, false

@@ -52,7 +52,7 @@ func approve(m *Server, x *exchange, params *sdk.CallToolParamsRaw) (*sdk.CallTo
 	if in.ToolUseID == "" {
 		in.ToolUseID, _ = params.Meta[metaToolUse].(string)
 	}
-	asks := []models.AskInput{{ToolName: in.ToolName, Input: in.Input}}
+	asks := []models.AskInput{{ToolName: in.ToolName, Input: in.Input, AcceptsEdits: true}}
 	if in.ToolName == toolQuestions {
 		if asks, err = questions(in.Input); err != nil {
 			return deny(err)

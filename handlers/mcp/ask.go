@@ -55,7 +55,7 @@ func requestApproval(m *Server, x *exchange, params *sdk.CallToolParamsRaw) (*sd
 	}
 	return m.ask(x, params, m.tools["request_approval"], models.AskInput{
 		ToolName: in.ToolName, Input: in.Input, Description: in.Description, Context: in.Context, Preview: in.Preview, ToolUseID: in.ToolUseID,
-		TimeoutSeconds: in.TimeoutSeconds, Template: in.Template, ConversationID: in.ConversationID,
+		TimeoutSeconds: in.TimeoutSeconds, Template: in.Template, ConversationID: in.ConversationID, AcceptsEdits: true,
 	})
 }
 

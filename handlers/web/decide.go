@@ -142,7 +142,7 @@ func (s *Site) folds(ctx context.Context, actor models.Actor, a *models.Approval
 var (
 	tooLate   = []models.Code{models.CodeAlreadyDecided, models.CodeExpired, models.CodeBeingDecided, models.CodeDigestMismatch}
 	toCorrect = []models.Code{
-		models.CodeInvalid, models.CodeWrongDecisionKind, models.CodeDigestRequired, models.CodeCommentRequired, models.CodeResponseRequired,
+		models.CodeInvalid, models.CodeWrongDecisionKind, models.CodeTakesNoEdits, models.CodeDigestRequired, models.CodeCommentRequired, models.CodeResponseRequired,
 		models.CodeNoBudget, models.CodeNotAReviewer,
 	}
 )
@@ -151,7 +151,7 @@ var (
 type verdictForm struct {
 	verdict models.Verdict
 	edited  bool // the edited input is what is approved
-	// described: it is rejected with the edit described, which the agent can't receive
+	// described: it is rejected, and the edit suggested, which whoever asked does not take
 	described bool
 	reason    string // in the decider's own words
 	preset    string // one of the reasons that the rule offers
@@ -242,6 +242,8 @@ func atFields(e *models.Error) map[string]string {
 		switch root, _, _ := strings.Cut(strings.ReplaceAll(name, "[", "."), "."); root {
 		case "reason", "answer", "option", "input", "digest", "sum", "new_budget":
 			out[root] = text
+		case "suggestedInput":
+			out["input"] = text
 		case pages.CheckedField:
 			out[root] = models.TickAll
 		case "newBudget", "budgetChange":

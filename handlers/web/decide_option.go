@@ -47,11 +47,14 @@ func (f verdictForm) chosenOption(in *models.DecisionInput) {
 	}
 }
 
-// describe puts an edit that the agent's client can't receive into the reason of a
-// rejection.
+// wouldApprove begins what a rejection with another input says to whoever asked.
+var wouldApprove = strings.ToUpper(models.AdviceOtherInput[:1]) + models.AdviceOtherInput[1:] + "."
+
+// describe puts an edit that whoever asked does not take into a rejection: it suggests the
+// input, and its reason says in words what would be approved.
 func (f verdictForm) describe(a *models.Approval, in *models.DecisionInput) error {
 	if a.TakesEdits() {
-		return models.Errorf(models.CodeInvalid, "Nothing was decided: this agent can receive an edited input. Press Approve as edited, or Reject.")
+		return models.Errorf(models.CodeInvalid, "Nothing was decided: this agent takes an edited input. Press Approve as edited, or Reject.")
 	}
 	approval, edit := f, models.DecisionInput{}
 	approval.verdict, approval.edited = models.VerdictApprove, true
@@ -65,7 +68,11 @@ func (f verdictForm) describe(a *models.Approval, in *models.DecisionInput) erro
 	if err != nil {
 		return err
 	}
-	in.Reason = strings.TrimSpace(in.Reason + "\n\n" + change)
+	short := strings.TrimSpace(in.Reason + "\n\n" + wouldApprove)
+	in.Suggested, in.Reason = edit.Input, short+" "+change
+	if len(in.Reason) > models.MaxReason && a.Protocol == "" {
+		in.Reason = short // whoever asked reads the input beside it
+	}
 	if len(in.Reason) > models.MaxReason {
 		return models.Invalid("reason", "is %d bytes long with the change described, at most %d are allowed: describe it in your own words and press Reject", len(in.Reason), models.MaxReason)
 	}

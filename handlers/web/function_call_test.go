@@ -70,7 +70,7 @@ func TestAnEditIsDescribedToWhoCannotReceiveIt(t *testing.T) {
 	w := newWorld(t)
 	a := w.ask(fromSDK)
 	p := w.signedIn(ownerEmail)
-	shown := p.get(pageOf(a)).is(http.StatusOK).says("#edit", "Change the input, then reject with the change described").says("#edit-reject", "Reject with this change")
+	shown := p.get(pageOf(a)).is(http.StatusOK).says("#edit", "Change the input, then reject and suggest it").says("#edit-reject", "Reject with this change")
 	if n := shown.doc.Find("[value=approve_edited]").Length(); n != 0 {
 		t.Errorf("%d buttons approve an edit", n)
 	}
@@ -88,10 +88,14 @@ func TestAnEditIsDescribedToWhoCannotReceiveIt(t *testing.T) {
 	}
 	send("reject_edited", `{"to":"b@example.test","cc":null}`, "Wrong address.").redirects(pageOf(a))
 	got := w.stands(a.ID)
-	const want = "Wrong address.\n\nMake the call again with: \"cc\" added as null; \"to\" as \"b@example.test\" instead of \"a@example.test\"; without \"count\"."
-	if got.Status() != models.StatusRejected || got.Feedback() != want || got.Vote.Input != nil {
+	const want = "Wrong address.\n\nApproved with another input: ask again with it. Make the call again with: \"cc\" added as null; \"to\" as \"b@example.test\" instead of \"a@example.test\"; without \"count\"."
+	if got.Status() != models.StatusRejected || got.Feedback() != want {
 		t.Errorf("it is %s: %q", got.Status(), got.Feedback())
 	}
+	if input, ok := got.Suggested(); !ok || input != `{"to":"b@example.test","cc":null}` || got.MayRun() {
+		t.Errorf("suggested: %q", input)
+	}
+	p.get(pageOf(a)).is(http.StatusOK).says(".outcome", "Suggested input, not approved").says(".outcome", "Digest suggested")
 	// Others can receive one, and no button of theirs describes it.
 	other := w.ask()
 	p.post(decideOf(other), url.Values{"digest": {other.Digest}, "verdict": {"reject_edited"}, "input": {`{}`}}).is(http.StatusUnprocessableEntity)

@@ -63,6 +63,7 @@ type exportedRequest struct {
 	Answer         string                `json:"answer,omitempty"`
 	EditedDigest   string                `json:"editedDigest,omitempty"`
 	EditedInput    json.RawMessage       `json:"editedInput,omitempty"`
+	SuggestedInput json.RawMessage       `json:"suggestedInput,omitempty"` // that would have been approved
 	Risk           models.Risk           `json:"risk"`
 	PolicyVersion  int64                 `json:"policyVersion,omitempty"`
 	PolicyRule     string                `json:"policyRule,omitempty"`
@@ -115,11 +116,11 @@ func exportedOf(a *models.Approval) exportedRequest {
 	}
 	if v := a.Vote; v != nil && a.Cause == models.CauseReviewer {
 		e.By, e.ByName = v.UserID, v.UserName
-		if v.Input != nil {
-			e.EditedInput = json.RawMessage(*v.Input)
+		if text, edited := v.ApprovedInput(); edited {
+			e.EditedInput, e.EditedDigest = json.RawMessage(text), deref(v.InputDigest)
 		}
-		if v.InputDigest != nil {
-			e.EditedDigest = *v.InputDigest
+		if text, suggested := v.SuggestedInput(); suggested {
+			e.SuggestedInput = json.RawMessage(text)
 		}
 	}
 	return e

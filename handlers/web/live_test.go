@@ -70,7 +70,7 @@ type answer struct {
 // until there is an outcome.
 func (w *world) agentAsks(change func(*wire.AskRequest)) <-chan answer {
 	w.tb.Helper()
-	req := wire.AskRequest{ToolUseID: "call-1", ToolName: "Bash", Input: []byte(`{"command":"make deploy"}`), Description: "Version 1.4 to production"}
+	req := wire.AskRequest{ToolUseID: "call-1", ToolName: "Bash", Input: []byte(`{"command":"make deploy"}`), Description: "Version 1.4 to production", AcceptsEdits: true}
 	if change != nil {
 		change(&req)
 	}

@@ -115,7 +115,7 @@ func (w *world) draft(id models.ConversationID) (text, model string, ok bool) {
 func (w *world) ask(change ...func(*models.AskInput)) *models.Approval {
 	w.tb.Helper()
 	in := models.AskInput{
-		ToolName: "Bash", Input: []byte(`{"command":"rm -rf build/"}`), Explicit: true,
+		ToolName: "Bash", Input: []byte(`{"command":"rm -rf build/"}`), Explicit: true, AcceptsEdits: true,
 		ToolUseID: string(models.NewID[models.ResponseID]()),
 	}
 	for _, c := range change {

@@ -50,10 +50,11 @@ func Shown(r *models.Response) Headline {
 // Edited is the headline of what was approved in place of what was asked; false: nothing was.
 // No read cuts that input, and a digest proves it, so it is made of it each time.
 func Edited(a *models.Approval) (Headline, bool) {
-	if a.Vote == nil || a.Vote.Input == nil {
+	input, edited := a.Vote.ApprovedInput()
+	if !edited {
 		return Headline{}, false
 	}
 	r := a.Response
-	r.ToolInputJSON, r.UpstreamID, r.InputBytes = *a.Vote.Input, nil, nil
+	r.ToolInputJSON, r.UpstreamID, r.InputBytes = input, nil, nil
 	return Of(&r), true
 }

@@ -97,7 +97,7 @@ func (t *tx) newAsk(actor models.Actor, q *asked, conv *models.Conversation) (*m
 		PolicyVersion: version, PolicyRule: verdict.Rule, PolicyReason: verdict.Reason, Template: q.Template,
 		ApprovalTimeoutAt: models.NoDeadline, Energy: costOf(q, verdict),
 		Description: q.Description, Context: q.Context, Preview: q.Preview, Options: q.options, ClaimedAt: q.claimed, ToolName: q.ToolName, ToolInputJSON: string(q.Input),
-		Protocol: q.Protocol, ClientDataJSON: q.client, HeadlineJSON: q.headline,
+		Protocol: q.Protocol, ClientDataJSON: q.client, HeadlineJSON: q.headline, AcceptsEdits: q.takesEdits(),
 	}, AgentName: actor.Name, OwnerName: actor.OwnerName}
 	reviewers, err := t.judged(a, q, verdict, deadline)
 	if err != nil {

@@ -30,6 +30,11 @@ type asked struct {
 // the agent's standing one.
 func (q *asked) namesNone() bool { return q.conversation == "" && q.RunID == "" && q.Session == "" }
 
+// takesEdits reports whether whoever asks runs the input that was approved.
+func (q *asked) takesEdits() bool {
+	return q.AcceptsEdits && q.Kind == models.KindToolCall && q.Protocol == ""
+}
+
 // checkAsk does everything that needs no database.
 func checkAsk(in models.AskInput) (*asked, error) {
 	q := &asked{AskInput: in}

@@ -257,7 +257,7 @@ func change(rt *rapid.T) models.BudgetChange {
 func (w *world) ask(rt *rapid.T) {
 	in := models.AskInput{
 		ToolName: pick(rt, "tool", []string{"Bash", "pay", "drop"}), ToolUseID: pick(rt, "tool use", []string{"", "", "t1", "t2"}),
-		Energy: energy(rt), Explicit: rapid.Bool().Draw(rt, "explicit"), Join: rapid.Bool().Draw(rt, "join"), TimeoutSeconds: pick(rt, "timeout", []*int64{nil, new(int64(240))}),
+		Energy: energy(rt), Explicit: rapid.Bool().Draw(rt, "explicit"), Join: rapid.Bool().Draw(rt, "join"), AcceptsEdits: rapid.Bool().Draw(rt, "takes edits"), TimeoutSeconds: pick(rt, "timeout", []*int64{nil, new(int64(240))}),
 	}
 	conv := w.anyConv(rt)
 	if !rarely(rt, 4) {

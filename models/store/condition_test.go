@@ -131,12 +131,12 @@ func TestConditionsAreJudgedAheadOfTheTransaction(t *testing.T) {
 		do   func() error
 	}{
 		{"ask", func() (err error) {
-			a, err = b.Ask(t.Context(), b.agent, models.AskInput{ToolName: "pay", Input: []byte(`{"amount":101}`)})
+			a, err = b.Ask(t.Context(), b.agent, models.AskInput{ToolName: "pay", Input: []byte(`{"amount":101}`), AcceptsEdits: true})
 			return err
 		}},
 		{"ask under a policy that no transaction has used", func() error {
 			b.policy(t, `{"rules":[{"name":"larger","tools":["/./"],"when":"!has(input.amount) || input.amount > 200","effect":"require"}]}`)
-			return storetest.Err(b.Ask(t.Context(), b.agent, models.AskInput{ToolName: "pay", Input: []byte(`{"amount":201}`)}))
+			return storetest.Err(b.Ask(t.Context(), b.agent, models.AskInput{ToolName: "pay", Input: []byte(`{"amount":201}`), AcceptsEdits: true}))
 		}},
 		{"pre-approval", func() error {
 			return storetest.Err(b.MakeGrant(t.Context(), b.owner, a.ID, models.GrantInput{Hours: 1, Uses: 1, Digest: a.Digest}))
@@ -195,6 +195,7 @@ func TestConditionsReadTheTimeOfTheRow(t *testing.T) {
 // tried asks as a hook does: the policy alone says whether a person decides.
 func (b *bench) tried(t *testing.T, in models.AskInput) *models.Approval {
 	t.Helper()
+	in.AcceptsEdits = true
 	a, err := b.Ask(t.Context(), b.agent, in)
 	storetest.Must(t, err)
 	return a

@@ -11,59 +11,105 @@ import (
 
 // checkEdit stores both versions with their digests (I6); what was edited is
 // judged by the policy again: a deny rule refuses it. The judgement is nil where
-// nothing was changed.
+// nothing was changed. Where an approval can't change what runs, none is taken: this is the
+// one guard of every way in.
 func (t *tx) checkEdit(a *models.Approval, in models.DecisionInput, vote *models.Vote) (*policy.Judgement, error) {
+	if in.Suggested != nil {
+		return nil, t.checkSuggested(a, in, vote)
+	}
 	if in.Input == nil {
 		return nil, nil //nolint:nilnil // no edit, no judgement
 	}
-	if a.Kind != models.KindToolCall && a.Kind != models.KindBudget {
-		return nil, models.Errorf(models.CodeWrongDecisionKind, "Only the input of a tool call or a budget request can be edited.")
+	digest, err := otherDigest("input", a, in.Input)
+	if err != nil || digest == a.Digest {
+		return nil, err // nothing was changed
 	}
-	if len(in.Input) > models.MaxInput {
-		return nil, models.Invalid("input", "is %d bytes long; at most %d are allowed", len(in.Input), models.MaxInput)
+	if !a.TakesEdits() {
+		return nil, takesNoEdits(a)
 	}
-	canonical, err := models.Canonical(a.Kind, a.ToolName, in.Input)
+	j, err := t.judgeEdit("input", a, in.Input, digest)
 	if err != nil {
 		return nil, err
+	}
+	if err := checkEditTicks(a, *j); err != nil {
+		return nil, err
+	}
+	text := string(in.Input)
+	vote.Input, vote.InputDigest = &text, &digest
+	return j, nil
+}
+
+// checkSuggested keeps with a rejection the input that would be approved. It is no approval:
+// whoever asked asks again with it, and a person is asked again.
+func (t *tx) checkSuggested(a *models.Approval, in models.DecisionInput, vote *models.Vote) error {
+	const field = "suggestedInput"
+	switch {
+	case vote.Verdict != models.VerdictReject || in.Input != nil:
+		return models.Invalid(field, "can only be sent with approved: false")
+	case a.Kind != models.KindToolCall:
+		return models.Invalid(field, "is for a tool call")
+	}
+	digest, err := otherDigest(field, a, in.Suggested)
+	if err != nil {
+		return err
+	}
+	if digest == a.Digest {
+		return models.Invalid(field, "is the input that was sent")
+	}
+	if _, err := t.judgeEdit(field, a, in.Suggested, digest); err != nil {
+		return err
+	}
+	text := string(in.Suggested)
+	vote.Input, vote.InputDigest = &text, &digest
+	return nil
+}
+
+// otherDigest checks another input of a request and makes its digest.
+func otherDigest(field string, a *models.Approval, input []byte) (string, error) {
+	if a.Kind != models.KindToolCall && a.Kind != models.KindBudget {
+		return "", models.Errorf(models.CodeWrongDecisionKind, "Only the input of a tool call or a budget request can be edited.")
+	}
+	if len(input) > models.MaxInput {
+		return "", models.Invalid(field, "is %d bytes long; at most %d are allowed", len(input), models.MaxInput)
+	}
+	canonical, err := models.Canonical(a.Kind, a.ToolName, input)
+	if err != nil {
+		return "", err
 	}
 	switch {
 	case a.AsksForAllowance():
-		_, err = a.EditedAllowance(in.Input)
+		_, err = a.EditedAllowance(input)
 	case a.Kind == models.KindBudget:
-		_, err = models.BudgetAsked(in.Input)
+		_, err = models.BudgetAsked(input)
 	}
-	if err != nil {
-		return nil, err
-	}
-	digest := models.Digest(canonical)
-	if digest == a.Digest {
-		return nil, nil //nolint:nilnil // nothing was changed
-	}
-	if !a.TakesEdits() {
-		return nil, &models.Error{
-			Code: models.CodeWrongDecisionKind, Text: "This agent's client can't receive an edited input: reject the request and describe the change.",
-			Fields: map[string]string{"input": "can't be edited for this agent's client"},
-		}
-	}
+	return models.Digest(canonical), err
+}
+
+// judgeEdit has the policy judge another input of a request.
+func (t *tx) judgeEdit(field string, a *models.Approval, input []byte, digest string) (*policy.Judgement, error) {
 	version, p, err := t.policy()
 	if err != nil {
 		return nil, err
 	}
-	edited := judgedRow(a, string(in.Input), t.Now)
+	edited := judgedRow(a, string(input), t.Now)
 	edited.digest = digest
 	j, err := t.judge(version, p, policy.Call{Kind: a.Kind, ToolName: a.ToolName, Explicit: true, Template: a.Template, Pending: true}, edited)
 	if err != nil {
 		return nil, err
 	}
 	if j.Effect == policy.EffectDeny {
-		return nil, models.Invalid("input", "the edited call is denied by the policy: %s", j.Reason)
+		return nil, models.Invalid(field, "the edited call is denied by the policy: %s", j.Reason)
 	}
-	if err := checkEditTicks(a, j); err != nil {
-		return nil, err
-	}
-	text := string(in.Input)
-	vote.Input, vote.InputDigest = &text, &digest
 	return &j, nil
+}
+
+// takesNoEdits refuses an edited approval that whoever asked would not act on.
+func takesNoEdits(a *models.Approval) error {
+	text, field := "Whoever asked would run the input that it sent: reject the request, and suggest the other input.", "can't be edited: whoever asked would run what it sent"
+	if a.UpstreamID != nil {
+		text, field = "The other system runs the call as it was sent: approve or reject it.", "can't be edited: the other system runs the call as it was sent"
+	}
+	return &models.Error{Code: models.CodeTakesNoEdits, Text: text, Fields: map[string]string{"input": field}}
 }
 
 const (

@@ -154,6 +154,12 @@ func (t *tx) repeated(actor models.Actor, q *asked, a *models.Approval) (*models
 			Approval: at(a, t.Now),
 		}
 	}
+	if a.Digest == q.digestUnder(a.DigestVersion) && q.losesEdit(a) {
+		return nil, nil, &models.Error{
+			Code: models.CodeKeyConflict, Text: "A request with this key was asked by a client that takes another input than it sent, and this one does not: send acceptsEdits and run decision.input, or ask under another key.",
+			Approval: at(a, t.Now),
+		}
+	}
 	switch {
 	case q.id != "" && a.ID != q.id && a.ReportedAt == nil: // a reported call has an id of its own
 		return conflict("approvalId")

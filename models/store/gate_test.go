@@ -44,7 +44,7 @@ func (b *bench) ask(t *testing.T, in models.AskInput) *models.Approval {
 	if in.ToolName == "" && in.Kind != models.KindQuestion {
 		in.ToolName = "Bash"
 	}
-	in.Explicit = true
+	in.Explicit, in.AcceptsEdits = true, true
 	a, err := b.Ask(t.Context(), b.agent, in)
 	if err != nil {
 		t.Fatalf("ask: %v", err)
@@ -116,7 +116,7 @@ func TestAskIsPendingUntilAPersonDecides(t *testing.T) {
 func TestI9ARepeatIsTheSameRequest(t *testing.T) {
 	t.Parallel()
 	id, conv := string(models.NewID[models.ResponseID]()), string(models.NewID[models.ConversationID]())
-	first := models.AskInput{ApprovalID: id, ConversationID: conv, RunID: "run-1", ToolUseID: "t1", Input: []byte(`{"a":1,"b":2}`)}
+	first := models.AskInput{ApprovalID: id, ConversationID: conv, RunID: "run-1", ToolUseID: "t1", Input: []byte(`{"a":1,"b":2}`), AcceptsEdits: true}
 	tests := []struct {
 		name   string
 		change func(*models.AskInput)

@@ -16,12 +16,10 @@ import (
 const deliverFor = 10 * time.Minute
 
 // checkOutside refuses verdicts that the other system does not take. Codes:
-// comment_required, wrong_decision_kind.
+// comment_required, wrong_decision_kind. That it takes no edit checkEdit says.
 func checkOutside(a *models.Approval, in models.DecisionInput, verdict models.Verdict) error {
 	switch {
 	case a.UpstreamID == nil:
-	case in.Input != nil:
-		return models.Errorf(models.CodeWrongDecisionKind, "The other system runs the call as it was sent: approve or reject it.")
 	case a.Kind == models.KindQuestion && verdict == models.VerdictReject:
 		return models.Errorf(models.CodeWrongDecisionKind, "The other system waits for an answer: its questions can't be declined.")
 	case verdict == models.VerdictReject && strings.TrimSpace(in.Reason) == "":

@@ -92,6 +92,17 @@ func (t *tx) readPendingWith(actor models.Actor, digest string) ([]models.Respon
 	return ids, rows.Err()
 }
 
+// losesEdit reports whether a request takes edits that whoever sends it again does not: what
+// was asked by one client is approved with another input, and the other runs what it holds. A
+// client of a protocol is told of such an approval as a no.
+func (q *asked) losesEdit(a *models.Approval) bool {
+	if !a.TakesEdits() || a.Kind != models.KindToolCall || q.takesEdits() || q.Protocol != "" || !q.fallback.IsZero() {
+		return false
+	}
+	_, edited := a.Vote.ApprovedInput()
+	return edited || a.Status() == models.StatusPending
+}
+
 // fits reports whether whoever decides a request that waits decides this call too: it says
 // nothing that they are not shown, and demands nothing that the request does not.
 func (q *asked) fits(a *models.Approval) bool {
@@ -100,5 +111,5 @@ func (q *asked) fits(a *models.Approval) bool {
 			return false
 		}
 	}
-	return q.Template == a.Template
+	return q.Template == a.Template && !q.losesEdit(a)
 }

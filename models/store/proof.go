@@ -25,7 +25,7 @@ func askDigest(r *models.Response) string {
 	if r.ClaimedAt != nil {
 		claimed = new(r.ClaimedAt.Format(db.FileFormat))
 	}
-	says := r.HeadlineJSON != ""
+	says := r.HeadlineJSON != "" || r.AcceptsEdits
 	outside := says || r.OutsideRun != nil
 	client := outside || r.Protocol != "" || r.ClientDataJSON != ""
 	if claimed != nil || r.Preview != "" || client {
@@ -44,8 +44,14 @@ func askDigest(r *models.Response) string {
 	if says {
 		values = append(values, &r.HeadlineJSON)
 	}
+	if r.AcceptsEdits {
+		values = append(values, new(takesEdits))
+	}
 	return ledger.RowDigest(values...)
 }
+
+// takesEdits is what a row_digest has of a request whose client takes edits.
+const takesEdits = "takes edits"
 
 // heldDigest is the row_digest of the entry of a verdict that is held.
 func heldDigest(v *models.Vote) string {

@@ -66,6 +66,9 @@ func (t *tx) releaseBarrier(a *models.Approval, vote *models.Vote) (*barrier, er
 	if vote.Digest != a.Digest {
 		return &barrier{byName: models.SystemAuthor, text: "What was approved is not what the request contains."}, nil
 	}
+	if _, edited := vote.ApprovedInput(); edited && !a.TakesEdits() {
+		return &barrier{byName: models.SystemAuthor, text: "Another input was approved than was sent, which whoever asked does not take."}, nil
+	}
 	able, err := t.enabled(vote.UserID)
 	if err != nil {
 		return nil, err

@@ -136,7 +136,7 @@ func (t *tx) askReported(actor models.Actor, q *asked, a *models.Approval) (*mod
 	a.JobID, a.Risk, a.ClaimedAt = nullable(q.JobID), verdict.Risk, q.claimed
 	a.Description, a.Context, a.Preview = q.Description, q.Context, q.Preview
 	a.PolicyVersion, a.PolicyRule, a.PolicyReason, a.Template = version, verdict.Rule, verdict.Reason, q.Template
-	a.Energy, a.Protocol, a.ClientDataJSON = costOf(q, verdict), q.Protocol, q.client
+	a.Energy, a.Protocol, a.ClientDataJSON, a.AcceptsEdits = costOf(q, verdict), q.Protocol, q.client, q.takesEdits()
 	a.HeadlineJSON = headline.Of(&a.Response).Stored() // what it says of itself is new
 	reviewers, err := t.judged(a, q, verdict, deadline)
 	if err != nil {
@@ -156,7 +156,7 @@ func (t *tx) askReported(actor models.Actor, q *asked, a *models.Approval) (*mod
 	}
 	n, err := t.Exec(t.s.hot.judgeReported, a.JobID, a.Risk, a.RequiresApproval, a.ApprovalStatus, a.ApprovalTimestamp, a.ApprovalFeedback, a.Cause,
 		a.PolicyVersion, a.PolicyRule, a.PolicyReason, a.ReviewersOnly, selfApproval(&a.Response), a.ApproversJSON, a.NoSubstitutes,
-		a.Template, a.ChecklistJSON, a.TemplateText, a.ApprovalRequestedAt, a.ApprovalTimeoutAt, a.Energy, a.Description, a.Context, a.Preview, a.ClaimedAt, a.Protocol, a.ClientDataJSON, a.HeadlineJSON, a.GrantID, a.ID)
+		a.Template, a.ChecklistJSON, a.TemplateText, a.ApprovalRequestedAt, a.ApprovalTimeoutAt, a.Energy, a.Description, a.Context, a.Preview, a.ClaimedAt, a.Protocol, a.ClientDataJSON, a.HeadlineJSON, a.AcceptsEdits, a.GrantID, a.ID)
 	if err != nil {
 		return nil, fmt.Errorf("judge reported call: %w", err)
 	}

@@ -150,7 +150,7 @@ func (h *hotWriting) texts() map[**db.Stmt]string {
 		&h.standingAsk:      standingAsk,
 		// Whoever asks about a call that was closed goes on with it.
 		&h.judgeReported: `UPDATE responses SET asked = TRUE, job_id = ?, risk = ?, requires_approval = ?, approval_status = ?, approval_timestamp = ?, approval_feedback = ?, cause = ?,
- policy_version = ?, policy_rule = ?, policy_reason = ?, reviewers_only = ?, self_approval = ?, approvers = ?, no_substitutes = ?, template = ?, checklist = ?, template_text = ?, approval_requested_at = ?, approval_timeout_at = ?, energy = ?, description = ?, context = ?, preview = ?, claimed_at = ?, protocol = ?, client_data = ?, headline = ?, grant_id = ?,
+ policy_version = ?, policy_rule = ?, policy_reason = ?, reviewers_only = ?, self_approval = ?, approvers = ?, no_substitutes = ?, template = ?, checklist = ?, template_text = ?, approval_requested_at = ?, approval_timeout_at = ?, energy = ?, description = ?, context = ?, preview = ?, claimed_at = ?, protocol = ?, client_data = ?, headline = ?, accepts_edits = ?, grant_id = ?,
  is_completed = is_completed AND closed = '', completed_at = CASE WHEN closed = '' THEN completed_at END, closed = ''
  WHERE id = ? AND approval_status IS NULL AND cause = ''`,
 		&h.complete: `UPDATE responses SET is_completed = TRUE, completed_at = ?, is_error = ?, result_bytes = ?, tool_result = ?, closed = ''
@@ -256,6 +256,6 @@ var (
 		"claimed_at", "job_id", "call_id", "upstream_id", "approval_id", "outside_run", "requires_approval", "approval_status", "approval_timestamp", "approval_feedback",
 		"cause", "policy_version", "policy_rule", "policy_reason", "reviewers_only", "approvers", "template", "checklist", "template_text", "approval_requested_at", "held_until", "paused_left", "open_note",
 		"decided_by", "vote_id", "grant_id", "cascaded_from", "is_completed", "is_error", "closed", "matched_by", "energy", "energy_budget", "model_used",
-		"description", "context", "preview", "options", "answer", "removed", "protocol", "client_data", "escalated_at", "escalation", "no_substitutes", "completed_at", "tool_result", "contradiction", "result_bytes",
+		"description", "context", "preview", "options", "answer", "removed", "protocol", "client_data", "accepts_edits", "escalated_at", "escalation", "no_substitutes", "completed_at", "tool_result", "contradiction", "result_bytes",
 	}, responseRow, reportRow)
 )

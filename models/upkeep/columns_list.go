@@ -87,6 +87,7 @@ var requestColumns = map[string]map[string]column{
 		"protocol":              {byRow, keptWord},
 		"client_data":           {byRow, markObject},
 		"headline":              {byRow, markText},
+		"accepts_edits":         {proof: byRow},
 		"escalated_at":          {proof: shortcut},
 		"escalation":            {proof: byEntry},
 		"no_substitutes":        {proof: byEntry},

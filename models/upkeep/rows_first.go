@@ -160,7 +160,8 @@ func askProof(r *rowValues) string {
 		r.ptr("energy_budget"), r.ptr("input_bytes"), r.ptr("description"), r.ptr("context"), r.ptr("options"), cut,
 	}
 	claimed, preview, protocol := r.ptr("claimed_at"), r.text("preview"), r.text("protocol")
-	says, outside := r.text("headline") != "", r.ptr("outside_run")
+	edits := r.number("accepts_edits") != 0
+	says, outside := edits || r.text("headline") != "", r.ptr("outside_run")
 	client := says || outside != nil || protocol != "" || r.text("client_data") != ""
 	if claimed != nil || preview != "" || client {
 		values = append(values, claimed)
@@ -176,6 +177,9 @@ func askProof(r *rowValues) string {
 	}
 	if says {
 		values = append(values, r.ptr("headline"))
+	}
+	if edits {
+		values = append(values, new("takes edits"))
 	}
 	return ledger.RowDigest(values...)
 }

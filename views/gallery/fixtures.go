@@ -35,7 +35,7 @@ func Call(tool, input string, mend ...func(*models.Approval)) models.Approval {
 			Kind: models.KindToolCall, CreatedAt: asked, ToolUseID: new("toolu_01"),
 			Risk: models.RiskMedium, RequiresApproval: true, ApprovalStatus: new(models.StatusPending),
 			PolicyVersion: 7, ApprovalRequestedAt: &asked, ApprovalTimeoutAt: asked.Add(5 * time.Minute),
-			ToolName: tool, ToolInputJSON: input,
+			ToolName: tool, ToolInputJSON: input, AcceptsEdits: true,
 		},
 		RunID: new("run-41"), AgentName: "release-bot", OwnerName: "Ada Berg", ConversationTitle: "Ship 1.4",
 	}

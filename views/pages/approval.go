@@ -178,7 +178,7 @@ type Approval struct {
 	Acting      Acting
 
 	EditJSON   string
-	FixedInput bool         // the agent's client can't receive an edit: it is described in a rejection
+	FixedInput bool         // whoever asked takes no edit: it is suggested with a rejection
 	Edits      []EditChange // what the form changes in the input
 	Form       DecideForm
 	Headline   string // the request in one line, a claim

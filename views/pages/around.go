@@ -260,7 +260,8 @@ func newComparison(id, label string, a, with *models.Approval, before string, no
 	}
 	same := "Same input as the " + label
 	if with.IsRemoved() {
-		if c.Same = with.Digest == a.Digest && (with.Vote == nil || with.Vote.Input == nil); !c.Same {
+		_, edited := with.Vote.ApprovedInput()
+		if c.Same = with.Digest == a.Digest && !edited; !c.Same {
 			c.Gone = "Its input was " + models.RevealString(with.RemovedText(), false) + ". It differed from this one."
 			return c
 		}

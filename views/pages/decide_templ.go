@@ -1005,7 +1005,7 @@ func choiceMeans(c Choice) templ.Component {
 	})
 }
 
-// rejectsAsEdited rejects with the edit described, where the agent can't receive one.
+// rejectsAsEdited rejects with the edit suggested, where whoever asked takes none.
 func rejectsAsEdited(v Approval, id string, hidden bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -91,7 +91,7 @@ func (v Approval) editsJSON() bool {
 // How the form of a request names what is no plain verdict.
 const (
 	ApproveAsEdited = "approve_edited"
-	RejectAsEdited  = "reject_edited" // with the edit described, for an agent that can't receive it
+	RejectAsEdited  = "reject_edited" // with the edit suggested, where whoever asked takes none
 	DiscardEdits    = "discard"
 )
 
@@ -105,7 +105,7 @@ const (
 // editVerb is what is done with an edit.
 func (v Approval) editVerb() string {
 	if v.FixedInput {
-		return "Change the input, then reject with the change described"
+		return "Change the input, then reject and suggest it"
 	}
 	return "Edit the input, then approve"
 }

@@ -275,7 +275,7 @@ func editEnd(v Approval) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, "</div><p class=\"decide-note\">This agent's client can't receive an edited input. Your change is described in the reason, and the agent may ask again with it.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, "</div><p class=\"decide-note\">Whoever asked would run the input that it sent, so an edit can't be approved. This rejects the request and suggests your input: the agent may ask again with it, which is decided again.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -168,7 +168,8 @@ func historyRow(in HistoryInput, a *models.Approval) HistoryRow {
 		row.FilterURL = of.URL()
 	}
 	if r.Cause == models.CauseReviewer && a.Vote != nil {
-		row.By, row.Behalf, row.How, row.Reason, row.Edited = a.Vote.UserName, a.Vote.BehalfName, "", a.Vote.Reason, a.Vote.Input != nil
+		_, edited := a.Vote.ApprovedInput()
+		row.By, row.Behalf, row.How, row.Reason, row.Edited = a.Vote.UserName, a.Vote.BehalfName, "", a.Vote.Reason, edited
 		if a.Vote.Verdict == models.VerdictAnswer {
 			row.Outcome = ui.Word{Text: "answered", Tone: views.ToneGood, Icon: "check"}
 		}

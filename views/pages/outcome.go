@@ -21,6 +21,7 @@ type Outcome struct {
 	OptionTitle  string // what the chosen option's button read, if not its name
 	Option       string
 	Edited       *ui.Code
+	Suggested    bool // Edited is what would be approved
 	EditedDigest string
 	EditedSays   string    // the headline of what was approved
 	Change       *ui.Block // from what was asked for to what was released
@@ -88,7 +89,7 @@ func newOutcome(a *models.Approval, r *models.Response, now time.Time) *Outcome 
 			}
 		}
 	}
-	if a.Vote.Input != nil {
+	if _, edited := a.Vote.ApprovedInput(); edited {
 		o.Changed, o.BudgetURL = changedSum(r, []byte(*a.Vote.Input)), views.BudgetURL(r.ConversationID)
 		if r.AsksForAllowance() {
 			o.BudgetURL = ""
@@ -99,12 +100,16 @@ func newOutcome(a *models.Approval, r *models.Response, now time.Time) *Outcome 
 		if canonical, err := models.CanonicalJSON("input", edited); err == nil {
 			edited = canonical
 		}
-		o.Edited = &ui.Code{ID: "edited", Label: "Approved input, as edited", Text: indent(edited), Numbers: true}
+		label, change := "Approved input, as edited", "Changes made before approval"
+		if _, suggested := a.Vote.SuggestedInput(); suggested {
+			o.Suggested, label, change = true, "Suggested input, not approved", "What the suggestion changes"
+		}
+		o.Edited = &ui.Code{ID: "edited", Label: label, Text: indent(edited), Numbers: true}
 		o.EditedDigest = deref(a.Vote.InputDigest)
 		if h, ok := headline.Edited(a); ok {
 			o.EditedSays = h.Text()
 		}
-		o.Change = new(ui.DiffOf("Changes made before approval", indentJSON(r.ToolInputJSON), o.Edited.Text))
+		o.Change = new(ui.DiffOf(change, indentJSON(r.ToolInputJSON), o.Edited.Text))
 	}
 	return o
 }

@@ -65,7 +65,7 @@ func TestAnEditIsToldToWhomItIsHanded(t *testing.T) {
 	 {"name":"all","tools":["pay"],"effect":"require","risk":"medium","timeout_minutes":60,"reviewers":["ann@example.com"]}]}`
 	_, err := p.ApplyPolicy(t.Context(), p.admin, []byte(doc), "test", 0)
 	storetest.Must(t, err)
-	a, err := p.Ask(t.Context(), p.agent, models.AskInput{ToolName: "pay", Input: []byte(`{"amount":1}`)})
+	a, err := p.Ask(t.Context(), p.agent, models.AskInput{ToolName: "pay", Input: []byte(`{"amount":1}`), AcceptsEdits: true})
 	storetest.Must(t, err)
 	p.wait(t, 0)
 	wantKinds(t, p.post.take(), "ann waiting")

@@ -76,6 +76,8 @@ type decision struct {
 	Digest   string         `json:"digest,omitzero"` // of the edited input
 	Input    jsontext.Value `json:"input,omitempty"` // that runs, if it was edited
 	TooLarge bool           `json:"tooLarge,omitzero"`
+
+	SuggestedInput jsontext.Value `json:"suggestedInput,omitempty"` // that would be approved
 }
 
 // idOf is the same for an entry wherever and whenever it is sent. Its hash is no other's, not
@@ -113,7 +115,7 @@ func requestOf(a *models.Approval, url string, inputs bool) *request {
 	if status == models.StatusNone {
 		out.Status = models.StatusApproved // I10: it was let through
 	}
-	if out.Status == models.StatusApproved && a.ContentsGone() {
+	if out.Status == models.StatusApproved && a.Withheld() != "" {
 		out.Status = models.StatusResolved // nothing is to be done on its account
 	}
 	if a.ApprovalRequestedAt != nil {
@@ -145,6 +147,9 @@ func (d *decision) of(v *models.Vote, inputs bool) {
 	}
 	d.By = &named{string(v.UserID), v.UserName}
 	if v.Input == nil || !d.Approved {
+		if v.Input != nil && inputs {
+			d.SuggestedInput, d.TooLarge = inputOf(*v.Input)
+		}
 		return
 	}
 	d.Edited = true

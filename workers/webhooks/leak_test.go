@@ -92,7 +92,7 @@ func (p *place) writeEverywhere(t *testing.T, secrets planted) {
 	storetest.Must(t, err)
 	call := models.AskInput{
 		ToolName: "deploy", RunID: secrets.of("run id"), ToolUseID: secrets.of("tool use"), Input: input("input"), Description: secrets.of("description"),
-		Context: secrets.of("context"), Preview: secrets.of("preview"),
+		Context: secrets.of("context"), Preview: secrets.of("preview"), AcceptsEdits: true,
 	}
 	a := asked(call)
 	storetest.Must(t, storetest.Err(p.AskBack(ctx, p.admin, a.ID, secrets.of("question back"))))

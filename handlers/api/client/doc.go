@@ -5,7 +5,7 @@
 //
 //	c := client.New("https://countersign.example.com", token)
 //	got, err := c.AskUntilDecided(ctx, wire.AskRequest{
-//		ToolName: "deploy", Input: []byte(`{"version":"1.4"}`),
+//		ToolName: "deploy", Input: []byte(`{"version":"1.4"}`), AcceptsEdits: true,
 //	}, client.Patience{Connect: time.Minute})
 //	if err != nil {
 //		return err // nobody decided: do not deploy

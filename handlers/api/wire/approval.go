@@ -21,6 +21,7 @@ type AskRequest struct {
 	Description    string          `json:"description,omitempty"`
 	Context        string          `json:"context,omitempty"`
 	Preview        string          `json:"preview,omitempty" doc:"What the agent says that will happen, such as a diff or a plan: at most 16 KiB of text, shown to people as its claim. It is no part of the digest, and a repeat keeps the first one"`
+	AcceptsEdits   bool            `json:"acceptsEdits,omitzero" doc:"True: the client runs decision.input, which may be another input than it sent. Without it nobody can approve another input: a reviewer who would is offered a rejection with decision.suggestedInput. A repeat keeps the first one; a repeat without it of a request with it is a conflict, as long as an edit could be lost"`
 	Join           bool            `json:"join,omitempty" doc:"With neither approvalId nor toolUseId: the call may have come in by another way. It is then the agent's only request that waits with the same kind, tool and input, if there is one, in the conversation that it names or in none, and if it says nothing else of itself"`
 	TimeoutSeconds *int64          `json:"timeoutSeconds,omitzero" doc:"From 1 to the policy's maximum; a rule's own timeout goes first"`
 	Template       string          `json:"template,omitempty" doc:"The name of a template of the policy, which can only make the call stricter: it waits for a person, at the higher risk, for the shorter time"`
@@ -74,6 +75,7 @@ type Approval struct {
 	Held             *Held           `json:"held,omitempty" doc:"Set while a decision is stored but not yet the outcome"`
 	OpenNote         *OpenNote       `json:"openNote" doc:"A reviewer's question, which stops the clock; null: none waits for an answer"`
 	Policy           Policy          `json:"policy"`
+	AcceptsEdits     bool            `json:"acceptsEdits,omitzero" doc:"Another input than the one that was sent can be approved: whoever asked runs decision.input"`
 	Template         string          `json:"template,omitempty" doc:"The template that the agent named"`
 	Origin           *Origin         `json:"origin,omitempty" doc:"For people: where it comes from, if not from its agent alone"`
 	URL              string          `json:"url" doc:"The page on which a person decides"`
@@ -97,9 +99,11 @@ type Decision struct {
 	At       time.Time       `json:"at"`
 	Edited   bool            `json:"edited" doc:"The input released is not the one that the agent sent"`
 	Input    json.RawMessage `json:"input" doc:"The input that is released; null if none is"`
-	Answer   *string         `json:"answer"`
-	Option   *string         `json:"option"`
-	Checked  []int           `json:"checked,omitempty" doc:"The items of the checklist that were ticked, by their numbers from 0"`
+	// Suggested is left out where there is none, as it has no meaning without.
+	Suggested json.RawMessage `json:"suggestedInput,omitempty" doc:"With approved: false, an input that a person would approve: ask again with it under a new key"`
+	Answer    *string         `json:"answer"`
+	Option    *string         `json:"option"`
+	Checked   []int           `json:"checked,omitempty" doc:"The items of the checklist that were ticked, by their numbers from 0"`
 }
 
 // Decider is the person who decided.
@@ -124,13 +128,14 @@ type Policy struct {
 // RespondRequest is a reviewer's verdict. Who decides is the token's person and
 // never a member of the body.
 type RespondRequest struct {
-	Approved *bool           `json:"approved,omitzero" doc:"May be left out when a question is answered"`
-	Reason   string          `json:"reason,omitempty"`
-	Input    json.RawMessage `json:"input,omitzero" doc:"With approved: true, the input to release instead"`
-	Digest   string          `json:"digest,omitempty" doc:"The digest shown; required to approve high and critical risk"`
-	Answer   *string         `json:"answer,omitzero"`
-	Option   *string         `json:"option,omitzero" doc:"The name of one of the options offered"`
-	Checked  []int           `json:"checked,omitempty" doc:"Items of the checklist that were ticked, by their numbers from 0; approving needs all of them"`
+	Approved       *bool           `json:"approved,omitzero" doc:"May be left out when a question is answered"`
+	Reason         string          `json:"reason,omitempty"`
+	Input          json.RawMessage `json:"input,omitzero" doc:"With approved: true, the input to release instead; only of a request that takes edits"`
+	SuggestedInput json.RawMessage `json:"suggestedInput,omitzero" doc:"With approved: false, the input of a tool call that would be approved: the agent may ask again with it"`
+	Digest         string          `json:"digest,omitempty" doc:"The digest shown; required to approve high and critical risk"`
+	Answer         *string         `json:"answer,omitzero"`
+	Option         *string         `json:"option,omitzero" doc:"The name of one of the options offered"`
+	Checked        []int           `json:"checked,omitempty" doc:"Items of the checklist that were ticked, by their numbers from 0; approving needs all of them"`
 }
 
 // RespondResult tells what a verdict led to.
@@ -139,12 +144,13 @@ type RespondResult struct {
 	ApprovalID ResponseID `json:"approvalId"`
 	Status     Status     `json:"status"`
 	Held       *Held      `json:"held,omitempty" doc:"With 202: the decision is not yet the outcome"`
+	Verdict    string     `json:"verdict,omitempty" enum:"approve,reject,answer" doc:"With 202: the decision that is held"`
 	Response   Responded  `json:"response"`
 }
 
-// Responded is the verdict as stored.
+// Responded is the outcome as it stands.
 type Responded struct {
-	Approved  bool      `json:"approved"`
+	Approved  bool      `json:"approved" doc:"False as long as an approval is held"`
 	Reason    string    `json:"reason"`
 	Timestamp time.Time `json:"timestamp"`
 }

@@ -7,14 +7,15 @@ import (
 
 // ToolRequest is what an orchestrator sends before a tool runs.
 type ToolRequest struct {
-	ToolUseID   string          `json:"tool_use_id" doc:"The orchestrator's name for the call: the same in the same session is the same call"`
-	JobID       string          `json:"job_id,omitempty"`
-	ToolName    string          `json:"tool_name"`
-	ToolInput   json.RawMessage `json:"tool_input,omitzero" doc:"Any JSON value, kept exactly as sent; {} if left out"`
-	SessionID   string          `json:"session_id" doc:"Any string: the id of a conversation of the agent's own, or a run id; an unknown one opens a conversation with it as run id"`
-	Description string          `json:"description,omitempty"`
-	Preview     string          `json:"preview,omitempty" doc:"What the agent says that will happen: at most 16 KiB of text, shown to people as its claim. It is no part of the digest, and a repeat keeps the first one"`
-	Template    string          `json:"template,omitempty" doc:"The name of a template of the policy, which can only make the call stricter: it waits for a person"`
+	ToolUseID    string          `json:"tool_use_id" doc:"The orchestrator's name for the call: the same in the same session is the same call"`
+	JobID        string          `json:"job_id,omitempty"`
+	ToolName     string          `json:"tool_name"`
+	ToolInput    json.RawMessage `json:"tool_input,omitzero" doc:"Any JSON value, kept exactly as sent; {} if left out"`
+	SessionID    string          `json:"session_id" doc:"Any string: the id of a conversation of the agent's own, or a run id; an unknown one opens a conversation with it as run id"`
+	Description  string          `json:"description,omitempty"`
+	Preview      string          `json:"preview,omitempty" doc:"What the agent says that will happen: at most 16 KiB of text, shown to people as its claim. It is no part of the digest, and a repeat keeps the first one"`
+	AcceptsEdits bool            `json:"accepts_edits,omitzero" doc:"True: the orchestrator runs edited_input where there is one. Without it nobody can approve another input: a reviewer who would is offered a rejection with suggested_input"`
+	Template     string          `json:"template,omitempty" doc:"The name of a template of the policy, which can only make the call stricter: it waits for a person"`
 }
 
 // ToolStatus is where a call stands, in the words of this surface.
@@ -41,6 +42,7 @@ type ToolAnswer struct {
 	TimeoutAt        *time.Time      `json:"timeout_at" doc:"Null: no deadline"`
 	Reason           string          `json:"reason" doc:"The decider's words, or why the policy requires approval, allows or denies"`
 	EditedInput      json.RawMessage `json:"edited_input,omitempty" doc:"Only where another input was approved than the one that the agent sent: run this one"`
+	SuggestedInput   json.RawMessage `json:"suggested_input,omitempty" doc:"Only where it may not run: an input that a person would approve; ask again with it under a new tool_use_id"`
 	Reviewers        []string        `json:"reviewers,omitempty" doc:"While pending, who may approve or answer: people by name, groups as group:NAME, and admins"`
 	WaitingFor       string          `json:"waiting_for,omitempty" doc:"While pending, what it waits for, in a few words"`
 	Held             *Held           `json:"held,omitempty" doc:"Set while a decision is stored but not yet the outcome"`
@@ -59,6 +61,7 @@ type Invocation struct {
 	ToolInput        json.RawMessage `json:"tool_input" doc:"As sent. Where another system asks with another input than its agent reported, that input, which runs: as a text where it is kept cut or may be read in two ways"`
 	ReportedInput    json.RawMessage `json:"reported_input,omitempty" doc:"What the agent reported, only where another system asks with another input, and runs that. The digest is over this one"`
 	EditedInput      json.RawMessage `json:"edited_input,omitempty" doc:"Only where another input was approved than the one that the agent sent: run this one"`
+	SuggestedInput   json.RawMessage `json:"suggested_input,omitempty" doc:"Only where it may not run: an input that a person would approve; ask again with it under a new tool_use_id"`
 	Kind             Kind            `json:"kind,omitempty" enum:"question,proposal,budget" doc:"Only where it is no tool call: the agent asked by another surface"`
 	Content          string          `json:"content,omitempty" doc:"The text of a proposal"`
 	Description      string          `json:"description"`
@@ -93,12 +96,13 @@ type PendingInvocations struct {
 // ToolDecision is a reviewer's verdict on a call. Who decides is the token's
 // person and never a member of the body.
 type ToolDecision struct {
-	ToolUseID string `json:"tool_use_id"`
-	SessionID string `json:"session_id,omitempty" doc:"Required where several sessions have the name"`
-	Decision  string `json:"decision" enum:"APPROVED,REJECTED"`
-	Reason    string `json:"reason,omitempty"`
-	Digest    string `json:"digest,omitempty" doc:"The digest shown; required to approve high and critical risk"`
-	Checked   []int  `json:"checked,omitempty" doc:"Items of the checklist that were ticked, by their numbers from 0; approving needs all of them"`
+	ToolUseID      string          `json:"tool_use_id"`
+	SessionID      string          `json:"session_id,omitempty" doc:"Required where several sessions have the name"`
+	Decision       string          `json:"decision" enum:"APPROVED,REJECTED"`
+	Reason         string          `json:"reason,omitempty"`
+	Digest         string          `json:"digest,omitempty" doc:"The digest shown; required to approve high and critical risk"`
+	SuggestedInput json.RawMessage `json:"suggested_input,omitzero" doc:"With REJECTED, the input that would be approved: the agent may ask again with it"`
+	Checked        []int           `json:"checked,omitempty" doc:"Items of the checklist that were ticked, by their numbers from 0; approving needs all of them"`
 }
 
 // ApprovalConfig are the four fields of the policy that everybody may read, as they count

@@ -4,7 +4,7 @@ export function approved(toolName, run) {
   const { COUNTERSIGN_SERVER: server, COUNTERSIGN_TOKEN: token } = process.env;
   return async (input, ...rest) => {
     // The same id in each repeat: the same request, also after a restart of the server.
-    const body = JSON.stringify({ approvalId: crypto.randomUUID(), toolName, input });
+    const body = JSON.stringify({ approvalId: crypto.randomUUID(), toolName, input, acceptsEdits: true });
     for (let failed = 0; failed < 15; await new Promise((wake) => setTimeout(wake, 2000))) {
       const res = await fetch(`${server}/v1/approvals?wait=50s`, {
         method: "POST", body, redirect: "error",

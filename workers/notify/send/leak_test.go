@@ -329,7 +329,8 @@ func TestNothingOfARequestLeavesTheProcess(t *testing.T) {
 	ask := func() *models.Approval {
 		t.Helper()
 		a, err := w.Ask(t.Context(), w.agent, models.AskInput{
-			ToolName: "Bash", Input: []byte(`{"command":"` + sesame("input") + `"}`), Description: sesame("description"), Context: sesame("context"), Preview: sesame("preview"),
+			AcceptsEdits: true,
+			ToolName:     "Bash", Input: []byte(`{"command":"` + sesame("input") + `"}`), Description: sesame("description"), Context: sesame("context"), Preview: sesame("preview"),
 			RunID: "run", ToolUseID: models.NewID[string](),
 		})
 		storetest.Must(t, err)
