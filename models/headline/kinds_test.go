@@ -253,7 +253,7 @@ func TestAnEditHasItsOwnHeadline(t *testing.T) {
 	if _, ok := headline.Edited(a); ok {
 		t.Error("nothing was edited")
 	}
-	a.Vote = &models.Vote{Input: new(`{"command":"ls build"}`)}
+	a.Vote = &models.Vote{Verdict: models.VerdictApprove, Input: new(`{"command":"ls build"}`)}
 	if h, ok := headline.Edited(a); !ok || h.Text() != "Run: ls build" || headline.Shown(&a.Response).Text() != "Run: rm -rf build" {
 		t.Errorf("%v %s", ok, h.Text())
 	}
