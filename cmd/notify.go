@@ -46,7 +46,7 @@ func newNotifier(cfg Config, public *url.URL, s *store.Store, log *slog.Logger, 
 	at := func(path string) string { return strings.TrimSuffix(public.String(), "/") + path }
 	about := notices.New(s)
 	n := notify.New(notify.Options{
-		Store: s, Sender: sender, Log: log, Observe: metrics.NotificationTried, SettingsURL: at(views.NotificationsURL()),
+		Store: s, Sender: sender, Log: log, Holder: holderOf(s, log), Observe: metrics.NotificationTried, SettingsURL: at(views.NotificationsURL()),
 		RequestURL: func(id models.ResponseID) string {
 			if id == "" {
 				return at("/")

@@ -19,7 +19,7 @@ import (
 // hosts as notifications.
 func newWebhooks(public *url.URL, s *store.Store, log *slog.Logger, metrics *handlers.Metrics) *webhooks.Worker {
 	return webhooks.New(webhooks.Options{
-		Store: s, Log: log, Observe: metrics.WebhookTried,
+		Store: s, Log: log, Holder: holderOf(s, log), Observe: metrics.WebhookTried,
 		Out: outward.New(outward.Options{Now: time.Now, Hosts: func(ctx context.Context) (outward.List, error) {
 			hosts, err := s.People.HostsForSending(ctx)
 			return hostList(hosts), err

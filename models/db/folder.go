@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"countersign/models"
 )
@@ -67,6 +68,22 @@ func FileModes(dir string) error {
 		if mode := info.Mode().Perm(); mode&0o077 != 0 {
 			return fmt.Errorf("%s in the data folder may be read by others (mode %04o): run chmod 600 on it", name, mode)
 		}
+	}
+	return nil
+}
+
+// OwnAsFolder gives a new file the owner of its folder. That takes root, who would otherwise leave
+// files that the server can't open.
+func OwnAsFolder(f *os.File) error {
+	if os.Geteuid() != 0 {
+		return nil
+	}
+	info, err := os.Stat(filepath.Dir(f.Name()))
+	if err != nil {
+		return err
+	}
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return f.Chown(int(st.Uid), int(st.Gid))
 	}
 	return nil
 }

@@ -115,7 +115,10 @@ func WriteKept(database string, head models.KeptHead) (err error) {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(f, "%s %s\n", head.Head, head.At.UTC().Format(db.TimeFormat))
+	err = db.OwnAsFolder(f)
+	if err == nil {
+		_, err = fmt.Fprintf(f, "%s %s\n", head.Head, head.At.UTC().Format(db.TimeFormat))
+	}
 	if err == nil {
 		err = f.Sync()
 	}

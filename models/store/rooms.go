@@ -14,7 +14,8 @@ import (
 // leases, notices, webhooks.
 
 // TakeLease gives holder the right to do what one process of the installation
-// does at a time, or renews it; nil while another holds it.
+// does at a time, or renews it; nil while another holds it. One that has ended without giving it
+// back, as after kill -9, does not, if it was on this machine and named itself by Holder.
 func (s *Store) TakeLease(ctx context.Context, name, holder string, ttl time.Duration) (*models.Lease, error) {
 	var out *models.Lease
 	err := s.writeAnyway(ctx, func(t *tx) error {
@@ -26,7 +27,7 @@ func (s *Store) TakeLease(ctx context.Context, name, holder string, ttl time.Dur
 		l := models.Lease{Name: name, Holder: holder, Number: 1, Until: db.Stamp(t.Now.Add(ttl))}
 		if len(rows) > 0 {
 			old := rows[0]
-			if old.Holder != holder && old.Until.After(t.Now) {
+			if old.Holder != holder && old.Until.After(t.Now) && !s.db.HolderGone(old.Holder) {
 				return nil
 			}
 			if l.Number = old.Number; old.Holder != holder {
@@ -42,6 +43,9 @@ func (s *Store) TakeLease(ctx context.Context, name, holder string, ttl time.Dur
 	}
 	return out, nil
 }
+
+// Holder names this process, for TakeLease: a lock tells others whether it lives.
+func (s *Store) Holder() (string, error) { return s.db.Holder() }
 
 // DropLease gives a lease back, so that another need not wait for its end.
 func (s *Store) DropLease(ctx context.Context, l *models.Lease) error {

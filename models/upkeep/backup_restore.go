@@ -117,7 +117,9 @@ func copyInto(file, dir string) (part string, err error) {
 	if err != nil {
 		return "", err
 	}
-	_, err = io.Copy(to, from)
+	if err = db.OwnAsFolder(to); err == nil {
+		_, err = io.Copy(to, from)
+	}
 	if err = errors.Join(err, to.Close()); err != nil {
 		return "", errors.Join(err, os.Remove(to.Name()))
 	}
