@@ -229,5 +229,5 @@ func (a *App) routers(messages web.Notify) (http.Handler, error) {
 	tools.Register(queue.Echo())
 	a.pages = web.New(kit, a.store, web.Options{Version: version, Drafts: a.builtIn.Draft, CheckUpstream: upstreamCheck(a.cfg.Upstreams.Allow), Notify: messages, Webhooks: web.Webhooks{Test: a.webhooks.Test}, Dev: a.cfg.Dev})
 	a.pages.ServeDocs(queue.Document)
-	return choose(queue, a.pages), nil
+	return a.cfg.CORSOrigins.Wrap(a.public, choose(queue, a.pages)), nil
 }

@@ -24,6 +24,8 @@ type Config struct {
 	Data      string   // the data folder
 	PublicURL *url.URL // the address that people and agents use; nil: where it listens
 
+	CORSOrigins handlers.Origins // web pages elsewhere that may use the API with a bearer token
+
 	// TrustedProxies are believed about where a request comes from.
 	TrustedProxies handlers.Proxies
 
@@ -78,6 +80,7 @@ var dataSetting = setting{"data", "./data", "FOLDER", "data folder, made if miss
 var serveSettings = []setting{
 	{"addr", "127.0.0.1:8080", "HOST:PORT", "address to listen on", setAddr},
 	{"public-url", "", "URL", "address that people and agents use, if it is another (behind a proxy)", setPublicURL},
+	{"cors-origins", "", "ORIGIN,...", "origins of web pages elsewhere that may use the API with a bearer token (default: none)", setCORSOrigins},
 	{"trusted-proxies", "", "CIDR,...", "reverse proxies whose X-Forwarded-For is believed (default: none)", setTrustedProxies},
 	{"limit-asks-per-minute", "600", "N", "asks a minute per token, 0 for no limit", limit(func(c *Config) *int { return &c.AsksPerMinute })},
 	{"limit-pending-per-agent", "10000", "N", "pending requests per agent, 0 for no limit", limit(func(c *Config) *int { return &c.PendingPerAgent })},
@@ -171,6 +174,11 @@ func setPublicURL(c *Config, v string) error {
 	return nil
 }
 
+func setCORSOrigins(c *Config, v string) (err error) {
+	c.CORSOrigins, err = handlers.ParseOrigins(v)
+	return err
+}
+
 func setTrustedProxies(c *Config, v string) (err error) {
 	c.TrustedProxies, err = handlers.ParseProxies(v)
 	return err
@@ -242,7 +250,7 @@ func (c Config) LogValue() slog.Value {
 	}
 	return slog.GroupValue(
 		slog.String("addr", c.Addr), slog.String("data", c.Data), slog.String("public_url", public),
-		slog.String("trusted_proxies", c.TrustedProxies.String()),
+		slog.String("trusted_proxies", c.TrustedProxies.String()), slog.Any("cors_origins", c.CORSOrigins),
 		slog.Int("limit_asks_per_minute", c.AsksPerMinute), slog.Int("limit_pending_per_agent", c.PendingPerAgent),
 		slog.Int("limit_reports_per_hour", c.ReportsPerHour), slog.Int("limit_runs_per_hour", c.RunsPerHour),
 		slog.Int("limit_messages_per_hour", c.MessagesPerHour), slog.Duration("mcp_wait", c.MCPWait), slog.Int64("memory_limit", c.MemoryLimit),

@@ -29,9 +29,9 @@ var appScripts = []string{
 	"js/policy.js", "js/conversation.js", "js/places.js", "js/worker.js",
 }
 
-// alone are the scripts that are in no bundle: one runs before the page is drawn, the other
-// outside of pages.
-var alone = []string{"js/theme.js", "js/sw.js"}
+// alone are the scripts that are in no bundle: one runs before the page is drawn, one outside
+// of pages, and one on pages elsewhere.
+var alone = []string{"js/theme.js", "js/sw.js", "js/client.js"}
 
 // joinedSheets is several style sheets as one. Of the component library what no page uses is
 // left out, and of ours comments and what lines begin with.

@@ -57,6 +57,12 @@ func Lookup(urlPath string) (content []byte, contentType string, ok bool) {
 	return a.content, a.contentType, ok
 }
 
+// Client is where the module for pages of other origins stands, under a name that stays.
+const Client = Prefix + "client.js"
+
+// ClientModule is that module.
+func ClientModule() []byte { return embedded("js/client.js") }
+
 // Gzip is the content at a path in gzip form, or nil if there is no such path or
 // compressing does not make it smaller.
 func Gzip(urlPath string) []byte {

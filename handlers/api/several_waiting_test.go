@@ -27,7 +27,7 @@ func TestADecisionWithoutAnIDSaysWhatStillWaits(t *testing.T) {
 				a := w.respond(`{"kind":"proposal","content":"` + content + `"}`)
 				ids = append(ids, a.text("responseId"))
 			}
-			call := w.ask(`{"conversationId":"`+run+`","toolName":"deploy","input":{}}`)
+			call := w.ask(`{"conversationId":"` + run + `","toolName":"deploy","input":{}}`)
 			list := w.call(w.agent, "GET", "/conversations/"+run+"/approvals", "")
 			for _, one := range list.entries("approvals") {
 				if want := one.text("kind") == "proposal"; one.at("decidableHere") != any(want) {
