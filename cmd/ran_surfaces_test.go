@@ -161,6 +161,18 @@ func (r *ranWalk) noYes(where string, v any) {
 
 // routes reads every GET route of the document, with each name that its parameters may mean.
 func (r *ranWalk) routes() {
+	for _, one := range r.reads() {
+		for _, token := range []string{r.w.agent, r.w.reviewer} {
+			res, raw := r.send(http.MethodGet, one, token, "")
+			if r.check("GET "+one, raw); strings.HasSuffix(one, "?status=approved") && res.StatusCode == http.StatusOK && bytes.Contains(raw, []byte(`"toolUseId":"call-`)) {
+				r.t.Errorf("GET %s lists what ran", one)
+			}
+		}
+	}
+}
+
+// document has the methods of each path of the OpenAPI document.
+func (r *ranWalk) document() map[string]map[string]json.RawMessage {
 	_, raw := r.send(http.MethodGet, "/openapi.json", r.w.agent, "")
 	var document struct {
 		Paths map[string]map[string]json.RawMessage
@@ -168,33 +180,32 @@ func (r *ranWalk) routes() {
 	if err := json.Unmarshal(raw, &document); err != nil {
 		r.t.Fatal(err)
 	}
+	return document.Paths
+}
+
+// reads are all GET routes of the document, with each name that their parameters may mean.
+func (r *ranWalk) reads() (out []string) {
 	param := regexp.MustCompile(`\{[^}]*\}`)
-	for path, methods := range document.Paths {
+	for path, methods := range r.document() {
 		if _, reads := methods["get"]; !reads {
 			continue
 		}
-		all := []string{path, path + "?status=approved"}
-		if n := len(param.FindAllString(path, -1)); n > 0 {
-			all = nil
-			for _, first := range slices.Concat([]string{r.conv, "run-1"}, r.ids, r.names) {
-				for _, second := range append(slices.Clone(r.names), r.ids...) {
-					one := strings.Replace(path, param.FindString(path), first, 1)
-					all = append(all, param.ReplaceAllString(one, second))
-					if n == 1 {
-						break
-					}
-				}
-			}
+		n := len(param.FindAllString(path, -1))
+		if n == 0 {
+			out = append(out, path, path+"?status=approved")
+			continue
 		}
-		for _, one := range all {
-			for _, token := range []string{r.w.agent, r.w.reviewer} {
-				res, raw := r.send(http.MethodGet, one, token, "")
-				if r.check("GET "+one, raw); strings.HasSuffix(one, "?status=approved") && res.StatusCode == http.StatusOK && bytes.Contains(raw, []byte(`"toolUseId":"call-`)) {
-					r.t.Errorf("GET %s lists what ran", one)
+		for _, first := range slices.Concat([]string{r.conv, "run-1"}, r.ids, r.names) {
+			for _, second := range append(slices.Clone(r.names), r.ids...) {
+				one := strings.Replace(path, param.FindString(path), first, 1)
+				out = append(out, param.ReplaceAllString(one, second))
+				if n == 1 {
+					break
 				}
 			}
 		}
 	}
+	return out
 }
 
 // ask has the agent ask about the calls again, by the ways in that have a form of their own.

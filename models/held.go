@@ -12,6 +12,9 @@ const (
 	HeldByUpstream HeldBy = "upstream" // the system that asked must hear first
 )
 
+// HeldBys is the list of all that may hold a request.
+func HeldBys() []HeldBy { return []HeldBy{HeldByQuorum, HeldByUndo, HeldByUpstream} }
+
 // Held is what holds a request, until when (nil: nobody can say); empty for nothing, and for
 // what an agent is not to know: only approvals can be undone. To people the store gives the
 // decision with the row.

@@ -55,6 +55,12 @@ func (a *Approval) Withheld() string {
 // on as it was made lets nothing run.
 func (a *Approval) MayRun() bool { return a.Response.MayRun() && a.Withheld() == "" }
 
+// NeedsApproval is that of the Response; what was let through and lets nothing run any more does
+// need one, for a client may read this member alone.
+func (a *Approval) NeedsApproval() bool {
+	return a.Response.NeedsApproval() || a.LetThrough() && a.Withheld() != ""
+}
+
 // Advice is that of the Response, and looks at the decision.
 func (a *Approval) Advice(status Status) string {
 	if why := a.Withheld(); why != "" {
