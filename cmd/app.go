@@ -5,10 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
+	"os"
+	"path/filepath"
+	"sync"
 	"time"
 
 	"countersign/handlers"
@@ -17,6 +21,7 @@ import (
 	"countersign/handlers/humanlayer"
 	"countersign/handlers/mcp"
 	"countersign/handlers/web"
+	"countersign/models"
 	"countersign/models/store"
 	"countersign/models/upkeep"
 	"countersign/workers"
@@ -55,6 +60,8 @@ type App struct {
 	webhooks *webhooks.Worker
 	metrics  *handlers.Metrics
 	memory   *memory
+	gone     sync.Once
+	latest   time.Time     // that the clock has shown, or an entry of the ledger has
 	stopIn   time.Duration // how long requests under way may take to end at a stop
 }
 
@@ -74,6 +81,9 @@ func New(ctx context.Context, cfg Config, log *slog.Logger, terminal io.Writer) 
 	if err = a.store.KeepReserve(ctx); err != nil {
 		return nil, err
 	}
+	if a.latest, err = a.store.Ledger.Newest(ctx); err != nil {
+		return nil, err
+	}
 	a.builtIn = newBuiltIn(cfg.LLM, a.store, log)
 	a.metrics.Follow(upkeep.New(a.store).Numbers, time.Now)
 	var lc net.ListenConfig
@@ -81,6 +91,9 @@ func New(ctx context.Context, cfg Config, log *slog.Logger, terminal io.Writer) 
 		return nil, listenError(cfg.Addr, err)
 	}
 	a.public = publicURL(cfg, a.Addr())
+	if err = writePrivate(filepath.Join(cfg.Data, models.AddressFile), a.URL()+"\n"); err != nil {
+		return nil, fmt.Errorf("write the address: %w", err)
+	}
 	var messages web.Notify
 	if a.notifier, messages, err = newNotifier(cfg, a.public, a.store, log, a.metrics); err != nil {
 		return nil, err
@@ -140,6 +153,7 @@ func (a *App) Run(ctx context.Context) error {
 	})
 	group.Go(func(ctx context.Context) { workers.Every(ctx, a.log, "ledger head", headEvery, a.logHead) })
 	group.Go(func(ctx context.Context) { workers.Every(ctx, a.log, "kept head", keptEvery, a.store.KeepHead) })
+	group.Go(func(ctx context.Context) { workers.Every(ctx, a.log, "clock", reserveEvery, a.checkClock) })
 	group.Go(func(ctx context.Context) { workers.Every(ctx, a.log, "told head", headEvery, a.store.TellHead) })
 	group.Go(func(ctx context.Context) { workers.Every(ctx, a.log, "reserve", reserveEvery, a.store.KeepReserve) })
 	group.Go(func(ctx context.Context) { workers.Every(ctx, a.log, "rows", rowsEvery, a.checkRows) })
@@ -192,10 +206,34 @@ func (a *App) Close() error {
 	if a.pages != nil {
 		a.pages.Stop()
 	}
+	if a.public != nil {
+		a.gone.Do(func() { errs = append(errs, a.removeAddress()) })
+	}
 	if a.store != nil {
 		errs = append(errs, a.store.Close())
 	}
 	return errors.Join(errs...)
+}
+
+// removeAddress takes the file with the address away, as this server no longer answers there.
+func (a *App) removeAddress() error {
+	if err := os.Remove(filepath.Join(a.cfg.Data, models.AddressFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove the address: %w", err)
+	}
+	return nil
+}
+
+// checkClock logs that the clock was set back: deadlines and sessions are judged by it.
+func (a *App) checkClock(ctx context.Context) error {
+	now := a.store.Now()
+	if back := a.latest.Sub(now); back > clockSlack {
+		a.log.WarnContext(ctx, "the clock was set back; deadlines depend on it", slog.Duration("by", back))
+		a.latest = now // once for each time
+	}
+	if now.After(a.latest) {
+		a.latest = now
+	}
+	return nil
 }
 
 // logHead logs the head of the ledger: with a log that is kept elsewhere, a

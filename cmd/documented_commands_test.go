@@ -314,7 +314,9 @@ func (d *documents) untilSeen(t *testing.T, c *exec.Cmd, out *output, seen func(
 	if err := c.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	_ = <-ended // it was told to
+	if err := <-ended; err != nil && !c.ProcessState.Exited() {
+		t.Logf("%v: %v", c.Args, err) // by the signal
+	}
 }
 
 var headPrinted = regexp.MustCompile(`\d+:[0-9a-f]{64}`)

@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
+	"path"
 	"runtime/debug"
 	"runtime/metrics"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -114,16 +117,38 @@ func memoryThere() int64 {
 			there = kib << 10
 		}
 	}
-	for _, file := range []string{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"} {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			continue
-		}
-		if n, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64); err == nil && n > 0 {
-			there = min(there, n)
+	groups, _ := os.ReadFile("/proc/self/cgroup") // without it: the mount's own
+	return min(there, groupLimit(os.DirFS("/sys/fs/cgroup"), string(groups)))
+}
+
+// groupLimit is the least limit of a process's control group and of those above it, of version 2
+// or 1. groups is its /proc/PID/cgroup.
+func groupLimit(mount fs.FS, groups string) int64 {
+	least := int64(math.MaxInt64)
+	look := func(folder, file, group string) {
+		for at := path.Join("/", group); ; at = path.Dir(at) {
+			text, err := fs.ReadFile(mount, path.Join(folder, "."+at, file))
+			if n, convErr := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64); err == nil && convErr == nil && n > 0 {
+				least = min(least, n)
+			}
+			if at == "/" {
+				return
+			}
 		}
 	}
-	return there
+	look(".", "memory.max", "/")
+	look("memory", "memory.limit_in_bytes", "/")
+	for line := range strings.Lines(groups) {
+		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		switch {
+		case len(parts) < 3:
+		case parts[1] == "":
+			look(".", "memory.max", parts[2])
+		case slices.Contains(strings.Split(parts[1], ","), "memory"):
+			look("memory", "memory.limit_in_bytes", parts[2])
+		}
+	}
+	return least
 }
 
 // memoryUnits are how a limit is written.

@@ -1,6 +1,10 @@
 package cmd
 
-import "testing"
+import (
+	"math"
+	"testing"
+	"testing/fstest"
+)
 
 // A limit below what is alive would have the collector run without an end, and so would
 // giving back what is not there to give.
@@ -51,5 +55,31 @@ func TestAServerThatRestsGivesMemoryBackOnceForMuchWork(t *testing.T) {
 		if rests := m.rests(look.allocated); rests != look.rests {
 			t.Errorf("look %d, %d bytes: rests %t", i, look.allocated, rests)
 		}
+	}
+}
+
+// The limit is that of the process's own group, or of one above it.
+func TestTheLimitIsThatOfTheProcesssGroup(t *testing.T) {
+	t.Parallel()
+	mount := fstest.MapFS{
+		"system.slice/memory.max":                     {Data: []byte("900\n")},
+		"system.slice/countersign.service/memory.max": {Data: []byte("max\n")},
+		"system.slice/small.service/memory.max":       {Data: []byte("500\n")},
+		"memory/docker/one/memory.limit_in_bytes":     {Data: []byte("700\n")},
+		"memory/docker/memory.limit_in_bytes":         {Data: []byte("9223372036854771712\n")},
+		"user.slice/memory.max":                       {Data: []byte("1\n")},
+	}
+	for groups, want := range map[string]int64{
+		"0::/system.slice/countersign.service\n":             900,
+		"0::/system.slice/small.service\n":                   500,
+		"5:cpu,cpuacct:/x\n4:memory:/docker/one\n0::/init\n": 700,
+		"0::/\n": math.MaxInt64, "": math.MaxInt64,
+	} {
+		if got := groupLimit(mount, groups); got != want {
+			t.Errorf("%q: %d, want %d", groups, got, want)
+		}
+	}
+	if got := groupLimit(fstest.MapFS{"memory.max": {Data: []byte("300")}}, "0::/\n"); got != 300 {
+		t.Errorf("within a container: %d, want 300", got)
 	}
 }

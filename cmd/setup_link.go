@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -44,7 +45,7 @@ func newSetupLink() *cobra.Command {
 		if err := removeSetupFile(cfg.Data); err != nil {
 			return err
 		}
-		fmt.Fprintln(c.OutOrStdout(), setupLink(publicURL(cfg, cfg.Addr), secret))
+		fmt.Fprintln(c.OutOrStdout(), setupLink(serverAddress(c, cfg), secret))
 		return nil
 	})
 }
@@ -60,6 +61,19 @@ func publicURL(cfg Config, listens string) *url.URL {
 		return cfg.PublicURL
 	}
 	return &url.URL{Scheme: "http", Host: dialable(listens)}
+}
+
+// serverAddress is where a server is reached: as it is set here, else as the one that runs on the data
+// folder says.
+func serverAddress(c *cobra.Command, cfg Config) *url.URL {
+	if cfg.PublicURL == nil && !c.Flags().Changed("addr") && os.Getenv("COUNTERSIGN_ADDR") == "" {
+		if text, err := os.ReadFile(filepath.Join(cfg.Data, models.AddressFile)); err == nil {
+			if u, err := url.Parse(strings.TrimSpace(string(text))); err == nil && u.Host != "" {
+				return u
+			}
+		}
+	}
+	return publicURL(cfg, cfg.Addr)
 }
 
 // inviteFirstUser hands out the setup link while nobody can sign in: on the
