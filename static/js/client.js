@@ -38,11 +38,12 @@ export class Countersign {
     return outcome?.status === "approved" && outcome.decision?.approved === true && !outcome.removed;
   }
 
-  // ask sends a request and waits until it is settled, through cut connections and restarts of
-  // the server: it is the same request each time, by its approvalId. onPending hears of it while
-  // nobody has decided. options: { signal, onPending }. Aborting ends the wait, not the request.
+  // ask sends a request, whose input a person may edit, and waits until it is settled, through
+  // cut connections and restarts of the server: it is the same request each time, by its
+  // approvalId. onPending hears of it while nobody has decided. options: { signal, onPending }.
+  // Aborting ends the wait, not the request.
   async ask(request, options = {}) {
-    const body = { approvalId: uuid(), ...request };
+    const body = { approvalId: uuid(), acceptsEdits: true, ...request };
     return this.#until(() => this.#send("POST", `/v1/approvals?wait=${WAIT}`, body, options.signal), options);
   }
 

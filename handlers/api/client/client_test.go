@@ -35,7 +35,7 @@ func TestClientRoundTrip(t *testing.T) {
 	s := newServer(t)
 	agent, person := client.New(s.url, s.agentToken), client.New(s.url, s.reviewerToken)
 	ctx := t.Context()
-	req := wire.AskRequest{ToolUseID: "1", ToolName: "rm", Input: []byte(`{"n":9007199254740993,"s":"<&>"}`)}
+	req := wire.AskRequest{ToolUseID: "1", ToolName: "rm", Input: []byte(`{"n":9007199254740993,"s":"<&>"}`), AcceptsEdits: true}
 	a, err := agent.Ask(ctx, req, 0)
 	if err != nil || a.Status != wire.StatusPending || string(a.Input) != string(req.Input) {
 		t.Fatalf("ask: %+v %v", a, err)
