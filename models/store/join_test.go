@@ -227,6 +227,7 @@ func TestI11AskingForAPersonIsNotAnsweredByWhatNoRuleConcerns(t *testing.T) {
 			t.Errorf("%s: a repeat of the prompt is another request", c.tool)
 		}
 		silent := prompt
+		silent.AcceptsEdits = true // as the last did
 		again, err := b.Ask(t.Context(), b.agent, silent)
 		if err != nil || again.ID != asked.ID {
 			t.Errorf("%s: the way that asks for nobody meets another row than the last, %v", c.tool, err)

@@ -42,7 +42,9 @@ func TestAnAskAndItsEventAreOneRow(t *testing.T) {
 			if r.rows(t, "c1") != 1 || a.ID != asked.ID || a.ConversationID != r.conv || a.Status() != models.StatusPending || a.BatchID == nil || *a.BatchID != "b1" || d.Place != 1 || a.Energy != 1 {
 				t.Errorf("the row is %+v, %+v", a.Response, d)
 			}
-			again, err := r.Ask(t.Context(), r.agent, ask)
+			repeat := ask
+			repeat.AcceptsEdits = true // as the first one did
+			again, err := r.Ask(t.Context(), r.agent, repeat)
 			if err != nil || again.ID != a.ID || again.Status() != models.StatusPending {
 				t.Errorf("I9: asked again: %+v, %v", again, err)
 			}
