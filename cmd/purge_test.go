@@ -28,7 +28,7 @@ func (w *world) asked(t *testing.T, name string, n int) (requests []wire.AskRequ
 	for i := range n {
 		r := wire.AskRequest{
 			ApprovalID: string(models.NewID[models.ResponseID]()), ToolName: "Bash", RunID: name, Description: text("description"), Context: text("context"),
-			Input: json.RawMessage(`{"command":"` + text("input") + `"}`),
+			Input: json.RawMessage(`{"command":"` + text("input") + `"}`), AcceptsEdits: true,
 		}
 		a, err := w.client(w.agent).Ask(t.Context(), r, 0)
 		if err != nil {

@@ -52,7 +52,7 @@ func mayReadMetrics(r *http.Request, auth Authenticator) error {
 // for those for whom they forward, and any other header may be one.
 var direct = map[string]bool{
 	"Accept": true, "Accept-Charset": true, "Accept-Encoding": true, "Accept-Language": true, "Cache-Control": true, "Connection": true, "Content-Length": true,
-	"Cookie": true, "Dnt": true, "If-Modified-Since": true, "If-None-Match": true, "Keep-Alive": true, "Pragma": true, "Priority": true, "Range": true, "Referer": true,
+	"Cookie": true, "Dnt": true, "If-Modified-Since": true, "If-None-Match": true, "Keep-Alive": true, "Priority": true, "Range": true, "Referer": true,
 	"Te": true, "Upgrade-Insecure-Requests": true, "User-Agent": true, "X-Prometheus-Scrape-Timeout-Seconds": true,
 }
 

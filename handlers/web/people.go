@@ -54,7 +54,7 @@ func (s *Site) peoplePage(c echo.Context, status int, in pages.PeopleInput) erro
 	if err != nil {
 		return err
 	}
-	in.People, in.Next, in.Self, frame.Path = found.People, found.Next, actor.UserID(), views.PeopleURL()
+	in.People, in.Next, in.OneAdmin, in.Self, frame.Path = found.People, found.Next, found.OneAdmin, actor.UserID(), views.PeopleURL()
 	return handlers.Render(c, status, pages.PeoplePage(frame, pages.NewPeople(in, frame.Now)), nil)
 }
 

@@ -11,8 +11,9 @@ import (
 
 // Page is one page of people by e-mail.
 type Page struct {
-	People []models.Person
-	Next   string // the e-mail to go on after; empty: that was all
+	People   []models.Person
+	Next     string // the e-mail to go on after; empty: that was all
+	OneAdmin bool   // the last who may administer, whom nobody can disable or make a reviewer
 }
 
 // personRow is what admins read of a person.
@@ -57,8 +58,16 @@ func (p *People) List(ctx context.Context, actor models.Actor, after string, lim
 		out.People = out.People[:limit]
 		out.Next = out.People[limit-1].Email
 	}
+	var admins []int
+	if err := p.db.Gorm(ctx).Raw(someAdmins).Scan(&admins).Error; err != nil {
+		return Page{}, fmt.Errorf("count admins: %w", err)
+	}
+	out.OneAdmin = len(admins) < 2
 	return out, nil
 }
+
+// someAdmins are at most two of those who may administer.
+const someAdmins = `SELECT 1 FROM users WHERE role = 'admin' AND disabled_at IS NULL LIMIT 2`
 
 // SetRole makes a person an admin or a reviewer, from the next request on: open
 // streams and waits check their credential at once, admin tokens of who is no

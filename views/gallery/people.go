@@ -21,7 +21,7 @@ func peopleStates() []State {
 	paged.After, paged.Next, paged.Invites = "a@example.org", "z@example.org", nil
 	return []State{
 		page(Usual, "Oneself, another, one who is disabled", PeopleInput()),
-		page("one", "Nobody but oneself", pages.PeopleInput{Self: UserID, People: PeopleInput().People[:1]}),
+		page("one", "Nobody but oneself", pages.PeopleInput{Self: UserID, OneAdmin: true, People: PeopleInput().People[:1]}),
 		page("fresh", "A link to join, shown only now", fresh),
 		page("wrong", "What cannot be done, and an error in the form", wrong),
 		page("away", "Somebody is away, and a substitute is to be accepted", away),

@@ -10,16 +10,17 @@ import (
 
 // PeopleInput is what the page of people is made of.
 type PeopleInput struct {
-	People  []models.Person // one page, by e-mail
-	After   string          // the key this page began with
-	Next    string          // the key of the next one
-	Invites []models.Invite
-	Away    []models.Absence // that run or are planned
-	Waiting int              // substitutes to accept
-	Self    models.UserID
-	Fresh   *FreshInvite
-	Form    InviteForm
-	Problem string // why what was asked for was not done
+	People   []models.Person // one page, by e-mail
+	After    string          // the key this page began with
+	Next     string          // the key of the next one
+	Invites  []models.Invite
+	Away     []models.Absence // that run or are planned
+	Waiting  int              // substitutes to accept
+	OneAdmin bool             // nobody else may administer
+	Self     models.UserID
+	Fresh    *FreshInvite
+	Form     InviteForm
+	Problem  string // why what was asked for was not done
 }
 
 // FreshInvite is an invitation that was made just now; its link is shown once.
@@ -48,6 +49,7 @@ type PersonRow struct {
 	Name, Email, Role string
 	State             ui.Word
 	Self, Disabled    bool
+	Last              bool // the last who may administer stays one
 	Sessions          string
 	HasSessions       bool
 	LastSeen, Added   views.Moment
@@ -80,6 +82,7 @@ func NewPeople(in PeopleInput, now time.Time) People {
 	}
 	for _, p := range in.People {
 		row := personRow(p, in.Self, now)
+		row.Last = in.OneAdmin && p.Role == models.RoleAdmin && p.Enabled()
 		for i := range in.Away {
 			if a := &in.Away[i]; a.UserID == p.ID && a.Runs(now) {
 				row.AwayUntil = views.Exact(a.UntilAt)

@@ -266,7 +266,7 @@ var listPages = []page{
 	}},
 	{key: "people-one", seen: seen{
 		"title":  "People",
-		"rows":   "Ada Berg you ada@example.org admin enabled 2 20 s ago 90 d a …  admin can enable you again. Disable now (398 bytes, 94c7777394fdf557)",
+		"rows":   "Ada Berg you ada@example.org admin enabled 2 20 s ago 90 d ago Audit trail Change… The last enabled admin can't become a reviewer or be disabled: add another admin first. Signs you out everywhere except here. Sign out everywhere",
 		"acts":   "Groups → /people/groups | Absences → /people/away | Create link",
 		"help":   "You get a link to send. Whoever opens it sets the name and password; nobody else sees the password.",
 		"filled": "role=reviewer",

@@ -13,7 +13,7 @@ var laterRequestPages = []page{
 		"what":   "for f in $(ls build/); do\n  rm -rf \"build/$f\" # all of it\ndone\ngit push --force origin main && echo 'done' 12 | timeout 120000, number",
 		"labels": "command | 4 lines, 109 bytes | Other members | Whole input | 145 bytes as sent | Hashed bytes | 192 bytes",
 		"whole":  "{\n  \"command\": \"for f in $(ls build/); do\\n  rm -rf \\\"build/$f\\\" # all of it\\ndone\\ngit push --force origin main && echo 'done' 12\",\n  \"timeout\": 120000\n}",
-		"title":  "Run a script of 4 lines (4 commands): for f in $(ls build/); do ⏎ rm -rf \"build/$f\" … 35 characters … ce origin main && echo 'done' 12",
+		"title":  "Run 4 commands, no. 2: rm -rf \"build/$f\"",
 	}},
 	{key: "approval-sql", like: "approval-empty-input", seen: seen{
 		"title":  "query: \"SELECT a.b, count(*) FROM accounts AS a\\nWHERE … 62 characters … reports@db.example.org:5432/shop",
@@ -49,7 +49,7 @@ var laterRequestPages = []page{
 		"labels": "command | 81 lines, 1,776 bytes | Whole input | 1,950 bytes as sent | Hashed bytes | 1,997 bytes",
 		"whole":  "{\n  \"command\": \"if [ -f \\\"$x\\\" ]; then rm -rf 'a b' # gone\\n … rf 'a b' # gone\\nfi\\ngit push --force\"\n} (1955 bytes, 57fb89f8829aeea3)",
 		"acts":   "Show the rest: 456 bytes of 1,776 bytes | Open the collapsed section first | Edit… → #edit-body | Reject",
-		"title":  "Run a script of 81 lines (81 commands)",
+		"title":  "Run 81 commands, no. 2: rm -rf 'a b'",
 	}},
 	{key: "approval-long-opened", like: "approval-long-shut", seen: seen{
 		"what": "if [ -f \"$x\" ]; then rm -rf 'a b' # gone\nfi\nif [ -f \"$x\" ];  …  rm -rf 'a b' # gone\nfi\ngit push --force (1776 bytes, 93722521206b3dee)",

@@ -143,7 +143,7 @@ var requestPages = []page{
 		"marks":   "high risk approved",
 		"labels":  "Changes made before approval | Approved input, as edited | 4 lines, 53 bytes | command | 45 bytes | Other members | Whole input | 110 bytes as sent | Context reported by release-bot | 21 bytes | Hashed bytes | 157 bytes",
 		"more":    "{\n  \"command\": \"rm -rf build/\",\n  \"timeout\": 120000\n}",
-		"outcome": "approved by Bo Lind 12 s ago · after 1 min 7 s Reason Fine  … 17ec355a26b5c4977bd Digest approved 77aa (474 bytes, 3f11fb710450f537)",
+		"outcome": "approved by Bo Lind 12 s ago · after 1 min 7 s Reason Fine  … 17ec355a26b5c4977bd Digest approved 77aa (505 bytes, 30349d1f2faa1b7e)",
 		"acts":    "",
 	}},
 	{key: "approval-rejected-late", like: "approval", seen: seen{
@@ -361,7 +361,7 @@ var requestPages = []page{
 		"marks":   "high risk approved",
 		"labels":  "Changes made before approval | Approved input, as edited | 5 lines, 115 bytes | Result reported by release-bot | 21 bytes | command | 45 bytes | Other members | Whole input | 110 bytes as sent | Context reported by release-bot | 21 bytes | Hashed bytes | 157 bytes",
 		"more":    "{\n  \"command\": \"rm -rf build/ && git push origin main\",\n  \"description\": \"Clean and publish\",\n  \"timeout\": 120000\n} | Everything up-to-date",
-		"outcome": "approved by Bo Lind 12 s ago · after 1 min 7 s Reason Witho … a Next request Pay 120.00 EUR to ACME SA (595 bytes, fe7758cd0b68aa52)",
+		"outcome": "approved by Bo Lind 12 s ago · after 1 min 7 s Reason Witho … a Next request Pay 120.00 EUR to ACME SA (661 bytes, 6222619083df85ec)",
 		"acts":    "Next request → /approvals/01890a5d-ac96-774b-bcce-b302099a8059",
 		"help":    "",
 	}},
