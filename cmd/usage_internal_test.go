@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/spf13/cobra"
@@ -20,10 +21,28 @@ func commands(c *cobra.Command) map[string]*cobra.Command {
 	return all
 }
 
+// shared is what several goroutines write to, as they may to a file.
+type shared struct {
+	mu  sync.Mutex
+	all bytes.Buffer
+}
+
+func (s *shared) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.all.Write(p)
+}
+
+func (s *shared) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.all.String()
+}
+
 // execute runs the command line in this process, without any data folder of its own.
 func execute(t *testing.T, stdin string, words ...string) (out, errs string, code int) {
 	t.Helper()
-	var stdout, stderr bytes.Buffer
+	var stdout, stderr shared
 	root := newRoot()
 	root.SetIn(strings.NewReader(stdin))
 	root.SetOut(&stdout)

@@ -59,7 +59,7 @@ func TestOutsideVerdictsAreOfTheKindThatIsTaken(t *testing.T) {
 		code models.Code
 	}{
 		"no reason": {no(""), models.CodeCommentRequired}, "a blank reason": {no(" \n"), models.CodeCommentRequired},
-		"an answer": {models.DecisionInput{Answer: &answer}, models.CodeWrongDecisionKind}, "an edit": {edited, models.CodeWrongDecisionKind},
+		"an answer": {models.DecisionInput{Answer: &answer}, models.CodeWrongDecisionKind}, "an edit": {edited, models.CodeTakesNoEdits},
 		"another digest": {models.DecisionInput{Approved: yes().Approved, Digest: "0"}, models.CodeDigestMismatch},
 	} {
 		before := storetest.Dump(t, w.Store)
