@@ -142,7 +142,7 @@ func TestBulkLeavesOutWhatItsLineDoesNotSay(t *testing.T) {
 	}
 	fine := bash(`{"command":"make all"}`)
 	more := bash(`{"command":"make more","description":"all","timeout":5}`)
-	cut := bash(`{"command":"` + strings.Repeat("make x; ", 20) + "THE-MIDST; " + strings.Repeat("make x; ", 20) + `make y"}`)
+	cut := bash(`{"command":"` + strings.Repeat("make x; ", 20) + "echo THE-MIDST; " + strings.Repeat("make x; ", 20) + `make y"}`)
 	hidden := bash("{\"command\":\"make a\u200bll\"}")
 	twin := bash(`{"command":"make twin"}`)
 	page := p.post("/approvals/bulk", ticked(fine, more, cut, hidden, twin)).is(http.StatusOK).says("main h1", "Approve which of 5 requests?").

@@ -367,7 +367,7 @@ func TestInABrowserTheNextRequestDoesNotSlideUnderTheThumb(t *testing.T) {
 			}
 			p.signIn()
 			p.open("/?open=" + string(asked[0].ID))
-			p.sees("#detail #approval-title", "Run a script of 51 lines (51 commands)")
+			p.sees("#detail #approval-title", "Run 51 commands, first: make step-0")
 			p.sees("#live-text", "live")
 			p.calm()
 			p.value(`document.querySelector("#detail").scrollTop = 9999, scrollTo(0, 9999), ""`)
@@ -383,7 +383,7 @@ func TestInABrowserTheNextRequestDoesNotSlideUnderTheThumb(t *testing.T) {
 				const strip = document.querySelector("#done").getBoundingClientRect(), title = document.querySelector("#approval-title").getBoundingClientRect();
 				return strip.top >= 0 && strip.height > 0 && strip.bottom <= title.top && document.elementFromPoint(strip.x + strip.width / 2, strip.y + strip.height / 2).closest("#done") !== null;
 			})()`)
-			p.sees("#done", "Approved “Run a script of 51 lines (51 commands)”")
+			p.sees("#done", "Approved “Run 51 commands, first: make step-0”")
 			p.becomes(`document.querySelector("#inbox-count [data-count]").dataset.count === "2" && document.querySelector("#inbox-tally").textContent === "2 waiting · 1 sending"`)
 
 			// Nothing is decided while its top was not in view.
@@ -399,7 +399,7 @@ func TestInABrowserTheNextRequestDoesNotSlideUnderTheThumb(t *testing.T) {
 			} else {
 				press("#done [data-act=undo]")
 			}
-			p.sees("#done", "Undone “Run a script of 51 lines (51 commands)”")
+			p.sees("#done", "Undone “Run 51 commands, first: make step-0”")
 			if got := w.stands(asked[0].ID); got.Status() != models.StatusPending || got.HeldUntil != nil {
 				t.Errorf("it is %s, held until %v", got.Status(), got.HeldUntil)
 			}

@@ -180,7 +180,7 @@ func TestInABrowserWhatIsTypedIsThereAgain(t *testing.T) {
 	if _, err := w.store.Decide(t.Context(), w.admin, asked[0].ID, models.DecisionInput{Approved: new(false)}); err != nil {
 		t.Fatal(err)
 	}
-	p.sees("#detail [data-kept-text]", "Rejected by Admin. Your text was not sent.")
+	p.sees("#detail [data-kept-text]", "Rejected by admin@example.com. Your text was not sent.")
 	p.becomes(`document.querySelector("#detail [data-kept-text] textarea").value === "no"`)
 	p.becomes(`document.querySelector("#detail form[data-verdict]") === null`)
 }

@@ -67,7 +67,7 @@ func TestInABrowserTheEndIsSeenFirst(t *testing.T) {
 				}
 				p.signIn()
 				p.open("/?open=" + string(a.ID))
-				p.sees("#detail #approval-title", "Run a script of 56 lines (56 commands)")
+				p.sees("#detail #approval-title", "Run 56 commands, last: rm -rf /")
 				p.sees("#live-text", "live")
 				inner := box == "a box of its own"
 				if inner {
