@@ -250,8 +250,10 @@ func (a *App) logHead(ctx context.Context) error {
 // routers makes the two routers and what chooses between them.
 func (a *App) routers(messages web.Notify) (http.Handler, error) {
 	a.streams = handlers.NewStreams(orOff(a.cfg.StreamsPerUser))
-	kit := handlers.Kit{Log: a.log, Now: time.Now, PublicURL: a.public, Metrics: a.metrics, Proxies: a.cfg.TrustedProxies, Streams: a.streams, Lists: handlers.NewLists(),
-		Strangers: handlers.NewStrangers(handlers.StrangersAtOnce, handlers.StrangersTime)}
+	kit := handlers.Kit{
+		Log: a.log, Now: time.Now, PublicURL: a.public, Metrics: a.metrics, Proxies: a.cfg.TrustedProxies, Streams: a.streams, Lists: handlers.NewLists(),
+		Strangers: handlers.NewStrangers(handlers.StrangersAtOnce, handlers.StrangersTime),
+	}
 	queue, err := api.New(kit, a.store, version)
 	if err != nil {
 		return nil, err

@@ -32,11 +32,20 @@ func TestFallbackIsForToolsWithoutDenyOrHighRiskI11(t *testing.T) {
 			kind           models.Kind
 			want           bool
 		}{
-			{tool: "read", want: true}, {tool: "note", want: true}, {tool: "unknown", want: true}, {tool: "Write", want: true},
+			{tool: "read", want: true},
+			{tool: "note", want: true},
+			{tool: "unknown", want: true},
+			{tool: "Write", want: true},
 			{tool: "late", want: true}, // a rule before it settles every call
-			{tool: "format"}, {tool: "disk_wipe"}, {tool: "Bash"}, {tool: "deploy"}, {tool: "mail"},
-			{tool: "DEPLOY"}, {tool: "Disk_wipe"}, // similar names are held as the listed one
-			{tool: "read", template: "plain", want: true}, {tool: "read", template: "grave"},
+			{tool: "format"},
+			{tool: "disk_wipe"},
+			{tool: "Bash"},
+			{tool: "deploy"},
+			{tool: "mail"},
+			{tool: "DEPLOY"},
+			{tool: "Disk_wipe"}, // similar names are held as the listed one
+			{tool: "read", template: "plain", want: true},
+			{tool: "read", template: "grave"},
 			{tool: "read", kind: models.KindQuestion},
 		} {
 			if tt.kind == "" {
