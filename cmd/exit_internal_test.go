@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -37,10 +38,8 @@ func classOf(path string) string {
 		return class
 	}
 	group, _, _ := strings.Cut(path, " ")
-	for _, family := range families {
-		if group == family {
-			return acts
-		}
+	if slices.Contains(families, group) {
+		return acts
 	}
 	return ""
 }

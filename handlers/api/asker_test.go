@@ -21,7 +21,7 @@ func TestEveryRequestNamesWhoAsks(t *testing.T) {
 			t.Fatal(err)
 		}
 		var a wire.Asker
-		if err := json.Unmarshal(got, &a); err != nil || a.ID == "" || a.Name != "deployer" || string(a.Owner.ID) != string(w.owner.ID) || a.Owner.Name != "owner@example.com" {
+		if err := json.Unmarshal(got, &a); err != nil || a.ID == "" || a.Name != "deployer" || string(a.Owner.ID) != w.owner.ID || a.Owner.Name != "owner@example.com" {
 			t.Errorf("%s names %s: %v", where, got, err)
 		}
 	}

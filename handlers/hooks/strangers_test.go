@@ -53,7 +53,7 @@ func TestAStrangersBodyIsReadToTheMomentI11(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	res := w.stalled(`{"session_id":"s","hook_event_name":"PreToolUse","tool_input":{"a":"`)
-	if body := bodyOf(t, res); res.StatusCode != 200 || !strings.Contains(body, `"permissionDecision":"deny"`) {
+	if body := bodyOf(t, res); res.StatusCode != http.StatusOK || !strings.Contains(body, `"permissionDecision":"deny"`) {
 		t.Errorf("%d %s", res.StatusCode, body)
 	}
 }
@@ -64,7 +64,7 @@ func TestAStrangersBodyHasItsTimeI11(t *testing.T) {
 	w := newWorldWith(t, handlers.NewStrangers(1, time.Millisecond))
 	for range 3 { // the place is free again
 		res := w.stalled(`{"session_id":"`)
-		if body := bodyOf(t, res); res.StatusCode != 200 || !strings.Contains(body, `"continue":false`) {
+		if body := bodyOf(t, res); res.StatusCode != http.StatusOK || !strings.Contains(body, `"continue":false`) {
 			t.Errorf("%d %s", res.StatusCode, body)
 		}
 	}
@@ -81,7 +81,7 @@ func TestStrangersHaveFewPlacesI11(t *testing.T) {
 		t.Fatal(err)
 	}
 	res := w.stalled("")
-	if body := bodyOf(t, res); res.StatusCode != 200 || !strings.Contains(body, `"continue":false`) || !strings.Contains(body, "Too many") {
+	if body := bodyOf(t, res); res.StatusCode != http.StatusOK || !strings.Contains(body, `"continue":false`) || !strings.Contains(body, "Too many") {
 		t.Errorf("%d %s", res.StatusCode, body)
 	}
 	w.send(w.agent, "", event("PreToolUse", call("Read", `{}`, "1"))).want(t, 200, `"allow"`)

@@ -46,7 +46,7 @@ func (s *Site) allowNamedHost(c echo.Context, address string) error {
 	}
 	err := s.store.People.AllowHost(c.Request().Context(), actorOf(c), host)
 	if asError(err, models.CodeInvalid, models.CodeConflict) != nil {
-		return nil
+		return nil //nolint:nilerr // the form itself says what is wrong with the address
 	}
 	return err
 }

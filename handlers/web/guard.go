@@ -88,7 +88,8 @@ func (s *Site) limitBody(next echo.HandlerFunc) echo.HandlerFunc {
 // strangersForm reads the form of somebody who has not signed in: to do so, or one that met
 // an expired session.
 func (s *Site) strangersForm(c echo.Context) error {
-	r, done := c.Request(), func() {}
+	r := c.Request()
+	var done func()
 	if r.ContentLength >= 0 && r.ContentLength <= handlers.BriefBody {
 		done = s.kit.Strangers.Brief(c.Response())
 	} else {

@@ -21,7 +21,7 @@ func TestInABrowserWhatEndsUnderOnesHandsSaysSo(t *testing.T) {
 				w.tb.Fatal(err)
 			}
 		},
-		"Expired.": func(w *world, a *models.Approval) {
+		"Expired.": func(w *world, _ *models.Approval) {
 			w.clock.Step(2 * time.Hour)
 			if _, err := w.store.ExpireDue(w.tb.Context(), 10); err != nil {
 				w.tb.Fatal(err)

@@ -103,7 +103,7 @@ func simpleMember(kind *cel.Type, get func(*command) any) *types.FieldType {
 		if c.unclear != "" {
 			return nil, failed{c.unclear}
 		}
-		if c.doubt != "" && !(c.byName && slices.Contains(c.names, c.program)) {
+		if c.doubt != "" && (!c.byName || !slices.Contains(c.names, c.program)) {
 			return nil, failed{c.doubt}
 		}
 		return get(c), nil

@@ -64,7 +64,7 @@ var divided = []string{"cargo", "gh", "git", "go", "npm", "pip", "pip3", "pnpm",
 func listed(words string, of, shared map[string]string) map[string][]string {
 	out := map[string][]string{}
 	read := func(before, words string) {
-		for _, word := range strings.Fields(words) {
+		for word := range strings.FieldsSeq(words) {
 			name, options, _ := strings.Cut(word, "=")
 			if whole, ok := shared[options]; ok {
 				options = whole

@@ -16,7 +16,7 @@ func linesOf(t *testing.T, name string) (lines, under []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close() //nolint:errcheck // it is only read
+	defer f.Close()
 	head := ""
 	for s := bufio.NewScanner(f); s.Scan(); {
 		if line := s.Text(); strings.HasPrefix(line, "#") {

@@ -55,7 +55,7 @@ func (d *DB) answer(err error) error {
 	now := d.opts.Now()
 	if since := now.Sub(d.faults.logged); d.faults.last == nil || since < 0 || since >= faultAgain {
 		d.faults.logged = now
-		d.log.Error("NOTHING CAN BE WRITTEN: all that would change anything is refused. "+f.text,
+		d.log.Error("NOTHING CAN BE WRITTEN: all that would change anything is refused.", slog.String("why", f.text),
 			slog.String("file", d.path), slog.String("error", fmt.Sprint(f.err)))
 	}
 	d.faults.last = f

@@ -24,7 +24,7 @@ type lot struct{ came, drew time.Time }
 
 func (l *lots) init(wins func(of int) bool) {
 	if l.wins = wins; wins == nil {
-		l.wins = func(of int) bool { return rand.IntN(of) == 0 }
+		l.wins = func(of int) bool { return rand.IntN(of) == 0 } //nolint:gosec // a lot decides who waits, no secret
 	}
 	l.all = make(map[string]map[string]lot)
 }

@@ -125,7 +125,7 @@ func messageOf(v jsontext.Value) string {
 		Message text `json:"message"`
 	}
 	var plain text
-	switch v.Kind() {
+	switch v.Kind() { //nolint:exhaustive // others are read below or not at all
 	case '"':
 		_ = json.Unmarshal(v, &plain, lenient) // it is a string
 		return string(plain)

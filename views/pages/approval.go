@@ -303,7 +303,7 @@ func NewApproval(in ApprovalInput, now time.Time) Approval {
 	v.Kept = in.Confirm != nil || len(v.Edits) > 0 || in.Late != "" || in.LateAct != "" || len(in.Form.Errors) > 0
 	v.State = v.state(r)
 	v.Notice, v.Removed = lateText(in, v), removedText(r.Removed)
-	if v.Notice != "" && !(v.Pending && v.decides()) {
+	if v.Notice != "" && (!v.Pending || !v.decides()) {
 		v.Unsent = in.Form.typed()
 	}
 	return v

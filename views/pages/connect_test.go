@@ -86,7 +86,7 @@ func TestPinsOfClientsAreWhatWasLastRun(t *testing.T) {
 		}
 	}
 	versions := regexp.MustCompile(`VERSIONS:-([\d. ]+)\}`).FindStringSubmatch(read(folder + "claude-code-hook"))
-	for _, version := range strings.Fields(versions[1]) {
+	for version := range strings.FieldsSeq(versions[1]) {
 		pinned["@anthropic-ai/claude-code@"+version] = true
 	}
 	if !maps.Equal(pinned, ran) {
