@@ -48,14 +48,14 @@ type HistoryEntry struct {
 }
 
 // overText says who did what with what was asked here; empty: it waits for its reader.
-func (e HistoryEntry) overText() string {
+func (v HistoryEntry) overText() string {
 	switch {
-	case e.Ask != nil:
-		return e.Ask.overText()
-	case e.Outcome != nil && e.Outcome.By != "":
-		return capitalize(e.Outcome.Word.Text) + " by " + e.Outcome.byWhom() + "."
-	case e.Outcome != nil:
-		return capitalize(e.Outcome.Word.Text) + ". " + e.Outcome.CauseText
+	case v.Ask != nil:
+		return v.Ask.overText()
+	case v.Outcome != nil && v.Outcome.By != "":
+		return capitalize(v.Outcome.Word.Text) + " by " + v.Outcome.byWhom() + "."
+	case v.Outcome != nil:
+		return capitalize(v.Outcome.Word.Text) + ". " + v.Outcome.CauseText
 	}
 	return ""
 }
