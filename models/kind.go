@@ -28,3 +28,7 @@ func (k Kind) Word() string {
 	}
 	return string(k)
 }
+
+// Spoken reports whether a request of this kind is a part of what is said in a conversation:
+// it is decided there, also without being named.
+func (k Kind) Spoken() bool { return k == KindProposal || k == KindBudget }

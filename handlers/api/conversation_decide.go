@@ -80,7 +80,7 @@ func conversationApprovalOf(a *models.Approval) wire.ConversationApproval {
 	_, reported := inputOf(a)
 	out := wire.ConversationApproval{ID: wire.ResponseID(a.ID), Agent: askerOf(a), Kind: wire.Kind(a.Kind), Content: summaryOf(a), ReportedInput: reported, Timestamp: a.CreatedAt, Status: shown(a), Digest: a.Digest, Risk: wire.Risk(a.Risk), Checklist: a.Checklist(), Held: heldOf(a)}
 	if status == models.StatusPending && out.Held == nil {
-		out.DecidableHere = new(a.Kind == models.KindProposal || a.Kind == models.KindBudget)
+		out.DecidableHere = new(a.Kind.Spoken())
 	}
 	if d := decisionOf(a, status); d != nil {
 		out.ApprovalTimestamp = &d.At

@@ -41,7 +41,8 @@ func harmOfWords(words []string) harm {
 	most := named(name, args)
 	if most >= unclear {
 		for _, w := range args { // scripts and SQL, to be run by something
-			if _, found := perhaps(w); strings.ContainsAny(w, " \t\n") {
+			if strings.ContainsAny(w, " \t\n") {
+				_, found := perhaps(w)
 				most = max(most, found)
 			}
 		}

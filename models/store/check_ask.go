@@ -32,7 +32,8 @@ func (q *asked) namesNone() bool { return q.conversation == "" && q.RunID == "" 
 
 // takesEdits reports whether whoever asks runs the input that was approved.
 func (q *asked) takesEdits() bool {
-	return q.AcceptsEdits && q.Kind == models.KindToolCall && q.Protocol == ""
+	r := models.Response{Kind: q.Kind, AcceptsEdits: q.AcceptsEdits, Protocol: q.Protocol}
+	return q.Kind == models.KindToolCall && r.TakesEdits()
 }
 
 // checkAsk does everything that needs no database.

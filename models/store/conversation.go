@@ -105,7 +105,7 @@ func (t *tx) latestPending(id models.ConversationID) (models.ResponseID, error) 
 // budget request or outside approval is pending any more, the built-in agent goes
 // on, whatever else it rested for. An agent outside says itself when it goes on.
 func (t *tx) outcomeReached(actor models.Actor, a *models.Approval) error {
-	if a.Kind != models.KindProposal && a.Kind != models.KindBudget && a.UpstreamID == nil {
+	if !a.Kind.Spoken() && a.UpstreamID == nil {
 		return nil
 	}
 	waits, err := t.waitsForPerson(a.ConversationID)

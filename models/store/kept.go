@@ -66,6 +66,9 @@ func (s *Store) TellHead(ctx context.Context) error {
 		return err
 	}
 	return s.write(ctx, func(t *tx) error {
+		if now, err := s.Ledger.LastOfAction(ctx, t, action); err != nil || now != last {
+			return err // another process has told it meanwhile
+		}
 		head, err := s.Ledger.HeadIn(t.Tx)
 		if err != nil {
 			return err

@@ -81,7 +81,7 @@ func (s *Store) requestPage(ctx context.Context, actor models.Actor, id models.R
 // pageBudget reads what a decider has to know of the budget, for those who may change
 // it: whom a request was only routed to sees that request and no more.
 func (s *Store) pageBudget(ctx context.Context, actor models.Actor, a *models.Approval, p *models.RequestPage) (err error) {
-	if a.Kind != models.KindProposal && a.Kind != models.KindBudget || !p.SeesConversation {
+	if !a.Kind.Spoken() || !p.SeesConversation {
 		return nil
 	}
 	if a.AsksForAllowance() {

@@ -2,16 +2,11 @@ package upkeep
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
-	"iter"
 	"os"
 	"path/filepath"
-	"slices"
-	"sort"
-	"time"
 
 	"countersign/models"
 	"countersign/models/db"
@@ -31,11 +26,12 @@ const noticeNumbers = `SELECT (SELECT count(*) FROM notice_sends` + db.ByNoticeS
 const requestedAt = `SELECT approval_requested_at FROM responses WHERE number = ?`
 
 const (
-	// pendingOfRisk reads a part of the same index, and the rows.
-	pendingOfRisk = `SELECT number FROM responses` + db.ByResponsesPendingRisk + ` WHERE approval_status = 'pending'
- AND CASE risk WHEN 'critical' THEN 0 WHEN 'high' THEN 1 WHEN 'medium' THEN 2 WHEN 'low' THEN 3 END = ? AND approval_timeout_at > ?`
+	// pendingByAge walks the same index in its order, and reads the rows for their times.
+	pendingByAge = `SELECT CASE risk WHEN 'critical' THEN 0 WHEN 'high' THEN 1 WHEN 'medium' THEN 2 WHEN 'low' THEN 3 END AS place,
+ count(*) FILTER (WHERE approval_requested_at <= ?1), count(*) FILTER (WHERE approval_requested_at > ?1 AND approval_requested_at <= ?2),
+ count(*) FILTER (WHERE approval_requested_at > ?2 AND approval_requested_at <= ?3), count(*) FILTER (WHERE approval_requested_at > ?3)
+ FROM responses` + db.ByResponsesPendingRisk + ` WHERE approval_status = 'pending' AND approval_timeout_at > ?4 GROUP BY place`
 	standingStops = `SELECT count(*) FROM stops` + db.ByStopsStanding + ` WHERE lifted_at IS NULL`
-	notOlder      = `SELECT created_at >= ? FROM responses WHERE number >= ? ORDER BY number LIMIT 1`
 )
 
 // Numbers are the figures of the whole store as they stand now. What is past its
@@ -108,71 +104,30 @@ func (u *Upkeep) switches(ctx context.Context, n *models.Numbers) (err error) {
 	return nil
 }
 
-// byAge counts what waits by its risk and how long it has. Requests come in the order of their
-// numbers, so each span begins at a number, which is found by halving.
+// byAge counts what waits by its risk and how long it has: each risk and each of
+// models.PendingAges, the worst and the longest first.
 func (u *Upkeep) byAge(ctx context.Context) ([]models.PendingCount, error) {
-	now := u.db.Now()
-	ages := models.PendingAges()
-	begins := make([]int64, len(ages))
-	for i := range ages[1:] {
-		var err error
-		if begins[i+1], err = u.firstSince(ctx, now.Add(-ages[i].Least)); err != nil {
-			return nil, err
+	now, ages := u.db.Now(), models.PendingAges()
+	rows, err := u.db.Reads().QueryContext(ctx, pendingByAge, now.Add(-ages[0].Least), now.Add(-ages[1].Least), now.Add(-ages[2].Least), now)
+	if err != nil {
+		return nil, fmt.Errorf("count what waits by age: %w", err)
+	}
+	defer rows.Close()
+	risks := models.RisksDown()
+	counts := make([][4]int, len(risks))
+	for rows.Next() {
+		var place int
+		var n [4]int
+		if err := rows.Scan(&place, &n[0], &n[1], &n[2], &n[3]); err != nil {
+			return nil, fmt.Errorf("count what waits by age: %w", err)
 		}
+		counts[place] = n
 	}
 	var out []models.PendingCount
-	for place, risk := range slices.Backward(models.Risks()) {
-		counts := make([]int, len(ages))
-		rows, err := u.db.Reads().QueryContext(ctx, pendingOfRisk, len(models.Risks())-1-place, now)
-		if err != nil {
-			return nil, fmt.Errorf("count what waits by risk: %w", err)
-		}
-		for number, err := range numbersIn(rows) {
-			if err != nil {
-				return nil, fmt.Errorf("count what waits by risk: %w", err)
-			}
-			of := len(ages) - 1
-			for of > 0 && number < begins[of] {
-				of--
-			}
-			counts[of]++
-		}
+	for place, risk := range risks {
 		for i, age := range ages {
-			out = append(out, models.PendingCount{Risk: risk, Age: age.Name, Count: counts[i]})
+			out = append(out, models.PendingCount{Risk: risk, Age: age.Name, Count: counts[place][i]})
 		}
 	}
-	return out, nil
-}
-
-// numbersIn reads the one column of a query, and closes it.
-func numbersIn(rows *sql.Rows) iter.Seq2[int64, error] {
-	return func(yield func(int64, error) bool) {
-		defer rows.Close()
-		for rows.Next() {
-			var n int64
-			if err := rows.Scan(&n); !yield(n, err) || err != nil {
-				return
-			}
-		}
-		if err := rows.Err(); err != nil {
-			yield(0, err)
-		}
-	}
-}
-
-// firstSince is the number of the first response that is not older than at.
-func (u *Upkeep) firstSince(ctx context.Context, at time.Time) (int64, error) {
-	var last int64
-	if err := u.db.Reads().QueryRowContext(ctx, `SELECT coalesce(max(number), 0) FROM responses`).Scan(&last); err != nil {
-		return 0, fmt.Errorf("read the last number: %w", err)
-	}
-	var err error
-	found := sort.Search(int(last), func(i int) bool {
-		var reached bool
-		if err == nil {
-			err = u.db.Reads().QueryRowContext(ctx, notOlder, at, i+1).Scan(&reached)
-		}
-		return reached
-	})
-	return int64(found) + 1, err
+	return out, rows.Err()
 }

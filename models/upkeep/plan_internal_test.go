@@ -44,8 +44,7 @@ func TestFiguresAreServedByAnIndex(t *testing.T) {
 		want string
 	}{
 		"pending":             {pendingNumbers, []any{now}, "COVERING INDEX responses_pending"}, // no row is read
-		"pending by age":      {pendingOfRisk, []any{0, now}, "INDEX responses_pending_risk (<expr>=? AND"},
-		"first since":         {notOlder, []any{now, 1}, "PRIMARY KEY"},
+		"pending by age":      {pendingByAge, []any{now, now, now, now}, "INDEX responses_pending_risk"},
 		"stops":               {standingStops, nil, "INDEX stops_standing"},
 		"when it was asked":   {requestedAt, []any{1}, "PRIMARY KEY"},
 		"of other systems":    {outsideNumbers, nil, "INDEX deliveries_due"},
