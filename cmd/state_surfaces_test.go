@@ -100,7 +100,7 @@ func TestEachSurfaceTellsEachStateAsItIs(t *testing.T) {
 			}
 			for _, path := range s.reads() {
 				for _, token := range []string{s.w.agent, s.w.reviewer} {
-					_, raw := s.send(http.MethodGet, path, token, "") //nolint:bodyclose // whoever reads it closes it
+					_, raw := s.send(http.MethodGet, path, token, "") //nolint:bodyclose // send has closed it
 					s.look("GET "+path, raw)
 				}
 			}
@@ -156,7 +156,7 @@ func (s *stateWalk) makes(row stateRow) {
 	if row.tool == "" {
 		row.tool = "call"
 	}
-	_, raw := s.send(http.MethodPost, "/v1/approvals", s.w.agent, row.body()) //nolint:bodyclose // whoever reads it closes it
+	_, raw := s.send(http.MethodPost, "/v1/approvals", s.w.agent, row.body()) //nolint:bodyclose // send has closed it
 	var got struct{ ApprovalID, ConversationID, Digest string }
 	if err := json.Unmarshal(raw, &got); err != nil || got.ApprovalID == "" {
 		s.t.Fatalf("%s: %s", row.name, raw)
@@ -165,7 +165,7 @@ func (s *stateWalk) makes(row stateRow) {
 	s.known[got.ApprovalID], s.known[row.name] = &row, &row
 	if row.decide != "" {
 		body := strings.ReplaceAll(row.decide, "DIGEST", got.Digest)
-		if res, raw := s.send(http.MethodPost, "/v1/approvals/"+got.ApprovalID+"/respond", s.w.reviewer, body); res.StatusCode >= 300 { //nolint:bodyclose // whoever reads it closes it
+		if res, raw := s.send(http.MethodPost, "/v1/approvals/"+got.ApprovalID+"/respond", s.w.reviewer, body); res.StatusCode >= 300 { //nolint:bodyclose // send has closed it
 			s.t.Fatalf("%s: %s", row.name, raw)
 		} else {
 			s.look("respond", raw)
@@ -191,11 +191,11 @@ func (row stateRow) body() string {
 }
 
 func (s *stateWalk) waits(row stateRow) {
-	s.send(http.MethodPost, "/v1/approvals?wait=8s", s.w.agent, row.body()) // ends with the deadline //nolint:bodyclose // whoever reads it closes it
+	s.send(http.MethodPost, "/v1/approvals?wait=8s", s.w.agent, row.body()) //nolint:bodyclose // send has closed it; it ends with the deadline
 }
 
 func (s *stateWalk) cancels(stateRow) {
-	s.send(http.MethodPost, "/v1/approvals/"+s.ids[len(s.ids)-1]+"/cancel", s.w.agent, "") //nolint:bodyclose // whoever reads it closes it
+	s.send(http.MethodPost, "/v1/approvals/"+s.ids[len(s.ids)-1]+"/cancel", s.w.agent, "") //nolint:bodyclose // send has closed it
 }
 
 // removes removes the contents of all that is over: nothing of it may run.
@@ -245,13 +245,13 @@ func (s *stateWalk) asks() {
 		if row.status != models.StatusPending { // a hook waits for those
 			for path, body := range ways {
 				body = strings.NewReplacer("NAME", name, "TOOL", row.tool, "SENDS", row.sends).Replace(body)
-				_, raw := s.send(http.MethodPost, path, s.w.agent, body) //nolint:bodyclose // whoever reads it closes it
+				_, raw := s.send(http.MethodPost, path, s.w.agent, body) //nolint:bodyclose // send has closed it
 				if s.lookOf("POST "+path, raw, row); row.input != "" && !bytes.Contains(raw, []byte(`"allow"`)) && !bytes.Contains(bytes.ToLower(raw), []byte(`"approved"`)) {
 					s.t.Errorf("POST %s tells no yes of %s: %s", path, name, raw)
 				}
 			}
 		}
-		_, raw := s.send(http.MethodGet, "/humanlayer/v1/function_calls/"+name, s.w.agent, "") //nolint:bodyclose // whoever reads it closes it
+		_, raw := s.send(http.MethodGet, "/humanlayer/v1/function_calls/"+name, s.w.agent, "") //nolint:bodyclose // send has closed it
 		if approved := bytes.Contains(raw, []byte(`"approved":true`)); approved != (row.input == askedInput) {
 			s.t.Errorf("function call %s: %s", name, raw) // its client runs what it sent
 		}
