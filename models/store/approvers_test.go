@@ -218,6 +218,42 @@ func TestGrantsOfOthersDoNotCover(t *testing.T) {
 	}
 }
 
+// An edit that waits for a second person is not offered where the client takes no edits, as of
+// a request from before clients said so: the store would refuse it.
+func TestAnEditThatWaitsIsOfferedOnlyWhereItIsTaken(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.policy(t, payments(""))
+	a := b.pay(t, 1)
+	b.policy(t, payments(byStranger+only))
+	edited := yes()
+	edited.Input = []byte(`{"amount":9}`)
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.owner, a.ID, edited)))
+	offered := func() bool {
+		t.Helper()
+		page, err := b.RequestPage(t.Context(), b.stranger, a.ID, false)
+		storetest.Must(t, err)
+		return page.Acting.Releases[page.Around.Proposed[0].ID]
+	}
+	if !offered() {
+		t.Error("the second person is not offered the edit")
+	}
+	beside := storetest.Beside(t, b.Store)
+	trigger := storetest.Scalar[string](t, b.Store, `SELECT sql FROM sqlite_master WHERE name = 'responses_accepts_edits'`)
+	change := func(statements string) {
+		t.Helper()
+		if _, err := beside.ExecContext(t.Context(), statements); err != nil {
+			t.Fatal(err)
+		}
+	}
+	change(`DROP TRIGGER responses_accepts_edits; UPDATE responses SET accepts_edits = FALSE`)
+	wantCode(t, storetest.Err(b.Decide(t.Context(), b.stranger, a.ID, edited)), models.CodeTakesNoEdits)
+	if offered() {
+		t.Error("the second person is offered what is refused")
+	}
+	change(`UPDATE responses SET accepts_edits = TRUE; ` + trigger) // as the ledger has it
+}
+
 // TestAnEditUnderAStricterRuleWaitsForThatRulesPeople who then approve the same
 // edit; the agent hears of nothing before.
 func TestAnEditUnderAStricterRuleWaitsForThatRulesPeople(t *testing.T) {

@@ -208,7 +208,7 @@ func (c rightsReader) releases(me relation, a *models.Approval, proposed []model
 		if err != nil {
 			return err
 		}
-		p.Releases[v.ID] = able
+		p.Releases[v.ID] = able && a.TakesEdits()
 	}
 	return nil
 }
