@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -256,5 +258,27 @@ func TestAnEditHasItsOwnHeadline(t *testing.T) {
 	a.Vote = &models.Vote{Verdict: models.VerdictApprove, Input: new(`{"command":"ls build"}`)}
 	if h, ok := headline.Edited(a); !ok || h.Text() != "Run: ls build" || headline.Shown(&a.Response).Text() != "Run: rm -rf build" {
 		t.Errorf("%v %s", ok, h.Text())
+	}
+}
+
+// A call of no known kind is cut once, and says how much is missing of the whole; of what may be
+// run the most harmful is named.
+func TestACallOfNoKnownKindIsCutOnce(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("a", 5000)
+	h := headline.Of(call("note", `{"title":"`+long+`","to":"ann"}`))
+	cut := regexp.MustCompile(`… (\d+) characters …`).FindAllStringSubmatch(h.Text(), -1)
+	if len(cut) != 1 || !h.Cut {
+		t.Fatalf("%s", h.Text())
+	}
+	if left, _ := strconv.Atoi(cut[0][1]); left != len(long)-strings.Count(h.Rest, "a")+strings.Count(cut[0][0], "a") {
+		t.Errorf("%d characters are left out of %d: %s", left, len(long), h.Text())
+	}
+	updates := strings.Repeat("UPDATE accounts SET a = 1 WHERE id = 7; ", 120)
+	for member, want := range map[string]string{"sql": "lookup, perhaps with: DROP TABLE accounts", "title": `lookup: "UPDATE accounts`} {
+		h := headline.Of(call("lookup", `{"`+member+`":"`+updates+`DROP TABLE accounts"}`))
+		if !strings.HasPrefix(h.Text(), want) || member == "sql" && !slices.Contains(h.Hidden, "sql") {
+			t.Errorf("%s: %s, hidden %q", member, h.Text(), h.Hidden)
+		}
 	}
 }

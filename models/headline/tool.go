@@ -12,7 +12,7 @@ import (
 // What a headline shows of a call of no known kind.
 const (
 	mostMembers = 4
-	mostOfValue = 80 // characters of a value, but of the first
+	mostOfValue = 80 // characters of one that is not whole, and of a name
 	mostInAll   = 160
 )
 
@@ -43,12 +43,8 @@ func toolCall(tool string, in input) Headline {
 			h.Hidden = append(h.Hidden, member)
 			continue
 		}
-		value, most := valueOf(in.members[member]), mostOfValue
-		if len(parts) == 0 {
-			most = MaxText
-		}
-		value, cut := middle(value, most)
-		if h.Cut = h.Cut || cut; !in.whole && member == in.cut {
+		value := valueOf(in.members[member])
+		if !in.whole && member == in.cut {
 			text, _ := textOf(in.members[member])
 			value = quote(beginning(text, mostOfValue))
 		}
@@ -57,11 +53,28 @@ func toolCall(tool string, in input) Headline {
 		}
 		parts, length = append(parts, value), length+len(value)
 	}
-	h.Rest = strings.Join(parts, ", ")
+	h.Rest = strings.Join(parts, ", ") // it is cut once, as a whole
 	if len(h.Hidden) > 0 {
 		h.Tail = "and " + counted(len(h.Hidden), "more member")
 	}
+	h.suspectsMember(telling(in)[0], in)
 	return h
+}
+
+// runMembers are members whose value is often run by something.
+var runMembers = []string{"command", "cmd", "query", "sql", "statement", "script", "code"}
+
+// suspectsMember has the headline of a call of no known kind begin with what may harm most in
+// what it may run, where that is too long to be shown.
+func (h *Headline) suspectsMember(name string, in input) {
+	text, ok := textOf(in.members[name])
+	if !ok || !slices.Contains(runMembers, name) {
+		return
+	}
+	if h.suspects(text, MaxText); h.partly {
+		h.Hidden, h.Tail, h.Cut = append(h.Hidden, name), "", true
+		h.told()
+	}
 }
 
 // cutCall is a call of whose input only the beginning is kept. It says how long all of it is.

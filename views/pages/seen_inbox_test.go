@@ -135,7 +135,7 @@ var inboxPages = []page{
 		"marks": "critical risk waiting 3:41 left",
 		"tally": "1 waiting",
 		"what":  "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx … xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx (1500 bytes, 67ba149e81413097)",
-		"rows":  "unbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbr … xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\" (628 bytes, bc52cf36dbc6d41f)",
+		"rows":  "unbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbr … xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\" (630 bytes, 48bb5b09c37dbc47)",
 		"acts":  "Approve | Edit… → #edit-body | Reject… | Reject | Ask a question… | Ask | More time… | +15 min | +1 h | +4 h | Max (8 h) | Extend | Cancel request… | Cancel request",
 	}},
 	{key: "inbox-kinds", like: "inbox-open", seen: seen{
@@ -170,14 +170,14 @@ var inboxPages = []page{
 	}},
 	{key: "bulk", seen: seen{
 		"title": "Approved 2 of 5",
-		"rows":  "Bash Run: make target-0 release-bot · Ship 1.4 Approved by you. approved medium risk | Bash Run: make target-1 release-bot · Ship 1.4 Approved by you, not sent yet. approved medium risk | Bash Bash: \"echo safe ⟨U+202E⟩# gnp.exe⟨U+2066⟩ ; cu … ch changed nothing. rejected medium risk (320 bytes, 220a936d273bad81) | unbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbr …  be bulk-approved. waiting critical risk (660 bytes, 1f7f4e9606b2e4db) | A request This request doesn't exist, or you don't have access.",
+		"rows":  "Bash Run: make target-0 release-bot · Ship 1.4 Approved by you. approved medium risk | Bash Run: make target-1 release-bot · Ship 1.4 Approved by you, not sent yet. approved medium risk | Bash Bash: \"echo safe ⟨U+202E⟩# gnp.exe⟨U+2066⟩ ; cu … ch changed nothing. rejected medium risk (320 bytes, 220a936d273bad81) | unbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbr …  be bulk-approved. waiting critical risk (662 bytes, c2dc090161e924c1) | A request This request doesn't exist, or you don't have access.",
 		"acts":  "Undo | Back to the inbox → /?risk=medium",
 		"help":  "1 approval was sent at once and can't be undone.",
 		"says":  "Approved 1 – sends in 0:25 left | 1 approval was sent at once and can't be undone.",
 	}},
 	{key: "bulk-ask", seen: seen{
 		"title":  "Approve which of 4 requests?",
-		"rows":   "Bash Run: make target-0 release-bot · Ship 1.4 waiting medium risk | Bash Run: make target-1 release-bot · Ship 1.4 waiting medium risk | Bash Run: make target-2 release-bot · Ship 1.4 waiting medium risk | unbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbr …  be bulk-approved. waiting critical risk (660 bytes, 1f7f4e9606b2e4db)",
+		"rows":   "Bash Run: make target-0 release-bot · Ship 1.4 waiting medium risk | Bash Run: make target-1 release-bot · Ship 1.4 waiting medium risk | Bash Run: make target-2 release-bot · Ship 1.4 waiting medium risk | unbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbr …  be bulk-approved. waiting critical risk (662 bytes, c2dc090161e924c1)",
 		"acts":   "Update | Approve selected",
 		"help":   "Nothing is decided yet. 1 request can't be decided here.",
 		"filled": "reason=Part of the release.",

@@ -72,7 +72,7 @@ var laterRequestPages = []page{
 		"who":    "release-bot asks to use MultiEdit in Ship 1.4 · 1 min ago",
 	}},
 	{key: "approval-patch", like: "approval-empty-input", seen: seen{
-		"title":  "apply_patch: patch \"diff --git a/x.go b/x.go\\nindex 1..2 1006 … 145 characters … n\\\\ No newline at end of file\\n\"",
+		"title":  "apply_patch: patch \"diff --git a/x.go b/x.go\\nindex 1..2 1006 … 150 characters … n\\\\ No newline at end of file\\n\"",
 		"what":   "diff --git a/x.go b/x.go index 1..2 100644 --- a/x.go +++ b/x.go @@ -10,3 +10,4 @@ func f() int { if a { − return 1+ return 2+ } --- a/y +++ b/y @@ -1 +1 @@ −x+y (no newline at the end)",
 		"labels": "patch | Whole input | 234 bytes as sent | Hashed bytes | 288 bytes",
 		"whole":  "{\n  \"patch\": \"diff --git a/x.go b/x.go\\nindex 1..2 100644\\n--- a/x.go\\n+++ b/x.go\\n@@ -10,3 +10,4 @@ func f() int {\\n \\tif a {\\n-\\t\\treturn 1\\n+\\t\\treturn 2\\n+\\t}\\n \\n--- a/y\\n+++ b/y\\n@@ -1 +1 @@\\n-x\\n+y\\n\\\\ No newline at end of file\\n\"\n}",
@@ -103,7 +103,7 @@ var laterRequestPages = []page{
 		"who":    "release-bot asks to use submit in Ship 1.4 · 1 min ago",
 	}},
 	{key: "approval-many-values", like: "approval-file", seen: seen{
-		"title":  "submit: values [1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1, … 148 characters … 1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]",
+		"title":  "submit: values [1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1, … 3930 characters … 1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]",
 		"what":   "{\n  \"values\": [\n    1,\n    1,\n    1,\n    1,\n    1,\n    1,\n   … \n    1,\n    1,\n    1,\n    1,\n    1\n  ]\n} (14027 bytes, 8c1086b6e2327699)",
 		"labels": "Whole input | 4,014 bytes as sent, more than 2,000 values; shown as source | Hashed bytes | 4,063 bytes",
 		"whole":  "{\n  \"values\": [\n    1,\n    1,\n    1,\n    1,\n    1,\n    1,\n   … \n    1,\n    1,\n    1,\n    1,\n    1\n  ]\n} (14027 bytes, 8c1086b6e2327699)",

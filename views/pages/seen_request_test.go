@@ -119,7 +119,7 @@ var requestPages = []page{
 		"who":    "release-bot asks to use deploy in Ship 1.4 · 1 min ago",
 	}},
 	{key: "approval-deep", like: "approval-empty-input", seen: seen{
-		"title":  "deep: a {\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{ … 142 characters … }}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}",
+		"title":  "deep: a {\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{ … 297 characters … }}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}",
 		"what":   "a, object of 1 a, object of 1 a, object of 1 a, object of 1  …  a, object of 1 a, list of 1 1 1, number (954 bytes, 827d49f33cb9ce48)",
 		"labels": "Input | Whole input | 381 bytes as sent | Hashed bytes | 428 bytes",
 		"whole":  "{\n  \"a\": {\n    \"a\": {\n      \"a\": {\n        \"a\": {\n           …          }\n        }\n      }\n    }\n  }\n} (8764 bytes, 70bda12bf500f261)",
