@@ -98,14 +98,18 @@ func (r *ranWalk) send(method, path, token, body string) (*http.Response, []byte
 		r.t.Fatalf("%s %s: %v", method, path, err)
 	}
 	defer res.Body.Close()
-	if strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream") {
-		return res, nil // it tells of what was asked only
+	if isStream(res) {
+		return res, nil // TestEachSurfaceTellsEachStateAsItIs reads those
 	}
 	raw, err := io.ReadAll(res.Body)
 	if err != nil {
 		r.t.Fatalf("%s %s: %v", method, path, err)
 	}
 	return res, raw
+}
+
+func isStream(res *http.Response) bool {
+	return strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream")
 }
 
 // check reads an answer: nothing in it is a yes. Each line of it may be JSON.

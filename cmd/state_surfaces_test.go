@@ -15,48 +15,73 @@ import (
 	"countersign/models/upkeep"
 )
 
-// stateRow is a state that a call may be in: how it comes there, and what its agent may do on
-// its account. All ask with {"n":1}.
+// stateRow is a state that a request may be in: how it comes there, and what its agent may do on
+// its account. Calls ask with {"n":1}.
 type stateRow struct {
 	name   string
+	kind   models.Kind   // empty: a call
 	status models.Status // as it is stored
+	cause  models.Cause
 	held   models.HeldBy
 	tool   string // empty: call
 	sends  string // more members of the ask
 	decide string // the body of a reviewer's verdict; empty: none is given
+	before func(*stateWalk)
 	then   func(*stateWalk, stateRow)
 
 	input    string // that may run; empty: nothing may
 	suggests string // with which to ask again
+	answer   string // that a person gave to a question
 }
+
+// yes reports whether the agent may act on the outcome.
+func (row *stateRow) yes() bool { return row.input != "" || row.answer != "" }
+
+// terminal reports whether a hook leaves the call to the agent's own rules: where nobody looked,
+// it is no laxer than no hook.
+func (row *stateRow) terminal() bool { return row.cause == models.CauseGateOff && row.input != "" }
+
+func (row *stateRow) takesEdits() bool { return strings.Contains(row.sends, "acceptsEdits") }
 
 const askedInput, otherInput = `{"n":1}`, `{"n":2}`
 
 func stateRows() []stateRow {
 	const takes = `"acceptsEdits":true,`
 	fell := `"fallback":{"at":"` + time.Now().UTC().Format(time.RFC3339Nano) + `"},`
+	const reviewer = models.CauseReviewer
 	return []stateRow{
+		{name: "stopped", status: models.StatusRejected, cause: models.CauseStopped, before: (*stateWalk).stops, then: (*stateWalk).lifts}, // first: a stop cancels what waits
 		{name: "waits", status: models.StatusPending},
 		{name: "held-undo", status: models.StatusPending, held: models.HeldByUndo, tool: "grave", decide: `{"approved":true,"digest":"DIGEST"}`},
 		{name: "held-quorum", status: models.StatusPending, held: models.HeldByQuorum, tool: "shared", sends: takes, decide: `{"approved":true,"input":` + otherInput + `}`},
-		{name: "approved", status: models.StatusApproved, decide: `{"approved":true}`, input: askedInput},
-		{name: "approved-takes", status: models.StatusApproved, sends: takes, decide: `{"approved":true}`, input: askedInput},
-		{name: "edited", status: models.StatusApproved, sends: takes, decide: `{"approved":true,"input":` + otherInput + `}`, input: otherInput},
-		{name: "let-through", status: models.StatusNone, tool: "free", input: askedInput},
-		{name: "rejected", status: models.StatusRejected, decide: `{"approved":false,"reason":"no"}`},
-		{name: "suggested", status: models.StatusRejected, decide: `{"approved":false,"suggestedInput":` + otherInput + `}`, suggests: otherInput},
-		{name: "denied", status: models.StatusRejected, tool: "never"},
-		{name: "expired", status: models.StatusExpired, sends: `"timeoutSeconds":1,`, then: (*stateWalk).waits},
-		{name: "cancelled", status: models.StatusCancelled, then: (*stateWalk).cancels},
-		{name: "ran", status: models.StatusRan, sends: fell},
-		{name: "ran-denied", status: models.StatusRejected, tool: "never", sends: fell},
+		{name: "approved", status: models.StatusApproved, cause: reviewer, decide: `{"approved":true}`, input: askedInput},
+		{name: "approved-takes", status: models.StatusApproved, cause: reviewer, sends: takes, decide: `{"approved":true}`, input: askedInput},
+		{name: "edited", status: models.StatusApproved, cause: reviewer, sends: takes, decide: `{"approved":true,"input":` + otherInput + `}`, input: otherInput},
+		{name: "answered", kind: models.KindQuestion, status: models.StatusApproved, cause: reviewer, decide: `{"answer":"blue"}`, answer: "blue"},
+		{name: "not-answered", kind: models.KindQuestion, status: models.StatusRejected, cause: reviewer, decide: `{"approved":false}`},
+		{name: "let-through", status: models.StatusNone, cause: models.CausePolicy, tool: "free", input: askedInput},
+		{name: "granted", status: models.StatusNone, cause: models.CauseGrant, tool: "again", before: (*stateWalk).grants, input: askedInput},
+		{name: "gate-off", status: models.StatusNone, cause: models.CauseGateOff, before: (*stateWalk).opensGate, then: (*stateWalk).closesGate, input: askedInput},
+		{name: "nobody", status: models.StatusRejected, cause: models.CauseNoReviewer, tool: "orphan", before: (*stateWalk).losesReviewer},
+		{name: "rejected", status: models.StatusRejected, cause: reviewer, decide: `{"approved":false,"reason":"no"}`},
+		{name: "suggested", status: models.StatusRejected, cause: reviewer, decide: `{"approved":false,"suggestedInput":` + otherInput + `}`, suggests: otherInput},
+		{name: "denied", status: models.StatusRejected, cause: models.CausePolicy, tool: "never"},
+		{name: "expired", status: models.StatusExpired, cause: models.CauseTimeout, sends: `"timeoutSeconds":1,`, then: (*stateWalk).waits},
+		{name: "cancelled", status: models.StatusCancelled, cause: models.CauseCancelled, then: (*stateWalk).cancels},
+		{name: "ran", status: models.StatusRan, cause: models.CauseFallback, sends: fell},
+		{name: "ran-denied", status: models.StatusRejected, cause: models.CauseFallback, tool: "never", sends: fell},
 	}
 }
 
-// walkedElsewhere are states that no call of an agent's own comes into, and where they are walked.
+// walkedElsewhere are states that no request of this agent comes into, and where they are walked.
 var walkedElsewhere = map[string]string{
-	string(models.StatusResolved): "handlers/api: TestI10EndsOfOutsideApprovalsAreToldApart",
-	string(models.HeldByUpstream): "handlers/api: TestI1AVerdictIsHeldUntilTheOtherSystemKnows",
+	string(models.StatusResolved):   "handlers/api: TestI10EndsOfOutsideApprovalsAreToldApart",
+	string(models.CauseElsewhere):   "handlers/api: TestI10EndsOfOutsideApprovalsAreToldApart",
+	string(models.CauseGone):        "handlers/api: TestI10EndsOfOutsideApprovalsAreToldApart",
+	string(models.CauseRunEnded):    "handlers/api: TestI10EndsOfOutsideApprovalsAreToldApart",
+	string(models.CauseCascade):     "handlers/api: TestI10EndsOfOutsideApprovalsAreToldApart",
+	string(models.CauseUndelivered): "handlers/api: TestI10EndsOfOutsideApprovalsAreToldApart",
+	string(models.HeldByUpstream):   "handlers/api: TestI1AVerdictIsHeldUntilTheOtherSystemKnows",
 }
 
 // asksNothing are the POST routes by which no agent asks about a call that it would run then.
@@ -88,7 +113,9 @@ var asksNothing = []string{
 // contents were removed, and when the requests are from before they said whether they take edits.
 func TestEachSurfaceTellsEachStateAsItIs(t *testing.T) {
 	t.Parallel()
-	for name, later := range map[string]func(*stateWalk){"kept": nil, "removed": (*stateWalk).removes, "from before": (*stateWalk).forgetsEdits} {
+	for name, later := range map[string]func(*stateWalk){
+		"kept": nil, "removed": (*stateWalk).removes, "from before": (*stateWalk).forgetsEdits, "stopped": (*stateWalk).stopsAll,
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newStateWalk(t)
@@ -98,13 +125,22 @@ func TestEachSurfaceTellsEachStateAsItIs(t *testing.T) {
 			if later != nil {
 				later(s)
 			}
+			streams := map[string]bool{}
 			for _, path := range s.reads() {
 				for _, token := range []string{s.w.agent, s.w.reviewer} {
-					_, raw := s.send(http.MethodGet, path, token, "") //nolint:bodyclose // send has closed it
+					res, raw := s.send(http.MethodGet, path, token, "") //nolint:bodyclose // send has closed it
+					if isStream(res) {
+						path, _, _ = strings.Cut(path, "?")
+						streams[path] = true
+						continue
+					}
 					s.look("GET "+path, raw)
 				}
 			}
+			s.streams(streams)
+			s.webhooks()
 			s.asks()
+			s.programs()
 			if s.seen < 40*len(s.rows) {
 				t.Errorf("only %d members were compared", s.seen)
 			}
@@ -117,7 +153,12 @@ func TestEachStateHasARow(t *testing.T) {
 	t.Parallel()
 	has := map[string]bool{}
 	for _, row := range stateRows() {
-		has[string(row.status)], has[string(row.held)] = true, true
+		has[string(row.status)], has[string(row.held)], has[string(row.cause)] = true, true, true
+	}
+	for _, cause := range models.Causes() {
+		if !has[string(cause)] && walkedElsewhere[string(cause)] == "" {
+			t.Errorf("no row has the cause %q", cause)
+		}
 	}
 	for _, status := range append(models.Statuses(), models.StatusNone) {
 		if !has[string(status)] && walkedElsewhere[string(status)] == "" {
@@ -136,18 +177,24 @@ type stateWalk struct {
 
 	rows  []stateRow
 	known map[string]*stateRow // by id and by name
+	stop  models.StopID
+	cy    models.UserID // the only reviewer of a rule
 }
+
+const statePolicy = `{"fallback_auto_approve":true,"undo_seconds":{"low":0,"medium":0,"high":600,"critical":0},"rules":[
+	 {"name":"never","tools":["never"],"effect":"deny","reason":"Nobody does."},{"name":"free","tools":["free"],"effect":"allow"},
+	 {"name":"grave","tools":["grave"],"effect":"require","risk":"high"},
+	 {"name":"orphan","tools":["orphan"],"effect":"require","reviewers":["cy@example.com"],"reviewers_only":true,"self_approval":"never"},
+	 {"name":"others","tools":["shared"],"when":"input.n == 2","effect":"require","reviewers":["bo@example.com"],"reviewers_only":true,"self_approval":"never"},
+	 {"name":"all","tools":["/.*/"],"effect":"require","risk":"medium"}]}`
 
 func newStateWalk(t *testing.T) *stateWalk {
 	t.Helper()
 	w := newWorld(t)
 	storetest.Reviewer(t, w.Store(), "bo@example.com")
-	w.applyPolicy(t, `{"fallback_auto_approve":true,"undo_seconds":{"low":0,"medium":0,"high":600,"critical":0},"rules":[
-	 {"name":"never","tools":["never"],"effect":"deny","reason":"Nobody does."},{"name":"free","tools":["free"],"effect":"allow"},
-	 {"name":"grave","tools":["grave"],"effect":"require","risk":"high"},
-	 {"name":"others","tools":["shared"],"when":"input.n == 2","effect":"require","reviewers":["bo@example.com"],"reviewers_only":true,"self_approval":"never"},
-	 {"name":"all","tools":["/.*/"],"effect":"require","risk":"medium"}]}`)
-	return &stateWalk{ranWalk: &ranWalk{t: t, w: w}, rows: stateRows(), known: map[string]*stateRow{}}
+	cy := storetest.Reviewer(t, w.Store(), "cy@example.com")
+	w.applyPolicy(t, statePolicy)
+	return &stateWalk{ranWalk: &ranWalk{t: t, w: w}, cy: cy.UserID(), rows: stateRows(), known: map[string]*stateRow{}}
 }
 
 // makes brings a call into a state.
@@ -155,6 +202,9 @@ func (s *stateWalk) makes(row stateRow) {
 	s.t.Helper()
 	if row.tool == "" {
 		row.tool = "call"
+	}
+	if row.before != nil {
+		row.before(s)
 	}
 	_, raw := s.send(http.MethodPost, "/v1/approvals", s.w.agent, row.body()) //nolint:bodyclose // send has closed it
 	var got struct{ ApprovalID, ConversationID, Digest string }
@@ -181,12 +231,15 @@ func (s *stateWalk) makes(row stateRow) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	if by, _ := a.Held(); a.Status() != row.status || by != row.held && row.held != models.HeldByQuorum {
-		s.t.Fatalf("%s is %q, held by %q", row.name, a.Status(), by)
+	if by, _ := a.Held(); a.Status() != row.status || a.Cause != row.cause || by != row.held && row.held != models.HeldByQuorum {
+		s.t.Fatalf("%s is %q for %q, held by %q", row.name, a.Status(), a.Cause, by)
 	}
 }
 
 func (row stateRow) body() string {
+	if row.kind == models.KindQuestion {
+		return fmt.Sprintf(`{%s"kind":"question","runId":"run-1","toolUseId":%q,"description":"Which?"}`, row.sends, row.name)
+	}
 	return fmt.Sprintf(`{%s"runId":"run-1","toolUseId":%q,"toolName":%q,"input":%s}`, row.sends, row.name, row.tool, askedInput)
 }
 
@@ -196,6 +249,58 @@ func (s *stateWalk) waits(row stateRow) {
 
 func (s *stateWalk) cancels(stateRow) {
 	s.send(http.MethodPost, "/v1/approvals/"+s.ids[len(s.ids)-1]+"/cancel", s.w.agent, "") //nolint:bodyclose // send has closed it
+}
+
+// stops stops all agents.
+func (s *stateWalk) stops() {
+	stop, _, err := s.w.Store().Stop(s.t.Context(), s.w.admin, "", "enough")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.stop = stop.ID
+}
+
+func (s *stateWalk) lifts(stateRow) {
+	if err := s.w.Store().Lift(s.t.Context(), s.w.admin, s.stop, "go on"); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// stopsAll stops all agents, and lets the stop stand: what waits is cancelled, and what is over
+// stays as it is.
+func (s *stateWalk) stopsAll() {
+	s.stops()
+	for _, row := range s.known {
+		if row.status == models.StatusPending {
+			row.status, row.cause = models.StatusCancelled, models.CauseStopped
+		}
+	}
+}
+
+// opensGate switches approvals off.
+func (s *stateWalk) opensGate() { s.w.applyPolicy(s.t, `{"approval_enabled":false}`) }
+
+func (s *stateWalk) closesGate(stateRow) { s.w.applyPolicy(s.t, statePolicy) }
+
+// losesReviewer disables the only person who could decide on a tool.
+func (s *stateWalk) losesReviewer() {
+	if _, err := s.w.Store().People.DisableUser(s.t.Context(), s.w.admin, s.cy); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// grants pre-approves calls like one that was asked about.
+func (s *stateWalk) grants() {
+	s.t.Helper()
+	_, raw := s.send(http.MethodPost, "/v1/approvals", s.w.agent, stateRow{name: "granted-from", tool: "again"}.body()) //nolint:bodyclose // send has closed it
+	var got struct{ ApprovalID, Digest string }
+	err := json.Unmarshal(raw, &got)
+	if err == nil {
+		_, err = s.w.Store().MakeGrant(s.t.Context(), s.w.admin, models.ResponseID(got.ApprovalID), models.GrantInput{Fixed: []string{"n"}, Hours: 2, Uses: 50, Digest: got.Digest, Page: models.NoPage})
+	}
+	if err != nil {
+		s.t.Fatalf("%v: %s", err, raw)
+	}
 }
 
 // removes removes the contents of all that is over: nothing of it may run.
@@ -208,7 +313,7 @@ func (s *stateWalk) removes() {
 		s.t.Fatal(err)
 	}
 	for _, row := range s.known {
-		row.input, row.suggests = "", ""
+		row.input, row.suggests, row.answer = "", "", ""
 	}
 }
 
@@ -229,12 +334,12 @@ func (s *stateWalk) forgetsEdits() {
 // in it.
 func (s *stateWalk) asks() {
 	ways := map[string]string{
-		"/v1/approvals":         `{SENDS"runId":"run-1","toolUseId":"NAME","toolName":"TOOL","input":` + askedInput + `}`,
+		"/v1/approvals":         "", // as it was asked
 		"/api/approval/request": `{"session_id":"run-1","tool_use_id":"NAME","tool_name":"TOOL","tool_input":` + askedInput + `,"accepts_edits":true}`,
 		"/hooks/claude-code":    `{"session_id":"run-1","hook_event_name":"PreToolUse","cwd":"/x","tool_use_id":"NAME","tool_name":"TOOL","tool_input":` + askedInput + `}`,
 	}
 	for path, methods := range s.document() {
-		if methods["post"] != nil && ways[path] == "" && !slices.Contains(asksNothing, path) {
+		if _, walked := ways[path]; methods["post"] != nil && !walked && !slices.Contains(asksNothing, path) {
 			s.t.Errorf("POST %s is new: add it to ways if an agent asks by it, else to asksNothing", path)
 		}
 	}
@@ -244,9 +349,14 @@ func (s *stateWalk) asks() {
 		row := s.known[name]
 		if row.status != models.StatusPending { // a hook waits for those
 			for path, body := range ways {
-				body = strings.NewReplacer("NAME", name, "TOOL", row.tool, "SENDS", row.sends).Replace(body)
+				if body == "" {
+					body = row.body()
+				} else if row.kind == models.KindQuestion {
+					continue // it has no way to ask one
+				}
+				body = strings.NewReplacer("NAME", name, "TOOL", row.tool).Replace(body)
 				_, raw := s.send(http.MethodPost, path, s.w.agent, body) //nolint:bodyclose // send has closed it
-				if s.lookOf("POST "+path, raw, row); row.input != "" && !bytes.Contains(raw, []byte(`"allow"`)) && !bytes.Contains(bytes.ToLower(raw), []byte(`"approved"`)) {
+				if s.lookOf("POST "+path, raw, row); row.yes() && !(path == "/hooks/claude-code" && row.terminal()) && !bytes.Contains(raw, []byte(`"allow"`)) && !bytes.Contains(bytes.ToLower(raw), []byte(`"approved"`)) {
 					s.t.Errorf("POST %s tells no yes of %s: %s", path, name, raw)
 				}
 			}
@@ -314,15 +424,24 @@ func (s *stateWalk) member(where string, in map[string]any, name string, value a
 	text, _ := value.(string)
 	switch strings.ToLower(name) {
 	case "approved":
-		if value != nil && value != (row.input != "") {
+		if value != nil && value != row.yes() {
 			wrong()
 		}
 	case "requiresapproval", "requires_approval":
-		if value == false && row.input == "" {
+		if value == false && !row.yes() {
+			wrong()
+		}
+	case "advice":
+		acts := strings.Contains(text, "go ahead") || strings.Contains(text, "decision.answer")
+		if suggests := strings.Contains(text, "decision.suggestedInput"); acts != row.yes() || suggests && row.suggests == "" {
+			wrong()
+		}
+	case "answer":
+		if value != nil && text != row.answer || strings.HasSuffix(where, ".decision") && text != row.answer {
 			wrong()
 		}
 	case "status", "decision", "behavior", "permissiondecision", "outcome":
-		if slices.Contains([]string{"approved", "allow", "allowed", "let_through"}, strings.ToLower(text)) && row.input == "" {
+		if slices.Contains([]string{"approved", "allow", "allowed", "let_through"}, strings.ToLower(text)) && !row.yes() {
 			wrong()
 		}
 	case "edited_input", "updatedinput":
