@@ -362,6 +362,7 @@ func (s *stateWalk) asks() {
 			}
 		}
 		_, raw := s.send(http.MethodGet, "/humanlayer/v1/function_calls/"+name, s.w.agent, "") //nolint:bodyclose // send has closed it
+		s.lookOf("function call", raw, row)
 		if approved := bytes.Contains(raw, []byte(`"approved":true`)); approved != (row.input == askedInput) {
 			s.t.Errorf("function call %s: %s", name, raw) // its client runs what it sent
 		}
@@ -424,6 +425,9 @@ func (s *stateWalk) member(where string, in map[string]any, name string, value a
 	text, _ := value.(string)
 	switch strings.ToLower(name) {
 	case "approved":
+		if where == "function call.status" && value != nil {
+			break // its client runs what it sent
+		}
 		if value != nil && value != row.yes() {
 			wrong()
 		}
@@ -434,6 +438,13 @@ func (s *stateWalk) member(where string, in map[string]any, name string, value a
 	case "advice":
 		acts := strings.Contains(text, "go ahead") || strings.Contains(text, "decision.answer")
 		if suggests := strings.Contains(text, "decision.suggestedInput"); acts != row.yes() || suggests && row.suggests == "" {
+			wrong()
+		}
+		if decision, _ := in["decision"].(map[string]any); decision != nil && strings.Contains(text, "decision.reason") && isMark(decision["reason"]) {
+			wrong()
+		}
+	case "permissiondecisionreason", "message", "comment":
+		if isMark(value) && !strings.HasSuffix(where, ".function_args") { // which are what was asked
 			wrong()
 		}
 	case "answer":
@@ -460,6 +471,13 @@ func (s *stateWalk) member(where string, in map[string]any, name string, value a
 	default:
 		s.seen--
 	}
+}
+
+// isMark reports whether a text has the mark that stands in the place of contents that were
+// removed: an agent would take it for what a person said.
+func isMark(v any) bool {
+	text, _ := v.(string)
+	return strings.Contains(text, "removed on ")
 }
 
 func jsonOf(v any) string {

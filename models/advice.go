@@ -1,5 +1,7 @@
 package models
 
+import "strings"
+
 // Advice is one sentence on which a model can act: what the state means and
 // what to do next. Each cause has its own (I10); what people wrote is never part
 // of it, so that a reason cannot pose as an instruction of the server.
@@ -43,7 +45,19 @@ func (r *Response) Advice(status Status) string {
 			return "Nobody decided in time: send again what the agent's budget did not allow, which may fit by now; else its owner is asked again."
 		}
 	}
-	return Advice(status, r.Cause, r.Kind)
+	text := Advice(status, r.Cause, r.Kind)
+	if r.SaidRemoved() {
+		return withoutReason(text)
+	}
+	return text
+}
+
+// withoutReason is an advice up to where it refers to a reason, which is not there any more.
+func withoutReason(text string) string {
+	if before, _, refers := strings.Cut(text, "decision.reason"); refers {
+		return strings.TrimRight(before, ";: ,") + "."
+	}
+	return text
 }
 
 func adviceLetThrough(cause Cause) string {

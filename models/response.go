@@ -178,6 +178,18 @@ func (r *Response) Feedback() string {
 	return *r.ApprovalFeedback
 }
 
+// Said is the feedback as it was given. Empty: there is none, or it was removed: the mark in its
+// place is nobody's words, and no advice.
+func (r *Response) Said() string {
+	if r.SaidRemoved() {
+		return ""
+	}
+	return r.Feedback()
+}
+
+// SaidRemoved reports whether a mark stands in the place of the feedback.
+func (r *Response) SaidRemoved() bool { return r.IsRemoved() && r.Feedback() == r.RemovedText() }
+
 // FeedbackOf is a text as it is stored: an empty one is none.
 func FeedbackOf(text string) *string {
 	if text == "" {

@@ -71,14 +71,16 @@ func refusal(a *models.Approval) string {
 	if a.Status() == models.StatusRejected && a.Vote != nil {
 		return withSuggestion(a, said("Rejected", a)+"\nDo not try the same call again unchanged.")
 	}
-	if text := a.Feedback(); text != "" && a.Status() == models.StatusRejected {
+	if text := a.Said(); text != "" && a.Status() == models.StatusRejected {
 		return "Countersign rejected this call: " + text
 	}
 	switch a.Status() {
 	case models.StatusExpired:
 		return a.Cause.Denial() + " This call must not run."
 	case models.StatusCancelled:
-		return "The request was cancelled, so this call must not run: " + a.Feedback()
+		if text := a.Said(); text != "" {
+			return "The request was cancelled, so this call must not run: " + text
+		}
 	case models.StatusNone, models.StatusPending, models.StatusApproved, models.StatusRejected, models.StatusResolved, models.StatusRan:
 	}
 	return a.Advice(a.Status())
@@ -102,8 +104,11 @@ func said(what string, a *models.Approval) string {
 		return what + "."
 	}
 	text := what + " by " + models.RevealName(a.Vote.UserName)
-	if a.Vote.Reason == "" {
+	switch a.Vote.Reason {
+	case "":
 		return text + "."
+	case a.RemovedText():
+		return text + ", in words that were removed."
 	}
 	return text + ": " + a.Vote.Reason
 }

@@ -156,7 +156,7 @@ func TestARemovedAnswerIsNobodysAnswer(t *testing.T) {
 	w.call(w.agent, "GET", "/contact_requests/q1", "").want(t, 200, map[string]any{
 		"status.answered": false, "status.response": "No answer: " + models.AdviceRemoved + ".", "removed": mark,
 	})
-	w.call(w.agent, "GET", "/function_calls/no", "").want(t, 200, map[string]any{"status.approved": false, "status.comment": mark, "status.reject_option_name": nil})
+	w.call(w.agent, "GET", "/function_calls/no", "").want(t, 200, map[string]any{"status.approved": false, "status.comment": "A person rejected this, in words that were removed.", "status.reject_option_name": nil})
 	for _, call := range []string{"yes", "edited"} {
 		w.call(w.agent, "GET", "/function_calls/"+call, "").want(t, 200, map[string]any{
 			"status.approved": false, "status.comment": "Do not run this: " + models.AdviceRemoved + ".", "removed": mark, "spec.kwargs.removed": nil,

@@ -176,11 +176,14 @@ func editedText(input string) string {
 // denial is the comment of a no, which clients print as it is: always a sentence. A person's
 // reason stands alone.
 func denial(a *models.Approval) string {
-	reason := strings.TrimSpace(a.Feedback())
+	reason := strings.TrimSpace(a.Said())
 	if a.Status() == models.StatusRan {
 		reason = a.PolicyReason
 	}
 	if a.Cause == models.CauseReviewer {
+		if a.SaidRemoved() {
+			return "A person rejected this, in words that were removed."
+		}
 		if v := a.Vote; reason == "" && v != nil && v.Option != nil {
 			reason = optionTitle(a, *v.Option)
 		}

@@ -119,12 +119,14 @@ func permission(x *exchange, rows []*models.Approval) (*sdk.CallToolResult, erro
 // what to do next, in brackets. The policy's reason to ask is no reason of who rejected it.
 func refusal(a *models.Approval) string {
 	status := a.Status()
-	text, reason := a.Advice(status), a.Feedback()
+	text, reason := a.Advice(status), a.Said()
 	switch {
 	case status != models.StatusRejected:
 		return text
 	case a.Vote == nil:
 		reason = cmp.Or(reason, a.PolicyReason)
+	case a.SaidRemoved():
+		reason = "Rejected by " + models.RevealName(a.Vote.UserName) + ", in words that were removed."
 	case reason == "":
 		reason = "Rejected by " + models.RevealName(a.Vote.UserName) + ", without a reason."
 	}
