@@ -28,6 +28,7 @@ import (
 	"countersign/workers/agent"
 	"countersign/workers/expire"
 	"countersign/workers/notify"
+	"countersign/workers/retain"
 	"countersign/workers/webhooks"
 )
 
@@ -43,6 +44,7 @@ const (
 	memoryEvery  = 500 * time.Millisecond
 	reserveEvery = 5 * time.Second
 	rowsEvery    = time.Hour // a look whether the week is over
+	retainEvery  = time.Hour
 )
 
 // App is one server: store, surfaces and workers, put together.
@@ -141,25 +143,26 @@ func (a *App) Store() *store.Store { return a.store }
 func (a *App) Run(ctx context.Context) error {
 	// Workers outlive ctx: they serve the requests that are still under way.
 	group := workers.NewGroup(context.WithoutCancel(ctx))
-	group.Go(func(ctx context.Context) { expire.Run(ctx, a.log, a.store) })
-	group.Go(a.builtIn.Run)
-	group.Go(newPoller(a.cfg.Upstreams, a.store, a.log).Run)
-	group.Go(a.notifier.Run)
-	group.Go(a.webhooks.Run)
-	group.Go(newDeliverer(a.cfg.Upstreams, a.store, a.log).Run)
-	group.Go(func(ctx context.Context) { workers.Every(ctx, a.log, "outside", outsideEvery, a.store.CheckOutside) })
-	group.Go(func(ctx context.Context) {
-		workers.Every(ctx, a.log, "last use", flushEvery, a.store.People.FlushLastUse)
-	})
-	group.Go(func(ctx context.Context) { workers.Every(ctx, a.log, "ledger head", headEvery, a.logHead) })
-	group.Go(func(ctx context.Context) { workers.Every(ctx, a.log, "kept head", keptEvery, a.store.KeepHead) })
-	group.Go(func(ctx context.Context) { workers.Every(ctx, a.log, "clock", reserveEvery, a.checkClock) })
-	group.Go(func(ctx context.Context) { workers.Every(ctx, a.log, "told head", headEvery, a.store.TellHead) })
-	group.Go(func(ctx context.Context) { workers.Every(ctx, a.log, "reserve", reserveEvery, a.store.KeepReserve) })
-	group.Go(func(ctx context.Context) { workers.Every(ctx, a.log, "rows", rowsEvery, a.checkRows) })
-	group.Go(a.retain)
-	group.Go(func(ctx context.Context) { workers.Every(ctx, a.log, "memory", memoryEvery, a.memory.follow) })
-	group.Go(func(ctx context.Context) { removeUsedSetupFile(ctx, a.store, a.cfg.Data, a.log) })
+	every := func(name string, interval time.Duration, once func(context.Context) error) {
+		group.Go(name, func(ctx context.Context) { workers.Every(ctx, a.log, interval, once) })
+	}
+	group.Go("expire", func(ctx context.Context) { expire.Run(ctx, a.log, a.store) })
+	group.Go("agent", a.builtIn.Run)
+	group.Go("poll", newPoller(a.cfg.Upstreams, a.store, a.log).Run)
+	group.Go("notify", a.notifier.Run)
+	group.Go("webhooks", a.webhooks.Run)
+	group.Go("deliver", newDeliverer(a.cfg.Upstreams, a.store, a.log).Run)
+	group.Go("setup file", func(ctx context.Context) { removeUsedSetupFile(ctx, a.store, a.cfg.Data, a.log) })
+	every("outside", outsideEvery, a.store.CheckOutside)
+	every("last use", flushEvery, a.store.People.FlushLastUse)
+	every("ledger head", headEvery, a.logHead)
+	every("kept head", keptEvery, a.store.KeepHead)
+	every("clock", reserveEvery, a.checkClock)
+	every("told head", headEvery, a.store.TellHead)
+	every("reserve", reserveEvery, a.store.KeepReserve)
+	every("rows", rowsEvery, a.checkRows)
+	every("retention", retainEvery, (&retain.Worker{Store: a.store, Log: a.log, Pause: retain.Pause}).Once)
+	every("memory", memoryEvery, a.memory.follow)
 
 	served := make(chan error, 1)
 	go func() { served <- a.server.Serve(a.listener) }()

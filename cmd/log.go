@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"sync"
 	"time"
+
+	"countersign/models"
 )
 
 const (
@@ -15,8 +17,8 @@ const (
 
 // newLogger makes the server's log. Lines of level info and below are written a
 // tenth of a second's worth at a time, for a system call a request is felt under
-// load; a warning or an error takes everything before it along at once. Flush
-// it at the end.
+// load; a warning or an error takes everything before it along at once. A line has
+// the request or the worker of its context (models.Logged). Flush it at the end.
 func newLogger(cfg Config, w io.Writer) (log *slog.Logger, flush func()) {
 	lines := &batchedLines{w: w}
 	opts := &slog.HandlerOptions{Level: cfg.LogLevel}
@@ -24,7 +26,7 @@ func newLogger(cfg Config, w io.Writer) (log *slog.Logger, flush func()) {
 	if cfg.LogFormat == "json" {
 		h = slog.NewJSONHandler(lines, opts)
 	}
-	return slog.New(promptHandler{h, lines}), lines.flush
+	return slog.New(models.LogHandler(promptHandler{h, lines})), lines.flush
 }
 
 // promptHandler flushes behind what somebody should see now.

@@ -203,7 +203,7 @@ func TestTheLogOfTheProgram(t *testing.T) {
 			t.Errorf("%q is in the log:\n%s", secret, p.err)
 		}
 	}
-	if lines := regexp.MustCompile(`"msg":"request","request_id":"[0-9a-f]{16}","method":"POST","route":"/v1/approvals","status":202`).
+	if lines := regexp.MustCompile(`"msg":"request","method":"POST","route":"/v1/approvals","status":202,"took":[0-9]+,"request_id":"[0-9a-f]{16}"`).
 		FindAllString(p.err.String(), -1); len(lines) != 1 {
 		t.Errorf("%d lines for one request:\n%s", len(lines), p.err)
 	}

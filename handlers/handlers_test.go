@@ -24,7 +24,7 @@ import (
 func kit() (handlers.Kit, *bytes.Buffer) {
 	log := new(bytes.Buffer)
 	return handlers.Kit{
-		Log: slog.New(slog.NewJSONHandler(log, nil)), Now: time.Now,
+		Log: slog.New(models.LogHandler(slog.NewJSONHandler(log, nil))), Now: time.Now,
 		PublicURL: &url.URL{Scheme: "https", Host: "sign.example.com", Path: "/"},
 	}, log
 }

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/labstack/echo/v4"
+
+	"countersign/models"
 )
 
 // accessLog gives each request an id, answers the errors of the handlers
@@ -21,10 +23,11 @@ func (k *Kit) accessLog(next echo.HandlerFunc) echo.HandlerFunc {
 		start := k.Now()
 		id := newRequestID()
 		c.Response().Header()[headerRequestID] = []string{id}
+		c.SetRequest(c.Request().WithContext(models.Logged(c.Request().Context(), requestAttrs(id, c.Request().Header)...)))
 		if err := next(c); err != nil {
 			c.Error(err)
 		}
-		line := requestLine{kit: k, ctx: c.Request().Context(), id: id, method: c.Request().Method, route: c.Path()}
+		line := requestLine{kit: k, ctx: c.Request().Context(), method: c.Request().Method, route: c.Path()}
 		if later, ok := c.Response().Writer.(DeferredWriter); ok && later.Deferred() {
 			later.OnAnswer(func(status int) { line.write(status, k.Now().Sub(start)) })
 			return nil
@@ -32,6 +35,16 @@ func (k *Kit) accessLog(next echo.HandlerFunc) echo.HandlerFunc {
 		line.write(c.Response().Status, k.Now().Sub(start))
 		return nil
 	}
+}
+
+// requestAttrs stand in each line that the log has of a request: its id and, where the caller
+// has named a trace, that.
+func requestAttrs(id string, sent http.Header) []slog.Attr {
+	attrs := []slog.Attr{slog.String("request_id", id)}
+	if trace := traceID(sent); trace != "" {
+		attrs = append(attrs, slog.String("trace_id", trace))
+	}
+	return attrs
 }
 
 // DeferredWriter is a response writer whose answer may come after the router has
@@ -45,9 +58,9 @@ type DeferredWriter interface {
 
 // requestLine is what the log tells of a request. It outlives echo's context.
 type requestLine struct {
-	kit               *Kit
-	ctx               context.Context //nolint:containedctx // the request's own, for the log's handler
-	id, method, route string
+	kit           *Kit
+	ctx           context.Context //nolint:containedctx // the request's own, for the log's handler
+	method, route string
 }
 
 func (l requestLine) write(status int, took time.Duration) {
@@ -57,7 +70,6 @@ func (l requestLine) write(status int, took time.Duration) {
 	}
 	l.kit.Metrics.answered(l.method, l.route, status, took)
 	l.kit.Log.LogAttrs(l.ctx, level, "request",
-		slog.String("request_id", l.id),
 		slog.String("method", l.method),
 		slog.String("route", l.route),
 		slog.Int("status", status),
@@ -77,7 +89,6 @@ func Recover(log *slog.Logger) echo.MiddlewareFunc {
 					panic(got) // net/http's own way to drop a connection
 				}
 				log.ErrorContext(c.Request().Context(), "panic",
-					slog.String("request_id", RequestID(c)),
 					slog.String("route", c.Path()),
 					slog.String("panic", fmt.Sprint(got)),
 					slog.String("stack", string(debug.Stack())))

@@ -69,7 +69,6 @@ func (k Kit) FailJSON(err error, c echo.Context) {
 // LogInternal writes down an error that the caller got no details of.
 func (k Kit) LogInternal(c echo.Context, err error) {
 	k.Log.ErrorContext(c.Request().Context(), "request failed",
-		slog.String("request_id", RequestID(c)),
 		slog.String("route", c.Path()),
 		slog.String("error", err.Error()))
 }

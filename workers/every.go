@@ -11,9 +11,9 @@ import (
 
 // Every runs once at once and then again and again, at most interval apart: up
 // to a tenth of each pause is left out at random, so that several servers do
-// not move in step. A round that fails is logged under name and the next comes
-// as if it had not. Every returns when ctx ends.
-func Every(ctx context.Context, log *slog.Logger, name string, interval time.Duration, once func(ctx context.Context) error) {
+// not move in step. A round that fails is logged and the next comes as if
+// it had not. Every returns when ctx ends.
+func Every(ctx context.Context, log *slog.Logger, interval time.Duration, once func(ctx context.Context) error) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -23,7 +23,7 @@ func Every(ctx context.Context, log *slog.Logger, name string, interval time.Dur
 		case <-timer.C:
 		}
 		if err := once(ctx); err != nil && ctx.Err() == nil {
-			log.ErrorContext(ctx, "worker failed", slog.String("worker", name), slog.String("error", err.Error()))
+			log.ErrorContext(ctx, "worker failed", slog.String("error", err.Error()))
 		}
 		timer.Reset(interval - rand.N(interval/10+1)) //nolint:gosec // spreads load, guards nothing
 	}

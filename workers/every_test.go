@@ -18,7 +18,7 @@ func TestEveryRunsAtOnceAndGoesOnAfterFailure(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		var at []time.Duration
 		start := time.Now()
-		workers.Every(ctx, slog.New(&failures), "test", time.Minute, func(context.Context) error {
+		workers.Every(ctx, slog.New(&failures), time.Minute, func(context.Context) error {
 			at = append(at, time.Since(start))
 			if len(at) == 4 {
 				cancel()
@@ -46,7 +46,7 @@ func TestGroupStopsAndJoins(t *testing.T) {
 		done := 0
 		ended := make(chan struct{}, 2)
 		for range 2 {
-			g.Go(func(ctx context.Context) {
+			g.Go("test", func(ctx context.Context) {
 				<-ctx.Done()
 				ended <- struct{}{}
 			})

@@ -2,7 +2,10 @@ package workers
 
 import (
 	"context"
+	"log/slog"
 	"sync"
+
+	"countersign/models"
 )
 
 // Group holds workers that stop together.
@@ -19,9 +22,10 @@ func NewGroup(ctx context.Context) *Group {
 	return g
 }
 
-// Go starts a worker, which must return when its context ends.
-func (g *Group) Go(work func(ctx context.Context)) {
-	g.wg.Go(func() { work(g.ctx) })
+// Go starts a worker, which must return when its context ends. Its name stands in each line
+// that the log has of it.
+func (g *Group) Go(name string, work func(ctx context.Context)) {
+	g.wg.Go(func() { work(models.Logged(g.ctx, slog.String("worker", name))) })
 }
 
 // Stop ends the context of all workers and waits until each has returned.

@@ -19,7 +19,7 @@ type Leases interface {
 
 // Post is work that one process of the installation does at a time, by a lease.
 type Post struct {
-	Name   string        // of the lease, and of the worker in the log
+	Name   string        // of the lease
 	Holder string        // names this process among those on the database; empty: made up
 	TTL    time.Duration // after which another process takes over, renewed four times as often; 0: 20 s
 	Leases Leases
@@ -45,7 +45,7 @@ func Lead(ctx context.Context, log *slog.Logger, p Post) {
 		stop()
 		if held != nil {
 			if err := p.Leases.DropLease(context.WithoutCancel(ctx), held); err != nil {
-				log.WarnContext(ctx, "a lease was not given back", slog.String("worker", p.Name), slog.String("error", err.Error()))
+				log.WarnContext(ctx, "a lease was not given back", slog.String("error", err.Error()))
 			}
 		}
 	}()
@@ -62,7 +62,7 @@ func Lead(ctx context.Context, log *slog.Logger, p Post) {
 		renew.Reset(p.TTL / 4)
 		l, err := p.take(ctx)
 		if err != nil && ctx.Err() == nil {
-			log.ErrorContext(ctx, "worker failed", slog.String("worker", p.Name), slog.String("error", err.Error()))
+			log.ErrorContext(ctx, "worker failed", slog.String("error", err.Error()))
 		}
 		if err != nil || numberOf(l) == numberOf(held) {
 			continue // one that is not renewed in time refuses our writes by itself

@@ -150,7 +150,6 @@ func (a *API) problem(ctx context.Context, route, requestID string, err error) *
 	if p.Code == models.CodeInternal {
 		p.RequestID = requestID
 		a.kit.Log.ErrorContext(ctx, "request failed",
-			slog.String("request_id", requestID),
 			slog.String("route", route),
 			slog.String("error", err.Error()))
 	}

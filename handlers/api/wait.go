@@ -62,6 +62,8 @@ type waiting struct {
 	shown func(context.Context, *models.Approval) (any, error)
 
 	route, requestID string
+
+	ctx context.Context //nolint:containedctx // the caller's, with what the log says of the request
 }
 
 // registerWaiting adds a route that may wait. O is the answer as the document has it.
@@ -73,7 +75,7 @@ func registerWaiting[I, O any, P input[I]](a *API, who Capability, op huma.Opera
 			return nil, err
 		}
 		from := P(in).sender().from
-		from.waits, w.route, w.requestID = w, op.Path, from.requestID
+		from.waits, w.ctx, w.route, w.requestID = w, ctx, op.Path, from.requestID
 		res := humaecho.Unwrap(from).Response()
 		if w.watch == nil {
 			a.answer(ctx, res, w)
@@ -86,7 +88,7 @@ func registerWaiting[I, O any, P input[I]](a *API, who Capability, op huma.Opera
 
 // watch begins a wait and looks once: the row is there then if it is the answer.
 func (a *API) watch(ctx context.Context, w *waiting, actor models.Actor, id models.ResponseID, wait time.Duration, opts ...store.WatchOption) error {
-	watch := a.store.Watch(actor, id, wait, opts...)
+	watch := a.store.Watch(ctx, actor, id, wait, opts...)
 	row, done, err := watch.Look(ctx)
 	if done || err != nil {
 		watch.Close()
@@ -111,13 +113,14 @@ func (a *API) serveWaiting(rw http.ResponseWriter, r *http.Request) {
 	x := &exchange{ResponseWriter: rw}
 	a.runOnOwnStack(func() { a.echo.ServeHTTP(x, r) })
 	if x.waits != nil {
-		a.sleep(r.Context(), x)
+		a.sleep(x)
 	}
 }
 
 // sleep waits for the outcome and answers.
-func (a *API) sleep(ctx context.Context, x *exchange) {
+func (a *API) sleep(x *exchange) {
 	w := x.waits
+	ctx := w.ctx
 	defer w.watch.Close()
 	handlers.ExtendDeadlines(x, maxWait)
 	for w.row == nil && w.err == nil {
@@ -171,7 +174,7 @@ func (a *API) answer(ctx context.Context, rw http.ResponseWriter, w *waiting) in
 	h.Set(echo.HeaderContentType, "application/json")
 	rw.WriteHeader(status)
 	if err := writeBody(rw, body); err != nil {
-		a.kit.Log.ErrorContext(ctx, "answer a wait", slog.String("request_id", w.requestID), slog.String("error", err.Error()))
+		a.kit.Log.ErrorContext(ctx, "answer a wait", slog.String("error", err.Error()))
 	}
 	return status
 }

@@ -136,9 +136,9 @@ func (s *Surface) pending(kind models.Kind) func(*request) error {
 		}
 		waits := s.waitsFor(r, rows...)
 		if kind == models.KindQuestion {
-			return handlers.WriteJSON(r, http.StatusOK, pageOf(got, q, waits, s.contactOf))
+			return handlers.WriteJSON(r, http.StatusOK, pageOf(r, got, q, waits, s.contactOf))
 		}
-		return handlers.WriteJSON(r, http.StatusOK, pageOf(got, q, waits, s.callOf))
+		return handlers.WriteJSON(r, http.StatusOK, pageOf(r, got, q, waits, s.callOf))
 	}
 }
 
@@ -158,10 +158,10 @@ func number(r *request, name string, initial, least, most int) (int, error) {
 	return n, nil
 }
 
-func pageOf[T any](got store.CallsPage, q store.CallsQuery, waits []models.WaitsFor, shown func(*models.Approval, models.WaitsFor) *T) *page[T] {
+func pageOf[T any](r *request, got store.CallsPage, q store.CallsQuery, waits []models.WaitsFor, shown func(*request, *models.Approval, models.WaitsFor) *T) *page[T] {
 	out := &page[T]{Items: make([]*T, 0, len(got.Items)), Total: got.Total, Limit: q.Limit, Offset: q.Offset, HasMore: got.Next > 0}
 	for i := range got.Items {
-		out.Items = append(out.Items, shown(&got.Items[i], waits[i]))
+		out.Items = append(out.Items, shown(r, &got.Items[i], waits[i]))
 	}
 	return out
 }

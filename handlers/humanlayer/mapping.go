@@ -21,11 +21,11 @@ func (s *Surface) answer(r *request, status int, a *models.Approval, dropped []s
 	s.store.Polled(r.actor, a, way)
 	waits := s.waitsFor(r, a)[0]
 	if a.Kind == models.KindQuestion {
-		out := s.contactOf(a, waits)
+		out := s.contactOf(r, a, waits)
 		out.Dropped = dropped
 		return handlers.WriteJSON(r, status, out)
 	}
-	out := s.callOf(a, waits)
+	out := s.callOf(r, a, waits)
 	out.Dropped = dropped
 	return handlers.WriteJSON(r, status, out)
 }
@@ -57,8 +57,8 @@ func (s *Surface) besideOf(a *models.Approval, waits models.WaitsFor) beside {
 	return b
 }
 
-func (s *Surface) callOf(a *models.Approval, waits models.WaitsFor) *functionCall {
-	data := s.clientData(a)
+func (s *Surface) callOf(r *request, a *models.Approval, waits models.WaitsFor) *functionCall {
+	data := s.clientData(r, a)
 	kwargs := jsontext.Value(a.ToolInputJSON)
 	if a.IsRemoved() {
 		kwargs = jsontext.Value(`{}`) // clients require an object
@@ -71,11 +71,11 @@ func (s *Surface) callOf(a *models.Approval, waits models.WaitsFor) *functionCal
 	}
 }
 
-func (s *Surface) contactOf(a *models.Approval, waits models.WaitsFor) *humanContact {
-	data := s.clientData(a)
+func (s *Surface) contactOf(r *request, a *models.Approval, waits models.WaitsFor) *humanContact {
+	data := s.clientData(r, a)
 	options, err := a.OptionList()
 	if err != nil {
-		s.kit.Log.Error("read options", "error", err.Error())
+		s.kit.Log.ErrorContext(r.ctx(), "read options", "error", err.Error())
 	}
 	return &humanContact{
 		RunID: runOf(a), CallID: deref(a.ToolUseID), beside: s.besideOf(a, waits), Status: contactStatusOf(a),
@@ -87,10 +87,10 @@ func (s *Surface) contactOf(a *models.Approval, waits models.WaitsFor) *humanCon
 
 // clientData is what the client sent beside what is asked. It is never what is decided, so
 // that a row in which it cannot be read is answered all the same.
-func (s *Surface) clientData(a *models.Approval) models.ClientData {
+func (s *Surface) clientData(r *request, a *models.Approval) models.ClientData {
 	data, err := a.ClientData()
 	if err != nil {
-		s.kit.Log.Error("read client data", "error", err.Error())
+		s.kit.Log.ErrorContext(r.ctx(), "read client data", "error", err.Error())
 	}
 	return data
 }

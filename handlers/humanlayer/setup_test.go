@@ -70,7 +70,7 @@ func newWorld(tb testing.TB, opts ...storetest.Option) *world {
 // serve puts the API over the store.
 func (w *world) serve() {
 	w.tb.Helper()
-	kit := handlers.Kit{Log: slog.New(slog.NewJSONHandler(w.log, nil)), Now: time.Now, PublicURL: &url.URL{Scheme: "https", Host: "sign.example.com"}, Lists: handlers.NewLists()}
+	kit := handlers.Kit{Log: slog.New(models.LogHandler(slog.NewJSONHandler(w.log, nil))), Now: time.Now, PublicURL: &url.URL{Scheme: "https", Host: "sign.example.com"}, Lists: handlers.NewLists()}
 	var err error
 	if w.api, err = api.New(kit, w.store, "test"); err != nil {
 		w.tb.Fatal(err)

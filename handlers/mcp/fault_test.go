@@ -180,7 +180,7 @@ func TestI8CancellingLeavesWhatAnotherWayWaitsFor(t *testing.T) {
 	s, _ := c.waiting(1)
 	row := w.pending(1)[0]
 	w.until("it waits", func() bool { return w.store.Waiters() == 1 })
-	other := w.store.Watch(w.agentAs, row.ID, time.Minute, store.ByWay("hook"))
+	other := w.store.Watch(t.Context(), w.agentAs, row.ID, time.Minute, store.ByWay("hook"))
 	if _, _, err := other.Look(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -109,7 +109,7 @@ func (m *Server) await(x *exchange, w waiter) (settled bool, err error) {
 		}
 	}()
 	for at, i := range open {
-		watches[at] = m.store.Watch(x.actor, ids[i], w.limit, store.ByWay(x.way()))
+		watches[at] = m.store.Watch(x.ctx, x.actor, ids[i], w.limit, store.ByWay(x.way()))
 	}
 	// Each is looked at before any is waited for: it is seen then that the agent waits.
 	done := make([]bool, len(open))

@@ -171,6 +171,6 @@ func (s *Site) showChain(c echo.Context) error {
 
 // checkChain begins to read the whole ledger, in the background.
 func (s *Site) checkChain(c echo.Context) error {
-	s.chain.begin()
+	s.chain.begin(c.Request().Context())
 	return c.Redirect(http.StatusSeeOther, views.LedgerURL(views.LedgerFilter{}, 0))
 }

@@ -27,14 +27,14 @@ type chainCheck struct {
 }
 
 // begin starts a reading unless one is under way or the server stops. It outlives
-// the request that asked for it.
-func (c *chainCheck) begin() {
+// the request that asked for it, which names it in the log.
+func (c *chainCheck) begin(by context.Context) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.at.Running || c.stopped {
 		return
 	}
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(context.WithoutCancel(by))
 	c.at, c.cancel = pages.ChainState{Running: true}, cancel
 	c.ended.Go(func() {
 		defer cancel()

@@ -47,8 +47,9 @@ type replay struct {
 	cancel   context.CancelFunc
 }
 
-// begin starts one in the place of what the admin replayed before.
-func (r *replays) begin(actor models.Actor, e *editing, next *policy.Policy, q drafts.ReplayQuery) {
+// begin starts one in the place of what the admin replayed before. It outlives the request
+// that asked for it, which names it in the log.
+func (r *replays) begin(by context.Context, actor models.Actor, e *editing, next *policy.Policy, q drafts.ReplayQuery) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.stopped {
@@ -57,7 +58,7 @@ func (r *replays) begin(actor models.Actor, e *editing, next *policy.Policy, q d
 	if before := r.of[actor.UserID()]; before != nil {
 		before.cancel()
 	}
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(context.WithoutCancel(by))
 	one := &replay{
 		began: r.now(), draft: e.draft.Revision, standing: e.standing.Version, cancel: cancel,
 		state: pages.ReplayState{Running: true, Of: q.Last},
@@ -207,7 +208,7 @@ func (s *Site) replayPolicy(c echo.Context) error {
 		return err
 	}
 	if e.draft.Revision > 0 && next != nil {
-		s.replays.begin(actorOf(c), e, next, q)
+		s.replays.begin(c.Request().Context(), actorOf(c), e, next, q)
 	}
 	return c.Redirect(http.StatusSeeOther, views.ReplayPolicyURL())
 }

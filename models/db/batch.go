@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"runtime/debug"
 	"slices"
 	"time"
@@ -13,6 +14,7 @@ import (
 
 // op is one caller's function on its way through a commit.
 type op struct {
+	ctx    context.Context //nolint:containedctx // the caller's, for lines of the log
 	fn     func(*Tx) error
 	turn   chan bool // true: lead the next batch; false: done
 	anyway bool      // also when the disk is full
@@ -39,14 +41,14 @@ func (d *DB) Write(ctx context.Context, fn func(*Tx) error) error {
 	if d.disk.full.Load() {
 		return DiskFull()
 	}
-	return d.queued(ctx, &op{fn: fn})
+	return d.queued(ctx, &op{ctx: ctx, fn: fn})
 }
 
 // WriteAnyway is Write for what must go on when the disk is full, with the space
 // of the reserve: signing in and out, what takes rights away, and what ends a
 // request without approving it.
 func (d *DB) WriteAnyway(ctx context.Context, fn func(*Tx) error) error {
-	return d.queued(ctx, &op{fn: fn, anyway: true})
+	return d.queued(ctx, &op{ctx: ctx, fn: fn, anyway: true})
 }
 
 func (d *DB) queued(ctx context.Context, o *op) error {
@@ -58,7 +60,7 @@ func (d *DB) queued(ctx context.Context, o *op) error {
 		return err
 	}
 	if !leads && !<-o.turn {
-		return d.answer(o.callerErr())
+		return d.answer(ctx, o.callerErr())
 	}
 	d.queue.gather(d.opts.Now)
 	batch := d.queue.take(o)
@@ -68,7 +70,7 @@ func (d *DB) queued(ctx context.Context, o *op) error {
 	for _, other := range batch[1:] {
 		other.turn <- false
 	}
-	return d.answer(o.callerErr())
+	return d.answer(ctx, o.callerErr())
 }
 
 // callerErr is the error that the caller gets.
@@ -143,7 +145,7 @@ func (d *DB) commit(batch []*op) (err error) {
 	}
 	for _, o := range batch {
 		o.reset()
-		t := &Tx{d: d, conn: conn{w: w}, Now: d.Now()}
+		t := &Tx{d: d, conn: conn{w: w}, Now: d.Now(), Caller: o.ctx}
 		o.tx = t
 		o.refused, o.err = Refused(d.run(o.fn, t))
 		if o.err != nil && t.wrote {
@@ -236,7 +238,7 @@ func (d *DB) run(fn func(*Tx) error, t *Tx) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			t.wrote = true
-			d.log.Error("a write panicked", "panic", p, "stack", string(debug.Stack()))
+			d.log.ErrorContext(t.Caller, "a write panicked", slog.Any("panic", p), slog.String("stack", string(debug.Stack())))
 			err = models.Errorf(models.CodeInternal, "internal error")
 		}
 	}()

@@ -1,6 +1,7 @@
 package db
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -45,7 +46,7 @@ func (d *DB) Failing() error {
 
 // answer is what a caller hears of an error: of a fault only that the server can't write
 // now. The log has the cause, at once and each minute while it lasts.
-func (d *DB) answer(err error) error {
+func (d *DB) answer(ctx context.Context, err error) error {
 	f := faultOf(err)
 	if f == nil {
 		return err
@@ -55,7 +56,7 @@ func (d *DB) answer(err error) error {
 	now := d.opts.Now()
 	if since := now.Sub(d.faults.logged); d.faults.last == nil || since < 0 || since >= faultAgain {
 		d.faults.logged = now
-		d.log.Error("NOTHING CAN BE WRITTEN: all that would change anything is refused.", slog.String("why", f.text),
+		d.log.ErrorContext(ctx, "NOTHING CAN BE WRITTEN: all that would change anything is refused.", slog.String("why", f.text),
 			slog.String("file", d.path), slog.String("error", fmt.Sprint(f.err)))
 	}
 	d.faults.last = f

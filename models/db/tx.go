@@ -15,6 +15,9 @@ type Tx struct {
 	conn
 	// Now is the time of the whole share: UTC, cut to the precision that is stored.
 	Now time.Time
+	// Caller names the caller in the log: who began the function. It ends nothing, since a
+	// commit serves many.
+	Caller context.Context //nolint:containedctx // see above
 
 	d           *DB
 	g           *gorm.DB
@@ -26,7 +29,7 @@ type Tx struct {
 // with its own columns only: what it belongs to is for reads.
 func (t *Tx) Gorm() *gorm.DB {
 	if t.g == nil {
-		g := t.d.gw.Session(&gorm.Session{NewDB: true, Context: context.Background()})
+		g := t.d.gw.Session(&gorm.Session{NewDB: true, Context: context.WithoutCancel(t.Caller)})
 		g.Statement.ConnPool = &t.conn
 		t.g = g.Omit(clause.Associations).Session(&gorm.Session{})
 	}

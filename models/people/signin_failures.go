@@ -34,7 +34,7 @@ func (p *People) signInFailed(ctx context.Context, err error, email string, from
 	if found != nil {
 		account = found.Email
 	}
-	p.log.Warn("sign-in failed", "reason", reason, "account", account, "address", shorten(from.Address))
+	p.log.WarnContext(ctx, "sign-in failed", "reason", reason, "account", account, "address", shorten(from.Address))
 	if p.opts.ObserveSignInFailure != nil {
 		p.opts.ObserveSignInFailure(reason)
 	}

@@ -65,7 +65,7 @@ func (t *tx) logOutcome(by models.Actor, a *models.Approval) {
 func logsAt(log *slog.Logger, level slog.Level) bool { return log.Enabled(context.Background(), level) }
 
 // logActivity writes what a committed call asked and ended.
-func (s *Store) logActivity(lines []activity) {
+func (s *Store) logActivity(ctx context.Context, lines []activity) {
 	for i := range lines {
 		l := &lines[i]
 		attrs := make([]slog.Attr, 0, 8)
@@ -79,7 +79,7 @@ func (s *Store) logActivity(lines []activity) {
 		if l.hasWaited {
 			attrs = append(attrs, slog.Duration("waited", l.waited))
 		}
-		s.log.LogAttrs(context.Background(), slog.LevelInfo, l.text, attrs...) //nolint:sloglint // one of a few constants
+		s.log.LogAttrs(ctx, slog.LevelInfo, l.text, attrs...) //nolint:sloglint // one of a few constants
 	}
 }
 
@@ -88,11 +88,8 @@ func (w *Watch) logWait(text string, attrs ...slog.Attr) {
 	if !w.s.logsDebug {
 		return
 	}
-	args := []any{slog.String("approval", string(w.id)), slog.String("by", string(w.actor.Kind)), slog.String("who", w.actor.Name)}
-	for _, a := range attrs {
-		args = append(args, a)
-	}
-	w.s.log.Debug(text, args...) //nolint:sloglint // one of two constants
+	attrs = append([]slog.Attr{slog.String("approval", string(w.id)), slog.String("by", string(w.actor.Kind)), slog.String("who", w.actor.Name)}, attrs...)
+	w.s.log.LogAttrs(w.caller, slog.LevelDebug, text, attrs...) //nolint:sloglint // one of two constants
 }
 
 // observe tells what a committed call settled.

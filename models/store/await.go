@@ -134,7 +134,7 @@ func (s *Store) Await(ctx context.Context, actor models.Actor, id models.Respons
 	if wait <= 0 {
 		return s.Approval(ctx, actor, id)
 	}
-	w := s.Watch(actor, id, wait, opts...)
+	w := s.Watch(ctx, actor, id, wait, opts...)
 	defer w.Close()
 	for {
 		a, done, err := w.Look(ctx)
@@ -167,6 +167,7 @@ func (s *Store) Waiters() int { return s.waiters.len() }
 // goroutine that only sleeps keeps a small stack. Await is both in a loop.
 type Watch struct {
 	s       *Store
+	caller  context.Context //nolint:containedctx // for lines of the log only
 	actor   models.Actor
 	id      models.ResponseID
 	outcome chan *models.Approval // nil: look again
@@ -200,9 +201,10 @@ func SeenNote(id models.NoteID) WatchOption {
 func ByWay(name string) WatchOption { return func(w *Watch) { w.way = name } }
 
 // Watch registers a caller that waits up to wait for an outcome. Registering
-// comes before the first Look, so that no decision is missed. Close it.
-func (s *Store) Watch(actor models.Actor, id models.ResponseID, wait time.Duration, opts ...WatchOption) *Watch {
-	w := &Watch{s: s, actor: actor, id: id, outcome: make(chan *models.Approval, 1)}
+// comes before the first Look, so that no decision is missed. ctx names the caller in
+// the log and ends nothing. Close it.
+func (s *Store) Watch(ctx context.Context, actor models.Actor, id models.ResponseID, wait time.Duration, opts ...WatchOption) *Watch {
+	w := &Watch{s: s, caller: ctx, actor: actor, id: id, outcome: make(chan *models.Approval, 1)}
 	for _, opt := range opts {
 		opt(w)
 	}

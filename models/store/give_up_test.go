@@ -16,7 +16,7 @@ func (b *bench) waits(t *testing.T, id models.ResponseID, way string) *store.Wat
 	if way != "" {
 		opts = append(opts, store.ByWay(way))
 	}
-	w := b.Watch(b.agent, id, time.Hour, opts...)
+	w := b.Watch(t.Context(), b.agent, id, time.Hour, opts...)
 	if a, done, err := w.Look(t.Context()); err != nil || done {
 		t.Fatalf("the wait begins with %+v, %v", a, err)
 	}

@@ -64,7 +64,7 @@ func (t *tx) judge(version int64, p *policy.Policy, c policy.Call, of judgedCall
 	c.At = of.at
 	if p.Conditional(c.ToolName) {
 		if t.ahead.of(p, c, of) {
-			t.s.logJudgement(version, c, of, t.ahead.judgement, true)
+			t.logJudgement(version, c, of, t.ahead.judgement, true)
 			return t.ahead.judgement, nil
 		}
 		var err error
@@ -76,7 +76,7 @@ func (t *tx) judge(version int64, p *policy.Policy, c policy.Call, of judgedCall
 		}
 	}
 	j := p.Judge(c)
-	t.s.logJudgement(version, c, of, j, false)
+	t.logJudgement(version, c, of, j, false)
 	return j, nil
 }
 
@@ -98,9 +98,9 @@ func (f *unjudgedError) judged() *ahead {
 // changed each time, and it is judged within.
 const leavesMost = 2
 
-func (s *Store) logJudgement(version int64, c policy.Call, of judgedCall, j policy.Judgement, ahead bool) {
-	if ctx := context.Background(); s.log.Enabled(ctx, slog.LevelDebug) {
-		s.log.LogAttrs(ctx, slog.LevelDebug, "policy judged",
+func (t *tx) logJudgement(version int64, c policy.Call, of judgedCall, j policy.Judgement, ahead bool) {
+	if t.s.logsDebug {
+		t.s.log.LogAttrs(t.Caller, slog.LevelDebug, "policy judged",
 			slog.String("approval", string(of.id)), slog.String("tool", c.ToolName),
 			slog.String("effect", string(j.Effect)), slog.String("rule", j.Rule), slog.String("cause", string(j.Cause)),
 			slog.String("risk", string(j.Risk)), slog.Int64("policy_version", version), slog.String("digest", of.digest), slog.Bool("ahead", ahead))

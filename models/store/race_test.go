@@ -297,7 +297,7 @@ func TestI2ARevokedTokenHearsNoOutcomeThatCameWithIt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := b.Watch(actor, a.ID, time.Hour)
+		w := b.Watch(t.Context(), actor, a.ID, time.Hour)
 		if _, done, err := w.Look(t.Context()); done || err != nil {
 			t.Fatalf("it is over: %v, %v", done, err)
 		}

@@ -134,7 +134,7 @@ func (t *tx) settleEnergy(conv *models.Conversation, actual int64) (int64, error
 		spent = min(spent, *left)
 	}
 	if spent < actual {
-		t.s.log.Warn("a model call cost more than was reserved or is left", slog.String("conversation", string(conv.ID)),
+		t.s.log.WarnContext(t.Caller, "a model call cost more than was reserved or is left", slog.String("conversation", string(conv.ID)),
 			slog.Int64("energy", actual), slog.Int64("counted", spent))
 	}
 	conv.EnergyUsed += spent
@@ -171,7 +171,7 @@ func (t *tx) speak(run *models.Run, conv *models.Conversation, turn *models.Turn
 		}
 		left -= done.carried
 		if done.result != models.Delivered {
-			t.s.log.Warn("a model's text was not stored as a reply", slog.String("conversation", string(conv.ID)), slog.String("why", done.result))
+			t.s.log.WarnContext(t.Caller, "a model's text was not stored as a reply", slog.String("conversation", string(conv.ID)), slog.String("why", done.result))
 		}
 	}
 	for i := range calls {

@@ -81,7 +81,7 @@ func (s *Store) writeBy(ctx context.Context, write func(context.Context, func(*d
 	// Each caller writes its own lines, behind the commit, so that nobody waits for
 	// another's.
 	if last != nil && last.committed {
-		s.logActivity(last.activity)
+		s.logActivity(ctx, last.activity)
 	}
 	return err
 }
@@ -96,7 +96,7 @@ func (s *Store) within(share *db.Tx) *tx {
 // stranded ends what nobody may approve any more, within another room's share.
 func (s *Store) stranded(share *db.Tx) error {
 	t := s.within(share)
-	share.AfterCommit(func() { s.logActivity(t.activity) })
+	share.AfterCommit(func() { s.logActivity(t.Caller, t.activity) })
 	if err := t.rerouteAll(models.System("policy")); err != nil {
 		return err
 	}

@@ -246,7 +246,7 @@ func TestAWaitSleepsThroughADeadlineThatAHeldVerdictHasMet(t *testing.T) {
 	b.policy(t, undoFor30)
 	a := held(t, b, models.AskInput{TimeoutSeconds: new(int64(20))})
 	b.clock.Step(25 * time.Second)
-	w := b.Watch(b.agent, a.ID, time.Minute)
+	w := b.Watch(t.Context(), b.agent, a.ID, time.Minute)
 	defer w.Close()
 	if got, done, err := w.Look(t.Context()); done || err != nil || got.Status() != models.StatusPending {
 		t.Fatalf("%+v, %v, %v", got, done, err)

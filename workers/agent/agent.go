@@ -135,7 +135,7 @@ func (a *Agent) sleep(ctx context.Context, err error) time.Duration {
 		}
 	}
 	if ctx.Err() == nil {
-		a.Log.ErrorContext(ctx, "worker failed", slog.String("worker", "agent"), slog.String("error", err.Error()))
+		a.Log.ErrorContext(ctx, "worker failed", slog.String("error", err.Error()))
 	}
 	return pause
 }

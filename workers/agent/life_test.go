@@ -366,7 +366,7 @@ func TestTwoProcessesNeverRunOneConversation(t *testing.T) {
 	}
 	for _, s := range []*store.Store{one, two} { // as the server does
 		working.Go(func() {
-			workers.Every(ctx, slog.New(slog.DiscardHandler), "outside", 50*time.Millisecond, s.CheckOutside)
+			workers.Every(ctx, slog.New(slog.DiscardHandler), 50*time.Millisecond, s.CheckOutside)
 		})
 	}
 	for _, id := range ids {

@@ -97,7 +97,7 @@ func (d *Deliverer) work(ctx context.Context, l *models.Lease) {
 		// Decisions that are being sent come first in the list: it must reach past them.
 		due, next, err := d.Store.DueDeliveries(ctx, 2*d.Concurrency)
 		if err != nil && ctx.Err() == nil {
-			d.Log.ErrorContext(ctx, "worker failed", slog.String("worker", lease), slog.String("error", err.Error()))
+			d.Log.ErrorContext(ctx, "worker failed", slog.String("error", err.Error()))
 		}
 		for u, ids := range due {
 			for _, id := range ids {
@@ -179,9 +179,9 @@ func (d *Deliverer) failed(ctx context.Context, log *slog.Logger, err error) {
 		return
 	}
 	if models.ErrorCode(err) == models.CodeConflict {
-		log.WarnContext(ctx, "the lease was lost", slog.String("worker", lease))
+		log.WarnContext(ctx, "the lease was lost")
 	} else {
-		log.ErrorContext(ctx, "worker failed", slog.String("worker", lease), slog.String("error", err.Error()))
+		log.ErrorContext(ctx, "worker failed", slog.String("error", err.Error()))
 	}
 	wait := time.NewTimer(d.FirstRetry)
 	defer wait.Stop()

@@ -99,7 +99,7 @@ func Run(ctx context.Context, log *slog.Logger, s *store.Store) {
 		}
 		var err error
 		if sleep, err = Once(ctx, s); err != nil && ctx.Err() == nil {
-			log.ErrorContext(ctx, "worker failed", slog.String("worker", "expire"), slog.String("error", err.Error()))
+			log.ErrorContext(ctx, "worker failed", slog.String("error", err.Error()))
 			sleep = pause
 		}
 		timer.Reset(sleep)

@@ -237,8 +237,8 @@ func (n *Notifier) Test(ctx context.Context, actor models.Actor, id models.Chann
 
 func (n *Notifier) failed(ctx context.Context, err error) {
 	if models.ErrorCode(err) == models.CodeConflict {
-		n.Log.WarnContext(ctx, "the lease was lost", slog.String("worker", lease))
+		n.Log.WarnContext(ctx, "the lease was lost")
 		return
 	}
-	n.Log.ErrorContext(ctx, "worker failed", slog.String("worker", lease), slog.String("error", err.Error()))
+	n.Log.ErrorContext(ctx, "worker failed", slog.String("error", err.Error()))
 }

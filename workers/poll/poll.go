@@ -87,7 +87,7 @@ func (p *Poller) work(ctx context.Context, l *models.Lease) {
 		}
 		due, next, err := p.Store.DueUpstreams(ctx)
 		if err != nil && ctx.Err() == nil {
-			p.Log.ErrorContext(ctx, "worker failed", slog.String("worker", lease), slog.String("error", err.Error()))
+			p.Log.ErrorContext(ctx, "worker failed", slog.String("error", err.Error()))
 		}
 		for i := range due {
 			u := &due[i]
@@ -126,7 +126,7 @@ func (p *Poller) Once(ctx context.Context, l *models.Lease, u *models.Upstream) 
 	}
 	note.Next = p.pause(u, note.Failed)
 	if err := p.Store.NotePoll(ctx, l, u.ID, note); err != nil && ctx.Err() == nil && models.ErrorCode(err) != models.CodeConflict {
-		p.Log.ErrorContext(ctx, "worker failed", slog.String("worker", lease), slog.String("error", err.Error()))
+		p.Log.ErrorContext(ctx, "worker failed", slog.String("error", err.Error()))
 	}
 }
 

@@ -125,10 +125,10 @@ func (w *Worker) work(ctx context.Context, l *models.Lease) {
 
 func (w *Worker) failed(ctx context.Context, err error) {
 	if models.ErrorCode(err) == models.CodeConflict {
-		w.o.Log.WarnContext(ctx, "the lease was lost", slog.String("worker", post))
+		w.o.Log.WarnContext(ctx, "the lease was lost")
 		return
 	}
-	w.o.Log.ErrorContext(ctx, "worker failed", slog.String("worker", post), slog.String("error", err.Error()))
+	w.o.Log.ErrorContext(ctx, "worker failed", slog.String("error", err.Error()))
 }
 
 // Test sends an endpoint an event that nothing has caused, at once and whatever waits, and says
