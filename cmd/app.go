@@ -254,7 +254,7 @@ func (a *App) logHead(ctx context.Context) error {
 func (a *App) routers(messages web.Notify) (http.Handler, error) {
 	a.streams = handlers.NewStreams(orOff(a.cfg.StreamsPerUser))
 	kit := handlers.Kit{
-		Log: a.log, Now: time.Now, PublicURL: a.public, Metrics: a.metrics, Proxies: a.cfg.TrustedProxies, Streams: a.streams, Lists: handlers.NewLists(),
+		Log: a.log, AccessLog: a.cfg.AccessLog, Now: time.Now, PublicURL: a.public, Metrics: a.metrics, Proxies: a.cfg.TrustedProxies, Streams: a.streams, Lists: handlers.NewLists(),
 		Strangers: handlers.NewStrangers(handlers.StrangersAtOnce, handlers.StrangersTime),
 	}
 	queue, err := api.New(kit, a.store, version)

@@ -53,6 +53,7 @@ type Config struct {
 
 	LogLevel  slog.Level
 	LogFormat string // text or json
+	AccessLog bool   // a line for every request, not only for those that somebody should see
 }
 
 // setting is one field of Config: a flag, and the environment variable of the
@@ -93,7 +94,8 @@ var serveSettings = []setting{
 	{"accept-loss", "0", "N", "start although ledger entries up to number N are missing, and record that", setAcceptLoss},
 	{"log-level", "info", "LEVEL", "debug, info, warn or error", setLogLevel},
 	{"log-format", "text", "FORMAT", "text or json", setLogFormat},
-	{"dev", "false", "bool", "show every page in every state at /dev/gallery", setDev},
+	{"access-log", "false", "bool", "log every request, not only those that failed, were refused for want of a sign-in, or took more than a second without a wait", yesOrNo(func(c *Config) *bool { return &c.AccessLog })},
+	{"dev", "false", "bool", "show every page in every state at /dev/gallery", yesOrNo(func(c *Config) *bool { return &c.Dev })},
 }
 
 // settingValue keeps a flag's text as given, so that all wrong ones can be
@@ -235,11 +237,15 @@ func setLogFormat(c *Config, v string) error {
 	return nil
 }
 
-func setDev(c *Config, v string) (err error) {
-	if c.Dev, err = strconv.ParseBool(v); err != nil {
-		return errors.New("must be true or false")
+func yesOrNo(field func(*Config) *bool) func(*Config, string) error {
+	return func(c *Config, v string) error {
+		yes, err := strconv.ParseBool(v)
+		if err != nil {
+			return errors.New("must be true or false")
+		}
+		*field(c) = yes
+		return nil
 	}
-	return nil
 }
 
 // LogValue is how the settings are logged.
@@ -254,6 +260,6 @@ func (c Config) LogValue() slog.Value {
 		slog.Int("limit_asks_per_minute", c.AsksPerMinute), slog.Int("limit_pending_per_agent", c.PendingPerAgent),
 		slog.Int("limit_reports_per_hour", c.ReportsPerHour), slog.Int("limit_runs_per_hour", c.RunsPerHour),
 		slog.Int("limit_messages_per_hour", c.MessagesPerHour), slog.Duration("mcp_wait", c.MCPWait), slog.Int64("memory_limit", c.MemoryLimit),
-		slog.Int("limit_streams_per_user", c.StreamsPerUser), slog.Any("upstreams", c.Upstreams), slog.Any("mail", c.Mail), slog.Any("llm", c.LLM), slog.Bool("dev", c.Dev),
+		slog.Int("limit_streams_per_user", c.StreamsPerUser), slog.Any("upstreams", c.Upstreams), slog.Any("mail", c.Mail), slog.Any("llm", c.LLM), slog.Bool("access_log", c.AccessLog), slog.Bool("dev", c.Dev),
 	)
 }

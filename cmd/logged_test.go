@@ -17,7 +17,7 @@ import (
 func TestEachLineNamesItsRequestOrWorker(t *testing.T) {
 	t.Parallel()
 	const trace = "4bf92f3577b34da6a3ce929d0e0e4736"
-	v := newVictim(t, "--log-level", "debug", "--log-format", "json")
+	v := newVictim(t, "--log-level", "debug", "--log-format", "json", "--access-log")
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+v.addr+"/v1/approvals?wait=50s",
 		strings.NewReader(`{"toolUseId":"1","toolName":"deploy","timeoutSeconds":1}`))
 	if err != nil {

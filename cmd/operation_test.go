@@ -182,7 +182,7 @@ func TestTheLogOfTheProgram(t *testing.T) {
 	dir, addr := storetest.Dir(t), freeAddr(t)
 	must(t, "correct horse battery\n", "user", "add", "a@example.com", "--name", "Ada", "--role", "admin", "--password-stdin", "--data", dir)
 	agent := strings.TrimSpace(must(t, "", "token", "add", "bot", "--user", "a@example.com", "--scope", "agent", "--data", dir))
-	p := start(t, nil, "serve", "--data", dir, "--addr", addr, "--log-level", "debug", "--log-format", "json")
+	p := start(t, nil, "serve", "--data", dir, "--addr", addr, "--log-level", "debug", "--log-format", "json", "--access-log")
 	p.says(t, p.err, "serving")
 	client := client.New("http://"+addr, agent)
 	got, err := client.Ask(t.Context(), wire.AskRequest{

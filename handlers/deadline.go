@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"context"
 	"net/http"
 	"time"
 )
@@ -27,8 +28,10 @@ func after(d time.Duration) time.Time {
 	return time.Now().Add(d) //nolint:forbidigo // no rule of the product hangs on it
 }
 
-// ExtendDeadlines lets an answer begin later than others, by as much as wait.
-func ExtendDeadlines(w http.ResponseWriter, wait time.Duration) {
+// ExtendDeadlines lets an answer begin later than others, by as much as wait. ctx is the
+// request's, which the log does not call slow then.
+func ExtendDeadlines(ctx context.Context, w http.ResponseWriter, wait time.Duration) {
+	noteWait(ctx)
 	rc, until := http.NewResponseController(w), after(wait+WriteTimeout)
 	_ = rc.SetReadDeadline(until) // who is gone is noticed by reading
 	_ = rc.SetWriteDeadline(until)

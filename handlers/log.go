@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime/debug"
+	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -15,7 +17,8 @@ import (
 )
 
 // accessLog gives each request an id, answers the errors of the handlers
-// inside, counts it, and writes one line: id, method, route, status, duration.
+// inside, counts it, and writes one line: id, method, route, status, duration. Without
+// Kit.AccessLog only some have a line, see toldAnyway.
 // Routes are logged as registered, so neither ids, queries nor tokens get into
 // the log.
 func (k *Kit) accessLog(next echo.HandlerFunc) echo.HandlerFunc {
@@ -23,11 +26,15 @@ func (k *Kit) accessLog(next echo.HandlerFunc) echo.HandlerFunc {
 		start := k.Now()
 		id := newRequestID()
 		c.Response().Header()[headerRequestID] = []string{id}
-		c.SetRequest(c.Request().WithContext(models.Logged(c.Request().Context(), requestAttrs(id, c.Request().Header)...)))
+		line := requestLine{kit: k, method: c.Request().Method, route: c.Path(), waits: new(atomic.Bool)}
+		line.ctx = context.WithValue(models.Logged(c.Request().Context(), requestAttrs(id, c.Request().Header)...), waitsKey{}, line.waits)
+		c.SetRequest(c.Request().WithContext(line.ctx))
 		if err := next(c); err != nil {
 			c.Error(err)
 		}
-		line := requestLine{kit: k, ctx: c.Request().Context(), method: c.Request().Method, route: c.Path()}
+		if strings.HasPrefix(c.Response().Header().Get(echo.HeaderContentType), eventStream) {
+			line.waits.Store(true)
+		}
 		if later, ok := c.Response().Writer.(DeferredWriter); ok && later.Deferred() {
 			later.OnAnswer(func(status int) { line.write(status, k.Now().Sub(start)) })
 			return nil
@@ -61,6 +68,25 @@ type requestLine struct {
 	kit           *Kit
 	ctx           context.Context //nolint:containedctx // the request's own, for the log's handler
 	method, route string
+	waits         *atomic.Bool // it waited for somebody, or followed a stream
+}
+
+type waitsKey struct{}
+
+// noteWait notes that the request of ctx waits, so that it is not told as a slow one.
+func noteWait(ctx context.Context) {
+	if waits, ok := ctx.Value(waitsKey{}).(*atomic.Bool); ok {
+		waits.Store(true)
+	}
+}
+
+// slowRequest is how long a request takes at most that nobody needs to see.
+const slowRequest = time.Second
+
+// toldAnyway reports whether a request has a line although not all have one: it failed, was
+// refused for want of a sign-in, or took long without a wait.
+func (l requestLine) toldAnyway(status int, took time.Duration) bool {
+	return status >= http.StatusInternalServerError || status == http.StatusUnauthorized || took > slowRequest && !l.waits.Load()
 }
 
 func (l requestLine) write(status int, took time.Duration) {
@@ -69,6 +95,9 @@ func (l requestLine) write(status int, took time.Duration) {
 		level = slog.LevelError
 	}
 	l.kit.Metrics.answered(l.method, l.route, status, took)
+	if !l.kit.AccessLog && !l.toldAnyway(status, took) {
+		return
+	}
 	l.kit.Log.LogAttrs(l.ctx, level, "request",
 		slog.String("method", l.method),
 		slog.String("route", l.route),

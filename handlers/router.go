@@ -18,6 +18,7 @@ type Kit struct {
 	Now       func() time.Time
 	PublicURL *url.URL   // the address that people and agents use
 	Proxies   Proxies    // whose word about a client's address counts
+	AccessLog bool       // every request has its line in the log; else those that somebody should see
 	Metrics   *Metrics   // nil: nothing is counted
 	Streams   *Streams   // shared by surfaces; nil: each has its own, with the default limit
 	Lists     *Lists     // shared by surfaces; nil: each has its own

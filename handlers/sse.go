@@ -7,6 +7,9 @@ import (
 	"strings"
 )
 
+// eventStream is the type of what never ends by itself.
+const eventStream = "text/event-stream"
+
 // EventStream writes server-sent events. Every call is on the wire when it
 // returns; an error means that the reader is gone or too slow.
 type EventStream struct {
@@ -22,7 +25,7 @@ type Event struct{ ID, Name, Data string }
 // headers say, or not at all.
 func NewEventStream(w http.ResponseWriter) (*EventStream, error) {
 	h := w.Header()
-	h.Set("Content-Type", "text/event-stream")
+	h.Set("Content-Type", eventStream)
 	if h.Get("Cache-Control") == "" {
 		h.Set("Cache-Control", "no-store")
 	}

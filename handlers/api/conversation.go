@@ -91,7 +91,7 @@ func (a *API) conversation(ctx context.Context, in *conversationIn) (*conversati
 		return nil, err
 	}
 	if wait > 0 {
-		handlers.ExtendDeadlines(humaecho.Unwrap(in.from).Response(), wait)
+		handlers.ExtendDeadlines(ctx, humaecho.Unwrap(in.from).Response(), wait)
 		if _, err := a.store.AwaitHistory(ctx, in.actor, id, after, 1, wait); err != nil {
 			return nil, err
 		}

@@ -66,7 +66,7 @@ func newWorld(tb testing.TB, opts ...storetest.Option) *world {
 	_, w.stranger = storetest.ReviewerToken(tb, w.store, stranger)
 	_, w.admin = storetest.AdminToken(tb, w.store, w.adminAs)
 
-	kit := handlers.Kit{Log: slog.New(models.LogHandler(slog.NewJSONHandler(w.log, nil))), Now: time.Now, PublicURL: &url.URL{Scheme: "https", Host: "sign.example.com"}, Streams: w.streams}
+	kit := handlers.Kit{Log: slog.New(models.LogHandler(slog.NewJSONHandler(w.log, nil))), AccessLog: true, Now: time.Now, PublicURL: &url.URL{Scheme: "https", Host: "sign.example.com"}, Streams: w.streams}
 	surface, err := api.New(kit, w.store, "test")
 	if err != nil {
 		tb.Fatal(err)

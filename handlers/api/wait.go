@@ -122,7 +122,7 @@ func (a *API) sleep(x *exchange) {
 	w := x.waits
 	ctx := w.ctx
 	defer w.watch.Close()
-	handlers.ExtendDeadlines(x, maxWait)
+	handlers.ExtendDeadlines(ctx, x, maxWait)
 	for w.row == nil && w.err == nil {
 		if w.row, w.err = w.watch.Sleep(ctx); w.row == nil && w.err == nil {
 			w.row, w.err = a.lookAgain(ctx, w.watch)

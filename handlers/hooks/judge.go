@@ -112,7 +112,7 @@ func (h *hook) await(c echo.Context, row *models.Approval) (*models.Approval, er
 		if !h.polls {
 			slice = min(slice, beatEvery)
 		}
-		handlers.ExtendDeadlines(c.Response(), slice)
+		handlers.ExtendDeadlines(ctx, c.Response(), slice)
 		var err error
 		if row, err = h.store.Await(ctx, h.actor, row.ID, slice, store.ByWay(wayOfHooks)); err != nil {
 			return nil, err

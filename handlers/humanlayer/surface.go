@@ -162,7 +162,7 @@ func (s *Surface) poll(kind models.Kind) func(*request) error {
 		ctx, callID := r.ctx(), handlers.PathParam(r, "call_id")
 		delay := s.pace.delay(s.store.Now(), r.actor.TokenID)
 		if delay > 0 {
-			handlers.ExtendDeadlines(r.Response(), delay)
+			handlers.ExtendDeadlines(ctx, r.Response(), delay)
 		}
 		a, err := s.find(ctx, r.actor, kind, callID)
 		switch {

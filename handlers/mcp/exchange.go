@@ -220,7 +220,7 @@ func (x *exchange) mute() {
 
 // write sends events. Who takes none is found out by the deadline.
 func (x *exchange) write(events string) {
-	handlers.ExtendDeadlines(x.ResponseWriter, 2*beatEvery)
+	handlers.ExtendDeadlines(x.ctx, x.ResponseWriter, 2*beatEvery)
 	_, _ = x.ResponseWriter.Write([]byte(events))
 	_ = http.NewResponseController(x.ResponseWriter).Flush()
 }
