@@ -158,7 +158,7 @@ func (a *App) Run(ctx context.Context) error {
 	every("ledger head", headEvery, a.logHead)
 	every("kept head", keptEvery, a.store.KeepHead)
 	every("clock", reserveEvery, a.checkClock)
-	every("told head", headEvery, a.store.TellHead)
+	every("told head", headEvery, func(ctx context.Context) error { return a.store.TellHead(ctx, a.cfg.Mail.Head) })
 	every("reserve", reserveEvery, a.store.KeepReserve)
 	every("rows", rowsEvery, a.checkRows)
 	every("retention", retainEvery, (&retain.Worker{Store: a.store, Log: a.log, Pause: retain.Pause}).Once)

@@ -19,6 +19,7 @@ type Mail struct {
 	Password         Secret
 	PasswordFile     string
 	TLS              send.SMTPTLS
+	Head             bool // admins get the ledger's head once a day
 }
 
 // smtpPasswordEnv is the variable with the password. There is no flag: others on
@@ -32,6 +33,7 @@ var mailSettings = []setting{
 	{"smtp-user", "", "NAME", "user name to sign in with there; its password: " + smtpPasswordEnv + " or --smtp-password-file", text(func(c *Config) *string { return &c.Mail.User })},
 	{"smtp-password-file", "", "FILE", "file with that password", text(func(c *Config) *string { return &c.Mail.PasswordFile })},
 	{"smtp-tls", string(send.SMTPStartTLS), "MODE", "starttls (required, never left out), tls (from the start, as on port 465), or none, only to a mail server on this machine", setSMTPTLS},
+	{"mail-head", "false", "bool", "send the ledger's head to admins by e-mail once a day, to be kept where nobody changes it", yesOrNo(func(c *Config) *bool { return &c.Mail.Head })},
 }
 
 func text(field func(*Config) *string) func(*Config, string) error {
@@ -84,6 +86,9 @@ func (m *Mail) check() error {
 		if m.From != "" || m.User != "" || m.Password != "" {
 			return errors.New("--smtp: is required with --smtp-from, --smtp-user and a password for it")
 		}
+		if m.Head {
+			return errors.New("--smtp: is required with --mail-head")
+		}
 		return nil
 	}
 	for name, why := range models.FieldsOf(m.smtp().Check()) {
@@ -104,6 +109,6 @@ func (m *Mail) smtp() send.SMTP {
 func (m Mail) LogValue() slog.Value {
 	return slog.GroupValue(
 		slog.String("addr", m.Addr), slog.String("from", m.From), slog.String("user", m.User),
-		slog.Bool("password", m.Password != ""), slog.String("tls", string(m.TLS)),
+		slog.Bool("password", m.Password != ""), slog.String("tls", string(m.TLS)), slog.Bool("head", m.Head),
 	)
 }

@@ -51,6 +51,9 @@ func TestMailSettings(t *testing.T) {
 		{"--smtp mail.example.com --smtp-from a@example.com", "", "--smtp: must be HOST:PORT"},
 		{"--smtp mail.example.com:25", "", "--smtp-from: must be an e-mail address"},
 		{"--smtp-from a@example.com", "", "--smtp: is required"},
+		{good + " --mail-head", "", ""},
+		{"--mail-head", "", "--smtp: is required with --mail-head"},
+		{good + " --mail-head=daily", "", "--mail-head: must be true or false"},
 		{good + " --smtp-tls never", "", "--smtp-tls: must be starttls, tls or none"},
 		{good + " --smtp-tls none", "", "--smtp-tls: may be none only where the mail server is on this machine"},
 	} {

@@ -19,13 +19,14 @@ const (
 	NoticeCode           NoticeKind = "code"
 	NoticeTest           NoticeKind = "test"
 	NoticeWebhookPaused  NoticeKind = "webhook_paused"
+	NoticeLedgerHead     NoticeKind = "ledger_head" // the ledger's last entry, to be kept elsewhere
 )
 
 // NoticeKinds is the list of all kinds.
 func NoticeKinds() []NoticeKind {
 	return []NoticeKind{
 		NoticeWaiting, NoticeUnseen, NoticeHalf, NoticeTenth, NoticeBreakthrough, NoticeBurst, NoticeSettled, NoticeDigest,
-		NoticeChannelFailing, NoticeCode, NoticeTest, NoticeWebhookPaused,
+		NoticeChannelFailing, NoticeCode, NoticeTest, NoticeWebhookPaused, NoticeLedgerHead,
 	}
 }
 
@@ -48,7 +49,7 @@ const BurstPause = 15 * time.Minute
 type Notice struct {
 	ID      string // the same at each attempt
 	Kind    NoticeKind
-	Request ResponseID // whose thread it belongs to; empty for burst, digest, code, test and channel_failing
+	Request ResponseID // whose thread it belongs to; empty where it is about no single request
 
 	Agent, Tool string        // text of strangers, to be shown literally
 	Risk        Risk          // burst and digest: the worst of those that wait
@@ -72,6 +73,9 @@ type Notice struct {
 	Webhook     string    // webhook_paused: its name, text of an admin
 	WebhookHost string    // webhook_paused: scheme and host of its address
 	Class       SendClass // webhook_paused: how the last attempt ended
+
+	Head   string    // ledger_head: number and hash, as `audit verify --head` takes them
+	HeadAt time.Time // ledger_head: when it was the last entry
 
 	URL         string // absolute; opens a page, and decides nothing
 	SettingsURL string

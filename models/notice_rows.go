@@ -19,7 +19,7 @@ type NoticeSend struct {
 	ChannelID  ChannelID
 	Kind       NoticeKind
 	ResponseID ResponseID // empty: it is of no single request
-	About      ChannelID  // channel_failing: the one that fails; webhook_paused: the webhook's id
+	About      ChannelID  // channel_failing: the one that fails; webhook_paused: the webhook's id; ledger_head: the number of the entry that has it
 	At         time.Time  // when it was put here
 	DueAt      time.Time  // of the next attempt
 	Attempts   int        // that were begun

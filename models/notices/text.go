@@ -3,6 +3,7 @@ package notices
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"time"
 
 	"countersign/models"
@@ -40,6 +41,8 @@ func (t *tx) writeNotice(g *models.Sending, secret *models.ChannelSecret) (bool,
 		return true, nil
 	case models.NoticeWebhookPaused:
 		return t.writePaused(n, models.WebhookID(g.Send.About))
+	case models.NoticeLedgerHead:
+		return t.writeHead(n, string(g.Send.About))
 	case models.NoticeTest:
 	}
 	return false, nil
@@ -123,4 +126,15 @@ func (t *tx) writePaused(n *models.Notice, id models.WebhookID) (bool, error) {
 	}
 	n.Webhook, n.WebhookHost, n.Class = rows[0].Name, rows[0].Label, rows[0].PausedClass
 	return true, nil
+}
+
+// writeHead says in a message what the head was that an entry told: the same at each attempt.
+func (t *tx) writeHead(n *models.Notice, entry string) (bool, error) {
+	seq, err := strconv.ParseInt(entry, 10, 64)
+	if err != nil {
+		return false, fmt.Errorf("read the entry of a head: %w", err)
+	}
+	head, at, err := t.n.store.ToldHead(context.WithoutCancel(t.Caller), seq)
+	n.Head, n.HeadAt = head.String(), at
+	return err == nil, err
 }

@@ -2,12 +2,16 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"countersign/models"
+	"countersign/models/db"
 	"countersign/models/ledger"
+	"countersign/models/people"
 )
 
 // KeepHead keeps the ledger's head beside the database. The server calls it each second.
@@ -45,12 +49,35 @@ type headEntry struct {
 	Head string `json:"head"`
 }
 
-// TellHead makes the ledger's head an entry, once a day, if a webhook gets such entries and there
-// is something new: so it is kept where whoever writes this database can't change it. The server
-// calls it now and then.
-func (s *Store) TellHead(ctx context.Context) error {
+// ToldHead is the head that an entry of TellHead has, and when it was the head.
+func (s *Store) ToldHead(ctx context.Context, seq int64) (models.Head, time.Time, error) {
+	found, err := s.Ledger.EntriesAfter(ctx, seq-1, 1)
+	if err != nil {
+		return models.Head{}, time.Time{}, err
+	}
+	if len(found) == 0 {
+		return models.Head{}, time.Time{}, fmt.Errorf("the ledger has no entry %d", seq)
+	}
+	var e headEntry
+	if err := json.Unmarshal([]byte(found[0].Data), &e); err != nil {
+		return models.Head{}, time.Time{}, fmt.Errorf("read entry %d: %w", seq, err)
+	}
+	head, err := models.ParseHead(e.Head)
+	return head, ledger.TimeOf(found[0]), err
+}
+
+// mailsOfAdmins are the e-mail channels by which admins are told.
+const mailsOfAdmins = `SELECT c.* FROM channels c` + db.ByChannelsInUse + ` JOIN users u ON u.id = c.user_id
+ WHERE c.kind = 'email' AND ` + people.ChannelUsable + ` AND u.role = 'admin' AND u.disabled_at IS NULL ORDER BY c.id`
+
+// TellHead makes the ledger's head an entry, once a day, if there is something new and somebody
+// gets it: a webhook, or with mail the admins who have e-mail. So it is kept where whoever writes
+// this database can't change it. The e-mails are on their way with the entry, or neither is. The
+// server calls it now and then.
+func (s *Store) TellHead(ctx context.Context, mail bool) error {
 	const action = "ledger.head"
-	if wanted, err := s.Webhooks.AnyWants(ctx, action); err != nil || !wanted {
+	wanted, err := s.Webhooks.AnyWants(ctx, action)
+	if err != nil || !wanted && !mail {
 		return err
 	}
 	head, err := s.Ledger.Head(ctx)
@@ -69,10 +96,31 @@ func (s *Store) TellHead(ctx context.Context) error {
 		if now, err := s.Ledger.LastOfAction(ctx, t, action); err != nil || now != last {
 			return err // another process has told it meanwhile
 		}
+		var to []models.Channel
+		if mail {
+			if err := t.Gorm().Raw(mailsOfAdmins).Scan(&to).Error; err != nil {
+				return fmt.Errorf("read e-mail channels: %w", err)
+			}
+		}
+		if !wanted && len(to) == 0 {
+			return nil
+		}
 		head, err := s.Ledger.HeadIn(t.Tx)
 		if err != nil {
 			return err
 		}
-		return t.record(models.System("server"), action, ledger.Subject{}, headEntry{head.String()})
+		if err := t.record(models.System("server"), action, ledger.Subject{}, headEntry{head.String()}); err != nil {
+			return err
+		}
+		told, err := s.Ledger.HeadIn(t.Tx)
+		if err != nil {
+			return err
+		}
+		for i := range to {
+			if err := t.queue(&to[i], models.NoticeLedgerHead, "", models.ChannelID(strconv.FormatInt(told.Seq, 10))); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }

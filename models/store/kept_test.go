@@ -66,7 +66,7 @@ func TestTheHeadIsToldOnceADay(t *testing.T) {
 	s := storetest.New(t, storetest.WithClock(clock))
 	admin := storetest.Admin(t, s)
 	told := func() int {
-		storetest.Must(t, s.TellHead(t.Context()))
+		storetest.Must(t, s.TellHead(t.Context(), false))
 		return storetest.Scalar[int](t, s, `SELECT count(*) FROM ledger WHERE action = 'ledger.head'`)
 	}
 	add := func(types ...string) {

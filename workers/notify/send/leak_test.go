@@ -381,11 +381,14 @@ func TestNothingOfARequestLeavesTheProcess(t *testing.T) {
 	w.pausesWebhook(t, "https://hooks.example.com/"+sesame("webhook-path"))
 	w.wait(t, time.Minute)
 
+	storetest.Must(t, w.TellHead(t.Context(), true))
+	w.wait(t, time.Minute)
+
 	for _, kind := range models.NoticeKinds() {
 		by := w.sender.kinds[kind]
 		for _, channel := range models.ChannelKinds() {
 			follows := slices.Contains([]models.NoticeKind{models.NoticeUnseen, models.NoticeHalf, models.NoticeTenth, models.NoticeSettled}, kind)
-			if kind == models.NoticeTest || kind == models.NoticeCode && channel == models.ChannelWebPush || follows && !channel.FollowsUp() {
+			if kind == models.NoticeTest || kind == models.NoticeLedgerHead && channel != models.ChannelEmail || kind == models.NoticeCode && channel == models.ChannelWebPush || follows && !channel.FollowsUp() {
 				continue
 			}
 			if by[channel] == 0 {

@@ -31,7 +31,7 @@ func marked(t *testing.T, kind models.NoticeKind) (n models.Notice, marks map[st
 			field.SetString(mark)
 		case name == "Deciders":
 			field.Set(reflect.ValueOf([]string{mark}))
-		case slices.Contains([]string{"Deadline", "Left", "MoreDeciders", "Count", "First"}, name):
+		case slices.Contains([]string{"Deadline", "Left", "MoreDeciders", "Count", "First", "HeadAt"}, name):
 			continue
 		default:
 			t.Fatalf("models.Notice has a field %s: say here, and in the table below, where it may go", name)
@@ -89,6 +89,7 @@ func TestWhatLeavesTheProcess(t *testing.T) {
 		models.NoticeCode:    {"Code", "URL"},
 
 		models.NoticeWebhookPaused: {"Class", "URL", "Webhook", "WebhookHost"},
+		models.NoticeLedgerHead:    {"Head", "URL"},
 	}
 	ids := map[models.ChannelKind][]string{ // beside what is told
 		models.ChannelEmail: {"ID", "Request", "SettingsURL"}, models.ChannelWebPush: {"ID", "Request"},
@@ -100,7 +101,7 @@ func TestWhatLeavesTheProcess(t *testing.T) {
 			if kind == models.NoticeCode {
 				n.Request, absent = "", []string{"Request"}
 			}
-			if kind == models.NoticeWebhookPaused {
+			if kind == models.NoticeWebhookPaused || kind == models.NoticeLedgerHead {
 				n.Request, n.Agent, n.Tool, n.Deciders = "", "", "", nil
 				absent = []string{"Request", "Agent", "Tool", "Deciders", "Headline"}
 			}

@@ -303,3 +303,23 @@ func TestSMTPSettings(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// The mail of the ledger's head has the command that checks it in one piece.
+func TestTheMailOfTheLedgersHead(t *testing.T) {
+	t.Parallel()
+	s, sender := noTLS(t, nil)
+	head := "1204:" + strings.Repeat("0aecb4e6", 8)
+	n := models.Notice{ID: "1", Kind: models.NoticeLedgerHead, Head: head, HeadAt: noon(), URL: "https://sign.example.com/"}
+	if r := sender.Send(t.Context(), models.ChannelEmail, ann, n); r.Class != models.SendSent {
+		t.Fatalf("%+v %s", r, r.Body)
+	}
+	header, body := parts(t, s.only(t).data)
+	if subject := header.Get("Subject"); subject != "Ledger head of "+noon().UTC().Format(time.DateOnly) {
+		t.Errorf("Subject: %s", subject)
+	}
+	for kind, text := range body {
+		if !strings.Contains(text, "countersign audit verify --head "+head) || !strings.Contains(text, "1204") || !strings.Contains(text, noon().UTC().Format("2006-01-02 15:04:05")+" UTC") {
+			t.Errorf("%s:\n%s", kind, text)
+		}
+	}
+}

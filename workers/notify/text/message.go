@@ -58,6 +58,8 @@ func (w words) subject(n models.Notice) string {
 		return "A notification channel is failing"
 	case models.NoticeWebhookPaused:
 		return "A webhook was paused: " + w.quote(n.Webhook, mostName)
+	case models.NoticeLedgerHead:
+		return "Ledger head of " + n.HeadAt.UTC().Format(time.DateOnly)
 	case models.NoticeCode:
 		return "Your Countersign code: " + w.quote(n.Code, mostName)
 	case models.NoticeTest:
@@ -104,6 +106,8 @@ func (w words) lead(n models.Notice) string {
 			return "This webhook answered that it wants no more events. Nothing is sent to it until an admin resumes it."
 		}
 		return "This webhook has refused an event for a day. Nothing is sent to it until an admin resumes it."
+	case models.NoticeLedgerHead:
+		return "Keep this message: it shows later whether the ledger still has the same entries. To check, run the command below where Countersign runs."
 	case models.NoticeCode:
 		return "Enter this code in Countersign to get notifications here: " + w.quote(n.Code, mostName) + ". It works for " + spoken(models.CodeLife) + ". If you didn't ask for it, ignore this message."
 	case models.NoticeTest:
@@ -153,6 +157,13 @@ func (w words) facts(n models.Notice) []Fact {
 		add("Webhook", w.quote(n.Webhook, mostName))
 		add("Host", w.quote(n.WebhookHost, mostName))
 		add("Last answer", w.quote(string(n.Class), mostName))
+	}
+	if n.Kind == models.NoticeLedgerHead && n.Head != "" { // our own text, to be copied: no joints in it
+		number, hash, _ := strings.Cut(n.Head, ":")
+		add("Last entry", number)
+		add("Hash", hash)
+		add("Time", n.HeadAt.UTC().Format("2006-01-02 15:04:05")+" UTC")
+		add("Check", "countersign audit verify --head "+n.Head)
 	}
 	if n.Request == "" {
 		return facts

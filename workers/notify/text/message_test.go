@@ -55,6 +55,7 @@ https://sign.example.com/account/notifications
 		{models.Notice{Kind: models.NoticeWebhookPaused, Webhook: "Deploys", WebhookHost: "https://hooks.example.com", Class: models.SendTimeout}, "A webhook was paused: Deploys", "This webhook has refused an event for a day. Nothing is sent to it until an admin resumes it.\n\nWebhook: Deploys\nHost: https\u200c:\u200c\u200c/\u200c\u200c/\u200chooks\u200c.\u200cexample\u200c.\u200ccom\nLast answer: timeout\n"},
 		{models.Notice{Kind: models.NoticeChannelFailing, Channel: "my phone"}, "A notification channel is failing", "Messages to this channel don't arrive. Check it in your notification settings.\n\nChannel: my phone\n"},
 		{models.Notice{Kind: models.NoticeCode, Code: "012345"}, "Your Countersign code: 012345", "Enter this code in Countersign to get notifications here: 012345. It works for 15 minutes. If you didn't ask for it, ignore this message.\n"},
+		{models.Notice{Kind: models.NoticeLedgerHead, Head: "22:0aecb4", HeadAt: time.Date(2026, 11, 26, 8, 30, 5, 0, time.UTC)}, "Ledger head of 2026-11-26", "Keep this message: it shows later whether the ledger still has the same entries. To check, run the command below where Countersign runs.\n\nLast entry: 22\nHash: 0aecb4\nTime: 2026-11-26 08:30:05 UTC\nCheck: countersign audit verify --head 22:0aecb4\n"},
 		{models.Notice{Kind: models.NoticeTest}, "Test message from Countersign", "This channel works. Nothing needs to be done.\n"},
 	} {
 		m := text.Unlinked(tt.notice)

@@ -33,6 +33,7 @@ type webhookData struct {
 	Webhook      string            `json:"webhook,omitzero"` // that was paused
 	WebhookHost  string            `json:"webhookHost,omitzero"`
 	Class        models.SendClass  `json:"class,omitzero"` // of its last answer
+	Head         string            `json:"head,omitzero"`  // of the ledger
 	URL          string            `json:"url,omitzero"`
 	SettingsURL  string            `json:"settingsUrl,omitzero"`
 }
@@ -42,7 +43,7 @@ func Webhook(n models.Notice, at time.Time) ([]byte, error) {
 	data := webhookData{
 		ID: n.ID, RequestID: n.Request, Agent: n.Agent, Tool: n.Tool, Risk: n.Risk, SecondsLeft: int64(n.Left / time.Second),
 		Deciders: n.Deciders, MoreDeciders: n.MoreDeciders, Headline: n.Headline, Count: n.Count, FirstSeconds: int64(n.First / time.Second),
-		Outcome: n.Outcome, By: n.By, Code: n.Code, Channel: n.Channel, Webhook: n.Webhook, WebhookHost: n.WebhookHost, Class: n.Class,
+		Outcome: n.Outcome, By: n.By, Code: n.Code, Channel: n.Channel, Webhook: n.Webhook, WebhookHost: n.WebhookHost, Class: n.Class, Head: n.Head,
 		URL: n.URL, SettingsURL: n.SettingsURL,
 	}
 	if n.Deadline.Before(models.NoDeadline) {
