@@ -45,7 +45,18 @@ var noRedirects = &http.Client{
 // Ask sends a request, or the same again, and waits up to wait for its outcome.
 // Errors are *AnswerError, *UnreachableError or the context's.
 func (c *Client) Ask(ctx context.Context, req wire.AskRequest, wait time.Duration) (*wire.Approval, error) {
-	return c.approval(ctx, http.MethodPost, "/v1/approvals"+waitQuery(wait), req, wait)
+	return c.ask(ctx, waitQuery(wait), req, wait)
+}
+
+// ask asks again without AcceptsEdits where the server is older than that and refuses it:
+// such a server lets every input be edited, and its answer has the edited one too.
+func (c *Client) ask(ctx context.Context, query string, req wire.AskRequest, wait time.Duration) (*wire.Approval, error) {
+	a, err := c.approval(ctx, http.MethodPost, "/v1/approvals"+query, req, wait)
+	if req.AcceptsEdits && refusesField(err, "acceptsEdits") {
+		req.AcceptsEdits = false
+		return c.approval(ctx, http.MethodPost, "/v1/approvals"+query, req, wait)
+	}
+	return a, err
 }
 
 // Get returns a request as it stands, or as soon as it is settled within wait.
@@ -56,7 +67,7 @@ func (c *Client) Get(ctx context.Context, id wire.ResponseID, wait time.Duration
 // askSeen is Ask, and ends its wait for a question too that is another than seen;
 // empty: the caller has seen none.
 func (c *Client) askSeen(ctx context.Context, req wire.AskRequest, wait time.Duration, seen wire.NoteID) (*wire.Approval, error) {
-	return c.approval(ctx, http.MethodPost, "/v1/approvals"+waitQuery(wait)+"&seenNote="+url.QueryEscape(string(seen)), req, wait)
+	return c.ask(ctx, waitQuery(wait)+"&seenNote="+url.QueryEscape(string(seen)), req, wait)
 }
 
 // Cancel withdraws a request: of the agent's own, or of an agent of the person's.

@@ -57,6 +57,13 @@ func noSpace(err error) bool {
 	return ok && answer.Code == wire.CodeDiskFull
 }
 
+// refusesField reports whether the server refused what was sent for this field alone.
+func refusesField(err error, field string) bool {
+	answer, ok := errors.AsType[*AnswerError](err)
+	return ok && (answer.Status == http.StatusBadRequest || answer.Status == http.StatusUnprocessableEntity) &&
+		len(answer.Fields) == 1 && answer.Fields[0].Field == field
+}
+
 // Answered reports whether an error is the word of a server that works: then
 // nothing may go on as if none had been there.
 func Answered(err error) bool {
