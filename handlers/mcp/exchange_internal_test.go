@@ -10,7 +10,7 @@ import (
 func TestABatchIsToldOn(t *testing.T) {
 	t.Parallel()
 	for _, one := range []*message{nil, {}} {
-		x := &exchange{ResponseWriter: httptest.NewRecorder(), one: one}
+		x := &exchange{ctx: t.Context(), ResponseWriter: httptest.NewRecorder(), one: one}
 		x.begin("", "waiting")
 		x.rest()
 		if goesOn := x.beat.Stop(); goesOn != (one == nil) {
