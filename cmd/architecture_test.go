@@ -279,6 +279,109 @@ func TestDecisionsAreNumberedAndIndexed(t *testing.T) {
 	})
 }
 
+// elapses are the places in tests that may sleep or compare how long something took, and why.
+// Elsewhere a test waits for what it wants, and gives up on it after patience, or stuck.
+var elapses = map[string]string{
+	"cmd/hook_test.go: TestHookDeniesBeforeItsTimeout":                     "the time is the promise: the agent ends the hook at its timeout, ten seconds later",
+	"cmd/log_internal_test.go: TestLogLinesWaitForCompanyAndWarningsDoNot": "in fake time",
+	"views/pages/kept_test.go: forget":                                     "the age of a file of an earlier run",
+}
+
+// How fast a machine is decides no test: none sleeps, and none compares a time that it measured
+// but with patience or stuck, which are half a minute at least.
+func TestNoTestDependsOnSpeed(t *testing.T) {
+	t.Parallel()
+	used, limits := map[string]bool{}, 0
+	ours(t, func(name string) {
+		if !strings.HasSuffix(name, "_test.go") {
+			return
+		}
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, filepath.Join(repository, name), nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, decl := range file.Decls {
+			if fn, is := decl.(*ast.FuncDecl); is {
+				for at, what := range speedIn(fn) {
+					if place := name + ": " + fn.Name.Name; elapses[place] == "" {
+						t.Errorf("%s:%d: %s", name, set.Position(at).Line, what)
+					} else {
+						used[place] = true
+					}
+				}
+			}
+		}
+		for _, n := range regexp.MustCompile(`(?m)^\s*(?:const )?(patience|stuck|browsing)\s+= (?:(\d+) \* )?time\.(Second|Minute)`).FindAllStringSubmatch(read(t, name), -1) {
+			limits++
+			if count, _ := strconv.Atoi(n[2]); n[3] == "Second" && count < 30 {
+				t.Errorf("%s: %s is too short for a busy machine", name, n[1])
+			}
+		}
+	})
+	if limits < 8 {
+		t.Errorf("only %d limits are read", limits)
+	}
+	for place := range elapses {
+		if !used[place] {
+			t.Errorf("%s depends on no speed any more", place)
+		}
+	}
+}
+
+// speedIn are the places in a function that sleep, or compare a time that was measured.
+func speedIn(fn *ast.FuncDecl) map[token.Pos]string {
+	out, measured := map[token.Pos]string{}, map[string]bool{}
+	ast.Inspect(fn, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			for i, value := range n.Rhs {
+				if name, is := n.Lhs[min(i, len(n.Lhs)-1)].(*ast.Ident); is && measures(value, measured) {
+					measured[name.Name] = true
+				}
+			}
+		case *ast.CallExpr:
+			if isOfTime(n.Fun, "Sleep") {
+				out[n.Pos()] = "sleeps: wait for what is wanted, or drive a clock"
+			}
+		case *ast.BinaryExpr:
+			short, long := n.X, n.Y
+			if n.Op == token.GTR || n.Op == token.GEQ {
+				short, long = long, short
+			} else if n.Op != token.LSS && n.Op != token.LEQ {
+				break
+			}
+			// A least time passes on any machine; a most time does not.
+			limit, _ := short.(*ast.Ident)
+			if measures(long, measured) && (limit == nil || limit.Name != "patience" && limit.Name != "stuck") {
+				out[n.Pos()] = "compares how long something took: wait for an event, or count"
+			}
+		}
+		return true
+	})
+	return out
+}
+
+// measures reports whether an expression is a time that was measured.
+func measures(e ast.Expr, measured map[string]bool) bool {
+	switch e := e.(type) {
+	case *ast.Ident:
+		return measured[e.Name]
+	case *ast.CallExpr:
+		return isOfTime(e.Fun, "Since")
+	}
+	return false
+}
+
+func isOfTime(fun ast.Expr, name string) bool {
+	of, is := fun.(*ast.SelectorExpr)
+	if !is || of.Sel.Name != name {
+		return false
+	}
+	pkg, is := of.X.(*ast.Ident)
+	return is && pkg.Name == "time"
+}
+
 // A headline is made at the ask, of all that was asked. Whoever shows one, or sends it, reads
 // what was kept: a list that made it again would make it of a text that was cut.
 func TestOnlyTheStoreMakesHeadlines(t *testing.T) {

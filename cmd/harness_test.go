@@ -62,9 +62,8 @@ func buildAndRun(m *testing.M) int {
 // for many tests share few processors; nothing waits for it unless it fails.
 const patience = time.Minute
 
-// wakes is for what an event brings: far longer than that takes on a busy machine,
-// and shorter than it takes to be found without one.
-const wakes = 8 * time.Second
+// stuck is after how long something is given up that would go on once a wait of 50 s is over.
+const stuck = 40 * time.Second
 
 // eventually looks until it sees what it wants.
 func eventually(t *testing.T, what string, seen func() bool) {

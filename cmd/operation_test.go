@@ -62,13 +62,11 @@ func TestAStopUnderLoadIsQuick(t *testing.T) {
 	if got := metric(t, w.addr, "countersign_waiters"); got != waits {
 		t.Errorf("%v waiters are told, want %d", got, waits)
 	}
-	w.StopIn(patience)
+	w.StopIn(10 * patience)
 	began := time.Now()
 	w.stop()
-	took := time.Since(began)
-	t.Logf("stopped in %v", took)
-	if took > patience { // the waits would take 50 s
-		t.Errorf("the stop took %v, but it waits for nobody", took)
+	if took := time.Since(began); took > stuck {
+		t.Errorf("the stop took %v: it waited for agents", took)
 	}
 	all.Wait()
 	if pending.Load() != waits || ended.Load() != int64(streams) {

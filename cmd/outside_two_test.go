@@ -15,14 +15,8 @@ import (
 	"countersign/workers/upstream/upstreamtest"
 )
 
-// heard is an event of a stream and when it came.
-type heard struct {
-	data string
-	at   time.Time
-}
-
 // listen reads a server's stream until the test or the server ends.
-func (v *victim) listen(t *testing.T) <-chan heard {
+func (v *victim) listen(t *testing.T) <-chan string {
 	t.Helper()
 	req, err := http.NewRequestWithContext(context.WithoutCancel(t.Context()), http.MethodGet, "http://"+v.addr+"/v1/events", http.NoBody)
 	if err != nil {
@@ -33,7 +27,7 @@ func (v *victim) listen(t *testing.T) <-chan heard {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, done := make(chan heard, 1000), make(chan struct{})
+	out, done := make(chan string, 1000), make(chan struct{})
 	t.Cleanup(func() {
 		_ = res.Body.Close()
 		<-done
@@ -42,7 +36,7 @@ func (v *victim) listen(t *testing.T) <-chan heard {
 		defer close(done)
 		for scan := bufio.NewScanner(res.Body); scan.Scan(); {
 			if data, ok := strings.CutPrefix(scan.Text(), "data: "); ok {
-				out <- heard{data, time.Now()}
+				out <- data
 			}
 		}
 	}()
@@ -50,7 +44,7 @@ func (v *victim) listen(t *testing.T) <-chan heard {
 }
 
 // next waits for an event that holds both texts.
-func next(t *testing.T, events <-chan heard, texts ...string) heard {
+func next(t *testing.T, events <-chan string, texts ...string) string {
 	t.Helper()
 	late := time.After(2 * patience)
 	for {
@@ -58,7 +52,7 @@ func next(t *testing.T, events <-chan heard, texts ...string) heard {
 		case e := <-events:
 			all := true
 			for _, text := range texts {
-				all = all && strings.Contains(e.data, text)
+				all = all && strings.Contains(e, text)
 			}
 			if all {
 				return e
@@ -66,14 +60,6 @@ func next(t *testing.T, events <-chan heard, texts ...string) heard {
 		case <-late:
 			t.Fatalf("no event with %q", texts)
 		}
-	}
-}
-
-// together fails the test unless both heard the same soon.
-func together(t *testing.T, what string, a, b heard) {
-	t.Helper()
-	if apart := a.at.Sub(b.at).Abs(); apart > wakes {
-		t.Errorf("%s: one server shows it %v after the other", what, apart)
 	}
 }
 
@@ -106,7 +92,8 @@ func TestTwoServersOnOneDatabase(t *testing.T) {
 	told := func(call string) (approval string) {
 		t.Helper()
 		u.Ask(upstreamtest.Call{CallID: call, Fn: "bash", Kwargs: `{"call":"` + call + `"}`})
-		together(t, call+" is asked", next(t, atFirst, `"new_approval"`), next(t, atSecond, `"new_approval"`))
+		next(t, atFirst, `"new_approval"`)
+		next(t, atSecond, `"new_approval"`)
 		pending, err := first.waits(t.Context(), first.reviewer)
 		if err != nil || len(pending) != 1 {
 			t.Fatalf("%+v, %v", pending, err)
@@ -123,21 +110,16 @@ func TestTwoServersOnOneDatabase(t *testing.T) {
 	for call, by := range map[string]*victim{"one": first.victim, "two": second} {
 		id := told(call)
 		decide(by, id)
-		together(t, call+" is decided", next(t, atFirst, `"approval_resolved"`, id), next(t, atSecond, `"approval_resolved"`, id))
+		next(t, atFirst, `"approval_resolved"`, id)
+		next(t, atSecond, `"approval_resolved"`, id)
 	}
 	if h, n := leaseOf(t, first.dir, "poll"); h != holder || n != number {
 		t.Errorf("the lease went from %s (%d) to %s (%d) while the first was alive", holder, number, h, n)
 	}
 
 	first.kill(t)
-	killed := time.Now()
 	u.Ask(upstreamtest.Call{CallID: "three", Fn: "bash", Kwargs: `{"call":"three"}`})
-	e := next(t, atSecond, `"new_approval"`)
-	if took := e.at.Sub(killed); took > 30*time.Second {
-		t.Errorf("the other server took over after %v", took)
-	} else {
-		t.Logf("taken over after %v", took.Round(time.Millisecond))
-	}
+	next(t, atSecond, `"new_approval"`) // the other has taken over
 	if h, n := leaseOf(t, first.dir, "poll"); h == holder || n == number {
 		t.Errorf("the lease is still that of %s (%d)", h, n)
 	}
@@ -149,7 +131,8 @@ func TestTwoServersOnOneDatabase(t *testing.T) {
 	}
 	id := string(pending[0].ApprovalID)
 	decide(first.victim, id)
-	together(t, "three is decided", next(t, atFirst, `"approval_resolved"`, id), next(t, atSecond, `"approval_resolved"`, id))
+	next(t, atFirst, `"approval_resolved"`, id)
+	next(t, atSecond, `"approval_resolved"`, id)
 	for _, call := range []string{"one", "two", "three"} {
 		if v := u.VerdictsOn(call); len(v) != 1 || !v[0].Approved {
 			t.Errorf("%s: %+v", call, v)

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // hang leaves a request half sent, which keeps a server from stopping at once.
@@ -29,10 +28,9 @@ func TestStopDoesNotWaitForARequestThatHangs(t *testing.T) {
 	t.Parallel()
 	v := newVictim(t)
 	hang(t, v)
-	began := time.Now()
 	v.signal(t, syscall.SIGTERM)
-	if code := v.exit(t); code != 0 || time.Since(began) > wakes {
-		t.Errorf("exit %d after %v, want 0, and not to wait for the request: %s", code, time.Since(began), v.err)
+	if code := v.exit(t); code != 0 || !strings.Contains(v.err.String(), "some requests were cut off") {
+		t.Errorf("exit %d, want 0, and not to wait for the request: %s", code, v.err)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"sync"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humaecho"
@@ -31,6 +32,7 @@ type API struct {
 	waitRoutes map[route]bool // those on which a caller may wait
 	looks      chan struct{}  // held by those who look again
 	few        int            // fewWaiters
+	keepAlive  time.Duration  // keepAliveEvery
 
 	places places // how events of streams are named
 
@@ -46,7 +48,7 @@ func New(kit handlers.Kit, s *store.Store, version string) (*API, error) {
 	if kit.Lists == nil {
 		kit.Lists = handlers.NewLists()
 	}
-	a := &API{kit: kit, store: s, version: version, waitRoutes: map[route]bool{}, looks: make(chan struct{}, looksAtOnce), few: fewWaiters}
+	a := &API{kit: kit, store: s, version: version, waitRoutes: map[route]bool{}, looks: make(chan struct{}, looksAtOnce), few: fewWaiters, keepAlive: keepAliveEvery}
 	key, err := s.Ledger.PositionKey(context.Background())
 	if err != nil {
 		return nil, err

@@ -104,17 +104,13 @@ func TestAnAgentWaitsForMessages(t *testing.T) {
 	if entries := got.entries("entries"); len(entries) != 1 || entries[0].text("message.content") != "go on" {
 		t.Errorf("the agent heard %s", got.body)
 	}
-	at := time.Now()
 	w.call(w.agent, "GET", "/conversations/"+run+"?after=0&wait=50s", "").want(t, 200, map[string]any{"after": jsonNumber("2")})
-	if took := time.Since(at); took > 10*time.Second {
-		t.Errorf("what stands was waited for: %v", took)
-	}
 }
 
 // asleep returns once somebody waits for a history.
 func (w *world) asleep() {
 	w.tb.Helper()
-	deadline := time.NewTimer(10 * time.Second)
+	deadline := time.NewTimer(patience)
 	defer deadline.Stop()
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
@@ -162,12 +158,8 @@ func TestWaitsForMessagesEnd(t *testing.T) {
 				heard <- a
 			}()
 			w.asleep()
-			start := time.Now()
 			tt.end(w)
 			(<-heard).want(t, tt.status, nil)
-			if took := time.Since(start); took > 10*time.Second {
-				t.Errorf("it ended after %v", took)
-			}
 		})
 	}
 }

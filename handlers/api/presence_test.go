@@ -12,7 +12,7 @@ import (
 // agentsWait returns once so many waits of agents are counted.
 func (w *world) agentsWait(n string) {
 	w.tb.Helper()
-	deadline := time.NewTimer(10 * time.Second)
+	deadline := time.NewTimer(patience)
 	defer deadline.Stop()
 	for !strings.Contains(w.call(w.admin, "GET", "/v1/approvals/stats", "").body, `"resolversCount":`+n+`,`) {
 		select {

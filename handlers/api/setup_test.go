@@ -71,6 +71,7 @@ func newWorld(tb testing.TB, opts ...storetest.Option) *world {
 	if err != nil {
 		tb.Fatal(err)
 	}
+	surface.KeepAlive(time.Hour) // no stream looks by chance whether it has to end
 	w.api = surface
 	server := httptest.NewServer(surface)
 	tb.Cleanup(server.Close)

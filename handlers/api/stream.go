@@ -100,7 +100,7 @@ func (r *reader) find(ctx context.Context, from *place) (started func() error, e
 
 // follow tells what comes until the reader is gone or may hear no more.
 func (r *reader) follow(ctx context.Context, sub *events.Subscription) {
-	alive := time.NewTicker(keepAliveEvery)
+	alive := time.NewTicker(r.a.keepAlive)
 	defer alive.Stop()
 	rest := time.NewTimer(restFor)
 	defer rest.Stop()

@@ -27,7 +27,7 @@ func (w *world) waiting(token, method, path, body string) <-chan answer {
 // blocked returns once so many callers wait.
 func (w *world) blocked(n int) {
 	w.tb.Helper()
-	deadline := time.NewTimer(10 * time.Second)
+	deadline := time.NewTimer(patience)
 	defer deadline.Stop()
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()

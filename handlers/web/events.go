@@ -19,8 +19,6 @@ const (
 	// mergeFor is how long what happens after an event is gathered before it is
 	// told.
 	mergeFor = 250 * time.Millisecond
-	// keepAliveEvery is how often a quiet stream shows that it is alive.
-	keepAliveEvery = 15 * time.Second
 	// beatEvery is how often a stream says that the server is there: pages that do
 	// not hear of it say that they are offline.
 	beatEvery = 2 * time.Second
@@ -29,6 +27,10 @@ const (
 	// maxWatched is how many requests one page may ask to hear of.
 	maxWatched = 20
 )
+
+// keepAliveEvery is how often a quiet stream shows that it is alive, and looks whether its reader
+// still is signed in.
+var keepAliveEvery = 15 * time.Second
 
 // events is the one stream of a page: it tells the names of what changed, only
 // those that concern its reader, and never content. Elements refetch themselves.

@@ -1,5 +1,10 @@
 package web
 
+import "time"
+
+// In tests no stream looks by chance whether anything has changed.
+func init() { keepAliveEvery = time.Hour }
+
 // TableRow is one row of the table of routes, for the tests.
 type TableRow struct {
 	Method, Path  string

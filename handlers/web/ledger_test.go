@@ -77,7 +77,7 @@ func TestTheChainIsCheckedOnRequest(t *testing.T) {
 	admin := w.signedIn(adminEmail)
 	admin.get("/audit/all").is(http.StatusOK).says("#chain", "not checked").says("#ledger-head", ":")
 	admin.post("/audit/chain", nil).redirects("/audit/all")
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(patience)
 	for {
 		got := admin.get("/audit/chain", htmx).is(http.StatusOK).isFragment()
 		if strings.Contains(got.text("#chain"), "intact") {

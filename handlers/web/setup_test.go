@@ -165,7 +165,7 @@ func (w *world) visitor() *person {
 		w.tb.Fatal(err)
 	}
 	return &person{w: w, http: &http.Client{
-		Jar: jar, Timeout: 20 * time.Second,
+		Jar: jar, Timeout: patience,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // rereadEvery is how long a wait trusts that it would have been told.
-const rereadEvery = 15 * time.Second
+var rereadEvery = 15 * time.Second
 
 // waiters are the callers that sleep until an approval settles.
 type waiters struct {

@@ -1,6 +1,13 @@
 package store
 
-import "countersign/models"
+import (
+	"time"
+
+	"countersign/models"
+)
+
+// In tests nobody reads again by chance: who is not told is not told.
+func init() { rereadEvery = time.Hour }
 
 // SeenBy is seenBy, for tests that hold it equal to models.Actor.Sees.
 func SeenBy(actor models.Actor, name string) (text string, args []any) {

@@ -35,10 +35,10 @@ type Options struct {
 	FirstRetry, LongestRetry time.Duration
 }
 
-const (
-	lease = "deliver"
-	look  = 15 * time.Second // the longest sleep, in case a signal was missed
-)
+const lease = "deliver"
+
+// look is the longest sleep, in case a signal was missed.
+var look = 15 * time.Second
 
 // Deliverer sends decisions to other systems.
 type Deliverer struct {

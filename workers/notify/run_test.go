@@ -13,7 +13,7 @@ import (
 )
 
 // patience is how long anything may take that should happen soon.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // running has a worker run until the test ends, and hands on what it sends.
 func running(t *testing.T, s *store.Store) <-chan message {

@@ -99,7 +99,7 @@ func serve(data *store.Store) (*server, error) {
 // waits returns once a caller waits.
 func (s *server) waits(t *testing.T) {
 	t.Helper()
-	end := time.After(20 * time.Second)
+	end := time.After(time.Minute)
 	look := time.NewTicker(time.Millisecond)
 	defer look.Stop()
 	for s.data.Waiters() == 0 {

@@ -87,7 +87,7 @@ func newLeakWorld(t *testing.T) *leakWorld {
 	sender, err := send.New(send.Options{
 		Out: outward.New(outward.Options{Hosts: allow(hosts...), Roots: roots(w.broken.Server), Now: w.clock.Now}), Now: w.clock.Now,
 		Push: send.NewPushKeys(t.TempDir()), Name: "https://sign.example.com",
-		SMTP: send.SMTP{Addr: w.mails.addr(), From: "countersign@sign.example.com", TLS: send.SMTPNone, Timeout: 5 * time.Second},
+		SMTP: send.SMTP{Addr: w.mails.addr(), From: "countersign@sign.example.com", TLS: send.SMTPNone, Timeout: time.Minute},
 	})
 	storetest.Must(t, err)
 	w.sender = &watched{Sender: sender, kinds: map[models.NoticeKind]map[models.ChannelKind]int{}}

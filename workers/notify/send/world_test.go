@@ -89,7 +89,7 @@ func sender(t *testing.T, s *sink) *send.Sender {
 	t.Helper()
 	out := outward.New(outward.Options{
 		Hosts:   func(context.Context) (outward.List, error) { return outward.List{s.Listener.Addr().String()}, nil },
-		Timeout: 5 * time.Second, Now: noon, Roots: roots(s.Server),
+		Timeout: time.Minute, Now: noon, Roots: roots(s.Server),
 	})
 	sender, err := send.New(send.Options{Out: out, Now: noon, Push: send.NewPushKeys(t.TempDir()), Name: "https://sign.example.com"})
 	if err != nil {
