@@ -26,10 +26,10 @@ func hang(t *testing.T, v *victim) {
 
 func TestStopDoesNotWaitForARequestThatHangs(t *testing.T) {
 	t.Parallel()
-	v := newVictim(t)
+	v := newVictim(t, "--log-level", "warn")
 	hang(t, v)
 	v.signal(t, syscall.SIGTERM)
-	if code := v.exit(t); code != 0 || !strings.Contains(v.err.String(), "some requests were cut off") {
+	if code := v.exit(t); code != 0 || !strings.Contains(v.out.String()+v.err.String(), "some requests were cut off") {
 		t.Errorf("exit %d, want 0, and not to wait for the request: %s", code, v.err)
 	}
 }
