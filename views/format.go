@@ -142,17 +142,7 @@ func clock(d time.Duration) string {
 }
 
 // Number groups digits by thousands: 1,234,567.
-func Number(n int64) string {
-	s := strconv.FormatInt(n, 10)
-	sign := ""
-	if strings.HasPrefix(s, "-") {
-		sign, s = "-", s[1:]
-	}
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return sign + s
-}
+func Number(n int64) string { return models.Number(n) }
 
 // Count writes a count that stops at models.StatsCap: "7", "1,000+".
 func Count(n int) string {

@@ -174,11 +174,11 @@ func TestLongTextIsCutInTheMiddle(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	h = headline.Of(call("Bash", `{"command":"`+strings.Repeat(`echo a\n`, 1000)+`"}`))
-	if got := h.Text(); got != "Run a script of 1000 lines (1000 commands)" {
+	if got := h.Text(); got != "Run a script of 1,000 lines (1,000 commands)" {
 		t.Errorf("%q", got)
 	}
 	h = headline.Of(call("sql", `{"query":"`+strings.Repeat(`SELECT 1;\n`, 1000)+`"}`))
-	if got := h.Text(); !strings.HasPrefix(got, "Run SQL (1000 statements): SELECT 1; ") || !strings.Contains(got, " … 9798 characters … ") {
+	if got := h.Text(); !strings.HasPrefix(got, "Run SQL (1,000 statements): SELECT 1; ") || !strings.Contains(got, " … 9,798 characters … ") {
 		t.Errorf("%q", got)
 	}
 }
@@ -198,10 +198,11 @@ func TestWhatIsCutSaysItsTrueLength(t *testing.T) {
 		}
 		var left int
 		_, counted, _ := strings.Cut(got, " … ")
-		if _, err := fmt.Sscanf(counted, "%d characters", &left); err != nil {
-			t.Fatal(err)
+		number, _, _ := strings.Cut(counted, " ")
+		if _, err := fmt.Sscan(strings.ReplaceAll(number, ",", ""), &left); err != nil || number != models.Number(int64(left)) {
+			t.Fatalf("%q: %v", counted, err)
 		}
-		shown := utf8.RuneCountInString(got) - len("Run: ") - utf8.RuneCountInString(fmt.Sprintf(" … %d characters … ", left))
+		shown := utf8.RuneCountInString(got) - len("Run: ") - utf8.RuneCountInString(" … "+number+" characters … ")
 		if whole := 9000 + len("echo  the-end"); shown+left != whole || shown > most && shown > headline.MaxText {
 			t.Errorf("%d: %q shows %d and leaves out %d of %d", most, got, shown, left, whole)
 		}
@@ -242,7 +243,7 @@ func TestTheHeadlineOfACutInputSaysItsTrueLength(t *testing.T) {
 	t.Parallel()
 	r := call("Bash", `"{\"command\":\"ls `+strings.Repeat("a", 5000)+`"`)
 	r.InputBytes = new(int64(5612344))
-	if got := headline.Of(r).Text(); !strings.HasPrefix(got, `Bash: "{\"command\":\"ls aaa`) || !strings.HasSuffix(got, `aaa…" (the beginning of 5612344 bytes)`) {
+	if got := headline.Of(r).Text(); !strings.HasPrefix(got, `Bash: "{\"command\":\"ls aaa`) || !strings.HasSuffix(got, `aaa…" (the beginning of 5,612,344 bytes)`) {
 		t.Errorf("%s", got)
 	}
 }
@@ -267,12 +268,20 @@ func TestACallOfNoKnownKindIsCutOnce(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("a", 5000)
 	h := headline.Of(call("note", `{"title":"`+long+`","to":"ann"}`))
-	cut := regexp.MustCompile(`… (\d+) characters …`).FindAllStringSubmatch(h.Text(), -1)
+	cut := regexp.MustCompile(`… ([\d,]+) characters …`).FindAllStringSubmatch(h.Text(), -1)
 	if len(cut) != 1 || !h.Cut {
 		t.Fatalf("%s", h.Text())
 	}
-	if left, _ := strconv.Atoi(cut[0][1]); left != len(long)-strings.Count(h.Rest, "a")+strings.Count(cut[0][0], "a") {
+	if left, _ := strconv.Atoi(strings.ReplaceAll(cut[0][1], ",", "")); left != len(long)-strings.Count(h.Rest, "a")+strings.Count(cut[0][0], "a") {
 		t.Errorf("%d characters are left out of %d: %s", left, len(long), h.Text())
+	}
+	named := headline.Of(call("note", `{"`+long+` x":1}`))
+	cut = regexp.MustCompile(`… ([\d,]+) characters …`).FindAllStringSubmatch(named.Text(), -1)
+	if len(cut) != 1 || !named.Cut {
+		t.Fatalf("a long name is cut %d times: %s", len(cut), named.Text())
+	}
+	if left, _ := strconv.Atoi(strings.ReplaceAll(cut[0][1], ",", "")); left != len(long)-strings.Count(named.Rest, "a")+strings.Count(cut[0][0], "a") {
+		t.Errorf("%d characters are left out of a name of %d: %s", left, len(long), named.Text())
 	}
 	updates := strings.Repeat("UPDATE accounts SET a = 1 WHERE id = 7; ", 120)
 	for member, want := range map[string]string{"sql": "lookup, perhaps with: DROP TABLE accounts", "title": `lookup: "UPDATE accounts`} {

@@ -136,8 +136,7 @@ func memberName(s string) string {
 	if plain {
 		return s
 	}
-	s, _ = middle(s, maxName)
-	return quote(s)
+	return quote(s) // it is cut once, with all that it is shown with
 }
 
 // compact is JSON without white space, its literals as they were sent.

@@ -2,9 +2,10 @@ package headline
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
+
+	"countersign/models"
 )
 
 const (
@@ -90,12 +91,12 @@ func beginning(s string, most int) string {
 	return s + "…"
 }
 
-// counted is a number of things: "1 line", "3 lines".
+// counted is a number of things: "1 line", "1,200 lines".
 func counted(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
-	return strconv.Itoa(n) + " " + what + "s"
+	return models.Number(int64(n)) + " " + what + "s"
 }
 
 // countLines is how many lines a text has.

@@ -90,12 +90,12 @@ func newBatchFact(in ApprovalInput) *BatchFact {
 			failed++
 		}
 	}
-	text := "call " + strconv.Itoa(d.Place) + " of " + strconv.Itoa(d.Of) + " queued together"
+	text := "call " + views.Number(int64(d.Place)) + " of " + views.Number(int64(d.Of)) + " queued together"
 	if done > 0 {
-		text += " · " + strconv.Itoa(done) + " done"
+		text += " · " + views.Number(int64(done)) + " done"
 	}
 	if failed > 0 {
-		text += ", " + strconv.Itoa(failed) + " of them failed"
+		text += ", " + views.Number(int64(failed)) + " of them failed"
 	}
 	return &BatchFact{Text: text, URL: views.CallURL(in.Approval.ConversationID, in.Approval.ID)}
 }

@@ -228,9 +228,9 @@ func tally(rows []BatchCall) string {
 	if len(rows) < 2 {
 		return ""
 	}
-	out := strconv.Itoa(done) + " of " + strconv.Itoa(len(rows)) + " done"
+	out := views.Number(int64(done)) + " of " + views.Number(int64(len(rows))) + " done"
 	if waiting > 0 {
-		out += ", " + strconv.Itoa(waiting) + " waiting for approval"
+		out += ", " + views.Number(int64(waiting)) + " waiting for approval"
 	}
 	return out
 }
@@ -248,7 +248,7 @@ func segments(rows []BatchCall) []BatchSegment {
 		}
 		segment := BatchSegment{Calls: rows[i:end]}
 		if n := end - i; quiet(rows[i]) && n >= foldLeast {
-			segment.Fold = strconv.Itoa(n) + " done, " + rows[i].Number + " to " + rows[end-1].Number
+			segment.Fold = views.Number(int64(n)) + " done, " + rows[i].Number + " to " + rows[end-1].Number
 		}
 		out = append(out, segment)
 		i = end

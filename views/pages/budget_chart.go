@@ -71,7 +71,7 @@ func NewBurnChart(points []models.EnergyPoint, standing models.Budget, now time.
 	budget.end(chartRight)
 	c.Line, c.Budget = used.String(), budget.String()
 	c.Area = c.Line + fmt.Sprintf("V%sH%sZ", coordinate(chartFloor), coordinate(chartLeft))
-	c.Says = fmt.Sprintf("Energy used: %s at entry %d, %s at entry %d", views.Number(points[0].Used), first, views.Number(points[len(points)-1].Used), last)
+	c.Says = fmt.Sprintf("Energy used: %s at entry %s, %s at entry %s", views.Number(points[0].Used), views.Number(first), views.Number(points[len(points)-1].Used), views.Number(last))
 	if standing.Total != nil {
 		c.Says += ", of a budget of " + views.Number(*standing.Total)
 	}

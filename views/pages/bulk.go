@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/headline"
 	"countersign/views"
 	"countersign/views/ui"
 )
@@ -106,6 +107,7 @@ type BulkRow struct {
 	URL          string
 	Tool, Kind   string
 	Summary      string
+	Short        string // the same with less of its telling part
 	Agent        string
 	Conversation string
 	Risk         ui.Word
@@ -231,6 +233,7 @@ func newBulkRow(item *BulkItem, in *BulkInput, now time.Time) BulkRow {
 	}
 	r := a.At(now)
 	row.Tool, row.Kind, row.Summary, row.Agent, row.Conversation = a.ToolName, kindTitle(a.Kind), summary(r), a.AgentName, ConversationLabel(a)
+	row.Short = headline.Shown(r).Short(titleLength)
 	row.Risk, row.Word = ui.RiskWord(a.Risk), ui.StatusWord(r.Status(), r.Cause)
 	if in.Ask && r.Status() == models.StatusPending {
 		row.marks(item, now)
@@ -277,8 +280,7 @@ func (row *BulkRow) marks(item *BulkItem, now time.Time) {
 
 // labelText names the request of a row in words.
 func (row BulkRow) labelText() string {
-	what, _ := ui.Cut(models.RevealString(row.Summary, false), 80)
-	return cmp.Or(what, row.Kind)
+	return cmp.Or(models.RevealString(row.Short, false), row.Kind)
 }
 
 func (row BulkRow) pickLabel() string { return "Select “" + row.labelText() + "”" }

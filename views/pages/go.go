@@ -42,6 +42,7 @@ type GoGroup struct {
 type GoRow struct {
 	ID, URL, Icon string
 	Page          string // its name, where that is ours
+	Headline      string // what a request would do, cut where it is made
 	Claim         string // what it is called by others
 	Searches      string // the text that the page it leads to looks for
 	Of            string // the agent, or the owner
@@ -147,7 +148,7 @@ func goRequests(in GoInput) []GoRow {
 	var out []GoRow
 	for i := range in.Requests {
 		a := &in.Requests[i].Approval
-		row := GoRow{URL: views.ApprovalURL(a.ID), Icon: "inbox", Claim: summary(&a.Response), Of: a.AgentName, Note: kindTitle(a.Kind), Status: ui.StatusWord(a.Status(), a.Cause)}
+		row := GoRow{URL: views.ApprovalURL(a.ID), Icon: "inbox", Headline: summary(&a.Response), Of: a.AgentName, Note: kindTitle(a.Kind), Status: ui.StatusWord(a.Status(), a.Cause)}
 		if a.Vote != nil && a.Vote.Verdict == models.VerdictAnswer && a.Status() == models.StatusApproved {
 			row.Status.Text = "answered"
 		}

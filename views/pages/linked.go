@@ -1,8 +1,6 @@
 package pages
 
 import (
-	"strconv"
-
 	"countersign/models"
 	"countersign/views"
 	"countersign/views/ui"
@@ -69,7 +67,7 @@ func otherLinkedInput(l *models.LinkedResponse, agent, place string) *ui.Code {
 		code.Label = "The input that " + agent + " reported"
 	}
 	if l.InputBytes > int64(len(l.Input)) {
-		code.Label += ", the beginning of " + strconv.FormatInt(l.InputBytes, 10) + " bytes"
+		code.Label += ", the beginning of " + views.Number(l.InputBytes) + " bytes"
 	}
 	return code
 }

@@ -1,7 +1,6 @@
 package pages
 
 import (
-	"strconv"
 	"strings"
 	"time"
 
@@ -136,7 +135,7 @@ func NewReplayPanel(s ReplayState, now time.Time) ReplayPanel {
 		v.Groups = append(v.Groups, ReplayGroupRow{Tool: g.Tool, Calls: views.Number(int64(g.Calls)), Old: replayOutcome(g.Old), New: replayOutcome(g.New)})
 	}
 	if shown := len(s.Changes); shown < s.Total {
-		v.MoreChanges = "The newest " + strconv.Itoa(shown) + " of " + views.Number(int64(s.Total)) + "; the files list them all."
+		v.MoreChanges = "The newest " + views.Number(int64(shown)) + " of " + views.Number(int64(s.Total)) + "; the files list them all."
 	}
 	for _, c := range s.Changes {
 		v.Changes = append(v.Changes, ReplayRow{

@@ -152,7 +152,7 @@ var listPages = []page{
 	}},
 	{key: "history-one", seen: seen{
 		"title": "History",
-		"rows":  "2026-11-20 10:29:48 critical risk \"unbrokenunbrokenunbrokenu … enunbroken… 2,000 characters 1 min 7 s (795 bytes, 4ca57ae5877ecc51)",
+		"rows":  "2026-11-20 10:29:48 critical risk \"unbrokenunbrokenunbrokenu … enunbroken… 2,000 characters 1 min 7 s (796 bytes, 8f8247f57d65331b)",
 		"acts":  "CSV → /history/export?format=csv | JSONL → /history/export?format=jsonl | Filter",
 		"says":  "Requests that were decided, expired or allowed without a person, newest first. | Times: UTC",
 		"help":  "Times: UTC",

@@ -103,7 +103,7 @@ var laterRequestPages = []page{
 		"who":    "release-bot asks to use submit in Ship 1.4 · 1 min ago",
 	}},
 	{key: "approval-many-values", like: "approval-file", seen: seen{
-		"title":  "submit: values [1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1, … 3930 characters … 1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]",
+		"title":  "submit: values [1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1, … 3,930 characters … 1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]",
 		"what":   "{\n  \"values\": [\n    1,\n    1,\n    1,\n    1,\n    1,\n    1,\n   … \n    1,\n    1,\n    1,\n    1,\n    1\n  ]\n} (14027 bytes, 8c1086b6e2327699)",
 		"labels": "Whole input | 4,014 bytes as sent, more than 2,000 values; shown as source | Hashed bytes | 4,063 bytes",
 		"whole":  "{\n  \"values\": [\n    1,\n    1,\n    1,\n    1,\n    1,\n    1,\n   … \n    1,\n    1,\n    1,\n    1,\n    1\n  ]\n} (14027 bytes, 8c1086b6e2327699)",

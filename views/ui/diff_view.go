@@ -112,7 +112,7 @@ func diffLines(d *Diff, chunks []chunk, open, here bool) templ.Component {
 				drawSpans(&b, []span{{text: h.Title}})
 				b.WriteString(`</div>`)
 			}
-			unchanged := strconv.Itoa(c.to-c.from) + " unchanged lines"
+			unchanged := number(c.to-c.from) + " unchanged lines"
 			switch {
 			case !c.folded || open:
 				h.draw(&b, c, coloured, marks)
