@@ -181,7 +181,7 @@ func (p *pipe) begins(res *http.Response, raw []byte) {
 
 // answered writes an answer that is no stream: a message of the protocol, or why there is none.
 func (p *pipe) answered(m piped, res *http.Response) error {
-	raw, err := io.ReadAll(io.LimitReader(res.Body, models.MaxBody))
+	raw, err := io.ReadAll(io.LimitReader(res.Body, 8*models.MaxBody))
 	if err != nil {
 		return errCutOff
 	}

@@ -12,9 +12,11 @@ import (
 
 // What may be sent (ARCHITECTURE.md, "Limits"), in bytes unless said.
 const (
-	MaxBody        = 1 << 20
-	MaxInput       = 256 << 10
-	MaxDepth       = 64 // levels
+	MaxForm        = 1 << 20
+	MaxInput       = 4 << 20
+	MaxBody        = MaxInput + MaxForm // of programs: an input, and what stands beside it
+	MaxBeginning   = 256 << 10          // kept of an input that is longer than MaxInput
+	MaxDepth       = 64                 // levels
 	MaxDescription = 2000
 	MaxContext     = 16 << 10
 	MaxPreview     = 16 << 10
@@ -27,6 +29,16 @@ const (
 	MaxEnergy     = 1_000_000_000 // units that one response may consume
 	DefaultEnergy = 1             // units, where nothing is said
 )
+
+// CheckInputSize refuses an input that has more than MaxInput bytes: CodeTooLarge, with the field.
+func CheckInputSize(field string, bytes int) error {
+	if bytes <= MaxInput {
+		return nil
+	}
+	return &Error{Code: CodeTooLarge, Text: "The input is too large.", Fields: map[string]string{
+		field: fmt.Sprintf("is %d bytes long; at most %d are allowed", bytes, MaxInput),
+	}}
+}
 
 // CanonicalJSON returns the canonical form of one JSON value: members sorted,
 // white space out, strings normalised, number literals kept as sent. RFC 8785's

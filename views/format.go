@@ -152,13 +152,15 @@ func Count(n int) string {
 	return Number(int64(n))
 }
 
-// Bytes writes a size: "812 bytes", "256.0 KiB".
+// Bytes writes a size: "812 bytes", "256.0 KiB", "4.0 MiB".
 func Bytes(n int) string {
 	switch {
 	case n == 1:
 		return "1 byte"
 	case n < 10<<10:
 		return Number(int64(n)) + " bytes"
+	case n >= 1<<20:
+		return strconv.FormatFloat(float64(n)/(1<<20), 'f', 1, 64) + " MiB"
 	}
 	return strconv.FormatFloat(float64(n)/1024, 'f', 1, 64) + " KiB"
 }

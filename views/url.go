@@ -46,6 +46,12 @@ func TeachTokenURL() string { return "/inbox/token" }
 // ApprovalURL shows one request.
 func ApprovalURL(id models.ResponseID) string { return "/approvals/" + url.PathEscape(string(id)) }
 
+// InputURL is a request's input as it was sent, as a file.
+func InputURL(id models.ResponseID) string { return ApprovalURL(id) + "/input" }
+
+// HashedURL is a request in the form that its digest is made over, as a file.
+func HashedURL(id models.ResponseID) string { return InputURL(id) + "?form=hashed" }
+
 // PresenceURL answers with whether the agent of a request waits for it.
 func PresenceURL(id models.ResponseID) string { return ApprovalURL(id) + "/presence" }
 

@@ -107,6 +107,7 @@ func TestNumbers(t *testing.T) {
 		{views.Bytes(1), "1 byte"},
 		{views.Bytes(812), "812 bytes"},
 		{views.Bytes(256 << 10), "256.0 KiB"},
+		{views.Bytes(4 << 20), "4.0 MiB"},
 	} {
 		if tt.got != tt.want {
 			t.Errorf("got %q, want %q", tt.got, tt.want)

@@ -102,7 +102,7 @@ func newError(status int, _ string, errs ...error) huma.StatusError {
 	case 0: // huma asks for an example, for the document
 		return &handlers.Problem{}
 	case http.StatusRequestEntityTooLarge:
-		return handlers.ProblemOf(models.Errorf(models.CodeTooLarge, "A body may be at most %d bytes, one with a policy %d more.", models.MaxBody, policyBody-models.MaxBody))
+		return handlers.ProblemOf(models.Errorf(models.CodeTooLarge, "A body may be at most %d bytes.", models.MaxBody))
 	}
 	e := &models.Error{Code: models.CodeInvalid, Text: "The request is not valid.", Fields: map[string]string{}}
 	for _, err := range errs {

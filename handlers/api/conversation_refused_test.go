@@ -194,6 +194,6 @@ func TestParametersOfConversationsAreReadStrictly(t *testing.T) {
 	}
 	for _, path := range []string{"/message", "/conversations/" + run + "/approve", "/conversations/" + run + "/reject", "/conversations/" + run + "/responses"} {
 		w.call("", "POST", path, `{"content":"x"}`).want(t, 401, map[string]any{"code": "unauthenticated"})
-		w.call(w.agent, "POST", path, strings.Repeat(" ", 1<<20+1)).want(t, map[bool]int{true: 413, false: 403}[strings.HasSuffix(path, "responses")], nil)
+		w.call(w.agent, "POST", path, strings.Repeat(" ", 5<<20+1)).want(t, map[bool]int{true: 413, false: 403}[strings.HasSuffix(path, "responses")], nil)
 	}
 }

@@ -365,7 +365,7 @@ func TestLargeAndOddReportsAreKept(t *testing.T) {
 	conv := w.openRun(`{"runId":"r"}`)
 	long := strings.Repeat("x", 300<<10)
 	odd := strings.Repeat("ü", 2000)
-	input := `{"text":"` + long + `"}`
+	input := `{"text":"` + strings.Repeat("x", 4<<20) + `"}`
 	got := w.report(w.agent, conv, ndjson, strings.Join([]string{
 		`{"type":"tool_call","toolUseId":"t1","toolName":"write","input":` + input + `,"batchId":"b"}`,
 		`{"type":"tool_call","toolUseId":"t2","toolName":"<b>\u202e ` + odd + `","batchId":"b"}`,

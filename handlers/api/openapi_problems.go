@@ -62,7 +62,7 @@ var problemTexts = map[models.Code]string{
 		"A person was asked for more: wait for that request, then repeat this one.",
 	models.CodeTooManyRequests: "This token may ask 600 times a minute; try again in 3 s. Repeats of an existing request are not counted.",
 	models.CodeTooManyPending:  "This agent has 10000 requests waiting, which is the limit; wait until some are decided, or cancel them.",
-	models.CodeTooLarge:        "A body may be at most 1048576 bytes.",
+	models.CodeTooLarge:        "A body may be at most 5242880 bytes.",
 	models.CodeDiskFull:        "Disk full: nothing new is accepted until there is space. Signing in, rejecting and cancelling still work.",
 	models.CodeUnavailable:     "The server could not answer in time; try again.",
 	models.CodeInternal:        "Something went wrong here; the server's log says what.",

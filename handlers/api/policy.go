@@ -12,15 +12,10 @@ import (
 
 	"countersign/handlers/api/wire"
 	"countersign/models"
-	"countersign/models/policy"
 	"countersign/models/store"
 )
 
 var policyTags = []string{"Policy"}
-
-// policyBody is the limit of a body with a document in it, which may itself be as large as
-// other bodies.
-const policyBody = policy.MaxDocument + 64<<10 + 1
 
 func (a *API) registerPolicy() {
 	register(a, Admins, huma.Operation{
@@ -30,7 +25,7 @@ func (a *API) registerPolicy() {
 		Errors:      []int{401, 403, 503},
 	}, a.policy)
 	register(a, Admins, huma.Operation{
-		OperationID: "change-policy", Method: http.MethodPut, Path: "/v1/policy", Tags: policyTags, MaxBodyBytes: policyBody,
+		OperationID: "change-policy", Method: http.MethodPut, Path: "/v1/policy", Tags: policyTags,
 		Summary: "Make a new version of the policy",
 		Description: "The document replaces the active one. If-Match names the version that was changed: without it 428, and if another version is active 412 and nothing is changed. " +
 			"A document that is not valid is 422, with each fault at its path. A document that changes nothing makes no version.",

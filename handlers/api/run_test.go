@@ -203,7 +203,7 @@ func TestReportsThatAreNoListAreRefusedWhole(t *testing.T) {
 		"a bare word":         {w.agent, id, "application/json", "[" + good + "," + secret + "]", 422, "invalid"},
 		"two arrays":          {w.agent, id, "application/json", "[" + good + "][]", 422, "invalid"},
 		"nothing":             {w.agent, id, "application/json", "", 422, "invalid"},
-		"a byte over 1 MiB":   {w.agent, id, ndjson, padded(1<<20 + 1), 413, "too_large"},
+		"a byte over 5 MiB":   {w.agent, id, ndjson, padded(5<<20 + 1), 413, "too_large"},
 		"20,001 events":       {w.agent, id, ndjson, strings.Repeat("{}\n", 20_001), 422, "invalid"},
 		"20,001 elements":     {w.agent, id, "application/json", "[" + strings.Repeat("1,", 20_000) + "1]", 422, "invalid"},
 		"no conversation":     {w.agent, uuid + "9", ndjson, good, 404, "not_found"},

@@ -48,10 +48,10 @@ func TestBodiesAreReadStrictly(t *testing.T) {
 		{"64 levels", `{"toolUseId":"deep","toolName":"rm","input":` + nested(64) + `}`, 202, ""},
 		{"65 levels", `{"toolName":"rm","input":` + nested(65) + `}`, 422, "input"},
 		{"20,000 levels", `{"toolName":"rm","input":` + nested(20_000) + `}`, 422, ""},
-		{"256 KiB", `{"toolUseId":"big","toolName":"rm","input":` + text(256<<10) + `}`, 202, ""},
-		{"a byte more", `{"toolName":"rm","input":` + text(256<<10+1) + `}`, 422, "input"},
-		{"1 MiB in all", `{"toolName":"rm"}` + strings.Repeat(" ", 1<<20-17), 202, ""},
-		{"a byte more than 1 MiB", `{"toolName":"rm"}` + strings.Repeat(" ", 1<<20-16), 413, ""},
+		{"4 MiB", `{"toolUseId":"big","toolName":"rm","input":` + text(4<<20) + `}`, 202, ""},
+		{"a byte more", `{"toolName":"rm","input":` + text(4<<20+1) + `}`, 413, "input"},
+		{"5 MiB in all", `{"toolName":"rm"}` + strings.Repeat(" ", 5<<20-17), 202, ""},
+		{"a byte more than 5 MiB", `{"toolName":"rm"}` + strings.Repeat(" ", 5<<20-16), 413, ""},
 		{"null members", `{"toolUseId":"null","toolName":"rm","input":null,"description":null,"options":null,"timeoutSeconds":null}`, 202, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -44,10 +44,10 @@ func check(e *wire.HookEvent) error {
 			return err
 		}
 	}
-	if len(e.ToolInput) > models.MaxInput && e.Name.Gates() {
-		return models.Invalid("tool_input", "is %d bytes long; at most %d are allowed", len(e.ToolInput), models.MaxInput)
+	if !e.Name.Gates() {
+		return nil
 	}
-	return nil
+	return models.CheckInputSize("tool_input", len(e.ToolInput))
 }
 
 func errUnknownMoment() error {

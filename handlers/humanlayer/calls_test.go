@@ -177,7 +177,7 @@ func TestBadBodiesNameTheMember(t *testing.T) {
 		}
 	}
 	w.call(w.agent, "POST", "/contact_requests", `{"call_id":"c","spec":{"msg":"  "}}`).want(t, 422, nil)
-	w.call(w.agent, "POST", "/function_calls", `{"spec":{"fn":"`+strings.Repeat("x", 2<<20)+`"}}`).want(t, 413, map[string]any{"error.code": "too_large"})
+	w.call(w.agent, "POST", "/function_calls", `{"spec":{"fn":"`+strings.Repeat("x", 6<<20)+`"}}`).want(t, 413, map[string]any{"error.code": "too_large"})
 	// What SDKs send for what is not there is fine.
 	w.call(w.agent, "POST", "/function_calls", `{"run_id":"r","call_id":"c","spec":{"fn":"f","kwargs":{},"channel":null,"reject_options":null,"state":null},"status":null}`).want(t, 200, nil)
 }

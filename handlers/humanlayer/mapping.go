@@ -253,8 +253,8 @@ func messageIn(msg string) (string, []byte, error) {
 	if err != nil {
 		return "", nil, models.Invalid("spec.msg", "must be text in UTF-8")
 	}
-	if len(input) > models.MaxInput {
-		return "", nil, models.Invalid("spec.msg", "is %d bytes long; at most %d are allowed", len(msg), models.MaxInput)
+	if err := models.CheckInputSize("spec.msg", len(input)); err != nil {
+		return "", nil, err
 	}
 	beginning := strings.ToValidUTF8(msg[:models.MaxDescription-80], "")
 	return fmt.Sprintf("%s… (the beginning of %d bytes: the whole message is in the input)", beginning, len(msg)), input, nil

@@ -29,6 +29,34 @@ func (s *Site) approval(c echo.Context) error {
 	return s.approvalPage(c, http.StatusOK, id, pages.ApprovalInput{Desk: deskOf(c, id)})
 }
 
+// input hands out the input of a request as it was sent, or the form that its digest is made
+// over: of a long one the page shows only the beginning and the end.
+func (s *Site) input(c echo.Context) error {
+	id, err := requestID(c)
+	if err != nil {
+		return err
+	}
+	a, err := s.store.Approval(c.Request().Context(), actorOf(c), id)
+	if err != nil {
+		return err
+	}
+	if a.IsRemoved() {
+		return models.Errorf(models.CodeNotFound, "The input was %s.", a.RemovedText())
+	}
+	if a.Kind != models.KindToolCall || a.InputBytes != nil {
+		return models.Errorf(models.CodeNotFound, "The input of this request is not kept whole.")
+	}
+	name, text := "input", []byte(a.ToolInputJSON)
+	if c.QueryParam("form") == "hashed" {
+		name = "hashed"
+		if text, err = a.CanonicalForm(); err != nil {
+			return err
+		}
+	}
+	c.Response().Header().Set(echo.HeaderContentDisposition, `attachment; filename="`+name+`-`+string(id)+`.json"`)
+	return c.Blob(http.StatusOK, echo.MIMEApplicationJSON, text)
+}
+
 // deskOf is where in the inbox the card of a request stands, from its address or
 // its form: the query of the inbox's address. Empty: it is a page of its own.
 func deskOf(c echo.Context, id models.ResponseID) string {

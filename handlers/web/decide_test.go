@@ -167,7 +167,7 @@ func TestWhatIsWrongIsSaidAtItsPlaceAndNothingIsLost(t *testing.T) {
 			t.Errorf("decided: %s", got.Status())
 		}
 	}
-	p.post(decideOf(a), url.Values{"verdict": {"reject"}, "reason": {strings.Repeat("x", models.MaxBody)}}).is(http.StatusRequestEntityTooLarge)
+	p.post(decideOf(a), url.Values{"verdict": {"reject"}, "reason": {strings.Repeat("x", models.MaxForm)}}).is(http.StatusRequestEntityTooLarge)
 }
 
 func TestHTMXGetsFragments(t *testing.T) {

@@ -247,7 +247,7 @@ func TestInABrowserWhatFailsIsTold(t *testing.T) {
 	a := w.asks(1)[0]
 	p := w.desk(a.ID)
 	p.expected = append(p.expected, "413", "Failed to fetch", "ERR_", "htmx:")
-	p.value(fmt.Sprintf(`document.querySelector("#reason").value = "x".repeat(%d)`, models.MaxBody))
+	p.value(fmt.Sprintf(`document.querySelector("#reason").value = "x".repeat(%d)`, models.MaxForm))
 	p.calm()
 	p.click("#approve")
 	p.sees("[data-hint]", "too large")

@@ -113,7 +113,7 @@ func formLimit(path string) int64 {
 	if path == views.PolicyURL() || strings.HasPrefix(path, views.PolicyURL()+"/") {
 		return 4 * policy.MaxDocument
 	}
-	return models.MaxBody
+	return models.MaxForm
 }
 
 // badForm is the error of a form that could not be read.

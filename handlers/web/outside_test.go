@@ -201,7 +201,7 @@ func TestWhatIsKeptCutCanOnlyBeRejected(t *testing.T) {
 	o.take(item)
 	a := o.waits()
 	p := o.signedIn(ownerEmail)
-	got := p.get(pageOf(&a)).is(http.StatusOK).says(".decide", "can only reject", "262,1").saysNot(".what", "Do not approve")
+	got := p.get(pageOf(&a)).is(http.StatusOK).says(".decide", "can only reject", "4,194,3").saysNot(".what", "Do not approve")
 	if got.doc.Find("#approve, #edit").Length() != 0 || got.doc.Find(".decide button[disabled]:not([hidden])").Length() != 1 {
 		t.Error("it can be approved")
 	}

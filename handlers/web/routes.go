@@ -97,6 +97,7 @@ func (s *Site) table() []route {
 
 		// One request.
 		{get, "/approvals/:id", person, s.approval},
+		{get, "/approvals/:id/input", person, s.input},
 		{get, "/approvals/:id/presence", person, s.presence},
 		{get, "/at-desk", person, toInbox},
 		{post, "/at-desk", person, s.atDesk},

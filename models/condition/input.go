@@ -13,20 +13,39 @@ import (
 // maxDecimals bounds what is compared exactly of a number; a float has 17 digits.
 const maxDecimals = 400
 
+// maxValues bounds the memory that one input takes while conditions read it: behind
+// that it can't be judged.
+const maxValues = 1 << 17
+
 var errInput = errors.New("not JSON")
 
 // decode reads JSON into what CEL takes as it is. A number that would not be the same
 // afterwards becomes a failure, which is found where it is read.
 func decode(raw []byte) any {
-	d := jsontext.NewDecoder(bytes.NewReader(raw))
+	d := &decoder{Decoder: jsontext.NewDecoder(bytes.NewReader(raw)), left: maxValues}
 	value, err := decodeValue(d)
-	if err != nil {
+	switch {
+	case errors.Is(err, errTooMany):
+		return failure("the input has too many values")
+	case err != nil:
 		return failure("the input is not JSON")
 	}
 	return value
 }
 
-func decodeValue(d *jsontext.Decoder) (any, error) {
+var errTooMany = errors.New("too many values")
+
+// decoder reads at most left more values.
+type decoder struct {
+	*jsontext.Decoder
+
+	left int
+}
+
+func decodeValue(d *decoder) (any, error) {
+	if d.left--; d.left < 0 {
+		return nil, errTooMany
+	}
 	switch d.PeekKind() { //nolint:exhaustive // all others are one token
 	case '{':
 		return decodeObject(d)
@@ -50,7 +69,7 @@ func decodeValue(d *jsontext.Decoder) (any, error) {
 	return nil, errInput
 }
 
-func decodeObject(d *jsontext.Decoder) (any, error) {
+func decodeObject(d *decoder) (any, error) {
 	if _, err := d.ReadToken(); err != nil {
 		return nil, err
 	}
@@ -69,7 +88,7 @@ func decodeObject(d *jsontext.Decoder) (any, error) {
 	return out, err
 }
 
-func decodeList(d *jsontext.Decoder) (any, error) {
+func decodeList(d *decoder) (any, error) {
 	if _, err := d.ReadToken(); err != nil {
 		return nil, err
 	}

@@ -33,8 +33,8 @@ func (c *Call) Check() error {
 			return err
 		}
 	}
-	if len(c.Facts.Input) > models.MaxInput {
-		return models.Invalid("input", "is %d bytes long; at most %d are allowed", len(c.Facts.Input), models.MaxInput)
+	if err := models.CheckInputSize("input", len(c.Facts.Input)); err != nil {
+		return err
 	}
 	if len(c.Facts.Input) > 0 {
 		if _, err := models.Canonical(models.KindToolCall, c.ToolName, c.Facts.Input); err != nil {

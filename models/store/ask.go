@@ -52,7 +52,7 @@ func (s *Store) Ask(ctx context.Context, actor models.Actor, in models.AskInput)
 			return db.DiskFull() // what stands is told all the same
 		}
 		if !counted {
-			if err := s.quota.admit(t, actor); err != nil {
+			if err := s.quota.admit(t, actor, len(q.Input)); err != nil {
 				return err
 			}
 			counted = true

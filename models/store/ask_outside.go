@@ -27,7 +27,7 @@ func (t *tx) askUnmatched(u *models.Upstream, item models.OutsideItem, row *mode
 	if err != nil || len(item.Arguments) > models.MaxInput || !keptWhole(row, &item) {
 		// It cannot be shown whole or digested as others are: it can be rejected.
 		length := int64(len(item.Arguments))
-		quoted, quoteErr := jsontext.AppendQuote(nil, cutAt(row.Arguments, models.MaxInput/2))
+		quoted, quoteErr := jsontext.AppendQuote(nil, cutAt(row.Arguments, models.MaxBeginning/2))
 		if quoteErr != nil {
 			return nil, fmt.Errorf("keep arguments: %w", quoteErr)
 		}

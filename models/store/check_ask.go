@@ -54,8 +54,8 @@ func checkAsk(in models.AskInput) (*asked, error) {
 	if len(q.Input) == 0 {
 		q.Input = []byte("{}")
 	}
-	if len(q.Input) > models.MaxInput {
-		return nil, models.Invalid("input", "is %d bytes long; at most %d are allowed", len(q.Input), models.MaxInput)
+	if err := models.CheckInputSize("input", len(q.Input)); err != nil {
+		return nil, err
 	}
 	canonical, err := models.Canonical(q.Kind, q.ToolName, q.Input)
 	if err != nil {

@@ -42,6 +42,9 @@ func checkEvent(reported models.RunEvent) *runEvent {
 	return e
 }
 
+// weight is how many events it counts as.
+func (e *runEvent) weight() int { return weigh(len(e.input)) }
+
 func (e *runEvent) check() error {
 	switch e.Type {
 	case models.RunEventToolCall, models.RunEventToolResult:
@@ -138,12 +141,11 @@ func (e *runEvent) checkCutCall(input jsontext.Value) error {
 	return nil
 }
 
-// quotedCut is as much of the beginning of a text as fits into an input, as a
-// JSON string.
+// quotedCut is as much of the beginning of a text as is kept, as a JSON string.
 func quotedCut(text string) string {
-	for most := models.MaxInput; ; most /= 2 {
+	for most := models.MaxBeginning; ; most /= 2 {
 		quoted, err := jsontext.AppendQuote(nil, cutAt(text, most))
-		if err != nil || len(quoted) <= models.MaxInput { // the text is valid UTF-8, so that nothing can fail
+		if err != nil || len(quoted) <= models.MaxBeginning { // the text is valid UTF-8, so that nothing can fail
 			return string(quoted)
 		}
 	}

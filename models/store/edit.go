@@ -69,8 +69,8 @@ func otherDigest(field string, a *models.Approval, input []byte) (string, error)
 	if a.Kind != models.KindToolCall && a.Kind != models.KindBudget {
 		return "", models.Errorf(models.CodeWrongDecisionKind, "Only the input of a tool call or a budget request can be edited.")
 	}
-	if len(input) > models.MaxInput {
-		return "", models.Invalid(field, "is %d bytes long; at most %d are allowed", len(input), models.MaxInput)
+	if err := models.CheckInputSize(field, len(input)); err != nil {
+		return "", err
 	}
 	canonical, err := models.Canonical(a.Kind, a.ToolName, input)
 	if err != nil {

@@ -227,6 +227,30 @@ func TestI7OneObjectChangedOneEntryAndNeverAnInput(t *testing.T) {
 	}
 }
 
+// What a token stores in a minute stays the same however large its inputs are.
+func TestALargeInputCountsAsSeveralAsks(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(o *store.Options) { o.AsksPerMinute = 10 })
+	large := func(id string, bytes int) error {
+		return second(b.Ask(t.Context(), b.agent, models.AskInput{ToolName: "Write", ToolUseID: id, Explicit: true, Input: []byte(`"` + strings.Repeat("x", bytes-2) + `"`)}))
+	}
+	if err := large("four", 1<<20); err != nil {
+		t.Fatal(err)
+	}
+	if err := large("five", 1<<20+1); err != nil {
+		t.Fatal(err)
+	}
+	if e := refusal(t, large("two", 256<<10+1), models.CodeTooManyRequests); e.RetryAfterSeconds != 6 || !strings.Contains(e.Text, "counts as 2") {
+		t.Errorf("%d s, %s", e.RetryAfterSeconds, e.Text)
+	}
+	if err := large("one", 256<<10); err != nil {
+		t.Error(err)
+	}
+	if err := large("four", 1<<20); err != nil {
+		t.Errorf("a repeat is refused: %v", err)
+	}
+}
+
 func TestLimitsRefuseNewRequestsAndNeverARepeat(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(o *store.Options) { o.AsksPerMinute, o.PendingPerAgent = 3, 5 })

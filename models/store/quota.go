@@ -50,9 +50,15 @@ func (q *quota) forget() {
 	}
 }
 
-// admit counts one new ask of the actor's, or refuses it with the seconds to
-// wait. It refuses before anything was written.
-func (q *quota) admit(t *tx, actor models.Actor) error {
+// share is how much of an input counts as one ask, or as one reported event.
+const share = 256 << 10
+
+// weigh is how many asks or events something with an input of so many bytes counts as.
+func weigh(input int) int { return 1 + max(0, input-1)/share }
+
+// admit counts one new ask of the actor's with an input of so many bytes, or refuses it
+// with the seconds to wait. It refuses before anything was written.
+func (q *quota) admit(t *tx, actor models.Actor, input int) error {
 	select {
 	case <-q.stale:
 		clear(q.atMost)
@@ -61,7 +67,7 @@ func (q *quota) admit(t *tx, actor models.Actor) error {
 	if err := q.admitPending(t, actor); err != nil {
 		return err
 	}
-	return q.admitRate(t.Now, actor)
+	return q.admitRate(t.Now, actor, weigh(input))
 }
 
 func (q *quota) admitPending(t *tx, actor models.Actor) error {
@@ -89,10 +95,13 @@ func (q *quota) admitPending(t *tx, actor models.Actor) error {
 	return nil
 }
 
-func (q *quota) admitRate(now time.Time, actor models.Actor) error {
-	wait := q.asks.take(now, actor, 1)
+func (q *quota) admitRate(now time.Time, actor models.Actor, asks int) error {
+	wait := q.asks.take(now, actor, asks)
 	if wait == 0 {
 		return nil
+	}
+	if asks > 1 {
+		return tooMany(wait, "This token may ask %.0f times a minute, and an input of this size counts as %d; try again in %d s. Repeats of an existing request are not counted.", q.asks.most, asks, wait)
 	}
 	return tooMany(wait, "This token may ask %.0f times a minute; try again in %d s. Repeats of an existing request are not counted.", q.asks.most, wait)
 }

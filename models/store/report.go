@@ -77,14 +77,18 @@ func (r *report) admit(reported []*runEvent) error {
 		if _, found, err := r.eventByKey(e, &models.RunEventResult{}); err != nil {
 			return err
 		} else if !found {
-			n++
+			n += e.weight()
 		}
 	}
 	return r.s.quota.admitReports(r.Now, r.actor, n)
 }
 
 func (r *report) all(reported []*runEvent, out []models.RunEventResult) error {
-	spare := r.s.quota.reports.spare(r.actor, len(reported))
+	weight := 0
+	for _, e := range reported {
+		weight += e.weight()
+	}
+	spare := r.s.quota.reports.spare(r.actor, weight)
 	if !spare {
 		if err := r.admit(reported); err != nil {
 			return err
@@ -100,7 +104,7 @@ func (r *report) all(reported []*runEvent, out []models.RunEventResult) error {
 			return err
 		}
 		if out[i].Status == models.RunEventStored {
-			stored++
+			stored += e.weight()
 		}
 	}
 	if spare {
@@ -133,13 +137,17 @@ func (r *report) one(e *runEvent, out *models.RunEventResult) error {
 	case models.RunEventStatus:
 		err = r.status(e, out)
 	}
-	if err != nil || out.Status == models.RunEventRepeated {
+	if err != nil {
 		return err
 	}
+	// One that repeats another under its own id is known by that from now on: when the call
+	// has ended, the same words with another id would be a new call.
 	if _, err := r.Exec(r.s.hot.addEvent, r.conv.ID, e.key, e.digest[:], out.ResponseID); err != nil {
 		return fmt.Errorf("store event: %w", err)
 	}
-	r.note(e)
+	if out.Status != models.RunEventRepeated {
+		r.note(e)
+	}
 	return nil
 }
 

@@ -68,8 +68,6 @@ func TestI9AReportedEventIsStoredOnce(t *testing.T) {
 			Type: models.RunEventToolCall, ToolUseID: "c1", ToolName: "Bash", Input: jsontext.Value(`{"b":2, "a":1}`), BatchID: "b1", At: &later,
 		}, models.RunEventRepeated, false},
 		{"the same call under its id", withID("x", first), withID("x", first), models.RunEventRepeated, false},
-		{"the same call under another id", withID("x", first), withID("y", first), models.RunEventRepeated, false},
-		{"the same call without an id", withID("x", first), first, models.RunEventRepeated, false},
 		{"another input", first, queued("c1", "Bash", `{"a":2}`, "b1"), models.RunEventConflict, true},
 		{"another tool", first, queued("c1", "Sh", `{"a":1,"b":2}`, "b1"), models.RunEventConflict, true},
 		{"another input under another id", withID("x", first), withID("y", queued("c1", "Bash", `{"a":2}`, "b1")), models.RunEventConflict, true},

@@ -45,7 +45,7 @@ func (s *Store) Respond(ctx context.Context, actor models.Actor, in models.Respo
 			}
 		}
 		if !counted {
-			if err := s.quota.admit(t, actor); err != nil {
+			if err := s.quota.admit(t, actor, 0); err != nil {
 				return err
 			}
 			counted = true

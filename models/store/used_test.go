@@ -72,6 +72,34 @@ func TestAUsedIDNamesAnotherCallI9(t *testing.T) {
 }
 
 // Calls that are only reported come one by one as well, and each has its result.
+// A report that repeats a call under another id of its own is known by that id: sent again
+// when the call has ended, it is no new call.
+func TestAReportThatRepeatsIsKnownByItsIDI9(t *testing.T) {
+	t.Parallel()
+	r := newBench(t).open(t, models.RunInput{RunID: "run"})
+	call := func(event string) models.RunEvent {
+		e := queued("c1", "rm", `{"f":1}`, "")
+		e.ID = event
+		return e
+	}
+	first := r.report(t, one(call("e1")))
+	entries := `SELECT (SELECT count(*) FROM ledger) + (SELECT count(*) FROM responses)`
+	before := storetest.Scalar[int](t, r.Store, entries)
+	for _, id := range []string{"e2", ""} {
+		if again := r.report(t, one(call(id)), models.RunEventRepeated); again[0].ResponseID != first[0].ResponseID {
+			t.Errorf("under %q it is response %s, was %s", id, again[0].ResponseID, first[0].ResponseID)
+		}
+	}
+	if after := storetest.Scalar[int](t, r.Store, entries); after != before {
+		t.Error("a repeat is in the ledger, or a call of its own")
+	}
+	r.report(t, one(gave("c1", "done")))
+	for _, id := range []string{"e2", ""} {
+		r.report(t, one(call(id)), models.RunEventRepeated)
+	}
+	r.report(t, one(call("e3")))
+}
+
 func TestReportedCallsWithOneIDAreKept(t *testing.T) {
 	t.Parallel()
 	r := newBench(t).open(t, models.RunInput{RunID: "run"})

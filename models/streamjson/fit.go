@@ -12,8 +12,8 @@ import (
 // An event has to fit into a request of models.MaxBody bytes with all its members
 // escaped: at most one of input, content and result, beside names and ids.
 const (
-	maxInput   = 768 << 10 // a larger one is digested here
-	maxEscaped = 768 << 10 // of a text, as JSON
+	maxInput   = models.MaxInput // a larger one is digested here
+	maxEscaped = 768 << 10       // of a text, as JSON
 	maxName    = 16 << 10
 	maxKey     = 4 << 10
 )

@@ -76,6 +76,9 @@ func newInputView(r *models.Response, f foldState) inputView {
 	if r.InputBytes != nil {
 		v.whole.Label, v.whole.Size = "Beginning of the input", "of "+views.Number(*r.InputBytes)+" bytes"
 	}
+	if r.InputBytes == nil {
+		v.whole.WholeURL, v.raw.WholeURL = views.InputURL(r.ID), views.HashedURL(r.ID)
+	}
 	if len(indented) <= editMost && r.Kind != models.KindBudget {
 		v.edit = models.VisibleJSON(indented)
 	}

@@ -96,31 +96,52 @@ func TestInputIsMadeForItsKind(t *testing.T) {
 	}
 }
 
-// Of the largest input all is shown, as it was sent, and its digest is that of the
-// bytes that are shown.
-func TestTheLargestInputIsShownWhole(t *testing.T) {
+// Of the largest input the beginning and the end are shown, in both forms, and all of it can
+// be downloaded; a warning says what is left out.
+func TestOfTheLargestInputBothEndsAreShown(t *testing.T) {
 	t.Parallel()
-	a := gallery.Call("write_file", gallery.HugeInput())
+	huge := strings.Replace(gallery.HugeInput(), "0123456789abcdef", "begin…", 1)
+	a := gallery.Call("write_file", strings.TrimSuffix(huge, `"}`)+`…end"}`)
 	panel := pages.ApprovalPanel(newApproval(a))
 	doc := read(t, panel)
-	var sent struct{ Content string }
-	if err := json.Unmarshal([]byte(gallery.HugeInput()), &sent); err != nil {
-		t.Fatal(err)
+	for _, id := range []string{"whole", "raw"} {
+		got := doc.Find("#" + id + " pre").Text()
+		if !strings.Contains(got, "begin…") || !strings.Contains(got, `…end"`) || !strings.Contains(got, "are left out here") || len(got) > 140<<10 {
+			t.Errorf("%s shows %d bytes: %.80s … %s", id, len(got), got, got[max(0, len(got)-80):])
+		}
+		link := doc.Find("#" + id).Parent().Find("a[download]")
+		if href, _ := link.Attr("href"); !strings.HasPrefix(href, views.InputURL(a.ID)) {
+			t.Errorf("%s can be downloaded at %q", id, href)
+		}
 	}
-	if got := doc.Find("#whole pre").Text(); got != "{\n  \"content\": \""+sent.Content+"\"\n}" {
+	if got := doc.Find(".code-head").Text(); !strings.Contains(got, "4.0 MiB") {
+		t.Errorf("its size is not told: %s", got)
+	}
+	if got := doc.Find(".warning").Text(); !strings.Contains(got, "are left out") {
+		t.Errorf("no warning says that something is left out: %s", got)
+	}
+	if doc.Find("#whole details").Length() == 0 || doc.Find("#detail-digest").Text() == "" {
+		t.Error("it is not folded, or has no digest")
+	}
+	if n := len(draw(t, panel)); n > 512<<10 {
+		t.Errorf("the page has %d bytes", n)
+	}
+}
+
+// Up to 256 KiB all is shown, as it was sent, and the digest is that of the bytes shown.
+func TestALongInputIsShownWhole(t *testing.T) {
+	t.Parallel()
+	content := strings.Repeat("0123456789abcdef", 16_000)
+	a := gallery.Call("write_file", `{"content":"`+content+`"}`)
+	doc := read(t, pages.ApprovalPanel(newApproval(a)))
+	if got := doc.Find("#whole pre").Text(); got != "{\n  \"content\": \""+content+"\"\n}" {
 		t.Errorf("the source has %d bytes and differs", len(got))
 	}
 	if got := doc.Find("#raw pre").Text(); models.Digest([]byte(got)) != a.Digest {
 		t.Errorf("the %d bytes shown have another digest", len(got))
 	}
-	if got := doc.Find(".code-head").Text(); !strings.Contains(got, "256.0 KiB") {
-		t.Errorf("its size is not told: %s", got)
-	}
-	if doc.Find("#whole details").Length() == 0 || doc.Find("#detail-digest").Text() == "" {
-		t.Error("it is not folded, or has no digest")
-	}
-	if n := len(draw(t, panel)); n > 3*models.MaxInput {
-		t.Errorf("the page has %d bytes", n)
+	if doc.Find("a[download]").Length() != 0 {
+		t.Error("what is shown whole is offered for download")
 	}
 }
 
@@ -269,7 +290,7 @@ func BenchmarkApproval8KiB(b *testing.B) {
 	b.ReportMetric(float64(size)/1024, "KiB/page")
 }
 
-func BenchmarkApproval256KiB(b *testing.B) {
+func BenchmarkApprovalOfTheLargestInput(b *testing.B) {
 	a := gallery.Call("write_file", gallery.HugeInput())
 	size := 0
 	for b.Loop() {

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"countersign/models"
+	"countersign/views"
 )
 
 // Warning is what must be read before deciding, in one line. Detail opens below it.
@@ -15,6 +16,13 @@ func warnings(a *models.Approval, beside string, input inputView) []Warning {
 	var out []Warning
 	if input.tampered {
 		out = append(out, Warning{Text: "The stored input does not match its digest. Do not approve this."})
+	}
+	if left := input.whole.LeftOut(); left > 0 {
+		w := Warning{Text: "Only the beginning and the end of " + inputName(a.Kind) + " are shown: " + views.Bytes(left) + " in between are left out."}
+		if input.whole.WholeURL != "" {
+			w.Detail = "Download it below to read all of it before you approve."
+		}
+		out = append(out, w)
 	}
 	var places []string
 	for _, place := range [...]struct {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/a-h/templ"
 
@@ -32,6 +33,10 @@ type Code struct {
 	// First is how many lines are shown before somebody opens the rest on the page;
 	// 0: as many as fit a screen. Where that hides only a line or two, nothing is hidden.
 	First int
+
+	// WholeURL is where the text can be had whole, if only its beginning and its end are
+	// drawn; empty: nowhere.
+	WholeURL string
 
 	// End marks the last line for the script that notes when it was in view, and says
 	// what it is the end of; empty: it is not noted.
@@ -124,19 +129,64 @@ func (c Code) fold() int {
 	return at
 }
 
+// What is drawn of a text: all of it up to mostDrawn bytes; of a longer one so many at its
+// beginning, and so many at its end.
+const (
+	mostDrawn = 256 << 10
+	endDrawn  = 64 << 10
+)
+
+// LeftOut is how many bytes in the middle of the text are not drawn.
+func (c Code) LeftOut() int {
+	if len(c.Text) <= mostDrawn {
+		return 0
+	}
+	begin, end := c.ends()
+	return len(c.Text) - len(begin) - len(end)
+}
+
+// ends are the beginning and the end that are drawn of a text that is too long.
+func (c Code) ends() (begin, end string) {
+	from, to := endDrawn, len(c.Text)-endDrawn
+	for !utf8.RuneStart(c.Text[from]) {
+		from--
+	}
+	for !utf8.RuneStart(c.Text[to]) {
+		to++
+	}
+	return c.Text[:from], c.Text[to:]
+}
+
+// spans are what is drawn of the text, in colour.
+func (c Code) spans(ctx context.Context) []span {
+	if c.LeftOut() == 0 {
+		return colour(ctx, c.Language, c.Text)
+	}
+	begin, end := c.ends()
+	return []span{{text: begin}, {"\n… " + views.Bytes(c.LeftOut()) + " are left out here …\n", "left-out"}, {text: end}}
+}
+
 // parts is the text in colour, what stands before the fold and what behind it.
 func (c Code) parts(ctx context.Context) (head, rest []span) {
-	spans := colour(ctx, c.Language, c.Text)
+	spans := c.spans(ctx)
 	if c.Opened {
 		return spans, nil
 	}
 	return splitAt(spans, c.fold())
 }
 
+// restSays is what opens what stands behind the fold.
+func (c Code) restSays() string {
+	if left := c.LeftOut(); left > 0 {
+		return "Show more of the beginning, and the end: " + views.Bytes(len(c.Text)-left) + " of " + views.Bytes(len(c.Text))
+	}
+	return "Show the rest: " + views.Bytes(len(c.Text)-c.fold()) + " of " + views.Bytes(len(c.Text))
+}
+
 // numbered reports whether lines are numbered.
 func (c Code) numbered() bool {
 	n := strings.Count(c.Text, "\n")
-	return c.Numbers && n > 0 && n < numberLines
+	return c.Numbers && n > 0 && n < numberLines && c.LeftOut() == 0
 }
 
 // opens are the attributes of the form that opens the fold.

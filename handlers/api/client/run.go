@@ -23,7 +23,7 @@ func (c *Client) OpenConversation(ctx context.Context, r wire.OpenRequest) (*wir
 }
 
 // Report sends events, each as JSON on a line of its own (RunEvent in the OpenAPI
-// document); together they may have 1 MiB. Sending the same again is harmless. A
+// document); together they may have 5 MiB. Sending the same again is harmless. A
 // line that is not taken is no error but is named in the answer, which has one
 // result for each line.
 func (c *Client) Report(ctx context.Context, id wire.ConversationID, lines []byte) (*wire.ReportAnswer, error) {
