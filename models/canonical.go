@@ -12,19 +12,20 @@ import (
 
 // What may be sent (ARCHITECTURE.md, "Limits"), in bytes unless said.
 const (
-	MaxForm        = 1 << 20
-	MaxInput       = 4 << 20
-	MaxBody        = MaxInput + MaxForm // of programs: an input, and what stands beside it
-	MaxBeginning   = 256 << 10          // kept of an input that is longer than MaxInput
-	MaxDepth       = 64                 // levels
-	MaxDescription = 2000
-	MaxContext     = 16 << 10
-	MaxPreview     = 16 << 10
-	MaxReason      = 4000
-	MaxAnswer      = 16 << 10
-	MaxName        = 200
-	MaxTitle       = 120 // characters
-	MaxOptions     = 50
+	MaxForm         = 1 << 20
+	MaxInput        = 4 << 20
+	MaxBody         = MaxInput + MaxForm // of programs: an input, and what stands beside it
+	MaxBeginning    = 256 << 10          // kept of an input that is longer than MaxInput
+	MaxDepth        = 64                 // levels
+	MaxInputMembers = 1 << 16            // of all objects in an input: each costs hundreds of bytes while it is sorted
+	MaxDescription  = 2000
+	MaxContext      = 16 << 10
+	MaxPreview      = 16 << 10
+	MaxReason       = 4000
+	MaxAnswer       = 16 << 10
+	MaxName         = 200
+	MaxTitle        = 120 // characters
+	MaxOptions      = 50
 
 	MaxEnergy     = 1_000_000_000 // units that one response may consume
 	DefaultEnergy = 1             // units, where nothing is said
@@ -43,16 +44,19 @@ func CheckInputSize(field string, bytes int) error {
 // CanonicalJSON returns the canonical form of one JSON value: members sorted,
 // white space out, strings normalised, number literals kept as sent. RFC 8785's
 // numbers would give 9007199254740993 and …992 one digest, so they are not used.
-// Duplicate members, lone surrogates, invalid UTF-8 and more than MaxDepth
-// levels are refused with an error that names field.
+// Duplicate members, lone surrogates, invalid UTF-8, more than MaxDepth levels
+// and more than MaxInputMembers members are refused with an error that names field.
 func CanonicalJSON(field string, raw []byte) ([]byte, error) {
-	if d := depth(raw); d > MaxDepth {
-		return nil, Invalid(field, "is nested %d levels deep; at most %d are allowed", d, MaxDepth)
+	switch deepest, members := extent(raw); {
+	case deepest > MaxDepth:
+		return nil, Invalid(field, "is nested %d levels deep; at most %d are allowed", deepest, MaxDepth)
+	case members > MaxInputMembers:
+		return nil, Invalid(field, "has %d members; at most %d are allowed", members, MaxInputMembers)
 	}
 	return canonical(field, raw)
 }
 
-// canonical is CanonicalJSON however deep.
+// canonical is CanonicalJSON however deep and of however many members.
 func canonical(field string, raw []byte) ([]byte, error) {
 	v := jsontext.Value(bytes.Clone(raw))
 	err := v.Format(
@@ -83,10 +87,10 @@ func jsonProblem(err error) string {
 	return "bad syntax"
 }
 
-// depth counts the deepest nesting of arrays and objects without parsing more
-// than brackets and strings.
-func depth(raw []byte) int {
-	level, deepest, inString := 0, 0, false
+// extent counts the deepest nesting of arrays and objects, and the members of all objects,
+// without parsing more than brackets, colons and strings.
+func extent(raw []byte) (deepest, members int) {
+	level, inString := 0, false
 	for i := 0; i < len(raw); i++ {
 		switch c := raw[i]; {
 		case inString && c == '\\':
@@ -99,9 +103,11 @@ func depth(raw []byte) int {
 			deepest = max(deepest, level)
 		case c == '}' || c == ']':
 			level--
+		case c == ':':
+			members++
 		}
 	}
-	return deepest
+	return deepest, members
 }
 
 // Canonical is what a digest is made over: the canonical bytes of an object of

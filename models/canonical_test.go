@@ -1,6 +1,7 @@
 package models_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -85,6 +86,30 @@ func TestInputThatCouldBeReadTwoWaysIsRefused(t *testing.T) {
 	}
 	if _, err := models.CanonicalJSON("input", []byte(`{"a":"[[[[[[[[[["}`)); err != nil {
 		t.Errorf("brackets in a string: %v", err)
+	}
+}
+
+// Members cost far more than the bytes that they are sent in, so their number has a limit too.
+func TestAnInputHasOnlySoManyMembers(t *testing.T) {
+	t.Parallel()
+	of := func(n int) []byte {
+		var b strings.Builder
+		b.WriteString(`[{"text":"::::\"::"},{`)
+		for i := range n - 1 {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			fmt.Fprintf(&b, `"%x":1`, i)
+		}
+		b.WriteString(`}]`)
+		return []byte(b.String())
+	}
+	if _, err := models.CanonicalJSON("input", of(models.MaxInputMembers)); err != nil {
+		t.Errorf("as many as are allowed: %v", err)
+	}
+	_, err := models.CanonicalJSON("input", of(models.MaxInputMembers+1))
+	if got := models.FieldsOf(err)["input"]; models.ErrorCode(err) != models.CodeInvalid || got != "has 65537 members; at most 65536 are allowed" {
+		t.Errorf("one more: %v, %q", err, got)
 	}
 }
 

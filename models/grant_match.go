@@ -2,7 +2,6 @@ package models
 
 import (
 	"bytes"
-	"slices"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -74,9 +73,12 @@ func (s Shape) Split(fixed []string) (kept, free string, err error) {
 	}
 	keep := jsontext.Value("{")
 	open := []string{}
-	found := make(map[string]bool, len(fixed))
+	found := make(map[string]bool, len(fixed)) // by every name in fixed: whether the input has it
+	for _, name := range fixed {
+		found[name] = false
+	}
 	for _, m := range s.Members {
-		if !slices.Contains(fixed, m.Name) {
+		if _, stays := found[m.Name]; !stays {
 			open = append(open, m.Name)
 			continue
 		}
@@ -124,10 +126,14 @@ func (g *Grant) Covers(agent AgentID, tool string, call Shape) bool {
 	for _, m := range fixed {
 		held[m.Name] = m.Value
 	}
+	open := make(map[string]bool, len(free))
+	for _, name := range free {
+		open[name] = true
+	}
 	for _, m := range call.Members {
 		value, stays := held[m.Name]
 		switch {
-		case stays && !bytes.Equal(value, m.Value), !stays && !slices.Contains(free, m.Name):
+		case stays && !bytes.Equal(value, m.Value), !stays && !open[m.Name]:
 			return false
 		case stays:
 			delete(held, m.Name)
