@@ -49,7 +49,7 @@ type barrier struct {
 }
 
 // releaseBarrier is the one place that says whether a held decision may take effect: the agent
-// is not stopped, the digest is that of the vote, and the voter may still sign in. Each way from
+// is not stopped, the digest is that of the vote, and whose word it takes may still sign in. Each way from
 // held to settled calls it: the end of an undo window, and each attempt to tell another system.
 // Nil: it may. A rejection always may, for it lets nothing run.
 func (t *tx) releaseBarrier(a *models.Approval, vote *models.Vote) (*barrier, error) {
@@ -69,15 +69,50 @@ func (t *tx) releaseBarrier(a *models.Approval, vote *models.Vote) (*barrier, er
 	if _, edited := vote.ApprovedInput(); edited && !a.TakesEdits() {
 		return &barrier{byName: models.SystemAuthor, text: "Another input was approved than was sent, which whoever asked does not take."}, nil
 	}
-	able, err := t.enabled(vote.UserID)
-	if err != nil {
+	gone, err := t.disabledGiver(a, vote)
+	if gone == "" || err != nil {
 		return nil, err
 	}
-	if !able {
-		return &barrier{byName: models.SystemAuthor, text: vote.UserName + " approved it and was disabled before the decision was delivered."}, nil
-	}
-	return nil, nil //nolint:nilnil // nothing is in its way
+	return &barrier{byName: models.SystemAuthor, text: gone + " approved it and was disabled before the decision was delivered."}, nil
 }
+
+// disabledGiver names who was disabled of those without whom an approval could not have been
+// given: its voter, for whom they voted, and who else had to sign an edit. Empty: nobody.
+func (t *tx) disabledGiver(a *models.Approval, vote *models.Vote) (string, error) {
+	for _, giver := range [...]struct {
+		id   models.UserID
+		name string
+	}{{vote.UserID, vote.UserName}, {vote.BehalfOf, vote.BehalfName}} {
+		if giver.id == "" {
+			continue
+		}
+		if able, err := t.enabled(giver.id); err != nil || !able {
+			return giver.name, err
+		}
+	}
+	if vote.InputDigest == nil || vote.BehalfOf != "" {
+		return "", nil
+	}
+	if alone, err := t.allows(a.Approvers(), a.OwnerID, vote.UserID); alone || err != nil {
+		return "", err
+	}
+	var signers []models.Vote
+	if err := t.Gorm().Raw(signersOfEdit, a.ID, *vote.InputDigest, vote.UserID).Scan(&signers).Error; err != nil {
+		return "", fmt.Errorf("read who signed an edit: %w", err)
+	}
+	gone := ""
+	for i := range signers {
+		able, err := t.enabled(signers[i].UserID)
+		if able || err != nil {
+			return "", err // one of them is enough
+		}
+		gone = signers[i].UserName
+	}
+	return gone, nil
+}
+
+// signersOfEdit are those beside its voter who signed the same edit, see proposeEdit.
+const signersOfEdit = `SELECT * FROM votes WHERE response_id = ? AND input_digest = ? AND user_id <> ? AND withdrawn_at IS NULL AND waits_for <> '' ORDER BY at, id`
 
 // heldOutside asks for the decisions that are on their way to other systems, behind an id, of
 // one agent or, with an empty id, of all.

@@ -166,3 +166,52 @@ func TestI1AHeldApprovalOfADisabledPersonIsWithdrawn(t *testing.T) {
 	}
 	storetest.CheckRows(t, b.Store)
 }
+
+// TestI1AHeldApprovalNeedsAllWhoseWordItTakes: for whom somebody voted, and who else signed an
+// edit, may be disabled before it takes effect as well as its voter.
+func TestI1AHeldApprovalNeedsAllWhoseWordItTakes(t *testing.T) {
+	t.Parallel()
+	const undo = `{"undo_seconds":{"medium":30},"rules":[{"name":"p","tools":["payment.send"],"effect":"require"`
+	for name, gives := range map[string]func(*testing.T, *bench) *models.Approval{
+		"for whom they voted": func(t *testing.T, b *bench) *models.Approval {
+			t.Helper()
+			eve := storetest.Reviewer(t, b.Store, "eve@example.com")
+			b.substitute(t, b.stranger, eve)
+			b.policy(t, undo+byStranger+only+`}]}`)
+			a := b.pay(t, 1)
+			b.handsOver(t, b.stranger, a.ID, eve)
+			storetest.Must(t, storetest.Err(b.Decide(t.Context(), eve, a.ID, yes())))
+			return a
+		},
+		"who signed the edit before": func(t *testing.T, b *bench) *models.Approval {
+			t.Helper()
+			cfo := storetest.Reviewer(t, b.Store, "cfo@example.com")
+			b.policy(t, payments(byStranger+only))
+			a := b.pay(t, 1)
+			b.policy(t, undo+`,"reviewers":["cfo@example.com"]`+only+`}]}`)
+			edited := yes()
+			edited.Input = []byte(`{"amount":9}`)
+			for _, signer := range []models.Actor{b.stranger, cfo} {
+				storetest.Must(t, storetest.Err(b.Decide(t.Context(), signer, a.ID, edited)))
+			}
+			return a
+		},
+	} {
+		for _, disabled := range []bool{false, true} {
+			b := newBench(t)
+			a := gives(t, b)
+			want, n := models.StatusApproved, 1
+			if disabled {
+				storetest.Must(t, storetest.Err(b.People.DisableUser(t.Context(), b.admin, b.stranger.UserID())))
+				want, n = models.StatusRejected, 0 // nobody else may approve it
+			}
+			b.clock.Step(time.Minute)
+			b.release(t, n)
+			got, err := b.Approval(t.Context(), b.admin, a.ID)
+			storetest.Must(t, err)
+			if got.Status() != want {
+				t.Errorf("%s, disabled %t: it is %s, want %s", name, disabled, got.Status(), want)
+			}
+		}
+	}
+}
