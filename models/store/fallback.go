@@ -96,10 +96,17 @@ func (t *tx) ranWithoutAnswer(a *models.Approval, at time.Time, j policy.Judgeme
 // ranBeside notes on a request which the server knew already that its client reports to have
 // run it without an answer: the answer was lost. It changes no outcome, and is noted once.
 func (t *tx) ranBeside(q *asked, a *models.Approval) error {
-	if q.fallback.IsZero() || a.Cause == models.CauseFallback || a.MayRun() {
+	if q.fallback.IsZero() {
 		return nil
 	}
+	again, err := t.ranAgain(q, a)
+	if err != nil || !again && (a.Cause == models.CauseFallback || a.MayRun()) {
+		return err
+	}
 	text := "Its client " + models.RanText(q.fallback, a.Risk) + "; it was " + string(a.Status()) + " here when that was reported."
+	if again {
+		text = "Its client " + models.RanText(q.fallback, a.Risk) + ", after the call had run before."
+	}
 	if _, err := t.Exec(t.s.hot.contradict, text, a.ID); err != nil {
 		return fmt.Errorf("note that it ran: %w", err)
 	}

@@ -125,3 +125,40 @@ func TestAReportOfAFallbackIsNotedOnWhatIsKnownAlready(t *testing.T) {
 		}
 	}
 }
+
+// TestAFallbackBehindTheResultIsAnotherRun: what ran without an answer under the key of a call
+// that had run before is not hidden behind that call's approval.
+func TestAFallbackBehindTheResultIsAnotherRun(t *testing.T) {
+	t.Parallel()
+	r := newBench(t).open(t, models.RunInput{RunID: "run"})
+	r.policy(t, `{"fallback_auto_approve":true,"rules":[{"name":"rm","tools":["rm"],"effect":"require","risk":"low"}]}`)
+	byKey := models.AskInput{RunID: "run", ToolUseID: "c1", ToolName: "rm", Input: []byte(`{"f":1}`)}
+	first := r.ask(t, byKey)
+	storetest.Must(t, storetest.Err(r.Decide(t.Context(), r.owner, first.ID, yes())))
+	lost := byKey // the answer was lost, and the result is that of this run
+	lost.FallbackAt = r.clock.Step(time.Second).Format(time.RFC3339Nano)
+	r.clock.Step(time.Second)
+	r.report(t, one(queued("c1", "rm", `{"f":1}`, "b1")))
+	r.report(t, one(gave("c1", "first")))
+	if got := r.ask(t, lost); got.ID != first.ID {
+		t.Error("the report of the run whose result is known is another request")
+	}
+	again := byKey
+	again.FallbackAt = r.clock.Step(time.Minute).Format(time.RFC3339Nano)
+	second := r.ask(t, again)
+	if second.ID == first.ID || second.Status() != models.StatusRan {
+		t.Errorf("a run after the result: the same row %t, %s", second.ID == first.ID, second.Status())
+	}
+	if got := r.ask(t, again); got.ID != second.ID {
+		t.Error("its report, sent again, is a third request")
+	}
+
+	byID := again
+	byID.ApprovalID = string(first.ID)
+	if got := r.ask(t, byID); got.ID != first.ID {
+		t.Errorf("the report by its id is the request %s", got.ID)
+	}
+	if noted := storetest.Scalar[string](t, r.Store, `SELECT contradiction FROM responses WHERE id = ?`, first.ID); !strings.Contains(noted, "after the call had run before") {
+		t.Errorf("by its id it is noted as %q", noted)
+	}
+}

@@ -39,11 +39,27 @@ func (q *asked) usedUp(a *models.Approval) bool {
 	return true
 }
 
+// ranAgain reports whether a report that a call went on without an answer tells of another run
+// than the one whose result is known: it began after that.
+func (t *tx) ranAgain(q *asked, a *models.Approval) (bool, error) {
+	if q.fallback.IsZero() || !a.IsCompleted || a.Closed != "" {
+		return false, nil
+	}
+	var ended models.Report
+	if err := t.Gorm().Select("completed_at").Where("id = ?", a.ID).Take(&ended).Error; err != nil {
+		return false, fmt.Errorf("read when a call ended: %w", err)
+	}
+	return ended.CompletedAt != nil && ended.CompletedAt.Before(q.fallback), nil
+}
+
 // another reports whether a request is another one than the row with its key: the row's call
 // has run, or its answer is another session's.
 func (t *tx) another(actor models.Actor, q *asked, a *models.Approval) (bool, error) {
 	if q.usedUp(a) {
 		return true, nil
+	}
+	if again, err := t.ranAgain(q, a); again || err != nil {
+		return again, err
 	}
 	if !q.namesNone() || !a.MayRun() {
 		return false, nil // to be refused again does no harm
