@@ -16,12 +16,14 @@ export CGO_CFLAGS ?= -O3 -DSQLITE_DEFAULT_MEMSTATUS=0 -DSQLITE_OMIT_SHARED_CACHE
 GO       ?= go
 BIN      := bin/countersign
 VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-# A goroutine begins with the smallest stack. Go would begin with the average of those that there
-# are, which costs 1 to 2 kB for each caller who waits. It takes the place of all go:debug directives.
-LDFLAGS  := -s -w -X countersign/cmd.version=$(VERSION) -X runtime.godebugDefault=adaptivestackstart=0
-# Inlined, each component of a page would be copied whole to every place that draws it: 3 MB
-# of the program, and no page is drawn faster for it.
-GCFLAGS  := countersign/views/pages=-l
+LDFLAGS  := -s -w -X countersign/cmd.version=$(VERSION)
+TAGS     :=
+# STATIC=1 links the C library in, for a container that holds nothing else. Names are looked up by
+# Go then, and SQLite loads no extensions: both would want the C library's own files at run time.
+ifdef STATIC
+LDFLAGS  += -linkmode external -extldflags '-static'
+TAGS     := netgo,osusergo,sqlite_omit_load_extension
+endif
 
 LINT_VERSION := 2.15.0
 LINT         := .bin/golangci-lint
@@ -49,7 +51,7 @@ run: build ## build and start the demo: server, one admin, an agent that asks
 
 .PHONY: build
 build: cc ## build bin/countersign, stripped and with its version
-	@GO="$(GO)" OUT=$(BIN) .ci/build -buildvcs=false -trimpath -gcflags "$(GCFLAGS)" -ldflags "$(LDFLAGS)" .
+	@GO="$(GO)" OUT=$(BIN) .ci/build -buildvcs=false -trimpath -tags "$(TAGS)" -ldflags "$(LDFLAGS)" .
 
 ##@ Work
 

@@ -6,7 +6,6 @@ import (
 	"os"
 
 	"countersign/cmd"
-	_ "countersign/cmd/timerslack" // here, so that tests and what they compare with run without it
 )
 
 func main() { os.Exit(cmd.Execute()) }

@@ -1,7 +1,6 @@
 package cmd_test
 
 import (
-	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -143,22 +142,6 @@ func TestInvariantsAreDefinedAndTested(t *testing.T) {
 	for number := range defined {
 		if !tested[number] {
 			t.Errorf("no test names %s", number)
-		}
-	}
-}
-
-// A container has the program compiled and linked as make does.
-func TestTheContainerIsCompiledAsByMake(t *testing.T) {
-	t.Parallel()
-	dockerfile := read(t, ".deploy/Dockerfile")
-	for setting, written := range map[string]string{"export CGO_CFLAGS ?=": `CGO_CFLAGS="%s"`, "GCFLAGS  :=": "-gcflags %s ", "LDFLAGS  :=": `-ldflags "%s `} {
-		flags := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(setting) + ` (.+)$`).FindStringSubmatch(read(t, "Makefile"))
-		if flags == nil {
-			t.Errorf("the Makefile does not set %s", setting)
-			continue
-		}
-		if want := fmt.Sprintf(written, strings.ReplaceAll(flags[1], "$(VERSION)", "${VERSION}")); !strings.Contains(dockerfile, want) {
-			t.Errorf("the Dockerfile does not have %s", want)
 		}
 	}
 }

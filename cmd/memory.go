@@ -13,8 +13,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"countersign/cmd/gcpercent"
 )
 
 const (
@@ -28,6 +26,17 @@ const (
 	worthBytes = 8 << 20
 )
 
+// collectRarely lets four times what lives be allocated before the collector runs: little lives
+// between requests. What the server takes is limited otherwise.
+func collectRarely() {
+	if !collectorIsSet() {
+		debug.SetGCPercent(400)
+	}
+}
+
+// collectorIsSet reports whether GOGC or GOMEMLIMIT is set, which go before what we choose.
+func collectorIsSet() bool { return os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" }
+
 // memory trades memory for speed: a soft limit that follows what is alive, up to
 // most. A fixed limit would choke a server that needs more, and none at all would
 // let garbage pile up to five times the live heap. GOGC and GOMEMLIMIT go before it.
@@ -39,7 +48,7 @@ type memory struct {
 }
 
 func newMemory(most int64) *memory {
-	if gcpercent.SetOutside() {
+	if collectorIsSet() {
 		return &memory{}
 	}
 	if most == 0 {

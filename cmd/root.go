@@ -49,6 +49,7 @@ func Execute() int {
 	ctx, stop := signal.NotifyContext(context.Background(), ends...)
 	defer stop()
 	context.AfterFunc(ctx, stop)
+	collectRarely()
 	root := newRoot()
 	ran, err := root.ExecuteContextC(ctx)
 	return report(ran, err)

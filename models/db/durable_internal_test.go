@@ -5,8 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"countersign/models/db/walbuffer"
 )
 
 func TestI2EveryWritingConnectionSyncsAlsoAfterAReconnect(t *testing.T) {
@@ -38,22 +36,6 @@ func TestI2EveryWritingConnectionSyncsAlsoAfterAReconnect(t *testing.T) {
 	if pool, err := OpenFile(weak); err == nil {
 		pool.Close()
 		t.Error("a connection that does not sync was accepted")
-	}
-}
-
-// The connection that writes is the one whose log is written in few pieces.
-func TestACommitTakesOneWrite(t *testing.T) { //nolint:paralleltest // it counts the writes of the process
-	d, room := openTemp(t, Options{})
-	add := func(tx *Tx) error { return room.add(tx, "test") }
-	if err := d.Write(t.Context(), add); err != nil {
-		t.Fatal(err)
-	}
-	before := walbuffer.Written()
-	if err := d.Write(t.Context(), add); err != nil {
-		t.Fatal(err)
-	}
-	if n := walbuffer.Written() - before; n != 1 {
-		t.Errorf("a commit took %d writes of the log, want 1", n)
 	}
 }
 

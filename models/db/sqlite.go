@@ -16,8 +16,6 @@ import (
 	"gorm.io/driver/sqlite"
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
-
-	"countersign/models/db/walbuffer"
 )
 
 const (
@@ -33,9 +31,6 @@ const (
 
 func init() {
 	sql.Register(driverName, &sqlite3.SQLiteDriver{ConnectHook: assertDurable})
-	if err := walbuffer.Register(); err != nil {
-		panic(err) // as sql.Register does: without it nothing could be opened
-	}
 }
 
 // assertDurable refuses every connection on which a commit would not wait for
@@ -89,7 +84,7 @@ func DSN(path string, extra url.Values) string {
 // writeDSN begins every transaction as IMMEDIATE: a transaction that reads first
 // and writes later would otherwise fail with "database is locked" at once.
 func writeDSN(path string) string {
-	return DSN(path, url.Values{"_txlock": {"immediate"}, "vfs": {walbuffer.Name}})
+	return DSN(path, url.Values{"_txlock": {"immediate"}})
 }
 
 // readDSN keeps the statements that a connection has read: a page asks some thirty queries,
