@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"runtime/debug"
 	"slices"
-	"time"
 
 	"countersign/models"
 )
@@ -62,10 +61,10 @@ func (d *DB) queued(ctx context.Context, o *op) error {
 	if !leads && !<-o.turn {
 		return d.answer(ctx, o.callerErr())
 	}
-	d.queue.gather(d.opts.Now)
+	d.queue.gather()
 	batch := d.queue.take(o)
-	began, ended := d.commitBatch(batch)
-	d.queue.passOn(len(batch), began, ended)
+	d.commitBatch(batch)
+	d.queue.passOn()
 	d.announce(batch)
 	for _, other := range batch[1:] {
 		other.turn <- false
@@ -81,9 +80,9 @@ func (o *op) callerErr() error {
 	return o.refused
 }
 
-// commitBatch runs a batch in one transaction, or each alone if one spoilt it, and says when.
-func (d *DB) commitBatch(batch []*op) (began, ended time.Time) {
-	began = d.opts.Now()
+// commitBatch runs a batch in one transaction, or each alone if one spoilt it.
+func (d *DB) commitBatch(batch []*op) {
+	began := d.opts.Now()
 	err := d.commit(batch)
 	full := isDiskFull(err)
 	if full {
@@ -100,11 +99,9 @@ func (d *DB) commitBatch(batch []*op) (began, ended time.Time) {
 	default:
 		batch[0].err = err
 	}
-	ended = d.opts.Now()
 	if d.opts.Observe != nil && slices.ContainsFunc(batch, func(o *op) bool { return o.tx != nil && o.tx.wrote }) {
-		d.opts.Observe(len(batch), ended.Sub(began))
+		d.opts.Observe(len(batch), d.opts.Now().Sub(began))
 	}
-	return began, ended
 }
 
 // commitAlone runs one of a batch that was rolled back.
@@ -163,7 +160,7 @@ func (d *DB) commit(batch []*op) (err error) {
 	if d.opts.BeforeCommit != nil {
 		d.opts.BeforeCommit()
 	}
-	if _, err := w.commit.exec(nil); err != nil {
+	if err := w.commit.Run(); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
 	if slices.ContainsFunc(batch, func(o *op) bool { return o.tx.wrote }) {
@@ -189,7 +186,7 @@ func (d *DB) begin() (*writer, error) {
 		}
 		d.writer = w
 	}
-	if _, err := d.writer.begin.exec(nil); err != nil {
+	if err := d.writer.begin.Run(); err != nil {
 		return nil, errors.Join(fmt.Errorf("begin: %w", err), d.dropWriter())
 	}
 	return d.writer, nil
@@ -198,7 +195,7 @@ func (d *DB) begin() (*writer, error) {
 // rollback undoes a batch. A connection that cannot do even that is given up.
 func (d *DB) rollback(w *writer) error {
 	d.forget()
-	if _, err := w.rollback.exec(nil); err != nil {
+	if err := w.rollback.Run(); err != nil {
 		return errors.Join(fmt.Errorf("roll back: %w", err), d.dropWriter())
 	}
 	return nil

@@ -70,8 +70,8 @@ type Room struct {
 	// because another process has written or a batch was rolled back.
 	Forget func()
 	// Changes hears of each statement that is about to change something, whoever runs it:
-	// which one it is (nil: it is not prepared), what it changes, and its arguments.
-	Changes func(stmt *Stmt, c Change, args []any)
+	// which table; empty: it may be any.
+	Changes func(table string)
 	// BeforeCommit is the last step of each batch.
 	BeforeCommit func() error
 	// Committed hears that a batch is on the disk, before any of its callers and before the

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"strings"
 )
 
@@ -23,7 +24,7 @@ type writer struct {
 	log                     fileID
 	args                    []any // room for the arguments of an INSERT
 
-	hear []func(*Stmt, Change, []any)
+	changes []func(table string)
 }
 
 func (d *DB) openWriter(ctx context.Context) (_ *writer, err error) {
@@ -44,7 +45,7 @@ func (d *DB) openWriter(ctx context.Context) (_ *writer, err error) {
 	for _, room := range d.rooms {
 		maps.Copy(texts, room.Statements)
 		if room.Changes != nil {
-			w.hear = append(w.hear, room.Changes)
+			w.changes = append(w.changes, room.Changes)
 		}
 	}
 	for place, text := range texts {
@@ -63,7 +64,7 @@ func (w *writer) close() error {
 	}
 	var errs []error
 	for _, stmt := range w.all {
-		errs = append(errs, stmt.close())
+		errs = append(errs, stmt.Close())
 	}
 	if err := errors.Join(append(errs, w.conn.Close())...); err != nil {
 		return fmt.Errorf("close writing connection: %w", err)
@@ -74,13 +75,53 @@ func (w *writer) close() error {
 // discard closes the connection itself, so that the next batch opens another.
 func (w *writer) discard() error {
 	for _, stmt := range w.all {
-		_ = stmt.close() // the connection may be beyond that, and goes anyway
+		_ = stmt.Close() // the connection may be beyond that, and goes anyway
 	}
 	bad := w.conn.Raw(func(any) error { return driver.ErrBadConn })
 	if !errors.Is(bad, driver.ErrBadConn) {
 		return bad
 	}
 	return nil
+}
+
+// Stmt is a statement that is prepared on the writing connection.
+type Stmt struct {
+	*sql.Stmt
+
+	table string // that it changes; empty: none, or it can't be told
+}
+
+func (w *writer) prepare(ctx context.Context, text string) (*Stmt, error) {
+	stmt, err := w.conn.PrepareContext(ctx, text)
+	if err != nil {
+		return nil, fmt.Errorf("prepare %.40q: %w", text, err)
+	}
+	s := &Stmt{stmt, tableOf(text)}
+	w.all = append(w.all, s)
+	return s, nil
+}
+
+// Run runs a statement of a room's BeforeCommit, of which the rooms hear nothing.
+func (s *Stmt) Run(args ...any) error {
+	_, err := s.ExecContext(context.Background(), args...)
+	return err
+}
+
+// number is the one number that a PRAGMA tells.
+func (s *Stmt) number() (n int64, err error) {
+	err = s.QueryRowContext(context.Background()).Scan(&n)
+	return n, err
+}
+
+// changed finds the table in a statement of ours, or of GORM's.
+var changed = regexp.MustCompile("^(?:INSERT (?:OR IGNORE )?INTO|UPDATE(?: OR IGNORE)?|DELETE FROM) [`\"]?(\\w+)")
+
+// tableOf is the table that a statement changes; empty: it may be any.
+func tableOf(text string) string {
+	if found := changed.FindStringSubmatch(text); found != nil {
+		return found[1]
+	}
+	return ""
 }
 
 // conn is the writing connection as one caller of a batch sees it. It notes
@@ -92,37 +133,37 @@ type conn struct {
 }
 
 func (c *conn) PrepareContext(ctx context.Context, query string) (*sql.Stmt, error) {
-	c.changing(nil, Change{}, nil) // what it will be used for cannot be seen here
+	c.changing("") // what it will be used for cannot be seen here
 	return c.w.conn.PrepareContext(ctx, query)
 }
 
 func (c *conn) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
-	c.changing(nil, changeOf(query), args)
+	c.changing(tableOf(query))
 	return c.w.conn.ExecContext(ctx, query, args...)
 }
 
 func (c *conn) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	c.noteQuery(query, args)
+	c.noteQuery(query)
 	return c.w.conn.QueryContext(ctx, query, args...)
 }
 
 func (c *conn) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
-	c.noteQuery(query, args)
+	c.noteQuery(query)
 	return c.w.conn.QueryRowContext(ctx, query, args...)
 }
 
 // noteQuery: INSERT … RETURNING comes as a query too.
-func (c *conn) noteQuery(query string, args []any) {
+func (c *conn) noteQuery(query string) {
 	if !strings.HasPrefix(query, "SELECT") {
-		c.changing(nil, changeOf(query), args)
+		c.changing(tableOf(query))
 	}
 }
 
-// changing notes that a statement is about to change something, and tells the rooms.
-func (c *conn) changing(stmt *Stmt, what Change, args []any) {
+// changing notes that a statement is about to change a table, and tells the rooms.
+func (c *conn) changing(table string) {
 	c.wrote = true
-	for _, hear := range c.w.hear {
-		hear(stmt, what, args)
+	for _, tell := range c.w.changes {
+		tell(table)
 	}
 }
 
@@ -135,30 +176,30 @@ func (c *conn) Exec(stmt *Stmt, args ...any) (int64, error) {
 	return res.RowsAffected()
 }
 
-func (c *conn) exec(stmt *Stmt, args []any) (driver.Result, error) {
-	c.changing(stmt, stmt.change, args)
-	return stmt.exec(args)
+func (c *conn) exec(stmt *Stmt, args []any) (sql.Result, error) {
+	c.changing(stmt.table)
+	return stmt.ExecContext(context.Background(), args...)
 }
 
 // Row runs a prepared SELECT for one row.
 func (c *conn) Row(stmt *Stmt, args ...any) *sql.Row {
-	return stmt.rows.QueryRowContext(context.Background(), args...)
+	return stmt.QueryRowContext(context.Background(), args...)
 }
 
 // Rows runs a prepared SELECT for many rows.
 func (c *conn) Rows(stmt *Stmt, args ...any) (*sql.Rows, error) {
-	return stmt.rows.QueryContext(context.Background(), args...)
+	return stmt.QueryContext(context.Background(), args...)
 }
 
 // ChangeRow runs a prepared INSERT, UPDATE or DELETE … RETURNING one row.
 func (c *conn) ChangeRow(stmt *Stmt, args ...any) *sql.Row {
-	c.changing(stmt, stmt.change, args)
+	c.changing(stmt.table)
 	return c.Row(stmt, args...)
 }
 
 // ChangeRows is ChangeRow for many rows.
 func (c *conn) ChangeRows(stmt *Stmt, args ...any) (*sql.Rows, error) {
-	c.changing(stmt, stmt.change, args)
+	c.changing(stmt.table)
 	return c.Rows(stmt, args...)
 }
 

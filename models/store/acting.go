@@ -79,7 +79,6 @@ func (t *tx) substitutions() (*substitutions, error) {
 			return nil, err
 		}
 		t.s.known.substitutions = out
-		t.s.nobodyActs.Store(out.nobody())
 	}
 	return t.s.known.substitutions, nil
 }

@@ -111,9 +111,6 @@ func (t *tx) newAsk(actor models.Actor, q *asked, conv *models.Conversation) (*m
 	if err := t.addResponse(&a.Response); err != nil {
 		return nil, err
 	}
-	if err := t.remember(a); err != nil {
-		return nil, err
-	}
 	if err := t.useGrant(a); err != nil {
 		return nil, err
 	}
@@ -272,7 +269,6 @@ func (t *tx) insertResponse(i *db.Insertion, full, short *db.Stmt, r *models.Res
 		return fmt.Errorf("store response: %w", err)
 	}
 	r.Number = number
-	t.s.known.pending.begins(r)
 	return nil
 }
 

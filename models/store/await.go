@@ -252,13 +252,8 @@ func (w *Watch) Look(ctx context.Context) (a *models.Approval, done bool, err er
 			return nil, false, err
 		}
 	}
-	if !over && !w.ending {
-		a = w.s.remembered.pendingFor(w.actor, w.id, w.s.db.Now())
-	}
-	if a == nil {
-		if a, err = w.s.Approval(ctx, w.actor, w.id); err != nil {
-			return nil, false, err
-		}
+	if a, err = w.s.Approval(ctx, w.actor, w.id); err != nil {
+		return nil, false, err
 	}
 	next := rereadEvery
 	// A deadline that has passed while a verdict holds the row ends nothing:

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"countersign/models"
-	"countersign/models/store"
 	"countersign/models/storetest"
 )
 
@@ -28,7 +27,6 @@ func BenchmarkLoop(b *testing.B) {
 			close(work)
 			var wg sync.WaitGroup
 			b.ReportAllocs()
-			store.TrustRemembered()
 			before, told := storetest.UsedBy(os.Getpid())
 			b.ResetTimer()
 			for range callers {

@@ -239,11 +239,33 @@ func (t *tx) settled(actor models.Actor, a *models.Approval) (ending, error) {
 	return out, t.outcomeReached(actor, a)
 }
 
+// routedTo finds to whom a request was routed, beside its owner.
+func (t *tx) routedTo(r *models.Response) (out []models.UserID, err error) {
+	rows, err := t.Rows(t.s.hot.routedTo, r.ID)
+	if err != nil {
+		return nil, fmt.Errorf("read reviewers: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id models.UserID
+		if err := rows.Scan(&id); err != nil {
+			return nil, fmt.Errorf("read reviewers: %w", err)
+		}
+		if id != r.OwnerID {
+			out = append(out, id)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read reviewers: %w", err)
+	}
+	return out, nil
+}
+
 // clearInboxes takes a row that has left pending out of the inboxes, by the key of each
 // place: its owner's, and those of the people it was routed to.
 func (t *tx) clearInboxes(a *models.Approval) (out ending, err error) {
 	t.Publish(events.InboxOfAdmins, events.Approval(string(a.ID)), events.Agent(string(a.AgentID)), events.Conversation(string(a.ConversationID)))
-	routed, err := t.wasRouted(&a.Response)
+	routed, err := t.routedTo(&a.Response)
 	if err != nil {
 		return ending{}, err
 	}
@@ -260,8 +282,7 @@ func (t *tx) clearInboxes(a *models.Approval) (out ending, err error) {
 			out.readers = append(out.readers, user)
 		}
 	}
-	t.s.known.pending.ends(&a.Response)
-	if out.running, err = t.shownRunning(a.ConversationID); err != nil {
+	if out.running, err = t.isRunning(a.ConversationID); err != nil {
 		return ending{}, err
 	}
 	if len(out.readers) == 0 {

@@ -23,11 +23,6 @@ type taken struct {
 // statement; fits is false, and nothing is changed, where that would pass the
 // budget (I14).
 func (t *tx) take(id models.ConversationID, energy int64) (next taken, fits bool, err error) {
-	if next, fits, err = t.takeKnown(id, energy); err != nil {
-		return taken{}, false, err
-	} else if fits {
-		return next, true, t.touch(id)
-	}
 	err = t.ChangeRow(t.s.hot.nextSequence, energy, t.Now, id).Scan(&next.sequence, &next.running)
 	if errors.Is(err, sql.ErrNoRows) {
 		return taken{}, false, nil
@@ -35,7 +30,6 @@ func (t *tx) take(id models.ConversationID, energy int64) (next taken, fits bool
 	if err != nil {
 		return taken{}, false, fmt.Errorf("take next sequence: %w", err)
 	}
-	t.s.known.pending.follow(id, next.sequence, next.running)
 	return next, true, t.touch(id)
 }
 
@@ -84,18 +78,6 @@ func (t *tx) placeAtRest(actor models.Actor, a *models.Approval) (running, place
 	if fits, err := t.spendOfAgent(actor.AgentID(), a.Energy); !fits || err != nil {
 		return false, false, err
 	}
-	pending := &t.s.known.pending
-	if id := pending.rests[actor.AgentID()]; id != "" && pending.courses[id] != nil {
-		title := pending.courses[id].title
-		next, fits, err := t.takeKnown(id, a.Energy)
-		if err != nil {
-			return false, false, err
-		}
-		if fits {
-			a.Sequence, a.ConversationID, a.ConversationTitle = next.sequence, id, title
-			return next.running, true, t.touch(id)
-		}
-	}
 	err = t.ChangeRow(t.s.hot.nextOfRest, a.Energy, t.Now, actor.ID).Scan(&a.Sequence, &a.ConversationID, &a.ConversationTitle, &running)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, false, t.refundAgent(actor.AgentID(), a.Energy)
@@ -103,8 +85,6 @@ func (t *tx) placeAtRest(actor models.Actor, a *models.Approval) (running, place
 	if err != nil {
 		return false, false, fmt.Errorf("take next sequence: %w", err)
 	}
-	pending.follow(a.ConversationID, a.Sequence, running).title = a.ConversationTitle
-	pending.rests[actor.AgentID()] = a.ConversationID
 	return running, true, t.touch(a.ConversationID)
 }
 

@@ -100,15 +100,7 @@ func (t *tx) rowID(row *sql.Row) (id models.ResponseID, err error) {
 
 // existing reads a row whoever it belongs to; nil when there is none.
 func (t *tx) existing(id models.ResponseID) (*models.Approval, error) {
-	remembered := t.s.remembered.get(id)
-	if remembered != nil && checkRemembered == nil {
-		return remembered, nil
-	}
 	a, err := scanApproval(t.Row(t.s.hot.approval, id))
-	if remembered != nil && err == nil {
-		checkRemembered(remembered, a)
-		return remembered, nil
-	}
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil // no row is an answer here
 	}

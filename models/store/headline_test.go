@@ -65,7 +65,7 @@ func TestListsHaveTheHeadlineOfTheWholeInput(t *testing.T) {
 				return
 			}
 			seen++
-			if got := headline.Shown(r).Text(); got != "Write notes.txt (8192 lines)" {
+			if got := headline.Shown(r).Text(); got != "Write notes.txt (8,192 lines)" {
 				t.Errorf("%s, %s: %s", headlines, where, got)
 			}
 			if n := len([]rune(r.ToolInputJSON)); n != most && most > 0 || n < models.MaxBrief {

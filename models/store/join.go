@@ -58,25 +58,12 @@ func (t *tx) joinedIn(actor models.Actor, q *asked, named *models.Conversation) 
 }
 
 func (t *tx) pendingWith(actor models.Actor, q *asked) ([]models.ResponseID, error) {
-	digest := q.digest
-	ids, known, err := t.waitingWith(actor.AgentID(), digest)
-	if err != nil || known && checkKnown == nil {
-		return ids, err
-	}
-	if !known && !q.Join {
-		if keyed, err := db.Exists(t.Row(t.s.hot.keyedPendingDigest, actor.ID, digest)); err != nil || !keyed {
+	if !q.Join {
+		if keyed, err := db.Exists(t.Row(t.s.hot.keyedPendingDigest, actor.ID, q.digest)); err != nil || !keyed {
 			return nil, err
 		}
 	}
-	read, err := t.readPendingWith(actor, digest)
-	if err == nil && known {
-		checkKnown("waiting with the digest", fmt.Sprint(ids), fmt.Sprint(read))
-	}
-	return read, err
-}
-
-func (t *tx) readPendingWith(actor models.Actor, digest string) ([]models.ResponseID, error) {
-	rows, err := t.Rows(t.s.hot.byPendingDigest, actor.ID, digest, t.Now)
+	rows, err := t.Rows(t.s.hot.byPendingDigest, actor.ID, q.digest, t.Now)
 	if err != nil {
 		return nil, fmt.Errorf("look for the same call: %w", err)
 	}

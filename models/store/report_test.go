@@ -368,10 +368,16 @@ func TestWhatRanAlthoughItWasNotApprovedIsShown(t *testing.T) {
 		}
 	}
 	// A denial is confirmation once; how often and in which words does not matter.
+	entries := storetest.Scalar[int](t, r.Store, `SELECT count(*) FROM ledger`)
+	again := one(models.RunEvent{ID: "again", Type: models.RunEventToolResult, ToolUseID: "denied", Result: "Denied again.", IsError: true})
+	r.report(t, again, models.RunEventRepeated)
+	if n := storetest.Scalar[int](t, r.Store, `SELECT count(*) FROM ledger`); n != entries {
+		t.Error("a second denial is in the ledger")
+	}
 	before := storetest.Dump(t, r.Store)
-	r.report(t, one(models.RunEvent{ID: "again", Type: models.RunEventToolResult, ToolUseID: "denied", Result: "Denied again.", IsError: true}), models.RunEventRepeated)
+	r.report(t, again, models.RunEventRepeated)
 	if after := storetest.Dump(t, r.Store); after != before {
-		t.Errorf("a second denial changed:\n%s", difference(before, after))
+		t.Errorf("the same denial again changed:\n%s", difference(before, after))
 	}
 	r.report(t, one(models.RunEvent{ID: "after", Type: models.RunEventToolResult, ToolUseID: "denied", Result: "done"}), models.RunEventConflict)
 	if _, d := r.row(t, "denied"); d.Contradiction == "" {

@@ -145,9 +145,9 @@ var forOthersEach = `SELECT v.response_id, v.user_id FROM ` + db.Each(`?`) + ` C
  WHERE v.for_others ORDER BY v.user_id`
 
 // standIns names, of requests that wait, who may decide them now for others only, and for
-// whom. Where nobody acts for others, nothing is read.
+// whom.
 func (s *Store) standIns(ctx context.Context, rows []*models.Approval) (map[models.ResponseID][]string, error) {
-	if len(rows) == 0 || s.nobodyActs.Load() {
+	if len(rows) == 0 {
 		return nil, nil //nolint:nilnil // nobody
 	}
 	out := map[models.ResponseID][]string{}

@@ -69,19 +69,6 @@ func TestRightsOfManyTakeAsManyStatementsAsOfOne(t *testing.T) {
 	}
 }
 
-// Where nobody acts for others, saying who decides reads nothing more.
-func TestWaitsForReadsNoStandInsWhereThereAreNone(t *testing.T) {
-	t.Parallel()
-	var statements atomic.Int64
-	b := newBench(t, func(o *store.Options) { o.BeforeRead = func(string) { statements.Add(1) } })
-	a := b.ask(t, models.AskInput{})
-	statements.Store(0)
-	storetest.Must(t, storetest.Err(b.WaitsFor(t.Context(), b.agent, a)))
-	if n := statements.Load(); n != 0 {
-		t.Errorf("%d statements", n)
-	}
-}
-
 // Whoever decides for others is named with for whom, and a name that reads so is quoted.
 func TestWaitsForNamesWhoStandsIn(t *testing.T) {
 	t.Parallel()

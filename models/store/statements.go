@@ -19,13 +19,13 @@ type hotWriting struct {
 	approval                                                          *db.Stmt
 	sameResultOfUse, givenAnswer, offerAnswer, takeAnswer             *db.Stmt
 	byToolUse, notReported, byAgentToolUse, byPendingDigest, byCallID *db.Stmt
-	keyedPendingDigest, pendingDigests, routedTo                      *db.Stmt
+	keyedPendingDigest, routedTo                                      *db.Stmt
 	conversation, conversationByRun, conversationByRest               *db.Stmt
-	nextSequence, nextOfRest, takeSequence, touch, isRunning          *db.Stmt
+	nextSequence, nextOfRest, touch, isRunning                        *db.Stmt
 	spendOfAgent, addAgentEnergy                                      *db.Stmt
 	latestSpoken, pendingBudget, pendingOutside                       *db.Stmt
 	addResponse, addWholeResponse, addDecider, addReviewer            *db.Stmt
-	anyAdmin, pendingOfAgent, nameOfUser                              *db.Stmt
+	anyAdmin, pendingOfAgent                                          *db.Stmt
 
 	eventByKey, addEvent, addReported, addWholeReported, joinReported, standingAsk *db.Stmt
 	complete, addEarlyResult, takeEarlyResult, judgeReported                       *db.Stmt
@@ -108,7 +108,6 @@ func (h *hotWriting) texts() map[**db.Stmt]string {
 		&h.byAgentToolUse:     `SELECT id FROM responses WHERE agent_id = ? AND tool_use_id = ? AND digest = ? ORDER BY number DESC LIMIT 1`,
 		&h.byPendingDigest:    byPendingDigest,
 		&h.keyedPendingDigest: keyedPendingDigest,
-		&h.pendingDigests:     `SELECT digest, id, approval_timeout_at FROM responses` + db.ByResponsesPendingAgent + ` WHERE agent_id = ? AND approval_status = 'pending' AND upstream_id IS NULL LIMIT ?`,
 		&h.routedTo:           reviewersOf,
 		&h.byCallID:           `SELECT id FROM responses` + db.ByResponsesFunctionCalls + ` WHERE agent_id = ? AND tool_use_id = ? AND protocol <> ''`,
 		&h.conversation:       selectConversation + ` WHERE id = ?`,
@@ -120,8 +119,6 @@ func (h *hotWriting) texts() map[**db.Stmt]string {
  WHERE id = ?3 AND ` + fitsBudget + ` RETURNING next_sequence - 1, ` + shownRunning,
 		&h.nextOfRest: `UPDATE conversations SET next_sequence = next_sequence + 1, energy_used = energy_used + ?1, updated_at = ?2
  WHERE agent_id = ?3 AND standing AND ` + fitsBudget + ` RETURNING next_sequence - 1, id, title, ` + shownRunning,
-		&h.takeSequence: `UPDATE conversations SET next_sequence = next_sequence + 1, energy_used = energy_used + ?1, updated_at = ?2
- WHERE id = ?3 AND next_sequence = ?4 AND ` + fitsBudget,
 		&h.isRunning: `SELECT ` + shownRunning + ` FROM conversations WHERE id = ?`,
 		&h.spendOfAgent: `UPDATE agent_windows SET spent = spent + ?1 WHERE agent_id = ?2 AND minute = ?3 AND hours = ?4
  AND spent + ` + reservedOfAgent + ` + ?1 <= ?5 + allowed`,
@@ -139,7 +136,6 @@ func (h *hotWriting) texts() map[**db.Stmt]string {
 		&h.addDecider:       db.InsertNew + `deciders (user_id, deadline, response_id) VALUES (?, ?, ?)`,
 		&h.addReviewer:      db.InsertNew + `reviewers (user_id, response_id, tool_use_id, number) SELECT ?, id, tool_use_id, number FROM responses WHERE id = ?`,
 		&h.anyAdmin:         `SELECT 1 FROM users WHERE role = 'admin' AND disabled_at IS NULL LIMIT 1`,
-		&h.nameOfUser:       `SELECT name FROM users WHERE id = ?`,
 		&h.pendingOfAgent:   `SELECT count(*) FROM (SELECT 1 FROM responses WHERE agent_id = ? AND approval_status = 'pending' LIMIT ?)`,
 
 		&h.eventByKey:       `SELECT digest, response_id FROM run_events WHERE conversation_id = ? AND key = ?`,

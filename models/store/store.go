@@ -95,11 +95,6 @@ type Store struct {
 	reads hotReading
 	known known // of the writer
 
-	// nobodyActs says that nobody has a request for somebody else, as far as the writer knows.
-	nobodyActs atomic.Bool
-
-	remembered remembered
-
 	waiters waiters
 	quota   quota
 	ready   readiness
@@ -137,12 +132,7 @@ func Open(ctx context.Context, opts Options) (*Store, error) {
 	s.waiters.init()
 	s.quota.init(opts)
 	d.Register(db.Room{
-		Statements: s.hot.texts(), Outside: s.outside, Changes: s.changes, Committed: s.remembered.committed,
-		Forget: func() {
-			s.known.forget()
-			s.nobodyActs.Store(false)
-			s.remembered.forget()
-		},
+		Statements: s.hot.texts(), Outside: s.outside, Changes: s.known.changes, Forget: s.known.forget,
 	})
 	if err := s.open(ctx); err != nil {
 		return nil, errors.Join(err, d.Close())

@@ -42,13 +42,21 @@ type known struct {
 	substitutions *substitutions                      // who acts for whom; nil: not looked yet
 	recipients    *recipients                         // who has a channel; nil: not looked yet
 	stops         []models.Stop                       // that stand; nil: not looked yet
-	pending       pendingKnown
-	grants        *time.Time // when the last grant that was not revoked expires, zero: there is none; nil: not looked yet
+	grants        *time.Time                          // when the last grant that was not revoked expires, zero: there is none; nil: not looked yet
 }
 
 func (k *known) forget() {
 	*k = known{active: make(map[models.ConversationID]time.Time)}
-	k.pending.forget()
+}
+
+// changes forgets what is known of a table that is about to be changed; empty: of any.
+func (k *known) changes(table string) {
+	if table == "" || recipientTables[table] {
+		k.recipients = nil
+	}
+	if table == "" || substitutionTables[table] {
+		k.substitutions = nil
+	}
 }
 
 // write is the only way to change anything: see db.DB.Write. fn may run twice and
