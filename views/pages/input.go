@@ -138,8 +138,16 @@ func canonicalInput(r *models.Response) []byte {
 	return input
 }
 
-// indent lays JSON out without touching a member, a string or a number literal.
+// indentMost is how long JSON may be to be laid out: each of its values may stand behind more
+// than a hundred spaces, and of what is longer only both ends are drawn.
+const indentMost = 256 << 10
+
+// indent lays JSON out without touching a member, a string or a number literal. What is longer
+// than indentMost stays as it is.
 func indent(raw []byte) string {
+	if len(raw) > indentMost {
+		return string(raw)
+	}
 	var b bytes.Buffer
 	if err := json.Indent(&b, raw, "", "  "); err != nil {
 		return string(raw)

@@ -137,20 +137,24 @@ func schemeLetter(c byte) bool {
 // disguised are words with a dot that mix scripts or are coded.
 func disguised(text string, most int) []string {
 	var out []string
+	letter, code := -1, -1 // where the next of each begins; looked for again only when it is passed
 	for at := 0; at < len(text) && len(out) < most; {
-		i := strings.IndexFunc(text[at:], func(r rune) bool { return r >= 0x80 })
-		if code := strings.Index(text[at:], "xn--"); code >= 0 && (i < 0 || code < i) {
-			i = code
+		if letter < at {
+			letter = at + found(text[at:], strings.IndexFunc(text[at:], func(r rune) bool { return r >= 0x80 }))
 		}
-		if i < 0 {
+		if code < at {
+			code = at + found(text[at:], strings.Index(text[at:], "xn--"))
+		}
+		begin := min(letter, code)
+		if begin == len(text) {
 			break
 		}
-		from, to := at+i, at+i
+		from, to := begin, begin
 		for from > at && (schemeLetter(text[from-1]) || text[from-1] >= 0x80) {
 			from--
 		}
 		to += run(text[to:min(len(text), to+255)], func(r rune) bool { return word(r) || r == '.' || r == '-' })
-		if to == at+i {
+		if to == begin {
 			_, size := utf8.DecodeRuneInString(text[to:])
 			at = to + size
 			continue
@@ -162,6 +166,14 @@ func disguised(text string, most int) []string {
 		at = to
 	}
 	return out
+}
+
+// found is a place in a text; its end where there is none.
+func found(text string, at int) int {
+	if at < 0 {
+		return len(text)
+	}
+	return at
 }
 
 // addressText writes the URL as it was sent, its parts told apart.
