@@ -122,9 +122,9 @@ func (c Code) fold() int {
 		at += next
 		lines++
 	}
-	if at == 0 && len(c.Text) > foldBytes { // one line that is too long by itself
-		cut, _ := Cut(c.Text, foldBytes)
-		at = len(cut)
+	if at < foldBytes/2 && lines < most && len(c.Text) > foldBytes { // a line that is too long by itself
+		cut, _ := Cut(c.Text[at:], foldBytes-at)
+		at += len(cut)
 	}
 	return at
 }
