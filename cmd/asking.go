@@ -180,7 +180,7 @@ func (a *asking) outcome(got *wire.Approval) error {
 		line := outcomeLine(got)
 		fmt.Fprintf(a.say, "%s\n%s", plain(line), hiddenLine(line))
 	}
-	if got.Advice == models.AdviceRemoved || got.Status == wire.StatusApproved && (got.Removed != "" || !got.Decision.Approved) {
+	if got.Advice == models.AdviceRemoved || got.Advice == models.AdviceStopped || got.Status == wire.StatusApproved && (got.Removed != "" || !got.Decision.Approved) {
 		return exitWith(exitOther, errors.New(plain(got.Advice)))
 	}
 	switch got.Status {

@@ -266,14 +266,15 @@ func (s *stateWalk) lifts(stateRow) {
 	}
 }
 
-// stopsAll stops all agents, and lets the stop stand: what waits is cancelled, and what is over
-// stays as it is.
+// stopsAll stops all agents, and lets the stop stand: what waits is cancelled, and what was
+// approved and is not done lets nothing run. An answer stays one.
 func (s *stateWalk) stopsAll() {
 	s.stops()
 	for _, row := range s.known {
 		if row.status == models.StatusPending {
 			row.status, row.cause = models.StatusCancelled, models.CauseStopped
 		}
+		row.input = ""
 	}
 }
 

@@ -10,6 +10,7 @@ type Approval struct {
 	AgentName         string // as registered
 	OwnerName         string
 	ConversationTitle string
+	Stopped           bool  // its agent is stopped now, and has not said that it is done
 	Vote              *Vote // the vote that became the outcome, if a person decided
 	Note              *Note // the question that waits for an answer
 }

@@ -4,6 +4,10 @@ package models
 // the one that it sent, and it takes no other.
 const AdviceOtherInput = "approved with another input: ask again with it"
 
+// AdviceStopped is what an agent is told of an approval while it is stopped: what it has not
+// done yet waits until the stop is lifted.
+const AdviceStopped = "this agent is stopped: do not act on this approval before the stop is lifted"
+
 // TakesEdits reports whether an approval can change what runs. A client that did not say so
 // would run what it holds, and another system runs what it was asked about: there a person
 // rejects, and suggests the other input. What is approved of a budget the server itself sets.
@@ -48,6 +52,9 @@ func (a *Approval) Withheld() string {
 	if _, edited := a.Vote.ApprovedInput(); edited && !a.TakesEdits() {
 		return AdviceOtherInput
 	}
+	if a.Stopped && a.Kind != KindQuestion { // an answer runs nothing
+		return AdviceStopped
+	}
 	return ""
 }
 
@@ -83,7 +90,7 @@ func (a *Approval) Suggested() (string, bool) {
 	case StatusRejected:
 		return a.Vote.SuggestedInput()
 	case StatusApproved:
-		if a.Withheld() != "" {
+		if !a.TakesEdits() {
 			return a.Vote.ApprovedInput()
 		}
 	case StatusNone, StatusPending, StatusExpired, StatusCancelled, StatusResolved, StatusRan:

@@ -114,6 +114,8 @@ func callStatusOf(a *models.Approval) *callStatus {
 		out.Comment = removedText
 	case approved && edited:
 		approved, out.Comment = false, editedText(other)
+	case approved && a.Withheld() != "":
+		approved, out.Comment = false, "Do not run this: "+a.Withheld()+"."
 	case approved:
 		if out.Comment = a.Feedback(); a.Vote == nil { // nobody said anything
 			out.Comment = cmp.Or(out.Comment, a.PolicyReason)
@@ -135,14 +137,14 @@ func contactStatusOf(a *models.Approval) *contactStatus {
 		return out
 	}
 	out.RespondedAt, out.Cause, out.Response = settledAt(a), string(a.Cause), a.Answer
-	answered := status == models.StatusApproved && a.Answer != "" && !a.IsRemoved()
+	answered := status == models.StatusApproved && a.Answer != "" && a.Withheld() == ""
 	switch {
 	case answered:
 		if v := a.Vote; v != nil {
 			out.ResponseOptionName = deref(v.Option)
 		}
-	case status == models.StatusApproved && a.IsRemoved(): // what is in its place is nobody's answer
-		out.Response = "No answer: " + models.AdviceRemoved + "."
+	case status == models.StatusApproved && a.Withheld() != "": // what is in its place is nobody's answer
+		out.Response = "No answer: " + a.Withheld() + "."
 	default:
 		out.Response = "No person answered. " + denial(a)
 	}

@@ -24,7 +24,7 @@ type approvalScan struct {
 
 var approvalScans = sync.Pool{New: func() any {
 	s := &approvalScan{vote: voteRow.Optional(), note: noteRow.Optional()}
-	s.into = slices.Concat(responseRow.Targets(&s.a.Response), []any{&s.a.RunID, &s.a.ConversationTitle, &s.a.AgentName, &s.a.OwnerName}, s.vote.Targets(), s.note.Targets())
+	s.into = slices.Concat(responseRow.Targets(&s.a.Response), []any{&s.a.RunID, &s.a.ConversationTitle, &s.a.AgentName, &s.a.OwnerName, &s.a.Stopped}, s.vote.Targets(), s.note.Targets())
 	return s
 }}
 

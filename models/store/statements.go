@@ -68,8 +68,11 @@ var briefColumns = approvalAs(briefTexts("r"))
 // approvalAs are the columns of an approval, with expressions instead of some of its
 // response.
 func approvalAs(instead map[string]string) string {
-	return responseRow.Columns("r", instead) + `, c.run_id, c.title, a.name, u.name, ` + voteRow.Columns("v", nil) + `, ` + noteRow.Columns("n", nil)
+	return responseRow.Columns("r", instead) + `, c.run_id, c.title, a.name, u.name, ` + stoppedNow + `, ` + voteRow.Columns("v", nil) + `, ` + noteRow.Columns("n", nil)
 }
+
+// stoppedNow is whether a stop stands for the agent of a response that is not completed.
+const stoppedNow = `NOT r.is_completed AND EXISTS (SELECT 1 FROM stops s` + db.ByStopsStanding + ` WHERE s.lifted_at IS NULL AND (s.agent_id = '' OR s.agent_id = r.agent_id))`
 
 const approvalFrom = ` FROM responses r
  JOIN conversations c ON c.id = r.conversation_id

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/store"
 	"countersign/models/storetest"
 )
 
@@ -192,3 +193,40 @@ func TestWhoMayStopAgents(t *testing.T) {
 }
 
 func second3[A, B any](_ A, _ B, err error) error { return err }
+
+// What was approved before a stop, and is not done, lets nothing run while the stop stands: not
+// for who asks again, reads it, or waits for it. When the stop is lifted it does.
+func TestAStoppedAgentCollectsNoApproval(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	in := models.AskInput{ToolName: "rm", ToolUseID: "c1", Explicit: true}
+	a, err := b.Ask(t.Context(), b.agent, in)
+	storetest.Must(t, err)
+	_, err = b.Decide(t.Context(), b.owner, a.ID, models.DecisionInput{Approved: new(true), Digest: a.Digest})
+	storetest.Must(t, err)
+	mayRun := func(want bool) {
+		t.Helper()
+		again, err := b.Ask(t.Context(), b.agent, in)
+		storetest.Must(t, err)
+		read, err := b.Approval(t.Context(), b.agent, a.ID)
+		storetest.Must(t, err)
+		settled, err := b.Settled(t.Context(), b.owner, store.SettledQuery{})
+		storetest.Must(t, err)
+		if len(settled.Items) != 1 {
+			t.Fatalf("%d settled", len(settled.Items))
+		}
+		for way, got := range map[string]*models.Approval{"asked again": again, "read": read, "listed": &settled.Items[0].Approval} {
+			if got.ID != a.ID || got.Status() != models.StatusApproved || got.MayRun() != want || (got.Advice(got.Status()) == models.AdviceStopped) == want {
+				t.Errorf("%s it is %s, may run %t, advice %q", way, got.Status(), got.MayRun(), got.Advice(got.Status()))
+			}
+		}
+	}
+	mayRun(true)
+	for _, agent := range []models.AgentID{"", b.agent.AgentID()} {
+		stop, _, err := b.Stop(t.Context(), storetest.Operator(), agent, "enough")
+		storetest.Must(t, err)
+		mayRun(false)
+		storetest.Must(t, b.Lift(t.Context(), storetest.Operator(), stop.ID, "go on"))
+		mayRun(true)
+	}
+}

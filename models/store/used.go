@@ -148,7 +148,7 @@ func (r *report) ofNextUse(e *runEvent, out *models.RunEventResult, same bool) (
 	if err != nil {
 		return false, false, err
 	}
-	if e.Type == models.RunEventToolResult && same && !a.MayRun() || e.Type == models.RunEventToolCall && a.Digest != e.call {
+	if e.Type == models.RunEventToolResult && same && !a.Response.MayRun() || e.Type == models.RunEventToolCall && a.Digest != e.call {
 		return same, true, nil
 	}
 	first := e.key

@@ -129,7 +129,7 @@ func requestOf(a *models.Approval, url string, inputs bool) *request {
 		if a.ApprovalTimestamp != nil {
 			out.Decision.At = *a.ApprovalTimestamp
 		}
-		out.Decision.of(a.Vote, inputs && !out.Removed)
+		out.Decision.of(a, inputs && !out.Removed)
 	}
 	if inputs && !out.Removed && a.Kind == models.KindToolCall {
 		out.Input, out.TooLarge = inputOf(a.InputThatRuns())
@@ -141,14 +141,15 @@ func requestOf(a *models.Approval, url string, inputs bool) *request {
 }
 
 // of adds who decided, and with which input.
-func (d *decision) of(v *models.Vote, inputs bool) {
+func (d *decision) of(a *models.Approval, inputs bool) {
+	v := a.Vote
 	if v == nil {
 		return
 	}
 	d.By = &named{string(v.UserID), v.UserName}
 	if v.Input == nil || !d.Approved {
-		if v.Input != nil && inputs {
-			d.SuggestedInput, d.TooLarge = inputOf(*v.Input)
+		if suggested, ok := a.Suggested(); ok && inputs {
+			d.SuggestedInput, d.TooLarge = inputOf(suggested)
 		}
 		return
 	}

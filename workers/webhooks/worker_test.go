@@ -67,7 +67,7 @@ func TestInputsComeOnlyWithTheRightAndNotOnceRemoved(t *testing.T) {
 	yes := true
 	_, err := p.Decide(t.Context(), p.admin, a.ID, models.DecisionInput{Approved: &yes, Digest: a.Digest, Input: []byte(`{"edited":"by-hand"}`)})
 	storetest.Must(t, err)
-	largest := `{"x":"` + strings.Repeat("y", models.MaxInput-8) + `"}`
+	largest := `{"x":"` + strings.Repeat("y", models.MaxWebhookInput-8) + `"}`
 	big, err := p.Ask(t.Context(), p.agent, models.AskInput{ToolName: "deploy", ToolUseID: "big", Explicit: true, Input: []byte(largest)})
 	storetest.Must(t, err)
 	p.runs(t)
