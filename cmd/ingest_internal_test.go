@@ -114,7 +114,7 @@ func TestSpool(t *testing.T) {
 		}
 	}
 	take(s, 0)
-	long := strings.Repeat("x", 600<<10) + "\n"
+	long := strings.Repeat("x", maxReport*6/10) + "\n"
 	add(s, long)
 	add(s, long)
 	take(s, len(long))

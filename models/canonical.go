@@ -16,6 +16,7 @@ const (
 	MaxInput        = 4 << 20
 	MaxBody         = MaxInput + MaxForm // of programs: an input, and what stands beside it
 	MaxBeginning    = 256 << 10          // kept of an input that is longer than MaxInput
+	MaxDrawn        = 256 << 10          // of a text, that a page shows whole
 	MaxDepth        = 64                 // levels
 	MaxInputMembers = 1 << 16            // of all objects in an input: each costs hundreds of bytes while it is sorted
 	MaxDescription  = 2000

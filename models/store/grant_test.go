@@ -43,6 +43,26 @@ func (b *bench) uses(t *testing.T, id models.GrantID) int64 {
 	return g.Uses
 }
 
+// What no page shows whole is decided one by one: no pre-approval is made on it or covers it, and
+// it is not approved with others at once.
+func TestWhatNoPageShowsWholeIsDecidedAlone(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	long := strings.Repeat("x", models.MaxDrawn)
+	large := b.run(t, long, "/src")
+	_, err := b.MakeGrant(t.Context(), b.owner, large.ID, models.GrantInput{Digest: large.Digest, Fixed: []string{"cwd"}, Uses: 3, Hours: 1})
+	wantCode(t, err, models.CodeWrongDecisionKind)
+	_, err = b.Decide(t.Context(), b.owner, large.ID, models.DecisionInput{Approved: new(true), Digest: large.Digest, Bulk: true})
+	wantCode(t, err, models.CodeWrongDecisionKind)
+	b.grant(t, b.run(t, "make test", "/src"), 3, "cwd")
+	if a := b.run(t, "make it", "/src"); !a.LetThrough() {
+		t.Errorf("a short call is %s", a.Status())
+	}
+	if a := b.run(t, long+"y", "/src"); a.Status() != models.StatusPending {
+		t.Errorf("a long call is %s", a.Status())
+	}
+}
+
 func TestAGrantLetsCallsThroughUntilItIsUsedUp(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/a-h/templ"
 
+	"countersign/models"
 	"countersign/views"
 )
 
@@ -129,16 +130,13 @@ func (c Code) fold() int {
 	return at
 }
 
-// What is drawn of a text: all of it up to mostDrawn bytes; of a longer one so many at its
-// beginning, and so many at its end.
-const (
-	mostDrawn = 256 << 10
-	endDrawn  = 64 << 10
-)
+// endDrawn is how many bytes are drawn of the beginning, and of the end, of a text that is
+// longer than models.MaxDrawn.
+const endDrawn = 64 << 10
 
 // LeftOut is how many bytes in the middle of the text are not drawn.
 func (c Code) LeftOut() int {
-	if len(c.Text) <= mostDrawn {
+	if len(c.Text) <= models.MaxDrawn {
 		return 0
 	}
 	begin, end := c.ends()
