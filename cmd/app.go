@@ -72,7 +72,7 @@ type App struct {
 // nil, in a file. Close the App in any case.
 func New(ctx context.Context, cfg Config, log *slog.Logger, terminal io.Writer) (_ *App, err error) {
 	a := &App{cfg: cfg, log: log, metrics: handlers.NewMetrics(version), memory: newMemory(cfg.MemoryLimit), stopIn: stopTimeout}
-	defer func() { //nolint:contextcheck // closing is not cancelled
+	defer func() {
 		if err != nil {
 			err = errors.Join(err, a.Close())
 		}
@@ -101,7 +101,7 @@ func New(ctx context.Context, cfg Config, log *slog.Logger, terminal io.Writer) 
 		return nil, err
 	}
 	a.webhooks = newWebhooks(a.public, a.store, log, a.metrics)
-	handler, err := a.routers(messages) //nolint:contextcheck // requests bring their own
+	handler, err := a.routers(messages)
 	if err != nil {
 		return nil, err
 	}

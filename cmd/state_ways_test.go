@@ -6,7 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"log"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -184,7 +184,7 @@ func (s *stateWalk) withKey(id string) http.Handler {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return &httputil.ReverseProxy{ErrorLog: log.New(io.Discard, "", 0), Rewrite: func(r *httputil.ProxyRequest) {
+	return &httputil.ReverseProxy{ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError), Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(to)
 		if r.In.Method != http.MethodPost {
 			return

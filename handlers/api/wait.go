@@ -113,7 +113,7 @@ func (a *API) serveWaiting(rw http.ResponseWriter, r *http.Request) {
 	x := &exchange{ResponseWriter: rw}
 	a.runOnOwnStack(func() { a.echo.ServeHTTP(x, r) })
 	if x.waits != nil {
-		a.sleep(x)
+		a.sleep(x) //nolint:contextcheck // its context is the request's, with what was put into it on the way
 	}
 }
 

@@ -27,7 +27,7 @@ func TestAnOlderServerIsAskedAgainWithoutAcceptsEdits(t *testing.T) {
 			body, _ := io.ReadAll(r.Body)
 			has := bytes.Contains(body, []byte(`"acceptsEdits"`))
 			sent = append(sent, has)
-			unknown := ""
+			var unknown string
 			switch {
 			case has:
 				unknown = "acceptsEdits"
