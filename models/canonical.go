@@ -33,12 +33,18 @@ const (
 )
 
 // CheckInputSize refuses an input that has more than MaxInput bytes: CodeTooLarge, with the field.
-func CheckInputSize(field string, bytes int) error {
-	if bytes <= MaxInput {
+func CheckInputSize(field string, bytes int) error { return checkSize(field, bytes, MaxInput) }
+
+// CheckEditSize is CheckInputSize for an input that a person gives, and others sign: a page
+// shows all of it, MaxDrawn bytes.
+func CheckEditSize(field string, bytes int) error { return checkSize(field, bytes, MaxDrawn) }
+
+func checkSize(field string, bytes, most int) error {
+	if bytes <= most {
 		return nil
 	}
 	return &Error{Code: CodeTooLarge, Text: "The input is too large.", Fields: map[string]string{
-		field: fmt.Sprintf("is %d bytes long; at most %d are allowed", bytes, MaxInput),
+		field: fmt.Sprintf("is %d bytes long; at most %d are allowed", bytes, most),
 	}}
 }
 

@@ -10,6 +10,10 @@ func (r *Response) OtherInput() (string, bool) {
 	return r.Context, true
 }
 
+// DrawnInPart reports whether no page shows all of the input: who reads it needs the file, so
+// it is decided alone.
+func (r *Response) DrawnInPart() bool { return len(r.ToolInputJSON) > MaxDrawn }
+
 // InputThatRuns is what would run: the input of another system where that is another
 // one than its agent reported, else the agent's.
 func (r *Response) InputThatRuns() string {

@@ -36,7 +36,11 @@ func (s *Site) input(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	a, err := s.store.Approval(c.Request().Context(), actorOf(c), id)
+	ctx, actor := c.Request().Context(), actorOf(c)
+	a, err := s.store.Approval(ctx, actor, id)
+	if models.ErrorCode(err) == models.CodeNotFound { // perhaps a call that was only reported
+		a, err = s.store.Entry(ctx, actor, id)
+	}
 	if err != nil {
 		return err
 	}

@@ -43,6 +43,35 @@ func TestTheLargestInputIsDecided(t *testing.T) {
 	p.get(views.InputURL(a.ID)).is(http.StatusNotFound).says("main", "removed")
 }
 
+// A call that was only reported has the same download on its page, for who sees its conversation.
+func TestTheInputOfAReportedCallIsAFile(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	input := `{"content":"` + strings.Repeat("x", models.MaxDrawn) + `"}`
+	conv := w.run(models.RunInput{RunID: "r"}, models.RunEvent{Type: models.RunEventToolCall, ToolUseID: "c1", ToolName: "Write", Input: []byte(input)})
+	id := storetest.Scalar[models.ResponseID](t, w.store, `SELECT id FROM responses`)
+	p := w.signedIn(ownerEmail)
+	href, ok := p.get(views.CallURL(conv, id)).is(http.StatusOK).doc.Find("#whole").Parent().Find("a[download]").Attr("href")
+	if !ok {
+		t.Fatal("its page offers no file")
+	}
+	if got := p.get(href).is(http.StatusOK); got.body != input {
+		t.Errorf("%d bytes of %d are downloaded", len(got.body), len(input))
+	}
+	w.signedIn(strangerEmail).get(href).is(http.StatusNotFound)
+}
+
+// An edit is shown whole to those who sign it.
+func TestALongInputIsNotEdited(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := w.ask(func(in *models.AskInput) { in.ToolName, in.AcceptsEdits = "Write", true })
+	_, err := w.store.Decide(t.Context(), w.owner, a.ID, models.DecisionInput{Approved: new(true), Digest: a.Digest, Input: []byte(`"` + strings.Repeat("x", models.MaxDrawn) + `"`)})
+	if models.ErrorCode(err) != models.CodeTooLarge || models.FieldsOf(err)["input"] == "" {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestAnInputThatIsNotKeptWholeIsNoFile(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -196,12 +196,12 @@ func TestAQuestionOfAnotherSystemIsAnsweredAndNotDeclined(t *testing.T) {
 func TestWhatIsKeptCutCanOnlyBeRejected(t *testing.T) {
 	t.Parallel()
 	o := newOutside(t, newWorld(t))
-	huge := `{"command":"` + strings.Repeat("x", models.MaxInput+10) + `"}`
+	huge := `{"command":"` + strings.Repeat("x", models.MaxDrawn+10) + `"}`
 	item := models.OutsideItem{CallID: "c1", Name: "Bash", Arguments: []byte(huge)}
 	o.take(item)
 	a := o.waits()
 	p := o.signedIn(ownerEmail)
-	got := p.get(pageOf(&a)).is(http.StatusOK).says(".decide", "can only reject", "4,194,3").saysNot(".what", "Do not approve")
+	got := p.get(pageOf(&a)).is(http.StatusOK).says(".decide", "can only reject", "262,1").saysNot(".what", "Do not approve")
 	if got.doc.Find("#approve, #edit").Length() != 0 || got.doc.Find(".decide button[disabled]:not([hidden])").Length() != 1 {
 		t.Error("it can be approved")
 	}

@@ -24,7 +24,7 @@ func (t *tx) askUnmatched(u *models.Upstream, item models.OutsideItem, row *mode
 		r.ToolName = "(no name)"
 	}
 	canonical, err := models.Canonical(r.Kind, r.ToolName, item.Arguments)
-	if err != nil || len(item.Arguments) > models.MaxInput || !keptWhole(row, &item) {
+	if err != nil || !keptWhole(row, &item) {
 		// It cannot be shown whole or digested as others are: it can be rejected.
 		length := int64(len(item.Arguments))
 		quoted, quoteErr := jsontext.AppendQuote(nil, cutAt(row.Arguments, models.MaxBeginning/2))

@@ -164,8 +164,8 @@ func checkBulk(a *models.Approval, in models.DecisionInput, verdict models.Verdi
 		return models.Errorf(models.CodeWrongDecisionKind, "Requests with a checklist can't be bulk-approved.")
 	case a.Risk.NeedsDigest():
 		return models.Errorf(models.CodeWrongDecisionKind, "Requests of %s risk can't be bulk-approved.", a.Risk)
-	case len(a.ToolInputJSON) > models.MaxDrawn:
-		return models.Errorf(models.CodeWrongDecisionKind, "Requests with an input of %s bytes can't be bulk-approved: no page shows all of it.", models.Number(int64(len(a.ToolInputJSON))))
+	case a.DrawnInPart():
+		return models.Errorf(models.CodeWrongDecisionKind, "Requests with an input as long as this can't be bulk-approved: no page shows all of it.")
 	}
 	return nil
 }

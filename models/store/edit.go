@@ -69,7 +69,7 @@ func otherDigest(field string, a *models.Approval, input []byte) (string, error)
 	if a.Kind != models.KindToolCall && a.Kind != models.KindBudget {
 		return "", models.Errorf(models.CodeWrongDecisionKind, "Only the input of a tool call or a budget request can be edited.")
 	}
-	if err := models.CheckInputSize(field, len(input)); err != nil {
+	if err := models.CheckEditSize(field, len(input)); err != nil {
 		return "", err
 	}
 	canonical, err := models.Canonical(a.Kind, a.ToolName, input)

@@ -71,7 +71,7 @@ func mayGrant(actor models.Actor, a *models.Approval) error {
 		return wrong("The input of this call was " + a.RemovedText() + ", so it is unknown what a pre-approval would cover.")
 	case a.InputBytes != nil:
 		return wrong("Only the beginning of this call's input is kept, so it is unknown what a pre-approval would cover.")
-	case len(a.ToolInputJSON) > models.MaxDrawn:
+	case a.DrawnInPart():
 		return wrong("No page shows all of this call's input, so calls like it are always decided one by one.")
 	case !a.RequiresApproval && a.Cause != models.CauseGrant:
 		return wrong("Nobody was asked about this call, so it needs no pre-approval.")
@@ -274,7 +274,7 @@ type grantEntry struct {
 // nothing in the database: the use is counted when the call is stored, by
 // useGrant, in the same transaction.
 func (t *tx) granted(a *models.Approval) (bool, error) {
-	if a.Kind != models.KindToolCall || a.Risk.DecidedAlone() || a.InputBytes != nil || len(a.ToolInputJSON) > models.MaxDrawn || a.UpstreamID != nil {
+	if a.Kind != models.KindToolCall || a.Risk.DecidedAlone() || a.InputBytes != nil || a.DrawnInPart() || a.UpstreamID != nil {
 		return false, nil
 	}
 	if may, err := t.anyGrant(); !may || err != nil {

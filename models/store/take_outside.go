@@ -14,8 +14,9 @@ import (
 // response of its own: the call may be reported later than its approval.
 const unmatchedAfter = 2
 
-// maxRaw is how much of an item is kept as fetched.
-const maxRaw = models.MaxInput
+// maxRaw is how much of an item is kept as fetched: what another system runs is shown whole, or
+// can only be rejected.
+const maxRaw = models.MaxDrawn
 
 // TakeOutside takes one thing that an upstream lists as pending: it finds the
 // tool call that it is for, or waits for it until the next poll, or gets a

@@ -155,7 +155,7 @@ func (v *Approval) card(in ApprovalInput, now time.Time) {
 	}
 	v.AskBack = newAskBack(a, around.MaxPause, now)
 	v.Extend = newExtend(a, around.MaxTimeout, now)
-	if in.Sees && v.NoApprove == "" && in.Acting.OnBehalf == nil && around.GrantsEnabled && a.Kind == models.KindToolCall && !a.DecidedAlone() && len(a.ToolInputJSON) <= models.MaxDrawn {
+	if in.Sees && v.NoApprove == "" && in.Acting.OnBehalf == nil && around.GrantsEnabled && a.Kind == models.KindToolCall && !a.DecidedAlone() && !a.DrawnInPart() {
 		v.GrantURL = views.NewGrantURL(v.ID)
 	}
 }

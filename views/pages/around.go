@@ -274,7 +274,7 @@ func newComparison(id, label string, a, with *models.Approval, before string, no
 		return c
 	}
 	c.Diff = ui.DiffOf("Differences in this call", was, is)
-	c.Diff.ID = id
+	c.Diff.ID, c.Diff.WholeURL = id, views.InputURL(a.ID)
 	if c.Diff.Diff != nil {
 		c.Added, c.Removed = "+"+views.Number(int64(c.Diff.Diff.Added)), "−"+views.Number(int64(c.Diff.Diff.Removed))
 	}

@@ -29,6 +29,8 @@ func NotInBulk(a *models.Approval, verdict models.Verdict) string {
 		return capitalize(string(a.Risk)) + "-risk requests can't be bulk-approved."
 	case a.InputBytes != nil:
 		return "Only the beginning of its input is kept, so it can only be rejected."
+	case a.DrawnInPart():
+		return "Its input is too long to be shown whole, so it is decided alone."
 	case a.UpstreamID != nil:
 		return "Requests from another system can't be bulk-approved."
 	case a.OpenNote != nil:

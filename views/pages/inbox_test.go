@@ -99,6 +99,7 @@ func TestInboxTicksAllAndApprovesInBulkWhatMayBe(t *testing.T) {
 		{"critical", gallery.Payment(), true, false},
 		{"a question", gallery.Question(), true, false},
 		{"kept cut", gallery.Call("Bash", `{}`, func(a *models.Approval) { a.InputBytes = new(int64(9)) }), true, false},
+		{"shown in part", gallery.Call("write_file", gallery.HugeInput()), true, false},
 		{"held", gallery.Call("Bash", `{}`, func(a *models.Approval) { a.HeldUntil = &held }), false, false},
 		{"asked back", gallery.Call("Bash", `{}`, func(a *models.Approval) { a.OpenNote = &note }), true, false},
 		{"of another system", gallery.Call("Bash", `{}`, func(a *models.Approval) { a.UpstreamID = new("u") }), true, false},

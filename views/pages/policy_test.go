@@ -7,6 +7,7 @@ import (
 	"countersign/models/policy"
 	"countersign/views/gallery"
 	"countersign/views/pages"
+	"countersign/views/ui"
 )
 
 func drawPolicy(t *testing.T, in pages.PolicyInput) string {
@@ -96,5 +97,10 @@ func TestPolicyDocumentIsShownAsStored(t *testing.T) {
 	v := pages.NewPolicyDocument(in, now)
 	if v.Code.Text != "{\n  \"default_timeout_minutes\": 5,\n  \"a\": 1\n}" || v.Title != "Policy v7" || !v.Current || v.Restore != "" {
 		t.Errorf("%+v", v)
+	}
+	long := `{"a":"` + strings.Repeat("x", policy.MaxDocument-10) + `"}`
+	in.Document = []byte(long)
+	if got := read(t, ui.CodeView(pages.NewPolicyDocument(in, now).Code)).Find("pre").Text(); len(got) < len(long) {
+		t.Errorf("of a policy of %d bytes %d are shown, and it can be had whole nowhere", len(long), len(got))
 	}
 }

@@ -18,11 +18,10 @@ func warnings(a *models.Approval, beside string, input inputView) []Warning {
 		out = append(out, Warning{Text: "The stored input does not match its digest. Do not approve this."})
 	}
 	if left := input.whole.LeftOut(); left > 0 {
-		w := Warning{Text: "Only the beginning and the end of " + inputName(a.Kind) + " are shown: " + views.Bytes(left) + " in between are left out."}
-		if input.whole.WholeURL != "" {
-			w.Detail = "Download it below to read all of it before you approve."
-		}
-		out = append(out, w)
+		out = append(out, Warning{
+			"Only the beginning and the end of " + inputName(a.Kind) + " are shown: " + views.Bytes(left) + " in between are left out.",
+			"Download it below to read all of it before you approve.",
+		})
 	}
 	var places []string
 	for _, place := range [...]struct {

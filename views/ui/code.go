@@ -35,8 +35,8 @@ type Code struct {
 	// 0: as many as fit a screen. Where that hides only a line or two, nothing is hidden.
 	First int
 
-	// WholeURL is where the text can be had whole, if only its beginning and its end are
-	// drawn; empty: nowhere.
+	// WholeURL is where the text can be had whole. With it, only the beginning and the end
+	// are drawn of a very long text; without, all of it is.
 	WholeURL string
 
 	// End marks the last line for the script that notes when it was in view, and says
@@ -136,7 +136,7 @@ const endDrawn = 64 << 10
 
 // LeftOut is how many bytes in the middle of the text are not drawn.
 func (c Code) LeftOut() int {
-	if len(c.Text) <= models.MaxDrawn {
+	if c.WholeURL == "" || len(c.Text) <= models.MaxDrawn {
 		return 0
 	}
 	begin, end := c.ends()
