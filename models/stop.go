@@ -32,6 +32,9 @@ type Stop struct {
 // All reports whether it is for every agent.
 func (s *Stop) All() bool { return s.AgentID == "" }
 
+// Stops reports whether it stops an agent.
+func (s *Stop) Stops(agent AgentID) bool { return s.All() || s.AgentID == agent }
+
 // ConcernsUser reports whether a person is told of it: admins of each, others of those of all
 // agents and of their own.
 func (s *Stop) ConcernsUser(user UserID, admin bool) bool {

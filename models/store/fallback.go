@@ -27,7 +27,7 @@ func (s *Store) FallbackFor(ctx context.Context, a *models.Approval) (on bool, u
 		return false, nil, nil
 	}
 	stops, err := s.StopsInForce(ctx)
-	stopped := slices.ContainsFunc(stops, func(stop models.Stop) bool { return stop.All() || stop.AgentID == a.AgentID })
+	stopped := slices.ContainsFunc(stops, func(stop models.Stop) bool { return stop.Stops(a.AgentID) })
 	return !stopped && err == nil, v.Compiled.FallbackUntil(), err
 }
 

@@ -55,14 +55,14 @@ func findApprovals(g *gorm.DB, now time.Time) ([]models.Approval, error) {
 	if err := g.Scopes(withBeside).Find(&rows).Error; err != nil {
 		return nil, fmt.Errorf("read requests: %w", err)
 	}
-	var stopped []models.AgentID // empty: all
-	if err := g.Session(&gorm.Session{NewDB: true}).Model(&models.Stop{}).Where("lifted_at IS NULL").Pluck("agent_id", &stopped).Error; err != nil {
+	var stops []models.Stop
+	if err := g.Session(&gorm.Session{NewDB: true}).Select("agent_id").Where("lifted_at IS NULL").Find(&stops).Error; err != nil {
 		return nil, fmt.Errorf("read stops: %w", err)
 	}
 	out := make([]models.Approval, len(rows))
 	for i := range rows {
 		out[i] = *at(approvalOf(&rows[i]), now)
-		out[i].Stopped = !rows[i].IsCompleted && (slices.Contains(stopped, "") || slices.Contains(stopped, rows[i].AgentID))
+		out[i].Stopped = !rows[i].IsCompleted && slices.ContainsFunc(stops, func(s models.Stop) bool { return s.Stops(rows[i].AgentID) })
 	}
 	return out, nil
 }

@@ -254,7 +254,7 @@ func (t *tx) stops() ([]models.Stop, error) {
 func (t *tx) stopOf(agent models.AgentID) (*models.Stop, error) {
 	all, err := t.stops()
 	for i := range all {
-		if all[i].All() || all[i].AgentID == agent {
+		if all[i].Stops(agent) {
 			return &all[i], err
 		}
 	}
