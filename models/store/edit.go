@@ -170,21 +170,29 @@ func (t *tx) mayApprove(actor models.Actor, a *models.Approval, vote *models.Vot
 		if err != nil {
 			return err
 		}
-		proposed, err := t.waitingEdits(a.ID)
-		if err != nil {
+		if able, err := t.signedBefore(c, a, vote); err != nil || able {
 			return err
-		}
-		for i := range proposed {
-			v := &proposed[i]
-			if v.UserID == actor.UserID() || *v.InputDigest != *vote.InputDigest {
-				continue
-			}
-			if able, err := c.proposalCounts(a, v); err != nil || able {
-				return err
-			}
 		}
 	}
 	return notAReviewer(a.Approvers(), "You can't approve this request; you may reject it. ")
+}
+
+// signedBefore reports whether somebody else, who may approve a request, has signed the same edit.
+func (t *tx) signedBefore(c rightsReader, a *models.Approval, vote *models.Vote) (bool, error) {
+	proposed, err := t.waitingEdits(a.ID)
+	if err != nil {
+		return false, err
+	}
+	for i := range proposed {
+		v := &proposed[i]
+		if v.UserID == vote.UserID || *v.InputDigest != *vote.InputDigest {
+			continue
+		}
+		if able, err := c.proposalCounts(a, v); err != nil || able {
+			return able, err
+		}
+	}
+	return false, nil
 }
 
 // waitingEdits are the edits of a request that wait for somebody's approval.

@@ -222,8 +222,8 @@ func TestAnEditForSomebodyElseNeedsOthersAsOnesOwn(t *testing.T) {
 	b.standsAs(t, a.ID, models.StatusApproved)
 }
 
-// A verdict that was given in time counts, also if its giver may not act any more before it is
-// released; taken back, it leaves their inbox.
+// A held approval is withdrawn if its giver may not act for others any more when it is released;
+// taken back before, it leaves their inbox.
 func TestAHeldVerdictForSomebodyElse(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -242,8 +242,11 @@ func TestAHeldVerdictForSomebodyElse(t *testing.T) {
 	}
 	b.clock.Step(time.Minute)
 	storetest.Must(t, storetest.Err(b.ReleaseDue(t.Context(), 10)))
-	b.standsAs(t, kept.ID, models.StatusApproved)
-	b.standsAs(t, undone.ID, models.StatusPending)
+	for _, id := range []models.ResponseID{kept.ID, undone.ID} {
+		if got := b.standsAs(t, id, models.StatusPending); got.HeldUntil != nil {
+			t.Errorf("%s is held until %v", id, got.HeldUntil)
+		}
+	}
 }
 
 // Whoever writes the file beside the store can't make a substitute, a hand-over or on whose

@@ -49,7 +49,7 @@ type barrier struct {
 }
 
 // releaseBarrier is the one place that says whether a held decision may take effect: the agent
-// is not stopped, the digest is that of the vote, and whose word it takes may still sign in. Each way from
+// is not stopped, the digest is that of the vote, and whoever gave it may still give it. Each way from
 // held to settled calls it: the end of an undo window, and each attempt to tell another system.
 // Nil: it may. A rejection always may, for it lets nothing run.
 func (t *tx) releaseBarrier(a *models.Approval, vote *models.Vote) (*barrier, error) {
@@ -70,10 +70,41 @@ func (t *tx) releaseBarrier(a *models.Approval, vote *models.Vote) (*barrier, er
 		return &barrier{byName: models.SystemAuthor, text: "Another input was approved than was sent, which whoever asked does not take."}, nil
 	}
 	gone, err := t.disabledGiver(a, vote)
-	if gone == "" || err != nil {
+	if err != nil {
 		return nil, err
 	}
-	return &barrier{byName: models.SystemAuthor, text: gone + " approved it and was disabled before the decision was delivered."}, nil
+	if gone != "" {
+		return &barrier{byName: models.SystemAuthor, text: gone + " approved it and was disabled before the decision was delivered."}, nil
+	}
+	able, err := t.stillMayApprove(a, vote)
+	if able || err != nil {
+		return nil, err
+	}
+	return &barrier{byName: models.SystemAuthor, text: vote.UserName + " approved it and was no longer allowed to when the decision was to be delivered."}, nil
+}
+
+// stillMayApprove judges a held approval as the vote was judged, by the roles, groups and
+// substitutes of now: its voter may approve in their own right, for whom they voted, or because
+// somebody who may has signed the same edit.
+func (t *tx) stillMayApprove(a *models.Approval, vote *models.Vote) (bool, error) {
+	c, err := t.rightsReader()
+	if err != nil {
+		return false, err
+	}
+	voter, err := c.relation(vote.UserID, &a.Response)
+	if err != nil {
+		return false, err
+	}
+	if able, err := c.mayApprove(voter, &a.Response); able || err != nil {
+		return able, err
+	}
+	if vote.BehalfOf != "" {
+		return c.actsFor(voter, vote.BehalfOf, &a.Response)
+	}
+	if vote.InputDigest == nil {
+		return false, nil
+	}
+	return t.signedBefore(c, a, vote)
 }
 
 // disabledGiver names who was disabled of those without whom an approval could not have been

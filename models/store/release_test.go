@@ -215,3 +215,47 @@ func TestI1AHeldApprovalNeedsAllWhoseWordItTakes(t *testing.T) {
 		}
 	}
 }
+
+// TestI1AHeldApprovalNeedsTheRightItWasGivenBy until it takes effect: a role and a group may be
+// lost before. A rule that only asks a group limits nobody, so whoever was asked at the vote counts.
+func TestI1AHeldApprovalNeedsTheRightItWasGivenBy(t *testing.T) {
+	t.Parallel()
+	const undo = `{"undo_seconds":{"medium":30},"rules":[{"name":"p","tools":["payment.send"],"effect":"require"`
+	for name, tt := range map[string]struct {
+		rule  string
+		loses func(t *testing.T, b *bench, ann models.Actor)
+	}{
+		"the group": {byFinance + only, func(t *testing.T, b *bench, ann models.Actor) {
+			t.Helper()
+			b.leaves(t, "finance", ann)
+		}},
+		"the admin's role": {"", func(t *testing.T, b *bench, ann models.Actor) {
+			t.Helper()
+			storetest.Must(t, b.People.SetRole(t.Context(), b.admin, ann.UserID(), models.RoleReviewer))
+		}},
+	} {
+		for _, lost := range []bool{false, true} {
+			b := newBench(t)
+			ann, bo := storetest.Reviewer(t, b.Store, "ann@example.com"), storetest.Reviewer(t, b.Store, "bo@example.com")
+			b.group(t, "finance", ann, bo)
+			if tt.rule == "" {
+				storetest.Must(t, b.People.SetRole(t.Context(), b.admin, ann.UserID(), models.RoleAdmin))
+				ann.Admin = true
+			}
+			b.policy(t, undo+tt.rule+`}]}`)
+			a := b.pay(t, 1)
+			storetest.Must(t, storetest.Err(b.Decide(t.Context(), ann, a.ID, yes())))
+			want, n := models.StatusApproved, 1
+			if lost {
+				tt.loses(t, b, ann)
+				want, n = models.StatusPending, 0
+			}
+			b.clock.Step(time.Minute)
+			b.release(t, n)
+			if got, err := b.Approval(t.Context(), b.admin, a.ID); err != nil || got.Status() != want || lost && got.HeldUntil != nil {
+				t.Errorf("%s, lost %t: it is %s, want %s (%v)", name, lost, got.Status(), want, err)
+			}
+			storetest.CheckRows(t, b.Store)
+		}
+	}
+}
