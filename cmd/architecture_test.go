@@ -37,7 +37,7 @@ func read(t *testing.T, name string) string {
 func ours(t *testing.T, fn func(name string)) {
 	t.Helper()
 	for _, top := range []string{
-		".deploy", "cmd", "handlers", "migrations", "models", "static", "views", "workers",
+		".deploy", "bench", "cmd", "handlers", "migrations", "models", "static", "views", "workers",
 		"main.go", ".golangci.yml", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "DECISIONS.md", "README.md", "SECURITY.md",
 	} {
 		err := fs.WalkDir(os.DirFS(repository), top, func(name string, d fs.DirEntry, err error) error {
@@ -239,11 +239,12 @@ func headings(text string) (out []string) {
 	return out
 }
 
-// Every decision has a number of its own and its line in the index, and every
-// number that is cited is a decision's.
+// Decisions are numbered without a gap, each has its line in the index, and every number that is
+// cited is a decision's.
 func TestDecisionsAreNumberedAndIndexed(t *testing.T) {
 	t.Parallel()
 	text := read(t, "DECISIONS.md")
+	cited, checked := regexp.MustCompile(`DECISIONS(?:\.md)?,? (D\d+)|\b(D\d+) in .?DECISIONS|\((D\d+)\)`), 0
 	decided := map[string]int{}
 	for _, n := range regexp.MustCompile(`(?m)^### (D\d+)\. `).FindAllStringSubmatch(text, -1) {
 		decided[n[1]]++
@@ -254,12 +255,17 @@ func TestDecisionsAreNumberedAndIndexed(t *testing.T) {
 		}
 	}
 	ours(t, func(name string) {
-		for _, n := range regexp.MustCompile(`DECISIONS(?:\.md)?,? (D\d+)`).FindAllStringSubmatch(read(t, name), -1) {
-			if decided[n[1]] == 0 {
-				t.Errorf("%s cites %s, which is no decision", name, n[1])
+		for _, n := range cited.FindAllStringSubmatch(read(t, name), -1) {
+			number := n[1] + n[2] + n[3]
+			checked++
+			if decided[number] == 0 {
+				t.Errorf("%s cites %s, which is no decision", name, number)
 			}
 		}
 	})
+	if checked < 6 {
+		t.Errorf("%d citations: they are not read", checked)
+	}
 }
 
 // elapses are the places in tests that may sleep or compare how long something took, and why.

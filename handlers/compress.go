@@ -14,7 +14,7 @@ const smallPage = 1400
 
 // padding is how many bytes at most make the length of a compressed page uncertain. They
 // depend on the page's content: who can put text beside a secret and only sees lengths would
-// have to guess them too (BREACH). See D120 in DECISIONS.md.
+// have to guess them too (BREACH). See D89 in DECISIONS.md.
 const padding = 64
 
 // compressing gives a handler of one page the form that browsers take.

@@ -13,7 +13,7 @@ import (
 )
 
 // BenchmarkPreparedOrGORM measures what each kind of prepared statement is worth: the
-// same row is read or written by it, and by GORM as all else is. DECISIONS says which
+// same row is read or written by it, and by GORM as all else is. DECISIONS.md, D17 says which
 // of them stay prepared.
 func BenchmarkPreparedOrGORM(b *testing.B) {
 	s, agent, owner := openWithAgent(b, Options{})
