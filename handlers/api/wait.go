@@ -136,12 +136,7 @@ func (a *API) sleep(x *exchange) {
 func (a *API) lookAgain(ctx context.Context, w *store.Watch) (row *models.Approval, err error) {
 	a.looks <- struct{}{}
 	defer func() { <-a.looks }()
-	a.runOnOwnStack(func() {
-		var done bool
-		if row, done, err = w.Look(ctx); !done {
-			row = nil
-		}
-	})
+	a.runOnOwnStack(func() { row, _, err = w.Look(ctx) })
 	return row, err
 }
 

@@ -160,7 +160,7 @@ func (m *Server) sleep(ctx context.Context, watch *store.Watch, row **models.App
 func (m *Server) look(ctx context.Context, watch *store.Watch, row **models.Approval) (done bool, err error) {
 	m.aside(func() {
 		var a *models.Approval
-		if a, done, err = watch.Look(ctx); err == nil {
+		if a, done, err = watch.Look(ctx); done {
 			*row = a
 		}
 	})

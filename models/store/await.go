@@ -2,12 +2,16 @@ package store
 
 import (
 	"context"
+	"database/sql"
+	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"countersign/models"
+	"countersign/models/db"
 	"countersign/models/events"
 )
 
@@ -142,11 +146,8 @@ func (s *Store) Await(ctx context.Context, actor models.Actor, id models.Respons
 			return a, err
 		}
 		told, err := w.Sleep(ctx)
-		switch {
-		case told != nil || err != nil:
+		if told != nil || err != nil {
 			return told, err
-		case w.ending:
-			return a, nil
 		}
 	}
 }
@@ -240,9 +241,9 @@ func (w *Watch) Close() {
 	w.logWait("wait ended", slog.Duration("waited", w.s.db.Now().Sub(w.begun)))
 }
 
-// Look reads the row as it stands; done says that it is the answer, being
-// settled, carrying a new question or the wait being over. CodeUnauthenticated if the credential was
-// revoked meanwhile.
+// Look reads the request. done says that it is the answer: it is settled, has a new question, or
+// the wait is over. Otherwise a is nil. CodeUnauthenticated if the credential was revoked
+// meanwhile.
 func (w *Watch) Look(ctx context.Context) (a *models.Approval, done bool, err error) {
 	over := w.over.Load()        // before the read, which is then the answer
 	w.again = w.s.waiters.turn() // before check and read, or a change after them would be slept through
@@ -252,24 +253,56 @@ func (w *Watch) Look(ctx context.Context) (a *models.Approval, done bool, err er
 			return nil, false, err
 		}
 	}
-	if a, err = w.s.Approval(ctx, w.actor, w.id); err != nil {
+	r, err := w.s.state(ctx, w.actor, w.id)
+	if err != nil {
 		return nil, false, err
+	}
+	if over || w.ending || r.StateAt(w.s.db.Now()) != models.StatusPending || w.asked(r) {
+		if a, err = w.s.Approval(ctx, w.actor, w.id); err != nil {
+			return nil, false, err
+		}
+		w.closed = a.Status() != models.StatusPending
+		if done = over || w.ending || w.closed || w.asked(&a.Response); done {
+			return a, true, nil
+		}
+		r = &a.Response // a decision in time was being committed, and was not: see Approval
 	}
 	next := rereadEvery
 	// A deadline that has passed while a verdict holds the row ends nothing:
 	// whatever ends the hold tells.
-	if left := a.ApprovalTimeoutAt.Sub(w.s.db.Now()); left > 0 || a.HeldUntil == nil {
+	if left := r.ApprovalTimeoutAt.Sub(w.s.db.Now()); left > 0 || r.HeldUntil == nil {
 		next = min(next, max(left, time.Millisecond))
 	}
 	w.reread.Reset(next)
-	w.closed = a.Status() != models.StatusPending
-	done = over || w.ending || w.closed || w.asked(a)
-	if !done && !w.enters && w.actor.IsAgent() {
+	if !w.enters && w.actor.IsAgent() {
 		w.enters = true // only now is it known that there is such a request, and whose
-		w.s.waiters.enter(a.OwnerID, w.id, w.way, w.s.db.Now())
+		w.s.waiters.enter(r.OwnerID, w.id, w.way, w.s.db.Now())
 		w.s.tellPresence(w.id)
 	}
-	return a, done, nil
+	return nil, false, nil
+}
+
+// stateRow is what a wait reads of a request that is pending: whether to go on, and who may see it.
+var stateRow = responseRow.Only("id", "owner_id", "agent_id", "kind", "approval_status", "cause", "reported_at", "approval_timeout_at", "held_until", "open_note")
+
+var stateByID = `SELECT ` + stateRow.Columns("r", nil) + ` FROM responses r WHERE r.id = ?`
+
+// state reads the columns of stateRow, for an actor who may see the request.
+func (s *Store) state(ctx context.Context, actor models.Actor, id models.ResponseID) (*models.Response, error) {
+	ctx = context.WithoutCancel(ctx)
+	r, err := db.ReaderOf[models.Response](stateRow).Read(s.db.Row(ctx, s.reads.state, stateByID, id))
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, noSuchApproval(id)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read request: %w", err)
+	}
+	if sees, err := s.maySee(ctx, actor, &r); err != nil {
+		return nil, err
+	} else if !sees || r.Unasked() {
+		return nil, noSuchApproval(id)
+	}
+	return &r, nil
 }
 
 // observe reports how fast a decision has come here.
@@ -280,8 +313,8 @@ func (w *Watch) observe(a *models.Approval) {
 }
 
 // asked reports whether the row carries a question that the caller has not seen.
-func (w *Watch) asked(a *models.Approval) bool {
-	return w.notes && a.OpenNote != nil && *a.OpenNote != w.seen
+func (w *Watch) asked(r *models.Response) bool {
+	return w.notes && r.OpenNote != nil && *r.OpenNote != w.seen
 }
 
 // Sleep returns the outcome when it is told, nil when it is time to Look again,

@@ -41,7 +41,7 @@ type hotWriting struct {
 }
 
 // hotReading are the reads of every wait, prepared on the read pool.
-type hotReading struct{ approval, isReviewer, nextDeadline *sql.Stmt }
+type hotReading struct{ approval, state, isReviewer, nextDeadline *sql.Stmt }
 
 // approvalColumns and approvalFrom read one models.Approval; scanApproval takes
 // them in this order.
@@ -207,6 +207,7 @@ func (h *hotWriting) texts() map[**db.Stmt]string {
 func (h *hotReading) texts() map[**sql.Stmt]string {
 	return map[**sql.Stmt]string{
 		&h.approval:     approvalByID,
+		&h.state:        stateByID,
 		&h.isReviewer:   isReviewer,
 		&h.nextDeadline: nextDeadlines(),
 	}
