@@ -39,13 +39,9 @@ var documentedBlocks = []documented{
 	{doc: readme, begins: "export PATH=\"$PWD/bin:$PATH\"\nexport TOKEN=", run: runs()},
 	{doc: readme, begins: "curl -sS -X POST", run: decided(`"status":"approved"`)},
 	{doc: readme, begins: `{"approvalId"`, shown: true},
-	{doc: readme, begins: "ask() {", run: decided(`"status":"approved"`)},
 	{doc: readme, begins: "export COUNTERSIGN_SERVER=", run: decided("deploying")},
-	{doc: readme, begins: "waiting for a decision", shown: true},
-	{doc: readme, begins: "rejected by Ann", shown: true},
 	{doc: readme, begins: "countersign connect claude-code", test: "TestConnectAndDisconnect"},
 	{doc: readme, begins: "countersign ask Bash --input -", run: decided("", "countersign ask", "echo '{\"tool\":\"Bash\"}' | countersign ask")},
-	{doc: readme, begins: "claude -p", test: "TestSnippetsOfTheTerminalRunAsPasted"},
 	{doc: readme, begins: "curl -sS -N", run: streams},
 	{doc: readme, begins: "agent …", run: runs("agent …", "agent")},
 
