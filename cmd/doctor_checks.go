@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"countersign/models"
+	"countersign/models/db"
 	"countersign/models/policy"
 	"countersign/models/upkeep"
 )
@@ -39,6 +40,8 @@ func (d *doctor) permissions(context.Context) diagnosis {
 
 func (d *doctor) migrations(ctx context.Context) diagnosis {
 	switch have, want, err := d.folder.Schema(ctx); {
+	case errors.Is(err, db.ErrOlder):
+		return fail("make a backup, and do that", "%v", err)
 	case err != nil:
 		return fail("check --data: this may be another program's file; else "+fromBackup, "%v", err)
 	case have > want:

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"countersign/models"
+	"countersign/models/db/dbtest"
 	"countersign/models/storetest"
 )
 
@@ -149,6 +150,61 @@ func TestAuditVerifyMigratesNothing(t *testing.T) {
 	}
 	if found, _ := examine(t, dir); found["migrations"].Result != "fail" {
 		t.Errorf("%+v", found["migrations"])
+	}
+}
+
+// TestAFolderOfBeforeTheBaseline is inspected as it is, backed up, restored, and taken over when
+// a command opens it; one that has not all of the migrations of then is sent on.
+func TestAFolderOfBeforeTheBaseline(t *testing.T) {
+	t.Parallel()
+	const last = `SELECT max(version_id) FROM goose_db_version`
+	at := func(dir string) (version int) {
+		t.Helper()
+		storetest.ReadFile(t, filepath.Join(dir, models.DatabaseFile), last, &version)
+		return version
+	}
+	dir := storetest.Dir(t)
+	dbtest.Before(t, dir)
+	must(t, "", "audit", "verify", "--data", dir)
+	if got, code := verifyRows(t, dir); code != 0 || !got.OK || got.Rows["users"] == 0 {
+		t.Errorf("exit %d: %+v", code, got)
+	}
+	if found, _ := examine(t, dir); found["migrations"].Result != "ok" || found["ledger"].Result != "ok" || found["rows"].Result != "ok" {
+		t.Errorf("doctor: %+v", found)
+	}
+	backup := filepath.Join(t.TempDir(), "copy.db")
+	must(t, "", "backup", backup, "--data", dir)
+	if version := at(dir); version != 46 {
+		t.Errorf("looking has taken it over, to %d", version)
+	}
+	into := filepath.Join(t.TempDir(), "data")
+	must(t, "", "restore", backup, "--data", into)
+	for _, dir := range []string{dir, into} {
+		must(t, "", "migrate", "--data", dir)
+		if version := at(dir); version != 1 {
+			t.Errorf("after `countersign migrate` it is at %d", version)
+		}
+		if got, code := verifyRows(t, dir); code != 0 || !got.OK {
+			t.Errorf("exit %d: %+v", code, got)
+		}
+	}
+
+	older := storetest.Dir(t)
+	dbtest.Before(t, older)
+	infect(t, older, `ALTER TABLE responses DROP COLUMN outside_run`, `DELETE FROM goose_db_version WHERE version_id = 46`)
+	for _, args := range [][]string{
+		{"migrate", "--data", older}, {"audit", "verify", "--rows", "--data", older}, {"backup", backup + ".older", "--data", older},
+		{"restore", filepath.Join(older, models.DatabaseFile), "--data", filepath.Join(t.TempDir(), "data")},
+	} {
+		if _, said, code := run(t, "", args...); code == 0 || !strings.Contains(said, "commit ad764860") {
+			t.Errorf("%s: exit %d: %s", args[0], code, said)
+		}
+	}
+	if found, _ := examine(t, older); found["migrations"].Result != "fail" || !strings.Contains(found["migrations"].Text, "commit ad764860") {
+		t.Errorf("doctor: %+v", found["migrations"])
+	}
+	if version := at(older); version != 45 {
+		t.Errorf("the older one is at %d", version)
 	}
 }
 

@@ -3,6 +3,7 @@ package db
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"strings"
 )
 
@@ -79,8 +80,9 @@ func Version(ctx context.Context, from RowQuerier) (string, error) {
 	return out, nil
 }
 
-// Schema is what a database consists of: of each table, index, view and trigger, its
-// text. Tables that begin with sqlite_ are the library's own, and goose's its own.
+// Schema is what a database consists of: of each table, index, view and trigger, its text
+// as far as it means anything. Tables that begin with sqlite_ are the library's own, and
+// goose's its own.
 func Schema(ctx context.Context, from Querier) (map[string]string, error) {
 	rows, err := from.QueryContext(ctx, `SELECT type || ' ' || name, coalesce(sql, '') FROM sqlite_master WHERE name NOT LIKE 'sqlite\_%' ESCAPE '\' AND name <> 'goose_db_version'`)
 	if err != nil {
@@ -93,10 +95,22 @@ func Schema(ctx context.Context, from Querier) (map[string]string, error) {
 		if err := rows.Scan(&what, &text); err != nil {
 			return nil, fmt.Errorf("read schema: %w", err)
 		}
-		out[what] = text
+		out[what] = bare(text)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, fmt.Errorf("read schema: %w", err)
 	}
 	return out, nil
+}
+
+var (
+	comment  = regexp.MustCompile(`('[^']*')|--[^\n]*`)
+	needless = regexp.MustCompile(`('[^']*')|"(\w+)"| ?([(),]) ?`)
+)
+
+// bare is a statement without comments, without the white space that stands between others
+// only for readers, and without quotes around names.
+func bare(text string) string {
+	text = strings.Join(strings.Fields(comment.ReplaceAllString(text, "$1")), " ")
+	return needless.ReplaceAllString(text, "$1$2$3")
 }

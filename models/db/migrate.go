@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"math"
 	"os"
 	"path"
 	"path/filepath"
@@ -47,7 +48,11 @@ func migrate(ctx context.Context, path string, p *progress) (err error) {
 		}
 		pool = again
 		pool.SetMaxOpenConns(1) // the one that progress listens to
-		if err := up(ctx, pool, p); err != nil {
+		err = takeOver(ctx, pool)
+		if err == nil {
+			err = up(ctx, pool, migrations.SQLite, p)
+		}
+		if err != nil {
 			return fmt.Errorf("migrate database: %w", err)
 		}
 	}
@@ -64,13 +69,21 @@ func migrate(ctx context.Context, path string, p *progress) (err error) {
 
 // hasPending tells whether migrations are to be run, or ended.
 func hasPending(ctx context.Context, pool *sql.DB) (bool, error) {
-	provider, err := migrationsOf(pool, slog.New(slog.DiscardHandler))
+	provider, err := migrationsOf(pool, migrations.SQLite, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return false, err
 	}
 	pending, err := provider.HasPending(ctx)
-	if err != nil || pending {
-		return pending, err
+	if err != nil {
+		return false, err
+	}
+	has, err := versionIn(ctx, pool)
+	if err != nil {
+		return false, err
+	}
+	before, err := fromBefore(ctx, pool, has)
+	if err != nil || pending || before {
+		return err == nil, err
 	}
 	unfinished, err := Unfinished(ctx, pool)
 	return unfinished != 0, err
@@ -91,8 +104,8 @@ func nobodyUses(path string) error {
 }
 
 // migrationsOf are the migrations of a database; log hears of each statement.
-func migrationsOf(pool *sql.DB, log *slog.Logger) (*goose.Provider, error) {
-	files, err := fs.Sub(migrations.SQLite, "sqlite")
+func migrationsOf(pool *sql.DB, from fs.FS, log *slog.Logger) (*goose.Provider, error) {
+	files, err := fs.Sub(from, "sqlite")
 	if err != nil {
 		return nil, fmt.Errorf("read migrations: %w", err)
 	}
@@ -103,8 +116,8 @@ func migrationsOf(pool *sql.DB, log *slog.Logger) (*goose.Provider, error) {
 	return provider, nil
 }
 
-func up(ctx context.Context, pool *sql.DB, p *progress) error {
-	provider, err := migrationsOf(pool, p.statements())
+func up(ctx context.Context, pool *sql.DB, files fs.FS, p *progress) error {
+	provider, err := migrationsOf(pool, files, p.statements())
 	if err != nil {
 		return err
 	}
@@ -153,17 +166,27 @@ func Unfinished(ctx context.Context, pool *sql.DB) (to int64, err error) {
 // statements do that database/sql runs, for the writing connection reads it as a PRAGMA.
 const schemaVersion = `WITH applied AS (SELECT max(version_id) AS last FROM goose_db_version WHERE is_applied) SELECT coalesce(last, 0) FROM applied`
 
-// SchemaOf is the last migration that a database has, and the last that this
-// program knows.
+// SchemaOf is the last migration that a database has, and the last that this program
+// knows; ErrOlder for a schema from which no migration goes on.
 func SchemaOf(ctx context.Context, pool *sql.DB) (has, wants int64, err error) {
 	if wants, err = newestMigration(); err != nil {
 		return 0, 0, err
 	}
-	err = pool.QueryRowContext(ctx, schemaVersion).Scan(&has)
-	if err != nil {
-		return 0, wants, fmt.Errorf("read the schema's version: %w", err)
+	if has, err = versionIn(ctx, pool); err != nil {
+		return 0, wants, err
 	}
-	return has, wants, nil
+	before, err := fromBefore(ctx, pool, has)
+	if before {
+		has = baseline // the same schema, by another number
+	}
+	return has, wants, err
+}
+
+func versionIn(ctx context.Context, from RowQuerier) (has int64, err error) {
+	if err := from.QueryRowContext(ctx, schemaVersion).Scan(&has); err != nil {
+		return 0, fmt.Errorf("read the schema's version: %w", err)
+	}
+	return has, nil
 }
 
 // newestMigration is the number that the last migration file begins with.
@@ -185,18 +208,23 @@ func newestMigration() (int64, error) {
 
 // InMemory is an empty database in memory with the schema that the migrations make, for
 // as long as use takes.
-func InMemory(ctx context.Context, use func(*sql.DB) error) (err error) {
+func InMemory(ctx context.Context, use func(*sql.DB) error) error {
+	return inMemory(ctx, math.MaxInt64, use)
+}
+
+// inMemory is InMemory with the migrations up to one.
+func inMemory(ctx context.Context, last int64, use func(*sql.DB) error) (err error) {
 	pool, err := sql.Open("sqlite3", ":memory:")
 	if err != nil {
 		return fmt.Errorf("make a schema: %w", err)
 	}
 	defer func() { err = errors.Join(err, pool.Close()) }()
 	pool.SetMaxOpenConns(1) // each connection would be another database
-	provider, err := migrationsOf(pool, slog.New(slog.DiscardHandler))
+	provider, err := migrationsOf(pool, migrations.SQLite, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}
-	if _, err := provider.Up(ctx); err != nil {
+	if _, err := provider.UpTo(ctx, last); err != nil {
 		return fmt.Errorf("make a schema: %w", err)
 	}
 	return use(pool)

@@ -2,38 +2,54 @@ package db
 
 import (
 	"bytes"
-	"context"
 	"log/slog"
+	"maps"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/fstest"
+
+	"countersign/migrations"
 )
 
 // Whoever starts a server on a large database reads what it does and how far it is;
 // a small one is migrated in silence.
 func TestALongMigrationTellsHowFarItIs(t *testing.T) {
 	t.Parallel()
+	first, err := migrations.SQLite.ReadFile("sqlite/0001_initial.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := fstest.MapFS{"sqlite/0001_initial.sql": {Data: first}}
 	for _, tt := range []struct {
 		name  string
 		every int64
 		want  []string
 	}{
 		{"large", 2, []string{
-			`from_schema=24 to_schema=46 responses=5`, `step="INSERT INTO response_rows"`, `rows=2 of=5`, `rows=4 of=5`,
-			`step="CREATE UNIQUE INDEX responses_history ON responses"`, `the database is migrated`,
+			`from_schema=1 to_schema=2 responses=5`, `step="UPDATE responses SET model_used = lower"`, `rows=2 of=5`, `rows=4 of=5`,
+			`step="CREATE INDEX by_model ON responses"`, `the database is migrated`,
 		}},
 		{"small", 100, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			file := filepath.Join(t.TempDir(), "db")
-			before(t, file, 24, `INSERT INTO users VALUES ('u', 'u@example.com', 'U', 'admin', 'x', '2026-01-01', NULL);
-INSERT INTO agents (id, owner_id, name, created_at) VALUES ('a', 'u', 'A', '2026-01-01');
-INSERT INTO conversations (id, owner_id, agent_id, created_at, updated_at) VALUES ('c', 'u', 'a', '2026-01-01', '2026-01-01');
-INSERT INTO responses (id, conversation_id, sequence, owner_id, agent_id, kind, created_at, digest, risk)
- SELECT value, 'c', value, 'u', 'a', 'reply', '2026-01-01', 'd', 'low' FROM json_each('[1, 2, 3, 4, 5]')`)
+			pool, err := OpenFile(writeDSN(filepath.Join(t.TempDir(), "db")))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer pool.Close()
+			pool.SetMaxOpenConns(1)
+			if err := up(t.Context(), pool, files, &progress{every: 100}); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := pool.ExecContext(t.Context(), fiveResponses); err != nil {
+				t.Fatal(err)
+			}
+			more := maps.Clone(files)
+			more["sqlite/0002_models.sql"] = &fstest.MapFile{Data: []byte("-- +goose Up\nUPDATE responses SET model_used = lower('M');\nCREATE INDEX by_model ON responses (model_used);\n")}
 			var log bytes.Buffer
-			if err := migrate(context.Background(), file, &progress{log: slog.New(slog.NewTextHandler(&log, nil)), every: tt.every}); err != nil {
+			if err := up(t.Context(), pool, more, &progress{log: slog.New(slog.NewTextHandler(&log, nil)), every: tt.every}); err != nil {
 				t.Fatal(err)
 			}
 			rest := log.String()
@@ -47,39 +63,16 @@ INSERT INTO responses (id, conversation_id, sequence, owner_id, agent_id, kind, 
 			if tt.want == nil && log.Len() > 0 {
 				t.Errorf("it is told:\n%s", log.String())
 			}
-			pool, err := OpenFile(readDSN(file))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer pool.Close()
-			var kept, none int
-			err = pool.QueryRowContext(t.Context(), `SELECT count(*), sum(approval_feedback IS NULL) FROM responses`).Scan(&kept, &none)
-			if err != nil || kept != 5 || none != 5 {
-				t.Errorf("%d rows, %d without a reason: %v", kept, none, err)
-			}
-			if err := SoundPages(t.Context(), pool); err != nil {
-				t.Error(err)
+			var done int
+			if err := pool.QueryRowContext(t.Context(), `SELECT count(*) FROM responses WHERE model_used = 'm'`).Scan(&done); err != nil || done != 5 {
+				t.Errorf("%d rows are migrated: %v", done, err)
 			}
 		})
 	}
 }
 
-// before makes a database of an older schema, with rows.
-func before(t *testing.T, file string, schema int64, rows string) {
-	t.Helper()
-	pool, err := OpenFile(writeDSN(file))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer pool.Close()
-	provider, err := migrationsOf(pool, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := provider.UpTo(t.Context(), schema); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := pool.ExecContext(t.Context(), rows); err != nil {
-		t.Fatal(err)
-	}
-}
+const fiveResponses = `INSERT INTO users VALUES ('u', 'u@example.com', 'U', 'admin', 'x', '2026-01-01', NULL);
+INSERT INTO agents (id, owner_id, name, created_at) VALUES ('a', 'u', 'A', '2026-01-01');
+INSERT INTO conversations (id, owner_id, agent_id, created_at, updated_at) VALUES ('c', 'u', 'a', '2026-01-01', '2026-01-01');
+INSERT INTO responses (id, conversation_id, sequence, owner_id, agent_id, kind, created_at, digest, risk)
+ SELECT value, 'c', value, 'u', 'a', 'reply', '2026-01-01', 'd', 'low' FROM json_each('[1, 2, 3, 4, 5]')`

@@ -204,10 +204,10 @@ func TestFeedsGoOnFromANumberOrTheHead(t *testing.T) {
 	}
 }
 
-// What was recorded before there were streams is told as well.
-func TestFeedTellsWhatStoodBeforeAnUpgrade(t *testing.T) {
+// However far the ledger is indexed, and wherever a reader goes on, the same is told.
+func TestFeedTellsTheSameHoweverFarTheLedgerIsIndexed(t *testing.T) {
 	t.Parallel()
-	s := storetest.New(t, storetest.WithDir(loadDump(t, "testdata/0001.sql")), storetest.WithClock(afterDump()))
+	s := storetest.New(t, storetest.WithDir(folderOf46(t)), storetest.WithClock(afterDump()))
 	const actions = ` AND l.action GLOB 'approval.*' AND l.action <> 'approval.let_through'`
 	agent := models.Actor{Kind: models.ActorAgent, ID: storetest.Scalar[string](t, s, `SELECT agent_id FROM responses ORDER BY number LIMIT 1`)}
 	agent.OwnerID = models.UserID(storetest.Scalar[string](t, s, `SELECT owner_id FROM agents WHERE id = ?`, agent.ID))

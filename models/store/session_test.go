@@ -128,18 +128,6 @@ func TestFindInvocation(t *testing.T) {
 	}
 }
 
-// What was routed before people found calls by tool use id is found too.
-func TestWhatWasRoutedBeforeAnUpgradeIsFound(t *testing.T) {
-	t.Parallel()
-	s := storetest.New(t, storetest.WithDir(loadDump(t, "testdata/0001.sql")), storetest.WithClock(afterDump()))
-	finance, _ := storetest.Session(t, s, "finance@example.com")
-	got, err := s.FindInvocation(t.Context(), finance, "pending", "")
-	storetest.Must(t, err)
-	if got.ToolName != "payment.refund" || got.OwnerID == finance.OwnerID {
-		t.Errorf("found %s of %s, want the refund that was routed", got.ToolName, got.OwnerID)
-	}
-}
-
 func TestSessionPending(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -1,55 +1,24 @@
 package store_test
 
 import (
-	"bufio"
-	"crypto/sha256"
 	"database/sql"
-	"encoding/hex"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"countersign/migrations"
 	"countersign/models"
+	"countersign/models/db/dbtest"
 	"countersign/models/people"
 	"countersign/models/store"
 	"countersign/models/storetest"
 	"countersign/models/upkeep"
 )
-
-// TestReleasedMigrationsAreUnchanged: a database that has a migration never runs
-// it again, so an edited one would leave two schemas of one number. A release
-// adds its files to testdata/released.sha256 and a dump beside it.
-func TestReleasedMigrationsAreUnchanged(t *testing.T) {
-	t.Parallel()
-	f, err := os.Open("testdata/released.sha256")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	released := 0
-	for lines := bufio.NewScanner(f); lines.Scan(); released++ {
-		want, name, ok := strings.Cut(lines.Text(), "  ")
-		if !ok {
-			t.Fatalf("line %d is not as sha256sum writes it", released+1)
-		}
-		raw, err := fs.ReadFile(migrations.SQLite, "sqlite/"+name)
-		if err != nil {
-			t.Errorf("%s was released and is gone: %v", name, err)
-			continue
-		}
-		if sum := sha256.Sum256(raw); hex.EncodeToString(sum[:]) != want {
-			t.Errorf("%s was released and then changed: put the change into a new migration", name)
-		}
-	}
-	if released == 0 {
-		t.Error("nothing is listed")
-	}
-}
 
 func TestMigrationsAreNumberedWithoutGap(t *testing.T) {
 	t.Parallel()
@@ -64,65 +33,77 @@ func TestMigrationsAreNumberedWithoutGap(t *testing.T) {
 	}
 }
 
-// TestUpgradeKeepsWhatStands opens a dump of every released schema, with rows in
-// each table, and finds every row and the whole ledger as it was.
-func TestUpgradeKeepsWhatStands(t *testing.T) {
+// TestTakeoverKeepsWhatStands opens a database of before the migrations became one, and finds
+// every row and the whole ledger as it was.
+func TestTakeoverKeepsWhatStands(t *testing.T) {
 	t.Parallel()
-	dumps, err := filepath.Glob("testdata/[0-9][0-9][0-9][0-9].sql")
-	if err != nil || len(dumps) == 0 {
-		t.Fatalf("dumps: %v, %v", dumps, err)
+	dir := folderOf46(t)
+	was := tables(t, dir)
+	for _, table := range was {
+		if len(table.rows) == 0 && slices.Contains([]string{"users", "agents", "tokens", "policies", "conversations", "responses", "votes", "reviewers", "deciders", "ledger"}, table.name) {
+			t.Errorf("there is no row of %s", table.name)
+		}
 	}
-	for _, dump := range dumps {
-		t.Run(filepath.Base(dump), func(t *testing.T) {
-			t.Parallel()
-			dir := loadDump(t, dump)
-			before := tables(t, dir)
-			for _, table := range before {
-				if len(table.rows) == 0 && table.name != "agent_allowances" {
-					t.Errorf("the dump has no row of %s", table.name)
-				}
-			}
-			var kept models.Head
-			storetest.ReadFile(t, filepath.Join(dir, models.DatabaseFile), `SELECT seq, hash FROM ledger_head`, &kept.Seq, &kept.Hash)
+	var kept models.Head
+	storetest.ReadFile(t, filepath.Join(dir, models.DatabaseFile), `SELECT seq, hash FROM ledger_head`, &kept.Seq, &kept.Hash)
 
-			s := storetest.New(t, storetest.WithDir(dir), storetest.WithClock(afterDump()))
-			if have, want, err := s.Schema(t.Context()); err != nil || have != want {
-				t.Errorf("schema %d, %v; want %d", have, err, want)
-			}
-			if head, err := s.Ledger.Verify(t.Context(), &kept); err != nil || head.String() != kept.String() {
-				t.Errorf("ledger: head %s, %v; want %s", head, err, kept)
-			}
-			for _, table := range before {
-				compare(t, dir, table)
-			}
-			if err := s.Close(); err != nil {
-				t.Error(err)
-			}
-			if found, err := upkeep.VerifyFile(t.Context(), filepath.Join(dir, models.DatabaseFile)); err != nil {
-				t.Errorf("the upgraded file: %+v, %v", found, err)
-			}
-			folder, err := upkeep.Inspect(t.Context(), dir)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer folder.Close()
-			found, err := folder.Rows(t.Context())
-			if err != nil || found.Found > 0 || found.Uncovered() == 0 || found.Rows() == 0 {
-				t.Errorf("rows against the ledger: %+v, %v; want none that differ, and what older entries do not cover", found, err)
-			}
-			if f, err := folder.Energy(t.Context()); err != nil || len(f.Sums)+len(f.Alone) > 0 {
-				t.Errorf("energy: %+v, %v", f, err)
-			}
-		})
+	s := storetest.New(t, storetest.WithDir(dir), storetest.WithClock(afterDump()))
+	if have, want, err := s.Schema(t.Context()); err != nil || have != want {
+		t.Errorf("schema %d, %v; want %d", have, err, want)
+	}
+	if head, err := s.Ledger.Verify(t.Context(), &kept); err != nil || head.String() != kept.String() {
+		t.Errorf("ledger: head %s, %v; want %s", head, err, kept)
+	}
+	for _, table := range was {
+		if table.name != "goose_db_version" {
+			compare(t, dir, table)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if found, err := upkeep.VerifyFile(t.Context(), filepath.Join(dir, models.DatabaseFile)); err != nil {
+		t.Errorf("the file: %+v, %v", found, err)
+	}
+	rowsAgainstTheLedger(t, dir)
+}
+
+// TestAFolderThatWaitsToBeTakenOverIsInspected reads it as it is, and changes nothing.
+func TestAFolderThatWaitsToBeTakenOverIsInspected(t *testing.T) {
+	t.Parallel()
+	dir := folderOf46(t)
+	was := tables(t, dir)
+	if found, err := upkeep.VerifyFile(t.Context(), filepath.Join(dir, models.DatabaseFile)); err != nil || found.Schema != 1 {
+		t.Errorf("the file: %+v, %v", found, err)
+	}
+	rowsAgainstTheLedger(t, dir)
+	if now := tables(t, dir); !reflect.DeepEqual(now, was) {
+		t.Error("looking at it has changed it")
 	}
 }
 
-// TestUpgradeGoesOn works with what an older program left: people sign in, the
+func rowsAgainstTheLedger(t *testing.T, dir string) {
+	t.Helper()
+	folder, err := upkeep.Inspect(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer folder.Close()
+	found, err := folder.Verify(t.Context(), nil, true)
+	if err != nil || found.Found > 0 || found.Uncovered() == 0 || found.Rows() == 0 {
+		t.Errorf("rows against the ledger: %+v, %v; want none that differ, and what older entries do not cover", found, err)
+	}
+	if f, err := folder.Energy(t.Context()); err != nil || len(f.Sums)+len(f.Alone) > 0 {
+		t.Errorf("energy: %+v, %v", f, err)
+	}
+}
+
+// TestTakeoverGoesOn works with what an older program left: people sign in, the
 // agent meets its request, and it is decided.
-func TestUpgradeGoesOn(t *testing.T) {
+func TestTakeoverGoesOn(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	s := storetest.New(t, storetest.WithDir(loadDump(t, "testdata/0001.sql")), storetest.WithClock(afterDump()))
+	s := storetest.New(t, storetest.WithDir(folderOf46(t)), storetest.WithClock(afterDump()))
 	finance, _ := storetest.Session(t, s, "finance@example.com")
 	owner, _ := storetest.Session(t, s, "owner@example.com")
 	if _, _, err := s.People.SignIn(ctx, "gone@example.com", storetest.Password, people.SignInFrom{Address: "192.0.2.1"}); err == nil {
@@ -157,43 +138,12 @@ func TestUpgradeGoesOn(t *testing.T) {
 	}
 }
 
-// TestUpgradeLeavesTheBuiltInAgentItsName: an agent that bore it before goes on
-// under another, and is nobody's built-in agent.
-func TestUpgradeLeavesTheBuiltInAgentItsName(t *testing.T) {
-	t.Parallel()
-	dir := loadDump(t, "testdata/0001.sql")
-	storetest.Plant(t, dir, `UPDATE agents SET name = 'built-in' WHERE name = 'deployer'`)
-	s := storetest.New(t, storetest.WithDir(dir), storetest.WithClock(afterDump()))
-	owner, _ := storetest.Session(t, s, "owner@example.com")
-	list, err := s.Conversations(t.Context(), owner, store.ConversationQuery{})
-	if err != nil || len(list.Items) == 0 {
-		t.Fatalf("conversations of before: %+v, %v", list, err)
-	}
-	old := list.Items[0]
-	if old.AgentName != "built-in of "+string(old.AgentID) || old.BuiltIn || old.ActiveAt.IsZero() || old.EnergyBudget != nil {
-		t.Errorf("a conversation of before: %+v", old)
-	}
-	r, err := s.Say(t.Context(), owner, models.MessageInput{Content: "Hello."})
-	if err != nil || r.Conversation.AgentID == old.AgentID {
-		t.Fatalf("a message: %+v, %v", r, err)
-	}
-	if v, err := s.Conversation(t.Context(), owner, r.Conversation.ID); err != nil || !v.BuiltIn || v.AgentName != models.BuiltIn {
-		t.Errorf("begun: %+v, %v", v, err)
-	}
-	if _, err := s.Say(t.Context(), owner, models.MessageInput{ConversationID: old.ID, Content: "And you?"}); err != nil {
-		t.Errorf("a message to an agent of before: %v", err)
-	}
-	if _, err := s.Ledger.Verify(t.Context(), nil); err != nil {
-		t.Error(err)
-	}
-}
-
-// TestUpgradedRunsTakeReports has an agent report calls about which it asked an
+// TestTakenOverRunsTakeReports has an agent report calls about which it asked an
 // older program: they are its rows, and the run is described and ended.
-func TestUpgradedRunsTakeReports(t *testing.T) {
+func TestTakenOverRunsTakeReports(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	s := storetest.New(t, storetest.WithDir(loadDump(t, "testdata/0001.sql")), storetest.WithClock(afterDump()))
+	s := storetest.New(t, storetest.WithDir(folderOf46(t)), storetest.WithClock(afterDump()))
 	owner, _ := storetest.Session(t, s, "owner@example.com")
 	agent, _ := storetest.AgentToken(t, s, owner, "deployer")
 	waits, err := s.Ask(ctx, agent, models.AskInput{ToolUseID: "pending", ToolName: "payment.refund", Input: []byte(`{"amount":5}`), RunID: "run-3"})
@@ -228,26 +178,18 @@ func TestOpenRefusesANewerSchema(t *testing.T) {
 	}
 }
 
-// afterDump is a clock a minute after the last row of the dumps.
+// afterDump is a clock a minute after the last row of such a database.
 func afterDump() *storetest.Clock {
 	clock := storetest.NewClock()
 	clock.Step(time.Date(2026, time.March, 2, 14, 25, 0, 0, time.UTC).Sub(clock.Now()))
 	return clock
 }
 
-// loadDump makes a data folder of what `sqlite3 countersign.db .dump` wrote.
-func loadDump(t *testing.T, dump string) (dir string) {
+// folderOf46 is a data folder of before the migrations became one.
+func folderOf46(t *testing.T) (dir string) {
 	t.Helper()
-	text, err := os.ReadFile(dump)
-	if err != nil {
-		t.Fatal(err)
-	}
 	dir = storetest.Dir(t)
-	file := filepath.Join(dir, models.DatabaseFile)
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	storetest.PlantFile(t, file, string(text))
+	dbtest.Before(t, dir)
 	return dir
 }
 
@@ -257,35 +199,27 @@ type table struct {
 	rows        []string
 }
 
-// tables reads all tables, each with the columns that it has now.
+// tables reads all tables.
 func tables(t *testing.T, dir string) []table {
 	t.Helper()
 	var out []table
 	for _, name := range lines(t, dir, `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`) {
-		columns := lines(t, dir, `SELECT name FROM pragma_table_info('`+name+`') WHERE name NOT IN ('reasked_from')`) // which nothing read, and is gone
-		query := `SELECT quote(` + strings.Join(columns, `) || ' ' || quote(`) + `) FROM ` + name
-		one := table{name: name, query: strings.Replace(query, `quote(approval_feedback)`, `quote(nullif(approval_feedback, ''))`, 1)}
+		columns := lines(t, dir, `SELECT name FROM pragma_table_info('`+name+`')`)
+		one := table{name: name, query: `SELECT quote(` + strings.Join(columns, `) || ' ' || quote(`) + `) FROM ` + name}
 		one.rows = lines(t, dir, one.query)
 		out = append(out, one)
 	}
 	return out
 }
 
-// compare looks for every row that stood there.
+// compare looks for every row that stood there, and for no other.
 func compare(t *testing.T, dir string, before table) {
 	t.Helper()
-	now := map[string]int{}
-	after := lines(t, dir, before.query)
-	for _, row := range after {
-		now[row]++
-	}
-	for _, row := range before.rows {
-		if now[row]--; now[row] < 0 {
-			t.Errorf("%s lost or changed: %s", before.name, row)
-		}
-	}
-	if before.name != "goose_db_version" && len(after) != len(before.rows) {
-		t.Errorf("%s has %d rows, had %d", before.name, len(after), len(before.rows))
+	now := lines(t, dir, before.query)
+	slices.Sort(now)
+	slices.Sort(before.rows)
+	if !slices.Equal(now, before.rows) {
+		t.Errorf("%s has the rows\n%s\nand had\n%s", before.name, strings.Join(now, "\n"), strings.Join(before.rows, "\n"))
 	}
 }
 

@@ -21,7 +21,7 @@ func TestASchemaInTheMiddleIsNotBackedUp(t *testing.T) {
 	storetest.Must(t, os.Chmod(dir, 0o700))
 	file := filepath.Join(dir, models.DatabaseFile)
 	storetest.Must(t, os.WriteFile(file, nil, 0o600))
-	storetest.Plant(t, dir, `CREATE TABLE response_rows (in_the_way)`)
+	storetest.Plant(t, dir, `CREATE TABLE leases (in_the_way)`)
 	if d, err := db.Open(t.Context(), db.Options{Dir: dir}); err == nil {
 		t.Fatal("a migration made a table that was there", d.Close())
 	}
@@ -40,7 +40,7 @@ func TestASchemaInTheMiddleIsNotBackedUp(t *testing.T) {
 		t.Errorf("the refused restore made %v", names(t, into))
 	}
 
-	storetest.Plant(t, dir, `DROP TABLE response_rows`)
+	storetest.Plant(t, dir, `DROP TABLE leases`)
 	d, err := db.Open(t.Context(), db.Options{Dir: dir})
 	storetest.Must(t, err)
 	storetest.Must(t, d.Close())

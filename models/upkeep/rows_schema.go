@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"strings"
 	"sync"
 
 	"countersign/models/db"
@@ -59,7 +58,7 @@ func (c *rowCheck) schema() error {
 	if err != nil {
 		return err
 	}
-	have, err := schemaIn(c.ctx, c.dbtx)
+	have, err := db.Schema(c.ctx, c.dbtx)
 	if err != nil {
 		return err
 	}
@@ -84,17 +83,8 @@ func (c *rowCheck) schema() error {
 var migratedSchema = sync.OnceValues(func() (map[string]string, error) {
 	var out map[string]string
 	err := db.InMemory(context.Background(), func(pool *sql.DB) (err error) {
-		out, err = schemaIn(context.Background(), pool)
+		out, err = db.Schema(context.Background(), pool)
 		return err
 	})
 	return out, err
 })
-
-// schemaIn reads what a schema consists of; white space does not count.
-func schemaIn(ctx context.Context, pool db.Querier) (map[string]string, error) {
-	out, err := db.Schema(ctx, pool)
-	for what, text := range out {
-		out[what] = strings.Join(strings.Fields(text), " ")
-	}
-	return out, err
-}
