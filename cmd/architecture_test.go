@@ -59,10 +59,10 @@ func ours(t *testing.T, fn func(name string)) {
 	}
 }
 
-// Every `file.go: Name` of the flows is a function or method in that file.
+// Every `file.go: Name` of the flows, and of what to put where, is a function or method in that file.
 func TestFunctionsOfTheArchitectureExist(t *testing.T) {
 	t.Parallel()
-	named := regexp.MustCompile("`([\\w./]+\\.go): ([\\w.]+)`").FindAllStringSubmatch(architecture(t), -1)
+	named := regexp.MustCompile("`([\\w./]+\\.go): ([\\w.]+)`").FindAllStringSubmatch(architecture(t)+read(t, "CONTRIBUTING.md"), -1)
 	if len(named) < 50 {
 		t.Errorf("%d functions are named: the flows are not read", len(named))
 	}
@@ -101,14 +101,14 @@ func functions(t *testing.T, name string) (out []string) {
 	return out
 }
 
-// Files and folders that the architecture names are there.
+// Files and folders that are named there exist.
 func TestFilesOfTheArchitectureExist(t *testing.T) {
 	t.Parallel()
-	for _, n := range regexp.MustCompile("`((?:cmd|models|handlers|views|static|migrations|workers)/?[\\w./]*|[\\w.]+\\.(?:go|md|yml))`").FindAllStringSubmatch(architecture(t), -1) {
+	for _, n := range regexp.MustCompile("`((?:cmd|models|handlers|views|static|migrations|workers)/?[\\w./]*|[\\w.]+\\.(?:go|md|yml))`").FindAllStringSubmatch(architecture(t)+read(t, "CONTRIBUTING.md"), -1) {
 		if strings.Contains(n[1], "NNNN") || path.Dir(n[1]) == "." && path.Ext(n[1]) == ".go" && n[1] != "main.go" {
 			continue // an example
 		}
-		if slices.Contains([]string{"cmd.Execute", "models.ResponseID", "models.Error", "guide.md", "views/pages/name.go"}, n[1]) {
+		if slices.Contains([]string{"cmd.Execute", "models.ResponseID", "models.Error", "guide.md", "views/pages/name.go", "handlers/web/name.go", "handlers.Render"}, n[1]) {
 			continue // names in the code, and examples of files
 		}
 		if _, err := os.Stat(filepath.Join(repository, n[1])); err != nil {
