@@ -1,8 +1,8 @@
 package db
 
 import (
-	"context"
 	"database/sql"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -228,7 +228,14 @@ func onCommit(t *testing.T, pool *sql.DB, do func() int) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	err = conn.Raw(func(c any) error { c.(*sqlite3.SQLiteConn).RegisterCommitHook(do); return nil })
+	err = conn.Raw(func(c any) error {
+		sqlite, ok := c.(*sqlite3.SQLiteConn)
+		if !ok {
+			return fmt.Errorf("the connection is a %T", c)
+		}
+		sqlite.RegisterCommitHook(do)
+		return nil
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -252,7 +259,7 @@ func TestATakeoverAmongOthers(t *testing.T) {
 	ended := make(chan error)
 	for range 4 {
 		go func() {
-			d, err := Open(context.WithoutCancel(t.Context()), Options{Dir: dir})
+			d, err := Open(t.Context(), Options{Dir: dir})
 			if err == nil {
 				err = d.Close()
 			}

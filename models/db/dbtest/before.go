@@ -1,7 +1,6 @@
 package dbtest
 
 import (
-	"context"
 	"database/sql"
 	_ "embed"
 	"os"
@@ -30,7 +29,7 @@ func Before(tb testing.TB, dir string) {
 		tb.Fatal(err)
 	}
 	defer pool.Close()
-	if _, err := pool.ExecContext(context.Background(), before+`PRAGMA journal_mode = WAL`); err != nil {
+	if _, err := pool.ExecContext(tb.Context(), before+`PRAGMA journal_mode = WAL`); err != nil {
 		tb.Fatalf("make a database of before: %v", err)
 	}
 }
