@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/events"
 )
 
 const leaseTTL = 20 * time.Second
@@ -23,7 +24,9 @@ type Post struct {
 	Holder string        // names this process among those on the database; empty: made up
 	TTL    time.Duration // after which another process takes over, renewed four times as often; 0: 20 s
 	Leases Leases
-	Wake   <-chan struct{} // has a process without the lease try to take it at once; may be nil
+	// Bus and Topics have a process without the lease try to take it at once; Bus may be nil.
+	Bus    *events.Bus
+	Topics []events.Topic
 	// Needed reports whether there is anything to do: if not, nobody takes the lease,
 	// and who has it lets go of the work.
 	Needed func(ctx context.Context) (bool, error)
@@ -39,6 +42,12 @@ func Lead(ctx context.Context, log *slog.Logger, p Post) {
 	p.Holder, p.TTL = cmp.Or(p.Holder, models.NewID[string]()), cmp.Or(max(p.TTL, 0), leaseTTL)
 	renew := time.NewTimer(0)
 	defer renew.Stop()
+	var wake <-chan struct{}
+	if p.Bus != nil {
+		news := p.Bus.Subscribe(0, p.Topics...) // without room, each topic is told by Lagged
+		defer news.Close()
+		wake = news.Lagged
+	}
 	var held *models.Lease
 	stop := func() {}
 	defer func() {
@@ -53,7 +62,7 @@ func Lead(ctx context.Context, log *slog.Logger, p Post) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-p.Wake:
+		case <-wake:
 			if held != nil {
 				continue
 			}

@@ -8,9 +8,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"countersign/models"
+	"countersign/models/events"
 	"countersign/workers"
 )
 
@@ -25,7 +27,7 @@ type post struct {
 	holders map[string]bool
 
 	begun, ended chan int64
-	wake         chan struct{}
+	bus          *events.Bus
 }
 
 func (p *post) set(number int64, err error) {
@@ -56,14 +58,14 @@ func (p *post) DropLease(ctx context.Context, l *models.Lease) error {
 
 func (p *post) lead(t *testing.T, ttl time.Duration, log *slog.Logger) (stop func()) {
 	t.Helper()
-	p.takes, p.begun, p.ended, p.wake = make(chan struct{}, 1000), make(chan int64, 10), make(chan int64, 10), make(chan struct{})
+	p.takes, p.begun, p.ended, p.bus = make(chan struct{}, 1000), make(chan int64, 10), make(chan int64, 10), events.NewBus()
 	p.holders = map[string]bool{}
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		workers.Lead(ctx, log, workers.Post{
-			Name: "post", TTL: ttl, Leases: p, Wake: p.wake,
+			Name: "post", TTL: ttl, Leases: p, Bus: p.bus, Topics: []events.Topic{events.Outside},
 			Needed: func(context.Context) (bool, error) {
 				p.mu.Lock()
 				defer p.mu.Unlock()
@@ -129,22 +131,31 @@ func TestWorkFollowsTheRightToIt(t *testing.T) {
 
 func TestWhoHasNoRightToWorkIsWoken(t *testing.T) {
 	t.Parallel()
-	p := &post{}
-	stop := p.lead(t, time.Hour, slog.New(slog.DiscardHandler))
-	<-p.takes
-	p.set(1, nil)
-	p.wake <- struct{}{}
-	<-p.takes
-	got(t, "begun", p.begun, 1)
-	p.wake <- struct{}{} // it has it
-	p.wake <- struct{}{}
-	if len(p.takes) != 0 {
-		t.Error("who has the right asks for it at each call")
-	}
-	stop()
-	if len(p.dropped) != 1 {
-		t.Errorf("given back: %v", p.dropped)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		p := &post{}
+		stop := p.lead(t, time.Hour, slog.New(slog.DiscardHandler))
+		tell := func() (tries int) {
+			synctest.Wait()
+			before := len(p.takes)
+			p.bus.Publish(events.Outside)
+			synctest.Wait()
+			return len(p.takes) - before
+		}
+		if n := tell(); n != 1 {
+			t.Errorf("who has no right tries %d times when told", n)
+		}
+		p.set(1, nil)
+		if n := tell(); n != 1 || len(p.begun) != 1 {
+			t.Errorf("who may have it tries %d times, and began %d times", n, len(p.begun))
+		}
+		if n := tell(); n != 0 {
+			t.Errorf("who has the right asks for it %d times when told", n)
+		}
+		stop()
+		if len(p.dropped) != 1 {
+			t.Errorf("given back: %v", p.dropped)
+		}
+	})
 }
 
 func TestWhoNeverHadTheRightGivesNothingBack(t *testing.T) {

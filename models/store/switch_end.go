@@ -90,17 +90,21 @@ func (s *Store) activePolicy(ctx context.Context) (*policy.Policy, error) {
 }
 
 // EndSwitches writes down that switches have ended whose time has come (I3: they counted for
-// nothing already), and says whether any had. One version says all that ended.
-func (s *Store) EndSwitches(ctx context.Context) (bool, error) {
-	ended := false
+// nothing already), and returns the number of versions that it stored: at most one, for it says
+// all that ended.
+func (s *Store) EndSwitches(ctx context.Context) (int, error) {
+	versions := 0
 	err := s.writeAnyway(ctx, func(t *tx) error {
 		before, _, err := t.policy()
 		if err != nil {
 			return err
 		}
 		after, err := t.endSwitches()
-		ended = after.version != before
+		versions = 0
+		if after.version != before {
+			versions = 1
+		}
 		return err
 	})
-	return ended, err
+	return versions, err
 }

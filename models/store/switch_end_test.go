@@ -109,7 +109,7 @@ func TestTheSystemSavesWhatAnEndChangesI7I8(t *testing.T) {
 		t.Errorf("the next end is %s, %v, %v", at, some, err)
 	}
 	clock.Step(time.Hour - time.Second)
-	if ended, err := s.EndSwitches(t.Context()); err != nil || ended {
+	if ended, err := s.EndSwitches(t.Context()); err != nil || ended != 0 {
 		t.Errorf("a second before: %v, %v", ended, err)
 	}
 	storetest.Must(t, s.Close())
@@ -117,7 +117,7 @@ func TestTheSystemSavesWhatAnEndChangesI7I8(t *testing.T) {
 
 	s = storetest.New(t, storetest.WithClock(clock), storetest.WithDir(dir))
 	seq := storetest.LedgerAt(t, s)
-	for i, want := range []bool{true, false} {
+	for i, want := range []int{1, 0} {
 		if ended, err := s.EndSwitches(t.Context()); err != nil || ended != want {
 			t.Errorf("time %d: %v, %v", i+1, ended, err)
 		}
@@ -192,7 +192,7 @@ func TestASaveBehindAnEndThatIsNotWrittenDown(t *testing.T) {
 			t.Errorf("%s: the version before is by %s: %s", name, end.AuthorName, end.Document)
 		}
 		storetest.SameStrings(t, name, storetest.ActionsSince(t, b.Store, seq), []string{"policy.changed ", "policy.changed "})
-		if ended, err := b.EndSwitches(t.Context()); err != nil || ended {
+		if ended, err := b.EndSwitches(t.Context()); err != nil || ended != 0 {
 			t.Errorf("%s: it is written down again: %v, %v", name, ended, err)
 		}
 	}

@@ -37,8 +37,10 @@ type Options struct {
 
 const lease = "deliver"
 
-// look is the longest sleep, in case a signal was missed.
-var look = 15 * time.Second
+var topics = []events.Topic{events.Upstreams, events.Outside}
+
+// look is the longest sleep, in case a signal was missed; 0: as long as a loop's is.
+var look time.Duration
 
 // Deliverer sends decisions to other systems.
 type Deliverer struct {
@@ -67,85 +69,27 @@ func New(o Options) *Deliverer {
 // upstream, nobody takes the lease.
 func (d *Deliverer) Run(ctx context.Context) {
 	defer d.clients.CloseIdleConnections()
-	// Without room in it, each topic is told by Lagged.
-	news := d.Store.Bus().Subscribe(0, events.Upstreams, events.Outside)
-	defer news.Close()
 	workers.Lead(ctx, d.Log, workers.Post{
-		Name: lease, Holder: d.Holder, TTL: d.LeaseTTL, Leases: d.Store, Wake: news.Lagged, Needed: d.Store.HasUpstreams, Work: d.work,
+		Name: lease, Holder: d.Holder, TTL: d.LeaseTTL, Leases: d.Store, Bus: d.Store.Bus(), Topics: topics, Needed: d.Store.HasUpstreams, Work: d.work,
 	})
 }
 
 // work sends the decisions that are due: several at a time, but each by one attempt at
 // a time.
 func (d *Deliverer) work(ctx context.Context, l *models.Lease) {
-	sub := d.Store.Bus().Subscribe(1, events.Upstreams, events.Outside)
-	defer sub.Close()
-	t := sendings{busy: map[models.ResponseID]bool{}, of: map[models.UpstreamID]int{}, done: make(chan sending)}
-	defer t.wait()
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-sub.C:
-		case <-sub.Lagged:
-		case one := <-t.done:
-			t.end(one)
-		case <-timer.C:
-		}
-		// Decisions that are being sent come first in the list: it must reach past them.
-		due, next, err := d.Store.DueDeliveries(ctx, 2*d.Concurrency)
-		if err != nil && ctx.Err() == nil {
-			d.Log.ErrorContext(ctx, "worker failed", slog.String("error", err.Error()))
-		}
-		for u, ids := range due {
-			for _, id := range ids {
-				if t.busy[id] || t.of[u] >= d.Concurrency {
-					continue // whoever is done has us look again
+	workers.Loop[models.ResponseID, models.UpstreamID]{
+		Bus: d.Store.Bus(), Topics: topics, Now: d.Store.Now, Log: d.Log, Most: d.Concurrency, Longest: look,
+		Round: func(ctx context.Context, attempts *workers.Attempts[models.ResponseID, models.UpstreamID]) (time.Time, error) {
+			// Decisions that are being sent come first in the list: it must reach past them.
+			due, next, err := d.Store.DueDeliveries(ctx, 2*d.Concurrency)
+			for u, ids := range due {
+				for _, id := range ids {
+					attempts.Begin(id, u, func() { d.Once(ctx, l, id) })
 				}
-				t.begin(sending{id, u}, func() { d.Once(ctx, l, id) })
 			}
-		}
-		sleep := look
-		if !next.IsZero() {
-			sleep = min(sleep, max(next.Sub(d.Store.Now()), 10*time.Millisecond))
-		}
-		timer.Reset(sleep)
-	}
-}
-
-// sendings are the decisions that are being sent. Only one goroutine uses it.
-type sendings struct {
-	busy map[models.ResponseID]bool
-	of   map[models.UpstreamID]int
-	done chan sending
-}
-
-type sending struct {
-	id models.ResponseID
-	by models.UpstreamID
-}
-
-func (t *sendings) begin(one sending, do func()) {
-	t.busy[one.id] = true
-	t.of[one.by]++
-	go func() {
-		do()
-		t.done <- one
-	}()
-}
-
-func (t *sendings) end(one sending) {
-	delete(t.busy, one.id)
-	t.of[one.by]--
-}
-
-// wait waits until everything is sent.
-func (t *sendings) wait() {
-	for len(t.busy) > 0 {
-		t.end(<-t.done)
-	}
+			return next, err
+		},
+	}.Run(ctx)
 }
 
 // Once makes one attempt to send a decision and stores how it ended.
@@ -175,14 +119,7 @@ func (d *Deliverer) Once(ctx context.Context, l *models.Lease, id models.Respons
 // failed logs what went wrong, and waits: whoever called looks at once for what
 // is due, which this still is.
 func (d *Deliverer) failed(ctx context.Context, log *slog.Logger, err error) {
-	if ctx.Err() != nil {
-		return
-	}
-	if models.ErrorCode(err) == models.CodeConflict {
-		log.WarnContext(ctx, "the lease was lost")
-	} else {
-		log.ErrorContext(ctx, "worker failed", slog.String("error", err.Error()))
-	}
+	workers.Failed(ctx, log, err)
 	wait := time.NewTimer(d.FirstRetry)
 	defer wait.Stop()
 	select {

@@ -21,60 +21,66 @@ const (
 	pause  = time.Second            // after a failure, so that a broken database is not hammered
 )
 
-// Once writes down all that is due and returns how long nothing else will be, at
-// most a minute. When nothing is due it only reads. What goes wrong with the one
-// does not keep it from the other.
-func Once(ctx context.Context, s *store.Store) (time.Duration, error) {
-	expires, err := all(ctx, s, s.NextDeadline, s.ExpireDue)
-	if err != nil {
-		err = fmt.Errorf("expire what is due: %w", err)
-	}
-	if _, failed := s.CancelStopped(ctx); failed != nil {
-		err = errors.Join(err, fmt.Errorf("cancel what stopped agents asked: %w", failed))
-	}
-	releases, failed := all(ctx, s, s.NextRelease, s.ReleaseDue)
-	if failed != nil {
-		failed = fmt.Errorf("release what was held: %w", failed)
-	}
-	ends, unended := all(ctx, s, s.NextSwitchEnd, func(ctx context.Context, _ int) (int, error) {
-		if ended, err := s.EndSwitches(ctx); err != nil || !ended {
-			return 0, err
-		}
-		return 1, nil
-	})
-	if unended != nil {
-		unended = fmt.Errorf("end switches of the policy: %w", unended)
-	}
-	steps, unasked := all(ctx, s, s.NextEscalation, s.EscalateDue)
-	if unasked != nil {
-		unasked = fmt.Errorf("ask further people: %w", unasked)
-	}
-	away, stays := all(ctx, s, s.NextAbsence, func(ctx context.Context, _ int) (int, error) { return s.TakeAbsences(ctx) })
-	if stays != nil {
-		stays = fmt.Errorf("begin and end absences: %w", stays)
-	}
-	return min(expires, releases, ends, steps, away), errors.Join(err, failed, unended, unasked, stays)
+// job is one kind of thing that silence settles.
+type job struct {
+	name string                                                         // as in "expire what is due: the disk is full"
+	next func(ctx context.Context) (at time.Time, some bool, err error) // nil: due each time
+	due  func(ctx context.Context, limit int) (done int, err error)
 }
 
-// all does what is due, batch by batch, and says how long there is nothing more.
-func all(ctx context.Context, s *store.Store, next func(context.Context) (time.Time, bool, error), due func(context.Context, int) (int, error)) (time.Duration, error) {
+func jobs(s *store.Store) []job {
+	return []job{
+		{"expire what is due", s.NextDeadline, s.ExpireDue},
+		{"cancel what stopped agents asked", nil, unlimited(s.CancelStopped)},
+		{"release what was held", s.NextRelease, s.ReleaseDue},
+		{"end switches of the policy", s.NextSwitchEnd, unlimited(s.EndSwitches)},
+		{"ask further people", s.NextEscalation, s.EscalateDue},
+		{"begin and end absences", s.NextAbsence, unlimited(s.TakeAbsences)},
+	}
+}
+
+// unlimited is a job that does all at once, in one transaction or in as many as it needs.
+func unlimited(due func(context.Context) (int, error)) func(context.Context, int) (int, error) {
+	return func(ctx context.Context, _ int) (int, error) { return due(ctx) }
+}
+
+// Once does all that is due and returns the time until the next item is due, at most a minute.
+// When nothing is due it only reads. A job that fails does not keep the others from running.
+func Once(ctx context.Context, s *store.Store) (time.Duration, error) {
+	sleep, errs := look, []error(nil)
+	for _, j := range jobs(s) {
+		left, err := j.run(ctx, s.Now)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", j.name, err))
+		}
+		sleep = min(sleep, left)
+	}
+	return sleep, errors.Join(errs...)
+}
+
+// run does what is due, batch by batch, and returns the time until the next item is due.
+func (j job) run(ctx context.Context, now func() time.Time) (time.Duration, error) {
+	if j.next == nil {
+		_, err := j.due(ctx, batch)
+		return look, err
+	}
 	for {
-		at, some, err := next(ctx)
+		at, some, err := j.next(ctx)
 		if err != nil {
 			return 0, err
 		}
 		if !some {
 			return look, nil
 		}
-		if left := at.Sub(s.Now()); left > 0 {
+		if left := at.Sub(now()); left > 0 {
 			return min(look, left), nil
 		}
-		n, err := due(ctx, batch)
+		n, err := j.due(ctx, batch)
 		if err != nil {
 			return 0, err
 		}
 		if n == 0 {
-			return gather, nil // settled by somebody else meanwhile
+			return gather, nil // somebody else has settled it
 		}
 	}
 }

@@ -46,11 +46,9 @@ type Options struct {
 	Concurrency int           // channels that are sent to at once; 0: 8
 }
 
-const (
-	lease = "notify"
-	look  = 15 * time.Second // the longest sleep, in case a signal was missed
-	retry = time.Second      // after the store failed
-)
+const lease = "notify"
+
+var topics = []events.Topic{events.Notices, events.Outside}
 
 // Notifier tells people what waits for them.
 type Notifier struct {
@@ -76,67 +74,37 @@ func New(o Options) *Notifier {
 // Run sends what is due while this process holds the lease, until ctx ends. Without a channel,
 // nobody takes the lease.
 func (n *Notifier) Run(ctx context.Context) {
-	// Without room in it, each topic is told by Lagged.
-	news := n.Store.Bus().Subscribe(0, events.Notices, events.Outside)
-	defer news.Close()
 	workers.Lead(ctx, n.Log, workers.Post{
-		Name: lease, Holder: n.Holder, TTL: n.LeaseTTL, Leases: n.Store, Wake: news.Lagged, Needed: n.notices.HasChannels, Work: n.work,
+		Name: lease, Holder: n.Holder, TTL: n.LeaseTTL, Leases: n.Store, Bus: n.Store.Bus(), Topics: topics, Needed: n.notices.HasChannels, Work: n.work,
 	})
 }
 
+type attempts = workers.Attempts[models.ChannelID, struct{}]
+
 // work sends what is due, by several channels at once, but by each one message at a time.
 func (n *Notifier) work(ctx context.Context, l *models.Lease) {
-	sub := n.Store.Bus().Subscribe(1, events.Notices, events.Outside)
-	defer sub.Close()
-	s := sendings{busy: map[models.ChannelID]bool{}, done: make(chan models.ChannelID)}
-	defer s.wait()
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-sub.C:
-		case <-sub.Lagged:
-		case channel := <-s.done:
-			delete(s.busy, channel)
-		case <-timer.C:
-		}
-		next, err := n.round(ctx, l, &s)
-		if ctx.Err() != nil {
-			return
-		}
-		sleep := look
-		switch {
-		case err != nil:
-			n.failed(ctx, err)
-			sleep = retry
-		case !next.IsZero():
-			sleep = min(sleep, max(next.Sub(n.Store.Now()), 10*time.Millisecond))
-		}
-		timer.Reset(sleep)
-	}
+	workers.Loop[models.ChannelID, struct{}]{
+		Bus: n.Store.Bus(), Topics: topics, Now: n.Store.Now, Log: n.Log, Most: n.Concurrency,
+		Round: func(ctx context.Context, a *attempts) (time.Time, error) { return n.round(ctx, l, a) },
+	}.Run(ctx)
 }
 
-// round takes what is due and begins to send it; it says when something is due next.
-func (n *Notifier) round(ctx context.Context, l *models.Lease, s *sendings) (time.Time, error) {
+// round takes what is due and begins to send it; it returns when something is due next.
+func (n *Notifier) round(ctx context.Context, l *models.Lease, a *attempts) (time.Time, error) {
 	next, err := n.notices.Take(ctx, l)
 	if err != nil {
 		return next, err
 	}
 	// Messages that are being sent are not due again before their attempt has failed, so that
 	// those of busy channels are few.
-	due, nextSend, err := n.notices.Due(ctx, 4*n.Concurrency+len(s.busy))
+	due, nextSend, err := n.notices.Due(ctx, 4*n.Concurrency+a.Running())
 	if err != nil {
 		return next, err
 	}
 	for _, send := range due {
-		if s.busy[send.ChannelID] || len(s.busy) >= n.Concurrency {
-			continue // whoever is done has us look again
-		}
-		s.begin(send.ChannelID, func() {
-			if err := n.Once(ctx, l, send.ID); err != nil && ctx.Err() == nil {
-				n.failed(ctx, err)
+		a.Begin(send.ChannelID, struct{}{}, func() {
+			if err := n.Once(ctx, l, send.ID); err != nil {
+				workers.Failed(ctx, n.Log, err)
 			}
 		})
 	}
@@ -144,27 +112,6 @@ func (n *Notifier) round(ctx context.Context, l *models.Lease, s *sendings) (tim
 		next = nextSend
 	}
 	return next, nil
-}
-
-// sendings are the channels that are being sent to. Only one goroutine uses it.
-type sendings struct {
-	busy map[models.ChannelID]bool
-	done chan models.ChannelID
-}
-
-func (s *sendings) begin(channel models.ChannelID, do func()) {
-	s.busy[channel] = true
-	go func() {
-		do()
-		s.done <- channel
-	}()
-}
-
-// wait waits until everything is sent.
-func (s *sendings) wait() {
-	for len(s.busy) > 0 {
-		delete(s.busy, <-s.done)
-	}
 }
 
 // Once makes one attempt to send a message and stores how it ended.
@@ -233,12 +180,4 @@ func (n *Notifier) Test(ctx context.Context, actor models.Actor, id models.Chann
 		result.Body = nil
 	}
 	return result, n.notices.EndTest(context.WithoutCancel(ctx), sending, result)
-}
-
-func (n *Notifier) failed(ctx context.Context, err error) {
-	if models.ErrorCode(err) == models.CodeConflict {
-		n.Log.WarnContext(ctx, "the lease was lost")
-		return
-	}
-	n.Log.ErrorContext(ctx, "worker failed", slog.String("error", err.Error()))
 }

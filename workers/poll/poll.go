@@ -10,7 +10,6 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
 	"countersign/models"
@@ -36,6 +35,8 @@ type Options struct {
 
 const lease = "poll"
 
+var topics = []events.Topic{events.Upstreams, events.Outside}
+
 // Poller polls upstreams.
 type Poller struct {
 	Options
@@ -60,51 +61,24 @@ func New(o Options) *Poller {
 // nothing to poll, nobody takes it.
 func (p *Poller) Run(ctx context.Context) {
 	defer p.clients.CloseIdleConnections()
-	// Without room in it, each topic is told by Lagged.
-	news := p.Store.Bus().Subscribe(0, events.Upstreams, events.Outside)
-	defer news.Close()
 	workers.Lead(ctx, p.Log, workers.Post{
-		Name: lease, Holder: p.Holder, TTL: p.LeaseTTL, Leases: p.Store, Wake: news.Lagged, Needed: p.Store.HasUpstreams, Work: p.work,
+		Name: lease, Holder: p.Holder, TTL: p.LeaseTTL, Leases: p.Store, Bus: p.Store.Bus(), Topics: topics, Needed: p.Store.HasUpstreams, Work: p.work,
 	})
 }
 
 // work polls each upstream when it is due; a slow one holds up no other.
 func (p *Poller) work(ctx context.Context, l *models.Lease) {
-	sub := p.Store.Bus().Subscribe(1, events.Upstreams, events.Outside)
-	defer sub.Close()
-	var polling sync.WaitGroup
-	defer polling.Wait()
-	var busy sync.Map // models.UpstreamID: being polled
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-sub.C:
-		case <-sub.Lagged:
-		case <-timer.C:
-		}
-		due, next, err := p.Store.DueUpstreams(ctx)
-		if err != nil && ctx.Err() == nil {
-			p.Log.ErrorContext(ctx, "worker failed", slog.String("error", err.Error()))
-		}
-		for i := range due {
-			u := &due[i]
-			if _, polled := busy.LoadOrStore(u.ID, true); polled {
-				continue
+	workers.Loop[models.UpstreamID, models.UpstreamID]{
+		Bus: p.Store.Bus(), Topics: topics, Now: p.Store.Now, Log: p.Log, Most: 1, Longest: p.Every,
+		Round: func(ctx context.Context, polls *workers.Attempts[models.UpstreamID, models.UpstreamID]) (time.Time, error) {
+			due, next, err := p.Store.DueUpstreams(ctx)
+			for i := range due {
+				u := &due[i]
+				polls.Begin(u.ID, u.ID, func() { p.Once(ctx, l, u) })
 			}
-			polling.Go(func() {
-				defer busy.Delete(u.ID)
-				p.Once(ctx, l, u)
-			})
-		}
-		sleep := p.Every
-		if !next.IsZero() {
-			sleep = min(sleep, max(next.Sub(p.Store.Now()), time.Millisecond))
-		}
-		timer.Reset(sleep)
-	}
+			return next, err
+		},
+	}.Run(ctx)
 }
 
 // Once polls one upstream and keeps how it went.

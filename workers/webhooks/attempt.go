@@ -8,6 +8,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/webhooks"
+	"countersign/workers"
 )
 
 // attempt is one that was begun.
@@ -84,7 +85,7 @@ func (r *round) ended(ctx context.Context, a attempt) {
 	}
 	if a.err != nil || ctx.Err() != nil && a.answer.class != models.SendSent {
 		if e.failed = true; a.err != nil && ctx.Err() == nil {
-			r.w.failed(ctx, a.err)
+			workers.Failed(ctx, r.w.o.Log, a.err)
 		}
 		return // it did not fail: we did, or we stop
 	}
@@ -113,7 +114,7 @@ func (r *round) ended(ctx context.Context, a attempt) {
 	if b := e.blocks[a.stream]; b != nil {
 		// It is after the stop of the work, too, that the stream goes on behind it.
 		if err := r.follow(context.WithoutCancel(ctx), e, b, now); err != nil {
-			r.w.failed(ctx, err)
+			workers.Failed(ctx, r.w.o.Log, err)
 			b.DueAt = now.Add(retry) // it is sent again, with the same id
 		}
 	}

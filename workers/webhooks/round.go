@@ -10,6 +10,7 @@ import (
 	"countersign/models"
 	"countersign/models/ledger"
 	"countersign/models/webhooks"
+	"countersign/workers"
 )
 
 // round is all that is being sent. Only one goroutine uses it.
@@ -304,6 +305,6 @@ func (r *round) stop(ctx context.Context) {
 		r.ended(ctx, <-r.done)
 	}
 	if err := r.keep(context.WithoutCancel(ctx)); err != nil && !errors.Is(err, context.Canceled) {
-		r.w.failed(ctx, err)
+		workers.Failed(ctx, r.w.o.Log, err)
 	}
 }

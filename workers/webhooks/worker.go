@@ -42,6 +42,8 @@ const (
 	keepAfter = 100              // accepted events, however soon
 )
 
+var topics = []events.Topic{events.Webhooks, events.Outside}
+
 // Worker sends events.
 type Worker struct{ o Options }
 
@@ -65,18 +67,15 @@ func New(o Options) *Worker {
 // Run sends what endpoints are to get while this process holds the lease, until ctx ends.
 // Without an endpoint, nobody takes the lease.
 func (w *Worker) Run(ctx context.Context) {
-	// Without room in it, each topic is told by Lagged.
-	news := w.o.Store.Bus().Subscribe(0, events.Webhooks, events.Outside)
-	defer news.Close()
 	workers.Lead(ctx, w.o.Log, workers.Post{
-		Name: post, Holder: w.o.Holder, TTL: w.o.LeaseTTL, Leases: w.o.Store, Wake: news.Lagged, Needed: w.o.Store.Webhooks.Any, Work: w.work,
+		Name: post, Holder: w.o.Holder, TTL: w.o.LeaseTTL, Leases: w.o.Store, Bus: w.o.Store.Bus(), Topics: topics, Needed: w.o.Store.Webhooks.Any, Work: w.work,
 	})
 }
 
 // work sends until ctx ends. All of a round's state belongs to this goroutine; only attempts
 // run beside it.
 func (w *Worker) work(ctx context.Context, l *models.Lease) {
-	sub := w.o.Store.Bus().Subscribe(1, events.Webhooks, events.Outside)
+	sub := w.o.Store.Bus().Subscribe(1, topics...)
 	defer sub.Close()
 	r := newRound(w, l)
 	defer r.stop(ctx)
@@ -91,7 +90,7 @@ func (w *Worker) work(ctx context.Context, l *models.Lease) {
 		}
 		sleep := look
 		if reload = err != nil; reload {
-			w.failed(ctx, err)
+			workers.Failed(ctx, w.o.Log, err)
 			sleep = retry
 		} else if next := r.nextDue(); !next.IsZero() {
 			sleep = min(sleep, max(next.Sub(w.o.Store.Now()), 10*time.Millisecond))
@@ -121,14 +120,6 @@ func (w *Worker) work(ctx context.Context, l *models.Lease) {
 			r.grew()
 		}
 	}
-}
-
-func (w *Worker) failed(ctx context.Context, err error) {
-	if models.ErrorCode(err) == models.CodeConflict {
-		w.o.Log.WarnContext(ctx, "the lease was lost")
-		return
-	}
-	w.o.Log.ErrorContext(ctx, "worker failed", slog.String("error", err.Error()))
 }
 
 // Test sends an endpoint an event that nothing has caused, at once and whatever waits, and says
