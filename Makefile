@@ -58,9 +58,9 @@ build: cc ## build bin/countersign, stripped and with its version
 ##@ Work
 
 .PHONY: dev
-dev: cc ## the demo with live reload, on http://127.0.0.1:7331
+dev: cc ## the demo with live reload, on http://127.0.0.1:7331, and every page in every state at /dev/gallery
 	$(TEMPL) generate -include-version=false -watch -open-browser=false \
-		-proxy http://127.0.0.1:8080 -cmd "$(GO) run -buildvcs=false . demo"
+		-proxy http://127.0.0.1:8080 -cmd "$(GO) run -buildvcs=false -tags gallery . demo"
 
 .PHONY: generate
 generate: ## make Go of the templates

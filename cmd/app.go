@@ -129,6 +129,9 @@ func (a *App) measured(o *store.Options) {
 	o.ObserveSignInFailure, o.ObserveTold = a.metrics.SignInFailed, a.metrics.Told
 }
 
+// gallery is every page in every state, in a build with that tag.
+var gallery web.Gallery
+
 // Addr is where the App listens, host:port.
 func (a *App) Addr() string { return a.listener.Addr().String() }
 
@@ -270,7 +273,7 @@ func (a *App) routers(messages web.Notify) (http.Handler, error) {
 		return nil, err
 	}
 	tools.Register(queue.Echo())
-	a.pages = web.New(kit, a.store, web.Options{Version: version, Drafts: a.builtIn.Draft, CheckUpstream: upstreamCheck(a.cfg.Upstreams.Allow), Notify: messages, Webhooks: web.Webhooks{Test: a.webhooks.Test}, Dev: a.cfg.Dev})
+	a.pages = web.New(kit, a.store, web.Options{Version: version, Drafts: a.builtIn.Draft, CheckUpstream: upstreamCheck(a.cfg.Upstreams.Allow), Notify: messages, Webhooks: web.Webhooks{Test: a.webhooks.Test}, Gallery: gallery})
 	a.pages.ServeDocs(queue.Document)
 	return a.cfg.CORSOrigins.Wrap(a.public, choose(queue, a.pages)), nil
 }

@@ -20,14 +20,14 @@ import (
 
 func TestConfigTellsAllThatIsWrongAtOnce(t *testing.T) {
 	t.Parallel()
-	_, said, code := runWith(t, []string{"COUNTERSIGN_LOG_LEVEL=loud", "COUNTERSIGN_LIMIT_STREAMS_PER_USER=many", "COUNTERSIGN_ADDR=flag wins", "COUNTERSIGN_DEV=perhaps"}, "",
+	_, said, code := runWith(t, []string{"COUNTERSIGN_LOG_LEVEL=loud", "COUNTERSIGN_LIMIT_STREAMS_PER_USER=many", "COUNTERSIGN_ADDR=flag wins", "COUNTERSIGN_ACCESS_LOG=perhaps"}, "",
 		"serve", "--addr", "nowhere", "--public-url", "https://me:secret@example.com", "--limit-asks-per-minute", "-1", "--log-format", "xml", "--data", "")
 	if code != 1 {
 		t.Errorf("exit %d, want 1", code)
 	}
 	for _, want := range []string{
 		"--addr: ", "--public-url: ", "--limit-asks-per-minute: ", "--log-format: ", "--data: ",
-		"COUNTERSIGN_LOG_LEVEL: ", "COUNTERSIGN_LIMIT_STREAMS_PER_USER: ", "COUNTERSIGN_DEV: ",
+		"COUNTERSIGN_LOG_LEVEL: ", "COUNTERSIGN_LIMIT_STREAMS_PER_USER: ", "COUNTERSIGN_ACCESS_LOG: ",
 	} {
 		if !strings.Contains(said, want) {
 			t.Errorf("nothing about %s in:\n%s", want, said)

@@ -49,8 +49,6 @@ type Config struct {
 
 	AcceptLoss int64 // number of the last ledger entry that is missing and may be
 
-	Dev bool // the pages for whoever works on Countersign itself
-
 	LogLevel  slog.Level
 	LogFormat string // text or json
 	AccessLog bool   // a line for every request, not only for those that somebody should see
@@ -95,7 +93,6 @@ var serveSettings = []setting{
 	{"log-level", "info", "LEVEL", "debug, info, warn or error", setLogLevel},
 	{"log-format", "text", "FORMAT", "text or json", setLogFormat},
 	{"access-log", "false", "bool", "log every request, not only those that failed, were refused for want of a sign-in, or took more than a second without a wait", yesOrNo(func(c *Config) *bool { return &c.AccessLog })},
-	{"dev", "false", "bool", "show every page in every state at /dev/gallery", yesOrNo(func(c *Config) *bool { return &c.Dev })},
 }
 
 // settingValue keeps a flag's text as given, so that all wrong ones can be
@@ -260,6 +257,6 @@ func (c Config) LogValue() slog.Value {
 		slog.Int("limit_asks_per_minute", c.AsksPerMinute), slog.Int("limit_pending_per_agent", c.PendingPerAgent),
 		slog.Int("limit_reports_per_hour", c.ReportsPerHour), slog.Int("limit_runs_per_hour", c.RunsPerHour),
 		slog.Int("limit_messages_per_hour", c.MessagesPerHour), slog.Duration("mcp_wait", c.MCPWait), slog.Int64("memory_limit", c.MemoryLimit),
-		slog.Int("limit_streams_per_user", c.StreamsPerUser), slog.Any("upstreams", c.Upstreams), slog.Any("mail", c.Mail), slog.Any("llm", c.LLM), slog.Bool("access_log", c.AccessLog), slog.Bool("dev", c.Dev),
+		slog.Int("limit_streams_per_user", c.StreamsPerUser), slog.Any("upstreams", c.Upstreams), slog.Any("mail", c.Mail), slog.Any("llm", c.LLM), slog.Bool("access_log", c.AccessLog),
 	)
 }

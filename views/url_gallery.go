@@ -2,7 +2,7 @@ package views
 
 import "net/url"
 
-// GalleryURL lists every page in every state; it is there only with --dev.
+// GalleryURL lists every page in every state; only a build with the tag gallery has it.
 func GalleryURL() string { return "/dev/gallery" }
 
 // GalleryStateURL shows one page in one state.

@@ -13,6 +13,7 @@ import (
 	"countersign/handlers"
 	"countersign/handlers/web"
 	"countersign/models/storetest"
+	"countersign/views/gallery"
 )
 
 // developed is the pages of a server that was started for development.
@@ -22,7 +23,7 @@ func developed(t *testing.T) *world {
 	w.store = storetest.New(t, storetest.WithClock(w.clock))
 	server := httptest.NewUnstartedServer(nil)
 	public := &url.URL{Scheme: "http", Host: server.Listener.Addr().String()}
-	w.site = web.New(handlers.Kit{Log: slog.New(slog.DiscardHandler), Now: w.store.Now, PublicURL: public}, w.store, web.Options{Dev: true})
+	w.site = web.New(handlers.Kit{Log: slog.New(slog.DiscardHandler), Now: w.store.Now, PublicURL: public}, w.store, web.Options{Gallery: gallery.Pages{}})
 	server.Config.Handler = w.site
 	server.Start()
 	w.url = server.URL

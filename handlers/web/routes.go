@@ -268,10 +268,10 @@ func (s *Site) table() []route {
 		{post, "/upstreams/:id/resume", admin, s.changeUpstream("upstream-resumed", s.resumeUpstream)},
 		{post, "/upstreams/:id/disable", admin, s.changeUpstream("upstream-disabled", s.enableUpstream(false))},
 	}
-	if s.opts.Dev { // every page in every state
+	if s.opts.Gallery != nil {
 		rows = append(rows,
 			route{get, views.GalleryURL(), person, s.gallery},
-			route{get, views.GalleryURL() + "/:page/:state", person, showState},
+			route{get, views.GalleryURL() + "/:page/:state", person, s.galleryState},
 		)
 	}
 	return rows

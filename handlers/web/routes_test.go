@@ -11,6 +11,7 @@ import (
 	"countersign/handlers"
 	"countersign/handlers/web"
 	"countersign/views"
+	"countersign/views/gallery"
 )
 
 // TestTheTableIsAllThereIs: the router has every row of the table and nothing that is
@@ -21,7 +22,7 @@ func TestTheTableIsAllThereIs(t *testing.T) {
 	for name, site := range map[string]*web.Site{
 		"as served": w.site,
 		"with the gallery": func() *web.Site {
-			s := web.New(handlers.Kit{Log: slog.New(slog.DiscardHandler), Now: w.store.Now, PublicURL: &url.URL{Scheme: "http", Host: "localhost"}}, w.store, web.Options{Dev: true})
+			s := web.New(handlers.Kit{Log: slog.New(slog.DiscardHandler), Now: w.store.Now, PublicURL: &url.URL{Scheme: "http", Host: "localhost"}}, w.store, web.Options{Gallery: gallery.Pages{}})
 			t.Cleanup(s.Stop)
 			return s
 		}(),

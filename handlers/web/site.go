@@ -30,8 +30,8 @@ type Options struct {
 	Notify Notify
 	// Webhooks is how events go out.
 	Webhooks Webhooks
-	// Dev adds the gallery of every page in every state.
-	Dev bool
+	// Gallery has every page in every state, for those who work on them; nil: there is none.
+	Gallery Gallery
 }
 
 // Site is the pages: a router of its own that reads cookies and never bearer

@@ -3,7 +3,26 @@ package gallery
 import (
 	"slices"
 	"sync"
+
+	"github.com/a-h/templ"
+
+	"countersign/views"
 )
+
+// Pages is the gallery as the pages serve it.
+type Pages struct{}
+
+// Index lists every state.
+func (Pages) Index(page views.Page) templ.Component { return IndexPage(page, found()) }
+
+// State is one page in one state, as a whole document.
+func (Pages) State(page, name string) (templ.Component, bool) {
+	s, ok := Find(page, name)
+	if !ok {
+		return nil, false
+	}
+	return s.Document(), true
+}
 
 // Find is the state of a page by its name. It is for drawing: whoever finds the
 // same state gets the same one.
