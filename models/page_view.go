@@ -74,11 +74,23 @@ type PageView struct {
 	Folds   []string // the parts to open, as PageParts.ToOpen names them
 	SeenEnd bool     // the last lines of PageParts.ToSee were in view
 
+	// Confirmed says that the approval was shown once more, and confirmed: what can do much harm
+	// is not approved with one press.
+	Confirmed bool
+
 	none bool
 }
 
 // NoPage is for decisions of programs: they are judged by the digest alone.
 var NoPage = &PageView{none: true}
+
+// Unconfirmed is the error of an approval that has to be confirmed, and is right otherwise.
+type Unconfirmed struct {
+	Approval *Approval
+	Input    []byte // the edited input that would be approved; nil: as it was sent
+}
+
+func (*Unconfirmed) Error() string { return "the approval was not confirmed" }
 
 // MustView reports whether this request must be viewed before it is approved: on
 // pages, one of high or critical risk.

@@ -1,11 +1,9 @@
 package web
 
 import (
-	"context"
 	"net/url"
 	"strconv"
 
-	"countersign/models"
 	"countersign/views/pages"
 )
 
@@ -18,18 +16,4 @@ func readTicks(values url.Values) []int {
 		}
 	}
 	return out
-}
-
-// tickedFirst refuses an approval before it is asked to be confirmed, where the checklist is
-// not ticked. The store judges it again, and says who may not approve at all.
-func (s *Site) tickedFirst(ctx context.Context, actor models.Actor, a *models.Approval, checked []int) error {
-	_, wrong := a.Ticks(checked)
-	if wrong == nil {
-		return nil
-	}
-	rights, err := s.store.Rights(ctx, actor, a)
-	if err != nil || !rights[a.ID].MayApprove {
-		return err
-	}
-	return wrong
 }

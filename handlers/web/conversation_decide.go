@@ -34,7 +34,7 @@ func (s *Site) decideHere(c echo.Context) error {
 	if _, err = s.takeVerdict(ctx, actor, a.ID, form); err == nil {
 		return c.Redirect(http.StatusSeeOther, pages.EntryURL(&v.Conversation, a.Sequence))
 	}
-	if u, ok := errors.AsType[*unconfirmed](err); ok {
+	if u, ok := errors.AsType[*models.Unconfirmed](err); ok {
 		return s.confirmPage(c, u, pages.ApprovalInput{Form: again.Form})
 	}
 	e := asError(err, tooLate...)

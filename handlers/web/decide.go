@@ -37,7 +37,7 @@ func (s *Site) decide(c echo.Context) error {
 		}
 		return s.backToRequest(c, id, "", "")
 	}
-	if u, ok := errors.AsType[*unconfirmed](err); ok {
+	if u, ok := errors.AsType[*models.Unconfirmed](err); ok {
 		return s.confirmPage(c, u, again)
 	}
 	if e := asError(err, tooLate...); e != nil {
@@ -51,72 +51,51 @@ func (s *Site) decide(c echo.Context) error {
 	return err
 }
 
-// takeVerdict has the store take what a form says, with what its sender has looked
-// at: on pages, what can do much harm is let through only by those who have opened
-// all that is folded of it and have seen its end.
+// takeVerdict has the store take what a form says, with what its sender has seen. The request is
+// read once: a form sends its places, not what they mean.
 func (s *Site) takeVerdict(ctx context.Context, actor models.Actor, id models.ResponseID, form verdictForm) (*models.Approval, error) {
 	in, err := form.decision()
 	if err != nil {
 		return nil, err
 	}
-	in.Page = &models.PageView{SeenEnd: seenEnd(form.values)}
-	if form.described {
-		a, err := s.store.Approval(ctx, actor, id)
-		if err != nil {
-			return nil, err
-		}
-		if decidable(a, form.digest) {
-			if err := form.describe(a, &in); err != nil {
-				return nil, err
-			}
-		}
+	a, err := s.store.Approval(ctx, actor, id)
+	if err != nil {
+		return nil, err
 	}
-	if form.verdict != models.VerdictReject {
-		a, err := s.store.Approval(ctx, actor, id)
-		if err != nil {
+	in.Page = &models.PageView{SeenEnd: seenEnd(form.values), Confirmed: form.values.Get(pages.ConfirmedField) == "true"}
+	if in.Page.Folds, err = s.folds(ctx, actor, a); err != nil {
+		return nil, err
+	}
+	if decidable(a, form.digest) {
+		if err := form.input(a, &in); err != nil {
 			return nil, err
-		}
-		if in.Page.Folds, err = s.folds(ctx, actor, a); err != nil {
-			return nil, err
-		}
-		if err := s.openedIfShown(ctx, actor, a, form.digest, in.Page); err != nil {
-			return nil, err
-		}
-		if decidable(a, form.digest) {
-			if err := form.edit(a, &in); err != nil {
-				return nil, err
-			}
-			if err := s.tickedFirst(ctx, actor, a, in.Checked); err != nil {
-				return nil, err
-			}
-			if err := form.confirm(a, in); err != nil {
-				return nil, err
-			}
 		}
 	}
 	return s.store.Decide(ctx, actor, id, in)
+}
+
+// decidable reports whether a verdict with this digest can count. What has another, or was
+// decided meanwhile, is for the store to refuse.
+func decidable(a *models.Approval, digest string) bool {
+	return digest == a.Digest && a.Status() == models.StatusPending && a.HeldUntil == nil
+}
+
+// input puts the edited input, or the suggested one, into the decision.
+func (f verdictForm) input(a *models.Approval, in *models.DecisionInput) error {
+	switch {
+	case f.described:
+		return f.describe(a, in)
+	case f.verdict == models.VerdictReject:
+		return nil
+	}
+	return f.edit(a, in)
 }
 
 // seenEnd reports whether the sender of a form has had the end of what it decides in
 // view.
 func seenEnd(values url.Values) bool { return values.Get(pages.SeenEndField) == "1" }
 
-// decidable reports whether a verdict with this digest can count. What has another,
-// or stands no more, is for the store to refuse.
-func decidable(a *models.Approval, digest string) bool {
-	return digest == a.Digest && a.Status() == models.StatusPending && a.HeldUntil == nil
-}
-
-// openedIfShown is openedAll for a verdict that can count.
-func (s *Site) openedIfShown(ctx context.Context, actor models.Actor, a *models.Approval, digest string, page *models.PageView) error {
-	if !decidable(a, digest) {
-		return nil
-	}
-	return s.openedAll(ctx, actor, a, page)
-}
-
-// openedAll refuses a verdict that lets through what its decider has not opened, before
-// they are asked to confirm it. The store judges it again by the same rule.
+// openedAll refuses to let through what somebody has not opened.
 func (s *Site) openedAll(ctx context.Context, actor models.Actor, a *models.Approval, page *models.PageView) error {
 	if len(a.Unopened(page.Folds, nil)) == 0 {
 		return nil

@@ -164,7 +164,7 @@ func (s *Site) makeGrant(c echo.Context) error {
 		return err
 	}
 	if _, err := s.store.Decide(r.Context(), actor, id, models.DecisionInput{
-		Approved: new(true), Digest: r.PostForm.Get("digest"), Page: &models.PageView{Folds: folds, SeenEnd: seenEnd(r.PostForm)},
+		Approved: new(true), Digest: r.PostForm.Get("digest"), Page: &models.PageView{Folds: folds, SeenEnd: seenEnd(r.PostForm), Confirmed: true}, // this form has shown it once more
 	}); err != nil {
 		if asError(err, tooLate...) == nil {
 			return err

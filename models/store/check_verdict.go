@@ -55,7 +55,30 @@ func (t *tx) checkVerdict(actor models.Actor, a *models.Approval, in models.Deci
 	if err := checkTicks(a, in, vote); err != nil {
 		return nil, err
 	}
-	return vote, t.checkViewed(actor, a, in.Page)
+	return vote, t.checkPage(actor, a, in)
+}
+
+// checkPage judges what the person has viewed on the page that they approve on: all is open, the
+// approval was shown once more, and its end was in view there.
+func (t *tx) checkPage(actor models.Actor, a *models.Approval, in models.DecisionInput) error {
+	if !a.MustView(in.Page) {
+		return nil
+	}
+	opened, err := t.openedParts(actor, a.ID)
+	if err != nil {
+		return err
+	}
+	view := models.PageView{}
+	if in.Page != nil {
+		view = *in.Page
+	}
+	if err := a.CheckOpened(view.Folds, opened); err != nil {
+		return err
+	}
+	if !view.Confirmed {
+		return &models.Unconfirmed{Approval: a, Input: in.Input}
+	}
+	return a.CheckViewed(&view, opened)
 }
 
 // checkBehalf refuses a verdict that would count for somebody else than the page said (I6).
@@ -67,7 +90,7 @@ func checkBehalf(in models.DecisionInput, vote *models.Vote) error {
 	return models.Errorf(models.CodeInvalid, "Nothing was decided: for whom you would decide has changed since it was shown. Look again, then decide.")
 }
 
-// checkViewed judges what the person has viewed on the page they decide on.
+// checkViewed judges what the person has viewed on the page where they pre-approve calls.
 func (t *tx) checkViewed(actor models.Actor, a *models.Approval, page *models.PageView) error {
 	if !a.MustView(page) {
 		return nil

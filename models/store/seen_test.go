@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"errors"
 	"testing"
 
 	"countersign/models"
@@ -40,6 +41,9 @@ func TestHarmIsLookedAtToItsEnd(t *testing.T) {
 			"one of two was opened": {true, &models.PageView{Folds: []string{"block-1", "source"}, SeenEnd: true}, []string{"source"}, refused},
 		} {
 			a := b.pay(t, 1)
+			if c.page != nil && c.page != models.NoPage {
+				c.page.Confirmed = true
+			}
 			for _, part := range c.opens {
 				storetest.Must(t, b.OpenPart(t.Context(), b.owner, a.ID, part))
 			}
@@ -53,9 +57,20 @@ func TestHarmIsLookedAtToItsEnd(t *testing.T) {
 			}
 		}
 
+		// One press is not enough for what can do much harm.
+		a := b.pay(t, 1)
+		seen := &models.PageView{SeenEnd: true}
+		_, unconfirmed := errors.AsType[*models.Unconfirmed](decide(a, true, seen))
+		if unconfirmed != risk.NeedsDigest() {
+			t.Errorf("%s: to be confirmed: %t", risk, unconfirmed)
+		}
+		if unconfirmed {
+			b.standsAs(t, a.ID, models.StatusPending)
+		}
+
 		// In its conversation, and for further calls like it.
 		folded := &models.PageView{Folds: []string{"source"}, SeenEnd: true}
-		a := b.pay(t, 2)
+		a = b.pay(t, 2)
 		in := models.ConversationDecision{Approved: new(true), ResponseID: a.ID, Digest: a.Digest, Page: &models.PageView{}}
 		if _, _, err := b.DecideIn(t.Context(), b.owner, a.ConversationID, in); models.ErrorCode(err) != refused {
 			t.Errorf("%s, in its conversation: %v, want %q", risk, err, refused)
