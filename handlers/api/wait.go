@@ -111,7 +111,7 @@ func (a *API) mayWait(r *http.Request) bool {
 // serveWaiting answers a request that may wait.
 func (a *API) serveWaiting(rw http.ResponseWriter, r *http.Request) {
 	x := &exchange{ResponseWriter: rw}
-	a.runOnOwnStack(func() { a.echo.ServeHTTP(x, r) })
+	a.aside(func() { a.echo.ServeHTTP(x, r) })
 	if x.waits != nil {
 		a.sleep(x) //nolint:contextcheck // its context is the request's, with what was put into it on the way
 	}
@@ -128,7 +128,7 @@ func (a *API) sleep(x *exchange) {
 			w.row, w.err = a.lookAgain(ctx, w.watch)
 		}
 	}
-	a.runOnOwnStack(func() { x.answered(a.answer(ctx, x, w)) })
+	a.aside(func() { x.answered(a.answer(ctx, x, w)) })
 }
 
 // lookAgain reads the row once more: nil if it is to be waited for further. Few
@@ -136,7 +136,7 @@ func (a *API) sleep(x *exchange) {
 func (a *API) lookAgain(ctx context.Context, w *store.Watch) (row *models.Approval, err error) {
 	a.looks <- struct{}{}
 	defer func() { <-a.looks }()
-	a.runOnOwnStack(func() { row, _, err = w.Look(ctx) })
+	a.aside(func() { row, _, err = w.Look(ctx) })
 	return row, err
 }
 

@@ -3,6 +3,8 @@ package api
 import (
 	"net/http"
 	"strings"
+
+	"countersign/handlers"
 )
 
 // route is one that may wait, as the router calls it.
@@ -39,19 +41,5 @@ func (x *exchange) answered(status int) {
 // then they keep what they have grown, for growing a stack again is felt.
 const fewWaiters = 1000
 
-// runOnOwnStack runs fn, on a new goroutine once many wait, so that the sleeping caller
-// does not keep the stack that fn needs. A panic of fn is passed on.
-func (a *API) runOnOwnStack(fn func()) {
-	if a.store.Waiters() < a.few {
-		fn()
-		return
-	}
-	done := make(chan any, 1)
-	go func() {
-		defer func() { done <- recover() }()
-		fn()
-	}()
-	if cause := <-done; cause != nil {
-		panic(cause)
-	}
-}
+// aside runs fn so that the caller can sleep on a small stack.
+func (a *API) aside(fn func()) { handlers.Aside(a.store.Waiters(), a.few, fn) }

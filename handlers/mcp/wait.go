@@ -167,22 +167,8 @@ func (m *Server) look(ctx context.Context, watch *store.Watch, row **models.Appr
 	return done, err
 }
 
-// aside runs fn on a goroutine of its own once many wait, so that who sleeps afterwards does
-// not keep the stack that fn needs.
-func (m *Server) aside(fn func()) {
-	if m.store.Waiters() < m.few {
-		fn()
-		return
-	}
-	done := make(chan any, 1)
-	go func() {
-		defer func() { done <- recover() }()
-		fn()
-	}()
-	if cause := <-done; cause != nil {
-		panic(cause)
-	}
-}
+// aside runs fn so that the caller can sleep on a small stack.
+func (m *Server) aside(fn func()) { handlers.Aside(m.store.Waiters(), m.few, fn) }
 
 // resumableAs is the id by which a stream is resumed; empty: it is not.
 func (m *Server) resumableAs(x *exchange, w waiter, ids []models.ResponseID) string {

@@ -5,7 +5,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -113,20 +112,7 @@ func trailQuery(v url.Values, p *views.TrailPlace) (store.TrailQuery, error) {
 	q := store.TrailQuery{
 		Person: p.Person, Part: store.TrailPart(p.Part), Outcome: store.TrailOutcome(p.Outcome), Agent: p.Agent, Conversation: p.Conversation,
 	}
-	for _, day := range []struct {
-		name, text string
-		into       *time.Time
-	}{{"from", p.From, &q.From}, {"to", p.To, &q.Until}} {
-		at, ok := dayIn(day.text, zone)
-		if !ok {
-			faults[day.name] = "Write a day such as 2026-11-20."
-		}
-		*day.into = at
-	}
-	q.Until = dayAfter(q.Until, zone) // that day too
-	if len(faults) == 0 && !q.From.IsZero() && !q.Until.IsZero() && !q.From.Before(q.Until) {
-		faults["to"] = "Choose a day that is not before the first."
-	}
+	q.From, q.Until = readDays(p.From, p.To, zone, faults)
 	if before := v.Get("before"); before != "" {
 		n, err := strconv.ParseInt(before, 10, 64)
 		if err != nil || n < 1 {

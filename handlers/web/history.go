@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -80,20 +79,7 @@ func readHistory(v url.Values) (views.HistoryPlace, store.SettledQuery, error) {
 		Conversation: p.Conversation, Agent: p.Agent, Tool: p.Tool, Risk: p.Risk, Text: p.Text, Whose: store.Whose(p.Whose),
 		Status: p.Status, Cause: p.Cause, By: p.By, After: p.After,
 	}
-	for _, day := range []struct {
-		name, text string
-		into       *time.Time
-	}{{"from", p.From, &q.From}, {"to", p.To, &q.To}} {
-		at, ok := dayIn(day.text, zone)
-		if !ok {
-			faults[day.name] = "Write a day such as 2026-11-20."
-		}
-		*day.into = at
-	}
-	q.To = dayAfter(q.To, zone) // that day too
-	if faults["from"] == "" && faults["to"] == "" && !q.From.IsZero() && !q.To.IsZero() && !q.From.Before(q.To) {
-		faults["to"] = "Choose a day that is not before the first."
-	}
+	q.From, q.To = readDays(p.From, p.To, zone, faults)
 	if len(faults) > 0 {
 		return p, q, &models.Error{Code: models.CodeInvalid, Text: "The filter is not valid.", Fields: faults}
 	}

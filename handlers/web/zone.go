@@ -59,3 +59,22 @@ func timeIn(text string, zone *time.Location) (time.Time, bool) {
 	}
 	return time.Time{}, false
 }
+
+// readDays are the ends of the span that an address names by its first and last day, to the end of
+// the last. What is no day, or before the first, is noted in faults.
+func readDays(from, to string, zone *time.Location, faults map[string]string) (begin, end time.Time) {
+	var ok bool
+	if begin, ok = dayIn(from, zone); !ok {
+		faults["from"] = notADay
+	}
+	if end, ok = dayIn(to, zone); !ok {
+		faults["to"] = notADay
+	}
+	end = dayAfter(end, zone)
+	if faults["from"] == "" && faults["to"] == "" && !begin.IsZero() && !end.IsZero() && !begin.Before(end) {
+		faults["to"] = "Choose a day that is not before the first."
+	}
+	return begin, end
+}
+
+const notADay = "Write a day such as 2026-11-20."
