@@ -101,3 +101,7 @@ func perhaps(text string) (at int, most harm) {
 	}
 	return at, most
 }
+
+func isWord(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_'
+}
