@@ -8,11 +8,10 @@ import (
 
 // RowFault is one thing that a table says against the ledger.
 type RowFault struct {
-	Table  string `json:"table"`
-	ID     string `json:"id"`
-	Column string `json:"column,omitempty"`
-	Text   string `json:"text"`
-	Entry  int64  `json:"entry,omitempty"` // the ledger entry that proves it; 0: there is none
+	Table string `json:"table"`
+	ID    string `json:"id"`
+	Text  string `json:"text"`
+	Entry int64  `json:"entry,omitempty"` // the ledger entry that proves it; 0: there is none
 }
 
 // RowReport is what comparing all rows with the ledger found.
@@ -70,5 +69,5 @@ func (f RowFault) String() string {
 	if f.Entry > 0 {
 		by = "ledger entry " + strconv.FormatInt(f.Entry, 10)
 	}
-	return strings.TrimSpace(f.Table+" "+f.ID+" "+f.Column) + ": " + f.Text + " (" + by + ")"
+	return strings.TrimSpace(f.Table+" "+f.ID) + ": " + f.Text + " (" + by + ")"
 }

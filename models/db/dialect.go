@@ -114,3 +114,31 @@ func bare(text string) string {
 	text = strings.Join(strings.Fields(comment.ReplaceAllString(text, "$1")), " ")
 	return needless.ReplaceAllString(text, "$1$2$3")
 }
+
+// Column is a column of a table.
+type Column struct {
+	Name    string
+	Default string // what it is where an INSERT does not say: SQL; empty: NULL
+}
+
+// Columns are those of all tables, by the table, in their order.
+func Columns(ctx context.Context, from Querier) (map[string][]Column, error) {
+	rows, err := from.QueryContext(ctx, `SELECT m.name, c.name, coalesce(c.dflt_value, '') FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY m.name, c.cid`)
+	if err != nil {
+		return nil, fmt.Errorf("read columns: %w", err)
+	}
+	defer rows.Close()
+	out := map[string][]Column{}
+	for rows.Next() {
+		var table string
+		var c Column
+		if err := rows.Scan(&table, &c.Name, &c.Default); err != nil {
+			return nil, fmt.Errorf("read columns: %w", err)
+		}
+		out[table] = append(out[table], c)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read columns: %w", err)
+	}
+	return out, nil
+}

@@ -15,13 +15,19 @@ import (
 func TestTheLedgerIsIndexedCloseBehindItsHead(t *testing.T) {
 	t.Parallel()
 	d := dbtest.Open(t)
-	one := ledger.New(d)
+	one, err := ledger.New(t.Context(), d)
+	if err != nil {
+		t.Fatal(err)
+	}
 	beside, err := db.Open(t.Context(), db.Options{Dir: dbtest.Dir(d)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = beside.Close() })
-	other := ledger.New(beside)
+	other, err := ledger.New(t.Context(), beside)
+	if err != nil {
+		t.Fatal(err)
+	}
 	number := func(query string) (n int64) {
 		t.Helper()
 		if err := d.Reads().QueryRowContext(t.Context(), query).Scan(&n); err != nil {

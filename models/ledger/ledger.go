@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"iter"
+	"maps"
 	"sync"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/db"
+	"countersign/models/proof"
 )
 
 // Ledger is the append-only, hash-chained list of what happened: the audit trail, and
@@ -19,6 +21,7 @@ import (
 type Ledger struct {
 	db         *db.DB
 	statements statements
+	rows       *proof.Rows
 
 	grown chan struct{}
 
@@ -31,6 +34,7 @@ type Ledger struct {
 	headKnown bool  // and indexed
 	moved     bool  // it has grown in this batch
 	stored    bool  // it has, and its head is stored
+	changing  changing
 }
 
 type statements struct{ head, setHead, addEntry, addReader, indexTail, setIndexed *db.Stmt }
@@ -53,15 +57,21 @@ func (s *statements) texts() map[**db.Stmt]string {
 }
 
 // New is the ledger of a database, with which it registers.
-func New(d *db.DB) *Ledger {
-	l := &Ledger{db: d, grown: make(chan struct{}, 1)}
+func New(ctx context.Context, d *db.DB) (*Ledger, error) {
+	rows, err := proof.Open(ctx, d.Reads())
+	if err != nil {
+		return nil, err
+	}
+	l := &Ledger{db: d, rows: rows, grown: make(chan struct{}, 1)}
+	texts := l.statements.texts()
+	maps.Copy(texts, rows.Statements())
 	d.Register(db.Room{
-		Statements:   l.statements.texts(),
-		Forget:       func() { l.headKnown, l.moved, l.stored = false, false, false },
+		Statements:   texts,
+		Forget:       func() { l.headKnown, l.moved, l.stored, l.changing = false, false, false, changing{} },
 		BeforeCommit: l.storeHead,
 		Committed:    l.tellGrown,
 	})
-	return l
+	return l, nil
 }
 
 // Grown is signalled after a commit of this process with entries. It is for one reader, who
@@ -106,8 +116,9 @@ func SubjectOf(r *models.Response, readers []models.UserID) Subject {
 	return Subject{Owner: r.OwnerID, Conversation: r.ConversationID, Response: r.ID, readers: readers}
 }
 
-// Append is the only way to write an entry. One object changed is one entry (I7); data
-// holds digests and outcomes, never inputs.
+// Append is the only way to write an entry. One object changed is one entry (I7); data, an
+// object, holds digests and outcomes, never inputs. The entry proves the rows of which Changes
+// and Adds were told since the entry before: so it comes after the changes.
 func (l *Ledger) Append(t *db.Tx, actor models.Actor, action string, about Subject, data any) error {
 	raw, err := json.Marshal(data, json.Deterministic(true))
 	if err != nil {
@@ -116,6 +127,11 @@ func (l *Ledger) Append(t *db.Tx, actor models.Actor, action string, about Subje
 	head, err := l.headNow(t)
 	if err != nil {
 		return err
+	}
+	if l.Changing(t) || head.Seq == 0 { // the first says that all that follow prove their rows
+		if raw, err = l.withProof(t, raw); err != nil {
+			return err
+		}
 	}
 	e := models.Entry{
 		At: t.Now.Format(db.TimeFormat), ActorKind: actor.Kind, ActorID: actor.ID, ActorName: actor.Name, Action: action,

@@ -235,6 +235,9 @@ func (t *tx) noteAttempt(c *models.Channel, kind models.NoticeKind, r models.Sen
 
 // disableGone sends nothing more to an address of which its service says that it is gone.
 func (t *tx) disableGone(c *models.Channel) error {
+	if err := t.n.store.Ledger.Changes(t.Tx, "channels", c.ID); err != nil {
+		return err
+	}
 	changed := t.Gorm().Exec(disableGone, t.Now, c.ID)
 	if changed.Error != nil || !db.ExactlyOne(changed.RowsAffected) {
 		return changed.Error

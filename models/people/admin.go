@@ -89,6 +89,9 @@ func (p *People) SetRole(ctx context.Context, actor models.Actor, id models.User
 		if err := t.keepAnAdmin(user, "stop being one"); err != nil {
 			return err
 		}
+		if err := t.changes("users", id); err != nil {
+			return err
+		}
 		changed := t.Gorm().Model(&models.User{}).Where("id = ? AND role = ?", id, user.Role).Update("role", role)
 		if changed.Error != nil {
 			return fmt.Errorf("set role: %w", changed.Error)
@@ -143,6 +146,9 @@ func (p *People) EnableUser(ctx context.Context, actor models.Actor, id models.U
 	return p.write(ctx, func(t *tx) error {
 		user, err := t.user(id)
 		if err != nil || user.Enabled() {
+			return err
+		}
+		if err := t.changes("users", id); err != nil {
 			return err
 		}
 		changed := t.Gorm().Model(&models.User{}).Where("id = ? AND disabled_at IS NOT NULL", id).Update("disabled_at", nil)

@@ -95,9 +95,10 @@ func (t *tx) agentNamed(actor models.Actor, owner models.UserID, name string) (*
 		}
 		return &found[0], nil
 	}
-	agent := &models.Agent{ID: models.NewID[models.AgentID](), OwnerID: owner, Name: name, CreatedAt: t.Now}
+	agent := &models.Agent{ID: models.NewID[models.AgentID](), OwnerID: owner, Name: name, System: name == models.BuiltIn, CreatedAt: t.Now}
 	if err := t.Gorm().Create(agent).Error; err != nil {
 		return nil, fmt.Errorf("register agent: %w", err)
 	}
+	t.adds("agents", agent.ID)
 	return agent, t.record(actor, "agent.registered", ledger.Subject{Owner: owner}, agentData{AgentID: agent.ID, Name: name})
 }

@@ -154,6 +154,9 @@ func (p *People) VerifyChannel(ctx context.Context, actor models.Actor, id model
 }
 
 func (t *tx) verified(actor models.Actor, c *models.Channel) error {
+	if err := t.changes("channels", c.ID); err != nil {
+		return err
+	}
 	if err := t.Gorm().Exec(`UPDATE channels SET verified_at = ?, code_sealed = NULL, code_expires = NULL, code_tries = 0 WHERE id = ?`, t.Now, c.ID).Error; err != nil {
 		return fmt.Errorf("verify channel: %w", err)
 	}

@@ -27,13 +27,12 @@ type channelData struct {
 	Kind    models.ChannelKind `json:"kind"`
 	Group   models.GroupID     `json:"group,omitzero"`
 	Label   string             `json:"label_digest,omitzero"`
-	Target  string             `json:"target_digest,omitzero"` // of the sealed target: secretDigest
 }
 
 func (t *tx) recordChannel(actor models.Actor, action string, c *models.Channel, target []byte) error {
 	data := channelData{Channel: c.ID, Kind: c.Kind, Group: c.GroupID}
 	if target != nil {
-		data.Label, data.Target = models.DigestOfText(c.Label), ledger.SecretDigest(c.ID, string(target))
+		data.Label = models.DigestOfText(c.Label)
 	}
 	return t.record(actor, action, ledger.Subject{Owner: c.UserID}, data)
 }
@@ -134,6 +133,7 @@ func (t *tx) addChannel(actor models.Actor, c *models.Channel, secret *models.Ch
 		}
 	}
 	t.Publish(events.Notices)
+	t.adds("channels", c.ID)
 	return t.recordChannel(actor, "channel.added", c, secret.TargetSealed)
 }
 
@@ -178,6 +178,9 @@ func (p *People) RemoveChannel(ctx context.Context, actor models.Actor, id model
 
 // removeChannel forgets where a channel goes. Its row stays for what was told by it.
 func (t *tx) removeChannel(actor models.Actor, c *models.Channel) error {
+	if err := t.changes("channels", c.ID); err != nil {
+		return err
+	}
 	removed := t.Gorm().Exec(`UPDATE channels SET removed_at = ?, target_sealed = NULL, code_sealed = NULL, code_expires = NULL WHERE id = ? AND removed_at IS NULL`, t.Now, c.ID)
 	if removed.Error != nil {
 		return fmt.Errorf("remove channel: %w", removed.Error)

@@ -135,6 +135,7 @@ func (p *People) AddGroup(ctx context.Context, actor models.Actor, name, note st
 		if err := t.Gorm().Create(g).Error; err != nil {
 			return fmt.Errorf("add group: %w", err)
 		}
+		t.adds("groups", g.ID)
 		return t.record(actor, "group.added", ledger.Subject{}, groupData{g.ID, name, new(models.DigestOfText(note))})
 	})
 }
@@ -152,6 +153,9 @@ func (p *People) DescribeGroup(ctx context.Context, actor models.Actor, name, no
 	return p.write(ctx, func(t *tx) error {
 		g, err := t.group(name)
 		if err != nil || g.Note == note {
+			return err
+		}
+		if err := t.changes("groups", g.ID); err != nil {
 			return err
 		}
 		if err := t.Gorm().Model(&models.Group{}).Where("id = ?", g.ID).Update("note", note).Error; err != nil {
@@ -188,6 +192,9 @@ func (p *People) RemoveGroup(ctx context.Context, actor models.Actor, name strin
 			return err
 		}
 		if err := t.removeChannelsOf(actor, g.ID); err != nil {
+			return err
+		}
+		if err := t.changes("groups", g.ID); err != nil {
 			return err
 		}
 		removed := t.Gorm().Model(&models.Group{}).Where("id = ? AND removed_at IS NULL", g.ID).Update("removed_at", t.Now)
@@ -241,6 +248,7 @@ func (p *People) JoinGroup(ctx context.Context, actor models.Actor, name, email 
 		if err := t.Gorm().Create(m).Error; err != nil {
 			return fmt.Errorf("join group: %w", err)
 		}
+		t.adds("group_members", m.ID)
 		if err := t.record(actor, "group.joined", ledger.Subject{Owner: user.ID}, memberData{g.ID, name, m.ID, user.ID, user.Email}); err != nil {
 			return err
 		}
@@ -286,6 +294,9 @@ func (t *tx) leave(actor models.Actor, g *models.Group, users ...models.User) er
 		}
 		if m == nil {
 			return models.NotFound("member")
+		}
+		if err := t.changes("group_members", m.ID); err != nil {
+			return err
 		}
 		if err := t.Gorm().Model(&models.GroupMember{}).Where("id = ?", m.ID).Update("left_at", t.Now).Error; err != nil {
 			return fmt.Errorf("leave group: %w", err)

@@ -23,12 +23,10 @@ type inviteData struct {
 	InviteID models.InviteID `json:"inviteId"`
 	Email    string          `json:"email"`
 	Role     models.Role     `json:"role"`
-
-	Secret string `json:"secret_digest,omitzero"` // of the stored hash: secretDigest
 }
 
 func dataOf(i *models.Invite) inviteData {
-	return inviteData{InviteID: i.ID, Email: i.Email, Role: i.Role, Secret: ledger.SecretDigest(i.ID, string(i.SecretHash))}
+	return inviteData{InviteID: i.ID, Email: i.Email, Role: i.Role}
 }
 
 // Invite makes a one-time link for a person with an e-mail and a role. The
@@ -70,6 +68,7 @@ func (p *People) Invite(ctx context.Context, actor models.Actor, email string, r
 		if err := t.Gorm().Create(invite).Error; err != nil {
 			return fmt.Errorf("add invitation: %w", err)
 		}
+		t.adds("invites", invite.ID)
 		return t.record(actor, "invite.made", ledger.Subject{Owner: actor.UserID()}, dataOf(invite))
 	})
 	if err != nil {
@@ -96,6 +95,9 @@ func (t *tx) withdrawOlder(actor models.Actor, email string) error {
 
 // withdraw ends one invitation if it is open.
 func (t *tx) withdraw(actor models.Actor, invite *models.Invite) error {
+	if err := t.changes("invites", invite.ID); err != nil {
+		return err
+	}
 	changed := t.Gorm().Model(&models.Invite{}).
 		Where("id = ? AND used_at IS NULL AND withdrawn_at IS NULL", invite.ID).Update("withdrawn_at", t.Now)
 	if changed.Error != nil {
@@ -174,6 +176,9 @@ func (p *People) Join(ctx context.Context, secret, name, password string) (*mode
 			return err
 		}
 		if err := t.emailFree(user.Email); err != nil {
+			return err
+		}
+		if err := t.changes("invites", still.ID); err != nil {
 			return err
 		}
 		if err := t.useLink(&models.Invite{}, badInvite(), "id = ? AND used_at IS NULL AND withdrawn_at IS NULL", still.ID); err != nil {

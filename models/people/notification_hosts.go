@@ -64,6 +64,7 @@ func (p *People) AllowHost(ctx context.Context, actor models.Actor, host string)
 		if err := t.Gorm().Create(&models.NotificationHost{Host: host, AddedAt: t.Now, AddedBy: actor.UserID(), ByName: actor.Name}).Error; err != nil {
 			return fmt.Errorf("allow host: %w", err)
 		}
+		t.adds("notification_hosts", host)
 		return t.record(actor, "notification_host.allowed", ledger.Subject{}, hostData{host})
 	})
 }
@@ -75,6 +76,9 @@ func (p *People) RemoveHost(ctx context.Context, actor models.Actor, host string
 		return err
 	}
 	return p.writeAnyway(ctx, func(t *tx) error {
+		if err := t.changes("notification_hosts", host); err != nil {
+			return err
+		}
 		removed := t.Gorm().Where("host = ?", host).Delete(&models.NotificationHost{})
 		if removed.Error != nil {
 			return fmt.Errorf("remove host: %w", removed.Error)

@@ -14,25 +14,6 @@ import (
 	"countersign/models/ledger"
 )
 
-// settingsData is what the ledger keeps of changed settings.
-type settingsData struct {
-	Settings string `json:"settings_digest"` // SettingsDigest
-}
-
-// SettingsDigest is that of settings as they are stored.
-func SettingsDigest(row *models.NotificationSettingsRow) string {
-	breaks := "0"
-	if row.CriticalBreaksThrough {
-		breaks = "1"
-	}
-	texts := []string{string(row.UserID), row.Moments, string(row.DigestAt), string(row.QuietFrom), string(row.QuietTo), row.Zone, breaks}
-	of := make([]*string, len(texts))
-	for i := range texts {
-		of[i] = &texts[i]
-	}
-	return ledger.RowDigest(of...)
-}
-
 // NotificationSettings are the actor's own; who has set none has the default. People only,
 // else CodeForbidden.
 func (p *People) NotificationSettings(ctx context.Context, actor models.Actor) (models.NotificationSettings, error) {
@@ -113,6 +94,9 @@ func (t *tx) hurry(was *models.NotificationSettingsRow) error {
 }
 
 func (t *tx) setSettings(actor models.Actor, in *models.NotificationSettings, row *models.NotificationSettingsRow) error {
+	if err := t.changes("notification_settings", row.UserID); err != nil {
+		return err
+	}
 	if err := t.Gorm().Exec(`INSERT INTO notification_settings (user_id, moments, digest_at, quiet_from, quiet_to, zone, critical_breaks_through) VALUES (?, ?, ?, ?, ?, ?, ?)`+
 		db.OrReplace("moments", "digest_at", "quiet_from", "quiet_to", "zone", "critical_breaks_through"),
 		row.UserID, row.Moments, row.DigestAt, row.QuietFrom, row.QuietTo, row.Zone, row.CriticalBreaksThrough).Error; err != nil {
@@ -128,5 +112,5 @@ func (t *tx) setSettings(actor models.Actor, in *models.NotificationSettings, ro
 		}
 	}
 	t.Publish(events.Notices)
-	return t.record(actor, "notifications.changed", ledger.Subject{Owner: in.UserID}, settingsData{SettingsDigest(row)})
+	return t.record(actor, "notifications.changed", ledger.Subject{Owner: in.UserID}, struct{}{})
 }

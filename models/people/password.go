@@ -210,11 +210,14 @@ func (p *People) ChangePassword(ctx context.Context, actor models.Actor, current
 
 // storePassword writes the hash and ends the user's sessions but for keep.
 func (t *tx) storePassword(actor models.Actor, user *models.User, hash string, keep models.SessionID) error {
+	if err := t.changes("users", user.ID); err != nil {
+		return err
+	}
 	err := t.Gorm().Model(&models.User{}).Where("id = ?", user.ID).Update("password_hash", hash).Error
 	if err != nil {
 		return fmt.Errorf("store password: %w", err)
 	}
-	if err := t.record(actor, "user.password_changed", ledger.Subject{Owner: user.ID}, userData{UserID: user.ID, Email: user.Email, Password: ledger.SecretDigest(user.ID, hash)}); err != nil {
+	if err := t.record(actor, "user.password_changed", ledger.Subject{Owner: user.ID}, userData{UserID: user.ID, Email: user.Email}); err != nil {
 		return err
 	}
 	t.accessChanged()

@@ -106,6 +106,12 @@ func (p *People) writeAnyway(ctx context.Context, fn func(*tx) error) error {
 	return p.db.WriteAnyway(ctx, func(t *db.Tx) error { return fn(&tx{Tx: t, p: p}) })
 }
 
+// changes and adds say that a row is about to change, or that it is new: see
+// ledger.Ledger.Changes.
+func (t *tx) changes(table string, key ...any) error { return t.p.ledger.Changes(t.Tx, table, key...) }
+
+func (t *tx) adds(table string, key ...any) { t.p.ledger.Adds(t.Tx, table, key...) }
+
 // record appends an entry to the ledger: see ledger.Ledger.Append.
 func (t *tx) record(actor models.Actor, action string, about ledger.Subject, data any) error {
 	return t.p.ledger.Append(t.Tx, actor, action, about, data)

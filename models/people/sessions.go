@@ -177,19 +177,21 @@ func (t *tx) openSession(user *models.User, secret string, from SignInFrom) erro
 	}
 	actor := personActor(user)
 	actor.SessionID = session.ID
-	return t.record(actor, "session.opened", ledger.Subject{Owner: user.ID}, sessionData{SessionID: session.ID, Address: address, Secret: ledger.SecretDigest(session.ID, string(hash[:]))})
+	t.adds("web_sessions", session.ID)
+	return t.record(actor, "session.opened", ledger.Subject{Owner: user.ID}, sessionData{SessionID: session.ID, Address: address})
 }
 
 // sessionData is what the ledger keeps of a session.
 type sessionData struct {
 	SessionID models.SessionID `json:"sessionId"`
 	Address   string           `json:"address,omitzero"`
-
-	Secret string `json:"secret_digest,omitzero"` // of the stored hash: secretDigest
 }
 
 // closeSession closes one session of a user if it is open.
 func (t *tx) closeSession(actor models.Actor, owner models.UserID, id models.SessionID) error {
+	if err := t.changes("web_sessions", id); err != nil {
+		return err
+	}
 	closed := t.Gorm().Model(&models.WebSession{}).
 		Where("id = ? AND user_id = ? AND revoked_at IS NULL", id, owner).Update("revoked_at", t.Now)
 	if closed.Error != nil {

@@ -32,12 +32,10 @@ type tokenData struct {
 	Name      string          `json:"name"`
 	AgentID   *models.AgentID `json:"agentId,omitzero"`
 	ExpiresAt *time.Time      `json:"expiresAt,omitzero"`
-
-	Secret string `json:"secret_digest,omitzero"` // of the stored hash: secretDigest
 }
 
 func dataOfToken(token *models.Token) tokenData {
-	return tokenData{TokenID: token.ID, Scope: token.Scope, Name: token.Name, AgentID: token.AgentID, ExpiresAt: token.ExpiresAt, Secret: ledger.SecretDigest(token.ID, string(token.SecretHash))}
+	return tokenData{TokenID: token.ID, Scope: token.Scope, Name: token.Name, AgentID: token.AgentID, ExpiresAt: token.ExpiresAt}
 }
 
 // tokenPrefixes tell people, and scanners of leaked secrets, what they look at.
@@ -191,6 +189,7 @@ func (t *tx) addToken(actor models.Actor, token *models.Token, in NewToken) erro
 	if err := t.Gorm().Create(token).Error; err != nil {
 		return fmt.Errorf("add token: %w", err)
 	}
+	t.adds("tokens", token.ID)
 	return t.record(actor, "token.added", ledger.Subject{Owner: user.ID}, dataOfToken(token))
 }
 
@@ -240,6 +239,9 @@ func (p *People) RevokeOwnTokens(ctx context.Context, actor models.Actor) (n int
 }
 
 func (t *tx) revokeToken(actor models.Actor, token *models.Token) error {
+	if err := t.changes("tokens", token.ID); err != nil {
+		return err
+	}
 	err := t.Gorm().Model(&models.Token{}).Where("id = ? AND revoked_at IS NULL", token.ID).Update("revoked_at", t.Now).Error
 	if err != nil {
 		return fmt.Errorf("revoke token: %w", err)

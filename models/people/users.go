@@ -30,8 +30,6 @@ type userData struct {
 	Email  string        `json:"email"`
 	Name   string        `json:"name,omitzero"`
 	Role   models.Role   `json:"role,omitzero"`
-
-	Password string `json:"password_digest,omitzero"` // of the stored hash: secretDigest
 }
 
 // FoldEmail is the one form in which e-mails are stored and compared.
@@ -113,8 +111,9 @@ func (t *tx) addUser(actor models.Actor, user *models.User) error {
 	if err := t.Gorm().Create(user).Error; err != nil {
 		return fmt.Errorf("add user: %w", err)
 	}
+	t.adds("users", user.ID)
 	return t.record(actor, "user.added", ledger.Subject{Owner: user.ID},
-		userData{UserID: user.ID, Email: user.Email, Name: user.Name, Role: user.Role, Password: ledger.SecretDigest(user.ID, user.PasswordHash)})
+		userData{UserID: user.ID, Email: user.Email, Name: user.Name, Role: user.Role})
 }
 
 // Users lists everybody by e-mail, disabled ones too. For admins and the
@@ -216,6 +215,9 @@ func (p *People) DisableUser(ctx context.Context, actor models.Actor, id models.
 
 func (t *tx) disable(actor models.Actor, user *models.User) error {
 	if err := t.keepAnAdmin(user, "be disabled"); err != nil {
+		return err
+	}
+	if err := t.changes("users", user.ID); err != nil {
 		return err
 	}
 	if err := t.Gorm().Model(&models.User{}).Where("id = ?", user.ID).Update("disabled_at", t.Now).Error; err != nil {

@@ -59,6 +59,7 @@ func (s *Store) PlanAbsence(ctx context.Context, actor models.Actor, in models.A
 		if err := t.Gorm().Create(a).Error; err != nil {
 			return fmt.Errorf("store absence: %w", err)
 		}
+		t.adds("absences", a.ID)
 		if err := t.record(actor, "absence.planned", ledger.Subject{Owner: a.UserID}, absenceEntry{
 			a.ID, a.UserID, a.FromAt.Format(db.TimeFormat), a.UntilAt.Format(db.TimeFormat), a.SubstituteID,
 		}); err != nil {
@@ -113,6 +114,9 @@ func (t *tx) checkAbsence(in models.AbsenceInput) (*models.Absence, error) {
 }
 
 func (t *tx) beginAbsence(actor models.Actor, a *models.Absence) error {
+	if err := t.changes("absences", a.ID); err != nil {
+		return err
+	}
 	if err := t.changeAbsence(beginAbsence, t.Now, a.ID); err != nil {
 		return err
 	}
@@ -122,6 +126,9 @@ func (t *tx) beginAbsence(actor models.Actor, a *models.Absence) error {
 }
 
 func (t *tx) endAbsence(actor models.Actor, a *models.Absence) error {
+	if err := t.changes("absences", a.ID); err != nil {
+		return err
+	}
 	if err := t.changeAbsence(endAbsence, t.Now, a.ID); err != nil {
 		return err
 	}

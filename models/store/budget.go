@@ -119,6 +119,7 @@ func (t *tx) changeBudget(actor models.Actor, conv *models.Conversation, next in
 	if err := t.Gorm().Create(step).Error; err != nil {
 		return fmt.Errorf("store budget: %w", err)
 	}
+	t.adds("budget_steps", step.ConversationID, step.Sequence)
 	switch actor.Kind {
 	case models.ActorUser:
 		conv.BudgetAdded = 0
@@ -131,6 +132,9 @@ func (t *tx) changeBudget(actor models.Actor, conv *models.Conversation, next in
 	conv.EnergyBudget = &next
 	if !actor.IsAgent() {
 		conv.BudgetRefused = nil // an agent would ask again as soon as it had lowered its budget by one
+	}
+	if err := t.changes("conversations", conv.ID); err != nil {
+		return err
 	}
 	err = t.Gorm().Model(&models.Conversation{}).Where("id = ?", conv.ID).UpdateColumns(map[string]any{
 		"energy_budget": next, "budget_added": conv.BudgetAdded, "budget_refused": conv.BudgetRefused,

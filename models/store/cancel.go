@@ -134,6 +134,9 @@ func (t *tx) cascadeTo(actor models.Actor, from *models.Approval, id models.Resp
 	pending, status, when := a.Status() == models.StatusPending, models.StatusRejected, t.Now
 	a.ApprovalStatus, a.ApprovalTimestamp, a.Cause = &status, &when, models.CauseCascade
 	a.ApprovalFeedback, a.CascadedFrom, a.RequiresApproval = from.ApprovalFeedback, &from.ID, true
+	if err := t.changes("responses", a.ID); err != nil {
+		return err
+	}
 	open := t.Gorm().Model(&models.Response{}).Where("id = ? AND cascaded_from IS NULL", a.ID)
 	if err := t.updateOne(open, map[string]any{"cascaded_from": from.ID, "requires_approval": true}); err != nil {
 		return fmt.Errorf("cascade: %w", err)
@@ -185,6 +188,9 @@ type cascadeEntry struct {
 
 // rejectOpen rejects a call that nobody was asked about: NULL to rejected.
 func (t *tx) rejectOpen(actor models.Actor, a *models.Approval) error {
+	if err := t.changes("responses", a.ID); err != nil {
+		return err
+	}
 	n, err := t.Exec(t.s.hot.rejectOpen, a.ApprovalTimestamp, a.ApprovalFeedback, a.Cause, a.ID)
 	if err != nil {
 		return fmt.Errorf("cascade: %w", err)

@@ -72,6 +72,9 @@ func (t *tx) setStatus(actor models.Actor, c *models.Conversation, status models
 	}
 	entry := statusEntry{Old: c.Status, New: status, Cause: cause, Waits: waits}
 	c.Status, c.WaitsForRequest = status, false
+	if err := t.changes("conversations", c.ID); err != nil {
+		return err
+	}
 	err := t.updateOne(t.Gorm().Model(&models.Conversation{}).Where("id = ? AND status = ?", c.ID, entry.Old),
 		map[string]any{"status": status, "waits_for_request": false})
 	if err != nil {

@@ -36,6 +36,9 @@ func (c clock) same(other clock) bool {
 // setClock is the only way to change a deadline once it was asked: the inboxes
 // move with it, and the expirer looks anew. a is changed too.
 func (t *tx) setClock(a *models.Approval, to clock) error {
+	if err := t.changes("responses", a.ID); err != nil {
+		return err
+	}
 	res := t.Gorm().Exec(setClock, to.deadline, to.left, to.open, a.ID, a.ApprovalTimeoutAt)
 	if res.Error != nil {
 		return fmt.Errorf("set clock: %w", res.Error)
@@ -141,6 +144,9 @@ func (s *Store) ExpireDue(ctx context.Context, limit int) (int, error) {
 // expireNow writes down that the time of a pending request is up.
 func (t *tx) expireNow(a *models.Approval) error {
 	a.Expire()
+	if err := t.changes("responses", a.ID); err != nil {
+		return err
+	}
 	changed, err := t.Exec(t.s.hot.expire, a.ApprovalFeedback, a.ID, t.Now)
 	if err != nil {
 		return fmt.Errorf("expire: %w", err)

@@ -138,6 +138,7 @@ func (t *tx) addVote(v *models.Vote) error {
 	if _, err := t.Insert(insertVote, t.s.hot.addWholeVote, t.s.hot.addVote, v); err != nil {
 		return fmt.Errorf("store vote: %w", err)
 	}
+	t.adds("votes", v.ID)
 	return nil
 }
 
@@ -188,10 +189,9 @@ type settledEntry struct {
 	Behalf  models.UserID  `json:"on_behalf_of,omitempty"`
 	ForName string         `json:"on_behalf_name,omitempty"`
 
-	// Of a verdict that is held: which, until when, and what no other member proves of it.
+	// Of a verdict that is held: which, and until when.
 	Vote  models.VoteID `json:"vote,omitempty"`
 	Until string        `json:"held_until,omitempty"`
-	Row   string        `json:"row_digest,omitempty"`
 
 	// Where nobody is waited for any more.
 	Conversation *models.StatusChange `json:"conversation_status,omitempty"`
@@ -211,6 +211,9 @@ type ending struct {
 // settle is the one UPDATE that leaves pending, with what hangs on it.
 func (t *tx) settle(actor models.Actor, a *models.Approval) (ending, error) {
 	r := &a.Response
+	if err := t.changes("responses", r.ID); err != nil {
+		return ending{}, err
+	}
 	n, err := t.Exec(t.s.hot.settle, r.Status(), r.ApprovalTimestamp, r.ApprovalFeedback, r.Cause, r.DecidedBy, r.VoteID, r.Answer, r.ID, t.Now)
 	if err != nil {
 		return ending{}, fmt.Errorf("settle approval: %w", err)

@@ -116,7 +116,7 @@ const (
 	waitingEdits = `SELECT v.* FROM votes v JOIN users u ON u.id = v.user_id
  WHERE v.response_id = ? AND v.withdrawn_at IS NULL AND v.waits_for <> '' AND u.disabled_at IS NULL ORDER BY v.at, v.id`
 	keepWaiting = `UPDATE votes SET waits_for = ? WHERE id = ?`
-	dropWaiting = `UPDATE votes SET withdrawn_at = ? WHERE response_id = ? AND user_id = ? AND withdrawn_at IS NULL AND waits_for <> ''`
+	waitingOf   = `SELECT id FROM votes WHERE response_id = ? AND user_id = ? AND withdrawn_at IS NULL AND waits_for <> ''`
 )
 
 // checkApprover refuses an approval or answer by somebody whom the request's rule
@@ -208,8 +208,8 @@ func (t *tx) waitingEdits(id models.ResponseID) ([]models.Vote, error) {
 // has approved the same edit. The request stays pending for everybody, and goes to
 // their inboxes. It takes the place of what its voter proposed before.
 func (t *tx) proposeEdit(actor models.Actor, a *models.Approval, vote *models.Vote) (*models.Approval, error) {
-	if err := t.Gorm().Exec(dropWaiting, t.Now, a.ID, vote.UserID).Error; err != nil {
-		return nil, fmt.Errorf("drop proposed edit: %w", err)
+	if _, err := t.withdrawEach(waitingOf, a.ID, vote.UserID); err != nil {
+		return nil, err
 	}
 	if err := t.addVote(vote); err != nil {
 		return nil, err
@@ -254,9 +254,8 @@ func (t *tx) proposeEdit(actor models.Actor, a *models.Approval, vote *models.Vo
 
 // dropEdit withdraws what a person proposed; false: there was nothing.
 func (t *tx) dropEdit(actor models.Actor, a *models.Approval) (bool, error) {
-	dropped := t.Gorm().Exec(dropWaiting, t.Now, a.ID, actor.UserID())
-	if dropped.Error != nil || dropped.RowsAffected == 0 {
-		return false, dropped.Error
+	if n, err := t.withdrawEach(waitingOf, a.ID, actor.UserID()); err != nil || n == 0 {
+		return false, err
 	}
 	readers, err := t.tellDeciders(a)
 	if err != nil {

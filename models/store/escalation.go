@@ -159,6 +159,9 @@ func (s *Store) EscalateDue(ctx context.Context, limit int) (int, error) {
 
 // takeStep asks those whom one step of a request's escalation names.
 func (t *tx) takeStep(a *models.Approval, step int) error {
+	if err := t.changes("responses", a.ID); err != nil {
+		return err
+	}
 	taken := t.Gorm().Exec(stepTaken, step, a.ID, step)
 	if taken.Error != nil {
 		return fmt.Errorf("take step: %w", taken.Error)
@@ -252,6 +255,7 @@ func (t *tx) escalate(actor models.Actor, a *models.Approval, last *models.Note,
 	if err := t.Gorm().Create(note).Error; err != nil {
 		return fmt.Errorf("store escalation: %w", err)
 	}
+	t.adds("notes", note.ID)
 	res := t.Gorm().Exec(escalated, t.Now, a.ID)
 	if res.Error != nil {
 		return fmt.Errorf("mark escalation: %w", res.Error)

@@ -238,6 +238,7 @@ func (t *tx) openConversation(actor models.Actor, q *asked) (*models.Conversatio
 	if err := t.Gorm().Create(c).Error; err != nil {
 		return nil, fmt.Errorf("open conversation: %w", err)
 	}
+	t.adds("conversations", c.ID)
 	return c, t.record(actor, "conversation.opened", ledger.Subject{Owner: c.OwnerID, Conversation: c.ID}, openedData(c))
 }
 
@@ -345,4 +346,29 @@ func (s *Store) responseIDs(ctx context.Context, q db.Part) ([]models.ResponseID
 		return nil, fmt.Errorf("look up a tool use id: %w", err)
 	}
 	return ids, nil
+}
+
+// openedEntry is what the ledger says of a conversation that was opened.
+type openedEntry struct {
+	Standing bool           `json:"standing"`
+	Agent    models.AgentID `json:"agent"`
+	OnReject string         `json:"on_reject"`
+	ChosenBy string         `json:"on_reject_by"`
+	Run      string         `json:"run_digest,omitempty"`
+	Parent   string         `json:"parent_digest,omitempty"`
+	Title    string         `json:"title_digest,omitempty"`
+}
+
+func openedData(c *models.Conversation) openedEntry {
+	return openedEntry{
+		Standing: c.Standing, Agent: c.AgentID, OnReject: c.OnReject, ChosenBy: c.OnRejectBy,
+		Run: models.DigestOfText(orEmpty(c.RunID)), Parent: models.DigestOfText(orEmpty(c.ParentRunID)), Title: models.DigestOfText(c.Title),
+	}
+}
+
+func orEmpty(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
 }

@@ -113,6 +113,7 @@ func (t *tx) makeGrant(actor models.Actor, a *models.Approval, in models.GrantIn
 	if err := t.Gorm().Create(g).Error; err != nil {
 		return nil, fmt.Errorf("store pre-approval: %w", err)
 	}
+	t.adds("grants", g.ID)
 	g.AgentName, g.OwnerName, g.MakerMayDecide = a.AgentName, a.OwnerName, true
 	if until := t.s.known.grants; until != nil && g.ExpiresAt.After(*until) {
 		t.s.known.grants = &g.ExpiresAt
@@ -233,6 +234,9 @@ func (s *Store) RevokeGrant(ctx context.Context, actor models.Actor, id models.G
 
 func (t *tx) revokeGrant(actor models.Actor, g *models.Grant) error {
 	by, when := actor.UserID(), t.Now
+	if err := t.changes("grants", g.ID); err != nil {
+		return err
+	}
 	done := t.Gorm().Model(&models.Grant{}).Where("id = ? AND revoked_at IS NULL", g.ID).
 		UpdateColumns(map[string]any{"revoked_at": when, "revoked_by": by, "revoker_name": actor.Name})
 	if done.Error != nil {
@@ -352,6 +356,9 @@ func (t *tx) coveringGrant(a *models.Approval) (*models.Grant, error) {
 func (t *tx) useGrant(a *models.Approval) error {
 	if a.GrantID == nil {
 		return nil
+	}
+	if err := t.changes("grants", *a.GrantID); err != nil {
+		return err
 	}
 	n, err := t.Exec(t.s.hot.useGrant, t.Now, *a.GrantID)
 	if err == nil && !db.ExactlyOne(n) {

@@ -160,6 +160,9 @@ func (t *tx) unroute(actor models.Actor, a *models.Approval, idle []models.UserI
 		return nil
 	}
 	var left []models.UserID
+	if err := t.changes("responses", a.ID); err != nil {
+		return err
+	}
 	if err := t.Gorm().Raw(dropReviewers, idle, a.ID).Scan(&left).Error; err != nil {
 		return fmt.Errorf("drop reviewers: %w", err)
 	}

@@ -110,6 +110,7 @@ func (t *tx) handOver(actor models.Actor, a *models.Approval, h *models.HandOver
 	if err := t.Gorm().Create(h).Error; err != nil {
 		return fmt.Errorf("store hand-over: %w", err)
 	}
+	t.adds("handovers", h.ID)
 	readers, err := t.tellDeciders(a)
 	if err != nil {
 		return err
@@ -165,6 +166,9 @@ func (s *Store) TakeBackHandOver(ctx context.Context, actor models.Actor, id mod
 }
 
 func (t *tx) takeOverBack(actor models.Actor, a *models.Approval, h *models.HandOver) error {
+	if err := t.changes("handovers", h.ID); err != nil {
+		return err
+	}
 	res := t.Gorm().Exec(takeOverBack, t.Now, h.ID)
 	if res.Error != nil {
 		return fmt.Errorf("take back hand-over: %w", res.Error)

@@ -40,6 +40,9 @@ func (t *tx) hold(actor models.Actor, a *models.Approval, v *models.Vote, window
 			until = a.ApprovalTimeoutAt
 		}
 	}
+	if err := t.changes("responses", a.ID); err != nil {
+		return nil, err
+	}
 	n, err := t.Exec(t.s.hot.hold, until, a.ID, t.Now)
 	if err != nil {
 		return nil, fmt.Errorf("hold decision: %w", err)
@@ -61,13 +64,13 @@ func (t *tx) hold(actor models.Actor, a *models.Approval, v *models.Vote, window
 	}
 	return a, t.record(actor, "approval.voted", ledger.SubjectOf(&a.Response, readers), settledEntry{
 		Digest: a.Digest, Status: models.StatusPending, Verdict: v.Verdict, Edited: v.InputDigest, Reason: models.DigestOfText(v.Reason), Seen: v.SeenDigest != "", Checked: v.Ticked(), Behalf: v.BehalfOf, ForName: v.BehalfName,
-		Vote: v.ID, Until: until.Format(db.TimeFormat), Row: heldDigest(v),
+		Vote: v.ID, Until: until.Format(db.TimeFormat),
 	})
 }
 
 const (
-	standingVote  = `SELECT * FROM votes WHERE response_id = ? AND withdrawn_at IS NULL AND waits_for = '' ORDER BY at DESC LIMIT 1`
-	withdrawVotes = `UPDATE votes SET withdrawn_at = ? WHERE response_id = ? AND withdrawn_at IS NULL AND waits_for = ''`
+	standingVote   = `SELECT * FROM votes WHERE response_id = ? AND withdrawn_at IS NULL AND waits_for = '' ORDER BY at DESC LIMIT 1`
+	withdrawnVotes = `SELECT id FROM votes WHERE response_id = ? AND withdrawn_at IS NULL AND waits_for = ''`
 )
 
 // heldVote is the verdict that holds a row; nil when none does.
@@ -138,10 +141,25 @@ func (t *tx) overrule(a *models.Approval) error {
 
 // withdrawVotes marks the verdict on a row as one that is not its outcome.
 func (t *tx) withdrawVotes(id models.ResponseID) error {
-	if err := t.Gorm().Exec(withdrawVotes, t.Now, id).Error; err != nil {
-		return fmt.Errorf("undo held decision: %w", err)
+	_, err := t.withdrawEach(withdrawnVotes, id)
+	return err
+}
+
+// withdrawEach withdraws the votes that a query finds, and counts them.
+func (t *tx) withdrawEach(query string, args ...any) (int, error) {
+	var ids []models.VoteID
+	if err := t.Gorm().Raw(query, args...).Scan(&ids).Error; err != nil {
+		return 0, fmt.Errorf("read votes: %w", err)
 	}
-	return nil
+	for _, id := range ids {
+		if err := t.changes("votes", id); err != nil {
+			return 0, err
+		}
+		if err := t.Gorm().Exec(`UPDATE votes SET withdrawn_at = ? WHERE id = ?`, t.Now, id).Error; err != nil {
+			return 0, fmt.Errorf("withdraw a vote: %w", err)
+		}
+	}
+	return len(ids), nil
 }
 
 // voter is the person whose verdict it is.
@@ -153,6 +171,9 @@ func voter(v *models.Vote) models.Actor {
 // when the verdict came.
 func (t *tx) settleHeld(actor models.Actor, a *models.Approval) (ending, error) {
 	r := &a.Response
+	if err := t.changes("responses", r.ID); err != nil {
+		return ending{}, err
+	}
 	n, err := t.Exec(t.s.hot.settleHeld, r.Status(), r.ApprovalTimestamp, r.ApprovalFeedback, r.Cause, r.DecidedBy, r.VoteID, r.Answer, r.ID)
 	if err != nil {
 		return ending{}, fmt.Errorf("settle held approval: %w", err)

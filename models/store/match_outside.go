@@ -148,6 +148,9 @@ func (t *tx) askCascaded(u *models.Upstream, item models.OutsideItem, row *model
 // cutInput notes that not all of what a call runs with is kept: it can't be approved.
 func (t *tx) cutInput(a *models.Approval, length int64) error {
 	a.InputBytes = &length
+	if err := t.changes("responses", a.ID); err != nil {
+		return err
+	}
 	if err := t.Gorm().Exec(`UPDATE responses SET input_bytes = ? WHERE id = ?`, length, a.ID).Error; err != nil {
 		return fmt.Errorf("note the length of an input: %w", err)
 	}
@@ -195,6 +198,9 @@ func (t *tx) askOutside(u *models.Upstream, a *models.Approval, row *models.Outs
 	a.SetTemplates(j.Checklist, j.Text)
 	running, err := t.isRunning(a.ConversationID)
 	if err != nil {
+		return err
+	}
+	if err := t.changes("responses", a.ID); err != nil {
 		return err
 	}
 	n, err := t.Exec(t.s.hot.matchOutside, a.UpstreamID, a.CallID, a.ApprovalID, a.OutsideRun, a.ClaimedAt, a.MatchedBy, row.Contradiction, a.Context, a.HeadlineJSON, a.Risk, a.PolicyVersion, a.PolicyRule, a.PolicyReason,

@@ -101,6 +101,7 @@ func (t *tx) begin(actor models.Actor, in models.MessageInput) (*models.MessageR
 	if err := t.Gorm().Create(conv).Error; err != nil {
 		return nil, fmt.Errorf("open conversation: %w", err)
 	}
+	t.adds("conversations", conv.ID)
 	if err := t.record(actor, "conversation.opened", ledger.Subject{Owner: conv.OwnerID, Conversation: conv.ID}, openedData(conv)); err != nil {
 		return nil, err
 	}
@@ -118,15 +119,7 @@ func (t *tx) begin(actor models.Actor, in models.MessageInput) (*models.MessageR
 
 // builtIn is the built-in agent of a person, made when it is first needed.
 func (t *tx) builtIn(person models.Actor) (*models.Agent, error) {
-	agent, err := t.agentNamed(person, person.UserID(), models.BuiltIn)
-	if err != nil || agent.System {
-		return agent, err
-	}
-	agent.System = true
-	if err := t.Gorm().Model(&models.Agent{}).Where("id = ?", agent.ID).UpdateColumn("system", true).Error; err != nil {
-		return nil, fmt.Errorf("register the built-in agent: %w", err)
-	}
-	return agent, nil
+	return t.agentNamed(person, person.UserID(), models.BuiltIn)
 }
 
 // say is a message into a conversation that stands.
@@ -174,6 +167,7 @@ func (t *tx) addMessage(author models.Actor, conv *models.Conversation, content 
 	if err := t.Gorm().Create(m).Error; err != nil {
 		return nil, fmt.Errorf("store message: %w", err)
 	}
+	t.adds("messages", m.ID)
 	t.changed(conv.ID)
 	t.Publish(events.Agent(string(conv.AgentID)))
 	entry := map[string]any{"message": m.ID, "sequence": m.Sequence, "digest": models.DigestOfText(content)}

@@ -251,6 +251,7 @@ func (t *tx) storeNote(actor models.Actor, a *models.Approval, n *models.Note, a
 	if err := t.Gorm().Create(n).Error; err != nil {
 		return fmt.Errorf("store note: %w", err)
 	}
+	t.adds("notes", n.ID)
 	readers, err := t.tellDeciders(a)
 	if err != nil {
 		return err

@@ -38,7 +38,7 @@ func TestOutsideQueriesAreServedByAnIndex(t *testing.T) {
 		{"how many verdicts to tell", countUntold, []any{"u", 9}, false},
 		{"oldest verdict to tell", oldestUntold, []any{"u"}, false},
 		{"held verdict", standingVote, []any{"r"}, true},
-		{"withdrawn verdicts", withdrawVotes, []any{1, "r"}, false},
+		{"withdrawn verdicts", withdrawnVotes, []any{1, "r"}, false},
 	} {
 		plan := explain(t, s, q.text, q.args)
 		for line := range strings.SplitSeq(plan, "\n") {

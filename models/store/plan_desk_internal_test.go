@@ -14,7 +14,7 @@ func TestWhatPeopleDoBesideDecidingIsServedByAnIndex(t *testing.T) {
 	now := time.Unix(0, 0)
 	for query, want := range map[string]string{
 		nextRelease: "responses_held", releasable: "responses_held (held_until>? AND held_until<?)", unhold: "(id=?)", keepUndo: "(id=?)",
-		latestVote: "votes_response", standingVote: "votes_response", withdrawVotes: "votes_response", saidWith: "(conversation_id=? AND sequence>?)",
+		latestVote: "votes_response", standingVote: "votes_response", withdrawnVotes: "votes_response", saidWith: "(conversation_id=? AND sequence>?)",
 		setClock: "(id=?)", movesDeciders: "deciders USING PRIMARY KEY (user_id=? AND deadline=? AND response_id=?)", listDeciders: "deciders USING PRIMARY KEY (user_id=? AND deadline=? AND response_id=?)", settleReviewers: "reviewers_response",
 		notesOf: "notes_response", lastNote: "notes_response", openedParts: "(user_id=? AND response_id=?)",
 		lastAskOf: "responses_agent (agent_id=?)",

@@ -154,6 +154,7 @@ func (t *tx) addPolicy(actor models.Actor, row models.Policy) error {
 	if err := t.Gorm().Create(&row).Error; err != nil {
 		return fmt.Errorf("store policy: %w", err)
 	}
+	t.adds("policies", row.Version)
 	t.s.known.policy = row.Version
 	t.Publish(events.Policy)
 	return t.record(actor, "policy.changed", ledger.Subject{}, map[string]any{"version": row.Version, "digest": models.Digest([]byte(row.Document)), "note_digest": models.DigestOfText(row.Note)})

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/proof"
 	"countersign/models/store"
 	"countersign/models/storetest"
 	"countersign/models/upkeep"
@@ -55,8 +56,8 @@ func TestAPurgeLeavesNoByteOfWhatItRemoves(t *testing.T) {
 			t.Errorf("%s: %d were counted, %d removed", table, n, removed.Removed[table])
 		}
 	}
-	for table := range upkeep.ContentColumns() {
-		if removed.Removed[table] == 0 {
+	for _, table := range proof.Tables() {
+		if len(proof.Contents(table)) > 0 && removed.Removed[table] == 0 {
 			t.Errorf("nothing was removed from %s", table)
 		}
 	}
@@ -102,8 +103,9 @@ func outcomes(t *testing.T, s *store.Store) string {
 // everyContentIsSecret fails for a column that the test would not notice.
 func everyContentIsSecret(t *testing.T, s *store.Store) {
 	t.Helper()
-	for table, columns := range upkeep.ContentColumns() {
-		for _, name := range columns {
+	for _, table := range proof.Tables() {
+		for _, column := range proof.Contents(table) {
+			name := column.Name
 			texts := storetest.Column(t, s, `SELECT coalesce("`+name+`", '') FROM `+table)
 			if !slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, "-secret-") }) {
 				t.Errorf("nothing is written into %s.%s", table, name)
@@ -117,16 +119,10 @@ func everyContentIsSecret(t *testing.T, s *store.Store) {
 func TestEveryTextColumnIsKeptOrRemoved(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t)
-	said := upkeep.TextColumns()
 	for _, table := range storetest.Column(t, s, `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`) {
-		columns, ok := said[table]
-		if !ok {
-			t.Errorf("columns.go says nothing of the table %s", table)
-		}
 		for _, name := range storetest.Column(t, s, `SELECT name FROM pragma_table_info('`+table+`') WHERE type = 'TEXT'`) {
-			how := columns[name]
-			if reason, isKept := strings.CutPrefix(how, "kept:"); isKept && strings.TrimSpace(reason) == "" || how == "" {
-				t.Errorf("columns.go does not say whether %s.%s is removed, or why it is kept", table, name)
+			if proof.Text(table, name) == "" {
+				t.Errorf("tables.go does not say whether %s.%s is removed, or why it is kept", table, name)
 			}
 		}
 	}

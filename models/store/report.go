@@ -110,7 +110,7 @@ func (r *report) all(reported []*runEvent, out []models.RunEventResult) error {
 	if spare {
 		r.s.quota.reports.take(r.Now, r.actor, stored)
 	}
-	if r.changes == 0 {
+	if r.changes == 0 && !r.s.Ledger.Changing(r.Tx) {
 		return nil
 	}
 	r.changed(r.conv.ID)
@@ -250,6 +250,7 @@ func (r *report) message(e *runEvent) error {
 	if err := r.Gorm().Create(m).Error; err != nil {
 		return fmt.Errorf("store message: %w", err)
 	}
+	r.adds("messages", m.ID)
 	return nil
 }
 

@@ -77,6 +77,9 @@ func (r *report) joinAsk(e *runEvent, out *models.RunEventResult) error {
 	if err := r.batch(e); err != nil {
 		return err
 	}
+	if err := r.tx.changes("responses", out.ResponseID); err != nil {
+		return err
+	}
 	if _, err := r.Exec(r.s.hot.joinReported, r.at(e), nullable(e.BatchID), e.ParentToolUseID, out.ResponseID); err != nil {
 		return fmt.Errorf("join reported call: %w", err)
 	}
@@ -153,6 +156,9 @@ func (t *tx) askReported(actor models.Actor, q *asked, a *models.Approval) (*mod
 			return nil, err
 		}
 		running = next.running
+	}
+	if err := t.changes("responses", a.ID); err != nil {
+		return nil, err
 	}
 	n, err := t.Exec(t.s.hot.judgeReported, a.JobID, a.Risk, a.RequiresApproval, a.ApprovalStatus, a.ApprovalTimestamp, a.ApprovalFeedback, a.Cause,
 		a.PolicyVersion, a.PolicyRule, a.PolicyReason, a.ReviewersOnly, selfApproval(&a.Response), a.ApproversJSON, a.NoSubstitutes,
@@ -246,12 +252,14 @@ type adoptedEntry struct {
 
 	// Of an approval of another system, which becomes the agent's whose call it is for.
 	Agent models.AgentID `json:"agent,omitempty"`
-	Row   string         `json:"row_digest,omitempty"`
 }
 
 // move gives a row its place in the run. Energy that the run cannot carry stays
 // counted in the standing conversation, on a turn that stands for it.
 func (r *report) move(a *models.Approval, sequence, energy int64) error {
+	if err := r.tx.changes("responses", a.ID); err != nil {
+		return err
+	}
 	if err := r.updateOne(r.placeOf(&a.Response), map[string]any{"conversation_id": r.conv.ID, "sequence": sequence, "energy": energy}); err != nil {
 		return fmt.Errorf("adopt request: %w", err)
 	}

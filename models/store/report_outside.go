@@ -91,6 +91,9 @@ func (r *report) moveOutside(e *runEvent, a *models.Approval) error {
 	}
 	from := *a
 	a.ConversationID, a.Sequence, a.AgentID, a.ToolUseID, a.MatchedBy = r.conv.ID, next.sequence, r.conv.AgentID, &e.ToolUseID, models.MatchedByInput
+	if err := r.tx.changes("responses", a.ID); err != nil {
+		return err
+	}
 	err = r.updateOne(r.placeOf(&from.Response), map[string]any{
 		"conversation_id": a.ConversationID, "sequence": a.Sequence, "agent_id": a.AgentID, "tool_use_id": e.ToolUseID, "matched_by": a.MatchedBy,
 	})
@@ -109,7 +112,7 @@ func (r *report) moveOutside(e *runEvent, a *models.Approval) error {
 	r.Publish(events.Approval(string(a.ID)), events.InboxOfAdmins, events.InboxOf(string(a.OwnerID)))
 	err = r.record(r.actor, "response.adopted", ledger.Subject{Owner: a.OwnerID, Conversation: a.ConversationID, Response: a.ID}, adoptedEntry{
 		From: from.ConversationID, FromSequence: from.Sequence, Sequence: next.sequence, Energy: a.Energy, Conversation: waitBegins(a, next.running), Left: waitEndsFor(a, leftRunning),
-		Agent: a.AgentID, Row: askDigest(&a.Response),
+		Agent: a.AgentID,
 	})
 	if err != nil {
 		return err

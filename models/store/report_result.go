@@ -43,6 +43,9 @@ func (r *report) result(e *runEvent, out *models.RunEventResult) error {
 
 // complete gives a call its result. A call that was closed has one after all.
 func (r *report) complete(g reportedResult, out *models.RunEventResult) error {
+	if err := r.tx.changes("responses", out.ResponseID); err != nil {
+		return err
+	}
 	n, err := r.Exec(r.s.hot.complete, g.at, g.isError, g.bytes, g.text, out.ResponseID)
 	if err != nil {
 		return fmt.Errorf("store result: %w", err)
@@ -130,6 +133,9 @@ func (t *tx) takeEarly(conv models.ConversationID, toolUseID string) (*reportedR
 // resultRemoved completes a call whose result was removed before the call was
 // known: it has none, and says why.
 func (t *tx) resultRemoved(g *reportedResult, id models.ResponseID) error {
+	if err := t.changes("responses", id); err != nil {
+		return err
+	}
 	if _, err := t.Exec(t.s.hot.closeCall, g.at, models.ClosedByRun, id); err != nil {
 		return fmt.Errorf("complete without a result: %w", err)
 	}
@@ -153,6 +159,9 @@ func (t *tx) askedLate(a *models.Approval) error {
 	if g.removed != nil {
 		a.Closed = models.ClosedByRun
 		return t.resultRemoved(g, a.ID)
+	}
+	if err := t.changes("responses", a.ID); err != nil {
+		return err
 	}
 	if _, err := t.Exec(t.s.hot.complete, g.at, g.isError, g.bytes, g.text, a.ID); err != nil {
 		return fmt.Errorf("store result: %w", err)
@@ -256,6 +265,9 @@ func (t *tx) closeCall(a *models.Approval, by models.ClosedBy) error {
 		return nil
 	}
 	a.IsCompleted, a.Closed = true, by
+	if err := t.changes("responses", a.ID); err != nil {
+		return err
+	}
 	if _, err := t.Exec(t.s.hot.closeCall, t.Now, by, a.ID); err != nil {
 		return fmt.Errorf("close call: %w", err)
 	}

@@ -96,6 +96,6 @@ func rowsAgree(t *testing.T, rt *rapid.T, s *store.Store) {
 		rt.Fatal(err)
 	}
 	for _, f := range found.Faults {
-		rt.Errorf("rows: %s %s %s (entry %d): %s", f.Table, f.ID, f.Column, f.Entry, f.Text)
+		rt.Errorf("rows: %s %s (entry %d): %s", f.Table, f.ID, f.Entry, f.Text)
 	}
 }

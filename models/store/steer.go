@@ -95,6 +95,9 @@ func (t *tx) setColumn(actor models.Actor, c *models.Conversation, column string
 
 // setColumns changes columns of a conversation and records it as one change.
 func (t *tx) setColumns(actor models.Actor, c *models.Conversation, columns map[string]any, action string, data map[string]any) error {
+	if err := t.changes("conversations", c.ID); err != nil {
+		return err
+	}
 	if err := t.Gorm().Model(&models.Conversation{}).Where("id = ?", c.ID).UpdateColumns(columns).Error; err != nil {
 		return fmt.Errorf("store conversation: %w", err)
 	}

@@ -60,6 +60,7 @@ func (s *Store) Stop(ctx context.Context, actor models.Actor, agent models.Agent
 		if err := t.Gorm().Create(stop).Error; err != nil {
 			return fmt.Errorf("store stop: %w", err)
 		}
+		t.adds("stops", stop.ID)
 		t.stopsChanged()
 		return t.record(actor, "agents.stopped", ledger.Subject{Owner: of.OwnerID}, stopEntry{stop.ID, agent, models.DigestOfText(note)})
 	})
@@ -204,6 +205,9 @@ func (s *Store) Lift(ctx context.Context, actor models.Actor, id models.StopID, 
 			return models.Errorf(models.CodeForbidden, "Only the person who stopped it and admins may lift this stop.")
 		}
 		one := t.Gorm().Model(&models.Stop{}).Where("id = ? AND lifted_at IS NULL", id)
+		if err := t.changes("stops", id); err != nil {
+			return err
+		}
 		if err := t.updateOne(one, map[string]any{"lifted_at": t.Now, "lifted_id": actor.UserID(), "lifted_name": actor.Name, "lifted_note": note}); err != nil {
 			return fmt.Errorf("lift stop: %w", err)
 		}

@@ -118,8 +118,12 @@ func Open(ctx context.Context, opts Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	l, err := ledger.New(ctx, d)
+	if err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
 	s := &Store{
-		Ledger: ledger.New(d), db: d, opts: opts, log: d.Log(), logsInfo: logsAt(d.Log(), slog.LevelInfo), logsDebug: logsAt(d.Log(), slog.LevelDebug),
+		Ledger: l, db: d, opts: opts, log: d.Log(), logsInfo: logsAt(d.Log(), slog.LevelInfo), logsDebug: logsAt(d.Log(), slog.LevelDebug),
 		deadline: make(chan struct{}, 1),
 		ending:   make(chan struct{}),
 	}
@@ -145,6 +149,9 @@ func (s *Store) open(ctx context.Context) error {
 		return err
 	}
 	if err := s.checkKept(ctx); err != nil {
+		return err
+	}
+	if err := s.Ledger.ProveOld(ctx); err != nil {
 		return err
 	}
 	return s.seedPolicy(ctx)

@@ -57,6 +57,7 @@ func (s *Store) AskSubstitute(ctx context.Context, actor models.Actor, user, sub
 		if err := t.Gorm().Create(out).Error; err != nil {
 			return fmt.Errorf("store substitute: %w", err)
 		}
+		t.adds("substitutes", out.ID)
 		return t.record(actor, "substitute.asked", ledger.Subject{Owner: user}, substituteEntry{out.ID, user, substitute})
 	})
 	if err != nil {
@@ -79,6 +80,9 @@ func (s *Store) AcceptSubstitute(ctx context.Context, actor models.Actor, id mod
 			return err
 		}
 		if err := t.acceptedByOther(actor, sub); err != nil {
+			return err
+		}
+		if err := t.changes("substitutes", id); err != nil {
 			return err
 		}
 		if err := t.changeSubstitute(acceptSubstitute, t.Now, actor.UserID(), id); err != nil {
@@ -133,6 +137,9 @@ func (s *Store) RemoveSubstitute(ctx context.Context, actor models.Actor, id mod
 		}
 		if actor.NeedAdmin() != nil && actor.UserID() != sub.UserID && actor.UserID() != sub.SubstituteID {
 			return models.NotFound("substitute")
+		}
+		if err := t.changes("substitutes", id); err != nil {
+			return err
 		}
 		if err := t.changeSubstitute(removeSubstitute, t.Now, id); err != nil {
 			return err

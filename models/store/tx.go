@@ -135,6 +135,12 @@ func (s *Store) wakeExpirer() {
 	}
 }
 
+// changes and adds say that a row is about to change, or that it is new: see
+// ledger.Ledger.Changes.
+func (t *tx) changes(table string, key ...any) error { return t.s.Ledger.Changes(t.Tx, table, key...) }
+
+func (t *tx) adds(table string, key ...any) { t.s.Ledger.Adds(t.Tx, table, key...) }
+
 // record appends an entry to the ledger: see ledger.Ledger.Append.
 func (t *tx) record(actor models.Actor, action string, about ledger.Subject, data any) error {
 	return t.s.Ledger.Append(t.Tx, actor, action, about, data)

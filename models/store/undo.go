@@ -41,6 +41,9 @@ func (t *tx) undoFor(a *models.Approval, v *models.Vote) (time.Duration, error) 
 func (t *tx) holdForUndo(actor models.Actor, a *models.Approval, v *models.Vote, window time.Duration, change models.BudgetChange) (*models.Approval, error) {
 	until := t.Now.Add(window)
 	v.UndoUntil, v.BudgetSet, v.BudgetDelta = &until, change.Set, change.Delta
+	if err := t.changes("votes", v.ID); err != nil {
+		return nil, err
+	}
 	if err := t.Gorm().Exec(keepUndo, v.UndoUntil, v.BudgetSet, v.BudgetDelta, v.ID).Error; err != nil {
 		return nil, fmt.Errorf("store undo window: %w", err)
 	}
@@ -118,6 +121,9 @@ func (t *tx) nothingHeld(actor models.Actor, a *models.Approval) error {
 
 func (t *tx) takeBack(actor models.Actor, a *models.Approval, vote *models.Vote) error {
 	if err := t.overrule(a); err != nil {
+		return err
+	}
+	if err := t.changes("responses", a.ID); err != nil {
 		return err
 	}
 	res := t.Gorm().Exec(unhold, a.ID)

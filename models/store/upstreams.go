@@ -31,7 +31,6 @@ type upstreamEntry struct {
 	Dialect string            `json:"dialect,omitempty"`
 	Agent   models.AgentID    `json:"agent,omitempty"`
 	Checked bool              `json:"checked_address,omitempty"`
-	Key     string            `json:"key_digest,omitempty"` // of the sealed key: secretDigest
 }
 
 // AddUpstream adds an upstream: from now on it is polled. What it asks for and is
@@ -93,8 +92,9 @@ func (t *tx) addUpstream(actor models.Actor, u *models.Upstream) error {
 	if err := t.Gorm().Create(u).Error; err != nil {
 		return fmt.Errorf("store upstream: %w", err)
 	}
+	t.adds("upstreams", u.ID)
 	t.Publish(events.Upstreams)
-	return t.record(actor, "upstream.added", ledger.Subject{Owner: u.OwnerID}, upstreamEntry{ID: u.ID, Name: u.Name, BaseURL: u.BaseURL, Dialect: u.Dialect, Agent: u.AgentID, Checked: u.CheckedAddress, Key: ledger.SecretDigest(u.ID, string(u.KeySealed))})
+	return t.record(actor, "upstream.added", ledger.Subject{Owner: u.OwnerID}, upstreamEntry{ID: u.ID, Name: u.Name, BaseURL: u.BaseURL, Dialect: u.Dialect, Agent: u.AgentID, Checked: u.CheckedAddress})
 }
 
 // Upstreams lists all, by name, without their keys. For admins and the operator.
@@ -162,6 +162,9 @@ func (t *tx) pauseUpstream(who string, id models.UpstreamID, problem string) err
 	if err != nil || u.PausedAt != nil {
 		return err
 	}
+	if err := t.changes("upstreams", id); err != nil {
+		return err
+	}
 	if err := t.Gorm().Model(&models.Upstream{}).Where("id = ?", id).UpdateColumns(map[string]any{"paused_at": t.Now, "problem": problem, "failures": max(u.Failures, 1)}).Error; err != nil {
 		return fmt.Errorf("pause upstream: %w", err)
 	}
@@ -202,6 +205,9 @@ func (s *Store) changeUpstream(ctx context.Context, actor models.Actor, id model
 		if columns == nil {
 			return nil
 		}
+		if err := t.changes("upstreams", id); err != nil {
+			return err
+		}
 		if err := t.Gorm().Model(&models.Upstream{}).Where("id = ?", id).UpdateColumns(columns).Error; err != nil {
 			return fmt.Errorf("change upstream: %w", err)
 		}
@@ -211,11 +217,7 @@ func (s *Store) changeUpstream(ctx context.Context, actor models.Actor, id model
 			}
 		}
 		t.Publish(events.Upstreams)
-		entry := upstreamEntry{ID: u.ID, Name: u.Name}
-		if key, ok := columns["key_sealed"].([]byte); ok {
-			entry.Key = ledger.SecretDigest(u.ID, string(key))
-		}
-		return t.record(actor, action, ledger.Subject{Owner: u.OwnerID}, entry)
+		return t.record(actor, action, ledger.Subject{Owner: u.OwnerID}, upstreamEntry{ID: u.ID, Name: u.Name})
 	})
 }
 

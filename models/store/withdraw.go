@@ -118,6 +118,20 @@ func (t *tx) withdrawDecision(actor models.Actor, a *models.Approval, action str
 		return err
 	}
 	t.Publish(events.Upstreams)
+	expires := !t.Now.Before(a.ApprovalTimeoutAt)
+	if !expires {
+		if err := t.changes("responses", a.ID); err != nil {
+			return err
+		}
+		res := t.Gorm().Exec(unhold, a.ID)
+		if res.Error != nil {
+			return fmt.Errorf("undo a decision: %w", res.Error)
+		}
+		if !db.ExactlyOne(res.RowsAffected) {
+			return fmt.Errorf("undo the decision on %s: nothing held it", a.ID)
+		}
+		a.HeldUntil = nil
+	}
 	readers, err := t.tellDeciders(a)
 	if err != nil {
 		return err
@@ -128,17 +142,9 @@ func (t *tx) withdrawDecision(actor models.Actor, a *models.Approval, action str
 		return err
 	}
 	a.Vote = nil
-	if !t.Now.Before(a.ApprovalTimeoutAt) {
+	if expires {
 		return t.expireUndelivered(a, "The decision could not be delivered, and the time to decide is over.")
 	}
-	res := t.Gorm().Exec(unhold, a.ID)
-	if res.Error != nil {
-		return fmt.Errorf("undo a decision: %w", res.Error)
-	}
-	if !db.ExactlyOne(res.RowsAffected) {
-		return fmt.Errorf("undo the decision on %s: nothing held it", a.ID)
-	}
-	a.HeldUntil = nil
 	t.deadlineStored(a.ApprovalTimeoutAt) // nobody has watched it while the decision held
 	return t.wakeBySaid(voter(vote), a)
 }

@@ -27,6 +27,6 @@ func CheckRows(tb testing.TB, s *store.Store) {
 		return
 	}
 	for _, f := range found.Faults {
-		tb.Errorf("rows: %s %s %s (entry %d): %s", f.Table, f.ID, f.Column, f.Entry, f.Text)
+		tb.Errorf("rows: %s %s (entry %d): %s", f.Table, f.ID, f.Entry, f.Text)
 	}
 }

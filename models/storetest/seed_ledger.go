@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"countersign/models"
+	"countersign/models/proof"
 	"countersign/models/store"
 )
 
@@ -73,11 +74,22 @@ func SeedLedger(tb testing.TB, s *store.Store, agent, owner models.Actor, n int)
 	add, err := tx.PrepareContext(ctx, `INSERT INTO ledger VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
 	stop(err)
 	defer add.Close()
+	digests, err := proof.Open(ctx, tx)
+	stop(err)
+	digestOf := func(table, id string) string {
+		tb.Helper()
+		digest, err := digests.DigestIn(ctx, tx, proof.Of(table, id))
+		stop(err)
+		return digest
+	}
+	was := []string{string(a.ID), string(*a.VoteID), digestOf("responses", string(a.ID)), digestOf("votes", string(*a.VoteID))}
 	sequence := fmt.Sprintf(`"sequence":%d,`, a.Sequence)
 	for i := 1; i <= n; i++ {
+		id, vote := fmt.Sprintf("%08x-0000-7000-8000-%012x", i%65536*7919, i), fmt.Sprintf("%08x-0000-7000-9000-%012x", i%65536*7919, i)
+		proved := strings.NewReplacer(was[0], id, was[1], vote, was[2], digestOf("responses", id), was[3], digestOf("votes", vote))
 		for _, e := range entries {
-			e.ResponseID = models.ResponseID(fmt.Sprintf("%08x-0000-7000-8000-%012x", i%65536*7919, i))
-			e.Data = strings.Replace(e.Data, sequence, fmt.Sprintf(`"sequence":%d,`, a.Sequence+int64(i)), 1)
+			e.ResponseID = models.ResponseID(id)
+			e.Data = strings.Replace(proved.Replace(e.Data), sequence, fmt.Sprintf(`"sequence":%d,`, a.Sequence+int64(i)), 1)
 			head = models.Seal(head, &e)
 			_, err := add.ExecContext(ctx, e.Seq, e.At, string(e.ActorKind), e.ActorID, e.ActorName, e.Action, string(e.OwnerID), string(e.ConversationID), string(e.ResponseID), e.Data, e.Prev, e.Hash)
 			stop(err)

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"countersign/models/db"
 	"countersign/models/events"
 	"countersign/models/ledger"
+	"countersign/models/proof"
 )
 
 // purgedRow is a row of which contents are removed, or may be.
@@ -24,13 +26,12 @@ type purgedRow struct {
 	at           time.Time
 }
 
-// removedRow is what the ledger says of one row. Digest is over what stays of it.
+// removedRow is what the ledger says of one row.
 type removedRow struct {
 	Table   string   `json:"table"`
 	ID      string   `json:"id"`
 	Columns []string `json:"columns"`
 	Mark    string   `json:"mark,omitempty"` // of an earlier removal, which stays
-	Digest  string   `json:"row_digest,omitempty"`
 }
 
 // removedEntry is what the ledger says of a step of a purge: never what was there.
@@ -86,18 +87,18 @@ func keyOf(where string) string {
 // says, which is no reason to remove the evidence.
 func planResponse(ctx context.Context, q rowQuerier, main purgedRow) ([]purgedRow, error) {
 	id := main.key[0]
-	r, err := readValues(ctx, q, "responses", "id = ?", id)
-	if err != nil || !r.found {
+	r, err := responseOf(ctx, q, id)
+	if err != nil || r == nil {
 		return nil, err
 	}
-	if mark, ok := r.get("removed"); ok {
-		main.mark, main.first = mark, false
-	} else if !r.fitsDigest() {
+	if r.Removed != nil {
+		main.mark, main.first = *r.Removed, false
+	} else if !fitsDigest(r) {
 		return nil, nil
 	}
 	rows := []purgedRow{main}
-	if upstream, ok := r.get("upstream_id"); ok {
-		rows = append(rows, purgedRow{table: "outside_approvals", where: "upstream_id = ?2 AND call_id = ?3 AND response_id = ?4", key: []any{upstream, r.text("call_id"), id}, mark: main.mark, at: main.at})
+	if r.UpstreamID != nil {
+		rows = append(rows, purgedRow{table: "outside_approvals", where: "upstream_id = ?2 AND call_id = ?3 AND response_id = ?4", key: []any{*r.UpstreamID, r.CallID, id}, mark: main.mark, at: main.at})
 	}
 	for _, of := range [...]struct{ table, ids, where string }{
 		{"votes", `SELECT id FROM votes WHERE response_id = ? ORDER BY id`, "id = ?2"},
@@ -139,13 +140,13 @@ func (r *purgedRow) alwaysMarked() bool { return r.table == "responses" || r.tab
 
 // contents looks which columns hold something to remove.
 func (r *purgedRow) contents(ctx context.Context, q rowQuerier) error {
-	columns := contentColumns[r.table]
-	holds, into := make([]string, len(columns)), make([]any, len(columns))
+	columns := proof.Contents(r.table)
+	held, into := make([]string, len(columns)), make([]any, len(columns))
 	found := make([]bool, len(columns))
 	for i, c := range columns {
-		holds[i], into[i] = c.holds(), &found[i]
+		held[i], into[i] = holds(r.table, c), &found[i]
 	}
-	query := `SELECT ` + strings.Join(holds, ", ") + ` FROM ` + r.table + ` WHERE ` + r.where
+	query := `SELECT ` + strings.Join(held, ", ") + ` FROM ` + r.table + ` WHERE ` + r.where
 	err := q.QueryRowContext(ctx, query, append([]any{r.mark}, r.key...)...).Scan(into...)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return err
@@ -174,6 +175,9 @@ func (p *Purge) apply(t *tx, conversation models.ConversationID, rows []purgedRo
 	ctx := context.Background()
 	for i := range rows {
 		r := &rows[i]
+		if err := t.u.store.Ledger.Changes(t.Tx, r.table, r.key...); err != nil {
+			return err
+		}
 		if _, err := t.ExecContext(ctx, r.statement(), append([]any{r.mark}, r.key...)...); err != nil {
 			return fmt.Errorf("remove contents: %w", err)
 		}
@@ -187,13 +191,9 @@ func (p *Purge) apply(t *tx, conversation models.ConversationID, rows []purgedRo
 				}
 			}
 		}
-		said := removedRow{Table: r.table, ID: shownID(r.key...), Columns: append([]string{}, r.columns...)}
+		said := removedRow{Table: r.table, ID: proof.Of(r.table, r.key...).ID(), Columns: append([]string{}, r.columns...)}
 		if r.mark != mark {
 			said.Mark = r.mark
-		}
-		var err error
-		if said.Digest, err = r.proof(ctx, t); err != nil {
-			return err
 		}
 		entry.Rows = append(entry.Rows, said)
 	}
@@ -213,50 +213,54 @@ func (p *Purge) apply(t *tx, conversation models.ConversationID, rows []purgedRo
 // statement puts the mark in the place of what is removed.
 func (r *purgedRow) statement() string {
 	var set []string
-	for _, c := range contentColumns[r.table] {
-		for _, name := range r.columns {
-			if name == c.Name {
-				set = append(set, c.Name+" = "+c.mark)
-			}
+	for _, c := range proof.Contents(r.table) {
+		if slices.Contains(r.columns, c.Name) {
+			set = append(set, c.Name+" = "+c.Mark)
 		}
 	}
-	if _, ok := columns[r.table]["removed"]; ok && (r.first || r.table != "responses") {
+	if proof.Text(r.table, "removed") != "" && (r.first || r.table != "responses") {
 		set = append(set, "removed = ?1")
 	}
 	return `UPDATE ` + r.table + ` SET ` + strings.Join(set, ", ") + ` WHERE ` + r.where
 }
 
-// proof is the digest over what stays of a row. The first entry has only one digest
-// over this and over what was removed.
-func (r *purgedRow) proof(ctx context.Context, q rowQuerier) (string, error) {
-	if r.table != "responses" && r.table != "votes" {
-		return "", nil
-	}
-	row, err := readValues(ctx, q, r.table, "id = ?", r.key[0])
-	if err != nil || !row.found {
-		return "", err
-	}
-	return remainderProof(r.table, row), nil
-}
+var responseRow = db.RowOf(&models.Response{})
 
-func remainderProof(table string, row *rowValues) string {
-	if table == "votes" {
-		return heldProof(row)
-	}
-	return askProof(row)
-}
-
-// readValues reads the proven columns of one row.
-func readValues(ctx context.Context, q rowQuerier, table, where string, args ...any) (*rowValues, error) {
-	row := newRowValues(table)
-	query := `SELECT ` + selected("t", table) + ` FROM ` + table + ` t WHERE ` + where + ` LIMIT 1`
-	err := q.QueryRowContext(ctx, query, args...).Scan(row.into...)
+// responseOf reads a request; nil: there is none.
+func responseOf(ctx context.Context, q rowQuerier, id any) (*models.Response, error) {
+	r, err := db.ReaderOf[models.Response](responseRow).Read(q.QueryRowContext(ctx, `SELECT `+responseRow.Columns("", nil)+` FROM responses WHERE id = ?`, id))
 	if errors.Is(err, sql.ErrNoRows) {
-		return row, nil
+		return nil, nil //nolint:nilnil // none is an answer here
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", table, err)
+		return nil, fmt.Errorf("read a request: %w", err)
 	}
-	row.found = true
-	return row, nil
+	return &r, nil
+}
+
+// fitsDigest reports whether a request is what its digest says, as far as that can
+// be told from what is kept.
+func fitsDigest(r *models.Response) bool {
+	if r.DigestCoversMore() {
+		return true
+	}
+	canonical, err := r.CanonicalForm()
+	return err == nil && models.Digest(canonical) == r.Digest
+}
+
+// holdsContent is the condition under which a column's text is contents; a column
+// that is not here is contents unless it is empty.
+var holdsContent = map[string]string{
+	// The texts of the other causes are ours or the policy's.
+	"responses.approval_feedback": `cause NOT IN ('timeout', 'policy', 'no_reviewer', 'gone', 'run_ended')`,
+	"turns.said":                  `(` + db.JSONMember(`said`, `content`) + ` IS NOT NULL OR ` + db.JSONMember(`said`, `calls`) + ` IS NOT NULL)`,
+}
+
+// holds is SQL over the mark ?1 that says whether there is something to remove from a column.
+func holds(table string, c proof.Content) string {
+	text := `coalesce(` + c.Name + `, '') NOT IN ('', ` + c.Mark + `)`
+	if when := holdsContent[table+"."+c.Name]; when != "" {
+		text += ` AND ` + when
+	}
+	return text
 }

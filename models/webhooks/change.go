@@ -41,18 +41,16 @@ func (w *Webhooks) Add(ctx context.Context, actor models.Actor, in models.Webhoo
 		if err := t.roomFor(h); err != nil {
 			return err
 		}
-		if err := t.record(actor, "webhook.added", h, described(h, sealed)); err != nil {
-			return err
-		}
 		head, err := w.ledger.HeadIn(t.Tx)
 		if err != nil {
 			return err
 		}
-		h.CreatedAt, h.Cursor = t.Now, head.Seq
+		h.CreatedAt, h.Cursor = t.Now, head.Seq+1 // behind the entry of its own making
 		if err := t.Gorm().Exec(addWebhook, h.ID, h.Name, h.Label, h.OwnerID, types, h.Inputs, h.Cursor, h.CreatedAt, sealed).Error; err != nil {
 			return fmt.Errorf("store webhook: %w", err)
 		}
-		return nil
+		w.ledger.Adds(t.Tx, "webhooks", h.ID)
+		return t.record(actor, "webhook.added", h, described(h))
 	})
 	if err != nil {
 		return nil, "", err
@@ -127,7 +125,7 @@ func (w *Webhooks) Change(ctx context.Context, actor models.Actor, id models.Web
 		if err := t.set(h, columns); err != nil {
 			return err
 		}
-		return t.record(actor, "webhook.changed", h, described(h, sealed))
+		return t.record(actor, "webhook.changed", h, described(h))
 	}))
 }
 
@@ -156,9 +154,21 @@ func (w *Webhooks) Remove(ctx context.Context, actor models.Actor, id models.Web
 		return err
 	}
 	return w.writeAnyway(ctx, changing(id, func(t *tx, h *models.Webhook) error {
+		if err := t.w.ledger.Changes(t.Tx, "webhooks", id); err != nil {
+			return err
+		}
 		removed := t.Gorm().Exec(`UPDATE webhooks SET removed_at = ?, target_sealed = NULL, old_key_until = NULL, position = position + 1 WHERE id = ? AND removed_at IS NULL`, t.Now, id)
 		if removed.Error != nil || !db.ExactlyOne(removed.RowsAffected) {
 			return fmt.Errorf("remove webhook: %d rows, %w", removed.RowsAffected, removed.Error)
+		}
+		var letters []string
+		if err := t.Gorm().Model(&models.WebhookSkipRow{}).Where("webhook_id = ?", id).Pluck("id", &letters).Error; err != nil {
+			return fmt.Errorf("read dead letters: %w", err)
+		}
+		for _, letter := range letters {
+			if err := t.w.ledger.Changes(t.Tx, "webhook_skipped", letter); err != nil {
+				return err
+			}
 		}
 		for _, rows := range []string{`DELETE FROM webhook_blocks WHERE webhook_id = ?`, `DELETE FROM webhook_skipped WHERE webhook_id = ?`, `DELETE FROM webhook_answers WHERE webhook_id = ?`} {
 			if err := t.Gorm().Exec(rows, id).Error; err != nil {
@@ -259,5 +269,5 @@ func (t *tx) newKeys(actor models.Actor, h *models.Webhook, action string, until
 	if err := t.set(h, map[string]any{"target_sealed": sealed, "old_key_until": until}); err != nil {
 		return err
 	}
-	return t.record(actor, action, h, described(h, sealed))
+	return t.record(actor, action, h, described(h))
 }

@@ -81,6 +81,7 @@ func (w *Webhooks) Skip(ctx context.Context, actor models.Actor, id models.Webho
 		if err := t.Gorm().Create(skipped).Error; err != nil {
 			return fmt.Errorf("store dead letter: %w", err)
 		}
+		t.w.ledger.Adds(t.Tx, "webhook_skipped", skipped.ID)
 		if err := t.unblock(h, &b); err != nil {
 			return err
 		}

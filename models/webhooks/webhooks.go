@@ -64,9 +64,8 @@ type entry struct {
 	Webhook models.WebhookID    `json:"webhook"`
 	Name    string              `json:"name"`
 	Label   string              `json:"label_digest,omitzero"`
-	Target  string              `json:"target_digest,omitzero"` // of the sealed target: secretDigest
-	Types   []string            `json:"types,omitempty"`        // with Label; none: all
-	Inputs  bool                `json:"inputs,omitzero"`        // with Label
+	Types   []string            `json:"types,omitempty"` // with Label; none: all
+	Inputs  bool                `json:"inputs,omitzero"` // with Label
 	Why     models.WebhookPause `json:"why,omitzero"`
 	Class   models.SendClass    `json:"class,omitzero"`
 	Status  int                 `json:"http_status,omitzero"` // "status" is what a request has
@@ -77,8 +76,8 @@ type entry struct {
 }
 
 // described is an entry that proves what an endpoint is.
-func described(h *models.Webhook, sealed []byte) entry {
-	return entry{Webhook: h.ID, Name: h.Name, Label: models.DigestOfText(h.Label), Target: ledger.SecretDigest(h.ID, string(sealed)), Types: h.Types, Inputs: h.Inputs}
+func described(h *models.Webhook) entry {
+	return entry{Webhook: h.ID, Name: h.Name, Label: models.DigestOfText(h.Label), Types: h.Types, Inputs: h.Inputs}
 }
 
 func (t *tx) record(actor models.Actor, action string, h *models.Webhook, e entry) error {
@@ -140,6 +139,9 @@ func changing(id models.WebhookID, fn func(*tx, *models.Webhook) error) func(*tx
 
 // set changes columns of an endpoint in use.
 func (t *tx) set(h *models.Webhook, columns map[string]any) error {
+	if err := t.w.ledger.Changes(t.Tx, "webhooks", h.ID); err != nil {
+		return err
+	}
 	if err := t.Gorm().Table("webhooks").Where("id = ? AND removed_at IS NULL", h.ID).UpdateColumns(columns).Error; err != nil {
 		return fmt.Errorf("change webhook: %w", err)
 	}

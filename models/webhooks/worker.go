@@ -279,6 +279,9 @@ func (t *tx) bodyToKeep(a *models.WebhookAnswer) ([]byte, error) {
 
 // pause has an endpoint sent nothing more, and people told.
 func (t *tx) pause(p *Progress) error {
+	if err := t.w.ledger.Changes(t.Tx, "webhooks", p.ID); err != nil {
+		return err
+	}
 	paused := t.Gorm().Exec(pauseWebhook, t.Now, p.Pause, p.Refuse.Class, p.ID)
 	if paused.Error != nil {
 		return fmt.Errorf("pause webhook: %w", paused.Error)

@@ -35,7 +35,7 @@ var toldMembers = setOf(
 // systems are.
 var withheldMembers = setOf(
 	"answer_digest", "approvers_digest", "checklist_digest", "fixed_digest", "free_digest", "handover_note_digest", "key_digest", "label_digest", "note_digest", "parent_digest",
-	"password_digest", "reason_digest", "row_digest", "run_digest", "secret_digest", "settings_digest", "target_digest", "template_text_digest",
+	"password_digest", "proof", "reason_digest", "row_digest", "run_digest", "secret_digest", "settings_digest", "target_digest", "template_text_digest",
 	"text_digest", "title_digest", "waits_for_digest",
 	"address", "base_url", "checked_address", "dialect", "email", "host",
 )
