@@ -26,7 +26,7 @@ func (a *App) checkRows(ctx context.Context) error {
 		return nil
 	}
 	for _, f := range found.Faults[:min(loggedFaults, len(found.Faults))] {
-		a.log.ErrorContext(ctx, "a row does not match the ledger", slog.String("table", f.Table), slog.String("id", f.ID), slog.String("column", f.Column),
+		a.log.ErrorContext(ctx, "a row does not match the ledger", slog.String("table", f.Table), slog.String("id", f.ID),
 			slog.String("what", f.Text), slog.Int64("entry", f.Entry))
 	}
 	a.log.ErrorContext(ctx, "rows differ from the ledger: run `countersign audit verify --rows`", slog.Int64("found", found.Found))

@@ -25,7 +25,7 @@ func (d *doctor) rows(ctx context.Context) diagnosis {
 		return fail("keep this file as evidence, run `countersign audit verify --rows` for all of it, find out who could write the file, and compare with a backup",
 			"%d do not match the ledger\n%s", found.Found, strings.TrimSpace(faultLines(found, 3)))
 	case found.Uncovered() > 0:
-		return passed("%d compared, all match the ledger; of what was recorded by an older version or only reported, %d not covered", found.Rows(), found.Uncovered())
+		return passed("%d compared, all match the ledger; %d of them as an older version left them", found.Rows(), found.Uncovered())
 	}
 	return passed("%d compared, all match the ledger", found.Rows())
 }

@@ -220,7 +220,7 @@ func TestAuditVerifyNamesRowsThatDiffer(t *testing.T) {
 		t.Errorf("exit %d: %+v", code, got)
 	}
 	out, said, code := run(t, "", "audit", "verify", "--rows", "--data", dir)
-	if code != 1 || !strings.Contains(out, "1 differ") || !strings.Contains(out, "users") || !strings.Contains(out, "role") || !strings.Contains(said, "evidence") {
+	if code != 1 || !strings.Contains(out, "1 differ") || !strings.Contains(out, "users ") || !strings.Contains(out, "differs from what was recorded (ledger entry 3)") || !strings.Contains(said, "evidence") {
 		t.Errorf("exit %d: %s%s", code, out, said)
 	}
 	if out := must(t, "", "audit", "verify", "--data", dir); !strings.Contains(out, "the ledger is whole") {

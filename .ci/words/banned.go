@@ -62,6 +62,7 @@ var rules = []rule{
 
 // allowed are phrases in which a banned word is the right one, each with its reason.
 var allowed = []struct{ pattern, reason string }{
+	{`^verdict checked$`, "columns of votes"},
 	{`\bturn(s|ed|ing)? (it |them |this )?(on|off|into)\b`, "the verb, not a message"},
 	{`\bwithdrawn by\b`, "the reason of a cancelled request: stored with each, and known by these words"},
 	{`\bfull function grant group\b`, "keywords of SQL"},

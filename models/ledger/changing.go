@@ -47,21 +47,33 @@ func (l *Ledger) Adds(t *db.Tx, table string, key ...any) {
 	c.rows, c.before[row.Name()] = append(c.rows, row), ""
 }
 
-// Changing reports whether a transaction has changed rows that no entry proves yet.
-func (l *Ledger) Changing(t *db.Tx) bool { return l.changing.by == t && len(l.changing.rows) > 0 }
+// Changed reports whether a transaction has changed rows that no entry proves yet.
+func (l *Ledger) Changed(t *db.Tx) (bool, error) {
+	said, err := l.changed(t)
+	return len(said.Proof) > 0, err
+}
 
-// withProof adds to the data of an entry what it proves of rows.
-func (l *Ledger) withProof(t *db.Tx, data []byte) ([]byte, error) {
+// changed is what there is to prove.
+func (l *Ledger) changed(t *db.Tx) (proof.Said, error) {
 	c := l.changing.of(t)
 	said := proof.Said{Proof: make(map[string]string, len(c.rows))}
 	for _, row := range c.rows {
 		now, err := l.rows.Digest(t, row)
 		if err != nil {
-			return nil, err
+			return said, err
 		}
 		if before := c.before[row.Name()]; now != before {
 			said.Proof[row.Name()] = proof.Change(before, now)
 		}
+	}
+	return said, nil
+}
+
+// withProof adds to the data of an entry what it proves of rows.
+func (l *Ledger) withProof(t *db.Tx, data []byte) ([]byte, error) {
+	said, err := l.changed(t)
+	if err != nil {
+		return nil, err
 	}
 	l.changing = changing{}
 	member, err := json.Marshal(said, json.Deterministic(true))

@@ -128,7 +128,7 @@ func (l *Ledger) Append(t *db.Tx, actor models.Actor, action string, about Subje
 	if err != nil {
 		return err
 	}
-	if l.Changing(t) || head.Seq == 0 { // the first says that all that follow prove their rows
+	if l.changing.by == t || head.Seq == 0 { // the first says that all that follow prove their rows
 		if raw, err = l.withProof(t, raw); err != nil {
 			return err
 		}

@@ -181,9 +181,9 @@ func (c *check) says(name, said string, number uint32, listed bool) {
 	switch {
 	case listed:
 	case known && !changes:
-		c.fault(name, number, fmt.Sprintf("the row was made anew, and entry %d had recorded it", last.entry))
+		c.fault(name, number, fmt.Sprintf("this entry says that the row is new, and entry %d had recorded it", last.entry))
 	case known && last.begin != c.sum(was):
-		c.fault(name, number, fmt.Sprintf("the row differed from what entry %d recorded when this entry was made", last.entry))
+		c.fault(name, number, fmt.Sprintf("when this entry was made, the row differed from what entry %d had recorded", last.entry))
 	case !known && changes && c.whole:
 		c.fault(name, number, "the entry changes a row that no entry had named")
 	}
@@ -219,7 +219,7 @@ func (c *check) table(name string) error {
 		case !ok:
 			c.report.NotCovered[name+unlisted]++
 		case c.sum(digest) != said.sum:
-			c.fault(name+"/"+id, said.entry, fmt.Sprintf("the row differs from what entry %d recorded", said.entry))
+			c.fault(name+"/"+id, said.entry, "the row differs from what was recorded")
 		case listed:
 			c.report.NotCovered[name+asFound]++
 		}

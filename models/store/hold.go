@@ -149,14 +149,14 @@ func (t *tx) withdrawVotes(id models.ResponseID) error {
 func (t *tx) withdrawEach(query string, args ...any) (int, error) {
 	var ids []models.VoteID
 	if err := t.Gorm().Raw(query, args...).Scan(&ids).Error; err != nil {
-		return 0, fmt.Errorf("read votes: %w", err)
+		return 0, fmt.Errorf("read decisions: %w", err)
 	}
 	for _, id := range ids {
 		if err := t.changes("votes", id); err != nil {
 			return 0, err
 		}
 		if err := t.Gorm().Exec(`UPDATE votes SET withdrawn_at = ? WHERE id = ?`, t.Now, id).Error; err != nil {
-			return 0, fmt.Errorf("withdraw a vote: %w", err)
+			return 0, fmt.Errorf("undo a decision: %w", err)
 		}
 	}
 	return len(ids), nil

@@ -1,8 +1,11 @@
 package store_test
 
 import (
+	"context"
 	"database/sql"
+	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +14,7 @@ import (
 	"countersign/models/proof"
 	"countersign/models/store"
 	"countersign/models/storetest"
+	"countersign/models/upkeep"
 )
 
 // TestEachColumnIsProvedAsDeclared changes, in each table, one value of each column beside the
@@ -113,4 +117,72 @@ func editedRows(t *testing.T, edit string, files ...*sql.DB) (_ []models.RowFaul
 		return report.Faults, true
 	}
 	return nil, false
+}
+
+// TestAnEditIsFoundAfterAnActHasChangedTheRow: an act records what it found, so it explains
+// nothing that was there before it.
+func TestAnEditIsFoundAfterAnActHasChangedTheRow(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	a := b.ask(t, models.AskInput{ToolName: "Bash", Input: []byte(`{}`), Description: "Removes all."})
+	file := storetest.Tamper(t, b.Store)
+	file.SetMaxOpenConns(1)
+	for _, edit := range []string{
+		`DROP TRIGGER responses_digested`, `UPDATE responses SET description = 'Looks around.'`, `UPDATE users SET role = 'admin' WHERE email LIKE 'stranger%'`,
+	} {
+		_, err := file.ExecContext(t.Context(), edit)
+		storetest.Must(t, err)
+	}
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.owner, a.ID, yes())))
+	storetest.Must(t, b.People.SetPassword(t.Context(), b.admin, b.stranger.UserID(), "another correct horse"))
+	report, err := upkeep.New(b.Store).VerifyRows(t.Context(), nil)
+	storetest.Must(t, err)
+	for _, row := range [][2]string{{"responses", string(a.ID)}, {"users", string(b.stranger.UserID())}} {
+		if !slices.ContainsFunc(report.Faults, func(f models.RowFault) bool {
+			return f.Table == row[0] && f.ID == row[1] && strings.Contains(f.Text, "when this entry was made")
+		}) {
+			t.Errorf("%s is not named: %v", row, report.Faults)
+		}
+	}
+}
+
+// TestRowsOfAnOlderDatabaseAreListedOnce, also where that is broken off, and are proved then.
+func TestRowsOfAnOlderDatabaseAreListedOnce(t *testing.T) {
+	t.Parallel()
+	dir := folderOf46(t)
+	ctx, stop := context.WithCancel(t.Context())
+	commits := 0
+	_, err := store.Open(ctx, store.Options{Dir: dir, Log: slog.New(slog.DiscardHandler), BeforeCommit: func() {
+		if commits++; commits == 3 {
+			stop()
+		}
+	}})
+	if !errors.Is(err, context.Canceled) {
+		t.Fatalf("open: %v", err)
+	}
+	const listed = `SELECT count(*) || ' ' || count(DISTINCT data ->> 'table') FROM ledger WHERE action = 'ledger.rows_sealed'`
+	if n := lines(t, dir, listed); n[0] != "3 3" {
+		t.Errorf("entries and tables when it was broken off: %s", n)
+	}
+	s := storetest.New(t, storetest.WithDir(dir), storetest.WithClock(afterDump()))
+	report, err := upkeep.New(s).VerifyRows(t.Context(), nil)
+	storetest.Must(t, err)
+	if rows := report.Rows() - report.Checked["schema"]; report.Found > 0 || report.Uncovered() != rows || rows == 0 {
+		t.Errorf("%d of %d rows are told to be as they were found, and there are the faults %v", report.Uncovered(), rows, report.Faults)
+	}
+	before := lines(t, dir, listed)
+	storetest.Must(t, s.Close())
+	s = storetest.New(t, storetest.WithDir(dir), storetest.WithClock(afterDump()))
+	if now := lines(t, dir, listed); now[0] != before[0] {
+		t.Errorf("entries and tables: %s, and after another start %s", before, now)
+	}
+	_, err = storetest.Tamper(t, s).ExecContext(t.Context(), `INSERT INTO users SELECT 'made-up', 'eve@example.com', name, role, password_hash, created_at, NULL FROM users LIMIT 1`)
+	storetest.Must(t, err)
+	storetest.Must(t, s.Close())
+	s = storetest.New(t, storetest.WithDir(dir), storetest.WithClock(afterDump()))
+	report, err = upkeep.New(s).VerifyRows(t.Context(), nil)
+	storetest.Must(t, err)
+	if report.Found != 1 || report.Faults[0].ID != "made-up" {
+		t.Errorf("a row that was put in before another start: %v", report.Faults)
+	}
 }

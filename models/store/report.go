@@ -110,8 +110,10 @@ func (r *report) all(reported []*runEvent, out []models.RunEventResult) error {
 	if spare {
 		r.s.quota.reports.take(r.Now, r.actor, stored)
 	}
-	if r.changes == 0 && !r.s.Ledger.Changing(r.Tx) {
-		return nil
+	if r.changes == 0 {
+		if changed, err := r.s.Ledger.Changed(r.Tx); err != nil || !changed {
+			return err
+		}
 	}
 	r.changed(r.conv.ID)
 	return r.record(r.actor, "run.reported", ledger.Subject{Owner: r.conv.OwnerID, Conversation: r.conv.ID},

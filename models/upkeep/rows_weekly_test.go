@@ -33,7 +33,7 @@ func TestRowsAreComparedOnceAWeek(t *testing.T) {
 		t.Fatalf("after a week: %+v, %v", found, err)
 	}
 	n, err := upkeep.New(s).Numbers(t.Context())
-	if c := n.RowCheck; err != nil || !c.Failed() || c.Found != 1 || c.EndedAt == nil || !c.EndedAt.Equal(clock.Now()) || !strings.Contains(c.Problem, "the row differs from what entry") {
+	if c := n.RowCheck; err != nil || !c.Failed() || c.Found != 1 || c.EndedAt == nil || !c.EndedAt.Equal(clock.Now()) || !strings.Contains(c.Problem, "the row differs from what was recorded") {
 		t.Errorf("kept: %+v, %v", n.RowCheck, err)
 	}
 }
