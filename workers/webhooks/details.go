@@ -31,12 +31,13 @@ var toldMembers = setOf(
 )
 
 // withheldMembers are what the ledger keeps for itself. A digest of a short text tells the text
-// to whoever guesses it, so none goes out but those of inputs. The rest is where people and
-// systems are.
+// to whoever guesses it, so none goes out but those of inputs. The rest is how far rows
+// are listed, and where people and systems are.
 var withheldMembers = setOf(
-	"answer_digest", "approvers_digest", "checklist_digest", "fixed_digest", "free_digest", "handover_note_digest", "key_digest", "label_digest", "note_digest", "parent_digest",
-	"password_digest", "proof", "reason_digest", "row_digest", "run_digest", "secret_digest", "settings_digest", "target_digest", "template_text_digest",
+	"answer_digest", "approvers_digest", "checklist_digest", "fixed_digest", "free_digest", "handover_note_digest", "label_digest", "note_digest", "parent_digest",
+	"proof", "reason_digest", "run_digest", "template_text_digest",
 	"text_digest", "title_digest", "waits_for_digest",
+	"table", "key", "done",
 	"address", "base_url", "checked_address", "dialect", "email", "host",
 )
 
