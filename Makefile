@@ -39,8 +39,8 @@ VULN_VERSION := v1.9.0
 # The race detector has each program wait a second before it ends, unless told otherwise.
 TEST := RAPID_SEED=1 RAPID_CHECKS=60 GORACE=atexit_sleep_ms=50 $(GO) test -buildvcs=false -ldflags=-w -timeout 30m
 
-# What the tools look at: the program, and those that read its texts and run its tests, which ./... leaves out.
-PACKAGES := ./... ./.ci/words ./.ci/tests
+# What the tools look at: the program, and the one that reads its texts, which ./... leaves out.
+PACKAGES := ./... ./.ci/words
 
 TEMPL     := $(GO) tool templ
 TEMPLATES := $(wildcard views handlers)
@@ -105,8 +105,8 @@ hooks: ## check what is staged before each commit (.ci/pre-commit)
 ##@ Check
 
 .PHONY: test
-test: cc chromium ## all tests, each once; with the race detector where anything is done at once
-	@$(GO) run -buildvcs=false ./.ci/tests $(PACKAGES) -- env $(TEST)
+test: cc chromium ## all tests, with the race detector
+	$(TEST) -race $(PACKAGES)
 
 .PHONY: explore
 explore: cc ## the random tests by chance instead of by the seed of make test; CHECKS=1000 cases each

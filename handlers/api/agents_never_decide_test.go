@@ -60,7 +60,6 @@ var agentMay = map[string]bool{
 // every kind of token; a new route is covered by being registered. Only an
 // admin's token moves the policy.
 //
-//tests:apart one request after another, in four times the time; other tests send the same at once
 func TestI4AgentsNeverDecide(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

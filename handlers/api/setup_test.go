@@ -81,7 +81,6 @@ func newWorld(tb testing.TB, opts ...storetest.Option) *world {
 
 // logBuffer is a log that may be read while it is written.
 //
-//tests:apart every world has one, and most ask for one thing after another
 type logBuffer struct {
 	mu  sync.Mutex
 	buf strings.Builder

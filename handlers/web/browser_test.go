@@ -95,7 +95,6 @@ func (w *world) tab() *tab {
 // beside is another tab of the same browser, with its cookies and its
 // connections.
 //
-//tests:at-once two tabs of one person listen and load beside each other
 func (t *tab) beside() *tab {
 	t.tb.Helper()
 	return t.w.tabIn(chromedp.NewContext(t.ctx))
@@ -103,7 +102,6 @@ func (t *tab) beside() *tab {
 
 // tabIn opens a tab, and gathers what its page writes to the console until the test ends.
 //
-//tests:apart its goroutine reads the console of the browser, and nothing of the program
 func (w *world) tabIn(ctx context.Context, cancel context.CancelFunc) *tab {
 	w.tb.Helper()
 	t := &tab{tb: w.tb, w: w, ctx: ctx}

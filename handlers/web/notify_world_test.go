@@ -26,7 +26,6 @@ import (
 type mailer struct {
 	*send.Sender
 
-	//tests:apart every world has a mailer, and most read it after a round of the notifier
 	mu   sync.Mutex
 	mail []models.Notice
 }

@@ -49,9 +49,7 @@ type world struct {
 	owner, admin, agent models.Actor
 	token               string // the agent's
 
-	//tests:apart set before a page is asked for, but for tests whose agent writes beside them, which start it
 	drafted atomic.Pointer[string] // what the built-in agent is writing, everywhere
-	//tests:apart set once, before anything asks
 	builtIn atomic.Pointer[agent.Agent] // where one runs: it says itself
 
 	notifier *notify.Notifier

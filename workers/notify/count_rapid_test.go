@@ -203,7 +203,6 @@ func arriving(tool string, at time.Time) arrival {
 // 500 requests in a minute for 20 people, every second of whom has quiet hours: each gets as
 // many messages as the rules say, which is far fewer.
 //
-//tests:apart thousands of rounds, one after another; what a round does at once others see to
 func TestFiveHundredRequestsForTwentyPeople(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -239,7 +238,6 @@ func TestFiveHundredRequestsForTwentyPeople(t *testing.T) {
 	}
 }
 
-//tests:apart thousands of rounds, one after another; what a round does at once others see to
 func TestEachGetsAsManyMessagesAsTheRulesSay(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
