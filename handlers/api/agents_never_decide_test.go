@@ -59,7 +59,6 @@ var agentMay = map[string]bool{
 // TestI4AgentsNeverDecide sends every verdict to every route of the router with
 // every kind of token; a new route is covered by being registered. Only an
 // admin's token moves the policy.
-//
 func TestI4AgentsNeverDecide(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -80,7 +80,6 @@ func newWorld(tb testing.TB, opts ...storetest.Option) *world {
 }
 
 // logBuffer is a log that may be read while it is written.
-//
 type logBuffer struct {
 	mu  sync.Mutex
 	buf strings.Builder

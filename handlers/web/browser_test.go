@@ -94,14 +94,12 @@ func (w *world) tab() *tab {
 
 // beside is another tab of the same browser, with its cookies and its
 // connections.
-//
 func (t *tab) beside() *tab {
 	t.tb.Helper()
 	return t.w.tabIn(chromedp.NewContext(t.ctx))
 }
 
 // tabIn opens a tab, and gathers what its page writes to the console until the test ends.
-//
 func (w *world) tabIn(ctx context.Context, cancel context.CancelFunc) *tab {
 	w.tb.Helper()
 	t := &tab{tb: w.tb, w: w, ctx: ctx}

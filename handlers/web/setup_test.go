@@ -49,7 +49,7 @@ type world struct {
 	owner, admin, agent models.Actor
 	token               string // the agent's
 
-	drafted atomic.Pointer[string] // what the built-in agent is writing, everywhere
+	drafted atomic.Pointer[string]      // what the built-in agent is writing, everywhere
 	builtIn atomic.Pointer[agent.Agent] // where one runs: it says itself
 
 	notifier *notify.Notifier

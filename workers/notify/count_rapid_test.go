@@ -202,7 +202,6 @@ func arriving(tool string, at time.Time) arrival {
 
 // 500 requests in a minute for 20 people, every second of whom has quiet hours: each gets as
 // many messages as the rules say, which is far fewer.
-//
 func TestFiveHundredRequestsForTwentyPeople(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
