@@ -18,7 +18,7 @@ export CGO_CFLAGS ?= -O3 -DSQLITE_DEFAULT_MEMSTATUS=0 -DSQLITE_OMIT_SHARED_CACHE
 GO       ?= go
 BIN      := bin/countersign
 VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-LDFLAGS  := -s -w -X countersign/cmd.version=$(VERSION)
+LDFLAGS  := -s -w -X countersign/cmd/server.Version=$(VERSION)
 TAGS     :=
 # STATIC=1 links the C library in, for a container that holds nothing else. Names are looked up by
 # Go then, and SQLite loads no extensions: both would want the C library's own files at run time.
@@ -163,7 +163,7 @@ bench: cc ## benchmarks; BENCH=Ask picks by name
 .PHONY: bench-loop
 bench-loop: build ## the loop beside a yardstick, a table; PAIRS=5, BEFORE=another binary
 	BENCH_LOOP=$(or $(PAIRS),5) BENCH_LOOP_SECONDS=$(or $(SECONDS_EACH),3) BENCH_LOOP_BEFORE=$(if $(BEFORE),$(abspath $(BEFORE))) \
-		$(GO) test -buildvcs=false -run '^$$' -bench '^BenchmarkLoopAgainstYardstick$$' -benchtime 1x -timeout 60m ./cmd
+		$(GO) test -buildvcs=false -run '^$$' -bench '^BenchmarkLoopAgainstYardstick$$' -benchtime 1x -timeout 60m ./cmd/process
 
 .PHONY: bench-lists
 bench-lists: cc ## what a page of each list takes, of more and more rows; MOST=1000000

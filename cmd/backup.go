@@ -5,6 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"countersign/cmd/config"
+	"countersign/cmd/terminal"
 	"countersign/models"
 	"countersign/models/upkeep"
 )
@@ -23,9 +25,9 @@ func newBackup() *cobra.Command {
 			"It prints the head of the ledger in the copy, for `audit verify --head`.",
 		Args: cobra.ExactArgs(1),
 	}
-	addSettings(c.Flags(), dataSetting)
+	config.Add(c.Flags(), config.DataSetting)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		cfg, err := configOf(c)
+		cfg, err := config.Of(c)
 		if err != nil {
 			return err
 		}
@@ -33,7 +35,7 @@ func newBackup() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(c.OutOrStdout(), "wrote %s: verified, %d ledger entries, head %s\n", plain(args[0]), head.Seq, head)
+		fmt.Fprintf(c.OutOrStdout(), "wrote %s: verified, %d ledger entries, head %s\n", terminal.Plain(args[0]), head.Seq, head)
 		return nil
 	}
 	return c

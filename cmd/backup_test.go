@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"testing"
 
+	"countersign/cmd/process"
 	"countersign/handlers/api/wire"
 	"countersign/models"
 	"countersign/models/storetest"
@@ -16,31 +17,31 @@ import (
 // it to life elsewhere, and has the agent meet its own request there.
 func TestBackupBesideAServerAndRestoreI8(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := process.NewWorld(t)
 	ask := wire.AskRequest{ToolUseID: "call-1", ToolName: "deploy"}
-	asked, err := w.client(w.agent).Ask(t.Context(), ask, 0)
+	asked, err := w.Client(w.Agent).Ask(t.Context(), ask, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "copy.db")
-	wrote := must(t, "", "backup", file, "--data", w.dir)
+	wrote := process.Must(t, "", "backup", file, "--data", w.Dir)
 	_, head, _ := strings.Cut(strings.TrimSpace(wrote), "head ")
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%s: %v, %v; want mode 0600", file, info, err)
 	}
-	if _, said, code := run(t, "", "backup", file, "--data", w.dir); code != 1 || !strings.Contains(said, "already") {
+	if _, said, code := process.Run(t, "", "backup", file, "--data", w.Dir); code != 1 || !strings.Contains(said, "already") {
 		t.Errorf("over the backup: exit %d, %s", code, said)
 	}
 
 	dir := filepath.Join(t.TempDir(), "elsewhere")
-	if out := must(t, "", "restore", file, "--data", dir); !strings.Contains(out, head) {
+	if out := process.Must(t, "", "restore", file, "--data", dir); !strings.Contains(out, head) {
 		t.Errorf("restore printed %q, want the head %s", out, head)
 	}
-	must(t, "", "audit", "verify", "--head", head, "--data", dir)
-	w.stop()
-	elsewhere := &world{server: serve(t, dir, ""), admin: w.admin, agent: w.agent, reviewer: w.reviewer}
-	elsewhere.respond(t, models.ResponseID(asked.ApprovalID), wire.RespondRequest{Approved: new(true)})
-	got, err := elsewhere.client(w.agent).Ask(t.Context(), ask, 0)
+	process.Must(t, "", "audit", "verify", "--head", head, "--data", dir)
+	w.Stop()
+	elsewhere := &process.World{Server: process.Serve(t, dir, ""), Admin: w.Admin, Agent: w.Agent, Reviewer: w.Reviewer}
+	elsewhere.Respond(t, models.ResponseID(asked.ApprovalID), wire.RespondRequest{Approved: new(true)})
+	got, err := elsewhere.Client(w.Agent).Ask(t.Context(), ask, 0)
 	if err != nil || got.ApprovalID != asked.ApprovalID || got.Status != wire.StatusApproved {
 		t.Errorf("the request of before the backup: %+v, %v", got, err)
 	}
@@ -48,24 +49,24 @@ func TestBackupBesideAServerAndRestoreI8(t *testing.T) {
 
 func TestRestoreRefusesWhereAServerRuns(t *testing.T) {
 	t.Parallel()
-	v := newVictim(t)
+	v := process.NewVictim(t)
 	file := filepath.Join(t.TempDir(), "copy.db")
-	must(t, "", "backup", file, "--data", v.dir)
+	process.Must(t, "", "backup", file, "--data", v.Dir)
 	for _, args := range [][]string{{}, {"--force"}} {
-		_, said, code := run(t, "", append([]string{"restore", file, "--data", v.dir}, args...)...)
+		_, said, code := process.Run(t, "", append([]string{"restore", file, "--data", v.Dir}, args...)...)
 		if code != 1 || !strings.Contains(said, "stop it first") {
 			t.Errorf("restore %v beside a server: exit %d, %s", args, code, said)
 		}
 	}
-	v.signal(t, syscall.SIGKILL)
-	v.exit(t)
-	if _, said, code := run(t, "", "restore", file, "--data", v.dir); code != 1 || !strings.Contains(said, "--force") {
+	v.Signal(t, syscall.SIGKILL)
+	v.Exit(t)
+	if _, said, code := process.Run(t, "", "restore", file, "--data", v.Dir); code != 1 || !strings.Contains(said, "--force") {
 		t.Errorf("restore over a database: exit %d, %s", code, said)
 	}
-	if out := must(t, "", "restore", file, "--force", "--data", v.dir); !strings.Contains(out, "is now") {
+	if out := process.Must(t, "", "restore", file, "--force", "--data", v.Dir); !strings.Contains(out, "is now") {
 		t.Errorf("restore printed %q, want where the old database is", out)
 	}
-	aside, err := filepath.Glob(filepath.Join(v.dir, "countersign.db.before-*Z"))
+	aside, err := filepath.Glob(filepath.Join(v.Dir, "countersign.db.before-*Z"))
 	if err != nil || len(aside) != 1 {
 		t.Fatalf("moved aside: %v, %v", aside, err)
 	}
@@ -76,13 +77,13 @@ func TestRestoreRefusesWhereAServerRuns(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	must(t, "", "audit", "verify", "--data", old)
+	process.Must(t, "", "audit", "verify", "--data", old)
 }
 
 func TestBackupMakesNoDatabase(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "mistyped")
-	if _, said, code := run(t, "", "backup", filepath.Join(t.TempDir(), "copy.db"), "--data", dir); code != 1 || !strings.Contains(said, "no Countersign data") {
+	if _, said, code := process.Run(t, "", "backup", filepath.Join(t.TempDir(), "copy.db"), "--data", dir); code != 1 || !strings.Contains(said, "no Countersign data") {
 		t.Errorf("backup of nothing: exit %d, %s", code, said)
 	}
 	if _, err := os.Stat(dir); !os.IsNotExist(err) {

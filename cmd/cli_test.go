@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"countersign/cmd/process"
 	"countersign/handlers/api/wire"
 	"countersign/models"
 	"countersign/models/storetest"
@@ -20,7 +21,7 @@ import (
 
 func TestConfigTellsAllThatIsWrongAtOnce(t *testing.T) {
 	t.Parallel()
-	_, said, code := runWith(t, []string{"COUNTERSIGN_LOG_LEVEL=loud", "COUNTERSIGN_LIMIT_STREAMS_PER_USER=many", "COUNTERSIGN_ADDR=flag wins", "COUNTERSIGN_ACCESS_LOG=perhaps"}, "",
+	_, said, code := process.RunWith(t, []string{"COUNTERSIGN_LOG_LEVEL=loud", "COUNTERSIGN_LIMIT_STREAMS_PER_USER=many", "COUNTERSIGN_ADDR=flag wins", "COUNTERSIGN_ACCESS_LOG=perhaps"}, "",
 		"serve", "--addr", "nowhere", "--public-url", "https://me:secret@example.com", "--limit-asks-per-minute", "-1", "--log-format", "xml", "--data", "")
 	if code != 1 {
 		t.Errorf("exit %d, want 1", code)
@@ -41,43 +42,43 @@ func TestConfigTellsAllThatIsWrongAtOnce(t *testing.T) {
 func TestCommandLineOnAFreshFolder(t *testing.T) {
 	t.Parallel()
 	data := "--data=" + filepath.Join(t.TempDir(), "new")
-	must(t, "", "migrate", data)
-	must(t, "correct horse battery\n", "user", "add", "Ada@Example.com", "--name", "Ada\u202e", "--role", "admin", "--password-stdin", data)
-	if out := must(t, "", "user", "list", data); !strings.Contains(out, "ada@example.com") || !strings.Contains(out, "Ada⟨U+202E⟩") {
+	process.Must(t, "", "migrate", data)
+	process.Must(t, "correct horse battery\n", "user", "add", "Ada@Example.com", "--name", "Ada\u202e", "--role", "admin", "--password-stdin", data)
+	if out := process.Must(t, "", "user", "list", data); !strings.Contains(out, "ada@example.com") || !strings.Contains(out, "Ada⟨U+202E⟩") {
 		t.Errorf("user list:\n%s", out)
 	}
-	token := must(t, "", "token", "add", "bot", "--user", "ada@example.com", "--expires", "90d", data)
+	token := process.Must(t, "", "token", "add", "bot", "--user", "ada@example.com", "--expires", "90d", data)
 	if strings.Count(token, "\n") != 1 || !strings.HasPrefix(token, "cs_agent_") {
 		t.Errorf("token add printed %q, want the token alone", token)
 	}
-	must(t, "", "token", "add", "bot", "--user", "ada@example.com", data)
+	process.Must(t, "", "token", "add", "bot", "--user", "ada@example.com", data)
 	var tokens []struct {
 		ID        string     `json:"id"`
 		RevokedAt *time.Time `json:"revokedAt"`
 		ExpiresAt *time.Time `json:"expiresAt"`
 	}
-	if err := json.Unmarshal([]byte(must(t, "", "token", "list", "--json", data)), &tokens); err != nil {
+	if err := json.Unmarshal([]byte(process.Must(t, "", "token", "list", "--json", data)), &tokens); err != nil {
 		t.Fatal(err)
 	}
 	if len(tokens) != 2 || tokens[0].RevokedAt != nil || tokens[1].RevokedAt == nil || tokens[1].ExpiresAt == nil {
 		t.Errorf("a second token of an agent must rotate: %+v", tokens)
 	}
-	must(t, "next correct horse\n", "user", "password", "ada@example.com", "--password-stdin", data)
+	process.Must(t, "next correct horse\n", "user", "password", "ada@example.com", "--password-stdin", data)
 
-	doc := must(t, "", "policy", "show", data)
-	if out := must(t, doc, "policy", "apply", "-", data); !strings.Contains(out, "version 1 already says the same") {
+	doc := process.Must(t, "", "policy", "show", data)
+	if out := process.Must(t, doc, "policy", "apply", "-", data); !strings.Contains(out, "version 1 already says the same") {
 		t.Errorf("the document that stands: %s", out)
 	}
-	if out := must(t, `{"unmatched": "require"}`, "policy", "apply", "-", data); !strings.Contains(out, "version 2 is active") || !strings.Contains(out, "unmatched") {
+	if out := process.Must(t, `{"unmatched": "require"}`, "policy", "apply", "-", data); !strings.Contains(out, "version 2 is active") || !strings.Contains(out, "unmatched") {
 		t.Errorf("another document: %s", out)
 	}
-	if out := must(t, `{"rules": [{"name": "a", "tools": ["/.*/"], "effect": "allow"}]}`, "policy", "check", "-", data); !strings.Contains(out, "rules[0].tools[0]: Lets every tool through.") {
+	if out := process.Must(t, `{"rules": [{"name": "a", "tools": ["/.*/"], "effect": "allow"}]}`, "policy", "check", "-", data); !strings.Contains(out, "rules[0].tools[0]: Lets every tool through.") {
 		t.Errorf("a document that lets everything through: %s", out)
 	}
-	if out := must(t, `{}`, "policy", "check", "-", data); !strings.Contains(out, "the document is valid") {
+	if out := process.Must(t, `{}`, "policy", "check", "-", data); !strings.Contains(out, "the document is valid") {
 		t.Errorf("a document that says nothing: %s", out)
 	}
-	if out, said, code := run(t, `{"rules": [{"name": "a", "tools": ["x"], "effect": "require", "when": "x >"}]}`, "policy", "check", "-", data); code != 1 || out != "" || !strings.Contains(said, "rules[0].when") {
+	if out, said, code := process.Run(t, `{"rules": [{"name": "a", "tools": ["x"], "effect": "require", "when": "x >"}]}`, "policy", "check", "-", data); code != 1 || out != "" || !strings.Contains(said, "rules[0].when") {
 		t.Errorf("a document that is wrong: exit %d, %q, %q", code, said, out)
 	}
 	for _, refused := range [][]string{
@@ -90,22 +91,22 @@ func TestCommandLineOnAFreshFolder(t *testing.T) {
 		{"token", "revoke", "everything", data},
 		{"setup-link", data},
 	} {
-		if out, said, code := run(t, "correct horse battery\n", refused...); code != 1 || said == "" || out != "" {
+		if out, said, code := process.Run(t, "correct horse battery\n", refused...); code != 1 || said == "" || out != "" {
 			t.Errorf("%v: exit %d, said %q, printed %q; want a refusal", refused, code, said, out)
 		}
 	}
-	must(t, "", "audit", "verify", data)
+	process.Must(t, "", "audit", "verify", data)
 }
 
 // The policy of a server elsewhere is shown, checked and changed with an admin's token.
 func TestThePolicyOfAServerIsChangedByCommand(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	env := []string{"COUNTERSIGN_TOKEN=" + strings.TrimSpace(must(t, "", "token", "add", "ops", "--user", storetest.AdminEmail, "--scope", "admin", "--data="+w.dir))}
-	at := "--server=" + "http://" + w.addr
+	w := process.NewWorld(t)
+	env := []string{"COUNTERSIGN_TOKEN=" + strings.TrimSpace(process.Must(t, "", "token", "add", "ops", "--user", storetest.AdminEmail, "--scope", "admin", "--data="+w.Dir))}
+	at := "--server=" + "http://" + w.Addr
 	works := func(stdin string, args ...string) string {
 		t.Helper()
-		out, said, code := runWith(t, env, stdin, args...)
+		out, said, code := process.RunWith(t, env, stdin, args...)
 		if code != 0 {
 			t.Fatalf("%v: exit %d: %s", args, code, said)
 		}
@@ -125,13 +126,13 @@ func TestThePolicyOfAServerIsChangedByCommand(t *testing.T) {
 		t.Errorf("%s", out)
 	}
 	for _, wrong := range [][]string{
-		{"policy", "show", at, "--data=" + w.dir}, {"policy", "apply", "-", at}, {"policy", "show", "--server", "nowhere"},
+		{"policy", "show", at, "--data=" + w.Dir}, {"policy", "apply", "-", at}, {"policy", "show", "--server", "nowhere"},
 	} {
-		if out, said, code := runWith(t, env, `{"unmatched": "require"}`, wrong...); code != 1 || said == "" || out != "" {
+		if out, said, code := process.RunWith(t, env, `{"unmatched": "require"}`, wrong...); code != 1 || said == "" || out != "" {
 			t.Errorf("%v: exit %d, said %q, printed %q; want a refusal", wrong, code, said, out)
 		}
 	}
-	if out, said, code := runWith(t, env, `{"rules": [{"name": "a", "tools": ["/(/"], "effect": "deny"}]}`, "policy", "check", "-", at); code != 1 || out != "" || !strings.Contains(said, "rules[0].tools[0]") {
+	if out, said, code := process.RunWith(t, env, `{"rules": [{"name": "a", "tools": ["/(/"], "effect": "deny"}]}`, "policy", "check", "-", at); code != 1 || out != "" || !strings.Contains(said, "rules[0].tools[0]") {
 		t.Errorf("exit %d, %q, %q", code, out, said)
 	}
 }
@@ -139,12 +140,12 @@ func TestThePolicyOfAServerIsChangedByCommand(t *testing.T) {
 // A stop by command holds for a server that runs, at once, and so does its end.
 func TestAgentsAreStoppedByCommand(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	data := "--data=" + w.dir
-	token := strings.TrimSpace(must(t, "", "token", "add", "helper", "--user", storetest.AdminEmail, data))
+	w := process.NewWorld(t)
+	data := "--data=" + w.Dir
+	token := strings.TrimSpace(process.Must(t, "", "token", "add", "helper", "--user", storetest.AdminEmail, data))
 	ask := func(id string) *wire.Approval {
 		t.Helper()
-		got, err := w.client(token).Ask(t.Context(), wire.AskRequest{ToolUseID: id, ToolName: "deploy"}, 0)
+		got, err := w.Client(token).Ask(t.Context(), wire.AskRequest{ToolUseID: id, ToolName: "deploy"}, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -161,22 +162,22 @@ func TestAgentsAreStoppedByCommand(t *testing.T) {
 		{"stop", data, "--all"},
 		{"stop", "lift", "nothing", data, "--note", "x"},
 	} {
-		if out, said, code := run(t, "", wrong...); code != 1 || said == "" || out != "" {
+		if out, said, code := process.Run(t, "", wrong...); code != 1 || said == "" || out != "" {
 			t.Errorf("%v: exit %d, said %q, printed %q; want a refusal", wrong, code, said, out)
 		}
 	}
-	out := must(t, "", "stop", data, "--agent", "helper", "--user", storetest.AdminEmail, "--note", "It deletes things")
+	out := process.Must(t, "", "stop", data, "--agent", "helper", "--user", storetest.AdminEmail, "--note", "It deletes things")
 	if !strings.Contains(out, "stopped helper, 1 requests cancelled") {
 		t.Errorf("%s", out)
 	}
 	if got := ask("call-2"); got.Status != wire.StatusRejected || got.Cause != wire.Cause(models.CauseStopped) {
 		t.Errorf("a stopped agent gets %+v", got)
 	}
-	list := strings.Fields(must(t, "", "stop", "list", data))
+	list := strings.Fields(process.Must(t, "", "stop", "list", data))
 	if len(list) < 6 || !slices.Contains(list, "helper") {
 		t.Fatalf("%v", list)
 	}
-	must(t, "", "stop", "lift", list[5], data, "--note", "mended")
+	process.Must(t, "", "stop", "lift", list[5], data, "--note", "mended")
 	if got := ask("call-3"); got.Status != wire.StatusPending {
 		t.Errorf("after the stop was lifted it is %s by %s", got.Status, got.Cause)
 	}
@@ -185,29 +186,29 @@ func TestAgentsAreStoppedByCommand(t *testing.T) {
 // A group is made and filled beside a server that is running, which then asks its members.
 func TestGroupsAreKeptByCommand(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	data := "--data=" + w.dir
-	must(t, "correct horse battery\n", "user", "add", "bo@example.com", "--name", "Bo", "--password-stdin", data)
-	must(t, "", "group", "add", "finance", "--note", "Pays.", data)
-	must(t, `{"rules": [{"name": "payments", "tools": ["pay"], "effect": "require", "reviewers": ["group:finance"], "reviewers_only": true}]}`, "policy", "check", "-", data)
-	must(t, "", "group", "join", "finance", "Bo@example.com", data)
-	must(t, `{"rules": [{"name": "payments", "tools": ["pay"], "effect": "require", "reviewers": ["group:finance"], "reviewers_only": true}]}`, "policy", "apply", "-", data)
-	got, err := w.client(w.agent).Ask(t.Context(), wire.AskRequest{ToolUseID: "call-1", ToolName: "pay"}, 0)
+	w := process.NewWorld(t)
+	data := "--data=" + w.Dir
+	process.Must(t, "correct horse battery\n", "user", "add", "bo@example.com", "--name", "Bo", "--password-stdin", data)
+	process.Must(t, "", "group", "add", "finance", "--note", "Pays.", data)
+	process.Must(t, `{"rules": [{"name": "payments", "tools": ["pay"], "effect": "require", "reviewers": ["group:finance"], "reviewers_only": true}]}`, "policy", "check", "-", data)
+	process.Must(t, "", "group", "join", "finance", "Bo@example.com", data)
+	process.Must(t, `{"rules": [{"name": "payments", "tools": ["pay"], "effect": "require", "reviewers": ["group:finance"], "reviewers_only": true}]}`, "policy", "apply", "-", data)
+	got, err := w.Client(w.Agent).Ask(t.Context(), wire.AskRequest{ToolUseID: "call-1", ToolName: "pay"}, 0)
 	if err != nil || got.Status != wire.StatusPending {
 		t.Fatalf("%+v, %v", got, err)
 	}
-	reviewer := strings.TrimSpace(must(t, "", "token", "add", "bo", "--user", "bo@example.com", "--scope", "reviewer", data))
-	seen, err := w.client(reviewer).Get(t.Context(), got.ApprovalID, 0)
+	reviewer := strings.TrimSpace(process.Must(t, "", "token", "add", "bo", "--user", "bo@example.com", "--scope", "reviewer", data))
+	seen, err := w.Client(reviewer).Get(t.Context(), got.ApprovalID, 0)
 	if err != nil || !slices.Equal(seen.Policy.Approvers, []string{"group:finance"}) {
 		t.Errorf("a member reads %+v, %v", seen, err)
 	}
-	if out := must(t, "", "group", "list", data); !strings.Contains(out, "finance") || !strings.Contains(out, "Pays.") {
+	if out := process.Must(t, "", "group", "list", data); !strings.Contains(out, "finance") || !strings.Contains(out, "Pays.") {
 		t.Errorf("the list: %s", out)
 	}
-	if out := must(t, "", "group", "list", "--json", data); !strings.Contains(out, `"members": 1`) {
+	if out := process.Must(t, "", "group", "list", "--json", data); !strings.Contains(out, `"members": 1`) {
 		t.Errorf("the list as JSON: %s", out)
 	}
-	if out := must(t, "", "group", "members", "finance", data); !strings.Contains(out, "bo@example.com") {
+	if out := process.Must(t, "", "group", "members", "finance", data); !strings.Contains(out, "bo@example.com") {
 		t.Errorf("the members: %s", out)
 	}
 	for _, refused := range [][]string{
@@ -219,67 +220,67 @@ func TestGroupsAreKeptByCommand(t *testing.T) {
 		{"group", "remove", "finance", data},
 		{"group", "members", "board", data},
 	} {
-		if out, said, code := run(t, "", refused...); code != 1 || said == "" || out != "" {
+		if out, said, code := process.Run(t, "", refused...); code != 1 || said == "" || out != "" {
 			t.Errorf("%v: exit %d, said %q, printed %q; want a refusal", refused, code, said, out)
 		}
 	}
-	must(t, "", "group", "leave", "finance", "bo@example.com", data)
-	if _, err := w.client(reviewer).Get(t.Context(), got.ApprovalID, 0); err == nil {
+	process.Must(t, "", "group", "leave", "finance", "bo@example.com", data)
+	if _, err := w.Client(reviewer).Get(t.Context(), got.ApprovalID, 0); err == nil {
 		t.Error("who left still sees the request")
 	}
-	must(t, `{}`, "policy", "apply", "-", "--replace", data)
-	must(t, "", "group", "remove", "finance", data)
+	process.Must(t, `{}`, "policy", "apply", "-", "--replace", data)
+	process.Must(t, "", "group", "remove", "finance", data)
 }
 
 func TestCommandLineAndServerNoticeEachOther(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	data := "--data=" + w.dir
+	w := process.NewWorld(t)
+	data := "--data=" + w.Dir
 
-	token := strings.TrimSpace(must(t, "", "token", "add", "helper", "--user", storetest.AdminEmail, data))
+	token := strings.TrimSpace(process.Must(t, "", "token", "add", "helper", "--user", storetest.AdminEmail, data))
 	ended := make(chan error, 1)
 	go func() {
-		_, err := w.client(token).Ask(t.Context(), wire.AskRequest{ToolUseID: "call-1", ToolName: "deploy"}, 50*time.Second)
+		_, err := w.Client(token).Ask(t.Context(), wire.AskRequest{ToolUseID: "call-1", ToolName: "deploy"}, 50*time.Second)
 		ended <- err
 	}()
-	eventually(t, "the agent waits", func() bool { return w.Store().Waiters() == 1 })
+	process.Eventually(t, "the agent waits", func() bool { return w.Store().Waiters() == 1 })
 
-	must(t, `{"rules": [{"name": "none", "tools": ["deploy"], "effect": "deny"}]}`, "policy", "apply", "-", data)
-	got, err := w.client(w.agent).Ask(t.Context(), wire.AskRequest{ToolUseID: "call-2", ToolName: "deploy"}, 0)
+	process.Must(t, `{"rules": [{"name": "none", "tools": ["deploy"], "effect": "deny"}]}`, "policy", "apply", "-", data)
+	got, err := w.Client(w.Agent).Ask(t.Context(), wire.AskRequest{ToolUseID: "call-2", ToolName: "deploy"}, 0)
 	if err != nil || got.Status != wire.StatusRejected || got.Cause != wire.Cause(models.CausePolicy) {
 		t.Errorf("the policy that was just applied gives %+v, %v", got, err)
 	}
 
-	out := must(t, "", "token", "list", data)
+	out := process.Must(t, "", "token", "list", data)
 	id := ""
 	for line := range strings.Lines(out) {
 		if strings.Contains(line, "helper") {
 			id = strings.Fields(line)[0]
 		}
 	}
-	must(t, "", "token", "revoke", id, data)
+	process.Must(t, "", "token", "revoke", id, data)
 	select {
 	case err := <-ended:
 		if err == nil || !strings.Contains(err.Error(), "token") {
 			t.Errorf("the wait ended with %v, want that the token does not hold", err)
 		}
-	case <-time.After(patience):
+	case <-time.After(process.Patience):
 		t.Fatal("the wait of a revoked token goes on")
 	}
 }
 
 func TestAuditVerifyExitCodes(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	data := "--data=" + w.dir
-	out := must(t, "", "audit", "verify", data)
+	w := process.NewWorld(t)
+	data := "--data=" + w.Dir
+	out := process.Must(t, "", "audit", "verify", data)
 	head := strings.TrimSpace(out[strings.LastIndex(out, " ")+1:])
-	w.stop()
-	must(t, "", "audit", "verify", "--head", head, data)
+	w.Stop()
+	process.Must(t, "", "audit", "verify", "--head", head, data)
 
 	verify := func(args ...string) (string, int) {
 		t.Helper()
-		_, said, code := run(t, "", append([]string{"audit", "verify"}, args...)...)
+		_, said, code := process.Run(t, "", append([]string{"audit", "verify"}, args...)...)
 		return said, code
 	}
 	flipped := []byte(head)
@@ -297,7 +298,7 @@ func TestAuditVerifyExitCodes(t *testing.T) {
 		}
 	}
 
-	file := filepath.Join(w.dir, "countersign.db")
+	file := filepath.Join(w.Dir, "countersign.db")
 	raw, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -320,18 +321,18 @@ func TestAuditVerifyExitCodes(t *testing.T) {
 
 func TestSetupLinkWhereThereIsNoTerminal(t *testing.T) {
 	t.Parallel()
-	dir, addr := filepath.Join(t.TempDir(), "data"), freeAddr(t)
+	dir, addr := filepath.Join(t.TempDir(), "data"), process.FreeAddr(t)
 	file := filepath.Join(dir, "setup-link")
-	p := start(t, nil, "serve", "--data", dir, "--addr", addr)
-	line := p.says(t, p.err, file)
+	p := process.Start(t, nil, "serve", "--data", dir, "--addr", addr)
+	line := p.Says(t, p.Err, file)
 	link := readLink(t, file)
-	if strings.Contains(p.err.String(), link.Query().Get("key")) {
+	if strings.Contains(p.Err.String(), link.Query().Get("key")) {
 		t.Errorf("the link is in the log: %s", line)
 	}
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%s: %v, %v; want mode 0600", file, info, err)
 	}
-	newer, err := url.Parse(strings.TrimSpace(must(t, "", "setup-link", "--data", dir, "--addr", addr)))
+	newer, err := url.Parse(strings.TrimSpace(process.Must(t, "", "setup-link", "--data", dir, "--addr", addr)))
 	if err != nil || newer.Host != addr {
 		t.Fatalf("setup-link printed %v, %v", newer, err)
 	}
@@ -341,23 +342,23 @@ func TestSetupLinkWhereThereIsNoTerminal(t *testing.T) {
 	if code := setUp(t, newer); code != http.StatusSeeOther {
 		t.Errorf("the new link: %d, want 303", code)
 	}
-	if _, _, code := run(t, "", "setup-link", "--data", dir); code != 1 {
+	if _, _, code := process.Run(t, "", "setup-link", "--data", dir); code != 1 {
 		t.Errorf("setup-link with a user there: exit %d, want 1", code)
 	}
-	p.signal(t, syscall.SIGTERM)
-	if code := p.exit(t); code != 0 {
-		t.Errorf("serve: exit %d: %s", code, p.err)
+	p.Signal(t, syscall.SIGTERM)
+	if code := p.Exit(t); code != 0 {
+		t.Errorf("serve: exit %d: %s", code, p.Err)
 	}
 }
 
 func TestSetupLinkFileGoesWhenSetupIsDone(t *testing.T) {
 	t.Parallel()
-	s := serve(t, storetest.Dir(t), "")
-	file := filepath.Join(s.dir, "setup-link")
+	s := process.Serve(t, storetest.Dir(t), "")
+	file := filepath.Join(s.Dir, "setup-link")
 	if code := setUp(t, readLink(t, file)); code != http.StatusSeeOther {
 		t.Fatalf("setup: %d, want 303", code)
 	}
-	eventually(t, "the file is gone", func() bool {
+	process.Eventually(t, "the file is gone", func() bool {
 		_, err := os.Stat(file)
 		return os.IsNotExist(err)
 	})
@@ -385,19 +386,19 @@ func setUp(t *testing.T, link *url.URL) int {
 		t.Fatal(err)
 	}
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	status, _ := send(t, req)
+	status, _ := process.Send(t, req)
 	return status
 }
 
 // A part of a document changes that part, here and on a server; --replace is the other way.
 func TestPolicyApplyOfAPartKeepsTheRest(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.applyPolicy(t, `{"undo_seconds":{"low":0,"medium":0,"high":5,"critical":10},"retention_days":30,"required_approval_tools":["Bash"]}`)
-	_, admin := storetest.AdminToken(t, w.Store(), w.admin)
-	env := []string{"COUNTERSIGN_SERVER=http://" + w.addr, "COUNTERSIGN_TOKEN=" + admin}
+	w := process.NewWorld(t)
+	w.ApplyPolicy(t, `{"undo_seconds":{"low":0,"medium":0,"high":5,"critical":10},"retention_days":30,"required_approval_tools":["Bash"]}`)
+	_, admin := storetest.AdminToken(t, w.Store(), w.Admin)
+	env := []string{"COUNTERSIGN_SERVER=http://" + w.Addr, "COUNTERSIGN_TOKEN=" + admin}
 	shown := func() string {
-		out, said, code := runWith(t, env, "", "policy", "show", "--server", "http://"+w.addr)
+		out, said, code := process.RunWith(t, env, "", "policy", "show", "--server", "http://"+w.Addr)
 		if code != 0 {
 			t.Fatalf("exit %d: %s", code, said)
 		}
@@ -413,11 +414,11 @@ func TestPolicyApplyOfAPartKeepsTheRest(t *testing.T) {
 		{`{"unmatched":"require"}`, []string{"-", "--replace"}, []string{`"high":0,"critical":0`, `"required_approval_tools":[]`, `"unmatched":"require"`}},
 	} {
 		for _, verb := range []string{"check", "apply"} {
-			args := append([]string{"policy", verb, "--server", "http://" + w.addr}, c.args...)
+			args := append([]string{"policy", verb, "--server", "http://" + w.Addr}, c.args...)
 			if verb == "apply" {
 				args = append(args, "--note", "why")
 			}
-			if out, said, code := runWith(t, env, c.stdin, args...); code != 0 {
+			if out, said, code := process.RunWith(t, env, c.stdin, args...); code != 0 {
 				t.Fatalf("%v: exit %d\n%s%s", args, code, out, said)
 			}
 		}
@@ -429,7 +430,7 @@ func TestPolicyApplyOfAPartKeepsTheRest(t *testing.T) {
 		}
 	}
 	for _, args := range [][]string{{"policy", "apply"}, {"policy", "apply", "-", "--set", "unmatched=allow"}, {"policy", "apply", "--set", "x"}, {"policy", "check", "--set", "unmatched=perhaps"}} {
-		if out, said, code := runWith(t, env, "", append(args, "--server", "http://"+w.addr)...); code == 0 {
+		if out, said, code := process.RunWith(t, env, "", append(args, "--server", "http://"+w.Addr)...); code == 0 {
 			t.Errorf("%v: exit 0\n%s%s", args, out, said)
 		}
 	}

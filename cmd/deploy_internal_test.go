@@ -4,9 +4,10 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
+
+	"countersign/cmd/config"
 )
 
 // documents are the files that tell others how to run this program.
@@ -22,8 +23,8 @@ func TestEverySettingIsDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range slices.Concat([]setting{dataSetting}, serveSettings, upstreamSettings, mailSettings, llmSettings) {
-		if row := "| `--" + s.flag + "` | `" + s.env() + "` |"; !strings.Contains(string(raw), row) {
+	for _, s := range config.All() {
+		if row := "| `--" + s.Flag + "` | `" + s.Env() + "` |"; !strings.Contains(string(raw), row) {
 			t.Errorf("the table of settings has no row that begins %s", row)
 		}
 	}
@@ -51,7 +52,7 @@ func TestDocumentsAreShort(t *testing.T) {
 // A hint of the doctor that names a section of a document leads there.
 func TestHintsOfTheDoctorLeadToASection(t *testing.T) {
 	t.Parallel()
-	sources, err := filepath.Glob("doctor*.go")
+	sources, err := filepath.Glob("doctor/*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,9 +80,9 @@ func TestHintsOfTheDoctorLeadToASection(t *testing.T) {
 // flags out of the documents.
 func TestDocumentedSettingsExist(t *testing.T) {
 	t.Parallel()
-	known := map[string]bool{"COUNTERSIGN_SERVER": true, "COUNTERSIGN_TOKEN": true, dataSetting.env(): true, llmKeyEnv: true, smtpPasswordEnv: true, upstreamKeyEnv: true}
-	for _, s := range slices.Concat(serveSettings, upstreamSettings, mailSettings, llmSettings) {
-		known[s.env()] = true
+	known := map[string]bool{"COUNTERSIGN_SERVER": true, "COUNTERSIGN_TOKEN": true, config.LLMKeyEnv: true, config.SMTPPasswordEnv: true, config.UpstreamKeyEnv: true}
+	for _, s := range config.All() {
+		known[s.Env()] = true
 	}
 	variable := regexp.MustCompile(`COUNTERSIGN_[A-Z_]+[A-Z]`)
 	command := regexp.MustCompile("countersign ((?:[a-z][a-z-]* ?)+)([^`\n]*)")

@@ -2,14 +2,17 @@ package cmd_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 
+	"countersign/cmd/process"
 	"countersign/handlers/api/wire"
 	"countersign/models/storetest"
 )
@@ -62,7 +65,7 @@ var documentedBlocks = []documented{
 
 // documents is a folder in which somebody follows the documents, beside a server.
 type documents struct {
-	*world
+	*process.World
 
 	folder string
 }
@@ -72,12 +75,12 @@ type documents struct {
 func TestEachDocumentedCommandRuns(t *testing.T) {
 	t.Parallel()
 	for _, need := range []string{"bash", "curl"} {
-		if !has(need) {
+		if !process.Has(need) {
 			t.Skip(need + " is not installed")
 		}
 	}
-	d := &documents{world: newWorld(t), folder: t.TempDir()}
-	_, d.reviewer = storetest.AdminToken(t, d.Store(), d.admin) // who also decides what is Ann's
+	d := &documents{World: process.NewWorld(t), folder: t.TempDir()}
+	_, d.Reviewer = storetest.AdminToken(t, d.Store(), d.Admin) // who also decides what is Ann's
 	d.prepare(t)
 	makefile := readText(t, "../Makefile")
 	tests := testNames(t)
@@ -181,12 +184,13 @@ func splitIndented(blocks []string) (out []string) {
 
 func testNames(t *testing.T) map[string]bool {
 	t.Helper()
-	files, err := filepath.Glob("*_test.go")
-	if err != nil {
+	here, err := filepath.Glob("*_test.go")
+	below, belowErr := filepath.Glob("*/*_test.go")
+	if err = errors.Join(err, belowErr); err != nil {
 		t.Fatal(err)
 	}
 	out := map[string]bool{}
-	for _, file := range files {
+	for _, file := range slices.Concat(here, below) {
 		for _, found := range regexp.MustCompile(`(?m)^func (Test\w+)\(`).FindAllStringSubmatch(readText(t, file), -1) {
 			out[found[1]] = true
 		}
@@ -207,7 +211,7 @@ func (d *documents) prepare(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Symlink(binary, filepath.Join(d.folder, "bin", "countersign")); err != nil {
+	if err := os.Symlink(process.Binary, filepath.Join(d.folder, "bin", "countersign")); err != nil {
 		t.Fatal(err)
 	}
 	for file, text := range map[string]string{"deploy.sh": "#!/bin/sh\necho deploying\n", "bin/make": "#!/bin/sh\n", "bin/agent": sayingAgent, "env": ""} {
@@ -240,7 +244,7 @@ func runs(replace ...string) func(*testing.T, *documents, string) {
 
 func (d *documents) give(t *testing.T, block string) {
 	t.Helper()
-	out, err := d.command(t.Context(), block, d.addr, d.dir).CombinedOutput()
+	out, err := d.command(t.Context(), block, d.Addr, d.Dir).CombinedOutput()
 	if err != nil {
 		t.Errorf("%s\n%v\n%s", block, err, out)
 	}
@@ -250,13 +254,13 @@ func (d *documents) give(t *testing.T, block string) {
 func decided(says string, replace ...string) func(*testing.T, *documents, string) {
 	return func(t *testing.T, d *documents, block string) {
 		t.Helper()
-		c := d.command(t.Context(), strings.NewReplacer(replace...).Replace(block), d.addr, d.dir)
-		out := &output{}
+		c := d.command(t.Context(), strings.NewReplacer(replace...).Replace(block), d.Addr, d.Dir)
+		out := &process.Output{}
 		c.Stdout, c.Stderr = out, out
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}
-		d.respond(t, d.onlyPending(t).ID, wire.RespondRequest{Approved: new(true)})
+		d.Respond(t, d.OnlyPending(t).ID, wire.RespondRequest{Approved: new(true)})
 		if err := c.Wait(); err != nil || !strings.Contains(out.String(), says) {
 			t.Errorf("%s\n%v\n%s\nwant %s", block, err, out, says)
 		}
@@ -266,9 +270,9 @@ func decided(says string, replace ...string) func(*testing.T, *documents, string
 // serves runs a block that begins a server, until it is ready.
 func serves(t *testing.T, d *documents, block string) {
 	t.Helper()
-	addr := freeAddr(t)
+	addr := process.FreeAddr(t)
 	c := d.command(t.Context(), strings.Replace(block, "countersign serve", "exec countersign serve", 1), addr, filepath.Join(t.TempDir(), "data"))
-	out := &output{}
+	out := &process.Output{}
 	c.Stdout, c.Stderr, c.Env = out, out, append(c.Env, "COUNTERSIGN_ADDR="+addr)
 	d.untilSeen(t, c, out, func() bool { return strings.Contains(out.String(), "msg=serving") })
 }
@@ -276,14 +280,14 @@ func serves(t *testing.T, d *documents, block string) {
 // streams runs a block that prints events, until there is one.
 func streams(t *testing.T, d *documents, block string) {
 	t.Helper()
-	c := d.command(t.Context(), "TOKEN="+d.agent+"\nexec "+block, d.addr, d.dir)
-	out := &output{}
+	c := d.command(t.Context(), "TOKEN="+d.Agent+"\nexec "+block, d.Addr, d.Dir)
+	out := &process.Output{}
 	c.Stdout, c.Stderr = out, out
 	asked := false
 	d.untilSeen(t, c, out, func() bool {
 		if !asked && strings.Contains(out.String(), ": from here on") {
 			asked = true
-			if _, err := d.client(d.agent).Ask(t.Context(), wire.AskRequest{ToolName: "deploy"}, 0); err != nil {
+			if _, err := d.Client(d.Agent).Ask(t.Context(), wire.AskRequest{ToolName: "deploy"}, 0); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -292,14 +296,14 @@ func streams(t *testing.T, d *documents, block string) {
 }
 
 // untilSeen runs a command that does not end, until it has said what is wanted.
-func (d *documents) untilSeen(t *testing.T, c *exec.Cmd, out *output, seen func() bool) {
+func (d *documents) untilSeen(t *testing.T, c *exec.Cmd, out *process.Output, seen func() bool) {
 	t.Helper()
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- c.Wait() }()
-	eventually(t, "the command says so", func() bool {
+	process.Eventually(t, "the command says so", func() bool {
 		select {
 		case err := <-ended:
 			t.Fatalf("%v ended: %v\n%s", c.Args, err, out)

@@ -6,6 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"countersign/cmd/data"
+	"countersign/cmd/terminal"
 	"countersign/models/store"
 )
 
@@ -22,8 +24,8 @@ func newGroupAdd() *cobra.Command {
 		Long: "Adds a group. Rules of the policy name it among their reviewers as group:NAME.",
 	}
 	c.Flags().StringVar(&note, "note", "", "what it is for")
-	return dataCommand(c, func(c *cobra.Command, args []string, s *store.Store) error {
-		if err := s.People.AddGroup(c.Context(), operator(), args[0], note); err != nil {
+	return data.Command(c, func(c *cobra.Command, args []string, s *store.Store) error {
+		if err := s.People.AddGroup(c.Context(), data.Operator(), args[0], note); err != nil {
 			return err
 		}
 		fmt.Fprintf(c.OutOrStdout(), "added group %s\n", args[0])
@@ -42,8 +44,8 @@ func newGroupList() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{Use: "list", Short: "List groups", Args: cobra.NoArgs}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return dataCommand(c, func(c *cobra.Command, _ []string, s *store.Store) error {
-		groups, err := s.People.Groups(c.Context(), operator())
+	return data.Command(c, func(c *cobra.Command, _ []string, s *store.Store) error {
+		groups, err := s.People.Groups(c.Context(), data.Operator())
 		if err != nil {
 			return err
 		}
@@ -54,24 +56,24 @@ func newGroupList() *cobra.Command {
 			rows = append(rows, []string{g.Name, strconv.Itoa(g.Members), g.Note})
 		}
 		if asJSON {
-			return printJSON(c.OutOrStdout(), list)
+			return terminal.PrintJSON(c.OutOrStdout(), list)
 		}
-		return printTable(c.OutOrStdout(), []string{"GROUP", "MEMBERS", "NOTE"}, rows)
+		return terminal.PrintTable(c.OutOrStdout(), []string{"GROUP", "MEMBERS", "NOTE"}, rows)
 	})
 }
 
 func newGroupMembers() *cobra.Command {
 	c := &cobra.Command{Use: "members NAME", Short: "List who is in a group", Args: cobra.ExactArgs(1)}
-	return dataCommand(c, func(c *cobra.Command, args []string, s *store.Store) error {
-		_, members, err := s.People.Group(c.Context(), operator(), args[0])
+	return data.Command(c, func(c *cobra.Command, args []string, s *store.Store) error {
+		_, members, err := s.People.Group(c.Context(), data.Operator(), args[0])
 		if err != nil {
 			return err
 		}
 		rows := make([][]string, 0, len(members))
 		for i := range members {
-			rows = append(rows, []string{members[i].Email, members[i].Name, listTime(members[i].DisabledAt)})
+			rows = append(rows, []string{members[i].Email, members[i].Name, terminal.FormatTime(members[i].DisabledAt)})
 		}
-		return printTable(c.OutOrStdout(), []string{"EMAIL", "NAME", "DISABLED"}, rows)
+		return terminal.PrintTable(c.OutOrStdout(), []string{"EMAIL", "NAME", "DISABLED"}, rows)
 	})
 }
 
@@ -80,11 +82,11 @@ func newGroupJoin() *cobra.Command {
 		Use: "join NAME EMAIL", Short: "Put a person into a group", Args: cobra.ExactArgs(2),
 		Long: "Puts a person into a group. What waits for the group now is in their inbox at once.",
 	}
-	return dataCommand(c, func(c *cobra.Command, args []string, s *store.Store) error {
-		if err := s.People.JoinGroup(c.Context(), operator(), args[0], args[1]); err != nil {
+	return data.Command(c, func(c *cobra.Command, args []string, s *store.Store) error {
+		if err := s.People.JoinGroup(c.Context(), data.Operator(), args[0], args[1]); err != nil {
 			return err
 		}
-		fmt.Fprintf(c.OutOrStdout(), "%s is in group %s\n", plain(args[1]), args[0])
+		fmt.Fprintf(c.OutOrStdout(), "%s is in group %s\n", terminal.Plain(args[1]), args[0])
 		return nil
 	})
 }
@@ -94,15 +96,15 @@ func newGroupLeave() *cobra.Command {
 		Use: "leave NAME EMAIL", Short: "Take a person out of a group", Args: cobra.ExactArgs(2),
 		Long: "Takes a person out of a group. What waits for the group leaves their inbox, unless they are asked for another reason; what nobody else may approve is rejected.",
 	}
-	return dataCommand(c, func(c *cobra.Command, args []string, s *store.Store) error {
-		user, err := s.People.UserByEmail(c.Context(), operator(), args[1])
+	return data.Command(c, func(c *cobra.Command, args []string, s *store.Store) error {
+		user, err := s.People.UserByEmail(c.Context(), data.Operator(), args[1])
 		if err != nil {
 			return err
 		}
-		if err := s.People.LeaveGroup(c.Context(), operator(), args[0], user.ID); err != nil {
+		if err := s.People.LeaveGroup(c.Context(), data.Operator(), args[0], user.ID); err != nil {
 			return err
 		}
-		fmt.Fprintf(c.OutOrStdout(), "%s is out of group %s\n", plain(user.Email), args[0])
+		fmt.Fprintf(c.OutOrStdout(), "%s is out of group %s\n", terminal.Plain(user.Email), args[0])
 		return nil
 	})
 }
@@ -112,8 +114,8 @@ func newGroupRemove() *cobra.Command {
 		Use: "remove NAME", Short: "Remove a group that the policy does not name", Args: cobra.ExactArgs(1),
 		Long: "Removes a group and takes everybody out of it. What nobody else may approve is rejected. Refused while a rule of the policy names the group.",
 	}
-	return dataCommand(c, func(c *cobra.Command, args []string, s *store.Store) error {
-		if err := s.People.RemoveGroup(c.Context(), operator(), args[0]); err != nil {
+	return data.Command(c, func(c *cobra.Command, args []string, s *store.Store) error {
+		if err := s.People.RemoveGroup(c.Context(), data.Operator(), args[0]); err != nil {
 			return err
 		}
 		fmt.Fprintf(c.OutOrStdout(), "removed group %s\n", args[0])

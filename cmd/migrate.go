@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"countersign/cmd/data"
 	"countersign/models/store"
 )
 
@@ -14,7 +15,7 @@ func newMigrate() *cobra.Command {
 		Short: "Bring the database up to date, as every other command does too",
 		Args:  cobra.NoArgs,
 	}
-	return firstCommand(c, func(c *cobra.Command, _ []string, s *store.Store) error {
+	return data.First(c, func(c *cobra.Command, _ []string, s *store.Store) error {
 		fmt.Fprintf(c.OutOrStdout(), "%s is up to date\n", s.Path())
 		return nil
 	})

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"countersign/cmd/process"
 )
 
 // begins are the commands that may make a data folder, or do without one.
@@ -32,8 +34,8 @@ func commandsIn(help string) []string {
 func TestOnlyCommandsThatBeginMakeADataFolder(t *testing.T) {
 	t.Parallel()
 	var all []string
-	for _, name := range commandsIn(must(t, "", "--help")) {
-		below := commandsIn(must(t, "", name, "--help"))
+	for _, name := range commandsIn(process.Must(t, "", "--help")) {
+		below := commandsIn(process.Must(t, "", name, "--help"))
 		if len(below) == 0 {
 			all = append(all, name)
 		}
@@ -57,7 +59,7 @@ func TestOnlyCommandsThatBeginMakeADataFolder(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := filepath.Join(t.TempDir(), "data")
-			out, said, code := run(t, "correct horse battery\n", append(append(strings.Fields(name), arguments[name]...), "--data", dir)...)
+			out, said, code := process.Run(t, "correct horse battery\n", append(append(strings.Fields(name), arguments[name]...), "--data", dir)...)
 			if want := "no Countersign data in " + dir + "; use --data"; code == 0 || !strings.Contains(out+said, want) {
 				t.Errorf("exit %d, says %q, want %q", code, out+said, want)
 			}
@@ -79,7 +81,7 @@ func TestATakenAddressIsASentenceWithAWayOut(t *testing.T) {
 	}
 	defer taken.Close()
 	addr := taken.Addr().String()
-	_, said, code := run(t, "", "serve", "--addr", addr, "--data", filepath.Join(t.TempDir(), "data"))
+	_, said, code := process.Run(t, "", "serve", "--addr", addr, "--data", filepath.Join(t.TempDir(), "data"))
 	if code != 1 || !strings.Contains(said, addr+" is already in use") || !strings.Contains(said, "--addr 127.0.0.1:") || strings.Contains(said, "bind:") {
 		t.Errorf("exit %d, says %q", code, said)
 	}

@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"countersign/cmd/data"
+	"countersign/cmd/terminal"
 	"countersign/models"
 	"countersign/models/store"
 	"countersign/models/upkeep"
@@ -42,12 +44,12 @@ func newPurge() *cobra.Command {
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "print what would be removed, and remove nothing")
 	c.Flags().BoolVar(&vacuum, "vacuum", false, "rewrite the database file afterwards, so that it shrinks")
 	c.Flags().BoolVar(&anyway, "anyway", false, "even if rows do not match the ledger, which removes evidence")
-	return dataCommand(c, func(c *cobra.Command, _ []string, s *store.Store) error {
+	return data.Command(c, func(c *cobra.Command, _ []string, s *store.Store) error {
 		q, err := purgeQuery(before, conversation, dryRun)
 		if err != nil {
 			return err
 		}
-		p, err := upkeep.New(s).NewPurge(c.Context(), operator(), q)
+		p, err := upkeep.New(s).NewPurge(c.Context(), data.Operator(), q)
 		if err != nil {
 			return plainField(err)
 		}
@@ -142,14 +144,14 @@ func printPurged(w io.Writer, r *models.PurgeReport, q models.PurgeQuery) {
 	if q.DryRun {
 		verb = "would be removed"
 	}
-	fmt.Fprintf(&b, "contents of %d rows from before %s %s\n", r.Rows(), listTime(&q.Before), verb)
+	fmt.Fprintf(&b, "contents of %d rows from before %s %s\n", r.Rows(), terminal.FormatTime(&q.Before), verb)
 	for _, t := range purgedWords {
 		if n := r.Removed[t.table]; n > 0 {
 			fmt.Fprintf(&b, "%8d  %s\n", n, t.word)
 		}
 	}
 	if r.Rows() > 0 {
-		fmt.Fprintf(&b, "the oldest is from %s, the newest from %s\n", listTime(&r.Oldest), listTime(&r.Newest))
+		fmt.Fprintf(&b, "the oldest is from %s, the newest from %s\n", terminal.FormatTime(&r.Oldest), terminal.FormatTime(&r.Newest))
 	}
 	if r.Kept > 0 {
 		fmt.Fprintf(&b, "%d requests differ from their digest and keep their contents as evidence: run `countersign audit verify --rows`\n", r.Kept)
@@ -176,7 +178,7 @@ func cleanFiles(ctx context.Context, w io.Writer, s *store.Store, before string,
 	fmt.Fprintln(w, "the write-ahead log is empty")
 	free, err := upkeep.New(s).FreeBytes(ctx)
 	if err == nil && free > 0 {
-		fmt.Fprintf(w, "%s of the file are free and used again; to shrink it: countersign purge --before %s --vacuum\n", spokenSize(uint64(free)), before)
+		fmt.Fprintf(w, "%s of the file are free and used again; to shrink it: countersign purge --before %s --vacuum\n", terminal.FormatSize(uint64(free)), before)
 	}
 	return err
 }

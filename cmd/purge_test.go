@@ -13,13 +13,14 @@ import (
 	"testing"
 	"time"
 
+	"countersign/cmd/process"
 	"countersign/handlers/api/wire"
 	"countersign/models"
 )
 
 // asked has an agent ask n times and a reviewer decide, and returns the requests
 // and what was written in them.
-func (w *world) asked(t *testing.T, name string, n int) (requests []wire.AskRequest, ids []models.ResponseID, texts []string) {
+func asked(t *testing.T, w *process.World, name string, n int) (requests []wire.AskRequest, ids []models.ResponseID, texts []string) {
 	t.Helper()
 	text := func(what string) string {
 		texts = append(texts, fmt.Sprintf("%s-%d-%s", name, len(texts), what))
@@ -30,7 +31,7 @@ func (w *world) asked(t *testing.T, name string, n int) (requests []wire.AskRequ
 			ApprovalID: string(models.NewID[models.ResponseID]()), ToolName: "Bash", RunID: name, Description: text("description"), Context: text("context"),
 			Input: json.RawMessage(`{"command":"` + text("input") + `"}`), AcceptsEdits: true,
 		}
-		a, err := w.client(w.agent).Ask(t.Context(), r, 0)
+		a, err := w.Client(w.Agent).Ask(t.Context(), r, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -38,7 +39,7 @@ func (w *world) asked(t *testing.T, name string, n int) (requests []wire.AskRequ
 		if *verdict.Approved && i%4 == 0 {
 			verdict.Input = json.RawMessage(`{"command":"` + text("edit") + `"}`)
 		}
-		w.respond(t, models.ResponseID(a.ApprovalID), verdict)
+		w.Respond(t, models.ResponseID(a.ApprovalID), verdict)
 		requests, ids = append(requests, r), append(ids, models.ResponseID(a.ApprovalID))
 	}
 	return requests, ids, texts
@@ -74,56 +75,56 @@ func held(t *testing.T, path string, texts []string) (found []string) {
 // a server runs: the proof holds, and no file holds a byte of it.
 func TestPurgeBesideARunningServer(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	requests, ids, old := w.asked(t, "older", 12)
+	w := process.NewWorld(t)
+	requests, ids, old := asked(t, w, "older", 12)
 	pending := wire.AskRequest{ApprovalID: string(models.NewID[models.ResponseID]()), ToolName: "Bash", Input: json.RawMessage(`{"command":"still-pending"}`), RunID: "waits"}
-	if _, err := w.client(w.agent).Ask(t.Context(), pending, 0); err != nil {
+	if _, err := w.Client(w.Agent).Ask(t.Context(), pending, 0); err != nil {
 		t.Fatal(err)
 	}
 	cutoff := time.Now().UTC().Format(time.RFC3339Nano)
-	_, _, newer := w.asked(t, "newer", 12)
-	before, err := w.client(w.agent).Get(t.Context(), wire.ResponseID(ids[0]), 0)
+	_, _, newer := asked(t, w, "newer", 12)
+	before, err := w.Client(w.Agent).Get(t.Context(), wire.ResponseID(ids[0]), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 
-	out := must(t, "", "purge", "--data", w.dir, "--before", cutoff, "--dry-run")
-	if !strings.Contains(out, "would be removed") || !strings.Contains(out, "12  requests and replies") || !strings.Contains(out, "12  decisions") || len(held(t, w.dir, old)) == 0 {
+	out := process.Must(t, "", "purge", "--data", w.Dir, "--before", cutoff, "--dry-run")
+	if !strings.Contains(out, "would be removed") || !strings.Contains(out, "12  requests and replies") || !strings.Contains(out, "12  decisions") || len(held(t, w.Dir, old)) == 0 {
 		t.Errorf("counted alone:\n%s", out)
 	}
-	out = must(t, "", "purge", "--data", w.dir, "--before", cutoff)
+	out = process.Must(t, "", "purge", "--data", w.Dir, "--before", cutoff)
 	if !strings.Contains(out, "12  requests and replies") || !strings.Contains(out, "what stays: ") || !strings.Contains(out, "the write-ahead log is empty") {
 		t.Errorf("removed:\n%s", out)
 	}
-	if found := held(t, w.dir, old); len(found) > 0 {
+	if found := held(t, w.Dir, old); len(found) > 0 {
 		t.Errorf("the live files hold %s", strings.Join(found, "\n"))
 	}
 	backup := filepath.Join(t.TempDir(), "backup.db")
-	must(t, "", "backup", backup, "--data", w.dir)
+	process.Must(t, "", "backup", backup, "--data", w.Dir)
 	if found := held(t, backup, old); len(found) > 0 {
 		t.Errorf("a backup holds %s", strings.Join(found, "\n"))
 	}
 	if found := held(t, backup, append(newer, "still-pending")); len(found) != len(newer)+1 {
 		t.Errorf("of %d newer texts a backup holds %d", len(newer)+1, len(found))
 	}
-	if out := must(t, "", "audit", "verify", "--rows", "--data", w.dir); !strings.Contains(out, ": 0 differ, 0 not covered") {
+	if out := process.Must(t, "", "audit", "verify", "--rows", "--data", w.Dir); !strings.Contains(out, ": 0 differ, 0 not covered") {
 		t.Errorf("audit: %s", out)
 	}
-	if found, code := examine(t, w.dir); code != 0 || found["rows"].Result != "ok" || found["retention"].Result != "ok" {
+	if found, code := process.Examine(t, w.Dir); code != 0 || found["rows"].Result != "ok" || found["retention"].Result != "ok" {
 		t.Errorf("doctor: exit %d, %+v", code, found)
 	}
 
-	after, err := w.client(w.agent).Get(t.Context(), wire.ResponseID(ids[0]), 0)
+	after, err := w.Client(w.Agent).Get(t.Context(), wire.ResponseID(ids[0]), 0)
 	if err != nil || after.Digest != before.Digest || before.Status != wire.StatusApproved || after.Status != wire.StatusResolved || after.Removed == "" || (after.Input != nil && string(after.Input) != "null") ||
 		after.Decision.Approved || (after.Decision.Input != nil && string(after.Decision.Input) != "null") || after.Advice != models.AdviceRemoved || !strings.HasPrefix(after.Removed, "removed on "+time.Now().UTC().Format(time.DateOnly)[:8]) {
 		t.Errorf("one of them is %+v, %v", after, err)
 	}
-	again, err := w.client(w.agent).Ask(t.Context(), requests[1], 0)
+	again, err := w.Client(w.Agent).Ask(t.Context(), requests[1], 0)
 	if err != nil || again.ApprovalID != wire.ResponseID(ids[1]) || again.Status != wire.StatusRejected {
 		t.Errorf("a repeat: %+v, %v", again, err)
 	}
-	must(t, "", "purge", "--data", w.dir, "--before", cutoff, "--vacuum")
-	if out := must(t, "", "audit", "verify", "--rows", "--data", w.dir); !strings.Contains(out, ": 0 differ") {
+	process.Must(t, "", "purge", "--data", w.Dir, "--before", cutoff, "--vacuum")
+	if out := process.Must(t, "", "audit", "verify", "--rows", "--data", w.Dir); !strings.Contains(out, ": 0 differ") {
 		t.Errorf("audit after the file was written anew: %s", out)
 	}
 }
@@ -131,7 +132,7 @@ func TestPurgeBesideARunningServer(t *testing.T) {
 // TestPurgeSaysWhatItWants of its flags, and removes nothing then.
 func TestPurgeSaysWhatItWants(t *testing.T) {
 	t.Parallel()
-	dir := patient(t)
+	dir := process.Patient(t)
 	for _, tt := range []struct {
 		args []string
 		says string
@@ -142,7 +143,7 @@ func TestPurgeSaysWhatItWants(t *testing.T) {
 		{[]string{"--before", "2026-01-01", "--conversation", "run-1"}, "--conversation: must be the id of a conversation"},
 		{[]string{"--before", "2026-01-01", "--conversation", "0190f5a0-0000-7000-8000-000000000001"}, "No such conversation"},
 	} {
-		if out, said, code := run(t, "", append([]string{"purge", "--data", dir}, tt.args...)...); code == 0 || out != "" || !strings.Contains(said, tt.says) {
+		if out, said, code := process.Run(t, "", append([]string{"purge", "--data", dir}, tt.args...)...); code == 0 || out != "" || !strings.Contains(said, tt.says) {
 			t.Errorf("%v: exit %d, %s%s", tt.args, code, out, said)
 		}
 	}
@@ -151,16 +152,16 @@ func TestPurgeSaysWhatItWants(t *testing.T) {
 // TestPurgeKeepsEvidence: nothing is removed while rows differ from the ledger.
 func TestPurgeKeepsEvidence(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	_, _, texts := w.asked(t, "older", 2)
-	w.stop()
-	infect(t, w.dir, `UPDATE votes SET reason = 'Fine.'`)
+	w := process.NewWorld(t)
+	_, _, texts := asked(t, w, "older", 2)
+	w.Stop()
+	process.Infect(t, w.Dir, `UPDATE votes SET reason = 'Fine.'`)
 	cutoff := time.Now().UTC().Format(time.RFC3339Nano)
-	if _, said, code := run(t, "", "purge", "--data", w.dir, "--before", cutoff); code == 0 || !strings.Contains(said, "2 rows") || len(held(t, w.dir, texts)) == 0 {
+	if _, said, code := process.Run(t, "", "purge", "--data", w.Dir, "--before", cutoff); code == 0 || !strings.Contains(said, "2 rows") || len(held(t, w.Dir, texts)) == 0 {
 		t.Errorf("exit %d, %s", code, said)
 	}
-	must(t, "", "purge", "--data", w.dir, "--before", cutoff, "--anyway")
-	if found := held(t, w.dir, texts[:2]); len(found) > 0 {
+	process.Must(t, "", "purge", "--data", w.Dir, "--before", cutoff, "--anyway")
+	if found := held(t, w.Dir, texts[:2]); len(found) > 0 {
 		t.Errorf("it still holds %q", found)
 	}
 }
@@ -168,18 +169,18 @@ func TestPurgeKeepsEvidence(t *testing.T) {
 // TestDoctorTellsOfRetention: off, kept to, and late.
 func TestDoctorTellsOfRetention(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.asked(t, "older", 2)
-	if found, _ := examine(t, w.dir); found["retention"].Result != "ok" || !strings.Contains(found["retention"].Text, "off") {
+	w := process.NewWorld(t)
+	asked(t, w, "older", 2)
+	if found, _ := process.Examine(t, w.Dir); found["retention"].Result != "ok" || !strings.Contains(found["retention"].Text, "off") {
 		t.Errorf("off: %+v", found["retention"])
 	}
-	must(t, `{"retention_days":30}`, "policy", "apply", "-", "--data", w.dir)
-	if found, _ := examine(t, w.dir); found["retention"].Result != "ok" || !strings.Contains(found["retention"].Text, "30 days") {
+	process.Must(t, `{"retention_days":30}`, "policy", "apply", "-", "--data", w.Dir)
+	if found, _ := process.Examine(t, w.Dir); found["retention"].Result != "ok" || !strings.Contains(found["retention"].Text, "30 days") {
 		t.Errorf("on: %+v", found["retention"])
 	}
-	w.stop()
-	infect(t, w.dir, `UPDATE policies SET created_at = '2020-01-01 00:00:00+00:00'`, `DROP TRIGGER responses_outcome`, `UPDATE responses SET created_at = '2020-01-01 00:00:00+00:00', approval_timestamp = '2020-01-01 00:00:00+00:00'`)
-	if found, _ := examine(t, w.dir); found["retention"].Result != "warn" || !strings.Contains(found["retention"].Text, "2 requests") {
+	w.Stop()
+	process.Infect(t, w.Dir, `UPDATE policies SET created_at = '2020-01-01 00:00:00+00:00'`, `DROP TRIGGER responses_outcome`, `UPDATE responses SET created_at = '2020-01-01 00:00:00+00:00', approval_timestamp = '2020-01-01 00:00:00+00:00'`)
+	if found, _ := process.Examine(t, w.Dir); found["retention"].Result != "warn" || !strings.Contains(found["retention"].Text, "2 requests") {
 		t.Errorf("late: %+v", found["retention"])
 	}
 }

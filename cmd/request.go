@@ -11,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"countersign/cmd/data"
+	"countersign/cmd/terminal"
 	"countersign/models"
 	"countersign/models/headline"
 	"countersign/models/store"
@@ -60,7 +62,7 @@ func newRequestList() *cobra.Command {
 	c.Flags().StringVar(&f.status, "status", "", "requests of one status: "+statusNames())
 	c.Flags().IntVar(&f.limit, "limit", 100, "how many to list at most")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return dataCommand(c, func(c *cobra.Command, _ []string, s *store.Store) error {
+	return data.Command(c, func(c *cobra.Command, _ []string, s *store.Store) error {
 		status, err := f.check()
 		if err != nil {
 			return err
@@ -77,9 +79,9 @@ func newRequestList() *cobra.Command {
 			fmt.Fprintf(c.ErrOrStderr(), "countersign: only the %s %d are listed; --limit lists more\n", first, f.limit)
 		}
 		if asJSON {
-			return printJSON(c.OutOrStdout(), requestsForPrograms(found))
+			return terminal.PrintJSON(c.OutOrStdout(), requestsForPrograms(found))
 		}
-		return printTable(c.OutOrStdout(), []string{"ID", "STATE", "RISK", "AGENT", "REQUEST"}, requestRows(found, s.Now()))
+		return terminal.PrintTable(c.OutOrStdout(), []string{"ID", "STATE", "RISK", "AGENT", "REQUEST"}, requestRows(found, s.Now()))
 	})
 }
 
@@ -114,7 +116,7 @@ func newestRequests(ctx context.Context, s *store.Store, status models.Status, l
 	q := store.ListQuery{Status: status}
 	for {
 		q.Limit = min(limit-len(out), models.MaxPage)
-		page, err := s.Approvals(ctx, operator(), q)
+		page, err := s.Approvals(ctx, data.Operator(), q)
 		if err != nil {
 			return nil, false, err
 		}
@@ -131,7 +133,7 @@ func newestRequests(ctx context.Context, s *store.Store, status models.Status, l
 func soonestRequests(ctx context.Context, s *store.Store, status models.Status, limit int) (out []models.Approval, more bool, err error) {
 	q := store.ListQuery{Status: status, Limit: models.MaxPage}
 	for {
-		page, err := s.Approvals(ctx, operator(), q)
+		page, err := s.Approvals(ctx, data.Operator(), q)
 		if err != nil {
 			return nil, false, err
 		}

@@ -9,6 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"countersign/cmd/config"
+	"countersign/cmd/data"
+	"countersign/cmd/terminal"
 	"countersign/models"
 	"countersign/models/upkeep"
 )
@@ -29,9 +32,9 @@ func newRestore() *cobra.Command {
 		Args: cobra.ExactArgs(1),
 	}
 	c.Flags().BoolVar(&force, "force", false, "move an existing database aside")
-	addSettings(c.Flags(), dataSetting)
+	config.Add(c.Flags(), config.DataSetting)
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
-		cfg, err := configOf(c)
+		cfg, err := config.Of(c)
 		if err != nil {
 			return err
 		}
@@ -40,9 +43,9 @@ func newRestore() *cobra.Command {
 			return err
 		}
 		if done.Aside != "" {
-			fmt.Fprintf(c.OutOrStdout(), "the previous database is now %s\n", plain(done.Aside))
+			fmt.Fprintf(c.OutOrStdout(), "the previous database is now %s\n", terminal.Plain(done.Aside))
 		}
-		s, err := openStore(c.Context(), cfg, slog.New(slog.NewTextHandler(c.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn})))
+		s, err := data.Open(c.Context(), cfg, slog.New(slog.NewTextHandler(c.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn})))
 		if err != nil {
 			return fmt.Errorf("the backup was restored to %s but cannot be opened: %w", cfg.Data, err)
 		}
@@ -51,15 +54,35 @@ func newRestore() *cobra.Command {
 		if err != nil {
 			return fmt.Errorf("the backup was restored to %s, but its ledger does not verify: %w", cfg.Data, err)
 		}
-		fmt.Fprintf(c.OutOrStdout(), "restored %s: verified, %d ledger entries, head %s\n", plain(s.Path()), head.Seq, head)
-		locked, err := lockedUpstreams(c.Context(), cfg.Data)
-		if len(locked) > 0 {
-			fmt.Fprintf(c.ErrOrStderr(), "the keys of these upstreams cannot be opened here: %s; %s\n", plain(strings.Join(locked, ", ")), setKeyAnew)
-		}
-		if err != nil {
-			return err
-		}
-		return tellLockedChannels(c, cfg.Data)
+		fmt.Fprintf(c.OutOrStdout(), "restored %s: verified, %d ledger entries, head %s\n", terminal.Plain(s.Path()), head.Seq, head)
+		return tellLocked(c, cfg.Data)
 	}
 	return c
+}
+
+// tellLocked says which upstreams and channels of a folder that was restored can't be used there.
+func tellLocked(c *cobra.Command, dir string) error {
+	folder, err := upkeep.Inspect(c.Context(), dir)
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	upstreams, err := folder.Upstreams(c.Context())
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, u := range upstreams {
+		if u.Locked != "" {
+			names = append(names, u.Name)
+		}
+	}
+	if len(names) > 0 {
+		fmt.Fprintf(c.ErrOrStderr(), "the keys of these upstreams cannot be opened here: %s; %s\n", terminal.Plain(strings.Join(names, ", ")), data.SetKeyAnew)
+	}
+	channels, _, err := folder.LockedChannels(c.Context())
+	if len(channels) > 0 {
+		fmt.Fprintf(c.ErrOrStderr(), "the targets of %d channels of notifications cannot be opened here; %s\n", len(channels), data.AddChannelAgain)
+	}
+	return err
 }

@@ -1,5 +1,3 @@
-// Package cmd is the command line, and the only place where the parts of
-// Countersign are put together.
 package cmd
 
 import (
@@ -12,32 +10,18 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"countersign/cmd/agent"
+	"countersign/cmd/audit"
+	"countersign/cmd/connect"
+	"countersign/cmd/demo"
+	"countersign/cmd/doctor"
+	"countersign/cmd/ingest"
+	"countersign/cmd/policy"
+	"countersign/cmd/server"
+	"countersign/cmd/terminal"
+	"countersign/cmd/webhook"
 )
-
-// version is set when the binary is built.
-var version = "dev"
-
-// failureCode is the annotation that names a command's exit code for errors that
-// bring none of their own; where it is missing that is 1.
-const failureCode = "failure-code"
-
-// exitError is an error that knows the exit code of the process.
-type exitError struct {
-	code int
-	err  error // nil: what there was to say has been said
-}
-
-func (e *exitError) Error() string {
-	if e.err == nil {
-		return "exit " + strconv.Itoa(e.code)
-	}
-	return e.err.Error()
-}
-
-func (e *exitError) Unwrap() error { return e.err }
-
-// exitWith is err with an exit code.
-func exitWith(code int, err error) error { return &exitError{code, err} }
 
 // Execute runs the command line of the process and returns its exit code. The
 // first SIGINT, SIGTERM or SIGHUP ends the command's context, a second one kills.
@@ -49,7 +33,7 @@ func Execute() int {
 	ctx, stop := signal.NotifyContext(context.Background(), ends...)
 	defer stop()
 	context.AfterFunc(ctx, stop)
-	collectRarely()
+	server.CollectRarely()
 	root := newRoot()
 	ran, err := root.ExecuteContextC(ctx)
 	return report(ran, err)
@@ -60,17 +44,17 @@ func report(ran *cobra.Command, err error) int {
 	if err == nil {
 		return 0
 	}
-	var exit *exitError
+	var exit *terminal.ExitError
 	if !errors.As(err, &exit) {
-		exit = &exitError{code: 1, err: err}
-		if n, convErr := strconv.Atoi(ran.Annotations[failureCode]); convErr == nil {
-			exit.code = n
+		exit = &terminal.ExitError{Code: 1, Err: err}
+		if n, convErr := strconv.Atoi(ran.Annotations[terminal.FailureCode]); convErr == nil {
+			exit.Code = n
 		}
 	}
-	if exit.err != nil {
-		fmt.Fprintf(ran.ErrOrStderr(), "countersign: %s\n", plain(exit.err.Error()))
+	if exit.Err != nil {
+		fmt.Fprintf(ran.ErrOrStderr(), "countersign: %s\n", terminal.Plain(exit.Err.Error()))
 	}
-	return exit.code
+	return exit.Code
 }
 
 func newRoot() *cobra.Command {
@@ -79,15 +63,15 @@ func newRoot() *cobra.Command {
 		Short: "The second signature for what AI agents do",
 		Long: "Countersign gives the second signature to what AI agents do: an agent asks,\n" +
 			"a person looks and decides, and the agent goes on, or does not.",
-		Version:           version,
+		Version:           server.Version,
 		Args:              cobra.NoArgs,
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 	}
 	root.AddCommand(
-		newServe(), newDemo(), newDemoAgent(), newAsk(), newMCP(), newNote(), newIngest(), newHook(), newConnect(), newDisconnect(),
-		newUser(), newGroup(), newToken(), newRequest(), newPolicy(), newStop(), newAudit(), newMigrate(), newUpstream(), newWebhook(), newSetupLink(), newBackup(), newRestore(), newPurge(), newDoctor(),
+		newServe(), demo.Command(), demo.Agent(), agent.Ask(), agent.MCP(), agent.Note(), ingest.Command(), agent.Hook(), connect.Command(), connect.Disconnect(),
+		newUser(), newGroup(), newToken(), newRequest(), policy.Command(), newStop(), audit.Command(), newMigrate(), newUpstream(), webhook.Command(), newSetupLink(), newBackup(), newRestore(), newPurge(), doctor.Command(),
 	)
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()

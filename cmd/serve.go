@@ -2,13 +2,13 @@ package cmd
 
 import (
 	"errors"
-	"fmt"
 	"net"
-	"strconv"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
+	"countersign/cmd/config"
+	"countersign/cmd/server"
+	"countersign/cmd/terminal"
 	"countersign/handlers"
 )
 
@@ -20,19 +20,15 @@ func newServe() *cobra.Command {
 			"and asks again after the restart. A second signal kills.",
 		Args: cobra.NoArgs,
 	}
-	addSettings(c.Flags(), dataSetting)
-	addSettings(c.Flags(), serveSettings...)
-	addSettings(c.Flags(), upstreamSettings...)
-	addSettings(c.Flags(), mailSettings...)
-	addSettings(c.Flags(), llmSettings...)
+	config.Add(c.Flags(), config.All()...)
 	c.RunE = func(c *cobra.Command, _ []string) (err error) {
-		cfg, err := configOf(c)
+		cfg, err := config.Of(c)
 		if err != nil {
 			return err
 		}
-		log, flush := newLogger(cfg, c.ErrOrStderr())
+		log, flush := server.NewLogger(cfg, c.ErrOrStderr())
 		defer flush()
-		app, err := New(c.Context(), cfg, log, terminalOf())
+		app, err := server.New(c.Context(), cfg, log, terminal.Screen())
 		if err != nil {
 			return err
 		}
@@ -43,46 +39,4 @@ func newServe() *cobra.Command {
 		return app.Run(c.Context())
 	}
 	return c
-}
-
-// addressTakenError says in a sentence why the server cannot listen, and what to do.
-type addressTakenError struct {
-	addr string
-	err  error
-}
-
-func (e *addressTakenError) Error() string {
-	return fmt.Sprintf("%s is already in use, perhaps by another Countersign that is running. Stop it, or choose another address: --addr %s", e.addr, nextPort(e.addr))
-}
-
-func (e *addressTakenError) Unwrap() error { return e.err }
-
-func listenError(addr string, err error) error {
-	if errors.Is(err, syscall.EADDRINUSE) {
-		return &addressTakenError{addr, err}
-	}
-	return fmt.Errorf("listen: %w", err)
-}
-
-// nextPort is the address with the port after it, as an example.
-func nextPort(addr string) string {
-	host, port, err := net.SplitHostPort(addr)
-	n, convErr := strconv.Atoi(port)
-	if err != nil || convErr != nil || n >= 65535 {
-		return "127.0.0.1:8081"
-	}
-	return net.JoinHostPort(host, strconv.Itoa(n+1))
-}
-
-// dialable is where a listening address can be reached from this machine: one
-// that stands for all addresses is localhost.
-func dialable(addr string) string {
-	host, port, err := net.SplitHostPort(addr)
-	if err != nil {
-		return addr
-	}
-	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
-		host = "localhost"
-	}
-	return net.JoinHostPort(host, port)
 }

@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"countersign/cmd/data"
+	"countersign/cmd/terminal"
 	"countersign/models"
 	"countersign/models/store"
 )
@@ -25,7 +27,7 @@ func newStop() *cobra.Command {
 	c.Flags().StringVar(&email, "user", "", "whose agent it is, by e-mail")
 	c.Flags().BoolVar(&all, "all", false, "all agents")
 	c.Flags().StringVar(&note, "note", "", "why, for those who find their agents stopped")
-	stop := dataCommand(c, func(c *cobra.Command, _ []string, s *store.Store) error {
+	stop := data.Command(c, func(c *cobra.Command, _ []string, s *store.Store) error {
 		id := models.AgentID("")
 		if all == (agent != "") {
 			return errors.New("name an agent with --agent and --user, or say --all")
@@ -36,11 +38,11 @@ func newStop() *cobra.Command {
 				return err
 			}
 		}
-		stop, n, err := s.Stop(c.Context(), operator(), id, note)
+		stop, n, err := s.Stop(c.Context(), data.Operator(), id, note)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(c.OutOrStdout(), "stopped %s, %d requests cancelled%s; lift it with: countersign stop lift %s --note WHY\n", plain(stoppedWho(stop)), n, onTheirWay(stop), stop.ID)
+		fmt.Fprintf(c.OutOrStdout(), "stopped %s, %d requests cancelled%s; lift it with: countersign stop lift %s --note WHY\n", terminal.Plain(stoppedWho(stop)), n, onTheirWay(stop), stop.ID)
 		return nil
 	})
 	stop.AddCommand(newStopList(), newStopLift())
@@ -52,11 +54,11 @@ func agentNamed(c *cobra.Command, s *store.Store, name, email string) (models.Ag
 	if email == "" {
 		return "", errors.New("--user: must name the agent's owner by e-mail")
 	}
-	owner, err := s.People.UserByEmail(c.Context(), operator(), email)
+	owner, err := s.People.UserByEmail(c.Context(), data.Operator(), email)
 	if err != nil {
 		return "", err
 	}
-	agents, err := s.People.Agents(c.Context(), operator())
+	agents, err := s.People.Agents(c.Context(), data.Operator())
 	if err != nil {
 		return "", err
 	}
@@ -65,7 +67,7 @@ func agentNamed(c *cobra.Command, s *store.Store, name, email string) (models.Ag
 			return agents[i].ID, nil
 		}
 	}
-	return "", fmt.Errorf("--agent: %s has no agent of that name", plain(owner.Email))
+	return "", fmt.Errorf("--agent: %s has no agent of that name", terminal.Plain(owner.Email))
 }
 
 // onTheirWay says what became of approvals that were held for another system.
@@ -84,16 +86,16 @@ func stoppedWho(s *models.Stop) string { return cmp.Or(s.AgentName, "all agents"
 
 func newStopList() *cobra.Command {
 	c := &cobra.Command{Use: "list", Short: "List what is stopped", Args: cobra.NoArgs}
-	return dataCommand(c, func(c *cobra.Command, _ []string, s *store.Store) error {
-		stops, err := s.Stops(c.Context(), operator())
+	return data.Command(c, func(c *cobra.Command, _ []string, s *store.Store) error {
+		stops, err := s.Stops(c.Context(), data.Operator())
 		if err != nil {
 			return err
 		}
 		rows := make([][]string, 0, len(stops))
 		for i := range stops {
-			rows = append(rows, []string{string(stops[i].ID), stoppedWho(&stops[i]), listTime(&stops[i].At), stops[i].ByName, stops[i].Note})
+			rows = append(rows, []string{string(stops[i].ID), stoppedWho(&stops[i]), terminal.FormatTime(&stops[i].At), stops[i].ByName, stops[i].Note})
 		}
-		return printTable(c.OutOrStdout(), []string{"ID", "AGENT", "STOPPED", "BY", "NOTE"}, rows)
+		return terminal.PrintTable(c.OutOrStdout(), []string{"ID", "AGENT", "STOPPED", "BY", "NOTE"}, rows)
 	})
 }
 
@@ -101,8 +103,8 @@ func newStopLift() *cobra.Command {
 	var note string
 	c := &cobra.Command{Use: "lift ID", Short: "Lift a stop, so that its agents can ask again", Args: cobra.ExactArgs(1)}
 	c.Flags().StringVar(&note, "note", "", "why the stop is lifted")
-	return dataCommand(c, func(c *cobra.Command, args []string, s *store.Store) error {
-		if err := s.Lift(c.Context(), operator(), models.StopID(args[0]), note); err != nil {
+	return data.Command(c, func(c *cobra.Command, args []string, s *store.Store) error {
+		if err := s.Lift(c.Context(), data.Operator(), models.StopID(args[0]), note); err != nil {
 			return err
 		}
 		fmt.Fprintln(c.OutOrStdout(), "lifted")

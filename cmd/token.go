@@ -3,12 +3,12 @@ package cmd
 import (
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"countersign/cmd/data"
+	"countersign/cmd/terminal"
 	"countersign/models"
 	"countersign/models/people"
 	"countersign/models/store"
@@ -33,15 +33,15 @@ func newTokenAdd() *cobra.Command {
 	c.Flags().StringVar(&email, "user", "", "whose token or agent it is, by e-mail")
 	c.Flags().StringVar(&scope, "scope", string(models.ScopeAgent), "agent, reviewer or admin")
 	c.Flags().StringVar(&expires, "expires", "", "how long it works, such as 90d or 12h (default: without end)")
-	return dataCommand(c, func(c *cobra.Command, args []string, s *store.Store) error {
-		life, err := parseLife(expires)
+	return data.Command(c, func(c *cobra.Command, args []string, s *store.Store) error {
+		life, err := terminal.ParseLife(expires)
 		if err != nil {
 			return fmt.Errorf("--expires: %w", err)
 		}
 		if email == "" {
 			return errors.New("--user: must name a person by e-mail")
 		}
-		u, err := s.People.UserByEmail(c.Context(), operator(), email)
+		u, err := s.People.UserByEmail(c.Context(), data.Operator(), email)
 		if err != nil {
 			return err
 		}
@@ -51,34 +51,13 @@ func newTokenAdd() *cobra.Command {
 		} else {
 			in.Name = args[0]
 		}
-		secret, _, err := s.People.AddToken(c.Context(), operator(), in)
+		secret, _, err := s.People.AddToken(c.Context(), data.Operator(), in)
 		if err != nil {
 			return err
 		}
 		fmt.Fprintln(c.OutOrStdout(), secret)
 		return nil
 	})
-}
-
-// parseLife reads a length of time in Go's form, or in whole days as in 90d.
-// Empty is zero: for good.
-func parseLife(s string) (time.Duration, error) {
-	if s == "" {
-		return 0, nil
-	}
-	wrong := errors.New("must be a length of time such as 90d, 12h or 30m")
-	if days, ok := strings.CutSuffix(s, "d"); ok {
-		n, err := strconv.Atoi(days)
-		if err != nil || n < 1 || n > 36500 {
-			return 0, wrong
-		}
-		return time.Duration(n) * 24 * time.Hour, nil
-	}
-	d, err := time.ParseDuration(s)
-	if err != nil || d <= 0 {
-		return 0, wrong
-	}
-	return d, nil
 }
 
 // listedToken is a token as `token list --json` prints it.
@@ -98,8 +77,8 @@ func newTokenList() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{Use: "list", Short: "List tokens, without their secrets", Args: cobra.NoArgs}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return dataCommand(c, func(c *cobra.Command, _ []string, s *store.Store) error {
-		users, err := s.People.Users(c.Context(), operator())
+	return data.Command(c, func(c *cobra.Command, _ []string, s *store.Store) error {
+		users, err := s.People.Users(c.Context(), data.Operator())
 		if err != nil {
 			return err
 		}
@@ -107,7 +86,7 @@ func newTokenList() *cobra.Command {
 		for _, u := range users {
 			emails[u.ID] = u.Email
 		}
-		tokens, err := s.People.Tokens(c.Context(), operator(), true)
+		tokens, err := s.People.Tokens(c.Context(), data.Operator(), true)
 		if err != nil {
 			return err
 		}
@@ -116,24 +95,24 @@ func newTokenList() *cobra.Command {
 			list = append(list, listedToken{t.ID, t.Hint, t.Scope, t.Name, emails[t.UserID], t.CreatedAt, t.ExpiresAt, t.LastUsedAt, t.RevokedAt})
 			rows = append(rows, []string{
 				string(t.ID), t.Hint + "…", string(t.Scope), t.Name, emails[t.UserID],
-				tokenState(t, s.Now()), listTime(t.LastUsedAt),
+				tokenState(t, s.Now()), terminal.FormatTime(t.LastUsedAt),
 			})
 		}
 		if asJSON {
-			return printJSON(c.OutOrStdout(), list)
+			return terminal.PrintJSON(c.OutOrStdout(), list)
 		}
-		return printTable(c.OutOrStdout(), []string{"ID", "TOKEN", "SCOPE", "NAME", "USER", "STATE", "LAST USED"}, rows)
+		return terminal.PrintTable(c.OutOrStdout(), []string{"ID", "TOKEN", "SCOPE", "NAME", "USER", "STATE", "LAST USED"}, rows)
 	})
 }
 
 func tokenState(t models.Token, now time.Time) string {
 	switch {
 	case t.RevokedAt != nil:
-		return "revoked " + listTime(t.RevokedAt)
+		return "revoked " + terminal.FormatTime(t.RevokedAt)
 	case !t.Live(now):
-		return "expired " + listTime(t.ExpiresAt)
+		return "expired " + terminal.FormatTime(t.ExpiresAt)
 	case t.ExpiresAt != nil:
-		return "until " + listTime(t.ExpiresAt)
+		return "until " + terminal.FormatTime(t.ExpiresAt)
 	}
 	return "live"
 }
@@ -144,12 +123,12 @@ func newTokenRevoke() *cobra.Command {
 		Short: "End a token, and the waits of whoever uses it; a running server refuses it within a second",
 		Args:  cobra.ExactArgs(1),
 	}
-	return dataCommand(c, func(c *cobra.Command, args []string, s *store.Store) error {
+	return data.Command(c, func(c *cobra.Command, args []string, s *store.Store) error {
 		id, err := models.ParseID[models.TokenID]("ID", args[0])
 		if err != nil {
 			return err
 		}
-		if err := s.People.RevokeToken(c.Context(), operator(), id); err != nil {
+		if err := s.People.RevokeToken(c.Context(), data.Operator(), id); err != nil {
 			return err
 		}
 		fmt.Fprintf(c.OutOrStdout(), "revoked %s; running servers refuse it within a second\n", id)

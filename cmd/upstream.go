@@ -9,15 +9,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"countersign/cmd/config"
+	"countersign/cmd/data"
+	"countersign/cmd/terminal"
 	"countersign/models"
 	"countersign/models/store"
 	"countersign/workers/upstream"
 )
 
-// upstreamKeyEnv holds the key of the upstream that a command is about.
-const upstreamKeyEnv = "COUNTERSIGN_UPSTREAM_KEY"
-
-const upstreamKeyHelp = "The key is read from " + upstreamKeyEnv + ", or else from the first line of standard\n" +
+const upstreamKeyHelp = "The key is read from " + config.UpstreamKeyEnv + ", or else from the first line of standard\n" +
 	"input; it is never an argument, which others could see, and is never shown again."
 
 func newUpstream() *cobra.Command {
@@ -45,12 +45,12 @@ func newUpstreamAdd() *cobra.Command {
 	c.Flags().StringVar(&in.Dialect, "dialect", "plain", "plain, or cloud for the API with pages and /agent/ paths")
 	c.Flags().StringVar(&owner, "owner", "", "its owner, by e-mail")
 	c.Flags().BoolVar(&noKey, "no-key", false, "it needs no key")
-	addSettings(c.Flags(), upstreamAllow)
-	return dataCommand(c, func(c *cobra.Command, args []string, s *store.Store) error {
+	config.Add(c.Flags(), config.UpstreamAllow)
+	return data.Command(c, func(c *cobra.Command, args []string, s *store.Store) error {
 		if owner == "" {
 			return errors.New("--owner: must name a person by e-mail")
 		}
-		u, err := s.People.UserByEmail(c.Context(), operator(), owner)
+		u, err := s.People.UserByEmail(c.Context(), data.Operator(), owner)
 		if err != nil {
 			return err
 		}
@@ -59,19 +59,19 @@ func newUpstreamAdd() *cobra.Command {
 				return err
 			}
 		}
-		cfg, err := configOf(c)
+		cfg, err := config.Of(c)
 		if err != nil {
 			return err
 		}
-		if err := inFlags(upstreamCheck(cfg.Upstreams.Allow)(c.Context(), in.BaseURL, in.Dialect, in.Key)); err != nil {
+		if err := inFlags(config.UpstreamCheck(cfg.Upstreams.Allow)(c.Context(), in.BaseURL, in.Dialect, in.Key)); err != nil {
 			return err
 		}
 		in.Name, in.OwnerID = args[0], u.ID
-		added, err := s.AddUpstream(c.Context(), operator(), in)
+		added, err := s.AddUpstream(c.Context(), data.Operator(), in)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(c.OutOrStdout(), "added %s\n", plain(added.Name))
+		fmt.Fprintf(c.OutOrStdout(), "added %s\n", terminal.Plain(added.Name))
 		return nil
 	})
 }
@@ -116,12 +116,12 @@ func newUpstreamList() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{Use: "list", Short: "List upstreams and how their polls go, without their keys", Args: cobra.NoArgs}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return dataCommand(c, func(c *cobra.Command, _ []string, s *store.Store) error {
-		states, err := s.UpstreamStates(c.Context(), operator())
+	return data.Command(c, func(c *cobra.Command, _ []string, s *store.Store) error {
+		states, err := s.UpstreamStates(c.Context(), data.Operator())
 		if err != nil {
 			return err
 		}
-		users, err := s.People.Users(c.Context(), operator())
+		users, err := s.People.Users(c.Context(), data.Operator())
 		if err != nil {
 			return err
 		}
@@ -136,13 +136,13 @@ func newUpstreamList() *cobra.Command {
 				u.ID, u.Name, u.BaseURL, u.Dialect, emails[u.OwnerID], u.CreatedAt, u.DisabledAt, u.PausedAt, u.PolledAt, u.SucceededAt, u.Failures, u.Problem, u.Waiting, u.Unsent,
 			})
 			rows = append(rows, []string{
-				u.Name, u.BaseURL, u.Dialect, emails[u.OwnerID], fmt.Sprint(u.Waiting), fmt.Sprint(u.Unsent), listTime(u.SucceededAt), pollState(u),
+				u.Name, u.BaseURL, u.Dialect, emails[u.OwnerID], fmt.Sprint(u.Waiting), fmt.Sprint(u.Unsent), terminal.FormatTime(u.SucceededAt), pollState(u),
 			})
 		}
 		if asJSON {
-			return printJSON(c.OutOrStdout(), list)
+			return terminal.PrintJSON(c.OutOrStdout(), list)
 		}
-		return printTable(c.OutOrStdout(), []string{"NAME", "URL", "DIALECT", "OWNER", "WAITING", "NOT YET SENT", "LAST SUCCESS", "STATE"}, rows)
+		return terminal.PrintTable(c.OutOrStdout(), []string{"NAME", "URL", "DIALECT", "OWNER", "WAITING", "NOT YET SENT", "LAST SUCCESS", "STATE"}, rows)
 	})
 }
 
@@ -150,9 +150,9 @@ func newUpstreamList() *cobra.Command {
 func pollState(u *models.UpstreamState) string {
 	switch {
 	case u.DisabledAt != nil:
-		return "disabled " + listTime(u.DisabledAt)
+		return "disabled " + terminal.FormatTime(u.DisabledAt)
 	case u.PausedAt != nil:
-		return fmt.Sprintf("paused %s: %s", listTime(u.PausedAt), u.Problem)
+		return fmt.Sprintf("paused %s: %s", terminal.FormatTime(u.PausedAt), u.Problem)
 	case u.Failures > 0:
 		return fmt.Sprintf("failed (%d in a row): %s", u.Failures, u.Problem)
 	case u.PolledAt == nil:
@@ -170,7 +170,7 @@ func newUpstreamSetKey() *cobra.Command {
 		Long:  "Give an upstream another key, which is tried at once.\n\n" + upstreamKeyHelp,
 		Args:  cobra.ExactArgs(1),
 	}
-	return dataCommand(c, func(c *cobra.Command, args []string, s *store.Store) error {
+	return data.Command(c, func(c *cobra.Command, args []string, s *store.Store) error {
 		u, err := upstreamNamed(c, s, args[0])
 		if err != nil {
 			return err
@@ -180,13 +180,13 @@ func newUpstreamSetKey() *cobra.Command {
 			return err
 		}
 		// The address stays, and the key is what is checked.
-		if err := inFlags(checkUpstream("https://192.0.2.1", u.Dialect, key, upstream.Reach{})); err != nil {
+		if err := inFlags(config.CheckUpstream("https://192.0.2.1", u.Dialect, key, upstream.Reach{})); err != nil {
 			return err
 		}
-		if err := s.SetUpstreamKey(c.Context(), operator(), u.ID, key); err != nil {
+		if err := s.SetUpstreamKey(c.Context(), data.Operator(), u.ID, key); err != nil {
 			return err
 		}
-		fmt.Fprintf(c.OutOrStdout(), "set the key of %s\n", plain(u.Name))
+		fmt.Fprintf(c.OutOrStdout(), "set the key of %s\n", terminal.Plain(u.Name))
 		return nil
 	})
 }
@@ -201,15 +201,15 @@ func newUpstreamSwitch(enabled bool) *cobra.Command {
 	if !enabled {
 		c.Use, c.Short, done = "disable NAME", "Stop polling an upstream; its pending requests can still be decided", "disabled"
 	}
-	return dataCommand(c, func(c *cobra.Command, args []string, s *store.Store) error {
+	return data.Command(c, func(c *cobra.Command, args []string, s *store.Store) error {
 		u, err := upstreamNamed(c, s, args[0])
 		if err != nil {
 			return err
 		}
-		if err := s.EnableUpstream(c.Context(), operator(), u.ID, enabled); err != nil {
+		if err := s.EnableUpstream(c.Context(), data.Operator(), u.ID, enabled); err != nil {
 			return err
 		}
-		fmt.Fprintf(c.OutOrStdout(), "%s %s\n", done, plain(u.Name))
+		fmt.Fprintf(c.OutOrStdout(), "%s %s\n", done, terminal.Plain(u.Name))
 		return nil
 	})
 }
@@ -220,21 +220,21 @@ func newUpstreamResume() *cobra.Command {
 		Short: "Try an upstream again that is paused because it refused the key",
 		Args:  cobra.ExactArgs(1),
 	}
-	return dataCommand(c, func(c *cobra.Command, args []string, s *store.Store) error {
+	return data.Command(c, func(c *cobra.Command, args []string, s *store.Store) error {
 		u, err := upstreamNamed(c, s, args[0])
 		if err != nil {
 			return err
 		}
-		if err := s.ResumeUpstream(c.Context(), operator(), u.ID); err != nil {
+		if err := s.ResumeUpstream(c.Context(), data.Operator(), u.ID); err != nil {
 			return err
 		}
-		fmt.Fprintf(c.OutOrStdout(), "resumed %s\n", plain(u.Name))
+		fmt.Fprintf(c.OutOrStdout(), "resumed %s\n", terminal.Plain(u.Name))
 		return nil
 	})
 }
 
 func upstreamNamed(c *cobra.Command, s *store.Store, name string) (*models.Upstream, error) {
-	all, err := s.Upstreams(c.Context(), operator())
+	all, err := s.Upstreams(c.Context(), data.Operator())
 	if err != nil {
 		return nil, err
 	}
@@ -249,15 +249,15 @@ func upstreamNamed(c *cobra.Command, s *store.Store, name string) (*models.Upstr
 // readUpstreamKey takes the key from the environment or, where it has none, from
 // standard input.
 func readUpstreamKey(c *cobra.Command) (string, error) {
-	key := os.Getenv(upstreamKeyEnv)
+	key := os.Getenv(config.UpstreamKeyEnv)
 	if key == "" {
 		var err error
-		if key, err = readSecret(c, "Key: "); err != nil {
+		if key, err = terminal.ReadSecret(c, "Key: "); err != nil {
 			return "", err
 		}
 	}
 	if key = strings.TrimSpace(key); key == "" {
-		return "", fmt.Errorf("the key must not be empty: give it on the first line of standard input or in %s", upstreamKeyEnv)
+		return "", fmt.Errorf("the key must not be empty: give it on the first line of standard input or in %s", config.UpstreamKeyEnv)
 	}
 	return key, nil
 }

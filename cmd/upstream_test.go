@@ -8,36 +8,28 @@ import (
 	"strings"
 	"testing"
 
+	"countersign/cmd/process"
 	"countersign/models"
 	"countersign/models/storetest"
 )
 
-// upstreamKey stands nowhere but in what its upstream is sent.
-const upstreamKey = "sk-upstream-4711"
-
-// addUpstream adds the upstream "orders" of a person of patient's.
-func addUpstream(t *testing.T, dir string) {
-	t.Helper()
-	must(t, upstreamKey+"\n", "upstream", "add", "orders", "--url", "http://127.0.0.1:1/v1", "--dialect", "plain", "--owner", "owner@example.com", "--data", dir)
-}
-
 func TestUpstreamsAreAddedAndChangedByCommand(t *testing.T) {
 	t.Parallel()
-	dir := patient(t)
+	dir := process.Patient(t)
 	data := "--data=" + dir
 	said := &strings.Builder{}
 	do := func(env []string, stdin string, args ...string) {
 		t.Helper()
-		out, stderr, code := runWith(t, env, stdin, append(append([]string{"upstream"}, args...), data)...)
+		out, stderr, code := process.RunWith(t, env, stdin, append(append([]string{"upstream"}, args...), data)...)
 		said.WriteString(out + stderr)
 		if code != 0 {
 			t.Fatalf("%v: exit %d\n%s%s", args, code, out, stderr)
 		}
 	}
-	do(nil, upstreamKey+"\n", "add", "orders\u202e", "--url", "https://approvals.example.com/v1/", "--dialect", "cloud", "--owner", "owner@example.com")
-	do([]string{"COUNTERSIGN_UPSTREAM_KEY=" + upstreamKey + "-env"}, "", "add", "tickets", "--url", "http://10.0.0.7:8080", "--owner", "owner@example.com")
+	do(nil, process.UpstreamKey+"\n", "add", "orders\u202e", "--url", "https://approvals.example.com/v1/", "--dialect", "cloud", "--owner", "owner@example.com")
+	do([]string{"COUNTERSIGN_UPSTREAM_KEY=" + process.UpstreamKey + "-env"}, "", "add", "tickets", "--url", "http://10.0.0.7:8080", "--owner", "owner@example.com")
 	do(nil, "", "add", "open", "--url", "http://[::1]:9", "--no-key", "--owner", "owner@example.com")
-	do(nil, upstreamKey+"-new", "set-key", "tickets")
+	do(nil, process.UpstreamKey+"-new", "set-key", "tickets")
 	do(nil, "", "disable", "open")
 	do(nil, "", "disable", "tickets")
 	do(nil, "", "enable", "tickets")
@@ -49,7 +41,7 @@ func TestUpstreamsAreAddedAndChangedByCommand(t *testing.T) {
 		Name, URL, Dialect, Owner string
 		DisabledAt                *string
 	}
-	out := must(t, "", "upstream", "list", "--json", data)
+	out := process.Must(t, "", "upstream", "list", "--json", data)
 	if err := json.Unmarshal([]byte(out), &list); err != nil || len(list) != 3 {
 		t.Fatalf("%v: %s", err, out)
 	}
@@ -63,10 +55,10 @@ func TestUpstreamsAreAddedAndChangedByCommand(t *testing.T) {
 		t.Errorf("%+v", u)
 	}
 	said.WriteString(out)
-	said.WriteString(must(t, "", "audit", "export", data))
-	said.WriteString(must(t, "", "doctor", data))
+	said.WriteString(process.Must(t, "", "audit", "export", data))
+	said.WriteString(process.Must(t, "", "doctor", data))
 	nowhere(t, dir, said.String())
-	opensAs(t, dir, map[string]string{"open": "", "orders\u202e": upstreamKey, "tickets": upstreamKey + "-new"})
+	opensAs(t, dir, map[string]string{"open": "", "orders\u202e": process.UpstreamKey, "tickets": process.UpstreamKey + "-new"})
 	for _, action := range []string{"upstream.added", "upstream.key_changed", "upstream.disabled", "upstream.enabled"} {
 		if !strings.Contains(said.String(), action) {
 			t.Errorf("%s is not in the ledger", action)
@@ -77,15 +69,15 @@ func TestUpstreamsAreAddedAndChangedByCommand(t *testing.T) {
 // nowhere fails if a key stands in what was said or in a file of the folder.
 func nowhere(t *testing.T, dir, said string) {
 	t.Helper()
-	if strings.Contains(said, upstreamKey) {
+	if strings.Contains(said, process.UpstreamKey) {
 		t.Errorf("a key is shown:\n%s", said)
 	}
-	for _, name := range fileNames(t, dir) {
+	for _, name := range process.FileNames(t, dir) {
 		raw, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if bytes.Contains(raw, []byte(upstreamKey)) {
+		if bytes.Contains(raw, []byte(process.UpstreamKey)) {
 			t.Errorf("a key stands in %s", name)
 		}
 	}
@@ -115,9 +107,9 @@ func opensAs(t *testing.T, dir string, want map[string]string) {
 
 func TestUpstreamCommandsRefuse(t *testing.T) {
 	t.Parallel()
-	dir := patient(t)
-	addUpstream(t, dir)
-	before := must(t, "", "upstream", "list", "--json", "--data", dir)
+	dir := process.Patient(t)
+	process.AddUpstream(t, dir)
+	before := process.Must(t, "", "upstream", "list", "--json", "--data", dir)
 	add := func(more ...string) []string {
 		return append([]string{"add", "new", "--owner", "owner@example.com", "--url", "https://a.example"}, more...)
 	}
@@ -126,39 +118,39 @@ func TestUpstreamCommandsRefuse(t *testing.T) {
 		args  []string
 		says  string
 	}{
-		{upstreamKey, []string{"add", "new", "--url", "https://a.example"}, "--owner"},
-		{upstreamKey, []string{"add", "new", "--owner", "owner@example.com"}, "--url"},
-		{upstreamKey, []string{"add", "orders", "--owner", "owner@example.com", "--url", "https://a.example"}, "name"},
-		{upstreamKey, []string{"add", "bot", "--owner", "owner@example.com", "--url", "https://a.example"}, "agent with this name"},
-		{upstreamKey, []string{"add", "built-in", "--owner", "owner@example.com", "--url", "https://a.example"}, "name"},
-		{upstreamKey, add("--owner", "nobody@example.com"), "user"},
-		{upstreamKey, add("--url", "https://me:"+upstreamKey+"@a.example"), "--url"},
-		{upstreamKey, add("--url", "https://a.example/?key="+upstreamKey), "--url"},
-		{upstreamKey, add("--url", "file:///etc/passwd"), "--url"},
-		{upstreamKey, add("--url", "http://169.254.169.254/latest"), "link-local"},
-		{upstreamKey, add("--url", "http://[fd12:3456::7]:8080"), "--upstream-allow fd12:3456::7"},
-		{upstreamKey, add("--url", "http://100.100.100.200/"), "--url: is an address at which clouds tell machines their credentials"},
-		{upstreamKey, add("--url", "http://metadata.google.internal/"), "--upstream-allow metadata.google.internal"},
-		{upstreamKey, add("--url", "http://[fd12::7]", "--upstream-allow", "fd12::8"), "unique-local"},
-		{upstreamKey, add("--upstream-allow", "http://fd12::8"), "--upstream-allow: must be hosts"},
-		{upstreamKey, add("--dialect", "klingon"), "--dialect"},
-		{upstreamKey + " x", add(), "the key"},
-		{upstreamKey + "\x00", add(), "the key"},
-		{strings.Repeat(upstreamKey, 300), add(), "too long"},
+		{process.UpstreamKey, []string{"add", "new", "--url", "https://a.example"}, "--owner"},
+		{process.UpstreamKey, []string{"add", "new", "--owner", "owner@example.com"}, "--url"},
+		{process.UpstreamKey, []string{"add", "orders", "--owner", "owner@example.com", "--url", "https://a.example"}, "name"},
+		{process.UpstreamKey, []string{"add", "bot", "--owner", "owner@example.com", "--url", "https://a.example"}, "agent with this name"},
+		{process.UpstreamKey, []string{"add", "built-in", "--owner", "owner@example.com", "--url", "https://a.example"}, "name"},
+		{process.UpstreamKey, add("--owner", "nobody@example.com"), "user"},
+		{process.UpstreamKey, add("--url", "https://me:"+process.UpstreamKey+"@a.example"), "--url"},
+		{process.UpstreamKey, add("--url", "https://a.example/?key="+process.UpstreamKey), "--url"},
+		{process.UpstreamKey, add("--url", "file:///etc/passwd"), "--url"},
+		{process.UpstreamKey, add("--url", "http://169.254.169.254/latest"), "link-local"},
+		{process.UpstreamKey, add("--url", "http://[fd12:3456::7]:8080"), "--upstream-allow fd12:3456::7"},
+		{process.UpstreamKey, add("--url", "http://100.100.100.200/"), "--url: is an address at which clouds tell machines their credentials"},
+		{process.UpstreamKey, add("--url", "http://metadata.google.internal/"), "--upstream-allow metadata.google.internal"},
+		{process.UpstreamKey, add("--url", "http://[fd12::7]", "--upstream-allow", "fd12::8"), "unique-local"},
+		{process.UpstreamKey, add("--upstream-allow", "http://fd12::8"), "--upstream-allow: must be hosts"},
+		{process.UpstreamKey, add("--dialect", "klingon"), "--dialect"},
+		{process.UpstreamKey + " x", add(), "the key"},
+		{process.UpstreamKey + "\x00", add(), "the key"},
+		{strings.Repeat(process.UpstreamKey, 300), add(), "too long"},
 		{"", add(), "the key must not be empty"},
-		{"  \n" + upstreamKey, add(), "the key must not be empty"},
-		{upstreamKey, add("--key", upstreamKey), "unknown flag"},
-		{upstreamKey, []string{"set-key", "nothing"}, "upstream list"},
+		{"  \n" + process.UpstreamKey, add(), "the key must not be empty"},
+		{process.UpstreamKey, add("--key", process.UpstreamKey), "unknown flag"},
+		{process.UpstreamKey, []string{"set-key", "nothing"}, "upstream list"},
 		{"", []string{"set-key", "orders"}, "the key must not be empty"},
 		{"", []string{"enable", "nothing"}, "upstream list"},
 		{"", []string{"disable"}, "arg"},
 	} {
-		out, stderr, code := run(t, tt.stdin, append(append([]string{"upstream"}, tt.args...), "--data", dir)...)
-		if code != 1 || !strings.Contains(stderr, tt.says) || strings.Contains(out+stderr, upstreamKey) {
+		out, stderr, code := process.Run(t, tt.stdin, append(append([]string{"upstream"}, tt.args...), "--data", dir)...)
+		if code != 1 || !strings.Contains(stderr, tt.says) || strings.Contains(out+stderr, process.UpstreamKey) {
 			t.Errorf("%v: exit %d, want 1 and a word of %q:\n%s%s", tt.args, code, tt.says, out, stderr)
 		}
 	}
-	if after := must(t, "", "upstream", "list", "--json", "--data", dir); after != before {
+	if after := process.Must(t, "", "upstream", "list", "--json", "--data", dir); after != before {
 		t.Errorf("something was changed: %s", after)
 	}
 }
@@ -166,10 +158,10 @@ func TestUpstreamCommandsRefuse(t *testing.T) {
 // A backup does not open upstreams' keys; the folder's key file does.
 func TestARestoreTellsOfKeysThatItCannotOpen(t *testing.T) {
 	t.Parallel()
-	dir := patient(t)
-	addUpstream(t, dir)
+	dir := process.Patient(t)
+	process.AddUpstream(t, dir)
 	file := filepath.Join(t.TempDir(), "copy.db")
-	must(t, "", "backup", file, "--data", dir)
+	process.Must(t, "", "backup", file, "--data", dir)
 	raw, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -178,28 +170,28 @@ func TestARestoreTellsOfKeysThatItCannotOpen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if bytes.Contains(raw, key) || bytes.Contains(raw, []byte(upstreamKey)) {
+	if bytes.Contains(raw, key) || bytes.Contains(raw, []byte(process.UpstreamKey)) {
 		t.Error("the backup holds a key")
 	}
 	elsewhere := filepath.Join(t.TempDir(), "elsewhere")
-	if out, said, code := run(t, "", "restore", file, "--data", elsewhere); code != 0 || !strings.Contains(said, "orders") || !strings.Contains(said, "set-key") {
+	if out, said, code := process.Run(t, "", "restore", file, "--data", elsewhere); code != 0 || !strings.Contains(said, "orders") || !strings.Contains(said, "set-key") {
 		t.Errorf("exit %d: %s%s", code, out, said)
 	}
-	must(t, upstreamKey+"-2", "upstream", "set-key", "orders", "--data", elsewhere)
-	opensAs(t, elsewhere, map[string]string{"orders": upstreamKey + "-2"})
+	process.Must(t, process.UpstreamKey+"-2", "upstream", "set-key", "orders", "--data", elsewhere)
+	opensAs(t, elsewhere, map[string]string{"orders": process.UpstreamKey + "-2"})
 
 	withKey := storetest.Dir(t)
 	if err := os.WriteFile(filepath.Join(withKey, models.KeyFile), key, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, said, code := run(t, "", "restore", file, "--data", withKey); code != 0 || strings.Contains(said, "orders") {
+	if _, said, code := process.Run(t, "", "restore", file, "--data", withKey); code != 0 || strings.Contains(said, "orders") {
 		t.Errorf("exit %d: %s", code, said)
 	}
-	opensAs(t, withKey, map[string]string{"orders": upstreamKey})
+	opensAs(t, withKey, map[string]string{"orders": process.UpstreamKey})
 
 	// A server does not start on a key file that others may read.
-	chmod(t, filepath.Join(withKey, models.KeyFile), 0o644)
-	if _, said, code := run(t, "", "serve", "--data", withKey, "--addr", "127.0.0.1:0"); code != 1 || !strings.Contains(said, "chmod 600") {
+	process.Chmod(t, filepath.Join(withKey, models.KeyFile), 0o644)
+	if _, said, code := process.Run(t, "", "serve", "--data", withKey, "--addr", "127.0.0.1:0"); code != 1 || !strings.Contains(said, "chmod 600") {
 		t.Errorf("exit %d: %s", code, said)
 	}
 }
@@ -208,37 +200,37 @@ func TestARestoreTellsOfKeysThatItCannotOpen(t *testing.T) {
 // allowed.
 func TestDoctorNamesOlderUpstreamsAtLocalAddresses(t *testing.T) {
 	t.Parallel()
-	dir := patient(t)
-	addUpstream(t, dir)
-	if found, _ := examine(t, dir); found["upstreams"].Result != "ok" {
+	dir := process.Patient(t)
+	process.AddUpstream(t, dir)
+	if found, _ := process.Examine(t, dir); found["upstreams"].Result != "ok" {
 		t.Errorf("%+v", found["upstreams"])
 	}
 	for _, host := range []string{"[fd12:3456::7]:8080", "metadata.google.internal", "100.100.100.200"} {
-		infect(t, dir, `UPDATE upstreams SET checked_address = FALSE, base_url = 'http://`+host+`/v1'`)
-		d, _ := examine(t, dir)
+		process.Infect(t, dir, `UPDATE upstreams SET checked_address = FALSE, base_url = 'http://`+host+`/v1'`)
+		d, _ := process.Examine(t, dir)
 		if u := d["upstreams"]; u.Result != "warn" || !strings.Contains(u.Text, "orders: http://"+host) || !strings.Contains(u.Remedy, "--upstream-allow") {
 			t.Errorf("%s: %+v", host, u)
 		}
 	}
-	if d, _ := examine(t, dir, "--upstream-allow", "hub.internal,100.100.100.200"); d["upstreams"].Result != "ok" {
+	if d, _ := process.Examine(t, dir, "--upstream-allow", "hub.internal,100.100.100.200"); d["upstreams"].Result != "ok" {
 		t.Errorf("allowed: %+v", d["upstreams"])
 	}
-	must(t, upstreamKey+"-2\n", "upstream", "set-key", "orders", "--data", dir) // it goes on working
+	process.Must(t, process.UpstreamKey+"-2\n", "upstream", "set-key", "orders", "--data", dir) // it goes on working
 }
 
 func TestAnUpstreamAtALocalAddressIsAddedIfItsHostIsAllowed(t *testing.T) {
 	t.Parallel()
-	dir := patient(t)
+	dir := process.Patient(t)
 	add := []string{"upstream", "add", "hub", "--url", "http://[fd12:3456::7]:8080", "--owner", "owner@example.com", "--data", dir}
-	if _, said, code := run(t, upstreamKey, add...); code != 1 || !strings.Contains(said, "--url: is a unique-local address") {
+	if _, said, code := process.Run(t, process.UpstreamKey, add...); code != 1 || !strings.Contains(said, "--url: is a unique-local address") {
 		t.Errorf("exit %d: %s", code, said)
 	}
-	if out, said, code := runWith(t, []string{"COUNTERSIGN_UPSTREAM_ALLOW=fd12:3456::7"}, upstreamKey, add...); code != 0 {
+	if out, said, code := process.RunWith(t, []string{"COUNTERSIGN_UPSTREAM_ALLOW=fd12:3456::7"}, process.UpstreamKey, add...); code != 0 {
 		t.Errorf("exit %d: %s%s", code, out, said)
 	}
-	must(t, "", "audit", "verify", "--rows", "--data", dir)
-	infect(t, dir, `UPDATE upstreams SET checked_address = FALSE`)
-	if out, _, code := run(t, "", "audit", "verify", "--rows", "--data", dir); code != 1 || !strings.Contains(out, "checked_address") {
+	process.Must(t, "", "audit", "verify", "--rows", "--data", dir)
+	process.Infect(t, dir, `UPDATE upstreams SET checked_address = FALSE`)
+	if out, _, code := process.Run(t, "", "audit", "verify", "--rows", "--data", dir); code != 1 || !strings.Contains(out, "checked_address") {
 		t.Errorf("exit %d: %s", code, out)
 	}
 }

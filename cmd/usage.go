@@ -6,11 +6,9 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-)
 
-// exitUsage is the exit code where no command was named, or one that does not exist: a script
-// must not take help for success. It is EX_USAGE of sysexits.h.
-const exitUsage = 64
+	"countersign/cmd/terminal"
+)
 
 // refuseUnknownCommands has each command with subcommands refuse a word that names none of
 // them, and print help to standard error where it does nothing without one. Without that, cobra
@@ -44,7 +42,7 @@ func noCommand(c *cobra.Command, _ []string) error {
 	if err := c.Help(); err != nil {
 		return err
 	}
-	return exitWith(exitUsage, nil)
+	return terminal.Exit(terminal.ExitUsage, nil)
 }
 
 func unknownCommand(c *cobra.Command, word string) error {
@@ -53,9 +51,9 @@ func unknownCommand(c *cobra.Command, word string) error {
 	text := fmt.Sprintf("there is no command `%s %s`", c.CommandPath(), word)
 	if like := c.SuggestionsFor(word); len(like) > 0 {
 		text += fmt.Sprintf("; did you mean `%s %s`?", c.CommandPath(), strings.Join(like, "` or `"+c.CommandPath()+" "))
-		return exitWith(exitUsage, errors.New(text))
+		return terminal.Exit(terminal.ExitUsage, errors.New(text))
 	}
-	return exitWith(exitUsage, fmt.Errorf("%s; `%s --help` lists those that exist", text, c.CommandPath()))
+	return terminal.Exit(terminal.ExitUsage, fmt.Errorf("%s; `%s --help` lists those that exist", text, c.CommandPath()))
 }
 
 // knownTopic refuses help about a command that does not exist.

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"countersign/cmd/terminal"
 )
 
 // commands are all commands below c, with c, by their words behind the program's name.
@@ -63,7 +65,7 @@ func TestNoCommandTakesAWordThatItDoesNotKnow(t *testing.T) {
 		switch {
 		case c.HasSubCommands():
 			out, errs, code := execute(t, "", append(words, word)...)
-			if code != exitUsage || !strings.Contains(errs, "there is no command `"+c.CommandPath()+" "+word+"`") || out != "" {
+			if code != terminal.ExitUsage || !strings.Contains(errs, "there is no command `"+c.CommandPath()+" "+word+"`") || out != "" {
 				t.Errorf("%q with an unknown word: %d, %q, %q", path, code, out, errs)
 			}
 			if _, _, code = execute(t, "", append(words, "--help")...); code != 0 {
@@ -72,7 +74,7 @@ func TestNoCommandTakesAWordThatItDoesNotKnow(t *testing.T) {
 			if path == "stop" {
 				continue // does something without a subcommand
 			}
-			if out, errs, code = execute(t, "", words...); code != exitUsage || !strings.Contains(errs, "Available Commands") || out != "" {
+			if out, errs, code = execute(t, "", words...); code != terminal.ExitUsage || !strings.Contains(errs, "Available Commands") || out != "" {
 				t.Errorf("%q alone: %d, %q", path, code, out)
 			}
 		case path == "hook":
@@ -89,7 +91,7 @@ func TestAMistypedCommandIsNamedWithASuggestion(t *testing.T) {
 		"aks deploy": "countersign ask", "bakcup": "countersign backup", "audit verfy": "countersign audit verify",
 		"token revok ID": "countersign token revoke", "policy aply": "countersign policy apply", "stop lifft": "countersign stop lift", "help bakcup": "countersign backup", "help audit verfy": "countersign audit verify",
 	} {
-		if _, errs, code := execute(t, "", strings.Fields(line)...); code != exitUsage || !strings.Contains(errs, "did you mean `"+like+"`") {
+		if _, errs, code := execute(t, "", strings.Fields(line)...); code != terminal.ExitUsage || !strings.Contains(errs, "did you mean `"+like+"`") {
 			t.Errorf("%q: %d, %q", line, code, errs)
 		}
 	}
@@ -108,7 +110,7 @@ func TestAHookAsksNoServerAboutAnEventThatItDoesNotKnow(t *testing.T) {
 	t.Setenv("COUNTERSIGN_SERVER", server.URL)
 	t.Setenv("COUNTERSIGN_TOKEN", "cs_agent_none")
 	_, errs, code := execute(t, `{"hook_event_name":"BeforeTool","tool_name":"Bash","tool_input":{"command":"ls"}}`, "hook")
-	if code != exitHookDenied || asked || !strings.Contains(errs, "BeforeTool") {
+	if code != hookDenied || asked || !strings.Contains(errs, "BeforeTool") {
 		t.Errorf("%d, asked: %t, %q", code, asked, errs)
 	}
 }
@@ -135,7 +137,7 @@ func TestAHookRefusesAnEventThatItDoesNotKnow(t *testing.T) {
 		"a bad value":           {before, []string{"--timeout", "soon"}},
 	} {
 		out, errs, code := execute(t, call.stdin, append([]string{"hook", "--connect-timeout", "1ms"}, call.words...)...)
-		if code != exitHookDenied || strings.TrimSpace(errs) == "" || out != "" {
+		if code != hookDenied || strings.TrimSpace(errs) == "" || out != "" {
 			t.Errorf("%s: %d, %q, %q", name, code, out, errs)
 		}
 	}

@@ -1,17 +1,16 @@
 package cmd
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"countersign/cmd/data"
+	"countersign/cmd/terminal"
 	"countersign/models"
 	"countersign/models/people"
 	"countersign/models/store"
@@ -34,16 +33,16 @@ func newUserAdd() *cobra.Command {
 	c.Flags().StringVar(&name, "name", "", "the name that others see")
 	c.Flags().StringVar(&role, "role", string(models.RoleReviewer), "admin or reviewer")
 	c.Flags().BoolVar(&stdin, "password-stdin", false, "read the password from the first line of standard input")
-	return firstCommand(c, func(c *cobra.Command, args []string, s *store.Store) error {
+	return data.First(c, func(c *cobra.Command, args []string, s *store.Store) error {
 		password, err := readPassword(c, stdin)
 		if err != nil {
 			return err
 		}
-		u, err := s.People.AddUser(c.Context(), operator(), people.NewUser{Email: args[0], Name: name, Role: models.Role(role), Password: password})
+		u, err := s.People.AddUser(c.Context(), data.Operator(), people.NewUser{Email: args[0], Name: name, Role: models.Role(role), Password: password})
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(c.OutOrStdout(), "added %s %s\n", u.Role, plain(u.Email))
+		fmt.Fprintf(c.OutOrStdout(), "added %s %s\n", u.Role, terminal.Plain(u.Email))
 		return nil
 	})
 }
@@ -62,20 +61,20 @@ func newUserList() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{Use: "list", Short: "List people", Args: cobra.NoArgs}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return dataCommand(c, func(c *cobra.Command, _ []string, s *store.Store) error {
-		users, err := s.People.Users(c.Context(), operator())
+	return data.Command(c, func(c *cobra.Command, _ []string, s *store.Store) error {
+		users, err := s.People.Users(c.Context(), data.Operator())
 		if err != nil {
 			return err
 		}
 		list, rows := make([]listedUser, 0, len(users)), make([][]string, 0, len(users))
 		for _, u := range users {
 			list = append(list, listedUser{u.ID, u.Email, u.Name, u.Role, u.CreatedAt, u.DisabledAt})
-			rows = append(rows, []string{u.Email, u.Name, string(u.Role), listTime(&u.CreatedAt), listTime(u.DisabledAt)})
+			rows = append(rows, []string{u.Email, u.Name, string(u.Role), terminal.FormatTime(&u.CreatedAt), terminal.FormatTime(u.DisabledAt)})
 		}
 		if asJSON {
-			return printJSON(c.OutOrStdout(), list)
+			return terminal.PrintJSON(c.OutOrStdout(), list)
 		}
-		return printTable(c.OutOrStdout(), []string{"EMAIL", "NAME", "ROLE", "ADDED", "DISABLED"}, rows)
+		return terminal.PrintTable(c.OutOrStdout(), []string{"EMAIL", "NAME", "ROLE", "ADDED", "DISABLED"}, rows)
 	})
 }
 
@@ -85,16 +84,16 @@ func newUserDisable() *cobra.Command {
 		Short: "End a person's access: sessions are closed, reviewer and admin tokens refused",
 		Args:  cobra.ExactArgs(1),
 	}
-	return dataCommand(c, func(c *cobra.Command, args []string, s *store.Store) error {
-		u, err := s.People.UserByEmail(c.Context(), operator(), args[0])
+	return data.Command(c, func(c *cobra.Command, args []string, s *store.Store) error {
+		u, err := s.People.UserByEmail(c.Context(), data.Operator(), args[0])
 		if err != nil {
 			return err
 		}
-		left, err := s.People.DisableUser(c.Context(), operator(), u.ID)
+		left, err := s.People.DisableUser(c.Context(), data.Operator(), u.ID)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(c.OutOrStdout(), "disabled %s\n", plain(u.Email))
+		fmt.Fprintf(c.OutOrStdout(), "disabled %s\n", terminal.Plain(u.Email))
 		if left > 0 {
 			fmt.Fprintf(c.ErrOrStderr(), "%d agent tokens of this person still work, and other reviewers decide what they ask; `countersign token list` names them\n", left)
 		}
@@ -110,8 +109,8 @@ func newUserPassword() *cobra.Command {
 		Args:  cobra.ExactArgs(1),
 	}
 	c.Flags().BoolVar(&stdin, "password-stdin", false, "read the password from the first line of standard input")
-	return dataCommand(c, func(c *cobra.Command, args []string, s *store.Store) error {
-		u, err := s.People.UserByEmail(c.Context(), operator(), args[0])
+	return data.Command(c, func(c *cobra.Command, args []string, s *store.Store) error {
+		u, err := s.People.UserByEmail(c.Context(), data.Operator(), args[0])
 		if err != nil {
 			return err
 		}
@@ -119,10 +118,10 @@ func newUserPassword() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if err := s.People.SetPassword(c.Context(), operator(), u.ID, password); err != nil {
+		if err := s.People.SetPassword(c.Context(), data.Operator(), u.ID, password); err != nil {
 			return err
 		}
-		fmt.Fprintf(c.OutOrStdout(), "set the password of %s\n", plain(u.Email))
+		fmt.Fprintf(c.OutOrStdout(), "set the password of %s\n", terminal.Plain(u.Email))
 		return nil
 	})
 }
@@ -133,15 +132,15 @@ func newUserUnlock() *cobra.Command {
 		Short: "Forget wrong passwords, so that a person can sign in at once",
 		Args:  cobra.ExactArgs(1),
 	}
-	return dataCommand(c, func(c *cobra.Command, args []string, s *store.Store) error {
-		u, err := s.People.UserByEmail(c.Context(), operator(), args[0])
+	return data.Command(c, func(c *cobra.Command, args []string, s *store.Store) error {
+		u, err := s.People.UserByEmail(c.Context(), data.Operator(), args[0])
 		if err != nil {
 			return err
 		}
-		if err := s.People.UnlockUser(c.Context(), operator(), u.ID); err != nil {
+		if err := s.People.UnlockUser(c.Context(), data.Operator(), u.ID); err != nil {
 			return err
 		}
-		fmt.Fprintf(c.OutOrStdout(), "unlocked %s\n", plain(u.Email))
+		fmt.Fprintf(c.OutOrStdout(), "unlocked %s\n", terminal.Plain(u.Email))
 		return nil
 	})
 }
@@ -153,40 +152,7 @@ func readPassword(c *cobra.Command, stdin bool) (string, error) {
 		return "", errors.New("standard input is not a terminal: give the password with --password-stdin")
 	}
 	if !stdin {
-		return askSecret(c, "Password: ")
+		return terminal.AskSecret(c, "Password: ")
 	}
-	return firstLine(c)
-}
-
-// readSecret asks for what nobody is to see where standard input is a terminal,
-// and reads its first line elsewhere.
-func readSecret(c *cobra.Command, prompt string) (string, error) {
-	if term.IsTerminal(int(os.Stdin.Fd())) {
-		return askSecret(c, prompt)
-	}
-	return firstLine(c)
-}
-
-func askSecret(c *cobra.Command, prompt string) (string, error) {
-	fmt.Fprint(c.ErrOrStderr(), prompt)
-	line, err := term.ReadPassword(int(os.Stdin.Fd()))
-	fmt.Fprintln(c.ErrOrStderr())
-	if err != nil {
-		return "", fmt.Errorf("read from the terminal: %w", err)
-	}
-	return string(line), nil
-}
-
-// maxSecret is how much of a line is read.
-const maxSecret = 4 << 10
-
-func firstLine(c *cobra.Command) (string, error) {
-	line, err := bufio.NewReader(io.LimitReader(c.InOrStdin(), maxSecret)).ReadString('\n')
-	switch {
-	case errors.Is(err, io.EOF) && len(line) == maxSecret:
-		return "", errors.New("read standard input: its first line is too long")
-	case err != nil && !errors.Is(err, io.EOF):
-		return "", fmt.Errorf("read standard input: %w", err)
-	}
-	return strings.TrimRight(line, "\r\n"), nil
+	return terminal.FirstLine(c)
 }

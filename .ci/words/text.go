@@ -97,7 +97,7 @@ func collect(tree fs.FS) ([]text, error) {
 // read gives a file to the parser of its language; a file in a language that has no texts gives none.
 func read(tree fs.FS, name string) ([]text, error) {
 	var parse func(name, source string) ([]text, error)
-	switch paste := strings.Contains(name, "/connect/"); {
+	switch paste := strings.HasPrefix(name, "views/pages/connect/"); {
 	case strings.HasSuffix(name, "_test.go"), strings.HasSuffix(name, "_templ.go"):
 		return nil, nil
 	case paste:

@@ -1,0 +1,5 @@
+// Package audit has the commands about the ledger: verify it, with or without the rows beside it,
+// and export it.
+//
+// They only read. Verifying migrates nothing: what is evidence stays as it is.
+package audit

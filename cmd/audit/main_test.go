@@ -1,0 +1,9 @@
+package audit_test
+
+import (
+	"testing"
+
+	"countersign/cmd/process"
+)
+
+func TestMain(m *testing.M) { process.Main(m) }

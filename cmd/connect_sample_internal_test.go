@@ -1,9 +1,0 @@
-package cmd
-
-import "context"
-
-// WithdrawSample cancels what the sample of a session has left waiting, as `connect` does
-// when its hook has ended.
-func WithdrawSample(ctx context.Context, server, token, session string) error {
-	return (&sample{session: session}).withdrawn(ctx, credentials{Server: server, Token: token})
-}

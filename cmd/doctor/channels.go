@@ -1,0 +1,31 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"countersign/cmd/data"
+)
+
+// channels reports whether it can be read where notifications go. It sends none.
+func (d *doctor) channels(ctx context.Context) diagnosis {
+	if have, want, err := d.folder.Schema(ctx); err != nil || have != want {
+		return diagnosis{Result: checkSkipped, Text: "needs the migrations"}
+	}
+	locked, all, err := d.folder.LockedChannels(ctx)
+	if err != nil {
+		return fail("see the database's check", "%v", err)
+	}
+	if len(locked) > 0 {
+		lines := make([]string, len(locked))
+		for i, c := range locked {
+			lines[i] = fmt.Sprintf("%s, of %s", c.Label, c.Owner)
+		}
+		return fail(data.AddChannelAgain, "nothing is sent by these channels, whose targets cannot be opened: %s\n%s", locked[0].Why, strings.Join(lines, "\n"))
+	}
+	if all == 0 {
+		return passed("none")
+	}
+	return passed("%d, and their targets can be opened", all)
+}

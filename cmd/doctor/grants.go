@@ -1,0 +1,20 @@
+package doctor
+
+import "context"
+
+// grants compares what grants say to have let through with the calls that name
+// them.
+func (d *doctor) grants(ctx context.Context) diagnosis {
+	if have, want, err := d.folder.Schema(ctx); err != nil || have < want {
+		return diagnosis{Result: checkSkipped, Text: "needs the schema that this program brings"}
+	}
+	switch f, err := d.folder.Grants(ctx); {
+	case err != nil:
+		return fail("see the database's check", "%v", err)
+	case len(f.Uses) > 0:
+		return fail("revoke them on the page Pre-approvals, keep this file as evidence, and compare with a backup",
+			"the uses of these pre-approvals do not match the calls that they allowed: %s", listed(f.Uses))
+	default:
+		return passed("uses add up in all pre-approvals (%d)", f.Grants)
+	}
+}

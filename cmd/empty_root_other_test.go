@@ -1,5 +1,0 @@
-//go:build !linux
-
-package cmd_test
-
-func emptyRootProcess() (code int, is bool) { return 0, false }

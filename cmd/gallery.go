@@ -1,7 +1,0 @@
-//go:build gallery
-
-package cmd
-
-import fixtures "countersign/views/gallery"
-
-func init() { gallery = fixtures.Pages{} }

@@ -1,0 +1,288 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"countersign/cmd/config"
+	"countersign/cmd/data"
+	"countersign/cmd/terminal"
+	"countersign/handlers"
+	"countersign/handlers/api"
+	"countersign/handlers/hooks"
+	"countersign/handlers/humanlayer"
+	"countersign/handlers/mcp"
+	"countersign/handlers/web"
+	"countersign/models"
+	"countersign/models/store"
+	"countersign/models/upkeep"
+	"countersign/workers"
+	"countersign/workers/agent"
+	"countersign/workers/expire"
+	"countersign/workers/notify"
+	"countersign/workers/retain"
+	"countersign/workers/webhooks"
+)
+
+const (
+	maxHeader = 16 << 10
+	// stopTimeout is how long requests under way may take to end at a stop.
+	stopTimeout = 1600 * time.Millisecond
+
+	outsideEvery = 500 * time.Millisecond // well within the second that is promised
+	flushEvery   = time.Minute
+	headEvery    = time.Hour
+	keptEvery    = time.Second // so much may be lost unseen
+	memoryEvery  = 500 * time.Millisecond
+	reserveEvery = 5 * time.Second
+	rowsEvery    = time.Hour // a look whether the week is over
+	retainEvery  = time.Hour
+)
+
+// Version is set when the binary is built.
+var Version = "dev"
+
+// App is one server: store, surfaces and workers, put together.
+type App struct {
+	cfg      config.Config
+	log      *slog.Logger
+	store    *store.Store
+	listener net.Listener
+	public   *url.URL
+	server   *http.Server
+	streams  *handlers.Streams
+	pages    *web.Site
+	builtIn  *agent.Agent
+	notifier *notify.Notifier
+	webhooks *webhooks.Worker
+	metrics  *handlers.Metrics
+	memory   *memory
+	gone     sync.Once
+	latest   time.Time     // that the clock has shown, or an entry of the ledger has
+	stopIn   time.Duration // how long requests under way may take to end at a stop
+}
+
+// New opens the data folder and listens, so that Addr is known; Run serves. It
+// hands out the setup link while nobody can sign in, on screen or, if that is
+// nil, in a file. Close the App in any case.
+func New(ctx context.Context, cfg config.Config, log *slog.Logger, screen io.Writer) (_ *App, err error) {
+	a := &App{cfg: cfg, log: log, metrics: handlers.NewMetrics(Version), memory: newMemory(cfg.MemoryLimit), stopIn: stopTimeout}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, a.Close())
+		}
+	}()
+	if a.store, err = data.Open(ctx, cfg, log, a.measured); err != nil {
+		return nil, err
+	}
+	if err = a.store.KeepReserve(ctx); err != nil {
+		return nil, err
+	}
+	if a.latest, err = a.store.Ledger.Newest(ctx); err != nil {
+		return nil, err
+	}
+	a.builtIn = newBuiltIn(cfg.LLM, a.store, log)
+	a.metrics.Follow(upkeep.New(a.store).Numbers, time.Now)
+	var lc net.ListenConfig
+	if a.listener, err = lc.Listen(ctx, "tcp", cfg.Addr); err != nil {
+		return nil, config.ListenError(cfg.Addr, err)
+	}
+	a.public = config.PublicURL(cfg, a.Addr())
+	if err = terminal.WritePrivate(filepath.Join(cfg.Data, models.AddressFile), a.URL()+"\n"); err != nil {
+		return nil, fmt.Errorf("write the address: %w", err)
+	}
+	var messages web.Notify
+	if a.notifier, messages, err = newNotifier(cfg, a.public, a.store, log, a.metrics); err != nil {
+		return nil, err
+	}
+	a.webhooks = newWebhooks(a.public, a.store, log, a.metrics)
+	handler, err := a.routers(messages)
+	if err != nil {
+		return nil, err
+	}
+	connections := handlers.NewConnections(mostConnections())
+	a.server = &http.Server{
+		Handler:           connections.Handler(handler),
+		ReadHeaderTimeout: handlers.HeaderTimeout,
+		ReadTimeout:       handlers.ReadTimeout,
+		WriteTimeout:      handlers.WriteTimeout,
+		IdleTimeout:       handlers.IdleTimeout,
+		MaxHeaderBytes:    maxHeader,
+		ConnState:         connections.State,
+		ConnContext:       connections.Context,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+	}
+	if err := inviteFirstUser(ctx, a.store, cfg, a.public, log, screen); err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+// measured has the store report to the metrics.
+func (a *App) measured(o *store.Options) {
+	o.Observe, o.ObserveOutcome = a.metrics.Committed, a.metrics.Settled
+	o.ObserveSignInFailure, o.ObserveTold = a.metrics.SignInFailed, a.metrics.Told
+}
+
+// gallery is every page in every state, in a build with that tag.
+var gallery web.Gallery
+
+// Addr is where the App listens, host:port.
+func (a *App) Addr() string { return a.listener.Addr().String() }
+
+// URL is the address that people and agents use.
+func (a *App) URL() string { return a.public.String() }
+
+// Store is the App's store, for tests and for what starts beside the server.
+func (a *App) Store() *store.Store { return a.store }
+
+// Watched reports whether somebody has a page open.
+func (a *App) Watched() bool { return a.streams.Watched() }
+
+// Run serves until ctx ends, then stops within two seconds: no new work, open
+// waits answered as pending, streams ended, workers joined.
+func (a *App) Run(ctx context.Context) error {
+	// Workers outlive ctx: they serve the requests that are still under way.
+	group := workers.NewGroup(context.WithoutCancel(ctx))
+	every := func(name string, interval time.Duration, once func(context.Context) error) {
+		group.Go(name, func(ctx context.Context) { workers.Every(ctx, a.log, interval, once) })
+	}
+	group.Go("expire", func(ctx context.Context) { expire.Run(ctx, a.log, a.store) })
+	group.Go("agent", a.builtIn.Run)
+	group.Go("poll", newPoller(a.cfg.Upstreams, a.store, a.log).Run)
+	group.Go("notify", a.notifier.Run)
+	group.Go("webhooks", a.webhooks.Run)
+	group.Go("deliver", newDeliverer(a.cfg.Upstreams, a.store, a.log).Run)
+	group.Go("setup file", func(ctx context.Context) { removeUsedSetupFile(ctx, a.store, a.cfg.Data, a.log) })
+	every("outside", outsideEvery, a.store.CheckOutside)
+	every("last use", flushEvery, a.store.People.FlushLastUse)
+	every("ledger head", headEvery, a.logHead)
+	every("kept head", keptEvery, a.store.KeepHead)
+	every("clock", reserveEvery, a.checkClock)
+	every("told head", headEvery, func(ctx context.Context) error { return a.store.TellHead(ctx, a.cfg.Mail.Head) })
+	every("reserve", reserveEvery, a.store.KeepReserve)
+	every("rows", rowsEvery, a.checkRows)
+	every("retention", retainEvery, (&retain.Worker{Store: a.store, Log: a.log, Pause: retain.Pause}).Once)
+	every("memory", memoryEvery, a.memory.follow)
+
+	served := make(chan error, 1)
+	go func() { served <- a.server.Serve(a.listener) }()
+	a.log.InfoContext(ctx, "serving", slog.String("url", a.URL()), slog.String("addr", a.Addr()), slog.String("version", Version), slog.Any("config", a.cfg))
+	var err error
+	select {
+	case <-ctx.Done():
+		err = a.stop(context.WithoutCancel(ctx))
+		if ended := <-served; !errors.Is(ended, http.ErrServerClosed) {
+			err = errors.Join(err, ended)
+		}
+	case err = <-served:
+		err = fmt.Errorf("serve: %w", err)
+	}
+	group.Stop()
+	return errors.Join(err, a.logHead(context.WithoutCancel(ctx)))
+}
+
+// stop ends what is under way. Whoever is cut off repeats the request and meets
+// its own row.
+func (a *App) stop(ctx context.Context) error {
+	a.log.InfoContext(ctx, "stopping")
+	limited, cancel := context.WithTimeout(ctx, a.stopIn)
+	defer cancel()
+	a.store.EndWaits()
+	a.streams.Stop()
+	a.pages.Stop()
+	if err := a.server.Shutdown(limited); err != nil {
+		a.log.WarnContext(ctx, "some requests were cut off", slog.String("error", err.Error()))
+		return a.server.Close()
+	}
+	return nil
+}
+
+// Close releases what New took; the store is closed last and leaves one file.
+// Closing twice is harmless.
+func (a *App) Close() error {
+	var errs []error
+	if a.listener != nil {
+		if err := a.listener.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+			errs = append(errs, err)
+		}
+	}
+	if a.pages != nil {
+		a.pages.Stop()
+	}
+	if a.public != nil {
+		a.gone.Do(func() { errs = append(errs, a.removeAddress()) })
+	}
+	if a.store != nil {
+		errs = append(errs, a.store.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// removeAddress takes the file with the address away, as this server no longer answers there.
+func (a *App) removeAddress() error {
+	if err := os.Remove(filepath.Join(a.cfg.Data, models.AddressFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove the address: %w", err)
+	}
+	return nil
+}
+
+// checkClock logs that the clock was set back: deadlines and sessions are judged by it.
+func (a *App) checkClock(ctx context.Context) error {
+	now := a.store.Now()
+	if back := a.latest.Sub(now); back > data.ClockSlack {
+		a.log.WarnContext(ctx, "the clock was set back; deadlines depend on it", slog.Duration("by", back))
+		a.latest = now // once for each time
+	}
+	if now.After(a.latest) {
+		a.latest = now
+	}
+	return nil
+}
+
+// logHead logs the head of the ledger: with a log that is kept elsewhere, a
+// chain that was rewritten as a whole is found (`audit verify --head`).
+func (a *App) logHead(ctx context.Context) error {
+	head, err := a.store.Ledger.Head(ctx)
+	if err != nil {
+		return err
+	}
+	a.log.InfoContext(ctx, "ledger head", slog.String("head", head.String()))
+	return nil
+}
+
+// routers makes the two routers and what chooses between them.
+func (a *App) routers(messages web.Notify) (http.Handler, error) {
+	a.streams = handlers.NewStreams(config.OrOff(a.cfg.StreamsPerUser))
+	kit := handlers.Kit{
+		Log: a.log, AccessLog: a.cfg.AccessLog, Now: time.Now, PublicURL: a.public, Metrics: a.metrics, Proxies: a.cfg.TrustedProxies, Streams: a.streams, Lists: handlers.NewLists(),
+		Strangers: handlers.NewStrangers(handlers.StrangersAtOnce, handlers.StrangersTime),
+	}
+	queue, err := api.New(kit, a.store, Version)
+	if err != nil {
+		return nil, err
+	}
+	humanlayer.New(kit, a.store).Register(queue.Echo())
+	hooks.Register(queue.Echo(), kit, a.store)
+	handlers.RegisterHealth(queue.Echo(), a.store.Ready)
+	kit.RegisterMetrics(queue.Echo(), a.store.People)
+	tools, err := mcp.New(kit, a.store, mcp.Options{Version: Version, Wait: a.cfg.MCPWait})
+	if err != nil {
+		return nil, err
+	}
+	tools.Register(queue.Echo())
+	a.pages = web.New(kit, a.store, web.Options{Version: Version, Drafts: a.builtIn.Draft, CheckUpstream: config.UpstreamCheck(a.cfg.Upstreams.Allow), Notify: messages, Webhooks: web.Webhooks{Test: a.webhooks.Test}, Gallery: gallery})
+	a.pages.ServeDocs(queue.Document)
+	return a.cfg.CORSOrigins.Wrap(a.public, choose(queue, a.pages)), nil
+}

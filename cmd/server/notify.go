@@ -1,0 +1,76 @@
+package server
+
+import (
+	"context"
+	"log/slog"
+	"net/url"
+	"strings"
+	"time"
+
+	"countersign/cmd/config"
+	"countersign/cmd/data"
+	"countersign/handlers"
+	"countersign/handlers/web"
+	"countersign/models"
+	"countersign/models/headline"
+	"countersign/models/notices"
+	"countersign/models/store"
+	"countersign/views"
+	"countersign/workers/notify"
+	"countersign/workers/notify/send"
+	"countersign/workers/outward"
+)
+
+// newSender makes what sends notifications, and the keys that browsers subscribe with.
+// Nothing is sent to hosts but those of the list that hosts reads, the browsers' push
+// services and the one mail server.
+func newSender(cfg config.Config, public *url.URL, hosts func(context.Context) (outward.List, error)) (*send.Sender, *send.PushKeys, error) {
+	keys := send.NewPushKeys(cfg.Data)
+	sender, err := send.New(send.Options{
+		Out:  outward.New(outward.Options{Hosts: hosts, Now: time.Now}),
+		SMTP: cfg.Mail.SMTP(), Push: keys, Name: pushName(cfg, public), Now: time.Now,
+	})
+	return sender, keys, err
+}
+
+// mostOfHeadline is where a headline in a message is cut, in characters.
+const mostOfHeadline = 120
+
+// newNotifier makes the worker that tells people what waits, and what the pages need of it.
+func newNotifier(cfg config.Config, public *url.URL, s *store.Store, log *slog.Logger, metrics *handlers.Metrics) (*notify.Notifier, web.Notify, error) {
+	sender, keys, err := newSender(cfg, public, func(ctx context.Context) (outward.List, error) {
+		hosts, err := s.People.HostsForSending(ctx)
+		return data.HostList(hosts), err
+	})
+	if err != nil {
+		return nil, web.Notify{}, err
+	}
+	at := func(path string) string { return strings.TrimSuffix(public.String(), "/") + path }
+	about := notices.New(s)
+	n := notify.New(notify.Options{
+		Store: s, Sender: sender, Log: log, Holder: holderOf(s, log), Observe: metrics.NotificationTried, SettingsURL: at(views.NotificationsURL()),
+		RequestURL: func(id models.ResponseID) string {
+			if id == "" {
+				return at("/")
+			}
+			return at(views.ApprovalURL(id))
+		},
+		Headline: func(ctx context.Context, id models.ResponseID) (string, error) {
+			r, err := about.ForHeadline(ctx, id)
+			if r == nil {
+				return "", err
+			}
+			return headline.Shown(r).Short(mostOfHeadline), nil
+		},
+	})
+	return n, web.Notify{From: cfg.Mail.From, PushKey: keys.Public, Check: sender.Check, Test: n.Test}, nil
+}
+
+// pushName is how push services reach whoever runs this server: its address, or an e-mail
+// address where that is not one of the internet.
+func pushName(cfg config.Config, public *url.URL) string {
+	if public.Scheme != "https" && cfg.Mail.From != "" {
+		return cfg.Mail.From
+	}
+	return "https://" + public.Host
+}

@@ -1,0 +1,32 @@
+package server
+
+import (
+	"context"
+	"log/slog"
+	"net/url"
+	"strings"
+	"time"
+
+	"countersign/cmd/data"
+	"countersign/handlers"
+	"countersign/models"
+	"countersign/models/store"
+	"countersign/views"
+	"countersign/workers/outward"
+	"countersign/workers/webhooks"
+)
+
+// newWebhooks makes the worker that sends the ledger's events to endpoints, by the same list of
+// hosts as notifications.
+func newWebhooks(public *url.URL, s *store.Store, log *slog.Logger, metrics *handlers.Metrics) *webhooks.Worker {
+	return webhooks.New(webhooks.Options{
+		Store: s, Log: log, Holder: holderOf(s, log), Observe: metrics.WebhookTried,
+		Out: outward.New(outward.Options{Now: time.Now, Hosts: func(ctx context.Context) (outward.List, error) {
+			hosts, err := s.People.HostsForSending(ctx)
+			return data.HostList(hosts), err
+		}}),
+		RequestURL: func(id models.ResponseID) string {
+			return strings.TrimSuffix(public.String(), "/") + views.ApprovalURL(id)
+		},
+	})
+}

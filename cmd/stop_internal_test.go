@@ -1,7 +1,0 @@
-package cmd
-
-import "time"
-
-// StopIn gives requests under way another time to end at a stop: how fast a busy machine
-// writes a thousand answers decides no test.
-func (a *App) StopIn(d time.Duration) { a.stopIn = d }
