@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	webhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"countersign/cmd/process"
 	"countersign/handlers/api/wire"
@@ -41,7 +41,7 @@ func listen(t *testing.T, env []string, args ...string) *listening {
 // post sends an event as the server does, but for what change changes.
 func (l *listening) post(id, body string, at time.Time, change func(http.Header)) (status int, answer string) {
 	l.t.Helper()
-	hook, err := webhooks.NewWebhook(listenSecret)
+	hook, err := standardwebhooks.NewWebhook(listenSecret)
 	if err != nil {
 		l.t.Fatal(err)
 	}

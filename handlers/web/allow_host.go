@@ -8,7 +8,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/people"
-	"countersign/views/pages"
+	"countersign/views/ui"
 )
 
 // hostToAllow is the host of an address that was refused, if allowing it mends that and the
@@ -40,7 +40,7 @@ func hostOf(address string) string {
 // allowNamedHost allows the host of an address, where the sender of the form says so. What
 // is wrong with that is said by who refuses the address then.
 func (s *Site) allowNamedHost(c echo.Context, address string) error {
-	host := c.Request().PostForm.Get(pages.AllowHostField)
+	host := c.Request().PostForm.Get(ui.AllowHostField)
 	if host == "" || host != hostOf(address) {
 		return nil
 	}

@@ -312,11 +312,11 @@ func (s *Site) bulkPage(c echo.Context, status int, in pages.BulkInput) error {
 		for i := range in.Items {
 			gone = append(gone, in.Items[i].ID)
 		}
-		inbox, err := s.readInbox(c.Request().Context(), actorOf(c), in.Place, "", gone...)
+		rows, err := s.readInbox(c.Request().Context(), actorOf(c), in.Place, "", gone...)
 		if err != nil {
 			return err
 		}
-		list := pages.NewInbox(inbox, s.kit.Now())
+		list := pages.NewInbox(rows, s.kit.Now())
 		list.Apart = true
 		return handlers.Render(c, status, nil, pages.BulkFragment(v, list))
 	}

@@ -23,7 +23,7 @@ func (s *Site) ServeDocs(document func() ([]byte, error)) {
 		return pages.NewDocs(text)
 	})
 	s.echo.GET(views.DocsURL(), func(c echo.Context) error {
-		docs, err := described()
+		reference, err := described()
 		if err != nil {
 			return err
 		}
@@ -32,7 +32,7 @@ func (s *Site) ServeDocs(document func() ([]byte, error)) {
 			return err
 		}
 		frame.Narrow = false // a reference is as wide for strangers
-		return handlers.Render(c, http.StatusOK, pages.DocsPage(frame, docs), nil)
+		return handlers.Render(c, http.StatusOK, pages.DocsPage(frame, reference), nil)
 	})
 }
 

@@ -206,15 +206,6 @@ type Approval struct {
 	folding foldState
 }
 
-// Choice is one offered answer: what its button reads, and the name that it
-// releases, which is shown too where it reads otherwise.
-type Choice struct {
-	Name, Title, Releases string
-
-	Means string // what its sender says that it means
-	Fills bool   // its button fills in a text first
-}
-
 // Turn is one step of the conversation around a request.
 type Turn struct {
 	Sequence string
@@ -318,41 +309,6 @@ func (v *Approval) title(r *models.Response) {
 	}
 }
 
-func choices(r *models.Response) []Choice {
-	if r.Options == "" {
-		return nil
-	}
-	options, err := r.OptionList()
-	if err != nil {
-		return nil
-	}
-	return choicesOf(options)
-}
-
-// rejectChoices are the buttons of the agent's own that reject a call.
-func rejectChoices(r *models.Response) []Choice {
-	options, err := r.RejectOptions()
-	if err != nil {
-		return nil
-	}
-	return choicesOf(options)
-}
-
-func choicesOf(options []models.Option) []Choice {
-	// Such options are refused when an agent sends them; another system's are not ours to refuse.
-	alike := models.CheckOptions("options", options) != nil
-	out := make([]Choice, 0, len(options))
-	for _, o := range options {
-		name := models.RevealString(o.Name, false)
-		c := Choice{Name: o.Name, Title: name, Means: o.Description, Fills: o.PromptFill != ""}
-		if title := models.RevealString(o.Title, false); title != "" && title != name && !alike {
-			c.Title, c.Releases = title, name
-		}
-		out = append(out, c)
-	}
-	return out
-}
-
 // sentBeside is what the agent's client sent beside what is asked, as JSON.
 func sentBeside(a *models.Approval) ui.Code {
 	data, err := a.ClientData()
@@ -397,11 +353,4 @@ func turns(rows []models.Brief, current models.ResponseID, now time.Time) []Turn
 		out = append(out, t)
 	}
 	return out
-}
-
-func deref[T ~string](p *T) string {
-	if p == nil {
-		return ""
-	}
-	return string(*p)
 }

@@ -9,10 +9,6 @@ import (
 	"countersign/views/pages"
 )
 
-func newApproval(a models.Approval) pages.Approval {
-	return pages.NewApproval(pages.ApprovalInput{Approval: a, Acting: models.ActingPage{Right: gallery.Own}}, now)
-}
-
 // I3: past its deadline a request is shown as expired, with its cause, before
 // anybody has written it down; the deadline itself is already too late.
 func TestApprovalPastItsDeadlineI3(t *testing.T) {

@@ -225,23 +225,6 @@ func timesShort(n int) string {
 	return views.Number(int64(n)) + " times"
 }
 
-// resultText says how a call ended that was allowed to run; empty: it was not allowed.
-func resultText(r *models.Response) string {
-	switch {
-	case r.Status() != models.StatusApproved && r.Status() != models.StatusRan && !r.LetThrough():
-		return ""
-	case r.Kind != models.KindToolCall:
-		return ""
-	case r.Closed != "":
-		return "no result reported"
-	case !r.IsCompleted:
-		return "no result yet"
-	case r.IsError:
-		return "failed"
-	}
-	return "done"
-}
-
 // releasedWith is the input that a call was let through with.
 func releasedWith(a *models.Approval) string {
 	if other, ok := a.OtherInput(); ok {

@@ -77,14 +77,6 @@ func actionWords(action string) string {
 	return strings.NewReplacer(".", " ", "_", " ").Replace(action)
 }
 
-// tail is the end of an id, where ids of the same minute differ.
-func tail(id string) string {
-	if len(id) > 8 {
-		return "…" + id[len(id)-8:]
-	}
-	return id
-}
-
 // details lists an entry's data by name; what is not a text is shown as JSON.
 func details(data string) []Detail {
 	members, ok := objectOf([]byte(data))

@@ -71,13 +71,6 @@ func (c BatchCall) askName() string {
 	return strings.TrimPrefix(c.ID, "entry-")
 }
 
-// CallNote is something to know about a call, in words of ours: what of others is
-// in them has been revealed.
-type CallNote struct {
-	Tone views.Tone
-	Text string
-}
-
 // CallResult is the beginning of what a call gave.
 type CallResult struct {
 	ID    string

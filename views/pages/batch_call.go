@@ -154,10 +154,6 @@ func placeOf(p *models.CallPlace) string {
 	return strconv.FormatInt(p.Sequence, 10)
 }
 
-// denied reports whether the result of a call is how its agent reports that it was
-// rejected: that is no failure.
-func denied(r *models.Response) bool { return r.Status() == models.StatusRejected }
-
 // result is the beginning of what a call gave, folded, with its true length.
 func (m batchMaker) result(a *models.Approval, d models.CallDetail) *CallResult {
 	if !d.Completed || d.Closed != "" {
@@ -192,20 +188,18 @@ func notes(r *models.Response, d models.CallDetail, o models.Origin) []CallNote 
 	return out
 }
 
-// originNotes are what a reader must know about where a request came from.
-func originNotes(o models.Origin) []CallNote {
-	var out []CallNote
-	if o.Contradiction != "" {
-		out = append(out, CallNote{views.ToneBad, models.RevealString(o.Contradiction, false)})
+// linkedPill is where a reported call stands whose approval is another row; false:
+// the call's own state says more.
+func linkedPill(r *models.Response, l *models.LinkedResponse) (ui.Word, bool) {
+	if l == nil || l.IsCall || r.Status() != models.StatusNone || r.Cause != models.CauseNone {
+		return ui.Word{}, false
 	}
-	if n, ok := matchedNote(o); ok {
-		out = append(out, n)
+	switch l.Status {
+	case models.StatusPending:
+		return pillWaiting, true
+	case models.StatusRejected, models.StatusExpired, models.StatusCancelled:
+		return ui.StatusWord(l.Status, l.Cause), true
+	case models.StatusNone, models.StatusApproved, models.StatusResolved, models.StatusRan:
 	}
-	for i := range o.Withdrawals {
-		out = append(out, CallNote{views.ToneWarn, withdrawnText(&o.Withdrawals[i]) + "."})
-	}
-	if o.Sending != nil {
-		out = append(out, CallNote{views.ToneWarn, tellingText(o)})
-	}
-	return out
+	return ui.Word{}, false
 }

@@ -176,18 +176,6 @@ func NewGauge(b models.Budget) Gauge {
 	return g
 }
 
-// conversationName is a conversation's title, or what it is where it has none.
-func conversationName(c *models.ConversationView) string {
-	title := conversationTitle(c)
-	switch {
-	case title != "":
-		return title
-	case c.Standing:
-		return c.AgentName + " – single requests"
-	}
-	return "Untitled conversation"
-}
-
 // meterName says whose gauge it is, to those who do not see it.
 func (g Gauge) meterName() string { return "Energy: " + g.Text }
 
@@ -210,4 +198,12 @@ func (v BudgetPanelView) refetchURL() string {
 		return v.URL + "?back=conversation"
 	}
 	return v.URL
+}
+
+func agentGauge(b models.AgentBudget) Gauge {
+	g := NewGauge(models.Budget{Total: new(b.Total()), Used: b.Spent, Reserved: b.Reserved})
+	if b.Remaining() == 0 {
+		g.Warning = "Limit reached: the agent continues when it is allowed more, or when its earlier spending is out of the window."
+	}
+	return g
 }

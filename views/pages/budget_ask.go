@@ -38,21 +38,6 @@ type BudgetOffer struct {
 	Stands string
 }
 
-// askedSum is the sum in the input of a budget request; empty if there is none.
-func askedSum(r *models.Response) string {
-	if r.AsksForAllowance() {
-		if a, err := models.AllowanceAsked([]byte(r.ToolInputJSON)); err == nil {
-			return strconv.FormatInt(a.Energy, 10)
-		}
-		return ""
-	}
-	sum, err := models.BudgetAsked([]byte(r.ToolInputJSON))
-	if r.Kind != models.KindBudget || err != nil {
-		return ""
-	}
-	return strconv.FormatInt(sum, 10)
-}
-
 func newBudgetAsk(in ApprovalInput, now time.Time) *BudgetAsk {
 	r := &in.Approval.Response
 	if r.Kind != models.KindBudget {
@@ -107,14 +92,6 @@ func (ask *BudgetAsk) forAgent(r *models.Response, b *models.AgentBudget) *Budge
 		ask.Gauge, ask.More.Window = agentGauge(*b), b.Window()
 	}
 	return ask
-}
-
-func agentGauge(b models.AgentBudget) Gauge {
-	g := NewGauge(models.Budget{Total: new(b.Total()), Used: b.Spent, Reserved: b.Reserved})
-	if b.Remaining() == 0 {
-		g.Warning = "Limit reached: the agent continues when it is allowed more, or when its earlier spending is out of the window."
-	}
-	return g
 }
 
 func spentOn(share models.EnergyShare) string {
@@ -176,46 +153,6 @@ func fillBudget(form DecideForm, r *models.Response) DecideForm {
 		form.NewBudget = strconv.FormatInt(*r.EnergyBudget, 10)
 	}
 	return form
-}
-
-// grouped writes a whole number by thousands; other text is returned unchanged.
-func grouped(n string) string {
-	if i, err := strconv.ParseInt(n, 10, 64); err == nil {
-		return views.Number(i)
-	}
-	return n
-}
-
-// changedSum says that another amount was granted than the agent asked for.
-func changedSum(r *models.Response, edited []byte) string {
-	if r.AsksForAllowance() {
-		a, err := models.AllowanceAsked(edited)
-		if err != nil {
-			return ""
-		}
-		return "Amount changed: " + views.Number(a.Energy) + " more instead of " + grouped(askedSum(r)) + "."
-	}
-	sum, err := models.BudgetAsked(edited)
-	if err != nil || r.Kind != models.KindBudget {
-		return ""
-	}
-	return "Budget changed: " + views.Number(sum) + " instead of " + grouped(askedSum(r)) + "."
-}
-
-// kindTitle is what a request is called by its kind; empty: by its tool.
-func kindTitle(k models.Kind) string {
-	switch k {
-	case models.KindQuestion:
-		return "Question"
-	case models.KindProposal:
-		return "Proposal"
-	case models.KindBudget:
-		return "Budget request"
-	case models.KindReply:
-		return "Reply"
-	case models.KindToolCall:
-	}
-	return ""
 }
 
 // trigger is when the panel looks again: when the request changes, and where it

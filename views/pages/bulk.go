@@ -167,9 +167,9 @@ func NewBulk(in BulkInput, now time.Time) Bulk {
 	case in.Problem != "":
 		v.Title = "Nothing was decided"
 	case in.Ask:
-		v.Title, v.Button = verb+" "+requests(in.Open())+"?", verb+" selected"
+		v.Title, v.Button = verb+" "+requestCount(in.Open())+"?", verb+" selected"
 		if leftOut+refused > 0 {
-			v.Title = verb + " which of " + requests(len(in.Items)) + "?"
+			v.Title = verb + " which of " + requestCount(len(in.Items)) + "?"
 		}
 		v.Lead = "Nothing is decided yet."
 		if leftOut > 0 {
@@ -294,7 +294,7 @@ func (v Bulk) goOnVariant() string {
 }
 
 // requests counts them in words: "1 request", "12 requests".
-func requests(n int) string { return requestsOf(n, "request", "requests") }
+func requestCount(n int) string { return requestsOf(n, "request", "requests") }
 
 func requestsOf(n int, one, many string) string {
 	if n == 1 {

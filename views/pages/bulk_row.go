@@ -2,8 +2,6 @@ package pages
 
 import (
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"countersign/models"
 	"countersign/models/headline"
@@ -65,13 +63,4 @@ func LookFirst(a *models.Approval, twin *models.Twin, reasked bool) []string {
 		out = append(out, "It is too long to show here.")
 	}
 	return out
-}
-
-// capital writes the first letter large.
-func capitalize(s string) string {
-	first, size := utf8.DecodeRuneInString(s)
-	if size == 0 {
-		return s
-	}
-	return string(unicode.ToUpper(first)) + strings.TrimPrefix(s, string(first))
 }

@@ -23,7 +23,7 @@ func (in *ChannelsInput) add(kind models.ChannelKind) AddChannel {
 	}
 	address := func(label, help string) ui.Field {
 		f := field("url", label, help+" It is stored encrypted and never shown again.")
-		f.Value, f.Mend = form.URL, mendHost(form.Allow)
+		f.Value, f.Mend = form.URL, ui.AllowHost(form.Allow)
 		f.Type, f.Mono, f.Secret, f.MaxLength = "url", true, true, strconv.Itoa(models.MaxTarget)
 		return f
 	}

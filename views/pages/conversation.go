@@ -213,15 +213,6 @@ func NewConversationHead(c *models.ConversationView, rename RenameForm, now time
 	return h
 }
 
-// conversationTitle is a conversation's title, or else the name that the agent
-// gave its run. Both are claims.
-func conversationTitle(c *models.ConversationView) string {
-	if c.Title == "" {
-		return deref(c.RunID)
-	}
-	return c.Title
-}
-
 // withoutHidden leaves out characters that a field to be edited would hide.
 func withoutHidden(s string) string {
 	segments, found := models.Reveal(s, false)

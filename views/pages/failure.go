@@ -2,9 +2,6 @@ package pages
 
 import (
 	"net/http"
-	"time"
-
-	"countersign/models"
 )
 
 // Failure is the view model of a page that could not be shown.
@@ -53,12 +50,4 @@ func NewFailure(status int, text, requestID string) Failure {
 		}
 	}
 	return v
-}
-
-// waitText says how long to wait.
-func waitText(seconds int) string {
-	if seconds < 60 {
-		return "a minute"
-	}
-	return models.SpokenDuration(time.Duration((seconds+59)/60) * time.Minute)
 }

@@ -5,6 +5,10 @@ import (
 	"countersign/views/ui"
 )
 
+// SeenEndField is the field that says "1" where the last line was in view, or all was shown
+// above the button.
+const SeenEndField = "seen_end"
+
 // Folds are the names of the parts of what is decided that its page folds and that
 // must be opened: see models.PageParts. beside is what another system sends beside
 // the input. Empty if nothing is folded.

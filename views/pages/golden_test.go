@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/PuerkitoBio/goquery"
-	"github.com/a-h/templ"
 
 	"countersign/views/gallery"
 )
@@ -20,15 +19,6 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 
 // now is the time of all fixtures.
 var now = gallery.Now
-
-func draw(t *testing.T, c templ.Component) string {
-	t.Helper()
-	var b strings.Builder
-	if err := c.Render(t.Context(), &b); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
-}
 
 // hashed is the name of a static file, which changes with what is in it.
 var hashed = regexp.MustCompile(`(/static/[a-z0-9/.-]+)\.[0-9a-f]{12}\.`)

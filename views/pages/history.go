@@ -197,7 +197,7 @@ func newHistoryFilter(in HistoryInput) HistoryFilter {
 		Statuses: []ui.Choice{{Value: "", Label: "any"}},
 		Causes:   []ui.Choice{{Value: "", Label: "any"}},
 		People:   historyPeople(in),
-		Tools:    inboxTools(InboxInput{Rows: in.Rows}),
+		Tools:    toolsOf(in.Rows),
 	}
 	for _, risk := range models.RisksDown() {
 		f.Risks = append(f.Risks, ui.Choice{Value: string(risk), Label: string(risk)})
@@ -281,13 +281,4 @@ func historyPeople(in HistoryInput) []ui.Choice {
 		out = append(out, ui.Choice{Value: string(in.Place.By), Label: "another person"})
 	}
 	return slices.Insert(out, 0, ui.Choice{Label: "anybody"})
-}
-
-// dayField is where a day is typed. A date field would drop text that is no day, so that is shown in a text field.
-func dayField(errors map[string]string, name, label, value string) ui.Field {
-	field := ui.Field{ID: "filter-" + name, Name: name, Label: label, Value: value, Error: errors[name], Type: "date"}
-	if _, err := time.Parse(time.DateOnly, value); err != nil && value != "" {
-		field.Type = ""
-	}
-	return field
 }

@@ -91,9 +91,6 @@ type Inbox struct {
 	Away   []AwayNote // who is away, if that concerns the reader; on the whole page only
 }
 
-// InboxEmpty says why there is no row, and what will come.
-type InboxEmpty struct{ Title, Text string }
-
 // NewInbox makes the inbox as of now.
 func NewInbox(in InboxInput, now time.Time) Inbox {
 	list := in.Place.At("")
@@ -167,20 +164,4 @@ func (v *Inbox) tally(in InboxInput) {
 	case filtered:
 		v.Empty = &InboxEmpty{"No matches", "New requests that match appear here. Clear the filters to see all requests."}
 	}
-}
-
-// ConversationLabel is what a conversation is called: its title, or the name that
-// the agent gave its run; empty for the agent's standing one. Both are claims.
-func ConversationLabel(a *models.Approval) string {
-	if a.ConversationTitle == "" && a.RunID != nil {
-		return *a.RunID
-	}
-	return a.ConversationTitle
-}
-
-func askedAt(r *models.Response) time.Time {
-	if r.ApprovalRequestedAt != nil {
-		return *r.ApprovalRequestedAt
-	}
-	return r.CreatedAt
 }

@@ -40,7 +40,7 @@ func newInboxFilter(in InboxInput) InboxFilter {
 		Risks:  []ui.Choice{{Value: "", Label: "Any risk"}},
 		Agents: inboxAgents(in),
 		Orders: []ui.Choice{{Value: "", Label: "By deadline"}, {Value: orderByRisk, Label: "By risk"}, {Value: orderByAge, Label: "By age"}},
-		Tools:  inboxTools(in),
+		Tools:  toolsOf(in.Rows),
 	}
 	for _, risk := range models.RisksDown() {
 		f.Risks = append(f.Risks, ui.Choice{Value: string(risk), Label: ui.RiskWord(risk).Text})
@@ -112,16 +112,4 @@ func inboxAgents(in InboxInput) []ui.Choice {
 		out = append(out, ui.Choice{Value: string(in.Place.Agent), Label: "Another agent"})
 	}
 	return out
-}
-
-// inboxTools are the tools on the page, for the field that takes any.
-func inboxTools(in InboxInput) []string {
-	var out []string
-	for i := range in.Rows {
-		if in.Rows[i].Kind == models.KindToolCall {
-			out = append(out, in.Rows[i].ToolName)
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
 }

@@ -97,18 +97,6 @@ func inputBlocks(r *models.Response, canonical []byte) (blocks []ui.Block, all b
 	return blocks, all, says
 }
 
-// stripLines is how much of the source is shown where all of it is drawn above.
-const stripLines = 3
-
-// strip leaves the first lines of the source in sight only: where the risk is known to be
-// low or medium, and the blocks draw every member whole, with nothing to warn of (I13).
-func (v *Approval) strip(r *models.Response, input inputView) {
-	low := r.Risk == models.RiskLow || r.Risk == models.RiskMedium
-	if r.Kind == models.KindToolCall && low && len(v.Warnings) == 0 && len(v.Blocks) > 0 && input.drawnWhole() {
-		v.Whole.First = stripLines
-	}
-}
-
 // drawnWhole reports whether the blocks draw every member of the input, every value to its
 // end, and nothing in them has to be opened first.
 func (v *inputView) drawnWhole() bool {

@@ -71,19 +71,3 @@ func otherLinkedInput(l *models.LinkedResponse, agent, place string) *ui.Code {
 	}
 	return code
 }
-
-// linkedPill is where a reported call stands whose approval is another row; false:
-// the call's own state says more.
-func linkedPill(r *models.Response, l *models.LinkedResponse) (ui.Word, bool) {
-	if l == nil || l.IsCall || r.Status() != models.StatusNone || r.Cause != models.CauseNone {
-		return ui.Word{}, false
-	}
-	switch l.Status {
-	case models.StatusPending:
-		return pillWaiting, true
-	case models.StatusRejected, models.StatusExpired, models.StatusCancelled:
-		return ui.StatusWord(l.Status, l.Cause), true
-	case models.StatusNone, models.StatusApproved, models.StatusResolved, models.StatusRan:
-	}
-	return ui.Word{}, false
-}

@@ -1,7 +1,6 @@
 package pages
 
 import (
-	"cmp"
 	"strconv"
 	"strings"
 
@@ -82,32 +81,6 @@ func verdictWord(v models.Verdict) string {
 	return "decision"
 }
 
-// outside fills in what is different where another system asks.
-func (v *Approval) outside(in ApprovalInput) {
-	a, o := &in.Approval, in.Origin
-	v.OutsideID, v.OutsideCall = o.ApprovalID, deref(a.CallID)
-	v.Origin, v.Outside, v.Hears = newOrigin(o, a.AgentName), a.UpstreamID != nil, through(o)
-	if a.InputBytes != nil {
-		v.EditJSON = ""
-		v.Closed = "You can only reject this: the input has " + views.Number(*a.InputBytes) + " bytes and only part of it was kept, so nobody can see everything that would run."
-	}
-	told := o
-	told.Sending, told.Withdrawals = nil, nil // they have places of their own
-	v.Notes, v.Linked = originNotes(told), newLinked(o, "")
-	if !v.Outside {
-		return
-	}
-	v.EditJSON = ""
-	if beside, ok := besideInput(&a.Response, o.Beside, v.Hears); ok {
-		v.Beside = v.folding.of(beside, models.PartBeside)
-	}
-	if other, ok := otherInput(&a.Response, v.Hears); ok {
-		v.Other = v.folding.of(other, models.PartOther)
-		v.Blocks = nil // of what the agent reported, which is not what runs
-		v.Whole.Label, v.Context = "The input that "+models.RevealString(a.AgentName, false)+" reported", ""
-	}
-}
-
 // otherInput is the input that another system asks with and runs, where it is
 // another one than was reported.
 func otherInput(r *models.Response, hears string) (ui.Code, bool) {
@@ -152,23 +125,4 @@ func matchedNote(o models.Origin) (CallNote, bool) {
 	case models.MatchedByToolUseID, models.MatchedByInput, models.MatchedByOnly, "":
 	}
 	return CallNote{}, false
-}
-
-// RunLink leads to a run that started another, or was started by it.
-type RunLink struct {
-	URL, Name, Agent string
-	Word             ui.Word
-}
-
-func newRunLink(r models.RunLink) RunLink {
-	return RunLink{URL: views.ConversationURL(r.ID), Name: cmp.Or(r.Title, r.RunID), Agent: r.AgentName, Word: ui.ConversationWord(r.Status)}
-}
-
-func (f *ConversationFacts) family(in ConversationInput) {
-	if in.Parent != nil {
-		f.Parent = new(newRunLink(*in.Parent))
-	}
-	for _, child := range in.Children {
-		f.Children = append(f.Children, newRunLink(child))
-	}
 }

@@ -4,22 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"testing"
 
-	"github.com/PuerkitoBio/goquery"
-	"github.com/a-h/templ"
 	"golang.org/x/net/html"
 )
-
-// read parses what a component draws, as a browser would.
-func read(t *testing.T, c templ.Component) *goquery.Document {
-	t.Helper()
-	doc, err := parse(draw(t, c))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return doc
-}
 
 // writeOutline writes an element as golden files hold it: a line for each element,
 // indented by depth, with its attributes in order and its texts in quotes. An icon

@@ -3,6 +3,7 @@ package pages
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"countersign/models"
 	"countersign/views/ui"
@@ -72,3 +73,33 @@ func zoneFor(day, zone string) string {
 
 // dayText is a day and its zone.
 func dayText(day, zone string) string { return day + " " + cmp.Or(zone, "UTC") }
+
+// dayField is where a day is typed. A date field would drop text that is no day, so that is shown in a text field.
+func dayField(errors map[string]string, name, label, value string) ui.Field {
+	field := ui.Field{ID: "filter-" + name, Name: name, Label: label, Value: value, Error: errors[name], Type: "date"}
+	if _, err := time.Parse(time.DateOnly, value); err != nil && value != "" {
+		field.Type = ""
+	}
+	return field
+}
+
+func labelOf(choices []ui.Choice, value string) string {
+	for _, c := range choices {
+		if c.Value == value {
+			return c.Label
+		}
+	}
+	return models.RevealString(value, false)
+}
+
+// toolsOf are the tools of requests, for the field that takes any.
+func toolsOf(rows []models.Brief) []string {
+	var out []string
+	for i := range rows {
+		if rows[i].Kind == models.KindToolCall {
+			out = append(out, rows[i].ToolName)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}

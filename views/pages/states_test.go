@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 
@@ -22,16 +21,6 @@ var documents = sync.OnceValue(func() map[string]func() (*goquery.Document, erro
 	}
 	return out
 })
-
-// parse reads a page as it is first shown: what a template has is on no page until a script takes it.
-func parse(html string) (*goquery.Document, error) {
-	doc, err := goquery.NewDocumentFromReader(strings.NewReader(html))
-	if err != nil {
-		return nil, err
-	}
-	doc.Find("template").Empty()
-	return doc, nil
-}
 
 // shows is a state of the gallery, to be read and not changed.
 func shows(t *testing.T, key string) *goquery.Document {

@@ -5,9 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"countersign/models"
 	"countersign/views"
-	"countersign/views/ui"
 )
 
 // TrailPrint is the view model of a trail on one page, for paper.
@@ -60,15 +58,6 @@ func NewTrailPrint(in TrailInput, now time.Time) TrailPrint {
 		v.NextURL = p.PrintURL()
 	}
 	return v
-}
-
-func labelOf(choices []ui.Choice, value string) string {
-	for _, c := range choices {
-		if c.Value == value {
-			return c.Label
-		}
-	}
-	return models.RevealString(value, false)
 }
 
 // period says from which day to which.

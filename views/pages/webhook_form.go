@@ -80,7 +80,7 @@ func NewWebhookForm(in WebhookFormInput) WebhookFormView {
 			Help: "How it is listed here.",
 		},
 		Address: ui.Field{
-			Name: "url", Label: "Address", Type: "url", Value: f.URL, Error: f.Errors["url"], Mend: mendHost(f.Allow), Required: true, Autocomplete: "off", MaxLength: strconv.Itoa(models.MaxTarget), Mono: true, Secret: true,
+			Name: "url", Label: "Address", Type: "url", Value: f.URL, Error: f.Errors["url"], Mend: ui.AllowHost(f.Allow), Required: true, Autocomplete: "off", MaxLength: strconv.Itoa(models.MaxTarget), Mono: true, Secret: true,
 			Help: "Such as https://hooks.example.com/countersign. It is stored encrypted and never shown again; only its host is.",
 		},
 	}
@@ -94,17 +94,6 @@ func NewWebhookForm(in WebhookFormInput) WebhookFormView {
 		v.Families = append(v.Families, familyChoice(family, f.Types))
 	}
 	return v
-}
-
-// AllowHostField sends a form again with the host that its sender allows.
-const AllowHostField = "allow_host"
-
-// mendHost allows a host where its address was refused.
-func mendHost(host string) *ui.Mend {
-	if host == "" {
-		return nil
-	}
-	return &ui.Mend{Name: AllowHostField, Value: host, Label: "Allow this host: " + models.RevealName(host)}
 }
 
 func familyChoice(family EventFamily, chosen []string) FamilyChoice {

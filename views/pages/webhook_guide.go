@@ -2,7 +2,6 @@ package pages
 
 import (
 	_ "embed" // the guide
-	"strings"
 
 	"countersign/models"
 )
@@ -12,16 +11,6 @@ var webhookGuide string
 
 // WebhookGuide explains webhooks to those who write a receiver, in Markdown.
 func WebhookGuide() string { return webhookGuide }
-
-// markdownParts are the sections of a guide, each with its heading: all together are more
-// than is laid out at once.
-func markdownParts(guide string) []string {
-	parts := strings.Split(guide, "\n# ")
-	for i := 1; i < len(parts); i++ {
-		parts[i] = "# " + parts[i]
-	}
-	return parts
-}
 
 // EventFamily are the kinds of events whose names begin alike.
 type EventFamily struct {

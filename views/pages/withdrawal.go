@@ -1,7 +1,6 @@
 package pages
 
 import (
-	"strconv"
 	"time"
 
 	"countersign/models"
@@ -38,18 +37,6 @@ func withdrawnNotes(o models.Origin, pending bool, now time.Time) []WithdrawnNot
 		out = append(out, n)
 	}
 	return out
-}
-
-// withdrawnText says in one line what happened.
-func withdrawnText(w *models.Withdrawal) string {
-	by, whose := models.RevealString(w.ByName, false), models.RevealString(w.VoterName, false)+"'s "+verdictWord(w.Verdict)
-	switch {
-	case w.Kind == models.WithdrawalByAdmin:
-		return by + " undid " + whose
-	case w.Status == 0:
-		return by + " can't accept " + whose
-	}
-	return by + " refused " + whose + " (HTTP " + strconv.Itoa(w.Status) + ")"
 }
 
 // withdrawnNext says what to do about a request that waits again.

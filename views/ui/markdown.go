@@ -173,3 +173,13 @@ var allowed = sync.OnceValue(func() *bluemonday.Policy {
 	p.RequireNoReferrerOnLinks(true)
 	return p
 })
+
+// MarkdownParts are the sections of a guide, each with its heading: all together are more
+// than is laid out at once.
+func MarkdownParts(guide string) []string {
+	parts := strings.Split(guide, "\n# ")
+	for i := 1; i < len(parts); i++ {
+		parts[i] = "# " + parts[i]
+	}
+	return parts
+}
