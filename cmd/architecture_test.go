@@ -168,6 +168,7 @@ func TestFoldersImportWhatTheArchitectureSays(t *testing.T) {
 			allowed[strings.TrimSuffix(strings.Trim(folder, "`"), "/")] = strings.Split(n[2], ", ")
 		}
 	}
+	earlier := areas(t)
 	ours(t, func(name string) {
 		folder := path.Dir(name)
 		if folder == "." {
@@ -177,6 +178,10 @@ func TestFoldersImportWhatTheArchitectureSays(t *testing.T) {
 			return
 		}
 		row, ok := allowed[folder]
+		before, area := earlier[folder]
+		if !ok && area {
+			row, ok = allowed["views/pages"], true
+		}
 		if !ok {
 			t.Errorf("ARCHITECTURE.md has no row for %s", folder)
 			allowed[folder] = []string{"everything"}
@@ -190,6 +195,10 @@ func TestFoldersImportWhatTheArchitectureSays(t *testing.T) {
 			imported, own := strings.CutPrefix(strings.Trim(spec.Path.Value, `"`), "countersign/")
 			switch {
 			case !own || row[0] == "everything" || row[0] == "everything but commands" && !isCommand(imported):
+			case strings.HasPrefix(imported, "views/pages/"):
+				if !slices.Contains(row, "views/pages/…") || area && !slices.Contains(before, imported) {
+					t.Errorf("%s imports %s, which is not before it", name, imported)
+				}
 			case !slices.Contains(row, imported):
 				t.Errorf("%s imports %s, which its row leaves out", name, imported)
 			}
@@ -205,6 +214,62 @@ func TestFoldersImportWhatTheArchitectureSays(t *testing.T) {
 // isCommand is whether a folder has a command: what no other but the root knows.
 func isCommand(folder string) bool {
 	return folder == "cmd" || path.Dir(folder) == "cmd" && !slices.Contains([]string{"cmd/terminal", "cmd/config", "cmd/data", "cmd/remote", "cmd/server"}, folder)
+}
+
+// areas are the folders of pages that views/pages/doc.go lists in their order, with those before
+// each, which are all that it may know.
+func areas(t *testing.T) map[string][]string {
+	t.Helper()
+	list := regexp.MustCompile(`never one behind it: ([a-z, \n/]+)\.`).FindStringSubmatch(read(t, "views/pages/doc.go"))
+	if list == nil {
+		t.Fatal("views/pages/doc.go lists no areas")
+	}
+	out, before := map[string][]string{"views/pages": {}, "views/pages/browser": {}}, []string(nil)
+	for name := range strings.SplitSeq(strings.ReplaceAll(list[1], "\n//", ""), ",") {
+		folder := "views/pages/" + strings.TrimSpace(name)
+		out[folder] = slices.Clone(before)
+		before = append(before, folder)
+	}
+	if len(before) < 18 {
+		t.Errorf("only %d areas are read", len(before))
+	}
+	return out
+}
+
+// entriesMost is how many entries a folder may have, so that a reader sees what it holds.
+const entriesMost = 45
+
+// crowded are the folders that have more, with the most that they may have until they are cut too.
+var crowded = map[string]int{
+	"views/ui":      63,
+	"views/gallery": 49,
+	"handlers/api":  109,
+	"handlers/web":  200,
+}
+
+// A folder of pages and surfaces is small enough to be read, and those that are not yet only shrink.
+func TestFoldersAreSmall(t *testing.T) {
+	t.Parallel()
+	for _, top := range []string{"views", "handlers"} {
+		err := fs.WalkDir(os.DirFS(repository), top, func(name string, d fs.DirEntry, err error) error {
+			if err != nil || !d.IsDir() {
+				return err
+			}
+			if d.Name() == "fuzz" {
+				return fs.SkipDir // inputs that were found, by the name of their hash
+			}
+			entries, err := os.ReadDir(filepath.Join(repository, name))
+			if most, exempt := crowded[name]; len(entries) > max(most, entriesMost) {
+				t.Errorf("%s has %d entries, and may have %d: cut it", name, len(entries), max(most, entriesMost))
+			} else if exempt && len(entries) <= entriesMost {
+				t.Errorf("%s is small by now: take it out of crowded", name)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // Links between the documents lead to files, and to headings where they name one.
@@ -282,7 +347,7 @@ func TestDecisionsAreNumberedAndIndexed(t *testing.T) {
 var elapses = map[string]string{
 	"cmd/agent/hook_test.go: TestHookDeniesBeforeItsTimeout":                      "the time is the promise: the agent ends the hook at its timeout, ten seconds later",
 	"cmd/server/log_internal_test.go: TestLogLinesWaitForCompanyAndWarningsDoNot": "in fake time",
-	"views/pages/kept_test.go: forget":                                            "the age of a file of an earlier run",
+	"views/pages/browser/kept_test.go: forget":                                    "the age of a file of an earlier run",
 }
 
 // How fast a machine is decides no test: none sleeps, and none compares a time that it measured

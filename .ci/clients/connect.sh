@@ -9,7 +9,7 @@ start_server
 AGENT_KEY=$("$BIN" token add connect-agent --user owner@example.com --scope agent --data "$DATA")
 REVIEWER_KEY=$("$BIN" token add connect-test --user owner@example.com --scope reviewer --data "$DATA")
 mkdir -p "$WORK/npm"
-for file in "$here"/../../views/pages/connect/*; do
+for file in "$here"/../../views/pages/connect/snippets/*; do
 	sed -e "s|@SERVER@|$ADDRESS|" -e "s|@TOKEN@|$AGENT_KEY|" "$file" >"$WORK/npm/$(basename "$file")"
 done
 mv "$WORK/npm/humanlayer.mjs" "$WORK/npm/agent.mjs"

@@ -58,7 +58,7 @@ func (k kind) String() string {
 // code, other people's code, and the fixtures of the gallery, which are agents' words.
 var (
 	tops    = []string{"cmd", "handlers", "models", "static/js", "views", "workers"}
-	without = []string{"testdata", "vendor", "gallery", "storetest", "dbtest", "llmtest", "upstreamtest"}
+	without = []string{"testdata", "vendor", "gallery", "storetest", "dbtest", "llmtest", "upstreamtest", "pagestest"}
 )
 
 var spaces = regexp.MustCompile(`\s+`)
@@ -97,7 +97,7 @@ func collect(tree fs.FS) ([]text, error) {
 // read gives a file to the parser of its language; a file in a language that has no texts gives none.
 func read(tree fs.FS, name string) ([]text, error) {
 	var parse func(name, source string) ([]text, error)
-	switch paste := strings.HasPrefix(name, "views/pages/connect/"); {
+	switch paste := strings.HasPrefix(name, "views/pages/connect/snippets/"); {
 	case strings.HasSuffix(name, "_test.go"), strings.HasSuffix(name, "_templ.go"):
 		return nil, nil
 	case paste:

@@ -64,7 +64,7 @@ func TestPlantedWordsAreFound(t *testing.T) {
 		"words of a model":           {"models/a.go", "package models\n\nvar a = map[string]string{\"x\": \"It began anew.\"}\n", 3, kindWord},
 		"guide":                      {"models/policy/guide.md", "# One\n\nIt goes\nahead.\n", 3, kindGuide},
 		"cell of a guide":            {"models/policy/guide.md", "| a | b |\n| --- | --- |\n| it | stands |\n", 3, kindGuide},
-		"lines to paste":             {"views/pages/connect/a.sh", "#!/bin/sh\n# The call goes ahead.\nrun\n", 2, kindPaste},
+		"lines to paste":             {"views/pages/connect/snippets/a.sh", "#!/bin/sh\n# The call goes ahead.\nrun\n", 2, kindPaste},
 		"script":                     {"static/js/a.js", "const a = 1\nshow('It began anew.')\n", 2, kindScript},
 		"template of a script":       {"static/js/a.js", "const a = 1\nshow(`${a} % are used`)\n", 2, kindScript},
 		"log":                        {"workers/a.go", "package workers\n\nfunc a() { log.Warn(\"it began anew\", \"error\", err) }\n", 3, kindLog},
@@ -145,7 +145,7 @@ func TestListGroupsByKind(t *testing.T) {
 // A source that cannot be parsed is an error that names the file, never an empty list.
 func TestBrokenSourceIsAnError(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"cmd/a.go", "views/pages/a.templ", "views/pages/connect/a.unknown"} {
+	for _, name := range []string{"cmd/a.go", "views/pages/a.templ", "views/pages/connect/snippets/a.unknown"} {
 		_, err := collect(fstest.MapFS{name: {Data: []byte("package a\n\ntempl A( {\n")}})
 		if err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: error %v", name, err)

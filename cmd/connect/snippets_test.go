@@ -15,7 +15,7 @@ import (
 
 	"countersign/cmd/process"
 	"countersign/handlers/api/wire"
-	"countersign/views/pages"
+	"countersign/views/pages/connect"
 	"countersign/views/ui"
 )
 
@@ -30,7 +30,7 @@ type pasted struct {
 func paste(t *testing.T, w *process.World, way string) *pasted {
 	t.Helper()
 	p := &pasted{home: t.TempDir()}
-	for _, s := range pages.ConnectSnippets(way, "http://"+w.Addr, w.Agent) {
+	for _, s := range connect.Snippets(way, "http://"+w.Addr, w.Agent) {
 		if name, ok := strings.CutPrefix(s.Label, "Save as "); ok {
 			if err := os.WriteFile(filepath.Join(p.home, name), []byte(s.Text), 0o600); err != nil {
 				t.Fatal(err)
@@ -218,7 +218,7 @@ func TestTheSnippetOfThePermissionPromptIsWhatConnectPrints(t *testing.T) {
 	t.Parallel()
 	w := process.NewWorld(t)
 	var shown ui.Code
-	for _, s := range pages.ConnectSnippets("claude-code-prompt", "http://"+w.Addr, w.Agent) {
+	for _, s := range connect.Snippets("claude-code-prompt", "http://"+w.Addr, w.Agent) {
 		shown = s
 	}
 	printed := newDesk(t, w, "2.1.328", "").must("connect", "claude-code", "--permission-prompt")

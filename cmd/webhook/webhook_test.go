@@ -17,7 +17,7 @@ import (
 	"countersign/cmd/process"
 	"countersign/handlers/api/wire"
 	"countersign/models"
-	"countersign/views/pages"
+	"countersign/views/pages/webhooks"
 )
 
 const listenSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
@@ -211,7 +211,7 @@ func TestWebhookListenGetsWhatIsApproved(t *testing.T) {
 	_, event, _ := strings.Cut(l.Out.String(), "approval.approved  evt_")
 	_, event, _ = strings.Cut(event, "\n")
 	event, _, _ = strings.Cut(event, "\n}\n")
-	_, example, _ := strings.Cut(pages.WebhookGuide(), "```json\n")
+	_, example, _ := strings.Cut(webhooks.Guide(), "```json\n")
 	example, _, _ = strings.Cut(example, "```")
 	if got, want := membersOf(t, event+"\n}"), membersOf(t, example); !slices.Equal(got, want) {
 		t.Errorf("an event has the members\n%s\nand that of the guide\n%s\n%s", strings.Join(got, " "), strings.Join(want, " "), event)

@@ -10,7 +10,7 @@ import (
 	"countersign/models"
 	"countersign/models/people"
 	"countersign/views"
-	"countersign/views/pages"
+	"countersign/views/pages/account"
 )
 
 func (s *Site) showSignIn(c echo.Context) error {
@@ -18,10 +18,10 @@ func (s *Site) showSignIn(c echo.Context) error {
 	if visitorOf(c) != nil {
 		return c.Redirect(http.StatusSeeOther, next)
 	}
-	return s.signInPage(c, http.StatusOK, pages.NewSignIn("", next, nil))
+	return s.signInPage(c, http.StatusOK, account.NewSignIn("", next, nil))
 }
 
-func (s *Site) signInPage(c echo.Context, status int, v pages.SignIn) error {
+func (s *Site) signInPage(c echo.Context, status int, v account.SignIn) error {
 	frame, err := s.frame(c, "Sign in", 0)
 	if err != nil {
 		return err
@@ -35,7 +35,7 @@ func (s *Site) signInPage(c echo.Context, status int, v pages.SignIn) error {
 	if v.Next == views.InboxURL() {
 		v.Next = ""
 	}
-	return handlers.Render(c, status, pages.SignInPage(frame, v), nil)
+	return handlers.Render(c, status, account.SignInPage(frame, v), nil)
 }
 
 // signInHint says why signing in cannot work, where that is known.
@@ -68,7 +68,7 @@ func (s *Site) signIn(c echo.Context) error {
 		if e.Code == models.CodeTooManyRequests {
 			status = http.StatusTooManyRequests
 		}
-		v := pages.NewSignIn(email, next, e)
+		v := account.NewSignIn(email, next, e)
 		v.Unsent = carriedForm(r)
 		return s.signInPage(c, status, v)
 	}
@@ -145,9 +145,9 @@ func (s *Site) setupPage(c echo.Context, status int, key string, wrong *models.E
 		return err
 	}
 	r := c.Request()
-	v := pages.FirstAccount(key, r.PostFormValue("name"), r.PostFormValue("email"), wrong)
+	v := account.FirstAccount(key, r.PostFormValue("name"), r.PostFormValue("email"), wrong)
 	handlers.Uncompressed(c) // the key of the link is in its form
-	return handlers.Render(c, status, pages.NewAccountPage(frame, v), nil)
+	return handlers.Render(c, status, account.NewAccountPage(frame, v), nil)
 }
 
 func (s *Site) setup(c echo.Context) error {
@@ -181,7 +181,7 @@ func (s *Site) passwordPage(c echo.Context, status int, wrong *models.Error) err
 	if err != nil {
 		return err
 	}
-	v := pages.NewPassword(*frame.Viewer, wrong)
+	v := account.NewPassword(*frame.Viewer, wrong)
 	tokens, err := s.store.People.Tokens(c.Request().Context(), actorOf(c), false)
 	if err != nil {
 		return err
@@ -191,8 +191,8 @@ func (s *Site) passwordPage(c echo.Context, status int, wrong *models.Error) err
 			v.Tokens++
 		}
 	}
-	v.Revoke = c.Request().PostFormValue(pages.RevokeField) == "true"
-	return handlers.Render(c, status, pages.PasswordPage(frame, v), nil)
+	v.Revoke = c.Request().PostFormValue(account.RevokeField) == "true"
+	return handlers.Render(c, status, account.PasswordPage(frame, v), nil)
 }
 
 func (s *Site) changePassword(c echo.Context) error {
@@ -212,7 +212,7 @@ func (s *Site) changePassword(c echo.Context) error {
 		return err
 	}
 	flash := "password-changed"
-	if r.PostFormValue(pages.RevokeField) == "true" {
+	if r.PostFormValue(account.RevokeField) == "true" {
 		if _, err := s.store.People.RevokeOwnTokens(r.Context(), actorOf(c)); err != nil {
 			return err
 		}

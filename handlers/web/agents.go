@@ -10,16 +10,17 @@ import (
 	"countersign/models"
 	"countersign/models/people"
 	"countersign/views"
-	"countersign/views/pages"
+	"countersign/views/pages/agents"
+	"countersign/views/pages/connect"
 )
 
 func (s *Site) agents(c echo.Context) error {
-	return s.agentsPage(c, http.StatusOK, pages.AgentsInput{})
+	return s.agentsPage(c, http.StatusOK, agents.Input{})
 }
 
 // agentsPage lists the person's agents and tokens. in carries a token that was
 // just made, or a form that is to be corrected.
-func (s *Site) agentsPage(c echo.Context, status int, in pages.AgentsInput) error {
+func (s *Site) agentsPage(c echo.Context, status int, in agents.Input) error {
 	ctx, actor := c.Request().Context(), actorOf(c)
 	var err error
 	if in.Agents, err = s.store.People.Agents(ctx, actor); err != nil {
@@ -43,14 +44,14 @@ func (s *Site) agentsPage(c echo.Context, status int, in pages.AgentsInput) erro
 	}
 	in.Reader = actor.UserID()
 	in.Admin, frame.Path = actor.Admin, views.AgentsURL()
-	return handlers.Render(c, status, pages.AgentsPage(frame, pages.NewAgents(in, frame.Now)), nil)
+	return handlers.Render(c, status, agents.Page(frame, agents.New(in, frame.Now)), nil)
 }
 
 // addToken makes a token and shows it in its answer: it is not kept anywhere
 // that a redirect could read it from.
 func (s *Site) addToken(c echo.Context) error {
 	r := c.Request()
-	form := pages.TokenForm{
+	form := agents.TokenForm{
 		Scope: models.Scope(r.PostFormValue("scope")), Agent: strings.TrimSpace(r.PostFormValue("agent")),
 		Name: strings.TrimSpace(r.PostFormValue("name")), Expires: strings.TrimSpace(r.PostFormValue("expires")),
 	}
@@ -62,13 +63,13 @@ func (s *Site) addToken(c echo.Context) error {
 	}
 	if e := asError(err, models.CodeInvalid, models.CodeConflict); e != nil {
 		form.Errors = e.Fields
-		return s.agentsPage(c, handlers.Status(e.Code), pages.AgentsInput{Form: form})
+		return s.agentsPage(c, handlers.Status(e.Code), agents.Input{Form: form})
 	}
 	if err != nil {
 		return err
 	}
-	fresh := &pages.FreshToken{Scope: form.Scope, Name: form.Agent + form.Name, Secret: secret, Server: s.kit.PublicURL.String()}
-	return s.agentsPage(c, http.StatusOK, pages.AgentsInput{Fresh: fresh})
+	fresh := &connect.FreshToken{Scope: form.Scope, Name: form.Agent + form.Name, Secret: secret, Server: s.kit.PublicURL.String()}
+	return s.agentsPage(c, http.StatusOK, agents.Input{Fresh: fresh})
 }
 
 func (s *Site) revokeToken(c echo.Context) error {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"countersign/models"
-	"countersign/views/pages"
+	"countersign/views/pages/connect"
 )
 
 func TestTokensAreShownOnceAndRevoked(t *testing.T) {
@@ -176,7 +176,7 @@ func TestAFreshTokenComesWithTheLinesToPaste(t *testing.T) {
 	w := newWorld(t)
 	got := w.signedIn(ownerEmail).post("/agents/tokens", url.Values{"scope": {"agent"}, "agent": {"fresh-bot"}}).is(http.StatusOK)
 	secret := got.text("#fresh-token")
-	if n := got.doc.Find(".fresh-lines details").Length(); n != len(pages.ConnectWays()) {
+	if n := got.doc.Find(".fresh-lines details").Length(); n != len(connect.Ways()) {
 		t.Errorf("%d ways to connect", n)
 	}
 	got.says(".fresh-lines", secret, w.url)

@@ -9,7 +9,9 @@ import (
 	"countersign/handlers"
 	"countersign/models"
 	"countersign/views"
-	"countersign/views/pages"
+	"countersign/views/pages/inbox"
+	"countersign/views/pages/outcomes"
+	"countersign/views/pages/requests"
 )
 
 // requestID is the request that a path names; what is not an id names none.
@@ -26,7 +28,7 @@ func (s *Site) approval(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.approvalPage(c, http.StatusOK, id, pages.ApprovalInput{Desk: deskOf(c, id)})
+	return s.approvalPage(c, http.StatusOK, id, requests.Input{Desk: deskOf(c, id)})
 }
 
 // input hands out the input of a request as it was sent, or the form that its digest is made
@@ -75,7 +77,7 @@ func deskOf(c echo.Context, id models.ResponseID) string {
 
 // approvalPage shows a request as it is now. in carries what was sent and
 // what became of it.
-func (s *Site) approvalPage(c echo.Context, status int, id models.ResponseID, in pages.ApprovalInput) error {
+func (s *Site) approvalPage(c echo.Context, status int, id models.ResponseID, in requests.Input) error {
 	in.Alone = !handlers.WantsFragment(c.Request())
 	v, err := s.approvalView(c, id, in)
 	if err != nil {
@@ -89,34 +91,34 @@ func (s *Site) approvalPage(c echo.Context, status int, id models.ResponseID, in
 	}
 	frame.Title = v.Title
 	frame.Watch, frame.Conversation = []models.ResponseID{id}, v.Follows
-	fragment := pages.ApprovalPanel(v)
+	fragment := requests.Panel(v)
 	if target(c.Request()) == "detail" { // from a row of the list
-		fragment = pages.DeskDetail(pages.InboxDetail{Card: &v, Open: true, Focus: true, ListURL: readDesk(in.Desk).At("").URL()})
+		fragment = inbox.DeskDetail(inbox.Detail{Card: &v, Open: true, Focus: true, ListURL: readDesk(in.Desk).At("").URL()})
 	}
-	return handlers.Render(c, status, pages.ApprovalPage(frame, v), fragment)
+	return handlers.Render(c, status, requests.Page(frame, v), fragment)
 }
 
 // approvalView is the card of a request as it is now, for whoever is signed
 // in. in carries what was sent and what became of it. CodeNotFound for what the
 // reader may not see.
-func (s *Site) approvalView(c echo.Context, id models.ResponseID, in pages.ApprovalInput) (pages.Approval, error) {
+func (s *Site) approvalView(c echo.Context, id models.ResponseID, in requests.Input) (requests.Approval, error) {
 	actor := actorOf(c)
 	// Beside the list, that says what comes next.
 	p, err := s.store.RequestPage(c.Request().Context(), actor, id, in.Desk == "")
 	if models.ErrorCode(err) == models.CodeNotFound {
-		return pages.Approval{}, models.Errorf(models.CodeNotFound, "There is no such request.")
+		return requests.Approval{}, models.Errorf(models.CodeNotFound, "There is no such request.")
 	}
 	if err != nil {
-		return pages.Approval{}, err
+		return requests.Approval{}, err
 	}
 	in.Approval, in.Acting, in.Reader, in.Admin = p.Approval, p.Acting, actor.Voter(), actor.Admin
 	in.Sees, in.Turns, in.Origin, in.Presence = p.SeesConversation, append(p.Turns, models.Brief{Approval: p.Approval}), p.Origin, p.Presence
 	in.Around, in.Opened, in.Calls, in.Result, in.Next = &p.Around, p.Around.Opened, p.Calls, p.Result, p.Next
 	in.Budget, in.AgentBudget, in.Points, in.Shares = p.Budget, p.AgentBudget, p.Points, p.Shares
 	if err := s.answerers(c.Request().Context(), actor, &in); err != nil {
-		return pages.Approval{}, err
+		return requests.Approval{}, err
 	}
-	return pages.NewApproval(in, s.kit.Now()), nil
+	return requests.New(in, s.kit.Now()), nil
 }
 
 // presence answers with the line that says whether a request's agent waits for it.
@@ -136,5 +138,5 @@ func (s *Site) presence(c echo.Context) error {
 		handlers.KeepFragment(c) // the card says how it ended
 		return c.NoContent(http.StatusOK)
 	}
-	return handlers.Render(c, http.StatusOK, pages.PresenceLine(pages.NewPresence(a, s.store.Presence(id), s.kit.Now())), nil)
+	return handlers.Render(c, http.StatusOK, outcomes.PresenceLine(outcomes.NewPresence(a, s.store.Presence(id), s.kit.Now())), nil)
 }

@@ -12,7 +12,7 @@ import (
 	"countersign/models"
 	"countersign/models/store"
 	"countersign/views"
-	"countersign/views/pages"
+	"countersign/views/pages/audit"
 )
 
 // audit lists a person's trail. What narrows it stands in the address.
@@ -28,14 +28,14 @@ func (s *Site) audit(c echo.Context) error {
 	if in.Agents, err = s.store.People.AgentsToChoose(c.Request().Context(), actorOf(c)); err != nil {
 		return err
 	}
-	frame, err := s.frame(c, pages.TrailTitle(in), -1)
+	frame, err := s.frame(c, audit.TrailTitle(in), -1)
 	if err != nil {
 		return err
 	}
 	if in.Place.Person != "" {
 		frame.Path = views.PeopleURL()
 	}
-	return handlers.Render(c, status, pages.AuditPage(frame, pages.NewTrail(in, frame.Now)), nil)
+	return handlers.Render(c, status, audit.Page(frame, audit.NewTrail(in, frame.Now)), nil)
 }
 
 // printAudit is a trail on one page, as paper takes it.
@@ -51,16 +51,16 @@ func (s *Site) printAudit(c echo.Context) error {
 	if in.Head, err = s.store.Ledger.Head(c.Request().Context()); err != nil {
 		return err
 	}
-	frame, err := s.frame(c, pages.TrailTitle(in), -1)
+	frame, err := s.frame(c, audit.TrailTitle(in), -1)
 	if err != nil {
 		return err
 	}
-	return handlers.Render(c, http.StatusOK, pages.AuditPrintPage(frame, pages.NewTrailPrint(in, frame.Now)), nil)
+	return handlers.Render(c, http.StatusOK, audit.PrintPage(frame, audit.NewTrailPrint(in, frame.Now)), nil)
 }
 
 // findTrail reads the page unless the filters were found wrong, and gives the
 // status of its answer.
-func (s *Site) findTrail(c echo.Context, in *pages.TrailInput, q store.TrailQuery, wrong error) (int, error) {
+func (s *Site) findTrail(c echo.Context, in *audit.TrailInput, q store.TrailQuery, wrong error) (int, error) {
 	err := wrong
 	if err == nil {
 		err = s.addEntries(c, in, q)
@@ -75,7 +75,7 @@ func (s *Site) findTrail(c echo.Context, in *pages.TrailInput, q store.TrailQuer
 }
 
 // addEntries reads the page. CodeInvalid names the filters that are wrong.
-func (s *Site) addEntries(c echo.Context, in *pages.TrailInput, q store.TrailQuery) error {
+func (s *Site) addEntries(c echo.Context, in *audit.TrailInput, q store.TrailQuery) error {
 	found, err := s.store.Trail(c.Request().Context(), actorOf(c), q)
 	in.Entries, in.Next, in.StoppedEarly = found.Entries, found.Next, found.StoppedEarly
 	return err
@@ -83,8 +83,8 @@ func (s *Site) addEntries(c echo.Context, in *pages.TrailInput, q store.TrailQue
 
 // readTrail reads whose trail an address means, and what narrows it. CodeInvalid
 // names every member that is wrong.
-func (s *Site) readTrail(c echo.Context) (pages.TrailInput, store.TrailQuery, error) {
-	var in pages.TrailInput
+func (s *Site) readTrail(c echo.Context) (audit.TrailInput, store.TrailQuery, error) {
+	var in audit.TrailInput
 	if raw := c.Param("id"); raw != "" {
 		id, err := models.ParseID[models.UserID]("id", raw)
 		if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"countersign/models"
-	"countersign/views/pages"
+	"countersign/views/pages/audit"
 )
 
 // auditFormats are how entries of a trail are written.
@@ -63,7 +63,7 @@ type auditedEntry struct {
 }
 
 func auditedOf(e *models.TrailEntry) auditedEntry {
-	row := pages.NewTrailRow(e, models.Actor{})
+	row := audit.NewTrailRow(e, models.Actor{})
 	out := auditedEntry{
 		Seq: e.Seq, At: e.At, Who: e.ActorName, WhoKind: e.ActorKind, WhoID: e.ActorID, Action: e.Action, Outcome: row.Outcome, Reason: e.Reason,
 		RequestID: e.ResponseID, ConversationID: e.ConversationID, Hash: fmt.Sprintf("%x", e.Hash),

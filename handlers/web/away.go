@@ -13,7 +13,7 @@ import (
 	"countersign/handlers"
 	"countersign/models"
 	"countersign/views"
-	"countersign/views/pages"
+	"countersign/views/pages/people"
 )
 
 // awayPlace is one of the two pages about absences and substitutes: a person's own, or the
@@ -29,12 +29,12 @@ var (
 )
 
 func (s *Site) away(place awayPlace) echo.HandlerFunc {
-	return func(c echo.Context) error { return s.awayPage(c, place, http.StatusOK, pages.AwayInput{}) }
+	return func(c echo.Context) error { return s.awayPage(c, place, http.StatusOK, people.AwayInput{}) }
 }
 
 // awayPage shows absences and substitutes. in carries forms that are to be corrected, or why
 // something was not done.
-func (s *Site) awayPage(c echo.Context, place awayPlace, status int, in pages.AwayInput) error {
+func (s *Site) awayPage(c echo.Context, place awayPlace, status int, in people.AwayInput) error {
 	ctx, actor := c.Request().Context(), actorOf(c)
 	in.Reader, in.Everybody = actor.UserID(), place.everybody
 	whose := actor.UserID()
@@ -77,9 +77,9 @@ func (s *Site) awayPage(c echo.Context, place awayPlace, status int, in pages.Aw
 	}
 	if frame.Path = place.url; place.everybody {
 		frame.Path = views.PeopleURL()
-		return handlers.Render(c, status, pages.PeopleAwayPage(frame, pages.NewPeopleAway(in, frame.Now)), nil)
+		return handlers.Render(c, status, people.AllAwayPage(frame, people.NewAllAway(in, frame.Now)), nil)
 	}
-	return handlers.Render(c, status, pages.AwayPage(frame, pages.NewAway(in, frame.Now)), nil)
+	return handlers.Render(c, status, people.AwayPage(frame, people.NewAway(in, frame.Now)), nil)
 }
 
 // planAbsence notes when somebody is away.
@@ -98,7 +98,7 @@ func (s *Site) planAbsence(place awayPlace) echo.HandlerFunc {
 			return err
 		}
 		if len(form.Errors) > 0 {
-			return s.awayPage(c, place, http.StatusUnprocessableEntity, pages.AwayInput{Form: form, Problem: form.Errors[""]})
+			return s.awayPage(c, place, http.StatusUnprocessableEntity, people.AwayInput{Form: form, Problem: form.Errors[""]})
 		}
 		s.setFlash(c, "absence-planned")
 		return c.Redirect(http.StatusSeeOther, place.url)
@@ -106,36 +106,36 @@ func (s *Site) planAbsence(place awayPlace) echo.HandlerFunc {
 }
 
 // readAbsence reads the form of an absence, and notes what can't be.
-func (s *Site) readAbsence(c echo.Context, place awayPlace) (pages.AwayForm, models.AbsenceInput, error) {
+func (s *Site) readAbsence(c echo.Context, place awayPlace) (people.AwayForm, models.AbsenceInput, error) {
 	sent := c.Request().PostForm
 	typed := func(name string) string { return strings.TrimSpace(sent.Get(name)) }
-	form := pages.AwayForm{
-		Person: typed(pages.AwayPersonField), From: typed(pages.AwayFromField), Until: typed(pages.AwayUntilField),
-		Zone: typed(pages.AwayZoneField), Substitute: typed(pages.AwaySubstituteField), Sent: true, Errors: map[string]string{},
+	form := people.AwayForm{
+		Person: typed(people.AwayPersonField), From: typed(people.AwayFromField), Until: typed(people.AwayUntilField),
+		Zone: typed(people.AwayZoneField), Substitute: typed(people.AwaySubstituteField), Sent: true, Errors: map[string]string{},
 	}
 	zone := zoneOf(form.Zone)
 	if zone == nil {
-		form.Errors[pages.AwayZoneField] = "must be a time zone such as Europe/Vienna"
+		form.Errors[people.AwayZoneField] = "must be a time zone such as Europe/Vienna"
 		zone = time.UTC
 	}
 	in := models.AbsenceInput{UserID: actorOf(c).UserID(), Substitute: models.UserID(form.Substitute)}
 	const wanted = "must be a time such as 2026-12-24 17:00, or a day"
 	var ok bool
 	if in.From, ok = timeIn(form.From, zone); !ok {
-		form.Errors[pages.AwayFromField] = wanted
+		form.Errors[people.AwayFromField] = wanted
 	}
 	if in.Until, ok = timeIn(form.Until, zone); !ok || form.Until == "" {
-		form.Errors[pages.AwayUntilField] = wanted
+		form.Errors[people.AwayUntilField] = wanted
 	}
 	if !place.everybody {
 		return form, in, nil
 	}
 	var err error
-	if in.UserID, err = s.personNamed(c, form.Errors, pages.AwayPersonField, form.Person); err != nil {
+	if in.UserID, err = s.personNamed(c, form.Errors, people.AwayPersonField, form.Person); err != nil {
 		return form, in, err
 	}
 	if in.Substitute = ""; form.Substitute != "" {
-		in.Substitute, err = s.personNamed(c, form.Errors, pages.AwaySubstituteField, form.Substitute)
+		in.Substitute, err = s.personNamed(c, form.Errors, people.AwaySubstituteField, form.Substitute)
 	}
 	return form, in, err
 }
@@ -188,9 +188,9 @@ func (s *Site) changeAway(place awayPlace, flash, what string, change func(conte
 		err = change(c.Request().Context(), actorOf(c), string(id))
 		switch e := asError(err, models.CodeForbidden, models.CodeConflict, models.CodeNotFound); {
 		case e != nil && e.Code == models.CodeNotFound:
-			return s.awayPage(c, place, http.StatusNotFound, pages.AwayInput{Problem: "That has ended or was removed in the meantime. Nothing was changed."})
+			return s.awayPage(c, place, http.StatusNotFound, people.AwayInput{Problem: "That has ended or was removed in the meantime. Nothing was changed."})
 		case e != nil:
-			return s.awayPage(c, place, handlers.Status(e.Code), pages.AwayInput{Problem: e.Error()})
+			return s.awayPage(c, place, handlers.Status(e.Code), people.AwayInput{Problem: e.Error()})
 		case err != nil:
 			return err
 		}
@@ -207,7 +207,7 @@ func (s *Site) nameSubstitute(place awayPlace) echo.HandlerFunc {
 			_, err = s.store.AskSubstitute(c.Request().Context(), actorOf(c), user, sub)
 		}
 		if e := asError(err, models.CodeInvalid, models.CodeNotFound); e != nil {
-			form.Errors[pages.AwaySubstituteField] = e.Fields[pages.AwaySubstituteField]
+			form.Errors[people.AwaySubstituteField] = e.Fields[people.AwaySubstituteField]
 			if len(e.Fields) == 0 {
 				form.Errors[""] = e.Error()
 			}
@@ -215,7 +215,7 @@ func (s *Site) nameSubstitute(place awayPlace) echo.HandlerFunc {
 			return err
 		}
 		if len(form.Errors) > 0 {
-			return s.awayPage(c, place, http.StatusUnprocessableEntity, pages.AwayInput{Name: form, Problem: form.Errors[""]})
+			return s.awayPage(c, place, http.StatusUnprocessableEntity, people.AwayInput{Name: form, Problem: form.Errors[""]})
 		}
 		flash, err := s.namedFlash(c.Request().Context(), sub)
 		if err != nil {
@@ -246,16 +246,16 @@ func (s *Site) namedFlash(ctx context.Context, sub models.UserID) (string, error
 	return "substitute-named", nil
 }
 
-func (s *Site) readSubstitute(c echo.Context, sent url.Values, place awayPlace) (form pages.SubstituteForm, user, sub models.UserID, err error) {
-	form = pages.SubstituteForm{
-		Person: strings.TrimSpace(sent.Get(pages.AwayPersonField)), Substitute: strings.TrimSpace(sent.Get(pages.AwaySubstituteField)), Errors: map[string]string{},
+func (s *Site) readSubstitute(c echo.Context, sent url.Values, place awayPlace) (form people.SubstituteForm, user, sub models.UserID, err error) {
+	form = people.SubstituteForm{
+		Person: strings.TrimSpace(sent.Get(people.AwayPersonField)), Substitute: strings.TrimSpace(sent.Get(people.AwaySubstituteField)), Errors: map[string]string{},
 	}
 	user = actorOf(c).UserID()
 	if place.everybody {
-		if user, err = s.personNamed(c, form.Errors, pages.AwayPersonField, form.Person); err != nil {
+		if user, err = s.personNamed(c, form.Errors, people.AwayPersonField, form.Person); err != nil {
 			return form, "", "", err
 		}
 	}
-	sub, err = s.personNamed(c, form.Errors, pages.AwaySubstituteField, form.Substitute)
+	sub, err = s.personNamed(c, form.Errors, people.AwaySubstituteField, form.Substitute)
 	return form, user, sub, err
 }

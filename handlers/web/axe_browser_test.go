@@ -22,7 +22,7 @@ const hasBarriers = `delete window.found; (async () => {
 // Every kind of page that an admin can reach by links, as it is, with a lot on it.
 func TestInABrowserNoPageHasBarriers(t *testing.T) {
 	t.Parallel()
-	axe, err := os.ReadFile("../../views/pages/testdata/axe/axe.min.js")
+	axe, err := os.ReadFile("../../views/pages/browser/testdata/axe/axe.min.js")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 	"countersign/handlers"
 	"countersign/models"
 	"countersign/views"
-	"countersign/views/pages"
+	"countersign/views/pages/budgets"
 )
 
 const (
@@ -26,7 +26,7 @@ func (s *Site) budget(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	in := pages.BudgetPanelInput{Conversation: *conv, Embedded: c.QueryParam("back") == "conversation"}
+	in := budgets.PanelInput{Conversation: *conv, Embedded: c.QueryParam("back") == "conversation"}
 	if before := c.QueryParam("before"); before != "" {
 		if in.Before, err = strconv.ParseInt(before, 10, 64); err != nil || in.Before < 1 {
 			return models.Errorf(models.CodeNotFound, "There is no such page of changes.")
@@ -36,7 +36,7 @@ func (s *Site) budget(c echo.Context) error {
 }
 
 // budgetPage shows a budget as it is now; in carries a form to correct.
-func (s *Site) budgetPage(c echo.Context, status int, in pages.BudgetPanelInput) error {
+func (s *Site) budgetPage(c echo.Context, status int, in budgets.PanelInput) error {
 	panel, err := s.budgetView(c.Request().Context(), actorOf(c), in)
 	if err != nil {
 		return err
@@ -48,28 +48,28 @@ func (s *Site) budgetPage(c echo.Context, status int, in pages.BudgetPanelInput)
 		}
 		frame.Conversation = panel.ID
 	}
-	return handlers.Render(c, status, pages.BudgetPage(frame, panel), pages.BudgetPanel(panel))
+	return handlers.Render(c, status, budgets.Page(frame, panel), budgets.Panel(panel))
 }
 
 // budgetPanel is the panel as it stands on the conversation's own page.
 func (s *Site) budgetPanel(c echo.Context, conv *models.ConversationView) (templ.Component, error) {
-	v, err := s.budgetView(c.Request().Context(), actorOf(c), pages.BudgetPanelInput{Conversation: *conv, Embedded: true})
+	v, err := s.budgetView(c.Request().Context(), actorOf(c), budgets.PanelInput{Conversation: *conv, Embedded: true})
 	if err != nil {
 		return nil, err
 	}
-	return pages.BudgetPanel(v), nil
+	return budgets.Panel(v), nil
 }
 
 // budgetView reads what the panel of a conversation's budget shows beside the
 // conversation itself.
-func (s *Site) budgetView(ctx context.Context, actor models.Actor, in pages.BudgetPanelInput) (pages.BudgetPanelView, error) {
+func (s *Site) budgetView(ctx context.Context, actor models.Actor, in budgets.PanelInput) (budgets.PanelView, error) {
 	id, limit := in.Conversation.ID, stepsShown
 	if in.Embedded {
 		limit = stepsBeside
 	}
 	steps, err := s.store.BudgetSteps(ctx, actor, id, in.Before, limit+1)
 	if err != nil {
-		return pages.BudgetPanelView{}, err
+		return budgets.PanelView{}, err
 	}
 	if len(steps) > limit {
 		steps = steps[:limit]
@@ -77,9 +77,9 @@ func (s *Site) budgetView(ctx context.Context, actor models.Actor, in pages.Budg
 	}
 	in.Steps = steps
 	if in.Points, err = s.store.EnergyOf(ctx, actor, id, models.BurnPoints); err != nil {
-		return pages.BudgetPanelView{}, err
+		return budgets.PanelView{}, err
 	}
-	return pages.NewBudgetPanel(in, s.kit.Now()), nil
+	return budgets.NewPanel(in, s.kit.Now()), nil
 }
 
 // changeBudget takes a new budget, or a step from the one that stands.
@@ -89,7 +89,7 @@ func (s *Site) changeBudget(c echo.Context) error {
 		return err
 	}
 	r := c.Request()
-	form := pages.BudgetForm{
+	form := budgets.Form{
 		How: r.PostForm.Get("how"), Amount: strings.TrimSpace(r.PostForm.Get("amount")),
 		Reason: strings.ReplaceAll(strings.TrimSpace(r.PostForm.Get("reason")), "\r\n", "\n"),
 	}
@@ -100,7 +100,7 @@ func (s *Site) changeBudget(c echo.Context) error {
 	}
 	if e := asError(err, models.CodeInvalid, models.CodeNoBudget); e != nil {
 		form.Errors = atBudgetFields(e)
-		return s.budgetPage(c, handlers.Status(e.Code), pages.BudgetPanelInput{Conversation: *conv, Embedded: embedded, Form: form})
+		return s.budgetPage(c, handlers.Status(e.Code), budgets.PanelInput{Conversation: *conv, Embedded: embedded, Form: form})
 	}
 	if err != nil {
 		return err
@@ -109,7 +109,7 @@ func (s *Site) changeBudget(c echo.Context) error {
 		if conv, err = s.visibleConversation(c); err != nil {
 			return err
 		}
-		return s.budgetPage(c, http.StatusOK, pages.BudgetPanelInput{Conversation: *conv, Embedded: embedded})
+		return s.budgetPage(c, http.StatusOK, budgets.PanelInput{Conversation: *conv, Embedded: embedded})
 	}
 	s.setFlash(c, "budget-changed")
 	if embedded {

@@ -12,7 +12,7 @@ import (
 	"countersign/handlers"
 	"countersign/models"
 	"countersign/views"
-	"countersign/views/pages"
+	"countersign/views/pages/inbox"
 )
 
 // bulk gives one verdict to exactly the requests that were ticked: each separately,
@@ -21,7 +21,7 @@ import (
 // shown once more before anything happens, and so is an approval that leaves one out.
 func (s *Site) bulk(c echo.Context) error {
 	form := c.Request().PostForm
-	in := pages.BulkInput{
+	in := inbox.BulkInput{
 		Verdict: models.Verdict(form.Get("verdict")), Reason: strings.ReplaceAll(form.Get("reason"), "\r\n", "\n"),
 		Place: readDesk(form.Get("desk")).At(""), Reader: actorOf(c).UserID(),
 	}
@@ -74,24 +74,24 @@ func (s *Site) bulk(c echo.Context) error {
 
 // asksFirst reports whether a verdict on several is asked about before it is given:
 // on more than a few, and where one that waits is left out.
-func asksFirst(in *pages.BulkInput) bool {
+func asksFirst(in *inbox.BulkInput) bool {
 	for i := range in.Items {
 		item := &in.Items[i]
-		if len(item.LeftOut) > 0 || item.Approval != nil && !item.Late && pages.NotInBulk(item.Approval, in.Verdict) != "" {
+		if len(item.LeftOut) > 0 || item.Approval != nil && !item.Late && inbox.NotInBulk(item.Approval, in.Verdict) != "" {
 			return true
 		}
 	}
-	return in.Open() > pages.BulkUnasked
+	return in.Open() > inbox.BulkUnasked
 }
 
 // openInBulk notes that the reader opens one of those that are left out.
-func (s *Site) openInBulk(ctx context.Context, actor models.Actor, in *pages.BulkInput, id string) error {
+func (s *Site) openInBulk(ctx context.Context, actor models.Actor, in *inbox.BulkInput, id string) error {
 	for i := range in.Items {
 		item := &in.Items[i]
 		if string(item.ID) != id || len(item.LeftOut) == 0 || item.Refused != "" || item.Opened {
 			continue
 		}
-		if err := s.store.OpenPart(ctx, actor, item.ID, pages.PartInBulk); err != nil {
+		if err := s.store.OpenPart(ctx, actor, item.ID, inbox.PartInBulk); err != nil {
 			return err
 		}
 		item.Opened = true
@@ -125,19 +125,19 @@ func readPicks(values []string) (picks []pick, problem string) {
 	switch {
 	case len(picks) == 0:
 		return nil, "Nothing was selected. Go back and select at least one request."
-	case len(picks) > pages.MaxBulk:
-		return nil, "At most " + views.Number(pages.MaxBulk) + " can be decided at once. Go back and select fewer."
+	case len(picks) > inbox.MaxBulk:
+		return nil, "At most " + views.Number(inbox.MaxBulk) + " can be decided at once. Go back and select fewer."
 	}
 	return picks, ""
 }
 
 // checkPicks reads the current state of what was ticked, and says what may not be
 // decided together with others, or not before it was opened.
-func (s *Site) checkPicks(ctx context.Context, actor models.Actor, verdict models.Verdict, picks []pick) ([]pages.BulkItem, error) {
-	items := make([]pages.BulkItem, 0, len(picks))
+func (s *Site) checkPicks(ctx context.Context, actor models.Actor, verdict models.Verdict, picks []pick) ([]inbox.BulkItem, error) {
+	items := make([]inbox.BulkItem, 0, len(picks))
 	var waiting []*models.Approval
 	for _, p := range picks {
-		item := pages.BulkItem{ID: p.id, Digest: p.digest, Behalf: p.behalf}
+		item := inbox.BulkItem{ID: p.id, Digest: p.digest, Behalf: p.behalf}
 		a, err := s.store.Approval(ctx, actor, p.id)
 		switch {
 		case models.ErrorCode(err) == models.CodeNotFound:
@@ -158,7 +158,7 @@ func (s *Site) checkPicks(ctx context.Context, actor models.Actor, verdict model
 
 // markPicks adds what the cards of requests would warn of, and which of them are
 // left out of an approval until somebody has opened them.
-func (s *Site) markPicks(ctx context.Context, actor models.Actor, verdict models.Verdict, items []pages.BulkItem, waiting []*models.Approval) error {
+func (s *Site) markPicks(ctx context.Context, actor models.Actor, verdict models.Verdict, items []inbox.BulkItem, waiting []*models.Approval) error {
 	twins, err := s.store.Twins(ctx, actor, waiting...)
 	if err != nil {
 		return err
@@ -184,14 +184,14 @@ func (s *Site) markPicks(ctx context.Context, actor models.Actor, verdict models
 		if verdict != models.VerdictApprove {
 			continue
 		}
-		if item.LeftOut = pages.LookFirst(item.Approval, item.Twin, item.ReaskOf != ""); len(item.LeftOut) == 0 {
+		if item.LeftOut = inbox.LookFirst(item.Approval, item.Twin, item.ReaskOf != ""); len(item.LeftOut) == 0 {
 			continue
 		}
 		opened, err := s.store.OpenedParts(ctx, actor, item.ID)
 		if err != nil {
 			return err
 		}
-		item.Opened = slices.Contains(opened, pages.PartInBulk)
+		item.Opened = slices.Contains(opened, inbox.PartInBulk)
 	}
 	return nil
 }
@@ -205,12 +205,12 @@ func refusedInBulk(a *models.Approval, verdict models.Verdict, digest string) st
 	case a.Digest != digest:
 		return overtakenTexts[models.CodeDigestMismatch]
 	}
-	return pages.NotInBulk(a, verdict)
+	return inbox.NotInBulk(a, verdict)
 }
 
 // leaveToApprovers says of what the actor may not approve who must, and of what they may not
 // decide at all that others may.
-func leaveToApprovers(actor models.Actor, verdict models.Verdict, items []pages.BulkItem) {
+func leaveToApprovers(actor models.Actor, verdict models.Verdict, items []inbox.BulkItem) {
 	for i := range items {
 		item := &items[i]
 		a := item.Approval
@@ -225,7 +225,7 @@ func leaveToApprovers(actor models.Actor, verdict models.Verdict, items []pages.
 }
 
 // decideEach decides one after the other.
-func (s *Site) decideEach(ctx context.Context, c echo.Context, in *pages.BulkInput) {
+func (s *Site) decideEach(ctx context.Context, c echo.Context, in *inbox.BulkInput) {
 	actor := actorOf(c)
 	for i := range in.Items {
 		item := &in.Items[i]
@@ -274,15 +274,15 @@ func bulkText(e *models.Error) string {
 // undoBulk takes back all approvals of several that are still held.
 func (s *Site) undoBulk(c echo.Context) error {
 	form, actor := c.Request().PostForm, actorOf(c)
-	in := pages.BulkInput{Undo: true, Place: readDesk(form.Get("desk")).At(""), Reader: actor.UserID()}
+	in := inbox.BulkInput{Undo: true, Place: readDesk(form.Get("desk")).At(""), Reader: actor.UserID()}
 	ctx := context.WithoutCancel(c.Request().Context())
 	for _, raw := range form["row"] {
 		id, err := models.ParseID[models.ResponseID]("row", raw)
-		if err != nil || len(in.Items) == pages.MaxBulk {
+		if err != nil || len(in.Items) == inbox.MaxBulk {
 			in.Problem = "These requests are not in the list. Go back to the inbox."
 			return s.bulkPage(c, http.StatusUnprocessableEntity, in)
 		}
-		item := pages.BulkItem{ID: id}
+		item := inbox.BulkItem{ID: id}
 		a, err := s.store.Undo(ctx, actor, id)
 		item.Approval, item.Done = a, err == nil
 		if err != nil {
@@ -302,11 +302,11 @@ func (s *Site) undoBulk(c echo.Context) error {
 
 // bulkPage shows the question, or what became of each: in the inbox, where script
 // has asked for it, else as a page.
-func (s *Site) bulkPage(c echo.Context, status int, in pages.BulkInput) error {
+func (s *Site) bulkPage(c echo.Context, status int, in inbox.BulkInput) error {
 	if handlers.WantsFragment(c.Request()) {
-		v := pages.NewBulk(in, s.kit.Now())
+		v := inbox.NewBulk(in, s.kit.Now())
 		if in.Ask || in.Problem != "" {
-			return handlers.Render(c, status, nil, pages.BulkDetail(v))
+			return handlers.Render(c, status, nil, inbox.BulkDetail(v))
 		}
 		gone := make([]models.ResponseID, 0, len(in.Items))
 		for i := range in.Items {
@@ -316,15 +316,15 @@ func (s *Site) bulkPage(c echo.Context, status int, in pages.BulkInput) error {
 		if err != nil {
 			return err
 		}
-		list := pages.NewInbox(rows, s.kit.Now())
+		list := inbox.New(rows, s.kit.Now())
 		list.Apart = true
-		return handlers.Render(c, status, nil, pages.BulkFragment(v, list))
+		return handlers.Render(c, status, nil, inbox.BulkFragment(v, list))
 	}
 	frame, err := s.frame(c, "", -1)
 	if err != nil {
 		return err
 	}
-	v := pages.NewBulk(in, frame.Now)
+	v := inbox.NewBulk(in, frame.Now)
 	frame.Title, frame.Path = v.Title, views.InboxURL()
-	return handlers.Render(c, status, pages.BulkPage(frame, v), nil)
+	return handlers.Render(c, status, inbox.BulkPage(frame, v), nil)
 }

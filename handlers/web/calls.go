@@ -8,7 +8,7 @@ import (
 	"countersign/handlers"
 	"countersign/models"
 	"countersign/views"
-	"countersign/views/pages"
+	"countersign/views/pages/conversations"
 )
 
 // callIn is the tool call that a path names, within its conversation.
@@ -57,8 +57,8 @@ func (s *Site) callPage(c echo.Context, status int, conv *models.Conversation, a
 		return err
 	}
 	frame.Path = views.CallURL(a.ConversationID, a.ID)
-	in := pages.CallInput{Conversation: *conv, Call: *a, Detail: details[a.ID], Origin: origins[a.ID], Result: *result, Problem: problem}
-	return handlers.Render(c, status, pages.CallPage(frame, pages.NewCall(in, frame.Now)), nil)
+	in := conversations.CallInput{Conversation: *conv, Call: *a, Detail: details[a.ID], Origin: origins[a.ID], Result: *result, Problem: problem}
+	return handlers.Render(c, status, conversations.CallPage(frame, conversations.NewCall(in, frame.Now)), nil)
 }
 
 // closeCall completes a call that is stuck, and leads back to it. Why it cannot
@@ -75,7 +75,7 @@ func (s *Site) closeCall(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.Redirect(http.StatusSeeOther, pages.EntryURL(conv, a.Sequence))
+	return c.Redirect(http.StatusSeeOther, conversations.EntryURL(conv, a.Sequence))
 }
 
 // backToCall leads from the form's address to its call.

@@ -9,7 +9,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"countersign/models"
-	"countersign/views/pages"
+	"countersign/views/pages/account"
 )
 
 // testEvery is how often one person may send a test: somebody's mailbox is at the other end.
@@ -33,7 +33,7 @@ func (s *Site) tryChannel(c echo.Context, place channelPlace) error {
 	if err != nil {
 		return s.changedChannel(c, place, "", err)
 	}
-	return place.show(http.StatusOK, pages.ChannelsInput{Tried: &pages.TriedChannel{ID: id, Result: result}})
+	return place.show(http.StatusOK, account.ChannelsInput{Tried: &account.TriedChannel{ID: id, Result: result}})
 }
 
 // testPace remembers who sent a test a moment ago.

@@ -12,7 +12,8 @@ import (
 	"countersign/handlers"
 	"countersign/models"
 	"countersign/views"
-	"countersign/views/pages"
+	"countersign/views/pages/account"
+	"countersign/views/pages/people"
 )
 
 // Notify is how messages go out; what is missing can't be added.
@@ -33,7 +34,7 @@ type channelPlace struct {
 	group models.GroupID // empty: the reader's own
 	back  string
 	list  func() ([]models.Channel, error)
-	show  func(status int, in pages.ChannelsInput) error
+	show  func(status int, in account.ChannelsInput) error
 }
 
 // inPlace is a handler of a form about channels.
@@ -52,8 +53,8 @@ func (s *Site) ownChannels(c echo.Context) (channelPlace, error) {
 	return channelPlace{
 		back: views.NotificationsURL(),
 		list: func() ([]models.Channel, error) { return s.store.People.Channels(c.Request().Context(), actorOf(c)) },
-		show: func(status int, in pages.ChannelsInput) error {
-			return s.notificationsPage(c, status, pages.NotificationsInput{Channels: in}, nil)
+		show: func(status int, in account.ChannelsInput) error {
+			return s.notificationsPage(c, status, account.NotificationsInput{Channels: in}, nil)
 		},
 	}, nil
 }
@@ -68,8 +69,8 @@ func (s *Site) groupChannels(c echo.Context) (channelPlace, error) {
 	return channelPlace{
 		group: group.ID, back: views.GroupURL(group.Name),
 		list: func() ([]models.Channel, error) { return s.store.People.GroupChannels(ctx, actor, group.ID) },
-		show: func(status int, in pages.ChannelsInput) error {
-			return s.groupPage(c, status, pages.GroupInput{Channels: in})
+		show: func(status int, in account.ChannelsInput) error {
+			return s.groupPage(c, status, people.GroupInput{Channels: in})
 		},
 	}, nil
 }
@@ -91,19 +92,19 @@ func channelOf(c echo.Context, place channelPlace) (models.ChannelID, error) {
 }
 
 // fillChannels adds to a list of channels what is the same on every page.
-func (s *Site) fillChannels(c echo.Context, in *pages.ChannelsInput) error {
+func (s *Site) fillChannels(c echo.Context, in *account.ChannelsInput) error {
 	means, err := s.notifyMeans(c)
 	in.Means, in.Admin = means, actorOf(c).Admin
 	return err
 }
 
 // notifyMeans are the ways in which messages can go.
-func (s *Site) notifyMeans(c echo.Context) (pages.NotifyMeans, error) {
+func (s *Site) notifyMeans(c echo.Context) (account.NotifyMeans, error) {
 	hosts, err := s.store.People.AllowedHosts(c.Request().Context(), actorOf(c))
 	if err != nil {
-		return pages.NotifyMeans{}, err
+		return account.NotifyMeans{}, err
 	}
-	out := pages.NotifyMeans{Mail: s.opts.Notify.From != "", Hosts: hosts, MayAllow: actorOf(c).Admin, Secure: s.kit.PublicURL.Scheme == "https" || !s.cookie.secure}
+	out := account.NotifyMeans{Mail: s.opts.Notify.From != "", Hosts: hosts, MayAllow: actorOf(c).Admin, Secure: s.kit.PublicURL.Scheme == "https" || !s.cookie.secure}
 	if s.opts.Notify.PushKey != nil && out.Secure {
 		if out.Push, err = s.opts.Notify.PushKey(); err != nil {
 			return out, err
@@ -122,7 +123,7 @@ func (s *Site) addChannel(c echo.Context, place channelPlace) error {
 	if in.Kind == models.ChannelWebPush {
 		in.Target = models.ChannelTarget{URL: sent.Get("endpoint"), P256dh: sent.Get("p256dh"), Auth: sent.Get("auth")}
 		if in.Label == "" {
-			in.Label = pages.DeviceName(c.Request().UserAgent())
+			in.Label = account.DeviceName(c.Request().UserAgent())
 		}
 	}
 	if err := s.allowNamedHost(c, in.Target.URL); err != nil {
@@ -132,11 +133,11 @@ func (s *Site) addChannel(c echo.Context, place channelPlace) error {
 	if e := asError(err, models.CodeInvalid, models.CodeConflict, models.CodeTooManyRequests); e != nil {
 		retryAfter(c, e)
 		handlers.Uncompressed(c) // it gives secrets back
-		form := pages.ChannelForm{
+		form := account.ChannelForm{
 			Kind: in.Kind, Label: sent.Get("label"), Address: in.Target.Address, URL: in.Target.URL, Token: in.Target.Token,
 			Errors: channelErrors(in.Kind, e), Allow: hostToAllow(c, in.Target.URL, e),
 		}
-		return place.show(handlers.Status(e.Code), pages.ChannelsInput{Form: form})
+		return place.show(handlers.Status(e.Code), account.ChannelsInput{Form: form})
 	}
 	if err != nil {
 		return err
@@ -147,7 +148,7 @@ func (s *Site) addChannel(c echo.Context, place channelPlace) error {
 			return err
 		}
 		handlers.Uncompressed(c)
-		return place.show(http.StatusOK, pages.ChannelsInput{Secret: secret})
+		return place.show(http.StatusOK, account.ChannelsInput{Secret: secret})
 	}
 	flash := "channel-added"
 	if added.VerifiedAt != nil {
@@ -210,7 +211,7 @@ func (s *Site) verifyChannel(c echo.Context, place channelPlace) error {
 	code := strings.Join(strings.Fields(c.Request().PostFormValue("code")), "") // people type it in groups
 	err = s.store.People.VerifyChannel(c.Request().Context(), actorOf(c), id, code)
 	if e := asError(err, models.CodeInvalid); e != nil {
-		return place.show(handlers.Status(e.Code), pages.ChannelsInput{Codes: map[models.ChannelID]string{id: e.Fields["code"]}})
+		return place.show(handlers.Status(e.Code), account.ChannelsInput{Codes: map[models.ChannelID]string{id: e.Fields["code"]}})
 	}
 	return s.changedChannel(c, place, "channel-verified", err)
 }
@@ -237,7 +238,7 @@ func (s *Site) removeChannel(c echo.Context, place channelPlace) error {
 func (s *Site) changedChannel(c echo.Context, place channelPlace, flash string, err error) error {
 	if e := asError(err, models.CodeConflict, models.CodeTooManyRequests); e != nil {
 		retryAfter(c, e)
-		return place.show(handlers.Status(e.Code), pages.ChannelsInput{Problem: e.Text})
+		return place.show(handlers.Status(e.Code), account.ChannelsInput{Problem: e.Text})
 	}
 	if err != nil {
 		return err

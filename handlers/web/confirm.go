@@ -8,13 +8,13 @@ import (
 	"countersign/handlers"
 	"countersign/models"
 	"countersign/views"
-	"countersign/views/pages"
+	"countersign/views/pages/requests"
 )
 
 // confirmPage shows all of what would be approved, and asks once more. Its form
 // sends what was sent, to where it was sent; nothing is decided here.
-func (s *Site) confirmPage(c echo.Context, u *models.Unconfirmed, in pages.ApprovalInput) error {
-	in.Confirm = &pages.ConfirmInput{URL: c.Request().URL.Path, Sent: c.Request().PostForm, Input: u.Input, Alone: c.Param("id") != string(u.Approval.ID)}
+func (s *Site) confirmPage(c echo.Context, u *models.Unconfirmed, in requests.Input) error {
+	in.Confirm = &requests.ConfirmInput{URL: c.Request().URL.Path, Sent: c.Request().PostForm, Input: u.Input, Alone: c.Param("id") != string(u.Approval.ID)}
 	in.Alone = !handlers.WantsFragment(c.Request())
 	v, err := s.approvalView(c, u.Approval.ID, in)
 	if err != nil {
@@ -27,5 +27,5 @@ func (s *Site) confirmPage(c echo.Context, u *models.Unconfirmed, in pages.Appro
 		}
 	}
 	frame.Title = v.Title
-	return handlers.Render(c, http.StatusOK, pages.ConfirmPage(frame, v), pages.ConfirmPanel(v))
+	return handlers.Render(c, http.StatusOK, requests.ConfirmPage(frame, v), requests.ConfirmPanel(v))
 }

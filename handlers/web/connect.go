@@ -12,7 +12,7 @@ import (
 	"countersign/models"
 	"countersign/models/people"
 	"countersign/views"
-	"countersign/views/pages"
+	"countersign/views/pages/connect"
 )
 
 // connect shows how to connect an agent in one way, and with an agent in the address
@@ -36,15 +36,15 @@ func (s *Site) received(c echo.Context) error {
 	case !handlers.WantsFragment(c.Request()):
 		return c.Redirect(http.StatusSeeOther, views.ConnectURL(in.Way, in.Agent.ID))
 	}
-	return handlers.Render(c, http.StatusOK, pages.ReceivedLine(*pages.NewReceived(in, s.kit.Now())), nil)
+	return handlers.Render(c, http.StatusOK, connect.ReceivedLine(*connect.NewReceived(in, s.kit.Now())), nil)
 }
 
 // makeConnection makes the token of an agent and shows it in its answer, within the lines
 // to paste: it is not kept anywhere that a redirect could read it from.
 func (s *Site) makeConnection(c echo.Context) error {
 	ctx, actor := c.Request().Context(), actorOf(c)
-	in := pages.ConnectInput{Way: c.Request().PostFormValue("way")}
-	if !pages.KnowsWay(in.Way) {
+	in := connect.Input{Way: c.Request().PostFormValue("way")}
+	if !connect.KnowsWay(in.Way) {
 		return noSuchWay()
 	}
 	in.Form.Agent = strings.TrimSpace(c.Request().PostFormValue("agent"))
@@ -74,10 +74,10 @@ func (s *Site) makeConnection(c echo.Context) error {
 }
 
 // readConnect reads what the address names: a way, and an agent of the person's.
-func (s *Site) readConnect(c echo.Context) (pages.ConnectInput, error) {
+func (s *Site) readConnect(c echo.Context) (connect.Input, error) {
 	ctx, actor := c.Request().Context(), actorOf(c)
-	in := pages.ConnectInput{Way: c.QueryParam("way")}
-	if !pages.KnowsWay(in.Way) {
+	in := connect.Input{Way: c.QueryParam("way")}
+	if !connect.KnowsWay(in.Way) {
 		return in, noSuchWay()
 	}
 	if err := s.ownAgents(ctx, actor, &in); err != nil {
@@ -96,7 +96,7 @@ func (s *Site) readConnect(c echo.Context) (pages.ConnectInput, error) {
 }
 
 // ownAgents reads the person's agents and their tokens.
-func (s *Site) ownAgents(ctx context.Context, actor models.Actor, in *pages.ConnectInput) (err error) {
+func (s *Site) ownAgents(ctx context.Context, actor models.Actor, in *connect.Input) (err error) {
 	if in.Agents, err = s.store.People.Agents(ctx, actor); err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func (s *Site) ownAgents(ctx context.Context, actor models.Actor, in *pages.Conn
 	return err
 }
 
-func (s *Site) connectPage(c echo.Context, status int, in pages.ConnectInput) error {
+func (s *Site) connectPage(c echo.Context, status int, in connect.Input) error {
 	frame, err := s.frame(c, "Connect an agent", -1)
 	if err != nil {
 		return err
@@ -113,7 +113,7 @@ func (s *Site) connectPage(c echo.Context, status int, in pages.ConnectInput) er
 	if in.Agent != nil {
 		frame.Agent = in.Agent.ID
 	}
-	return handlers.Render(c, status, pages.ConnectPage(frame, pages.NewConnect(in, frame.Now)), nil)
+	return handlers.Render(c, status, connect.Page(frame, connect.New(in, frame.Now)), nil)
 }
 
 // watchedAgent is the agent that a page asks to hear of, if it is the reader's own.

@@ -8,7 +8,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/storetest"
-	"countersign/views/pages"
+	"countersign/views/pages/connect"
 )
 
 // Whoever connects an agent gets the lines with its token, once, and hears of its first request.
@@ -16,7 +16,7 @@ func TestAnAgentIsConnected(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	p := w.signedIn(strangerEmail)
-	for _, way := range pages.ConnectWays() {
+	for _, way := range connect.Ways() {
 		page := p.get("/connect?way="+way).is(http.StatusOK).says("main", "cs_agent_YOUR_TOKEN", "If the server is down")
 		form := page.form("#connect-form", "")
 		got := p.post("/connect", form).is(http.StatusOK)
@@ -110,7 +110,7 @@ func TestNamesOfAgentsAreNotPastedI13(t *testing.T) {
 	w := newWorld(t)
 	p := w.signedIn(ownerEmail)
 	const name = "x\u202e'; $(touch /tmp/x) `id` \"<b>"
-	for _, way := range pages.ConnectWays() {
+	for _, way := range connect.Ways() {
 		got := p.post("/connect", url.Values{"way": {way}, "agent": {name}, "replace": {"true"}}).is(http.StatusOK)
 		if code := got.text(".code"); strings.Contains(code, "touch /tmp/x") {
 			t.Errorf("%s: the name is in\n%s", way, code)

@@ -12,7 +12,7 @@ import (
 	"countersign/models"
 	"countersign/models/store"
 	"countersign/views"
-	"countersign/views/pages"
+	"countersign/views/pages/conversations"
 )
 
 // conversationID is the conversation that a path names; what is not an id names
@@ -63,7 +63,7 @@ func (s *Site) conversation(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.conversationPage(c, http.StatusOK, pages.ConversationInput{Conversation: *v, Before: before})
+	return s.conversationPage(c, http.StatusOK, conversations.Input{Conversation: *v, Before: before})
 }
 
 // sequenceParam reads a key of the history; 0 where it is missing.
@@ -81,9 +81,9 @@ func sequenceParam(c echo.Context, name string) (int64, error) {
 
 // conversationPage shows a conversation. in carries the conversation, the page
 // of its history, and what was sent and became of it.
-func (s *Site) conversationPage(c echo.Context, status int, in pages.ConversationInput) error {
+func (s *Site) conversationPage(c echo.Context, status int, in conversations.Input) error {
 	ctx, actor, id := c.Request().Context(), actorOf(c), in.Conversation.ID
-	history, err := s.store.History(ctx, actor, id, store.HistoryQuery{Before: in.Before, Limit: pages.HistoryPage})
+	history, err := s.store.History(ctx, actor, id, store.HistoryQuery{Before: in.Before, Limit: conversations.HistoryPage})
 	if err != nil {
 		return err
 	}
@@ -108,12 +108,12 @@ func (s *Site) conversationPage(c echo.Context, status int, in pages.Conversatio
 	if err != nil {
 		return err
 	}
-	v := pages.NewConversation(in, frame.Now)
+	v := conversations.New(in, frame.Now)
 	frame.Title, frame.Path = v.Name, views.ConversationURL(id)
 	if v.AtEnd {
 		frame.Conversation = id
 	}
-	return handlers.Render(c, status, pages.ConversationPage(frame, v), nil)
+	return handlers.Render(c, status, conversations.Page(frame, v), nil)
 }
 
 // waitingIn are the requests of a conversation that wait, newest first.
@@ -139,9 +139,9 @@ func (s *Site) conversationPart(c echo.Context, v *models.ConversationView) (tem
 	now := s.kit.Now()
 	switch c.QueryParam("part") {
 	case "head":
-		return pages.ConversationHeading(pages.NewConversationHead(v, pages.RenameForm{}, now)), nil
+		return conversations.Heading(conversations.NewHead(v, conversations.RenameForm{}, now)), nil
 	case "note":
-		return pages.ComposerNote(pages.NewComposer(v, pages.SayForm{})), nil
+		return conversations.ComposerNote(conversations.NewComposer(v, conversations.SayForm{})), nil
 	case "after":
 		return s.historyGrowth(c, v)
 	case "entry":
@@ -161,19 +161,19 @@ func (s *Site) historyGrowth(c echo.Context, v *models.ConversationView) (templ.
 	if after == 0 {
 		after = -1 // from the very beginning
 	}
-	history, err := s.store.History(c.Request().Context(), actorOf(c), v.ID, store.HistoryQuery{After: after, Limit: pages.HistoryPage})
+	history, err := s.store.History(c.Request().Context(), actorOf(c), v.ID, store.HistoryQuery{After: after, Limit: conversations.HistoryPage})
 	if err != nil || len(history.Entries) == 0 {
 		return nil, err
 	}
-	in := pages.ConversationInput{Conversation: *v, History: *history}
+	in := conversations.Input{Conversation: *v, History: *history}
 	if in.Around.Run, err = s.runAround(c.Request().Context(), actorOf(c), v.ID, history.Entries); err != nil {
 		return nil, err
 	}
-	in.History.Entries = pages.WithoutKnownBatches(history.Entries, in.Around.Run.Calls)
+	in.History.Entries = conversations.WithoutKnownBatches(history.Entries, in.Around.Run.Calls)
 	if in.Around.Shares, err = s.sharesFor(c.Request().Context(), actorOf(c), v.ID, history.Entries); err != nil {
 		return nil, err
 	}
-	return pages.HistoryGrowth(pages.NewConversation(in, s.kit.Now())), nil
+	return conversations.HistoryGrowth(conversations.New(in, s.kit.Now())), nil
 }
 
 // responseIn is a response of this conversation and of no other.
@@ -191,7 +191,7 @@ func (s *Site) responseIn(ctx context.Context, actor models.Actor, conv models.C
 }
 
 // drafted is what the built-in agent is writing, or nil.
-func (s *Site) drafted(id models.ConversationID) *pages.Draft {
+func (s *Site) drafted(id models.ConversationID) *conversations.Draft {
 	if s.opts.Drafts == nil {
 		return nil
 	}
@@ -199,7 +199,7 @@ func (s *Site) drafted(id models.ConversationID) *pages.Draft {
 	if !ok {
 		return nil
 	}
-	return &pages.Draft{Text: text, Model: model}
+	return &conversations.Draft{Text: text, Model: model}
 }
 
 // draft is what the built-in agent is writing, for its own refetch.
@@ -211,7 +211,7 @@ func (s *Site) draft(c echo.Context) error {
 	if !handlers.WantsFragment(c.Request()) {
 		return c.Redirect(http.StatusSeeOther, views.ConversationEndURL(v.ID))
 	}
-	return handlers.Render(c, http.StatusOK, nil, pages.DraftPart(pages.NewDraft(v, s.drafted(v.ID))))
+	return handlers.Render(c, http.StatusOK, nil, conversations.DraftPart(conversations.NewDraft(v, s.drafted(v.ID))))
 }
 
 // backToConversation leads from a form's address to its page.

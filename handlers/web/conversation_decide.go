@@ -8,7 +8,8 @@ import (
 
 	"countersign/handlers"
 	"countersign/models"
-	"countersign/views/pages"
+	"countersign/views/pages/conversations"
+	"countersign/views/pages/requests"
 )
 
 // decideHere takes a verdict from the form of a request in its conversation, and
@@ -24,7 +25,7 @@ func (s *Site) decideHere(c echo.Context) error {
 		return err
 	}
 	form := readVerdict(c.Request().PostForm)
-	again := pages.FailedDecision{ID: a.ID, Form: form.refilled()}
+	again := conversations.FailedDecision{ID: a.ID, Form: form.refilled()}
 	if form.undecided() {
 		if err := s.prefill(ctx, actor, a.ID, form, &again.Form); err != nil {
 			return err
@@ -32,10 +33,10 @@ func (s *Site) decideHere(c echo.Context) error {
 		return s.decidedHere(c, http.StatusOK, v, a, again)
 	}
 	if _, err = s.takeVerdict(ctx, actor, a.ID, form); err == nil {
-		return c.Redirect(http.StatusSeeOther, pages.EntryURL(&v.Conversation, a.Sequence))
+		return c.Redirect(http.StatusSeeOther, conversations.EntryURL(&v.Conversation, a.Sequence))
 	}
 	if u, ok := errors.AsType[*models.Unconfirmed](err); ok {
-		return s.confirmPage(c, u, pages.ApprovalInput{Form: again.Form})
+		return s.confirmPage(c, u, requests.Input{Form: again.Form})
 	}
 	e := asError(err, tooLate...)
 	if e != nil {
@@ -49,9 +50,9 @@ func (s *Site) decideHere(c echo.Context) error {
 }
 
 // decidedHere shows the conversation with a request's form as it was sent.
-func (s *Site) decidedHere(c echo.Context, status int, v *models.ConversationView, a *models.Approval, again pages.FailedDecision) error {
-	shown := pages.ConversationInput{Conversation: *v, Around: pages.HistoryAround{Decided: &again}}
-	if pages.MayBeEarlier(&v.Conversation, a.Sequence) {
+func (s *Site) decidedHere(c echo.Context, status int, v *models.ConversationView, a *models.Approval, again conversations.FailedDecision) error {
+	shown := conversations.Input{Conversation: *v, Around: conversations.HistoryAround{Decided: &again}}
+	if conversations.MayBeEarlier(&v.Conversation, a.Sequence) {
 		shown.Before = a.Sequence + 1
 	}
 	return s.conversationPage(c, status, shown)

@@ -10,26 +10,26 @@ import (
 	"countersign/handlers"
 	"countersign/models"
 	"countersign/views"
-	"countersign/views/pages"
+	"countersign/views/pages/conversations"
 )
 
 func (s *Site) newConversation(c echo.Context) error {
-	return s.newConversationPage(c, http.StatusOK, pages.NewConversationForm{})
+	return s.newConversationPage(c, http.StatusOK, conversations.NewConversationForm{})
 }
 
-func (s *Site) newConversationPage(c echo.Context, status int, form pages.NewConversationForm) error {
+func (s *Site) newConversationPage(c echo.Context, status int, form conversations.NewConversationForm) error {
 	frame, err := s.frame(c, "New conversation", -1)
 	if err != nil {
 		return err
 	}
 	frame.Path = views.NewConversationURL()
-	return handlers.Render(c, status, pages.NewConversationPage(frame, form), nil)
+	return handlers.Render(c, status, conversations.NewConversationPage(frame, form), nil)
 }
 
 // beginConversation has the built-in agent take up what a person says.
 func (s *Site) beginConversation(c echo.Context) error {
 	values := c.Request().PostForm
-	form := pages.NewConversationForm{
+	form := conversations.NewConversationForm{
 		Content: strings.ReplaceAll(values.Get("content"), "\r\n", "\n"),
 		Budget:  strings.TrimSpace(values.Get("energyBudget")),
 	}

@@ -8,15 +8,16 @@ import (
 
 	"countersign/models"
 	"countersign/models/store"
-	"countersign/views/pages"
+	"countersign/views/pages/conversations"
+	"countersign/views/pages/inputs"
 )
 
 // batchPages is how many pages of history a batch is looked for in.
 const batchPages = 10
 
 // runAround is what entries are shown with besides their approvals.
-func (s *Site) runAround(ctx context.Context, actor models.Actor, id models.ConversationID, entries []models.HistoryEntry) (pages.RunAround, error) {
-	var out pages.RunAround
+func (s *Site) runAround(ctx context.Context, actor models.Actor, id models.ConversationID, entries []models.HistoryEntry) (conversations.RunAround, error) {
+	var out conversations.RunAround
 	var ids []models.ResponseID
 	var asked []*models.Approval
 	var from, to int64
@@ -53,7 +54,7 @@ func (s *Site) openedOf(ctx context.Context, actor models.Actor, entries []model
 	var out map[models.ResponseID][]string
 	for _, e := range entries {
 		a := e.Response
-		if a == nil || a.Status() != models.StatusPending || len(a.Unopened(pages.Folds(&a.Response, origins[a.ID].Beside), nil)) == 0 {
+		if a == nil || a.Status() != models.StatusPending || len(a.Unopened(inputs.Folds(&a.Response, origins[a.ID].Beside), nil)) == 0 {
 			continue
 		}
 		opened, err := s.store.OpenedParts(ctx, actor, a.ID)
@@ -91,7 +92,7 @@ func (s *Site) entryPart(c echo.Context, v *models.ConversationView) (templ.Comp
 		return nil, err
 	}
 	entries := []models.HistoryEntry{{Sequence: a.Sequence, At: a.CreatedAt, Response: a}}
-	var around pages.HistoryAround
+	var around conversations.HistoryAround
 	if around.Shares, err = s.sharesFor(ctx, actor, v.ID, entries); err != nil {
 		return nil, err
 	}
@@ -101,7 +102,7 @@ func (s *Site) entryPart(c echo.Context, v *models.ConversationView) (templ.Comp
 	if around.Run.Calls[a.ID].BatchID != "" {
 		return s.batchFrom(c, v, a) // it has been reported while it waited, and others with it
 	}
-	return pages.HistoryItem(pages.NewHistoryEntries(v, entries, around, s.kit.Now())[0]), nil
+	return conversations.HistoryItem(conversations.NewHistoryEntries(v, entries, around, s.kit.Now())[0]), nil
 }
 
 // batchPart is a batch from one of its calls on.
@@ -115,8 +116,8 @@ func (s *Site) batchPart(c echo.Context, v *models.ConversationView) (templ.Comp
 
 func (s *Site) batchFrom(c echo.Context, v *models.ConversationView, first *models.Approval) (templ.Component, error) {
 	ctx, actor := c.Request().Context(), actorOf(c)
-	var around pages.HistoryAround
-	around.Run = pages.RunAround{
+	var around conversations.HistoryAround
+	around.Run = conversations.RunAround{
 		Calls: map[models.ResponseID]models.CallDetail{}, Origins: map[models.ResponseID]models.Origin{}, Opened: map[models.ResponseID][]string{}, Rights: map[models.ResponseID]models.Right{},
 	}
 	var batch []models.HistoryEntry
@@ -142,12 +143,12 @@ func (s *Site) batchFrom(c echo.Context, v *models.ConversationView, first *mode
 	if len(batch) == 0 {
 		return nil, nil //nolint:nilnil // it is an entry by itself
 	}
-	return pages.HistoryItem(pages.NewHistoryEntries(v, batch, around, s.kit.Now())[0]), nil
+	return conversations.HistoryItem(conversations.NewHistoryEntries(v, batch, around, s.kit.Now())[0]), nil
 }
 
 // inBatch are the entries that belong to a call's batch; what is known of them is
 // kept in to.
-func inBatch(first *models.Approval, entries []models.HistoryEntry, run pages.RunAround, to *pages.RunAround) []models.HistoryEntry {
+func inBatch(first *models.Approval, entries []models.HistoryEntry, run conversations.RunAround, to *conversations.RunAround) []models.HistoryEntry {
 	var out []models.HistoryEntry
 	for _, e := range entries {
 		if e.Response == nil {
@@ -164,7 +165,7 @@ func inBatch(first *models.Approval, entries []models.HistoryEntry, run pages.Ru
 }
 
 // complete reports whether the last call of a batch has been found.
-func complete(first *models.Approval, batch []models.HistoryEntry, run pages.RunAround) bool {
+func complete(first *models.Approval, batch []models.HistoryEntry, run conversations.RunAround) bool {
 	if first.BatchID == nil || len(batch) == 0 {
 		return true
 	}

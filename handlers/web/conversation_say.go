@@ -10,7 +10,7 @@ import (
 	"countersign/handlers"
 	"countersign/models"
 	"countersign/views"
-	"countersign/views/pages"
+	"countersign/views/pages/conversations"
 )
 
 // say takes a message. What has to be corrected comes back with the form as it was sent.
@@ -20,7 +20,7 @@ func (s *Site) say(c echo.Context) error {
 		return err
 	}
 	values := c.Request().PostForm
-	form := pages.SayForm{Sent: true, Content: strings.ReplaceAll(values.Get("content"), "\r\n", "\n")}
+	form := conversations.SayForm{Sent: true, Content: strings.ReplaceAll(values.Get("content"), "\r\n", "\n")}
 	if err = onlyWords(values, form.Content); err == nil {
 		_, err = s.store.Say(c.Request().Context(), actorOf(c), models.MessageInput{ConversationID: v.ID, Content: form.Content})
 	}
@@ -29,7 +29,7 @@ func (s *Site) say(c echo.Context) error {
 	}
 	if e := asError(err, models.CodeInvalid); e != nil {
 		form.Errors = atComposer(e)
-		return s.conversationPage(c, handlers.Status(e.Code), pages.ConversationInput{Conversation: *v, Say: form})
+		return s.conversationPage(c, handlers.Status(e.Code), conversations.Input{Conversation: *v, Say: form})
 	}
 	return err
 }

@@ -8,7 +8,7 @@ import (
 	"countersign/handlers"
 	"countersign/models"
 	"countersign/views"
-	"countersign/views/pages"
+	"countersign/views/pages/conversations"
 )
 
 // steered names the message about each way to steer.
@@ -61,7 +61,7 @@ func (s *Site) rename(c echo.Context) error {
 		if problem == "" {
 			problem = e.Error()
 		}
-		return s.conversationPage(c, handlers.Status(e.Code), pages.ConversationInput{Conversation: *v, Rename: pages.RenameForm{Title: title, Error: problem}})
+		return s.conversationPage(c, handlers.Status(e.Code), conversations.Input{Conversation: *v, Rename: conversations.RenameForm{Title: title, Error: problem}})
 	}
 	if err != nil {
 		return err

@@ -11,14 +11,14 @@ import (
 	"countersign/models"
 	"countersign/models/store"
 	"countersign/views"
-	"countersign/views/pages"
+	"countersign/views/pages/conversations"
 )
 
 // conversations lists those that the reader may see. What narrows the list stands
 // in the address.
 func (s *Site) conversations(c echo.Context) error {
 	ctx, actor := c.Request().Context(), actorOf(c)
-	in := pages.ConversationsInput{
+	in := conversations.ListInput{
 		Filter: views.ConversationFilter{
 			Status: c.QueryParam("status"), Agent: strings.TrimSpace(c.QueryParam("agent")), Archived: c.QueryParam("archived") == "true",
 		},
@@ -56,8 +56,8 @@ func (s *Site) conversations(c echo.Context) error {
 			return err
 		}
 	}
-	v := pages.NewConversations(in, frame.Now)
-	return handlers.Render(c, status, pages.ConversationsPage(frame, v), pages.ConversationList(v))
+	v := conversations.NewList(in, frame.Now)
+	return handlers.Render(c, status, conversations.ListPage(frame, v), conversations.List(v))
 }
 
 // conversationQuery reads the filters of an address: CodeInvalid names all that

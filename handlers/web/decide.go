@@ -12,7 +12,8 @@ import (
 
 	"countersign/handlers"
 	"countersign/models"
-	"countersign/views/pages"
+	"countersign/views/pages/inputs"
+	"countersign/views/pages/requests"
 )
 
 // decide takes a verdict from the form of a request. A verdict that comes too
@@ -23,7 +24,7 @@ func (s *Site) decide(c echo.Context) error {
 		return err
 	}
 	form, desk := readVerdict(c.Request().PostForm), deskOf(c, id)
-	again := pages.ApprovalInput{Form: form.refilled(), Desk: desk}
+	again := requests.Input{Form: form.refilled(), Desk: desk}
 	if form.undecided() {
 		if err := s.prefill(c.Request().Context(), actorOf(c), id, form, &again.Form); err != nil {
 			return err
@@ -62,7 +63,7 @@ func (s *Site) takeVerdict(ctx context.Context, actor models.Actor, id models.Re
 	if err != nil {
 		return nil, err
 	}
-	in.Page = &models.PageView{SeenEnd: seenEnd(form.values), Confirmed: form.values.Get(pages.ConfirmedField) == "true"}
+	in.Page = &models.PageView{SeenEnd: seenEnd(form.values), Confirmed: form.values.Get(requests.ConfirmedField) == "true"}
 	if in.Page.Folds, err = s.folds(ctx, actor, a); err != nil {
 		return nil, err
 	}
@@ -93,7 +94,7 @@ func (f verdictForm) input(a *models.Approval, in *models.DecisionInput) error {
 
 // seenEnd reports whether the sender of a form has had the end of what it decides in
 // view.
-func seenEnd(values url.Values) bool { return values.Get(pages.SeenEndField) == "1" }
+func seenEnd(values url.Values) bool { return values.Get(inputs.SeenEndField) == "1" }
 
 // openedAll refuses to let through what somebody has not opened.
 func (s *Site) openedAll(ctx context.Context, actor models.Actor, a *models.Approval, page *models.PageView) error {
@@ -110,10 +111,10 @@ func (s *Site) openedAll(ctx context.Context, actor models.Actor, a *models.Appr
 // folds are the parts of a request that its page folds for the person.
 func (s *Site) folds(ctx context.Context, actor models.Actor, a *models.Approval) ([]string, error) {
 	if a.UpstreamID == nil {
-		return pages.Folds(&a.Response, ""), nil
+		return inputs.Folds(&a.Response, ""), nil
 	}
 	origins, err := s.store.Origins(ctx, actor, a.ID)
-	return pages.Folds(&a.Response, origins[a.ID].Beside), err
+	return inputs.Folds(&a.Response, origins[a.ID].Beside), err
 }
 
 // What can be wrong with a verdict: it meets another state than was shown, or
@@ -140,13 +141,13 @@ type verdictForm struct {
 
 func readVerdict(values url.Values) verdictForm {
 	f := verdictForm{verdict: models.Verdict(values.Get("verdict")), digest: values.Get("digest"), values: values}
-	if f.verdict == pages.ApproveAsEdited {
+	if f.verdict == requests.ApproveAsEdited {
 		f.verdict, f.edited = models.VerdictApprove, true
 	}
 	switch {
-	case f.verdict == pages.RejectAsEdited:
+	case f.verdict == requests.RejectAsEdited:
 		f.verdict, f.described = models.VerdictReject, true
-	case f.verdict == "" && values.Has(pages.RejectOptionField):
+	case f.verdict == "" && values.Has(requests.RejectOptionField):
 		f.verdict = models.VerdictReject
 	}
 	f.reason, f.preset = f.text("reason"), f.text("preset")
@@ -170,7 +171,7 @@ func (f verdictForm) reasonForAgent() string {
 // decision is what the form means. Whoever lets something through must have sent
 // the digest of what was shown, whatever its risk (I6).
 func (f verdictForm) decision() (models.DecisionInput, error) {
-	in := models.DecisionInput{Reason: f.reasonForAgent(), Digest: f.digest, Checked: readTicks(f.values), Behalf: new(models.UserID(f.values.Get(pages.BehalfField)))}
+	in := models.DecisionInput{Reason: f.reasonForAgent(), Digest: f.digest, Checked: readTicks(f.values), Behalf: new(models.UserID(f.values.Get(requests.BehalfField)))}
 	if err := f.budget(&in); err != nil {
 		return in, err
 	}
@@ -197,7 +198,7 @@ func (f verdictForm) decision() (models.DecisionInput, error) {
 	default:
 		return in, models.Errorf(models.CodeInvalid, "Choose Approve, Reject or Answer.")
 	}
-	if f.preset != "" || f.verdict == models.VerdictApprove && f.values.Get(pages.WithOptionField) != "" {
+	if f.preset != "" || f.verdict == models.VerdictApprove && f.values.Get(requests.WithOptionField) != "" {
 		return in, models.Errorf(models.CodeInvalid, "Nothing was decided: a reject reason is chosen. Clear it, or press Reject.")
 	}
 	if f.digest == "" {
@@ -223,12 +224,12 @@ func atFields(e *models.Error) map[string]string {
 			out[root] = text
 		case "suggestedInput":
 			out["input"] = text
-		case pages.CheckedField:
+		case requests.CheckedField:
 			out[root] = models.TickAll
 		case "newBudget", "budgetChange":
 			out["new_budget"] = text
 		default:
-			if _, err := strconv.Atoi(strings.TrimPrefix(root, pages.FieldName(0)[:1])); err == nil {
+			if _, err := strconv.Atoi(strings.TrimPrefix(root, requests.FieldName(0)[:1])); err == nil {
 				out[root] = text // a member of the input
 				continue
 			}

@@ -8,7 +8,7 @@ import (
 
 	"countersign/handlers"
 	"countersign/models"
-	"countersign/views/pages"
+	"countersign/views/pages/inbox"
 )
 
 // backToDesk answers a verdict that was given beside the list, or one that was
@@ -24,7 +24,7 @@ func (s *Site) backToDesk(c echo.Context, a *models.Approval, desk string) error
 	}
 	open := a.ID
 	if a.Status() != models.StatusPending || a.HeldUntil != nil {
-		if next := pages.NextInInbox(in.Rows, a, place.Order); next != "" {
+		if next := inbox.NextInInbox(in.Rows, a, place.Order); next != "" {
 			open = next
 		}
 	}
@@ -40,7 +40,7 @@ func (s *Site) backToDesk(c echo.Context, a *models.Approval, desk string) error
 	h := c.Response().Header()
 	h.Set("Hx-Retarget", "#detail")
 	h.Set("Hx-Reswap", "outerHTML")
-	v := pages.NewInbox(in, s.kit.Now())
+	v := inbox.New(in, s.kit.Now())
 	v.Apart, v.Detail.Focus = true, true
-	return handlers.Render(c, http.StatusOK, templ.NopComponent, pages.DeskFragment(v))
+	return handlers.Render(c, http.StatusOK, templ.NopComponent, inbox.DeskFragment(v))
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"countersign/models"
-	"countersign/views/pages"
+	"countersign/views/pages/requests"
 )
 
 // edit takes the edited input of an approval. An approval of the original beside
@@ -65,7 +65,7 @@ func (f verdictForm) members(a *models.Approval, in *models.DecisionInput) error
 	if len(problems) > 0 {
 		e := &models.Error{Code: models.CodeInvalid, Text: "Correct the edited input.", Fields: map[string]string{}}
 		for place, text := range problems {
-			e.Fields[pages.FieldName(place)] = text
+			e.Fields[requests.FieldName(place)] = text
 		}
 		return e
 	}
@@ -77,7 +77,7 @@ func (f verdictForm) members(a *models.Approval, in *models.DecisionInput) error
 func (f verdictForm) typed() map[int]string {
 	out := map[int]string{}
 	for place := range models.MaxEditFields {
-		if name := pages.FieldName(place); f.values.Has(name) {
+		if name := requests.FieldName(place); f.values.Has(name) {
 			out[place] = f.text(name)
 		}
 	}
@@ -87,17 +87,17 @@ func (f verdictForm) typed() map[int]string {
 // undecided reports whether the form decides nothing: an option fills it in, its edits are discarded, or
 // its confirmation was cancelled.
 func (f verdictForm) undecided() bool {
-	return f.verdict == pages.DiscardEdits || f.values.Get(pages.FillField) != "" || f.values.Get(pages.CancelField) != ""
+	return f.verdict == requests.DiscardEdits || f.values.Get(requests.FillField) != "" || f.values.Get(requests.CancelField) != ""
 }
 
 // refilled is the form as it was filled in, to be corrected.
-func (f verdictForm) refilled() pages.DecideForm {
-	form := pages.DecideForm{
-		Sent: true, Reason: f.reason, Preset: f.preset, Checked: readTicks(f.values), Proposed: f.values.Get(pages.ProposedField), Answer: f.text("answer"),
-		Option: f.values.Get(pages.WithOptionField),
+func (f verdictForm) refilled() requests.DecideForm {
+	form := requests.DecideForm{
+		Sent: true, Reason: f.reason, Preset: f.preset, Checked: readTicks(f.values), Proposed: f.values.Get(requests.ProposedField), Answer: f.text("answer"),
+		Option: f.values.Get(requests.WithOptionField),
 		Sum:    strings.TrimSpace(f.values.Get("sum")), SetBudget: f.values.Get("set_budget") == "true", NewBudget: strings.TrimSpace(f.values.Get("new_budget")),
 	}
-	if f.verdict == pages.DiscardEdits {
+	if f.verdict == requests.DiscardEdits {
 		form.Sum = ""
 		return form
 	}

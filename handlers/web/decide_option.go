@@ -5,13 +5,13 @@ import (
 	"strings"
 
 	"countersign/models"
-	"countersign/views/pages"
+	"countersign/views/pages/requests"
 )
 
 // prefill puts what the button of an option fills in into the form, unless the person has
 // written something there. It decides nothing.
-func (s *Site) prefill(ctx context.Context, actor models.Actor, id models.ResponseID, f verdictForm, form *pages.DecideForm) error {
-	name := f.values.Get(pages.FillField)
+func (s *Site) prefill(ctx context.Context, actor models.Actor, id models.ResponseID, f verdictForm, form *requests.DecideForm) error {
+	name := f.values.Get(requests.FillField)
 	if name == "" {
 		return nil
 	}
@@ -40,7 +40,7 @@ func (s *Site) prefill(ctx context.Context, actor models.Actor, id models.Respon
 
 // chosenOption is the option that goes with a text, or whose button rejects at once.
 func (f verdictForm) chosenOption(in *models.DecisionInput) {
-	for _, field := range [...]string{pages.RejectOptionField, pages.WithOptionField} {
+	for _, field := range [...]string{requests.RejectOptionField, requests.WithOptionField} {
 		if name := f.values.Get(field); name != "" && in.Option == nil {
 			in.Option = &name
 		}

@@ -14,14 +14,14 @@ import (
 	"countersign/models"
 	"countersign/models/policy"
 	"countersign/views"
-	"countersign/views/pages"
+	"countersign/views/pages/requests"
 )
 
 // backToRequest answers what was done with a request: with its card, or without
 // script with the way to where it stands.
 func (s *Site) backToRequest(c echo.Context, id models.ResponseID, desk, anchor string) error {
 	if handlers.WantsFragment(c.Request()) {
-		return s.approvalPage(c, http.StatusOK, id, pages.ApprovalInput{Desk: desk})
+		return s.approvalPage(c, http.StatusOK, id, requests.Input{Desk: desk})
 	}
 	to := views.ApprovalURL(id)
 	if desk != "" {
@@ -33,7 +33,7 @@ func (s *Site) backToRequest(c echo.Context, id models.ResponseID, desk, anchor 
 // notDone answers what a request did not take: with the card, which says what
 // stands, or what is wrong at the field of the form. What is no such error comes
 // back.
-func (s *Site) notDone(c echo.Context, id models.ResponseID, err error, again pages.ApprovalInput, field string) error {
+func (s *Site) notDone(c echo.Context, id models.ResponseID, err error, again requests.Input, field string) error {
 	again.Desk = deskOf(c, id)
 	if e := asError(err, tooLate...); e != nil {
 		return s.approvalPage(c, handlers.Status(e.Code), id, again)
@@ -63,7 +63,7 @@ func (s *Site) undo(c echo.Context) error {
 	}
 	a, err := s.store.Undo(c.Request().Context(), actorOf(c), id)
 	if err != nil {
-		return s.notDone(c, id, err, pages.ApprovalInput{LateAct: pages.LateUndo}, "")
+		return s.notDone(c, id, err, requests.Input{LateAct: requests.LateUndo}, "")
 	}
 	if desk := deskOf(c, id); desk != "" {
 		return s.backToDesk(c, a, desk)
@@ -90,12 +90,12 @@ func (s *Site) openPart(c echo.Context) error {
 		return err
 	}
 	if !slices.Contains(folds, part) {
-		return s.notDone(c, id, models.Errorf(models.CodeInvalid, "There is no such section."), pages.ApprovalInput{}, "")
+		return s.notDone(c, id, models.Errorf(models.CodeInvalid, "There is no such section."), requests.Input{}, "")
 	}
 	if err := s.store.OpenPart(ctx, actor, id, part); err != nil {
 		return err
 	}
-	return s.backToRequest(c, id, deskOf(c, id), "#"+pages.PartAnchor(part))
+	return s.backToRequest(c, id, deskOf(c, id), "#"+requests.PartAnchor(part))
 }
 
 // typedText is what a form says in its text field: browsers send every line break
@@ -112,7 +112,7 @@ func (s *Site) askBack(c echo.Context) error {
 	}
 	text := typedText(c)
 	if _, err = s.store.AskBack(c.Request().Context(), actorOf(c), id, text); err != nil {
-		return s.notDone(c, id, err, pages.ApprovalInput{LateAct: pages.LateQuestion, Form: pages.DecideForm{Ask: text}}, "ask")
+		return s.notDone(c, id, err, requests.Input{LateAct: requests.LateQuestion, Form: requests.DecideForm{Ask: text}}, "ask")
 	}
 	return s.backToRequest(c, id, deskOf(c, id), "")
 }
@@ -125,7 +125,7 @@ func (s *Site) answerNote(c echo.Context) error {
 	}
 	text := typedText(c)
 	if _, _, err = s.store.AnswerNote(c.Request().Context(), actorOf(c), id, text); err != nil {
-		return s.notDone(c, id, err, pages.ApprovalInput{LateAct: pages.LateNote, Form: pages.DecideForm{Note: text}}, "note")
+		return s.notDone(c, id, err, requests.Input{LateAct: requests.LateNote, Form: requests.DecideForm{Note: text}}, "note")
 	}
 	return s.backToRequest(c, id, deskOf(c, id), "")
 }
@@ -137,8 +137,8 @@ func (s *Site) extend(c echo.Context) error {
 		return err
 	}
 	typed := strings.TrimSpace(c.Request().PostForm.Get("minutes"))
-	again := pages.ApprovalInput{LateAct: pages.LateExtension, Form: pages.DecideForm{Minutes: typed}}
-	if typed == pages.LastChoice {
+	again := requests.Input{LateAct: requests.LateExtension, Form: requests.DecideForm{Minutes: typed}}
+	if typed == requests.LastChoice {
 		again.Form.Minutes = ""
 	}
 	ctx, actor := c.Request().Context(), actorOf(c)
@@ -162,7 +162,7 @@ func (s *Site) extendTo(ctx context.Context, actor models.Actor, id models.Respo
 	if err != nil {
 		return time.Time{}, err
 	}
-	if typed == pages.LastChoice {
+	if typed == requests.LastChoice {
 		doc, err := s.policies.document(ctx)
 		return s.kit.Now().Add(time.Duration(doc.MaxTimeoutMinutes) * time.Minute), err
 	}
@@ -185,11 +185,11 @@ func (s *Site) withdrawDecision(c echo.Context) error {
 	text := typedText(c)
 	if _, err := s.store.WithdrawDecision(c.Request().Context(), actorOf(c), id, text); err != nil {
 		if e := asError(err, models.CodeCommentRequired, models.CodeInvalid); e != nil {
-			return s.approvalPage(c, handlers.Status(e.Code), id, pages.ApprovalInput{
-				Desk: deskOf(c, id), Form: pages.DecideForm{Withdraw: text, Errors: map[string]string{"withdraw": e.Fields["reason"]}},
+			return s.approvalPage(c, handlers.Status(e.Code), id, requests.Input{
+				Desk: deskOf(c, id), Form: requests.DecideForm{Withdraw: text, Errors: map[string]string{"withdraw": e.Fields["reason"]}},
 			})
 		}
-		return s.notDone(c, id, err, pages.ApprovalInput{LateAct: pages.LateWithdrawal, Form: pages.DecideForm{Withdraw: text}}, "withdraw")
+		return s.notDone(c, id, err, requests.Input{LateAct: requests.LateWithdrawal, Form: requests.DecideForm{Withdraw: text}}, "withdraw")
 	}
 	return s.backToRequest(c, id, deskOf(c, id), "")
 }
@@ -202,7 +202,7 @@ func (s *Site) cancelRequest(c echo.Context) error {
 	}
 	a, err := s.store.Cancel(c.Request().Context(), actorOf(c), id)
 	if err != nil {
-		return s.notDone(c, id, err, pages.ApprovalInput{LateAct: pages.LateWithdrawal}, "")
+		return s.notDone(c, id, err, requests.Input{LateAct: requests.LateWithdrawal}, "")
 	}
 	if desk := deskOf(c, id); desk != "" {
 		return s.backToDesk(c, a, desk)

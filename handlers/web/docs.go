@@ -8,19 +8,20 @@ import (
 
 	"countersign/handlers"
 	"countersign/views"
-	"countersign/views/pages"
+	"countersign/views/pages/docs"
+	"countersign/views/pages/webhooks"
 )
 
 // ServeDocs adds the page that describes the JSON surfaces, made from their
 // OpenAPI document at the first visit. It needs no sign-in; who is signed in keeps the
 // navigation.
 func (s *Site) ServeDocs(document func() ([]byte, error)) {
-	described := sync.OnceValues(func() (pages.Docs, error) {
+	described := sync.OnceValues(func() (docs.Docs, error) {
 		text, err := document()
 		if err != nil {
-			return pages.Docs{}, err
+			return docs.Docs{}, err
 		}
-		return pages.NewDocs(text)
+		return docs.New(text)
 	})
 	s.echo.GET(views.DocsURL(), func(c echo.Context) error {
 		reference, err := described()
@@ -32,7 +33,7 @@ func (s *Site) ServeDocs(document func() ([]byte, error)) {
 			return err
 		}
 		frame.Narrow = false // a reference is as wide for strangers
-		return handlers.Render(c, http.StatusOK, pages.DocsPage(frame, reference), nil)
+		return handlers.Render(c, http.StatusOK, docs.Page(frame, reference), nil)
 	})
 }
 
@@ -44,5 +45,5 @@ func (s *Site) webhookGuide(c echo.Context) error {
 		return err
 	}
 	frame.Narrow = false
-	return handlers.Render(c, http.StatusOK, pages.WebhookGuidePage(frame), nil)
+	return handlers.Render(c, http.StatusOK, webhooks.GuidePage(frame), nil)
 }

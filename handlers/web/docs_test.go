@@ -11,7 +11,7 @@ import (
 
 	"countersign/handlers"
 	"countersign/handlers/api"
-	"countersign/views/pages"
+	"countersign/views/pages/docs"
 )
 
 // The page is made from the document that the API serves, for whoever asks, and
@@ -33,7 +33,7 @@ func TestDocsDescribeTheWholeAPI(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	docs, err := pages.NewDocs(document)
+	docs, err := docs.New(document)
 	if err != nil {
 		t.Fatal(err)
 	}

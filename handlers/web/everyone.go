@@ -10,13 +10,13 @@ import (
 	"countersign/models"
 	"countersign/models/people"
 	"countersign/views"
-	"countersign/views/pages"
+	"countersign/views/pages/agents"
 )
 
 // everyone lists everybody's agents, or the tokens by which people act.
 func (s *Site) everyone(c echo.Context) error {
 	ctx, actor := c.Request().Context(), actorOf(c)
-	in := pages.EveryoneInput{Place: views.EveryonePlace{
+	in := agents.EveryoneInput{Place: views.EveryonePlace{
 		People: c.QueryParam("what") == "people", Text: strings.TrimSpace(c.QueryParam("q")), After: c.QueryParam("after"),
 	}}
 	if emptyMembers(c.QueryParams()) {
@@ -43,5 +43,5 @@ func (s *Site) everyone(c echo.Context) error {
 		return err
 	}
 	frame.Path = views.AgentsURL()
-	return handlers.Render(c, status, pages.EveryonePage(frame, pages.NewEveryone(in, frame.Now)), nil)
+	return handlers.Render(c, status, agents.EveryonePage(frame, agents.NewEveryone(in, frame.Now)), nil)
 }

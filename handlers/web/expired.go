@@ -12,7 +12,7 @@ import (
 
 	"countersign/handlers"
 	"countersign/models"
-	"countersign/views/pages"
+	"countersign/views/pages/account"
 )
 
 // session tells a page whose session its browser has: it asks before a form takes
@@ -39,7 +39,7 @@ const (
 // unsent is a form that met an expired session. Where no script runs, the page that
 // asks to sign in gives it back, and the page after it sends it on if asked to.
 // Passwords are not carried, nor what the form says was confirmed or seen.
-func unsent(r *http.Request) *pages.Unsent {
+func unsent(r *http.Request) *account.Unsent {
 	if r.Method != http.MethodPost || strings.HasPrefix(r.URL.Path, "/account/") || r.ParseForm() != nil {
 		return nil
 	}
@@ -47,7 +47,7 @@ func unsent(r *http.Request) *pages.Unsent {
 }
 
 // carriedForm is the unsent form that came along with a sign-in form.
-func carriedForm(r *http.Request) *pages.Unsent {
+func carriedForm(r *http.Request) *account.Unsent {
 	action := r.PostFormValue(unsentAction)
 	fields, err := url.ParseQuery(r.PostFormValue(unsentFields))
 	if _, local := localPath(action); !local || err != nil {
@@ -56,15 +56,15 @@ func carriedForm(r *http.Request) *pages.Unsent {
 	return asUnsent(action, fields)
 }
 
-func asUnsent(action string, fields url.Values) *pages.Unsent {
-	form := &pages.Unsent{Action: action}
+func asUnsent(action string, fields url.Values) *account.Unsent {
+	form := &account.Unsent{Action: action}
 	written := false
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		if name == "confirmed" || name == "seen_end" || strings.Contains(name, "password") {
 			continue
 		}
 		for _, value := range fields[name] {
-			f := pages.UnsentField{Name: name, Value: strings.ReplaceAll(value, "\r\n", "\n")}
+			f := account.UnsentField{Name: name, Value: strings.ReplaceAll(value, "\r\n", "\n")}
 			f.Written = strings.TrimSpace(value) != "" && (slices.Contains(typedNames, name) || editedName.MatchString(name))
 			written = written || f.Written
 			form.Fields = append(form.Fields, f)
@@ -77,12 +77,12 @@ func asUnsent(action string, fields url.Values) *pages.Unsent {
 }
 
 // unsentPage is where somebody comes whose form was carried through signing in.
-func (s *Site) unsentPage(c echo.Context, user *models.User, form *pages.Unsent, next string) error {
+func (s *Site) unsentPage(c echo.Context, user *models.User, form *account.Unsent, next string) error {
 	frame, err := s.frame(c, "Not sent yet", 0)
 	if err != nil {
 		return err
 	}
 	frame.Viewer, frame.Narrow = nil, true
 	c.Response().Header().Set(echo.HeaderCacheControl, "no-store")
-	return handlers.Render(c, http.StatusOK, pages.UnsentPage(frame, user.Name, *form, next), nil)
+	return handlers.Render(c, http.StatusOK, account.UnsentPage(frame, user.Name, *form, next), nil)
 }

@@ -9,14 +9,14 @@ import (
 	"countersign/handlers"
 	"countersign/models"
 	"countersign/models/store"
-	"countersign/views/pages"
+	"countersign/views/pages/nav"
 )
 
 // lookUp finds where a text leads: a page with a form, or what the palette shows. It
 // takes a place among lists, for each letter that somebody types may ask for one.
 func (s *Site) lookUp(c echo.Context) error {
 	ctx, actor := c.Request().Context(), actorOf(c)
-	in := pages.GoInput{Text: strings.TrimSpace(c.QueryParam("q")), Viewer: *visitorOf(c).view()}
+	in := nav.GoInput{Text: strings.TrimSpace(c.QueryParam("q")), Viewer: *visitorOf(c).view()}
 	if in.Text != "" {
 		if err := s.kit.Lists.Begin(ctx, c.Response()); err != nil {
 			return err
@@ -34,21 +34,21 @@ func (s *Site) lookUp(c echo.Context) error {
 	if in.Error != "" {
 		in.Text = ""
 	}
-	v := pages.NewGo(in)
+	v := nav.NewGo(in)
 	if handlers.WantsFragment(c.Request()) {
-		return handlers.Render(c, status, nil, pages.GoOptions(v))
+		return handlers.Render(c, status, nil, nav.GoOptions(v))
 	}
 	frame, err := s.frame(c, "Search or go to", -1)
 	if err != nil {
 		return err
 	}
-	return handlers.Render(c, status, pages.GoPage(frame, v), nil)
+	return handlers.Render(c, status, nav.GoPage(frame, v), nil)
 }
 
-func foundAgents(found store.Found) []pages.FoundAgent {
-	out := make([]pages.FoundAgent, 0, len(found.Agents))
+func foundAgents(found store.Found) []nav.FoundAgent {
+	out := make([]nav.FoundAgent, 0, len(found.Agents))
 	for _, a := range found.Agents {
-		out = append(out, pages.FoundAgent(a))
+		out = append(out, nav.FoundAgent(a))
 	}
 	return out
 }

@@ -12,7 +12,7 @@ import (
 	"countersign/handlers"
 	"countersign/models"
 	"countersign/views"
-	"countersign/views/pages"
+	"countersign/views/pages/agents"
 )
 
 // showGrantForm is the form, and with ticks in the query what a grant made so
@@ -27,7 +27,7 @@ func (s *Site) showGrantForm(c echo.Context) error {
 
 // grantForm shows the form as it was filled in. Who may not make grants here gets
 // an error; what no grant can be made on is said on the page.
-func (s *Site) grantForm(c echo.Context, status int, id models.ResponseID, form pages.GrantForm) error {
+func (s *Site) grantForm(c echo.Context, status int, id models.ResponseID, form agents.GrantForm) error {
 	ctx, actor := c.Request().Context(), actorOf(c)
 	a, err := s.requestFor(ctx, actor, id)
 	if err != nil {
@@ -37,7 +37,7 @@ func (s *Site) grantForm(c echo.Context, status int, id models.ResponseID, form 
 	if err != nil {
 		return err
 	}
-	in := pages.GrantFormInput{Approval: *a, MaxHours: doc.GrantMaxHours, MaxUses: doc.GrantMaxUses, Form: form}
+	in := agents.GrantFormInput{Approval: *a, MaxHours: doc.GrantMaxHours, MaxUses: doc.GrantMaxUses, Form: form}
 	fixed, err := fixedBy(form, a)
 	if err == nil {
 		var reach models.GrantReach
@@ -67,8 +67,8 @@ func (s *Site) grantForm(c echo.Context, status int, id models.ResponseID, form 
 	if err != nil {
 		return err
 	}
-	v := pages.NewGrantForm(in, frame.Now)
-	return handlers.Render(c, status, pages.GrantFormPage(frame, v), pages.GrantFormPart(v))
+	v := agents.NewGrantForm(in, frame.Now)
+	return handlers.Render(c, status, agents.GrantFormPage(frame, v), agents.GrantFormPart(v))
 }
 
 // frameOf is the shell around a page; a fragment has none, and leaves messages to
@@ -108,8 +108,8 @@ func (s *Site) folded(ctx context.Context, actor models.Actor, a *models.Approva
 }
 
 // readGrantForm reads what was filled in, from a query or a body.
-func readGrantForm(values url.Values) pages.GrantForm {
-	f := pages.GrantForm{Sent: values.Has("sent"), Hours: values.Get("hours"), Uses: values.Get("uses")}
+func readGrantForm(values url.Values) agents.GrantForm {
+	f := agents.GrantForm{Sent: values.Has("sent"), Hours: values.Get("hours"), Uses: values.Get("uses")}
 	for _, text := range values["keep"] {
 		place, err := strconv.Atoi(text)
 		if err != nil {
@@ -120,7 +120,7 @@ func readGrantForm(values url.Values) pages.GrantForm {
 	return f
 }
 
-func fixedBy(form pages.GrantForm, a *models.Approval) ([]string, error) {
+func fixedBy(form agents.GrantForm, a *models.Approval) ([]string, error) {
 	shape, err := models.ShapeOf([]byte(a.ToolInputJSON))
 	if err != nil {
 		return nil, models.Errorf(models.CodeWrongDecisionKind, "The stored input can't be read, so similar calls can't be pre-approved.")
@@ -175,7 +175,7 @@ func (s *Site) makeGrant(c echo.Context) error {
 	return c.Redirect(http.StatusSeeOther, views.ApprovalURL(id))
 }
 
-func (s *Site) grantOf(r *http.Request, actor models.Actor, a *models.Approval, form pages.GrantForm) (*models.Grant, error) {
+func (s *Site) grantOf(r *http.Request, actor models.Actor, a *models.Approval, form agents.GrantForm) (*models.Grant, error) {
 	fixed, err := fixedBy(form, a)
 	if err != nil {
 		return nil, err
@@ -234,8 +234,8 @@ func (s *Site) grants(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	v := pages.NewGrants(pages.GrantsInput{Grants: list.Items, After: after, Next: list.Next, Admin: actor.Admin, Off: !doc.GrantsEnabled}, frame.Now)
-	return handlers.Render(c, http.StatusOK, pages.GrantsPage(frame, v), pages.GrantList(v))
+	v := agents.NewGrants(agents.GrantsInput{Grants: list.Items, After: after, Next: list.Next, Admin: actor.Admin, Off: !doc.GrantsEnabled}, frame.Now)
+	return handlers.Render(c, http.StatusOK, agents.GrantsPage(frame, v), agents.GrantList(v))
 }
 
 func grantID(c echo.Context) (models.GrantID, error) {
@@ -265,11 +265,11 @@ func (s *Site) grant(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	v := pages.NewGrant(pages.GrantInput{
+	v := agents.NewGrant(agents.GrantInput{
 		Grant: g.Grant, Calls: g.Items, After: after, Next: g.Next, Off: !doc.GrantsEnabled,
 		Sees: actor.Admin || g.OwnerID == actor.UserID(),
 	}, frame.Now)
-	return handlers.Render(c, http.StatusOK, pages.GrantPage(frame, v), pages.GrantDetail(v))
+	return handlers.Render(c, http.StatusOK, agents.GrantPage(frame, v), agents.GrantDetail(v))
 }
 
 func (s *Site) revokeGrant(c echo.Context) error {

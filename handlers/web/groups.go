@@ -10,15 +10,15 @@ import (
 	"countersign/handlers"
 	"countersign/models"
 	"countersign/views"
-	"countersign/views/pages"
+	"countersign/views/pages/people"
 )
 
 func (s *Site) groups(c echo.Context) error {
-	return s.groupsPage(c, http.StatusOK, pages.GroupForm{})
+	return s.groupsPage(c, http.StatusOK, people.GroupForm{})
 }
 
 // groupsPage lists the groups; form is one that is to be corrected.
-func (s *Site) groupsPage(c echo.Context, status int, form pages.GroupForm) error {
+func (s *Site) groupsPage(c echo.Context, status int, form people.GroupForm) error {
 	all, err := s.store.People.Groups(c.Request().Context(), actorOf(c))
 	if err != nil {
 		return err
@@ -28,12 +28,12 @@ func (s *Site) groupsPage(c echo.Context, status int, form pages.GroupForm) erro
 		return err
 	}
 	frame.Path = views.PeopleURL()
-	return handlers.Render(c, status, pages.GroupsPage(frame, pages.NewGroups(pages.GroupsInput{Groups: all, Form: form}, frame.Now)), nil)
+	return handlers.Render(c, status, people.GroupsPage(frame, people.NewGroups(people.GroupsInput{Groups: all, Form: form}, frame.Now)), nil)
 }
 
 func (s *Site) addGroup(c echo.Context) error {
 	form := c.Request().PostForm
-	sent := pages.GroupForm{Name: strings.TrimSpace(form.Get("name")), Note: form.Get("note")}
+	sent := people.GroupForm{Name: strings.TrimSpace(form.Get("name")), Note: form.Get("note")}
 	err := s.store.People.AddGroup(c.Request().Context(), actorOf(c), sent.Name, sent.Note)
 	if failed := asError(err, models.CodeInvalid, models.CodeConflict); failed != nil {
 		if sent.Errors = failed.Fields; failed.Code == models.CodeConflict {
@@ -49,12 +49,12 @@ func (s *Site) addGroup(c echo.Context) error {
 }
 
 func (s *Site) group(c echo.Context) error {
-	return s.groupPage(c, http.StatusOK, pages.GroupInput{})
+	return s.groupPage(c, http.StatusOK, people.GroupInput{})
 }
 
 // groupPage shows the group of the path. in carries a form that is to be corrected, or why
 // something was not done.
-func (s *Site) groupPage(c echo.Context, status int, in pages.GroupInput) error {
+func (s *Site) groupPage(c echo.Context, status int, in people.GroupInput) error {
 	ctx, actor, name := c.Request().Context(), actorOf(c), c.Param("name")
 	found, members, err := s.store.People.Group(ctx, actor, name)
 	if err != nil {
@@ -83,14 +83,14 @@ func (s *Site) groupPage(c echo.Context, status int, in pages.GroupInput) error 
 		return err
 	}
 	frame.Path = views.PeopleURL()
-	return handlers.Render(c, status, pages.GroupPage(frame, pages.NewGroup(in, frame.Now)), nil)
+	return handlers.Render(c, status, people.GroupPage(frame, people.NewGroup(in, frame.Now)), nil)
 }
 
 // changeGroup answers a change to the group of the path: what is wrong with it is told on
 // its page, with what was typed.
-func (s *Site) changeGroup(c echo.Context, flash, done string, form pages.GroupForm, err error) error {
+func (s *Site) changeGroup(c echo.Context, flash, done string, form people.GroupForm, err error) error {
 	if failed := asError(err, models.CodeInvalid, models.CodeConflict); failed != nil {
-		in := pages.GroupInput{Form: form}
+		in := people.GroupInput{Form: form}
 		if in.Form.Errors = failed.Fields; failed.Code == models.CodeConflict {
 			in.Problem = failed.Text
 		}
@@ -104,13 +104,13 @@ func (s *Site) changeGroup(c echo.Context, flash, done string, form pages.GroupF
 }
 
 func (s *Site) describeGroup(c echo.Context) error {
-	name, sent := c.Param("name"), pages.GroupForm{Note: c.Request().PostForm.Get("note")}
+	name, sent := c.Param("name"), people.GroupForm{Note: c.Request().PostForm.Get("note")}
 	err := s.store.People.DescribeGroup(c.Request().Context(), actorOf(c), name, sent.Note)
 	return s.changeGroup(c, "group-described", views.GroupURL(name), sent, err)
 }
 
 func (s *Site) joinGroup(c echo.Context) error {
-	name, sent := c.Param("name"), pages.GroupForm{Email: strings.TrimSpace(c.Request().PostForm.Get("email"))}
+	name, sent := c.Param("name"), people.GroupForm{Email: strings.TrimSpace(c.Request().PostForm.Get("email"))}
 	err := s.store.People.JoinGroup(c.Request().Context(), actorOf(c), name, sent.Email)
 	return s.changeGroup(c, "group-joined", views.GroupURL(name), sent, err)
 }
@@ -122,10 +122,10 @@ func (s *Site) leaveGroup(c echo.Context) error {
 		return models.NotFound("member")
 	}
 	err = s.store.People.LeaveGroup(c.Request().Context(), actorOf(c), name, id)
-	return s.changeGroup(c, "group-left", views.GroupURL(name), pages.GroupForm{}, err)
+	return s.changeGroup(c, "group-left", views.GroupURL(name), people.GroupForm{}, err)
 }
 
 func (s *Site) removeGroup(c echo.Context) error {
 	err := s.store.People.RemoveGroup(c.Request().Context(), actorOf(c), c.Param("name"))
-	return s.changeGroup(c, "group-removed", views.GroupsURL(), pages.GroupForm{}, err)
+	return s.changeGroup(c, "group-removed", views.GroupsURL(), people.GroupForm{}, err)
 }

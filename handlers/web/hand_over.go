@@ -8,12 +8,12 @@ import (
 
 	"countersign/models"
 	"countersign/models/notices"
-	"countersign/views/pages"
+	"countersign/views/pages/requests"
 )
 
 // answerers adds to whom the reader may hand a request over that waits, and of one that expired
 // who could have answered.
-func (s *Site) answerers(ctx context.Context, actor models.Actor, in *pages.ApprovalInput) (err error) {
+func (s *Site) answerers(ctx context.Context, actor models.Actor, in *requests.Input) (err error) {
 	a := &in.Approval
 	switch a.StateAt(s.kit.Now()) { //nolint:exhaustive // of all others nothing is said
 	case models.StatusPending:
@@ -37,7 +37,7 @@ func (s *Site) handOver(c echo.Context) error {
 	}
 	form := c.Request().PostForm
 	to, note := form.Get("to"), strings.ReplaceAll(form.Get("note"), "\r\n", "\n")
-	again := pages.ApprovalInput{LateAct: pages.LateHandOver, Form: pages.DecideForm{HandOverTo: to, HandOverNote: note}}
+	again := requests.Input{LateAct: requests.LateHandOver, Form: requests.DecideForm{HandOverTo: to, HandOverNote: note}}
 	who, err := models.ParseID[models.UserID]("to", to)
 	if err != nil {
 		return s.notDone(c, id, models.Invalid("to", "choose a person"), again, "to")
@@ -63,7 +63,7 @@ func (s *Site) takeBackHandOver(c echo.Context) error {
 		return models.NotFound("hand-over")
 	}
 	if err := s.store.TakeBackHandOver(c.Request().Context(), actorOf(c), hand); err != nil {
-		return s.notDone(c, id, err, pages.ApprovalInput{LateAct: pages.LateHandOver}, "")
+		return s.notDone(c, id, err, requests.Input{LateAct: requests.LateHandOver}, "")
 	}
 	return s.backToRequest(c, id, deskOf(c, id), "")
 }

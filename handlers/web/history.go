@@ -12,7 +12,7 @@ import (
 	"countersign/models"
 	"countersign/models/store"
 	"countersign/views"
-	"countersign/views/pages"
+	"countersign/views/pages/audit"
 )
 
 // history lists what was settled. What narrows it stands in the address.
@@ -22,7 +22,7 @@ func (s *Site) history(c echo.Context) error {
 	if err == nil && emptyMembers(c.QueryParams()) {
 		return c.Redirect(http.StatusSeeOther, place.URL()) // one place has one address
 	}
-	in := pages.HistoryInput{Place: place, Reader: actor.UserID(), Admin: actor.MayAdminister()}
+	in := audit.HistoryInput{Place: place, Reader: actor.UserID(), Admin: actor.MayAdminister()}
 	if err == nil {
 		var page store.SettledPage
 		page, err = s.store.Settled(ctx, actor, q)
@@ -50,7 +50,7 @@ func (s *Site) history(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return handlers.Render(c, status, pages.SettledPage(frame, pages.NewHistory(in)), nil)
+	return handlers.Render(c, status, audit.SettledPage(frame, audit.NewHistory(in)), nil)
 }
 
 // deciders are the people whom the reader may name: for admins all.

@@ -12,7 +12,9 @@ import (
 	"countersign/models"
 	"countersign/models/people"
 	"countersign/views"
-	"countersign/views/pages"
+	"countersign/views/pages/inbox"
+	"countersign/views/pages/requests"
+	"countersign/views/pages/words"
 )
 
 // teachAgent is the name of the agent that the empty inbox makes a token for.
@@ -71,7 +73,7 @@ func target(r *http.Request) string {
 func (s *Site) inboxPage(c echo.Context, place views.InboxPlace, wrong error, secret string) error {
 	ctx, actor := c.Request().Context(), actorOf(c)
 	decided := s.takeDecided(c)
-	in, err := pages.InboxInput{Place: place}, wrong
+	in, err := inbox.Input{Place: place}, wrong
 	if err == nil {
 		in, err = s.readInbox(ctx, actor, place, decided)
 	}
@@ -113,10 +115,10 @@ func (s *Site) inboxPage(c echo.Context, place views.InboxPlace, wrong error, se
 	if in.Away, err = s.store.AwayNow(ctx, actor); err != nil {
 		return err
 	}
-	return handlers.Render(c, status, pages.InboxPage(frame, pages.NewInbox(in, frame.Now)), nil)
+	return handlers.Render(c, status, inbox.Page(frame, inbox.New(in, frame.Now)), nil)
 }
 
-// firstOf is the first request that waits for a verdict, else the first.
+// words.FirstText is the first request that waits for a verdict, else the first.
 func firstOf(rows []models.Brief) models.ResponseID {
 	for i := range rows {
 		if rows[i].HeldUntil == nil && rows[i].OpenNote == nil {
@@ -130,11 +132,11 @@ func firstOf(rows []models.Brief) models.ResponseID {
 }
 
 // openCard reads the request beside the list.
-func (s *Site) openCard(c echo.Context, in *pages.InboxInput) error {
+func (s *Site) openCard(c echo.Context, in *inbox.Input) error {
 	if in.Place.Open == "" {
 		return nil
 	}
-	card, err := s.approvalView(c, in.Place.Open, pages.ApprovalInput{Desk: in.Place.Query()})
+	card, err := s.approvalView(c, in.Place.Open, requests.Input{Desk: in.Place.Query()})
 	if models.ErrorCode(err) == models.CodeNotFound {
 		in.Missing, in.Place.Open = true, ""
 		return nil
@@ -145,13 +147,13 @@ func (s *Site) openCard(c echo.Context, in *pages.InboxInput) error {
 
 // inboxDetail answers a click on a row with the request, for beside the list.
 func (s *Site) inboxDetail(c echo.Context, place views.InboxPlace) error {
-	in := pages.InboxInput{Place: place, Explicit: true}
+	in := inbox.Input{Place: place, Explicit: true}
 	if err := s.openCard(c, &in); err != nil {
 		return err
 	}
-	detail := pages.NewInbox(in, s.kit.Now()).Detail
+	detail := inbox.New(in, s.kit.Now()).Detail
 	detail.Focus = true
-	return handlers.Render(c, http.StatusOK, nil, pages.DeskDetail(detail))
+	return handlers.Render(c, http.StatusOK, nil, inbox.DeskDetail(detail))
 }
 
 // inboxList answers the list's own refetch, which says what it shows besides: the
@@ -171,14 +173,14 @@ func (s *Site) inboxList(c echo.Context, place views.InboxPlace) error {
 	if err != nil {
 		return err
 	}
-	v := pages.NewInbox(in, s.kit.Now())
-	return handlers.Render(c, http.StatusOK, nil, pages.InboxFragment(v))
+	v := inbox.New(in, s.kit.Now())
+	return handlers.Render(c, http.StatusOK, nil, inbox.Fragment(v))
 }
 
 // readInbox reads what a place shows. decided is the request that was just
 // decided; gone may have left the list, and leave a line in it.
-func (s *Site) readInbox(ctx context.Context, actor models.Actor, place views.InboxPlace, decided models.ResponseID, gone ...models.ResponseID) (pages.InboxInput, error) {
-	in := pages.InboxInput{Place: place, Reader: actor.Voter(), AsOf: s.asOf()}
+func (s *Site) readInbox(ctx context.Context, actor models.Actor, place views.InboxPlace, decided models.ResponseID, gone ...models.ResponseID) (inbox.Input, error) {
+	in := inbox.Input{Place: place, Reader: actor.Voter(), AsOf: s.asOf()}
 	page, err := s.store.Inbox(ctx, actor, inboxQuery(place))
 	if err != nil {
 		return in, err
@@ -213,7 +215,7 @@ func (s *Site) readInbox(ctx context.Context, actor models.Actor, place views.In
 		}
 	}
 	if place.Conversation != "" && len(page.Items) > 0 {
-		in.ConversationTitle = pages.ConversationLabel(&page.Items[0].Approval)
+		in.ConversationTitle = words.ConversationLabel(&page.Items[0].Approval)
 	}
 	return in, s.readGone(ctx, actor, &in, decided, gone)
 }

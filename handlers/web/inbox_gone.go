@@ -9,7 +9,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"countersign/models"
-	"countersign/views/pages"
+	"countersign/views/pages/inbox"
 )
 
 const (
@@ -21,7 +21,7 @@ const (
 
 // readGone finds what has left the list a moment ago, and says what became of the
 // request that was just decided.
-func (s *Site) readGone(ctx context.Context, actor models.Actor, in *pages.InboxInput, decided models.ResponseID, ids []models.ResponseID) error {
+func (s *Site) readGone(ctx context.Context, actor models.Actor, in *inbox.Input, decided models.ResponseID, ids []models.ResponseID) error {
 	now := s.kit.Now()
 	if decided != "" {
 		ids = append(ids, decided)
@@ -45,7 +45,7 @@ func (s *Site) readGone(ctx context.Context, actor models.Actor, in *pages.Inbox
 			}
 		}
 		if id == decided {
-			in.Said, in.Done = pages.Decided(a, in.Reader.ID, now), a
+			in.Said, in.Done = inbox.Decided(a, in.Reader.ID, now), a
 		}
 	}
 	return nil

@@ -10,7 +10,7 @@ import (
 
 	"countersign/static"
 	"countersign/views"
-	"countersign/views/pages"
+	"countersign/views/pages/nav"
 )
 
 // What browsers keep to run the product like a program of their own: a page for when there
@@ -20,7 +20,7 @@ import (
 // it is read.
 var offlinePage = sync.OnceValues(func() ([]byte, error) {
 	var b bytes.Buffer
-	err := pages.OfflinePage(views.Page{Title: "Offline", Path: views.OfflineURL(), Narrow: true}).Render(context.Background(), &b)
+	err := nav.OfflinePage(views.Page{Title: "Offline", Path: views.OfflineURL(), Narrow: true}).Render(context.Background(), &b)
 	return b.Bytes(), err
 })
 

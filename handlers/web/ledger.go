@@ -13,13 +13,13 @@ import (
 	"countersign/models"
 	"countersign/models/ledger"
 	"countersign/views"
-	"countersign/views/pages"
+	"countersign/views/pages/audit"
 )
 
 // ledger is everybody's audit.
 func (s *Site) ledger(c echo.Context) error {
 	ctx, actor := c.Request().Context(), actorOf(c)
-	in := pages.LedgerInput{Filter: views.LedgerFilter{
+	in := audit.LedgerInput{Filter: views.LedgerFilter{
 		Who: strings.TrimSpace(c.QueryParam("who")), Action: c.QueryParam("action"), Conversation: strings.TrimSpace(c.QueryParam("conversation")),
 		From: strings.TrimSpace(c.QueryParam("from")), Until: strings.TrimSpace(c.QueryParam("until")),
 	}, Chain: s.chain.state()}
@@ -61,7 +61,7 @@ func (s *Site) ledger(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return handlers.Render(c, status, pages.LedgerPage(frame, pages.NewLedger(in, frame.Now)), nil)
+	return handlers.Render(c, status, audit.LedgerPage(frame, audit.NewLedger(in, frame.Now)), nil)
 }
 
 // ledgerQuery reads the filters of an address: CodeInvalid names all that are
@@ -153,7 +153,7 @@ func (s *Site) ledgerEntry(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return handlers.Render(c, http.StatusOK, pages.LedgerEntryPage(frame, pages.NewLedgerEntry(*entry, before, head.Seq)), nil)
+	return handlers.Render(c, http.StatusOK, audit.LedgerEntryPage(frame, audit.NewLedgerEntry(*entry, before, head.Seq)), nil)
 }
 
 // showChain shows the state of the check, for the page that waits for its end.
@@ -165,7 +165,7 @@ func (s *Site) showChain(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	panel := pages.ChainPanel(pages.NewChain(s.chain.state(), s.kit.Now()), head.String())
+	panel := audit.ChainPanel(audit.NewChain(s.chain.state(), s.kit.Now()), head.String())
 	return handlers.Render(c, http.StatusOK, panel, panel)
 }
 

@@ -9,7 +9,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/store"
-	"countersign/views/pages"
+	"countersign/views/pages/audit"
 )
 
 // chainCheck reads the whole ledger when somebody asks for it, one reading at a
@@ -20,7 +20,7 @@ type chainCheck struct {
 	log   *slog.Logger
 
 	mu      sync.Mutex
-	at      pages.ChainState
+	at      audit.ChainState
 	stopped bool
 	cancel  context.CancelFunc // of the reading under way
 	ended   sync.WaitGroup
@@ -35,7 +35,7 @@ func (c *chainCheck) begin(by context.Context) {
 		return
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(by))
-	c.at, c.cancel = pages.ChainState{Running: true}, cancel
+	c.at, c.cancel = audit.ChainState{Running: true}, cancel
 	c.ended.Go(func() {
 		defer cancel()
 		c.read(ctx)
@@ -45,7 +45,7 @@ func (c *chainCheck) begin(by context.Context) {
 func (c *chainCheck) read(ctx context.Context) {
 	began := c.now()
 	head, err := c.store.Ledger.CheckChain(ctx, c.setProgress)
-	end := pages.ChainState{Ended: c.now(), Head: head}
+	end := audit.ChainState{Ended: c.now(), Head: head}
 	end.Took = end.Ended.Sub(began)
 	if err != nil {
 		if broken, ok := errors.AsType[*models.ChainError](err); ok {
@@ -67,7 +67,7 @@ func (c *chainCheck) setProgress(read, of int64) {
 	c.at.Read, c.at.Of = read, of
 }
 
-func (c *chainCheck) state() pages.ChainState {
+func (c *chainCheck) state() audit.ChainState {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.at

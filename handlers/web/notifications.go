@@ -11,22 +11,22 @@ import (
 	"countersign/handlers"
 	"countersign/models"
 	"countersign/views"
-	"countersign/views/pages"
+	"countersign/views/pages/account"
 )
 
 func (s *Site) notifications(c echo.Context) error {
-	return s.notificationsPage(c, http.StatusOK, pages.NotificationsInput{}, nil)
+	return s.notificationsPage(c, http.StatusOK, account.NotificationsInput{}, nil)
 }
 
 // notificationsPage shows where and when the reader is told. in carries what was sent about
 // channels; form, if there is one, are settings that are to be corrected.
-func (s *Site) notificationsPage(c echo.Context, status int, in pages.NotificationsInput, form *pages.NotificationForm) error {
+func (s *Site) notificationsPage(c echo.Context, status int, in account.NotificationsInput, form *account.NotificationForm) error {
 	ctx, actor := c.Request().Context(), actorOf(c)
 	settings, err := s.store.People.NotificationSettings(ctx, actor)
 	if err != nil {
 		return err
 	}
-	if in.Form = pages.NewNotificationForm(settings); form != nil {
+	if in.Form = account.NewNotificationForm(settings); form != nil {
 		in.Form = *form
 	}
 	if in.Channels.Channels, err = s.store.People.Channels(ctx, actor); err != nil {
@@ -40,7 +40,7 @@ func (s *Site) notificationsPage(c echo.Context, status int, in pages.Notificati
 		return err
 	}
 	frame.Path = views.NotificationsURL()
-	return handlers.Render(c, status, pages.NotificationsPage(frame, pages.NewNotifications(in, frame.Now)), nil)
+	return handlers.Render(c, status, account.NotificationsPage(frame, account.NewNotifications(in, frame.Now)), nil)
 }
 
 // setNotifications changes when the reader is told.
@@ -60,7 +60,7 @@ func (s *Site) setNotifications(c echo.Context) error {
 		return err
 	}
 	if len(form.Errors) > 0 {
-		return s.notificationsPage(c, http.StatusUnprocessableEntity, pages.NotificationsInput{}, &form)
+		return s.notificationsPage(c, http.StatusUnprocessableEntity, account.NotificationsInput{}, &form)
 	}
 	if err := s.store.People.SetNotificationSettings(c.Request().Context(), actorOf(c), settings); err != nil {
 		return err
@@ -70,11 +70,11 @@ func (s *Site) setNotifications(c echo.Context) error {
 }
 
 // readNotifications reads the form of the settings, and notes what is no number.
-func readNotifications(sent url.Values) (pages.NotificationForm, models.NotificationSettings) {
+func readNotifications(sent url.Values) (account.NotificationForm, models.NotificationSettings) {
 	on := func(name string) bool { return sent.Get(name) == "true" }
 	typed := func(name string) string { return strings.TrimSpace(sent.Get(name)) }
-	form := pages.NotificationForm{
-		Moments: map[models.Risk]pages.MomentsForm{}, Digest: typed("digest_at"), From: typed("quiet_from"), Until: typed("quiet_to"),
+	form := account.NotificationForm{
+		Moments: map[models.Risk]account.MomentsForm{}, Digest: typed("digest_at"), From: typed("quiet_from"), Until: typed("quiet_to"),
 		Zone: typed("zone"), Critical: on("critical"),
 	}
 	settings := models.NotificationSettings{
@@ -83,8 +83,8 @@ func readNotifications(sent url.Values) (pages.NotificationForm, models.Notifica
 	}
 	for _, risk := range models.Risks() {
 		name := string(risk)
-		m := pages.MomentsForm{
-			AtOnce: on(pages.AtOnceField + name), Half: on(pages.HalfField + name), Tenth: on(pages.TenthField + name), Unseen: typed(pages.UnseenField + name),
+		m := account.MomentsForm{
+			AtOnce: on(account.AtOnceField + name), Half: on(account.HalfField + name), Tenth: on(account.TenthField + name), Unseen: typed(account.UnseenField + name),
 		}
 		minutes := 0
 		if m.Unseen != "" {

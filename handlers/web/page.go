@@ -17,7 +17,7 @@ import (
 	"countersign/models/policy"
 	"countersign/models/store"
 	"countersign/views"
-	"countersign/views/pages"
+	"countersign/views/pages/nav"
 )
 
 // frame is what the shell shows around a screen for whoever is signed in.
@@ -178,7 +178,7 @@ func (s *Site) fail(err error, c echo.Context) {
 			frame.Narrow = true
 		}
 	}
-	page := pages.FailurePage(frame, pages.NewFailure(p.Status, p.Detail, p.RequestID))
+	page := nav.FailurePage(frame, nav.NewFailure(p.Status, p.Detail, p.RequestID))
 	if err := handlers.Render(c, p.Status, page, nil); err != nil {
 		s.kit.LogInternal(c, err)
 	}
@@ -198,5 +198,5 @@ func (s *Site) more(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return handlers.Render(c, http.StatusOK, pages.MorePage(frame), nil)
+	return handlers.Render(c, http.StatusOK, nav.MorePage(frame), nil)
 }

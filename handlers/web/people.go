@@ -10,7 +10,8 @@ import (
 	"countersign/handlers"
 	"countersign/models"
 	"countersign/views"
-	"countersign/views/pages"
+	"countersign/views/pages/account"
+	"countersign/views/pages/people"
 )
 
 // peopleMost is how many people a page shows.
@@ -20,12 +21,12 @@ const peopleMost = 50
 const maxKey = 400
 
 func (s *Site) people(c echo.Context) error {
-	return s.peoplePage(c, http.StatusOK, pages.PeopleInput{})
+	return s.peoplePage(c, http.StatusOK, people.Input{})
 }
 
 // peoplePage lists people and open invitations. in carries a link that was just
 // made, a form that is to be corrected, or why something was not done.
-func (s *Site) peoplePage(c echo.Context, status int, in pages.PeopleInput) error {
+func (s *Site) peoplePage(c echo.Context, status int, in people.Input) error {
 	ctx, actor := c.Request().Context(), actorOf(c)
 	in.After = c.QueryParam("after")
 	if len(in.After) > maxKey {
@@ -55,24 +56,24 @@ func (s *Site) peoplePage(c echo.Context, status int, in pages.PeopleInput) erro
 		return err
 	}
 	in.People, in.Next, in.OneAdmin, in.Self, frame.Path = found.People, found.Next, found.OneAdmin, actor.UserID(), views.PeopleURL()
-	return handlers.Render(c, status, pages.PeoplePage(frame, pages.NewPeople(in, frame.Now)), nil)
+	return handlers.Render(c, status, people.Page(frame, people.New(in, frame.Now)), nil)
 }
 
 // invite makes a one-time link and shows it in its answer: it is not kept
 // anywhere that a redirect could read it from.
 func (s *Site) invite(c echo.Context) error {
 	r := c.Request()
-	form := pages.InviteForm{Email: strings.TrimSpace(r.PostFormValue("email")), Role: models.Role(r.PostFormValue("role"))}
+	form := people.InviteForm{Email: strings.TrimSpace(r.PostFormValue("email")), Role: models.Role(r.PostFormValue("role"))}
 	secret, made, err := s.store.People.Invite(r.Context(), actorOf(c), form.Email, form.Role)
 	if e := asError(err, models.CodeInvalid, models.CodeConflict); e != nil {
 		form.Errors = e.Fields
-		return s.peoplePage(c, handlers.Status(e.Code), pages.PeopleInput{Form: form})
+		return s.peoplePage(c, handlers.Status(e.Code), people.Input{Form: form})
 	}
 	if err != nil {
 		return err
 	}
 	link := strings.TrimSuffix(s.kit.PublicURL.String(), "/") + views.JoinURL(secret)
-	return s.peoplePage(c, http.StatusOK, pages.PeopleInput{Fresh: &pages.FreshInvite{Email: made.Email, Link: link}})
+	return s.peoplePage(c, http.StatusOK, people.Input{Fresh: &people.FreshInvite{Email: made.Email, Link: link}})
 }
 
 func (s *Site) withdrawInvite(c echo.Context) error {
@@ -97,7 +98,7 @@ func (s *Site) changePerson(flash string, change func(context.Context, echo.Cont
 		}
 		err = change(c.Request().Context(), c, id)
 		if e := asError(err, models.CodeConflict, models.CodeInvalid); e != nil {
-			return s.peoplePage(c, handlers.Status(e.Code), pages.PeopleInput{Problem: e.Error()})
+			return s.peoplePage(c, handlers.Status(e.Code), people.Input{Problem: e.Error()})
 		}
 		if err != nil {
 			return err
@@ -150,7 +151,7 @@ func (s *Site) joinPage(c echo.Context, status int, key string, wrong *models.Er
 	}
 	frame.Viewer, frame.Narrow = nil, true
 	handlers.Uncompressed(c) // the key of the link is in its form
-	return handlers.Render(c, status, pages.NewAccountPage(frame, pages.InvitedAccount(key, *invite, r.PostFormValue("name"), wrong)), nil)
+	return handlers.Render(c, status, account.NewAccountPage(frame, account.InvitedAccount(key, *invite, r.PostFormValue("name"), wrong)), nil)
 }
 
 // join uses an invitation up and signs the new person in.

@@ -16,7 +16,7 @@ import (
 	"countersign/models/policy"
 	"countersign/models/store"
 	"countersign/views"
-	"countersign/views/pages"
+	"countersign/views/pages/policies"
 )
 
 // versionsShown is how many versions the policy page lists.
@@ -70,7 +70,7 @@ func (s *Site) policyForm(c echo.Context, status int, e *editing, notice string)
 	if err != nil {
 		return err
 	}
-	in.Retention = pages.PolicyRetention{Days: retention.Days, Next: retention.Next, Begins: retention.Begins}
+	in.Retention = policies.Retention{Days: retention.Days, Next: retention.Next, Begins: retention.Begins}
 	usage, err := drafts.New(s.store).Usage(c.Request().Context(), actorOf(c))
 	if err != nil {
 		return err
@@ -105,11 +105,11 @@ func (s *Site) keepLonger(c echo.Context) error {
 }
 
 // policyInput shows what a version says at a time.
-func policyInput(standing store.PolicyVersion, doc policy.Document, at time.Time) pages.PolicyInput {
+func policyInput(standing store.PolicyVersion, doc policy.Document, at time.Time) policies.Input {
 	doc, _, _ = doc.Ended(at)
-	return pages.PolicyInput{
+	return policies.Input{
 		Version: standing.Version, Unmatched: doc.Unmatched,
-		Fields: pages.PolicyFields{
+		Fields: policies.Fields{
 			ApprovalEnabled: doc.ApprovalEnabled, RequiredApprovalTools: doc.RequiredApprovalTools,
 			DefaultTimeoutMinutes: int64(doc.DefaultTimeoutMinutes), FallbackAutoApprove: doc.FallbackAutoApprove,
 			ApprovalOffUntil: doc.ApprovalOffUntil, FallbackUntil: doc.FallbackUntil,
@@ -117,20 +117,20 @@ func policyInput(standing store.PolicyVersion, doc policy.Document, at time.Time
 	}
 }
 
-func (s *Site) policyPage(c echo.Context, status int, in pages.PolicyInput) error {
+func (s *Site) policyPage(c echo.Context, status int, in policies.Input) error {
 	frame, err := s.frame(c, "Policy", -1)
 	if err != nil {
 		return err
 	}
-	return handlers.Render(c, status, pages.PolicyPage(frame, pages.NewPolicy(in, frame.Now)), nil)
+	return handlers.Render(c, status, policies.Page(frame, policies.New(in, frame.Now)), nil)
 }
 
-func (s *Site) versions(ctx context.Context, actor models.Actor, before int64, n int) ([]pages.PolicyVersion, error) {
+func (s *Site) versions(ctx context.Context, actor models.Actor, before int64, n int) ([]policies.Version, error) {
 	versions, err := s.store.Policies(ctx, actor, before, n)
 	if err != nil {
 		return nil, err
 	}
-	var out []pages.PolicyVersion
+	var out []policies.Version
 	for i := range versions {
 		out = append(out, versionView(versions[i]))
 	}
@@ -143,11 +143,11 @@ func (s *Site) policyGuide(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return handlers.Render(c, http.StatusOK, pages.PolicyGuidePage(frame), nil)
+	return handlers.Render(c, http.StatusOK, policies.GuidePage(frame), nil)
 }
 
-func versionView(v store.PolicyVersion) pages.PolicyVersion {
-	return pages.PolicyVersion{Version: v.Version, Author: v.AuthorName, At: v.CreatedAt, Note: v.Note}
+func versionView(v store.PolicyVersion) policies.Version {
+	return policies.Version{Version: v.Version, Author: v.AuthorName, At: v.CreatedAt, Note: v.Note}
 }
 
 // versionNumber reads the number of a version; what is none names no version.
@@ -174,13 +174,13 @@ func (s *Site) policyVersion(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	in := pages.PolicyDocumentInput{Version: versionView(version), Document: []byte(version.Document), Current: n == standing.Version}
+	in := policies.DocumentInput{Version: versionView(version), Document: []byte(version.Document), Current: n == standing.Version}
 	in.Newest = standing.Version
 	status := http.StatusOK
 	if text := c.QueryParam("before"); text != "" {
 		with, wrong := versionNumber(text)
 		if wrong != nil || with < 1 || with > standing.Version {
-			in.Compared = pages.CompareForm{Before: text, Error: fmt.Sprintf("must be a version from 1 to %d", standing.Version)}
+			in.Compared = policies.CompareForm{Before: text, Error: fmt.Sprintf("must be a version from 1 to %d", standing.Version)}
 			status = http.StatusUnprocessableEntity
 		} else if in.Changes, err = s.changesSince(ctx, actor, with, version); err != nil {
 			return err
@@ -192,7 +192,7 @@ func (s *Site) policyVersion(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return handlers.Render(c, status, pages.PolicyVersionPage(frame, pages.NewPolicyDocument(in, frame.Now)), nil)
+	return handlers.Render(c, status, policies.VersionPage(frame, policies.NewDocument(in, frame.Now)), nil)
 }
 
 // changesSince are what a version changed, beside one that may be any other.

@@ -16,7 +16,7 @@ import (
 	"countersign/models/policy"
 	"countersign/models/store"
 	"countersign/views"
-	"countersign/views/pages"
+	"countersign/views/pages/policies"
 )
 
 // editing is what an admin works on: the draft, or what stands where there is none.
@@ -28,8 +28,8 @@ type editing struct {
 	broken   *models.Error       // why not
 	checked  policy.Checked
 
-	now   time.Time                 // when it is looked at
-	typed map[string]pages.TypedEnd // what was sent to set switches, by their ID
+	now   time.Time                    // when it is looked at
+	typed map[string]policies.TypedEnd // what was sent to set switches, by their ID
 }
 
 // editing reads the draft of whoever is signed in.
@@ -104,8 +104,8 @@ func (e *editing) text() (string, error) {
 	return string(raw), err
 }
 
-func (e *editing) view(notice string) *pages.PolicyDraftInput {
-	in := &pages.PolicyDraftInput{
+func (e *editing) view(notice string) *policies.DraftInput {
+	in := &policies.DraftInput{
 		Base: e.draft.Base, Revision: e.draft.Revision, ChangedAt: e.draft.ChangedAt, Undo: e.draft.Previous != "", Notice: notice,
 		Zone: e.standing.Compiled.Zone().String(), Typed: e.typed,
 	}

@@ -10,7 +10,7 @@ import (
 	"countersign/models"
 	"countersign/models/policy"
 	"countersign/views"
-	"countersign/views/pages"
+	"countersign/views/pages/policies"
 )
 
 // showPolicyJSON shows the draft as JSON.
@@ -31,8 +31,8 @@ func (s *Site) policyJSON(c echo.Context, status int, e *editing, text, notice s
 	if err != nil {
 		return err
 	}
-	v := pages.NewPolicyJSON(e.draft.Base, e.draft.Revision, policy.Visible(text), notice, e.problems())
-	return handlers.Render(c, status, pages.PolicyJSONPage(frame, v), nil)
+	v := policies.NewJSON(e.draft.Base, e.draft.Revision, policy.Visible(text), notice, e.problems())
+	return handlers.Render(c, status, policies.JSONPage(frame, v), nil)
 }
 
 // changePolicyJSON takes the draft as JSON.

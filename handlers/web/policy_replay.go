@@ -18,7 +18,7 @@ import (
 	"countersign/models/policy"
 	"countersign/models/store"
 	"countersign/views"
-	"countersign/views/pages"
+	"countersign/views/pages/policies"
 )
 
 // maxReplays is of how many admins the last replay is kept.
@@ -42,7 +42,7 @@ type replay struct {
 	began    time.Time
 	draft    int64 // its revision
 	standing int64 // the active version
-	state    pages.ReplayState
+	state    policies.ReplayState
 	changes  []drafts.ReplayedCall
 	cancel   context.CancelFunc
 }
@@ -61,7 +61,7 @@ func (r *replays) begin(by context.Context, actor models.Actor, e *editing, next
 	ctx, cancel := context.WithCancel(context.WithoutCancel(by))
 	one := &replay{
 		began: r.now(), draft: e.draft.Revision, standing: e.standing.Version, cancel: cancel,
-		state: pages.ReplayState{Running: true, Of: q.Last},
+		state: policies.ReplayState{Running: true, Of: q.Last},
 	}
 	if r.of == nil {
 		r.of = map[models.UserID]*replay{}
@@ -119,25 +119,25 @@ func (r *replays) cancel(who models.UserID) {
 }
 
 // found is what there is of an admin's replay, and all calls that change.
-func (r *replays) found(who models.UserID, e *editing) (pages.ReplayState, []drafts.ReplayedCall) {
+func (r *replays) found(who models.UserID, e *editing) (policies.ReplayState, []drafts.ReplayedCall) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	one := r.of[who]
 	if one == nil {
-		return pages.ReplayState{}, nil
+		return policies.ReplayState{}, nil
 	}
 	s := one.state
 	s.Stale = one.draft != e.draft.Revision || one.standing != e.standing.Version
 	for i := range min(len(one.changes), shownChanges) {
 		c := &one.changes[i]
-		s.Changes = append(s.Changes, pages.ReplayChange{Shift: c.Shift, ID: c.ID, Tool: c.Tool, Who: c.AgentName, At: c.At})
+		s.Changes = append(s.Changes, policies.ReplayChange{Shift: c.Shift, ID: c.ID, Tool: c.Tool, Who: c.AgentName, At: c.At})
 	}
 	s.Total = len(one.changes)
 	return s, one.changes
 }
 
 // shownChanges is how many a page shows.
-const shownChanges = pages.ReplayChangesShown
+const shownChanges = policies.ReplayChangesShown
 
 // stop ends what runs and waits for its end. Stopping twice is harmless.
 func (r *replays) stop() {
@@ -156,10 +156,10 @@ func (s *Site) showReplay(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.replayPage(c, http.StatusOK, e, pages.PolicyReplayInput{})
+	return s.replayPage(c, http.StatusOK, e, policies.ReplayInput{})
 }
 
-func (s *Site) replayPage(c echo.Context, status int, e *editing, in pages.PolicyReplayInput) error {
+func (s *Site) replayPage(c echo.Context, status int, e *editing, in policies.ReplayInput) error {
 	in.Now = s.kit.Now()
 	in.State, _ = s.replays.found(actorOf(c).UserID(), e)
 	switch {
@@ -169,14 +169,14 @@ func (s *Site) replayPage(c echo.Context, status int, e *editing, in pages.Polic
 		in.Draft = "Your draft is not valid yet, so it can't be replayed."
 	}
 	if handlers.WantsFragment(c.Request()) {
-		panel := pages.ReplayFound(pages.NewReplayPanel(in.State, in.Now))
+		panel := policies.ReplayFound(policies.NewReplayPanel(in.State, in.Now))
 		return handlers.Render(c, status, panel, panel)
 	}
 	frame, err := s.frame(c, "Replay", -1)
 	if err != nil {
 		return err
 	}
-	return handlers.Render(c, status, pages.PolicyReplayPage(frame, pages.NewPolicyReplay(in)), nil)
+	return handlers.Render(c, status, policies.ReplayPage(frame, policies.NewReplay(in)), nil)
 }
 
 // replayPolicy begins or cancels a replay of the draft.
@@ -190,7 +190,7 @@ func (s *Site) replayPolicy(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	in := pages.PolicyReplayInput{Last: form.Get("last"), Since: form.Get("since"), Errors: map[string]string{}}
+	in := policies.ReplayInput{Last: form.Get("last"), Since: form.Get("since"), Errors: map[string]string{}}
 	var q drafts.ReplayQuery
 	if q.Last, err = strconv.Atoi(in.Last); err != nil || q.Last < 1 || q.Last > drafts.MaxReplayed {
 		in.Errors["last"] = "must be a number from 1 to 10,000"

@@ -15,7 +15,7 @@ import (
 	"countersign/models/policy"
 	"countersign/models/upkeep"
 	"countersign/views"
-	"countersign/views/pages"
+	"countersign/views/pages/policies"
 )
 
 // reviewPolicy says what saving the draft would change.
@@ -24,11 +24,11 @@ func (s *Site) reviewPolicy(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.policyReview(c, http.StatusOK, e, pages.PolicyReviewInput{})
+	return s.policyReview(c, http.StatusOK, e, policies.ReviewInput{})
 }
 
 // policyReview shows the draft beside what it would change, or the form if it is not valid.
-func (s *Site) policyReview(c echo.Context, status int, e *editing, in pages.PolicyReviewInput) error {
+func (s *Site) policyReview(c echo.Context, status int, e *editing, in policies.ReviewInput) error {
 	if e.doc == nil || len(e.checked.Problems) > 0 {
 		return c.Redirect(http.StatusSeeOther, views.PolicyURL())
 	}
@@ -54,7 +54,7 @@ func (s *Site) policyReview(c echo.Context, status int, e *editing, in pages.Pol
 		in.Changes, in.Warnings = policy.Diff(in.Before, in.After), policy.LintIn(in.After, usage)
 		in.Replayed = s.replayedBriefly(c, e)
 		if in.Removal == nil {
-			in.Removal = &pages.PolicyRemoval{}
+			in.Removal = &policies.Removal{}
 		}
 		if err := s.removal(c, &in); err != nil {
 			return err
@@ -64,11 +64,11 @@ func (s *Site) policyReview(c echo.Context, status int, e *editing, in pages.Pol
 	if err != nil {
 		return err
 	}
-	return handlers.Render(c, status, pages.PolicyReviewPage(frame, pages.NewPolicyReview(in)), nil)
+	return handlers.Render(c, status, policies.ReviewPage(frame, policies.NewReview(in)), nil)
 }
 
 // removal says what a retention will remove that starts or gets shorter.
-func (s *Site) removal(c echo.Context, in *pages.PolicyReviewInput) error {
+func (s *Site) removal(c echo.Context, in *policies.ReviewInput) error {
 	days := in.After.RetentionDays
 	if !policy.KeepsLonger(in.Before.RetentionDays, days) {
 		in.Removal = nil
@@ -118,7 +118,7 @@ func (s *Site) saveOrMergePolicy(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	in := pages.PolicyReviewInput{Note: form.Get("note")}
+	in := policies.ReviewInput{Note: form.Get("note")}
 	if form.Get("revision") != strconv.FormatInt(e.draft.Revision, 10) {
 		in.Error = "Your draft was changed in another window. This is the current version."
 		return s.policyReview(c, http.StatusConflict, e, in)
@@ -134,7 +134,7 @@ func (s *Site) saveOrMergePolicy(c echo.Context) error {
 	}
 	days := e.checked.Document.RetentionDays
 	if typed := strings.TrimSpace(form.Get("retention_typed")); policy.KeepsLonger(e.standing.Compiled.Document().RetentionDays, days) && typed != strconv.Itoa(days) {
-		in.Removal = &pages.PolicyRemoval{Typed: typed, Error: "must be " + strconv.Itoa(days) + ", to confirm that contents are removed"}
+		in.Removal = &policies.Removal{Typed: typed, Error: "must be " + strconv.Itoa(days) + ", to confirm that contents are removed"}
 	}
 	if in.NoteError != "" || in.Removal != nil {
 		return s.policyReview(c, http.StatusUnprocessableEntity, e, in)
@@ -154,7 +154,7 @@ func (s *Site) saveOrMergePolicy(c echo.Context) error {
 }
 
 // notSaved shows the review again, with why it was not saved.
-func (s *Site) notSaved(c echo.Context, failed *models.Error, in pages.PolicyReviewInput) error {
+func (s *Site) notSaved(c echo.Context, failed *models.Error, in policies.ReviewInput) error {
 	e, err := s.editing(c)
 	if err != nil {
 		return err

@@ -15,7 +15,7 @@ import (
 	"countersign/models/drafts"
 	"countersign/models/policy"
 	"countersign/views"
-	"countersign/views/pages"
+	"countersign/views/pages/policies"
 )
 
 // noRule is the answer about a rule that the draft does not have.
@@ -32,7 +32,7 @@ func (s *Site) showPolicyRule(c echo.Context) error {
 	if e.doc == nil {
 		return c.Redirect(http.StatusSeeOther, views.PolicyURL())
 	}
-	in := pages.PolicyRuleInput{New: c.Param("n") == "new"}
+	in := policies.RuleInput{New: c.Param("n") == "new"}
 	if in.New {
 		in.Index = e.doc.Rules()
 		in.Form = e.doc.Rule(in.Index)
@@ -72,7 +72,7 @@ func (s *Site) ruleFrom(c echo.Context, id models.ResponseID) (policy.Form, erro
 	return form, nil
 }
 
-func (s *Site) ruleForm(c echo.Context, status int, e *editing, in pages.PolicyRuleInput) error {
+func (s *Site) ruleForm(c echo.Context, status int, e *editing, in policies.RuleInput) error {
 	in.Base, in.Revision = e.draft.Base, e.draft.Revision
 	var err error
 	if in.People, err = s.whoMayReview(c.Request().Context(), actorOf(c)); err != nil {
@@ -83,12 +83,12 @@ func (s *Site) ruleForm(c echo.Context, status int, e *editing, in pages.PolicyR
 		return err
 	}
 	in.Seen, in.Templates = &usage, e.doc.TemplateNames()
-	v := pages.NewPolicyRuleForm(in)
+	v := policies.NewRuleForm(in)
 	frame, err := s.frame(c, "Rule", -1)
 	if err != nil {
 		return err
 	}
-	return handlers.Render(c, status, pages.PolicyRulePage(frame, v), nil)
+	return handlers.Render(c, status, policies.RulePage(frame, v), nil)
 }
 
 // showToolMatches says which tools that were seen the tools of a rule match, as they are
@@ -102,7 +102,7 @@ func (s *Site) showToolMatches(c echo.Context) error {
 		return err
 	}
 	form := c.Request().PostForm
-	panel := pages.ToolMatches(pages.NewToolMatches(form.Get("tools"), form.Get("effect"), usage))
+	panel := policies.ToolMatches(policies.NewToolMatches(form.Get("tools"), form.Get("effect"), usage))
 	return handlers.Render(c, http.StatusOK, panel, panel)
 }
 
@@ -122,7 +122,7 @@ func (s *Site) changePolicyRule(c echo.Context) error {
 	}
 	sent := readFields(form, policy.RuleFields())
 	sent["reviewers"] = withoutBlanks(form["reviewers"])
-	in := pages.PolicyRuleInput{New: c.Param("n") == "new", Was: form.Get("was"), Form: shown(sent), First: form.Get("place") == "first"}
+	in := policies.RuleInput{New: c.Param("n") == "new", Was: form.Get("was"), Form: shown(sent), First: form.Get("place") == "first"}
 	in.Index, err = ruleIndex(e.doc, c.Param("n"), in.Was)
 	if err != nil {
 		return err
@@ -148,10 +148,10 @@ func (s *Site) changePolicyRule(c echo.Context) error {
 }
 
 // partForm shows the form of a rule or of a template.
-type partForm func(c echo.Context, status int, e *editing, in pages.PolicyRuleInput) error
+type partForm func(c echo.Context, status int, e *editing, in policies.RuleInput) error
 
 // partNotKept shows a form again when the draft was too large, or changed meanwhile.
-func partNotKept(c echo.Context, e *editing, in pages.PolicyRuleInput, err error, form partForm) error {
+func partNotKept(c echo.Context, e *editing, in policies.RuleInput, err error, form partForm) error {
 	failed := asError(err, models.CodeInvalid, models.CodeConflict)
 	if failed == nil {
 		return err
@@ -165,7 +165,7 @@ func partNotKept(c echo.Context, e *editing, in pages.PolicyRuleInput, err error
 
 // afterPart goes on behind a rule or a template that is kept in the draft: back to its list,
 // or, where something is wrong at its path, to its form.
-func afterPart(c echo.Context, e *editing, in pages.PolicyRuleInput, at, list string, form partForm) error {
+func afterPart(c echo.Context, e *editing, in policies.RuleInput, at, list string, form partForm) error {
 	for path := range e.checked.Problems {
 		if strings.HasPrefix(path, at) {
 			in.New, in.Was, in.Problems = false, in.Form["name"], e.checked.Problems

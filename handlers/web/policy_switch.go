@@ -9,14 +9,14 @@ import (
 
 	"countersign/models"
 	"countersign/models/policy"
-	"countersign/views/pages"
+	"countersign/views/pages/policies"
 )
 
 // typedEnds are what was typed to set switches; a form that was not touched says nothing.
-func typedEnds(form url.Values, step string) map[string]pages.TypedEnd {
-	out := map[string]pages.TypedEnd{}
-	for _, t := range pages.PolicyToggles() {
-		typed := pages.TypedEnd{For: form.Get(t.ID + "_for"), At: form.Get(t.ID + "_at"), Word: form.Get(t.ID + "_word")}
+func typedEnds(form url.Values, step string) map[string]policies.TypedEnd {
+	out := map[string]policies.TypedEnd{}
+	for _, t := range policies.Toggles() {
+		typed := policies.TypedEnd{For: form.Get(t.ID + "_for"), At: form.Get(t.ID + "_at"), Word: form.Get(t.ID + "_word")}
 		if step == t.Open || typed.At != "" || typed.Word != "" {
 			out[t.ID] = typed
 		}
@@ -27,8 +27,8 @@ func typedEnds(form url.Values, step string) map[string]pages.TypedEnd {
 // turn does what the button of a switch says. ok is false if what was typed names no end:
 // then e.typed says why, and the draft is what it was.
 func (e *editing) turn(step string) (ok bool) {
-	toggles := pages.PolicyToggles()
-	i := slices.IndexFunc(toggles, func(t pages.PolicyToggle) bool { return step == t.Open || step == t.Close })
+	toggles := policies.Toggles()
+	i := slices.IndexFunc(toggles, func(t policies.Toggle) bool { return step == t.Open || step == t.Close })
 	if i < 0 {
 		return true
 	}
@@ -53,14 +53,14 @@ func (e *editing) turn(step string) (ok bool) {
 // endTyped is the end that somebody chose, as it is written in the document: empty for none.
 // It is a time from now on, so that what is reviewed is what is saved; minutes are rounded
 // up to a whole one.
-func endTyped(typed pages.TypedEnd, now time.Time, zone *time.Location) (until string, faults map[string]string) {
+func endTyped(typed policies.TypedEnd, now time.Time, zone *time.Location) (until string, faults map[string]string) {
 	switch typed.For {
-	case pages.UntilNever:
-		if !strings.EqualFold(strings.TrimSpace(typed.Word), pages.NoEnd) {
-			return "", map[string]string{"word": "must be “" + pages.NoEnd + "”, to confirm that it has no end"}
+	case policies.UntilNever:
+		if !strings.EqualFold(strings.TrimSpace(typed.Word), policies.NoEnd) {
+			return "", map[string]string{"word": "must be “" + policies.NoEnd + "”, to confirm that it has no end"}
 		}
 		return "", nil
-	case pages.UntilTime:
+	case policies.UntilTime:
 		at, err := time.ParseInLocation(localTime, strings.Replace(strings.TrimSpace(typed.At), " ", "T", 1), zone)
 		if err != nil {
 			return "", map[string]string{"at": "must be a date and a time such as " + now.Add(time.Hour).In(zone).Format(localTime)}

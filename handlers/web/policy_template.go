@@ -13,7 +13,7 @@ import (
 	"countersign/models"
 	"countersign/models/policy"
 	"countersign/views"
-	"countersign/views/pages"
+	"countersign/views/pages/policies"
 )
 
 // noTemplate is the answer about a template that the draft does not have.
@@ -30,7 +30,7 @@ func (s *Site) showPolicyTemplate(c echo.Context) error {
 	if e.doc == nil {
 		return c.Redirect(http.StatusSeeOther, views.PolicyURL())
 	}
-	in := pages.PolicyRuleInput{New: c.Param("n") == "new", Index: e.doc.Templates()}
+	in := policies.RuleInput{New: c.Param("n") == "new", Index: e.doc.Templates()}
 	if !in.New {
 		n, err := strconv.Atoi(c.Param("n"))
 		if err != nil || n < 1 || n > e.doc.Templates() {
@@ -43,7 +43,7 @@ func (s *Site) showPolicyTemplate(c echo.Context) error {
 	return s.templateForm(c, http.StatusOK, e, in)
 }
 
-func (s *Site) templateForm(c echo.Context, status int, e *editing, in pages.PolicyRuleInput) error {
+func (s *Site) templateForm(c echo.Context, status int, e *editing, in policies.RuleInput) error {
 	in.Base, in.Revision = e.draft.Base, e.draft.Revision
 	var err error
 	if in.People, err = s.whoMayReview(c.Request().Context(), actorOf(c)); err != nil {
@@ -57,7 +57,7 @@ func (s *Site) templateForm(c echo.Context, status int, e *editing, in pages.Pol
 	if err != nil {
 		return err
 	}
-	return handlers.Render(c, status, pages.PolicyTemplatePage(frame, pages.NewPolicyTemplateForm(in, usedBy)), nil)
+	return handlers.Render(c, status, policies.TemplatePage(frame, policies.NewTemplateForm(in, usedBy)), nil)
 }
 
 // changePolicyTemplate puts a template into the draft. Rules that name it follow when it is
@@ -77,7 +77,7 @@ func (s *Site) changePolicyTemplate(c echo.Context) error {
 	}
 	sent := readFields(form, policy.TemplateFields())
 	sent["reviewers"] = withoutBlanks(form["reviewers"])
-	in := pages.PolicyRuleInput{New: c.Param("n") == "new", Was: form.Get("was"), Form: shownTemplate(sent)}
+	in := policies.RuleInput{New: c.Param("n") == "new", Was: form.Get("was"), Form: shownTemplate(sent)}
 	if in.Index, err = templateIndex(e.doc, c.Param("n"), in.Was); err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (s *Site) changePolicyTemplate(c echo.Context) error {
 
 // followTemplate has rules name a template by the name that it has now, where no other has
 // the one that it had.
-func followTemplate(d *policy.Draft, in pages.PolicyRuleInput) {
+func followTemplate(d *policy.Draft, in policies.RuleInput) {
 	name := in.Form["name"]
 	if in.New || name == in.Was || name == "" || slices.Contains(d.TemplateNames(), in.Was) {
 		return

@@ -12,7 +12,7 @@ import (
 	"countersign/models"
 	"countersign/models/policy"
 	"countersign/views"
-	"countersign/views/pages"
+	"countersign/views/pages/policies"
 )
 
 // tryPolicy says what the active policy, and the draft, would do with a call. It is sent
@@ -54,15 +54,15 @@ func (s *Site) tryPolicy(c echo.Context) error {
 	if len(in.Errors) > 0 {
 		status = http.StatusUnprocessableEntity
 	}
-	return handlers.Render(c, status, pages.PolicyTryPage(frame, pages.NewPolicyTry(in)), nil)
+	return handlers.Render(c, status, policies.TryPage(frame, policies.NewTry(in)), nil)
 }
 
 // localTime is how browsers send a date and time.
 const localTime = "2006-01-02T15:04"
 
 // callToTry reads the form.
-func (s *Site) callToTry(e *editing, form url.Values) pages.PolicyTryInput {
-	in := pages.PolicyTryInput{When: form.Get("at"), Errors: map[string]string{}, Call: policy.Call{
+func (s *Site) callToTry(e *editing, form url.Values) policies.TryInput {
+	in := policies.TryInput{When: form.Get("at"), Errors: map[string]string{}, Call: policy.Call{
 		Kind: models.Kind(form.Get("kind")), ToolName: form.Get("tool"), Explicit: form.Get("explicit") == "true", Template: form.Get("template"), At: s.store.Now(),
 		Facts: policy.Facts{
 			Agent: form.Get("agent"), Owner: form.Get("owner"), Conversation: form.Get("conversation"), Input: []byte(form.Get("input")),
@@ -79,17 +79,17 @@ func (s *Site) callToTry(e *editing, form url.Values) pages.PolicyTryInput {
 }
 
 // requestToTry fills a request in.
-func (s *Site) requestToTry(c echo.Context, id models.ResponseID) (pages.PolicyTryInput, error) {
+func (s *Site) requestToTry(c echo.Context, id models.ResponseID) (policies.TryInput, error) {
 	a, err := s.requestFor(c.Request().Context(), actorOf(c), id)
 	if err != nil {
-		return pages.PolicyTryInput{}, err
+		return policies.TryInput{}, err
 	}
 	call, err := s.store.CallOf(c.Request().Context(), a)
-	return pages.PolicyTryInput{Request: a.ID, Call: call}, err
+	return policies.TryInput{Request: a.ID, Call: call}, err
 }
 
 // checkTried judges what was typed.
-func checkTried(in *pages.PolicyTryInput) {
+func checkTried(in *policies.TryInput) {
 	if in.Errors == nil {
 		in.Errors = map[string]string{}
 	}
@@ -103,8 +103,8 @@ func checkTried(in *pages.PolicyTryInput) {
 }
 
 // try adds what the active policy says, and the draft if there is one that is valid.
-func (e *editing) try(in *pages.PolicyTryInput) error {
-	in.Tried = append(in.Tried, pages.PolicyTried{Title: "v" + views.Number(e.standing.Version) + ", which is active", Policy: e.standing.Compiled})
+func (e *editing) try(in *policies.TryInput) error {
+	in.Tried = append(in.Tried, policies.Tried{Title: "v" + views.Number(e.standing.Version) + ", which is active", Policy: e.standing.Compiled})
 	if e.draft.Revision == 0 {
 		return nil
 	}
@@ -113,7 +113,7 @@ func (e *editing) try(in *pages.PolicyTryInput) error {
 		in.Draft = "Your draft is not valid yet, so it can't be tried."
 		return err
 	}
-	in.Tried = append(in.Tried, pages.PolicyTried{Title: "Your draft", Policy: compiled})
+	in.Tried = append(in.Tried, policies.Tried{Title: "Your draft", Policy: compiled})
 	return nil
 }
 

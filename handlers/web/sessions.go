@@ -8,13 +8,13 @@ import (
 	"countersign/handlers"
 	"countersign/models"
 	"countersign/views"
-	"countersign/views/pages"
+	"countersign/views/pages/account"
 )
 
 // mySessions lists where the person is signed in.
 func (s *Site) mySessions(c echo.Context) error {
 	ctx, actor := c.Request().Context(), actorOf(c)
-	in := pages.SessionsInput{Current: actor.SessionID}
+	in := account.SessionsInput{Current: actor.SessionID}
 	if raw := c.QueryParam("before"); raw != "" {
 		var err error
 		if in.Before, err = models.ParseID[models.SessionID]("before", raw); err != nil {
@@ -30,7 +30,7 @@ func (s *Site) mySessions(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return handlers.Render(c, http.StatusOK, pages.SessionsPage(frame, pages.NewSessions(in)), nil)
+	return handlers.Render(c, http.StatusOK, account.SessionsPage(frame, account.NewSessions(in)), nil)
 }
 
 func (s *Site) endSession(c echo.Context) error {

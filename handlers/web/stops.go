@@ -10,7 +10,7 @@ import (
 	"countersign/handlers"
 	"countersign/models"
 	"countersign/views"
-	"countersign/views/pages"
+	"countersign/views/pages/agents"
 	"countersign/views/ui"
 )
 
@@ -41,13 +41,13 @@ func (s *Site) mayBeStopped(ctx context.Context, actor models.Actor, own []model
 // stopAgents stops one agent, or all.
 func (s *Site) stopAgents(c echo.Context) error {
 	form := c.Request().PostForm
-	sent := pages.StopForm{Agent: form.Get("agent"), Note: form.Get("note")}
+	sent := agents.StopForm{Agent: form.Get("agent"), Note: form.Get("note")}
 	agent := models.AgentID("")
 	var err error
 	if sent.Agent != allAgents {
 		if agent, err = models.ParseID[models.AgentID]("agent", sent.Agent); err != nil {
 			sent.Errors = map[string]string{"agent": "must be one of these"}
-			return s.agentsPage(c, http.StatusUnprocessableEntity, pages.AgentsInput{StopForm: sent})
+			return s.agentsPage(c, http.StatusUnprocessableEntity, agents.Input{StopForm: sent})
 		}
 	}
 	stop, cancelled, err := s.store.Stop(c.Request().Context(), actorOf(c), agent, sent.Note)
@@ -56,7 +56,7 @@ func (s *Site) stopAgents(c echo.Context) error {
 		if sent.Errors = failed.Fields; failed.Code == models.CodeConflict {
 			sent.Errors = map[string]string{"agent": "is already stopped"}
 		}
-		return s.agentsPage(c, handlers.Status(failed.Code), pages.AgentsInput{StopForm: sent})
+		return s.agentsPage(c, handlers.Status(failed.Code), agents.Input{StopForm: sent})
 	case err != nil:
 		return err
 	}
@@ -70,7 +70,7 @@ func (s *Site) liftStop(c echo.Context) error {
 	id := models.StopID(strings.ToLower(c.Param("id")))
 	err := s.store.Lift(c.Request().Context(), actorOf(c), id, note)
 	if failed := asError(err, models.CodeInvalid); failed != nil {
-		return s.agentsPage(c, http.StatusUnprocessableEntity, pages.AgentsInput{StopForm: pages.StopForm{Lift: id, LiftNote: note, Errors: failed.Fields}})
+		return s.agentsPage(c, http.StatusUnprocessableEntity, agents.Input{StopForm: agents.StopForm{Lift: id, LiftNote: note, Errors: failed.Fields}})
 	}
 	if err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 	"countersign/models"
 	"countersign/models/notices"
 	"countersign/models/upkeep"
-	"countersign/views/pages"
+	"countersign/views/pages/system"
 )
 
 // system shows how the server fares.
@@ -36,7 +36,7 @@ func (s *Site) system(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	in := pages.SystemInput{
+	in := system.Input{
 		State: *state, Version: s.opts.Version, Go: runtime.Version(), Started: s.started,
 		Streams: s.streams.Open(), Upstreams: upstreams, Notifications: backlog, Webhooks: webhooks, GateOff: frame.GateOff, FallbackOn: frame.FallbackOn,
 		GateOffUntil: frame.GateOffUntil, FallbackUntil: frame.FallbackUntil,
@@ -47,5 +47,5 @@ func (s *Site) system(c echo.Context) error {
 		}
 		in.Fault = err.Error()
 	}
-	return handlers.Render(c, http.StatusOK, pages.SystemPage(frame, pages.NewSystem(in, frame.Now)), nil)
+	return handlers.Render(c, http.StatusOK, system.Page(frame, system.New(in, frame.Now)), nil)
 }

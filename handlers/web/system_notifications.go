@@ -10,16 +10,16 @@ import (
 	"countersign/models"
 	"countersign/models/notices"
 	"countersign/views"
-	"countersign/views/pages"
+	"countersign/views/pages/system"
 )
 
 func (s *Site) systemNotifications(c echo.Context) error {
-	return s.systemNotificationsPage(c, http.StatusOK, pages.SystemNotificationsInput{})
+	return s.systemNotificationsPage(c, http.StatusOK, system.NotificationsInput{})
 }
 
 // systemNotificationsPage shows how messages go out. in carries a host that is to be
 // corrected, or why something was not done.
-func (s *Site) systemNotificationsPage(c echo.Context, status int, in pages.SystemNotificationsInput) error {
+func (s *Site) systemNotificationsPage(c echo.Context, status int, in system.NotificationsInput) error {
 	var err error
 	if in.Backlog, err = notices.New(s.store).Backlog(c.Request().Context(), actorOf(c)); err != nil {
 		return err
@@ -33,7 +33,7 @@ func (s *Site) systemNotificationsPage(c echo.Context, status int, in pages.Syst
 		return err
 	}
 	frame.Path = views.SystemURL() // it is a part of that place
-	return handlers.Render(c, status, pages.SystemNotificationsPage(frame, pages.NewSystemNotifications(in, frame.Now)), nil)
+	return handlers.Render(c, status, system.NotificationsPage(frame, system.NewNotifications(in, frame.Now)), nil)
 }
 
 // allowHost lets channels send to a host.
@@ -41,7 +41,7 @@ func (s *Site) allowHost(c echo.Context) error {
 	host := strings.TrimSpace(c.Request().PostFormValue("host"))
 	err := s.store.People.AllowHost(c.Request().Context(), actorOf(c), host)
 	if e := asError(err, models.CodeInvalid); e != nil {
-		return s.systemNotificationsPage(c, handlers.Status(e.Code), pages.SystemNotificationsInput{Host: host, Errors: e.Fields})
+		return s.systemNotificationsPage(c, handlers.Status(e.Code), system.NotificationsInput{Host: host, Errors: e.Fields})
 	}
 	return s.changedHosts(c, "host-allowed", err)
 }
@@ -57,7 +57,7 @@ func (s *Site) removeHost(c echo.Context) error {
 
 func (s *Site) changedHosts(c echo.Context, flash string, err error) error {
 	if e := asError(err, models.CodeConflict); e != nil {
-		return s.systemNotificationsPage(c, handlers.Status(e.Code), pages.SystemNotificationsInput{Problem: e.Text})
+		return s.systemNotificationsPage(c, handlers.Status(e.Code), system.NotificationsInput{Problem: e.Text})
 	}
 	if err != nil {
 		return err

@@ -11,7 +11,7 @@ import (
 	"countersign/models"
 	"countersign/models/store"
 	"countersign/views"
-	"countersign/views/pages"
+	"countersign/views/pages/system"
 )
 
 // maxUpstreamKey is how long an upstream's key may be, in bytes: it travels in a
@@ -21,31 +21,31 @@ const maxUpstreamKey = 4000
 // upstreams shows the other systems that ask for approvals, or for the list's own
 // refetch the list.
 func (s *Site) upstreams(c echo.Context) error {
-	return s.upstreamsPage(c, http.StatusOK, pages.UpstreamsInput{Form: pages.UpstreamForm{Owner: visitorOf(c).user.Email}})
+	return s.upstreamsPage(c, http.StatusOK, system.UpstreamsInput{Form: system.UpstreamForm{Owner: visitorOf(c).user.Email}})
 }
 
 // upstreamsPage lists upstreams. in carries a form that is to be corrected, or
 // why something was not done.
-func (s *Site) upstreamsPage(c echo.Context, status int, in pages.UpstreamsInput) error {
+func (s *Site) upstreamsPage(c echo.Context, status int, in system.UpstreamsInput) error {
 	var err error
 	if in.Upstreams, err = s.store.UpstreamStates(c.Request().Context(), actorOf(c)); err != nil {
 		return err
 	}
 	if handlers.WantsFragment(c.Request()) && status == http.StatusOK {
-		return handlers.Render(c, status, nil, pages.UpstreamList(pages.NewUpstreams(in, s.kit.Now())))
+		return handlers.Render(c, status, nil, system.UpstreamList(system.NewUpstreams(in, s.kit.Now())))
 	}
 	frame, err := s.frame(c, "Upstreams", -1)
 	if err != nil {
 		return err
 	}
 	frame.Path = views.SystemURL() // it is a part of that place
-	return handlers.Render(c, status, pages.UpstreamsPage(frame, pages.NewUpstreams(in, frame.Now)), nil)
+	return handlers.Render(c, status, system.UpstreamsPage(frame, system.NewUpstreams(in, frame.Now)), nil)
 }
 
 // addUpstream has another system polled from now on.
 func (s *Site) addUpstream(c echo.Context) error {
 	r := c.Request()
-	form := pages.UpstreamForm{
+	form := system.UpstreamForm{
 		Name: strings.TrimSpace(r.PostFormValue("name")), BaseURL: strings.TrimSpace(r.PostFormValue("base_url")),
 		Dialect: r.PostFormValue("dialect"), Owner: strings.TrimSpace(r.PostFormValue("owner")),
 	}
@@ -53,7 +53,7 @@ func (s *Site) addUpstream(c echo.Context) error {
 	if e := asError(err, models.CodeInvalid, models.CodeConflict); e != nil {
 		handlers.Uncompressed(c) // it gives the key back
 		form.Key, form.Errors = r.PostFormValue("key"), upstreamErrors(e)
-		return s.upstreamsPage(c, handlers.Status(e.Code), pages.UpstreamsInput{Form: form})
+		return s.upstreamsPage(c, handlers.Status(e.Code), system.UpstreamsInput{Form: form})
 	}
 	if err != nil {
 		return err
@@ -62,7 +62,7 @@ func (s *Site) addUpstream(c echo.Context) error {
 	return c.Redirect(http.StatusSeeOther, views.UpstreamsURL())
 }
 
-func (s *Site) newUpstream(ctx context.Context, actor models.Actor, form pages.UpstreamForm, key string) error {
+func (s *Site) newUpstream(ctx context.Context, actor models.Actor, form system.UpstreamForm, key string) error {
 	if err := s.checkUpstream(ctx, form.BaseURL, form.Dialect, key); err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func (s *Site) changeUpstream(flash string, change func(context.Context, echo.Co
 		}
 		err = change(c.Request().Context(), c, id)
 		if e := asError(err, models.CodeConflict, models.CodeInvalid); e != nil {
-			in := pages.UpstreamsInput{Form: pages.UpstreamForm{Owner: visitorOf(c).user.Email}, Problem: "Nothing was changed: " + e.Error()}
+			in := system.UpstreamsInput{Form: system.UpstreamForm{Owner: visitorOf(c).user.Email}, Problem: "Nothing was changed: " + e.Error()}
 			return s.upstreamsPage(c, handlers.Status(e.Code), in)
 		}
 		if err != nil {

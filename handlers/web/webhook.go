@@ -11,7 +11,7 @@ import (
 	"countersign/handlers"
 	"countersign/models"
 	"countersign/views"
-	"countersign/views/pages"
+	"countersign/views/pages/webhooks"
 )
 
 // webhookID is the endpoint of the path.
@@ -45,11 +45,11 @@ func (s *Site) webhook(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.webhookPage(c, http.StatusOK, id, pages.WebhookInput{})
+	return s.webhookPage(c, http.StatusOK, id, webhooks.WebhookInput{})
 }
 
 // webhookPage shows an endpoint. in carries what an act brought, or why it was not done.
-func (s *Site) webhookPage(c echo.Context, status int, id models.WebhookID, in pages.WebhookInput) error {
+func (s *Site) webhookPage(c echo.Context, status int, id models.WebhookID, in webhooks.WebhookInput) error {
 	ctx, actor := c.Request().Context(), actorOf(c)
 	w, err := s.store.Webhooks.Page(ctx, actor, id, c.QueryParam("skips"))
 	if err != nil {
@@ -63,14 +63,14 @@ func (s *Site) webhookPage(c echo.Context, status int, id models.WebhookID, in p
 	if err != nil {
 		return err
 	}
-	return handlers.Render(c, status, pages.WebhookPage(frame, pages.NewWebhookPage(in, frame.Now)), nil)
+	return handlers.Render(c, status, webhooks.WebhookPage(frame, webhooks.NewWebhookPage(in, frame.Now)), nil)
 }
 
 // changedWebhook answers an act: what was refused is said on the endpoint's page.
 func (s *Site) changedWebhook(c echo.Context, id models.WebhookID, flash string, err error) error {
 	if e := asError(err, models.CodeConflict, models.CodeTooManyRequests); e != nil {
 		retryAfter(c, e)
-		return s.webhookPage(c, handlers.Status(e.Code), id, pages.WebhookInput{Problem: e.Text})
+		return s.webhookPage(c, handlers.Status(e.Code), id, webhooks.WebhookInput{Problem: e.Text})
 	}
 	if err != nil {
 		return err
@@ -129,7 +129,7 @@ func (s *Site) skipWebhook(c echo.Context) error {
 	reason := strings.TrimSpace(c.Request().PostFormValue("reason"))
 	err = s.store.Webhooks.Skip(c.Request().Context(), actorOf(c), id, seq, reason)
 	if e := asError(err, models.CodeInvalid); e != nil {
-		return s.webhookPage(c, handlers.Status(e.Code), id, pages.WebhookInput{Skip: pages.SkipForm{Seq: seq, Reason: reason, Error: e.Fields["reason"]}})
+		return s.webhookPage(c, handlers.Status(e.Code), id, webhooks.WebhookInput{Skip: webhooks.SkipForm{Seq: seq, Reason: reason, Error: e.Fields["reason"]}})
 	}
 	return s.changedWebhook(c, id, "webhook-skipped", err)
 }
@@ -155,5 +155,5 @@ func (s *Site) tryWebhook(c echo.Context) error {
 	if err != nil {
 		return s.changedWebhook(c, id, "", err)
 	}
-	return s.webhookPage(c, http.StatusOK, id, pages.WebhookInput{Tried: &answer})
+	return s.webhookPage(c, http.StatusOK, id, webhooks.WebhookInput{Tried: &answer})
 }

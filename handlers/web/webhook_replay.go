@@ -11,7 +11,7 @@ import (
 
 	"countersign/handlers"
 	"countersign/models"
-	"countersign/views/pages"
+	"countersign/views/pages/webhooks"
 )
 
 // showWebhookReplay asks from where events are sent again, and says how many that is.
@@ -38,30 +38,30 @@ func (s *Site) showWebhookReplay(c echo.Context) error {
 }
 
 // readReplay reads the point that was typed, and notes what is none.
-func readReplay(sent url.Values) (in pages.WebhookReplayInput, from models.WebhookFrom) {
-	in = pages.WebhookReplayInput{Entry: strings.TrimSpace(sent.Get(pages.ReplayEntryField)), At: strings.TrimSpace(sent.Get(pages.ReplayTimeField))}
+func readReplay(sent url.Values) (in webhooks.ReplayInput, from models.WebhookFrom) {
+	in = webhooks.ReplayInput{Entry: strings.TrimSpace(sent.Get(webhooks.ReplayEntryField)), At: strings.TrimSpace(sent.Get(webhooks.ReplayTimeField))}
 	if in.Entry != "" {
 		var err error
 		// The audit writes numbers in groups.
 		if from.Seq, err = strconv.ParseInt(strings.ReplaceAll(in.Entry, ",", ""), 10, 64); err != nil || from.Seq < 1 {
-			in.Errors = map[string]string{pages.ReplayEntryField: "must be the number of an entry, from 1"}
+			in.Errors = map[string]string{webhooks.ReplayEntryField: "must be the number of an entry, from 1"}
 			return in, models.WebhookFrom{}
 		}
 		return in, from
 	}
 	var ok bool
 	if from.At, ok = timeIn(in.At, time.UTC); !ok {
-		in.Errors = map[string]string{pages.ReplayTimeField: "must be a time such as 2026-11-22 14:00, or a day"}
+		in.Errors = map[string]string{webhooks.ReplayTimeField: "must be a time such as 2026-11-22 14:00, or a day"}
 	}
 	return in, from
 }
 
-func (s *Site) webhookReplayPage(c echo.Context, status int, in pages.WebhookReplayInput) error {
+func (s *Site) webhookReplayPage(c echo.Context, status int, in webhooks.ReplayInput) error {
 	frame, err := s.webhookFrame(c, "Send events again")
 	if err != nil {
 		return err
 	}
-	return handlers.Render(c, status, pages.WebhookReplayPage(frame, pages.NewWebhookReplay(in)), nil)
+	return handlers.Render(c, status, webhooks.ReplayPage(frame, webhooks.NewReplay(in)), nil)
 }
 
 // replayWebhook sends events again from an entry.
@@ -74,7 +74,7 @@ func (s *Site) replayWebhook(c echo.Context) error {
 	in.Webhook = w.Webhook
 	if from == (models.WebhookFrom{}) {
 		if in.Errors == nil {
-			in.Errors = map[string]string{pages.ReplayEntryField: "must be the number of an entry, or choose a time below"}
+			in.Errors = map[string]string{webhooks.ReplayEntryField: "must be the number of an entry, or choose a time below"}
 		}
 		return s.webhookReplayPage(c, http.StatusUnprocessableEntity, in)
 	}

@@ -11,7 +11,7 @@ import (
 	"countersign/handlers"
 	"countersign/models"
 	"countersign/views"
-	"countersign/views/pages"
+	"countersign/views/pages/webhooks"
 )
 
 // Webhooks is how events go out.
@@ -30,7 +30,7 @@ func (s *Site) webhooks(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return handlers.Render(c, http.StatusOK, pages.WebhooksPage(frame, pages.NewWebhooks(pages.WebhooksInput{Webhooks: all}, frame.Now)), nil)
+	return handlers.Render(c, http.StatusOK, webhooks.Page(frame, webhooks.New(webhooks.Input{Webhooks: all}, frame.Now)), nil)
 }
 
 // webhookFrame is the frame of a page about webhooks, which are a part of the system.
@@ -41,7 +41,7 @@ func (s *Site) webhookFrame(c echo.Context, title string) (views.Page, error) {
 }
 
 func (s *Site) showNewWebhook(c echo.Context) error {
-	return s.webhookFormPage(c, http.StatusOK, pages.WebhookFormInput{Form: pages.WebhookForm{All: true}})
+	return s.webhookFormPage(c, http.StatusOK, webhooks.FormInput{Form: webhooks.Form{All: true}})
 }
 
 func (s *Site) showWebhookChange(c echo.Context) error {
@@ -49,28 +49,28 @@ func (s *Site) showWebhookChange(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.webhookFormPage(c, http.StatusOK, pages.WebhookFormInput{ID: w.ID, Label: w.Label, Form: pages.WebhookFormOf(&w.Webhook)})
+	return s.webhookFormPage(c, http.StatusOK, webhooks.FormInput{ID: w.ID, Label: w.Label, Form: webhooks.FormOf(&w.Webhook)})
 }
 
-func (s *Site) webhookFormPage(c echo.Context, status int, in pages.WebhookFormInput) error {
+func (s *Site) webhookFormPage(c echo.Context, status int, in webhooks.FormInput) error {
 	hosts, err := s.store.People.AllowedHosts(c.Request().Context(), actorOf(c))
 	if err != nil {
 		return err
 	}
 	in.Hosts = len(hosts)
-	v := pages.NewWebhookForm(in)
+	v := webhooks.NewForm(in)
 	frame, err := s.webhookFrame(c, v.Title)
 	if err != nil {
 		return err
 	}
-	return handlers.Render(c, status, pages.WebhookFormPage(frame, v), nil)
+	return handlers.Render(c, status, webhooks.FormPage(frame, v), nil)
 }
 
 // readWebhook reads the form of an endpoint.
-func readWebhook(sent url.Values) (pages.WebhookForm, models.WebhookInput) {
-	form := pages.WebhookForm{
-		Name: strings.TrimSpace(sent.Get("name")), URL: strings.TrimSpace(sent.Get("url")), All: sent.Get(pages.EventsField) == pages.EventsAll, Inputs: sent.Get("inputs") == "true",
-		Types: pages.TypesOf(sent[pages.FamiliesField], sent[pages.EventTypesField]),
+func readWebhook(sent url.Values) (webhooks.Form, models.WebhookInput) {
+	form := webhooks.Form{
+		Name: strings.TrimSpace(sent.Get("name")), URL: strings.TrimSpace(sent.Get("url")), All: sent.Get(webhooks.EventsField) == webhooks.EventsAll, Inputs: sent.Get("inputs") == "true",
+		Types: webhooks.TypesOf(sent[webhooks.FamiliesField], sent[webhooks.EventTypesField]),
 	}
 	in := models.WebhookInput{Name: form.Name, URL: form.URL, Types: form.Types, Inputs: form.Inputs}
 	if form.All {
@@ -82,7 +82,7 @@ func readWebhook(sent url.Values) (pages.WebhookForm, models.WebhookInput) {
 }
 
 // refusedWebhook shows a form that is to be corrected.
-func (s *Site) refusedWebhook(c echo.Context, in pages.WebhookFormInput, e *models.Error) error {
+func (s *Site) refusedWebhook(c echo.Context, in webhooks.FormInput, e *models.Error) error {
 	status := http.StatusUnprocessableEntity
 	if e != nil {
 		if status = handlers.Status(e.Code); len(e.Fields) == 0 {
@@ -99,14 +99,14 @@ func (s *Site) refusedWebhook(c echo.Context, in pages.WebhookFormInput, e *mode
 func (s *Site) addWebhook(c echo.Context) error {
 	form, in := readWebhook(c.Request().PostForm)
 	if len(form.Errors) > 0 {
-		return s.refusedWebhook(c, pages.WebhookFormInput{Form: form}, nil)
+		return s.refusedWebhook(c, webhooks.FormInput{Form: form}, nil)
 	}
 	if err := s.allowNamedHost(c, in.URL); err != nil {
 		return err
 	}
 	added, secret, err := s.store.Webhooks.Add(c.Request().Context(), actorOf(c), in)
 	if e := asError(err, models.CodeInvalid, models.CodeConflict); e != nil {
-		return s.refusedWebhook(c, pages.WebhookFormInput{Form: form}, e)
+		return s.refusedWebhook(c, webhooks.FormInput{Form: form}, e)
 	}
 	if err != nil {
 		return err
@@ -117,7 +117,7 @@ func (s *Site) addWebhook(c echo.Context) error {
 // webhookSecret shows a secret, which nothing shows again.
 func (s *Site) webhookSecret(c echo.Context, id models.WebhookID, secret string) error {
 	handlers.Uncompressed(c)
-	return s.webhookPage(c, http.StatusOK, id, pages.WebhookInput{Secret: secret})
+	return s.webhookPage(c, http.StatusOK, id, webhooks.WebhookInput{Secret: secret})
 }
 
 // changeWebhook changes what an endpoint is called, where it is and what it gets.
@@ -127,7 +127,7 @@ func (s *Site) changeWebhook(c echo.Context) error {
 		return err
 	}
 	form, in := readWebhook(c.Request().PostForm)
-	page := pages.WebhookFormInput{ID: w.ID, Label: w.Label, Form: form}
+	page := webhooks.FormInput{ID: w.ID, Label: w.Label, Form: form}
 	if len(form.Errors) > 0 {
 		return s.refusedWebhook(c, page, nil)
 	}

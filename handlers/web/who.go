@@ -11,7 +11,7 @@ import (
 	"countersign/models/events"
 	"countersign/static"
 	"countersign/views"
-	"countersign/views/pages"
+	"countersign/views/pages/account"
 )
 
 // visitor is who sends a request, from the session's cookie and nothing else
@@ -88,7 +88,7 @@ func (s *Site) signedIn(next echo.HandlerFunc) echo.HandlerFunc {
 			return c.NoContent(http.StatusUnauthorized)
 		}
 		if form := unsent(r); form != nil {
-			return s.signInPage(c, http.StatusUnauthorized, pages.SignIn{Next: wantedPage(r), Unsent: form})
+			return s.signInPage(c, http.StatusUnauthorized, account.SignIn{Next: wantedPage(r), Unsent: form})
 		}
 		return c.Redirect(http.StatusSeeOther, target)
 	}

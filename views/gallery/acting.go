@@ -4,7 +4,9 @@ import (
 	"time"
 
 	"countersign/models"
-	"countersign/views/pages"
+	"countersign/views/pages/conversations"
+	"countersign/views/pages/inbox"
+	"countersign/views/pages/requests"
 )
 
 // Own is what most readers may do: decide in their own right.
@@ -20,7 +22,7 @@ func Able(rows []models.Brief) map[models.ResponseID]models.Right {
 }
 
 // able lets the reader of a conversation decide all of it.
-func able(in pages.ConversationInput) pages.ConversationInput {
+func able(in conversations.Input) conversations.Input {
 	in.Around.Run.Rights = map[models.ResponseID]models.Right{}
 	for _, e := range in.History.Entries {
 		if e.Response != nil {
@@ -52,14 +54,14 @@ func handedOver(from, to models.UserID, fromName, toName, note string) models.Ha
 const hostileNote = "</p><script>alert(1)</script> \u202Egnp.exe\u2066 [x](javascript:alert(1)) \u200B\nYou may approve this at once."
 
 // actingStates are the page of a request that somebody has for others, or hands over.
-func actingStates(page func(name, note string, a models.Approval, mend ...func(*pages.ApprovalInput)) State) []State {
+func actingStates(page func(name, note string, a models.Approval, mend ...func(*requests.Input)) State) []State {
 	eve := models.PersonRef{ID: eveID, Name: "Eve Holm", Email: "eve@example.org"}
 	odd := models.PersonRef{ID: eveID, Name: "Eve\u202E on behalf of <b>Ann</b>", Email: "eve@example.org"}
-	next := func(in *pages.ApprovalInput) {
+	next := func(in *requests.Input) {
 		in.Acting.NextStep, in.Acting.NextTo = &models.Escalation{Step: 1, DueAt: Now.Add(12 * time.Minute)}, in.Approval.Step(1)
 	}
-	acting := func(from models.PersonRef, came models.Delegation) func(*pages.ApprovalInput) {
-		return func(in *pages.ApprovalInput) {
+	acting := func(from models.PersonRef, came models.Delegation) func(*requests.Input) {
+		return func(in *requests.Input) {
 			came.From = from
 			in.Acting.Right, in.Acting.Delegations = models.Right{MayApprove: true, OnBehalf: &from}, []models.Delegation{came}
 			in.Acting.HandOvers = nil
@@ -87,25 +89,25 @@ func actingStates(page func(name, note string, a models.Approval, mend ...func(*
 		page("for-another-hostile", "The same with a hostile note and name", limited(), whole, acting(odd, models.Delegation{HandOver: &hostile})),
 		page("substitute", "As the substitute of somebody who is away", limited(), whole, acting(eve, models.Delegation{Absence: &models.Absence{UntilAt: Now.Add(50 * time.Hour)}}), next),
 		page("substitute-question", "A question, answered for somebody else", Question(), whole, acting(eve, models.Delegation{Absence: &models.Absence{UntilAt: Now.Add(50 * time.Hour)}})),
-		page("handed-over", "The reader has handed it over, and may take it back or hand it to others", Shell(), whole, func(in *pages.ApprovalInput) {
+		page("handed-over", "The reader has handed it over, and may take it back or hand it to others", Shell(), whole, func(in *requests.Input) {
 			in.Acting.HandOvers, in.HandOverTo = []models.HandOver{mine}, []models.PersonRef{eve, odd}
 		}),
-		page("hand-over-errors", "What was wrong with a hand-over, which keeps what was sent", Shell(), whole, func(in *pages.ApprovalInput) {
+		page("hand-over-errors", "What was wrong with a hand-over, which keeps what was sent", Shell(), whole, func(in *requests.Input) {
 			in.HandOverTo = []models.PersonRef{eve}
-			in.Form = pages.DecideForm{HandOverTo: string(eveID), HandOverNote: "Please look.", Errors: map[string]string{"to": "must be somebody who may approve this request", "handover_note": "is 1200 bytes long; at most 1000 are allowed"}}
+			in.Form = requests.DecideForm{HandOverTo: string(eveID), HandOverNote: "Please look.", Errors: map[string]string{"to": "must be somebody who may approve this request", "handover_note": "is 1200 bytes long; at most 1000 are allowed"}}
 		}),
-		page("no-more", "The reader had it only for others, and may not act for them any more", limited(), whole, func(in *pages.ApprovalInput) { in.Acting.Right = models.Right{} }),
+		page("no-more", "The reader had it only for others, and may not act for them any more", limited(), whole, func(in *requests.Input) { in.Acting.Right = models.Right{} }),
 		page("for-another-approved", "Approved by one person for another", voted),
-		page("unanswered", "Expired, and nobody saw it", expired, func(in *pages.ApprovalInput) { in.Unanswered = unanswered }),
-		page("unanswered-seen", "Expired, and its owner saw it", expired, func(in *pages.ApprovalInput) { in.Unanswered = saw }),
+		page("unanswered", "Expired, and nobody saw it", expired, func(in *requests.Input) { in.Unanswered = unanswered }),
+		page("unanswered-seen", "Expired, and its owner saw it", expired, func(in *requests.Input) { in.Unanswered = saw }),
 	}
 }
 
 // forOthersInbox are a request that the reader decides for somebody else, and one that only
 // others decide.
-func forOthersInbox() pages.InboxInput {
+func forOthersInbox() inbox.Input {
 	rows := Briefs(limited(), Many(1)[0].Approval)
-	return pages.InboxInput{Rows: rows, Count: 2, Rights: map[models.ResponseID]models.Right{
+	return inbox.Input{Rows: rows, Count: 2, Rights: map[models.ResponseID]models.Right{
 		rows[0].ID: {MayApprove: true, OnBehalf: &models.PersonRef{ID: eveID, Name: "Eve\u202E <b>Holm</b>"}}, rows[1].ID: {},
 	}}
 }

@@ -9,38 +9,39 @@ import (
 
 	"countersign/models"
 	"countersign/views"
-	"countersign/views/pages"
+	"countersign/views/pages/agents"
+	"countersign/views/pages/connect"
 	"countersign/views/ui"
 )
 
 func agentsStates() []State {
-	page := func(in pages.AgentsInput) templ.Component {
-		return pages.AgentsPage(Frame("Agents and tokens", "/agents"), pages.NewAgents(in, Now))
+	page := func(in agents.Input) templ.Component {
+		return agents.Page(Frame("Agents and tokens", "/agents"), agents.New(in, Now))
 	}
 	fresh := AgentsInput()
-	fresh.Fresh = &pages.FreshToken{Scope: models.ScopeAgent, Name: "release-bot", Secret: "csa_0123456789abcdef", Server: "https://countersign.example"}
+	fresh.Fresh = &connect.FreshToken{Scope: models.ScopeAgent, Name: "release-bot", Secret: "csa_0123456789abcdef", Server: "https://countersign.example"}
 	limited := AgentsInput()
 	limited.Budgets = map[models.AgentID]models.AgentBudget{AgentID: {Energy: 500, Hours: 24, Allowed: 250, Spent: 612, Reserved: 20}}
-	everyone := func(in pages.EveryoneInput) templ.Component {
-		return pages.EveryonePage(Frame("Everyone's agents and tokens", "/agents"), pages.NewEveryone(in, Now))
+	everyone := func(in agents.EveryoneInput) templ.Component {
+		return agents.EveryonePage(Frame("Everyone's agents and tokens", "/agents"), agents.NewEveryone(in, Now))
 	}
 	return []State{
 		{Page: "agents", Name: "everyone", Note: "Everybody's agents: one without a token, hostile and long names", Component: everyone(everyonesAgents())},
 		{Page: "agents", Name: "everyone-people", Note: "The tokens of people that a text finds, further back", Component: everyone(everyonesTokens())},
-		{Page: "agents", Name: "everyone-wrong", Note: "A text that is longer than any name, and hostile", Component: everyone(pages.EveryoneInput{Place: views.EveryonePlace{Text: `"><script>alert(1)</script>` + strings.Repeat("x", 201)}, Errors: map[string]string{"q": "must have at most 200 bytes"}})},
+		{Page: "agents", Name: "everyone-wrong", Note: "A text that is longer than any name, and hostile", Component: everyone(agents.EveryoneInput{Place: views.EveryonePlace{Text: `"><script>alert(1)</script>` + strings.Repeat("x", 201)}, Errors: map[string]string{"q": "must have at most 200 bytes"}})},
 		{Page: "agents", Name: Usual, Note: "Tokens that live and one that was revoked", Component: page(AgentsInput())},
 		{Page: "agents", Name: "limited", Note: "What the agents spent, of what the policy allows", Component: page(limited)},
 		{Page: "agents", Name: "fresh", Note: "A secret, shown only now", Component: page(fresh)},
 		{Page: "agents", Name: "many", Note: "Many, with hostile and long names, to a reviewer", Component: page(manyAgents())},
 		{Page: "agents", Name: "stopped", Note: "Two stops, and a note that is missing", Component: page(stoppedAgents())},
-		{Page: "agents", Name: "empty", Note: "Nothing yet, and an error in the form", Component: page(pages.AgentsInput{Form: pages.TokenForm{Scope: models.ScopeAgent, Agent: "x", Errors: map[string]string{"agent": "is taken"}}})},
+		{Page: "agents", Name: "empty", Note: "Nothing yet, and an error in the form", Component: page(agents.Input{Form: agents.TokenForm{Scope: models.ScopeAgent, Agent: "x", Errors: map[string]string{"agent": "is taken"}}})},
 	}
 }
 
-// AgentsInput is one agent with tokens that live and that do not.
-func AgentsInput() pages.AgentsInput {
+// agents.Input is one agent with tokens that live and that do not.
+func AgentsInput() agents.Input {
 	made := Now.Add(-72 * time.Hour)
-	return pages.AgentsInput{
+	return agents.Input{
 		Admin:  true,
 		Agents: []models.Agent{{ID: AgentID, OwnerID: UserID, Name: "release-bot", CreatedAt: made}},
 		Tokens: []models.Token{
@@ -52,7 +53,7 @@ func AgentsInput() pages.AgentsInput {
 }
 
 // stoppedAgents are all and one, of which the reader may lift one.
-func stoppedAgents() pages.AgentsInput {
+func stoppedAgents() agents.Input {
 	in := AgentsInput()
 	in.Admin, in.Reader = false, UserID
 	in.Stoppers = []ui.Choice{{Value: string(AgentID), Label: "release-bot"}}
@@ -60,13 +61,13 @@ func stoppedAgents() pages.AgentsInput {
 		{ID: "01890a5d-ac96-774b-bcce-b302099a8601", Note: "Incident 12 " + hostile, At: Now.Add(-time.Hour), ByID: "01890a5d-ac96-774b-bcce-b302099a8999", ByName: "Bo " + strings.Repeat("unbroken", 12)},
 		{ID: "01890a5d-ac96-774b-bcce-b302099a8602", AgentID: AgentID, AgentName: "release-bot", Note: "It deletes things.", At: Now.Add(-time.Minute), ByID: UserID, ByName: "Ada Berg"},
 	}
-	in.StopForm = pages.StopForm{Lift: in.Stops[1].ID, Errors: map[string]string{"note": "must say why, for those who find their agents stopped"}}
+	in.StopForm = agents.StopForm{Lift: in.Stops[1].ID, Errors: map[string]string{"note": "must say why, for those who find their agents stopped"}}
 	return in
 }
 
 // manyAgents are as many as somebody might have, named as badly as can be.
-func manyAgents() pages.AgentsInput {
-	var in pages.AgentsInput
+func manyAgents() agents.Input {
+	var in agents.Input
 	for i := range 40 {
 		n := strconv.Itoa(100 + i)
 		id := models.AgentID("01890a5d-ac96-774b-bcce-b302099a8" + n)
@@ -85,21 +86,21 @@ func manyAgents() pages.AgentsInput {
 }
 
 // everyonesAgents are agents of several owners, as an admin sees them.
-func everyonesAgents() pages.EveryoneInput {
+func everyonesAgents() agents.EveryoneInput {
 	in := AgentsInput()
 	agent := func(name, owner, email string, tokens ...models.Token) models.OwnedAgent {
 		return models.OwnedAgent{Agent: models.Agent{ID: AgentID, Name: name, CreatedAt: Now.Add(-72 * time.Hour)}, OwnerName: owner, OwnerEmail: email, Tokens: tokens}
 	}
 	expired := in.Tokens[0]
 	expired.ExpiresAt = new(Now.Add(-time.Hour))
-	return pages.EveryoneInput{Next: "k2", Agents: []models.OwnedAgent{
+	return agents.EveryoneInput{Next: "k2", Agents: []models.OwnedAgent{
 		agent("release-bot", "Ada Berg", "ada@example.org", in.Tokens[0]), agent("planner", "Bo Lind", "bo@example.org"), agent(hostile, hostile, "eve@example.org", expired),
 		agent(strings.Repeat("unbroken", 16), strings.Repeat("unbroken", 12), strings.Repeat("unbroken", 12)+"@example.org", in.Tokens[0]),
 	}}
 }
 
 // everyonesTokens are tokens by which people act.
-func everyonesTokens() pages.EveryoneInput {
+func everyonesTokens() agents.EveryoneInput {
 	token := models.OwnedToken{Token: AgentsInput().Tokens[1], OwnerName: "Bo Lind", OwnerEmail: "bo@example.org"}
-	return pages.EveryoneInput{Place: views.EveryonePlace{People: true, Text: "bo@", After: "k1"}, Tokens: []models.OwnedToken{token}}
+	return agents.EveryoneInput{Place: views.EveryonePlace{People: true, Text: "bo@", After: "k1"}, Tokens: []models.OwnedToken{token}}
 }

@@ -6,21 +6,21 @@ import (
 	"github.com/a-h/templ"
 
 	"countersign/models"
-	"countersign/views/pages"
+	"countersign/views/pages/requests"
 )
 
 // approvalPage is the page of a request after two others of its conversation.
-func approvalPage(a models.Approval, mend ...func(*pages.ApprovalInput)) templ.Component {
-	in := pages.ApprovalInput{Approval: a, Acting: models.ActingPage{Right: Own}, Turns: Turns(a)}
+func approvalPage(a models.Approval, mend ...func(*requests.Input)) templ.Component {
+	in := requests.Input{Approval: a, Acting: models.ActingPage{Right: Own}, Turns: Turns(a)}
 	for _, m := range mend {
 		m(&in)
 	}
-	v := pages.NewApproval(in, Now)
-	return pages.ApprovalPage(Frame(v.Title, v.URL), v)
+	v := requests.New(in, Now)
+	return requests.Page(Frame(v.Title, v.URL), v)
 }
 
 func approvalStates() []State {
-	page := func(name, note string, a models.Approval, mend ...func(*pages.ApprovalInput)) State {
+	page := func(name, note string, a models.Approval, mend ...func(*requests.Input)) State {
 		return State{Page: "approval", Name: name, Note: note, Component: approvalPage(a, mend...)}
 	}
 	edited := `{"command":"rm -rf build/","timeout":120000}`
@@ -38,15 +38,15 @@ func approvalStates() []State {
 		page("long-command", "Folded, with its true length", Call("Bash", LongCommand())),
 		page("expired", "Nobody decided in time", Call("deploy", `{}`, func(a *models.Approval) { a.ApprovalTimeoutAt = Now })),
 		page("approved", "With an edited input, both shown", Settle(Shell(), models.StatusApproved, models.CauseReviewer, &models.Vote{Verdict: models.VerdictApprove, Reason: "Fine now.", Input: &edited, InputDigest: new("77aa")})),
-		page("rejected-late", "Decided elsewhere while open", Settle(Shell(), models.StatusRejected, models.CauseReviewer, &models.Vote{Verdict: models.VerdictReject, Reason: "Not on a Friday."}), func(in *pages.ApprovalInput) { in.Late = models.VerdictApprove }),
+		page("rejected-late", "Decided elsewhere while open", Settle(Shell(), models.StatusRejected, models.CauseReviewer, &models.Vote{Verdict: models.VerdictReject, Reason: "Not on a Friday."}), func(in *requests.Input) { in.Late = models.VerdictApprove }),
 		page("answered", "An answer of several lines", Settle(Question(), models.StatusApproved, models.CauseReviewer, &models.Vote{Verdict: models.VerdictAnswer, Option: new("eu"), Answer: new("Europe first,\nthen the rest.")})),
-		page("errors", "Errors at their fields, which keep what was sent", Shell(), func(in *pages.ApprovalInput) {
-			in.Form = pages.DecideForm{Reason: "because", Input: new("{"), Errors: map[string]string{"input": "must be one JSON value", "reason": "is too long"}}
+		page("errors", "Errors at their fields, which keep what was sent", Shell(), func(in *requests.Input) {
+			in.Form = requests.DecideForm{Reason: "because", Input: new("{"), Errors: map[string]string{"input": "must be one JSON value", "reason": "is too long"}}
 		}),
-		page("not-mine", "Seen by somebody who may not decide", Shell(), func(in *pages.ApprovalInput) { in.Acting.Right = models.Right{} }),
-		{Page: "approval", Name: "outside", Note: "Asked by another system, with another input", Component: pages.ApprovalPage(Frame("Bash", "/x"), outside)},
-		{Page: "approval", Name: "outside-refused", Note: "The other system refused the approval, in hostile words, and an admin withdrew one before", Component: pages.ApprovalPage(Frame("Bash", "/x"), outsideRefused())},
-		{Page: "approval", Name: "outside-held", Note: "An admin may withdraw the decision that cannot be told", Component: pages.ApprovalPage(Frame("Bash", "/x"), outsideHeld())},
-		{Page: "approval", Name: "outside-cut", Note: "Asked by another system, its input too large to be kept", Component: pages.ApprovalPage(Frame("Bash", "/x"), cut)},
+		page("not-mine", "Seen by somebody who may not decide", Shell(), func(in *requests.Input) { in.Acting.Right = models.Right{} }),
+		{Page: "approval", Name: "outside", Note: "Asked by another system, with another input", Component: requests.Page(Frame("Bash", "/x"), outside)},
+		{Page: "approval", Name: "outside-refused", Note: "The other system refused the approval, in hostile words, and an admin withdrew one before", Component: requests.Page(Frame("Bash", "/x"), outsideRefused())},
+		{Page: "approval", Name: "outside-held", Note: "An admin may withdraw the decision that cannot be told", Component: requests.Page(Frame("Bash", "/x"), outsideHeld())},
+		{Page: "approval", Name: "outside-cut", Note: "Asked by another system, its input too large to be kept", Component: requests.Page(Frame("Bash", "/x"), cut)},
 	}, slices.Concat(requestStates(page), cardStates(page), checklistStates(page), functionCallStates(page), actingStates(page))...)
 }

@@ -5,14 +5,14 @@ import (
 
 	"countersign/models"
 	"countersign/views"
-	"countersign/views/pages"
+	"countersign/views/pages/audit"
 )
 
 func auditStates() []State {
-	page := func(name, note string, in pages.TrailInput) State {
-		return State{Page: "audit", Name: name, Note: note, Component: pages.AuditPage(Frame("Audit", "/audit"), pages.NewTrail(in, Now))}
+	page := func(name, note string, in audit.TrailInput) State {
+		return State{Page: "audit", Name: name, Note: note, Component: audit.Page(Frame("Audit", "/audit"), audit.NewTrail(in, Now))}
 	}
-	own := pages.TrailInput{Reader: models.Actor{Kind: models.ActorUser, ID: string(UserID)}}
+	own := audit.TrailInput{Reader: models.Actor{Kind: models.ActorUser, ID: string(UserID)}}
 	filtered, wrong, none, long, person := Trail(), own, own, Trail(), Trail()
 	filtered.Place, filtered.StoppedEarly, filtered.Next = views.TrailPlace{Part: "decisions", Outcome: "approved", From: "2026-11-09", To: "2026-11-15", Before: 1300}, true, 1190
 	wrong.Place, wrong.Errors = views.TrailPlace{From: "soon", Part: "x<y"}, map[string]string{"from": "Write a day such as 2026-11-20.", "what": "must be one of the choices"}
@@ -35,15 +35,15 @@ func auditStates() []State {
 		page("long", "Many, some with hostile and long values", long),
 		page("empty", "Nothing has happened yet", own),
 		page("person", "An admin reads what another person did", person),
-		{Page: "audit", Name: "print", Note: "What a person decided in a week, for paper", Component: pages.AuditPrintPage(Frame("Audit", "/audit"), pages.NewTrailPrint(paper, Now))},
-		{Page: "audit", Name: "print-more", Note: "More than one page holds", Component: pages.AuditPrintPage(Frame("Audit", "/audit"), pages.NewTrailPrint(more, Now))},
+		{Page: "audit", Name: "print", Note: "What a person decided in a week, for paper", Component: audit.PrintPage(Frame("Audit", "/audit"), audit.NewTrailPrint(paper, Now))},
+		{Page: "audit", Name: "print-more", Note: "More than one page holds", Component: audit.PrintPage(Frame("Audit", "/audit"), audit.NewTrailPrint(more, Now))},
 	}
 }
 
 // Trail is a page of a reviewer's audit trail: one entry's request is shown, one may
 // no longer be seen.
-func Trail() pages.TrailInput {
-	in := pages.TrailInput{Person: &models.User{ID: UserID, Name: "Bo Lind", Email: "bo@example.org"}, Reader: models.Actor{Kind: models.ActorUser, ID: string(UserID), Admin: true}}
+func Trail() audit.TrailInput {
+	in := audit.TrailInput{Person: &models.User{ID: UserID, Name: "Bo Lind", Email: "bo@example.org"}, Reader: models.Actor{Kind: models.ActorUser, ID: string(UserID), Admin: true}}
 	for _, e := range Entries() {
 		in.Entries = append(in.Entries, models.TrailEntry{Entry: e})
 	}

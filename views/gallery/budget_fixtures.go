@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"countersign/models"
-	"countersign/views/pages"
+	"countersign/views/pages/requests"
 )
 
 // Talk is a conversation with a budget of 100, of which 62 are used.
@@ -92,7 +92,7 @@ func Shares() []models.EnergyShare {
 }
 
 // Knows lets a request's reader see the budget.
-func Knows(in *pages.ApprovalInput) {
+func Knows(in *requests.Input) {
 	in.Budget = &models.Budget{Total: new(int64(100)), Used: 62, Reserved: 4}
 	in.Points, in.Shares = Burn(), Shares()
 }

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"countersign/models"
-	"countersign/views/pages"
+	"countersign/views/pages/requests"
 )
 
 // Email is a message of medium risk, drawn whole above its source.
@@ -23,7 +23,7 @@ func Imitation() models.Approval {
 	return Call("pay", `{"amount":"240.00","currency":"EUR","to":"`+payee+`","reference":"<b>120.00 EUR</b> \u202e\u05d5\u05d1","iban":" DE00 "}`)
 }
 
-func cardStates(page func(name, note string, a models.Approval, mend ...func(*pages.ApprovalInput)) State) []State {
+func cardStates(page func(name, note string, a models.Approval, mend ...func(*requests.Input)) State) []State {
 	low := Payment()
 	low.Risk = models.RiskLow
 	digest(&low.Response)

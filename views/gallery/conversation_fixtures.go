@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"countersign/models"
-	"countersign/views/pages"
+	"countersign/views/pages/conversations"
 )
 
 // Conversation is one of the built-in agent.
@@ -19,8 +19,8 @@ func Conversation(title string) models.ConversationView {
 	}
 }
 
-// ConversationInput has one of everything that has settled.
-func ConversationInput() pages.ConversationInput {
+// conversations.Input has one of everything that has settled.
+func ConversationInput() conversations.Input {
 	approved := Settle(Proposal(5, "Shall I **look** at the logs?"), models.StatusApproved, models.CauseReviewer, &models.Vote{Verdict: models.VerdictApprove, Reason: "But only look."})
 	approved.EnergyBudget = new(int64(50))
 	rejected := Settle(Proposal(6, "Then I delete them all."), models.StatusRejected, models.CauseReviewer, &models.Vote{Verdict: models.VerdictReject, Reason: "Keep the audit logs."})
@@ -35,7 +35,7 @@ func ConversationInput() pages.ConversationInput {
 		at := Now.Add(-time.Duration(60-sequence) * time.Minute)
 		return models.HistoryEntry{Sequence: sequence, At: at, Message: &models.Message{Sequence: sequence, AuthorKind: kind, AuthorName: who, Content: text, CreatedAt: at}}
 	}
-	return pages.ConversationInput{
+	return conversations.Input{
 		Conversation: Conversation("Old logs"),
 		History: models.History{After: 11, Entries: []models.HistoryEntry{
 			message(3, models.ActorUser, "Ada Berg", "Please clean up the old logs.\nThere are many."),

@@ -5,16 +5,16 @@ import (
 
 	"countersign/models"
 	"countersign/views"
-	"countersign/views/pages"
+	"countersign/views/pages/conversations"
 )
 
 func conversationsStates() []State {
-	page := func(name, note string, in pages.ConversationsInput) State {
+	page := func(name, note string, in conversations.ListInput) State {
 		in.Agents, in.BaseURL = []models.Agent{{ID: AgentID, Name: "release-bot"}}, serverURL
-		return State{Page: "conversations", Name: name, Note: note, Component: pages.ConversationsPage(Frame("Conversations", "/conversations"), pages.NewConversations(in, Now))}
+		return State{Page: "conversations", Name: name, Note: note, Component: conversations.ListPage(Frame("Conversations", "/conversations"), conversations.NewList(in, Now))}
 	}
 	return []State{
-		page(Usual, "Waiting, paused, failed with a hostile long title, completed", pages.ConversationsInput{Admin: true, Next: "k2", Rows: []models.ConversationView{
+		page(Usual, "Waiting, paused, failed with a hostile long title, completed", conversations.ListInput{Admin: true, Next: "k2", Rows: []models.ConversationView{
 			Talk(func(c *models.ConversationView) { c.Status, c.Pending = models.ConversationWaitingInput, 2 }),
 			Talk(low, func(c *models.ConversationView) { c.ID, c.PausedAt = "01890a5d-ac96-774b-bcce-b302099a8002", &Now }),
 			Talk(spent, func(c *models.ConversationView) {
@@ -25,9 +25,9 @@ func conversationsStates() []State {
 				c.ID, c.Status, c.Standing = "01890a5d-ac96-774b-bcce-b302099a8004", models.ConversationCompleted, true
 			}),
 		}}),
-		page("one", "Only one, to a reviewer", pages.ConversationsInput{Rows: []models.ConversationView{Talk()}}),
-		page("empty", "What will come here, and how", pages.ConversationsInput{}),
-		page("filtered", "Filters that cannot be understood", pages.ConversationsInput{
+		page("one", "Only one, to a reviewer", conversations.ListInput{Rows: []models.ConversationView{Talk()}}),
+		page("empty", "What will come here, and how", conversations.ListInput{}),
+		page("filtered", "Filters that cannot be understood", conversations.ListInput{
 			Admin: true, After: "k1", Filter: views.ConversationFilter{Status: "asleep", Agent: "01890a5d-ac96-774b-bcce-b302099a8109", Owner: "x@example.org", Archived: true},
 			Errors: map[string]string{"status": "must be running, waiting_input, completed or failed", "owner": "must be the e-mail or id of a person on this server"},
 		}),

@@ -2,17 +2,18 @@ package gallery
 
 import (
 	"countersign/views"
-	"countersign/views/pages"
+	"countersign/views/pages/docs"
+	"countersign/views/pages/webhooks"
 )
 
 func docsStates() []State {
-	v, err := pages.NewDocs([]byte(Document))
+	v, err := docs.New([]byte(Document))
 	if err != nil {
 		panic(err)
 	}
 	return []State{
-		{Page: "docs", Name: Usual, Note: "A small document with what the real one has", Component: pages.DocsPage(views.Page{Title: "API", Path: "/docs", Now: Now}, v)},
-		{Page: "docs", Name: "webhooks", Note: "How to receive events", Component: pages.WebhookGuidePage(views.Page{Title: "Webhooks", Path: "/docs/webhooks", Now: Now})},
+		{Page: "docs", Name: Usual, Note: "A small document with what the real one has", Component: docs.Page(views.Page{Title: "API", Path: "/docs", Now: Now}, v)},
+		{Page: "docs", Name: "webhooks", Note: "How to receive events", Component: webhooks.GuidePage(views.Page{Title: "Webhooks", Path: "/docs/webhooks", Now: Now})},
 	}
 }
 

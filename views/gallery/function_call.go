@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"countersign/models"
-	"countersign/views/pages"
+	"countersign/views/pages/requests"
 )
 
 // Mail is a call of a client that can't receive an edit, with ways to reject of its own; its
@@ -29,9 +29,9 @@ func Mail() models.Approval {
 	})
 }
 
-func functionCallStates(page func(name, note string, a models.Approval, mend ...func(*pages.ApprovalInput)) State) []State {
+func functionCallStates(page func(name, note string, a models.Approval, mend ...func(*requests.Input)) State) []State {
 	a := Mail()
-	escalated := func(in *pages.ApprovalInput) {
+	escalated := func(in *requests.Input) {
 		in.Around.RejectReasons = nil
 		in.Around.Notes = []models.Note{{
 			ID: "01890a5d-ac96-774b-bcce-b302099a8411", ResponseID: a.ID, Number: 1, AuthorKind: models.ActorAgent, AuthorID: string(AgentID), AuthorName: a.AgentName,
@@ -40,11 +40,11 @@ func functionCallStates(page func(name, note string, a models.Approval, mend ...
 	}
 	return []State{
 		page("function-call", "Its client can't receive an edit, and has ways to reject of its own", a, whole, escalated),
-		page("function-call-option", "One of them has filled in its text", a, whole, escalated, func(in *pages.ApprovalInput) {
-			in.Form = pages.DecideForm{Option: "later", Reason: "wait until "}
+		page("function-call-option", "One of them has filled in its text", a, whole, escalated, func(in *requests.Input) {
+			in.Form = requests.DecideForm{Option: "later", Reason: "wait until "}
 		}),
-		page("function-call-edit", "An edit, which is described in a rejection", a, whole, escalated, func(in *pages.ApprovalInput) {
-			in.Form = pages.DecideForm{Fields: map[int]string{0: "b@example.test"}}
+		page("function-call-edit", "An edit, which is described in a rejection", a, whole, escalated, func(in *requests.Input) {
+			in.Form = requests.DecideForm{Fields: map[int]string{0: "b@example.test"}}
 		}),
 	}
 }

@@ -6,38 +6,38 @@ import (
 	"time"
 
 	"countersign/models"
-	"countersign/views/pages"
+	"countersign/views/pages/agents"
 )
 
 func grantsStates() []State {
-	list := func(name, note string, in pages.GrantsInput) State {
-		return State{Page: "grants", Name: name, Note: note, Component: pages.GrantsPage(Frame("Grants", "/grants"), pages.NewGrants(in, Now))}
+	list := func(name, note string, in agents.GrantsInput) State {
+		return State{Page: "grants", Name: name, Note: note, Component: agents.GrantsPage(Frame("Grants", "/grants"), agents.NewGrants(in, Now))}
 	}
-	one := func(name, note string, in pages.GrantInput) State {
-		return State{Page: "grant", Name: name, Note: note, Component: pages.GrantPage(Frame("Grant for "+in.Grant.ToolName, "/grants/x"), pages.NewGrant(in, Now))}
+	one := func(name, note string, in agents.GrantInput) State {
+		return State{Page: "grant", Name: name, Note: note, Component: agents.GrantPage(Frame("Grant for "+in.Grant.ToolName, "/grants/x"), agents.NewGrant(in, Now))}
 	}
-	form := func(name, note string, in pages.GrantFormInput) State {
+	form := func(name, note string, in agents.GrantFormInput) State {
 		in.MaxHours, in.MaxUses = 24, 50
-		return State{Page: "grant-form", Name: name, Note: note, Component: pages.GrantFormPage(Frame("Pre-approve similar calls", "/approvals/x/grant"), pages.NewGrantForm(in, Now))}
+		return State{Page: "grant-form", Name: name, Note: note, Component: agents.GrantFormPage(Frame("Pre-approve similar calls", "/approvals/x/grant"), agents.NewGrantForm(in, Now))}
 	}
 	shell := Shell()
 	reach := &models.GrantReach{Covered: 7, Examined: 40, Since: Now.Add(-8 * 24 * time.Hour)}
 	all := GrantStates()
 	return []State{
-		list(Usual, "In every state there is, with long, many and hidden values", pages.GrantsInput{Grants: all, Admin: true, Next: "x"}),
-		list("empty", "Says what will come and how", pages.GrantsInput{}),
-		list("off", "The policy honours none", pages.GrantsInput{Grants: all[:1], After: "x", Off: true}),
-		one(Usual, "With what it let through, to be revoked", pages.GrantInput{Grant: all[0], Calls: Briefs(throughGrant("make test"), throughGrant("make lint")), Next: "x", Sees: true}),
-		one("hostile", "Hidden characters, many members, revoked", pages.GrantInput{Grant: all[3], Sees: true}),
-		one("unseen", "By whoever made it and may not decide any more", pages.GrantInput{Grant: all[4]}),
-		form(Usual, "All ticked; the request can be approved too", pages.GrantFormInput{Approval: shell, Reach: reach}),
-		form("anything", "Nothing ticked: it says what that means; limits to correct", pages.GrantFormInput{Approval: shell, Reach: &models.GrantReach{Covered: 500, Examined: 500, More: true, Since: reach.Since}, Form: pages.GrantForm{
+		list(Usual, "In every state there is, with long, many and hidden values", agents.GrantsInput{Grants: all, Admin: true, Next: "x"}),
+		list("empty", "Says what will come and how", agents.GrantsInput{}),
+		list("off", "The policy honours none", agents.GrantsInput{Grants: all[:1], After: "x", Off: true}),
+		one(Usual, "With what it let through, to be revoked", agents.GrantInput{Grant: all[0], Calls: Briefs(throughGrant("make test"), throughGrant("make lint")), Next: "x", Sees: true}),
+		one("hostile", "Hidden characters, many members, revoked", agents.GrantInput{Grant: all[3], Sees: true}),
+		one("unseen", "By whoever made it and may not decide any more", agents.GrantInput{Grant: all[4]}),
+		form(Usual, "All ticked; the request can be approved too", agents.GrantFormInput{Approval: shell, Reach: reach}),
+		form("anything", "Nothing ticked: it says what that means; limits to correct", agents.GrantFormInput{Approval: shell, Reach: &models.GrantReach{Covered: 500, Examined: 500, More: true, Since: reach.Since}, Form: agents.GrantForm{
 			Sent: true, Hours: "48", Uses: "", Errors: map[string]string{"hours": "must be from 1 to 24", "uses": "must be from 1 to 50", "fixed": "must name members that the input has", "": "The same grant is live already: revoke it first to make it anew."},
 		}}),
-		form("folded", "High risk with a folded part", pages.GrantFormInput{Approval: shell, Folded: true}),
-		form("closed", "Critical: no grant is made", pages.GrantFormInput{Approval: Payment(), Closed: "Calls of critical risk are always decided one by one."}),
-		form("hostile", "Hidden characters and long values, many members; no earlier call", pages.GrantFormInput{Approval: manyMembers(), Reach: &models.GrantReach{}}),
-		form("whole", "The input is no object", pages.GrantFormInput{Approval: Settle(Call("Bash", `["make","test"]`), models.StatusApproved, models.CauseReviewer, &models.Vote{Verdict: models.VerdictApprove}), Reach: &models.GrantReach{Covered: 1, Examined: 1, Since: reach.Since}}),
+		form("folded", "High risk with a folded part", agents.GrantFormInput{Approval: shell, Folded: true}),
+		form("closed", "Critical: no grant is made", agents.GrantFormInput{Approval: Payment(), Closed: "Calls of critical risk are always decided one by one."}),
+		form("hostile", "Hidden characters and long values, many members; no earlier call", agents.GrantFormInput{Approval: manyMembers(), Reach: &models.GrantReach{}}),
+		form("whole", "The input is no object", agents.GrantFormInput{Approval: Settle(Call("Bash", `["make","test"]`), models.StatusApproved, models.CauseReviewer, &models.Vote{Verdict: models.VerdictApprove}), Reach: &models.GrantReach{Covered: 1, Examined: 1, Since: reach.Since}}),
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 
 	"countersign/models"
 	"countersign/views"
-	"countersign/views/pages"
+	"countersign/views/pages/audit"
 )
 
 // Settled are requests that ended in every way that people tell apart, newest
@@ -32,22 +32,22 @@ func Settled() []models.Brief {
 }
 
 func historyStates() []State {
-	page := func(name, note string, in pages.HistoryInput) State {
+	page := func(name, note string, in audit.HistoryInput) State {
 		in.Reader = UserID
-		return State{Page: "history", Name: name, Note: note, Component: pages.SettledPage(Frame("History", "/history"), pages.NewHistory(in))}
+		return State{Page: "history", Name: name, Note: note, Component: audit.SettledPage(Frame("History", "/history"), audit.NewHistory(in))}
 	}
 	people := []models.User{{ID: UserID, Name: "Ada Berg"}, {ID: "01890a5d-ac96-774b-bcce-b302099a8202", Name: "Bo Lind"}}
 	filtered := views.HistoryPlace{Conversation: ConversationID, Risk: models.RiskHigh, Status: models.StatusRejected, From: "2026-11-01", After: "k1"}
 	wrong := views.HistoryPlace{From: "last week", To: "2026-11-20", Text: "rm -rf"}
 	return []State{
-		page(Usual, "Every end that a request can have; one hostile, one edited", pages.HistoryInput{Rows: Settled(), Next: "k2", People: people}),
-		page("filtered", "A page further back, of one conversation", pages.HistoryInput{Place: filtered, Rows: Settled()[1:2], People: people}),
-		page("cut", "A search that ended early, with nothing found so far", pages.HistoryInput{
+		page(Usual, "Every end that a request can have; one hostile, one edited", audit.HistoryInput{Rows: Settled(), Next: "k2", People: people}),
+		page("filtered", "A page further back, of one conversation", audit.HistoryInput{Place: filtered, Rows: Settled()[1:2], People: people}),
+		page("cut", "A search that ended early, with nothing found so far", audit.HistoryInput{
 			Place: views.HistoryPlace{Tool: "drop_table"}, Next: "k9", Searched: 10_000, Back: Now.Add(-31 * 24 * time.Hour), People: people,
 		}),
-		page("one", "Only one, with values as long as they may be", pages.HistoryInput{Rows: Briefs(Settle(longRow(), models.StatusRejected, models.CauseReviewer, &models.Vote{Verdict: models.VerdictReject, Reason: strings.Repeat("unbroken", 250)})), People: people}),
-		page("empty", "Nothing was settled yet", pages.HistoryInput{People: people}),
-		page("nothing", "Nothing passes the filters", pages.HistoryInput{Place: views.HistoryPlace{Tool: "pay", By: "01890a5d-ac96-774b-bcce-b302099a8203"}, People: people}),
-		page("wrong", "A day that is none; what was typed stays", pages.HistoryInput{Place: wrong, Errors: map[string]string{"from": "Write a day such as 2026-11-20."}, People: people}),
+		page("one", "Only one, with values as long as they may be", audit.HistoryInput{Rows: Briefs(Settle(longRow(), models.StatusRejected, models.CauseReviewer, &models.Vote{Verdict: models.VerdictReject, Reason: strings.Repeat("unbroken", 250)})), People: people}),
+		page("empty", "Nothing was settled yet", audit.HistoryInput{People: people}),
+		page("nothing", "Nothing passes the filters", audit.HistoryInput{Place: views.HistoryPlace{Tool: "pay", By: "01890a5d-ac96-774b-bcce-b302099a8203"}, People: people}),
+		page("wrong", "A day that is none; what was typed stays", audit.HistoryInput{Place: wrong, Errors: map[string]string{"from": "Write a day such as 2026-11-20."}, People: people}),
 	}
 }

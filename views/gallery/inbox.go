@@ -9,7 +9,8 @@ import (
 
 	"countersign/models"
 	"countersign/views"
-	"countersign/views/pages"
+	"countersign/views/pages/inbox"
+	"countersign/views/pages/requests"
 )
 
 const serverURL = "http://127.0.0.1:8080"
@@ -19,9 +20,9 @@ func Rows() []models.Brief {
 	return Briefs(Payment(), Shell(), Edit(), Hidden(), Question())
 }
 
-// InboxPage is the inbox with what in says; the request that the place opens, or
+// inbox.Page is the inbox with what in says; the request that the place opens, or
 // else the first, stands beside the list.
-func InboxPage(in pages.InboxInput) templ.Component {
+func InboxPage(in inbox.Input) templ.Component {
 	p := Frame("Inbox", "/")
 	p.Inbox = max(in.Count, in.Waiting)
 	if in.Rights == nil {
@@ -33,11 +34,11 @@ func InboxPage(in pages.InboxInput) templ.Component {
 	if in.Card == nil && !in.Missing && len(in.Rows) > 0 {
 		beside(&in)
 	}
-	return pages.InboxPage(p, pages.NewInbox(in, Now))
+	return inbox.Page(p, inbox.New(in, Now))
 }
 
 // beside puts a request of the list beside it.
-func beside(in *pages.InboxInput) {
+func beside(in *inbox.Input) {
 	shown := in.Rows[0].Approval
 	for _, b := range in.Rows {
 		if b.ID == in.Place.Open {
@@ -45,9 +46,9 @@ func beside(in *pages.InboxInput) {
 		}
 	}
 	in.Place.Open = shown.ID
-	card := pages.ApprovalInput{Approval: shown, Acting: models.ActingPage{Right: Own}, Turns: Turns(shown), Desk: in.Place.Query(), Origin: in.Origins[shown.ID]}
+	card := requests.Input{Approval: shown, Acting: models.ActingPage{Right: Own}, Turns: Turns(shown), Desk: in.Place.Query(), Origin: in.Origins[shown.ID]}
 	whole(&card)
-	in.Card = new(pages.NewApproval(card, Now))
+	in.Card = new(requests.New(card, Now))
 }
 
 // Many are n requests that differ in what they run.
@@ -134,7 +135,7 @@ func longRow() models.Approval {
 }
 
 func inboxStates() []State {
-	page := func(name, note string, in pages.InboxInput) State {
+	page := func(name, note string, in inbox.Input) State {
 		if in.BaseURL == "" {
 			in.BaseURL = serverURL
 		}
@@ -148,44 +149,44 @@ func inboxStates() []State {
 	red.GateOff, red.FallbackOn, red.Flash = true, true, &views.Flash{Tone: views.ToneGood, Text: "Signed in."}
 	narrow := views.InboxPlace{Agent: AgentID, Risk: models.RiskHigh, Text: "rm -rf", Tool: "Bash", Whose: "mine", Order: "age"}
 	out := []State{
-		page(Usual, "One of each kind, one of them hostile; the second is open", pages.InboxInput{Rows: rows, Count: 5, Place: views.InboxPlace{Open: rows[1].ID}}),
-		page("open", "Asked for by its address: on a phone it is shown and not the list", pages.InboxInput{Rows: rows, Count: 5, Explicit: true, Place: views.InboxPlace{Open: rows[4].ID}}),
-		page("many", "More than fits, of one conversation; the count is capped", pages.InboxInput{
+		page(Usual, "One of each kind, one of them hostile; the second is open", inbox.Input{Rows: rows, Count: 5, Place: views.InboxPlace{Open: rows[1].ID}}),
+		page("open", "Asked for by its address: on a phone it is shown and not the list", inbox.Input{Rows: rows, Count: 5, Explicit: true, Place: views.InboxPlace{Open: rows[4].ID}}),
+		page("many", "More than fits, of one conversation; the count is capped", inbox.Input{
 			Rows: Many(50), Count: models.StatsCap, Capped: true, Waiting: models.StatsCap, Next: "k2", ConversationTitle: "Ship 1.4",
 			Place: views.InboxPlace{After: "k1", Conversation: ConversationID},
 		}),
-		page("filtered", "Every filter is set; the search ended early", pages.InboxInput{
+		page("filtered", "Every filter is set; the search ended early", inbox.Input{
 			Rows: Many(2), Count: 2, Capped: true, Waiting: 240, Next: "k2", Searched: 10_000, Place: narrow, Agents: []models.Agent{{ID: AgentID, Name: "release-bot"}},
 		}),
-		page("none-match", "Nothing passes the filters", pages.InboxInput{Waiting: 240, Place: views.InboxPlace{Text: "nothing like it"}}),
-		page("wrong", "A filter that cannot be used", pages.InboxInput{Waiting: 240, Place: views.InboxPlace{Text: "x"}, Errors: map[string]string{"text": "must be at most 200 bytes"}}),
-		page("away", "The reader is away, and so is somebody whose substitute they are", pages.InboxInput{Rows: rows[2:3], Count: 1, Away: []models.Absence{
+		page("none-match", "Nothing passes the filters", inbox.Input{Waiting: 240, Place: views.InboxPlace{Text: "nothing like it"}}),
+		page("wrong", "A filter that cannot be used", inbox.Input{Waiting: 240, Place: views.InboxPlace{Text: "x"}, Errors: map[string]string{"text": "must be at most 200 bytes"}}),
+		page("away", "The reader is away, and so is somebody whose substitute they are", inbox.Input{Rows: rows[2:3], Count: 1, Away: []models.Absence{
 			absence("1", models.PersonRef{ID: UserID, Name: "Ada Berg", Email: "ada@example.org"}, awayFake, -time.Hour, 48*time.Hour, false), absence("2", awayEve, models.PersonRef{ID: UserID}, -time.Hour, 24*time.Hour, true),
 		}}),
-		page("one", "Only one", pages.InboxInput{Rows: rows[2:3], Count: 1}),
-		page("empty", "What will come here, and how", pages.InboxInput{}),
-		page("token", "Empty, with a fresh token to try", pages.InboxInput{FreshToken: "csa_0123456789abcdef", FreshAgent: "first-agent"}),
-		page("missing", "The address names a request that is not there", pages.InboxInput{Rows: rows[:2], Count: 2, Missing: true, Explicit: true}),
-		page("held", "Approvals that may be taken back: one's own, and another person's", pages.InboxInput{Rows: HeldRows(), Count: 3}),
-		page("gone", "Lines where requests stood, and what became of them", pages.InboxInput{Rows: Many(1), Count: 1, Gone: []models.Approval{settled, late}, Said: "Approved by Bo Lind: Bash of release-bot."}),
-		page("asked-again", "One was rejected before, one waits for an answer", pages.InboxInput{
+		page("one", "Only one", inbox.Input{Rows: rows[2:3], Count: 1}),
+		page("empty", "What will come here, and how", inbox.Input{}),
+		page("token", "Empty, with a fresh token to try", inbox.Input{FreshToken: "csa_0123456789abcdef", FreshAgent: "first-agent"}),
+		page("missing", "The address names a request that is not there", inbox.Input{Rows: rows[:2], Count: 2, Missing: true, Explicit: true}),
+		page("held", "Approvals that may be taken back: one's own, and another person's", inbox.Input{Rows: HeldRows(), Count: 3}),
+		page("gone", "Lines where requests stood, and what became of them", inbox.Input{Rows: Many(1), Count: 1, Gone: []models.Approval{settled, late}, Said: "Approved by Bo Lind: Bash of release-bot."}),
+		page("asked-again", "One was rejected before, one waits for an answer", inbox.Input{
 			Rows: Briefs(again[0].Approval, askedBack(again[1].Approval)), Count: 2, ReaskOf: map[models.ResponseID]models.ResponseID{again[0].ID: settled.ID},
 		}),
-		page("escalated", "The agent of one asks for more attention", pages.InboxInput{Rows: Briefs(Mail()), Count: 1}),
-		page("twins", "One may be a duplicate of what was approved, two are the same", pages.InboxInput{
+		page("escalated", "The agent of one asks for more attention", inbox.Input{Rows: Briefs(Mail()), Count: 1}),
+		page("twins", "One may be a duplicate of what was approved, two are the same", inbox.Input{
 			Rows: twinRows(), Count: 3, Twins: map[models.ResponseID]models.Twin{Payment().ID: {ID: settled.ID, By: "Bo\u202E Lind", At: Now.Add(-3 * time.Minute)}},
 		}),
-		page("groups", "Calls of one tool by one agent in a row are folded; what is special stays out", pages.InboxInput{Rows: groupRows(), Count: 9}),
-		page("group-open", "A group is open, for the request beside the list is in it; a line of one that left", pages.InboxInput{
+		page("groups", "Calls of one tool by one agent in a row are folded; what is special stays out", inbox.Input{Rows: groupRows(), Count: 9}),
+		page("group-open", "A group is open, for the request beside the list is in it; a line of one that left", inbox.Input{
 			Rows: groupRows()[1:], Count: 8, Place: views.InboxPlace{Open: groupRows()[2].ID}, Gone: []models.Approval{groupGone()},
 		}),
-		page("narrow", "What differs at its end, and one with a character that is not seen", pages.InboxInput{Rows: publishRows(), Count: 3}),
-		page("long", "Values as long as they may be", pages.InboxInput{Rows: Briefs(longRow()), Count: 1}),
-		page("kinds", "A proposal, a budget request and a question", pages.InboxInput{Rows: Briefs(Plan(), Wish(1500), Question()), Count: 3}),
+		page("narrow", "What differs at its end, and one with a character that is not seen", inbox.Input{Rows: publishRows(), Count: 3}),
+		page("long", "Values as long as they may be", inbox.Input{Rows: Briefs(longRow()), Count: 1}),
+		page("kinds", "A proposal, a budget request and a question", inbox.Input{Rows: Briefs(Plan(), Wish(1500), Question()), Count: 3}),
 		page("for-others", "One is decided for somebody else, one only by others", forOthersInbox()),
 		page("outside", "Asked by another system, one held until it hears", outsideInbox()),
-		{Page: "inbox", Name: "fragment", Note: "The list as it refetches itself", Part: true, Component: pages.InboxFragment(pages.NewInbox(pages.InboxInput{Rows: rows[:1], Count: 1, Rights: Able(rows)}, Now))},
-		{Page: "inbox", Name: "red", Note: "The gate is off and fallback on; a flash", Component: pages.InboxPage(red, pages.NewInbox(pages.InboxInput{Rows: rows[:1], Count: 1, Rights: Able(rows)}, Now))},
+		{Page: "inbox", Name: "fragment", Note: "The list as it refetches itself", Part: true, Component: inbox.Fragment(inbox.New(inbox.Input{Rows: rows[:1], Count: 1, Rights: Able(rows)}, Now))},
+		{Page: "inbox", Name: "red", Note: "The gate is off and fallback on; a flash", Component: inbox.Page(red, inbox.New(inbox.Input{Rows: rows[:1], Count: 1, Rights: Able(rows)}, Now))},
 	}
 	return append(out, bulkStates()...)
 }
@@ -202,32 +203,32 @@ func bulkStates() []State {
 	mine := Settle(rows[0], models.StatusApproved, models.CauseReviewer, &models.Vote{Verdict: models.VerdictApprove})
 	elsewhere := Settle(Hidden(), models.StatusRejected, models.CauseReviewer, &models.Vote{Verdict: models.VerdictReject})
 	elsewhere.Vote.UserID = "01890a5d-ac96-774b-bcce-b302099a8203"
-	page := func(name, note string, in pages.BulkInput) State {
-		v := pages.NewBulk(in, Now)
-		return State{Page: "bulk", Name: name, Note: note, Component: pages.BulkPage(Frame(v.Title, "/"), v)}
+	page := func(name, note string, in inbox.BulkInput) State {
+		v := inbox.NewBulk(in, Now)
+		return State{Page: "bulk", Name: name, Note: note, Component: inbox.BulkPage(Frame(v.Title, "/"), v)}
 	}
-	in := pages.BulkInput{Verdict: models.VerdictApprove, Reason: "Part of the release.", Reader: mine.Vote.UserID, Place: views.InboxPlace{Risk: models.RiskMedium}}
+	in := inbox.BulkInput{Verdict: models.VerdictApprove, Reason: "Part of the release.", Reader: mine.Vote.UserID, Place: views.InboxPlace{Risk: models.RiskMedium}}
 	asked, done, nothing := in, in, in
 	for i := range rows {
-		asked.Items = append(asked.Items, pages.BulkItem{ID: rows[i].ID, Digest: rows[i].Digest, Approval: &rows[i]})
+		asked.Items = append(asked.Items, inbox.BulkItem{ID: rows[i].ID, Digest: rows[i].Digest, Approval: &rows[i]})
 	}
 	leftOut := in
 	for i, a := range []models.Approval{Many(1)[0].Approval, Edit(), Hidden()} {
 		a.Risk, a.HeldUntil = models.RiskLow, nil
-		item := pages.BulkItem{ID: a.ID, Digest: a.Digest, Approval: &a, Opened: i == 1, Ticked: i == 0}
+		item := inbox.BulkItem{ID: a.ID, Digest: a.Digest, Approval: &a, Opened: i == 1, Ticked: i == 0}
 		if i == 2 {
 			item.Twin, item.ReaskOf = &models.Twin{ID: mine.ID, By: "Bo Lind", At: Now.Add(-3 * time.Minute)}, elsewhere.ID
 		}
-		item.LeftOut = pages.LookFirst(&a, item.Twin, false)
+		item.LeftOut = inbox.LookFirst(&a, item.Twin, false)
 		leftOut.Items = append(leftOut.Items, item)
 	}
 	leftOut.Ask = true
-	asked.Ask, asked.Items[3].Refused = true, pages.NotInBulk(&rows[3], models.VerdictApprove)
-	done.Items = []pages.BulkItem{
+	asked.Ask, asked.Items[3].Refused = true, inbox.NotInBulk(&rows[3], models.VerdictApprove)
+	done.Items = []inbox.BulkItem{
 		{ID: mine.ID, Approval: &mine, Done: true},
 		{ID: held.ID, Approval: &held, Done: true},
 		{ID: elsewhere.ID, Approval: &elsewhere, Late: true, Refused: "It was settled before your verdict came, which changed nothing."},
-		{ID: rows[3].ID, Approval: &rows[3], Refused: pages.NotInBulk(&rows[3], models.VerdictApprove)},
+		{ID: rows[3].ID, Approval: &rows[3], Refused: inbox.NotInBulk(&rows[3], models.VerdictApprove)},
 		{ID: rows[2].ID, Refused: "This request doesn't exist, or you don't have access."},
 	}
 	nothing.Problem = "Nothing was ticked. Go back and tick the requests that are meant."
@@ -235,7 +236,7 @@ func bulkStates() []State {
 		page(Usual, "Each with its own outcome, one decided elsewhere meanwhile", done),
 		page("ask", "More than a few are shown once more", asked),
 		page("left-out", "What must be opened first: one is open", leftOut),
-		{Page: "bulk", Name: "fragment", Note: "The same in the place of a request", Part: true, Component: pages.BulkDetail(pages.NewBulk(leftOut, Now))},
+		{Page: "bulk", Name: "fragment", Note: "The same in the place of a request", Part: true, Component: inbox.BulkDetail(inbox.NewBulk(leftOut, Now))},
 		page("nothing", "Nothing was ticked", nothing),
 	}
 }

@@ -5,25 +5,25 @@ import (
 
 	"countersign/models"
 	"countersign/views"
-	"countersign/views/pages"
+	"countersign/views/pages/audit"
 )
 
 func ledgerStates() []State {
-	page := func(name, note string, in pages.LedgerInput) State {
-		return State{Page: "ledger", Name: name, Note: note, Component: pages.LedgerPage(Frame("Audit of everything", "/audit/all"), pages.NewLedger(in, Now))}
+	page := func(name, note string, in audit.LedgerInput) State {
+		return State{Page: "ledger", Name: name, Note: note, Component: audit.LedgerPage(Frame("Audit of everything", "/audit/all"), audit.NewLedger(in, Now))}
 	}
 	entry := func(name, note string, e models.Entry, before []byte, newest int64) State {
-		return State{Page: "ledger", Name: name, Note: note, Component: pages.LedgerEntryPage(Frame("Entry 2", "/audit/entries/2"), pages.NewLedgerEntry(e, before, newest))}
+		return State{Page: "ledger", Name: name, Note: note, Component: audit.LedgerEntryPage(Frame("Entry 2", "/audit/entries/2"), audit.NewLedgerEntry(e, before, newest))}
 	}
 	running, broken, none := LedgerInput(), LedgerInput(), LedgerInput()
-	running.Chain = pages.ChainState{Running: true, Read: 409600, Of: 1000000}
-	broken.Chain = pages.ChainState{Ended: Now.Add(-time.Minute), Fault: "The chain is broken: ledger entry 7: was changed: its content does not give its hash.", Broken: true}
+	running.Chain = audit.ChainState{Running: true, Read: 409600, Of: 1000000}
+	broken.Chain = audit.ChainState{Ended: Now.Add(-time.Minute), Fault: "The chain is broken: ledger entry 7: was changed: its content does not give its hash.", Broken: true}
 	broken.StoppedEarly, broken.Before = true, 1300
 	none.Entries, none.Filter, none.Next = nil, views.LedgerFilter{Who: "nobody", From: "soon", Action: "x<y"}, 0
 	none.Errors = map[string]string{"who": "must be the e-mail of a person on this server", "from": "must be a time"}
 	nothing := none
 	nothing.Errors = nil
-	chain := pages.NewChain(pages.ChainState{Ended: Now.Add(-3 * time.Second), Fault: "The ledger could not be read."}, Now)
+	chain := audit.NewChain(audit.ChainState{Ended: Now.Add(-3 * time.Second), Fault: "The ledger could not be read."}, Now)
 	e, before := Sealed()
 	changed := e
 	changed.ActorName = "Eve"
@@ -33,20 +33,20 @@ func ledgerStates() []State {
 		page("broken", "The chain does not hold", broken),
 		page("none", "Filters that cannot be understood", none),
 		page("nothing", "Nothing fits the filters", nothing),
-		{Page: "ledger", Name: "chain", Note: "The check of the chain by itself", Part: true, Component: pages.ChainPanel(chain, "7:ab")},
+		{Page: "ledger", Name: "chain", Note: "The check of the chain by itself", Part: true, Component: audit.ChainPanel(chain, "7:ab")},
 		entry("entry", "One entry, sealed", e, before, 3),
 		entry("entry-broken", "One entry that was changed", changed, []byte{1}, 2),
 	}
 }
 
 // LedgerInput is a filtered page of the ledger, checked a while ago.
-func LedgerInput() pages.LedgerInput {
+func LedgerInput() audit.LedgerInput {
 	rows := Entries()
 	rows[0].ActorID, rows[0].OwnerID, rows[0].ConversationID = string(UserID), UserID, ConversationID
-	return pages.LedgerInput{
+	return audit.LedgerInput{
 		Entries: rows, Next: 1190, Actions: []string{"approval.asked", "approval.decided", "token.created"},
 		Filter: views.LedgerFilter{Action: "approval.decided", From: "2026-11-20"}, Head: models.Head{Seq: 1204, Hash: []byte{0xab, 0x12}},
-		Chain: pages.ChainState{Ended: Now.Add(-2 * time.Minute), Took: 2300 * time.Millisecond, Head: models.Head{Seq: 1200}},
+		Chain: audit.ChainState{Ended: Now.Add(-2 * time.Minute), Took: 2300 * time.Millisecond, Head: models.Head{Seq: 1200}},
 	}
 }
 

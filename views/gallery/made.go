@@ -4,17 +4,17 @@ import (
 	"strings"
 
 	"countersign/models"
-	"countersign/views/pages"
+	"countersign/views/pages/requests"
 )
 
 // madeStates are requests whose input is shown made for the tool's kind.
 func madeStates() []State {
-	page := func(name, note string, risk models.Risk, tool, input string, mend ...func(*pages.ApprovalInput)) State {
+	page := func(name, note string, risk models.Risk, tool, input string, mend ...func(*requests.Input)) State {
 		a := Call(tool, input, func(a *models.Approval) { a.Risk = risk })
 		return State{Page: "approval", Name: name, Note: note, Component: approvalPage(a, mend...)}
 	}
-	opened := func(parts ...string) func(*pages.ApprovalInput) {
-		return func(in *pages.ApprovalInput) { in.Opened = parts }
+	opened := func(parts ...string) func(*requests.Input) {
+		return func(in *requests.Input) { in.Opened = parts }
 	}
 	lines := strings.Repeat(`\tsum += price // of one\n`, 30)
 	edit := `{"file_path":"shop/pay.go","old_string":"func Sum() int {\n` + lines + `\treturn sum\n}","new_string":"func Sum() float64 {\n` + lines + `\treturn sum // \u202Enot rounded\n}"}`

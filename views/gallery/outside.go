@@ -4,7 +4,8 @@ import (
 	"time"
 
 	"countersign/models"
-	"countersign/views/pages"
+	"countersign/views/pages/inbox"
+	"countersign/views/pages/requests"
 )
 
 // outsideCalls are two calls that another system asks to be approved; the input
@@ -37,10 +38,10 @@ func heldOrigin() models.Origin {
 	return from
 }
 
-func outsideRequests() (asked, cut pages.Approval) {
+func outsideRequests() (asked, cut requests.Approval) {
 	one, two := outsideCalls()
-	asked = pages.NewApproval(pages.ApprovalInput{Approval: one, Acting: models.ActingPage{Right: Own}, Sees: true, Origin: origin()}, Now)
-	cut = pages.NewApproval(pages.ApprovalInput{Approval: two, Acting: models.ActingPage{Right: Own}, Origin: models.Origin{UpstreamName: "night-shift", MatchedBy: "unmatched"}}, Now)
+	asked = requests.New(requests.Input{Approval: one, Acting: models.ActingPage{Right: Own}, Sees: true, Origin: origin()}, Now)
+	cut = requests.New(requests.Input{Approval: two, Acting: models.ActingPage{Right: Own}, Origin: models.Origin{UpstreamName: "night-shift", MatchedBy: "unmatched"}}, Now)
 	return asked, cut
 }
 
@@ -52,25 +53,25 @@ func refusals() []models.Withdrawal {
 	}
 }
 
-func outsideRefused() pages.Approval {
+func outsideRefused() requests.Approval {
 	one, _ := outsideCalls()
 	one.Context = ""
-	return pages.NewApproval(pages.ApprovalInput{Approval: one, Acting: models.ActingPage{Right: Own}, Sees: true, Origin: models.Origin{
+	return requests.New(requests.Input{Approval: one, Acting: models.ActingPage{Right: Own}, Sees: true, Origin: models.Origin{
 		UpstreamName: "night\u202E-shift", ApprovalID: "appr_1", MatchedBy: models.MatchedByOnly, Withdrawals: refusals(),
 	}}, Now)
 }
 
-func outsideHeld() pages.Approval {
+func outsideHeld() requests.Approval {
 	one, _ := outsideCalls()
 	one.Context, one.HeldUntil = "", new(Now.Add(10*time.Minute))
-	return pages.NewApproval(pages.ApprovalInput{
+	return requests.New(requests.Input{
 		Approval: one, Acting: models.ActingPage{Right: Own}, Sees: true, Admin: true, Origin: models.Origin{UpstreamName: "night\u202E-shift", ApprovalID: "appr_1", MatchedBy: models.MatchedByOnly, Sending: told()},
 	}, Now)
 }
 
-func outsideInbox() pages.InboxInput {
+func outsideInbox() inbox.Input {
 	one, two := outsideCalls()
-	return pages.InboxInput{Rows: Briefs(one, two), Count: 2, Origins: map[models.ResponseID]models.Origin{
+	return inbox.Input{Rows: Briefs(one, two), Count: 2, Origins: map[models.ResponseID]models.Origin{
 		one.ID: heldOrigin(), two.ID: {UpstreamName: "night-shift", Withdrawals: refusals()},
 	}}
 }

@@ -5,23 +5,23 @@ import (
 	"time"
 
 	"countersign/models"
-	"countersign/views/pages"
+	"countersign/views/pages/people"
 )
 
 func peopleStates() []State {
-	page := func(name, note string, in pages.PeopleInput) State {
-		return State{Page: "people", Name: name, Note: note, Component: pages.PeoplePage(Frame("People", "/people"), pages.NewPeople(in, Now))}
+	page := func(name, note string, in people.Input) State {
+		return State{Page: "people", Name: name, Note: note, Component: people.Page(Frame("People", "/people"), people.New(in, Now))}
 	}
 	fresh, wrong, paged := PeopleInput(), PeopleInput(), PeopleInput()
-	fresh.Fresh = &pages.FreshInvite{Email: "new@example.org", Link: "https://countersign.example/join?key=0123456789abcdef"}
-	wrong.Form = pages.InviteForm{Email: "bo@example.org", Role: models.RoleAdmin, Errors: map[string]string{"email": "is in use"}}
+	fresh.Fresh = &people.FreshInvite{Email: "new@example.org", Link: "https://countersign.example/join?key=0123456789abcdef"}
+	wrong.Form = people.InviteForm{Email: "bo@example.org", Role: models.RoleAdmin, Errors: map[string]string{"email": "is in use"}}
 	wrong.Problem = "The last enabled admin cannot be disabled: add another admin first."
 	away := PeopleInput()
 	away.Waiting, away.Away = 2, []models.Absence{absence("1", models.PersonRef{ID: away.People[1].ID, Name: away.People[1].Name}, awayEve, -time.Hour, 48*time.Hour, true)}
 	paged.After, paged.Next, paged.Invites = "a@example.org", "z@example.org", nil
 	return []State{
 		page(Usual, "Oneself, another, one who is disabled", PeopleInput()),
-		page("one", "Nobody but oneself", pages.PeopleInput{Self: UserID, OneAdmin: true, People: PeopleInput().People[:1]}),
+		page("one", "Nobody but oneself", people.Input{Self: UserID, OneAdmin: true, People: PeopleInput().People[:1]}),
 		page("fresh", "A link to join, shown only now", fresh),
 		page("wrong", "What cannot be done, and an error in the form", wrong),
 		page("away", "Somebody is away, and a substitute is to be accepted", away),
@@ -29,10 +29,10 @@ func peopleStates() []State {
 	}
 }
 
-// PeopleInput is three people and an invitation, to the first of them.
-func PeopleInput() pages.PeopleInput {
+// people.Input is three people and an invitation, to the first of them.
+func PeopleInput() people.Input {
 	made := Now.Add(-90 * 24 * time.Hour)
-	return pages.PeopleInput{
+	return people.Input{
 		Self: UserID,
 		People: []models.Person{
 			{User: models.User{ID: UserID, Email: "ada@example.org", Name: "Ada Berg", Role: models.RoleAdmin, CreatedAt: made}, Sessions: 2, LastSeen: new(Now.Add(-20 * time.Second))},

@@ -9,15 +9,15 @@ import (
 
 	"countersign/models"
 	"countersign/models/policy"
-	"countersign/views/pages"
+	"countersign/views/pages/policies"
 )
 
 func policyStates() []State {
 	state := func(name, note string, page templ.Component) State {
 		return State{Page: "policy", Name: name, Note: note, Component: page}
 	}
-	page := func(name, note string, in pages.PolicyInput) State {
-		return state(name, note, pages.PolicyPage(Frame("Policy", "/policy"), pages.NewPolicy(in, Now)))
+	page := func(name, note string, in policies.Input) State {
+		return state(name, note, policies.Page(Frame("Policy", "/policy"), policies.New(in, Now)))
 	}
 	kept := PolicyInput()
 	kept.Draft.Revision, kept.Draft.ChangedAt, kept.Draft.Undo = 3, Now.Add(-4*time.Minute), true
@@ -40,12 +40,12 @@ func policyStates() []State {
 	openFaults.Draft.Notice = "Nothing is switched yet. Correct the marked fields."
 	openFaults.Draft.Settings["fallback_auto_approve"], openFaults.Draft.Settings["fallback_until"] = "true", "soon"
 	openFaults.Draft.Problems = map[string]string{"fallback_until": "must be a time such as 2026-03-02T18:00:00Z"}
-	openFaults.Draft.Typed = map[string]pages.TypedEnd{
-		"gate":     {For: pages.UntilTime, At: "tomorrow", Faults: map[string]string{"at": "must be a date and a time such as 2026-11-20T11:30"}},
-		"fallback": {For: pages.UntilNever, Word: "never", Faults: map[string]string{"word": "must be “no end”, to confirm that it has no end"}},
+	openFaults.Draft.Typed = map[string]policies.TypedEnd{
+		"gate":     {For: policies.UntilTime, At: "tomorrow", Faults: map[string]string{"at": "must be a date and a time such as 2026-11-20T11:30"}},
+		"fallback": {For: policies.UntilNever, Word: "never", Faults: map[string]string{"word": "must be “no end”, to confirm that it has no end"}},
 	}
 	unreadable := PolicyInput()
-	unreadable.Draft = &pages.PolicyDraftInput{Base: 7, Revision: 2, ChangedAt: Now.Add(-time.Minute), Unreadable: "rules must be a list"}
+	unreadable.Draft = &policies.DraftInput{Base: 7, Revision: 2, ChangedAt: Now.Add(-time.Minute), Unreadable: "rules must be a list"}
 	reader := PolicyInput()
 	reader.Draft, reader.Versions, reader.Rules = nil, nil, policyRules()
 	return []State{
@@ -59,53 +59,53 @@ func policyStates() []State {
 		page("unreadable", "A draft that is no document", unreadable),
 		page("hostile", "Hostile and long values, and many rules and versions", crowdedPolicy()),
 		page("reader", "To somebody who may only read", reader),
-		state("rule", "The form of one rule", pages.PolicyRulePage(Frame("Rule", "/policy/rules/1"), pages.NewPolicyRuleForm(ruleInput()))),
-		state("rule-errors", "A new rule that is not valid yet", pages.PolicyRulePage(Frame("Rule", "/policy/rules/new"), pages.NewPolicyRuleForm(wrongRule()))),
-		state("template", "The form of a template that rules use", pages.PolicyTemplatePage(Frame("Template", "/policy/templates/1"), pages.NewPolicyTemplateForm(templateInput()))),
-		state("template-errors", "A new template that is not valid yet", pages.PolicyTemplatePage(Frame("Template", "/policy/templates/new"), pages.NewPolicyTemplateForm(wrongTemplate(), nil))),
+		state("rule", "The form of one rule", policies.RulePage(Frame("Rule", "/policy/rules/1"), policies.NewRuleForm(ruleInput()))),
+		state("rule-errors", "A new rule that is not valid yet", policies.RulePage(Frame("Rule", "/policy/rules/new"), policies.NewRuleForm(wrongRule()))),
+		state("template", "The form of a template that rules use", policies.TemplatePage(Frame("Template", "/policy/templates/1"), policies.NewTemplateForm(templateInput()))),
+		state("template-errors", "A new template that is not valid yet", policies.TemplatePage(Frame("Template", "/policy/templates/new"), policies.NewTemplateForm(wrongTemplate(), nil))),
 		page("templates", "Templates, one of which rules use", templatesPolicy()),
-		state("review", "What would open the gate is said before saving", pages.PolicyReviewPage(Frame("Review your draft", "/policy/review"), pages.NewPolicyReview(ReviewInput()))),
-		state("review-stale", "Somebody else saved a version meanwhile", pages.PolicyReviewPage(Frame("Review your draft", "/policy/review"), pages.NewPolicyReview(staleReview()))),
-		state("try", "A call, on what stands and on a draft", pages.PolicyTryPage(Frame("Try a call", "/policy/try"), pages.NewPolicyTry(tryInput()))),
-		state("try-error", "No tool of that name can be", pages.PolicyTryPage(Frame("Try a call", "/policy/try"), pages.NewPolicyTry(pages.PolicyTryInput{
+		state("review", "What would open the gate is said before saving", policies.ReviewPage(Frame("Review your draft", "/policy/review"), policies.NewReview(ReviewInput()))),
+		state("review-stale", "Somebody else saved a version meanwhile", policies.ReviewPage(Frame("Review your draft", "/policy/review"), policies.NewReview(staleReview()))),
+		state("try", "A call, on what stands and on a draft", policies.TryPage(Frame("Try a call", "/policy/try"), policies.NewTry(tryInput()))),
+		state("try-error", "No tool of that name can be", policies.TryPage(Frame("Try a call", "/policy/try"), policies.NewTry(policies.TryInput{
 			Call: policy.Call{Kind: models.KindToolCall, ToolName: "rm -rf /; <b>", Facts: policy.Facts{Input: []byte(`{"amount": `)}}, Errors: map[string]string{
 				"toolName": "may hold letters, digits, _ . : / @ - and spaces inside, nothing else", "input": `must be JSON, such as {"amount": 101}`,
 			},
 			Draft: "Your draft is not valid yet, so it can't be tried.",
 		}))),
-		state("replay-none", "Nothing to replay", pages.PolicyReplayPage(Frame("Replay", "/policy/replay"), pages.NewPolicyReplay(pages.PolicyReplayInput{
+		state("replay-none", "Nothing to replay", policies.ReplayPage(Frame("Replay", "/policy/replay"), policies.NewReplay(policies.ReplayInput{
 			Draft: "You have no draft. Change something in the policy first: a replay compares your draft with the active version.", Now: Now,
 		}))),
-		state("replay-running", "A replay under way", pages.PolicyReplayPage(Frame("Replay", "/policy/replay"), pages.NewPolicyReplay(pages.PolicyReplayInput{
-			Last: "10000", Now: Now, State: pages.ReplayState{Running: true, Read: 4500, Of: 10000},
+		state("replay-running", "A replay under way", policies.ReplayPage(Frame("Replay", "/policy/replay"), policies.NewReplay(policies.ReplayInput{
+			Last: "10000", Now: Now, State: policies.ReplayState{Running: true, Read: 4500, Of: 10000},
 		}))),
-		state("replay-done", "What a draft would have changed", pages.PolicyReplayPage(Frame("Replay", "/policy/replay"), pages.NewPolicyReplay(replayInput()))),
-		state("json", "The draft as JSON, with what is wrong", pages.PolicyJSONPage(Frame("The policy as JSON", "/policy/json"), policyJSON())),
-		{Page: "policy", Name: "guide", Note: "How the policy works", Component: pages.PolicyGuidePage(Frame("How the policy works", "/policy/guide"))},
-		state("version", "An older one, as stored, with what it changed", pages.PolicyVersionPage(Frame("Policy v6", "/policy/versions/6"), policyVersion())),
+		state("replay-done", "What a draft would have changed", policies.ReplayPage(Frame("Replay", "/policy/replay"), policies.NewReplay(replayInput()))),
+		state("json", "The draft as JSON, with what is wrong", policies.JSONPage(Frame("The policy as JSON", "/policy/json"), policyJSON())),
+		{Page: "policy", Name: "guide", Note: "How the policy works", Component: policies.GuidePage(Frame("How the policy works", "/policy/guide"))},
+		state("version", "An older one, as stored, with what it changed", policies.VersionPage(Frame("Policy v6", "/policy/versions/6"), policyVersion())),
 	}
 }
 
-// PolicyInput is a policy with three rules, to an admin.
-func PolicyInput() pages.PolicyInput {
+// policies.Input is a policy with three rules, to an admin.
+func PolicyInput() policies.Input {
 	settings := emptyDraft().Settings()
 	settings["required_approval_tools"], settings["undo_seconds.high"], settings["undo_seconds.critical"] = "Bash\n/^git_/", "10", "30"
 	settings["auto_budget_increase"] = "25"
-	return pages.PolicyInput{
+	return policies.Input{
 		Version: 7, Unmatched: policy.EffectAllow,
-		Fields:    pages.PolicyFields{ApprovalEnabled: true, RequiredApprovalTools: []string{"Bash", "/^git_/"}, DefaultTimeoutMinutes: 5},
-		Retention: pages.PolicyRetention{Days: 90, Next: 30, Begins: Now.Add(20 * time.Hour)},
-		Draft: &pages.PolicyDraftInput{Base: 7, Zone: "Europe/Berlin", Settings: settings, Rules: policyRules(), Warnings: []policy.Warning{
+		Fields:    policies.Fields{ApprovalEnabled: true, RequiredApprovalTools: []string{"Bash", "/^git_/"}, DefaultTimeoutMinutes: 5},
+		Retention: policies.Retention{Days: 90, Next: 30, Begins: Now.Add(20 * time.Hour)},
+		Draft: &policies.DraftInput{Base: 7, Zone: "Europe/Berlin", Settings: settings, Rules: policyRules(), Warnings: []policy.Warning{
 			{Path: "rules[1].tools[0]", Text: "Lets through more than was ever used: only “read_file” in the last 90 days. List the names instead."}, {Path: "unmatched", Text: "Is all that covers “safe " + hostile + "” (allow)."},
 		}},
-		Versions: []pages.PolicyVersion{
+		Versions: []policies.Version{
 			{Version: 7, Author: "Ada Berg", At: Now.Add(-26 * time.Hour), Note: "Ask Bo about force pushes"},
 			{Version: 6, Author: "operator root", At: Now.Add(-80 * time.Hour)},
 		},
 	}
 }
 
-func emptyPolicy() pages.PolicyInput {
+func emptyPolicy() policies.Input {
 	in := PolicyInput()
 	in.Draft.Rules = nil
 	return in
@@ -139,15 +139,15 @@ func policyRules() []policy.Form {
 	}
 }
 
-func ruleInput() pages.PolicyRuleInput {
-	return pages.PolicyRuleInput{
+func ruleInput() policies.RuleInput {
+	return policies.RuleInput{
 		Was: "Force push", Base: 7, Revision: 3, Form: policyRules()[0], People: []string{"ada@example.com", "bo@example.org"},
 		Seen: &policy.Usage{Tools: []string{"Bash", "bash", "Read", "payment.send"}},
 	}
 }
 
-func wrongRule() pages.PolicyRuleInput {
-	in := pages.PolicyRuleInput{
+func wrongRule() policies.RuleInput {
+	in := policies.RuleInput{
 		New: true, Index: 3, Base: 7, Form: policyRule("name", "", "tools", "/(/\n"+hostile, "timeout_minutes", "soon", "reviewers", strings.Repeat("long", 40)+"@example.org\nbo"),
 		Notice: "Some fields are not valid yet. Correct the marked ones; your draft is kept.",
 	}
@@ -160,7 +160,7 @@ func wrongRule() pages.PolicyRuleInput {
 }
 
 // ReviewInput is a draft that opens the gate.
-func ReviewInput() pages.PolicyReviewInput {
+func ReviewInput() policies.ReviewInput {
 	before, after := policy.Default(), policy.Default()
 	before.Unmatched = policy.EffectRequire
 	after.ApprovalEnabled, after.FallbackAutoApprove, after.RetentionDays = false, true, 30
@@ -169,13 +169,13 @@ func ReviewInput() pages.PolicyReviewInput {
 	after.RequiredApprovalTools = []string{"deploy"}
 	after.Rules = []policy.Rule{{Name: "Payments", Tools: []string{"/^pay/"}, Effect: policy.EffectRequire, Risk: models.RiskHigh}}
 	replayed := replayInput().State.Tally
-	return pages.PolicyReviewInput{
+	return policies.ReviewInput{
 		Base: 7, Standing: 7, Revision: 3, Before: before, After: after, Changes: policy.Diff(before, after), Warnings: policy.Lint(after),
-		Replayed: &replayed, Now: Now, Removal: &pages.PolicyRemoval{Days: 30, Rows: 12345, AtLeast: true, Typed: "3", Error: "must be 30, to confirm that contents are removed"},
+		Replayed: &replayed, Now: Now, Removal: &policies.Removal{Days: 30, Rows: 12345, AtLeast: true, Typed: "3", Error: "must be 30, to confirm that contents are removed"},
 	}
 }
 
-func staleReview() pages.PolicyReviewInput {
+func staleReview() policies.ReviewInput {
 	in := ReviewInput()
 	in.Base, in.By = 6, "Bo "+hostile
 	in.Theirs = []policy.Change{{Path: "default_timeout_minutes", Before: "5", After: "10"}, {Path: `rules["Payments"].risk`, Before: "high", After: "critical"}}
@@ -184,7 +184,7 @@ func staleReview() pages.PolicyReviewInput {
 }
 
 // tryInput is a call that the draft treats in another way.
-func tryInput() pages.PolicyTryInput {
+func tryInput() policies.TryInput {
 	parsed := func(doc policy.Document) *policy.Policy {
 		raw, err := doc.Marshal()
 		if err != nil {
@@ -203,16 +203,16 @@ func tryInput() pages.PolicyTryInput {
 		{Name: "Small payments", Tools: []string{"/payment\\..*/"}, When: `input.amount < 10`, Effect: policy.EffectAllow, Risk: models.RiskLow},
 		{Name: "Payments", Tools: []string{"/^payment\\./"}, When: `input.amount > 100`, Effect: policy.EffectRequire, Risk: models.RiskHigh, TimeoutMinutes: new(60), Reviewers: []string{"bo@example.org"}, SelfApproval: models.SelfNever},
 	}
-	return pages.PolicyTryInput{
+	return policies.TryInput{
 		Call: policy.Call{Kind: models.KindToolCall, ToolName: "payment.send", At: time.Date(2026, time.March, 2, 12, 0, 0, 0, time.UTC), Facts: policy.Facts{
 			Agent: "claude-code", Owner: "ann@example.com", Conversation: "invoices-march", Input: []byte(`{"amount": 101, "to": "ACME"}`),
 		}}, Request: "01890a5d-ac96-774b-bcce-b302099a8059",
-		Tried: []pages.PolicyTried{{Title: "v7, which is active", Policy: parsed(stands)}, {Title: "Your draft", Policy: parsed(draft)}},
+		Tried: []policies.Tried{{Title: "v7, which is active", Policy: parsed(stands)}, {Title: "Your draft", Policy: parsed(draft)}},
 	}
 }
 
 // replayInput is a replay that found something, of names that are long or would deceive.
-func replayInput() pages.PolicyReplayInput {
+func replayInput() policies.ReplayInput {
 	tally := policy.Tally{Calls: 986, Unjudged: 14}
 	waits := policy.Outcome{Effect: policy.EffectRequire, Rule: "Payments over 100", Terms: "risk high, 60 min, asks finance@example.com"}
 	runs := policy.Outcome{Effect: policy.EffectAllow, Rule: policy.RuleUnmatched}
@@ -221,12 +221,12 @@ func replayInput() pages.PolicyReplayInput {
 		{Old: waits, New: policy.Outcome{Effect: policy.EffectDeny, Rule: strings.Repeat("unbroken", 20)}},
 		{Old: waits, New: policy.Outcome{Effect: policy.EffectRequire, Rule: "Payments " + hostile, Terms: "risk critical, only " + strings.Repeat("long", 30) + "@example.org"}},
 	}
-	in := pages.PolicyReplayInput{Last: "1000", Since: "2026-01-31", Now: Now, Errors: map[string]string{}}
+	in := policies.ReplayInput{Last: "1000", Since: "2026-01-31", Now: Now, Errors: map[string]string{}}
 	for i, s := range shifts {
 		for n := range 4 * (3 - i) {
 			tally.Add("payment.send", s, true, true)
 			if n == 0 {
-				in.State.Changes = append(in.State.Changes, pages.ReplayChange{Shift: s, ID: "01890a5d-ac96-774b-bcce-b302099a8059", Tool: "payment.send", Who: "claude " + hostile, At: Now.Add(-time.Duration(i+1) * time.Hour)})
+				in.State.Changes = append(in.State.Changes, policies.ReplayChange{Shift: s, ID: "01890a5d-ac96-774b-bcce-b302099a8059", Tool: "payment.send", Who: "claude " + hostile, At: Now.Add(-time.Duration(i+1) * time.Hour)})
 			}
 		}
 	}
@@ -234,21 +234,21 @@ func replayInput() pages.PolicyReplayInput {
 	return in
 }
 
-func policyJSON() pages.PolicyJSON {
-	return pages.NewPolicyJSON(7, 4, "{\n  \"default_timeout_minutes\": \"soon\",\n  \"colour\": \"red\"\n}", "Some fields are not valid yet. Your draft is kept.", map[string]string{
+func policyJSON() policies.JSON {
+	return policies.NewJSON(7, 4, "{\n  \"default_timeout_minutes\": \"soon\",\n  \"colour\": \"red\"\n}", "Some fields are not valid yet. Your draft is kept.", map[string]string{
 		"default_timeout_minutes": "must be a whole number", "colour": "is not a member of the policy; names are lower case with underscores",
 	})
 }
 
-func policyVersion() pages.PolicyDocument {
-	return pages.NewPolicyDocument(pages.PolicyDocumentInput{
+func policyVersion() policies.Document {
+	return policies.NewDocument(policies.DocumentInput{
 		Version: PolicyInput().Versions[1], Document: []byte(`{"approval_enabled":true,"rules":[]}`), Before: 5,
 		Changes: []policy.Change{{Path: "unmatched", Before: "allow", After: "require"}}, Newest: 61,
 	}, Now)
 }
 
 // crowdedPolicy has many rules and versions, named as badly as can be.
-func crowdedPolicy() pages.PolicyInput {
+func crowdedPolicy() policies.Input {
 	in := PolicyInput()
 	rules := in.Draft.Rules
 	rules[0] = policyRule("name", strings.Repeat("unbroken", 15), "tools", "Bash", "risk", "high", "reason", hostile, "note", strings.Repeat("at length ", 40))
@@ -256,7 +256,7 @@ func crowdedPolicy() pages.PolicyInput {
 	rules[2] = policyRule("name", "Never", "tools", "/^drop_/", "effect", "deny", "reviewers", strings.Repeat("long", 40)+"@example.org\n<b>@example.org")
 	for i := range 40 {
 		rules = append(rules, policyRule("name", "Rule "+strconv.Itoa(i), "tools", "tool_"+strconv.Itoa(i), "risk", "low"))
-		in.Versions = append(in.Versions, pages.PolicyVersion{Version: int64(100 - i), Author: hostile, At: Now, Note: strings.Repeat("unbroken", 20)})
+		in.Versions = append(in.Versions, policies.Version{Version: int64(100 - i), Author: hostile, At: Now, Note: strings.Repeat("unbroken", 20)})
 	}
 	in.Draft.Rules = rules
 	return in

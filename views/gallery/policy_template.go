@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"countersign/models/policy"
-	"countersign/views/pages"
+	"countersign/views/pages/policies"
 )
 
 // policyTemplate is what the form of a template shows of some members.
@@ -23,12 +23,12 @@ func paymentsTemplate() policy.Form {
 		"checklist", "The recipient is known\nThe amount matches the invoice", "text", "Invoices are in the folder Finance, by month.", "note", "Agreed with finance")
 }
 
-func templateInput() (pages.PolicyRuleInput, []string) {
-	return pages.PolicyRuleInput{Was: "payments", Base: 7, Revision: 3, Form: paymentsTemplate(), People: []string{"ada@example.com", "bo@example.org"}}, []string{"payouts", "safe " + hostile}
+func templateInput() (policies.RuleInput, []string) {
+	return policies.RuleInput{Was: "payments", Base: 7, Revision: 3, Form: paymentsTemplate(), People: []string{"ada@example.com", "bo@example.org"}}, []string{"payouts", "safe " + hostile}
 }
 
-func wrongTemplate() pages.PolicyRuleInput {
-	in := pages.PolicyRuleInput{
+func wrongTemplate() policies.RuleInput {
+	in := policies.RuleInput{
 		New: true, Index: 1, Base: 7, Form: policyTemplate("name", "Pay "+hostile, "checklist", strings.Repeat("long ", 50), "reviewers", "bo"),
 		Notice: "Some fields are not valid yet. Correct the marked ones; your draft is kept.",
 	}
@@ -42,7 +42,7 @@ func wrongTemplate() pages.PolicyRuleInput {
 }
 
 // templatesPolicy is a draft with templates.
-func templatesPolicy() pages.PolicyInput {
+func templatesPolicy() policies.Input {
 	in := PolicyInput()
 	rules := append([]policy.Form{}, in.Draft.Rules...)
 	in.Draft.Rules = append([]policy.Form{policyRule("name", "payouts", "tools", "/^payouts/", "template", "payments", "risk", "")}, rules...)

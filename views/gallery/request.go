@@ -5,7 +5,8 @@ import (
 	"time"
 
 	"countersign/models"
-	"countersign/views/pages"
+	"countersign/views/pages/inputs"
+	"countersign/views/pages/requests"
 )
 
 // Around is what stands around a request of the shell: a policy that has changed
@@ -31,7 +32,7 @@ func Around(a models.Approval) *models.Around {
 }
 
 // whole gives a request all that its page shows around it.
-func whole(in *pages.ApprovalInput) {
+func whole(in *requests.Input) {
 	in.Around, in.Sees, in.Reader.ID = Around(in.Approval), true, UserID
 }
 
@@ -69,12 +70,12 @@ func AskedBack(a models.Approval) (models.Approval, []models.Note) {
 	return a, []models.Note{first, answer, note}
 }
 
-func requestStates(page func(name, note string, a models.Approval, mend ...func(*pages.ApprovalInput)) State) []State {
+func requestStates(page func(name, note string, a models.Approval, mend ...func(*requests.Input)) State) []State {
 	edited := `{"description":"Clean and publish","command":"rm -rf build/ && git push origin main","timeout":120000}`
 	released := Settle(Shell(), models.StatusApproved, models.CauseReviewer, &models.Vote{Verdict: models.VerdictApprove, Reason: "Without the force.", Input: &edited, InputDigest: new("77aa")})
 	released.IsCompleted = true
 	asked, notes := AskedBack(Shell())
-	withNotes := func(in *pages.ApprovalInput) { in.Around.Notes = notes }
+	withNotes := func(in *requests.Input) { in.Around.Notes = notes }
 	again := Settle(Shell(), models.StatusRejected, models.CauseReviewer, &models.Vote{Verdict: models.VerdictReject, Reason: "Not before the freeze is over."})
 	withdrawn := Settle(Shell(), models.StatusCancelled, models.CauseCancelled, nil)
 	withdrawn.ApprovalFeedback = new("withdrawn by Ada Berg")
@@ -86,36 +87,36 @@ func requestStates(page func(name, note string, a models.Approval, mend ...func(
 	return []State{
 		page("whole", "All that stands around a request, and all that can be done", Shell(), whole),
 		page("preview", "With what its agent claims that will happen", previewed, whole),
-		page("twin", "It may be a duplicate of what was approved minutes ago", Payment(), whole, func(in *pages.ApprovalInput) {
+		page("twin", "It may be a duplicate of what was approved minutes ago", Payment(), whole, func(in *requests.Input) {
 			in.Around.Twin = &models.Twin{ID: "01890a5d-ac96-774b-bcce-b302099a8071", By: "Bo\u202E Lind", At: Now.Add(-3 * time.Minute)}
 		}),
-		page("twin-before", "The same was approved long ago, and does little harm", Edit(), whole, func(in *pages.ApprovalInput) {
+		page("twin-before", "The same was approved long ago, and does little harm", Edit(), whole, func(in *requests.Input) {
 			in.Around.Twin = &models.Twin{ID: "01890a5d-ac96-774b-bcce-b302099a8071", By: "Bo Lind", At: Now.Add(-50 * time.Hour)}
 		}),
 		page("whole-edit", "A change of a file, with what stands around it", Edit(), whole),
 		page("folded", "High risk with a folded part: closed until it is opened", LongScript(), whole),
-		page("opened", "The same, opened", LongScript(), whole, func(in *pages.ApprovalInput) { in.Opened = pages.Folds(&in.Approval.Response, "") }),
+		page("opened", "The same, opened", LongScript(), whole, func(in *requests.Input) { in.Opened = inputs.Folds(&in.Approval.Response, "") }),
 		page("question-whole", "A question: its options, more time, ask back", Question(), whole),
 		page("held-mine", "Approved by the reader, who may take it back", HeldBy(Shell(), UserID, "Ada Berg"), whole),
 		page("held-other", "Approved by somebody else a moment ago", HeldBy(Shell(), "01890a5d-ac96-774b-bcce-b302099a8202", "Bo Lind"), whole),
 		page("asked-back", "A question that stops the clock, read by the owner", asked, whole, withNotes),
-		page("waiting", "Its agent waits for the outcome, and its clock is wrong", claimed, whole, func(in *pages.ApprovalInput) { in.Presence.Waiting = true }),
-		page("left", "Its agent waits no more", Shell(), whole, func(in *pages.ApprovalInput) { in.Presence.Left = Now.Add(-40 * time.Second) }),
-		page("asked-again", "The very same was rejected before", Shell(), whole, func(in *pages.ApprovalInput) { in.Around.ReaskOf = &again }),
-		page("edit-errors", "An edit member by member, with errors at their fields", Shell(), whole, func(in *pages.ApprovalInput) {
-			in.Form = pages.DecideForm{
+		page("waiting", "Its agent waits for the outcome, and its clock is wrong", claimed, whole, func(in *requests.Input) { in.Presence.Waiting = true }),
+		page("left", "Its agent waits no more", Shell(), whole, func(in *requests.Input) { in.Presence.Left = Now.Add(-40 * time.Second) }),
+		page("asked-again", "The very same was rejected before", Shell(), whole, func(in *requests.Input) { in.Around.ReaskOf = &again }),
+		page("edit-errors", "An edit member by member, with errors at their fields", Shell(), whole, func(in *requests.Input) {
+			in.Form = requests.DecideForm{
 				Preset: "Wrong branch", Reason: "as agreed", Fields: map[int]string{1: "git push", 2: "soon"},
 				Errors: map[string]string{"m2": "must be a number"},
 			}
 		}),
-		page("more-errors", "Errors beside the verdict, at their fields", Shell(), whole, func(in *pages.ApprovalInput) {
-			in.Form = pages.DecideForm{Ask: " ", Minutes: "9999", Errors: map[string]string{"ask": "must not be empty", "minutes": "must be at most 480 from now"}}
+		page("more-errors", "Errors beside the verdict, at their fields", Shell(), whole, func(in *requests.Input) {
+			in.Form = requests.DecideForm{Ask: " ", Minutes: "9999", Errors: map[string]string{"ask": "must not be empty", "minutes": "must be at most 480 from now"}}
 		}),
-		page("settled-edited", "Released as edited: both versions, how it went, and what waits next", released, whole, func(in *pages.ApprovalInput) {
+		page("settled-edited", "Released as edited: both versions, how it went, and what waits next", released, whole, func(in *requests.Input) {
 			in.Result, in.Next = &models.CallResult{Completed: true, Result: "Everything up-to-date", Bytes: 21}, &models.Brief{Approval: next}
 		}),
-		page("withdrawn", "Withdrawn by its owner", withdrawn, whole, func(in *pages.ApprovalInput) { in.Next = &models.Brief{Approval: next} }),
-		page("hostile-whole", "Hostile, with all that stands around", Hidden(), whole, func(in *pages.ApprovalInput) {
+		page("withdrawn", "Withdrawn by its owner", withdrawn, whole, func(in *requests.Input) { in.Next = &models.Brief{Approval: next} }),
+		page("hostile-whole", "Hostile, with all that stands around", Hidden(), whole, func(in *requests.Input) {
 			in.Around.RejectReasons = []string{"No \u202e on", "<b>Not</b> this"}
 			in.Around.Earlier[0].Vote.UserName = "Bo\u200b <i>Lind</i>"
 		}),

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"countersign/models"
-	"countersign/views/pages"
+	"countersign/views/pages/conversations"
 )
 
 // BatchAt is the sequence of the first call of a batch.
@@ -25,11 +25,11 @@ func BatchCall(place int, tool, input string) (models.Approval, models.CallDetai
 
 // WorkedCase is the batch of ten of which 2, 3, 6, 9 and 7 need approval, when 6
 // waits.
-func WorkedCase(mend func(place int, a *models.Approval, d *models.CallDetail)) pages.ConversationInput {
+func WorkedCase(mend func(place int, a *models.Approval, d *models.CallDetail)) conversations.Input {
 	in := ConversationInput()
 	in.Conversation.AgentName, in.Conversation.BuiltIn, in.Conversation.RunID, in.Conversation.NextSequence = "release-bot", false, new("run-7"), BatchAt+11
 	in.History.Entries = in.History.Entries[:1]
-	in.Around.Run = pages.RunAround{Calls: map[models.ResponseID]models.CallDetail{}, Origins: map[models.ResponseID]models.Origin{}}
+	in.Around.Run = conversations.RunAround{Calls: map[models.ResponseID]models.CallDetail{}, Origins: map[models.ResponseID]models.Origin{}}
 	for place := 1; place <= 10; place++ {
 		tool, input := "Read", fmt.Sprintf(`{"file_path":"/srv/app/%d.go"}`, place)
 		switch place {
@@ -66,7 +66,7 @@ func WorkedCase(mend func(place int, a *models.Approval, d *models.CallDetail)) 
 }
 
 // Cascaded is the same after 6 was rejected.
-func Cascaded() pages.ConversationInput {
+func Cascaded() conversations.Input {
 	return WorkedCase(func(place int, a *models.Approval, d *models.CallDetail) {
 		switch {
 		case place == 6:
@@ -83,7 +83,7 @@ func Cascaded() pages.ConversationInput {
 }
 
 // Odd has every other state, with hostile names and texts.
-func Odd() pages.ConversationInput {
+func Odd() conversations.Input {
 	evil := "</pre><script>alert(1)</script>\u202E\u200B"
 	return WorkedCase(func(place int, a *models.Approval, d *models.CallDetail) {
 		long := Now.Add(-14 * time.Minute)

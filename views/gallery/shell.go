@@ -6,7 +6,8 @@ import (
 
 	"countersign/models"
 	"countersign/views"
-	"countersign/views/pages"
+	"countersign/views/pages/inbox"
+	"countersign/views/pages/nav"
 )
 
 // shellStates are what stands around every page.
@@ -14,7 +15,7 @@ func shellStates() []State {
 	around := func(name, note string, mend func(*views.Page)) State {
 		p := Frame("Inbox", "/")
 		mend(&p)
-		return State{Page: "shell", Name: name, Note: note, Component: pages.InboxPage(p, pages.NewInbox(pages.InboxInput{BaseURL: serverURL}, Now))}
+		return State{Page: "shell", Name: name, Note: note, Component: inbox.Page(p, inbox.New(inbox.Input{BaseURL: serverURL}, Now))}
 	}
 	return []State{
 		around(Usual, "To an admin", func(*views.Page) {}),
@@ -32,7 +33,7 @@ func shellStates() []State {
 				{Agent: "five", By: "Bo", Note: "x"},
 			}
 		}),
-		{Page: "more", Name: Usual, Note: "What a phone's bar has no room for, to an admin", Component: pages.MorePage(Frame("More", "/more"))},
+		{Page: "more", Name: Usual, Note: "What a phone's bar has no room for, to an admin", Component: nav.MorePage(Frame("More", "/more"))},
 		around("red", "The gate is off, fallback is on", func(p *views.Page) { p.GateOff, p.FallbackOn = true, true }),
 		around("red-until", "The gate is off for an hour, fallback is on until tomorrow", func(p *views.Page) {
 			p.GateOff, p.FallbackOn, p.GateOffUntil, p.FallbackUntil = true, true, Now.Add(time.Hour), Now.Add(24*time.Hour)

@@ -4,12 +4,12 @@ import (
 	"time"
 
 	"countersign/models"
-	"countersign/views/pages"
+	"countersign/views/pages/system"
 )
 
 func systemStates() []State {
-	page := func(name, note string, in pages.SystemInput) State {
-		return State{Page: "system", Name: name, Note: note, Component: pages.SystemPage(Frame("System", "/system"), pages.NewSystem(in, Now))}
+	page := func(name, note string, in system.Input) State {
+		return State{Page: "system", Name: name, Note: note, Component: system.Page(Frame("System", "/system"), system.New(in, Now))}
 	}
 	bad, withUpstreams := SystemInput(), SystemInput()
 	bad.Fault, bad.GateOff, bad.FallbackOn = "Not ready: the database cannot be written.", true, true
@@ -20,14 +20,14 @@ func systemStates() []State {
 	return []State{
 		page(Usual, "All is well", SystemInput()),
 		page("bad", "Not ready, open gate, requests that nobody can decide", bad),
-		page("empty", "Just started", pages.SystemInput{Started: Now}),
+		page("empty", "Just started", system.Input{Started: Now}),
 		page("upstreams", "With upstreams, some failing", withUpstreams),
 	}
 }
 
-// SystemInput is a server that is well.
-func SystemInput() pages.SystemInput {
-	return pages.SystemInput{
+// system.Input is a server that is well.
+func SystemInput() system.Input {
+	return system.Input{
 		Version: "1.4.0", Go: "go1.26", Started: Now.Add(-26 * time.Hour), Streams: 9,
 		State: models.SystemState{
 			SQLite: "3.50.4", Schema: 4, DatabaseBytes: 48 << 20, FreeBytes: 3 << 20, LogBytes: 4 << 20,

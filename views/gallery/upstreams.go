@@ -5,17 +5,17 @@ import (
 	"time"
 
 	"countersign/models"
-	"countersign/views/pages"
+	"countersign/views/pages/system"
 )
 
 func upstreamsStates() []State {
-	page := func(name, note string, in pages.UpstreamsInput) State {
-		return State{Page: "upstreams", Name: name, Note: note, Component: pages.UpstreamsPage(Frame("Upstreams", "/system"), pages.NewUpstreams(in, Now))}
+	page := func(name, note string, in system.UpstreamsInput) State {
+		return State{Page: "upstreams", Name: name, Note: note, Component: system.UpstreamsPage(Frame("Upstreams", "/system"), system.NewUpstreams(in, Now))}
 	}
 	return []State{
-		page(Usual, "In every state there is, one with a hostile name", pages.UpstreamsInput{Upstreams: UpstreamStates(), Form: pages.UpstreamForm{Owner: "ada@example.org"}}),
-		page("none", "What will come here, and how", pages.UpstreamsInput{Form: pages.UpstreamForm{Owner: "ada@example.org"}}),
-		page("refused", "None yet; what was sent cannot be used", pages.UpstreamsInput{Problem: "Nothing was changed: key: must hold visible ASCII characters only.", Form: pages.UpstreamForm{
+		page(Usual, "In every state there is, one with a hostile name", system.UpstreamsInput{Upstreams: UpstreamStates(), Form: system.UpstreamForm{Owner: "ada@example.org"}}),
+		page("none", "What will come here, and how", system.UpstreamsInput{Form: system.UpstreamForm{Owner: "ada@example.org"}}),
+		page("refused", "None yet; what was sent cannot be used", system.UpstreamsInput{Problem: "Nothing was changed: key: must hold visible ASCII characters only.", Form: system.UpstreamForm{
 			Name: "<b>calls", BaseURL: "http://169.254.169.254", Dialect: "cloud", Owner: "nobody@example.org",
 			Errors: map[string]string{"base_url": "is a link-local address, and such addresses are refused; if it is meant, start the server with --upstream-allow 169.254.169.254 (COUNTERSIGN_UPSTREAM_ALLOW)", "owner": "must be the e-mail of a person on this server", "key": "must hold visible ASCII characters only"},
 		}}),

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"countersign/models"
-	"countersign/views/pages"
+	"countersign/views/pages/webhooks"
 )
 
 // WebhookStates are endpoints in every state, the first of them well.
@@ -61,31 +61,31 @@ func webhookAnswers() []models.WebhookAnswer {
 func webhooksStates() []State {
 	frame := Frame("Webhooks", "/system")
 	list := func(name, note string, all []models.WebhookState) State {
-		return State{Page: "webhooks", Name: name, Note: note, Component: pages.WebhooksPage(frame, pages.NewWebhooks(pages.WebhooksInput{Webhooks: all}, Now))}
+		return State{Page: "webhooks", Name: name, Note: note, Component: webhooks.Page(frame, webhooks.New(webhooks.Input{Webhooks: all}, Now))}
 	}
-	form := func(name, note string, in pages.WebhookFormInput) State {
-		return State{Page: "webhooks", Name: name, Note: note, Component: pages.WebhookFormPage(frame, pages.NewWebhookForm(in))}
+	form := func(name, note string, in webhooks.FormInput) State {
+		return State{Page: "webhooks", Name: name, Note: note, Component: webhooks.FormPage(frame, webhooks.NewForm(in))}
 	}
 	return []State{
 		list(Usual, "Endpoints in every state", WebhookStates()),
 		list("one", "One that is well", WebhookStates()[:1]),
 		list("empty", "No endpoint yet", nil),
-		form("new", "The form that adds one", pages.WebhookFormInput{Hosts: 1, Form: pages.WebhookForm{All: true}}),
-		form("no-hosts", "No host is allowed yet", pages.WebhookFormInput{Form: pages.WebhookForm{All: true}}),
-		form("refused", "What was typed stays, but for the address", pages.WebhookFormInput{Hosts: 1, Form: pages.WebhookForm{
+		form("new", "The form that adds one", webhooks.FormInput{Hosts: 1, Form: webhooks.Form{All: true}}),
+		form("no-hosts", "No host is allowed yet", webhooks.FormInput{Form: webhooks.Form{All: true}}),
+		form("refused", "What was typed stays, but for the address", webhooks.FormInput{Hosts: 1, Form: webhooks.Form{
 			Name: "Ledger <copy>", Types: []string{"token.added"}, Inputs: true,
 			Errors: map[string]string{"name": "is taken by another webhook", "url": "must be on an allowed host", "types": "must be at least one kind, or all"},
 		}}),
-		form("change", "The form of one that there is", pages.WebhookFormInput{
-			ID: WebhookStates()[1].ID, Label: "https://hooks.example.com", Form: pages.WebhookForm{Name: "Deploys", Types: []string{"approval.approved", "token.added", "token.revoked"}},
+		form("change", "The form of one that there is", webhooks.FormInput{
+			ID: WebhookStates()[1].ID, Label: "https://hooks.example.com", Form: webhooks.Form{Name: "Deploys", Types: []string{"approval.approved", "token.added", "token.revoked"}},
 		}),
 	}
 }
 
 func webhookStates() []State {
 	frame := Frame("Webhook", "/system")
-	page := func(name, note string, in pages.WebhookInput) State {
-		return State{Page: "webhook", Name: name, Note: note, Component: pages.WebhookPage(frame, pages.NewWebhookPage(in, Now))}
+	page := func(name, note string, in webhooks.WebhookInput) State {
+		return State{Page: "webhook", Name: name, Note: note, Component: webhooks.WebhookPage(frame, webhooks.NewWebhookPage(in, Now))}
 	}
 	all := WebhookStates()
 	answers := webhookAnswers()
@@ -99,24 +99,24 @@ func webhookStates() []State {
 	skips := []models.WebhookSkip{
 		{ID: "1", Seq: 1402, Type: "approval.expired", At: Now.Add(-26 * time.Hour), By: "Ada Berg", Reason: "The receiver can't read it: <b>ticket 4711</b>\u202e", Class: models.SendRejected, Status: 422},
 	}
-	replay := func(name, note string, in pages.WebhookReplayInput) State {
+	replay := func(name, note string, in webhooks.ReplayInput) State {
 		in.Webhook = all[1].Webhook
-		return State{Page: "webhook", Name: name, Note: note, Component: pages.WebhookReplayPage(frame, pages.NewWebhookReplay(in))}
+		return State{Page: "webhook", Name: name, Note: note, Component: webhooks.ReplayPage(frame, webhooks.NewReplay(in))}
 	}
 	return []State{
-		page(Usual, "One that is well", pages.WebhookInput{Webhook: all[0], Answers: answers[:1]}),
-		page("blocked", "Conversations wait, and some events were skipped", pages.WebhookInput{
+		page(Usual, "One that is well", webhooks.WebhookInput{Webhook: all[0], Answers: answers[:1]}),
+		page("blocked", "Conversations wait, and some events were skipped", webhooks.WebhookInput{
 			Webhook: all[1], Answers: answers, Blocks: blocks, Skips: skips, MoreSkips: "/system/webhooks/x?skips=2#skips",
 		}),
-		page("failing", "Paused after 24 hours of refusals", pages.WebhookInput{Webhook: all[4], Answers: answers[1:], Blocks: blocks}),
-		page("paused", "Paused by an admin", pages.WebhookInput{Webhook: all[3]}),
-		page("gone", "It wanted no more, and nothing was ever sent", pages.WebhookInput{Webhook: all[5]}),
-		page("secret", "Just added: the secret is shown once", pages.WebhookInput{Webhook: all[0], Secret: "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"}),
-		page("rotating", "Two secrets sign", pages.WebhookInput{Webhook: rotating}),
-		page("tested", "A test that was refused", pages.WebhookInput{Webhook: all[0], Tried: &models.WebhookAnswer{Type: models.WebhookTest, Attempt: 1, Took: 9 * time.Millisecond, Class: models.SendRejected, Status: 401, Body: []byte("not verified")}}),
-		page("skip-refused", "A skip without a reason", pages.WebhookInput{Webhook: all[1], Blocks: blocks, Skip: pages.SkipForm{Seq: 1790, Error: "must say why, in at most 500 characters"}}),
-		replay("replay", "From where events are sent again", pages.WebhookReplayInput{}),
-		replay("replay-count", "How many that is", pages.WebhookReplayInput{At: "2026-11-22", Plan: &models.WebhookReplay{Seq: 1200, Entries: 1204}}),
-		replay("replay-refused", "A point that is none", pages.WebhookReplayInput{Entry: "yesterday", Errors: map[string]string{"seq": "must be an entry's number, or a time below"}}),
+		page("failing", "Paused after 24 hours of refusals", webhooks.WebhookInput{Webhook: all[4], Answers: answers[1:], Blocks: blocks}),
+		page("paused", "Paused by an admin", webhooks.WebhookInput{Webhook: all[3]}),
+		page("gone", "It wanted no more, and nothing was ever sent", webhooks.WebhookInput{Webhook: all[5]}),
+		page("secret", "Just added: the secret is shown once", webhooks.WebhookInput{Webhook: all[0], Secret: "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"}),
+		page("rotating", "Two secrets sign", webhooks.WebhookInput{Webhook: rotating}),
+		page("tested", "A test that was refused", webhooks.WebhookInput{Webhook: all[0], Tried: &models.WebhookAnswer{Type: models.WebhookTest, Attempt: 1, Took: 9 * time.Millisecond, Class: models.SendRejected, Status: 401, Body: []byte("not verified")}}),
+		page("skip-refused", "A skip without a reason", webhooks.WebhookInput{Webhook: all[1], Blocks: blocks, Skip: webhooks.SkipForm{Seq: 1790, Error: "must say why, in at most 500 characters"}}),
+		replay("replay", "From where events are sent again", webhooks.ReplayInput{}),
+		replay("replay-count", "How many that is", webhooks.ReplayInput{At: "2026-11-22", Plan: &models.WebhookReplay{Seq: 1200, Entries: 1204}}),
+		replay("replay-refused", "A point that is none", webhooks.ReplayInput{Entry: "yesterday", Errors: map[string]string{"seq": "must be an entry's number, or a time below"}}),
 	}
 }

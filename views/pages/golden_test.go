@@ -11,23 +11,25 @@ import (
 	"testing"
 
 	"github.com/PuerkitoBio/goquery"
-
-	"countersign/views/gallery"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
-
-// now is the time of all fixtures.
-var now = gallery.Now
 
 // hashed is the name of a static file, which changes with what is in it.
 var hashed = regexp.MustCompile(`(/static/[a-z0-9/.-]+)\.[0-9a-f]{12}\.`)
 
 // component is a part of a page in one of its states: which state of the gallery
-// shows it, and where.
+// shows it, and where. Its name begins with the area that draws it.
 type component struct{ name, state, selector string }
 
-func (c component) file() string { return filepath.Join("testdata", c.name+".golden") }
+// file is beside the templates that draw it; what every page is made of is kept here.
+func (c component) file() string {
+	area, name, _ := strings.Cut(c.name, "/")
+	if area == "shell" || area == "part" {
+		return filepath.Join("testdata", area, name+".golden")
+	}
+	return filepath.Join(area, "testdata", name+".golden")
+}
 
 // outline is the component as a page shows it.
 func (c component) outline(page *goquery.Document) string {
@@ -88,7 +90,7 @@ func TestGoldenFilesAreOfComponents(t *testing.T) {
 		}
 		known[c.file()] = true
 	}
-	err := filepath.WalkDir("testdata", func(file string, _ fs.DirEntry, err error) error {
+	err := filepath.WalkDir(".", func(file string, _ fs.DirEntry, err error) error {
 		if strings.HasSuffix(file, ".golden") && !known[file] {
 			t.Errorf("%s is of no component", file)
 		}

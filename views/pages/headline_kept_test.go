@@ -7,7 +7,9 @@ import (
 	"countersign/models"
 	"countersign/models/headline"
 	"countersign/views/gallery"
-	"countersign/views/pages"
+	"countersign/views/pages/audit"
+	"countersign/views/pages/inbox"
+	"countersign/views/pages/requests"
 )
 
 // A page, a row, a list and a notice say what was kept at the ask, whatever they hold of the
@@ -19,22 +21,22 @@ func TestEachPlaceShowsTheHeadlineThatWasKept(t *testing.T) {
 	whole.HeadlineJSON = headline.Of(&whole.Response).Stored()
 	a := whole
 	a.ToolInputJSON = a.ToolInputJSON[:models.MaxBrief]
-	row := pages.NewInbox(pages.InboxInput{Rights: gallery.Able(gallery.Briefs(a)), Rows: gallery.Briefs(a), Count: 1}, now).Rows[0]
+	row := inbox.New(inbox.Input{Rights: gallery.Able(gallery.Briefs(a)), Rows: gallery.Briefs(a), Count: 1}, gallery.Now).Rows[0]
 	if row.Summary != want || row.Says.Text() != want {
 		t.Errorf("the row says %q, %+v", row.Summary, row.Says)
 	}
-	page := pages.NewApproval(pages.ApprovalInput{Approval: whole}, now)
+	page := requests.New(requests.Input{Approval: whole}, gallery.Now)
 	if page.Headline != want || page.Title != want || page.Quoted != want {
 		t.Errorf("the page says %q, titled %q, quoted %q", page.Headline, page.Title, page.Quoted)
 	}
 	done := gallery.Settle(a, models.StatusApproved, models.CauseReviewer, &models.Vote{Verdict: models.VerdictApprove})
-	if got := pages.NewHistory(pages.HistoryInput{Rows: gallery.Briefs(done)}).Rows[0].Summary; got != want {
+	if got := audit.NewHistory(audit.HistoryInput{Rows: gallery.Briefs(done)}).Rows[0].Summary; got != want {
 		t.Errorf("the history says %q", got)
 	}
-	if got := pages.Decided(&done, gallery.UserID, now); !strings.Contains(got, want) {
+	if got := inbox.Decided(&done, gallery.UserID, gallery.Now); !strings.Contains(got, want) {
 		t.Errorf("the notice says %q", got)
 	}
-	if got := strings.Join(pages.LookFirst(&a, nil, false), " "); !strings.HasPrefix(got, "Its summary does not show query.") {
+	if got := strings.Join(inbox.LookFirst(&a, nil, false), " "); !strings.HasPrefix(got, "Its summary does not show query.") {
 		t.Errorf("approved together: %q", got)
 	}
 }

@@ -9,7 +9,9 @@ import (
 	"countersign/models"
 	"countersign/models/headline"
 	"countersign/views/gallery"
-	"countersign/views/pages"
+	"countersign/views/pages/inbox"
+	"countersign/views/pages/nav"
+	"countersign/views/pages/pagestest"
 )
 
 // A headline is cut where it is made, and counts what it leaves out: lists and the palette do
@@ -25,12 +27,12 @@ func TestListsCutNoHeadlineTwice(t *testing.T) {
 	if !strings.Contains(h.Text(), " … 5,613 characters … ") {
 		t.Fatalf("%s", h.Text())
 	}
-	found := pages.NewGo(pages.GoInput{Text: "echo", Requests: []models.Brief{{Approval: a}}})
-	if i := slices.IndexFunc(found.Groups, func(g pages.GoGroup) bool { return g.ID == "go-requests" }); found.Groups[i].Rows[0].Headline != h.Text() {
+	found := nav.NewGo(nav.GoInput{Text: "echo", Requests: []models.Brief{{Approval: a}}})
+	if i := slices.IndexFunc(found.Groups, func(g nav.GoGroup) bool { return g.ID == "go-requests" }); found.Groups[i].Rows[0].Headline != h.Text() {
 		t.Errorf("the palette says %+v", found.Groups[i].Rows[0])
 	}
-	several := pages.NewBulk(pages.BulkInput{Verdict: models.VerdictApprove, Ask: true, Items: []pages.BulkItem{{ID: a.ID, Approval: &a, LeftOut: []string{"It is long."}}}}, gallery.Now)
-	html := draw(t, pages.BulkDetail(several))
+	several := inbox.NewBulk(inbox.BulkInput{Verdict: models.VerdictApprove, Ask: true, Items: []inbox.BulkItem{{ID: a.ID, Approval: &a, LeftOut: []string{"It is long."}}}}, gallery.Now)
+	html := pagestest.Draw(t, inbox.BulkDetail(several))
 	label := regexp.MustCompile(`(?s)Show all.*?<span class="sr-only">([^<]*)<`).FindStringSubmatch(html)
 	if label == nil {
 		t.Fatalf("it has no label: %s", html)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"countersign/views/gallery"
+	"countersign/views/pages/pagestest"
 )
 
 var (
@@ -26,7 +27,7 @@ func TestMarkup(t *testing.T) {
 	for _, s := range gallery.States() {
 		t.Run(s.Key(), func(t *testing.T) {
 			t.Parallel()
-			html := draw(t, s.Component)
+			html := pagestest.Draw(t, s.Component)
 			var open []string
 			ids := map[string]bool{}
 			var wanted []string

@@ -11,13 +11,14 @@ import (
 	"github.com/PuerkitoBio/goquery"
 
 	"countersign/views/gallery"
+	"countersign/views/pages/pagestest"
 )
 
 // documents are the states of the gallery as a browser reads them, each drawn once.
 var documents = sync.OnceValue(func() map[string]func() (*goquery.Document, error) {
 	out := map[string]func() (*goquery.Document, error){}
-	for key, drawn := range screens() {
-		out[key] = sync.OnceValues(func() (*goquery.Document, error) { return parse(drawn()) })
+	for key, drawn := range pagestest.Screens() {
+		out[key] = sync.OnceValues(func() (*goquery.Document, error) { return pagestest.Parse(drawn()) })
 	}
 	return out
 })

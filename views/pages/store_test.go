@@ -11,7 +11,8 @@ import (
 	"countersign/models/store"
 	"countersign/models/storetest"
 	"countersign/views/gallery"
-	"countersign/views/pages"
+	"countersign/views/pages/pagestest"
+	"countersign/views/pages/requests"
 )
 
 // heldRule holds the fixtures' commands as they say that they are held.
@@ -28,7 +29,7 @@ type office struct {
 func newOffice(t *testing.T) *office {
 	t.Helper()
 	clock := storetest.NewClock()
-	clock.Step(now.Add(-79 * time.Second).Sub(clock.Now()))
+	clock.Step(gallery.Now.Add(-79 * time.Second).Sub(clock.Now()))
 	o := &office{Store: storetest.New(t, storetest.WithClock(clock)), clock: clock}
 	person := func(name, email string) models.Actor {
 		u, err := o.People.AddUser(t.Context(), storetest.Operator(), people.NewUser{Email: email, Name: name, Role: models.RoleAdmin, Password: storetest.Password})
@@ -62,8 +63,8 @@ func (o *office) page(t *testing.T, id models.ResponseID) seen {
 	t.Helper()
 	a, err := o.Approval(t.Context(), o.ada, id)
 	storetest.Must(t, err)
-	v := pages.NewApproval(pages.ApprovalInput{Approval: *a, Acting: models.ActingPage{Right: gallery.Own}, Turns: gallery.Turns(*a)}, now)
-	return see(read(t, pages.ApprovalPage(gallery.Frame(v.Title, v.URL), v)))
+	v := requests.New(requests.Input{Approval: *a, Acting: models.ActingPage{Right: gallery.Own}, Turns: gallery.Turns(*a)}, gallery.Now)
+	return see(pagestest.Read(t, requests.Page(gallery.Frame(v.Title, v.URL), v)))
 }
 
 // What the fixtures hold is what the store gives for it: the same fields, the same

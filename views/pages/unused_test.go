@@ -10,13 +10,14 @@ import (
 
 	"countersign/static"
 	"countersign/views/gallery"
+	"countersign/views/pages/pagestest"
 )
 
 // No page in any state, and no script, has a class whose rules are not sent.
 func TestNoPageHasAClassThatIsLeftOut(t *testing.T) {
 	t.Parallel()
 	for _, state := range gallery.States() {
-		doc, err := goquery.NewDocumentFromReader(strings.NewReader(screen(state.Key())))
+		doc, err := goquery.NewDocumentFromReader(strings.NewReader(pagestest.Screen(state.Key())))
 		if err != nil {
 			t.Fatal(err)
 		}

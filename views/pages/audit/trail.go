@@ -1,0 +1,259 @@
+package audit
+
+import (
+	"cmp"
+	"strings"
+	"time"
+
+	"countersign/models"
+	"countersign/views"
+	"countersign/views/pages/lists"
+	"countersign/views/pages/words"
+	"countersign/views/ui"
+)
+
+// TrailInput is what a person's audit trail is made of.
+type TrailInput struct {
+	Place        views.TrailPlace
+	Person       *models.User        // whose trail
+	Reader       models.Actor        // who looks
+	Entries      []models.TrailEntry // one page, newest first
+	Next         int64               // the key of the next page; 0: that was all
+	StoppedEarly bool                // reading stopped early: few entries match the filters
+	Agents       []models.Agent      // to choose from, besides those on the page
+	Errors       map[string]string   // of the filters, by field
+	Head         models.Head         // of the ledger, for the printed form
+}
+
+// Trail is the view model of a person's audit trail.
+type Trail struct {
+	Title       string
+	Own         bool
+	Name, Email string // whose it is
+	Rows        []TrailRow
+	Filter      TrailFilter
+	Bar         ui.FilterBar
+	Presets     []TrailPreset
+	Empty       *lists.Empty
+	Note        string
+	Head        string // number and hash of the newest entry shown
+
+	FirstURL, NextURL, NextLabel string
+	PrintURL, CSVURL, JSONLURL   string // empty: there is nothing
+}
+
+// TrailPreset is a filter that is often wanted, one click away.
+type TrailPreset struct{ Label, URL string }
+
+// TrailRow is one entry with the request that it is about.
+type TrailRow struct {
+	Row
+	ID              string // of the request or conversation, whole
+	Tool            string
+	RequestKind     string // in place of a tool
+	Summary         string
+	Agent           string
+	Hidden          bool   // the reader may no longer see the request
+	Reason          string // its first line
+	Ticked          string // items of the checklist
+	ConversationURL string // narrows the trail to it
+	Conversation    string
+}
+
+// byAgent reports whether the actor is the agent of the request: its name is then told once.
+func (r TrailRow) byAgent() bool {
+	return r.Kind == actorWord(models.ActorAgent) && r.Actor == r.Agent
+}
+
+// TrailTitle is the heading of a trail.
+func TrailTitle(in TrailInput) string {
+	if in.Place.Person == "" || in.Person == nil {
+		return "Audit"
+	}
+	return "Audit trail of " + models.RevealString(in.Person.Name, false)
+}
+
+// NewTrail makes the page as of now.
+func NewTrail(in TrailInput, now time.Time) Trail {
+	v := Trail{Title: TrailTitle(in), Own: in.Place.Person == "", Filter: newTrailFilter(in), NextLabel: "Older entries", Rows: trailRows(in), Presets: trailPresets(in.Place, now)}
+	v.Bar = trailBar(in, v.Filter)
+	if in.Person != nil {
+		v.Name, v.Email = in.Person.Name, in.Person.Email
+	}
+	if len(in.Entries) > 0 {
+		v.Head = models.Head{Seq: in.Entries[0].Seq, Hash: in.Entries[0].Hash}.String()
+	}
+	place := in.Place
+	if place.Before > 0 {
+		place.Before = 0
+		v.FirstURL = place.URL()
+	}
+	if in.Next > 0 {
+		place.Before = in.Next
+		v.NextURL = place.URL()
+	}
+	if in.StoppedEarly {
+		v.Note = "Searched back to entry " + views.Number(in.Next) + ". Few entries match the filters; there may be more before it."
+		v.NextLabel = "Search further back"
+	}
+	if len(in.Errors) == 0 && (len(in.Entries) > 0 || in.Next > 0) {
+		v.PrintURL, v.CSVURL, v.JSONLURL = in.Place.PrintURL(), in.Place.ExportURL("csv"), in.Place.ExportURL("jsonl")
+	}
+	if len(v.Rows) == 0 {
+		v.Empty = trailEmpty(in)
+	}
+	return v
+}
+
+func trailRows(in TrailInput) []TrailRow {
+	rows := make([]TrailRow, 0, len(in.Entries))
+	for i := range in.Entries {
+		e := &in.Entries[i]
+		row := NewTrailRow(e, in.Reader)
+		if e.ConversationID != "" {
+			only := in.Place
+			only.Conversation, only.Before = e.ConversationID, 0
+			row.ConversationURL, row.Conversation = only.URL(), "conversation "+words.Tail(string(e.ConversationID))
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// NewTrailRow puts an entry into words for its reader: nothing of a request, nor a
+// link to it, where the reader may not see it.
+func NewTrailRow(e *models.TrailEntry, reader models.Actor) TrailRow {
+	row := TrailRow{Row: auditRowOf(&e.Entry), ID: cmp.Or(string(e.ResponseID), string(e.ConversationID)), Hidden: e.Hidden, Reason: firstLine(e.Reason)}
+	if a := e.Request; a != nil {
+		row.Tool, row.Summary, row.Agent = a.ToolName, words.Summary(&a.Response), a.AgentName
+		row.Ticked = strings.Join(a.ItemsOf(models.TickedIn(&e.Entry)), "; ")
+		if a.Kind != models.KindToolCall {
+			row.RequestKind = a.Kind.Word()
+		}
+		return row
+	}
+	if e.ResponseID != "" || !reader.Admin && e.OwnerID != reader.UserID() {
+		row.URL, row.Label = "", ""
+	}
+	return row
+}
+
+// firstLine is the first line of a text, and a sign where there are more.
+func firstLine(s string) string {
+	first, rest, _ := strings.Cut(strings.TrimSpace(s), "\n")
+	first = strings.TrimRight(first, "\r")
+	if strings.TrimSpace(rest) != "" {
+		first += " …"
+	}
+	return first
+}
+
+func trailEmpty(in TrailInput) *lists.Empty {
+	switch {
+	case len(in.Errors) > 0:
+		return &lists.Empty{Title: "Not searched", Text: "Correct the marked filters, or clear them."}
+	case in.StoppedEarly:
+		return &lists.Empty{Title: "Nothing found so far", Text: "Search further back, or clear the filters."}
+	case in.Place.Filtered():
+		return &lists.Empty{Title: "Nothing matches", Text: "No entry matches all the filters. Clear some of them to see more."}
+	case in.Place.Before > 0:
+		return &lists.Empty{Title: "Nothing older", Text: "You have reached the end of the audit trail."}
+	}
+	return &lists.Empty{Title: "Nothing yet", Text: "Every decision, token and change is recorded here, in a chain that can be verified offline."}
+}
+
+// trailPresets are the decisions of the last whole week, Monday to Sunday, and of
+// the last seven days, both in UTC.
+func trailPresets(p views.TrailPlace, now time.Time) []TrailPreset {
+	today := now.UTC().Truncate(24 * time.Hour)
+	monday := today.AddDate(0, 0, -(int(today.Weekday())+6)%7)
+	between := func(from, to time.Time) string {
+		place := p.All()
+		place.Part, place.From, place.To = "decisions", from.Format(time.DateOnly), to.Format(time.DateOnly)
+		return place.URL()
+	}
+	return []TrailPreset{
+		{"Decided last week", between(monday.AddDate(0, 0, -7), monday.AddDate(0, 0, -1))},
+		{"Decided in the last 7 days", between(today.AddDate(0, 0, -6), today)},
+	}
+}
+
+// TrailFilter is the form that narrows a trail.
+type TrailFilter struct {
+	Place                   views.TrailPlace
+	Filtered                bool
+	Errors                  map[string]string
+	Parts, Outcomes, Agents []ui.Choice
+}
+
+func newTrailFilter(in TrailInput) TrailFilter {
+	var rows []models.Brief
+	for i := range in.Entries {
+		if a := in.Entries[i].Request; a != nil {
+			rows = append(rows, *a)
+		}
+	}
+	f := TrailFilter{
+		Place: in.Place, Filtered: in.Place.Filtered(), Errors: in.Errors, Parts: trailWhat, Outcomes: trailOutcomes(),
+		Agents: lists.AgentPicker(rows, in.Agents, in.Place.Agent),
+	}
+	f.Place.Before = 0
+	return f
+}
+
+// trailColumns head a trail.
+var trailColumns = []ui.Column{
+	{Label: "No.", Width: "num"},
+	ui.TimeColumn("Time"),
+	{Label: "Who", Width: "large"},
+	{Label: "Action", Width: "large"},
+	{Label: "Request"},
+	{Label: "Agent", Width: "small", Wide: true},
+	{Label: "Outcome", Width: "medium"},
+	{Label: "Reason", Width: "medium", Wide: true},
+}
+
+// trailBar shows what narrows a trail.
+func trailBar(in TrailInput, f TrailFilter) ui.FilterBar {
+	p := f.Place
+	b := ui.FilterBar{Label: "Filter the audit trail", Action: p.All().URL(), Open: len(in.Errors) > 0, Zone: lists.ZoneOfDays(p.Zone, p.From, p.To)}
+	add := func(name, value, shown string, without func(*views.TrailPlace)) {
+		if value != "" {
+			rest := p
+			without(&rest)
+			b.Chips = append(b.Chips, ui.Chip{Name: name, Value: shown, RemoveURL: rest.URL()})
+		}
+	}
+	add("Show", p.Part, lists.LabelOf(trailWhat, p.Part), func(r *views.TrailPlace) { r.Part = "" })
+	add("Outcome", p.Outcome, lists.LabelOf(f.Outcomes, p.Outcome), func(r *views.TrailPlace) { r.Outcome = "" })
+	add("Agent", string(p.Agent), lists.LabelOf(f.Agents, string(p.Agent)), func(r *views.TrailPlace) { r.Agent = "" })
+	add("Conversation", string(p.Conversation), words.Tail(string(p.Conversation)), func(r *views.TrailPlace) { r.Conversation = "" })
+	add("From", p.From, lists.DayText(p.From, p.Zone), func(r *views.TrailPlace) { r.From, r.Zone = "", lists.ZoneFor(r.To, r.Zone) })
+	add("Up to", p.To, lists.DayText(p.To, p.Zone), func(r *views.TrailPlace) { r.To, r.Zone = "", lists.ZoneFor(r.From, r.Zone) })
+	if f.Filtered {
+		b.ClearURL = p.All().URL()
+	}
+	return b
+}
+
+// What a trail can be narrowed to, as the store names it.
+var (
+	trailWhat = []ui.Choice{
+		{Value: "", Label: "everything"},
+		{Value: "decisions", Label: "decisions"},
+		{Value: "requests", Label: "requests"},
+		{Value: "conversations", Label: "conversations"},
+		{Value: "rules", Label: "rules and pre-approvals"},
+		{Value: "access", Label: "sign-ins, people and tokens"},
+	}
+)
+
+// trailOutcomes are the outcomes that a trail can be narrowed to: the final statuses,
+// and what ran without a person.
+func trailOutcomes() []ui.Choice {
+	out := []ui.Choice{{Value: "", Label: "any"}}
+	for _, status := range models.FinalStatuses() {
+		out = append(out, ui.Choice{Value: string(status), Label: ui.StatusWord(status, models.CauseReviewer).Text})
+	}
+	return append(out, ui.Choice{Value: "let_through", Label: ui.StatusWord(models.StatusNone, models.CausePolicy).Text})
+}

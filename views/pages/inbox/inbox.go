@@ -1,0 +1,170 @@
+package inbox
+
+import (
+	"time"
+
+	"countersign/models"
+	"countersign/views"
+	"countersign/views/pages/lists"
+	"countersign/views/pages/people"
+	"countersign/views/pages/requests"
+)
+
+// Input is what the inbox is made of.
+type Input struct {
+	// Place is what the list shows; Place.Open is the request beside it.
+	Place views.InboxPlace
+	Rows  []models.Brief // in the order of the place
+	// Rights are what the reader may do with them.
+	Rights map[models.ResponseID]models.Right
+	// Origins say where they come from.
+	Origins map[models.ResponseID]models.Origin
+	// ReaskOf names what was rejected before, of requests that an agent repeats.
+	ReaskOf map[models.ResponseID]models.ResponseID
+	// Twins are what was approved before and is the same as a request of Rows.
+	Twins map[models.ResponseID]models.Twin
+	// AsOf tells answers apart by when they were read: START-NUMBER. Empty: not told.
+	AsOf string
+	// Count is how many pass the filters, and Waiting how many wait for the reader
+	// in all; counting stops at models.StatsCap. Capped: there may be more.
+	Count, Waiting int
+	Capped         bool
+	// Next is the key of the next page, empty on the last one.
+	Next string
+	// Searched is after how many rows the search ended early; 0: it did not.
+	Searched int
+	// Reader is who looks: whose own verdicts may be taken back.
+	Reader models.Voter
+	// Away are absences that run and concern the reader; of the whole page.
+	Away []models.Absence
+	// Gone are requests that have just left the list; each leaves a line where it
+	// stood.
+	Gone []models.Approval
+	// Sending is how many of them the reader has approved, and may still undo: they
+	// are not part of Count.
+	Sending int
+	// Done is the request that was just decided; nil: none was.
+	Done *models.Approval
+	// Said is what became of the request that was just decided, in words; empty:
+	// none was.
+	Said string
+	// ConversationTitle is that of the conversation that is filtered by, a claim.
+	ConversationTitle string
+	// Agents are the reader's own, to choose from.
+	Agents []models.Agent
+	// Errors are what is wrong with the filters, by field.
+	Errors map[string]string
+
+	// Card is the request beside the list; nil: none is.
+	Card *requests.Approval
+	// Explicit says that the address names it; where there is room for one of the
+	// two, it is shown and not the list.
+	Explicit bool
+	// Missing says that the address names one that is not there.
+	Missing bool
+
+	// BaseURL is the server's public address, for the example of an empty inbox.
+	BaseURL string
+	// FreshToken is the secret of a token that was made just now, shown once.
+	FreshToken string
+	FreshAgent string
+}
+
+// Inbox is the view model of what waits for the reader.
+type Inbox struct {
+	Rows    []Row
+	Entries []Entry // the same, with groups
+	Count   int     // for the navigation: all that wait
+	Shown   string
+	Said    string
+	Done    *DecisionNotice
+	Empty   *lists.Empty
+	Filter  Filter
+	Query   string // of the place, for forms that lead back to it
+	ListURL string // where the list refetches itself
+	Apart   bool   // the list goes along with another fragment
+	AsOf    string // see Input
+
+	NextURL   string
+	NextLabel string
+	FirstURL  string // back to the first page, when this is not it
+	CutNote   string // how far was searched; empty: all was
+
+	Detail Detail
+	Away   []people.AwayNote // who is away, if that concerns the reader; on the whole page only
+}
+
+// New makes the inbox as of now.
+func New(in Input, now time.Time) Inbox {
+	list := in.Place.At("")
+	v := Inbox{
+		Count: in.Waiting, Said: in.Said, ListURL: list.URL(), Query: list.Query(), AsOf: in.AsOf,
+		Rows: inboxRows(in, now), Filter: newInboxFilter(in),
+	}
+	if !in.Place.Filtered() {
+		v.Count = in.Count
+	}
+	v.Entries = foldRows(v.Rows)
+	v.pages(in)
+	v.tally(in)
+	v.Detail, v.Done, v.Away = newInboxDetail(in), newDecisionNotice(in, now), people.NewAwayNotes(in.Away, in.Reader.ID)
+	return v
+}
+
+// pages leads to what does not stand on this page.
+func (v *Inbox) pages(in Input) {
+	place := in.Place.At("")
+	if in.Next != "" {
+		place.After = in.Next
+		v.NextURL, v.NextLabel = place.URL(), "Next "+views.Number(int64(max(len(in.Rows), 1)))
+		if in.Searched > 0 {
+			v.NextLabel = "Search further"
+			v.CutNote = "Searched the " + views.Number(int64(in.Searched)) + " " + soonest(in.Place.Order) + "."
+		}
+	}
+	if in.Place.After != "" {
+		place.After = ""
+		v.FirstURL = place.URL()
+	}
+}
+
+// soonest is what stands first in an order.
+func soonest(order string) string {
+	switch order {
+	case orderByAge:
+		return "oldest requests"
+	case orderByRisk:
+		return "requests with the highest risk"
+	}
+	return "requests with the soonest deadlines"
+}
+
+// tally says how many there are, and never more than was counted.
+func (v *Inbox) tally(in Input) {
+	count := views.Count(in.Count)
+	if in.Capped && in.Count < models.StatsCap {
+		count += "+"
+	}
+	filtered := in.Place.Filtered()
+	v.Shown = count + " waiting"
+	if filtered {
+		v.Shown = count + " match · " + views.Count(in.Waiting) + " waiting in total"
+	}
+	if in.Sending > 0 {
+		v.Shown += " · " + views.Count(in.Sending) + " sending"
+	}
+	if len(in.Rows) > 0 {
+		return
+	}
+	v.Empty = &lists.Empty{Title: "Nothing is waiting for you", Text: "Requests from your agents, and those that rules send to you, appear here, soonest deadline first."}
+	switch {
+	case len(in.Errors) > 0:
+		v.Shown, v.Empty = "", &lists.Empty{Title: "Check the filters", Text: "Correct the marked fields above, or clear the filters."}
+	case in.Searched > 0:
+		v.Empty = &lists.Empty{Title: "Nothing found so far", Text: "None of the requests searched so far match. Search further, or clear the filters."}
+	case in.Place.After != "":
+		v.Empty = &lists.Empty{Title: "End of the list", Text: "Go back to the start to see what is waiting now."}
+	case filtered:
+		v.Empty = &lists.Empty{Title: "No matches", Text: "New requests that match appear here. Clear the filters to see all requests."}
+	}
+}

@@ -1,0 +1,290 @@
+package inbox
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"time"
+
+	"countersign/models"
+	"countersign/models/headline"
+	"countersign/views"
+	"countersign/views/pages/inputs"
+	"countersign/views/pages/requests"
+	"countersign/views/pages/words"
+	"countersign/views/ui"
+)
+
+// Row is one request in the list, or the line that it left there.
+type Row struct {
+	ID           string
+	URL          string // the list with this request beside it
+	PageURL      string // the request by itself
+	Desk         string // the list with this request beside it, for its forms
+	Current      bool   // it is beside the list
+	Tool         string
+	Kind         string // what it is called instead of the tool: a question, a proposal
+	Summary      string // its headline
+	Says         headline.Headline
+	input        string // what it would run, to tell calls apart
+	Agent        string
+	Origin       inputs.Origin
+	Conversation string
+	FilterURL    string // the inbox of this conversation
+	Risk         ui.Word
+	Asked        views.Moment
+	Left         views.Moment
+	Paused       bool   // its clock stands still
+	Hidden       bool   // what it says has characters that are not seen, here or where it is cut
+	Whole        bool   // nothing in it is cut, for it is drawn as more than its letters
+	Rank         string // the place of its risk from the highest; empty: it has none
+	Fold         string // what rows have in common that may be folded; empty: it is always shown
+
+	Pick      string // what a tick sends: id and digest; empty: it is being decided
+	Sending   string // whose verdict is on its way, revealed; empty: nobody's
+	Held      string // whose approval waits for its undo window, revealed
+	Until     views.Moment
+	UndoURL   string       // takes the approval back; empty: it is not the reader's
+	Refused   string       // whose decision was taken back, and by whom, revealed; empty: none was
+	Asks      string       // who waits for an answer, revealed; empty: nobody does
+	Escalated views.Moment // when its agent asked for more attention
+	Must      string       // who must approve, revealed, where the reader may not; empty: the reader may
+	Behalf    string       // for whom the reader decides; empty: in their own right
+	BehalfID  string
+	ReaskOf   string       // leads to what was rejected before; empty: nothing was
+	Twin      *inputs.Twin // that was approved before
+	Same      string       // leads to an identical request that waits as well; empty: none does
+
+	Gone string // what became of it, revealed; empty: it still waits
+}
+
+// inboxRows are the requests, and among them the lines of those that have left.
+func inboxRows(in Input, now time.Time) []Row {
+	type placed struct {
+		row Row
+		a   *models.Approval
+	}
+	rows := make([]placed, 0, len(in.Rows)+len(in.Gone))
+	waiting := make([]*models.Approval, len(in.Rows))
+	for i := range in.Rows {
+		waiting[i] = &in.Rows[i].Approval
+	}
+	same := inputs.IdenticalRequests(waiting)
+	for _, a := range waiting {
+		row := NewRow(a, in, now)
+		if twin, ok := in.Twins[a.ID]; ok && a.HeldUntil == nil {
+			row.Twin = inputs.NewTwin(a, twin, now)
+		}
+		if other := same[a.ID]; other != "" {
+			row.Same = views.ApprovalURL(other)
+		}
+		row.from(in.Origins[a.ID])
+		rows = append(rows, placed{row, a})
+	}
+	for i := range in.Gone {
+		a := &in.Gone[i]
+		gone := placed{newGoneRow(a, in, now), a}
+		at := slices.IndexFunc(rows, func(p placed) bool { return compareInbox(p.a, a, in.Place.Order) > 0 })
+		if at < 0 {
+			at = len(rows)
+		}
+		rows = slices.Insert(rows, at, gone)
+	}
+	out := make([]Row, 0, len(rows))
+	for _, p := range rows {
+		out = append(out, p.row)
+	}
+	return out
+}
+
+// compareInbox orders two requests as the list does.
+func compareInbox(a, b *models.Approval, order string) int {
+	first := 0
+	switch order {
+	case orderByAge:
+		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
+	case orderByRisk:
+		first = cmp.Compare(a.Risk.Rank(), b.Risk.Rank())
+	}
+	return cmp.Or(first, a.ApprovalTimeoutAt.Compare(b.ApprovalTimeoutAt), cmp.Compare(a.ID, b.ID))
+}
+
+// NextInInbox is what a reader goes on with after a request: the first one behind
+// it that waits for a verdict, else the first of the page; empty when none does.
+func NextInInbox(rows []models.Brief, after *models.Approval, order string) models.ResponseID {
+	first := models.ResponseID("")
+	for i := range rows {
+		a := &rows[i].Approval
+		if a.ID == after.ID || a.HeldUntil != nil || a.OpenNote != nil {
+			continue
+		}
+		if compareInbox(a, after, order) > 0 {
+			return a.ID
+		}
+		if first == "" {
+			first = a.ID
+		}
+	}
+	return first
+}
+
+// NewRow makes the row of one request.
+func NewRow(a *models.Approval, in Input, now time.Time) Row {
+	asked, says := words.AskedAt(&a.Response), headline.Shown(&a.Response)
+	row := Row{
+		ID:           string(a.ID),
+		URL:          in.Place.At(a.ID).URL(),
+		Desk:         in.Place.At(a.ID).Query(),
+		PageURL:      views.ApprovalURL(a.ID),
+		Current:      a.ID == in.Place.Open,
+		Tool:         a.ToolName,
+		Kind:         words.KindTitle(a.Kind),
+		Summary:      says.Text(),
+		Says:         says,
+		input:        a.Digest,
+		Agent:        a.AgentName,
+		Conversation: words.ConversationLabel(a),
+		FilterURL:    views.InboxPlace{Conversation: a.ConversationID}.URL(),
+		Asked:        views.Ago(asked, now),
+		Left:         views.Left(a.ApprovalTimeoutAt, asked, now),
+	}
+	if a.Risk != models.RiskMedium && (a.Kind == models.KindToolCall || a.Risk.NeedsDigest() && a.Kind != models.KindQuestion) {
+		row.Risk = ui.RiskWord(a.Risk)
+	}
+	if a.Kind != models.KindQuestion {
+		row.Rank = strconv.Itoa(a.Risk.Rank())
+	}
+	row.whole(says)
+	row.foldsWith(a)
+	if a.HeldUntil == nil {
+		row.Pick = string(a.ID) + " " + a.Digest
+	}
+	if a.EscalatedAt != nil {
+		row.Escalated = views.Ago(*a.EscalatedAt, now)
+	}
+	if reask, ok := in.ReaskOf[a.ID]; ok {
+		row.ReaskOf = views.ApprovalURL(reask)
+	}
+	row.held(a, in, now)
+	row.rights(a, in.Rights[a.ID])
+	if a.OpenNote != nil {
+		row.Asks, row.Paused = "Question", a.PausedLeft != nil
+		if a.Note != nil {
+			row.Asks = "Question from " + models.RevealString(a.Note.AuthorName, false)
+		}
+	}
+	return row
+}
+
+// rights says who must approve, where the reader may not, and for whom they decide.
+func (row *Row) rights(a *models.Approval, right models.Right) {
+	if a.HeldUntil != nil {
+		return
+	}
+	if !right.MayApprove {
+		who := a.Approvers()
+		row.Must = models.RevealString(cmp.Or(who.Must(), "Only others may decide it"), false)
+	}
+	if right.OnBehalf != nil {
+		row.Behalf, row.BehalfID = right.OnBehalf.Name, string(right.OnBehalf.ID)
+		row.Pick += " " + row.BehalfID
+	}
+}
+
+// whole says what no cut may hide. The part of a headline that is left out counts as well.
+func (row *Row) whole(says headline.Headline) {
+	row.Hidden, row.Whole = says.Unseen, says.Odd
+	for _, text := range []string{row.Agent, row.Tool, row.Conversation, says.Text()} {
+		row.Hidden = row.Hidden || inputs.Findings(text).Any()
+		row.Whole = row.Whole || ui.Odd(text)
+	}
+}
+
+// held says whose approval waits until it can no longer be taken back.
+func (row *Row) held(a *models.Approval, in Input, now time.Time) {
+	switch {
+	case a.HeldUntil == nil:
+	case a.Vote != nil && a.Vote.UndoUntil != nil:
+		row.Until, row.Held, row.Left = views.Left(*a.Vote.UndoUntil, a.Vote.At, now), "Approved by "+words.ByWhom(a.Vote), views.Moment{}
+		if a.Vote.UserID == in.Reader.ID {
+			row.Held, row.UndoURL = "Approved by you", views.UndoURL(a.ID)
+		}
+	case a.UpstreamID == nil:
+		row.Held, row.Until, row.Left = "Approved", views.Left(*a.HeldUntil, words.AskedAt(&a.Response), now), views.Moment{}
+	}
+}
+
+// newGoneRow is the line that a request leaves.
+func newGoneRow(a *models.Approval, in Input, now time.Time) Row {
+	return Row{
+		ID: string(a.ID), PageURL: views.ApprovalURL(a.ID), URL: in.Place.At(a.ID).URL(), Current: a.ID == in.Place.Open,
+		Tool: a.ToolName, Kind: words.KindTitle(a.Kind), Agent: a.AgentName, Gone: OutcomeBy(a, in.Reader.ID, now),
+	}
+}
+
+// OutcomeBy says in a few words what became of a request, and through whom:
+// "Approved by you". Names are revealed.
+func OutcomeBy(a *models.Approval, reader models.UserID, now time.Time) string {
+	r := a.At(now)
+	word := ui.StatusWord(r.Status(), r.Cause).Text
+	if a.Vote != nil && a.Vote.Verdict == models.VerdictAnswer {
+		word = "answered"
+	}
+	switch {
+	case r.Cause != models.CauseReviewer || a.Vote == nil:
+		return words.Capitalize(word)
+	case a.Vote.UserID == reader:
+		if word = words.Capitalize(word) + " by you"; a.Vote.BehalfName != "" {
+			word += words.BehalfWords + words.VoterName(a.Vote.BehalfName)
+		}
+		return word
+	}
+	return words.Capitalize(word) + " by " + words.ByWhom(a.Vote)
+}
+
+// from says where the request comes from.
+func (row *Row) from(o models.Origin) {
+	row.Origin = inputs.NewOrigin(o, row.Agent)
+	if o.Sending != nil {
+		row.Sending = inputs.TellingText(o)
+	} else {
+		row.Refused = requests.RefusedMark(o)
+	}
+}
+
+// marked reports whether the row has marks.
+func (row Row) marked() bool {
+	return row.special() || row.Risk.Text != "" || row.Same != ""
+}
+
+// special reports whether a mark says more than the risk, and that it is asked for twice.
+func (row Row) special() bool {
+	return row.Held != "" || row.Sending != "" || row.Refused != "" || row.Asks != "" || !row.Escalated.IsZero() || row.Must != "" || row.Behalf != "" || row.ReaskOf != "" ||
+		row.Twin != nil && row.Twin.Warns || row.Hidden || row.Whole
+}
+
+// reordered reports whether what the row shows has right-to-left letters.
+func (row Row) reordered() bool {
+	return row.Gone == "" && models.HasRightToLeft(row.Tool+row.Agent+row.Conversation+row.Summary)
+}
+
+// pickLabel names the tick of a row.
+func (row Row) pickLabel() string {
+	return "Select “" + models.RevealString(row.Says.Short(words.TitleLength), false) + "”"
+}
+
+// Decided says in one line what became of a request that was just decided:
+// "Approved by you: “Run: rm -rf build/” from release-bot." Untrusted text is revealed.
+func Decided(a *models.Approval, reader models.UserID, now time.Time) string {
+	what := ": “" + models.RevealString(headline.Shown(&a.Response).Short(words.TitleLength), false) + "” from " + models.RevealString(a.AgentName, false)
+	if a.HeldUntil != nil && a.Vote != nil && a.Vote.UndoUntil != nil {
+		return "Approved by you" + what + ". You can undo it until it is sent."
+	}
+	if a.Status() == models.StatusPending {
+		if a.HeldUntil != nil {
+			return "Your decision is being sent" + what + "."
+		}
+		return "Waiting again" + what + "."
+	}
+	return OutcomeBy(a, reader, now) + what + "."
+}

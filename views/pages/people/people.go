@@ -1,0 +1,143 @@
+package people
+
+import (
+	"time"
+
+	"countersign/models"
+	"countersign/views"
+	"countersign/views/ui"
+)
+
+// Input is what the page of people is made of.
+type Input struct {
+	People   []models.Person // one page, by e-mail
+	After    string          // the key this page began with
+	Next     string          // the key of the next one
+	Invites  []models.Invite
+	Away     []models.Absence // that run or are planned
+	Waiting  int              // substitutes to accept
+	OneAdmin bool             // nobody else may administer
+	Self     models.UserID
+	Fresh    *FreshInvite
+	Form     InviteForm
+	Problem  string // why what was asked for was not done
+}
+
+// FreshInvite is an invitation that was made just now; its link is shown once.
+type FreshInvite struct{ Email, Link string }
+
+// InviteForm is what was filled in when an invitation could not be made.
+type InviteForm struct {
+	Email  string
+	Role   models.Role
+	Errors map[string]string
+}
+
+// People is the view model of the page of people.
+type People struct {
+	Rows              []PersonRow
+	Invites           []InviteRow
+	Fresh             *FreshInvite
+	Form              InviteForm
+	Problem           string
+	FirstURL, NextURL string
+	AwayLabel         string
+}
+
+// PersonRow is one person and what may be done about them.
+type PersonRow struct {
+	Name, Email, Role string
+	State             ui.Word
+	Self, Disabled    bool
+	Last              bool // the last who may administer stays one
+	Sessions          string
+	HasSessions       bool
+	LastSeen, Added   views.Moment
+	AwayUntil         views.Moment // zero: is not away
+	NewRole           models.Role  // the other one
+	RoleURL           string
+	SwitchURL         string // disables, or enables again
+	EndURL            string
+	AuditURL          string // what they did
+}
+
+// InviteRow is one open invitation.
+type InviteRow struct {
+	Email, Role, By string
+	Expires         views.Moment
+	WithdrawURL     string
+}
+
+// New makes the page as of now.
+func New(in Input, now time.Time) People {
+	v := People{Fresh: in.Fresh, Form: in.Form, Problem: in.Problem}
+	if v.Form.Role == "" {
+		v.Form.Role = models.RoleReviewer
+	}
+	if in.After != "" {
+		v.FirstURL = views.PeopleURL()
+	}
+	if in.Next != "" {
+		v.NextURL = views.PeoplePageURL(in.Next)
+	}
+	for _, p := range in.People {
+		row := personRow(p, in.Self, now)
+		row.Last = in.OneAdmin && p.Role == models.RoleAdmin && p.Enabled()
+		for i := range in.Away {
+			if a := &in.Away[i]; a.UserID == p.ID && a.Runs(now) {
+				row.AwayUntil = views.Exact(a.UntilAt)
+			}
+		}
+		v.Rows = append(v.Rows, row)
+	}
+	if v.AwayLabel = "Absences"; in.Waiting > 0 {
+		v.AwayLabel += " (" + views.Count(in.Waiting) + " to accept)"
+	}
+	for _, i := range in.Invites {
+		v.Invites = append(v.Invites, InviteRow{
+			Email: i.Email, Role: string(i.Role), By: i.InviterName,
+			Expires: views.Left(i.ExpiresAt, i.CreatedAt, now), WithdrawURL: views.WithdrawInviteURL(i.ID),
+		})
+	}
+	return v
+}
+
+func personRow(p models.Person, self models.UserID, now time.Time) PersonRow {
+	row := PersonRow{
+		Name: p.Name, Email: p.Email, Role: string(p.Role), Self: p.ID == self, Disabled: !p.Enabled(),
+		Sessions: "none", HasSessions: p.Sessions > 0, LastSeen: views.AgoOf(p.LastSeen, now), Added: views.Ago(p.CreatedAt, now),
+		NewRole: models.RoleAdmin, RoleURL: views.PersonURL(p.ID, "role"),
+		SwitchURL: views.PersonURL(p.ID, "disable"), EndURL: views.PersonURL(p.ID, "end-sessions"), AuditURL: views.PersonAuditURL(p.ID),
+		State: ui.Word{Text: "enabled", Tone: views.ToneGood},
+	}
+	if p.Role == models.RoleAdmin {
+		row.NewRole = models.RoleReviewer
+	}
+	if p.Sessions > 0 {
+		row.Sessions = views.Count(p.Sessions)
+	}
+	if row.Disabled {
+		row.State = ui.Word{Text: "disabled", Tone: views.ToneNeutral}
+		row.SwitchURL = views.PersonURL(p.ID, "enable")
+	}
+	return row
+}
+
+// roleHelp says what the other role means for the person.
+func (r PersonRow) roleHelp() string {
+	if r.NewRole == models.RoleAdmin {
+		return "An admin decides any request, and manages the policy and people."
+	}
+	if r.Self {
+		return "You lose access to this page, and your admin tokens are refused. Only another admin can make you an admin again."
+	}
+	return "A reviewer decides requests that are theirs or routed to them. Their admin tokens are refused."
+}
+
+// disableHelp says what ends with the person's access.
+func (r PersonRow) disableHelp() string {
+	if r.Self {
+		return "You are signed out at once, and your reviewer and admin tokens are refused. Only another admin can enable you again."
+	}
+	return "Signs them out and refuses their reviewer and admin tokens at once. Their agents can still ask; others decide."
+}

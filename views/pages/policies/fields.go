@@ -1,0 +1,187 @@
+package policies
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"countersign/models"
+	"countersign/models/policy"
+	"countersign/views/ui"
+)
+
+// policyField is how a member of the policy is shown in a form.
+type policyField struct {
+	path, label, help string
+	choices           []ui.Choice // it is one of these
+	least             string      // of a number
+	rows              int         // of a text that has several lines
+	optional          bool
+	mono              bool // what a text says is code
+	toggle            bool // it is drawn as the switch of Toggles that it is the flag of
+	drawnThere        bool // it is the end of one, and drawn with it
+}
+
+// policyGroup is what stands together in the form.
+type policyGroup struct {
+	id, title, help string
+	fields          []policyField
+}
+
+const (
+	enabledHelp = "Tool calls that need approval wait for a person. If off, none do, and every page says so in red."
+	toolsHelp   = "Tools that need approval, one per line: an exact name, or a pattern between slashes such as /^git_/. A name that matches a pattern only in another letter case needs approval too."
+	timeoutHelp = "How long a tool call waits for a decision. Then it expires and must not run."
+	// What follows from it is said where it is typed, for it cannot be undone.
+	retentionHelp = "How long after the end of a request or conversation its inputs, texts, answers and results are permanently removed. 0 keeps them. Pending requests are never touched; names, times, outcomes and digests stay."
+	whenHelp      = "Limits the rule to calls for which this is true, such as input.amount > 100. It can read tool, input, agent, owner, conversation, kind and now. A call for which it can't be judged is never allowed, for example if a member is missing or \"101\" is compared with a number. See the guide for more."
+	zoneHelp      = "For hours and days in conditions: UTC, or a name such as Europe/Berlin."
+	escalateHelp  = "Whoever is asked besides if nobody has decided by then, one step per line: minutes, a colon, and e-mail addresses or groups, such as 30: group:oncall, eve@example.com. At most five steps, each later than the one before, all before the request expires."
+	// What is off takes nothing from those whom the rule names.
+	substitutesHelp = "For whoever may approve and is away, or hands a request over. If off, only those decide whom the rule lets approve."
+	fallbackHelp    = "If no server answers, our own clients run the call and report it afterwards. Every page says so in red."
+)
+
+// policyGroups are the members outside the rules, in the order of the page.
+var policyGroups = []policyGroup{
+	{id: "fields", title: "Configuration", fields: []policyField{
+		{path: "approval_enabled", label: "Approval is on", toggle: true},
+		{path: "approval_off_until", label: "The gate is off until", drawnThere: true},
+		{path: "required_approval_tools", label: "Tools that need approval", help: toolsHelp, rows: 5},
+		{path: "default_timeout_minutes", label: "Minutes until a tool call expires", help: timeoutHelp, least: "1"},
+		{path: "max_timeout_minutes", label: "Longest wait in minutes", help: "The longest that a rule or a request may set.", least: "1"},
+		{path: "proposal_timeout_minutes", label: "Minutes until a question or proposal expires", help: "Also for budget requests. Empty: no deadline.", least: "1", optional: true},
+		{path: "fallback_auto_approve", label: "Fallback: run calls when no server answers", toggle: true},
+		{path: "fallback_until", label: "Fallback is on until", drawnThere: true},
+	}},
+	{id: "budgets", title: "Budgets", fields: []policyField{
+		{path: "auto_budget_increase", label: "Energy that the system may add without asking", help: "In total to one conversation's budget, since a person last set or decided it. With 0, every increase needs a person.", least: "0"},
+		{path: "budget_per_agent.energy", label: "Energy that one agent may spend", help: "In all its conversations together. Leave this and the hours empty for no limit. At the limit, its owner is asked for more.", least: "1", optional: true},
+		{path: "budget_per_agent.hours", label: "In how many hours", help: "1 to 720.", least: "1", optional: true},
+	}},
+	{id: "desk", title: "Reviewer settings", help: "An approval is sent after some seconds. Until then, whoever gave it can undo it, and the agent does not know of it. 0 sends it at once.", fields: []policyField{
+		{path: "undo_seconds.low", label: "Seconds to undo: low risk", least: "0"},
+		{path: "undo_seconds.medium", label: "Seconds to undo: medium risk", least: "0"},
+		{path: "undo_seconds.high", label: "Seconds to undo: high risk", least: "0"},
+		{path: "undo_seconds.critical", label: "Seconds to undo: critical risk", least: "0"},
+		{path: "max_pause_minutes", label: "Minutes that a question may pause the timer", help: "How long a question to the agent may pause the timer of a request.", least: "1"},
+		{path: "explicit_response_id", label: "Decisions over the API must name their request", help: "Where several proposals or budget requests wait in a conversation. If off, a decision without a responseId is about the latest."},
+		{path: "grants_enabled", label: "Calls may be pre-approved", help: "Owners and admins can pre-approve similar calls. If off, nobody can, and existing pre-approvals do not count."},
+		{path: "grant_max_hours", label: "Longest pre-approval in hours", least: "1"},
+		{path: "grant_max_uses", label: "Most uses of a pre-approval", least: "1"},
+	}},
+	{id: "time", title: "Time zone", fields: []policyField{
+		{path: "time_zone", label: "Time zone of conditions", help: zoneHelp},
+	}},
+	{id: "retention", title: "Retention", fields: []policyField{
+		{path: "retention_days", label: "Days until contents are removed", help: retentionHelp, least: "0"},
+	}},
+}
+
+// unmatchedField is the last row of the rules.
+var unmatchedField = policyField{
+	path: "unmatched", label: "Everything else", help: "Calls that no rule or list names, unless their agent asks for approval.",
+	choices: []ui.Choice{{Value: string(policy.EffectRequire), Label: "waits for a person"}, {Value: string(policy.EffectAllow), Label: "is allowed"}},
+}
+
+// rulePolicyFields are the members of a rule, in the order of its form.
+var rulePolicyFields = []policyField{
+	{path: "name", label: "Name", help: "Shown with each request that the rule decides."},
+	{path: "tools", label: "Tools", help: "One per line: an exact name, or a pattern between slashes such as /^payment\\./. A pattern matches anywhere in the name, but under “runs without a person” it must match all of it.", rows: 4},
+	{path: "when", label: "Condition", help: whenHelp, rows: 2, optional: true, mono: true},
+	{path: "effect", label: "What happens", choices: []ui.Choice{
+		{Value: string(policy.EffectRequire), Label: "Waits for a person"}, {Value: string(policy.EffectAllow), Label: "Runs without a person"}, {Value: string(policy.EffectDeny), Label: "Is denied"},
+	}},
+	{path: "template", label: "Template", help: "Fills in what the rule leaves empty. Only for rules that require approval."},
+	{path: "risk", label: "Risk", help: "To approve high and critical risk, a client must repeat the digest of what it saw.", choices: append([]ui.Choice{{Value: "", Label: "not set (the template's, or medium)"}}, riskChoices()...)},
+	{path: "timeout_minutes", label: "Minutes until it expires", help: "Empty: what the agent asks for, or the default.", least: "1", optional: true},
+	{path: "reviewers", label: "Reviewers", help: "E-mail addresses of people who may decide, or groups such as group:finance, in addition to the agent's owner and admins. Empty a line to remove one.", optional: true},
+	{path: "reviewers_only", label: "Only these reviewers may approve", help: "The owner and admins may still reject and cancel."},
+	{path: "self_approval", label: "The agent's owner", choices: []ui.Choice{{Value: string(models.SelfAllowed), Label: "may approve"}, {Value: string(models.SelfNever), Label: "may not approve"}}},
+	{path: "escalate", label: "Ask further people", help: escalateHelp, rows: 2, optional: true},
+	{path: "substitutes", label: "Substitutes may act", help: substitutesHelp},
+	{path: "reason", label: "Reason", help: "Shown to the reviewer and to the agent.", optional: true},
+	{path: "reject_reasons", label: "Reasons to reject", help: "Offered when rejecting, one per line.", rows: 3, optional: true},
+	{path: "energy", label: "Minimum energy", help: "The least that such a call costs its conversation.", least: "0", optional: true},
+	{path: "notify_headline", label: "Notifications may show the headline", help: "The headline is made from the input. E-mail and chat services keep what they are sent."},
+	{path: "note", label: "Note", help: "For people who edit the policy.", rows: 2, optional: true},
+	{path: "disabled", label: "Disabled", help: "The rule stays in the policy and has no effect."},
+}
+
+func riskChoices() []ui.Choice {
+	var out []ui.Choice
+	for _, r := range models.Risks() {
+		out = append(out, ui.Choice{Value: string(r), Label: string(r)})
+	}
+	return out
+}
+
+// FormField is one field as a form draws it.
+type FormField struct {
+	Input   ui.Field
+	Choices []ui.Choice
+	Switch  bool
+	On      bool
+	Toggle  *Switch // it is this, and nothing of the above
+}
+
+// FormGroup is what stands together.
+type FormGroup struct {
+	ID, Title, Help string
+	Fields          []FormField
+}
+
+// drawField fills a field in; what is wrong with it stands beside it.
+func drawField(f policyField, kinds []policy.Field, form policy.Form, at string, problems map[string]string) FormField {
+	text := form[f.path]
+	in := ui.Field{
+		Name: f.path, ID: strings.ReplaceAll(f.path, ".", "-"), Label: f.label, Help: f.help, Value: text,
+		Optional: f.optional, Min: f.least, Error: problemAt(problems, at+f.path),
+	}
+	out := FormField{Choices: f.choices}
+	i := slices.IndexFunc(kinds, func(k policy.Field) bool { return k.Path == f.path })
+	switch kinds[i].Kind {
+	case policy.FieldSwitch:
+		out.Switch, out.On = true, text == "true"
+	case policy.FieldLines, policy.FieldSteps:
+		in.Type, in.Rows, in.Mono = "textarea", max(f.rows, 1+strings.Count(text, "\n")), true
+		in.Rows = min(in.Rows, maxFieldRows)
+	case policy.FieldNumber:
+		in.Type = "number"
+		if _, wrong := problems[at+f.path]; wrong {
+			in.Type = "text" // a browser shows nothing of what is no number
+		}
+	case policy.FieldText, policy.FieldTime:
+		in.Mono = f.mono
+		if f.rows > 0 || strings.Contains(text, "\n") {
+			in.Type, in.Rows = "textarea", max(f.rows, 2)
+		}
+	}
+	if f.choices != nil && !slices.ContainsFunc(f.choices, func(c ui.Choice) bool { return c.Value == text }) {
+		out.Choices = append([]ui.Choice{{Value: text, Label: text}}, f.choices...)
+	}
+	out.Input = in
+	return out
+}
+
+// maxFieldRows is how tall a field grows; beyond that it scrolls.
+const maxFieldRows = 20
+
+// problemAt is what is wrong with a member, or with the first of its entries that is wrong.
+func problemAt(problems map[string]string, path string) string {
+	if text := problems[path]; text != "" {
+		return text
+	}
+	first, what := -1, ""
+	for name, text := range problems {
+		entry, ok := strings.CutPrefix(name, path+"[")
+		number, _, _ := strings.Cut(entry, "]")
+		if n, err := strconv.Atoi(number); ok && err == nil && (first < 0 || n < first || n == first && text < what) {
+			first, what = n, text
+		}
+	}
+	if first < 0 {
+		return ""
+	}
+	return "Line " + strconv.Itoa(first+1) + ": " + what
+}

@@ -1,0 +1,165 @@
+package policies
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"countersign/models/policy"
+	"countersign/views"
+	"countersign/views/ui"
+)
+
+// ReviewInput is what a review of the draft is made of.
+type ReviewInput struct {
+	Base, Revision, Standing int64
+	Changes                  []policy.Change
+	Before, After            policy.Document
+	Warnings                 []policy.Warning
+	Note, NoteError, Error   string
+	// By saved the version that stands, after the draft was begun; empty: it began with that.
+	By     string
+	Theirs []policy.Change // what that changed
+	// Removal is what a retention that starts or gets shorter will remove; nil: it does neither.
+	Removal *Removal
+	// Replayed is what the draft would have made of the last calls; nil: that is not known.
+	Replayed *policy.Tally
+	Clashes  []policy.Clash // what both changed
+	Now      time.Time
+}
+
+// Review shows what saving the draft would change.
+type Review struct {
+	Version, Began           string
+	Revision                 string
+	Changes, Theirs          []Change
+	Clashes                  []Clash
+	Dangers                  []Danger
+	Removal                  string // what a retention will remove; empty: it does not start or get shorter
+	Typed                    ui.Field
+	Replayed                 string // what it would have made of the last calls; empty: that is not known
+	Warnings                 []string
+	Note, NoteError, Problem string
+	By                       string // saved another version meanwhile; empty: nobody did
+}
+
+// Clash is what two people changed in different ways.
+type Clash struct{ What, Path, Base, Theirs, Mine string }
+
+// NewReview makes the review.
+func NewReview(in ReviewInput) Review {
+	v := Review{
+		Version: "v" + views.Number(in.Standing), Began: "v" + views.Number(in.Base), Revision: strconv.FormatInt(in.Revision, 10),
+		Changes: changesRead(in.Changes), Note: in.Note, NoteError: in.NoteError, Problem: in.Error,
+	}
+	for i, w := range in.Warnings {
+		if i == shownPolicyChanges {
+			v.Warnings = append(v.Warnings, views.Number(int64(len(in.Warnings)-i))+" more remarks; `countersign policy check` lists them all")
+			break
+		}
+		v.Warnings = append(v.Warnings, w.Path+": "+w.Text)
+	}
+	if in.Base != in.Standing {
+		v.By = in.By
+		v.Theirs = changesRead(in.Theirs)
+		for _, c := range in.Clashes {
+			v.Clashes = append(v.Clashes, Clash{What: inWords(c.Path), Path: c.Path, Base: orNothing(c.Base), Theirs: orNothing(c.Theirs), Mine: orNothing(c.Mine)})
+		}
+		return v
+	}
+	if r := in.Removal; r != nil {
+		days := strconv.Itoa(r.Days)
+		v.Removal = removalText(r)
+		v.Typed = ui.Field{Name: "retention_typed", Label: "Type " + days + " to confirm that contents are removed after " + days + " days", Value: r.Typed, Error: r.Error, Required: true}
+	}
+	v.Dangers, v.Replayed = dangers(in.Before, in.After, in.Now), ReplayedInOneLine(in.Replayed)
+	return v
+}
+
+// shownPolicyChanges is how many changes a page lists.
+const shownPolicyChanges = 300
+
+func changesRead(changes []policy.Change) []Change {
+	var out []Change
+	for i, c := range changes {
+		if i == shownPolicyChanges {
+			return append(out, Change{What: views.Number(int64(len(changes)-i)) + " more changes", Path: "not listed here", Before: "…", After: "…"})
+		}
+		out = append(out, Change{What: inWords(c.Path), Path: c.Path, Before: orNothing(c.Before), After: orNothing(c.After)})
+	}
+	return out
+}
+
+// inWords names what a path leads to, as the forms do; empty: the path says it best.
+func inWords(path string) string {
+	if rest, ok := strings.CutPrefix(path, "rules["); ok {
+		quoted, err := strconv.QuotedPrefix(rest)
+		if err != nil {
+			return ""
+		}
+		name, err := strconv.Unquote(quoted)
+		if err != nil {
+			return ""
+		}
+		rule := "Rule “" + name + "”"
+		if label := policyLabel(rulePolicyFields, strings.TrimPrefix(rest[len(quoted):], "].")); label != "" {
+			return rule + ": " + label
+		}
+		return rule
+	}
+	for _, g := range policyGroups {
+		if label := policyLabel(g.fields, path); label != "" {
+			return label
+		}
+	}
+	switch path {
+	case "unmatched":
+		return unmatchedField.label
+	case "undo_seconds":
+		return "Seconds to undo an approval"
+	case "budget_per_agent":
+		return "What one agent may spend"
+	case "order of rules":
+		return "Order of rules"
+	}
+	return ""
+}
+
+func policyLabel(fields []policyField, path string) string {
+	if i := slices.IndexFunc(fields, func(f policyField) bool { return f.path == path }); i >= 0 {
+		return fields[i].label
+	}
+	return ""
+}
+
+// dangers is what the changes would open, or remove for good.
+func dangers(before, after policy.Document, now time.Time) []Danger {
+	out := openings(before, after, now)
+	if before.Unmatched == policy.EffectRequire && after.Unmatched == policy.EffectAllow {
+		out = append(out, Danger{Text: "Everything else is allowed: a tool that no rule or list names runs without a person."})
+	}
+	if days := after.RetentionDays; days > 0 && (before.RetentionDays == 0 || days < before.RetentionDays) {
+		out = append(out, Danger{Text: "Contents of requests and conversations that ended " + views.Number(int64(days)) + " or more days ago are permanently removed, including existing ones. Only a backup can bring them back."})
+	}
+	return out
+}
+
+// Removal is what a retention will remove.
+type Removal struct {
+	Days    int
+	Rows    int64  // that are as old now
+	AtLeast bool   // not all could be counted
+	Typed   string // what was typed to confirm it
+	Error   string
+}
+
+// removalText says what will be removed, and when.
+func removalText(r *Removal) string {
+	count := views.Number(r.Rows)
+	if r.AtLeast {
+		count = "at least " + count
+	}
+	return "Removal begins 24 hours after you save; until then you can cancel it on the Policy page. It would now affect " + count +
+		" requests, messages and other texts."
+}

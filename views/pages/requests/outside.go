@@ -1,0 +1,46 @@
+package requests
+
+import (
+	"countersign/models"
+	"countersign/views"
+	"countersign/views/pages/inputs"
+	"countersign/views/pages/words"
+)
+
+// strip leaves the first lines of the source in sight only: where the risk is known to be
+// low or medium, and the blocks draw every member whole, with nothing to warn of (I13).
+func (v *Approval) strip(r *models.Response, input inputs.View) {
+	low := r.Risk == models.RiskLow || r.Risk == models.RiskMedium
+	if r.Kind == models.KindToolCall && low && len(v.Warnings) == 0 && len(v.Blocks) > 0 && input.DrawnWhole() {
+		v.Whole.First = stripLines
+	}
+}
+
+// outside fills in what is different where another system asks.
+func (v *Approval) outside(in Input) {
+	a, o := &in.Approval, in.Origin
+	v.OutsideID, v.OutsideCall = o.ApprovalID, words.Deref(a.CallID)
+	v.Origin, v.Outside, v.Hears = inputs.NewOrigin(o, a.AgentName), a.UpstreamID != nil, inputs.Through(o)
+	if a.InputBytes != nil {
+		v.EditJSON = ""
+		v.Closed = "You can only reject this: the input has " + views.Number(*a.InputBytes) + " bytes and only part of it was kept, so nobody can see everything that would run."
+	}
+	told := o
+	told.Sending, told.Withdrawals = nil, nil // they have places of their own
+	v.Notes, v.Linked = inputs.OriginNotes(told), inputs.NewLinked(o, "")
+	if !v.Outside {
+		return
+	}
+	v.EditJSON = ""
+	if beside, ok := inputs.BesideInput(&a.Response, o.Beside, v.Hears); ok {
+		v.Beside = v.folding.Of(beside, models.PartBeside)
+	}
+	if other, ok := inputs.OtherInput(&a.Response, v.Hears); ok {
+		v.Other = v.folding.Of(other, models.PartOther)
+		v.Blocks = nil // of what the agent reported, which is not what runs
+		v.Whole.Label, v.Context = "The input that "+models.RevealString(a.AgentName, false)+" reported", ""
+	}
+}
+
+// stripLines is how much of the source is shown where all of it is drawn above.
+const stripLines = 3
