@@ -190,3 +190,32 @@ func TestOneCallersFailureNeverFailsItsNeighbours(t *testing.T) {
 		t.Errorf("batches of %v callers: they did not share a commit", sizes)
 	}
 }
+
+// A neighbour that spoils the batch has each run again, and nothing counts twice.
+func TestOnceCountsOnceHoweverOftenAFunctionRuns(t *testing.T) {
+	t.Parallel()
+	d, room := openTemp(t, Options{})
+	runs, counts := 0, 0
+	errs := together(t, d, make(chan struct{}),
+		func(t *Tx) error {
+			runs++
+			if err := t.Once(func() error { counts++; return nil }); err != nil {
+				return err
+			}
+			return room.add(t, "test")
+		},
+		func(t *Tx) error { return errors.Join(room.add(t, "test"), errors.New("after writing")) },
+	)
+	if errs[0] != nil || errs[1] == nil || runs != 2 || counts != 1 {
+		t.Errorf("%v; it ran %d times, and counted %d times", errs, runs, counts)
+	}
+	refuse := errors.New("too many")
+	for range 2 {
+		if err := d.Write(t.Context(), func(t *Tx) error { return t.Once(func() error { counts++; return refuse }) }); !errors.Is(err, refuse) {
+			t.Errorf("a refusal: %v", err)
+		}
+	}
+	if counts != 3 {
+		t.Errorf("two that are refused count to %d", counts-1)
+	}
+}

@@ -10,7 +10,6 @@ import (
 	"countersign/models/db"
 	"countersign/models/events"
 	"countersign/models/headline"
-	"countersign/models/ledger"
 	"countersign/models/policy"
 )
 
@@ -34,7 +33,6 @@ func (s *Store) Ask(ctx context.Context, actor models.Actor, in models.AskInput)
 		return nil, err
 	}
 	var out *models.Approval
-	counted := false // the function may run twice, the request counts once
 	err = s.writeBy(ctx, s.db.WriteAnyway, judged, func(t *tx) error {
 		standing, conv, err := t.findAsk(actor, q)
 		if err != nil {
@@ -51,86 +49,23 @@ func (s *Store) Ask(ctx context.Context, actor models.Actor, in models.AskInput)
 		if s.db.Full() {
 			return db.DiskFull() // what stands is told all the same
 		}
-		if !counted {
-			if err := s.quota.admit(t, actor, len(q.Input)); err != nil {
-				return err
-			}
-			counted = true
-		}
-		if reported {
-			out, err = t.askReported(actor, q, standing)
-		} else {
-			out, err = t.newAsk(actor, q, conv)
-		}
-		if err != nil {
+		if err := t.Once(func() error { return s.quota.admit(t, actor, len(q.Input)) }); err != nil {
 			return err
 		}
+		x := &ask{tx: t, actor: actor, q: q, conv: conv}
+		if reported {
+			x.reported = standing
+		}
+		if err := x.run(); err != nil {
+			return err
+		}
+		out = x.a
 		return t.offerAnswer(q, out)
 	})
 	if err != nil {
 		return nil, err
 	}
 	return out, nil
-}
-
-// newAsk judges and stores a request that does not stand yet.
-func (t *tx) newAsk(actor models.Actor, q *asked, conv *models.Conversation) (*models.Approval, error) {
-	version, p, err := t.policy()
-	if err != nil {
-		return nil, err
-	}
-	id := q.id // which stays as sent: the function may run twice
-	if id == "" {
-		id = models.NewID[models.ResponseID]()
-	}
-	verdict, err := t.judgeAsk(actor, version, p, q, id)
-	if err != nil {
-		return nil, err
-	}
-	deadline, err := t.deadlineFor(q, p, verdict)
-	if err != nil {
-		return nil, err
-	}
-	a := &models.Approval{Response: models.Response{
-		ID: id, OwnerID: actor.OwnerID, AgentID: actor.AgentID(), Kind: q.Kind, CreatedAt: t.Now,
-		ToolUseID: nullable(q.ToolUseID), JobID: nullable(q.JobID), Digest: q.digest, DigestVersion: models.DigestVersion, Risk: verdict.Risk,
-		PolicyVersion: version, PolicyRule: verdict.Rule, PolicyReason: verdict.Reason, Template: q.Template,
-		ApprovalTimeoutAt: models.NoDeadline, Energy: costOf(q, verdict),
-		Description: q.Description, Context: q.Context, Preview: q.Preview, Options: q.options, ClaimedAt: q.claimed, ToolName: q.ToolName, ToolInputJSON: string(q.Input),
-		Protocol: q.Protocol, ClientDataJSON: q.client, HeadlineJSON: q.headline, AcceptsEdits: q.takesEdits(),
-	}, AgentName: actor.Name, OwnerName: actor.OwnerName}
-	reviewers, err := t.judged(a, q, verdict, deadline)
-	if err != nil {
-		return nil, err
-	}
-	running, err := t.place(actor, q, a, conv)
-	if err != nil {
-		return nil, err
-	}
-	t.Publish(events.Conversation(string(a.ConversationID)))
-	if err := t.addResponse(&a.Response); err != nil {
-		return nil, err
-	}
-	if err := t.useGrant(a); err != nil {
-		return nil, err
-	}
-	if err := t.addDeciders(&a.Response, reviewers); err != nil {
-		return nil, err
-	}
-	if err := t.planEscalation(&a.Response); err != nil {
-		return nil, err
-	}
-	if err := t.allowHeadline(a, verdict); err != nil {
-		return nil, err
-	}
-	if err := t.askedLate(a); err != nil {
-		return nil, err
-	}
-	t.asked(a)
-	if err := t.record(actor, askAction(a), ledger.SubjectOf(&a.Response, reviewers), askedData(a, reviewers, running)); err != nil {
-		return nil, err
-	}
-	return a, t.reroute(models.System("policy"), a)
 }
 
 // place gives the row its conversation, opening it if need be, the next sequence

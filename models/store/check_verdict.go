@@ -68,17 +68,13 @@ func (t *tx) checkPage(actor models.Actor, a *models.Approval, in models.Decisio
 	if err != nil {
 		return err
 	}
-	view := models.PageView{}
-	if in.Page != nil {
-		view = *in.Page
-	}
-	if err := a.CheckOpened(view.Folds, opened); err != nil {
-		return err
-	}
-	if !view.Confirmed {
+	if in.Page != nil && !in.Page.Confirmed {
+		if err := a.CheckOpened(in.Page.Folds, opened); err != nil {
+			return err
+		}
 		return &models.Unconfirmed{Approval: a, Input: in.Input}
 	}
-	return a.CheckViewed(&view, opened)
+	return a.CheckViewed(in.Page, opened)
 }
 
 // checkBehalf refuses a verdict that would count for somebody else than the page said (I6).

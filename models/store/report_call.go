@@ -9,7 +9,6 @@ import (
 	"countersign/models"
 	"countersign/models/db"
 	"countersign/models/events"
-	"countersign/models/headline"
 	"countersign/models/ledger"
 	"countersign/models/policy"
 )
@@ -114,76 +113,6 @@ func (r *report) addReported(a *models.Response, with *models.Report) error {
 	}
 	a.Sequence, a.SelfApproval = next.sequence, selfApproval(a)
 	return r.insertResponse(insertReported, r.s.hot.addWholeReported, r.s.hot.addReported, a, with)
-}
-
-// askReported judges a call that was reported before the agent asked about it:
-// both are one row, which keeps its place and id.
-func (t *tx) askReported(actor models.Actor, q *asked, a *models.Approval) (*models.Approval, error) {
-	if a.IsRemoved() {
-		return nil, &models.Error{
-			Code: models.CodeKeyConflict, Text: "The input of this call was " + a.RemovedText() + ", so nobody can decide about it: ask under another toolUseId.", Approval: a,
-		}
-	}
-	version, p, err := t.policy()
-	if err != nil {
-		return nil, err
-	}
-	verdict, err := t.judgeAsk(actor, version, p, q, a.ID)
-	if err != nil {
-		return nil, err
-	}
-	deadline, err := t.deadlineFor(q, p, verdict)
-	if err != nil {
-		return nil, err
-	}
-	a.JobID, a.Risk, a.ClaimedAt = nullable(q.JobID), verdict.Risk, q.claimed
-	a.Description, a.Context, a.Preview = q.Description, q.Context, q.Preview
-	a.PolicyVersion, a.PolicyRule, a.PolicyReason, a.Template = version, verdict.Rule, verdict.Reason, q.Template
-	a.Energy, a.Protocol, a.ClientDataJSON, a.AcceptsEdits = costOf(q, verdict), q.Protocol, q.client, q.takesEdits()
-	a.HeadlineJSON = headline.Of(&a.Response).Stored() // what it says of itself is new
-	reviewers, err := t.judged(a, q, verdict, deadline)
-	if err != nil {
-		return nil, err
-	}
-	running, err := t.isRunning(a.ConversationID)
-	if err != nil {
-		return nil, err
-	}
-	if a.Energy > 0 {
-		// The sequence that comes with it stays unused: the call has its own.
-		next, err := t.spend(actor, a.ConversationID, a.Energy)
-		if err != nil {
-			return nil, err
-		}
-		running = next.running
-	}
-	if err := t.changes("responses", a.ID); err != nil {
-		return nil, err
-	}
-	n, err := t.Exec(t.s.hot.judgeReported, a.JobID, a.Risk, a.RequiresApproval, a.ApprovalStatus, a.ApprovalTimestamp, a.ApprovalFeedback, a.Cause,
-		a.PolicyVersion, a.PolicyRule, a.PolicyReason, a.ReviewersOnly, selfApproval(&a.Response), a.ApproversJSON, a.NoSubstitutes,
-		a.Template, a.ChecklistJSON, a.TemplateText, a.ApprovalRequestedAt, a.ApprovalTimeoutAt, a.Energy, a.Description, a.Context, a.Preview, a.ClaimedAt, a.Protocol, a.ClientDataJSON, a.HeadlineJSON, a.AcceptsEdits, a.GrantID, a.ID)
-	if err != nil {
-		return nil, fmt.Errorf("judge reported call: %w", err)
-	}
-	if !db.ExactlyOne(n) {
-		return nil, fmt.Errorf("judge reported call %s: something happened to it meanwhile", a.ID)
-	}
-	if err := t.useGrant(a); err != nil {
-		return nil, err
-	}
-	t.Publish(events.Conversation(string(a.ConversationID)))
-	if err := t.addDeciders(&a.Response, reviewers); err != nil {
-		return nil, err
-	}
-	if err := t.planEscalation(&a.Response); err != nil {
-		return nil, err
-	}
-	t.asked(a)
-	if err := t.record(actor, askAction(a), ledger.SubjectOf(&a.Response, reviewers), askedData(a, reviewers, running)); err != nil {
-		return nil, err
-	}
-	return a, t.reroute(models.System("policy"), a)
 }
 
 // costOf is what a request costs its conversation: what the agent says, at least

@@ -32,7 +32,6 @@ func (s *Store) Respond(ctx context.Context, actor models.Actor, in models.Respo
 		return nil, err
 	}
 	var out *models.Approval
-	counted := false // the function may run twice, the request counts once
 	err = s.write(ctx, func(t *tx) error {
 		if r.ID != "" {
 			a, err := t.existing(r.ID)
@@ -44,11 +43,8 @@ func (s *Store) Respond(ctx context.Context, actor models.Actor, in models.Respo
 				return err
 			}
 		}
-		if !counted {
-			if err := s.quota.admit(t, actor, 0); err != nil {
-				return err
-			}
-			counted = true
+		if err := t.Once(func() error { return s.quota.admit(t, actor, 0) }); err != nil {
+			return err
 		}
 		conv, err := t.agentConversation(actor, conversation, r.Energy)
 		if err != nil {

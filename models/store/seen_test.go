@@ -71,7 +71,7 @@ func TestHarmIsLookedAtToItsEnd(t *testing.T) {
 		// In its conversation, and for further calls like it.
 		folded := &models.PageView{Folds: []string{"source"}, SeenEnd: true}
 		a = b.pay(t, 2)
-		in := models.ConversationDecision{Approved: new(true), ResponseID: a.ID, Digest: a.Digest, Page: &models.PageView{}}
+		in := models.ConversationDecision{Approved: new(true), ResponseID: a.ID, Digest: a.Digest, Page: &models.PageView{Confirmed: true}}
 		if _, _, err := b.DecideIn(t.Context(), b.owner, a.ConversationID, in); models.ErrorCode(err) != refused {
 			t.Errorf("%s, in its conversation: %v, want %q", risk, err, refused)
 		}
