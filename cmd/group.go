@@ -55,10 +55,7 @@ func newGroupList() *cobra.Command {
 			list = append(list, listedGroup{g.Name, g.Note, g.Members})
 			rows = append(rows, []string{g.Name, strconv.Itoa(g.Members), g.Note})
 		}
-		if asJSON {
-			return terminal.PrintJSON(c.OutOrStdout(), list)
-		}
-		return terminal.PrintTable(c.OutOrStdout(), []string{"GROUP", "MEMBERS", "NOTE"}, rows)
+		return terminal.PrintList(c.OutOrStdout(), asJSON, list, []string{"GROUP", "MEMBERS", "NOTE"}, rows)
 	})
 }
 

@@ -78,10 +78,7 @@ func newRequestList() *cobra.Command {
 		if more {
 			fmt.Fprintf(c.ErrOrStderr(), "countersign: only the %s %d are listed; --limit lists more\n", first, f.limit)
 		}
-		if asJSON {
-			return terminal.PrintJSON(c.OutOrStdout(), requestsForPrograms(found))
-		}
-		return terminal.PrintTable(c.OutOrStdout(), []string{"ID", "STATE", "RISK", "AGENT", "REQUEST"}, requestRows(found, s.Now()))
+		return terminal.PrintList(c.OutOrStdout(), asJSON, requestsForPrograms(found), []string{"ID", "STATE", "RISK", "AGENT", "REQUEST"}, requestRows(found, s.Now()))
 	})
 }
 

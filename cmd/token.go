@@ -98,10 +98,7 @@ func newTokenList() *cobra.Command {
 				tokenState(t, s.Now()), terminal.FormatTime(t.LastUsedAt),
 			})
 		}
-		if asJSON {
-			return terminal.PrintJSON(c.OutOrStdout(), list)
-		}
-		return terminal.PrintTable(c.OutOrStdout(), []string{"ID", "TOKEN", "SCOPE", "NAME", "USER", "STATE", "LAST USED"}, rows)
+		return terminal.PrintList(c.OutOrStdout(), asJSON, list, []string{"ID", "TOKEN", "SCOPE", "NAME", "USER", "STATE", "LAST USED"}, rows)
 	})
 }
 

@@ -139,10 +139,7 @@ func newUpstreamList() *cobra.Command {
 				u.Name, u.BaseURL, u.Dialect, emails[u.OwnerID], fmt.Sprint(u.Waiting), fmt.Sprint(u.Unsent), terminal.FormatTime(u.SucceededAt), pollState(u),
 			})
 		}
-		if asJSON {
-			return terminal.PrintJSON(c.OutOrStdout(), list)
-		}
-		return terminal.PrintTable(c.OutOrStdout(), []string{"NAME", "URL", "DIALECT", "OWNER", "WAITING", "NOT YET SENT", "LAST SUCCESS", "STATE"}, rows)
+		return terminal.PrintList(c.OutOrStdout(), asJSON, list, []string{"NAME", "URL", "DIALECT", "OWNER", "WAITING", "NOT YET SENT", "LAST SUCCESS", "STATE"}, rows)
 	})
 }
 

@@ -71,10 +71,7 @@ func newUserList() *cobra.Command {
 			list = append(list, listedUser{u.ID, u.Email, u.Name, u.Role, u.CreatedAt, u.DisabledAt})
 			rows = append(rows, []string{u.Email, u.Name, string(u.Role), terminal.FormatTime(&u.CreatedAt), terminal.FormatTime(u.DisabledAt)})
 		}
-		if asJSON {
-			return terminal.PrintJSON(c.OutOrStdout(), list)
-		}
-		return terminal.PrintTable(c.OutOrStdout(), []string{"EMAIL", "NAME", "ROLE", "ADDED", "DISABLED"}, rows)
+		return terminal.PrintList(c.OutOrStdout(), asJSON, list, []string{"EMAIL", "NAME", "ROLE", "ADDED", "DISABLED"}, rows)
 	})
 }
 

@@ -31,6 +31,7 @@ type askOptions struct {
 	asJSON                                      bool
 }
 
+// Ask is the command that asks for approval and waits for the decision.
 func Ask() *cobra.Command {
 	var o askOptions
 	c := &cobra.Command{
@@ -59,7 +60,7 @@ func Ask() *cobra.Command {
 	c.Flags().DurationVar(&o.timeout, "timeout", 0, "how long to wait for a decision, such as 10m, unless a rule of the policy says (default: the policy's)")
 	c.Flags().DurationVar(&o.connect, "connect-timeout", 30*time.Second, "how long to try a server that has not answered once")
 	c.Flags().BoolVar(&o.asJSON, "json", false, "print the outcome as JSON")
-	c.Flags().StringVar(&o.server, "server", "", "the server's address (default http://127.0.0.1:8080) [COUNTERSIGN_SERVER]")
+	remote.AddFlag(c.Flags(), &o.server)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		req, err := o.request(c, args[0])
 		if err != nil {

@@ -39,6 +39,7 @@ type hookOptions struct {
 	timeout, connect    time.Duration
 }
 
+// Hook is the command that a coding agent runs before and after its calls.
 func Hook() *cobra.Command {
 	var o hookOptions
 	c := &cobra.Command{
@@ -58,7 +59,7 @@ func Hook() *cobra.Command {
 	c.Flags().DurationVar(&o.timeout, "timeout", hookTimeout, "the timeout that the agent's settings give this hook; calls are denied 10s before")
 	c.Flags().DurationVar(&o.connect, "connect-timeout", 30*time.Second, "how long to try a server that has not answered once")
 	c.Flags().StringVar(&o.credentials, "credentials", "", "the file with the server and the token, instead of the environment")
-	c.Flags().StringVar(&o.server, "server", "", "the server's address (default http://127.0.0.1:8080) [COUNTERSIGN_SERVER]")
+	remote.AddFlag(c.Flags(), &o.server)
 	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return newHookRun(o, c).safely(func(r *hookRun) error { return r.fail(err) })
 	})

@@ -9,6 +9,7 @@ import (
 	"countersign/cmd/remote"
 )
 
+// MCP is the command that passes a client's messages on to the server, and asks again.
 func MCP() *cobra.Command {
 	var server string
 	c := &cobra.Command{
@@ -25,7 +26,7 @@ func MCP() *cobra.Command {
 			"When the client ends, requests that it still waits for are cancelled.",
 		Args: cobra.NoArgs,
 	}
-	c.Flags().StringVar(&server, "server", "", "the server's address (default http://127.0.0.1:8080) [COUNTERSIGN_SERVER]")
+	remote.AddFlag(c.Flags(), &server)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		address, token, err := remote.Server(server)
 		if err != nil {

@@ -14,6 +14,7 @@ import (
 	"countersign/models"
 )
 
+// Note is the command by which an agent answers what a reviewer asks.
 func Note() *cobra.Command {
 	var server string
 	c := &cobra.Command{
@@ -27,7 +28,7 @@ func Note() *cobra.Command {
 			"A question stops the clock of a request; its answer lets it run on.",
 		Args: cobra.ExactArgs(2),
 	}
-	c.Flags().StringVar(&server, "server", "", "the server's address (default http://127.0.0.1:8080) [COUNTERSIGN_SERVER]")
+	remote.AddFlag(c.Flags(), &server)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		address, token, err := remote.Server(server)
 		id, idErr := models.ParseID[models.ResponseID]("ID", args[0])

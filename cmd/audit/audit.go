@@ -18,6 +18,7 @@ const (
 	exitUnchecked = 2 // nothing can be said about it
 )
 
+// Command verifies and exports the ledger.
 func Command() *cobra.Command {
 	c := &cobra.Command{Use: "audit", Short: "Check and export the ledger", Args: cobra.NoArgs}
 	c.AddCommand(newAuditVerify(), newAuditExport())

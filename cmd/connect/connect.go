@@ -43,6 +43,7 @@ type connectOptions struct {
 	within                     time.Duration
 }
 
+// Command adds our hooks to a coding agent's settings.
 func Command() *cobra.Command {
 	c := &cobra.Command{Use: "connect", Short: "Connect a coding agent to a server", Args: cobra.NoArgs}
 	c.AddCommand(newConnectClaudeCode())
@@ -73,7 +74,7 @@ func newConnectClaudeCode() *cobra.Command {
 	c.Flags().StringVar(&o.program, "claude", "claude", "the program, to learn its version")
 	c.Flags().StringVar(&o.managed, "managed-settings", managedFolder(), "the folder in which Claude Code finds managed settings")
 	c.Flags().DurationVar(&o.within, "within", connectWithin, "how long to try, where no person is waited for")
-	c.Flags().StringVar(&o.server, "server", "", "the server's address (default http://127.0.0.1:8080) [COUNTERSIGN_SERVER]")
+	remote.AddFlag(c.Flags(), &o.server)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if o.prompt {
 			return printPermissionPrompt(c.OutOrStdout(), o.server)

@@ -10,6 +10,7 @@ import (
 	"countersign/models/agentsettings"
 )
 
+// Disconnect is the command that takes them away again.
 func Disconnect() *cobra.Command {
 	c := &cobra.Command{Use: "disconnect", Short: "Undo what `connect` did", Args: cobra.NoArgs}
 	c.AddCommand(newDisconnectClaudeCode())

@@ -18,6 +18,7 @@ import (
 	"countersign/models"
 )
 
+// Agent is the command that the demo starts as its agent.
 func Agent() *cobra.Command {
 	return &cobra.Command{
 		Use:    demoAgent,

@@ -28,6 +28,7 @@ const (
 	demoPorts = 50
 )
 
+// Command starts a server with one admin and an agent that asks.
 func Command() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "demo",

@@ -52,6 +52,7 @@ type doctor struct {
 	opening error              // why
 }
 
+// Command examines an installation.
 func Command() *cobra.Command {
 	var asJSON bool
 	var minFree string

@@ -25,6 +25,7 @@ type ingestOptions struct {
 	drain         time.Duration // how long to go on handing over once the run has ended
 }
 
+// Command passes a coding agent's output on and reports the run in it.
 func Command() *cobra.Command {
 	var o ingestOptions
 	c := &cobra.Command{
@@ -50,7 +51,7 @@ func Command() *cobra.Command {
 	c.Flags().StringVar(&o.onReject, "on-reject", "", "what a rejection does to the calls queued after it: cascade rejects them too, continue asks about each (default cascade, unless it was chosen before)")
 	c.Flags().StringVar(&o.spool, "spool", "", "the folder in which to keep what could not be sent (default: in the user's cache folder)")
 	c.Flags().DurationVar(&o.drain, "drain-timeout", 30*time.Second, "how long to try to send the rest once the agent's output has ended")
-	c.Flags().StringVar(&o.server, "server", "", "the server's address (default http://127.0.0.1:8080) [COUNTERSIGN_SERVER]")
+	remote.AddFlag(c.Flags(), &o.server)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if err := o.complete(); err != nil {
 			return err

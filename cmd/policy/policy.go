@@ -14,6 +14,7 @@ import (
 	"countersign/models/store"
 )
 
+// Command shows, checks and applies the policy.
 func Command() *cobra.Command {
 	c := &cobra.Command{Use: "policy", Short: "Show and change what needs approval", Args: cobra.NoArgs}
 	c.AddCommand(newPolicyShow(), newPolicyApply(), newPolicyCheck())

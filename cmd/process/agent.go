@@ -12,11 +12,12 @@ func (w *World) Env(t *testing.T) []string {
 	return []string{"COUNTERSIGN_SERVER=http://" + w.Addr, "COUNTERSIGN_TOKEN=" + w.Agent, "XDG_CACHE_HOME=" + t.TempDir()}
 }
 
-// event is what a coding agent hands to its hook.
+// HookEvent is what a coding agent hands to its hook.
 func HookEvent(moment, more string) string {
 	return `{"session_id":"s1","cwd":"/srv/app","permission_mode":"default","effort":{"level":"high"},"hook_event_name":"` + moment + `"` + more + `}`
 }
 
+// HookCall is the part of an event that names a call.
 func HookCall(tool, input, id string) string {
 	return `,"tool_name":"` + tool + `","tool_input":` + input + `,"tool_use_id":"` + id + `"`
 }
@@ -39,9 +40,11 @@ func (w *World) StartHook(t *testing.T, event string, args ...string) *Program {
 	return p
 }
 
+// HookPolicy asks a person about commands, allows reading and denies drops.
 const HookPolicy = `{"unmatched":"allow","required_approval_tools":["Bash"],"rules":[
  {"name":"reading","tools":["Read"],"effect":"allow"},{"name":"no drops","tools":["Drop"],"effect":"deny","reason":"Never."}]}`
 
+// WantStatus fails the test if a request has another status.
 func (w *World) WantStatus(t *testing.T, id models.ResponseID, want models.Status) {
 	t.Helper()
 	row, err := w.Store().Approval(t.Context(), w.Admin, id)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -19,7 +18,6 @@ import (
 	"countersign/handlers/api/client"
 	"countersign/handlers/api/wire"
 	"countersign/models"
-	"countersign/models/storetest"
 )
 
 const (
@@ -97,7 +95,7 @@ func TestAFullDisk(t *testing.T) {
 	if status, text := ask(t, v, http.MethodPost, "/v1/approvals/"+string(kept[1])+"/cancel", v.Agent, nil); status != http.StatusOK {
 		t.Errorf("cancel: %d %s", status, text)
 	}
-	signsIn(t, v)
+	v.SignIn(t)
 	_, stderr, code := process.RunWith(t, []string{"COUNTERSIGN_TOKEN=" + v.Agent, "COUNTERSIGN_SERVER=http://" + v.Addr}, "", "ask", "deploy", "--connect-timeout", "1s")
 	if code == 0 || !strings.Contains(strings.ToLower(stderr), "disk full") {
 		t.Errorf("countersign ask: exit %d, %s", code, stderr)
@@ -165,23 +163,4 @@ func ask(t *testing.T, v *process.Victim, method, path, token string, body io.Re
 		t.Fatal(err)
 	}
 	return res.StatusCode, string(raw)
-}
-
-// signsIn signs in by the form, and is shown the inbox.
-func signsIn(t *testing.T, v *process.Victim) {
-	t.Helper()
-	form := url.Values{"email": {storetest.AdminEmail}, "password": {storetest.Password}}
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+v.Addr+"/signin", strings.NewReader(form.Encode()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	res, err := http.DefaultTransport.RoundTrip(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = res.Body.Close()
-	if res.StatusCode != http.StatusSeeOther || len(res.Cookies()) == 0 {
-		t.Errorf("signing in: %s", res.Status)
-	}
 }

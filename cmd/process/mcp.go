@@ -14,16 +14,19 @@ type MCPClient struct {
 	modern bool
 }
 
+// What a client says first, and hears when its call is allowed.
 const (
 	MCPBegins  = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
 	MCPAllowed = `{\"behavior\":\"allow\",\"updatedInput\":{\"command\":\"touch one.txt\"}}`
 )
 
+// MCPClient starts one with the agent's token.
 func (w *World) MCPClient(t *testing.T, modern bool) *MCPClient {
 	t.Helper()
 	return &MCPClient{Start(t, []string{"COUNTERSIGN_SERVER=http://" + w.Addr, "COUNTERSIGN_TOKEN=" + w.Agent}, "mcp"), t, modern}
 }
 
+// Sends writes one message.
 func (c *MCPClient) Sends(line string) {
 	c.T.Helper()
 	if _, err := io.WriteString(c.In, line+"\n"); err != nil {
@@ -31,6 +34,7 @@ func (c *MCPClient) Sends(line string) {
 	}
 }
 
+// Begins opens the session, in the protocol that has one.
 func (c *MCPClient) Begins() {
 	c.T.Helper()
 	if !c.modern {
@@ -40,6 +44,7 @@ func (c *MCPClient) Begins() {
 	}
 }
 
+// Calls calls a tool.
 func (c *MCPClient) Calls(id int, tool, arguments string) {
 	c.T.Helper()
 	meta := `{"progressToken":1}`

@@ -17,6 +17,7 @@ var DoctorChecks = []string{
 	"database", "permissions", "migrations", "ledger", "rows", "energy", "grants", "clock", "public URL", "disk space", "policy lint", "retention", "who can decide", "unseen", "upstreams", "channels", "webhooks",
 }
 
+// Diagnosis is what one check of the doctor says.
 type Diagnosis struct {
 	Check, Result, Text, Remedy string
 }
@@ -81,6 +82,7 @@ func Infect(t *testing.T, dir string, statements ...string) {
 	}
 }
 
+// Chmod changes the mode of a file.
 func Chmod(t *testing.T, path string, mode os.FileMode) {
 	t.Helper()
 	if err := os.Chmod(path, mode); err != nil {
@@ -88,6 +90,7 @@ func Chmod(t *testing.T, path string, mode os.FileMode) {
 	}
 }
 
+// FileNames are the names of the files in a folder.
 func FileNames(t *testing.T, dir string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)

@@ -135,6 +135,7 @@ func (p *Program) Exit(t *testing.T) int {
 	return p.ProcessState.ExitCode()
 }
 
+// Signal sends a signal to the program.
 func (p *Program) Signal(t *testing.T, sig syscall.Signal) {
 	t.Helper()
 	if err := p.Process.Signal(sig); err != nil {
@@ -170,6 +171,7 @@ func Run(t *testing.T, stdin string, args ...string) (stdout, stderr string, cod
 	return RunWith(t, nil, stdin, args...)
 }
 
+// RunWith runs the program to its end in an environment.
 func RunWith(t *testing.T, env []string, stdin string, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	return Start(t, env, args...).Give(t, stdin)
@@ -228,11 +230,13 @@ func Send(t *testing.T, req *http.Request) (status int, content string) {
 	return res.StatusCode, res.Header.Get("Content-Type")
 }
 
+// Has reports whether a program is installed.
 func Has(program string) bool {
 	_, err := exec.LookPath(program)
 	return err == nil
 }
 
+// Get reads a page or answer that is there.
 func Get(t *testing.T, url string) string {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
+	"strings"
 	"testing"
 	"time"
 
@@ -32,6 +34,7 @@ func NewVictim(t *testing.T, settings ...string) *Victim {
 	return NewVictimIn(t, storetest.Dir(t), settings...)
 }
 
+// NewVictimIn is NewVictim in a folder.
 func NewVictimIn(t *testing.T, dir string, settings ...string) *Victim {
 	t.Helper()
 	v := &Victim{Dir: dir, Addr: FreeAddr(t), Settings: settings}
@@ -47,6 +50,7 @@ func NewVictimIn(t *testing.T, dir string, settings ...string) *Victim {
 	return v
 }
 
+// Start starts the server, and waits until it is ready.
 func (v *Victim) Start(t *testing.T) {
 	t.Helper()
 	args := []string{"serve", "--data", v.Dir, "--addr", v.Addr, "--log-level", "error", "--limit-asks-per-minute", "0"}
@@ -74,8 +78,29 @@ func (v *Victim) Kill(t *testing.T) {
 	<-v.Done
 }
 
+// Client is a client of the server with a token.
 func (v *Victim) Client(token string) *client.Client {
 	return client.New("http://"+v.Addr, token)
+}
+
+// SignIn signs the admin in by the form, and returns the cookies.
+func (v *Victim) SignIn(t *testing.T) []*http.Cookie {
+	t.Helper()
+	form := url.Values{"email": {storetest.AdminEmail}, "password": {storetest.Password}}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+v.Addr+"/signin", strings.NewReader(form.Encode()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	res, err := http.DefaultTransport.RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = res.Body.Close()
+	if res.StatusCode != http.StatusSeeOther || len(res.Cookies()) == 0 {
+		t.Errorf("signing in: %s", res.Status)
+	}
+	return res.Cookies()
 }
 
 // Get reads one JSON answer for the admin.

@@ -64,6 +64,7 @@ type World struct {
 	Agent, Reviewer string // tokens
 }
 
+// NewWorld starts a server in a folder of its own and makes them.
 func NewWorld(t *testing.T) *World {
 	t.Helper()
 	w := &World{Server: Serve(t, storetest.Dir(t), "")}
@@ -83,6 +84,7 @@ func (w *World) Restart(t *testing.T) {
 	w.Server = Serve(t, w.Dir, w.Addr)
 }
 
+// Client is a client of the server with a token.
 func (w *World) Client(token string) *client.Client {
 	return client.New("http://"+w.Addr, token)
 }
@@ -102,6 +104,7 @@ func (w *World) OnlyPending(t *testing.T) models.Approval {
 	return got[0].Approval
 }
 
+// Respond decides a request as the reviewer.
 func (w *World) Respond(t *testing.T, id models.ResponseID, verdict wire.RespondRequest) {
 	t.Helper()
 	if _, err := w.Client(w.Reviewer).Respond(t.Context(), wire.ResponseID(id), verdict); err != nil {
@@ -109,6 +112,7 @@ func (w *World) Respond(t *testing.T, id models.ResponseID, verdict wire.Respond
 	}
 }
 
+// ApplyPolicy makes a document the policy.
 func (w *World) ApplyPolicy(t *testing.T, doc string) {
 	t.Helper()
 	if _, err := w.Store().ApplyPolicy(t.Context(), w.Admin, []byte(doc), "", 0); err != nil {

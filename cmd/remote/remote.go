@@ -7,6 +7,8 @@ import (
 	"os"
 	"strings"
 
+	"github.com/spf13/pflag"
+
 	"countersign/cmd/config"
 	"countersign/handlers/api/client"
 )
@@ -16,6 +18,14 @@ const (
 	ExitUnreachable = 3
 	ExitOther       = 4 // token, input, conflict: the text says
 )
+
+// standard is where a server listens that was told nothing else.
+const standard = "http://127.0.0.1:8080"
+
+// AddFlag makes the flag that names the server.
+func AddFlag(flags *pflag.FlagSet, server *string) {
+	flags.StringVar(server, "server", "", "the server's address (default "+standard+") [COUNTERSIGN_SERVER]")
+}
 
 // Server is the server that an agent's command speaks to, the flag's or else
 // the environment's, and its token. All that is wrong is one error, a line each.
@@ -32,7 +42,7 @@ func Server(flag string) (server, token string, err error) {
 
 // Address is the flag's server, or else the environment's.
 func Address(flag string) (string, error) {
-	server := cmp.Or(flag, os.Getenv("COUNTERSIGN_SERVER"), "http://127.0.0.1:8080")
+	server := cmp.Or(flag, os.Getenv("COUNTERSIGN_SERVER"), standard)
 	if err := config.CheckURL(server); err != nil {
 		return "", fmt.Errorf("the server's address (COUNTERSIGN_SERVER): %w", err)
 	}

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -142,18 +141,7 @@ func (h *hub) set(change func(*hub)) {
 func pageOf(t *testing.T, v *process.Victim, path string) string {
 	t.Helper()
 	if v.Session == nil {
-		form := url.Values{"email": {storetest.AdminEmail}, "password": {storetest.Password}}
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+v.Addr+"/signin", strings.NewReader(form.Encode()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		res, err := http.DefaultTransport.RoundTrip(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_ = res.Body.Close()
-		v.Session = res.Cookies()
+		v.Session = v.SignIn(t)
 	}
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+v.Addr+path, http.NoBody)
 	if err != nil {

@@ -19,6 +19,7 @@ import (
 	"countersign/views"
 )
 
+// SetupLink is the address at which the first user is created.
 func SetupLink(public *url.URL, secret string) string {
 	return public.String() + views.SetupURL(secret)
 }
@@ -81,6 +82,7 @@ func removeUsedSetupFile(ctx context.Context, s *store.Store, dir string, log *s
 	}
 }
 
+// RemoveSetupFile removes the file with the setup link, if there is one.
 func RemoveSetupFile(dir string) error {
 	err := os.Remove(filepath.Join(dir, models.SetupLinkFile))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

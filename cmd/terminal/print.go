@@ -27,6 +27,14 @@ func PrintTable(w io.Writer, header []string, rows [][]string) error {
 	return t.Flush()
 }
 
+// PrintList writes a list, for programs or as a table.
+func PrintList(w io.Writer, asJSON bool, list any, header []string, rows [][]string) error {
+	if asJSON {
+		return PrintJSON(w, list)
+	}
+	return PrintTable(w, header, rows)
+}
+
 // PrintJSON writes v for programs: exact and indented.
 func PrintJSON(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)

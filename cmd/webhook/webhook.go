@@ -20,6 +20,7 @@ import (
 	"countersign/handlers"
 )
 
+// Command receives a webhook's events.
 func Command() *cobra.Command {
 	c := &cobra.Command{Use: "webhook", Short: "Receive a webhook's events, to try an endpoint out", Args: cobra.NoArgs}
 	c.AddCommand(newWebhookListen())
