@@ -39,7 +39,7 @@ func startOf(a *models.Approval, d models.CallDetail) time.Time {
 func (m batchMaker) call(a *models.Approval, behind bool, before time.Time) BatchCall {
 	r, d := a.At(m.now), m.around.Run.Calls[a.ID]
 	v := BatchCall{
-		ID: EntryID(a.Sequence), Tool: a.ToolName, Summary: words.Summary(r), URL: views.CallURL(a.ConversationID, a.ID), SubAgent: d.ParentToolUseID != "",
+		ID: entryID(a.Sequence), Tool: a.ToolName, Summary: words.Summary(r), URL: views.CallURL(a.ConversationID, a.ID), SubAgent: d.ParentToolUseID != "",
 	}
 	if d.Of > 1 {
 		v.Number = "#" + strconv.Itoa(d.Place)
@@ -69,7 +69,7 @@ func (m batchMaker) call(a *models.Approval, behind bool, before time.Time) Batc
 		v.CloseURL = views.CloseCallURL(a.ConversationID, a.ID)
 	}
 	if d := m.around.Decided; d != nil && d.ID == a.ID && !v.Current {
-		v.Notes = append([]inputs.Note{{Tone: views.ToneWarn, Text: LateNotice(a, d.Late, m.now)}}, v.Notes...)
+		v.Notes = append([]inputs.Note{{Tone: views.ToneWarn, Text: lateNotice(a, d.Late, m.now)}}, v.Notes...)
 	}
 	if v.Current {
 		e := HistoryEntry{ID: v.ID}
@@ -162,7 +162,7 @@ func (m batchMaker) result(a *models.Approval, d models.CallDetail) *CallResult 
 	if !d.Completed || d.Closed != "" {
 		return nil
 	}
-	out := &CallResult{ID: EntryID(a.Sequence) + "-result", Label: "Result", Error: d.IsError && !outcomes.Denied(&a.Response), Text: d.Result, URL: views.CallURL(a.ConversationID, a.ID)}
+	out := &CallResult{ID: entryID(a.Sequence) + "-result", Label: "Result", Error: d.IsError && !outcomes.Denied(&a.Response), Text: d.Result, URL: views.CallURL(a.ConversationID, a.ID)}
 	if out.Error {
 		out.Label = "Error"
 	}

@@ -64,8 +64,8 @@ func (v HistoryEntry) overText() string {
 	return ""
 }
 
-// EntryID is the id of an entry's element.
-func EntryID(sequence int64) string { return "entry-" + strconv.FormatInt(sequence, 10) }
+// entryID is the id of an entry's element.
+func entryID(sequence int64) string { return "entry-" + strconv.FormatInt(sequence, 10) }
 
 // MayBeEarlier reports whether an entry may stand before the last page of its
 // conversation's history.
@@ -79,7 +79,7 @@ func EntryURL(c *models.Conversation, sequence int64) string {
 	if MayBeEarlier(c, sequence) {
 		before = sequence + 1
 	}
-	return views.ConversationPageURL(c.ID, before) + "#" + EntryID(sequence)
+	return views.ConversationPageURL(c.ID, before) + "#" + entryID(sequence)
 }
 
 // NewHistoryEntry makes one entry as of now.
@@ -87,7 +87,7 @@ func NewHistoryEntry(c *models.ConversationView, e *models.HistoryEntry, around 
 	v := HistoryEntry{
 		Sequence: strconv.FormatInt(e.Sequence, 10), At: views.Ago(e.At, now), Topic: views.ConversationTopic(c.ID),
 	}
-	v.ID = EntryID(e.Sequence)
+	v.ID = entryID(e.Sequence)
 	switch {
 	case e.Message != nil:
 		v.message(e.Message)
@@ -183,7 +183,7 @@ func (v *HistoryEntry) response(c *models.ConversationView, a *models.Approval, 
 		v.keptCut(origin.ContentBytes)
 	}
 	if d := around.Decided; d != nil && d.ID == a.ID {
-		v.Notice = LateNotice(a, d.Late, now)
+		v.Notice = lateNotice(a, d.Late, now)
 	}
 	switch r.Kind {
 	case models.KindReply, models.KindProposal:
@@ -251,7 +251,7 @@ func fold(s string, most int) (open, rest string) {
 	return open, s[len(open):]
 }
 
-// LateNotice says what the outcome is when a decision came too late for a request.
-func LateNotice(a *models.Approval, late models.Verdict, now time.Time) string {
+// lateNotice says what the outcome is when a decision came too late for a request.
+func lateNotice(a *models.Approval, late models.Verdict, now time.Time) string {
 	return requests.New(requests.Input{Approval: *a, Late: late}, now).Notice
 }

@@ -245,14 +245,14 @@ func newBulkRow(item *BulkItem, in *BulkInput, now time.Time) BulkRow {
 	}
 	switch {
 	case item.Late:
-		row.Text = OutcomeBy(a, in.Reader, now) + ". " + item.Refused
+		row.Text = outcomeBy(a, in.Reader, now) + ". " + item.Refused
 	case item.Done && in.Undo:
 		row.Text = "Waiting for a decision again."
 	case item.Done && a.HeldUntil != nil && a.Vote != nil && a.Vote.UndoUntil != nil:
 		row.Word = ui.StatusWord(models.StatusApproved, models.CauseReviewer)
 		row.Text = "Approved by you, not sent yet."
 	case item.Done:
-		row.Text = OutcomeBy(a, in.Reader, now) + "."
+		row.Text = outcomeBy(a, in.Reader, now) + "."
 	}
 	return row
 }

@@ -183,7 +183,7 @@ func BulkFragment(v Bulk, list Inbox) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = List(list).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = rowList(list).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

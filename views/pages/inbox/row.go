@@ -218,13 +218,13 @@ func (row *Row) held(a *models.Approval, in Input, now time.Time) {
 func newGoneRow(a *models.Approval, in Input, now time.Time) Row {
 	return Row{
 		ID: string(a.ID), PageURL: views.ApprovalURL(a.ID), URL: in.Place.At(a.ID).URL(), Current: a.ID == in.Place.Open,
-		Tool: a.ToolName, Kind: words.KindTitle(a.Kind), Agent: a.AgentName, Gone: OutcomeBy(a, in.Reader.ID, now),
+		Tool: a.ToolName, Kind: words.KindTitle(a.Kind), Agent: a.AgentName, Gone: outcomeBy(a, in.Reader.ID, now),
 	}
 }
 
-// OutcomeBy says in a few words what became of a request, and through whom:
+// outcomeBy says in a few words what became of a request, and through whom:
 // "Approved by you". Names are revealed.
-func OutcomeBy(a *models.Approval, reader models.UserID, now time.Time) string {
+func outcomeBy(a *models.Approval, reader models.UserID, now time.Time) string {
 	r := a.At(now)
 	word := ui.StatusWord(r.Status(), r.Cause).Text
 	if a.Vote != nil && a.Vote.Verdict == models.VerdictAnswer {
@@ -286,5 +286,5 @@ func Decided(a *models.Approval, reader models.UserID, now time.Time) string {
 		}
 		return "Waiting again" + what + "."
 	}
-	return OutcomeBy(a, reader, now) + what + "."
+	return outcomeBy(a, reader, now) + what + "."
 }

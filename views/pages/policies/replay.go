@@ -190,8 +190,8 @@ func turnedSpoken(t *policy.Tally) string {
 	return strings.Join(parts, ", ")
 }
 
-// ReplayedInOneLine is what a review says of real calls; empty: nothing is known.
-func ReplayedInOneLine(t *policy.Tally) string {
+// replayedInOneLine is what a review says of real calls; empty: nothing is known.
+func replayedInOneLine(t *policy.Tally) string {
 	if t == nil || t.Calls == 0 {
 		return ""
 	}

@@ -73,7 +73,7 @@ func NewReview(in ReviewInput) Review {
 		v.Removal = removalText(r)
 		v.Typed = ui.Field{Name: "retention_typed", Label: "Type " + days + " to confirm that contents are removed after " + days + " days", Value: r.Typed, Error: r.Error, Required: true}
 	}
-	v.Dangers, v.Replayed = dangers(in.Before, in.After, in.Now), ReplayedInOneLine(in.Replayed)
+	v.Dangers, v.Replayed = dangers(in.Before, in.After, in.Now), replayedInOneLine(in.Replayed)
 	return v
 }
 

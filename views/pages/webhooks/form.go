@@ -90,7 +90,7 @@ func NewForm(in FormInput) FormView {
 		v.Address.Required, v.Address.Optional = false, true
 		v.Address.Help = "Leave it empty to keep the one at " + models.RevealName(in.Label) + "."
 	}
-	for _, family := range EventFamilies() {
+	for _, family := range eventFamilies() {
 		v.Families = append(v.Families, familyChoice(family, f.Types))
 	}
 	return v
@@ -128,7 +128,7 @@ func TypesOf(families, types []string) []string {
 // typesInShort names the kinds of events that an endpoint gets: a whole family by its name.
 func typesInShort(types []string) []string {
 	var out []string
-	for _, family := range EventFamilies() {
+	for _, family := range eventFamilies() {
 		one := familyChoice(family, types)
 		if one.All {
 			out = append(out, family.Name+".*")

@@ -18,8 +18,8 @@ type EventFamily struct {
 	Types []models.EventType
 }
 
-// EventFamilies are all kinds of events that webhooks get.
-func EventFamilies() []EventFamily {
+// eventFamilies are all kinds of events that webhooks get.
+func eventFamilies() []EventFamily {
 	var out []EventFamily
 	for _, t := range models.EventTypes() {
 		if n := len(out); n == 0 || out[n-1].Name != t.Family() {

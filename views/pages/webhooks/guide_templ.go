@@ -93,7 +93,7 @@ func GuidePage(p views.Page) templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				for _, family := range EventFamilies() {
+				for _, family := range eventFamilies() {
 					for _, t := range family.Types {
 						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<tr><th scope=\"row\"><code>")
 						if templ_7745c5c3_Err != nil {
