@@ -100,36 +100,60 @@ func (d *doctor) examine(ctx context.Context) []diagnosis {
 	}
 	var found []diagnosis
 	for _, check := range [...]struct {
-		name string
-		data bool // reads the database
-		do   func(context.Context) diagnosis
+		name, needs string
+		do          func(context.Context) diagnosis
 	}{
-		{"database", false, d.database},
-		{"permissions", false, d.permissions},
-		{"migrations", true, d.migrations},
-		{"ledger", true, d.ledger},
-		{"rows", true, d.rows},
-		{"energy", true, d.energy},
-		{"grants", true, d.grants},
-		{"clock", true, d.clock},
-		{"public URL", false, d.publicURL},
-		{"disk space", false, d.space},
-		{"policy lint", true, d.policy},
-		{"retention", true, d.retention},
-		{"who can decide", true, d.deciders},
-		{"unseen", true, d.unseen},
-		{"upstreams", true, d.upstreams},
-		{"channels", true, d.channels},
-		{"webhooks", true, d.webhooks},
+		{"database", nothing, d.database},
+		{"permissions", nothing, d.permissions},
+		{"migrations", database, d.migrations},
+		{"ledger", database, d.ledger},
+		{"rows", migrated, d.rows},
+		{"energy", schema, d.energy},
+		{"grants", schema, d.grants},
+		{"clock", database, d.clock},
+		{"public URL", nothing, d.publicURL},
+		{"disk space", nothing, d.space},
+		{"policy lint", database, d.policy},
+		{"retention", migrated, d.retention},
+		{"who can decide", database, d.deciders},
+		{"unseen", schema, d.unseen},
+		{"upstreams", migrated, d.upstreams},
+		{"channels", migrated, d.channels},
+		{"webhooks", migrated, d.webhooks},
 	} {
-		f := diagnosis{Result: checkSkipped, Text: "needs the database"}
-		if !check.data || d.folder != nil {
+		f := diagnosis{Result: checkSkipped}
+		if lacks := d.lacks(ctx, check.needs); lacks != nothing {
+			f.Text = "needs " + lacks
+		} else {
 			f = check.do(ctx)
 		}
 		f.Check = check.name
 		found = append(found, f)
 	}
 	return found
+}
+
+// What a check needs to be made, in the words of one that is skipped.
+const (
+	nothing  = ""
+	database = "the database"
+	schema   = "the schema that this program brings" // or a newer one
+	migrated = "the migrations"                      // and no newer one
+)
+
+// lacks is what is missing of what a check needs, or nothing.
+func (d *doctor) lacks(ctx context.Context, needs string) string {
+	if needs == nothing {
+		return nothing
+	}
+	if d.folder == nil {
+		return database
+	}
+	have, want, err := d.folder.Schema(ctx)
+	if needs == schema && (err != nil || have < want) || needs == migrated && (err != nil || have != want) {
+		return needs
+	}
+	return nothing
 }
 
 // printDiagnoses shows what was found. Texts hold names that others chose.

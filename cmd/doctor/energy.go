@@ -7,9 +7,6 @@ import (
 
 // energy adds up what conversations have spent against their budgets.
 func (d *doctor) energy(ctx context.Context) diagnosis {
-	if have, want, err := d.folder.Schema(ctx); err != nil || have < want {
-		return diagnosis{Result: checkSkipped, Text: "needs the schema that this program brings"}
-	}
 	switch f, err := d.folder.Energy(ctx); {
 	case err != nil:
 		return fail("see the database's check", "%v", err)

@@ -12,9 +12,6 @@ import (
 // rows compares all rows and the schema with what the ledger and the migrations
 // say.
 func (d *doctor) rows(ctx context.Context) diagnosis {
-	if have, want, err := d.folder.Schema(ctx); err != nil || have != want {
-		return diagnosis{Result: checkSkipped, Text: "needs the migrations"}
-	}
 	found, err := d.folder.Rows(ctx)
 	if _, broken := errors.AsType[*models.ChainError](err); broken {
 		return diagnosis{Result: checkSkipped, Text: "needs the ledger"}

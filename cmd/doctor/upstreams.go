@@ -13,9 +13,6 @@ import (
 // upstreams reports whether the keys of other systems can be used, and how their
 // polls went. It asks none of them.
 func (d *doctor) upstreams(ctx context.Context) diagnosis {
-	if have, want, err := d.folder.Schema(ctx); err != nil || have != want {
-		return diagnosis{Result: checkSkipped, Text: "needs the migrations"}
-	}
 	all, err := d.folder.Upstreams(ctx)
 	if err != nil {
 		return fail("see the database's check", "%v", err)

@@ -144,7 +144,7 @@ func (a *App) Addr() string { return a.listener.Addr().String() }
 // URL is the address that people and agents use.
 func (a *App) URL() string { return a.public.String() }
 
-// Store is the App's store, for tests and for what starts beside the server.
+// Store is the App's store, for tests.
 func (a *App) Store() *store.Store { return a.store }
 
 // Watched reports whether somebody has a page open.

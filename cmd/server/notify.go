@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"countersign/cmd/config"
-	"countersign/cmd/data"
 	"countersign/handlers"
 	"countersign/handlers/web"
 	"countersign/models"
@@ -38,10 +37,7 @@ const mostOfHeadline = 120
 
 // newNotifier makes the worker that tells people what waits, and what the pages need of it.
 func newNotifier(cfg config.Config, public *url.URL, s *store.Store, log *slog.Logger, metrics *handlers.Metrics) (*notify.Notifier, web.Notify, error) {
-	sender, keys, err := newSender(cfg, public, func(ctx context.Context) (outward.List, error) {
-		hosts, err := s.People.HostsForSending(ctx)
-		return data.HostList(hosts), err
-	})
+	sender, keys, err := newSender(cfg, public, hostsOf(s))
 	if err != nil {
 		return nil, web.Notify{}, err
 	}
