@@ -40,3 +40,12 @@ func shellStates() []State {
 		}),
 	}
 }
+
+func keysStates() []State {
+	frame := Frame("Inbox", "/")
+	frame.KeysOpen = true
+	return []State{{
+		Page: "keys", Name: Usual, Note: "Each key with what it does; the switches can be reached without keys",
+		Component: inbox.Page(frame, inbox.New(inbox.Input{}, Now)),
+	}}
+}
