@@ -194,7 +194,9 @@ func TestAFolderOfBeforeTheBaseline(t *testing.T) {
 	dbtest.Before(t, older)
 	process.Infect(t, older, `ALTER TABLE responses DROP COLUMN outside_run`, `DELETE FROM goose_db_version WHERE version_id = 46`)
 	for _, args := range [][]string{
-		{"migrate", "--data", older}, {"audit", "verify", "--rows", "--data", older}, {"backup", backup + ".older", "--data", older},
+		{"migrate", "--data", older},
+		{"audit", "verify", "--rows", "--data", older},
+		{"backup", backup + ".older", "--data", older},
 		{"restore", filepath.Join(older, models.DatabaseFile), "--data", filepath.Join(t.TempDir(), "data")},
 	} {
 		if _, said, code := process.Run(t, "", args...); code == 0 || !strings.Contains(said, "commit ad764860") {
