@@ -204,7 +204,7 @@ func rowHealth(c models.RowCheck, now time.Time, good, bad func(name, text strin
 	const name = "Rows against the ledger"
 	switch {
 	case c.EndedAt == nil:
-		return good(name, "Not compared yet. This runs every week.")
+		return Health{Name: name, Word: ui.Word{Text: "not yet", Tone: views.ToneNeutral, Icon: "clock"}, Text: "Not compared yet. This runs every week."}
 	case c.Found > 0:
 		return bad(name, views.Number(c.Found)+" rows did not match the ledger, "+views.Ago(*c.EndedAt, now).Text+". Run countersign audit verify --rows.")
 	case c.Failed():
