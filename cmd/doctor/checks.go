@@ -11,7 +11,6 @@ import (
 	"countersign/cmd/data"
 	"countersign/cmd/terminal"
 	"countersign/models"
-	"countersign/models/db"
 	"countersign/models/policy"
 	"countersign/models/upkeep"
 )
@@ -40,7 +39,7 @@ func (d *doctor) permissions(context.Context) diagnosis {
 
 func (d *doctor) migrations(ctx context.Context) diagnosis {
 	switch have, want, err := d.folder.Schema(ctx); {
-	case errors.Is(err, db.ErrOlder):
+	case errors.Is(err, upkeep.ErrOlder):
 		return fail("make a backup, and do that", "%v", err)
 	case err != nil:
 		return fail("check --data: this may be another program's file; else "+fromBackup, "%v", err)

@@ -9,6 +9,9 @@ import (
 	"countersign/models/store"
 )
 
+// ErrOlder says that a folder's schema is older than the one from which this program goes on.
+var ErrOlder = db.ErrOlder
+
 // Upkeep is what an installation needs beside its work: figures, comparing rows with the
 // ledger, removing contents, giving space back.
 type Upkeep struct {
