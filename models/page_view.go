@@ -84,13 +84,13 @@ type PageView struct {
 // NoPage is for decisions of programs: they are judged by the digest alone.
 var NoPage = &PageView{none: true}
 
-// Unconfirmed is the error of an approval that has to be confirmed, and is right otherwise.
-type Unconfirmed struct {
+// UnconfirmedError is the error of an approval that has to be confirmed, and is right otherwise.
+type UnconfirmedError struct {
 	Approval *Approval
 	Input    []byte // the edited input that would be approved; nil: as it was sent
 }
 
-func (*Unconfirmed) Error() string { return "the approval was not confirmed" }
+func (*UnconfirmedError) Error() string { return "the approval was not confirmed" }
 
 // MustView reports whether this request must be viewed before it is approved: on
 // pages, one of high or critical risk.

@@ -14,7 +14,6 @@ import (
 
 	"countersign/cmd/process"
 	"countersign/models"
-	"countersign/models/db/dbtest"
 	"countersign/models/storetest"
 )
 
@@ -165,7 +164,7 @@ func TestAFolderOfBeforeTheBaseline(t *testing.T) {
 		return version
 	}
 	dir := storetest.Dir(t)
-	dbtest.Before(t, dir)
+	storetest.Before(t, dir)
 	process.Must(t, "", "audit", "verify", "--data", dir)
 	if got, code := verifyRows(t, dir); code != 0 || !got.OK || got.Rows["users"] == 0 {
 		t.Errorf("exit %d: %+v", code, got)
@@ -191,7 +190,7 @@ func TestAFolderOfBeforeTheBaseline(t *testing.T) {
 	}
 
 	older := storetest.Dir(t)
-	dbtest.Before(t, older)
+	storetest.Before(t, older)
 	process.Infect(t, older, `ALTER TABLE responses DROP COLUMN outside_run`, `DELETE FROM goose_db_version WHERE version_id = 46`)
 	for _, args := range [][]string{
 		{"migrate", "--data", older},

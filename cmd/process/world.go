@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	_ "countersign/cmd"
+	_ "countersign/cmd" // so that Go links the program anew when it changes
 	"countersign/cmd/config"
 	"countersign/cmd/server"
 	"countersign/handlers/api/client"

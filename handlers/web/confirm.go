@@ -13,7 +13,7 @@ import (
 
 // confirmPage shows all of what would be approved, and asks once more. Its form
 // sends what was sent, to where it was sent; nothing is decided here.
-func (s *Site) confirmPage(c echo.Context, u *models.Unconfirmed, in requests.Input) error {
+func (s *Site) confirmPage(c echo.Context, u *models.UnconfirmedError, in requests.Input) error {
 	in.Confirm = &requests.ConfirmInput{URL: c.Request().URL.Path, Sent: c.Request().PostForm, Input: u.Input, Alone: c.Param("id") != string(u.Approval.ID)}
 	in.Alone = !handlers.WantsFragment(c.Request())
 	v, err := s.approvalView(c, u.Approval.ID, in)

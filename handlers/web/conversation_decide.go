@@ -35,7 +35,7 @@ func (s *Site) decideHere(c echo.Context) error {
 	if _, err = s.takeVerdict(ctx, actor, a.ID, form); err == nil {
 		return c.Redirect(http.StatusSeeOther, conversations.EntryURL(&v.Conversation, a.Sequence))
 	}
-	if u, ok := errors.AsType[*models.Unconfirmed](err); ok {
+	if u, ok := errors.AsType[*models.UnconfirmedError](err); ok {
 		return s.confirmPage(c, u, requests.Input{Form: again.Form})
 	}
 	e := asError(err, tooLate...)

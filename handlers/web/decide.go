@@ -38,7 +38,7 @@ func (s *Site) decide(c echo.Context) error {
 		}
 		return s.backToRequest(c, id, "", "")
 	}
-	if u, ok := errors.AsType[*models.Unconfirmed](err); ok {
+	if u, ok := errors.AsType[*models.UnconfirmedError](err); ok {
 		return s.confirmPage(c, u, again)
 	}
 	if e := asError(err, tooLate...); e != nil {

@@ -71,10 +71,10 @@ func newWorld(tb testing.TB) *world {
 }
 
 // emptyWorld has nobody in it.
-func emptyWorld(tb testing.TB, streamsEach int, opts ...storetest.Option) *world {
+func emptyWorld(tb testing.TB, streamsEach int) *world {
 	tb.Helper()
 	w := &world{tb: tb, clock: storetest.NewClock()}
-	w.store = storetest.New(tb, append(opts, storetest.WithClock(w.clock))...)
+	w.store = storetest.New(tb, storetest.WithClock(w.clock))
 	w.streams, w.lists = handlers.NewStreams(streamsEach), handlers.NewLists()
 	w.strangers = handlers.NewStrangers(1, time.Minute)
 	server := httptest.NewUnstartedServer(nil)

@@ -1,7 +1,6 @@
 package headline
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -36,11 +35,6 @@ func worst(parts []part) int {
 		}
 	}
 	return at
-}
-
-// equals reports whether all are equally harmful.
-func equals(parts []part) bool {
-	return !slices.ContainsFunc(parts, func(p part) bool { return p.harm != parts[0].harm })
 }
 
 // placed says which of so many it is, in the words between how many there are and its text.

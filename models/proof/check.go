@@ -96,7 +96,7 @@ type check struct {
 // twenty bytes a row with the key. Nobody knows the seed, so nobody can make two digests with one hash.
 type saying struct{ entry, sum, begin uint32 }
 
-func (c *check) sum(text string) uint32 { return uint32(maphash.String(c.seed, text)) } //nolint:gosec // the lower half
+func (c *check) sum(text string) uint32 { return uint32(maphash.String(c.seed, text)) }
 
 func (c *check) fault(name string, entry uint32, text string) {
 	table, id, _ := strings.Cut(name, "/")
@@ -144,7 +144,7 @@ func (c *check) entry(e *models.Entry) {
 		Said
 		Sealed
 	}
-	number := uint32(e.Seq) //nolint:gosec // there are no four billion entries
+	number := uint32(e.Seq) // there are no four billion entries
 	if err := json.Unmarshal([]byte(e.Data), &said.Said); err != nil {
 		c.fault(fmt.Sprintf("ledger/%d", e.Seq), number, "the entry cannot be read")
 		return

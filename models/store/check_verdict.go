@@ -72,7 +72,7 @@ func (t *tx) checkPage(actor models.Actor, a *models.Approval, in models.Decisio
 		if err := a.CheckOpened(in.Page.Folds, opened); err != nil {
 			return err
 		}
-		return &models.Unconfirmed{Approval: a, Input: in.Input}
+		return &models.UnconfirmedError{Approval: a, Input: in.Input}
 	}
 	return a.CheckViewed(in.Page, opened)
 }

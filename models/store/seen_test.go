@@ -60,7 +60,7 @@ func TestHarmIsLookedAtToItsEnd(t *testing.T) {
 		// One press is not enough for what can do much harm.
 		a := b.pay(t, 1)
 		seen := &models.PageView{SeenEnd: true}
-		_, unconfirmed := errors.AsType[*models.Unconfirmed](decide(a, true, seen))
+		_, unconfirmed := errors.AsType[*models.UnconfirmedError](decide(a, true, seen))
 		if unconfirmed != risk.NeedsDigest() {
 			t.Errorf("%s: to be confirmed: %t", risk, unconfirmed)
 		}

@@ -58,6 +58,12 @@ func Migrate(tb testing.TB, dir string) {
 	dbtest.Migrate(tb, dir)
 }
 
+// Before is dbtest.Before for them.
+func Before(tb testing.TB, dir string) {
+	tb.Helper()
+	dbtest.Before(tb, dir)
+}
+
 // Dir is a fresh data folder with the mode that the store insists on.
 func Dir(tb testing.TB) string {
 	tb.Helper()

@@ -55,7 +55,7 @@ func (c *rowCheck) continueAfter(err error) error {
 	if _, broken := errors.AsType[*models.ChainError](err); broken || c.ctx.Err() != nil || c.report.Found == 0 {
 		return fmt.Errorf("compare rows with the ledger: %w", err)
 	}
-	c.fault("schema", "rows", 0, "not all rows could be compared: %v", err)
+	c.fault("schema", "rows", "not all rows could be compared: %v", err)
 	return nil
 }
 
@@ -69,8 +69,8 @@ type rowCheck struct {
 	left map[[2]string]struct{}
 }
 
-func (c *rowCheck) fault(table, id string, entry int64, format string, args ...any) {
-	c.report.Add(models.RowFault{Table: table, ID: id, Entry: entry, Text: fmt.Sprintf(format, args...)})
+func (c *rowCheck) fault(table, id, format string, args ...any) {
+	c.report.Add(models.RowFault{Table: table, ID: id, Text: fmt.Sprintf(format, args...)})
 }
 
 // leaves notes who an entry says is not asked about a request any more.
@@ -107,7 +107,7 @@ func (c *rowCheck) readers() error {
 			return fmt.Errorf("read readers: %w", err)
 		}
 		if _, left := c.left[[2]string{reader, response}]; !left {
-			c.fault("ledger_readers", reader+" "+seq, 0, "this person was not asked about the entry's request")
+			c.fault("ledger_readers", reader+" "+seq, "this person was not asked about the entry's request")
 		}
 	}
 	return rows.Err()

@@ -32,7 +32,7 @@ func (c *rowCheck) derived() error {
 		if err != nil {
 			return fmt.Errorf("read %s: %w", d.table, err)
 		}
-		if err := c.eachID(rows, func(id string) { c.fault(d.table, id, 0, "%s", d.text) }); err != nil {
+		if err := c.eachID(rows, func(id string) { c.fault(d.table, id, "%s", d.text) }); err != nil {
 			return fmt.Errorf("read %s: %w", d.table, err)
 		}
 	}
@@ -66,14 +66,14 @@ func (c *rowCheck) schema() error {
 		c.report.Checked["schema"]++
 		switch found, ok := have[what]; {
 		case !ok:
-			c.fault("schema", what, 0, "it is missing: a migration makes it")
+			c.fault("schema", what, "it is missing: a migration makes it")
 		case found != sql:
-			c.fault("schema", what, 0, "it is not as the migrations make it")
+			c.fault("schema", what, "it is not as the migrations make it")
 		}
 	}
 	for what := range have {
 		if _, ok := want[what]; !ok {
-			c.fault("schema", what, 0, "no migration makes it")
+			c.fault("schema", what, "no migration makes it")
 		}
 	}
 	return nil

@@ -38,7 +38,7 @@ func agentsStates() []State {
 	}
 }
 
-// agents.Input is one agent with tokens that live and that do not.
+// AgentsInput is one agent with tokens that live and that do not.
 func AgentsInput() agents.Input {
 	made := Now.Add(-72 * time.Hour)
 	return agents.Input{

@@ -19,7 +19,7 @@ func Conversation(title string) models.ConversationView {
 	}
 }
 
-// conversations.Input has one of everything that has settled.
+// ConversationInput has one of everything that has settled.
 func ConversationInput() conversations.Input {
 	approved := Settle(Proposal(5, "Shall I **look** at the logs?"), models.StatusApproved, models.CauseReviewer, &models.Vote{Verdict: models.VerdictApprove, Reason: "But only look."})
 	approved.EnergyBudget = new(int64(50))

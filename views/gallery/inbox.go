@@ -20,7 +20,7 @@ func Rows() []models.Brief {
 	return Briefs(Payment(), Shell(), Edit(), Hidden(), Question())
 }
 
-// inbox.Page is the inbox with what in says; the request that the place opens, or
+// InboxPage is the inbox with what in says; the request that the place opens, or
 // else the first, stands beside the list.
 func InboxPage(in inbox.Input) templ.Component {
 	p := Frame("Inbox", "/")

@@ -29,7 +29,7 @@ func peopleStates() []State {
 	}
 }
 
-// people.Input is three people and an invitation, to the first of them.
+// PeopleInput is three people and an invitation, to the first of them.
 func PeopleInput() people.Input {
 	made := Now.Add(-90 * 24 * time.Hour)
 	return people.Input{

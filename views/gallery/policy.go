@@ -86,7 +86,7 @@ func policyStates() []State {
 	}
 }
 
-// policies.Input is a policy with three rules, to an admin.
+// PolicyInput is a policy with three rules, to an admin.
 func PolicyInput() policies.Input {
 	settings := emptyDraft().Settings()
 	settings["required_approval_tools"], settings["undo_seconds.high"], settings["undo_seconds.critical"] = "Bash\n/^git_/", "10", "30"

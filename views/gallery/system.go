@@ -25,7 +25,7 @@ func systemStates() []State {
 	}
 }
 
-// system.Input is a server that is well.
+// SystemInput is a server that is well.
 func SystemInput() system.Input {
 	return system.Input{
 		Version: "1.4.0", Go: "go1.26", Started: Now.Add(-26 * time.Hour), Streams: 9,
