@@ -7,10 +7,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"countersign/views/ui"
-
 	"countersign/models"
 	"countersign/models/headline"
+	"countersign/views/ui"
 )
 
 // Capitalize writes the first letter large.
