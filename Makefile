@@ -104,9 +104,9 @@ hooks: ## check what is staged before each commit (.ci/pre-commit)
 ##@ Check
 
 .PHONY: test
-test: cc chromium ## all tests, with the race detector but for views, which do nothing at once
-	$(TEST) -race $$($(GO) list ./... | grep -v /views)
-	$(TEST) ./views/... ./.ci/words
+test: cc chromium ## all tests, with the race detector where the program itself does things at once
+	$(TEST) -race ./models/... ./handlers/... ./workers/... ./cmd/agent ./cmd/ingest ./cmd/server
+	$(TEST) $$($(GO) list ./... | grep -Ev '/(models|handlers|workers|cmd/agent|cmd/ingest|cmd/server)(/|$$)') ./.ci/words
 
 .PHONY: explore
 explore: cc ## the random tests by chance instead of by the seed of make test; CHECKS=1000 cases each
