@@ -82,7 +82,7 @@ func TestTheCommandListsTheHeadlineThatWasKept(t *testing.T) {
 	storetest.Must(t, err)
 	_, err = w.Client(token).Ask(t.Context(), wire.AskRequest{ToolUseID: "call-1", ToolName: "sql", Input: input}, 0)
 	storetest.Must(t, err)
-	if list := process.Must(t, "", "request", "list", data); !strings.Contains(list, "Run SQL (perhaps several statements), perhaps with: DROP TABLE accounts") {
+	if list := process.Must(t, "", "request", "list", data); !strings.Contains(list, "Run SQL (perhaps 121 statements), perhaps with: DROP TABLE accounts") {
 		t.Errorf("it lists\n%s", list)
 	}
 }

@@ -71,8 +71,18 @@ func parts(raw jsontext.Value) int {
 func (h *Headline) sql(text string) {
 	h.Lead, h.Rest = "Run SQL:", text
 	room := MaxText
-	if strings.Contains(strings.TrimRight(text, "; \t\r\n"), ";") { // more than one may be seen only by its beginning and its end
-		h.Lead, room = "Run SQL (perhaps several statements):", shortScript
+	if n := semicolons(text); n > 1 { // more than one may be seen only by its beginning and its end
+		h.Lead, room = "Run SQL (perhaps "+counted(n, "statement")+"):", shortScript
 	}
 	h.suspects(text, room)
+}
+
+// semicolons counts what stands between semicolons, also in quotation marks and comments.
+func semicolons(text string) (n int) {
+	for part := range strings.SplitSeq(text, ";") {
+		if strings.TrimSpace(part) != "" {
+			n++
+		}
+	}
+	return n
 }

@@ -16,7 +16,7 @@ import (
 // input: here 120 updates, and a DROP at the end that no list has read.
 func TestEachPlaceShowsTheHeadlineThatWasKept(t *testing.T) {
 	t.Parallel()
-	const want = "Run SQL (perhaps several statements), perhaps with: DROP TABLE accounts"
+	const want = "Run SQL (perhaps 121 statements), perhaps with: DROP TABLE accounts"
 	whole := gallery.Call("sql", `{"query":"`+strings.Repeat(`UPDATE accounts SET balance = balance - 1 WHERE id = 17;\n`, 120)+`DROP TABLE accounts;"}`)
 	whole.HeadlineJSON = headline.Of(&whole.Response).Stored()
 	a := whole
