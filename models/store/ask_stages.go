@@ -33,16 +33,16 @@ type ask struct {
 
 // askStages are the way of a request, in order: each uses what those before it have set.
 var askStages = []func(*ask) error{
-	(*ask).judge,    // by the policy of now: allow, reject, or ask a person
-	(*ask).limit,    // until when somebody may decide
-	(*ask).fill,     // the row, with what was sent
-	(*ask).begin,    // the row, with the outcome of the judgement, and who may decide
-	(*ask).place,    // a conversation, a number there, and the energy that it costs
-	(*ask).store,    // the row is in the database, and the grant that covers it is used
-	(*ask).route,    // it is in the inboxes of those who may decide, now and later
-	(*ask).announce, // those who wait and the log hear of it after the commit
-	(*ask).enter,    // it is in the ledger
-	(*ask).stand,    // substitutes of those who are away have it too
+	(*ask).judge,       // by the policy of now: allow, reject, or ask a person
+	(*ask).setDeadline, // until when somebody may decide
+	(*ask).fill,        // the row, with what was sent
+	(*ask).setOutcome,  // the row, with the outcome of the judgement, and who may decide
+	(*ask).place,       // a conversation, a number there, and the energy that it costs
+	(*ask).store,       // the row is in the database, and the grant that covers it is used
+	(*ask).route,       // it is in the inboxes of those who may decide, now and later
+	(*ask).tell,        // those who wait and the log hear of it after the commit
+	(*ask).record,      // it is in the ledger
+	(*ask).substitute,  // substitutes of those who are away have it too
 }
 
 // run takes the request through all stages. Codes: invalid, budget_exhausted, key_conflict.
@@ -77,7 +77,7 @@ func (x *ask) judge() (err error) {
 	return err
 }
 
-func (x *ask) limit() (err error) {
+func (x *ask) setDeadline() (err error) {
 	x.deadline, err = x.deadlineFor(x.q, x.policy, x.judgement)
 	return err
 }
@@ -97,7 +97,7 @@ func (x *ask) fill() error {
 	return nil
 }
 
-func (x *ask) begin() (err error) {
+func (x *ask) setOutcome() (err error) {
 	x.reviewers, err = x.judged(x.a, x.q, x.judgement, x.deadline)
 	return err
 }
@@ -155,7 +155,7 @@ func (x *ask) route() error {
 	return x.allowHeadline(x.a, x.judgement)
 }
 
-func (x *ask) announce() error {
+func (x *ask) tell() error {
 	x.Publish(events.Conversation(string(x.a.ConversationID)))
 	if x.reported == nil {
 		if err := x.askedLate(x.a); err != nil {
@@ -166,8 +166,8 @@ func (x *ask) announce() error {
 	return nil
 }
 
-func (x *ask) enter() error {
-	return x.record(x.actor, askAction(x.a), ledger.SubjectOf(&x.a.Response, x.reviewers), askedData(x.a, x.reviewers, x.running))
+func (x *ask) record() error {
+	return x.tx.record(x.actor, askAction(x.a), ledger.SubjectOf(&x.a.Response, x.reviewers), askedData(x.a, x.reviewers, x.running))
 }
 
-func (x *ask) stand() error { return x.reroute(models.System("policy"), x.a) }
+func (x *ask) substitute() error { return x.reroute(models.System("policy"), x.a) }
