@@ -74,8 +74,8 @@ type PageView struct {
 	Folds   []string // the parts to open, as PageParts.ToOpen names them
 	SeenEnd bool     // the last lines of PageParts.ToSee were in view
 
-	// Confirmed says that the approval was shown once more, and confirmed: what can do much harm
-	// is not approved with one press.
+	// Confirmed says that the page is the second one for this approval: what can do much harm is
+	// not approved with one press.
 	Confirmed bool
 
 	none bool
@@ -86,8 +86,7 @@ var NoPage = &PageView{none: true}
 
 // UnconfirmedError is the error of an approval that has to be confirmed, and is right otherwise.
 type UnconfirmedError struct {
-	Approval *Approval
-	Input    []byte // the edited input that would be approved; nil: as it was sent
+	Input []byte // the edited input that would be approved; nil: as it was sent
 }
 
 func (*UnconfirmedError) Error() string { return "the approval was not confirmed" }
@@ -126,20 +125,27 @@ func (r *Response) CheckOpened(folds, opened []string) error {
 	}
 }
 
-// CheckViewed refuses to approve what can do much harm before all of it was opened
-// and its last lines were seen. CodeInvalid.
+// CheckViewed refuses to approve what can do much harm before all of it was opened, the approval
+// was shown once more, and its last lines were seen there. CodeInvalid; *UnconfirmedError.
 func (r *Response) CheckViewed(v *PageView, opened []string) error {
-	if !r.MustView(v) {
+	switch {
+	case !r.MustView(v):
 		return nil
-	}
-	if v == nil {
-		v = &PageView{}
+	case v == nil:
+		return endNotSeen()
 	}
 	if err := r.CheckOpened(v.Folds, opened); err != nil {
 		return err
 	}
-	if !v.SeenEnd {
-		return Errorf(CodeInvalid, "Nothing was decided: the end of this request was not shown yet. Scroll to the end first, then approve.")
+	switch {
+	case !v.Confirmed:
+		return &UnconfirmedError{}
+	case !v.SeenEnd:
+		return endNotSeen()
 	}
 	return nil
+}
+
+func endNotSeen() error {
+	return Errorf(CodeInvalid, "Nothing was decided: the end of this request was not shown yet. Scroll to the end first, then approve.")
 }

@@ -1,6 +1,7 @@
 package models_test
 
 import (
+	"errors"
 	"slices"
 	"testing"
 
@@ -31,7 +32,15 @@ func TestWhatCanDoHarmIsLookedAtToItsEnd(t *testing.T) {
 		{"a program, critical risk", models.RiskCritical, models.NoPage, nil, true},
 		{"all opened, the end seen", models.RiskCritical, &models.PageView{Folds: folds, SeenEnd: end}, []string{"source", "other", "block-1"}, true},
 	} {
-		err := (&models.Response{Risk: c.risk}).CheckViewed(c.view, c.opened)
+		r := &models.Response{Risk: c.risk}
+		if c.view != nil && c.view != models.NoPage {
+			_, unconfirmed := errors.AsType[*models.UnconfirmedError](r.CheckViewed(c.view, append(c.opened, folds...)))
+			if unconfirmed != c.risk.NeedsDigest() {
+				t.Errorf("%s, with one press: to be confirmed: %t", c.name, unconfirmed)
+			}
+			c.view.Confirmed = true
+		}
+		err := r.CheckViewed(c.view, c.opened)
 		if (err == nil) != c.ok || err != nil && models.ErrorCode(err) != models.CodeInvalid {
 			t.Errorf("%s: %v", c.name, err)
 		}

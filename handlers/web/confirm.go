@@ -13,10 +13,10 @@ import (
 
 // confirmPage shows all of what would be approved, and asks once more. Its form
 // sends what was sent, to where it was sent; nothing is decided here.
-func (s *Site) confirmPage(c echo.Context, u *models.UnconfirmedError, in requests.Input) error {
-	in.Confirm = &requests.ConfirmInput{URL: c.Request().URL.Path, Sent: c.Request().PostForm, Input: u.Input, Alone: c.Param("id") != string(u.Approval.ID)}
+func (s *Site) confirmPage(c echo.Context, id models.ResponseID, edited []byte, in requests.Input) error {
+	in.Confirm = &requests.ConfirmInput{URL: c.Request().URL.Path, Sent: c.Request().PostForm, Input: edited, Alone: c.Param("id") != string(id)}
 	in.Alone = !handlers.WantsFragment(c.Request())
-	v, err := s.approvalView(c, u.Approval.ID, in)
+	v, err := s.approvalView(c, id, in)
 	if err != nil {
 		return err
 	}

@@ -36,7 +36,7 @@ func (s *Site) decideHere(c echo.Context) error {
 		return c.Redirect(http.StatusSeeOther, conversations.EntryURL(&v.Conversation, a.Sequence))
 	}
 	if u, ok := errors.AsType[*models.UnconfirmedError](err); ok {
-		return s.confirmPage(c, u, requests.Input{Form: again.Form})
+		return s.confirmPage(c, a.ID, u.Input, requests.Input{Form: again.Form})
 	}
 	e := asError(err, tooLate...)
 	if e != nil {

@@ -39,7 +39,7 @@ func (s *Site) decide(c echo.Context) error {
 		return s.backToRequest(c, id, "", "")
 	}
 	if u, ok := errors.AsType[*models.UnconfirmedError](err); ok {
-		return s.confirmPage(c, u, again)
+		return s.confirmPage(c, id, u.Input, again)
 	}
 	if e := asError(err, tooLate...); e != nil {
 		again.Late = form.verdict
@@ -58,6 +58,9 @@ func (s *Site) takeVerdict(ctx context.Context, actor models.Actor, id models.Re
 	in, err := form.decision()
 	if err != nil {
 		return nil, err
+	}
+	if form.verdict == models.VerdictReject && !form.described {
+		return s.store.Decide(ctx, actor, id, in)
 	}
 	a, err := s.store.Approval(ctx, actor, id)
 	if err != nil {
@@ -83,11 +86,8 @@ func decidable(a *models.Approval, digest string) bool {
 
 // input puts the edited input, or the suggested one, into the decision.
 func (f verdictForm) input(a *models.Approval, in *models.DecisionInput) error {
-	switch {
-	case f.described:
+	if f.described {
 		return f.describe(a, in)
-	case f.verdict == models.VerdictReject:
-		return nil
 	}
 	return f.edit(a, in)
 }

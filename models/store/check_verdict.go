@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -55,26 +56,11 @@ func (t *tx) checkVerdict(actor models.Actor, a *models.Approval, in models.Deci
 	if err := checkTicks(a, in, vote); err != nil {
 		return nil, err
 	}
-	return vote, t.checkPage(actor, a, in)
-}
-
-// checkPage judges what the person has viewed on the page that they approve on: all is open, the
-// approval was shown once more, and its end was in view there.
-func (t *tx) checkPage(actor models.Actor, a *models.Approval, in models.DecisionInput) error {
-	if !a.MustView(in.Page) {
-		return nil
+	err = t.checkViewed(actor, a, in.Page)
+	if u, ok := errors.AsType[*models.UnconfirmedError](err); ok {
+		u.Input = in.Input
 	}
-	opened, err := t.openedParts(actor, a.ID)
-	if err != nil {
-		return err
-	}
-	if in.Page != nil && !in.Page.Confirmed {
-		if err := a.CheckOpened(in.Page.Folds, opened); err != nil {
-			return err
-		}
-		return &models.UnconfirmedError{Approval: a, Input: in.Input}
-	}
-	return a.CheckViewed(in.Page, opened)
+	return vote, err
 }
 
 // checkBehalf refuses a verdict that would count for somebody else than the page said (I6).
@@ -86,7 +72,7 @@ func checkBehalf(in models.DecisionInput, vote *models.Vote) error {
 	return models.Errorf(models.CodeInvalid, "Nothing was decided: for whom you would decide has changed since it was shown. Look again, then decide.")
 }
 
-// checkViewed judges what the person has viewed on the page where they pre-approve calls.
+// checkViewed judges what the person has viewed on the page that they decide on.
 func (t *tx) checkViewed(actor models.Actor, a *models.Approval, page *models.PageView) error {
 	if !a.MustView(page) {
 		return nil

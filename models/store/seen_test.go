@@ -69,7 +69,7 @@ func TestHarmIsLookedAtToItsEnd(t *testing.T) {
 		}
 
 		// In its conversation, and for further calls like it.
-		folded := &models.PageView{Folds: []string{"source"}, SeenEnd: true}
+		folded := &models.PageView{Folds: []string{"source"}, SeenEnd: true, Confirmed: true}
 		a = b.pay(t, 2)
 		in := models.ConversationDecision{Approved: new(true), ResponseID: a.ID, Digest: a.Digest, Page: &models.PageView{Confirmed: true}}
 		if _, _, err := b.DecideIn(t.Context(), b.owner, a.ConversationID, in); models.ErrorCode(err) != refused {
@@ -84,7 +84,7 @@ func TestHarmIsLookedAtToItsEnd(t *testing.T) {
 			continue
 		}
 		a = b.pay(t, 4)
-		grant := models.GrantInput{Fixed: []string{"amount"}, Hours: 1, Uses: 1, Digest: a.Digest, Page: &models.PageView{}}
+		grant := models.GrantInput{Fixed: []string{"amount"}, Hours: 1, Uses: 1, Digest: a.Digest, Page: &models.PageView{Confirmed: true}}
 		if err := storetest.Err(b.MakeGrant(t.Context(), b.owner, a.ID, grant)); models.ErrorCode(err) != refused {
 			t.Errorf("%s, a pre-approval: %v, want %q", risk, err, refused)
 		}
