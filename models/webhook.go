@@ -226,6 +226,7 @@ var eventTypes = []EventType{
 	{"invite.withdrawn", "A link to invite somebody was cancelled."},
 	{"ledger.head", "The ledger's last entry, once a day if there is a new one: keep its number and hash."},
 	{"ledger.loss_accepted", "The server was started although entries of the ledger are missing."},
+	{"ledger.rows_sealed", "Rows of a database from an older version were listed, so that changes to them are found."},
 	{"message.added", "A message was added to a conversation."},
 	{"notification_host.allowed", "A host was allowed for notifications and webhooks."},
 	{"notification_host.removed", "A host is no longer allowed for notifications and webhooks."},
