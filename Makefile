@@ -39,7 +39,7 @@ VULN_VERSION := v1.9.0
 # The race detector has each program wait a second before it ends, unless told otherwise.
 TEST := RAPID_SEED=1 RAPID_CHECKS=60 GORACE=atexit_sleep_ms=50 $(GO) test -buildvcs=false -ldflags=-w -timeout 30m
 
-# What the tools look at: the program, and the one that reads its texts, which ./... leaves out.
+# What the tools look at: the program, and the one that reads its words, which ./... leaves out.
 PACKAGES := ./... ./.ci/words
 
 TEMPL     := $(GO) tool templ
@@ -76,8 +76,8 @@ lint: $(LINT) ## lint, import rules included
 	$(LINT) run $(PACKAGES)
 
 .PHONY: words
-words: ## print every text that people read, by kind; ONLY=cmd/,models/ picks files
-	@$(GO) run -buildvcs=false ./.ci/words -only "$(ONLY)"
+words: ## print wordings to avoid in texts, comments and names; ONLY=models/people picks files
+	@ONLY="$(ONLY)" $(GO) run -buildvcs=false ./.ci/words
 
 .PHONY: migration
 migration: ## start a migration: make migration name=add_grants

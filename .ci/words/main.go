@@ -1,63 +1,177 @@
-// Command words prints every text of the program that a person may read, grouped by
-// kind, with its file and line: `make words`. It finds them by parsing the sources, so a
-// new page or error text is in the list without anybody adding it. Its test, part of
-// `make test`, fails for words that texts for people do not use (banned.go).
+// Command words prints wordings that the project avoids, in texts, comments and names, with what to say instead
+// (rules.go): `make words`. Its test fails for each in a folder that is clean already.
 package main
 
 import (
-	"flag"
+	"cmp"
 	"fmt"
-	"io"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
 	"os"
+	"path"
+	"regexp"
 	"strings"
 )
 
 func main() {
-	only := flag.String("only", "", "print only files whose name begins with one of these, separated by commas")
-	banned := flag.Bool("banned", false, "print only texts with a banned word, and what to say")
-	flag.Parse()
-	texts, err := collect(os.DirFS("."))
+	found, err := findings(os.DirFS("."))
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "words:", err)
 		os.Exit(1)
 	}
-	texts = within(texts, *only)
-	if *banned {
-		for _, f := range findings(texts) {
+	for _, f := range found {
+		if strings.HasPrefix(f.file, os.Getenv("ONLY")) {
 			fmt.Println(f)
 		}
-		return
 	}
-	list(os.Stdout, texts)
 }
 
-// within are the texts of files whose name begins with one of the given beginnings; all for none.
-func within(texts []text, beginnings string) (out []text) {
-	for _, t := range texts {
-		for b := range strings.SplitSeq(beginnings, ",") {
-			if strings.HasPrefix(t.File, b) {
-				out = append(out, t)
-				break
+// A finding is one wording to avoid.
+type finding struct {
+	where              place
+	file, word, advice string
+	line               int
+}
+
+func (f finding) String() string {
+	return fmt.Sprintf("%s:%d: %q: %s", f.file, f.line, f.word, f.advice)
+}
+
+var (
+	// The product's files, but no tests and what only they use, nor other people's code, nor the gallery's fixtures,
+	// which are agents' words.
+	product = regexp.MustCompile(`^(cmd|handlers|models|static/js|views|workers)/.*\.(go|templ|js|md|sh|py|mjs|txt)$`)
+	without = regexp.MustCompile(`_test\.go$|/(testdata|vendor|gallery|storetest|dbtest|llmtest|upstreamtest|pagestest)/`)
+	// Code within texts and comments, members of formats, and attributes of markup that are not seen or heard.
+	code = regexp.MustCompile("(?m)^ *```(?s:.*?)^ *```|`[^`\n]*`|\\b(nolint|go):[^\n]*|<(code|samp|kbd)\\b[^<>]*>[^<]*|" +
+		`\b[a-zA-Z]+:"\S*"|\b(data|hx|sse)-[\w-]+(=\\"[^"\\]*)?|\b(action|class|for|form|href|id|name|src|type|value)=\\"[^"\\]*`)
+	// Sentences run on through these.
+	space = regexp.MustCompile(`\\[nt"]|//|/\*|\*/|</?(a|b|bdi|em|i|mark|q|small|span|strong|time|var|wbr)\b[^<>]*>`)
+	// Comments and literals of scripts and lines to paste.
+	script = regexp.MustCompile("(?m)(//.*$|#.*$|/\\*(?s:.*?)\\*/)|'(?:[^'\\\\\n]|\\\\.)*'|\"(?:[^\"\\\\\n]|\\\\.)*\"|`[^`]*`")
+	// A literal is a text if it has two words in a row, a word beside a space, or a label. SQL, JSON and lists of
+	// classes are none.
+	phrase = regexp.MustCompile(`\pL['’\pL]*[,;:.!?)"”’…]*\s+["“(…–]*\s*\pL|\pL[,;:.!?]*\s$|^\s\pL|[a-z%] ?%`)
+	label  = regexp.MustCompile(`^\p{Lu}\p{Ll}+[.…:?!]?$`)
+	noText = regexp.MustCompile(`\b(SELECT|INSERT|UPDATE|DELETE|FROM|WHERE|JOIN|ORDER BY|GROUP BY|PRAGMA|VALUES|CREATE|` +
+		`VACUUM|IS NULL|(?i:is not null)|BEGIN IMMEDIATE|ASC|DESC|LIMIT|EXISTS|UNION ALL|CASE|WHEN|AS|IN|INDEXED BY)\b|` +
+		`\bAND \w+[ .]?[=<>]|[a-z]_?id = |^\(?[a-z]\.[a-z_]+,? |^[a-z]+ [a-z]…$|^\s*[{[<]|` +
+		`^[a-z0-9]+(-[a-z0-9]+)*( [a-z0-9:]+(-[a-z0-9]+)+)+$|^[a-z0-9]+(-[a-z0-9]+)+( [a-z0-9-]+)+$`)
+)
+
+// findings are those of all files of a tree.
+func findings(tree fs.FS) (out []finding, err error) {
+	err = fs.WalkDir(tree, ".", func(file string, _ fs.DirEntry, err error) error {
+		if err != nil || !product.MatchString(file) || without.MatchString(file) {
+			return err
+		}
+		raw, err := fs.ReadFile(tree, file)
+		s := source{file, string(raw), &out}
+		return cmp.Or(err, s.read())
+	})
+	return out, err
+}
+
+type source struct {
+	file, raw string
+	out       *[]finding
+}
+
+// read finds the words of a file by its language. Of a template it reads comments, and the Go that templ makes of it.
+func (s *source) read() error {
+	switch ext := path.Ext(s.file); ext {
+	case ".go":
+		return s.golang()
+	case ".md":
+		s.check(texts, 0, len(s.raw))
+	default:
+		for _, m := range script.FindAllStringSubmatchIndex(s.raw, -1) {
+			switch comment := m[2] >= 0; {
+			case comment && strings.Contains(s.file, "/snippets/"): // lines to paste
+				s.check(texts, m[0], m[1])
+			case comment:
+				s.check(comments, m[0], m[1])
+			case ext != ".templ":
+				s.literal(m[0]+1, m[1]-1)
 			}
 		}
 	}
-	return out
+	return nil
 }
 
-// list prints texts under the name of their kind.
-func list(w io.Writer, texts []text) {
-	for kind := kindPage; kind <= kindLog; kind++ {
-		count := 0
-		for _, t := range texts {
-			if t.Kind != kind {
-				continue
+func (s *source) golang() error {
+	set := token.NewFileSet()
+	file, err := parser.ParseFile(set, s.file, s.raw, parser.ParseComments)
+	if err != nil {
+		return err
+	}
+	at := func(p token.Pos) int { return set.Position(p).Offset }
+	for _, group := range file.Comments {
+		s.check(comments, at(group.Pos()), at(group.End()))
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncDecl: // a method is no object of its file
+			s.check(names, at(n.Name.Pos()), at(n.Name.End()))
+		case *ast.Ident:
+			if n.Obj != nil && n.Obj.Pos() == n.Pos() {
+				s.check(names, at(n.Pos()), at(n.End()))
+				if n.Obj.Kind == ast.Var && !fixed(n) {
+					s.check(variables, at(n.Pos()), at(n.End()))
+				}
 			}
-			if count == 0 {
-				fmt.Fprintf(w, "\n== %s\n", kind)
+		case *ast.BinaryExpr:
+			return n.Op != token.EQL && n.Op != token.NEQ // compared, not shown
+		case *ast.BasicLit:
+			if n.Kind == token.STRING {
+				s.literal(at(n.Pos())+1, at(n.End())-1)
 			}
-			count++
-			fmt.Fprintf(w, "%s:%d: %s\n", t.File, t.Line, spaces.ReplaceAllString(t.Text, " "))
+		}
+		return true
+	})
+	return nil
+}
+
+// fixed reports whether a field has its name from a format, which its tag names.
+func fixed(id *ast.Ident) bool {
+	field, ok := id.Obj.Decl.(*ast.Field)
+	return ok && field.Tag != nil && strings.Contains(strings.ReplaceAll(strings.ToLower(field.Tag.Value), "_", ""), strings.ToLower(id.Name))
+}
+
+// literal checks the inside of a literal if it is a text.
+func (s *source) literal(from, to int) {
+	said := s.raw[from:to]
+	markup := strings.HasSuffix(s.file, "_templ.go") && strings.ContainsAny(said, "<>")
+	if markup || label.MatchString(said) || phrase.MatchString(said) && !noText.MatchString(said) {
+		s.check(texts, from, to)
+	}
+}
+
+// check finds what the rules of a place avoid in a part of the file.
+func (s *source) check(p place, from, to int) {
+	part := s.raw[from:to]
+	if p == texts || p == comments {
+		part = blank(blank(part, code, "~"), space, " ")
+	}
+	for _, r := range rules {
+		switch {
+		case r.where&p == 0:
+		case r.advice == "":
+			part = blank(part, r.is, "~")
+		default:
+			for _, m := range r.is.FindAllStringIndex(part, -1) {
+				line := 1 + strings.Count(s.raw[:from]+part[:m[0]], "\n")
+				*s.out = append(*s.out, finding{p, s.file, part[m[0]:m[1]], r.advice, line})
+			}
 		}
 	}
-	fmt.Fprintf(w, "\n%d texts\n", len(texts))
+}
+
+// blank puts something else in place of what matches, but for the ends of lines.
+func blank(part string, is *regexp.Regexp, instead string) string {
+	return is.ReplaceAllStringFunc(part, func(found string) string {
+		return instead + strings.Repeat("\n", strings.Count(found, "\n"))
+	})
 }

@@ -119,7 +119,7 @@ func (v Approval) state(r *models.Response) string {
 		parts = append(parts, v.Twin.URL)
 	}
 	if n := len(v.Withdrawn); n > 0 {
-		parts = append(parts, "withdrawn "+strconv.Itoa(n))
+		parts = append(parts, "withdrawn:"+strconv.Itoa(n))
 	}
 	return strings.Join(parts, " ")
 }
