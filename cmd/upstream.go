@@ -13,6 +13,7 @@ import (
 	"countersign/cmd/data"
 	"countersign/cmd/terminal"
 	"countersign/models"
+	"countersign/models/outside"
 	"countersign/models/store"
 	"countersign/workers/upstream"
 )
@@ -31,7 +32,7 @@ func newUpstream() *cobra.Command {
 }
 
 func newUpstreamAdd() *cobra.Command {
-	var in store.NewUpstream
+	var in outside.NewUpstream
 	var owner string
 	var noKey bool
 	c := &cobra.Command{
@@ -67,7 +68,7 @@ func newUpstreamAdd() *cobra.Command {
 			return err
 		}
 		in.Name, in.OwnerID = args[0], u.ID
-		added, err := s.AddUpstream(c.Context(), data.Operator(), in)
+		added, err := outside.New(s).AddUpstream(c.Context(), data.Operator(), in)
 		if err != nil {
 			return err
 		}
@@ -117,7 +118,7 @@ func newUpstreamList() *cobra.Command {
 	c := &cobra.Command{Use: "list", Short: "List upstreams and how their polls go, without their keys", Args: cobra.NoArgs}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return data.Command(c, func(c *cobra.Command, _ []string, s *store.Store) error {
-		states, err := s.UpstreamStates(c.Context(), data.Operator())
+		states, err := outside.New(s).UpstreamStates(c.Context(), data.Operator())
 		if err != nil {
 			return err
 		}
@@ -180,7 +181,7 @@ func newUpstreamSetKey() *cobra.Command {
 		if err := inFlags(config.CheckUpstream("https://192.0.2.1", u.Dialect, key, upstream.Reach{})); err != nil {
 			return err
 		}
-		if err := s.SetUpstreamKey(c.Context(), data.Operator(), u.ID, key); err != nil {
+		if err := outside.New(s).SetUpstreamKey(c.Context(), data.Operator(), u.ID, key); err != nil {
 			return err
 		}
 		fmt.Fprintf(c.OutOrStdout(), "set the key of %s\n", terminal.Plain(u.Name))
@@ -203,7 +204,7 @@ func newUpstreamSwitch(enabled bool) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if err := s.EnableUpstream(c.Context(), data.Operator(), u.ID, enabled); err != nil {
+		if err := outside.New(s).EnableUpstream(c.Context(), data.Operator(), u.ID, enabled); err != nil {
 			return err
 		}
 		fmt.Fprintf(c.OutOrStdout(), "%s %s\n", done, terminal.Plain(u.Name))
@@ -222,7 +223,7 @@ func newUpstreamResume() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if err := s.ResumeUpstream(c.Context(), data.Operator(), u.ID); err != nil {
+		if err := outside.New(s).ResumeUpstream(c.Context(), data.Operator(), u.ID); err != nil {
 			return err
 		}
 		fmt.Fprintf(c.OutOrStdout(), "resumed %s\n", terminal.Plain(u.Name))
@@ -231,7 +232,7 @@ func newUpstreamResume() *cobra.Command {
 }
 
 func upstreamNamed(c *cobra.Command, s *store.Store, name string) (*models.Upstream, error) {
-	all, err := s.Upstreams(c.Context(), data.Operator())
+	all, err := outside.New(s).Upstreams(c.Context(), data.Operator())
 	if err != nil {
 		return nil, err
 	}

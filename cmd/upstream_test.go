@@ -10,6 +10,7 @@ import (
 
 	"countersign/cmd/process"
 	"countersign/models"
+	"countersign/models/outside"
 	"countersign/models/storetest"
 )
 
@@ -90,12 +91,12 @@ func nowhere(t *testing.T, dir, said string) {
 func opensAs(t *testing.T, dir string, want map[string]string) {
 	t.Helper()
 	s := storetest.New(t, storetest.WithDir(dir))
-	due, _, err := s.DueUpstreams(t.Context())
+	due, _, err := outside.New(s).DueUpstreams(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range due {
-		key, err := s.UpstreamKey(&due[i])
+		key, err := outside.New(s).UpstreamKey(&due[i])
 		if err != nil || key != want[due[i].Name] {
 			t.Errorf("%q: %q, %v", due[i].Name, key, err)
 		}

@@ -123,6 +123,10 @@ func (m Match) foundBy(by MatchedBy) Match {
 // above or below the approval's own.
 const NameAloneAfter = time.Minute
 
+// LinkAfterEnd is for how long an approval that has ended is still linked to its
+// call: a run may be reported later than a person decides.
+const LinkAfterEnd = time.Hour
+
 // asks reports whether the call's input is that of the outside approval. What is
 // no JSON has no digest and equals nothing.
 func (c *OpenCall) asks(o OutsideCall) bool { return o.Digest != "" && c.Digest == o.Digest }

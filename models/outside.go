@@ -142,6 +142,15 @@ type Delivery struct {
 	Option   string      `gorm:"-"`
 }
 
+// AttemptEnds is after what time an attempt of another process is over: it may
+// take two requests of the longest time that is allowed for one.
+const AttemptEnds = 2*MaxUpstreamTimeout + 30*time.Second
+
+// InFlight reports whether the other system may be hearing of a decision right now.
+func (d *Delivery) InFlight(now time.Time) bool {
+	return d.InFlightAt != nil && now.Before(d.InFlightAt.Add(AttemptEnds))
+}
+
 // DeliveryEnd is how an attempt to deliver ended.
 type DeliveryEnd struct {
 	Result DeliveryResult

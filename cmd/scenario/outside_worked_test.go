@@ -11,6 +11,7 @@ import (
 	"countersign/cmd/process"
 	"countersign/handlers/api/wire"
 	"countersign/models"
+	"countersign/models/outside"
 	"countersign/models/store"
 	"countersign/models/storetest"
 	"countersign/workers/upstream/upstreamtest"
@@ -26,7 +27,7 @@ func TestTenQueuedCallsFromReportToUpstream(t *testing.T) {
 	_, w.Agent = storetest.AgentToken(t, w.Store(), w.Admin, "bot")
 	_, w.Reviewer = storetest.ReviewerToken(t, w.Store(), w.Admin)
 	u := upstreamtest.New(t, upstreamtest.Options{Key: "key"})
-	_, err := w.Store().AddUpstream(t.Context(), w.Admin, store.NewUpstream{Name: "far", BaseURL: u.URL, Dialect: "plain", Key: "key", OwnerID: w.Admin.OwnerID})
+	_, err := outside.New(w.Store()).AddUpstream(t.Context(), w.Admin, outside.NewUpstream{Name: "far", BaseURL: u.URL, Dialect: "plain", Key: "key", OwnerID: w.Admin.OwnerID})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/outside"
 	"countersign/models/store"
 )
 
@@ -23,7 +24,7 @@ func newOutsideWorld(t *testing.T) *outsideWorld {
 	t.Helper()
 	w := &outsideWorld{world: newWorld(t)}
 	var err error
-	if w.up, err = w.store.AddUpstream(t.Context(), w.adminAs, store.NewUpstream{
+	if w.up, err = outside.New(w.store).AddUpstream(t.Context(), w.adminAs, outside.NewUpstream{
 		Name: "orders", BaseURL: "https://orders.example.com", Dialect: "plain", Key: "sk-1", OwnerID: w.owner.UserID(),
 	}); err != nil {
 		t.Fatal(err)
@@ -47,7 +48,7 @@ func (w *outsideWorld) wants(t *testing.T, item models.OutsideItem) string {
 	var before []string
 	for range 2 { // of one that fits nothing, a second poll makes a request
 		before = w.waits(t)
-		if err := w.store.TakeOutside(t.Context(), w.poll, w.up.ID, item); err != nil {
+		if err := outside.New(w.store).Take(t.Context(), w.poll, w.up.ID, item); err != nil {
 			t.Fatal(err)
 		}
 		for _, id := range w.waits(t) {
@@ -81,11 +82,11 @@ func outsideCall(id, tool, args string) models.OutsideItem {
 // tells delivers a verdict as the worker does.
 func (w *outsideWorld) tells(t *testing.T, id string, end models.DeliveryEnd) {
 	t.Helper()
-	d, _, err := w.store.BeginDelivery(t.Context(), w.tell, models.ResponseID(id))
+	d, _, err := outside.New(w.store).BeginDelivery(t.Context(), w.tell, models.ResponseID(id))
 	if err != nil || d == nil {
 		t.Fatalf("begin delivery: %+v, %v", d, err)
 	}
-	if err := w.store.EndDelivery(t.Context(), w.tell, models.ResponseID(id), end); err != nil {
+	if err := outside.New(w.store).EndDelivery(t.Context(), w.tell, models.ResponseID(id), end); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -278,7 +279,7 @@ func TestI10EndsOfOutsideApprovalsAreToldApart(t *testing.T) {
 			w.call(w.reviewer, "POST", "/v1/approvals/"+id+"/respond", `{"approved":true}`).want(t, 202, nil)
 			w.tells(t, id, models.DeliveryEnd{Result: models.DeliveryLater, Text: "It answered 500."})
 			w.clock.Step(11 * time.Minute)
-			if d, _, err := w.store.BeginDelivery(t.Context(), w.tell, models.ResponseID(id)); d != nil || err != nil {
+			if d, _, err := outside.New(w.store).BeginDelivery(t.Context(), w.tell, models.ResponseID(id)); d != nil || err != nil {
 				t.Fatalf("it is still delivered: %+v, %v", d, err)
 			}
 		}, "expired", "TIMED_OUT", "undelivered", "could not be told in time", "could not be sent"},

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"countersign/models"
-	"countersign/models/store"
+	"countersign/models/outside"
 )
 
 // Where another system asks for the agent's call with another input, that one is seen and
@@ -46,7 +46,7 @@ func (w *world) lease(name string) *models.Lease {
 // outside has another system ask.
 func (w *world) outside(item models.OutsideItem) {
 	w.tb.Helper()
-	up, err := w.store.AddUpstream(w.tb.Context(), w.admin, store.NewUpstream{
+	up, err := outside.New(w.store).AddUpstream(w.tb.Context(), w.admin, outside.NewUpstream{
 		Name: "orders", BaseURL: "https://orders.example.com", Dialect: "plain", Key: "sk-1", OwnerID: w.owner.UserID(),
 	})
 	if err != nil {
@@ -54,7 +54,7 @@ func (w *world) outside(item models.OutsideItem) {
 	}
 	poll := w.lease("poll")
 	for range 2 { // of one that fits nothing, a second poll makes a request
-		if err := w.store.TakeOutside(w.tb.Context(), poll, up.ID, item); err != nil {
+		if err := outside.New(w.store).Take(w.tb.Context(), poll, up.ID, item); err != nil {
 			w.tb.Fatal(err)
 		}
 	}
@@ -64,10 +64,10 @@ func (w *world) outside(item models.OutsideItem) {
 func (w *world) delivered(id models.ResponseID) {
 	w.tb.Helper()
 	deliver := w.lease("deliver")
-	if d, _, err := w.store.BeginDelivery(w.tb.Context(), deliver, id); err != nil || d == nil {
+	if d, _, err := outside.New(w.store).BeginDelivery(w.tb.Context(), deliver, id); err != nil || d == nil {
 		w.tb.Fatalf("begin delivery: %+v, %v", d, err)
 	}
-	if err := w.store.EndDelivery(w.tb.Context(), deliver, id, models.DeliveryEnd{Result: models.DeliveryTaken}); err != nil {
+	if err := outside.New(w.store).EndDelivery(w.tb.Context(), deliver, id, models.DeliveryEnd{Result: models.DeliveryTaken}); err != nil {
 		w.tb.Fatal(err)
 	}
 }

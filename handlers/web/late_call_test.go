@@ -8,12 +8,13 @@ import (
 	"time"
 
 	"countersign/models"
+	elsewhere "countersign/models/outside"
 )
 
 // link looks again for the calls of approvals that found none, as each poll does.
 func (o *outside) link() {
 	o.tb.Helper()
-	if err := o.store.LinkOutside(o.tb.Context(), o.poll, o.up); err != nil {
+	if err := elsewhere.New(o.store).Link(o.tb.Context(), o.poll, o.up); err != nil {
 		o.tb.Fatal(err)
 	}
 }

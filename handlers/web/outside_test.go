@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"countersign/models"
+	elsewhere "countersign/models/outside"
 	"countersign/models/store"
 )
 
@@ -25,7 +26,7 @@ func newOutside(tb testing.TB, w *world) *outside {
 	tb.Helper()
 	o := &outside{world: w}
 	var err error
-	if o.up, err = w.store.AddUpstream(tb.Context(), w.admin, store.NewUpstream{
+	if o.up, err = elsewhere.New(w.store).AddUpstream(tb.Context(), w.admin, elsewhere.NewUpstream{
 		Name: "night-shift", BaseURL: "https://night.example.com", Dialect: "plain", Key: upstreamKey, OwnerID: w.owner.UserID(),
 	}); err != nil {
 		tb.Fatal(err)
@@ -50,7 +51,7 @@ func (o *outside) take(item models.OutsideItem) {
 		item.Kind = models.OutsideCallKind
 	}
 	item.Raw = []byte(`{}`)
-	if err := o.store.TakeOutside(o.tb.Context(), o.poll, o.up.ID, item); err != nil {
+	if err := elsewhere.New(o.store).Take(o.tb.Context(), o.poll, o.up.ID, item); err != nil {
 		o.tb.Fatal(err)
 	}
 }
@@ -69,10 +70,10 @@ func (o *outside) waits() models.Approval {
 // deliver begins an attempt to tell a verdict, and ends it.
 func (o *outside) deliver(id models.ResponseID, end models.DeliveryEnd) {
 	o.tb.Helper()
-	if d, _, err := o.store.BeginDelivery(o.tb.Context(), o.tell, id); err != nil || d == nil {
+	if d, _, err := elsewhere.New(o.store).BeginDelivery(o.tb.Context(), o.tell, id); err != nil || d == nil {
 		o.tb.Fatalf("nothing to deliver: %v", err)
 	}
-	if err := o.store.EndDelivery(o.tb.Context(), o.tell, id, end); err != nil {
+	if err := elsewhere.New(o.store).EndDelivery(o.tb.Context(), o.tell, id, end); err != nil {
 		o.tb.Fatal(err)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"countersign/models"
-	"countersign/models/store"
+	elsewhere "countersign/models/outside"
 	"countersign/workers/deliver"
 	"countersign/workers/poll"
 	"countersign/workers/upstream/upstreamtest"
@@ -87,7 +87,7 @@ func TestInABrowserTenQueuedCallsAreDecidedForAnotherSystem(t *testing.T) {
 			w := liveWorld(t)
 			w.runUpstreams(t)
 			far := upstreamtest.New(t, upstreamtest.Options{Key: "key"})
-			if _, err := w.store.AddUpstream(t.Context(), w.admin, store.NewUpstream{Name: "night-shift", BaseURL: far.URL, Dialect: "plain", Key: "key", OwnerID: w.owner.UserID()}); err != nil {
+			if _, err := elsewhere.New(w.store).AddUpstream(t.Context(), w.admin, elsewhere.NewUpstream{Name: "night-shift", BaseURL: far.URL, Dialect: "plain", Key: "key", OwnerID: w.owner.UserID()}); err != nil {
 				t.Fatal(err)
 			}
 			id := w.run(models.RunInput{RunID: "r", Title: "Ship it", OnReject: models.OnRejectCascade}, ten()...)

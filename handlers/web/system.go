@@ -9,6 +9,7 @@ import (
 	"countersign/handlers"
 	"countersign/models"
 	"countersign/models/notices"
+	"countersign/models/outside"
 	"countersign/models/upkeep"
 	"countersign/views/pages/system"
 )
@@ -20,7 +21,7 @@ func (s *Site) system(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	upstreams, err := s.store.UpstreamStates(ctx, actor)
+	upstreams, err := outside.New(s.store).UpstreamStates(ctx, actor)
 	if err != nil {
 		return err
 	}

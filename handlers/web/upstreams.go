@@ -9,7 +9,7 @@ import (
 
 	"countersign/handlers"
 	"countersign/models"
-	"countersign/models/store"
+	"countersign/models/outside"
 	"countersign/views"
 	"countersign/views/pages/system"
 )
@@ -28,7 +28,7 @@ func (s *Site) upstreams(c echo.Context) error {
 // why something was not done.
 func (s *Site) upstreamsPage(c echo.Context, status int, in system.UpstreamsInput) error {
 	var err error
-	if in.Upstreams, err = s.store.UpstreamStates(c.Request().Context(), actorOf(c)); err != nil {
+	if in.Upstreams, err = outside.New(s.store).UpstreamStates(c.Request().Context(), actorOf(c)); err != nil {
 		return err
 	}
 	if handlers.WantsFragment(c.Request()) && status == http.StatusOK {
@@ -73,7 +73,7 @@ func (s *Site) newUpstream(ctx context.Context, actor models.Actor, form system.
 	if err != nil {
 		return err
 	}
-	_, err = s.store.AddUpstream(ctx, actor, store.NewUpstream{Name: form.Name, BaseURL: form.BaseURL, Dialect: form.Dialect, Key: key, OwnerID: owner.ID})
+	_, err = outside.New(s.store).AddUpstream(ctx, actor, outside.NewUpstream{Name: form.Name, BaseURL: form.BaseURL, Dialect: form.Dialect, Key: key, OwnerID: owner.ID})
 	return err
 }
 
@@ -133,15 +133,15 @@ func (s *Site) setUpstreamKey(ctx context.Context, c echo.Context, id models.Ups
 	if err := s.checkUpstream(ctx, "https://192.0.2.1", "plain", key); err != nil {
 		return err
 	}
-	return s.store.SetUpstreamKey(ctx, actorOf(c), id, key)
+	return outside.New(s.store).SetUpstreamKey(ctx, actorOf(c), id, key)
 }
 
 func (s *Site) resumeUpstream(ctx context.Context, c echo.Context, id models.UpstreamID) error {
-	return s.store.ResumeUpstream(ctx, actorOf(c), id)
+	return outside.New(s.store).ResumeUpstream(ctx, actorOf(c), id)
 }
 
 func (s *Site) enableUpstream(enabled bool) func(context.Context, echo.Context, models.UpstreamID) error {
 	return func(ctx context.Context, c echo.Context, id models.UpstreamID) error {
-		return s.store.EnableUpstream(ctx, actorOf(c), id, enabled)
+		return outside.New(s.store).EnableUpstream(ctx, actorOf(c), id, enabled)
 	}
 }

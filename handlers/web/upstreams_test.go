@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"countersign/models"
+	elsewhere "countersign/models/outside"
 )
 
 const upstreamKey = "hush-7f3a9c-secret"
@@ -55,11 +56,11 @@ func TestAnAdminAddsAnUpstreamAndItsKeyIsNotShownAfterwards(t *testing.T) {
 // upstream is the only one there is, and its key.
 func (w *world) upstream() (models.Upstream, string) {
 	w.tb.Helper()
-	due, _, err := w.store.DueUpstreams(w.tb.Context())
+	due, _, err := elsewhere.New(w.store).DueUpstreams(w.tb.Context())
 	if err != nil || len(due) != 1 {
 		w.tb.Fatalf("upstreams: %v, %v", due, err)
 	}
-	key, err := w.store.UpstreamKey(&due[0])
+	key, err := elsewhere.New(w.store).UpstreamKey(&due[0])
 	if err != nil {
 		w.tb.Fatal(err)
 	}
@@ -93,7 +94,7 @@ func TestWhatIsWrongWithAnUpstreamStandsAtItsField(t *testing.T) {
 			t.Errorf("%s=%q: the rest of the form is lost", c.field, c.value)
 		}
 	}
-	if list, err := w.store.Upstreams(t.Context(), w.admin); err != nil || len(list) != 0 {
+	if list, err := elsewhere.New(w.store).Upstreams(t.Context(), w.admin); err != nil || len(list) != 0 {
 		t.Errorf("stored: %v, %v", list, err)
 	}
 }
@@ -122,7 +123,7 @@ func TestAnUpstreamIsChanged(t *testing.T) {
 
 	admin.post(off, nil).redirects("/upstreams")
 	disabled := admin.get("/upstreams").says(".flash", "Disabled").says("#upstreams", "disabled")
-	if due, _, err := w.store.DueUpstreams(t.Context()); err != nil || len(due) != 0 {
+	if due, _, err := elsewhere.New(w.store).DueUpstreams(t.Context()); err != nil || len(due) != 0 {
 		t.Errorf("still polled: %v, %v", due, err)
 	}
 	on := disabled.doc.Find("form[action$='/enable']").AttrOr("action", "")

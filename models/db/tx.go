@@ -18,6 +18,8 @@ type Tx struct {
 	// Caller names the caller in the log: who began the function. It ends nothing, since a
 	// commit serves many.
 	Caller context.Context //nolint:containedctx // see above
+	// Part is what a room that others call keeps for the length of this share.
+	Part any
 
 	d           *DB
 	g           *gorm.DB

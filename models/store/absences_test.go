@@ -23,11 +23,11 @@ func TestWhatWaitsGoesToBothWhileSomebodyIsAway(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	eve := storetest.Reviewer(t, b.Store, "eve@example.com")
-	b.substitute(t, b.stranger, eve)
-	b.policy(t, payments(byStranger+only+`,"timeout_minutes":1000`))
+	b.substitute(t, b.Stranger, eve)
+	b.UsePolicy(t, payments(byStranger+only+`,"timeout_minutes":1000`))
 	before := b.pay(t, 1)
 	from := b.Now().Add(time.Hour)
-	a, err := b.PlanAbsence(t.Context(), b.stranger, models.AbsenceInput{UserID: b.stranger.UserID(), From: from, Until: from.Add(time.Hour), Substitute: eve.UserID()})
+	a, err := b.PlanAbsence(t.Context(), b.Stranger, models.AbsenceInput{UserID: b.Stranger.UserID(), From: from, Until: from.Add(time.Hour), Substitute: eve.UserID()})
 	storetest.Must(t, err)
 	if b.asks(t, eve, before.ID) {
 		t.Error("they have it before the time")
@@ -35,31 +35,31 @@ func TestWhatWaitsGoesToBothWhileSomebodyIsAway(t *testing.T) {
 	if next, some, err := b.NextAbsence(t.Context()); err != nil || !some || !next.Equal(a.FromAt) {
 		t.Errorf("next at %v, %v, %v", next, some, err)
 	}
-	b.clock.Step(time.Hour) // and no server notes it
+	b.Clock.Step(time.Hour) // and no server notes it
 	between := b.pay(t, 2)
-	if !b.asks(t, eve, between.ID) || !b.asks(t, b.stranger, between.ID) {
+	if !b.asks(t, eve, between.ID) || !b.asks(t, b.Stranger, between.ID) {
 		t.Error("what is asked then does not go to both")
 	}
 	after := b.head(t)
 	storetest.Must(t, storetest.Err(b.TakeAbsences(t.Context())))
 	b.wantActions(t, after, "absence.begun", "approval.routed")
-	if !b.asks(t, eve, before.ID) || !b.asks(t, b.stranger, before.ID) {
+	if !b.asks(t, eve, before.ID) || !b.asks(t, b.Stranger, before.ID) {
 		t.Error("what waits does not go to both")
 	}
-	got, err := b.Decide(t.Context(), eve, before.ID, yes())
+	got, err := b.Decide(t.Context(), eve, before.ID, storetest.Yes())
 	storetest.Must(t, err)
-	if got.Vote.BehalfOf != b.stranger.UserID() {
+	if got.Vote.BehalfOf != b.Stranger.UserID() {
 		t.Errorf("on behalf of %q", got.Vote.BehalfOf)
 	}
 	list, err := b.Absences(t.Context(), eve)
 	storetest.Must(t, err)
-	if len(list) != 1 || !list[0].Accepted || list[0].UserName != b.stranger.Name || list[0].SubstituteName != eve.Name {
+	if len(list) != 1 || !list[0].Accepted || list[0].UserName != b.Stranger.Name || list[0].SubstituteName != eve.Name {
 		t.Errorf("%+v", list)
 	}
 
-	b.clock.Step(time.Hour) // it is over, and no server notes it
-	wantCode(t, storetest.Err(b.Decide(t.Context(), eve, between.ID, yes())), models.CodeNotAReviewer)
-	wantCode(t, storetest.Err(b.Decide(t.Context(), eve, between.ID, no("no"))), models.CodeNotAReviewer)
+	b.Clock.Step(time.Hour) // it is over, and no server notes it
+	wantCode(t, storetest.Err(b.Decide(t.Context(), eve, between.ID, storetest.Yes())), models.CodeNotAReviewer)
+	wantCode(t, storetest.Err(b.Decide(t.Context(), eve, between.ID, storetest.No("no"))), models.CodeNotAReviewer)
 	late := b.pay(t, 3)
 	if b.asks(t, eve, late.ID) {
 		t.Error("what is asked after the end goes to the substitute")
@@ -70,7 +70,7 @@ func TestWhatWaitsGoesToBothWhileSomebodyIsAway(t *testing.T) {
 	if b.asks(t, eve, between.ID) {
 		t.Error("they still have it")
 	}
-	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.stranger, between.ID, yes())))
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.Stranger, between.ID, storetest.Yes())))
 }
 
 // An absence that began and ended while no server ran leaves nothing behind but its entries.
@@ -78,12 +78,12 @@ func TestAnAbsenceWhileNoServerRan(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	eve := storetest.Reviewer(t, b.Store, "eve@example.com")
-	b.substitute(t, b.stranger, eve)
-	b.policy(t, payments(byStranger+`,"timeout_minutes":1000`))
+	b.substitute(t, b.Stranger, eve)
+	b.UsePolicy(t, payments(byStranger+`,"timeout_minutes":1000`))
 	a := b.pay(t, 1)
 	from := b.Now().Add(time.Hour)
-	storetest.Must(t, storetest.Err(b.PlanAbsence(t.Context(), b.admin, models.AbsenceInput{UserID: b.stranger.UserID(), From: from, Until: from.Add(time.Hour), Substitute: eve.UserID()})))
-	b.clock.Step(3 * time.Hour)
+	storetest.Must(t, storetest.Err(b.PlanAbsence(t.Context(), b.Admin, models.AbsenceInput{UserID: b.Stranger.UserID(), From: from, Until: from.Add(time.Hour), Substitute: eve.UserID()})))
+	b.Clock.Step(3 * time.Hour)
 	after := b.head(t)
 	storetest.Must(t, storetest.Err(b.TakeAbsences(t.Context())))
 	b.wantActions(t, after, "absence.begun", "absence.ended")
@@ -98,15 +98,15 @@ func TestOnlyAcceptedSubstitutesGetWhatWaits(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	eve, zoe := storetest.Reviewer(t, b.Store, "eve@example.com"), storetest.Reviewer(t, b.Store, "zoe@example.com")
-	b.policy(t, payments(byStranger+`,"timeout_minutes":1000`))
+	b.UsePolicy(t, payments(byStranger+`,"timeout_minutes":1000`))
 	a := b.pay(t, 1)
-	b.away(t, b.stranger, eve)
+	b.away(t, b.Stranger, eve)
 	b.substitute(t, eve, zoe)
 	b.away(t, eve, zoe)
 	if b.asks(t, eve, a.ID) {
 		t.Error("nobody has accepted them")
 	}
-	id := b.substitute(t, b.stranger, eve)
+	id := b.substitute(t, b.Stranger, eve)
 	if !b.asks(t, eve, a.ID) || b.asks(t, zoe, a.ID) {
 		t.Error("the accepted substitute has nothing, or theirs has it")
 	}
@@ -123,26 +123,26 @@ func TestWhoHasItForAnotherReasonKeepsIt(t *testing.T) {
 	b := newBench(t)
 	eve := storetest.Reviewer(t, b.Store, "eve@example.com")
 	b.group(t, "oncall")
-	b.substitute(t, b.stranger, eve)
-	b.policy(t, payments(`,"reviewers":["stranger@example.com","group:oncall"],"timeout_minutes":1000`))
+	b.substitute(t, b.Stranger, eve)
+	b.UsePolicy(t, payments(`,"reviewers":["stranger@example.com","group:oncall"],"timeout_minutes":1000`))
 	handed, named := b.pay(t, 1), b.pay(t, 2)
-	absence := b.away(t, b.stranger, eve)
-	h := b.handsOver(t, b.stranger, handed.ID, eve)
-	storetest.Must(t, b.EndAbsence(t.Context(), b.stranger, absence.ID))
+	absence := b.away(t, b.Stranger, eve)
+	h := b.handsOver(t, b.Stranger, handed.ID, eve)
+	storetest.Must(t, b.EndAbsence(t.Context(), b.Stranger, absence.ID))
 	if !b.asks(t, eve, handed.ID) || b.asks(t, eve, named.ID) {
 		t.Error("the hand-over does not outlast the absence, or something else does")
 	}
 	b.joins(t, "oncall", eve)
-	storetest.Must(t, b.TakeBackHandOver(t.Context(), b.stranger, h.ID))
+	storetest.Must(t, b.TakeBackHandOver(t.Context(), b.Stranger, h.ID))
 	if !b.asks(t, eve, handed.ID) || !b.asks(t, eve, named.ID) {
 		t.Error("who is in the group is not asked")
 	}
-	got, err := b.Decide(t.Context(), eve, named.ID, yes())
+	got, err := b.Decide(t.Context(), eve, named.ID, storetest.Yes())
 	storetest.Must(t, err)
 	if got.Vote.BehalfOf != "" {
 		t.Errorf("in their own right, and on behalf of %s", got.Vote.BehalfOf)
 	}
-	b.away(t, b.stranger, eve)
+	b.away(t, b.Stranger, eve)
 	b.leaves(t, "oncall", eve) // and has it for the other again
 	if !b.asks(t, eve, handed.ID) {
 		t.Error("who left the group does not have it for somebody else")
@@ -155,18 +155,18 @@ func TestTheOwnersSubstitute(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	eve := storetest.Reviewer(t, b.Store, "eve@example.com")
-	b.substitute(t, b.owner, eve)
-	b.away(t, b.owner, eve)
-	b.policy(t, payments(""))
+	b.substitute(t, b.Owner, eve)
+	b.away(t, b.Owner, eve)
+	b.UsePolicy(t, payments(""))
 	free := b.pay(t, 1)
-	b.policy(t, payments(byStranger+never))
+	b.UsePolicy(t, payments(byStranger+never))
 	strict := b.pay(t, 2)
 	if !b.asks(t, eve, free.ID) || b.asks(t, eve, strict.ID) {
 		t.Error("the owner's substitute has other than what the owner may approve")
 	}
-	got, err := b.Decide(t.Context(), eve, free.ID, yes())
+	got, err := b.Decide(t.Context(), eve, free.ID, storetest.Yes())
 	storetest.Must(t, err)
-	if got.Vote.BehalfOf != b.owner.UserID() {
+	if got.Vote.BehalfOf != b.Owner.UserID() {
 		t.Errorf("on behalf of %q", got.Vote.BehalfOf)
 	}
 }
@@ -182,27 +182,27 @@ func TestAnAbsenceThatCannotBe(t *testing.T) {
 		code  models.Code
 		field string
 	}{
-		"over":          {b.stranger, models.AbsenceInput{Until: now}, models.CodeInvalid, "until"},
-		"backwards":     {b.stranger, models.AbsenceInput{From: now.Add(2 * time.Hour), Until: now.Add(time.Hour)}, models.CodeInvalid, "until"},
-		"too long":      {b.stranger, models.AbsenceInput{Until: now.Add(models.MaxAbsence + time.Hour)}, models.CodeInvalid, "until"},
-		"too far":       {b.stranger, models.AbsenceInput{From: now.Add(models.MaxAbsence + time.Hour), Until: now.Add(models.MaxAbsence + 2*time.Hour)}, models.CodeInvalid, "from"},
-		"themselves":    {b.stranger, models.AbsenceInput{Until: now.Add(time.Hour), Substitute: b.stranger.UserID()}, models.CodeInvalid, "substitute"},
-		"nobody":        {b.stranger, models.AbsenceInput{Until: now.Add(time.Hour), Substitute: "x"}, models.CodeInvalid, "substitute"},
-		"another's":     {b.owner, models.AbsenceInput{Until: now.Add(time.Hour)}, models.CodeForbidden, ""},
-		"of an agent's": {b.other, models.AbsenceInput{Until: now.Add(time.Hour)}, models.CodeForbidden, ""},
+		"over":          {b.Stranger, models.AbsenceInput{Until: now}, models.CodeInvalid, "until"},
+		"backwards":     {b.Stranger, models.AbsenceInput{From: now.Add(2 * time.Hour), Until: now.Add(time.Hour)}, models.CodeInvalid, "until"},
+		"too long":      {b.Stranger, models.AbsenceInput{Until: now.Add(models.MaxAbsence + time.Hour)}, models.CodeInvalid, "until"},
+		"too far":       {b.Stranger, models.AbsenceInput{From: now.Add(models.MaxAbsence + time.Hour), Until: now.Add(models.MaxAbsence + 2*time.Hour)}, models.CodeInvalid, "from"},
+		"themselves":    {b.Stranger, models.AbsenceInput{Until: now.Add(time.Hour), Substitute: b.Stranger.UserID()}, models.CodeInvalid, "substitute"},
+		"nobody":        {b.Stranger, models.AbsenceInput{Until: now.Add(time.Hour), Substitute: "x"}, models.CodeInvalid, "substitute"},
+		"another's":     {b.Owner, models.AbsenceInput{Until: now.Add(time.Hour)}, models.CodeForbidden, ""},
+		"of an agent's": {b.Other, models.AbsenceInput{Until: now.Add(time.Hour)}, models.CodeForbidden, ""},
 	} {
-		tt.in.UserID = b.stranger.UserID()
+		tt.in.UserID = b.Stranger.UserID()
 		_, err := b.PlanAbsence(t.Context(), tt.actor, tt.in)
 		wantCode(t, err, tt.code)
 		if e, ok := err.(*models.Error); tt.field != "" && (!ok || e.Fields[tt.field] == "") { //nolint:errorlint // as it is returned
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	a := b.away(t, b.stranger, b.owner)
-	_, err := b.PlanAbsence(t.Context(), b.stranger, models.AbsenceInput{UserID: b.stranger.UserID(), Until: now.Add(time.Hour)})
+	a := b.away(t, b.Stranger, b.Owner)
+	_, err := b.PlanAbsence(t.Context(), b.Stranger, models.AbsenceInput{UserID: b.Stranger.UserID(), Until: now.Add(time.Hour)})
 	wantCode(t, err, models.CodeConflict)
-	wantCode(t, b.EndAbsence(t.Context(), b.owner, a.ID), models.CodeNotFound)
-	wantCode(t, b.EndAbsence(t.Context(), b.agent, a.ID), models.CodeForbidden)
+	wantCode(t, b.EndAbsence(t.Context(), b.Owner, a.ID), models.CodeNotFound)
+	wantCode(t, b.EndAbsence(t.Context(), b.Agent, a.ID), models.CodeForbidden)
 	file := copyOf(t, b.Store)
 	for _, edit := range []string{
 		`UPDATE absences SET until_at = '2036-01-01 00:00:00+00:00'`,
@@ -213,5 +213,5 @@ func TestAnAbsenceThatCannotBe(t *testing.T) {
 			t.Errorf("%s: %+v", edit, found.Faults)
 		}
 	}
-	storetest.Must(t, b.EndAbsence(t.Context(), b.admin, a.ID))
+	storetest.Must(t, b.EndAbsence(t.Context(), b.Admin, a.ID))
 }

@@ -44,7 +44,7 @@ func BenchmarkAskActing(b *testing.B) {
 			for n := range b.N {
 				a, err := s.Ask(b.Context(), agent, models.AskInput{ToolName: "bench", Input: fmt.Appendf(nil, `{"n":%d}`, n)})
 				storetest.Must(b, err)
-				storetest.Must(b, storetest.Err(s.Decide(b.Context(), owner, a.ID, yes())))
+				storetest.Must(b, storetest.Err(s.Decide(b.Context(), owner, a.ID, storetest.Yes())))
 			}
 		})
 	}

@@ -122,7 +122,7 @@ func newOffice(t *testing.T) *office {
 		bench: newBench(t), people: map[string]models.Actor{}, ids: []string{"owner", "ann", "bo", "cy", "di"}, admin: map[string]bool{}, disabled: map[string]bool{},
 		inGroup: map[string]bool{}, accepted: map[[2]string]models.SubstituteID{}, absences: map[string]absent{},
 	}
-	o.people["owner"] = o.owner
+	o.people["owner"] = o.Owner
 	for _, name := range o.ids[1:] {
 		o.people[name] = storetest.Reviewer(t, o.Store, name+"@example.com")
 	}
@@ -149,11 +149,11 @@ func (o *office) step(t *rapid.T) {
 	switch rapid.SampledFrom([]string{"ask", "time", "group", "accept", "away", "hand over", "role", "disable", "vote", "ask", "accept", "away", "hand over", "late vote"}).Draw(t, "what") {
 	case "ask":
 		i := rapid.IntRange(0, len(officeRules)-1).Draw(t, "rule")
-		_, err := o.ApplyPolicy(ctx, o.bench.admin, []byte(`{"rules":[{"name":"r","tools":["pay"],"effect":"require","timeout_minutes":1400`+officeRules[i].rule+`}]}`), "x", 0)
+		_, err := o.ApplyPolicy(ctx, o.bench.Admin, []byte(`{"rules":[{"name":"r","tools":["pay"],"effect":"require","timeout_minutes":1400`+officeRules[i].rule+`}]}`), "x", 0)
 		if err != nil {
 			return // nobody could approve under it now
 		}
-		a, err := o.Ask(ctx, o.agent, models.AskInput{ToolName: "pay"})
+		a, err := o.Ask(ctx, o.Agent, models.AskInput{ToolName: "pay"})
 		must(err)
 		w := officeRules[i].want
 		w.id, w.escalate, w.deadline = a.ID, o.Now().Add(30*time.Minute), a.ApprovalTimeoutAt
@@ -163,25 +163,25 @@ func (o *office) step(t *rapid.T) {
 		}
 		o.requests = append(o.requests, &w)
 	case "time":
-		o.clock.Step(time.Duration(rapid.IntRange(1, 60).Draw(t, "minutes")) * time.Minute)
+		o.Clock.Step(time.Duration(rapid.IntRange(1, 60).Draw(t, "minutes")) * time.Minute)
 	case "group":
 		who := pick("who")
 		if o.inGroup[who] {
-			must(o.People.LeaveGroup(ctx, o.bench.admin, "finance", o.people[who].UserID()))
+			must(o.People.LeaveGroup(ctx, o.bench.Admin, "finance", o.people[who].UserID()))
 			delete(o.inGroup, who)
 		} else if !o.disabled[who] {
-			must(o.People.JoinGroup(ctx, o.bench.admin, "finance", o.people[who].Name))
+			must(o.People.JoinGroup(ctx, o.bench.Admin, "finance", o.people[who].Name))
 			o.inGroup[who] = true
 		}
 	case "accept":
 		sub, who := pick("substitute"), pick("for whom")
 		if id, ok := o.accepted[[2]string{sub, who}]; ok {
-			must(o.RemoveSubstitute(ctx, o.bench.admin, id))
+			must(o.RemoveSubstitute(ctx, o.bench.Admin, id))
 			delete(o.accepted, [2]string{sub, who})
 		} else if sub != who && !o.disabled[sub] {
-			s, err := o.AskSubstitute(ctx, o.bench.admin, o.people[who].UserID(), o.people[sub].UserID())
+			s, err := o.AskSubstitute(ctx, o.bench.Admin, o.people[who].UserID(), o.people[sub].UserID())
 			must(err)
-			must(o.AcceptSubstitute(ctx, o.bench.admin, s.ID))
+			must(o.AcceptSubstitute(ctx, o.bench.Admin, s.ID))
 			o.accepted[[2]string{sub, who}] = s.ID
 		}
 	case "away":
@@ -195,20 +195,20 @@ func (o *office) step(t *rapid.T) {
 			role = models.RoleReviewer
 		}
 		if !o.disabled[who] {
-			must(o.People.SetRole(ctx, o.bench.admin, o.people[who].UserID(), role))
+			must(o.People.SetRole(ctx, o.bench.Admin, o.people[who].UserID(), role))
 			o.admin[who] = role == models.RoleAdmin
 		}
 	case "disable":
 		who := pick("who")
 		if o.disabled[who] {
-			must(o.People.EnableUser(ctx, o.bench.admin, o.people[who].UserID()))
+			must(o.People.EnableUser(ctx, o.bench.Admin, o.people[who].UserID()))
 		} else if who != "owner" {
-			_, err := o.People.DisableUser(ctx, o.bench.admin, o.people[who].UserID())
+			_, err := o.People.DisableUser(ctx, o.bench.Admin, o.people[who].UserID())
 			must(err)
 		}
 		o.disabled[who] = !o.disabled[who] && who != "owner"
 	case "late vote": // before a worker notes what time has done
-		o.clock.Step(time.Duration(rapid.IntRange(1, 180).Draw(t, "minutes")) * time.Minute)
+		o.Clock.Step(time.Duration(rapid.IntRange(1, 180).Draw(t, "minutes")) * time.Minute)
 		o.stepVote(t, pick("who"))
 	case "vote":
 		o.stepVote(t, pick("who"))
@@ -217,7 +217,7 @@ func (o *office) step(t *rapid.T) {
 
 func (o *office) stepAway(t *rapid.T, who, substitute string) {
 	if a, ok := o.absences[who]; ok {
-		if err := o.EndAbsence(o.ctx, o.bench.admin, a.id); err != nil {
+		if err := o.EndAbsence(o.ctx, o.bench.Admin, a.id); err != nil {
 			t.Fatal(err)
 		}
 		delete(o.absences, who)
@@ -228,7 +228,7 @@ func (o *office) stepAway(t *rapid.T, who, substitute string) {
 	}
 	from := o.Now().Add(time.Duration(rapid.IntRange(0, 2).Draw(t, "in hours")) * time.Hour)
 	until := from.Add(time.Duration(rapid.IntRange(1, 3).Draw(t, "hours")) * time.Hour)
-	a, err := o.PlanAbsence(o.ctx, o.bench.admin, models.AbsenceInput{UserID: o.people[who].UserID(), From: from, Until: until, Substitute: o.people[substitute].UserID()})
+	a, err := o.PlanAbsence(o.ctx, o.bench.Admin, models.AbsenceInput{UserID: o.people[who].UserID(), From: from, Until: until, Substitute: o.people[substitute].UserID()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -267,7 +267,7 @@ func (o *office) stepVote(t *rapid.T, who string) {
 	if !o.Now().Before(w.deadline) {
 		return
 	}
-	a, err := o.Decide(o.ctx, o.actor(who), w.id, yes())
+	a, err := o.Decide(o.ctx, o.actor(who), w.id, storetest.Yes())
 	if may := o.counts(w, who); (err == nil) != may {
 		t.Fatalf("%s votes: %v, may %v", who, err, may)
 	}
@@ -286,7 +286,7 @@ func (o *office) settle(t *rapid.T) {
 	now := o.Now()
 	maps.DeleteFunc(o.absences, func(_ string, a absent) bool { return !now.Before(a.until) })
 	o.requests = slices.DeleteFunc(o.requests, func(w *waitingRequest) bool {
-		a, err := o.Approval(o.ctx, o.owner, w.id)
+		a, err := o.Approval(o.ctx, o.Owner, w.id)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -352,7 +352,7 @@ func (o *office) checkLists(t *rapid.T, shown map[string][]*models.RequestPage) 
 		}
 	}
 	for id, a := range rows {
-		waits, err := o.WaitsFor(o.ctx, o.agent, a)
+		waits, err := o.WaitsFor(o.ctx, o.Agent, a)
 		if err != nil {
 			t.Fatal(err)
 		}

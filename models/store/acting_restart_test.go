@@ -15,15 +15,15 @@ func TestActingForOthersOutlivesARestart(t *testing.T) {
 	dir := storetest.Dir(t)
 	b := newBench(t, storetest.WithDir(dir))
 	eve, zoe := storetest.Reviewer(t, b.Store, "eve@example.com"), storetest.Reviewer(t, b.Store, "zoe@example.com")
-	b.substitute(t, b.stranger, eve)
-	b.policy(t, payments(byStranger+only+`,"timeout_minutes":600,"escalate":[{"after_minutes":30,"to":["zoe@example.com"]}]`))
+	b.substitute(t, b.Stranger, eve)
+	b.UsePolicy(t, payments(byStranger+only+`,"timeout_minutes":600,"escalate":[{"after_minutes":30,"to":["zoe@example.com"]}]`))
 	waits, handed := b.pay(t, 1), b.pay(t, 2)
-	b.handsOver(t, b.stranger, handed.ID, eve)
+	b.handsOver(t, b.Stranger, handed.ID, eve)
 	from := b.Now().Add(20 * time.Minute)
-	storetest.Must(t, storetest.Err(b.PlanAbsence(t.Context(), b.stranger, models.AbsenceInput{UserID: b.stranger.UserID(), From: from, Until: from.Add(time.Hour), Substitute: eve.UserID()})))
+	storetest.Must(t, storetest.Err(b.PlanAbsence(t.Context(), b.Stranger, models.AbsenceInput{UserID: b.Stranger.UserID(), From: from, Until: from.Add(time.Hour), Substitute: eve.UserID()})))
 	storetest.Must(t, b.Close())
-	b.clock.Step(40 * time.Minute)
-	b.Store = storetest.New(t, storetest.WithDir(dir), storetest.WithClock(b.clock))
+	b.Clock.Step(40 * time.Minute)
+	b.Store = storetest.New(t, storetest.WithDir(dir), storetest.WithClock(b.Clock))
 	if !b.asks(t, eve, handed.ID) || b.asks(t, eve, waits.ID) || b.asks(t, zoe, waits.ID) {
 		t.Error("before the worker runs, others have it than before the stop")
 	}
@@ -32,9 +32,9 @@ func TestActingForOthersOutlivesARestart(t *testing.T) {
 	if !b.asks(t, eve, waits.ID) || !b.asks(t, zoe, waits.ID) {
 		t.Error("what came while no server ran is lost")
 	}
-	got, err := b.Decide(t.Context(), eve, waits.ID, yes())
+	got, err := b.Decide(t.Context(), eve, waits.ID, storetest.Yes())
 	storetest.Must(t, err)
-	if got.Vote.BehalfOf != b.stranger.UserID() {
+	if got.Vote.BehalfOf != b.Stranger.UserID() {
 		t.Errorf("on behalf of %q", got.Vote.BehalfOf)
 	}
 	storetest.CheckRows(t, b.Store)

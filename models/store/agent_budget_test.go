@@ -18,7 +18,7 @@ import (
 func limited(t *testing.T, energy int64, opts ...storetest.Option) *talk {
 	t.Helper()
 	c := newTalk(t, opts...)
-	c.policy(t, fmt.Sprintf(`{"budget_per_agent":{"energy":%d,"hours":1}}`, energy))
+	c.UsePolicy(t, fmt.Sprintf(`{"budget_per_agent":{"energy":%d,"hours":1}}`, energy))
 	return c
 }
 
@@ -40,9 +40,9 @@ func (c *talk) beyond(t *testing.T, err error) *models.Approval {
 
 func (c *talk) agentBudget(t *testing.T) models.AgentBudget {
 	t.Helper()
-	all, err := c.AgentBudgets(t.Context(), c.owner)
+	all, err := c.AgentBudgets(t.Context(), c.Owner)
 	storetest.Must(t, err)
-	return all[c.agent.AgentID()]
+	return all[c.Agent.AgentID()]
 }
 
 // TestI14AnAgentsBudgetIsOverAllItsConversations: asks, replies and proposals in
@@ -51,7 +51,7 @@ func TestI14AnAgentsBudgetIsOverAllItsConversations(t *testing.T) {
 	t.Parallel()
 	c := limited(t, 10)
 	asked := models.AskInput{ToolName: "Bash", ToolUseID: "t1", Explicit: true, Energy: new(int64(4))}
-	first := c.ask(t, asked)
+	first := c.AskFor(t, asked)
 	storetest.Must(t, c.replyIn(t, c.conv, 3))
 	storetest.Must(t, c.replyIn(t, models.NewID[models.ConversationID](), 2))
 	if b := c.agentBudget(t); b != (models.AgentBudget{Energy: 10, Hours: 1, Spent: 9}) {
@@ -59,28 +59,28 @@ func TestI14AnAgentsBudgetIsOverAllItsConversations(t *testing.T) {
 	}
 	before := storetest.LedgerAt(t, c.Store)
 	request := c.beyond(t, c.replyIn(t, c.conv, 2))
-	if request.Status() != models.StatusPending || request.ConversationID != c.conv || request.OwnerID != c.owner.UserID() ||
+	if request.Status() != models.StatusPending || request.ConversationID != c.conv || request.OwnerID != c.Owner.UserID() ||
 		!strings.Contains(request.Description, "9 of 10 units of energy in 1 hour") {
 		t.Fatalf("the request: %+v", request)
 	}
 	if got, err := models.AllowanceAsked([]byte(request.ToolInputJSON)); err != nil || got.Energy != 5 || !got.Until.Equal(request.ApprovalTimeoutAt) {
 		t.Fatalf("it asks for %+v, %v; deadline %v", got, err, request.ApprovalTimeoutAt)
 	}
-	owner := " " + string(c.owner.OwnerID)
+	owner := " " + string(c.Owner.OwnerID)
 	storetest.SameStrings(t, "recorded", storetest.ActionsSince(t, c.Store, before), []string{"approval.requested" + owner})
 	two := new(int64(2))
 	for name, do := range map[string]func() error{
 		"an ask": func() error {
-			return second(c.Ask(t.Context(), c.agent, c.in(models.AskInput{ToolName: "Bash", Energy: two})))
+			return second(c.Ask(t.Context(), c.Agent, c.in(models.AskInput{ToolName: "Bash", Energy: two})))
 		},
 		"an ask in no run": func() error {
-			return second(c.Ask(t.Context(), c.agent, models.AskInput{ToolName: "Grep", Energy: two}))
+			return second(c.Ask(t.Context(), c.Agent, models.AskInput{ToolName: "Grep", Energy: two}))
 		},
 		"an ask in a new": func() error {
-			return second(c.Ask(t.Context(), c.agent, models.AskInput{RunID: "new", ToolName: "Bash", Energy: two}))
+			return second(c.Ask(t.Context(), c.Agent, models.AskInput{RunID: "new", ToolName: "Bash", Energy: two}))
 		},
 		"what passes": func() error {
-			return second(c.Ask(t.Context(), c.agent, c.in(models.AskInput{ToolName: "Read", Energy: two})))
+			return second(c.Ask(t.Context(), c.Agent, c.in(models.AskInput{ToolName: "Read", Energy: two})))
 		},
 		"a reply in a new": func() error { return c.replyIn(t, models.NewID[models.ConversationID](), 2) },
 		"a proposal": func() error {
@@ -95,7 +95,7 @@ func TestI14AnAgentsBudgetIsOverAllItsConversations(t *testing.T) {
 			}
 		})
 	}
-	if again := c.ask(t, asked); again.ID != first.ID {
+	if again := c.AskFor(t, asked); again.ID != first.ID {
 		t.Errorf("a repeat: %+v", again)
 	}
 	storetest.Must(t, c.replyIn(t, c.conv, 0)) // what costs nothing is never refused
@@ -104,7 +104,7 @@ func TestI14AnAgentsBudgetIsOverAllItsConversations(t *testing.T) {
 		t.Errorf("the agent's budget: %+v", b)
 	}
 	// Another agent has its own.
-	other, _ := storetest.AgentToken(t, c.Store, c.owner, "other")
+	other, _ := storetest.AgentToken(t, c.Store, c.Owner, "other")
 	storetest.Must(t, second(c.Respond(t.Context(), other, models.ResponseInput{ConversationID: models.NewID[models.ConversationID](), Kind: models.KindReply, Content: "x", Energy: new(int64(10))})))
 }
 
@@ -121,8 +121,8 @@ func TestI14NoWindowHoldsTooMuch(t *testing.T) {
 	var spent []spending
 	total := int64(0)
 	for i := range 400 {
-		c.clock.Step(time.Duration(1+(i*i*37)%421) * time.Second)
-		now, cost := c.clock.Now(), int64(1+i%5)
+		c.Clock.Step(time.Duration(1+(i*i*37)%421) * time.Second)
+		now, cost := c.Clock.Now(), int64(1+i%5)
 		if c.replyIn(t, c.conv, cost) == nil {
 			spent, total = append(spent, spending{now, cost}), total+cost
 		}
@@ -150,9 +150,9 @@ func TestTheWindowMovesOn(t *testing.T) {
 	c := limited(t, 5)
 	storetest.Must(t, c.replyIn(t, c.conv, 5))
 	request := c.beyond(t, c.replyIn(t, c.conv, 1))
-	c.clock.Step(time.Hour - time.Second)
+	c.Clock.Step(time.Hour - time.Second)
 	c.beyond(t, c.replyIn(t, c.conv, 1))
-	c.clock.Step(time.Minute + time.Second)
+	c.Clock.Step(time.Minute + time.Second)
 	storetest.Must(t, c.replyIn(t, c.conv, 5))
 	// The request was about what has left the window: it has expired by then.
 	if n, err := c.ExpireDue(t.Context(), 10); n != 1 || err != nil {
@@ -169,21 +169,21 @@ func TestAnApprovedAllowanceEnds(t *testing.T) {
 	c := limited(t, 10)
 	storetest.Must(t, c.replyIn(t, c.conv, 10))
 	request := c.beyond(t, c.replyIn(t, c.conv, 3))
-	wantCode(t, third(c.DecideIn(t.Context(), c.agent, c.conv, approve(request.ID))), models.CodeForbidden)
+	wantCode(t, storetest.Err3(c.DecideIn(t.Context(), c.Agent, c.conv, approve(request.ID))), models.CodeForbidden)
 	withBudget := approve(request.ID)
 	withBudget.Budget = set(900)
-	wantCode(t, third(c.DecideIn(t.Context(), c.owner, c.conv, withBudget)), models.CodeInvalid)
+	wantCode(t, storetest.Err3(c.DecideIn(t.Context(), c.Owner, c.conv, withBudget)), models.CodeInvalid)
 	later := strings.Replace(request.ToolInputJSON, "20", "21", 1)
 	for _, input := range []string{`{"budget":5}`, `{"energy":5}`, `{"energy":-1,"until":"2026-01-02T15:04:00Z"}`, later} {
-		in := yes()
+		in := storetest.Yes()
 		in.Input = []byte(input)
-		wantCode(t, second(c.Decide(t.Context(), c.owner, request.ID, in)), models.CodeInvalid)
+		wantCode(t, second(c.Decide(t.Context(), c.Owner, request.ID, in)), models.CodeInvalid)
 	}
 	before := storetest.LedgerAt(t, c.Store)
-	in := yes()
+	in := storetest.Yes()
 	in.Input = []byte(strings.Replace(request.ToolInputJSON, `"energy":5`, `"energy":3`, 1))
-	storetest.Must(t, second(c.Decide(t.Context(), c.owner, request.ID, in)))
-	owner := " " + string(c.owner.OwnerID)
+	storetest.Must(t, second(c.Decide(t.Context(), c.Owner, request.ID, in)))
+	owner := " " + string(c.Owner.OwnerID)
 	storetest.SameStrings(t, "recorded", storetest.ActionsSince(t, c.Store, before), []string{"approval.approved" + owner, "agent.allowance" + owner})
 	c.wantBudget(t, -1, 10) // the conversation's own budget is another thing
 	storetest.Must(t, c.replyIn(t, models.NewID[models.ConversationID](), 3))
@@ -193,7 +193,7 @@ func TestAnApprovedAllowanceEnds(t *testing.T) {
 	if again := c.beyond(t, c.replyIn(t, c.conv, 1)); again.ID == request.ID || again.Status() != models.StatusPending {
 		t.Errorf("when that is spent too: %+v", again)
 	}
-	c.clock.Step(time.Hour + time.Minute)
+	c.Clock.Step(time.Hour + time.Minute)
 	if b := c.agentBudget(t); b.Total() != 10 || b.Spent != 0 {
 		t.Errorf("an hour later: %+v", b)
 	}
@@ -206,21 +206,21 @@ func TestAfterARejectedAllowanceNobodyIsAskedUntilTheWindowHasMovedOn(t *testing
 	t.Parallel()
 	c := limited(t, 10)
 	storetest.Must(t, c.replyIn(t, c.conv, 4))
-	c.clock.Step(30 * time.Minute)
+	c.Clock.Step(30 * time.Minute)
 	storetest.Must(t, c.replyIn(t, c.conv, 6))
 	request := c.beyond(t, c.replyIn(t, c.conv, 1))
-	storetest.Must(t, second(c.Decide(t.Context(), c.owner, request.ID, no("Enough for today."))))
+	storetest.Must(t, second(c.Decide(t.Context(), c.Owner, request.ID, storetest.No("Enough for today."))))
 	c.beyond(t, c.replyIn(t, c.conv, 1))
 	e := wantUnchanged(t, c.Store, models.CodeBudgetExhausted, func() error { return c.replyIn(t, models.NewID[models.ConversationID](), 1) })
 	if e.Approval == nil || e.Approval.ID != request.ID || e.Approval.Status() != models.StatusRejected || !strings.Contains(e.Text, "nobody is asked again before") {
 		t.Errorf("the refusal: %+v", e)
 	}
-	c.clock.Step(31 * time.Minute)
+	c.Clock.Step(31 * time.Minute)
 	storetest.Must(t, c.replyIn(t, c.conv, 4)) // that much has left the window
 	if again := c.beyond(t, c.replyIn(t, c.conv, 1)); again.ID != request.ID {
 		t.Errorf("asked again: %+v", again)
 	}
-	c.clock.Step(30 * time.Minute)
+	c.Clock.Step(30 * time.Minute)
 	storetest.Must(t, c.replyIn(t, c.conv, 6))
 	if again := c.beyond(t, c.replyIn(t, c.conv, 1)); again.ID == request.ID || again.Status() != models.StatusPending {
 		t.Errorf("a window later: %+v", again)
@@ -233,7 +233,7 @@ func TestBothBudgetsHaveTheirOwnRequest(t *testing.T) {
 	t.Parallel()
 	c := limited(t, 10)
 	storetest.Must(t, c.replyIn(t, c.conv, 1))
-	c.set(t, c.owner, 5)
+	c.set(t, c.Owner, 5)
 	own := refusal(t, c.replyIn(t, c.conv, 6), models.CodeBudgetExhausted).Approval
 	if own.AsksForAllowance() || c.agentBudget(t).Spent != 1 {
 		t.Fatalf("the conversation's own: %+v; the agent has spent %d", own, c.agentBudget(t).Spent)
@@ -243,8 +243,8 @@ func TestBothBudgetsHaveTheirOwnRequest(t *testing.T) {
 		t.Errorf("the conversation's own: %+v", again)
 	}
 	c.wantBudget(t, 5, 1)
-	storetest.Must(t, second(c.Decide(t.Context(), c.owner, own.ID, yes())))
-	storetest.Must(t, second(c.Decide(t.Context(), c.owner, request.ID, yes())))
+	storetest.Must(t, second(c.Decide(t.Context(), c.Owner, own.ID, storetest.Yes())))
+	storetest.Must(t, second(c.Decide(t.Context(), c.Owner, request.ID, storetest.Yes())))
 	storetest.Must(t, c.replyIn(t, c.conv, 6))
 	if b := c.agentBudget(t); b.Spent != 7 || b.Total() != 15 {
 		t.Errorf("the agent's budget: %+v", b)
@@ -256,7 +256,7 @@ func TestBothBudgetsHaveTheirOwnRequest(t *testing.T) {
 func TestRulesJudgeARequestForAnAllowance(t *testing.T) {
 	t.Parallel()
 	c := newTalk(t)
-	c.policy(t, `{"auto_budget_increase":100,"budget_per_agent":{"energy":2,"hours":24},"rules":[{"name":"never","tools":["allow_agent_energy"],"effect":"deny","reason":"no more"}]}`)
+	c.UsePolicy(t, `{"auto_budget_increase":100,"budget_per_agent":{"energy":2,"hours":24},"rules":[{"name":"never","tools":["allow_agent_energy"],"effect":"deny","reason":"no more"}]}`)
 	request := c.beyond(t, c.replyIn(t, c.conv, 3))
 	if request.Status() != models.StatusRejected || request.Cause != models.CausePolicy {
 		t.Fatalf("the request: %+v", request)
@@ -264,14 +264,14 @@ func TestRulesJudgeARequestForAnAllowance(t *testing.T) {
 	if again := c.beyond(t, c.replyIn(t, c.conv, 3)); again.ID != request.ID {
 		t.Errorf("asked again: %+v", again)
 	}
-	c.policy(t, `{"auto_budget_increase":100}`)
+	c.UsePolicy(t, `{"auto_budget_increase":100}`)
 	storetest.Must(t, c.replyIn(t, c.conv, 3)) // without the member there is no limit
 	if n := storetest.Scalar[int](t, c.Store, `SELECT count(*) FROM agent_energy`); n != 0 {
 		t.Errorf("%d minutes counted without a limit", n)
 	}
-	c.policy(t, `{"auto_budget_increase":100,"budget_per_agent":{"energy":2,"hours":24}}`)
+	c.UsePolicy(t, `{"auto_budget_increase":100,"budget_per_agent":{"energy":2,"hours":24}}`)
 	storetest.Must(t, c.replyIn(t, c.conv, 2)) // it counts from when the policy has it
-	c.policy(t, `{"budget_per_agent":{"energy":3,"hours":48}}`)
+	c.UsePolicy(t, `{"budget_per_agent":{"energy":3,"hours":48}}`)
 	storetest.Must(t, c.replyIn(t, c.conv, 1)) // and goes on counting when it changes
 	c.beyond(t, c.replyIn(t, c.conv, 1))
 }
@@ -280,11 +280,11 @@ func TestRulesJudgeARequestForAnAllowance(t *testing.T) {
 func TestAnAllowanceHeldForUndo(t *testing.T) {
 	t.Parallel()
 	c := newTalk(t)
-	c.policy(t, `{"undo_seconds":{"medium":10},"budget_per_agent":{"energy":4,"hours":1}}`)
+	c.UsePolicy(t, `{"undo_seconds":{"medium":10},"budget_per_agent":{"energy":4,"hours":1}}`)
 	request := c.beyond(t, c.replyIn(t, c.conv, 5))
-	storetest.Must(t, second(c.Decide(t.Context(), c.owner, request.ID, yes())))
+	storetest.Must(t, second(c.Decide(t.Context(), c.Owner, request.ID, storetest.Yes())))
 	c.beyond(t, c.replyIn(t, c.conv, 5))
-	c.clock.Step(10 * time.Second)
+	c.Clock.Step(10 * time.Second)
 	if n, err := c.ReleaseDue(t.Context(), 10); n != 1 || err != nil {
 		t.Fatalf("released %d, %v", n, err)
 	}
@@ -302,7 +302,7 @@ func TestI14SixtyFourOnOneAgent(t *testing.T) {
 			c := limited(t, budget, noLimits)
 			stores := []*store.Store{c.Store}
 			if servers == 2 {
-				stores = append(stores, storetest.Again(t, c.Store, storetest.WithClock(c.clock), noLimits))
+				stores = append(stores, storetest.Again(t, c.Store, storetest.WithClock(c.Clock), noLimits))
 			}
 			var stored, refused atomic.Int64
 			var requests sync.Map
@@ -317,11 +317,11 @@ func TestI14SixtyFourOnOneAgent(t *testing.T) {
 						var err error
 						switch i % 3 {
 						case 0:
-							_, err = s.Ask(ctx, c.agent, models.AskInput{ToolName: "Bash", Energy: &cost})
+							_, err = s.Ask(ctx, c.Agent, models.AskInput{ToolName: "Bash", Energy: &cost})
 						case 1:
-							_, err = s.Ask(ctx, c.agent, models.AskInput{RunID: fmt.Sprint(i), ToolName: "Bash", Energy: &cost})
+							_, err = s.Ask(ctx, c.Agent, models.AskInput{RunID: fmt.Sprint(i), ToolName: "Bash", Energy: &cost})
 						default:
-							_, err = s.Respond(ctx, c.agent, models.ResponseInput{ConversationID: c.conv, Kind: models.KindProposal, Content: "x", Energy: &cost})
+							_, err = s.Respond(ctx, c.Agent, models.ResponseInput{ConversationID: c.conv, Kind: models.KindProposal, Content: "x", Energy: &cost})
 						}
 						e, _ := err.(*models.Error) //nolint:errorlint // exactly this type is promised
 						switch {
@@ -359,7 +359,7 @@ func TestI14SixtyFourOnOneAgent(t *testing.T) {
 func TestI14TheBuiltInAgentKeepsToItsBudget(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.policy(t, `{"budget_per_agent":{"energy":25,"hours":1}}`)
+	b.UsePolicy(t, `{"budget_per_agent":{"energy":25,"hours":1}}`)
 	first, second, third := b.talk(t, "One", nil), b.talk(t, "Two", nil), b.talk(t, "Three", nil)
 	runs := map[models.ConversationID]*models.Run{}
 	for range 3 {
@@ -386,7 +386,7 @@ func TestI14TheBuiltInAgentKeepsToItsBudget(t *testing.T) {
 	}
 	budget := func() models.AgentBudget {
 		t.Helper()
-		got, err := b.AgentBudget(t.Context(), b.owner, first.AgentID)
+		got, err := b.AgentBudget(t.Context(), b.Owner, first.AgentID)
 		storetest.Must(t, err)
 		return *got
 	}
@@ -397,24 +397,24 @@ func TestI14TheBuiltInAgentKeepsToItsBudget(t *testing.T) {
 		t.Fatalf("%s is ready", run.ConversationID)
 	}
 	// Told to go on, it is refused again, and says why it waits.
-	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.owner, request, no(""))))
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.Owner, request, storetest.No(""))))
 	runs[third.ID] = claim(t, b.Store, "one")
 	reserve(third, false)
 	if n := storetest.Scalar[int](t, b.Store, `SELECT count(*) FROM messages WHERE conversation_id = ? AND author_kind = 'system' AND content LIKE '%nobody is asked again before%'`, third.ID); n != 1 {
 		t.Errorf("%d lines say why it waits", n)
 	}
 	next, found, err := b.NextRun(t.Context())
-	if want := b.clock.Now().Add(time.Hour).Truncate(time.Minute).Add(time.Minute); err != nil || !found || !next.Equal(want) {
+	if want := b.Clock.Now().Add(time.Hour).Truncate(time.Minute).Add(time.Minute); err != nil || !found || !next.Equal(want) {
 		t.Fatalf("it is ready at %v, %v, %v; want %v", next, found, err, want)
 	}
-	b.clock.Step(next.Sub(b.clock.Now()))
+	b.Clock.Step(next.Sub(b.Clock.Now()))
 	runs[third.ID] = claim(t, b.Store, "one")
 	reserve(third, true)
 	if v := b.full(t, third.ID); v.Status != models.ConversationRunning {
 		t.Errorf("the third is %s", v.Status)
 	}
 	// A policy that sets another limit during the call is kept to as well.
-	b.policy(t, `{"budget_per_agent":{"energy":4,"hours":1}}`)
+	b.UsePolicy(t, `{"budget_per_agent":{"energy":4,"hours":1}}`)
 	seen, err := b.RunContext(t.Context(), runs[third.ID])
 	storetest.Must(t, err)
 	storetest.Must(t, storetest.Err(b.StoreTurn(t.Context(), runs[third.ID], models.TurnInput{Model: "m", Content: "Hello.", Energy: 8, Context: seen})))
@@ -429,7 +429,7 @@ func TestI14TheBuiltInAgentKeepsToItsBudget(t *testing.T) {
 	runs[fifth.ID] = claim(t, b.Store, "one")
 	reserve(fifth, false)
 	request = storetest.Scalar[models.ResponseID](t, b.Store, `SELECT id FROM responses WHERE kind = 'budget' AND approval_status = 'pending'`)
-	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.owner, request, yes())))
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.Owner, request, storetest.Yes())))
 	for range 2 {
 		run := claim(t, b.Store, "one")
 		if run == nil {

@@ -22,7 +22,7 @@ const (
 
 func (b *bench) pay(t *testing.T, amount int) *models.Approval {
 	t.Helper()
-	return b.ask(t, models.AskInput{ToolName: "payment.send", Input: fmt.Appendf(nil, `{"amount":%d}`, amount)})
+	return b.AskFor(t, models.AskInput{ToolName: "payment.send", Input: fmt.Appendf(nil, `{"amount":%d}`, amount)})
 }
 
 // TestOnlyWhoTheRuleNamesApproves, whatever the role; all who see a request may
@@ -45,38 +45,38 @@ func TestOnlyWhoTheRuleNamesApproves(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t)
-			b.policy(t, payments(tt.rule))
+			b.UsePolicy(t, payments(tt.rule))
 			for _, one := range []struct {
 				role string
 				who  models.Actor
 				may  bool
 				sees bool
 			}{
-				{"owner", b.owner, tt.owner, true},
-				{"admin", b.admin, tt.admin, true},
-				{"named", b.stranger, tt.stranger, tt.rule != never},
+				{"owner", b.Owner, tt.owner, true},
+				{"admin", b.Admin, tt.admin, true},
+				{"named", b.Stranger, tt.stranger, tt.rule != never},
 			} {
 				if !one.sees {
 					continue
 				}
 				a := b.pay(t, 1)
 				before := storetest.Dump(t, b.Store)
-				_, err := b.Decide(t.Context(), one.who, a.ID, yes())
+				_, err := b.Decide(t.Context(), one.who, a.ID, storetest.Yes())
 				if !one.may {
 					wantCode(t, err, models.CodeNotAReviewer)
 					if after := storetest.Dump(t, b.Store); after != before {
-						t.Errorf("%s: %s", one.role, difference(before, after))
+						t.Errorf("%s: %s", one.role, storetest.Difference(before, after))
 					}
-					edited := yes()
+					edited := storetest.Yes()
 					edited.Input = []byte(`{"amount":2}`)
 					wantCode(t, storetest.Err(b.Decide(t.Context(), one.who, a.ID, edited)), models.CodeNotAReviewer)
-					bulk := yes()
+					bulk := storetest.Yes()
 					bulk.Bulk, bulk.Digest = true, a.Digest
 					wantCode(t, storetest.Err(b.Decide(t.Context(), one.who, a.ID, bulk)), models.CodeNotAReviewer)
 				} else if err != nil {
 					t.Errorf("%s: %v", one.role, err)
 				}
-				_, err = b.Decide(t.Context(), one.who, b.pay(t, 3).ID, no("no"))
+				_, err = b.Decide(t.Context(), one.who, b.pay(t, 3).ID, storetest.No("no"))
 				storetest.Must(t, err)
 				if one.role != "named" {
 					_, err = b.Cancel(t.Context(), one.who, b.pay(t, 4).ID)
@@ -94,14 +94,14 @@ func TestOnlyWhoTheRuleNamesApproves(t *testing.T) {
 func TestI12WhoApprovesIsFrozen(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.policy(t, payments(byStranger+only))
+	b.UsePolicy(t, payments(byStranger+only))
 	strict := b.pay(t, 1)
-	b.policy(t, payments(""))
+	b.UsePolicy(t, payments(""))
 	lax := b.pay(t, 1)
-	b.policy(t, payments(byStranger+only))
-	wantCode(t, storetest.Err(b.Decide(t.Context(), b.owner, strict.ID, yes())), models.CodeNotAReviewer)
-	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.owner, lax.ID, yes())))
-	got := b.stands(t, strict.ID)
+	b.UsePolicy(t, payments(byStranger+only))
+	wantCode(t, storetest.Err(b.Decide(t.Context(), b.Owner, strict.ID, storetest.Yes())), models.CodeNotAReviewer)
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.Owner, lax.ID, storetest.Yes())))
+	got := b.Read(t, strict.ID)
 	if w := got.Approvers(); !w.ReviewersOnly || w.SelfApproval != models.SelfAllowed || len(w.Named) != 1 || w.Must() != "stranger@example.com must approve" {
 		t.Errorf("%+v", w)
 	}
@@ -113,11 +113,11 @@ func TestI12WhoApprovesIsFrozen(t *testing.T) {
 func TestAnAnswerIsAnApproval(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.policy(t, `{"rules":[{"name":"q","tools":["question"],"effect":"require","reviewers":["stranger@example.com"],"reviewers_only":true}]}`)
-	a := b.ask(t, models.AskInput{Kind: models.KindQuestion, Description: "Pay?"})
+	b.UsePolicy(t, `{"rules":[{"name":"q","tools":["question"],"effect":"require","reviewers":["stranger@example.com"],"reviewers_only":true}]}`)
+	a := b.AskFor(t, models.AskInput{Kind: models.KindQuestion, Description: "Pay?"})
 	yesText := "yes"
-	wantCode(t, storetest.Err(b.Decide(t.Context(), b.owner, a.ID, models.DecisionInput{Answer: &yesText})), models.CodeNotAReviewer)
-	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.stranger, a.ID, models.DecisionInput{Answer: &yesText})))
+	wantCode(t, storetest.Err(b.Decide(t.Context(), b.Owner, a.ID, models.DecisionInput{Answer: &yesText})), models.CodeNotAReviewer)
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.Stranger, a.ID, models.DecisionInput{Answer: &yesText})))
 }
 
 // TestNoReviewerIsLeft: at the ask, and when the last one goes.
@@ -125,11 +125,11 @@ func TestNoReviewerIsLeft(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	cfo := storetest.Reviewer(t, b.Store, "cfo@example.com")
-	b.policy(t, payments(`,"reviewers":["stranger@example.com","cfo@example.com"]`+only))
+	b.UsePolicy(t, payments(`,"reviewers":["stranger@example.com","cfo@example.com"]`+only))
 	a := b.pay(t, 1)
-	storetest.Must(t, second(b.People.DisableUser(t.Context(), b.admin, b.stranger.UserID())))
+	storetest.Must(t, second(b.People.DisableUser(t.Context(), b.Admin, b.Stranger.UserID())))
 	b.standsAs(t, a.ID, models.StatusPending)
-	storetest.Must(t, second(b.People.DisableUser(t.Context(), b.admin, cfo.UserID())))
+	storetest.Must(t, second(b.People.DisableUser(t.Context(), b.Admin, cfo.UserID())))
 	got := b.standsAs(t, a.ID, models.StatusRejected)
 	if got.Cause != models.CauseNoReviewer || got.DecidedBy != nil {
 		t.Errorf("%s by %v", got.Cause, got.DecidedBy)
@@ -137,7 +137,7 @@ func TestNoReviewerIsLeft(t *testing.T) {
 	if late := b.pay(t, 2); late.Status() != models.StatusRejected || late.Cause != models.CauseNoReviewer {
 		t.Errorf("at the ask: %s %s", late.Status(), late.Cause)
 	}
-	storetest.Must(t, b.People.EnableUser(t.Context(), b.admin, cfo.UserID()))
+	storetest.Must(t, b.People.EnableUser(t.Context(), b.Admin, cfo.UserID()))
 	b.standsAs(t, a.ID, models.StatusRejected)
 	if next := b.pay(t, 3); next.Status() != models.StatusPending {
 		t.Errorf("after enabling: %s", next.Status())
@@ -145,12 +145,12 @@ func TestNoReviewerIsLeft(t *testing.T) {
 
 	// An admin who is none any more, where the owner never approves.
 	helper := storetest.User(t, b.Store, "helper@example.com", models.RoleAdmin)
-	own, _ := storetest.AgentToken(t, b.Store, b.admin, "admins")
-	b.policy(t, payments(never))
+	own, _ := storetest.AgentToken(t, b.Store, b.Admin, "admins")
+	b.UsePolicy(t, payments(never))
 	asked, err := b.Ask(t.Context(), own, models.AskInput{ToolName: "payment.send", Explicit: true})
 	storetest.Must(t, err)
-	storetest.Must(t, b.People.SetRole(t.Context(), b.admin, helper.UserID(), models.RoleReviewer))
-	if got, err := b.Approval(t.Context(), b.admin, asked.ID); err != nil || got.Status() != models.StatusRejected || got.Cause != models.CauseNoReviewer {
+	storetest.Must(t, b.People.SetRole(t.Context(), b.Admin, helper.UserID(), models.RoleReviewer))
+	if got, err := b.Approval(t.Context(), b.Admin, asked.ID); err != nil || got.Status() != models.StatusRejected || got.Cause != models.CauseNoReviewer {
 		t.Errorf("after the role: %+v, %v", got, err)
 	}
 	if _, err := b.Ledger.Verify(t.Context(), nil); err != nil {
@@ -164,17 +164,17 @@ func TestAHeldApprovalEndsWithItsGiver(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	cfo := storetest.Reviewer(t, b.Store, "cfo@example.com")
-	b.policy(t, `{"undo_seconds":{"low":0,"medium":60,"high":0,"critical":0},"rules":[{"name":"Payments","tools":["payment.send"],"effect":"require","reviewers":["cfo@example.com"],"reviewers_only":true}]}`)
+	b.UsePolicy(t, `{"undo_seconds":{"low":0,"medium":60,"high":0,"critical":0},"rules":[{"name":"Payments","tools":["payment.send"],"effect":"require","reviewers":["cfo@example.com"],"reviewers_only":true}]}`)
 	kept, taken := b.pay(t, 1), b.pay(t, 2)
-	storetest.Must(t, storetest.Err(b.Decide(t.Context(), cfo, kept.ID, yes())))
-	storetest.Must(t, storetest.Err(b.Decide(t.Context(), cfo, taken.ID, yes())))
-	storetest.Must(t, second(b.People.DisableUser(t.Context(), b.admin, cfo.UserID())))
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), cfo, kept.ID, storetest.Yes())))
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), cfo, taken.ID, storetest.Yes())))
+	storetest.Must(t, second(b.People.DisableUser(t.Context(), b.Admin, cfo.UserID())))
 	b.standsAs(t, taken.ID, models.StatusPending)
 	storetest.Must(t, storetest.Err(b.Undo(t.Context(), cfo, taken.ID)))
 	if got := b.standsAs(t, taken.ID, models.StatusRejected); got.Cause != models.CauseNoReviewer {
 		t.Errorf("taken back: %s", got.Cause)
 	}
-	b.clock.Step(time.Minute)
+	b.Clock.Step(time.Minute)
 	b.release(t, 0)
 	if got := b.standsAs(t, kept.ID, models.StatusRejected); got.Cause != models.CauseNoReviewer {
 		t.Errorf("at the end of the window: %s", got.Cause)
@@ -185,34 +185,34 @@ func TestAHeldApprovalEndsWithItsGiver(t *testing.T) {
 func TestGrantsOfOthersDoNotCover(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.policy(t, payments(byStranger))
+	b.UsePolicy(t, payments(byStranger))
 	grant := func(who models.Actor, a *models.Approval) error {
 		_, err := b.MakeGrant(t.Context(), who, a.ID, models.GrantInput{Hours: 1, Uses: 5, Digest: a.Digest})
 		return err
 	}
 	first := b.pay(t, 1)
-	g, err := b.MakeGrant(t.Context(), b.owner, first.ID, models.GrantInput{Hours: 1, Uses: 5, Digest: first.Digest})
+	g, err := b.MakeGrant(t.Context(), b.Owner, first.ID, models.GrantInput{Hours: 1, Uses: 5, Digest: first.Digest})
 	storetest.Must(t, err)
 	if got := b.pay(t, 2); got.Cause != models.CauseGrant {
 		t.Fatalf("covered: %q", got.Cause)
 	}
 	for _, rule := range []string{byStranger + only, never} {
-		b.policy(t, payments(rule))
+		b.UsePolicy(t, payments(rule))
 		a := b.pay(t, 3)
 		if a.Status() != models.StatusPending {
 			t.Errorf("%s: %s %s", rule, a.Status(), a.Cause)
 		}
-		wantCode(t, grant(b.owner, a), models.CodeNotAReviewer)
-		wantCode(t, grant(b.owner, first), models.CodeNotAReviewer) // an older request, and the rule of now
+		wantCode(t, grant(b.Owner, a), models.CodeNotAReviewer)
+		wantCode(t, grant(b.Owner, first), models.CodeNotAReviewer) // an older request, and the rule of now
 	}
-	b.policy(t, payments(`,"reviewers":["owner@example.com"]`+only))
+	b.UsePolicy(t, payments(`,"reviewers":["owner@example.com"]`+only))
 	if got := b.pay(t, 5); got.Cause != models.CauseGrant {
 		t.Errorf("the owner's grant, who is named: %s %q", got.Status(), got.Cause)
 	}
-	storetest.Must(t, second(b.RevokeGrant(t.Context(), b.owner, g.ID)))
-	b.policy(t, payments(never))
+	storetest.Must(t, second(b.RevokeGrant(t.Context(), b.Owner, g.ID)))
+	b.UsePolicy(t, payments(never))
 	// Under never an admin may approve, and pre-approve.
-	storetest.Must(t, grant(b.admin, b.pay(t, 3)))
+	storetest.Must(t, grant(b.Admin, b.pay(t, 3)))
 	if got := b.pay(t, 4); got.Cause != models.CauseGrant {
 		t.Errorf("by the admin's grant: %s %q", got.Status(), got.Cause)
 	}
@@ -223,15 +223,15 @@ func TestGrantsOfOthersDoNotCover(t *testing.T) {
 func TestAnEditThatWaitsIsOfferedOnlyWhereItIsTaken(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.policy(t, payments(""))
+	b.UsePolicy(t, payments(""))
 	a := b.pay(t, 1)
-	b.policy(t, payments(byStranger+only))
-	edited := yes()
+	b.UsePolicy(t, payments(byStranger+only))
+	edited := storetest.Yes()
 	edited.Input = []byte(`{"amount":9}`)
-	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.owner, a.ID, edited)))
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.Owner, a.ID, edited)))
 	offered := func() bool {
 		t.Helper()
-		page, err := b.RequestPage(t.Context(), b.stranger, a.ID, false)
+		page, err := b.RequestPage(t.Context(), b.Stranger, a.ID, false)
 		storetest.Must(t, err)
 		return page.Acting.Releases[page.Around.Proposed[0].ID]
 	}
@@ -247,7 +247,7 @@ func TestAnEditThatWaitsIsOfferedOnlyWhereItIsTaken(t *testing.T) {
 		}
 	}
 	change(`DROP TRIGGER responses_accepts_edits; UPDATE responses SET accepts_edits = FALSE`)
-	wantCode(t, storetest.Err(b.Decide(t.Context(), b.stranger, a.ID, edited)), models.CodeTakesNoEdits)
+	wantCode(t, storetest.Err(b.Decide(t.Context(), b.Stranger, a.ID, edited)), models.CodeTakesNoEdits)
 	if offered() {
 		t.Error("the second person is offered what is refused")
 	}
@@ -259,42 +259,42 @@ func TestAnEditThatWaitsIsOfferedOnlyWhereItIsTaken(t *testing.T) {
 func TestAnEditUnderAStricterRuleWaitsForThatRulesPeople(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.policy(t, payments(""))
+	b.UsePolicy(t, payments(""))
 	a, other := b.pay(t, 1), b.pay(t, 2)
-	b.policy(t, payments(byStranger+only))
-	edited := yes()
+	b.UsePolicy(t, payments(byStranger+only))
+	edited := storetest.Yes()
 	edited.Input = []byte(`{"amount":9}`)
-	wantCode(t, storetest.Err(b.Decide(t.Context(), b.stranger, a.ID, edited)), models.CodeNotFound)
-	got, err := b.Decide(t.Context(), b.owner, a.ID, edited)
+	wantCode(t, storetest.Err(b.Decide(t.Context(), b.Stranger, a.ID, edited)), models.CodeNotFound)
+	got, err := b.Decide(t.Context(), b.Owner, a.ID, edited)
 	storetest.Must(t, err)
 	if got.Status() != models.StatusPending || got.HeldUntil != nil || got.Vote == nil || got.Vote.WaitsFor == "" {
 		t.Fatalf("%+v", got.Response)
 	}
-	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.owner, a.ID, edited))) // sent again
-	around := b.around(t, b.stranger, a.ID)                                        // it went to their inbox
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.Owner, a.ID, edited))) // sent again
+	around := b.around(t, b.Stranger, a.ID)                                        // it went to their inbox
 	if len(around.Proposed) != 1 || *around.Proposed[0].Input != `{"amount":9}` || around.Proposed[0].UserName != "owner@example.com" {
 		t.Fatalf("proposed: %+v", around.Proposed)
 	}
-	done, err := b.Decide(t.Context(), b.stranger, a.ID, edited)
+	done, err := b.Decide(t.Context(), b.Stranger, a.ID, edited)
 	storetest.Must(t, err)
-	if done.Status() != models.StatusApproved || done.Vote.UserID != b.stranger.UserID() || *done.Vote.Input != `{"amount":9}` {
+	if done.Status() != models.StatusApproved || done.Vote.UserID != b.Stranger.UserID() || *done.Vote.Input != `{"amount":9}` {
 		t.Errorf("%+v, %+v", done.Response, done.Vote)
 	}
 
 	// Undone, nothing waits, and the original may be approved as it was judged.
-	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.owner, other.ID, edited)))
-	storetest.Must(t, storetest.Err(b.Undo(t.Context(), b.owner, other.ID)))
-	if around := b.around(t, b.owner, other.ID); len(around.Proposed) != 0 {
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.Owner, other.ID, edited)))
+	storetest.Must(t, storetest.Err(b.Undo(t.Context(), b.Owner, other.ID)))
+	if around := b.around(t, b.Owner, other.ID); len(around.Proposed) != 0 {
 		t.Errorf("after the undo: %+v", around.Proposed)
 	}
-	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.owner, other.ID, yes())))
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.Owner, other.ID, storetest.Yes())))
 
 	// Where the request's own rule names others than the rule of now, both sign.
 	cfo := storetest.Reviewer(t, b.Store, "cfo@example.com")
 	strict := b.pay(t, 1)
-	b.policy(t, payments(`,"reviewers":["cfo@example.com"]`+only))
-	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.stranger, strict.ID, edited)))
-	another := yes()
+	b.UsePolicy(t, payments(`,"reviewers":["cfo@example.com"]`+only))
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.Stranger, strict.ID, edited)))
+	another := storetest.Yes()
 	another.Input = []byte(`{"amount":99}`)
 	wantCode(t, storetest.Err(b.Decide(t.Context(), cfo, strict.ID, another)), models.CodeNotAReviewer)
 	storetest.Must(t, storetest.Err(b.Decide(t.Context(), cfo, strict.ID, edited)))
@@ -312,15 +312,15 @@ func TestARuleThatNobodyCouldMeetIsRefused(t *testing.T) {
 		"unknown":       {`,"reviewers":["gone@example.com"]` + only, "rules[0].reviewers"},
 		"not that word": {`,"self_approval":"no"`, "rules[0].self_approval"},
 	} {
-		_, err := b.ApplyPolicy(t.Context(), b.admin, []byte(payments(tt.rule)), "", 0)
+		_, err := b.ApplyPolicy(t.Context(), b.Admin, []byte(payments(tt.rule)), "", 0)
 		if e := refusal(t, err, models.CodeInvalid); e.Fields[tt.field] == "" {
 			t.Errorf("%s: %v", name, e.Fields)
 		}
 	}
-	storetest.Must(t, second(b.People.DisableUser(t.Context(), b.admin, b.stranger.UserID())))
-	_, err := b.ApplyPolicy(t.Context(), b.admin, []byte(payments(byStranger+only)), "", 0)
+	storetest.Must(t, second(b.People.DisableUser(t.Context(), b.Admin, b.Stranger.UserID())))
+	_, err := b.ApplyPolicy(t.Context(), b.Admin, []byte(payments(byStranger+only)), "", 0)
 	wantCode(t, err, models.CodeInvalid)
-	b.policy(t, payments(`,"reviewers":["gone@example.com"]`+never)) // an admin may
+	b.UsePolicy(t, payments(`,"reviewers":["gone@example.com"]`+never)) // an admin may
 }
 
 // TestI1DisablingRacesDeciding: one outcome, and never an approval after the end.
@@ -328,13 +328,13 @@ func TestI1DisablingRacesDeciding(t *testing.T) {
 	t.Parallel()
 	for range 8 {
 		b := newBench(t)
-		b.policy(t, payments(byStranger+only))
+		b.UsePolicy(t, payments(byStranger+only))
 		a := b.pay(t, 1)
 		var wg sync.WaitGroup
 		var deciding error
-		wg.Go(func() { _, deciding = b.Decide(t.Context(), b.stranger, a.ID, yes()) })
-		wg.Go(func() { _, _ = b.People.DisableUser(t.Context(), b.admin, b.stranger.UserID()) })
-		wg.Go(func() { _, _ = b.Decide(t.Context(), b.owner, a.ID, yes()) })
+		wg.Go(func() { _, deciding = b.Decide(t.Context(), b.Stranger, a.ID, storetest.Yes()) })
+		wg.Go(func() { _, _ = b.People.DisableUser(t.Context(), b.Admin, b.Stranger.UserID()) })
+		wg.Go(func() { _, _ = b.Decide(t.Context(), b.Owner, a.ID, storetest.Yes()) })
 		wg.Wait()
 		want := models.StatusApproved
 		if deciding != nil {

@@ -35,9 +35,9 @@ func (b *bench) around(t *testing.T, who models.Actor, id models.ResponseID) *mo
 
 func (b *bench) decided(t *testing.T, input string, in models.DecisionInput) *models.Approval {
 	t.Helper()
-	a := b.ask(t, models.AskInput{ToolName: "pay", Input: []byte(input)})
+	a := b.AskFor(t, models.AskInput{ToolName: "pay", Input: []byte(input)})
 	in.Digest = a.Digest
-	a, err := b.Decide(t.Context(), b.owner, a.ID, in)
+	a, err := b.Decide(t.Context(), b.Owner, a.ID, in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,22 +49,22 @@ func (b *bench) decided(t *testing.T, input string, in models.DecisionInput) *mo
 func TestWhatStandsAroundARequest(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	first := b.ask(t, models.AskInput{ToolName: "pay", Input: []byte(`{"sum":1}`)})
-	got := b.around(t, b.owner, first.ID)
+	first := b.AskFor(t, models.AskInput{ToolName: "pay", Input: []byte(`{"sum":1}`)})
+	got := b.around(t, b.Owner, first.ID)
 	if got.LastApproved != nil || got.LastRejected != nil || got.ReaskOf != nil || len(got.Earlier) > 0 || got.Counts.Approved+got.Counts.Rejected > 0 || got.PolicyChanged {
 		t.Errorf("around the first: %+v", got)
 	}
-	b.decided(t, `{"sum":2}`, yes())
-	edited := yes()
+	b.decided(t, `{"sum":2}`, storetest.Yes())
+	edited := storetest.Yes()
 	edited.Input = []byte(`{"sum":3}`)
 	ran := b.decided(t, `{"sum":30}`, edited)
-	refused := b.decided(t, `{"sum":4}`, no("too much"))
-	b.ask(t, models.AskInput{ToolName: "pay", Input: []byte(`{"sum":5}`)}) // still waits
-	other := b.ask(t, models.AskInput{ToolName: "other", Input: []byte(`{"sum":5}`)})
-	again := b.ask(t, models.AskInput{ToolName: "pay", Input: []byte(`{"sum":4}`)})
-	b.decided(t, `{"sum":6}`, yes()) // later, and none of its business
+	refused := b.decided(t, `{"sum":4}`, storetest.No("too much"))
+	b.AskFor(t, models.AskInput{ToolName: "pay", Input: []byte(`{"sum":5}`)}) // still waits
+	other := b.AskFor(t, models.AskInput{ToolName: "other", Input: []byte(`{"sum":5}`)})
+	again := b.AskFor(t, models.AskInput{ToolName: "pay", Input: []byte(`{"sum":4}`)})
+	b.decided(t, `{"sum":6}`, storetest.Yes()) // later, and none of its business
 
-	got = b.around(t, b.owner, again.ID)
+	got = b.around(t, b.Owner, again.ID)
 	if got.Counts.Approved != 2 || got.Counts.Rejected != 1 || got.EarlierCapped || len(got.Earlier) != 3 || got.Earlier[0].ID != refused.ID {
 		t.Errorf("%d approved, %d rejected, %v", got.Counts.Approved, got.Counts.Rejected, idList(got.Earlier))
 	}
@@ -74,12 +74,12 @@ func TestWhatStandsAroundARequest(t *testing.T) {
 	if got.LastRejected == nil || got.LastRejected.ID != refused.ID || got.ReaskOf == nil || got.ReaskOf.ID != refused.ID {
 		t.Errorf("last rejected %+v, re-ask of %+v", got.LastRejected, got.ReaskOf)
 	}
-	if got := b.around(t, b.owner, other.ID); got.LastApproved != nil || got.ReaskOf != nil || len(got.Earlier) > 0 {
+	if got := b.around(t, b.Owner, other.ID); got.LastApproved != nil || got.ReaskOf != nil || len(got.Earlier) > 0 {
 		t.Errorf("around another tool: %+v", got)
 	}
-	wantCode(t, second(b.RequestPage(t.Context(), b.agent, again.ID, true)), models.CodeForbidden)
-	wantCode(t, second(b.RequestPage(t.Context(), b.stranger, again.ID, true)), models.CodeNotFound)
-	page, err := b.Inbox(t.Context(), b.owner, store.InboxQuery{})
+	wantCode(t, second(b.RequestPage(t.Context(), b.Agent, again.ID, true)), models.CodeForbidden)
+	wantCode(t, second(b.RequestPage(t.Context(), b.Stranger, again.ID, true)), models.CodeNotFound)
+	page, err := b.Inbox(t.Context(), b.Owner, store.InboxQuery{})
 	if storetest.Must(t, err); page.ReaskOf[again.ID] != refused.ID || len(page.ReaskOf) != 1 {
 		t.Errorf("the inbox marks %v", page.ReaskOf)
 	}
@@ -90,26 +90,26 @@ func TestWhatStandsAroundARequest(t *testing.T) {
 func TestThePolicyAroundARequest(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.policy(t, `{"undo_seconds":{"low":0,"medium":0,"high":9,"critical":0},"max_pause_minutes":7,"max_timeout_minutes":90,"grant_max_hours":3,"grant_max_uses":4,
+	b.UsePolicy(t, `{"undo_seconds":{"low":0,"medium":0,"high":9,"critical":0},"max_pause_minutes":7,"max_timeout_minutes":90,"grant_max_hours":3,"grant_max_uses":4,
  "rules":[{"name":"money","tools":["pay"],"effect":"require","risk":"high","reason":"It is money.","reject_reasons":["Too much","Not now"]}]}`)
-	a := b.ask(t, models.AskInput{ToolName: "pay"})
-	got := b.around(t, b.owner, a.ID)
+	a := b.AskFor(t, models.AskInput{ToolName: "pay"})
+	got := b.around(t, b.Owner, a.ID)
 	if got.PolicyChanged || got.Now.Differs || got.Now.Rule != "money" || got.UndoFor != 9*time.Second || got.MaxPause != 7*time.Minute || got.MaxTimeout != 90*time.Minute ||
 		!got.GrantsEnabled || got.GrantMaxHours != 3 || got.GrantMaxUses != 4 || !slices.Equal(got.RejectReasons, []string{"Too much", "Not now"}) {
 		t.Errorf("%+v", got)
 	}
 	// Another rule changes: nothing would be said otherwise.
-	b.policy(t, `{"rules":[{"name":"money","tools":["pay"],"effect":"require","risk":"high","reason":"It is money.","reject_reasons":["Never"]},{"name":"x","tools":["x"],"effect":"deny"}]}`)
-	got = b.around(t, b.owner, a.ID)
+	b.UsePolicy(t, `{"rules":[{"name":"money","tools":["pay"],"effect":"require","risk":"high","reason":"It is money.","reject_reasons":["Never"]},{"name":"x","tools":["x"],"effect":"deny"}]}`)
+	got = b.around(t, b.Owner, a.ID)
 	if !got.PolicyChanged || got.Now.Differs || got.Now.Version != a.PolicyVersion+1 || !slices.Equal(got.RejectReasons, []string{"Too much", "Not now"}) {
 		t.Errorf("%+v", got)
 	}
-	b.policy(t, `{"grants_enabled":false,"rules":[{"name":"never","tools":["pay"],"effect":"deny","reason":"No more."}]}`)
-	got = b.around(t, b.owner, a.ID)
+	b.UsePolicy(t, `{"grants_enabled":false,"rules":[{"name":"never","tools":["pay"],"effect":"deny","reason":"No more."}]}`)
+	got = b.around(t, b.Owner, a.ID)
 	if !got.PolicyChanged || !got.Now.Differs || got.Now.Effect != "deny" || got.Now.Rule != "never" || got.Now.Reason != "No more." || got.GrantsEnabled {
 		t.Errorf("%+v", got)
 	}
-	if again, err := b.Approval(t.Context(), b.owner, a.ID); err != nil || again.PolicyRule != "money" || again.Status() != models.StatusPending {
+	if again, err := b.Approval(t.Context(), b.Owner, a.ID); err != nil || again.PolicyRule != "money" || again.Status() != models.StatusPending {
 		t.Errorf("%+v, %v", again, err)
 	}
 }
@@ -118,20 +118,20 @@ func TestThePolicyAroundARequest(t *testing.T) {
 func TestARoutedReviewerSeesAroundOnlyWhatWasRoutedToThem(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.decided(t, `{"sum":1}`, yes())
-	b.decided(t, `{"sum":9}`, no("too much"))
-	b.policy(t, `{"rules":[{"name":"money","tools":["pay"],"effect":"require","reviewers":["`+b.stranger.Name+`"]}]}`)
-	mine := b.decided(t, `{"sum":2}`, yes())
-	a := b.ask(t, models.AskInput{ToolName: "pay", Input: []byte(`{"sum":9}`)})
-	got := b.around(t, b.stranger, a.ID)
+	b.decided(t, `{"sum":1}`, storetest.Yes())
+	b.decided(t, `{"sum":9}`, storetest.No("too much"))
+	b.UsePolicy(t, `{"rules":[{"name":"money","tools":["pay"],"effect":"require","reviewers":["`+b.Stranger.Name+`"]}]}`)
+	mine := b.decided(t, `{"sum":2}`, storetest.Yes())
+	a := b.AskFor(t, models.AskInput{ToolName: "pay", Input: []byte(`{"sum":9}`)})
+	got := b.around(t, b.Stranger, a.ID)
 	if got.Counts.Approved != 1 || got.Counts.Rejected != 0 || len(got.Earlier) != 1 || got.LastApproved == nil || got.LastApproved.ID != mine.ID || got.LastRejected != nil || got.ReaskOf != nil {
 		t.Errorf("%+v", got)
 	}
-	page, err := b.Inbox(t.Context(), b.stranger, store.InboxQuery{})
+	page, err := b.Inbox(t.Context(), b.Stranger, store.InboxQuery{})
 	if storetest.Must(t, err); len(page.Items) != 1 || len(page.ReaskOf) > 0 {
 		t.Errorf("%v, %v", idList(page.Items), page.ReaskOf)
 	}
-	if got := b.around(t, b.owner, a.ID); got.Counts.Approved != 2 || got.Counts.Rejected != 1 || got.ReaskOf == nil {
+	if got := b.around(t, b.Owner, a.ID); got.Counts.Approved != 2 || got.Counts.Rejected != 1 || got.ReaskOf == nil {
 		t.Errorf("the owner: %+v", got)
 	}
 }
@@ -141,18 +141,18 @@ func TestARoutedReviewerSeesAroundOnlyWhatWasRoutedToThem(t *testing.T) {
 func TestARulesCallsAreNotCountedAsApprovedI10(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.decided(t, `{"sum":1}`, yes())
-	b.decided(t, `{"sum":2}`, no("too much"))
+	b.decided(t, `{"sum":1}`, storetest.Yes())
+	b.decided(t, `{"sum":2}`, storetest.No("too much"))
 	for sum, policy := range []string{
 		`{"rules":[{"name":"small","tools":["pay"],"effect":"allow"}]}`,
 		`{"rules":[{"name":"never","tools":["pay"],"effect":"deny","reason":"No more."}]}`,
 		`{"approval_enabled":false}`,
 	} {
-		b.policy(t, policy)
-		b.ask(t, models.AskInput{ToolName: "pay", Input: []byte(`{"sum":` + strconv.Itoa(sum+3) + `}`)})
+		b.UsePolicy(t, policy)
+		b.AskFor(t, models.AskInput{ToolName: "pay", Input: []byte(`{"sum":` + strconv.Itoa(sum+3) + `}`)})
 	}
-	b.policy(t, `{"rules":[{"name":"money","tools":["pay"],"effect":"require"}]}`)
-	got := b.around(t, b.owner, b.ask(t, models.AskInput{ToolName: "pay", Input: []byte(`{"sum":9}`)}).ID)
+	b.UsePolicy(t, `{"rules":[{"name":"money","tools":["pay"],"effect":"require"}]}`)
+	got := b.around(t, b.Owner, b.AskFor(t, models.AskInput{ToolName: "pay", Input: []byte(`{"sum":9}`)}).ID)
 	if want := (models.CallCounts{Approved: 1, Rejected: 1, ByRule: 1, AutoRejected: 1, Unapproved: 1}); got.Counts != want {
 		t.Errorf("counted %+v, want %+v", got.Counts, want)
 	}
@@ -164,8 +164,8 @@ func TestARulesCallsAreNotCountedAsApprovedI10(t *testing.T) {
 func TestOnlySoManyEarlierCallsAreCounted(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	storetest.Seed(t, b.Store, b.agent, storetest.Rows{Settled: 1000})
-	got := b.around(t, b.owner, b.ask(t, models.AskInput{ToolName: "Bash"}).ID)
+	storetest.Seed(t, b.Store, b.Agent, storetest.Rows{Settled: 1000})
+	got := b.around(t, b.Owner, b.AskFor(t, models.AskInput{ToolName: "Bash"}).ID)
 	if got.Counts.Approved != 500 || !got.EarlierCapped || len(got.Earlier) != 5 {
 		t.Errorf("%d of 1000, capped %v, %d shown", got.Counts.Approved, got.EarlierCapped, len(got.Earlier))
 	}

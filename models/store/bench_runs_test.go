@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/outside"
 	"countersign/models/store"
 	"countersign/models/storetest"
 )
@@ -97,7 +98,7 @@ func BenchmarkCorrelate(b *testing.B) {
 				b.Fatal(err)
 			}
 			seedCalls(b, s, conv, calls)
-			up, err := s.AddUpstream(b.Context(), owner, store.NewUpstream{Name: "up", BaseURL: "https://up.example.com", Dialect: "plain", Key: "k", OwnerID: owner.OwnerID})
+			up, err := outside.New(s).AddUpstream(b.Context(), owner, outside.NewUpstream{Name: "up", BaseURL: "https://up.example.com", Dialect: "plain", Key: "k", OwnerID: owner.OwnerID})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -121,7 +122,7 @@ func BenchmarkCorrelate(b *testing.B) {
 							item := models.OutsideItem{
 								Kind: models.OutsideCallKind, CallID: fmt.Sprintf("%s-%d", by, i), RunID: "run", Name: "Bash", Arguments: fmt.Appendf(nil, `{"n":%d}`, argument(int(i))), Raw: []byte(`{}`),
 							}
-							if err := s.TakeOutside(b.Context(), lease, up.ID, item); err != nil {
+							if err := outside.New(s).Take(b.Context(), lease, up.ID, item); err != nil {
 								b.Error(err)
 							}
 						}

@@ -44,7 +44,7 @@ func BenchmarkLoop(b *testing.B) {
 								b.Errorf("told %v, %v", got, err)
 							}
 						}()
-						if _, err := s.Decide(b.Context(), owner, a.ID, yes()); err != nil {
+						if _, err := s.Decide(b.Context(), owner, a.ID, storetest.Yes()); err != nil {
 							b.Errorf("decide: %v", err)
 						}
 						<-told

@@ -19,18 +19,18 @@ func TestI4AnAgentSetsAndLowersAndAsksToRaise(t *testing.T) {
 	t.Parallel()
 	c := newTalk(t)
 	c.reply(t, "Hello.")
-	wantUnchanged(t, c.Store, models.CodeNoBudget, func() error { return second(c.ChangeBudget(t.Context(), c.agent, c.conv, delta(5), "")) })
-	if r := c.change(t, c.agent, set(50)); r.Approval != nil || *r.Budget.Total != 50 {
+	wantUnchanged(t, c.Store, models.CodeNoBudget, func() error { return second(c.ChangeBudget(t.Context(), c.Agent, c.conv, delta(5), "")) })
+	if r := c.change(t, c.Agent, set(50)); r.Approval != nil || *r.Budget.Total != 50 {
 		t.Errorf("set where none stands: %+v", r)
 	}
-	if r := c.change(t, c.agent, set(40)); r.Approval != nil || *r.Budget.Total != 40 {
+	if r := c.change(t, c.Agent, set(40)); r.Approval != nil || *r.Budget.Total != 40 {
 		t.Errorf("lowered: %+v", r)
 	}
-	if r := c.change(t, c.agent, delta(-10)); r.Approval != nil || *r.Budget.Total != 30 {
+	if r := c.change(t, c.Agent, delta(-10)); r.Approval != nil || *r.Budget.Total != 30 {
 		t.Errorf("lowered by a step: %+v", r)
 	}
-	wantUnchanged(t, c.Store, "", func() error { return storetest.Err(c.ChangeBudget(t.Context(), c.agent, c.conv, set(30), "")) })
-	r := c.change(t, c.agent, delta(45))
+	wantUnchanged(t, c.Store, "", func() error { return storetest.Err(c.ChangeBudget(t.Context(), c.Agent, c.conv, set(30), "")) })
+	r := c.change(t, c.Agent, delta(45))
 	if r.Approval == nil || r.Approval.Status() != models.StatusPending || r.Approval.ToolInputJSON != `{"budget":75}` || *r.Budget.Total != 30 {
 		t.Fatalf("raised: %+v, %+v", r, r.Approval)
 	}
@@ -39,21 +39,21 @@ func TestI4AnAgentSetsAndLowersAndAsksToRaise(t *testing.T) {
 	}
 	c.wantStatus(t, models.ConversationWaitingInput)
 	// One waits, and a wish for another budget is not swallowed.
-	e := wantUnchanged(t, c.Store, models.CodeKeyConflict, func() error { return second(c.ChangeBudget(t.Context(), c.agent, c.conv, set(900), "")) })
+	e := wantUnchanged(t, c.Store, models.CodeKeyConflict, func() error { return second(c.ChangeBudget(t.Context(), c.Agent, c.conv, set(900), "")) })
 	if e.Approval == nil || e.Approval.ID != r.Approval.ID || !strings.Contains(e.Text, "75") {
 		t.Errorf("another wish: %+v", e)
 	}
 	wantUnchanged(t, c.Store, "", func() error {
-		again, err := c.ChangeBudget(t.Context(), c.agent, c.conv, set(75), "")
+		again, err := c.ChangeBudget(t.Context(), c.Agent, c.conv, set(75), "")
 		if err == nil && again.Approval.ID != r.Approval.ID {
 			t.Errorf("a second request: %+v", again.Approval)
 		}
 		return err
 	})
-	if r := c.change(t, c.agent, delta(-100)); r.Approval != nil || *r.Budget.Total != 0 {
+	if r := c.change(t, c.Agent, delta(-100)); r.Approval != nil || *r.Budget.Total != 0 {
 		t.Errorf("lowered below nothing: %+v", r)
 	}
-	c.decideIn(t, c.owner, approve(""))
+	c.decideIn(t, c.Owner, approve(""))
 	c.wantBudget(t, 75, 1)
 	c.wantStatus(t, models.ConversationRunning)
 }
@@ -61,7 +61,7 @@ func TestI4AnAgentSetsAndLowersAndAsksToRaise(t *testing.T) {
 func TestChangeBudgetRefuses(t *testing.T) {
 	t.Parallel()
 	c := begun(t, 50)
-	sibling, _ := storetest.AgentToken(t, c.Store, c.owner, "sibling")
+	sibling, _ := storetest.AgentToken(t, c.Store, c.Owner, "sibling")
 	for _, tt := range []struct {
 		name   string
 		who    models.Actor
@@ -71,20 +71,20 @@ func TestChangeBudgetRefuses(t *testing.T) {
 		code   models.Code
 		field  string
 	}{
-		{"a stranger", c.stranger, c.conv, set(5), "", models.CodeNotFound, ""},
-		{"a stranger's agent", c.other, c.conv, set(5), "", models.CodeNotFound, ""},
+		{"a stranger", c.Stranger, c.conv, set(5), "", models.CodeNotFound, ""},
+		{"a stranger's agent", c.Other, c.conv, set(5), "", models.CodeNotFound, ""},
 		{"another agent of the owner", sibling, c.conv, set(5), "", models.CodeNotFound, ""},
 		{"the operator", storetest.Operator(), c.conv, set(5), "", models.CodeNotFound, ""},
 		{"nobody", models.Actor{}, c.conv, set(5), "", models.CodeNotFound, ""},
-		{"no such conversation", c.admin, models.NewID[models.ConversationID](), set(5), "", models.CodeNotFound, ""},
-		{"a negative one", c.owner, c.conv, set(-1), "", models.CodeInvalid, "budget"},
-		{"a negative one by an agent", c.agent, c.conv, set(-1), "", models.CodeInvalid, "budget"},
-		{"an absurd one", c.agent, c.conv, set(math.MaxInt64), "", models.CodeInvalid, "budget"},
-		{"an absurd step", c.agent, c.conv, delta(math.MinInt64), "", models.CodeInvalid, "delta"},
-		{"a step too far", c.owner, c.conv, delta(models.MaxBudget), "", models.CodeInvalid, "delta"},
-		{"both", c.owner, c.conv, models.BudgetChange{Set: new(int64(1)), Delta: new(int64(1))}, "", models.CodeInvalid, "delta"},
-		{"neither", c.owner, c.conv, models.BudgetChange{}, "", models.CodeInvalid, "budget"},
-		{"a long reason", c.owner, c.conv, set(5), strings.Repeat("x", models.MaxReason+1), models.CodeInvalid, "reason"},
+		{"no such conversation", c.Admin, models.NewID[models.ConversationID](), set(5), "", models.CodeNotFound, ""},
+		{"a negative one", c.Owner, c.conv, set(-1), "", models.CodeInvalid, "budget"},
+		{"a negative one by an agent", c.Agent, c.conv, set(-1), "", models.CodeInvalid, "budget"},
+		{"an absurd one", c.Agent, c.conv, set(math.MaxInt64), "", models.CodeInvalid, "budget"},
+		{"an absurd step", c.Agent, c.conv, delta(math.MinInt64), "", models.CodeInvalid, "delta"},
+		{"a step too far", c.Owner, c.conv, delta(models.MaxBudget), "", models.CodeInvalid, "delta"},
+		{"both", c.Owner, c.conv, models.BudgetChange{Set: new(int64(1)), Delta: new(int64(1))}, "", models.CodeInvalid, "delta"},
+		{"neither", c.Owner, c.conv, models.BudgetChange{}, "", models.CodeInvalid, "budget"},
+		{"a long reason", c.Owner, c.conv, set(5), strings.Repeat("x", models.MaxReason+1), models.CodeInvalid, "reason"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			e := wantUnchanged(t, c.Store, tt.code, func() error { return second(c.ChangeBudget(t.Context(), tt.who, tt.conv, tt.change, tt.reason)) })
@@ -98,7 +98,7 @@ func TestChangeBudgetRefuses(t *testing.T) {
 func TestABudgetRequestIsDecidedLikeAToolCall(t *testing.T) {
 	t.Parallel()
 	edited := func(input string) models.DecisionInput {
-		in := yes()
+		in := storetest.Yes()
 		in.Input = []byte(input)
 		return in
 	}
@@ -112,39 +112,39 @@ func TestABudgetRequestIsDecidedLikeAToolCall(t *testing.T) {
 		want int64
 		code models.Code
 	}{
-		{"approved", yes(), 90, ""},
+		{"approved", storetest.Yes(), 90, ""},
 		{"approved with another sum", edited(`{"budget": 60}`), 60, ""},
 		{"approved with less than stands", edited(`{"budget":0}`), 0, ""},
 		{"approved with what stands", edited(`{"budget":50}`), 50, ""},
-		{"approved with a new budget", with(yes(), set(100)), 100, ""},
-		{"approved with a step", with(yes(), delta(-10)), 40, ""},
-		{"rejected", no("no"), 50, ""},
-		{"rejected with a new budget", with(no("less"), set(55)), 55, ""},
-		{"rejected with a step", with(no("less"), delta(5)), 55, ""},
+		{"approved with a new budget", with(storetest.Yes(), set(100)), 100, ""},
+		{"approved with a step", with(storetest.Yes(), delta(-10)), 40, ""},
+		{"rejected", storetest.No("no"), 50, ""},
+		{"rejected with a new budget", with(storetest.No("less"), set(55)), 55, ""},
+		{"rejected with a step", with(storetest.No("less"), delta(5)), 55, ""},
 		{"edited and a new budget", with(edited(`{"budget":60}`), set(70)), 0, models.CodeInvalid},
 		{"a negative sum", edited(`{"budget":-1}`), 0, models.CodeInvalid},
 		{"an absurd sum", edited(`{"budget":1e15}`), 0, models.CodeInvalid},
 		{"no sum", edited(`{}`), 0, models.CodeInvalid},
 		{"a word", edited(`{"budget":"much"}`), 0, models.CodeInvalid},
 		{"another member", edited(`{"budget":60,"forever":true}`), 0, models.CodeInvalid},
-		{"both", with(yes(), models.BudgetChange{Set: new(int64(1)), Delta: new(int64(1))}), 0, models.CodeInvalid},
-		{"an absurd step", with(yes(), delta(math.MaxInt64)), 0, models.CodeInvalid},
+		{"both", with(storetest.Yes(), models.BudgetChange{Set: new(int64(1)), Delta: new(int64(1))}), 0, models.CodeInvalid},
+		{"an absurd step", with(storetest.Yes(), delta(math.MaxInt64)), 0, models.CodeInvalid},
 		{"an answer", models.DecisionInput{Answer: new("90")}, 0, models.CodeWrongDecisionKind},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			c := begun(t, 50)
-			a := c.change(t, c.agent, set(90)).Approval
+			a := c.change(t, c.Agent, set(90)).Approval
 			if tt.code != "" {
-				wantUnchanged(t, c.Store, tt.code, func() error { return second(c.Decide(t.Context(), c.owner, a.ID, tt.in)) })
+				wantUnchanged(t, c.Store, tt.code, func() error { return second(c.Decide(t.Context(), c.Owner, a.ID, tt.in)) })
 				return
 			}
-			storetest.Must(t, storetest.Err(c.Decide(t.Context(), c.owner, a.ID, tt.in)))
+			storetest.Must(t, storetest.Err(c.Decide(t.Context(), c.Owner, a.ID, tt.in)))
 			c.wantBudget(t, tt.want, 1)
 			c.wantStatus(t, models.ConversationRunning)
-			steps, err := c.BudgetSteps(t.Context(), c.owner, c.conv, 0, 0)
+			steps, err := c.BudgetSteps(t.Context(), c.Owner, c.conv, 0, 0)
 			storetest.Must(t, err)
-			if last := steps[0]; tt.want != 50 && (last.New != tt.want || *last.Old != 50 || last.ActorID != c.owner.ID || last.ResponseID == nil || *last.ResponseID != a.ID || last.Reason != tt.in.Reason) {
+			if last := steps[0]; tt.want != 50 && (last.New != tt.want || *last.Old != 50 || last.ActorID != c.Owner.ID || last.ResponseID == nil || *last.ResponseID != a.ID || last.Reason != tt.in.Reason) {
 				t.Errorf("the change: %+v", last)
 			}
 			if tt.want == 50 && len(steps) != 1 {
@@ -162,12 +162,12 @@ func TestABudgetChangesWithTheVerdict(t *testing.T) {
 		a := c.propose(t, "Shall I?")
 		d := models.ConversationDecision{Approved: &approved, Budget: set(100), Feedback: "because"}
 		at := storetest.LedgerAt(t, c.Store)
-		got := c.decideIn(t, c.owner, d)
+		got := c.decideIn(t, c.Owner, d)
 		if got.ID != a.ID || (got.Status() == models.StatusApproved) != approved {
 			t.Errorf("decided: %+v", got)
 		}
 		c.wantBudget(t, 100, 2)
-		owner, outcome := " "+string(c.owner.OwnerID), map[bool]string{true: "approval.approved", false: "approval.rejected"}[approved]
+		owner, outcome := " "+string(c.Owner.OwnerID), map[bool]string{true: "approval.approved", false: "approval.rejected"}[approved]
 		entries := storetest.ActionsSince(t, c.Store, at)
 		slices.Sort(entries)
 		storetest.SameStrings(t, "recorded", entries, []string{outcome + owner, "conversation.budget" + owner})
@@ -175,34 +175,34 @@ func TestABudgetChangesWithTheVerdict(t *testing.T) {
 	c := newTalk(t)
 	c.propose(t, "Shall I?")
 	d := models.ConversationDecision{Approved: new(true), Budget: delta(50)}
-	wantUnchanged(t, c.Store, models.CodeNoBudget, func() error { return third(c.DecideIn(t.Context(), c.owner, c.conv, d)) })
+	wantUnchanged(t, c.Store, models.CodeNoBudget, func() error { return storetest.Err3(c.DecideIn(t.Context(), c.Owner, c.conv, d)) })
 }
 
 func TestWhoMayChangeTheBudgetWithAVerdict(t *testing.T) {
 	t.Parallel()
 	c := begun(t, 50)
-	c.policy(t, `{"rules":[{"name":"route","tools":["respond_with_approval","set_budget"],"effect":"require","reviewers":["stranger@example.com"]}]}`)
-	noAdmin := c.admin
+	c.UsePolicy(t, `{"rules":[{"name":"route","tools":["respond_with_approval","set_budget"],"effect":"require","reviewers":["stranger@example.com"]}]}`)
+	noAdmin := c.Admin
 	noAdmin.Admin = false
-	a, raise := c.propose(t, "Shall I?"), c.change(t, c.agent, set(90)).Approval
+	a, raise := c.propose(t, "Shall I?"), c.change(t, c.Agent, set(90)).Approval
 	d := models.ConversationDecision{Approved: new(true), ResponseID: a.ID, Budget: set(70)}
-	wantUnchanged(t, c.Store, models.CodeForbidden, func() error { return third(c.DecideIn(t.Context(), c.stranger, c.conv, d)) })
-	wantUnchanged(t, c.Store, models.CodeNotFound, func() error { return third(c.DecideIn(t.Context(), noAdmin, c.conv, d)) })
+	wantUnchanged(t, c.Store, models.CodeForbidden, func() error { return storetest.Err3(c.DecideIn(t.Context(), c.Stranger, c.conv, d)) })
+	wantUnchanged(t, c.Store, models.CodeNotFound, func() error { return storetest.Err3(c.DecideIn(t.Context(), noAdmin, c.conv, d)) })
 	for _, nameless := range []models.ConversationDecision{approve(""), {Budget: set(5)}} {
-		wantUnchanged(t, c.Store, models.CodeNotFound, func() error { return third(c.DecideIn(t.Context(), c.stranger, c.conv, nameless)) })
+		wantUnchanged(t, c.Store, models.CodeNotFound, func() error { return storetest.Err3(c.DecideIn(t.Context(), c.Stranger, c.conv, nameless)) })
 	}
-	wantUnchanged(t, c.Store, models.CodeForbidden, func() error { return third(c.DecideIn(t.Context(), c.agent, c.conv, d)) })
-	in := yes()
+	wantUnchanged(t, c.Store, models.CodeForbidden, func() error { return storetest.Err3(c.DecideIn(t.Context(), c.Agent, c.conv, d)) })
+	in := storetest.Yes()
 	in.Budget = set(70)
-	wantUnchanged(t, c.Store, models.CodeForbidden, func() error { return second(c.Decide(t.Context(), c.stranger, a.ID, in)) })
+	wantUnchanged(t, c.Store, models.CodeForbidden, func() error { return second(c.Decide(t.Context(), c.Stranger, a.ID, in)) })
 	// Whoever it was routed to decides what the request asks for.
-	c.decideIn(t, c.stranger, approve(a.ID))
+	c.decideIn(t, c.Stranger, approve(a.ID))
 	in.Budget, in.Input = models.BudgetChange{}, []byte(`{"budget":60}`)
-	storetest.Must(t, storetest.Err(c.Decide(t.Context(), c.stranger, raise.ID, in)))
+	storetest.Must(t, storetest.Err(c.Decide(t.Context(), c.Stranger, raise.ID, in)))
 	c.wantBudget(t, 60, 2)
 	// An admin decides and changes all.
 	c.propose(t, "And now?")
-	c.decideIn(t, c.admin, models.ConversationDecision{Approved: new(false), Budget: delta(-60)})
+	c.decideIn(t, c.Admin, models.ConversationDecision{Approved: new(false), Budget: delta(-60)})
 	c.wantBudget(t, 0, 3)
 }
 
@@ -212,9 +212,9 @@ func TestDecideInTellsAStrangerNothing(t *testing.T) {
 	t.Parallel()
 	c := newTalk(t)
 	a := c.propose(t, "Shall I?")
-	there := wantUnchanged(t, c.Store, models.CodeNotFound, func() error { return third(c.DecideIn(t.Context(), c.stranger, c.conv, approve(a.ID))) })
+	there := wantUnchanged(t, c.Store, models.CodeNotFound, func() error { return storetest.Err3(c.DecideIn(t.Context(), c.Stranger, c.conv, approve(a.ID))) })
 	nowhere := wantUnchanged(t, c.Store, models.CodeNotFound, func() error {
-		return third(c.DecideIn(t.Context(), c.stranger, models.NewID[models.ConversationID](), approve(a.ID)))
+		return storetest.Err3(c.DecideIn(t.Context(), c.Stranger, models.NewID[models.ConversationID](), approve(a.ID)))
 	})
 	if there.Text != nowhere.Text {
 		t.Errorf("%q and %q", there.Text, nowhere.Text)
@@ -225,11 +225,11 @@ func TestBudgetStepsPageNewestFirst(t *testing.T) {
 	t.Parallel()
 	c := begun(t, 0)
 	for n := range int64(9) {
-		c.set(t, c.owner, n+1)
+		c.set(t, c.Owner, n+1)
 	}
 	var got []int64
 	for before := int64(0); ; {
-		steps, err := c.BudgetSteps(t.Context(), c.owner, c.conv, before, 4)
+		steps, err := c.BudgetSteps(t.Context(), c.Owner, c.conv, before, 4)
 		storetest.Must(t, err)
 		for _, s := range steps {
 			got = append(got, s.New)
@@ -248,15 +248,15 @@ func TestEnergyOfIsThinnedAndAddsUp(t *testing.T) {
 	t.Parallel()
 	c := begun(t, 1000)
 	for n := range int64(40) {
-		c.clock.Step(time.Second)
+		c.Clock.Step(time.Second)
 		c.respond(t, models.ResponseInput{Kind: models.KindReply, Content: "x", Energy: &n})
 		if n == 20 {
-			c.set(t, c.owner, 2000)
+			c.set(t, c.Owner, 2000)
 		}
 	}
 	want := c.view(t).EnergyUsed
 	for _, most := range []int{1, 2, 7, 40, 43, 44, 1000} {
-		points, err := c.EnergyOf(t.Context(), c.owner, c.conv, most)
+		points, err := c.EnergyOf(t.Context(), c.Owner, c.conv, most)
 		storetest.Must(t, err)
 		if len(points) == 0 || len(points) > most {
 			t.Fatalf("%d points, at most %d", len(points), most)
@@ -272,7 +272,7 @@ func TestEnergyOfIsThinnedAndAddsUp(t *testing.T) {
 			t.Errorf("at most %d: it ends with %+v, want %d used", most, last, want)
 		}
 	}
-	shares, err := c.EnergyBy(t.Context(), c.owner, c.conv, 10)
+	shares, err := c.EnergyBy(t.Context(), c.Owner, c.conv, 10)
 	storetest.Must(t, err)
 	if len(shares) != 1 || shares[0].Kind != models.KindReply || shares[0].Count != 40 || shares[0].Energy != want {
 		t.Errorf("shares: %+v; want %d", shares, want)

@@ -21,7 +21,7 @@ func TestTenQueuedCalls(t *testing.T) {
 		t.Run(onReject, func(t *testing.T) {
 			t.Parallel()
 			r := newTrace(t, onReject)
-			r.policy(t, `{"rules":[{"name":"reads","tools":["Read"],"effect":"allow"}]}`)
+			r.UsePolicy(t, `{"rules":[{"name":"reads","tools":["Read"],"effect":"allow"}]}`)
 			tools := map[int]string{2: "Bash", 3: "Bash", 6: "Bash", 7: "Write", 9: "Bash"}
 			input := func(i int) string { return `{"n":` + uses(i, i)[0][1:] + `}` }
 			tool := func(i int) string {
@@ -43,7 +43,7 @@ func TestTenQueuedCalls(t *testing.T) {
 			finish(1)
 			for _, i := range []int{2, 3} {
 				a := ask(i)
-				if _, err := r.Decide(t.Context(), r.owner, a.ID, yes()); err != nil {
+				if _, err := r.Decide(t.Context(), r.Owner, a.ID, storetest.Yes()); err != nil {
 					t.Fatal(err)
 				}
 				finish(i)
@@ -59,7 +59,7 @@ func TestTenQueuedCalls(t *testing.T) {
 				"pending", "queued", "queued/policy", "pending", "queued")
 
 			before := r.head(t)
-			if _, err := r.Decide(t.Context(), r.owner, six.ID, no("Not on this machine.")); err != nil {
+			if _, err := r.Decide(t.Context(), r.Owner, six.ID, storetest.No("Not on this machine.")); err != nil {
 				t.Fatal(err)
 			}
 			if onReject == models.OnRejectContinue {
@@ -76,11 +76,11 @@ func TestTenQueuedCalls(t *testing.T) {
 					t.Errorf("%s: %+v, %+v", use, a.Response, d.CascadedFrom)
 				}
 			}
-			told, err := r.Await(t.Context(), r.agent, nine.ID, time.Minute)
+			told, err := r.Await(t.Context(), r.Agent, nine.ID, time.Minute)
 			if err != nil || told.Status() != models.StatusRejected || told.Cause != models.CauseCascade {
 				t.Errorf("who waits for 9 is told %+v, %v", told, err)
 			}
-			if page, err := r.Inbox(t.Context(), r.owner, store.InboxQuery{}); err != nil || len(page.Items) > 0 {
+			if page, err := r.Inbox(t.Context(), r.Owner, store.InboxQuery{}); err != nil || len(page.Items) > 0 {
 				t.Errorf("in the inbox is %+v, %v", page.Items, err)
 			}
 			// The agent asks about the rest, and is told what stands.
@@ -89,7 +89,7 @@ func TestTenQueuedCalls(t *testing.T) {
 				t.Errorf("asked about 7: %+v", a.Response)
 			}
 			if after := storetest.Dump(t, r.Store); after != dump {
-				t.Errorf("asking changed:\n%s", difference(dump, after))
+				t.Errorf("asking changed:\n%s", storetest.Difference(dump, after))
 			}
 			// It reports denials of all, and that 10 ran anyway.
 			r.report(t, []models.RunEvent{denial("c6", "no"), denial("c7", "no"), gave("c8", "ok"), denial("c9", "no"), gave("c10", "ran")})
@@ -113,21 +113,21 @@ func TestACascadeKeepsToItsBatchAndToWhatComesAfter(t *testing.T) {
 		queued("c1", "Bash", `{"n":1}`, "b1"), queued("c2", "Bash", `{"n":2}`, "b1"), queued("c3", "Bash", `{"n":3}`, "b1"), queued("c4", "Bash", `{"n":4}`, "b1"),
 		sub, queued("c5", "Bash", `{"n":5}`, "b1"), queued("c6", "Bash", `{"n":6}`, "b1"), gave("c6", "ran at once"),
 	})
-	late := r.ask(t, models.AskInput{RunID: "run", ToolUseID: "c4", ToolName: "Bash", Input: []byte(`{"n":4}`), TimeoutSeconds: new(int64(1))})
-	r.clock.Step(2 * time.Second)
+	late := r.AskFor(t, models.AskInput{RunID: "run", ToolUseID: "c4", ToolName: "Bash", Input: []byte(`{"n":4}`), TimeoutSeconds: new(int64(1))})
+	r.Clock.Step(2 * time.Second)
 	a := r.asks(t, "c2", "Bash", `{"n":2}`)
-	if _, err := r.Decide(t.Context(), r.owner, a.ID, no("no")); err != nil {
+	if _, err := r.Decide(t.Context(), r.Owner, a.ID, storetest.No("no")); err != nil {
 		t.Fatal(err)
 	}
 	r.wantStates(t, append(uses(1, 6), "sub"), "queued", "rejected/reviewer", "rejected/cascade", "expired/timeout", "rejected/cascade", "queued done", "queued")
-	if got, err := r.Approval(t.Context(), r.agent, late.ID); err != nil || got.Cause != models.CauseTimeout {
+	if got, err := r.Approval(t.Context(), r.Agent, late.ID); err != nil || got.Cause != models.CauseTimeout {
 		t.Errorf("one whose time was up: %+v, %v", got, err)
 	}
 	// Neither policy nor an approval begins one.
-	r.policy(t, `{"rules":[{"name":"never","tools":["Rm"],"effect":"deny","reason":"Not here."}]}`)
+	r.UsePolicy(t, `{"rules":[{"name":"never","tools":["Rm"],"effect":"deny","reason":"Not here."}]}`)
 	r.report(t, []models.RunEvent{queued("d1", "Rm", `{}`, "b2"), queued("d2", "Bash", `{"n":1}`, "b2"), queued("d3", "Bash", `{"n":2}`, "b2")})
 	r.asks(t, "d1", "Rm", `{}`)
-	if _, err := r.Decide(t.Context(), r.owner, r.asks(t, "d2", "Bash", `{"n":1}`).ID, yes()); err != nil {
+	if _, err := r.Decide(t.Context(), r.Owner, r.asks(t, "d2", "Bash", `{"n":1}`).ID, storetest.Yes()); err != nil {
 		t.Fatal(err)
 	}
 	r.wantStates(t, []string{"d1", "d2", "d3"}, "rejected/policy", "approved/reviewer", "queued")
@@ -140,14 +140,14 @@ func TestFeedsTellACascadeInOrder(t *testing.T) {
 	from := r.head(t)
 	a := r.asks(t, "c1", "Bash", `{}`)
 	r.asks(t, "c3", "Bash", `{}`)
-	if _, err := r.Decide(t.Context(), r.owner, a.ID, no("no")); err != nil {
+	if _, err := r.Decide(t.Context(), r.Owner, a.ID, storetest.No("no")); err != nil {
 		t.Fatal(err)
 	}
 	r.report(t, []models.RunEvent{denial("c1", "no"), status("end", models.ConversationCompleted)})
 	want := []string{
 		"waiting_input", "asked c1 rejected", "asked c3 rejected", "settled c1 rejected", "settled c2 rejected", "running", "settled c3 rejected", "completed",
 	}
-	for _, who := range []models.Actor{r.agent, r.owner, r.admin} {
+	for _, who := range []models.Actor{r.Agent, r.Owner, r.Admin} {
 		var got []string
 		if _, err := r.Feed(context.Background(), who, from, func(h *store.FeedEvent) error {
 			for _, change := range h.Changes {
@@ -166,7 +166,7 @@ func TestFeedsTellACascadeInOrder(t *testing.T) {
 		}
 	}
 	heard := 0
-	if _, err := r.Feed(t.Context(), r.stranger, from, func(*store.FeedEvent) error { heard++; return nil }); err != nil || heard > 0 {
+	if _, err := r.Feed(t.Context(), r.Stranger, from, func(*store.FeedEvent) error { heard++; return nil }); err != nil || heard > 0 {
 		t.Errorf("a stranger hears %d, %v", heard, err)
 	}
 }

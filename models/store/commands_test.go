@@ -321,7 +321,7 @@ func (w *world) sayAny(rt *rapid.T) {
 
 func (w *world) decideInAny(rt *rapid.T) {
 	conv := w.anyConv(rt)
-	w.done(rt, third(w.DecideIn(context.Background(), w.person(rt, conv), conv, w.decision(rt))))
+	w.done(rt, storetest.Err3(w.DecideIn(context.Background(), w.person(rt, conv), conv, w.decision(rt))))
 }
 
 func (w *world) decideAny(rt *rapid.T) {
@@ -373,7 +373,7 @@ func (w *world) answer(rt *rapid.T) {
 	if rapid.Bool().Draw(rt, "by a person") {
 		who = w.decider(rt, id)
 	}
-	w.done(rt, third(w.AnswerNote(context.Background(), who, id, pick(rt, "text", []string{"So.", "Me."}))))
+	w.done(rt, storetest.Err3(w.AnswerNote(context.Background(), who, id, pick(rt, "text", []string{"So.", "Me."}))))
 }
 
 func (w *world) extend(rt *rapid.T) {

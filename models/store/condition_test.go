@@ -22,7 +22,7 @@ func TestAConditionHoldsARealCall(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	bo := storetest.Reviewer(t, b.Store, "bo@example.com")
-	b.policy(t, overHundred)
+	b.UsePolicy(t, overHundred)
 	for _, tt := range []struct {
 		input, why string
 		held       bool
@@ -33,7 +33,7 @@ func TestAConditionHoldsARealCall(t *testing.T) {
 		{`{}`, "a member that it reads is missing", true},
 	} {
 		a := b.tried(t, models.AskInput{ToolName: "payment.send", Input: []byte(tt.input)})
-		read, err := b.Approval(t.Context(), b.owner, a.ID)
+		read, err := b.Approval(t.Context(), b.Owner, a.ID)
 		storetest.Must(t, err)
 		if held := read.Status() == models.StatusPending; held != tt.held || !strings.Contains(read.PolicyReason, tt.why) {
 			t.Errorf("%s: %s, %q", tt.input, read.Status(), read.PolicyReason)
@@ -56,12 +56,12 @@ func TestAConditionHoldsARealCall(t *testing.T) {
 func TestARequestIsJudgedByThePolicyThatItIsStoredUnder(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.policy(t, overHundred)
+	b.UsePolicy(t, overHundred)
 	in := models.AskInput{ToolName: "payment.send", Input: []byte(`{"amount":99}`)}
 	if a := b.tried(t, in); a.Status() != models.StatusNone {
 		t.Fatalf("99 is %s", a.Status())
 	}
-	b.policy(t, strings.Replace(overHundred, "> 100", "> 50", 1))
+	b.UsePolicy(t, strings.Replace(overHundred, "> 100", "> 50", 1))
 	a := b.tried(t, in)
 	if a.Status() != models.StatusPending || a.PolicyVersion != 3 {
 		t.Errorf("99 of more than 50 is %s by version %d", a.Status(), a.PolicyVersion)
@@ -73,15 +73,15 @@ func TestAnEditIsJudgedByItsConditions(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	storetest.Reviewer(t, b.Store, "bo@example.com")
-	b.policy(t, `{"rules":[
+	b.UsePolicy(t, `{"rules":[
  {"name":"never","tools":["pay"],"when":"input.amount > 1000","effect":"deny"},
  {"name":"large","tools":["pay"],"when":"input.amount > 100","effect":"require","reviewers":["bo@example.com"],"reviewers_only":true},
  {"name":"small","tools":["pay"],"effect":"require"}]}`)
-	a := b.ask(t, models.AskInput{ToolName: "pay", Input: []byte(`{"amount":5}`)})
+	a := b.AskFor(t, models.AskInput{ToolName: "pay", Input: []byte(`{"amount":5}`)})
 	edit := func(input string) (*models.Approval, error) {
-		in := yes()
+		in := storetest.Yes()
 		in.Digest, in.Input = a.Digest, []byte(input)
-		return b.Decide(t.Context(), b.owner, a.ID, in)
+		return b.Decide(t.Context(), b.Owner, a.ID, in)
 	}
 	_, err := edit(`{"amount":5000}`)
 	if refused := storetest.Refused(t, err, models.CodeInvalid); !strings.Contains(refused.Fields["input"], "denied by the policy") {
@@ -103,13 +103,13 @@ func TestAnEditIsJudgedByItsConditions(t *testing.T) {
 func TestTheActivePolicyIsAskedWithTheInput(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.policy(t, overHundred)
+	b.UsePolicy(t, overHundred)
 	a := b.tried(t, models.AskInput{ToolName: "payment.send", Input: []byte(`{"amount":101}`)})
-	if got := b.around(t, b.owner, a.ID); got.PolicyChanged || got.Now.Rule != "payments over 100" || got.Now.Differs {
+	if got := b.around(t, b.Owner, a.ID); got.PolicyChanged || got.Now.Rule != "payments over 100" || got.Now.Differs {
 		t.Errorf("%+v", got.Now)
 	}
-	b.policy(t, strings.Replace(overHundred, "> 100", "> 200", 1))
-	if got := b.around(t, b.owner, a.ID); !got.PolicyChanged || got.Now.Rule == "payments over 100" || !got.Now.Differs {
+	b.UsePolicy(t, strings.Replace(overHundred, "> 100", "> 200", 1))
+	if got := b.around(t, b.Owner, a.ID); !got.PolicyChanged || got.Now.Rule == "payments over 100" || !got.Now.Differs {
 		t.Errorf("%+v", got.Now)
 	}
 }
@@ -122,8 +122,8 @@ func TestConditionsAreJudgedAheadOfTheTransaction(t *testing.T) {
 	b := newBench(t, func(o *store.Options) {
 		o.Log = slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	})
-	b.policy(t, `{"auto_budget_increase":10,"rules":[{"name":"large","tools":["/./"],"when":"!has(input.amount) || input.amount > 100","effect":"require"}]}`)
-	conv, _, err := b.OpenRun(t.Context(), b.agent, models.RunInput{RunID: "run", EnergyBudget: new(int64(5))})
+	b.UsePolicy(t, `{"auto_budget_increase":10,"rules":[{"name":"large","tools":["/./"],"when":"!has(input.amount) || input.amount > 100","effect":"require"}]}`)
+	conv, _, err := b.OpenRun(t.Context(), b.Agent, models.RunInput{RunID: "run", EnergyBudget: new(int64(5))})
 	storetest.Must(t, err)
 	var a *models.Approval
 	for _, act := range []struct {
@@ -131,26 +131,26 @@ func TestConditionsAreJudgedAheadOfTheTransaction(t *testing.T) {
 		do   func() error
 	}{
 		{"ask", func() (err error) {
-			a, err = b.Ask(t.Context(), b.agent, models.AskInput{ToolName: "pay", Input: []byte(`{"amount":101}`), AcceptsEdits: true})
+			a, err = b.Ask(t.Context(), b.Agent, models.AskInput{ToolName: "pay", Input: []byte(`{"amount":101}`), AcceptsEdits: true})
 			return err
 		}},
 		{"ask under a policy that no transaction has used", func() error {
-			b.policy(t, `{"rules":[{"name":"larger","tools":["/./"],"when":"!has(input.amount) || input.amount > 200","effect":"require"}]}`)
-			return storetest.Err(b.Ask(t.Context(), b.agent, models.AskInput{ToolName: "pay", Input: []byte(`{"amount":201}`), AcceptsEdits: true}))
+			b.UsePolicy(t, `{"rules":[{"name":"larger","tools":["/./"],"when":"!has(input.amount) || input.amount > 200","effect":"require"}]}`)
+			return storetest.Err(b.Ask(t.Context(), b.Agent, models.AskInput{ToolName: "pay", Input: []byte(`{"amount":201}`), AcceptsEdits: true}))
 		}},
 		{"pre-approval", func() error {
-			return storetest.Err(b.MakeGrant(t.Context(), b.owner, a.ID, models.GrantInput{Hours: 1, Uses: 1, Digest: a.Digest}))
+			return storetest.Err(b.MakeGrant(t.Context(), b.Owner, a.ID, models.GrantInput{Hours: 1, Uses: 1, Digest: a.Digest}))
 		}},
 		{"edit", func() error {
-			in := yes()
+			in := storetest.Yes()
 			in.Digest, in.Input = a.Digest, []byte(`{"amount":500}`)
-			return storetest.Err(b.Decide(t.Context(), b.owner, a.ID, in))
+			return storetest.Err(b.Decide(t.Context(), b.Owner, a.ID, in))
 		}},
 		{"proposal", func() error {
-			return storetest.Err(b.Respond(t.Context(), b.agent, models.ResponseInput{ConversationID: conv.ID, Kind: models.KindProposal, Content: "I would."}))
+			return storetest.Err(b.Respond(t.Context(), b.Agent, models.ResponseInput{ConversationID: conv.ID, Kind: models.KindProposal, Content: "I would."}))
 		}},
 		{"budget request", func() error {
-			return storetest.Err(b.ChangeBudget(t.Context(), b.agent, conv.ID, models.BudgetChange{Set: new(int64(500))}, "More."))
+			return storetest.Err(b.ChangeBudget(t.Context(), b.Agent, conv.ID, models.BudgetChange{Set: new(int64(500))}, "More."))
 		}},
 	} {
 		log.Reset()
@@ -175,7 +175,7 @@ func TestConditionsReadTheTimeOfTheRow(t *testing.T) {
 			return now
 		}
 	})
-	b.policy(t, `{"rules":[{"name":"even","tools":["x"],"when":"now.getSeconds() % 2 == 0","effect":"require"},{"name":"odd","tools":["x"],"effect":"require"}]}`)
+	b.UsePolicy(t, `{"rules":[{"name":"even","tools":["x"],"when":"now.getSeconds() % 2 == 0","effect":"require"},{"name":"odd","tools":["x"],"effect":"require"}]}`)
 	steps := func(d time.Duration) {
 		mu.Lock()
 		defer mu.Unlock()
@@ -183,7 +183,7 @@ func TestConditionsReadTheTimeOfTheRow(t *testing.T) {
 	}
 	steps(time.Second) // each look at the clock is a second later
 	for i := range 20 {
-		a, err := b.Ask(t.Context(), b.agent, models.AskInput{ToolName: "x", Input: fmt.Appendf(nil, `{"i":%d}`, i)})
+		a, err := b.Ask(t.Context(), b.Agent, models.AskInput{ToolName: "x", Input: fmt.Appendf(nil, `{"i":%d}`, i)})
 		storetest.Must(t, err)
 		if (a.PolicyRule == "even") != (a.CreatedAt.Second()%2 == 0) {
 			t.Errorf("asked at %s, and judged by the rule %q", a.CreatedAt, a.PolicyRule)
@@ -196,7 +196,7 @@ func TestConditionsReadTheTimeOfTheRow(t *testing.T) {
 func (b *bench) tried(t *testing.T, in models.AskInput) *models.Approval {
 	t.Helper()
 	in.AcceptsEdits = true
-	a, err := b.Ask(t.Context(), b.agent, in)
+	a, err := b.Ask(t.Context(), b.Agent, in)
 	storetest.Must(t, err)
 	return a
 }

@@ -28,7 +28,7 @@ func begun(t *testing.T, budget int64, opts ...storetest.Option) *talk {
 	t.Helper()
 	c := newTalk(t, opts...)
 	c.reply(t, "Hello.")
-	c.set(t, c.owner, budget)
+	c.set(t, c.Owner, budget)
 	return c
 }
 
@@ -46,7 +46,7 @@ func (c *talk) tryRespond(t *testing.T, in models.ResponseInput) (*models.Approv
 	if in.ConversationID == "" {
 		in.ConversationID = c.conv
 	}
-	return c.Respond(t.Context(), c.agent, in)
+	return c.Respond(t.Context(), c.Agent, in)
 }
 
 func (c *talk) reply(t *testing.T, content string) *models.Approval {
@@ -67,7 +67,7 @@ func (c *talk) in(in models.AskInput) models.AskInput {
 
 func (c *talk) view(t *testing.T) *models.ConversationView {
 	t.Helper()
-	v, err := c.Conversation(t.Context(), c.owner, c.conv)
+	v, err := c.Conversation(t.Context(), c.Owner, c.conv)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func (c *talk) set(t *testing.T, who models.Actor, budget int64) *models.BudgetR
 
 func (c *talk) say(t *testing.T, content string, d *models.ConversationDecision) *models.MessageResult {
 	t.Helper()
-	r, err := c.Say(t.Context(), c.owner, models.MessageInput{ConversationID: c.conv, Content: content, Decision: d})
+	r, err := c.Say(t.Context(), c.Owner, models.MessageInput{ConversationID: c.conv, Content: content, Decision: d})
 	if err != nil {
 		t.Fatalf("say: %v", err)
 	}
@@ -130,7 +130,7 @@ func (c *talk) exhausted(t *testing.T) *models.Approval {
 
 func (c *talk) approval(t *testing.T, id models.ResponseID) *models.Approval {
 	t.Helper()
-	a, err := c.Approval(t.Context(), c.owner, id)
+	a, err := c.Approval(t.Context(), c.Owner, id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,8 +154,6 @@ func (c *talk) decideIn(t *testing.T, who models.Actor, d models.ConversationDec
 	return a
 }
 
-func third[A, B any](_ A, _ B, err error) error { return err }
-
 // wantUnchanged runs what is refused with a code and finds every table as it was.
 func wantUnchanged(t *testing.T, s *store.Store, code models.Code, do func() error) models.Error {
 	t.Helper()
@@ -165,26 +163,12 @@ func wantUnchanged(t *testing.T, s *store.Store, code models.Code, do func() err
 		t.Errorf("error = %v (code %q), want code %q", err, models.ErrorCode(err), code)
 	}
 	if after := storetest.Dump(t, s); after != before {
-		t.Errorf("a refused call changed something:\n%s", difference(before, after))
+		t.Errorf("a refused call changed something:\n%s", storetest.Difference(before, after))
 	}
 	if e, ok := errors.AsType[*models.Error](err); ok {
 		return *e
 	}
 	return models.Error{}
-}
-
-func difference(before, after string) string {
-	stood := map[string]bool{}
-	for line := range strings.SplitSeq(before, "\n") {
-		stood[line] = true
-	}
-	var out []string
-	for line := range strings.SplitSeq(after, "\n") {
-		if !stood[line] {
-			out = append(out, line)
-		}
-	}
-	return strings.Join(out, "\n")
 }
 
 func TestAProposalWaitsForAPersonAndCostsEnergy(t *testing.T) {
@@ -202,11 +186,11 @@ func TestAProposalWaitsForAPersonAndCostsEnergy(t *testing.T) {
 	}
 	c.wantStatus(t, models.ConversationWaitingInput)
 	c.wantBudget(t, -1, 7) // the proposed budget is not applied
-	page, err := c.Inbox(t.Context(), c.owner, store.InboxQuery{})
+	page, err := c.Inbox(t.Context(), c.Owner, store.InboxQuery{})
 	if err != nil || len(page.Items) != 1 || page.Items[0].ID != a.ID {
 		t.Errorf("the inbox: %+v, %v", page.Items, err)
 	}
-	decided := c.decideIn(t, c.owner, models.ConversationDecision{Approved: new(true), Feedback: "go on"})
+	decided := c.decideIn(t, c.Owner, models.ConversationDecision{Approved: new(true), Feedback: "go on"})
 	if decided.ID != a.ID || decided.Status() != models.StatusApproved || decided.Feedback() != "go on" || decided.Cause != models.CauseReviewer {
 		t.Errorf("decided: %+v", decided)
 	}
@@ -218,7 +202,7 @@ func TestI14RejectedWorkStaysSpent(t *testing.T) {
 	t.Parallel()
 	c := begun(t, 50)
 	c.respond(t, models.ResponseInput{Kind: models.KindProposal, Content: "Shall I?", Energy: new(int64(20))})
-	c.decideIn(t, c.owner, models.ConversationDecision{Approved: new(false), Feedback: "no"})
+	c.decideIn(t, c.Owner, models.ConversationDecision{Approved: new(false), Feedback: "no"})
 	c.wantBudget(t, 50, 21)
 	c.wantStatus(t, models.ConversationRunning)
 }
@@ -231,14 +215,14 @@ func TestAReplyNeedsNoApproval(t *testing.T) {
 		t.Errorf("replied: %+v", a)
 	}
 	c.wantStatus(t, models.ConversationRunning)
-	wantUnchanged(t, c.Store, models.CodeAlreadyDecided, func() error { return second(c.Decide(t.Context(), c.owner, a.ID, yes())) })
-	wantUnchanged(t, c.Store, models.CodeAlreadyDecided, func() error { return second(c.Cancel(t.Context(), c.agent, a.ID)) })
+	wantUnchanged(t, c.Store, models.CodeAlreadyDecided, func() error { return second(c.Decide(t.Context(), c.Owner, a.ID, storetest.Yes())) })
+	wantUnchanged(t, c.Store, models.CodeAlreadyDecided, func() error { return second(c.Cancel(t.Context(), c.Agent, a.ID)) })
 }
 
 func TestI9AResponseSentAgainIsTheSame(t *testing.T) {
 	t.Parallel()
 	c := begun(t, 10)
-	second, _ := storetest.AgentToken(t, c.Store, c.owner, "second")
+	second, _ := storetest.AgentToken(t, c.Store, c.Owner, "second")
 	id := string(models.NewID[models.ResponseID]())
 	in := models.ResponseInput{ConversationID: c.conv, Kind: models.KindProposal, Content: "Shall I?", ResponseID: id, Energy: new(int64(9))}
 	first := c.respond(t, in)
@@ -246,7 +230,7 @@ func TestI9AResponseSentAgainIsTheSame(t *testing.T) {
 		return func() error {
 			again := in
 			change(&again)
-			a, err := c.Respond(t.Context(), c.agent, again)
+			a, err := c.Respond(t.Context(), c.Agent, again)
 			if err == nil && (a.ID != first.ID || a.Sequence != first.Sequence || a.Energy != 9) {
 				t.Errorf("another row: %+v", a)
 			}
@@ -275,7 +259,7 @@ func TestI9AResponseSentAgainIsTheSame(t *testing.T) {
 		})
 	}
 	t.Run("by another agent", func(t *testing.T) {
-		for _, who := range []models.Actor{second, c.other} {
+		for _, who := range []models.Actor{second, c.Other} {
 			e := wantUnchanged(t, c.Store, models.CodeIDTaken, func() error { return storetest.Err(c.Respond(t.Context(), who, in)) })
 			if e.Approval != nil {
 				t.Error("the conflict shows a stranger's row")
@@ -283,7 +267,7 @@ func TestI9AResponseSentAgainIsTheSame(t *testing.T) {
 		}
 	})
 	t.Run("after the decision", func(t *testing.T) {
-		c.decideIn(t, c.owner, approve(""))
+		c.decideIn(t, c.Owner, approve(""))
 		if a := c.respond(t, in); a.Status() != models.StatusApproved {
 			t.Errorf("it is %s", a.Status())
 		}
@@ -297,7 +281,7 @@ func TestI9AResponseSentAgainIsTheSame(t *testing.T) {
 func TestRespondRefuses(t *testing.T) {
 	t.Parallel()
 	c := begun(t, 50)
-	sibling, _ := storetest.AgentToken(t, c.Store, c.owner, "sibling")
+	sibling, _ := storetest.AgentToken(t, c.Store, c.Owner, "sibling")
 	reply := func(change func(*models.ResponseInput)) models.ResponseInput {
 		in := models.ResponseInput{ConversationID: c.conv, Kind: models.KindReply, Content: "x"}
 		change(&in)
@@ -310,26 +294,26 @@ func TestRespondRefuses(t *testing.T) {
 		code  models.Code
 		field string
 	}{
-		{"a person", c.owner, reply(func(*models.ResponseInput) {}), models.CodeForbidden, ""},
-		{"an admin", c.admin, reply(func(*models.ResponseInput) {}), models.CodeForbidden, ""},
+		{"a person", c.Owner, reply(func(*models.ResponseInput) {}), models.CodeForbidden, ""},
+		{"an admin", c.Admin, reply(func(*models.ResponseInput) {}), models.CodeForbidden, ""},
 		{"nobody", models.Actor{}, reply(func(*models.ResponseInput) {}), models.CodeForbidden, ""},
 		{"another agent of the owner", sibling, reply(func(*models.ResponseInput) {}), models.CodeOtherAgent, ""},
-		{"a stranger's agent", c.other, reply(func(*models.ResponseInput) {}), models.CodeIDTaken, "conversationId"},
-		{"no conversation", c.agent, reply(func(in *models.ResponseInput) { in.ConversationID = "" }), models.CodeInvalid, "conversationId"},
-		{"no id of a conversation", c.agent, reply(func(in *models.ResponseInput) { in.ConversationID = "run-1" }), models.CodeInvalid, "conversationId"},
-		{"no kind", c.agent, reply(func(in *models.ResponseInput) { in.Kind = "" }), models.CodeInvalid, "kind"},
-		{"a budget request", c.agent, reply(func(in *models.ResponseInput) { in.Kind = models.KindBudget }), models.CodeInvalid, "kind"},
-		{"a tool call", c.agent, reply(func(in *models.ResponseInput) { in.Kind = models.KindToolCall }), models.CodeInvalid, "kind"},
-		{"no content", c.agent, reply(func(in *models.ResponseInput) { in.Content = "" }), models.CodeInvalid, "content"},
-		{"too much content", c.agent, reply(func(in *models.ResponseInput) { in.Content = strings.Repeat("x", models.MaxContent+1) }), models.CodeInvalid, "content"},
-		{"content that is no text", c.agent, reply(func(in *models.ResponseInput) { in.Content = "\xff" }), models.CodeInvalid, "content"},
-		{"negative energy", c.agent, reply(func(in *models.ResponseInput) { in.Energy = new(int64(-1)) }), models.CodeInvalid, "energy"},
-		{"absurd energy", c.agent, reply(func(in *models.ResponseInput) { in.Energy = new(int64(models.MaxEnergy + 1)) }), models.CodeInvalid, "energy"},
-		{"a long model", c.agent, reply(func(in *models.ResponseInput) { in.ModelUsed = strings.Repeat("m", models.MaxName+1) }), models.CodeInvalid, "modelUsed"},
-		{"no UUID", c.agent, reply(func(in *models.ResponseInput) { in.ResponseID = "r1" }), models.CodeInvalid, "responseId"},
-		{"a reply with a budget", c.agent, reply(func(in *models.ResponseInput) { in.EnergyBudget = new(int64(5)) }), models.CodeInvalid, "energyBudget"},
-		{"a negative budget", c.agent, reply(func(in *models.ResponseInput) { in.Kind, in.EnergyBudget = models.KindProposal, new(int64(-5)) }), models.CodeInvalid, "energyBudget"},
-		{"an absurd budget", c.agent, reply(func(in *models.ResponseInput) {
+		{"a stranger's agent", c.Other, reply(func(*models.ResponseInput) {}), models.CodeIDTaken, "conversationId"},
+		{"no conversation", c.Agent, reply(func(in *models.ResponseInput) { in.ConversationID = "" }), models.CodeInvalid, "conversationId"},
+		{"no id of a conversation", c.Agent, reply(func(in *models.ResponseInput) { in.ConversationID = "run-1" }), models.CodeInvalid, "conversationId"},
+		{"no kind", c.Agent, reply(func(in *models.ResponseInput) { in.Kind = "" }), models.CodeInvalid, "kind"},
+		{"a budget request", c.Agent, reply(func(in *models.ResponseInput) { in.Kind = models.KindBudget }), models.CodeInvalid, "kind"},
+		{"a tool call", c.Agent, reply(func(in *models.ResponseInput) { in.Kind = models.KindToolCall }), models.CodeInvalid, "kind"},
+		{"no content", c.Agent, reply(func(in *models.ResponseInput) { in.Content = "" }), models.CodeInvalid, "content"},
+		{"too much content", c.Agent, reply(func(in *models.ResponseInput) { in.Content = strings.Repeat("x", models.MaxContent+1) }), models.CodeInvalid, "content"},
+		{"content that is no text", c.Agent, reply(func(in *models.ResponseInput) { in.Content = "\xff" }), models.CodeInvalid, "content"},
+		{"negative energy", c.Agent, reply(func(in *models.ResponseInput) { in.Energy = new(int64(-1)) }), models.CodeInvalid, "energy"},
+		{"absurd energy", c.Agent, reply(func(in *models.ResponseInput) { in.Energy = new(int64(models.MaxEnergy + 1)) }), models.CodeInvalid, "energy"},
+		{"a long model", c.Agent, reply(func(in *models.ResponseInput) { in.ModelUsed = strings.Repeat("m", models.MaxName+1) }), models.CodeInvalid, "modelUsed"},
+		{"no UUID", c.Agent, reply(func(in *models.ResponseInput) { in.ResponseID = "r1" }), models.CodeInvalid, "responseId"},
+		{"a reply with a budget", c.Agent, reply(func(in *models.ResponseInput) { in.EnergyBudget = new(int64(5)) }), models.CodeInvalid, "energyBudget"},
+		{"a negative budget", c.Agent, reply(func(in *models.ResponseInput) { in.Kind, in.EnergyBudget = models.KindProposal, new(int64(-5)) }), models.CodeInvalid, "energyBudget"},
+		{"an absurd budget", c.Agent, reply(func(in *models.ResponseInput) {
 			in.Kind, in.EnergyBudget = models.KindProposal, new(int64(models.MaxBudget+1))
 		}), models.CodeInvalid, "energyBudget"},
 	} {
@@ -366,9 +350,9 @@ func TestAnUnknownIDOpensTheAgentsConversation(t *testing.T) {
 	c := newTalk(t)
 	at := storetest.LedgerAt(t, c.Store)
 	c.reply(t, "Hello.")
-	owner := string(c.owner.OwnerID)
+	owner := string(c.Owner.OwnerID)
 	storetest.SameStrings(t, "recorded", storetest.ActionsSince(t, c.Store, at), []string{"conversation.opened " + owner, "response.added " + owner})
-	if v := c.view(t); v.AgentID != c.agent.AgentID() || v.OwnerID != c.owner.OwnerID || v.Standing || v.BuiltIn || v.Status != models.ConversationRunning {
+	if v := c.view(t); v.AgentID != c.Agent.AgentID() || v.OwnerID != c.Owner.OwnerID || v.Standing || v.BuiltIn || v.Status != models.ConversationRunning {
 		t.Errorf("opened: %+v", v)
 	}
 }
@@ -378,15 +362,15 @@ func TestAnUnknownIDOpensTheAgentsConversation(t *testing.T) {
 func TestWhoSeesAConversation(t *testing.T) {
 	t.Parallel()
 	c := begun(t, 5)
-	sibling, _ := storetest.AgentToken(t, c.Store, c.owner, "sibling")
-	noAdmin := c.admin
+	sibling, _ := storetest.AgentToken(t, c.Store, c.Owner, "sibling")
+	noAdmin := c.Admin
 	noAdmin.Admin = false // a reviewer's token of an admin
 	for name, tt := range map[string]struct {
 		who  models.Actor
 		sees bool
 	}{
-		"its agent": {c.agent, true}, "its owner": {c.owner, true}, "an admin": {c.admin, true},
-		"a reviewer's token of an admin": {noAdmin, false}, "a stranger": {c.stranger, false}, "a stranger's agent": {c.other, false},
+		"its agent": {c.Agent, true}, "its owner": {c.Owner, true}, "an admin": {c.Admin, true},
+		"a reviewer's token of an admin": {noAdmin, false}, "a stranger": {c.Stranger, false}, "a stranger's agent": {c.Other, false},
 		"another agent of the owner": {sibling, false}, "nobody": {models.Actor{}, false}, "the system": {models.System("x"), false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -402,5 +386,5 @@ func TestWhoSeesAConversation(t *testing.T) {
 			wantCode(t, second(c.BudgetSteps(ctx, tt.who, c.conv, 0, 9)), code)
 		})
 	}
-	wantCode(t, second(c.Conversation(t.Context(), c.admin, models.NewID[models.ConversationID]())), models.CodeNotFound)
+	wantCode(t, second(c.Conversation(t.Context(), c.Admin, models.NewID[models.ConversationID]())), models.CodeNotFound)
 }

@@ -17,10 +17,10 @@ func several(t *testing.T) (b *bench, all []models.ConversationView) {
 	t.Helper()
 	b = newBench(t, noLimits)
 	for i := range 24 {
-		b.clock.Step(time.Minute)
-		agent, person := b.agent, b.owner
+		b.Clock.Step(time.Minute)
+		agent, person := b.Agent, b.Owner
 		if i%3 == 0 {
-			agent, person = b.other, b.stranger
+			agent, person = b.Other, b.Stranger
 		}
 		id := models.NewID[models.ConversationID]()
 		kind := models.KindReply
@@ -34,7 +34,7 @@ func several(t *testing.T) (b *bench, all []models.ConversationView) {
 		if i%4 == 3 {
 			storetest.Must(t, storetest.Err(b.Steer(t.Context(), person, id, models.SteerArchive)))
 		}
-		v, err := b.Conversation(t.Context(), b.admin, id)
+		v, err := b.Conversation(t.Context(), b.Admin, id)
 		storetest.Must(t, err)
 		all = append(all, *v)
 	}
@@ -65,10 +65,10 @@ func (b *bench) listed(t *testing.T, who models.Actor, q store.ConversationQuery
 func TestConversationsByEveryFilter(t *testing.T) {
 	t.Parallel()
 	b, all := several(t)
-	for who, actor := range map[string]models.Actor{"admin": b.admin, "owner": b.owner, "stranger": b.stranger, "agent": b.agent, "other": b.other} {
+	for who, actor := range map[string]models.Actor{"admin": b.Admin, "owner": b.Owner, "stranger": b.Stranger, "agent": b.Agent, "other": b.Other} {
 		for _, status := range []models.ConversationStatus{"", models.ConversationRunning, models.ConversationWaitingInput, models.ConversationFailed, models.ConversationCompleted} {
-			for _, owner := range []models.UserID{"", b.owner.UserID()} {
-				for _, agent := range []models.AgentID{"", b.agent.AgentID()} {
+			for _, owner := range []models.UserID{"", b.Owner.UserID()} {
+				for _, agent := range []models.AgentID{"", b.Agent.AgentID()} {
 					for _, archived := range []bool{false, true} {
 						name := fmt.Sprintf("%s %s owner %v agent %v archived %v", who, status, owner != "", agent != "", archived)
 						t.Run(name, func(t *testing.T) {
@@ -100,15 +100,15 @@ func TestConversationsMoveUpWithWhatHappens(t *testing.T) {
 	t.Parallel()
 	b, all := several(t)
 	last := all[len(all)-1]
-	b.clock.Step(time.Hour)
-	agent := b.agent
-	if last.AgentID == b.other.AgentID() {
-		agent = b.other
+	b.Clock.Step(time.Hour)
+	agent := b.Agent
+	if last.AgentID == b.Other.AgentID() {
+		agent = b.Other
 	}
 	storetest.Must(t, storetest.Err(b.Respond(t.Context(), agent, models.ResponseInput{ConversationID: last.ID, Kind: models.KindReply, Content: "x"})))
-	l, err := b.Conversations(t.Context(), b.admin, store.ConversationQuery{Limit: 1})
+	l, err := b.Conversations(t.Context(), b.Admin, store.ConversationQuery{Limit: 1})
 	storetest.Must(t, err)
-	if l.Items[0].ID != last.ID || !l.Items[0].ActiveAt.Equal(b.clock.Now().Truncate(time.Minute)) || l.Items[0].OwnerName == "" || l.Items[0].AgentName != "bot" {
+	if l.Items[0].ID != last.ID || !l.Items[0].ActiveAt.Equal(b.Clock.Now().Truncate(time.Minute)) || l.Items[0].OwnerName == "" || l.Items[0].AgentName != "bot" {
 		t.Errorf("the first is %+v", l.Items[0])
 	}
 }
@@ -123,9 +123,9 @@ func TestConversationsRefuses(t *testing.T) {
 	}{
 		{models.Actor{}, store.ConversationQuery{}, models.CodeForbidden},
 		{storetest.Operator(), store.ConversationQuery{}, models.CodeForbidden},
-		{b.owner, store.ConversationQuery{Status: "sleeping"}, models.CodeInvalid},
-		{b.owner, store.ConversationQuery{Cursor: "x"}, models.CodeInvalid},
-		{b.owner, store.ConversationQuery{Cursor: "4oCm"}, models.CodeInvalid},
+		{b.Owner, store.ConversationQuery{Status: "sleeping"}, models.CodeInvalid},
+		{b.Owner, store.ConversationQuery{Cursor: "x"}, models.CodeInvalid},
+		{b.Owner, store.ConversationQuery{Cursor: "4oCm"}, models.CodeInvalid},
 	} {
 		wantCode(t, storetest.Err(b.Conversations(t.Context(), tt.who, tt.q)), tt.code)
 	}

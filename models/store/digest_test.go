@@ -29,13 +29,13 @@ func TestAQuestionWithAnotherTextIsAnotherRequestI9(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t)
-			stands := b.ask(t, first)
+			stands := b.AskFor(t, first)
 			if stands.DigestVersion != models.DigestVersion {
 				t.Errorf("digest version = %d, want %d", stands.DigestVersion, models.DigestVersion)
 			}
 			in := first
 			tt.change(&in)
-			got, err := b.Ask(t.Context(), b.agent, in)
+			got, err := b.Ask(t.Context(), b.Agent, in)
 			if tt.code != "" {
 				wantCode(t, err, tt.code)
 			} else if err != nil || got.ID != stands.ID {
@@ -51,7 +51,7 @@ func TestARepeatIsComparedUnderTheVersionOfItsRowI9(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	in := models.AskInput{ToolUseID: "t1", Kind: models.KindQuestion, Description: "Which region?", Explicit: true}
-	stands := b.ask(t, in)
+	stands := b.AskFor(t, in)
 	old, err := stands.DigestUnder(1)
 	if err != nil {
 		t.Fatal(err)
@@ -59,12 +59,12 @@ func TestARepeatIsComparedUnderTheVersionOfItsRowI9(t *testing.T) {
 	before(t, b, stands.ID, old)
 
 	in.Description = "Which region first?"
-	if got, err := b.Ask(t.Context(), b.agent, in); err != nil || got.ID != stands.ID || got.Digest != old || got.DigestVersion != 1 {
+	if got, err := b.Ask(t.Context(), b.Agent, in); err != nil || got.ID != stands.ID || got.Digest != old || got.DigestVersion != 1 {
 		t.Fatalf("repeat gave %+v, %v; want the row %s with its digest %s", got, err, stands.ID, old)
 	}
 	in.Input = []byte(`{"other":true}`)
 	in.ApprovalID = string(stands.ID)
-	_, err = b.Ask(t.Context(), b.agent, in)
+	_, err = b.Ask(t.Context(), b.Agent, in)
 	wantCode(t, err, models.CodeKeyConflict)
 }
 
@@ -75,16 +75,16 @@ func TestAProposalWithAnotherWishIsAnotherRequestI9(t *testing.T) {
 		ConversationID: models.NewID[models.ConversationID](), ResponseID: string(models.NewID[models.ResponseID]()), Kind: models.KindProposal,
 		Content: "Delete the old logs.", EnergyBudget: new(int64(50)),
 	}
-	stands, err := b.Respond(t.Context(), b.agent, in)
+	stands, err := b.Respond(t.Context(), b.Agent, in)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again, err := b.Respond(t.Context(), b.agent, in); err != nil || again.ID != stands.ID {
+	if again, err := b.Respond(t.Context(), b.Agent, in); err != nil || again.ID != stands.ID {
 		t.Fatalf("repeat gave %v, %v", again, err)
 	}
 	more := in
 	more.EnergyBudget = new(int64(5000))
-	_, err = b.Respond(t.Context(), b.agent, more)
+	_, err = b.Respond(t.Context(), b.Agent, more)
 	wantCode(t, err, models.CodeKeyConflict)
 
 	old, err := stands.DigestUnder(1)
@@ -92,7 +92,7 @@ func TestAProposalWithAnotherWishIsAnotherRequestI9(t *testing.T) {
 		t.Fatal(err)
 	}
 	before(t, b, stands.ID, old)
-	if got, err := b.Respond(t.Context(), b.agent, more); err != nil || got.ID != stands.ID {
+	if got, err := b.Respond(t.Context(), b.Agent, more); err != nil || got.ID != stands.ID {
 		t.Fatalf("repeat of a row of version 1 gave %v, %v", got, err)
 	}
 }
@@ -110,7 +110,7 @@ UPDATE responses SET digest = ?, digest_version = 1 WHERE id = ?`, digest, id); 
 func TestTheTextOfAQuestionNeverChanges(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	question := b.ask(t, models.AskInput{Kind: models.KindQuestion, Description: "Delete the backups?"})
+	question := b.AskFor(t, models.AskInput{Kind: models.KindQuestion, Description: "Delete the backups?"})
 	db := storetest.Tamper(t, b.Store)
 	for _, set := range []string{`description = 'Keep the backups?'`, `digest_version = 1`, `options = '[]'`} {
 		if _, err := db.ExecContext(t.Context(), `UPDATE responses SET `+set+` WHERE id = ?`, question.ID); err == nil {

@@ -15,7 +15,7 @@ const further = `,"escalate":[{"after_minutes":10,"to":["group:oncall","eve@exam
 // passes lets time go by, and has done what is due, as the worker does.
 func (b *bench) passes(t *testing.T, d time.Duration) {
 	t.Helper()
-	b.clock.Step(d)
+	b.Clock.Step(d)
 	storetest.Must(t, storetest.Err(b.ExpireDue(t.Context(), 100)))
 	storetest.Must(t, storetest.Err(b.EscalateDue(t.Context(), 100)))
 }
@@ -28,9 +28,9 @@ func TestEscalationIsFrozenAndComesAtItsTimeI12(t *testing.T) {
 	eve, zoe := storetest.Reviewer(t, b.Store, "eve@example.com"), storetest.Reviewer(t, b.Store, "zoe@example.com")
 	cy, late := storetest.Reviewer(t, b.Store, "cy@example.com"), storetest.Reviewer(t, b.Store, "late@example.com")
 	b.group(t, "oncall", cy)
-	b.policy(t, payments(byStranger+only+`,"timeout_minutes":60`+further))
+	b.UsePolicy(t, payments(byStranger+only+`,"timeout_minutes":60`+further))
 	a := b.pay(t, 1)
-	b.policy(t, payments(byStranger+only+`,"escalate":[{"after_minutes":1,"to":["late@example.com"]}]`))
+	b.UsePolicy(t, payments(byStranger+only+`,"escalate":[{"after_minutes":1,"to":["late@example.com"]}]`))
 	if must := a.Approvers().Must(); must != "stranger@example.com must approve" {
 		t.Errorf("at the ask: %q", must)
 	}
@@ -39,9 +39,9 @@ func TestEscalationIsFrozenAndComesAtItsTimeI12(t *testing.T) {
 		if b.asks(t, who, a.ID) {
 			t.Errorf("%s is asked before the time", who.Name)
 		}
-		wantCode(t, storetest.Err(b.Decide(t.Context(), who, a.ID, yes())), models.CodeNotFound)
+		wantCode(t, storetest.Err(b.Decide(t.Context(), who, a.ID, storetest.Yes())), models.CodeNotFound)
 	}
-	wantCode(t, storetest.Err(b.Decide(t.Context(), b.admin, a.ID, yes())), models.CodeNotAReviewer)
+	wantCode(t, storetest.Err(b.Decide(t.Context(), b.Admin, a.ID, storetest.Yes())), models.CodeNotAReviewer)
 
 	after := b.head(t)
 	b.passes(t, time.Second)
@@ -69,7 +69,7 @@ func TestEscalationIsFrozenAndComesAtItsTimeI12(t *testing.T) {
 	if !b.asks(t, zoe, a.ID) {
 		t.Error("the second step asks nobody")
 	}
-	storetest.Must(t, storetest.Err(b.Decide(t.Context(), zoe, a.ID, yes())))
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), zoe, a.ID, storetest.Yes())))
 	b.standsAs(t, a.ID, models.StatusApproved)
 }
 
@@ -79,11 +79,11 @@ func TestEscalationGivesNoOwnerARightI12(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	eve := storetest.Reviewer(t, b.Store, "eve@example.com")
-	b.policy(t, payments(never+`,"timeout_minutes":60,"escalate":[{"after_minutes":10,"to":["owner@example.com","eve@example.com"]}]`))
+	b.UsePolicy(t, payments(never+`,"timeout_minutes":60,"escalate":[{"after_minutes":10,"to":["owner@example.com","eve@example.com"]}]`))
 	a := b.pay(t, 1)
 	b.passes(t, 10*time.Minute)
-	wantCode(t, storetest.Err(b.Decide(t.Context(), b.owner, a.ID, yes())), models.CodeNotAReviewer)
-	storetest.Must(t, storetest.Err(b.Decide(t.Context(), eve, a.ID, yes())))
+	wantCode(t, storetest.Err(b.Decide(t.Context(), b.Owner, a.ID, storetest.Yes())), models.CodeNotAReviewer)
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), eve, a.ID, storetest.Yes())))
 }
 
 // A question stops the time until further people are asked; a later deadline does not move it.
@@ -91,16 +91,16 @@ func TestEscalationWaitsWhileAQuestionIsOpen(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	eve := storetest.Reviewer(t, b.Store, "eve@example.com")
-	b.policy(t, payments(byStranger+`,"timeout_minutes":60,"escalate":[{"after_minutes":10,"to":["eve@example.com"]}]`))
+	b.UsePolicy(t, payments(byStranger+`,"timeout_minutes":60,"escalate":[{"after_minutes":10,"to":["eve@example.com"]}]`))
 	paused, extended := b.pay(t, 1), b.pay(t, 2)
 	b.passes(t, 4*time.Minute)
-	storetest.Must(t, storetest.Err(b.AskBack(t.Context(), b.stranger, paused.ID, "Why?")))
-	storetest.Must(t, storetest.Err(b.Extend(t.Context(), b.stranger, extended.ID, b.Now().Add(2*time.Hour))))
+	storetest.Must(t, storetest.Err(b.AskBack(t.Context(), b.Stranger, paused.ID, "Why?")))
+	storetest.Must(t, storetest.Err(b.Extend(t.Context(), b.Stranger, extended.ID, b.Now().Add(2*time.Hour))))
 	b.passes(t, 30*time.Minute)
 	if b.asks(t, eve, paused.ID) || !b.asks(t, eve, extended.ID) {
 		t.Error("the pause does not stop the step, or the extension moves it")
 	}
-	_, _, err := b.AnswerNote(t.Context(), b.agent, paused.ID, "Because.")
+	_, _, err := b.AnswerNote(t.Context(), b.Agent, paused.ID, "Because.")
 	storetest.Must(t, err)
 	b.passes(t, 6*time.Minute-time.Second)
 	if b.asks(t, eve, paused.ID) {
@@ -117,12 +117,12 @@ func TestEscalationEndsWithItsRequest(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	storetest.Reviewer(t, b.Store, "eve@example.com")
-	b.policy(t, payments(byStranger+`,"timeout_minutes":60,"escalate":[{"after_minutes":10,"to":["eve@example.com"]}]`))
+	b.UsePolicy(t, payments(byStranger+`,"timeout_minutes":60,"escalate":[{"after_minutes":10,"to":["eve@example.com"]}]`))
 	decided := b.pay(t, 1)
 	seconds := int64(60)
-	b.policy(t, payments(byStranger+`,"escalate":[{"after_minutes":10,"to":["eve@example.com"]}]`))
-	short := b.ask(t, models.AskInput{ToolName: "payment.send", TimeoutSeconds: &seconds})
-	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.owner, decided.ID, yes())))
+	b.UsePolicy(t, payments(byStranger+`,"escalate":[{"after_minutes":10,"to":["eve@example.com"]}]`))
+	short := b.AskFor(t, models.AskInput{ToolName: "payment.send", TimeoutSeconds: &seconds})
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.Owner, decided.ID, storetest.Yes())))
 	after := b.head(t)
 	b.passes(t, time.Hour)
 	b.wantActions(t, after, "approval.expired")
@@ -137,12 +137,12 @@ func TestEscalationKeepsARequestThatNobodyMayApproveYet(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	eve := storetest.Reviewer(t, b.Store, "eve@example.com")
-	b.policy(t, payments(byStranger+only+`,"timeout_minutes":60,"escalate":[{"after_minutes":10,"to":["eve@example.com"]}]`))
+	b.UsePolicy(t, payments(byStranger+only+`,"timeout_minutes":60,"escalate":[{"after_minutes":10,"to":["eve@example.com"]}]`))
 	a := b.pay(t, 1)
-	storetest.Must(t, storetest.Err(b.People.DisableUser(t.Context(), b.admin, b.stranger.UserID())))
+	storetest.Must(t, storetest.Err(b.People.DisableUser(t.Context(), b.Admin, b.Stranger.UserID())))
 	b.standsAs(t, a.ID, models.StatusPending)
 	b.passes(t, 10*time.Minute)
-	storetest.Must(t, storetest.Err(b.Decide(t.Context(), eve, a.ID, yes())))
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), eve, a.ID, storetest.Yes())))
 	b.standsAs(t, a.ID, models.StatusApproved)
 }
 
@@ -152,7 +152,7 @@ func TestEscalationAfterARestart(t *testing.T) {
 	b := newBench(t)
 	eve, zoe := storetest.Reviewer(t, b.Store, "eve@example.com"), storetest.Reviewer(t, b.Store, "zoe@example.com")
 	b.group(t, "oncall")
-	b.policy(t, payments(byStranger+`,"timeout_minutes":60`+further))
+	b.UsePolicy(t, payments(byStranger+`,"timeout_minutes":60`+further))
 	a := b.pay(t, 1)
 	after := b.head(t)
 	b.passes(t, 25*time.Minute)
@@ -174,7 +174,7 @@ func TestAChangedEscalationIsFound(t *testing.T) {
 		storetest.Reviewer(t, b.Store, "eve@example.com")
 		storetest.Reviewer(t, b.Store, "zoe@example.com")
 		b.group(t, "oncall")
-		b.policy(t, payments(byStranger+`,"timeout_minutes":60`+further))
+		b.UsePolicy(t, payments(byStranger+`,"timeout_minutes":60`+further))
 		b.pay(t, 1)
 		b.passes(t, 10*time.Minute)
 		file := copyOf(t, b.Store)

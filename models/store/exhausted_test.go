@@ -17,26 +17,26 @@ func TestI14TheBudgetIsNeverPassed(t *testing.T) {
 	t.Parallel()
 	c := begun(t, 3)
 	asked := c.in(models.AskInput{ToolName: "Bash", ToolUseID: "t1", Explicit: true})
-	first := c.ask(t, asked)
+	first := c.AskFor(t, asked)
 	c.wantBudget(t, 3, 2)
 	two := new(int64(2))
 	before := storetest.LedgerAt(t, c.Store)
-	request := refusal(t, second(c.Ask(t.Context(), c.agent, c.in(models.AskInput{ToolName: "Bash", Energy: two}))), models.CodeBudgetExhausted).Approval
+	request := refusal(t, second(c.Ask(t.Context(), c.Agent, c.in(models.AskInput{ToolName: "Bash", Energy: two}))), models.CodeBudgetExhausted).Approval
 	if request == nil || request.Status() != models.StatusPending || request.ToolInputJSON != `{"budget":4}` || !strings.Contains(request.Description, "2 of 3") {
 		t.Fatalf("the budget request: %+v", request)
 	}
-	owner := " " + string(c.owner.OwnerID)
+	owner := " " + string(c.Owner.OwnerID)
 	storetest.SameStrings(t, "recorded", storetest.ActionsSince(t, c.Store, before), []string{"approval.requested" + owner})
 	c.wantStatus(t, models.ConversationWaitingInput)
 	for name, do := range map[string]func() error{
 		"an ask": func() error {
-			return storetest.Err(c.Ask(t.Context(), c.agent, c.in(models.AskInput{ToolName: "Bash", Energy: two})))
+			return storetest.Err(c.Ask(t.Context(), c.Agent, c.in(models.AskInput{ToolName: "Bash", Energy: two})))
 		},
 		"a question": func() error {
-			return storetest.Err(c.Ask(t.Context(), c.agent, c.in(models.AskInput{Kind: models.KindQuestion, Description: "?", Energy: two})))
+			return storetest.Err(c.Ask(t.Context(), c.Agent, c.in(models.AskInput{Kind: models.KindQuestion, Description: "?", Energy: two})))
 		},
 		"what passes": func() error {
-			return storetest.Err(c.Ask(t.Context(), c.agent, c.in(models.AskInput{ToolName: "Read", Energy: two})))
+			return storetest.Err(c.Ask(t.Context(), c.Agent, c.in(models.AskInput{ToolName: "Read", Energy: two})))
 		},
 		"a reply": func() error {
 			return storetest.Err(c.tryRespond(t, models.ResponseInput{Kind: models.KindReply, Content: "x", Energy: two}))
@@ -52,13 +52,13 @@ func TestI14TheBudgetIsNeverPassed(t *testing.T) {
 			}
 		})
 	}
-	if again := c.ask(t, asked); again.ID != first.ID {
+	if again := c.AskFor(t, asked); again.ID != first.ID {
 		t.Errorf("a repeat: %+v", again)
 	}
 	c.reply(t, "One unit fits.")
 	c.respond(t, models.ResponseInput{Kind: models.KindReply, Content: "And nothing always does.", Energy: new(int64(0))})
 	c.wantBudget(t, 3, 3)
-	c.decideIn(t, c.owner, approve(""))
+	c.decideIn(t, c.Owner, approve(""))
 	c.wantBudget(t, 4, 3)
 	c.reply(t, "Four.")
 	c.wantBudget(t, 4, 4)
@@ -68,15 +68,15 @@ func TestI14TheBudgetIsNeverPassed(t *testing.T) {
 func TestTheOwnConversationHasABudgetToo(t *testing.T) {
 	t.Parallel()
 	c := newTalk(t)
-	a := c.ask(t, models.AskInput{ToolUseID: "one"})
+	a := c.AskFor(t, models.AskInput{ToolUseID: "one"})
 	c.conv = a.ConversationID
-	c.set(t, c.owner, 2)
-	c.ask(t, models.AskInput{ToolUseID: "two"})
-	e := refusal(t, second(c.Ask(t.Context(), c.agent, models.AskInput{ToolName: "Bash", ToolUseID: "three"})), models.CodeBudgetExhausted)
+	c.set(t, c.Owner, 2)
+	c.AskFor(t, models.AskInput{ToolUseID: "two"})
+	e := refusal(t, second(c.Ask(t.Context(), c.Agent, models.AskInput{ToolName: "Bash", ToolUseID: "three"})), models.CodeBudgetExhausted)
 	if e.Approval == nil || e.Approval.ConversationID != a.ConversationID {
 		t.Fatalf("the budget request: %+v", e.Approval)
 	}
-	if again := c.ask(t, models.AskInput{ToolUseID: "one"}); again.ID != a.ID {
+	if again := c.AskFor(t, models.AskInput{ToolUseID: "one"}); again.ID != a.ID {
 		t.Errorf("a repeat: %+v", again)
 	}
 	c.wantBudget(t, 2, 2)
@@ -86,13 +86,13 @@ func TestTheOwnConversationHasABudgetToo(t *testing.T) {
 func TestARuleSaysWhatACallCostsAtLeast(t *testing.T) {
 	t.Parallel()
 	c := begun(t, 100)
-	c.policy(t, `{"rules":[{"name":"dear","tools":["deploy","respond","respond_with_approval","set_budget"],"effect":"require","energy":10}]}`)
-	c.ask(t, c.in(models.AskInput{ToolName: "deploy", Energy: new(int64(0))}))
+	c.UsePolicy(t, `{"rules":[{"name":"dear","tools":["deploy","respond","respond_with_approval","set_budget"],"effect":"require","energy":10}]}`)
+	c.AskFor(t, c.in(models.AskInput{ToolName: "deploy", Energy: new(int64(0))}))
 	c.wantBudget(t, 100, 11)
 	c.reply(t, "x")
 	c.respond(t, models.ResponseInput{Kind: models.KindProposal, Content: "x", Energy: new(int64(12))})
 	c.wantBudget(t, 100, 33)
-	if a := c.change(t, c.agent, set(200)).Approval; a.Energy != 0 {
+	if a := c.change(t, c.Agent, set(200)).Approval; a.Energy != 0 {
 		t.Errorf("a budget request costs %d", a.Energy)
 	}
 	c.wantBudget(t, 100, 33)
@@ -103,7 +103,7 @@ func TestABudgetBelowWhatIsUsedIsExhausted(t *testing.T) {
 	t.Parallel()
 	c := begun(t, 50)
 	c.respond(t, models.ResponseInput{Kind: models.KindReply, Content: "x", Energy: new(int64(39))})
-	b := c.set(t, c.owner, 10).Budget
+	b := c.set(t, c.Owner, 10).Budget
 	if !b.Exhausted() || *b.Remaining() != 0 {
 		t.Errorf("budget: %+v", b)
 	}
@@ -120,16 +120,16 @@ func TestAfterARejectionNobodyIsAskedAgain(t *testing.T) {
 		"a person writes": func(t *testing.T, c *talk) { t.Helper(); c.say(t, "Go on.", nil) },
 		"an admin writes": func(t *testing.T, c *talk) {
 			t.Helper()
-			storetest.Must(t, storetest.Err(c.Say(t.Context(), c.admin, models.MessageInput{ConversationID: c.conv, Content: "x"})))
+			storetest.Must(t, storetest.Err(c.Say(t.Context(), c.Admin, models.MessageInput{ConversationID: c.conv, Content: "x"})))
 		},
-		"the budget is raised":  func(t *testing.T, c *talk) { t.Helper(); c.set(t, c.owner, 51) },
-		"the budget is lowered": func(t *testing.T, c *talk) { t.Helper(); c.set(t, c.owner, 49) },
+		"the budget is raised":  func(t *testing.T, c *talk) { t.Helper(); c.set(t, c.Owner, 51) },
+		"the budget is lowered": func(t *testing.T, c *talk) { t.Helper(); c.set(t, c.Owner, 49) },
 		"a decision brings a budget": func(t *testing.T, c *talk) {
 			t.Helper()
 			p := c.respond(t, models.ResponseInput{Kind: models.KindProposal, Content: "x", Energy: new(int64(0))})
-			in := no("")
+			in := storetest.No("")
 			in.Budget = delta(1)
-			storetest.Must(t, storetest.Err(c.Decide(t.Context(), c.owner, p.ID, in)))
+			storetest.Must(t, storetest.Err(c.Decide(t.Context(), c.Owner, p.ID, in)))
 		},
 		"an approval changes nothing": nil,
 		"an agent lowers its budget":  nil,
@@ -140,7 +140,7 @@ func TestAfterARejectionNobodyIsAskedAgain(t *testing.T) {
 			t.Parallel()
 			c := begun(t, 50)
 			first := c.exhausted(t)
-			c.decideIn(t, c.owner, reject())
+			c.decideIn(t, c.Owner, reject())
 			c.wantStatus(t, models.ConversationRunning)
 			for range 2 {
 				e := wantUnchanged(t, c.Store, models.CodeBudgetExhausted, func() error {
@@ -150,7 +150,7 @@ func TestAfterARejectionNobodyIsAskedAgain(t *testing.T) {
 					t.Errorf("the refusal names %+v", e.Approval)
 				}
 			}
-			e := wantUnchanged(t, c.Store, models.CodeAlreadyDecided, func() error { return second(c.ChangeBudget(t.Context(), c.agent, c.conv, set(900), "")) })
+			e := wantUnchanged(t, c.Store, models.CodeAlreadyDecided, func() error { return second(c.ChangeBudget(t.Context(), c.Agent, c.conv, set(900), "")) })
 			if e.Approval == nil || e.Approval.ID != first.ID {
 				t.Errorf("the refusal names %+v", e.Approval)
 			}
@@ -163,11 +163,11 @@ func TestAfterARejectionNobodyIsAskedAgain(t *testing.T) {
 				return
 			case strings.HasPrefix(name, "an approval"):
 				c.respond(t, models.ResponseInput{Kind: models.KindProposal, Content: "x", Energy: new(int64(0))})
-				c.decideIn(t, c.owner, approve(""))
+				c.decideIn(t, c.Owner, approve(""))
 			case strings.HasPrefix(name, "an agent"):
-				c.set(t, c.agent, 49)
+				c.set(t, c.Agent, 49)
 			default:
-				c.set(t, c.owner, 50)
+				c.set(t, c.Owner, 50)
 			}
 			if again := c.exhausted(t); again.ID != first.ID {
 				t.Errorf("asked again: %+v", again)
@@ -181,41 +181,41 @@ func TestAfterARejectionNobodyIsAskedAgain(t *testing.T) {
 func TestAutoBudgetIncrease(t *testing.T) {
 	t.Parallel()
 	c := begun(t, 10)
-	c.policy(t, `{"auto_budget_increase":5}`)
+	c.UsePolicy(t, `{"auto_budget_increase":5}`)
 	at := storetest.LedgerAt(t, c.Store)
-	r := c.change(t, c.agent, delta(3))
+	r := c.change(t, c.Agent, delta(3))
 	if r.Approval == nil || r.Approval.Status() != models.StatusApproved || r.Approval.Cause != models.CausePolicy || r.Approval.DecidedBy != nil || *r.Budget.Total != 13 {
 		t.Fatalf("a small increase: %+v, %+v", r, r.Approval)
 	}
-	owner := " " + string(c.owner.OwnerID)
+	owner := " " + string(c.Owner.OwnerID)
 	storetest.SameStrings(t, "recorded", storetest.ActionsSince(t, c.Store, at), []string{"approval.requested" + owner, "approval.approved" + owner, "conversation.budget" + owner})
 	c.wantStatus(t, models.ConversationRunning)
-	if r := c.change(t, c.agent, delta(3)); r.Approval.Status() != models.StatusPending {
+	if r := c.change(t, c.Agent, delta(3)); r.Approval.Status() != models.StatusPending {
 		t.Fatalf("6 in all: %s", r.Approval.Status())
 	}
-	c.decideIn(t, c.owner, reject()) // a person has decided: it counts from here
+	c.decideIn(t, c.Owner, reject()) // a person has decided: it counts from here
 	c.exhausted(t)
 	c.say(t, "Go on.", nil)
-	if r := c.change(t, c.agent, delta(5)); r.Approval.Status() != models.StatusApproved {
+	if r := c.change(t, c.Agent, delta(5)); r.Approval.Status() != models.StatusApproved {
 		t.Fatalf("after a person's decision: %s", r.Approval.Status())
 	}
-	if r := c.change(t, c.agent, delta(1)); r.Approval.Status() != models.StatusPending {
+	if r := c.change(t, c.Agent, delta(1)); r.Approval.Status() != models.StatusPending {
 		t.Fatalf("one more: %s", r.Approval.Status())
 	}
 	// Approved with what stands: nothing changes, and yet a person has decided.
-	in := yes()
+	in := storetest.Yes()
 	in.Input = []byte(`{"budget":18}`)
-	a := c.change(t, c.agent, delta(1)).Approval
-	storetest.Must(t, storetest.Err(c.Decide(t.Context(), c.owner, a.ID, in)))
+	a := c.change(t, c.Agent, delta(1)).Approval
+	storetest.Must(t, storetest.Err(c.Decide(t.Context(), c.Owner, a.ID, in)))
 	c.wantBudget(t, 18, 1)
 	// What an ask lacks is granted in the ask itself, no more than is allowed.
 	c.respond(t, models.ResponseInput{Kind: models.KindReply, Content: "x", Energy: new(int64(20))})
 	c.wantBudget(t, 23, 21)
-	c.set(t, c.owner, 21)
+	c.set(t, c.Owner, 21)
 	if e := refusal(t, second(c.tryRespond(t, models.ResponseInput{Kind: models.KindReply, Content: "x", Energy: new(int64(6))})), models.CodeBudgetExhausted); e.Approval.Status() != models.StatusPending {
 		t.Errorf("more than is allowed: %+v", e.Approval)
 	}
-	steps, err := c.BudgetSteps(t.Context(), c.owner, c.conv, 0, 0)
+	steps, err := c.BudgetSteps(t.Context(), c.Owner, c.conv, 0, 0)
 	storetest.Must(t, err)
 	var system int
 	for _, s := range steps {
@@ -236,18 +236,18 @@ func TestAutoBudgetIncrease(t *testing.T) {
 func TestAutoBudgetIncreaseGoesAroundNoPerson(t *testing.T) {
 	t.Parallel()
 	c := begun(t, 10)
-	c.policy(t, `{"auto_budget_increase":5,"rules":[{"name":"look","tools":["set_budget"],"effect":"require"}]}`)
-	if r := c.change(t, c.agent, delta(1)); r.Approval.Status() != models.StatusPending {
+	c.UsePolicy(t, `{"auto_budget_increase":5,"rules":[{"name":"look","tools":["set_budget"],"effect":"require"}]}`)
+	if r := c.change(t, c.Agent, delta(1)); r.Approval.Status() != models.StatusPending {
 		t.Fatalf("a rule wants a person: %s", r.Approval.Status())
 	}
-	c.decideIn(t, c.owner, reject())
-	c.policy(t, `{"auto_budget_increase":5}`)
-	c.set(t, c.agent, 9)
-	wantCode(t, second(c.ChangeBudget(t.Context(), c.agent, c.conv, delta(5), "")), models.CodeAlreadyDecided)
+	c.decideIn(t, c.Owner, reject())
+	c.UsePolicy(t, `{"auto_budget_increase":5}`)
+	c.set(t, c.Agent, 9)
+	wantCode(t, second(c.ChangeBudget(t.Context(), c.Agent, c.conv, delta(5), "")), models.CodeAlreadyDecided)
 	c.wantBudget(t, 9, 1)
-	c.policy(t, `{"auto_budget_increase":5,"rules":[{"name":"never","tools":["set_budget"],"effect":"deny","reason":"no more"}]}`)
-	c.set(t, c.owner, 10)
-	r := c.change(t, c.agent, delta(1))
+	c.UsePolicy(t, `{"auto_budget_increase":5,"rules":[{"name":"never","tools":["set_budget"],"effect":"deny","reason":"no more"}]}`)
+	c.set(t, c.Owner, 10)
+	r := c.change(t, c.Agent, delta(1))
 	if r.Approval.Status() != models.StatusRejected || r.Approval.Cause != models.CausePolicy || r.Approval.Feedback() != "no more" {
 		t.Errorf("a rule denies: %+v", r.Approval)
 	}
@@ -256,12 +256,12 @@ func TestAutoBudgetIncreaseGoesAroundNoPerson(t *testing.T) {
 		t.Errorf("it is asked again: %+v", e)
 	}
 	for _, doc := range []string{`{"rules":[{"name":"yes","tools":["/.*/"],"effect":"allow"}]}`, `{"approval_enabled":false}`} {
-		c.policy(t, doc)
-		c.set(t, c.owner, 10+int64(len(doc)))
-		if r := c.change(t, c.agent, delta(1)); r.Approval.Status() != models.StatusPending {
+		c.UsePolicy(t, doc)
+		c.set(t, c.Owner, 10+int64(len(doc)))
+		if r := c.change(t, c.Agent, delta(1)); r.Approval.Status() != models.StatusPending {
 			t.Errorf("%s: %s", doc, r.Approval.Status())
 		}
-		c.decideIn(t, c.owner, reject())
+		c.decideIn(t, c.Owner, reject())
 	}
 }
 
@@ -272,18 +272,18 @@ func TestI3AnExpiredBudgetRequestMakesRoom(t *testing.T) {
 		t.Run(fmt.Sprintf("written down: %v", written), func(t *testing.T) {
 			t.Parallel()
 			c := begun(t, 50)
-			c.policy(t, `{"proposal_timeout_minutes":10}`)
+			c.UsePolicy(t, `{"proposal_timeout_minutes":10}`)
 			first := c.exhausted(t)
 			c.wantStatus(t, models.ConversationWaitingInput)
-			c.clock.Step(10 * time.Minute)
+			c.Clock.Step(10 * time.Minute)
 			if written {
 				if n, err := c.ExpireDue(t.Context(), 10); n != 1 || err != nil {
 					t.Fatalf("expired %d, %v", n, err)
 				}
 				c.wantStatus(t, models.ConversationRunning)
 			}
-			wantCode(t, third(c.DecideIn(t.Context(), c.owner, c.conv, approve(""))), models.CodeNoPendingApproval)
-			wantCode(t, third(c.DecideIn(t.Context(), c.owner, c.conv, approve(first.ID))), models.CodeExpired)
+			wantCode(t, storetest.Err3(c.DecideIn(t.Context(), c.Owner, c.conv, approve(""))), models.CodeNoPendingApproval)
+			wantCode(t, storetest.Err3(c.DecideIn(t.Context(), c.Owner, c.conv, approve(first.ID))), models.CodeExpired)
 			again := c.exhausted(t)
 			if again.ID == first.ID || again.Status() != models.StatusPending {
 				t.Errorf("asked again: %+v", again)
@@ -292,7 +292,7 @@ func TestI3AnExpiredBudgetRequestMakesRoom(t *testing.T) {
 				t.Errorf("the first: %+v", got)
 			}
 			c.wantStatus(t, models.ConversationWaitingInput)
-			c.decideIn(t, c.owner, approve(""))
+			c.decideIn(t, c.Owner, approve(""))
 			c.wantStatus(t, models.ConversationRunning)
 		})
 	}
@@ -303,25 +303,25 @@ func TestABudgetGrantedOtherwiseSettlesTheRequest(t *testing.T) {
 	t.Parallel()
 	c := begun(t, 50)
 	a := c.exhausted(t)
-	c.set(t, c.owner, 40)
+	c.set(t, c.Owner, 40)
 	if got := c.approval(t, a.ID); got.Status() != models.StatusPending {
 		t.Errorf("a lower budget made it %s", got.Status())
 	}
 	at := storetest.LedgerAt(t, c.Store)
-	c.set(t, c.owner, 60)
+	c.set(t, c.Owner, 60)
 	if got := c.approval(t, a.ID); got.Status() != models.StatusResolved || got.Cause != models.CauseElsewhere {
 		t.Errorf("a higher budget made it %s, %s", got.Status(), got.Cause)
 	}
 	c.wantStatus(t, models.ConversationRunning)
-	owner := " " + string(c.owner.OwnerID)
+	owner := " " + string(c.Owner.OwnerID)
 	entries := storetest.ActionsSince(t, c.Store, at)
 	slices.Sort(entries)
 	storetest.SameStrings(t, "recorded", entries, []string{"approval.resolved" + owner, "conversation.budget" + owner})
 	// Beside a proposal the conversation waits on.
 	a, p := c.exhausted(t), c.propose(t, "Shall I?")
-	storetest.Must(t, storetest.Err(c.Decide(t.Context(), c.owner, a.ID, no(""))))
+	storetest.Must(t, storetest.Err(c.Decide(t.Context(), c.Owner, a.ID, storetest.No(""))))
 	c.wantStatus(t, models.ConversationWaitingInput)
-	storetest.Must(t, storetest.Err(c.Decide(t.Context(), c.owner, p.ID, yes())))
+	storetest.Must(t, storetest.Err(c.Decide(t.Context(), c.Owner, p.ID, storetest.Yes())))
 	c.wantStatus(t, models.ConversationRunning)
 }
 
@@ -329,7 +329,7 @@ func TestAnAgentWithdrawsItsBudgetRequest(t *testing.T) {
 	t.Parallel()
 	c := begun(t, 50)
 	a := c.exhausted(t)
-	storetest.Must(t, storetest.Err(c.Cancel(t.Context(), c.agent, a.ID)))
+	storetest.Must(t, storetest.Err(c.Cancel(t.Context(), c.Agent, a.ID)))
 	c.wantStatus(t, models.ConversationRunning)
 	if again := c.exhausted(t); again.ID == a.ID {
 		t.Error("the withdrawn one stands")
@@ -341,8 +341,8 @@ func TestAnAgentWithdrawsItsBudgetRequest(t *testing.T) {
 func TestCallsOfOneTurnSeeEachOthersBudget(t *testing.T) {
 	t.Parallel()
 	c := newTalk(t)
-	c.policy(t, `{"auto_budget_increase":3,"rules":[{"name":"dear","tools":["respond"],"effect":"require","energy":3}]}`)
-	said, err := c.Say(t.Context(), c.owner, models.MessageInput{Content: "Hello.", EnergyBudget: new(int64(2))})
+	c.UsePolicy(t, `{"auto_budget_increase":3,"rules":[{"name":"dear","tools":["respond"],"effect":"require","energy":3}]}`)
+	said, err := c.Say(t.Context(), c.Owner, models.MessageInput{Content: "Hello.", EnergyBudget: new(int64(2))})
 	storetest.Must(t, err)
 	c.conv = said.Conversation.ID
 	run, err := c.ClaimRun(t.Context(), "me", time.Minute)
@@ -357,7 +357,7 @@ func TestCallsOfOneTurnSeeEachOthersBudget(t *testing.T) {
 	}})
 	storetest.Must(t, err)
 	c.wantBudget(t, 2, 3) // raised to 3 by the system, less the step
-	steps, err := c.BudgetSteps(t.Context(), c.owner, c.conv, 0, 1)
+	steps, err := c.BudgetSteps(t.Context(), c.Owner, c.conv, 0, 1)
 	storetest.Must(t, err)
 	if *steps[0].Old != 3 || steps[0].New != 2 || steps[0].ActorID != string(run.AgentID) {
 		t.Errorf("the last change: %+v; results: %+v", steps[0], turn.Calls)

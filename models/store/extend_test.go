@@ -11,11 +11,11 @@ import (
 func TestExtendMovesADeadlineLaterUpToTheMostThatThePolicyAllows(t *testing.T) {
 	t.Parallel()
 	b, other := routedBench(t)
-	start := b.clock.Now()
-	a := b.ask(t, models.AskInput{})
+	start := b.Clock.Now()
+	a := b.AskFor(t, models.AskInput{})
 	b.runsOut(t, a.ID, start.Add(5*time.Minute))
-	b.clock.Step(time.Minute)
-	now := b.clock.Now()
+	b.Clock.Step(time.Minute)
+	now := b.Clock.Now()
 	for name, until := range map[string]time.Time{
 		"earlier than it stands": start.Add(4 * time.Minute), "in the past": start, "later than the most": now.Add(2*time.Hour + time.Microsecond),
 	} {
@@ -24,7 +24,7 @@ func TestExtendMovesADeadlineLaterUpToTheMostThatThePolicyAllows(t *testing.T) {
 			t.Errorf("%s: %+v", name, e)
 		}
 		if after := storetest.Dump(t, b.Store); after != before {
-			t.Error(difference(before, after))
+			t.Error(storetest.Difference(before, after))
 		}
 	}
 	got, err := b.Extend(t.Context(), other, a.ID, now.Add(2*time.Hour))
@@ -34,32 +34,32 @@ func TestExtendMovesADeadlineLaterUpToTheMostThatThePolicyAllows(t *testing.T) {
 	}
 	b.runsOut(t, a.ID, now.Add(2*time.Hour))
 	before := storetest.Dump(t, b.Store)
-	storetest.Must(t, storetest.Err(b.Extend(t.Context(), b.owner, a.ID, now.Add(2*time.Hour)))) // as it stands
+	storetest.Must(t, storetest.Err(b.Extend(t.Context(), b.Owner, a.ID, now.Add(2*time.Hour)))) // as it stands
 	if after := storetest.Dump(t, b.Store); after != before {
-		t.Error(difference(before, after))
+		t.Error(storetest.Difference(before, after))
 	}
 	storetest.SameStrings(t, "ledger", b.entriesOf(t, a.ID), []string{"agent approval.requested", "user approval.extended"})
 	storetest.SameStrings(t, "the entry", storetest.Column(t, b.Store, `SELECT data ->> 'old_deadline' || ' ' || (data ->> 'new_deadline') FROM ledger WHERE action = 'approval.extended'`),
 		[]string{"2026-03-02T12:05:00.000000Z 2026-03-02T14:01:00.000000Z"})
-	b.clock.Step(110 * time.Minute)
+	b.Clock.Step(110 * time.Minute)
 	b.standsAs(t, a.ID, models.StatusPending)
-	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.owner, a.ID, yes())))
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.Owner, a.ID, storetest.Yes())))
 }
 
 func TestExtendDuringAPauseCountsAfterTheAnswerToo(t *testing.T) {
 	t.Parallel()
 	b, _ := routedBench(t)
-	a := b.ask(t, models.AskInput{})
-	storetest.Must(t, storetest.Err(b.AskBack(t.Context(), b.owner, a.ID, "Why?"))) // 300 s left, until in an hour
-	got, err := b.Extend(t.Context(), b.owner, a.ID, b.clock.Now().Add(90*time.Minute))
+	a := b.AskFor(t, models.AskInput{})
+	storetest.Must(t, storetest.Err(b.AskBack(t.Context(), b.Owner, a.ID, "Why?"))) // 300 s left, until in an hour
+	got, err := b.Extend(t.Context(), b.Owner, a.ID, b.Clock.Now().Add(90*time.Minute))
 	storetest.Must(t, err)
 	if *got.PausedLeft != 90*60 {
 		t.Errorf("%d s are left after the answer, want %d", *got.PausedLeft, 90*60)
 	}
-	b.clock.Step(10 * time.Minute)
-	got, _, err = b.AnswerNote(t.Context(), b.agent, a.ID, "So.")
+	b.Clock.Step(10 * time.Minute)
+	got, _, err = b.AnswerNote(t.Context(), b.Agent, a.ID, "So.")
 	storetest.Must(t, err)
-	if want := b.clock.Now().Add(90 * time.Minute); !got.ApprovalTimeoutAt.Equal(want) {
+	if want := b.Clock.Now().Add(90 * time.Minute); !got.ApprovalTimeoutAt.Equal(want) {
 		t.Errorf("until %v, want %v", got.ApprovalTimeoutAt, want)
 	}
 }
@@ -67,8 +67,8 @@ func TestExtendDuringAPauseCountsAfterTheAnswerToo(t *testing.T) {
 func TestWhatHasNoDeadlineIsNotExtended(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	a := b.ask(t, models.AskInput{Kind: models.KindQuestion})
-	wantCode(t, storetest.Err(b.Extend(t.Context(), b.owner, a.ID, b.clock.Now().Add(time.Minute))), models.CodeInvalid)
+	a := b.AskFor(t, models.AskInput{Kind: models.KindQuestion})
+	wantCode(t, storetest.Err(b.Extend(t.Context(), b.Owner, a.ID, b.Clock.Now().Add(time.Minute))), models.CodeInvalid)
 }
 
 func TestPeopleWithdrawRequestsOfTheirAgents(t *testing.T) {
@@ -79,12 +79,12 @@ func TestPeopleWithdrawRequestsOfTheirAgents(t *testing.T) {
 		code models.Code
 		text string
 	}{
-		"the owner": {b.owner, "", "withdrawn by owner@example.com"}, "an admin": {b.admin, "", "withdrawn by admin@example.com"},
-		"its agent": {b.agent, "", "withdrawn by the agent"}, "a reviewer": {other, models.CodeForbidden, ""},
-		"a stranger": {b.stranger, models.CodeNotFound, ""}, "another agent": {b.other, models.CodeNotFound, ""},
+		"the owner": {b.Owner, "", "withdrawn by owner@example.com"}, "an admin": {b.Admin, "", "withdrawn by admin@example.com"},
+		"its agent": {b.Agent, "", "withdrawn by the agent"}, "a reviewer": {other, models.CodeForbidden, ""},
+		"a stranger": {b.Stranger, models.CodeNotFound, ""}, "another agent": {b.Other, models.CodeNotFound, ""},
 		"the operator": {storetest.Operator(), models.CodeForbidden, ""},
 	} {
-		a := b.ask(t, models.AskInput{})
+		a := b.AskFor(t, models.AskInput{})
 		got, err := b.Cancel(t.Context(), tt.who, a.ID)
 		if models.ErrorCode(err) != tt.code {
 			t.Errorf("%s: %v, want %q", name, err, tt.code)
@@ -92,12 +92,12 @@ func TestPeopleWithdrawRequestsOfTheirAgents(t *testing.T) {
 		if err == nil && (got.Status() != models.StatusCancelled || got.Cause != models.CauseCancelled || got.Feedback() != tt.text || got.DecidedBy != nil) {
 			t.Errorf("%s: %s, %s, %q", name, got.Status(), got.Cause, got.Feedback())
 		}
-		storetest.Must(t, storetest.Err(b.Cancel(t.Context(), b.agent, a.ID))) // as it stands, or now
+		storetest.Must(t, storetest.Err(b.Cancel(t.Context(), b.Agent, a.ID))) // as it stands, or now
 	}
 	w := newOutsideWorld(t)
-	id := w.taken(t, call("c", "", "bash", `{}`))
-	wantCode(t, storetest.Err(w.Cancel(t.Context(), w.owner, id)), models.CodeWrongDecisionKind)
-	w.wantRow(t, id, "pending ")
+	id := w.Taken(t, storetest.Call("c", "", "bash", `{}`))
+	wantCode(t, storetest.Err(w.Cancel(t.Context(), w.Owner, id)), models.CodeWrongDecisionKind)
+	w.WantRow(t, id, "pending ")
 }
 
 func TestReviewersAreToldWhenWhatWasRoutedToThemWasSettled(t *testing.T) {
@@ -107,11 +107,11 @@ func TestReviewersAreToldWhenWhatWasRoutedToThemWasSettled(t *testing.T) {
 		t.Helper()
 		return storetest.Column(t, b.Store, `SELECT coalesce(settled_at, 'not yet') FROM reviewers WHERE response_id = ?`, id)
 	}
-	approved, expired := b.ask(t, models.AskInput{}), b.ask(t, models.AskInput{})
+	approved, expired := b.AskFor(t, models.AskInput{}), b.AskFor(t, models.AskInput{})
 	storetest.SameStrings(t, "settled", settledAt(approved.ID), []string{"not yet"})
-	b.clock.Step(time.Minute)
-	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.owner, approved.ID, yes())))
-	b.clock.Step(time.Hour)
+	b.Clock.Step(time.Minute)
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.Owner, approved.ID, storetest.Yes())))
+	b.Clock.Step(time.Hour)
 	storetest.Must(t, storetest.Err(b.ExpireDue(t.Context(), 10)))
 	storetest.SameStrings(t, "settled", settledAt(approved.ID), []string{"2026-03-02 12:01:00+00:00"})
 	storetest.SameStrings(t, "settled", settledAt(expired.ID), []string{"2026-03-02 12:05:00+00:00"}) // as of its deadline

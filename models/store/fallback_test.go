@@ -13,7 +13,7 @@ import (
 // reports sends reports of calls that ran without an answer, one for each tool.
 func (b *bench) reportsFallback(t *testing.T, tool string, at time.Time) *models.Approval {
 	t.Helper()
-	return b.ask(t, models.AskInput{ToolName: tool, ToolUseID: tool + at.String(), FallbackAt: at.Format(time.RFC3339Nano)})
+	return b.AskFor(t, models.AskInput{ToolName: tool, ToolUseID: tool + at.String(), FallbackAt: at.Format(time.RFC3339Nano)})
 }
 
 const fallbackRules = `{"fallback_auto_approve":true,"unmatched":"allow","rules":[
@@ -28,13 +28,13 @@ const fallbackRules = `{"fallback_auto_approve":true,"unmatched":"allow","rules"
 func TestAReportOfAFallbackIsJudgedI11(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.policy(t, fallbackRules)
-	b.clock.Step(time.Minute)
+	b.UsePolicy(t, fallbackRules)
+	b.Clock.Step(time.Minute)
 	var stop *models.Stop
 	for _, stopped := range []bool{false, true} {
 		if stopped {
 			var err error
-			if stop, _, err = b.Stop(t.Context(), b.owner, b.agent.AgentID(), "it misbehaves"); err != nil {
+			if stop, _, err = b.Stop(t.Context(), b.Owner, b.Agent.AgentID(), "it misbehaves"); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -50,9 +50,9 @@ func TestAReportOfAFallbackIsJudgedI11(t *testing.T) {
 			{tool: "Bash", input: `{"command":"rm"}`, says: "ran although denied: Nobody removes.", denied: true},
 			{tool: "Bash", input: `{"command":"ls"}`, says: "went on without an answer"},
 		} {
-			at := b.clock.Step(time.Second)
+			at := b.Clock.Step(time.Second)
 			before := b.head(t)
-			got := b.ask(t, models.AskInput{ToolName: tt.tool, Input: []byte(tt.input), ToolUseID: at.String(), FallbackAt: at.Format(time.RFC3339Nano)})
+			got := b.AskFor(t, models.AskInput{ToolName: tt.tool, Input: []byte(tt.input), ToolUseID: at.String(), FallbackAt: at.Format(time.RFC3339Nano)})
 			said := got.PolicyReason
 			if tt.denied {
 				said = got.Feedback()
@@ -79,22 +79,22 @@ func TestAReportOfAFallbackIsJudgedI11(t *testing.T) {
 func TestAReportOfAFallbackKnowsTheStopOfItsTime(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.policy(t, fallbackRules)
-	ran := b.clock.Step(time.Minute)
-	b.clock.Step(time.Minute)
-	stop, _, err := b.Stop(t.Context(), b.admin, "", "everything")
+	b.UsePolicy(t, fallbackRules)
+	ran := b.Clock.Step(time.Minute)
+	b.Clock.Step(time.Minute)
+	stop, _, err := b.Stop(t.Context(), b.Admin, "", "everything")
 	if err != nil {
 		t.Fatal(err)
 	}
-	meanwhile := b.clock.Step(time.Minute)
+	meanwhile := b.Clock.Step(time.Minute)
 	if got := b.reportsFallback(t, "mail", ran); !strings.HasPrefix(got.PolicyReason, "went on without an answer at ") || !strings.Contains(got.PolicyReason, "reported it while stopped") {
 		t.Errorf("before the stop: %q", got.PolicyReason)
 	}
-	b.clock.Step(time.Minute)
-	if err := b.Lift(t.Context(), b.admin, stop.ID, "over"); err != nil {
+	b.Clock.Step(time.Minute)
+	if err := b.Lift(t.Context(), b.Admin, stop.ID, "over"); err != nil {
 		t.Fatal(err)
 	}
-	after := b.clock.Step(time.Minute)
+	after := b.Clock.Step(time.Minute)
 	if got := b.reportsFallback(t, "mail", meanwhile); !strings.HasPrefix(got.PolicyReason, "ran while stopped: ") {
 		t.Errorf("during the stop: %q", got.PolicyReason)
 	}
@@ -108,13 +108,13 @@ func TestAReportOfAFallbackKnowsTheStopOfItsTime(t *testing.T) {
 func TestAReportOfAFallbackIsNotedOnWhatIsKnownAlready(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.policy(t, fallbackRules)
-	b.clock.Step(time.Minute)
+	b.UsePolicy(t, fallbackRules)
+	b.Clock.Step(time.Minute)
 	for tool, want := range map[string]models.Status{"mail": models.StatusPending, "format": models.StatusRejected, "read": models.StatusNone} {
-		first := b.ask(t, models.AskInput{ToolName: tool, ToolUseID: tool})
-		at := b.clock.Step(time.Second)
+		first := b.AskFor(t, models.AskInput{ToolName: tool, ToolUseID: tool})
+		at := b.Clock.Step(time.Second)
 		for range 2 {
-			got := b.ask(t, models.AskInput{ToolName: tool, ToolUseID: tool, FallbackAt: at.Format(time.RFC3339Nano)})
+			got := b.AskFor(t, models.AskInput{ToolName: tool, ToolUseID: tool, FallbackAt: at.Format(time.RFC3339Nano)})
 			if got.ID != first.ID || got.Status() != want || got.Cause != first.Cause {
 				t.Errorf("%s: %s by %q", tool, got.Status(), got.Cause)
 			}
@@ -131,31 +131,31 @@ func TestAReportOfAFallbackIsNotedOnWhatIsKnownAlready(t *testing.T) {
 func TestAFallbackBehindTheResultIsAnotherRun(t *testing.T) {
 	t.Parallel()
 	r := newBench(t).open(t, models.RunInput{RunID: "run"})
-	r.policy(t, `{"fallback_auto_approve":true,"rules":[{"name":"rm","tools":["rm"],"effect":"require","risk":"low"}]}`)
+	r.UsePolicy(t, `{"fallback_auto_approve":true,"rules":[{"name":"rm","tools":["rm"],"effect":"require","risk":"low"}]}`)
 	byKey := models.AskInput{RunID: "run", ToolUseID: "c1", ToolName: "rm", Input: []byte(`{"f":1}`)}
-	first := r.ask(t, byKey)
-	storetest.Must(t, storetest.Err(r.Decide(t.Context(), r.owner, first.ID, yes())))
+	first := r.AskFor(t, byKey)
+	storetest.Must(t, storetest.Err(r.Decide(t.Context(), r.Owner, first.ID, storetest.Yes())))
 	lost := byKey // the answer was lost, and the result is that of this run
-	lost.FallbackAt = r.clock.Step(time.Second).Format(time.RFC3339Nano)
-	r.clock.Step(time.Second)
+	lost.FallbackAt = r.Clock.Step(time.Second).Format(time.RFC3339Nano)
+	r.Clock.Step(time.Second)
 	r.report(t, one(queued("c1", "rm", `{"f":1}`, "b1")))
 	r.report(t, one(gave("c1", "first")))
-	if got := r.ask(t, lost); got.ID != first.ID {
+	if got := r.AskFor(t, lost); got.ID != first.ID {
 		t.Error("the report of the run whose result is known is another request")
 	}
 	again := byKey
-	again.FallbackAt = r.clock.Step(time.Minute).Format(time.RFC3339Nano)
-	second := r.ask(t, again)
+	again.FallbackAt = r.Clock.Step(time.Minute).Format(time.RFC3339Nano)
+	second := r.AskFor(t, again)
 	if second.ID == first.ID || second.Status() != models.StatusRan {
 		t.Errorf("a run after the result: the same row %t, %s", second.ID == first.ID, second.Status())
 	}
-	if got := r.ask(t, again); got.ID != second.ID {
+	if got := r.AskFor(t, again); got.ID != second.ID {
 		t.Error("its report, sent again, is a third request")
 	}
 
 	byID := again
 	byID.ApprovalID = string(first.ID)
-	if got := r.ask(t, byID); got.ID != first.ID {
+	if got := r.AskFor(t, byID); got.ID != first.ID {
 		t.Errorf("the report by its id is the request %s", got.ID)
 	}
 	if noted := storetest.Scalar[string](t, r.Store, `SELECT contradiction FROM responses WHERE id = ?`, first.ID); !strings.Contains(noted, "after the call had run before") {

@@ -41,47 +41,47 @@ func TestFeedTellsWhatTheReaderMaySee(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	routed := storetest.Reviewer(t, b.Store, "routed@example.com")
-	second, _ := storetest.AgentToken(t, b.Store, b.owner, "second")
-	b.policy(t, `{"rules":[{"name":"deny","tools":["Denied"],"effect":"deny"},{"name":"allow","tools":["Allowed"],"effect":"allow"},
+	second, _ := storetest.AgentToken(t, b.Store, b.Owner, "second")
+	b.UsePolicy(t, `{"rules":[{"name":"deny","tools":["Denied"],"effect":"deny"},{"name":"allow","tools":["Allowed"],"effect":"allow"},
 		{"name":"route","tools":["Routed"],"effect":"require","reviewers":["routed@example.com"]}]}`)
 	start := storetest.LedgerAt(t, b.Store)
 
-	yes, no := yes(), no("no")
+	yes, no := storetest.Yes(), storetest.No("no")
 	decide := func(a *models.Approval, by models.Actor, in models.DecisionInput) {
 		t.Helper()
 		_, err := b.Decide(t.Context(), by, a.ID, in)
 		storetest.Must(t, err)
 	}
-	decide(b.ask(t, models.AskInput{ToolName: "A"}), b.owner, yes)
-	b.ask(t, models.AskInput{ToolName: "Denied"})
-	b.ask(t, models.AskInput{ToolName: "Allowed"})
-	decide(b.ask(t, models.AskInput{ToolName: "Routed"}), routed, no)
-	withdrawn := b.ask(t, models.AskInput{ToolName: "B"})
-	_, err := b.Cancel(t.Context(), b.agent, withdrawn.ID)
+	decide(b.AskFor(t, models.AskInput{ToolName: "A"}), b.Owner, yes)
+	b.AskFor(t, models.AskInput{ToolName: "Denied"})
+	b.AskFor(t, models.AskInput{ToolName: "Allowed"})
+	decide(b.AskFor(t, models.AskInput{ToolName: "Routed"}), routed, no)
+	withdrawn := b.AskFor(t, models.AskInput{ToolName: "B"})
+	_, err := b.Cancel(t.Context(), b.Agent, withdrawn.ID)
 	storetest.Must(t, err)
-	_, err = b.Ask(t.Context(), b.other, models.AskInput{ToolName: "Foreign", Explicit: true})
+	_, err = b.Ask(t.Context(), b.Other, models.AskInput{ToolName: "Foreign", Explicit: true})
 	storetest.Must(t, err)
 	_, err = b.Ask(t.Context(), second, models.AskInput{ToolName: "Second", Explicit: true})
 	storetest.Must(t, err)
-	b.clock.Step(24 * time.Hour)
+	b.Clock.Step(24 * time.Hour)
 	_, err = b.ExpireDue(t.Context(), 100)
 	storetest.Must(t, err)
 
 	own := []string{"asked A", "settled A", "turned_away Denied", "asked Routed", "settled Routed", "asked B", "settled B"}
 	all := slices.Concat(own, []string{"asked Foreign", "asked Second", "expired Foreign", "expired Second"})
-	reviewer := b.admin
+	reviewer := b.Admin
 	reviewer.Admin = false // a reviewer's token of an admin
 	for _, tt := range []struct {
 		who   string
 		actor models.Actor
 		want  []string
 	}{
-		{"the agent", b.agent, own},
-		{"the owner", b.owner, slices.Concat(own, []string{"asked Second", "expired Second"})},
+		{"the agent", b.Agent, own},
+		{"the owner", b.Owner, slices.Concat(own, []string{"asked Second", "expired Second"})},
 		{"another agent of the owner's", second, []string{"asked Second", "expired Second"}},
 		{"whom it was routed to", routed, []string{"asked Routed", "settled Routed"}},
-		{"a stranger", b.stranger, []string{"asked Foreign", "expired Foreign"}},
-		{"an admin", b.admin, all},
+		{"a stranger", b.Stranger, []string{"asked Foreign", "expired Foreign"}},
+		{"an admin", b.Admin, all},
 		{"an admin with a reviewer's token", reviewer, nil},
 	} {
 		storetest.SameStrings(t, tt.who, told(t, b.Store, tt.actor, start), tt.want)
@@ -90,7 +90,7 @@ func TestFeedTellsWhatTheReaderMaySee(t *testing.T) {
 		t.Errorf("the system reads a feed: %v", err)
 	}
 	stop := errors.New("enough")
-	at, err := b.Feed(t.Context(), b.agent, start, func(h *store.FeedEvent) error {
+	at, err := b.Feed(t.Context(), b.Agent, start, func(h *store.FeedEvent) error {
 		if h.Kind == store.TurnedAway {
 			return stop
 		}
@@ -99,7 +99,7 @@ func TestFeedTellsWhatTheReaderMaySee(t *testing.T) {
 	if !errors.Is(err, stop) {
 		t.Errorf("an error of tell is lost: %v", err)
 	}
-	storetest.SameStrings(t, "the rest", told(t, b.Store, b.agent, at), own[2:])
+	storetest.SameStrings(t, "the rest", told(t, b.Store, b.Agent, at), own[2:])
 }
 
 // Who is not concerned is not even woken.
@@ -107,11 +107,11 @@ func TestFeedsWakeThoseWhoAreConcerned(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	routed := storetest.Reviewer(t, b.Store, "routed@example.com")
-	second, _ := storetest.AgentToken(t, b.Store, b.owner, "second")
-	b.policy(t, `{"rules":[{"name":"deny","tools":["Denied"],"effect":"deny"},{"name":"allow","tools":["Allowed"],"effect":"allow"},
+	second, _ := storetest.AgentToken(t, b.Store, b.Owner, "second")
+	b.UsePolicy(t, `{"rules":[{"name":"deny","tools":["Denied"],"effect":"deny"},{"name":"allow","tools":["Allowed"],"effect":"allow"},
 		{"name":"route","tools":["Routed"],"effect":"require","reviewers":["routed@example.com"]}]}`)
 	readers := map[string]models.Actor{
-		"agent": b.agent, "owner": b.owner, "routed": routed, "admin": b.admin, "stranger": b.stranger, "other": b.other, "second": second,
+		"agent": b.Agent, "owner": b.Owner, "routed": routed, "admin": b.Admin, "stranger": b.Stranger, "other": b.Other, "second": second,
 	}
 	subs := map[string]*events.Subscription{}
 	for name, actor := range readers {
@@ -124,14 +124,14 @@ func TestFeedsWakeThoseWhoAreConcerned(t *testing.T) {
 		do    func() error
 		wakes []string
 	}{
-		{"ask", func() error { a = b.ask(t, models.AskInput{ToolName: "A"}); return nil }, []string{"admin", "agent", "owner"}},
-		{"decide", func() error { return storetest.Err(b.Decide(t.Context(), b.owner, a.ID, yes())) }, []string{"admin", "agent", "owner"}},
-		{"ask what is denied", func() error { b.ask(t, models.AskInput{ToolName: "Denied"}); return nil }, []string{"admin", "agent", "owner"}},
-		{"ask what is allowed", func() error { b.ask(t, models.AskInput{ToolName: "Allowed"}); return nil }, nil},
-		{"ask what is routed", func() error { a = b.ask(t, models.AskInput{ToolName: "Routed"}); return nil }, []string{"admin", "agent", "owner", "routed"}},
-		{"withdraw it", func() error { return storetest.Err(b.Cancel(t.Context(), b.agent, a.ID)) }, []string{"admin", "agent", "owner", "routed"}},
+		{"ask", func() error { a = b.AskFor(t, models.AskInput{ToolName: "A"}); return nil }, []string{"admin", "agent", "owner"}},
+		{"decide", func() error { return storetest.Err(b.Decide(t.Context(), b.Owner, a.ID, storetest.Yes())) }, []string{"admin", "agent", "owner"}},
+		{"ask what is denied", func() error { b.AskFor(t, models.AskInput{ToolName: "Denied"}); return nil }, []string{"admin", "agent", "owner"}},
+		{"ask what is allowed", func() error { b.AskFor(t, models.AskInput{ToolName: "Allowed"}); return nil }, nil},
+		{"ask what is routed", func() error { a = b.AskFor(t, models.AskInput{ToolName: "Routed"}); return nil }, []string{"admin", "agent", "owner", "routed"}},
+		{"withdraw it", func() error { return storetest.Err(b.Cancel(t.Context(), b.Agent, a.ID)) }, []string{"admin", "agent", "owner", "routed"}},
 		{"revoke", func() error {
-			_, token, err := b.People.AddToken(t.Context(), storetest.Operator(), people.NewToken{Scope: models.ScopeReviewer, Name: "x", UserID: b.stranger.OwnerID})
+			_, token, err := b.People.AddToken(t.Context(), storetest.Operator(), people.NewToken{Scope: models.ScopeReviewer, Name: "x", UserID: b.Stranger.OwnerID})
 			if err != nil {
 				return err
 			}
@@ -157,7 +157,7 @@ func TestFeedsGoOnFromANumberOrTheHead(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, noLimits)
 	start := storetest.LedgerAt(t, b.Store)
-	b.policy(t, `{"rules":[{"name":"allow","tools":["Allowed"],"effect":"allow"}]}`)
+	b.UsePolicy(t, `{"rules":[{"name":"allow","tools":["Allowed"],"effect":"allow"}]}`)
 	ask := func(n int, by models.Actor) {
 		t.Helper()
 		var group sync.WaitGroup
@@ -172,17 +172,17 @@ func TestFeedsGoOnFromANumberOrTheHead(t *testing.T) {
 		}
 		group.Wait()
 	}
-	ask(store.MaxReplay-2, b.agent) // and the policy, and the conversation
+	ask(store.MaxReplay-2, b.Agent) // and the policy, and the conversation
 	from := func(actor models.Actor, after int64) (int64, bool) {
 		t.Helper()
 		at, reset, err := b.FeedFrom(t.Context(), actor, after)
 		storetest.Must(t, err)
 		return at, reset
 	}
-	if at, reset := from(b.admin, start); at != start || reset {
+	if at, reset := from(b.Admin, start); at != start || reset {
 		t.Errorf("%d entries behind: from %d, reset %v", store.MaxReplay, at, reset)
 	}
-	ask(1, b.other)
+	ask(1, b.Other)
 	head := storetest.LedgerAt(t, b.Store)
 	for _, tt := range []struct {
 		who   string
@@ -191,12 +191,12 @@ func TestFeedsGoOnFromANumberOrTheHead(t *testing.T) {
 		want  int64
 		reset bool
 	}{
-		{"an admin who is too far behind", b.admin, start, head, true},
-		{"an agent whose own are few enough", b.agent, start, start, false},
-		{"a person whose own are few enough", b.owner, start, start, false},
-		{"a stranger with nothing between", b.stranger, start, start, false},
-		{"at the head", b.agent, head, head, false},
-		{"beyond the head", b.agent, head + 1, head, true},
+		{"an admin who is too far behind", b.Admin, start, head, true},
+		{"an agent whose own are few enough", b.Agent, start, start, false},
+		{"a person whose own are few enough", b.Owner, start, start, false},
+		{"a stranger with nothing between", b.Stranger, start, start, false},
+		{"at the head", b.Agent, head, head, false},
+		{"beyond the head", b.Agent, head + 1, head, true},
 	} {
 		if at, reset := from(tt.actor, tt.after); at != tt.want || reset != tt.reset {
 			t.Errorf("%s: from %d, reset %v; want %d, %v", tt.who, at, reset, tt.want, tt.reset)

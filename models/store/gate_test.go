@@ -1,7 +1,6 @@
 package store_test
 
 import (
-	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -12,61 +11,12 @@ import (
 	"countersign/models/storetest"
 )
 
-// bench is a store with an admin, a plain reviewer and the reviewer's agent.
-type bench struct {
-	*store.Store
-
-	clock                  *storetest.Clock
-	admin, owner, stranger models.Actor
-	agent, other           models.Actor
-}
+// bench is a bench of storetest with what tests of the store do on it.
+type bench struct{ *storetest.Bench }
 
 func newBench(t *testing.T, opts ...storetest.Option) *bench {
 	t.Helper()
-	clock := storetest.NewClock()
-	s := storetest.New(t, append([]storetest.Option{storetest.WithClock(clock)}, opts...)...)
-	b := &bench{Store: s, clock: clock}
-	t.Cleanup(func() {
-		if _, err := s.Ledger.Head(context.WithoutCancel(t.Context())); err == nil && !t.Failed() { // else it is closed
-			storetest.CheckRows(t, s)
-		}
-	})
-	b.admin = storetest.Admin(t, s)
-	b.owner = storetest.Reviewer(t, s, "owner@example.com")
-	b.stranger = storetest.Reviewer(t, s, "stranger@example.com")
-	b.agent, _ = storetest.AgentToken(t, s, b.owner, "bot")
-	b.other, _ = storetest.AgentToken(t, s, b.stranger, "bot")
-	return b
-}
-
-func (b *bench) ask(t *testing.T, in models.AskInput) *models.Approval {
-	t.Helper()
-	if in.ToolName == "" && in.Kind != models.KindQuestion {
-		in.ToolName = "Bash"
-	}
-	in.Explicit, in.AcceptsEdits = true, true
-	a, err := b.Ask(t.Context(), b.agent, in)
-	if err != nil {
-		t.Fatalf("ask: %v", err)
-	}
-	return a
-}
-
-func (b *bench) policy(t *testing.T, doc string) {
-	t.Helper()
-	if _, err := b.ApplyPolicy(t.Context(), b.admin, []byte(doc), "test", 0); err != nil {
-		t.Fatalf("apply policy: %v", err)
-	}
-}
-
-func yes() models.DecisionInput {
-	v := true
-	return models.DecisionInput{Approved: &v, Page: models.NoPage}
-}
-
-func no(reason string) models.DecisionInput {
-	v := false
-	return models.DecisionInput{Approved: &v, Reason: reason}
+	return &bench{storetest.NewBench(t, opts...)}
 }
 
 func wantCode(t *testing.T, err error, code models.Code) {
@@ -90,24 +40,24 @@ func refusal(t *testing.T, err error, code models.Code) *models.Error {
 func TestAskIsPendingUntilAPersonDecides(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	a := b.ask(t, models.AskInput{Input: []byte(`{"command":"ls"}`), Description: "list"})
+	a := b.AskFor(t, models.AskInput{Input: []byte(`{"command":"ls"}`), Description: "list"})
 	if a.Status() != models.StatusPending || !a.RequiresApproval || a.Sequence != 1 || a.Risk != models.RiskMedium {
 		t.Fatalf("asked = %+v", a)
 	}
 	if got := a.ApprovalTimeoutAt.Sub(*a.ApprovalRequestedAt); got != 5*time.Minute {
 		t.Errorf("deadline after %v, want the default 5 minutes", got)
 	}
-	done, err := b.Decide(t.Context(), b.owner, a.ID, no("not now"))
+	done, err := b.Decide(t.Context(), b.Owner, a.ID, storetest.No("not now"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := b.Approval(t.Context(), b.agent, a.ID)
+	again, err := b.Approval(t.Context(), b.Agent, a.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, got := range []*models.Approval{done, again} {
 		if got.Status() != models.StatusRejected || got.Cause != models.CauseReviewer || got.Feedback() != "not now" ||
-			got.Vote == nil || got.Vote.UserName != "owner@example.com" || *got.DecidedBy != b.owner.UserID() {
+			got.Vote == nil || got.Vote.UserName != "owner@example.com" || *got.DecidedBy != b.Owner.UserID() {
 			t.Errorf("outcome = %+v, vote %+v", got, got.Vote)
 		}
 	}
@@ -146,12 +96,12 @@ func TestI9ARepeatIsTheSameRequest(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t)
-			stands := b.ask(t, first)
+			stands := b.AskFor(t, first)
 			head, _ := b.Ledger.Head(t.Context())
 			in := first
 			in.ToolName, in.Explicit = "Bash", true
 			tt.change(&in)
-			got, err := b.Ask(t.Context(), b.agent, in)
+			got, err := b.Ask(t.Context(), b.Agent, in)
 			if tt.code != "" {
 				wantCode(t, err, tt.code)
 			} else if err != nil || got.ID != stands.ID {
@@ -168,27 +118,27 @@ func TestTwoOwnersWithTheSameKeysNeverMeet(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	id, conv := string(models.NewID[models.ResponseID]()), string(models.NewID[models.ConversationID]())
-	mine := b.ask(t, models.AskInput{RunID: "run", ToolUseID: "t", ApprovalID: id, ConversationID: conv})
-	theirs, err := b.Ask(t.Context(), b.other, models.AskInput{ToolName: "Bash", RunID: "run", ToolUseID: "t", Explicit: true})
+	mine := b.AskFor(t, models.AskInput{RunID: "run", ToolUseID: "t", ApprovalID: id, ConversationID: conv})
+	theirs, err := b.Ask(t.Context(), b.Other, models.AskInput{ToolName: "Bash", RunID: "run", ToolUseID: "t", Explicit: true})
 	if err != nil || theirs.ID == mine.ID || theirs.ConversationID == mine.ConversationID {
 		t.Fatalf("the same run and tool use of another owner: %v, %v", theirs, err)
 	}
-	e := refusal(t, second(b.Ask(t.Context(), b.other, models.AskInput{ToolName: "Bash", ApprovalID: id, Explicit: true})), models.CodeIDTaken)
+	e := refusal(t, second(b.Ask(t.Context(), b.Other, models.AskInput{ToolName: "Bash", ApprovalID: id, Explicit: true})), models.CodeIDTaken)
 	if e.Approval != nil || strings.Contains(e.Error(), "run") {
 		t.Errorf("a taken approvalId shows something: %v", e)
 	}
-	e = refusal(t, second(b.Ask(t.Context(), b.other, models.AskInput{ToolName: "Bash", ConversationID: conv, Explicit: true})), models.CodeIDTaken)
+	e = refusal(t, second(b.Ask(t.Context(), b.Other, models.AskInput{ToolName: "Bash", ConversationID: conv, Explicit: true})), models.CodeIDTaken)
 	if e.Approval != nil {
 		t.Error("a taken conversationId shows a row")
 	}
-	for name, actor := range map[string]models.Actor{"another agent": b.other, "another reviewer": b.stranger} {
+	for name, actor := range map[string]models.Actor{"another agent": b.Other, "another reviewer": b.Stranger} {
 		if _, err := b.Approval(t.Context(), actor, mine.ID); models.ErrorCode(err) != models.CodeNotFound {
 			t.Errorf("%s reads the request: %v", name, err)
 		}
 	}
-	wantCode(t, second(b.Decide(t.Context(), b.stranger, mine.ID, yes())), models.CodeNotFound)
-	wantCode(t, second(b.Cancel(t.Context(), b.other, mine.ID)), models.CodeNotFound)
-	sibling, _ := storetest.AgentToken(t, b.Store, b.owner, "second bot")
+	wantCode(t, second(b.Decide(t.Context(), b.Stranger, mine.ID, storetest.Yes())), models.CodeNotFound)
+	wantCode(t, second(b.Cancel(t.Context(), b.Other, mine.ID)), models.CodeNotFound)
+	sibling, _ := storetest.AgentToken(t, b.Store, b.Owner, "second bot")
 	wantCode(t, second(b.Ask(t.Context(), sibling, models.AskInput{ToolName: "Bash", RunID: "run", Explicit: true})), models.CodeOtherAgent)
 }
 
@@ -197,48 +147,48 @@ func second[T any](_ T, err error) error { return err }
 func TestI4AgentsNeverDecide(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	a := b.ask(t, models.AskInput{})
-	forged := b.agent
+	a := b.AskFor(t, models.AskInput{})
+	forged := b.Agent
 	forged.Admin = true
-	for _, actor := range []models.Actor{b.agent, forged, b.other, {}, models.System("x"), models.Operator("x")} {
-		wantCode(t, second(b.Decide(t.Context(), actor, a.ID, yes())), models.CodeForbidden)
+	for _, actor := range []models.Actor{b.Agent, forged, b.Other, {}, models.System("x"), models.Operator("x")} {
+		wantCode(t, second(b.Decide(t.Context(), actor, a.ID, storetest.Yes())), models.CodeForbidden)
 		// The capability is judged before any look-up.
-		wantCode(t, second(b.Decide(t.Context(), actor, models.NewID[models.ResponseID](), yes())), models.CodeForbidden)
+		wantCode(t, second(b.Decide(t.Context(), actor, models.NewID[models.ResponseID](), storetest.Yes())), models.CodeForbidden)
 	}
-	wantCode(t, second(b.ApplyPolicy(t.Context(), b.agent, []byte(`{}`), "", 0)), models.CodeForbidden)
-	wantCode(t, second(b.ApplyPolicy(t.Context(), b.owner, []byte(`{}`), "", 0)), models.CodeForbidden)
-	wantCode(t, second(b.Ask(t.Context(), b.owner, models.AskInput{ToolName: "Bash"})), models.CodeForbidden)
+	wantCode(t, second(b.ApplyPolicy(t.Context(), b.Agent, []byte(`{}`), "", 0)), models.CodeForbidden)
+	wantCode(t, second(b.ApplyPolicy(t.Context(), b.Owner, []byte(`{}`), "", 0)), models.CodeForbidden)
+	wantCode(t, second(b.Ask(t.Context(), b.Owner, models.AskInput{ToolName: "Bash"})), models.CodeForbidden)
 }
 
 func TestI3DeadlinesHoldByThemselves(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	a := b.ask(t, models.AskInput{})
-	b.clock.Step(5*time.Minute - time.Microsecond)
-	if got, _ := b.Approval(t.Context(), b.agent, a.ID); got.Status() != models.StatusPending {
+	a := b.AskFor(t, models.AskInput{})
+	b.Clock.Step(5*time.Minute - time.Microsecond)
+	if got, _ := b.Approval(t.Context(), b.Agent, a.ID); got.Status() != models.StatusPending {
 		t.Fatalf("expired early: %s", got.Status())
 	}
-	b.clock.Step(time.Microsecond)
-	unwritten, err := b.Approval(t.Context(), b.agent, a.ID)
+	b.Clock.Step(time.Microsecond)
+	unwritten, err := b.Approval(t.Context(), b.Agent, a.ID)
 	if err != nil || unwritten.Status() != models.StatusExpired || unwritten.Cause != models.CauseTimeout ||
 		unwritten.Feedback() != "Approval request timed out (5 minutes)" {
 		t.Fatalf("at the deadline: %+v, %v", unwritten, err)
 	}
-	e := refusal(t, second(b.Decide(t.Context(), b.owner, a.ID, yes())), models.CodeExpired)
+	e := refusal(t, second(b.Decide(t.Context(), b.Owner, a.ID, storetest.Yes())), models.CodeExpired)
 	if e.Approval == nil || e.Approval.Status() != models.StatusExpired {
 		t.Errorf("the conflict carries %v", e.Approval)
 	}
-	if page, _ := b.Inbox(t.Context(), b.owner, store.InboxQuery{}); len(page.Items) != 0 || page.Count != 0 {
+	if page, _ := b.Inbox(t.Context(), b.Owner, store.InboxQuery{}); len(page.Items) != 0 || page.Count != 0 {
 		t.Errorf("the inbox still shows it: %v", page)
 	}
-	if list, _ := b.Approvals(t.Context(), b.owner, store.ListQuery{Status: models.StatusExpired}); len(list.Items) != 1 {
+	if list, _ := b.Approvals(t.Context(), b.Owner, store.ListQuery{Status: models.StatusExpired}); len(list.Items) != 1 {
 		t.Error("the list of expired ones lacks it")
 	}
-	b.clock.Step(time.Hour)
+	b.Clock.Step(time.Hour)
 	if n, err := b.ExpireDue(t.Context(), 100); n != 1 || err != nil {
 		t.Fatalf("expired %d, %v", n, err)
 	}
-	written, _ := b.Approval(t.Context(), b.agent, a.ID)
+	written, _ := b.Approval(t.Context(), b.Agent, a.ID)
 	if !written.ApprovalTimestamp.Equal(*unwritten.ApprovalTimestamp) || written.Feedback() != unwritten.Feedback() || written.Status() != unwritten.Status() {
 		t.Errorf("the expirer changed what was already so:\n%+v\n%+v", unwritten, written)
 	}
@@ -250,7 +200,7 @@ func TestI3DeadlinesHoldByThemselves(t *testing.T) {
 func TestTheDeadlineIsTheRulesThenTheAgentsThenTheKinds(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.policy(t, `{"default_timeout_minutes": 7, "max_timeout_minutes": 60, "rules": [{"name":"slow","tools":["slow"],"effect":"require","timeout_minutes":30}]}`)
+	b.UsePolicy(t, `{"default_timeout_minutes": 7, "max_timeout_minutes": 60, "rules": [{"name":"slow","tools":["slow"],"effect":"require","timeout_minutes":30}]}`)
 	secs := func(n int64) *int64 { return &n }
 	for _, tt := range []struct {
 		in   models.AskInput
@@ -261,15 +211,15 @@ func TestTheDeadlineIsTheRulesThenTheAgentsThenTheKinds(t *testing.T) {
 		{models.AskInput{ToolName: "x"}, 7 * time.Minute},
 		{models.AskInput{Kind: models.KindQuestion, Description: "?", TimeoutSeconds: secs(60)}, time.Minute},
 	} {
-		if a := b.ask(t, tt.in); a.ApprovalTimeoutAt.Sub(a.CreatedAt) != tt.want {
+		if a := b.AskFor(t, tt.in); a.ApprovalTimeoutAt.Sub(a.CreatedAt) != tt.want {
 			t.Errorf("%+v: deadline after %v, want %v", tt.in, a.ApprovalTimeoutAt.Sub(a.CreatedAt), tt.want)
 		}
 	}
-	if a := b.ask(t, models.AskInput{Kind: models.KindQuestion, Description: "?"}); a.HasDeadline() {
+	if a := b.AskFor(t, models.AskInput{Kind: models.KindQuestion, Description: "?"}); a.HasDeadline() {
 		t.Errorf("a question has the deadline %v, want none", a.ApprovalTimeoutAt)
 	}
 	for _, n := range []int64{0, -1, 3601} {
-		e := refusal(t, second(b.Ask(t.Context(), b.agent, models.AskInput{ToolName: "x", TimeoutSeconds: secs(n)})), models.CodeInvalid)
+		e := refusal(t, second(b.Ask(t.Context(), b.Agent, models.AskInput{ToolName: "x", TimeoutSeconds: secs(n)})), models.CodeInvalid)
 		if e.Fields["timeoutSeconds"] == "" {
 			t.Errorf("timeoutSeconds %d: fields %v", n, e.Fields)
 		}
@@ -279,18 +229,18 @@ func TestTheDeadlineIsTheRulesThenTheAgentsThenTheKinds(t *testing.T) {
 func TestI12ThePolicyOutcomeIsFrozen(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	a := b.ask(t, models.AskInput{ToolName: "Bash"})
-	b.policy(t, `{"rules":[{"name":"never","tools":["Bash"],"effect":"deny","risk":"critical"}]}`)
-	got, err := b.Approval(t.Context(), b.agent, a.ID)
+	a := b.AskFor(t, models.AskInput{ToolName: "Bash"})
+	b.UsePolicy(t, `{"rules":[{"name":"never","tools":["Bash"],"effect":"deny","risk":"critical"}]}`)
+	got, err := b.Approval(t.Context(), b.Agent, a.ID)
 	if err != nil || got.PolicyVersion != 1 || got.Status() != models.StatusPending || got.Risk != models.RiskMedium {
 		t.Fatalf("a later policy re-judged it: %+v, %v", got, err)
 	}
-	edited := yes()
+	edited := storetest.Yes()
 	edited.Input = []byte(`{"command":"echo"}`)
-	if e := refusal(t, second(b.Decide(t.Context(), b.owner, a.ID, edited)), models.CodeInvalid); !strings.Contains(e.Fields["input"], "denied by the policy") {
+	if e := refusal(t, second(b.Decide(t.Context(), b.Owner, a.ID, edited)), models.CodeInvalid); !strings.Contains(e.Fields["input"], "denied by the policy") {
 		t.Errorf("an edit of a denied tool: %v", e)
 	}
-	if _, err := b.Decide(t.Context(), b.owner, a.ID, yes()); err != nil {
+	if _, err := b.Decide(t.Context(), b.Owner, a.ID, storetest.Yes()); err != nil {
 		t.Errorf("the frozen request cannot be approved: %v", err)
 	}
 }
@@ -298,32 +248,32 @@ func TestI12ThePolicyOutcomeIsFrozen(t *testing.T) {
 func TestI10CausesAreToldApart(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.policy(t, `{"rules":[{"name":"free","tools":["Read"],"effect":"allow"},{"name":"never","tools":["drop"],"effect":"deny","reason":"no drops"}]}`)
-	if a := b.ask(t, models.AskInput{ToolName: "Read"}); a.Status() != models.StatusNone || a.Cause != models.CausePolicy || a.RequiresApproval || a.DecidedBy != nil {
+	b.UsePolicy(t, `{"rules":[{"name":"free","tools":["Read"],"effect":"allow"},{"name":"never","tools":["drop"],"effect":"deny","reason":"no drops"}]}`)
+	if a := b.AskFor(t, models.AskInput{ToolName: "Read"}); a.Status() != models.StatusNone || a.Cause != models.CausePolicy || a.RequiresApproval || a.DecidedBy != nil {
 		t.Errorf("allowed by policy: %+v", a)
 	}
-	if a := b.ask(t, models.AskInput{ToolName: "drop"}); a.Status() != models.StatusRejected || a.Cause != models.CausePolicy || a.Feedback() != "no drops" || a.DecidedBy != nil {
+	if a := b.AskFor(t, models.AskInput{ToolName: "drop"}); a.Status() != models.StatusRejected || a.Cause != models.CausePolicy || a.Feedback() != "no drops" || a.DecidedBy != nil {
 		t.Errorf("denied by policy: %+v", a)
 	}
-	b.policy(t, `{"approval_enabled":false,"rules":[{"name":"never","tools":["drop"],"effect":"deny"}]}`)
-	if a := b.ask(t, models.AskInput{ToolName: "Bash"}); a.Status() != models.StatusNone || a.Cause != models.CauseGateOff {
+	b.UsePolicy(t, `{"approval_enabled":false,"rules":[{"name":"never","tools":["drop"],"effect":"deny"}]}`)
+	if a := b.AskFor(t, models.AskInput{ToolName: "Bash"}); a.Status() != models.StatusNone || a.Cause != models.CauseGateOff {
 		t.Errorf("with the gate off: %+v", a)
 	}
-	if a := b.ask(t, models.AskInput{ToolName: "drop"}); a.Status() != models.StatusRejected {
+	if a := b.AskFor(t, models.AskInput{ToolName: "drop"}); a.Status() != models.StatusRejected {
 		t.Errorf("deny with the gate off: %+v", a)
 	}
-	if a := b.ask(t, models.AskInput{Kind: models.KindQuestion, Description: "?"}); a.Status() != models.StatusPending {
+	if a := b.AskFor(t, models.AskInput{Kind: models.KindQuestion, Description: "?"}); a.Status() != models.StatusPending {
 		t.Errorf("a question with the gate off: %+v", a)
 	}
-	b.policy(t, `{}`)
-	gone := b.ask(t, models.AskInput{ToolUseID: "gone"})
-	if got, err := b.Cancel(t.Context(), b.agent, gone.ID); err != nil || got.Status() != models.StatusCancelled || got.Cause != models.CauseCancelled {
+	b.UsePolicy(t, `{}`)
+	gone := b.AskFor(t, models.AskInput{ToolUseID: "gone"})
+	if got, err := b.Cancel(t.Context(), b.Agent, gone.ID); err != nil || got.Status() != models.StatusCancelled || got.Cause != models.CauseCancelled {
 		t.Errorf("cancelled: %+v, %v", got, err)
 	}
-	if got, err := b.Cancel(t.Context(), b.agent, gone.ID); err != nil || got.Status() != models.StatusCancelled {
+	if got, err := b.Cancel(t.Context(), b.Agent, gone.ID); err != nil || got.Status() != models.StatusCancelled {
 		t.Errorf("cancelled twice: %+v, %v", got, err)
 	}
-	wantCode(t, second(b.Decide(t.Context(), b.owner, gone.ID, yes())), models.CodeAlreadyDecided)
+	wantCode(t, second(b.Decide(t.Context(), b.Owner, gone.ID, storetest.Yes())), models.CodeAlreadyDecided)
 }
 
 func TestNobodyAbleToDecideIsRejectedAtOnce(t *testing.T) {
@@ -363,23 +313,23 @@ func TestNobodyAbleToDecideIsRejectedAtOnce(t *testing.T) {
 func TestARoutedReviewerSeesAndDecidesThatRequestOnly(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.policy(t, `{"rules":[{"name":"pay","tools":["pay"],"effect":"require","reviewers":["STRANGER@example.com","nobody@example.com"]}]}`)
-	plain, routed := b.ask(t, models.AskInput{ToolName: "Bash"}), b.ask(t, models.AskInput{ToolName: "pay"})
-	page, err := b.Inbox(t.Context(), b.stranger, store.InboxQuery{})
+	b.UsePolicy(t, `{"rules":[{"name":"pay","tools":["pay"],"effect":"require","reviewers":["STRANGER@example.com","nobody@example.com"]}]}`)
+	plain, routed := b.AskFor(t, models.AskInput{ToolName: "Bash"}), b.AskFor(t, models.AskInput{ToolName: "pay"})
+	page, err := b.Inbox(t.Context(), b.Stranger, store.InboxQuery{})
 	if err != nil || len(page.Items) != 1 || page.Items[0].ID != routed.ID {
 		t.Fatalf("inbox of the routed reviewer: %+v, %v", page, err)
 	}
-	wantCode(t, second(b.Approval(t.Context(), b.stranger, plain.ID)), models.CodeNotFound)
-	if page, err := b.RequestPage(t.Context(), b.stranger, routed.ID, true); err != nil || len(page.Turns) != 1 {
+	wantCode(t, second(b.Approval(t.Context(), b.Stranger, plain.ID)), models.CodeNotFound)
+	if page, err := b.RequestPage(t.Context(), b.Stranger, routed.ID, true); err != nil || len(page.Turns) != 1 {
 		t.Errorf("page of the routed request: %v, %v", page, err)
 	}
-	if _, err := b.Decide(t.Context(), b.stranger, routed.ID, yes()); err != nil {
+	if _, err := b.Decide(t.Context(), b.Stranger, routed.ID, storetest.Yes()); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := b.Approval(t.Context(), b.stranger, routed.ID); err != nil || got.Status() != models.StatusApproved {
+	if got, err := b.Approval(t.Context(), b.Stranger, routed.ID); err != nil || got.Status() != models.StatusApproved {
 		t.Errorf("after the decision: %v, %v", got, err)
 	}
-	if list, err := b.Approvals(t.Context(), b.stranger, store.ListQuery{}); err != nil || len(list.Items) != 1 {
+	if list, err := b.Approvals(t.Context(), b.Stranger, store.ListQuery{}); err != nil || len(list.Items) != 1 {
 		t.Errorf("list of the routed reviewer: %v, %v", list, err)
 	}
 }
@@ -387,26 +337,26 @@ func TestARoutedReviewerSeesAndDecidesThatRequestOnly(t *testing.T) {
 func TestI6WhatWasSeenIsWhatIsReleased(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.policy(t, `{"rules":[{"name":"pay","tools":["pay"],"effect":"require","risk":"high"}]}`)
-	a := b.ask(t, models.AskInput{ToolName: "pay", Input: []byte(`{"sum":1}`)})
-	wantCode(t, second(b.Decide(t.Context(), b.owner, a.ID, yes())), models.CodeDigestRequired)
-	in := yes()
+	b.UsePolicy(t, `{"rules":[{"name":"pay","tools":["pay"],"effect":"require","risk":"high"}]}`)
+	a := b.AskFor(t, models.AskInput{ToolName: "pay", Input: []byte(`{"sum":1}`)})
+	wantCode(t, second(b.Decide(t.Context(), b.Owner, a.ID, storetest.Yes())), models.CodeDigestRequired)
+	in := storetest.Yes()
 	in.Digest = strings.Repeat("0", 64)
-	if e := refusal(t, second(b.Decide(t.Context(), b.owner, a.ID, in)), models.CodeDigestMismatch); e.Approval == nil {
+	if e := refusal(t, second(b.Decide(t.Context(), b.Owner, a.ID, in)), models.CodeDigestMismatch); e.Approval == nil {
 		t.Error("the conflict lacks the fresh row")
 	}
 	in.Digest, in.Input = a.Digest, []byte(`{"sum": 2}`)
-	if _, err := b.Decide(t.Context(), b.owner, a.ID, in); err != nil {
+	if _, err := b.Decide(t.Context(), b.Owner, a.ID, in); err != nil {
 		t.Fatal(err)
 	}
-	got, _ := b.Approval(t.Context(), b.agent, a.ID)
+	got, _ := b.Approval(t.Context(), b.Agent, a.ID)
 	canonical, _ := models.Canonical(models.KindToolCall, "pay", []byte(`{"sum":2}`))
 	if got.ToolInputJSON != `{"sum":1}` || got.Digest != a.Digest || got.Vote.Input == nil || *got.Vote.Input != `{"sum": 2}` ||
 		*got.Vote.InputDigest != models.Digest(canonical) || got.Vote.SeenDigest != a.Digest {
 		t.Errorf("both versions with their digests: %+v, vote %+v", got, got.Vote)
 	}
-	risky := b.ask(t, models.AskInput{ToolName: "pay"})
-	if _, err := b.Decide(t.Context(), b.owner, risky.ID, no("no")); err != nil {
+	risky := b.AskFor(t, models.AskInput{ToolName: "pay"})
+	if _, err := b.Decide(t.Context(), b.Owner, risky.ID, storetest.No("no")); err != nil {
 		t.Errorf("rejecting needs no digest: %v", err)
 	}
 }
@@ -419,11 +369,11 @@ func TestVerdictsFitTheKind(t *testing.T) {
 	option := func(s string) models.DecisionInput { return models.DecisionInput{Option: text(s)} }
 	question := models.AskInput{Kind: models.KindQuestion, Description: "Which?", Options: []models.Option{{Name: "eu"}, {Name: "us", Title: "US"}}}
 	both := answer("eu please")
-	both.Approved = yes().Approved
-	declined := no("none of them")
-	contradiction := no("")
+	both.Approved = storetest.Yes().Approved
+	declined := storetest.No("none of them")
+	contradiction := storetest.No("")
 	contradiction.Answer = text("eu")
-	edited := no("")
+	edited := storetest.No("")
 	edited.Input = []byte(`{}`)
 	tests := []struct {
 		name   string
@@ -439,7 +389,7 @@ func TestVerdictsFitTheKind(t *testing.T) {
 		{"an option that was not offered", question, option("mars"), models.CodeInvalid, ""},
 		{"an empty answer", question, answer(""), models.CodeResponseRequired, ""},
 		{"an answer of spaces", question, answer(" \n\t"), models.CodeResponseRequired, ""},
-		{"a bare approve of a question", question, yes(), models.CodeWrongDecisionKind, ""},
+		{"a bare approve of a question", question, storetest.Yes(), models.CodeWrongDecisionKind, ""},
 		{"nothing said to a question", question, models.DecisionInput{}, models.CodeWrongDecisionKind, ""},
 		{"declined and answered", question, contradiction, models.CodeInvalid, ""},
 		{"an answer to a tool call", models.AskInput{}, answer("yes"), models.CodeWrongDecisionKind, ""},
@@ -449,11 +399,11 @@ func TestVerdictsFitTheKind(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			a := b.ask(t, tt.ask)
-			got, err := b.Decide(t.Context(), b.owner, a.ID, tt.in)
+			a := b.AskFor(t, tt.ask)
+			got, err := b.Decide(t.Context(), b.Owner, a.ID, tt.in)
 			if tt.code != "" {
 				wantCode(t, err, tt.code)
-				if now, _ := b.Approval(t.Context(), b.owner, a.ID); now.Status() != models.StatusPending {
+				if now, _ := b.Approval(t.Context(), b.Owner, a.ID); now.Status() != models.StatusPending {
 					t.Errorf("a refused verdict left the row %s", now.Status())
 				}
 				return

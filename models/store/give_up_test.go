@@ -16,7 +16,7 @@ func (b *bench) waits(t *testing.T, id models.ResponseID, way string) *store.Wat
 	if way != "" {
 		opts = append(opts, store.ByWay(way))
 	}
-	w := b.Watch(t.Context(), b.agent, id, time.Hour, opts...)
+	w := b.Watch(t.Context(), b.Agent, id, time.Hour, opts...)
 	if a, done, err := w.Look(t.Context()); err != nil || done {
 		t.Fatalf("the wait begins with %+v, %v", a, err)
 	}
@@ -25,12 +25,12 @@ func (b *bench) waits(t *testing.T, id models.ResponseID, way string) *store.Wat
 
 func (b *bench) givesUp(t *testing.T, id models.ResponseID, way string, want models.Status) *models.Approval {
 	t.Helper()
-	a, err := b.GiveUp(t.Context(), b.agent, id, way)
+	a, err := b.GiveUp(t.Context(), b.Agent, id, way)
 	storetest.Must(t, err)
 	if a.Status() != want {
 		t.Fatalf("%q gave up: the request is %s, want %s", way, a.Status(), want)
 	}
-	if stored, err := b.Approval(t.Context(), b.agent, id); err != nil || stored.Status() != want {
+	if stored, err := b.Approval(t.Context(), b.Agent, id); err != nil || stored.Status() != want {
 		t.Fatalf("it is stored as %s, %v", stored.Status(), err)
 	}
 	return a
@@ -42,24 +42,24 @@ func TestI8OneWayThatGivesUpLeavesTheOther(t *testing.T) {
 	t.Parallel()
 	for _, other := range []string{"hook", ""} {
 		b := newBench(t)
-		id := b.ask(t, models.AskInput{ToolUseID: "t1"}).ID
+		id := b.AskFor(t, models.AskInput{ToolUseID: "t1"}).ID
 		prompt, second := b.waits(t, id, "prompt"), b.waits(t, id, other)
 		b.givesUp(t, id, "prompt", models.StatusPending)
 		prompt.Close()
 		second.Close() // and waits again at once, as those do who wait in slices
-		b.clock.Step(time.Second)
+		b.Clock.Step(time.Second)
 		b.givesUp(t, id, "prompt", models.StatusPending)
 		second = b.waits(t, id, other)
-		b.clock.Step(time.Minute)
+		b.Clock.Step(time.Minute)
 		b.givesUp(t, id, "prompt", models.StatusPending)
 		second.Close()
-		b.clock.Step(time.Minute)
+		b.Clock.Step(time.Minute)
 		before := storetest.LedgerAt(t, b.Store)
 		a := b.givesUp(t, id, "prompt", models.StatusCancelled)
 		if a.Cause != models.CauseCancelled || a.Feedback() != "withdrawn by the agent" {
 			t.Errorf("cause %q, %q", a.Cause, a.Feedback())
 		}
-		storetest.SameStrings(t, "recorded", storetest.ActionsSince(t, b.Store, before), []string{"approval.cancelled " + string(b.owner.OwnerID)})
+		storetest.SameStrings(t, "recorded", storetest.ActionsSince(t, b.Store, before), []string{"approval.cancelled " + string(b.Owner.OwnerID)})
 		b.givesUp(t, id, "prompt", models.StatusCancelled)
 	}
 }
@@ -69,18 +69,18 @@ func TestI8OneWayThatGivesUpLeavesTheOther(t *testing.T) {
 func TestGivingUpTheOnlyWayCancels(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	first := b.ask(t, models.AskInput{ToolUseID: "t1"}).ID
+	first := b.AskFor(t, models.AskInput{ToolUseID: "t1"}).ID
 	defer b.waits(t, first, "prompt").Close()
 	b.givesUp(t, first, "prompt", models.StatusCancelled)
 
-	second := b.ask(t, models.AskInput{ToolUseID: "t2"}).ID
+	second := b.AskFor(t, models.AskInput{ToolUseID: "t2"}).ID
 	one, two := b.waits(t, second, ""), b.waits(t, second, "")
 	one.Close()
 	b.givesUp(t, second, "", models.StatusPending) // the other goes on
 	two.Close()
 	b.givesUp(t, second, "", models.StatusCancelled)
 
-	b.givesUp(t, b.ask(t, models.AskInput{ToolUseID: "t3"}).ID, "prompt", models.StatusCancelled)
+	b.givesUp(t, b.AskFor(t, models.AskInput{ToolUseID: "t3"}).ID, "prompt", models.StatusCancelled)
 }
 
 // TestI4GivingUpDecidesNothing: what is decided is returned as it is, a held approval is no
@@ -88,36 +88,36 @@ func TestGivingUpTheOnlyWayCancels(t *testing.T) {
 func TestI4GivingUpDecidesNothing(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	a := b.ask(t, models.AskInput{ToolUseID: "t1"})
-	for who, want := range map[*models.Actor]models.Code{&b.owner: models.CodeForbidden, &b.admin: models.CodeForbidden, &b.other: models.CodeNotFound} {
+	a := b.AskFor(t, models.AskInput{ToolUseID: "t1"})
+	for who, want := range map[*models.Actor]models.Code{&b.Owner: models.CodeForbidden, &b.Admin: models.CodeForbidden, &b.Other: models.CodeNotFound} {
 		wantUnchanged(t, b.Store, want, func() error { return storetest.Err(b.GiveUp(t.Context(), *who, a.ID, "prompt")) })
 	}
-	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.owner, a.ID, yes())))
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.Owner, a.ID, storetest.Yes())))
 	before := storetest.LedgerAt(t, b.Store)
 	b.givesUp(t, a.ID, "prompt", models.StatusApproved)
-	late := b.ask(t, models.AskInput{ToolUseID: "t2"})
-	b.clock.Step(5 * time.Minute)
-	if got, err := b.GiveUp(t.Context(), b.agent, late.ID, "prompt"); err != nil || got.Status() != models.StatusExpired {
+	late := b.AskFor(t, models.AskInput{ToolUseID: "t2"})
+	b.Clock.Step(5 * time.Minute)
+	if got, err := b.GiveUp(t.Context(), b.Agent, late.ID, "prompt"); err != nil || got.Status() != models.StatusExpired {
 		t.Errorf("after its deadline: %+v, %v", got, err)
 	}
-	storetest.SameStrings(t, "recorded", storetest.ActionsSince(t, b.Store, before), []string{"approval.requested " + string(b.owner.OwnerID)})
+	storetest.SameStrings(t, "recorded", storetest.ActionsSince(t, b.Store, before), []string{"approval.requested " + string(b.Owner.OwnerID)})
 }
 
 // TestI8AfterARestartWaysMayComeBack before one of them ends the request for all.
 func TestI8AfterARestartWaysMayComeBack(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	id := b.ask(t, models.AskInput{ToolUseID: "t1"}).ID
-	b.clock.Step(time.Second)
+	id := b.AskFor(t, models.AskInput{ToolUseID: "t1"}).ID
+	b.Clock.Step(time.Second)
 	storetest.Must(t, b.Close())
-	b.Store = storetest.Again(t, b.Store, storetest.WithClock(b.clock))
-	b.clock.Step(14 * time.Second)
+	b.Store = storetest.Again(t, b.Store, storetest.WithClock(b.Clock))
+	b.Clock.Step(14 * time.Second)
 	b.givesUp(t, id, "prompt", models.StatusPending)
 	hook := b.waits(t, id, "hook")
-	b.clock.Step(time.Minute)
+	b.Clock.Step(time.Minute)
 	b.givesUp(t, id, "prompt", models.StatusPending)
 	hook.Close()
-	b.clock.Step(time.Minute)
+	b.Clock.Step(time.Minute)
 	b.givesUp(t, id, "prompt", models.StatusCancelled)
 }
 
@@ -125,25 +125,25 @@ func TestI8AfterARestartWaysMayComeBack(t *testing.T) {
 func TestI8APollIsAWayIn(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	a := b.ask(t, models.AskInput{ToolUseID: "call-1", Protocol: models.ProtocolFunctionCalls})
+	a := b.AskFor(t, models.AskInput{ToolUseID: "call-1", Protocol: models.ProtocolFunctionCalls})
 	prompt := b.waits(t, a.ID, "prompt")
-	b.Polled(b.agent, a, "polls")
-	b.clock.Step(5 * time.Second)
+	b.Polled(b.Agent, a, "polls")
+	b.Clock.Step(5 * time.Second)
 	if p := b.Presence(a.ID); !p.Waiting {
 		t.Error("whoever polls is shown as gone")
 	}
 	b.givesUp(t, a.ID, "prompt", models.StatusPending)
 	prompt.Close()
-	b.clock.Step(3 * time.Second)
+	b.Clock.Step(3 * time.Second)
 	b.givesUp(t, a.ID, "prompt", models.StatusPending)
-	b.Polled(b.other, a, "polls") // not theirs
-	b.Polled(b.owner, a, "polls") // a person
-	b.clock.Step(7 * time.Second)
+	b.Polled(b.Other, a, "polls") // not theirs
+	b.Polled(b.Owner, a, "polls") // a person
+	b.Clock.Step(7 * time.Second)
 	if p := b.Presence(a.ID); p.Waiting || p.Left.IsZero() {
 		t.Errorf("nobody has polled for 15 s: %+v", p)
 	}
 	settled := b.givesUp(t, a.ID, "prompt", models.StatusCancelled)
-	b.Polled(b.agent, settled, "polls")
+	b.Polled(b.Agent, settled, "polls")
 	if p := b.Presence(a.ID); p.Waiting || !p.Left.IsZero() {
 		t.Errorf("what is known of a request that is over: %+v", p)
 	}

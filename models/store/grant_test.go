@@ -17,7 +17,7 @@ import (
 // grant makes one on a request, with the members named staying as they are.
 func (b *bench) grant(t *testing.T, a *models.Approval, uses int, fixed ...string) *models.Grant {
 	t.Helper()
-	g, err := b.MakeGrant(t.Context(), b.owner, a.ID, models.GrantInput{Fixed: fixed, Hours: 1, Uses: uses, Digest: a.Digest})
+	g, err := b.MakeGrant(t.Context(), b.Owner, a.ID, models.GrantInput{Fixed: fixed, Hours: 1, Uses: uses, Digest: a.Digest})
 	if err != nil {
 		t.Fatalf("make grant: %v", err)
 	}
@@ -27,13 +27,13 @@ func (b *bench) grant(t *testing.T, a *models.Approval, uses int, fixed ...strin
 // run asks for a command in a folder.
 func (b *bench) run(t *testing.T, command, cwd string) *models.Approval {
 	t.Helper()
-	return b.ask(t, models.AskInput{Input: fmt.Appendf(nil, `{"command":%q,"cwd":%q}`, command, cwd)})
+	return b.AskFor(t, models.AskInput{Input: fmt.Appendf(nil, `{"command":%q,"cwd":%q}`, command, cwd)})
 }
 
 // uses are how often a grant was used, as it stands.
 func (b *bench) uses(t *testing.T, id models.GrantID) int64 {
 	t.Helper()
-	g, err := b.Grant(t.Context(), b.admin, id, "", 0)
+	g, err := b.Grant(t.Context(), b.Admin, id, "", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,9 +50,9 @@ func TestWhatNoPageShowsWholeIsDecidedAlone(t *testing.T) {
 	b := newBench(t)
 	long := strings.Repeat("x", models.MaxDrawn)
 	large := b.run(t, long, "/src")
-	_, err := b.MakeGrant(t.Context(), b.owner, large.ID, models.GrantInput{Digest: large.Digest, Fixed: []string{"cwd"}, Uses: 3, Hours: 1})
+	_, err := b.MakeGrant(t.Context(), b.Owner, large.ID, models.GrantInput{Digest: large.Digest, Fixed: []string{"cwd"}, Uses: 3, Hours: 1})
 	wantCode(t, err, models.CodeWrongDecisionKind)
-	_, err = b.Decide(t.Context(), b.owner, large.ID, models.DecisionInput{Approved: new(true), Digest: large.Digest, Bulk: true})
+	_, err = b.Decide(t.Context(), b.Owner, large.ID, models.DecisionInput{Approved: new(true), Digest: large.Digest, Bulk: true})
 	wantCode(t, err, models.CodeWrongDecisionKind)
 	b.grant(t, b.run(t, "make test", "/src"), 3, "cwd")
 	if a := b.run(t, "make it", "/src"); !a.LetThrough() {
@@ -70,17 +70,17 @@ func TestAGrantLetsCallsThroughUntilItIsUsedUp(t *testing.T) {
 	before := b.head(t)
 	g := b.grant(t, first, 3, "cwd")
 	b.wantActions(t, before, "grant.made")
-	if g.Fixed != `{"cwd":"/src"}` || g.Free != `["command"]` || !g.ExpiresAt.Equal(b.clock.Now().Add(time.Hour)) || g.MakerName != "owner@example.com" || !g.MakerMayDecide || g.AgentName != "bot" {
+	if g.Fixed != `{"cwd":"/src"}` || g.Free != `["command"]` || !g.ExpiresAt.Equal(b.Clock.Now().Add(time.Hour)) || g.MakerName != "owner@example.com" || !g.MakerMayDecide || g.AgentName != "bot" {
 		t.Errorf("made %+v", g)
 	}
-	if stands, err := b.Approval(t.Context(), b.owner, first.ID); err != nil || stands.Status() != models.StatusPending {
+	if stands, err := b.Approval(t.Context(), b.Owner, first.ID); err != nil || stands.Status() != models.StatusPending {
 		t.Errorf("the request that it was made on is %s (%v)", stands.Status(), err)
 	}
 	for i := range 3 {
 		before := b.head(t)
 		a := b.run(t, fmt.Sprintf("make step-%d", i), "/src")
 		want := fmt.Sprintf("Pre-approved by owner@example.com until 2026-03-02 13:00 UTC, use %d of 3. Otherwise it would have needed approval: The agent asked for approval.", i+1)
-		for _, got := range []*models.Approval{a, b.stands(t, a.ID)} {
+		for _, got := range []*models.Approval{a, b.Read(t, a.ID)} {
 			if !got.LetThrough() || got.Cause != models.CauseGrant || got.GrantID == nil || *got.GrantID != g.ID || got.RequiresApproval || got.DecidedBy != nil || got.HasDeadline() {
 				t.Errorf("call %d is %+v", i, got.Response)
 			}
@@ -99,15 +99,6 @@ func TestAGrantLetsCallsThroughUntilItIsUsedUp(t *testing.T) {
 	if n := b.uses(t, g.ID); n != 3 {
 		t.Errorf("used %d times", n)
 	}
-}
-
-func (b *bench) stands(t *testing.T, id models.ResponseID) *models.Approval {
-	t.Helper()
-	a, err := b.Approval(t.Context(), b.admin, id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
 }
 
 type grantLine struct {
@@ -136,22 +127,22 @@ func (b *bench) lastEntry(t *testing.T) grantLine {
 func TestI4WhoMayMakeSeeAndRevokeGrants(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.policy(t, `{"rules":[{"name":"pay","tools":["pay"],"effect":"require","reviewers":["stranger@example.com"]}]}`)
+	b.UsePolicy(t, `{"rules":[{"name":"pay","tools":["pay"],"effect":"require","reviewers":["stranger@example.com"]}]}`)
 	nobody := storetest.Reviewer(t, b.Store, "nobody@example.com")
-	a := b.ask(t, models.AskInput{ToolName: "pay", Input: []byte(`{"to":"ACME"}`)})
+	a := b.AskFor(t, models.AskInput{ToolName: "pay", Input: []byte(`{"to":"ACME"}`)})
 	in := models.GrantInput{Fixed: []string{"to"}, Hours: 1, Uses: 5, Digest: a.Digest}
-	reviewerToken, _ := storetest.ReviewerToken(t, b.Store, b.admin)
+	reviewerToken, _ := storetest.ReviewerToken(t, b.Store, b.Admin)
 	mint := func(who models.Actor) error { return second(b.MakeGrant(t.Context(), who, a.ID, in)) }
 	for _, c := range []struct {
 		who  models.Actor
 		code models.Code
 	}{
-		{b.agent, models.CodeForbidden},
-		{b.other, models.CodeForbidden},
+		{b.Agent, models.CodeForbidden},
+		{b.Other, models.CodeForbidden},
 		{storetest.Operator(), models.CodeForbidden},
 		{models.System("x"), models.CodeForbidden},
 		{models.Actor{}, models.CodeForbidden},
-		{b.stranger, models.CodeForbidden}, // it was routed to them: they may decide it
+		{b.Stranger, models.CodeForbidden}, // it was routed to them: they may decide it
 		{nobody, models.CodeNotFound},
 		{reviewerToken, models.CodeNotFound},
 	} {
@@ -159,12 +150,12 @@ func TestI4WhoMayMakeSeeAndRevokeGrants(t *testing.T) {
 		wantCode(t, second(b.GrantReach(t.Context(), c.who, a.ID, nil)), c.code)
 	}
 	g := b.grant(t, a, 5, "to")
-	for _, who := range []models.Actor{b.agent, b.other, storetest.Operator(), {}} {
+	for _, who := range []models.Actor{b.Agent, b.Other, storetest.Operator(), {}} {
 		wantUnchanged(t, b.Store, models.CodeForbidden, func() error { return second(b.RevokeGrant(t.Context(), who, g.ID)) })
 		wantCode(t, second(b.Grant(t.Context(), who, g.ID, "", 0)), models.CodeForbidden)
 		wantCode(t, second(b.Grants(t.Context(), who, "", 0)), models.CodeForbidden)
 	}
-	for _, who := range []models.Actor{b.stranger, nobody, reviewerToken} {
+	for _, who := range []models.Actor{b.Stranger, nobody, reviewerToken} {
 		wantUnchanged(t, b.Store, models.CodeNotFound, func() error { return second(b.RevokeGrant(t.Context(), who, g.ID)) })
 		wantCode(t, second(b.Grant(t.Context(), who, g.ID, "", 0)), models.CodeNotFound)
 		if list, err := b.Grants(t.Context(), who, "", 0); err != nil || len(list.Items) != 0 {
@@ -173,8 +164,8 @@ func TestI4WhoMayMakeSeeAndRevokeGrants(t *testing.T) {
 	}
 	before := b.head(t)
 	for range 2 {
-		got, err := b.RevokeGrant(t.Context(), b.admin, g.ID)
-		if err != nil || got.RevokedAt == nil || got.RevokerName != "admin@example.com" || *got.RevokedBy != b.admin.UserID() {
+		got, err := b.RevokeGrant(t.Context(), b.Admin, g.ID)
+		if err != nil || got.RevokedAt == nil || got.RevokerName != "admin@example.com" || *got.RevokedBy != b.Admin.UserID() {
 			t.Fatalf("revoked: %+v, %v", got, err)
 		}
 	}
@@ -182,28 +173,28 @@ func TestI4WhoMayMakeSeeAndRevokeGrants(t *testing.T) {
 	if line := b.lastEntry(t); line.Grant != g.ID {
 		t.Errorf("the ledger says %+v", line)
 	}
-	if next := b.ask(t, models.AskInput{ToolName: "pay", Input: []byte(`{"to":"ACME"}`)}); next.Status() != models.StatusPending {
+	if next := b.AskFor(t, models.AskInput{ToolName: "pay", Input: []byte(`{"to":"ACME"}`)}); next.Status() != models.StatusPending {
 		t.Errorf("a revoked grant lets through: %s", next.Cause)
 	}
-	if err := mint(b.admin); err != nil { // and it can be made anew
+	if err := mint(b.Admin); err != nil { // and it can be made anew
 		t.Error(err)
 	}
-	wantCode(t, second(b.RevokeGrant(t.Context(), b.admin, models.NewID[models.GrantID]())), models.CodeNotFound)
+	wantCode(t, second(b.RevokeGrant(t.Context(), b.Admin, models.NewID[models.GrantID]())), models.CodeNotFound)
 }
 
 func TestWhatNoGrantIsMadeOn(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.policy(t, `{"rules":[{"name":"wire","tools":["wire"],"effect":"require","risk":"critical"},{"name":"ls","tools":["ls"],"effect":"allow"},{"name":"no","tools":["no"],"effect":"deny"}]}`)
+	b.UsePolicy(t, `{"rules":[{"name":"wire","tools":["wire"],"effect":"require","risk":"critical"},{"name":"ls","tools":["ls"],"effect":"allow"},{"name":"no","tools":["no"],"effect":"deny"}]}`)
 	mint := func(a *models.Approval, change func(*models.GrantInput)) func() error {
 		in := models.GrantInput{Hours: 1, Uses: 1, Digest: a.Digest}
 		change(&in)
-		return func() error { return second(b.MakeGrant(t.Context(), b.owner, a.ID, in)) }
+		return func() error { return second(b.MakeGrant(t.Context(), b.Owner, a.ID, in)) }
 	}
 	as := func(*models.GrantInput) {}
-	bash := b.ask(t, models.AskInput{Input: []byte(`{"command":"ls"}`)})
-	rejected := b.ask(t, models.AskInput{Input: []byte(`{"command":"rm"}`)})
-	if _, err := b.Decide(t.Context(), b.owner, rejected.ID, no("")); err != nil {
+	bash := b.AskFor(t, models.AskInput{Input: []byte(`{"command":"ls"}`)})
+	rejected := b.AskFor(t, models.AskInput{Input: []byte(`{"command":"rm"}`)})
+	if _, err := b.Decide(t.Context(), b.Owner, rejected.ID, storetest.No("")); err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
@@ -212,10 +203,10 @@ func TestWhatNoGrantIsMadeOn(t *testing.T) {
 		code  models.Code
 		field string
 	}{
-		"a question":       {b.ask(t, models.AskInput{Kind: models.KindQuestion, Description: "?"}), as, models.CodeWrongDecisionKind, ""},
-		"critical risk":    {b.ask(t, models.AskInput{ToolName: "wire"}), as, models.CodeWrongDecisionKind, ""},
-		"allowed":          {b.ask(t, models.AskInput{ToolName: "ls"}), as, models.CodeWrongDecisionKind, ""},
-		"denied":           {b.ask(t, models.AskInput{ToolName: "no"}), as, models.CodeAlreadyDecided, ""},
+		"a question":       {b.AskFor(t, models.AskInput{Kind: models.KindQuestion, Description: "?"}), as, models.CodeWrongDecisionKind, ""},
+		"critical risk":    {b.AskFor(t, models.AskInput{ToolName: "wire"}), as, models.CodeWrongDecisionKind, ""},
+		"allowed":          {b.AskFor(t, models.AskInput{ToolName: "ls"}), as, models.CodeWrongDecisionKind, ""},
+		"denied":           {b.AskFor(t, models.AskInput{ToolName: "no"}), as, models.CodeAlreadyDecided, ""},
 		"rejected":         {rejected, as, models.CodeAlreadyDecided, ""},
 		"no digest":        {bash, func(in *models.GrantInput) { in.Digest = "" }, models.CodeDigestRequired, "digest"},
 		"another digest":   {bash, func(in *models.GrantInput) { in.Digest = rejected.Digest }, models.CodeDigestMismatch, ""},
@@ -225,7 +216,7 @@ func TestWhatNoGrantIsMadeOn(t *testing.T) {
 		"too many uses":    {bash, func(in *models.GrantInput) { in.Uses = 51 }, models.CodeInvalid, "uses"},
 		"an unknown name":  {bash, func(in *models.GrantInput) { in.Fixed = []string{"command", "cwd"} }, models.CodeInvalid, "fixed"},
 		"three at a time":  {bash, func(in *models.GrantInput) { in.Fixed, in.Hours, in.Uses = []string{"x"}, -1, -1 }, models.CodeInvalid, "fixed hours uses"},
-		"a name of a list": {b.ask(t, models.AskInput{Input: []byte(`[1]`)}), func(in *models.GrantInput) { in.Fixed = []string{"0"} }, models.CodeInvalid, "fixed"},
+		"a name of a list": {b.AskFor(t, models.AskInput{Input: []byte(`[1]`)}), func(in *models.GrantInput) { in.Fixed = []string{"0"} }, models.CodeInvalid, "fixed"},
 	} {
 		e := wantUnchanged(t, b.Store, c.code, mint(c.a, c.in))
 		var fields []string
@@ -245,14 +236,14 @@ func TestWhatNoGrantIsMadeOn(t *testing.T) {
 	for name, doc := range map[string]string{
 		"denied now": `{"rules":[{"name":"no","tools":["Bash"],"effect":"deny"}]}`, "critical now": `{"rules":[{"name":"no","tools":["Bash"],"effect":"require","risk":"critical"}]}`,
 	} {
-		b.policy(t, doc)
+		b.UsePolicy(t, doc)
 		if e := wantUnchanged(t, b.Store, models.CodeWrongDecisionKind, mint(bash, as)); e.Text == "" {
 			t.Error(name)
 		}
 	}
-	b.policy(t, `{"grants_enabled":false}`)
+	b.UsePolicy(t, `{"grants_enabled":false}`)
 	wantUnchanged(t, b.Store, models.CodeForbidden, mint(bash, as))
-	b.policy(t, `{"grant_max_hours":2,"grant_max_uses":1}`)
+	b.UsePolicy(t, `{"grant_max_hours":2,"grant_max_uses":1}`)
 	wantUnchanged(t, b.Store, models.CodeInvalid, mint(bash, func(in *models.GrantInput) { in.Hours = 3 }))
 	wantUnchanged(t, b.Store, models.CodeInvalid, mint(bash, func(in *models.GrantInput) { in.Uses = 2 }))
 }
@@ -261,8 +252,8 @@ func TestGrantsOfOneToolAreBounded(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	mint := func(i int) error {
-		a := b.ask(t, models.AskInput{Input: fmt.Appendf(nil, `{"n":%d}`, i), ToolUseID: fmt.Sprint("c", i)})
-		return second(b.MakeGrant(t.Context(), b.owner, a.ID, models.GrantInput{Fixed: []string{"n"}, Hours: 1, Uses: 1, Digest: a.Digest}))
+		a := b.AskFor(t, models.AskInput{Input: fmt.Appendf(nil, `{"n":%d}`, i), ToolUseID: fmt.Sprint("c", i)})
+		return second(b.MakeGrant(t.Context(), b.Owner, a.ID, models.GrantInput{Fixed: []string{"n"}, Hours: 1, Uses: 1, Digest: a.Digest}))
 	}
 	for i := range models.MaxLiveGrants {
 		if err := mint(i); err != nil {
@@ -270,7 +261,7 @@ func TestGrantsOfOneToolAreBounded(t *testing.T) {
 		}
 	}
 	wantCode(t, mint(models.MaxLiveGrants), models.CodeConflict)
-	b.clock.Step(time.Hour)
+	b.Clock.Step(time.Hour)
 	if err := mint(models.MaxLiveGrants + 1); err != nil {
 		t.Errorf("after the others have expired: %v", err)
 	}
@@ -282,19 +273,19 @@ func TestGrantsAreListedNewestFirst(t *testing.T) {
 	long := strings.Repeat("x", 3*models.MaxBrief)
 	var made []models.GrantID
 	for i := range 5 {
-		b.clock.Step(time.Second)
-		a := b.ask(t, models.AskInput{Input: fmt.Appendf(nil, `{"n":%d,"text":%q}`, i, long)})
+		b.Clock.Step(time.Second)
+		a := b.AskFor(t, models.AskInput{Input: fmt.Appendf(nil, `{"n":%d,"text":%q}`, i, long)})
 		made = append([]models.GrantID{b.grant(t, a, 1+i, "n", "text").ID}, made...)
 	}
-	foreign, err := b.Ask(t.Context(), b.other, models.AskInput{ToolName: "Bash", Explicit: true})
+	foreign, err := b.Ask(t.Context(), b.Other, models.AskInput{ToolName: "Bash", Explicit: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	theirs, err := b.MakeGrant(t.Context(), b.stranger, foreign.ID, models.GrantInput{Hours: 1, Uses: 1, Digest: foreign.Digest})
+	theirs, err := b.MakeGrant(t.Context(), b.Stranger, foreign.ID, models.GrantInput{Hours: 1, Uses: 1, Digest: foreign.Digest})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for who, want := range map[*models.Actor][]models.GrantID{&b.owner: made, &b.stranger: {theirs.ID}, &b.admin: append([]models.GrantID{theirs.ID}, made...)} {
+	for who, want := range map[*models.Actor][]models.GrantID{&b.Owner: made, &b.Stranger: {theirs.ID}, &b.Admin: append([]models.GrantID{theirs.ID}, made...)} {
 		var got []models.GrantID
 		after := ""
 		for range 10 {
@@ -303,7 +294,7 @@ func TestGrantsAreListedNewestFirst(t *testing.T) {
 				t.Fatalf("%d items, %v", len(page.Items), err)
 			}
 			for _, g := range page.Items {
-				if len(g.Fixed) > models.MaxBrief || g.AgentName != "bot" || g.OwnerName == "" || g.StateAt(b.clock.Now()) != models.GrantLive {
+				if len(g.Fixed) > models.MaxBrief || g.AgentName != "bot" || g.OwnerName == "" || g.StateAt(b.Clock.Now()) != models.GrantLive {
 					t.Errorf("listed %+v", g)
 				}
 				got = append(got, g.ID)
@@ -316,8 +307,8 @@ func TestGrantsAreListedNewestFirst(t *testing.T) {
 			t.Errorf("%s lists %v, want %v", who.Name, got, want)
 		}
 	}
-	wantCode(t, second(b.Grants(t.Context(), b.owner, "nonsense", 0)), models.CodeInvalid)
-	whole, err := b.Grant(t.Context(), b.owner, made[0], "", 0)
+	wantCode(t, second(b.Grants(t.Context(), b.Owner, "nonsense", 0)), models.CodeInvalid)
+	whole, err := b.Grant(t.Context(), b.Owner, made[0], "", 0)
 	if err != nil || len(whole.Fixed) < len(long) || len(whole.FixedMembers()) != 2 || whole.Whole() {
 		t.Errorf("one grant has %d bytes fixed (%v)", len(whole.Fixed), err)
 	}
@@ -334,7 +325,7 @@ func TestTheCallsOfAGrantArePagedNewestFirst(t *testing.T) {
 	var got []models.ResponseID
 	after := ""
 	for range 10 {
-		page, err := b.Grant(t.Context(), b.owner, g.ID, after, 3)
+		page, err := b.Grant(t.Context(), b.Owner, g.ID, after, 3)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -348,7 +339,7 @@ func TestTheCallsOfAGrantArePagedNewestFirst(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("the calls are %v, want %v", got, want)
 	}
-	wantCode(t, second(b.Grant(t.Context(), b.owner, g.ID, "nonsense", 0)), models.CodeInvalid)
+	wantCode(t, second(b.Grant(t.Context(), b.Owner, g.ID, "nonsense", 0)), models.CodeInvalid)
 }
 
 func TestHowFarAGrantWouldHaveReached(t *testing.T) {
@@ -357,7 +348,7 @@ func TestHowFarAGrantWouldHaveReached(t *testing.T) {
 	reach := func(fixed ...string) models.GrantReach {
 		t.Helper()
 		on := b.run(t, "make", "/src")
-		got, err := b.GrantReach(t.Context(), b.owner, on.ID, fixed)
+		got, err := b.GrantReach(t.Context(), b.Owner, on.ID, fixed)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -366,13 +357,13 @@ func TestHowFarAGrantWouldHaveReached(t *testing.T) {
 	if got := reach("cwd"); got != (models.GrantReach{}) {
 		t.Errorf("before there were any calls: %+v", got)
 	}
-	oldest := b.clock.Step(time.Minute)
+	oldest := b.Clock.Step(time.Minute)
 	b.run(t, "make test", "/src")
-	b.clock.Step(time.Minute)
+	b.Clock.Step(time.Minute)
 	b.run(t, "make test", "/etc")
-	b.ask(t, models.AskInput{Input: []byte(`{"command":"make test","cwd":"/src","sudo":true}`)})
-	b.ask(t, models.AskInput{Input: []byte(`"make test"`)})
-	b.ask(t, models.AskInput{ToolName: "bash", Input: []byte(`{"command":"make test","cwd":"/src"}`)}) // another tool
+	b.AskFor(t, models.AskInput{Input: []byte(`{"command":"make test","cwd":"/src","sudo":true}`)})
+	b.AskFor(t, models.AskInput{Input: []byte(`"make test"`)})
+	b.AskFor(t, models.AskInput{ToolName: "bash", Input: []byte(`{"command":"make test","cwd":"/src"}`)}) // another tool
 	for i, c := range []struct {
 		fixed   []string
 		covered int
@@ -386,14 +377,14 @@ func TestHowFarAGrantWouldHaveReached(t *testing.T) {
 	if got := reach("cwd"); !got.Since.Before(oldest) {
 		t.Errorf("since %v", got.Since)
 	}
-	wantCode(t, second(b.GrantReach(t.Context(), b.owner, b.run(t, "a", "b").ID, []string{"no"})), models.CodeInvalid)
+	wantCode(t, second(b.GrantReach(t.Context(), b.Owner, b.run(t, "a", "b").ID, []string{"no"})), models.CodeInvalid)
 	before := storetest.Dump(t, b.Store)
 	reachOf := func(n int) models.GrantReach {
-		list, err := b.Inbox(t.Context(), b.owner, store.InboxQuery{Limit: 1})
+		list, err := b.Inbox(t.Context(), b.Owner, store.InboxQuery{Limit: 1})
 		if err != nil || len(list.Items) == 0 {
 			t.Fatal(err)
 		}
-		got, err := b.GrantReach(t.Context(), b.owner, list.Items[0].ID, nil)
+		got, err := b.GrantReach(t.Context(), b.Owner, list.Items[0].ID, nil)
 		if err != nil || got.Examined != n {
 			t.Errorf("looked at %+v, want %d (%v)", got, n, err)
 		}
@@ -403,7 +394,7 @@ func TestHowFarAGrantWouldHaveReached(t *testing.T) {
 	if storetest.Dump(t, b.Store) != before {
 		t.Error("I15: looking changed something")
 	}
-	storetest.Seed(t, b.Store, b.agent, storetest.Rows{Settled: 600})
+	storetest.Seed(t, b.Store, b.Agent, storetest.Rows{Settled: 600})
 	if got := reachOf(500); !got.More {
 		t.Errorf("of 600: %+v", got)
 	}

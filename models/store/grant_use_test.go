@@ -23,7 +23,7 @@ type aftermath func(ctx context.Context, b *bench, g *models.Grant) error
 func policies(docs ...string) aftermath {
 	return func(ctx context.Context, b *bench, _ *models.Grant) error {
 		for _, doc := range docs {
-			if _, err := b.ApplyPolicy(ctx, b.admin, []byte(doc), "", 0); err != nil {
+			if _, err := b.ApplyPolicy(ctx, b.Admin, []byte(doc), "", 0); err != nil {
 				return err
 			}
 		}
@@ -33,21 +33,21 @@ func policies(docs ...string) aftermath {
 
 func later(d time.Duration) aftermath {
 	return func(_ context.Context, b *bench, _ *models.Grant) error {
-		b.clock.Step(d)
+		b.Clock.Step(d)
 		return nil
 	}
 }
 
 func revoked(ctx context.Context, b *bench, g *models.Grant) error {
-	return second(b.RevokeGrant(ctx, b.owner, g.ID))
+	return second(b.RevokeGrant(ctx, b.Owner, g.ID))
 }
 
 func makerDisabled(ctx context.Context, b *bench, _ *models.Grant) error {
-	return second(b.People.DisableUser(ctx, b.admin, b.owner.UserID()))
+	return second(b.People.DisableUser(ctx, b.Admin, b.Owner.UserID()))
 }
 
 func makerEnabled(ctx context.Context, b *bench, _ *models.Grant) error {
-	return b.People.EnableUser(ctx, b.admin, b.owner.UserID())
+	return b.People.EnableUser(ctx, b.Admin, b.Owner.UserID())
 }
 
 // byAdmin replaces the owner's grant by the same one of an admin, who has the
@@ -61,7 +61,7 @@ func byAdmin(role models.Role) aftermath {
 		if err := revoked(ctx, b, g); err != nil {
 			return err
 		}
-		on, err := b.Approval(ctx, b.admin, g.MadeFrom)
+		on, err := b.Approval(ctx, b.Admin, g.MadeFrom)
 		if err != nil {
 			return err
 		}
@@ -69,7 +69,7 @@ func byAdmin(role models.Role) aftermath {
 		if _, err := b.MakeGrant(ctx, helper, on.ID, models.GrantInput{Fixed: []string{"command"}, Hours: 1, Uses: 5, Digest: on.Digest}); err != nil {
 			return err
 		}
-		return b.People.SetRole(ctx, b.admin, user.ID, role)
+		return b.People.SetRole(ctx, b.Admin, user.ID, role)
 	}
 }
 
@@ -113,14 +113,14 @@ func TestGrantsGoNoFurtherThanTheySay(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t)
-			g := b.grant(t, b.ask(t, models.AskInput{Input: []byte(`{"command":"ls"}`)}), 5, "command")
+			g := b.grant(t, b.AskFor(t, models.AskInput{Input: []byte(`{"command":"ls"}`)}), 5, "command")
 			for _, change := range c.after {
 				ok(t, change(t.Context(), b, g))
 			}
 			if c.ask.Input == nil {
 				c.ask.Input = []byte(`{"command":"ls"}`)
 			}
-			a := b.ask(t, c.ask)
+			a := b.AskFor(t, c.ask)
 			if got := string(a.Status()) + "/" + string(a.Cause); got != c.want {
 				t.Errorf("it is %s, want %s: %s", got, c.want, a.PolicyReason)
 			}
@@ -143,7 +143,7 @@ func ok(t *testing.T, errs ...error) {
 
 func (b *bench) usesOfAll(t *testing.T) int {
 	t.Helper()
-	list, err := b.Grants(t.Context(), b.admin, "", 0)
+	list, err := b.Grants(t.Context(), b.Admin, "", 0)
 	ok(t, err)
 	n := 0
 	for _, g := range list.Items {
@@ -156,8 +156,8 @@ func TestAGrantIsForOneAgentOnly(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.grant(t, b.run(t, "ls", "/"), 5)
-	second, _ := storetest.AgentToken(t, b.Store, b.owner, "second")
-	for _, agent := range []models.Actor{second, b.other} {
+	second, _ := storetest.AgentToken(t, b.Store, b.Owner, "second")
+	for _, agent := range []models.Actor{second, b.Other} {
 		a, err := b.Ask(t.Context(), agent, models.AskInput{ToolName: "Bash", Input: []byte(`{"command":"ls","cwd":"/"}`), Explicit: true})
 		if err != nil || a.Status() != models.StatusPending {
 			t.Errorf("a call of %s is %s (%v)", agent.Name, a.Status(), err)
@@ -171,7 +171,7 @@ func TestOfSeveralGrantsTheOneThatExpiresFirstIsUsed(t *testing.T) {
 	on := b.run(t, "ls", "/")
 	mint := func(hours int, fixed ...string) models.GrantID {
 		t.Helper()
-		g, err := b.MakeGrant(t.Context(), b.owner, on.ID, models.GrantInput{Fixed: fixed, Hours: hours, Uses: 1, Digest: on.Digest})
+		g, err := b.MakeGrant(t.Context(), b.Owner, on.ID, models.GrantInput{Fixed: fixed, Hours: hours, Uses: 1, Digest: on.Digest})
 		ok(t, err)
 		return g.ID
 	}
@@ -194,9 +194,9 @@ func TestI9ARepeatUsesNoGrant(t *testing.T) {
 	b := newBench(t)
 	g := b.grant(t, b.run(t, "ls", "/"), 2, "cwd")
 	in := models.AskInput{ToolUseID: "c1", Input: []byte(`{"command":"a","cwd":"/"}`)}
-	first := b.ask(t, in)
+	first := b.AskFor(t, in)
 	for range 3 {
-		if again := b.ask(t, in); again.ID != first.ID || again.Cause != models.CauseGrant || again.PolicyReason != first.PolicyReason || *again.GrantID != g.ID {
+		if again := b.AskFor(t, in); again.ID != first.ID || again.Cause != models.CauseGrant || again.PolicyReason != first.PolicyReason || *again.GrantID != g.ID {
 			t.Errorf("a repeat is %+v", again.Response)
 		}
 	}
@@ -212,7 +212,7 @@ func TestACallThatWasReportedFirstUsesAGrantWhenItIsAsked(t *testing.T) {
 	r.report(t, one(queued("c1", "Bash", `{"command":"make"}`, "b")), models.RunEventStored)
 	before := r.head(t)
 	a := r.asks(t, "c1", "Bash", `{"command":"make"}`)
-	if a.Cause != models.CauseGrant || a.GrantID == nil || *a.GrantID != g.ID || a.RequiresApproval || r.stands(t, a.ID).Cause != models.CauseGrant {
+	if a.Cause != models.CauseGrant || a.GrantID == nil || *a.GrantID != g.ID || a.RequiresApproval || r.Read(t, a.ID).Cause != models.CauseGrant {
 		t.Errorf("asked: %+v", a.Response)
 	}
 	r.wantActions(t, before, "approval.let_through")
@@ -235,14 +235,14 @@ func TestI14ACallThatTheBudgetRefusesUsesNoGrant(t *testing.T) {
 			r := newTrace(t, "")
 			g := r.grant(t, r.asks(t, "c0", "Bash", `{"n":0}`), 9)
 			total := int64(2)
-			ok(t, second(r.ChangeBudget(t.Context(), r.owner, r.conv, models.BudgetChange{Set: &total}, "")))
+			ok(t, second(r.ChangeBudget(t.Context(), r.Owner, r.conv, models.BudgetChange{Set: &total}, "")))
 			if a := r.asks(t, "c1", "Bash", `{"n":1}`); a.Cause != models.CauseGrant {
 				t.Fatalf("asked: %+v", a.Response)
 			}
 			if reported {
 				r.report(t, one(queued("c2", "Bash", `{"n":2}`, "b")), models.RunEventStored)
 			}
-			_, err := r.Ask(t.Context(), r.agent, models.AskInput{ConversationID: string(r.conv), ToolUseID: "c2", ToolName: "Bash", Input: []byte(`{"n":2}`), Explicit: true})
+			_, err := r.Ask(t.Context(), r.Agent, models.AskInput{ConversationID: string(r.conv), ToolUseID: "c2", ToolName: "Bash", Input: []byte(`{"n":2}`), Explicit: true})
 			wantCode(t, err, models.CodeBudgetExhausted)
 			if n := r.uses(t, g.ID); n != 1 {
 				t.Errorf("used %d times", n)
@@ -274,7 +274,7 @@ func (b *bench) race(t *testing.T, n int, beside func()) (through, waits int64) 
 	for i := range n {
 		wg.Go(func() {
 			<-start
-			a, err := b.Ask(t.Context(), b.agent, models.AskInput{ToolName: "Bash", Input: fmt.Appendf(nil, `{"command":"%d","cwd":"/"}`, i), Explicit: true})
+			a, err := b.Ask(t.Context(), b.Agent, models.AskInput{ToolName: "Bash", Input: fmt.Appendf(nil, `{"command":"%d","cwd":"/"}`, i), Explicit: true})
 			switch {
 			case err != nil:
 				t.Errorf("ask: %v", err)
@@ -296,7 +296,7 @@ func TestARevocationEndsAGrantBetweenTwoUses(t *testing.T) {
 	b := newBench(t, noLimits)
 	for range 20 {
 		g := b.grant(t, b.run(t, "ls", "/"), 50, "cwd")
-		through, waits := b.race(t, 16, func() { ok(t, second(b.RevokeGrant(t.Context(), b.owner, g.ID))) })
+		through, waits := b.race(t, 16, func() { ok(t, second(b.RevokeGrant(t.Context(), b.Owner, g.ID))) })
 		if n := b.uses(t, g.ID); through+waits != 16 || n != through {
 			t.Errorf("%d were let through and %d wait, %d uses are counted", through, waits, n)
 		}
@@ -326,8 +326,8 @@ func TestI8AUseAndItsCallAreOneCommit(t *testing.T) {
 	after := storetest.Dir(t)
 	copyDatabase(t, filepath.Dir(b.Path()), after)
 	for dir, want := range map[string]int64{before: 0, after: 1} {
-		left := &bench{Store: storetest.New(t, storetest.WithDir(dir), storetest.WithClock(b.clock)), clock: b.clock, admin: b.admin, owner: b.owner, agent: b.agent}
-		_, err := left.Approval(t.Context(), b.admin, a.ID)
+		left := &bench{&storetest.Bench{Store: storetest.New(t, storetest.WithDir(dir), storetest.WithClock(b.Clock)), Clock: b.Clock, Admin: b.Admin, Owner: b.Owner, Agent: b.Agent}}
+		_, err := left.Approval(t.Context(), b.Admin, a.ID)
 		if n := left.uses(t, g.ID); n != want || (err == nil) != (want == 1) {
 			t.Errorf("%d uses are counted, want %d; the call: %v", n, want, err)
 		}
@@ -376,12 +376,12 @@ func TestAGrantOfAnotherProcessIsHonoured(t *testing.T) {
 	if a := b.run(t, "ls", "/"); a.Status() != models.StatusPending {
 		t.Fatal("there is a grant already")
 	}
-	other := &bench{Store: storetest.New(t, storetest.WithDir(filepath.Dir(b.Path())), storetest.WithClock(b.clock)), clock: b.clock, owner: b.owner, admin: b.admin}
+	other := &bench{&storetest.Bench{Store: storetest.New(t, storetest.WithDir(filepath.Dir(b.Path())), storetest.WithClock(b.Clock)), Clock: b.Clock, Owner: b.Owner, Admin: b.Admin}}
 	g := other.grant(t, on, 5)
 	if a := b.run(t, "ls", "/"); a.Cause != models.CauseGrant {
 		t.Errorf("it is %s", a.Status())
 	}
-	ok(t, second(other.RevokeGrant(t.Context(), b.owner, g.ID)))
+	ok(t, second(other.RevokeGrant(t.Context(), b.Owner, g.ID)))
 	if a := b.run(t, "ls", "/"); a.Status() != models.StatusPending {
 		t.Errorf("after the other process revoked it: %s", a.Cause)
 	}
@@ -394,7 +394,7 @@ func TestAGrantMadeAfterTheLastOneExpiredIsHonoured(t *testing.T) {
 	b := newBench(t)
 	on := b.run(t, "ls", "/")
 	for range 3 {
-		b.clock.Step(2 * time.Hour)
+		b.Clock.Step(2 * time.Hour)
 		if a := b.run(t, "ls", "/"); a.Status() != models.StatusPending {
 			t.Fatalf("before it is made: %s", a.Cause)
 		}

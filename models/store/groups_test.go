@@ -15,7 +15,7 @@ const byFinance = `,"reviewers":["group:finance"]`
 // group makes a group with some members.
 func (b *bench) group(t *testing.T, name string, members ...models.Actor) {
 	t.Helper()
-	storetest.Must(t, b.People.AddGroup(t.Context(), b.admin, name, ""))
+	storetest.Must(t, b.People.AddGroup(t.Context(), b.Admin, name, ""))
 	for _, m := range members {
 		b.joins(t, name, m)
 	}
@@ -23,12 +23,12 @@ func (b *bench) group(t *testing.T, name string, members ...models.Actor) {
 
 func (b *bench) joins(t *testing.T, name string, who models.Actor) {
 	t.Helper()
-	storetest.Must(t, b.People.JoinGroup(t.Context(), b.admin, name, who.Name))
+	storetest.Must(t, b.People.JoinGroup(t.Context(), b.Admin, name, who.Name))
 }
 
 func (b *bench) leaves(t *testing.T, name string, who models.Actor) {
 	t.Helper()
-	storetest.Must(t, b.People.LeaveGroup(t.Context(), b.admin, name, who.UserID()))
+	storetest.Must(t, b.People.LeaveGroup(t.Context(), b.Admin, name, who.UserID()))
 }
 
 // asks reports whether a pending request is in somebody's inbox, which is whether they see
@@ -50,30 +50,30 @@ func TestAGroupDecidesWithWhoIsInItI12(t *testing.T) {
 	b := newBench(t)
 	bo, cy := storetest.Reviewer(t, b.Store, "bo@example.com"), storetest.Reviewer(t, b.Store, "cy@example.com")
 	b.group(t, "finance", bo)
-	b.policy(t, payments(byFinance+only))
+	b.UsePolicy(t, payments(byFinance+only))
 	first, second, third := b.pay(t, 1), b.pay(t, 2), b.pay(t, 3)
-	b.policy(t, payments("")) // what waits is not judged again
+	b.UsePolicy(t, payments("")) // what waits is not judged again
 	if must := first.Approvers().Must(); must != "Somebody in finance must approve" {
 		t.Errorf("%q", must)
 	}
 	if !b.asks(t, bo, first.ID) || b.asks(t, cy, first.ID) {
 		t.Error("it does not wait for who is in the group, and for nobody else")
 	}
-	wantCode(t, storetest.Err(b.Decide(t.Context(), b.admin, first.ID, yes())), models.CodeNotAReviewer)
-	wantCode(t, storetest.Err(b.Decide(t.Context(), cy, first.ID, yes())), models.CodeNotFound)
+	wantCode(t, storetest.Err(b.Decide(t.Context(), b.Admin, first.ID, storetest.Yes())), models.CodeNotAReviewer)
+	wantCode(t, storetest.Err(b.Decide(t.Context(), cy, first.ID, storetest.Yes())), models.CodeNotFound)
 
 	b.joins(t, "finance", cy)
 	if !b.asks(t, cy, first.ID) {
 		t.Error("who joined has nothing to decide")
 	}
-	storetest.Must(t, storetest.Err(b.Decide(t.Context(), cy, first.ID, yes())))
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), cy, first.ID, storetest.Yes())))
 	b.standsAs(t, first.ID, models.StatusApproved)
 
 	b.leaves(t, "finance", bo)
 	if b.asks(t, bo, second.ID) {
 		t.Error("who left still has it in their inbox")
 	}
-	wantCode(t, storetest.Err(b.Decide(t.Context(), bo, second.ID, yes())), models.CodeNotFound)
+	wantCode(t, storetest.Err(b.Decide(t.Context(), bo, second.ID, storetest.Yes())), models.CodeNotFound)
 	if _, err := b.Approval(t.Context(), bo, first.ID); err != nil {
 		t.Errorf("what was settled while they were in the group: %v", err)
 	}
@@ -87,7 +87,7 @@ func TestAGroupDecidesWithWhoIsInItI12(t *testing.T) {
 	if late := b.pay(t, 4); late.Status() == models.StatusRejected {
 		t.Error("the policy of now names no group")
 	}
-	b.policy(t, payments(""))
+	b.UsePolicy(t, payments(""))
 }
 
 // Each joining and leaving is an entry, and so is each request that it moves (I7); the stream
@@ -97,9 +97,9 @@ func TestJoiningAndLeavingAreInTheLedgerI7(t *testing.T) {
 	b := newBench(t)
 	bo := storetest.Reviewer(t, b.Store, "bo@example.com")
 	b.group(t, "finance")
-	b.policy(t, payments(byFinance))
+	b.UsePolicy(t, payments(byFinance))
 	a := b.pay(t, 1)
-	other := b.ask(t, models.AskInput{ToolName: "other", Explicit: true})
+	other := b.AskFor(t, models.AskInput{ToolName: "other", Explicit: true})
 	after := b.head(t)
 	b.joins(t, "finance", bo)
 	b.joins(t, "finance", bo) // twice is once
@@ -124,7 +124,7 @@ func TestJoiningAndLeavingAreInTheLedgerI7(t *testing.T) {
 	if n := told(); b.asks(t, bo, a.ID) || n != 0 {
 		t.Errorf("their stream still tells of it %d times", n)
 	}
-	wantCode(t, b.People.LeaveGroup(t.Context(), b.admin, "finance", bo.UserID()), models.CodeNotFound)
+	wantCode(t, b.People.LeaveGroup(t.Context(), b.Admin, "finance", bo.UserID()), models.CodeNotFound)
 }
 
 // Whom an edit was routed to is asked until they leave its group, also when the edit was
@@ -134,18 +134,18 @@ func TestLeavingBehindAnEditThatIsGone(t *testing.T) {
 	for name, goes := range map[string]func(*testing.T, *bench, models.ResponseID, models.DecisionInput){
 		"taken back": func(t *testing.T, b *bench, id models.ResponseID, _ models.DecisionInput) {
 			t.Helper()
-			storetest.Must(t, storetest.Err(b.Undo(t.Context(), b.owner, id)))
+			storetest.Must(t, storetest.Err(b.Undo(t.Context(), b.Owner, id)))
 		},
 		"replaced": func(t *testing.T, b *bench, id models.ResponseID, edit models.DecisionInput) {
 			t.Helper()
-			b.group(t, "board", b.stranger)
-			b.policy(t, payments(`,"reviewers":["group:board"]`+only))
+			b.group(t, "board", b.Stranger)
+			b.UsePolicy(t, payments(`,"reviewers":["group:board"]`+only))
 			edit.Input = []byte(`{"amount":10}`)
-			storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.owner, id, edit)))
+			storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.Owner, id, edit)))
 		},
 		"of somebody disabled": func(t *testing.T, b *bench, _ models.ResponseID, _ models.DecisionInput) {
 			t.Helper()
-			storetest.Must(t, second(b.People.DisableUser(t.Context(), b.admin, b.owner.UserID())))
+			storetest.Must(t, second(b.People.DisableUser(t.Context(), b.Admin, b.Owner.UserID())))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -153,20 +153,20 @@ func TestLeavingBehindAnEditThatIsGone(t *testing.T) {
 			b := newBench(t)
 			bo, cy := storetest.Reviewer(t, b.Store, "bo@example.com"), storetest.Reviewer(t, b.Store, "cy@example.com")
 			b.group(t, "finance", bo)
-			b.policy(t, payments(""))
+			b.UsePolicy(t, payments(""))
 			a := b.pay(t, 1)
-			b.policy(t, payments(byFinance+only))
-			edit := yes()
+			b.UsePolicy(t, payments(byFinance+only))
+			edit := storetest.Yes()
 			edit.Input = []byte(`{"amount":9}`)
-			storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.owner, a.ID, edit)))
+			storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.Owner, a.ID, edit)))
 			goes(t, b, a.ID, edit)
 			b.joins(t, "finance", cy)
 			b.leaves(t, "finance", bo)
 			if b.asks(t, bo, a.ID) || !b.asks(t, cy, a.ID) {
 				t.Error("the request does not follow who is in the group")
 			}
-			wantCode(t, storetest.Err(b.Decide(t.Context(), bo, a.ID, yes())), models.CodeNotFound)
-			storetest.Must(t, storetest.Err(b.Decide(t.Context(), cy, a.ID, yes())))
+			wantCode(t, storetest.Err(b.Decide(t.Context(), bo, a.ID, storetest.Yes())), models.CodeNotFound)
+			storetest.Must(t, storetest.Err(b.Decide(t.Context(), cy, a.ID, storetest.Yes())))
 		})
 	}
 }
@@ -177,14 +177,14 @@ func TestSomebodyNamedLeavesTheGroupOfAnEdit(t *testing.T) {
 	b := newBench(t)
 	bo, cy := storetest.Reviewer(t, b.Store, "bo@example.com"), storetest.Reviewer(t, b.Store, "cy@example.com")
 	b.group(t, "finance", bo, cy)
-	b.policy(t, payments(`,"reviewers":["bo@example.com"]`))
+	b.UsePolicy(t, payments(`,"reviewers":["bo@example.com"]`))
 	a := b.pay(t, 1)
-	b.policy(t, payments(byFinance+only))
-	edit := yes()
+	b.UsePolicy(t, payments(byFinance+only))
+	edit := storetest.Yes()
 	edit.Input = []byte(`{"amount":9}`)
-	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.owner, a.ID, edit)))
-	b.policy(t, payments(""))
-	storetest.Must(t, b.People.RemoveGroup(t.Context(), b.admin, "finance"))
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.Owner, a.ID, edit)))
+	b.UsePolicy(t, payments(""))
+	storetest.Must(t, b.People.RemoveGroup(t.Context(), b.Admin, "finance"))
 	if !b.asks(t, bo, a.ID) || b.asks(t, cy, a.ID) {
 		t.Error("the named one lost it, or the member kept it")
 	}
@@ -196,9 +196,9 @@ func TestWhatHasExpiredIsNotRoutedI3(t *testing.T) {
 	b := newBench(t)
 	bo, cy := storetest.Reviewer(t, b.Store, "bo@example.com"), storetest.Reviewer(t, b.Store, "cy@example.com")
 	b.group(t, "finance", bo)
-	b.policy(t, payments(byFinance))
-	a := b.ask(t, models.AskInput{ToolName: "payment.send", Input: []byte(`{"amount":1}`), TimeoutSeconds: new(int64(10))})
-	b.clock.Step(time.Minute)
+	b.UsePolicy(t, payments(byFinance))
+	a := b.AskFor(t, models.AskInput{ToolName: "payment.send", Input: []byte(`{"amount":1}`), TimeoutSeconds: new(int64(10))})
+	b.Clock.Step(time.Minute)
 	b.joins(t, "finance", cy)
 	b.leaves(t, "finance", bo)
 	wantCode(t, storetest.Err(b.Approval(t.Context(), cy, a.ID)), models.CodeNotFound)
@@ -212,16 +212,16 @@ func TestLeavingWhileOnesApprovalIsHeld(t *testing.T) {
 	b := newBench(t)
 	bo, cy := storetest.Reviewer(t, b.Store, "bo@example.com"), storetest.Reviewer(t, b.Store, "cy@example.com")
 	b.group(t, "finance", bo, cy)
-	b.policy(t, `{"undo_seconds":{"low":0,"medium":60,"high":0,"critical":0},"rules":[{"name":"Payments","tools":["payment.send"],"effect":"require"`+byFinance+only+`}]}`)
+	b.UsePolicy(t, `{"undo_seconds":{"low":0,"medium":60,"high":0,"critical":0},"rules":[{"name":"Payments","tools":["payment.send"],"effect":"require"`+byFinance+only+`}]}`)
 	kept, taken := b.pay(t, 1), b.pay(t, 2)
-	storetest.Must(t, storetest.Err(b.Decide(t.Context(), bo, kept.ID, yes())))
-	storetest.Must(t, storetest.Err(b.Decide(t.Context(), bo, taken.ID, yes())))
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), bo, kept.ID, storetest.Yes())))
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), bo, taken.ID, storetest.Yes())))
 	b.leaves(t, "finance", bo)
 	storetest.Must(t, storetest.Err(b.Undo(t.Context(), bo, taken.ID)))
 	if b.asks(t, bo, taken.ID) || !b.asks(t, cy, taken.ID) {
 		t.Error("what was taken back is still theirs, or nobody's")
 	}
-	b.clock.Step(time.Minute)
+	b.Clock.Step(time.Minute)
 	b.release(t, 0)
 	if got := b.standsAs(t, kept.ID, models.StatusPending); got.HeldUntil != nil || b.asks(t, bo, kept.ID) || !b.asks(t, cy, kept.ID) {
 		t.Errorf("what they approved is still held, or theirs: %+v", got)
@@ -234,26 +234,26 @@ func TestLeavingOneOfSeveralReasons(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	bo, cy := storetest.Reviewer(t, b.Store, "bo@example.com"), storetest.Reviewer(t, b.Store, "cy@example.com")
-	b.group(t, "finance", bo, cy, b.owner)
+	b.group(t, "finance", bo, cy, b.Owner)
 	b.group(t, "board", cy)
-	b.policy(t, payments(`,"reviewers":["group:finance","Bo@example.com","group:board","group:finance"]`+only))
+	b.UsePolicy(t, payments(`,"reviewers":["group:finance","Bo@example.com","group:board","group:finance"]`+only))
 	a := b.pay(t, 1)
 	if must := a.Approvers().Must(); must != "bo@example.com, somebody in finance or somebody in board must approve" {
 		t.Errorf("%q", must)
 	}
-	for _, who := range []models.Actor{bo, cy, b.owner} {
+	for _, who := range []models.Actor{bo, cy, b.Owner} {
 		b.leaves(t, "finance", who)
 		if !b.asks(t, who, a.ID) {
 			t.Errorf("%s is not asked any more", who.Name)
 		}
 	}
-	wantCode(t, storetest.Err(b.Decide(t.Context(), b.owner, a.ID, yes())), models.CodeNotAReviewer)
+	wantCode(t, storetest.Err(b.Decide(t.Context(), b.Owner, a.ID, storetest.Yes())), models.CodeNotAReviewer)
 	b.leaves(t, "board", cy)
 	if b.asks(t, cy, a.ID) {
 		t.Error("cy is in none of the groups")
 	}
-	b.joins(t, "finance", b.owner)
-	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.owner, a.ID, yes())))
+	b.joins(t, "finance", b.Owner)
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.Owner, a.ID, storetest.Yes())))
 }
 
 // Who owns the agent may be in the group, and still not approve where the rule says never.
@@ -261,10 +261,10 @@ func TestAGroupOfNobodyButTheOwner(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	bo := storetest.Reviewer(t, b.Store, "bo@example.com")
-	b.group(t, "finance", b.owner, bo)
-	b.policy(t, payments(byFinance+only+never))
+	b.group(t, "finance", b.Owner, bo)
+	b.UsePolicy(t, payments(byFinance+only+never))
 	a := b.pay(t, 1)
-	wantCode(t, storetest.Err(b.Decide(t.Context(), b.owner, a.ID, yes())), models.CodeNotAReviewer)
+	wantCode(t, storetest.Err(b.Decide(t.Context(), b.Owner, a.ID, storetest.Yes())), models.CodeNotAReviewer)
 	b.leaves(t, "finance", bo)
 	if got := b.standsAs(t, a.ID, models.StatusRejected); got.Cause != models.CauseNoReviewer {
 		t.Errorf("%s", got.Cause)
@@ -280,19 +280,19 @@ func TestDisabledMembers(t *testing.T) {
 	b := newBench(t)
 	bo, cy := storetest.Reviewer(t, b.Store, "bo@example.com"), storetest.Reviewer(t, b.Store, "cy@example.com")
 	b.group(t, "finance", bo, cy)
-	b.policy(t, payments(byFinance+only))
-	storetest.Must(t, second(b.People.DisableUser(t.Context(), b.admin, bo.UserID())))
+	b.UsePolicy(t, payments(byFinance+only))
+	storetest.Must(t, second(b.People.DisableUser(t.Context(), b.Admin, bo.UserID())))
 	a := b.pay(t, 1)
 	if b.asks(t, bo, a.ID) {
 		t.Error("somebody is asked who may not sign in")
 	}
-	storetest.Must(t, b.People.EnableUser(t.Context(), b.admin, bo.UserID()))
+	storetest.Must(t, b.People.EnableUser(t.Context(), b.Admin, bo.UserID()))
 	if !b.asks(t, bo, a.ID) {
 		t.Error("enabled again, they have nothing to decide")
 	}
-	storetest.Must(t, second(b.People.DisableUser(t.Context(), b.admin, cy.UserID())))
-	wantCode(t, b.People.JoinGroup(t.Context(), b.admin, "finance", cy.Name), models.CodeInvalid)
-	storetest.Must(t, second(b.People.DisableUser(t.Context(), b.admin, bo.UserID())))
+	storetest.Must(t, second(b.People.DisableUser(t.Context(), b.Admin, cy.UserID())))
+	wantCode(t, b.People.JoinGroup(t.Context(), b.Admin, "finance", cy.Name), models.CodeInvalid)
+	storetest.Must(t, second(b.People.DisableUser(t.Context(), b.Admin, bo.UserID())))
 	if got := b.standsAs(t, a.ID, models.StatusRejected); got.Cause != models.CauseNoReviewer {
 		t.Errorf("%s", got.Cause)
 	}
@@ -303,20 +303,20 @@ func TestAnEditWaitsForAGroup(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	bo := storetest.Reviewer(t, b.Store, "bo@example.com")
-	storetest.Must(t, b.People.AddGroup(t.Context(), b.admin, "finance", ""))
-	b.policy(t, payments(""))
+	storetest.Must(t, b.People.AddGroup(t.Context(), b.Admin, "finance", ""))
+	b.UsePolicy(t, payments(""))
 	a := b.pay(t, 1)
-	b.joins(t, "finance", b.stranger)
-	b.policy(t, payments(byFinance+only))
-	edited := yes()
+	b.joins(t, "finance", b.Stranger)
+	b.UsePolicy(t, payments(byFinance+only))
+	edited := storetest.Yes()
 	edited.Input = []byte(`{"amount":9}`)
-	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.owner, a.ID, edited)))
-	if !b.asks(t, b.stranger, a.ID) {
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.Owner, a.ID, edited)))
+	if !b.asks(t, b.Stranger, a.ID) {
 		t.Error("the edit did not go to the group")
 	}
 	b.joins(t, "finance", bo)
-	b.leaves(t, "finance", b.stranger)
-	if b.asks(t, b.stranger, a.ID) || !b.asks(t, bo, a.ID) {
+	b.leaves(t, "finance", b.Stranger)
+	if b.asks(t, b.Stranger, a.ID) || !b.asks(t, bo, a.ID) {
 		t.Error("the edit did not follow who is in the group")
 	}
 	done, err := b.Decide(t.Context(), bo, a.ID, edited)
@@ -330,18 +330,18 @@ func TestAnEditWaitsForAGroup(t *testing.T) {
 func TestAGrantOfAMember(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.group(t, "finance", b.owner, b.stranger)
-	b.policy(t, payments(byFinance+only))
+	b.group(t, "finance", b.Owner, b.Stranger)
+	b.UsePolicy(t, payments(byFinance+only))
 	a := b.pay(t, 1)
-	storetest.Must(t, second(b.MakeGrant(t.Context(), b.owner, a.ID, models.GrantInput{Hours: 1, Uses: 5, Digest: a.Digest})))
+	storetest.Must(t, second(b.MakeGrant(t.Context(), b.Owner, a.ID, models.GrantInput{Hours: 1, Uses: 5, Digest: a.Digest})))
 	if got := b.pay(t, 2); got.Cause != models.CauseGrant {
 		t.Fatalf("%s %q", got.Status(), got.Cause)
 	}
-	b.leaves(t, "finance", b.owner)
+	b.leaves(t, "finance", b.Owner)
 	if got := b.pay(t, 3); got.Status() != models.StatusPending {
 		t.Errorf("%s %q", got.Status(), got.Cause)
 	}
-	wantCode(t, storetest.Err(b.MakeGrant(t.Context(), b.owner, a.ID, models.GrantInput{Hours: 1, Uses: 5, Digest: a.Digest})), models.CodeNotAReviewer)
+	wantCode(t, storetest.Err(b.MakeGrant(t.Context(), b.Owner, a.ID, models.GrantInput{Hours: 1, Uses: 5, Digest: a.Digest})), models.CodeNotAReviewer)
 }
 
 // What a group may be called, and what keeps it.
@@ -349,35 +349,35 @@ func TestGroupsAreKept(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	for _, name := range []string{"", "Finance", "a b", "group:x", "-x", "é", string(make([]byte, 64))} {
-		if err := b.People.AddGroup(t.Context(), b.admin, name, ""); models.FieldsOf(err)["name"] == "" {
+		if err := b.People.AddGroup(t.Context(), b.Admin, name, ""); models.FieldsOf(err)["name"] == "" {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
-	b.group(t, "finance", b.stranger)
-	wantCode(t, b.People.AddGroup(t.Context(), b.admin, "finance", ""), models.CodeConflict)
-	storetest.Must(t, b.People.DescribeGroup(t.Context(), b.admin, "finance", "Who pays."))
+	b.group(t, "finance", b.Stranger)
+	wantCode(t, b.People.AddGroup(t.Context(), b.Admin, "finance", ""), models.CodeConflict)
+	storetest.Must(t, b.People.DescribeGroup(t.Context(), b.Admin, "finance", "Who pays."))
 	for _, rule := range []string{`,"reviewers":["group:gone"]`, `,"reviewers":["group:finance","group:gone"]` + only} {
-		_, err := b.ApplyPolicy(t.Context(), b.admin, []byte(payments(rule)), "x", 0)
+		_, err := b.ApplyPolicy(t.Context(), b.Admin, []byte(payments(rule)), "x", 0)
 		if at := models.FieldsOf(err); len(at) != 1 || !slices.ContainsFunc([]string{"rules[0].reviewers[0]", "rules[0].reviewers[1]"}, func(path string) bool { return at[path] != "" }) {
 			t.Errorf("%s: %v %v", rule, err, at)
 		}
 	}
-	b.policy(t, payments(byFinance))
-	wantCode(t, b.People.RemoveGroup(t.Context(), b.admin, "finance"), models.CodeConflict)
+	b.UsePolicy(t, payments(byFinance))
+	wantCode(t, b.People.RemoveGroup(t.Context(), b.Admin, "finance"), models.CodeConflict)
 	a := b.pay(t, 1)
-	b.policy(t, payments(""))
-	storetest.Must(t, b.People.RemoveGroup(t.Context(), b.admin, "finance"))
-	if b.asks(t, b.stranger, a.ID) {
+	b.UsePolicy(t, payments(""))
+	storetest.Must(t, b.People.RemoveGroup(t.Context(), b.Admin, "finance"))
+	if b.asks(t, b.Stranger, a.ID) {
 		t.Error("it still waits for who was in the group")
 	}
-	wantCode(t, b.People.JoinGroup(t.Context(), b.admin, "finance", b.stranger.Name), models.CodeNotFound)
+	wantCode(t, b.People.JoinGroup(t.Context(), b.Admin, "finance", b.Stranger.Name), models.CodeNotFound)
 
-	b.clock.Step(time.Second)
-	b.group(t, "finance", b.stranger) // the name is free
-	if !b.asks(t, b.stranger, a.ID) {
+	b.Clock.Step(time.Second)
+	b.group(t, "finance", b.Stranger) // the name is free
+	if !b.asks(t, b.Stranger, a.ID) {
 		t.Error("the request froze the name, and the group of that name does not have it")
 	}
-	all, err := b.People.Groups(t.Context(), b.owner)
+	all, err := b.People.Groups(t.Context(), b.Owner)
 	storetest.Must(t, err)
 	if len(all) != 1 || all[0].Members != 1 || all[0].Note != "" {
 		t.Errorf("%+v", all)
@@ -386,8 +386,8 @@ func TestGroupsAreKept(t *testing.T) {
 		for what, err := range map[string]error{
 			"add":      b.People.AddGroup(t.Context(), actor, "x", ""),
 			"describe": b.People.DescribeGroup(t.Context(), actor, "finance", "x"),
-			"join":     b.People.JoinGroup(t.Context(), actor, "finance", b.owner.Name),
-			"leave":    b.People.LeaveGroup(t.Context(), actor, "finance", b.stranger.UserID()),
+			"join":     b.People.JoinGroup(t.Context(), actor, "finance", b.Owner.Name),
+			"leave":    b.People.LeaveGroup(t.Context(), actor, "finance", b.Stranger.UserID()),
 			"remove":   b.People.RemoveGroup(t.Context(), actor, "finance"),
 		} {
 			if models.ErrorCode(err) != models.CodeForbidden {

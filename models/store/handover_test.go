@@ -15,7 +15,7 @@ func (b *bench) substitute(t *testing.T, who, substitute models.Actor) models.Su
 	t.Helper()
 	s, err := b.AskSubstitute(t.Context(), who, who.UserID(), substitute.UserID())
 	storetest.Must(t, err)
-	storetest.Must(t, b.AcceptSubstitute(t.Context(), b.admin, s.ID))
+	storetest.Must(t, b.AcceptSubstitute(t.Context(), b.Admin, s.ID))
 	return s.ID
 }
 
@@ -32,39 +32,39 @@ func TestARequestIsHandedOnlyToWhomItMayBe(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	eve, zoe := storetest.Reviewer(t, b.Store, "eve@example.com"), storetest.Reviewer(t, b.Store, "zoe@example.com")
-	b.policy(t, payments(byStranger+only))
+	b.UsePolicy(t, payments(byStranger+only))
 	a := b.pay(t, 1)
 	refused := func(from, to models.Actor, code models.Code) {
 		t.Helper()
 		_, err := b.HandOver(t.Context(), from, a.ID, to.UserID(), "")
 		wantCode(t, err, code)
 	}
-	refused(b.stranger, eve, models.CodeInvalid) // nobody has accepted them
-	asked, err := b.AskSubstitute(t.Context(), b.stranger, b.stranger.UserID(), eve.UserID())
+	refused(b.Stranger, eve, models.CodeInvalid) // nobody has accepted them
+	asked, err := b.AskSubstitute(t.Context(), b.Stranger, b.Stranger.UserID(), eve.UserID())
 	storetest.Must(t, err)
-	refused(b.stranger, eve, models.CodeInvalid) // asked is not accepted
-	wantCode(t, b.AcceptSubstitute(t.Context(), b.stranger, asked.ID), models.CodeForbidden)
-	storetest.Must(t, b.AcceptSubstitute(t.Context(), b.admin, asked.ID))
-	refused(b.stranger, zoe, models.CodeInvalid)
-	refused(b.stranger, b.stranger, models.CodeInvalid)
-	refused(b.stranger, b.admin, models.CodeInvalid) // the rule does not let admins approve
-	refused(b.owner, eve, models.CodeNotAReviewer)   // sees it, and may not approve it
-	refused(b.admin, eve, models.CodeNotAReviewer)
-	refused(b.agent, eve, models.CodeForbidden) // I4
+	refused(b.Stranger, eve, models.CodeInvalid) // asked is not accepted
+	wantCode(t, b.AcceptSubstitute(t.Context(), b.Stranger, asked.ID), models.CodeForbidden)
+	storetest.Must(t, b.AcceptSubstitute(t.Context(), b.Admin, asked.ID))
+	refused(b.Stranger, zoe, models.CodeInvalid)
+	refused(b.Stranger, b.Stranger, models.CodeInvalid)
+	refused(b.Stranger, b.Admin, models.CodeInvalid) // the rule does not let admins approve
+	refused(b.Owner, eve, models.CodeNotAReviewer)   // sees it, and may not approve it
+	refused(b.Admin, eve, models.CodeNotAReviewer)
+	refused(b.Agent, eve, models.CodeForbidden) // I4
 	refused(eve, zoe, models.CodeNotFound)
 
-	may, err := b.MayHandOverTo(t.Context(), b.stranger, a.ID)
+	may, err := b.MayHandOverTo(t.Context(), b.Stranger, a.ID)
 	storetest.Must(t, err)
 	if len(may) != 1 || may[0].ID != eve.UserID() {
 		t.Errorf("may be handed to %+v", may)
 	}
 	after := b.head(t)
-	h := b.handsOver(t, b.stranger, a.ID, eve)
+	h := b.handsOver(t, b.Stranger, a.ID, eve)
 	b.wantActions(t, after, "approval.handed_over", "approval.routed")
-	if again := b.handsOver(t, b.stranger, a.ID, eve); again.ID != h.ID {
+	if again := b.handsOver(t, b.Stranger, a.ID, eve); again.ID != h.ID {
 		t.Error("a repeat is another hand-over")
 	}
-	if !b.asks(t, eve, a.ID) || !b.asks(t, b.stranger, a.ID) {
+	if !b.asks(t, eve, a.ID) || !b.asks(t, b.Stranger, a.ID) {
 		t.Error("not both have it")
 	}
 	b.substitute(t, eve, zoe)
@@ -72,16 +72,16 @@ func TestARequestIsHandedOnlyToWhomItMayBe(t *testing.T) {
 
 	page, err := b.RequestPage(t.Context(), eve, a.ID, false)
 	storetest.Must(t, err)
-	if p := page.Acting; !p.MayApprove || p.OnBehalf == nil || p.OnBehalf.ID != b.stranger.UserID() || len(p.Delegations) != 1 || p.Delegations[0].HandOver.Note != "Please look." {
+	if p := page.Acting; !p.MayApprove || p.OnBehalf == nil || p.OnBehalf.ID != b.Stranger.UserID() || len(p.Delegations) != 1 || p.Delegations[0].HandOver.Note != "Please look." {
 		t.Errorf("%+v", p)
 	}
-	got, err := b.Decide(t.Context(), eve, a.ID, yes())
+	got, err := b.Decide(t.Context(), eve, a.ID, storetest.Yes())
 	storetest.Must(t, err)
-	if got.Vote.BehalfOf != b.stranger.UserID() || got.Vote.BehalfName != b.stranger.Name || got.Vote.UserID != eve.UserID() {
+	if got.Vote.BehalfOf != b.Stranger.UserID() || got.Vote.BehalfName != b.Stranger.Name || got.Vote.UserID != eve.UserID() {
 		t.Errorf("the vote: %+v", got.Vote)
 	}
 	data := storetest.Scalar[string](t, b.Store, `SELECT data FROM ledger WHERE action = 'approval.approved'`)
-	if !strings.Contains(data, `"on_behalf_of":"`+string(b.stranger.UserID())+`"`) {
+	if !strings.Contains(data, `"on_behalf_of":"`+string(b.Stranger.UserID())+`"`) {
 		t.Errorf("the ledger says %s", data)
 	}
 }
@@ -99,51 +99,51 @@ func TestActingForOthersEndsWithItsReason(t *testing.T) {
 		"taken back": {byStranger + only, nil, func(t *testing.T, b *bench, h *models.HandOver, _ models.SubstituteID) {
 			t.Helper()
 			after := b.head(t)
-			storetest.Must(t, b.TakeBackHandOver(t.Context(), b.stranger, h.ID))
-			storetest.Must(t, b.TakeBackHandOver(t.Context(), b.stranger, h.ID))
+			storetest.Must(t, b.TakeBackHandOver(t.Context(), b.Stranger, h.ID))
+			storetest.Must(t, b.TakeBackHandOver(t.Context(), b.Stranger, h.ID))
 			b.wantActions(t, after, "approval.hand_over_taken_back", "approval.routed")
 		}, nil},
 		"no substitute any more": {byStranger + only, nil, func(t *testing.T, b *bench, _ *models.HandOver, s models.SubstituteID) {
 			t.Helper()
 			after := b.head(t)
-			storetest.Must(t, b.RemoveSubstitute(t.Context(), b.stranger, s))
+			storetest.Must(t, b.RemoveSubstitute(t.Context(), b.Stranger, s))
 			b.wantActions(t, after, "substitute.removed", "approval.routed")
 		}, nil},
 		"the other is disabled": {byStranger, nil, func(t *testing.T, b *bench, _ *models.HandOver, _ models.SubstituteID) {
 			t.Helper()
-			storetest.Must(t, storetest.Err(b.People.DisableUser(t.Context(), b.admin, b.stranger.UserID())))
+			storetest.Must(t, storetest.Err(b.People.DisableUser(t.Context(), b.Admin, b.Stranger.UserID())))
 		}, func(t *testing.T, b *bench) {
 			t.Helper()
-			storetest.Must(t, b.People.EnableUser(t.Context(), b.admin, b.stranger.UserID()))
+			storetest.Must(t, b.People.EnableUser(t.Context(), b.Admin, b.Stranger.UserID()))
 		}},
 		"out of the group": {`,"reviewers":["group:finance","admin@example.com"]` + only, nil, func(t *testing.T, b *bench, _ *models.HandOver, _ models.SubstituteID) {
 			t.Helper()
-			b.leaves(t, "finance", b.stranger)
+			b.leaves(t, "finance", b.Stranger)
 		}, func(t *testing.T, b *bench) {
 			t.Helper()
-			b.joins(t, "finance", b.stranger)
+			b.joins(t, "finance", b.Stranger)
 		}},
-		"no admin any more": {``, func(b *bench) models.Actor { return b.stranger }, func(t *testing.T, b *bench, _ *models.HandOver, _ models.SubstituteID) {
+		"no admin any more": {``, func(b *bench) models.Actor { return b.Stranger }, func(t *testing.T, b *bench, _ *models.HandOver, _ models.SubstituteID) {
 			t.Helper()
-			storetest.Must(t, b.People.SetRole(t.Context(), b.admin, b.stranger.UserID(), models.RoleReviewer))
+			storetest.Must(t, b.People.SetRole(t.Context(), b.Admin, b.Stranger.UserID(), models.RoleReviewer))
 		}, func(t *testing.T, b *bench) {
 			t.Helper()
-			storetest.Must(t, b.People.SetRole(t.Context(), b.admin, b.stranger.UserID(), models.RoleAdmin))
+			storetest.Must(t, b.People.SetRole(t.Context(), b.Admin, b.Stranger.UserID(), models.RoleAdmin))
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t)
 			eve := storetest.Reviewer(t, b.Store, "eve@example.com")
-			b.group(t, "finance", b.stranger)
+			b.group(t, "finance", b.Stranger)
 			if tt.rule == "" {
-				storetest.Must(t, b.People.SetRole(t.Context(), b.admin, b.stranger.UserID(), models.RoleAdmin))
-				b.stranger.Admin = true
+				storetest.Must(t, b.People.SetRole(t.Context(), b.Admin, b.Stranger.UserID(), models.RoleAdmin))
+				b.Stranger.Admin = true
 			}
-			b.policy(t, payments(tt.rule))
+			b.UsePolicy(t, payments(tt.rule))
 			a := b.pay(t, 1)
-			s := b.substitute(t, b.stranger, eve)
-			h := b.handsOver(t, b.stranger, a.ID, eve)
+			s := b.substitute(t, b.Stranger, eve)
+			h := b.handsOver(t, b.Stranger, a.ID, eve)
 			if !b.asks(t, eve, a.ID) {
 				t.Fatal("it was not handed over")
 			}
@@ -151,13 +151,13 @@ func TestActingForOthersEndsWithItsReason(t *testing.T) {
 			if b.asks(t, eve, a.ID) {
 				t.Error("they still have it")
 			}
-			wantCode(t, storetest.Err(b.Decide(t.Context(), eve, a.ID, yes())), models.CodeNotFound)
+			wantCode(t, storetest.Err(b.Decide(t.Context(), eve, a.ID, storetest.Yes())), models.CodeNotFound)
 			if tt.back != nil {
 				tt.back(t, b)
 				if !b.asks(t, eve, a.ID) {
 					t.Error("they don't have it again")
 				}
-				storetest.Must(t, storetest.Err(b.Decide(t.Context(), eve, a.ID, yes())))
+				storetest.Must(t, storetest.Err(b.Decide(t.Context(), eve, a.ID, storetest.Yes())))
 			}
 		})
 	}
@@ -168,16 +168,16 @@ func TestARuleThatForbidsSubstitutesIsFrozenI12(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	eve := storetest.Reviewer(t, b.Store, "eve@example.com")
-	b.substitute(t, b.stranger, eve)
-	b.policy(t, payments(byStranger+only+`,"substitutes":false`))
+	b.substitute(t, b.Stranger, eve)
+	b.UsePolicy(t, payments(byStranger+only+`,"substitutes":false`))
 	strict := b.pay(t, 1)
-	b.policy(t, payments(byStranger+only))
+	b.UsePolicy(t, payments(byStranger+only))
 	lax := b.pay(t, 2)
-	b.policy(t, payments(byStranger+only+`,"substitutes":false`))
-	_, err := b.HandOver(t.Context(), b.stranger, strict.ID, eve.UserID(), "")
+	b.UsePolicy(t, payments(byStranger+only+`,"substitutes":false`))
+	_, err := b.HandOver(t.Context(), b.Stranger, strict.ID, eve.UserID(), "")
 	wantCode(t, err, models.CodeInvalid)
-	b.handsOver(t, b.stranger, lax.ID, eve)
-	storetest.Must(t, storetest.Err(b.Decide(t.Context(), eve, lax.ID, yes())))
+	b.handsOver(t, b.Stranger, lax.ID, eve)
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), eve, lax.ID, storetest.Yes())))
 	if _, err := storetest.Tamper(t, b.Store).ExecContext(t.Context(), `UPDATE responses SET no_substitutes = FALSE WHERE id = ?`, strict.ID); err == nil {
 		t.Error("whether substitutes may act was changed beside the store")
 	}
@@ -187,14 +187,14 @@ func TestARuleThatForbidsSubstitutesIsFrozenI12(t *testing.T) {
 func TestTheOwnerNeverActsForOthers(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.substitute(t, b.stranger, b.owner)
-	b.policy(t, payments(byStranger+never))
+	b.substitute(t, b.Stranger, b.Owner)
+	b.UsePolicy(t, payments(byStranger+never))
 	a := b.pay(t, 1)
-	_, err := b.HandOver(t.Context(), b.stranger, a.ID, b.owner.UserID(), "")
+	_, err := b.HandOver(t.Context(), b.Stranger, a.ID, b.Owner.UserID(), "")
 	wantCode(t, err, models.CodeInvalid)
-	b.away(t, b.stranger, b.owner)
-	wantCode(t, storetest.Err(b.Decide(t.Context(), b.owner, a.ID, yes())), models.CodeNotAReviewer)
-	wantCode(t, storetest.Err(b.Decide(t.Context(), b.owner, b.pay(t, 2).ID, yes())), models.CodeNotAReviewer)
+	b.away(t, b.Stranger, b.Owner)
+	wantCode(t, storetest.Err(b.Decide(t.Context(), b.Owner, a.ID, storetest.Yes())), models.CodeNotAReviewer)
+	wantCode(t, storetest.Err(b.Decide(t.Context(), b.Owner, b.pay(t, 2).ID, storetest.Yes())), models.CodeNotAReviewer)
 }
 
 // One person is one vote: an edit by a substitute needs somebody else exactly as an edit by
@@ -203,16 +203,16 @@ func TestAnEditForSomebodyElseNeedsOthersAsOnesOwn(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	eve, zoe := storetest.Reviewer(t, b.Store, "eve@example.com"), storetest.Reviewer(t, b.Store, "zoe@example.com")
-	b.substitute(t, b.stranger, eve)
-	b.policy(t, `{"rules":[{"name":"large","tools":["payment.send"],"when":"input.amount > 100","effect":"require","reviewers":["stranger@example.com","zoe@example.com"],"reviewers_only":true},
+	b.substitute(t, b.Stranger, eve)
+	b.UsePolicy(t, `{"rules":[{"name":"large","tools":["payment.send"],"when":"input.amount > 100","effect":"require","reviewers":["stranger@example.com","zoe@example.com"],"reviewers_only":true},
  {"name":"small","tools":["payment.send"],"effect":"require","reviewers":["stranger@example.com"],"reviewers_only":true}]}`)
 	a := b.pay(t, 1)
-	b.handsOver(t, b.stranger, a.ID, eve)
-	edit := yes()
+	b.handsOver(t, b.Stranger, a.ID, eve)
+	edit := storetest.Yes()
 	edit.Input = []byte(`{"amount":200}`)
 	got, err := b.Decide(t.Context(), eve, a.ID, edit)
 	storetest.Must(t, err)
-	if got.Status() != models.StatusPending || got.Vote.WaitsFor == "" || got.Vote.BehalfOf != b.stranger.UserID() {
+	if got.Status() != models.StatusPending || got.Vote.WaitsFor == "" || got.Vote.BehalfOf != b.Stranger.UserID() {
 		t.Fatalf("%+v", got.Vote)
 	}
 	if again, err := b.Decide(t.Context(), eve, a.ID, edit); err != nil || again.Status() != models.StatusPending {
@@ -228,19 +228,19 @@ func TestAHeldVerdictForSomebodyElse(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	eve := storetest.Reviewer(t, b.Store, "eve@example.com")
-	sub := b.substitute(t, b.stranger, eve)
-	b.policy(t, `{"undo_seconds":{"medium":60},"rules":[{"name":"p","tools":["payment.send"],"effect":"require","timeout_minutes":60,"reviewers":["stranger@example.com"],"reviewers_only":true}]}`)
+	sub := b.substitute(t, b.Stranger, eve)
+	b.UsePolicy(t, `{"undo_seconds":{"medium":60},"rules":[{"name":"p","tools":["payment.send"],"effect":"require","timeout_minutes":60,"reviewers":["stranger@example.com"],"reviewers_only":true}]}`)
 	kept, undone := b.pay(t, 1), b.pay(t, 2)
 	for _, id := range []models.ResponseID{kept.ID, undone.ID} {
-		b.handsOver(t, b.stranger, id, eve)
-		storetest.Must(t, storetest.Err(b.Decide(t.Context(), eve, id, yes())))
+		b.handsOver(t, b.Stranger, id, eve)
+		storetest.Must(t, storetest.Err(b.Decide(t.Context(), eve, id, storetest.Yes())))
 	}
-	storetest.Must(t, b.RemoveSubstitute(t.Context(), b.admin, sub))
+	storetest.Must(t, b.RemoveSubstitute(t.Context(), b.Admin, sub))
 	storetest.Must(t, storetest.Err(b.Undo(t.Context(), eve, undone.ID)))
 	if b.asks(t, eve, undone.ID) {
 		t.Error("they still have what they took back")
 	}
-	b.clock.Step(time.Minute)
+	b.Clock.Step(time.Minute)
 	storetest.Must(t, storetest.Err(b.ReleaseDue(t.Context(), 10)))
 	for _, id := range []models.ResponseID{kept.ID, undone.ID} {
 		if got := b.standsAs(t, id, models.StatusPending); got.HeldUntil != nil {
@@ -255,12 +255,12 @@ func TestAChangedSubstituteIsFound(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	eve, zoe := storetest.Reviewer(t, b.Store, "eve@example.com"), storetest.Reviewer(t, b.Store, "zoe@example.com")
-	b.policy(t, payments(byStranger+only))
+	b.UsePolicy(t, payments(byStranger+only))
 	a := b.pay(t, 1)
-	b.substitute(t, b.stranger, eve)
-	storetest.Must(t, storetest.Err(b.AskSubstitute(t.Context(), b.stranger, b.stranger.UserID(), zoe.UserID())))
-	b.handsOver(t, b.stranger, a.ID, eve)
-	storetest.Must(t, storetest.Err(b.Decide(t.Context(), eve, a.ID, yes())))
+	b.substitute(t, b.Stranger, eve)
+	storetest.Must(t, storetest.Err(b.AskSubstitute(t.Context(), b.Stranger, b.Stranger.UserID(), zoe.UserID())))
+	b.handsOver(t, b.Stranger, a.ID, eve)
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), eve, a.ID, storetest.Yes())))
 	file := copyOf(t, b.Store)
 	for _, tt := range []struct{ edit, table string }{
 		{`UPDATE substitutes SET accepted_at = asked_at WHERE accepted_at IS NULL`, "substitutes"},

@@ -40,15 +40,15 @@ func TestListsHaveTheHeadlineOfTheWholeInput(t *testing.T) {
 	w := newOutsideWorld(t)
 	long := strings.Repeat("ä line\n", 2*models.MaxBrief)
 	for range 2 {
-		a := w.ask(t, models.AskInput{ToolName: "Write", Input: []byte(`{"content":"` + strings.ReplaceAll(long, "\n", `\n`) + `","file_path":"notes.txt"}`), RunID: "r", Explicit: true})
-		if w.ask(t, models.AskInput{ToolName: "Bash", Input: []byte(`{"command":"ls"}`), RunID: "r", Explicit: true}); a.ToolName == "" {
+		a := w.AskFor(t, models.AskInput{ToolName: "Write", Input: []byte(`{"content":"` + strings.ReplaceAll(long, "\n", `\n`) + `","file_path":"notes.txt"}`), RunID: "r", Explicit: true})
+		if w.AskFor(t, models.AskInput{ToolName: "Bash", Input: []byte(`{"command":"ls"}`), RunID: "r", Explicit: true}); a.ToolName == "" {
 			t.Fatal("nothing was asked")
 		}
 	}
-	first := w.inboxOf(t)[0]
-	verdict := yes()
+	first := w.InboxOf(t)[0]
+	verdict := storetest.Yes()
 	verdict.Digest = first.Digest
-	storetest.Must(t, storetest.Err(w.Decide(t.Context(), w.owner, first.ID, verdict)))
+	storetest.Must(t, storetest.Err(w.Decide(t.Context(), w.Owner, first.ID, verdict)))
 	for _, headlines := range []string{"kept", "from before"} {
 		if headlines == "from before" {
 			db := storetest.Tamper(t, w.Store)
@@ -72,10 +72,10 @@ func TestListsHaveTheHeadlineOfTheWholeInput(t *testing.T) {
 				t.Errorf("%s, %s has %d characters of the input", headlines, where, n)
 			}
 		}
-		for _, a := range w.inboxOf(t) {
+		for _, a := range w.InboxOf(t) {
 			check("the inbox", &a.Response, models.MaxBrief)
 		}
-		history, err := w.Settled(t.Context(), w.owner, store.SettledQuery{})
+		history, err := w.Settled(t.Context(), w.Owner, store.SettledQuery{})
 		storetest.Must(t, err)
 		for _, a := range history.Items {
 			check("the history", &a.Response, models.MaxBrief)
@@ -85,7 +85,7 @@ func TestListsHaveTheHeadlineOfTheWholeInput(t *testing.T) {
 		for _, a := range list.Items {
 			check("a list for programs", &a.Response, 0)
 		}
-		page, err := w.RequestPage(t.Context(), w.owner, list.Items[0].ID, false)
+		page, err := w.RequestPage(t.Context(), w.Owner, list.Items[0].ID, false)
 		storetest.Must(t, err)
 		for _, a := range page.Turns {
 			check("what came before", &a.Response, models.MaxBrief)
@@ -101,9 +101,9 @@ func TestListsHaveTheHeadlineOfTheWholeInput(t *testing.T) {
 func TestAnItemIsHeadlinedByWhatMayRun(t *testing.T) {
 	t.Parallel()
 	w := newOutsideWorld(t)
-	item := call("c", "", "deploy", `{"call_id":"c","function_name":"deploy","payload":{"to":"production"},"requested_at":"2026-03-02T12:00:00Z"}`)
+	item := storetest.Call("c", "", "deploy", `{"call_id":"c","function_name":"deploy","payload":{"to":"production"},"requested_at":"2026-03-02T12:00:00Z"}`)
 	item.Telling = []byte(`{"payload":{"to":"production"}}`)
-	a, err := w.Approval(t.Context(), w.owner, w.late(t, item))
+	a, err := w.Approval(t.Context(), w.Owner, w.Late(t, item))
 	storetest.Must(t, err)
 	h := headline.Shown(&a.Response)
 	if got := h.Text(); got != `deploy: payload {"to":"production"}` || len(h.Hidden) != 3 {

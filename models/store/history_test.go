@@ -24,11 +24,11 @@ func mixed(t *testing.T, n int) *talk {
 		case 1:
 			c.say(t, fmt.Sprintf("message %d", i), nil)
 		case 2:
-			c.set(t, c.owner, int64(1000+i))
+			c.set(t, c.Owner, int64(1000+i))
 		case 3:
 			c.propose(t, "Shall I?")
 		case 4:
-			c.ask(t, c.in(models.AskInput{ToolName: "Bash"}))
+			c.AskFor(t, c.in(models.AskInput{ToolName: "Bash"}))
 		}
 	}
 	return c
@@ -36,7 +36,7 @@ func mixed(t *testing.T, n int) *talk {
 
 func (c *talk) history(t *testing.T, q store.HistoryQuery) *models.History {
 	t.Helper()
-	h, err := c.History(t.Context(), c.agent, c.conv, q)
+	h, err := c.History(t.Context(), c.Agent, c.conv, q)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,8 +107,8 @@ func TestHistoryPagesBothWays(t *testing.T) {
 func TestI3HistoryTellsWhatHolds(t *testing.T) {
 	t.Parallel()
 	c := newTalk(t)
-	c.ask(t, c.in(models.AskInput{ToolName: "Bash", TimeoutSeconds: new(int64(60))}))
-	c.clock.Step(time.Minute)
+	c.AskFor(t, c.in(models.AskInput{ToolName: "Bash", TimeoutSeconds: new(int64(60))}))
+	c.Clock.Step(time.Minute)
 	if got := c.history(t, store.HistoryQuery{}).Entries[0].Response; got.Status() != models.StatusExpired || got.Cause != models.CauseTimeout {
 		t.Errorf("it is %s", got.Status())
 	}
@@ -118,21 +118,21 @@ func TestAwaitHistoryTellsOfWhatComes(t *testing.T) {
 	t.Parallel()
 	c := begun(t, 50)
 	after := c.history(t, store.HistoryQuery{}).After
-	if h, err := c.AwaitHistory(t.Context(), c.agent, c.conv, 0, 10, time.Minute); err != nil || len(h.Entries) != int(after) {
+	if h, err := c.AwaitHistory(t.Context(), c.Agent, c.conv, 0, 10, time.Minute); err != nil || len(h.Entries) != int(after) {
 		t.Fatalf("after 0: %+v, %v", h, err)
 	}
-	if h, err := c.AwaitHistory(t.Context(), c.agent, c.conv, 0, 1, time.Minute); err != nil || !slices.Equal(sequences(h), []int64{1}) {
+	if h, err := c.AwaitHistory(t.Context(), c.Agent, c.conv, 0, 1, time.Minute); err != nil || !slices.Equal(sequences(h), []int64{1}) {
 		t.Fatalf("after 0, one of them: %+v, %v", h, err)
 	}
-	if h, err := c.AwaitHistory(t.Context(), c.agent, c.conv, after, 10, time.Millisecond); err != nil || len(h.Entries) != 0 || h.After != after {
+	if h, err := c.AwaitHistory(t.Context(), c.Agent, c.conv, after, 10, time.Millisecond); err != nil || len(h.Entries) != 0 || h.After != after {
 		t.Errorf("nothing came: %+v, %v", h, err)
 	}
 	for name, do := range map[string]func(){
 		"a message":  func() { c.say(t, "Hello.", nil) },
 		"a reply":    func() { c.reply(t, "Hello.") },
 		"a proposal": func() { c.propose(t, "Shall I?") },
-		"an ask":     func() { c.ask(t, c.in(models.AskInput{ToolName: "Bash"})) },
-		"a budget":   func() { c.change(t, c.owner, delta(7)) },
+		"an ask":     func() { c.AskFor(t, c.in(models.AskInput{ToolName: "Bash"})) },
+		"a budget":   func() { c.change(t, c.Owner, delta(7)) },
 		"a request":  func() { c.exhausted(t) },
 	} {
 		type result struct {
@@ -143,7 +143,7 @@ func TestAwaitHistoryTellsOfWhatComes(t *testing.T) {
 		from := c.history(t, store.HistoryQuery{}).After
 		topic := events.Conversation(string(c.conv))
 		go func() {
-			h, err := c.AwaitHistory(t.Context(), c.agent, c.conv, from, 10, 10*time.Second) // less than the 15 s after which a wait reads again
+			h, err := c.AwaitHistory(t.Context(), c.Agent, c.conv, from, 10, 10*time.Second) // less than the 15 s after which a wait reads again
 			got <- result{h, err}
 		}()
 		for c.Bus().Subscribers(topic) == 0 {
@@ -162,7 +162,7 @@ func TestAwaitHistoryEndsWithItsCredentialAndTheServer(t *testing.T) {
 	wait := func() chan error {
 		failed := make(chan error, 1)
 		go func() {
-			h, err := c.AwaitHistory(t.Context(), c.agent, c.conv, 2, 10, time.Minute)
+			h, err := c.AwaitHistory(t.Context(), c.Agent, c.conv, 2, 10, time.Minute)
 			if err == nil && len(h.Entries) != 0 {
 				err = fmt.Errorf("it ended with %d entries", len(h.Entries))
 			}
@@ -174,9 +174,9 @@ func TestAwaitHistoryEndsWithItsCredentialAndTheServer(t *testing.T) {
 		return failed
 	}
 	first := wait()
-	storetest.Must(t, c.People.RevokeToken(t.Context(), storetest.Operator(), c.agent.TokenID))
+	storetest.Must(t, c.People.RevokeToken(t.Context(), storetest.Operator(), c.Agent.TokenID))
 	wantCode(t, <-first, models.CodeUnauthenticated)
-	c.agent, _ = storetest.AgentToken(t, c.Store, c.owner, "bot")
+	c.Agent, _ = storetest.AgentToken(t, c.Store, c.Owner, "bot")
 	last := wait()
 	c.EndWaits()
 	storetest.Must(t, <-last)
@@ -188,22 +188,22 @@ func TestWhoIsWokenByAConversation(t *testing.T) {
 	t.Parallel()
 	c := begun(t, 50)
 	proposal := c.propose(t, "Shall I?")
-	agent, record, conv := events.Agent(c.agent.ID), events.RecordOf(c.owner.ID), events.Conversation(string(c.conv))
+	agent, record, conv := events.Agent(c.Agent.ID), events.RecordOf(c.Owner.ID), events.Conversation(string(c.conv))
 	for _, tt := range []struct {
 		name string
 		do   func()
 		want []events.Topic
 	}{
 		{"a reply", func() { c.reply(t, "x") }, []events.Topic{conv}},
-		{"an ask", func() { c.ask(t, c.in(models.AskInput{ToolName: "Bash"})) }, []events.Topic{conv, agent}},
+		{"an ask", func() { c.AskFor(t, c.in(models.AskInput{ToolName: "Bash"})) }, []events.Topic{conv, agent}},
 		{"a message", func() { c.say(t, "Hello.", nil) }, []events.Topic{conv, agent}},
-		{"a budget", func() { c.change(t, c.owner, delta(1)) }, []events.Topic{conv, agent}},
-		{"a budget by the agent", func() { c.change(t, c.agent, delta(-1)) }, []events.Topic{conv, agent}},
-		{"a decision", func() { c.decideIn(t, c.owner, approve(proposal.ID)) }, []events.Topic{conv, agent}},
+		{"a budget", func() { c.change(t, c.Owner, delta(1)) }, []events.Topic{conv, agent}},
+		{"a budget by the agent", func() { c.change(t, c.Agent, delta(-1)) }, []events.Topic{conv, agent}},
+		{"a decision", func() { c.decideIn(t, c.Owner, approve(proposal.ID)) }, []events.Topic{conv, agent}},
 		{"a proposal", func() { c.propose(t, "Shall I?") }, []events.Topic{conv, agent}},
 		{"a stop", func() { c.steer(t, models.SteerStop) }, []events.Topic{conv, agent, record, events.RecordOfAdmins}},
 		{"a pause", func() { c.steer(t, models.SteerPause) }, []events.Topic{conv}},
-		{"another title", func() { storetest.Must(t, storetest.Err(c.Rename(t.Context(), c.owner, c.conv, "x"))) }, []events.Topic{conv}},
+		{"another title", func() { storetest.Must(t, storetest.Err(c.Rename(t.Context(), c.Owner, c.conv, "x"))) }, []events.Topic{conv}},
 	} {
 		sub := c.Bus().Subscribe(100, conv, agent, record, events.RecordOfAdmins)
 		tt.do()
@@ -228,13 +228,13 @@ func TestWhoIsWokenByAConversation(t *testing.T) {
 func TestFeedTellsAConversationsStatus(t *testing.T) {
 	t.Parallel()
 	c := newTalk(t)
-	sibling, _ := storetest.AgentToken(t, c.Store, c.owner, "sibling")
-	noAdmin := c.admin
+	sibling, _ := storetest.AgentToken(t, c.Store, c.Owner, "sibling")
+	noAdmin := c.Admin
 	noAdmin.Admin = false
-	c.policy(t, `{"rules":[{"name":"route","tools":["respond_with_approval"],"effect":"require","reviewers":["stranger@example.com"]}]}`)
+	c.UsePolicy(t, `{"rules":[{"name":"route","tools":["respond_with_approval"],"effect":"require","reviewers":["stranger@example.com"]}]}`)
 	at := storetest.LedgerAt(t, c.Store)
 	c.propose(t, "Shall I?")
-	c.decideIn(t, c.owner, approve(""))
+	c.decideIn(t, c.Owner, approve(""))
 	c.steer(t, models.SteerStop)
 	c.say(t, "Go on.", nil)
 	all := []string{"running waiting_input", "waiting_input running", "running failed", "failed running"}
@@ -242,8 +242,8 @@ func TestFeedTellsAConversationsStatus(t *testing.T) {
 		who  models.Actor
 		want []string
 	}{
-		"its agent": {c.agent, all}, "its owner": {c.owner, all}, "an admin": {c.admin, all}, "another agent of the owner": {sibling, nil},
-		"whom the proposal was routed to": {c.stranger, nil}, "a stranger's agent": {c.other, nil}, "a reviewer's token of an admin": {noAdmin, nil},
+		"its agent": {c.Agent, all}, "its owner": {c.Owner, all}, "an admin": {c.Admin, all}, "another agent of the owner": {sibling, nil},
+		"whom the proposal was routed to": {c.Stranger, nil}, "a stranger's agent": {c.Other, nil}, "a reviewer's token of an admin": {noAdmin, nil},
 	} {
 		var got []string
 		_, err := c.Feed(t.Context(), tt.who, at, func(h *store.FeedEvent) error {

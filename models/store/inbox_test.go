@@ -72,7 +72,7 @@ func TestAnInboxPagesOnWhenRowsLeave(t *testing.T) {
 				gone = append(gone, all.Items[i+2].ID)
 			}
 			for _, id := range leave {
-				_, err := w.Decide(t.Context(), w.people[0], id, no("gone"))
+				_, err := w.Decide(t.Context(), w.people[0], id, storetest.No("gone"))
 				storetest.Must(t, err)
 			}
 		}
@@ -95,17 +95,17 @@ func TestListsRefuseWhatTheyDoNotKnow(t *testing.T) {
 		{Order: store.ByAge, After: "x"},
 		{Order: store.ByAge, After: "01890a5d-ac96-774b-bcce-b302099a8057"},
 	} {
-		wantCode(t, second(b.Inbox(t.Context(), b.owner, q)), models.CodeInvalid)
+		wantCode(t, second(b.Inbox(t.Context(), b.Owner, q)), models.CodeInvalid)
 	}
-	now := b.clock.Now()
+	now := b.Clock.Now()
 	for _, q := range []store.SettledQuery{
 		{Whose: "theirs"}, {Risk: "huge"}, {Status: models.StatusPending}, {Status: "x"}, {Cause: "x"}, {From: now, To: now}, {After: "x"},
 	} {
-		wantCode(t, second(b.Settled(t.Context(), b.owner, q)), models.CodeInvalid)
-		wantCode(t, b.EachSettled(t.Context(), b.owner, q, atOnce, nil), models.CodeInvalid)
+		wantCode(t, second(b.Settled(t.Context(), b.Owner, q)), models.CodeInvalid)
+		wantCode(t, b.EachSettled(t.Context(), b.Owner, q, atOnce, nil), models.CodeInvalid)
 	}
-	wantCode(t, second(b.Settled(t.Context(), b.agent, store.SettledQuery{})), models.CodeForbidden)
-	wantCode(t, second(b.Inbox(t.Context(), b.agent, store.InboxQuery{})), models.CodeForbidden)
+	wantCode(t, second(b.Settled(t.Context(), b.Agent, store.SettledQuery{})), models.CodeForbidden)
+	wantCode(t, second(b.Inbox(t.Context(), b.Agent, store.InboxQuery{})), models.CodeForbidden)
 }
 
 // TestALongHistorySaysHowFarBackItHasLooked is the same of what was settled.

@@ -18,7 +18,7 @@ import (
 func TestI1TheTriggersRefuseEveryOtherMove(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	a := b.ask(t, models.AskInput{})
+	a := b.AskFor(t, models.AskInput{})
 	db := storetest.Tamper(t, b.Store)
 	states := []string{"NULL", "'pending'", "'approved'", "'rejected'", "'expired'", "'cancelled'", "'resolved'"}
 	allowed := map[string]bool{"NULL→'pending'": true, "NULL→'rejected'": true}
@@ -59,7 +59,7 @@ func TestI1TheTriggersRefuseEveryOtherMove(t *testing.T) {
 	if _, err := insert(n+1, "NULL", "nonsense"); err == nil {
 		t.Error("an unknown cause is accepted")
 	}
-	if _, err := b.Decide(t.Context(), b.owner, a.ID, no("no")); err != nil {
+	if _, err := b.Decide(t.Context(), b.Owner, a.ID, storetest.No("no")); err != nil {
 		t.Fatal(err)
 	}
 	for _, change := range []string{
@@ -92,8 +92,8 @@ func TestI7TheLedgerFindsWhatWasDoneToIt(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t)
-			a := b.ask(t, models.AskInput{})
-			if _, err := b.Decide(t.Context(), b.owner, a.ID, no("no")); err != nil {
+			a := b.AskFor(t, models.AskInput{})
+			if _, err := b.Decide(t.Context(), b.Owner, a.ID, storetest.No("no")); err != nil {
 				t.Fatal(err)
 			}
 			kept, err := b.Ledger.Verify(t.Context(), nil)
@@ -124,7 +124,7 @@ func TestI7TheLedgerFindsWhatWasDoneToIt(t *testing.T) {
 func TestI7ARewrittenChainIsFoundByAKeptHead(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.ask(t, models.AskInput{})
+	b.AskFor(t, models.AskInput{})
 	kept, err := b.Ledger.Head(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -185,35 +185,35 @@ func TestI7OneObjectChangedOneEntryAndNeverAnInput(t *testing.T) {
 		return h.Seq
 	}
 	at := seq()
-	a := b.ask(t, models.AskInput{Input: []byte(`{"secret":"hunter2"}`), Description: "hunter2", Context: "hunter2", ToolUseID: "x"})
+	a := b.AskFor(t, models.AskInput{Input: []byte(`{"secret":"hunter2"}`), Description: "hunter2", Context: "hunter2", ToolUseID: "x"})
 	if got := seq() - at; got != 2 {
 		t.Errorf("the first ask made %d entries, want one for the conversation and one for the approval", got)
 	}
 	at = seq()
-	other := b.ask(t, models.AskInput{})
+	other := b.AskFor(t, models.AskInput{})
 	if got := seq() - at; got != 1 {
 		t.Errorf("an ask made %d entries", got)
 	}
 	at = seq()
-	in := no("hunter2 again")
-	if _, err := b.Decide(t.Context(), b.owner, a.ID, in); err != nil {
+	in := storetest.No("hunter2 again")
+	if _, err := b.Decide(t.Context(), b.Owner, a.ID, in); err != nil {
 		t.Fatal(err)
 	}
 	if got := seq() - at; got != 1 {
 		t.Errorf("a decision made %d entries", got)
 	}
 	at = seq()
-	if _, err := b.Decide(t.Context(), b.owner, a.ID, in); err == nil {
+	if _, err := b.Decide(t.Context(), b.Owner, a.ID, in); err == nil {
 		t.Error("decided twice")
 	}
-	b.clock.Step(time.Hour)
+	b.Clock.Step(time.Hour)
 	if n, err := b.ExpireDue(t.Context(), 10); err != nil || n != 1 {
 		t.Errorf("expired %d, %v", n, err)
 	}
 	if got := seq() - at; got != 1 {
 		t.Errorf("a refused decision and an expiry made %d entries", got)
 	}
-	trail, err := b.Trail(t.Context(), b.owner, store.TrailQuery{Limit: 100})
+	trail, err := b.Trail(t.Context(), b.Owner, store.TrailQuery{Limit: 100})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,7 +232,7 @@ func TestALargeInputCountsAsSeveralAsks(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(o *store.Options) { o.AsksPerMinute = 10 })
 	large := func(id string, bytes int) error {
-		return second(b.Ask(t.Context(), b.agent, models.AskInput{ToolName: "Write", ToolUseID: id, Explicit: true, Input: []byte(`"` + strings.Repeat("x", bytes-2) + `"`)}))
+		return second(b.Ask(t.Context(), b.Agent, models.AskInput{ToolName: "Write", ToolUseID: id, Explicit: true, Input: []byte(`"` + strings.Repeat("x", bytes-2) + `"`)}))
 	}
 	if err := large("four", 1<<20); err != nil {
 		t.Fatal(err)
@@ -260,41 +260,41 @@ func TestLimitsRefuseNewRequestsAndNeverARepeat(t *testing.T) {
 		if i > 0 {
 			in.ToolUseID = fmt.Sprint(i)
 		}
-		if _, err := b.Ask(t.Context(), b.agent, in); err != nil {
+		if _, err := b.Ask(t.Context(), b.Agent, in); err != nil {
 			t.Fatal(err)
 		}
 	}
 	fourth := models.AskInput{ToolName: "Bash", ToolUseID: "fourth", Explicit: true}
-	if e := refusal(t, second(b.Ask(t.Context(), b.agent, fourth)), models.CodeTooManyRequests); e.RetryAfterSeconds != 20 {
+	if e := refusal(t, second(b.Ask(t.Context(), b.Agent, fourth)), models.CodeTooManyRequests); e.RetryAfterSeconds != 20 {
 		t.Errorf("try again after %d s, want 20", e.RetryAfterSeconds)
 	}
 	for range 10 {
-		if _, err := b.Ask(t.Context(), b.agent, first); err != nil {
+		if _, err := b.Ask(t.Context(), b.Agent, first); err != nil {
 			t.Fatalf("a repeat is refused: %v", err)
 		}
 	}
-	if _, err := b.Ask(t.Context(), b.other, fourth); err != nil {
+	if _, err := b.Ask(t.Context(), b.Other, fourth); err != nil {
 		t.Errorf("another token is refused: %v", err)
 	}
-	b.clock.Step(41 * time.Second)
+	b.Clock.Step(41 * time.Second)
 	for i := range 2 {
-		if _, err := b.Ask(t.Context(), b.agent, models.AskInput{ToolName: "Bash", ToolUseID: fmt.Sprint("late", i), Explicit: true}); err != nil {
+		if _, err := b.Ask(t.Context(), b.Agent, models.AskInput{ToolName: "Bash", ToolUseID: fmt.Sprint("late", i), Explicit: true}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	b.clock.Step(time.Minute)
-	e := refusal(t, second(b.Ask(t.Context(), b.agent, fourth)), models.CodeTooManyPending)
+	b.Clock.Step(time.Minute)
+	e := refusal(t, second(b.Ask(t.Context(), b.Agent, fourth)), models.CodeTooManyPending)
 	if e.RetryAfterSeconds == 0 {
 		t.Error("no Retry-After")
 	}
-	waiting, err := b.PendingList(t.Context(), b.agent, "", 0)
+	waiting, err := b.PendingList(t.Context(), b.Agent, "", 0)
 	if err != nil || len(waiting.Items) != 5 {
 		t.Fatalf("%d pending, %v", len(waiting.Items), err)
 	}
-	if _, err := b.Cancel(t.Context(), b.agent, waiting.Items[0].ID); err != nil {
+	if _, err := b.Cancel(t.Context(), b.Agent, waiting.Items[0].ID); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.Ask(t.Context(), b.agent, fourth); err != nil {
+	if _, err := b.Ask(t.Context(), b.Agent, fourth); err != nil {
 		t.Errorf("with room again: %v", err)
 	}
 }
@@ -303,26 +303,26 @@ func TestFallbackIsRecordedOnlyWhereItWasAllowed(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	report := func(at time.Time, key string) (*models.Approval, error) {
-		return b.Ask(t.Context(), b.agent, models.AskInput{ToolName: "Bash", ToolUseID: key, Explicit: true, FallbackAt: at.Format(time.RFC3339Nano)})
+		return b.Ask(t.Context(), b.Agent, models.AskInput{ToolName: "Bash", ToolUseID: key, Explicit: true, FallbackAt: at.Format(time.RFC3339Nano)})
 	}
-	wantCode(t, second(report(b.clock.Now(), "a")), models.CodeForbidden)
-	b.clock.Step(time.Hour)
-	b.policy(t, `{"fallback_auto_approve":true}`)
-	on := b.clock.Now()
+	wantCode(t, second(report(b.Clock.Now(), "a")), models.CodeForbidden)
+	b.Clock.Step(time.Hour)
+	b.UsePolicy(t, `{"fallback_auto_approve":true}`)
+	on := b.Clock.Now()
 	wantCode(t, second(report(on.Add(-time.Minute), "b")), models.CodeForbidden)
-	b.clock.Step(time.Hour)
-	wantCode(t, second(report(b.clock.Now().Add(time.Hour), "c")), models.CodeInvalid)
+	b.Clock.Step(time.Hour)
+	wantCode(t, second(report(b.Clock.Now().Add(time.Hour), "c")), models.CodeInvalid)
 	got, err := report(on.Add(time.Minute), "d")
 	if err != nil || got.Cause != models.CauseFallback || got.Status() != models.StatusRan || got.DecidedBy != nil || got.RequiresApproval {
 		t.Fatalf("reported: %+v, %v", got, err)
 	}
-	stands := b.ask(t, models.AskInput{ToolUseID: "e"})
+	stands := b.AskFor(t, models.AskInput{ToolUseID: "e"})
 	if got, err := report(on.Add(time.Minute), "e"); err != nil || got.ID != stands.ID || got.Status() != models.StatusPending {
 		t.Errorf("a report decided a row that stands: %+v, %v", got, err)
 	}
-	b.policy(t, `{}`)
-	off := b.clock.Now()
-	b.clock.Step(time.Hour)
+	b.UsePolicy(t, `{}`)
+	off := b.Clock.Now()
+	b.Clock.Step(time.Hour)
 	if _, err := report(off.Add(9*time.Minute), "f"); err != nil {
 		t.Errorf("believed for ten minutes after it was last confirmed: %v", err)
 	}
@@ -337,36 +337,36 @@ func TestListsPageByKey(t *testing.T) {
 	var conv models.ConversationID
 	for i := range n {
 		secs := int64(600 + i%5)
-		a := b.ask(t, models.AskInput{TimeoutSeconds: &secs, ApprovalID: uuid.NewString()}) // ids that do not sort by time
+		a := b.AskFor(t, models.AskInput{TimeoutSeconds: &secs, ApprovalID: uuid.NewString()}) // ids that do not sort by time
 		want[a.ID], conv = true, a.ConversationID
 	}
 	lists := map[string]func(after string) ([]models.Approval, string, error){
 		"inbox of the owner": func(after string) ([]models.Approval, string, error) {
-			p, err := b.Inbox(t.Context(), b.owner, store.InboxQuery{After: after, Limit: 5})
+			p, err := b.Inbox(t.Context(), b.Owner, store.InboxQuery{After: after, Limit: 5})
 			return approvals(p.Items), p.Next, err
 		},
 		"inbox of an admin": func(after string) ([]models.Approval, string, error) {
-			p, err := b.Inbox(t.Context(), b.admin, store.InboxQuery{After: after, Limit: 5})
+			p, err := b.Inbox(t.Context(), b.Admin, store.InboxQuery{After: after, Limit: 5})
 			return approvals(p.Items), p.Next, err
 		},
 		"all of the agent": func(after string) ([]models.Approval, string, error) {
-			l, err := b.Approvals(t.Context(), b.agent, store.ListQuery{Cursor: after, Limit: 5})
+			l, err := b.Approvals(t.Context(), b.Agent, store.ListQuery{Cursor: after, Limit: 5})
 			return l.Items, l.Next, err
 		},
 		"all of the owner": func(after string) ([]models.Approval, string, error) {
-			l, err := b.Approvals(t.Context(), b.owner, store.ListQuery{Cursor: after, Limit: 5})
+			l, err := b.Approvals(t.Context(), b.Owner, store.ListQuery{Cursor: after, Limit: 5})
 			return l.Items, l.Next, err
 		},
 		"all of the conversation": func(after string) ([]models.Approval, string, error) {
-			l, err := b.Approvals(t.Context(), b.owner, store.ListQuery{Conversation: conv, Cursor: after, Limit: 5})
+			l, err := b.Approvals(t.Context(), b.Owner, store.ListQuery{Conversation: conv, Cursor: after, Limit: 5})
 			return l.Items, l.Next, err
 		},
 		"pending of the owner": func(after string) ([]models.Approval, string, error) {
-			l, err := b.PendingList(t.Context(), b.owner, after, 5)
+			l, err := b.PendingList(t.Context(), b.Owner, after, 5)
 			return l.Items, l.Next, err
 		},
 		"pending of the agent": func(after string) ([]models.Approval, string, error) {
-			l, err := b.PendingList(t.Context(), b.agent, after, 5)
+			l, err := b.PendingList(t.Context(), b.Agent, after, 5)
 			return l.Items, l.Next, err
 		},
 	}
@@ -399,7 +399,7 @@ func TestListsPageByKey(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"x", "%", "AAAA"} {
-		wantCode(t, second(b.Inbox(t.Context(), b.owner, store.InboxQuery{After: bad})), models.CodeInvalid)
+		wantCode(t, second(b.Inbox(t.Context(), b.Owner, store.InboxQuery{After: bad})), models.CodeInvalid)
 	}
 }
 
@@ -425,7 +425,7 @@ func TestI8ARestartLosesNothing(t *testing.T) {
 	if err != nil || after.ID != before.ID || !after.ApprovalTimeoutAt.Equal(before.ApprovalTimeoutAt) || after.Status() != models.StatusPending {
 		t.Fatalf("after a restart: %+v, %v", after, err)
 	}
-	if _, err := again.Decide(t.Context(), owner, before.ID, yes()); err != nil {
+	if _, err := again.Decide(t.Context(), owner, before.ID, storetest.Yes()); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := again.Ask(t.Context(), agent, in); err != nil || got.Status() != models.StatusApproved {
@@ -439,30 +439,30 @@ func TestABriefHasTheBeginningOfEachText(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	long := `{"command":"` + strings.Repeat("x", 2*models.MaxBrief) + `"}`
-	a := b.ask(t, models.AskInput{Input: []byte(long), Context: "why", Description: "what"})
+	a := b.AskFor(t, models.AskInput{Input: []byte(long), Context: "why", Description: "what"})
 	check := func(name string, items []models.Brief, err error) {
 		t.Helper()
 		if err != nil || len(items) != 1 {
 			t.Fatalf("%s: %d, %v", name, len(items), err)
 		}
-		whole, err := b.Approval(t.Context(), b.owner, a.ID)
+		whole, err := b.Approval(t.Context(), b.Owner, a.ID)
 		storetest.Must(t, err)
 		whole.ToolInputJSON = long[:models.MaxBrief]
 		if got := items[0].Approval; !reflect.DeepEqual(got, *whole) {
 			t.Errorf("%s: %+v\nis not the beginning of\n%+v", name, got, *whole)
 		}
 	}
-	inbox, err := b.Inbox(t.Context(), b.owner, store.InboxQuery{})
+	inbox, err := b.Inbox(t.Context(), b.Owner, store.InboxQuery{})
 	check("inbox", inbox.Items, err)
-	list, err := b.PendingList(t.Context(), b.owner, "", 0)
+	list, err := b.PendingList(t.Context(), b.Owner, "", 0)
 	if err != nil || len(list.Items) != 1 || list.Items[0].ToolInputJSON != long {
 		t.Errorf("for a program: %d, %v", len(list.Items), err)
 	}
-	_, err = b.Decide(t.Context(), b.owner, a.ID, no("Not now."))
+	_, err = b.Decide(t.Context(), b.Owner, a.ID, storetest.No("Not now."))
 	storetest.Must(t, err)
-	past, err := b.Settled(t.Context(), b.owner, store.SettledQuery{})
+	past, err := b.Settled(t.Context(), b.Owner, store.SettledQuery{})
 	check("history", past.Items, err)
-	trail, err := b.Trail(t.Context(), b.owner, store.TrailQuery{})
+	trail, err := b.Trail(t.Context(), b.Owner, store.TrailQuery{})
 	storetest.Must(t, err)
 	check("trail", []models.Brief{*trail.Entries[0].Request}, nil)
 }

@@ -52,17 +52,17 @@ func TestI9TwoWaysInForOneCallAreOneRequest(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t)
-			b.policy(t, `{"templates":[{"name":"careful","risk":"high"}]}`)
-			first := b.ask(t, two.first)
+			b.UsePolicy(t, `{"templates":[{"name":"careful","risk":"high"}]}`)
+			first := b.AskFor(t, two.first)
 			before := storetest.LedgerAt(t, b.Store)
-			second := b.ask(t, two.second)
+			second := b.AskFor(t, two.second)
 			if (second.ID == first.ID) != two.same {
 				t.Fatalf("the same request: %v, want %v", second.ID == first.ID, two.same)
 			}
 			if recorded := storetest.ActionsSince(t, b.Store, before); two.same && len(recorded) > 0 {
 				t.Errorf("a repeat is recorded: %v", recorded)
 			}
-			if _, err := b.Decide(t.Context(), b.owner, first.ID, yes()); two.first.Template == "" && two.first.Kind != models.KindQuestion && err != nil {
+			if _, err := b.Decide(t.Context(), b.Owner, first.ID, storetest.Yes()); two.first.Template == "" && two.first.Kind != models.KindQuestion && err != nil {
 				t.Fatal(err)
 			}
 		})
@@ -73,15 +73,15 @@ func TestI9TwoWaysInForOneCallAreOneRequest(t *testing.T) {
 func TestI9ACallOfWhichTwoWaitIsItsOwn(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	first, other := b.ask(t, models.AskInput{ToolUseID: "t1"}), b.ask(t, models.AskInput{ToolUseID: "t2"})
-	third := b.ask(t, models.AskInput{Join: true})
+	first, other := b.AskFor(t, models.AskInput{ToolUseID: "t1"}), b.AskFor(t, models.AskInput{ToolUseID: "t2"})
+	third := b.AskFor(t, models.AskInput{Join: true})
 	if third.ID == first.ID || third.ID == other.ID {
 		t.Fatal("it joined one of two")
 	}
 	for _, a := range []*models.Approval{other, third} {
-		storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.owner, a.ID, no("no"))))
+		storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.Owner, a.ID, storetest.No("no"))))
 	}
-	if got := b.ask(t, models.AskInput{}); got.ID != first.ID {
+	if got := b.AskFor(t, models.AskInput{}); got.ID != first.ID {
 		t.Error("what is settled is counted among what waits")
 	}
 }
@@ -92,16 +92,16 @@ func TestI9OnlyWhatWaitsIsJoinedWithoutAKey(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	in := models.AskInput{Session: "s1", ToolUseID: "t1"}
-	first := b.ask(t, in)
-	b.clock.Step(5*time.Minute - time.Second)
-	if got := b.ask(t, models.AskInput{}); got.ID != first.ID {
+	first := b.AskFor(t, in)
+	b.Clock.Step(5*time.Minute - time.Second)
+	if got := b.AskFor(t, models.AskInput{}); got.ID != first.ID {
 		t.Fatal("it waits still")
 	}
-	b.clock.Step(time.Second) // the deadline, which nobody has written down yet (I3)
-	if got := b.ask(t, models.AskInput{}); got.ID == first.ID {
+	b.Clock.Step(time.Second) // the deadline, which nobody has written down yet (I3)
+	if got := b.AskFor(t, models.AskInput{}); got.ID == first.ID {
 		t.Error("it joined what has expired")
 	}
-	if got := b.ask(t, models.AskInput{ToolUseID: "t1"}); got.ID != first.ID || got.Status() != models.StatusExpired {
+	if got := b.AskFor(t, models.AskInput{ToolUseID: "t1"}); got.ID != first.ID || got.Status() != models.StatusExpired {
 		t.Errorf("by its tool use id it is %s, %s", got.ID, got.Status())
 	}
 }
@@ -110,9 +110,9 @@ func TestI9OnlyWhatWaitsIsJoinedWithoutAKey(t *testing.T) {
 func TestI9AWayInNeverLeadsToAnotherAgent(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	sibling, _ := storetest.AgentToken(t, b.Store, b.owner, "sibling")
-	first := b.ask(t, models.AskInput{ToolUseID: "t1"})
-	for _, agent := range []models.Actor{sibling, b.other} {
+	sibling, _ := storetest.AgentToken(t, b.Store, b.Owner, "sibling")
+	first := b.AskFor(t, models.AskInput{ToolUseID: "t1"})
+	for _, agent := range []models.Actor{sibling, b.Other} {
 		for _, in := range []models.AskInput{{Join: true}, {ToolUseID: "t1"}} {
 			in.ToolName, in.Explicit = "Bash", true
 			if got, err := b.Ask(t.Context(), agent, in); err != nil || got.ID == first.ID || got.AgentID == first.AgentID {
@@ -127,9 +127,9 @@ func TestI14JoiningCostsNothing(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(o *store.Options) { o.AsksPerMinute, o.PendingPerAgent = 1, 1 })
 	three := new(int64(3))
-	first := b.ask(t, models.AskInput{Session: "s1", ToolUseID: "t1", Energy: three, Description: "clean up"})
+	first := b.AskFor(t, models.AskInput{Session: "s1", ToolUseID: "t1", Energy: three, Description: "clean up"})
 	for range 3 {
-		if got := b.ask(t, models.AskInput{Energy: three, TimeoutSeconds: new(int64(7))}); got.ID != first.ID || got.Description != "clean up" || !got.ApprovalTimeoutAt.Equal(first.ApprovalTimeoutAt) {
+		if got := b.AskFor(t, models.AskInput{Energy: three, TimeoutSeconds: new(int64(7))}); got.ID != first.ID || got.Description != "clean up" || !got.ApprovalTimeoutAt.Equal(first.ApprovalTimeoutAt) {
 			t.Fatalf("joined: %+v", got)
 		}
 	}
@@ -142,8 +142,8 @@ func TestI14JoiningCostsNothing(t *testing.T) {
 func TestABadCallIsRefusedWhateverWaits(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.ask(t, models.AskInput{ToolUseID: "t1"})
-	e := refusal(t, storetest.Err(b.Ask(t.Context(), b.agent, models.AskInput{ToolName: "Bash", TimeoutSeconds: new(int64(1 << 40))})), models.CodeInvalid)
+	b.AskFor(t, models.AskInput{ToolUseID: "t1"})
+	e := refusal(t, storetest.Err(b.Ask(t.Context(), b.Agent, models.AskInput{ToolName: "Bash", TimeoutSeconds: new(int64(1 << 40))})), models.CodeInvalid)
 	if e.Fields["timeoutSeconds"] == "" {
 		t.Errorf("it names %v", e.Fields)
 	}
@@ -153,9 +153,9 @@ func TestABadCallIsRefusedWhateverWaits(t *testing.T) {
 func TestI9WhatRanAlreadyJoinsNothing(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.policy(t, `{"fallback_auto_approve":true}`)
-	first := b.ask(t, models.AskInput{ToolUseID: "t1"})
-	if got := b.ask(t, models.AskInput{FallbackAt: b.clock.Step(time.Second).Format(time.RFC3339), Join: true}); got.ID == first.ID || got.Cause != models.CauseFallback {
+	b.UsePolicy(t, `{"fallback_auto_approve":true}`)
+	first := b.AskFor(t, models.AskInput{ToolUseID: "t1"})
+	if got := b.AskFor(t, models.AskInput{FallbackAt: b.Clock.Step(time.Second).Format(time.RFC3339), Join: true}); got.ID == first.ID || got.Cause != models.CauseFallback {
 		t.Errorf("%s, cause %q", got.ID, got.Cause)
 	}
 }
@@ -170,9 +170,9 @@ func TestI1WaysInThatComeAtOnceMeet(t *testing.T) {
 	for i := range got {
 		in := models.AskInput{ToolName: "Bash", ToolUseID: fmt.Sprint("t", i/4), Input: fmt.Appendf(nil, `{"n":%d}`, i/4), Explicit: true}
 		group.Go(func() {
-			a, err := b.Ask(t.Context(), b.agent, in)
+			a, err := b.Ask(t.Context(), b.Agent, in)
 			if err == nil && a.Status() == models.StatusPending {
-				a, err = b.Await(t.Context(), b.agent, a.ID, time.Minute)
+				a, err = b.Await(t.Context(), b.Agent, a.ID, time.Minute)
 			}
 			if err != nil {
 				t.Error(err)
@@ -182,10 +182,10 @@ func TestI1WaysInThatComeAtOnceMeet(t *testing.T) {
 		})
 	}
 	for decided := 0; decided < 15; {
-		page, err := b.PendingList(t.Context(), b.owner, "", 50)
+		page, err := b.PendingList(t.Context(), b.Owner, "", 50)
 		storetest.Must(t, err)
 		for i := range page.Items {
-			if _, err := b.Decide(t.Context(), b.owner, page.Items[i].ID, yes()); err == nil {
+			if _, err := b.Decide(t.Context(), b.Owner, page.Items[i].ID, storetest.Yes()); err == nil {
 				decided++
 			}
 		}
@@ -209,26 +209,26 @@ func TestI1WaysInThatComeAtOnceMeet(t *testing.T) {
 func TestI11AskingForAPersonIsNotAnsweredByWhatNoRuleConcerns(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.policy(t, `{"unmatched":"allow","rules":[{"name":"reading","tools":["Read"],"effect":"allow"}]}`)
+	b.UsePolicy(t, `{"unmatched":"allow","rules":[{"name":"reading","tools":["Read"],"effect":"allow"}]}`)
 	for _, c := range []struct {
 		tool    string
 		allowed bool
 	}{{"Bash", false}, {"Read", true}} {
-		hook, err := b.Ask(t.Context(), b.agent, models.AskInput{Session: "s1", ToolUseID: c.tool, ToolName: c.tool, Input: []byte(rmBuild)})
+		hook, err := b.Ask(t.Context(), b.Agent, models.AskInput{Session: "s1", ToolUseID: c.tool, ToolName: c.tool, Input: []byte(rmBuild)})
 		if err != nil || hook.Status() != models.StatusNone {
 			t.Fatalf("%s: the hook hears %v, %v", c.tool, hook, err)
 		}
 		prompt := models.AskInput{ToolUseID: c.tool, ToolName: c.tool, Input: []byte(rmBuild)}
-		asked := b.ask(t, prompt)
+		asked := b.AskFor(t, prompt)
 		if asked.ID == hook.ID || (asked.Status() == models.StatusPending) == c.allowed {
 			t.Errorf("%s: the prompt hears %s, of the hook's row: %v", c.tool, asked.Status(), asked.ID == hook.ID)
 		}
-		if again := b.ask(t, prompt); again.ID != asked.ID {
+		if again := b.AskFor(t, prompt); again.ID != asked.ID {
 			t.Errorf("%s: a repeat of the prompt is another request", c.tool)
 		}
 		silent := prompt
 		silent.AcceptsEdits = true // as the last did
-		again, err := b.Ask(t.Context(), b.agent, silent)
+		again, err := b.Ask(t.Context(), b.Agent, silent)
 		if err != nil || again.ID != asked.ID {
 			t.Errorf("%s: the way that asks for nobody meets another row than the last, %v", c.tool, err)
 		}

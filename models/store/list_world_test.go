@@ -97,9 +97,9 @@ func (w *listWorld) step(t *testing.T, r *rand.Rand) {
 	if r.IntN(2) == 0 {
 		id := w.ids[r.IntN(len(w.ids))]
 		who := w.people[r.IntN(len(w.people))]
-		verdict := no("not in " + word())
+		verdict := storetest.No("not in " + word())
 		if got, err := w.Approval(t.Context(), w.people[0], id); err == nil && r.IntN(2) == 0 {
-			verdict = yes()
+			verdict = storetest.Yes()
 			verdict.Digest = got.Digest
 			if got.Kind == models.KindQuestion {
 				verdict = models.DecisionInput{Answer: new("so be it")}

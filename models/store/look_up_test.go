@@ -135,7 +135,7 @@ func TestLookUpReadsOnlySoMuch(t *testing.T) {
 	bot, _ := storetest.AgentToken(t, s, ada, "bot")
 	old, err := s.Ask(t.Context(), bot, models.AskInput{ToolName: "rare", Explicit: true, TimeoutSeconds: new(int64(86400))})
 	storetest.Must(t, err)
-	_, err = s.Decide(t.Context(), ada, old.ID, no("not now"))
+	_, err = s.Decide(t.Context(), ada, old.ID, storetest.No("not now"))
 	storetest.Must(t, err)
 	if got, err := s.LookUp(t.Context(), ada, "rare"); err != nil || len(got.Requests) != 1 || got.Cut {
 		t.Errorf("%v: %+v", err, got)

@@ -15,40 +15,40 @@ func TestAMessageWithoutAConversationBeginsOne(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	at := storetest.LedgerAt(t, b.Store)
-	r, err := b.Say(t.Context(), b.owner, models.MessageInput{Content: "  Tidy up the logs.\nAll of them.", EnergyBudget: new(int64(50))})
+	r, err := b.Say(t.Context(), b.Owner, models.MessageInput{Content: "  Tidy up the logs.\nAll of them.", EnergyBudget: new(int64(50))})
 	storetest.Must(t, err)
-	if r.Approval != nil || r.Message == nil || r.Message.AuthorID != b.owner.ID || r.Message.AuthorKind != models.ActorUser {
+	if r.Approval != nil || r.Message == nil || r.Message.AuthorID != b.Owner.ID || r.Message.AuthorKind != models.ActorUser {
 		t.Errorf("said: %+v", r)
 	}
-	owner := " " + string(b.owner.OwnerID)
+	owner := " " + string(b.Owner.OwnerID)
 	storetest.SameStrings(t, "recorded", storetest.ActionsSince(t, b.Store, at),
 		[]string{"agent.registered" + owner, "conversation.opened" + owner, "conversation.budget" + owner, "message.added" + owner})
-	v, err := b.Conversation(t.Context(), b.owner, r.Conversation.ID)
+	v, err := b.Conversation(t.Context(), b.Owner, r.Conversation.ID)
 	storetest.Must(t, err)
-	if !v.BuiltIn || v.AgentName != models.BuiltIn || v.Title != "Tidy up the logs." || v.Status != models.ConversationRunning || *v.EnergyBudget != 50 || v.OwnerID != b.owner.UserID() {
+	if !v.BuiltIn || v.AgentName != models.BuiltIn || v.Title != "Tidy up the logs." || v.Status != models.ConversationRunning || *v.EnergyBudget != 50 || v.OwnerID != b.Owner.UserID() {
 		t.Errorf("begun: %+v", v)
 	}
 	if ready := storetest.Scalar[int](t, b.Store, `SELECT count(*) FROM agent_inbox WHERE conversation_id = ? AND ready_at IS NOT NULL`, v.ID); ready != 1 {
 		t.Error("the built-in agent has not heard of it")
 	}
-	again, err := b.Say(t.Context(), b.owner, models.MessageInput{Content: strings.Repeat("ä", 200)})
+	again, err := b.Say(t.Context(), b.Owner, models.MessageInput{Content: strings.Repeat("ä", 200)})
 	storetest.Must(t, err)
 	if again.Conversation.AgentID != v.AgentID || again.Conversation.ID == v.ID || len([]rune(again.Conversation.Title)) != models.MaxTitle {
 		t.Errorf("a second one: %+v", again.Conversation)
 	}
-	other, err := b.Say(t.Context(), b.admin, models.MessageInput{Content: "Hello."})
+	other, err := b.Say(t.Context(), b.Admin, models.MessageInput{Content: "Hello."})
 	storetest.Must(t, err)
-	if other.Conversation.AgentID == v.AgentID || other.Conversation.OwnerID != b.admin.UserID() {
+	if other.Conversation.AgentID == v.AgentID || other.Conversation.OwnerID != b.Admin.UserID() {
 		t.Errorf("another person's: %+v", other.Conversation)
 	}
-	wantCode(t, storetest.Err(b.Conversation(t.Context(), b.stranger, v.ID)), models.CodeNotFound)
+	wantCode(t, storetest.Err(b.Conversation(t.Context(), b.Stranger, v.ID)), models.CodeNotFound)
 }
 
 func TestNobodyElseIsCalledBuiltIn(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	storetest.Must(t, storetest.Err(b.Say(t.Context(), b.owner, models.MessageInput{Content: "Hello."})))
-	for _, who := range []models.Actor{b.owner, b.stranger} {
+	storetest.Must(t, storetest.Err(b.Say(t.Context(), b.Owner, models.MessageInput{Content: "Hello."})))
+	for _, who := range []models.Actor{b.Owner, b.Stranger} {
 		_, _, err := b.People.AddToken(t.Context(), storetest.Operator(), people.NewToken{Scope: models.ScopeAgent, Agent: models.BuiltIn, UserID: who.OwnerID})
 		if err == nil {
 			t.Error("a token for the system's own agent")
@@ -63,7 +63,7 @@ func TestSayRefuses(t *testing.T) {
 	t.Parallel()
 	c := begun(t, 50)
 	foreign := newTalk(t).conv
-	call := c.ask(t, c.in(models.AskInput{ToolName: "Bash"}))
+	call := c.AskFor(t, c.in(models.AskInput{ToolName: "Bash"}))
 	reply := c.reply(t, "x")
 	yes, no := new(true), new(false)
 	into := func(content string, d models.ConversationDecision) models.MessageInput {
@@ -76,31 +76,31 @@ func TestSayRefuses(t *testing.T) {
 		code  models.Code
 		field string
 	}{
-		{"the agent", c.agent, into("x", models.ConversationDecision{Budget: set(5)}), models.CodeForbidden, ""},
+		{"the agent", c.Agent, into("x", models.ConversationDecision{Budget: set(5)}), models.CodeForbidden, ""},
 		{"nobody", models.Actor{}, into("x", models.ConversationDecision{Budget: set(5)}), models.CodeForbidden, ""},
-		{"a stranger", c.stranger, into("x", models.ConversationDecision{Budget: set(5)}), models.CodeNotFound, ""},
-		{"an unknown conversation", c.owner, models.MessageInput{ConversationID: foreign, Content: "x"}, models.CodeNotFound, ""},
-		{"an unknown conversation, by an admin", c.admin, models.MessageInput{ConversationID: foreign, Content: "x"}, models.CodeNotFound, ""},
-		{"nothing", c.owner, models.MessageInput{}, models.CodeInvalid, "content"},
-		{"blanks", c.owner, models.MessageInput{Content: " \n\t"}, models.CodeInvalid, "content"},
-		{"nothing in a conversation", c.owner, models.MessageInput{ConversationID: c.conv}, models.CodeInvalid, "content"},
-		{"too much", c.owner, models.MessageInput{Content: strings.Repeat("x", models.MaxContent+1)}, models.CodeInvalid, "content"},
-		{"no text", c.owner, models.MessageInput{Content: "\xff"}, models.CodeInvalid, "content"},
-		{"a negative budget", c.owner, models.MessageInput{Content: "x", EnergyBudget: new(int64(-1))}, models.CodeInvalid, "energyBudget"},
-		{"an absurd budget", c.owner, models.MessageInput{Content: "x", EnergyBudget: new(int64(math.MaxInt64))}, models.CodeInvalid, "energyBudget"},
-		{"a first budget for one that stands", c.owner, models.MessageInput{ConversationID: c.conv, Content: "x", EnergyBudget: new(int64(5))}, models.CodeInvalid, "energyBudget"},
-		{"a decision nowhere", c.owner, models.MessageInput{Content: "x", Decision: &models.ConversationDecision{Approved: yes}}, models.CodeInvalid, "id"},
-		{"an empty decision", c.owner, into("x", models.ConversationDecision{}), models.CodeInvalid, "approved"},
-		{"a request and no verdict", c.owner, into("x", models.ConversationDecision{ResponseID: call.ID, Budget: set(5)}), models.CodeInvalid, "approved"},
-		{"two budgets", c.owner, into("x", models.ConversationDecision{Budget: models.BudgetChange{Set: new(int64(1)), Delta: new(int64(1))}}), models.CodeInvalid, "budgetChange"},
-		{"a negative new budget", c.owner, into("x", models.ConversationDecision{Budget: set(-1)}), models.CodeInvalid, "newBudget"},
-		{"an absurd step", c.owner, into("x", models.ConversationDecision{Budget: delta(math.MaxInt64)}), models.CodeInvalid, "budgetChange"},
-		{"a long feedback", c.owner, into("x", models.ConversationDecision{Approved: yes, Feedback: strings.Repeat("x", models.MaxReason+1)}), models.CodeInvalid, "feedback"},
-		{"nothing to approve", c.owner, into("x", models.ConversationDecision{Approved: yes}), models.CodeNoPendingApproval, ""},
-		{"nothing to reject, with a budget", c.owner, into("x", models.ConversationDecision{Approved: no, Budget: set(5)}), models.CodeNoPendingApproval, ""},
-		{"a reply", c.owner, into("x", models.ConversationDecision{Approved: yes, ResponseID: reply.ID}), models.CodeAlreadyDecided, ""},
-		{"a request that is not there", c.owner, into("x", models.ConversationDecision{Approved: yes, ResponseID: models.NewID[models.ResponseID]()}), models.CodeNotFound, ""},
-		{"another digest", c.owner, into("x", models.ConversationDecision{Approved: yes, ResponseID: call.ID, Digest: reply.Digest}), models.CodeDigestMismatch, ""},
+		{"a stranger", c.Stranger, into("x", models.ConversationDecision{Budget: set(5)}), models.CodeNotFound, ""},
+		{"an unknown conversation", c.Owner, models.MessageInput{ConversationID: foreign, Content: "x"}, models.CodeNotFound, ""},
+		{"an unknown conversation, by an admin", c.Admin, models.MessageInput{ConversationID: foreign, Content: "x"}, models.CodeNotFound, ""},
+		{"nothing", c.Owner, models.MessageInput{}, models.CodeInvalid, "content"},
+		{"blanks", c.Owner, models.MessageInput{Content: " \n\t"}, models.CodeInvalid, "content"},
+		{"nothing in a conversation", c.Owner, models.MessageInput{ConversationID: c.conv}, models.CodeInvalid, "content"},
+		{"too much", c.Owner, models.MessageInput{Content: strings.Repeat("x", models.MaxContent+1)}, models.CodeInvalid, "content"},
+		{"no text", c.Owner, models.MessageInput{Content: "\xff"}, models.CodeInvalid, "content"},
+		{"a negative budget", c.Owner, models.MessageInput{Content: "x", EnergyBudget: new(int64(-1))}, models.CodeInvalid, "energyBudget"},
+		{"an absurd budget", c.Owner, models.MessageInput{Content: "x", EnergyBudget: new(int64(math.MaxInt64))}, models.CodeInvalid, "energyBudget"},
+		{"a first budget for one that stands", c.Owner, models.MessageInput{ConversationID: c.conv, Content: "x", EnergyBudget: new(int64(5))}, models.CodeInvalid, "energyBudget"},
+		{"a decision nowhere", c.Owner, models.MessageInput{Content: "x", Decision: &models.ConversationDecision{Approved: yes}}, models.CodeInvalid, "id"},
+		{"an empty decision", c.Owner, into("x", models.ConversationDecision{}), models.CodeInvalid, "approved"},
+		{"a request and no verdict", c.Owner, into("x", models.ConversationDecision{ResponseID: call.ID, Budget: set(5)}), models.CodeInvalid, "approved"},
+		{"two budgets", c.Owner, into("x", models.ConversationDecision{Budget: models.BudgetChange{Set: new(int64(1)), Delta: new(int64(1))}}), models.CodeInvalid, "budgetChange"},
+		{"a negative new budget", c.Owner, into("x", models.ConversationDecision{Budget: set(-1)}), models.CodeInvalid, "newBudget"},
+		{"an absurd step", c.Owner, into("x", models.ConversationDecision{Budget: delta(math.MaxInt64)}), models.CodeInvalid, "budgetChange"},
+		{"a long feedback", c.Owner, into("x", models.ConversationDecision{Approved: yes, Feedback: strings.Repeat("x", models.MaxReason+1)}), models.CodeInvalid, "feedback"},
+		{"nothing to approve", c.Owner, into("x", models.ConversationDecision{Approved: yes}), models.CodeNoPendingApproval, ""},
+		{"nothing to reject, with a budget", c.Owner, into("x", models.ConversationDecision{Approved: no, Budget: set(5)}), models.CodeNoPendingApproval, ""},
+		{"a reply", c.Owner, into("x", models.ConversationDecision{Approved: yes, ResponseID: reply.ID}), models.CodeAlreadyDecided, ""},
+		{"a request that is not there", c.Owner, into("x", models.ConversationDecision{Approved: yes, ResponseID: models.NewID[models.ResponseID]()}), models.CodeNotFound, ""},
+		{"another digest", c.Owner, into("x", models.ConversationDecision{Approved: yes, ResponseID: call.ID, Digest: reply.Digest}), models.CodeDigestMismatch, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			e := wantUnchanged(t, c.Store, tt.code, func() error { return storetest.Err(c.Say(t.Context(), tt.who, tt.in)) })
@@ -112,7 +112,7 @@ func TestSayRefuses(t *testing.T) {
 	elsewhere := c.respond(t, models.ResponseInput{ConversationID: models.NewID[models.ConversationID](), Kind: models.KindProposal, Content: "Shall I?"})
 	t.Run("a request of another conversation", func(t *testing.T) {
 		wantUnchanged(t, c.Store, models.CodeNotFound, func() error {
-			return storetest.Err(c.Say(t.Context(), c.owner, into("x", models.ConversationDecision{Approved: yes, ResponseID: elsewhere.ID})))
+			return storetest.Err(c.Say(t.Context(), c.Owner, into("x", models.ConversationDecision{Approved: yes, ResponseID: elsewhere.ID})))
 		})
 	})
 }
@@ -122,7 +122,7 @@ func TestAMessageDecidesTheMostRecentProposal(t *testing.T) {
 	t.Parallel()
 	c := begun(t, 50)
 	first, last := c.propose(t, "First?"), c.propose(t, "Second?")
-	call := c.ask(t, c.in(models.AskInput{ToolName: "Bash"}))
+	call := c.AskFor(t, c.in(models.AskInput{ToolName: "Bash"}))
 	r := c.say(t, "Yes.", &models.ConversationDecision{Approved: new(true)})
 	if r.Approval == nil || r.Approval.ID != last.ID || r.Message.ResponseID == nil || *r.Message.ResponseID != last.ID {
 		t.Fatalf("decided: %+v", r.Approval)
@@ -145,7 +145,7 @@ func TestAMessageDecidesTheMostRecentProposal(t *testing.T) {
 		t.Errorf("decided: %+v", r.Approval)
 	}
 	wantUnchanged(t, c.Store, models.CodeAlreadyDecided, func() error {
-		return storetest.Err(c.Say(t.Context(), c.owner, models.MessageInput{ConversationID: c.conv, Content: "x", Decision: &d}))
+		return storetest.Err(c.Say(t.Context(), c.Owner, models.MessageInput{ConversationID: c.conv, Content: "x", Decision: &d}))
 	})
 }
 
@@ -161,7 +161,7 @@ func TestMessageDecisionAndBudgetAreOneTransaction(t *testing.T) {
 	if r.Approval.ID != p.ID || r.Approval.Status() != models.StatusApproved || *b.Total != 100 || b.Used != 2 || *b.Remaining() != 98 || r.Conversation.Status != models.ConversationRunning {
 		t.Errorf("approved: %+v, %+v", r.Approval, b)
 	}
-	owner := " " + string(c.owner.OwnerID)
+	owner := " " + string(c.Owner.OwnerID)
 	storetest.SameStrings(t, "recorded", storetest.ActionsSince(t, c.Store, at),
 		[]string{"approval.approved" + owner, "conversation.budget" + owner, "message.added" + owner})
 	r = c.say(t, "", &models.ConversationDecision{Budget: delta(50)})
@@ -174,26 +174,26 @@ func TestMessageDecisionAndBudgetAreOneTransaction(t *testing.T) {
 func TestAMessageResumes(t *testing.T) {
 	t.Parallel()
 	c := begun(t, 50)
-	storetest.Must(t, storetest.Err(c.Steer(t.Context(), c.owner, c.conv, models.SteerStop)))
-	storetest.Must(t, storetest.Err(c.Steer(t.Context(), c.owner, c.conv, models.SteerArchive)))
+	storetest.Must(t, storetest.Err(c.Steer(t.Context(), c.Owner, c.conv, models.SteerStop)))
+	storetest.Must(t, storetest.Err(c.Steer(t.Context(), c.Owner, c.conv, models.SteerArchive)))
 	c.wantStatus(t, models.ConversationFailed)
 	r := c.say(t, "Once more.", nil)
 	if v := c.view(t); v.Status != models.ConversationRunning || v.ArchivedAt != nil || r.Conversation.Status != models.ConversationRunning {
 		t.Errorf("resumed: %+v", v)
 	}
 	// A proposal that has expired is waited for no more.
-	c.policy(t, `{"proposal_timeout_minutes":10}`)
+	c.UsePolicy(t, `{"proposal_timeout_minutes":10}`)
 	c.propose(t, "Shall I?")
 	c.say(t, "Wait.", nil)
 	c.wantStatus(t, models.ConversationWaitingInput)
-	c.clock.Step(10 * time.Minute)
+	c.Clock.Step(10 * time.Minute)
 	c.say(t, "Well?", nil)
 	c.propose(t, "And now?")
 	if n, err := c.ExpireDue(t.Context(), 10); n != 1 || err != nil {
 		t.Errorf("expired %d, %v", n, err)
 	}
 	c.wantStatus(t, models.ConversationWaitingInput)
-	c.clock.Step(10 * time.Minute)
+	c.Clock.Step(10 * time.Minute)
 	if n, err := c.ExpireDue(t.Context(), 10); n != 1 || err != nil {
 		t.Errorf("expired %d, %v", n, err)
 	}

@@ -61,19 +61,19 @@ func routedBench(t *testing.T) (*bench, models.Actor) {
 	t.Helper()
 	b := newBench(t)
 	other := storetest.Reviewer(t, b.Store, "routed@example.com")
-	b.policy(t, routed)
+	b.UsePolicy(t, routed)
 	return b, other
 }
 
 func TestAQuestionStopsTheClockAndItsAnswerLetsItRunOn(t *testing.T) {
 	t.Parallel()
 	b, other := routedBench(t)
-	start := b.clock.Now()
-	a := b.ask(t, models.AskInput{TimeoutSeconds: new(int64(300))})
+	start := b.Clock.Now()
+	a := b.AskFor(t, models.AskInput{TimeoutSeconds: new(int64(300))})
 	b.runsOut(t, a.ID, start.Add(5*time.Minute))
-	topics := b.Bus().Subscribe(20, events.InboxOf(other.ID), events.InboxOf(b.owner.ID), events.Agent(b.agent.ID), events.Approval(string(a.ID)))
+	topics := b.Bus().Subscribe(20, events.InboxOf(other.ID), events.InboxOf(b.Owner.ID), events.Agent(b.Agent.ID), events.Approval(string(a.ID)))
 	defer topics.Close()
-	b.clock.Step(100 * time.Second)
+	b.Clock.Step(100 * time.Second)
 	got, err := b.AskBack(t.Context(), other, a.ID, "Why now?")
 	storetest.Must(t, err)
 	for range 4 {
@@ -83,38 +83,38 @@ func TestAQuestionStopsTheClockAndItsAnswerLetsItRunOn(t *testing.T) {
 			t.Error("somebody was not told of the question")
 		}
 	}
-	b.runsOut(t, a.ID, b.clock.Now().Add(time.Hour))
+	b.runsOut(t, a.ID, b.Clock.Now().Add(time.Hour))
 	if got.Digest != a.Digest || *got.PausedLeft != 200 || got.Note.Content != "Why now?" || !got.Note.Asks || got.Note.AuthorName != other.Name || *got.OpenNote != got.Note.ID {
 		t.Errorf("%+v, %+v", got.Response, got.Note)
 	}
 	// Another question takes its place; what was left is kept.
-	b.clock.Step(10 * time.Minute)
-	second, err := b.AskBack(t.Context(), b.owner, a.ID, "And who?")
+	b.Clock.Step(10 * time.Minute)
+	second, err := b.AskBack(t.Context(), b.Owner, a.ID, "And who?")
 	storetest.Must(t, err)
-	b.runsOut(t, a.ID, b.clock.Now().Add(time.Hour))
+	b.runsOut(t, a.ID, b.Clock.Now().Add(time.Hour))
 	if *second.PausedLeft != 200 || *second.OpenNote == *got.OpenNote {
 		t.Errorf("left %d, open %s", *second.PausedLeft, *second.OpenNote)
 	}
-	b.clock.Step(59 * time.Minute)
-	answered, note, err := b.AnswerNote(t.Context(), b.agent, a.ID, "The window ends.")
+	b.Clock.Step(59 * time.Minute)
+	answered, note, err := b.AnswerNote(t.Context(), b.Agent, a.ID, "The window ends.")
 	storetest.Must(t, err)
-	b.runsOut(t, a.ID, b.clock.Now().Add(200*time.Second))
+	b.runsOut(t, a.ID, b.Clock.Now().Add(200*time.Second))
 	if answered.OpenNote != nil || answered.Note != nil || answered.PausedLeft != nil || note.Asks || note.Number != 3 || note.AuthorKind != models.ActorAgent {
 		t.Errorf("%+v, %+v", answered.Response, note)
 	}
-	seen, err := b.Approval(t.Context(), b.agent, a.ID)
+	seen, err := b.Approval(t.Context(), b.Agent, a.ID)
 	storetest.Must(t, err)
 	if seen.OpenNote != nil || seen.Note != nil {
 		t.Errorf("the question is still open: %v", seen.Note)
 	}
 	var texts []string
-	notes, err := b.Notes(t.Context(), b.agent, a.ID)
+	notes, err := b.Notes(t.Context(), b.Agent, a.ID)
 	storetest.Must(t, err)
 	for _, n := range notes {
 		texts = append(texts, n.AuthorName+": "+n.Content)
 	}
 	storetest.SameStrings(t, "notes", texts, []string{"routed@example.com: Why now?", "owner@example.com: And who?", "bot: The window ends."})
-	b.clock.Step(200 * time.Second)
+	b.Clock.Step(200 * time.Second)
 	b.standsAs(t, a.ID, models.StatusExpired)
 	if n, err := b.ExpireDue(t.Context(), 10); n != 1 || err != nil {
 		t.Errorf("%d expired, %v", n, err)
@@ -132,38 +132,38 @@ func TestAQuestionStopsTheClockAndItsAnswerLetsItRunOn(t *testing.T) {
 func TestI3AQuestionThatIsNeverAnsweredLetsTheRequestExpire(t *testing.T) {
 	t.Parallel()
 	b, _ := routedBench(t)
-	a := b.ask(t, models.AskInput{})
-	storetest.Must(t, storetest.Err(b.AskBack(t.Context(), b.owner, a.ID, "Why?")))
-	b.clock.Step(time.Hour)
+	a := b.AskFor(t, models.AskInput{})
+	storetest.Must(t, storetest.Err(b.AskBack(t.Context(), b.Owner, a.ID, "Why?")))
+	b.Clock.Step(time.Hour)
 	b.standsAs(t, a.ID, models.StatusExpired)
-	wantCode(t, third(b.AnswerNote(t.Context(), b.agent, a.ID, "late")), models.CodeExpired)
-	wantCode(t, storetest.Err(b.AskBack(t.Context(), b.owner, a.ID, "Again?")), models.CodeExpired)
+	wantCode(t, storetest.Err3(b.AnswerNote(t.Context(), b.Agent, a.ID, "late")), models.CodeExpired)
+	wantCode(t, storetest.Err(b.AskBack(t.Context(), b.Owner, a.ID, "Again?")), models.CodeExpired)
 }
 
 func TestAQuestionLeavesALaterDeadlineAndNoneAsTheyAre(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.policy(t, `{"max_pause_minutes":1}`)
-	long, none := b.ask(t, models.AskInput{TimeoutSeconds: new(int64(600))}), b.ask(t, models.AskInput{Kind: models.KindQuestion})
-	b.clock.Step(time.Minute)
-	got, err := b.AskBack(t.Context(), b.owner, long.ID, "Why?")
+	b.UsePolicy(t, `{"max_pause_minutes":1}`)
+	long, none := b.AskFor(t, models.AskInput{TimeoutSeconds: new(int64(600))}), b.AskFor(t, models.AskInput{Kind: models.KindQuestion})
+	b.Clock.Step(time.Minute)
+	got, err := b.AskBack(t.Context(), b.Owner, long.ID, "Why?")
 	storetest.Must(t, err)
 	if !got.ApprovalTimeoutAt.Equal(long.ApprovalTimeoutAt) || *got.PausedLeft != 540 {
 		t.Errorf("until %v with %d left", got.ApprovalTimeoutAt, *got.PausedLeft)
 	}
-	b.clock.Step(time.Minute)
-	got, _, err = b.AnswerNote(t.Context(), b.owner, long.ID, "So.")
+	b.Clock.Step(time.Minute)
+	got, _, err = b.AnswerNote(t.Context(), b.Owner, long.ID, "So.")
 	storetest.Must(t, err)
-	if want := b.clock.Now().Add(540 * time.Second); !got.ApprovalTimeoutAt.Equal(want) {
+	if want := b.Clock.Now().Add(540 * time.Second); !got.ApprovalTimeoutAt.Equal(want) {
 		t.Errorf("until %v, want %v", got.ApprovalTimeoutAt, want)
 	}
 	for range 2 {
-		got, err = b.AskBack(t.Context(), b.owner, none.ID, "Why?")
+		got, err = b.AskBack(t.Context(), b.Owner, none.ID, "Why?")
 		storetest.Must(t, err)
 		if got.HasDeadline() || got.PausedLeft != nil || got.OpenNote == nil {
 			t.Errorf("%+v", got.Response)
 		}
-		got, _, err = b.AnswerNote(t.Context(), b.agent, none.ID, "So.")
+		got, _, err = b.AnswerNote(t.Context(), b.Agent, none.ID, "So.")
 		storetest.Must(t, err)
 		if got.HasDeadline() || got.OpenNote != nil {
 			t.Errorf("%+v", got.Response)
@@ -174,12 +174,12 @@ func TestAQuestionLeavesALaterDeadlineAndNoneAsTheyAre(t *testing.T) {
 func TestWhoMayAskAndWhoMayAnswer(t *testing.T) {
 	t.Parallel()
 	b, other := routedBench(t)
-	a := b.ask(t, models.AskInput{})
-	second, _ := storetest.AgentToken(t, b.Store, b.owner, "second")
+	a := b.AskFor(t, models.AskInput{})
+	second, _ := storetest.AgentToken(t, b.Store, b.Owner, "second")
 	ask := func(who models.Actor) error { return storetest.Err(b.AskBack(t.Context(), who, a.ID, "Why?")) }
-	answer := func(who models.Actor) error { return third(b.AnswerNote(t.Context(), who, a.ID, "So.")) }
+	answer := func(who models.Actor) error { return storetest.Err3(b.AnswerNote(t.Context(), who, a.ID, "So.")) }
 	extend := func(who models.Actor) error {
-		return storetest.Err(b.Extend(t.Context(), who, a.ID, b.clock.Now().Add(time.Hour)))
+		return storetest.Err(b.Extend(t.Context(), who, a.ID, b.Clock.Now().Add(time.Hour)))
 	}
 	for _, tt := range []struct {
 		name string
@@ -187,109 +187,109 @@ func TestWhoMayAskAndWhoMayAnswer(t *testing.T) {
 		who  models.Actor
 		code models.Code
 	}{
-		{"I4: an agent asks back", ask, b.agent, models.CodeForbidden},
-		{"a stranger asks back", ask, b.stranger, models.CodeNotFound},
+		{"I4: an agent asks back", ask, b.Agent, models.CodeForbidden},
+		{"a stranger asks back", ask, b.Stranger, models.CodeNotFound},
 		{"the operator asks back", ask, storetest.Operator(), models.CodeForbidden},
-		{"I4: an agent extends", extend, b.agent, models.CodeForbidden},
-		{"a stranger extends", extend, b.stranger, models.CodeNotFound},
+		{"I4: an agent extends", extend, b.Agent, models.CodeForbidden},
+		{"a stranger extends", extend, b.Stranger, models.CodeNotFound},
 		{"another agent answers", answer, second, models.CodeNotFound},
-		{"a foreign agent answers", answer, b.other, models.CodeNotFound},
-		{"a stranger answers", answer, b.stranger, models.CodeNotFound},
+		{"a foreign agent answers", answer, b.Other, models.CodeNotFound},
+		{"a stranger answers", answer, b.Stranger, models.CodeNotFound},
 		{"a reviewer answers", answer, other, models.CodeForbidden},
-		{"an admin answers", answer, b.admin, models.CodeForbidden},
+		{"an admin answers", answer, b.Admin, models.CodeForbidden},
 		{"the operator answers", answer, storetest.Operator(), models.CodeForbidden},
-		{"an owner whom nobody asked", answer, b.owner, models.CodeWrongDecisionKind},
+		{"an owner whom nobody asked", answer, b.Owner, models.CodeWrongDecisionKind},
 	} {
 		before := storetest.Dump(t, b.Store)
 		if err := tt.does(tt.who); models.ErrorCode(err) != tt.code {
 			t.Errorf("%s: %v, want %s", tt.name, err, tt.code)
 		}
 		if after := storetest.Dump(t, b.Store); after != before {
-			t.Error(difference(before, after))
+			t.Error(storetest.Difference(before, after))
 		}
 	}
-	for _, who := range []models.Actor{other, b.admin, b.owner} {
+	for _, who := range []models.Actor{other, b.Admin, b.Owner} {
 		storetest.Must(t, ask(who))
 	}
-	storetest.Must(t, answer(b.owner))
+	storetest.Must(t, answer(b.Owner))
 	// The agent may add what it likes, asked or not.
-	storetest.Must(t, third(b.AnswerNote(t.Context(), b.agent, a.ID, "The log: ok.")))
+	storetest.Must(t, storetest.Err3(b.AnswerNote(t.Context(), b.Agent, a.ID, "The log: ok.")))
 }
 
 func TestNotesHaveLimitsAndARepeatIsTheSameNote(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	a := b.ask(t, models.AskInput{})
+	a := b.AskFor(t, models.AskInput{})
 	for _, text := range []string{"", " \n", strings.Repeat("x", models.MaxNote+1), "\xff"} {
-		wantCode(t, storetest.Err(b.AskBack(t.Context(), b.owner, a.ID, text)), models.CodeInvalid)
-		wantCode(t, third(b.AnswerNote(t.Context(), b.agent, a.ID, text)), models.CodeInvalid)
+		wantCode(t, storetest.Err(b.AskBack(t.Context(), b.Owner, a.ID, text)), models.CodeInvalid)
+		wantCode(t, storetest.Err3(b.AnswerNote(t.Context(), b.Agent, a.ID, text)), models.CodeInvalid)
 	}
-	first, err := b.AskBack(t.Context(), b.owner, a.ID, strings.Repeat("x", models.MaxNote))
+	first, err := b.AskBack(t.Context(), b.Owner, a.ID, strings.Repeat("x", models.MaxNote))
 	storetest.Must(t, err)
 	again := func(does func() error) {
 		t.Helper()
-		b.clock.Step(time.Second)
+		b.Clock.Step(time.Second)
 		before := storetest.Dump(t, b.Store)
 		storetest.Must(t, does())
 		if after := storetest.Dump(t, b.Store); after != before {
-			t.Error(difference(before, after))
+			t.Error(storetest.Difference(before, after))
 		}
 	}
 	again(func() error {
-		got, err := b.AskBack(t.Context(), b.owner, a.ID, strings.Repeat("x", models.MaxNote))
+		got, err := b.AskBack(t.Context(), b.Owner, a.ID, strings.Repeat("x", models.MaxNote))
 		if err == nil && *got.OpenNote != *first.OpenNote {
 			t.Errorf("the repeat is %s, want %s", *got.OpenNote, *first.OpenNote)
 		}
 		return err
 	})
-	_, note, err := b.AnswerNote(t.Context(), b.agent, a.ID, "So.")
+	_, note, err := b.AnswerNote(t.Context(), b.Agent, a.ID, "So.")
 	storetest.Must(t, err)
 	again(func() error {
-		_, same, err := b.AnswerNote(t.Context(), b.agent, a.ID, "So.")
+		_, same, err := b.AnswerNote(t.Context(), b.Agent, a.ID, "So.")
 		if err == nil && same.ID != note.ID {
 			t.Errorf("the repeat is %s, want %s", same.ID, note.ID)
 		}
 		return err
 	})
 	for i := 3; i <= models.MaxEvidence; i++ {
-		storetest.Must(t, third(b.AnswerNote(t.Context(), b.agent, a.ID, "more "+strings.Repeat("i", i))))
+		storetest.Must(t, storetest.Err3(b.AnswerNote(t.Context(), b.Agent, a.ID, "more "+strings.Repeat("i", i))))
 	}
 	// An agent cannot fill the room that questions and their answers need.
-	wantCode(t, third(b.AnswerNote(t.Context(), b.agent, a.ID, "too much")), models.CodeInvalid)
+	wantCode(t, storetest.Err3(b.AnswerNote(t.Context(), b.Agent, a.ID, "too much")), models.CodeInvalid)
 	for i := models.MaxEvidence; i < models.MaxNotes; i += 2 {
-		storetest.Must(t, storetest.Err(b.AskBack(t.Context(), b.owner, a.ID, "Why?")))
-		storetest.Must(t, third(b.AnswerNote(t.Context(), b.agent, a.ID, "So.")))
+		storetest.Must(t, storetest.Err(b.AskBack(t.Context(), b.Owner, a.ID, "Why?")))
+		storetest.Must(t, storetest.Err3(b.AnswerNote(t.Context(), b.Agent, a.ID, "So.")))
 	}
-	wantCode(t, storetest.Err(b.AskBack(t.Context(), b.owner, a.ID, "Why?")), models.CodeInvalid)
-	wantCode(t, third(b.AnswerNote(t.Context(), b.agent, a.ID, "too much")), models.CodeInvalid)
+	wantCode(t, storetest.Err(b.AskBack(t.Context(), b.Owner, a.ID, "Why?")), models.CodeInvalid)
+	wantCode(t, storetest.Err3(b.AnswerNote(t.Context(), b.Agent, a.ID, "too much")), models.CodeInvalid)
 }
 
 func TestWhatIsSettledHeldOrOutsideTakesNoQuestionAndNoExtension(t *testing.T) {
 	t.Parallel()
 	w := newOutsideWorld(t)
-	storetest.Must(t, storetest.Err(w.ApplyPolicy(t.Context(), w.admin, []byte(undoFor30), "test", 0)))
-	outside := w.taken(t, call("c", "", "bash", `{}`))
-	settled, waits := w.ask(t, models.AskInput{}), w.ask(t, models.AskInput{})
-	storetest.Must(t, storetest.Err(w.Decide(t.Context(), w.owner, settled.ID, no("no"))))
-	storetest.Must(t, storetest.Err(w.Decide(t.Context(), w.owner, waits.ID, yes())))
+	storetest.Must(t, storetest.Err(w.ApplyPolicy(t.Context(), w.Admin, []byte(undoFor30), "test", 0)))
+	outside := w.Taken(t, storetest.Call("c", "", "bash", `{}`))
+	settled, waits := w.AskFor(t, models.AskInput{}), w.AskFor(t, models.AskInput{})
+	storetest.Must(t, storetest.Err(w.Decide(t.Context(), w.Owner, settled.ID, storetest.No("no"))))
+	storetest.Must(t, storetest.Err(w.Decide(t.Context(), w.Owner, waits.ID, storetest.Yes())))
 	for id, code := range map[models.ResponseID]models.Code{
 		outside: models.CodeWrongDecisionKind, settled.ID: models.CodeAlreadyDecided, waits.ID: models.CodeBeingDecided,
 	} {
 		before := storetest.Dump(t, w.Store)
-		if err := storetest.Err(w.AskBack(t.Context(), w.owner, id, "Why?")); models.ErrorCode(err) != code {
+		if err := storetest.Err(w.AskBack(t.Context(), w.Owner, id, "Why?")); models.ErrorCode(err) != code {
 			t.Errorf("asked back: %v, want %s", err, code)
 		}
-		if err := storetest.Err(w.Extend(t.Context(), w.owner, id, w.clock.Now().Add(time.Hour))); models.ErrorCode(err) != code {
+		if err := storetest.Err(w.Extend(t.Context(), w.Owner, id, w.Clock.Now().Add(time.Hour))); models.ErrorCode(err) != code {
 			t.Errorf("extended: %v, want %s", err, code)
 		}
 		if after := storetest.Dump(t, w.Store); after != before {
-			t.Error(difference(before, after))
+			t.Error(storetest.Difference(before, after))
 		}
 	}
-	wantCode(t, third(w.AnswerNote(t.Context(), w.agent, settled.ID, "So.")), models.CodeAlreadyDecided)
+	wantCode(t, storetest.Err3(w.AnswerNote(t.Context(), w.Agent, settled.ID, "So.")), models.CodeAlreadyDecided)
 	// Whoever adds evidence does not learn of the verdict that holds it.
-	storetest.Must(t, third(w.AnswerNote(t.Context(), w.agent, waits.ID, "So.")))
-	w.clock.Step(time.Minute)
+	storetest.Must(t, storetest.Err3(w.AnswerNote(t.Context(), w.Agent, waits.ID, "So.")))
+	w.Clock.Step(time.Minute)
 	if n, err := w.ReleaseDue(t.Context(), 10); n != 1 || err != nil {
 		t.Errorf("%d released, %v", n, err)
 	}
@@ -318,7 +318,7 @@ func TestI8AQuestionAndItsClockOutliveARestart(t *testing.T) {
 func TestAWaitEndsEarlyForAQuestionOnlyWhereThatIsWanted(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	a := b.ask(t, models.AskInput{})
+	a := b.AskFor(t, models.AskInput{})
 	type told struct {
 		a   *models.Approval
 		err error
@@ -326,7 +326,7 @@ func TestAWaitEndsEarlyForAQuestionOnlyWhereThatIsWanted(t *testing.T) {
 	wait := func(opts ...store.WatchOption) chan told {
 		got, before := make(chan told, 1), b.Waiters()
 		go func() {
-			a, err := b.Await(context.WithoutCancel(t.Context()), b.agent, a.ID, time.Minute, opts...)
+			a, err := b.Await(context.WithoutCancel(t.Context()), b.Agent, a.ID, time.Minute, opts...)
 			got <- told{a, err}
 		}()
 		for b.Waiters() == before {
@@ -335,7 +335,7 @@ func TestAWaitEndsEarlyForAQuestionOnlyWhereThatIsWanted(t *testing.T) {
 		return got
 	}
 	asleep, wakes := wait(), wait(store.SeenNote(""))
-	asked, err := b.AskBack(t.Context(), b.owner, a.ID, "Why?")
+	asked, err := b.AskBack(t.Context(), b.Owner, a.ID, "Why?")
 	storetest.Must(t, err)
 	first := <-wakes
 	if first.err != nil || first.a.Status() != models.StatusPending || first.a.Note == nil || first.a.Note.Content != "Why?" {
@@ -343,12 +343,12 @@ func TestAWaitEndsEarlyForAQuestionOnlyWhereThatIsWanted(t *testing.T) {
 	}
 	// Who has seen it sleeps on, who has not is told at once.
 	seen := wait(store.SeenNote(*asked.OpenNote))
-	at, err := b.Await(t.Context(), b.agent, a.ID, time.Minute, store.SeenNote(""))
+	at, err := b.Await(t.Context(), b.Agent, a.ID, time.Minute, store.SeenNote(""))
 	if err != nil || at.Note == nil {
 		t.Errorf("%+v, %v", at, err)
 	}
-	storetest.Must(t, third(b.AnswerNote(t.Context(), b.agent, a.ID, "So.")))
-	second, err := b.AskBack(t.Context(), b.owner, a.ID, "And who?")
+	storetest.Must(t, storetest.Err3(b.AnswerNote(t.Context(), b.Agent, a.ID, "So.")))
+	second, err := b.AskBack(t.Context(), b.Owner, a.ID, "And who?")
 	storetest.Must(t, err)
 	if got := <-seen; got.err != nil || got.a.OpenNote == nil || *got.a.OpenNote != *second.OpenNote {
 		t.Errorf("%+v", got)
@@ -361,7 +361,7 @@ func TestAWaitEndsEarlyForAQuestionOnlyWhereThatIsWanted(t *testing.T) {
 	if n := b.Waiters(); n != 1 {
 		t.Errorf("%d wait, want the one that sleeps", n)
 	}
-	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.owner, a.ID, yes())))
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.Owner, a.ID, storetest.Yes())))
 	if got := <-asleep; got.err != nil || got.a.Status() != models.StatusApproved {
 		t.Errorf("%+v", got)
 	}

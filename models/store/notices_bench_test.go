@@ -41,7 +41,7 @@ func BenchmarkAskTold(b *testing.B) {
 			for n := range b.N {
 				a, err := s.Ask(b.Context(), agent, models.AskInput{ToolName: "bench", Input: fmt.Appendf(nil, `{"n":%d}`, n)})
 				storetest.Must(b, err)
-				_, err = s.Decide(b.Context(), admin, a.ID, no("no"))
+				_, err = s.Decide(b.Context(), admin, a.ID, storetest.No("no"))
 				storetest.Must(b, err)
 			}
 		})

@@ -17,10 +17,10 @@ import (
 func TestNumbersFollowWhatHappens(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	start := b.clock.Now()
-	first := b.ask(t, models.AskInput{ToolUseID: "1"})
-	b.clock.Step(time.Minute)
-	second := b.ask(t, models.AskInput{ToolUseID: "2"})
+	start := b.Clock.Now()
+	first := b.AskFor(t, models.AskInput{ToolUseID: "1"})
+	b.Clock.Step(time.Minute)
+	second := b.AskFor(t, models.AskInput{ToolUseID: "2"})
 	want := func(pending int, oldest time.Time) {
 		t.Helper()
 		n, err := upkeep.New(b.Store).Numbers(t.Context())
@@ -36,11 +36,11 @@ func TestNumbersFollowWhatHappens(t *testing.T) {
 		}
 	}
 	want(2, start)
-	if _, err := b.Decide(t.Context(), b.owner, first.ID, yes()); err != nil {
+	if _, err := b.Decide(t.Context(), b.Owner, first.ID, storetest.Yes()); err != nil {
 		t.Fatal(err)
 	}
 	want(1, start.Add(time.Minute))
-	b.clock.Step(second.ApprovalTimeoutAt.Sub(b.clock.Now())) // past its deadline, not yet written down (I3)
+	b.Clock.Step(second.ApprovalTimeoutAt.Sub(b.Clock.Now())) // past its deadline, not yet written down (I3)
 	want(0, time.Time{})
 }
 
@@ -48,13 +48,13 @@ func TestNumbersFollowWhatHappens(t *testing.T) {
 func TestWhatWaitsIsCountedByAge(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.policy(t, `{"default_timeout_minutes": 600, "rules":[{"name":"drop","tools":["drop"],"effect":"require","risk":"critical"}]}`)
+	b.UsePolicy(t, `{"default_timeout_minutes": 600, "rules":[{"name":"drop","tools":["drop"],"effect":"require","risk":"critical"}]}`)
 	for _, step := range []time.Duration{2 * time.Hour, 59 * time.Minute, 9 * time.Minute, 0} {
-		b.ask(t, models.AskInput{ToolUseID: step.String(), ToolName: "drop"})
-		b.ask(t, models.AskInput{ToolUseID: step.String() + " too", ToolName: "other"})
-		b.clock.Step(step)
+		b.AskFor(t, models.AskInput{ToolUseID: step.String(), ToolName: "drop"})
+		b.AskFor(t, models.AskInput{ToolUseID: step.String() + " too", ToolName: "other"})
+		b.Clock.Step(step)
 	}
-	b.clock.Step(30 * time.Second)
+	b.Clock.Step(30 * time.Second)
 	n, err := upkeep.New(b.Store).Numbers(t.Context())
 	storetest.Must(t, err)
 	got := map[string]int{}
@@ -78,20 +78,20 @@ func TestOutcomesAreToldOnceWithTheirCause(t *testing.T) {
 	t.Parallel()
 	var told []models.Outcome // the store is used by one goroutine here
 	b := newBench(t, func(o *store.Options) { o.ObserveOutcome = func(x models.Outcome) { told = append(told, x) } })
-	b.policy(t, `{"rules":[{"name":"ls","tools":["ls"],"effect":"allow"},{"name":"rm","tools":["rm"],"effect":"deny"}]}`)
-	decided := b.ask(t, models.AskInput{ToolUseID: "1"})
-	b.ask(t, models.AskInput{ToolUseID: "2", ToolName: "ls"})
-	b.ask(t, models.AskInput{ToolUseID: "2", ToolName: "ls"}) // the same request: no second outcome
-	b.ask(t, models.AskInput{ToolUseID: "3", ToolName: "rm"})
-	b.ask(t, models.AskInput{ToolUseID: "4"})
-	b.clock.Step(30 * time.Second)
-	if _, err := b.Decide(t.Context(), b.owner, decided.ID, no("not today")); err != nil {
+	b.UsePolicy(t, `{"rules":[{"name":"ls","tools":["ls"],"effect":"allow"},{"name":"rm","tools":["rm"],"effect":"deny"}]}`)
+	decided := b.AskFor(t, models.AskInput{ToolUseID: "1"})
+	b.AskFor(t, models.AskInput{ToolUseID: "2", ToolName: "ls"})
+	b.AskFor(t, models.AskInput{ToolUseID: "2", ToolName: "ls"}) // the same request: no second outcome
+	b.AskFor(t, models.AskInput{ToolUseID: "3", ToolName: "rm"})
+	b.AskFor(t, models.AskInput{ToolUseID: "4"})
+	b.Clock.Step(30 * time.Second)
+	if _, err := b.Decide(t.Context(), b.Owner, decided.ID, storetest.No("not today")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.Decide(t.Context(), b.owner, decided.ID, yes()); err == nil {
+	if _, err := b.Decide(t.Context(), b.Owner, decided.ID, storetest.Yes()); err == nil {
 		t.Fatal("decided twice")
 	}
-	b.clock.Step(time.Hour)
+	b.Clock.Step(time.Hour)
 	if n, err := b.ExpireDue(t.Context(), 10); n != 1 || err != nil {
 		t.Fatal(n, err)
 	}
@@ -111,12 +111,12 @@ func TestJudgementsAreLoggedWithoutInputs(t *testing.T) {
 	for level, want := range map[slog.Level]int{slog.LevelDebug: 3, slog.LevelInfo: 0} {
 		log := new(bytes.Buffer)
 		b := newBench(t, func(o *store.Options) { o.Log = slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: level})) })
-		b.policy(t, `{"rules":[{"name":"hold rm","tools":["rm"],"effect":"require"}]}`)
-		a := b.ask(t, models.AskInput{ToolUseID: "1", ToolName: "rm", Input: []byte(`{"path":"hush-hush"}`), Description: "hush-hush", Context: "hush-hush"})
-		b.ask(t, models.AskInput{ToolUseID: "2", ToolName: "deploy"})
-		edit := yes()
+		b.UsePolicy(t, `{"rules":[{"name":"hold rm","tools":["rm"],"effect":"require"}]}`)
+		a := b.AskFor(t, models.AskInput{ToolUseID: "1", ToolName: "rm", Input: []byte(`{"path":"hush-hush"}`), Description: "hush-hush", Context: "hush-hush"})
+		b.AskFor(t, models.AskInput{ToolUseID: "2", ToolName: "deploy"})
+		edit := storetest.Yes()
 		edit.Input = []byte(`{"path":"also hush-hush"}`)
-		if _, err := b.Decide(t.Context(), b.owner, a.ID, edit); err != nil {
+		if _, err := b.Decide(t.Context(), b.Owner, a.ID, edit); err != nil {
 			t.Fatal(err)
 		}
 		text := log.String()

@@ -12,7 +12,7 @@ import (
 func TestPartsAreOpenedByEachPerson(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	a := b.ask(t, models.AskInput{})
+	a := b.AskFor(t, models.AskInput{})
 	opened := func(who models.Actor, want ...string) {
 		t.Helper()
 		got, err := b.OpenedParts(t.Context(), who, a.ID)
@@ -25,27 +25,27 @@ func TestPartsAreOpenedByEachPerson(t *testing.T) {
 		part string
 		code models.Code
 	}{
-		"I4: an agent": {b.agent, "input", models.CodeForbidden}, "a stranger": {b.stranger, "input", models.CodeNotFound},
-		"no name": {b.owner, "", models.CodeInvalid}, "other letters": {b.owner, "Input", models.CodeInvalid}, "a space": {b.owner, "a b", models.CodeInvalid},
-		"too long": {b.owner, strings.Repeat("a", 41), models.CodeInvalid},
+		"I4: an agent": {b.Agent, "input", models.CodeForbidden}, "a stranger": {b.Stranger, "input", models.CodeNotFound},
+		"no name": {b.Owner, "", models.CodeInvalid}, "other letters": {b.Owner, "Input", models.CodeInvalid}, "a space": {b.Owner, "a b", models.CodeInvalid},
+		"too long": {b.Owner, strings.Repeat("a", 41), models.CodeInvalid},
 	} {
 		if err := b.OpenPart(t.Context(), tt.who, a.ID, tt.part); models.ErrorCode(err) != tt.code {
 			t.Errorf("%s: %v, want %s", name, err, tt.code)
 		}
 	}
 	if after := storetest.Dump(t, b.Store); after != before {
-		t.Error(difference(before, after))
+		t.Error(storetest.Difference(before, after))
 	}
-	opened(b.owner)
+	opened(b.Owner)
 	for _, part := range []string{"input", "context-2", "input"} {
-		storetest.Must(t, b.OpenPart(t.Context(), b.owner, a.ID, part))
+		storetest.Must(t, b.OpenPart(t.Context(), b.Owner, a.ID, part))
 	}
-	opened(b.owner, "context-2", "input")
-	opened(b.admin)
+	opened(b.Owner, "context-2", "input")
+	opened(b.Admin)
 	for i := range 62 {
-		storetest.Must(t, b.OpenPart(t.Context(), b.owner, a.ID, fmt.Sprint("part-", i)))
+		storetest.Must(t, b.OpenPart(t.Context(), b.Owner, a.ID, fmt.Sprint("part-", i)))
 	}
-	wantCode(t, b.OpenPart(t.Context(), b.owner, a.ID, "one-more"), models.CodeInvalid)
-	storetest.Must(t, b.OpenPart(t.Context(), b.owner, a.ID, "input")) // that one is open
+	wantCode(t, b.OpenPart(t.Context(), b.Owner, a.ID, "one-more"), models.CodeInvalid)
+	storetest.Must(t, b.OpenPart(t.Context(), b.Owner, a.ID, "input")) // that one is open
 	storetest.SameStrings(t, "ledger", b.entriesOf(t, a.ID), []string{"agent approval.requested"})
 }

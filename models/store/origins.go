@@ -93,7 +93,7 @@ func scanOrigin(row db.Scanner, now time.Time) (id models.ResponseID, o models.O
 	}
 	o.Sending = &models.SendingState{
 		Verdict: *told.verdict, VoterName: *told.voter, Since: *told.since, Attempts: *told.attempts, Problem: *told.problem,
-		NextAt: *told.next, GiveUpAt: *told.until, Sending: told.begun != nil && now.Before(told.begun.Add(attemptEnds)),
+		NextAt: *told.next, GiveUpAt: *told.until, Sending: told.begun != nil && now.Before(told.begun.Add(models.AttemptEnds)),
 	}
 	return id, o, nil
 }

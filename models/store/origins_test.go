@@ -10,13 +10,13 @@ import (
 func TestOriginsSayThroughWhomAndWhoseSubAgentAsks(t *testing.T) {
 	t.Parallel()
 	w := newOutsideWorld(t)
-	top := w.open(t, models.RunInput{RunID: "top", Title: "Ship it"}, reported("task", "Task", `{"subagent_type":"reviewer","prompt":"look"}`))
-	inner := reported("inner", "Bash", `{"command":"make"}`)
+	top := w.Open(t, models.RunInput{RunID: "top", Title: "Ship it"}, storetest.Reported("task", "Task", `{"subagent_type":"reviewer","prompt":"look"}`))
+	inner := storetest.Reported("inner", "Bash", `{"command":"make"}`)
 	inner.ParentToolUseID = "task"
-	w.report(t, top, inner)
-	w.open(t, models.RunInput{RunID: "below", ParentRunID: "top"}, reported("deep", "Bash", `{"command":"ls"}`))
-	id := w.taken(t, call("c1", "top", "Bash", `{"command":"make"}`))
-	deep := w.taken(t, call("c2", "below", "Bash", `{"command":"pwd"}`))
+	w.Report(t, top, inner)
+	w.Open(t, models.RunInput{RunID: "below", ParentRunID: "top"}, storetest.Reported("deep", "Bash", `{"command":"ls"}`))
+	id := w.Taken(t, storetest.Call("c1", "top", "Bash", `{"command":"make"}`))
+	deep := w.Taken(t, storetest.Call("c2", "below", "Bash", `{"command":"pwd"}`))
 
 	read := func(actor models.Actor, ids ...models.ResponseID) map[models.ResponseID]models.Origin {
 		t.Helper()
@@ -24,7 +24,7 @@ func TestOriginsSayThroughWhomAndWhoseSubAgentAsks(t *testing.T) {
 		storetest.Must(t, err)
 		return got
 	}
-	got := read(w.owner, id, deep, models.NewID[models.ResponseID]())
+	got := read(w.Owner, id, deep, models.NewID[models.ResponseID]())
 	if len(got) != 2 {
 		t.Fatalf("%d origins, want those of the 2 that there are", len(got))
 	}
@@ -34,24 +34,24 @@ func TestOriginsSayThroughWhomAndWhoseSubAgentAsks(t *testing.T) {
 	if o := got[deep]; o.ParentID != top || o.ParentRun != "top" || o.ParentTitle != "Ship it" || o.Contradiction == "" {
 		t.Errorf("of a run below: %+v", o)
 	}
-	w.vote(t, id, models.DecisionInput{Approved: new(false), Reason: "no", Digest: w.digest(t, id)})
-	w.begin(t, id)
-	w.end(t, id, models.DeliveryLater)
-	told := read(w.admin, id)[id].Sending
+	w.Vote(t, id, models.DecisionInput{Approved: new(false), Reason: "no", Digest: w.digest(t, id)})
+	w.Begin(t, id)
+	w.End(t, id, models.DeliveryLater)
+	told := read(w.Admin, id)[id].Sending
 	if told == nil || told.Verdict != models.VerdictReject || told.Attempts != 1 || told.Problem == "" || told.VoterName == "" || told.GiveUpAt.IsZero() {
 		t.Errorf("a verdict on its way: %+v", told)
 	}
 	if others := read(storetest.Reviewer(t, w.Store, "other@example.com"), id, deep); len(others) != 0 {
 		t.Errorf("a stranger reads %+v", others)
 	}
-	if _, err := w.Origins(t.Context(), w.agent, id); models.ErrorCode(err) != models.CodeForbidden {
+	if _, err := w.Origins(t.Context(), w.Agent, id); models.ErrorCode(err) != models.CodeForbidden {
 		t.Errorf("an agent: %v", err)
 	}
 }
 
 func (w *outsideWorld) digest(t *testing.T, id models.ResponseID) string {
 	t.Helper()
-	a, err := w.Approval(t.Context(), w.admin, id)
+	a, err := w.Approval(t.Context(), w.Admin, id)
 	storetest.Must(t, err)
 	return a.Digest
 }

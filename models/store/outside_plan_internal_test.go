@@ -15,28 +15,13 @@ func TestOutsideQueriesAreServedByAnIndex(t *testing.T) {
 		args       []any
 		sorts      bool // a few rows are sorted, by intent
 	}{
-		{"open call by tool use", openByUse, []any{"c", "u"}, false},
-		{"open call by input", openByInput, []any{"c", "d"}, false},
-		{"open call by name", openByName, []any{"c", "n"}, false},
-		{"calls for what waits", linkable, []any{"u", "o", 1, 2}, false},
-		{"run above", runAbove, []any{"o", "r"}, false},
 		{"call that is linked", linkedPlace, []any{"u", "c", "r"}, false},
-		{"call that was rejected with its batch", cascadedCall, []any{"o", "r", "d", "n", "u"}, false},
 		{"linked rows", linksQuery, []any{"[]", "u", true}, false},
 		{"any that waits", anyWanted, nil, false},
 		{"approval of a call", wantedCalls, []any{"d"}, false},
 		{"approval of a call, in a run", wantedInRun, []any{"o", "d", "u", 1, "r"}, false},
 		{"approval of a call, below a run", wantedBelow, []any{"o", "d", "u", 1, "r"}, true},
 		{"rejected in a batch", rejectedIn, []any{"c", "b"}, false},
-		{"run", runByID, []any{"o", "r"}, false},
-		{"runs of a parent", runsByParent, []any{"o", "r"}, true},
-		{"known item", knownOutsideQuery, []any{"u", "c", "function_call"}, false},
-		{"pending of an upstream", pendingOfUpstream, []any{"u", "function_call"}, false},
-		{"verdicts to tell", deliveriesOfUpstream, []any{"u", 9}, false},
-		{"what is told about", outsideCallOf, []any{"r"}, false},
-		{"what waits of an upstream", waitingOfUpstream, []any{"u", 9}, false},
-		{"how many verdicts to tell", countUntold, []any{"u", 9}, false},
-		{"oldest verdict to tell", oldestUntold, []any{"u"}, false},
 		{"held verdict", standingVote, []any{"r"}, true},
 		{"withdrawn verdicts", withdrawnVotes, []any{1, "r"}, false},
 	} {

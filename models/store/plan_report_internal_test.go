@@ -27,8 +27,6 @@ func TestReportQueriesAreServedByAnIndex(t *testing.T) {
 		{"place in a batch", batchPlaceQuery, "COVERING INDEX responses_batch (conversation_id=? AND batch_id=? AND sequence<?)", []any{"c", "b", 1}},
 		{"parent", parentQuery, "conversations_run (owner_id=? AND run_id=?)", []any{"u", "r"}},
 		{"children", childrenQuery, "conversations_parent_run (owner_id=? AND parent_run_id=?)", []any{"u", "r", 9}},
-		{"open, by input", openByInput, "responses_open_input (conversation_id=? AND digest=?)", []any{"c", "d"}},
-		{"open, by name", openByName, "responses_open (conversation_id=? AND tool_name=?)", []any{"c", "t"}},
 	} {
 		plan := explain(t, s, q.text, q.args)
 		if !strings.Contains(plan, q.index) {

@@ -26,7 +26,7 @@ func TestEachColumnIsProvedAsDeclared(t *testing.T) {
 	w.othersAct(t)
 	spent := limited(t, 10)
 	storetest.Must(t, spent.replyIn(t, spent.conv, 10))
-	storetest.Must(t, second(spent.Decide(t.Context(), spent.owner, spent.beyond(t, spent.replyIn(t, spent.conv, 3)).ID, yes())))
+	storetest.Must(t, second(spent.Decide(t.Context(), spent.Owner, spent.beyond(t, spent.replyIn(t, spent.conv, 3)).ID, storetest.Yes())))
 	files := []*sql.DB{unguarded(t, w.Store), unguarded(t, spent.Store)}
 	for _, table := range proof.Tables() {
 		columns := map[string]string{}
@@ -60,9 +60,9 @@ func TestEachColumnIsProvedAsDeclared(t *testing.T) {
 func (w *outsideWorld) othersAct(t *testing.T) {
 	t.Helper()
 	eve := storetest.Reviewer(t, w.Store, "eve@example.com")
-	w.substitute(t, w.owner, eve)
-	w.handsOver(t, w.owner, w.run(t, "hand over", "/else").ID, eve)
-	w.away(t, w.owner, eve)
+	w.substitute(t, w.Owner, eve)
+	w.handsOver(t, w.Owner, w.run(t, "hand over", "/else").ID, eve)
+	w.away(t, w.Owner, eve)
 	storetest.Must(t, storetest.Err(w.People.AddChannel(t.Context(), eve, models.ChannelInput{Kind: models.ChannelEmail, Target: models.ChannelTarget{Address: "eve@example.com"}})))
 	storetest.CheckRows(t, w.Store)
 }
@@ -124,7 +124,7 @@ func editedRows(t *testing.T, edit string, files ...*sql.DB) (_ []models.RowFaul
 func TestAnEditIsFoundAfterAnActHasChangedTheRow(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	a := b.ask(t, models.AskInput{ToolName: "Bash", Input: []byte(`{}`), Description: "Removes all."})
+	a := b.AskFor(t, models.AskInput{ToolName: "Bash", Input: []byte(`{}`), Description: "Removes all."})
 	file := storetest.Tamper(t, b.Store)
 	file.SetMaxOpenConns(1)
 	for _, edit := range []string{
@@ -133,11 +133,11 @@ func TestAnEditIsFoundAfterAnActHasChangedTheRow(t *testing.T) {
 		_, err := file.ExecContext(t.Context(), edit)
 		storetest.Must(t, err)
 	}
-	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.owner, a.ID, yes())))
-	storetest.Must(t, b.People.SetPassword(t.Context(), b.admin, b.stranger.UserID(), "another correct horse"))
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.Owner, a.ID, storetest.Yes())))
+	storetest.Must(t, b.People.SetPassword(t.Context(), b.Admin, b.Stranger.UserID(), "another correct horse"))
 	report, err := upkeep.New(b.Store).VerifyRows(t.Context(), nil)
 	storetest.Must(t, err)
-	for _, row := range [][2]string{{"responses", string(a.ID)}, {"users", string(b.stranger.UserID())}} {
+	for _, row := range [][2]string{{"responses", string(a.ID)}, {"users", string(b.Stranger.UserID())}} {
 		if !slices.ContainsFunc(report.Faults, func(f models.RowFault) bool {
 			return f.Table == row[0] && f.ID == row[1] && strings.Contains(f.Text, "when this entry was made")
 		}) {

@@ -14,30 +14,30 @@ import (
 func TestAPurgeLeavesTheWordsAroundWhatIsPending(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	run, _, err := b.OpenRun(t.Context(), b.agent, models.RunInput{RunID: "r"})
+	run, _, err := b.OpenRun(t.Context(), b.Agent, models.RunInput{RunID: "r"})
 	storetest.Must(t, err)
-	_, err = b.Say(t.Context(), b.owner, models.MessageInput{ConversationID: run.ID, Content: "Never the audit logs."})
+	_, err = b.Say(t.Context(), b.Owner, models.MessageInput{ConversationID: run.ID, Content: "Never the audit logs."})
 	storetest.Must(t, err)
-	_, err = b.Respond(t.Context(), b.agent, models.ResponseInput{ConversationID: run.ID, Kind: models.KindReply, Content: "I found 3 GB."})
+	_, err = b.Respond(t.Context(), b.Agent, models.ResponseInput{ConversationID: run.ID, Kind: models.KindReply, Content: "I found 3 GB."})
 	storetest.Must(t, err)
-	asked, err := b.Respond(t.Context(), b.agent, models.ResponseInput{ConversationID: run.ID, Kind: models.KindProposal, Content: "I would delete what we spoke of."})
+	asked, err := b.Respond(t.Context(), b.Agent, models.ResponseInput{ConversationID: run.ID, Kind: models.KindProposal, Content: "I would delete what we spoke of."})
 	storetest.Must(t, err)
-	b.clock.Step(time.Hour)
+	b.Clock.Step(time.Hour)
 	words := func() string {
 		return strings.Join(append(storetest.Column(t, b.Store, `SELECT content FROM messages`), storetest.Column(t, b.Store, `SELECT content FROM responses ORDER BY sequence`)...), "|")
 	}
-	q := models.PurgeQuery{Before: b.clock.Now()}
+	q := models.PurgeQuery{Before: b.Clock.Now()}
 	before := words()
-	if got := purge(t, b.Store, q); got.Rows() != 0 || words() != before {
+	if got := storetest.Purge(t, b.Store, q); got.Rows() != 0 || words() != before {
 		t.Errorf("while it is pending: %+v, left is %s", got.Removed, words())
 	}
-	in := yes()
+	in := storetest.Yes()
 	in.Digest = asked.Digest
-	_, err = b.Decide(t.Context(), b.owner, asked.ID, in)
+	_, err = b.Decide(t.Context(), b.Owner, asked.ID, in)
 	storetest.Must(t, err)
-	b.clock.Step(time.Hour)
-	q.Before = b.clock.Now()
-	if got := purge(t, b.Store, q); got.Removed["messages"] != 1 || got.Removed["responses"] != 2 {
+	b.Clock.Step(time.Hour)
+	q.Before = b.Clock.Now()
+	if got := storetest.Purge(t, b.Store, q); got.Removed["messages"] != 1 || got.Removed["responses"] != 2 {
 		t.Errorf("once it is decided: %+v", got.Removed)
 	}
 	storetest.CheckRows(t, b.Store)
@@ -48,13 +48,13 @@ func TestAPurgeLeavesTheWordsAroundWhatIsPending(t *testing.T) {
 func TestARemovedResultIsNoResult(t *testing.T) {
 	t.Parallel()
 	w := newOutsideWorld(t)
-	conv := w.open(t, models.RunInput{RunID: "r"}, result("late"), result("asked"))
-	w.clock.Step(time.Hour)
-	if got := purge(t, w.Store, models.PurgeQuery{Before: w.clock.Now()}); got.Removed["early_results"] != 2 {
+	conv := w.Open(t, models.RunInput{RunID: "r"}, storetest.Result("late"), storetest.Result("asked"))
+	w.Clock.Step(time.Hour)
+	if got := storetest.Purge(t, w.Store, models.PurgeQuery{Before: w.Clock.Now()}); got.Removed["early_results"] != 2 {
 		t.Fatalf("removed %+v", got.Removed)
 	}
-	w.report(t, conv, reported("late", "bash", `{"n":1}`))
-	w.ask(t, models.AskInput{RunID: "r", ToolName: "bash", ToolUseID: "asked", Input: []byte(`{"n":2}`)})
+	w.Report(t, conv, storetest.Reported("late", "bash", `{"n":1}`))
+	w.AskFor(t, models.AskInput{RunID: "r", ToolName: "bash", ToolUseID: "asked", Input: []byte(`{"n":2}`)})
 	want := "run||Its result came before the call, and was removed on 2026-03-02, by tester."
 	for _, got := range storetest.Column(t, w.Store, `SELECT closed || '|' || tool_result || '|' || contradiction FROM responses WHERE is_completed AND removed IS NULL`) {
 		if got != want {
@@ -65,9 +65,9 @@ func TestARemovedResultIsNoResult(t *testing.T) {
 		t.Errorf("%d calls are complete", n)
 	}
 	storetest.CheckRows(t, w.Store)
-	again := result("late")
+	again := storetest.Result("late")
 	again.ID = "again"
-	w.report(t, conv, again) // it is told again, and taken
+	w.Report(t, conv, again) // it is told again, and taken
 	if got := storetest.Scalar[string](t, w.Store, `SELECT closed || tool_result FROM responses WHERE tool_use_id = 'late'`); got != "done" {
 		t.Errorf("told again it is %q", got)
 	}

@@ -15,17 +15,17 @@ import (
 func TestOnlyAPurgeChangesContents(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	settled := b.ask(t, models.AskInput{ToolName: "Bash", Input: []byte(`{"a":1}`), Description: "d"})
-	in := no("Not now.")
+	settled := b.AskFor(t, models.AskInput{ToolName: "Bash", Input: []byte(`{"a":1}`), Description: "d"})
+	in := storetest.No("Not now.")
 	in.Digest = settled.Digest
-	if _, err := b.Decide(t.Context(), b.owner, settled.ID, in); err != nil {
+	if _, err := b.Decide(t.Context(), b.Owner, settled.ID, in); err != nil {
 		t.Fatal(err)
 	}
-	question := b.ask(t, models.AskInput{Kind: models.KindQuestion, Description: "Which?"})
-	silent := b.ask(t, models.AskInput{ToolName: "Bash", Input: []byte(`{"a":2}`)})
-	in = yes()
+	question := b.AskFor(t, models.AskInput{Kind: models.KindQuestion, Description: "Which?"})
+	silent := b.AskFor(t, models.AskInput{ToolName: "Bash", Input: []byte(`{"a":2}`)})
+	in = storetest.Yes()
 	in.Digest = silent.Digest
-	if _, err := b.Decide(t.Context(), b.owner, silent.ID, in); err != nil {
+	if _, err := b.Decide(t.Context(), b.Owner, silent.ID, in); err != nil {
 		t.Fatal(err)
 	}
 	db := storetest.Beside(t, b.Store)
@@ -72,10 +72,10 @@ func TestEachEditBesideAPurgeIsFound(t *testing.T) {
 	w := newOutsideWorld(t)
 	n := &secrets{name: "old"}
 	lived(t, w, n)
-	w.clock.Step(time.Minute)
-	purge(t, w.Store, models.PurgeQuery{Before: w.clock.Now()})
+	w.Clock.Step(time.Minute)
+	storetest.Purge(t, w.Store, models.PurgeQuery{Before: w.Clock.Now()})
 	next := w.run(t, "make", "/src")
-	_, err := w.Say(t.Context(), w.owner, models.MessageInput{ConversationID: next.ConversationID, Content: "Go on."})
+	_, err := w.Say(t.Context(), w.Owner, models.MessageInput{ConversationID: next.ConversationID, Content: "Go on."})
 	storetest.Must(t, err)
 	storetest.CheckRows(t, w.Store)
 	file := copyOf(t, w.Store)
@@ -117,10 +117,10 @@ func TestEachEditBesideAPurgeIsFound(t *testing.T) {
 func TestWhatWasTamperedWithKeepsItsContents(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	a := b.ask(t, models.AskInput{ToolName: "Bash", Input: []byte(`{"a":1}`)})
-	in := yes()
+	a := b.AskFor(t, models.AskInput{ToolName: "Bash", Input: []byte(`{"a":1}`)})
+	in := storetest.Yes()
 	in.Digest = a.Digest
-	_, err := b.Decide(t.Context(), b.owner, a.ID, in)
+	_, err := b.Decide(t.Context(), b.Owner, a.ID, in)
 	storetest.Must(t, err)
 	db := storetest.Beside(t, b.Store)
 	trigger := storetest.Scalar[string](t, b.Store, `SELECT sql FROM sqlite_master WHERE name = 'responses_content'`)
@@ -128,8 +128,8 @@ func TestWhatWasTamperedWithKeepsItsContents(t *testing.T) {
 		_, err := db.ExecContext(t.Context(), query)
 		storetest.Must(t, err)
 	}
-	b.clock.Step(time.Minute)
-	if got := purge(t, b.Store, models.PurgeQuery{Before: b.clock.Now()}); got.Kept != 1 || got.Rows() != 0 {
+	b.Clock.Step(time.Minute)
+	if got := storetest.Purge(t, b.Store, models.PurgeQuery{Before: b.Clock.Now()}); got.Kept != 1 || got.Rows() != 0 {
 		t.Errorf("%+v", got)
 	}
 	if found, err := upkeep.New(b.Store).VerifyRows(t.Context(), nil); err != nil || found.Found == 0 {
@@ -144,29 +144,29 @@ func TestI9ARepeatMeetsItsOutcomeAfterAPurge(t *testing.T) {
 	t.Parallel()
 	w := newOutsideWorld(t)
 	in := models.AskInput{ToolName: "Bash", ToolUseID: "k", RunID: "r", Input: []byte(`{"a":1}`), Explicit: true}
-	a := w.ask(t, in)
-	verdict := no("Not now.")
+	a := w.AskFor(t, in)
+	verdict := storetest.No("Not now.")
 	verdict.Digest = a.Digest
-	_, err := w.Decide(t.Context(), w.owner, a.ID, verdict)
+	_, err := w.Decide(t.Context(), w.Owner, a.ID, verdict)
 	storetest.Must(t, err)
-	conv := w.open(t, models.RunInput{RunID: "reported"}, reported("one", "Bash", `{"a":2}`))
-	w.report(t, conv, models.RunEvent{ID: "end", Type: models.RunEventStatus, Status: models.ConversationCompleted})
-	w.clock.Step(time.Minute)
-	purge(t, w.Store, models.PurgeQuery{Before: w.clock.Now()})
+	conv := w.Open(t, models.RunInput{RunID: "reported"}, storetest.Reported("one", "Bash", `{"a":2}`))
+	w.Report(t, conv, models.RunEvent{ID: "end", Type: models.RunEventStatus, Status: models.ConversationCompleted})
+	w.Clock.Step(time.Minute)
+	storetest.Purge(t, w.Store, models.PurgeQuery{Before: w.Clock.Now()})
 
-	again, err := w.Ask(t.Context(), w.agent, in)
+	again, err := w.Ask(t.Context(), w.Agent, in)
 	if err != nil || again.ID != a.ID || again.Status() != models.StatusRejected || !again.IsRemoved() || again.ToolInputJSON != `{"removed":"removed on 2026-03-02, by tester"}` {
 		t.Fatalf("%+v, %v", again, err)
 	}
 	in.Input = []byte(`{"a":3}`)
-	if _, err := w.Ask(t.Context(), w.agent, in); models.ErrorCode(err) != models.CodeKeyConflict {
+	if _, err := w.Ask(t.Context(), w.Agent, in); models.ErrorCode(err) != models.CodeKeyConflict {
 		t.Errorf("another input: %v", err)
 	}
-	if _, err := w.Ask(t.Context(), w.agent, models.AskInput{ToolName: "Bash", ToolUseID: "one", RunID: "reported", Input: []byte(`{"a":2}`), Explicit: true}); models.ErrorCode(err) != models.CodeKeyConflict {
+	if _, err := w.Ask(t.Context(), w.Agent, models.AskInput{ToolName: "Bash", ToolUseID: "one", RunID: "reported", Input: []byte(`{"a":2}`), Explicit: true}); models.ErrorCode(err) != models.CodeKeyConflict {
 		t.Errorf("a call whose input is gone: %v", err)
 	}
 	grant := models.GrantInput{Hours: 1, Uses: 1, Digest: a.Digest}
-	if _, err := w.MakeGrant(t.Context(), w.owner, a.ID, grant); models.ErrorCode(err) != models.CodeWrongDecisionKind {
+	if _, err := w.MakeGrant(t.Context(), w.Owner, a.ID, grant); models.ErrorCode(err) != models.CodeWrongDecisionKind {
 		t.Errorf("a grant on what is gone: %v", err)
 	}
 	storetest.CheckRows(t, w.Store)
@@ -177,14 +177,14 @@ func TestI9ARepeatMeetsItsOutcomeAfterAPurge(t *testing.T) {
 func TestAPurgeOfOneConversationLeavesTheOthers(t *testing.T) {
 	t.Parallel()
 	w := newOutsideWorld(t)
-	one := w.open(t, models.RunInput{RunID: "one", Title: "Title one"}, reported("a", "Bash", `{"x":"first"}`), reported("b", "Bash", `{"x":"second"}`))
-	w.open(t, models.RunInput{RunID: "two", Title: "Title two"}, reported("c", "Bash", `{"x":"third"}`))
+	one := w.Open(t, models.RunInput{RunID: "one", Title: "Title one"}, storetest.Reported("a", "Bash", `{"x":"first"}`), storetest.Reported("b", "Bash", `{"x":"second"}`))
+	w.Open(t, models.RunInput{RunID: "two", Title: "Title two"}, storetest.Reported("c", "Bash", `{"x":"third"}`))
 	for _, use := range []string{"a"} {
-		w.report(t, one, result(use))
+		w.Report(t, one, storetest.Result(use))
 	}
-	w.clock.Step(time.Minute)
-	q := models.PurgeQuery{Before: w.clock.Now(), Conversation: one}
-	purge(t, w.Store, q)
+	w.Clock.Step(time.Minute)
+	q := models.PurgeQuery{Before: w.Clock.Now(), Conversation: one}
+	storetest.Purge(t, w.Store, q)
 	inputs := strings.Join(storetest.Column(t, w.Store, `SELECT tool_input_json FROM responses ORDER BY number`), "\n")
 	if strings.Contains(inputs, "first") || !strings.Contains(inputs, "third") {
 		t.Errorf("inputs are %s", inputs)
@@ -192,10 +192,10 @@ func TestAPurgeOfOneConversationLeavesTheOthers(t *testing.T) {
 	if got := storetest.Column(t, w.Store, `SELECT title FROM conversations WHERE title <> '' ORDER BY run_id`); !slices.Equal(got, []string{"removed on 2026-03-02, by tester", "Title two"}) {
 		t.Errorf("titles are %q", got)
 	}
-	w.report(t, one, result("b"))
-	w.clock.Step(24 * time.Hour)
-	q.Before = w.clock.Now()
-	purge(t, w.Store, q)
+	w.Report(t, one, storetest.Result("b"))
+	w.Clock.Step(24 * time.Hour)
+	q.Before = w.Clock.Now()
+	storetest.Purge(t, w.Store, q)
 	if got := storetest.Column(t, w.Store, `SELECT tool_result FROM responses WHERE tool_use_id IN ('a', 'b') ORDER BY number`); slices.Contains(got, "done") {
 		t.Errorf("results are %q", got)
 	}
@@ -206,21 +206,21 @@ func TestAPurgeOfOneConversationLeavesTheOthers(t *testing.T) {
 func TestWhoMayPurge(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	past := models.PurgeQuery{Before: b.clock.Now().Add(-time.Hour)}
+	past := models.PurgeQuery{Before: b.Clock.Now().Add(-time.Hour)}
 	for name, tt := range map[string]struct {
 		actor models.Actor
 		q     models.PurgeQuery
 		want  models.Code
 	}{
 		"operator":     {storetest.Operator(), past, ""},
-		"admin":        {b.admin, past, ""},
+		"admin":        {b.Admin, past, ""},
 		"rule":         {models.System(models.RetentionActor), past, ""},
 		"other system": {models.System("policy"), past, models.CodeForbidden},
-		"owner":        {b.owner, past, models.CodeForbidden},
-		"agent":        {b.agent, past, models.CodeForbidden},
-		"the future":   {b.admin, models.PurgeQuery{Before: b.clock.Now().Add(time.Hour)}, models.CodeInvalid},
-		"no time":      {b.admin, models.PurgeQuery{}, models.CodeInvalid},
-		"no such":      {b.admin, models.PurgeQuery{Before: past.Before, Conversation: "0190f5a0-0000-7000-8000-000000000001"}, models.CodeNotFound},
+		"owner":        {b.Owner, past, models.CodeForbidden},
+		"agent":        {b.Agent, past, models.CodeForbidden},
+		"the future":   {b.Admin, models.PurgeQuery{Before: b.Clock.Now().Add(time.Hour)}, models.CodeInvalid},
+		"no time":      {b.Admin, models.PurgeQuery{}, models.CodeInvalid},
+		"no such":      {b.Admin, models.PurgeQuery{Before: past.Before, Conversation: "0190f5a0-0000-7000-8000-000000000001"}, models.CodeNotFound},
 	} {
 		_, err := upkeep.New(b.Store).NewPurge(t.Context(), tt.actor, tt.q)
 		if tt.want == "" && err != nil || tt.want != "" && models.ErrorCode(err) != tt.want {

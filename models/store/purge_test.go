@@ -14,15 +14,6 @@ import (
 	"countersign/models/upkeep"
 )
 
-func purge(t *testing.T, s *store.Store, q models.PurgeQuery) *models.PurgeReport {
-	t.Helper()
-	p, err := upkeep.New(s).NewPurge(t.Context(), storetest.Operator(), q)
-	storetest.Must(t, err)
-	report, err := p.All(t.Context())
-	storetest.Must(t, err)
-	return report
-}
-
 // TestAPurgeLeavesNoByteOfWhatItRemoves removes the older half of everything. What
 // is left is as the ledger tells, and neither the live files nor a backup hold a
 // byte of what was removed.
@@ -36,21 +27,21 @@ func TestAPurgeLeavesNoByteOfWhatItRemoves(t *testing.T) {
 		lived(t, w, old)
 	}
 	everyContentIsSecret(t, w.Store)
-	pending := w.ask(t, models.AskInput{ToolName: "Bash", Input: kept.json("input"), Description: kept.new("description"), RunID: "waits", TimeoutSeconds: new(int64(80000)), Explicit: true})
-	w.clock.Step(time.Minute)
-	cutoff := w.clock.Now()
-	w.clock.Step(time.Minute)
+	pending := w.AskFor(t, models.AskInput{ToolName: "Bash", Input: kept.json("input"), Description: kept.new("description"), RunID: "waits", TimeoutSeconds: new(int64(80000)), Explicit: true})
+	w.Clock.Step(time.Minute)
+	cutoff := w.Clock.Now()
+	w.Clock.Step(time.Minute)
 	for range 3 {
 		newer.name += "x"
 		lived(t, w, newer)
 	}
 	before := outcomes(t, w.Store)
 
-	counted := purge(t, w.Store, models.PurgeQuery{Before: cutoff, DryRun: true})
+	counted := storetest.Purge(t, w.Store, models.PurgeQuery{Before: cutoff, DryRun: true})
 	if counted.Rows() == 0 || outcomes(t, w.Store) != before || len(old.in(t, filesOf(t, w.Store)...)) == 0 {
 		t.Fatalf("counting alone removed something, or counted nothing: %+v", counted)
 	}
-	removed := purge(t, w.Store, models.PurgeQuery{Before: cutoff})
+	removed := storetest.Purge(t, w.Store, models.PurgeQuery{Before: cutoff})
 	for table, n := range counted.Removed {
 		if removed.Removed[table] != n {
 			t.Errorf("%s: %d were counted, %d removed", table, n, removed.Removed[table])
@@ -86,10 +77,10 @@ func TestAPurgeLeavesNoByteOfWhatItRemoves(t *testing.T) {
 			t.Errorf("%s is gone too", text)
 		}
 	}
-	if stands := w.stands(t, pending.ID); stands.IsRemoved() || stands.Status() != models.StatusPending {
+	if stands := w.Read(t, pending.ID); stands.IsRemoved() || stands.Status() != models.StatusPending {
 		t.Errorf("what is pending was touched: %+v", stands.Response)
 	}
-	if again := purge(t, w.Store, models.PurgeQuery{Before: cutoff}); again.Rows() != 0 {
+	if again := storetest.Purge(t, w.Store, models.PurgeQuery{Before: cutoff}); again.Rows() != 0 {
 		t.Errorf("a second time there was something left: %+v", again.Removed)
 	}
 }

@@ -85,12 +85,12 @@ func filesOf(t *testing.T, s *store.Store) (out []string) {
 func lived(t *testing.T, w *outsideWorld, n *secrets) {
 	t.Helper()
 	ctx := t.Context()
-	step := func() { w.clock.Step(time.Second) }
+	step := func() { w.Clock.Step(time.Second) }
 	decide := func(a *models.Approval, in models.DecisionInput) *models.Approval {
 		t.Helper()
 		step()
 		in.Digest = a.Digest
-		out, err := w.Decide(ctx, w.owner, a.ID, in)
+		out, err := w.Decide(ctx, w.Owner, a.ID, in)
 		storetest.Must(t, err)
 		return out
 	}
@@ -102,20 +102,20 @@ func lived(t *testing.T, w *outsideWorld, n *secrets) {
 			in.ToolName, in.Input = "Bash", n.json("input")
 		}
 		in.Description, in.Context, in.Preview = n.new("description"), n.new("context"), n.new("preview")
-		return w.ask(t, in)
+		return w.AskFor(t, in)
 	}
-	conv, _, err := w.OpenRun(ctx, w.agent, models.RunInput{RunID: key("run"), Title: n.new("title"), EnergyBudget: new(int64(500))})
+	conv, _, err := w.OpenRun(ctx, w.Agent, models.RunInput{RunID: key("run"), Title: n.new("title"), EnergyBudget: new(int64(500))})
 	storetest.Must(t, err)
 	run := models.AskInput{RunID: key("run")}
 
 	big := ask(models.AskInput{ToolUseID: key("asked")})
 	decide(big, models.DecisionInput{Approved: new(true), Reason: n.new("reason"), Input: n.json("edit")})
-	decide(ask(run), no(n.new("rejection")))
+	decide(ask(run), storetest.No(n.new("rejection")))
 	client := ask(models.AskInput{
 		ToolUseID: key("client"), Protocol: models.ProtocolFunctionCalls,
 		Client: models.ClientData{State: n.json("state"), RejectOptions: []models.Option{{Name: n.new("reject option"), PromptFill: n.new("prompt fill")}}},
 	})
-	_, err = w.Escalate(ctx, w.agent, client.ID, n.new("escalation"))
+	_, err = w.Escalate(ctx, w.Agent, client.ID, n.new("escalation"))
 	storetest.Must(t, err)
 	options, err := client.RejectOptions()
 	storetest.Must(t, err)
@@ -128,51 +128,51 @@ func lived(t *testing.T, w *outsideWorld, n *secrets) {
 	late := run
 	late.TimeoutSeconds = new(int64(5))
 	noted := ask(late)
-	_, err = w.HandOver(ctx, w.owner, noted.ID, w.admin.UserID(), n.new("note of a hand-over"))
+	_, err = w.HandOver(ctx, w.Owner, noted.ID, w.Admin.UserID(), n.new("note of a hand-over"))
 	storetest.Must(t, err)
-	_, err = w.AskBack(ctx, w.owner, noted.ID, n.new("question back"))
+	_, err = w.AskBack(ctx, w.Owner, noted.ID, n.new("question back"))
 	storetest.Must(t, err)
-	_, _, err = w.AnswerNote(ctx, w.agent, noted.ID, n.new("note"))
+	_, _, err = w.AnswerNote(ctx, w.Agent, noted.ID, n.new("note"))
 	storetest.Must(t, err)
 	cancelled := ask(run)
-	_, err = w.Cancel(ctx, w.agent, cancelled.ID)
+	_, err = w.Cancel(ctx, w.Agent, cancelled.ID)
 	storetest.Must(t, err)
 
-	base := w.ask(t, models.AskInput{ToolName: "Bash", Input: fmt.Appendf(nil, `{%q:%q}`, n.new("name of a member"), n.new("granted")), Explicit: true})
+	base := w.AskFor(t, models.AskInput{ToolName: "Bash", Input: fmt.Appendf(nil, `{%q:%q}`, n.new("name of a member"), n.new("granted")), Explicit: true})
 	g := w.grant(t, base, 5)
-	decide(base, yes())
-	_, err = w.RevokeGrant(ctx, w.owner, g.ID)
+	decide(base, storetest.Yes())
+	_, err = w.RevokeGrant(ctx, w.Owner, g.ID)
 	storetest.Must(t, err)
-	fixed := w.ask(t, models.AskInput{ToolName: "Bash", Input: fmt.Appendf(nil, `{%q:%q}`, n.member(), n.new("fixed")), Explicit: true})
+	fixed := w.AskFor(t, models.AskInput{ToolName: "Bash", Input: fmt.Appendf(nil, `{%q:%q}`, n.member(), n.new("fixed")), Explicit: true})
 	g = w.grant(t, fixed, 5, n.member())
-	decide(fixed, yes())
-	_, err = w.RevokeGrant(ctx, w.owner, g.ID)
+	decide(fixed, storetest.Yes())
+	_, err = w.RevokeGrant(ctx, w.Owner, g.ID)
 	storetest.Must(t, err)
 
-	w.report(t, conv.ID, reported(key("one"), "Read", string(n.json("reported"))),
+	w.Report(t, conv.ID, storetest.Reported(key("one"), "Read", string(n.json("reported"))),
 		models.RunEvent{ID: "m", Type: models.RunEventMessage, Content: n.new("said by the run")},
 		models.RunEvent{Type: models.RunEventToolResult, ToolUseID: key("one"), Result: n.new("result")},
 		models.RunEvent{Type: models.RunEventToolResult, ToolUseID: key("early"), Result: n.new("early result")})
-	proposal, err := w.Respond(ctx, w.agent, models.ResponseInput{ConversationID: conv.ID, Kind: models.KindProposal, Content: n.new("proposal")})
+	proposal, err := w.Respond(ctx, w.Agent, models.ResponseInput{ConversationID: conv.ID, Kind: models.KindProposal, Content: n.new("proposal")})
 	storetest.Must(t, err)
-	decide(proposal, no(n.new("no to a proposal")))
-	_, err = w.Respond(ctx, w.agent, models.ResponseInput{ConversationID: conv.ID, Kind: models.KindReply, Content: n.new("reply")})
+	decide(proposal, storetest.No(n.new("no to a proposal")))
+	_, err = w.Respond(ctx, w.Agent, models.ResponseInput{ConversationID: conv.ID, Kind: models.KindReply, Content: n.new("reply")})
 	storetest.Must(t, err)
-	_, err = w.Say(ctx, w.owner, models.MessageInput{ConversationID: conv.ID, Content: n.new("message")})
+	_, err = w.Say(ctx, w.Owner, models.MessageInput{ConversationID: conv.ID, Content: n.new("message")})
 	storetest.Must(t, err)
-	_, err = w.ChangeBudget(ctx, w.owner, conv.ID, models.BudgetChange{Set: new(int64(900))}, n.new("budget"))
+	_, err = w.ChangeBudget(ctx, w.Owner, conv.ID, models.BudgetChange{Set: new(int64(900))}, n.new("budget"))
 	storetest.Must(t, err)
 
-	item := call(key("outside"), "", "order", string(n.json("outside")))
+	item := storetest.Call(key("outside"), "", "order", string(n.json("outside")))
 	item.Raw, item.Rest = n.json("raw"), n.json("beside")
-	out := w.taken(t, item)
-	w.vote(t, out, models.DecisionInput{Approved: new(true), Reason: n.new("outside reason")})
-	w.deliver(t, out, models.DeliveryTaken)
-	asked := contact(key("contact"), "", n.new("contact"))
+	out := w.Taken(t, item)
+	w.Vote(t, out, models.DecisionInput{Approved: new(true), Reason: n.new("outside reason")})
+	w.Deliver(t, out, models.DeliveryTaken)
+	asked := storetest.Contact(key("contact"), "", n.new("contact"))
 	asked.Raw = n.json("raw contact")
-	person := w.taken(t, asked)
-	w.vote(t, person, models.DecisionInput{Answer: new(n.new("outside answer"))})
-	w.deliver(t, person, models.DeliveryTaken)
+	person := w.Taken(t, asked)
+	w.Vote(t, person, models.DecisionInput{Answer: new(n.new("outside answer"))})
+	w.Deliver(t, person, models.DeliveryTaken)
 
 	db := storetest.Beside(t, w.Store)
 	db.SetMaxOpenConns(1)
@@ -183,14 +183,14 @@ func lived(t *testing.T, w *outsideWorld, n *secrets) {
 		args  []any
 	}{
 		{`UPDATE deliveries SET problem = ? WHERE response_id = ?`, []any{n.new("problem"), out}},
-		{`INSERT INTO withdrawals (vote_id, response_id, at, kind, by_name, status, said) SELECT id, response_id, ?, 'refused', user_name, 422, ? FROM votes WHERE response_id = ? LIMIT 1`, []any{w.clock.Now(), n.new("refused"), out}},
+		{`INSERT INTO withdrawals (vote_id, response_id, at, kind, by_name, status, said) SELECT id, response_id, ?, 'refused', user_name, 422, ? FROM votes WHERE response_id = ? LIMIT 1`, []any{w.Clock.Now(), n.new("refused"), out}},
 		{`UPDATE responses SET contradiction = ? WHERE id = ?`, []any{n.new("contradiction"), out}},
-		{`INSERT INTO turns (conversation_id, sequence, at, model, said) VALUES (?, ?, ?, 'm', ?)`, []any{conv.ID, 900, w.clock.Now(), `{"content":"` + n.new("turn") + `","read":3}`}},
+		{`INSERT INTO turns (conversation_id, sequence, at, model, said) VALUES (?, ?, ?, 'm', ?)`, []any{conv.ID, 900, w.Clock.Now(), `{"content":"` + n.new("turn") + `","read":3}`}},
 	} {
 		_, err := db.ExecContext(ctx, write.query, write.args...)
 		storetest.Must(t, err)
 	}
-	w.clock.Step(time.Hour)
+	w.Clock.Step(time.Hour)
 	_, err = w.ExpireDue(ctx, 100)
 	storetest.Must(t, err)
 	step()

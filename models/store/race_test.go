@@ -20,20 +20,20 @@ func noLimits(o *store.Options) { o.AsksPerMinute, o.PendingPerAgent = -1, -1 }
 func TestI1OneOutcomeWhoeverRaces(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	a := b.ask(t, models.AskInput{})
+	a := b.AskFor(t, models.AskInput{})
 	var won, lost atomic.Int32
 	var wg sync.WaitGroup
 	start := make(chan struct{})
 	for i := range 64 {
 		wg.Go(func() {
 			<-start
-			in := yes()
+			in := storetest.Yes()
 			if i%2 == 0 {
-				in = no("no")
+				in = storetest.No("no")
 			}
-			who := b.owner
+			who := b.Owner
 			if i%3 == 0 {
-				who = b.admin
+				who = b.Admin
 			}
 			got, err := b.Decide(context.WithoutCancel(t.Context()), who, a.ID, in)
 			if err == nil {
@@ -52,7 +52,7 @@ func TestI1OneOutcomeWhoeverRaces(t *testing.T) {
 	if won.Load() != 1 || lost.Load() != 63 {
 		t.Errorf("%d won and %d lost, want 1 and 63", won.Load(), lost.Load())
 	}
-	trail, err := b.Trail(t.Context(), b.owner, store.TrailQuery{Limit: 100})
+	trail, err := b.Trail(t.Context(), b.Owner, store.TrailQuery{Limit: 100})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,12 +72,12 @@ func TestI1ApproveAgainstExpiryNeverBoth(t *testing.T) {
 	b := newBench(t)
 	second := int64(1)
 	for range 200 {
-		a := b.ask(t, models.AskInput{TimeoutSeconds: &second})
+		a := b.AskFor(t, models.AskInput{TimeoutSeconds: &second})
 		var wg sync.WaitGroup
 		var decided error
 		var expired int
-		wg.Go(func() { b.clock.Step(time.Second) })
-		wg.Go(func() { _, decided = b.Decide(t.Context(), b.owner, a.ID, yes()) })
+		wg.Go(func() { b.Clock.Step(time.Second) })
+		wg.Go(func() { _, decided = b.Decide(t.Context(), b.Owner, a.ID, storetest.Yes()) })
 		wg.Go(func() { expired, _ = b.ExpireDue(t.Context(), 10) })
 		wg.Wait()
 		n, err := b.ExpireDue(t.Context(), 10)
@@ -85,7 +85,7 @@ func TestI1ApproveAgainstExpiryNeverBoth(t *testing.T) {
 			t.Fatal(err)
 		}
 		expired += n
-		got, _ := b.Approval(t.Context(), b.agent, a.ID)
+		got, _ := b.Approval(t.Context(), b.Agent, a.ID)
 		switch {
 		case decided == nil && expired == 0 && got.Status() == models.StatusApproved:
 		case models.ErrorCode(decided) == models.CodeExpired && expired == 1 && got.Status() == models.StatusExpired:
@@ -107,20 +107,20 @@ func TestADecisionBeforeTheWaitIsNeverMissed(t *testing.T) {
 	for range 32 {
 		wg.Go(func() {
 			for range work {
-				a, err := b.Ask(t.Context(), b.agent, models.AskInput{ToolName: "Bash", Explicit: true})
+				a, err := b.Ask(t.Context(), b.Agent, models.AskInput{ToolName: "Bash", Explicit: true})
 				if err != nil {
 					t.Errorf("ask: %v", err)
 					continue
 				}
 				told := make(chan *models.Approval, 1)
 				go func() {
-					got, err := b.Await(t.Context(), b.agent, a.ID, time.Minute)
+					got, err := b.Await(t.Context(), b.Agent, a.ID, time.Minute)
 					if err != nil {
 						t.Errorf("wait: %v", err)
 					}
 					told <- got
 				}()
-				if _, err := b.Decide(t.Context(), b.owner, a.ID, yes()); err != nil {
+				if _, err := b.Decide(t.Context(), b.Owner, a.ID, storetest.Yes()); err != nil {
 					t.Errorf("decide: %v", err)
 				}
 				select {
@@ -150,7 +150,7 @@ func TestTenThousandWaitersAreAllTold(t *testing.T) {
 	for part := range 50 {
 		wg.Go(func() {
 			for i := part; i < n; i += 50 {
-				a, err := b.Ask(t.Context(), b.agent, models.AskInput{ToolName: "Bash", Explicit: true})
+				a, err := b.Ask(t.Context(), b.Agent, models.AskInput{ToolName: "Bash", Explicit: true})
 				if err != nil {
 					t.Errorf("ask: %v", err)
 					return
@@ -163,7 +163,7 @@ func TestTenThousandWaitersAreAllTold(t *testing.T) {
 	var told sync.WaitGroup
 	for _, id := range ids {
 		told.Go(func() {
-			got, err := b.Await(t.Context(), b.agent, id, 10*time.Minute)
+			got, err := b.Await(t.Context(), b.Agent, id, 10*time.Minute)
 			if err != nil || got.ID != id || got.Status() != models.StatusApproved {
 				t.Errorf("%s: told %v, %v", id, got, err)
 			}
@@ -175,7 +175,7 @@ func TestTenThousandWaitersAreAllTold(t *testing.T) {
 	for part := range 50 {
 		wg.Go(func() {
 			for i := part; i < n; i += 50 {
-				if _, err := b.Decide(t.Context(), b.owner, ids[i], yes()); err != nil {
+				if _, err := b.Decide(t.Context(), b.Owner, ids[i], storetest.Yes()); err != nil {
 					t.Errorf("decide: %v", err)
 				}
 			}
@@ -206,13 +206,13 @@ func TestI2NobodyHearsBeforeTheCommit(t *testing.T) {
 			}
 		}
 	})
-	a := b.ask(t, models.AskInput{})
+	a := b.AskFor(t, models.AskInput{})
 	topics := b.Bus().Subscribe(10, "inbox:admins", events.Approval(string(a.ID)))
 	defer topics.Close()
 	told, decided := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(told)
-		if got, err := b.Await(t.Context(), b.agent, a.ID, time.Minute); err != nil || got.Status() != models.StatusApproved {
+		if got, err := b.Await(t.Context(), b.Agent, a.ID, time.Minute); err != nil || got.Status() != models.StatusApproved {
 			t.Errorf("told %v, %v", got, err)
 		}
 	}()
@@ -222,7 +222,7 @@ func TestI2NobodyHearsBeforeTheCommit(t *testing.T) {
 	hold.Store(true)
 	go func() {
 		defer close(decided)
-		if _, err := b.Decide(t.Context(), b.owner, a.ID, yes()); err != nil {
+		if _, err := b.Decide(t.Context(), b.Owner, a.ID, storetest.Yes()); err != nil {
 			t.Errorf("decide: %v", err)
 		}
 	}()
@@ -238,7 +238,7 @@ func TestI2NobodyHearsBeforeTheCommit(t *testing.T) {
 		t.Errorf("the bus announced %s before the commit", topic)
 	case <-time.After(200 * time.Millisecond):
 	}
-	if got, err := b.Approval(t.Context(), b.agent, a.ID); err != nil || got.Status() != models.StatusPending {
+	if got, err := b.Approval(t.Context(), b.Agent, a.ID); err != nil || got.Status() != models.StatusPending {
 		t.Errorf("a reader saw %v, %v before the commit", got, err)
 	}
 	hold.Store(false)
@@ -250,16 +250,16 @@ func TestI2NobodyHearsBeforeTheCommit(t *testing.T) {
 func TestARevokedCredentialEndsItsWait(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	a := b.ask(t, models.AskInput{})
+	a := b.AskFor(t, models.AskInput{})
 	failed := make(chan error, 1)
 	go func() {
-		_, err := b.Await(t.Context(), b.agent, a.ID, time.Minute)
+		_, err := b.Await(t.Context(), b.Agent, a.ID, time.Minute)
 		failed <- err
 	}()
 	for b.Waiters() == 0 {
 		runtime.Gosched()
 	}
-	if err := b.People.RevokeToken(t.Context(), storetest.Operator(), b.agent.TokenID); err != nil {
+	if err := b.People.RevokeToken(t.Context(), storetest.Operator(), b.Agent.TokenID); err != nil {
 		t.Fatal(err)
 	}
 	wantCode(t, <-failed, models.CodeUnauthenticated)
@@ -268,10 +268,10 @@ func TestARevokedCredentialEndsItsWait(t *testing.T) {
 func TestEndWaitsReturnsWhatStands(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	a := b.ask(t, models.AskInput{})
+	a := b.AskFor(t, models.AskInput{})
 	done := make(chan error, 1)
 	go func() {
-		got, err := b.Await(t.Context(), b.agent, a.ID, time.Minute)
+		got, err := b.Await(t.Context(), b.Agent, a.ID, time.Minute)
 		if err == nil && got.Status() != models.StatusPending {
 			err = fmt.Errorf("ended as %s", got.Status())
 		}
@@ -292,7 +292,7 @@ func TestI2ARevokedTokenHearsNoOutcomeThatCameWithIt(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	for range 20 {
-		actor, _ := storetest.AgentToken(t, b.Store, b.owner, "agent")
+		actor, _ := storetest.AgentToken(t, b.Store, b.Owner, "agent")
 		a, err := b.Ask(t.Context(), actor, models.AskInput{ToolName: "Bash", Input: []byte(`{}`), Explicit: true})
 		if err != nil {
 			t.Fatal(err)
@@ -301,10 +301,10 @@ func TestI2ARevokedTokenHearsNoOutcomeThatCameWithIt(t *testing.T) {
 		if _, done, err := w.Look(t.Context()); done || err != nil {
 			t.Fatalf("it is over: %v, %v", done, err)
 		}
-		if err := b.People.RevokeToken(t.Context(), b.admin, actor.TokenID); err != nil {
+		if err := b.People.RevokeToken(t.Context(), b.Admin, actor.TokenID); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := b.Decide(t.Context(), b.owner, a.ID, yes()); err != nil {
+		if _, err := b.Decide(t.Context(), b.Owner, a.ID, storetest.Yes()); err != nil {
 			t.Fatal(err)
 		}
 		told, err := w.Sleep(t.Context())

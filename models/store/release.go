@@ -171,7 +171,7 @@ func (s *Store) withdrawOutside(ctx context.Context, stop *models.Stop) error {
 				if err != nil {
 					return err
 				}
-				flies := inFlight(row, t.Now)
+				flies := row.InFlight(t.Now)
 				switch barred, err := t.withdrawBarred(a, row); {
 				case err != nil:
 					return err
@@ -210,8 +210,8 @@ func (t *tx) withdrawBarred(a *models.Approval, row *models.Delivery) (bool, err
 	if why == nil || err != nil {
 		return false, err
 	}
-	if inFlight(row, t.Now) {
-		return true, t.deliverAt(row, row.InFlightAt.Add(attemptEnds))
+	if row.InFlight(t.Now) {
+		return true, t.deliverAt(row, row.InFlightAt.Add(models.AttemptEnds))
 	}
 	w := &models.Withdrawal{Kind: models.WithdrawalByAdmin, ByName: why.byName, Said: why.text, Lost: row.Lost || row.InFlightAt != nil}
 	if err := t.deliveryDone(row, "withdrawn"); err != nil {

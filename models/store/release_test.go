@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/outside"
 	"countersign/models/storetest"
 )
 
@@ -12,19 +13,19 @@ import (
 var barriers = map[string]func(t *testing.T, w *outsideWorld, a models.AgentID) *models.Stop{
 	"all agents are stopped": func(t *testing.T, w *outsideWorld, _ models.AgentID) *models.Stop {
 		t.Helper()
-		stop, _, err := w.Stop(t.Context(), w.admin, "", "Something is wrong.")
+		stop, _, err := w.Stop(t.Context(), w.Admin, "", "Something is wrong.")
 		storetest.Must(t, err)
 		return stop
 	},
 	"its agent is stopped": func(t *testing.T, w *outsideWorld, a models.AgentID) *models.Stop {
 		t.Helper()
-		stop, _, err := w.Stop(t.Context(), w.admin, a, "It deletes things.")
+		stop, _, err := w.Stop(t.Context(), w.Admin, a, "It deletes things.")
 		storetest.Must(t, err)
 		return stop
 	},
 	"its approver is disabled": func(t *testing.T, w *outsideWorld, _ models.AgentID) *models.Stop {
 		t.Helper()
-		_, err := w.People.DisableUser(t.Context(), w.admin, w.owner.OwnerID)
+		_, err := w.People.DisableUser(t.Context(), w.Admin, w.Owner.OwnerID)
 		storetest.Must(t, err)
 		return nil
 	},
@@ -49,29 +50,29 @@ func TestI1AnApprovalOnItsWayDoesNotPassABarrier(t *testing.T) {
 				t.Run(name, func(t *testing.T) {
 					t.Parallel()
 					w := newOutsideWorld(t)
-					w.policy(t, undo)
-					id := w.taken(t, call("c", "", "bash", `{"command":"make"}`))
-					w.vote(t, id, yes())
-					w.clock.Step(time.Second)
+					w.UsePolicy(t, undo)
+					id := w.Taken(t, storetest.Call("c", "", "bash", `{"command":"make"}`))
+					w.Vote(t, id, storetest.Yes())
+					w.Clock.Step(time.Second)
 					if tried {
-						w.begin(t, id)
-						storetest.Must(t, w.EndDelivery(t.Context(), w.tell, id, models.DeliveryEnd{Result: models.DeliveryLater, Pause: time.Second, Text: "It failed (503)."}))
+						w.Begin(t, id)
+						storetest.Must(t, outside.New(w.Store).EndDelivery(t.Context(), w.Tell, id, models.DeliveryEnd{Result: models.DeliveryLater, Pause: time.Second, Text: "It failed (503)."}))
 					}
 					stop := comes(t, w, w.agentOf(t, id))
 					if stop != nil && (stop.Withdrawn != 1 || stop.InFlight != 0) {
 						t.Errorf("the stop tells of %d withdrawn and %d in flight", stop.Withdrawn, stop.InFlight)
 					}
-					w.clock.Step(time.Minute)
-					if d := w.begin(t, id); d != nil {
+					w.Clock.Step(time.Minute)
+					if d := w.Begin(t, id); d != nil {
 						t.Fatalf("it is told: %+v", d)
 					}
-					if r := w.byID(t, id); r.held || r.status != "pending" {
-						t.Errorf("it is %s, held: %t", r.status, r.held)
+					if r := w.ByID(t, id); r.Held || r.Status != "pending" {
+						t.Errorf("it is %s, held: %t", r.Status, r.Held)
 					}
-					if len(w.due(t)) != 0 {
+					if len(w.Due(t)) != 0 {
 						t.Error("it is tried again")
 					}
-					w.verify(t)
+					w.Verify(t)
 					storetest.CheckRows(t, w.Store)
 				})
 			}
@@ -86,19 +87,19 @@ func TestARejectionPassesEveryBarrier(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newOutsideWorld(t)
-			id := w.taken(t, call("c", "", "bash", `{}`))
-			w.vote(t, id, no("Not now."))
+			id := w.Taken(t, storetest.Call("c", "", "bash", `{}`))
+			w.Vote(t, id, storetest.No("Not now."))
 			if stop := comes(t, w, w.agentOf(t, id)); stop != nil && stop.Withdrawn != 0 {
 				t.Errorf("the stop withdraws %d", stop.Withdrawn)
 			}
-			w.deliver(t, id, models.DeliveryTaken)
-			w.wantRow(t, id, "rejected reviewer")
+			w.Deliver(t, id, models.DeliveryTaken)
+			w.WantRow(t, id, "rejected reviewer")
 		})
 	}
 	w := newOutsideWorld(t)
-	id := w.taken(t, call("c", "", "bash", `{}`))
-	w.vote(t, id, no("Not now."))
-	w.begin(t, id)
+	id := w.Taken(t, storetest.Call("c", "", "bash", `{}`))
+	w.Vote(t, id, storetest.No("Not now."))
+	w.Begin(t, id)
 	if stop := barriers["all agents are stopped"](t, w, ""); stop.InFlight != 0 {
 		t.Errorf("a rejection counts as %d approvals that are being sent", stop.InFlight)
 	}
@@ -109,22 +110,22 @@ func TestARejectionPassesEveryBarrier(t *testing.T) {
 func TestAnApprovalThatIsBeingSentIsNotSentAgain(t *testing.T) {
 	t.Parallel()
 	w := newOutsideWorld(t)
-	id := w.taken(t, call("c", "", "bash", `{}`))
-	w.vote(t, id, yes())
-	w.begin(t, id)
+	id := w.Taken(t, storetest.Call("c", "", "bash", `{}`))
+	w.Vote(t, id, storetest.Yes())
+	w.Begin(t, id)
 	barriers["all agents are stopped"](t, w, "")
-	if d := w.begin(t, id); d != nil {
+	if d := w.Begin(t, id); d != nil {
 		t.Fatalf("it is sent again: %+v", d)
 	}
-	if r := w.byID(t, id); !r.held {
+	if r := w.ByID(t, id); !r.Held {
 		t.Fatal("it is withdrawn while the other system may be accepting it")
 	}
-	w.clock.Step(5 * time.Minute)
-	if d := w.begin(t, id); d != nil {
+	w.Clock.Step(5 * time.Minute)
+	if d := w.Begin(t, id); d != nil {
 		t.Fatalf("it is sent again: %+v", d)
 	}
-	w.wantRow(t, id, "pending ")
-	if got := w.origin(t, id).Withdrawals; len(got) != 1 || !got[0].Lost {
+	w.WantRow(t, id, "pending ")
+	if got := w.Origin(t, id).Withdrawals; len(got) != 1 || !got[0].Lost {
 		t.Errorf("%+v", got)
 	}
 	storetest.CheckRows(t, w.Store)
@@ -134,15 +135,15 @@ func TestAnApprovalThatIsBeingSentIsNotSentAgain(t *testing.T) {
 func TestAStopTellsOfWhatIsBeingSent(t *testing.T) {
 	t.Parallel()
 	w := newOutsideWorld(t)
-	id := w.taken(t, call("c", "", "bash", `{}`))
-	w.vote(t, id, yes())
-	w.begin(t, id)
+	id := w.Taken(t, storetest.Call("c", "", "bash", `{}`))
+	w.Vote(t, id, storetest.Yes())
+	w.Begin(t, id)
 	stop := barriers["all agents are stopped"](t, w, "")
 	if stop.Withdrawn != 0 || stop.InFlight != 1 {
 		t.Errorf("the stop tells of %d withdrawn and %d in flight", stop.Withdrawn, stop.InFlight)
 	}
-	w.end(t, id, models.DeliveryTaken)
-	w.wantRow(t, id, "approved reviewer")
+	w.End(t, id, models.DeliveryTaken)
+	w.WantRow(t, id, "approved reviewer")
 	if got := storetest.Column(t, w.Store, `SELECT contradiction FROM responses WHERE id = ?`, id)[0]; got == "" {
 		t.Error("the row does not say that it was stopped meanwhile")
 	}
@@ -153,13 +154,13 @@ func TestAStopTellsOfWhatIsBeingSent(t *testing.T) {
 func TestI1AHeldApprovalOfADisabledPersonIsWithdrawn(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.policy(t, undoFor30)
+	b.UsePolicy(t, undoFor30)
 	a := held(t, b, models.AskInput{})
-	_, err := b.People.DisableUser(t.Context(), b.admin, b.owner.OwnerID)
+	_, err := b.People.DisableUser(t.Context(), b.Admin, b.Owner.OwnerID)
 	storetest.Must(t, err)
-	b.clock.Step(time.Minute)
+	b.Clock.Step(time.Minute)
 	b.release(t, 0)
-	got, err := b.Approval(t.Context(), b.admin, a.ID)
+	got, err := b.Approval(t.Context(), b.Admin, a.ID)
 	storetest.Must(t, err)
 	if got.Status() == models.StatusApproved || got.HeldUntil != nil {
 		t.Errorf("it is %s, held until %v", got.Status(), got.HeldUntil)
@@ -176,22 +177,22 @@ func TestI1AHeldApprovalNeedsAllWhoseWordItTakes(t *testing.T) {
 		"for whom they voted": func(t *testing.T, b *bench) *models.Approval {
 			t.Helper()
 			eve := storetest.Reviewer(t, b.Store, "eve@example.com")
-			b.substitute(t, b.stranger, eve)
-			b.policy(t, undo+byStranger+only+`}]}`)
+			b.substitute(t, b.Stranger, eve)
+			b.UsePolicy(t, undo+byStranger+only+`}]}`)
 			a := b.pay(t, 1)
-			b.handsOver(t, b.stranger, a.ID, eve)
-			storetest.Must(t, storetest.Err(b.Decide(t.Context(), eve, a.ID, yes())))
+			b.handsOver(t, b.Stranger, a.ID, eve)
+			storetest.Must(t, storetest.Err(b.Decide(t.Context(), eve, a.ID, storetest.Yes())))
 			return a
 		},
 		"who signed the edit before": func(t *testing.T, b *bench) *models.Approval {
 			t.Helper()
 			cfo := storetest.Reviewer(t, b.Store, "cfo@example.com")
-			b.policy(t, payments(byStranger+only))
+			b.UsePolicy(t, payments(byStranger+only))
 			a := b.pay(t, 1)
-			b.policy(t, undo+`,"reviewers":["cfo@example.com"]`+only+`}]}`)
-			edited := yes()
+			b.UsePolicy(t, undo+`,"reviewers":["cfo@example.com"]`+only+`}]}`)
+			edited := storetest.Yes()
 			edited.Input = []byte(`{"amount":9}`)
-			for _, signer := range []models.Actor{b.stranger, cfo} {
+			for _, signer := range []models.Actor{b.Stranger, cfo} {
 				storetest.Must(t, storetest.Err(b.Decide(t.Context(), signer, a.ID, edited)))
 			}
 			return a
@@ -202,12 +203,12 @@ func TestI1AHeldApprovalNeedsAllWhoseWordItTakes(t *testing.T) {
 			a := gives(t, b)
 			want, n := models.StatusApproved, 1
 			if disabled {
-				storetest.Must(t, storetest.Err(b.People.DisableUser(t.Context(), b.admin, b.stranger.UserID())))
+				storetest.Must(t, storetest.Err(b.People.DisableUser(t.Context(), b.Admin, b.Stranger.UserID())))
 				want, n = models.StatusRejected, 0 // nobody else may approve it
 			}
-			b.clock.Step(time.Minute)
+			b.Clock.Step(time.Minute)
 			b.release(t, n)
-			got, err := b.Approval(t.Context(), b.admin, a.ID)
+			got, err := b.Approval(t.Context(), b.Admin, a.ID)
 			storetest.Must(t, err)
 			if got.Status() != want {
 				t.Errorf("%s, disabled %t: it is %s, want %s", name, disabled, got.Status(), want)
@@ -231,7 +232,7 @@ func TestI1AHeldApprovalNeedsTheRightItWasGivenBy(t *testing.T) {
 		}},
 		"the admin's role": {"", func(t *testing.T, b *bench, ann models.Actor) {
 			t.Helper()
-			storetest.Must(t, b.People.SetRole(t.Context(), b.admin, ann.UserID(), models.RoleReviewer))
+			storetest.Must(t, b.People.SetRole(t.Context(), b.Admin, ann.UserID(), models.RoleReviewer))
 		}},
 	} {
 		for _, lost := range []bool{false, true} {
@@ -239,20 +240,20 @@ func TestI1AHeldApprovalNeedsTheRightItWasGivenBy(t *testing.T) {
 			ann, bo := storetest.Reviewer(t, b.Store, "ann@example.com"), storetest.Reviewer(t, b.Store, "bo@example.com")
 			b.group(t, "finance", ann, bo)
 			if tt.rule == "" {
-				storetest.Must(t, b.People.SetRole(t.Context(), b.admin, ann.UserID(), models.RoleAdmin))
+				storetest.Must(t, b.People.SetRole(t.Context(), b.Admin, ann.UserID(), models.RoleAdmin))
 				ann.Admin = true
 			}
-			b.policy(t, undo+tt.rule+`}]}`)
+			b.UsePolicy(t, undo+tt.rule+`}]}`)
 			a := b.pay(t, 1)
-			storetest.Must(t, storetest.Err(b.Decide(t.Context(), ann, a.ID, yes())))
+			storetest.Must(t, storetest.Err(b.Decide(t.Context(), ann, a.ID, storetest.Yes())))
 			want, n := models.StatusApproved, 1
 			if lost {
 				tt.loses(t, b, ann)
 				want, n = models.StatusPending, 0
 			}
-			b.clock.Step(time.Minute)
+			b.Clock.Step(time.Minute)
 			b.release(t, n)
-			if got, err := b.Approval(t.Context(), b.admin, a.ID); err != nil || got.Status() != want || lost && got.HeldUntil != nil {
+			if got, err := b.Approval(t.Context(), b.Admin, a.ID); err != nil || got.Status() != want || lost && got.HeldUntil != nil {
 				t.Errorf("%s, lost %t: it is %s, want %s (%v)", name, lost, got.Status(), want, err)
 			}
 			storetest.CheckRows(t, b.Store)

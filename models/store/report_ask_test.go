@@ -44,15 +44,15 @@ func TestAnAskAndItsEventAreOneRow(t *testing.T) {
 			}
 			repeat := ask
 			repeat.AcceptsEdits = true // as the first one did
-			again, err := r.Ask(t.Context(), r.agent, repeat)
+			again, err := r.Ask(t.Context(), r.Agent, repeat)
 			if err != nil || again.ID != a.ID || again.Status() != models.StatusPending {
 				t.Errorf("I9: asked again: %+v, %v", again, err)
 			}
 			r.report(t, one(event), models.RunEventRepeated)
-			if _, err := r.Decide(t.Context(), r.owner, a.ID, models.DecisionInput{Approved: new(true), Digest: a.Digest}); err != nil {
+			if _, err := r.Decide(t.Context(), r.Owner, a.ID, models.DecisionInput{Approved: new(true), Digest: a.Digest}); err != nil {
 				t.Fatal(err)
 			}
-			if got, err := r.Await(t.Context(), r.agent, asked.ID, time.Minute); err != nil || got.Status() != models.StatusApproved {
+			if got, err := r.Await(t.Context(), r.Agent, asked.ID, time.Minute); err != nil || got.Status() != models.StatusApproved {
 				t.Errorf("told %+v, %v", got, err)
 			}
 			r.report(t, one(gave("c1", "ok")))
@@ -67,7 +67,7 @@ func TestAnAskAndItsEventAreOneRow(t *testing.T) {
 			r := newTrace(t, "")
 			out := r.report(t, one(event))
 			before := r.head(t)
-			asked := r.ask(t, ask)
+			asked := r.AskFor(t, ask)
 			if asked.ID != out[0].ResponseID {
 				t.Errorf("the ask is %s, the event %s", asked.ID, out[0].ResponseID)
 			}
@@ -77,7 +77,7 @@ func TestAnAskAndItsEventAreOneRow(t *testing.T) {
 		t.Run("ask first "+name, func(t *testing.T) {
 			t.Parallel()
 			r := newTrace(t, "")
-			asked := r.ask(t, ask)
+			asked := r.AskFor(t, ask)
 			if ask.ApprovalID != "" && string(asked.ID) != ask.ApprovalID {
 				t.Errorf("asked as %s, want %s", asked.ID, ask.ApprovalID)
 			}
@@ -100,7 +100,7 @@ func TestAnAskAgainstItsEventIsRefusedAndTheOtherWayRoundRecorded(t *testing.T) 
 	r := newTrace(t, "")
 	r.report(t, one(queued("c1", "Bash", `{"n":1}`, "b")))
 	wantUnchanged(t, r.Store, models.CodeKeyConflict, func() error {
-		return second(r.Ask(t.Context(), r.agent, models.AskInput{RunID: "run", ToolUseID: "c1", ToolName: "Bash", Input: []byte(`{"n":2}`)}))
+		return second(r.Ask(t.Context(), r.Agent, models.AskInput{RunID: "run", ToolUseID: "c1", ToolName: "Bash", Input: []byte(`{"n":2}`)}))
 	})
 	asked := r.asks(t, "c2", "Bash", `{"n":1}`)
 	r.report(t, one(queued("c2", "Bash", `{"n":2}`, "b")), models.RunEventConflict)
@@ -117,7 +117,7 @@ func TestI11WhatIsOnlyReportedIsNoApproval(t *testing.T) {
 	r := newTrace(t, "")
 	out := r.report(t, []models.RunEvent{queued("c1", "Bash", `{}`, "b"), said("r", "I will.", "b")})
 	for _, e := range out {
-		for _, who := range []models.Actor{r.agent, r.owner, r.admin} {
+		for _, who := range []models.Actor{r.Agent, r.Owner, r.Admin} {
 			wantCode(t, second(r.Approval(t.Context(), who, e.ResponseID)), models.CodeNotFound)
 			wantCode(t, second(r.Await(t.Context(), who, e.ResponseID, time.Hour)), models.CodeNotFound)
 			for _, session := range []string{"", "run", string(r.conv)} {
@@ -134,19 +134,19 @@ func TestI11WhatIsOnlyReportedIsNoApproval(t *testing.T) {
 				t.Errorf("as an entry: %+v, %v", e, err)
 			}
 		}
-		wantCode(t, second(r.Decide(t.Context(), r.owner, e.ResponseID, yes())), models.CodeNotFound)
-		wantCode(t, second(r.Cancel(t.Context(), r.agent, e.ResponseID)), models.CodeNotFound)
-		wantCode(t, second(r.Entry(t.Context(), r.stranger, e.ResponseID)), models.CodeNotFound)
-		wantCode(t, second(r.Entry(t.Context(), r.other, e.ResponseID)), models.CodeNotFound)
+		wantCode(t, second(r.Decide(t.Context(), r.Owner, e.ResponseID, storetest.Yes())), models.CodeNotFound)
+		wantCode(t, second(r.Cancel(t.Context(), r.Agent, e.ResponseID)), models.CodeNotFound)
+		wantCode(t, second(r.Entry(t.Context(), r.Stranger, e.ResponseID)), models.CodeNotFound)
+		wantCode(t, second(r.Entry(t.Context(), r.Other, e.ResponseID)), models.CodeNotFound)
 	}
-	wantCode(t, second(r.CallResult(t.Context(), r.stranger, out[0].ResponseID)), models.CodeNotFound)
-	wantCode(t, second(r.RunDetails(t.Context(), r.stranger, r.conv, 0, 10)), models.CodeNotFound)
+	wantCode(t, second(r.CallResult(t.Context(), r.Stranger, out[0].ResponseID)), models.CodeNotFound)
+	wantCode(t, second(r.RunDetails(t.Context(), r.Stranger, r.conv, 0, 10)), models.CodeNotFound)
 }
 
 func TestAReportedCallIsJudgedWhenTheAgentAsks(t *testing.T) {
 	t.Parallel()
 	r := newTrace(t, "")
-	r.policy(t, `{"rules":[{"name":"reads","tools":["Read"],"effect":"allow"},{"name":"never","tools":["Rm"],"effect":"deny","reason":"Not here."},
+	r.UsePolicy(t, `{"rules":[{"name":"reads","tools":["Read"],"effect":"allow"},{"name":"never","tools":["Rm"],"effect":"deny","reason":"Not here."},
  {"name":"dear","tools":["Deploy"],"effect":"require","energy":7,"timeout_minutes":30,"risk":"high"}]}`)
 	r.report(t, []models.RunEvent{queued("c1", "Read", `{}`, "b"), queued("c2", "Rm", `{}`, "b"), queued("c3", "Deploy", `{}`, "b"), queued("c4", "Bash", `{}`, "b")})
 	for i, tool := range []string{"Read", "Rm", "Deploy"} {
@@ -159,10 +159,10 @@ func TestAReportedCallIsJudgedWhenTheAgentAsks(t *testing.T) {
 	}
 	r.wantStates(t, uses(1, 4), "queued/policy", "rejected/policy", "pending", "queued")
 	a, _ := r.row(t, "c3")
-	if a.Risk != models.RiskHigh || a.PolicyRule != "dear" || a.Energy != 7 || a.ApprovalTimeoutAt.Sub(r.clock.Now()) != 30*time.Minute {
+	if a.Risk != models.RiskHigh || a.PolicyRule != "dear" || a.Energy != 7 || a.ApprovalTimeoutAt.Sub(r.Clock.Now()) != 30*time.Minute {
 		t.Errorf("judged as %+v", a.Response)
 	}
-	page, err := r.Inbox(t.Context(), r.owner, store.InboxQuery{})
+	page, err := r.Inbox(t.Context(), r.Owner, store.InboxQuery{})
 	if err != nil || len(page.Items) != 1 || page.Items[0].ID != a.ID {
 		t.Errorf("inbox: %+v, %v", page.Items, err)
 	}
@@ -179,15 +179,15 @@ func TestI14AReportedCallIsAskedAboutWithinTheBudget(t *testing.T) {
 	r.report(t, []models.RunEvent{queued("c1", "Bash", `{}`, "b"), queued("c2", "Bash", `{}`, "b")})
 	r.asks(t, "c1", "Bash", `{}`)
 	ask := models.AskInput{RunID: "run", ToolUseID: "c2", ToolName: "Bash", Explicit: true}
-	e := refusal(t, second(r.Ask(t.Context(), r.agent, ask)), models.CodeBudgetExhausted)
+	e := refusal(t, second(r.Ask(t.Context(), r.Agent, ask)), models.CodeBudgetExhausted)
 	if e.Approval == nil || e.Approval.Status() != models.StatusPending {
 		t.Fatalf("refused with %+v", e.Approval)
 	}
 	r.wantStates(t, uses(1, 2), "pending", "queued")
-	if _, err := r.Decide(t.Context(), r.owner, e.Approval.ID, models.DecisionInput{Approved: new(true), Digest: e.Approval.Digest}); err != nil {
+	if _, err := r.Decide(t.Context(), r.Owner, e.Approval.ID, models.DecisionInput{Approved: new(true), Digest: e.Approval.Digest}); err != nil {
 		t.Fatal(err)
 	}
-	if a, err := r.Ask(t.Context(), r.agent, ask); err != nil || a.Status() != models.StatusPending {
+	if a, err := r.Ask(t.Context(), r.Agent, ask); err != nil || a.Status() != models.StatusPending {
 		t.Errorf("after the grant: %+v, %v", a, err)
 	}
 	r.wantEnergyAddsUp(t)
@@ -210,8 +210,8 @@ func TestAdoptionTakesTheRequestOutOfTheOwnConversation(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t)
-			other := b.ask(t, models.AskInput{ToolUseID: "other", Energy: new(int64(3))})
-			a := b.ask(t, models.AskInput{ToolUseID: "c1", Energy: &tt.cost, Input: []byte(`{"n":1}`)})
+			other := b.AskFor(t, models.AskInput{ToolUseID: "other", Energy: new(int64(3))})
+			a := b.AskFor(t, models.AskInput{ToolUseID: "c1", Energy: &tt.cost, Input: []byte(`{"n":1}`)})
 			r := b.open(t, models.RunInput{RunID: "run", EnergyBudget: tt.budget})
 			r.report(t, one(said("r", "First.", "b")))
 			before := r.head(t)
@@ -226,18 +226,18 @@ func TestAdoptionTakesTheRequestOutOfTheOwnConversation(t *testing.T) {
 			if run.EnergyUsed != tt.inRun || standing.EnergyUsed != tt.inStanding {
 				t.Errorf("the run has spent %d, the standing conversation %d; want %d, %d", run.EnergyUsed, standing.EnergyUsed, tt.inRun, tt.inStanding)
 			}
-			points, err := b.EnergyOf(t.Context(), b.owner, other.ConversationID, 10)
+			points, err := b.EnergyOf(t.Context(), b.Owner, other.ConversationID, 10)
 			if err != nil || len(points) == 0 || points[len(points)-1].Used != tt.inStanding {
 				t.Errorf("the burn chart of the standing conversation ends with %+v, %v", points, err)
 			}
-			entry, err := r.Ledger.Page(t.Context(), r.admin, ledger.Query{Action: "response.adopted"})
+			entry, err := r.Ledger.Page(t.Context(), r.Admin, ledger.Query{Action: "response.adopted"})
 			if err != nil || len(entry.Entries) != 1 || entry.Entries[0].ResponseID != a.ID || entry.Entries[0].ConversationID != r.conv || !strings.Contains(entry.Entries[0].Data, string(other.ConversationID)) {
 				t.Errorf("the ledger tells %+v, %v", entry.Entries, err)
 			}
-			if _, err := r.Decide(t.Context(), r.owner, a.ID, yes()); err != nil {
+			if _, err := r.Decide(t.Context(), r.Owner, a.ID, storetest.Yes()); err != nil {
 				t.Errorf("decide what was adopted: %v", err)
 			}
-			if again := b.ask(t, models.AskInput{ToolUseID: "c1", Input: []byte(`{"n":1}`)}); again.ID != a.ID || again.Status() != models.StatusApproved {
+			if again := b.AskFor(t, models.AskInput{ToolUseID: "c1", Input: []byte(`{"n":1}`)}); again.ID != a.ID || again.Status() != models.StatusApproved {
 				t.Errorf("I9: asked again without a run: %+v", again)
 			}
 		})
@@ -247,18 +247,18 @@ func TestAdoptionTakesTheRequestOutOfTheOwnConversation(t *testing.T) {
 func TestOnlyTheSameCallOfTheSameAgentIsAdopted(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	colleague, _ := storetest.AgentToken(t, b.Store, b.owner, "colleague")
-	otherInput := b.ask(t, models.AskInput{ToolUseID: "c1", Input: []byte(`{"n":1}`)})
+	colleague, _ := storetest.AgentToken(t, b.Store, b.Owner, "colleague")
+	otherInput := b.AskFor(t, models.AskInput{ToolUseID: "c1", Input: []byte(`{"n":1}`)})
 	otherAgent, err := b.Ask(t.Context(), colleague, models.AskInput{ToolUseID: "c2", ToolName: "Bash", Explicit: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	inRun := b.ask(t, models.AskInput{RunID: "another", ToolUseID: "c3", Input: []byte(`{}`)})
+	inRun := b.AskFor(t, models.AskInput{RunID: "another", ToolUseID: "c3", Input: []byte(`{}`)})
 	r := b.open(t, models.RunInput{RunID: "run"})
 	r.report(t, []models.RunEvent{queued("c1", "Bash", `{"n":2}`, "b"), queued("c2", "Bash", `{}`, "b"), queued("c3", "Bash", `{}`, "b")})
 	r.wantStates(t, uses(1, 3), "queued", "queued", "queued")
 	for _, a := range []*models.Approval{otherInput, otherAgent, inRun} {
-		if got, err := r.Approval(t.Context(), r.admin, a.ID); err != nil || got.ConversationID != a.ConversationID || got.ReportedAt != nil {
+		if got, err := r.Approval(t.Context(), r.Admin, a.ID); err != nil || got.ConversationID != a.ConversationID || got.ReportedAt != nil {
 			t.Errorf("%s was moved: %+v, %v", *a.ToolUseID, got.Response, err)
 		}
 	}

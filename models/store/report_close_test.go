@@ -21,7 +21,7 @@ func TestTheNextMessageClosesWhatTheOneBeforeLeftOpen(t *testing.T) {
 	r.asks(t, "c4", "Bash", `{"n":4}`)
 	ran := r.asks(t, "c1", "Bash", `{"n":1}`) // pending, although it has a result
 	approved := r.asks(t, "c2", "Bash", `{"n":2}`)
-	if _, err := r.Decide(t.Context(), r.owner, approved.ID, yes()); err != nil {
+	if _, err := r.Decide(t.Context(), r.Owner, approved.ID, storetest.Yes()); err != nil {
 		t.Fatal(err)
 	}
 	r.report(t, one(said("more", "Still the same message.", "b1")))
@@ -32,11 +32,11 @@ func TestTheNextMessageClosesWhatTheOneBeforeLeftOpen(t *testing.T) {
 	r.wantStates(t, uses(1, 5), "cancelled/run_ended done", "approved/reviewer closed by run", "cancelled/run_ended closed by run", "cancelled/run_ended closed by run", "queued")
 	r.wantActions(t, before, "approval.cancelled", "approval.cancelled", "approval.cancelled", "run.reported")
 	for _, a := range []*models.Approval{waits, ran} {
-		if got, err := r.Await(t.Context(), r.agent, a.ID, time.Minute); err != nil || got.Status() != models.StatusCancelled || got.Cause != models.CauseRunEnded {
+		if got, err := r.Await(t.Context(), r.Agent, a.ID, time.Minute); err != nil || got.Status() != models.StatusCancelled || got.Cause != models.CauseRunEnded {
 			t.Errorf("told %+v, %v", got, err)
 		}
 	}
-	if page, err := r.Inbox(t.Context(), r.owner, store.InboxQuery{}); err != nil || len(page.Items) > 0 {
+	if page, err := r.Inbox(t.Context(), r.Owner, store.InboxQuery{}); err != nil || len(page.Items) > 0 {
 		t.Errorf("still in the inbox: %+v, %v", page.Items, err)
 	}
 	// A result after all is taken.
@@ -84,16 +84,16 @@ func TestTheEndOfARunClosesAllThatIsOpen(t *testing.T) {
 			r.report(t, []models.RunEvent{queued("c1", "Bash", `{}`, "b1"), queued("c2", "Bash", `{}`, ""), queued("c3", "Bash", `{}`, "b1"), gave("c3", "ok")})
 			r.asks(t, "c1", "Bash", `{}`)
 			unreported := r.asks(t, "c4", "Bash", `{}`)
-			expired := r.ask(t, models.AskInput{RunID: "run", ToolUseID: "c5", TimeoutSeconds: new(int64(1))})
-			question := r.ask(t, models.AskInput{RunID: "run", Kind: models.KindQuestion, Input: []byte(`{"q":1}`)})
-			proposal, err := r.Respond(t.Context(), r.agent, models.ResponseInput{ConversationID: r.conv, Kind: models.KindProposal, Content: "Shall I?"})
+			expired := r.AskFor(t, models.AskInput{RunID: "run", ToolUseID: "c5", TimeoutSeconds: new(int64(1))})
+			question := r.AskFor(t, models.AskInput{RunID: "run", Kind: models.KindQuestion, Input: []byte(`{"q":1}`)})
+			proposal, err := r.Respond(t.Context(), r.Agent, models.ResponseInput{ConversationID: r.conv, Kind: models.KindProposal, Content: "Shall I?"})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if v := r.full(t, r.conv); v.Status != models.ConversationWaitingInput {
 				t.Fatalf("status %s", v.Status)
 			}
-			r.clock.Step(2 * time.Second)
+			r.Clock.Step(2 * time.Second)
 			before := r.head(t)
 			e := status("end", end)
 			e.Content = "Why it ended."
@@ -105,7 +105,7 @@ func TestTheEndOfARunClosesAllThatIsOpen(t *testing.T) {
 			for id, want := range map[models.ResponseID]models.Status{
 				unreported.ID: models.StatusCancelled, expired.ID: models.StatusExpired, question.ID: models.StatusCancelled, proposal.ID: models.StatusCancelled,
 			} {
-				if a, err := r.Approval(t.Context(), r.agent, id); err != nil || a.Status() != want {
+				if a, err := r.Approval(t.Context(), r.Agent, id); err != nil || a.Status() != want {
 					t.Errorf("%s is %s (%s), %v; want %s", a.Kind, a.Status(), a.Cause, err, want)
 				}
 			}
@@ -114,7 +114,7 @@ func TestTheEndOfARunClosesAllThatIsOpen(t *testing.T) {
 			if n := len(slices.DeleteFunc(slices.Clone(got), func(s string) bool { return s != "conversation.status" })); n != 1 || got[0] != "conversation.status" {
 				t.Errorf("the ledger tells %q", got)
 			}
-			if why, err := r.Entry(t.Context(), r.owner, out[0].ResponseID); err != nil || why.Content != "Why it ended." || why.Kind != models.KindReply {
+			if why, err := r.Entry(t.Context(), r.Owner, out[0].ResponseID); err != nil || why.Content != "Why it ended." || why.Kind != models.KindReply {
 				t.Errorf("why it ended was lost: %+v, %v", why, err)
 			}
 			// An agent that takes its run up again is believed.
@@ -129,7 +129,7 @@ func TestTheEndOfARunClosesAllThatIsOpen(t *testing.T) {
 func TestARunWaitsWhileSomebodyIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	r := newTrace(t, "")
-	proposal, err := r.Respond(t.Context(), r.agent, models.ResponseInput{ConversationID: r.conv, Kind: models.KindProposal, Content: "Shall I?"})
+	proposal, err := r.Respond(t.Context(), r.Agent, models.ResponseInput{ConversationID: r.conv, Kind: models.KindProposal, Content: "Shall I?"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func TestARunWaitsWhileSomebodyIsWaitedFor(t *testing.T) {
 	if v := r.full(t, r.conv); v.Status != models.ConversationWaitingInput {
 		t.Errorf("it is %s while a proposal waits", v.Status)
 	}
-	if _, err := r.Decide(t.Context(), r.owner, proposal.ID, models.DecisionInput{Approved: new(true), Digest: proposal.Digest}); err != nil {
+	if _, err := r.Decide(t.Context(), r.Owner, proposal.ID, models.DecisionInput{Approved: new(true), Digest: proposal.Digest}); err != nil {
 		t.Fatal(err)
 	}
 	if v := r.full(t, r.conv); v.Status != models.ConversationRunning {
@@ -160,39 +160,39 @@ func TestAPersonClosesAStuckCall(t *testing.T) {
 		id   models.ResponseID
 		want models.Code
 	}{
-		{r.agent, stuck, models.CodeForbidden},
-		{r.stranger, stuck, models.CodeNotFound},
-		{r.owner, models.NewID[models.ResponseID](), models.CodeNotFound},
-		{r.owner, done, models.CodeAlreadyDecided},
-		{r.owner, waits.ID, models.CodeWrongDecisionKind},
-		{r.owner, out[4].ResponseID, models.CodeWrongDecisionKind},
+		{r.Agent, stuck, models.CodeForbidden},
+		{r.Stranger, stuck, models.CodeNotFound},
+		{r.Owner, models.NewID[models.ResponseID](), models.CodeNotFound},
+		{r.Owner, done, models.CodeAlreadyDecided},
+		{r.Owner, waits.ID, models.CodeWrongDecisionKind},
+		{r.Owner, out[4].ResponseID, models.CodeWrongDecisionKind},
 	} {
 		wantUnchanged(t, r.Store, tt.want, func() error { return second(r.CloseCall(t.Context(), tt.who, tt.id)) })
 	}
 	before := r.head(t)
-	if a, err := r.CloseCall(t.Context(), r.owner, stuck); err != nil || !a.IsCompleted || a.Closed != models.ClosedByOwner {
+	if a, err := r.CloseCall(t.Context(), r.Owner, stuck); err != nil || !a.IsCompleted || a.Closed != models.ClosedByOwner {
 		t.Errorf("closed: %+v, %v", a, err)
 	}
 	r.wantActions(t, before, "call.closed")
 	r.wantStates(t, uses(1, 1), "queued closed by owner")
 	dump := storetest.Dump(t, r.Store)
-	if _, err := r.CloseCall(t.Context(), r.admin, stuck); err != nil || storetest.Dump(t, r.Store) != dump {
+	if _, err := r.CloseCall(t.Context(), r.Admin, stuck); err != nil || storetest.Dump(t, r.Store) != dump {
 		t.Errorf("closing again: %v", err)
 	}
 	r.report(t, one(gave("c1", "after all")))
 	r.wantStates(t, uses(1, 1), "queued done")
-	wantCode(t, second(r.CloseCall(t.Context(), r.owner, stuck)), models.CodeAlreadyDecided)
+	wantCode(t, second(r.CloseCall(t.Context(), r.Owner, stuck)), models.CodeAlreadyDecided)
 }
 
 func TestRunsKnowTheirFamily(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	colleague, _ := storetest.AgentToken(t, b.Store, b.owner, "colleague")
+	colleague, _ := storetest.AgentToken(t, b.Store, b.Owner, "colleague")
 	parent := b.open(t, models.RunInput{RunID: "p", Title: "Parent"})
 	var children []models.ConversationID
 	for _, run := range []string{"k1", "k2", "k3"} {
-		b.clock.Step(time.Second)
-		who := b.agent
+		b.Clock.Step(time.Second)
+		who := b.Agent
 		if run == "k2" {
 			who = colleague
 		}
@@ -202,10 +202,10 @@ func TestRunsKnowTheirFamily(t *testing.T) {
 		}
 		children = append(children, c.ID)
 	}
-	if _, _, err := b.OpenRun(t.Context(), b.other, models.RunInput{RunID: "foreign", ParentRunID: "p"}); err != nil {
+	if _, _, err := b.OpenRun(t.Context(), b.Other, models.RunInput{RunID: "foreign", ParentRunID: "p"}); err != nil {
 		t.Fatal(err)
 	}
-	for who, want := range map[*models.Actor][]models.ConversationID{&b.owner: children, &b.admin: children, &b.agent: {children[0], children[2]}} {
+	for who, want := range map[*models.Actor][]models.ConversationID{&b.Owner: children, &b.Admin: children, &b.Agent: {children[0], children[2]}} {
 		up, down, err := b.Family(t.Context(), *who, parent.conv)
 		var got []models.ConversationID
 		for _, l := range down {
@@ -215,12 +215,12 @@ func TestRunsKnowTheirFamily(t *testing.T) {
 			t.Errorf("%s sees %v and %v, %v; want %v", who.Name, up, got, err, want)
 		}
 	}
-	up, down, err := b.Family(t.Context(), b.owner, children[1])
+	up, down, err := b.Family(t.Context(), b.Owner, children[1])
 	if err != nil || up == nil || up.ID != parent.conv || up.Title != "Parent" || up.RunID != "p" || up.AgentName != "bot" || len(down) > 0 {
 		t.Errorf("of a child: %+v, %+v, %v", up, down, err)
 	}
 	if up, _, err := b.Family(t.Context(), colleague, children[1]); err != nil || up != nil {
 		t.Errorf("an agent sees another's run: %+v, %v", up, err)
 	}
-	wantCode(t, third(b.Family(t.Context(), b.stranger, parent.conv)), models.CodeNotFound)
+	wantCode(t, storetest.Err3(b.Family(t.Context(), b.Stranger, parent.conv)), models.CodeNotFound)
 }

@@ -50,7 +50,7 @@ func (r *report) wanted(e *runEvent) (*models.OutsideApproval, error) {
 			continue
 		}
 		var row models.OutsideApproval
-		err := r.QueryRowContext(context.Background(), look.query, r.conv.OwnerID, e.call, e.ToolUseID, r.Now.Add(-linkAfterEnd), look.run).
+		err := r.QueryRowContext(context.Background(), look.query, r.conv.OwnerID, e.call, e.ToolUseID, r.Now.Add(-models.LinkAfterEnd), look.run).
 			Scan(&row.Number, &row.UpstreamID, &row.CallID, &row.ResponseID)
 		if err == nil {
 			return &row, nil

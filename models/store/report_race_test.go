@@ -19,7 +19,7 @@ func TestManyReportersAndAsksMakeOneRowEach(t *testing.T) {
 	use := func(i int) string { return fmt.Sprintf("c%d", i) }
 	input := func(i int) []byte { return fmt.Appendf(nil, `{"n":%d}`, i) }
 	report := func(e models.RunEvent) error {
-		out, err := r.ReportEvents(t.Context(), r.agent, r.conv, []models.RunEvent{e})
+		out, err := r.ReportEvents(t.Context(), r.Agent, r.conv, []models.RunEvent{e})
 		if err == nil && out[0].Status != models.RunEventStored && out[0].Status != models.RunEventRepeated {
 			err = fmt.Errorf("%s of %s: %s %s", e.Type, e.ToolUseID, out[0].Status, out[0].Error)
 		}
@@ -29,7 +29,7 @@ func TestManyReportersAndAsksMakeOneRowEach(t *testing.T) {
 		return func(i int) error {
 			mine := in // each caller's own
 			mine.ToolUseID, mine.ToolName, mine.Input, mine.Explicit = use(i), "Bash", input(i), true
-			_, err := r.Ask(t.Context(), r.agent, mine)
+			_, err := r.Ask(t.Context(), r.Agent, mine)
 			return err
 		}
 	}
@@ -84,7 +84,7 @@ func TestManyReportersOfTheSameStream(t *testing.T) {
 	var group sync.WaitGroup
 	for n := range callers {
 		group.Go(func() {
-			out, err := r.ReportEvents(t.Context(), r.agent, r.conv, stream)
+			out, err := r.ReportEvents(t.Context(), r.Agent, r.conv, stream)
 			if err != nil {
 				t.Errorf("report: %v", err)
 			}
@@ -126,11 +126,11 @@ func TestI8AReportIsStoredAsAWhole(t *testing.T) {
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
-	r.Store = storetest.New(t, storetest.WithDir(dir), storetest.WithClock(r.clock))
+	r.Store = storetest.New(t, storetest.WithDir(dir), storetest.WithClock(r.Clock))
 	r.report(t, stream, "repeated", "repeated", "repeated", "repeated")
 	r.asks(t, "c1", "Bash", `{}`)
 	if after := storetest.Dump(t, r.Store); after != before {
-		t.Errorf("after a restart:\n%s", difference(before, after))
+		t.Errorf("after a restart:\n%s", storetest.Difference(before, after))
 	}
 	r.report(t, one(queued("c2", "Bash", `{}`, "b")))
 	r.wantStates(t, uses(1, 2), "pending", "queued done")

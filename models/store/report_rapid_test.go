@@ -32,7 +32,7 @@ func TestRandomReportsHoldTogether(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, models.DatabaseFile), file, 0o600); err != nil {
 			rt.Fatal(err)
 		}
-		r.bench = &bench{Store: storetest.New(t, storetest.WithDir(dir), storetest.WithClock(made.clock), noLimits), owner: made.owner, agent: made.agent}
+		r.bench = &bench{&storetest.Bench{Store: storetest.New(t, storetest.WithDir(dir), storetest.WithClock(made.Clock), noLimits), Owner: made.Owner, Agent: made.Agent}}
 		defer r.Close() // New closes it too, and tells what went wrong
 		rt.Repeat(map[string]func(*rapid.T){
 			"report": r.reportAny, "report more": r.reportAny, "ask": r.askAny, "decide": r.decideAny, "close": r.closeAny,
@@ -70,7 +70,7 @@ func (r *reportWorld) event(rt *rapid.T) models.RunEvent {
 
 func (r *reportWorld) reportAny(rt *rapid.T) {
 	reported := rapid.SliceOfN(rapid.Custom(r.event), 1, 4).Draw(rt, "events")
-	out, err := r.ReportEvents(context.Background(), r.agent, r.conv, reported)
+	out, err := r.ReportEvents(context.Background(), r.Agent, r.conv, reported)
 	if err != nil {
 		rt.Fatalf("report: %v", err)
 	}
@@ -84,7 +84,7 @@ func (r *reportWorld) reportAny(rt *rapid.T) {
 		}
 	}
 	if last := reported[len(reported)-1]; last.Status == models.ConversationCompleted && out[len(out)-1].Status == models.RunEventStored {
-		v, err := r.Conversation(context.Background(), r.owner, r.conv)
+		v, err := r.Conversation(context.Background(), r.Owner, r.conv)
 		if err != nil || v.Pending > 0 || v.Status != models.ConversationCompleted {
 			rt.Fatalf("it has ended, is %s, and %d wait: %v", v.Status, v.Pending, err)
 		}
@@ -93,7 +93,7 @@ func (r *reportWorld) reportAny(rt *rapid.T) {
 
 func (r *reportWorld) askAny(rt *rapid.T) {
 	in := models.AskInput{ToolUseID: r.use(rt), ToolName: "Bash", Input: []byte(`{"n":1}`), Explicit: true, RunID: pick(rt, "run", []string{"run", ""})}
-	a, err := r.Ask(context.Background(), r.agent, in)
+	a, err := r.Ask(context.Background(), r.Agent, in)
 	if models.ErrorCode(err) == models.CodeKeyConflict {
 		return // it was reported with another input
 	}
@@ -110,8 +110,8 @@ func (r *reportWorld) decideAny(rt *rapid.T) {
 	if len(r.asked) == 0 {
 		rt.Skip("nothing was asked")
 	}
-	in := pick(rt, "verdict", []models.DecisionInput{yes(), no("no")})
-	_, err := r.Decide(context.Background(), r.owner, pick(rt, "request", r.asked), in)
+	in := pick(rt, "verdict", []models.DecisionInput{storetest.Yes(), storetest.No("no")})
+	_, err := r.Decide(context.Background(), r.Owner, pick(rt, "request", r.asked), in)
 	if code := models.ErrorCode(err); code != "" && code != models.CodeAlreadyDecided {
 		rt.Fatalf("decide: %v", err)
 	}
@@ -121,7 +121,7 @@ func (r *reportWorld) closeAny(rt *rapid.T) {
 	if len(r.stored) == 0 {
 		rt.Skip("nothing was reported")
 	}
-	_, err := r.CloseCall(context.Background(), r.owner, pick(rt, "call", r.stored))
+	_, err := r.CloseCall(context.Background(), r.Owner, pick(rt, "call", r.stored))
 	if models.ErrorCode(err) == models.CodeInternal {
 		rt.Fatalf("close: %v", err)
 	}
@@ -139,7 +139,7 @@ func (r *reportWorld) sendAgain(t *testing.T, rt *rapid.T) {
 	}
 	before := storetest.Dump(t, r.Store)
 	for _, reported := range r.sent {
-		out, err := r.ReportEvents(context.Background(), r.agent, r.conv, reported)
+		out, err := r.ReportEvents(context.Background(), r.Agent, r.conv, reported)
 		if err != nil {
 			rt.Fatalf("report again: %v", err)
 		}
@@ -150,7 +150,7 @@ func (r *reportWorld) sendAgain(t *testing.T, rt *rapid.T) {
 		}
 	}
 	if after := storetest.Dump(t, r.Store); after != before {
-		rt.Fatalf("sent again, it changed\n%s", difference(before, after))
+		rt.Fatalf("sent again, it changed\n%s", storetest.Difference(before, after))
 	}
 	if _, err := r.Ledger.Verify(context.Background(), nil); err != nil {
 		rt.Fatalf("the chain: %v", err)

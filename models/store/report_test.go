@@ -34,7 +34,7 @@ func TestEventsAreStoredInTheOrderInWhichTheyCome(t *testing.T) {
 			t.Errorf("entry %d has sequence %d", i, e.Sequence)
 		}
 	}
-	if m := got[0].Message; m == nil || m.Content != "Please build it." || m.AuthorKind != models.ActorAgent || m.AuthorID != r.agent.ID {
+	if m := got[0].Message; m == nil || m.Content != "Please build it." || m.AuthorKind != models.ActorAgent || m.AuthorID != r.Agent.ID {
 		t.Errorf("a person's words, as reported, stand as %+v: they are the agent's word", m)
 	}
 	if a := got[1].Response; a == nil || a.Kind != models.KindReply || a.Content != "I will." || a.Energy != 0 {
@@ -44,7 +44,7 @@ func TestEventsAreStoredInTheOrderInWhichTheyCome(t *testing.T) {
 	if a.Status() != models.StatusNone || a.RequiresApproval || a.Energy != 0 || d.BatchID != "b1" || d.Place != 1 || d.Of != 2 || !d.Completed || d.Result != "ok" || d.ResultBytes != 2 || d.OpenSince != nil {
 		t.Errorf("call = %+v, %+v", a.Response, d)
 	}
-	if a, d = r.row(t, "c2"); a.IsCompleted || d.Completed || d.Place != 2 || d.OpenSince == nil || !d.OpenSince.Equal(r.clock.Now()) {
+	if a, d = r.row(t, "c2"); a.IsCompleted || d.Completed || d.Place != 2 || d.OpenSince == nil || !d.OpenSince.Equal(r.Clock.Now()) {
 		t.Errorf("a call without a result = %+v, %+v", a.Response, d)
 	}
 	if v := r.full(t, r.conv); v.EnergyUsed != 0 || v.Status != models.ConversationRunning {
@@ -85,7 +85,7 @@ func TestI9AReportedEventIsStoredOnce(t *testing.T) {
 			before := storetest.Dump(t, r.Store)
 			repeated := r.report(t, one(tt.second), tt.want)
 			if after := storetest.Dump(t, r.Store); (after == before) == tt.contradicts {
-				t.Errorf("changed: %v, want %v\n%s", after != before, tt.contradicts, difference(before, after))
+				t.Errorf("changed: %v, want %v\n%s", after != before, tt.contradicts, storetest.Difference(before, after))
 			}
 			if repeated[0].ResponseID != stored[0].ResponseID {
 				t.Errorf("it is response %q, was %q", repeated[0].ResponseID, stored[0].ResponseID)
@@ -149,29 +149,29 @@ func TestABadLineDoesNotLoseItsNeighbours(t *testing.T) {
 func TestReportsKeepToTheirOwn(t *testing.T) {
 	t.Parallel()
 	r := newTrace(t, "")
-	colleague, _ := storetest.AgentToken(t, r.Store, r.owner, "colleague")
+	colleague, _ := storetest.AgentToken(t, r.Store, r.Owner, "colleague")
 	event := one(queued("c1", "Bash", `{}`, ""))
 	for _, tt := range []struct {
 		who  models.Actor
 		conv models.ConversationID
 		want models.Code
 	}{
-		{r.owner, r.conv, models.CodeForbidden},
-		{r.admin, r.conv, models.CodeForbidden},
+		{r.Owner, r.conv, models.CodeForbidden},
+		{r.Admin, r.conv, models.CodeForbidden},
 		{colleague, r.conv, models.CodeOtherAgent},
-		{r.other, r.conv, models.CodeNotFound},
-		{r.agent, models.NewID[models.ConversationID](), models.CodeNotFound},
+		{r.Other, r.conv, models.CodeNotFound},
+		{r.Agent, models.NewID[models.ConversationID](), models.CodeNotFound},
 	} {
 		wantUnchanged(t, r.Store, tt.want, func() error { return second(r.ReportEvents(t.Context(), tt.who, tt.conv, event)) })
 	}
 	wantUnchanged(t, r.Store, models.CodeOtherAgent, func() error {
-		return third(r.OpenRun(t.Context(), colleague, models.RunInput{RunID: "run"}))
+		return storetest.Err3(r.OpenRun(t.Context(), colleague, models.RunInput{RunID: "run"}))
 	})
 	wantUnchanged(t, r.Store, models.CodeIDTaken, func() error {
-		return third(r.OpenRun(t.Context(), r.other, models.RunInput{ID: string(r.conv), RunID: "run"}))
+		return storetest.Err3(r.OpenRun(t.Context(), r.Other, models.RunInput{ID: string(r.conv), RunID: "run"}))
 	})
 	// The same run id of another owner is another run.
-	if conv, opened, err := r.OpenRun(t.Context(), r.other, models.RunInput{RunID: "run"}); err != nil || !opened || conv.ID == r.conv {
+	if conv, opened, err := r.OpenRun(t.Context(), r.Other, models.RunInput{RunID: "run"}); err != nil || !opened || conv.ID == r.conv {
 		t.Errorf("another owner's run: %+v, %v, %v", conv, opened, err)
 	}
 	// The same tool use id in another run is another call.
@@ -186,27 +186,27 @@ func TestARunIsOpenedOnceAndCompleted(t *testing.T) {
 	id := string(models.NewID[models.ConversationID]())
 	in := models.RunInput{ID: id, RunID: "run", ParentRunID: "parent", Title: "Build", EnergyBudget: new(int64(5)), OnReject: models.OnRejectCascade}
 	head := b.head(t)
-	conv, opened, err := b.OpenRun(t.Context(), b.agent, in)
+	conv, opened, err := b.OpenRun(t.Context(), b.Agent, in)
 	if err != nil || !opened || string(conv.ID) != id || conv.OnReject != models.OnRejectCascade || *conv.EnergyBudget != 5 || *conv.ParentRunID != "parent" || conv.Title != "Build" {
 		t.Fatalf("opened %+v, %v, %v", conv, opened, err)
 	}
 	b.wantActions(t, head, "conversation.opened", "conversation.budget")
 	before := storetest.Dump(t, b.Store)
 	for _, again := range []models.RunInput{in, {RunID: "run"}, {ID: id, RunID: "run", Title: "Another", EnergyBudget: new(int64(50))}} {
-		if conv, opened, err := b.OpenRun(t.Context(), b.agent, again); err != nil || opened || string(conv.ID) != id || conv.Title != "Build" || *conv.EnergyBudget != 5 {
+		if conv, opened, err := b.OpenRun(t.Context(), b.Agent, again); err != nil || opened || string(conv.ID) != id || conv.Title != "Build" || *conv.EnergyBudget != 5 {
 			t.Errorf("found %+v, %v, %v", conv, opened, err)
 		}
 	}
 	if after := storetest.Dump(t, b.Store); after != before {
-		t.Errorf("opening again changed:\n%s", difference(before, after))
+		t.Errorf("opening again changed:\n%s", storetest.Difference(before, after))
 	}
 	wantUnchanged(t, b.Store, models.CodeKeyConflict, func() error {
-		return third(b.OpenRun(t.Context(), b.agent, models.RunInput{RunID: "run", ParentRunID: "another"}))
+		return storetest.Err3(b.OpenRun(t.Context(), b.Agent, models.RunInput{RunID: "run", ParentRunID: "another"}))
 	})
 	// A request that came first knew nothing of the run but its name.
-	first := b.ask(t, models.AskInput{RunID: "asked", Input: []byte(`{}`)})
+	first := b.AskFor(t, models.AskInput{RunID: "asked", Input: []byte(`{}`)})
 	head = b.head(t)
-	conv, opened, err = b.OpenRun(t.Context(), b.agent, models.RunInput{RunID: "asked", ParentRunID: "run", Title: "Asked", EnergyBudget: new(int64(7)), OnReject: models.OnRejectCascade})
+	conv, opened, err = b.OpenRun(t.Context(), b.Agent, models.RunInput{RunID: "asked", ParentRunID: "run", Title: "Asked", EnergyBudget: new(int64(7)), OnReject: models.OnRejectCascade})
 	if err != nil || opened || conv.ID != first.ConversationID {
 		t.Fatalf("found %+v, %v, %v", conv, opened, err)
 	}
@@ -219,7 +219,7 @@ func TestARunIsOpenedOnceAndCompleted(t *testing.T) {
 		"runId": {}, "id": {ID: "x", RunID: "r"}, "parentRunId": {RunID: "r", ParentRunID: "r"}, "title": {RunID: "r", Title: strings.Repeat("x", models.MaxTitle+1)},
 		"energyBudget": {RunID: "r", EnergyBudget: new(int64(-1))}, "onReject": {RunID: "r", OnReject: "stop"},
 	} {
-		e := refusal(t, third(b.OpenRun(t.Context(), b.agent, bad)), models.CodeInvalid)
+		e := refusal(t, storetest.Err3(b.OpenRun(t.Context(), b.Agent, bad)), models.CodeInvalid)
 		if e.Fields[field] == "" {
 			t.Errorf("the refusal of a bad %s names %v", field, e.Fields)
 		}
@@ -257,7 +257,7 @@ func TestWhatIsReportedIsNeverRefusedForItsSize(t *testing.T) {
 	if d.ResultBytes != int64(len(big)) || len(d.Result) > 4*models.MaxBrief {
 		t.Errorf("a large result: %d of %d bytes shown", len(d.Result), d.ResultBytes)
 	}
-	whole, err := r.CallResult(t.Context(), r.owner, a.ID)
+	whole, err := r.CallResult(t.Context(), r.Owner, a.ID)
 	if err != nil || whole.Bytes != int64(len(big)) || whole.Result != big[:models.MaxResult] {
 		t.Errorf("the whole result: %v, %d of %d bytes", err, len(whole.Result), whole.Bytes)
 	}
@@ -291,8 +291,8 @@ func TestACutInputCanBeRejectedNotApproved(t *testing.T) {
 	if asked.Status() != models.StatusPending || asked.InputBytes == nil || *asked.InputBytes != int64(len(whole)) {
 		t.Fatalf("asked %+v", asked.Response)
 	}
-	wantUnchanged(t, r.Store, models.CodeWrongDecisionKind, func() error { return second(r.Decide(t.Context(), r.owner, asked.ID, yes())) })
-	if a, err := r.Decide(t.Context(), r.owner, asked.ID, no("not seen")); err != nil || a.Status() != models.StatusRejected {
+	wantUnchanged(t, r.Store, models.CodeWrongDecisionKind, func() error { return second(r.Decide(t.Context(), r.Owner, asked.ID, storetest.Yes())) })
+	if a, err := r.Decide(t.Context(), r.Owner, asked.ID, storetest.No("not seen")); err != nil || a.Status() != models.StatusRejected {
 		t.Errorf("reject: %+v, %v", a, err)
 	}
 }
@@ -323,7 +323,7 @@ func TestAResultComesBeforeAfterOrWithoutADecision(t *testing.T) {
 	three, four := r.asks(t, "c3", "Bash", `{"n":3}`), r.asks(t, "c4", "Bash", `{"n":4}`)
 	r.report(t, one(gave("c3", "ran at once")))
 	for _, a := range []*models.Approval{three, four} {
-		if _, err := r.Decide(t.Context(), r.owner, a.ID, yes()); err != nil {
+		if _, err := r.Decide(t.Context(), r.Owner, a.ID, storetest.Yes()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -352,15 +352,15 @@ func TestWhatRanAlthoughItWasNotApprovedIsShown(t *testing.T) {
 		if use == "first" {
 			r.report(t, one(gave(use, "done"))) // before the verdict
 		}
-		if _, err := r.Decide(t.Context(), r.owner, a.ID, no("no")); err != nil {
+		if _, err := r.Decide(t.Context(), r.Owner, a.ID, storetest.No("no")); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := r.Cancel(t.Context(), r.agent, r.asks(t, "withdrawn", "Bash", `{}`).ID); err != nil {
+	if _, err := r.Cancel(t.Context(), r.Agent, r.asks(t, "withdrawn", "Bash", `{}`).ID); err != nil {
 		t.Fatal(err)
 	}
 	r.asks(t, "late", "Bash", `{}`)
-	r.clock.Step(6 * time.Minute)
+	r.Clock.Step(6 * time.Minute)
 	r.report(t, []models.RunEvent{gave("ran", "done"), denial("denied", "The user said no."), gave("late", "done"), gave("withdrawn", "done")})
 	for use, contradicts := range map[string]bool{"ran": true, "denied": false, "late": true, "first": true, "withdrawn": true} {
 		if _, d := r.row(t, use); !d.Completed || (d.Contradiction != "") != contradicts {
@@ -377,7 +377,7 @@ func TestWhatRanAlthoughItWasNotApprovedIsShown(t *testing.T) {
 	before := storetest.Dump(t, r.Store)
 	r.report(t, again, models.RunEventRepeated)
 	if after := storetest.Dump(t, r.Store); after != before {
-		t.Errorf("the same denial again changed:\n%s", difference(before, after))
+		t.Errorf("the same denial again changed:\n%s", storetest.Difference(before, after))
 	}
 	r.report(t, one(models.RunEvent{ID: "after", Type: models.RunEventToolResult, ToolUseID: "denied", Result: "done"}), models.RunEventConflict)
 	if _, d := r.row(t, "denied"); d.Contradiction == "" {
@@ -388,7 +388,7 @@ func TestWhatRanAlthoughItWasNotApprovedIsShown(t *testing.T) {
 func TestTimesAreTheAgentsWordWithinReason(t *testing.T) {
 	t.Parallel()
 	r := newTrace(t, "")
-	at := func(d time.Duration) *time.Time { when := r.clock.Now().Add(d); return &when }
+	at := func(d time.Duration) *time.Time { when := r.Clock.Now().Add(d); return &when }
 	old := time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC)
 	c, d, e := queued("c1", "Bash", `{}`, ""), gave("c1", "ok"), queued("c2", "Bash", `{}`, "")
 	c.At, d.At, e.At = at(-3*time.Minute), at(-time.Minute), &old
@@ -398,7 +398,7 @@ func TestTimesAreTheAgentsWordWithinReason(t *testing.T) {
 	if _, got := r.row(t, "c1"); !got.ReportedAt.Equal(*c.At) || !got.CompletedAt.Equal(*d.At) {
 		t.Errorf("it ran from %v to %v, want %v to %v", got.ReportedAt, got.CompletedAt, c.At, d.At)
 	}
-	if _, got := r.row(t, "c2"); !got.ReportedAt.Equal(r.clock.Now()) || !got.CompletedAt.Equal(r.clock.Now()) {
+	if _, got := r.row(t, "c2"); !got.ReportedAt.Equal(r.Clock.Now()) || !got.CompletedAt.Equal(r.Clock.Now()) {
 		t.Errorf("times out of this world were believed: %v, %v", got.ReportedAt, got.CompletedAt)
 	}
 }
@@ -412,12 +412,12 @@ func TestOneRequestIsOneLedgerEntry(t *testing.T) {
 		queued("c1", "Bash", `{"command":"`+secret+`"}`, "b1"), queued("c2", "Bash", `{}`, "b1"), {ID: "bad"}, gave("c1", secret), queued("c1", "Bash", `{"command":"`+secret+`"}`, "b1"),
 	}, "stored", "stored", "error", "stored", "repeated")
 	r.wantActions(t, before, "run.reported")
-	entries, err := r.Ledger.Page(t.Context(), r.admin, ledger.Query{Action: "run.reported"})
+	entries, err := r.Ledger.Page(t.Context(), r.Admin, ledger.Query{Action: "run.reported"})
 	if err != nil || len(entries.Entries) != 1 {
 		t.Fatalf("ledger: %+v, %v", entries, err)
 	}
 	e := entries.Entries[0]
-	if !strings.Contains(e.Data, `"count":3`) || strings.Contains(e.Data, secret) || e.ConversationID != r.conv || e.ActorID != r.agent.ID || e.OwnerID != r.owner.OwnerID {
+	if !strings.Contains(e.Data, `"count":3`) || strings.Contains(e.Data, secret) || e.ConversationID != r.conv || e.ActorID != r.Agent.ID || e.OwnerID != r.Owner.OwnerID {
 		t.Errorf("the entry is %+v", e)
 	}
 }

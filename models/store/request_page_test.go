@@ -39,23 +39,23 @@ func TestThePageOfARequestIsOfOneState(t *testing.T) {
 		hook := &between{}
 		c := newTalk(t, hook.option)
 		ask := func(command string) *models.Approval {
-			return c.ask(t, c.in(models.AskInput{ToolName: "Bash", Input: []byte(`{"command":"` + command + `"}`)}))
+			return c.AskFor(t, c.in(models.AskInput{ToolName: "Bash", Input: []byte(`{"command":"` + command + `"}`)}))
 		}
 		earlier, a, other := ask("one"), ask("two"), ask("three")
 		page := func() *models.RequestPage {
 			t.Helper()
-			p, err := c.RequestPage(t.Context(), c.owner, a.ID, true)
+			p, err := c.RequestPage(t.Context(), c.Owner, a.ID, true)
 			storetest.Must(t, err)
 			return p
 		}
 		hook.n, hook.change = n, func() {
-			_, _, err := c.AnswerNote(t.Context(), c.agent, a.ID, "It is needed.")
+			_, _, err := c.AnswerNote(t.Context(), c.Agent, a.ID, "It is needed.")
 			storetest.Must(t, err)
-			storetest.Must(t, c.OpenPart(t.Context(), c.owner, a.ID, "input"))
+			storetest.Must(t, c.OpenPart(t.Context(), c.Owner, a.ID, "input"))
 			for _, id := range []models.ResponseID{earlier.ID, a.ID} {
-				storetest.Must(t, storetest.Err(c.Decide(t.Context(), c.owner, id, yes())))
+				storetest.Must(t, storetest.Err(c.Decide(t.Context(), c.Owner, id, storetest.Yes())))
 			}
-			c.policy(t, `{"max_pause_minutes":7,"undo_seconds":{"medium":0}}`)
+			c.UsePolicy(t, `{"max_pause_minutes":7,"undo_seconds":{"medium":0}}`)
 		}
 		was := page()
 		read = len(hook.texts)
@@ -86,7 +86,7 @@ func TestThePageOfARequestIsReadOnOneConnection(t *testing.T) {
 		pool.SetMaxOpenConns(1)
 		defer pool.SetMaxOpenConns(4)
 		for _, id := range storetest.Column(t, b.Store, `SELECT id FROM responses WHERE asked`) {
-			for _, who := range []models.Actor{b.admin, b.owner} {
+			for _, who := range []models.Actor{b.Admin, b.Owner} {
 				before, done := pool.Stats().WaitCount, make(chan error, 1)
 				rows.change, rows.n, rows.texts = func() {}, 0, nil
 				go func() {

@@ -40,26 +40,26 @@ func TestRequestsAreReadThroughGORM(t *testing.T) {
 	}{
 		"history": {func(t *testing.T, w *outsideWorld) {
 			t.Helper()
-			page, err := w.Settled(t.Context(), w.admin, store.SettledQuery{})
+			page, err := w.Settled(t.Context(), w.Admin, store.SettledQuery{})
 			if storetest.Must(t, err); len(page.Items) < 5 {
 				t.Errorf("%d settled", len(page.Items))
 			}
 		}, "INTEGER PRIMARY KEY"},
 		"audit trail": {func(t *testing.T, w *outsideWorld) {
 			t.Helper()
-			trail, err := w.Trail(t.Context(), w.owner, store.TrailQuery{Limit: store.TrailMost})
+			trail, err := w.Trail(t.Context(), w.Owner, store.TrailQuery{Limit: store.TrailMost})
 			if storetest.Must(t, err); len(trail.Entries) < 5 {
 				t.Errorf("%d entries", len(trail.Entries))
 			}
 		}, "responses_1 (id=?)"},
 		"calls of a grant": {func(t *testing.T, w *outsideWorld) {
 			t.Helper()
-			grants, err := w.Grants(t.Context(), w.owner, "", 0)
+			grants, err := w.Grants(t.Context(), w.Owner, "", 0)
 			storetest.Must(t, err)
 			var found []models.ResponseID
 			for _, g := range grants.Items {
 				for after, first := "", true; first || after != ""; first = false {
-					uses, err := w.Grant(t.Context(), w.owner, g.ID, after, 1)
+					uses, err := w.Grant(t.Context(), w.Owner, g.ID, after, 1)
 					storetest.Must(t, err)
 					after = uses.Next
 					found = append(found, idList(uses.Items)...)
@@ -82,7 +82,7 @@ func TestRequestsAreReadThroughGORM(t *testing.T) {
 			t.Helper()
 			found := 0
 			for _, a := range everything(t, w) {
-				got, err := w.CallResult(t.Context(), w.owner, a.ID)
+				got, err := w.CallResult(t.Context(), w.Owner, a.ID)
 				if a.Kind != models.KindToolCall {
 					wantCode(t, err, models.CodeNotFound)
 					continue
@@ -91,7 +91,7 @@ func TestRequestsAreReadThroughGORM(t *testing.T) {
 					t.Errorf("%+v of %+v", got, a)
 				}
 				found++
-				wantCode(t, second(w.CallResult(t.Context(), w.stranger, a.ID)), models.CodeNotFound)
+				wantCode(t, second(w.CallResult(t.Context(), w.Stranger, a.ID)), models.CodeNotFound)
 			}
 			if found < 5 {
 				t.Errorf("%d results", found)
@@ -120,7 +120,7 @@ var scansAll = regexp.MustCompile(`(?m)^SCAN responses|TEMP B-TREE`)
 // everything is what an admin can list.
 func everything(t *testing.T, w *outsideWorld) []models.Approval {
 	t.Helper()
-	list, err := w.Approvals(t.Context(), w.admin, store.ListQuery{Limit: models.MaxPage})
+	list, err := w.Approvals(t.Context(), w.Admin, store.ListQuery{Limit: models.MaxPage})
 	storetest.Must(t, err)
 	return list.Items
 }
@@ -131,7 +131,7 @@ func TestARowIsWrittenAlone(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	storetest.Tampered(b.Store) // no entry of the ledger names what is written here
-	a := b.ask(t, models.AskInput{})
+	a := b.AskFor(t, models.AskInput{})
 	row := a.Response
 	row.ID, row.Sequence, row.Number = models.NewID[models.ResponseID](), a.Sequence+1, 0
 	row.Agent = &models.Agent{ID: "another-agent", OwnerID: a.OwnerID, Name: "another"}

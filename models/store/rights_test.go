@@ -21,14 +21,14 @@ func TestRightsOfManyTakeAsManyStatementsAsOfOne(t *testing.T) {
 	var statements atomic.Int64
 	b := newBench(t, func(o *store.Options) { o.BeforeRead = func(string) { statements.Add(1) } })
 	eve := storetest.Reviewer(t, b.Store, "eve@example.com")
-	storetest.Must(t, b.People.AddGroup(t.Context(), b.admin, "finance", ""))
-	storetest.Must(t, b.People.JoinGroup(t.Context(), b.admin, "finance", b.stranger.Name))
-	b.policy(t, payments(`,"reviewers":["group:finance"]`+only))
-	b.substitute(t, b.stranger, eve)
+	storetest.Must(t, b.People.AddGroup(t.Context(), b.Admin, "finance", ""))
+	storetest.Must(t, b.People.JoinGroup(t.Context(), b.Admin, "finance", b.Stranger.Name))
+	b.UsePolicy(t, payments(`,"reviewers":["group:finance"]`+only))
+	b.substitute(t, b.Stranger, eve)
 	var rows []*models.Approval
 	for n := range 12 {
 		a := b.pay(t, n)
-		b.handsOver(t, b.stranger, a.ID, eve)
+		b.handsOver(t, b.Stranger, a.ID, eve)
 		rows = append(rows, a)
 	}
 	count := func(read func(context.Context) error) int64 {
@@ -41,7 +41,7 @@ func TestRightsOfManyTakeAsManyStatementsAsOfOne(t *testing.T) {
 		return count(func(ctx context.Context) error {
 			rights, err := b.Rights(ctx, eve, rows...)
 			for _, a := range rows {
-				if r := rights[a.ID]; r.Own || !r.MayApprove || r.OnBehalf.ID != b.stranger.UserID() {
+				if r := rights[a.ID]; r.Own || !r.MayApprove || r.OnBehalf.ID != b.Stranger.UserID() {
 					t.Errorf("eve may %+v", r)
 				}
 			}
@@ -52,17 +52,17 @@ func TestRightsOfManyTakeAsManyStatementsAsOfOne(t *testing.T) {
 		t.Errorf("%d statements for one, %d for %d", one, many, len(rows))
 	}
 	waits := func(rows []*models.Approval) int64 {
-		return count(func(ctx context.Context) error { return storetest.Err(b.WaitsFor(ctx, b.agent, rows...)) })
+		return count(func(ctx context.Context) error { return storetest.Err(b.WaitsFor(ctx, b.Agent, rows...)) })
 	}
 	if one, many := waits(rows[:1]), waits(rows); one == 0 || one != many {
 		t.Errorf("who decides: %d statements for one, %d for %d", one, many, len(rows))
 	}
 	to := func() int64 {
-		return count(func(ctx context.Context) error { return storetest.Err(b.MayHandOverTo(ctx, b.stranger, rows[0].ID)) })
+		return count(func(ctx context.Context) error { return storetest.Err(b.MayHandOverTo(ctx, b.Stranger, rows[0].ID)) })
 	}
 	few := to()
 	for n := range 10 {
-		b.substitute(t, b.stranger, storetest.Reviewer(t, b.Store, fmt.Sprintf("s%d@example.com", n)))
+		b.substitute(t, b.Stranger, storetest.Reviewer(t, b.Store, fmt.Sprintf("s%d@example.com", n)))
 	}
 	if many := to(); few == 0 || few != many {
 		t.Errorf("to whom it may be handed: %d statements for one, %d for many", few, many)
@@ -74,19 +74,19 @@ func TestWaitsForNamesWhoStandsIn(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	eve := storetest.Reviewer(t, b.Store, "eve@example.com")
-	b.policy(t, payments(byStranger+only))
+	b.UsePolicy(t, payments(byStranger+only))
 	a := b.pay(t, 1)
-	sub := b.substitute(t, b.stranger, eve)
-	b.handsOver(t, b.stranger, a.ID, eve)
+	sub := b.substitute(t, b.Stranger, eve)
+	b.handsOver(t, b.Stranger, a.ID, eve)
 	names := func() []string {
 		t.Helper()
-		waits, err := b.WaitsFor(t.Context(), b.agent, a)
+		waits, err := b.WaitsFor(t.Context(), b.Agent, a)
 		storetest.Must(t, err)
 		return waits[0].Reviewers
 	}
-	storetest.SameStrings(t, "reviewers", names(), []string{b.stranger.Name, eve.Name + " (on behalf of " + b.stranger.Name + ")"})
-	storetest.Must(t, b.RemoveSubstitute(t.Context(), b.admin, sub))
-	storetest.SameStrings(t, "after it was removed", names(), []string{b.stranger.Name})
+	storetest.SameStrings(t, "reviewers", names(), []string{b.Stranger.Name, eve.Name + " (on behalf of " + b.Stranger.Name + ")"})
+	storetest.Must(t, b.RemoveSubstitute(t.Context(), b.Admin, sub))
+	storetest.SameStrings(t, "after it was removed", names(), []string{b.Stranger.Name})
 	if got := models.PersonReviewer("Eve (on behalf of Ann)"); got != "“Eve (on behalf of Ann)”" {
 		t.Errorf("a name that reads as a stand-in: %s", got)
 	}
@@ -98,14 +98,14 @@ func TestAfterAnAbsenceItsRowsGiveNoRight(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	eve := storetest.Reviewer(t, b.Store, "eve@example.com")
-	b.policy(t, payments(byStranger+only+`,"timeout_minutes":600`))
-	b.substitute(t, b.stranger, eve)
-	storetest.Must(t, storetest.Err(b.PlanAbsence(t.Context(), b.stranger, models.AbsenceInput{UserID: b.stranger.UserID(), Until: b.Now().Add(time.Hour), Substitute: eve.UserID()})))
+	b.UsePolicy(t, payments(byStranger+only+`,"timeout_minutes":600`))
+	b.substitute(t, b.Stranger, eve)
+	storetest.Must(t, storetest.Err(b.PlanAbsence(t.Context(), b.Stranger, models.AbsenceInput{UserID: b.Stranger.UserID(), Until: b.Now().Add(time.Hour), Substitute: eve.UserID()})))
 	a := b.pay(t, 1)
 	if rights, err := b.Rights(t.Context(), eve, a); err != nil || !rights[a.ID].MayApprove {
 		t.Fatalf("while it runs: %+v, %v", rights, err)
 	}
-	b.clock.Step(time.Hour) // and no worker runs
+	b.Clock.Step(time.Hour) // and no worker runs
 	if !b.asks(t, eve, a.ID) {
 		t.Fatal("the rows are gone: the test shows nothing")
 	}
@@ -116,14 +116,14 @@ func TestAfterAnAbsenceItsRowsGiveNoRight(t *testing.T) {
 	if rights[a.ID].MayDecide() || rights[a.ID].MayApprove || page.Acting.MayDecide() || page.Acting.MayApprove {
 		t.Errorf("the list says %+v, the page %+v", rights[a.ID], page.Acting.Right)
 	}
-	for _, in := range []models.DecisionInput{yes(), {Approved: new(false)}} {
+	for _, in := range []models.DecisionInput{storetest.Yes(), {Approved: new(false)}} {
 		_, err := b.Decide(t.Context(), eve, a.ID, in)
 		wantCode(t, err, models.CodeNotAReviewer)
 	}
 	wantCode(t, storetest.Err(b.AskBack(t.Context(), eve, a.ID, "why?")), models.CodeNotAReviewer)
 	wantCode(t, storetest.Err(b.Extend(t.Context(), eve, a.ID, a.ApprovalTimeoutAt.Add(time.Minute))), models.CodeNotAReviewer)
-	storetest.Must(t, storetest.Err(b.Extend(t.Context(), b.stranger, a.ID, a.ApprovalTimeoutAt.Add(time.Minute))))
-	wantCode(t, storetest.Err(b.Rights(t.Context(), b.agent, a)), models.CodeForbidden) // I4
+	storetest.Must(t, storetest.Err(b.Extend(t.Context(), b.Stranger, a.ID, a.ApprovalTimeoutAt.Add(time.Minute))))
+	wantCode(t, storetest.Err(b.Rights(t.Context(), b.Agent, a)), models.CodeForbidden) // I4
 }
 
 // A verdict counts for whom its page said, or not at all (I6): not for another, after what it
@@ -132,11 +132,11 @@ func TestAVerdictCountsForWhomItWasShownI6(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	eve, zoe := storetest.Reviewer(t, b.Store, "eve@example.com"), storetest.Reviewer(t, b.Store, "zoe@example.com")
-	b.policy(t, payments(`,"reviewers":["stranger@example.com","zoe@example.com"]`+only))
-	b.substitute(t, b.stranger, eve)
+	b.UsePolicy(t, payments(`,"reviewers":["stranger@example.com","zoe@example.com"]`+only))
+	b.substitute(t, b.Stranger, eve)
 	b.substitute(t, zoe, eve)
 	a := b.pay(t, 1)
-	first := b.handsOver(t, b.stranger, a.ID, eve)
+	first := b.handsOver(t, b.Stranger, a.ID, eve)
 	b.handsOver(t, zoe, a.ID, eve)
 	shown := func() *models.UserID {
 		t.Helper()
@@ -148,11 +148,11 @@ func TestAVerdictCountsForWhomItWasShownI6(t *testing.T) {
 		return &rights[a.ID].OnBehalf.ID
 	}
 	was := shown()
-	if *was != b.stranger.UserID() {
+	if *was != b.Stranger.UserID() {
 		t.Fatalf("eve decides for %s", *was)
 	}
-	storetest.Must(t, b.TakeBackHandOver(t.Context(), b.stranger, first.ID))
-	in := yes()
+	storetest.Must(t, b.TakeBackHandOver(t.Context(), b.Stranger, first.ID))
+	in := storetest.Yes()
 	for _, behalf := range []*models.UserID{was, new(models.UserID("")), new(eve.UserID())} {
 		in.Behalf = behalf
 		_, err := b.Decide(t.Context(), eve, a.ID, in)
@@ -177,19 +177,19 @@ func TestTheSubstituteOfAnAdminHasWhatAsksTheAdmin(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	eve := storetest.Reviewer(t, b.Store, "eve@example.com")
-	b.policy(t, payments(byStranger+`,"timeout_minutes":600`))
-	b.substitute(t, b.admin, eve)
-	storetest.Must(t, storetest.Err(b.PlanAbsence(t.Context(), b.admin, models.AbsenceInput{UserID: b.admin.UserID(), Until: b.Now().Add(time.Hour), Substitute: eve.UserID()})))
+	b.UsePolicy(t, payments(byStranger+`,"timeout_minutes":600`))
+	b.substitute(t, b.Admin, eve)
+	storetest.Must(t, storetest.Err(b.PlanAbsence(t.Context(), b.Admin, models.AbsenceInput{UserID: b.Admin.UserID(), Until: b.Now().Add(time.Hour), Substitute: eve.UserID()})))
 	a := b.pay(t, 1)
 	rights, err := b.Rights(t.Context(), eve, a)
 	storetest.Must(t, err)
 	if r := rights[a.ID]; r.MayDecide() || r.MayApprove || b.asks(t, eve, a.ID) {
 		t.Errorf("the substitute may %+v", r)
 	}
-	waits, err := b.WaitsFor(t.Context(), b.agent, a)
+	waits, err := b.WaitsFor(t.Context(), b.Agent, a)
 	storetest.Must(t, err)
 	if slices.ContainsFunc(waits[0].Reviewers, func(name string) bool { return strings.HasPrefix(name, eve.Name) }) {
 		t.Errorf("it waits for %q", waits[0].Reviewers)
 	}
-	wantCode(t, storetest.Err(b.Decide(t.Context(), eve, a.ID, yes())), models.CodeNotFound)
+	wantCode(t, storetest.Err(b.Decide(t.Context(), eve, a.ID, storetest.Yes())), models.CodeNotFound)
 }

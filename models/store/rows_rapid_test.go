@@ -19,8 +19,8 @@ import (
 func TestRowsOfAnyAskAreProven(t *testing.T) {
 	t.Parallel()
 	w := newOutsideWorld(t, noLimits)
-	w.policy(t, `{"rules":[{"name":"through","tools":["ls"],"effect":"allow"},{"name":"never","tools":["format"],"effect":"deny"}]}`)
-	conv, _, err := w.OpenRun(t.Context(), w.agent, models.RunInput{RunID: "run"})
+	w.UsePolicy(t, `{"rules":[{"name":"through","tools":["ls"],"effect":"allow"},{"name":"never","tools":["format"],"effect":"deny"}]}`)
+	conv, _, err := w.OpenRun(t.Context(), w.Agent, models.RunInput{RunID: "run"})
 	storetest.Must(t, err)
 	calls := 0
 	rapid.Check(t, func(rt *rapid.T) {
@@ -30,33 +30,33 @@ func TestRowsOfAnyAskAreProven(t *testing.T) {
 			in.ToolUseID, in.RunID = fmt.Sprintf("call-%d", calls), "run"
 			in.ToolName = rapid.SampledFrom([]string{"Bash", "ls", "format"}).Draw(rt, "tool")
 			if rapid.Bool().Draw(rt, "reported before") {
-				w.report(t, conv.ID, models.RunEvent{Type: models.RunEventToolCall, ToolUseID: in.ToolUseID, ToolName: in.ToolName, Input: []byte(`{}`)})
+				w.Report(t, conv.ID, models.RunEvent{Type: models.RunEventToolCall, ToolUseID: in.ToolUseID, ToolName: in.ToolName, Input: []byte(`{}`)})
 			}
-			a, err := w.Ask(t.Context(), w.agent, in)
+			a, err := w.Ask(t.Context(), w.Agent, in)
 			if err != nil {
 				rt.Fatal(err)
 			}
 			if in.Protocol != "" && a.Status() == models.StatusPending && rapid.Bool().Draw(rt, "escalates") {
-				if _, err := w.Escalate(t.Context(), w.agent, a.ID, "Please look."); err != nil {
+				if _, err := w.Escalate(t.Context(), w.Agent, a.ID, "Please look."); err != nil {
 					rt.Fatal(err)
 				}
 			}
-			w.clock.Step(time.Duration(rapid.IntRange(0, 2000).Draw(rt, "milliseconds")) * time.Millisecond)
+			w.Clock.Step(time.Duration(rapid.IntRange(0, 2000).Draw(rt, "milliseconds")) * time.Millisecond)
 		}
 		rowsAgree(t, rt, w.Store)
 		if rapid.IntRange(0, 9).Draw(rt, "purges") > 0 {
 			return
 		}
-		w.clock.Step(24 * time.Hour)
+		w.Clock.Step(24 * time.Hour)
 		if _, err := w.ExpireDue(t.Context(), 1000); err != nil {
 			rt.Fatal(err)
 		}
-		purge(t, w.Store, models.PurgeQuery{Before: w.clock.Now()})
+		storetest.Purge(t, w.Store, models.PurgeQuery{Before: w.Clock.Now()})
 		rowsAgree(t, rt, w.Store)
 	})
-	w.clock.Step(24 * time.Hour)
+	w.Clock.Step(24 * time.Hour)
 	storetest.Must(t, storetest.Err(w.ExpireDue(t.Context(), 1000)))
-	purge(t, w.Store, models.PurgeQuery{Before: w.clock.Now()})
+	storetest.Purge(t, w.Store, models.PurgeQuery{Before: w.Clock.Now()})
 	storetest.CheckRows(t, w.Store)
 	for _, left := range []string{
 		`SELECT count(*) FROM responses WHERE preview NOT IN ('', removed)`, `SELECT count(*) FROM responses WHERE client_data NOT IN ('', json_object('removed', removed))`,

@@ -26,7 +26,7 @@ func newTrace(t *testing.T, onReject string, opts ...storetest.Option) *trace {
 
 func (b *bench) open(t *testing.T, in models.RunInput) *trace {
 	t.Helper()
-	conv, _, err := b.OpenRun(t.Context(), b.agent, in)
+	conv, _, err := b.OpenRun(t.Context(), b.Agent, in)
 	if err != nil {
 		t.Fatalf("open run: %v", err)
 	}
@@ -37,7 +37,7 @@ func (b *bench) open(t *testing.T, in models.RunInput) *trace {
 // are not told.
 func (r *trace) report(t *testing.T, reported []models.RunEvent, want ...models.RunEventOutcome) []models.RunEventResult {
 	t.Helper()
-	out, err := r.ReportEvents(t.Context(), r.agent, r.conv, reported)
+	out, err := r.ReportEvents(t.Context(), r.Agent, r.conv, reported)
 	if err != nil {
 		t.Fatalf("report: %v", err)
 	}
@@ -78,7 +78,7 @@ func one(e models.RunEvent) []models.RunEvent { return []models.RunEvent{e} }
 // entries are the whole history of the run.
 func (r *trace) entries(t *testing.T) []models.HistoryEntry {
 	t.Helper()
-	h, err := r.History(t.Context(), r.owner, r.conv, store.HistoryQuery{After: store.FromStart, Limit: models.MaxPage})
+	h, err := r.History(t.Context(), r.Owner, r.conv, store.HistoryQuery{After: store.FromStart, Limit: models.MaxPage})
 	if err != nil {
 		t.Fatalf("history: %v", err)
 	}
@@ -88,7 +88,7 @@ func (r *trace) entries(t *testing.T) []models.HistoryEntry {
 // row is the response with a tool use id, with its detail.
 func (r *trace) row(t *testing.T, use string) (models.Approval, models.CallDetail) {
 	t.Helper()
-	details, err := r.RunDetails(t.Context(), r.owner, r.conv, 0, 1<<40)
+	details, err := r.RunDetails(t.Context(), r.Owner, r.conv, 0, 1<<40)
 	if err != nil {
 		t.Fatalf("details: %v", err)
 	}
@@ -138,7 +138,7 @@ func (r *trace) wantStates(t *testing.T, uses []string, want ...string) {
 // asks has the agent ask about a call of the run.
 func (r *trace) asks(t *testing.T, use, tool, input string) *models.Approval {
 	t.Helper()
-	return r.ask(t, models.AskInput{ConversationID: string(r.conv), ToolUseID: use, ToolName: tool, Input: []byte(input)})
+	return r.AskFor(t, models.AskInput{ConversationID: string(r.conv), ToolUseID: use, ToolName: tool, Input: []byte(input)})
 }
 
 // actions are the ledger's words since an entry, oldest first, with what they are

@@ -16,7 +16,7 @@ const lease = time.Minute
 // talk has the owner begin a conversation with the built-in agent.
 func (b *bench) talk(t *testing.T, content string, budget *int64) *models.Conversation {
 	t.Helper()
-	out, err := b.Say(t.Context(), b.owner, models.MessageInput{Content: content, EnergyBudget: budget})
+	out, err := b.Say(t.Context(), b.Owner, models.MessageInput{Content: content, EnergyBudget: budget})
 	if err != nil {
 		t.Fatalf("begin: %v", err)
 	}
@@ -35,7 +35,7 @@ func claim(t *testing.T, s *store.Store, holder string) *models.Run {
 // turn claims what is ready and stores one turn of it.
 func (b *bench) turn(t *testing.T, in models.TurnInput) *models.Turn {
 	t.Helper()
-	b.clock.Step(time.Second)
+	b.Clock.Step(time.Second)
 	run := claim(t, b.Store, "one")
 	if run == nil {
 		t.Fatal("nothing is ready")
@@ -65,7 +65,7 @@ func toolCall(conv models.ConversationID, name, rest string) models.TurnCall {
 
 func (b *bench) full(t *testing.T, id models.ConversationID) *models.ConversationView {
 	t.Helper()
-	v, err := b.Conversation(t.Context(), b.owner, id)
+	v, err := b.Conversation(t.Context(), b.Owner, id)
 	if err != nil {
 		t.Fatalf("read conversation: %v", err)
 	}
@@ -80,24 +80,24 @@ func TestARunIsClaimedByOneAndTakenOverWhenItsLeaseRunsOut(t *testing.T) {
 	}
 	conv := b.talk(t, "Hello", nil)
 	first := claim(t, b.Store, "one")
-	if first == nil || first.ConversationID != conv.ID || first.OwnerID != b.owner.OwnerID || first.Lease != 1 {
+	if first == nil || first.ConversationID != conv.ID || first.OwnerID != b.Owner.OwnerID || first.Lease != 1 {
 		t.Fatalf("claimed %+v", first)
 	}
 	if claim(t, b.Store, "two") != nil {
 		t.Fatal("claimed twice")
 	}
-	b.clock.Step(lease - time.Second)
+	b.Clock.Step(lease - time.Second)
 	if err := b.RenewRun(t.Context(), first, lease); err != nil {
 		t.Fatalf("renew: %v", err)
 	}
-	b.clock.Step(lease - time.Second)
+	b.Clock.Step(lease - time.Second)
 	if claim(t, b.Store, "two") != nil {
 		t.Fatal("claimed although it was renewed")
 	}
-	if next, some, err := b.NextRun(t.Context()); err != nil || !some || !next.Equal(b.clock.Now().Add(time.Second)) {
+	if next, some, err := b.NextRun(t.Context()); err != nil || !some || !next.Equal(b.Clock.Now().Add(time.Second)) {
 		t.Errorf("the next run is at %v, %v, %v; want the end of the lease", next, some, err)
 	}
-	b.clock.Step(time.Second)
+	b.Clock.Step(time.Second)
 	heir := claim(t, b.Store, "two")
 	if heir == nil || heir.Lease != 2 {
 		t.Fatalf("taken over as %+v", heir)
@@ -190,7 +190,7 @@ func TestDyingAnywhereInATurnStoresNothingTwice(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			b.clock.Step(lease)
+			b.Clock.Step(lease)
 			if next := claim(t, b.Store, "heir"); next != nil {
 				if until == 3 {
 					t.Error("a turn that was stored is made again")
@@ -203,7 +203,7 @@ func TestDyingAnywhereInATurnStoresNothingTwice(t *testing.T) {
 				t.Error("a turn that was not stored is lost")
 			}
 			v := b.full(t, conv.ID)
-			history, err := b.History(t.Context(), b.owner, conv.ID, store.HistoryQuery{})
+			history, err := b.History(t.Context(), b.Owner, conv.ID, store.HistoryQuery{})
 			replies := 0
 			for _, e := range history.Entries {
 				if e.Response != nil {
@@ -306,7 +306,7 @@ func TestABudgetLoweredDuringACallIsNotPassed(t *testing.T) {
 			if fits, err := b.ReserveEnergy(t.Context(), run, 10); err != nil || !fits {
 				t.Fatalf("reserve: %v, %v", fits, err)
 			}
-			if _, err := b.ChangeBudget(t.Context(), b.owner, conv.ID, models.BudgetChange{Set: &row.lowered}, ""); err != nil {
+			if _, err := b.ChangeBudget(t.Context(), b.Owner, conv.ID, models.BudgetChange{Set: &row.lowered}, ""); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := b.StoreTurn(t.Context(), run, models.TurnInput{Model: "m", Content: "Hello.", Energy: row.cost, Context: seen}); err != nil {
@@ -335,7 +335,7 @@ func TestApprovalRequestsAreAddedUpdatedAndFound(t *testing.T) {
 	first, second, budget := turn.Calls[0].ResponseID, turn.Calls[1].ResponseID, turn.Calls[2].ResponseID
 	pending := func(want ...models.ResponseID) {
 		t.Helper()
-		list, err := b.Approvals(t.Context(), b.owner, store.ListQuery{Conversation: conv.ID, Status: models.StatusPending})
+		list, err := b.Approvals(t.Context(), b.Owner, store.ListQuery{Conversation: conv.ID, Status: models.StatusPending})
 		if err != nil || len(list.Items) != len(want) {
 			t.Fatalf("%d pending, %v; want %d", len(list.Items), err, len(want))
 		}
@@ -346,7 +346,7 @@ func TestApprovalRequestsAreAddedUpdatedAndFound(t *testing.T) {
 		}
 	}
 	pending(budget, second, first)
-	a, err := b.Approval(t.Context(), b.owner, first)
+	a, err := b.Approval(t.Context(), b.Owner, first)
 	if err != nil || a.Kind != models.KindProposal || a.Content != "first" || *a.EnergyBudget != 70 || a.Energy != 4 || a.ModelUsed != "m" {
 		t.Fatalf("the request is %+v, %v", a, err)
 	}
@@ -363,8 +363,8 @@ func TestApprovalRequestsAreAddedUpdatedAndFound(t *testing.T) {
 		{false, second, []models.ResponseID{first}, 120},
 		{true, first, nil, 120},
 	} {
-		b.clock.Step(time.Second)
-		a, conv, err := b.DecideIn(t.Context(), b.owner, conv.ID, models.ConversationDecision{Approved: &step.approved, Feedback: "so be it"})
+		b.Clock.Step(time.Second)
+		a, conv, err := b.DecideIn(t.Context(), b.Owner, conv.ID, models.ConversationDecision{Approved: &step.approved, Feedback: "so be it"})
 		if err != nil || a.ID != step.decided || a.Feedback() != "so be it" || a.ApprovalTimestamp == nil {
 			t.Fatalf("decided %+v, %v", a, err)
 		}
@@ -373,7 +373,7 @@ func TestApprovalRequestsAreAddedUpdatedAndFound(t *testing.T) {
 			t.Errorf("the budget is %d, want %d", *conv.EnergyBudget, step.budget)
 		}
 	}
-	_, _, err = b.DecideIn(t.Context(), b.owner, conv.ID, models.ConversationDecision{Approved: new(true)})
+	_, _, err = b.DecideIn(t.Context(), b.Owner, conv.ID, models.ConversationDecision{Approved: new(true)})
 	wantCode(t, err, models.CodeNoPendingApproval)
 	if v := b.full(t, conv.ID); v.Status != models.ConversationRunning {
 		t.Errorf("the conversation is %s: nothing is pending any more", v.Status)
@@ -389,13 +389,13 @@ func TestAContextIsBoundedAndKeepsItsTurnsWhole(t *testing.T) {
 	conv := b.talk(t, "word 0", nil)
 	for i := range 120 {
 		if i > 0 {
-			if _, err := b.Say(t.Context(), b.owner, models.MessageInput{ConversationID: conv.ID, Content: fmt.Sprintf("word %d", i)}); err != nil {
+			if _, err := b.Say(t.Context(), b.Owner, models.MessageInput{ConversationID: conv.ID, Content: fmt.Sprintf("word %d", i)}); err != nil {
 				t.Fatal(err)
 			}
 		}
 		b.turn(t, models.TurnInput{Model: "m", Content: fmt.Sprintf("answer %d", i), Energy: 1})
 	}
-	if _, err := b.Say(t.Context(), b.owner, models.MessageInput{ConversationID: conv.ID, Content: "last"}); err != nil {
+	if _, err := b.Say(t.Context(), b.Owner, models.MessageInput{ConversationID: conv.ID, Content: "last"}); err != nil {
 		t.Fatal(err)
 	}
 	c, err := b.RunContext(t.Context(), claim(t, b.Store, "one"))
@@ -418,7 +418,7 @@ func TestAnOutcomeBetweenReadingAndRestingIsNotLost(t *testing.T) {
 	b := newBench(t)
 	conv := b.talk(t, "Go", new(int64(100)))
 	b.turn(t, models.TurnInput{Model: "m", Calls: []models.TurnCall{toolCall(conv.ID, models.ToolRespondWithApproval, `"content":"first"`)}})
-	if _, err := b.ChangeBudget(t.Context(), b.owner, conv.ID, models.BudgetChange{Set: new(int64(90))}, ""); err != nil {
+	if _, err := b.ChangeBudget(t.Context(), b.Owner, conv.ID, models.BudgetChange{Set: new(int64(90))}, ""); err != nil {
 		t.Fatal(err)
 	}
 	run := claim(t, b.Store, "one")
@@ -426,7 +426,7 @@ func TestAnOutcomeBetweenReadingAndRestingIsNotLost(t *testing.T) {
 	if err != nil || seen.Unread() || len(seen.Pending) != 1 {
 		t.Fatalf("unread %v, %d pending, %v", seen.Unread(), len(seen.Pending), err)
 	}
-	if _, _, err := b.DecideIn(t.Context(), b.owner, conv.ID, models.ConversationDecision{Approved: new(true)}); err != nil {
+	if _, _, err := b.DecideIn(t.Context(), b.Owner, conv.ID, models.ConversationDecision{Approved: new(true)}); err != nil {
 		t.Fatal(err)
 	}
 	if err := b.IdleRun(t.Context(), run, seen); err != nil {

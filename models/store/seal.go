@@ -25,7 +25,13 @@ func KeyFileBeside(database string) KeyFile {
 // seal encrypts a secret with the data folder's key file, which it makes when it
 // is first needed. about ties it to what it belongs to.
 func (s *Store) seal(secret, about string) ([]byte, error) {
-	box, err := KeyFileBeside(s.Path()).box(true)
+	return KeyFileBeside(s.Path()).Seal(secret, about)
+}
+
+// Seal encrypts a secret. about ties it to what it belongs to. The file is made when it is first
+// needed.
+func (k KeyFile) Seal(secret, about string) ([]byte, error) {
+	box, err := k.box(true)
 	if err != nil {
 		return nil, err
 	}

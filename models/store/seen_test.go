@@ -14,9 +14,9 @@ func TestHarmIsLookedAtToItsEnd(t *testing.T) {
 	t.Parallel()
 	for _, risk := range models.Risks() {
 		b := newBench(t)
-		b.policy(t, payments(`,"risk":"`+string(risk)+`"`))
+		b.UsePolicy(t, payments(`,"risk":"`+string(risk)+`"`))
 		decide := func(a *models.Approval, approved bool, page *models.PageView) error {
-			return storetest.Err(b.Decide(t.Context(), b.owner, a.ID, models.DecisionInput{Approved: &approved, Digest: a.Digest, Page: page}))
+			return storetest.Err(b.Decide(t.Context(), b.Owner, a.ID, models.DecisionInput{Approved: &approved, Digest: a.Digest, Page: page}))
 		}
 		refused := models.CodeInvalid
 		if !risk.NeedsDigest() {
@@ -45,12 +45,12 @@ func TestHarmIsLookedAtToItsEnd(t *testing.T) {
 				c.page.Confirmed = true
 			}
 			for _, part := range c.opens {
-				storetest.Must(t, b.OpenPart(t.Context(), b.owner, a.ID, part))
+				storetest.Must(t, b.OpenPart(t.Context(), b.Owner, a.ID, part))
 			}
 			if err := decide(a, c.approved, c.page); models.ErrorCode(err) != c.code {
 				t.Errorf("%s, %s: %v, want %q", risk, name, err, c.code)
 			}
-			got, err := b.Approval(t.Context(), b.owner, a.ID)
+			got, err := b.Approval(t.Context(), b.Owner, a.ID)
 			storetest.Must(t, err)
 			if (got.Status() == models.StatusPending && got.HeldUntil == nil) != (c.code != "") {
 				t.Errorf("%s, %s: it is %s", risk, name, got.Status())
@@ -72,12 +72,12 @@ func TestHarmIsLookedAtToItsEnd(t *testing.T) {
 		folded := &models.PageView{Folds: []string{"source"}, SeenEnd: true, Confirmed: true}
 		a = b.pay(t, 2)
 		in := models.ConversationDecision{Approved: new(true), ResponseID: a.ID, Digest: a.Digest, Page: &models.PageView{Confirmed: true}}
-		if _, _, err := b.DecideIn(t.Context(), b.owner, a.ConversationID, in); models.ErrorCode(err) != refused {
+		if _, _, err := b.DecideIn(t.Context(), b.Owner, a.ConversationID, in); models.ErrorCode(err) != refused {
 			t.Errorf("%s, in its conversation: %v, want %q", risk, err, refused)
 		}
 		a = b.pay(t, 3)
 		in = models.ConversationDecision{Approved: new(true), ResponseID: a.ID, Digest: a.Digest, Page: folded}
-		if _, _, err := b.DecideIn(t.Context(), b.owner, a.ConversationID, in); models.ErrorCode(err) != refused {
+		if _, _, err := b.DecideIn(t.Context(), b.Owner, a.ConversationID, in); models.ErrorCode(err) != refused {
 			t.Errorf("%s, folded, in its conversation: %v, want %q", risk, err, refused)
 		}
 		if risk.DecidedAlone() {
@@ -85,16 +85,16 @@ func TestHarmIsLookedAtToItsEnd(t *testing.T) {
 		}
 		a = b.pay(t, 4)
 		grant := models.GrantInput{Fixed: []string{"amount"}, Hours: 1, Uses: 1, Digest: a.Digest, Page: &models.PageView{Confirmed: true}}
-		if err := storetest.Err(b.MakeGrant(t.Context(), b.owner, a.ID, grant)); models.ErrorCode(err) != refused {
+		if err := storetest.Err(b.MakeGrant(t.Context(), b.Owner, a.ID, grant)); models.ErrorCode(err) != refused {
 			t.Errorf("%s, a pre-approval: %v, want %q", risk, err, refused)
 		}
 		if refused != "" {
 			grant.Page = folded
-			if err := storetest.Err(b.MakeGrant(t.Context(), b.owner, a.ID, grant)); models.ErrorCode(err) != refused {
+			if err := storetest.Err(b.MakeGrant(t.Context(), b.Owner, a.ID, grant)); models.ErrorCode(err) != refused {
 				t.Errorf("%s, a pre-approval with a folded part: %v, want %q", risk, err, refused)
 			}
-			storetest.Must(t, b.OpenPart(t.Context(), b.owner, a.ID, "source"))
-			storetest.Must(t, storetest.Err(b.MakeGrant(t.Context(), b.owner, a.ID, grant)))
+			storetest.Must(t, b.OpenPart(t.Context(), b.Owner, a.ID, "source"))
+			storetest.Must(t, storetest.Err(b.MakeGrant(t.Context(), b.Owner, a.ID, grant)))
 		}
 	}
 }

@@ -132,7 +132,7 @@ func (w *seesWorld) step() {
 				decider = p
 			}
 		}
-		_, _ = w.Decide(ctx, decider, a.ID, pick(rt, "verdict", []models.DecisionInput{yes(), no("Not now.")})) // refused where nothing waits
+		_, _ = w.Decide(ctx, decider, a.ID, pick(rt, "verdict", []models.DecisionInput{storetest.Yes(), storetest.No("Not now.")})) // refused where nothing waits
 	case 1:
 		_, _ = w.Cancel(ctx, agent, a.ID)
 	case 2:

@@ -24,24 +24,24 @@ const holdRM = `{"required_approval_tools":["rm"]}`
 func TestASessionIsAConversationOrARunAndNeverANewID(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.policy(t, holdRM)
-	named := b.ask(t, models.AskInput{RunID: "run 1", ToolUseID: "a"})
+	b.UsePolicy(t, holdRM)
+	named := b.AskFor(t, models.AskInput{RunID: "run 1", ToolUseID: "a"})
 	for _, session := range []string{"run 1", string(named.ConversationID)} {
-		if got := b.call(t, b.agent, session, "in "+session); got.ConversationID != named.ConversationID {
+		if got := b.call(t, b.Agent, session, "in "+session); got.ConversationID != named.ConversationID {
 			t.Errorf("session %q is another conversation than the one it names", session)
 		}
 	}
 	const fresh = "01890A5D-AC96-774B-BCCE-B302099A8057"
-	opened := b.call(t, b.agent, fresh, "b")
+	opened := b.call(t, b.Agent, fresh, "b")
 	if opened.RunID == nil || *opened.RunID != fresh || string(opened.ConversationID) == fresh || opened.ConversationID == named.ConversationID {
 		t.Errorf("an unknown session opened conversation %s with run %v, want %s as run id only", opened.ConversationID, opened.RunID, fresh)
 	}
-	if again := b.call(t, b.agent, fresh, "c"); again.ConversationID != opened.ConversationID {
+	if again := b.call(t, b.Agent, fresh, "c"); again.ConversationID != opened.ConversationID {
 		t.Error("the session sent again is another conversation")
 	}
-	_, err := b.Ask(t.Context(), b.agent, models.AskInput{Session: "s", RunID: "s", ToolName: "rm"})
+	_, err := b.Ask(t.Context(), b.Agent, models.AskInput{Session: "s", RunID: "s", ToolName: "rm"})
 	wantCode(t, err, models.CodeInvalid)
-	_, err = b.Ask(t.Context(), b.agent, models.AskInput{Session: "s\n", ToolName: "rm"})
+	_, err = b.Ask(t.Context(), b.Agent, models.AskInput{Session: "s\n", ToolName: "rm"})
 	wantCode(t, err, models.CodeInvalid)
 }
 
@@ -50,25 +50,25 @@ func TestASessionIsAConversationOrARunAndNeverANewID(t *testing.T) {
 func TestSessionsOfTwoOwnersNeverMeet(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.policy(t, holdRM)
-	mine := b.call(t, b.agent, "run", "tu")
+	b.UsePolicy(t, holdRM)
+	mine := b.call(t, b.Agent, "run", "tu")
 	for _, session := range []string{"run", string(mine.ConversationID)} {
-		theirs := b.call(t, b.other, session, "tu")
+		theirs := b.call(t, b.Other, session, "tu")
 		if theirs.ID == mine.ID || theirs.ConversationID == mine.ConversationID || *theirs.RunID != session {
 			t.Errorf("session %q of a stranger met %s", session, mine.ConversationID)
 		}
-		found, err := b.FindInvocation(t.Context(), b.stranger, "tu", session)
+		found, err := b.FindInvocation(t.Context(), b.Stranger, "tu", session)
 		storetest.Must(t, err)
 		if found.ID != theirs.ID {
 			t.Errorf("the stranger finds %s by %q, want their own", found.ID, session)
 		}
 	}
-	found, err := b.FindInvocation(t.Context(), b.owner, "tu", "")
+	found, err := b.FindInvocation(t.Context(), b.Owner, "tu", "")
 	storetest.Must(t, err)
 	if found.ID != mine.ID {
 		t.Errorf("the owner finds %s, want their own", found.ID)
 	}
-	second, _ := storetest.AgentToken(t, b.Store, b.owner, "second")
+	second, _ := storetest.AgentToken(t, b.Store, b.Owner, "second")
 	for _, session := range []string{"run", string(mine.ConversationID)} {
 		_, err := b.Ask(t.Context(), second, models.AskInput{Session: session, ToolUseID: "tu", ToolName: "rm"})
 		wantCode(t, err, models.CodeOtherAgent)
@@ -81,10 +81,10 @@ func TestFindInvocation(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	routed := storetest.Reviewer(t, b.Store, "routed@example.com")
-	b.policy(t, `{"rules":[{"name":"rm","tools":["rm"],"effect":"require","reviewers":["routed@example.com"]}]}`)
-	one := b.call(t, b.agent, "s1", "once")
-	first, second := b.call(t, b.agent, "s1", "tu"), b.call(t, b.agent, "s2", "tu")
-	theirs := b.call(t, b.other, "s1", "tu")
+	b.UsePolicy(t, `{"rules":[{"name":"rm","tools":["rm"],"effect":"require","reviewers":["routed@example.com"]}]}`)
+	one := b.call(t, b.Agent, "s1", "once")
+	first, second := b.call(t, b.Agent, "s1", "tu"), b.call(t, b.Agent, "s2", "tu")
+	theirs := b.call(t, b.Other, "s1", "tu")
 	for _, tt := range []struct {
 		name             string
 		actor            models.Actor
@@ -92,29 +92,29 @@ func TestFindInvocation(t *testing.T) {
 		want             *models.Approval
 		code             models.Code
 	}{
-		{"agent", b.agent, "once", "", one, ""},
-		{"agent, in several", b.agent, "tu", "", nil, models.CodeAmbiguousSession},
-		{"agent, by run", b.agent, "tu", "s2", second, ""},
-		{"agent, by conversation", b.agent, "tu", string(first.ConversationID), first, ""},
-		{"agent, in another session", b.agent, "once", "s2", nil, models.CodeNotFound},
-		{"agent, unknown", b.agent, "nothing", "", nil, models.CodeNotFound},
-		{"other agent", b.other, "tu", "", theirs, ""},
-		{"other agent, a name of the first", b.other, "once", "", nil, models.CodeNotFound},
-		{"owner", b.owner, "once", "", one, ""},
-		{"owner, in several", b.owner, "tu", "", nil, models.CodeAmbiguousSession},
-		{"owner, by run", b.owner, "tu", "s1", first, ""},
-		{"stranger", b.stranger, "tu", "", theirs, ""},
-		{"stranger, another's", b.stranger, "once", "", nil, models.CodeNotFound},
-		{"stranger, another's conversation", b.stranger, "once", string(one.ConversationID), nil, models.CodeNotFound},
+		{"agent", b.Agent, "once", "", one, ""},
+		{"agent, in several", b.Agent, "tu", "", nil, models.CodeAmbiguousSession},
+		{"agent, by run", b.Agent, "tu", "s2", second, ""},
+		{"agent, by conversation", b.Agent, "tu", string(first.ConversationID), first, ""},
+		{"agent, in another session", b.Agent, "once", "s2", nil, models.CodeNotFound},
+		{"agent, unknown", b.Agent, "nothing", "", nil, models.CodeNotFound},
+		{"other agent", b.Other, "tu", "", theirs, ""},
+		{"other agent, a name of the first", b.Other, "once", "", nil, models.CodeNotFound},
+		{"owner", b.Owner, "once", "", one, ""},
+		{"owner, in several", b.Owner, "tu", "", nil, models.CodeAmbiguousSession},
+		{"owner, by run", b.Owner, "tu", "s1", first, ""},
+		{"stranger", b.Stranger, "tu", "", theirs, ""},
+		{"stranger, another's", b.Stranger, "once", "", nil, models.CodeNotFound},
+		{"stranger, another's conversation", b.Stranger, "once", string(one.ConversationID), nil, models.CodeNotFound},
 		{"routed", routed, "once", "", one, ""},
 		{"routed, in several", routed, "tu", "", nil, models.CodeAmbiguousSession},
 		{"routed, by run of one owner", routed, "tu", "s2", second, ""},
 		{"routed, a run of two owners", routed, "tu", "s1", nil, models.CodeAmbiguousSession},
 		{"routed, by conversation", routed, "tu", string(theirs.ConversationID), theirs, ""},
-		{"admin", b.admin, "once", "", one, ""},
-		{"admin, a run of two owners", b.admin, "tu", "s1", nil, models.CodeAmbiguousSession},
-		{"admin, by conversation", b.admin, "tu", string(theirs.ConversationID), theirs, ""},
-		{"no name", b.admin, "", "", nil, models.CodeInvalid},
+		{"admin", b.Admin, "once", "", one, ""},
+		{"admin, a run of two owners", b.Admin, "tu", "s1", nil, models.CodeAmbiguousSession},
+		{"admin, by conversation", b.Admin, "tu", string(theirs.ConversationID), theirs, ""},
+		{"no name", b.Admin, "", "", nil, models.CodeInvalid},
 		{"nobody", models.Actor{}, "tu", "", nil, models.CodeForbidden},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -131,12 +131,12 @@ func TestFindInvocation(t *testing.T) {
 func TestSessionPending(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.policy(t, `{"rules":[{"name":"soon","tools":["soon"],"effect":"require","timeout_minutes":1},{"name":"rm","tools":["rm"],"effect":"require"}]}`)
-	first, second := b.call(t, b.agent, "s", "1"), b.call(t, b.agent, "s", "2")
-	soon, err := b.Ask(t.Context(), b.agent, models.AskInput{Session: "s", ToolUseID: "3", ToolName: "soon"})
+	b.UsePolicy(t, `{"rules":[{"name":"soon","tools":["soon"],"effect":"require","timeout_minutes":1},{"name":"rm","tools":["rm"],"effect":"require"}]}`)
+	first, second := b.call(t, b.Agent, "s", "1"), b.call(t, b.Agent, "s", "2")
+	soon, err := b.Ask(t.Context(), b.Agent, models.AskInput{Session: "s", ToolUseID: "3", ToolName: "soon"})
 	storetest.Must(t, err)
-	b.call(t, b.agent, "other", "1")
-	theirs := b.call(t, b.other, "s", "1")
+	b.call(t, b.Agent, "other", "1")
+	theirs := b.call(t, b.Other, "s", "1")
 	sees := func(actor models.Actor, session string, want ...*models.Approval) {
 		t.Helper()
 		var got, ids []string
@@ -155,47 +155,47 @@ func TestSessionPending(t *testing.T) {
 	}
 	conversation := string(first.ConversationID)
 	for _, session := range []string{"s", conversation} {
-		sees(b.agent, session, soon, first, second)
-		sees(b.owner, session, soon, first, second)
+		sees(b.Agent, session, soon, first, second)
+		sees(b.Owner, session, soon, first, second)
 	}
-	sees(b.admin, conversation, soon, first, second)
-	sees(b.admin, "s", soon, first, second, theirs)
-	sees(b.stranger, conversation)
-	sees(b.stranger, "s", theirs)
-	sees(b.other, conversation)
-	sees(b.agent, "unknown")
-	_, err = b.Decide(t.Context(), b.owner, first.ID, yes())
+	sees(b.Admin, conversation, soon, first, second)
+	sees(b.Admin, "s", soon, first, second, theirs)
+	sees(b.Stranger, conversation)
+	sees(b.Stranger, "s", theirs)
+	sees(b.Other, conversation)
+	sees(b.Agent, "unknown")
+	_, err = b.Decide(t.Context(), b.Owner, first.ID, storetest.Yes())
 	storetest.Must(t, err)
-	b.clock.Step(time.Minute)
-	sees(b.agent, "s", second) // the one past its deadline has expired (I3)
-	_, err = b.SessionPending(t.Context(), b.agent, "s", "nonsense", 2)
+	b.Clock.Step(time.Minute)
+	sees(b.Agent, "s", second) // the one past its deadline has expired (I3)
+	_, err = b.SessionPending(t.Context(), b.Agent, "s", "nonsense", 2)
 	wantCode(t, err, models.CodeInvalid)
 }
 
 func TestChangePolicyKeepsTheRest(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.policy(t, `{"required_approval_tools":["a"],"rules":[{"name":"r","tools":["x"],"effect":"deny"}],"max_timeout_minutes":60}`)
+	b.UsePolicy(t, `{"required_approval_tools":["a"],"rules":[{"name":"r","tools":["x"],"effect":"deny"}],"max_timeout_minutes":60}`)
 	before, err := b.CurrentPolicy(t.Context())
 	storetest.Must(t, err)
 	change := func(actor models.Actor, tools ...string) (store.PolicyVersion, error) {
 		return b.ChangePolicy(t.Context(), actor, "note", func(d *policy.Document) { d.RequiredApprovalTools = tools })
 	}
-	for _, actor := range []models.Actor{b.owner, b.agent, {}} {
+	for _, actor := range []models.Actor{b.Owner, b.Agent, {}} {
 		_, err := change(actor, "b")
 		wantCode(t, err, models.CodeForbidden)
 	}
-	_, err = change(b.admin, "b", "/(/")
+	_, err = change(b.Admin, "b", "/(/")
 	if e := refusal(t, err, models.CodeInvalid); e.Fields["required_approval_tools[1]"] == "" {
 		t.Errorf("the path is not named: %v", e.Fields)
 	}
-	if v, err := change(b.admin, "a"); err != nil || v.Version != before.Version {
+	if v, err := change(b.Admin, "a"); err != nil || v.Version != before.Version {
 		t.Errorf("a change of nothing made version %d (%v)", v.Version, err)
 	}
-	after, err := change(b.admin, "b")
+	after, err := change(b.Admin, "b")
 	storetest.Must(t, err)
 	doc := after.Compiled.Document()
-	if after.Version != before.Version+1 || after.Note != "note" || after.AuthorID != b.admin.ID || len(doc.Rules) != 1 || doc.MaxTimeoutMinutes != 60 ||
+	if after.Version != before.Version+1 || after.Note != "note" || after.AuthorID != b.Admin.ID || len(doc.Rules) != 1 || doc.MaxTimeoutMinutes != 60 ||
 		len(doc.RequiredApprovalTools) != 1 || doc.RequiredApprovalTools[0] != "b" {
 		t.Errorf("version %d by %s: %+v", after.Version, after.AuthorID, doc)
 	}
@@ -213,7 +213,7 @@ func TestChangesOfThePolicyAtOnceAllStand(t *testing.T) {
 		func(d *policy.Document) { d.RequiredApprovalTools = []string{"rm"} },
 	} {
 		all.Go(func() {
-			if _, err := b.ChangePolicy(t.Context(), b.admin, "", change); err != nil {
+			if _, err := b.ChangePolicy(t.Context(), b.Admin, "", change); err != nil {
 				t.Errorf("change policy: %v", err)
 			}
 		})
@@ -229,11 +229,11 @@ func TestChangesOfThePolicyAtOnceAllStand(t *testing.T) {
 func TestCleanupSaysHowMany(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.policy(t, holdRM)
+	b.UsePolicy(t, holdRM)
 	for i := range 300 {
-		b.call(t, b.agent, "s", "call "+string(rune('a'+i%26))+string(rune('a'+i/26)))
+		b.call(t, b.Agent, "s", "call "+string(rune('a'+i%26))+string(rune('a'+i/26)))
 	}
-	for _, actor := range []models.Actor{b.owner, b.agent, {}} {
+	for _, actor := range []models.Actor{b.Owner, b.Agent, {}} {
 		_, err := b.Cleanup(t.Context(), actor)
 		wantCode(t, err, models.CodeForbidden)
 	}
@@ -241,8 +241,8 @@ func TestCleanupSaysHowMany(t *testing.T) {
 		step time.Duration
 		want int
 	}{{time.Minute, 0}, {4 * time.Minute, 300}, {0, 0}} {
-		b.clock.Step(tt.step)
-		if n, err := b.Cleanup(t.Context(), b.admin); err != nil || n != tt.want {
+		b.Clock.Step(tt.step)
+		if n, err := b.Cleanup(t.Context(), b.Admin); err != nil || n != tt.want {
 			t.Errorf("cleaned up %d (%v), want %d", n, err, tt.want)
 		}
 	}

@@ -15,10 +15,10 @@ import (
 func TestAnExportEndsWhenItsReaderDoes(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	storetest.Seed(t, b.Store, b.agent, storetest.Rows{Settled: 300})
+	storetest.Seed(t, b.Store, b.Agent, storetest.Rows{Settled: 300})
 	full := errors.New("the disk is full")
 	n := 0
-	err := b.EachSettled(t.Context(), b.owner, store.SettledQuery{}, atOnce, func(*models.Approval) error {
+	err := b.EachSettled(t.Context(), b.Owner, store.SettledQuery{}, atOnce, func(*models.Approval) error {
 		if n++; n == 70 {
 			return full
 		}
@@ -29,7 +29,7 @@ func TestAnExportEndsWhenItsReaderDoes(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	n = 0
-	err = b.EachSettled(ctx, b.owner, store.SettledQuery{}, atOnce, func(*models.Approval) error {
+	err = b.EachSettled(ctx, b.Owner, store.SettledQuery{}, atOnce, func(*models.Approval) error {
 		if n++; n == 70 {
 			cancel()
 		}
@@ -45,14 +45,14 @@ func TestAnExportEndsWhenItsReaderDoes(t *testing.T) {
 func TestAnExportHoldsNothingWhileItsReaderTakesItsTime(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	storetest.Seed(t, b.Store, b.agent, storetest.Rows{Settled: 300})
+	storetest.Seed(t, b.Store, b.Agent, storetest.Rows{Settled: 300})
 	seen := map[models.ResponseID]bool{}
-	err := b.EachSettled(t.Context(), b.owner, store.SettledQuery{}, atOnce, func(a *models.Approval) error {
+	err := b.EachSettled(t.Context(), b.Owner, store.SettledQuery{}, atOnce, func(a *models.Approval) error {
 		if seen[a.ID] {
 			t.Errorf("%s comes twice", a.ID)
 		}
 		if seen[a.ID] = true; len(seen)%50 == 7 {
-			b.decided(t, `{}`, yes())
+			b.decided(t, `{}`, storetest.Yes())
 			// The whole log goes into the database only while nobody reads.
 			var busy, log, moved int
 			db := storetest.Tamper(t, b.Store)

@@ -24,7 +24,7 @@ func TestI14SixtyFourOnOneBudget(t *testing.T) {
 			c := begun(t, budget, noLimits)
 			stores := []*store.Store{c.Store}
 			if servers == 2 {
-				stores = append(stores, storetest.Again(t, c.Store, storetest.WithClock(c.clock), noLimits))
+				stores = append(stores, storetest.Again(t, c.Store, storetest.WithClock(c.Clock), noLimits))
 			}
 			var stored, refused atomic.Int64
 			var requests sync.Map
@@ -38,11 +38,11 @@ func TestI14SixtyFourOnOneBudget(t *testing.T) {
 						var err error
 						switch i % 3 {
 						case 0:
-							_, err = s.Ask(context.WithoutCancel(t.Context()), c.agent, c.in(models.AskInput{ToolName: "Bash", Energy: &cost}))
+							_, err = s.Ask(context.WithoutCancel(t.Context()), c.Agent, c.in(models.AskInput{ToolName: "Bash", Energy: &cost}))
 						case 1:
-							_, err = s.Respond(context.WithoutCancel(t.Context()), c.agent, models.ResponseInput{ConversationID: c.conv, Kind: models.KindReply, Content: "x", Energy: &cost})
+							_, err = s.Respond(context.WithoutCancel(t.Context()), c.Agent, models.ResponseInput{ConversationID: c.conv, Kind: models.KindReply, Content: "x", Energy: &cost})
 						default:
-							_, err = s.Respond(context.WithoutCancel(t.Context()), c.agent, models.ResponseInput{ConversationID: c.conv, Kind: models.KindProposal, Content: "x", Energy: &cost})
+							_, err = s.Respond(context.WithoutCancel(t.Context()), c.Agent, models.ResponseInput{ConversationID: c.conv, Kind: models.KindProposal, Content: "x", Energy: &cost})
 						}
 						e, _ := err.(*models.Error) //nolint:errorlint // exactly this type is promised
 						switch {

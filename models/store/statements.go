@@ -236,10 +236,9 @@ var (
 	messageRow      = db.RowOf(&models.Message{})
 	stepRow         = db.RowOf(&models.BudgetStep{})
 
-	grantRow        = db.RowOf(&models.Grant{})
-	coverRow        = grantRow.Only("id", "fixed", "free", "made_by", "maker_name", "expires_at", "max_uses", "uses") // what judges whether it covers a call
-	openUpstreamRow = db.RowOf(&models.Upstream{}).Without("key_sealed")
-	feedRow         = ledger.EntryRow.Only("seq", "at", "actor_kind", "action", "owner_id", "conversation_id", "response_id", "data")
+	grantRow = db.RowOf(&models.Grant{})
+	coverRow = grantRow.Only("id", "fixed", "free", "made_by", "maker_name", "expires_at", "max_uses", "uses") // what judges whether it covers a call
+	feedRow  = ledger.EntryRow.Only("seq", "at", "actor_kind", "action", "owner_id", "conversation_id", "response_id", "data")
 )
 
 // The rows that prepared statements store.

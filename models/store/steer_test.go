@@ -12,7 +12,7 @@ import (
 
 func (c *talk) steer(t *testing.T, how models.Steering) *models.Conversation {
 	t.Helper()
-	conv, err := c.Steer(t.Context(), c.owner, c.conv, how)
+	conv, err := c.Steer(t.Context(), c.Owner, c.conv, how)
 	if err != nil {
 		t.Fatalf("%s: %v", how, err)
 	}
@@ -22,7 +22,7 @@ func (c *talk) steer(t *testing.T, how models.Steering) *models.Conversation {
 func TestSteeringIsRecordedOnceAndDoneAgainChangesNothing(t *testing.T) {
 	t.Parallel()
 	c := begun(t, 50)
-	owner := " " + string(c.owner.OwnerID)
+	owner := " " + string(c.Owner.OwnerID)
 	for _, tt := range []struct {
 		how    models.Steering
 		action string
@@ -40,12 +40,12 @@ func TestSteeringIsRecordedOnceAndDoneAgainChangesNothing(t *testing.T) {
 		if v := c.view(t); !tt.is(v) {
 			t.Errorf("%s: %+v", tt.how, v)
 		}
-		wantUnchanged(t, c.Store, "", func() error { return storetest.Err(c.Steer(t.Context(), c.admin, c.conv, tt.how)) })
+		wantUnchanged(t, c.Store, "", func() error { return storetest.Err(c.Steer(t.Context(), c.Admin, c.conv, tt.how)) })
 	}
 	at := storetest.LedgerAt(t, c.Store)
-	storetest.Must(t, storetest.Err(c.Rename(t.Context(), c.owner, c.conv, "Logs")))
+	storetest.Must(t, storetest.Err(c.Rename(t.Context(), c.Owner, c.conv, "Logs")))
 	storetest.SameStrings(t, "rename", storetest.ActionsSince(t, c.Store, at), []string{"conversation.renamed" + owner})
-	wantUnchanged(t, c.Store, "", func() error { return storetest.Err(c.Rename(t.Context(), c.owner, c.conv, "Logs")) })
+	wantUnchanged(t, c.Store, "", func() error { return storetest.Err(c.Rename(t.Context(), c.Owner, c.conv, "Logs")) })
 	if v := c.view(t); v.Title != "Logs" {
 		t.Errorf("title %q", v.Title)
 	}
@@ -54,11 +54,11 @@ func TestSteeringIsRecordedOnceAndDoneAgainChangesNothing(t *testing.T) {
 func TestWhoSteers(t *testing.T) {
 	t.Parallel()
 	c := begun(t, 50)
-	noAdmin := c.admin
+	noAdmin := c.Admin
 	noAdmin.Admin = false
 	for _, how := range []models.Steering{models.SteerPause, models.SteerStop, models.SteerArchive} {
 		for code, who := range map[models.Code][]models.Actor{
-			models.CodeForbidden: {c.agent, c.other, {}, models.System("x")}, models.CodeNotFound: {c.stranger, noAdmin},
+			models.CodeForbidden: {c.Agent, c.Other, {}, models.System("x")}, models.CodeNotFound: {c.Stranger, noAdmin},
 		} {
 			for _, actor := range who {
 				wantUnchanged(t, c.Store, code, func() error { return storetest.Err(c.Steer(t.Context(), actor, c.conv, how)) })
@@ -66,11 +66,11 @@ func TestWhoSteers(t *testing.T) {
 			}
 		}
 	}
-	wantUnchanged(t, c.Store, models.CodeInvalid, func() error { return storetest.Err(c.Steer(t.Context(), c.owner, c.conv, "explode")) })
+	wantUnchanged(t, c.Store, models.CodeInvalid, func() error { return storetest.Err(c.Steer(t.Context(), c.Owner, c.conv, "explode")) })
 	for _, title := range []string{strings.Repeat("ä", models.MaxTitle+1), strings.Repeat("x", 5000), "\xff"} {
-		wantUnchanged(t, c.Store, models.CodeInvalid, func() error { return storetest.Err(c.Rename(t.Context(), c.owner, c.conv, title)) })
+		wantUnchanged(t, c.Store, models.CodeInvalid, func() error { return storetest.Err(c.Rename(t.Context(), c.Owner, c.conv, title)) })
 	}
-	storetest.Must(t, storetest.Err(c.Rename(t.Context(), c.owner, c.conv, strings.Repeat("ä", models.MaxTitle))))
+	storetest.Must(t, storetest.Err(c.Rename(t.Context(), c.Owner, c.conv, strings.Repeat("ä", models.MaxTitle))))
 }
 
 // TestI10StopCancelsWhatIsPending: cause stopped, but what had expired has
@@ -78,12 +78,12 @@ func TestWhoSteers(t *testing.T) {
 func TestI10StopCancelsWhatIsPending(t *testing.T) {
 	t.Parallel()
 	c := begun(t, 50)
-	late := c.ask(t, c.in(models.AskInput{ToolName: "Bash", TimeoutSeconds: new(int64(60))}))
-	call := c.ask(t, c.in(models.AskInput{ToolName: "Bash", TimeoutSeconds: new(int64(600))}))
-	question := c.ask(t, c.in(models.AskInput{Kind: models.KindQuestion, Description: "?"}))
+	late := c.AskFor(t, c.in(models.AskInput{ToolName: "Bash", TimeoutSeconds: new(int64(60))}))
+	call := c.AskFor(t, c.in(models.AskInput{ToolName: "Bash", TimeoutSeconds: new(int64(600))}))
+	question := c.AskFor(t, c.in(models.AskInput{Kind: models.KindQuestion, Description: "?"}))
 	proposal, budget := c.propose(t, "Shall I?"), c.exhausted(t)
-	elsewhere := c.ask(t, models.AskInput{})
-	c.clock.Step(time.Minute)
+	elsewhere := c.AskFor(t, models.AskInput{})
+	c.Clock.Step(time.Minute)
 	at := storetest.LedgerAt(t, c.Store)
 	if conv := c.steer(t, models.SteerStop); conv.Status != models.ConversationFailed {
 		t.Errorf("stopped: %+v", conv)
@@ -103,7 +103,7 @@ func TestI10StopCancelsWhatIsPending(t *testing.T) {
 		t.Errorf("%d entries, want one of each request and one of the conversation", n)
 	}
 	c.wantStatus(t, models.ConversationFailed)
-	wantUnchanged(t, c.Store, "", func() error { return storetest.Err(c.Steer(t.Context(), c.owner, c.conv, models.SteerStop)) })
+	wantUnchanged(t, c.Store, "", func() error { return storetest.Err(c.Steer(t.Context(), c.Owner, c.conv, models.SteerStop)) })
 }
 
 // TestAStoppedRunStaysStopped, whatever happens to its budget, until a person
@@ -111,7 +111,7 @@ func TestI10StopCancelsWhatIsPending(t *testing.T) {
 func TestAStoppedRunStaysStopped(t *testing.T) {
 	t.Parallel()
 	c := newTalk(t)
-	r, err := c.Say(t.Context(), c.owner, models.MessageInput{Content: "Hello.", EnergyBudget: new(int64(50))})
+	r, err := c.Say(t.Context(), c.Owner, models.MessageInput{Content: "Hello.", EnergyBudget: new(int64(50))})
 	storetest.Must(t, err)
 	c.conv = r.Conversation.ID
 	ready := func() int {
@@ -121,7 +121,7 @@ func TestAStoppedRunStaysStopped(t *testing.T) {
 		t.Fatal("it was not ready")
 	}
 	c.steer(t, models.SteerStop)
-	c.set(t, c.owner, 100)
+	c.set(t, c.Owner, 100)
 	c.steer(t, models.SteerPause)
 	c.steer(t, models.SteerResume)
 	if run, err := c.ClaimRun(t.Context(), "me", time.Minute); run != nil || err != nil || ready() != 0 {
@@ -146,7 +146,7 @@ func TestAVerdictOnItsWayIsNotStopped(t *testing.T) {
 	_, err = storetest.Beside(t, c.Store).ExecContext(t.Context(), `INSERT INTO deliveries (response_id, upstream_id, vote_id, created_at, give_up_at, next_at, attempts)
  SELECT id, 'u', 'v', created_at, held_until, created_at, 1 FROM responses WHERE id = ?`, held.ID)
 	storetest.Must(t, err)
-	e := wantUnchanged(t, c.Store, models.CodeBeingDecided, func() error { return storetest.Err(c.Steer(t.Context(), c.owner, c.conv, models.SteerStop)) })
+	e := wantUnchanged(t, c.Store, models.CodeBeingDecided, func() error { return storetest.Err(c.Steer(t.Context(), c.Owner, c.conv, models.SteerStop)) })
 	if e.Approval == nil || e.Approval.ID != held.ID {
 		t.Errorf("the refusal names %+v", e)
 	}
@@ -157,7 +157,7 @@ func TestWhilePausedDecisionsArePossible(t *testing.T) {
 	c := begun(t, 50)
 	c.propose(t, "Shall I?")
 	c.steer(t, models.SteerPause)
-	c.decideIn(t, c.owner, approve(""))
+	c.decideIn(t, c.Owner, approve(""))
 	c.say(t, "Thanks.", nil)
 	if v := c.view(t); v.PausedAt == nil || v.Status != models.ConversationRunning {
 		t.Errorf("paused: %+v", v)
@@ -168,7 +168,7 @@ func TestArchivedConversationsAreListedApart(t *testing.T) {
 	t.Parallel()
 	c := begun(t, 50)
 	list := func(archived bool) int {
-		l, err := c.Conversations(t.Context(), c.owner, store.ConversationQuery{Archived: archived})
+		l, err := c.Conversations(t.Context(), c.Owner, store.ConversationQuery{Archived: archived})
 		storetest.Must(t, err)
 		return len(l.Items)
 	}

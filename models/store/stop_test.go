@@ -15,12 +15,12 @@ import (
 func TestAStoppedAgentGetsNothing(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	other, _ := storetest.AgentToken(t, b.Store, b.owner, "other")
-	b.policy(t, `{"rules":[{"name":"reading","tools":["Read"],"effect":"allow"}],"undo_seconds":{"low":0,"medium":60,"high":0,"critical":0}}`)
-	waits := b.ask(t, models.AskInput{ToolName: "pay"})
-	held := b.ask(t, models.AskInput{ToolName: "pay"})
-	approved := yes()
-	got, err := b.Decide(t.Context(), b.owner, held.ID, approved)
+	other, _ := storetest.AgentToken(t, b.Store, b.Owner, "other")
+	b.UsePolicy(t, `{"rules":[{"name":"reading","tools":["Read"],"effect":"allow"}],"undo_seconds":{"low":0,"medium":60,"high":0,"critical":0}}`)
+	waits := b.AskFor(t, models.AskInput{ToolName: "pay"})
+	held := b.AskFor(t, models.AskInput{ToolName: "pay"})
+	approved := storetest.Yes()
+	got, err := b.Decide(t.Context(), b.Owner, held.ID, approved)
 	storetest.Must(t, err)
 	if got.HeldUntil == nil {
 		t.Fatal("nothing holds the approval")
@@ -29,14 +29,14 @@ func TestAStoppedAgentGetsNothing(t *testing.T) {
 	storetest.Must(t, err)
 
 	before := storetest.LedgerAt(t, b.Store)
-	stop, n, err := b.Stop(t.Context(), b.owner, b.agent.AgentID(), " It deletes things ")
+	stop, n, err := b.Stop(t.Context(), b.Owner, b.Agent.AgentID(), " It deletes things ")
 	storetest.Must(t, err)
-	if n != 2 || stop.Note != "It deletes things" || stop.ByID != b.owner.UserID() {
+	if n != 2 || stop.Note != "It deletes things" || stop.ByID != b.Owner.UserID() {
 		t.Errorf("%d cancelled by %+v", n, stop)
 	}
 	b.wantActions(t, before, "agents.stopped", "approval.cancelled", "approval.cancelled")
 	for _, id := range []models.ResponseID{waits.ID, held.ID} {
-		a, err := b.Approval(t.Context(), b.agent, id)
+		a, err := b.Approval(t.Context(), b.Agent, id)
 		storetest.Must(t, err)
 		if a.Status() != models.StatusCancelled || a.Cause != models.CauseStopped || !strings.Contains(a.Feedback(), "It deletes things") {
 			t.Errorf("what waited is %s by %s: %s", a.Status(), a.Cause, a.Feedback())
@@ -48,22 +48,22 @@ func TestAStoppedAgentGetsNothing(t *testing.T) {
 	for name, in := range map[string]models.AskInput{
 		"allowed": {ToolName: "Read"}, "unmatched": {ToolName: "x"}, "explicit": {ToolName: "pay", Explicit: true}, "a question": {Kind: models.KindQuestion, Description: "May I?"},
 	} {
-		a, err := b.Ask(t.Context(), b.agent, in)
+		a, err := b.Ask(t.Context(), b.Agent, in)
 		storetest.Must(t, err)
 		if a.Status() != models.StatusRejected || a.Cause != models.CauseStopped || a.Feedback() != stop.Text() {
 			t.Errorf("%s is %s by %q: %s", name, a.Status(), a.Cause, a.Feedback())
 		}
 	}
 	conversation := models.NewID[models.ConversationID]()
-	proposal, err := b.Respond(t.Context(), b.agent, models.ResponseInput{ConversationID: conversation, Kind: models.KindProposal, Content: "Delete the logs"})
+	proposal, err := b.Respond(t.Context(), b.Agent, models.ResponseInput{ConversationID: conversation, Kind: models.KindProposal, Content: "Delete the logs"})
 	storetest.Must(t, err)
 	if proposal.Status() != models.StatusRejected || proposal.Cause != models.CauseStopped {
 		t.Errorf("a proposal is %s by %q", proposal.Status(), proposal.Cause)
 	}
-	if _, err := b.Respond(t.Context(), b.agent, models.ResponseInput{ConversationID: conversation, Kind: models.KindReply, Content: "I am stopped."}); err != nil {
+	if _, err := b.Respond(t.Context(), b.Agent, models.ResponseInput{ConversationID: conversation, Kind: models.KindReply, Content: "I am stopped."}); err != nil {
 		t.Errorf("a reply asks for nothing, and is refused: %v", err)
 	}
-	b.policy(t, `{"approval_enabled":false}`)
+	b.UsePolicy(t, `{"approval_enabled":false}`)
 	if a := b.tried(t, models.AskInput{ToolName: "Read"}); a.Status() != models.StatusRejected || a.Cause != models.CauseStopped {
 		t.Errorf("with the gate off it is %s by %q", a.Status(), a.Cause)
 	}
@@ -71,11 +71,11 @@ func TestAStoppedAgentGetsNothing(t *testing.T) {
 		t.Errorf("the other agent: %v, %v", a, err)
 	}
 
-	storetest.Must(t, b.Lift(t.Context(), b.owner, stop.ID, "Mended"))
+	storetest.Must(t, b.Lift(t.Context(), b.Owner, stop.ID, "Mended"))
 	if a := b.tried(t, models.AskInput{ToolName: "Read"}); a.Status() != models.StatusNone {
 		t.Errorf("after the stop was lifted it is %s", a.Status())
 	}
-	wantCode(t, b.Lift(t.Context(), b.owner, stop.ID, "Again"), models.CodeNotFound)
+	wantCode(t, b.Lift(t.Context(), b.Owner, stop.ID, "Again"), models.CodeNotFound)
 	storetest.CheckRows(t, b.Store)
 }
 
@@ -84,26 +84,26 @@ func TestAStopOfAllAgents(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	for range 300 { // more than are withdrawn at once
-		b.ask(t, models.AskInput{ToolName: "pay"})
+		b.AskFor(t, models.AskInput{ToolName: "pay"})
 	}
-	stop, n, err := b.Stop(t.Context(), b.admin, "", "Incident 12")
+	stop, n, err := b.Stop(t.Context(), b.Admin, "", "Incident 12")
 	storetest.Must(t, err)
 	if n != 300 || !stop.All() {
 		t.Errorf("%d cancelled by %+v", n, stop)
 	}
-	late, _ := storetest.AgentToken(t, b.Store, b.stranger, "late")
+	late, _ := storetest.AgentToken(t, b.Store, b.Stranger, "late")
 	if a, err := b.Ask(t.Context(), late, models.AskInput{ToolName: "x"}); err != nil || a.Cause != models.CauseStopped {
 		t.Errorf("%+v, %v", a, err)
 	}
-	wantCode(t, second3(b.Stop(t.Context(), b.admin, "", "Again")), models.CodeConflict)
-	one, _, err := b.Stop(t.Context(), b.owner, b.agent.AgentID(), "Mine too")
+	wantCode(t, second3(b.Stop(t.Context(), b.Admin, "", "Again")), models.CodeConflict)
+	one, _, err := b.Stop(t.Context(), b.Owner, b.Agent.AgentID(), "Mine too")
 	storetest.Must(t, err)
-	storetest.Must(t, b.Lift(t.Context(), b.admin, stop.ID, "Over"))
+	storetest.Must(t, b.Lift(t.Context(), b.Admin, stop.ID, "Over"))
 	if a := b.tried(t, models.AskInput{ToolName: "x"}); a.Cause != models.CauseStopped || a.Feedback() != one.Text() {
 		t.Errorf("its own stop is lifted with that of all: %s by %q", a.Status(), a.Cause)
 	}
 	again := storetest.Again(t, b.Store)
-	if a, err := again.Ask(t.Context(), b.agent, models.AskInput{ToolName: "x"}); err != nil || a.Cause != models.CauseStopped {
+	if a, err := again.Ask(t.Context(), b.Agent, models.AskInput{ToolName: "x"}); err != nil || a.Cause != models.CauseStopped {
 		t.Errorf("after a restart: %v, %v", a, err)
 	}
 }
@@ -126,7 +126,7 @@ func TestNothingOfAStoppedAgentIsApproved(t *testing.T) {
 		return a
 	}
 	waits, refused, held := ask(), ask(), ask()
-	_, err = s.Decide(t.Context(), owner, held.ID, yes())
+	_, err = s.Decide(t.Context(), owner, held.ID, storetest.Yes())
 	storetest.Must(t, err)
 	if n, err := s.CancelStopped(t.Context()); n != 0 || err != nil {
 		t.Fatalf("%d withdrawn though nothing is stopped (%v)", n, err)
@@ -135,8 +135,8 @@ func TestNothingOfAStoppedAgentIsApproved(t *testing.T) {
 	storetest.Must(t, err)
 	storetest.Must(t, s.CheckOutside(t.Context()))
 
-	wantCode(t, storetest.Err(s.Decide(t.Context(), owner, waits.ID, yes())), models.CodeWrongDecisionKind)
-	got, err := s.Decide(t.Context(), owner, refused.ID, no("stopped"))
+	wantCode(t, storetest.Err(s.Decide(t.Context(), owner, waits.ID, storetest.Yes())), models.CodeWrongDecisionKind)
+	got, err := s.Decide(t.Context(), owner, refused.ID, storetest.No("stopped"))
 	storetest.Must(t, err)
 	if got.Status() != models.StatusRejected {
 		t.Errorf("rejected, it is %s", got.Status())
@@ -165,29 +165,29 @@ func TestNothingOfAStoppedAgentIsApproved(t *testing.T) {
 func TestWhoMayStopAgents(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	id := b.agent.AgentID()
-	wantCode(t, second3(b.Stop(t.Context(), b.agent, id, "x")), models.CodeForbidden)
-	wantCode(t, second3(b.Stop(t.Context(), b.owner, "", "x")), models.CodeForbidden)
-	wantCode(t, second3(b.Stop(t.Context(), b.stranger, id, "x")), models.CodeNotFound)
-	wantCode(t, second3(b.Stop(t.Context(), b.admin, "0190f5a0-0000-7000-8000-000000000001", "x")), models.CodeNotFound)
+	id := b.Agent.AgentID()
+	wantCode(t, second3(b.Stop(t.Context(), b.Agent, id, "x")), models.CodeForbidden)
+	wantCode(t, second3(b.Stop(t.Context(), b.Owner, "", "x")), models.CodeForbidden)
+	wantCode(t, second3(b.Stop(t.Context(), b.Stranger, id, "x")), models.CodeNotFound)
+	wantCode(t, second3(b.Stop(t.Context(), b.Admin, "0190f5a0-0000-7000-8000-000000000001", "x")), models.CodeNotFound)
 	for _, note := range []string{"", "  ", strings.Repeat("x", models.MaxStopNote+1)} {
-		wantCode(t, second3(b.Stop(t.Context(), b.owner, id, note)), models.CodeInvalid)
+		wantCode(t, second3(b.Stop(t.Context(), b.Owner, id, note)), models.CodeInvalid)
 	}
-	stop, _, err := b.Stop(t.Context(), b.admin, id, "By an admin")
+	stop, _, err := b.Stop(t.Context(), b.Admin, id, "By an admin")
 	storetest.Must(t, err)
-	wantCode(t, b.Lift(t.Context(), b.owner, stop.ID, "x"), models.CodeForbidden)
-	wantCode(t, b.Lift(t.Context(), b.stranger, stop.ID, "x"), models.CodeNotFound)
-	wantCode(t, b.Lift(t.Context(), b.agent, stop.ID, "x"), models.CodeForbidden)
-	wantCode(t, b.Lift(t.Context(), b.admin, stop.ID, " "), models.CodeInvalid)
-	for who, want := range map[*models.Actor]int{&b.admin: 1, &b.owner: 1, &b.stranger: 0} {
+	wantCode(t, b.Lift(t.Context(), b.Owner, stop.ID, "x"), models.CodeForbidden)
+	wantCode(t, b.Lift(t.Context(), b.Stranger, stop.ID, "x"), models.CodeNotFound)
+	wantCode(t, b.Lift(t.Context(), b.Agent, stop.ID, "x"), models.CodeForbidden)
+	wantCode(t, b.Lift(t.Context(), b.Admin, stop.ID, " "), models.CodeInvalid)
+	for who, want := range map[*models.Actor]int{&b.Admin: 1, &b.Owner: 1, &b.Stranger: 0} {
 		got, err := b.Stops(t.Context(), *who)
 		if err != nil || len(got) != want || want == 1 && got[0].AgentName == "" {
 			t.Errorf("%s sees %+v (%v)", who.Name, got, err)
 		}
 	}
-	wantCode(t, storetest.Err(b.Stops(t.Context(), b.agent)), models.CodeForbidden)
+	wantCode(t, storetest.Err(b.Stops(t.Context(), b.Agent)), models.CodeForbidden)
 	storetest.Must(t, b.Lift(t.Context(), storetest.Operator(), stop.ID, "By the operator"))
-	if got, err := b.Stops(t.Context(), b.admin); err != nil || len(got) > 0 {
+	if got, err := b.Stops(t.Context(), b.Admin); err != nil || len(got) > 0 {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
@@ -200,17 +200,17 @@ func TestAStoppedAgentCollectsNoApproval(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	in := models.AskInput{ToolName: "rm", ToolUseID: "c1", Explicit: true}
-	a, err := b.Ask(t.Context(), b.agent, in)
+	a, err := b.Ask(t.Context(), b.Agent, in)
 	storetest.Must(t, err)
-	_, err = b.Decide(t.Context(), b.owner, a.ID, models.DecisionInput{Approved: new(true), Digest: a.Digest})
+	_, err = b.Decide(t.Context(), b.Owner, a.ID, models.DecisionInput{Approved: new(true), Digest: a.Digest})
 	storetest.Must(t, err)
 	mayRun := func(want bool) {
 		t.Helper()
-		again, err := b.Ask(t.Context(), b.agent, in)
+		again, err := b.Ask(t.Context(), b.Agent, in)
 		storetest.Must(t, err)
-		read, err := b.Approval(t.Context(), b.agent, a.ID)
+		read, err := b.Approval(t.Context(), b.Agent, a.ID)
 		storetest.Must(t, err)
-		settled, err := b.Settled(t.Context(), b.owner, store.SettledQuery{})
+		settled, err := b.Settled(t.Context(), b.Owner, store.SettledQuery{})
 		storetest.Must(t, err)
 		if len(settled.Items) != 1 {
 			t.Fatalf("%d settled", len(settled.Items))
@@ -222,7 +222,7 @@ func TestAStoppedAgentCollectsNoApproval(t *testing.T) {
 		}
 	}
 	mayRun(true)
-	for _, agent := range []models.AgentID{"", b.agent.AgentID()} {
+	for _, agent := range []models.AgentID{"", b.Agent.AgentID()} {
 		stop, _, err := b.Stop(t.Context(), storetest.Operator(), agent, "enough")
 		storetest.Must(t, err)
 		mayRun(false)

@@ -18,14 +18,14 @@ import (
 // offForAnHour is a policy whose gate is off so long; more are further members.
 func (b *bench) offForAnHour(t *testing.T, more string) time.Time {
 	t.Helper()
-	end := b.clock.Now().Add(time.Hour)
-	b.policy(t, fmt.Sprintf(`{"approval_enabled":false,"approval_off_until":%q,"required_approval_tools":["Bash"]%s}`, end.Format(time.RFC3339), more))
+	end := b.Clock.Now().Add(time.Hour)
+	b.UsePolicy(t, fmt.Sprintf(`{"approval_enabled":false,"approval_off_until":%q,"required_approval_tools":["Bash"]%s}`, end.Format(time.RFC3339), more))
 	return end
 }
 
 func (b *bench) versions(t *testing.T) []store.PolicyVersion {
 	t.Helper()
-	all, err := b.Policies(t.Context(), b.admin, 0, 100)
+	all, err := b.Policies(t.Context(), b.Admin, 0, 100)
 	storetest.Must(t, err)
 	return all
 }
@@ -36,19 +36,19 @@ func TestAGateIsOnAgainAtItsEndI3(t *testing.T) {
 	b := newBench(t)
 	end := b.offForAnHour(t, "")
 	n := len(b.versions(t))
-	b.clock.Step(time.Hour - time.Second)
-	if a := b.ask(t, models.AskInput{}); a.Cause != models.CauseGateOff || a.Status() != models.StatusNone {
+	b.Clock.Step(time.Hour - time.Second)
+	if a := b.AskFor(t, models.AskInput{}); a.Cause != models.CauseGateOff || a.Status() != models.StatusNone {
 		t.Errorf("a second before the end: %s, %s", a.Cause, a.Status())
 	}
-	b.clock.Step(time.Second)
-	waits := b.ask(t, models.AskInput{})
-	if waits.Status() != models.StatusPending || !b.clock.Now().Equal(end) {
+	b.Clock.Step(time.Second)
+	waits := b.AskFor(t, models.AskInput{})
+	if waits.Status() != models.StatusPending || !b.Clock.Now().Equal(end) {
 		t.Errorf("at the end: %s, %s", waits.Cause, waits.Status())
 	}
 	if v := b.versions(t); len(v) != n || v[0].Compiled.Document().ApprovalEnabled {
 		t.Errorf("something was saved: %d versions, %s", len(v), v[0].Document)
 	}
-	if around := b.around(t, b.owner, waits.ID); around.Now.Effect != string(policy.EffectRequire) {
+	if around := b.around(t, b.Owner, waits.ID); around.Now.Effect != string(policy.EffectRequire) {
 		t.Errorf("now it would be %s", around.Now.Effect)
 	}
 }
@@ -68,9 +68,9 @@ func TestACallJudgedAheadWaitsBehindTheEndI3(t *testing.T) {
 		}
 	})
 	const rule = `,"rules":[{"name":"dear","tools":["pay"],"when":"input.amount > 1","effect":"require"}]`
-	b.policy(t, `{"approval_enabled":false,"approval_off_until":"2026-03-02T12:05:00Z"`+rule+`}`)
+	b.UsePolicy(t, `{"approval_enabled":false,"approval_off_until":"2026-03-02T12:05:00Z"`+rule+`}`)
 	ask := func() *models.Approval {
-		return b.ask(t, models.AskInput{ToolName: "pay", Input: []byte(`{"amount":5}`)})
+		return b.AskFor(t, models.AskInput{ToolName: "pay", Input: []byte(`{"amount":5}`)})
 	}
 	if a := ask(); a.Cause != models.CauseGateOff {
 		t.Fatalf("while the gate is off: %s, %s", a.Cause, a.Status())
@@ -145,9 +145,9 @@ func TestTheSystemSavesWhatAnEndChangesI7I8(t *testing.T) {
 func TestEachEndIsSavedAtItsTime(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	later := b.clock.Now().Add(2 * time.Hour)
+	later := b.Clock.Now().Add(2 * time.Hour)
 	b.offForAnHour(t, fmt.Sprintf(`,"fallback_auto_approve":true,"fallback_until":%q`, later.Format(time.RFC3339)))
-	b.clock.Step(time.Hour)
+	b.Clock.Step(time.Hour)
 	storetest.Must(t, storetest.Err(b.EndSwitches(t.Context())))
 	if at, some, err := b.NextSwitchEnd(t.Context()); err != nil || !some || !at.Equal(later) {
 		t.Errorf("the next end is %s, %v, %v", at, some, err)
@@ -155,7 +155,7 @@ func TestEachEndIsSavedAtItsTime(t *testing.T) {
 	if d := b.versions(t)[0].Compiled.Document(); !d.ApprovalEnabled || !d.FallbackAutoApprove || d.FallbackUntil == nil {
 		t.Errorf("after the first end: %+v", d)
 	}
-	b.clock.Step(time.Hour)
+	b.Clock.Step(time.Hour)
 	storetest.Must(t, storetest.Err(b.EndSwitches(t.Context())))
 	if v := b.versions(t)[0]; v.Compiled.Document().FallbackAutoApprove || !strings.HasPrefix(v.Note, "Fallback was") {
 		t.Errorf("after the second end: %s (%s)", v.Document, v.Note)
@@ -170,17 +170,17 @@ func TestASaveBehindAnEndThatIsNotWrittenDown(t *testing.T) {
 		"document": func(t *testing.T, b *bench, v store.PolicyVersion) (store.PolicyVersion, error) {
 			t.Helper()
 			text := strings.Replace(v.Document, `"default_timeout_minutes": 5`, `"default_timeout_minutes": 9`, 1)
-			return b.ApplyPolicy(t.Context(), b.admin, []byte(text), "nine minutes", v.Version)
+			return b.ApplyPolicy(t.Context(), b.Admin, []byte(text), "nine minutes", v.Version)
 		},
 		"member": func(t *testing.T, b *bench, _ store.PolicyVersion) (store.PolicyVersion, error) {
 			t.Helper()
-			return b.ChangePolicy(t.Context(), b.admin, "nine minutes", func(d *policy.Document) { d.DefaultTimeoutMinutes = 9 })
+			return b.ChangePolicy(t.Context(), b.Admin, "nine minutes", func(d *policy.Document) { d.DefaultTimeoutMinutes = 9 })
 		},
 	} {
 		b := newBench(t)
 		b.offForAnHour(t, "")
 		before := b.versions(t)[0]
-		b.clock.Step(time.Hour)
+		b.Clock.Step(time.Hour)
 		seq := storetest.LedgerAt(t, b.Store)
 		saved, err := save(t, b, before)
 		storetest.Must(t, err)
@@ -204,19 +204,19 @@ func TestAnUnchangedSaveBehindAnEnd(t *testing.T) {
 	b := newBench(t)
 	b.offForAnHour(t, "")
 	before := b.versions(t)[0]
-	b.clock.Step(time.Hour)
-	saved, err := b.ApplyPolicy(t.Context(), b.admin, []byte(before.Document), "again", before.Version)
+	b.Clock.Step(time.Hour)
+	saved, err := b.ApplyPolicy(t.Context(), b.Admin, []byte(before.Document), "again", before.Version)
 	storetest.Must(t, err)
 	if saved.Version != before.Version+1 || saved.AuthorName != models.SystemAuthor || !saved.Compiled.Document().ApprovalEnabled {
 		t.Errorf("version %d by %s: %s", saved.Version, saved.AuthorName, saved.Document)
 	}
 	// Now it is a new end, and in the past.
-	_, err = b.ApplyPolicy(t.Context(), b.admin, []byte(before.Document), "again", 0)
+	_, err = b.ApplyPolicy(t.Context(), b.Admin, []byte(before.Document), "again", 0)
 	if e := storetest.Refused(t, err, models.CodeInvalid); !strings.Contains(e.Fields["approval_off_until"], "is in the past") {
 		t.Errorf("%v", e.Fields)
 	}
-	_, err = b.ChangePolicy(t.Context(), b.admin, "", func(d *policy.Document) {
-		d.ApprovalEnabled, d.ApprovalOffUntil = false, new(b.clock.Now().Add(time.Second))
+	_, err = b.ChangePolicy(t.Context(), b.Admin, "", func(d *policy.Document) {
+		d.ApprovalEnabled, d.ApprovalOffUntil = false, new(b.Clock.Now().Add(time.Second))
 	})
 	if e := storetest.Refused(t, err, models.CodeInvalid); !strings.Contains(e.Fields["approval_off_until"], "less than a minute") {
 		t.Errorf("%v", e.Fields)
@@ -231,14 +231,14 @@ func TestSavesRaceWithAnEnd(t *testing.T) {
 		b := newBench(t)
 		b.offForAnHour(t, "")
 		before := b.versions(t)[0]
-		b.clock.Step(time.Hour)
+		b.Clock.Step(time.Hour)
 		text := strings.Replace(before.Document, `"default_timeout_minutes": 5`, `"default_timeout_minutes": 9`, 1)
 		var group sync.WaitGroup
 		var failed error
 		for range 3 {
 			group.Go(func() { _, _ = b.EndSwitches(t.Context()) })
 		}
-		group.Go(func() { _, failed = b.ApplyPolicy(t.Context(), b.admin, []byte(text), "nine", before.Version) })
+		group.Go(func() { _, failed = b.ApplyPolicy(t.Context(), b.Admin, []byte(text), "nine", before.Version) })
 		group.Wait()
 		var authors []string
 		for _, v := range b.versions(t)[:b.versions(t)[0].Version-before.Version] {
@@ -265,11 +265,11 @@ func TestADraftOutlivesAnEnd(t *testing.T) {
 	b.offForAnHour(t, "")
 	before := b.versions(t)[0]
 	text := strings.Replace(before.Document, `"default_timeout_minutes": 5`, `"default_timeout_minutes": 9`, 1)
-	kept, err := drafts.New(b.Store).Keep(t.Context(), b.admin, before.Version, 0, text)
+	kept, err := drafts.New(b.Store).Keep(t.Context(), b.Admin, before.Version, 0, text)
 	storetest.Must(t, err)
-	b.clock.Step(time.Hour)
+	b.Clock.Step(time.Hour)
 	storetest.Must(t, storetest.Err(b.EndSwitches(t.Context())))
-	wantCode(t, storetest.Err(drafts.New(b.Store).Apply(t.Context(), b.admin, kept.Revision, "nine")), models.CodeConflict)
+	wantCode(t, storetest.Err(drafts.New(b.Store).Apply(t.Context(), b.Admin, kept.Revision, "nine")), models.CodeConflict)
 	mine, err := policy.Parse([]byte(text))
 	storetest.Must(t, err)
 	merged, clashes, err := policy.Merge(before.Compiled.Document(), b.versions(t)[0].Compiled.Document(), mine.Document())
@@ -278,9 +278,9 @@ func TestADraftOutlivesAnEnd(t *testing.T) {
 	}
 	raw, err := merged.Marshal()
 	storetest.Must(t, err)
-	kept, err = drafts.New(b.Store).Keep(t.Context(), b.admin, before.Version+1, kept.Revision, string(raw))
+	kept, err = drafts.New(b.Store).Keep(t.Context(), b.Admin, before.Version+1, kept.Revision, string(raw))
 	storetest.Must(t, err)
-	saved, err := drafts.New(b.Store).Apply(t.Context(), b.admin, kept.Revision, "nine")
+	saved, err := drafts.New(b.Store).Apply(t.Context(), b.Admin, kept.Revision, "nine")
 	storetest.Must(t, err)
 	if d := saved.Compiled.Document(); !d.ApprovalEnabled || d.DefaultTimeoutMinutes != 9 {
 		t.Errorf("%s", saved.Document)
@@ -292,30 +292,30 @@ func TestADraftOutlivesAnEnd(t *testing.T) {
 func TestAFallbackIsBelievedUntilItsEndI11(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	start := b.clock.Now()
+	start := b.Clock.Now()
 	set := func(end time.Duration) {
 		doc := `{"fallback_auto_approve":true`
 		if end > 0 {
 			doc += fmt.Sprintf(`,"fallback_until":%q`, start.Add(end).Format(time.RFC3339))
 		}
-		b.policy(t, doc+`}`)
+		b.UsePolicy(t, doc+`}`)
 	}
 	hour := func(n int, minutes int) time.Duration {
 		return time.Duration(n)*time.Hour + time.Duration(minutes)*time.Minute
 	}
-	b.clock.Step(time.Hour)
-	set(hour(2, 0))                        // 1:00, until 2:00
-	b.clock.Step(hour(1, 30))              // its end passes, and is not written down
-	set(hour(4, 0))                        // 2:30, until 4:00
-	b.clock.Step(hour(0, 30))              //
-	b.policy(t, `{}`)                      // 3:00, off
-	b.clock.Step(hour(2, 0))               //
-	set(0)                                 // 5:00, without an end
-	b.clock.Step(hour(0, 30))              //
-	set(hour(5, 35))                       // 5:30, until 5:35
-	b.clock.Step(hour(0, 3))               //
-	b.policy(t, `{"unmatched":"require"}`) // 5:33, off
-	b.clock.Step(hour(1, 0))
+	b.Clock.Step(time.Hour)
+	set(hour(2, 0))                           // 1:00, until 2:00
+	b.Clock.Step(hour(1, 30))                 // its end passes, and is not written down
+	set(hour(4, 0))                           // 2:30, until 4:00
+	b.Clock.Step(hour(0, 30))                 //
+	b.UsePolicy(t, `{}`)                      // 3:00, off
+	b.Clock.Step(hour(2, 0))                  //
+	set(0)                                    // 5:00, without an end
+	b.Clock.Step(hour(0, 30))                 //
+	set(hour(5, 35))                          // 5:30, until 5:35
+	b.Clock.Step(hour(0, 3))                  //
+	b.UsePolicy(t, `{"unmatched":"require"}`) // 5:33, off
+	b.Clock.Step(hour(1, 0))
 	for i, tt := range []struct {
 		at    time.Duration
 		taken bool
@@ -335,7 +335,7 @@ func TestAFallbackIsBelievedUntilItsEndI11(t *testing.T) {
 		{hour(5, 36), true},  // confirmed before 5:30, as without an end
 		{hour(5, 41), false}, // more than ten minutes after that, and behind the end of the other
 	} {
-		_, err := b.Ask(t.Context(), b.agent, models.AskInput{ToolName: "Bash", ToolUseID: fmt.Sprint(i), Explicit: true, FallbackAt: start.Add(tt.at).Format(time.RFC3339Nano)})
+		_, err := b.Ask(t.Context(), b.Agent, models.AskInput{ToolName: "Bash", ToolUseID: fmt.Sprint(i), Explicit: true, FallbackAt: start.Add(tt.at).Format(time.RFC3339Nano)})
 		if tt.taken && err != nil {
 			t.Errorf("at %s: %v", tt.at, err)
 		}

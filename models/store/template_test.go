@@ -22,7 +22,7 @@ func underTemplates() string {
 }
 
 func ticking(checked ...int) models.DecisionInput {
-	in := yes()
+	in := storetest.Yes()
 	in.Checked = checked
 	return in
 }
@@ -30,39 +30,39 @@ func ticking(checked ...int) models.DecisionInput {
 func TestApprovingNeedsEveryTick(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.policy(t, underTemplates())
+	b.UsePolicy(t, underTemplates())
 	for _, checked := range [][]int{nil, {0}, {1, 1}} {
 		a := b.pay(t, 1)
 		before := storetest.Dump(t, b.Store)
-		err := storetest.Err(b.Decide(t.Context(), b.owner, a.ID, ticking(checked...)))
+		err := storetest.Err(b.Decide(t.Context(), b.Owner, a.ID, ticking(checked...)))
 		wantCode(t, err, models.CodeInvalid)
 		if e := models.FieldsOf(err)["checked"]; !strings.Contains(e, "must list every item") || !strings.Contains(err.Error(), models.TickAll) {
 			t.Errorf("%v: %v", checked, err)
 		}
 		if after := storetest.Dump(t, b.Store); after != before {
-			t.Error(difference(before, after))
+			t.Error(storetest.Difference(before, after))
 		}
 	}
-	err := storetest.Err(b.Decide(t.Context(), b.owner, b.pay(t, 1).ID, ticking(0, 1, 2)))
+	err := storetest.Err(b.Decide(t.Context(), b.Owner, b.pay(t, 1).ID, ticking(0, 1, 2)))
 	if wantCode(t, err, models.CodeInvalid); !strings.Contains(models.FieldsOf(err)["checked"], "not on the checklist") {
 		t.Error(err)
 	}
 	edited := ticking()
 	edited.Input = []byte(`{"amount":2}`)
-	wantCode(t, storetest.Err(b.Decide(t.Context(), b.owner, b.pay(t, 1).ID, edited)), models.CodeInvalid)
+	wantCode(t, storetest.Err(b.Decide(t.Context(), b.Owner, b.pay(t, 1).ID, edited)), models.CodeInvalid)
 	bulk := ticking(0, 1)
 	bulk.Bulk = true
-	wantCode(t, storetest.Err(b.Decide(t.Context(), b.owner, b.pay(t, 1).ID, bulk)), models.CodeWrongDecisionKind)
+	wantCode(t, storetest.Err(b.Decide(t.Context(), b.Owner, b.pay(t, 1).ID, bulk)), models.CodeWrongDecisionKind)
 
 	rejected := b.pay(t, 2)
-	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.owner, rejected.ID, no("no"))))
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.Owner, rejected.ID, storetest.No("no"))))
 	a := b.pay(t, 3)
-	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.owner, a.ID, ticking(1, 0, 1))))
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.Owner, a.ID, ticking(1, 0, 1))))
 	got := b.standsAs(t, a.ID, models.StatusApproved)
 	if items := got.TickedItems(got.Vote); got.Vote.Checked != "[0,1]" || !slices.Equal(items, []string{"The recipient is known", "The amount is right"}) {
 		t.Errorf("ticked %q %q", got.Vote.Checked, items)
 	}
-	if v := b.stands(t, rejected.ID).Vote; v.Checked != "" {
+	if v := b.Read(t, rejected.ID).Vote; v.Checked != "" {
 		t.Errorf("a rejection keeps ticks: %q", v.Checked)
 	}
 	storetest.CheckRows(t, b.Store)
@@ -72,24 +72,24 @@ func TestApprovingNeedsEveryTick(t *testing.T) {
 func TestEveryApproverTicks(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.policy(t, `{"templates":[`+checking+`],"rules":[{"name":"q","tools":["question"],"effect":"require","template":"pay"}]}`)
-	a := b.ask(t, models.AskInput{Kind: models.KindQuestion, Description: "Pay?"})
+	b.UsePolicy(t, `{"templates":[`+checking+`],"rules":[{"name":"q","tools":["question"],"effect":"require","template":"pay"}]}`)
+	a := b.AskFor(t, models.AskInput{Kind: models.KindQuestion, Description: "Pay?"})
 	text := "yes"
-	wantCode(t, storetest.Err(b.Decide(t.Context(), b.owner, a.ID, models.DecisionInput{Answer: &text})), models.CodeInvalid)
-	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.owner, a.ID, models.DecisionInput{Answer: &text, Checked: []int{0, 1}})))
+	wantCode(t, storetest.Err(b.Decide(t.Context(), b.Owner, a.ID, models.DecisionInput{Answer: &text})), models.CodeInvalid)
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.Owner, a.ID, models.DecisionInput{Answer: &text, Checked: []int{0, 1}})))
 
-	b.policy(t, `{"templates":[`+checking+`],"rules":[
+	b.UsePolicy(t, `{"templates":[`+checking+`],"rules":[
  {"name":"Large","tools":["payment.send"],"when":"input.amount > 100","effect":"require","template":"pay","reviewers":["stranger@example.com"],"reviewers_only":true},
  {"name":"Payments","tools":["payment.send"],"effect":"require","template":"pay"}]}`)
 	a = b.pay(t, 1)
 	edit := ticking(0, 1)
 	edit.Input = []byte(`{"amount":200}`)
-	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.owner, a.ID, edit)))
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.Owner, a.ID, edit)))
 	b.standsAs(t, a.ID, models.StatusPending)
 	unticked := edit
 	unticked.Checked = nil
-	wantCode(t, storetest.Err(b.Decide(t.Context(), b.stranger, a.ID, unticked)), models.CodeInvalid)
-	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.stranger, a.ID, edit)))
+	wantCode(t, storetest.Err(b.Decide(t.Context(), b.Stranger, a.ID, unticked)), models.CodeInvalid)
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.Stranger, a.ID, edit)))
 	b.standsAs(t, a.ID, models.StatusApproved)
 	storetest.CheckRows(t, b.Store)
 }
@@ -101,25 +101,25 @@ func TestTicksNameTheirRequest(t *testing.T) {
 	b := newBench(t)
 	conv := models.NewID[models.ConversationID]()
 	propose := func(item string) *models.Approval {
-		b.policy(t, `{"templates":[{"name":"t","checklist":["`+item+`"]}],"rules":[{"name":"p","tools":["respond_with_approval"],"effect":"require","template":"t"}]}`)
-		a, err := b.Respond(t.Context(), b.agent, models.ResponseInput{ConversationID: conv, Kind: models.KindProposal, Content: item})
+		b.UsePolicy(t, `{"templates":[{"name":"t","checklist":["`+item+`"]}],"rules":[{"name":"p","tools":["respond_with_approval"],"effect":"require","template":"t"}]}`)
+		a, err := b.Respond(t.Context(), b.Agent, models.ResponseInput{ConversationID: conv, Kind: models.KindProposal, Content: item})
 		storetest.Must(t, err)
 		return a
 	}
 	first, second := propose("The logs are backed up"), propose("The payee was called")
 	decide := func(approved bool, id models.ResponseID, digest string, checked ...int) error {
 		d := models.ConversationDecision{Approved: &approved, ResponseID: id, Digest: digest, Checked: checked, Page: models.NoPage}
-		_, _, err := b.DecideIn(t.Context(), b.owner, conv, d)
+		_, _, err := b.DecideIn(t.Context(), b.Owner, conv, d)
 		return err
 	}
 	before := storetest.Dump(t, b.Store)
 	wantCode(t, decide(true, "", "", 0), models.CodeDigestRequired)
 	wantCode(t, decide(true, "", ""), models.CodeDigestRequired)
 	wantCode(t, decide(true, "", first.Digest, 0), models.CodeDigestMismatch)
-	_, err := b.Say(t.Context(), b.owner, models.MessageInput{ConversationID: conv, Content: "go", Decision: &models.ConversationDecision{Approved: new(true), Checked: []int{0}, Page: models.NoPage}})
+	_, err := b.Say(t.Context(), b.Owner, models.MessageInput{ConversationID: conv, Content: "go", Decision: &models.ConversationDecision{Approved: new(true), Checked: []int{0}, Page: models.NoPage}})
 	wantCode(t, err, models.CodeDigestRequired)
 	if after := storetest.Dump(t, b.Store); after != before {
-		t.Error(difference(before, after))
+		t.Error(storetest.Difference(before, after))
 	}
 	storetest.Must(t, decide(true, first.ID, "", 0))
 	storetest.Must(t, decide(true, "", second.Digest, 0))
@@ -135,32 +135,32 @@ func TestTicksNameTheirRequest(t *testing.T) {
 func TestAnEditDoesNotEvadeAChecklist(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.policy(t, `{"templates":[`+checking+`],"rules":[{"name":"Large","tools":["payment.send"],"when":"input.amount > 100","effect":"require","template":"pay"}]}`)
+	b.UsePolicy(t, `{"templates":[`+checking+`],"rules":[{"name":"Large","tools":["payment.send"],"when":"input.amount > 100","effect":"require","template":"pay"}]}`)
 	a := b.pay(t, 1)
-	edit := yes()
+	edit := storetest.Yes()
 	edit.Input = []byte(`{"amount":200}`)
-	err := storetest.Err(b.Decide(t.Context(), b.owner, a.ID, edit))
+	err := storetest.Err(b.Decide(t.Context(), b.Owner, a.ID, edit))
 	if wantCode(t, err, models.CodeInvalid); !strings.Contains(models.FieldsOf(err)["input"], "whose checklist is not shown here") {
 		t.Error(err)
 	}
 	edit.Input = []byte(`{"amount":2}`)
-	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.owner, a.ID, edit)))
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.Owner, a.ID, edit)))
 }
 
 // TestI12TemplatesAreFrozen: a later policy, or whoever writes to the file, changes nothing.
 func TestI12TemplatesAreFrozen(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.policy(t, underTemplates())
+	b.UsePolicy(t, underTemplates())
 	before := b.pay(t, 1)
-	b.policy(t, strings.ReplaceAll(underTemplates(), `"The recipient is known",`, ""))
+	b.UsePolicy(t, strings.ReplaceAll(underTemplates(), `"The recipient is known",`, ""))
 	after := b.pay(t, 2)
-	got := b.stands(t, before.ID)
-	if len(got.Checklist()) != 2 || got.TemplateText != "Look at the invoice." || len(b.stands(t, after.ID).Checklist()) != 1 {
+	got := b.Read(t, before.ID)
+	if len(got.Checklist()) != 2 || got.TemplateText != "Look at the invoice." || len(b.Read(t, after.ID).Checklist()) != 1 {
 		t.Errorf("%q %q", got.Checklist(), got.TemplateText)
 	}
-	wantCode(t, storetest.Err(b.Decide(t.Context(), b.owner, before.ID, ticking(0))), models.CodeInvalid)
-	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.owner, after.ID, ticking(0))))
+	wantCode(t, storetest.Err(b.Decide(t.Context(), b.Owner, before.ID, ticking(0))), models.CodeInvalid)
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.Owner, after.ID, ticking(0))))
 	for _, set := range []string{`checklist = ''`, `template_text = 'x'`, `template = 'x'`} {
 		if _, err := storetest.Tamper(t, b.Store).ExecContext(t.Context(), `UPDATE responses SET `+set+` WHERE id = ?`, before.ID); err == nil {
 			t.Errorf("%s was taken beside the store", set)
@@ -184,42 +184,42 @@ func TestI12TemplatesAreFrozen(t *testing.T) {
 func TestATemplateThatAnAgentNames(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.policy(t, underTemplates())
+	b.UsePolicy(t, underTemplates())
 	named := func(tool, template string) models.AskInput {
 		return models.AskInput{ToolName: tool, Template: template, Input: []byte(`{"n":1}`)}
 	}
 	before := storetest.Dump(t, b.Store)
-	err := storetest.Err(b.Ask(t.Context(), b.agent, named("read", "gone")))
+	err := storetest.Err(b.Ask(t.Context(), b.Agent, named("read", "gone")))
 	if wantCode(t, err, models.CodeInvalid); models.FieldsOf(err)["template"] != "must be the name of a template of the policy: pay, strict" {
 		t.Error(err)
 	}
 	if after := storetest.Dump(t, b.Store); after != before {
-		t.Error(difference(before, after))
+		t.Error(storetest.Difference(before, after))
 	}
 
-	waits := b.ask(t, named("read", "strict"))
-	if waits.Status() != models.StatusPending || waits.Risk != models.RiskCritical || !waits.ReviewersOnly || waits.Template != "strict" || waits.ApprovalTimeoutAt.Sub(b.clock.Now()) > 2*time.Minute {
+	waits := b.AskFor(t, named("read", "strict"))
+	if waits.Status() != models.StatusPending || waits.Risk != models.RiskCritical || !waits.ReviewersOnly || waits.Template != "strict" || waits.ApprovalTimeoutAt.Sub(b.Clock.Now()) > 2*time.Minute {
 		t.Errorf("%+v", waits.Response)
 	}
-	wantCode(t, storetest.Err(b.Decide(t.Context(), b.owner, waits.ID, ticking(0))), models.CodeDigestRequired)
+	wantCode(t, storetest.Err(b.Decide(t.Context(), b.Owner, waits.ID, ticking(0))), models.CodeDigestRequired)
 	tick := ticking(0)
 	tick.Digest = waits.Digest
-	wantCode(t, storetest.Err(b.Decide(t.Context(), b.owner, waits.ID, tick)), models.CodeNotAReviewer)
-	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.stranger, waits.ID, tick)))
+	wantCode(t, storetest.Err(b.Decide(t.Context(), b.Owner, waits.ID, tick)), models.CodeNotAReviewer)
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.Stranger, waits.ID, tick)))
 
-	if denied := b.ask(t, named("drop", "pay")); denied.Status() != models.StatusRejected || denied.Cause != models.CausePolicy {
+	if denied := b.AskFor(t, named("drop", "pay")); denied.Status() != models.StatusRejected || denied.Cause != models.CausePolicy {
 		t.Errorf("a denied call is %s by %s", denied.Status(), denied.Cause)
 	}
-	both := b.ask(t, named("payment.send", "strict"))
+	both := b.AskFor(t, named("payment.send", "strict"))
 	if items := both.Checklist(); !slices.Equal(items, []string{"The recipient is known", "The amount is right", "Ask finance"}) {
 		t.Errorf("items are %q", items)
 	}
-	longer := b.ask(t, models.AskInput{ToolName: "write", Template: "pay", TimeoutSeconds: new(int64(60))})
-	if got := longer.ApprovalTimeoutAt.Sub(b.clock.Now()); got > time.Minute {
+	longer := b.AskFor(t, models.AskInput{ToolName: "write", Template: "pay", TimeoutSeconds: new(int64(60))})
+	if got := longer.ApprovalTimeoutAt.Sub(b.Clock.Now()); got > time.Minute {
 		t.Errorf("the template gives %s to a request that asked for a minute", got)
 	}
-	b.policy(t, `{"approval_enabled":false,"templates":[`+checking+`]}`)
-	if off := b.ask(t, named("read", "pay")); off.Cause != models.CauseGateOff || off.ChecklistJSON != "" || off.Template != "pay" {
+	b.UsePolicy(t, `{"approval_enabled":false,"templates":[`+checking+`]}`)
+	if off := b.AskFor(t, named("read", "pay")); off.Cause != models.CauseGateOff || off.ChecklistJSON != "" || off.Template != "pay" {
 		t.Errorf("with the gate off: %q %+v", off.Cause, off.Response)
 	}
 	storetest.CheckRows(t, b.Store)
@@ -229,10 +229,10 @@ func TestATemplateThatAnAgentNames(t *testing.T) {
 func TestI9AnotherTemplateIsTheSameRequest(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.policy(t, underTemplates())
-	first := b.ask(t, models.AskInput{ToolName: "write", ToolUseID: "one", Template: "pay"})
+	b.UsePolicy(t, underTemplates())
+	first := b.AskFor(t, models.AskInput{ToolName: "write", ToolUseID: "one", Template: "pay"})
 	for _, template := range []string{"strict", "", "gone"} {
-		again := b.ask(t, models.AskInput{ToolName: "write", ToolUseID: "one", Template: template})
+		again := b.AskFor(t, models.AskInput{ToolName: "write", ToolUseID: "one", Template: template})
 		if again.ID != first.ID || again.Template != "pay" || len(again.Checklist()) != 2 {
 			t.Errorf("%q: %s %q %q", template, again.ID, again.Template, again.Checklist())
 		}
@@ -243,8 +243,8 @@ func TestI9AnotherTemplateIsTheSameRequest(t *testing.T) {
 func TestNobodySatisfiesRuleAndTemplate(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.policy(t, `{"templates":[`+strict+`],"rules":[{"name":"Payments","tools":["payment.send"],"effect":"require","reviewers":["admin@example.com"],"reviewers_only":true}]}`)
-	a := b.ask(t, models.AskInput{ToolName: "payment.send", Template: "strict"})
+	b.UsePolicy(t, `{"templates":[`+strict+`],"rules":[{"name":"Payments","tools":["payment.send"],"effect":"require","reviewers":["admin@example.com"],"reviewers_only":true}]}`)
+	a := b.AskFor(t, models.AskInput{ToolName: "payment.send", Template: "strict"})
 	if a.Status() != models.StatusRejected || a.Cause != models.CauseNoReviewer || !strings.Contains(a.Feedback(), "the rule “Payments” and the template “strict”") {
 		t.Errorf("%s by %s: %s", a.Status(), a.Cause, a.Feedback())
 	}
@@ -255,25 +255,25 @@ func TestGrantsNeverCoverChecklists(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	input := models.AskInput{ToolName: "payment.send", Input: []byte(`{"amount":1}`)}
-	b.policy(t, `{"unmatched":"require"}`)
-	b.grant(t, b.ask(t, input), 9, "amount")
-	if a := b.ask(t, input); a.Cause != models.CauseGrant {
+	b.UsePolicy(t, `{"unmatched":"require"}`)
+	b.grant(t, b.AskFor(t, input), 9, "amount")
+	if a := b.AskFor(t, input); a.Cause != models.CauseGrant {
 		t.Fatalf("the grant does not work: %s %s", a.Status(), a.Cause)
 	}
-	b.policy(t, `{"unmatched":"require","templates":[`+checking+`,{"name":"plain"}]}`)
+	b.UsePolicy(t, `{"unmatched":"require","templates":[`+checking+`,{"name":"plain"}]}`)
 	named := input
 	named.Template = "plain"
-	plain := b.ask(t, named)
+	plain := b.AskFor(t, named)
 	if plain.Status() != models.StatusPending {
 		t.Errorf("a call that names a template is %s by %s", plain.Status(), plain.Cause)
 	}
-	b.policy(t, underTemplates())
-	checked := b.ask(t, input)
+	b.UsePolicy(t, underTemplates())
+	checked := b.AskFor(t, input)
 	if checked.Status() != models.StatusPending {
 		t.Errorf("a call with a checklist is %s by %s", checked.Status(), checked.Cause)
 	}
 	for _, a := range []*models.Approval{plain, checked} {
-		_, err := b.MakeGrant(t.Context(), b.owner, a.ID, models.GrantInput{Fixed: []string{"amount"}, Hours: 1, Uses: 5, Digest: a.Digest})
+		_, err := b.MakeGrant(t.Context(), b.Owner, a.ID, models.GrantInput{Fixed: []string{"amount"}, Hours: 1, Uses: 5, Digest: a.Digest})
 		wantCode(t, err, models.CodeWrongDecisionKind)
 	}
 }
@@ -297,39 +297,39 @@ func TestAnAgentFindsNoApproverByATemplate(t *testing.T) {
 			t.Parallel()
 			for what, may := range map[string]bool{"owner": tt.owner, "admin": tt.admin, "stranger": false} {
 				b := newBench(t)
-				who := map[string]models.Actor{"owner": b.owner, "admin": b.admin, "stranger": b.stranger}[what]
-				b.policy(t, `{"templates":[{"name":"docs",`+tt.template+`}],"rules":[{"name":"Payments","tools":["payment.send"],"effect":"require",`+tt.rule+`}]}`)
-				a := b.ask(t, models.AskInput{ToolName: "payment.send", Template: "docs"})
+				who := map[string]models.Actor{"owner": b.Owner, "admin": b.Admin, "stranger": b.Stranger}[what]
+				b.UsePolicy(t, `{"templates":[{"name":"docs",`+tt.template+`}],"rules":[{"name":"Payments","tools":["payment.send"],"effect":"require",`+tt.rule+`}]}`)
+				a := b.AskFor(t, models.AskInput{ToolName: "payment.send", Template: "docs"})
 				if a.Status() != tt.status || a.Status() == models.StatusRejected && a.Cause != models.CauseNoReviewer {
 					t.Fatalf("it is %s by %s", a.Status(), a.Cause)
 				}
-				if _, err := b.Decide(t.Context(), who, a.ID, yes()); (err == nil) != may {
+				if _, err := b.Decide(t.Context(), who, a.ID, storetest.Yes()); (err == nil) != may {
 					t.Errorf("%s approves: %v", what, err)
 				}
 			}
 		})
 	}
 	b := newBench(t)
-	b.policy(t, `{"templates":[{"name":"docs","reviewers":["stranger@example.com"],"reviewers_only":true}]}`)
-	free := b.ask(t, models.AskInput{ToolName: "write", Template: "docs"})
-	wantCode(t, storetest.Err(b.Decide(t.Context(), b.owner, free.ID, yes())), models.CodeNotAReviewer)
-	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.stranger, free.ID, yes())))
+	b.UsePolicy(t, `{"templates":[{"name":"docs","reviewers":["stranger@example.com"],"reviewers_only":true}]}`)
+	free := b.AskFor(t, models.AskInput{ToolName: "write", Template: "docs"})
+	wantCode(t, storetest.Err(b.Decide(t.Context(), b.Owner, free.ID, storetest.Yes())), models.CodeNotAReviewer)
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.Stranger, free.ID, storetest.Yes())))
 }
 
 // Groups that only limit who approves get nothing new to see when somebody joins them.
 func TestAGroupThatATemplateLimitsTo(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.group(t, "finance", b.admin)
-	b.policy(t, `{"templates":[{"name":"docs","reviewers":["group:finance"],"reviewers_only":true}],"rules":[{"name":"Payments","tools":["payment.send"],"effect":"require"}]}`)
-	a := b.ask(t, models.AskInput{ToolName: "payment.send", Template: "docs"})
-	b.joins(t, "finance", b.stranger)
-	if b.asks(t, b.stranger, a.ID) {
+	b.group(t, "finance", b.Admin)
+	b.UsePolicy(t, `{"templates":[{"name":"docs","reviewers":["group:finance"],"reviewers_only":true}],"rules":[{"name":"Payments","tools":["payment.send"],"effect":"require"}]}`)
+	a := b.AskFor(t, models.AskInput{ToolName: "payment.send", Template: "docs"})
+	b.joins(t, "finance", b.Stranger)
+	if b.asks(t, b.Stranger, a.ID) {
 		t.Error("who joined is asked, though the rule asks nobody")
 	}
-	wantCode(t, storetest.Err(b.Decide(t.Context(), b.owner, a.ID, yes())), models.CodeNotAReviewer)
-	b.joins(t, "finance", b.owner)
-	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.owner, a.ID, yes())))
+	wantCode(t, storetest.Err(b.Decide(t.Context(), b.Owner, a.ID, storetest.Yes())), models.CodeNotAReviewer)
+	b.joins(t, "finance", b.Owner)
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.Owner, a.ID, storetest.Yes())))
 }
 
 // What waits is edited as if the gate were on: it is approved under the rule of what it
@@ -340,11 +340,11 @@ func TestAnEditWithTheGateOff(t *testing.T) {
 	doc := func(on string) string {
 		return `{"approval_enabled":` + on + `,"templates":[` + checking + `],"rules":[{"name":"Large","tools":["payment.send"],"when":"input.amount > 100","effect":"require","template":"pay","reviewers":["stranger@example.com"],"reviewers_only":true}]}`
 	}
-	b.policy(t, doc("true"))
+	b.UsePolicy(t, doc("true"))
 	a := b.pay(t, 1)
-	b.policy(t, doc("false"))
-	edit := yes()
+	b.UsePolicy(t, doc("false"))
+	edit := storetest.Yes()
 	edit.Input = []byte(`{"amount":200}`)
-	wantCode(t, storetest.Err(b.Decide(t.Context(), b.owner, a.ID, edit)), models.CodeInvalid)
+	wantCode(t, storetest.Err(b.Decide(t.Context(), b.Owner, a.ID, edit)), models.CodeInvalid)
 	b.standsAs(t, a.ID, models.StatusPending)
 }

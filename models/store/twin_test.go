@@ -23,44 +23,44 @@ func TestATwinIsNoticed(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	pay := func(input string) *models.Approval {
-		return b.ask(t, models.AskInput{ToolName: "pay", Input: []byte(input)})
+		return b.AskFor(t, models.AskInput{ToolName: "pay", Input: []byte(input)})
 	}
-	if got := b.twinOf(t, b.owner, pay(`{"sum":1}`)); got != nil {
+	if got := b.twinOf(t, b.Owner, pay(`{"sum":1}`)); got != nil {
 		t.Errorf("the first has the twin %+v", got)
 	}
 	early := pay(`{"sum": 2}`)
-	first := b.decided(t, `{"sum":2}`, yes())
+	first := b.decided(t, `{"sum":2}`, storetest.Yes())
 	for name, a := range map[string]*models.Approval{"asked before": early, "asked after, spelled otherwise": pay(`{ "sum":2 }`)} {
-		if got := b.twinOf(t, b.owner, a); got == nil || got.ID != first.ID || got.By != b.owner.Name || !got.At.Equal(*first.ApprovalTimestamp) || !a.TwinWarns(*got) {
+		if got := b.twinOf(t, b.Owner, a); got == nil || got.ID != first.ID || got.By != b.Owner.Name || !got.At.Equal(*first.ApprovalTimestamp) || !a.TwinWarns(*got) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
 	// An edit releases another input: that one counts.
-	edited := yes()
+	edited := storetest.Yes()
 	edited.Input = []byte(`{"sum":3}`)
 	ran := b.decided(t, `{"sum":30}`, edited)
-	if got := b.twinOf(t, b.owner, pay(`{"sum":30}`)); got != nil {
+	if got := b.twinOf(t, b.Owner, pay(`{"sum":30}`)); got != nil {
 		t.Errorf("what was asked and never ran has the twin %+v", got)
 	}
-	if got := b.twinOf(t, b.owner, pay(`{"sum":3}`)); got == nil || got.ID != ran.ID {
+	if got := b.twinOf(t, b.Owner, pay(`{"sum":3}`)); got == nil || got.ID != ran.ID {
 		t.Errorf("what ran has the twin %+v", got)
 	}
-	b.decided(t, `{"sum":4}`, no("never"))
-	if got := b.twinOf(t, b.owner, pay(`{"sum":4}`)); got != nil {
+	b.decided(t, `{"sum":4}`, storetest.No("never"))
+	if got := b.twinOf(t, b.Owner, pay(`{"sum":4}`)); got != nil {
 		t.Errorf("what was rejected is the twin %+v", got)
 	}
-	b.policy(t, `{"rules":[{"name":"let","tools":["pay"],"effect":"allow"}]}`)
+	b.UsePolicy(t, `{"rules":[{"name":"let","tools":["pay"],"effect":"allow"}]}`)
 	pay(`{"sum":5}`)
-	b.policy(t, `{}`)
-	if got := b.twinOf(t, b.owner, pay(`{"sum":5}`)); got != nil {
+	b.UsePolicy(t, `{}`)
+	if got := b.twinOf(t, b.Owner, pay(`{"sum":5}`)); got != nil {
 		t.Errorf("what no person approved is the twin %+v", got)
 	}
-	other, _ := storetest.AgentToken(t, b.Store, b.owner, "another")
+	other, _ := storetest.AgentToken(t, b.Store, b.Owner, "another")
 	a, err := b.Ask(t.Context(), other, models.AskInput{ToolName: "pay", Input: []byte(`{"sum":2}`), Explicit: true})
-	if storetest.Must(t, err); b.twinOf(t, b.owner, a) != nil {
+	if storetest.Must(t, err); b.twinOf(t, b.Owner, a) != nil {
 		t.Error("another agent's call is a twin")
 	}
-	wantCode(t, second(b.Twins(t.Context(), b.agent, early)), models.CodeForbidden)
+	wantCode(t, second(b.Twins(t.Context(), b.Agent, early)), models.CodeForbidden)
 }
 
 // TestATwinOfHighRiskIsFoundHoweverLongAgo, and one of low risk within minutes; its
@@ -68,33 +68,33 @@ func TestATwinIsNoticed(t *testing.T) {
 func TestATwinOfHighRiskIsFoundHoweverLongAgo(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.policy(t, `{"rules":[{"name":"money","tools":["pay"],"effect":"require","risk":"high"},{"name":"rest","tools":["list"],"effect":"require","risk":"low"}]}`)
-	list := func() *models.Approval { return b.ask(t, models.AskInput{ToolName: "list"}) }
-	paid := b.decided(t, `{"sum":2}`, yes())
+	b.UsePolicy(t, `{"rules":[{"name":"money","tools":["pay"],"effect":"require","risk":"high"},{"name":"rest","tools":["list"],"effect":"require","risk":"low"}]}`)
+	list := func() *models.Approval { return b.AskFor(t, models.AskInput{ToolName: "list"}) }
+	paid := b.decided(t, `{"sum":2}`, storetest.Yes())
 	listed := list()
-	if _, err := b.Decide(t.Context(), b.owner, listed.ID, yes()); err != nil {
+	if _, err := b.Decide(t.Context(), b.Owner, listed.ID, storetest.Yes()); err != nil {
 		t.Fatal(err)
 	}
-	b.clock.Step(9 * time.Minute)
+	b.Clock.Step(9 * time.Minute)
 	soon := list()
-	if got := b.twinOf(t, b.owner, soon); got == nil || !soon.TwinWarns(*got) {
+	if got := b.twinOf(t, b.Owner, soon); got == nil || !soon.TwinWarns(*got) {
 		t.Errorf("after 9 minutes: %+v", got)
 	}
-	b.clock.Step(2 * time.Minute)
+	b.Clock.Step(2 * time.Minute)
 	late := list()
-	if got := b.twinOf(t, b.owner, late); got != nil && late.TwinWarns(*got) {
+	if got := b.twinOf(t, b.Owner, late); got != nil && late.TwinWarns(*got) {
 		t.Errorf("after 11 minutes: %+v", got)
 	}
-	if got := b.around(t, b.owner, late.ID).Twin; got == nil || got.ID != listed.ID || late.TwinWarns(*got) {
+	if got := b.around(t, b.Owner, late.ID).Twin; got == nil || got.ID != listed.ID || late.TwinWarns(*got) {
 		t.Errorf("its page has the twin %+v", got)
 	}
-	if got := b.twinOf(t, b.owner, soon); got == nil || !soon.TwinWarns(*got) {
+	if got := b.twinOf(t, b.Owner, soon); got == nil || !soon.TwinWarns(*got) {
 		t.Error("the warning went while the request waited")
 	}
-	storetest.Seed(t, b.Store, b.agent, storetest.Rows{Settled: 1000}) // long is what comes between
-	b.clock.Step(300 * 24 * time.Hour)
-	again := b.ask(t, models.AskInput{ToolName: "pay", Input: []byte(`{"sum":2}`)})
-	if got := b.twinOf(t, b.owner, again); got == nil || got.ID != paid.ID || !again.TwinWarns(*got) {
+	storetest.Seed(t, b.Store, b.Agent, storetest.Rows{Settled: 1000}) // long is what comes between
+	b.Clock.Step(300 * 24 * time.Hour)
+	again := b.AskFor(t, models.AskInput{ToolName: "pay", Input: []byte(`{"sum":2}`)})
+	if got := b.twinOf(t, b.Owner, again); got == nil || got.ID != paid.ID || !again.TwinWarns(*got) {
 		t.Errorf("of high risk, long ago: %+v", got)
 	}
 }
@@ -103,18 +103,18 @@ func TestATwinOfHighRiskIsFoundHoweverLongAgo(t *testing.T) {
 func TestATwinTellsNothingToWhoMayNotSeeBoth(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.decided(t, `{"sum":1}`, yes()) // not routed to the other
-	b.policy(t, `{"rules":[{"name":"money","tools":["pay"],"effect":"require","risk":"critical","reviewers":["`+b.stranger.Name+`"]}]}`)
-	a := b.ask(t, models.AskInput{ToolName: "pay", Input: []byte(`{"sum":1}`)})
-	if got := b.twinOf(t, b.stranger, a); got != nil || b.around(t, b.stranger, a.ID).Twin != nil {
+	b.decided(t, `{"sum":1}`, storetest.Yes()) // not routed to the other
+	b.UsePolicy(t, `{"rules":[{"name":"money","tools":["pay"],"effect":"require","risk":"critical","reviewers":["`+b.Stranger.Name+`"]}]}`)
+	a := b.AskFor(t, models.AskInput{ToolName: "pay", Input: []byte(`{"sum":1}`)})
+	if got := b.twinOf(t, b.Stranger, a); got != nil || b.around(t, b.Stranger, a.ID).Twin != nil {
 		t.Errorf("who was asked for help learns of %+v", got)
 	}
-	if b.twinOf(t, b.owner, a) == nil || b.twinOf(t, b.admin, a) == nil {
+	if b.twinOf(t, b.Owner, a) == nil || b.twinOf(t, b.Admin, a) == nil {
 		t.Error("the owner or an admin is not told")
 	}
-	b.policy(t, `{"rules":[{"name":"rest","tools":["pay"],"effect":"require","risk":"high"}]}`)
-	unseen := b.ask(t, models.AskInput{ToolName: "pay", Input: []byte(`{"sum":1}`)})
-	if got := b.twinOf(t, b.stranger, unseen); got != nil {
+	b.UsePolicy(t, `{"rules":[{"name":"rest","tools":["pay"],"effect":"require","risk":"high"}]}`)
+	unseen := b.AskFor(t, models.AskInput{ToolName: "pay", Input: []byte(`{"sum":1}`)})
+	if got := b.twinOf(t, b.Stranger, unseen); got != nil {
 		t.Errorf("of a request that is not theirs to see: %+v", got)
 	}
 }

@@ -57,6 +57,9 @@ func (k *known) changes(table string) {
 	if table == "" || substitutionTables[table] {
 		k.substitutions = nil
 	}
+	if table == "" || table == "outside_approvals" {
+		k.wanted = nil
+	}
 }
 
 // write is the only way to change anything: see db.DB.Write. fn may run twice and
@@ -94,11 +97,26 @@ func (s *Store) writeBy(ctx context.Context, write func(context.Context, func(*d
 	return err
 }
 
-// within is the store's part of a share.
+// within is the store's part of a share: the same one each time.
 func (s *Store) within(share *db.Tx) *tx {
+	if t, ok := share.Part.(*tx); ok {
+		return t
+	}
 	t := &tx{Tx: share, s: s}
+	share.Part = t
 	share.AfterCommit(t.announce)
 	return t
+}
+
+// Write is db.DB.Write for a room whose functions ask the policy or end requests: conditions are
+// judged before the transaction, not in it, and what was asked and ended is logged.
+func (s *Store) Write(ctx context.Context, fn func(*db.Tx) error) error {
+	return s.write(ctx, func(t *tx) error { return fn(t.Tx) })
+}
+
+// WriteAnyway is Write for what must go on when the disk is full.
+func (s *Store) WriteAnyway(ctx context.Context, fn func(*db.Tx) error) error {
+	return s.writeAnyway(ctx, func(t *tx) error { return fn(t.Tx) })
 }
 
 // stranded ends what nobody may approve any more, within another room's share.

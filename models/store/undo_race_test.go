@@ -29,15 +29,15 @@ func TestI1OneOutcomeWithUndoWhoeverRaces(t *testing.T) {
 		rounds = 8
 	}
 	b := newBench(t, noLimits)
-	b.policy(t, `{"undo_seconds":{"medium":1}}`)
+	b.UsePolicy(t, `{"undo_seconds":{"medium":1}}`)
 	ctx := context.WithoutCancel(t.Context())
 	ends := map[string]int{}
 	for round := range rounds {
-		a := b.ask(t, models.AskInput{TimeoutSeconds: new(int64(2))})
+		a := b.AskFor(t, models.AskInput{TimeoutSeconds: new(int64(2))})
 		told := make(chan *models.Approval, 2)
 		for range 2 {
 			go func() {
-				got, err := b.Await(ctx, b.agent, a.ID, time.Minute)
+				got, err := b.Await(ctx, b.Agent, a.ID, time.Minute)
 				if err != nil {
 					t.Errorf("wait: %v", err)
 				}
@@ -55,7 +55,7 @@ func TestI1OneOutcomeWithUndoWhoeverRaces(t *testing.T) {
 			})
 		}
 		for i := range 64 {
-			who := []models.Actor{b.owner, b.admin}[i%2]
+			who := []models.Actor{b.Owner, b.Admin}[i%2]
 			switch {
 			case i%16 == 3:
 				race(func() error { return storetest.Err(b.Undo(ctx, who, a.ID)) })
@@ -64,24 +64,24 @@ func TestI1OneOutcomeWithUndoWhoeverRaces(t *testing.T) {
 			case i%16 == 7:
 				race(func() error { return storetest.Err(b.ExpireDue(ctx, 10)) })
 			case i%16 == 9 && round%5 > 1, i%4 == 1 && round%5 == 1:
-				race(func() error { b.clock.Step(300 * time.Millisecond); return nil })
+				race(func() error { b.Clock.Step(300 * time.Millisecond); return nil })
 			case i == 32 && round%3 == 0:
-				race(func() error { return storetest.Err(b.Cancel(ctx, b.agent, a.ID)) })
+				race(func() error { return storetest.Err(b.Cancel(ctx, b.Agent, a.ID)) })
 			case i == 33:
 				race(func() error { return storetest.Err(b.AskBack(ctx, who, a.ID, "Why?")) })
 			case i == 34:
-				race(func() error { return third(b.AnswerNote(ctx, b.agent, a.ID, "So.")) })
+				race(func() error { return storetest.Err3(b.AnswerNote(ctx, b.Agent, a.ID, "So.")) })
 			case i == 35:
-				race(func() error { return storetest.Err(b.Extend(ctx, who, a.ID, b.clock.Now().Add(3*time.Second))) })
+				race(func() error { return storetest.Err(b.Extend(ctx, who, a.ID, b.Clock.Now().Add(3*time.Second))) })
 			case i%4 == round%8: // in half of the rounds
-				race(func() error { return storetest.Err(b.Decide(ctx, who, a.ID, no("no"))) })
+				race(func() error { return storetest.Err(b.Decide(ctx, who, a.ID, storetest.No("no"))) })
 			default:
-				race(func() error { return storetest.Err(b.Decide(ctx, who, a.ID, yes())) })
+				race(func() error { return storetest.Err(b.Decide(ctx, who, a.ID, storetest.Yes())) })
 			}
 		}
 		close(start)
 		wg.Wait()
-		b.clock.Step(2 * time.Hour) // whatever still holds it or lets it wait is over
+		b.Clock.Step(2 * time.Hour) // whatever still holds it or lets it wait is over
 		storetest.Must(t, storetest.Err(b.ReleaseDue(ctx, 10)))
 		storetest.Must(t, storetest.Err(b.ExpireDue(ctx, 10)))
 		ends[string(b.oneOutcome(t, a.ID, <-told, <-told))]++
@@ -151,15 +151,17 @@ func TestI1NobodyIsToldOfAnExpiryWhileAVerdictInTimeCommits(t *testing.T) {
 			}
 		}
 	})
-	a := b.ask(t, models.AskInput{TimeoutSeconds: new(int64(1))})
+	a := b.AskFor(t, models.AskInput{TimeoutSeconds: new(int64(1))})
 	hold.Store(true)
 	decided := make(chan error, 1)
-	go func() { decided <- storetest.Err(b.Decide(context.WithoutCancel(t.Context()), b.owner, a.ID, yes())) }()
+	go func() {
+		decided <- storetest.Err(b.Decide(context.WithoutCancel(t.Context()), b.Owner, a.ID, storetest.Yes()))
+	}()
 	<-holding
-	b.clock.Step(time.Second)
+	b.Clock.Step(time.Second)
 	read := make(chan *models.Approval, 1)
 	go func() {
-		got, err := b.Approval(context.WithoutCancel(t.Context()), b.agent, a.ID)
+		got, err := b.Approval(context.WithoutCancel(t.Context()), b.Agent, a.ID)
 		if err != nil {
 			t.Errorf("read: %v", err)
 		}

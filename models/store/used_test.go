@@ -12,19 +12,19 @@ import (
 func TestAUsedIDNamesAnotherCallI9(t *testing.T) {
 	t.Parallel()
 	r := newBench(t).open(t, models.RunInput{RunID: "run"})
-	r.policy(t, holdRM)
+	r.UsePolicy(t, holdRM)
 	yes := models.DecisionInput{Approved: new(true)}
 	ask := models.AskInput{RunID: "run", ToolUseID: "c1", ToolName: "rm", Input: []byte(`{"f":1}`), Energy: new(int64(3))}
-	first := r.ask(t, ask)
+	first := r.AskFor(t, ask)
 	yes.Digest = first.Digest
-	_, err := r.Decide(t.Context(), r.owner, first.ID, yes)
+	_, err := r.Decide(t.Context(), r.Owner, first.ID, yes)
 	storetest.Must(t, err)
-	if again := r.ask(t, ask); again.ID != first.ID {
+	if again := r.AskFor(t, ask); again.ID != first.ID {
 		t.Error("before its result, a repeat is another request")
 	}
 	other := ask
 	other.Input = []byte(`{"f":2}`)
-	_, err = r.Ask(t.Context(), r.agent, other)
+	_, err = r.Ask(t.Context(), r.Agent, other)
 	wantCode(t, err, models.CodeKeyConflict)
 
 	call := func(event, input string) models.RunEvent {
@@ -37,37 +37,37 @@ func TestAUsedIDNamesAnotherCallI9(t *testing.T) {
 	r.report(t, one(gave("c1", "first")), models.RunEventRepeated)
 	r.report(t, one(call("e1", `{"f":1}`)), models.RunEventRepeated)
 
-	second := r.ask(t, ask)
+	second := r.AskFor(t, ask)
 	if second.ID == first.ID || second.Status() != models.StatusPending {
 		t.Fatalf("after its result: the same row %t, %s; want another request, pending", second.ID == first.ID, second.Status())
 	}
 	if v := r.full(t, r.conv); v.EnergyUsed != 6 {
 		t.Errorf("%d energy is used, want that of both calls", v.EnergyUsed)
 	}
-	if again := r.ask(t, ask); again.ID != second.ID {
+	if again := r.AskFor(t, ask); again.ID != second.ID {
 		t.Error("the second call, asked again, is a third")
 	}
 	r.report(t, one(call("e2", `{"f":1}`)))
-	_, err = r.Decide(t.Context(), r.owner, second.ID, yes)
+	_, err = r.Decide(t.Context(), r.Owner, second.ID, yes)
 	storetest.Must(t, err)
 	r.report(t, one(gave("c1", "second")))
 
-	third := r.ask(t, other)
+	third := r.AskFor(t, other)
 	if third.ID == second.ID || third.Status() != models.StatusPending {
 		t.Error("another input under a used id is not another request")
 	}
-	found, err := r.FindInvocation(t.Context(), r.agent, "c1", "run")
+	found, err := r.FindInvocation(t.Context(), r.Agent, "c1", "run")
 	storetest.Must(t, err)
 	if found.ID != third.ID {
 		t.Errorf("the id finds %s, want the last call with it", found.ID)
 	}
-	if found, err = r.FindInvocation(t.Context(), r.owner, "c1", ""); err != nil || found.ID != third.ID {
+	if found, err = r.FindInvocation(t.Context(), r.Owner, "c1", ""); err != nil || found.ID != third.ID {
 		t.Errorf("the owner finds %v, %v, want the last call with it", found, err)
 	}
 	if n := storetest.Scalar[int](t, r.Store, `SELECT count(*) FROM responses WHERE tool_use_id = 'c1' AND contradiction = ''`); n != 3 {
 		t.Errorf("%d rows without a contradiction, want 3", n)
 	}
-	_, err = r.Ask(t.Context(), r.agent, models.AskInput{ApprovalID: string(first.ID), RunID: "run", ToolUseID: "c1", ToolName: "rm", Input: []byte(`{"f":1}`)})
+	_, err = r.Ask(t.Context(), r.Agent, models.AskInput{ApprovalID: string(first.ID), RunID: "run", ToolUseID: "c1", ToolName: "rm", Input: []byte(`{"f":1}`)})
 	wantCode(t, err, models.CodeKeyConflict)
 }
 
@@ -118,15 +118,15 @@ func TestReportedCallsWithOneIDAreKept(t *testing.T) {
 func TestAnApprovalOfARunIsNotForWhoNamesNoneI9(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.policy(t, holdRM)
-	inRun := b.ask(t, models.AskInput{RunID: "run", ToolUseID: "c1", ToolName: "rm"})
+	b.UsePolicy(t, holdRM)
+	inRun := b.AskFor(t, models.AskInput{RunID: "run", ToolUseID: "c1", ToolName: "rm"})
 	without := models.AskInput{ToolUseID: "c1", ToolName: "rm"}
-	if waits := b.ask(t, without); waits.ID != inRun.ID {
+	if waits := b.AskFor(t, without); waits.ID != inRun.ID {
 		t.Error("while it waits, the same call by another way is another request")
 	}
-	_, err := b.Decide(t.Context(), b.owner, inRun.ID, models.DecisionInput{Approved: new(true), Digest: inRun.Digest})
+	_, err := b.Decide(t.Context(), b.Owner, inRun.ID, models.DecisionInput{Approved: new(true), Digest: inRun.Digest})
 	storetest.Must(t, err)
-	if got := b.ask(t, without); got.ID == inRun.ID || got.Status() != models.StatusPending {
+	if got := b.AskFor(t, without); got.ID == inRun.ID || got.Status() != models.StatusPending {
 		t.Errorf("it has the run's approval: %s", got.Status())
 	}
 }

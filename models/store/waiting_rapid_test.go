@@ -38,7 +38,7 @@ func TestRandomWaitsAreToldOnce(t *testing.T) {
 		}
 		w := &waitingWorld{
 			made: made, open: func() *store.Store {
-				return storetest.New(t, storetest.WithDir(dir), storetest.WithClock(made.clock), noLimits)
+				return storetest.New(t, storetest.WithDir(dir), storetest.WithClock(made.Clock), noLimits)
 			},
 			shown: map[models.ConversationID]models.ConversationStatus{}, told: map[models.ConversationID][]models.ConversationStatus{},
 			real: map[models.ConversationID][]models.ConversationStatus{},
@@ -91,7 +91,7 @@ func headOf(s *store.Store) (int64, error) {
 // the requests in it.
 func (w *waitingWorld) look(rt *rapid.T) {
 	ctx := context.Background()
-	list, err := w.Conversations(ctx, w.made.owner, store.ConversationQuery{Limit: models.MaxPage})
+	list, err := w.Conversations(ctx, w.made.Owner, store.ConversationQuery{Limit: models.MaxPage})
 	if err != nil {
 		rt.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func (w *waitingWorld) look(rt *rapid.T) {
 		}
 	}
 	for _, status := range []models.ConversationStatus{models.ConversationRunning, models.ConversationWaitingInput, models.ConversationCompleted, models.ConversationFailed} {
-		some, err := w.Conversations(ctx, w.made.owner, store.ConversationQuery{Status: status, Limit: models.MaxPage})
+		some, err := w.Conversations(ctx, w.made.Owner, store.ConversationQuery{Status: status, Limit: models.MaxPage})
 		if err != nil || len(some.Items) != byStatus[status] || slices.ContainsFunc(some.Items, func(v models.ConversationView) bool { return v.Status != status }) {
 			rt.Fatalf("%d are listed as %s, want %d: %v", len(some.Items), status, byStatus[status], err)
 		}
@@ -121,7 +121,7 @@ func (w *waitingWorld) look(rt *rapid.T) {
 
 func (w *waitingWorld) listen(rt *rapid.T) {
 	var err error
-	w.heard, err = w.Feed(context.Background(), w.made.owner, w.heard, func(h *store.FeedEvent) error {
+	w.heard, err = w.Feed(context.Background(), w.made.Owner, w.heard, func(h *store.FeedEvent) error {
 		for _, c := range h.Changes {
 			if was := w.told[c.Conversation]; c.Old == c.New || len(was) > 0 && was[len(was)-1] != c.Old {
 				rt.Fatalf("told that %s went from %s to %s after %v", c.Conversation, c.Old, c.New, was)
@@ -162,19 +162,19 @@ func (w *waitingWorld) ask(rt *rapid.T) {
 	if rapid.Bool().Draw(rt, "short") {
 		in.TimeoutSeconds = new(int64(30))
 	}
-	a, err := w.Ask(context.Background(), w.made.agent, in)
+	a, err := w.Ask(context.Background(), w.made.Agent, in)
 	if fails(rt, err); err == nil {
 		w.asked = append(w.asked, a.ID)
 	}
 }
 
 func (w *waitingWorld) propose(rt *rapid.T) {
-	_, err := w.Respond(context.Background(), w.made.agent, models.ResponseInput{ConversationID: w.made.conv, Kind: models.KindProposal, Content: "Shall I?"})
+	_, err := w.Respond(context.Background(), w.made.Agent, models.ResponseInput{ConversationID: w.made.conv, Kind: models.KindProposal, Content: "Shall I?"})
 	fails(rt, err)
 }
 
 func (w *waitingWorld) decide(rt *rapid.T) {
-	list, err := w.PendingList(context.Background(), w.made.owner, "", models.MaxPage)
+	list, err := w.PendingList(context.Background(), w.made.Owner, "", models.MaxPage)
 	if err != nil {
 		rt.Fatal(err)
 	}
@@ -182,48 +182,48 @@ func (w *waitingWorld) decide(rt *rapid.T) {
 		rt.Skip("nothing waits")
 	}
 	a := rapid.SampledFrom(list.Items).Draw(rt, "request")
-	in := pick(rt, "verdict", []models.DecisionInput{yes(), no("no")})
+	in := pick(rt, "verdict", []models.DecisionInput{storetest.Yes(), storetest.No("no")})
 	in.Digest = a.Digest
-	fails(rt, storetest.Err(w.Decide(context.Background(), w.made.owner, a.ID, in)))
+	fails(rt, storetest.Err(w.Decide(context.Background(), w.made.Owner, a.ID, in)))
 }
 
 func (w *waitingWorld) cancel(rt *rapid.T) {
 	if len(w.asked) == 0 {
 		rt.Skip("nothing was asked")
 	}
-	fails(rt, storetest.Err(w.Cancel(context.Background(), w.made.agent, pick(rt, "request", w.asked))))
+	fails(rt, storetest.Err(w.Cancel(context.Background(), w.made.Agent, pick(rt, "request", w.asked))))
 }
 
 func (w *waitingWorld) report(rt *rapid.T) {
 	said := status("s"+string(models.NewID[models.ResponseID]()), pick(rt, "status", []models.ConversationStatus{
 		models.ConversationRunning, models.ConversationRunning, models.ConversationWaitingInput, models.ConversationCompleted, models.ConversationFailed,
 	}))
-	_, err := w.ReportEvents(context.Background(), w.made.agent, w.made.conv, []models.RunEvent{said})
+	_, err := w.ReportEvents(context.Background(), w.made.Agent, w.made.conv, []models.RunEvent{said})
 	fails(rt, err)
 }
 
 func (w *waitingWorld) reportCall(rt *rapid.T) {
 	call := queued(pick(rt, "use", uses(1, 4)), "Bash", `{"n":1}`, pick(rt, "batch", []string{"", "b1", "b2"}))
-	_, err := w.ReportEvents(context.Background(), w.made.agent, w.made.conv, []models.RunEvent{call})
+	_, err := w.ReportEvents(context.Background(), w.made.Agent, w.made.conv, []models.RunEvent{call})
 	fails(rt, err)
 }
 
 func (w *waitingWorld) expire(rt *rapid.T) {
-	w.made.clock.Step(31 * time.Second)
+	w.made.Clock.Step(31 * time.Second)
 	_, err := w.ExpireDue(context.Background(), 1)
 	fails(rt, err)
 }
 
 func (w *waitingWorld) steer(rt *rapid.T) {
-	fails(rt, storetest.Err(w.Steer(context.Background(), w.made.owner, w.made.conv, models.SteerStop)))
+	fails(rt, storetest.Err(w.Steer(context.Background(), w.made.Owner, w.made.conv, models.SteerStop)))
 }
 
 func (w *waitingWorld) write(rt *rapid.T) {
-	fails(rt, storetest.Err(w.Say(context.Background(), w.made.owner, models.MessageInput{ConversationID: w.made.conv, Content: "go on"})))
+	fails(rt, storetest.Err(w.Say(context.Background(), w.made.Owner, models.MessageInput{ConversationID: w.made.conv, Content: "go on"})))
 }
 
 func (w *waitingWorld) budget(rt *rapid.T) {
 	change := pick(rt, "budget", []models.BudgetChange{set(1000), delta(5)})
-	who := pick(rt, "who", []models.Actor{w.made.agent, w.made.owner})
+	who := pick(rt, "who", []models.Actor{w.made.Agent, w.made.Owner})
 	fails(rt, storetest.Err(w.ChangeBudget(context.Background(), who, w.made.conv, change, "")))
 }

@@ -13,27 +13,27 @@ import (
 func TestWaitsForIsNotMisledByNames(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	storetest.Must(t, b.People.AddGroup(t.Context(), b.admin, "treasury", ""))
-	storetest.Must(t, b.People.JoinGroup(t.Context(), b.admin, "treasury", b.stranger.Name))
+	storetest.Must(t, b.People.AddGroup(t.Context(), b.Admin, "treasury", ""))
+	storetest.Must(t, b.People.JoinGroup(t.Context(), b.Admin, "treasury", b.Stranger.Name))
 	var gone models.UserID
 	for _, who := range [...][2]string{{"eve@example.com", models.AdminReviewers}, {"mallory@example.com", models.GroupReviewer("treasury")}, {"gone@example.com", "Gone"}} {
 		u, err := b.People.AddUser(t.Context(), storetest.Operator(), people.NewUser{Email: who[0], Name: who[1], Role: models.RoleReviewer, Password: storetest.Password})
 		storetest.Must(t, err)
 		gone = u.ID // the last of them
 	}
-	b.policy(t, `{"rules":[{"name":"all","tools":["Bash"],"effect":"require","reviewers_only":true,"reviewers":["eve@example.com","mallory@example.com","gone@example.com","group:treasury"]}]}`)
-	b.ask(t, models.AskInput{ToolUseID: "t1"})
+	b.UsePolicy(t, `{"rules":[{"name":"all","tools":["Bash"],"effect":"require","reviewers_only":true,"reviewers":["eve@example.com","mallory@example.com","gone@example.com","group:treasury"]}]}`)
+	b.AskFor(t, models.AskInput{ToolUseID: "t1"})
 	b.wantReviewers(t, "a decision by “admins”, “group:treasury”, Gone or somebody in treasury", "“admins”", "“group:treasury”", "Gone", "group:treasury")
-	storetest.Must(t, storetest.Err(b.People.DisableUser(t.Context(), b.admin, gone)))
+	storetest.Must(t, storetest.Err(b.People.DisableUser(t.Context(), b.Admin, gone)))
 	b.wantReviewers(t, "a decision by “admins”, “group:treasury” or somebody in treasury", "“admins”", "“group:treasury”", "group:treasury")
 }
 
 // wantReviewers reads what the request t1 waits for, as its agent.
 func (b *bench) wantReviewers(t *testing.T, text string, names ...string) {
 	t.Helper()
-	a, err := b.FindInvocation(t.Context(), b.agent, "t1", "")
+	a, err := b.FindInvocation(t.Context(), b.Agent, "t1", "")
 	storetest.Must(t, err)
-	waits, err := b.WaitsFor(t.Context(), b.agent, a)
+	waits, err := b.WaitsFor(t.Context(), b.Agent, a)
 	storetest.Must(t, err)
 	storetest.SameStrings(t, "reviewers", waits[0].Reviewers, names)
 	if waits[0].Text != text {

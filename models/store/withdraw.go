@@ -17,11 +17,11 @@ func (t *tx) refused(a *models.Approval, row *models.Delivery, end models.Delive
 	if err := t.deliveryDone(row, string(models.DeliveryRefused)); err != nil {
 		return err
 	}
-	u, err := t.upstream(row.UpstreamID)
-	if err != nil {
-		return err
+	var name string
+	if err := t.Gorm().Raw(`SELECT name FROM upstreams WHERE id = ?`, row.UpstreamID).Scan(&name).Error; err != nil {
+		return fmt.Errorf("read who refused a decision: %w", err)
 	}
-	w := &models.Withdrawal{Kind: models.WithdrawalRefused, ByName: u.Name, Status: end.Status, Said: end.Words, Lost: row.Lost}
+	w := &models.Withdrawal{Kind: models.WithdrawalRefused, ByName: name, Status: end.Status, Said: end.Words, Lost: row.Lost}
 	if a.Status() != models.StatusPending {
 		w.VoteID, w.ResponseID, w.At = row.VoteID, a.ID, t.Now
 		return t.noteContradiction(a, refusalText(w))
@@ -77,7 +77,7 @@ func (s *Store) WithdrawDecision(ctx context.Context, actor models.Actor, id mod
 		if err != nil {
 			return err
 		}
-		if inFlight(row, t.Now) {
+		if row.InFlight(t.Now) {
 			return &models.Error{Code: models.CodeBeingDecided, Text: "The other system is being told right now. Try again in a moment.", Approval: a}
 		}
 		w := &models.Withdrawal{Kind: models.WithdrawalByAdmin, ByName: actor.Name, Said: reason, Lost: row.Lost || row.InFlightAt != nil}

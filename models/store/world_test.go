@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"countersign/models"
+	"countersign/models/storetest"
 )
 
 // standing is what a database holds of conversations at one moment.
@@ -52,51 +53,33 @@ type entryRow struct {
 // look reads what stands, beside the store.
 func look(t *rapid.T, db *sql.DB) standing {
 	s := standing{convs: map[string]convRow{}, rows: map[string]respRow{}, messages: map[string]string{}, steps: map[string]int{}}
-	each(t, db, `SELECT c.id, c.status, c.title, c.energy_budget, c.energy_used, c.energy_reserved, c.paused_at IS NOT NULL, c.archived_at IS NOT NULL, a.system, c.owner_id
+	storetest.Each(t, db, `SELECT c.id, c.status, c.title, c.energy_budget, c.energy_used, c.energy_reserved, c.paused_at IS NOT NULL, c.archived_at IS NOT NULL, a.system, c.owner_id
  FROM conversations c JOIN agents a ON a.id = c.agent_id`, func(scan func(...any)) {
 		var id string
 		var c convRow
 		scan(&id, &c.status, &c.title, &c.budget, &c.used, &c.reserved, &c.paused, &c.archived, &c.builtIn, &c.owner)
 		s.convs[id] = c
 	})
-	each(t, db, `SELECT id, conversation_id, kind, coalesce(approval_status, ''), approval_timeout_at, energy, held_until IS NOT NULL, open_note IS NOT NULL,
+	storetest.Each(t, db, `SELECT id, conversation_id, kind, coalesce(approval_status, ''), approval_timeout_at, energy, held_until IS NOT NULL, open_note IS NOT NULL,
  (SELECT count(*) FROM notes WHERE response_id = r.id) FROM responses r`, func(scan func(...any)) {
 		var id string
 		var r respRow
 		scan(&id, &r.conv, &r.kind, &r.status, &r.deadline, &r.energy, &r.held, &r.open, &r.notes)
 		s.rows[id] = r
 	})
-	each(t, db, `SELECT id, conversation_id FROM messages`, func(scan func(...any)) {
+	storetest.Each(t, db, `SELECT id, conversation_id FROM messages`, func(scan func(...any)) {
 		var id, conv string
 		scan(&id, &conv)
 		s.messages[id] = conv
 	})
-	each(t, db, `SELECT conversation_id, count(*) FROM budget_steps GROUP BY conversation_id`, func(scan func(...any)) {
+	storetest.Each(t, db, `SELECT conversation_id, count(*) FROM budget_steps GROUP BY conversation_id`, func(scan func(...any)) {
 		var conv string
 		var n int
 		scan(&conv, &n)
 		s.steps[conv] = n
 	})
-	each(t, db, `SELECT seq FROM ledger_head`, func(scan func(...any)) { scan(&s.seq) })
+	storetest.Each(t, db, `SELECT seq FROM ledger_head`, func(scan func(...any)) { scan(&s.seq) })
 	return s
-}
-
-func each(t *rapid.T, db *sql.DB, query string, row func(scan func(...any)), args ...any) {
-	rows, err := db.QueryContext(context.Background(), query, args...) //nolint:sqlclosecheck // it is, at the end
-	if err != nil {
-		t.Fatalf("%s: %v", query, err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		row(func(dest ...any) {
-			if err := rows.Scan(dest...); err != nil {
-				t.Fatalf("%s: %v", query, err)
-			}
-		})
-	}
-	if err := rows.Err(); err != nil {
-		t.Fatalf("%s: %v", query, err)
-	}
 }
 
 // replay holds what the ledger tells against what was there before and is there
@@ -114,7 +97,7 @@ type replay struct {
 
 func (w *world) entries(t *rapid.T, after int64) []entryRow {
 	var out []entryRow
-	each(t, w.db, `SELECT actor_kind, action, conversation_id, response_id, data FROM ledger WHERE seq > ? ORDER BY seq`, func(scan func(...any)) {
+	storetest.Each(t, w.db, `SELECT actor_kind, action, conversation_id, response_id, data FROM ledger WHERE seq > ? ORDER BY seq`, func(scan func(...any)) {
 		var e entryRow
 		var data string
 		scan(&e.actor, &e.action, &e.conv, &e.resp, &data)
@@ -341,13 +324,13 @@ func (w *world) holds(t *rapid.T, s standing) {
 			t.Fatalf("%s, a %s that is %q, is held", id, r.kind, r.status)
 		}
 	}
-	each(t, w.db, `SELECT count(*) FROM deciders d LEFT JOIN responses r ON r.id = d.response_id WHERE r.approval_status IS NOT 'pending' OR r.approval_timeout_at <> d.deadline`, func(scan func(...any)) {
+	storetest.Each(t, w.db, `SELECT count(*) FROM deciders d LEFT JOIN responses r ON r.id = d.response_id WHERE r.approval_status IS NOT 'pending' OR r.approval_timeout_at <> d.deadline`, func(scan func(...any)) {
 		var wrong int
 		if scan(&wrong); wrong > 0 {
 			t.Fatalf("%d rows in inboxes are of what does not wait, or at another deadline", wrong)
 		}
 	})
-	each(t, w.db, `SELECT conversation_id, sum(energy) FROM turns GROUP BY conversation_id`, func(scan func(...any)) {
+	storetest.Each(t, w.db, `SELECT conversation_id, sum(energy) FROM turns GROUP BY conversation_id`, func(scan func(...any)) {
 		var conv string
 		var energy int64
 		scan(&conv, &energy)

@@ -13,6 +13,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/events"
+	"countersign/models/outside"
 	"countersign/models/store"
 	"countersign/workers"
 	"countersign/workers/upstream"
@@ -70,7 +71,7 @@ func New(o Options) *Deliverer {
 func (d *Deliverer) Run(ctx context.Context) {
 	defer d.clients.CloseIdleConnections()
 	workers.Lead(ctx, d.Log, workers.Post{
-		Name: lease, Holder: d.Holder, TTL: d.LeaseTTL, Leases: d.Store, Bus: d.Store.Bus(), Topics: topics, Needed: d.Store.HasUpstreams, Work: d.work,
+		Name: lease, Holder: d.Holder, TTL: d.LeaseTTL, Leases: d.Store, Bus: d.Store.Bus(), Topics: topics, Needed: outside.New(d.Store).HasUpstreams, Work: d.work,
 	})
 }
 
@@ -81,7 +82,7 @@ func (d *Deliverer) work(ctx context.Context, l *models.Lease) {
 		Bus: d.Store.Bus(), Topics: topics, Now: d.Store.Now, Log: d.Log, Most: d.Concurrency, Longest: look,
 		Round: func(ctx context.Context, attempts *workers.Attempts[models.ResponseID, models.UpstreamID]) (time.Time, error) {
 			// Decisions that are being sent come first in the list: it must reach past them.
-			due, next, err := d.Store.DueDeliveries(ctx, 2*d.Concurrency)
+			due, next, err := outside.New(d.Store).DueDeliveries(ctx, 2*d.Concurrency)
 			for u, ids := range due {
 				for _, id := range ids {
 					attempts.Begin(id, u, func() { d.Once(ctx, l, id) })
@@ -95,7 +96,7 @@ func (d *Deliverer) work(ctx context.Context, l *models.Lease) {
 // Once makes one attempt to send a decision and stores how it ended.
 func (d *Deliverer) Once(ctx context.Context, l *models.Lease, id models.ResponseID) {
 	log := d.Log.With(slog.String("approval", string(id)))
-	delivery, u, err := d.Store.BeginDelivery(ctx, l, id)
+	delivery, u, err := outside.New(d.Store).BeginDelivery(ctx, l, id)
 	if err != nil {
 		d.failed(ctx, log, err)
 		return
@@ -111,7 +112,7 @@ func (d *Deliverer) Once(ctx context.Context, l *models.Lease, id models.Respons
 		log.WarnContext(ctx, "a decision is not sent yet", slog.String("upstream", u.Name), slog.Int("attempt", delivery.Attempts), slog.String("problem", end.Text))
 	}
 	// What was sent was sent: a stop does not lose how it ended.
-	if err := d.Store.EndDelivery(context.WithoutCancel(ctx), l, id, end); err != nil {
+	if err := outside.New(d.Store).EndDelivery(context.WithoutCancel(ctx), l, id, end); err != nil {
 		d.failed(ctx, log.With(slog.String("told", string(end.Result))), err)
 	}
 }
@@ -137,7 +138,7 @@ func (d *Deliverer) pause(attempts int) time.Duration {
 
 // tell sends a decision and says what the answer means for it.
 func (d *Deliverer) tell(ctx context.Context, v *models.Delivery, u *models.Upstream) models.DeliveryEnd {
-	key, err := d.Store.UpstreamKey(u)
+	key, err := outside.New(d.Store).UpstreamKey(u)
 	if err != nil {
 		return retryLater(err.Error(), false)
 	}

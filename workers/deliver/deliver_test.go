@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/outside"
 	"countersign/models/storetest"
 	"countersign/workers/deliver"
 	"countersign/workers/upstream/upstreamtest"
@@ -234,14 +235,14 @@ func TestPausesGrowAndEnd(t *testing.T) {
 	for _, seconds := range []int{1, 2, 4, 8, 16, 32, 64, 120, 120} {
 		most := time.Duration(seconds) * time.Second
 		made.Once(t.Context(), l, id)
-		_, next, err := p.DueDeliveries(t.Context(), 1)
+		_, next, err := outside.New(p.Store).DueDeliveries(t.Context(), 1)
 		must(t, err)
 		if pause := next.Sub(clock.Now()); pause > most || pause < most*9/10-time.Millisecond {
 			t.Errorf("the next attempt is in %v, want %v or a little less", pause, most)
 		}
 		clock.Step(most)
 	}
-	states, err := p.UpstreamStates(t.Context(), p.owner)
+	states, err := outside.New(p.Store).UpstreamStates(t.Context(), p.owner)
 	must(t, err)
 	if s := states[0]; s.Unsent != 1 || s.UnsentProblem != "The upstream failed (500)." {
 		t.Errorf("%+v", s)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"countersign/models"
+	"countersign/models/outside"
 	"countersign/workers/deliver"
 	"countersign/workers/upstream/upstreamtest"
 )
@@ -48,18 +49,18 @@ func TestAWrongKeyPausesDeliveries(t *testing.T) {
 			first, second := u.call(t, "c", true), models.ResponseID("")
 			run(t, p.deliverer(t, deliver.Options{}))
 			eventually(t, "it is paused", func() bool {
-				states, err := p.UpstreamStates(t.Context(), p.owner)
+				states, err := outside.New(p.Store).UpstreamStates(t.Context(), p.owner)
 				must(t, err)
 				return states[0].PausedAt != nil && states[0].Problem == "The upstream refuses the key (401)."
 			})
 			second = u.call(t, "d", true)
-			if due, _, err := p.DueDeliveries(t.Context(), 10); len(due[u.id]) != 0 || err != nil {
+			if due, _, err := outside.New(p.Store).DueDeliveries(t.Context(), 10); len(due[u.id]) != 0 || err != nil {
 				t.Errorf("due while it is paused: %v, %v", due, err)
 			}
 			if how == "a button" {
-				must(t, p.ResumeUpstream(t.Context(), p.owner, u.id))
+				must(t, outside.New(p.Store).ResumeUpstream(t.Context(), p.owner, u.id))
 			} else {
-				must(t, p.SetUpstreamKey(t.Context(), p.owner, u.id, key))
+				must(t, outside.New(p.Store).SetUpstreamKey(t.Context(), p.owner, u.id, key))
 			}
 			eventually(t, "both are told", func() bool {
 				return p.stands(t, first) == "approved reviewer, delivered" && p.stands(t, second) == "approved reviewer, delivered"
@@ -96,11 +97,11 @@ func TestARefusalAfterALostAnswerTakesNothingBackUnasked(t *testing.T) {
 				run(t, p.deliverer(t, deliver.Options{}))
 				if name == "wrong key" {
 					eventually(t, "it is paused", func() bool {
-						states, err := p.UpstreamStates(t.Context(), p.owner)
+						states, err := outside.New(p.Store).UpstreamStates(t.Context(), p.owner)
 						must(t, err)
 						return states[0].PausedAt != nil
 					})
-					must(t, p.ResumeUpstream(t.Context(), p.owner, u.id))
+					must(t, outside.New(p.Store).ResumeUpstream(t.Context(), p.owner, u.id))
 				}
 				// The third attempt meets the decision that the first one brought.
 				want := "approved reviewer, confirmed"

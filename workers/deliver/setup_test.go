@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"countersign/models"
+	"countersign/models/outside"
 	"countersign/models/store"
 	"countersign/models/storetest"
 	"countersign/workers/deliver"
@@ -80,7 +81,7 @@ func (p *place) upstream(t *testing.T, name string, o upstreamtest.Options) *far
 	if o.Cloud {
 		dialect = "cloud"
 	}
-	u, err := p.AddUpstream(t.Context(), p.owner, store.NewUpstream{Name: name, BaseURL: s.URL, Dialect: dialect, Key: key, OwnerID: p.owner.OwnerID})
+	u, err := outside.New(p.Store).AddUpstream(t.Context(), p.owner, outside.NewUpstream{Name: name, BaseURL: s.URL, Dialect: dialect, Key: key, OwnerID: p.owner.OwnerID})
 	must(t, err)
 	return &far{s, p, u.ID}
 }
@@ -104,7 +105,7 @@ func (f *far) contact(t *testing.T, id string, in models.DecisionInput, options 
 
 func (f *far) decide(t *testing.T, item models.OutsideItem, in models.DecisionInput) models.ResponseID {
 	t.Helper()
-	must(t, f.p.TakeOutside(t.Context(), f.p.poll, f.id, item))
+	must(t, outside.New(f.p.Store).Take(t.Context(), f.p.poll, f.id, item))
 	var id models.ResponseID
 	f.p.read(t, `SELECT id FROM responses WHERE upstream_id = ? AND call_id = ?`, []any{f.id, item.CallID}, &id)
 	_, err := f.p.Decide(t.Context(), f.p.owner, id, in)

@@ -14,6 +14,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/events"
+	"countersign/models/outside"
 	"countersign/models/store"
 	"countersign/workers"
 	"countersign/workers/upstream"
@@ -62,7 +63,7 @@ func New(o Options) *Poller {
 func (p *Poller) Run(ctx context.Context) {
 	defer p.clients.CloseIdleConnections()
 	workers.Lead(ctx, p.Log, workers.Post{
-		Name: lease, Holder: p.Holder, TTL: p.LeaseTTL, Leases: p.Store, Bus: p.Store.Bus(), Topics: topics, Needed: p.Store.HasUpstreams, Work: p.work,
+		Name: lease, Holder: p.Holder, TTL: p.LeaseTTL, Leases: p.Store, Bus: p.Store.Bus(), Topics: topics, Needed: outside.New(p.Store).HasUpstreams, Work: p.work,
 	})
 }
 
@@ -71,7 +72,7 @@ func (p *Poller) work(ctx context.Context, l *models.Lease) {
 	workers.Loop[models.UpstreamID, models.UpstreamID]{
 		Bus: p.Store.Bus(), Topics: topics, Now: p.Store.Now, Log: p.Log, Most: 1, Longest: p.Every,
 		Round: func(ctx context.Context, polls *workers.Attempts[models.UpstreamID, models.UpstreamID]) (time.Time, error) {
-			due, next, err := p.Store.DueUpstreams(ctx)
+			due, next, err := outside.New(p.Store).DueUpstreams(ctx)
 			for i := range due {
 				u := &due[i]
 				polls.Begin(u.ID, u.ID, func() { p.Once(ctx, l, u) })
@@ -99,7 +100,7 @@ func (p *Poller) Once(ctx context.Context, l *models.Lease, u *models.Upstream) 
 		}
 	}
 	note.Next = p.pause(u, note.Failed)
-	if err := p.Store.NotePoll(ctx, l, u.ID, note); err != nil && ctx.Err() == nil && models.ErrorCode(err) != models.CodeConflict {
+	if err := outside.New(p.Store).NotePoll(ctx, l, u.ID, note); err != nil && ctx.Err() == nil && models.ErrorCode(err) != models.CodeConflict {
 		p.Log.ErrorContext(ctx, "worker failed", slog.String("error", err.Error()))
 	}
 }
@@ -117,7 +118,7 @@ func (p *Poller) pause(u *models.Upstream, failed bool) time.Duration {
 // fetch takes what an upstream lists, and settles what it lists no more. One list
 // that fails does not hold up the other. flaw is why a list is not complete.
 func (p *Poller) fetch(ctx context.Context, l *models.Lease, u *models.Upstream) (flaw string, err error) {
-	key, err := p.Store.UpstreamKey(u)
+	key, err := outside.New(p.Store).UpstreamKey(u)
 	if err != nil {
 		return "", err
 	}
@@ -172,7 +173,7 @@ func (p *Poller) take(ctx context.Context, l *models.Lease, u *models.Upstream, 
 	listed := append(make([]string, 0, len(items)+len(mentioned)), mentioned...)
 	for i := range items {
 		listed = append(listed, items[i].CallID)
-		err := p.Store.TakeOutside(ctx, l, u.ID, items[i])
+		err := outside.New(p.Store).Take(ctx, l, u.ID, items[i])
 		if models.ErrorCode(err) == models.CodeConflict || ctx.Err() != nil {
 			return err
 		}
@@ -183,7 +184,7 @@ func (p *Poller) take(ctx context.Context, l *models.Lease, u *models.Upstream, 
 	if !complete {
 		return nil
 	}
-	err := p.Store.Reconcile(ctx, l, u.ID, kind, listed)
+	err := outside.New(p.Store).Reconcile(ctx, l, u.ID, kind, listed)
 	if err == nil || models.ErrorCode(err) == models.CodeConflict || ctx.Err() != nil {
 		return err
 	}
@@ -195,7 +196,7 @@ func (p *Poller) take(ctx context.Context, l *models.Lease, u *models.Upstream, 
 // link looks again for the calls of those that found none. A failure is no fault
 // of the upstream's, and the next poll tries again.
 func (p *Poller) link(ctx context.Context, l *models.Lease, u *models.Upstream) error {
-	err := p.Store.LinkOutside(ctx, l, u)
+	err := outside.New(p.Store).Link(ctx, l, u)
 	if err == nil || models.ErrorCode(err) == models.CodeConflict || ctx.Err() != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"countersign/models"
-	"countersign/models/store"
+	"countersign/models/outside"
 	"countersign/models/storetest"
 	"countersign/workers/poll"
 	"countersign/workers/upstream/upstreamtest"
@@ -126,7 +126,7 @@ func TestAFetchThatFailsSettlesNothing(t *testing.T) {
 			if u.PausedAt != nil {
 				p.once(t, made) // it is left alone
 				wantStand(t, p, pending)
-				must(t, p.ResumeUpstream(t.Context(), p.owner, u.ID))
+				must(t, outside.New(p.Store).ResumeUpstream(t.Context(), p.owner, u.ID))
 			}
 			p.once(t, made)
 			pending["c"] = "resolved elsewhere"
@@ -295,9 +295,12 @@ func TestADisabledUpstreamIsNotPolled(t *testing.T) {
 	run(t, made)
 	eventually(t, "it polls", func() bool { return count.n.Load() > 4 })
 	u := p.state(t)
-	must(t, p.EnableUpstream(t.Context(), p.owner, u.ID, false))
-	eventually(t, "the last poll is over", func() bool { due, _, err := p.DueUpstreams(t.Context()); return err == nil && len(due) == 0 })
-	must(t, p.EnableUpstream(t.Context(), p.owner, u.ID, true))
+	must(t, outside.New(p.Store).EnableUpstream(t.Context(), p.owner, u.ID, false))
+	eventually(t, "the last poll is over", func() bool {
+		due, _, err := outside.New(p.Store).DueUpstreams(t.Context())
+		return err == nil && len(due) == 0
+	})
+	must(t, outside.New(p.Store).EnableUpstream(t.Context(), p.owner, u.ID, true))
 	n := count.n.Load()
 	eventually(t, "it polls again", func() bool { return count.n.Load() > n })
 }
@@ -327,8 +330,8 @@ func TestWithoutUpstreamsNobodyTakesTheLease(t *testing.T) {
 	if now := storetest.Dump(t, p.Store); now != before {
 		t.Error("something was written")
 	}
-	var in store.NewUpstream
-	_, err := p.AddUpstream(t.Context(), p.owner, in)
+	var in outside.NewUpstream
+	_, err := outside.New(p.Store).AddUpstream(t.Context(), p.owner, in)
 	if models.ErrorCode(err) != models.CodeInvalid {
 		t.Error(err)
 	}
@@ -349,7 +352,7 @@ func TestOneThatCannotBeReadDoesNotHoldUpTheOthers(t *testing.T) {
 		_, _ = io.WriteString(w, body) // the client went away
 	}))
 	t.Cleanup(s.Close)
-	_, err := p.AddUpstream(t.Context(), p.owner, store.NewUpstream{Name: "u", BaseURL: s.URL, Dialect: "plain", Key: key, OwnerID: p.owner.OwnerID})
+	_, err := outside.New(p.Store).AddUpstream(t.Context(), p.owner, outside.NewUpstream{Name: "u", BaseURL: s.URL, Dialect: "plain", Key: key, OwnerID: p.owner.OwnerID})
 	must(t, err)
 	made, _ := p.poller(t, poll.Options{})
 	p.once(t, made)

@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"countersign/models"
+	"countersign/models/outside"
 	"countersign/models/store"
 	"countersign/models/storetest"
 	"countersign/workers/poll"
@@ -75,7 +76,7 @@ func (p *place) upstream(t *testing.T, name string, o upstreamtest.Options) *ups
 	if o.Cloud {
 		dialect = "cloud"
 	}
-	_, err := p.AddUpstream(t.Context(), p.owner, store.NewUpstream{Name: name, BaseURL: s.URL, Dialect: dialect, Key: key, OwnerID: p.owner.OwnerID})
+	_, err := outside.New(p.Store).AddUpstream(t.Context(), p.owner, outside.NewUpstream{Name: name, BaseURL: s.URL, Dialect: dialect, Key: key, OwnerID: p.owner.OwnerID})
 	must(t, err)
 	return s
 }
@@ -109,7 +110,7 @@ func (p *place) once(t *testing.T, made *poll.Poller) {
 	t.Helper()
 	l, err := p.TakeLease(t.Context(), "poll", "test", 1000*time.Hour)
 	must(t, err)
-	due, _, err := p.DueUpstreams(t.Context())
+	due, _, err := outside.New(p.Store).DueUpstreams(t.Context())
 	must(t, err)
 	for i := range due {
 		made.Once(t.Context(), l, &due[i])
@@ -135,7 +136,7 @@ func run(t *testing.T, made *poll.Poller) (stop func()) {
 
 func (p *place) state(t *testing.T) models.UpstreamState {
 	t.Helper()
-	all, err := p.UpstreamStates(t.Context(), p.owner)
+	all, err := outside.New(p.Store).UpstreamStates(t.Context(), p.owner)
 	must(t, err)
 	return all[0]
 }

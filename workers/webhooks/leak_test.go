@@ -17,8 +17,8 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/outside"
 	"countersign/models/people"
-	"countersign/models/store"
 	"countersign/models/storetest"
 	"countersign/models/upkeep"
 	"countersign/workers/webhooks"
@@ -125,7 +125,7 @@ func (p *place) writeEverywhere(t *testing.T, secrets planted) {
 	storetest.Must(t, p.People.AddGroup(ctx, p.admin, "treasury", secrets.of("group note")))
 	storetest.Must(t, p.People.AllowHost(ctx, p.admin, secrets.of("host")+".example.com"))
 	storetest.Must(t, p.People.RemoveHost(ctx, p.admin, secrets.of("host")+".example.com"))
-	_, err = p.AddUpstream(ctx, p.admin, store.NewUpstream{
+	_, err = outside.New(p.Store).AddUpstream(ctx, p.admin, outside.NewUpstream{
 		Name: "orders", BaseURL: "https://" + secrets.of("upstream") + ".example.com", Dialect: "plain", Key: secrets.of("upstream key"), OwnerID: p.admin.UserID(),
 	})
 	storetest.Must(t, err)

@@ -1,4 +1,4 @@
-package store_test
+package outside_test
 
 import (
 	"strings"
@@ -15,13 +15,13 @@ import (
 // the run's agent is woken, and told of its own run only.
 func TestAnAgentIsToldOfItsOwnRunsOnly(t *testing.T) {
 	t.Parallel()
-	w := newOutsideWorld(t)
-	id := w.late(t, call("c", "r", "bash", `{"n":1}`))
-	conv := w.open(t, models.RunInput{RunID: "r"})
-	sub := w.Bus().Subscribe(16, events.Agent(w.agent.ID))
+	w := newWorld(t)
+	id := w.Late(t, storetest.Call("c", "r", "bash", `{"n":1}`))
+	conv := w.Open(t, models.RunInput{RunID: "r"})
+	sub := w.Bus().Subscribe(16, events.Agent(w.Agent.ID))
 	defer sub.Close()
-	w.report(t, conv, reported("u1", "bash", `{"n":1}`))
-	if r := w.byID(t, id); r.conv != conv {
+	w.Report(t, conv, storetest.Reported("u1", "bash", `{"n":1}`))
+	if r := w.ByID(t, id); r.Conversation != conv {
 		t.Fatalf("%+v", r)
 	}
 	select {
@@ -30,7 +30,7 @@ func TestAnAgentIsToldOfItsOwnRunsOnly(t *testing.T) {
 		t.Error("the agent is not woken")
 	}
 	waits := 0
-	_, err := w.Feed(t.Context(), w.agent, 0, func(h *store.FeedEvent) error {
+	_, err := w.Feed(t.Context(), w.Agent, 0, func(h *store.FeedEvent) error {
 		for _, c := range h.Changes {
 			if c.Conversation != conv {
 				t.Errorf("it is told of %s", c.Conversation)
@@ -51,45 +51,45 @@ func TestAnAgentIsToldOfItsOwnRunsOnly(t *testing.T) {
 // reviewer compares both. Once that is settled, it goes too.
 func TestAPurgeLeavesTheCallOfAPendingRequest(t *testing.T) {
 	t.Parallel()
-	w := newOutsideWorld(t)
-	id := w.late(t, call("c", "r", "bash", `{"n":1,"dry":false}`))
-	conv := w.open(t, models.RunInput{RunID: "r"}, reported("u1", "bash", `{"n":"as reported"}`))
-	w.clock.Step(models.NameAloneAfter)
-	w.link(t)
-	use := w.byUse(t, "u1").id
-	w.report(t, conv, result("u1"))
+	w := newWorld(t)
+	id := w.Late(t, storetest.Call("c", "r", "bash", `{"n":1,"dry":false}`))
+	conv := w.Open(t, models.RunInput{RunID: "r"}, storetest.Reported("u1", "bash", `{"n":"as reported"}`))
+	w.Clock.Step(models.NameAloneAfter)
+	w.Link(t)
+	use := w.ByUse(t, "u1").ID
+	w.Report(t, conv, storetest.Result("u1"))
 	input := func() string {
 		return strings.Join(storetest.Column(t, w.Store, `SELECT tool_input_json FROM responses WHERE id = '`+string(use)+`'`), "")
 	}
-	w.clock.Step(time.Minute)
-	purge(t, w.Store, models.PurgeQuery{Before: w.clock.Now()})
+	w.Clock.Step(time.Minute)
+	storetest.Purge(t, w.Store, models.PurgeQuery{Before: w.Clock.Now()})
 	if got := input(); !strings.Contains(got, "as reported") {
 		t.Fatalf("while its approval is pending, the call has %s", got)
 	}
-	w.vote(t, id, no("no"))
-	w.deliver(t, id, models.DeliveryTaken)
-	w.clock.Step(time.Minute)
-	purge(t, w.Store, models.PurgeQuery{Before: w.clock.Now()})
+	w.Vote(t, id, storetest.No("no"))
+	w.Deliver(t, id, models.DeliveryTaken)
+	w.Clock.Step(time.Minute)
+	storetest.Purge(t, w.Store, models.PurgeQuery{Before: w.Clock.Now()})
 	if got := input(); strings.Contains(got, "as reported") {
 		t.Errorf("when it is settled, the call still has %s", got)
 	}
-	w.verifyRows(t)
+	w.VerifyRows(t)
 }
 
 // An item that waited for its call while a purge removed it is shown as it is
 // listed then, not as the mark.
 func TestAnItemIsShownAsItIsListedAfterAPurge(t *testing.T) {
 	t.Parallel()
-	w := newOutsideWorld(t)
-	item := call("c", "r", "bash", `{"n":"as asked"}`)
-	conv := w.open(t, models.RunInput{RunID: "r"})
-	w.take(t, item)
-	w.clock.Step(48 * time.Hour)
-	if r := purge(t, w.Store, models.PurgeQuery{Before: w.clock.Now()}); r.Removed["outside_approvals"] == 0 {
+	w := newWorld(t)
+	item := storetest.Call("c", "r", "bash", `{"n":"as asked"}`)
+	conv := w.Open(t, models.RunInput{RunID: "r"})
+	w.Take(t, item)
+	w.Clock.Step(48 * time.Hour)
+	if r := storetest.Purge(t, w.Store, models.PurgeQuery{Before: w.Clock.Now()}); r.Removed["outside_approvals"] == 0 {
 		t.Fatalf("%+v", r.Removed)
 	}
-	w.report(t, conv, reported("u1", "bash", `{"n":2}`))
-	w.take(t, item)
+	w.Report(t, conv, storetest.Reported("u1", "bash", `{"n":2}`))
+	w.Take(t, item)
 	got := strings.Join(storetest.Column(t, w.Store, `SELECT context FROM responses WHERE call_id = 'c'`), "")
 	if !strings.Contains(got, "as asked") || strings.Contains(got, "removed on") {
 		t.Errorf("the input that is asked for is shown as %q", got)

@@ -1,4 +1,4 @@
-package store
+package outside
 
 import (
 	"context"
@@ -18,24 +18,24 @@ const unmatchedAfter = 2
 // can only be rejected.
 const maxRaw = models.MaxDrawn
 
-// TakeOutside takes one thing that an upstream lists as pending: it finds the
+// Take takes one thing that an upstream lists as pending: it finds the
 // tool call that it is for, or waits for it until the next poll, or gets a
 // response of its own. What is known already changes nothing. What asks for
 // something else under an id that is known, or is listed again after it was
 // settled, is another request. It writes nothing for who has lost the lease:
 // CodeConflict.
-func (s *Store) TakeOutside(ctx context.Context, l *models.Lease, id models.UpstreamID, item models.OutsideItem) error {
+func (o *Outside) Take(ctx context.Context, l *models.Lease, id models.UpstreamID, item models.OutsideItem) error {
 	// Nearly all that is listed is known from the poll before: it need not queue
 	// behind those who write.
-	now := s.db.Now()
-	var known knownOutside
-	if err := s.db.Gorm(context.WithoutCancel(ctx)).Raw(knownOutsideQuery, id, item.CallID, item.Kind).Scan(&known).Error; err != nil {
+	now := o.db.Now()
+	var known known
+	if err := o.db.Gorm(context.WithoutCancel(ctx)).Raw(knownQuery, id, item.CallID, item.Kind).Scan(&known).Error; err != nil {
 		return fmt.Errorf("look for an outside approval: %w", err)
 	}
 	if known.stays(&item, now) {
 		return nil
 	}
-	return s.write(ctx, func(t *tx) error {
+	return o.write(ctx, func(t *tx) error {
 		if err := t.holds(l); err != nil {
 			return err
 		}
@@ -53,8 +53,8 @@ func (s *Store) TakeOutside(ctx context.Context, l *models.Lease, id models.Upst
 
 // outside reads what was fetched of an item, or keeps it.
 func (t *tx) outside(u *models.Upstream, item models.OutsideItem) (*models.OutsideApproval, error) {
-	var known knownOutside
-	if err := t.Gorm().Raw(knownOutsideQuery, u.ID, item.CallID, item.Kind).Scan(&known).Error; err != nil {
+	var known known
+	if err := t.Gorm().Raw(knownQuery, u.ID, item.CallID, item.Kind).Scan(&known).Error; err != nil {
 		return nil, fmt.Errorf("look for an outside approval: %w", err)
 	}
 	row := &known.Row
@@ -72,11 +72,11 @@ func (t *tx) outside(u *models.Upstream, item models.OutsideItem) (*models.Outsi
 		return t.keepOutside(u, item, row.Again+1)
 	}
 	if until := known.movedDeadline(&item, t.Now); until != nil {
-		a, err := t.existing(row.ResponseID)
+		a, err := t.request(row.ResponseID)
 		if err != nil || a.PastDeadline(t.Now) {
 			return row, err
 		}
-		return row, t.extend(models.System("poller"), a, clock{deadline: *until})
+		return row, t.moveDeadline(a, *until)
 	}
 	return row, nil
 }
@@ -100,16 +100,12 @@ func (t *tx) keepOutside(u *models.Upstream, item models.OutsideItem, again int)
 // on it would release what nobody has looked at. A decision that may be on its way
 // goes before.
 func (t *tx) replaceOutside(u *models.Upstream, item models.OutsideItem, row *models.OutsideApproval) (*models.OutsideApproval, error) {
-	a, err := t.existing(row.ResponseID)
+	a, err := t.request(row.ResponseID)
 	if err != nil {
 		return nil, err
 	}
-	switch {
-	case a.Status() != models.StatusPending:
-	case a.PastDeadline(t.Now):
-		err = t.expireNow(a)
-	default:
-		err = t.settleAs(models.System("poller"), a, models.StatusResolved, models.CauseElsewhere, u.Name+" now asks for something else under the same id.")
+	if a.Status() == models.StatusPending {
+		err = t.settleElsewhere(a, u.Name+" now asks for something else under the same id.")
 	}
 	if models.ErrorCode(err) == models.CodeBeingDecided {
 		return row, nil // the next poll tries again
@@ -125,7 +121,7 @@ func (t *tx) replaceOutside(u *models.Upstream, item models.OutsideItem, row *mo
 
 // keepItem takes over the texts of an item.
 func keepItem(o *models.OutsideApproval, item models.OutsideItem) {
-	o.Arguments, o.Raw = cutAt(validText(string(item.Arguments)), maxRaw), cutAt(validText(string(item.Raw)), maxRaw)
+	o.Arguments, o.Raw = beginning(validText(string(item.Arguments)), maxRaw), beginning(validText(string(item.Raw)), maxRaw)
 	if item.Kind == models.OutsideCallKind {
 		o.Beside = restOf(item)
 	}
@@ -187,12 +183,12 @@ const pendingOfUpstream = `SELECT r.id, r.call_id FROM responses r` + db.ByRespo
 // decided it there. listed is a complete list of the kind, fetched without fault;
 // anything less must not be given. What a verdict from here holds is left alone.
 // It writes nothing for who has lost the lease: CodeConflict.
-func (s *Store) Reconcile(ctx context.Context, l *models.Lease, id models.UpstreamID, kind models.OutsideKind, listed []string) error {
+func (o *Outside) Reconcile(ctx context.Context, l *models.Lease, id models.UpstreamID, kind models.OutsideKind, listed []string) error {
 	stands := make(map[string]bool, len(listed))
 	for _, call := range listed {
 		stands[call] = true
 	}
-	return s.writeAnyway(ctx, func(t *tx) error {
+	return o.writeAnyway(ctx, func(t *tx) error {
 		if err := t.holds(l); err != nil {
 			return err
 		}
@@ -211,16 +207,11 @@ func (s *Store) Reconcile(ctx context.Context, l *models.Lease, id models.Upstre
 			if stands[p.CallID] {
 				continue
 			}
-			a, err := t.existing(p.ID)
+			a, err := t.request(p.ID)
 			if err != nil {
 				return err
 			}
-			if a.PastDeadline(t.Now) {
-				err = t.expireNow(a)
-			} else {
-				err = t.settleAs(models.System("poller"), a, models.StatusResolved, models.CauseElsewhere, "It was settled in "+u.Name+".")
-			}
-			if err != nil {
+			if err := t.settleElsewhere(a, "It was settled in "+u.Name+"."); err != nil {
 				return err
 			}
 		}

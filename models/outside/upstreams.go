@@ -1,4 +1,4 @@
-package store
+package outside
 
 import (
 	"bytes"
@@ -36,7 +36,7 @@ type upstreamEntry struct {
 // AddUpstream adds an upstream: from now on it is polled. What it asks for and is
 // no agent's call belongs to an agent of its own, named after it. For admins and
 // the operator. Codes: forbidden, invalid, not_found (the owner), conflict.
-func (s *Store) AddUpstream(ctx context.Context, actor models.Actor, in NewUpstream) (*models.Upstream, error) {
+func (o *Outside) AddUpstream(ctx context.Context, actor models.Actor, in NewUpstream) (*models.Upstream, error) {
 	if err := actor.NeedAdmin(); err != nil {
 		return nil, err
 	}
@@ -51,10 +51,10 @@ func (s *Store) AddUpstream(ctx context.Context, actor models.Actor, in NewUpstr
 	}
 	u := &models.Upstream{ID: models.NewID[models.UpstreamID](), Name: in.Name, BaseURL: in.BaseURL, Dialect: in.Dialect, OwnerID: in.OwnerID, CheckedAddress: true}
 	var err error
-	if u.KeySealed, err = s.seal(in.Key, string(u.ID)); err != nil {
+	if u.KeySealed, err = o.keyFile().Seal(in.Key, string(u.ID)); err != nil {
 		return nil, err
 	}
-	err = s.write(ctx, func(t *tx) error {
+	err = o.write(ctx, func(t *tx) error {
 		return t.addUpstream(actor, u)
 	})
 	if err != nil {
@@ -84,7 +84,7 @@ func (t *tx) addUpstream(actor models.Actor, u *models.Upstream) error {
 	if agents > 0 {
 		return &models.Error{Code: models.CodeConflict, Text: "The owner has an agent with this name, and the upstream's requests would belong to that agent.", Fields: map[string]string{"name": "is taken"}}
 	}
-	agent, err := t.agentNamed(actor, u.OwnerID, u.Name)
+	agent, err := t.o.store.People.AgentNamed(t.Tx, actor, u.OwnerID, u.Name)
 	if err != nil {
 		return err
 	}
@@ -92,33 +92,33 @@ func (t *tx) addUpstream(actor models.Actor, u *models.Upstream) error {
 	if err := t.Gorm().Create(u).Error; err != nil {
 		return fmt.Errorf("store upstream: %w", err)
 	}
-	t.adds("upstreams", u.ID)
+	t.o.store.Ledger.Adds(t.Tx, "upstreams", u.ID)
 	t.Publish(events.Upstreams)
 	return t.record(actor, "upstream.added", ledger.Subject{Owner: u.OwnerID}, upstreamEntry{ID: u.ID, Name: u.Name, BaseURL: u.BaseURL, Dialect: u.Dialect, Agent: u.AgentID, Checked: u.CheckedAddress})
 }
 
 // Upstreams lists all, by name, without their keys. For admins and the operator.
-func (s *Store) Upstreams(ctx context.Context, actor models.Actor) ([]models.Upstream, error) {
+func (o *Outside) Upstreams(ctx context.Context, actor models.Actor) ([]models.Upstream, error) {
 	if err := actor.NeedAdmin(); err != nil {
 		return nil, err
 	}
 	var out []models.Upstream
-	if err := s.db.Gorm(ctx).Omit("KeySealed").Order("name").Find(&out).Error; err != nil {
+	if err := o.db.Gorm(ctx).Omit("KeySealed").Order("name").Find(&out).Error; err != nil {
 		return nil, fmt.Errorf("list upstreams: %w", err)
 	}
 	return out, nil
 }
 
 // SetUpstreamKey gives an upstream another key, which is tried at once. For admins and the operator.
-func (s *Store) SetUpstreamKey(ctx context.Context, actor models.Actor, id models.UpstreamID, key string) error {
+func (o *Outside) SetUpstreamKey(ctx context.Context, actor models.Actor, id models.UpstreamID, key string) error {
 	if err := actor.NeedAdmin(); err != nil {
 		return err
 	}
-	sealed, err := s.seal(key, string(id))
+	sealed, err := o.keyFile().Seal(key, string(id))
 	if err != nil {
 		return err
 	}
-	return s.changeUpstream(ctx, actor, id, "upstream.key_changed", func(u *models.Upstream, now time.Time) map[string]any {
+	return o.changeUpstream(ctx, actor, id, "upstream.key_changed", func(u *models.Upstream, now time.Time) map[string]any {
 		columns := resumed(u, now)
 		columns["key_sealed"] = sealed
 		return columns
@@ -127,11 +127,11 @@ func (s *Store) SetUpstreamKey(ctx context.Context, actor models.Actor, id model
 
 // ResumeUpstream has an upstream that was paused polled again and told what was
 // decided, at once. For admins and the operator.
-func (s *Store) ResumeUpstream(ctx context.Context, actor models.Actor, id models.UpstreamID) error {
+func (o *Outside) ResumeUpstream(ctx context.Context, actor models.Actor, id models.UpstreamID) error {
 	if err := actor.NeedAdmin(); err != nil {
 		return err
 	}
-	return s.changeUpstream(ctx, actor, id, "upstream.resumed", func(u *models.Upstream, now time.Time) map[string]any {
+	return o.changeUpstream(ctx, actor, id, "upstream.resumed", func(u *models.Upstream, now time.Time) map[string]any {
 		if u.PausedAt == nil {
 			return nil
 		}
@@ -162,7 +162,7 @@ func (t *tx) pauseUpstream(who string, id models.UpstreamID, problem string) err
 	if err != nil || u.PausedAt != nil {
 		return err
 	}
-	if err := t.changes("upstreams", id); err != nil {
+	if err := t.o.store.Ledger.Changes(t.Tx, "upstreams", id); err != nil {
 		return err
 	}
 	if err := t.Gorm().Model(&models.Upstream{}).Where("id = ?", id).UpdateColumns(map[string]any{"paused_at": t.Now, "problem": problem, "failures": max(u.Failures, 1)}).Error; err != nil {
@@ -177,12 +177,12 @@ const tellAgain = `UPDATE deliveries SET next_at = ?1 WHERE upstream_id = ?2 AND
 
 // EnableUpstream has an upstream polled, or not any more. What is pending of one
 // that is disabled stays pending and can be decided. For admins and the operator.
-func (s *Store) EnableUpstream(ctx context.Context, actor models.Actor, id models.UpstreamID, enabled bool) error {
+func (o *Outside) EnableUpstream(ctx context.Context, actor models.Actor, id models.UpstreamID, enabled bool) error {
 	if err := actor.NeedAdmin(); err != nil {
 		return err
 	}
 	action := map[bool]string{true: "upstream.enabled", false: "upstream.disabled"}[enabled]
-	return s.changeUpstream(ctx, actor, id, action, func(u *models.Upstream, now time.Time) map[string]any {
+	return o.changeUpstream(ctx, actor, id, action, func(u *models.Upstream, now time.Time) map[string]any {
 		if enabled == (u.DisabledAt == nil) {
 			return nil
 		}
@@ -195,8 +195,8 @@ func (s *Store) EnableUpstream(ctx context.Context, actor models.Actor, id model
 	})
 }
 
-func (s *Store) changeUpstream(ctx context.Context, actor models.Actor, id models.UpstreamID, action string, change func(*models.Upstream, time.Time) map[string]any) error {
-	return s.write(ctx, func(t *tx) error {
+func (o *Outside) changeUpstream(ctx context.Context, actor models.Actor, id models.UpstreamID, action string, change func(*models.Upstream, time.Time) map[string]any) error {
+	return o.write(ctx, func(t *tx) error {
 		u, err := t.upstream(id)
 		if err != nil {
 			return err
@@ -205,7 +205,7 @@ func (s *Store) changeUpstream(ctx context.Context, actor models.Actor, id model
 		if columns == nil {
 			return nil
 		}
-		if err := t.changes("upstreams", id); err != nil {
+		if err := t.o.store.Ledger.Changes(t.Tx, "upstreams", id); err != nil {
 			return err
 		}
 		if err := t.Gorm().Model(&models.Upstream{}).Where("id = ?", id).UpdateColumns(columns).Error; err != nil {
@@ -230,17 +230,17 @@ func (t *tx) upstream(id models.UpstreamID) (*models.Upstream, error) {
 }
 
 // UpstreamKey opens an upstream's key, for whoever speaks to it.
-func (s *Store) UpstreamKey(u *models.Upstream) (string, error) {
-	return s.unseal(u.KeySealed, string(u.ID))
+func (o *Outside) UpstreamKey(u *models.Upstream) (string, error) {
+	return o.keyFile().Unseal(u.KeySealed, string(u.ID))
 }
 
 // DueUpstreams are those to be polled now, and when the next one is.
-func (s *Store) DueUpstreams(ctx context.Context) (due []models.Upstream, next time.Time, err error) {
+func (o *Outside) DueUpstreams(ctx context.Context) (due []models.Upstream, next time.Time, err error) {
 	var all []models.Upstream
-	if err := s.db.Gorm(ctx).Where("disabled_at IS NULL AND paused_at IS NULL").Order("next_poll_at").Find(&all).Error; err != nil {
+	if err := o.db.Gorm(ctx).Where("disabled_at IS NULL AND paused_at IS NULL").Order("next_poll_at").Find(&all).Error; err != nil {
 		return nil, next, fmt.Errorf("list upstreams: %w", err)
 	}
-	now := s.db.Now()
+	now := o.db.Now()
 	for _, u := range all {
 		if u.NextPollAt.After(now) {
 			return due, u.NextPollAt, nil
@@ -252,8 +252,8 @@ func (s *Store) DueUpstreams(ctx context.Context) (due []models.Upstream, next t
 
 // NotePoll keeps how a poll went, and when the next is due. It writes nothing for
 // who has lost the lease: CodeConflict.
-func (s *Store) NotePoll(ctx context.Context, l *models.Lease, id models.UpstreamID, note models.PollNote) error {
-	return s.write(ctx, func(t *tx) error {
+func (o *Outside) NotePoll(ctx context.Context, l *models.Lease, id models.UpstreamID, note models.PollNote) error {
+	return o.write(ctx, func(t *tx) error {
 		if err := t.holds(l); err != nil {
 			return err
 		}
@@ -278,8 +278,11 @@ func (s *Store) NotePoll(ctx context.Context, l *models.Lease, id models.Upstrea
 	})
 }
 
+// openRow are the columns of an upstream that may be shown.
+var openRow = db.RowOf(&models.Upstream{}).Without("key_sealed")
+
 //nolint:gosec // the columns are the model's
-var upstreamStates = `SELECT ` + openUpstreamRow.Columns("u", nil) + `, o.name FROM upstreams u JOIN users o ON o.id = u.owner_id ORDER BY u.name`
+var upstreamStates = `SELECT ` + openRow.Columns("u", nil) + `, o.name FROM upstreams u JOIN users o ON o.id = u.owner_id ORDER BY u.name`
 
 const (
 	waitingOfUpstream = `SELECT count(*) FROM (SELECT 1 FROM responses` + db.ByResponsesPendingUpstream + `
@@ -291,11 +294,11 @@ const (
 // UpstreamStates tells how each upstream does, by name, in one snapshot: its
 // polls, what waits, and the verdicts that it was not told yet. For admins and
 // the operator, else CodeForbidden.
-func (s *Store) UpstreamStates(ctx context.Context, actor models.Actor) ([]models.UpstreamState, error) {
+func (o *Outside) UpstreamStates(ctx context.Context, actor models.Actor) ([]models.UpstreamState, error) {
 	if err := actor.NeedAdmin(); err != nil {
 		return nil, err
 	}
-	dbtx, err := s.db.Reads().BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	dbtx, err := o.db.Reads().BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return nil, fmt.Errorf("read upstreams: %w", err)
 	}
@@ -331,7 +334,7 @@ func scanUpstreams(ctx context.Context, dbtx *sql.Tx) ([]models.UpstreamState, e
 	var out []models.UpstreamState
 	for rows.Next() {
 		var u models.UpstreamState
-		if err := rows.Scan(append(openUpstreamRow.Targets(&u.Upstream), &u.OwnerName)...); err != nil {
+		if err := rows.Scan(append(openRow.Targets(&u.Upstream), &u.OwnerName)...); err != nil {
 			return nil, fmt.Errorf("read upstreams: %w", err)
 		}
 		out = append(out, u)
@@ -343,6 +346,6 @@ func scanUpstreams(ctx context.Context, dbtx *sql.Tx) ([]models.UpstreamState, e
 }
 
 // HasUpstreams reports whether there is any, to be polled or told something.
-func (s *Store) HasUpstreams(ctx context.Context) (bool, error) {
-	return db.Exists(s.db.Reads().QueryRowContext(ctx, `SELECT 1 FROM upstreams LIMIT 1`))
+func (o *Outside) HasUpstreams(ctx context.Context) (bool, error) {
+	return db.Exists(o.db.Reads().QueryRowContext(ctx, `SELECT 1 FROM upstreams LIMIT 1`))
 }

@@ -1,21 +1,18 @@
-package store
+package outside
 
 import (
 	"bytes"
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"countersign/models"
 	"countersign/models/db"
+	"countersign/models/store"
 )
-
-// upstreamActor is the agent that an upstream's own requests belong to.
-func upstreamActor(u *models.Upstream) models.Actor {
-	return models.Actor{Kind: models.ActorAgent, ID: string(u.AgentID), Name: u.Name, OwnerID: u.OwnerID}
-}
 
 // askUnmatched gives an item a response in the upstream's standing conversation.
 func (t *tx) askUnmatched(u *models.Upstream, item models.OutsideItem, row *models.OutsideApproval) (*models.Approval, error) {
@@ -23,25 +20,26 @@ func (t *tx) askUnmatched(u *models.Upstream, item models.OutsideItem, row *mode
 	if r.ToolName == "" {
 		r.ToolName = "(no name)"
 	}
+	var inputBytes *int64
 	canonical, err := models.Canonical(r.Kind, r.ToolName, item.Arguments)
 	if err != nil || !keptWhole(row, &item) {
 		// It cannot be shown whole or digested as others are: it can be rejected.
 		length := int64(len(item.Arguments))
-		quoted, quoteErr := jsontext.AppendQuote(nil, cutAt(row.Arguments, models.MaxBeginning/2))
+		quoted, quoteErr := jsontext.AppendQuote(nil, beginning(row.Arguments, models.MaxBeginning/2))
 		if quoteErr != nil {
 			return nil, fmt.Errorf("keep arguments: %w", quoteErr)
 		}
-		r.InputBytes, r.ToolInputJSON, canonical = &length, string(quoted), item.Arguments
+		inputBytes, r.ToolInputJSON, canonical = &length, string(quoted), item.Arguments
 	}
 	r.Digest = models.Digest(canonical)
-	return t.askOwn(u, r, row, &item, nil)
+	return t.askOwn(store.OutsideAsk{Upstream: u, Row: row, Item: &item, InputBytes: inputBytes}, r, "")
 }
 
 // questionOf is what a human contact asks, as a question.
 func questionOf(item *models.OutsideItem) (models.Response, error) {
 	r := models.Response{Kind: models.KindQuestion, ToolName: "question", ToolInputJSON: "{}", Description: validText(item.Message)}
 	if n := len(r.Description); n > models.MaxContent {
-		r.Description = fmt.Sprintf("%s… (the beginning of %d bytes)", cutAt(r.Description, models.MaxContent), n)
+		r.Description = fmt.Sprintf("%s… (the beginning of %d bytes)", beginning(r.Description, models.MaxContent), n)
 	}
 	if r.Description == "" {
 		r.Description = "The other system asks a person. Its question was not found: the context below is all that it sent."
@@ -65,14 +63,11 @@ func (t *tx) askContact(u *models.Upstream, item models.OutsideItem, row *models
 	if err != nil {
 		return nil, fmt.Errorf("look for a run: %w", err)
 	}
-	if len(runs) == 0 {
-		return t.askOwn(u, r, row, &item, nil)
+	var run models.ConversationID
+	if len(runs) > 0 {
+		run = runs[0]
 	}
-	conv, err := t.fullConversation(runs[0])
-	if err != nil {
-		return nil, err
-	}
-	return t.askOwn(u, r, row, &item, conv)
+	return t.askOwn(store.OutsideAsk{Upstream: u, Row: row, Item: &item}, r, run)
 }
 
 // contactContext is what a contact sends beside its question: its subject, and the
@@ -83,7 +78,7 @@ func contactContext(item models.OutsideItem, row *models.OutsideApproval) string
 
 // restOf is what an item sends beside what is asked.
 func restOf(item models.OutsideItem) string {
-	rest := cutAt(validText(string(item.Rest)), maxRaw)
+	rest := beginning(validText(string(item.Rest)), maxRaw)
 	if n := len(item.Rest); n > len(rest) {
 		return fmt.Sprintf("%s… (the beginning of %d bytes)", rest, n)
 	} else if canonical, err := models.CanonicalJSON("rest", item.Rest); n > 0 && err == nil {
@@ -92,37 +87,8 @@ func restOf(item models.OutsideItem) string {
 	return rest
 }
 
-// askOwn stores a response of the upstream's own, in its standing conversation
-// unless another is given, and makes it pending.
-func (t *tx) askOwn(u *models.Upstream, r models.Response, row *models.OutsideApproval, item *models.OutsideItem, conv *models.Conversation) (*models.Approval, error) {
-	actor := upstreamActor(u)
-	if conv == nil {
-		found, err := scanConversation(t.Row(t.s.hot.conversationByRest, u.AgentID))
-		if err != nil {
-			return nil, err
-		}
-		if found == nil {
-			if found, err = t.openConversation(actor, &asked{onReject: models.OnRejectCascade}); err != nil {
-				return nil, err
-			}
-		}
-		conv = found
-	}
-	a := t.responseIn(actor, conv, r)
-	next, _, err := t.take(conv.ID, 0)
-	if err != nil {
-		return nil, err
-	}
-	a.Sequence = next.sequence
-	a.Risk = models.RiskMedium
-	if err := t.addResponse(&a.Response); err != nil {
-		return nil, err
-	}
-	return a, t.askOutside(u, a, row, item)
-}
-
-// knownOutside is what is known of an item from the polls before; zero: nothing.
-type knownOutside struct {
+// known is what is known of an item from the polls before; zero: nothing.
+type known struct {
 	Row models.OutsideApproval `gorm:"embedded"`
 
 	Status      models.Status
@@ -135,19 +101,19 @@ type knownOutside struct {
 }
 
 // The last request of an id and kind, with the response that stands for it.
-const knownOutsideQuery = `SELECT o.*, coalesce(r.approval_status, '') AS status, r.approval_timestamp AS settled_at, r.approval_timeout_at AS deadline, r.held_until, r.description, r.options,
+const knownQuery = `SELECT o.*, coalesce(r.approval_status, '') AS status, r.approval_timestamp AS settled_at, r.approval_timeout_at AS deadline, r.held_until, r.description, r.options,
  EXISTS (SELECT 1 FROM deliveries d WHERE d.response_id = o.response_id AND d.outcome = 'elsewhere') AS said_so
  FROM outside_approvals o LEFT JOIN responses r ON r.id = o.response_id WHERE o.upstream_id = ? AND o.call_id = ? AND o.kind = ? ORDER BY o.again DESC LIMIT 1`
 
 // stays reports whether there is nothing to do about an item.
-func (k *knownOutside) stays(item *models.OutsideItem, now time.Time) bool {
+func (k *known) stays(item *models.OutsideItem, now time.Time) bool {
 	return k.Row.ResponseID != "" && k.asksFor(item, now) && !k.isAskedAgain(now) && k.movedDeadline(item, now) == nil
 }
 
 // asksFor reports whether an item asks for what it asked for before. Where its
 // arguments are not known the whole item stands for them, and anything in it may
 // change at each poll: such an item is another request once a minute at most.
-func (k *knownOutside) asksFor(item *models.OutsideItem, now time.Time) bool {
+func (k *known) asksFor(item *models.OutsideItem, now time.Time) bool {
 	if k.Row.Removed != nil {
 		return true // nobody knows any more
 	}
@@ -183,13 +149,13 @@ const againAfter = time.Minute
 // isAskedAgain reports whether an item that is listed was settled a while ago, and
 // neither by a decision from here nor by one that the other system told of: it is
 // pending there all the same.
-func (k *knownOutside) isAskedAgain(now time.Time) bool {
+func (k *known) isAskedAgain(now time.Time) bool {
 	return k.Status == models.StatusResolved && !k.SaidSo && k.SettledAt != nil && !now.Before(k.SettledAt.Add(againAfter))
 }
 
 // movedDeadline is the deadline that a pending request has by now at the other
 // system; nil: it is the one that is known.
-func (k *knownOutside) movedDeadline(item *models.OutsideItem, now time.Time) *time.Time {
+func (k *known) movedDeadline(item *models.OutsideItem, now time.Time) *time.Time {
 	until := item.Deadline(now)
 	if k.Status != models.StatusPending || k.HeldUntil != nil || until == nil || !now.Before(*until) || k.Deadline.Sub(*until).Abs() <= movedBy {
 		return nil
@@ -200,3 +166,14 @@ func (k *knownOutside) movedDeadline(item *models.OutsideItem, now time.Time) *t
 // movedBy is by how much a deadline must differ to have moved: what an upstream says
 // of it is as exact as its clock.
 const movedBy = 30 * time.Second
+
+// beginning cuts between characters.
+func beginning(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	for most > 0 && !utf8.RuneStart(s[most]) {
+		most--
+	}
+	return strings.Clone(s[:most])
+}

@@ -1,10 +1,11 @@
-package store_test
+package outside_test
 
 import (
 	"testing"
 	"time"
 
 	"countersign/models"
+	"countersign/models/storetest"
 )
 
 // What another system says of its run and time is kept with the request, however it found
@@ -17,22 +18,22 @@ func TestAnOutsideRunAndTimeAreKept(t *testing.T) {
 		open []models.RunInput
 		kept *string
 	}{
-		"own run":   {call("c", "r", "bash", `{"n":1}`), []models.RunInput{{RunID: "r"}}, nil},
-		"run below": {call("c", "top", "bash", `{"n":1}`), []models.RunInput{{RunID: "low", ParentRunID: "top"}}, new("top")},
-		"no run":    {call("c", "theirs", "bash", `{"n":1}`), nil, new("theirs")},
-		"none said": {call("c", "", "bash", `{"n":1}`), nil, nil},
-		"contact":   {contact("c", "theirs", "Which region?"), nil, new("theirs")},
+		"own run":   {storetest.Call("c", "r", "bash", `{"n":1}`), []models.RunInput{{RunID: "r"}}, nil},
+		"run below": {storetest.Call("c", "top", "bash", `{"n":1}`), []models.RunInput{{RunID: "low", ParentRunID: "top"}}, new("top")},
+		"no run":    {storetest.Call("c", "theirs", "bash", `{"n":1}`), nil, new("theirs")},
+		"none said": {storetest.Call("c", "", "bash", `{"n":1}`), nil, nil},
+		"contact":   {storetest.Contact("c", "theirs", "Which region?"), nil, new("theirs")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newOutsideWorld(t)
+			w := newWorld(t)
 			for _, run := range tt.open {
-				w.open(t, run, reported("u", "bash", `{"n":1}`))
+				w.Open(t, run, storetest.Reported("u", "bash", `{"n":1}`))
 			}
 			tt.item.AskedAt = asked
-			w.take(t, tt.item)
-			w.take(t, tt.item)
-			a := w.stands(t, w.of(t, "c").id)
+			w.Take(t, tt.item)
+			w.Take(t, tt.item)
+			a := w.Read(t, w.Of(t, "c").ID)
 			switch {
 			case a.ClaimedAt == nil || !a.ClaimedAt.Equal(asked) || !a.AskedTime().Equal(asked):
 				t.Errorf("asked at %v", a.ClaimedAt)
@@ -41,7 +42,7 @@ func TestAnOutsideRunAndTimeAreKept(t *testing.T) {
 			case tt.item.RunID != "" && (a.AskedRun() == nil || *a.AskedRun() != tt.item.RunID):
 				t.Errorf("asked for run %v", a.AskedRun())
 			}
-			w.verifyRows(t)
+			w.VerifyRows(t)
 		})
 	}
 }

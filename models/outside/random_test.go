@@ -1,4 +1,4 @@
-package store_test
+package outside_test
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"countersign/models"
+	"countersign/models/outside"
 	"countersign/models/store"
 	"countersign/models/storetest"
 )
@@ -59,7 +60,7 @@ func farItem(call string) models.OutsideItem {
 // verdicts, and the ledger tells each change once.
 func TestI1RandomFatesOfOutsideApprovals(t *testing.T) {
 	t.Parallel()
-	w := newOutsideWorld(t)
+	w := newWorld(t)
 	files := map[string][]byte{}
 	storetest.Must(t, w.Close())
 	for _, name := range []string{models.DatabaseFile, models.KeyFile} {
@@ -68,7 +69,7 @@ func TestI1RandomFatesOfOutsideApprovals(t *testing.T) {
 		files[name] = raw
 	}
 	rapid.Check(t, func(rt *rapid.T) {
-		f := &farWorld{owner: w.owner, agent: w.agent, up: w.up, there: map[string]string{}, told: map[string]map[string]bool{}}
+		f := &farWorld{owner: w.Owner, agent: w.Agent, up: w.Up, there: map[string]string{}, told: map[string]map[string]bool{}}
 		f.open(t, rt, files)
 		defer f.close(rt)
 		rt.Repeat(map[string]func(*rapid.T){
@@ -105,7 +106,7 @@ func (f *farWorld) open(t *testing.T, rt *rapid.T, files map[string][]byte) {
 	f.run(rt, models.RunInput{RunID: "a", OnReject: models.OnRejectCascade}, "a1", "a2", "a3")
 	f.run(rt, models.RunInput{RunID: "b"}, "b1", "b2")
 	for _, call := range farCalls[:2] {
-		f.done(rt, f.TakeOutside(context.Background(), f.poll, f.up.ID, farItem(call)))
+		f.done(rt, outside.New(f.Store).Take(context.Background(), f.poll, f.up.ID, farItem(call)))
 	}
 }
 
@@ -114,7 +115,7 @@ func (f *farWorld) run(rt *rapid.T, in models.RunInput, calls ...string) {
 	f.done(rt, err)
 	var events []models.RunEvent
 	for _, call := range calls {
-		events = append(events, reported(call, "bash", `{"of":"`+call+`"}`))
+		events = append(events, storetest.Reported(call, "bash", `{"of":"`+call+`"}`))
 	}
 	f.done(rt, storetest.Err(f.ReportEvents(context.Background(), f.agent, conv.ID, events)))
 	f.convs = append(f.convs, conv.ID)
@@ -137,7 +138,7 @@ func (f *farWorld) done(rt *rapid.T, err error, allowed ...models.Code) {
 }
 
 func (f *farWorld) take(rt *rapid.T) {
-	f.done(rt, f.TakeOutside(context.Background(), f.poll, f.up.ID, farItem(rapid.SampledFrom(farCalls).Draw(rt, "call"))))
+	f.done(rt, outside.New(f.Store).Take(context.Background(), f.poll, f.up.ID, farItem(rapid.SampledFrom(farCalls).Draw(rt, "call"))))
 }
 
 // some is one of the upstream's requests.
@@ -149,9 +150,9 @@ func (f *farWorld) some(rt *rapid.T) (id models.ResponseID, call string) {
 
 func (f *farWorld) vote(rt *rapid.T) {
 	id, call := f.some(rt)
-	in := no("no")
+	in := storetest.No("no")
 	if rapid.Bool().Draw(rt, "approves") {
-		in = yes()
+		in = storetest.Yes()
 	}
 	if call == "question" {
 		answer := rapid.SampledFrom([]string{"yes", "no"}).Draw(rt, "answer")
@@ -162,7 +163,7 @@ func (f *farWorld) vote(rt *rapid.T) {
 
 // begin begins an attempt, and the upstream does with it as chance will.
 func (f *farWorld) begin(rt *rapid.T) {
-	due, _, err := f.DueDeliveries(context.Background(), 10)
+	due, _, err := outside.New(f.Store).DueDeliveries(context.Background(), 10)
 	f.done(rt, err)
 	ids := slices.DeleteFunc(due[f.up.ID], func(id models.ResponseID) bool {
 		return slices.ContainsFunc(f.flights, func(fl flight) bool { return fl.id == id })
@@ -171,7 +172,7 @@ func (f *farWorld) begin(rt *rapid.T) {
 		return
 	}
 	id := rapid.SampledFrom(ids).Draw(rt, "verdict")
-	d, _, err := f.BeginDelivery(context.Background(), f.tell, id)
+	d, _, err := outside.New(f.Store).BeginDelivery(context.Background(), f.tell, id)
 	f.done(rt, err)
 	if d == nil {
 		return
@@ -206,7 +207,7 @@ func (f *farWorld) end(rt *rapid.T) {
 	i := rapid.IntRange(0, len(f.flights)-1).Draw(rt, "attempt")
 	fl := f.flights[i]
 	f.flights = slices.Delete(f.flights, i, i+1)
-	f.done(rt, f.EndDelivery(context.Background(), f.tell, fl.id, fl.end))
+	f.done(rt, outside.New(f.Store).EndDelivery(context.Background(), f.tell, fl.id, fl.end))
 }
 
 // die lets the process that tells verdicts die, and another take over.
@@ -233,7 +234,7 @@ func (f *farWorld) reconcile(rt *rapid.T) {
 			listed = append(listed, call)
 		}
 	}
-	f.done(rt, f.Reconcile(context.Background(), f.poll, f.up.ID, kind, listed))
+	f.done(rt, outside.New(f.Store).Reconcile(context.Background(), f.poll, f.up.ID, kind, listed))
 }
 
 func (f *farWorld) cancel(rt *rapid.T) {
@@ -256,7 +257,7 @@ func (f *farWorld) runEnds(rt *rapid.T) {
 
 func (f *farWorld) result(rt *rapid.T) {
 	call := rapid.SampledFrom(farCalls[:4]).Draw(rt, "call")
-	f.done(rt, storetest.Err(f.ReportEvents(context.Background(), f.agent, f.convs[map[string]int{"b1": 1}[call]], []models.RunEvent{result(call)})))
+	f.done(rt, storetest.Err(f.ReportEvents(context.Background(), f.agent, f.convs[map[string]int{"b1": 1}[call]], []models.RunEvent{storetest.Result(call)})))
 }
 
 func (f *farWorld) expire(rt *rapid.T) {
@@ -278,7 +279,7 @@ type farRow struct {
 // rows are the upstream's requests, by call.
 func (f *farWorld) rows(rt *rapid.T) map[string]farRow {
 	out := map[string]farRow{}
-	each(rt, f.db, `SELECT r.id, r.call_id, r.approval_status, r.cause, r.held_until IS NOT NULL,
+	storetest.Each(rt, f.db, `SELECT r.id, r.call_id, r.approval_status, r.cause, r.held_until IS NOT NULL,
  (SELECT count(*) FROM votes v WHERE v.response_id = r.id AND v.withdrawn_at IS NULL),
  (SELECT count(*) FROM deliveries d WHERE d.response_id = r.id AND d.done_at IS NULL),
  (SELECT count(*) FROM ledger l WHERE l.response_id = r.id AND l.action IN ('approval.approved', 'approval.rejected', 'approval.expired', 'approval.cancelled', 'approval.resolved')),
@@ -313,7 +314,7 @@ func (f *farWorld) holds(rt *rapid.T) {
 			rt.Fatalf("%s was told %v", call, f.told[call])
 		}
 	}
-	each(rt, f.db, `SELECT c.id, count(r.id) FROM conversations c LEFT JOIN responses r ON r.conversation_id = c.id AND r.approval_status = 'pending'
+	storetest.Each(rt, f.db, `SELECT c.id, count(r.id) FROM conversations c LEFT JOIN responses r ON r.conversation_id = c.id AND r.approval_status = 'pending'
  GROUP BY c.id`, func(scan func(...any)) {
 		var id models.ConversationID
 		var n int

@@ -1,4 +1,4 @@
-package store
+package outside
 
 import (
 	"context"
@@ -10,10 +10,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/db"
-	"countersign/models/events"
-	"countersign/models/headline"
-	"countersign/models/ledger"
-	"countersign/models/policy"
+	"countersign/models/store"
 )
 
 // outsideCall is what tells an item's call from others.
@@ -31,7 +28,6 @@ func (t *tx) awaitCall(item models.OutsideItem, row *models.OutsideApproval, a *
 	if call.Digest != a.Digest {
 		call.Digest = "" // it is kept cut, or has no canonical form: nothing equals it
 	}
-	t.s.known.wanted = new(true)
 	err := t.Gorm().Model(row).UpdateColumns(map[string]any{"waits": true, "tool_use_id": call.ToolUseID, "digest": call.Digest}).Error
 	if err != nil {
 		return fmt.Errorf("have an outside approval wait for its call: %w", err)
@@ -97,7 +93,7 @@ func (t *tx) askMatched(u *models.Upstream, item models.OutsideItem, row *models
 	if err != nil || !ok {
 		return nil, err //nolint:nilnil // no call fits yet
 	}
-	a, err := t.existing(match.ID)
+	a, err := t.request(match.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -106,12 +102,11 @@ func (t *tx) askMatched(u *models.Upstream, item models.OutsideItem, row *models
 		// It is what the other system will run.
 		row.Contradiction, a.Context = "The other system asks with another input than the agent reported.", row.Arguments
 	}
+	ask := store.OutsideAsk{Upstream: u, Row: row, Item: &item}
 	if !keptWhole(row, &item) && (!match.SameInput || !wholeRest(&item)) {
-		if err := t.cutInput(a, int64(len(item.Arguments))); err != nil {
-			return nil, err
-		}
+		ask.InputBytes = new(int64(len(item.Arguments)))
 	}
-	return a, t.askOutside(u, a, row, &item)
+	return a, t.o.store.AskMatched(t.Tx, ask, a)
 }
 
 // cascadedCall is the call of an item in its own run that was rejected with its
@@ -135,100 +130,11 @@ func (t *tx) askCascaded(u *models.Upstream, item models.OutsideItem, row *model
 	if err != nil {
 		return nil, err
 	}
-	if err := t.link(a, row, models.Match{ID: found.ID, By: models.MatchedByInput, SameInput: true}); err != nil {
+	if err := t.o.store.LinkCall(t.Tx, a, row, models.Match{ID: found.ID, By: models.MatchedByInput, SameInput: true}); err != nil {
 		return nil, err
 	}
-	from, err := t.existing(found.Source)
-	if err != nil {
-		return nil, err
-	}
-	return a, t.cascadeTo(models.System("cascade"), from, a.ID)
+	return a, t.o.store.RejectWith(t.Tx, found.Source, a.ID)
 }
-
-// cutInput notes that not all of what a call runs with is kept: it can't be approved.
-func (t *tx) cutInput(a *models.Approval, length int64) error {
-	a.InputBytes = &length
-	if err := t.changes("responses", a.ID); err != nil {
-		return err
-	}
-	if err := t.Gorm().Exec(`UPDATE responses SET input_bytes = ? WHERE id = ?`, length, a.ID).Error; err != nil {
-		return fmt.Errorf("note the length of an input: %w", err)
-	}
-	return nil
-}
-
-// outsideHeadline is that of what the other system runs: where its arguments were not found,
-// of what in the item they may be, not of its ids and times.
-func outsideHeadline(r *models.Response, item *models.OutsideItem) headline.Headline {
-	if r.Kind == models.KindToolCall && item.Telling != nil {
-		return headline.OfItem(r, item.Telling)
-	}
-	return headline.Of(r)
-}
-
-// askOutside makes a row pending for an item: a call that stands, or one that was
-// stored for it.
-func (t *tx) askOutside(u *models.Upstream, a *models.Approval, row *models.OutsideApproval, item *models.OutsideItem) error {
-	version, p, err := t.policy()
-	if err != nil {
-		return err
-	}
-	j, err := t.judge(version, p, policy.Call{Kind: a.Kind, ToolName: a.ToolName, Explicit: true}, judgedRow(a, a.ToolInputJSON, t.Now))
-	if err != nil {
-		return err
-	}
-	pending, when := models.StatusPending, t.Now
-	a.UpstreamID, a.CallID = new(string(u.ID)), &row.CallID
-	if row.ApprovalID != "" {
-		a.ApprovalID = &row.ApprovalID
-	}
-	a.SayOutside(item.RunID, item.AskedAt)
-	a.HeadlineJSON = outsideHeadline(&a.Response, item).Stored()
-	a.Risk, a.PolicyVersion, a.PolicyRule, a.PolicyReason = j.Risk, version, j.Rule, j.Reason
-	a.ApprovalStatus, a.ApprovalRequestedAt, a.RequiresApproval, a.ApprovalTimeoutAt = &pending, &when, true, models.NoDeadline
-	if row.TimeoutAt != nil {
-		a.ApprovalTimeoutAt = *row.TimeoutAt // the other system's clock
-	}
-	// Nobody able to approve is no refusal here: the other system waits until its own
-	// deadline, and owner and admins may reject.
-	routed, _, err := t.whoDecides(&a.Response, j)
-	if err != nil {
-		return err
-	}
-	a.SetTemplates(j.Checklist, j.Text)
-	running, err := t.isRunning(a.ConversationID)
-	if err != nil {
-		return err
-	}
-	if err := t.changes("responses", a.ID); err != nil {
-		return err
-	}
-	n, err := t.Exec(t.s.hot.matchOutside, a.UpstreamID, a.CallID, a.ApprovalID, a.OutsideRun, a.ClaimedAt, a.MatchedBy, row.Contradiction, a.Context, a.HeadlineJSON, a.Risk, a.PolicyVersion, a.PolicyRule, a.PolicyReason,
-		a.ReviewersOnly, selfApproval(&a.Response), a.ApproversJSON, a.NoSubstitutes, a.ChecklistJSON, a.TemplateText, a.ApprovalRequestedAt, a.ApprovalTimeoutAt, a.ID)
-	if err != nil {
-		return fmt.Errorf("match outside approval: %w", err)
-	}
-	if !db.ExactlyOne(n) {
-		return fmt.Errorf("match outside approval to %s: something happened to it meanwhile", a.ID)
-	}
-	if err := t.addDeciders(&a.Response, routed); err != nil {
-		return err
-	}
-	if err := t.planEscalation(&a.Response); err != nil {
-		return err
-	}
-	t.Publish(events.Conversation(string(a.ConversationID)))
-	poller := models.System("poller")
-	t.logAsked(a)
-	if err := t.record(poller, "approval.requested", ledger.SubjectOf(&a.Response, routed), askedData(a, routed, running)); err != nil {
-		return err
-	}
-	return t.reroute(models.System("policy"), a)
-}
-
-// linkAfterEnd is for how long an approval that has ended is still linked to its
-// call: a run may be reported later than a person decides.
-const linkAfterEnd = time.Hour
 
 // An open call of the same tool that an approval may be for: in its own run, in
 // the run above it, and in those below it.
@@ -254,17 +160,17 @@ const linkable = `SELECT o.call_id FROM outside_approvals o` + db.ByOutsideAppro
 	` OR ` + ofOwnRun + fitsByInput + isOwnRun + ` OR ` + ofOwnRun + fitsByInput + isRunAbove + ` OR ` + ofRunBelow + fitsByInput + isRunBelow +
 	` OR o.linked_id = '' AND o.first_at <= ?3 AND (` + ofOwnRun + fitsByName + isOwnRun + ` OR ` + ofOwnRun + fitsByName + isRunAbove + ` OR ` + ofRunBelow + fitsByName + isRunBelow + `)) ORDER BY o.first_at`
 
-// LinkOutside looks again for the calls of an upstream's approvals that found none.
+// Link looks again for the calls of an upstream's approvals that found none.
 // An approval and its call that both have a row keep them, and lead to each other.
 // It writes nothing for who has lost the lease: CodeConflict.
-func (s *Store) LinkOutside(ctx context.Context, l *models.Lease, u *models.Upstream) error {
-	now := s.db.Now()
+func (o *Outside) Link(ctx context.Context, l *models.Lease, u *models.Upstream) error {
+	now := o.db.Now()
 	var calls []string
-	if err := s.db.Gorm(context.WithoutCancel(ctx)).Raw(linkable, u.ID, u.OwnerID, now.Add(-models.NameAloneAfter), now.Add(-linkAfterEnd)).Scan(&calls).Error; err != nil {
+	if err := o.db.Gorm(context.WithoutCancel(ctx)).Raw(linkable, u.ID, u.OwnerID, now.Add(-models.NameAloneAfter), now.Add(-models.LinkAfterEnd)).Scan(&calls).Error; err != nil {
 		return fmt.Errorf("look for calls of outside approvals: %w", err)
 	}
 	for _, call := range calls {
-		err := s.writeAnyway(ctx, func(t *tx) error {
+		err := o.writeAnyway(ctx, func(t *tx) error {
 			if err := t.holds(l); err != nil {
 				return err
 			}
@@ -287,46 +193,18 @@ func (t *tx) linkWaiting(u *models.Upstream, callID string) error {
 	if err != nil {
 		return fmt.Errorf("read what waits for a call: %w", err)
 	}
-	a, err := t.existing(row.ResponseID)
+	a, err := t.request(row.ResponseID)
 	if err != nil {
 		return err
 	}
-	if at := a.ApprovalTimestamp; at != nil && !t.Now.Before(at.Add(linkAfterEnd)) {
+	if at := a.ApprovalTimestamp; at != nil && !t.Now.Before(at.Add(models.LinkAfterEnd)) {
 		return t.Gorm().Model(&row).UpdateColumn("waits", false).Error
 	}
 	match, ok, err := t.callFor(u, row.Call(), row.RunID, row.FirstAt)
 	if err != nil || !ok || !match.SameInput && (row.LinkedID != "" || t.Now.Before(row.FirstAt.Add(models.NameAloneAfter))) {
 		return err
 	}
-	return t.link(a, &row, match)
-}
-
-// link has an approval and its call, which keep a row each, lead to each other.
-// What a rejection does to the calls queued after it happens from there. A call with
-// another input is the one that is meant only as long as none with the same comes.
-func (t *tx) link(a *models.Approval, row *models.OutsideApproval, match models.Match) error {
-	row.Waits, row.LinkedID, row.LinkedBy = !match.SameInput, match.ID, match.By
-	err := t.Gorm().Model(row).UpdateColumns(map[string]any{"waits": row.Waits, "linked_id": match.ID, "linked_by": match.By}).Error
-	if err != nil {
-		return fmt.Errorf("link outside approval: %w", err)
-	}
-	call, err := t.existing(match.ID)
-	if err != nil {
-		return err
-	}
-	poller := models.System("poller")
-	err = t.record(poller, "approval.linked", ledger.Subject{Owner: a.OwnerID, Conversation: a.ConversationID, Response: a.ID},
-		map[string]any{"response": call.ID, "matched_by": match.By, "same_input": match.SameInput})
-	if err != nil {
-		return err
-	}
-	t.changed(a.ConversationID)
-	t.changed(call.ConversationID)
-	t.Publish(events.Approval(string(a.ID)), events.Approval(string(call.ID)))
-	if a.Cause != models.CauseReviewer {
-		return nil
-	}
-	return t.cascade(poller, a)
+	return t.o.store.LinkCall(t.Tx, a, &row, match)
 }
 
 // runAbove finds the run that started another.
