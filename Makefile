@@ -96,10 +96,10 @@ deps: ## list the direct dependencies of which there is a newer version
 		$(GO) list -m -u -f '{{with .Update}}{{$$.Path}} {{$$.Version}} -> {{.Version}}{{end}}' "$$module"; done
 
 .PHONY: hooks
-hooks: ## check what is staged before each commit (.ci/pre-commit)
+hooks: ## check what is staged before each commit (.ci/pre-commit), and its message (.ci/commit-msg)
 	@hooks=$$(git rev-parse --git-path hooks); mkdir -p "$$hooks"; \
-	ln -sf "$(CURDIR)/.ci/pre-commit" "$$hooks/pre-commit"
-	@echo "pre-commit is on; git commit --no-verify goes past it"
+	for hook in pre-commit commit-msg; do ln -sf "$(CURDIR)/.ci/$$hook" "$$hooks/$$hook"; done
+	@echo "pre-commit and commit-msg are on; git commit --no-verify skips them"
 
 ##@ Check
 
