@@ -128,5 +128,5 @@ func (b *trackedBody) Read(p []byte) (int, error) {
 		b.ended = true
 		b.whole()
 	}
-	return n, err //nolint:wrapcheck // a reader's error is the caller's to read
+	return n, err
 }

@@ -79,7 +79,7 @@ func TestARefusalWithAnUnreadBodyEndsItsConnection(t *testing.T) {
 		length int
 	}{"one byte of many": {"{", 1000}, "all of it": {"0123456789", 10}} {
 		conn := connect(t, s)
-		res := send(t, conn, "/refused", sent.body, sent.length) //nolint:bodyclose // the connection is closed with the test
+		res := send(t, conn, "/refused", sent.body, sent.length)
 		if res.StatusCode != http.StatusUnauthorized || !res.Close {
 			t.Errorf("%s: %s, Connection: close is %v", name, res.Status, res.Close)
 		}
@@ -93,7 +93,7 @@ func TestAConnectionIsKeptWhenTheBodyWasRead(t *testing.T) {
 	t.Parallel()
 	conn := connect(t, guarded(t, 100))
 	for range 3 {
-		if res := send(t, conn, "/", "0123456789", 10); res.Close || res.StatusCode != http.StatusOK { //nolint:bodyclose // the connection is closed with the test
+		if res := send(t, conn, "/", "0123456789", 10); res.Close || res.StatusCode != http.StatusOK {
 			t.Fatalf("%s, Connection: close is %v", res.Status, res.Close)
 		}
 	}
@@ -103,12 +103,12 @@ func TestTheOldestThatSendsNoWholeRequestMakesRoom(t *testing.T) {
 	t.Parallel()
 	s := guarded(t, 3)
 	served := connect(t, s)
-	send(t, served, "/", "0123456789", 10) //nolint:bodyclose // the connection is closed with the test
+	send(t, served, "/", "0123456789", 10)
 	silent, half := connect(t, s), connect(t, s)
 	fmt.Fprint(half, "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n0")
 	// Which of the two is accepted first is the system's to say; both make room.
 	for range 3 {
-		if res := send(t, connect(t, s), "/", "0123456789", 10); res.StatusCode != http.StatusOK { //nolint:bodyclose // the connection is closed with the test
+		if res := send(t, connect(t, s), "/", "0123456789", 10); res.StatusCode != http.StatusOK {
 			t.Fatal(res.Status)
 		}
 	}

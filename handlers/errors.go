@@ -192,6 +192,5 @@ func WriteProblem(w http.ResponseWriter, p *Problem) {
 	maps.Copy(h, p.GetHeaders())
 	h.Set("Content-Type", p.ContentType(""))
 	w.WriteHeader(p.Status)
-	//nolint:errchkjson // a Problem always encodes; a caller that is gone needs no answer
 	_ = json.NewEncoder(w).Encode(p)
 }

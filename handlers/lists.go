@@ -37,7 +37,7 @@ func (l *Lists) Begin(ctx context.Context, w http.ResponseWriter) error {
 		case <-end.C:
 			return &models.Error{Code: models.CodeTooManyRequests, RetryAfterSeconds: 1, Text: "Too many lists are being read. Try again in 1 s."}
 		case <-ctx.Done():
-			return ctx.Err() //nolint:wrapcheck // the caller's own
+			return ctx.Err()
 		}
 	}
 	WriteWithin(w, listTimeout)

@@ -66,7 +66,7 @@ type DeferredWriter interface {
 // requestLine is what the log tells of a request. It outlives echo's context.
 type requestLine struct {
 	kit           *Kit
-	ctx           context.Context //nolint:containedctx // the request's own, for the log's handler
+	ctx           context.Context
 	method, route string
 	waits         *atomic.Bool // it waited for somebody, or followed a stream
 }

@@ -12,7 +12,7 @@ import (
 // wantField checks that an error is of a code and names the field, and no other.
 func wantField(t *testing.T, err error, code models.Code, field string) {
 	t.Helper()
-	e, ok := err.(*models.Error) //nolint:errorlint // exactly this type is promised
+	e, ok := err.(*models.Error)
 	if !ok || e.Code != code {
 		t.Fatalf("error = %v, want %s", err, code)
 	}

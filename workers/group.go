@@ -10,7 +10,7 @@ import (
 
 // Group holds workers that stop together.
 type Group struct {
-	ctx    context.Context //nolint:containedctx // it is the group's lifetime, ended by Stop
+	ctx    context.Context
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
 }

@@ -53,15 +53,15 @@ func benchMCPWaiting(b *testing.B, modern bool) {
 			b.Fatal(err)
 		}
 	}()
-	server := exec.Command(process.Binary, "serve", "--data", dir, "--addr", addr, "--limit-asks-per-minute", "0", "--log-level", "warn") //nolint:noctx // ended below
-	server.Env = append(os.Environ(), "GOMEMLIMIT=64MiB")                                                                                 // or garbage is left until there are 190 MiB of it
+	server := exec.Command(process.Binary, "serve", "--data", dir, "--addr", addr, "--limit-asks-per-minute", "0", "--log-level", "warn")
+	server.Env = append(os.Environ(), "GOMEMLIMIT=64MiB") // or garbage is left until there are 190 MiB of it
 	if err := server.Start(); err != nil {
 		b.Fatal(err)
 	}
 	defer func() { _ = server.Process.Signal(syscall.SIGTERM); _ = server.Wait() }()
 	reviews := client.New(url, reviewer)
 	for ready := false; !ready; {
-		if res, err := http.Get(url + "/readyz"); err == nil { //nolint:noctx // on loopback
+		if res, err := http.Get(url + "/readyz"); err == nil {
 			ready = res.StatusCode == http.StatusOK
 			res.Body.Close()
 		}

@@ -46,14 +46,14 @@ func readConnection(settings string) (*connection, error) {
 	}
 	raw, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil //nolint:nilnil // none is an answer here
+		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read what was connected: %w", err)
 	}
 	var c connection
 	if err := json.Unmarshal(raw, &c); err != nil || c.Settings != settings {
-		return nil, nil //nolint:nilnil,nilerr // it is no note of ours: the hooks are found in the file itself
+		return nil, nil //nolint:nilerr // it is no note of ours: the hooks are found in the file itself
 	}
 	return &c, nil
 }

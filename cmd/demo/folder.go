@@ -81,7 +81,7 @@ func (f *demoFolder) people(ctx context.Context, cfg config.Config, log *slog.Lo
 	if err != nil {
 		return "", err
 	}
-	defer func() { err = errors.Join(err, s.Close()) }() //nolint:contextcheck // closing is not cancelled
+	defer func() { err = errors.Join(err, s.Close()) }()
 	actor := data.Operator()
 	admin, err := s.People.UserByEmail(ctx, actor, demoEmail)
 	switch {

@@ -72,5 +72,5 @@ func (o *policyDocument) read(c *cobra.Command, args []string) ([]byte, error) {
 		}
 		members[name] = value
 	}
-	return json.Marshal(members, json.Deterministic(true)) //nolint:wrapcheck // it is of values that were read
+	return json.Marshal(members, json.Deterministic(true))
 }

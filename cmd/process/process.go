@@ -103,7 +103,7 @@ func (o *Output) String() string {
 // process's gets in but what is given.
 func Start(t *testing.T, env []string, args ...string) *Program {
 	t.Helper()
-	p := &Program{Cmd: exec.Command(Binary, args...), Out: &Output{}, Err: &Output{}, Done: make(chan struct{})} //nolint:noctx // ended by its own pid below
+	p := &Program{Cmd: exec.Command(Binary, args...), Out: &Output{}, Err: &Output{}, Done: make(chan struct{})}
 	p.Env = append([]string{"HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH")}, env...)
 	p.Stdout, p.Stderr = p.Out, p.Err
 	var err error

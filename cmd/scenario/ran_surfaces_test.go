@@ -65,7 +65,7 @@ func (r *ranWalk) report(name, tool string) {
 	r.t.Helper()
 	body := fmt.Sprintf(`{"runId":"run-1","toolUseId":%q,"toolName":%q,"input":{"command":"x"},"fallback":{"at":%q}}`, name, tool, time.Now().UTC().Format(time.RFC3339Nano))
 	for range 2 { // the repeat is the same
-		_, raw := r.send(http.MethodPost, "/v1/approvals", r.w.Agent, body) //nolint:bodyclose // send has closed it
+		_, raw := r.send(http.MethodPost, "/v1/approvals", r.w.Agent, body)
 		var got struct{ ApprovalID, ConversationID, Status, Reason string }
 		if err := json.Unmarshal(raw, &got); err != nil || got.ApprovalID == "" {
 			r.t.Fatalf("report %s: %s", tool, raw)
@@ -168,7 +168,7 @@ func (r *ranWalk) noYes(where string, v any) {
 func (r *ranWalk) routes() {
 	for _, one := range r.reads() {
 		for _, token := range []string{r.w.Agent, r.w.Reviewer} {
-			res, raw := r.send(http.MethodGet, one, token, "") //nolint:bodyclose // send has closed it
+			res, raw := r.send(http.MethodGet, one, token, "")
 			if r.check("GET "+one, raw); strings.HasSuffix(one, "?status=approved") && res.StatusCode == http.StatusOK && bytes.Contains(raw, []byte(`"toolUseId":"call-`)) {
 				r.t.Errorf("GET %s lists what ran", one)
 			}
@@ -178,7 +178,7 @@ func (r *ranWalk) routes() {
 
 // document has the methods of each path of the OpenAPI document.
 func (r *ranWalk) document() map[string]map[string]json.RawMessage {
-	_, raw := r.send(http.MethodGet, "/openapi.json", r.w.Agent, "") //nolint:bodyclose // send has closed it
+	_, raw := r.send(http.MethodGet, "/openapi.json", r.w.Agent, "")
 	var document struct {
 		Paths map[string]map[string]json.RawMessage
 	}
@@ -223,13 +223,13 @@ func (r *ranWalk) ask() {
 			{"/api/approval/request", `{"session_id":"run-1","tool_use_id":"` + name + `","tool_name":"` + tools[i] + `","tool_input":{"command":"x"}}`},
 			{"/hooks/claude-code", `{"session_id":"run-1","hook_event_name":"PreToolUse","cwd":"/x","tool_use_id":"` + name + `","tool_name":"` + tools[i] + `","tool_input":{"command":"x"}}`},
 		} {
-			_, raw := r.send(http.MethodPost, route.path, r.w.Agent, route.body) //nolint:bodyclose // send has closed it
+			_, raw := r.send(http.MethodPost, route.path, r.w.Agent, route.body)
 			r.check("POST "+route.path, raw)
 			if route.path == "/hooks/claude-code" && !bytes.Contains(raw, []byte(`"deny"`)) {
 				r.t.Errorf("the hook does not deny %s: %s", name, raw)
 			}
 		}
-		_, raw := r.send(http.MethodGet, "/humanlayer/v1/function_calls/"+name, r.w.Agent, "") //nolint:bodyclose // send has closed it
+		_, raw := r.send(http.MethodGet, "/humanlayer/v1/function_calls/"+name, r.w.Agent, "")
 		if r.check("humanlayer", raw); !bytes.Contains(raw, []byte(`"approved":false`)) {
 			r.t.Errorf("function call %s: %s", name, raw)
 		}
@@ -250,7 +250,7 @@ func (r *ranWalk) pages() {
 	}
 	red := 0
 	for _, path := range paths {
-		res, raw := r.send(http.MethodGet, path, "", "") //nolint:bodyclose // send has closed it
+		res, raw := r.send(http.MethodGet, path, "", "")
 		if res.StatusCode != http.StatusOK {
 			r.t.Errorf("GET %s: %d", path, res.StatusCode)
 			continue
@@ -279,7 +279,7 @@ func (r *ranWalk) pages() {
 	if red < len(r.ids) {
 		r.t.Errorf("%d red badges", red)
 	}
-	if _, raw := r.send(http.MethodGet, "/history?status=approved", "", ""); bytes.Contains(raw, []byte(r.ids[0])) { //nolint:bodyclose // send has closed it
+	if _, raw := r.send(http.MethodGet, "/history?status=approved", "", ""); bytes.Contains(raw, []byte(r.ids[0])) {
 		r.t.Error("the history of what was approved has what ran")
 	}
 }

@@ -129,7 +129,7 @@ func TestEachSurfaceTellsEachStateAsItIs(t *testing.T) {
 			streams := map[string]bool{}
 			for _, path := range s.reads() {
 				for _, token := range []string{s.w.Agent, s.w.Reviewer} {
-					res, raw := s.send(http.MethodGet, path, token, "") //nolint:bodyclose // send has closed it
+					res, raw := s.send(http.MethodGet, path, token, "")
 					if isStream(res) {
 						path, _, _ = strings.Cut(path, "?")
 						streams[path] = true
@@ -207,7 +207,7 @@ func (s *stateWalk) makes(row stateRow) {
 	if row.before != nil {
 		row.before(s)
 	}
-	_, raw := s.send(http.MethodPost, "/v1/approvals", s.w.Agent, row.body()) //nolint:bodyclose // send has closed it
+	_, raw := s.send(http.MethodPost, "/v1/approvals", s.w.Agent, row.body())
 	var got struct{ ApprovalID, ConversationID, Digest string }
 	if err := json.Unmarshal(raw, &got); err != nil || got.ApprovalID == "" {
 		s.t.Fatalf("%s: %s", row.name, raw)
@@ -216,7 +216,7 @@ func (s *stateWalk) makes(row stateRow) {
 	s.known[got.ApprovalID], s.known[row.name] = &row, &row
 	if row.decide != "" {
 		body := strings.ReplaceAll(row.decide, "DIGEST", got.Digest)
-		if res, raw := s.send(http.MethodPost, "/v1/approvals/"+got.ApprovalID+"/respond", s.w.Reviewer, body); res.StatusCode >= 300 { //nolint:bodyclose // send has closed it
+		if res, raw := s.send(http.MethodPost, "/v1/approvals/"+got.ApprovalID+"/respond", s.w.Reviewer, body); res.StatusCode >= 300 {
 			s.t.Fatalf("%s: %s", row.name, raw)
 		} else {
 			s.look("respond", raw)
@@ -245,11 +245,11 @@ func (row stateRow) body() string {
 }
 
 func (s *stateWalk) waits(row stateRow) {
-	s.send(http.MethodPost, "/v1/approvals?wait=8s", s.w.Agent, row.body()) //nolint:bodyclose // send has closed it; it ends with the deadline
+	s.send(http.MethodPost, "/v1/approvals?wait=8s", s.w.Agent, row.body())
 }
 
 func (s *stateWalk) cancels(stateRow) {
-	s.send(http.MethodPost, "/v1/approvals/"+s.ids[len(s.ids)-1]+"/cancel", s.w.Agent, "") //nolint:bodyclose // send has closed it
+	s.send(http.MethodPost, "/v1/approvals/"+s.ids[len(s.ids)-1]+"/cancel", s.w.Agent, "")
 }
 
 // stops stops all agents.
@@ -294,7 +294,7 @@ func (s *stateWalk) losesReviewer() {
 // grants pre-approves calls like one that was asked about.
 func (s *stateWalk) grants() {
 	s.t.Helper()
-	_, raw := s.send(http.MethodPost, "/v1/approvals", s.w.Agent, stateRow{name: "granted-from", tool: "again"}.body()) //nolint:bodyclose // send has closed it
+	_, raw := s.send(http.MethodPost, "/v1/approvals", s.w.Agent, stateRow{name: "granted-from", tool: "again"}.body())
 	var got struct{ ApprovalID, Digest string }
 	err := json.Unmarshal(raw, &got)
 	if err == nil {
@@ -357,13 +357,13 @@ func (s *stateWalk) asks() {
 					continue // it has no way to ask one
 				}
 				body = strings.NewReplacer("NAME", name, "TOOL", row.tool).Replace(body)
-				_, raw := s.send(http.MethodPost, path, s.w.Agent, body) //nolint:bodyclose // send has closed it
+				_, raw := s.send(http.MethodPost, path, s.w.Agent, body)
 				if s.lookOf("POST "+path, raw, row); row.yes() && (path != "/hooks/claude-code" || !row.terminal()) && !bytes.Contains(raw, []byte(`"allow"`)) && !bytes.Contains(bytes.ToLower(raw), []byte(`"approved"`)) {
 					s.t.Errorf("POST %s tells no yes of %s: %s", path, name, raw)
 				}
 			}
 		}
-		_, raw := s.send(http.MethodGet, "/humanlayer/v1/function_calls/"+name, s.w.Agent, "") //nolint:bodyclose // send has closed it
+		_, raw := s.send(http.MethodGet, "/humanlayer/v1/function_calls/"+name, s.w.Agent, "")
 		s.lookOf("function call", raw, row)
 		if approved := bytes.Contains(raw, []byte(`"approved":true`)); approved != (row.input == askedInput) {
 			s.t.Errorf("function call %s: %s", name, raw) // its client runs what it sent

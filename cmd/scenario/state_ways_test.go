@@ -25,7 +25,7 @@ func (s *stateWalk) streams(paths map[string]bool) {
 	if len(paths) < 3 {
 		s.t.Errorf("streams: %v", paths)
 	}
-	_, raw := s.send(http.MethodPost, "/v1/approvals", s.w.Agent, stateRow{name: "last", tool: "call"}.body()) //nolint:bodyclose // send has closed it
+	_, raw := s.send(http.MethodPost, "/v1/approvals", s.w.Agent, stateRow{name: "last", tool: "call"}.body())
 	var last struct{ ApprovalID string }
 	if err := json.Unmarshal(raw, &last); err != nil || last.ApprovalID == "" {
 		s.t.Fatalf("last: %s", raw)

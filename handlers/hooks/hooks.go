@@ -124,7 +124,7 @@ func (w *watched) Read(p []byte) (int, error) {
 	n, err := w.Reader.Read(p)
 	w.read += n
 	w.broken = w.broken || err != nil && !errors.Is(err, io.EOF)
-	return n, err //nolint:wrapcheck // a reader's error is the caller's to read
+	return n, err
 }
 
 // stop has an agent do nothing more, at whichever moment it asks.

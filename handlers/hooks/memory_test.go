@@ -8,8 +8,6 @@ import (
 
 // What an agent hands over is not held while it waits, or one agent's waits would fill the
 // memory: a repeat is counted by no limit.
-//
-//nolint:paralleltest // it measures the memory of all
 func TestWaitsHoldNoBodies(t *testing.T) {
 	w := newWorld(t)
 	const waits, size = 40, 800 << 10

@@ -15,7 +15,7 @@ import (
 func (s *Surface) createCall(r *request) error {
 	var body callRequest
 	if err := handlers.ReadJSON(r, &body); err != nil {
-		return err //nolint:wrapcheck // ours
+		return err
 	}
 	in, dropped, err := body.ask()
 	if err != nil {
@@ -27,7 +27,7 @@ func (s *Surface) createCall(r *request) error {
 func (s *Surface) createContact(r *request) error {
 	var body contactRequest
 	if err := handlers.ReadJSON(r, &body); err != nil {
-		return err //nolint:wrapcheck // ours
+		return err
 	}
 	in, dropped, err := body.ask()
 	if err != nil {
@@ -39,7 +39,7 @@ func (s *Surface) createContact(r *request) error {
 func (s *Surface) ask(r *request, in models.AskInput, dropped []string) error {
 	got, err := s.store.Ask(r.ctx(), r.actor, in)
 	if err != nil {
-		return err //nolint:wrapcheck // ours
+		return err
 	}
 	return s.answer(r, http.StatusOK, got, dropped)
 }
@@ -120,12 +120,12 @@ func (s *Surface) pending(kind models.Kind) func(*request) error {
 			return err
 		}
 		if err := s.kit.Lists.Begin(r.ctx(), r.Response()); err != nil {
-			return err //nolint:wrapcheck // ours
+			return err
 		}
 		defer s.kit.Lists.End()
 		got, err := s.store.PendingCalls(r.ctx(), r.actor, q)
 		if err != nil {
-			return err //nolint:wrapcheck // ours
+			return err
 		}
 		if got.Next > 0 {
 			q.Limit = len(got.Items) // which may be fewer than were asked for
@@ -172,14 +172,14 @@ func (s *Surface) escalate(kind models.Kind) func(*request) error {
 	return func(r *request) error {
 		var body escalation
 		if err := handlers.ReadJSON(r, &body); err != nil {
-			return err //nolint:wrapcheck // ours
+			return err
 		}
 		a, err := s.find(r.ctx(), r.actor, kind, handlers.PathParam(r, "call_id"))
 		if err != nil {
 			return err
 		}
 		if a, err = s.store.Escalate(r.ctx(), r.actor, a.ID, body.Message); err != nil {
-			return err //nolint:wrapcheck // ours
+			return err
 		}
 		return s.answer(r, http.StatusOK, a, body.dropped())
 	}

@@ -59,7 +59,7 @@ func withoutCredentials(field string, raw jsontext.Value) (kept jsontext.Value, 
 // objectOrNone is a member that may be an object, null or left out.
 func objectOrNone(field string, raw jsontext.Value) (jsontext.Value, error) {
 	if isNone(raw) {
-		return nil, nil //nolint:nilnil // nothing was sent
+		return nil, nil
 	}
 	if raw.Kind() != jsontext.KindBeginObject {
 		return nil, models.Invalid(field, "must be an object")
@@ -96,19 +96,19 @@ func (c *cleaner) value(out *bytes.Buffer, raw jsontext.Value, path string) erro
 func (c *cleaner) object(out *bytes.Buffer, raw jsontext.Value, path string) error {
 	d := jsontext.NewDecoder(bytes.NewReader(raw))
 	if _, err := d.ReadToken(); err != nil {
-		return err //nolint:wrapcheck // whoever sent it hears what is wanted
+		return err
 	}
 	out.WriteByte('{')
 	first := true
 	for d.PeekKind() != '}' {
 		key, err := d.ReadToken()
 		if err != nil {
-			return err //nolint:wrapcheck // as above
+			return err
 		}
 		name := key.String()
 		value, err := d.ReadValue()
 		if err != nil {
-			return err //nolint:wrapcheck // as above
+			return err
 		}
 		at := path + "." + memberName(name)
 		if isCredential(name) || isSecret(value) {
@@ -121,7 +121,7 @@ func (c *cleaner) object(out *bytes.Buffer, raw jsontext.Value, path string) err
 		first = false
 		quoted, err := jsontext.AppendQuote(nil, name)
 		if err != nil {
-			return err //nolint:wrapcheck // as above
+			return err
 		}
 		out.Write(quoted)
 		out.WriteByte(':')
@@ -136,14 +136,14 @@ func (c *cleaner) object(out *bytes.Buffer, raw jsontext.Value, path string) err
 func (c *cleaner) array(out *bytes.Buffer, raw jsontext.Value, path string) error {
 	d := jsontext.NewDecoder(bytes.NewReader(raw))
 	if _, err := d.ReadToken(); err != nil {
-		return err //nolint:wrapcheck // whoever sent it hears what is wanted
+		return err
 	}
 	out.WriteByte('[')
 	first := true
 	for d.PeekKind() != ']' {
 		value, err := d.ReadValue()
 		if err != nil {
-			return err //nolint:wrapcheck // as above
+			return err
 		}
 		if isSecret(value) {
 			c.dropped = append(c.dropped, path+"[]")

@@ -11,7 +11,7 @@ import (
 func (s *Surface) respondCall(r *request) error {
 	var body callDecision
 	if err := handlers.ReadJSON(r, &body); err != nil {
-		return err //nolint:wrapcheck // ours
+		return err
 	}
 	in := models.DecisionInput{Approved: body.Approved, Reason: deref(body.Comment), Digest: body.Digest, Checked: body.Checked, Page: models.NoPage}
 	if name := deref(body.RejectOptionName); name != "" {
@@ -26,7 +26,7 @@ func (s *Surface) respondCall(r *request) error {
 func (s *Surface) respondContact(r *request) error {
 	var body contactAnswer
 	if err := handlers.ReadJSON(r, &body); err != nil {
-		return err //nolint:wrapcheck // ours
+		return err
 	}
 	in := models.DecisionInput{Answer: body.Response, Digest: body.Digest, Checked: body.Checked, Page: models.NoPage}
 	if name := deref(body.ResponseOptionName); name != "" {
@@ -49,7 +49,7 @@ func (s *Surface) decide(r *request, kind models.Kind, in models.DecisionInput, 
 	}
 	got, err := s.store.Decide(r.ctx(), r.actor, found.ID, in)
 	if err != nil {
-		return handlers.InWords(map[string]string{"option": optionName}, err) //nolint:wrapcheck // ours
+		return handlers.InWords(map[string]string{"option": optionName}, err)
 	}
 	status := http.StatusOK
 	if by, _ := got.Held(); by != "" {

@@ -142,7 +142,7 @@ func (s *Surface) find(ctx context.Context, actor models.Actor, kind models.Kind
 	case code == models.CodeNotFound, code == models.CodeInvalid, err == nil && (a.Kind != kind || a.Status() == models.StatusNone && !a.LetThrough()):
 		return nil, models.Errorf(models.CodeNotFound, "There is no %s with this call_id.", nameOf(kind))
 	case err != nil:
-		return nil, err //nolint:wrapcheck // ours
+		return nil, err
 	}
 	return a, nil
 }

@@ -29,7 +29,7 @@ type exchange struct {
 	http.ResponseWriter
 
 	m       *Server
-	ctx     context.Context //nolint:containedctx // the request's: it ends when the caller is gone
+	ctx     context.Context
 	actor   models.Actor
 	bearer  string // the header that said who it is
 	session string // its id; empty: there is none
@@ -136,7 +136,7 @@ func (x *exchange) FlushError() error {
 	if x.muted {
 		return nil
 	}
-	return http.NewResponseController(x.ResponseWriter).Flush() //nolint:wrapcheck // passed through
+	return http.NewResponseController(x.ResponseWriter).Flush()
 }
 
 // begin writes the first byte of an answer that is waited for, and sees to it that the

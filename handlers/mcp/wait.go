@@ -144,7 +144,7 @@ func (m *Server) sleep(ctx context.Context, watch *store.Watch, row **models.App
 	for {
 		told, err := watch.Sleep(ctx)
 		if err != nil {
-			return err //nolint:wrapcheck // the caller's own
+			return err
 		}
 		if told != nil {
 			*row = told

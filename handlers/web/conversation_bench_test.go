@@ -34,7 +34,7 @@ func BenchmarkConversation(b *testing.B) {
 		b.Run("at="+name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				resp, err := reader.http.Get(w.url + at) //nolint:noctx // a benchmark
+				resp, err := reader.http.Get(w.url + at)
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -19,7 +19,7 @@ func TestALongExportStaysSmall(t *testing.T) { //nolint:paralleltest // it measu
 	runtime.GC()
 	var before, now runtime.MemStats
 	runtime.ReadMemStats(&before)
-	resp, err := p.http.Get(w.url + "/history/export?format=jsonl") //nolint:noctx // a test
+	resp, err := p.http.Get(w.url + "/history/export?format=jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -196,7 +196,7 @@ func TestABrokenExportIsNoWholeFile(t *testing.T) {
 	w := newWorld(t)
 	storetest.Seed(t, w.store, w.agent, storetest.Rows{Settled: 20_000})
 	p := w.signedIn(ownerEmail)
-	resp, err := p.http.Get(w.url + "/history/export?format=jsonl") //nolint:noctx // a test
+	resp, err := p.http.Get(w.url + "/history/export?format=jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}

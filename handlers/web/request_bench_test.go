@@ -40,7 +40,7 @@ func BenchmarkRequest(b *testing.B) {
 			b.ReportAllocs()
 			var body []byte
 			for b.Loop() {
-				resp, err := reader.http.Get(w.url + pageOf(a)) //nolint:noctx // a benchmark
+				resp, err := reader.http.Get(w.url + pageOf(a))
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -76,7 +76,7 @@ func ManagedOff(text []byte) (member string, err error) {
 // readAny reads settings; nil: they are empty.
 func readAny(text []byte) (*node, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
-		return nil, nil //nolint:nilnil // nothing is neither
+		return nil, nil
 	}
 	root, _, err := read(text)
 	return root, err

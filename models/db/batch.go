@@ -13,7 +13,7 @@ import (
 
 // op is one caller's function on its way through a commit.
 type op struct {
-	ctx    context.Context //nolint:containedctx // the caller's, for lines of the log
+	ctx    context.Context
 	fn     func(*Tx) error
 	turn   chan bool // true: lead the next batch; false: done
 	anyway bool      // also when the disk is full

@@ -119,5 +119,5 @@ func makeReserve(path string) (err error) {
 // fill is allocate where the file system has no call for it.
 func fill(f *os.File, size int64) error {
 	_, err := f.WriteAt(make([]byte, size), 0)
-	return err //nolint:wrapcheck // the caller says what for
+	return err
 }

@@ -13,5 +13,5 @@ func allocate(f *os.File, size int64) error {
 	if errors.Is(err, unix.EOPNOTSUPP) {
 		return fill(f, size)
 	}
-	return err //nolint:wrapcheck // the caller says what for
+	return err
 }

@@ -26,7 +26,7 @@ var ErrFileInUse = errors.New("the database is in use")
 func LockFile(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil //nolint:nilnil // nothing to lock
+		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open the existing database: %w", err)

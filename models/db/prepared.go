@@ -37,7 +37,7 @@ func (p *statementCache) of(ctx context.Context, pool *sql.DB, text string) (*sq
 	if stmt, ok := p.byText[text]; ok {
 		return stmt, nil
 	}
-	stmt, err := pool.PrepareContext(context.WithoutCancel(ctx), text) //nolint:sqlclosecheck // close does
+	stmt, err := pool.PrepareContext(context.WithoutCancel(ctx), text)
 	if err != nil {
 		return nil, fmt.Errorf("prepare %.40q: %w", text, err)
 	}

@@ -36,7 +36,7 @@ func TestARefusalThatCommitsSharesABatch(t *testing.T) {
 		if errs[0] != nil || !errors.Is(errs[1], refuses) || errs[3] != nil {
 			t.Errorf("%s: %v", tt.name, errs)
 		}
-		if e, ok := errs[1].(*models.Error); !ok || e.Code != models.CodeBudgetExhausted { //nolint:errorlint // exactly this type is promised
+		if e, ok := errs[1].(*models.Error); !ok || e.Code != models.CodeBudgetExhausted {
 			t.Errorf("%s: the caller is told %T", tt.name, errs[1])
 		}
 		if after := [3]int64{room.stands(t, "before"), room.stands(t, "refused"), room.stands(t, "after")}; after != [3]int64{before[0] + 1, before[1] + 1, before[2] + 1} {

@@ -63,7 +63,7 @@ func (d *DB) Row(ctx context.Context, stmt *sql.Stmt, text string, args ...any) 
 		return stmt.QueryRowContext(ctx, args...)
 	}
 	s.tell(text)
-	return s.tx.StmtContext(ctx, stmt).QueryRowContext(ctx, args...) //nolint:sqlclosecheck // the transaction closes it
+	return s.tx.StmtContext(ctx, stmt).QueryRowContext(ctx, args...)
 }
 
 // snapshot is a read transaction.
@@ -91,9 +91,9 @@ func (s *snapshot) prepared(ctx context.Context, d *DB, text string) (*sql.Stmt,
 
 // end gives the connection back.
 func (s *snapshot) end(ctx context.Context, d *DB) {
-	s.tx.Rollback() //nolint:errcheck // nothing was written
+	s.tx.Rollback()
 	for _, text := range s.wanted {
-		if _, err := d.reads.of(ctx, d.r, text); err != nil { //nolint:sqlclosecheck // kept until the database is closed
+		if _, err := d.reads.of(ctx, d.r, text); err != nil {
 			return // whoever wants it next is told why
 		}
 	}

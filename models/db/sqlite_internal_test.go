@@ -19,7 +19,7 @@ func TestReadingConnectionsKeepStatements(t *testing.T) {
 	defer conn.Close()
 	read := 0 // how often SQLite has asked, as it does while it reads a statement
 	err = conn.Raw(func(c any) error {
-		c.(*sqlite3.SQLiteConn).RegisterAuthorizer(func(int, string, string, string) int { //nolint:forcetypeassert // it fails the test
+		c.(*sqlite3.SQLiteConn).RegisterAuthorizer(func(int, string, string, string) int {
 			read++
 			return sqlite3.SQLITE_OK
 		})

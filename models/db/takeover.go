@@ -46,7 +46,7 @@ func takeOver(ctx context.Context, pool *sql.DB) error {
 	if err != nil {
 		return fmt.Errorf("take over the database: %w", err)
 	}
-	defer dbtx.Rollback() //nolint:errcheck // it was committed, or nothing was written
+	defer dbtx.Rollback()
 	has, err := versionIn(ctx, dbtx)
 	if err != nil || has != lastOfBefore {
 		return err

@@ -17,7 +17,7 @@ type Tx struct {
 	Now time.Time
 	// Caller names the caller in the log: who began the function. It ends nothing, since a
 	// commit serves many.
-	Caller context.Context //nolint:containedctx // see above
+	Caller context.Context
 	// Part is what a room that others call keeps for the length of this share.
 	Part any
 

@@ -88,7 +88,7 @@ func keptFile(database string) string { return database + models.HeadEnd }
 func ReadKept(database string) (*models.KeptHead, error) {
 	text, err := os.ReadFile(keptFile(database))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil //nolint:nilnil // there is none
+		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the head that was kept: %w", err)

@@ -211,7 +211,7 @@ func walkChain(ctx context.Context, pool *sql.DB, kept *models.Head, progress fu
 	if err != nil {
 		return models.Head{}, fmt.Errorf("read ledger: %w", err)
 	}
-	defer dbtx.Rollback() //nolint:errcheck // nothing was written
+	defer dbtx.Rollback()
 	var recorded models.Head
 	if err := dbtx.QueryRowContext(ctx, `SELECT seq, hash FROM ledger_head WHERE id = 1`).Scan(&recorded.Seq, &recorded.Hash); err != nil {
 		return models.Head{}, fmt.Errorf("read ledger head: %w", err)

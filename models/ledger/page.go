@@ -46,7 +46,7 @@ func (l *Ledger) Page(ctx context.Context, actor models.Actor, q Query) (Page, e
 	if err != nil {
 		return Page{}, fmt.Errorf("read ledger: %w", err)
 	}
-	defer dbtx.Rollback() //nolint:errcheck // nothing was written
+	defer dbtx.Rollback()
 	low, high, err := q.Span(ctx, dbtx)
 	if err != nil || low >= high {
 		return Page{}, err
@@ -227,7 +227,7 @@ func (l *Ledger) Entry(ctx context.Context, actor models.Actor, seq int64) (entr
 	if err != nil {
 		return nil, nil, fmt.Errorf("read ledger: %w", err)
 	}
-	defer dbtx.Rollback() //nolint:errcheck // nothing was written
+	defer dbtx.Rollback()
 	found, err := EntriesIn(ctx, dbtx, `SELECT `+entryColumns+` FROM ledger WHERE seq IN (?, ?) ORDER BY seq DESC`, seq, seq-1)
 	if err != nil {
 		return nil, nil, err

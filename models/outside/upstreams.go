@@ -302,7 +302,7 @@ func (o *Outside) UpstreamStates(ctx context.Context, actor models.Actor) ([]mod
 	if err != nil {
 		return nil, fmt.Errorf("read upstreams: %w", err)
 	}
-	defer dbtx.Rollback() //nolint:errcheck // nothing was written
+	defer dbtx.Rollback()
 	out, err := scanUpstreams(ctx, dbtx)
 	if err != nil {
 		return nil, err

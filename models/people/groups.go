@@ -343,7 +343,7 @@ func (t *tx) memberOf(g *models.Group, user models.UserID) (*models.GroupMember,
 		return nil, fmt.Errorf("read member: %w", err)
 	}
 	if len(found) == 0 {
-		return nil, nil //nolint:nilnil // not in it is an answer
+		return nil, nil
 	}
 	return &found[0], nil
 }

@@ -34,7 +34,7 @@ func Over(document, active []byte) ([]byte, error) {
 			out[name] = inner
 		}
 	}
-	return json.Marshal(out, json.Deterministic(true)) //nolint:wrapcheck // it is of values that were read
+	return json.Marshal(out, json.Deterministic(true))
 }
 
 // jsonMembers are the members of a JSON object; nil: it is none, or has one twice.

@@ -133,7 +133,7 @@ func TestTimely(t *testing.T) {
 	}
 	fallback := on
 	fallback.FallbackAutoApprove, fallback.FallbackUntil = true, new(now)
-	if _, err := fallback.Timely(on, now); err == nil || !strings.Contains(err.(*models.Error).Fields["fallback_until"], "is in the past") { //nolint:errorlint // it is one
+	if _, err := fallback.Timely(on, now); err == nil || !strings.Contains(err.(*models.Error).Fields["fallback_until"], "is in the past") {
 		t.Errorf("fallback until now: %v", err)
 	}
 	if got, gate, fell := fallback.Ended(now); gate || !fell || got.FallbackAutoApprove || got.FallbackUntil != nil {

@@ -80,7 +80,7 @@ func Check(ctx context.Context, dbtx *sql.Tx, kept *models.Head, report *models.
 }
 
 type check struct {
-	ctx    context.Context //nolint:containedctx // one check is one call
+	ctx    context.Context
 	dbtx   *sql.Tx
 	rows   *Rows
 	report *models.RowReport

@@ -194,7 +194,7 @@ func TestAnAbsenceThatCannotBe(t *testing.T) {
 		tt.in.UserID = b.Stranger.UserID()
 		_, err := b.PlanAbsence(t.Context(), tt.actor, tt.in)
 		wantCode(t, err, tt.code)
-		if e, ok := err.(*models.Error); tt.field != "" && (!ok || e.Fields[tt.field] == "") { //nolint:errorlint // as it is returned
+		if e, ok := err.(*models.Error); tt.field != "" && (!ok || e.Fields[tt.field] == "") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -323,7 +323,7 @@ func TestI14SixtyFourOnOneAgent(t *testing.T) {
 						default:
 							_, err = s.Respond(ctx, c.Agent, models.ResponseInput{ConversationID: c.conv, Kind: models.KindProposal, Content: "x", Energy: &cost})
 						}
-						e, _ := err.(*models.Error) //nolint:errorlint // exactly this type is promised
+						e, _ := err.(*models.Error)
 						switch {
 						case err == nil:
 							stored.Add(cost)

@@ -161,7 +161,7 @@ func seedCalls(b *testing.B, s *store.Store, conv *models.Conversation, calls in
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer tx.Rollback() //nolint:errcheck // of no use after the commit
+	defer tx.Rollback()
 	exec := func(query string, args ...any) {
 		if _, err := tx.ExecContext(ctx, query, args...); err != nil {
 			b.Fatalf("seed: %v\n%s", err, query)

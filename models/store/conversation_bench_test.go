@@ -86,7 +86,7 @@ func long(tb testing.TB, s *store.Store, n int) (agent models.Actor, conv models
 	if err != nil {
 		tb.Fatal(err)
 	}
-	defer tx.Rollback() //nolint:errcheck // of no use after the commit
+	defer tx.Rollback()
 	const at, upTo = `'2026-01-01 00:00:00+00:00'`, ` FROM (WITH RECURSIVE n (i) AS (SELECT 3 UNION ALL SELECT i + 1 FROM n WHERE i < ?2) SELECT i FROM n) WHERE `
 	for _, query := range []string{
 		`INSERT INTO responses (id, conversation_id, sequence, owner_id, agent_id, kind, created_at, digest, risk, energy, content)

@@ -60,7 +60,7 @@ func (s *Store) History(ctx context.Context, actor models.Actor, id models.Conve
 	if err != nil {
 		return nil, fmt.Errorf("read history: %w", err)
 	}
-	defer dbtx.Rollback() //nolint:errcheck // nothing was written
+	defer dbtx.Rollback()
 	view := &models.ConversationView{}
 	if err := scanView(dbtx.QueryRowContext(ctx, selectView+` WHERE c.id = ?`, id), view); err != nil {
 		return nil, sqlNotFoundAs(err, models.NotFound("conversation"))

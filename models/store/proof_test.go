@@ -102,7 +102,7 @@ func editedRows(t *testing.T, edit string, files ...*sql.DB) (_ []models.RowFaul
 	for _, file := range files {
 		dbtx, err := file.BeginTx(t.Context(), nil)
 		storetest.Must(t, err)
-		defer dbtx.Rollback() //nolint:errcheck // that is what it is for
+		defer dbtx.Rollback()
 		res, err := dbtx.ExecContext(t.Context(), edit)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, edit)

@@ -40,7 +40,7 @@ func TestI1OneOutcomeWhoeverRaces(t *testing.T) {
 				won.Add(1)
 				return
 			}
-			e, ok := err.(*models.Error) //nolint:errorlint // exactly this type is promised
+			e, ok := err.(*models.Error)
 			if !ok || e.Code != models.CodeAlreadyDecided || e.Approval == nil || !e.Approval.Status().Final() || e.Approval.Vote == nil {
 				t.Errorf("a loser got %v, %v", got, err)
 			}

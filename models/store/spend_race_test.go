@@ -44,7 +44,7 @@ func TestI14SixtyFourOnOneBudget(t *testing.T) {
 						default:
 							_, err = s.Respond(context.WithoutCancel(t.Context()), c.Agent, models.ResponseInput{ConversationID: c.conv, Kind: models.KindProposal, Content: "x", Energy: &cost})
 						}
-						e, _ := err.(*models.Error) //nolint:errorlint // exactly this type is promised
+						e, _ := err.(*models.Error)
 						switch {
 						case err == nil:
 							stored.Add(cost)

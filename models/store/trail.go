@@ -120,7 +120,7 @@ func (s *Store) trailEntries(ctx context.Context, q TrailQuery, limit int) (ledg
 	if err != nil {
 		return ledger.Page{}, fmt.Errorf("read ledger: %w", err)
 	}
-	defer dbtx.Rollback() //nolint:errcheck // nothing was written
+	defer dbtx.Rollback()
 	low, high, err := ledger.Query{From: q.From, Until: q.Until, Before: q.Before}.Span(ctx, dbtx)
 	if err != nil || low >= high {
 		return ledger.Page{}, err

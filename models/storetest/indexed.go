@@ -13,7 +13,7 @@ func IndexLedger(tb testing.TB, s *store.Store, seq int64) {
 	tb.Helper()
 	tx, err := Beside(tb, s).BeginTx(tb.Context(), nil)
 	Must(tb, err)
-	defer tx.Rollback() //nolint:errcheck // of no use after the commit
+	defer tx.Rollback()
 	for _, text := range []string{`UPDATE ledger_head SET indexed = 0`, `DELETE FROM ledger_keys`, ledger.IndexTail} {
 		_, err := tx.ExecContext(tb.Context(), text)
 		Must(tb, err)

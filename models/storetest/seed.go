@@ -36,7 +36,7 @@ func Seed(tb testing.TB, s *store.Store, agent models.Actor, rows Rows) {
 	if err != nil {
 		tb.Fatalf("seed: %v", err)
 	}
-	defer tx.Rollback() //nolint:errcheck // of no use after the commit
+	defer tx.Rollback()
 	exec := func(query string, args ...any) {
 		tb.Helper()
 		if _, err := tx.ExecContext(tb.Context(), query, args...); err != nil {

@@ -59,7 +59,7 @@ func SeedLedger(tb testing.TB, s *store.Store, agent, owner models.Actor, n int)
 
 	tx, err := db.BeginTx(ctx, nil)
 	stop(err)
-	defer tx.Rollback() //nolint:errcheck // of no use after the commit
+	defer tx.Rollback()
 	exec := func(query string, args ...any) {
 		tb.Helper()
 		_, err := tx.ExecContext(ctx, query, args...)

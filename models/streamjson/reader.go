@@ -142,7 +142,7 @@ func firstObject(raw []byte) (v jsontext.Value, rest []byte, err error) {
 	}
 	d := jsontext.NewDecoder(bytes.NewBuffer(raw), lenient)
 	if v, err = d.ReadValue(); err != nil {
-		return nil, nil, err //nolint:wrapcheck // for the caller alone
+		return nil, nil, err
 	}
 	return v, raw[d.InputOffset():], nil
 }

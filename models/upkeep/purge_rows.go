@@ -230,7 +230,7 @@ var responseRow = db.RowOf(&models.Response{})
 func responseOf(ctx context.Context, q rowQuerier, id any) (*models.Response, error) {
 	r, err := db.ReaderOf[models.Response](responseRow).Read(q.QueryRowContext(ctx, `SELECT `+responseRow.Columns("", nil)+` FROM responses WHERE id = ?`, id))
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil //nolint:nilnil // none is an answer here
+		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read a request: %w", err)

@@ -30,7 +30,7 @@ func verifyRows(ctx context.Context, pool *sql.DB, kept *models.Head) (*models.R
 	if err != nil {
 		return nil, fmt.Errorf("read rows: %w", err)
 	}
-	defer dbtx.Rollback() //nolint:errcheck // nothing was written
+	defer dbtx.Rollback()
 	c := &rowCheck{
 		ctx: ctx, dbtx: dbtx, left: map[[2]string]struct{}{},
 		report: &models.RowReport{Checked: map[string]int64{}, NotCovered: map[string]int64{}, NotCompared: map[string]int64{}},
@@ -61,7 +61,7 @@ func (c *rowCheck) continueAfter(err error) error {
 
 // rowCheck is what is compared beside the rows that entries prove.
 type rowCheck struct {
-	ctx    context.Context //nolint:containedctx // one check is one call
+	ctx    context.Context
 	dbtx   *sql.Tx
 	report *models.RowReport
 

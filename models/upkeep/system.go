@@ -44,7 +44,7 @@ func (u *Upkeep) System(ctx context.Context, actor models.Actor) (*models.System
 	if err != nil {
 		return nil, fmt.Errorf("read system: %w", err)
 	}
-	defer dbtx.Rollback() //nolint:errcheck // nothing was written
+	defer dbtx.Rollback()
 	out := &models.SystemState{Waiters: u.store.Waiters()}
 	if err := systemNumbers(ctx, dbtx, now, out); err != nil {
 		return nil, err

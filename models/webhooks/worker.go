@@ -102,7 +102,7 @@ func (w *Webhooks) AtSending(ctx context.Context, was *Endpoint) (*Endpoint, err
 	e := *was
 	err := w.db.Reads().QueryRowContext(ctx, atSending, e.ID, e.Position).Scan(&e.Inputs, &e.OldKeyUntil, &e.sealed)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil //nolint:nilnil // it is sent nothing
+		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read webhook: %w", err)

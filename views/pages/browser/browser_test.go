@@ -123,7 +123,7 @@ const oneProcess = "Translate,BlinkGenPropertyTrees,BackForwardCache,Proactively
 // its own.
 var chromium struct {
 	once sync.Once
-	ctx  context.Context //nolint:containedctx // chromedp's handle of the browser
+	ctx  context.Context
 	stop func()
 	err  error
 }
@@ -154,7 +154,7 @@ func tab(t *testing.T) context.Context {
 			chromedp.Flag("disable-threaded-compositing", true)) // what is drawn is measured, not watched: without frames it is a third less work
 		allocator, stopAllocator := chromedp.NewExecAllocator(context.Background(), options...)
 		ctx, stop := chromedp.NewContext(allocator)
-		chromium.ctx, chromium.err = ctx, chromedp.Do(ctx) //nolint:fatcontext // once, and all tabs come from it
+		chromium.ctx, chromium.err = ctx, chromedp.Do(ctx)
 		chromium.stop = func() {
 			stop()
 			stopAllocator()
