@@ -71,8 +71,7 @@ func newPurge() *cobra.Command {
 	})
 }
 
-// wholeRows refuses what could be evidence: after a purge, nobody can tell whether
-// what was removed had been altered before.
+// wholeRows refuses to remove possible evidence: a purge also removes any sign that a row had been altered before.
 func wholeRows(ctx context.Context, s *store.Store) error {
 	found, err := upkeep.New(s).VerifyRows(ctx, nil)
 	if err != nil {
@@ -160,8 +159,7 @@ func printPurged(w io.Writer, r *models.PurgeReport, q models.PurgeQuery) {
 	fmt.Fprint(w, b.String())
 }
 
-// cleanFiles has the files hold nothing of what was removed, and says what they
-// still do.
+// cleanFiles removes the deleted contents from the files too, and reports which files may still hold some.
 func cleanFiles(ctx context.Context, w io.Writer, s *store.Store, before string, vacuum bool) error {
 	if vacuum {
 		if err := upkeep.New(s).Vacuum(ctx); err != nil {

@@ -68,11 +68,11 @@ func newUpstreamAdd() *cobra.Command {
 			return err
 		}
 		in.Name, in.OwnerID = args[0], u.ID
-		added, err := outside.New(s).AddUpstream(c.Context(), data.Operator(), in)
+		upstream, err := outside.New(s).AddUpstream(c.Context(), data.Operator(), in)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(c.OutOrStdout(), "added %s\n", terminal.Plain(added.Name))
+		fmt.Fprintf(c.OutOrStdout(), "added %s\n", terminal.Plain(upstream.Name))
 		return nil
 	})
 }
@@ -177,7 +177,7 @@ func newUpstreamSetKey() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		// The address stays, and the key is what is checked.
+		// The address stays, so only the key is checked.
 		if err := inFlags(config.CheckUpstream("https://192.0.2.1", u.Dialect, key, upstream.Reach{})); err != nil {
 			return err
 		}

@@ -86,13 +86,13 @@ func newUserDisable() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		left, err := s.People.DisableUser(c.Context(), data.Operator(), u.ID)
+		tokens, err := s.People.DisableUser(c.Context(), data.Operator(), u.ID)
 		if err != nil {
 			return err
 		}
 		fmt.Fprintf(c.OutOrStdout(), "disabled %s\n", terminal.Plain(u.Email))
-		if left > 0 {
-			fmt.Fprintf(c.ErrOrStderr(), "%d agent tokens of this person still work, and other reviewers decide what they ask; `countersign token list` names them\n", left)
+		if tokens > 0 {
+			fmt.Fprintf(c.ErrOrStderr(), "%d agent tokens of this person still work, and other reviewers decide what they ask; `countersign token list` names them\n", tokens)
 		}
 		return nil
 	})

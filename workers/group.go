@@ -22,8 +22,7 @@ func NewGroup(ctx context.Context) *Group {
 	return g
 }
 
-// Go starts a worker, which must return when its context ends. Its name stands in each line
-// that the log has of it.
+// Go starts a worker, which must return when its context ends. Each of its log lines has its name.
 func (g *Group) Go(name string, work func(ctx context.Context)) {
 	g.wg.Go(func() { work(models.Logged(g.ctx, slog.String("worker", name))) })
 }

@@ -27,9 +27,9 @@ type Post struct {
 	// Bus and Topics have a process without the lease try to take it at once; Bus may be nil.
 	Bus    *events.Bus
 	Topics []events.Topic
-	// Needed reports whether there is anything to do: if not, nobody takes the lease,
-	// and who has it lets go of the work.
-	Needed func(ctx context.Context) (bool, error)
+	// HasWork reports whether there is anything to do: if not, no process takes the lease, and the one that has it
+	// gives it up.
+	HasWork func(ctx context.Context) (bool, error)
 	// Work does the work under a lease until ctx ends.
 	Work func(ctx context.Context, l *models.Lease)
 }
@@ -44,7 +44,7 @@ func Lead(ctx context.Context, log *slog.Logger, p Post) {
 	defer renew.Stop()
 	var wake <-chan struct{}
 	if p.Bus != nil {
-		news := p.Bus.Subscribe(0, p.Topics...) // without room, each topic is told by Lagged
+		news := p.Bus.Subscribe(0, p.Topics...) // without room, Lagged reports each topic
 		defer news.Close()
 		wake = news.Lagged
 	}
@@ -74,7 +74,7 @@ func Lead(ctx context.Context, log *slog.Logger, p Post) {
 			log.ErrorContext(ctx, "worker failed", slog.String("error", err.Error()))
 		}
 		if err != nil || numberOf(l) == numberOf(held) {
-			continue // one that is not renewed in time refuses our writes by itself
+			continue // a lease that is not renewed in time refuses our writes anyway
 		}
 		stop()
 		if held = l; held == nil {
@@ -85,9 +85,9 @@ func Lead(ctx context.Context, log *slog.Logger, p Post) {
 	}
 }
 
-// take takes or renews the lease; nil while another process has it, or nobody needs it.
+// take takes or renews the lease; nil while another process has it, or there is no work.
 func (p Post) take(ctx context.Context) (*models.Lease, error) {
-	if needed, err := p.Needed(ctx); err != nil || !needed {
+	if work, err := p.HasWork(ctx); err != nil || !work {
 		return nil, err
 	}
 	return p.Leases.TakeLease(ctx, p.Name, p.Holder, p.TTL)
@@ -102,11 +102,11 @@ func numberOf(l *models.Lease) int64 {
 
 // begin starts work, and returns what ends it and waits for that.
 func begin(ctx context.Context, l *models.Lease, work func(context.Context, *models.Lease)) (stop func()) {
-	working, cancel := context.WithCancel(ctx)
+	workCtx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		work(working, l)
+		work(workCtx, l)
 	}()
 	return func() {
 		cancel()

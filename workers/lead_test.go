@@ -66,7 +66,7 @@ func (p *post) lead(t *testing.T, ttl time.Duration, log *slog.Logger) (stop fun
 		defer close(done)
 		workers.Lead(ctx, log, workers.Post{
 			Name: "post", TTL: ttl, Leases: p, Bus: p.bus, Topics: []events.Topic{events.Outside},
-			Needed: func(context.Context) (bool, error) {
+			HasWork: func(context.Context) (bool, error) {
 				p.mu.Lock()
 				defer p.mu.Unlock()
 				return !p.idle, nil

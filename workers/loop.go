@@ -12,11 +12,11 @@ import (
 const (
 	longest = 15 * time.Second      // the longest sleep between two rounds, in case a topic was missed
 	retry   = time.Second           // after a round that failed
-	soonest = 10 * time.Millisecond // between two rounds for what is due
+	soonest = 10 * time.Millisecond // between two rounds for due items
 )
 
-// Loop does rounds: one at once, and then whenever a topic is told, an attempt has ended, or
-// something is due. Attempts are named by K, and counted in groups named by G.
+// Loop does rounds: one at once, and then whenever a topic has news, an attempt has ended, or something is due. K names
+// attempts, and G names the groups in which they are counted.
 type Loop[K, G comparable] struct {
 	Bus     *events.Bus
 	Topics  []events.Topic
@@ -25,7 +25,7 @@ type Loop[K, G comparable] struct {
 	Most    int           // attempts of each group at a time
 	Longest time.Duration // the longest sleep; 0: 15 s
 
-	// Round begins what is due and returns when the next item is; the zero time: not known.
+	// Round begins due items and returns the time of the next one; zero if that is not known.
 	Round func(ctx context.Context, attempts *Attempts[K, G]) (next time.Time, err error)
 }
 
@@ -33,7 +33,7 @@ type Loop[K, G comparable] struct {
 func (l Loop[K, G]) Run(ctx context.Context) {
 	sub := l.Bus.Subscribe(1, l.Topics...)
 	defer sub.Close()
-	attempts := &Attempts[K, G]{most: l.Most, of: map[K]G{}, busy: map[G]int{}, ended: make(chan K)}
+	attempts := &Attempts[K, G]{most: l.Most, of: map[K]G{}, busy: map[G]int{}, ends: make(chan K)}
 	defer attempts.wait()
 	if l.Longest <= 0 {
 		l.Longest = longest
@@ -46,7 +46,7 @@ func (l Loop[K, G]) Run(ctx context.Context) {
 			return
 		case <-sub.C:
 		case <-sub.Lagged:
-		case k := <-attempts.ended:
+		case k := <-attempts.ends:
 			attempts.end(k)
 		case <-timer.C:
 		}
@@ -79,10 +79,10 @@ func Failed(ctx context.Context, log *slog.Logger, err error) {
 
 // Attempts run beside the rounds of a Loop. Only its goroutine uses them.
 type Attempts[K, G comparable] struct {
-	most  int
-	of    map[K]G // those under way
-	busy  map[G]int
-	ended chan K
+	most int
+	of   map[K]G // those under way
+	busy map[G]int
+	ends chan K
 }
 
 // Running counts the attempts that are under way.
@@ -98,7 +98,7 @@ func (a *Attempts[K, G]) Begin(name K, group G, attempt func()) {
 	a.busy[group]++
 	go func() {
 		attempt()
-		a.ended <- name
+		a.ends <- name
 	}()
 }
 
@@ -112,6 +112,6 @@ func (a *Attempts[K, G]) end(name K) {
 
 func (a *Attempts[K, G]) wait() {
 	for len(a.of) > 0 {
-		a.end(<-a.ended)
+		a.end(<-a.ends)
 	}
 }

@@ -133,9 +133,9 @@ func checkPreview(flag, text string) error {
 }
 
 // readInput takes JSON as given, from a file, or from standard input.
-func readInput(stdin io.Reader, given string) ([]byte, error) {
-	raw := []byte(given)
-	if path, isFile := strings.CutPrefix(given, "@"); isFile || given == "-" {
+func readInput(stdin io.Reader, text string) ([]byte, error) {
+	raw := []byte(text)
+	if path, isFile := strings.CutPrefix(text, "@"); isFile || text == "-" {
 		var err error
 		if raw, err = terminal.ReadFile(stdin, path, models.MaxBody); err != nil {
 			return nil, err

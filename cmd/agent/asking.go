@@ -27,9 +27,9 @@ type asking struct {
 	out, say io.Writer
 	client   *client.Client
 	memory   fallbackMemory
-	sent     *wire.AskRequest // what is asked, or reported, now
+	sent     *wire.AskRequest // the current request or report
 	heard    atomic.Bool      // our server answered, if only with an error
-	warned   sync.Once
+	warning  sync.Once
 }
 
 func newAsking(o askOptions, out, say io.Writer) *asking {
@@ -68,7 +68,7 @@ func (a *asking) RoundTrip(r *http.Request) (*http.Response, error) {
 // is on for them, or off, which clears all that was kept.
 func (a *asking) remember(said wire.FallbackState) {
 	if err := a.memory.confirm(a.sent, said, time.Now()); err != nil {
-		a.warned.Do(func() {
+		a.warning.Do(func() {
 			fmt.Fprintf(a.say, "countersign: the setting for when no server answers could not be saved: %s\n", terminal.Plain(err.Error()))
 		})
 	}
@@ -83,14 +83,14 @@ func (a *asking) heed(got *wire.Approval) {
 
 // run asks until there is an outcome and turns it into an exit code.
 func (a *asking) run(ctx context.Context, req wire.AskRequest) error {
-	var taken bool
+	var hasAnswer bool
 	var spent *wire.Approval
-	requested := models.ResponseID(req.ApprovalID)
+	id := models.ResponseID(req.ApprovalID)
 	a.sent = &req
 	got, err := a.client.AskUntilDecided(ctx, req, client.WaitOptions{
 		Connect: a.o.connect,
 		OnAnswer: func(first *wire.Approval) {
-			taken = true
+			hasAnswer = true
 			if first.Status == wire.StatusPending {
 				fmt.Fprintf(a.say, "waiting for a decision at %s\n", terminal.Plain(first.URL))
 			}
@@ -101,17 +101,17 @@ func (a *asking) run(ctx context.Context, req wire.AskRequest) error {
 			fmt.Fprintf(a.say, "the energy budget is exhausted: waiting for a decision on more at %s\n", terminal.Plain(request.URL))
 		},
 		OnQuestion: func(question *wire.OpenNote) {
-			fmt.Fprintf(a.say, "%s asks: %s\n%sanswer with: countersign note %s \"TEXT\"\n", models.RevealName(question.By.Name), terminal.TheirLines(question.Text), hiddenLine(question.Text), requested)
+			fmt.Fprintf(a.say, "%s asks: %s\n%sanswer with: countersign note %s \"TEXT\"\n", models.RevealName(question.By.Name), terminal.TheirLines(question.Text), hiddenLine(question.Text), id)
 		},
 	})
 	a.heed(got)
-	var refused *client.BudgetError
+	var refusal *client.BudgetError
 	switch {
 	case err == nil:
 		return a.outcome(got)
-	case errors.As(err, &refused):
-		return a.refused(refused)
-	case ctx.Err() != nil && !taken && spent != nil:
+	case errors.As(err, &refusal):
+		return a.refused(refusal)
+	case ctx.Err() != nil && !hasAnswer && spent != nil:
 		return terminal.Exit(exitInterrupted, fmt.Errorf("interrupted; nothing was asked, and the budget request %s stays open until it is decided", spent.ApprovalID))
 	case ctx.Err() != nil:
 		return terminal.Exit(exitInterrupted, fmt.Errorf("interrupted; the request %s stays open until it is decided or expires", req.ApprovalID))
@@ -154,7 +154,7 @@ func (a *asking) refused(err *client.BudgetError) error {
 	return terminal.Exit(remote.ExitOther, err)
 }
 
-// outcome prints what was decided.
+// outcome prints the decision.
 func (a *asking) outcome(got *wire.Approval) error {
 	if a.o.asJSON {
 		if err := terminal.PrintJSON(a.out, got); err != nil {

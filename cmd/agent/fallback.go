@@ -71,17 +71,17 @@ func (m fallbackMemory) forget() error {
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
-	failed := []error{err}
+	errs := []error{err}
 	for _, e := range entries {
 		if !strings.HasPrefix(e.Name(), confirmationPrefix) {
 			continue
 		}
 		path := filepath.Join(m.dir, e.Name())
 		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) && os.Truncate(path, 0) != nil {
-			failed = append(failed, err)
+			errs = append(errs, err)
 		}
 	}
-	return errors.Join(failed...)
+	return errors.Join(errs...)
 }
 
 // believed reports whether the fallback may be used for a call at now: at most ten minutes

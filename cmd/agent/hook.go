@@ -29,7 +29,7 @@ const (
 	// hookMargin is how long before that the call is denied: a hook that is cut off lets
 	// it through.
 	hookMargin = 10 * time.Second
-	// withdrawTimeout is how long a request is tried to be withdrawn that nobody waits for.
+	// withdrawTimeout limits the attempt to cancel a request that no caller waits for.
 	withdrawTimeout = 3 * time.Second
 )
 
@@ -84,7 +84,7 @@ type hookRun struct {
 	name    wire.HookName
 	readErr error
 
-	pending wire.ResponseID // what is waited for
+	pending wire.ResponseID // the pending request
 }
 
 func newHookRun(o hookOptions, c *cobra.Command) *hookRun {
@@ -120,14 +120,14 @@ func (r *hookRun) run(ctx context.Context) error {
 	if err != nil {
 		return r.fail(err)
 	}
-	limited, cancel := context.WithTimeout(ctx, r.o.timeout-hookMargin)
+	limitCtx, cancel := context.WithTimeout(ctx, r.o.timeout-hookMargin)
 	defer cancel()
 	c := client.New(server, token)
-	answer, err := c.Hook(limited, r.name, r.event, client.HookOptions{
+	answer, err := c.Hook(limitCtx, r.name, r.event, client.HookOptions{
 		Connect: min(r.o.connect, r.o.timeout-hookMargin), OnPending: r.waits,
 	})
 	if err != nil {
-		return r.fail(r.why(ctx, limited, c, err))
+		return r.fail(r.why(ctx, limitCtx, c, err))
 	}
 	return r.print(answer)
 }
@@ -161,15 +161,15 @@ func (r *hookRun) check() error {
 
 // why says what kept the call from being asked about, or decided. A request that was not
 // decided ends with the hook: nothing would come of a decision.
-func (r *hookRun) why(ctx, limited context.Context, c *client.Client, err error) error {
-	if limited.Err() == nil {
+func (r *hookRun) why(ctx, limitCtx context.Context, c *client.Client, err error) error {
+	if limitCtx.Err() == nil {
 		return remote.AnswerText(err)
 	}
 	if r.pending != "" {
 		aside, cancel := context.WithTimeout(context.WithoutCancel(ctx), withdrawTimeout)
 		defer cancel()
-		if _, failed := c.Cancel(aside, r.pending); failed != nil {
-			err = fmt.Errorf("the request %s could not be cancelled: %w", r.pending, remote.AnswerText(failed))
+		if _, cancelErr := c.Cancel(aside, r.pending); cancelErr != nil {
+			err = fmt.Errorf("the request %s could not be cancelled: %w", r.pending, remote.AnswerText(cancelErr))
 			fmt.Fprintf(r.say, "countersign: %s\n", terminal.Plain(err.Error()))
 		}
 	}
@@ -214,8 +214,8 @@ func (r *hookRun) print(a *wire.HookAnswer) error {
 // mostHookResult is how much is sent of a result that is too large for a request.
 const mostHookResult = 128 << 10
 
-// shortenResult makes room in a report: the result is cut to a text, and the input, which
-// the server knows, is left out. What is no JSON stays as it is, for the server to refuse.
+// shortenResult makes room in a report: the result is cut to a text, and the input, which the server knows, is left
+// out. An event that is not JSON stays unchanged, for the server to refuse.
 func shortenResult(event []byte) []byte {
 	var e wire.HookEvent
 	if json.Unmarshal(event, &e) != nil {

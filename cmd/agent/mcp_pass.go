@@ -51,7 +51,7 @@ func (p *pipe) passCall(ctx context.Context, m piped, call *pipedCall) {
 			p.unreachable(err)
 		}
 		if m.id == nil && m.method != methodCancelled {
-			return // nobody waits for it
+			return // no client waits for it
 		}
 		select {
 		case <-time.After(pause):
@@ -61,7 +61,7 @@ func (p *pipe) passCall(ctx context.Context, m piped, call *pipedCall) {
 	}
 }
 
-// once sends a message and writes what comes back. An error means that there was no answer.
+// once sends a message and writes the answer. An error means that there was no answer.
 func (p *pipe) once(ctx context.Context, m piped, call *pipedCall) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -81,7 +81,7 @@ func (p *pipe) once(ctx context.Context, m piped, call *pipedCall) error {
 	}
 	defer res.Body.Close()
 	if call != nil && res.StatusCode == http.StatusOK {
-		call.once.Do(func() { close(call.begun) })
+		call.once.Do(func() { close(call.start) })
 	}
 	if !later(res.StatusCode) {
 		p.unreachable(nil)

@@ -24,13 +24,13 @@ const (
 	pipeQuiet = time.Minute
 	// pipeEnd is how long answers under way may take once the client has ended.
 	pipeEnd = 2 * time.Second
-	// pipeWithdraw is how long it may take then to give up what has no answer.
+	// pipeWithdraw is how long the pipe may then take to cancel calls without an answer.
 	pipeWithdraw = 1500 * time.Millisecond
 
 	firstPause, longestPause = 200 * time.Millisecond, 5 * time.Second
 )
 
-// pipe passes messages between an MCP client and the server, and asks again what was cut off.
+// pipe passes messages between an MCP client and the server, and repeats interrupted calls.
 type pipe struct {
 	server, token string
 	id            string // of this run: what ids of calls are unique in
@@ -43,35 +43,35 @@ type pipe struct {
 	calls    map[string]*pipedCall
 	silent   bool // it was told that the server can't be reached
 
-	left  chan struct{}   // closed when the client has ended its output
+	gone  chan struct{}   // closed when the client has ended its output
 	stop  <-chan struct{} // closed when the pipe is interrupted
 	under sync.WaitGroup
 }
 
 // pipedCall is one call under way.
 type pipedCall struct {
-	begun chan struct{} // closed when the server has it
+	start chan struct{} // closed when the server has it
 	over  <-chan struct{}
 	once  sync.Once
 	stop  context.CancelFunc
 }
 
 func newPipe(server, token string, out, say io.Writer) *pipe {
-	return &pipe{server: server, token: token, id: uuid.NewString(), http: &http.Client{}, out: out, say: say, calls: make(map[string]*pipedCall), left: make(chan struct{})}
+	return &pipe{server: server, token: token, id: uuid.NewString(), http: &http.Client{}, out: out, say: say, calls: make(map[string]*pipedCall), gone: make(chan struct{})}
 }
 
 // run passes on until the client ends its output, or ctx ends. What the client then waits for
 // is given up as if it had said so: nothing would come of a decision.
-func (p *pipe) run(interrupted context.Context, in io.Reader) error {
-	ctx, cancel := context.WithCancel(context.WithoutCancel(interrupted))
+func (p *pipe) run(interrupt context.Context, in io.Reader) error {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(interrupt))
 	defer p.under.Wait()
 	defer cancel()
-	p.stop = interrupted.Done()
+	p.stop = interrupt.Done()
 	lines := make(chan []byte)
-	ended := make(chan error, 1)
+	result := make(chan error, 1)
 	go func() {
 		defer close(lines)
-		defer close(p.left)
+		defer close(p.gone)
 		scan := bufio.NewScanner(in)
 		scan.Buffer(nil, 2*models.MaxBody)
 		for scan.Scan() {
@@ -81,7 +81,7 @@ func (p *pipe) run(interrupted context.Context, in io.Reader) error {
 				return
 			}
 		}
-		ended <- scan.Err()
+		result <- scan.Err()
 	}()
 	for {
 		select {
@@ -89,7 +89,7 @@ func (p *pipe) run(interrupted context.Context, in io.Reader) error {
 			if !ok {
 				p.finish()
 				p.withdraw(ctx)
-				return <-ended
+				return <-result
 			}
 			p.take(ctx, line)
 		case <-p.stop:
@@ -99,7 +99,7 @@ func (p *pipe) run(interrupted context.Context, in io.Reader) error {
 	}
 }
 
-// finish lets what is under way come to its end, for a while.
+// finish waits a while for calls under way to end.
 func (p *pipe) finish() {
 	done := make(chan struct{})
 	go func() { p.under.Wait(); close(done) }()
@@ -113,7 +113,7 @@ func (p *pipe) finish() {
 // withdraw gives up all calls that are under way, while their connections are open: a lost
 // connection ends nothing (I8).
 func (p *pipe) withdraw(ctx context.Context) {
-	limited, cancel := context.WithTimeout(ctx, pipeWithdraw)
+	limitCtx, cancel := context.WithTimeout(ctx, pipeWithdraw)
 	defer cancel()
 	p.mu.Lock()
 	ids := slices.Collect(maps.Keys(p.calls))
@@ -121,7 +121,7 @@ func (p *pipe) withdraw(ctx context.Context) {
 	var all sync.WaitGroup
 	for _, id := range ids {
 		all.Go(func() {
-			p.giveUp(limited, piped{
+			p.giveUp(limitCtx, piped{
 				method: methodCancelled, cancelled: jsontext.Value(id),
 				raw: []byte(`{"jsonrpc":"2.0","method":"` + methodCancelled + `","params":{"requestId":` + id + `,"reason":"The client has ended."}}`),
 			})
@@ -145,7 +145,7 @@ func (p *pipe) take(ctx context.Context, line []byte) {
 		p.under.Go(func() { defer close(answered); p.pass(ctx, m) })
 		select {
 		case <-answered:
-		case <-p.left: // nobody is there to begin a session
+		case <-p.gone: // no client begins a session
 		case <-p.stop:
 		}
 		return
@@ -163,7 +163,7 @@ func (p *pipe) take(ctx context.Context, line []byte) {
 
 func (p *pipe) begin(ctx context.Context, m piped) (context.Context, *pipedCall) {
 	ctx, stop := context.WithCancel(ctx)
-	call := &pipedCall{begun: make(chan struct{}), over: ctx.Done(), stop: stop}
+	call := &pipedCall{start: make(chan struct{}), over: ctx.Done(), stop: stop}
 	if m.id != nil {
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -191,7 +191,7 @@ func (p *pipe) giveUp(ctx context.Context, m piped) {
 		return // it was answered
 	}
 	select {
-	case <-call.begun:
+	case <-call.start:
 		p.pass(ctx, m)
 		call.stop()
 	case <-call.over: // it was answered, or the pipe ends

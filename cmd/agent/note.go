@@ -54,9 +54,9 @@ func Note() *cobra.Command {
 }
 
 // noteText is the text as given, or from standard input.
-func noteText(stdin io.Reader, given string) (string, error) {
-	if given != "-" {
-		return given, nil
+func noteText(stdin io.Reader, text string) (string, error) {
+	if text != "-" {
+		return text, nil
 	}
 	raw, err := io.ReadAll(io.LimitReader(stdin, models.MaxNote+2))
 	return strings.TrimSuffix(string(raw), "\n"), err

@@ -110,7 +110,7 @@ type exportedEntry struct {
 	OwnerID        models.UserID         `json:"ownerId"`
 	ConversationID models.ConversationID `json:"conversationId"`
 	ResponseID     models.ResponseID     `json:"responseId"`
-	Data           any                   `json:"data"` // an object, or what stands there in its place
+	Data           any                   `json:"data"` // an object, or the text in its place
 	Prev           string                `json:"prev"`
 	Hash           string                `json:"hash"`
 }

@@ -12,7 +12,7 @@ import (
 	"countersign/models"
 )
 
-// printVerified shows what was found. Names and ids in it are others' words.
+// printVerified shows the report. Names and ids in it are others' words.
 func printVerified(w io.Writer, found *models.RowReport, rows, asJSON bool) error {
 	if asJSON {
 		out := map[string]any{"ok": found.Found == 0, "entries": found.Head.Seq, "head": found.Head.String()}

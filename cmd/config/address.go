@@ -39,8 +39,7 @@ func nextPort(addr string) string {
 	return net.JoinHostPort(host, strconv.Itoa(n+1))
 }
 
-// Dialable is where a listening address can be reached from this machine: one
-// that stands for all addresses is localhost.
+// Dialable is where a listening address can be reached from this machine: the wildcard address is localhost.
 func Dialable(addr string) string {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
@@ -52,14 +51,14 @@ func Dialable(addr string) string {
 	return net.JoinHostPort(host, port)
 }
 
-// CheckURL refuses what is no address of a server.
+// CheckURL refuses text that is not the address of a server.
 func CheckURL(address string) error {
 	var target Config
 	return setPublicURL(&target, address)
 }
 
-// PublicURL is the configured address of a server, or else where it listens. An
-// address that stands for all of the machine's is written as localhost.
+// PublicURL is the configured address of a server, or else where it listens. The wildcard address is written as
+// localhost.
 func PublicURL(cfg Config, listens string) *url.URL {
 	if cfg.PublicURL != nil {
 		return cfg.PublicURL

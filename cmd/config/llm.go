@@ -82,7 +82,7 @@ func count(least, most int, field func(*Config) *int) func(*Config, string) erro
 	}
 }
 
-// check finds what is wrong between the settings.
+// check finds contradictions between the settings.
 func (l LLM) check() error {
 	if l.BaseURL != nil && l.Model == "" {
 		return errors.New("--llm-model: is required with --llm-base-url")

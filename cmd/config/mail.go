@@ -80,7 +80,7 @@ func (m *Mail) readPassword(env string) error {
 	return nil
 }
 
-// check finds what is wrong between the settings.
+// check finds contradictions between the settings.
 func (m *Mail) check() error {
 	if m.Addr == "" {
 		if m.From != "" || m.User != "" || m.Password != "" {

@@ -6,8 +6,8 @@ import (
 	"countersign/workers/upstream"
 )
 
-// UpstreamCheck makes what says what is wrong with a new upstream before it is
-// stored. It looks up the upstream's host and does not speak to it.
+// UpstreamCheck returns a function that reports mistakes in a new upstream before it is stored. It looks up the
+// upstream's host and does not speak to it.
 func UpstreamCheck(allow upstream.Hosts) func(ctx context.Context, baseURL, dialect, key string) error {
 	reach := upstream.Reach{Allow: allow}
 	return func(ctx context.Context, baseURL, dialect, key string) error {

@@ -62,12 +62,12 @@ func edits(a, b string) int {
 		diagonal := row[0]
 		row[0] = i + 1
 		for j := range len(b) {
-			changed := diagonal
+			cost := diagonal
 			if a[i] != b[j] {
-				changed++
+				cost++
 			}
 			diagonal = row[j+1]
-			row[j+1] = min(changed, row[j]+1, row[j+1]+1)
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
 		}
 	}
 	return row[len(b)]

@@ -39,7 +39,7 @@ const (
 // connectOptions are what the flags say.
 type connectOptions struct {
 	project, user, yes, prompt bool
-	server, program, managed   string
+	server, program, policyDir string
 	within                     time.Duration
 }
 
@@ -72,7 +72,7 @@ func newConnectClaudeCode() *cobra.Command {
 	c.Flags().BoolVar(&o.yes, "yes", false, "write without asking, for scripts")
 	c.Flags().BoolVar(&o.prompt, "permission-prompt", false, "print the command line for `claude -p` with a permission prompt through MCP")
 	c.Flags().StringVar(&o.program, "claude", "claude", "the program, to learn its version")
-	c.Flags().StringVar(&o.managed, "managed-settings", managedFolder(), "the folder in which Claude Code finds managed settings")
+	c.Flags().StringVar(&o.policyDir, "managed-settings", managedFolder(), "the folder in which Claude Code finds managed settings")
 	c.Flags().DurationVar(&o.within, "within", connectWithin, "how long to try, where no person is waited for")
 	remote.AddFlag(c.Flags(), &o.server)
 	c.RunE = func(c *cobra.Command, _ []string) error {
@@ -108,22 +108,22 @@ func (g *connecting) run(ctx context.Context) (err error) {
 	if g.o.within <= 0 {
 		return errors.New("--within: must be positive")
 	}
-	trying, cancel := g.trying(ctx)
+	trialCtx, cancel := g.trying(ctx)
 	defer cancel()
 	if g.settings, err = openSettings(g.o.project); err != nil {
 		return err
 	}
-	if err := hooksRun(g.o.project, g.o.managed); err != nil {
+	if err := hooksRun(g.o.project, g.o.policyDir); err != nil {
 		return err
 	}
-	if err := g.complete(trying); err != nil {
+	if err := g.complete(trialCtx); err != nil {
 		return err
 	}
 	base, err := g.settings.disconnected()
 	if err != nil {
 		return err
 	}
-	next, err := agentsettings.Add(base.text, g.hooks(trying))
+	next, err := agentsettings.Add(base.text, g.hooks(trialCtx))
 	if err != nil {
 		return fmt.Errorf("%s: %w; nothing was changed", g.settings.path, err)
 	}
@@ -136,10 +136,10 @@ func (g *connecting) run(ctx context.Context) (err error) {
 		return err
 	}
 	if !g.o.yes { // the time of a person does not count
-		trying, cancel = g.trying(ctx)
+		trialCtx, cancel = g.trying(ctx)
 		defer cancel()
 	}
-	return g.prove(ctx, trying)
+	return g.prove(ctx, trialCtx)
 }
 
 // trying ends when it is time to give up and clean up.
@@ -152,7 +152,7 @@ func (g *connecting) write(base *before, next []byte) error {
 	if err := g.settings.writable(); err != nil {
 		return err
 	}
-	_, missing := os.Stat(g.path)
+	_, statErr := os.Stat(g.path)
 	if err := g.access.Write(g.path); err != nil {
 		return fmt.Errorf("store the token: %w; nothing was changed", err)
 	}
@@ -160,7 +160,7 @@ func (g *connecting) write(base *before, next []byte) error {
 		return nil
 	}
 	if err := g.settings.connect(base, next); err != nil {
-		if missing != nil {
+		if statErr != nil {
 			err = errors.Join(err, os.Remove(g.path))
 		}
 		return err
@@ -175,7 +175,7 @@ func (g *connecting) complete(ctx context.Context) (err error) {
 	if g.path, err = remote.CredentialsFile(); err != nil {
 		return err
 	}
-	if g.access, err = g.given(); err != nil {
+	if g.access, err = g.credentials(); err != nil {
 		return err
 	}
 	self, err := os.Executable()
@@ -191,7 +191,7 @@ func (g *connecting) complete(ctx context.Context) (err error) {
 
 // given are the server and the token of the flags and the environment, else the stored
 // ones, else those that the person enters.
-func (g *connecting) given() (remote.Credentials, error) {
+func (g *connecting) credentials() (remote.Credentials, error) {
 	stored, err := remote.ReadCredentials(g.path)
 	if err != nil && !errors.Is(err, os.ErrNotExist) && os.Getenv("COUNTERSIGN_TOKEN") == "" {
 		return stored, err
@@ -212,8 +212,7 @@ func (g *connecting) given() (remote.Credentials, error) {
 	return remote.Credentials{Server: address, Token: token}, err
 }
 
-// hooks are what is installed. A report that fails must not stop the agent, so only those
-// that are asked may.
+// hooks are the hooks to install. A report that fails must not stop the agent, so only those that ask may.
 func (g *connecting) hooks(ctx context.Context) []agentsettings.Hook {
 	blocks := knowsOnFailure(claudeVersion(ctx, g.o.program))
 	if !blocks {
@@ -281,9 +280,9 @@ func claudeVersion(ctx context.Context, program string) string {
 	if err != nil {
 		return ""
 	}
-	limited, cancel := context.WithTimeout(ctx, versionTime)
+	limitCtx, cancel := context.WithTimeout(ctx, versionTime)
 	defer cancel()
-	said, err := exec.CommandContext(limited, filepath.Clean(path), "--version").Output() //nolint:gosec // the person's own program
+	said, err := exec.CommandContext(limitCtx, filepath.Clean(path), "--version").Output() //nolint:gosec // the person's own program
 	if err != nil {
 		return ""
 	}

@@ -21,7 +21,7 @@ type connection struct {
 	Existed    bool   `json:"existed"`
 	MadeFolder bool   `json:"made_folder"`
 	Backup     string `json:"backup,omitempty"`
-	After      string `json:"after"` // the digest of what was written
+	After      string `json:"after"` // the digest of the text that was written
 }
 
 const connectionPrefix, backupPrefix = "connection-", "backup-"
@@ -91,11 +91,11 @@ func forgetConnection(settings string) error {
 	if err != nil {
 		return errors.Join(append(wrong, err)...)
 	}
-	left, err := os.ReadDir(dir)
+	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return errors.Join(append(wrong, err)...)
 	}
-	for _, e := range left {
+	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), connectionPrefix) {
 			return errors.Join(wrong...)
 		}

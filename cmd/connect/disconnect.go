@@ -65,8 +65,8 @@ func (g *connecting) disconnect(ctx context.Context) (err error) {
 	return forgetConnection(g.settings.path)
 }
 
-// forgetStale removes what is kept for settings that have lost our hooks. Settings that were
-// never connected here take nobody's token away.
+// forgetStale removes the records of settings that have lost our hooks. Settings that were never connected here keep
+// all tokens.
 func (g *connecting) forgetStale() error {
 	kept, err := readConnection(g.settings.path)
 	if err != nil || kept == nil {

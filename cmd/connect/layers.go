@@ -33,8 +33,8 @@ func managedPreferences() []string {
 // hooksRun fails if settings that the agent reads say that it runs no hook of those that are
 // connected: managed ones on this machine, managed ones that the agent fetched, the person's,
 // those of the project in the current folder, and those for the person alone in it.
-func hooksRun(project bool, managed string) error {
-	if err := managedLetHooksRun(managed); err != nil {
+func hooksRun(project bool, policyDir string) error {
+	if err := managedLetHooksRun(policyDir); err != nil {
 		return err
 	}
 	users, err := settingsDir(false)
@@ -76,7 +76,7 @@ func anyLetsHooksRun(paths ...string) error {
 	return nil
 }
 
-// managedLetHooksRun reads all managed settings: nobody else can say otherwise.
+// managedLetHooksRun reads all managed settings: no other layer can overrule them.
 func managedLetHooksRun(folder string) error {
 	users, err := settingsDir(false)
 	if err != nil {

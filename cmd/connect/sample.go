@@ -36,16 +36,16 @@ type sample struct {
 	done    chan struct{} // closed when it has ended
 }
 
-// prove pipes a sample call into the installed hook, as the agent would, and waits until it
-// is in the inbox. Then it is answered there, or withdrawn. What is not seen is no success.
-func (g *connecting) prove(ctx, trying context.Context) error {
+// prove pipes a sample call into the installed hook, as the agent would, and waits until it is in the inbox. Then it is
+// answered there, or withdrawn. A call that does not appear is a failure.
+func (g *connecting) prove(ctx, trialCtx context.Context) error {
 	s, err := g.startSample(ctx)
 	if err != nil {
 		return fmt.Errorf("the hook is installed, but could not be tried: %w", err)
 	}
 	patience := g.o.within * 2 / 10
-	url, failed := s.appears(trying, g.access)
-	if failed == nil {
+	url, failure := s.appears(trialCtx, g.access)
+	if failure == nil {
 		fmt.Fprintf(g.out, "The hook asks: its sample call is in the inbox, at %s\n", terminal.Plain(url))
 		if g.terminal && !g.o.yes {
 			g.awaitPerson(ctx, s)
@@ -56,11 +56,11 @@ func (g *connecting) prove(ctx, trying context.Context) error {
 	defer cancel()
 	err = s.withdrawn(aside, g.access)
 	switch {
-	case failed != nil && err != nil:
-		failed = fmt.Errorf("%w\nIf the sample call is still in the inbox, cancel it there", failed)
+	case failure != nil && err != nil:
+		failure = fmt.Errorf("%w\nIf the sample call is still in the inbox, cancel it there", failure)
 		fallthrough
-	case failed != nil:
-		return fmt.Errorf("the hook is installed, but its trial failed: %w\n`countersign disconnect claude-code` removes it", failed)
+	case failure != nil:
+		return fmt.Errorf("the hook is installed, but its trial failed: %w\n`countersign disconnect claude-code` removes it", failure)
 	}
 	if err == nil {
 		err = g.tellOutcome(aside, s)
@@ -80,10 +80,10 @@ func (g *connecting) tellOutcome(ctx context.Context, s *sample) error {
 	if err != nil {
 		return err
 	}
-	switch told := strings.TrimSpace(s.out.String()) != ""; {
+	switch output := strings.TrimSpace(s.out.String()) != ""; {
 	case got.Status == wire.StatusPending:
 		return errors.New("it is still pending")
-	case told:
+	case output:
 		fmt.Fprintf(g.out, "It was %s, and the hook told the agent.\n", got.Status)
 	default:
 		fmt.Fprintf(g.out, "It was %s.\n", got.Status)
@@ -189,11 +189,11 @@ func (s *sample) stop(patience time.Duration) {
 // may end before it has heard which request is its own.
 func (s *sample) withdrawn(ctx context.Context, with remote.Credentials) error {
 	c := client.New(with.Server, with.Token)
-	left, err := c.SessionPending(ctx, s.session)
+	rest, err := c.SessionPending(ctx, s.session)
 	if err != nil {
 		return err
 	}
-	for _, one := range left {
+	for _, one := range rest {
 		if _, err := c.Cancel(ctx, one.ToolCallID); err != nil {
 			return err
 		}

@@ -181,7 +181,7 @@ func (s *settingsFile) makeFolder() (made bool, err error) {
 	return true, nil
 }
 
-// write replaces the file in one step, if nobody has changed it since it was read.
+// write replaces the file in one step, if it has not changed since it was read.
 func (s *settingsFile) write(next []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(s.path), ".settings-*")
 	if err != nil {

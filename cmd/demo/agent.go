@@ -30,7 +30,7 @@ func Agent() *cobra.Command {
 			defer cancel()
 			g := &guide{
 				client: client.New(os.Getenv("COUNTERSIGN_SERVER"), os.Getenv("COUNTERSIGN_TOKEN")),
-				out:    c.OutOrStdout(), watched: make(chan struct{}),
+				out:    c.OutOrStdout(), viewer: make(chan struct{}),
 			}
 			go func() {
 				g.listen(c.InOrStdin()) // ends when the process that started us does
@@ -47,22 +47,21 @@ func Agent() *cobra.Command {
 
 // guide is the demo's agent: it knows nothing but the HTTP interface.
 type guide struct {
-	client  *client.Client
-	watched chan struct{} // receives while somebody has a page open
+	client *client.Client
+	viewer chan struct{} // receives while somebody has a page open
 
 	mu  sync.Mutex
 	out io.Writer
 }
 
-// listen passes on the lines of whoever started the agent to all that wait for
-// somebody to be there.
+// listen passes on the lines of the process that started the agent to all that wait for somebody to be there.
 func (g *guide) listen(lines io.Reader) {
 	for in := bufio.NewScanner(lines); in.Scan(); {
-		for waiting := true; waiting; {
+		for wait := true; wait; {
 			select {
-			case g.watched <- struct{}{}:
+			case g.viewer <- struct{}{}:
 			default:
-				waiting = false
+				wait = false
 			}
 		}
 	}
@@ -125,9 +124,9 @@ func (g *guide) tour(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// asking asks for one stop of the tour, and answers what is asked back. When time
-// has run out, it asks again as soon as somebody is there to decide: who comes
-// back late finds requests, and a night without readers leaves no heap of them.
+// asking asks for one stop of the tour, and answers the reviewer's questions. When time has run out, it asks again as
+// soon as somebody is there to decide: a person who comes back late finds requests, and a night without readers leaves
+// no heap of them.
 func (g *guide) asking(ctx context.Context, s stop) (*wire.Approval, error) {
 	for {
 		s.ask.ApprovalID, s.ask.AcceptsEdits = string(models.NewID[models.ResponseID]()), true
@@ -144,7 +143,7 @@ func (g *guide) asking(ctx context.Context, s stop) (*wire.Approval, error) {
 		}
 		g.say("%s", s.react(got))
 		select {
-		case <-g.watched:
+		case <-g.viewer:
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}

@@ -140,9 +140,9 @@ func runDemoAgent(ctx context.Context, app *server.App, token string, out, say i
 		return err
 	}
 	defer input.Close()
-	watching, stop := context.WithCancel(ctx)
+	watchCtx, stop := context.WithCancel(ctx)
 	defer stop()
-	go tellOfReaders(watching, app, input)
+	go tellOfReaders(watchCtx, app, input)
 	if err := agent.Run(); err != nil && ctx.Err() == nil {
 		fmt.Fprintf(say, "the demo agent stopped (%s); the server goes on\n", terminal.Plain(err.Error()))
 		return nil

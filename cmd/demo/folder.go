@@ -18,8 +18,8 @@ import (
 	"countersign/models/store"
 )
 
-// demoMarker is the file by which a demo knows its own folder: it sets a
-// password there, which nobody wants to happen to real data.
+// demoMarker is the file by which a demo knows its own folder: it sets a password there, which must not happen to real
+// data.
 const demoMarker = ".countersign-demo"
 
 // demoPolicy makes the tour worth looking at: one call of each risk, of which the

@@ -11,9 +11,9 @@ import (
 // stop is one request of the tour and what the agent does about each outcome.
 type stop struct {
 	ask      wire.AskRequest
-	explains string // to whoever asks back
+	explains string // the answer to a reviewer's question
 	approved func(input map[string]string) string
-	edited   func(input map[string]string) string
+	edit     func(input map[string]string) string
 	rejected string
 	expired  string
 	answered func(answer string) string
@@ -29,7 +29,7 @@ var stops = []stop{
 		},
 		explains: "Everything in build/ is made from the sources; nothing else is there. The build takes about two minutes.",
 		approved: func(in map[string]string) string { return "shell: ran " + in["command"] },
-		edited:   func(in map[string]string) string { return "shell: ran your version instead: " + in["command"] },
+		edit:     func(in map[string]string) string { return "shell: ran your version instead: " + in["command"] },
 		rejected: "shell: leaves build/ alone and builds into build-fresh/ beside it",
 		expired:  "shell: nobody answered, so the shop stays on its last build",
 	},
@@ -45,7 +45,7 @@ var stops = []stop{
 		},
 		explains: "The bookkeeper asked for the rounding in the same ticket; books keep their own rate.",
 		approved: func(in map[string]string) string { return "file: wrote the change to " + in["file_path"] },
-		edited: func(in map[string]string) string {
+		edit: func(in map[string]string) string {
 			return fmt.Sprintf("file: wrote %q to %s, as you changed it, and adds your wording to the ticket", in["new_string"], in["file_path"])
 		},
 		rejected: "file: writes the change into a draft for the next review instead",
@@ -61,7 +61,7 @@ var stops = []stop{
 		approved: func(in map[string]string) string {
 			return fmt.Sprintf("payment: sent %s %s to %s", in["amount"], in["currency"], in["to"])
 		},
-		edited: func(in map[string]string) string {
+		edit: func(in map[string]string) string {
 			return fmt.Sprintf("payment: sent %s %s to %s, the amount and receiver that you set, and asks them for a corrected invoice", in["amount"], in["currency"], in["to"])
 		},
 		rejected: "payment: sends nothing and asks the sender of the invoice about it",
@@ -93,19 +93,19 @@ func (s stop) react(got *wire.Approval) string {
 	return s.ask.Description + ": was cancelled, so it does nothing"
 }
 
-// goOn acts on exactly what was released, which may differ from what was sent.
+// goOn acts on exactly the released input, which may differ from the one that was sent.
 func (s stop) goOn(got *wire.Approval) string {
 	if s.answered != nil {
 		return withReason(s.answered(s.answer(got.Decision)), got.Decision.Reason)
 	}
 	act := s.approved
 	if got.Decision.Edited {
-		act = s.edited
+		act = s.edit
 	}
 	return withReason(act(fieldsOf(got.Decision.Input)), got.Decision.Reason)
 }
 
-// answer is the text of what was answered: the title of an option, or free text.
+// answer is the text of a person's answer: the title of an option, or free text.
 func (s stop) answer(d *wire.Decision) string {
 	if d.Option != nil {
 		for _, o := range s.ask.Options {

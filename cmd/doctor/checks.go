@@ -18,8 +18,8 @@ import (
 const fromBackup = "stop the server and run `countersign restore BACKUP --force`"
 
 func (d *doctor) database(ctx context.Context) diagnosis {
-	if d.opening != nil {
-		return fail("check --data; `countersign serve` makes a new database; for a damaged one: "+fromBackup, "%v", d.opening)
+	if d.openErr != nil {
+		return fail("check --data; `countersign serve` makes a new database; for a damaged one: "+fromBackup, "%v", d.openErr)
 	}
 	if err := d.folder.Sound(ctx); err != nil {
 		return fail("check the disk and whether the file is read-only; if it is damaged: "+fromBackup, "%v", err)
@@ -71,7 +71,7 @@ func (d *doctor) clock(ctx context.Context) diagnosis {
 	if err != nil {
 		return diagnosis{Result: checkSkipped, Text: "needs the ledger"}
 	}
-	if ahead := last.Sub(d.now); ahead > data.ClockSlack {
+	if lead := last.Sub(d.now); lead > data.ClockSlack {
 		return fail("set the clock (timedatectl set-ntp true); deadlines depend on it",
 			"the clock says %s, but the last ledger entry is from %s: the clock was set back", terminal.FormatTime(&d.now), terminal.FormatTime(&last))
 	}

@@ -49,7 +49,7 @@ type doctor struct {
 	now     time.Time
 	minFree uint64
 	folder  *upkeep.Inspection // nil: the database cannot be opened
-	opening error              // why
+	openErr error              // why
 }
 
 // Command examines an installation.
@@ -94,7 +94,7 @@ func Command() *cobra.Command {
 
 // examine makes every check, also after one has failed.
 func (d *doctor) examine(ctx context.Context) []diagnosis {
-	d.folder, d.opening = upkeep.Inspect(ctx, d.cfg.Data)
+	d.folder, d.openErr = upkeep.Inspect(ctx, d.cfg.Data)
 	if d.folder != nil {
 		defer d.folder.Close()
 	}
@@ -141,7 +141,7 @@ const (
 	migrated = "the migrations"                      // and no newer one
 )
 
-// lacks is what is missing of what a check needs, or nothing.
+// lacks names what a check needs and does not have, or nothing.
 func (d *doctor) lacks(ctx context.Context, needs string) string {
 	if needs == nothing {
 		return nothing
@@ -156,7 +156,7 @@ func (d *doctor) lacks(ctx context.Context, needs string) string {
 	return nothing
 }
 
-// printDiagnoses shows what was found. Texts hold names that others chose.
+// printDiagnoses shows the results. Texts hold names that others chose.
 func printDiagnoses(w io.Writer, found []diagnosis, asJSON bool) error {
 	if asJSON {
 		ok := !slices.ContainsFunc(found, func(f diagnosis) bool { return f.Result == checkFail })

@@ -16,8 +16,7 @@ import (
 // doctorWait is how long the doctor waits for an answer.
 const doctorWait = 5 * time.Second
 
-// publicURL looks whether people and agents reach this server by the address
-// that it is told to have.
+// publicURL looks whether people and agents reach this server by its configured address.
 func (d *doctor) publicURL(ctx context.Context) diagnosis {
 	public := d.cfg.PublicURL
 	if public == nil {

@@ -21,28 +21,28 @@ func (d *doctor) webhooks(ctx context.Context) diagnosis {
 	if err != nil {
 		return fail("see the database's check", "%v", err)
 	}
-	var locked, paused, late []string
+	var noSecret, idle, late []string
 	why := ""
 	for _, h := range all {
 		name := terminal.Plain(h.Name) + ", " + terminal.Plain(h.Label)
 		if h.Locked != "" {
-			locked, why = append(locked, terminal.Plain(h.Name)), h.Locked
+			noSecret, why = append(noSecret, terminal.Plain(h.Name)), h.Locked
 		}
 		switch {
 		case h.Why == models.PausedFailing:
-			paused = append(paused, name+": it is paused, for it refused an event for a day")
+			idle = append(idle, name+": it is paused, for it refused an event for a day")
 		case h.Why == models.PausedGone:
-			paused = append(paused, name+": it is paused, for it answered that it is gone")
+			idle = append(idle, name+": it is paused, for it answered that it is gone")
 		case h.Why == "" && !h.OldestAt.IsZero() && d.now.Sub(h.OldestAt) > webhookLate:
 			late = append(late, fmt.Sprintf("%s: the oldest event that it has not got is of %s", name, h.OldestAt.Format(time.RFC3339)))
 		}
 	}
 	switch {
-	case len(locked) > 0:
+	case len(noSecret) > 0:
 		return fail("copy "+models.KeyFile+" from the data folder that it was made in, or remove these webhooks and add them again",
-			"%s", strings.Join(slices.Concat([]string{"the addresses of these webhooks cannot be opened: " + strings.Join(locked, ", ") + ": " + why}, paused, late), "\n"))
-	case len(paused)+len(late) > 0:
-		return warn("look at them on System > Webhooks: resume what works again, skip what can't be sent", "%s", strings.Join(slices.Concat(paused, late), "\n"))
+			"%s", strings.Join(slices.Concat([]string{"the addresses of these webhooks cannot be opened: " + strings.Join(noSecret, ", ") + ": " + why}, idle, late), "\n"))
+	case len(idle)+len(late) > 0:
+		return warn("look at them on System > Webhooks: resume what works again, skip what can't be sent", "%s", strings.Join(slices.Concat(idle, late), "\n"))
 	case len(all) == 0:
 		return passed("none")
 	}

@@ -37,7 +37,7 @@ func beforeItsResult(lines []byte) []byte {
 
 // rename puts the ids of calls that are kept under another one into what follows them.
 func (h *eventSender) rename(lines []byte) []byte {
-	if len(h.renamed) == 0 {
+	if len(h.newIDs) == 0 {
 		return lines
 	}
 	var out []byte
@@ -47,7 +47,7 @@ func (h *eventSender) rename(lines []byte) []byte {
 			out = append(out, line...)
 			continue
 		}
-		now, of := h.renamed[e.ToolUseID], h.renamed[e.ParentToolUseID]
+		now, of := h.newIDs[e.ToolUseID], h.newIDs[e.ParentToolUseID]
 		if e.Type == models.RunEventToolCall {
 			now = "" // it is judged by the server
 		}
@@ -74,8 +74,8 @@ func appendEvent(to []byte, e *models.RunEvent) []byte {
 	return append(append(to, raw...), '\n')
 }
 
-// keepConflicts sends what contradicts the server's record under ids that are new: another use
-// of an id is another event. What is not taken so either is not reported.
+// keepConflicts sends events that contradict the server's record under new ids: another use of an id is another event.
+// Events that the server still refuses are not reported.
 func (h *eventSender) keepConflicts(ctx context.Context, lines []byte, results []wire.RunEventResult) error {
 	var again []byte
 	var calls []models.RunEvent
@@ -108,14 +108,14 @@ func (h *eventSender) keepConflicts(ctx context.Context, lines []byte, results [
 		h.heard(&answer.Results[i])
 	}
 	for _, e := range calls {
-		if h.renamed == nil {
-			h.renamed = make(map[string]string)
+		if h.newIDs == nil {
+			h.newIDs = make(map[string]string)
 		}
 		now := models.NewUseOf(e.ToolUseID, e.ID[len(e.ID)-8:])
-		if h.renamed[e.ToolUseID] != now {
+		if h.newIDs[e.ToolUseID] != now {
 			fmt.Fprintf(h.say, "countersign: the id %s was used for another call before; this one is kept as %s\n", terminal.Plain(e.ToolUseID), terminal.Plain(now))
 		}
-		h.renamed[e.ToolUseID] = now
+		h.newIDs[e.ToolUseID] = now
 	}
 	return nil
 }

@@ -34,9 +34,9 @@ type ingestRun struct {
 	spool    *spool // nil: nothing can be kept
 	stream   streamjson.Reader
 
-	began, ended bool   // whether the agent said so
-	last         string // the id of the last event
-	unkept       int    // events that could not be kept
+	began, hasEnd bool   // whether the agent said so
+	last          string // the id of the last event
+	unkept        int    // events that could not be kept
 }
 
 func newIngesting(o ingestOptions, out, say io.Writer) *ingestRun {
@@ -46,26 +46,26 @@ func newIngesting(o ingestOptions, out, say io.Writer) *ingestRun {
 // run passes in on until it ends, whatever else happens, and then says how the
 // handing over ended.
 func (g *ingestRun) run(ctx context.Context, in io.Reader) error {
-	left := leftSpools(g.o.spool, g.o.server, g.o.run)
+	spools := leftSpools(g.o.spool, g.o.server, g.o.run)
 	if err := g.makeSpool(); err != nil {
 		err = fmt.Errorf("the run was not reported, because it cannot be stored: %w", err)
 		return terminal.Exit(remote.ExitOther, errors.Join(err, g.passOn(in)))
 	}
-	ended := make(chan struct{})
+	end := make(chan struct{})
 	h := &eventSender{
 		client: client.New(g.o.server, g.o.token),
 		open:   wire.OpenRequest{RunID: g.o.run, ParentRunID: g.o.parent, OnReject: g.o.onReject, OnRejectDefault: models.OnRejectCascade},
-		say:    g.say, queue: append(left, g.spool), ended: ended,
+		say:    g.say, queue: append(spools, g.spool), end: end,
 	}
 	// A signal is the agent's to heed: what it says on its way out is passed on too.
-	working, giveUp := context.WithCancel(context.WithoutCancel(ctx))
+	workCtx, giveUp := context.WithCancel(context.WithoutCancel(ctx))
 	defer giveUp()
 	result := make(chan error, 1)
-	go func() { result <- h.work(working) }()
+	go func() { result <- h.work(workCtx) }()
 
-	passed := g.passOn(in)
+	passErr := g.passOn(in)
 	g.spool.close()
-	close(ended)
+	close(end)
 	limit := g.o.drain
 	if ctx.Err() != nil {
 		limit = min(limit, drainInterrupted)
@@ -75,7 +75,7 @@ func (g *ingestRun) run(ctx context.Context, in io.Reader) error {
 	}
 	defer time.AfterFunc(limit, giveUp).Stop()
 	err := g.await(result, limit)
-	return g.outcome(h, err, passed)
+	return g.outcome(h, err, passErr)
 }
 
 // await waits for the handing over, and says so where that takes long enough for
@@ -92,8 +92,7 @@ func (g *ingestRun) await(result <-chan error, limit time.Duration) error {
 	return <-result
 }
 
-// makeSpool falls back to the temporary folder, where the next ingest looks only
-// if it is told to.
+// makeSpool falls back to the temporary folder, where the next ingest looks only if a flag names it.
 func (g *ingestRun) makeSpool() error {
 	var err error
 	if g.spool, err = newSpool(g.o.spool, g.o.server, g.o.run); err == nil {
@@ -117,11 +116,11 @@ func (g *ingestRun) passOn(in io.Reader) error {
 	switch {
 	case t.readerLeft():
 		fmt.Fprintln(g.say, "countersign: nobody reads the output any more; the run was followed to its end")
-	case t.failed != nil:
-		err = errors.Join(err, fmt.Errorf("standard output: %w", t.failed))
+	case t.err != nil:
+		err = errors.Join(err, fmt.Errorf("standard output: %w", t.err))
 	}
 	switch {
-	case g.began && !g.ended:
+	case g.began && !g.hasEnd:
 		e := streamjson.Cut(g.last)
 		g.store([]models.RunEvent{e})
 	case !g.began && t.position > 0:
@@ -162,7 +161,7 @@ func (g *ingestRun) keepAll(events []models.RunEvent) {
 	}
 	last := events[len(events)-1]
 	g.began, g.last = true, last.ID
-	g.ended = last.Type == models.RunEventStatus && last.Status != models.ConversationRunning
+	g.hasEnd = last.Type == models.RunEventStatus && last.Status != models.ConversationRunning
 	g.store(events)
 }
 
@@ -196,16 +195,16 @@ func (g *ingestRun) lost(n int, err error) {
 }
 
 // outcome turns what happened into an exit code.
-func (g *ingestRun) outcome(h *eventSender, err, passed error) error {
+func (g *ingestRun) outcome(h *eventSender, err, passErr error) error {
 	unread, _, lost := g.stream.Unread()
 	if err == nil {
 		switch releaseErr := g.spool.release(true); {
-		case passed != nil:
-			return terminal.Exit(remote.ExitOther, passed)
+		case passErr != nil:
+			return terminal.Exit(remote.ExitOther, passErr)
 		case g.unkept > 0:
 			return terminal.Exit(remote.ExitOther, fmt.Errorf("%d events could not be kept and were not reported", g.unkept))
-		case h.refused > 0:
-			return terminal.Exit(remote.ExitOther, fmt.Errorf("%d of %d events were not accepted by the server", h.refused, h.sent))
+		case h.refusals > 0:
+			return terminal.Exit(remote.ExitOther, fmt.Errorf("%d of %d events were not accepted by the server", h.refusals, h.sent))
 		case lost:
 			return terminal.Exit(remote.ExitOther, fmt.Errorf("the run was reported without what %d lines say that could not be read", unread))
 		case unread > 0 && !g.began:
@@ -215,7 +214,7 @@ func (g *ingestRun) outcome(h *eventSender, err, passed error) error {
 		}
 		return nil
 	}
-	events, paths := h.left()
+	events, paths := h.remains()
 	if events > 0 {
 		err = fmt.Errorf("%w; %d events of the run wait in %s; the next ingest with the same --run-id and --spool %s sends them", remote.AnswerText(err), events, strings.Join(paths, " and "), g.o.spool)
 	}
@@ -223,8 +222,8 @@ func (g *ingestRun) outcome(h *eventSender, err, passed error) error {
 	if _, again := client.Retryable(h.away); again || h.away == nil {
 		code = remote.ExitUnreachable
 	}
-	if passed != nil {
-		err = errors.Join(err, passed)
+	if passErr != nil {
+		err = errors.Join(err, passErr)
 	}
 	return terminal.Exit(code, err)
 }

@@ -35,14 +35,14 @@ type eventSender struct {
 	open   wire.OpenRequest
 	say    io.Writer
 	queue  []*spool // oldest first; the last is this run's own
-	ended  <-chan struct{}
+	end    <-chan struct{}
 
 	conversation wire.ConversationID
-	opened       bool              // the run is new: no other ingest has used its ids
-	renamed      map[string]string // calls that are kept under an id that is new, by their own
+	isNew        bool              // the run is new: no other ingest has used its ids
+	newIDs       map[string]string // calls that are kept under an id that is new, by their own
 	away         error             // why the last attempt failed; nil: it did not
 	sent         int
-	refused      int
+	refusals     int
 }
 
 // work goes on until everything was handed over, and returns nil then. After the
@@ -53,7 +53,7 @@ func (h *eventSender) work(ctx context.Context) error {
 	for {
 		lines, last, err := h.queue[0].next()
 		switch {
-		case err != nil: // leave the file to whoever can read it
+		case err != nil: // leave the file to a process that can read it
 			fmt.Fprintf(h.say, "countersign: what an earlier ingest left cannot be sent: %s\n", terminal.Plain(err.Error()))
 			if len(h.queue) == 1 {
 				return err
@@ -73,7 +73,7 @@ func (h *eventSender) work(ctx context.Context) error {
 			}
 			continue
 		}
-		taken, err := h.hand(ctx, lines, false)
+		count, err := h.hand(ctx, lines, false)
 		if err != nil {
 			if ctx.Err() != nil {
 				return h.gaveUp()
@@ -90,32 +90,32 @@ func (h *eventSender) work(ctx context.Context) error {
 			continue
 		}
 		h.succeeded()
-		h.queue[0].done(taken)
+		h.queue[0].done(count)
 		pause = firstAway
 	}
 }
 
 // hand sends one request's worth, in the conversation that is opened before, and returns how
 // much of it that was.
-func (h *eventSender) hand(ctx context.Context, lines []byte, again bool) (taken int, err error) {
+func (h *eventSender) hand(ctx context.Context, lines []byte, again bool) (count int, err error) {
 	if h.conversation == "" {
 		c, err := h.client.OpenConversation(ctx, h.open)
 		if err != nil {
 			return 0, err
 		}
-		h.conversation, h.opened = c.ID, c.Opened
+		h.conversation, h.isNew = c.ID, c.Opened
 	}
 	if len(lines) == 0 {
 		return 0, nil
 	}
-	if !h.opened {
+	if !h.isNew {
 		lines = beforeItsResult(lines)
 	}
 	sent := h.rename(lines)
 	answer, err := h.client.Report(ctx, h.conversation, sent)
 	var refusal *client.AnswerError
 	if errors.As(err, &refusal) && refusal.Status == http.StatusNotFound && !again {
-		h.conversation = "" // the server began anew
+		h.conversation = "" // the server began again
 		return h.hand(ctx, lines, true)
 	}
 	if err != nil {
@@ -140,7 +140,7 @@ func (h *eventSender) heard(r *wire.RunEventResult) {
 		return
 	case wire.RunEventConflict, wire.RunEventError:
 	}
-	if h.refused++; h.refused <= namedRefusals {
+	if h.refusals++; h.refusals <= namedRefusals {
 		fmt.Fprintf(h.say, "countersign: event %s was not accepted: %s\n", terminal.Plain(r.ID), terminal.Plain(r.Error))
 	}
 }
@@ -173,14 +173,14 @@ func (h *eventSender) succeeded() {
 
 func (h *eventSender) hasEnded() bool {
 	select {
-	case <-h.ended:
+	case <-h.end:
 		return true
 	default:
 		return false
 	}
 }
 
-// awaitMore waits for more to send, and then a moment for what comes with it.
+// awaitMore waits for more to send, and then a moment for events that follow at once.
 func (h *eventSender) awaitMore(ctx context.Context) bool {
 	select {
 	case <-h.queue[0].more:
@@ -194,22 +194,22 @@ func (h *eventSender) awaitMore(ctx context.Context) bool {
 // rest waits for a while, or until the run ends: then there is one more attempt
 // at once.
 func (h *eventSender) rest(ctx context.Context, d time.Duration) {
-	ended := h.ended
+	end := h.end
 	if h.hasEnded() {
-		ended = nil
+		end = nil
 	}
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-	case <-ended:
+	case <-end:
 	case <-ctx.Done():
 	}
 }
 
 // left lets go of the files, counts the events in them that were not handed over,
 // and names those that hold any. The others are removed.
-func (h *eventSender) left() (events int, paths []string) {
+func (h *eventSender) remains() (events int, paths []string) {
 	for _, s := range h.queue {
 		n := s.waiting()
 		if n > 0 {

@@ -27,18 +27,17 @@ const (
 // errNoSpool says that a file holds what no ingest wrote.
 var errNoSpool = errors.New("is not a file of events")
 
-// spool is a file of events that wait to be handed over, one a line. Who has it
-// open holds a lock on it: what nobody holds was left by an ingest that was killed
-// or found no server.
+// spool is a file of events that wait to be handed over, one a line. The process that has it open holds a lock on it: a
+// file without a lock was left by an ingest that was killed or found no server.
 type spool struct {
 	path string
 	more chan struct{} // one token: something was added, or nothing will be
 
-	mu     sync.Mutex
-	file   *os.File
-	size   int64 // of whole lines
-	sent   int64
-	closed bool
+	mu       sync.Mutex
+	file     *os.File
+	size     int64 // of whole lines
+	sent     int64
+	complete bool
 }
 
 // spoolPattern names the files of a run at a server. The token is no part of it:
@@ -71,7 +70,7 @@ func newSpool(dir, server, run string) (*spool, error) {
 	return &spool{path: path, file: file, more: make(chan struct{}, 1)}, nil
 }
 
-// leftSpools are those of a run that nobody holds, oldest first.
+// leftSpools are the unlocked spools of a run, oldest first.
 func leftSpools(dir, server, run string) []*spool {
 	if dir == "" {
 		return nil
@@ -80,7 +79,7 @@ func leftSpools(dir, server, run string) []*spool {
 	if err != nil {
 		return nil
 	}
-	var left []*spool // Glob sorts, and the names begin with their time
+	var spools []*spool // Glob sorts, and the names begin with their time
 	for _, path := range paths {
 		file, err := os.OpenFile(path, os.O_RDWR|unix.O_NOFOLLOW, 0)
 		if err != nil {
@@ -91,12 +90,12 @@ func leftSpools(dir, server, run string) []*spool {
 			file.Close()
 			continue
 		}
-		left = append(left, &spool{path: path, file: file, size: info.Size(), closed: true})
+		spools = append(spools, &spool{path: path, file: file, size: info.Size(), complete: true})
 	}
-	return left
+	return spools
 }
 
-// escapeGlob makes a folder's name stand for itself in a pattern.
+// escapeGlob quotes a folder's name for use in a pattern.
 func escapeGlob(dir string) string {
 	var b bytes.Buffer
 	for i := range len(dir) {
@@ -125,7 +124,7 @@ func (s *spool) add(lines []byte) error {
 func (s *spool) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.closed = true
+	s.complete = true
 	s.wake()
 }
 
@@ -144,7 +143,7 @@ func (s *spool) next() (lines []byte, last bool, err error) {
 	buf := make([]byte, min(maxReport, s.size-s.sent))
 	n, err := s.file.ReadAt(buf, s.sent)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, s.closed, fmt.Errorf("read %s: %w", s.path, err)
+		return nil, s.complete, fmt.Errorf("read %s: %w", s.path, err)
 	}
 	end := 0
 	for range maxReported {
@@ -155,13 +154,13 @@ func (s *spool) next() (lines []byte, last bool, err error) {
 		end += i + 1
 	}
 	if end == 0 && n == maxReport {
-		return nil, s.closed, fmt.Errorf("%s %w", s.path, errNoSpool)
+		return nil, s.complete, fmt.Errorf("%s %w", s.path, errNoSpool)
 	}
-	return buf[:end], s.closed, nil
+	return buf[:end], s.complete, nil
 }
 
-// done forgets what was sent. A file whose lines are all sent is emptied, so that
-// a long run does not fill the disk.
+// done forgets the first n events, which were sent. A file whose lines are all sent is emptied, so that a long run does
+// not fill the disk.
 func (s *spool) done(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -21,10 +21,10 @@ type tap struct {
 
 	position int64 // of the next line, from 0
 	line     []byte
-	skipping bool   // within a line that is too long
+	skip     bool   // within a line that is too long
 	start    []byte // the beginning of it
-	tooLong  func(beginning []byte, position int64)
-	failed   error // why nothing is passed on any more; EPIPE: the reader has left
+	tooLong  func(start []byte, position int64)
+	err      error // why nothing is passed on any more; EPIPE: the reader has left
 }
 
 // copy works until in ends.
@@ -37,7 +37,7 @@ func (t *tap) copy(in io.Reader) error {
 			t.split(buf[:n])
 		}
 		if err != nil {
-			if len(t.line) > 0 || t.skipping { // the last line may lack its end
+			if len(t.line) > 0 || t.skip { // the last line may lack its end
 				t.end()
 			}
 			if errors.Is(err, io.EOF) {
@@ -49,23 +49,23 @@ func (t *tap) copy(in io.Reader) error {
 }
 
 func (t *tap) pass(b []byte) {
-	if t.failed == nil {
-		_, t.failed = t.out.Write(b)
+	if t.err == nil {
+		_, t.err = t.out.Write(b)
 	}
 }
 
-// readerLeft reports whether nobody reads the output any more.
-func (t *tap) readerLeft() bool { return errors.Is(t.failed, syscall.EPIPE) }
+// readerLeft reports whether the output has no reader any more.
+func (t *tap) readerLeft() bool { return errors.Is(t.err, syscall.EPIPE) }
 
 func (t *tap) split(b []byte) {
 	for {
 		before, after, whole := bytes.Cut(b, []byte{'\n'})
 		switch {
-		case t.skipping:
+		case t.skip:
 		case len(t.line)+len(before) > maxLine:
 			t.start = append(t.start[:0], t.line[:min(len(t.line), keptOfLong)]...)
 			t.start = append(t.start, before[:min(len(before), keptOfLong-len(t.start))]...)
-			t.skipping, t.line = true, nil
+			t.skip, t.line = true, nil
 		default:
 			t.line = append(t.line, before...)
 		}
@@ -78,13 +78,13 @@ func (t *tap) split(b []byte) {
 }
 
 func (t *tap) end() {
-	if t.skipping {
+	if t.skip {
 		t.tooLong(t.start, t.position)
 	} else {
 		t.each(t.line, t.position)
 	}
 	t.position++
-	t.skipping = false
+	t.skip = false
 	if t.line = t.line[:0]; cap(t.line) > 1<<20 {
 		t.line = nil
 	}

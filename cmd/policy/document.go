@@ -64,11 +64,11 @@ func (o *policyDocument) read(c *cobra.Command, args []string) ([]byte, error) {
 		}
 		value := jsontext.Value(text)
 		if !value.IsValid() {
-			quoted, err := jsontext.AppendQuote(nil, text)
+			quote, err := jsontext.AppendQuote(nil, text)
 			if err != nil {
 				return nil, fmt.Errorf("--set: %s: must be valid UTF-8", terminal.Plain(name))
 			}
-			value = quoted
+			value = quote
 		}
 		members[name] = value
 	}

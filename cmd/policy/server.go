@@ -76,11 +76,11 @@ func applyPolicyTo(c *cobra.Command, args []string, server *client.Client, o *po
 	if err != nil {
 		return fmt.Errorf("read the policy: %w", err)
 	}
-	linted, err := server.LintPolicy(c.Context(), wire.PolicyDocument{Document: after.Document})
+	lint, err := server.LintPolicy(c.Context(), wire.PolicyDocument{Document: after.Document})
 	if err != nil {
 		return err
 	}
-	return tellApplied(c, before.Version, after.Version, was.Document(), is.Document(), warningsOf(linted))
+	return tellApplied(c, before.Version, after.Version, was.Document(), is.Document(), warningsOf(lint))
 }
 
 func checkPolicyOn(c *cobra.Command, args []string, server *client.Client, o *policyDocument) error {
@@ -92,23 +92,23 @@ func checkPolicyOn(c *cobra.Command, args []string, server *client.Client, o *po
 	if err != nil {
 		return err
 	}
-	linted, err := server.LintPolicy(c.Context(), wire.PolicyDocument{Document: raw})
+	lint, err := server.LintPolicy(c.Context(), wire.PolicyDocument{Document: raw})
 	if err != nil {
 		return err
 	}
-	for _, p := range linted.Problems {
+	for _, p := range lint.Problems {
 		fmt.Fprintf(c.ErrOrStderr(), "%s: %s\n", terminal.Plain(p.Path), terminal.Plain(p.Text))
 	}
-	if len(linted.Problems) > 0 {
+	if len(lint.Problems) > 0 {
 		return errors.New("the document is not valid")
 	}
-	tellChecked(c, warningsOf(linted))
+	tellChecked(c, warningsOf(lint))
 	return nil
 }
 
-func warningsOf(linted *wire.PolicyLinted) []policy.Warning {
+func warningsOf(lint *wire.PolicyLinted) []policy.Warning {
 	var out []policy.Warning
-	for _, w := range linted.Warnings {
+	for _, w := range lint.Warnings {
 		out = append(out, policy.Warning{Path: w.Path, Text: w.Text})
 	}
 	return out

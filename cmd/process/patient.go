@@ -26,16 +26,16 @@ type Diagnosis struct {
 func Examine(t *testing.T, dir string, args ...string) (found map[string]Diagnosis, code int) {
 	t.Helper()
 	out, said, code := Run(t, "", append([]string{"doctor", "--json", "--data", dir}, args...)...)
-	var told struct {
+	var report struct {
 		OK     bool
 		Checks []Diagnosis
 	}
-	if err := json.Unmarshal([]byte(out), &told); err != nil {
+	if err := json.Unmarshal([]byte(out), &report); err != nil {
 		t.Fatalf("%v: %s%s", err, out, said)
 	}
 	found = map[string]Diagnosis{}
 	var order []string
-	for _, d := range told.Checks {
+	for _, d := range report.Checks {
 		found[d.Check], order = d, append(order, d.Check)
 		if (d.Result == "fail" || d.Result == "warn") && d.Remedy == "" {
 			t.Errorf("%s: no remedy for: %s", d.Check, d.Text)
@@ -44,8 +44,8 @@ func Examine(t *testing.T, dir string, args ...string) (found map[string]Diagnos
 	if !slices.Equal(order, DoctorChecks) {
 		t.Errorf("checks %v, want %v", order, DoctorChecks)
 	}
-	if told.OK != (code == 0) {
-		t.Errorf("ok is %v, exit %d", told.OK, code)
+	if report.OK != (code == 0) {
+		t.Errorf("ok is %v, exit %d", report.OK, code)
 	}
 	return found, code
 }
@@ -104,7 +104,7 @@ func FileNames(t *testing.T, dir string) []string {
 	return names
 }
 
-// UpstreamKey stands nowhere but in what its upstream is sent.
+// UpstreamKey appears only in requests to its upstream.
 const UpstreamKey = "sk-upstream-4711"
 
 // AddUpstream adds the upstream "orders" of a person of patient's.

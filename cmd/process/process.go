@@ -99,8 +99,7 @@ func (o *Output) String() string {
 	return o.buf.String()
 }
 
-// Start runs the program with an environment of its own: nothing of this
-// process's gets in but what is given.
+// Start runs the program with an environment of its own: it gets nothing of this process's environment but env.
 func Start(t *testing.T, env []string, args ...string) *Program {
 	t.Helper()
 	p := &Program{Cmd: exec.Command(Binary, args...), Out: &Output{}, Err: &Output{}, Done: make(chan struct{})}
@@ -198,9 +197,8 @@ func Must(t *testing.T, stdin string, args ...string) string {
 	return out
 }
 
-// FreeAddr is an address that was free a moment ago, for a process that is told where to
-// listen. The port is below those that systems hand out by themselves, so that it does not
-// become that of another test's server meanwhile.
+// FreeAddr is an address that was free a moment ago, for a process that has an address to listen on. The port is below
+// those that systems hand out unasked, so that it does not become that of another test's server meanwhile.
 func FreeAddr(tb testing.TB) string {
 	tb.Helper()
 	const first, ports = 20_000, 12_000

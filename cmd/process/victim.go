@@ -27,8 +27,8 @@ type Victim struct {
 	Session                []*http.Cookie // of the admin, once a page was read
 }
 
-// NewVictim makes the people and starts the server. Nobody but the server has
-// the database open afterwards: a kill leaves it as a crash would.
+// NewVictim makes the people and starts the server. Afterwards only the server has the database open: a kill leaves it
+// as a crash would.
 func NewVictim(t *testing.T, settings ...string) *Victim {
 	t.Helper()
 	return NewVictimIn(t, storetest.Dir(t), settings...)

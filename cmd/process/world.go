@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	_ "countersign/cmd" // so that Go links the program anew when it changes
+	_ "countersign/cmd" // so that Go links the program again when it changes
 	"countersign/cmd/config"
 	"countersign/cmd/server"
 	"countersign/handlers/api/client"
@@ -74,12 +74,11 @@ func NewWorld(t *testing.T) *World {
 	return w
 }
 
-// Restart starts a server anew on the same folder and port.
+// Restart starts a server again on the same folder and port.
 func (w *World) Restart(t *testing.T) {
 	t.Helper()
 	w.Stop()
-	// The new server has the old one's address, and a connection to the old one that was kept
-	// would be tried again: what is sent over it is lost.
+	// The new server has the old one's address. A request over a kept connection to the old one would be lost.
 	http.DefaultClient.CloseIdleConnections()
 	w.Server = Serve(t, w.Dir, w.Addr)
 }

@@ -73,8 +73,8 @@ func HookServer(server, path string) (address, token string, err error) {
 	if path == "" && os.Getenv("COUNTERSIGN_TOKEN") != "" {
 		return Server(server)
 	}
-	named := path != ""
-	if !named {
+	explicit := path != ""
+	if !explicit {
 		if path, err = CredentialsFile(); err != nil {
 			return "", "", err
 		}
@@ -83,7 +83,7 @@ func HookServer(server, path string) (address, token string, err error) {
 		}
 	}
 	c, err := ReadCredentials(path)
-	if errors.Is(err, fs.ErrNotExist) && !named {
+	if errors.Is(err, fs.ErrNotExist) && !explicit {
 		return "", "", errors.New("COUNTERSIGN_TOKEN: must be an agent's token, or run `countersign connect claude-code`")
 	}
 	if err != nil {

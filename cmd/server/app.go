@@ -73,9 +73,8 @@ type App struct {
 	stopIn   time.Duration // how long requests under way may take to end at a stop
 }
 
-// New opens the data folder and listens, so that Addr is known; Run serves. It
-// hands out the setup link while nobody can sign in, on screen or, if that is
-// nil, in a file. Close the App in any case.
+// New opens the data folder and listens, so that Addr is known; Run serves. It hands out the setup link while there is
+// no user, on screen or, if that is nil, in a file. Close the App in any case.
 func New(ctx context.Context, cfg config.Config, log *slog.Logger, screen io.Writer) (_ *App, err error) {
 	a := &App{cfg: cfg, log: log, metrics: handlers.NewMetrics(Version), memory: newMemory(cfg.MemoryLimit), stopIn: stopTimeout}
 	defer func() {
@@ -176,33 +175,32 @@ func (a *App) Run(ctx context.Context) error {
 	every("retention", retainEvery, (&retain.Worker{Store: a.store, Log: a.log, Pause: retain.Pause}).Once)
 	every("memory", memoryEvery, a.memory.follow)
 
-	served := make(chan error, 1)
-	go func() { served <- a.server.Serve(a.listener) }()
+	serveErr := make(chan error, 1)
+	go func() { serveErr <- a.server.Serve(a.listener) }()
 	a.log.InfoContext(ctx, "serving", slog.String("url", a.URL()), slog.String("addr", a.Addr()), slog.String("version", Version), slog.Any("config", a.cfg))
 	var err error
 	select {
 	case <-ctx.Done():
 		err = a.stop(context.WithoutCancel(ctx))
-		if ended := <-served; !errors.Is(ended, http.ErrServerClosed) {
-			err = errors.Join(err, ended)
+		if serveEnd := <-serveErr; !errors.Is(serveEnd, http.ErrServerClosed) {
+			err = errors.Join(err, serveEnd)
 		}
-	case err = <-served:
+	case err = <-serveErr:
 		err = fmt.Errorf("serve: %w", err)
 	}
 	group.Stop()
 	return errors.Join(err, a.logHead(context.WithoutCancel(ctx)))
 }
 
-// stop ends what is under way. Whoever is cut off repeats the request and meets
-// its own row.
+// stop ends requests under way. A client that is cut off repeats its request and meets its own row.
 func (a *App) stop(ctx context.Context) error {
 	a.log.InfoContext(ctx, "stopping")
-	limited, cancel := context.WithTimeout(ctx, a.stopIn)
+	limitCtx, cancel := context.WithTimeout(ctx, a.stopIn)
 	defer cancel()
 	a.store.EndWaits()
 	a.streams.Stop()
 	a.pages.Stop()
-	if err := a.server.Shutdown(limited); err != nil {
+	if err := a.server.Shutdown(limitCtx); err != nil {
 		a.log.WarnContext(ctx, "some requests were cut off", slog.String("error", err.Error()))
 		return a.server.Close()
 	}

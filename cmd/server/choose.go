@@ -9,8 +9,7 @@ import (
 	"countersign/views"
 )
 
-// operation are the paths that no session opens: the API's router has them,
-// whoever asks.
+// operation are the paths that need no session: the API's router serves them to every caller.
 var operation = map[string]bool{"/healthz": true, "/readyz": true, "/metrics": true, "/openapi.json": true}
 
 // choose picks one of the two routers before either sees the request. One reads

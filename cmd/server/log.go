@@ -61,7 +61,7 @@ type batchedLines struct {
 	mu    sync.Mutex
 	w     io.Writer
 	buf   []byte
-	armed bool
+	timer bool
 }
 
 func (b *batchedLines) Write(line []byte) (int, error) {
@@ -71,8 +71,8 @@ func (b *batchedLines) Write(line []byte) (int, error) {
 	if len(b.buf) >= logRoom {
 		return len(line), b.write()
 	}
-	if !b.armed {
-		b.armed = true
+	if !b.timer {
+		b.timer = true
 		time.AfterFunc(logEvery, b.flush)
 	}
 	return len(line), nil
@@ -81,8 +81,8 @@ func (b *batchedLines) Write(line []byte) (int, error) {
 func (b *batchedLines) flush() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.armed = false
-	_ = b.write() // there is nobody to tell that the log cannot be written
+	b.timer = false
+	_ = b.write() // a log that cannot be written has no place to say so
 }
 
 func (b *batchedLines) write() error {

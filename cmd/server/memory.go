@@ -20,8 +20,8 @@ const (
 	memoryFloor = 208 << 20
 	// quietBytes is what a server without requests allocates between two looks at most.
 	quietBytes = 256 << 10
-	// worthBytes is how much is allocated before giving back is worth its time: milliseconds
-	// for the collector, and as much again until what is used is there again.
+	// worthBytes is how much is allocated before giving back is worth its time: milliseconds for the collector, and as
+	// much again until the memory is back in use.
 	worthBytes = 8 << 20
 )
 
@@ -36,9 +36,9 @@ func CollectRarely() {
 // collectorIsSet reports whether GOGC or GOMEMLIMIT is set, which go before what we choose.
 func collectorIsSet() bool { return os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" }
 
-// memory trades memory for speed: a soft limit that follows what is alive, up to
-// most. A fixed limit would choke a server that needs more, and none at all would
-// let garbage pile up to five times the live heap. GOGC and GOMEMLIMIT go before it.
+// memory trades memory for speed: a soft limit that follows the live heap, up to most. A fixed limit would choke a
+// server that needs more, and none at all would let garbage pile up to five times the live heap. GOGC and GOMEMLIMIT go
+// before it.
 type memory struct {
 	on   bool
 	most int64
@@ -57,29 +57,29 @@ func newMemory(most int64) *memory {
 	return &memory{on: true, most: most}
 }
 
-// follow looks, twice a second: it moves the limit with what is used, and gives back what is held
-// above it, or by a server that rests. Without requests nothing is collected for minutes.
+// follow looks, twice a second: it moves the limit with the use of memory, and gives back memory above it, or of an
+// idle server. Without requests nothing is collected for minutes.
 func (m *memory) follow(context.Context) error {
 	if !m.on {
 		return nil
 	}
-	used := usedNow()
-	limit, giveBack := m.limitFor(used)
+	use := usedNow()
+	limit, giveBack := m.limitFor(use)
 	debug.SetMemoryLimit(limit)
-	if m.rests(used.allocated) || giveBack {
+	if m.isIdle(use.allocation) || giveBack {
 		debug.FreeOSMemory()
 	}
 	return nil
 }
 
-// rests reports whether a server that has worked rests now.
-func (m *memory) rests(allocated int64) bool {
-	quiet := allocated-m.seen <= quietBytes
-	m.seen = allocated
-	if !quiet || allocated-m.gaveAt < worthBytes {
+// isIdle reports whether a server that has worked rests now.
+func (m *memory) isIdle(allocation int64) bool {
+	quiet := allocation-m.seen <= quietBytes
+	m.seen = allocation
+	if !quiet || allocation-m.gaveAt < worthBytes {
 		return false
 	}
-	m.gaveAt = allocated
+	m.gaveAt = allocation
 	return true
 }
 
@@ -89,7 +89,7 @@ type usedMemory struct {
 	idle   int64 // what a collection may free, or has freed
 	itself int64 // the runtime's own, which lies within the limit and is not collected
 
-	allocated int64 // since the start, with what is no longer held
+	allocation int64 // since the start, with memory that is free again
 }
 
 func usedNow() usedMemory {
@@ -105,12 +105,12 @@ func usedNow() usedMemory {
 	}
 	metrics.Read(samples)
 	of := func(i int) int64 { return int64(samples[i].Value.Uint64()) }
-	u := usedMemory{alive: of(0) + of(1), idle: max(0, of(2)+of(3)+of(4)-of(0)), allocated: of(7)}
+	u := usedMemory{alive: of(0) + of(1), idle: max(0, of(2)+of(3)+of(4)-of(0)), allocation: of(7)}
 	u.itself = of(5) - of(6) - u.alive - u.idle
 	return u
 }
 
-// limitFor is an eighth above what is alive. giveBack: more than that is idle.
+// limitFor is an eighth above the live heap. giveBack: more than that is idle.
 func (m *memory) limitFor(u usedMemory) (limit int64, giveBack bool) {
 	limit = min(max(memoryFloor, u.itself+u.alive+u.alive/8), m.most)
 	return limit, u.idle > u.alive/8 && u.itself+u.alive+u.idle > limit

@@ -52,7 +52,7 @@ func TestAServerThatRestsGivesMemoryBackOnceForMuchWork(t *testing.T) {
 		{2*worthBytes + 2*quietBytes + 1, true},
 		{2*worthBytes + 3*quietBytes + 1, false}, // it rests, but for little
 	} {
-		if rests := m.rests(look.allocated); rests != look.rests {
+		if rests := m.isIdle(look.allocated); rests != look.rests {
 			t.Errorf("look %d, %d bytes: rests %t", i, look.allocated, rests)
 		}
 	}

@@ -35,7 +35,7 @@ func newSender(cfg config.Config, public *url.URL, hosts func(context.Context) (
 // mostOfHeadline is where a headline in a message is cut, in characters.
 const mostOfHeadline = 120
 
-// newNotifier makes the worker that tells people what waits, and what the pages need of it.
+// newNotifier makes the worker that sends people their notices, and what the pages need of it.
 func newNotifier(cfg config.Config, public *url.URL, s *store.Store, log *slog.Logger, metrics *handlers.Metrics) (*notify.Notifier, web.Notify, error) {
 	sender, keys, err := newSender(cfg, public, hostsOf(s))
 	if err != nil {
@@ -62,8 +62,8 @@ func newNotifier(cfg config.Config, public *url.URL, s *store.Store, log *slog.L
 	return n, web.Notify{From: cfg.Mail.From, PushKey: keys.Public, Check: sender.Check, Test: n.Test}, nil
 }
 
-// pushName is how push services reach whoever runs this server: its address, or an e-mail
-// address where that is not one of the internet.
+// pushName is how push services reach the operator of this server: its address, or an e-mail address where that is not
+// one of the internet.
 func pushName(cfg config.Config, public *url.URL) string {
 	if public.Scheme != "https" && cfg.Mail.From != "" {
 		return cfg.Mail.From

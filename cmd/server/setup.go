@@ -24,9 +24,8 @@ func SetupLink(public *url.URL, secret string) string {
 	return public.String() + views.SetupURL(secret)
 }
 
-// inviteFirstUser hands out the setup link while nobody can sign in: on the
-// terminal, or where there is none in a file of the data folder whose name, and
-// not its content, is logged.
+// inviteFirstUser hands out the setup link while there is no user: on the terminal, or where there is none in a file of
+// the data folder whose name, and not its content, is logged.
 func inviteFirstUser(ctx context.Context, s *store.Store, cfg config.Config, public *url.URL, log *slog.Logger, screen io.Writer) error {
 	has, err := s.People.HasUsers(ctx)
 	if err != nil {

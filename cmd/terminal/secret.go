@@ -12,8 +12,8 @@ import (
 	"golang.org/x/term"
 )
 
-// ReadSecret asks for what nobody is to see where standard input is a terminal,
-// and reads its first line elsewhere.
+// ReadSecret asks for a secret, without showing it, where standard input is a terminal, and reads its first line
+// elsewhere.
 func ReadSecret(c *cobra.Command, prompt string) (string, error) {
 	if term.IsTerminal(int(os.Stdin.Fd())) {
 		return AskSecret(c, prompt)
@@ -21,7 +21,7 @@ func ReadSecret(c *cobra.Command, prompt string) (string, error) {
 	return FirstLine(c)
 }
 
-// AskSecret asks at the terminal, which does not show what is typed.
+// AskSecret asks at the terminal, which does not show the letters.
 func AskSecret(c *cobra.Command, prompt string) (string, error) {
 	fmt.Fprint(c.ErrOrStderr(), prompt)
 	line, err := term.ReadPassword(int(os.Stdin.Fd()))

@@ -34,8 +34,8 @@ type webhookReceiver struct {
 	order []string // of seen, oldest first
 }
 
-// ServeHTTP verifies an event, prints it and answers. Nothing is printed of what is not
-// verified: anybody on the machine may have sent it.
+// ServeHTTP verifies an event, prints it and answers. It prints nothing of an event that fails verification: anybody on
+// the machine may have sent it.
 func (r *webhookReceiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	status, why := r.receive(w, req)
 	if why != "" {

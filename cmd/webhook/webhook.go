@@ -80,23 +80,23 @@ func (o listenOptions) run(c *cobra.Command) error {
 	return serveUntil(c.Context(), l, r)
 }
 
-// serveUntil serves on l until ctx ends; what is being answered then is finished.
+// serveUntil serves on l until ctx ends; it finishes answers under way.
 func serveUntil(ctx context.Context, l net.Listener, h http.Handler) error {
 	server := &http.Server{
 		Handler: h, ReadHeaderTimeout: handlers.HeaderTimeout, ReadTimeout: handlers.ReadTimeout,
 		WriteTimeout: handlers.WriteTimeout, IdleTimeout: handlers.IdleTimeout,
 	}
-	stopped := make(chan error, 1)
+	end := make(chan error, 1)
 	stop := context.AfterFunc(ctx, func() {
-		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		limitCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 		defer cancel()
-		stopped <- server.Shutdown(limited)
+		end <- server.Shutdown(limitCtx)
 	})
 	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 		stop()
 		return fmt.Errorf("serve: %w", err)
 	}
-	return <-stopped
+	return <-end
 }
 
 // verifierOf takes the secret from the environment, or asks for it.
@@ -110,8 +110,8 @@ func verifierOf(c *cobra.Command) (*webhooks.Webhook, error) {
 		}
 	}
 	// The library takes an empty secret too, with which anybody could sign.
-	encoded, ok := strings.CutPrefix(strings.TrimSpace(secret), "whsec_")
-	key, err := base64.StdEncoding.DecodeString(encoded)
+	code, ok := strings.CutPrefix(strings.TrimSpace(secret), "whsec_")
+	key, err := base64.StdEncoding.DecodeString(code)
 	if !ok || err != nil || len(key) < 24 {
 		return nil, fmt.Errorf("%s: must be the endpoint's secret, which begins with whsec_; a new one is made on its page", where)
 	}

@@ -1,7 +1,6 @@
-// Package agent is the loop of the built-in agent: it takes a conversation with
-// something to do out of the inbox, shows its model where that stands, and stores
-// what the model says. A lease in the database keeps two processes off one
-// conversation; what the process that dies has not stored, another does again.
+// Package agent is the loop of the built-in agent: it takes a conversation with something to do out of the inbox, shows
+// its model the current state, and stores what the model says. A lease in the database keeps two processes off one
+// conversation. When a process dies, another repeats what it had not stored.
 package agent
 
 import (
@@ -76,8 +75,8 @@ func (a *Agent) Draft(id models.ConversationID) (text, model string, ok bool) {
 func (a *Agent) Run(ctx context.Context) {
 	sub := a.Store.Bus().Subscribe(1, events.AgentInbox, events.Outside)
 	defer sub.Close()
-	var working sync.WaitGroup
-	defer working.Wait()
+	var calls sync.WaitGroup
+	defer calls.Wait()
 	free := make(chan struct{}, a.Concurrency) // holds a token for each run under way
 	done := make(chan struct{}, 1)
 	timer := time.NewTimer(0)
@@ -92,7 +91,7 @@ func (a *Agent) Run(ctx context.Context) {
 		case <-timer.C:
 		}
 		timer.Reset(a.start(ctx, free, func(run *models.Run) {
-			working.Go(func() {
+			calls.Go(func() {
 				a.turn(ctx, run)
 				<-free
 				select {
@@ -104,14 +103,13 @@ func (a *Agent) Run(ctx context.Context) {
 	}
 }
 
-// start begins what is ready, as much as there is room for, and says how long
-// there will be nothing else.
+// start begins the ready runs for which there is room, and returns the time until the next one is due.
 func (a *Agent) start(ctx context.Context, free chan struct{}, begin func(*models.Run)) time.Duration {
 	for {
 		select {
 		case free <- struct{}{}:
 		default:
-			return look // whoever is done looks again
+			return look // a run that ends looks again
 		}
 		run, err := a.Store.ClaimRun(ctx, a.Holder, a.LeaseTTL)
 		if run == nil || err != nil {

@@ -83,7 +83,7 @@ func turnEntry(c *models.RunContext, turn *models.Turn) []llm.Message {
 	return append([]llm.Message{said}, results...)
 }
 
-// resultOf is the result that a call had at once, or how what it stored stands.
+// resultOf is the immediate result of a call, or the current state of what it stored.
 func resultOf(c *models.RunContext, call models.TurnCall) string {
 	if call.Result != "" {
 		return call.Result
@@ -92,11 +92,11 @@ func resultOf(c *models.RunContext, call models.TurnCall) string {
 	if !ok {
 		return models.RefusedResult(models.Errorf(models.CodeInternal, "The result of this call is lost."))
 	}
-	var changed *models.BudgetStep
+	var change *models.BudgetStep
 	if step, ok := c.Granted[a.ID]; ok {
-		changed = &step
+		change = &step
 	}
-	return models.OutcomeResult(a, changed, c.Conversation.Budget())
+	return models.OutcomeResult(a, change, c.Conversation.Budget())
 }
 
 func sizeOf(entry []llm.Message) int {

@@ -24,11 +24,11 @@ type drafts struct {
 }
 
 type draft struct {
-	text      strings.Builder
-	published bool // it was, less than draftEvery ago
-	newer     bool // there is text that was not published yet
-	full      bool
-	pause     *time.Timer
+	text   strings.Builder
+	recent bool // it was, less than draftEvery ago
+	newer  bool // there is text that was not published yet
+	full   bool
+	pause  *time.Timer
 }
 
 func (d *drafts) init(bus *events.Bus, model string) {
@@ -73,16 +73,16 @@ func (d *drafts) add(id models.ConversationID, of *draft, text string, reset boo
 
 // tell publishes newer text, at most once in draftEvery.
 func (d *drafts) tell(id models.ConversationID, of *draft) {
-	if of.published || !of.newer {
+	if of.recent || !of.newer {
 		return
 	}
-	of.published, of.newer = true, false
+	of.recent, of.newer = true, false
 	d.bus.Publish(events.Draft(string(id)))
 	of.pause = time.AfterFunc(draftEvery, func() {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		if d.byID[id] == of {
-			of.published = false
+			of.recent = false
 			d.tell(id, of)
 		}
 	})

@@ -39,8 +39,8 @@ func (a *Agent) turn(ctx context.Context, run *models.Run) {
 	}
 }
 
-// step is one turn: what stands is read, the worst case reserved, the model
-// asked, and its answer stored. Each step fails if the run is no longer ours.
+// step is one turn: it reads the current state, reserves the worst case, asks the model and stores its answer. Each
+// part fails if the run is no longer ours.
 func (a *Agent) step(ctx context.Context, run *models.Run) error {
 	seen, err := a.Store.RunContext(ctx, run)
 	if err != nil {
@@ -57,9 +57,9 @@ func (a *Agent) step(ctx context.Context, run *models.Run) error {
 	if !fits || err != nil {
 		return err
 	}
-	told, end := a.drafts.begin(run.ConversationID)
+	draft, end := a.drafts.begin(run.ConversationID)
 	defer end() // when the answer is stored, so that a page shows the one or the other
-	said, err := a.call(ctx, run, r, told)
+	said, err := a.call(ctx, run, r, draft)
 	if said == nil || err != nil {
 		return err
 	}
@@ -77,17 +77,17 @@ func (a *Agent) step(ctx context.Context, run *models.Run) error {
 // call asks the model, and holds the run meanwhile. Nil: it failed for good, and
 // the conversation says so. The error of a run that was paused, stopped or taken
 // over is CodeConflict.
-func (a *Agent) call(ctx context.Context, run *models.Run, r llm.Request, told func(string, bool)) (*llm.Turn, error) {
-	limited, cancel := context.WithTimeout(ctx, callLimit)
+func (a *Agent) call(ctx context.Context, run *models.Run, r llm.Request, report func(string, bool)) (*llm.Turn, error) {
+	limitCtx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
-	calling, giveUp := context.WithCancelCause(limited)
+	callCtx, giveUp := context.WithCancelCause(limitCtx)
 	defer giveUp(nil)
-	var holding sync.WaitGroup
-	holding.Go(func() { giveUp(a.hold(calling, run)) })
-	said, err := a.complete(calling, r, told)
-	cause := context.Cause(calling) // before we end it ourselves
+	var holder sync.WaitGroup
+	holder.Go(func() { giveUp(a.hold(callCtx, run)) })
+	said, err := a.complete(callCtx, r, report)
+	cause := context.Cause(callCtx) // before we end it ourselves
 	giveUp(nil)
-	holding.Wait()
+	holder.Wait()
 	switch {
 	case models.ErrorCode(cause) == models.CodeConflict:
 		return nil, cause
@@ -99,7 +99,7 @@ func (a *Agent) call(ctx context.Context, run *models.Run, r llm.Request, told f
 	text := "It took too long"
 	if e, ok := errors.AsType[*models.Error](err); ok {
 		text = strings.TrimSuffix(e.Text, ".")
-	} else if limited.Err() == nil {
+	} else if limitCtx.Err() == nil {
 		text = "It failed"
 	}
 	a.Log.WarnContext(ctx, "the model failed", slog.String("conversation", string(run.ConversationID)), slog.Int("attempt", run.Attempts+1), slog.Any("error", err))
@@ -108,13 +108,13 @@ func (a *Agent) call(ctx context.Context, run *models.Run, r llm.Request, told f
 
 // complete asks the model. One that panics has failed: it must not take the
 // server with it, again after each start.
-func (a *Agent) complete(ctx context.Context, r llm.Request, told func(string, bool)) (said *llm.Turn, err error) {
+func (a *Agent) complete(ctx context.Context, r llm.Request, report func(string, bool)) (said *llm.Turn, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			said, err = nil, fmt.Errorf("the model panicked: %v", p)
 		}
 	}()
-	if said, err = a.Model.Complete(ctx, r, told); err == nil && said == nil {
+	if said, err = a.Model.Complete(ctx, r, report); err == nil && said == nil {
 		err = errors.New("the model gave no answer")
 	}
 	return said, err

@@ -66,12 +66,12 @@ func New(o Options) *Deliverer {
 	return &Deliverer{o, upstream.NewClients(o.HTTP, o.Allow)}
 }
 
-// Run sends decisions while this process holds the lease, until ctx ends. Without an
-// upstream, nobody takes the lease.
+// Run sends decisions while this process holds the lease, until ctx ends. Without an upstream, no process takes the
+// lease.
 func (d *Deliverer) Run(ctx context.Context) {
 	defer d.clients.CloseIdleConnections()
 	workers.Lead(ctx, d.Log, workers.Post{
-		Name: lease, Holder: d.Holder, TTL: d.LeaseTTL, Leases: d.Store, Bus: d.Store.Bus(), Topics: topics, Needed: outside.New(d.Store).HasUpstreams, Work: d.work,
+		Name: lease, Holder: d.Holder, TTL: d.LeaseTTL, Leases: d.Store, Bus: d.Store.Bus(), Topics: topics, HasWork: outside.New(d.Store).HasUpstreams, Work: d.work,
 	})
 }
 
@@ -111,14 +111,13 @@ func (d *Deliverer) Once(ctx context.Context, l *models.Lease, id models.Respons
 	if end.Result == models.DeliveryLater || end.Result == models.DeliveryRefused {
 		log.WarnContext(ctx, "a decision is not sent yet", slog.String("upstream", u.Name), slog.Int("attempt", delivery.Attempts), slog.String("problem", end.Text))
 	}
-	// What was sent was sent: a stop does not lose how it ended.
+	// The delivery has been sent: a stop does not lose its result.
 	if err := outside.New(d.Store).EndDelivery(context.WithoutCancel(ctx), l, id, end); err != nil {
 		d.failed(ctx, log.With(slog.String("told", string(end.Result))), err)
 	}
 }
 
-// failed logs what went wrong, and waits: whoever called looks at once for what
-// is due, which this still is.
+// failed logs what went wrong, and waits: its caller would otherwise retry the same due delivery at once.
 func (d *Deliverer) failed(ctx context.Context, log *slog.Logger, err error) {
 	workers.Failed(ctx, log, err)
 	wait := time.NewTimer(d.FirstRetry)
@@ -165,12 +164,12 @@ func (d *Deliverer) tell(ctx context.Context, v *models.Delivery, u *models.Upst
 	case upstream.WrongKey:
 		return wrongKey(o.Text)
 	case upstream.Refused:
-		refused := models.DeliveryEnd{Result: models.DeliveryRefused, Text: o.Text, Status: o.Status, Words: o.Words}
+		refusal := models.DeliveryEnd{Result: models.DeliveryRefused, Text: o.Text, Status: o.Status, Words: o.Words}
 		if !v.Lost {
-			return refused
+			return refusal
 		}
 		// It may refuse because it has the decision from before.
-		return refusedAfterLost(ctx, client, v, refused)
+		return refusedAfterLost(ctx, client, v, refusal)
 	case upstream.Retry:
 	}
 	return retryLater(o.Text, o.Lost)
@@ -186,34 +185,34 @@ func retryLater(text string, lost bool) models.DeliveryEnd {
 
 // refusedAfterLost finds out whether a verdict may be taken back that was refused
 // after an attempt whose answer was lost: only where the other system still waits.
-func refusedAfterLost(ctx context.Context, client *upstream.Client, v *models.Delivery, refused models.DeliveryEnd) models.DeliveryEnd {
-	s, err := standing(ctx, client, v)
-	if err == nil && !s.Decided {
-		return refused
+func refusedAfterLost(ctx context.Context, client *upstream.Client, v *models.Delivery, refusal models.DeliveryEnd) models.DeliveryEnd {
+	s, err := currentState(ctx, client, v)
+	if err == nil && !s.HasDecision {
+		return refusal
 	}
 	if !errors.Is(err, upstream.ErrCannot) {
 		return endOf(s, err, v)
 	}
-	listed, err := client.Lists(ctx, v.Kind == models.OutsideContact, v.CallID)
+	lists, err := client.Lists(ctx, v.Kind == models.OutsideContact, v.CallID)
 	switch {
 	case upstream.RefusesKey(err) != 0:
 		return wrongKey(err.Error())
 	case err != nil:
-		return retryLater(refused.Text+" An answer was lost before, and whether it still waits could not be found out: "+err.Error(), false)
-	case listed:
-		return refused
+		return retryLater(refusal.Text+" An answer was lost before, and whether it still waits could not be found out: "+err.Error(), false)
+	case lists:
+		return refusal
 	}
-	return models.DeliveryEnd{Result: models.DeliveryElsewhere, Text: refused.Text + " It no longer lists the call, and an answer was lost before: it was settled there, perhaps by this decision."}
+	return models.DeliveryEnd{Result: models.DeliveryElsewhere, Text: refusal.Text + " It no longer lists the call, and an answer was lost before: it was settled there, perhaps by this decision."}
 }
 
 // readBack finds out whose verdict the other system has, after an attempt of ours
 // whose answer was lost.
 func readBack(ctx context.Context, client *upstream.Client, v *models.Delivery) models.DeliveryEnd {
-	s, err := standing(ctx, client, v)
+	s, err := currentState(ctx, client, v)
 	return endOf(s, err, v)
 }
 
-func standing(ctx context.Context, client *upstream.Client, v *models.Delivery) (*upstream.RemoteState, error) {
+func currentState(ctx context.Context, client *upstream.Client, v *models.Delivery) (*upstream.RemoteState, error) {
 	if v.Kind == models.OutsideContact {
 		return client.ReadBackContact(ctx, v.CallID)
 	}
@@ -231,7 +230,7 @@ func endOf(s *upstream.RemoteState, err error, v *models.Delivery) models.Delive
 		return wrongKey(err.Error())
 	case err != nil:
 		return retryLater("The other system has a decision, and could not be asked which one: "+err.Error(), false)
-	case !s.Decided:
+	case !s.HasDecision:
 		return retryLater("The other system refuses the decision, and says that it has none.", false)
 	case sameAnswer(s, v):
 		return models.DeliveryEnd{Result: models.DeliveryTaken, Text: "An answer was lost; read back, the other system has this decision."}

@@ -1,7 +1,6 @@
-// Package expire writes down what silence has settled: deadlines that have passed, undo
-// windows that are over, switches of the policy that have ended, whom rules ask later, who is away, and what is left of stopped
-// agents. Deadlines hold without it (I3): it only makes the stored state say what every
-// reader already sees, and tells those who wait.
+// Package expire stores what time alone has settled: expired deadlines, closed undo windows, switches of the policy
+// that have ended, escalations, absences, and the remaining requests of stopped agents. Deadlines apply without it
+// (I3): it only makes the stored state say what every reader already sees, and informs those who wait.
 package expire
 
 import (
@@ -23,7 +22,7 @@ const (
 
 // job is one kind of thing that silence settles.
 type job struct {
-	name string                                                         // as in "expire what is due: the disk is full"
+	name string                                                         // as in "expire due items: the disk is full"
 	next func(ctx context.Context) (at time.Time, some bool, err error) // nil: due each time
 	due  func(ctx context.Context, limit int) (done int, err error)
 }
@@ -49,16 +48,16 @@ func unlimited(due func(context.Context) (int, error)) func(context.Context, int
 func Once(ctx context.Context, s *store.Store) (time.Duration, error) {
 	sleep, errs := look, []error(nil)
 	for _, j := range jobs(s) {
-		left, err := j.run(ctx, s.Now)
+		wait, err := j.run(ctx, s.Now)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", j.name, err))
 		}
-		sleep = min(sleep, left)
+		sleep = min(sleep, wait)
 	}
 	return sleep, errors.Join(errs...)
 }
 
-// run does what is due, batch by batch, and returns the time until the next item is due.
+// run does the due work, batch by batch, and returns the time until the next item is due.
 func (j job) run(ctx context.Context, now func() time.Time) (time.Duration, error) {
 	if j.next == nil {
 		_, err := j.due(ctx, batch)
@@ -72,8 +71,8 @@ func (j job) run(ctx context.Context, now func() time.Time) (time.Duration, erro
 		if !some {
 			return look, nil
 		}
-		if left := at.Sub(now()); left > 0 {
-			return min(look, left), nil
+		if wait := at.Sub(now()); wait > 0 {
+			return min(look, wait), nil
 		}
 		n, err := j.due(ctx, batch)
 		if err != nil {

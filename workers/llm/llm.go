@@ -27,8 +27,7 @@ type Request struct {
 	// System comes first: what the agent is.
 	System string
 	Turns  []Message
-	// Ephemeral comes last, as a system message that no later request repeats: what
-	// stands now.
+	// Ephemeral comes last, as a system message that no later request repeats: the current state.
 	Ephemeral string
 	Tools     []models.AgentTool
 }

@@ -108,7 +108,7 @@ func (m *openAI) Complete(ctx context.Context, r Request, onText func(text strin
 			try--
 			continue
 		}
-		if !f.passing || try >= m.Tries || f.after > longestPause {
+		if !f.transient || try >= m.Tries || f.after > longestPause {
 			return nil, f.forPeople(try)
 		}
 		if heard {

@@ -18,13 +18,13 @@ const (
 
 // answer is a turn while it comes in.
 type answer struct {
-	content  joiner
-	calls    []*callParts
-	byIndex  map[string]*callParts
-	thought  int    // bytes of reasoning, which is not kept
-	reported *usage // the last that was sent
-	finish   string // why the model stopped; empty: nothing was said of it
-	done     bool   // the stream was ended as it should
+	content joiner
+	calls   []*callParts
+	byIndex map[string]*callParts
+	thought int    // bytes of reasoning, which is not kept
+	use     *usage // the last that was sent
+	finish  string // why the model stopped; empty: nothing was said of it
+	done    bool   // the stream was ended as it should
 }
 
 // callParts is a tool call while it comes in.
@@ -73,7 +73,7 @@ type (
 // add takes one chunk and returns the text that has become whole by it.
 func (a *answer) add(c *chunk) (string, error) {
 	if c.Usage != nil {
-		a.reported = c.Usage
+		a.use = c.Usage
 	}
 	if len(c.Choices) == 0 {
 		return "", nil
@@ -190,19 +190,19 @@ func (a *answer) size() int {
 func (a *answer) turn(r Request) *Turn {
 	a.content.end()
 	t := &Turn{Content: a.content.whole.String()}
-	taken := map[string]bool{"": true}
+	ids := map[string]bool{"": true}
 	for _, m := range r.Turns {
 		for _, c := range m.Calls {
-			taken[c.ID] = true
+			ids[c.ID] = true
 		}
 	}
 	for i, part := range a.calls {
 		part.arguments.end()
 		call := Call{ID: part.id, Name: part.name, Arguments: part.arguments.whole.String()}
-		for n := 0; taken[call.ID] || len(call.ID) > maxCallID; n++ {
+		for n := 0; ids[call.ID] || len(call.ID) > maxCallID; n++ {
 			call.ID = madeID(r, i, n, call)
 		}
-		taken[call.ID] = true
+		ids[call.ID] = true
 		t.Calls = append(t.Calls, call)
 	}
 	return t

@@ -12,16 +12,15 @@ import (
 	"github.com/sashabaranov/go-openai"
 )
 
-// exchange is one request of the library on its way to the endpoint, and the
-// answer. It stands between the two because the library
+// exchange is one request of the library on its way to the endpoint, and the answer. It sits between the two because
+// the library
 //   - refuses some models, limits and tools by the model's name, before it asks:
 //     what an endpoint can do is for the endpoint to say;
 //   - reads a refusal without a limit, and drops its Retry-After;
 //   - reads a stream that was cut as one that ended, and an answer that is not a
 //     stream as an empty one.
 //
-// So the name is put in here, refusals become failures here, and the answer is
-// kept for readEvents and readWhole.
+// So the name is put in here, refusals become failures here, and the answer is kept for readEvents and readWhole.
 type exchange struct {
 	http   *http.Client
 	model  string
@@ -47,7 +46,7 @@ func (e *exchange) Do(req *http.Request) (*http.Response, error) {
 
 // unnamed is how the library writes the model that params leaves out. It is the
 // first member, and no text can hold it: there the quotes are escaped.
-var unnamed = []byte(`"model":""`)
+var noModel = []byte(`"model":""`)
 
 // named is the request with the name of the model.
 func (e *exchange) named(req *http.Request) (*http.Request, error) {
@@ -59,7 +58,7 @@ func (e *exchange) named(req *http.Request) (*http.Request, error) {
 	if err != nil {
 		return nil, &failure{text: "The name of the model is not text"}
 	}
-	body = bytes.Replace(body, unnamed, append([]byte(`"model":`), name...), 1)
+	body = bytes.Replace(body, noModel, append([]byte(`"model":`), name...), 1)
 	whole, err := http.NewRequestWithContext(req.Context(), req.Method, req.URL.String(), bytes.NewReader(body))
 	if err != nil {
 		return nil, fmt.Errorf("name the model: %w", err)
@@ -78,8 +77,7 @@ func refuse(ctx context.Context, res *http.Response) error {
 	return refusal(res, body)
 }
 
-// stayHere lets redirects lead to other paths of the endpoint only: the key and
-// the conversation are for nobody else.
+// stayHere lets redirects lead to other paths of the endpoint only: no other host may get the key and the conversation.
 func stayHere(to *http.Request, via []*http.Request) error {
 	from := via[0].URL
 	if to.URL.Scheme != from.Scheme || !strings.EqualFold(to.URL.Host, from.Host) || len(via) >= maxRedirects {

@@ -15,7 +15,7 @@ import (
 // failure is why a try came to nothing.
 type failure struct {
 	text      string // for people: a sentence without its full stop, in our words
-	passing   bool   // another try may succeed
+	transient bool   // another try may succeed
 	after     time.Duration
 	status    int    // of the endpoint; 0: it was not reached, or answered well at first
 	parameter string // that the endpoint refused, if it said so
@@ -36,14 +36,13 @@ func (f *failure) forPeople(tries int) error {
 	return &models.Error{Code: models.CodeUnavailable, Text: text + "."}
 }
 
-// failureOf says what an error means. What is no failure of ours comes from the
-// connection.
+// failureOf says what an error means. An error that is not a failure of ours comes from the connection.
 func failureOf(err error) *failure {
 	if f, ok := errors.AsType[*failure](err); ok {
 		return f
 	}
-	f := &failure{text: "The model's endpoint cannot be reached", passing: true}
-	// The address may hold a password: only what lies below it is told.
+	f := &failure{text: "The model's endpoint cannot be reached", transient: true}
+	// The address may hold a password: only the cause below it is shown.
 	if at, ok := errors.AsType[*url.Error](err); ok {
 		err = at.Err
 	}
@@ -52,7 +51,7 @@ func failureOf(err error) *failure {
 }
 
 func brokenOff(err error) *failure {
-	return &failure{text: "The model's answer was cut off", passing: true, detail: err.Error()}
+	return &failure{text: "The model's answer was cut off", transient: true, detail: err.Error()}
 }
 
 // hide takes the key out of a text for the log.
@@ -76,11 +75,11 @@ func refusal(res *http.Response, body []byte) *failure {
 	f := &failure{status: res.StatusCode}
 	switch status := res.StatusCode; {
 	case status == http.StatusTooManyRequests && code == "insufficient_quota":
-		f.text, f.passing = "The model's endpoint says that its quota is used up", true
+		f.text, f.transient = "The model's endpoint says that its quota is used up", true
 	case status == http.StatusTooManyRequests:
-		f.text, f.passing = "The model's endpoint has too many requests", true
+		f.text, f.transient = "The model's endpoint has too many requests", true
 	case status >= 500:
-		f.text, f.passing = "The model's endpoint failed", true
+		f.text, f.transient = "The model's endpoint failed", true
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
 		f.text = "The model's endpoint refuses the key"
 	case code == "context_length_exceeded", status == http.StatusRequestEntityTooLarge:
@@ -93,7 +92,7 @@ func refusal(res *http.Response, body []byte) *failure {
 		f.text = "The model's endpoint answers in an unknown format"
 	}
 	f.text += fmt.Sprintf(" (%d)", res.StatusCode)
-	if f.passing {
+	if f.transient {
 		f.after = retryAfter(res.Header)
 	}
 	if status := res.StatusCode; status == http.StatusBadRequest || status == http.StatusUnprocessableEntity {

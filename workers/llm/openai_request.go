@@ -78,11 +78,11 @@ func sendableArguments(arguments string) string {
 	if v := jsontext.Value(arguments); v.IsValid() && v.Kind() == '{' {
 		return arguments
 	}
-	wrapped, err := json.Marshal(map[string]string{"unreadable": arguments}, jsontext.AllowInvalidUTF8(true))
+	wrapper, err := json.Marshal(map[string]string{"unreadable": arguments}, jsontext.AllowInvalidUTF8(true))
 	if err != nil {
 		return "{}"
 	}
-	return string(wrapped)
+	return string(wrapper)
 }
 
 // What an endpoint puts around a prompt, in tokens: the marks of each message or
@@ -136,26 +136,26 @@ func (m *openAI) usage(ctx context.Context, r Request, a *answer) Usage {
 	plain, other, marks := measure(r)
 	most := Usage{PromptTokens: plain + other + marks, CompletionTokens: m.MaxTokens}
 	estimate := Usage{PromptTokens: plain/2 + other + marks, CompletionTokens: int64(a.size()+a.thought)/2 + 1}
-	var counted Usage
-	if said := a.reported; said != nil {
-		counted = Usage{PromptTokens: tokens(said.Prompt), CompletionTokens: tokens(said.Completion)}
-		if counted.PromptTokens > 0 { // some count what the model thought in the total only
-			counted.CompletionTokens = max(counted.CompletionTokens, tokens(said.Total)-counted.PromptTokens)
+	var count Usage
+	if said := a.use; said != nil {
+		count = Usage{PromptTokens: tokens(said.Prompt), CompletionTokens: tokens(said.Completion)}
+		if count.PromptTokens > 0 { // some count what the model thought in the total only
+			count.CompletionTokens = max(count.CompletionTokens, tokens(said.Total)-count.PromptTokens)
 		}
 	}
-	if counted.PromptTokens == 0 {
-		counted.PromptTokens = estimate.PromptTokens
+	if count.PromptTokens == 0 {
+		count.PromptTokens = estimate.PromptTokens
 	}
-	if counted.CompletionTokens == 0 {
-		counted.CompletionTokens = estimate.CompletionTokens
+	if count.CompletionTokens == 0 {
+		count.CompletionTokens = estimate.CompletionTokens
 	}
-	if counted.PromptTokens > most.PromptTokens || counted.CompletionTokens > most.CompletionTokens {
+	if count.PromptTokens > most.PromptTokens || count.CompletionTokens > most.CompletionTokens {
 		m.Log.WarnContext(ctx, "model took more tokens than it was allowed",
-			slog.String("model", m.Model), slog.String("counted", fmt.Sprint(counted)), slog.String("allowed", fmt.Sprint(most)))
+			slog.String("model", m.Model), slog.String("counted", fmt.Sprint(count)), slog.String("allowed", fmt.Sprint(most)))
 	}
 	return Usage{
-		PromptTokens:     min(counted.PromptTokens, most.PromptTokens),
-		CompletionTokens: min(counted.CompletionTokens, most.CompletionTokens),
+		PromptTokens:     min(count.PromptTokens, most.PromptTokens),
+		CompletionTokens: min(count.CompletionTokens, most.CompletionTokens),
 	}
 }
 

@@ -35,7 +35,7 @@ func (m *openAI) ask(ctx context.Context, r Request, tell func(string)) (*Turn, 
 	switch {
 	case err == nil:
 	case errors.Is(context.Cause(ctx), errSilent):
-		return nil, &failure{text: "The model stopped in the middle of its answer", passing: true}
+		return nil, &failure{text: "The model stopped in the middle of its answer", transient: true}
 	default:
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func (m *openAI) stream(ctx context.Context, r Request, tell func(string), alive
 		return nil, err
 	}
 	defer unread.Close()
-	body := &watchedBody{Reader: sent.answer.Body, alive: alive, left: maxBody}
+	body := &watchedBody{Reader: sent.answer.Body, alive: alive, rest: maxBody}
 	a := &answer{}
 	switch media, _, _ := mime.ParseMediaType(sent.answer.Header.Get("Content-Type")); media {
 	case "application/json":
@@ -147,10 +147,10 @@ func (a *answer) read(data []byte, tell func(string)) error {
 		Error jsontext.Value `json:"error"`
 	}
 	if err := readLoosely(data, &c); err != nil {
-		return &failure{text: "The model's answer cannot be read", passing: true, detail: "a chunk is not JSON of the expected form"}
+		return &failure{text: "The model's answer cannot be read", transient: true, detail: "a chunk is not JSON of the expected form"}
 	}
 	if c.Error != nil && c.Error.Kind() != 'n' {
-		return &failure{text: "The model's endpoint failed in the middle of an answer", passing: true}
+		return &failure{text: "The model's endpoint failed in the middle of an answer", transient: true}
 	}
 	text, err := a.add(&c.chunk)
 	tell(text)
@@ -175,7 +175,7 @@ type watchedBody struct {
 	io.Reader
 
 	alive func()
-	left  int
+	rest  int
 }
 
 func (w *watchedBody) Read(p []byte) (int, error) {
@@ -183,7 +183,7 @@ func (w *watchedBody) Read(p []byte) (int, error) {
 	if n > 0 {
 		w.alive()
 	}
-	if w.left -= n; w.left < 0 {
+	if w.rest -= n; w.rest < 0 {
 		return 0, &failure{text: fmt.Sprintf("The model's answer is longer than %d MiB with everything around it", maxBody>>20)}
 	}
 	return n, err

@@ -8,10 +8,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// joiner puts together text that came in pieces. Endpoints cut anywhere: between
-// the bytes of a character, or between the two halves of an escaped pair of
-// surrogates. What cannot be told yet waits for the next piece, so that what is
-// told is always whole characters.
+// joiner puts together text that came in pieces. Endpoints cut anywhere: between the bytes of a character, or between
+// the two halves of an escaped pair of surrogates. An incomplete character waits for the next piece, so that the output
+// is always whole characters.
 type joiner struct {
 	whole strings.Builder
 	tail  []byte // the beginning of a character
@@ -71,9 +70,8 @@ func beginsSurrogate(b []byte) bool {
 	return len(b) < 3 && len(b) > 0 && b[0] == 0xed && (len(b) == 1 || b[1]&0xe0 == 0xa0)
 }
 
-// unquote is the text of a JSON string: bytes that are not UTF-8 as they came, and
-// halves of surrogate pairs in three bytes each, for a joiner to complete. What is
-// no string (null, or nothing) has no text.
+// unquote is the text of a JSON string: bytes that are not UTF-8 as they came, and halves of surrogate pairs in three
+// bytes each, for a joiner to complete. Any other value (null, or nothing) has no text.
 func unquote(v jsontext.Value) []byte {
 	if v.Kind() != '"' {
 		return nil

@@ -11,8 +11,8 @@ import (
 
 // Numbers of the tour, in units of energy.
 const (
-	tourBudget  = 20 // that it sets where none stands
-	tourPropose = 10 // that it would like beside a proposal, above what stands
+	tourBudget  = 20 // that it sets where there is none
+	tourPropose = 10 // that it would like beside a proposal, above the current budget
 	tourNeeds   = 40 // for the second half of the work
 	tourStep    = 10 // that it asks for when told to
 )
@@ -29,11 +29,11 @@ func (s *script) play() *Turn {
 	if s.first {
 		s.greet()
 	}
-	waits, reacted := s.waiting(proposal, budgetChange, energyWish), false
-	for i := range s.asked {
-		if a := &s.asked[i]; !a.reported && a.result.Status != "" && a.result.Status != statusWaits {
+	waits, reaction := s.waiting(proposal, budgetChange, energyWish), false
+	for i := range s.asks {
+		if a := &s.asks[i]; !a.done && a.result.Status != "" && a.result.Status != statusWaits {
 			s.react(a)
-			reacted = true
+			reaction = true
 		}
 	}
 	word, number, numbered := s.command()
@@ -60,9 +60,9 @@ func (s *script) play() *Turn {
 			s.say("Here is another proposal.")
 			s.propose()
 		}
-	case waits != nil && (s.words != "" || !reacted):
+	case waits != nil && (s.words != "" || !reaction):
 		s.stillWaits(waits)
-	case reacted:
+	case reaction:
 	default:
 		s.say("I only follow a script, so I cannot answer that. Write `propose` for another proposal, `budget` for more energy, or `help`.")
 	}
@@ -83,7 +83,7 @@ func (s *script) call(kind, tool string, arguments map[string]any) {
 		panic(fmt.Sprintf("arguments of the script: %v", err)) // strings and numbers
 	}
 	s.calls = append(s.calls, Call{ID: fmt.Sprintf("demo-%s-%d", kind, number), Name: tool, Arguments: string(raw)})
-	s.asked = append(s.asked, asked{kind: kind, number: number, result: result{Status: statusWaits}})
+	s.asks = append(s.asks, asked{kind: kind, number: number, result: result{Status: statusWaits}})
 }
 
 func (s *script) greet() {
@@ -101,7 +101,7 @@ func (s *script) help() {
 - let something expire, or stop me: I say what I have not done;
 - write ` + "`propose`" + ` for another proposal, ` + "`budget`" + ` or ` + "`budget 50`" + ` for a change of the budget.`)
 	if s.budget {
-		s.say("The budget is %d units, and %d are left.", s.total, s.left)
+		s.say("The budget is %d units, and %d are left.", s.total, s.rest)
 	} else {
 		s.say("There is no budget: I may spend what I like.")
 	}

@@ -15,15 +15,15 @@ func (s *script) react(a *asked) {
 		return
 	}
 	r := a.result
-	told := fmt.Sprintf("Proposal %d ", a.number)
+	report := fmt.Sprintf("Proposal %d ", a.number)
 	switch r.Status {
 	case string(models.StatusApproved):
-		s.say("%swas approved%s. I go on with it: done, or it would be if this were no demonstration.", told, by(r))
+		s.say("%swas approved%s. I go on with it: done, or it would be if this were no demonstration.", report, by(r))
 		s.quoteFeedback(r, "You added")
 		s.tellChange(r)
 		s.secondHalf(a)
 	case string(models.StatusRejected):
-		s.say("%swas rejected%s. I have not done it.", told, by(r))
+		s.say("%swas rejected%s. I have not done it.", report, by(r))
 		if r.Feedback == "" && r.By != "" {
 			s.say("You gave no reason.")
 		}
@@ -36,24 +36,23 @@ func (s *script) react(a *asked) {
 			s.say("I change nothing. Write `propose` if you want to see something else.")
 		}
 	case string(models.StatusExpired):
-		s.say("%shas expired%s: silence is not consent, so I have not done it. Write `propose` to see something else.", told, cause(r))
+		s.say("%shas expired%s: silence is not consent, so I have not done it. Write `propose` to see something else.", report, cause(r))
 	case string(models.StatusCancelled):
-		s.say("%swas cancelled%s, so I have not done it. Write `propose` to see something else.", told, cause(r))
+		s.say("%swas cancelled%s, so I have not done it. Write `propose` to see something else.", report, cause(r))
 	case string(models.StatusResolved):
-		s.say("%swas settled elsewhere%s, so I have done nothing here.", told, cause(r))
+		s.say("%swas settled elsewhere%s, so I have done nothing here.", report, cause(r))
 	case statusRefused:
-		s.say("%scould not be made, and nothing was done:\n\n%s", told, quoteLines(r.Error))
+		s.say("%scould not be made, and nothing was done:\n\n%s", report, quoteLines(r.Error))
 	default:
-		s.say("%sended in a way that I do not know, so I have done nothing.", told)
+		s.say("%sended in a way that I do not know, so I have done nothing.", report)
 	}
 }
 
-// secondHalf is what comes after an approval: it needs more energy than a tour
-// mostly has left.
+// secondHalf follows an approval: it needs more energy than a tour usually has left.
 func (s *script) secondHalf(a *asked) {
-	if s.budget && s.left < tourNeeds && s.waiting(budgetChange, energyWish) == nil {
-		more := (tourNeeds - s.left + 9) / 10 * 10
-		s.say("To check the result I need some %d units of energy, and %d are left. So I ask for %d more; you can approve a different amount.", tourNeeds, s.left, more)
+	if s.budget && s.rest < tourNeeds && s.waiting(budgetChange, energyWish) == nil {
+		more := (tourNeeds - s.rest + 9) / 10 * 10
+		s.say("To check the result I need some %d units of energy, and %d are left. So I ask for %d more; you can approve a different amount.", tourNeeds, s.rest, more)
 		s.call(energyWish, models.ToolAdjustBudget, map[string]any{"delta": more})
 		return
 	}
@@ -64,7 +63,7 @@ func (s *script) secondHalf(a *asked) {
 // was for that.
 func (s *script) reactToBudget(a *asked) {
 	r := a.result
-	told, works := fmt.Sprintf("%s %d ", outcomeWords[a.kind], a.number), a.kind == energyWish
+	report, works := fmt.Sprintf("%s %d ", outcomeWords[a.kind], a.number), a.kind == energyWish
 	undone := "The budget is unchanged."
 	if works {
 		undone = "The budget is unchanged, and I have not checked the result."
@@ -72,12 +71,12 @@ func (s *script) reactToBudget(a *asked) {
 	switch r.Status {
 	case "applied":
 		if b := r.Budget; b != nil && b.Total != nil {
-			s.say("%swas applied: the budget is %d units.", told, *b.Total)
+			s.say("%swas applied: the budget is %d units.", report, *b.Total)
 		} else {
-			s.say("%swas applied.", told)
+			s.say("%swas applied.", report)
 		}
 	case string(models.StatusApproved):
-		s.say("%swas approved%s.", told, by(r))
+		s.say("%swas approved%s.", report, by(r))
 		s.quoteFeedback(r, "You added")
 		switch c := r.Change; {
 		case c != nil && c.From != nil && a.delta != 0 && c.To != *c.From+a.delta:
@@ -86,24 +85,24 @@ func (s *script) reactToBudget(a *asked) {
 			s.say("The budget became %d units.", c.To)
 		}
 		if works {
-			s.finish(fmt.Sprintf("With %d units left I have checked the result: all is well.", s.left))
+			s.finish(fmt.Sprintf("With %d units left I have checked the result: all is well.", s.rest))
 		}
 	case string(models.StatusRejected):
-		s.say("%swas rejected%s. %s", told, by(r), undone)
+		s.say("%swas rejected%s. %s", report, by(r), undone)
 		s.quoteFeedback(r, "You said")
 		if works {
 			s.finish("What was approved before remains done.")
 		}
 	case string(models.StatusExpired):
-		s.say("%shas expired%s. %s", told, cause(r), undone)
+		s.say("%shas expired%s. %s", report, cause(r), undone)
 	case string(models.StatusCancelled):
-		s.say("%swas cancelled%s. %s", told, cause(r), undone)
+		s.say("%swas cancelled%s. %s", report, cause(r), undone)
 	case string(models.StatusResolved):
-		s.say("%swas settled elsewhere%s.", told, cause(r))
+		s.say("%swas settled elsewhere%s.", report, cause(r))
 	case statusRefused:
-		s.say("%scould not be made:\n\n%s", told, quoteLines(r.Error))
+		s.say("%scould not be made:\n\n%s", report, quoteLines(r.Error))
 	default:
-		s.say("%sended in a way that I do not know.", told)
+		s.say("%sended in a way that I do not know.", report)
 	}
 }
 
@@ -123,7 +122,7 @@ func (s *script) tellChange(r result) {
 	}
 }
 
-// by is who decided; the ways in which nobody did are told apart.
+// by is who decided, or why no person did.
 func by(r result) string {
 	switch {
 	case r.By != "":

@@ -13,23 +13,23 @@ import (
 
 // scene is what the scripted model sees of a conversation.
 type scene struct {
-	id       string         // of the conversation
-	first    bool           // it has not said anything yet
-	words    string         // of the person, not yet answered
-	asked    []asked        // its calls, in order
-	total    int64          // the budget; 0 if none stands
-	left     int64          // of the budget
-	budget   bool           // one stands
-	reported map[string]int // the highest number of each outcome that was told
+	id      string         // of the conversation
+	first   bool           // it has not said anything yet
+	words   string         // of the person, not yet answered
+	asks    []asked        // its calls, in order
+	total   int64          // the budget; 0 without one
+	rest    int64          // of the budget
+	budget  bool           // there is a budget
+	reports map[string]int // the highest number of each outcome that was told
 }
 
 // asked is a call of its own with what became of it.
 type asked struct {
-	kind     string // proposal, budget or energy
-	number   int    // counted by kind
-	delta    int64  // that it asked for, if it is a step of the budget
-	result   result
-	reported bool // it has already said what became of it
+	kind   string // proposal, budget or energy
+	number int    // counted by kind
+	delta  int64  // that it asked for, if it is a step of the budget
+	result result
+	done   bool // it has already said what became of it
 }
 
 // result is the part of a call's result that it reads.
@@ -55,10 +55,10 @@ type result struct {
 const (
 	proposal     = "proposal"
 	budgetChange = "budget" // that the person asked for
-	energyWish   = "energy" // to go on with what was approved
+	energyWish   = "energy" // to go on with an approved proposal
 )
 
-// How the outcome of each kind begins when it is told.
+// The first words of a report on each kind.
 var outcomeWords = map[string]string{proposal: "Proposal", budgetChange: "Budget change", energyWish: "Energy request"}
 
 // In place of a status, where there is none.
@@ -73,13 +73,13 @@ var (
 	callID     = regexp.MustCompile(`^demo-(proposal|budget|energy)-(\d{1,9})$`)
 	// reported begins the line that tells of an outcome; words of people never
 	// begin a line, for they are quoted.
-	reported = regexp.MustCompile(`(?m)^(Proposal|Budget change|Energy request) (\d{1,9}) `)
-	// notes of the loop stand where a person's words do.
+	reportLine = regexp.MustCompile(`(?m)^(Proposal|Budget change|Energy request) (\d{1,9}) `)
+	// notes of the loop appear where a person's words do.
 	note = "[Note from the system]"
 )
 
 func sceneOf(r Request) *scene {
-	s := &scene{first: true, reported: map[string]int{}}
+	s := &scene{first: true, reports: map[string]int{}}
 	if found := idLine.FindStringSubmatch(r.Ephemeral); found != nil {
 		s.id = found[1]
 	}
@@ -94,10 +94,10 @@ func sceneOf(r Request) *scene {
 		switch {
 		case m.Role == RoleAssistant:
 			s.first, s.words = false, ""
-			for _, found := range reported.FindAllStringSubmatch(m.Content, -1) {
+			for _, found := range reportLine.FindAllStringSubmatch(m.Content, -1) {
 				said[found[1]+found[2]] = true
 				n, _ := strconv.Atoi(found[2])
-				s.reported[found[1]] = max(s.reported[found[1]], n)
+				s.reports[found[1]] = max(s.reports[found[1]], n)
 			}
 			for _, call := range m.Calls {
 				s.hear(call, results[call.ID])
@@ -106,14 +106,14 @@ func sceneOf(r Request) *scene {
 			s.words = strings.TrimSpace(s.words + "\n" + m.Content)
 		}
 	}
-	for i := range s.asked {
-		s.asked[i].reported = said[outcomeWords[s.asked[i].kind]+strconv.Itoa(s.asked[i].number)]
+	for i := range s.asks {
+		s.asks[i].done = said[outcomeWords[s.asks[i].kind]+strconv.Itoa(s.asks[i].number)]
 	}
 	// The ephemeral message is the latest word on the budget.
 	if found := energyLine.FindStringSubmatch(r.Ephemeral); found != nil {
 		s.budget = true
 		s.total, _ = strconv.ParseInt(found[1], 10, 64)
-		s.left, _ = strconv.ParseInt(found[2], 10, 64)
+		s.rest, _ = strconv.ParseInt(found[2], 10, 64)
 	} else if strings.Contains(r.Ephemeral, "no budget is set") {
 		s.budget = false
 	}
@@ -135,9 +135,9 @@ func (s *scene) hear(call Call, of result) {
 		_ = json.Unmarshal([]byte(call.Arguments), &in) // its own words
 		a.delta = in.Delta
 	}
-	s.asked = append(s.asked, a)
+	s.asks = append(s.asks, a)
 	if b := of.Budget; b != nil && b.Total != nil && b.Remaining != nil {
-		s.budget, s.total, s.left = true, *b.Total, *b.Remaining
+		s.budget, s.total, s.rest = true, *b.Total, *b.Remaining
 	}
 }
 
@@ -152,10 +152,10 @@ func readResult(text string) result {
 	return r
 }
 
-// waiting is what it asked and nobody has decided.
+// waiting is the first of its calls that has no decision yet.
 func (s *scene) waiting(kinds ...string) *asked {
-	for i := range s.asked {
-		if a := &s.asked[i]; slices.Contains(kinds, a.kind) && a.result.Status == statusWaits {
+	for i := range s.asks {
+		if a := &s.asks[i]; slices.Contains(kinds, a.kind) && a.result.Status == statusWaits {
 			return a
 		}
 	}
@@ -164,9 +164,9 @@ func (s *scene) waiting(kinds ...string) *asked {
 
 // next is the number of the next call of a kind.
 func (s *scene) next(kind string) int {
-	n := s.reported[outcomeWords[kind]]
-	for i := range s.asked {
-		if a := &s.asked[i]; a.kind == kind {
+	n := s.reports[outcomeWords[kind]]
+	for i := range s.asks {
+		if a := &s.asks[i]; a.kind == kind {
 			n = max(n, a.number)
 		}
 	}

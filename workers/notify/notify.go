@@ -1,7 +1,6 @@
-// Package notify tells people and groups what waits for them, by the channels that they have.
-// What is to be told are rows of the store; this worker makes messages of those that are due
-// and hands each to a Sender, at least once. At most one process of an installation does so
-// at a time.
+// Package notify sends people and groups their notices, by the channels that they have. Notices are rows of the store;
+// this worker makes messages of those that are due and hands each to a Sender, at least once. At most one process of an
+// installation does so at a time.
 package notify
 
 import (
@@ -50,7 +49,7 @@ const lease = "notify"
 
 var topics = []events.Topic{events.Notices, events.Outside}
 
-// Notifier tells people what waits for them.
+// Notifier sends people their due notices.
 type Notifier struct {
 	Options
 
@@ -71,17 +70,17 @@ func New(o Options) *Notifier {
 	return &Notifier{o, notices.New(o.Store)}
 }
 
-// Run sends what is due while this process holds the lease, until ctx ends. Without a channel,
-// nobody takes the lease.
+// Run sends due notices while this process holds the lease, until ctx ends. Without a channel, no process takes the
+// lease.
 func (n *Notifier) Run(ctx context.Context) {
 	workers.Lead(ctx, n.Log, workers.Post{
-		Name: lease, Holder: n.Holder, TTL: n.LeaseTTL, Leases: n.Store, Bus: n.Store.Bus(), Topics: topics, Needed: n.notices.HasChannels, Work: n.work,
+		Name: lease, Holder: n.Holder, TTL: n.LeaseTTL, Leases: n.Store, Bus: n.Store.Bus(), Topics: topics, HasWork: n.notices.HasChannels, Work: n.work,
 	})
 }
 
 type attempts = workers.Attempts[models.ChannelID, struct{}]
 
-// work sends what is due, by several channels at once, but by each one message at a time.
+// work sends due notices, by several channels at once, but by each one message at a time.
 func (n *Notifier) work(ctx context.Context, l *models.Lease) {
 	workers.Loop[models.ChannelID, struct{}]{
 		Bus: n.Store.Bus(), Topics: topics, Now: n.Store.Now, Log: n.Log, Most: n.Concurrency,
@@ -89,7 +88,7 @@ func (n *Notifier) work(ctx context.Context, l *models.Lease) {
 	}.Run(ctx)
 }
 
-// round takes what is due and begins to send it; it returns when something is due next.
+// round takes due notices and begins to send them; it returns the time of the next one.
 func (n *Notifier) round(ctx context.Context, l *models.Lease, a *attempts) (time.Time, error) {
 	next, err := n.notices.Take(ctx, l)
 	if err != nil {
@@ -116,30 +115,30 @@ func (n *Notifier) round(ctx context.Context, l *models.Lease, a *attempts) (tim
 
 // Once makes one attempt to send a message and stores how it ended.
 func (n *Notifier) Once(ctx context.Context, l *models.Lease, id string) error {
-	sending, err := n.notices.Begin(ctx, l, id)
-	if sending == nil {
+	message, err := n.notices.Begin(ctx, l, id)
+	if message == nil {
 		return err
 	}
-	log := n.Log.With(slog.String("channel", string(sending.Channel.ID)), slog.String("kind", string(sending.Channel.Kind)))
+	log := n.Log.With(slog.String("channel", string(message.Channel.ID)), slog.String("kind", string(message.Channel.Kind)))
 	result := models.SendResult{Class: models.SendNotConfigured}
 	if err != nil { // where it goes can't be read
 		log.ErrorContext(ctx, "a notification can't be sent", slog.String("error", err.Error()))
-	} else if err := n.address(ctx, &sending.Notice); err != nil {
+	} else if err := n.address(ctx, &message.Notice); err != nil {
 		return err
 	} else {
-		result = n.send(ctx, sending)
+		result = n.send(ctx, message)
 	}
 	if ctx.Err() != nil && result.Class != models.SendSent {
 		return nil // it did not fail: we stop
 	}
 	if n.Observe != nil {
-		n.Observe(sending.Channel.Kind, result.Class)
+		n.Observe(message.Channel.Kind, result.Class)
 	}
 	if result.Class != models.SendSent {
-		log.WarnContext(ctx, "a notification is not sent", slog.String("class", string(result.Class)), slog.Int("status", result.Status), slog.Int("attempt", sending.Send.Attempts))
+		log.WarnContext(ctx, "a notification is not sent", slog.String("class", string(result.Class)), slog.Int("status", result.Status), slog.Int("attempt", message.Send.Attempts))
 	}
-	// What was sent was sent: a stop does not lose how it ended.
-	return n.notices.End(context.WithoutCancel(ctx), l, sending, result)
+	// The message has been sent: a stop does not lose its result.
+	return n.notices.End(context.WithoutCancel(ctx), l, message, result)
 }
 
 func (n *Notifier) send(ctx context.Context, g *models.Sending) models.SendResult {
@@ -168,16 +167,16 @@ func (n *Notifier) address(ctx context.Context, notice *models.Notice) error {
 // Test sends a test by a channel of the actor's, or of a group's for admins, at once. The
 // answer's body is for admins only. Codes: forbidden, not_found, conflict (not verified).
 func (n *Notifier) Test(ctx context.Context, actor models.Actor, id models.ChannelID) (models.SendResult, error) {
-	sending, err := n.Store.People.TestOf(ctx, actor, id)
+	message, err := n.Store.People.TestOf(ctx, actor, id)
 	if err != nil {
 		return models.SendResult{}, err
 	}
-	if err := n.address(ctx, &sending.Notice); err != nil {
+	if err := n.address(ctx, &message.Notice); err != nil {
 		return models.SendResult{}, err
 	}
-	result := n.send(ctx, sending)
+	result := n.send(ctx, message)
 	if !actor.MayAdminister() {
 		result.Body = nil
 	}
-	return result, n.notices.EndTest(context.WithoutCancel(ctx), sending, result)
+	return result, n.notices.EndTest(context.WithoutCancel(ctx), message, result)
 }

@@ -91,7 +91,7 @@ var uniqueLocal = netip.MustParsePrefix("fc00::/7")
 
 // mapped are the prefixes of IPv6 in which an IPv4 address is the last four
 // bytes: as they are, and by NAT64.
-var mapped = []netip.Prefix{netip.MustParsePrefix("::/96"), nat64}
+var embeddings = []netip.Prefix{netip.MustParsePrefix("::/96"), nat64}
 
 var nat64 = netip.MustParsePrefix("64:ff9b::/96")
 
@@ -103,7 +103,7 @@ func withIPv4(ip netip.Addr) []netip.Addr {
 		return all
 	}
 	b := ip.As16()
-	for _, prefix := range mapped {
+	for _, prefix := range embeddings {
 		if prefix.Contains(ip) {
 			all = append(all, netip.AddrFrom4([4]byte(b[12:])))
 		}

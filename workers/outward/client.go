@@ -20,7 +20,7 @@ import (
 	"countersign/models"
 )
 
-// What is taken of an answer.
+// How much of an answer is read.
 const (
 	KeptBody  = 1 << 10  // bytes of the body that are kept
 	MaxBody   = 64 << 10 // of an answer that is read to its end; more is refused
@@ -138,12 +138,12 @@ func (c *Client) read(ctx context.Context, res *http.Response) (*Answer, error) 
 // keep passes the first bytes on and drops the rest.
 type keep struct {
 	to   io.Writer
-	left int
+	rest int
 }
 
 func (k *keep) Write(p []byte) (int, error) {
-	part := p[:min(len(p), k.left)]
-	k.left -= len(part)
+	part := p[:min(len(p), k.rest)]
+	k.rest -= len(part)
 	if _, err := k.to.Write(part); err != nil {
 		return 0, err
 	}
@@ -178,9 +178,9 @@ func localHost(host string) bool {
 	return err == nil && notPublic(ip) != nil || localName(host)
 }
 
-// transport connects for one request to where its host may lead. What it connects is closed at
-// the end of ctx, which is the request's: the library goes on with a handshake that nobody
-// waits for any more, and an endpoint could keep it waiting for ever.
+// transport connects for one request to where its host may lead. It closes its connections at the end of ctx, which is
+// the request's: the library goes on with a handshake after the request has ended, and an endpoint could keep it
+// waiting for ever.
 func (c *Client) transport(ctx context.Context, list List, host string) *http.Transport {
 	dialer := &net.Dialer{Timeout: c.o.Timeout, Resolver: c.o.Resolver}
 	dialer.ControlContext = func(_ context.Context, _, address string, _ syscall.RawConn) error {
@@ -206,7 +206,7 @@ func (c *Client) transport(ctx context.Context, list List, host string) *http.Tr
 		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: c.o.Roots},
 		ForceAttemptHTTP2:      true,
 		DisableKeepAlives:      true,
-		DisableCompression:     true, // what is small on the way stays small here
+		DisableCompression:     true, // a small answer stays small here
 		MaxResponseHeaderBytes: maxHeader,
 	}
 }
@@ -215,13 +215,13 @@ func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastRe
 
 // failure says why a request has no answer.
 func failure(ctx context.Context, err error) *Error {
-	var refused *Error
+	var refusal *Error
 	var name *net.DNSError
 	var certificate *tls.CertificateVerificationError
 	var number syscall.Errno
 	switch {
-	case errors.As(err, &refused):
-		return refused
+	case errors.As(err, &refusal):
+		return refusal
 	case errors.Is(ctx.Err(), context.DeadlineExceeded) || isTimeout(err):
 		return &Error{Class: models.SendTimeout, Text: "no whole answer came in time"}
 	case errors.As(err, &name):

@@ -60,16 +60,15 @@ func (l List) mayLead(host string, to netip.AddrPort) error {
 	if why == nil || l.has(to.Addr().WithZone("").String(), strconv.Itoa(int(to.Port()))) {
 		return nil
 	}
-	named := l.has(host, strconv.Itoa(int(to.Port()))) && localName(host)
+	entry := l.has(host, strconv.Itoa(int(to.Port()))) && localName(host)
 	switch {
-	case named && errors.Is(why, errLoopback), named && !loopbackName(host) && (errors.Is(why, errPrivate) || errors.Is(why, ErrUniqueLocal)):
+	case entry && errors.Is(why, errLoopback), entry && !loopbackName(host) && (errors.Is(why, errPrivate) || errors.Is(why, ErrUniqueLocal)):
 		return nil
 	}
 	return why
 }
 
-// localName reports whether only a local network gives this name: nobody outside can
-// decide where it leads.
+// localName reports whether only a local network gives this name: no one outside can decide where it leads.
 func localName(host string) bool {
 	host = HostKey(host)
 	if _, err := netip.ParseAddr(host); err == nil {

@@ -58,12 +58,11 @@ func New(o Options) *Poller {
 	return &Poller{o, upstream.NewClients(o.HTTP, o.Allow)}
 }
 
-// Run polls whenever this process holds the lease, until ctx ends. Where there is
-// nothing to poll, nobody takes it.
+// Run polls whenever this process holds the lease, until ctx ends. Where there is nothing to poll, no process takes it.
 func (p *Poller) Run(ctx context.Context) {
 	defer p.clients.CloseIdleConnections()
 	workers.Lead(ctx, p.Log, workers.Post{
-		Name: lease, Holder: p.Holder, TTL: p.LeaseTTL, Leases: p.Store, Bus: p.Store.Bus(), Topics: topics, Needed: outside.New(p.Store).HasUpstreams, Work: p.work,
+		Name: lease, Holder: p.Holder, TTL: p.LeaseTTL, Leases: p.Store, Bus: p.Store.Bus(), Topics: topics, HasWork: outside.New(p.Store).HasUpstreams, Work: p.work,
 	})
 }
 
@@ -107,9 +106,9 @@ func (p *Poller) Once(ctx context.Context, l *models.Lease, u *models.Upstream) 
 
 // pause is when the next poll is due: twice as late after each failure, and up
 // to a tenth earlier at random, so that servers do not move in step.
-func (p *Poller) pause(u *models.Upstream, failed bool) time.Duration {
+func (p *Poller) pause(u *models.Upstream, failure bool) time.Duration {
 	pause := p.Every
-	if failed {
+	if failure {
 		pause = min(p.Every<<min(u.Failures+1, 20), p.Longest)
 	}
 	return pause - rand.N(pause/10+1) //nolint:gosec // spreads load, guards nothing
@@ -127,14 +126,14 @@ func (p *Poller) fetch(ctx context.Context, l *models.Lease, u *models.Upstream)
 		return "", err
 	}
 	calls, callsErr := client.PendingCalls(ctx)
-	if err := p.take(ctx, l, u, models.OutsideCallKind, itemsOf(calls.Items, callItem), calls.Mentioned, calls.Complete && callsErr == nil); err != nil {
+	if err := p.take(ctx, l, u, models.OutsideCallKind, itemsOf(calls.Items, callItem), calls.Mentions, calls.Complete && callsErr == nil); err != nil {
 		return "", err
 	}
 	if err := p.link(ctx, l, u); err != nil {
 		return "", err
 	}
 	contacts, contactsErr := client.PendingContacts(ctx)
-	if err := p.take(ctx, l, u, models.OutsideContact, itemsOf(contacts.Items, contactItem), contacts.Mentioned, contacts.Complete && contactsErr == nil); err != nil {
+	if err := p.take(ctx, l, u, models.OutsideContact, itemsOf(contacts.Items, contactItem), contacts.Mentions, contacts.Complete && contactsErr == nil); err != nil {
 		return "", err
 	}
 	switch {
@@ -166,13 +165,12 @@ func unread(n int) string {
 	return fmt.Sprintf("%d entries of its lists can't be read and aren't shown here: decide them in the other system.", n)
 }
 
-// take keeps each item by itself: one that cannot be kept does not hold up the
-// others. A complete list says what was settled elsewhere; what an entry that could
-// not be read mentions may be pending still.
-func (p *Poller) take(ctx context.Context, l *models.Lease, u *models.Upstream, kind models.OutsideKind, items []models.OutsideItem, mentioned []string, complete bool) error {
-	listed := append(make([]string, 0, len(items)+len(mentioned)), mentioned...)
+// take keeps each item separately: one that cannot be kept does not hold up the others. A complete list shows which
+// items were settled elsewhere; an unreadable entry may mention items that are still pending.
+func (p *Poller) take(ctx context.Context, l *models.Lease, u *models.Upstream, kind models.OutsideKind, items []models.OutsideItem, mentions []string, complete bool) error {
+	ids := append(make([]string, 0, len(items)+len(mentions)), mentions...)
 	for i := range items {
-		listed = append(listed, items[i].CallID)
+		ids = append(ids, items[i].CallID)
 		err := outside.New(p.Store).Take(ctx, l, u.ID, items[i])
 		if models.ErrorCode(err) == models.CodeConflict || ctx.Err() != nil {
 			return err
@@ -184,7 +182,7 @@ func (p *Poller) take(ctx context.Context, l *models.Lease, u *models.Upstream, 
 	if !complete {
 		return nil
 	}
-	err := outside.New(p.Store).Reconcile(ctx, l, u.ID, kind, listed)
+	err := outside.New(p.Store).Reconcile(ctx, l, u.ID, kind, ids)
 	if err == nil || models.ErrorCode(err) == models.CodeConflict || ctx.Err() != nil {
 		return err
 	}
@@ -215,7 +213,7 @@ func itemsOf[T any](in []T, item func(*T) models.OutsideItem) []models.OutsideIt
 func callItem(c *upstream.FunctionCall) models.OutsideItem {
 	return models.OutsideItem{
 		Kind: models.OutsideCallKind, CallID: c.CallID, ApprovalID: c.ApprovalID, RunID: c.RunID, ToolUseID: c.ToolUseID, Name: c.ToolName,
-		Arguments: c.Arguments, Telling: c.Telling, Rest: c.Beside, AskedAt: c.RequestedAt, Timeout: c.Timeout, TimeoutAt: c.TimeoutAt, Raw: c.Raw,
+		Arguments: c.Arguments, Telling: c.Extra, Rest: c.Beside, AskedAt: c.RequestedAt, Timeout: c.Timeout, TimeoutAt: c.TimeoutAt, Raw: c.Raw,
 	}
 }
 

@@ -1,5 +1,5 @@
-// Package retain removes the contents of what has been over for longer than the
-// policy keeps them, a few rows at a time.
+// Package retain removes the contents of requests and runs that ended longer ago than the policy keeps them, a few rows
+// at a time.
 package retain
 
 import (
@@ -22,8 +22,8 @@ type Worker struct {
 	Log   *slog.Logger
 	Pause time.Duration
 
-	begun bool // the rule has been applied
-	owed  bool // the log of the database may hold what was removed
+	applies bool // the rule has been applied
+	residue bool // the log of the database may still hold removed contents
 }
 
 // Once removes all that is due now.
@@ -33,8 +33,8 @@ func (w *Worker) Once(ctx context.Context) error {
 		return err
 	}
 	if days := now.Days; days > 0 {
-		if !w.begun {
-			w.begun, w.owed = true, true // a process that died may have removed, and not emptied the log
+		if !w.applies {
+			w.applies, w.residue = true, true // a process that died may have removed, and not emptied the log
 		}
 		n, err := upkeep.New(w.Store).Numbers(ctx)
 		if err != nil {
@@ -47,14 +47,14 @@ func (w *Worker) Once(ctx context.Context) error {
 			return fmt.Errorf("remove what the policy keeps no longer: %w", err)
 		}
 	}
-	if !w.owed {
+	if !w.residue {
 		return nil
 	}
 	done, err := upkeep.New(w.Store).TruncateLog(ctx)
 	if err != nil {
 		return err
 	}
-	if w.owed = !done; w.owed {
+	if w.residue = !done; w.residue {
 		w.Log.WarnContext(ctx, "the write-ahead log could not be emptied, since somebody reads from it: it may still hold what was removed, and is tried again")
 	}
 	return nil
@@ -74,7 +74,7 @@ func (w *Worker) remove(ctx context.Context, before time.Time) error {
 		case <-pause.C:
 		}
 		more, err := p.Step(ctx)
-		w.owed = w.owed || p.Report.Rows() > 0
+		w.residue = w.residue || p.Report.Rows() > 0
 		if err != nil {
 			return err
 		}

@@ -45,18 +45,17 @@ func CheckBaseURL(field, raw string, reach Reach) error {
 	if reach.Allow.Has(u.Hostname()) {
 		return nil
 	}
-	refused := outward.RefusedHost(u.Hostname())
+	refusal := outward.RefusedHost(u.Hostname())
 	if ip, err := netip.ParseAddr(u.Hostname()); reach.Older && (err != nil || !outward.LinkLocal(ip)) {
-		refused = nil
+		refusal = nil
 	}
-	if refused != nil {
-		return notAllowed(field, u.Hostname(), "is "+refused.Error())
+	if refusal != nil {
+		return notAllowed(field, u.Hostname(), "is "+refusal.Error())
 	}
 	return nil
 }
 
-// notAllowed is what is said of a host, with the way out. The host is shown if its
-// letters are plain.
+// notAllowed is the refusal of a host, with the way out. It shows the host if its letters are plain.
 func notAllowed(field, host, why string) error {
 	if _, err := netip.ParseAddr(host); err != nil && !outward.IsName(host) {
 		host = "HOST"
@@ -75,9 +74,9 @@ func CheckHost(ctx context.Context, field, raw string, reach Reach) error {
 	if err != nil || reach.Allow.Has(u.Hostname()) {
 		return nil // CheckBaseURL tells
 	}
-	limited, cancel := context.WithTimeout(ctx, lookUpTimeout)
+	limitCtx, cancel := context.WithTimeout(ctx, lookUpTimeout)
 	defer cancel()
-	addrs, err := net.DefaultResolver.LookupNetIP(limited, "ip", u.Hostname())
+	addrs, err := net.DefaultResolver.LookupNetIP(limitCtx, "ip", u.Hostname())
 	if err != nil {
 		return nil // it may be known later, and is judged then
 	}

@@ -55,7 +55,7 @@ func (o itemParts) each(visit func(name string, v jsontext.Value, inSpec bool)) 
 	for name, v := range o.all {
 		visit(name, v, false)
 	}
-	if !o.nested {
+	if !o.isObject {
 		return
 	}
 	for name, v := range o.spec {
@@ -79,20 +79,20 @@ func holdsWithin(v jsontext.Value) bool {
 func (o itemParts) beside(raw jsontext.Value) jsontext.Value {
 	rest := rest{}
 	o.each(func(name string, v jsontext.Value, inSpec bool) {
-		if s, left := o.meaning(name, v, inSpec); s != shownAlready {
-			rest.keep(name, left)
+		if s, remainder := o.meaning(name, v, inSpec); s != shownAlready {
+			rest.keep(name, remainder)
 		}
 	})
 	return rest.json(raw)
 }
 
-// telling are the members of an item that may be what would run, where it is not sure which
-// are: all but what is shown elsewhere.
+// telling are the members of an item that may be the call that would run, where that is not certain: all but those that
+// are shown elsewhere.
 func (o itemParts) telling(raw jsontext.Value) jsontext.Value {
 	rest := rest{}
 	o.each(func(name string, v jsontext.Value, inSpec bool) {
-		if s, left := o.meaning(name, v, inSpec); s == notUnderstood {
-			rest.keep(name, left)
+		if s, remainder := o.meaning(name, v, inSpec); s == notUnderstood {
+			rest.keep(name, remainder)
 		} else if slices.Contains(argumentNames, name) && holds(v) {
 			rest.keep(name, v)
 		}
@@ -123,8 +123,7 @@ func (r *rest) json(whole jsontext.Value) jsontext.Value {
 	return raw
 }
 
-// canonical is one form of what is JSON twice in different writing; what has none
-// stays as it is.
+// canonical is one form of the same JSON in different writing; bytes without such a form stay unchanged.
 func canonical(raw jsontext.Value) []byte {
 	if c, err := models.CanonicalJSON("arguments", raw); err == nil {
 		return c

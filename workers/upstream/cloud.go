@@ -23,5 +23,5 @@ var cloud = dialect{
 			Option   string `json:"response_option_name,omitempty"`
 		}{response, option}
 	},
-	paged: true,
+	pages: true,
 }

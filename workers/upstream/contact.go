@@ -40,16 +40,16 @@ func (c *Contact) ask(o itemParts) {
 	c.Rest = c.rest(o)
 }
 
-// rest is what a contact sends beside what is shown of it: what its arguments hold,
-// another text under a second name, and members that are not understood.
+// rest is what a contact sends beside the parts that are shown: the contents of its arguments, another text under a
+// second name, and members that are not understood.
 func (c *Contact) rest(o itemParts) jsontext.Value {
 	rest := rest{}
 	o.each(func(name string, v jsontext.Value, inSpec bool) {
 		if c.shows(name, v) {
 			return
 		}
-		if s, left := o.meaning(name, v, inSpec); s != shownAlready {
-			rest.keep(name, left)
+		if s, remainder := o.meaning(name, v, inSpec); s != shownAlready {
+			rest.keep(name, remainder)
 		}
 	})
 	for _, name := range argumentNames {

@@ -158,7 +158,7 @@ func TestWhatMayRunIsSetApartInAnItem(t *testing.T) {
 		`{"call_id":"a"}`: ``,
 	} {
 		l, err := saying(t, upstream.Plain, `[`+item+`]`).PendingCalls(t.Context())
-		if err != nil || len(l.Items) != 1 || string(l.Items[0].Telling) != want {
+		if err != nil || len(l.Items) != 1 || string(l.Items[0].Extra) != want {
 			t.Errorf("%s: %v, %+v", item, err, l.Items)
 		}
 	}
@@ -240,8 +240,8 @@ func TestWhatTheSpecificationTellsOfAnItem(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	for _, id := range []string{"b", "b2", "7", "c"} {
-		if !slices.Contains(l.Mentioned, id) {
-			t.Errorf("%q is not among what the unread entries mention: %q", id, l.Mentioned)
+		if !slices.Contains(l.Mentions, id) {
+			t.Errorf("%q is not among what the unread entries mention: %q", id, l.Mentions)
 		}
 	}
 }

@@ -21,7 +21,7 @@ type FunctionCall struct {
 	// Arguments is JSON as sent: the whole item where its arguments were not found. It
 	// may hold what models.Canonical refuses.
 	Arguments   jsontext.Value
-	Telling     jsontext.Value // of arguments that are the whole item: what in it may be what would run; nil: nothing, or they were found
+	Extra       jsontext.Value // of arguments that are the whole item: what in it may be what would run; nil: nothing, or they were found
 	Beside      jsontext.Value // what else it sends that may matter, as JSON; nil: nothing
 	RequestedAt time.Time      // by the upstream's clock; zero if not said
 	// Timeout is how much time was left when it was fetched, by the upstream's own
@@ -29,7 +29,7 @@ type FunctionCall struct {
 	// the deadline has passed.
 	Timeout   *time.Duration
 	TimeoutAt time.Time      // its deadline by the upstream's clock; zero if it has none
-	Raw       jsontext.Value // the whole item as sent, with what is not understood
+	Raw       jsontext.Value // the whole item as sent, with members that are not understood
 }
 
 // Contact is a question to a person that waits at the upstream.
@@ -44,21 +44,21 @@ type Contact struct {
 	RequestedAt time.Time       // by the upstream's clock; zero if not said
 	Timeout     *time.Duration  // as of FunctionCall
 	TimeoutAt   time.Time       // as of FunctionCall
-	Raw         jsontext.Value  // the whole item as sent, with what is not understood
+	Raw         jsontext.Value  // the whole item as sent, with members that are not understood
 }
 
 // item is one entry of a list, with what the list needs to know of it.
 type item[T any] struct {
-	id      string
-	asks    string // what a person would decide on: equal for the same request
-	settled bool
-	value   T
+	id    string
+	asks  string // what a person would decide on: equal for the same request
+	over  bool
+	value T
 }
 
 // itemParts are what both kinds have.
 type itemParts struct {
 	all, spec object
-	nested    bool   // the spec is an object of its own
+	isObject  bool   // the spec is an object of its own
 	kind      string // the type that it should say it is
 	id, run   string
 	approval  string
@@ -67,8 +67,7 @@ type itemParts struct {
 	twoNames  bool   // others differ
 }
 
-// Items are read alike in both dialects: what is asked stands in spec or, where
-// there is none, beside the ids.
+// Items are read alike in both dialects: the question is in spec or, without a spec, beside the ids.
 func readItem(raw jsontext.Value, kind string) (o itemParts, ok bool) {
 	o.kind = kind
 	if o.all, ok = readObject(raw); !ok {
@@ -79,7 +78,7 @@ func readItem(raw jsontext.Value, kind string) (o itemParts, ok bool) {
 	}
 	o.approval, _ = o.all.id("id", "approval_id", "approvalId")
 	o.run, _ = o.all.id("run_id", "runId")
-	if o.spec, o.nested = o.all.object("spec"); !o.nested {
+	if o.spec, o.isObject = o.all.object("spec"); !o.isObject {
 		o.spec = o.all
 	}
 	if o.use, ok = o.all.id("tool_use_id", "toolUseId"); !ok {
@@ -106,14 +105,14 @@ func readCall(raw jsontext.Value, at time.Time) (item[FunctionCall], bool) {
 	}
 	call := FunctionCall{CallID: o.id, ApprovalID: o.approval, RunID: o.run, ToolName: o.name, ToolUseID: o.use, Raw: raw, Arguments: o.arguments()}
 	if call.Arguments == nil {
-		call.Arguments, call.Telling = raw, o.telling(raw)
+		call.Arguments, call.Extra = raw, o.telling(raw)
 	} else {
 		call.Beside = o.beside(raw)
 	}
 	status := statusOf(o.all)
 	call.RequestedAt, call.TimeoutAt, call.Timeout = times(o.all, o.spec, status, at)
 	asks := fmt.Sprintf("%q %q %q %s %s", o.run, call.ToolName, call.ToolUseID, canonical(call.Arguments), canonical(call.Beside))
-	return item[FunctionCall]{id: o.id, asks: asks, settled: o.over(status.boolean("approved")), value: call}, true
+	return item[FunctionCall]{id: o.id, asks: asks, over: o.over(status.boolean("approved")), value: call}, true
 }
 
 // readContact reads a human contact, as readCall.
@@ -128,11 +127,10 @@ func readContact(raw jsontext.Value, at time.Time) (item[Contact], bool) {
 	contact.RequestedAt, contact.TimeoutAt, contact.Timeout = times(o.all, o.spec, status, at)
 	answer, _ := status.text("response")
 	asks := fmt.Sprintf("%q %q %q %#v %s", o.run, contact.Subject, contact.Message, contact.Options, canonical(contact.Rest))
-	return item[Contact]{id: o.id, asks: asks, settled: o.over(answer != "", answer != ""), value: contact}, true
+	return item[Contact]{id: o.id, asks: asks, over: o.over(answer != "", answer != ""), value: contact}, true
 }
 
-// statusOf is the item's status object; where the status is a word or missing,
-// what it would hold stands beside it.
+// statusOf is the item's status object; where the status is a word or missing, its members are beside it.
 func statusOf(all object) object {
 	if status, ok := all.object("status"); ok {
 		return status
@@ -143,8 +141,8 @@ func statusOf(all object) object {
 // over are the words of a status that says that nothing waits any more, waiting
 // those of one that does. An unknown word says neither.
 var (
-	over    = []string{"approved", "rejected", "denied", "declined", "completed", "answered", "responded", "resolved", "expired", "cancelled", "canceled"}
-	waiting = []string{"pending", "waiting", "requested", "open"}
+	over      = []string{"approved", "rejected", "denied", "declined", "completed", "answered", "responded", "resolved", "expired", "cancelled", "canceled"}
+	openWords = []string{"pending", "waiting", "requested", "open"}
 )
 
 // word is the status where that is a word.
@@ -155,13 +153,13 @@ func (o itemParts) word() string {
 
 // over reports whether an item is settled, which has a decision or not. Beside a word,
 // a no may also mean not yet; and a word that says that it waits outweighs both.
-func (o itemParts) over(yes, decided bool) bool {
+func (o itemParts) over(yes, decision bool) bool {
 	word := o.word()
-	return slices.Contains(over, word) || decided && !slices.Contains(waiting, word) && (yes || word == "")
+	return slices.Contains(over, word) || decision && !slices.Contains(openWords, word) && (yes || word == "")
 }
 
-// options reads the offered answers: names, or objects with a name and perhaps a
-// title. What is neither is left out; Raw has it.
+// options reads the offered answers: names, or objects with a name and perhaps a title. Any other value is left out;
+// Raw has it.
 func options(list jsontext.Value) []models.Option {
 	values, _ := readArray(list)
 	var out []models.Option
@@ -180,30 +178,29 @@ func options(list jsontext.Value) []models.Option {
 	return out
 }
 
-// times reads when something was asked, its deadline, and what is left of its
-// time. A moment is compared with the upstream's own clock only: ours may be
-// another.
-func times(all, spec, status object, at time.Time) (asked, until time.Time, left *time.Duration) {
+// times reads when something was asked, its deadline, and the rest of its time. A moment is compared with the
+// upstream's own clock only: ours may be another.
+func times(all, spec, status object, at time.Time) (start, until time.Time, rest *time.Duration) {
 	for _, in := range []object{status, all, spec} {
-		if asked = in.time("requested_at", "created_at"); !asked.IsZero() {
+		if start = in.time("requested_at", "created_at"); !start.IsZero() {
 			break
 		}
 	}
 	for _, in := range []object{all, spec, status} {
 		if seconds := in.count("timeout_seconds"); seconds != nil {
 			d := time.Duration(*seconds) * time.Second
-			if !asked.IsZero() && !at.IsZero() && at.After(asked) {
-				d -= at.Sub(asked)
+			if !start.IsZero() && !at.IsZero() && at.After(start) {
+				d -= at.Sub(start)
 			}
-			return asked, until, &d
+			return start, until, &d
 		}
 		if until = in.time("timeout_at", "timeoutAt", "expires_at"); until.IsZero() {
 			continue
 		}
 		if !at.IsZero() {
-			left = new(until.Sub(at))
+			rest = new(until.Sub(at))
 		}
-		return asked, until, left
+		return start, until, rest
 	}
-	return asked, until, nil
+	return start, until, nil
 }

@@ -14,8 +14,7 @@ import (
 // expected, or one more, costs only itself.
 type object map[string]jsontext.Value
 
-// lenient reads what strict JSON would refuse deep inside, so that it costs only
-// the approval it stands in.
+// lenient reads what strict JSON would refuse deep inside, so that an error costs only the approval in which it occurs.
 var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
 // readObject reads one object and nothing after it. An object that has a member

@@ -14,14 +14,13 @@ import (
 
 // Listing is what an upstream says is pending.
 type Listing[T any] struct {
-	// Items are in the upstream's order, each id once. What the upstream itself marks
-	// as decided is left out, and so is an id that it lists with different requests:
-	// nobody can know which one a verdict would release.
+	// Items are in the upstream's order, each id once. Items that the upstream itself marks as decided are left out,
+	// and so is an id that it lists with different requests: it is unknown which one a verdict would release.
 	Items []T
 	// Unread is how many entries could not be read. Mentioned are all texts and numbers
 	// in them: a call whose id is among these may be pending too.
-	Unread    int
-	Mentioned []string
+	Unread   int
+	Mentions []string
 	// Complete reports that nothing else is pending: only then does an id that is
 	// missing mean that it was settled elsewhere. It takes one answer with the whole
 	// list, or two equal readings of all pages one after the other.
@@ -30,9 +29,8 @@ type Listing[T any] struct {
 	Flaw string
 }
 
-// PendingCalls lists the function calls that wait for a verdict. With an error
-// (unavailable, or that of ctx), the listing holds what was read before it and is
-// not complete.
+// PendingCalls lists the function calls that wait for a verdict. With an error (unavailable, or that of ctx), the
+// listing has the items that were read before it and is not complete.
 func (c *Client) PendingCalls(ctx context.Context) (Listing[FunctionCall], error) {
 	return pending(ctx, c, c.dialect.calls, "function_calls", readCall)
 }
@@ -61,7 +59,7 @@ func (l *Listing[T]) lists(callID string, id func(*T) string, err error) (bool, 
 		}
 	}
 	switch {
-	case slices.Contains(l.Mentioned, callID):
+	case slices.Contains(l.Mentions, callID):
 		return true, nil
 	case err == nil && !l.Complete:
 		return false, models.Errorf(models.CodeUnavailable, "The list is not complete: %s", l.Flaw)
@@ -88,7 +86,7 @@ func pending[T any](ctx context.Context, c *Client, path, name string, read read
 	for n := 1; ; n++ {
 		r := reading[T]{at: map[string]int{}}
 		err := r.all(ctx, c, path, name, read)
-		l := Listing[T]{Items: r.items(), Flaw: r.flaw, Unread: r.unread, Mentioned: r.mentioned}
+		l := Listing[T]{Items: r.items(), Flaw: r.flaw, Unread: r.unread, Mentions: r.mentions}
 		switch {
 		case err != nil:
 			l.Flaw = "The list could not be read to the end."
@@ -114,18 +112,18 @@ func pending[T any](ctx context.Context, c *Client, path, name string, read read
 
 // reading is one reading of all pages.
 type reading[T any] struct {
-	pages  int
-	size   int64
-	listed int // with repeats
-	total  *int
-	ids    []string // in order, each once, also of what is settled
-	found  []item[T]
-	at     map[string]int // where an id stands in the two above
-	torn   []string       // ids with different requests
-	flaw   string         // the first that was noticed
+	pages   int
+	size    int64
+	entries int // with repeats
+	total   *int
+	ids     []string // in order, each once, also of settled items
+	found   []item[T]
+	at      map[string]int // the index of an id in the two above
+	torn    []string       // ids with different requests
+	flaw    string         // the first that was noticed
 
-	unread    int // entries
-	mentioned []string
+	unread   int // entries
+	mentions []string
 }
 
 func (r *reading[T]) note(flaw string) {
@@ -138,7 +136,7 @@ func (r *reading[T]) note(flaw string) {
 func (r *reading[T]) items() []T {
 	out := make([]T, 0, len(r.found))
 	for _, it := range r.found {
-		if !it.settled && !slices.Contains(r.torn, it.id) {
+		if !it.over && !slices.Contains(r.torn, it.id) {
 			out = append(out, it.value)
 		}
 	}
@@ -147,11 +145,11 @@ func (r *reading[T]) items() []T {
 
 func (r *reading[T]) all(ctx context.Context, c *Client, path, name string, read reader[T]) error {
 	for {
-		asked := path
-		if c.dialect.paged {
-			asked = fmt.Sprintf("%s?limit=%d&offset=%d", path, pageSize, r.listed)
+		address := path
+		if c.dialect.pages {
+			address = fmt.Sprintf("%s?limit=%d&offset=%d", path, pageSize, r.entries)
 		}
-		res, err := c.get(ctx, asked)
+		res, err := c.get(ctx, address)
 		if errors.Is(err, &models.Error{Code: models.CodeNotFound}) {
 			return (&problem{text: "has no such list (404); its address may be wrong"}).forPeople()
 		}
@@ -164,10 +162,10 @@ func (r *reading[T]) all(ctx context.Context, c *Client, path, name string, read
 		}
 		r.pages++
 		r.size += int64(len(res.body))
-		before := r.listed
+		before := r.entries
 		r.take(p.items, res.at, read)
-		if !c.dialect.paged {
-			if p.more(r.listed) {
+		if !c.dialect.pages {
+			if p.more(r.entries) {
 				r.note("The upstream does not list everything at once.")
 			}
 			return nil
@@ -182,11 +180,11 @@ func (r *reading[T]) all(ctx context.Context, c *Client, path, name string, read
 func (r *reading[T]) take(items []jsontext.Value, at time.Time, read reader[T]) {
 	here := len(r.ids)
 	for _, raw := range items {
-		r.listed++
+		r.entries++
 		it, ok := read(raw, at)
 		if !ok {
 			r.unread++
-			r.mentioned = append(r.mentioned, scalars(raw)...)
+			r.mentions = append(r.mentions, scalars(raw)...)
 			continue
 		}
 		i, twice := r.at[it.id]
@@ -203,7 +201,7 @@ func (r *reading[T]) take(items []jsontext.Value, at time.Time, read reader[T]) 
 		if i < here {
 			r.note("The list changed while it was read.")
 		}
-		r.found[i].settled = r.found[i].settled || it.settled
+		r.found[i].over = r.found[i].over || it.over
 	}
 }
 
@@ -222,18 +220,18 @@ func (r *reading[T]) judge(p page, before int, most int64) bool {
 		r.note("The upstream does not say whether there is more.")
 		return false
 	}
-	byTotal := p.total != nil && r.listed < *p.total
-	if p.hasMore != nil && p.total != nil && *p.hasMore != byTotal || p.total != nil && r.listed > *p.total {
+	byTotal := p.total != nil && r.entries < *p.total
+	if p.hasMore != nil && p.total != nil && *p.hasMore != byTotal || p.total != nil && r.entries > *p.total {
 		r.note("The list changed while it was read, or the upstream counts wrongly.")
 	}
 	switch {
-	case !p.more(r.listed):
+	case !p.more(r.entries):
 		return false
 	case len(p.items) == 0:
 		r.note("The upstream announces more than it lists.")
 		return false
-	case r.pages >= maxPages || r.listed >= maxPending || r.size >= most:
-		r.note(fmt.Sprintf("The upstream lists more than is read at once; that was %d.", r.listed))
+	case r.pages >= maxPages || r.entries >= maxPending || r.size >= most:
+		r.note(fmt.Sprintf("The upstream lists more than is read at once; that was %d.", r.entries))
 		return false
 	}
 	return true
@@ -247,8 +245,8 @@ type page struct {
 }
 
 // more reports whether the page says, in either way, that others follow.
-func (p page) more(listed int) bool {
-	return p.hasMore != nil && *p.hasMore || p.total != nil && listed < *p.total
+func (p page) more(entries int) bool {
+	return p.hasMore != nil && *p.hasMore || p.total != nil && entries < *p.total
 }
 
 // readPage reads an array, or an object with the array in items or under the

@@ -13,7 +13,7 @@ var ErrCannot = errors.New("the upstream's dialect cannot read a call back")
 
 // RemoteState is the state of a call or contact at the upstream.
 type RemoteState struct {
-	Decided     bool
+	HasDecision bool
 	Approved    bool      // of a call
 	Text        string    // the comment of a call's verdict, or the answer to a contact
 	Option      string    // the name of the chosen answer, if one was
@@ -28,7 +28,7 @@ func (c *Client) ReadBackCall(ctx context.Context, callID string) (*RemoteState,
 		return nil, err
 	}
 	s := &RemoteState{RespondedAt: status.time("responded_at")}
-	s.Approved, s.Decided = status.boolean("approved")
+	s.Approved, s.HasDecision = status.boolean("approved")
 	s.Text, _ = status.text("comment")
 	s.Option, _ = status.text("reject_option_name")
 	return s, nil
@@ -43,7 +43,7 @@ func (c *Client) ReadBackContact(ctx context.Context, callID string) (*RemoteSta
 	s := &RemoteState{RespondedAt: status.time("responded_at")}
 	s.Text, _ = status.text("response")
 	s.Option, _ = status.text("response_option_name")
-	s.Decided = s.Text != ""
+	s.HasDecision = s.Text != ""
 	return s, nil
 }
 

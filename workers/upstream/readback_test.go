@@ -19,13 +19,13 @@ func TestWhereACallStands(t *testing.T) {
 	s.Remove("c4")
 	s.Settle("h2", false, "eu")
 	for id, want := range map[string]upstream.RemoteState{
-		"c1": {}, "c2": {Decided: true, Approved: true}, "c3": {Decided: true, Text: "no"},
+		"c1": {}, "c2": {HasDecision: true, Approved: true}, "c3": {HasDecision: true, Text: "no"},
 	} {
 		got, err := c.ReadBackCall(t.Context(), id)
 		if err != nil {
 			t.Fatalf("%s: %v", id, err)
 		}
-		if got.RespondedAt.IsZero() == want.Decided {
+		if got.RespondedAt.IsZero() == want.HasDecision {
 			t.Errorf("%s: responded at %s", id, got.RespondedAt)
 		}
 		want.RespondedAt = got.RespondedAt
@@ -33,10 +33,10 @@ func TestWhereACallStands(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", id, *got, want)
 		}
 	}
-	if got, err := c.ReadBackContact(t.Context(), "h1"); err != nil || got.Decided {
+	if got, err := c.ReadBackContact(t.Context(), "h1"); err != nil || got.HasDecision {
 		t.Errorf("h1: %v %+v", err, got)
 	}
-	if got, err := c.ReadBackContact(t.Context(), "h2"); err != nil || !got.Decided || got.Text != "eu" {
+	if got, err := c.ReadBackContact(t.Context(), "h2"); err != nil || !got.HasDecision || got.Text != "eu" {
 		t.Errorf("h2: %v %+v", err, got)
 	}
 	for _, id := range []string{"c4", "c5", ""} {
@@ -56,7 +56,7 @@ func TestTheLostVerdictIsFoundAgain(t *testing.T) {
 	if o := c.RespondCall(t.Context(), "c1", false, "no"); o.Delivery != upstream.Conflict {
 		t.Fatalf("second: %+v", o)
 	}
-	if at, err := c.ReadBackCall(t.Context(), "c1"); err != nil || !at.Decided || at.Approved || at.Text != "no" {
+	if at, err := c.ReadBackCall(t.Context(), "c1"); err != nil || !at.HasDecision || at.Approved || at.Text != "no" {
 		t.Errorf("%v %+v", err, at)
 	}
 }

@@ -28,8 +28,8 @@ type reply struct {
 // problem is why there is no answer, in words of our own: neither the key nor
 // anything that the upstream wrote, nor its address, is in it.
 type problem struct {
-	text    string // a clause about the upstream, without its end
-	reached bool   // the request may have reached the other side
+	text string // a clause about the upstream, without its end
+	sent bool   // the request may have reached the other side
 }
 
 // forPeople is the problem as callers get it.
@@ -40,13 +40,13 @@ func (p *problem) forPeople() error {
 // send asks once. If the body is not wanted, its beginning is read as far as it
 // comes: a status alone tells what became of a verdict.
 func (c *Client) send(ctx context.Context, method, path string, body []byte, want bool) (*reply, *problem) {
-	var reached atomic.Bool
-	limited, cancel := context.WithTimeoutCause(ctx, c.timeout, errSlow)
+	var sent atomic.Bool
+	limitCtx, cancel := context.WithTimeoutCause(ctx, c.timeout, errSlow)
 	defer cancel()
-	traced := httptrace.WithClientTrace(limited, &httptrace.ClientTrace{
-		GotConn: func(httptrace.GotConnInfo) { reached.Store(true) },
+	traceCtx := httptrace.WithClientTrace(limitCtx, &httptrace.ClientTrace{
+		GotConn: func(httptrace.GotConnInfo) { sent.Store(true) },
 	})
-	req, err := http.NewRequestWithContext(traced, method, c.base+path, bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(traceCtx, method, c.base+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, &problem{text: "cannot be asked at this address"}
 	}
@@ -55,7 +55,7 @@ func (c *Client) send(ctx context.Context, method, path string, body []byte, wan
 	req.Header.Set("Accept", "application/json")
 	res, err := c.http.Do(req)
 	if err != nil {
-		return nil, &problem{text: c.why(limited, err, "cannot be reached"), reached: reached.Load()}
+		return nil, &problem{text: c.why(limitCtx, err, "cannot be reached"), sent: sent.Load()}
 	}
 	defer res.Body.Close()
 	r := &reply{status: res.StatusCode}
@@ -65,17 +65,17 @@ func (c *Client) send(ctx context.Context, method, path string, body []byte, wan
 		return r, nil
 	}
 	if r.body, err = io.ReadAll(io.LimitReader(res.Body, c.maxBody+1)); err != nil {
-		return nil, &problem{text: c.why(limited, err, "ended in the middle of its answer"), reached: true}
+		return nil, &problem{text: c.why(limitCtx, err, "ended in the middle of its answer"), sent: true}
 	}
 	if int64(len(r.body)) > c.maxBody {
-		return nil, &problem{text: fmt.Sprintf("answers more than %d bytes", c.maxBody), reached: true}
+		return nil, &problem{text: fmt.Sprintf("answers more than %d bytes", c.maxBody), sent: true}
 	}
 	return r, nil
 }
 
 var errSlow = errors.New("the upstream is slow")
 
-// why says what went wrong; otherwise is said of what has no words of its own.
+// why says what went wrong; otherwise is for an error that has no words of its own.
 func (c *Client) why(ctx context.Context, err error, otherwise string) string {
 	var number syscall.Errno
 	var name *net.DNSError

@@ -64,7 +64,7 @@ func (c *Client) respond(ctx context.Context, callID string, path func(string) s
 	}
 	r, p := c.send(ctx, http.MethodPost, path(segment(callID)), body, false)
 	if p != nil {
-		return Outcome{Delivery: Retry, Lost: p.reached, Text: "The upstream " + p.text + "."}
+		return Outcome{Delivery: Retry, Lost: p.sent, Text: "The upstream " + p.text + "."}
 	}
 	o := Outcome{Status: r.status, Text: "The upstream " + saysNo(r.status) + "."}
 	switch {

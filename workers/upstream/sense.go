@@ -19,7 +19,7 @@ const (
 
 // meaning judges a member of an item, or of its spec, by its value; the name alone says
 // nothing. left is the part to show.
-func (o itemParts) meaning(name string, v jsontext.Value, inSpec bool) (s meaning, left jsontext.Value) {
+func (o itemParts) meaning(name string, v jsontext.Value, inSpec bool) (s meaning, rest jsontext.Value) {
 	switch {
 	case !holds(v), slices.Contains(argumentNames, name), o.understood(name, v, inSpec):
 		return shownAlready, nil
@@ -31,8 +31,7 @@ func (o itemParts) meaning(name string, v jsontext.Value, inSpec bool) (s meanin
 	return notUnderstood, v
 }
 
-// understood reports whether a member is of the type that is read under its name and
-// says what was read.
+// understood reports whether a member has the type that is expected under its name.
 func (o itemParts) understood(name string, v jsontext.Value, inSpec bool) bool {
 	id, isID := object{"": v}.id("")
 	switch name {
@@ -49,9 +48,9 @@ func (o itemParts) understood(name string, v jsontext.Value, inSpec bool) bool {
 	case "type":
 		return isText(v, o.kind)
 	case "spec":
-		return !inSpec && o.nested
+		return !inSpec && o.isObject
 	case "status":
-		return !inSpec && (isText(v) && slices.Contains(slices.Concat(waiting, over), o.word()) || plainStatus(v))
+		return !inSpec && (isText(v) && slices.Contains(slices.Concat(openWords, over), o.word()) || plainStatus(v))
 	case "approved":
 		return !inSpec && o.word() != "" && v.Kind() == 'f' // not yet
 	}
@@ -95,8 +94,8 @@ func plainStatus(v jsontext.Value) bool {
 	return ok
 }
 
-// The members of a channel in the cloud dialect: where else that system asks, which
-// helps nobody to decide, and what it says there.
+// The members of a channel in the cloud dialect: where else that system asks, which does not help a decision, and the
+// texts there.
 var (
 	channelKinds   = []string{"slack", "email", "sms", "whatsapp"}
 	channelHandles = []string{
@@ -107,7 +106,7 @@ var (
 )
 
 // channel is what a channel tells but addresses and keys.
-func channel(v jsontext.Value) (s meaning, left jsontext.Value) {
+func channel(v jsontext.Value) (s meaning, remainder jsontext.Value) {
 	kinds, ok := readObject(v)
 	if !ok {
 		return notUnderstood, v
@@ -126,13 +125,13 @@ func channel(v jsontext.Value) (s meaning, left jsontext.Value) {
 			}
 		}
 	}
-	if left = kept.json(); left == nil && s != shownAlready {
-		left = v
+	if remainder = kept.json(); remainder == nil && s != shownAlready {
+		remainder = v
 	}
-	return s, left
+	return s, remainder
 }
 
-func channelOf(members object) (s meaning, left jsontext.Value) {
+func channelOf(members object) (s meaning, rest jsontext.Value) {
 	kept := object{}
 	for name, v := range members {
 		switch {

@@ -81,7 +81,7 @@ func tell(t *testing.T, c *upstream.Client, id string, approved bool) (delivered
 					return true, false
 				}
 				if err == nil {
-					return at.Decided && at.Approved == approved, true
+					return at.HasDecision && at.Approved == approved, true
 				}
 			}
 			t.Fatalf("%s is never read back", id)

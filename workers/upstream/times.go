@@ -23,12 +23,10 @@ var layouts = [...]string{
 	time.ANSIC,
 }
 
-// parseTime reads a moment as systems write it: RFC 3339 with or without zone
-// (none is UTC), with T, t or spaces between, Z, z, UTC, +02:00, +0200 or +02,
-// with or without seconds and fraction; a date alone; an HTTP or mail date; Unix
-// seconds, or by their size milliseconds, microseconds or nanoseconds, as number
-// or text. Anything else, and what is not after 1970 began or before 10000, is the
-// zero time. The result is UTC, cut to microseconds.
+// parseTime reads a moment as systems write it: RFC 3339 with or without zone (none is UTC), with T, t or spaces
+// between, Z, z, UTC, +02:00, +0200 or +02, with or without seconds and fraction; a date alone; an HTTP or mail date;
+// Unix seconds, or by their size milliseconds, microseconds or nanoseconds, as number or text. Anything else, or a
+// moment before 1970 or after 9999, is the zero time. The result is UTC, cut to microseconds.
 func parseTime(s string) time.Time {
 	s = strings.TrimSpace(s)
 	if n, err := strconv.ParseFloat(s, 64); err == nil {
@@ -64,7 +62,7 @@ func unix(s string, n float64) time.Time {
 		seconds, fraction := math.Modf(n)
 		return time.Unix(int64(seconds), int64(math.Round(fraction*1e6))*1000)
 	case err != nil && size < 1e18:
-		return unix("", math.Trunc(n)/1000) // a fraction of what is smaller than a second
+		return unix("", math.Trunc(n)/1000) // a fraction of less than a second
 	case err != nil:
 		return time.Time{}
 	case size < 1e11:

@@ -1,6 +1,6 @@
-// Package upstream speaks to other systems that ask people for approvals, in two
-// dialects: it fetches what is pending there and tells them what was decided here.
-// It keeps nothing; what a failure means for a verdict is for its caller to say.
+// Package upstream speaks to other systems that ask people for approvals, in two dialects: it fetches pending requests
+// there and sends the decisions that were made here. It keeps nothing; its caller says what a failure means for a
+// verdict.
 package upstream
 
 import (
@@ -48,12 +48,12 @@ type Client struct {
 // dialect is where things lie and how verdicts are written. Paths with an id take
 // it escaped.
 type dialect struct {
-	calls, contacts             string // what is pending
+	calls, contacts             string // paths of the pending items
 	respondCall, respondContact func(id string) string
 	call, contact               func(id string) string // one of them; nil: it cannot be read
 	verdict                     func(approved bool, reason string) any
 	answer                      func(response, option string) any
-	paged                       bool
+	pages                       bool
 }
 
 var dialects = map[Dialect]*dialect{Plain: &plain, Cloud: &cloud}

@@ -19,9 +19,8 @@ const (
 	masked    = "[key]"
 )
 
-// words is what an upstream says in an answer, for people to read: the message of
-// an error in JSON, or else all of it, with our key masked. Otherwise it is as the
-// upstream wrote it, so whoever shows it escapes it.
+// words is what an upstream says in an answer, for people to read: the message of an error in JSON, or else all of it,
+// with our key masked. Otherwise it is as the upstream wrote it, so pages escape it.
 func (c *Client) words(body []byte) string {
 	text := strings.TrimSpace(strings.ToValidUTF8(string(body), "\uFFFD"))
 	if value := jsontext.Value(text); text != "" && value.Format(lenient, jsontext.PreserveRawStrings(false)) == nil {
@@ -81,8 +80,8 @@ func masks(key string) func(string) string {
 	for _, c := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding, base64.RawURLEncoding} {
 		forms = append(forms, c.EncodeToString([]byte(key)))
 	}
-	if quoted, err := json.Marshal(key); err == nil {
-		forms = append(forms, string(quoted[1:len(quoted)-1]))
+	if quote, err := json.Marshal(key); err == nil {
+		forms = append(forms, string(quote[1:len(quote)-1]))
 	}
 	slices.SortFunc(forms, func(a, b string) int { return len(b) - len(a) })
 	pairs := []string{}

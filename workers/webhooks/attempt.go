@@ -18,17 +18,17 @@ type attempt struct {
 	entry  models.Entry
 	stream string
 	number int
-	begun  time.Time
+	start  time.Time
 
 	answer answer
-	moved  bool  // the endpoint was paused, removed or moved: no attempt was made
+	void   bool  // the endpoint was paused, removed or moved: no attempt was made
 	err    error // of ours: no attempt was made
 }
 
 // start makes an attempt beside the round.
 func (r *round) start(ctx context.Context, a attempt) {
 	a.e.busy[a.stream] = true
-	r.going++
+	r.attempts++
 	to := a.e.Endpoint // which is replaced by another, and not changed
 	go func() {
 		r.w.send(ctx, &a, to)
@@ -36,19 +36,19 @@ func (r *round) start(ctx context.Context, a attempt) {
 	}()
 }
 
-// send makes an attempt with what is so now: of the endpoint and of the request.
+// send makes an attempt with the current state of the endpoint and of the request.
 func (w *Worker) send(ctx context.Context, a *attempt, was *webhooks.Endpoint) {
 	e, err := w.o.Store.Webhooks.AtSending(ctx, was)
-	if a.moved, a.err = e == nil && err == nil, err; e == nil {
+	if a.void, a.err = e == nil && err == nil, err; e == nil {
 		return
 	}
 	var raw []byte
 	if raw, a.err = w.write(ctx, &a.entry, e.Inputs); a.err == nil {
-		a.answer = w.post(ctx, message{id: idOf(&a.entry), url: e.Target.URL, keys: e.SigningKeys(a.begun), body: raw})
+		a.answer = w.post(ctx, message{id: idOf(&a.entry), url: e.Target.URL, keys: e.SigningKeys(a.start), body: raw})
 	}
 }
 
-// write writes an event as things are now: what was removed since is not in it.
+// write writes an event from the current rows: contents that were removed since are not in it.
 func (w *Worker) write(ctx context.Context, e *models.Entry, inputs bool) ([]byte, error) {
 	var about *models.Approval
 	var url, owner string
@@ -75,16 +75,16 @@ func (w *Worker) write(ctx context.Context, e *models.Entry, inputs bool) ([]byt
 // ended takes the end of an attempt.
 func (r *round) ended(ctx context.Context, a attempt) {
 	e := a.e
-	r.going--
+	r.attempts--
 	if delete(e.busy, a.stream); e.stale && len(e.busy) == 0 {
 		r.again = true
 	}
-	if a.moved {
+	if a.void {
 		r.again = true
 		return
 	}
 	if a.err != nil || ctx.Err() != nil && a.answer.class != models.SendSent {
-		if e.failed = true; a.err != nil && ctx.Err() == nil {
+		if e.fault = true; a.err != nil && ctx.Err() == nil {
 			workers.Failed(ctx, r.w.o.Log, a.err)
 		}
 		return // it did not fail: we did, or we stop
@@ -103,7 +103,7 @@ func (r *round) ended(ctx context.Context, a attempt) {
 	if said.Class != models.SendSent {
 		r.w.o.Log.WarnContext(ctx, "an event is not accepted", slog.String("webhook", string(e.ID)), slog.Int64("seq", said.Seq),
 			slog.String("class", string(said.Class)), slog.Int("status", said.Status), slog.Int("attempt", said.Attempt))
-		e.refuse(&a.entry, a.stream, a.begun, said, a.answer.retryAfter)
+		e.refuse(&a.entry, a.stream, a.start, said, a.answer.retryAfter)
 		return
 	}
 	e.accept(now)

@@ -148,8 +148,8 @@ func (d *decision) of(a *models.Approval, inputs bool) {
 	}
 	d.By = &named{string(v.UserID), v.UserName}
 	if v.Input == nil || !d.Approved {
-		if suggested, ok := a.Suggested(); ok && inputs {
-			d.SuggestedInput, d.TooLarge = inputOf(suggested)
+		if suggestion, ok := a.Suggested(); ok && inputs {
+			d.SuggestedInput, d.TooLarge = inputOf(suggestion)
 		}
 		return
 	}
@@ -162,7 +162,7 @@ func (d *decision) of(a *models.Approval, inputs bool) {
 	}
 }
 
-// inputOf is an input as it was sent; what is no JSON, because it is kept cut, as a text.
+// inputOf is an input as it was sent; as a text if it is not JSON, because it is kept cut.
 func inputOf(stored string) (input jsontext.Value, tooLarge bool) {
 	if len(stored) > models.MaxWebhookInput {
 		return nil, true
@@ -170,11 +170,11 @@ func inputOf(stored string) (input jsontext.Value, tooLarge bool) {
 	if raw := jsontext.Value(stored); raw.IsValid() {
 		return raw, false
 	}
-	quoted, err := json.Marshal(stored, jsontext.AllowInvalidUTF8(true))
+	quote, err := json.Marshal(stored, jsontext.AllowInvalidUTF8(true))
 	if err != nil {
 		return nil, false
 	}
-	return quoted, false
+	return quote, false
 }
 
 // testBody is an event that nothing has caused.

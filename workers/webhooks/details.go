@@ -10,8 +10,8 @@ import (
 	"countersign/models"
 )
 
-// toldMembers are what events tell of what an entry says: ids, names, outcomes, numbers and
-// times. What is in neither list is not told either.
+// toldMembers are the members of an entry that events have: ids, names, outcomes, numbers and times. Members in neither
+// list are not sent either.
 var toldMembers = setOf(
 	// Whom and what it is about.
 	"absence", "agent", "agentId", "cascaded_from", "channel", "for", "from", "grant", "group", "handover", "inviteId", "joined", "left", "member", "message", "note", "on_behalf_of", "response",
@@ -30,9 +30,8 @@ var toldMembers = setOf(
 	"found_head", "head", "kept_head",
 )
 
-// withheldMembers are what the ledger keeps for itself. A digest of a short text tells the text
-// to whoever guesses it, so none goes out but those of inputs. The rest is how far rows
-// are listed, and where people and systems are.
+// withheldMembers are what the ledger keeps for itself. A digest of a short text reveals the text to anyone who guesses
+// it, so only digests of inputs are sent. The rest is how far rows are listed, and where people and systems are.
 var withheldMembers = setOf(
 	"answer_digest", "approvers_digest", "checklist_digest", "fixed_digest", "free_digest", "handover_note_digest", "label_digest", "note_digest", "parent_digest",
 	"proof", "reason_digest", "run_digest", "template_text_digest",
@@ -56,7 +55,7 @@ func detailsOf(e *models.Entry, a *models.Approval) (map[string]jsontext.Value, 
 		return nil, fmt.Errorf("read ledger entry %d: %w", e.Seq, err)
 	}
 	for name, value := range all {
-		// What is not about a request has digests of messages, and of documents.
+		// Entries that are not about a request have digests of messages, and of documents.
 		if !toldMembers[name] || name == "digest" && !provesInput(a) {
 			delete(all, name)
 			continue
@@ -70,8 +69,7 @@ func detailsOf(e *models.Entry, a *models.Approval) (map[string]jsontext.Value, 
 	return all, nil
 }
 
-// provesInput reports whether the digest of a request proves what is decided: that of a reply
-// is one of a message.
+// provesInput reports whether the digest of a request proves the decided input: that of a reply is one of a message.
 func provesInput(a *models.Approval) bool { return a != nil && a.Kind != models.KindReply }
 
 // withoutDigests is a value without the digests of texts that are within it.

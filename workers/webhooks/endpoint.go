@@ -34,13 +34,13 @@ type endpoint struct {
 	blocks map[string]*models.WebhookBlockRow
 	// ahead are entries of blocked streams that follow the one that blocks, in order: a stream
 	// that gets on is not looked up for each.
-	ahead map[string][]models.Entry
+	followers map[string][]models.Entry
 	// passed are streams that were blocked and are not any more, with how far they are done
 	// beyond the cursor: nothing of it is sent again when the ledger is read from there.
-	passed map[string]int64
+	positions map[string]int64
 
-	busy    map[string]bool // streams of which an event is being sent
-	refused map[string]bool // streams of which one was, since the last that was accepted
+	busy     map[string]bool // streams of which an event is being sent
+	refusals map[string]bool // streams of which one was, since the last that was accepted
 	// down: no more than one attempt at a time, of something that was refused. Where answers come
 	// at all, something new is tried by turns: a few events that it can't read don't stop the
 	// rest.
@@ -50,35 +50,35 @@ type endpoint struct {
 	probeAt time.Time // when anything may be tried
 	slow    bool
 
-	failed  bool // an attempt could not be made, by a fault of ours
-	stale   bool // somebody has moved it: it is read again once nothing is on its way
-	leaving bool // it was paused or removed: nothing more is sent
+	fault  bool // an attempt could not be made, by a fault of ours
+	stale  bool // somebody has moved it: it is read again once nothing is on its way
+	closes bool // it was paused or removed: nothing more is sent
 
-	// What is not kept yet.
-	dirty    bool
-	accepted int
-	last     time.Time
-	changed  map[string]bool // blocks
-	answers  []models.WebhookAnswer
-	pause    models.WebhookPause
-	refusal  models.WebhookAnswer
+	// Not stored yet.
+	dirty   bool
+	accepts int
+	last    time.Time
+	changes map[string]bool // blocks
+	answers []models.WebhookAnswer
+	pause   models.WebhookPause
+	refusal models.WebhookAnswer
 }
 
 func newEndpoint(e *webhooks.Endpoint) *endpoint {
 	out := &endpoint{
-		Endpoint: e, read: e.Cursor, blocks: map[string]*models.WebhookBlockRow{}, passed: map[string]int64{},
-		ahead: map[string][]models.Entry{},
-		busy:  map[string]bool{}, refused: map[string]bool{}, changed: map[string]bool{},
+		Endpoint: e, read: e.Cursor, blocks: map[string]*models.WebhookBlockRow{}, positions: map[string]int64{},
+		followers: map[string][]models.Entry{},
+		busy:      map[string]bool{}, refusals: map[string]bool{}, changes: map[string]bool{},
 	}
 	for i := range e.Blocks {
 		b := e.Blocks[i]
 		switch waits := b.Type != ""; {
 		case b.NextSeq > e.Head+1 || waits && b.NextSeq > e.Head: // there is no such entry
-			out.changed[b.Stream], out.dirty = true, true
+			out.changes[b.Stream], out.dirty = true, true
 		case waits:
 			out.blocks[b.Stream] = &b
 		default:
-			out.passed[b.Stream] = b.NextSeq - 1 // all before it is done
+			out.positions[b.Stream] = b.NextSeq - 1 // all before it is done
 		}
 	}
 	return out
@@ -86,7 +86,7 @@ func newEndpoint(e *webhooks.Endpoint) *endpoint {
 
 // idle reports whether nothing is sent to it for now, whatever there is.
 func (e *endpoint) idle() bool {
-	return e.failed || e.stale || e.leaving || e.pause != "" || e.Fault != nil
+	return e.fault || e.stale || e.closes || e.pause != "" || e.Fault != nil
 }
 
 // setBack has nothing wait for a time that the clock will not show soon: it was set back.
@@ -96,7 +96,7 @@ func (e *endpoint) setBack(now time.Time) {
 		if b.Since.After(now) || b.DueAt.After(latest) {
 			b.Since = earlier(b.Since, now)
 			b.DueAt = earlier(b.DueAt, now)
-			e.changed[stream], e.dirty = true, true
+			e.changes[stream], e.dirty = true, true
 		}
 	}
 	if e.probeAt.After(latest) {
@@ -118,7 +118,7 @@ func (e *endpoint) lame() bool { return e.down || e.slow }
 func (e *endpoint) take(entry models.Entry) {
 	e.read = entry.Seq
 	stream := ledger.StreamOf(&entry).Name()
-	if !e.Wants(entry.Action) || e.blocks[stream] != nil || entry.Seq <= e.passed[stream] {
+	if !e.Wants(entry.Action) || e.blocks[stream] != nil || entry.Seq <= e.positions[stream] {
 		return
 	}
 	e.window = append(e.window, &item{entry: entry, stream: stream})
@@ -150,8 +150,8 @@ func (e *endpoint) oldest() (out *models.WebhookBlockRow) {
 	return out
 }
 
-// dueBlock is a block whose event is to be tried now; nil: none is. Of one that is down it is
-// the one that waits longest for it, so that no single event stands for all.
+// dueBlock is the block whose event is to be tried now; nil without one. While the endpoint is down it is the one that
+// waits longest, so that no single event decides for all.
 func (e *endpoint) dueBlock(now time.Time) (out *models.WebhookBlockRow) {
 	if e.down && now.Before(e.probeAt) {
 		return nil
@@ -203,8 +203,8 @@ func (e *endpoint) nextItem(now time.Time) *item {
 
 // accept notes that an endpoint works.
 func (e *endpoint) accept(now time.Time) {
-	clear(e.refused)
-	e.last, e.accepted, e.dirty = now, e.accepted+1, true
+	clear(e.refusals)
+	e.last, e.accepts, e.dirty = now, e.accepts+1, true
 	if !e.down {
 		return
 	}
@@ -212,36 +212,36 @@ func (e *endpoint) accept(now time.Time) {
 	for stream, b := range e.blocks { // it is back: nothing waits longer
 		if b.DueAt.After(now) {
 			b.DueAt = now
-			e.changed[stream] = true
+			e.changes[stream] = true
 		}
 	}
 }
 
 // refuse blocks the stream of an event, or has its block wait longer.
-func (e *endpoint) refuse(entry *models.Entry, stream string, begun time.Time, a models.WebhookAnswer, retryAfter time.Duration) {
+func (e *endpoint) refuse(entry *models.Entry, stream string, start time.Time, a models.WebhookAnswer, retryAfter time.Duration) {
 	b := e.blocks[stream]
 	if b == nil {
 		b = &models.WebhookBlockRow{
 			WebhookID: e.ID, Stream: stream, ConversationID: entry.ConversationID, ResponseID: entry.ResponseID,
-			NextSeq: entry.Seq, Type: entry.Action, Since: begun,
+			NextSeq: entry.Seq, Type: entry.Action, Since: start,
 		}
 		e.blocks[stream] = b
-		delete(e.passed, stream)
+		delete(e.positions, stream)
 		for _, it := range e.window {
 			if it.stream == stream {
-				it.done = true // the block stands for the rest of it
+				it.done = true // the block replaces the rest of it
 			}
 		}
 	}
 	if b.Attempts == 0 {
-		b.Since = begun
+		b.Since = start
 	}
 	b.Attempts++
 	b.Class, b.Status = a.Class, a.Status
 	b.DueAt = a.At.Add(max(pauseAfter(b.Attempts), retryAfter))
-	e.changed[stream], e.dirty = true, true
+	e.changes[stream], e.dirty = true, true
 	e.alive = a.Status > 0
-	if e.refused[stream] = true; concernsAll(a) && len(e.refused) >= models.WebhookDownAfter {
+	if e.refusals[stream] = true; concernsAll(a) && len(e.refusals) >= models.WebhookDownAfter {
 		e.down = true
 	}
 	if e.down {
@@ -282,12 +282,12 @@ func pauseAfter(n int) time.Duration {
 // follow has a blocked stream go on with the entry that comes next in it, at once; nil: all that
 // was read of it is done, and it is not blocked any more.
 func (e *endpoint) follow(b *models.WebhookBlockRow, next *models.Entry, now time.Time) {
-	e.changed[b.Stream], e.dirty = true, true
+	e.changes[b.Stream], e.dirty = true, true
 	if next == nil {
 		delete(e.blocks, b.Stream)
-		delete(e.ahead, b.Stream)
+		delete(e.followers, b.Stream)
 		if b.NextSeq > e.cursor() {
-			e.passed[b.Stream] = b.NextSeq
+			e.positions[b.Stream] = b.NextSeq
 		}
 		return
 	}
@@ -295,19 +295,19 @@ func (e *endpoint) follow(b *models.WebhookBlockRow, next *models.Entry, now tim
 	b.Since, b.DueAt, b.Attempts, b.Class, b.Status = now, now, 0, "", 0
 }
 
-// progress is what is to be kept.
+// progress is the state that is not stored yet.
 func (e *endpoint) progress() webhooks.Progress {
-	for stream, through := range e.passed {
+	for stream, through := range e.positions {
 		if through <= e.cursor() {
-			delete(e.passed, stream)
-			e.changed[stream] = true
+			delete(e.positions, stream)
+			e.changes[stream] = true
 		}
 	}
 	p := webhooks.Progress{ID: e.ID, Position: e.Position, Cursor: e.cursor(), LastAcceptedAt: e.last, Answers: e.answers, Pause: e.pause, Refuse: e.refusal}
-	for stream := range e.changed {
+	for stream := range e.changes {
 		if b := e.blocks[stream]; b != nil {
 			p.Blocked = append(p.Blocked, *b)
-		} else if through, ok := e.passed[stream]; ok {
+		} else if through, ok := e.positions[stream]; ok {
 			p.Passed = append(p.Passed, webhooks.Passed{Stream: stream, Through: through})
 		} else {
 			p.Freed = append(p.Freed, stream)
@@ -316,8 +316,8 @@ func (e *endpoint) progress() webhooks.Progress {
 	return p
 }
 
-// kept forgets what is kept.
+// kept marks the progress as stored.
 func (e *endpoint) kept() {
-	e.dirty, e.accepted, e.answers = false, 0, nil
-	clear(e.changed)
+	e.dirty, e.accepts, e.answers = false, 0, nil
+	clear(e.changes)
 }

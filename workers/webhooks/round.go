@@ -18,14 +18,14 @@ type round struct {
 	w     *Worker
 	lease *models.Lease
 
-	all     []*endpoint
-	turn    int // who is first to get room
-	going   int // attempts
-	done    chan attempt
-	keepNow bool
-	again   bool // endpoints are to be read again
+	all      []*endpoint
+	turn     int // who is first to get room
+	attempts int // attempts
+	done     chan attempt
+	keepNow  bool
+	again    bool // endpoints are to be read again
 
-	tail []models.Entry // the entries that were read last, for whoever is close behind
+	tail []models.Entry // the entries that were read last, for endpoints close behind
 }
 
 func newRound(w *Worker, l *models.Lease) *round {
@@ -42,13 +42,13 @@ func (r *round) grew() {
 // recovered has what could not be done tried again.
 func (r *round) recovered() {
 	for _, e := range r.all {
-		e.failed = false
+		e.fault = false
 	}
 }
 
 // failed reports whether something could not be done.
 func (r *round) failed() bool {
-	return slices.ContainsFunc(r.all, func(e *endpoint) bool { return e.failed })
+	return slices.ContainsFunc(r.all, func(e *endpoint) bool { return e.fault })
 }
 
 // step does what can be done now, without waiting for an endpoint.
@@ -62,7 +62,7 @@ func (r *round) step(ctx context.Context, reload bool) error {
 	if err := r.begin(ctx); err != nil {
 		return err
 	}
-	enough := slices.ContainsFunc(r.all, func(e *endpoint) bool { return e.accepted >= keepAfter || e.pause != "" })
+	enough := slices.ContainsFunc(r.all, func(e *endpoint) bool { return e.accepts >= keepAfter || e.pause != "" })
 	if !r.keepNow && !enough {
 		return nil
 	}
@@ -82,11 +82,11 @@ func (r *round) reload(ctx context.Context) error {
 		i := slices.IndexFunc(stored, func(s *webhooks.Endpoint) bool { return s.ID == e.ID })
 		switch {
 		case i < 0:
-			if e.leaving = true; len(e.busy) > 0 || e.dirty {
+			if e.closes = true; len(e.busy) > 0 || e.dirty {
 				all = append(all, e)
 			}
 			continue
-		case stored[i].Position != e.Position || e.stale || e.leaving:
+		case stored[i].Position != e.Position || e.stale || e.closes:
 			if e.stale = true; len(e.busy) == 0 {
 				e = newEndpoint(stored[i])
 			}
@@ -130,14 +130,14 @@ func (r *round) beginOne(ctx context.Context, e *endpoint) (bool, error) {
 	if e.idle() || !r.hasRoom(e) {
 		return false, nil
 	}
-	if len(e.window) == 0 && (!e.down || e.alive) { // reading goes on, however much of what was read is blocked
+	if len(e.window) == 0 && (!e.down || e.alive) { // reading goes on, however many of the read entries are blocked
 		if _, err := r.fill(ctx, e); err != nil {
 			return false, err
 		}
 	}
 	now := r.w.o.Store.Now()
 	first, second := r.beginBlock, r.beginItem
-	if e.down && e.probes%2 == 1 { // by turns, so that neither what waits nor what is new hides that it works
+	if e.down && e.probes%2 == 1 { // by turns, so that neither waiting nor new events hide that it works
 		first, second = second, first
 	}
 	if began, err := first(ctx, e, now); began || err != nil {
@@ -146,7 +146,7 @@ func (r *round) beginOne(ctx context.Context, e *endpoint) (bool, error) {
 	return second(ctx, e, now)
 }
 
-// beginBlock tries again what was refused, if something is due.
+// beginBlock retries a refused event, if one is due.
 func (r *round) beginBlock(ctx context.Context, e *endpoint, now time.Time) (bool, error) {
 	for b := e.dueBlock(now); b != nil; b = e.dueBlock(now) {
 		entry, err := r.blocked(ctx, b)
@@ -154,7 +154,7 @@ func (r *round) beginBlock(ctx context.Context, e *endpoint, now time.Time) (boo
 			return false, err
 		}
 		if entry != nil && e.Wants(entry.Action) {
-			r.start(ctx, attempt{e: e, entry: *entry, stream: b.Stream, number: b.Attempts + 1, begun: now})
+			r.start(ctx, attempt{e: e, entry: *entry, stream: b.Stream, number: b.Attempts + 1, start: now})
 			return true, nil
 		}
 		if err := r.follow(ctx, e, b, now); err != nil { // it is not wanted any more
@@ -168,7 +168,7 @@ func (r *round) beginBlock(ctx context.Context, e *endpoint, now time.Time) (boo
 func (r *round) beginItem(ctx context.Context, e *endpoint, now time.Time) (bool, error) {
 	for {
 		if it := e.nextItem(now); it != nil {
-			r.start(ctx, attempt{e: e, it: it, entry: it.entry, stream: it.stream, number: 1, begun: now})
+			r.start(ctx, attempt{e: e, it: it, entry: it.entry, stream: it.stream, number: 1, start: now})
 			return true, nil
 		}
 		if e.down && !e.alive {
@@ -184,7 +184,7 @@ func (r *round) beginItem(ctx context.Context, e *endpoint, now time.Time) (bool
 // no number of endpoints that keep us waiting holds up another. More than that only those have
 // that are quick to answer.
 func (r *round) hasRoom(e *endpoint) bool {
-	return len(e.busy) == 0 || !e.lame() && len(e.busy) < r.w.o.PerEndpoint && r.going < r.w.o.Concurrency
+	return len(e.busy) == 0 || !e.lame() && len(e.busy) < r.w.o.PerEndpoint && r.attempts < r.w.o.Concurrency
 }
 
 // fill reads on in the ledger; false: there is no room or nothing more.
@@ -235,9 +235,9 @@ func (r *round) follow(ctx context.Context, e *endpoint, b *models.WebhookBlockR
 		s.Response = models.ResponseID(b.Stream)
 	}
 	for {
-		for len(e.ahead[b.Stream]) > 0 {
-			next := e.ahead[b.Stream][0]
-			e.ahead[b.Stream] = e.ahead[b.Stream][1:]
+		for len(e.followers[b.Stream]) > 0 {
+			next := e.followers[b.Stream][0]
+			e.followers[b.Stream] = e.followers[b.Stream][1:]
 			if next.Seq > b.NextSeq && e.Wants(next.Action) {
 				e.follow(b, &next, now)
 				return nil
@@ -251,7 +251,7 @@ func (r *round) follow(ctx context.Context, e *endpoint, b *models.WebhookBlockR
 			e.follow(b, nil, now)
 			return nil
 		}
-		e.ahead[b.Stream] = more
+		e.followers[b.Stream] = more
 	}
 }
 
@@ -290,7 +290,7 @@ func (r *round) keep(ctx context.Context) error {
 			e.stale = true
 		}
 		if e.pause != "" {
-			e.leaving = true
+			e.closes = true
 		}
 	}
 	if len(stale) > 0 {
@@ -301,7 +301,7 @@ func (r *round) keep(ctx context.Context) error {
 
 // stop waits until nothing is on its way, and stores how far all have got.
 func (r *round) stop(ctx context.Context) {
-	for r.going > 0 {
+	for r.attempts > 0 {
 		r.ended(ctx, <-r.done)
 	}
 	if err := r.keep(context.WithoutCancel(ctx)); err != nil && !errors.Is(err, context.Canceled) {

@@ -35,9 +35,9 @@ type answer struct {
 
 // post makes one attempt. Only an answer of 2xx that comes to its end is an acceptance.
 func (w *Worker) post(ctx context.Context, m message) (out answer) {
-	begun := w.o.Store.Now()
-	defer func() { out.took = max(w.o.Store.Now().Sub(begun), 0) }()
-	signature, err := signatures(m.keys, m.id, begun, m.body)
+	start := w.o.Store.Now()
+	defer func() { out.took = max(w.o.Store.Now().Sub(start), 0) }()
+	signature, err := signatures(m.keys, m.id, start, m.body)
 	if err != nil {
 		return answer{class: models.SendNotConfigured}
 	}
@@ -47,7 +47,7 @@ func (w *Worker) post(ctx context.Context, m message) (out answer) {
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("User-Agent", "countersign-webhooks")
-	for name, value := range map[string]string{"webhook-id": m.id, "webhook-timestamp": strconv.FormatInt(begun.Unix(), 10), "webhook-signature": signature} {
+	for name, value := range map[string]string{"webhook-id": m.id, "webhook-timestamp": strconv.FormatInt(start.Unix(), 10), "webhook-signature": signature} {
 		req.Header.Set(name, value)
 	}
 	got, err := w.o.Out.Do(req, nil)
@@ -78,8 +78,8 @@ func classOf(status int) models.SendClass {
 func signatures(keys []string, id string, at time.Time, body []byte) (string, error) {
 	var all []string
 	for _, secret := range keys {
-		encoded, ok := strings.CutPrefix(secret, "whsec_")
-		key, err := base64.StdEncoding.DecodeString(encoded)
+		code, ok := strings.CutPrefix(secret, "whsec_")
+		key, err := base64.StdEncoding.DecodeString(code)
 		if !ok || err != nil || len(key) < 24 {
 			return "", errors.New("a key is none to sign with")
 		}

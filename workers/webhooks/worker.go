@@ -1,7 +1,7 @@
-// Package webhooks sends the ledger's events to endpoints, signed by Standard Webhooks, at least
-// once and in order within each conversation. The ledger is the queue; how far each endpoint has
-// got is kept by the store, in batches behind the sending: what was accepted since the last one
-// is sent again after a crash, with the same ids. At most one process of an installation sends.
+// Package webhooks sends the ledger's events to endpoints, signed by Standard Webhooks, at least once and in order
+// within each conversation. The ledger is the queue. The store keeps how far each endpoint is, in batches behind the
+// sending: events accepted since the last batch are sent again after a crash, with the same ids. At most one process of
+// an installation sends.
 package webhooks
 
 import (
@@ -26,13 +26,13 @@ type Options struct {
 
 	// RequestURL is the absolute address of a request's page. nil: events have none.
 	RequestURL func(models.ResponseID) string
-	// Observe hears of each attempt but tests. It must be quick. nil: nobody does.
+	// Observe hears of each attempt but tests. It must be quick, and may be nil.
 	Observe func(models.SendClass)
 
 	LeaseTTL    time.Duration // after which another process takes over; 0: 20 s
 	PerEndpoint int           // streams of an endpoint that are sent side by side; 0: 4
 	Concurrency int           // attempts at once in all, but that each endpoint may have one; 0: 16
-	KeepEvery   time.Duration // how far the store may be behind what was sent; 0: 1 s
+	KeepEvery   time.Duration // how far the store may be behind the sent events; 0: 1 s
 }
 
 const (
@@ -64,11 +64,11 @@ func New(o Options) *Worker {
 	return &Worker{o}
 }
 
-// Run sends what endpoints are to get while this process holds the lease, until ctx ends.
-// Without an endpoint, nobody takes the lease.
+// Run sends the endpoints' events while this process holds the lease, until ctx ends. Without an endpoint, no process
+// takes the lease.
 func (w *Worker) Run(ctx context.Context) {
 	workers.Lead(ctx, w.o.Log, workers.Post{
-		Name: post, Holder: w.o.Holder, TTL: w.o.LeaseTTL, Leases: w.o.Store, Bus: w.o.Store.Bus(), Topics: topics, Needed: w.o.Store.Webhooks.Any, Work: w.work,
+		Name: post, Holder: w.o.Holder, TTL: w.o.LeaseTTL, Leases: w.o.Store, Bus: w.o.Store.Bus(), Topics: topics, HasWork: w.o.Store.Webhooks.Any, Work: w.work,
 	})
 }
 

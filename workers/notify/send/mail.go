@@ -44,7 +44,7 @@ type SMTP struct {
 	Roots   *x509.CertPool // nil: the machine's
 }
 
-// Check finds what is wrong. Codes: invalid.
+// Check finds mistakes in the options. Codes: invalid.
 func (o SMTP) Check() error {
 	host, port, err := net.SplitHostPort(o.Addr)
 	if n, bad := strconv.ParseUint(port, 10, 16); err != nil || bad != nil || n == 0 || !isHost(host) {
@@ -98,13 +98,13 @@ func (m *mailer) send(ctx context.Context, to models.ChannelTarget, n models.Not
 	if err != nil {
 		return failed(models.SendRejected, "the message cannot be written: its address must be one such as ann@example.com")
 	}
-	limited, cancel := context.WithTimeout(ctx, m.o.Timeout)
+	limitCtx, cancel := context.WithTimeout(ctx, m.o.Timeout)
 	defer cancel()
 	way := &mailWay{o: m.o, host: m.host}
 	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := way.dial(ctx, network, address)
 		if err == nil {
-			context.AfterFunc(limited, func() { conn.Close() }) // also when the server stops
+			context.AfterFunc(limitCtx, func() { conn.Close() }) // also when the server stops
 		}
 		return conn, err
 	}
@@ -112,11 +112,11 @@ func (m *mailer) send(ctx context.Context, to models.ChannelTarget, n models.Not
 	if err != nil {
 		return failed(models.SendNotConfigured, "the settings of the mail server don't fit together")
 	}
-	err = client.DialAndSendWithContext(limited, msg)
+	err = client.DialAndSendWithContext(limitCtx, msg)
 	if msg.IsDelivered() { // the server has taken it, whatever came after
 		return models.SendResult{Class: models.SendSent, Status: 250}
 	}
-	return way.failure(limited, err)
+	return way.failure(limitCtx, err)
 }
 
 func (m *mailer) options(way *mailWay) []mail.Option {
@@ -183,14 +183,14 @@ func (m *mailer) id(kind, id string) string {
 
 // failure says why a message was not taken.
 func (w *mailWay) failure(ctx context.Context, err error) models.SendResult {
-	var refused *notLocalError
+	var refusal *notLocalError
 	var name *net.DNSError
 	var certificate *tls.CertificateVerificationError
 	var said *textproto.Error
 	var delivery *mail.SendError
 	switch {
-	case errors.As(err, &refused):
-		return failed(models.SendRefusedHost, refused.Error())
+	case errors.As(err, &refusal):
+		return failed(models.SendRefusedHost, refusal.Error())
 	case errors.As(err, &certificate):
 		return failed(models.SendCertificate, "the mail server's certificate is not valid for its name")
 	case w.full:

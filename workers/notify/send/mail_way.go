@@ -52,7 +52,7 @@ func (w *mailWay) dial(ctx context.Context, network, address string) (net.Conn, 
 		return nil, err
 	}
 	until, _ := ctx.Deadline()
-	conn := &limitedConn{Conn: plain, until: until, left: mostMailAnswer, full: &w.full}
+	conn := &limitedConn{Conn: plain, until: until, rest: mostMailAnswer, full: &w.full}
 	if w.o.TLS != SMTPImplicit {
 		return conn, nil
 	}
@@ -68,19 +68,19 @@ type limitedConn struct {
 	net.Conn
 
 	until time.Time
-	left  int
+	rest  int
 	full  *bool
 }
 
 var errFull = errors.New("the server sent too much")
 
 func (c *limitedConn) Read(p []byte) (int, error) {
-	if c.left <= 0 {
+	if c.rest <= 0 {
 		*c.full = true
 		return 0, errFull
 	}
-	n, err := c.Conn.Read(p[:min(len(p), c.left)])
-	c.left -= n
+	n, err := c.Conn.Read(p[:min(len(p), c.rest)])
+	c.rest -= n
 	return n, err
 }
 

@@ -74,8 +74,8 @@ func (s *Sender) Send(ctx context.Context, kind models.ChannelKind, to models.Ch
 	return models.SendResult{Class: models.SendNotConfigured}
 }
 
-// Check refuses a target that nothing could be sent to, before a channel is added. It asks
-// nobody. The error names address, url, token or subscription. Codes: invalid.
+// Check refuses a target that nothing could be sent to, before a channel is added. It makes no request. The error names
+// address, url, token or subscription. Codes: invalid.
 func (s *Sender) Check(ctx context.Context, kind models.ChannelKind, to models.ChannelTarget) error {
 	switch kind {
 	case models.ChannelEmail:
@@ -141,12 +141,11 @@ func (s *Sender) post(ctx context.Context, url string, body []byte, headers ...h
 	return result(s.o.Out.Do(req, nil))
 }
 
-// CheckAddress refuses what is no single plain e-mail address. The error names field.
-// Codes: invalid.
+// CheckAddress accepts a single plain e-mail address only. The error names field. Codes: invalid.
 func CheckAddress(field, address string) error {
-	parsed, err := mail.ParseAddress(address)
+	mailbox, err := mail.ParseAddress(address)
 	_, domain, _ := cutLast(address, "@")
-	if err != nil || parsed.Address != address || len(address) > 254 || !visible(address) || !outward.IsName(domain) || strings.HasPrefix(address, "-") || strings.Trim(domain, "-.") != domain {
+	if err != nil || mailbox.Address != address || len(address) > 254 || !visible(address) || !outward.IsName(domain) || strings.HasPrefix(address, "-") || strings.Trim(domain, "-.") != domain {
 		return models.Invalid(field, "must be an e-mail address such as ann@example.com")
 	}
 	return nil

@@ -35,8 +35,8 @@ func (s *Sender) webhook(ctx context.Context, to models.ChannelTarget, n models.
 
 // sign is the signature of a message. An unsigned one is never sent.
 func sign(secret, id string, at time.Time, body []byte) (string, error) {
-	encoded, ok := strings.CutPrefix(secret, secretPrefix)
-	key, err := base64.StdEncoding.DecodeString(encoded)
+	code, ok := strings.CutPrefix(secret, secretPrefix)
+	key, err := base64.StdEncoding.DecodeString(code)
 	if !ok || err != nil || len(key) < 24 {
 		return "", errors.New("the webhook has no secret to sign with")
 	}

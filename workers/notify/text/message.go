@@ -13,7 +13,7 @@ type Message struct {
 	// Subject is the same for all messages about one request, so that mail programs keep
 	// them together. What strangers named comes last in it.
 	Subject     string
-	Lead        string // what has happened
+	Lead        string // the event
 	Facts       []Fact
 	Link        string // what URL opens, in words; empty: there is none
 	URL         string
