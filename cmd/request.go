@@ -15,6 +15,7 @@ import (
 	"countersign/cmd/terminal"
 	"countersign/models"
 	"countersign/models/headline"
+	"countersign/models/requests"
 	"countersign/models/store"
 	"countersign/views"
 	"countersign/views/ui"
@@ -110,10 +111,10 @@ func (f requestFilter) check() (models.Status, error) {
 
 // newestRequests reads the newest requests of a status, and says whether there are more.
 func newestRequests(ctx context.Context, s *store.Store, status models.Status, limit int) (out []models.Approval, more bool, err error) {
-	q := store.ListQuery{Status: status}
+	q := requests.ListQuery{Status: status}
 	for {
 		q.Limit = min(limit-len(out), models.MaxPage)
-		page, err := s.Approvals(ctx, data.Operator(), q)
+		page, err := s.Requests.Approvals(ctx, data.Operator(), q)
 		if err != nil {
 			return nil, false, err
 		}
@@ -128,9 +129,9 @@ func newestRequests(ctx context.Context, s *store.Store, status models.Status, l
 // soonestRequests reads all requests of a status, keeps those whose deadlines come soonest,
 // and says whether there are more. It holds no more than these and a page.
 func soonestRequests(ctx context.Context, s *store.Store, status models.Status, limit int) (out []models.Approval, more bool, err error) {
-	q := store.ListQuery{Status: status, Limit: models.MaxPage}
+	q := requests.ListQuery{Status: status, Limit: models.MaxPage}
 	for {
-		page, err := s.Approvals(ctx, data.Operator(), q)
+		page, err := s.Requests.Approvals(ctx, data.Operator(), q)
 		if err != nil {
 			return nil, false, err
 		}

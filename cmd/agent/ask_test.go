@@ -14,7 +14,7 @@ import (
 	"countersign/cmd/process"
 	"countersign/handlers/api/wire"
 	"countersign/models"
-	"countersign/models/store"
+	"countersign/models/requests"
 )
 
 func TestAskExitsAsDecided(t *testing.T) {
@@ -281,7 +281,7 @@ func TestAskWithoutServerKnowsTheEndI11(t *testing.T) {
 // without an answer.
 func wantFallback(t *testing.T, w *process.World, tool string) {
 	t.Helper()
-	list, err := w.Store().Approvals(t.Context(), w.Admin, store.ListQuery{Limit: 50})
+	list, err := w.Store().Requests.Approvals(t.Context(), w.Admin, requests.ListQuery{Limit: 50})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -386,7 +386,7 @@ func TestAskCarriesAPreview(t *testing.T) {
 			}
 			url := p.Says(t, p.Err, "waiting for a decision at ")
 			id := models.ResponseID(url[strings.LastIndex(url, "/")+1:])
-			if got, err := w.Store().Approval(t.Context(), w.Admin, id); err != nil || got.Preview != tt.want {
+			if got, err := w.Store().Requests.Approval(t.Context(), w.Admin, id); err != nil || got.Preview != tt.want {
 				t.Errorf("the request is %+v, %v, want the preview %q", got, err, tt.want)
 			}
 			w.Respond(t, id, wire.RespondRequest{Approved: new(false), Reason: "no"})

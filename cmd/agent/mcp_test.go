@@ -74,7 +74,7 @@ func TestThePipeCancels(t *testing.T) {
 		}
 		c.Sends(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`)
 		process.Eventually(t, "it is withdrawn", func() bool {
-			a, err := w.Store().Approval(t.Context(), w.Admin, row.ID)
+			a, err := w.Store().Requests.Approval(t.Context(), w.Admin, row.ID)
 			return err == nil && a.Status() == models.StatusCancelled
 		})
 	}

@@ -16,6 +16,7 @@ import (
 	"countersign/handlers/api/wire"
 	"countersign/models"
 	"countersign/models/people"
+	"countersign/models/requests"
 	"countersign/models/store"
 	"countersign/models/storetest"
 )
@@ -65,7 +66,7 @@ func (d *demo) inbox(t *testing.T, n int) map[string]models.Approval {
 	t.Helper()
 	byTool := map[string]models.Approval{}
 	process.Eventually(t, strconv.Itoa(n)+" requests of the demo agent", func() bool {
-		page, err := d.store.Inbox(t.Context(), d.admin, store.InboxQuery{Limit: 50})
+		page, err := d.store.Requests.Inbox(t.Context(), d.admin, requests.InboxQuery{Limit: 50})
 		if err != nil {
 			t.Fatal(err)
 		}

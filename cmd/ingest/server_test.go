@@ -9,7 +9,7 @@ import (
 
 	"countersign/cmd/process"
 	"countersign/models"
-	"countersign/models/store"
+	"countersign/models/requests"
 )
 
 // TestIngestShowsARecordedRun hands a run that a coding agent printed through the
@@ -33,11 +33,11 @@ func TestIngestShowsARecordedRun(t *testing.T) {
 			t.Fatalf("exit %d, %d bytes passed on of %d:\n%s", code, len(p.Out.String()), len(recorded), p.Err)
 		}
 	}
-	runs, err := w.Store().Conversations(t.Context(), w.Admin, store.ConversationQuery{})
+	runs, err := w.Store().Requests.Conversations(t.Context(), w.Admin, requests.ConversationQuery{})
 	if err != nil || len(runs.Items) != 1 || runs.Items[0].Status != models.ConversationCompleted {
 		t.Fatalf("the runs are %+v, %v", runs.Items, err)
 	}
-	h, err := w.Store().History(t.Context(), w.Admin, runs.Items[0].ID, store.HistoryQuery{Limit: models.MaxPage})
+	h, err := w.Store().Requests.History(t.Context(), w.Admin, runs.Items[0].ID, requests.HistoryQuery{Limit: models.MaxPage})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,12 +79,12 @@ func ingest(t *testing.T, w *process.World, run, stream string) (said string, co
 // entries are the calls, with their results, and the texts of a run, in order.
 func entries(t *testing.T, w *process.World, run string) []string {
 	t.Helper()
-	runs, err := w.Store().Conversations(t.Context(), w.Admin, store.ConversationQuery{})
+	runs, err := w.Store().Requests.Conversations(t.Context(), w.Admin, requests.ConversationQuery{})
 	at := slices.IndexFunc(runs.Items, func(c models.ConversationView) bool { return c.RunID != nil && *c.RunID == run })
 	if err != nil || at < 0 {
 		t.Fatalf("the runs are %+v, %v", runs.Items, err)
 	}
-	h, err := w.Store().History(t.Context(), w.Admin, runs.Items[at].ID, store.HistoryQuery{Limit: models.MaxPage})
+	h, err := w.Store().Requests.History(t.Context(), w.Admin, runs.Items[at].ID, requests.HistoryQuery{Limit: models.MaxPage})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,7 +47,7 @@ const HookPolicy = `{"unmatched":"allow","required_approval_tools":["Bash"],"rul
 // WantStatus fails the test if a request has another status.
 func (w *World) WantStatus(t *testing.T, id models.ResponseID, want models.Status) {
 	t.Helper()
-	row, err := w.Store().Approval(t.Context(), w.Admin, id)
+	row, err := w.Store().Requests.Approval(t.Context(), w.Admin, id)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 	"countersign/handlers/api/client"
 	"countersign/handlers/api/wire"
 	"countersign/models"
-	"countersign/models/store"
+	"countersign/models/requests"
 	"countersign/models/storetest"
 )
 
@@ -159,7 +159,7 @@ func (l *load) check(t *testing.T, v *process.Victim) {
 	s := storetest.New(t, storetest.WithDir(v.Dir))
 	found, entries := map[models.ResponseID]models.Status{}, map[string]int{}
 	for cursor := ""; ; {
-		page, err := s.Approvals(t.Context(), v.Person, store.ListQuery{Cursor: cursor, Limit: 100})
+		page, err := s.Requests.Approvals(t.Context(), v.Person, requests.ListQuery{Cursor: cursor, Limit: 100})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -184,7 +184,7 @@ func (l *load) check(t *testing.T, v *process.Victim) {
 		}
 	}
 	for before := int64(0); ; {
-		page, err := s.Trail(t.Context(), v.Person, store.TrailQuery{Before: before, Limit: 100})
+		page, err := s.Requests.Trail(t.Context(), v.Person, requests.TrailQuery{Before: before, Limit: 100})
 		if err != nil {
 			t.Fatal(err)
 		}

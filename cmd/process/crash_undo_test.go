@@ -10,22 +10,22 @@ import (
 	"countersign/handlers/api/client"
 	"countersign/handlers/api/wire"
 	"countersign/models"
-	"countersign/models/store"
+	"countersign/models/requests"
 	"countersign/models/storetest"
 )
 
 // The server is killed inside the undo windows of many approvals, and again as
 // they end: each is held or released, never both, and told once (I1, I8).
 func TestKillInTheUndoWindowI1(t *testing.T) {
-	const requests, undone = 40, 10
+	const count, undone = 40, 10
 	v := process.NewVictim(t)
 	doc := filepath.Join(t.TempDir(), "policy.json")
 	if err := os.WriteFile(doc, []byte(`{"undo_seconds":{"medium":3}}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	process.Must(t, "", "policy", "apply", doc, "--data", v.Dir)
-	told := make(chan *wire.Approval, requests)
-	for i := range requests {
+	told := make(chan *wire.Approval, count)
+	for i := range count {
 		go func() {
 			got, err := v.Client(v.Agent).AskUntilDecided(t.Context(),
 				wire.AskRequest{ToolName: "deploy", Input: fmt.Appendf(nil, `{"n":%d}`, i)}, client.WaitOptions{Connect: process.Patience})
@@ -35,7 +35,7 @@ func TestKillInTheUndoWindowI1(t *testing.T) {
 			told <- got
 		}()
 	}
-	v.Waiting(t, requests)
+	v.Waiting(t, count)
 	takenBack := map[models.ResponseID]bool{}
 	reviewer := v.Client(v.Reviewer)
 	for id := range v.Pending(t) {
@@ -67,7 +67,7 @@ func TestKillInTheUndoWindowI1(t *testing.T) {
 	hear() // the windows end now
 	v.Kill(t)
 	v.Start(t)
-	for len(outcomes) < requests-undone {
+	for len(outcomes) < count-undone {
 		hear()
 	}
 	for id := range takenBack {
@@ -86,16 +86,16 @@ func TestKillInTheUndoWindowI1(t *testing.T) {
 	}
 	v.Kill(t)
 	process.Must(t, "", "audit", "verify", "--data", v.Dir)
-	tellsOneStory(t, v, takenBack, requests)
+	tellsOneStory(t, v, takenBack, count)
 }
 
 // tellsOneStory holds the ledger against what was told.
-func tellsOneStory(t *testing.T, v *process.Victim, takenBack map[models.ResponseID]bool, requests int) {
+func tellsOneStory(t *testing.T, v *process.Victim, takenBack map[models.ResponseID]bool, count int) {
 	t.Helper()
 	s := storetest.New(t, storetest.WithDir(v.Dir))
 	actions := map[models.ResponseID]map[string]int{}
 	for before := int64(0); ; {
-		page, err := s.Trail(t.Context(), v.Person, store.TrailQuery{Before: before, Limit: 100})
+		page, err := s.Requests.Trail(t.Context(), v.Person, requests.TrailQuery{Before: before, Limit: 100})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -112,8 +112,8 @@ func tellsOneStory(t *testing.T, v *process.Victim, takenBack map[models.Respons
 			break
 		}
 	}
-	if len(actions) != requests {
-		t.Errorf("the ledger tells of %d requests, want %d", len(actions), requests)
+	if len(actions) != count {
+		t.Errorf("the ledger tells of %d requests, want %d", len(actions), count)
 	}
 	for id, did := range actions {
 		want := map[string]int{"approval.requested": 1, "approval.voted": 1, "approval.approved": 1}

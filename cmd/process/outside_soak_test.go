@@ -14,7 +14,7 @@ import (
 	"countersign/cmd/process"
 	"countersign/handlers/api/wire"
 	"countersign/models"
-	"countersign/models/store"
+	"countersign/models/requests"
 	"countersign/models/storetest"
 	"countersign/workers/upstream/upstreamtest"
 )
@@ -259,7 +259,7 @@ func (s *soak) check(t *testing.T, all int) {
 	db := storetest.New(t, storetest.WithDir(s.Dir))
 	seen := map[int]bool{}
 	for cursor := ""; ; {
-		page, err := db.Approvals(t.Context(), s.Person, store.ListQuery{Cursor: cursor, Limit: 100})
+		page, err := db.Requests.Approvals(t.Context(), s.Person, requests.ListQuery{Cursor: cursor, Limit: 100})
 		if err != nil {
 			t.Fatal(err)
 		}

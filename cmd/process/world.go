@@ -14,7 +14,7 @@ import (
 	"countersign/handlers/api/client"
 	"countersign/handlers/api/wire"
 	"countersign/models"
-	"countersign/models/store"
+	"countersign/models/requests"
 	"countersign/models/storetest"
 )
 
@@ -93,7 +93,7 @@ func (w *World) OnlyPending(t *testing.T) models.Approval {
 	t.Helper()
 	var got []models.Brief
 	Eventually(t, "one pending request", func() bool {
-		page, err := w.Store().Inbox(t.Context(), w.Admin, store.InboxQuery{Limit: 10})
+		page, err := w.Store().Requests.Inbox(t.Context(), w.Admin, requests.InboxQuery{Limit: 10})
 		if err != nil {
 			t.Fatalf("inbox: %v", err)
 		}

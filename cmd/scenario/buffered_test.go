@@ -11,7 +11,7 @@ import (
 	"countersign/cmd/process"
 	"countersign/handlers/api/wire"
 	"countersign/models"
-	"countersign/models/store"
+	"countersign/models/requests"
 	"countersign/models/storetest"
 	"countersign/workers/upstream/upstreamtest"
 )
@@ -49,7 +49,7 @@ func TestABufferedRunIsCorrelatedAndARejectionReachesItsBatch(t *testing.T) {
 	calls := func() map[string]*models.Approval {
 		t.Helper()
 		out := map[string]*models.Approval{}
-		runs, err := w.Store().Conversations(t.Context(), w.Admin, store.ConversationQuery{})
+		runs, err := w.Store().Requests.Conversations(t.Context(), w.Admin, requests.ConversationQuery{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,7 +60,7 @@ func TestABufferedRunIsCorrelatedAndARejectionReachesItsBatch(t *testing.T) {
 			if run.OnReject != models.OnRejectCascade {
 				t.Errorf("an ingested run does %s after a rejection", run.OnReject)
 			}
-			h, err := w.Store().History(t.Context(), w.Admin, run.ID, store.HistoryQuery{Limit: models.MaxPage})
+			h, err := w.Store().Requests.History(t.Context(), w.Admin, run.ID, requests.HistoryQuery{Limit: models.MaxPage})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -99,7 +99,7 @@ func TestABufferedRunIsCorrelatedAndARejectionReachesItsBatch(t *testing.T) {
 		if a.Status() != models.StatusRejected || a.Cause != want || a.Feedback() != "not on a Friday" || !a.IsCompleted {
 			t.Errorf("call %d is %s %s, %q, completed %t", n, a.Status(), a.Cause, a.Feedback(), a.IsCompleted)
 		}
-		if r, err := w.Store().CallResult(t.Context(), w.Admin, a.ID); err != nil || r.Result != "The user rejected this call." {
+		if r, err := w.Store().Requests.CallResult(t.Context(), w.Admin, a.ID); err != nil || r.Result != "The user rejected this call." {
 			t.Errorf("call %d has the result %+v, %v", n, r, err)
 		}
 	}
@@ -116,7 +116,7 @@ func TestIngestKeepsWhatWasChosen(t *testing.T) {
 		if _, stderr, code := process.RunWith(t, env, "", append([]string{"ingest", "--run-id", "r"}, args...)...); code != 0 {
 			t.Fatalf("%v: exit %d, %s", args, code, stderr)
 		}
-		runs, err := w.Store().Conversations(t.Context(), w.Admin, store.ConversationQuery{})
+		runs, err := w.Store().Requests.Conversations(t.Context(), w.Admin, requests.ConversationQuery{})
 		if err != nil || len(runs.Items) != 1 || runs.Items[0].OnReject != models.OnRejectContinue {
 			t.Errorf("%v: %+v, %v", args, runs.Items, err)
 		}

@@ -19,7 +19,7 @@ func (d *conversationsDoor) ask(c call) (models.ResponseID, models.Code) { retur
 // path is the conversation that holds a request.
 func (d *conversationsDoor) path(id models.ResponseID) string {
 	d.t.Helper()
-	a, err := d.Store().Approval(d.t.Context(), d.admin, id)
+	a, err := d.Store().Requests.Approval(d.t.Context(), d.admin, id)
 	if err != nil {
 		d.t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 	"countersign/handlers/api/wire"
 	"countersign/models"
 	"countersign/models/outside"
-	"countersign/models/store"
+	"countersign/models/requests"
 	"countersign/models/storetest"
 	"countersign/workers/upstream/upstreamtest"
 )
@@ -75,7 +75,7 @@ func TestTenQueuedCallsFromReportToUpstream(t *testing.T) {
 	report(done(3), done(4), done(5))
 	decide(6, wire.RespondRequest{Approved: new(false), Reason: "not on a Friday"})
 
-	history, err := w.Store().History(t.Context(), w.Admin, models.ConversationID(conv.ID), store.HistoryQuery{Limit: 50})
+	history, err := w.Store().Requests.History(t.Context(), w.Admin, models.ConversationID(conv.ID), requests.HistoryQuery{Limit: 50})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func TestTenQueuedCallsFromReportToUpstream(t *testing.T) {
 	if !maps.Equal(stands, want) {
 		t.Errorf("stands %v, want %v", stands, want)
 	}
-	if v, err := w.Store().Conversation(t.Context(), w.Admin, models.ConversationID(conv.ID)); err != nil || v.Status != models.ConversationRunning {
+	if v, err := w.Store().Requests.Conversation(t.Context(), w.Admin, models.ConversationID(conv.ID)); err != nil || v.Status != models.ConversationRunning {
 		t.Errorf("the run is %+v, %v", v, err)
 	}
 	process.Must(t, "", "audit", "verify", "--data", w.Dir)

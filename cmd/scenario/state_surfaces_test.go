@@ -225,9 +225,9 @@ func (s *stateWalk) makes(row stateRow) {
 	if row.then != nil {
 		row.then(s, row)
 	}
-	a, err := s.w.Store().Approval(s.t.Context(), s.w.Admin, models.ResponseID(got.ApprovalID))
+	a, err := s.w.Store().Requests.Approval(s.t.Context(), s.w.Admin, models.ResponseID(got.ApprovalID))
 	if err == nil {
-		err = s.w.Store().HeldVerdicts(s.t.Context(), s.w.Admin, a)
+		err = s.w.Store().Requests.HeldVerdicts(s.t.Context(), s.w.Admin, a)
 	}
 	if err != nil {
 		s.t.Fatal(err)

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"countersign/models"
-	"countersign/models/store"
+	"countersign/models/requests"
 )
 
 // openRoutes need no sign-in.
@@ -139,7 +139,7 @@ func TestI4AgentsNeverDecide(t *testing.T) {
 // budgetOf is the budget that stands in a conversation; nil for none.
 func (w *world) budgetOf(conversation string) *int64 {
 	w.tb.Helper()
-	v, err := w.store.Conversation(w.tb.Context(), w.adminAs, models.ConversationID(conversation))
+	v, err := w.store.Requests.Conversation(w.tb.Context(), w.adminAs, models.ConversationID(conversation))
 	if err != nil {
 		w.tb.Fatal(err)
 	}
@@ -149,7 +149,7 @@ func (w *world) budgetOf(conversation string) *int64 {
 // onlyAgentsActions fails if anything after seq is more than an agent may do.
 func (w *world) onlyAgentsActions(name string, seq int64) {
 	w.tb.Helper()
-	trail, err := w.store.Trail(w.tb.Context(), w.adminAs, store.TrailQuery{Limit: 10})
+	trail, err := w.store.Requests.Trail(w.tb.Context(), w.adminAs, requests.TrailQuery{Limit: 10})
 	if err != nil {
 		w.tb.Fatal(err)
 	}

@@ -149,7 +149,7 @@ func (a *API) get(ctx context.Context, in *getIn) (*waiting, error) {
 	if wait > 0 {
 		err = a.watch(ctx, w, in.actor, id, wait, opts...)
 	} else {
-		w.row, err = a.store.Approval(ctx, in.actor, id)
+		w.row, err = a.store.Requests.Approval(ctx, in.actor, id)
 	}
 	return w, naming(in.ID, err)
 }

@@ -11,7 +11,7 @@ import (
 	"countersign/handlers"
 	"countersign/handlers/api/wire"
 	"countersign/models"
-	"countersign/models/store"
+	"countersign/models/requests"
 )
 
 const conversationsPath, onePath = "/conversations", "/conversations/{requestId}"
@@ -48,7 +48,7 @@ type conversationsOut struct {
 }
 
 func (a *API) conversations(ctx context.Context, in *conversationsIn) (*conversationsOut, error) {
-	got, err := a.store.Conversations(ctx, in.actor, store.ConversationQuery{
+	got, err := a.store.Requests.Conversations(ctx, in.actor, requests.ConversationQuery{
 		Status: models.ConversationStatus(in.Status), Archived: in.Archived, Cursor: in.Cursor, Limit: in.Limit,
 	})
 	if err != nil {
@@ -99,7 +99,7 @@ func (a *API) conversation(ctx context.Context, in *conversationIn) (*conversati
 	if err := a.beginList(ctx, &in.caller); err != nil {
 		return nil, err
 	}
-	history, err := a.store.History(ctx, in.actor, id, store.HistoryQuery{Before: before, After: after, Limit: in.Limit, MaxBytes: store.MaxListBytes})
+	history, err := a.store.Requests.History(ctx, in.actor, id, requests.HistoryQuery{Before: before, After: after, Limit: in.Limit, MaxBytes: requests.MaxListBytes})
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +109,7 @@ func (a *API) conversation(ctx context.Context, in *conversationIn) (*conversati
 			responses = append(responses, r)
 		}
 	}
-	if err := a.store.HeldVerdicts(ctx, in.actor, responses...); err != nil {
+	if err := a.store.Requests.HeldVerdicts(ctx, in.actor, responses...); err != nil {
 		return nil, err
 	}
 	waits, err := a.store.WaitsFor(ctx, in.actor, responses...)

@@ -9,7 +9,7 @@ import (
 
 	"countersign/handlers/api/wire"
 	"countersign/models"
-	"countersign/models/store"
+	"countersign/models/requests"
 )
 
 const approvePath, rejectPath = onePath + "/approve", onePath + "/reject"
@@ -53,13 +53,13 @@ func (a *API) approvalsOf(ctx context.Context, in *approvalsOfIn) (*approvalsOfO
 	if err != nil {
 		return nil, err
 	}
-	if _, err := a.store.Conversation(ctx, in.actor, id); err != nil {
+	if _, err := a.store.Requests.Conversation(ctx, in.actor, id); err != nil {
 		return nil, err // not theirs to see, or none
 	}
 	if err := a.beginList(ctx, &in.caller); err != nil {
 		return nil, err
 	}
-	got, err := a.store.Approvals(ctx, in.actor, store.ListQuery{Conversation: id, Cursor: in.Cursor, Limit: in.Limit, MaxBytes: store.MaxListBytes})
+	got, err := a.store.Requests.Approvals(ctx, in.actor, requests.ListQuery{Conversation: id, Cursor: in.Cursor, Limit: in.Limit, MaxBytes: requests.MaxListBytes})
 	if err != nil {
 		return nil, err
 	}

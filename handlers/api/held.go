@@ -29,7 +29,7 @@ func heldOf(a *models.Approval) *wire.Held {
 
 // holders gives a person the verdicts that hold requests of a list.
 func (a *API) holders(ctx context.Context, actor models.Actor, list []models.Approval) error {
-	return a.store.HeldVerdicts(ctx, actor, pointers(list)...)
+	return a.store.Requests.HeldVerdicts(ctx, actor, pointers(list)...)
 }
 
 func pointers[T any](list []T) []*T {

@@ -8,7 +8,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/outside"
-	"countersign/models/store"
+	"countersign/models/requests"
 )
 
 // outsideWorld is another system whose approvals are decided here. Nobody polls it: it
@@ -64,7 +64,7 @@ func (w *outsideWorld) wants(t *testing.T, item models.OutsideItem) string {
 // waits are the requests in the owner's inbox.
 func (w *outsideWorld) waits(t *testing.T) (ids []string) {
 	t.Helper()
-	page, err := w.store.Inbox(t.Context(), w.owner, store.InboxQuery{Limit: 100})
+	page, err := w.store.Requests.Inbox(t.Context(), w.owner, requests.InboxQuery{Limit: 100})
 	if err != nil {
 		t.Fatal(err)
 	}

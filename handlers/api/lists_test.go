@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"countersign/models/requests"
 	"countersign/models/store"
 )
 
@@ -12,10 +13,10 @@ import (
 func TestListsEndAfterAMegabyte(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	const requests = 9
+	const count = 9
 	input := strings.Repeat("x", 250<<10)
 	conversation := ""
-	for i := range requests {
+	for i := range count {
 		got := w.call(w.agent, "POST", "/v1/approvals", fmt.Sprintf(`{"toolUseId":"%d","runId":"r","toolName":"rm","input":{"a":%q}}`, i, input))
 		got.want(t, 202, nil)
 		conversation = got.text("conversationId")
@@ -33,7 +34,7 @@ func TestListsEndAfterAMegabyte(t *testing.T) {
 			page := w.call(tt.token, "GET", tt.path+next, "")
 			page.want(t, 200, nil)
 			list, _ := page.at(tt.member).([]any)
-			if len(page.body) > store.MaxListBytes || len(list) == 0 {
+			if len(page.body) > requests.MaxListBytes || len(list) == 0 {
 				t.Fatalf("%s: %d requests in %d bytes", tt.path, len(list), len(page.body))
 			}
 			all += len(list)
@@ -42,25 +43,25 @@ func TestListsEndAfterAMegabyte(t *testing.T) {
 			}
 			next = "&cursor=" + page.text("next")
 		}
-		if all != requests || pages == 0 {
+		if all != count || pages == 0 {
 			t.Errorf("%s: %d requests on %d further pages", tt.path, all, pages)
 		}
 	}
 	after, all := "0", 0
-	for range requests + 1 {
+	for range count + 1 {
 		page := w.call(w.agent, "GET", "/conversations/"+conversation+"?limit=100&after="+after, "")
 		page.want(t, 200, nil)
 		list, _ := page.at("entries").([]any)
-		if len(page.body) > store.MaxListBytes+64<<10 {
+		if len(page.body) > requests.MaxListBytes+64<<10 {
 			t.Errorf("a history of %d bytes", len(page.body))
 		}
 		all, after = all+len(list), fmt.Sprint(page.at("after"))
 	}
-	if all != requests {
+	if all != count {
 		t.Errorf("the history, read forwards, has %d entries", all)
 	}
 	before, all := "", 0
-	for range requests {
+	for range count {
 		page := w.call(w.agent, "GET", "/conversations/"+conversation+"?limit=100"+before, "")
 		list, _ := page.at("entries").([]any)
 		all += len(list)
@@ -69,7 +70,7 @@ func TestListsEndAfterAMegabyte(t *testing.T) {
 		}
 		before = "&before=" + fmt.Sprint(page.at("before"))
 	}
-	if all != requests {
+	if all != count {
 		t.Errorf("the history, read backwards, has %d entries", all)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"countersign/models"
-	"countersign/models/store"
+	"countersign/models/requests"
 )
 
 const streamDescription = `Server-sent events, from now on or from Last-Event-ID on: %s. Resuming sends each event once, with what the token may see now. ` +
@@ -65,8 +65,8 @@ func streamDocs() map[string]operationDoc {
 
 // example is a short stream as it is sent.
 func (v *vocabulary) example() string {
-	asked := exampleFeedEvent(store.Asked, 815, models.StatusPending)
-	settled := exampleFeedEvent(store.Settled, 816, models.StatusApproved)
+	asked := exampleFeedEvent(requests.Asked, 815, models.StatusPending)
+	settled := exampleFeedEvent(requests.Settled, 816, models.StatusApproved)
 	asked.Changes = []models.StatusChange{{Conversation: exampleConversation, Old: models.ConversationRunning, New: models.ConversationWaitingInput}}
 	settled.Changes = []models.StatusChange{{Conversation: exampleConversation, Old: models.ConversationWaitingInput, New: models.ConversationRunning}}
 	var out strings.Builder
@@ -75,7 +75,7 @@ func (v *vocabulary) example() string {
 	if err != nil {
 		return ""
 	}
-	for _, h := range []*store.FeedEvent{asked, settled} {
+	for _, h := range []*requests.FeedEvent{asked, settled} {
 		told, err := v.events(h, named)
 		if err != nil {
 			continue // the test of the document says so
@@ -87,7 +87,7 @@ func (v *vocabulary) example() string {
 	return out.String()
 }
 
-func exampleFeedEvent(what store.FeedKind, seq int64, status models.Status) *store.FeedEvent {
+func exampleFeedEvent(what requests.FeedKind, seq int64, status models.Status) *requests.FeedEvent {
 	a := &models.Approval{Response: models.Response{
 		ID: exampleID, ConversationID: exampleConversation, Kind: models.KindToolCall, CreatedAt: exampleAsked, Digest: exampleDigest,
 		Risk: models.RiskHigh, RequiresApproval: true, ApprovalStatus: &status, ApprovalTimeoutAt: models.NoDeadline,
@@ -96,5 +96,5 @@ func exampleFeedEvent(what store.FeedKind, seq int64, status models.Status) *sto
 	if status == models.StatusApproved {
 		a.Cause = models.CauseReviewer
 	}
-	return &store.FeedEvent{Seq: seq, At: exampleAsked, Kind: what, Conversation: exampleConversation, Approval: a}
+	return &requests.FeedEvent{Seq: seq, At: exampleAsked, Kind: what, Conversation: exampleConversation, Approval: a}
 }

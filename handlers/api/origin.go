@@ -23,7 +23,7 @@ func (a *API) approvalsFor(ctx context.Context, actor models.Actor, rows ...*mod
 	if !actor.IsPerson() {
 		return all, nil
 	}
-	origins, err := a.store.Origins(ctx, actor, ids...)
+	origins, err := a.store.Requests.Origins(ctx, actor, ids...)
 	if err != nil {
 		return nil, err
 	}

@@ -78,7 +78,7 @@ func (a *API) callToTry(ctx context.Context, in *tryPolicyIn) (policy.Call, erro
 		if err != nil {
 			return policy.Call{}, err
 		}
-		asked, err := a.store.Approval(ctx, in.actor, id)
+		asked, err := a.store.Requests.Approval(ctx, in.actor, id)
 		if err != nil {
 			return policy.Call{}, err
 		}

@@ -8,7 +8,7 @@ import (
 
 	"countersign/handlers/api/wire"
 	"countersign/models"
-	"countersign/models/store"
+	"countersign/models/requests"
 )
 
 func (a *API) registerQueue() {
@@ -40,7 +40,7 @@ type listOut struct {
 }
 
 func (a *API) list(ctx context.Context, in *listIn) (*listOut, error) {
-	query := store.ListQuery{Status: models.Status(in.Status), Cursor: in.Cursor, Limit: in.Limit, MaxBytes: store.MaxListBytes}
+	query := requests.ListQuery{Status: models.Status(in.Status), Cursor: in.Cursor, Limit: in.Limit, MaxBytes: requests.MaxListBytes}
 	if in.ConversationID != "" {
 		id, err := models.ParseID[models.ConversationID]("conversationId", in.ConversationID)
 		if err != nil {
@@ -51,12 +51,12 @@ func (a *API) list(ctx context.Context, in *listIn) (*listOut, error) {
 	if err := a.beginList(ctx, &in.caller); err != nil {
 		return nil, err
 	}
-	got, err := a.store.Approvals(ctx, in.actor, query)
+	got, err := a.store.Requests.Approvals(ctx, in.actor, query)
 	if err != nil {
 		return nil, err
 	}
 	rows := pointers(got.Items)
-	if err := a.store.HeldVerdicts(ctx, in.actor, rows...); err != nil {
+	if err := a.store.Requests.HeldVerdicts(ctx, in.actor, rows...); err != nil {
 		return nil, err
 	}
 	all, err := a.approvalsFor(ctx, in.actor, rows...)
@@ -78,12 +78,12 @@ func (a *API) pending(ctx context.Context, in *pendingIn) (*pendingOut, error) {
 	if err := a.beginList(ctx, &in.caller); err != nil {
 		return nil, err
 	}
-	got, err := a.store.PendingList(ctx, in.actor, in.Cursor, in.Limit)
+	got, err := a.store.Requests.PendingList(ctx, in.actor, in.Cursor, in.Limit)
 	if err != nil {
 		return nil, err
 	}
 	rows := pointers(got.Items)
-	if err := a.store.HeldVerdicts(ctx, in.actor, rows...); err != nil {
+	if err := a.store.Requests.HeldVerdicts(ctx, in.actor, rows...); err != nil {
 		return nil, err
 	}
 	all, err := a.approvalsFor(ctx, in.actor, rows...)

@@ -45,7 +45,7 @@ func (a *API) openRun(ctx context.Context, in *openRunIn) (*openRunOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	view, err := a.store.Conversation(ctx, in.actor, conv.ID)
+	view, err := a.store.Requests.Conversation(ctx, in.actor, conv.ID)
 	if err != nil {
 		return nil, err
 	}

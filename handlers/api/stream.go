@@ -11,7 +11,7 @@ import (
 	"countersign/handlers"
 	"countersign/models"
 	"countersign/models/events"
-	"countersign/models/store"
+	"countersign/models/requests"
 )
 
 const (
@@ -47,7 +47,7 @@ func (a *API) stream(words *vocabulary) echo.HandlerFunc {
 		defer leave()
 		defer a.kit.Metrics.Stream(handlers.StreamsOfAPI)()
 		// Before anything is read, or what is recorded in between would be missed.
-		sub := a.store.Bus().Subscribe(1, store.FeedTopics(r.actor)...)
+		sub := a.store.Bus().Subscribe(1, requests.FeedTopics(r.actor)...)
 		defer sub.Close()
 		started, err := r.find(ctx, from)
 		if err != nil {
@@ -89,7 +89,7 @@ func (r *reader) find(ctx context.Context, from *place) (started func() error, e
 	if from.part > 0 {
 		last++
 	}
-	at, reset, err := r.a.store.FeedFrom(ctx, r.actor, last)
+	at, reset, err := r.a.store.Requests.FeedFrom(ctx, r.actor, last)
 	if reset {
 		r.at = place{after: at}
 		return func() error { return r.out.Send(r.words.reset(r.a.places.id(r.at), r.a.kit.Now())) }, err
@@ -148,7 +148,7 @@ func (r *reader) tell(ctx context.Context) bool {
 		return false
 	}
 	begin, b := r.at, &batch{r: r}
-	next, err := r.a.store.Feed(ctx, r.actor, begin.after, func(h *store.FeedEvent) error {
+	next, err := r.a.store.Requests.Feed(ctx, r.actor, begin.after, func(h *requests.FeedEvent) error {
 		told, err := r.words.events(h, r.a.places)
 		if err != nil {
 			return err

@@ -7,10 +7,10 @@ import (
 
 	"countersign/handlers/api/wire"
 	"countersign/models"
-	"countersign/models/store"
+	"countersign/models/requests"
 )
 
-func approvalRequired(h *store.FeedEvent) any {
+func approvalRequired(h *requests.FeedEvent) any {
 	a := h.Approval
 	input, reported := inputOf(a)
 	return &wire.ApprovalRequired{
@@ -19,7 +19,7 @@ func approvalRequired(h *store.FeedEvent) any {
 	}
 }
 
-func approvalSettled(h *store.FeedEvent) any {
+func approvalSettled(h *requests.FeedEvent) any {
 	a := h.Approval
 	status := a.Status()
 	out := &wire.ApprovalSettled{
@@ -32,13 +32,13 @@ func approvalSettled(h *store.FeedEvent) any {
 	return out
 }
 
-func approvalAskedBack(h *store.FeedEvent) any {
+func approvalAskedBack(h *requests.FeedEvent) any {
 	return &wire.ApprovalAskedBack{ApprovalID: wire.ResponseID(h.Approval.ID), OpenNote: openNoteOf(h.Approval), TimeoutAt: timeoutOf(h.Approval)}
 }
 
-func invocationNow(h *store.FeedEvent) any { return invocationOf(h.Approval, "") }
+func invocationNow(h *requests.FeedEvent) any { return invocationOf(h.Approval, "") }
 
-func newApproval(h *store.FeedEvent) any {
+func newApproval(h *requests.FeedEvent) any {
 	a := h.Approval
 	kind, name, args := functionOf(a)
 	input, reported := inputOf(a)
@@ -49,7 +49,7 @@ func newApproval(h *store.FeedEvent) any {
 	}}}
 }
 
-func approvalResolved(h *store.FeedEvent) any {
+func approvalResolved(h *requests.FeedEvent) any {
 	a := h.Approval
 	decision, approved := "denied", new(false)
 	switch shown(a) { //nolint:exhaustive // all others are no approval

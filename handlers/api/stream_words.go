@@ -8,7 +8,7 @@ import (
 
 	"countersign/handlers"
 	"countersign/handlers/api/wire"
-	"countersign/models/store"
+	"countersign/models/requests"
 )
 
 // vocabulary is what one stream calls what happens. What it has no word for, it
@@ -16,7 +16,7 @@ import (
 type vocabulary struct {
 	path, operation, summary string
 
-	words map[store.FeedKind][]word
+	words map[requests.FeedKind][]word
 	// changed is the event for a run that has another status; empty: not told.
 	changed string
 	// typed events carry their name inside, as {type, timestamp, data}; others
@@ -27,38 +27,38 @@ type vocabulary struct {
 // word is one event that a stream sends for an entry.
 type word struct {
 	name string
-	data func(*store.FeedEvent) any
+	data func(*requests.FeedEvent) any
 }
 
 // vocabularies are the streams: one engine, a table each.
 var vocabularies = []*vocabulary{
 	{
 		path: "/v1/approvals/stream", operation: "stream-approvals", summary: "Stream pending requests and their outcomes",
-		words: map[store.FeedKind][]word{
-			store.Asked:      {{"approval_required", approvalRequired}},
-			store.TurnedAway: {{"approval_settled", approvalSettled}},
-			store.Settled:    {{"approval_settled", approvalSettled}},
-			store.Expired:    {{"approval_settled", approvalSettled}},
-			store.AskedBack:  {{"approval_asked_back", approvalAskedBack}},
+		words: map[requests.FeedKind][]word{
+			requests.Asked:      {{"approval_required", approvalRequired}},
+			requests.TurnedAway: {{"approval_settled", approvalSettled}},
+			requests.Settled:    {{"approval_settled", approvalSettled}},
+			requests.Expired:    {{"approval_settled", approvalSettled}},
+			requests.AskedBack:  {{"approval_asked_back", approvalAskedBack}},
 		},
 	},
 	{
 		path: toolPath + "/events", operation: "stream-tool-approvals", summary: "Stream calls that need approval and their outcomes",
-		words: map[store.FeedKind][]word{
-			store.Asked:      {{"approval_requested", invocationNow}},
-			store.TurnedAway: {{"approval_requested", invocationNow}, {"approval_decided", invocationNow}},
-			store.Settled:    {{"approval_decided", invocationNow}},
-			store.Expired:    {{"approval_timed_out", invocationNow}},
+		words: map[requests.FeedKind][]word{
+			requests.Asked:      {{"approval_requested", invocationNow}},
+			requests.TurnedAway: {{"approval_requested", invocationNow}, {"approval_decided", invocationNow}},
+			requests.Settled:    {{"approval_decided", invocationNow}},
+			requests.Expired:    {{"approval_timed_out", invocationNow}},
 		},
 	},
 	{
 		path: "/v1/events", operation: "stream-events", summary: "Stream requests, outcomes and runs",
 		typed: true,
-		words: map[store.FeedKind][]word{
-			store.Asked:      {{"new_approval", newApproval}},
-			store.TurnedAway: {{"approval_resolved", approvalResolved}},
-			store.Settled:    {{"approval_resolved", approvalResolved}},
-			store.Expired:    {{"approval_resolved", approvalResolved}},
+		words: map[requests.FeedKind][]word{
+			requests.Asked:      {{"new_approval", newApproval}},
+			requests.TurnedAway: {{"approval_resolved", approvalResolved}},
+			requests.Settled:    {{"approval_resolved", approvalResolved}},
+			requests.Expired:    {{"approval_resolved", approvalResolved}},
 		},
 		changed: "session_status_changed",
 	},
@@ -74,7 +74,7 @@ type typedEvent struct {
 // events are what a stream sends for an entry: first the runs that have another status
 // by it, then itself. All but the last have an id from which a reader goes on
 // inside the entry.
-func (v *vocabulary) events(h *store.FeedEvent, p places) ([]handlers.Event, error) {
+func (v *vocabulary) events(h *requests.FeedEvent, p places) ([]handlers.Event, error) {
 	var out []handlers.Event
 	tell := func(name string, data any) error {
 		e, err := v.event(name, h.At, data)

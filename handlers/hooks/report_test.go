@@ -82,7 +82,7 @@ func TestStopIsHeardInTheConversation(t *testing.T) {
 	w := newWorld(t)
 	w.send(w.agent, "", event("PreToolUse", call("Read", `{}`, "1")))
 	status := func() models.ConversationStatus {
-		view, err := w.store.Conversation(t.Context(), w.owner, w.invocation("1").ConversationID)
+		view, err := w.store.Requests.Conversation(t.Context(), w.owner, w.invocation("1").ConversationID)
 		if err != nil {
 			t.Fatal(err)
 		}

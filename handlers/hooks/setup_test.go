@@ -17,6 +17,7 @@ import (
 	"countersign/handlers/api"
 	"countersign/handlers/hooks"
 	"countersign/models"
+	"countersign/models/requests"
 	"countersign/models/store"
 	"countersign/models/storetest"
 )
@@ -161,7 +162,7 @@ func (w *world) waiting(n int) []models.Brief {
 
 func (w *world) pending() []models.Brief {
 	w.tb.Helper()
-	page, err := w.store.Inbox(w.tb.Context(), w.owner, store.InboxQuery{Limit: 50})
+	page, err := w.store.Requests.Inbox(w.tb.Context(), w.owner, requests.InboxQuery{Limit: 50})
 	if err != nil {
 		w.tb.Fatal(err)
 	}
@@ -178,7 +179,7 @@ func (w *world) decide(id models.ResponseID, in models.DecisionInput) {
 
 func (w *world) row(id models.ResponseID) *models.Approval {
 	w.tb.Helper()
-	a, err := w.store.Approval(w.tb.Context(), w.owner, id)
+	a, err := w.store.Requests.Approval(w.tb.Context(), w.owner, id)
 	if err != nil {
 		w.tb.Fatal(err)
 	}

@@ -71,7 +71,7 @@ func TestEscalationIsForThoseWhoDecide(t *testing.T) {
 	if len(notes) != 1 || !notes[0].Escalates || notes[0].Content != "Please look." {
 		t.Errorf("notes are %+v", notes)
 	}
-	a, err := w.store.Approval(t.Context(), w.owner, idOf(made))
+	a, err := w.store.Requests.Approval(t.Context(), w.owner, idOf(made))
 	storetest.Must(t, err)
 	if a.EscalatedAt == nil || a.OpenNote != nil {
 		t.Errorf("escalated at %v, open note %v", a.EscalatedAt, a.OpenNote)

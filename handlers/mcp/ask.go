@@ -127,7 +127,7 @@ func (m *Server) named(x *exchange, in checkArguments) (*models.Approval, error)
 	if err != nil {
 		return nil, err
 	}
-	return m.store.Approval(x.ctx, x.actor, id)
+	return m.store.Requests.Approval(x.ctx, x.actor, id)
 }
 
 func askHumanTool() *tool {

@@ -36,7 +36,7 @@ func (m *Server) get(c echo.Context) error {
 	}
 	w.limit = w.tool.limit(m)
 	for _, id := range p.Rows {
-		row, err := m.store.Approval(r.Context(), actor, id)
+		row, err := m.store.Requests.Approval(r.Context(), actor, id)
 		if models.ErrorCode(err) == models.CodeNotFound {
 			return noSuchEvent()
 		}

@@ -341,7 +341,7 @@ func (w *world) pending(n int) []models.Approval {
 	w.tb.Helper()
 	var items []models.Approval
 	w.until(fmt.Sprintf("%d pending", n), func() bool {
-		got, err := w.store.PendingList(w.tb.Context(), w.owner, "", 50)
+		got, err := w.store.Requests.PendingList(w.tb.Context(), w.owner, "", 50)
 		if err != nil {
 			w.tb.Fatal(err)
 		}
@@ -354,7 +354,7 @@ func (w *world) pending(n int) []models.Approval {
 // decide decides as the owner.
 func (w *world) decide(id models.ResponseID, in models.DecisionInput) {
 	w.tb.Helper()
-	a, err := w.store.Approval(w.tb.Context(), w.owner, id)
+	a, err := w.store.Requests.Approval(w.tb.Context(), w.owner, id)
 	if err != nil {
 		w.tb.Fatal(err)
 	}

@@ -162,7 +162,7 @@ func TestAgentsNeverDecideI4(t *testing.T) {
 			t.Errorf("an elicitation decided: %s", r.text())
 		}
 	}
-	if a, err := w.store.Approval(t.Context(), w.owner, row.ID); err != nil || a.Status() != models.StatusPending || votes() != 0 {
+	if a, err := w.store.Requests.Approval(t.Context(), w.owner, row.ID); err != nil || a.Status() != models.StatusPending || votes() != 0 {
 		t.Errorf("%s is %s with %d votes, %v", row.ID, a.Status(), votes(), err)
 	}
 	if now, _ := w.store.CurrentPolicy(t.Context()); now.Version != version.Version {

@@ -39,9 +39,9 @@ func (s *Site) input(c echo.Context) error {
 		return err
 	}
 	ctx, actor := c.Request().Context(), actorOf(c)
-	a, err := s.store.Approval(ctx, actor, id)
+	a, err := s.store.Requests.Approval(ctx, actor, id)
 	if models.ErrorCode(err) == models.CodeNotFound { // perhaps a call that was only reported
-		a, err = s.store.Entry(ctx, actor, id)
+		a, err = s.store.Requests.Entry(ctx, actor, id)
 	}
 	if err != nil {
 		return err
@@ -127,7 +127,7 @@ func (s *Site) presence(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	a, err := s.store.Approval(c.Request().Context(), actorOf(c), id)
+	a, err := s.store.Requests.Approval(c.Request().Context(), actorOf(c), id)
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 
 	"countersign/handlers"
 	"countersign/models"
-	"countersign/models/store"
+	"countersign/models/requests"
 	"countersign/views"
 	"countersign/views/pages/audit"
 )
@@ -44,7 +44,7 @@ func (s *Site) printAudit(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	q.Limit = store.TrailMost
+	q.Limit = requests.TrailMost
 	if err := s.addEntries(c, &in, q); err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func (s *Site) printAudit(c echo.Context) error {
 
 // findTrail reads the page unless the filters were found wrong, and gives the
 // status of its answer.
-func (s *Site) findTrail(c echo.Context, in *audit.TrailInput, q store.TrailQuery, wrong error) (int, error) {
+func (s *Site) findTrail(c echo.Context, in *audit.TrailInput, q requests.TrailQuery, wrong error) (int, error) {
 	err := wrong
 	if err == nil {
 		err = s.addEntries(c, in, q)
@@ -75,23 +75,23 @@ func (s *Site) findTrail(c echo.Context, in *audit.TrailInput, q store.TrailQuer
 }
 
 // addEntries reads the page. CodeInvalid names the filters that are wrong.
-func (s *Site) addEntries(c echo.Context, in *audit.TrailInput, q store.TrailQuery) error {
-	found, err := s.store.Trail(c.Request().Context(), actorOf(c), q)
+func (s *Site) addEntries(c echo.Context, in *audit.TrailInput, q requests.TrailQuery) error {
+	found, err := s.store.Requests.Trail(c.Request().Context(), actorOf(c), q)
 	in.Entries, in.Next, in.StoppedEarly = found.Entries, found.Next, found.StoppedEarly
 	return err
 }
 
 // readTrail reads whose trail an address means, and what narrows it. CodeInvalid
 // names every member that is wrong.
-func (s *Site) readTrail(c echo.Context) (audit.TrailInput, store.TrailQuery, error) {
+func (s *Site) readTrail(c echo.Context) (audit.TrailInput, requests.TrailQuery, error) {
 	var in audit.TrailInput
 	if raw := c.Param("id"); raw != "" {
 		id, err := models.ParseID[models.UserID]("id", raw)
 		if err != nil {
-			return in, store.TrailQuery{}, models.Errorf(models.CodeNotFound, "There is no such person.")
+			return in, requests.TrailQuery{}, models.Errorf(models.CodeNotFound, "There is no such person.")
 		}
 		if in.Person, err = s.store.People.UserByID(c.Request().Context(), actorOf(c), id); err != nil {
-			return in, store.TrailQuery{}, err
+			return in, requests.TrailQuery{}, err
 		}
 		in.Place.Person = id
 	} else {
@@ -102,15 +102,15 @@ func (s *Site) readTrail(c echo.Context) (audit.TrailInput, store.TrailQuery, er
 	return in, q, err
 }
 
-func trailQuery(v url.Values, p *views.TrailPlace) (store.TrailQuery, error) {
+func trailQuery(v url.Values, p *views.TrailPlace) (requests.TrailQuery, error) {
 	faults := map[string]string{}
 	p.Part, p.Outcome = v.Get("what"), v.Get("outcome")
 	p.From, p.To = strings.TrimSpace(v.Get("from")), strings.TrimSpace(v.Get("to"))
 	p.Agent, p.Conversation = readID[models.AgentID](v, "agent", faults), readID[models.ConversationID](v, "conversation", faults)
 	zone := readZone(v, faults, p.From, p.To)
 	p.Zone = nameOf(zone)
-	q := store.TrailQuery{
-		Person: p.Person, Part: store.TrailPart(p.Part), Outcome: store.TrailOutcome(p.Outcome), Agent: p.Agent, Conversation: p.Conversation,
+	q := requests.TrailQuery{
+		Person: p.Person, Part: requests.TrailPart(p.Part), Outcome: requests.TrailOutcome(p.Outcome), Agent: p.Agent, Conversation: p.Conversation,
 	}
 	q.From, q.Until = readDays(p.From, p.To, zone, faults)
 	if before := v.Get("before"); before != "" {

@@ -35,7 +35,7 @@ func (s *Site) exportAudit(c echo.Context) error {
 		return c.Redirect(http.StatusSeeOther, in.Place.ExportURL(name))
 	}
 	return export(s, c, "audit", name, auditFormats[name], func(begin func() error, put func(*models.TrailEntry) error) error {
-		return s.store.EachTrail(c.Request().Context(), actorOf(c), q, begin, put)
+		return s.store.Requests.EachTrail(c.Request().Context(), actorOf(c), q, begin, put)
 	})
 }
 

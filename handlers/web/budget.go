@@ -67,7 +67,7 @@ func (s *Site) budgetView(ctx context.Context, actor models.Actor, in budgets.Pa
 	if in.Embedded {
 		limit = stepsBeside
 	}
-	steps, err := s.store.BudgetSteps(ctx, actor, id, in.Before, limit+1)
+	steps, err := s.store.Requests.BudgetSteps(ctx, actor, id, in.Before, limit+1)
 	if err != nil {
 		return budgets.PanelView{}, err
 	}

@@ -51,7 +51,7 @@ func (w *world) budgetRequest(id models.ConversationID, want int64) *models.Appr
 // total is the budget that stands; -1 for none.
 func (w *world) total(id models.ConversationID) int64 {
 	w.tb.Helper()
-	v, err := w.store.Conversation(w.tb.Context(), w.admin, id)
+	v, err := w.store.Requests.Conversation(w.tb.Context(), w.admin, id)
 	if err != nil {
 		w.tb.Fatal(err)
 	}

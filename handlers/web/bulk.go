@@ -138,7 +138,7 @@ func (s *Site) checkPicks(ctx context.Context, actor models.Actor, verdict model
 	var waiting []*models.Approval
 	for _, p := range picks {
 		item := inbox.BulkItem{ID: p.id, Digest: p.digest, Behalf: p.behalf}
-		a, err := s.store.Approval(ctx, actor, p.id)
+		a, err := s.store.Requests.Approval(ctx, actor, p.id)
 		switch {
 		case models.ErrorCode(err) == models.CodeNotFound:
 			item.Refused = "This request doesn't exist, or you don't have access."
@@ -159,7 +159,7 @@ func (s *Site) checkPicks(ctx context.Context, actor models.Actor, verdict model
 // markPicks adds what the cards of requests would warn of, and which of them are
 // left out of an approval until somebody has opened them.
 func (s *Site) markPicks(ctx context.Context, actor models.Actor, verdict models.Verdict, items []inbox.BulkItem, waiting []*models.Approval) error {
-	twins, err := s.store.Twins(ctx, actor, waiting...)
+	twins, err := s.store.Requests.Twins(ctx, actor, waiting...)
 	if err != nil {
 		return err
 	}
@@ -167,7 +167,7 @@ func (s *Site) markPicks(ctx context.Context, actor models.Actor, verdict models
 	if err != nil {
 		return err
 	}
-	rejected, err := s.store.Rejected(ctx, actor, waiting...)
+	rejected, err := s.store.Requests.Rejected(ctx, actor, waiting...)
 	if err != nil {
 		return err
 	}
@@ -187,7 +187,7 @@ func (s *Site) markPicks(ctx context.Context, actor models.Actor, verdict models
 		if item.LeftOut = inbox.LookFirst(item.Approval, item.Twin, item.ReaskOf != ""); len(item.LeftOut) == 0 {
 			continue
 		}
-		opened, err := s.store.OpenedParts(ctx, actor, item.ID)
+		opened, err := s.store.Requests.OpenedParts(ctx, actor, item.ID)
 		if err != nil {
 			return err
 		}

@@ -22,7 +22,7 @@ func (s *Site) callIn(c echo.Context) (*models.Conversation, *models.Approval, e
 	if err != nil {
 		return nil, nil, none
 	}
-	a, err := s.store.Entry(c.Request().Context(), actorOf(c), id)
+	a, err := s.store.Requests.Entry(c.Request().Context(), actorOf(c), id)
 	if models.ErrorCode(err) == models.CodeNotFound || err == nil && (a.ConversationID != v.ID || a.Kind != models.KindToolCall) {
 		return nil, nil, none
 	}
@@ -40,15 +40,15 @@ func (s *Site) call(c echo.Context) error {
 
 func (s *Site) callPage(c echo.Context, status int, conv *models.Conversation, a *models.Approval, problem string) error {
 	ctx, actor := c.Request().Context(), actorOf(c)
-	result, err := s.store.CallResult(ctx, actor, a.ID)
+	result, err := s.store.Requests.CallResult(ctx, actor, a.ID)
 	if err != nil {
 		return err
 	}
-	details, err := s.store.RunDetails(ctx, actor, a.ConversationID, a.Sequence, a.Sequence)
+	details, err := s.store.Requests.RunDetails(ctx, actor, a.ConversationID, a.Sequence, a.Sequence)
 	if err != nil {
 		return err
 	}
-	origins, err := s.store.Origins(ctx, actor, a.ID)
+	origins, err := s.store.Requests.Origins(ctx, actor, a.ID)
 	if err != nil {
 		return err
 	}

@@ -91,7 +91,7 @@ func (s *Site) readConnect(c echo.Context) (connect.Input, error) {
 		return in, noSuchAgent()
 	}
 	var err error
-	in.Last, err = s.store.LastAsk(ctx, actor, in.Agent.ID)
+	in.Last, err = s.store.Requests.LastAsk(ctx, actor, in.Agent.ID)
 	return in, err
 }
 

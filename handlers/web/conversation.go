@@ -10,7 +10,7 @@ import (
 
 	"countersign/handlers"
 	"countersign/models"
-	"countersign/models/store"
+	"countersign/models/requests"
 	"countersign/views"
 	"countersign/views/pages/conversations"
 )
@@ -36,7 +36,7 @@ func (s *Site) visibleConversation(c echo.Context) (*models.ConversationView, er
 	if err != nil {
 		return nil, err
 	}
-	v, err := s.store.Conversation(c.Request().Context(), actorOf(c), id)
+	v, err := s.store.Requests.Conversation(c.Request().Context(), actorOf(c), id)
 	if models.ErrorCode(err) == models.CodeNotFound {
 		return nil, noConversation()
 	}
@@ -83,7 +83,7 @@ func sequenceParam(c echo.Context, name string) (int64, error) {
 // of its history, and what was sent and became of it.
 func (s *Site) conversationPage(c echo.Context, status int, in conversations.Input) error {
 	ctx, actor, id := c.Request().Context(), actorOf(c), in.Conversation.ID
-	history, err := s.store.History(ctx, actor, id, store.HistoryQuery{Before: in.Before, Limit: conversations.HistoryPage})
+	history, err := s.store.Requests.History(ctx, actor, id, requests.HistoryQuery{Before: in.Before, Limit: conversations.HistoryPage})
 	if err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func (s *Site) conversationPage(c echo.Context, status int, in conversations.Inp
 	if in.Around.Run, err = s.runAround(ctx, actor, id, history.Entries); err != nil {
 		return err
 	}
-	if in.Parent, in.Children, err = s.store.Family(ctx, actor, id); err != nil {
+	if in.Parent, in.Children, err = s.store.Requests.Family(ctx, actor, id); err != nil {
 		return err
 	}
 	if in.Budget, err = s.budgetPanel(c, &in.Conversation); err != nil {
@@ -118,7 +118,7 @@ func (s *Site) conversationPage(c echo.Context, status int, in conversations.Inp
 
 // waitingIn are the requests of a conversation that wait, newest first.
 func (s *Site) waitingIn(ctx context.Context, actor models.Actor, id models.ConversationID) ([]models.Approval, error) {
-	list, err := s.store.Approvals(ctx, actor, store.ListQuery{Conversation: id, Status: models.StatusPending, Limit: models.DefaultPage})
+	list, err := s.store.Requests.Approvals(ctx, actor, requests.ListQuery{Conversation: id, Status: models.StatusPending, Limit: models.DefaultPage})
 	return list.Items, err
 }
 
@@ -161,7 +161,7 @@ func (s *Site) historyGrowth(c echo.Context, v *models.ConversationView) (templ.
 	if after == 0 {
 		after = -1 // from the very beginning
 	}
-	history, err := s.store.History(c.Request().Context(), actorOf(c), v.ID, store.HistoryQuery{After: after, Limit: conversations.HistoryPage})
+	history, err := s.store.Requests.History(c.Request().Context(), actorOf(c), v.ID, requests.HistoryQuery{After: after, Limit: conversations.HistoryPage})
 	if err != nil || len(history.Entries) == 0 {
 		return nil, err
 	}
@@ -183,7 +183,7 @@ func (s *Site) responseIn(ctx context.Context, actor models.Actor, conv models.C
 	if err != nil {
 		return nil, none
 	}
-	a, err := s.store.Approval(ctx, actor, id)
+	a, err := s.store.Requests.Approval(ctx, actor, id)
 	if models.ErrorCode(err) == models.CodeNotFound || err == nil && a.ConversationID != conv {
 		return nil, none
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"countersign/models"
-	"countersign/models/store"
+	"countersign/models/requests"
 	"countersign/models/storetest"
 )
 
@@ -15,7 +15,7 @@ import (
 func BenchmarkConversation(b *testing.B) {
 	w := newWorld(b)
 	storetest.Seed(b, w.store, w.agent, storetest.Rows{Settled: 9_940})
-	list, err := w.store.Conversations(b.Context(), w.owner, store.ConversationQuery{})
+	list, err := w.store.Requests.Conversations(b.Context(), w.owner, requests.ConversationQuery{})
 	if err != nil || len(list.Items) != 1 {
 		b.Fatalf("%d conversations, %v", len(list.Items), err)
 	}

@@ -29,7 +29,7 @@ func (s *Site) seesConversation(ctx context.Context, actor models.Actor, id mode
 	if err != nil {
 		return false, err
 	}
-	_, err = s.store.Conversation(ctx, actor, id)
+	_, err = s.store.Requests.Conversation(ctx, actor, id)
 	if models.ErrorCode(err) == models.CodeNotFound {
 		return false, nil
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"countersign/models"
-	"countersign/models/store"
+	"countersign/models/requests"
 	"countersign/views/pages/conversations"
 	"countersign/views/pages/inputs"
 )
@@ -35,7 +35,7 @@ func (s *Site) runAround(ctx context.Context, actor models.Actor, id models.Conv
 		return out, nil
 	}
 	var err error
-	if out.Origins, err = s.store.Origins(ctx, actor, ids...); err != nil {
+	if out.Origins, err = s.store.Requests.Origins(ctx, actor, ids...); err != nil {
 		return out, err
 	}
 	if out.Opened, err = s.openedOf(ctx, actor, entries, out.Origins); err != nil {
@@ -44,7 +44,7 @@ func (s *Site) runAround(ctx context.Context, actor models.Actor, id models.Conv
 	if out.Rights, err = s.store.Rights(ctx, actor, asked...); err != nil {
 		return out, err
 	}
-	out.Calls, err = s.store.RunDetails(ctx, actor, id, from, to)
+	out.Calls, err = s.store.Requests.RunDetails(ctx, actor, id, from, to)
 	return out, err
 }
 
@@ -57,7 +57,7 @@ func (s *Site) openedOf(ctx context.Context, actor models.Actor, entries []model
 		if a == nil || a.Status() != models.StatusPending || len(a.Unopened(inputs.Folds(&a.Response, origins[a.ID].Beside), nil)) == 0 {
 			continue
 		}
-		opened, err := s.store.OpenedParts(ctx, actor, a.ID)
+		opened, err := s.store.Requests.OpenedParts(ctx, actor, a.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -77,7 +77,7 @@ func (s *Site) entryIn(ctx context.Context, actor models.Actor, conv models.Conv
 	if err != nil {
 		return nil, none
 	}
-	a, err := s.store.Entry(ctx, actor, id)
+	a, err := s.store.Requests.Entry(ctx, actor, id)
 	if models.ErrorCode(err) == models.CodeNotFound || err == nil && a.ConversationID != conv {
 		return nil, none
 	}
@@ -124,9 +124,9 @@ func (s *Site) batchFrom(c echo.Context, v *models.ConversationView, first *mode
 	after := first.Sequence - 1
 	for range batchPages {
 		if after == 0 {
-			after = store.FromStart
+			after = requests.FromStart
 		}
-		history, err := s.store.History(ctx, actor, v.ID, store.HistoryQuery{After: after, Limit: models.MaxPage})
+		history, err := s.store.Requests.History(ctx, actor, v.ID, requests.HistoryQuery{After: after, Limit: models.MaxPage})
 		if err != nil {
 			return nil, err
 		}

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"countersign/models"
-	"countersign/models/store"
+	"countersign/models/requests"
 )
 
 func TestBeginningAConversation(t *testing.T) {
@@ -42,7 +42,7 @@ func TestBeginningAConversation(t *testing.T) {
 			t.Errorf("%q: the budget %q is lost", c.content, c.budget)
 		}
 	}
-	list, err := w.store.Conversations(t.Context(), w.owner, store.ConversationQuery{})
+	list, err := w.store.Requests.Conversations(t.Context(), w.owner, requests.ConversationQuery{})
 	if err != nil || len(list.Items) != 1 {
 		t.Errorf("%d conversations stand, %v", len(list.Items), err)
 	}

@@ -12,7 +12,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/events"
-	"countersign/models/store"
+	"countersign/models/requests"
 	"countersign/models/storetest"
 )
 
@@ -36,7 +36,7 @@ func (w *world) proposes(id models.ConversationID, content string, want int64) *
 // history is all that was said and done in a conversation.
 func (w *world) history(id models.ConversationID) []models.HistoryEntry {
 	w.tb.Helper()
-	h, err := w.store.History(w.tb.Context(), w.admin, id, store.HistoryQuery{After: store.FromStart, Limit: models.MaxPage})
+	h, err := w.store.Requests.History(w.tb.Context(), w.admin, id, requests.HistoryQuery{After: requests.FromStart, Limit: models.MaxPage})
 	if err != nil {
 		w.tb.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 
 	"countersign/handlers"
 	"countersign/models"
-	"countersign/models/store"
+	"countersign/models/requests"
 	"countersign/views"
 	"countersign/views/pages/conversations"
 )
@@ -30,8 +30,8 @@ func (s *Site) conversations(c echo.Context) error {
 	status := http.StatusOK
 	q, err := s.conversationQuery(ctx, actor, in.Filter, in.After)
 	if err == nil {
-		var list store.ConversationList
-		list, err = s.store.Conversations(ctx, actor, q)
+		var list requests.ConversationList
+		list, err = s.store.Requests.Conversations(ctx, actor, q)
 		in.Rows, in.Next = list.Items, list.Next
 	}
 	if e := asError(err, models.CodeInvalid); e != nil {
@@ -62,8 +62,8 @@ func (s *Site) conversations(c echo.Context) error {
 
 // conversationQuery reads the filters of an address: CodeInvalid names all that
 // are wrong.
-func (s *Site) conversationQuery(ctx context.Context, actor models.Actor, f views.ConversationFilter, after string) (store.ConversationQuery, error) {
-	q := store.ConversationQuery{Status: models.ConversationStatus(f.Status), Archived: f.Archived, Cursor: after}
+func (s *Site) conversationQuery(ctx context.Context, actor models.Actor, f views.ConversationFilter, after string) (requests.ConversationQuery, error) {
+	q := requests.ConversationQuery{Status: models.ConversationStatus(f.Status), Archived: f.Archived, Cursor: after}
 	faults := map[string]string{}
 	var err error
 	if f.Agent != "" {

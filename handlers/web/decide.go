@@ -62,7 +62,7 @@ func (s *Site) takeVerdict(ctx context.Context, actor models.Actor, id models.Re
 	if form.verdict == models.VerdictReject && !form.described {
 		return s.store.Decide(ctx, actor, id, in)
 	}
-	a, err := s.store.Approval(ctx, actor, id)
+	a, err := s.store.Requests.Approval(ctx, actor, id)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func (s *Site) openedAll(ctx context.Context, actor models.Actor, a *models.Appr
 	if len(a.Unopened(page.Folds, nil)) == 0 {
 		return nil
 	}
-	opened, err := s.store.OpenedParts(ctx, actor, a.ID)
+	opened, err := s.store.Requests.OpenedParts(ctx, actor, a.ID)
 	if err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func (s *Site) folds(ctx context.Context, actor models.Actor, a *models.Approval
 	if a.UpstreamID == nil {
 		return inputs.Folds(&a.Response, ""), nil
 	}
-	origins, err := s.store.Origins(ctx, actor, a.ID)
+	origins, err := s.store.Requests.Origins(ctx, actor, a.ID)
 	return inputs.Folds(&a.Response, origins[a.ID].Beside), err
 }
 

@@ -15,7 +15,7 @@ func (s *Site) prefill(ctx context.Context, actor models.Actor, id models.Respon
 	if name == "" {
 		return nil
 	}
-	a, err := s.store.Approval(ctx, actor, id)
+	a, err := s.store.Requests.Approval(ctx, actor, id)
 	if err != nil {
 		return err
 	}

@@ -78,7 +78,7 @@ func (s *Site) openPart(c echo.Context) error {
 		return err
 	}
 	ctx, actor, part := c.Request().Context(), actorOf(c), c.Request().PostForm.Get("part")
-	a, err := s.store.Approval(ctx, actor, id)
+	a, err := s.store.Requests.Approval(ctx, actor, id)
 	if models.ErrorCode(err) == models.CodeNotFound {
 		return models.Errorf(models.CodeNotFound, "There is no such request.")
 	}
@@ -155,7 +155,7 @@ func (s *Site) extend(c echo.Context) error {
 // extendTo is the deadline that a form's minutes mean: that many after the one
 // that stands.
 func (s *Site) extendTo(ctx context.Context, actor models.Actor, id models.ResponseID, typed string) (time.Time, error) {
-	a, err := s.store.Approval(ctx, actor, id)
+	a, err := s.store.Requests.Approval(ctx, actor, id)
 	if models.ErrorCode(err) == models.CodeNotFound {
 		return time.Time{}, models.Errorf(models.CodeNotFound, "There is no such request.")
 	}

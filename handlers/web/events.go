@@ -95,7 +95,7 @@ func (s *Site) watched(ctx context.Context, actor models.Actor, raw []string) ([
 		if err != nil {
 			continue
 		}
-		_, err = s.store.Approval(ctx, actor, id)
+		_, err = s.store.Requests.Approval(ctx, actor, id)
 		switch {
 		case models.ErrorCode(err) == models.CodeNotFound:
 			continue

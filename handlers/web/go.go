@@ -8,7 +8,7 @@ import (
 
 	"countersign/handlers"
 	"countersign/models"
-	"countersign/models/store"
+	"countersign/models/requests"
 	"countersign/views/pages/nav"
 )
 
@@ -24,7 +24,7 @@ func (s *Site) lookUp(c echo.Context) error {
 		defer s.kit.Lists.End()
 	}
 	status := http.StatusOK
-	found, err := s.store.LookUp(ctx, actor, in.Text)
+	found, err := s.store.Requests.LookUp(ctx, actor, in.Text)
 	if e := asError(err, models.CodeInvalid); e != nil {
 		status, in.Error = handlers.Status(e.Code), "The text "+e.Fields["q"]+"."
 	} else if err != nil {
@@ -45,7 +45,7 @@ func (s *Site) lookUp(c echo.Context) error {
 	return handlers.Render(c, status, nav.GoPage(frame, v), nil)
 }
 
-func foundAgents(found store.Found) []nav.FoundAgent {
+func foundAgents(found requests.Found) []nav.FoundAgent {
 	out := make([]nav.FoundAgent, 0, len(found.Agents))
 	for _, a := range found.Agents {
 		out = append(out, nav.FoundAgent(a))

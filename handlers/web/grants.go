@@ -82,7 +82,7 @@ func (s *Site) frameOf(c echo.Context, title string) (views.Page, error) {
 
 // requestFor reads a request that a page is about.
 func (s *Site) requestFor(ctx context.Context, actor models.Actor, id models.ResponseID) (*models.Approval, error) {
-	a, err := s.store.Approval(ctx, actor, id)
+	a, err := s.store.Requests.Approval(ctx, actor, id)
 	if models.ErrorCode(err) == models.CodeNotFound {
 		return nil, models.Errorf(models.CodeNotFound, "There is no such request.")
 	}

@@ -10,7 +10,7 @@ import (
 
 	"countersign/handlers"
 	"countersign/models"
-	"countersign/models/store"
+	"countersign/models/requests"
 	"countersign/views"
 	"countersign/views/pages/audit"
 )
@@ -24,8 +24,8 @@ func (s *Site) history(c echo.Context) error {
 	}
 	in := audit.HistoryInput{Place: place, Reader: actor.UserID(), Admin: actor.MayAdminister()}
 	if err == nil {
-		var page store.SettledPage
-		page, err = s.store.Settled(ctx, actor, q)
+		var page requests.SettledPage
+		page, err = s.store.Requests.Settled(ctx, actor, q)
 		in.Rows, in.Next = page.Items, page.Next
 		if page.Cut {
 			in.Searched, in.Back = page.Searched, page.Back
@@ -63,7 +63,7 @@ func (s *Site) deciders(ctx context.Context, c echo.Context) ([]models.User, err
 
 // readHistory reads where in the history an address leads. CodeInvalid names
 // every member that is wrong.
-func readHistory(v url.Values) (views.HistoryPlace, store.SettledQuery, error) {
+func readHistory(v url.Values) (views.HistoryPlace, requests.SettledQuery, error) {
 	p := views.HistoryPlace{
 		Tool: strings.TrimSpace(v.Get("tool")), Text: strings.TrimSpace(v.Get("q")), Whose: v.Get("whose"),
 		Risk: models.Risk(v.Get("risk")), Status: models.Status(v.Get("status")), Cause: models.Cause(v.Get("cause")),
@@ -75,8 +75,8 @@ func readHistory(v url.Values) (views.HistoryPlace, store.SettledQuery, error) {
 	p.Conversation = readID[models.ConversationID](v, "conversation", faults)
 	p.Agent = readID[models.AgentID](v, "agent", faults)
 	p.By = readID[models.UserID](v, "by", faults)
-	q := store.SettledQuery{
-		Conversation: p.Conversation, Agent: p.Agent, Tool: p.Tool, Risk: p.Risk, Text: p.Text, Whose: store.Whose(p.Whose),
+	q := requests.SettledQuery{
+		Conversation: p.Conversation, Agent: p.Agent, Tool: p.Tool, Risk: p.Risk, Text: p.Text, Whose: requests.Whose(p.Whose),
 		Status: p.Status, Cause: p.Cause, By: p.By, After: p.After,
 	}
 	q.From, q.To = readDays(p.From, p.To, zone, faults)

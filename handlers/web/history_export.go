@@ -35,7 +35,7 @@ func (s *Site) exportHistory(c echo.Context) error {
 		return c.Redirect(http.StatusSeeOther, place.ExportURL(name))
 	}
 	return export(s, c, "history", name, historyFormats[name], func(begin func() error, put func(*models.Approval) error) error {
-		return s.store.EachSettled(c.Request().Context(), actorOf(c), q, begin, put)
+		return s.store.Requests.EachSettled(c.Request().Context(), actorOf(c), q, begin, put)
 	})
 }
 

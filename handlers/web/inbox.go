@@ -181,7 +181,7 @@ func (s *Site) inboxList(c echo.Context, place views.InboxPlace) error {
 // decided; gone may have left the list, and leave a line in it.
 func (s *Site) readInbox(ctx context.Context, actor models.Actor, place views.InboxPlace, decided models.ResponseID, gone ...models.ResponseID) (inbox.Input, error) {
 	in := inbox.Input{Place: place, Reader: actor.Voter(), AsOf: s.asOf()}
-	page, err := s.store.Inbox(ctx, actor, inboxQuery(place))
+	page, err := s.store.Requests.Inbox(ctx, actor, inboxQuery(place))
 	if err != nil {
 		return in, err
 	}
@@ -196,17 +196,17 @@ func (s *Site) readInbox(ctx context.Context, actor models.Actor, place views.In
 		in.Count = max(0, in.Count-in.Sending)
 	}
 	for i := range in.Rows {
-		if err := s.store.HeldVerdicts(ctx, actor, &in.Rows[i].Approval); err != nil {
+		if err := s.store.Requests.HeldVerdicts(ctx, actor, &in.Rows[i].Approval); err != nil {
 			return in, err
 		}
 	}
 	if in.Rights, err = s.store.Rights(ctx, actor, pointers(page.Items)...); err != nil {
 		return in, err
 	}
-	if in.Origins, err = s.store.Origins(ctx, actor, idsOf(page.Items)...); err != nil {
+	if in.Origins, err = s.store.Requests.Origins(ctx, actor, idsOf(page.Items)...); err != nil {
 		return in, err
 	}
-	if in.Twins, err = s.store.Twins(ctx, actor, pointers(page.Items)...); err != nil {
+	if in.Twins, err = s.store.Requests.Twins(ctx, actor, pointers(page.Items)...); err != nil {
 		return in, err
 	}
 	if place.Filtered() {

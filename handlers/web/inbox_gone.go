@@ -35,7 +35,7 @@ func (s *Site) readGone(ctx context.Context, actor models.Actor, in *inbox.Input
 		a := rowOf(in.Rows, id)
 		if a == nil {
 			var err error
-			if a, err = s.store.Approval(ctx, actor, id); models.ErrorCode(err) == models.CodeNotFound {
+			if a, err = s.store.Requests.Approval(ctx, actor, id); models.ErrorCode(err) == models.CodeNotFound {
 				continue
 			} else if err != nil {
 				return err

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"countersign/models"
-	"countersign/models/store"
+	"countersign/models/requests"
 	"countersign/views"
 )
 
@@ -24,8 +24,8 @@ func readPlace(q url.Values) (views.InboxPlace, error) {
 		}
 		faults[name] = "must be one of " + strings.Join(values[1:], ", ")
 	}
-	known("whose", p.Whose, "", string(store.WhoseMine), string(store.WhoseRouted))
-	known("order", p.Order, "", string(store.ByAge), string(store.ByRisk))
+	known("whose", p.Whose, "", string(requests.WhoseMine), string(requests.WhoseRouted))
+	known("order", p.Order, "", string(requests.ByAge), string(requests.ByRisk))
 	risks := []string{""}
 	for _, risk := range models.Risks() {
 		risks = append(risks, string(risk))
@@ -68,10 +68,10 @@ func readDesk(desk string) views.InboxPlace {
 }
 
 // inboxQuery asks the store for what a place shows.
-func inboxQuery(p views.InboxPlace) store.InboxQuery {
-	return store.InboxQuery{
+func inboxQuery(p views.InboxPlace) requests.InboxQuery {
+	return requests.InboxQuery{
 		Conversation: p.Conversation, Agent: p.Agent, Tool: p.Tool, Risk: p.Risk, Text: p.Text,
-		Whose: store.Whose(p.Whose), Order: store.InboxOrder(p.Order), After: p.After,
+		Whose: requests.Whose(p.Whose), Order: requests.InboxOrder(p.Order), After: p.After,
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/PuerkitoBio/goquery"
 
 	"countersign/models"
-	"countersign/models/store"
+	"countersign/models/requests"
 )
 
 // everyPage gets every kind of page there is.
@@ -53,7 +53,7 @@ func (w *world) runPages() (models.ConversationID, *models.Approval) {
 	id := w.run(models.RunInput{RunID: "every"}, ten()...)
 	w.report(id, gave("u1", "<b>one</b>"))
 	o.take(models.OutsideItem{CallID: "c", RunID: "every", Name: "Bash", Arguments: []byte(`{"command":"another"}`)})
-	list, err := w.store.Approvals(w.tb.Context(), w.owner, store.ListQuery{Conversation: id, Limit: 10})
+	list, err := w.store.Requests.Approvals(w.tb.Context(), w.owner, requests.ListQuery{Conversation: id, Limit: 10})
 	if err != nil || len(list.Items) != 1 {
 		w.tb.Fatalf("%d requests, %v", len(list.Items), err)
 	}
@@ -62,7 +62,7 @@ func (w *world) runPages() (models.ConversationID, *models.Approval) {
 
 func callPath(w *world, id models.ConversationID) string {
 	w.tb.Helper()
-	history, err := w.store.History(w.tb.Context(), w.owner, id, store.HistoryQuery{})
+	history, err := w.store.Requests.History(w.tb.Context(), w.owner, id, requests.HistoryQuery{})
 	if err != nil || len(history.Entries) == 0 {
 		w.tb.Fatal(err)
 	}

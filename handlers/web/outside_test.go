@@ -10,7 +10,7 @@ import (
 
 	"countersign/models"
 	elsewhere "countersign/models/outside"
-	"countersign/models/store"
+	"countersign/models/requests"
 )
 
 // outside is a world with an upstream of the owner's, and the leases of who polls
@@ -59,7 +59,7 @@ func (o *outside) take(item models.OutsideItem) {
 // waits is the only request in the owner's inbox that nobody has decided.
 func (o *outside) waits() models.Approval {
 	o.tb.Helper()
-	page, err := o.store.Inbox(o.tb.Context(), o.owner, store.InboxQuery{})
+	page, err := o.store.Requests.Inbox(o.tb.Context(), o.owner, requests.InboxQuery{})
 	open := slices.DeleteFunc(page.Items, func(b models.Brief) bool { return b.HeldUntil != nil })
 	if err != nil || len(open) != 1 {
 		o.tb.Fatalf("inbox: %d, %v", len(open), err)
@@ -225,7 +225,7 @@ func TestWhatIsSentBesideTheInputIsShown(t *testing.T) {
 		o.take(item)
 		o.take(item)
 		a := o.waits()
-		origins, err := w.store.Origins(t.Context(), w.owner, a.ID)
+		origins, err := w.store.Requests.Origins(t.Context(), w.owner, a.ID)
 		if by := origins[a.ID].MatchedBy; err != nil || (by != "unmatched") != matched {
 			t.Fatalf("matched by %q, %v", by, err)
 		}

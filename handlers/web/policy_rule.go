@@ -55,7 +55,7 @@ func (s *Site) showPolicyRule(c echo.Context) error {
 
 // ruleFrom fills in a rule for calls like a request.
 func (s *Site) ruleFrom(c echo.Context, id models.ResponseID) (policy.Form, error) {
-	a, err := s.store.Approval(c.Request().Context(), actorOf(c), id)
+	a, err := s.store.Requests.Approval(c.Request().Context(), actorOf(c), id)
 	if err != nil {
 		return nil, err
 	}

@@ -135,7 +135,7 @@ func question(in *models.AskInput) {
 // stands reads a request as an admin sees it.
 func (w *world) stands(id models.ResponseID) *models.Approval {
 	w.tb.Helper()
-	a, err := w.store.Approval(w.tb.Context(), w.admin, id)
+	a, err := w.store.Requests.Approval(w.tb.Context(), w.admin, id)
 	if err != nil {
 		w.tb.Fatalf("read approval: %v", err)
 	}

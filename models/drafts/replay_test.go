@@ -10,7 +10,7 @@ import (
 	"countersign/models"
 	"countersign/models/drafts"
 	"countersign/models/policy"
-	"countersign/models/store"
+	"countersign/models/requests"
 	"countersign/models/storetest"
 	"countersign/models/upkeep"
 )
@@ -54,13 +54,13 @@ func TestAReplayAgreesWithJudgingOneByOne(t *testing.T) {
 
 	var want policy.Tally
 	shifts := map[models.ResponseID]policy.Shift{}
-	page, err := s.Approvals(t.Context(), admin, store.ListQuery{Limit: 200})
+	page, err := s.Requests.Approvals(t.Context(), admin, requests.ListQuery{Limit: 200})
 	storetest.Must(t, err)
 	for _, row := range page.Items {
 		if row.Kind != models.KindToolCall {
 			continue
 		}
-		a, err := s.Approval(t.Context(), admin, row.ID)
+		a, err := s.Requests.Approval(t.Context(), admin, row.ID)
 		storetest.Must(t, err)
 		call, err := s.CallOf(t.Context(), a)
 		storetest.Must(t, err)

@@ -35,7 +35,7 @@ func (n *Notices) Unanswered(ctx context.Context, actor models.Actor, id models.
 	if !actor.IsPerson() {
 		return nil, models.Errorf(models.CodeForbidden, "Only a person reads who was told of a request.")
 	}
-	a, err := n.store.Approval(ctx, actor, id)
+	a, err := n.store.Requests.Approval(ctx, actor, id)
 	if err != nil || a.Status() != models.StatusExpired {
 		return nil, err
 	}

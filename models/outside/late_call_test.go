@@ -100,7 +100,7 @@ func TestWhatWasDecidedBeforeItsCallCameLeadsToIt(t *testing.T) {
 			if o := w.Origin(t, six.ID); o.Linked == nil || o.Linked.ID != id {
 				t.Errorf("the call leads to %+v", o.Linked)
 			}
-			details, err := w.RunDetails(t.Context(), w.Owner, conv, 1, 20)
+			details, err := w.Requests.RunDetails(t.Context(), w.Owner, conv, 1, 20)
 			storetest.Must(t, err)
 			if d := details[w.ByUse(t, "u8").ID]; what == "rejected" && (d.CascadedFrom == nil || d.CascadedFrom.Place != 6) {
 				t.Errorf("call 8 was rejected with %+v", d.CascadedFrom)

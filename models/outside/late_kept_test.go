@@ -7,7 +7,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/events"
-	"countersign/models/store"
+	"countersign/models/requests"
 	"countersign/models/storetest"
 )
 
@@ -30,7 +30,7 @@ func TestAnAgentIsToldOfItsOwnRunsOnly(t *testing.T) {
 		t.Error("the agent is not woken")
 	}
 	waits := 0
-	_, err := w.Feed(t.Context(), w.Agent, 0, func(h *store.FeedEvent) error {
+	_, err := w.Requests.Feed(t.Context(), w.Agent, 0, func(h *requests.FeedEvent) error {
 		for _, c := range h.Changes {
 			if c.Conversation != conv {
 				t.Errorf("it is told of %s", c.Conversation)

@@ -93,7 +93,7 @@ func TestOnlyTheOrderDecidesIsShownWithBothInputs(t *testing.T) {
 	w.Open(t, models.RunInput{RunID: "r"}, tenQueued(false)...)
 	id := w.Taken(t, storetest.Call("c", "r", "bash", `{"n":77}`))
 	r := w.ByID(t, id)
-	a, err := w.Approval(t.Context(), w.Owner, id)
+	a, err := w.Requests.Approval(t.Context(), w.Owner, id)
 	storetest.Must(t, err)
 	if r.Use != "u2" || r.Matched != "order" || r.Contradiction == "" || a.Context != `{"n":77}` || a.ToolInputJSON != `{"n":2}` {
 		t.Errorf("%+v, context %s", r, a.Context)
@@ -221,7 +221,7 @@ func TestWhatFindsNoCallIsAskedByItself(t *testing.T) {
 		if r.Matched != "unmatched" || r.Status != "pending" || r.Kind != "tool_call" {
 			t.Errorf("%+v", r)
 		}
-		v, err := w.Conversation(t.Context(), w.Owner, r.Conversation)
+		v, err := w.Requests.Conversation(t.Context(), w.Owner, r.Conversation)
 		storetest.Must(t, err)
 		if !v.Standing || v.AgentID != w.Up.AgentID || v.OnReject != models.OnRejectCascade || v.Status != models.ConversationWaitingInput {
 			t.Errorf("%+v", v.Conversation)
@@ -256,7 +256,7 @@ func TestContactsBecomeQuestionsAtOnce(t *testing.T) {
 	if r := w.ByID(t, other); r.Kind != "question" || r.Conversation == conv {
 		t.Errorf("%+v", r)
 	}
-	a, err := w.Approval(t.Context(), w.Owner, id)
+	a, err := w.Requests.Approval(t.Context(), w.Owner, id)
 	storetest.Must(t, err)
 	options, err := a.OptionList()
 	if err != nil || a.Description != "Which colour?" || a.Context != "Paint" || len(options) != 2 {

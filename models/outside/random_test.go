@@ -319,7 +319,7 @@ func (f *farWorld) holds(rt *rapid.T) {
 		var id models.ConversationID
 		var n int
 		scan(&id, &n)
-		v, err := f.Conversation(context.Background(), models.Actor{Kind: models.ActorUser, ID: "an admin", Admin: true}, id)
+		v, err := f.Requests.Conversation(context.Background(), models.Actor{Kind: models.ActorUser, ID: "an admin", Admin: true}, id)
 		if err != nil || (v.Status == models.ConversationWaitingInput) != (n > 0) && (v.Status == models.ConversationRunning || n == 0) {
 			rt.Fatalf("a run is %s, and %d wait for a verdict, %v", v.Status, n, err)
 		}

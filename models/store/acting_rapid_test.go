@@ -286,7 +286,7 @@ func (o *office) settle(t *rapid.T) {
 	now := o.Now()
 	maps.DeleteFunc(o.absences, func(_ string, a absent) bool { return !now.Before(a.until) })
 	o.requests = slices.DeleteFunc(o.requests, func(w *waitingRequest) bool {
-		a, err := o.Approval(o.ctx, o.Owner, w.id)
+		a, err := o.Requests.Approval(o.ctx, o.Owner, w.id)
 		if err != nil {
 			t.Fatal(err)
 		}

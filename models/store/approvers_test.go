@@ -150,7 +150,7 @@ func TestNoReviewerIsLeft(t *testing.T) {
 	asked, err := b.Ask(t.Context(), own, models.AskInput{ToolName: "payment.send", Explicit: true})
 	storetest.Must(t, err)
 	storetest.Must(t, b.People.SetRole(t.Context(), b.Admin, helper.UserID(), models.RoleReviewer))
-	if got, err := b.Approval(t.Context(), b.Admin, asked.ID); err != nil || got.Status() != models.StatusRejected || got.Cause != models.CauseNoReviewer {
+	if got, err := b.Requests.Approval(t.Context(), b.Admin, asked.ID); err != nil || got.Status() != models.StatusRejected || got.Cause != models.CauseNoReviewer {
 		t.Errorf("after the role: %+v, %v", got, err)
 	}
 	if _, err := b.Ledger.Verify(t.Context(), nil); err != nil {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"countersign/models"
-	"countersign/models/store"
+	"countersign/models/requests"
 	"countersign/models/storetest"
 )
 
@@ -79,7 +79,7 @@ func TestWhatStandsAroundARequest(t *testing.T) {
 	}
 	wantCode(t, second(b.RequestPage(t.Context(), b.Agent, again.ID, true)), models.CodeForbidden)
 	wantCode(t, second(b.RequestPage(t.Context(), b.Stranger, again.ID, true)), models.CodeNotFound)
-	page, err := b.Inbox(t.Context(), b.Owner, store.InboxQuery{})
+	page, err := b.Requests.Inbox(t.Context(), b.Owner, requests.InboxQuery{})
 	if storetest.Must(t, err); page.ReaskOf[again.ID] != refused.ID || len(page.ReaskOf) != 1 {
 		t.Errorf("the inbox marks %v", page.ReaskOf)
 	}
@@ -109,7 +109,7 @@ func TestThePolicyAroundARequest(t *testing.T) {
 	if !got.PolicyChanged || !got.Now.Differs || got.Now.Effect != "deny" || got.Now.Rule != "never" || got.Now.Reason != "No more." || got.GrantsEnabled {
 		t.Errorf("%+v", got)
 	}
-	if again, err := b.Approval(t.Context(), b.Owner, a.ID); err != nil || again.PolicyRule != "money" || again.Status() != models.StatusPending {
+	if again, err := b.Requests.Approval(t.Context(), b.Owner, a.ID); err != nil || again.PolicyRule != "money" || again.Status() != models.StatusPending {
 		t.Errorf("%+v, %v", again, err)
 	}
 }
@@ -127,7 +127,7 @@ func TestARoutedReviewerSeesAroundOnlyWhatWasRoutedToThem(t *testing.T) {
 	if got.Counts.Approved != 1 || got.Counts.Rejected != 0 || len(got.Earlier) != 1 || got.LastApproved == nil || got.LastApproved.ID != mine.ID || got.LastRejected != nil || got.ReaskOf != nil {
 		t.Errorf("%+v", got)
 	}
-	page, err := b.Inbox(t.Context(), b.Stranger, store.InboxQuery{})
+	page, err := b.Requests.Inbox(t.Context(), b.Stranger, requests.InboxQuery{})
 	if storetest.Must(t, err); len(page.Items) != 1 || len(page.ReaskOf) > 0 {
 		t.Errorf("%v, %v", idList(page.Items), page.ReaskOf)
 	}

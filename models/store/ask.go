@@ -11,6 +11,7 @@ import (
 	"countersign/models/events"
 	"countersign/models/headline"
 	"countersign/models/policy"
+	"countersign/models/requests"
 )
 
 // Ask stores an agent's request and judges it by the policy that stands: it is
@@ -40,7 +41,7 @@ func (s *Store) Ask(ctx context.Context, actor models.Actor, in models.AskInput)
 		}
 		reported := standing != nil && standing.Unasked()
 		if standing != nil && !reported {
-			out = at(standing, t.Now)
+			out = requests.At(standing, t.Now)
 			if err := t.ranBeside(q, out); err != nil {
 				return err
 			}

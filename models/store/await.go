@@ -13,6 +13,7 @@ import (
 	"countersign/models"
 	"countersign/models/db"
 	"countersign/models/events"
+	"countersign/models/requests"
 )
 
 // rereadEvery is how long a wait trusts that it would have been told.
@@ -136,7 +137,7 @@ func (w *waiters) len() int {
 // that goes away with its context's error.
 func (s *Store) Await(ctx context.Context, actor models.Actor, id models.ResponseID, wait time.Duration, opts ...WatchOption) (*models.Approval, error) {
 	if wait <= 0 {
-		return s.Approval(ctx, actor, id)
+		return s.Requests.Approval(ctx, actor, id)
 	}
 	w := s.Watch(ctx, actor, id, wait, opts...)
 	defer w.Close()
@@ -258,7 +259,7 @@ func (w *Watch) Look(ctx context.Context) (a *models.Approval, done bool, err er
 		return nil, false, err
 	}
 	if over || w.ending || r.StateAt(w.s.db.Now()) != models.StatusPending || w.asked(r) {
-		if a, err = w.s.Approval(ctx, w.actor, w.id); err != nil {
+		if a, err = w.s.Requests.Approval(ctx, w.actor, w.id); err != nil {
 			return nil, false, err
 		}
 		w.closed = a.Status() != models.StatusPending
@@ -283,7 +284,7 @@ func (w *Watch) Look(ctx context.Context) (a *models.Approval, done bool, err er
 }
 
 // stateRow is what a wait reads of a request that is pending: whether to go on, and who may see it.
-var stateRow = responseRow.Only("id", "owner_id", "agent_id", "kind", "approval_status", "cause", "reported_at", "approval_timeout_at", "held_until", "open_note")
+var stateRow = requests.ResponseRow.Only("id", "owner_id", "agent_id", "kind", "approval_status", "cause", "reported_at", "approval_timeout_at", "held_until", "open_note")
 
 var stateByID = `SELECT ` + stateRow.Columns("r", nil) + ` FROM responses r WHERE r.id = ?`
 
@@ -292,15 +293,15 @@ func (s *Store) state(ctx context.Context, actor models.Actor, id models.Respons
 	ctx = context.WithoutCancel(ctx)
 	r, err := db.ReaderOf[models.Response](stateRow).Read(s.db.Row(ctx, s.reads.state, stateByID, id))
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, noSuchApproval(id)
+		return nil, requests.NoSuchApproval(id)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read request: %w", err)
 	}
-	if sees, err := s.maySee(ctx, actor, &r); err != nil {
+	if sees, err := s.Requests.MaySee(ctx, actor, &r); err != nil {
 		return nil, err
 	} else if !sees || r.Unasked() {
-		return nil, noSuchApproval(id)
+		return nil, requests.NoSuchApproval(id)
 	}
 	return &r, nil
 }

@@ -59,7 +59,7 @@ func plain(in *models.AskInput) { in.ToolUseID, in.Description, in.Context = "",
 
 func (w *besideWorld) sequenceOf(t *testing.T, id models.ResponseID) int64 {
 	t.Helper()
-	a, err := w.readApproval(t.Context(), id)
+	a, err := w.Requests.ReadApproval(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func (w *besideWorld) sequenceOf(t *testing.T, id models.ResponseID) int64 {
 func TestI1AResponseIsStoredOnlyAsItMayBegin(t *testing.T) {
 	t.Parallel()
 	w := newBesideWorld(t)
-	asked, err := w.readApproval(t.Context(), w.ask(t))
+	asked, err := w.Requests.ReadApproval(t.Context(), w.ask(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestI1AResponseIsStoredOnlyAsItMayBegin(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "begins") {
 		t.Errorf("it is taken: %v", err)
 	}
-	if _, err := w.readApproval(t.Context(), made); models.ErrorCode(err) != models.CodeNotFound {
+	if _, err := w.Requests.ReadApproval(t.Context(), made); models.ErrorCode(err) != models.CodeNotFound {
 		t.Errorf("it is stored: %v", err)
 	}
 }
@@ -96,7 +96,7 @@ func TestADecisionElsewhereIsNotOverlooked(t *testing.T) {
 	if _, err := beside.Decide(t.Context(), w.owner, id, models.DecisionInput{Approved: new(false)}); err != nil {
 		t.Fatal(err)
 	}
-	if a, err := w.Approval(t.Context(), w.agent, id); err != nil || a.Status() != models.StatusRejected {
+	if a, err := w.Requests.Approval(t.Context(), w.agent, id); err != nil || a.Status() != models.StatusRejected {
 		t.Errorf("read at once it is %v, %v", a, err)
 	}
 	if _, err := w.Decide(t.Context(), w.owner, id, models.DecisionInput{Approved: new(true)}); models.ErrorCode(err) != models.CodeAlreadyDecided {

@@ -8,6 +8,7 @@ import (
 	"countersign/models/events"
 	"countersign/models/ledger"
 	"countersign/models/policy"
+	"countersign/models/requests"
 )
 
 // ChangeBudget changes a conversation's budget. Its owner and admins may change
@@ -28,7 +29,7 @@ func (s *Store) ChangeBudget(ctx context.Context, actor models.Actor, id models.
 		if err != nil {
 			return err
 		}
-		if conv == nil || !seesConversation(actor, conv) {
+		if conv == nil || !requests.SeesConversation(actor, conv) {
 			return models.NotFound("conversation")
 		}
 		request, err := t.wishBudget(actor, conv, c, reason)
@@ -311,7 +312,7 @@ func (t *tx) checkBudget(actor models.Actor, a *models.Approval, in models.Decis
 	out := &decidedBudget{conv: conv, reason: vote.Reason}
 	switch {
 	case !in.Budget.None():
-		if !owns(actor, conv) {
+		if !requests.Owns(actor, conv) {
 			return nil, models.Errorf(models.CodeForbidden, "Only the conversation's owner or an admin may change its budget.")
 		}
 		if a.Kind == models.KindBudget && vote.Input != nil {

@@ -142,7 +142,7 @@ func TestABudgetRequestIsDecidedLikeAToolCall(t *testing.T) {
 			storetest.Must(t, storetest.Err(c.Decide(t.Context(), c.Owner, a.ID, tt.in)))
 			c.wantBudget(t, tt.want, 1)
 			c.wantStatus(t, models.ConversationRunning)
-			steps, err := c.BudgetSteps(t.Context(), c.Owner, c.conv, 0, 0)
+			steps, err := c.Requests.BudgetSteps(t.Context(), c.Owner, c.conv, 0, 0)
 			storetest.Must(t, err)
 			if last := steps[0]; tt.want != 50 && (last.New != tt.want || *last.Old != 50 || last.ActorID != c.Owner.ID || last.ResponseID == nil || *last.ResponseID != a.ID || last.Reason != tt.in.Reason) {
 				t.Errorf("the change: %+v", last)
@@ -229,7 +229,7 @@ func TestBudgetStepsPageNewestFirst(t *testing.T) {
 	}
 	var got []int64
 	for before := int64(0); ; {
-		steps, err := c.BudgetSteps(t.Context(), c.Owner, c.conv, before, 4)
+		steps, err := c.Requests.BudgetSteps(t.Context(), c.Owner, c.conv, before, 4)
 		storetest.Must(t, err)
 		for _, s := range steps {
 			got = append(got, s.New)
@@ -285,7 +285,7 @@ func TestEnergyOfALongConversation(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t)
 	agent, id := long(t, s, longHistory)
-	v, err := s.Conversation(t.Context(), agent, id)
+	v, err := s.Requests.Conversation(t.Context(), agent, id)
 	storetest.Must(t, err)
 	const read, each = 2000, 11
 	for _, most := range []int{1, 7, 200} {

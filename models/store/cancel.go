@@ -9,6 +9,7 @@ import (
 	"countersign/models/db"
 	"countersign/models/events"
 	"countersign/models/ledger"
+	"countersign/models/requests"
 )
 
 // Cancel withdraws a request: by the agent that asked, by its owner or by an
@@ -36,7 +37,7 @@ func (s *Store) Cancel(ctx context.Context, actor models.Actor, id models.Respon
 			return nil
 		}
 		held := a.Status() == models.StatusPending && a.HeldUntil != nil
-		if err := conflictOf(at(a, t.Now)); err != nil && !held {
+		if err := conflictOf(requests.At(a, t.Now)); err != nil && !held {
 			return err
 		}
 		if actor.IsPerson() && a.UpstreamID != nil {
@@ -228,7 +229,7 @@ func (s *Store) GiveUp(ctx context.Context, actor models.Actor, id models.Respon
 		if err != nil {
 			return err
 		}
-		out = at(a, t.Now)
+		out = requests.At(a, t.Now)
 		if out.Status() != models.StatusPending || s.mayBeAwaited(a, way, t.Now) {
 			return nil
 		}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"countersign/models"
-	"countersign/models/store"
+	"countersign/models/requests"
 	"countersign/models/storetest"
 )
 
@@ -80,7 +80,7 @@ func TestTenQueuedCalls(t *testing.T) {
 			if err != nil || told.Status() != models.StatusRejected || told.Cause != models.CauseCascade {
 				t.Errorf("who waits for 9 is told %+v, %v", told, err)
 			}
-			if page, err := r.Inbox(t.Context(), r.Owner, store.InboxQuery{}); err != nil || len(page.Items) > 0 {
+			if page, err := r.Requests.Inbox(t.Context(), r.Owner, requests.InboxQuery{}); err != nil || len(page.Items) > 0 {
 				t.Errorf("in the inbox is %+v, %v", page.Items, err)
 			}
 			// The agent asks about the rest, and is told what stands.
@@ -120,7 +120,7 @@ func TestACascadeKeepsToItsBatchAndToWhatComesAfter(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.wantStates(t, append(uses(1, 6), "sub"), "queued", "rejected/reviewer", "rejected/cascade", "expired/timeout", "rejected/cascade", "queued done", "queued")
-	if got, err := r.Approval(t.Context(), r.Agent, late.ID); err != nil || got.Cause != models.CauseTimeout {
+	if got, err := r.Requests.Approval(t.Context(), r.Agent, late.ID); err != nil || got.Cause != models.CauseTimeout {
 		t.Errorf("one whose time was up: %+v, %v", got, err)
 	}
 	// Neither policy nor an approval begins one.
@@ -149,7 +149,7 @@ func TestFeedsTellACascadeInOrder(t *testing.T) {
 	}
 	for _, who := range []models.Actor{r.Agent, r.Owner, r.Admin} {
 		var got []string
-		if _, err := r.Feed(context.Background(), who, from, func(h *store.FeedEvent) error {
+		if _, err := r.Requests.Feed(context.Background(), who, from, func(h *requests.FeedEvent) error {
 			for _, change := range h.Changes {
 				got = append(got, string(change.New))
 			}
@@ -166,7 +166,7 @@ func TestFeedsTellACascadeInOrder(t *testing.T) {
 		}
 	}
 	heard := 0
-	if _, err := r.Feed(t.Context(), r.Stranger, from, func(*store.FeedEvent) error { heard++; return nil }); err != nil || heard > 0 {
+	if _, err := r.Requests.Feed(t.Context(), r.Stranger, from, func(*requests.FeedEvent) error { heard++; return nil }); err != nil || heard > 0 {
 		t.Errorf("a stranger hears %d, %v", heard, err)
 	}
 }

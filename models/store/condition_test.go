@@ -33,7 +33,7 @@ func TestAConditionHoldsARealCall(t *testing.T) {
 		{`{}`, "a member that it reads is missing", true},
 	} {
 		a := b.tried(t, models.AskInput{ToolName: "payment.send", Input: []byte(tt.input)})
-		read, err := b.Approval(t.Context(), b.Owner, a.ID)
+		read, err := b.Requests.Approval(t.Context(), b.Owner, a.ID)
 		storetest.Must(t, err)
 		if held := read.Status() == models.StatusPending; held != tt.held || !strings.Contains(read.PolicyReason, tt.why) {
 			t.Errorf("%s: %s, %q", tt.input, read.Status(), read.PolicyReason)
@@ -44,7 +44,7 @@ func TestAConditionHoldsARealCall(t *testing.T) {
 		if read.Risk != models.RiskHigh || read.PolicyRule != "payments over 100" || read.ApprovalTimeoutAt.Sub(read.CreatedAt) != time.Hour {
 			t.Errorf("%s: %+v", tt.input, read.Response)
 		}
-		if _, err := b.Approval(t.Context(), bo, a.ID); err != nil {
+		if _, err := b.Requests.Approval(t.Context(), bo, a.ID); err != nil {
 			t.Errorf("%s: the reviewer does not see it: %v", tt.input, err)
 		}
 	}

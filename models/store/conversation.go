@@ -11,6 +11,7 @@ import (
 	"countersign/models/db"
 	"countersign/models/events"
 	"countersign/models/ledger"
+	"countersign/models/requests"
 )
 
 // fullConversation reads a conversation, whoever it belongs to; nil when there
@@ -34,22 +35,10 @@ func (t *tx) owned(actor models.Actor, id models.ConversationID) (*models.Conver
 	if err != nil {
 		return nil, err
 	}
-	if c == nil || !owns(actor, c) {
+	if c == nil || !requests.Owns(actor, c) {
 		return nil, models.NotFound("conversation")
 	}
 	return c, nil
-}
-
-// owns reports whether a person may write into a conversation and steer it.
-func owns(actor models.Actor, c *models.Conversation) bool {
-	return actor.IsPerson() && (actor.Admin || actor.UserID() == c.OwnerID)
-}
-
-// seesConversation reports whether the actor may read all of a conversation.
-// Whoever one request was routed to sees that one and five turns, by its own use
-// cases.
-func seesConversation(actor models.Actor, c *models.Conversation) bool {
-	return owns(actor, c) || (actor.IsAgent() && actor.AgentID() == c.AgentID)
 }
 
 type statusEntry struct {
@@ -152,19 +141,4 @@ func (t *tx) wake(actor models.Actor, id models.ConversationID) error {
 		t.Publish(events.AgentInbox)
 	}
 	return nil
-}
-
-// Conversation is one conversation with what its readers need around it:
-// CodeNotFound unless the actor is its agent, its owner or an admin.
-func (s *Store) Conversation(ctx context.Context, actor models.Actor, id models.ConversationID) (*models.ConversationView, error) {
-	var v models.ConversationView
-	v.Reader = actor.Voter()
-	err := scanView(s.db.Reader(ctx).QueryRowContext(context.WithoutCancel(ctx), selectView+` WHERE c.id = ?`, id), &v)
-	if err != nil {
-		return nil, sqlNotFoundAs(err, models.NotFound("conversation"))
-	}
-	if !seesConversation(actor, &v.Conversation) {
-		return nil, models.NotFound("conversation")
-	}
-	return &v, nil
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"countersign/models"
+	"countersign/models/requests"
 	"countersign/models/store"
 	"countersign/models/storetest"
 )
@@ -114,11 +115,11 @@ const longHistory = 10_000
 func BenchmarkHistory(b *testing.B) {
 	s := storetest.New(b)
 	agent, conv := long(b, s, longHistory)
-	for name, q := range map[string]store.HistoryQuery{"end": {}, "middle": {Before: longHistory / 2}, "on": {After: longHistory / 2}} {
+	for name, q := range map[string]requests.HistoryQuery{"end": {}, "middle": {Before: longHistory / 2}, "on": {After: longHistory / 2}} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				h, err := s.History(b.Context(), agent, conv, q)
+				h, err := s.Requests.History(b.Context(), agent, conv, q)
 				if err != nil || len(h.Entries) != models.DefaultPage {
 					b.Fatalf("%+v, %v", h, err)
 				}
@@ -140,13 +141,13 @@ func TestALongHistoryOpensAtItsEnd(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t)
 	agent, conv := long(t, s, longHistory)
-	h, err := s.History(t.Context(), agent, conv, store.HistoryQuery{})
+	h, err := s.Requests.History(t.Context(), agent, conv, requests.HistoryQuery{})
 	if err != nil || h.After != longHistory || len(h.Entries) != models.DefaultPage {
 		t.Fatalf("%+v, %v", h, err)
 	}
 	seen := 0
-	for q := (store.HistoryQuery{Limit: models.MaxPage}); ; {
-		h, err := s.History(t.Context(), agent, conv, q)
+	for q := (requests.HistoryQuery{Limit: models.MaxPage}); ; {
+		h, err := s.Requests.History(t.Context(), agent, conv, q)
 		if err != nil {
 			t.Fatal(err)
 		}

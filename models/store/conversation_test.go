@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/requests"
 	"countersign/models/store"
 	"countersign/models/storetest"
 )
@@ -67,7 +68,7 @@ func (c *talk) in(in models.AskInput) models.AskInput {
 
 func (c *talk) view(t *testing.T) *models.ConversationView {
 	t.Helper()
-	v, err := c.Conversation(t.Context(), c.Owner, c.conv)
+	v, err := c.Requests.Conversation(t.Context(), c.Owner, c.conv)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +131,7 @@ func (c *talk) exhausted(t *testing.T) *models.Approval {
 
 func (c *talk) approval(t *testing.T, id models.ResponseID) *models.Approval {
 	t.Helper()
-	a, err := c.Approval(t.Context(), c.Owner, id)
+	a, err := c.Requests.Approval(t.Context(), c.Owner, id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +187,7 @@ func TestAProposalWaitsForAPersonAndCostsEnergy(t *testing.T) {
 	}
 	c.wantStatus(t, models.ConversationWaitingInput)
 	c.wantBudget(t, -1, 7) // the proposed budget is not applied
-	page, err := c.Inbox(t.Context(), c.Owner, store.InboxQuery{})
+	page, err := c.Requests.Inbox(t.Context(), c.Owner, requests.InboxQuery{})
 	if err != nil || len(page.Items) != 1 || page.Items[0].ID != a.ID {
 		t.Errorf("the inbox: %+v, %v", page.Items, err)
 	}
@@ -378,13 +379,13 @@ func TestWhoSeesAConversation(t *testing.T) {
 			if !tt.sees {
 				code = models.CodeNotFound
 			}
-			wantCode(t, second(c.Conversation(ctx, tt.who, c.conv)), code)
-			wantCode(t, second(c.History(ctx, tt.who, c.conv, store.HistoryQuery{})), code)
+			wantCode(t, second(c.Requests.Conversation(ctx, tt.who, c.conv)), code)
+			wantCode(t, second(c.Requests.History(ctx, tt.who, c.conv, requests.HistoryQuery{})), code)
 			wantCode(t, second(c.AwaitHistory(ctx, tt.who, c.conv, 0, 1, time.Minute)), code)
 			wantCode(t, second(c.EnergyOf(ctx, tt.who, c.conv, 9)), code)
 			wantCode(t, second(c.EnergyBy(ctx, tt.who, c.conv, 9)), code)
-			wantCode(t, second(c.BudgetSteps(ctx, tt.who, c.conv, 0, 9)), code)
+			wantCode(t, second(c.Requests.BudgetSteps(ctx, tt.who, c.conv, 0, 9)), code)
 		})
 	}
-	wantCode(t, second(c.Conversation(t.Context(), c.Admin, models.NewID[models.ConversationID]())), models.CodeNotFound)
+	wantCode(t, second(c.Requests.Conversation(t.Context(), c.Admin, models.NewID[models.ConversationID]())), models.CodeNotFound)
 }

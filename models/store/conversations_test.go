@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"countersign/models"
-	"countersign/models/store"
+	"countersign/models/requests"
 	"countersign/models/storetest"
 )
 
@@ -34,7 +34,7 @@ func several(t *testing.T) (b *bench, all []models.ConversationView) {
 		if i%4 == 3 {
 			storetest.Must(t, storetest.Err(b.Steer(t.Context(), person, id, models.SteerArchive)))
 		}
-		v, err := b.Conversation(t.Context(), b.Admin, id)
+		v, err := b.Requests.Conversation(t.Context(), b.Admin, id)
 		storetest.Must(t, err)
 		all = append(all, *v)
 	}
@@ -42,11 +42,11 @@ func several(t *testing.T) (b *bench, all []models.ConversationView) {
 	return b, all
 }
 
-func (b *bench) listed(t *testing.T, who models.Actor, q store.ConversationQuery) []models.ConversationID {
+func (b *bench) listed(t *testing.T, who models.Actor, q requests.ConversationQuery) []models.ConversationID {
 	t.Helper()
 	var out []models.ConversationID
 	for range 100 {
-		l, err := b.Conversations(t.Context(), who, q)
+		l, err := b.Requests.Conversations(t.Context(), who, q)
 		storetest.Must(t, err)
 		for _, v := range l.Items {
 			out = append(out, v.ID)
@@ -83,7 +83,7 @@ func TestConversationsByEveryFilter(t *testing.T) {
 								}
 							}
 							for _, limit := range []int{1, 4, 100} {
-								got := b.listed(t, actor, store.ConversationQuery{Status: status, Owner: owner, Agent: agent, Archived: archived, Limit: limit})
+								got := b.listed(t, actor, requests.ConversationQuery{Status: status, Owner: owner, Agent: agent, Archived: archived, Limit: limit})
 								if !slices.Equal(got, want) {
 									t.Errorf("by %d: %d conversations, want %d", limit, len(got), len(want))
 								}
@@ -106,7 +106,7 @@ func TestConversationsMoveUpWithWhatHappens(t *testing.T) {
 		agent = b.Other
 	}
 	storetest.Must(t, storetest.Err(b.Respond(t.Context(), agent, models.ResponseInput{ConversationID: last.ID, Kind: models.KindReply, Content: "x"})))
-	l, err := b.Conversations(t.Context(), b.Admin, store.ConversationQuery{Limit: 1})
+	l, err := b.Requests.Conversations(t.Context(), b.Admin, requests.ConversationQuery{Limit: 1})
 	storetest.Must(t, err)
 	if l.Items[0].ID != last.ID || !l.Items[0].ActiveAt.Equal(b.Clock.Now().Truncate(time.Minute)) || l.Items[0].OwnerName == "" || l.Items[0].AgentName != "bot" {
 		t.Errorf("the first is %+v", l.Items[0])
@@ -118,15 +118,15 @@ func TestConversationsRefuses(t *testing.T) {
 	b := newBench(t)
 	for _, tt := range []struct {
 		who  models.Actor
-		q    store.ConversationQuery
+		q    requests.ConversationQuery
 		code models.Code
 	}{
-		{models.Actor{}, store.ConversationQuery{}, models.CodeForbidden},
-		{storetest.Operator(), store.ConversationQuery{}, models.CodeForbidden},
-		{b.Owner, store.ConversationQuery{Status: "sleeping"}, models.CodeInvalid},
-		{b.Owner, store.ConversationQuery{Cursor: "x"}, models.CodeInvalid},
-		{b.Owner, store.ConversationQuery{Cursor: "4oCm"}, models.CodeInvalid},
+		{models.Actor{}, requests.ConversationQuery{}, models.CodeForbidden},
+		{storetest.Operator(), requests.ConversationQuery{}, models.CodeForbidden},
+		{b.Owner, requests.ConversationQuery{Status: "sleeping"}, models.CodeInvalid},
+		{b.Owner, requests.ConversationQuery{Cursor: "x"}, models.CodeInvalid},
+		{b.Owner, requests.ConversationQuery{Cursor: "4oCm"}, models.CodeInvalid},
 	} {
-		wantCode(t, storetest.Err(b.Conversations(t.Context(), tt.who, tt.q)), tt.code)
+		wantCode(t, storetest.Err(b.Requests.Conversations(t.Context(), tt.who, tt.q)), tt.code)
 	}
 }

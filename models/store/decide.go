@@ -9,6 +9,7 @@ import (
 	"countersign/models/db"
 	"countersign/models/events"
 	"countersign/models/ledger"
+	"countersign/models/requests"
 )
 
 // Decide takes one person's verdict. A verdict is a row, an outcome is a state:
@@ -122,7 +123,7 @@ func settledText(a *models.Approval) string {
 
 // conflict is conflictOf, and names whose verdict is on its way.
 func (t *tx) conflict(a *models.Approval) error {
-	err := conflictOf(at(a, t.Now))
+	err := conflictOf(requests.At(a, t.Now))
 	if models.ErrorCode(err) != models.CodeBeingDecided {
 		return err
 	}
@@ -130,7 +131,7 @@ func (t *tx) conflict(a *models.Approval) error {
 	if voteErr != nil || vote == nil {
 		return errors.Join(voteErr, err)
 	}
-	a.Vote = windowAt(vote, t.Now)
+	a.Vote = requests.WindowAt(vote, t.Now)
 	return &models.Error{Code: models.CodeBeingDecided, Text: "The decision of " + vote.UserName + " on this request is on its way.", Approval: a}
 }
 

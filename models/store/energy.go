@@ -175,7 +175,7 @@ func energyFrom(v *models.ConversationView) int64 { return max(0, v.NextSequence
 func (s *Store) EnergyOf(ctx context.Context, actor models.Actor, id models.ConversationID, most int) ([]models.EnergyPoint, error) {
 	var points []models.EnergyPoint
 	err := s.db.Snapshot(ctx, func(ctx context.Context) error {
-		v, err := s.Conversation(ctx, actor, id)
+		v, err := s.Requests.Conversation(ctx, actor, id)
 		if err != nil {
 			return err
 		}
@@ -238,7 +238,7 @@ func (s *Store) budgetBefore(ctx context.Context, id models.ConversationID, sequ
 
 // eachEnergy hands on each row of a query of this file.
 func (s *Store) eachEnergy(ctx context.Context, query string, args []any, each func(db.Scanner) error) error {
-	if err := eachRow(context.WithoutCancel(ctx), s.db.Reader(ctx), query, args, each); err != nil {
+	if err := db.EachRow(context.WithoutCancel(ctx), s.db.Reader(ctx), query, args, each); err != nil {
 		return fmt.Errorf("read energy: %w", err)
 	}
 	return nil
@@ -294,7 +294,7 @@ func burnt(points energyBuckets, used int64, budget *int64) []models.EnergyPoint
 func (s *Store) EnergyBy(ctx context.Context, actor models.Actor, id models.ConversationID, most int) ([]models.EnergyShare, error) {
 	var shares []models.EnergyShare
 	err := s.db.Snapshot(ctx, func(ctx context.Context) error {
-		v, err := s.Conversation(ctx, actor, id)
+		v, err := s.Requests.Conversation(ctx, actor, id)
 		if err != nil {
 			return err
 		}

@@ -11,6 +11,7 @@ import (
 	"countersign/models/events"
 	"countersign/models/ledger"
 	"countersign/models/policy"
+	"countersign/models/requests"
 )
 
 // A rule may ask further people as time runs. Whom, and when, is frozen at the ask (I12); the
@@ -26,9 +27,6 @@ const (
 	nextEscalation  = `SELECT due_at FROM escalations` + db.ByEscalationsDue + ` WHERE paused_at IS NULL ORDER BY due_at LIMIT 1`
 	dueEscalations  = `SELECT * FROM escalations` + db.ByEscalationsDue + ` WHERE paused_at IS NULL AND due_at <= ? ORDER BY due_at, response_id, step LIMIT ?`
 )
-
-// stepAction is the ledger's word for further people whom a rule asks.
-const stepAction = "approval.escalated_by_rule"
 
 // andSteps adds whom a rule asks later: people as they are now, groups by name.
 func (t *tx) andSteps(named []models.Approver, steps []policy.Escalation, as models.NamedAs) ([]models.Approver, error) {
@@ -195,7 +193,7 @@ func (t *tx) takeStep(a *models.Approval, step int) error {
 	}
 	t.Publish(events.Approval(string(a.ID)))
 	escalation := models.System("escalation")
-	if err := t.record(escalation, stepAction, ledger.SubjectOf(&a.Response, readers), stepEntry{Digest: a.Digest, Step: step, Reviewers: routed}); err != nil {
+	if err := t.record(escalation, requests.StepAction, ledger.SubjectOf(&a.Response, readers), stepEntry{Digest: a.Digest, Step: step, Reviewers: routed}); err != nil {
 		return err
 	}
 	return t.reroute(escalation, a)
@@ -230,7 +228,7 @@ func (s *Store) Escalate(ctx context.Context, actor models.Actor, id models.Resp
 		if err != nil {
 			return err
 		}
-		out = at(a, t.Now)
+		out = requests.At(a, t.Now)
 		if out.Status() != models.StatusPending { // held or not: the agent is not to know
 			return conflictOf(out)
 		}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"countersign/models"
-	"countersign/models/store"
+	"countersign/models/requests"
 	"countersign/models/storetest"
 )
 
@@ -50,7 +50,7 @@ func TestEscalationIsFrozenAndComesAtItsTimeI12(t *testing.T) {
 		t.Error("the first step asks others than it names")
 	}
 	told := 0
-	storetest.Must(t, storetest.Err(b.Feed(t.Context(), eve, 0, func(h *store.FeedEvent) error {
+	storetest.Must(t, storetest.Err(b.Requests.Feed(t.Context(), eve, 0, func(h *requests.FeedEvent) error {
 		if h.Approval != nil && h.Approval.ID == a.ID {
 			told++
 		}

@@ -215,7 +215,7 @@ func TestAutoBudgetIncrease(t *testing.T) {
 	if e := refusal(t, second(c.tryRespond(t, models.ResponseInput{Kind: models.KindReply, Content: "x", Energy: new(int64(6))})), models.CodeBudgetExhausted); e.Approval.Status() != models.StatusPending {
 		t.Errorf("more than is allowed: %+v", e.Approval)
 	}
-	steps, err := c.BudgetSteps(t.Context(), c.Owner, c.conv, 0, 0)
+	steps, err := c.Requests.BudgetSteps(t.Context(), c.Owner, c.conv, 0, 0)
 	storetest.Must(t, err)
 	var system int
 	for _, s := range steps {
@@ -357,7 +357,7 @@ func TestCallsOfOneTurnSeeEachOthersBudget(t *testing.T) {
 	}})
 	storetest.Must(t, err)
 	c.wantBudget(t, 2, 3) // raised to 3 by the system, less the step
-	steps, err := c.BudgetSteps(t.Context(), c.Owner, c.conv, 0, 1)
+	steps, err := c.Requests.BudgetSteps(t.Context(), c.Owner, c.conv, 0, 1)
 	storetest.Must(t, err)
 	if *steps[0].Old != 3 || steps[0].New != 2 || steps[0].ActorID != string(run.AgentID) {
 		t.Errorf("the last change: %+v; results: %+v", steps[0], turn.Calls)

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/requests"
 )
 
 // In tests nobody reads again by chance: who is not told is not told.
@@ -11,6 +12,6 @@ func init() { rereadEvery = time.Hour }
 
 // SeenBy is seenBy, for tests that hold it equal to models.Actor.Sees.
 func SeenBy(actor models.Actor, name string) (text string, args []any) {
-	p := seenBy(actor, name)
+	p := requests.SeenBy(actor, name)
 	return p.Text, p.Args
 }

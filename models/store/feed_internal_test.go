@@ -2,36 +2,12 @@ package store
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"countersign/models"
 	"countersign/models/ledger"
+	"countersign/models/requests"
 )
-
-// What every stream runs at every wake costs what there is to tell, and not what
-// is stored: each query walks an index in order and sorts nothing.
-func TestFeedsAreServedByAnIndex(t *testing.T) {
-	t.Parallel()
-	s := openTemp(t, Options{})
-	for name, actor := range map[string]models.Actor{
-		"agent":    {Kind: models.ActorAgent, ID: "a"},
-		"reviewer": {Kind: models.ActorUser, ID: "u"},
-		"admin":    {Kind: models.ActorUser, ID: "u", Admin: true},
-	} {
-		query, args, err := feedQuery(actor, 1, feedPage)
-		if err != nil {
-			t.Fatal(err)
-		}
-		plan := explain(t, s, query, args)
-		if !strings.Contains(plan, "SEARCH") || strings.Contains(plan, "SCAN") || strings.Contains(plan, "TEMP B-TREE") {
-			t.Errorf("%s: %s\n%s", name, query, plan)
-		}
-	}
-	if _, _, err := feedQuery(models.Actor{Kind: models.ActorSystem}, 1, 1); models.ErrorCode(err) != models.CodeForbidden {
-		t.Errorf("a feed for nobody: %v", err)
-	}
-}
 
 // A status that was recorded is told to the agent, the owner and the admins, and
 // not to those who were only routed a request of the run.
@@ -65,9 +41,9 @@ func TestFeedTellsStatusesThatAreRecorded(t *testing.T) {
 		"another agent": {models.Actor{Kind: models.ActorAgent, ID: "b", OwnerID: "u"}, 0},
 	} {
 		told := 0
-		if _, err := s.Feed(ctx, tt.actor, 0, func(h *FeedEvent) error {
+		if _, err := s.Requests.Feed(ctx, tt.actor, 0, func(h *requests.FeedEvent) error {
 			told++
-			if h.Kind != StatusChanged || !slices.Equal(h.Changes, []models.StatusChange{{Conversation: "c", Old: models.ConversationRunning, New: models.ConversationWaitingInput}}) {
+			if h.Kind != requests.StatusChanged || !slices.Equal(h.Changes, []models.StatusChange{{Conversation: "c", Old: models.ConversationRunning, New: models.ConversationWaitingInput}}) {
 				t.Errorf("%s hears %+v", name, h)
 			}
 			return nil

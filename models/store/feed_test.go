@@ -11,6 +11,7 @@ import (
 	"countersign/models"
 	"countersign/models/events"
 	"countersign/models/people"
+	"countersign/models/requests"
 	"countersign/models/store"
 	"countersign/models/storetest"
 )
@@ -20,7 +21,7 @@ func told(t *testing.T, s *store.Store, actor models.Actor, after int64) []strin
 	t.Helper()
 	var out []string
 	last := after
-	next, err := s.Feed(t.Context(), actor, after, func(h *store.FeedEvent) error {
+	next, err := s.Requests.Feed(t.Context(), actor, after, func(h *requests.FeedEvent) error {
 		if h.Seq <= last {
 			t.Errorf("entry %d is told after %d", h.Seq, last)
 		}
@@ -86,12 +87,12 @@ func TestFeedTellsWhatTheReaderMaySee(t *testing.T) {
 	} {
 		storetest.SameStrings(t, tt.who, told(t, b.Store, tt.actor, start), tt.want)
 	}
-	if _, err := b.Feed(t.Context(), models.System("x"), 0, nil); models.ErrorCode(err) != models.CodeForbidden {
+	if _, err := b.Requests.Feed(t.Context(), models.System("x"), 0, nil); models.ErrorCode(err) != models.CodeForbidden {
 		t.Errorf("the system reads a feed: %v", err)
 	}
 	stop := errors.New("enough")
-	at, err := b.Feed(t.Context(), b.Agent, start, func(h *store.FeedEvent) error {
-		if h.Kind == store.TurnedAway {
+	at, err := b.Requests.Feed(t.Context(), b.Agent, start, func(h *requests.FeedEvent) error {
+		if h.Kind == requests.TurnedAway {
 			return stop
 		}
 		return nil
@@ -115,7 +116,7 @@ func TestFeedsWakeThoseWhoAreConcerned(t *testing.T) {
 	}
 	subs := map[string]*events.Subscription{}
 	for name, actor := range readers {
-		subs[name] = b.Bus().Subscribe(100, store.FeedTopics(actor)...)
+		subs[name] = b.Bus().Subscribe(100, requests.FeedTopics(actor)...)
 		defer subs[name].Close()
 	}
 	var a *models.Approval
@@ -172,15 +173,15 @@ func TestFeedsGoOnFromANumberOrTheHead(t *testing.T) {
 		}
 		group.Wait()
 	}
-	ask(store.MaxReplay-2, b.Agent) // and the policy, and the conversation
+	ask(requests.MaxReplay-2, b.Agent) // and the policy, and the conversation
 	from := func(actor models.Actor, after int64) (int64, bool) {
 		t.Helper()
-		at, reset, err := b.FeedFrom(t.Context(), actor, after)
+		at, reset, err := b.Requests.FeedFrom(t.Context(), actor, after)
 		storetest.Must(t, err)
 		return at, reset
 	}
 	if at, reset := from(b.Admin, start); at != start || reset {
-		t.Errorf("%d entries behind: from %d, reset %v", store.MaxReplay, at, reset)
+		t.Errorf("%d entries behind: from %d, reset %v", requests.MaxReplay, at, reset)
 	}
 	ask(1, b.Other)
 	head := storetest.LedgerAt(t, b.Store)

@@ -7,10 +7,13 @@ import (
 	"errors"
 	"fmt"
 
+	"gorm.io/gorm"
+
 	"countersign/models"
 	"countersign/models/db"
 	"countersign/models/ledger"
 	"countersign/models/policy"
+	"countersign/models/requests"
 )
 
 // findAsk looks for the row that a request repeats (I9), else for the
@@ -100,7 +103,7 @@ func (t *tx) rowID(row *sql.Row) (id models.ResponseID, err error) {
 
 // existing reads a row whoever it belongs to; nil when there is none.
 func (t *tx) existing(id models.ResponseID) (*models.Approval, error) {
-	a, err := scanApproval(t.Row(t.s.hot.approval, id))
+	a, err := requests.ScanApproval(t.Row(t.s.hot.approval, id))
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil // no row is an answer here
 	}
@@ -124,7 +127,7 @@ func (t *tx) repeatedCall(actor models.Actor, q *asked) (*models.Approval, error
 	}
 	if a.Digest != q.digestUnder(a.DigestVersion) {
 		return nil, &models.Error{
-			Code: models.CodeKeyConflict, Text: "A request with this call_id exists with a different " + q.content() + "; nothing was changed.", Approval: at(a, t.Now),
+			Code: models.CodeKeyConflict, Text: "A request with this call_id exists with a different " + q.content() + "; nothing was changed.", Approval: requests.At(a, t.Now),
 		}
 	}
 	return a, nil
@@ -137,19 +140,19 @@ func (t *tx) repeated(actor models.Actor, q *asked, a *models.Approval) (*models
 	}
 	if q.usedUp(a) { // by an approvalId, which names one row for good
 		return nil, nil, &models.Error{
-			Code: models.CodeKeyConflict, Text: "The call of this request has run, so its approvalId is used up: ask under a new one.", Approval: at(a, t.Now),
+			Code: models.CodeKeyConflict, Text: "The call of this request has run, so its approvalId is used up: ask under a new one.", Approval: requests.At(a, t.Now),
 		}
 	}
 	conflict := func(what string) (*models.Approval, *models.Conversation, error) {
 		return nil, nil, &models.Error{
 			Code: models.CodeKeyConflict, Text: "A request with this key exists with a different " + what + "; nothing was changed.",
-			Approval: at(a, t.Now),
+			Approval: requests.At(a, t.Now),
 		}
 	}
 	if a.Digest == q.digestUnder(a.DigestVersion) && q.losesEdit(a) {
 		return nil, nil, &models.Error{
 			Code: models.CodeKeyConflict, Text: "A request with this key was asked by a client that takes another input than it sent, and this one does not: send acceptsEdits and run decision.input, or ask under another key.",
-			Approval: at(a, t.Now),
+			Approval: requests.At(a, t.Now),
 		}
 	}
 	switch {
@@ -245,7 +248,7 @@ func (t *tx) openConversation(actor models.Actor, q *asked) (*models.Conversatio
 // scanConversation reads a conversation; nil when there is none.
 func scanConversation(row *sql.Row) (*models.Conversation, error) {
 	var c models.Conversation
-	err := row.Scan(conversationRow.Targets(&c)...)
+	err := row.Scan(requests.ConversationRow.Targets(&c)...)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil // no row is an answer here
 	}
@@ -291,7 +294,7 @@ func (s *Store) FindInvocation(ctx context.Context, actor models.Actor, toolUseI
 		case len(ids) > 1:
 			return nil, models.Errorf(models.CodeAmbiguousSession, "More than one owner has a run with this name: send the conversation's id as session_id.")
 		case len(ids) == 1:
-			return s.Approval(ctx, actor, ids[0])
+			return s.Requests.Approval(ctx, actor, ids[0])
 		}
 	}
 	return nil, models.Errorf(models.CodeNotFound, "There is no request with this tool use id.")
@@ -303,7 +306,7 @@ func invocationQueries(actor models.Actor, toolUseID, session string) []db.Part 
 	if session == "" {
 		return []db.Part{invocationAnywhere(actor, toolUseID)}
 	}
-	sees := seenBy(actor, `r`)
+	sees := requests.SeenBy(actor, `r`)
 	var out []db.Part
 	for _, conversations := range sessions(actor, session) {
 		args := append(append([]any{}, conversations.Args...), toolUseID)
@@ -371,4 +374,54 @@ func orEmpty(s *string) string {
 		return ""
 	}
 	return *s
+}
+
+// approval reads one within a transaction, as it stands, for an actor who may
+// see it.
+func (t *tx) approval(actor models.Actor, id models.ResponseID) (*models.Approval, error) {
+	a, err := t.existing(id)
+	if err != nil {
+		return nil, err
+	}
+	if a == nil {
+		return nil, requests.NoSuchApproval(id)
+	}
+	sees, err := t.maySee(actor, &a.Response)
+	if err != nil {
+		return nil, err
+	}
+	if !sees || a.Unasked() {
+		return nil, requests.NoSuchApproval(id)
+	}
+	return a, nil
+}
+
+// maySee is the same within a transaction.
+func (t *tx) maySee(actor models.Actor, r *models.Response) (bool, error) {
+	return requests.MaySee(actor, r, func() (bool, error) { return db.Exists(t.Row(t.s.hot.isReviewer, actor.ID, r.ID)) })
+}
+
+// placeOf is the row of a response in the place that it was read in.
+func (t *tx) placeOf(r *models.Response) *gorm.DB {
+	return t.Gorm().Model(&models.Response{}).Where("id = ? AND conversation_id = ? AND sequence = ?", r.ID, r.ConversationID, r.Sequence)
+}
+
+// updateOne is a compare-and-set: row names one row and the state that it leaves.
+func (t *tx) updateOne(row *gorm.DB, columns map[string]any) error {
+	res := row.UpdateColumns(columns)
+	if res.Error != nil {
+		return res.Error
+	}
+	if !db.ExactlyOne(res.RowsAffected) {
+		return errors.New("it has left the state that it was read in")
+	}
+	return nil
+}
+
+// nullable stores an empty string as NULL, for columns with unique indexes.
+func nullable(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
 }

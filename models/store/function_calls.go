@@ -6,6 +6,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/db"
+	"countersign/models/requests"
 )
 
 // maxPendingCalls is where counting and paging of pending function calls end: it is what an
@@ -43,7 +44,7 @@ func (s *Store) FindCall(ctx context.Context, actor models.Actor, callID string)
 	if len(ids) == 0 {
 		return s.FindInvocation(ctx, actor, callID, "")
 	}
-	return s.Approval(ctx, actor, ids[0])
+	return s.Requests.Approval(ctx, actor, ids[0])
 }
 
 const callByID = `SELECT id FROM responses` + db.ByResponsesFunctionCalls + ` WHERE agent_id = ? AND tool_use_id = ? AND protocol <> ''`
@@ -71,12 +72,12 @@ func (s *Store) PendingCalls(ctx context.Context, actor models.Actor, q CallsQue
 		}
 		out.Total = len(found)
 		found = found[min(max(q.Offset, 0), len(found)):]
-		keys := make([]key, 0, db.PageSize(q.Limit))
+		keys := make([]requests.Key, 0, db.PageSize(q.Limit))
 		for _, f := range found[:min(db.PageSize(q.Limit), len(found))] {
-			keys = append(keys, key{number: f.Number, id: string(f.ID)})
+			keys = append(keys, requests.Key{Number: f.Number, ID: string(f.ID)})
 		}
 		var err error
-		out.Items, err = s.rowsWithin(ctx, keys, MaxListBytes)
+		out.Items, err = s.Requests.RowsWithin(ctx, keys, requests.MaxListBytes)
 		return err
 	})
 	if next := q.Offset + len(out.Items); next < out.Total {

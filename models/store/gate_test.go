@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"countersign/models"
-	"countersign/models/store"
+	"countersign/models/requests"
 	"countersign/models/storetest"
 )
 
@@ -51,7 +51,7 @@ func TestAskIsPendingUntilAPersonDecides(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := b.Approval(t.Context(), b.Agent, a.ID)
+	again, err := b.Requests.Approval(t.Context(), b.Agent, a.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func TestTwoOwnersWithTheSameKeysNeverMeet(t *testing.T) {
 		t.Error("a taken conversationId shows a row")
 	}
 	for name, actor := range map[string]models.Actor{"another agent": b.Other, "another reviewer": b.Stranger} {
-		if _, err := b.Approval(t.Context(), actor, mine.ID); models.ErrorCode(err) != models.CodeNotFound {
+		if _, err := b.Requests.Approval(t.Context(), actor, mine.ID); models.ErrorCode(err) != models.CodeNotFound {
 			t.Errorf("%s reads the request: %v", name, err)
 		}
 	}
@@ -165,11 +165,11 @@ func TestI3DeadlinesHoldByThemselves(t *testing.T) {
 	b := newBench(t)
 	a := b.AskFor(t, models.AskInput{})
 	b.Clock.Step(5*time.Minute - time.Microsecond)
-	if got, _ := b.Approval(t.Context(), b.Agent, a.ID); got.Status() != models.StatusPending {
+	if got, _ := b.Requests.Approval(t.Context(), b.Agent, a.ID); got.Status() != models.StatusPending {
 		t.Fatalf("expired early: %s", got.Status())
 	}
 	b.Clock.Step(time.Microsecond)
-	unwritten, err := b.Approval(t.Context(), b.Agent, a.ID)
+	unwritten, err := b.Requests.Approval(t.Context(), b.Agent, a.ID)
 	if err != nil || unwritten.Status() != models.StatusExpired || unwritten.Cause != models.CauseTimeout ||
 		unwritten.Feedback() != "Approval request timed out (5 minutes)" {
 		t.Fatalf("at the deadline: %+v, %v", unwritten, err)
@@ -178,17 +178,17 @@ func TestI3DeadlinesHoldByThemselves(t *testing.T) {
 	if e.Approval == nil || e.Approval.Status() != models.StatusExpired {
 		t.Errorf("the conflict carries %v", e.Approval)
 	}
-	if page, _ := b.Inbox(t.Context(), b.Owner, store.InboxQuery{}); len(page.Items) != 0 || page.Count != 0 {
+	if page, _ := b.Requests.Inbox(t.Context(), b.Owner, requests.InboxQuery{}); len(page.Items) != 0 || page.Count != 0 {
 		t.Errorf("the inbox still shows it: %v", page)
 	}
-	if list, _ := b.Approvals(t.Context(), b.Owner, store.ListQuery{Status: models.StatusExpired}); len(list.Items) != 1 {
+	if list, _ := b.Requests.Approvals(t.Context(), b.Owner, requests.ListQuery{Status: models.StatusExpired}); len(list.Items) != 1 {
 		t.Error("the list of expired ones lacks it")
 	}
 	b.Clock.Step(time.Hour)
 	if n, err := b.ExpireDue(t.Context(), 100); n != 1 || err != nil {
 		t.Fatalf("expired %d, %v", n, err)
 	}
-	written, _ := b.Approval(t.Context(), b.Agent, a.ID)
+	written, _ := b.Requests.Approval(t.Context(), b.Agent, a.ID)
 	if !written.ApprovalTimestamp.Equal(*unwritten.ApprovalTimestamp) || written.Feedback() != unwritten.Feedback() || written.Status() != unwritten.Status() {
 		t.Errorf("the expirer changed what was already so:\n%+v\n%+v", unwritten, written)
 	}
@@ -231,7 +231,7 @@ func TestI12ThePolicyOutcomeIsFrozen(t *testing.T) {
 	b := newBench(t)
 	a := b.AskFor(t, models.AskInput{ToolName: "Bash"})
 	b.UsePolicy(t, `{"rules":[{"name":"never","tools":["Bash"],"effect":"deny","risk":"critical"}]}`)
-	got, err := b.Approval(t.Context(), b.Agent, a.ID)
+	got, err := b.Requests.Approval(t.Context(), b.Agent, a.ID)
 	if err != nil || got.PolicyVersion != 1 || got.Status() != models.StatusPending || got.Risk != models.RiskMedium {
 		t.Fatalf("a later policy re-judged it: %+v, %v", got, err)
 	}
@@ -315,21 +315,21 @@ func TestARoutedReviewerSeesAndDecidesThatRequestOnly(t *testing.T) {
 	b := newBench(t)
 	b.UsePolicy(t, `{"rules":[{"name":"pay","tools":["pay"],"effect":"require","reviewers":["STRANGER@example.com","nobody@example.com"]}]}`)
 	plain, routed := b.AskFor(t, models.AskInput{ToolName: "Bash"}), b.AskFor(t, models.AskInput{ToolName: "pay"})
-	page, err := b.Inbox(t.Context(), b.Stranger, store.InboxQuery{})
+	page, err := b.Requests.Inbox(t.Context(), b.Stranger, requests.InboxQuery{})
 	if err != nil || len(page.Items) != 1 || page.Items[0].ID != routed.ID {
 		t.Fatalf("inbox of the routed reviewer: %+v, %v", page, err)
 	}
-	wantCode(t, second(b.Approval(t.Context(), b.Stranger, plain.ID)), models.CodeNotFound)
+	wantCode(t, second(b.Requests.Approval(t.Context(), b.Stranger, plain.ID)), models.CodeNotFound)
 	if page, err := b.RequestPage(t.Context(), b.Stranger, routed.ID, true); err != nil || len(page.Turns) != 1 {
 		t.Errorf("page of the routed request: %v, %v", page, err)
 	}
 	if _, err := b.Decide(t.Context(), b.Stranger, routed.ID, storetest.Yes()); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := b.Approval(t.Context(), b.Stranger, routed.ID); err != nil || got.Status() != models.StatusApproved {
+	if got, err := b.Requests.Approval(t.Context(), b.Stranger, routed.ID); err != nil || got.Status() != models.StatusApproved {
 		t.Errorf("after the decision: %v, %v", got, err)
 	}
-	if list, err := b.Approvals(t.Context(), b.Stranger, store.ListQuery{}); err != nil || len(list.Items) != 1 {
+	if list, err := b.Requests.Approvals(t.Context(), b.Stranger, requests.ListQuery{}); err != nil || len(list.Items) != 1 {
 		t.Errorf("list of the routed reviewer: %v, %v", list, err)
 	}
 }
@@ -349,7 +349,7 @@ func TestI6WhatWasSeenIsWhatIsReleased(t *testing.T) {
 	if _, err := b.Decide(t.Context(), b.Owner, a.ID, in); err != nil {
 		t.Fatal(err)
 	}
-	got, _ := b.Approval(t.Context(), b.Agent, a.ID)
+	got, _ := b.Requests.Approval(t.Context(), b.Agent, a.ID)
 	canonical, _ := models.Canonical(models.KindToolCall, "pay", []byte(`{"sum":2}`))
 	if got.ToolInputJSON != `{"sum":1}` || got.Digest != a.Digest || got.Vote.Input == nil || *got.Vote.Input != `{"sum": 2}` ||
 		*got.Vote.InputDigest != models.Digest(canonical) || got.Vote.SeenDigest != a.Digest {
@@ -403,7 +403,7 @@ func TestVerdictsFitTheKind(t *testing.T) {
 			got, err := b.Decide(t.Context(), b.Owner, a.ID, tt.in)
 			if tt.code != "" {
 				wantCode(t, err, tt.code)
-				if now, _ := b.Approval(t.Context(), b.Owner, a.ID); now.Status() != models.StatusPending {
+				if now, _ := b.Requests.Approval(t.Context(), b.Owner, a.ID); now.Status() != models.StatusPending {
 					t.Errorf("a refused verdict left the row %s", now.Status())
 				}
 				return

@@ -30,7 +30,7 @@ func (b *bench) givesUp(t *testing.T, id models.ResponseID, way string, want mod
 	if a.Status() != want {
 		t.Fatalf("%q gave up: the request is %s, want %s", way, a.Status(), want)
 	}
-	if stored, err := b.Approval(t.Context(), b.Agent, id); err != nil || stored.Status() != want {
+	if stored, err := b.Requests.Approval(t.Context(), b.Agent, id); err != nil || stored.Status() != want {
 		t.Fatalf("it is stored as %s, %v", stored.Status(), err)
 	}
 	return a

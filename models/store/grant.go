@@ -12,6 +12,7 @@ import (
 	"countersign/models/events"
 	"countersign/models/ledger"
 	"countersign/models/policy"
+	"countersign/models/requests"
 )
 
 // MakeGrant gives an agent leave to make further calls like the one of a request
@@ -37,7 +38,7 @@ func (s *Store) MakeGrant(ctx context.Context, actor models.Actor, id models.Res
 		if err := mayGrant(actor, a); err != nil {
 			return err
 		}
-		out, err = t.makeGrant(actor, at(a, t.Now), in)
+		out, err = t.makeGrant(actor, requests.At(a, t.Now), in)
 		return err
 	})
 	if err != nil {

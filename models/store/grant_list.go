@@ -10,6 +10,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/db"
+	"countersign/models/requests"
 )
 
 // GrantList is one page of grants, newest first.
@@ -31,7 +32,7 @@ const grantFrom = ` JOIN agents a ON a.id = g.agent_id JOIN users o ON o.id = g.
 var (
 	selectGrant = `SELECT ` + grantColumns(`g.fixed`, `g.free`) + ` FROM grants g` + grantFrom + ` WHERE g.id = ?`
 
-	briefGrant = grantColumns(briefText(`g.fixed`), briefText(`g.free`))
+	briefGrant = grantColumns(requests.BriefText(`g.fixed`), requests.BriefText(`g.free`))
 )
 
 // Grants lists those of a person's own agents, for admins all. Agents are
@@ -87,10 +88,10 @@ func (s *Store) grantUses(ctx context.Context, id models.GrantID, after string, 
 		if after != "" {
 			g = g.Where("number < coalesce((SELECT number FROM responses WHERE id = ?), ?)", after, math.MaxInt64)
 		}
-		items, err = findBriefs(g, s.db.Now())
+		items, err = requests.FindBriefs(g, s.db.Now())
 		return err
 	})
-	items, next = db.Cut(items, limit, func(b *models.Brief) db.Cursor { return byID(&b.Approval) })
+	items, next = db.Cut(items, limit, func(b *models.Brief) db.Cursor { return requests.CursorOf(&b.Approval) })
 	return items, next, err
 }
 
@@ -148,7 +149,7 @@ func (s *Store) GrantReach(ctx context.Context, actor models.Actor, id models.Re
 	if err := needPersonForGrant(actor); err != nil {
 		return reach, err
 	}
-	a, err := s.Approval(ctx, actor, id)
+	a, err := s.Requests.Approval(ctx, actor, id)
 	if err != nil {
 		return reach, err
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"countersign/models"
-	"countersign/models/store"
+	"countersign/models/requests"
 	"countersign/models/storetest"
 )
 
@@ -73,7 +73,7 @@ func TestAGrantLetsCallsThroughUntilItIsUsedUp(t *testing.T) {
 	if g.Fixed != `{"cwd":"/src"}` || g.Free != `["command"]` || !g.ExpiresAt.Equal(b.Clock.Now().Add(time.Hour)) || g.MakerName != "owner@example.com" || !g.MakerMayDecide || g.AgentName != "bot" {
 		t.Errorf("made %+v", g)
 	}
-	if stands, err := b.Approval(t.Context(), b.Owner, first.ID); err != nil || stands.Status() != models.StatusPending {
+	if stands, err := b.Requests.Approval(t.Context(), b.Owner, first.ID); err != nil || stands.Status() != models.StatusPending {
 		t.Errorf("the request that it was made on is %s (%v)", stands.Status(), err)
 	}
 	for i := range 3 {
@@ -380,7 +380,7 @@ func TestHowFarAGrantWouldHaveReached(t *testing.T) {
 	wantCode(t, second(b.GrantReach(t.Context(), b.Owner, b.run(t, "a", "b").ID, []string{"no"})), models.CodeInvalid)
 	before := storetest.Dump(t, b.Store)
 	reachOf := func(n int) models.GrantReach {
-		list, err := b.Inbox(t.Context(), b.Owner, store.InboxQuery{Limit: 1})
+		list, err := b.Requests.Inbox(t.Context(), b.Owner, requests.InboxQuery{Limit: 1})
 		if err != nil || len(list.Items) == 0 {
 			t.Fatal(err)
 		}

@@ -61,7 +61,7 @@ func byAdmin(role models.Role) aftermath {
 		if err := revoked(ctx, b, g); err != nil {
 			return err
 		}
-		on, err := b.Approval(ctx, b.Admin, g.MadeFrom)
+		on, err := b.Requests.Approval(ctx, b.Admin, g.MadeFrom)
 		if err != nil {
 			return err
 		}
@@ -327,7 +327,7 @@ func TestI8AUseAndItsCallAreOneCommit(t *testing.T) {
 	copyDatabase(t, filepath.Dir(b.Path()), after)
 	for dir, want := range map[string]int64{before: 0, after: 1} {
 		left := &bench{&storetest.Bench{Store: storetest.New(t, storetest.WithDir(dir), storetest.WithClock(b.Clock)), Clock: b.Clock, Admin: b.Admin, Owner: b.Owner, Agent: b.Agent}}
-		_, err := left.Approval(t.Context(), b.Admin, a.ID)
+		_, err := left.Requests.Approval(t.Context(), b.Admin, a.ID)
 		if n := left.uses(t, g.ID); n != want || (err == nil) != (want == 1) {
 			t.Errorf("%d uses are counted, want %d; the call: %v", n, want, err)
 		}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"countersign/models"
-	"countersign/models/store"
+	"countersign/models/requests"
 	"countersign/models/storetest"
 )
 
@@ -36,7 +36,7 @@ func (b *bench) leaves(t *testing.T, name string, who models.Actor) {
 func (b *bench) asks(t *testing.T, who models.Actor, id models.ResponseID) bool {
 	t.Helper()
 	n := storetest.Scalar[int](t, b.Store, `SELECT count(*) FROM deciders WHERE user_id = ? AND response_id = ?`, who.UserID(), id)
-	_, err := b.Approval(t.Context(), who, id)
+	_, err := b.Requests.Approval(t.Context(), who, id)
 	if sees := err == nil; sees != (n == 1) {
 		t.Fatalf("%s: in the inbox %d times, and seeing it gives %v", who.Name, n, err)
 	}
@@ -74,7 +74,7 @@ func TestAGroupDecidesWithWhoIsInItI12(t *testing.T) {
 		t.Error("who left still has it in their inbox")
 	}
 	wantCode(t, storetest.Err(b.Decide(t.Context(), bo, second.ID, storetest.Yes())), models.CodeNotFound)
-	if _, err := b.Approval(t.Context(), bo, first.ID); err != nil {
+	if _, err := b.Requests.Approval(t.Context(), bo, first.ID); err != nil {
 		t.Errorf("what was settled while they were in the group: %v", err)
 	}
 
@@ -106,7 +106,7 @@ func TestJoiningAndLeavingAreInTheLedgerI7(t *testing.T) {
 	b.wantActions(t, after, "group.joined", "approval.routed")
 	told := func() (n int) {
 		t.Helper()
-		_, err := b.Feed(t.Context(), bo, 0, func(h *store.FeedEvent) error {
+		_, err := b.Requests.Feed(t.Context(), bo, 0, func(h *requests.FeedEvent) error {
 			if h.Approval != nil && h.Approval.ID == a.ID {
 				n++
 			}
@@ -201,8 +201,8 @@ func TestWhatHasExpiredIsNotRoutedI3(t *testing.T) {
 	b.Clock.Step(time.Minute)
 	b.joins(t, "finance", cy)
 	b.leaves(t, "finance", bo)
-	wantCode(t, storetest.Err(b.Approval(t.Context(), cy, a.ID)), models.CodeNotFound)
-	storetest.Must(t, storetest.Err(b.Approval(t.Context(), bo, a.ID)))
+	wantCode(t, storetest.Err(b.Requests.Approval(t.Context(), cy, a.ID)), models.CodeNotFound)
+	storetest.Must(t, storetest.Err(b.Requests.Approval(t.Context(), bo, a.ID)))
 }
 
 // Whoever has approved, and may still undo it, keeps the request when they leave the group, until

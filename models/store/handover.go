@@ -194,7 +194,7 @@ func (s *Store) MayHandOverTo(ctx context.Context, actor models.Actor, id models
 	if !actor.IsPerson() {
 		return nil, models.Errorf(models.CodeForbidden, "Only a person may hand a request over.")
 	}
-	a, err := s.Approval(ctx, actor, id)
+	a, err := s.Requests.Approval(ctx, actor, id)
 	if err != nil || a.Status() != models.StatusPending || a.HeldUntil != nil {
 		return nil, err
 	}

@@ -6,7 +6,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/headline"
-	"countersign/models/store"
+	"countersign/models/requests"
 	"countersign/models/storetest"
 )
 
@@ -75,12 +75,12 @@ func TestListsHaveTheHeadlineOfTheWholeInput(t *testing.T) {
 		for _, a := range w.InboxOf(t) {
 			check("the inbox", &a.Response, models.MaxBrief)
 		}
-		history, err := w.Settled(t.Context(), w.Owner, store.SettledQuery{})
+		history, err := w.Requests.Settled(t.Context(), w.Owner, requests.SettledQuery{})
 		storetest.Must(t, err)
 		for _, a := range history.Items {
 			check("the history", &a.Response, models.MaxBrief)
 		}
-		list, err := w.Approvals(t.Context(), storetest.Operator(), store.ListQuery{Limit: models.MaxPage})
+		list, err := w.Requests.Approvals(t.Context(), storetest.Operator(), requests.ListQuery{Limit: models.MaxPage})
 		storetest.Must(t, err)
 		for _, a := range list.Items {
 			check("a list for programs", &a.Response, 0)
@@ -103,7 +103,7 @@ func TestAnItemIsHeadlinedByWhatMayRun(t *testing.T) {
 	w := newOutsideWorld(t)
 	item := storetest.Call("c", "", "deploy", `{"call_id":"c","function_name":"deploy","payload":{"to":"production"},"requested_at":"2026-03-02T12:00:00Z"}`)
 	item.Telling = []byte(`{"payload":{"to":"production"}}`)
-	a, err := w.Approval(t.Context(), w.Owner, w.Late(t, item))
+	a, err := w.Requests.Approval(t.Context(), w.Owner, w.Late(t, item))
 	storetest.Must(t, err)
 	h := headline.Shown(&a.Response)
 	if got := h.Text(); got != `deploy: payload {"to":"production"}` || len(h.Hidden) != 3 {

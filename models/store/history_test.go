@@ -9,7 +9,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/events"
-	"countersign/models/store"
+	"countersign/models/requests"
 	"countersign/models/storetest"
 )
 
@@ -34,9 +34,9 @@ func mixed(t *testing.T, n int) *talk {
 	return c
 }
 
-func (c *talk) history(t *testing.T, q store.HistoryQuery) *models.History {
+func (c *talk) history(t *testing.T, q requests.HistoryQuery) *models.History {
 	t.Helper()
-	h, err := c.History(t.Context(), c.Agent, c.conv, q)
+	h, err := c.Requests.History(t.Context(), c.Agent, c.conv, q)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func TestHistoryPagesBothWays(t *testing.T) {
 	t.Parallel()
 	const n = 23
 	c := mixed(t, n)
-	all := c.history(t, store.HistoryQuery{Limit: models.MaxPage})
+	all := c.history(t, requests.HistoryQuery{Limit: models.MaxPage})
 	if len(all.Entries) != n || all.Before != 0 || all.After != n {
 		t.Fatalf("%d entries, before %d, after %d", len(all.Entries), all.Before, all.After)
 	}
@@ -70,7 +70,7 @@ func TestHistoryPagesBothWays(t *testing.T) {
 	}
 	for _, limit := range []int{1, 2, 3, 7, 22, 23, 24} {
 		var back []int64
-		for q := (store.HistoryQuery{Limit: limit}); ; {
+		for q := (requests.HistoryQuery{Limit: limit}); ; {
 			h := c.history(t, q)
 			back = append(sequences(h), back...)
 			if q.Before = h.Before; q.Before == 0 {
@@ -81,7 +81,7 @@ func TestHistoryPagesBothWays(t *testing.T) {
 			t.Errorf("backwards by %d: %v", limit, back)
 		}
 		var on []int64
-		for q := (store.HistoryQuery{After: store.FromStart, Limit: limit}); ; {
+		for q := (requests.HistoryQuery{After: requests.FromStart, Limit: limit}); ; {
 			h := c.history(t, q)
 			if len(h.Entries) > limit || (len(h.Entries) == 0 && h.After != q.After) {
 				t.Fatalf("forwards by %d: %d entries, after %d", limit, len(h.Entries), h.After)
@@ -95,10 +95,10 @@ func TestHistoryPagesBothWays(t *testing.T) {
 			t.Errorf("forwards by %d: %v", limit, on)
 		}
 	}
-	if h := c.history(t, store.HistoryQuery{After: 10, Limit: 3}); !slices.Equal(sequences(h), []int64{11, 12, 13}) || h.Before != 11 {
+	if h := c.history(t, requests.HistoryQuery{After: 10, Limit: 3}); !slices.Equal(sequences(h), []int64{11, 12, 13}) || h.Before != 11 {
 		t.Errorf("after 10: %v, before %d", sequences(h), h.Before)
 	}
-	if h := c.history(t, store.HistoryQuery{Before: 4}); !slices.Equal(sequences(h), []int64{1, 2, 3}) || h.Before != 0 {
+	if h := c.history(t, requests.HistoryQuery{Before: 4}); !slices.Equal(sequences(h), []int64{1, 2, 3}) || h.Before != 0 {
 		t.Errorf("before 4: %v, before %d", sequences(h), h.Before)
 	}
 }
@@ -109,7 +109,7 @@ func TestI3HistoryTellsWhatHolds(t *testing.T) {
 	c := newTalk(t)
 	c.AskFor(t, c.in(models.AskInput{ToolName: "Bash", TimeoutSeconds: new(int64(60))}))
 	c.Clock.Step(time.Minute)
-	if got := c.history(t, store.HistoryQuery{}).Entries[0].Response; got.Status() != models.StatusExpired || got.Cause != models.CauseTimeout {
+	if got := c.history(t, requests.HistoryQuery{}).Entries[0].Response; got.Status() != models.StatusExpired || got.Cause != models.CauseTimeout {
 		t.Errorf("it is %s", got.Status())
 	}
 }
@@ -117,7 +117,7 @@ func TestI3HistoryTellsWhatHolds(t *testing.T) {
 func TestAwaitHistoryTellsOfWhatComes(t *testing.T) {
 	t.Parallel()
 	c := begun(t, 50)
-	after := c.history(t, store.HistoryQuery{}).After
+	after := c.history(t, requests.HistoryQuery{}).After
 	if h, err := c.AwaitHistory(t.Context(), c.Agent, c.conv, 0, 10, time.Minute); err != nil || len(h.Entries) != int(after) {
 		t.Fatalf("after 0: %+v, %v", h, err)
 	}
@@ -140,7 +140,7 @@ func TestAwaitHistoryTellsOfWhatComes(t *testing.T) {
 			err error
 		}
 		got := make(chan result, 1)
-		from := c.history(t, store.HistoryQuery{}).After
+		from := c.history(t, requests.HistoryQuery{}).After
 		topic := events.Conversation(string(c.conv))
 		go func() {
 			h, err := c.AwaitHistory(t.Context(), c.Agent, c.conv, from, 10, 10*time.Second) // less than the 15 s after which a wait reads again
@@ -246,9 +246,9 @@ func TestFeedTellsAConversationsStatus(t *testing.T) {
 		"whom the proposal was routed to": {c.Stranger, nil}, "a stranger's agent": {c.Other, nil}, "a reviewer's token of an admin": {noAdmin, nil},
 	} {
 		var got []string
-		_, err := c.Feed(t.Context(), tt.who, at, func(h *store.FeedEvent) error {
+		_, err := c.Requests.Feed(t.Context(), tt.who, at, func(h *requests.FeedEvent) error {
 			for _, change := range h.Changes {
-				if change.Conversation != c.conv || (h.Kind == store.StatusChanged) != (h.Approval == nil) {
+				if change.Conversation != c.conv || (h.Kind == requests.StatusChanged) != (h.Approval == nil) {
 					t.Errorf("told: %+v", h)
 				}
 				got = append(got, string(change.Old)+" "+string(change.New))

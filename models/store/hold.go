@@ -1,7 +1,6 @@
 package store
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -10,6 +9,7 @@ import (
 	"countersign/models/db"
 	"countersign/models/events"
 	"countersign/models/ledger"
+	"countersign/models/requests"
 )
 
 // deliverFor is how long a verdict is delivered at least.
@@ -68,54 +68,15 @@ func (t *tx) hold(actor models.Actor, a *models.Approval, v *models.Vote, window
 	})
 }
 
-const (
-	standingVote   = `SELECT * FROM votes WHERE response_id = ? AND withdrawn_at IS NULL AND waits_for = '' ORDER BY at DESC LIMIT 1`
-	withdrawnVotes = `SELECT id FROM votes WHERE response_id = ? AND withdrawn_at IS NULL AND waits_for = ''`
-)
+const withdrawnVotes = `SELECT id FROM votes WHERE response_id = ? AND withdrawn_at IS NULL AND waits_for = ''`
 
 // heldVote is the verdict that holds a row; nil when none does.
 func (t *tx) heldVote(id models.ResponseID) (*models.Vote, error) {
 	var votes []models.Vote
-	if err := t.Gorm().Raw(standingVote, id).Scan(&votes).Error; err != nil {
+	if err := t.Gorm().Raw(requests.StandingVote, id).Scan(&votes).Error; err != nil {
 		return nil, fmt.Errorf("read decision: %w", err)
 	}
-	return firstVote(votes), nil
-}
-
-func firstVote(votes []models.Vote) *models.Vote {
-	if len(votes) == 0 {
-		return nil
-	}
-	return &votes[0]
-}
-
-// HeldVerdicts gives a person the verdicts that hold requests which were read, as
-// their Vote; UndoUntil is set while that may still be taken back. An agent is not
-// to know that there is one.
-func (s *Store) HeldVerdicts(ctx context.Context, actor models.Actor, read ...*models.Approval) error {
-	if !actor.IsPerson() {
-		return nil
-	}
-	now := s.db.Now()
-	for _, a := range read {
-		if a.HeldUntil == nil || a.Status() != models.StatusPending {
-			continue
-		}
-		var votes []models.Vote
-		if err := s.db.Gorm(ctx).Raw(standingVote, a.ID).Scan(&votes).Error; err != nil {
-			return fmt.Errorf("read decision: %w", err)
-		}
-		a.Vote = windowAt(firstVote(votes), now)
-	}
-	return nil
-}
-
-// windowAt is a verdict as it stands at now: a window that is over is none.
-func windowAt(v *models.Vote, now time.Time) *models.Vote {
-	if v != nil && v.UndoUntil != nil && !now.Before(*v.UndoUntil) {
-		v.UndoUntil = nil
-	}
-	return v
+	return requests.FirstVote(votes), nil
 }
 
 // overrule withdraws the verdict that holds a row, so that something else can

@@ -38,7 +38,7 @@ func TestI1AHeldVerdictIsNotTheOutcomeAndNobodyElseDecides(t *testing.T) {
 	w.Status(t, conv, models.ConversationWaitingInput)
 	w.Deliver(t, id, models.DeliveryTaken)
 	w.Status(t, conv, models.ConversationRunning)
-	got, err := w.Approval(t.Context(), w.Owner, id)
+	got, err := w.Requests.Approval(t.Context(), w.Owner, id)
 	storetest.Must(t, err)
 	if got.Status() != models.StatusApproved || got.Cause != models.CauseReviewer || got.HeldUntil != nil || got.Vote == nil || !got.Vote.At.Equal(at) || *got.DecidedBy != w.Owner.OwnerID {
 		t.Errorf("%+v, vote %+v", got.Response, got.Vote)

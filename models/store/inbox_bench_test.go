@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"countersign/models"
+	"countersign/models/requests"
 	"countersign/models/store"
 	"countersign/models/storetest"
 )
@@ -24,33 +25,33 @@ func crowded(b *testing.B) (s *store.Store, admin, owner models.Actor) {
 func BenchmarkDesk(b *testing.B) {
 	s, admin, owner := crowded(b)
 	for who, actor := range map[string]models.Actor{"admin": admin, "reviewer": owner} {
-		first, err := s.Inbox(b.Context(), actor, store.InboxQuery{})
+		first, err := s.Requests.Inbox(b.Context(), actor, requests.InboxQuery{})
 		if err != nil {
 			b.Fatal(err)
 		}
-		for name, q := range map[string]store.InboxQuery{
-			"deadline": {}, "age": {Order: store.ByAge}, "risk": {Order: store.ByRisk}, "mine": {Whose: store.WhoseMine}, "next": {After: first.Next},
+		for name, q := range map[string]requests.InboxQuery{
+			"deadline": {}, "age": {Order: requests.ByAge}, "risk": {Order: requests.ByRisk}, "mine": {Whose: requests.WhoseMine}, "next": {After: first.Next},
 			"tool": {Tool: "Bash"}, "rare": {Tool: "rare"}, "rare text": {Text: "nowhere"}, "agent": {Agent: first.Items[0].AgentID},
 		} {
 			b.Run("inbox/"+who+"/"+name, func(b *testing.B) {
 				for b.Loop() {
-					if _, err := s.Inbox(b.Context(), actor, q); err != nil {
+					if _, err := s.Requests.Inbox(b.Context(), actor, q); err != nil {
 						b.Fatal(err)
 					}
 				}
 			})
 		}
-		settled, err := s.Settled(b.Context(), actor, store.SettledQuery{})
+		settled, err := s.Requests.Settled(b.Context(), actor, requests.SettledQuery{})
 		if err != nil {
 			b.Fatal(err)
 		}
-		for name, q := range map[string]store.SettledQuery{
-			"newest": {}, "next": {After: settled.Next}, "mine": {Whose: store.WhoseMine}, "by": {By: "x"}, "tool": {Tool: "rare"},
+		for name, q := range map[string]requests.SettledQuery{
+			"newest": {}, "next": {After: settled.Next}, "mine": {Whose: requests.WhoseMine}, "by": {By: "x"}, "tool": {Tool: "rare"},
 			"text": {Text: "nowhere"}, "agent": {Agent: first.Items[0].AgentID}, "conversation": {Conversation: first.Items[0].ConversationID},
 		} {
 			b.Run("history/"+who+"/"+name, func(b *testing.B) {
 				for b.Loop() {
-					if _, err := s.Settled(b.Context(), actor, q); err != nil {
+					if _, err := s.Requests.Settled(b.Context(), actor, q); err != nil {
 						b.Fatal(err)
 					}
 				}

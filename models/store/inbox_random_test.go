@@ -10,14 +10,14 @@ import (
 	"pgregory.net/rapid"
 
 	"countersign/models"
-	"countersign/models/store"
+	"countersign/models/requests"
 	"countersign/models/storetest"
 )
 
 // listCase is one way to look at the lists.
 type listCase struct {
 	who   models.Actor
-	whose store.Whose
+	whose requests.Whose
 	conv  models.ConversationID
 	agent models.AgentID
 	tool  string
@@ -33,7 +33,7 @@ func (w *listWorld) draw(t *rapid.T) listCase {
 	}
 	return listCase{
 		who:   rapid.SampledFrom(w.people).Draw(t, "who"),
-		whose: rapid.SampledFrom([]store.Whose{store.WhoseAll, store.WhoseMine, store.WhoseRouted}).Draw(t, "whose"),
+		whose: rapid.SampledFrom([]requests.Whose{requests.WhoseAll, requests.WhoseMine, requests.WhoseRouted}).Draw(t, "whose"),
 		conv:  rapid.SampledFrom(convs).Draw(t, "conversation"),
 		agent: rapid.SampledFrom(agents).Draw(t, "agent"),
 		tool:  rapid.SampledFrom(append([]string{"", "", "", "", ""}, listTools...)).Draw(t, "tool"),
@@ -50,7 +50,7 @@ func (w *listWorld) passes(c listCase, a *models.Approval) bool {
 	for _, text := range []string{a.ToolName, a.Description, a.AgentName, a.ConversationTitle, a.ToolInputJSON, a.Content} {
 		found = found || strings.Contains(strings.ToLower(text), strings.ToLower(c.text))
 	}
-	return (c.who.Admin || mine || routed) && (c.whose != store.WhoseMine || mine) && (c.whose != store.WhoseRouted || routed) &&
+	return (c.who.Admin || mine || routed) && (c.whose != requests.WhoseMine || mine) && (c.whose != requests.WhoseRouted || routed) &&
 		(c.conv == "" || a.ConversationID == c.conv) && (c.agent == "" || a.AgentID == c.agent) && (c.tool == "" || a.ToolName == c.tool) &&
 		(c.risk == "" || a.Risk == c.risk) && found
 }
@@ -59,7 +59,7 @@ func (w *listWorld) passes(c listCase, a *models.Approval) bool {
 func (w *listWorld) all(t *rapid.T) []models.Approval {
 	var out []models.Approval
 	for _, id := range w.ids {
-		a, err := w.Approval(t.Context(), w.people[0], id)
+		a, err := w.Requests.Approval(t.Context(), w.people[0], id)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -75,16 +75,16 @@ func TestInboxAgainstAnOracle(t *testing.T) {
 	w := newListWorld(t, 300)
 	rapid.Check(t, func(rt *rapid.T) {
 		c := w.draw(rt)
-		q := store.InboxQuery{
+		q := requests.InboxQuery{
 			Conversation: c.conv, Agent: c.agent, Tool: c.tool, Risk: c.risk, Text: c.text, Whose: c.whose, Limit: c.limit,
-			Order: rapid.SampledFrom([]store.InboxOrder{store.ByDeadline, store.ByAge, store.ByRisk}).Draw(rt, "order"),
+			Order: rapid.SampledFrom([]requests.InboxOrder{requests.ByDeadline, requests.ByAge, requests.ByRisk}).Draw(rt, "order"),
 		}
 		rows := w.all(rt)
 		want := slices.DeleteFunc(slices.Clone(rows), func(a models.Approval) bool { return a.Status() != models.StatusPending || !w.passes(c, &a) })
-		if q.Order != store.ByAge {
+		if q.Order != requests.ByAge {
 			slices.SortFunc(want, func(a, b models.Approval) int {
 				byRisk := 0
-				if q.Order == store.ByRisk {
+				if q.Order == requests.ByRisk {
 					byRisk = cmp.Compare(slices.Index(models.Risks(), b.Risk), slices.Index(models.Risks(), a.Risk))
 				}
 				return cmp.Or(byRisk, a.ApprovalTimeoutAt.Compare(b.ApprovalTimeoutAt), cmp.Compare(a.ID, b.ID))
@@ -92,7 +92,7 @@ func TestInboxAgainstAnOracle(t *testing.T) {
 		}
 		var got []models.Approval
 		for {
-			page, err := w.Inbox(rt.Context(), c.who, q)
+			page, err := w.Requests.Inbox(rt.Context(), c.who, q)
 			if err != nil {
 				rt.Fatal(err)
 			}
@@ -138,7 +138,7 @@ func TestSettledAgainstAnOracle(t *testing.T) {
 	begin := storetest.NewClock().Now()
 	rapid.Check(t, func(rt *rapid.T) {
 		c := w.draw(rt)
-		q := store.SettledQuery{
+		q := requests.SettledQuery{
 			Conversation: c.conv, Agent: c.agent, Tool: c.tool, Risk: c.risk, Text: c.text, Whose: c.whose, Limit: c.limit,
 			Status: rapid.SampledFrom(append([]models.Status{"", ""}, models.FinalStatuses()...)).Draw(rt, "status"),
 			Cause:  rapid.SampledFrom([]models.Cause{"", "", "", models.CauseReviewer, models.CausePolicy, models.CauseTimeout, models.CauseGrant}).Draw(rt, "cause"),
@@ -152,9 +152,9 @@ func TestSettledAgainstAnOracle(t *testing.T) {
 		}
 		want := w.settled(rt, c, q)
 		var got []models.Approval
-		for page := (store.SettledPage{Next: "first"}); page.Next != ""; q.After = page.Next {
+		for page := (requests.SettledPage{Next: "first"}); page.Next != ""; q.After = page.Next {
 			var err error
-			if page, err = w.Settled(rt.Context(), c.who, q); err != nil {
+			if page, err = w.Requests.Settled(rt.Context(), c.who, q); err != nil {
 				rt.Fatal(err)
 			}
 			if page.Cut || len(page.Items) > c.limit {
@@ -166,7 +166,7 @@ func TestSettledAgainstAnOracle(t *testing.T) {
 			rt.Fatalf("%+v:\n%v\nwant\n%v", q, idList(got), idList(want))
 		}
 		got, q.After = nil, ""
-		err := w.EachSettled(rt.Context(), c.who, q, atOnce, func(a *models.Approval) error {
+		err := w.Requests.EachSettled(rt.Context(), c.who, q, atOnce, func(a *models.Approval) error {
 			got = append(got, *a)
 			return nil
 		})
@@ -177,7 +177,7 @@ func TestSettledAgainstAnOracle(t *testing.T) {
 }
 
 // settled is what Settled owes, by a plain loop.
-func (w *listWorld) settled(t *rapid.T, c listCase, q store.SettledQuery) []models.Approval {
+func (w *listWorld) settled(t *rapid.T, c listCase, q requests.SettledQuery) []models.Approval {
 	at := func(a *models.Approval) time.Time {
 		if a.ApprovalTimestamp != nil {
 			return *a.ApprovalTimestamp

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"countersign/models"
-	"countersign/models/store"
+	"countersign/models/requests"
 	"countersign/models/storetest"
 )
 
@@ -23,12 +23,12 @@ func TestALongInboxSaysHowFarItHasLooked(t *testing.T) {
 	if _, err := db.ExecContext(t.Context(), `DROP TRIGGER responses_content; UPDATE responses SET tool_name = 'rare' WHERE number = (SELECT max(number) FROM responses)`); err != nil {
 		t.Fatal(err)
 	}
-	for _, order := range []store.InboxOrder{store.ByDeadline, store.ByAge} {
-		q := store.InboxQuery{Tool: "rare", Order: order}
+	for _, order := range []requests.InboxOrder{requests.ByDeadline, requests.ByAge} {
+		q := requests.InboxQuery{Tool: "rare", Order: order}
 		var found []models.Brief
 		searched, pages := 0, 0
 		for {
-			page, err := s.Inbox(t.Context(), owner, q)
+			page, err := s.Requests.Inbox(t.Context(), owner, q)
 			storetest.Must(t, err)
 			pages, searched, found = pages+1, searched+page.Searched, append(found, page.Items...)
 			if page.Cut != (page.Next != "") || page.CountCapped != true && page.Count != len(page.Items) {
@@ -42,7 +42,7 @@ func TestALongInboxSaysHowFarItHasLooked(t *testing.T) {
 			t.Errorf("%q: %d pages, %d rows looked at, found %v", order, pages, searched, idList(found))
 		}
 	}
-	page, err := s.Inbox(t.Context(), owner, store.InboxQuery{Text: "step-7", Limit: 5})
+	page, err := s.Requests.Inbox(t.Context(), owner, requests.InboxQuery{Text: "step-7", Limit: 5})
 	if storetest.Must(t, err); len(page.Items) != 5 || page.Cut || !page.CountCapped || page.Count < 5 || page.Searched != 1000 {
 		t.Errorf("%d found, cut %v, count %d (%v) of %d", len(page.Items), page.Cut, page.Count, page.CountCapped, page.Searched)
 	}
@@ -52,13 +52,13 @@ func TestALongInboxSaysHowFarItHasLooked(t *testing.T) {
 func TestAnInboxPagesOnWhenRowsLeave(t *testing.T) {
 	t.Parallel()
 	w := newListWorld(t, 200)
-	for _, order := range []store.InboxOrder{store.ByDeadline, store.ByAge} {
-		q := store.InboxQuery{Order: order, Limit: 3}
-		all, err := w.Inbox(t.Context(), w.people[0], store.InboxQuery{Order: order, Limit: 200})
+	for _, order := range []requests.InboxOrder{requests.ByDeadline, requests.ByAge} {
+		q := requests.InboxQuery{Order: order, Limit: 3}
+		all, err := w.Requests.Inbox(t.Context(), w.people[0], requests.InboxQuery{Order: order, Limit: 200})
 		storetest.Must(t, err)
 		var seen, gone []models.ResponseID
 		for {
-			page, err := w.Inbox(t.Context(), w.people[0], q)
+			page, err := w.Requests.Inbox(t.Context(), w.people[0], q)
 			storetest.Must(t, err)
 			seen = append(seen, idList(page.Items)...)
 			if q.After = page.Next; q.After == "" {
@@ -86,26 +86,26 @@ func TestAnInboxPagesOnWhenRowsLeave(t *testing.T) {
 func TestListsRefuseWhatTheyDoNotKnow(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	for _, q := range []store.InboxQuery{
+	for _, q := range []requests.InboxQuery{
 		{Whose: "theirs"},
 		{Order: "size"},
 		{Risk: "huge"},
 		{Text: string(make([]byte, 201))},
 		{Text: "\xff"},
-		{Order: store.ByAge, After: "x"},
-		{Order: store.ByAge, After: "01890a5d-ac96-774b-bcce-b302099a8057"},
+		{Order: requests.ByAge, After: "x"},
+		{Order: requests.ByAge, After: "01890a5d-ac96-774b-bcce-b302099a8057"},
 	} {
-		wantCode(t, second(b.Inbox(t.Context(), b.Owner, q)), models.CodeInvalid)
+		wantCode(t, second(b.Requests.Inbox(t.Context(), b.Owner, q)), models.CodeInvalid)
 	}
 	now := b.Clock.Now()
-	for _, q := range []store.SettledQuery{
+	for _, q := range []requests.SettledQuery{
 		{Whose: "theirs"}, {Risk: "huge"}, {Status: models.StatusPending}, {Status: "x"}, {Cause: "x"}, {From: now, To: now}, {After: "x"},
 	} {
-		wantCode(t, second(b.Settled(t.Context(), b.Owner, q)), models.CodeInvalid)
-		wantCode(t, b.EachSettled(t.Context(), b.Owner, q, atOnce, nil), models.CodeInvalid)
+		wantCode(t, second(b.Requests.Settled(t.Context(), b.Owner, q)), models.CodeInvalid)
+		wantCode(t, b.Requests.EachSettled(t.Context(), b.Owner, q, atOnce, nil), models.CodeInvalid)
 	}
-	wantCode(t, second(b.Settled(t.Context(), b.Agent, store.SettledQuery{})), models.CodeForbidden)
-	wantCode(t, second(b.Inbox(t.Context(), b.Agent, store.InboxQuery{})), models.CodeForbidden)
+	wantCode(t, second(b.Requests.Settled(t.Context(), b.Agent, requests.SettledQuery{})), models.CodeForbidden)
+	wantCode(t, second(b.Requests.Inbox(t.Context(), b.Agent, requests.InboxQuery{})), models.CodeForbidden)
 }
 
 // TestALongHistorySaysHowFarBackItHasLooked is the same of what was settled.
@@ -116,9 +116,9 @@ func TestALongHistorySaysHowFarBackItHasLooked(t *testing.T) {
 	owner := storetest.Reviewer(t, s, "ada@example.com")
 	agent, _ := storetest.AgentToken(t, s, owner, "bot")
 	storetest.Seed(t, s, agent, storetest.Rows{Settled: rows})
-	q, back, pages := store.SettledQuery{Tool: "rare"}, time.Now().Add(1000*time.Hour), 0
+	q, back, pages := requests.SettledQuery{Tool: "rare"}, time.Now().Add(1000*time.Hour), 0
 	for {
-		page, err := s.Settled(t.Context(), owner, q)
+		page, err := s.Requests.Settled(t.Context(), owner, q)
 		storetest.Must(t, err)
 		if pages++; len(page.Items) > 0 || page.Cut && (!page.Back.Before(back) || page.Searched != 4_000) {
 			t.Errorf("found %v, back to %v after %d", idList(page.Items), page.Back, page.Searched)

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"countersign/models"
+	"countersign/models/requests"
 	"countersign/models/store"
 	"countersign/models/storetest"
 )
@@ -213,7 +214,7 @@ func TestI7OneObjectChangedOneEntryAndNeverAnInput(t *testing.T) {
 	if got := seq() - at; got != 1 {
 		t.Errorf("a refused decision and an expiry made %d entries", got)
 	}
-	trail, err := b.Trail(t.Context(), b.Owner, store.TrailQuery{Limit: 100})
+	trail, err := b.Requests.Trail(t.Context(), b.Owner, requests.TrailQuery{Limit: 100})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -287,7 +288,7 @@ func TestLimitsRefuseNewRequestsAndNeverARepeat(t *testing.T) {
 	if e.RetryAfterSeconds == 0 {
 		t.Error("no Retry-After")
 	}
-	waiting, err := b.PendingList(t.Context(), b.Agent, "", 0)
+	waiting, err := b.Requests.PendingList(t.Context(), b.Agent, "", 0)
 	if err != nil || len(waiting.Items) != 5 {
 		t.Fatalf("%d pending, %v", len(waiting.Items), err)
 	}
@@ -342,31 +343,31 @@ func TestListsPageByKey(t *testing.T) {
 	}
 	lists := map[string]func(after string) ([]models.Approval, string, error){
 		"inbox of the owner": func(after string) ([]models.Approval, string, error) {
-			p, err := b.Inbox(t.Context(), b.Owner, store.InboxQuery{After: after, Limit: 5})
+			p, err := b.Requests.Inbox(t.Context(), b.Owner, requests.InboxQuery{After: after, Limit: 5})
 			return approvals(p.Items), p.Next, err
 		},
 		"inbox of an admin": func(after string) ([]models.Approval, string, error) {
-			p, err := b.Inbox(t.Context(), b.Admin, store.InboxQuery{After: after, Limit: 5})
+			p, err := b.Requests.Inbox(t.Context(), b.Admin, requests.InboxQuery{After: after, Limit: 5})
 			return approvals(p.Items), p.Next, err
 		},
 		"all of the agent": func(after string) ([]models.Approval, string, error) {
-			l, err := b.Approvals(t.Context(), b.Agent, store.ListQuery{Cursor: after, Limit: 5})
+			l, err := b.Requests.Approvals(t.Context(), b.Agent, requests.ListQuery{Cursor: after, Limit: 5})
 			return l.Items, l.Next, err
 		},
 		"all of the owner": func(after string) ([]models.Approval, string, error) {
-			l, err := b.Approvals(t.Context(), b.Owner, store.ListQuery{Cursor: after, Limit: 5})
+			l, err := b.Requests.Approvals(t.Context(), b.Owner, requests.ListQuery{Cursor: after, Limit: 5})
 			return l.Items, l.Next, err
 		},
 		"all of the conversation": func(after string) ([]models.Approval, string, error) {
-			l, err := b.Approvals(t.Context(), b.Owner, store.ListQuery{Conversation: conv, Cursor: after, Limit: 5})
+			l, err := b.Requests.Approvals(t.Context(), b.Owner, requests.ListQuery{Conversation: conv, Cursor: after, Limit: 5})
 			return l.Items, l.Next, err
 		},
 		"pending of the owner": func(after string) ([]models.Approval, string, error) {
-			l, err := b.PendingList(t.Context(), b.Owner, after, 5)
+			l, err := b.Requests.PendingList(t.Context(), b.Owner, after, 5)
 			return l.Items, l.Next, err
 		},
 		"pending of the agent": func(after string) ([]models.Approval, string, error) {
-			l, err := b.PendingList(t.Context(), b.Agent, after, 5)
+			l, err := b.Requests.PendingList(t.Context(), b.Agent, after, 5)
 			return l.Items, l.Next, err
 		},
 	}
@@ -399,7 +400,7 @@ func TestListsPageByKey(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"x", "%", "AAAA"} {
-		wantCode(t, second(b.Inbox(t.Context(), b.Owner, store.InboxQuery{After: bad})), models.CodeInvalid)
+		wantCode(t, second(b.Requests.Inbox(t.Context(), b.Owner, requests.InboxQuery{After: bad})), models.CodeInvalid)
 	}
 }
 
@@ -445,24 +446,24 @@ func TestABriefHasTheBeginningOfEachText(t *testing.T) {
 		if err != nil || len(items) != 1 {
 			t.Fatalf("%s: %d, %v", name, len(items), err)
 		}
-		whole, err := b.Approval(t.Context(), b.Owner, a.ID)
+		whole, err := b.Requests.Approval(t.Context(), b.Owner, a.ID)
 		storetest.Must(t, err)
 		whole.ToolInputJSON = long[:models.MaxBrief]
 		if got := items[0].Approval; !reflect.DeepEqual(got, *whole) {
 			t.Errorf("%s: %+v\nis not the beginning of\n%+v", name, got, *whole)
 		}
 	}
-	inbox, err := b.Inbox(t.Context(), b.Owner, store.InboxQuery{})
+	inbox, err := b.Requests.Inbox(t.Context(), b.Owner, requests.InboxQuery{})
 	check("inbox", inbox.Items, err)
-	list, err := b.PendingList(t.Context(), b.Owner, "", 0)
+	list, err := b.Requests.PendingList(t.Context(), b.Owner, "", 0)
 	if err != nil || len(list.Items) != 1 || list.Items[0].ToolInputJSON != long {
 		t.Errorf("for a program: %d, %v", len(list.Items), err)
 	}
 	_, err = b.Decide(t.Context(), b.Owner, a.ID, storetest.No("Not now."))
 	storetest.Must(t, err)
-	past, err := b.Settled(t.Context(), b.Owner, store.SettledQuery{})
+	past, err := b.Requests.Settled(t.Context(), b.Owner, requests.SettledQuery{})
 	check("history", past.Items, err)
-	trail, err := b.Trail(t.Context(), b.Owner, store.TrailQuery{})
+	trail, err := b.Requests.Trail(t.Context(), b.Owner, requests.TrailQuery{})
 	storetest.Must(t, err)
 	check("trail", []models.Brief{*trail.Entries[0].Request}, nil)
 }

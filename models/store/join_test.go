@@ -182,7 +182,7 @@ func TestI1WaysInThatComeAtOnceMeet(t *testing.T) {
 		})
 	}
 	for decided := 0; decided < 15; {
-		page, err := b.PendingList(t.Context(), b.Owner, "", 50)
+		page, err := b.Requests.PendingList(t.Context(), b.Owner, "", 50)
 		storetest.Must(t, err)
 		for i := range page.Items {
 			if _, err := b.Decide(t.Context(), b.Owner, page.Items[i].ID, storetest.Yes()); err == nil {

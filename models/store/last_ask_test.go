@@ -14,7 +14,7 @@ func TestLastAskIsForTheOwner(t *testing.T) {
 	owner, admin := storetest.Reviewer(t, s, "o@example.com"), storetest.Admin(t, s)
 	agent, _ := storetest.AgentToken(t, s, owner, "bot")
 	id := models.AgentID(agent.ID)
-	if a, err := s.LastAsk(t.Context(), owner, id); a != nil || err != nil {
+	if a, err := s.Requests.LastAsk(t.Context(), owner, id); a != nil || err != nil {
 		t.Fatalf("before any: %+v, %v", a, err)
 	}
 	var last *models.Approval
@@ -23,13 +23,13 @@ func TestLastAskIsForTheOwner(t *testing.T) {
 		last, err = s.Ask(t.Context(), agent, models.AskInput{ToolName: tool, Input: []byte(`{}`), Explicit: tool == "one"})
 		storetest.Must(t, err)
 	}
-	a, err := s.LastAsk(t.Context(), owner, id)
+	a, err := s.Requests.LastAsk(t.Context(), owner, id)
 	if err != nil || a == nil || a.ID != last.ID {
 		t.Fatalf("got %+v, %v, want %s", a, err, last.ID)
 	}
-	if a, err := s.LastAsk(t.Context(), admin, id); a != nil || err != nil {
+	if a, err := s.Requests.LastAsk(t.Context(), admin, id); a != nil || err != nil {
 		t.Errorf("another person reads %+v, %v", a, err)
 	}
-	_, err = s.LastAsk(t.Context(), agent, id)
+	_, err = s.Requests.LastAsk(t.Context(), agent, id)
 	storetest.Refused(t, err, models.CodeForbidden)
 }

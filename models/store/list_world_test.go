@@ -98,7 +98,7 @@ func (w *listWorld) step(t *testing.T, r *rand.Rand) {
 		id := w.ids[r.IntN(len(w.ids))]
 		who := w.people[r.IntN(len(w.people))]
 		verdict := storetest.No("not in " + word())
-		if got, err := w.Approval(t.Context(), w.people[0], id); err == nil && r.IntN(2) == 0 {
+		if got, err := w.Requests.Approval(t.Context(), w.people[0], id); err == nil && r.IntN(2) == 0 {
 			verdict = storetest.Yes()
 			verdict.Digest = got.Digest
 			if got.Kind == models.KindQuestion {

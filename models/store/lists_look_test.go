@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"countersign/models"
-	"countersign/models/store"
+	"countersign/models/requests"
 	"countersign/models/storetest"
 )
 
@@ -32,16 +32,16 @@ func TestAListByStatusLooksAtFewRowsAPage(t *testing.T) {
 	rejected(2)
 	for name, c := range map[string]struct {
 		actor models.Actor
-		query store.ListQuery
+		query requests.ListQuery
 		pages int
 	}{
-		"an admin's":          {admin, store.ListQuery{}, 3},
-		"an owner's":          {owner, store.ListQuery{}, 3},
-		"an agent's":          {agent, store.ListQuery{}, 3},
-		"a conversation's":    {owner, store.ListQuery{Conversation: conv}, 3},
-		"one a page":          {agent, store.ListQuery{Limit: 1}, 6},
-		"few bytes a page":    {owner, store.ListQuery{MaxBytes: 1}, 6},
-		"none in all of them": {owner, store.ListQuery{Status: models.StatusCancelled}, 3},
+		"an admin's":          {admin, requests.ListQuery{}, 3},
+		"an owner's":          {owner, requests.ListQuery{}, 3},
+		"an agent's":          {agent, requests.ListQuery{}, 3},
+		"a conversation's":    {owner, requests.ListQuery{Conversation: conv}, 3},
+		"one a page":          {agent, requests.ListQuery{Limit: 1}, 6},
+		"few bytes a page":    {owner, requests.ListQuery{MaxBytes: 1}, 6},
+		"none in all of them": {owner, requests.ListQuery{Status: models.StatusCancelled}, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			q, want := c.query, want
@@ -53,7 +53,7 @@ func TestAListByStatusLooksAtFewRowsAPage(t *testing.T) {
 			var got []models.ResponseID
 			pages := 0
 			for {
-				page, err := s.Approvals(t.Context(), c.actor, q)
+				page, err := s.Requests.Approvals(t.Context(), c.actor, q)
 				storetest.Must(t, err)
 				for _, a := range page.Items {
 					got = append(got, a.ID)
@@ -83,10 +83,10 @@ func TestAListOfWhatWaitsReadsOnlyThat(t *testing.T) {
 	storetest.Must(t, err)
 	for _, actor := range []models.Actor{admin, owner, agent} {
 		for _, conv := range []models.ConversationID{"", a.ConversationID} {
-			q := store.ListQuery{Status: models.StatusPending, Conversation: conv, Limit: 1}
+			q := requests.ListQuery{Status: models.StatusPending, Conversation: conv, Limit: 1}
 			var got []models.ResponseID
 			for {
-				page, err := s.Approvals(t.Context(), actor, q)
+				page, err := s.Requests.Approvals(t.Context(), actor, q)
 				storetest.Must(t, err)
 				for _, a := range page.Items {
 					got = append(got, a.ID)

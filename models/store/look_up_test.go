@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"countersign/models"
-	"countersign/models/store"
+	"countersign/models/requests"
 	"countersign/models/storetest"
 )
 
@@ -21,10 +21,10 @@ func TestLookUpFindsARequestByItsIDForThoseWhoSeeIt(t *testing.T) {
 	found, hidden := 0, 0
 	for _, id := range w.ids {
 		for _, person := range w.people {
-			_, err := w.Approval(t.Context(), person, id)
+			_, err := w.Requests.Approval(t.Context(), person, id)
 			sees := err == nil
 			for _, text := range []string{string(id), strings.ToUpper(string(id)), string(id[:13]), "…" + string(id[28:])} {
-				got, err := w.LookUp(t.Context(), person, " "+text+" ")
+				got, err := w.Requests.LookUp(t.Context(), person, " "+text+" ")
 				storetest.Must(t, err)
 				if slices.Contains(idList(got.Requests), id) != sees {
 					t.Fatalf("%s looks for %s: found %v, sees it: %v", person.Name, text, idList(got.Requests), sees)
@@ -51,14 +51,14 @@ func TestLookUpFindsByTextWhatTheListsFind(t *testing.T) {
 	storetest.Must(t, err)
 	for _, person := range w.people {
 		for _, text := range append(slices.Concat(listTools, listWords), "bot-2", "BOT-", "not there") {
-			pending, err := w.Inbox(t.Context(), person, store.InboxQuery{Text: text})
+			pending, err := w.Requests.Inbox(t.Context(), person, requests.InboxQuery{Text: text})
 			storetest.Must(t, err)
-			over, err := w.Settled(t.Context(), person, store.SettledQuery{Text: text})
+			over, err := w.Requests.Settled(t.Context(), person, requests.SettledQuery{Text: text})
 			storetest.Must(t, err)
 			want := append(idList(pending.Items), idList(over.Items)...)
-			got, err := w.LookUp(t.Context(), person, text)
+			got, err := w.Requests.LookUp(t.Context(), person, text)
 			storetest.Must(t, err)
-			if want = want[:min(len(want), store.MostFound)]; !slices.Equal(idList(got.Requests), want) {
+			if want = want[:min(len(want), requests.MostFound)]; !slices.Equal(idList(got.Requests), want) {
 				t.Errorf("%s looks for %q: %v, want %v", person.Name, text, idList(got.Requests), want)
 			}
 		}
@@ -76,9 +76,9 @@ func TestLookUpFindsAgentsAndConversationsOfTheirOwner(t *testing.T) {
 	storetest.Must(t, err)
 	_, err = s.Rename(t.Context(), ada, a.ConversationID, "Ship 1.4")
 	storetest.Must(t, err)
-	finds := func(who models.Actor, text string, agents, conversations int) store.Found {
+	finds := func(who models.Actor, text string, agents, conversations int) requests.Found {
 		t.Helper()
-		got, err := s.LookUp(t.Context(), who, text)
+		got, err := s.Requests.LookUp(t.Context(), who, text)
 		storetest.Must(t, err)
 		if len(got.Agents) != agents || len(got.Conversations) != conversations {
 			t.Errorf("%s looks for %q: %+v", who.Name, text, got)
@@ -113,13 +113,13 @@ func TestLookUpIsForPeople(t *testing.T) {
 	s := storetest.New(t)
 	ada := storetest.Reviewer(t, s, "ada@example.com")
 	bot, _ := storetest.AgentToken(t, s, ada, "bot")
-	storetest.Refused(t, storetest.Err(s.LookUp(t.Context(), bot, "x")), models.CodeForbidden)
+	storetest.Refused(t, storetest.Err(s.Requests.LookUp(t.Context(), bot, "x")), models.CodeForbidden)
 	for _, text := range []string{strings.Repeat("x", 201), "\xff"} {
-		if e := storetest.Refused(t, storetest.Err(s.LookUp(t.Context(), ada, text)), models.CodeInvalid); e.Fields["q"] == "" {
+		if e := storetest.Refused(t, storetest.Err(s.Requests.LookUp(t.Context(), ada, text)), models.CodeInvalid); e.Fields["q"] == "" {
 			t.Errorf("%q: %v", text, e.Fields)
 		}
 	}
-	got, err := s.LookUp(t.Context(), ada, strings.Repeat("%", 200))
+	got, err := s.Requests.LookUp(t.Context(), ada, strings.Repeat("%", 200))
 	if storetest.Must(t, err); len(got.Agents)+len(got.Conversations)+len(got.Requests) > 0 {
 		t.Errorf("%+v", got)
 	}
@@ -137,15 +137,15 @@ func TestLookUpReadsOnlySoMuch(t *testing.T) {
 	storetest.Must(t, err)
 	_, err = s.Decide(t.Context(), ada, old.ID, storetest.No("not now"))
 	storetest.Must(t, err)
-	if got, err := s.LookUp(t.Context(), ada, "rare"); err != nil || len(got.Requests) != 1 || got.Cut {
+	if got, err := s.Requests.LookUp(t.Context(), ada, "rare"); err != nil || len(got.Requests) != 1 || got.Cut {
 		t.Errorf("%v: %+v", err, got)
 	}
 	storetest.Seed(t, s, bot, storetest.Rows{Settled: 1_500})
-	got, err := s.LookUp(t.Context(), ada, "rare")
+	got, err := s.Requests.LookUp(t.Context(), ada, "rare")
 	if storetest.Must(t, err); len(got.Requests) != 0 || !got.Cut {
 		t.Errorf("%v, cut %v", idList(got.Requests), got.Cut)
 	}
-	if got, err := s.LookUp(t.Context(), ada, string(old.ID)); err != nil || len(got.Requests) != 1 {
+	if got, err := s.Requests.LookUp(t.Context(), ada, string(old.ID)); err != nil || len(got.Requests) != 1 {
 		t.Errorf("by id: %v: %+v", err, got)
 	}
 }

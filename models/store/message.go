@@ -10,6 +10,7 @@ import (
 	"countersign/models/db"
 	"countersign/models/events"
 	"countersign/models/ledger"
+	"countersign/models/requests"
 )
 
 // Say stores what a person says into a conversation, with the decision and the
@@ -242,11 +243,11 @@ func (s *Store) DecideIn(ctx context.Context, actor models.Actor, id models.Conv
 			return err
 		}
 		// Whoever a request was routed to may decide it here too, by its id.
-		if conv == nil || (!owns(actor, conv) && d.ResponseID == "") {
+		if conv == nil || (!requests.Owns(actor, conv) && d.ResponseID == "") {
 			return models.NotFound("conversation")
 		}
 		if a, err = t.decideIn(actor, conv, d); err != nil {
-			if !owns(actor, conv) && models.ErrorCode(err) == models.CodeNotFound {
+			if !requests.Owns(actor, conv) && models.ErrorCode(err) == models.CodeNotFound {
 				return models.NotFound("conversation") // as if there were none
 			}
 			return err
@@ -292,7 +293,7 @@ func (t *tx) mayLeaveOut(id models.ConversationID) error {
 // StillWaiting are the proposals and budget requests that wait for a person in a conversation
 // of the actor's, latest first: what a decision without an id may be about.
 func (s *Store) StillWaiting(ctx context.Context, actor models.Actor, id models.ConversationID) ([]models.WaitingRequest, error) {
-	if _, err := s.Conversation(ctx, actor, id); err != nil {
+	if _, err := s.Requests.Conversation(ctx, actor, id); err != nil {
 		return nil, err
 	}
 	var waiting []models.WaitingRequest

@@ -23,7 +23,7 @@ func TestAMessageWithoutAConversationBeginsOne(t *testing.T) {
 	owner := " " + string(b.Owner.OwnerID)
 	storetest.SameStrings(t, "recorded", storetest.ActionsSince(t, b.Store, at),
 		[]string{"agent.registered" + owner, "conversation.opened" + owner, "conversation.budget" + owner, "message.added" + owner})
-	v, err := b.Conversation(t.Context(), b.Owner, r.Conversation.ID)
+	v, err := b.Requests.Conversation(t.Context(), b.Owner, r.Conversation.ID)
 	storetest.Must(t, err)
 	if !v.BuiltIn || v.AgentName != models.BuiltIn || v.Title != "Tidy up the logs." || v.Status != models.ConversationRunning || *v.EnergyBudget != 50 || v.OwnerID != b.Owner.UserID() {
 		t.Errorf("begun: %+v", v)
@@ -41,7 +41,7 @@ func TestAMessageWithoutAConversationBeginsOne(t *testing.T) {
 	if other.Conversation.AgentID == v.AgentID || other.Conversation.OwnerID != b.Admin.UserID() {
 		t.Errorf("another person's: %+v", other.Conversation)
 	}
-	wantCode(t, storetest.Err(b.Conversation(t.Context(), b.Stranger, v.ID)), models.CodeNotFound)
+	wantCode(t, storetest.Err(b.Requests.Conversation(t.Context(), b.Stranger, v.ID)), models.CodeNotFound)
 }
 
 func TestNobodyElseIsCalledBuiltIn(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"countersign/models"
 	"countersign/models/events"
 	"countersign/models/ledger"
+	"countersign/models/requests"
 )
 
 const (
@@ -38,7 +39,7 @@ func (s *Store) AskBack(ctx context.Context, actor models.Actor, id models.Respo
 		if err != nil {
 			return err
 		}
-		out = at(a, t.Now)
+		out = requests.At(a, t.Now)
 		last, err := t.lastNote(id)
 		if err != nil || repeats(last, actor, text, noteAsks) {
 			return err
@@ -114,7 +115,7 @@ func (s *Store) AnswerNote(ctx context.Context, actor models.Actor, id models.Re
 		if actor.IsPerson() && actor.UserID() != a.OwnerID {
 			return models.Errorf(models.CodeForbidden, "Only the agent that asked and its owner may answer.")
 		}
-		out = at(a, t.Now)
+		out = requests.At(a, t.Now)
 		last, err := t.lastNote(id)
 		if err != nil {
 			return err
@@ -166,7 +167,7 @@ func (t *tx) answerNote(actor models.Actor, a *models.Approval, last *models.Not
 //
 // Codes: not_found.
 func (s *Store) Notes(ctx context.Context, actor models.Actor, id models.ResponseID) ([]models.Note, error) {
-	if _, err := s.Approval(ctx, actor, id); err != nil {
+	if _, err := s.Requests.Approval(ctx, actor, id); err != nil {
 		return nil, err
 	}
 	return s.notes(ctx, id)

@@ -102,7 +102,7 @@ func TestAQuestionStopsTheClockAndItsAnswerLetsItRunOn(t *testing.T) {
 	if answered.OpenNote != nil || answered.Note != nil || answered.PausedLeft != nil || note.Asks || note.Number != 3 || note.AuthorKind != models.ActorAgent {
 		t.Errorf("%+v, %+v", answered.Response, note)
 	}
-	seen, err := b.Approval(t.Context(), b.Agent, a.ID)
+	seen, err := b.Requests.Approval(t.Context(), b.Agent, a.ID)
 	storetest.Must(t, err)
 	if seen.OpenNote != nil || seen.Note != nil {
 		t.Errorf("the question is still open: %v", seen.Note)

@@ -15,7 +15,7 @@ func TestPartsAreOpenedByEachPerson(t *testing.T) {
 	a := b.AskFor(t, models.AskInput{})
 	opened := func(who models.Actor, want ...string) {
 		t.Helper()
-		got, err := b.OpenedParts(t.Context(), who, a.ID)
+		got, err := b.Requests.OpenedParts(t.Context(), who, a.ID)
 		storetest.Must(t, err)
 		storetest.SameStrings(t, "opened", got, want)
 	}

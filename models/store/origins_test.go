@@ -20,7 +20,7 @@ func TestOriginsSayThroughWhomAndWhoseSubAgentAsks(t *testing.T) {
 
 	read := func(actor models.Actor, ids ...models.ResponseID) map[models.ResponseID]models.Origin {
 		t.Helper()
-		got, err := w.Origins(t.Context(), actor, ids...)
+		got, err := w.Requests.Origins(t.Context(), actor, ids...)
 		storetest.Must(t, err)
 		return got
 	}
@@ -44,14 +44,14 @@ func TestOriginsSayThroughWhomAndWhoseSubAgentAsks(t *testing.T) {
 	if others := read(storetest.Reviewer(t, w.Store, "other@example.com"), id, deep); len(others) != 0 {
 		t.Errorf("a stranger reads %+v", others)
 	}
-	if _, err := w.Origins(t.Context(), w.Agent, id); models.ErrorCode(err) != models.CodeForbidden {
+	if _, err := w.Requests.Origins(t.Context(), w.Agent, id); models.ErrorCode(err) != models.CodeForbidden {
 		t.Errorf("an agent: %v", err)
 	}
 }
 
 func (w *outsideWorld) digest(t *testing.T, id models.ResponseID) string {
 	t.Helper()
-	a, err := w.Approval(t.Context(), w.Admin, id)
+	a, err := w.Requests.Approval(t.Context(), w.Admin, id)
 	storetest.Must(t, err)
 	return a.Digest
 }

@@ -3,6 +3,8 @@ package store
 import (
 	"strings"
 	"testing"
+
+	"countersign/models/requests"
 )
 
 // TestOutsideQueriesAreServedByAnIndex reads the plans of what each poll and each
@@ -16,13 +18,12 @@ func TestOutsideQueriesAreServedByAnIndex(t *testing.T) {
 		sorts      bool // a few rows are sorted, by intent
 	}{
 		{"call that is linked", linkedPlace, []any{"u", "c", "r"}, false},
-		{"linked rows", linksQuery, []any{"[]", "u", true}, false},
 		{"any that waits", anyWanted, nil, false},
 		{"approval of a call", wantedCalls, []any{"d"}, false},
 		{"approval of a call, in a run", wantedInRun, []any{"o", "d", "u", 1, "r"}, false},
 		{"approval of a call, below a run", wantedBelow, []any{"o", "d", "u", 1, "r"}, true},
 		{"rejected in a batch", rejectedIn, []any{"c", "b"}, false},
-		{"held verdict", standingVote, []any{"r"}, true},
+		{"held verdict", requests.StandingVote, []any{"r"}, true},
 		{"withdrawn verdicts", withdrawnVotes, []any{1, "r"}, false},
 	} {
 		plan := explain(t, s, q.text, q.args)

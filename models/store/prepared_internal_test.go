@@ -10,6 +10,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/people"
+	"countersign/models/requests"
 )
 
 // BenchmarkPreparedOrGORM measures what each kind of prepared statement is worth: the
@@ -25,21 +26,31 @@ func BenchmarkPreparedOrGORM(b *testing.B) {
 		}
 		asked = append(asked, a)
 	}
-	keys := make([]key, 50)
+	keys := make([]requests.Key, 50)
 	for i := range keys {
-		a, err := s.readApproval(b.Context(), asked[i].ID) // the database has given it its number
+		a, err := s.Requests.ReadApproval(b.Context(), asked[i].ID) // the database has given it its number
 		if err != nil {
 			b.Fatal(err)
 		}
-		keys[i] = key{number: a.Number, id: string(a.ID)}
+		keys[i] = requests.Key{Number: a.Number, ID: string(a.ID)}
+	}
+	numbers := make([]int64, len(keys))
+	for i := range keys {
+		numbers[i] = keys[i].Number
 	}
 	last := asked[50]
 	ctx := b.Context()
 	reads := map[string]func() error{
-		"one request/prepared":  func() error { _, err := s.readApproval(ctx, last.ID); return err },
-		"one request/gorm":      func() error { _, err := findApprovals(s.db.Gorm(ctx).Where("id = ?", last.ID), s.db.Now()); return err },
-		"a page of 50/prepared": func() error { _, err := s.rowsOf(ctx, keys, briefColumns); return err },
-		"a page of 50/gorm":     func() error { _, err := s.settledRows(ctx, keys); return err },
+		"one request/prepared": func() error { _, err := s.Requests.ReadApproval(ctx, last.ID); return err },
+		"one request/gorm": func() error {
+			_, err := requests.FindApprovals(s.db.Gorm(ctx).Where("id = ?", last.ID), s.db.Now())
+			return err
+		},
+		"a page of 50/prepared": func() error { _, err := s.Requests.RowsWithin(ctx, keys, 1<<30); return err },
+		"a page of 50/gorm": func() error {
+			_, err := requests.FindApprovals(s.db.Gorm(ctx).Where("number IN ?", numbers), s.db.Now())
+			return err
+		},
 	}
 	for name, read := range reads {
 		b.Run("read "+name, func(b *testing.B) {

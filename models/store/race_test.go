@@ -11,6 +11,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/events"
+	"countersign/models/requests"
 	"countersign/models/store"
 	"countersign/models/storetest"
 )
@@ -52,7 +53,7 @@ func TestI1OneOutcomeWhoeverRaces(t *testing.T) {
 	if won.Load() != 1 || lost.Load() != 63 {
 		t.Errorf("%d won and %d lost, want 1 and 63", won.Load(), lost.Load())
 	}
-	trail, err := b.Trail(t.Context(), b.Owner, store.TrailQuery{Limit: 100})
+	trail, err := b.Requests.Trail(t.Context(), b.Owner, requests.TrailQuery{Limit: 100})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +86,7 @@ func TestI1ApproveAgainstExpiryNeverBoth(t *testing.T) {
 			t.Fatal(err)
 		}
 		expired += n
-		got, _ := b.Approval(t.Context(), b.Agent, a.ID)
+		got, _ := b.Requests.Approval(t.Context(), b.Agent, a.ID)
 		switch {
 		case decided == nil && expired == 0 && got.Status() == models.StatusApproved:
 		case models.ErrorCode(decided) == models.CodeExpired && expired == 1 && got.Status() == models.StatusExpired:
@@ -238,7 +239,7 @@ func TestI2NobodyHearsBeforeTheCommit(t *testing.T) {
 		t.Errorf("the bus announced %s before the commit", topic)
 	case <-time.After(200 * time.Millisecond):
 	}
-	if got, err := b.Approval(t.Context(), b.Agent, a.ID); err != nil || got.Status() != models.StatusPending {
+	if got, err := b.Requests.Approval(t.Context(), b.Agent, a.ID); err != nil || got.Status() != models.StatusPending {
 		t.Errorf("a reader saw %v, %v before the commit", got, err)
 	}
 	hold.Store(false)

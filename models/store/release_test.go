@@ -160,7 +160,7 @@ func TestI1AHeldApprovalOfADisabledPersonIsWithdrawn(t *testing.T) {
 	storetest.Must(t, err)
 	b.Clock.Step(time.Minute)
 	b.release(t, 0)
-	got, err := b.Approval(t.Context(), b.Admin, a.ID)
+	got, err := b.Requests.Approval(t.Context(), b.Admin, a.ID)
 	storetest.Must(t, err)
 	if got.Status() == models.StatusApproved || got.HeldUntil != nil {
 		t.Errorf("it is %s, held until %v", got.Status(), got.HeldUntil)
@@ -208,7 +208,7 @@ func TestI1AHeldApprovalNeedsAllWhoseWordItTakes(t *testing.T) {
 			}
 			b.Clock.Step(time.Minute)
 			b.release(t, n)
-			got, err := b.Approval(t.Context(), b.Admin, a.ID)
+			got, err := b.Requests.Approval(t.Context(), b.Admin, a.ID)
 			storetest.Must(t, err)
 			if got.Status() != want {
 				t.Errorf("%s, disabled %t: it is %s, want %s", name, disabled, got.Status(), want)
@@ -253,7 +253,7 @@ func TestI1AHeldApprovalNeedsTheRightItWasGivenBy(t *testing.T) {
 			}
 			b.Clock.Step(time.Minute)
 			b.release(t, n)
-			if got, err := b.Approval(t.Context(), b.Admin, a.ID); err != nil || got.Status() != want || lost && got.HeldUntil != nil {
+			if got, err := b.Requests.Approval(t.Context(), b.Admin, a.ID); err != nil || got.Status() != want || lost && got.HeldUntil != nil {
 				t.Errorf("%s, lost %t: it is %s, want %s (%v)", name, lost, got.Status(), want, err)
 			}
 			storetest.CheckRows(t, b.Store)

@@ -7,7 +7,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/ledger"
-	"countersign/models/store"
+	"countersign/models/requests"
 	"countersign/models/storetest"
 )
 
@@ -118,29 +118,29 @@ func TestI11WhatIsOnlyReportedIsNoApproval(t *testing.T) {
 	out := r.report(t, []models.RunEvent{queued("c1", "Bash", `{}`, "b"), said("r", "I will.", "b")})
 	for _, e := range out {
 		for _, who := range []models.Actor{r.Agent, r.Owner, r.Admin} {
-			wantCode(t, second(r.Approval(t.Context(), who, e.ResponseID)), models.CodeNotFound)
+			wantCode(t, second(r.Requests.Approval(t.Context(), who, e.ResponseID)), models.CodeNotFound)
 			wantCode(t, second(r.Await(t.Context(), who, e.ResponseID, time.Hour)), models.CodeNotFound)
 			for _, session := range []string{"", "run", string(r.conv)} {
 				wantCode(t, second(r.FindInvocation(t.Context(), who, "c1", session)), models.CodeNotFound)
 			}
 			for _, s := range []models.Status{models.StatusNone, models.StatusApproved, models.StatusPending} {
-				for _, q := range []store.ListQuery{{Status: s}, {Status: s, Conversation: r.conv}} {
-					if list, err := r.Approvals(t.Context(), who, q); err != nil || len(list.Items) > 0 {
+				for _, q := range []requests.ListQuery{{Status: s}, {Status: s, Conversation: r.conv}} {
+					if list, err := r.Requests.Approvals(t.Context(), who, q); err != nil || len(list.Items) > 0 {
 						t.Errorf("listed for %s as %q: %+v, %v", who.Kind, s, list.Items, err)
 					}
 				}
 			}
-			if e, err := r.Entry(t.Context(), who, e.ResponseID); err != nil || e.Status() != models.StatusNone {
+			if e, err := r.Requests.Entry(t.Context(), who, e.ResponseID); err != nil || e.Status() != models.StatusNone {
 				t.Errorf("as an entry: %+v, %v", e, err)
 			}
 		}
 		wantCode(t, second(r.Decide(t.Context(), r.Owner, e.ResponseID, storetest.Yes())), models.CodeNotFound)
 		wantCode(t, second(r.Cancel(t.Context(), r.Agent, e.ResponseID)), models.CodeNotFound)
-		wantCode(t, second(r.Entry(t.Context(), r.Stranger, e.ResponseID)), models.CodeNotFound)
-		wantCode(t, second(r.Entry(t.Context(), r.Other, e.ResponseID)), models.CodeNotFound)
+		wantCode(t, second(r.Requests.Entry(t.Context(), r.Stranger, e.ResponseID)), models.CodeNotFound)
+		wantCode(t, second(r.Requests.Entry(t.Context(), r.Other, e.ResponseID)), models.CodeNotFound)
 	}
-	wantCode(t, second(r.CallResult(t.Context(), r.Stranger, out[0].ResponseID)), models.CodeNotFound)
-	wantCode(t, second(r.RunDetails(t.Context(), r.Stranger, r.conv, 0, 10)), models.CodeNotFound)
+	wantCode(t, second(r.Requests.CallResult(t.Context(), r.Stranger, out[0].ResponseID)), models.CodeNotFound)
+	wantCode(t, second(r.Requests.RunDetails(t.Context(), r.Stranger, r.conv, 0, 10)), models.CodeNotFound)
 }
 
 func TestAReportedCallIsJudgedWhenTheAgentAsks(t *testing.T) {
@@ -162,7 +162,7 @@ func TestAReportedCallIsJudgedWhenTheAgentAsks(t *testing.T) {
 	if a.Risk != models.RiskHigh || a.PolicyRule != "dear" || a.Energy != 7 || a.ApprovalTimeoutAt.Sub(r.Clock.Now()) != 30*time.Minute {
 		t.Errorf("judged as %+v", a.Response)
 	}
-	page, err := r.Inbox(t.Context(), r.Owner, store.InboxQuery{})
+	page, err := r.Requests.Inbox(t.Context(), r.Owner, requests.InboxQuery{})
 	if err != nil || len(page.Items) != 1 || page.Items[0].ID != a.ID {
 		t.Errorf("inbox: %+v, %v", page.Items, err)
 	}
@@ -258,7 +258,7 @@ func TestOnlyTheSameCallOfTheSameAgentIsAdopted(t *testing.T) {
 	r.report(t, []models.RunEvent{queued("c1", "Bash", `{"n":2}`, "b"), queued("c2", "Bash", `{}`, "b"), queued("c3", "Bash", `{}`, "b")})
 	r.wantStates(t, uses(1, 3), "queued", "queued", "queued")
 	for _, a := range []*models.Approval{otherInput, otherAgent, inRun} {
-		if got, err := r.Approval(t.Context(), r.Admin, a.ID); err != nil || got.ConversationID != a.ConversationID || got.ReportedAt != nil {
+		if got, err := r.Requests.Approval(t.Context(), r.Admin, a.ID); err != nil || got.ConversationID != a.ConversationID || got.ReportedAt != nil {
 			t.Errorf("%s was moved: %+v, %v", *a.ToolUseID, got.Response, err)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"countersign/models"
-	"countersign/models/store"
+	"countersign/models/requests"
 	"countersign/models/storetest"
 )
 
@@ -36,7 +36,7 @@ func TestTheNextMessageClosesWhatTheOneBeforeLeftOpen(t *testing.T) {
 			t.Errorf("told %+v, %v", got, err)
 		}
 	}
-	if page, err := r.Inbox(t.Context(), r.Owner, store.InboxQuery{}); err != nil || len(page.Items) > 0 {
+	if page, err := r.Requests.Inbox(t.Context(), r.Owner, requests.InboxQuery{}); err != nil || len(page.Items) > 0 {
 		t.Errorf("still in the inbox: %+v, %v", page.Items, err)
 	}
 	// A result after all is taken.
@@ -105,7 +105,7 @@ func TestTheEndOfARunClosesAllThatIsOpen(t *testing.T) {
 			for id, want := range map[models.ResponseID]models.Status{
 				unreported.ID: models.StatusCancelled, expired.ID: models.StatusExpired, question.ID: models.StatusCancelled, proposal.ID: models.StatusCancelled,
 			} {
-				if a, err := r.Approval(t.Context(), r.Agent, id); err != nil || a.Status() != want {
+				if a, err := r.Requests.Approval(t.Context(), r.Agent, id); err != nil || a.Status() != want {
 					t.Errorf("%s is %s (%s), %v; want %s", a.Kind, a.Status(), a.Cause, err, want)
 				}
 			}
@@ -114,7 +114,7 @@ func TestTheEndOfARunClosesAllThatIsOpen(t *testing.T) {
 			if n := len(slices.DeleteFunc(slices.Clone(got), func(s string) bool { return s != "conversation.status" })); n != 1 || got[0] != "conversation.status" {
 				t.Errorf("the ledger tells %q", got)
 			}
-			if why, err := r.Entry(t.Context(), r.Owner, out[0].ResponseID); err != nil || why.Content != "Why it ended." || why.Kind != models.KindReply {
+			if why, err := r.Requests.Entry(t.Context(), r.Owner, out[0].ResponseID); err != nil || why.Content != "Why it ended." || why.Kind != models.KindReply {
 				t.Errorf("why it ended was lost: %+v, %v", why, err)
 			}
 			// An agent that takes its run up again is believed.
@@ -206,7 +206,7 @@ func TestRunsKnowTheirFamily(t *testing.T) {
 		t.Fatal(err)
 	}
 	for who, want := range map[*models.Actor][]models.ConversationID{&b.Owner: children, &b.Admin: children, &b.Agent: {children[0], children[2]}} {
-		up, down, err := b.Family(t.Context(), *who, parent.conv)
+		up, down, err := b.Requests.Family(t.Context(), *who, parent.conv)
 		var got []models.ConversationID
 		for _, l := range down {
 			got = append(got, l.ID)
@@ -215,12 +215,12 @@ func TestRunsKnowTheirFamily(t *testing.T) {
 			t.Errorf("%s sees %v and %v, %v; want %v", who.Name, up, got, err, want)
 		}
 	}
-	up, down, err := b.Family(t.Context(), b.Owner, children[1])
+	up, down, err := b.Requests.Family(t.Context(), b.Owner, children[1])
 	if err != nil || up == nil || up.ID != parent.conv || up.Title != "Parent" || up.RunID != "p" || up.AgentName != "bot" || len(down) > 0 {
 		t.Errorf("of a child: %+v, %+v, %v", up, down, err)
 	}
-	if up, _, err := b.Family(t.Context(), colleague, children[1]); err != nil || up != nil {
+	if up, _, err := b.Requests.Family(t.Context(), colleague, children[1]); err != nil || up != nil {
 		t.Errorf("an agent sees another's run: %+v, %v", up, err)
 	}
-	wantCode(t, storetest.Err3(b.Family(t.Context(), b.Stranger, parent.conv)), models.CodeNotFound)
+	wantCode(t, storetest.Err3(b.Requests.Family(t.Context(), b.Stranger, parent.conv)), models.CodeNotFound)
 }

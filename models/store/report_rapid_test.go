@@ -84,7 +84,7 @@ func (r *reportWorld) reportAny(rt *rapid.T) {
 		}
 	}
 	if last := reported[len(reported)-1]; last.Status == models.ConversationCompleted && out[len(out)-1].Status == models.RunEventStored {
-		v, err := r.Conversation(context.Background(), r.Owner, r.conv)
+		v, err := r.Requests.Conversation(context.Background(), r.Owner, r.conv)
 		if err != nil || v.Pending > 0 || v.Status != models.ConversationCompleted {
 			rt.Fatalf("it has ended, is %s, and %d wait: %v", v.Status, v.Pending, err)
 		}

@@ -13,6 +13,7 @@ import (
 	"countersign/models/db"
 	"countersign/models/events"
 	"countersign/models/ledger"
+	"countersign/models/requests"
 )
 
 // reportedResult is a result as the agent reports it.
@@ -292,9 +293,9 @@ func (s *Store) CloseCall(ctx context.Context, actor models.Actor, id models.Res
 			return err
 		}
 		if a == nil || !actor.Admin && actor.UserID() != a.OwnerID {
-			return noSuchApproval(id)
+			return requests.NoSuchApproval(id)
 		}
-		out = at(a, t.Now)
+		out = requests.At(a, t.Now)
 		if a.IsCompleted {
 			return t.closedAlready(a)
 		}

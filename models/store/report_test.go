@@ -257,7 +257,7 @@ func TestWhatIsReportedIsNeverRefusedForItsSize(t *testing.T) {
 	if d.ResultBytes != int64(len(big)) || len(d.Result) > 4*models.MaxBrief {
 		t.Errorf("a large result: %d of %d bytes shown", len(d.Result), d.ResultBytes)
 	}
-	whole, err := r.CallResult(t.Context(), r.Owner, a.ID)
+	whole, err := r.Requests.CallResult(t.Context(), r.Owner, a.ID)
 	if err != nil || whole.Bytes != int64(len(big)) || whole.Result != big[:models.MaxResult] {
 		t.Errorf("the whole result: %v, %d of %d bytes", err, len(whole.Result), whole.Bytes)
 	}

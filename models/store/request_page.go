@@ -2,80 +2,31 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"countersign/models"
 	"countersign/models/db"
 )
 
-// nearInBatch is how far from a request the calls of its batch are looked for: what was
-// queued at once stands together, or nearly so.
-const nearInBatch = 25
-
-// errPastDeadline ends a snapshot in which a request is pending past its deadline.
-var errPastDeadline = errors.New("pending past its deadline")
-
 // RequestPage reads what a person is shown of one request, in one read transaction: no
 // page mixes two states. next says whether another that waits is wanted.
 //
 // Codes: forbidden (people only), not_found.
 func (s *Store) RequestPage(ctx context.Context, actor models.Actor, id models.ResponseID, next bool) (*models.RequestPage, error) {
-	if !actor.IsPerson() {
-		return nil, models.Errorf(models.CodeForbidden, "Only a person reads the page of a request.")
-	}
-	page, err := s.requestPage(ctx, actor, id, next, false)
-	if errors.Is(err, errPastDeadline) {
-		// As in Approval: a decision that came in time may be on its way to the disk, and
-		// only a later snapshot has it (I1).
-		s.db.AwaitCurrentTx()
-		page, err = s.requestPage(ctx, actor, id, next, true)
-	}
+	page, err := s.Requests.Page(ctx, actor, id, next, func(ctx context.Context, p *models.RequestPage) error {
+		if err := s.around(ctx, &p.Approval, &p.Around); err != nil {
+			return err
+		}
+		if err := s.pageBudget(ctx, actor, &p.Approval, p); err != nil {
+			return err
+		}
+		return s.pageActing(ctx, actor, &p.Approval, p.Around.Proposed, &p.Acting)
+	})
 	if err != nil {
 		return nil, err
 	}
 	page.Presence = s.Presence(id)
 	return page, nil
-}
-
-func (s *Store) requestPage(ctx context.Context, actor models.Actor, id models.ResponseID, next, late bool) (*models.RequestPage, error) {
-	var p models.RequestPage
-	now := s.db.Now() // before the read: what is decided afterwards is not late by it
-	err := s.db.Snapshot(ctx, func(ctx context.Context) error {
-		a, err := s.readApproval(ctx, id)
-		if err != nil {
-			return err
-		}
-		if a.PastDeadline(now) && !late {
-			return errPastDeadline
-		}
-		if a, err = s.approvalFor(ctx, actor, a, now); err != nil {
-			return err
-		}
-		p.Approval, p.SeesConversation = *a, owns(actor, &models.Conversation{OwnerID: a.OwnerID})
-		if p.Turns, err = s.turns(ctx, a.ConversationID, a.Sequence, MaxRoutedTurns); err != nil {
-			return err
-		}
-		origins, err := s.Origins(ctx, actor, id)
-		if err != nil {
-			return err
-		}
-		p.Origin = origins[id]
-		if err := s.around(ctx, actor, a, &p.Around); err != nil {
-			return err
-		}
-		if err := s.pageBudget(ctx, actor, a, &p); err != nil {
-			return err
-		}
-		if err := s.pageActing(ctx, actor, a, p.Around.Proposed, &p.Acting); err != nil {
-			return err
-		}
-		return s.pageCalls(ctx, actor, a, &p, next)
-	})
-	if err != nil {
-		return nil, err
-	}
-	return &p, nil
 }
 
 // pageBudget reads what a decider has to know of the budget, for those who may change
@@ -88,7 +39,7 @@ func (s *Store) pageBudget(ctx context.Context, actor models.Actor, a *models.Ap
 		p.AgentBudget, err = s.AgentBudget(ctx, actor, a.AgentID)
 		return err
 	}
-	conv, err := s.Conversation(ctx, actor, a.ConversationID)
+	conv, err := s.Requests.Conversation(ctx, actor, a.ConversationID)
 	if err != nil {
 		return err
 	}
@@ -100,32 +51,6 @@ func (s *Store) pageBudget(ctx context.Context, actor models.Actor, a *models.Ap
 		return err
 	}
 	p.Shares, err = s.energyBy(ctx, conv, models.SharesRead)
-	return err
-}
-
-// pageCalls reads the request's batch, its result, and for one that is not pending any
-// more another that waits.
-func (s *Store) pageCalls(ctx context.Context, actor models.Actor, a *models.Approval, p *models.RequestPage, next bool) (err error) {
-	if a.BatchID != nil && p.SeesConversation {
-		if p.Calls, err = s.runDetails(ctx, a.ConversationID, max(1, a.Sequence-nearInBatch), a.Sequence+nearInBatch); err != nil {
-			return err
-		}
-	}
-	if a.Status() == models.StatusPending {
-		return nil
-	}
-	if a.Kind == models.KindToolCall && a.IsCompleted {
-		if p.Result, err = callResult(s.db.Gorm(ctx), a.ID); err != nil {
-			return err
-		}
-	}
-	if !next {
-		return nil
-	}
-	waiting, err := s.Inbox(ctx, actor, InboxQuery{Limit: 1})
-	if len(waiting.Items) > 0 {
-		p.Next = &waiting.Items[0]
-	}
 	return err
 }
 

@@ -10,6 +10,7 @@ import (
 	"countersign/models"
 	"countersign/models/db"
 	"countersign/models/db/dbtest"
+	"countersign/models/requests"
 	"countersign/models/store"
 	"countersign/models/storetest"
 )
@@ -40,14 +41,14 @@ func TestRequestsAreReadThroughGORM(t *testing.T) {
 	}{
 		"history": {func(t *testing.T, w *outsideWorld) {
 			t.Helper()
-			page, err := w.Settled(t.Context(), w.Admin, store.SettledQuery{})
+			page, err := w.Requests.Settled(t.Context(), w.Admin, requests.SettledQuery{})
 			if storetest.Must(t, err); len(page.Items) < 5 {
 				t.Errorf("%d settled", len(page.Items))
 			}
 		}, "INTEGER PRIMARY KEY"},
 		"audit trail": {func(t *testing.T, w *outsideWorld) {
 			t.Helper()
-			trail, err := w.Trail(t.Context(), w.Owner, store.TrailQuery{Limit: store.TrailMost})
+			trail, err := w.Requests.Trail(t.Context(), w.Owner, requests.TrailQuery{Limit: requests.TrailMost})
 			if storetest.Must(t, err); len(trail.Entries) < 5 {
 				t.Errorf("%d entries", len(trail.Entries))
 			}
@@ -82,7 +83,7 @@ func TestRequestsAreReadThroughGORM(t *testing.T) {
 			t.Helper()
 			found := 0
 			for _, a := range everything(t, w) {
-				got, err := w.CallResult(t.Context(), w.Owner, a.ID)
+				got, err := w.Requests.CallResult(t.Context(), w.Owner, a.ID)
 				if a.Kind != models.KindToolCall {
 					wantCode(t, err, models.CodeNotFound)
 					continue
@@ -91,7 +92,7 @@ func TestRequestsAreReadThroughGORM(t *testing.T) {
 					t.Errorf("%+v of %+v", got, a)
 				}
 				found++
-				wantCode(t, second(w.CallResult(t.Context(), w.Stranger, a.ID)), models.CodeNotFound)
+				wantCode(t, second(w.Requests.CallResult(t.Context(), w.Stranger, a.ID)), models.CodeNotFound)
 			}
 			if found < 5 {
 				t.Errorf("%d results", found)
@@ -120,7 +121,7 @@ var scansAll = regexp.MustCompile(`(?m)^SCAN responses|TEMP B-TREE`)
 // everything is what an admin can list.
 func everything(t *testing.T, w *outsideWorld) []models.Approval {
 	t.Helper()
-	list, err := w.Approvals(t.Context(), w.Admin, store.ListQuery{Limit: models.MaxPage})
+	list, err := w.Requests.Approvals(t.Context(), w.Admin, requests.ListQuery{Limit: models.MaxPage})
 	storetest.Must(t, err)
 	return list.Items
 }

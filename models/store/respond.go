@@ -9,6 +9,7 @@ import (
 	"countersign/models/events"
 	"countersign/models/ledger"
 	"countersign/models/policy"
+	"countersign/models/requests"
 )
 
 // Respond stores what an agent says in a conversation of its own: a reply, or a
@@ -121,10 +122,10 @@ func (t *tx) sameResponse(actor models.Actor, conv models.ConversationID, r mode
 			what = "conversation"
 		}
 		return nil, &models.Error{
-			Code: models.CodeKeyConflict, Text: "A response with this id exists with a different " + what + "; nothing was changed.", Approval: at(a, t.Now),
+			Code: models.CodeKeyConflict, Text: "A response with this id exists with a different " + what + "; nothing was changed.", Approval: requests.At(a, t.Now),
 		}
 	}
-	return at(a, t.Now), nil
+	return requests.At(a, t.Now), nil
 }
 
 // agentConversation is an agent's own conversation, opened if its id is unknown

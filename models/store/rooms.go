@@ -8,6 +8,7 @@ import (
 	"countersign/models"
 	"countersign/models/db"
 	"countersign/models/people"
+	"countersign/models/requests"
 )
 
 // What other rooms and their workers ask of the store, most of it within a share of their own:
@@ -129,14 +130,14 @@ func (t *tx) tellOfPause(h *models.Webhook, to models.UserID) (told bool, err er
 // none. It judges no rights.
 func (s *Store) RequestOfEvent(ctx context.Context, id models.ResponseID) (*models.Approval, error) {
 	now := s.db.Now()
-	a, err := s.readApproval(context.WithoutCancel(ctx), id)
+	a, err := s.Requests.ReadApproval(context.WithoutCancel(ctx), id)
 	if models.ErrorCode(err) == models.CodeNotFound {
 		return nil, nil //nolint:nilnil // there is none
 	}
 	if err != nil {
 		return nil, err
 	}
-	return at(a, now), nil
+	return requests.At(a, now), nil
 }
 
 // NameOf is the name of a person, for who sends events about them; empty: there is none.

@@ -8,7 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"countersign/models"
-	"countersign/models/store"
+	"countersign/models/requests"
 	"countersign/models/storetest"
 )
 
@@ -78,7 +78,7 @@ func one(e models.RunEvent) []models.RunEvent { return []models.RunEvent{e} }
 // entries are the whole history of the run.
 func (r *trace) entries(t *testing.T) []models.HistoryEntry {
 	t.Helper()
-	h, err := r.History(t.Context(), r.Owner, r.conv, store.HistoryQuery{After: store.FromStart, Limit: models.MaxPage})
+	h, err := r.Requests.History(t.Context(), r.Owner, r.conv, requests.HistoryQuery{After: requests.FromStart, Limit: models.MaxPage})
 	if err != nil {
 		t.Fatalf("history: %v", err)
 	}
@@ -88,7 +88,7 @@ func (r *trace) entries(t *testing.T) []models.HistoryEntry {
 // row is the response with a tool use id, with its detail.
 func (r *trace) row(t *testing.T, use string) (models.Approval, models.CallDetail) {
 	t.Helper()
-	details, err := r.RunDetails(t.Context(), r.Owner, r.conv, 0, 1<<40)
+	details, err := r.Requests.RunDetails(t.Context(), r.Owner, r.conv, 0, 1<<40)
 	if err != nil {
 		t.Fatalf("details: %v", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/requests"
 	"countersign/models/store"
 	"countersign/models/storetest"
 )
@@ -65,7 +66,7 @@ func toolCall(conv models.ConversationID, name, rest string) models.TurnCall {
 
 func (b *bench) full(t *testing.T, id models.ConversationID) *models.ConversationView {
 	t.Helper()
-	v, err := b.Conversation(t.Context(), b.Owner, id)
+	v, err := b.Requests.Conversation(t.Context(), b.Owner, id)
 	if err != nil {
 		t.Fatalf("read conversation: %v", err)
 	}
@@ -203,7 +204,7 @@ func TestDyingAnywhereInATurnStoresNothingTwice(t *testing.T) {
 				t.Error("a turn that was not stored is lost")
 			}
 			v := b.full(t, conv.ID)
-			history, err := b.History(t.Context(), b.Owner, conv.ID, store.HistoryQuery{})
+			history, err := b.Requests.History(t.Context(), b.Owner, conv.ID, requests.HistoryQuery{})
 			replies := 0
 			for _, e := range history.Entries {
 				if e.Response != nil {
@@ -246,7 +247,7 @@ func TestConcurrentRunsNeverOverspendOneBudget(t *testing.T) {
 			return false
 		}
 		fits, err := s.ReserveEnergy(t.Context(), run, worst)
-		if v, err := s.Conversation(t.Context(), owner, id); err != nil || v.EnergyUsed+v.EnergyReserved > budget {
+		if v, err := s.Requests.Conversation(t.Context(), owner, id); err != nil || v.EnergyUsed+v.EnergyReserved > budget {
 			t.Errorf("%d used and %d reserved of %d, %v", v.EnergyUsed, v.EnergyReserved, budget, err)
 		}
 		if !fits || err != nil {
@@ -278,7 +279,7 @@ func TestConcurrentRunsNeverOverspendOneBudget(t *testing.T) {
 			break
 		}
 	}
-	v, err := s.Conversation(t.Context(), owner, id)
+	v, err := s.Requests.Conversation(t.Context(), owner, id)
 	if err != nil || v.EnergyUsed != 49 || v.EnergyReserved != 0 || v.Status != models.ConversationWaitingInput {
 		t.Errorf("used %d, reserved %d, %s, %v; want seven turns of 7, then a request", v.EnergyUsed, v.EnergyReserved, v.Status, err)
 	}
@@ -335,7 +336,7 @@ func TestApprovalRequestsAreAddedUpdatedAndFound(t *testing.T) {
 	first, second, budget := turn.Calls[0].ResponseID, turn.Calls[1].ResponseID, turn.Calls[2].ResponseID
 	pending := func(want ...models.ResponseID) {
 		t.Helper()
-		list, err := b.Approvals(t.Context(), b.Owner, store.ListQuery{Conversation: conv.ID, Status: models.StatusPending})
+		list, err := b.Requests.Approvals(t.Context(), b.Owner, requests.ListQuery{Conversation: conv.ID, Status: models.StatusPending})
 		if err != nil || len(list.Items) != len(want) {
 			t.Fatalf("%d pending, %v; want %d", len(list.Items), err, len(want))
 		}
@@ -346,7 +347,7 @@ func TestApprovalRequestsAreAddedUpdatedAndFound(t *testing.T) {
 		}
 	}
 	pending(budget, second, first)
-	a, err := b.Approval(t.Context(), b.Owner, first)
+	a, err := b.Requests.Approval(t.Context(), b.Owner, first)
 	if err != nil || a.Kind != models.KindProposal || a.Content != "first" || *a.EnergyBudget != 70 || a.Energy != 4 || a.ModelUsed != "m" {
 		t.Fatalf("the request is %+v, %v", a, err)
 	}

@@ -50,7 +50,7 @@ func TestHarmIsLookedAtToItsEnd(t *testing.T) {
 			if err := decide(a, c.approved, c.page); models.ErrorCode(err) != c.code {
 				t.Errorf("%s, %s: %v, want %q", risk, name, err, c.code)
 			}
-			got, err := b.Approval(t.Context(), b.Owner, a.ID)
+			got, err := b.Requests.Approval(t.Context(), b.Owner, a.ID)
 			storetest.Must(t, err)
 			if (got.Status() == models.StatusPending && got.HeldUntil == nil) != (c.code != "") {
 				t.Errorf("%s, %s: it is %s", risk, name, got.Status())

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"countersign/models"
+	"countersign/models/requests"
 	"countersign/models/store"
 	"countersign/models/storetest"
 )
@@ -149,7 +150,7 @@ func (w *seesWorld) step() {
 func (w *seesWorld) checkGroups() {
 	members := w.column(`SELECT g.name || ' ' || m.user_id FROM group_members m JOIN groups g ON g.id = m.group_id WHERE m.left_at IS NULL`)
 	for _, id := range w.column(`SELECT id FROM responses WHERE approval_status = 'pending'`) {
-		a, err := w.Approval(w.rt.Context(), models.System("policy"), models.ResponseID(id))
+		a, err := w.Requests.Approval(w.rt.Context(), models.System("policy"), models.ResponseID(id))
 		w.must(err)
 		who := a.Approvers()
 		if len(who.Groups()) == 0 {
@@ -240,7 +241,7 @@ func (w *seesWorld) checkRule(who models.Actor) {
 	w.same(who, "SQL", w.column(`SELECT r.id FROM responses r WHERE `+text, args...), w.seen(who, nil))
 	for i := range w.rows {
 		r := &w.rows[i]
-		_, err := w.Approval(ctx, who, r.ID)
+		_, err := w.Requests.Approval(ctx, who, r.ID)
 		if found := err == nil; found != (w.sees(who, r) && !r.Unasked()) {
 			w.rt.Fatalf("%s %s reads %s: %v", who.Kind, who.Name, r.ID, err)
 		}
@@ -255,7 +256,7 @@ func (w *seesWorld) checkLookUps(who models.Actor) {
 		in := func(o *models.Response) bool { return o.ConversationID == r.ConversationID }
 		if !looked[r.ConversationID] {
 			looked[r.ConversationID] = true
-			list, err := w.Approvals(ctx, who, store.ListQuery{Conversation: r.ConversationID})
+			list, err := w.Requests.Approvals(ctx, who, requests.ListQuery{Conversation: r.ConversationID})
 			w.must(err)
 			w.same(who, "list of a conversation", texts(idList(list.Items)), w.seen(who, func(o *models.Response) bool { return in(o) && asked(o) }))
 			w.checkStatuses(who, r.ConversationID, in)
@@ -278,7 +279,7 @@ func (w *seesWorld) checkLookUps(who models.Actor) {
 // checkStatuses compares the lists by status, of all or of one conversation.
 func (w *seesWorld) checkStatuses(who models.Actor, conv models.ConversationID, in func(*models.Response) bool) {
 	for _, status := range models.Statuses() {
-		list, err := w.Approvals(w.rt.Context(), who, store.ListQuery{Conversation: conv, Status: status})
+		list, err := w.Requests.Approvals(w.rt.Context(), who, requests.ListQuery{Conversation: conv, Status: status})
 		w.must(err)
 		w.same(who, "list of what is "+string(status), texts(idList(list.Items)), w.seen(who, func(o *models.Response) bool {
 			return in(o) && asked(o) && (o.Status() == status || status == models.StatusApproved && o.Status() == models.StatusNone)
@@ -288,15 +289,15 @@ func (w *seesWorld) checkStatuses(who models.Actor, conv models.ConversationID, 
 
 func (w *seesWorld) checkLists(who models.Actor) {
 	ctx := w.rt.Context()
-	list, err := w.Approvals(ctx, who, store.ListQuery{})
+	list, err := w.Requests.Approvals(ctx, who, requests.ListQuery{})
 	w.must(err)
 	w.same(who, "list", texts(idList(list.Items)), w.seen(who, asked))
 	w.checkStatuses(who, "", func(*models.Response) bool { return true })
-	list, err = w.PendingList(ctx, who, "", 0)
+	list, err = w.Requests.PendingList(ctx, who, "", 0)
 	w.must(err)
 	w.same(who, "what waits", texts(idList(list.Items)), w.seen(who, waits))
 	told := map[models.ResponseID]bool{}
-	_, err = w.Feed(ctx, who, 0, func(h *store.FeedEvent) error {
+	_, err = w.Requests.Feed(ctx, who, 0, func(h *requests.FeedEvent) error {
 		if h.Approval != nil {
 			told[h.Approval.ID] = true
 		}
@@ -311,26 +312,26 @@ func (w *seesWorld) checkLists(who models.Actor) {
 	if !who.IsPerson() {
 		return
 	}
-	for _, order := range []store.InboxOrder{store.ByDeadline, store.ByAge} {
-		inbox, err := w.Inbox(ctx, who, store.InboxQuery{Order: order})
+	for _, order := range []requests.InboxOrder{requests.ByDeadline, requests.ByAge} {
+		inbox, err := w.Requests.Inbox(ctx, who, requests.InboxQuery{Order: order})
 		w.must(err)
 		w.same(who, "inbox", texts(idList(inbox.Items)), w.seen(who, waits))
 	}
-	past, err := w.Settled(ctx, who, store.SettledQuery{})
+	past, err := w.Requests.Settled(ctx, who, requests.SettledQuery{})
 	w.must(err)
 	w.same(who, "what was settled", texts(idList(past.Items)), w.seen(who, settled))
 	var ids []models.ResponseID
 	for i := range w.rows {
 		ids = append(ids, w.rows[i].ID)
 	}
-	origins, err := w.Origins(ctx, who, ids...)
+	origins, err := w.Requests.Origins(ctx, who, ids...)
 	w.must(err)
 	var from []string
 	for id := range origins {
 		from = append(from, string(id))
 	}
 	w.same(who, "origins", from, w.seen(who, nil))
-	trail, err := w.Trail(ctx, who, store.TrailQuery{Limit: store.TrailMost})
+	trail, err := w.Requests.Trail(ctx, who, requests.TrailQuery{Limit: requests.TrailMost})
 	w.must(err)
 	for _, e := range trail.Entries {
 		at := slices.IndexFunc(w.rows, func(r models.Response) bool { return r.ID == e.ResponseID })

@@ -7,6 +7,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/db"
+	"countersign/models/requests"
 )
 
 // A session is what orchestrators call a conversation: a string that is its id
@@ -56,16 +57,16 @@ func sessions(actor models.Actor, session string) []db.Part {
 // agent's own, or of what a person may decide. A session that nobody has opened,
 // or that the actor may not see, has nothing that waits. Next, if not empty, is
 // what after takes for the page that follows. A page ends after MaxListBytes.
-func (s *Store) SessionPending(ctx context.Context, actor models.Actor, session, after string, limit int) (List, error) {
+func (s *Store) SessionPending(ctx context.Context, actor models.Actor, session, after string, limit int) (requests.List, error) {
 	if !actor.IsAgent() && !actor.IsPerson() {
-		return List{}, models.Errorf(models.CodeForbidden, "Only agents and people list requests.")
+		return requests.List{}, models.Errorf(models.CodeForbidden, "Only agents and people list requests.")
 	}
 	if err := models.CheckKey("sessionId", session); err != nil {
-		return List{}, err
+		return requests.List{}, err
 	}
 	from, err := db.ParseCursor(after)
 	if err != nil {
-		return List{}, err
+		return requests.List{}, err
 	}
 	if now := s.db.Now(); from.At.Before(now) {
 		from = db.Cursor{At: now, ID: db.MaxID} // what is past its deadline has expired already (I3)
@@ -73,23 +74,23 @@ func (s *Store) SessionPending(ctx context.Context, actor models.Actor, session,
 	for _, conversations := range sessions(actor, session) {
 		items, next, err := s.pendingIn(actor, conversations, from, limit).Page(ctx)
 		if err != nil {
-			return List{}, fmt.Errorf("read what waits in a session: %w", err)
+			return requests.List{}, fmt.Errorf("read what waits in a session: %w", err)
 		}
 		if len(items) > 0 {
-			return List{Items: items, Next: next}, nil
+			return requests.List{Items: items, Next: next}, nil
 		}
 	}
-	return List{}, nil
+	return requests.List{}, nil
 }
 
 // pendingIn is what waits in some conversations, soonest deadline first.
 func (s *Store) pendingIn(actor models.Actor, conversations db.Part, from db.Cursor, limit int) *db.List[models.Approval] {
-	l := s.approvalsBy(limit, MaxListBytes)
+	l := s.Requests.ApprovalsBy(limit, requests.MaxListBytes)
 	l.Order, l.With = []db.Key{{Name: `due`, Is: `r.approval_timeout_at`}, {Name: `id`, Is: `r.id`}}, []db.Key{{Name: `number`, Is: `r.number`}}
 	l.Walks = []db.Walk{{
 		From: db.Say(`(`+conversations.Text+`) c CROSS JOIN responses r`+db.ByResponsesPendingConversation+` ON r.conversation_id = c.id AND r.approval_status = 'pending'`,
 			conversations.Args...),
-		Where: []db.Part{seenBy(actor, `r`)},
+		Where: []db.Part{requests.SeenBy(actor, `r`)},
 	}}
 	l.After = db.After(from)
 	l.Cursor = func(a *models.Approval) db.Cursor { return db.Cursor{At: a.ApprovalTimeoutAt, ID: string(a.ID)} }

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"countersign/models"
-	"countersign/models/store"
+	"countersign/models/requests"
 	"countersign/models/storetest"
 )
 
@@ -18,7 +18,7 @@ func TestAnExportEndsWhenItsReaderDoes(t *testing.T) {
 	storetest.Seed(t, b.Store, b.Agent, storetest.Rows{Settled: 300})
 	full := errors.New("the disk is full")
 	n := 0
-	err := b.EachSettled(t.Context(), b.Owner, store.SettledQuery{}, atOnce, func(*models.Approval) error {
+	err := b.Requests.EachSettled(t.Context(), b.Owner, requests.SettledQuery{}, atOnce, func(*models.Approval) error {
 		if n++; n == 70 {
 			return full
 		}
@@ -29,7 +29,7 @@ func TestAnExportEndsWhenItsReaderDoes(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	n = 0
-	err = b.EachSettled(ctx, b.Owner, store.SettledQuery{}, atOnce, func(*models.Approval) error {
+	err = b.Requests.EachSettled(ctx, b.Owner, requests.SettledQuery{}, atOnce, func(*models.Approval) error {
 		if n++; n == 70 {
 			cancel()
 		}
@@ -47,7 +47,7 @@ func TestAnExportHoldsNothingWhileItsReaderTakesItsTime(t *testing.T) {
 	b := newBench(t)
 	storetest.Seed(t, b.Store, b.Agent, storetest.Rows{Settled: 300})
 	seen := map[models.ResponseID]bool{}
-	err := b.EachSettled(t.Context(), b.Owner, store.SettledQuery{}, atOnce, func(a *models.Approval) error {
+	err := b.Requests.EachSettled(t.Context(), b.Owner, requests.SettledQuery{}, atOnce, func(a *models.Approval) error {
 		if seen[a.ID] {
 			t.Errorf("%s comes twice", a.ID)
 		}

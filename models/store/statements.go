@@ -3,11 +3,10 @@ package store
 import (
 	"context"
 	"database/sql"
-	"fmt"
 
 	"countersign/models"
 	"countersign/models/db"
-	"countersign/models/ledger"
+	"countersign/models/requests"
 )
 
 // hotWriting are the statements that every ask, vote, decision, ledger entry and
@@ -41,59 +40,13 @@ type hotWriting struct {
 }
 
 // hotReading are the reads of every wait, prepared on the read pool.
-type hotReading struct{ approval, state, isReviewer, nextDeadline *sql.Stmt }
-
-// approvalColumns and approvalFrom read one models.Approval; scanApproval takes
-// them in this order.
-var approvalColumns = approvalAs(nil)
-
-// briefTexts are the texts that a models.Brief has cut, of responses by that name. Of a row
-// without a headline they are whole, for briefs makes it of them, and cuts them then.
-func briefTexts(name string) map[string]string {
-	out := map[string]string{}
-	for _, column := range []string{"context", "preview", "content", "tool_input_json"} {
-		whole := name + "." + column
-		out[column] = `CASE WHEN ` + name + `.headline = '' AND ` + name + `.removed IS NULL THEN ` + whole + ` ELSE ` + briefText(whole) + ` END AS ` + column
-	}
-	return out
-}
-
-func briefText(column string) string {
-	return fmt.Sprintf(`substr(%s, 1, %d)`, column, models.MaxBrief)
-}
-
-// briefColumns read one models.Brief.
-var briefColumns = approvalAs(briefTexts("r"))
-
-// approvalAs are the columns of an approval, with expressions instead of some of its
-// response.
-func approvalAs(instead map[string]string) string {
-	return responseRow.Columns("r", instead) + `, c.run_id, c.title, a.name, u.name, ` + stoppedNow + `, ` + voteRow.Columns("v", nil) + `, ` + noteRow.Columns("n", nil)
-}
-
-// stoppedNow is whether a stop stands for the agent of a response that is not completed.
-const stoppedNow = `NOT r.is_completed AND EXISTS (SELECT 1 FROM stops s` + db.ByStopsStanding + ` WHERE s.lifted_at IS NULL AND (s.agent_id = '' OR s.agent_id = r.agent_id))`
-
-const approvalFrom = ` FROM responses r
- JOIN conversations c ON c.id = r.conversation_id
- JOIN agents a ON a.id = r.agent_id
- JOIN users u ON u.id = r.owner_id
- LEFT JOIN votes v ON v.id = r.vote_id
- LEFT JOIN notes n ON n.id = r.open_note`
-
-var (
-	selectApproval = `SELECT ` + approvalColumns + approvalFrom
-	approvalByID   = selectApproval + ` WHERE r.id = ?`
-)
-
-// isReviewer is whether a request was routed to a person.
-const isReviewer = `SELECT 1 FROM reviewers WHERE user_id = ? AND response_id = ?`
+type hotReading struct{ state, nextDeadline *sql.Stmt }
 
 // fitsBudget is whether ?1 units more are within a conversation's budget. What
 // costs nothing always is.
 const fitsBudget = `(?1 = 0 OR energy_budget IS NULL OR energy_used + energy_reserved + ?1 <= energy_budget)`
 
-var selectConversation = `SELECT ` + conversationRow.Columns("", nil) + ` FROM conversations`
+var selectConversation = `SELECT ` + requests.ConversationRow.Columns("", nil) + ` FROM conversations`
 
 // texts are the statements, by the place they fill; the plan test reads them too.
 func (h *hotWriting) texts() map[**db.Stmt]string {
@@ -101,7 +54,7 @@ func (h *hotWriting) texts() map[**db.Stmt]string {
 		&h.policyNow: `SELECT max(version) FROM policies`,
 		&h.policyDoc: `SELECT document FROM policies WHERE version = ?`,
 
-		&h.approval:           approvalByID,
+		&h.approval:           requests.ApprovalByID,
 		&h.byToolUse:          latestUse,
 		&h.sameResultOfUse:    sameResultOfUse,
 		&h.givenAnswer:        `SELECT taker FROM given_answers WHERE response_id = ?`,
@@ -185,8 +138,8 @@ func (h *hotWriting) texts() map[**db.Stmt]string {
  WHERE id = ? AND approval_status = 'pending' AND held_until IS NULL AND approval_timeout_at <= ?`,
 		&h.settleReviewers: settleReviewers,
 		&h.dropDecider:     `DELETE FROM deciders WHERE user_id = ? AND deadline = ? AND response_id = ?`,
-		&h.isReviewer:      isReviewer,
-		&h.due:             dueQuery(),
+		&h.isReviewer:      requests.IsReviewer,
+		&h.due:             requests.DueQuery(),
 
 		&h.addNotice:   db.InsertNew + `notices (response_id, recipient, moment, due_at) VALUES (?, ?, ?, ?)`,
 		&h.dropNotices: dropNotices,
@@ -206,10 +159,8 @@ func (h *hotWriting) texts() map[**db.Stmt]string {
 
 func (h *hotReading) texts() map[**sql.Stmt]string {
 	return map[**sql.Stmt]string{
-		&h.approval:     approvalByID,
 		&h.state:        stateByID,
-		&h.isReviewer:   isReviewer,
-		&h.nextDeadline: nextDeadlines(),
+		&h.nextDeadline: requests.NextDeadlines(),
 	}
 }
 
@@ -227,34 +178,26 @@ func (h *hotReading) prepare(ctx context.Context, d *db.DB) error {
 
 // The rows that are read or written by prepared statements.
 var (
-	responseRow = db.RowOf(&models.Response{})
-	reportRow   = db.RowOf(&models.Report{}).Without("id") // the rest of the same row
-	voteRow     = db.RowOf(&models.Vote{})
-	noteRow     = db.RowOf(&models.Note{})
-
-	conversationRow = db.RowOf(&models.Conversation{})
-	messageRow      = db.RowOf(&models.Message{})
-	stepRow         = db.RowOf(&models.BudgetStep{})
+	reportRow = db.RowOf(&models.Report{}).Without("id") // the rest of a response's row
 
 	grantRow = db.RowOf(&models.Grant{})
 	coverRow = grantRow.Only("id", "fixed", "free", "made_by", "maker_name", "expires_at", "max_uses", "uses") // what judges whether it covers a call
-	feedRow  = ledger.EntryRow.Only("seq", "at", "actor_kind", "action", "owner_id", "conversation_id", "response_id", "data")
 )
 
 // The rows that prepared statements store.
 var (
-	insertVote = db.InsertionOf([]string{"withdrawn_at", "waits_for", "checked", "behalf_of", "behalf_name", "undo_until", "budget_set", "budget_delta"}, voteRow)
+	insertVote = db.InsertionOf([]string{"withdrawn_at", "waits_for", "checked", "behalf_of", "behalf_name", "undo_until", "budget_set", "budget_delta"}, requests.VoteRow)
 	// What was asked, and what was only reported: the one is not done yet, the other
 	// needs no approval.
 	insertAsked = db.InsertionOf([]string{
 		"call_id", "upstream_id", "approval_id", "outside_run", "batch_id", "held_until", "paused_left", "open_note", "decided_by", "vote_id", "cascaded_from",
 		"is_completed", "reported_at", "is_error", "closed", "matched_by", "input_bytes", "answer", "removed",
 		"template", "checklist", "template_text", "preview", "protocol", "client_data", "escalated_at", "escalation", "no_substitutes",
-	}, responseRow)
+	}, requests.ResponseRow)
 	insertReported = db.InsertionOf([]string{
 		"claimed_at", "job_id", "call_id", "upstream_id", "approval_id", "outside_run", "requires_approval", "approval_status", "approval_timestamp", "approval_feedback",
 		"cause", "policy_version", "policy_rule", "policy_reason", "reviewers_only", "approvers", "template", "checklist", "template_text", "approval_requested_at", "held_until", "paused_left", "open_note",
 		"decided_by", "vote_id", "grant_id", "cascaded_from", "is_completed", "is_error", "closed", "matched_by", "energy", "energy_budget", "model_used",
 		"description", "context", "preview", "options", "answer", "removed", "protocol", "client_data", "accepts_edits", "escalated_at", "escalation", "no_substitutes", "completed_at", "tool_result", "contradiction", "result_bytes",
-	}, responseRow, reportRow)
+	}, requests.ResponseRow, reportRow)
 )

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"countersign/models"
-	"countersign/models/store"
+	"countersign/models/requests"
 	"countersign/models/storetest"
 )
 
@@ -168,7 +168,7 @@ func TestArchivedConversationsAreListedApart(t *testing.T) {
 	t.Parallel()
 	c := begun(t, 50)
 	list := func(archived bool) int {
-		l, err := c.Conversations(t.Context(), c.Owner, store.ConversationQuery{Archived: archived})
+		l, err := c.Requests.Conversations(t.Context(), c.Owner, requests.ConversationQuery{Archived: archived})
 		storetest.Must(t, err)
 		return len(l.Items)
 	}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"countersign/models"
-	"countersign/models/store"
+	"countersign/models/requests"
 	"countersign/models/storetest"
 )
 
@@ -36,13 +36,13 @@ func TestAStoppedAgentGetsNothing(t *testing.T) {
 	}
 	b.wantActions(t, before, "agents.stopped", "approval.cancelled", "approval.cancelled")
 	for _, id := range []models.ResponseID{waits.ID, held.ID} {
-		a, err := b.Approval(t.Context(), b.Agent, id)
+		a, err := b.Requests.Approval(t.Context(), b.Agent, id)
 		storetest.Must(t, err)
 		if a.Status() != models.StatusCancelled || a.Cause != models.CauseStopped || !strings.Contains(a.Feedback(), "It deletes things") {
 			t.Errorf("what waited is %s by %s: %s", a.Status(), a.Cause, a.Feedback())
 		}
 	}
-	if a, err := b.Approval(t.Context(), other, theirs.ID); err != nil || a.Status() != models.StatusPending {
+	if a, err := b.Requests.Approval(t.Context(), other, theirs.ID); err != nil || a.Status() != models.StatusPending {
 		t.Errorf("the other agent's is %s (%v)", a.Status(), err)
 	}
 	for name, in := range map[string]models.AskInput{
@@ -152,7 +152,7 @@ func TestNothingOfAStoppedAgentIsApproved(t *testing.T) {
 		t.Errorf("%d withdrawn once more (%v)", n, err)
 	}
 	for _, id := range []models.ResponseID{waits.ID, held.ID} {
-		a, err := s.Approval(t.Context(), owner, id)
+		a, err := s.Requests.Approval(t.Context(), owner, id)
 		storetest.Must(t, err)
 		if a.Status() != models.StatusCancelled || a.Cause != models.CauseStopped {
 			t.Errorf("it is %s by %s", a.Status(), a.Cause)
@@ -208,9 +208,9 @@ func TestAStoppedAgentCollectsNoApproval(t *testing.T) {
 		t.Helper()
 		again, err := b.Ask(t.Context(), b.Agent, in)
 		storetest.Must(t, err)
-		read, err := b.Approval(t.Context(), b.Agent, a.ID)
+		read, err := b.Requests.Approval(t.Context(), b.Agent, a.ID)
 		storetest.Must(t, err)
-		settled, err := b.Settled(t.Context(), b.Owner, store.SettledQuery{})
+		settled, err := b.Requests.Settled(t.Context(), b.Owner, requests.SettledQuery{})
 		storetest.Must(t, err)
 		if len(settled.Items) != 1 {
 			t.Fatalf("%d settled", len(settled.Items))

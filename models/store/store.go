@@ -9,7 +9,7 @@
 // A request begins in ask.go (find.go, join.go, check_ask.go, quota.go), respond.go or report.go;
 // it waits in presence.go and await.go; it ends in decide.go, by way of hold.go and
 // undo.go, in deadline.go, cancel.go or withdraw.go. The hot statements of all of these
-// are in statements.go; what is read by hand goes through GORM (requests.go).
+// are in statements.go; what people and programs read is models/requests.
 package store
 
 import (
@@ -26,6 +26,7 @@ import (
 	"countersign/models/ledger"
 	"countersign/models/people"
 	"countersign/models/policy"
+	"countersign/models/requests"
 	"countersign/models/webhooks"
 )
 
@@ -82,6 +83,8 @@ type Options struct {
 type Store struct {
 	Ledger *ledger.Ledger
 	People *people.People
+	// Requests are what was asked and said, for who may see it.
+	Requests *requests.Requests
 	// Webhooks are the endpoints that get the ledger's events.
 	Webhooks *webhooks.Webhooks
 
@@ -122,8 +125,12 @@ func Open(ctx context.Context, opts Options) (*Store, error) {
 	if err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
+	r, err := requests.New(ctx, d, l)
+	if err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
 	s := &Store{
-		Ledger: l, db: d, opts: opts, log: d.Log(), logsInfo: logsAt(d.Log(), slog.LevelInfo), logsDebug: logsAt(d.Log(), slog.LevelDebug),
+		Ledger: l, Requests: r, db: d, opts: opts, log: d.Log(), logsInfo: logsAt(d.Log(), slog.LevelInfo), logsDebug: logsAt(d.Log(), slog.LevelDebug),
 		deadline: make(chan struct{}, 1),
 		ending:   make(chan struct{}),
 	}

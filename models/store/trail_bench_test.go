@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"countersign/models"
-	"countersign/models/store"
+	"countersign/models/requests"
 	"countersign/models/storetest"
 )
 
@@ -18,18 +18,18 @@ func BenchmarkTrail(b *testing.B) {
 	agent, _ := storetest.AgentToken(b, s, owner, "bot")
 	storetest.SeedLedger(b, s, agent, owner, 500_000)
 	now := s.Now()
-	week := store.TrailQuery{Person: owner.UserID(), Part: store.TrailDecisions, From: now.Add(-7 * 24 * time.Hour), Until: now.Add(time.Hour), Limit: store.TrailMost}
-	for name, q := range map[string]store.TrailQuery{
+	week := requests.TrailQuery{Person: owner.UserID(), Part: requests.TrailDecisions, From: now.Add(-7 * 24 * time.Hour), Until: now.Add(time.Hour), Limit: requests.TrailMost}
+	for name, q := range map[string]requests.TrailQuery{
 		"newest":              {Person: owner.UserID()},
 		"week of decisions":   week,
-		"nothing fits":        {Person: owner.UserID(), Outcome: store.TrailOutcome(models.StatusExpired)},
+		"nothing fits":        {Person: owner.UserID(), Outcome: requests.TrailOutcome(models.StatusExpired)},
 		"of an agent":         {Person: owner.UserID(), Agent: agent.AgentID()},
 		"of an unknown agent": {Person: owner.UserID(), Agent: "x"},
-		"far back":            {Person: owner.UserID(), Part: store.TrailRequests, Before: 200_000},
+		"far back":            {Person: owner.UserID(), Part: requests.TrailRequests, Before: 200_000},
 	} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := s.Trail(b.Context(), admin, q); err != nil {
+				if _, err := s.Requests.Trail(b.Context(), admin, q); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -7,16 +7,17 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/requests"
 	"countersign/models/store"
 	"countersign/models/storetest"
 )
 
 // trail reads all pages of a trail.
-func trail(t *testing.T, s *store.Store, actor models.Actor, q store.TrailQuery) []models.TrailEntry {
+func trail(t *testing.T, s *store.Store, actor models.Actor, q requests.TrailQuery) []models.TrailEntry {
 	t.Helper()
 	var out []models.TrailEntry
 	for range 200 {
-		page, err := s.Trail(t.Context(), actor, q)
+		page, err := s.Requests.Trail(t.Context(), actor, q)
 		storetest.Must(t, err)
 		out = append(out, page.Entries...)
 		if page.Next == 0 {
@@ -55,20 +56,20 @@ func TestATrailByEveryFilter(t *testing.T) {
 	conv, last := asked[1].ConversationID, storetest.LedgerAt(t, s)
 	ofBot := `(actor_id = '` + bot.ID + `' OR conversation_id IN (SELECT id FROM conversations WHERE agent_id = '` + bot.ID + `'))`
 	for name, c := range map[string]struct {
-		q     store.TrailQuery
+		q     requests.TrailQuery
 		where string
 	}{
-		"all":           {store.TrailQuery{}, theirs},
-		"decisions":     {store.TrailQuery{Part: store.TrailDecisions}, `actor_id = :me AND action IN ('approval.approved', 'approval.rejected')`},
-		"requests":      {store.TrailQuery{Part: store.TrailRequests}, theirs + ` AND action LIKE 'approval.%'`},
-		"conversations": {store.TrailQuery{Part: store.TrailConversations}, theirs + ` AND action LIKE 'conversation.%'`},
-		"access":        {store.TrailQuery{Part: store.TrailAccess}, theirs + ` AND action NOT LIKE 'approval.%' AND action NOT LIKE 'conversation.%'`},
-		"rejected":      {store.TrailQuery{Outcome: store.TrailOutcome(models.StatusRejected)}, theirs + ` AND action = 'approval.rejected'`},
-		"agent":         {store.TrailQuery{Agent: bot.AgentID()}, theirs + ` AND ` + ofBot},
-		"conversation":  {store.TrailQuery{Conversation: conv}, theirs + ` AND conversation_id = '` + string(conv) + `'`},
-		"time":          {store.TrailQuery{From: from, Until: until}, theirs + ` AND at >= ` + at(from) + ` AND at < ` + at(until)},
+		"all":           {requests.TrailQuery{}, theirs},
+		"decisions":     {requests.TrailQuery{Part: requests.TrailDecisions}, `actor_id = :me AND action IN ('approval.approved', 'approval.rejected')`},
+		"requests":      {requests.TrailQuery{Part: requests.TrailRequests}, theirs + ` AND action LIKE 'approval.%'`},
+		"conversations": {requests.TrailQuery{Part: requests.TrailConversations}, theirs + ` AND action LIKE 'conversation.%'`},
+		"access":        {requests.TrailQuery{Part: requests.TrailAccess}, theirs + ` AND action NOT LIKE 'approval.%' AND action NOT LIKE 'conversation.%'`},
+		"rejected":      {requests.TrailQuery{Outcome: requests.TrailOutcome(models.StatusRejected)}, theirs + ` AND action = 'approval.rejected'`},
+		"agent":         {requests.TrailQuery{Agent: bot.AgentID()}, theirs + ` AND ` + ofBot},
+		"conversation":  {requests.TrailQuery{Conversation: conv}, theirs + ` AND conversation_id = '` + string(conv) + `'`},
+		"time":          {requests.TrailQuery{From: from, Until: until}, theirs + ` AND at >= ` + at(from) + ` AND at < ` + at(until)},
 		"together": {
-			store.TrailQuery{Part: store.TrailDecisions, Outcome: store.TrailOutcome(models.StatusApproved), Agent: bot.AgentID(), Conversation: conv, From: from},
+			requests.TrailQuery{Part: requests.TrailDecisions, Outcome: requests.TrailOutcome(models.StatusApproved), Agent: bot.AgentID(), Conversation: conv, From: from},
 			`actor_id = :me AND action = 'approval.approved' AND conversation_id = '` + string(conv) + `' AND at >= ` + at(from),
 		},
 	} {
@@ -84,7 +85,7 @@ func TestATrailByEveryFilter(t *testing.T) {
 			}
 		}
 		var exported []models.TrailEntry
-		storetest.Must(t, s.EachTrail(t.Context(), ada, c.q, func() error { return nil }, func(e *models.TrailEntry) error { exported = append(exported, *e); return nil }))
+		storetest.Must(t, s.Requests.EachTrail(t.Context(), ada, c.q, func() error { return nil }, func(e *models.TrailEntry) error { exported = append(exported, *e); return nil }))
 		if got := numbersIn(exported); got != want {
 			t.Errorf("export of %s:\n got %s\nwant %s", name, got, want)
 		}
@@ -93,8 +94,8 @@ func TestATrailByEveryFilter(t *testing.T) {
 			t.Errorf("%s, read by an admin:\n got %s\nwant %s", name, got, want)
 		}
 	}
-	for _, q := range []store.TrailQuery{{Part: "x"}, {Outcome: "pending"}} {
-		_, err := s.Trail(t.Context(), ada, q)
+	for _, q := range []requests.TrailQuery{{Part: "x"}, {Outcome: "pending"}} {
+		_, err := s.Requests.Trail(t.Context(), ada, q)
 		storetest.Refused(t, err, models.CodeInvalid)
 	}
 }
@@ -105,12 +106,12 @@ func TestATrailBelongsToOnePerson(t *testing.T) {
 	t.Parallel()
 	s, _, admin, ada, bot, asked := storetest.Audited(t)
 	cy, last := storetest.Reviewer(t, s, "cy@example.com"), asked[len(asked)-1]
-	_, err := s.Trail(t.Context(), cy, store.TrailQuery{Person: ada.UserID()})
+	_, err := s.Requests.Trail(t.Context(), cy, requests.TrailQuery{Person: ada.UserID()})
 	storetest.Refused(t, err, models.CodeForbidden)
-	storetest.Refused(t, s.EachTrail(t.Context(), cy, store.TrailQuery{Person: ada.UserID()}, func() error { t.Error("it began"); return nil }, nil), models.CodeForbidden)
-	_, err = s.Trail(t.Context(), bot, store.TrailQuery{})
+	storetest.Refused(t, s.Requests.EachTrail(t.Context(), cy, requests.TrailQuery{Person: ada.UserID()}, func() error { t.Error("it began"); return nil }, nil), models.CodeForbidden)
+	_, err = s.Requests.Trail(t.Context(), bot, requests.TrailQuery{})
 	storetest.Refused(t, err, models.CodeForbidden)
-	if entries := trail(t, s, cy, store.TrailQuery{Part: store.TrailRequests}); len(entries) != 0 {
+	if entries := trail(t, s, cy, requests.TrailQuery{Part: requests.TrailRequests}); len(entries) != 0 {
 		t.Errorf("%d entries of others", len(entries))
 	}
 	// An admin decides and then is one no more: the decision stays theirs, the
@@ -118,12 +119,12 @@ func TestATrailBelongsToOnePerson(t *testing.T) {
 	no := false
 	_, err = s.Decide(t.Context(), admin, last.ID, models.DecisionInput{Approved: &no, Reason: "not now"})
 	storetest.Must(t, err)
-	seen := trail(t, s, admin, store.TrailQuery{Part: store.TrailDecisions})
+	seen := trail(t, s, admin, requests.TrailQuery{Part: requests.TrailDecisions})
 	if len(seen) != 1 || seen[0].Request == nil || seen[0].Request.ToolName != "Bash" || seen[0].Reason != "not now" || seen[0].Hidden {
 		t.Fatalf("as an admin: %+v", seen)
 	}
 	admin.Admin = false
-	hidden := trail(t, s, admin, store.TrailQuery{Part: store.TrailDecisions})
+	hidden := trail(t, s, admin, requests.TrailQuery{Part: requests.TrailDecisions})
 	if len(hidden) != 1 || hidden[0].Request != nil || hidden[0].Reason != "" || !hidden[0].Hidden {
 		t.Fatalf("as a reviewer: %+v", hidden)
 	}

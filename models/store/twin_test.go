@@ -10,7 +10,7 @@ import (
 
 func (b *bench) twinOf(t *testing.T, who models.Actor, a *models.Approval) *models.Twin {
 	t.Helper()
-	found, err := b.Twins(t.Context(), who, a)
+	found, err := b.Requests.Twins(t.Context(), who, a)
 	storetest.Must(t, err)
 	if twin, ok := found[a.ID]; ok {
 		return &twin
@@ -60,7 +60,7 @@ func TestATwinIsNoticed(t *testing.T) {
 	if storetest.Must(t, err); b.twinOf(t, b.Owner, a) != nil {
 		t.Error("another agent's call is a twin")
 	}
-	wantCode(t, second(b.Twins(t.Context(), b.Agent, early)), models.CodeForbidden)
+	wantCode(t, second(b.Requests.Twins(t.Context(), b.Agent, early)), models.CodeForbidden)
 }
 
 // TestATwinOfHighRiskIsFoundHoweverLongAgo, and one of low risk within minutes; its

@@ -10,6 +10,7 @@ import (
 	"countersign/models"
 	"countersign/models/db"
 	"countersign/models/ledger"
+	"countersign/models/requests"
 )
 
 const (
@@ -94,7 +95,7 @@ func (t *tx) toTakeBack(actor models.Actor, a *models.Approval) (*models.Vote, e
 	case vote == nil || vote.UserID != actor.UserID() || vote.UndoUntil == nil:
 		return nil, t.conflict(a)
 	case a.UpstreamID == nil && !t.Now.Before(*vote.UndoUntil):
-		a.Vote = windowAt(vote, t.Now)
+		a.Vote = requests.WindowAt(vote, t.Now)
 		return nil, &models.Error{Code: models.CodeBeingDecided, Text: "It is too late to undo this approval.", Approval: a}
 	}
 	return vote, nil
@@ -113,7 +114,7 @@ func (t *tx) nothingHeld(actor models.Actor, a *models.Approval) error {
 	if err := t.Gorm().Raw(latestVote, a.ID).Scan(&votes).Error; err != nil {
 		return fmt.Errorf("read decision: %w", err)
 	}
-	if v := firstVote(votes); v != nil && v.UserID == actor.UserID() {
+	if v := requests.FirstVote(votes); v != nil && v.UserID == actor.UserID() {
 		return nil
 	}
 	return &models.Error{Code: models.CodeConflict, Text: "There is no approval to undo.", Approval: a}

@@ -161,7 +161,7 @@ func TestI1NobodyIsToldOfAnExpiryWhileAVerdictInTimeCommits(t *testing.T) {
 	b.Clock.Step(time.Second)
 	read := make(chan *models.Approval, 1)
 	go func() {
-		got, err := b.Approval(context.WithoutCancel(t.Context()), b.Agent, a.ID)
+		got, err := b.Requests.Approval(context.WithoutCancel(t.Context()), b.Agent, a.ID)
 		if err != nil {
 			t.Errorf("read: %v", err)
 		}

@@ -8,7 +8,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/outside"
-	"countersign/models/store"
+	"countersign/models/requests"
 	"countersign/models/storetest"
 )
 
@@ -35,7 +35,7 @@ func (b *bench) release(t *testing.T, want int) {
 
 func (b *bench) standsAs(t *testing.T, id models.ResponseID, want models.Status) *models.Approval {
 	t.Helper()
-	got, err := b.Approval(t.Context(), b.Owner, id)
+	got, err := b.Requests.Approval(t.Context(), b.Owner, id)
 	storetest.Must(t, err)
 	if got.Status() != want {
 		t.Fatalf("it is %s, want %s", got.Status(), want)
@@ -67,7 +67,7 @@ func TestI1AnApprovalIsHeldForItsWindowAndReleasedOnce(t *testing.T) {
 			t.Error(storetest.Difference(before, after))
 		}
 	}
-	seen, err := b.Approval(t.Context(), b.Agent, a.ID)
+	seen, err := b.Requests.Approval(t.Context(), b.Agent, a.ID)
 	storetest.Must(t, err)
 	if seen.Status() != models.StatusPending || seen.Vote != nil {
 		t.Errorf("the agent sees %s and the vote %v", seen.Status(), seen.Vote)
@@ -151,7 +151,7 @@ func TestAnApprovalIsTakenBackByWhoGaveIt(t *testing.T) {
 		t.Error(storetest.Difference(before, after))
 	}
 	wantCode(t, storetest.Err(b.Undo(t.Context(), b.Admin, a.ID)), models.CodeConflict)
-	page, err := b.Inbox(t.Context(), b.Owner, inboxAll)
+	page, err := b.Requests.Inbox(t.Context(), b.Owner, inboxAll)
 	storetest.Must(t, err)
 	if len(page.Items) != 1 {
 		t.Errorf("%d in the inbox, want it there again", len(page.Items))
@@ -218,16 +218,16 @@ func TestAnInboxListsWhatIsHeldPastItsDeadline(t *testing.T) {
 	a := held(t, b, models.AskInput{TimeoutSeconds: new(int64(20))})
 	b.AskFor(t, models.AskInput{TimeoutSeconds: new(int64(20))}) // expires
 	b.Clock.Step(25 * time.Second)
-	for name, q := range map[string]store.InboxQuery{
-		"by deadline": {}, "by age": {Order: store.ByAge}, "of its conversation": {Conversation: a.ConversationID},
-		"of its agent": {Agent: a.AgentID}, "mine": {Whose: store.WhoseMine},
+	for name, q := range map[string]requests.InboxQuery{
+		"by deadline": {}, "by age": {Order: requests.ByAge}, "of its conversation": {Conversation: a.ConversationID},
+		"of its agent": {Agent: a.AgentID}, "mine": {Whose: requests.WhoseMine},
 	} {
 		for _, who := range []models.Actor{b.Owner, b.Admin} {
 			want := 1
-			if q.Whose == store.WhoseMine && who.ID != b.Owner.ID {
+			if q.Whose == requests.WhoseMine && who.ID != b.Owner.ID {
 				want = 0
 			}
-			page, err := b.Inbox(t.Context(), who, q)
+			page, err := b.Requests.Inbox(t.Context(), who, q)
 			if storetest.Must(t, err); len(page.Items) != want || page.Count != want || want == 1 && page.Items[0].ID != a.ID {
 				t.Errorf("%s, %s: %v, count %d", name, who.Name, idList(page.Items), page.Count)
 			}
@@ -235,7 +235,7 @@ func TestAnInboxListsWhatIsHeldPastItsDeadline(t *testing.T) {
 	}
 	b.Clock.Step(5 * time.Second)
 	b.release(t, 1)
-	if page, err := b.Inbox(t.Context(), b.Owner, store.InboxQuery{}); err != nil || len(page.Items) != 0 || page.Count != 0 {
+	if page, err := b.Requests.Inbox(t.Context(), b.Owner, requests.InboxQuery{}); err != nil || len(page.Items) != 0 || page.Count != 0 {
 		t.Errorf("released: %v, count %d, %v", idList(page.Items), page.Count, err)
 	}
 }
@@ -326,7 +326,7 @@ func TestWhatComesWithAHeldApprovalWaitsForItsRelease(t *testing.T) {
 		}
 		b.Clock.Step(time.Minute)
 		b.release(t, map[bool]int{true: 0, false: 1}[takenBack])
-		view, err := b.Conversation(t.Context(), b.Owner, conv)
+		view, err := b.Requests.Conversation(t.Context(), b.Owner, conv)
 		storetest.Must(t, err)
 		if *view.EnergyBudget != want || view.Status != status {
 			t.Errorf("taken back %v: %s with a budget of %d, want %s with %d", takenBack, view.Status, *view.EnergyBudget, status, want)
@@ -343,7 +343,7 @@ func TestABudgetRequestInItsWindowRaisesNothingYet(t *testing.T) {
 	conv := reply.ConversationID
 	storetest.Must(t, storetest.Err(b.ChangeBudget(t.Context(), b.Owner, conv, models.BudgetChange{Set: new(int64(10))}, "")))
 	storetest.Must(t, storetest.Err(b.ChangeBudget(t.Context(), b.Agent, conv, models.BudgetChange{Set: new(int64(90))}, "")))
-	page, err := b.Inbox(t.Context(), b.Owner, inboxAll)
+	page, err := b.Requests.Inbox(t.Context(), b.Owner, inboxAll)
 	storetest.Must(t, err)
 	in := storetest.Yes()
 	in.Input = []byte(`{"budget":50}`)
@@ -351,7 +351,7 @@ func TestABudgetRequestInItsWindowRaisesNothingYet(t *testing.T) {
 	storetest.Must(t, err)
 	budget := func(want int64) {
 		t.Helper()
-		view, err := b.Conversation(t.Context(), b.Owner, conv)
+		view, err := b.Requests.Conversation(t.Context(), b.Owner, conv)
 		storetest.Must(t, err)
 		if *view.EnergyBudget != want {
 			t.Errorf("the budget is %d, want %d", *view.EnergyBudget, want)
@@ -437,4 +437,4 @@ func TestHighRiskIsNotApprovedInBulkAndAllIsRejected(t *testing.T) {
 	}
 }
 
-var inboxAll = store.InboxQuery{Limit: 100}
+var inboxAll = requests.InboxQuery{Limit: 100}

@@ -15,6 +15,7 @@ import (
 	"countersign/models"
 	"countersign/models/db/dbtest"
 	"countersign/models/people"
+	"countersign/models/requests"
 	"countersign/models/store"
 	"countersign/models/storetest"
 	"countersign/models/upkeep"
@@ -116,7 +117,7 @@ func TestTakeoverGoesOn(t *testing.T) {
 	if _, _, err := s.People.SignIn(ctx, "gone@example.com", storetest.Password, people.SignInFrom{Address: "192.0.2.1"}); err == nil {
 		t.Error("a disabled person signed in")
 	}
-	page, err := s.Inbox(ctx, finance, store.InboxQuery{Limit: 10})
+	page, err := s.Requests.Inbox(ctx, finance, requests.InboxQuery{Limit: 10})
 	if err != nil || len(page.Items) != 1 || page.Items[0].ToolName != "payment.refund" {
 		t.Fatalf("the inbox of whoever it was routed to: %+v, %v", page.Items, err)
 	}
@@ -126,7 +127,7 @@ func TestTakeoverGoesOn(t *testing.T) {
 	if a, err := s.Ask(ctx, agent, again); err != nil || a.ID != waits.ID || a.Status() != models.StatusPending {
 		t.Errorf("the request sent again: %+v, %v; want its own row (I8, I9)", a, err)
 	}
-	before, err := s.Settled(ctx, finance, store.SettledQuery{Whose: store.WhoseRouted})
+	before, err := s.Requests.Settled(ctx, finance, requests.SettledQuery{Whose: requests.WhoseRouted})
 	if err != nil || len(before.Items) != 1 || before.Items[0].ToolName != "payment.send" {
 		t.Errorf("the history of whoever it was routed to: %+v, %v", before.Items, err)
 	}
@@ -165,7 +166,7 @@ func TestTakenOverRunsTakeReports(t *testing.T) {
 	if err != nil || out[0].Status != models.RunEventStored || out[0].ResponseID != waits.ID || out[1].Status != models.RunEventStored {
 		t.Fatalf("report: %+v, %v", out, err)
 	}
-	if a, err := s.Approval(ctx, agent, waits.ID); err != nil || a.Status() != models.StatusCancelled || a.Cause != models.CauseRunEnded {
+	if a, err := s.Requests.Approval(ctx, agent, waits.ID); err != nil || a.Status() != models.StatusCancelled || a.Cause != models.CauseRunEnded {
 		t.Errorf("what was pending: %+v, %v", a, err)
 	}
 	if _, err := s.Ledger.Verify(ctx, nil); err != nil {

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"countersign/models"
+	"countersign/models/requests"
 	"countersign/models/store"
 	"countersign/models/storetest"
 	"countersign/models/upkeep"
@@ -91,7 +92,7 @@ func headOf(s *store.Store) (int64, error) {
 // the requests in it.
 func (w *waitingWorld) look(rt *rapid.T) {
 	ctx := context.Background()
-	list, err := w.Conversations(ctx, w.made.Owner, store.ConversationQuery{Limit: models.MaxPage})
+	list, err := w.Requests.Conversations(ctx, w.made.Owner, requests.ConversationQuery{Limit: models.MaxPage})
 	if err != nil {
 		rt.Fatal(err)
 	}
@@ -112,7 +113,7 @@ func (w *waitingWorld) look(rt *rapid.T) {
 		}
 	}
 	for _, status := range []models.ConversationStatus{models.ConversationRunning, models.ConversationWaitingInput, models.ConversationCompleted, models.ConversationFailed} {
-		some, err := w.Conversations(ctx, w.made.Owner, store.ConversationQuery{Status: status, Limit: models.MaxPage})
+		some, err := w.Requests.Conversations(ctx, w.made.Owner, requests.ConversationQuery{Status: status, Limit: models.MaxPage})
 		if err != nil || len(some.Items) != byStatus[status] || slices.ContainsFunc(some.Items, func(v models.ConversationView) bool { return v.Status != status }) {
 			rt.Fatalf("%d are listed as %s, want %d: %v", len(some.Items), status, byStatus[status], err)
 		}
@@ -121,7 +122,7 @@ func (w *waitingWorld) look(rt *rapid.T) {
 
 func (w *waitingWorld) listen(rt *rapid.T) {
 	var err error
-	w.heard, err = w.Feed(context.Background(), w.made.Owner, w.heard, func(h *store.FeedEvent) error {
+	w.heard, err = w.Requests.Feed(context.Background(), w.made.Owner, w.heard, func(h *requests.FeedEvent) error {
 		for _, c := range h.Changes {
 			if was := w.told[c.Conversation]; c.Old == c.New || len(was) > 0 && was[len(was)-1] != c.Old {
 				rt.Fatalf("told that %s went from %s to %s after %v", c.Conversation, c.Old, c.New, was)
@@ -174,7 +175,7 @@ func (w *waitingWorld) propose(rt *rapid.T) {
 }
 
 func (w *waitingWorld) decide(rt *rapid.T) {
-	list, err := w.PendingList(context.Background(), w.made.Owner, "", models.MaxPage)
+	list, err := w.Requests.PendingList(context.Background(), w.made.Owner, "", models.MaxPage)
 	if err != nil {
 		rt.Fatal(err)
 	}

@@ -162,22 +162,3 @@ func (t *tx) expireUndelivered(a *models.Approval, text string) error {
 		Digest: a.Digest, Status: expired, Cause: a.Cause, Reason: models.DigestOfText(text), Conversation: waitEnds(left.running),
 	})
 }
-
-var withdrawalsQuery = `SELECT w.*, v.verdict, v.user_name AS voter_name
- FROM ` + db.Each(`?`) + ` CROSS JOIN withdrawals w` + db.ByWithdrawalsResponse + ` ON w.response_id = j.value JOIN votes v ON v.id = w.vote_id ORDER BY w.at, w.vote_id`
-
-// withdrawals tells, of requests by their ids as JSON, which decisions were taken
-// back and why.
-func (s *Store) withdrawals(ctx context.Context, ids string, of map[models.ResponseID]models.Origin) error {
-	var found []models.Withdrawal
-	if err := s.db.Gorm(context.WithoutCancel(ctx)).Raw(withdrawalsQuery, ids).Scan(&found).Error; err != nil {
-		return fmt.Errorf("read undone decisions: %w", err)
-	}
-	for _, w := range found {
-		if o, ok := of[w.ResponseID]; ok {
-			o.Withdrawals = append(o.Withdrawals, w)
-			of[w.ResponseID] = o
-		}
-	}
-	return nil
-}

@@ -6,7 +6,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/outside"
-	"countersign/models/store"
+	"countersign/models/requests"
 	"countersign/models/storetest"
 )
 
@@ -29,12 +29,12 @@ func TestI1ARefusedDecisionIsTakenBack(t *testing.T) {
 	if n := len(w.Due(t)); n != 0 || w.Begin(t, id) != nil {
 		t.Error("it is told again")
 	}
-	origins, err := w.Origins(t.Context(), w.Admin, id)
+	origins, err := w.Requests.Origins(t.Context(), w.Admin, id)
 	storetest.Must(t, err)
 	if got := origins[id].Withdrawals; len(got) != 1 || got[0].Said != "no\u202e" || got[0].Status != 422 || got[0].Kind != models.WithdrawalRefused || got[0].ByName != w.Up.Name {
 		t.Errorf("%+v", got)
 	}
-	if inbox, err := w.Inbox(t.Context(), w.Owner, store.InboxQuery{}); err != nil || len(inbox.Items) != 1 || inbox.Items[0].ID != id {
+	if inbox, err := w.Requests.Inbox(t.Context(), w.Owner, requests.InboxQuery{}); err != nil || len(inbox.Items) != 1 || inbox.Items[0].ID != id {
 		t.Errorf("it is not in the inbox: %+v, %v", inbox, err)
 	}
 	// It can be decided again, and that is told.
@@ -118,7 +118,7 @@ func TestI1AnAdminWithdrawsADecisionThatCannotBeTold(t *testing.T) {
 		withdraw(w.Admin, "hub is broken", "")
 		w.WantRow(t, id, want)
 		storetest.SameStrings(t, "ledger", w.ActionsOn(t, id), actions)
-		origins, err := w.Origins(t.Context(), w.Admin, id)
+		origins, err := w.Requests.Origins(t.Context(), w.Admin, id)
 		storetest.Must(t, err)
 		if got := origins[id].Withdrawals; len(got) != 1 || got[0].Said != "hub is broken" || got[0].Kind != models.WithdrawalByAdmin || got[0].ByName != w.Admin.Name || !got[0].Lost {
 			t.Errorf("%+v", got)
@@ -179,19 +179,19 @@ func TestTheItemsOwnIDAndDeadlineAreKept(t *testing.T) {
 	until := w.Clock.Now().Add(10*time.Minute + 123*time.Millisecond)
 	item.ApprovalID, item.TimeoutAt, item.Timeout = "appr_1", until, new(10*time.Minute+900*time.Millisecond) // by a clock of whole seconds
 	id := w.Taken(t, item)
-	a, err := w.Approval(t.Context(), w.Admin, id)
+	a, err := w.Requests.Approval(t.Context(), w.Admin, id)
 	storetest.Must(t, err)
 	if !a.ApprovalTimeoutAt.Equal(until) {
 		t.Errorf("it runs out at %v, want %v", a.ApprovalTimeoutAt, until)
 	}
-	origins, err := w.Origins(t.Context(), w.Admin, id)
+	origins, err := w.Requests.Origins(t.Context(), w.Admin, id)
 	storetest.Must(t, err)
 	if got := origins[id].ApprovalID; got != "appr_1" {
 		t.Errorf("its id there is %q", got)
 	}
 	other := storetest.Call("call_2", "", "bash", `{}`)
 	other.TimeoutAt, other.Timeout = until, new(time.Minute) // another clock
-	a, err = w.Approval(t.Context(), w.Admin, w.Taken(t, other))
+	a, err = w.Requests.Approval(t.Context(), w.Admin, w.Taken(t, other))
 	storetest.Must(t, err)
 	if want := w.Clock.Now().Add(time.Minute); !a.ApprovalTimeoutAt.Equal(want) {
 		t.Errorf("it runs out at %v, want %v", a.ApprovalTimeoutAt, want)
@@ -202,13 +202,13 @@ func TestAContactWithoutAQuestionIsShownWhole(t *testing.T) {
 	t.Parallel()
 	w := newOutsideWorld(t)
 	item := models.OutsideItem{Kind: models.OutsideContact, CallID: "h", Rest: []byte(`{"call_id":"h","ask":{"b":1,"a":2}}`)}
-	a, err := w.Approval(t.Context(), w.Admin, w.Taken(t, item))
+	a, err := w.Requests.Approval(t.Context(), w.Admin, w.Taken(t, item))
 	storetest.Must(t, err)
 	if a.Context != `{"ask":{"a":2,"b":1},"call_id":"h"}` || a.Description == "" {
 		t.Errorf("asks %q in %q", a.Description, a.Context)
 	}
 	item.CallID, item.Message, item.Name = "h2", "Which?", "Deploy"
-	a, err = w.Approval(t.Context(), w.Admin, w.Taken(t, item))
+	a, err = w.Requests.Approval(t.Context(), w.Admin, w.Taken(t, item))
 	storetest.Must(t, err)
 	if a.Description != "Which?" || a.Context != "Deploy\n\n"+`{"ask":{"a":2,"b":1},"call_id":"h"}` {
 		t.Errorf("asks %q in %q", a.Description, a.Context)

@@ -337,7 +337,7 @@ func (w *world) holds(t *rapid.T, s standing) {
 		spent[conv] += energy
 	})
 	for id, c := range s.convs {
-		v, err := w.Conversation(context.Background(), models.Actor{Kind: models.ActorUser, ID: "an admin", Admin: true}, models.ConversationID(id))
+		v, err := w.Requests.Conversation(context.Background(), models.Actor{Kind: models.ActorUser, ID: "an admin", Admin: true}, models.ConversationID(id))
 		if err != nil || v.Status != models.ConversationStatus(c.status).Shown(waits[id]) {
 			t.Fatalf("a conversation is shown as %s, %v: %s is stored, and that somebody is waited for is %t", v.Status, err, c.status, waits[id])
 		}

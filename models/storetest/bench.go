@@ -76,7 +76,7 @@ func No(reason string) models.DecisionInput {
 // Read is a request as an admin sees it.
 func (b *Bench) Read(tb testing.TB, id models.ResponseID) *models.Approval {
 	tb.Helper()
-	a, err := b.Approval(tb.Context(), b.Admin, id)
+	a, err := b.Requests.Approval(tb.Context(), b.Admin, id)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/outside"
-	"countersign/models/store"
+	"countersign/models/requests"
 )
 
 // OutsideWorld is an upstream of a bench's owner, and the leases of who polls it and tells it
@@ -240,7 +240,7 @@ func (w *OutsideWorld) Verify(tb testing.TB) {
 // Status wants a status of a conversation.
 func (w *OutsideWorld) Status(tb testing.TB, conv models.ConversationID, want models.ConversationStatus) {
 	tb.Helper()
-	v, err := w.b.Conversation(tb.Context(), w.b.Owner, conv)
+	v, err := w.b.Requests.Conversation(tb.Context(), w.b.Owner, conv)
 	Must(tb, err)
 	if v.Status != want {
 		tb.Errorf("the conversation is %s, want %s", v.Status, want)
@@ -263,7 +263,7 @@ func (w *OutsideWorld) Link(tb testing.TB) {
 // Origin is where a request came from.
 func (w *OutsideWorld) Origin(tb testing.TB, id models.ResponseID) models.Origin {
 	tb.Helper()
-	got, err := w.b.Origins(tb.Context(), w.b.Owner, id)
+	got, err := w.b.Requests.Origins(tb.Context(), w.b.Owner, id)
 	Must(tb, err)
 	return got[id]
 }
@@ -271,7 +271,7 @@ func (w *OutsideWorld) Origin(tb testing.TB, id models.ResponseID) models.Origin
 // InboxOf is the inbox of the owner.
 func (w *OutsideWorld) InboxOf(tb testing.TB) []models.Brief {
 	tb.Helper()
-	page, err := w.b.Inbox(tb.Context(), w.b.Owner, store.InboxQuery{})
+	page, err := w.b.Requests.Inbox(tb.Context(), w.b.Owner, requests.InboxQuery{})
 	Must(tb, err)
 	return page.Items
 }

@@ -61,7 +61,7 @@ func (o *office) ask(t *testing.T, a models.Approval) *models.Approval {
 // page is what the store gives Ada of a request, drawn at the fixtures' time.
 func (o *office) page(t *testing.T, id models.ResponseID) seen {
 	t.Helper()
-	a, err := o.Approval(t.Context(), o.ada, id)
+	a, err := o.Requests.Approval(t.Context(), o.ada, id)
 	storetest.Must(t, err)
 	v := requests.New(requests.Input{Approval: *a, Acting: models.ActingPage{Right: gallery.Own}, Turns: gallery.Turns(*a)}, gallery.Now)
 	return see(pagestest.Read(t, requests.Page(gallery.Frame(v.Title, v.URL), v)))

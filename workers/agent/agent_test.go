@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/requests"
 	"countersign/models/store"
 	"countersign/models/storetest"
 	"countersign/workers/agent"
@@ -190,7 +191,7 @@ func (b *bench) run() int {
 
 func (b *bench) conversation(id models.ConversationID) *models.ConversationView {
 	b.t.Helper()
-	v, err := b.store.Conversation(b.t.Context(), b.person, id)
+	v, err := b.store.Requests.Conversation(b.t.Context(), b.person, id)
 	if err != nil {
 		b.t.Fatalf("read conversation: %v", err)
 	}
@@ -220,7 +221,7 @@ func (b *bench) status(id models.ConversationID, want models.ConversationStatus)
 
 func (b *bench) history(id models.ConversationID) []models.HistoryEntry {
 	b.t.Helper()
-	h, err := b.store.History(b.t.Context(), b.person, id, store.HistoryQuery{Limit: models.MaxPage})
+	h, err := b.store.Requests.History(b.t.Context(), b.person, id, requests.HistoryQuery{Limit: models.MaxPage})
 	if err != nil {
 		b.t.Fatalf("read history: %v", err)
 	}

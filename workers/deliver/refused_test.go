@@ -18,7 +18,7 @@ func TestARefusalIsToldWithTheUpstreamsOwnWords(t *testing.T) {
 	id := u.call(t, "c", true)
 	run(t, p.deliverer(t, deliver.Options{}))
 	eventually(t, "it waits again", func() bool { return p.stands(t, id) == "pending, refused" })
-	origins, err := p.Origins(t.Context(), p.owner, id)
+	origins, err := p.Requests.Origins(t.Context(), p.owner, id)
 	must(t, err)
 	o := origins[id]
 	if len(o.Withdrawals) != 1 || o.Sending != nil {

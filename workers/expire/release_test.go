@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/requests"
 	"countersign/models/store"
 	"countersign/models/storetest"
 	"countersign/workers/expire"
@@ -14,7 +15,7 @@ import (
 
 func approve(t *testing.T, s *store.Store, person models.Actor) models.ResponseID {
 	t.Helper()
-	page, err := s.Inbox(t.Context(), person, store.InboxQuery{Limit: 1})
+	page, err := s.Requests.Inbox(t.Context(), person, requests.InboxQuery{Limit: 1})
 	if err != nil || len(page.Items) != 1 {
 		t.Fatalf("inbox: %v, %v", page.Items, err)
 	}
@@ -55,7 +56,7 @@ func TestOnceReleasesWhatWasHeldAndComesBackForWhicheverIsFirst(t *testing.T) {
 		if err != nil || sleep != step.sleeps {
 			t.Errorf("%v later: sleeps %v, %v; want %v", step.passes, sleep, err, step.sleeps)
 		}
-		if got, err := s.Approval(t.Context(), agent, id); err != nil || got.Status() != step.status {
+		if got, err := s.Requests.Approval(t.Context(), agent, id); err != nil || got.Status() != step.status {
 			t.Errorf("%v later: %v, %v; want %s", step.passes, got, err, step.status)
 		}
 	}

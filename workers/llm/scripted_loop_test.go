@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/requests"
 	"countersign/models/store"
 	"countersign/models/storetest"
 	"countersign/workers/agent"
@@ -70,14 +71,14 @@ func (p *played) works() {
 // last is what was said last, and checks how the conversation stands.
 func (p *played) last(status models.ConversationStatus, words ...string) {
 	p.t.Helper()
-	view, err := p.store.Conversation(p.t.Context(), p.person, p.id)
+	view, err := p.store.Requests.Conversation(p.t.Context(), p.person, p.id)
 	if err != nil {
 		p.t.Fatal(err)
 	}
 	if view.Status != status {
 		p.t.Errorf("the conversation is %s, not %s", view.Status, status)
 	}
-	history, err := p.store.History(p.t.Context(), p.person, p.id, store.HistoryQuery{})
+	history, err := p.store.Requests.History(p.t.Context(), p.person, p.id, requests.HistoryQuery{})
 	if err != nil {
 		p.t.Fatal(err)
 	}

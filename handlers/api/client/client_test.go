@@ -12,7 +12,7 @@ import (
 
 	"countersign/handlers/api/client"
 	"countersign/handlers/api/wire"
-	"countersign/models/store"
+	"countersign/models/requests"
 	"countersign/models/storetest"
 )
 
@@ -151,7 +151,7 @@ func TestAskUntilDecidedOutlastsASilentServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if list, err := s.data.Approvals(t.Context(), actor, store.ListQuery{Limit: 10}); err != nil || len(list.Items) != 1 {
+	if list, err := s.data.Requests.Approvals(t.Context(), actor, requests.ListQuery{Limit: 10}); err != nil || len(list.Items) != 1 {
 		t.Errorf("repeats made %d requests, %v", len(list.Items), err)
 	}
 }

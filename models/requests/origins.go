@@ -1,4 +1,4 @@
-package store
+package requests
 
 import (
 	"context"
@@ -33,7 +33,7 @@ var originsQuery = `SELECT r.id, coalesce(u.name, ''), coalesce(r.approval_id, '
 
 // Origins tells where requests come from, of those among ids that the person may
 // see. It is for people: CodeForbidden for others.
-func (s *Store) Origins(ctx context.Context, actor models.Actor, ids ...models.ResponseID) (map[models.ResponseID]models.Origin, error) {
+func (rs *Requests) Origins(ctx context.Context, actor models.Actor, ids ...models.ResponseID) (map[models.ResponseID]models.Origin, error) {
 	if !actor.IsPerson() {
 		return nil, models.Errorf(models.CodeForbidden, "Only a person reads where requests come from.")
 	}
@@ -44,7 +44,7 @@ func (s *Store) Origins(ctx context.Context, actor models.Actor, ids ...models.R
 	if err != nil {
 		return nil, fmt.Errorf("read origins: %w", err)
 	}
-	stmt, err := s.db.Prepared(ctx, originsQuery) //nolint:sqlclosecheck // kept until the store closes
+	stmt, err := rs.db.Prepared(ctx, originsQuery) //nolint:sqlclosecheck // kept until the store closes
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func (s *Store) Origins(ctx context.Context, actor models.Actor, ids ...models.R
 	}
 	defer rows.Close()
 	out := make(map[models.ResponseID]models.Origin, len(ids))
-	now, outside := s.db.Now(), false
+	now, outside := rs.db.Now(), false
 	for rows.Next() {
 		id, o, err := scanOrigin(rows, now)
 		if err != nil {
@@ -67,11 +67,11 @@ func (s *Store) Origins(ctx context.Context, actor models.Actor, ids ...models.R
 		return nil, fmt.Errorf("read origins: %w", err)
 	}
 	if outside {
-		if err := s.withdrawals(ctx, string(list), out); err != nil {
+		if err := rs.withdrawals(ctx, string(list), out); err != nil {
 			return nil, err
 		}
 	}
-	return out, s.addLinks(ctx, actor, string(list), out)
+	return out, rs.addLinks(ctx, actor, string(list), out)
 }
 
 func scanOrigin(row db.Scanner, now time.Time) (id models.ResponseID, o models.Origin, err error) {
@@ -117,8 +117,8 @@ var (
 )
 
 // addLinks adds the other rows of those whose origins were read.
-func (s *Store) addLinks(ctx context.Context, actor models.Actor, ids string, to map[models.ResponseID]models.Origin) error {
-	stmt, err := s.db.Prepared(ctx, linksQuery) //nolint:sqlclosecheck // kept until the store closes
+func (rs *Requests) addLinks(ctx context.Context, actor models.Actor, ids string, to map[models.ResponseID]models.Origin) error {
+	stmt, err := rs.db.Prepared(ctx, linksQuery) //nolint:sqlclosecheck // kept until the store closes
 	if err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func (s *Store) addLinks(ctx context.Context, actor models.Actor, ids string, to
 		return fmt.Errorf("read linked calls: %w", err)
 	}
 	defer rows.Close()
-	now := s.db.Now()
+	now := rs.db.Now()
 	for rows.Next() {
 		var id models.ResponseID
 		var l models.LinkedResponse
@@ -158,6 +158,25 @@ func (s *Store) addLinks(ctx context.Context, actor models.Actor, ids string, to
 	}
 	if err := rows.Err(); err != nil {
 		return fmt.Errorf("read linked calls: %w", err)
+	}
+	return nil
+}
+
+var withdrawalsQuery = `SELECT w.*, v.verdict, v.user_name AS voter_name
+ FROM ` + db.Each(`?`) + ` CROSS JOIN withdrawals w` + db.ByWithdrawalsResponse + ` ON w.response_id = j.value JOIN votes v ON v.id = w.vote_id ORDER BY w.at, w.vote_id`
+
+// withdrawals tells, of requests by their ids as JSON, which decisions were taken
+// back and why.
+func (rs *Requests) withdrawals(ctx context.Context, ids string, of map[models.ResponseID]models.Origin) error {
+	var found []models.Withdrawal
+	if err := rs.db.Gorm(context.WithoutCancel(ctx)).Raw(withdrawalsQuery, ids).Scan(&found).Error; err != nil {
+		return fmt.Errorf("read undone decisions: %w", err)
+	}
+	for _, w := range found {
+		if o, ok := of[w.ResponseID]; ok {
+			o.Withdrawals = append(o.Withdrawals, w)
+			of[w.ResponseID] = o
+		}
 	}
 	return nil
 }

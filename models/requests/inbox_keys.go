@@ -1,4 +1,4 @@
-package store
+package requests
 
 import (
 	"context"
@@ -42,7 +42,7 @@ func checkFilters(whose Whose, risk models.Risk, text string) error {
 }
 
 // inboxSearch chooses the index that serves the list.
-func (s *Store) inboxSearch(ctx context.Context, actor models.Actor, q InboxQuery, now time.Time) (*search, error) {
+func (rs *Requests) inboxSearch(ctx context.Context, actor models.Actor, q InboxQuery, now time.Time) (*search, error) {
 	l := &search{
 		join: `r.id = k.id`, sort: `k.deadline, k.id`, text: q.Text != "",
 		pick: ` AND r.approval_status = 'pending' AND (r.approval_timeout_at > :now OR r.held_until IS NOT NULL)`,
@@ -54,15 +54,15 @@ func (s *Store) inboxSearch(ctx context.Context, actor models.Actor, q InboxQuer
 	var err error
 	if q.Order == ByAge {
 		l.join, l.sort = `r.number = k.number`, `k.number`
-		l.keys, err = s.keysByAge(ctx, actor, q)
+		l.keys, err = rs.keysByAge(ctx, actor, q)
 		return l, err
 	}
 	if q.Order == ByRisk {
 		l.join, l.sort = `r.number = k.number`, `k.rank, k.deadline, k.id`
-		l.keys, err = s.keysByRisk(ctx, actor, q)
+		l.keys, err = rs.keysByRisk(ctx, actor, q)
 		return l, err
 	}
-	if l.keys, err = s.keysByDeadline(ctx, actor, q); l.keys != deciderKeys {
+	if l.keys, err = rs.keysByDeadline(ctx, actor, q); l.keys != deciderKeys {
 		l.join = `r.number = k.number` // which the indexes of responses end with
 	}
 	return l, err
@@ -71,14 +71,14 @@ func (s *Store) inboxSearch(ctx context.Context, actor models.Actor, q InboxQuer
 // An inbox by deadline, and by age: of both the next :n keys after :at and :id, or
 // after :number.
 var (
-	byDeadline = db.List[key]{
+	byDeadline = db.List[Key]{
 		Order: []db.Key{{Name: `deadline`, Is: `p.approval_timeout_at`}, {Name: `id`, Is: `p.id`}}, With: []db.Key{{Name: `number`, Is: `p.number`}},
 		After: db.Say(`(:at, :id)`), Count: db.Say(`:n`),
 	}
-	ofDecider = db.List[key]{
+	ofDecider = db.List[Key]{
 		Order: []db.Key{{Name: `deadline`, Is: `d.deadline`}, {Name: `id`, Is: `d.response_id`}}, After: db.Say(`(:at, :id)`), Count: db.Say(`:n`),
 	}
-	byNumber = db.List[key]{Order: []db.Key{{Name: `number`, Is: `p.number`}}, After: db.Say(`:number`), Count: db.Say(`:n`)}
+	byNumber = db.List[Key]{Order: []db.Key{{Name: `number`, Is: `p.number`}}, After: db.Say(`:number`), Count: db.Say(`:n`)}
 )
 
 // along is a walk whose conditions have no arguments but those with names.
@@ -91,7 +91,7 @@ func along(from string, where ...string) db.Walk {
 }
 
 // keysOf selects the keys of a list that has arguments with names.
-func keysOf(l db.List[key], walks ...db.Walk) string {
+func keysOf(l db.List[Key], walks ...db.Walk) string {
 	l.Walks = walks
 	return l.Keys().Text
 }
@@ -118,12 +118,12 @@ const (
 	waitingFor = `SELECT count(*) FROM (SELECT 1 FROM reviewers` + db.ByReviewersSettled + ` WHERE user_id = ? AND settled_at IS NULL LIMIT ?)`
 )
 
-func (s *Store) keysByDeadline(ctx context.Context, actor models.Actor, q InboxQuery) (string, error) {
+func (rs *Requests) keysByDeadline(ctx context.Context, actor models.Actor, q InboxQuery) (string, error) {
 	if q.Conversation != "" {
 		return conversationKeys, nil
 	}
 	if q.Agent != "" {
-		n, err := s.scalar(ctx, smallAgent, q.Agent, smallPending+1)
+		n, err := rs.scalar(ctx, smallAgent, q.Agent, smallPending+1)
 		if err != nil || n <= smallPending {
 			return agentKeys, err
 		}
@@ -153,7 +153,7 @@ func agentsByAge(which ...string) string {
 	return keysOf(all, along(`agents g CROSS JOIN responses p ON p.number IN (`+of+`)`, which...))
 }
 
-func (s *Store) keysByAge(ctx context.Context, actor models.Actor, q InboxQuery) (string, error) {
+func (rs *Requests) keysByAge(ctx context.Context, actor models.Actor, q InboxQuery) (string, error) {
 	switch {
 	case q.Conversation != "":
 		return conversationByAge, nil
@@ -164,7 +164,7 @@ func (s *Store) keysByAge(ctx context.Context, actor models.Actor, q InboxQuery)
 	case q.Whose == WhoseAll && actor.Admin:
 		return allByAge, nil
 	}
-	n, err := s.scalar(ctx, waitingFor, actor.ID, smallRouted+1)
+	n, err := rs.scalar(ctx, waitingFor, actor.ID, smallRouted+1)
 	switch {
 	case err != nil:
 		return "", err
@@ -211,7 +211,7 @@ func riskRank(table string) string {
 }
 
 // An inbox by risk: the next :n keys after :rank, :at and :id.
-var byRisk = db.List[key]{
+var byRisk = db.List[Key]{
 	Order: []db.Key{{Name: `rank`, Is: riskRank(`p`)}, {Name: `deadline`, Is: `p.approval_timeout_at`}, {Name: `id`, Is: `p.id`}},
 	With:  []db.Key{{Name: `number`, Is: `p.number`}},
 	After: db.Say(`(:rank, :at, :id)`), Count: db.Say(`:n`),
@@ -240,12 +240,12 @@ func mergedByDeadline(columns, condition, limit string) string {
 }
 
 // dueQuery selects what is due, by deadline.
-func dueQuery() string {
+func DueQuery() string {
 	return `SELECT id FROM (` + mergedByDeadline(`p.approval_timeout_at AS deadline, p.id AS id`, `p.approval_timeout_at <= ?1 AND p.held_until IS NULL`, `?2`) + `)`
 }
 
 // nextDeadlines selects the next deadline of each level of risk: a column each.
-func nextDeadlines() string {
+func NextDeadlines() string {
 	each := make([]string, len(models.Risks()))
 	for rank := range each {
 		each[rank] = `(SELECT p.approval_timeout_at FROM ` + everyPending + ` WHERE ` + isPending + ` AND ` + riskRank(`p`) + ` = ` + strconv.Itoa(rank) +
@@ -257,7 +257,7 @@ func nextDeadlines() string {
 const everyPending = `responses p` + db.ByResponsesPendingRisk
 
 // fromPlace is a list whose walks say themselves after which key they begin.
-func fromPlace(l db.List[key]) db.List[key] {
+func fromPlace(l db.List[Key]) db.List[Key] {
 	l.After = db.Part{}
 	return l
 }
@@ -265,12 +265,12 @@ func fromPlace(l db.List[key]) db.List[key] {
 // decides counts what a person may decide, no further than what is small.
 const decides = `SELECT count(*) FROM (SELECT 1 FROM deciders WHERE user_id = ? LIMIT ?)`
 
-func (s *Store) keysByRisk(ctx context.Context, actor models.Actor, q InboxQuery) (string, error) {
+func (rs *Requests) keysByRisk(ctx context.Context, actor models.Actor, q InboxQuery) (string, error) {
 	if q.Conversation != "" {
 		return conversationByRisk, nil
 	}
 	if q.Agent != "" {
-		n, err := s.scalar(ctx, smallAgent, q.Agent, smallPending+1)
+		n, err := rs.scalar(ctx, smallAgent, q.Agent, smallPending+1)
 		if err != nil || n <= smallPending {
 			return agentByRisk, err
 		}
@@ -278,7 +278,7 @@ func (s *Store) keysByRisk(ctx context.Context, actor models.Actor, q InboxQuery
 	if actor.Admin && q.Whose == WhoseAll {
 		return allByRisk, nil
 	}
-	if n, err := s.scalar(ctx, decides, actor.ID, smallRouted+1); err != nil || n <= smallRouted {
+	if n, err := rs.scalar(ctx, decides, actor.ID, smallRouted+1); err != nil || n <= smallRouted {
 		return deciderByRisk, err
 	}
 	return allByRisk, nil // with so much, it is found on the way

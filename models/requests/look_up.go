@@ -1,4 +1,4 @@
-package store
+package requests
 
 import (
 	"context"
@@ -39,7 +39,7 @@ type FoundAgent struct {
 // latest only: 1,000 requests and conversations each by their text.
 //
 // Codes: forbidden (people only), invalid.
-func (s *Store) LookUp(ctx context.Context, actor models.Actor, text string) (Found, error) {
+func (rs *Requests) LookUp(ctx context.Context, actor models.Actor, text string) (Found, error) {
 	if !actor.IsPerson() {
 		return Found{}, models.Errorf(models.CodeForbidden, "Only a person looks something up.")
 	}
@@ -49,31 +49,31 @@ func (s *Store) LookUp(ctx context.Context, actor models.Actor, text string) (Fo
 	}
 	var out Found
 	var err error
-	if out.Agents, err = s.lookUpAgents(ctx, actor, text); err != nil {
+	if out.Agents, err = rs.lookUpAgents(ctx, actor, text); err != nil {
 		return Found{}, err
 	}
-	if out.Conversations, err = s.lookUpConversations(ctx, actor, text); err != nil {
+	if out.Conversations, err = rs.lookUpConversations(ctx, actor, text); err != nil {
 		return Found{}, err
 	}
-	if err := s.lookUpRequests(ctx, actor, text, &out); err != nil {
+	if err := rs.lookUpRequests(ctx, actor, text, &out); err != nil {
 		return Found{}, err
 	}
 	return out, nil
 }
 
 // lookUpRequests finds requests by their id, and what is missing by their text.
-func (s *Store) lookUpRequests(ctx context.Context, actor models.Actor, text string, out *Found) error {
-	var keys []key
-	add := func(found []key) {
+func (rs *Requests) lookUpRequests(ctx context.Context, actor models.Actor, text string, out *Found) error {
+	var keys []Key
+	add := func(found []Key) {
 		for _, k := range found {
-			if len(keys) < MostFound && !slices.ContainsFunc(keys, func(have key) bool { return have.number == k.number }) {
+			if len(keys) < MostFound && !slices.ContainsFunc(keys, func(have Key) bool { return have.Number == k.Number }) {
 				keys = append(keys, k)
 			}
 		}
 	}
 	id, named := partOfID(text)
 	if named {
-		found, err := s.requestsByID(ctx, actor, id)
+		found, err := rs.requestsByID(ctx, actor, id)
 		if err != nil {
 			return err
 		}
@@ -87,14 +87,14 @@ func (s *Store) lookUpRequests(ctx context.Context, actor models.Actor, text str
 		if len(keys) == MostFound || len(keys) > 0 && len(id) == wholeID {
 			break
 		}
-		found, cut, err := s.requestsBy(ctx, actor, look)
+		found, cut, err := rs.requestsBy(ctx, actor, look)
 		if err != nil {
 			return err
 		}
 		out.Cut = out.Cut || cut
 		add(found)
 	}
-	rows, err := s.rowsOf(ctx, keys, briefColumns)
+	rows, err := rs.rowsOf(ctx, keys, briefColumns)
 	out.Requests = briefs(rows)
 	return err
 }
@@ -104,26 +104,26 @@ type lookUp struct{ text, end string }
 
 // requestsBy are pending requests, and then others, and whether there are some that were
 // not looked at.
-func (s *Store) requestsBy(ctx context.Context, actor models.Actor, look lookUp) (found []key, cut bool, err error) {
-	now := s.db.Now()
+func (rs *Requests) requestsBy(ctx context.Context, actor models.Actor, look lookUp) (found []Key, cut bool, err error) {
+	now := rs.db.Now()
 	pending := InboxQuery{Text: look.text}
-	l, err := s.inboxSearch(ctx, actor, pending, now)
+	l, err := rs.inboxSearch(ctx, actor, pending, now)
 	if err != nil {
 		return nil, false, err
 	}
-	if err := s.inboxFrom(ctx, l, pending, now); err != nil {
+	if err := rs.inboxFrom(ctx, l, pending, now); err != nil {
 		return nil, false, err
 	}
 	look.narrow(l)
-	first, err := s.search(ctx, l, deadlineOf, MostFound, MostFound, l.most())
+	first, err := rs.search(ctx, l, deadlineOf, MostFound, MostFound, l.most())
 	if err != nil || len(first.keys) == MostFound {
 		return first.keys, first.cut, err
 	}
-	if l, err = s.settledSearch(ctx, actor, SettledQuery{Text: look.text}); err != nil {
+	if l, err = rs.settledSearch(ctx, actor, SettledQuery{Text: look.text}); err != nil {
 		return nil, false, err
 	}
 	look.narrow(l)
-	more, err := s.search(ctx, l, (*key).at, MostFound, MostFound, l.most())
+	more, err := rs.search(ctx, l, (*Key).at, MostFound, MostFound, l.most())
 	return append(first.keys, more.keys...), first.cut || more.cut, err
 }
 
@@ -169,13 +169,13 @@ var requestsByIDQuery = `SELECT r.number, r.id FROM ` + beginsLike(`responses`, 
  WHERE r.asked = TRUE AND ` + personSees(`r`, `:admin`, `:me`) + ` ORDER BY r.id LIMIT :n`
 
 // requestsByID are the requests whose ids begin so, of those that the actor sees.
-func (s *Store) requestsByID(ctx context.Context, actor models.Actor, id string) ([]key, error) {
-	var out []key
-	err := s.lookUpRows(ctx, requestsByIDQuery, map[string]any{
+func (rs *Requests) requestsByID(ctx context.Context, actor models.Actor, id string) ([]Key, error) {
+	var out []Key
+	err := rs.lookUpRows(ctx, requestsByIDQuery, map[string]any{
 		"from": id, "after": afterID(id), "most": mostOfID, "admin": actor.Admin, "me": actor.ID, "n": MostFound,
 	}, func(row db.Scanner) error {
-		var k key
-		err := row.Scan(&k.number, &k.id)
+		var k Key
+		err := row.Scan(&k.Number, &k.ID)
 		out = append(out, k)
 		return err
 	})
@@ -194,9 +194,9 @@ func agentsQuery(admin bool) string {
 }
 
 // lookUpAgents finds agents by name.
-func (s *Store) lookUpAgents(ctx context.Context, actor models.Actor, text string) ([]FoundAgent, error) {
+func (rs *Requests) lookUpAgents(ctx context.Context, actor models.Actor, text string) ([]FoundAgent, error) {
 	var out []FoundAgent
-	err := s.lookUpRows(ctx, agentsQuery(actor.Admin), map[string]any{"text": text, "me": actor.ID, "now": s.db.Now(), "n": MostFound}, func(row db.Scanner) error {
+	err := rs.lookUpRows(ctx, agentsQuery(actor.Admin), map[string]any{"text": text, "me": actor.ID, "now": rs.db.Now(), "n": MostFound}, func(row db.Scanner) error {
 		var a FoundAgent
 		err := row.Scan(&a.ID, &a.Name, &a.Owner, &a.Disabled, &a.Pending)
 		out = append(out, a)
@@ -230,7 +230,7 @@ func conversationsQuery(admin, archived bool) string {
 
 // lookUpConversations finds conversations by the beginning of their id, and what is
 // missing by their text: those that were archived last.
-func (s *Store) lookUpConversations(ctx context.Context, actor models.Actor, text string) ([]models.ConversationView, error) {
+func (rs *Requests) lookUpConversations(ctx context.Context, actor models.Actor, text string) ([]models.ConversationView, error) {
 	args := map[string]any{"admin": actor.Admin, "me": actor.ID, "text": text, "ending": "", "n": MostFound, "most": mostOfID}
 	queries := []string{conversationsQuery(actor.Admin, false), conversationsQuery(actor.Admin, true)}
 	if id, ok := partOfID(text); ok {
@@ -239,7 +239,7 @@ func (s *Store) lookUpConversations(ctx context.Context, actor models.Actor, tex
 	}
 	var out []models.ConversationView
 	for _, query := range queries {
-		found, err := s.views(ctx, query, arguments(query, args)...)
+		found, err := rs.views(ctx, query, arguments(query, args)...)
 		if err != nil {
 			return nil, fmt.Errorf("look for conversations: %w", err)
 		}
@@ -258,8 +258,8 @@ func (s *Store) lookUpConversations(ctx context.Context, actor models.Actor, tex
 }
 
 // lookUpRows hands on each row of a query that has arguments with names.
-func (s *Store) lookUpRows(ctx context.Context, query string, args map[string]any, each func(db.Scanner) error) error {
-	if err := eachRow(context.WithoutCancel(ctx), s.db.Reads(), query, arguments(query, args), each); err != nil {
+func (rs *Requests) lookUpRows(ctx context.Context, query string, args map[string]any, each func(db.Scanner) error) error {
+	if err := db.EachRow(context.WithoutCancel(ctx), rs.db.Reads(), query, arguments(query, args), each); err != nil {
 		return fmt.Errorf("look up: %w", err)
 	}
 	return nil

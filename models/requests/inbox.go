@@ -1,4 +1,4 @@
-package store
+package requests
 
 import (
 	"context"
@@ -68,28 +68,28 @@ type InboxPage struct {
 // others what they own and what was routed to them.
 //
 // Codes: forbidden (people only), invalid.
-func (s *Store) Inbox(ctx context.Context, actor models.Actor, q InboxQuery) (InboxPage, error) {
-	page, keys, err := s.inboxKeys(ctx, actor, q)
+func (rs *Requests) Inbox(ctx context.Context, actor models.Actor, q InboxQuery) (InboxPage, error) {
+	page, keys, err := rs.inboxKeys(ctx, actor, q)
 	if err != nil {
 		return InboxPage{}, err
 	}
-	items, err := s.rowsOf(ctx, keys, briefColumns)
+	items, err := rs.rowsOf(ctx, keys, briefColumns)
 	if err != nil {
 		return InboxPage{}, err
 	}
 	page.Items = briefs(stillPending(items))
-	page.ReaskOf, err = s.reasks(ctx, actor, keys)
+	page.ReaskOf, err = rs.reasks(ctx, actor, keys)
 	return page, err
 }
 
 // pendingOfPerson is an inbox for programs: whole, without what pages say of it.
-func (s *Store) pendingOfPerson(ctx context.Context, actor models.Actor, after string, limit int) (List, error) {
+func (rs *Requests) pendingOfPerson(ctx context.Context, actor models.Actor, after string, limit int) (List, error) {
 	q := InboxQuery{After: after, Limit: limit}
-	page, keys, err := s.inboxKeys(ctx, actor, q)
+	page, keys, err := rs.inboxKeys(ctx, actor, q)
 	if err != nil {
 		return List{}, err
 	}
-	items, err := s.rowsWithin(ctx, keys, MaxListBytes)
+	items, err := rs.RowsWithin(ctx, keys, MaxListBytes)
 	if err != nil {
 		return List{}, err
 	}
@@ -107,30 +107,30 @@ func stillPending(items []models.Approval) []models.Approval {
 }
 
 // inboxKeys are the keys of a page of an inbox, with the page but for its rows.
-func (s *Store) inboxKeys(ctx context.Context, actor models.Actor, q InboxQuery) (InboxPage, []key, error) {
+func (rs *Requests) inboxKeys(ctx context.Context, actor models.Actor, q InboxQuery) (InboxPage, []Key, error) {
 	if !actor.IsPerson() {
 		return InboxPage{}, nil, models.Errorf(models.CodeForbidden, "Only a person has an inbox.")
 	}
 	if err := q.check(); err != nil {
 		return InboxPage{}, nil, err
 	}
-	now := s.db.Now()
-	l, err := s.inboxSearch(ctx, actor, q, now)
+	now := rs.db.Now()
+	l, err := rs.inboxSearch(ctx, actor, q, now)
 	if err != nil {
 		return InboxPage{}, nil, err
 	}
 	page, limit := InboxPage{}, db.PageSize(q.Limit)
-	if page.Count, page.CountCapped, err = s.inboxCount(ctx, actor, q, l, now); err != nil {
+	if page.Count, page.CountCapped, err = rs.inboxCount(ctx, actor, q, l, now); err != nil {
 		return InboxPage{}, nil, err
 	}
-	if err := s.inboxFrom(ctx, l, q, now); err != nil {
+	if err := rs.inboxFrom(ctx, l, q, now); err != nil {
 		return InboxPage{}, nil, err
 	}
 	count := limit + 1
 	if q.After == "" && q.filtered() {
 		count = max(count, models.StatsCap+1) // the count comes with the page
 	}
-	found, err := s.search(ctx, l, deadlineOf, limit+1, count, l.most())
+	found, err := rs.search(ctx, l, deadlineOf, limit+1, count, l.most())
 	if err != nil {
 		return InboxPage{}, nil, err
 	}
@@ -156,27 +156,27 @@ func (q *InboxQuery) filtered() bool {
 
 // cursor is where the page after k begins. By age it is the id alone: how many
 // requests there are is not told to everybody.
-func (q *InboxQuery) cursor(k *key) string {
+func (q *InboxQuery) cursor(k *Key) string {
 	if q.Order == ByAge {
-		return db.Cursor{ID: k.id}.String()
+		return db.Cursor{ID: k.ID}.String()
 	}
-	return db.Cursor{At: k.timeout, ID: k.id}.String()
+	return db.Cursor{At: k.timeout, ID: k.ID}.String()
 }
 
 // heldBack is how far behind its deadline a request is still listed while a verdict
 // holds it: as long as that may be taken back.
 const heldBack = policy.MaxUndoSeconds * time.Second
 
-func deadlineOf(k *key) time.Time { return k.timeout }
+func deadlineOf(k *Key) time.Time { return k.timeout }
 
 // inboxFrom sets the search to where the page begins.
-func (s *Store) inboxFrom(ctx context.Context, l *search, q InboxQuery, now time.Time) error {
+func (rs *Requests) inboxFrom(ctx context.Context, l *search, q InboxQuery, now time.Time) error {
 	if q.Order == ByRisk {
-		return s.inboxFromRisk(ctx, l, q)
+		return rs.inboxFromRisk(ctx, l, q)
 	}
 	if q.Order == ByAge && q.After != "" {
-		number, err := s.numberOf(ctx, q.After)
-		l.from(key{number: number}, time.Time{})
+		number, err := rs.numberOf(ctx, q.After)
+		l.from(Key{Number: number}, time.Time{})
 		return err
 	}
 	after, err := db.ParseCursor(q.After)
@@ -186,26 +186,26 @@ func (s *Store) inboxFrom(ctx context.Context, l *search, q InboxQuery, now time
 	if begins := now.Add(-heldBack); after.At.Before(begins) {
 		after = db.Cursor{At: begins, ID: db.MaxID} // what is past its deadline has expired already (I3)
 	}
-	l.from(key{id: after.ID}, after.At)
+	l.from(Key{ID: after.ID}, after.At)
 	return nil
 }
 
 // inboxFromRisk is inboxFrom of a list by risk. A cursor names deadline and id; the risk
 // of a request never changes.
-func (s *Store) inboxFromRisk(ctx context.Context, l *search, q InboxQuery) error {
+func (rs *Requests) inboxFromRisk(ctx context.Context, l *search, q InboxQuery) error {
 	after, err := db.ParseCursor(q.After)
 	if err != nil || q.After == "" {
-		l.from(key{}, time.Time{})
+		l.from(Key{}, time.Time{})
 		return err
 	}
-	risk, err := s.riskOf(ctx, after.ID)
-	l.from(key{id: after.ID, risk: risk}, after.At)
+	risk, err := rs.riskOf(ctx, after.ID)
+	l.from(Key{ID: after.ID, risk: risk}, after.At)
 	return err
 }
 
 // riskOf is the risk of the row that a cursor names.
-func (s *Store) riskOf(ctx context.Context, id string) (models.Risk, error) {
-	rank, err := s.scalar(ctx, `SELECT coalesce((SELECT `+riskRank(`r`)+` FROM responses r WHERE r.id = ?), -1)`, id)
+func (rs *Requests) riskOf(ctx context.Context, id string) (models.Risk, error) {
+	rank, err := rs.scalar(ctx, `SELECT coalesce((SELECT `+riskRank(`r`)+` FROM responses r WHERE r.id = ?), -1)`, id)
 	if err == nil && rank < 0 {
 		return "", models.Invalid("cursor", "must be the `next` of an earlier page")
 	}
@@ -216,11 +216,11 @@ func (s *Store) riskOf(ctx context.Context, id string) (models.Risk, error) {
 }
 
 // numberOf is the number of the row that a cursor names.
-func (s *Store) numberOf(ctx context.Context, id string) (int64, error) {
+func (rs *Requests) numberOf(ctx context.Context, id string) (int64, error) {
 	if _, err := models.ParseID[models.ResponseID]("cursor", id); err != nil {
 		return 0, models.Invalid("cursor", "must be the `next` of an earlier page")
 	}
-	number, err := s.scalar(ctx, `SELECT coalesce((SELECT number FROM responses WHERE id = ?), 0)`, id)
+	number, err := rs.scalar(ctx, `SELECT coalesce((SELECT number FROM responses WHERE id = ?), 0)`, id)
 	if err == nil && number == 0 {
 		return 0, models.Invalid("cursor", "must be the `next` of an earlier page")
 	}
@@ -229,10 +229,10 @@ func (s *Store) numberOf(ctx context.Context, id string) (int64, error) {
 
 // inboxCount counts what passes the filters from the beginning of the list: by the
 // index alone if it can, else by a search of its own, unless the page's own tells.
-func (s *Store) inboxCount(ctx context.Context, actor models.Actor, q InboxQuery, l *search, now time.Time) (int, bool, error) {
+func (rs *Requests) inboxCount(ctx context.Context, actor models.Actor, q InboxQuery, l *search, now time.Time) (int, bool, error) {
 	if !q.filtered() {
 		text, args := countQuery(actor, q.Conversation, now)
-		n, err := s.scalar(ctx, text, args...)
+		n, err := rs.scalar(ctx, text, args...)
 		return int(min(n, models.StatsCap)), n > models.StatsCap, err
 	}
 	if q.After == "" {
@@ -240,16 +240,16 @@ func (s *Store) inboxCount(ctx context.Context, actor models.Actor, q InboxQuery
 	}
 	first := q
 	first.After = ""
-	if err := s.inboxFrom(ctx, l, first, now); err != nil {
+	if err := rs.inboxFrom(ctx, l, first, now); err != nil {
 		return 0, false, err
 	}
-	found, err := s.search(ctx, l, deadlineOf, 0, models.StatsCap+1, l.most())
+	found, err := rs.search(ctx, l, deadlineOf, 0, models.StatsCap+1, l.most())
 	return min(found.picked, models.StatsCap), found.cut || found.picked > models.StatsCap, err
 }
 
 // reasks names the latest earlier request that was rejected and is repeated by one
 // of keys, if the actor sees it.
-func (s *Store) reasks(ctx context.Context, actor models.Actor, keys []key) (map[models.ResponseID]models.ResponseID, error) {
+func (rs *Requests) reasks(ctx context.Context, actor models.Actor, keys []Key) (map[models.ResponseID]models.ResponseID, error) {
 	if len(keys) == 0 {
 		return nil, nil //nolint:nilnil // nothing was asked for
 	}
@@ -257,7 +257,7 @@ func (s *Store) reasks(ctx context.Context, actor models.Actor, keys []key) (map
 	if err != nil {
 		return nil, err
 	}
-	stmt, err := s.db.Prepared(ctx, reasksQuery) //nolint:sqlclosecheck // kept until the store closes
+	stmt, err := rs.db.Prepared(ctx, reasksQuery) //nolint:sqlclosecheck // kept until the store closes
 	if err != nil {
 		return nil, err
 	}

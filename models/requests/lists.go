@@ -1,10 +1,8 @@
-package store
+package requests
 
 import (
 	"cmp"
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -16,7 +14,7 @@ import (
 	"countersign/models/db"
 )
 
-var turnsQuery = `SELECT * FROM (SELECT ` + briefColumns + approvalFrom + ` WHERE r.conversation_id = ? AND r.sequence < ? ORDER BY r.sequence DESC LIMIT ?) ORDER BY ` + strconv.Itoa(responseRow.Place("sequence"))
+var turnsQuery = `SELECT * FROM (SELECT ` + briefColumns + approvalFrom + ` WHERE r.conversation_id = ? AND r.sequence < ? ORDER BY r.sequence DESC LIMIT ?) ORDER BY ` + strconv.Itoa(ResponseRow.Place("sequence"))
 
 // ListQuery chooses from all requests that the actor may see.
 type ListQuery struct {
@@ -37,21 +35,21 @@ type List struct {
 // routed ones, for admins and the operator all. Where few are of the status, or of a
 // conversation's entries few are requests, a page ends after mostSearched rows: it has fewer
 // than were asked for, or none, and Next goes on from there.
-func (s *Store) Approvals(ctx context.Context, actor models.Actor, q ListQuery) (List, error) {
+func (rs *Requests) Approvals(ctx context.Context, actor models.Actor, q ListQuery) (List, error) {
 	if q.Cursor != "" {
 		if _, err := models.ParseID[models.ResponseID]("cursor", q.Cursor); err != nil {
 			return List{}, err
 		}
 	}
-	now := s.db.Now()
-	l := s.requests(actor, q, chunk{}, now)
+	now := rs.db.Now()
+	l := rs.requests(actor, q, chunk{}, now)
 	if l == nil {
 		return List{}, models.Errorf(models.CodeForbidden, "Only agents and people list requests.")
 	}
 	if q.filtersRows() {
 		var out List
-		err := s.db.Snapshot(ctx, func(ctx context.Context) (err error) {
-			out, err = s.filteredPage(ctx, actor, q, now)
+		err := rs.db.Snapshot(ctx, func(ctx context.Context) (err error) {
+			out, err = rs.filteredPage(ctx, actor, q, now)
 			return err
 		})
 		return out, err
@@ -62,9 +60,9 @@ func (s *Store) Approvals(ctx context.Context, actor models.Actor, q ListQuery) 
 
 // filteredPage reads a page of Approvals whose filter no index serves: it checks rows in the
 // order of the list, more at a time, until the page is full or mostSearched were checked.
-func (s *Store) filteredPage(ctx context.Context, actor models.Actor, q ListQuery, now time.Time) (List, error) {
+func (rs *Requests) filteredPage(ctx context.Context, actor models.Actor, q ListQuery, now time.Time) (List, error) {
 	limit := db.PageSize(q.Limit)
-	var keys []key
+	var keys []Key
 	var last candidate
 	checked, cut := 0, false
 	for n := limit + 1; len(keys) <= limit && !cut; n *= 4 {
@@ -73,13 +71,13 @@ func (s *Store) filteredPage(ctx context.Context, actor models.Actor, q ListQuer
 		if checked > 0 {
 			next.after = db.Say(`?`, last.place)
 		}
-		found, err := s.readCandidates(ctx, q.candidates(s.requests(actor, q, next, now), now))
+		found, err := rs.readCandidates(ctx, q.candidates(rs.requests(actor, q, next, now), now))
 		if err != nil {
 			return List{}, err
 		}
 		for _, last = range found {
 			if last.matches && len(keys) <= limit {
-				keys = append(keys, last.key)
+				keys = append(keys, last.Key)
 			}
 		}
 		if checked += len(found); len(found) < n {
@@ -91,13 +89,13 @@ func (s *Store) filteredPage(ctx context.Context, actor models.Actor, q ListQuer
 	switch {
 	case len(keys) > limit:
 		keys = keys[:limit]
-		out.Next = keys[limit-1].id
+		out.Next = keys[limit-1].ID
 	case cut:
-		out.Next = last.id
+		out.Next = last.ID
 	}
 	var err error
-	if out.Items, err = s.rowsWithin(ctx, keys, q.MaxBytes); err == nil && len(out.Items) < len(keys) {
-		out.Next = keys[len(out.Items)-1].id
+	if out.Items, err = rs.RowsWithin(ctx, keys, q.MaxBytes); err == nil && len(out.Items) < len(keys) {
+		out.Next = keys[len(out.Items)-1].ID
 	}
 	return out, err
 }
@@ -110,7 +108,7 @@ type chunk struct {
 
 // candidate is a row of a list, and whether the filter matches it.
 type candidate struct {
-	key
+	Key
 
 	place   int64
 	matches bool
@@ -128,8 +126,8 @@ func (q *ListQuery) candidates(l *db.List[models.Approval], now time.Time) db.Pa
 		append(slices.Clone(filter.Args), keys.Args...)...)
 }
 
-func (s *Store) readCandidates(ctx context.Context, q db.Part) (out []candidate, err error) {
-	stmt, err := s.db.Prepared(ctx, q.Text) //nolint:sqlclosecheck // kept until the store closes
+func (rs *Requests) readCandidates(ctx context.Context, q db.Part) (out []candidate, err error) {
+	stmt, err := rs.db.Prepared(ctx, q.Text) //nolint:sqlclosecheck // kept until the store closes
 	if err != nil {
 		return nil, fmt.Errorf("filter a list: %w", err)
 	}
@@ -140,7 +138,7 @@ func (s *Store) readCandidates(ctx context.Context, q db.Part) (out []candidate,
 	defer rows.Close()
 	for rows.Next() {
 		var c candidate
-		if err := rows.Scan(&c.place, &c.number, &c.id, &c.matches); err != nil {
+		if err := rows.Scan(&c.place, &c.Number, &c.ID, &c.matches); err != nil {
 			return nil, fmt.Errorf("filter a list: %w", err)
 		}
 		out = append(out, c)
@@ -152,11 +150,11 @@ func (s *Store) readCandidates(ctx context.Context, q db.Part) (out []candidate,
 }
 
 // approvalsBy is a list of requests, which are found by their numbers.
-func (s *Store) approvalsBy(limit, most int) *db.List[models.Approval] {
+func (rs *Requests) ApprovalsBy(limit, most int) *db.List[models.Approval] {
 	return &db.List[models.Approval]{
-		Limit: db.PageSize(limit), Columns: approvalColumns, From: `CROSS JOIN responses r ON r.number = k.number` + approvalJoins, Cursor: byID, Weight: weight, Most: most,
+		Limit: db.PageSize(limit), Columns: approvalColumns, From: `CROSS JOIN responses r ON r.number = k.number` + approvalJoins, Cursor: CursorOf, Weight: weight, Most: most,
 		Read: func(ctx context.Context, query string, args ...any) ([]models.Approval, error) {
-			return s.approvalsWithin(ctx, most, query, args...)
+			return rs.approvalsWithin(ctx, most, query, args...)
 		},
 	}
 }
@@ -164,12 +162,12 @@ func (s *Store) approvalsBy(limit, most int) *db.List[models.Approval] {
 // approvalJoins are what is read beside responses.
 var approvalJoins = strings.TrimPrefix(approvalFrom, ` FROM responses r`)
 
-func byID(a *models.Approval) db.Cursor { return db.Cursor{ID: string(a.ID)} }
+func CursorOf(a *models.Approval) db.Cursor { return db.Cursor{ID: string(a.ID)} }
 
 // requests is the list of a query: by the conversation's history if one is named, else
 // by the index of whoever asks; nil for who lists no requests. Where filtersRows, the
 // filter is left to candidates.
-func (s *Store) requests(actor models.Actor, q ListQuery, of chunk, now time.Time) *db.List[models.Approval] {
+func (rs *Requests) requests(actor models.Actor, q ListQuery, of chunk, now time.Time) *db.List[models.Approval] {
 	if !actor.IsAgent() && !actor.IsPerson() && actor.Kind != models.ActorOperator {
 		return nil
 	}
@@ -177,7 +175,7 @@ func (s *Store) requests(actor models.Actor, q ListQuery, of chunk, now time.Tim
 	if q.Conversation != "" {
 		place = `sequence`
 	}
-	l := s.approvalsBy(q.Limit, q.MaxBytes)
+	l := rs.ApprovalsBy(q.Limit, q.MaxBytes)
 	count := cmp.Or(of.count, l.Limit+1)
 	l.Order, l.With, l.Down, l.Count = []db.Key{{Name: `place`, Is: `r.` + place}}, []db.Key{{Name: `number`, Is: `r.number`}}, true, db.Say(`?`, count)
 	if l.After = of.after; l.After.Text == "" && q.Cursor != "" {
@@ -208,7 +206,7 @@ func (s *Store) requests(actor models.Actor, q ListQuery, of chunk, now time.Tim
 		if q.filtersRows() {
 			filter = db.Say(`TRUE`) // of what is only said or reported there may be much
 		}
-		l.Walks = []db.Walk{along(`responses r`+ofConversation, db.Say(`r.conversation_id = ?`, q.Conversation), seenBy(actor, `r`))}
+		l.Walks = []db.Walk{along(`responses r`+ofConversation, db.Say(`r.conversation_id = ?`, q.Conversation), SeenBy(actor, `r`))}
 	case actor.IsAgent():
 		l.Walks = []db.Walk{along(`responses r`+ofAgent, db.Say(`r.agent_id = ?`, actor.ID))}
 	case actor.MayAdminister():
@@ -258,9 +256,9 @@ func (q *ListQuery) filter(now time.Time) db.Part {
 
 // PendingList is what is pending now: an agent's own in the order they were
 // asked, a person's inbox by deadline. A page ends after MaxListBytes.
-func (s *Store) PendingList(ctx context.Context, actor models.Actor, after string, limit int) (List, error) {
+func (rs *Requests) PendingList(ctx context.Context, actor models.Actor, after string, limit int) (List, error) {
 	if actor.IsPerson() {
-		return s.pendingOfPerson(ctx, actor, after, limit)
+		return rs.pendingOfPerson(ctx, actor, after, limit)
 	}
 	if !actor.IsAgent() {
 		return List{}, models.Errorf(models.CodeForbidden, "Only agents and people list requests.")
@@ -270,17 +268,17 @@ func (s *Store) PendingList(ctx context.Context, actor models.Actor, after strin
 			return List{}, err
 		}
 	}
-	items, next, err := s.pendingOfAgent(actor, after, limit).Page(ctx)
+	items, next, err := rs.pendingOfAgent(actor, after, limit).Page(ctx)
 	return List{Items: items, Next: next}, err
 }
 
 // pendingOfAgent is what is pending of an agent's own, in the order of asking.
-func (s *Store) pendingOfAgent(actor models.Actor, after string, limit int) *db.List[models.Approval] {
-	l := s.approvalsBy(limit, MaxListBytes)
+func (rs *Requests) pendingOfAgent(actor models.Actor, after string, limit int) *db.List[models.Approval] {
+	l := rs.ApprovalsBy(limit, MaxListBytes)
 	l.Order = []db.Key{{Name: `number`, Is: `p.number`}}
 	l.Walks = []db.Walk{{
 		From:  db.Say(`responses p` + db.ByResponsesPendingAgent),
-		Where: []db.Part{db.Say(`p.agent_id = ? AND p.approval_status = 'pending' AND p.approval_timeout_at > ?`, actor.ID, s.db.Now())},
+		Where: []db.Part{db.Say(`p.agent_id = ? AND p.approval_status = 'pending' AND p.approval_timeout_at > ?`, actor.ID, rs.db.Now())},
 	}}
 	if after != "" {
 		l.After = db.Say(`coalesce((SELECT number FROM responses WHERE id = ?), 0)`, after)
@@ -292,21 +290,21 @@ func (s *Store) pendingOfAgent(actor models.Actor, after string, limit int) *db.
 const MaxRoutedTurns = 5
 
 // turns are the last n responses of a conversation before a sequence, oldest first.
-func (s *Store) turns(ctx context.Context, id models.ConversationID, before int64, n int) ([]models.Brief, error) {
-	items, err := s.approvals(ctx, turnsQuery, id, before, n)
+func (rs *Requests) turns(ctx context.Context, id models.ConversationID, before int64, n int) ([]models.Brief, error) {
+	items, err := rs.approvals(ctx, turnsQuery, id, before, n)
 	return briefs(items), err
 }
 
 // approvals runs a query of approvalColumns and returns the rows as they hold
 // now.
-func (s *Store) approvals(ctx context.Context, query string, args ...any) ([]models.Approval, error) {
-	return s.approvalsWithin(ctx, 0, query, args...)
+func (rs *Requests) approvals(ctx context.Context, query string, args ...any) ([]models.Approval, error) {
+	return rs.approvalsWithin(ctx, 0, query, args...)
 }
 
 // approvalsWithin stops to read one row after those that weigh most together; 0:
 // it reads all.
-func (s *Store) approvalsWithin(ctx context.Context, most int, query string, args ...any) ([]models.Approval, error) {
-	stmt, err := s.db.Prepared(ctx, query) //nolint:sqlclosecheck // kept until the store closes
+func (rs *Requests) approvalsWithin(ctx context.Context, most int, query string, args ...any) ([]models.Approval, error) {
+	stmt, err := rs.db.Prepared(ctx, query) //nolint:sqlclosecheck // kept until the store closes
 	if err != nil {
 		return nil, fmt.Errorf("list approvals: %w", err)
 	}
@@ -315,14 +313,14 @@ func (s *Store) approvalsWithin(ctx context.Context, most int, query string, arg
 		return nil, fmt.Errorf("list approvals: %w", err)
 	}
 	defer rows.Close()
-	now := s.db.Now()
+	now := rs.db.Now()
 	out, read := make([]models.Approval, 0, models.DefaultPage+1), atMost{most: most}
 	for rows.Next() {
-		a, err := scanApproval(rows)
+		a, err := ScanApproval(rows)
 		if err != nil {
 			return nil, fmt.Errorf("list approvals: %w", err)
 		}
-		out = append(out, *at(a, now))
+		out = append(out, *At(a, now))
 		if read.full() {
 			break
 		}
@@ -334,13 +332,6 @@ func (s *Store) approvalsWithin(ctx context.Context, most int, query string, arg
 		return nil, fmt.Errorf("list approvals: %w", err)
 	}
 	return out, nil
-}
-
-func sqlNotFoundAs(err, want error) error {
-	if errors.Is(err, sql.ErrNoRows) {
-		return want
-	}
-	return err
 }
 
 // MaxListBytes is where a list for programs ends, though more was asked for: what
@@ -366,17 +357,6 @@ func weight(a *models.Approval) int {
 		}
 	}
 	return n
-}
-
-// entryWeight is about how many bytes an entry of a history takes in JSON.
-func entryWeight(e *models.HistoryEntry) int {
-	switch {
-	case e.Response != nil:
-		return weight(e.Response)
-	case e.Message != nil:
-		return rowWeight + quoted(e.Message.Content)
-	}
-	return rowWeight
 }
 
 // quoted is how long a text is as a string of JSON, at most.

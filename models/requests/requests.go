@@ -1,4 +1,4 @@
-package store
+package requests
 
 import (
 	"context"
@@ -29,28 +29,28 @@ func withBeside(g *gorm.DB) *gorm.DB {
 }
 
 // brief cuts texts as a Brief has them.
-func brief(g *gorm.DB) *gorm.DB { return g.Select(responseRow.Columns("", briefTexts("responses"))) }
+func brief(g *gorm.DB) *gorm.DB { return g.Select(ResponseRow.Columns("", briefTexts("responses"))) }
 
 // visibleTo are the requests that the actor sees.
 func visibleTo(actor models.Actor) func(*gorm.DB) *gorm.DB {
-	by := seenBy(actor, `responses`)
+	by := SeenBy(actor, `responses`)
 	return func(g *gorm.DB) *gorm.DB { return g.Where(by.Text, by.Args...) }
 }
 
 // pendingAt are those that wait for a person.
-func pendingAt(now time.Time) func(*gorm.DB) *gorm.DB {
+func PendingAt(now time.Time) func(*gorm.DB) *gorm.DB {
 	return func(g *gorm.DB) *gorm.DB {
 		return g.Where("approval_status = ? AND (approval_timeout_at > ? OR held_until IS NOT NULL)", models.StatusPending, now)
 	}
 }
 
 // spoken are proposals and requests for more budget.
-func spoken(g *gorm.DB) *gorm.DB {
+func Spoken(g *gorm.DB) *gorm.DB {
 	return g.Where("kind IN ?", []models.Kind{models.KindProposal, models.KindBudget})
 }
 
 // findApprovals reads those that g chooses, as they hold at now (I3).
-func findApprovals(g *gorm.DB, now time.Time) ([]models.Approval, error) {
+func FindApprovals(g *gorm.DB, now time.Time) ([]models.Approval, error) {
 	var rows []models.Response
 	if err := g.Scopes(withBeside).Find(&rows).Error; err != nil {
 		return nil, fmt.Errorf("read requests: %w", err)
@@ -61,15 +61,15 @@ func findApprovals(g *gorm.DB, now time.Time) ([]models.Approval, error) {
 	}
 	out := make([]models.Approval, len(rows))
 	for i := range rows {
-		out[i] = *at(approvalOf(&rows[i]), now)
+		out[i] = *At(approvalOf(&rows[i]), now)
 		out[i].Stopped = !rows[i].IsCompleted && slices.ContainsFunc(stops, func(s models.Stop) bool { return s.Stops(rows[i].AgentID) })
 	}
 	return out, nil
 }
 
 // findBriefs is the same for a list.
-func findBriefs(g *gorm.DB, now time.Time) ([]models.Brief, error) {
-	items, err := findApprovals(g.Scopes(brief), now)
+func FindBriefs(g *gorm.DB, now time.Time) ([]models.Brief, error) {
+	items, err := FindApprovals(g.Scopes(brief), now)
 	return briefs(items), err
 }
 
@@ -111,10 +111,10 @@ func approvalOf(r *models.Response) *models.Approval {
 }
 
 // inOrder puts what was read of keys in their order.
-func inOrder(keys []key, items []models.Approval) ([]models.Approval, error) {
+func inOrder(keys []Key, items []models.Approval) ([]models.Approval, error) {
 	place := make(map[models.ResponseID]int, len(keys))
 	for i := range keys {
-		place[models.ResponseID(keys[i].id)] = i
+		place[models.ResponseID(keys[i].ID)] = i
 	}
 	if len(items) != len(keys) {
 		return nil, fmt.Errorf("of %d rows of a list %d are there", len(keys), len(items))
@@ -127,10 +127,10 @@ func inOrder(keys []key, items []models.Approval) ([]models.Approval, error) {
 }
 
 // numbers are those of keys.
-func numbers(keys []key) []int64 {
+func numbers(keys []Key) []int64 {
 	out := make([]int64, 0, len(keys))
 	for i := range keys {
-		out = append(out, keys[i].number)
+		out = append(out, keys[i].Number)
 	}
 	return out
 }
@@ -152,23 +152,6 @@ func callResult(g *gorm.DB, id models.ResponseID) (*models.CallResult, error) {
 	return out, nil
 }
 
-// placeOf is the row of a response in the place that it was read in.
-func (t *tx) placeOf(r *models.Response) *gorm.DB {
-	return t.Gorm().Model(&models.Response{}).Where("id = ? AND conversation_id = ? AND sequence = ?", r.ID, r.ConversationID, r.Sequence)
-}
-
-// updateOne is a compare-and-set: row names one row and the state that it leaves.
-func (t *tx) updateOne(row *gorm.DB, columns map[string]any) error {
-	res := row.UpdateColumns(columns)
-	if res.Error != nil {
-		return res.Error
-	}
-	if !db.ExactlyOne(res.RowsAffected) {
-		return errors.New("it has left the state that it was read in")
-	}
-	return nil
-}
-
 // Who may see a request is models.Actor.Sees. personSees and seenBy say the same in SQL;
 // lists are driven by an index of their own, and hold to it too. A property test holds
 // all of them equal.
@@ -181,7 +164,7 @@ func personSees(name, admin, me string) string {
 
 // seenBy is the condition under which an actor sees the response of that name in a
 // statement.
-func seenBy(actor models.Actor, name string) db.Part {
+func SeenBy(actor models.Actor, name string) db.Part {
 	switch {
 	case actor.IsAgent():
 		return db.Say(name+`.agent_id = ?`, actor.ID)
@@ -195,7 +178,7 @@ func seenBy(actor models.Actor, name string) db.Part {
 
 // maySee is models.Actor.Sees: whether the request was routed to the actor is looked up
 // only where that decides.
-func maySee(actor models.Actor, r *models.Response, routed func() (bool, error)) (bool, error) {
+func MaySee(actor models.Actor, r *models.Response, routed func() (bool, error)) (bool, error) {
 	if sees := actor.Sees(r, false); sees || !actor.Sees(r, true) {
 		return sees, nil
 	}
@@ -203,15 +186,10 @@ func maySee(actor models.Actor, r *models.Response, routed func() (bool, error))
 }
 
 // maySee is the same of a request that was read.
-func (s *Store) maySee(ctx context.Context, actor models.Actor, r *models.Response) (bool, error) {
-	return maySee(actor, r, func() (bool, error) {
-		return db.Exists(s.db.Row(ctx, s.reads.isReviewer, isReviewer, actor.ID, r.ID))
+func (rs *Requests) MaySee(ctx context.Context, actor models.Actor, r *models.Response) (bool, error) {
+	return MaySee(actor, r, func() (bool, error) {
+		return db.Exists(rs.db.Row(ctx, rs.reads.isReviewer, IsReviewer, actor.ID, r.ID))
 	})
-}
-
-// maySee is the same within a transaction.
-func (t *tx) maySee(actor models.Actor, r *models.Response) (bool, error) {
-	return maySee(actor, r, func() (bool, error) { return db.Exists(t.Row(t.s.hot.isReviewer, actor.ID, r.ID)) })
 }
 
 // lastAskOf is the newest request of an agent of the person's.
@@ -220,17 +198,17 @@ const lastAskOf = `SELECT p.id FROM responses p` + db.ByResponsesAgent + ` JOIN 
 
 // LastAsk is what an agent of the person's asked last, or nil: nothing yet, or it is
 // somebody else's agent. Agents get CodeForbidden.
-func (s *Store) LastAsk(ctx context.Context, actor models.Actor, agent models.AgentID) (*models.Approval, error) {
+func (rs *Requests) LastAsk(ctx context.Context, actor models.Actor, agent models.AgentID) (*models.Approval, error) {
 	if !actor.IsPerson() {
 		return nil, models.Errorf(models.CodeForbidden, "Only a person may see what an agent asked last.")
 	}
 	var id models.ResponseID
-	err := s.db.Reader(ctx).QueryRowContext(ctx, lastAskOf, agent, actor.ID).Scan(&id)
+	err := rs.db.Reader(ctx).QueryRowContext(ctx, lastAskOf, agent, actor.ID).Scan(&id)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return nil, nil //nolint:nilnil // it has asked nothing
 	case err != nil:
 		return nil, fmt.Errorf("read what an agent asked last: %w", err)
 	}
-	return s.Approval(ctx, actor, id)
+	return rs.Approval(ctx, actor, id)
 }

@@ -1,4 +1,4 @@
-package store
+package requests
 
 import (
 	"context"
@@ -73,7 +73,7 @@ var (
 // if they were asked within models.TwinWindow of it.
 //
 // Codes: forbidden (people only).
-func (s *Store) Twins(ctx context.Context, actor models.Actor, rows ...*models.Approval) (map[models.ResponseID]models.Twin, error) {
+func (rs *Requests) Twins(ctx context.Context, actor models.Actor, rows ...*models.Approval) (map[models.ResponseID]models.Twin, error) {
 	if !actor.IsPerson() {
 		return nil, models.Errorf(models.CodeForbidden, "Only a person reads what was approved before.")
 	}
@@ -97,7 +97,7 @@ func (s *Store) Twins(ctx context.Context, actor models.Actor, rows ...*models.A
 		ids  []models.ResponseID
 		most int
 	}{{harmTwins, harm, mostSameHarm}, {editedTwins, all, mostSameHarm}, {recentTwins, all, mostDecisions}} {
-		if err := s.findTwins(ctx, actor, found, q.text, q.ids, q.most, since); err != nil {
+		if err := rs.findTwins(ctx, actor, found, q.text, q.ids, q.most, since); err != nil {
 			return nil, err
 		}
 	}
@@ -108,14 +108,14 @@ func (s *Store) Twins(ctx context.Context, actor models.Actor, rows ...*models.A
 // far as the reader sees it.
 //
 // Codes: forbidden (people only).
-func (s *Store) Rejected(ctx context.Context, actor models.Actor, rows ...*models.Approval) (map[models.ResponseID]models.ResponseID, error) {
+func (rs *Requests) Rejected(ctx context.Context, actor models.Actor, rows ...*models.Approval) (map[models.ResponseID]models.ResponseID, error) {
 	if !actor.IsPerson() {
 		return nil, models.Errorf(models.CodeForbidden, "Only a person reads what was rejected before.")
 	}
 	out := map[models.ResponseID]models.ResponseID{}
 	for _, a := range rows {
 		args := map[string]any{"me": actor.ID, "admin": actor.Admin, "id": a.ID, "agent": a.AgentID, "digest": a.Digest, "n": aroundSearched + 1}
-		before, err := s.latest(ctx, reaskedKeys, args)
+		before, err := rs.latest(ctx, reaskedKeys, args)
 		if err != nil {
 			return nil, err
 		}
@@ -127,13 +127,13 @@ func (s *Store) Rejected(ctx context.Context, actor models.Actor, rows ...*model
 }
 
 // twin is the twin of one request, however long ago; nil: none was found.
-func (s *Store) twin(ctx context.Context, actor models.Actor, a *models.Approval) (*models.Twin, error) {
+func (rs *Requests) twin(ctx context.Context, actor models.Actor, a *models.Approval) (*models.Twin, error) {
 	if a.Status() != models.StatusPending {
 		return nil, nil //nolint:nilnil // what is decided is no duplicate any more
 	}
-	found, err := s.Twins(ctx, actor, a)
+	found, err := rs.Twins(ctx, actor, a)
 	if err == nil && a.ToolName != "" {
-		err = s.findTwins(ctx, actor, found, calledTwins, []models.ResponseID{a.ID}, mostCalls, time.Time{})
+		err = rs.findTwins(ctx, actor, found, calledTwins, []models.ResponseID{a.ID}, mostCalls, time.Time{})
 	}
 	if t, ok := found[a.ID]; ok {
 		return &t, err
@@ -144,7 +144,7 @@ func (s *Store) twin(ctx context.Context, actor models.Actor, a *models.Approval
 type twins = map[models.ResponseID]models.Twin
 
 // findTwins adds what a query finds, and of several the latest.
-func (s *Store) findTwins(ctx context.Context, actor models.Actor, found twins, text string, ids []models.ResponseID, most int, since time.Time) error {
+func (rs *Requests) findTwins(ctx context.Context, actor models.Actor, found twins, text string, ids []models.ResponseID, most int, since time.Time) error {
 	if len(ids) == 0 {
 		return nil
 	}
@@ -152,7 +152,7 @@ func (s *Store) findTwins(ctx context.Context, actor models.Actor, found twins, 
 	if err != nil {
 		return fmt.Errorf("look for what was approved before: %w", err)
 	}
-	stmt, err := s.db.Prepared(ctx, text) //nolint:sqlclosecheck // kept until the store closes
+	stmt, err := rs.db.Prepared(ctx, text) //nolint:sqlclosecheck // kept until the store closes
 	if err != nil {
 		return err
 	}

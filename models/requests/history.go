@@ -1,16 +1,13 @@
-package store
+package requests
 
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"countersign/models"
 	"countersign/models/db"
-	"countersign/models/events"
 )
 
 // HistoryQuery chooses a page of a conversation's history.
@@ -33,8 +30,8 @@ const (
 )
 
 var (
-	messagesPart = `SELECT ` + messageRow.Columns("", nil) + ` FROM messages` + db.ByMessagesHistory + ` WHERE conversation_id = ? AND sequence `
-	stepsPart    = `SELECT ` + stepRow.Columns("", nil) + ` FROM budget_steps WHERE conversation_id = ? AND sequence `
+	messagesPart = `SELECT ` + MessageRow.Columns("", nil) + ` FROM messages` + db.ByMessagesHistory + ` WHERE conversation_id = ? AND sequence `
+	stepsPart    = `SELECT ` + StepRow.Columns("", nil) + ` FROM budget_steps WHERE conversation_id = ? AND sequence `
 )
 
 func responsesPart(direction string) string {
@@ -46,7 +43,7 @@ func responsesPart(direction string) string {
 // History is one page of a conversation's messages, responses and changes of its
 // budget, oldest first, as they hold now. CodeNotFound unless the actor is its
 // agent, its owner or an admin.
-func (s *Store) History(ctx context.Context, actor models.Actor, id models.ConversationID, q HistoryQuery) (*models.History, error) {
+func (rs *Requests) History(ctx context.Context, actor models.Actor, id models.ConversationID, q HistoryQuery) (*models.History, error) {
 	limit := db.PageSize(q.Limit)
 	direction, key := backwards, q.Before
 	switch {
@@ -56,19 +53,19 @@ func (s *Store) History(ctx context.Context, actor models.Actor, id models.Conve
 		key = 1 << 62
 	}
 	ctx = context.WithoutCancel(ctx)
-	dbtx, err := s.db.Reads().BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	dbtx, err := rs.db.Reads().BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return nil, fmt.Errorf("read history: %w", err)
 	}
 	defer dbtx.Rollback()
 	view := &models.ConversationView{}
-	if err := scanView(dbtx.QueryRowContext(ctx, selectView+` WHERE c.id = ?`, id), view); err != nil {
+	if err := ScanView(dbtx.QueryRowContext(ctx, SelectView+` WHERE c.id = ?`, id), view); err != nil {
 		return nil, sqlNotFoundAs(err, models.NotFound("conversation"))
 	}
-	if !seesConversation(actor, &view.Conversation) {
+	if !SeesConversation(actor, &view.Conversation) {
 		return nil, models.NotFound("conversation")
 	}
-	entries, err := s.historyParts(ctx, dbtx, id, direction, key, limit+1, q.MaxBytes)
+	entries, err := rs.historyParts(ctx, dbtx, id, direction, key, limit+1, q.MaxBytes)
 	if err != nil {
 		return nil, fmt.Errorf("read history: %w", err)
 	}
@@ -105,32 +102,32 @@ func pageOf(entries []models.HistoryEntry, direction string, q HistoryQuery, lim
 }
 
 // historyParts reads of each table as many as a page can have, and one more.
-func (s *Store) historyParts(ctx context.Context, dbtx *sql.Tx, id models.ConversationID, direction string, key int64, limit, most int) ([]models.HistoryEntry, error) {
+func (rs *Requests) historyParts(ctx context.Context, dbtx *sql.Tx, id models.ConversationID, direction string, key int64, limit, most int) ([]models.HistoryEntry, error) {
 	var out []models.HistoryEntry
-	now, read := s.db.Now(), atMost{most: most}
+	now, read := rs.db.Now(), atMost{most: most}
 	keep := func(e models.HistoryEntry) error {
 		out = append(out, e)
 		if read.full() {
-			return errEnough
+			return db.ErrEnough
 		}
 		if most > 0 {
 			read.sum += entryWeight(&e)
 		}
 		return nil
 	}
-	err := eachRow(ctx, dbtx, responsesPart(direction), []any{id, key, limit}, func(row db.Scanner) error {
-		a, err := scanApproval(row)
+	err := db.EachRow(ctx, dbtx, responsesPart(direction), []any{id, key, limit}, func(row db.Scanner) error {
+		a, err := ScanApproval(row)
 		if err != nil {
 			return err
 		}
-		return keep(models.HistoryEntry{Sequence: a.Sequence, At: a.CreatedAt, Response: at(a, now)})
+		return keep(models.HistoryEntry{Sequence: a.Sequence, At: a.CreatedAt, Response: At(a, now)})
 	})
 	if err != nil {
 		return nil, err
 	}
 	read.sum = 0 // of each table: which of them come first shows when all are read
-	messages := db.ReaderOf[models.Message](messageRow)
-	err = eachRow(ctx, dbtx, messagesPart+direction, []any{id, key, limit}, func(row db.Scanner) error {
+	messages := db.ReaderOf[models.Message](MessageRow)
+	err = db.EachRow(ctx, dbtx, messagesPart+direction, []any{id, key, limit}, func(row db.Scanner) error {
 		m, err := messages.Read(row)
 		if err != nil {
 			return err
@@ -140,8 +137,8 @@ func (s *Store) historyParts(ctx context.Context, dbtx *sql.Tx, id models.Conver
 	if err != nil {
 		return nil, err
 	}
-	steps := db.ReaderOf[models.BudgetStep](stepRow)
-	err = eachRow(ctx, dbtx, stepsPart+direction, []any{id, key, limit}, func(row db.Scanner) error {
+	steps := db.ReaderOf[models.BudgetStep](StepRow)
+	err = db.EachRow(ctx, dbtx, stepsPart+direction, []any{id, key, limit}, func(row db.Scanner) error {
 		b, err := steps.Read(row)
 		out = append(out, models.HistoryEntry{Sequence: b.Sequence, At: b.At, Budget: &b})
 		return err
@@ -149,76 +146,21 @@ func (s *Store) historyParts(ctx context.Context, dbtx *sql.Tx, id models.Conver
 	return out, err
 }
 
-// errEnough ends eachRow early.
-var errEnough = errors.New("enough was read")
-
-// eachRow runs a query of a snapshot and hands each row on.
-func eachRow(ctx context.Context, pool db.Querier, query string, args []any, each func(db.Scanner) error) error {
-	rows, err := pool.QueryContext(ctx, query, args...)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := each(rows); errors.Is(err, errEnough) {
-			return nil
-		} else if err != nil {
-			return err
-		}
-	}
-	return rows.Err()
-}
-
-// AwaitHistory is what comes after a sequence as soon as there is something, or
-// nothing after wait. A credential that is revoked meanwhile ends it with
-// CodeUnauthenticated, a stopping server with what stands. After 0 is everything.
-func (s *Store) AwaitHistory(ctx context.Context, actor models.Actor, id models.ConversationID, after int64, limit int, wait time.Duration) (*models.History, error) {
-	if after <= 0 {
-		after = FromStart
-	}
-	sub := s.db.Bus().Subscribe(1, events.Conversation(string(id)), events.Access, events.Outside)
-	defer sub.Close()
-	end := time.NewTimer(wait)
-	defer end.Stop()
-	reread := time.NewTicker(rereadEvery)
-	defer reread.Stop()
-	for {
-		h, err := s.History(ctx, actor, id, HistoryQuery{After: after, Limit: limit})
-		if err != nil || len(h.Entries) > 0 || wait <= 0 {
-			return h, err
-		}
-		select {
-		case <-sub.C:
-		case <-sub.Lagged:
-		case <-reread.C:
-		case <-end.C:
-			return h, nil
-		case <-s.ending:
-			return h, nil
-		case <-ctx.Done():
-			return nil, ctx.Err() //nolint:wrapcheck // the caller's own
-		}
-		if err := s.People.CheckCredential(ctx, actor); err != nil {
-			return nil, err
-		}
-	}
-}
-
 // BudgetSteps are the changes of a conversation's budget before a sequence (0:
 // the latest), newest first. CodeNotFound as for Conversation.
-func (s *Store) BudgetSteps(ctx context.Context, actor models.Actor, id models.ConversationID, before int64, limit int) ([]models.BudgetStep, error) {
-	if _, err := s.Conversation(ctx, actor, id); err != nil {
+func (rs *Requests) BudgetSteps(ctx context.Context, actor models.Actor, id models.ConversationID, before int64, limit int) ([]models.BudgetStep, error) {
+	if _, err := rs.Conversation(ctx, actor, id); err != nil {
 		return nil, err
 	}
 	if before <= 0 {
 		before = 1 << 62
 	}
-	rows, err := s.db.Reads().QueryContext(context.WithoutCancel(ctx), stepsPart+backwards, id, before, db.PageSize(limit))
+	rows, err := rs.db.Reads().QueryContext(context.WithoutCancel(ctx), stepsPart+backwards, id, before, db.PageSize(limit))
 	if err != nil {
 		return nil, fmt.Errorf("list changes of a budget: %w", err)
 	}
 	defer rows.Close()
-	steps := db.ReaderOf[models.BudgetStep](stepRow)
+	steps := db.ReaderOf[models.BudgetStep](StepRow)
 	var out []models.BudgetStep
 	for rows.Next() {
 		b, err := steps.Read(rows)
@@ -231,4 +173,15 @@ func (s *Store) BudgetSteps(ctx context.Context, actor models.Actor, id models.C
 		return nil, fmt.Errorf("list changes of a budget: %w", err)
 	}
 	return out, nil
+}
+
+// entryWeight is about how many bytes an entry of a history takes in JSON.
+func entryWeight(e *models.HistoryEntry) int {
+	switch {
+	case e.Response != nil:
+		return weight(e.Response)
+	case e.Message != nil:
+		return rowWeight + quoted(e.Message.Content)
+	}
+	return rowWeight
 }

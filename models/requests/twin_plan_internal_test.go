@@ -1,4 +1,4 @@
-package store
+package requests
 
 import (
 	"strings"
@@ -10,7 +10,7 @@ import (
 // what one page asks about is.
 func TestTwinsAreServedByAnIndex(t *testing.T) {
 	t.Parallel()
-	s := openTemp(t, Options{})
+	rs := open(t)
 	for text, index := range map[string]string{
 		harmTwins: "responses_approved_harm (agent_id=? AND digest=?)", editedTwins: "votes_edited (input_digest=?)",
 		calledTwins: "responses_tool (agent_id=? AND tool_name=?)", recentTwins: "responses_settled_owner (owner_id=? AND approval_timestamp>?)",
@@ -19,7 +19,7 @@ func TestTwinsAreServedByAnIndex(t *testing.T) {
 		if text == recentTwins {
 			args = append(args, time.Unix(0, 0))
 		}
-		plan := explain(t, s, text, args)
+		plan := explain(t, rs, text, args)
 		if !strings.Contains(plan, index) {
 			t.Errorf("not served by %s:\n%s", index, plan)
 		}

@@ -1,10 +1,11 @@
-package store
+package requests
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"countersign/models"
 	"countersign/models/db"
@@ -13,15 +14,15 @@ import (
 // selectView reads one models.ConversationView; scanView takes the columns in
 // this order. What is pending is counted up to one more than is shown.
 var (
-	viewColumns = conversationRow.Columns("c", nil) + `, a.name, a.system, u.name,
+	viewColumns = ConversationRow.Columns("c", nil) + `, a.name, a.system, u.name,
  (SELECT count(*) FROM (SELECT 1 FROM responses p` + db.ByResponsesPendingConversation + `
   WHERE p.conversation_id = c.id AND p.approval_status = 'pending' LIMIT 1001))`
 	viewFrom   = ` FROM conversations c JOIN agents a ON a.id = c.agent_id JOIN users u ON u.id = c.owner_id`
-	selectView = `SELECT ` + viewColumns + viewFrom
+	SelectView = `SELECT ` + viewColumns + viewFrom
 )
 
-func scanView(row db.Scanner, v *models.ConversationView) error {
-	err := row.Scan(append(conversationRow.Targets(&v.Conversation), &v.AgentName, &v.BuiltIn, &v.OwnerName, &v.Pending)...)
+func ScanView(row db.Scanner, v *models.ConversationView) error {
+	err := row.Scan(append(ConversationRow.Targets(&v.Conversation), &v.AgentName, &v.BuiltIn, &v.OwnerName, &v.Pending)...)
 	v.Status = v.Status.Shown(v.Pending > 0)
 	v.Pending = min(v.Pending, models.StatsCap)
 	return err
@@ -46,7 +47,7 @@ type ConversationList struct {
 
 // Conversations lists an agent's own conversations, a person's own, and for
 // admins all. Codes: forbidden, invalid.
-func (s *Store) Conversations(ctx context.Context, actor models.Actor, q ConversationQuery) (ConversationList, error) {
+func (rs *Requests) Conversations(ctx context.Context, actor models.Actor, q ConversationQuery) (ConversationList, error) {
 	switch q.Status {
 	case "", models.ConversationRunning, models.ConversationWaitingInput, models.ConversationCompleted, models.ConversationFailed:
 	default:
@@ -64,7 +65,7 @@ func (s *Store) Conversations(ctx context.Context, actor models.Actor, q Convers
 	if err != nil {
 		return ConversationList{}, err
 	}
-	items, next, err := s.conversations(q, after).Page(ctx)
+	items, next, err := rs.conversations(q, after).Page(ctx)
 	if err != nil {
 		return ConversationList{}, fmt.Errorf("list conversations: %w", err)
 	}
@@ -72,11 +73,11 @@ func (s *Store) Conversations(ctx context.Context, actor models.Actor, q Convers
 }
 
 // conversations is the list of a query, by the index that serves its filters.
-func (s *Store) conversations(q ConversationQuery, after db.Cursor) *db.List[models.ConversationView] {
+func (rs *Requests) conversations(q ConversationQuery, after db.Cursor) *db.List[models.ConversationView] {
 	l := &db.List[models.ConversationView]{
 		Walks: []db.Walk{{From: db.Say(`conversations k` + db.By(q.index())), Where: q.where(q.Status)}},
 		Order: []db.Key{{Name: `active_at`, Is: `k.active_at`}, {Name: `id`, Is: `k.id`}}, Down: true, Limit: db.PageSize(q.Limit),
-		Columns: viewColumns, From: `JOIN conversations c ON c.id = k.id` + strings.TrimPrefix(viewFrom, ` FROM conversations c`), Read: s.views,
+		Columns: viewColumns, From: `JOIN conversations c ON c.id = k.id` + strings.TrimPrefix(viewFrom, ` FROM conversations c`), Read: rs.views,
 		Cursor: func(v *models.ConversationView) db.Cursor { return db.Cursor{At: v.ActiveAt, ID: string(v.ID)} },
 	}
 	if after.ID != "" {
@@ -89,8 +90,8 @@ func (s *Store) conversations(q ConversationQuery, after db.Cursor) *db.List[mod
 }
 
 // views runs a query of viewColumns.
-func (s *Store) views(ctx context.Context, query string, args ...any) ([]models.ConversationView, error) {
-	stmt, err := s.db.Prepared(ctx, query) //nolint:sqlclosecheck // kept until the store closes
+func (rs *Requests) views(ctx context.Context, query string, args ...any) ([]models.ConversationView, error) {
+	stmt, err := rs.db.Prepared(ctx, query) //nolint:sqlclosecheck // kept until the store closes
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +103,7 @@ func (s *Store) views(ctx context.Context, query string, args ...any) ([]models.
 	var out []models.ConversationView
 	for rows.Next() {
 		var v models.ConversationView
-		if err := scanView(rows, &v); err != nil {
+		if err := ScanView(rows, &v); err != nil {
 			return nil, err
 		}
 		out = append(out, v)
@@ -161,11 +162,6 @@ const (
  CROSS JOIN conversations k ON k.id = w.id`
 )
 
-// openedAt is what a conversation that begins now has for its times.
-func openedAt(c *models.Conversation, now time.Time) {
-	c.CreatedAt, c.UpdatedAt, c.ActiveAt = now, now, now.Truncate(minute)
-}
-
 const (
 	runLinkColumns = `SELECT c.id, coalesce(c.run_id, ''), c.title, c.status, EXISTS (SELECT 1 FROM responses p` + db.ByResponsesPendingConversation + `
  WHERE p.conversation_id = c.id AND p.approval_status = 'pending'), a.name, c.created_at, c.agent_id FROM conversations c `
@@ -177,13 +173,13 @@ const (
 // Family are the run that started a run, nil if none is known, and those that it
 // started, in order of creation: at most models.MaxPage. An agent sees its own.
 // CodeNotFound as for Conversation.
-func (s *Store) Family(ctx context.Context, actor models.Actor, id models.ConversationID) (parent *models.RunLink, children []models.RunLink, err error) {
-	c, err := s.Conversation(ctx, actor, id)
+func (rs *Requests) Family(ctx context.Context, actor models.Actor, id models.ConversationID) (parent *models.RunLink, children []models.RunLink, err error) {
+	c, err := rs.Conversation(ctx, actor, id)
 	if err != nil {
 		return nil, nil, err
 	}
 	if c.ParentRunID != nil {
-		found, err := s.runLinks(ctx, actor, parentQuery, c.OwnerID, *c.ParentRunID)
+		found, err := rs.runLinks(ctx, actor, parentQuery, c.OwnerID, *c.ParentRunID)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -194,12 +190,12 @@ func (s *Store) Family(ctx context.Context, actor models.Actor, id models.Conver
 	if c.RunID == nil {
 		return parent, nil, nil
 	}
-	children, err = s.runLinks(ctx, actor, childrenQuery, c.OwnerID, *c.RunID, models.MaxPage)
+	children, err = rs.runLinks(ctx, actor, childrenQuery, c.OwnerID, *c.RunID, models.MaxPage)
 	return parent, children, err
 }
 
-func (s *Store) runLinks(ctx context.Context, actor models.Actor, query string, args ...any) ([]models.RunLink, error) {
-	rows, err := s.db.Reads().QueryContext(context.WithoutCancel(ctx), query, args...)
+func (rs *Requests) runLinks(ctx context.Context, actor models.Actor, query string, args ...any) ([]models.RunLink, error) {
+	rows, err := rs.db.Reads().QueryContext(context.WithoutCancel(ctx), query, args...)
 	if err != nil {
 		return nil, fmt.Errorf("look for related runs: %w", err)
 	}
@@ -223,25 +219,36 @@ func (s *Store) runLinks(ctx context.Context, actor models.Actor, query string, 
 	return out, nil
 }
 
-// OwnConversation is the agent's own, to which everything belongs that names no
-// conversation. It is opened if there is none yet.
-//
-// Codes: forbidden (agents only).
-func (s *Store) OwnConversation(ctx context.Context, actor models.Actor) (models.ConversationID, error) {
-	if !actor.IsAgent() {
-		return "", models.Errorf(models.CodeForbidden, "Only an agent has its own conversation.")
+// Conversation is one conversation with what its readers need around it:
+// CodeNotFound unless the actor is its agent, its owner or an admin.
+func (rs *Requests) Conversation(ctx context.Context, actor models.Actor, id models.ConversationID) (*models.ConversationView, error) {
+	var v models.ConversationView
+	v.Reader = actor.Voter()
+	err := ScanView(rs.db.Reader(ctx).QueryRowContext(context.WithoutCancel(ctx), SelectView+` WHERE c.id = ?`, id), &v)
+	if err != nil {
+		return nil, sqlNotFoundAs(err, models.NotFound("conversation"))
 	}
-	var id models.ConversationID
-	err := s.write(ctx, func(t *tx) error {
-		conv, err := scanConversation(t.Row(t.s.hot.conversationByRest, actor.ID))
-		if err == nil && conv == nil {
-			conv, err = t.openConversation(actor, &asked{})
-		}
-		if err != nil {
-			return err
-		}
-		id = conv.ID
-		return nil
-	})
-	return id, err
+	if !SeesConversation(actor, &v.Conversation) {
+		return nil, models.NotFound("conversation")
+	}
+	return &v, nil
+}
+
+// owns reports whether a person may write into a conversation and steer it.
+func Owns(actor models.Actor, c *models.Conversation) bool {
+	return actor.IsPerson() && (actor.Admin || actor.UserID() == c.OwnerID)
+}
+
+// seesConversation reports whether the actor may read all of a conversation.
+// Whoever one request was routed to sees that one and five turns, by its own use
+// cases.
+func SeesConversation(actor models.Actor, c *models.Conversation) bool {
+	return Owns(actor, c) || (actor.IsAgent() && actor.AgentID() == c.AgentID)
+}
+
+func sqlNotFoundAs(err, want error) error {
+	if errors.Is(err, sql.ErrNoRows) {
+		return want
+	}
+	return err
 }

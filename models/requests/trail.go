@@ -1,4 +1,4 @@
-package store
+package requests
 
 import (
 	"context"
@@ -48,7 +48,7 @@ type TrailPage struct {
 // reader may see it now.
 //
 // Codes: forbidden (people read their own, admins anybody's), invalid.
-func (s *Store) Trail(ctx context.Context, actor models.Actor, q TrailQuery) (TrailPage, error) {
+func (rs *Requests) Trail(ctx context.Context, actor models.Actor, q TrailQuery) (TrailPage, error) {
 	if err := q.check(actor); err != nil {
 		return TrailPage{}, err
 	}
@@ -56,18 +56,18 @@ func (s *Store) Trail(ctx context.Context, actor models.Actor, q TrailQuery) (Tr
 	if q.Limit > 0 {
 		limit = min(q.Limit, TrailMost)
 	}
-	found, err := s.trailEntries(ctx, q, limit)
+	found, err := rs.trailEntries(ctx, q, limit)
 	if err != nil {
 		return TrailPage{}, err
 	}
 	out := TrailPage{Next: found.Next, StoppedEarly: found.StoppedEarly}
-	out.Entries, err = s.withRequests(ctx, actor, found.Entries)
+	out.Entries, err = rs.withRequests(ctx, actor, found.Entries)
 	return out, err
 }
 
 // EachTrail gives all that Trail would, in its order. begin is called first, once
 // the query was found good. An error of either, or the end of ctx, ends it.
-func (s *Store) EachTrail(ctx context.Context, actor models.Actor, q TrailQuery, begin func() error, fn func(*models.TrailEntry) error) error {
+func (rs *Requests) EachTrail(ctx context.Context, actor models.Actor, q TrailQuery, begin func() error, fn func(*models.TrailEntry) error) error {
 	if err := q.check(actor); err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (s *Store) EachTrail(ctx context.Context, actor models.Actor, q TrailQuery,
 		return err
 	}
 	for q.Limit = exportBatch; ; {
-		page, err := s.Trail(ctx, actor, q)
+		page, err := rs.Trail(ctx, actor, q)
 		if err != nil {
 			return err
 		}
@@ -115,8 +115,8 @@ func (q *TrailQuery) check(actor models.Actor) error {
 	return nil
 }
 
-func (s *Store) trailEntries(ctx context.Context, q TrailQuery, limit int) (ledger.Page, error) {
-	dbtx, err := s.db.Reads().BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+func (rs *Requests) trailEntries(ctx context.Context, q TrailQuery, limit int) (ledger.Page, error) {
+	dbtx, err := rs.db.Reads().BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return ledger.Page{}, fmt.Errorf("read ledger: %w", err)
 	}
@@ -221,20 +221,20 @@ var (
 )
 
 // withRequests puts beside each entry its request, where the actor may see that.
-func (s *Store) withRequests(ctx context.Context, actor models.Actor, entries []models.Entry) ([]models.TrailEntry, error) {
-	requests, err := s.requestsOf(ctx, entries)
+func (rs *Requests) withRequests(ctx context.Context, actor models.Actor, entries []models.Entry) ([]models.TrailEntry, error) {
+	requests, err := rs.requestsOf(ctx, entries)
 	if err != nil || len(entries) == 0 {
 		return nil, err
 	}
-	routed, err := s.routedOf(ctx, actor, requests)
+	routed, err := rs.routedOf(ctx, actor, requests)
 	if err != nil {
 		return nil, err
 	}
-	reasons, err := s.reasonsOf(ctx, trailVotes, entries, "approval.voted")
+	reasons, err := rs.reasonsOf(ctx, trailVotes, entries, "approval.voted")
 	if err != nil {
 		return nil, err
 	}
-	withdrawn, err := s.reasonsOf(ctx, trailWithdrawn, entries, withdrawals...)
+	withdrawn, err := rs.reasonsOf(ctx, trailWithdrawn, entries, withdrawals...)
 	if err != nil {
 		return nil, err
 	}
@@ -246,7 +246,7 @@ func (s *Store) withRequests(ctx context.Context, actor models.Actor, entries []
 		if a == nil {
 			continue
 		}
-		sees, err := maySee(actor, &a.Response, func() (bool, error) { return routed[a.ID], nil })
+		sees, err := MaySee(actor, &a.Response, func() (bool, error) { return routed[a.ID], nil })
 		if err != nil {
 			return nil, err
 		}
@@ -270,7 +270,7 @@ func (s *Store) withRequests(ctx context.Context, actor models.Actor, entries []
 }
 
 // requestsOf reads the requests that entries are about, in brief.
-func (s *Store) requestsOf(ctx context.Context, entries []models.Entry) (map[models.ResponseID]*models.Brief, error) {
+func (rs *Requests) requestsOf(ctx context.Context, entries []models.Entry) (map[models.ResponseID]*models.Brief, error) {
 	var ids []models.ResponseID
 	known := map[models.ResponseID]*models.Brief{}
 	for i := range entries {
@@ -284,8 +284,8 @@ func (s *Store) requestsOf(ctx context.Context, entries []models.Entry) (map[mod
 		return known, nil
 	}
 	var items []models.Brief
-	err := s.db.Snapshot(ctx, func(ctx context.Context) (err error) {
-		items, err = findBriefs(s.db.Gorm(ctx).Where("id IN ?", ids), s.db.Now())
+	err := rs.db.Snapshot(ctx, func(ctx context.Context) (err error) {
+		items, err = FindBriefs(rs.db.Gorm(ctx).Where("id IN ?", ids), rs.db.Now())
 		return err
 	})
 	if err != nil {
@@ -299,7 +299,7 @@ func (s *Store) requestsOf(ctx context.Context, entries []models.Entry) (map[mod
 
 // routedOf tells which of the requests were routed to the actor. Admins see all,
 // and owners their own: nothing is read for them.
-func (s *Store) routedOf(ctx context.Context, actor models.Actor, requests map[models.ResponseID]*models.Brief) (map[models.ResponseID]bool, error) {
+func (rs *Requests) routedOf(ctx context.Context, actor models.Actor, requests map[models.ResponseID]*models.Brief) (map[models.ResponseID]bool, error) {
 	var ids []models.ResponseID
 	for id, a := range requests {
 		if a != nil && !actor.Admin && a.OwnerID != actor.UserID() {
@@ -307,7 +307,7 @@ func (s *Store) routedOf(ctx context.Context, actor models.Actor, requests map[m
 		}
 	}
 	out := map[models.ResponseID]bool{}
-	err := eachOfIDs(ctx, s.db.Reads(), trailRouted, ids, []any{actor.ID}, func(row db.Scanner) error {
+	err := eachOfIDs(ctx, rs.db.Reads(), trailRouted, ids, []any{actor.ID}, func(row db.Scanner) error {
 		var id models.ResponseID
 		err := row.Scan(&id)
 		out[id] = true
@@ -320,7 +320,7 @@ func (s *Store) routedOf(ctx context.Context, actor models.Actor, requests map[m
 var withdrawals = []string{"approval.withdrawn", "approval.refused"}
 
 // reasonsOf reads, by vote, what was said with the entries of some actions.
-func (s *Store) reasonsOf(ctx context.Context, query string, entries []models.Entry, actions ...string) (map[models.VoteID]string, error) {
+func (rs *Requests) reasonsOf(ctx context.Context, query string, entries []models.Entry, actions ...string) (map[models.VoteID]string, error) {
 	var ids []models.VoteID
 	for i := range entries {
 		if id := voteOf(entries[i].Data); id != "" && slices.Contains(actions, entries[i].Action) {
@@ -328,7 +328,7 @@ func (s *Store) reasonsOf(ctx context.Context, query string, entries []models.En
 		}
 	}
 	out := map[models.VoteID]string{}
-	err := eachOfIDs(ctx, s.db.Reads(), query, ids, nil, func(row db.Scanner) error {
+	err := eachOfIDs(ctx, rs.db.Reads(), query, ids, nil, func(row db.Scanner) error {
 		var id models.VoteID
 		var reason string
 		err := row.Scan(&id, &reason)
@@ -340,7 +340,9 @@ func (s *Store) reasonsOf(ctx context.Context, query string, entries []models.En
 
 // voteOf is the vote that an entry's data names.
 func voteOf(data string) models.VoteID {
-	var held settledEntry
+	var held struct {
+		Vote models.VoteID `json:"vote"`
+	}
 	if err := json.Unmarshal([]byte(data), &held); err != nil {
 		return ""
 	}
@@ -356,7 +358,7 @@ func eachOfIDs[T ~string](ctx context.Context, pool db.Querier, query string, id
 	if err != nil {
 		return fmt.Errorf("encode ids: %w", err)
 	}
-	if err := eachRow(ctx, pool, query, append(args, string(list)), each); err != nil {
+	if err := db.EachRow(ctx, pool, query, append(args, string(list)), each); err != nil {
 		return fmt.Errorf("read beside the ledger: %w", err)
 	}
 	return nil

@@ -1,4 +1,4 @@
-package store
+package requests
 
 import (
 	"regexp"
@@ -12,7 +12,7 @@ import (
 // what the person did and not how long the ledger is.
 func TestATrailIsServedByAnIndex(t *testing.T) {
 	t.Parallel()
-	s := openTemp(t, Options{})
+	rs := open(t)
 	const byKey, tail = "SEARCH ledger_keys USING PRIMARY KEY (kind=? AND key=? AND seq>? AND seq<?)", "SEARCH ledger USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"
 	for _, c := range []struct {
 		name string
@@ -30,14 +30,14 @@ func TestATrailIsServedByAnIndex(t *testing.T) {
 	} {
 		c.q.Person = "u"
 		page := c.q.list(nil, 1, 9, 50).SQL()
-		plan := explain(t, s, page.Text, page.Args)
+		plan := explain(t, rs, page.Text, page.Args)
 		if n := strings.Count(plan, byKey); n != c.keys || strings.Count(plan, tail) != 1 {
 			t.Errorf("%s: by %d keys, want %d, and the tail\n%s", c.name, n, c.keys, plan)
 		}
 		noScans(t, c.name, plan)
 	}
 	for name, text := range map[string]string{"routed": trailRouted, "reasons": trailVotes} {
-		noScans(t, name, explain(t, s, text, jsonArgs(text)))
+		noScans(t, name, explain(t, rs, text, jsonArgs(text)))
 	}
 }
 

@@ -1,4 +1,4 @@
-package store
+package requests
 
 import (
 	"context"
@@ -39,9 +39,9 @@ type search struct {
 
 // key is a row's place in a list: by time and id, by time and number, by number, or by risk,
 // time and id.
-type key struct {
-	number  int64
-	id      string
+type Key struct {
+	Number  int64
+	ID      string
 	timeout time.Time
 	created time.Time
 	settled *time.Time
@@ -49,7 +49,7 @@ type key struct {
 }
 
 // at is the time by which a settled row is listed.
-func (k *key) at() time.Time {
+func (k *Key) at() time.Time {
 	if k.settled != nil {
 		return *k.settled
 	}
@@ -58,10 +58,10 @@ func (k *key) at() time.Time {
 
 // searchResult is what a search has found.
 type searchResult struct {
-	keys     []key // the first that were picked, as many as were wanted
+	keys     []Key // the first that were picked, as many as were wanted
 	picked   int
 	searched int // rows that the actor sees
-	last     key // the last row that was looked at
+	last     Key // the last row that was looked at
 	cut      bool
 }
 
@@ -106,8 +106,8 @@ func (l *search) most() int {
 }
 
 // from goes on after a key.
-func (l *search) from(k key, at time.Time) {
-	l.args["at"], l.args["id"], l.args["number"], l.args["rank"] = at, k.id, k.number, k.risk.Rank()
+func (l *search) from(k Key, at time.Time) {
+	l.args["at"], l.args["id"], l.args["number"], l.args["rank"] = at, k.ID, k.Number, k.risk.Rank()
 }
 
 // arguments are those that a statement names.
@@ -127,10 +127,10 @@ var parameter = regexp.MustCompile(`:([a-z_]+)`)
 
 // search reads on until count rows were picked, there are no more, or most were
 // looked at (0: without end), and keeps the keys of the first want.
-func (s *Store) search(ctx context.Context, l *search, at func(*key) time.Time, want, count, most int) (searchResult, error) {
+func (rs *Requests) search(ctx context.Context, l *search, at func(*Key) time.Time, want, count, most int) (searchResult, error) {
 	var out searchResult
 	text := l.sql()
-	stmt, err := s.db.Prepared(ctx, text)
+	stmt, err := rs.db.Prepared(ctx, text)
 	if err != nil {
 		return out, err
 	}
@@ -170,9 +170,9 @@ func (w *searchResult) read(ctx context.Context, stmt *sql.Stmt, args []any, wan
 	}
 	defer found.Close()
 	for found.Next() {
-		var k key
+		var k Key
 		var state, size int
-		if err := found.Scan(&k.number, &k.id, &k.timeout, &k.created, &k.settled, &k.risk, &state, &size); err != nil {
+		if err := found.Scan(&k.Number, &k.ID, &k.timeout, &k.created, &k.settled, &k.risk, &state, &size); err != nil {
 			return 0, 0, fmt.Errorf("look through a list: %w", err)
 		}
 		rows, bytes, w.last = rows+1, bytes+size, k
@@ -197,7 +197,7 @@ func (w *searchResult) read(ctx context.Context, stmt *sql.Stmt, args []any, wan
 }
 
 // rowsOf reads the requests of keys, in their order.
-func (s *Store) rowsOf(ctx context.Context, keys []key, columns string) ([]models.Approval, error) {
+func (rs *Requests) rowsOf(ctx context.Context, keys []Key, columns string) ([]models.Approval, error) {
 	if len(keys) == 0 {
 		return nil, nil
 	}
@@ -205,7 +205,7 @@ func (s *Store) rowsOf(ctx context.Context, keys []key, columns string) ([]model
 	if err != nil {
 		return nil, err
 	}
-	items, err := s.approvals(ctx, keysQuery(columns), list)
+	items, err := rs.approvals(ctx, keysQuery(columns), list)
 	if err != nil {
 		return nil, err
 	}
@@ -213,7 +213,7 @@ func (s *Store) rowsOf(ctx context.Context, keys []key, columns string) ([]model
 }
 
 // rowsWithin is rowsOf of the first rows that weigh most together.
-func (s *Store) rowsWithin(ctx context.Context, keys []key, most int) ([]models.Approval, error) {
+func (rs *Requests) RowsWithin(ctx context.Context, keys []Key, most int) ([]models.Approval, error) {
 	if len(keys) == 0 {
 		return nil, nil
 	}
@@ -221,13 +221,13 @@ func (s *Store) rowsWithin(ctx context.Context, keys []key, most int) ([]models.
 	if err != nil {
 		return nil, err
 	}
-	items, err := s.approvalsWithin(ctx, most, keysQuery(approvalColumns), list)
+	items, err := rs.approvalsWithin(ctx, most, keysQuery(approvalColumns), list)
 	if err != nil {
 		return nil, err
 	}
 	items = items[:db.Fitting(items, len(keys), most, weight)]
 	for i := range items {
-		if string(items[i].ID) != keys[i].id {
+		if string(items[i].ID) != keys[i].ID {
 			return nil, errors.New("the rows of a list are not in its order")
 		}
 	}
@@ -242,7 +242,7 @@ func keysQuery(columns string) string {
 	return `SELECT ` + columns + ` FROM ` + db.Each(`?`) + ` CROSS JOIN responses r ON r.number = j.value` + approvalFrom[len(` FROM responses r`):]
 }
 
-func numbersOf(keys []key) (string, error) {
+func numbersOf(keys []Key) (string, error) {
 	raw, err := json.Marshal(numbers(keys))
 	if err != nil {
 		return "", fmt.Errorf("name the rows of a list: %w", err)
@@ -251,8 +251,8 @@ func numbersOf(keys []key) (string, error) {
 }
 
 // scalar reads one number.
-func (s *Store) scalar(ctx context.Context, text string, args ...any) (int64, error) {
-	stmt, err := s.db.Prepared(ctx, text) //nolint:sqlclosecheck // kept until the store closes
+func (rs *Requests) scalar(ctx context.Context, text string, args ...any) (int64, error) {
+	stmt, err := rs.db.Prepared(ctx, text) //nolint:sqlclosecheck // kept until the store closes
 	if err != nil {
 		return 0, err
 	}

@@ -1,4 +1,4 @@
-package store
+package requests
 
 import (
 	"context"
@@ -43,13 +43,13 @@ type SettledPage struct {
 // routed to them.
 //
 // Codes: forbidden (people only), invalid.
-func (s *Store) Settled(ctx context.Context, actor models.Actor, q SettledQuery) (SettledPage, error) {
-	l, err := s.settledSearch(ctx, actor, q)
+func (rs *Requests) Settled(ctx context.Context, actor models.Actor, q SettledQuery) (SettledPage, error) {
+	l, err := rs.settledSearch(ctx, actor, q)
 	if err != nil {
 		return SettledPage{}, err
 	}
 	page, limit := SettledPage{}, db.PageSize(q.Limit)
-	found, err := s.search(ctx, l, (*key).at, limit+1, limit+1, l.most())
+	found, err := rs.search(ctx, l, (*Key).at, limit+1, limit+1, l.most())
 	if err != nil {
 		return SettledPage{}, err
 	}
@@ -62,18 +62,18 @@ func (s *Store) Settled(ctx context.Context, actor models.Actor, q SettledQuery)
 	case found.cut:
 		page.Next, page.Cut, page.Back = settledCursor(&found.last), true, found.last.at()
 	}
-	page.Items, err = s.settledRows(ctx, keys)
+	page.Items, err = rs.settledRows(ctx, keys)
 	return page, err
 }
 
 // settledRows are the requests of keys, in their order.
-func (s *Store) settledRows(ctx context.Context, keys []key) ([]models.Brief, error) {
+func (rs *Requests) settledRows(ctx context.Context, keys []Key) ([]models.Brief, error) {
 	if len(keys) == 0 {
 		return nil, nil
 	}
 	var items []models.Approval
-	err := s.db.Snapshot(ctx, func(ctx context.Context) (err error) {
-		items, err = findApprovals(s.db.Gorm(ctx).Scopes(brief).Where("number IN ?", numbers(keys)), s.db.Now())
+	err := rs.db.Snapshot(ctx, func(ctx context.Context) (err error) {
+		items, err = FindApprovals(rs.db.Gorm(ctx).Scopes(brief).Where("number IN ?", numbers(keys)), rs.db.Now())
 		return err
 	})
 	if err != nil {
@@ -83,7 +83,7 @@ func (s *Store) settledRows(ctx context.Context, keys []key) ([]models.Brief, er
 	return briefs(items), err
 }
 
-func settledCursor(k *key) string { return db.Cursor{At: k.at(), ID: k.id}.String() }
+func settledCursor(k *Key) string { return db.Cursor{At: k.at(), ID: k.ID}.String() }
 
 // exportBatch is how many requests are in memory at once for an export: each may
 // be half a megabyte.
@@ -93,8 +93,8 @@ const exportBatch = 50
 // first, once the query was found good. Between two batches nothing is held,
 // however slowly fn takes them. An error of either, or the end of ctx, ends it.
 // Codes as for Settled.
-func (s *Store) EachSettled(ctx context.Context, actor models.Actor, q SettledQuery, begin func() error, fn func(*models.Approval) error) error {
-	l, err := s.settledSearch(ctx, actor, q)
+func (rs *Requests) EachSettled(ctx context.Context, actor models.Actor, q SettledQuery, begin func() error, fn func(*models.Approval) error) error {
+	l, err := rs.settledSearch(ctx, actor, q)
 	if err != nil {
 		return err
 	}
@@ -102,11 +102,11 @@ func (s *Store) EachSettled(ctx context.Context, actor models.Actor, q SettledQu
 		return err
 	}
 	for {
-		found, err := s.search(ctx, l, (*key).at, exportBatch, exportBatch, 0)
+		found, err := rs.search(ctx, l, (*Key).at, exportBatch, exportBatch, 0)
 		if err != nil {
 			return err
 		}
-		items, err := s.rowsOf(ctx, found.keys, approvalColumns) // prepared: there may be a million
+		items, err := rs.rowsOf(ctx, found.keys, approvalColumns) // prepared: there may be a million
 		if err != nil {
 			return err
 		}
@@ -151,7 +151,7 @@ func (q *SettledQuery) check() error {
 }
 
 // settledSearch chooses the indexes that serve the list, and where it begins.
-func (s *Store) settledSearch(ctx context.Context, actor models.Actor, q SettledQuery) (*search, error) {
+func (rs *Requests) settledSearch(ctx context.Context, actor models.Actor, q SettledQuery) (*search, error) {
 	if !actor.IsPerson() {
 		return nil, models.Errorf(models.CodeForbidden, "Only a person has a history.")
 	}
@@ -165,23 +165,23 @@ func (s *Store) settledSearch(ctx context.Context, actor models.Actor, q Settled
 			"whose": string(q.Whose), "text": q.Text, "brief": models.MaxBrief, "status": q.Status, "cause": q.Cause, "by": q.By, "from": q.From,
 		},
 	}
-	l.from(key{number: math.MaxInt64}, models.NoDeadline)
+	l.from(Key{Number: math.MaxInt64}, models.NoDeadline)
 	if !q.To.IsZero() {
-		l.from(key{}, q.To)
+		l.from(Key{}, q.To)
 	}
 	if q.After != "" {
 		after, err := db.ParseCursor(q.After)
 		if err != nil {
 			return nil, err
 		}
-		number, err := s.numberOf(ctx, after.ID)
+		number, err := rs.numberOf(ctx, after.ID)
 		if err != nil {
 			return nil, err
 		}
-		l.from(key{number: number}, after.At)
+		l.from(Key{Number: number}, after.At)
 	}
 	var err error
-	l.keys, err = s.settledKeys(ctx, actor, q)
+	l.keys, err = rs.settledKeys(ctx, actor, q)
 	return l, err
 }
 
@@ -190,8 +190,8 @@ const settledPicks = ` AND (:status = '' OR r.approval_status = :status OR (r.ap
 
 // bySettling is a history: the next :n keys before :at and :number, since :from. at is
 // the time by which it is listed.
-func bySettling(at string) db.List[key] {
-	return db.List[key]{
+func bySettling(at string) db.List[Key] {
+	return db.List[Key]{
 		Order: []db.Key{{Name: `at`, Is: at}, {Name: `number`, Is: `p.number`}}, Down: true, After: db.Say(`(:at, :number)`), Count: db.Say(`:n`),
 	}
 }
@@ -234,7 +234,7 @@ func smallSet(index string) string {
 	return `SELECT count(*) FROM (SELECT 1 FROM responses p` + db.By(index) + ` WHERE ` + smallSets[index] + ` LIMIT :n)`
 }
 
-func (s *Store) settledKeys(ctx context.Context, actor models.Actor, q SettledQuery) (string, error) {
+func (rs *Requests) settledKeys(ctx context.Context, actor models.Actor, q SettledQuery) (string, error) {
 	index := ""
 	switch {
 	case q.Conversation != "":
@@ -246,7 +246,7 @@ func (s *Store) settledKeys(ctx context.Context, actor models.Actor, q SettledQu
 	}
 	if index != "" {
 		text := smallSet(index)
-		n, err := s.scalar(ctx, text, arguments(text, map[string]any{"conversation": q.Conversation, "agent": q.Agent, "tool": q.Tool, "n": smallSettled + 1})...)
+		n, err := rs.scalar(ctx, text, arguments(text, map[string]any{"conversation": q.Conversation, "agent": q.Agent, "tool": q.Tool, "n": smallSettled + 1})...)
 		if err != nil {
 			return "", err
 		}

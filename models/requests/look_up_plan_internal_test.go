@@ -1,4 +1,4 @@
-package store
+package requests
 
 import (
 	"regexp"
@@ -15,7 +15,7 @@ var inOrderOf = regexp.MustCompile(`(?m)^SCAN (k USING INDEX conversations_(all|
 // a handful, and what is looked at by text is the latest of an index.
 func TestLookUpIsServedByAnIndex(t *testing.T) {
 	t.Parallel()
-	s := openTemp(t, Options{})
+	rs := open(t)
 	served := map[string]string{
 		requestsByIDQuery: "responses", conversationsByIDQuery: "conversations", agentsQuery(true): "responses_pending_agent", agentsQuery(false): "sqlite_autoindex_agents",
 		conversationsQuery(true, false): "conversations_all", conversationsQuery(true, true): "conversations_archived",
@@ -26,7 +26,7 @@ func TestLookUpIsServedByAnIndex(t *testing.T) {
 	}
 	args := map[string]any{"from": "0", "after": "1", "most": 9, "n": 8}
 	for query, index := range served {
-		plan := explain(t, s, query, arguments(query, args))
+		plan := explain(t, rs, query, arguments(query, args))
 		noScan(t, query, inOrderOf.ReplaceAllString(plan, ""))
 		if !strings.Contains(plan, index) || strings.Contains(query, "conversations k INDEXED") && strings.Contains(plan, "TEMP B-TREE") {
 			t.Errorf("%s\nis not read by %s:\n%s", query, index, plan)
@@ -41,6 +41,6 @@ func TestLookUpIsServedByAnIndex(t *testing.T) {
 		if !strings.Contains(l.sql(), ":ending") || l.args["ending"] != "12345678" {
 			t.Errorf("the end of an id narrows nothing: %s", l.sql())
 		}
-		noScan(t, keys, explain(t, s, l.sql(), arguments(l.sql(), map[string]any{"ending": "12345678", "n": 9})))
+		noScan(t, keys, explain(t, rs, l.sql(), arguments(l.sql(), map[string]any{"ending": "12345678", "n": 9})))
 	}
 }

@@ -1,4 +1,4 @@
-package store
+package requests
 
 import (
 	"context"
@@ -81,8 +81,8 @@ func FeedTopics(actor models.Actor) []events.Topic {
 // FeedFrom says where a reader goes on who has heard all entries up to after: at
 // after, or at the head with reset when that is more than MaxReplay entries away
 // or after is a number that this ledger has not reached.
-func (s *Store) FeedFrom(ctx context.Context, actor models.Actor, after int64) (from int64, reset bool, err error) {
-	head, err := s.Ledger.Head(ctx)
+func (rs *Requests) FeedFrom(ctx context.Context, actor models.Actor, after int64) (from int64, reset bool, err error) {
+	head, err := rs.ledger.Head(ctx)
 	if err != nil || after > head.Seq {
 		return head.Seq, true, err
 	}
@@ -97,7 +97,7 @@ func (s *Store) FeedFrom(ctx context.Context, actor models.Actor, after int64) (
 		return 0, false, err
 	}
 	behind := 0
-	if err := s.db.Reads().QueryRowContext(ctx, `SELECT count(*) FROM (`+query+`)`, args...).Scan(&behind); err != nil {
+	if err := rs.db.Reads().QueryRowContext(ctx, `SELECT count(*) FROM (`+query+`)`, args...).Scan(&behind); err != nil {
 		return 0, false, fmt.Errorf("count what a stream has to tell: %w", err)
 	}
 	if behind > MaxReplay {
@@ -110,9 +110,9 @@ func (s *Store) FeedFrom(ctx context.Context, actor models.Actor, after int64) (
 // now: an agent what is its own, a person what is owned and what was routed to
 // them, an admin all. It returns the number up to which all was told. An error
 // of tell ends it and is returned with the number before that event.
-func (s *Store) Feed(ctx context.Context, actor models.Actor, after int64, tell func(*FeedEvent) error) (int64, error) {
+func (rs *Requests) Feed(ctx context.Context, actor models.Actor, after int64, tell func(*FeedEvent) error) (int64, error) {
 	for {
-		entries, err := s.feedEntries(actor, after)
+		entries, err := rs.feedEntries(actor, after)
 		if err != nil {
 			return after, err
 		}
@@ -123,7 +123,7 @@ func (s *Store) Feed(ctx context.Context, actor models.Actor, after int64, tell 
 			if err := ctx.Err(); err != nil {
 				return after, fmt.Errorf("tell what was recorded: %w", err)
 			}
-			h, err := s.feedEvent(ctx, actor, &entries[i])
+			h, err := rs.feedEvent(ctx, actor, &entries[i])
 			if err != nil {
 				return after, err
 			}
@@ -154,13 +154,13 @@ func feedQuery(actor models.Actor, after int64, limit int) (query string, args [
 }
 
 // feedEntries reads a page. It is short when it is the last.
-func (s *Store) feedEntries(actor models.Actor, after int64) ([]models.Entry, error) {
+func (rs *Requests) feedEntries(actor models.Actor, after int64) ([]models.Entry, error) {
 	query, args, err := feedQuery(actor, after, feedPage)
 	if err != nil {
 		return nil, err
 	}
-	ctx := context.Background()            // the driver starts a goroutine a query for a context that can end
-	stmt, err := s.db.Prepared(ctx, query) //nolint:sqlclosecheck // kept until the store closes
+	ctx := context.Background()             // the driver starts a goroutine a query for a context that can end
+	stmt, err := rs.db.Prepared(ctx, query) //nolint:sqlclosecheck // kept until the store closes
 	if err != nil {
 		return nil, err
 	}
@@ -189,14 +189,14 @@ func (s *Store) feedEntries(actor models.Actor, after int64) ([]models.Entry, er
 var whatOf = map[string]FeedKind{
 	"approval.requested": Asked, "approval.approved": Settled, "approval.rejected": Settled, "approval.cancelled": Settled,
 	"approval.routed":   Asked, // of whoever joined its group
-	stepAction:          Asked, // of those whom its rule asks later
+	StepAction:          Asked, // of those whom its rule asks later
 	"approval.resolved": Settled, "approval.expired": Expired, "approval.asked_back": AskedBack, "conversation.status": StatusChanged, "response.adopted": StatusChanged,
 }
 
 // feedEvent is what a stream tells of an entry; nil if it tells nothing.
-func (s *Store) feedEvent(ctx context.Context, actor models.Actor, e *models.Entry) (*FeedEvent, error) {
+func (rs *Requests) feedEvent(ctx context.Context, actor models.Actor, e *models.Entry) (*FeedEvent, error) {
 	what, ok := whatOf[e.Action]
-	if !ok || (e.Action == "approval.routed" || e.Action == stepAction) && !asksOf(actor, e) {
+	if !ok || (e.Action == "approval.routed" || e.Action == StepAction) && !asksOf(actor, e) {
 		return nil, nil //nolint:nilnil // nothing to tell
 	}
 	h := &FeedEvent{Seq: e.Seq, At: ledger.TimeOf(*e), Kind: what, Conversation: e.ConversationID}
@@ -209,12 +209,12 @@ func (s *Store) feedEvent(ctx context.Context, actor models.Actor, e *models.Ent
 			return nil, nil //nolint:nilnil // nothing that is shown has changed
 		}
 		h.Changes = changes
-		return s.seenChange(ctx, actor, e, h)
+		return rs.seenChange(ctx, actor, e, h)
 	}
 	if e.Action == "approval.rejected" && e.ActorKind == models.ActorAgent {
 		h.Kind = TurnedAway // nobody but the policy rejects what an agent does
 	}
-	a, err := s.Approval(ctx, actor, e.ResponseID)
+	a, err := rs.Approval(ctx, actor, e.ResponseID)
 	if models.ErrorCode(err) == models.CodeNotFound {
 		return nil, nil //nolint:nilnil // not theirs to see
 	}
@@ -224,18 +224,21 @@ func (s *Store) feedEvent(ctx context.Context, actor models.Actor, e *models.Ent
 	h.Approval = a
 	if !actor.IsPerson() || actor.Admin || e.OwnerID == actor.UserID() {
 		// Whom one request was routed to does not see its conversation.
-		if h.Changes, err = s.changesFor(ctx, actor, changes); err != nil {
+		if h.Changes, err = rs.changesFor(ctx, actor, changes); err != nil {
 			return nil, err
 		}
 	}
 	return h, nil
 }
 
+// stepAction is the ledger's word for further people whom a rule asks.
+const StepAction = "approval.escalated_by_rule"
+
 // asksOf reports whether an entry of a request that goes to other people now asks the actor,
 // who was not told of it before.
 func asksOf(actor models.Actor, e *models.Entry) bool {
 	var data struct {
-		routedEntry
+		Joined    models.UserID   `json:"joined"`
 		Reviewers []models.UserID `json:"reviewers"`
 	}
 	return actor.IsPerson() && !actor.Admin && json.Unmarshal([]byte(e.Data), &data) == nil &&
@@ -244,13 +247,13 @@ func asksOf(actor models.Actor, e *models.Entry) bool {
 
 // changesFor leaves out, for an agent, conversations that it did not open: a request
 // may have come from one.
-func (s *Store) changesFor(ctx context.Context, actor models.Actor, changes []models.StatusChange) ([]models.StatusChange, error) {
+func (rs *Requests) changesFor(ctx context.Context, actor models.Actor, changes []models.StatusChange) ([]models.StatusChange, error) {
 	if !actor.IsAgent() {
 		return changes, nil
 	}
 	var own []models.StatusChange
 	for _, c := range changes {
-		sees, err := db.Exists(s.db.Reads().QueryRowContext(ctx, `SELECT 1 FROM conversations WHERE id = ? AND agent_id = ?`, c.Conversation, actor.ID))
+		sees, err := db.Exists(rs.db.Reads().QueryRowContext(ctx, `SELECT 1 FROM conversations WHERE id = ? AND agent_id = ?`, c.Conversation, actor.ID))
 		if err != nil {
 			return nil, err
 		}
@@ -262,11 +265,11 @@ func (s *Store) changesFor(ctx context.Context, actor models.Actor, changes []mo
 }
 
 // seenChange is a change of status as far as the actor may see the conversation.
-func (s *Store) seenChange(ctx context.Context, actor models.Actor, e *models.Entry, h *FeedEvent) (*FeedEvent, error) {
+func (rs *Requests) seenChange(ctx context.Context, actor models.Actor, e *models.Entry, h *FeedEvent) (*FeedEvent, error) {
 	sees := actor.Admin || (actor.IsPerson() && e.OwnerID == actor.UserID())
 	if actor.IsAgent() {
 		var err error
-		if h.Changes, err = s.changesFor(ctx, actor, h.Changes); err != nil {
+		if h.Changes, err = rs.changesFor(ctx, actor, h.Changes); err != nil {
 			return nil, err
 		}
 		sees = len(h.Changes) > 0

@@ -1,4 +1,4 @@
-package store
+package requests
 
 import (
 	"fmt"
@@ -15,7 +15,7 @@ import (
 // no table is read whole.
 func TestDeskListsAreServedByAnIndex(t *testing.T) {
 	t.Parallel()
-	s := openTemp(t, Options{})
+	rs := open(t)
 	admin := models.Actor{Kind: models.ActorUser, ID: "u", Admin: true}
 	person := models.Actor{Kind: models.ActorUser, ID: "u"}
 	now := time.Unix(0, 0)
@@ -50,7 +50,7 @@ func TestDeskListsAreServedByAnIndex(t *testing.T) {
 	args := map[string]any{"at": now, "from": now, "id": "", "number": 1, "rank": -1, "n": 51}
 	for _, of := range []map[string]string{shapes, sorted} {
 		for keys, index := range of {
-			plan := explain(t, s, keys, arguments(keys, args))
+			plan := explain(t, rs, keys, arguments(keys, args))
 			if !strings.Contains(plan, index) {
 				t.Errorf("%s\nis not read by %s:\n%s", keys, index, plan)
 			}
@@ -63,7 +63,7 @@ func TestDeskListsAreServedByAnIndex(t *testing.T) {
 				if !strings.Contains(keys, "number") {
 					l.join = `r.id = k.id`
 				}
-				noScan(t, keys, explain(t, s, l.sql(), arguments(l.sql(), args)))
+				noScan(t, keys, explain(t, rs, l.sql(), arguments(l.sql(), args)))
 			}
 		}
 	}
@@ -85,7 +85,7 @@ func TestDeskListsAreServedByAnIndex(t *testing.T) {
 		if strings.Contains(text, ":n") { // named
 			args = arguments(text, map[string]any{"n": 9})
 		}
-		plan := explain(t, s, text, args)
+		plan := explain(t, rs, text, args)
 		noScan(t, text, plan)
 		if strings.Contains(plan, "TEMP B-TREE") {
 			t.Errorf("%s\n%s", text, plan)

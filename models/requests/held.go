@@ -1,0 +1,49 @@
+package requests
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"countersign/models"
+)
+
+// standingVote is the verdict that holds a request.
+const StandingVote = `SELECT * FROM votes WHERE response_id = ? AND withdrawn_at IS NULL AND waits_for = '' ORDER BY at DESC LIMIT 1`
+
+// HeldVerdicts gives a person the verdicts that hold requests which were read, as
+// their Vote; UndoUntil is set while that may still be taken back. An agent is not
+// to know that there is one.
+func (rs *Requests) HeldVerdicts(ctx context.Context, actor models.Actor, read ...*models.Approval) error {
+	if !actor.IsPerson() {
+		return nil
+	}
+	now := rs.db.Now()
+	for _, a := range read {
+		if a.HeldUntil == nil || a.Status() != models.StatusPending {
+			continue
+		}
+		var votes []models.Vote
+		if err := rs.db.Gorm(ctx).Raw(StandingVote, a.ID).Scan(&votes).Error; err != nil {
+			return fmt.Errorf("read decision: %w", err)
+		}
+		a.Vote = WindowAt(FirstVote(votes), now)
+	}
+	return nil
+}
+
+// windowAt is a verdict as it stands at now: a window that is over is none.
+func WindowAt(v *models.Vote, now time.Time) *models.Vote {
+	if v != nil && v.UndoUntil != nil && !now.Before(*v.UndoUntil) {
+		v.UndoUntil = nil
+	}
+	return v
+}
+
+// firstVote is the one that a query found; nil: none.
+func FirstVote(votes []models.Vote) *models.Vote {
+	if len(votes) == 0 {
+		return nil
+	}
+	return &votes[0]
+}

@@ -1,0 +1,116 @@
+package requests
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"countersign/models"
+	"countersign/models/db"
+	"countersign/models/db/dbtest"
+	"countersign/models/ledger"
+)
+
+// open is the requests of a fresh database.
+func open(t *testing.T) *Requests {
+	t.Helper()
+	d := dbtest.Open(t)
+	l, err := ledger.New(t.Context(), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rs, err := New(t.Context(), d, l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rs
+}
+
+func explain(t *testing.T, rs *Requests, text string, args []any) string {
+	t.Helper()
+	return dbtest.Plan(t, rs.db, text, args...)
+}
+
+func blanks(text string) []any {
+	args := make([]any, strings.Count(text, "?"))
+	for i := range args {
+		args[i] = ""
+	}
+	return args
+}
+
+// TestListsAreServedByAnIndex reads the plan of every query that runs often or over tables that
+// grow: no scan of a whole table, no sorting in passing.
+func TestListsAreServedByAnIndex(t *testing.T) {
+	t.Parallel()
+	rs := open(t)
+	type query struct {
+		name, text string
+		args       []any
+		sorts      bool // a page's worth of rows is sorted, by intent
+	}
+	queries := []query{
+		{"one request", ApprovalByID, []any{"r"}, false}, {"a reviewer", IsReviewer, []any{"u", "r"}, false},
+		{"one conversation", SelectView + ` WHERE c.id = ?`, []any{"c"}, false}, {"the decision that holds", StandingVote, []any{"r"}, true},
+		{"what was opened", OpenedPartsQuery, []any{"u", "r"}, false}, {"asked last", lastAskOf, []any{"a", "u"}, false},
+	}
+	admin := models.Actor{Kind: models.ActorUser, ID: "u", Admin: true}
+	person := models.Actor{Kind: models.ActorUser, ID: "u"}
+	agent := models.Actor{Kind: models.ActorAgent, ID: "a"}
+	now := time.Unix(0, 0)
+	for who, actor := range map[string]models.Actor{"admin": admin, "reviewer": person, "agent": agent} {
+		for _, status := range []models.Status{"", models.StatusPending, models.StatusExpired, models.StatusApproved, models.StatusRejected} {
+			for _, conv := range []models.ConversationID{"", "c"} {
+				q := ListQuery{Status: status, Conversation: conv, Cursor: "x"}
+				l := rs.requests(actor, q, chunk{}, now)
+				keys := l.Keys()
+				sorts := who != "agent" && conv == "" || conv != "" && status == models.StatusPending // of one conversation, what waits
+				queries = append(queries, query{"list of " + who + " " + string(status), keys.Text, keys.Args, sorts})
+				if who == "reviewer" && conv == "" {
+					routed := routedTo(l, actor, q, q.filter(now)).Keys
+					queries = append(queries, query{"routed, " + string(status), routed.Text, routed.Args, status == models.StatusPending})
+				}
+				if q.filtersRows() {
+					filtered := q.candidates(l, now)
+					queries = append(queries, query{"filtered for " + who + " " + string(status), filtered.Text, filtered.Args, true})
+				}
+			}
+		}
+	}
+	for _, status := range []models.ConversationStatus{"", models.ConversationRunning} {
+		for _, owner := range []models.UserID{"", "u"} {
+			for _, agent := range []models.AgentID{"", "a"} {
+				for _, archived := range []bool{false, true} {
+					list := rs.conversations(ConversationQuery{Status: status, Owner: owner, Agent: agent, Archived: archived}, db.Cursor{At: now, ID: db.MaxID}).SQL()
+					queries = append(queries, query{"conversations", list.Text, list.Args, true})
+				}
+			}
+		}
+	}
+	for _, direction := range []string{forwards, backwards} {
+		for name, part := range map[string]string{"messages": messagesPart + direction, "budget steps": stepsPart + direction, "responses": responsesPart(direction)} {
+			queries = append(queries, query{"history: " + name, part, []any{"c", 1, 51}, false})
+		}
+	}
+	waiting := rs.pendingOfAgent(agent, "x", 50)
+	for _, q := range append(queries, query{"turns", turnsQuery, []any{"c", 1, 5}, true},
+		query{"pending of an agent", waiting.SQL().Text, waiting.SQL().Args, true}, query{"its keys", waiting.Keys().Text, waiting.Keys().Args, false}) {
+		plan := explain(t, rs, q.text, q.args)
+		for line := range strings.SplitSeq(plan, "\n") {
+			scan := strings.HasPrefix(line, "SCAN ") && !scannable.MatchString(line)
+			sorting := strings.Contains(line, "USE TEMP B-TREE") && !q.sorts
+			if scan || sorting {
+				t.Errorf("%s: %s\n%s\n%s", q.name, line, q.text, plan)
+			}
+		}
+	}
+	if len(queries) < 60 {
+		t.Errorf("only %d queries were read", len(queries))
+	}
+}
+
+// scannable are scans of what is small by construction: a page of keys, an index
+// walked in order under a LIMIT, the first row of a table, the agents and people of
+// one installation.
+var scannable = regexp.MustCompile(`^SCAN ([guk]\b|\(?(subquery-)?\d+\)?|CONSTANT ROW|known|.* USING (COVERING )?INDEX (responses_pending|users_enabled_admins|users_disabled|grants_live)|policies|early_results$)`)
