@@ -27,9 +27,8 @@ var StrictJSON = json.JoinOptions(
 	jsontext.AllowInvalidUTF8(false),
 )
 
-// BodyProblem says which field is wrong and what was wanted, and nothing of
-// what was sent.
-// typeName is what a value of a Go type is called.
+// BodyProblem says which field is wrong and which value was expected, and nothing of the body. typeName names a Go type
+// in the answer.
 func BodyProblem(err error, typeName func(reflect.Type) string) (field, message string) {
 	var semantic *json.SemanticError
 	var syntactic *jsontext.SyntacticError
@@ -48,7 +47,7 @@ func BodyProblem(err error, typeName func(reflect.Type) string) (field, message 
 	return "body", "must be a JSON object"
 }
 
-// noValue reports whether a member holds what is no value in JSON, such as NaN.
+// noValue reports whether a member has a value that JSON lacks, such as NaN.
 func noValue(err *jsontext.SyntacticError) bool {
 	text := err.Err.Error()
 	return err.JSONPointer != "" && (strings.HasSuffix(text, "at start of value") || strings.Contains(text, "in number"))
@@ -126,8 +125,7 @@ func elem(t reflect.Type) reflect.Type {
 	return t
 }
 
-// rawJSON has raw values go out exactly as they came in: whoever took them in has checked
-// them.
+// rawJSON has raw values go out exactly as they came in: they were checked on the way in.
 var rawJSON = json.JoinOptions(
 	jsontext.PreserveRawStrings(true),
 	jsontext.AllowDuplicateNames(true),
@@ -137,8 +135,8 @@ var rawJSON = json.JoinOptions(
 // BodyTimeout is how long a body may take to arrive whose sender is known.
 const BodyTimeout = 10 * time.Second
 
-// ReadJSON reads a body of models.MaxBody bytes at most into v, strictly. An error says which
-// member is wrong and what was wanted, and nothing of what was sent.
+// ReadJSON reads a body of models.MaxBody bytes at most into v, strictly. An error says which member is wrong and which
+// value was expected, and nothing of the body.
 func ReadJSON(c echo.Context, v any) error {
 	ReadWithin(c.Response())
 	raw, err := io.ReadAll(http.MaxBytesReader(c.Response(), c.Request().Body, models.MaxBody))

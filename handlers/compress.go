@@ -32,9 +32,8 @@ const uncompressedKey = "uncompressed"
 // pages that hold a secret.
 func Uncompressed(c echo.Context) { c.Set(uncompressedKey, true) }
 
-// mayCompress reports whether a page may be compressed. Secrets are made by forms and shown
-// once, in the page that answers (I15), so whole pages that answer a form are not: nobody
-// has to remember which of them shows one.
+// mayCompress reports whether a page may be compressed. Secrets are made by forms and shown once, in the page that
+// answers (I15), so whole pages that answer a form are not: then it does not matter which of them shows one.
 func mayCompress(c echo.Context, fragment bool) bool {
 	marked, _ := c.Get(uncompressedKey).(bool)
 	return !marked && (fragment || c.Request().Method == http.MethodGet)

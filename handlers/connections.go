@@ -10,10 +10,9 @@ import (
 	"sync"
 )
 
-// Connections keeps room for those who send whole requests. A connection over
-// which no request has arrived in full is dropped, the oldest first, when there
-// would be more than most. A request that is answered before its body was read
-// ends its connection: what is left of the body is not waited for.
+// Connections keeps room for those who send whole requests. A connection over which no request has arrived in full is
+// dropped, the oldest first, when there would be more than most. A request that is answered before its body was read
+// ends its connection, without waiting for the rest of the body.
 type Connections struct {
 	most int
 
@@ -108,7 +107,7 @@ func (l *Connections) Handler(next http.Handler) http.Handler {
 		r.Body = body
 		next.ServeHTTP(w, r)
 		if !body.ended {
-			// What was sent along may still arrive: a reset would take the answer away.
+			// The rest of the body may still arrive: a reset would take the answer away.
 			_ = http.NewResponseController(w).SetReadDeadline(after(unreadTimeout))
 		}
 	})

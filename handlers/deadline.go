@@ -14,7 +14,7 @@ const (
 	WriteTimeout  = time.Minute
 	IdleTimeout   = 2 * time.Minute
 
-	// unreadTimeout is how long the rest of a body is taken that nobody reads.
+	// unreadTimeout is how long the rest of an unread body is accepted.
 	unreadTimeout = time.Second
 	// slowReader is how long one write to a stream may take before its reader is
 	// given up.
@@ -37,8 +37,7 @@ func ExtendDeadlines(ctx context.Context, w http.ResponseWriter, wait time.Durat
 	_ = rc.SetWriteDeadline(until)
 }
 
-// WriteWithin gives the reader of an answer so much time to take what is written
-// from now on.
+// WriteWithin gives the reader of an answer so much time to take later writes.
 func WriteWithin(w http.ResponseWriter, d time.Duration) {
 	_ = http.NewResponseController(w).SetWriteDeadline(after(d))
 }

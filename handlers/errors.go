@@ -17,7 +17,7 @@ import (
 const (
 	CodeUnknownHost      models.Code = "unknown_host"          // 421: not this server's name
 	CodeMethodNotAllowed models.Code = "method_not_allowed"    // 405: Allow says which are
-	CodeClientGone       models.Code = "client_closed_request" // 499: for the log; nobody reads it
+	CodeClientGone       models.Code = "client_closed_request" // 499: for the log; it has no reader
 )
 
 // StatusClientGone is logged when the caller left before the answer.
@@ -79,14 +79,14 @@ func kindOf(code models.Code) problemKind {
 	return problemKinds[models.CodeInternal]
 }
 
-// FieldProblem names one input and what is wanted of it.
+// FieldProblem names one input and the expected value.
 type FieldProblem struct {
 	Field   string `json:"field" doc:"The member or parameter, as in options[0].name"`
 	Message string `json:"message" doc:"What is wanted of it"`
 }
 
-// Problem is the error answer of every JSON surface: an RFC 9457 problem
-// document with a stable code. It never holds what was sent.
+// Problem is the error answer of every JSON surface: an RFC 9457 problem document with a stable code. It never holds
+// values of the request.
 type Problem struct { //nolint:errname // RFC 9457 calls it a problem
 	Type      string         `json:"type" doc:"urn:countersign:problem: and the code"`
 	Title     string         `json:"title"`
@@ -113,8 +113,8 @@ type NamedRequest struct {
 	Kind       models.Kind       `json:"kind"`
 }
 
-// ProblemOf makes the answer of an error. What is not a *models.Error tells
-// nothing but that it happened; the caller logs it.
+// ProblemOf makes the answer of an error. An error that is not a *models.Error tells nothing but that it happened; the
+// caller logs it.
 func ProblemOf(err error) *Problem {
 	var e *models.Error
 	switch {

@@ -44,8 +44,7 @@ func (k *Kit) accessLog(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// requestAttrs stand in each line that the log has of a request: its id and, where the caller
-// has named a trace, that.
+// requestAttrs are in each log line of a request: its id and, where the caller has named a trace, that.
 func requestAttrs(id string, sent http.Header) []slog.Attr {
 	attrs := []slog.Attr{slog.String("request_id", id)}
 	if trace := traceID(sent); trace != "" {
@@ -80,7 +79,7 @@ func noteWait(ctx context.Context) {
 	}
 }
 
-// slowRequest is how long a request takes at most that nobody needs to see.
+// slowRequest is how long a request may take before the log mentions it.
 const slowRequest = time.Second
 
 // toldAnyway reports whether a request has a line although not all have one: it failed, was

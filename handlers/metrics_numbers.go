@@ -36,8 +36,8 @@ var (
 	rowsAtDesc  = prometheus.NewDesc("countersign_rows_compared_timestamp_seconds", "When all rows were last compared with the ledger; 0 for never.", nil, nil)
 )
 
-// numbers reads the figures of the store when they are collected. If they cannot
-// be read they are missing, and the rest is told.
+// numbers reads the figures of the store when they are collected. If they cannot be read they are missing, and the rest
+// is reported.
 type numbers struct {
 	read func(context.Context) (models.Numbers, error)
 	now  func() time.Time

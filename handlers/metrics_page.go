@@ -48,8 +48,8 @@ func mayReadMetrics(r *http.Request, auth Authenticator) error {
 	return nil
 }
 
-// direct are the headers that programs and browsers send by themselves. Proxies have many names
-// for those for whom they forward, and any other header may be one.
+// direct are the headers that programs and browsers send without a proxy. Proxies have many names for those for whom
+// they forward, and any other header may be one.
 var direct = map[string]bool{
 	"Accept": true, "Accept-Charset": true, "Accept-Encoding": true, "Accept-Language": true, "Cache-Control": true, "Connection": true, "Content-Length": true,
 	"Cookie": true, "Dnt": true, "If-Modified-Since": true, "If-None-Match": true, "Keep-Alive": true, "Priority": true, "Range": true, "Referer": true,

@@ -8,7 +8,7 @@ import (
 	"countersign/models"
 )
 
-// Authenticator knows what a bearer token stands for; models/store does.
+// Authenticator knows the actor of a bearer token; models/store does.
 type Authenticator interface {
 	AuthenticateToken(ctx context.Context, secret string) (models.Actor, error)
 }

@@ -47,9 +47,8 @@ func (p Proxies) String() string {
 	return strings.Join(parts, ",")
 }
 
-// Client is the address that a request comes from: the peer's own or, where a
-// proxy of ours is the peer, the last one in X-Forwarded-For that is not a proxy
-// of ours. What stands before that one is the client's own word and is not read.
+// Client is the address that a request comes from: the peer's own or, where a proxy of ours is the peer, the last one
+// in X-Forwarded-For that is not a proxy of ours. Any address before that one is the client's own word and is not read.
 func (p Proxies) Client(r *http.Request) string {
 	peer, ok := parseAddress(r.RemoteAddr)
 	if !ok {

@@ -11,7 +11,7 @@ import (
 	"countersign/models"
 )
 
-// Headers by which htmx says what it wants, and is told what to do.
+// Headers by which htmx says what it wants, and gets instructions.
 const (
 	headerHXRequest     = "Hx-Request"
 	headerHXRequestType = "Hx-Request-Type"
@@ -54,12 +54,10 @@ func Render(c echo.Context, status int, page, fragment templ.Component) error {
 	return sendHTML(c, status, body.Bytes(), mayCompress(c, part))
 }
 
-// KeepFragment tells htmx to leave what stands where an error answer would
-// otherwise be swapped in.
+// KeepFragment tells htmx to leave the page unchanged where an error answer would otherwise be swapped in.
 func KeepFragment(c echo.Context) { c.Response().Header().Set(headerHXReswap, "none") }
 
-// Problem puts a handler's error into words for whoever asked, and logs those
-// that tell the caller nothing.
+// Problem puts a handler's error into words for the asker, and logs those that tell the caller nothing.
 func (k Kit) Problem(err error, c echo.Context) *Problem {
 	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		err = models.Errorf(models.CodeTooLarge, "This is too large; at most %d bytes are allowed.", tooLarge.Limit)

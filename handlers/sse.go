@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// eventStream is the type of what never ends by itself.
+// eventStream is the type of an answer that only its reader ends.
 const eventStream = "text/event-stream"
 
 // EventStream writes server-sent events. Every call is on the wire when it
@@ -61,8 +61,7 @@ func (s *EventStream) Send(events ...Event) error {
 	return s.write(b.String())
 }
 
-// Comment writes a line that readers skip: it keeps the connection open and
-// finds out that nobody is there any more.
+// Comment writes a line that readers skip: it keeps the connection open and finds out when its reader is gone.
 func (s *EventStream) Comment(text string) error { return s.write(": " + text + "\n\n") }
 
 // From tells a reader who has heard of nothing yet where to continue, should the

@@ -13,9 +13,8 @@ const (
 	StrangersAtOnce = 32
 	// StrangersTime is how long each of them may take to arrive.
 	StrangersTime = 2 * time.Second
-	// BriefBody is how long a body may be that is read without one of the places: no longer
-	// than what a connection has in its buffer anyway. So nobody who fills the places keeps
-	// a person from signing in.
+	// BriefBody is how long a body may be that is read without one of the places: no longer than what a connection has
+	// in its buffer anyway. So a caller who fills the places keeps no person from signing in.
 	BriefBody = 4 << 10
 )
 

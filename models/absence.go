@@ -11,7 +11,7 @@ type Absence struct {
 	UserID       UserID
 	FromAt       time.Time
 	UntilAt      time.Time
-	SubstituteID UserID // empty: nobody
+	SubstituteID UserID // empty: no one
 	CreatedAt    time.Time
 	CreatedBy    UserID // empty: the command line
 	BeganAt      *time.Time
@@ -35,5 +35,5 @@ func (a *Absence) Runs(now time.Time) bool {
 type AbsenceInput struct {
 	UserID      UserID
 	From, Until time.Time // From zero or past: from now on
-	Substitute  UserID    // empty: nobody
+	Substitute  UserID    // empty: no one
 }

@@ -62,8 +62,8 @@ type DecisionInput struct {
 	// Checked are the items of the request's checklist that the decider ticked, by their
 	// numbers from 0. Approving and answering need all of them.
 	Checked []int
-	// Behalf is for whom the decider was shown that the verdict counts, empty: for nobody. One
-	// that would count for somebody else is refused; nil: it was not shown.
+	// Behalf is the person for whom the page said that the verdict counts; empty: no one else. A verdict that would
+	// count for somebody else is refused; nil: it was not shown.
 	Behalf *UserID
 	// Page is what the decider has looked at; NoPage where they decide on no page.
 	Page *PageView
@@ -108,8 +108,8 @@ type AskInput struct {
 	FallbackAt string
 	// ClaimedAt is when the agent says that it asked; RFC 3339 or empty.
 	ClaimedAt string
-	// AcceptsEdits says that whoever asks runs the input that was approved, which may be another
-	// one than it sends. Any other client would run what it sent.
+	// AcceptsEdits says that the client runs the approved input, which may differ from the one that it sends. Any other
+	// client would run the input that it sent.
 	AcceptsEdits bool
 	// Protocol is that of the client, where it matters. Under ProtocolFunctionCalls the
 	// ToolUseID names the request among all of the agent.

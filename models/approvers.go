@@ -21,7 +21,7 @@ const (
 type Approver struct {
 	ID    UserID `json:"id,omitempty"`
 	Email string `json:"email,omitempty"`
-	// Group is a name: whoever is in the group when they decide.
+	// Group is a name: its members when they decide.
 	Group string `json:"group,omitempty"`
 	// As says why they are named; empty: the rule asks them, and they may approve.
 	As NamedAs `json:"as,omitempty"`
@@ -31,8 +31,8 @@ type Approver struct {
 	After int `json:"after,omitzero"`
 }
 
-// NamedAs tells apart whom a rule asks and whom a template that the agent names lets
-// approve: an agent limits who approves, and adds nobody.
+// NamedAs distinguishes the people of a rule from those of a template that the agent names: an agent limits who
+// approves, and adds no one.
 type NamedAs string
 
 // The values of NamedAs where only one of both is so.
@@ -55,16 +55,15 @@ func (a Approver) is(who Voter) bool {
 	return a.ID == who.ID
 }
 
-// Approvers is what a rule demands of whoever approves. The zero value demands
-// nothing: whoever may see the request may approve it. A rejection is never
-// limited by it.
+// Approvers is what a rule demands of the person who approves. The zero value demands nothing: anyone who may see the
+// request may approve it. It never limits a rejection.
 type Approvers struct {
 	ReviewersOnly bool         `json:"reviewers_only,omitzero"` // only those in Named
 	SelfApproval  SelfApproval `json:"self_approval,omitempty"`
 	// Named are the enabled people whom the rule names and who may approve, as of the
 	// ask, and the groups that it names.
 	Named []Approver `json:"named,omitempty"`
-	// NoSubstitutes: nobody acts for those who may approve.
+	// NoSubstitutes: no one acts for those who may approve.
 	NoSubstitutes bool `json:"no_substitutes,omitzero"`
 }
 
@@ -174,7 +173,7 @@ func (r *Response) Approvers() Approvers {
 func (r *Response) frozen() Approvers {
 	w := Approvers{ReviewersOnly: r.ReviewersOnly, SelfApproval: r.SelfApproval, NoSubstitutes: r.NoSubstitutes}
 	if r.ApproversJSON != "" {
-		// The store wrote it. What cannot be read names nobody, which allows less.
+		// The store wrote it. Unreadable JSON names no one, which allows less.
 		_ = json.Unmarshal([]byte(r.ApproversJSON), &w.Named)
 	}
 	return w

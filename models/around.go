@@ -2,16 +2,14 @@ package models
 
 import "time"
 
-// Around is what else whoever decides a request should see: why it needs approval and
-// whether it still would, how similar calls ended, what was said about it, and what may
-// be done with it.
+// Around is what a reviewer should see beside a request: why it needs approval and whether it still would, how similar
+// calls ended, its notes, and which acts it allows.
 type Around struct {
 	// PolicyChanged: the request was judged by an older version of the policy. Now is
 	// what the current version would say; the request stays as it was judged (I12).
 	PolicyChanged bool
 	Now           PolicyResult
-	// RejectReasons are what the rule offered to whoever rejects when the request was
-	// judged.
+	// RejectReasons are the reasons that the rule offered for a rejection when the policy evaluated the request.
 	RejectReasons []string
 
 	// Earlier are the last calls of the same agent and tool that have an outcome,

@@ -43,7 +43,7 @@ var blankGlyphs = tableOf(
 	0x17B4, // Khmer inherent vowels
 	0x17B5,
 	0x2800,  // Braille without dots
-	0xFFFC,  // what stands for an object
+	0xFFFC,  // the placeholder of an object
 	0x16FE4, // Khitan filler
 	0x1D159, // a note without a head
 )

@@ -4,7 +4,6 @@ package models
 // list has fifty.
 const MaxBrief = 4096
 
-// Brief is an approval as lists show it: its Context, Preview, Content and ToolInputJSON are their
-// first MaxBrief characters, all else is whole. It is a type of its own so that what was
-// cut is not taken for what was asked.
+// Brief is an approval as lists show it: its Context, Preview, Content and ToolInputJSON are their first MaxBrief
+// characters, all else is whole. It is a type of its own so that cut text is not taken for the request.
 type Brief struct{ Approval }

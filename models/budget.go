@@ -47,9 +47,8 @@ type BudgetChange struct {
 // None reports whether nothing is to change.
 func (c BudgetChange) None() bool { return c.Set == nil && c.Delta == nil }
 
-// Apply is the budget after the change of one that stands (nil: none). A delta
-// below zero stops at 0. setField and deltaField are the names by which whoever
-// asked knows the two.
+// Apply is the budget after a change of the current one (nil: none). A delta below zero stops at 0. setField and
+// deltaField are the names by which the asker knows the two.
 //
 // Codes: invalid, no_budget (a delta where no budget is set).
 func (c BudgetChange) Apply(standing *int64, setField, deltaField string) (int64, error) {

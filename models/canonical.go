@@ -14,7 +14,7 @@ import (
 const (
 	MaxForm         = 1 << 20
 	MaxInput        = 4 << 20
-	MaxBody         = MaxInput + MaxForm // of programs: an input, and what stands beside it
+	MaxBody         = MaxInput + MaxForm // of programs: an input, and the members beside it
 	MaxBeginning    = 256 << 10          // kept of an input that is longer than MaxInput
 	MaxDrawn        = 256 << 10          // of a text, that a page shows whole
 	MaxDepth        = 64                 // levels
@@ -83,7 +83,7 @@ func canonical(field string, raw []byte) ([]byte, error) {
 	return v, nil
 }
 
-// jsonProblem says what is wrong without echoing what was sent.
+// jsonProblem describes a mistake in JSON without echoing the text.
 func jsonProblem(err error) string {
 	if errors.Is(err, jsontext.ErrDuplicateName) {
 		return "an object has the same member twice"

@@ -29,7 +29,7 @@ func (c Cause) Text() string { return causeWords[c].text }
 // Short is Text in a few words, for a column.
 func (c Cause) Short() string { return causeWords[c].short }
 
-// Denial says in one sentence to whoever asked why a call must not run. It is never empty.
+// Denial tells the asker in one sentence why a call must not run. It is never empty.
 func (c Cause) Denial() string {
 	w := causeWords[c]
 	return cmp.Or(w.denial, w.text, "This was not approved.")

@@ -51,7 +51,7 @@ func (k ChannelKind) FollowsUp() bool { return k != ChannelSlack }
 // The address of a browser is made by the browser that is signed in.
 func (k ChannelKind) NeedsCode() bool { return k != ChannelWebPush }
 
-// Channel is a way to tell a person, or a group, what waits for them. It holds no secret.
+// Channel is a way to notify a person, or a group. It holds no secret.
 type Channel struct {
 	ID      ChannelID `gorm:"primaryKey"`
 	UserID  UserID    // one of the two is empty
@@ -73,7 +73,7 @@ type Channel struct {
 // Usable reports whether notices are sent there.
 func (c *Channel) Usable() bool { return c.VerifiedAt != nil && c.DisabledAt == nil }
 
-// Working reports whether it is believed that what is sent there arrives.
+// Working reports whether messages to the channel are believed to arrive.
 func (c *Channel) Working() bool { return c.Usable() && c.FailingSince == nil }
 
 // Recipient is the person or group that it belongs to.

@@ -9,7 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// Checklist is what whoever approves the request has to tick, frozen at the ask (I12).
+// Checklist is the list that an approver of the request has to tick, frozen at the ask (I12).
 func (r *Response) Checklist() []string {
 	if r.ChecklistJSON == "" {
 		return nil

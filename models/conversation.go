@@ -64,7 +64,7 @@ type Conversation struct {
 	ActiveAt   time.Time
 	PausedAt   *time.Time // no model call until somebody resumes; decisions are possible
 	ArchivedAt *time.Time
-	Removed    *string // the mark that stands in the place of its title; nil: it is kept
+	Removed    *string // the mark in place of its title; nil: it is kept
 }
 
 // Budget is what the conversation may spend and has spent.
@@ -90,7 +90,7 @@ type Steering string
 const (
 	SteerPause     Steering = "pause"
 	SteerResume    Steering = "resume"
-	SteerStop      Steering = "stop" // failed; what is pending is cancelled, cause stopped
+	SteerStop      Steering = "stop" // failed; pending requests are cancelled, cause stopped
 	SteerArchive   Steering = "archive"
 	SteerUnarchive Steering = "unarchive"
 )

@@ -127,8 +127,8 @@ const NameAloneAfter = time.Minute
 // call: a run may be reported later than a person decides.
 const LinkAfterEnd = time.Hour
 
-// asks reports whether the call's input is that of the outside approval. What is
-// no JSON has no digest and equals nothing.
+// asks reports whether the call's input is that of the outside approval. Text that is not JSON has no digest and equals
+// nothing.
 func (c *OpenCall) asks(o OutsideCall) bool { return o.Digest != "" && c.Digest == o.Digest }
 
 // older is the one that comes first in sequence; the id decides between two with

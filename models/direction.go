@@ -5,8 +5,8 @@ import "unicode/utf8"
 // RightToLeftNote says how a text is shown that a browser would reorder.
 const RightToLeftNote = "contains right-to-left letters, shown in stored order"
 
-// HasRightToLeft reports whether a text has letters or digits that are written
-// from right to left, which reorder what is around them where nothing stops them.
+// HasRightToLeft reports whether a text has letters or digits that are written from right to left, which reorder the
+// text around them where nothing stops them.
 func HasRightToLeft(s string) bool {
 	for i := 0; i < len(s); {
 		if s[i] < 0xD6 { // below U+0580, or within a character
@@ -28,9 +28,8 @@ func rightToLeft(r rune) bool {
 		r >= 0x10800 && r <= 0x10FFF || r >= 0x1E800 && r <= 0x1EFFF
 }
 
-// StoredOrder is RevealName for a place that has no styling and may reorder, such
-// as the title of a window: right-to-left letters stand between controls that keep
-// them in the order that they are stored in.
+// StoredOrder is RevealName for a place that has no styling and may reorder, such as the title of a window: controls
+// around right-to-left letters keep them in the order in which they are stored.
 func StoredOrder(s string) string {
 	return keepOrder(RevealName(s))
 }

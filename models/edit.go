@@ -27,7 +27,7 @@ type FieldKind string
 // The kinds of value.
 const (
 	FieldText   FieldKind = "text"   // a string, edited as it reads
-	FieldQuoted FieldKind = "quoted" // a string with characters that nobody sees, edited as JSON
+	FieldQuoted FieldKind = "quoted" // a string with invisible characters, edited as JSON
 	FieldNumber FieldKind = "number" // its literal is kept
 	FieldBool   FieldKind = "true or false"
 	FieldNull   FieldKind = "null" // any value may take its place
@@ -152,10 +152,9 @@ func (f EditField) parse(text string) (jsontext.Value, string) {
 	return v, ""
 }
 
-// Edit puts together an input from what was typed for its members, by their
-// place; what is missing stays as it is. Members keep their order, and an input in
-// which nothing was changed comes back as it is. problems says by place what is
-// wrong; there is no input then.
+// Edit puts together an input from the text in a form for its members, by their place; members without text stay
+// unchanged. Members keep their order, and an input in which nothing was changed comes back unchanged. problems has the
+// mistakes by place; there is no input then.
 func Edit(input []byte, fields []EditField, typed map[int]string) (edited []byte, problems map[int]string) {
 	problems = map[int]string{}
 	out := []byte("{")

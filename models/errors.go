@@ -17,24 +17,25 @@ const (
 	CodeInvalid           Code = "invalid"             // 422: a field is wrong; Fields says which
 	CodeDigestRequired    Code = "digest_required"     // 422: approving high or critical risk needs the digest shown; so do ticks that name no request
 	CodeWrongDecisionKind Code = "wrong_decision_kind" // 422: this kind of request takes another kind of verdict
-	CodeTakesNoEdits      Code = "takes_no_edits"      // 422: whoever asked would run what it sent; reject it, and suggest the input
-	CodeCommentRequired   Code = "comment_required"    // 422
-	CodeResponseRequired  Code = "response_required"   // 422: a question needs an answer
-	CodeNoBudget          Code = "no_budget"           // 422
+	// 422: the asker would run the input that it sent; reject it, and suggest the new input
+	CodeTakesNoEdits     Code = "takes_no_edits"
+	CodeCommentRequired  Code = "comment_required"  // 422
+	CodeResponseRequired Code = "response_required" // 422: a question needs an answer
+	CodeNoBudget         Code = "no_budget"         // 422
 
 	CodeUnauthenticated Code = "unauthenticated" // 401: no valid credential
 	CodeForbidden       Code = "forbidden"       // 403: the credential lacks the capability
 	CodeNotAReviewer    Code = "not_a_reviewer"  // 403: sees the request, and the rule lets only others approve it
 	CodeNotFound        Code = "not_found"       // 404: no such object, or not visible to the asker
 
-	CodeAlreadyDecided    Code = "already_decided"     // 409: settled; the standing outcome travels along
+	CodeAlreadyDecided    Code = "already_decided"     // 409: settled; the error has the current outcome
 	CodeExpired           Code = "expired"             // 409: past its deadline
 	CodeBeingDecided      Code = "being_decided"       // 409: another verdict is held or on its way
-	CodeDigestMismatch    Code = "digest_mismatch"     // 409: what was seen is not what stands
+	CodeDigestMismatch    Code = "digest_mismatch"     // 409: the reader saw other content than the current one
 	CodeKeyConflict       Code = "key_conflict"        // 409: same key, another request
 	CodeIDTaken           Code = "id_taken"            // 409: a client-chosen id that exists elsewhere
 	CodeOtherAgent        Code = "other_agent"         // 409: a run of another agent of the same owner
-	CodeAmbiguousSession  Code = "ambiguous_session"   // 409: the name stands in several sessions; say which
+	CodeAmbiguousSession  Code = "ambiguous_session"   // 409: several sessions have the name; say which
 	CodeSeveralWaiting    Code = "several_waiting"     // 409: several wait in the conversation, and the policy wants one to be named
 	CodeNoPendingApproval Code = "no_pending_approval" // 409: nothing in the conversation waits to be decided
 	CodeConflict          Code = "conflict"            // 409: any other clash (a name already in use)
@@ -51,15 +52,14 @@ const (
 	CodeInternal        Code = "internal"          // 500
 )
 
-// Error is the one error type that crosses package borders on purpose. Text is
-// written for the person or program that reads it and never echoes what was
-// sent; Fields maps the name of an input to what is wanted of it.
+// Error is the one error type that crosses package borders on purpose. Text is written for the person or program that
+// reads it and never echoes a value that was sent; Fields maps the name of an input to the expected value.
 type Error struct {
 	Code   Code
 	Text   string
 	Fields map[string]string
 
-	// Approval is the standing row of a conflict, for those who may see it.
+	// Approval is the current row in a conflict, for those who may see it.
 	Approval *Approval
 	// Waiting are the requests of which one is to be named, with several_waiting.
 	Waiting []WaitingRequest
@@ -93,7 +93,7 @@ func Errorf(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Text: fmt.Sprintf(format, args...)}
 }
 
-// Invalid is a 422 that names one field and what was wanted.
+// Invalid is a 422 that names one field and the expected value.
 func Invalid(field, format string, args ...any) *Error {
 	return &Error{Code: CodeInvalid, Text: "The request is not valid.", Fields: map[string]string{field: fmt.Sprintf(format, args...)}}
 }

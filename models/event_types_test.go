@@ -34,7 +34,7 @@ func TestEveryActionIsAnEventType(t *testing.T) {
 		}
 	}
 	used := map[string]bool{proof.SealedAction: true} // the ledger's own, by its name
-	for _, status := range models.Statuses() { // outcomes are named by their status
+	for _, status := range models.Statuses() {        // outcomes are named by their status
 		if status != models.StatusPending {
 			used["approval."+string(status)] = true
 		}

@@ -7,9 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// VisibleJSON writes the characters of a JSON text that would not be seen as
-// escapes of JSON: a terminal or an editor shows them, and a parser reads the
-// same. Such characters stand within strings only.
+// VisibleJSON writes the invisible characters of a JSON text as escapes of JSON: a terminal or an editor shows them,
+// and a parser reads the same. Such characters occur within strings only.
 func VisibleJSON(text string) string {
 	segments, found := Reveal(text, true)
 	if !found.Any() {

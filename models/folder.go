@@ -21,6 +21,6 @@ const (
 	MaxPage     = 200
 )
 
-// SystemAuthor is whose a version of the policy is that nobody wrote: the initial one, and what
-// ends a switch at its time.
+// SystemAuthor is the author of policy versions that no person wrote: the initial one, and those that end a switch at
+// its time.
 const SystemAuthor = "Countersign"

@@ -30,17 +30,16 @@ type Grant struct {
 	RevokedAt   *time.Time
 	RevokedBy   *UserID
 	RevokerName string
-	Removed     *string // the mark that stands in the place of Fixed and Free; nil: they are kept
+	Removed     *string // the mark in place of Fixed and Free; nil: they are kept
 
-	// What is read beside the row. MakerMayDecide says that whoever made it is
-	// enabled and still the owner or an admin: without that it covers nothing.
+	// Read beside the row. MakerMayDecide says that its maker is enabled and still the owner or an admin: without that
+	// it covers nothing.
 	AgentName      string `gorm:"->"`
 	OwnerName      string `gorm:"->"`
 	MakerMayDecide bool   `gorm:"->"`
 }
 
-// Live reports whether the grant may be used at now, as far as it goes by itself:
-// its maker may have lost the right to decide.
+// Live reports whether the grant's own limits allow a use at now: its maker may have lost the right to decide.
 func (g *Grant) Live(now time.Time) bool {
 	return g.RevokedAt == nil && now.Before(g.ExpiresAt) && g.Uses < g.MaxUses
 }
@@ -78,7 +77,7 @@ type GrantInput struct {
 	Fixed  []string // names of top-level members; empty for an input that is not an object
 	Hours  int
 	Uses   int
-	Digest string    // what was seen
+	Digest string    // of the input that was shown
 	Page   *PageView // what its maker has looked at; NoPage where there is none
 }
 

@@ -21,8 +21,7 @@ type Shape struct {
 	Whole   jsontext.Value // in canonical form
 }
 
-// ShapeOf takes an input apart. CodeInvalid, naming input, for what is not one
-// JSON value that CanonicalJSON takes.
+// ShapeOf takes an input apart. CodeInvalid, naming input, unless it is one JSON value that CanonicalJSON takes.
 func ShapeOf(input []byte) (Shape, error) {
 	canonical, err := CanonicalJSON("input", input)
 	if err != nil {
@@ -33,8 +32,8 @@ func ShapeOf(input []byte) (Shape, error) {
 	return s, nil
 }
 
-// membersOf are the members of a canonical object, in its order. For any other
-// value ok is false, and members are those before what is wrong.
+// membersOf are the members of a canonical object, in its order. For any other value ok is false, and members are those
+// before the mistake.
 func membersOf(canonical []byte) (members []Member, ok bool) {
 	if len(canonical) == 0 || canonical[0] != '{' {
 		return nil, false

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Limits of groups. What is asked is put into the inbox of each member, one by one.
+// Limits of groups. A request is put into the inbox of each member, one by one.
 const (
 	MaxGroups    = 200 // that are in use
 	MaxMembers   = 200 // of one group

@@ -15,9 +15,8 @@ const (
 // HeldBys is the list of all that may hold a request.
 func HeldBys() []HeldBy { return []HeldBy{HeldByQuorum, HeldByUndo, HeldByUpstream} }
 
-// Held is what holds a request, until when (nil: nobody can say); empty for nothing, and for
-// what an agent is not to know: only approvals can be undone. To people the store gives the
-// decision with the row.
+// Held is what holds a request, until when (nil: unknown); empty for nothing, and for holds that an agent is not to
+// know: only approvals can be undone. To people the store gives the decision with the row.
 func (a *Approval) Held() (by HeldBy, until *time.Time) {
 	if a.Status() == StatusPending && a.HeldUntil == nil && a.Vote != nil && a.Vote.WaitsFor != "" {
 		if a.HasDeadline() {

@@ -5,7 +5,7 @@ import "time"
 // MaxContent is how long a message, reply or proposal may be, in bytes.
 const MaxContent = 64 << 10
 
-// Message is what was said into a conversation.
+// Message is one message in a conversation.
 type Message struct {
 	ID             MessageID `gorm:"primaryKey"`
 	ConversationID ConversationID
@@ -15,9 +15,9 @@ type Message struct {
 	AuthorName     string
 	Content        string
 	ContentBytes   *int64      // its true length, where it is kept cut
-	ResponseID     *ResponseID // what was decided together with it
+	ResponseID     *ResponseID // the decision together with it
 	CreatedAt      time.Time   `gorm:"autoCreateTime:false"`
-	Removed        *string     // the mark that stands in the place of the content; nil: it is kept
+	Removed        *string     // the mark in place of the content; nil: it is kept
 }
 
 // BudgetStep is one change of a conversation's budget.
@@ -32,7 +32,7 @@ type BudgetStep struct {
 	New            int64
 	Reason         string
 	ResponseID     *ResponseID // the request whose decision brought it
-	Removed        *string     // the mark that stands in the place of the reason; nil: it is kept
+	Removed        *string     // the mark in place of the reason; nil: it is kept
 }
 
 // HistoryEntry is one thing in a conversation's history: exactly one of the
@@ -50,7 +50,7 @@ type History struct {
 	Conversation *ConversationView // of the same moment
 	Entries      []HistoryEntry
 	Before       int64 // for the page before this one; 0: this is the beginning
-	After        int64 // the last sequence that was read: for what comes after
+	After        int64 // the last sequence that was read; later ones follow
 }
 
 // EnergyPoint is one expense or change of budget, for the burn chart: the sums
@@ -87,7 +87,7 @@ type ConversationDecision struct {
 type MessageResult struct {
 	Conversation *Conversation
 	Message      *Message
-	Approval     *Approval // what was decided; nil: nothing
+	Approval     *Approval // the decided request; nil: none
 }
 
 // WaitingRequest names a request of a conversation that waits for a person.

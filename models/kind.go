@@ -29,6 +29,6 @@ func (k Kind) Word() string {
 	return string(k)
 }
 
-// Spoken reports whether a request of this kind is a part of what is said in a conversation:
-// it is decided there, also without being named.
+// Spoken reports whether a request of this kind is one of a conversation's messages: it is decided there, also without
+// being named.
 func (k Kind) Spoken() bool { return k == KindProposal || k == KindBudget }

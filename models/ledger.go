@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// Entry is one line of the ledger, as stored: every field is the stored bytes,
-// so that the hash covers what stands in the file and not a re-encoding of it.
+// Entry is one line of the ledger, as stored: every field is the stored bytes, so that the hash covers the file's text
+// and not a re-encoding of it.
 type Entry struct {
 	Seq            int64 `gorm:"primaryKey"`
 	At             string

@@ -25,8 +25,8 @@ type LineCount struct{ Added, Removed int }
 
 func (c LineCount) String() string { return fmt.Sprintf("+%d −%d", c.Added, c.Removed) }
 
-// CountLines counts the lines that replacements add and remove, each a text and what comes in
-// its place; not ok: they are too long to be compared.
+// CountLines counts the lines that replacements add and remove, each a text and its replacement; not ok: they are too
+// long to be compared.
 func CountLines(edits ...[2]string) (count LineCount, ok bool) {
 	size := 0
 	for _, e := range edits {

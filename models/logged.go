@@ -8,8 +8,8 @@ import (
 
 type loggedKey struct{}
 
-// Logged is ctx with attributes that stand in each line of the log written under it: which
-// request the line belongs to, or which worker writes it.
+// Logged is ctx with attributes for each log line written under it: which request the line belongs to, or which worker
+// writes it.
 func Logged(ctx context.Context, attrs ...slog.Attr) context.Context {
 	before, _ := ctx.Value(loggedKey{}).([]slog.Attr)
 	return context.WithValue(ctx, loggedKey{}, slices.Concat(before, attrs))

@@ -6,8 +6,8 @@ import "time"
 const (
 	MaxNote  = 4000 // bytes
 	MaxNotes = 50   // on one request
-	// MaxEvidence is how many there may be for an agent to add one that nobody asked
-	// for: the rest is for questions and their answers.
+	// MaxEvidence is how many there may be for an agent to add one unasked: the rest is for questions and their
+	// answers.
 	MaxEvidence = 30
 )
 

@@ -11,9 +11,9 @@ const (
 	NoticeUnseen         NoticeKind = "unseen"       // it waits, and was not looked at
 	NoticeHalf           NoticeKind = "half"         // half of its time is over
 	NoticeTenth          NoticeKind = "tenth"        // a tenth of its time is left
-	NoticeBreakthrough   NoticeKind = "breakthrough" // told in quiet hours: nobody would hear of it in time
+	NoticeBreakthrough   NoticeKind = "breakthrough" // sent in quiet hours: no one would hear of it in time
 	NoticeBurst          NoticeKind = "burst"        // so many wait
-	NoticeSettled        NoticeKind = "settled"      // what was told before is decided, or over
+	NoticeSettled        NoticeKind = "settled"      // an announced request is decided, or over
 	NoticeDigest         NoticeKind = "digest"       // so many wait this morning
 	NoticeChannelFailing NoticeKind = "channel_failing"
 	NoticeCode           NoticeKind = "code"
@@ -40,8 +40,8 @@ const BurstAbove = 3
 // NoticePause is how long a channel that got a message waits for the next one.
 const NoticePause = time.Minute
 
-// BurstPause is how long a channel that was told of many waits for the next such message,
-// unless what waits has doubled, or is of a worse risk.
+// BurstPause is how long a channel that got a message about many requests waits for the next one, unless their number
+// has doubled, or one has a higher risk.
 const BurstPause = 15 * time.Minute
 
 // Notice is a message: all that may leave the process. It has nothing of the input, of the
@@ -65,7 +65,7 @@ type Notice struct {
 	First time.Duration // burst and digest: until the first of them expires; 0: none does
 
 	Outcome string // settled: such as "approved"
-	By      string // settled: who decided; empty: nobody did
+	By      string // settled: who decided; empty: no one did
 
 	Code    string // code: six digits
 	Channel string // channel_failing: the label of the one that fails

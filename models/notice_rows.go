@@ -10,7 +10,7 @@ type DueNotice struct {
 	DueAt      time.Time
 }
 
-// TableName is the table of what is to be told.
+// TableName is the table of due notices.
 func (DueNotice) TableName() string { return "notices" }
 
 // NoticeSend is a message on its way by one channel.

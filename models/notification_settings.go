@@ -9,7 +9,7 @@ import (
 // MaxUnseenMinutes is the longest time after which an unseen request may be told.
 const MaxUnseenMinutes = 24 * 60
 
-// Moments say when somebody is told of a request; none set: never.
+// Moments say when somebody hears of a request; none set: never.
 type Moments struct {
 	AtOnce        bool `json:"at_once,omitzero"`
 	UnseenMinutes int  `json:"unseen_minutes,omitzero"` // told after so long, if they have not looked at it; 0: not then
@@ -17,10 +17,10 @@ type Moments struct {
 	Tenth         bool `json:"tenth,omitzero"`          // when a tenth of its time is left
 }
 
-// None reports whether nothing is told.
+// None reports whether there are no moments.
 func (m Moments) None() bool { return m == Moments{} }
 
-// NotificationSettings are when a person is told of what waits for them.
+// NotificationSettings are when a person hears of pending requests.
 type NotificationSettings struct {
 	UserID                UserID
 	Moments               map[Risk]Moments
@@ -30,8 +30,8 @@ type NotificationSettings struct {
 	CriticalBreaksThrough bool      // critical requests are told in quiet hours
 }
 
-// DefaultNotificationSettings are those of a person who has set none, and of groups: high risk
-// is told three times, low risk only while nobody looks.
+// DefaultNotificationSettings are those of a person who has set none, and of groups: a high risk has three messages, a
+// low risk one only while no one looks.
 func DefaultNotificationSettings() NotificationSettings {
 	most := Moments{AtOnce: true, Half: true, Tenth: true}
 	return NotificationSettings{
@@ -151,7 +151,7 @@ func (s *NotificationSettings) NextDigest(after time.Time) (time.Time, bool) {
 	return at.UTC(), true
 }
 
-// NotificationBacklog is what waits to be sent, and what fails. Counts are exact.
+// NotificationBacklog counts the messages that wait and fail. Counts are exact.
 type NotificationBacklog struct {
 	Scheduled int       // moments that have not come yet, and those that wait for quiet hours to end
 	Unsent    int       // messages that are to be sent, or sent again

@@ -9,8 +9,8 @@ type Origin struct {
 	UpstreamName string    // that asks; empty: none
 	ApprovalID   string    // what that system calls the request; empty if it does not
 	MatchedBy    MatchedBy // how its approval found the call
-	// Contradiction is what was reported, or asked, against what is stored, such as a
-	// result of a call that was not let through.
+	// Contradiction is a report or request that contradicts the stored row, such as a result of a call that was not
+	// allowed.
 	Contradiction string
 	// FoundIn is the run in which the call was found, where the other system asks
 	// for another run; empty: it is that run.

@@ -59,7 +59,7 @@ type OutsideItem struct {
 	Raw        []byte
 }
 
-// OutsideApproval is what was fetched, as it is kept.
+// OutsideApproval is an approval that was fetched from another system, as stored.
 type OutsideApproval struct {
 	Number     int64 `gorm:"primaryKey"`
 	UpstreamID UpstreamID
@@ -133,7 +133,7 @@ type Delivery struct {
 	DoneAt     *time.Time
 	Outcome    string
 
-	// What is sent, when an attempt begins.
+	// Sent when an attempt begins.
 	CallID   string      `gorm:"-"`
 	Kind     OutsideKind `gorm:"-"`
 	Approved bool        `gorm:"-"`

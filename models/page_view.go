@@ -10,13 +10,13 @@ const (
 	PartBeside = "beside" // what it sends beside that
 )
 
-// PagePart is a part of what is decided, as a page draws it.
+// PagePart is a part of the content to decide on, as a page draws it.
 type PagePart struct {
 	Name   string
 	Folded bool // something of it is out of sight until somebody opens it
 }
 
-// PageParts are all parts of what is decided, as a page draws them; nil: it has none.
+// PageParts are all parts of the content to decide on, as a page draws them; nil: it has none.
 type PageParts struct {
 	Blocks []PagePart // made of the input, for its kind
 	Source *PagePart

@@ -15,10 +15,10 @@ type Protocol string
 // approval says about its input.
 const ProtocolFunctionCalls Protocol = "function_calls"
 
-// MaxClientData bounds what a client sends beside what is asked, in bytes.
+// MaxClientData bounds the data that a client sends beside the request, in bytes.
 const MaxClientData = 16 << 10
 
-// ClientData is what a client sends beside what is asked, and reads again as it sent it.
+// ClientData is data that a client sends beside the request, and reads again unchanged.
 type ClientData struct {
 	Channel       jsontext.Value `json:"channel,omitzero"`        // how it would reach a person; without credentials
 	State         jsontext.Value `json:"state,omitzero"`          // its own
@@ -41,8 +41,7 @@ func (d *ClientData) Stored() (string, error) {
 	return string(raw), nil
 }
 
-// ClientData reads what the client sent beside what is asked; nothing once the contents
-// were removed.
+// ClientData reads the client's data beside the request; nothing once the contents were removed.
 func (r *Response) ClientData() (ClientData, error) {
 	var d ClientData
 	if r.ClientDataJSON == "" || r.IsRemoved() {

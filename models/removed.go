@@ -12,8 +12,8 @@ const RetentionActor = "retention"
 // maxMarkName is how much of a name a mark holds, in characters.
 const maxMarkName = 60
 
-// RemovedMark stands in the place of contents that were removed: when, and by the
-// rule or by whom. It has nothing that JSON would escape.
+// RemovedMark takes the place of contents that were removed: when, and by the rule or by whom. It has nothing that JSON
+// would escape.
 func RemovedMark(at time.Time, by Actor) string {
 	who := markName(by.Name)
 	if by.Kind == ActorSystem {
@@ -38,14 +38,14 @@ func markName(name string) string {
 	return "somebody"
 }
 
-// IsRemoved reports whether the contents were removed: a mark stands in their place.
+// IsRemoved reports whether the contents were removed and a mark is in their place.
 func (r *Response) IsRemoved() bool { return r.Removed != nil }
 
-// AdviceRemoved is all that an agent is told to do about a request whose contents were removed.
+// AdviceRemoved is the only advice to an agent about a request whose contents were removed.
 const AdviceRemoved = "contents removed: ask again under a new key"
 
-// ContentsGone reports whether what was asked can no longer be compared with what was decided,
-// so that nothing may be done on its account. A budget that was set holds without its request.
+// ContentsGone reports whether the request can no longer be compared with the decision, so that nothing may be done on
+// its account. A budget that was set applies without its request.
 func (r *Response) ContentsGone() bool { return r.IsRemoved() && r.Kind != KindBudget }
 
 // RemovedText is the mark, or empty.
@@ -56,14 +56,14 @@ func (r *Response) RemovedText() string {
 	return *r.Removed
 }
 
-// PurgeQuery says what is to be removed.
+// PurgeQuery selects the contents to remove.
 type PurgeQuery struct {
-	Before       time.Time      // contents of what was over before this
+	Before       time.Time      // contents that ended before this
 	Conversation ConversationID // only of this one; empty: of all
 	DryRun       bool           // only count
 }
 
-// PurgeReport is what was removed, or would be.
+// PurgeReport counts the contents that were removed, or would be.
 type PurgeReport struct {
 	Removed        map[string]int64 // rows whose contents were removed, by table
 	Kept           int64            // requests left alone because they differ from their digest

@@ -30,7 +30,7 @@ type RequestPage struct {
 	Shares      []EnergyShare
 }
 
-// How much is shown of what was spent of a budget.
+// How much of a budget's spending is shown.
 const (
 	BurnPoints = 200 // of its chart
 	SharesRead = 50  // kinds of things

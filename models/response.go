@@ -54,7 +54,7 @@ type Response struct {
 	ClientDataJSON      string       `gorm:"column:client_data"` // use ClientData
 	AcceptsEdits        bool         // who asked reads the input that was approved; use TakesEdits
 	Escalation          int          // how many steps of its rule's escalation it has taken
-	NoSubstitutes       bool         // its rule lets nobody act for others
+	NoSubstitutes       bool         // its rule lets no one act for others
 	EscalatedAt         *time.Time   // when the agent last asked for more attention
 	ApprovalRequestedAt *time.Time
 	ApprovalTimeoutAt   time.Time // NoDeadline for none
@@ -93,7 +93,7 @@ type Response struct {
 	// from before it was kept. Use headline.Shown.
 	HeadlineJSON string `gorm:"column:headline"`
 
-	Removed *string // the mark that stands in the place of contents; nil: they are kept
+	Removed *string // the mark in place of contents; nil: they are kept
 
 	// What it belongs to, as far as a read loads it (GORM's Preload); nil: it did not. A
 	// write leaves them out. An Approval has what readers need of them.
@@ -104,17 +104,17 @@ type Response struct {
 	Question     *Note `gorm:"foreignKey:OpenNote"`
 }
 
-// Report is the rest of a response's row: what was reported of it. It is read
-// where it is shown, and is no part of Response.
+// Report is the rest of a response's row, as its agent reported it. Only pages that show it read it; it is no part of
+// Response.
 type Report struct {
 	ID ResponseID `gorm:"primaryKey"` // of the response
 
 	ParentToolUseID string // the call that started the sub-agent whose it is
 	CompletedAt     *time.Time
 	ToolResult      string
-	Contradiction   string // what was reported against what stands
+	Contradiction   string // a report that contradicts the stored row
 
-	// The true lengths, in bytes, of what is kept cut; nil: it is whole.
+	// The true lengths, in bytes, of contents that are kept cut; nil: they are whole.
 	ContentBytes *int64
 	ResultBytes  *int64
 }
@@ -141,9 +141,9 @@ func (r *Response) ClaimedTime() *time.Time {
 	return r.ClaimedAt
 }
 
-// CheckBegin is how an approval begins (I1): not needed, pending, or rejected by the
-// policy, because nobody can decide it, with another, because its agent is stopped, or
-// because it ran although denied; or it ran already. A row that would begin otherwise is a fault of the program.
+// CheckBegin is how an approval begins (I1): not needed, pending, or rejected by the policy, because no one can decide
+// it, with another, because its agent is stopped, or because it ran although denied; or it ran already. A row that
+// would begin otherwise is a fault of the program.
 func (r *Response) CheckBegin() error {
 	switch r.Status() {
 	case StatusNone, StatusPending, StatusRan:
@@ -178,8 +178,8 @@ func (r *Response) Feedback() string {
 	return *r.ApprovalFeedback
 }
 
-// Said is the feedback as it was given. Empty: there is none, or it was removed: the mark in its
-// place is nobody's words, and no advice.
+// Said is the feedback as it was given. Empty: there is none, or it was removed: the mark in its place is no person's
+// words, and no advice.
 func (r *Response) Said() string {
 	if r.SaidRemoved() {
 		return ""
@@ -187,7 +187,7 @@ func (r *Response) Said() string {
 	return r.Feedback()
 }
 
-// SaidRemoved reports whether a mark stands in the place of the feedback.
+// SaidRemoved reports whether a mark is in place of the feedback.
 func (r *Response) SaidRemoved() bool { return r.IsRemoved() && r.Feedback() == r.RemovedText() }
 
 // FeedbackOf is a text as it is stored: an empty one is none.
@@ -245,18 +245,17 @@ func (r *Response) TimeoutText() string {
 	return "Approval request timed out (" + SpokenDuration(r.ApprovalTimeoutAt.Sub(asked)) + ")"
 }
 
-// LetThrough reports whether the call went ahead without a person.
+// LetThrough reports whether the call ran without a person.
 func (r *Response) LetThrough() bool { return r.Status() == StatusNone && r.Cause != CauseNone }
 
-// Unasked reports whether this was only reported: nobody has asked about it, and
-// nothing has happened to it. That is no approval.
+// Unasked reports whether the call was only reported, never asked about, and nothing has happened to it. That is no
+// approval.
 func (r *Response) Unasked() bool {
 	return r.ReportedAt != nil && r.Status() == StatusNone && r.Cause == CauseNone
 }
 
-// MayRun reports whether a request was approved, or let through: what was asked may be done.
-// That an agent says it went on without an answer releases nothing (I4), and nor does what was
-// decided about contents that are gone.
+// MayRun reports whether a request was approved, or allowed by a rule: its input may run. An agent that says it went on
+// without an answer releases nothing (I4), and nor does a decision about contents that are gone.
 func (r *Response) MayRun() bool {
 	if r.ContentsGone() {
 		return false
@@ -325,8 +324,8 @@ type Vote struct {
 	WaitsFor string
 	// Checked are the items of the checklist that were ticked, as JSON; use Ticked.
 	Checked string
-	// BehalfOf is for whom they voted, where the rule does not let them approve in their own
-	// right; empty: for nobody. BehalfName is that person's name.
+	// BehalfOf is for whom they voted, where the rule does not let them approve in their own right; empty: for no one.
+	// BehalfName is that person's name.
 	BehalfOf   UserID
 	BehalfName string
 

@@ -23,10 +23,10 @@ func RisksDown() []Risk {
 	return all
 }
 
-// Rank is the place of a level from the highest, which is 0; -1 for what is no level.
+// Rank is the place of a level from the highest, which is 0; -1 for an unknown level.
 func (r Risk) Rank() int { return slices.Index(RisksDown(), r) }
 
-// WorseThan reports whether a level is above another; any is above what is no level.
+// WorseThan reports whether a level is above another; any is above an unknown level.
 func (r Risk) WorseThan(other Risk) bool {
 	return r.Rank() >= 0 && (other.Rank() < 0 || r.Rank() < other.Rank())
 }

@@ -63,7 +63,7 @@ type RowCheck struct {
 // Failed reports whether something was found, or nothing can be said.
 func (c RowCheck) Failed() bool { return c.Found > 0 || c.Problem != "" }
 
-// String names the row, what is wrong, and the entry that proves it.
+// String names the row, its fault, and the entry that proves it.
 func (f RowFault) String() string {
 	by := "no ledger entry"
 	if f.Entry > 0 {

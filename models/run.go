@@ -2,9 +2,8 @@ package models
 
 import "time"
 
-// Run is one process's claim on a conversation that the built-in agent runs:
-// whoever holds it works on the next turn. Every write of a run checks that its
-// lease still stands.
+// Run is one process's claim on a conversation that the built-in agent runs: its holder works on the next turn. Every
+// write of a run checks that its lease is still valid.
 type Run struct {
 	ConversationID ConversationID
 	OwnerID        UserID

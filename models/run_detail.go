@@ -18,19 +18,19 @@ type CallDetail struct {
 	Result          string // its beginning
 	ResultBytes     int64  // its true length
 	Closed          ClosedBy
-	Contradiction   string // what was reported against what stands; empty: nothing
+	Contradiction   string // a report that contradicts the stored row; empty: none
 	MatchedBy       MatchedBy
 	CascadedFrom    *CallPlace // the call with which it was rejected
 }
 
-// CallPlace is where a call stands.
+// CallPlace is the place of a call.
 type CallPlace struct {
 	ID       ResponseID
 	Sequence int64
 	Place    int // in its batch, from 1
 }
 
-// CallResult is the whole of what is kept of a call's result.
+// CallResult is the whole stored result of a call.
 type CallResult struct {
 	Completed bool
 	IsError   bool

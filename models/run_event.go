@@ -59,7 +59,7 @@ type RunEventOutcome string
 const (
 	RunEventStored   RunEventOutcome = "stored"
 	RunEventRepeated RunEventOutcome = "repeated" // known already; nothing changed
-	RunEventConflict RunEventOutcome = "conflict" // it contradicts what stands, which is recorded
+	RunEventConflict RunEventOutcome = "conflict" // it contradicts the stored event, which is recorded
 	RunEventError    RunEventOutcome = "error"    // not taken; Error says why
 )
 

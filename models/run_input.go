@@ -2,7 +2,7 @@ package models
 
 // What becomes of the calls after one that is rejected.
 const (
-	OnRejectContinue = "continue" // each is asked for by itself
+	OnRejectContinue = "continue" // each is asked for separately
 	OnRejectCascade  = "cascade"  // those after it in the same batch are rejected too
 )
 
@@ -20,6 +20,6 @@ type RunInput struct {
 	Title        string
 	EnergyBudget *int64 // of one that is opened
 	OnReject     string // cascade or continue; empty leaves it as it is
-	// OnRejectDefault is what it is as long as nobody has chosen; empty is continue.
+	// OnRejectDefault applies as long as no one has chosen; empty is continue.
 	OnRejectDefault string
 }

@@ -89,8 +89,7 @@ func ScriptNote(s string) string {
 	return "mixes " + strings.Join(scripts, " and ")
 }
 
-// units are Greek letters that stand beside Latin ones in units and formulas, and
-// look like none of them.
+// units are Greek letters that appear beside Latin ones in units and formulas, and look like none of them.
 var units = strings.NewReplacer("μ", "", "Ω", "", "Δ", "", "π", "", "λ", "", "Σ", "", "θ", "", "φ", "")
 
 // scriptsOf are the scripts of a word's letters, sorted.

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// What is read as programs do: their time grows with the square of some lengths.
+// Limits of reading an address as programs do: their time grows with the square of some lengths.
 const (
 	maxAuthority = 2 << 10 // bytes before the path
 	maxNames     = 16      // signs that set a name apart from the host
@@ -21,7 +21,7 @@ const (
 type HostReadings struct {
 	Browser string // by the URL standard of browsers
 	Go      string // by Go's standard library
-	Letter  string // by RFC 3986 to the letter: what stands behind the last @
+	Letter  string // by RFC 3986 to the letter: the part behind the last @
 	Scheme  string // as browsers read it
 }
 
@@ -30,7 +30,7 @@ func ReadHosts(address string) HostReadings {
 	r := HostReadings{Letter: sameHost(hostByLetter(address))}
 	start := strings.IndexByte(address, ':') + 1
 	start += len(address[start:]) - len(strings.TrimLeft(address[start:], `/\`))
-	if end := strings.IndexAny(address[start:], "/?#"); end >= 0 { // no host stands behind this
+	if end := strings.IndexAny(address[start:], "/?#"); end >= 0 { // no host follows this
 		address = address[:start+end+1]
 	}
 	if len(address) > maxAuthority || strings.Count(address, "@") > maxNames {
@@ -84,8 +84,7 @@ func (r HostReadings) Differ() string {
 
 var webSchemes = map[string]bool{"http": true, "https": true, "ws": true, "wss": true, "ftp": true}
 
-// hostByLetter is what stands between the last @ of what follows the slashes,
-// and a path or port.
+// hostByLetter is the text behind the slashes, from its last @ to a path or port.
 func hostByLetter(address string) string {
 	_, rest, ok := strings.Cut(address, ":")
 	if bare := strings.TrimLeft(address, `/\`); len(address)-len(bare) >= 2 {

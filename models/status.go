@@ -1,7 +1,6 @@
 package models
 
-// Status is where an approval stands. The column is NULL where none is needed;
-// StatusNone is that NULL in Go.
+// Status is the state of an approval. The column is NULL where none is needed; StatusNone is that NULL in Go.
 type Status string
 
 // The states of an approval.

@@ -5,8 +5,8 @@ import "time"
 // MaxStopNote is how long the note of a stop may be, in bytes: pages show it as a warning.
 const MaxStopNote = 500
 
-// Stop is that a person stopped an agent, or all of them: what they ask is rejected, and
-// what waits was cancelled, until it is lifted.
+// Stop is that a person stopped an agent, or all of them: new requests are rejected, and pending ones were cancelled,
+// until it is lifted.
 type Stop struct {
 	ID         StopID  `gorm:"primaryKey"`
 	AgentID    AgentID // empty: all agents
@@ -24,7 +24,7 @@ type Stop struct {
 	Withdrawn int `gorm:"-"`
 	InFlight  int `gorm:"-"`
 
-	// What is read beside the row; empty for all agents.
+	// Read beside the row; empty for all agents.
 	AgentName  string `gorm:"->"`
 	AgentOwner UserID `gorm:"->"`
 }
@@ -35,8 +35,7 @@ func (s *Stop) All() bool { return s.AgentID == "" }
 // Stops reports whether it stops an agent.
 func (s *Stop) Stops(agent AgentID) bool { return s.All() || s.AgentID == agent }
 
-// ConcernsUser reports whether a person is told of it: admins of each, others of those of all
-// agents and of their own.
+// ConcernsUser reports whether a person hears of it: admins of each, others of those of all agents and of their own.
 func (s *Stop) ConcernsUser(user UserID, admin bool) bool {
 	return admin || s.All() || s.AgentOwner == user
 }

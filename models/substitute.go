@@ -13,7 +13,7 @@ type Substitute struct {
 	AskedAt      time.Time
 	AskedBy      UserID // empty: the command line
 	AcceptedAt   *time.Time
-	AcceptedBy   UserID // empty: nobody has, or the command line
+	AcceptedBy   UserID // empty: no one has, or the command line
 	RemovedAt    *time.Time
 
 	// The names and e-mails of both; read beside the row.
@@ -66,11 +66,11 @@ type Right struct {
 	Own bool
 	// MayApprove says that an approval counts: in their own right, or for OnBehalf.
 	MayApprove bool
-	OnBehalf   *PersonRef // for whom they decide; nil: for nobody
+	OnBehalf   *PersonRef // for whom they decide; nil: for no one
 }
 
-// MayDecide reports whether they may decide it at all: whoever may not approve it may reject
-// it, unless they had it only for others and may not act for them any more.
+// MayDecide reports whether they may decide it at all: people who may not approve it may reject it, unless they had it
+// only for others and may not act for them any more.
 func (r Right) MayDecide() bool { return r.Own || r.OnBehalf != nil }
 
 // ActingPage is what the page of a pending request says of what the reader may do, and of
@@ -80,8 +80,8 @@ type ActingPage struct {
 
 	Releases    map[VoteID]bool // the proposed edits that count with the reader's approval
 	Delegations []Delegation    // from whom the reader has it, whether the rule asks them too or not
-	HandOvers   []HandOver      // all that stand, with their notes
-	// NextStep is when the rule asks further people, and NextTo whom; nil: it asks nobody else.
+	HandOvers   []HandOver      // all current ones, with their notes
+	// NextStep is when the rule asks further people, and NextTo whom; nil: it asks no one else.
 	NextStep *Escalation
 	NextTo   Approvers
 }

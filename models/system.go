@@ -2,14 +2,14 @@ package models
 
 import "time"
 
-// SystemState is what an admin sees of the whole: how large, how fast it grows, what
-// waits. Counts stop at StatsCap unless their own line says otherwise.
+// SystemState is an admin's view of the whole: its size, growth and queues. Counts stop at StatsCap unless their own
+// line says otherwise.
 type SystemState struct {
 	SQLite string // version of the library
 	Schema int64  // number of the last migration
 
 	DatabaseBytes int64 // of the file
-	FreeBytes     int64 // within it, for what comes next
+	FreeBytes     int64 // within it, for later rows
 	LogBytes      int64 // write-ahead log beside it
 
 	Head      Head
@@ -25,7 +25,7 @@ type SystemState struct {
 	Oldest  *PendingRef // the longest waiting; nil without any
 	Waiters int         // callers that sleep until an approval settles: exact
 
-	Stranded []PendingRef // nobody but an admin can decide; at most StrandedMost
+	Stranded []PendingRef // only an admin can decide; at most StrandedMost
 	// StrandedMore says that there are more than are listed.
 	StrandedMore bool
 }

@@ -1,16 +1,16 @@
 package models
 
-// AdviceOtherInput is what whoever asked is told where a person would let another input run than
-// the one that it sent, and it takes no other.
+// AdviceOtherInput is the advice to an asker where a person would allow another input than the one that it sent, and it
+// takes no other.
 const AdviceOtherInput = "approved with another input: ask again with it"
 
-// AdviceStopped is what an agent is told of an approval while it is stopped: what it has not
-// done yet waits until the stop is lifted.
+// AdviceStopped is the advice to a stopped agent about an approval: work that it has not done yet waits until the stop
+// is lifted.
 const AdviceStopped = "this agent is stopped: do not act on this approval before the stop is lifted"
 
-// TakesEdits reports whether an approval can change what runs. A client that did not say so
-// would run what it holds, and another system runs what it was asked about: there a person
-// rejects, and suggests the other input. What is approved of a budget the server itself sets.
+// TakesEdits reports whether an approval can change the input that runs. A client that did not say so would run the
+// input that it has, and another system runs the one that it asked about: there a person rejects, and suggests the
+// other input. The server itself sets an approved budget.
 func (r *Response) TakesEdits() bool {
 	switch r.Kind {
 	case KindBudget:
@@ -31,7 +31,7 @@ func (v *Vote) ApprovedInput() (string, bool) {
 	return *v.Input, true
 }
 
-// SuggestedInput is the input that whoever rejected would approve; false: they named none.
+// SuggestedInput is the input that the rejecting person would approve; false: they named none.
 func (v *Vote) SuggestedInput() (string, bool) {
 	if v == nil || v.Input == nil || v.Verdict != VerdictReject {
 		return "", false
@@ -39,8 +39,8 @@ func (v *Vote) SuggestedInput() (string, bool) {
 	return *v.Input, true
 }
 
-// Withheld is why nothing may be done on account of what was approved or let through, in the
-// words that its agent is told; empty: it may.
+// Withheld is why nothing may be done on account of an approval or an allowing rule, in words for its agent; empty: it
+// may.
 func (a *Approval) Withheld() string {
 	status := a.Status()
 	if status != StatusApproved && status != StatusNone {
@@ -62,8 +62,8 @@ func (a *Approval) Withheld() string {
 // on as it was made lets nothing run.
 func (a *Approval) MayRun() bool { return a.Response.MayRun() && a.Withheld() == "" }
 
-// NeedsApproval is that of the Response; what was let through and lets nothing run any more does
-// need one, for a client may read this member alone.
+// NeedsApproval is that of the Response; an allowed call that may not run any more does need one, for a client may read
+// this member alone.
 func (a *Approval) NeedsApproval() bool {
 	return a.Response.NeedsApproval() || a.LetThrough() && a.Withheld() != ""
 }

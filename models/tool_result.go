@@ -53,8 +53,8 @@ func AppliedResult(b Budget) string {
 	return (&toolResult{Status: "applied", Budget: standing(b)}).encode()
 }
 
-// RefusedResult is the result of a call that changed nothing, and names the
-// fields that were wrong. What is not an Error is told as an internal one.
+// RefusedResult is the result of a call that changed nothing, and names the wrong fields. An error of another type
+// reads as an internal one.
 func RefusedResult(err error) string {
 	e, ok := errors.AsType[*Error](err)
 	if !ok {
@@ -71,7 +71,7 @@ func OutcomeResult(a *Approval, changed *BudgetStep, b Budget) string {
 	switch {
 	case a.Vote != nil:
 		out.By, out.Feedback = a.Vote.UserName, a.Feedback()
-	case a.Status() == StatusNone: // let through: nobody decided
+	case a.Status() == StatusNone: // allowed by a rule: no one decided
 		out.Status, out.Reason = string(StatusApproved), a.PolicyReason
 	default:
 		out.Reason = a.Feedback()

@@ -71,9 +71,8 @@ type ToolCall struct {
 	Change       BudgetChange // set_budget, adjust_budget
 }
 
-// ParseToolCall reads the arguments of a call in the conversation own. What is
-// wrong is CodeInvalid and names the field; an id of another conversation is
-// CodeNotFound and says nothing about that one.
+// ParseToolCall reads the arguments of a call in the conversation own. A mistake is CodeInvalid and names the field; an
+// id of another conversation is CodeNotFound and says nothing about that one.
 func ParseToolCall(own ConversationID, name string, arguments []byte) (*ToolCall, error) {
 	var in struct {
 		RequestID    *string        `json:"requestId"`
@@ -192,7 +191,7 @@ func whole(literal string) bool {
 			return false
 		}
 	}
-	// What stands behind the point is what is left of the fraction's digits.
+	// Behind the point is the rest of the fraction's digits.
 	behind := len(digits) - len(strings.TrimPrefix(integer, "-"))
 	return power >= behind
 }
@@ -200,10 +199,10 @@ func whole(literal string) bool {
 // argumentNames are what the tools take; any other name is a stranger's text.
 var argumentNames = [...]string{"requestId", "content", "energyBudget", "budget", "delta"}
 
-// argumentsProblem says what is wrong with a tool's arguments as a whole.
+// argumentsProblem describes a mistake in a tool's arguments as a whole.
 func argumentsProblem(err error) error {
 	if syntax, ok := errors.AsType[*jsontext.SyntacticError](err); ok && !errors.Is(err, jsontext.ErrDuplicateName) {
-		// A number such as NaN is not JSON: say at least where it stands.
+		// A number such as NaN is not JSON: say at least where it is.
 		if field, ok := strings.CutPrefix(string(syntax.JSONPointer), "/"); ok && slices.Contains(argumentNames[:], field) {
 			return Invalid(field, "is not a JSON value: %s", jsonProblem(err))
 		}

@@ -6,5 +6,5 @@ type TrailEntry struct {
 	Entry
 	Request *Brief // nil: there is none, or the reader may not see it
 	Hidden  bool   // there is a request that the reader may not see
-	Reason  string // what was said with the outcome
+	Reason  string // the reason of the outcome
 }

@@ -17,7 +17,7 @@ type Segment struct {
 // Findings counts the characters of a text that a reader would not see, by what
 // they can do to the reader.
 type Findings struct {
-	Direction int // reorder what is shown (bidirectional controls)
+	Direction int // reorder the text (bidirectional controls)
 	ZeroWidth int // join, split or hide without a width
 	Tags      int // U+E0000 block: text that only a program reads
 	Control   int // terminal and device controls
@@ -55,12 +55,10 @@ func (f Findings) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// Reveal splits untrusted text into what may be shown as it is and visible
-// escapes such as ⟨U+202E⟩ for what would not be seen (I13). Nothing is dropped:
-// the segments stand for every byte of s. Line feed and tab stay as they are
-// when lines is true and are escaped otherwise. Of the marks on a letter the first
-// MaxMarks stay. The bracket that opens an escape is itself escaped, so that text
-// cannot imitate one.
+// Reveal splits untrusted text into parts that may be shown unchanged and visible escapes such as ⟨U+202E⟩ for
+// invisible characters (I13). Nothing is dropped: the segments represent every byte of s. Line feed and tab stay
+// unchanged when lines is true and are escaped otherwise. Of the marks on a letter the first MaxMarks stay. The bracket
+// that opens an escape is itself escaped, so that text cannot imitate one.
 func Reveal(s string, lines bool) ([]Segment, Findings) {
 	var (
 		out   []Segment

@@ -16,7 +16,7 @@ type WaitsFor struct {
 	Text string
 }
 
-// AdminReviewers stands for all admins in a list of reviewers.
+// AdminReviewers names all admins in a list of reviewers.
 const AdminReviewers = "admins"
 
 // PersonReviewer is a person's name in a list of reviewers. People choose their names: one
@@ -57,9 +57,9 @@ func (r *Response) Candidates() (people []UserID, groups []string, admins bool) 
 	return people, groups, !who.ReviewersOnly
 }
 
-// WaitingFor says what the request waits for. upstream is the name of the system that asked,
-// as far as the reader is told it. A verdict that holds the request is only spoken of where
-// the store gave it to the reader, so agents are not told of one (I1).
+// WaitingFor says what the request waits for. upstream is the name of the system that asked, if the reader may know it.
+// A verdict that holds the request is mentioned only where the store gave it to the reader, so agents do not hear of
+// one (I1).
 func (a *Approval) WaitingFor(reviewers []string, upstream string, now time.Time) WaitsFor {
 	if a.StateAt(now) != StatusPending {
 		return WaitsFor{}

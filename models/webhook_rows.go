@@ -2,8 +2,8 @@ package models
 
 import "time"
 
-// WebhookTarget is where an endpoint's events go, and with which keys they are signed: stored
-// sealed. The first key is the one that stands; a second one is the one before.
+// WebhookTarget is where an endpoint's events go, and with which keys they are signed: stored sealed. The first key is
+// the current one; a second one is the one before.
 type WebhookTarget struct {
 	URL  string   `json:"url"`
 	Keys []string `json:"keys"` // whsec_…

@@ -45,9 +45,8 @@ func (h *hook) release(a *models.Approval, reason string) *wire.HookAnswer {
 	return h.allow(reason, json.RawMessage(text))
 }
 
-// ruled reports whether a person, by a rule or a grant, let a call through that nobody
-// looked at. Where no rule concerns it, or the gate is off, the agent's own permission
-// rules still apply: a hook is never laxer than no hook.
+// ruled reports whether a person allowed a call beforehand, by a rule or a grant, without seeing it. Where no rule
+// concerns it, or the gate is off, the agent's own permission rules still apply: a hook is never laxer than no hook.
 func ruled(a *models.Approval) bool {
 	return a.Cause == models.CauseGrant || a.Cause == models.CausePolicy && a.PolicyRule != policy.RuleUnmatched
 }
@@ -86,7 +85,7 @@ func refusal(a *models.Approval) string {
 	return a.Advice(a.Status())
 }
 
-// longestSuggestion is how much of a suggested input an agent's model is told, in bytes.
+// longestSuggestion is how much of a suggested input goes to an agent's model, in bytes.
 const longestSuggestion = 4000
 
 // withSuggestion adds the input with which the agent may ask again, if there is one.

@@ -89,9 +89,9 @@ func (s *Surface) claudeCode(c echo.Context) error {
 	return h.deny(c, err)
 }
 
-// refuse answers a sender who may not ask. What decides about a call is denied, for the agent
-// takes another status for a yes; so the moment is read, and no more of the body. Where it
-// can't be learnt, the agent is told to stop.
+// refuse answers a sender who may not ask. An event that decides about a call is denied, for the agent takes another
+// status for a yes; so the name of the event is read, and no more of the body. Where it is unreadable, the answer tells
+// the agent to stop.
 func (h *hook) refuse(c echo.Context, refused error) error {
 	if h.polls {
 		return refused
@@ -142,13 +142,11 @@ func (h *hook) deny(c echo.Context, err error) error {
 	return h.write(c, answered(wire.DenyHook(h.event.Name, "Countersign could not ask for approval, so this call must not run: "+p.Detail)))
 }
 
-// mostUnsigned is how much is read of a body whose sender is refused: enough to learn what
-// is refused, which is said before the call, but after two paths that may be 4 KiB long and
-// six times that in JSON.
+// mostUnsigned is how much is read of a body whose sender is refused: enough to find the name of the event, which comes
+// before the call, but after two paths that may be 4 KiB long and six times that in JSON.
 const mostUnsigned = 64 << 10
 
-// body is what was sent, or as much of it as is taken together with the error that
-// says so.
+// body is the request's body, or as much of it as is accepted together with the error that says so.
 func body(r *http.Request, most int) ([]byte, error) {
 	raw, err := io.ReadAll(io.LimitReader(r.Body, int64(most)+1))
 	switch {
@@ -171,7 +169,7 @@ func (h *hook) signIn(c echo.Context) (err error) {
 	return nil
 }
 
-// read finds out what is sent, and how long to wait.
+// read finds out which event the body is, and how long to wait.
 func (h *hook) read(c echo.Context, raw []byte) (err error) {
 	if h.event, err = readEvent(raw); err != nil {
 		return err

@@ -40,7 +40,7 @@ func (h *hook) judge(c echo.Context) (wire.HookResult, error) {
 	return answered(h.giveUp(c.Request().Context(), row)), nil
 }
 
-// pending tells who comes back that nobody has decided.
+// pending tells a client that comes back that there is no decision yet.
 func (h *hook) pending(ctx context.Context, row *models.Approval) (wire.HookResult, error) {
 	waits, err := h.store.WaitsFor(ctx, h.actor, row)
 	if err != nil {
@@ -117,7 +117,7 @@ func (h *hook) await(c echo.Context, row *models.Approval) (*models.Approval, er
 		if row, err = h.store.Await(ctx, h.actor, row.ID, slice, store.ByWay(wayOfHooks)); err != nil {
 			return nil, err
 		}
-		// Between two waits nobody says that the token is revoked.
+		// Between two waits the token may have been revoked.
 		if err := h.store.People.CheckCredential(ctx, h.actor); err != nil {
 			return nil, err
 		}

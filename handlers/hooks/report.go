@@ -31,8 +31,8 @@ func (h *hook) result(ctx context.Context) error {
 	})
 }
 
-// rest takes what the agent said last. It waits for a person now, so nobody waits at its
-// terminal for a permission that no process of ours waits for.
+// rest takes the agent's last message. The agent waits for a person now, so no call waits at its terminal for a
+// permission that no process of ours waits for.
 func (h *hook) rest(ctx context.Context) error {
 	e := &h.event
 	sum := sha256.Sum256([]byte(e.PromptID + "\x00" + e.LastMessage))

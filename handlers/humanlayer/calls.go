@@ -108,7 +108,7 @@ func checkCallID(id string) error {
 	return models.CheckKey("call_id", id)
 }
 
-// pending lists what waits: an agent's own, or what a person may decide.
+// pending lists pending requests: an agent's own, or those that a person may decide.
 func (s *Surface) pending(kind models.Kind) func(*request) error {
 	return func(r *request) error {
 		q := store.CallsQuery{Kind: kind, Limit: models.DefaultPage}
@@ -166,8 +166,7 @@ func pageOf[T any](r *request, got store.CallsPage, q store.CallsQuery, waits []
 	return out
 }
 
-// escalate asks for more attention from those who may decide. Nobody else is told, whomever
-// the body names.
+// escalate asks for more attention from those who may decide. No one else hears of it, whomever the body names.
 func (s *Surface) escalate(kind models.Kind) func(*request) error {
 	return func(r *request) error {
 		var body escalation

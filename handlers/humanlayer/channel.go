@@ -11,12 +11,12 @@ import (
 	"countersign/models"
 )
 
-// credentials are what the name of a member that holds one contains. Such a member of a
-// channel is dropped before anything is stored or logged: nobody is reached through it here.
+// credentials are parts of the names of members that hold one. Such a member of a channel is dropped before anything is
+// stored or logged: this server does not use it.
 var credentials = []string{"token", "secret", "password", "passwd", "apikey", "credential", "authorization", "privatekey", "cookie", "webhook", "bearer", "accesskey", "passphrase"}
 
-// secretTexts are what values begin with that are credentials whatever their member is called:
-// the chat service's tokens and addresses that post for whoever knows them.
+// secretTexts are the beginnings of values that are credentials under any name: the chat service's tokens and addresses
+// that post for anyone who knows them.
 var secretTexts = []string{"xoxb-", "xoxp-", "xoxa-", "xoxe-", "xoxe.", "xoxs-", "xoxr-", "xoxc-", "xoxd-", "xapp-", "https://hooks.slack.com/"}
 
 // isSecret reports whether a value is a credential whatever its member is called.
@@ -68,7 +68,7 @@ func objectOrNone(field string, raw jsontext.Value) (jsontext.Value, error) {
 	return raw, err
 }
 
-// memberName is a member in the path of what was dropped, which never echoes text that was sent.
+// memberName is a member in the path of a dropped value; it never echoes text that was sent.
 func memberName(name string) string {
 	if handlers.PlainName(name) {
 		return name

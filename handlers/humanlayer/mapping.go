@@ -30,8 +30,8 @@ func (s *Surface) answer(r *request, status int, a *models.Approval, dropped []s
 	return handlers.WriteJSON(r, status, out)
 }
 
-// waitsFor says what requests wait for. It is beside the outcome: where it can't be read, the
-// outcome is told all the same.
+// waitsFor says what requests wait for. It is beside the outcome: where it can't be read, the outcome is sent all the
+// same.
 func (s *Surface) waitsFor(r *request, rows ...*models.Approval) []models.WaitsFor {
 	waits, err := s.store.WaitsFor(r.ctx(), r.actor, rows...)
 	if err != nil {
@@ -41,7 +41,7 @@ func (s *Surface) waitsFor(r *request, rows ...*models.Approval) []models.WaitsF
 	return waits
 }
 
-// stillPending is what is told while the row cannot be read.
+// stillPending is the answer while the row cannot be read.
 func stillPending(kind models.Kind, callID string) any {
 	if kind == models.KindQuestion {
 		return &humanContact{CallID: callID, Status: &contactStatus{}}
@@ -85,8 +85,8 @@ func (s *Surface) contactOf(r *request, a *models.Approval, waits models.WaitsFo
 	}
 }
 
-// clientData is what the client sent beside what is asked. It is never what is decided, so
-// that a row in which it cannot be read is answered all the same.
+// clientData is the data that the client sent beside the request. It is never decided on, so that a row in which it
+// cannot be read is answered all the same.
 func (s *Surface) clientData(r *request, a *models.Approval) models.ClientData {
 	data, err := a.ClientData()
 	if err != nil {
@@ -108,7 +108,7 @@ func callStatusOf(a *models.Approval) *callStatus {
 	if a.Vote != nil {
 		out.UserInfo = &userInfo{Name: a.Vote.UserName}
 	}
-	approved := a.Response.MayRun() // an edit is told below
+	approved := a.Response.MayRun() // an edit follows below
 	switch other, edited := editedInput(a); {
 	case a.ContentsGone() && (status == models.StatusApproved || status == models.StatusNone):
 		out.Comment = removedText
@@ -117,7 +117,7 @@ func callStatusOf(a *models.Approval) *callStatus {
 	case approved && a.Withheld() != "":
 		approved, out.Comment = false, "Do not run this: "+a.Withheld()+"."
 	case approved:
-		if out.Comment = a.Feedback(); a.Vote == nil { // nobody said anything
+		if out.Comment = a.Feedback(); a.Vote == nil { // no person commented
 			out.Comment = cmp.Or(out.Comment, a.PolicyReason)
 		}
 	default:
@@ -143,7 +143,7 @@ func contactStatusOf(a *models.Approval) *contactStatus {
 		if v := a.Vote; v != nil {
 			out.ResponseOptionName = deref(v.Option)
 		}
-	case status == models.StatusApproved && a.Withheld() != "": // what is in its place is nobody's answer
+	case status == models.StatusApproved && a.Withheld() != "": // the text in its place is not a person's answer
 		out.Response = "No answer: " + a.Withheld() + "."
 	default:
 		out.Response = "No person answered. " + denial(a)
@@ -152,7 +152,7 @@ func contactStatusOf(a *models.Approval) *contactStatus {
 	return out
 }
 
-// removedText is the comment where what was asked and answered is no longer kept.
+// removedText is the comment where the request and its answer are no longer kept.
 const removedText = "Do not run this: " + models.AdviceRemoved + "."
 
 // editedInput is the input that was approved, where that is not the one that was sent: its
@@ -175,8 +175,7 @@ func editedText(input string) string {
 	return text + " Approved input: " + input
 }
 
-// denial is the comment of a no, which clients print as it is: always a sentence. A person's
-// reason stands alone.
+// denial is the comment of a no, which clients print unchanged: always a sentence. A person's reason has nothing added.
 func denial(a *models.Approval) string {
 	reason := strings.TrimSpace(a.Said())
 	if a.Status() == models.StatusRan {

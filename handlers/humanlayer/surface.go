@@ -101,8 +101,8 @@ var fields = map[string]string{
 	"options": "spec.response_options", "rejectOptions": "spec.reject_options", "text": "escalation_msg", "reason": "comment", "answer": "response",
 }
 
-// fail answers with an error in the API's form. Clients print its message, so that it says
-// what is wrong with which member.
+// fail answers with an error in the API's form. Clients print its message, so it names the wrong member and the
+// mistake.
 func (s *Surface) fail(c echo.Context, err error) error {
 	if c.Response().Committed {
 		return nil
@@ -132,8 +132,8 @@ func (s *Surface) project(r *request) error {
 	return handlers.WriteJSON(r, http.StatusOK, &project{Name: r.actor.Name, Slug: slug, Organization: host})
 }
 
-// find is a request of a kind by its client's id. What was only reported, and nobody asked
-// about, is none.
+// find is a request of a kind by its client's id. A call that was only reported, and never asked about, is not a
+// request.
 func (s *Surface) find(ctx context.Context, actor models.Actor, kind models.Kind, callID string) (*models.Approval, error) {
 	a, err := s.store.FindCall(ctx, actor, callID)
 	switch code := models.ErrorCode(err); {

@@ -6,8 +6,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// The JSON of this API. Names and shapes are the service's; what stands beside theirs says
-// so. Members that a client may leave out or send as null are pointers or raw values.
+// The JSON of this API. Names and shapes are the service's; comments mark added members. Members that a client may
+// leave out or send as null are pointers or raw values.
 
 // callRequest asks whether a function may be called.
 type callRequest struct {
@@ -86,7 +86,7 @@ type escalation struct {
 	Channel              jsontext.Value `json:"channel"`
 }
 
-// functionCall is a call and what was decided.
+// functionCall is a call and its decision.
 type functionCall struct {
 	RunID  string      `json:"run_id"`
 	CallID string      `json:"call_id"`
@@ -139,9 +139,8 @@ type contactSpec struct {
 	State           jsontext.Value `json:"state,omitzero"`
 }
 
-// contactStatus has no response while the question is pending. Clients wait until there is
-// one, so a question that nobody will answer gets a sentence that says so, and answered is
-// false.
+// contactStatus has no response while the question is pending. Clients wait until there is one, so a question that will
+// stay unanswered gets a sentence that says so, and answered is false.
 type contactStatus struct {
 	RequestedAt        *time.Time `json:"requested_at,omitzero"`
 	RespondedAt        *time.Time `json:"responded_at,omitzero"`
@@ -152,12 +151,12 @@ type contactStatus struct {
 	Cause    string `json:"cause,omitzero"`    // ours
 }
 
-// beside is what stands beside the service's members.
+// beside has the members that the service does not have.
 type beside struct {
 	Digest string `json:"digest,omitzero"` // for who decides
 	URL    string `json:"url,omitzero"`    // where people see the request
 	Held   *held  `json:"held,omitzero"`   // a decision was taken and does not count yet
-	// Who may decide, and what is waited for, in words; while it is pending.
+	// Who may decide, and what the request waits for, in words; while it is pending.
 	Reviewers  []string `json:"reviewers,omitzero"`
 	WaitingFor string   `json:"waiting_for,omitzero"`
 
@@ -170,7 +169,7 @@ type held struct {
 	Until  *time.Time `json:"until,omitzero"`
 }
 
-// page is one page of what is pending.
+// page is one page of pending requests.
 type page[T any] struct {
 	Items   []*T `json:"items"`
 	Total   int  `json:"total"`

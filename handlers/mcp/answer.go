@@ -123,7 +123,7 @@ func structured(v any) (*sdk.CallToolResult, error) {
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: string(raw)}}, StructuredContent: json.RawMessage(raw)}, nil
 }
 
-// failed is the answer of a call that went wrong, in words for whoever made it.
+// failed is the answer of a call that went wrong, in words for its caller.
 func failed(err error) *sdk.CallToolResult {
 	if errors.Is(err, context.Canceled) {
 		err = models.Errorf(models.CodeUnavailable, "The caller went away.")

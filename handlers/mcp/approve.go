@@ -36,8 +36,8 @@ type approveArguments struct {
 	ToolUseID string         `json:"tool_use_id"`
 }
 
-// approve asks and waits. The request names no conversation, so that it meets what was asked
-// about the same call in another way.
+// approve asks and waits. The request names no conversation, so that it meets an earlier request about the same call in
+// another way.
 func approve(m *Server, x *exchange, params *sdk.CallToolParamsRaw) (*sdk.CallToolResult, error) {
 	in, err := openArguments[approveArguments](params)
 	if err != nil {
@@ -144,8 +144,8 @@ func (v verdict) result() (*sdk.CallToolResult, error) {
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: string(raw)}}}, nil
 }
 
-// deny answers that a call may not run since it could not be asked about (I11). What is not
-// the caller's doing stays an error, which is a no as well.
+// deny answers that a call may not run since it could not be asked about (I11). An error that is not the caller's doing
+// stays an error, which is a no as well.
 func deny(err error) (*sdk.CallToolResult, error) {
 	switch models.ErrorCode(err) { //nolint:exhaustive // all others are refusals of ours
 	case models.CodeInternal, models.CodeUnavailable, models.CodeUnauthenticated:

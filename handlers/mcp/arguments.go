@@ -12,7 +12,7 @@ import (
 	"countersign/models"
 )
 
-// arguments reads those of a call strictly; what is wrong names the member.
+// arguments reads those of a call strictly; the error names the wrong member.
 func arguments[In any](params *sdk.CallToolParamsRaw) (in In, err error) {
 	return in, decode(params.Arguments, &in, json.RejectUnknownMembers(true))
 }
@@ -51,7 +51,7 @@ func keyOf(params *sdk.CallToolParamsRaw) string {
 	return key
 }
 
-// encode writes JSON without the escapes for browsers, which nobody needs here.
+// encode writes JSON without the escapes for browsers, which have no use here.
 func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := stdjson.NewEncoder(&b)

@@ -43,7 +43,7 @@ func (c *calls) begin(key callKey, end context.CancelFunc) *call {
 	return one
 }
 
-// end forgets a call: what is cancelled from now on was answered already.
+// end forgets a call: a later cancellation comes after its answer.
 func (c *calls) end(key callKey, one *call) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -60,8 +60,8 @@ func (c *calls) waits(one *call, rows []models.ResponseID) (cancelled bool) {
 	return one.cancelled
 }
 
-// cancel is told that a client gave a call up, and returns the requests that it waits for;
-// end ends the wait. Both nil: there is no such call.
+// cancel takes a client's word that it gave a call up, and returns the requests that the call waits for; end ends the
+// wait. Both nil: there is no such call.
 func (c *calls) cancel(key callKey) (rows []models.ResponseID, end context.CancelFunc) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

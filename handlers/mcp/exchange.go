@@ -44,10 +44,10 @@ type exchange struct {
 
 	mu    sync.Mutex // guards the writer and what follows
 	begun bool       // something was written before the answer
-	muted bool       // what is written from now on is dropped
+	muted bool       // later writes are dropped
 	beat  *time.Timer
 	beats int
-	later *waiter // what is waited for once the SDK has done its part
+	later *waiter // the wait that begins once the SDK has done its part
 }
 
 type exchangeKey struct{}
@@ -188,7 +188,7 @@ func (x *exchange) putOff(w waiter) {
 	x.later, x.muted = &w, true
 }
 
-// putOffFor is what was put off, now that the SDK is done.
+// putOffFor is the wait that was put off, now that the SDK is done.
 func (x *exchange) putOffFor() (w waiter, ok bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

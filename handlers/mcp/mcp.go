@@ -90,8 +90,7 @@ func New(kit handlers.Kit, s *store.Store, o Options) (*Server, error) {
 	return m, nil
 }
 
-// handler is the SDK's, which answers each request by itself. protocols are those that it
-// offers; nil: all.
+// handler is the SDK's, which answers each request separately. protocols are those that it offers; nil: all.
 func (m *Server) handler(protocols []string) http.Handler {
 	server := sdk.NewServer(m.self, &sdk.ServerOptions{
 		Instructions:              instructions,
@@ -115,8 +114,8 @@ func (m *Server) Register(e *echo.Echo) {
 	e.GET(SessionPath, m.get)
 }
 
-// admit finds out which agent sends a request. Nobody else has calls here (I4), and no
-// page of another origin may send one.
+// admit finds out which agent sends a request. Only agents have calls here (I4), and no page of another origin may send
+// one.
 func (m *Server) admit(c echo.Context) (models.Actor, error) {
 	r := c.Request()
 	if !m.ownOrigin(r) {
@@ -159,7 +158,7 @@ func (m *Server) post(c echo.Context) error {
 // postSession answers messages in protocols with sessions only.
 func (m *Server) postSession(c echo.Context) error { return m.answer(c, m.old, true) }
 
-// answer has the SDK answer what was posted.
+// answer has the SDK answer the posted message.
 func (m *Server) answer(c echo.Context, protocol http.Handler, sessions bool) error {
 	actor, err := m.admit(c)
 	if err != nil {

@@ -61,8 +61,8 @@ func questions(input jsontext.Value) ([]models.AskInput, error) {
 	return asks, nil
 }
 
-// offered are the options as buttons, and what is said of them. Labels that can't be buttons
-// are part of the text, and answered in words.
+// offered are the options as buttons, and a text about them. Labels that can't be buttons are part of the text, and
+// answered in words.
 func (q question) offered() (options []models.Option, context string) {
 	var b strings.Builder
 	if q.MultiSelect {
@@ -120,7 +120,7 @@ func answered(rows []*models.Approval) (*sdk.CallToolResult, error) {
 		}
 		out.Questions = append(out.Questions, one.Questions[0])
 		if a.Vote == nil {
-			continue // nobody was asked
+			continue // no person was asked
 		}
 		var said []string // as the tool's own user says several
 		for _, text := range []*string{a.Vote.Option, a.Vote.Answer} {

@@ -24,10 +24,9 @@ type tool struct {
 	input, output            string // JSON Schemas; output is empty where the answer is text for a program
 	hints                    sdk.ToolAnnotations
 
-	// call carries a call out. What waits for people is left to settle.
+	// call carries a call out. Waiting for people is left to settle.
 	call func(*Server, *exchange, *sdk.CallToolParamsRaw) (*sdk.CallToolResult, error)
-	// answer makes the answer of what was waited for, and limit says how long; nil where
-	// nothing is.
+	// answer makes the answer after the wait, and limit says how long that is; nil where there is none.
 	answer func(*exchange, []*models.Approval) (*sdk.CallToolResult, error)
 	limit  func(*Server) time.Duration
 }

@@ -27,8 +27,8 @@ type waiter struct {
 	limit time.Duration
 }
 
-// settle answers a call once its requests are settled. What has to be waited for is put off:
-// the SDK keeps three goroutines for a call, and thousands may wait.
+// settle answers a call once its requests are settled. It puts off waiting: the SDK keeps three goroutines for a call,
+// and thousands may wait.
 func (m *Server) settle(x *exchange, w waiter) (*sdk.CallToolResult, error) {
 	pending := slices.ContainsFunc(w.rows, func(a *models.Approval) bool { return a.Status() == models.StatusPending })
 	switch {
@@ -41,7 +41,7 @@ func (m *Server) settle(x *exchange, w waiter) (*sdk.CallToolResult, error) {
 	return &sdk.CallToolResult{}, nil // which is dropped
 }
 
-// finish waits for what was put off, and answers it.
+// finish does the wait that was put off, and answers.
 func (m *Server) finish(x *exchange, w waiter) {
 	result, err := m.waitFor(x, w)
 	if err != nil {
@@ -60,7 +60,7 @@ func (m *Server) waitFor(x *exchange, w waiter) (*sdk.CallToolResult, error) {
 	case errors.Is(context.Cause(x.ctx), errGivenUp):
 		return nil, errGivenUp
 	case x.ctx.Err() != nil:
-		x.mute() // nobody is there
+		x.mute() // the client is gone
 		return nil, x.ctx.Err()
 	case err != nil:
 		return nil, err
@@ -77,8 +77,8 @@ func (m *Server) waitFor(x *exchange, w waiter) (*sdk.CallToolResult, error) {
 	return w.tool.answer(x, w.rows)
 }
 
-// stillGood looks at the token again once its call has waited, which may be for days: what was
-// revoked or has expired meanwhile hears no outcome.
+// stillGood looks at the token again once its call has waited, which may be for days: a token that was revoked or has
+// expired meanwhile hears no outcome.
 func (m *Server) stillGood(x *exchange) (err error) {
 	m.aside(func() { _, err = handlers.Principal(x.ctx, m.store.People, x.bearer) })
 	return err
@@ -132,7 +132,7 @@ func (m *Server) await(x *exchange, w waiter) (settled bool, err error) {
 		}
 		settled = settled && w.rows[i].Status() != models.StatusPending
 		if settled && !w.rows[i].MayRun() && len(w.rows) > 1 {
-			m.withdraw(x.ctx, x.actor, ids, x.way()) // the call is refused: nobody is asked the rest in vain
+			m.withdraw(x.ctx, x.actor, ids, x.way()) // the call is refused: the other requests would be in vain
 			return true, nil
 		}
 	}

@@ -24,7 +24,7 @@ type Call struct {
 	input any // decoded; nil: not yet
 	spent uint64
 
-	command ref.Val // what was read of the input as a command; nil: not yet
+	command ref.Val // the input, read as a command; nil: not yet
 }
 
 // ResolveName gives the value of a name in a condition.

@@ -11,13 +11,13 @@ import (
 
 const maxLine = 16 << 10 // bytes of a command line, and of the words of a list
 
-// command is what is known of a command line.
+// command is a command line as far as it can be read.
 type command struct {
 	program string
 	args    []string
 	unclear string   // why program and args are not known; empty: they are
 	doubt   string   // why the program may run another one; empty: it does not
-	byName  bool     // despite doubt, program and args are known to whoever names the program
+	byName  bool     // despite doubt, program and args apply to conditions that name the program
 	names   []string // that the condition names
 
 	words  []string // of all commands in the line, with the names of their programs

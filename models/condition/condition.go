@@ -82,7 +82,7 @@ var environment = sync.OnceValues(func() (*cel.Env, error) {
 	)
 })
 
-// Compile reads a condition. The error says in words what is wrong, and where.
+// Compile reads a condition. The error says in words where a mistake is.
 func Compile(source string) (*Condition, error) {
 	if len(source) > MaxSource {
 		return nil, fmt.Errorf("is longer than %d bytes", MaxSource)

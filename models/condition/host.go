@@ -60,9 +60,8 @@ func hostIn(text string) (host, why string) {
 	return one, ""
 }
 
-// bareHost is a host in one spelling; why says why it is not known where it leads: with a dot
-// at its end it is the same host to some programs, and an address of IPv6 may stand for one of
-// IPv4.
+// bareHost is a host in one spelling; why says why it is unknown where it leads: with a dot at its end it is the same
+// host to some programs, and an IPv6 address may represent one of IPv4.
 func bareHost(host string) (bare, why string) {
 	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
 	if strings.HasSuffix(host, ".") {
@@ -78,14 +77,14 @@ func bareHost(host string) (bare, why string) {
 	return ip.String(), ""
 }
 
-// translations are the parts of IPv6 in which addresses stand for ones of IPv4: NAT64 and its
-// local one, 6to4, Teredo, and those that are compatible or translated without state.
+// translations are the parts of IPv6 whose addresses represent ones of IPv4: NAT64 and its local one, 6to4, Teredo, and
+// those that are compatible or translated without state.
 var translations = []netip.Prefix{
 	netip.MustParsePrefix("64:ff9b::/96"), netip.MustParsePrefix("64:ff9b:1::/48"), netip.MustParsePrefix("2002::/16"), netip.MustParsePrefix("2001::/32"),
 	netip.MustParsePrefix("::/96"), netip.MustParsePrefix("::ffff:0:0:0/96"),
 }
 
-// translated reports whether an address of IPv6 may stand for one of IPv4.
+// translated reports whether an IPv6 address may represent one of IPv4.
 func translated(ip netip.Addr) bool {
 	if !ip.Is6() || ip.IsLoopback() {
 		return false

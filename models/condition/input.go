@@ -10,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// maxDecimals bounds what is compared exactly of a number; a float has 17 digits.
+// maxDecimals bounds the digits of an exact comparison; a float has 17 digits.
 const maxDecimals = 400
 
 // maxValues bounds the memory that one input takes while conditions read it: behind

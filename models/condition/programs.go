@@ -9,10 +9,9 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Programs are harmless only if they are listed: of all others it is not known whether they
-// run what their words or their input say. A program that does different things by its first
-// word is listed with it. Behind each stand the options that carry a command after all; a use
-// of a program with one of them is not a listed use.
+// Programs are harmless only if they are listed: of all others it is unknown whether they run what their words or their
+// input say. A program that does different things by its first word is listed with it. Behind each are the options that
+// carry a command after all; a use of a program with one of them is not a listed use.
 var (
 	// textual run nothing of what their words or their input say, whatever these are.
 	textual = listed(`
@@ -80,7 +79,7 @@ func listed(words string, of, shared map[string]string) map[string][]string {
 	return out
 }
 
-// use is what is known of how a command uses its program.
+// use says how a command uses its program.
 type use int
 
 const (
@@ -136,8 +135,7 @@ func textualIf(ok bool) use {
 	return unknownUse
 }
 
-// behindGitOptions are the words from git's subcommand on, behind the options that change
-// nothing of what is run.
+// behindGitOptions are the words from git's subcommand on, behind the options that do not change which command runs.
 func behindGitOptions(words []string) []string {
 	for len(words) > 0 {
 		switch {
@@ -231,7 +229,7 @@ var (
 	operand = regexp.MustCompile(`^[A-Za-z0-9_./:@%+,=-]*$`)
 	// takesCommands are programs that take commands from their input, or from words put together.
 	takesCommands = []string{"xargs", "zargs", "parallel", "busybox", "toybox", "eval", "entr", "crontab"}
-	// beforeCommands are words that often stand before a command.
+	// beforeCommands are words that often precede a command.
 	beforeCommands = []string{"exec", "run", "foreach", "shell", "do", "--", "-c", "-e", "-x", "-X"}
 	longBefore     = regexp.MustCompile(`^--?(?:com|cmd|run|exe|cal|eval|shell|script|pre|post|on|hook)`)
 )
@@ -246,8 +244,8 @@ func areOperands(words []string) bool {
 
 const mayRunWhy = "the command's program is not known to run no other one"
 
-// doubtOf is why a program may run another one; empty: it does not. byName says that whoever
-// names the program knows it: nothing in its words looks like a command.
+// doubtOf is why a program may run another one; empty: it does not. byName says that a condition may still name the
+// program: nothing in its words looks like a command.
 func doubtOf(words []string) (why string, byName bool) {
 	name, args := words[0], words[1:]
 	plainly := areOperands(args)

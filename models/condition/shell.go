@@ -12,8 +12,8 @@ import (
 // maxShells bounds how deep shells may be nested: sh -c "sh -c …".
 const maxShells = 5
 
-// What a command is told to run is read only where it is plain. Programs in these lists run
-// others by their kind; of those in no list it is not known.
+// The command that another command runs is read only where it is plain. Programs in these lists run others by their
+// kind; of those in no list it is unknown.
 var (
 	// readable are shells whose scripts are read as Bash reads them.
 	readable = []string{"sh", "bash", "dash", "ash", "ksh", "mksh", "zsh"}
@@ -36,7 +36,7 @@ var (
 		"runuser", "schedtool", "screen", "script", "set", "setarch", "setpriv", "sg", "shopt", "source", "start-stop-daemon", "strace", "su", "systemd-run",
 		"tmux", "toybox", "trap", "typeset", "unbuffer", "unshare", "uvx", "watch", "xargs", "zargs", "genv", "gtimeout", "gnice", "gnohup",
 	}
-	// evaluators are builtins that evaluate what stands in brackets of an argument.
+	// evaluators are builtins that evaluate the text in brackets of an argument.
 	evaluators = []string{"test", "[", "printf", "print", "read", "unset", "wait", "getopts"}
 	runsOthers = []string{"-exec", "-execdir", "-ok", "-okdir"} // of find, as arguments
 )
@@ -58,7 +58,7 @@ func (c *command) readLine(line string) {
 	}
 }
 
-// readWords reads what is run without a shell.
+// readWords reads a command that runs without a shell.
 func (c *command) readWords(words []string) {
 	c.simple(words)
 	c.each = [][]string{words}
@@ -283,8 +283,8 @@ func literalWord(w *syntax.Word) (string, bool) {
 	return b.String(), true
 }
 
-// plainLiteral undoes the backslashes of what is not in quotation marks. What a shell would
-// expand is not literal: patterns, braces, the home folder, and = in zsh.
+// plainLiteral undoes the backslashes of text outside quotation marks. Text that a shell would expand is not literal:
+// patterns, braces, the home folder, and = in zsh.
 func plainLiteral(text string, first bool) (string, bool) {
 	if first && text != "" && (text[0] == '~' || text[0] == '=') {
 		return "", false

@@ -19,8 +19,7 @@ type failed struct{ why string }
 
 func (f failed) Error() string { return f.why }
 
-// failure is a value that can't be told: whatever is made of it can't either, but for what
-// is true or false without it.
+// failure is an unknown value: anything computed from it is unknown too, unless the result is the same without it.
 func failure(why string) ref.Val { return types.WrapErr(failed{why}) }
 
 // whyFailed says in words why a condition is neither true nor false. The library's own

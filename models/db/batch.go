@@ -26,7 +26,7 @@ type op struct {
 type result struct {
 	tx      *Tx
 	err     error
-	refused error // told to the caller although the transaction stands
+	refused error // returned to the caller although the transaction commits
 }
 
 // Write is the only way to change anything. The functions that have queued up

@@ -26,8 +26,8 @@ type Options struct {
 	// Observe hears of every commit that wrote: how many callers shared it and
 	// how long it took. It must be quick and must not call the database.
 	Observe func(callers int, took time.Duration)
-	// BeforeCommit is called before each COMMIT; tests hold the commit back
-	// with it to see that nobody was told early.
+	// BeforeCommit is called before each COMMIT; tests hold the commit back with it to see that no caller gets an
+	// answer early.
 	BeforeCommit func()
 	// BeforeRead is called before each statement of a Snapshot; tests write between two
 	// of them with it.
@@ -69,8 +69,8 @@ type Room struct {
 	// Forget drops what the room remembers from one batch to the next: it may be wrong,
 	// because another process has written or a batch was rolled back.
 	Forget func()
-	// Changes hears of each statement that is about to change something, whoever runs it:
-	// which table; empty: it may be any.
+	// Changes hears of each statement that is about to change something, from any caller: which table; empty: it may be
+	// any.
 	Changes func(table string)
 	// BeforeCommit is the last step of each batch.
 	BeforeCommit func() error
@@ -187,8 +187,7 @@ func (d *DB) Bus() *events.Bus { return d.bus }
 // Reads is the pool of connections that read.
 func (d *DB) Reads() *sql.DB { return d.r }
 
-// Stamp is the one place where times are cut to what is stored: UTC, whole
-// microseconds, no monotonic part.
+// Stamp is the one place where times are cut to their stored form: UTC, whole microseconds, no monotonic part.
 func Stamp(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond).Round(0) }
 
 // TimeFormat is how times are written where text holds them: fixed width,

@@ -10,15 +10,14 @@ import (
 // What SQLite says in its own way. Queries elsewhere are put together of these, so that
 // a second dialect has one place to change. hints.go has the indexes.
 
-// InsertNew begins an INSERT that passes over a row that stands already.
+// InsertNew begins an INSERT that skips existing rows.
 const InsertNew = `INSERT OR IGNORE INTO `
 
-// OrReplace ends an INSERT: where a row of the same key stands, these columns of it take
-// the new values. After a SELECT, that has to end with a WHERE.
+// OrReplace ends an INSERT: where a row of the same key exists, these columns of it take the new values. After a
+// SELECT, that has to end with a WHERE.
 func OrReplace(columns ...string) string { return orUpdate(`excluded.`, columns) }
 
-// OrAdd ends an INSERT: where a row of the same key stands, the new number is added to
-// that of this column.
+// OrAdd ends an INSERT: where a row of the same key exists, the new number is added to that of this column.
 func OrAdd(column string) string { return orUpdate(column+` + excluded.`, []string{column}) }
 
 func orUpdate(value string, columns []string) string {
@@ -33,8 +32,7 @@ func orUpdate(value string, columns []string) string {
 // column is j.value.
 func Each(list string) string { return `json_each(` + list + `) j` }
 
-// Within is a condition on what stands before it: one of the values of a list, an
-// argument that is a JSON array.
+// Within is a condition on the expression before it: one of the values of a list, an argument that is a JSON array.
 func Within(list string) string { return ` IN (SELECT value FROM json_each(` + list + `))` }
 
 // JSONObject is the text of an object with these members: names in quotes and values,
@@ -108,8 +106,8 @@ var (
 	needless = regexp.MustCompile(`('[^']*')|"(\w+)"| ?([(),]) ?`)
 )
 
-// bare is a statement without comments, without the white space that stands between others
-// only for readers, and without quotes around names.
+// bare is a statement without comments, without the white space that only helps readers, and without quotes around
+// names.
 func bare(text string) string {
 	text = strings.Join(strings.Fields(comment.ReplaceAllString(text, "$1")), " ")
 	return needless.ReplaceAllString(text, "$1$2$3")

@@ -34,7 +34,7 @@ type faults struct {
 	logged time.Time
 }
 
-// Failing is why the last commit failed; nil if it succeeded, or failed for what was asked.
+// Failing is why the last commit failed; nil if it succeeded, or failed because of its own request.
 func (d *DB) Failing() error {
 	d.faults.mu.Lock()
 	defer d.faults.mu.Unlock()
@@ -73,7 +73,7 @@ func (f *faults) committed(log *slog.Logger) {
 	}
 }
 
-// faultOf is the fault that an error is; nil: it is about what was asked.
+// faultOf is the fault that an error is; nil: it is about the request.
 func faultOf(err error) *fault {
 	if f, ok := errors.AsType[*fault](err); ok {
 		return f
@@ -106,8 +106,8 @@ func idOf(path string) (fileID, error) {
 const movedText = "The database file was moved or replaced under the running server: put it back, " +
 	"or stop the server and restore a backup."
 
-// checkFile refuses to go on where the database's name leads to another file than the one that
-// is open: what is written there is lost.
+// checkFile refuses to go on where the database's name leads to another file than the one that is open: later writes
+// would be lost.
 func (d *DB) checkFile() error {
 	if id, err := idOf(d.path); err != nil || id != d.file {
 		return &fault{movedText, err}

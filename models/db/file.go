@@ -10,8 +10,7 @@ import (
 	"strings"
 )
 
-// CopyInto copies a database within one read transaction, so that writers go
-// on meanwhile. What was deleted is not copied.
+// CopyInto copies a database within one read transaction, so that writers go on meanwhile. Deleted rows are not copied.
 func CopyInto(ctx context.Context, source, target string) (err error) {
 	if err := TempIn(ctx, filepath.Dir(source)); err != nil {
 		return err
@@ -33,8 +32,7 @@ func CopyInto(ctx context.Context, source, target string) (err error) {
 	return err
 }
 
-// OpenAlone opens a file that nobody else uses, without leaving anything beside
-// it.
+// OpenAlone opens a file that no other process uses, without leaving anything beside it.
 func OpenAlone(file string) (*sql.DB, error) {
 	return sql.Open("sqlite3", fileURI(file, "mode=ro&immutable=1&_query_only=on"))
 }

@@ -1,8 +1,7 @@
 package db
 
-// Hints: through which index a query walks. Its author knows what SQLite's statistics may
-// not tell: that what waits is little, whatever was kept. A dialect without hints has
-// them empty.
+// Hints: through which index a query walks. Its author knows what SQLite's statistics may not show: that few requests
+// are pending, however many are kept. A dialect without hints has them empty.
 const by = " INDEXED BY "
 
 // By walks a query through an index.

@@ -24,7 +24,7 @@ func (p *Part) and(text string, args ...any) {
 // Key is a column that the rows of a list are found again by.
 type Key struct {
 	Name string // in the list
-	Is   string // in what is walked
+	Is   string // in the walked index
 }
 
 // Walk is a way along an index that has rows of a list in the list's order.

@@ -10,8 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// SQLite's locks on a database file: whoever has it open holds some of the
-// shared bytes.
+// SQLite's locks on a database file: each process that has it open holds some of the shared bytes.
 const (
 	sharedFirst = 0x40000002
 	sharedSize  = 510

@@ -16,9 +16,8 @@ const (
 	truncateBusy = "100" // ms
 )
 
-// TruncateLog moves everything out of the write-ahead log into the database and
-// empties the log, so that what was removed is not in it any more. It needs a
-// moment in which nobody reads from the log; false: there was none.
+// TruncateLog moves everything out of the write-ahead log into the database and empties the log, so that removed
+// contents are not in it any more. It needs a moment without readers of the log; false: there was none.
 func (d *DB) TruncateLog(ctx context.Context) (done bool, err error) {
 	pool, err := OpenFile(DSN(d.path, url.Values{"_txlock": {"immediate"}, "_busy_timeout": {truncateBusy}}))
 	if err != nil {

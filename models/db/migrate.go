@@ -126,7 +126,7 @@ func up(ctx context.Context, pool *sql.DB, files fs.FS, p *progress) error {
 		return err
 	}
 	if from > to {
-		return nil // a newer program's: whoever called looks at that
+		return nil // a newer program's: the caller looks at that
 	}
 	if err := p.begin(ctx, pool, from, to); err != nil {
 		return err
@@ -153,8 +153,8 @@ func markUnfinished(ctx context.Context, pool *sql.DB, to int64) error {
 	return nil
 }
 
-// Unfinished is the schema that migrations of a database are on the way to, if they began
-// and did not end; else 0. No program knows what is between two schemas.
+// Unfinished is the schema that a migration of the database did not reach, if it began and did not end; else 0. No
+// program knows a schema between two versions.
 func Unfinished(ctx context.Context, pool *sql.DB) (to int64, err error) {
 	if err := pool.QueryRowContext(ctx, `PRAGMA user_version`).Scan(&to); err != nil {
 		return 0, fmt.Errorf("read whether migrations have ended: %w", err)

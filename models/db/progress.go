@@ -13,9 +13,8 @@ import (
 // rowsALine is after how many rows a migration logs how far it is.
 const rowsALine = 100_000
 
-// progress logs how far a migration is, as a warning, so that commands show it too:
-// whoever started them waits. What has fewer rows than a line stands for is
-// done at once, and logs nothing.
+// progress logs how far a migration is, as a warning, so that commands show it too: the person who started them waits.
+// A step with fewer rows than a log line covers takes no time, and logs nothing.
 type progress struct {
 	log   *slog.Logger
 	every int64 // rows a line
@@ -62,7 +61,7 @@ func (p *progress) end(ctx context.Context) {
 	}
 }
 
-// statements is the log to which each statement is told before it runs.
+// statements is the log that gets each statement before it runs.
 func (p *progress) statements() *slog.Logger { return slog.New(statementLog{p}) }
 
 type statementLog struct{ p *progress }

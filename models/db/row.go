@@ -13,9 +13,8 @@ import (
 // Naming is how GORM names tables and columns, here and on the connection.
 var Naming = schema.NamingStrategy{IdentifierMaxLength: 64}
 
-// Row is a table's row as its model defines it. GORM's schema of the struct is the
-// only list of its columns: what is selected, scanned and inserted follows from it,
-// in its order.
+// Row is a table's row as its model defines it. GORM's schema of the struct is the only list of its columns: SELECT,
+// scan and INSERT follow from it, in its order.
 type Row struct {
 	table    string
 	fields   []*schema.Field

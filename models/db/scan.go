@@ -79,7 +79,7 @@ func (o *Optional) Targets() []any {
 	return out
 }
 
-// Take moves what was scanned into a model, a pointer.
+// Take moves the scanned values into a model, a pointer.
 func (o *Optional) Take(model any) {
 	v := reflect.ValueOf(model).Elem()
 	for i, f := range o.row.fields {

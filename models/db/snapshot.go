@@ -94,7 +94,7 @@ func (s *snapshot) end(ctx context.Context, d *DB) {
 	s.tx.Rollback()
 	for _, text := range s.wanted {
 		if _, err := d.reads.of(ctx, d.r, text); err != nil {
-			return // whoever wants it next is told why
+			return // the next caller that wants it gets the reason
 		}
 	}
 }

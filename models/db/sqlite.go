@@ -74,7 +74,7 @@ func DSN(path string, extra url.Values) string {
 		"_busy_timeout":  {BusyTimeout},
 		"_foreign_keys":  {"on"},
 		"_cache_size":    {"-32000"},
-		"_secure_delete": {"on"}, // what is removed is overwritten in the file
+		"_secure_delete": {"on"}, // removed contents are overwritten in the file
 		"_mutex":         {"no"}, // database/sql gives a connection to one caller at a time
 	}
 	maps.Copy(q, extra)

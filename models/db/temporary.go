@@ -20,10 +20,9 @@ var temporary struct {
 	dir string
 }
 
-// TempIn has SQLite keep its temporary files in a data folder. Sorting for an index, a
-// migration and VACUUM need such files, and a container has no other folder for them. They
-// hold rows as the database does, so they belong where others can't read. A folder that
-// can't be written is left alone: whoever reads there needs no such file.
+// TempIn has SQLite keep its temporary files in a data folder. Sorting for an index, a migration and VACUUM need such
+// files, and a container has no other folder for them. They hold rows as the database does, so they belong where others
+// can't read. A folder that can't be written stays unchanged: a reader needs no such file.
 func TempIn(ctx context.Context, dir string) (err error) {
 	temporary.mu.Lock()
 	defer temporary.mu.Unlock()

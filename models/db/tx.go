@@ -46,8 +46,8 @@ func (t *Tx) Publish(topics ...events.Topic) { t.topics = append(t.topics, topic
 // the bus and before the caller goes on. It must not block, nor write.
 func (t *Tx) AfterCommit(fn func()) { t.afterCommit = append(t.afterCommit, fn) }
 
-// Once runs fn, which counts a call and refuses what is too much: a single time for each Write, also
-// where its function runs again. A refusal counts nothing.
+// Once runs fn, which counts a call and refuses it beyond a limit: a single time for each Write, also where its
+// function runs again. A refusal counts nothing.
 func (t *Tx) Once(fn func() error) error {
 	if *t.once {
 		return nil

@@ -1,11 +1,10 @@
-// Package drafts is what an admin has who changes the policy, before the change has an effect.
+// Package drafts is an admin's work on the policy before a change takes effect.
 //
-// Each admin has one draft, valid or not (Draft, Keep, Undo, Drop). Its revision counts what
-// was kept: whoever changes another one than they saw is refused. Apply makes a version of the
-// policy of it, in the same transaction as the store checks and stores that.
+// Each admin has one draft, valid or not (Draft, Keep, Undo, Drop). Its revision counts the stored versions: a change
+// to any other version than the one that was shown is refused. Apply makes a version of the policy of it, in the same
+// transaction in which the store checks and stores that.
 //
-// Two things say beforehand what a document would do: Usage is what is known of the
-// installation (tools that agents ask about, people, groups), for the advice beside a rule;
-// Replay judges calls that were asked by two policies, and tells which the second decides
-// otherwise. Neither writes anything.
+// Two things say beforehand what a document would do: Usage describes the installation (tools that agents ask about,
+// people, groups), for the advice beside a rule; Replay evaluates past calls against two policies, and reports which of
+// them the second decides otherwise. Neither writes anything.
 package drafts

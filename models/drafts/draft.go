@@ -21,7 +21,7 @@ func (d *Drafts) Draft(ctx context.Context, actor models.Actor) (models.PolicyDr
 	return draftOf(d.db.Gorm(ctx), actor)
 }
 
-// mayDraft refuses whoever is no person with an account: a draft is somebody's.
+// mayDraft refuses all but people with an account: a draft is somebody's.
 func mayDraft(actor models.Actor) error {
 	if !actor.MayAdminister() || actor.UserID() == "" {
 		return models.AdminsOnly()

@@ -24,8 +24,8 @@ const (
 	lastOfTool = `SELECT created_at FROM responses` + db.ByResponsesTool + ` WHERE asked = TRUE AND agent_id = ? AND tool_name = ? ORDER BY number DESC LIMIT 1`
 )
 
-// Usage is what is known of the installation: which tools agents asked about in the
-// last policy.UsageDays, who may sign in, and what groups there are. Admins and the operator only.
+// Usage describes the installation: which tools agents asked about in the last policy.UsageDays, who may sign in, and
+// which groups exist. Admins and the operator only.
 func (d *Drafts) Usage(ctx context.Context, actor models.Actor) (policy.Usage, error) {
 	out := policy.Usage{People: []policy.Person{}}
 	if !actor.MayAdminister() {

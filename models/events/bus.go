@@ -16,7 +16,7 @@ type Topic string
 const (
 	InboxOfAdmins  Topic = "inbox:admins"  // a request that every admin may decide came or went
 	RecordOfAdmins Topic = "record:admins" // as RecordOf, for those who read all
-	Policy         Topic = "policy"        // a new policy version stands
+	Policy         Topic = "policy"        // a new policy version is active
 	Access         Topic = "access"        // a user, token or session changed: check credentials again
 	Outside        Topic = "outside"       // another process wrote: anything may have changed
 )
@@ -24,8 +24,8 @@ const (
 // InboxOf is the topic of what one person may decide.
 func InboxOf(userID string) Topic { return Topic("inbox:" + userID) }
 
-// RecordOf is the topic of what is told to one person and changes nothing that
-// they may decide: a request that was rejected as it came, a run's new status.
+// RecordOf is the topic of events for one person that change nothing which they may decide: a request that was rejected
+// as it came, a run's new status.
 func RecordOf(userID string) Topic { return Topic("record:" + userID) }
 
 // Agent is the topic of one agent's requests and runs.
@@ -38,8 +38,7 @@ func Approval(responseID string) Topic { return Topic("approval:" + responseID) 
 // nothing of it is stored.
 func Presence(responseID string) Topic { return Topic("presence:" + responseID) }
 
-// Conversation is the topic of what stands in one conversation: its history, its
-// status, its budget.
+// Conversation is the topic of changes in one conversation: its history, its status, its budget.
 func Conversation(conversationID string) Topic { return Topic("conversation:" + conversationID) }
 
 // Draft is the topic of what the built-in agent is writing in one conversation.
@@ -90,8 +89,8 @@ func NewBus() *Bus { return &Bus{subs: make(map[Topic]map[*Subscription]struct{}
 // Mark names a moment of a bus, and tells nothing of what happens on it.
 type Mark string
 
-// Mark is this moment, for SubscribeSince. Whoever takes it before they read the store hears
-// later of all that was published after they read.
+// Mark is this moment, for SubscribeSince. A caller that takes it before it reads the store hears later of all that was
+// published after the read.
 func (b *Bus) Mark() Mark {
 	b.mu.Lock()
 	defer b.mu.Unlock()

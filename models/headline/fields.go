@@ -7,9 +7,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// fields reads the members of a call of a known kind, by name and type. It fails where one is
-// missing or of another type, where one of several names for the same appears twice, and
-// where there are members that nobody has read.
+// fields reads the members of a call of a known kind, by name and type. It fails where one is missing or of another
+// type, where one of several names for the same appears twice, and where members are left unread.
 type fields struct {
 	members map[string]jsontext.Value
 	read    map[string]bool

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// harm is how much a command or a statement may do, as far as its words tell: it chooses which
-// of several is named, and decides nothing. What is not known is never among the harmless.
+// harm is how much a command or a statement may do, as far as its words tell: it chooses which of several is named, and
+// decides nothing. An unknown one is never harmless.
 type harm int
 
 const (
@@ -15,7 +15,7 @@ const (
 	changes               // it changes something in its place, or a row
 	unclear               // it is not known here
 	reaches               // it changes what others see or use: a push, a deployment, ALTER, GRANT
-	runsOther             // it runs what is not to be read here: curl … | sh, eval
+	runsOther             // it runs text that is not read here: curl … | sh, eval
 	empties               // DELETE and UPDATE of all rows
 	destroys              // rm -rf, DROP, TRUNCATE, a push that overwrites
 )
@@ -70,7 +70,7 @@ func (h *Headline) suspects(text string, room int) {
 	if most == shows {
 		return
 	}
-	if most == runsOther { // what is run stands before it
+	if most == runsOther { // the text that runs comes before it
 		at = strings.LastIndexAny(text[:at], "\n;") + 1
 	}
 	rest := text[at:]

@@ -8,7 +8,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// What is known of programs by their names, or by their names and subcommands.
+// Programs by their names, or by their names and subcommands.
 var (
 	showing = strings.Fields(`[ basename cat cd column cut date df diff dirname du echo env exit expr false file find grep egrep fgrep head hostname id jq less ls
 		nl printenv printf ps pwd read realpath return rg seq set shift sleep sort stat test tail tr true type umask uname uniq wait wc which whoami
@@ -121,7 +121,7 @@ func removesMuch(name, first string, args []string) bool {
 	if slices.Contains(showing, name) || slices.Contains(changing, name) {
 		return false
 	}
-	plain := 0 // the first words say what is done: aws s3 rm, gh repo delete, kubectl delete
+	plain := 0 // the first words say the act: aws s3 rm, gh repo delete, kubectl delete
 	for _, a := range args {
 		if a == "" || a[0] == '-' {
 			continue

@@ -9,7 +9,7 @@ import "strings"
 // mostFollows is how much behind a word is looked at, in bytes.
 const mostFollows = 200
 
-// sign is what a word says with what stands before it, and behind it in its line or statement.
+// sign is the harm of a word, from the text before and behind it in its line or statement.
 type sign func(before, behind string) harm
 
 func always(h harm) sign { return func(string, string) harm { return h } }

@@ -24,8 +24,8 @@ type Headline struct {
 	Cut    bool     // a text in it is cut
 	Hidden []string // members of the input that it does not show whole, sorted; of many the first
 	More   int      // how many further ones there are
-	Unseen bool     // it has characters that are not seen, in what is cut too
-	Odd    bool     // it is drawn as more than its letters, in what is cut too
+	Unseen bool     // it has invisible characters, in the cut part too
+	Odd    bool     // it is drawn as more than its letters, in the cut part too
 	Known  Known    // the call, where it is of a known kind; not kept
 
 	rest   parted // Rest, which is cut further where there is less room
@@ -38,8 +38,8 @@ func (h Headline) Text() string {
 	return strings.Join(slices.DeleteFunc([]string{h.Lead, h.Rest, h.Tail}, func(s string) bool { return s == "" }), " ")
 }
 
-// Quoted is the sentence as another one quotes it: of a question, only what is asked, for
-// that sentence says "Answer" itself.
+// Quoted is the sentence as another one quotes it: of a question, only the question itself, for that sentence says
+// "Answer".
 func (h Headline) Quoted() string {
 	if h.Lead == answerLead && h.Tail == "" {
 		return h.Rest
@@ -62,12 +62,12 @@ const (
 	mostOfNames = 100 // characters of each
 )
 
-// Of makes the headline of a request from all of it: once, as it comes in. Whoever shows it
-// reads what was kept (Shown). Of an input that is not whole no kind is claimed.
+// Of makes the headline of a request from all of it: once, as it comes in. Pages read the stored one (Shown). Of an
+// input that is not whole no kind is claimed.
 func Of(r *models.Response) Headline { return made(sentence(r)) }
 
-// OfItem is Of a call of another system whose arguments were not found, so that all that it
-// sent stands for them: told by the members that may be these. No kind is claimed.
+// OfItem is Of a call of another system whose arguments were not found, so that the whole item counts as arguments:
+// told by the members that may be these. No kind is claimed.
 func OfItem(r *models.Response, telling []byte) Headline {
 	h := toolCall(r.ToolName, readInput(string(telling)))
 	shown := readInput(string(telling)).others()
@@ -75,7 +75,7 @@ func OfItem(r *models.Response, telling []byte) Headline {
 	return made(h)
 }
 
-// made cuts a sentence to what is kept of it.
+// made cuts a sentence to its stored length.
 func made(h Headline) Headline {
 	full := oneLine(h.Rest)
 	h.Lead, h.Tail = oneLine(h.Lead), oneLine(h.Tail)

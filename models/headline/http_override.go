@@ -14,7 +14,7 @@ var overriding = []string{
 	"host", "x-forwarded-host", "x-http-method", "x-http-method-override", "x-method-override", "x-original-method", "x-original-url", "x-rewrite-url",
 }
 
-// formal are headers that say nothing of what is done. A headline leaves them out.
+// formal are headers that say nothing of the act. A headline leaves them out.
 var formal = []string{"accept", "accept-encoding", "accept-language", "content-type", "user-agent"}
 
 // telling is how many of the headers a headline speaks of.

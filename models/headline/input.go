@@ -82,7 +82,7 @@ func (in input) others(shown ...string) []string {
 // halfPair is an escape that means something only with the one behind it.
 var halfPair = regexp.MustCompile(`\\u[dD][89abAB][0-9a-fA-F]{2}$`)
 
-// closed ends a text that was cut: what is left of an escape or of a character goes.
+// closed ends a text that was cut: the rest of an escape or of a character goes.
 func closed(text string) (jsontext.Value, bool) {
 	if !strings.HasPrefix(text, `"`) {
 		return nil, false

@@ -2,8 +2,8 @@ package headline
 
 import "github.com/go-json-experiment/json/jsontext"
 
-// Known is a call of a known kind. Its fields say all that its input says, by the names in
-// Members, so that whoever draws them all leaves nothing out.
+// Known is a call of a known kind. Its fields say all that its input says, by the names in Members, so that a page
+// which draws them all leaves nothing out.
 type Known interface{ Members() []string }
 
 // Read is the call of a tool with this input, where it is of a known kind; nil: it is of none.

@@ -5,8 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// parted is a text of which the middle is left out: as often as it is cut, what is missing is
-// counted against the text as it was.
+// parted is a text without its middle: however often it is cut, the missing part is counted against the original text.
 type parted struct {
 	begin, end string
 	left       int // characters between them; 0: begin is all of it

@@ -54,8 +54,8 @@ func readShell(members map[string]jsontext.Value) (Headline, bool) {
 	return h, true
 }
 
-// runs says where a command would run, and that nobody waits for it. A shell is given any
-// words, so these come before them, or behind plain ones.
+// runs says where a command would run, and that it runs in the background. A shell is given any words, so these come
+// before them, or behind plain ones.
 func (h *Headline) runs(s *Shell) {
 	if s.Background {
 		h.adds("in the background", "run_in_background")
@@ -92,7 +92,7 @@ func place(s string) (shown string, cut bool) {
 	return word(s), cut
 }
 
-// words says what is run without a shell.
+// words describes a command that runs without a shell.
 func (h *Headline) words(words []string) {
 	text := shellWords(words)
 	if len(text) > maxScript {
@@ -159,7 +159,7 @@ func (h *Headline) unread(text string) {
 	h.suspects(text, shortScript)
 }
 
-// script is what is only counted.
+// script describes a script by its size alone.
 func (h *Headline) script(text, commands string) {
 	h.Lead = "Run a script of " + countLines(text) + commands
 	if utf8.RuneCountInString(text) > MaxText {

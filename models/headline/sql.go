@@ -77,7 +77,7 @@ func (h *Headline) sql(text string) {
 	h.suspects(text, room)
 }
 
-// semicolons counts what stands between semicolons, also in quotation marks and comments.
+// semicolons counts the parts between semicolons, also in quotation marks and comments.
 func semicolons(text string) (n int) {
 	for part := range strings.SplitSeq(text, ";") {
 		if strings.TrimSpace(part) != "" {

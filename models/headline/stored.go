@@ -31,8 +31,8 @@ func (h Headline) Stored() string {
 	return string(b)
 }
 
-// Shown is the headline of a request as it was kept at the ask. It is made here only of a row
-// from before it was kept, which whoever lists it has read whole, and of a row in memory.
+// Shown is the headline of a request as it was stored at the ask. It is made here only of an older row without one,
+// which lists have read whole, and of a row in memory.
 func Shown(r *models.Response) Headline {
 	if r.IsRemoved() || r.HeadlineJSON == "" {
 		return Of(r)
@@ -47,8 +47,8 @@ func Shown(r *models.Response) Headline {
 	}
 }
 
-// Edited is the headline of what was approved in place of what was asked; false: nothing was.
-// No read cuts that input, and a digest proves it, so it is made of it each time.
+// Edited is the headline of the approved edit; false: there is none. No read cuts that input, and a digest proves it,
+// so it is made of it each time.
 func Edited(a *models.Approval) (Headline, bool) {
 	input, edited := a.Vote.ApprovedInput()
 	if !edited {

@@ -25,8 +25,8 @@ func (c *changing) of(t *db.Tx) *changing {
 	return c
 }
 
-// Changes says that a row is about to change, or to be removed: the next entry proves what it was
-// before, and what has become of it. It comes before the change.
+// Changes says that a row is about to change, or to be removed: the next entry proves its state before and after. It
+// comes before the change.
 func (l *Ledger) Changes(t *db.Tx, table string, key ...any) error {
 	c, row := l.changing.of(t), proof.Of(table, key...)
 	name := row.Name()

@@ -12,7 +12,7 @@ import (
 
 // ExportQuery says which entries of the ledger are wanted.
 type ExportQuery struct {
-	User  models.UserID // acted, or owns what was acted on; empty: everybody
+	User  models.UserID // acted, or owns the object; empty: everybody
 	Since time.Time     // not earlier; zero: from the begin
 }
 

@@ -16,14 +16,14 @@ import (
 	"countersign/models/db"
 )
 
-// Keep writes the last entry's number and hash into a file of its own beside the database, if
-// it has moved since: a database that later ends before it has lost what was acknowledged. The
-// head is read after its commit, so the file never knows more than the disk did.
+// Keep writes the last entry's number and hash into a file of its own beside the database, if it has moved since: a
+// database that later ends before it has lost acknowledged entries. The head is read after its commit, so the file
+// never knows more than the disk did.
 func (l *Ledger) Keep(ctx context.Context) error {
 	l.keeping.Lock()
 	defer l.keeping.Unlock()
 	if l.db.Failing() != nil || l.db.Full() {
-		return nil // what is open may not be what the name leads to, or there is no room
+		return nil // the open file may not be the one that the name leads to, or there is no room
 	}
 	head, err := l.Head(ctx)
 	if err != nil || sameHead(head, l.kept) {

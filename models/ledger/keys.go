@@ -7,11 +7,10 @@ import (
 	"countersign/models/db"
 )
 
-// The keys of entries are stored in batches, behind the head: one by one they cost four
-// pages an entry, which was most of what an ask wrote. So entries are found in two places,
-// each with a bound: what is indexed in ledger_keys, by its primary key, and the tail after
-// it in the ledger itself. Both and how far the index goes (ledger_head.indexed) change in
-// one transaction: a query, which is one statement, sees each entry in one of them.
+// The keys of entries are stored in batches, behind the head: one by one they cost four pages an entry, which was most
+// of what an ask wrote. So entries are found in two places, each with a bound: indexed ones in ledger_keys, by its
+// primary key, and the tail after it in the ledger itself. Both and how far the index goes (ledger_head.indexed) change
+// in one transaction: a query, which is one statement, sees each entry in one of them.
 
 // maxTail is how many entries a commit may leave without keys: with more a list takes longer,
 // with fewer an ask writes more.

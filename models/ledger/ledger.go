@@ -74,8 +74,8 @@ func New(ctx context.Context, d *db.DB) (*Ledger, error) {
 	return l, nil
 }
 
-// Grown is signalled after a commit of this process with entries. It is for one reader, who
-// then reads on: a signal that waits stands for all commits until it is taken.
+// Grown is signalled after a commit of this process with entries. It is for one reader, who then reads on: one signal
+// covers all commits until it is taken.
 func (l *Ledger) Grown() <-chan struct{} { return l.grown }
 
 func (l *Ledger) tellGrown() {

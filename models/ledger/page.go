@@ -26,8 +26,8 @@ type Query struct {
 type Page struct {
 	Entries []models.Entry
 	Next    int64 // to pass as Before; 0: that was all
-	// StoppedEarly says, where Next is set and the page is not full, that reading
-	// stopped early: several filters together found little in what was read.
+	// StoppedEarly says, where Next is set and the page is not full, that reading stopped early: several filters
+	// together found little in the entries that were read.
 	StoppedEarly bool
 }
 

@@ -9,8 +9,7 @@ import (
 	"countersign/models/db"
 )
 
-// What sends the ledger's events elsewhere reads it here, on nobody's behalf: its caller has
-// judged rights.
+// Senders of the ledger's events read it here, for no person: their caller has checked rights.
 
 var (
 	entriesAfter     = `SELECT ` + entryColumns + ` FROM ledger WHERE seq > ? ORDER BY seq LIMIT ?`

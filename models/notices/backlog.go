@@ -17,8 +17,8 @@ const (
  WHERE c.removed_at IS NULL AND (c.failing_since IS NOT NULL OR c.disabled_at IS NOT NULL) ORDER BY c.failing_since, c.id`
 )
 
-// Backlog is what waits to be sent, and which channels fail. For admins and the
-// operator, else CodeForbidden.
+// Backlog counts the messages that wait, and names the channels that fail. For admins and the operator, else
+// CodeForbidden.
 func (n *Notices) Backlog(ctx context.Context, actor models.Actor) (out models.NotificationBacklog, err error) {
 	if err := actor.NeedAdmin(); err != nil {
 		return out, err

@@ -20,9 +20,8 @@ const (
 	toldAt = `SELECT told_at FROM channels WHERE id = ?`
 )
 
-// waitForDesk puts all off that somebody is to be told while they are active at the desk:
-// there they see it come. What they look at at that moment is not told at all; what else still
-// waits once they have left is told then.
+// waitForDesk puts off all messages to a person who is active at the desk: there they see the requests come. There is
+// no message about the request on the screen at that moment; what else still waits once they have left is sent then.
 func (t *tx) waitForDesk(recipient models.RecipientID) (bool, error) {
 	var at []time.Time
 	if err := t.Gorm().Raw(activeAtDesk, recipient, t.Now.Add(-models.ActiveFor)).Scan(&at).Error; err != nil {
@@ -40,8 +39,8 @@ func (t *tx) waitForDesk(recipient models.RecipientID) (bool, error) {
 	return true, nil
 }
 
-// grown is what somebody is told now: of many only where some channel has something to say
-// that it has not said. The rest is put off, and counts with what comes meanwhile (bringForward).
+// grown is what a person hears of now: of many only where some channel has something new to say. The rest is put off,
+// and counts with later requests (bringForward).
 func (t *tx) grown(recipient models.RecipientID, channels []models.Channel, tell []dueRequest) ([]dueRequest, error) {
 	if len(tell) <= models.BurstAbove {
 		return tell, nil
@@ -65,8 +64,8 @@ func (t *tx) grown(recipient models.RecipientID, channels []models.Channel, tell
 	return nil, nil
 }
 
-// bringForward makes due what was put off and would be due within a pause: it is told, or put
-// off again, together with what is due now.
+// bringForward makes due the notices that were put off and would be due within a pause: they are sent, or put off
+// again, together with those that are due now.
 func (t *tx) bringForward(recipient models.RecipientID) error {
 	if err := t.Gorm().Exec(bringForward, t.Now, recipient, t.Now, t.Now.Add(models.NoticePause), models.NoticeWaiting).Error; err != nil {
 		return fmt.Errorf("bring notices forward: %w", err)

@@ -61,9 +61,8 @@ func (n *Notices) Due(ctx context.Context, limit int) (out []models.NoticeSend, 
 	return out, next, nil
 }
 
-// Begin makes the message that a row stands for, as things are now, and notes the attempt
-// before it is made: a crash costs at most one message more. nil: there is nothing to send any
-// more, or not yet. Codes: conflict (the lease is lost).
+// Begin makes the message of a row from the current state, and notes the attempt before it is made: a crash costs at
+// most one message more. nil: there is nothing to send any more, or not yet. Codes: conflict (the lease is lost).
 func (n *Notices) Begin(ctx context.Context, l *models.Lease, id string) (*models.Sending, error) {
 	var out *models.Sending
 	var secret models.ChannelSecret
@@ -152,8 +151,8 @@ func (t *tx) endPush(c *models.Channel, secret *models.ChannelSecret) (open bool
 	return false, t.n.store.People.RemovePushOf(t.Tx, c.UserID, secret.SessionID)
 }
 
-// postpone puts off, or drops, what nobody needs to know at once: outcomes in quiet hours,
-// and all of those of which more than models.BurstAbove come together.
+// postpone puts off, or drops, messages without hurry: outcomes in quiet hours, and all of those of which more than
+// models.BurstAbove come together.
 func (t *tx) postpone(g *models.Sending) (bool, error) {
 	if g.Send.Kind != models.NoticeSettled && g.Send.Kind != models.NoticeChannelFailing {
 		return false, nil
@@ -208,8 +207,7 @@ const (
 	disableGone = `UPDATE channels SET disabled_at = ? WHERE id = ? AND disabled_at IS NULL AND removed_at IS NULL`
 )
 
-// noteAttempt keeps the last attempt of a channel. Where it has begun to fail, its person is
-// told by another.
+// noteAttempt keeps the last attempt of a channel. Where it has begun to fail, its person hears of that by another.
 func (t *tx) noteAttempt(c *models.Channel, kind models.NoticeKind, r models.SendResult) error {
 	if r.Class == models.SendSent {
 		return t.Gorm().Exec(attemptSent, r.Class, r.Status, t.Now, c.ID).Error
@@ -305,13 +303,13 @@ func (t *tx) finish(g *models.Sending) error {
 	return t.queue(&g.Channel, models.NoticeSettled, id, "")
 }
 
-// burstSent notes when those were told of that one message stands for. They were told among
-// others, so no outcome follows.
+// burstSent notes when the recipients heard of the requests in one message. They heard of them among others, so no
+// outcome follows.
 const burstSent = `UPDATE notified SET sent_at = ?1 WHERE response_id IN (SELECT n.response_id FROM notified n` + db.ByNotifiedWaiting + ` WHERE n.channel_id = ?2 AND n.waiting)
  AND channel_id = ?2 AND burst AND sent_at IS NULL AND first_at <= ?3`
 
-// isFinal reports whether the same message would end as it did if it were sent again. Of what
-// was rejected, three answers ask for patience: too slow, too early, too many.
+// isFinal reports whether the same message would fail again if it were sent again. Three rejections ask for patience:
+// too slow, too early, too many.
 func isFinal(r models.SendResult) bool {
 	switch r.Class {
 	case models.SendRejected:

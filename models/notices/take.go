@@ -32,7 +32,7 @@ const (
 
 var deferDue = `UPDATE notices SET due_at = ? WHERE recipient = ? AND due_at <= ? AND response_id` + db.Within(`?`)
 
-// digestLate is how late a digest may be: nobody wants the morning's at noon.
+// digestLate is how late a digest may be: the morning's is of no use at noon.
 const digestLate = time.Hour
 
 // dueRecipient is somebody who is to be told of something at a time.
@@ -55,10 +55,10 @@ func (d dueRecipient) at(now time.Time) (time.Time, bool) {
 	return at, true
 }
 
-// Take makes messages of what is due, and says when something is due next (zero:
-// nothing is). Whoever was told within models.NoticePause waits; what has become due
-// meanwhile is one message if it is more than models.BurstAbove. Its cost follows how many
-// have channels, and what is due. Codes: conflict (the lease is lost).
+// Take makes messages of due notices, and returns the time of the next one (zero: none). A recipient of a message
+// within models.NoticePause waits; the notices that have become due meanwhile are one message if they are more than
+// models.BurstAbove. Its cost follows how many have channels, and how many are due. Codes: conflict (the lease is
+// lost).
 func (n *Notices) Take(ctx context.Context, l *models.Lease) (next time.Time, err error) {
 	var all []dueRecipient
 	if err := n.db.Gorm(ctx).Raw(dueRecipients).Scan(&all).Error; err != nil {
@@ -114,7 +114,7 @@ func (t *tx) takeNotices(recipient models.RecipientID) error {
 	if err != nil {
 		return err
 	}
-	if settings == nil { // who may not sign in is told nothing
+	if settings == nil { // a person who may not sign in gets no message
 		return t.tellNothing(recipient)
 	}
 	var channels []models.Channel
@@ -158,8 +158,7 @@ func (t *tx) takeNotices(recipient models.RecipientID) error {
 	return nil
 }
 
-// tellNothing drops what was to be told to somebody who may not sign in; the digest comes
-// again once they may.
+// tellNothing drops the notices to somebody who may not sign in; the digest comes again once they may.
 func (t *tx) tellNothing(recipient models.RecipientID) error {
 	settings, err := people.SettingsOf(t.Gorm(), models.UserID(recipient))
 	if err != nil {
@@ -204,11 +203,10 @@ func (t *tx) takeDigest(recipient models.RecipientID, settings *models.Notificat
 	return queued, nil
 }
 
-// noticeRank orders the moments of one request: the last is told.
+// noticeRank orders the moments of one request: the last one is sent.
 var noticeRank = map[models.NoticeKind]int{models.NoticeWaiting: 0, models.NoticeUnseen: 1, models.NoticeHalf: 2, models.NoticeTenth: 3}
 
-// chooseDue are the requests of which somebody is told now. What is to wait is put off; the
-// rest of what is due is over.
+// chooseDue are the requests of which somebody hears now. Those that wait are put off; the other due ones are over.
 func (t *tx) chooseDue(recipient models.RecipientID, settings *models.NotificationSettings) (tell []dueRequest, err error) {
 	rows, err := t.dueNotices(recipient)
 	if err != nil {
@@ -282,8 +280,8 @@ func (t *tx) dueNotices(recipient models.RecipientID) ([]*candidate, error) {
 	return out, nil
 }
 
-// putOff is when somebody is told of a request instead of now; zero: it is told now, in quiet
-// hours as one that breaks through.
+// putOff is when somebody hears of a request instead of now; zero: they hear of it now, in quiet hours as one that
+// breaks through.
 func (t *tx) putOff(settings *models.NotificationSettings, d *candidate) (time.Time, error) {
 	if d.held { // somebody has decided, and may take it back
 		return t.Now.Add(models.NoticePause), nil
@@ -338,8 +336,7 @@ const (
 	countNotified = `SELECT count(*) FROM notified WHERE response_id = ? AND channel_id = ?`
 )
 
-// tellBy puts on its way what somebody is told by one channel, and says how many messages
-// that is.
+// tellBy queues the messages to somebody by one channel, and returns how many they are.
 func (t *tx) tellBy(c *models.Channel, tell []dueRequest) (int, error) {
 	burst := len(tell) > models.BurstAbove
 	queued := 0

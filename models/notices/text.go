@@ -53,7 +53,7 @@ func (t *tx) writeRequest(n *models.Notice, to models.UserID) (bool, error) {
 	if err != nil || a == nil {
 		return false, err
 	}
-	if to != "" && to != a.OwnerID { // who has left a group meanwhile is told no more
+	if to != "" && to != a.OwnerID { // a person who has left the group meanwhile hears no more
 		if asked, err := db.Exists(t.QueryRowContext(context.Background(), isReviewer, to, a.ID)); err != nil || !asked {
 			return false, err
 		}

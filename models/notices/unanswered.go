@@ -26,9 +26,8 @@ const (
  WHERE n.response_id = ? ORDER BY coalesce(n.sent_at, n.first_at), c.id`
 )
 
-// Unanswered says of a request that expired who was told of it, by which kind of channel and
-// when, and who saw it; nil for any other. It names people, so it is for people: whoever may
-// see the request.
+// Unanswered says of a request that expired who heard of it, by which kind of channel and when, and who saw it; nil for
+// any other. It names people, so it is for people: those who may see the request.
 //
 // Codes: forbidden (people only), not_found.
 func (n *Notices) Unanswered(ctx context.Context, actor models.Actor, id models.ResponseID) (*models.Unanswered, error) {

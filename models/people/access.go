@@ -11,13 +11,13 @@ import (
 	"countersign/models/db"
 )
 
-// accessCache keeps what credentials stand for, until anything about users,
-// agents, tokens or sessions changes here or in another process.
+// accessCache keeps who uses which credential, until anything about users, agents, tokens or sessions changes here or
+// in another process.
 type accessCache struct {
 	mu       sync.RWMutex
 	tokens   map[[sha256.Size]byte]cachedToken
 	sessions map[[sha256.Size]byte]*cachedSession
-	gen      uint64 // counts drops, so that a slow load cannot store what is stale
+	gen      uint64 // counts drops, so that a slow load cannot store stale access
 	used     map[models.TokenID]time.Time
 	usedMu   sync.Mutex
 }
@@ -78,9 +78,8 @@ func unauthenticated() error {
 // long and random, so a fast hash is enough.
 func hashSecret(secret string) [sha256.Size]byte { return sha256.Sum256([]byte(secret)) }
 
-// AuthenticateToken returns who a bearer token stands for: CodeUnauthenticated
-// if it is unknown, revoked, expired, or its person or agent was disabled. An
-// agent's token outlives its owner's disabling: others may still decide.
+// AuthenticateToken returns the user of a bearer token: CodeUnauthenticated if it is unknown, revoked, expired, or its
+// person or agent was disabled. An agent's token outlives its owner's disabling: others may still decide.
 func (p *People) AuthenticateToken(ctx context.Context, secret string) (models.Actor, error) {
 	if secret == "" || len(secret) > 200 {
 		return models.Actor{}, unauthenticated()
@@ -191,7 +190,7 @@ func (p *People) FlushLastUse(ctx context.Context) error {
 	return nil
 }
 
-// keep takes back uses that could not be written; later ones stand.
+// keep takes back uses that could not be written, unless there are later ones.
 func (c *accessCache) keep(used map[models.TokenID]time.Time) {
 	c.usedMu.Lock()
 	defer c.usedMu.Unlock()

@@ -13,7 +13,7 @@ import (
 type Page struct {
 	People   []models.Person
 	Next     string // the e-mail to go on after; empty: that was all
-	OneAdmin bool   // the last who may administer, whom nobody can disable or make a reviewer
+	OneAdmin bool   // the last who may administer, and cannot be disabled or made a reviewer
 }
 
 // personRow is what admins read of a person.
@@ -119,7 +119,7 @@ func knownRole(role models.Role) bool {
 	return role == models.RoleAdmin || role == models.RoleReviewer
 }
 
-// keepAnAdmin refuses what would leave nobody who may administer.
+// keepAnAdmin refuses a change that would leave no admin.
 func (t *tx) keepAnAdmin(user *models.User, what string) error {
 	if user.Role != models.RoleAdmin || !user.Enabled() {
 		return nil
@@ -135,10 +135,9 @@ func (t *tx) keepAnAdmin(user *models.User, what string) error {
 	return nil
 }
 
-// EnableUser lets a disabled person sign in again, with the password and the
-// reviewer and admin tokens that stood; sessions stay ended. What waits for their groups
-// is in their inbox again. Enabling twice is harmless. For admins and the operator, else CodeForbidden; CodeNotFound if
-// there is no such person.
+// EnableUser lets a disabled person sign in again, with the former password and reviewer and admin tokens; sessions
+// stay ended. The pending requests of their groups are in their inbox again. Enabling twice is harmless. For admins and
+// the operator, else CodeForbidden; CodeNotFound if there is no such person.
 func (p *People) EnableUser(ctx context.Context, actor models.Actor, id models.UserID) error {
 	if err := actor.NeedAdmin(); err != nil {
 		return err

@@ -147,7 +147,7 @@ func (p *People) sealTarget(id models.ChannelID, target models.ChannelTarget) ([
 	return p.opts.Seal(string(raw), AboutTarget(id))
 }
 
-// OpenTarget is where a channel goes. It is for who sends there, and for nobody else.
+// OpenTarget is where a channel goes. It is for senders only.
 func (p *People) OpenTarget(c *models.ChannelSecret) (out models.ChannelTarget, err error) {
 	raw, err := p.opts.Unseal(c.TargetSealed, AboutTarget(c.ID))
 	if err != nil {

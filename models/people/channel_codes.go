@@ -23,8 +23,8 @@ func newCode() (string, error) {
 	return fmt.Sprintf("%06d", n), nil
 }
 
-// sendCode puts a new code on its way; the one before is void. It is sealed as long as it is
-// good, for who can read the database could else verify what is not theirs.
+// sendCode sends a new code; the one before is void. It is sealed as long as it is valid: a reader of the database
+// could otherwise verify an address of somebody else.
 func (t *tx) sendCode(actor models.Actor, id models.ChannelID, address string) error {
 	if err := t.countCode(actor.UserID(), address); err != nil {
 		return err
@@ -123,7 +123,7 @@ func (p *People) VerifyChannel(ctx context.Context, actor models.Actor, id model
 		return err
 	}
 	code = strings.TrimSpace(code)
-	var wrong error // which is stored before it is told
+	var wrong error // stored before it is returned
 	err := p.write(ctx, func(t *tx) error {
 		wrong = nil
 		c, err := t.channel(actor, id)

@@ -14,8 +14,7 @@ import (
 	"countersign/models/ledger"
 )
 
-// ChannelUsable is true of a channel c, as SQL, that somebody who may sign in is told by, or a
-// group in use.
+// ChannelUsable is true of a channel c, as SQL, of somebody who may sign in, or of a group in use.
 const ChannelUsable = `c.removed_at IS NULL AND c.verified_at IS NOT NULL AND c.disabled_at IS NULL`
 
 // channelsInUse are the channels of a person or group, oldest first.
@@ -161,8 +160,8 @@ func (t *tx) roomForChannel(c *models.Channel, address string) error {
 	return nil
 }
 
-// RemoveChannel removes a channel of the actor, or of a group, which admins may. What is on
-// its way by it is not sent. Codes: forbidden, not_found.
+// RemoveChannel removes a channel of the actor, or of a group, which admins may. Its queued messages are not sent.
+// Codes: forbidden, not_found.
 func (p *People) RemoveChannel(ctx context.Context, actor models.Actor, id models.ChannelID) error {
 	if err := onlyPeopleHaveChannels(actor); err != nil {
 		return err
@@ -176,7 +175,7 @@ func (p *People) RemoveChannel(ctx context.Context, actor models.Actor, id model
 	})
 }
 
-// removeChannel forgets where a channel goes. Its row stays for what was told by it.
+// removeChannel forgets where a channel goes. Its row stays for the messages that it sent.
 func (t *tx) removeChannel(actor models.Actor, c *models.Channel) error {
 	if err := t.changes("channels", c.ID); err != nil {
 		return err
@@ -198,8 +197,8 @@ func (t *tx) removeChannel(actor models.Actor, c *models.Channel) error {
 	return t.recordChannel(actor, "channel.removed", c, nil)
 }
 
-// DropUntold drops what was to be told to somebody who has no channel left. The digest stays:
-// it is theirs again with the next channel.
+// DropUntold drops the notices to somebody who has no channel left. The digest stays: it is theirs again with the next
+// channel.
 func DropUntold(pool *gorm.DB, of models.RecipientID) error {
 	if err := pool.Exec(`DELETE FROM notices WHERE recipient = ?1 AND response_id <> '' AND NOT EXISTS (SELECT 1 FROM channels`+db.ByChannelsInUse+`
  WHERE user_id || group_id = ?1 AND removed_at IS NULL AND disabled_at IS NULL AND verified_at IS NOT NULL)`, of).Error; err != nil {
@@ -222,8 +221,8 @@ func (t *tx) removeChannelsOf(actor models.Actor, group models.GroupID) error {
 	return nil
 }
 
-// removeBrowser removes the channels of a browser with which somebody has signed in anew:
-// those of the sessions before, whoever's they were.
+// removeBrowser removes the channels of a browser in which somebody has signed in again: those of all earlier sessions,
+// of any person.
 func (t *tx) removeBrowser(actor models.Actor, address string) error {
 	var all []models.Channel
 	if err := t.Gorm().Raw(`SELECT * FROM channels`+db.ByChannelsBrowsers+` WHERE removed_at IS NULL AND kind = 'web_push' AND address_digest = ? ORDER BY id`, address).Scan(&all).Error; err != nil {
@@ -298,8 +297,8 @@ func channelFor(pool *gorm.DB, actor models.Actor, id models.ChannelID) (*models
 	return &c, nil
 }
 
-// WebhookSecret is that with which messages of a generic webhook are signed, for whoever may
-// change the channel. Codes: forbidden, not_found, also for channels of other kinds.
+// WebhookSecret signs the messages of a generic webhook; it is for those who may change the channel. Codes: forbidden,
+// not_found, also for channels of other kinds.
 func (p *People) WebhookSecret(ctx context.Context, actor models.Actor, id models.ChannelID) (string, error) {
 	if err := onlyPeopleHaveChannels(actor); err != nil {
 		return "", err

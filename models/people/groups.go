@@ -165,9 +165,9 @@ func (p *People) DescribeGroup(ctx context.Context, actor models.Actor, name, no
 	})
 }
 
-// RemoveGroup takes everybody out of a group and removes it. Its name may be used again:
-// what waits for it then waits for the members of the new one. For admins and the
-// operator, else CodeForbidden; CodeNotFound; CodeConflict while the policy names it.
+// RemoveGroup takes everybody out of a group and removes it. Its name may be used again: its pending requests then wait
+// for the members of the new one. For admins and the operator, else CodeForbidden; CodeNotFound; CodeConflict while the
+// policy names it.
 func (p *People) RemoveGroup(ctx context.Context, actor models.Actor, name string) error {
 	if err := actor.NeedAdmin(); err != nil {
 		return err
@@ -220,10 +220,9 @@ func someOf(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// JoinGroup puts a person into a group: what waits for the group now is in their inbox at
-// once. Joining twice is harmless. For admins and the operator, else CodeForbidden;
-// CodeNotFound names what is not there; CodeInvalid names "email" where nobody enabled has
-// it; CodeConflict for a group of models.MaxMembers.
+// JoinGroup puts a person into a group: its pending requests are in their inbox at once. Joining twice is harmless. For
+// admins and the operator, else CodeForbidden; CodeNotFound names the missing group; CodeInvalid names "email" where no
+// enabled person has it; CodeConflict for a group of models.MaxMembers.
 func (p *People) JoinGroup(ctx context.Context, actor models.Actor, name, email string) error {
 	if err := actor.NeedAdmin(); err != nil {
 		return err
@@ -257,10 +256,9 @@ func (p *People) JoinGroup(ctx context.Context, actor models.Actor, name, email 
 	})
 }
 
-// LeaveGroup takes a person out of a group: what waits for it leaves their inbox at once,
-// unless they are asked for another reason. What then has nobody who may approve it ends
-// rejected, cause no_reviewer. For admins and the operator, else CodeForbidden;
-// CodeNotFound for no such group or member.
+// LeaveGroup takes a person out of a group: its pending requests leave their inbox at once, unless they are asked for
+// another reason. Requests without a possible approver then end rejected, cause no_reviewer. For admins and the
+// operator, else CodeForbidden; CodeNotFound for no such group or member.
 func (p *People) LeaveGroup(ctx context.Context, actor models.Actor, name string, id models.UserID) error {
 	if err := actor.NeedAdmin(); err != nil {
 		return err
@@ -310,7 +308,7 @@ func (t *tx) leave(actor models.Actor, g *models.Group, users ...models.User) er
 	return t.p.opts.Left(t.Tx, actor, ids, g.Name)
 }
 
-// rejoin puts what waits for a person's groups into their inbox.
+// rejoin puts the pending requests of a person's groups into their inbox.
 func (t *tx) rejoin(actor models.Actor, user models.UserID) error {
 	names, err := groupsOf(t.Gorm(), user)
 	if err != nil {

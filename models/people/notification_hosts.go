@@ -21,8 +21,8 @@ type hostData struct {
 	Host string `json:"host"`
 }
 
-// AllowedHosts are the hosts that channels may name, by name. For people who are signed in,
-// and the operator: who adds a channel is told which hosts are allowed.
+// AllowedHosts are the hosts that channels may name, by name. For people who are signed in, and the operator: the page
+// that adds a channel shows them.
 func (p *People) AllowedHosts(ctx context.Context, actor models.Actor) ([]models.NotificationHost, error) {
 	if !actor.IsPerson() {
 		if err := actor.NeedAdmin(); err != nil {

@@ -44,9 +44,8 @@ func SettingsOf(pool *gorm.DB, user models.UserID) (models.NotificationSettings,
 	return out, nil
 }
 
-// SetNotificationSettings changes the actor's own; the same again is harmless. They count for
-// what comes from now on, and quiet hours at once. People only, else CodeForbidden;
-// CodeInvalid names every field that is wrong.
+// SetNotificationSettings changes the actor's own; the same again is harmless. They count for notices from now on, and
+// quiet hours at once. People only, else CodeForbidden; CodeInvalid names every field that is wrong.
 func (p *People) SetNotificationSettings(ctx context.Context, actor models.Actor, in models.NotificationSettings) error {
 	if err := onlyPeopleHaveChannels(actor); err != nil {
 		return err

@@ -16,8 +16,8 @@ import (
 	"countersign/models/passwords"
 )
 
-// PasswordCost is what hashing one password takes. The zero value stands for
-// what OWASP advises for argon2id: 19 MiB, two passes, one thread.
+// PasswordCost is the work of hashing one password. The zero value is OWASP's advice for argon2id: 19 MiB, two passes,
+// one thread.
 type PasswordCost struct {
 	MemoryKiB uint32
 	Passes    uint32
@@ -111,9 +111,8 @@ func (p *passwordHasher) matches(ctx context.Context, password, hash string) (bo
 	return ok, nil
 }
 
-// passwordFault says what is wrong with a new password of somebody with this
-// e-mail, or nothing. Length is counted in characters, so that a passphrase in any
-// script is as good.
+// passwordFault says why a new password of somebody with this e-mail is refused, or nothing. Length is counted in
+// characters, so that a passphrase in any script is as good.
 func passwordFault(password, email string) string {
 	switch n := utf8.RuneCountInString(password); {
 	case !utf8.ValidString(password):

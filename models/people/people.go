@@ -23,14 +23,14 @@ type Options struct {
 	// must be quick and must not call the database.
 	ObserveSignInFailure func(reason string)
 
-	// Stranded is called, within the transaction, after somebody has got or lost the right to
-	// decide: what nobody may approve any more ends.
+	// Stranded is called, within the transaction, after somebody has got or lost the right to decide: it ends requests
+	// without a possible approver.
 	Stranded func(*db.Tx) error
-	// Joined is called, within the transaction, after somebody has come into a group: what
-	// waits for it goes into their inbox.
+	// Joined is called, within the transaction, after somebody has come into a group: the group's pending requests go
+	// into their inbox.
 	Joined func(t *db.Tx, actor models.Actor, user models.UserID, group string) error
-	// Left is called, within the transaction, after people have gone out of a group: what
-	// waits for it leaves their inboxes.
+	// Left is called, within the transaction, after people have gone out of a group: the group's pending requests leave
+	// their inboxes.
 	Left func(t *db.Tx, actor models.Actor, users []models.UserID, group string) error
 	// NamingGroup are the rules and templates of the policy that name a group, in words.
 	NamingGroup func(t *db.Tx, group string) ([]string, error)
@@ -134,7 +134,7 @@ func (t *tx) accessChanged() {
 	})
 }
 
-// endStranded ends what nobody may approve any more.
+// endStranded ends requests without a possible approver.
 func (t *tx) endStranded() error {
 	if t.p.opts.Stranded == nil {
 		return nil

@@ -62,9 +62,8 @@ func personActor(user *models.User) models.Actor {
 	return models.Actor{Kind: models.ActorUser, ID: string(user.ID), Name: user.Name, OwnerID: user.ID, Admin: user.Role == models.RoleAdmin}
 }
 
-// AuthenticateSession returns who the cookie's secret stands for, with the
-// rights the person has now: CodeUnauthenticated if the session is unknown,
-// closed, idle for 12 hours or 14 days old, or the person is disabled.
+// AuthenticateSession returns the person of a cookie's secret, with their current rights: CodeUnauthenticated if the
+// session is unknown, closed, idle for 12 hours or 14 days old, or the person is disabled.
 func (p *People) AuthenticateSession(ctx context.Context, secret string) (models.Actor, *models.User, error) {
 	if secret == "" || len(secret) > 200 {
 		return models.Actor{}, nil, notSignedIn()

@@ -17,7 +17,7 @@ func (p *People) signInFailed(ctx context.Context, err error, email string, from
 	}
 	found, lookErr := p.userWithEmail(ctx, email)
 	if lookErr != nil {
-		found = nil // the failure is told all the same
+		found = nil // the failure is returned all the same
 	}
 	reason := "too_many"
 	if code == models.CodeUnauthenticated {

@@ -6,12 +6,11 @@ import (
 	"time"
 )
 
-// mostLots bounds what is remembered of those who draw; above it all is forgotten.
+// mostLots bounds the memory of draws; above it all is forgotten.
 const mostLots = 10_000
 
-// lots say who of many may try at an account that is slowed down. Each address draws once
-// in slowedTo, however often it comes, and one of as many as came in that time wins: so
-// nobody keeps others out by being quicker.
+// lots say who of many may try at an account that is slowed down. Each address draws once in slowedTo, however often it
+// comes, and one of as many as came in that time wins: so quick callers keep no one out.
 type lots struct {
 	mu   sync.Mutex
 	wins func(of int) bool
@@ -36,7 +35,7 @@ func (l *lots) come(a attempt, now time.Time) {
 	l.entered(a, now)
 }
 
-// entered is what is known of an account's addresses, with this one.
+// entered are the draws of an account's addresses, with this one.
 func (l *lots) entered(a attempt, now time.Time) map[string]lot {
 	if l.size >= mostLots {
 		clear(l.all)

@@ -193,9 +193,8 @@ func (t *tx) addToken(actor models.Actor, token *models.Token, in NewToken) erro
 	return t.record(actor, "token.added", ledger.Subject{Owner: user.ID}, dataOfToken(token))
 }
 
-// RevokeToken ends a token at once, and the waits and streams of whoever uses
-// it. Revoking twice is harmless. A person revokes own tokens and those of own
-// agents, an admin and the operator all; others' are CodeNotFound. Agents get
+// RevokeToken ends a token at once, with the waits and streams that use it. Revoking twice is harmless. A person
+// revokes own tokens and those of own agents, an admin and the operator all; others' are CodeNotFound. Agents get
 // CodeForbidden.
 func (p *People) RevokeToken(ctx context.Context, actor models.Actor, id models.TokenID) error {
 	if err := needPersonOrOperator(actor); err != nil {

@@ -145,8 +145,8 @@ func (p *People) UserByEmail(ctx context.Context, actor models.Actor, email stri
 	return withoutHash(user), nil
 }
 
-// PersonByEmail finds somebody who may sign in. For people, else CodeForbidden; CodeNotFound
-// if there is nobody.
+// PersonByEmail finds somebody who may sign in. For people, else CodeForbidden; CodeNotFound if there is no such
+// person.
 func (p *People) PersonByEmail(ctx context.Context, actor models.Actor, email string) (models.PersonRef, error) {
 	if !actor.IsPerson() {
 		return models.PersonRef{}, models.Errorf(models.CodeForbidden, "Only people look each other up.")

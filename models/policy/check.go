@@ -10,7 +10,7 @@ import (
 	"countersign/models/condition"
 )
 
-// problems maps a path in the document to what is wanted there.
+// problems maps a path in the document to the expected value.
 type problems map[string]string
 
 // invalid is the error that carries them.
@@ -18,8 +18,7 @@ func invalid(p problems) *models.Error {
 	return &models.Error{Code: models.CodeInvalid, Text: "The policy is not valid.", Fields: p}
 }
 
-// The names that a Judgement uses for what is not a rule; rules may not bear
-// them.
+// The names that a Judgement uses where no rule decides; rules may not bear them.
 const (
 	RuleRequiredTools = "required_approval_tools"
 	RuleExplicit      = "explicit ask"

@@ -62,10 +62,10 @@ type foldedPattern struct {
 	listed
 }
 
-// Document returns a copy of what was parsed, with initial values filled in.
+// Document returns a copy of the parsed document, with initial values filled in.
 func (p *Policy) Document() Document { return p.doc.clone() }
 
-// compile keeps d: nobody else may write to it afterwards.
+// compile keeps d: no one else may write to it afterwards.
 func compile(d Document, pats patterns) *Policy {
 	p := &Policy{
 		doc:           d,

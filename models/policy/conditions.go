@@ -32,7 +32,7 @@ func (p *Policy) Conditional(tool string) bool {
 		slices.ContainsFunc(r.near, func(l *listed) bool { return p.conditionOf(l.rule) != nil })
 }
 
-// conditionOf is a rule's; what comes behind the rules has none.
+// conditionOf is a rule's; the defaults behind the rules have none.
 func (p *Policy) conditionOf(rule int) *condition.Condition {
 	if rule >= len(p.conditions) {
 		return nil
@@ -45,7 +45,7 @@ type evaluation struct {
 	policy *Policy
 	call   Call
 	facts  *condition.Call // nil: no condition was reached yet
-	// seen is told of each condition that was judged; it may be nil.
+	// seen hears of each condition that was evaluated; it may be nil.
 	seen func(rule int, out condition.Outcome)
 }
 
@@ -107,7 +107,7 @@ func atLeastHigh(r models.Risk) models.Risk {
 	return r
 }
 
-// defaultZone is what is not written down of time_zone.
+// defaultZone is the default of time_zone.
 const defaultZone = "UTC"
 
 // zoneOf finds a time zone by its name; empty is UTC.

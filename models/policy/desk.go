@@ -25,8 +25,8 @@ const (
 	defaultGrantUses  = 50
 )
 
-// UndoSeconds is how long an approval is held, by risk, in which whoever gave it
-// may take it back and the agent is not told. 0 is not at all.
+// UndoSeconds is how long an approval is held, by risk. Meanwhile its giver may undo it and the agent does not hear of
+// it. 0 is not at all.
 type UndoSeconds struct {
 	Low      int `json:"low"`
 	Medium   int `json:"medium"`
@@ -60,7 +60,7 @@ func SaysUndo(raw []byte) bool {
 	return json.Unmarshal(raw, &members) == nil && members["undo_seconds"] != nil
 }
 
-// UndoFor is how long an approval of a risk is held before anybody is told.
+// UndoFor is how long an approval of a risk is held before the agent hears of it.
 func (p *Policy) UndoFor(r models.Risk) time.Duration { return p.doc.UndoSeconds.For(r) }
 
 func (u UndoSeconds) String() string {
@@ -71,8 +71,8 @@ func (u UndoSeconds) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// RejectReasons are the reasons that a rule, and the template that the agent named,
-// offer to whoever rejects; none for what is not in the document.
+// RejectReasons are the reasons that a rule, and the template that the agent named, offer for a rejection; none if the
+// document has neither.
 func (p *Policy) RejectReasons(rule, template string) []string {
 	var out []string
 	if i := find(p.doc.Rules, rule); i >= 0 {

@@ -10,8 +10,8 @@ import (
 	"countersign/models"
 )
 
-// Change is one difference between two documents, in words for people. Before is
-// empty for what is new, After for what is gone.
+// Change is one difference between two documents, in words for people. Before is empty for a new member, After for a
+// removed one.
 type Change struct{ Path, Before, After string }
 
 // none is how a missing value is shown.

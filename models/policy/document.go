@@ -32,7 +32,7 @@ type Effect string
 
 // The effects.
 const (
-	EffectAllow   Effect = "allow"   // goes ahead without a person
+	EffectAllow   Effect = "allow"   // runs without a person
 	EffectRequire Effect = "require" // waits for a person
 	EffectDeny    Effect = "deny"    // is refused without a person
 )
@@ -68,7 +68,7 @@ type Document struct {
 	// BudgetPerAgent is what all conversations of one agent may spend together; nil
 	// means no limit.
 	BudgetPerAgent *BudgetPerAgent `json:"budget_per_agent"`
-	// UndoSeconds is how long approvals are held before the agent is told.
+	// UndoSeconds is how long approvals are held before the agent hears of them.
 	UndoSeconds UndoSeconds `json:"undo_seconds"`
 	// MaxPauseMinutes is how long a reviewer's question to the agent may stop the
 	// clock of a request.
@@ -82,8 +82,7 @@ type Document struct {
 	// GrantMaxHours and GrantMaxUses are the most that one grant may last and cover.
 	GrantMaxHours int `json:"grant_max_hours"`
 	GrantMaxUses  int `json:"grant_max_uses"`
-	// RetentionDays is after how many days the contents of what is over are removed
-	// for good; 0 keeps them.
+	// RetentionDays is after how many days the contents of ended requests and runs are removed for good; 0 keeps them.
 	RetentionDays int `json:"retention_days,omitzero"`
 	// TimeZone is whose hours and days conditions read of a time, by its IANA name;
 	// empty is UTC.
@@ -115,18 +114,18 @@ type Rule struct {
 	TimeoutMinutes *int        `json:"timeout_minutes,omitzero"`
 	Risk           models.Risk `json:"risk,omitempty"`      // when not said, the template's, else medium
 	Reviewers      []string    `json:"reviewers,omitempty"` // e-mails, and groups as group:NAME: who may decide besides the owner
-	// ReviewersOnly lets nobody but Reviewers approve; owner and admins still reject.
+	// ReviewersOnly lets only Reviewers approve; owner and admins still reject.
 	ReviewersOnly bool `json:"reviewers_only,omitzero"`
 	// SelfApproval says whether the agent's owner may approve: allowed, as when it
 	// is empty, or never.
 	SelfApproval models.SelfApproval `json:"self_approval,omitempty"`
-	// Escalate asks further people as time runs, if nobody has decided by then.
+	// Escalate asks further people as time runs, if there is no decision by then.
 	Escalate []Escalation `json:"escalate,omitempty"`
-	// Substitutes false keeps substitutes from acting for whoever may approve; nil: they may.
+	// Substitutes false keeps substitutes from acting for those who may approve; nil: they may.
 	Substitutes   *bool    `json:"substitutes,omitzero"`
 	Reason        string   `json:"reason,omitempty"`         // shown to the reviewer and the agent
 	Energy        int64    `json:"energy,omitzero"`          // the least that such a call costs its conversation
-	RejectReasons []string `json:"reject_reasons,omitempty"` // offered to whoever rejects
+	RejectReasons []string `json:"reject_reasons,omitempty"` // offered for a rejection
 	// NotifyHeadline lets notifications carry the headline of a request, which is made of
 	// its input. They leave for other systems, so without it they never do.
 	NotifyHeadline bool `json:"notify_headline,omitzero"`

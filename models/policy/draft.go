@@ -148,8 +148,8 @@ func (d *Draft) Settings() Form {
 	return show(d.members, defaults, settings)
 }
 
-// PutSettings takes what a form sent. What it sent as it was shown stays as it was
-// written; what is no field of a form stays, and so does what the form does not hold.
+// PutSettings takes a sent form. A field that came back as it was shown stays as it was written; members that are not
+// fields of a form stay, and so do those that the form does not hold.
 func (d *Draft) PutSettings(f Form) {
 	defaults, _ := initial()
 	put(&d.members, defaults, settings, f)
@@ -208,9 +208,9 @@ func (d *Draft) SwitchRule(i int, disabled bool) {
 
 // Checked is what a draft comes to.
 type Checked struct {
-	// Document is what the draft says, without what is not valid JSON for its member.
+	// Document is the draft's document, without members whose JSON is not valid.
 	Document Document
-	// Problems map paths to what is wanted there; none: the document is valid.
+	// Problems map paths to the expected value; none: the document is valid.
 	Problems map[string]string
 }
 

@@ -94,8 +94,8 @@ func namesOf(list []object) []string {
 	return out
 }
 
-// objectsIn reads a member that is a list of objects; nil where there is none. CodeInvalid
-// names the place of what is none.
+// objectsIn reads a member that is a list of objects; nil where there is none. CodeInvalid names the place of any other
+// value.
 func objectsIn(members object, name string) ([]object, error) {
 	value := members.get(name)
 	if value == nil {

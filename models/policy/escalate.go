@@ -15,7 +15,7 @@ import (
 // maxSteps is how often a request may be taken to further people.
 const maxSteps = 5
 
-// Escalation asks further people about a request that nobody has decided by then.
+// Escalation asks further people about a request that has no decision by then.
 type Escalation struct {
 	AfterMinutes int      `json:"after_minutes"` // since it was asked, without the time that a question stopped its clock
 	To           []string `json:"to"`            // as a rule's reviewers
@@ -148,7 +148,7 @@ func (f Field) steps(text string) jsontext.Value {
 	return listOf(out)
 }
 
-// stepMisfit says what is wanted, and where, if a value is no list of steps.
+// stepMisfit says which value is expected, and where, if a value is no list of steps.
 func (f Field) stepMisfit(v jsontext.Value) (path, text string) {
 	list, err := readList(v)
 	if err != nil {

@@ -12,7 +12,7 @@ type Explanation struct {
 	Steps     []Step // in the order in which the policy asks; the last one decided
 }
 
-// Step is one rule, or what comes behind the rules, that was asked about a call.
+// Step is one rule, or a default behind the rules, that was asked about a call.
 type Step struct {
 	Rule string // as in Judgement
 	// By is the entry of tools that the call's name matches; empty: none does.
@@ -78,8 +78,8 @@ func (p *Policy) stepOf(i int, tool string, out condition.Outcome, doubtful bool
 	return step
 }
 
-// decided adds what decided, where that is not the last that was asked: a name that is
-// only similar, an agent that asks by itself, or what holds for everything else.
+// decided adds the step that decided, where that is not the last that was asked: a name that is only similar, an agent
+// that asks unprompted, or the default for everything else.
 func (e Explanation) decided() Explanation {
 	last := e.Steps[len(e.Steps)-1]
 	if last.By == "" || last.Rule != e.Judgement.Rule {
@@ -102,8 +102,7 @@ func (p *Policy) entryOf(rule int, name string) string {
 	return ""
 }
 
-// exactIn reports whether a rule lists exactly this name; one that stands in slashes is
-// a pattern.
+// exactIn reports whether a rule lists exactly this name; one in slashes is a pattern.
 func (p *Policy) exactIn(rule int, name string) bool {
 	return !slices.ContainsFunc(p.regexes, func(re ruleRegexp) bool { return re.rule == rule && re.text == name })
 }

@@ -19,7 +19,7 @@ func (p *Policy) FallbackFor(c Call) bool {
 			return false
 		}
 	}
-	for _, l := range r.near { // what is nearly denied is held for a person
+	for _, l := range r.near { // a call that is nearly denied is held for a person
 		if !runsWithoutAnswer(&l.held) || l.rule < len(p.rules) && !runsWithoutAnswer(&p.rules[l.rule]) {
 			return false
 		}

@@ -35,15 +35,14 @@ const (
 type Field struct {
 	Path string // in the document, or in the rule: "undo_seconds.high"
 	Kind FieldKind
-	// Empty is what an empty text stands for: nothing, or null, or for the zero value
-	// itself, which a number can't be.
+	// Empty is the meaning of an empty text: nothing, or null, or the zero value itself, which a number can't be.
 	Empty Emptiness
 }
 
-// Emptiness is what an empty field stands for.
+// Emptiness is the meaning of an empty field.
 type Emptiness int
 
-// What an empty field may stand for.
+// The meanings of an empty field.
 const (
 	EmptyValue  Emptiness = iota // an empty text or list; no number
 	EmptyAbsent                  // the member is left out
@@ -157,9 +156,8 @@ func (f Field) text(v jsontext.Value) string {
 // invalidKind is the kind of a value that is not there.
 const invalidKind jsontext.Kind = 0
 
-// lineOf writes one entry of a list in a line of its own. What would not come back
-// from that as it was is written as JSON: with line breaks, spaces at its ends, a
-// quotation mark at its beginning, or characters that nobody would see.
+// lineOf writes one entry of a list in a line of its own. An entry that would not come back unchanged is written as
+// JSON: with line breaks, spaces at its ends, a quotation mark at its beginning, or invisible characters.
 func lineOf(v jsontext.Value) string {
 	var s string
 	if v.Kind() != '"' || json.Unmarshal(v, &s) != nil {
@@ -171,8 +169,7 @@ func lineOf(v jsontext.Value) string {
 	return s
 }
 
-// typable is a text as a form shows it: one with characters that nobody would see is
-// written as JSON, with their codes.
+// typable is a text as a form shows it: one with invisible characters is written as JSON, with their codes.
 func typable(s string) string {
 	if _, coded := fromJSON(s); coded || hidden(s) {
 		return escaped(s)
@@ -203,8 +200,8 @@ func escaped(s string) string {
 	return b.String()
 }
 
-// Visible is JSON with the characters that nobody would see written as their codes, which
-// says the same. What is not JSON is left as it was typed.
+// Visible is JSON with its invisible characters written as their codes, which says the same. Text that is not JSON is
+// left as it was typed.
 func Visible(text string) string {
 	if !hidden(text) || oneValue([]byte(text)) != nil {
 		return text
@@ -282,7 +279,7 @@ func (f Field) list(text string) jsontext.Value {
 	return listOf(out)
 }
 
-// misfit says what is wanted, and where, if a value is of another kind.
+// misfit says which value is expected, and where, if a value is of another kind.
 func (f Field) misfit(v jsontext.Value) (path, text string) {
 	switch f.Kind {
 	case FieldSwitch:

@@ -7,7 +7,7 @@ import (
 	"countersign/models/condition"
 )
 
-// Call is what is judged.
+// Call is a call to evaluate.
 type Call struct {
 	Kind     models.Kind
 	ToolName string
@@ -64,31 +64,29 @@ type Judgement struct {
 	ReviewersOnly bool                // only Reviewers may approve
 	SelfApproval  models.SelfApproval // whether the agent's owner may
 	Escalate      []Escalation        // who is asked besides as time runs
-	NoSubstitutes bool                // nobody acts for those who may approve
+	NoSubstitutes bool                // no one acts for those who may approve
 
-	// Checklist is what whoever approves has to tick, and Text what is shown beside the
-	// request: of the rule's template, then of the agent's.
+	// Checklist is the list that an approver has to tick, and Text is shown beside the request: of the rule's template,
+	// then of the agent's.
 	Checklist []string
 	Text      string
-	// AtMost is how many minutes the call waits at most, whoever said how long it waits;
-	// nil: there is no such limit.
+	// AtMost is how many minutes the call waits at most, by whatever setting it waits; nil: there is no such limit.
 	AtMost *int
 	// Only are the ones who may approve, of those who see the call without it: a template
 	// that the agent named says so. Nil: Reviewers, where ReviewersOnly says so.
 	Only []string
-	// Nobody says why no one can approve the call, whoever is enabled.
+	// Nobody says why no person can approve the call, even if all were enabled.
 	Nobody string
 
 	Unjudged bool // a condition could not be judged, which Reason says
 
-	// NotifyHeadline lets notifications carry the headline. A rule that is used only because
-	// a name is similar, or because its condition can't be judged, does not: nobody said so of
-	// this call.
+	// NotifyHeadline lets notifications carry the headline. A rule that is used only because a name is similar, or
+	// because its condition can't be evaluated, does not: it does not name this call.
 	NotifyHeadline bool
 }
 
-// WaitMinutes is how long a judged call waits, if whoever asks says nothing about that; ok
-// is false when it waits without a deadline.
+// WaitMinutes is how long a call waits, if its asker says nothing about that; ok is false when it waits without a
+// deadline.
 func (p *Policy) WaitMinutes(j Judgement, kind models.Kind) (minutes int, ok bool) {
 	if j.Timeout != nil {
 		minutes, ok = *j.Timeout, true
@@ -272,9 +270,8 @@ func (p *Policy) DefaultTimeout(kind models.Kind) (minutes int, ok bool) {
 	return p.doc.DefaultTimeoutMinutes, true
 }
 
-// CallAgain is a call that was judged before, by a rule. How it was asked is not kept: what
-// is held because nothing matched was not asked for explicitly, and of all else it is taken
-// to be, which holds it.
+// CallAgain is a past call that a rule decided. How it was asked is not kept: a call that was held because nothing
+// matched was not asked for explicitly, and any other is taken to be, which holds it.
 func CallAgain(kind models.Kind, tool, rule, template string, at time.Time) Call {
 	return Call{Kind: kind, ToolName: tool, Explicit: rule != RuleUnmatched, Template: template, At: at}
 }

@@ -13,9 +13,8 @@ type Warning struct {
 	Text string
 }
 
-// Lint reads a document for what is allowed but probably not meant, in the order
-// of the document. It takes any document, valid or not, and says nothing of what
-// ParseStored refuses.
+// Lint reads a document for members that are allowed but probably not meant, in the order of the document. It takes any
+// document, valid or not, and says nothing of those that ParseStored refuses.
 func Lint(d Document) []Warning {
 	l := newLinter(d)
 	l.document()

@@ -15,8 +15,8 @@ type member struct {
 	value jsontext.Value
 }
 
-// readObject reads one object, and what is in it as it stands; it fails where the JSON
-// is broken, is not an object, or names a member twice.
+// readObject reads one object, and its members without change; it fails where the JSON is broken, is not an object, or
+// names a member twice.
 func readObject(raw []byte) (object, error) {
 	dec := jsontext.NewDecoder(bytes.NewReader(raw))
 	if dec.PeekKind() != '{' {
@@ -67,7 +67,7 @@ func readList(raw []byte) ([]jsontext.Value, error) {
 	return out, nil
 }
 
-// get is nil for what is not there.
+// get is nil for a missing member.
 func (o object) get(name string) jsontext.Value {
 	for _, m := range o {
 		if m.name == name {
@@ -118,7 +118,7 @@ func listOf(values []jsontext.Value) jsontext.Value {
 	return append(out, ']')
 }
 
-// quoted is a text as JSON; what is not UTF-8 in it is replaced.
+// quoted is a text as JSON; bytes in it that are not UTF-8 are replaced.
 func quoted(text string) jsontext.Value {
 	out, _ := jsontext.AppendQuote(nil, text) // only fails for what it has replaced
 	return out

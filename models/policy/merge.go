@@ -42,8 +42,8 @@ func (m *merger) settings() {
 	m.out.PutSettings(out)
 }
 
-// together takes a switch and its end from the same document: that of one with the end of
-// another would be what nobody wrote.
+// together takes a switch and its end from the same document: that of one with the end of another would be a
+// combination that no one wrote.
 func (m *merger) together(out Form, s switchMembers, base, theirs, mine Form) {
 	_, flag := out[s.flag]
 	_, until := out[s.until]
@@ -113,8 +113,8 @@ func (l listMerge) fit(path string, base, theirs, mine object) object {
 	return out
 }
 
-// withItsRisk takes a rule's risk from the document that its template is from: a risk that
-// was written beside another template, or beside none, is not what was meant.
+// withItsRisk takes a rule's risk from the document that its template is from: a risk that was written beside another
+// template, or beside none, was not meant for it.
 func (l listMerge) withItsRisk(at string, changes, base, theirs, mine Form) {
 	const template, risk = "template", "risk"
 	_, ofTemplate := changes[template]
@@ -165,8 +165,8 @@ func (l listMerge) merged() []object {
 	return out
 }
 
-// order is theirs, unless mine moved rules; whoever's is not followed has the rules that
-// only they know behind the ones that stand before them there.
+// order is theirs, unless mine moved rules; the side whose order is not followed has its own rules behind the ones that
+// precede them there.
 func (l listMerge) order(kept map[string]object) []string {
 	base, lead, other := namesOf(l.from[0]), namesOf(l.from[1]), namesOf(l.from[2])
 	mineMoved, theirsMoved := moved(base, other), moved(base, lead)

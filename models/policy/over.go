@@ -7,13 +7,12 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// endsOf are the members that say when another one ends: whoever says that one anew says
-// its end too, or it has none.
+// endsOf are the members that say when another one ends: a document that sets one of these again sets its end too, or
+// it has none.
 var endsOf = map[string]string{"approval_off_until": "approval_enabled", "fallback_until": "fallback_auto_approve"}
 
-// Over puts a document over the one that is active: members that it leaves out, also within
-// an object, stay as they are. Lists are taken whole. What is no JSON object is returned as
-// it is, for Parse to refuse.
+// Over puts a document over the one that is active: members that it leaves out, also within an object, stay unchanged.
+// Lists are taken whole. A value that is no JSON object is returned unchanged, for Parse to refuse.
 func Over(document, active []byte) ([]byte, error) {
 	said, was := jsonMembers(document), jsonMembers(active)
 	if said == nil || was == nil {

@@ -24,17 +24,16 @@ var (
 	errNull  = errors.New("null where a value is required")
 )
 
-// Parse reads, checks and compiles a document. A field that it lacks has its
-// value in Default. What is wrong is a *models.Error with CodeInvalid whose
-// Fields map paths such as "rules[2].tools[0]" to what was wanted: all of them
-// when the JSON has the right shape, else the first. Unknown members, members in
-// another letter case, duplicates and null (but for timeouts and budget_per_agent) are refused.
+// Parse reads, checks and compiles a document. A field that it lacks has its value in Default. A mistake is a
+// *models.Error with CodeInvalid whose Fields map paths such as "rules[2].tools[0]" to the expected value: all of them
+// when the JSON has the right shape, else the first. Unknown members, members in another letter case, duplicates and
+// null (but for timeouts and budget_per_agent) are refused.
 func Parse(raw []byte) (*Policy, error) {
 	return parse(raw, func(string) bool { return false })
 }
 
-// ParseStored is Parse for a document that was stored: what was taken then, and is
-// refused now, means what it meant. Lint tells of it.
+// ParseStored is Parse for a document that was stored: members that were accepted then, and are refused now, keep their
+// meaning. Lint reports them.
 func ParseStored(raw []byte) (*Policy, error) { return parse(raw, always) }
 
 // ParseChanged is Parse for a changed document: what the one before had is taken.
@@ -115,7 +114,7 @@ func readRisk(said models.Risk) models.Risk {
 // A rule that says no risk has that of its template, or medium; an empty one that is written
 // is refused, as any word that is none.
 const (
-	riskUnsaid models.Risk = "\xff" // until the document says one: it is not UTF-8, so nobody can write it
+	riskUnsaid models.Risk = "\xff" // until the document says one: it is not UTF-8, so no document can have it
 	riskEmpty  models.Risk = "empty"
 )
 

@@ -37,8 +37,8 @@ func (p pattern) match(name string) bool {
 // exact reports whether the pattern is a readable exact name.
 func (p pattern) exact() bool { return p.re == nil && p.text != "" }
 
-// readPattern reads one entry; problem says what is wanted instead. kept says that
-// the entry was stored before names with one slash were refused.
+// readPattern reads one entry; problem says which entry is expected instead. kept says that the entry was stored before
+// names with one slash were refused.
 func readPattern(text string, whole, kept bool) (p pattern, problem string) {
 	switch {
 	case text == "":

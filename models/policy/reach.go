@@ -22,7 +22,7 @@ type reach struct {
 // forgotten when there are too many.
 const maxReached = 1024
 
-// reached remembers what was found for names.
+// reached remembers the matches of names.
 type reached struct {
 	mu    sync.RWMutex
 	names map[string]*reach
@@ -105,9 +105,8 @@ func (p *Policy) findNear(r *reach, name string, end int) {
 	slices.SortStableFunc(r.near, func(a, b *listed) int { return cmp.Compare(a.rule, b.rule) })
 }
 
-// almost is what the name nearly matches before the rule end: the first that holds the
-// call, else a name that is listed on an allow rule. What is there only under a condition
-// that is false does not count.
+// almost is the rule that the name nearly matches before the rule end: the first that holds the call, else a name that
+// is listed on an allow rule. A match under a condition that is false does not count.
 func (r *reach) almost(end int, e *evaluation) *listed {
 	var allowed *listed
 	for _, l := range r.near {

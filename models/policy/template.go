@@ -123,12 +123,12 @@ func (p *Policy) under(j Judgement, c *Call) Judgement {
 }
 
 // reviewedUnder combines who may approve a call that the policy holds. Where both name the only ones, those are left
-// whom both name. Where only the template does, it limits who of those that are asked
-// approves, and asks nobody else: an agent must not find itself an approver. Reviewers whom
-// it names without limiting who approves change nothing, for the same reason.
+// whom both name. Where only the template does, it limits who of those that are asked approves, and asks no one else:
+// an agent must not find itself an approver. Reviewers whom it names without limiting who approves change nothing, for
+// the same reason.
 //
-// Of a call that is free, which only its agent asks about, nobody would approve without the
-// template: its reviewers are asked, and approve.
+// A call that is free, which only its agent asks about, would have no approver without the template: its reviewers are
+// asked, and approve.
 func reviewedUnder(j Judgement, t *Template, free bool) Judgement {
 	switch {
 	case t.ReviewersOnly && j.ReviewersOnly:

@@ -107,7 +107,7 @@ func (d Document) UnknownGroups(groups []string) []Warning {
 	return out
 }
 
-// demand is what a rule or a template demands of whoever approves.
+// demand is what a rule or a template demands of an approver.
 type demand struct {
 	Rule
 
@@ -130,12 +130,11 @@ func (d Document) demands() []demand {
 	return slices.DeleteFunc(out, func(m demand) bool { return !m.ReviewersOnly && m.SelfApproval != models.SelfNever })
 }
 
-// LimitsApprovers reports whether a rule or a template makes a demand of whoever approves.
+// LimitsApprovers reports whether a rule or a template makes a demand of approvers.
 func (d Document) LimitsApprovers() bool { return len(d.demands()) > 0 }
 
-// Unmeetable names the rules and templates whose requests nobody among the enabled people could
-// ever approve: the named reviewers are missing or disabled, or the only one who
-// may approve owns all the agents.
+// Unmeetable names the rules and templates whose requests none of the enabled people could ever approve: the named
+// reviewers are missing or disabled, or the only one who may approve owns all the agents.
 func (d Document) Unmeetable(people []Person) []Warning {
 	var out []Warning
 	for _, m := range d.demands() {

@@ -45,8 +45,8 @@ func (p *Policy) FallbackOn(at time.Time) bool { return p.doc.FallbackOn(at) }
 // must not be written to.
 func (p *Policy) FallbackUntil() *time.Time { return p.doc.FallbackUntil }
 
-// lasts reports whether what has this end is not over. A time that nobody told is behind
-// every end, so that nothing is let through by it.
+// lasts reports whether a switch with this end is still on. An unknown time is behind every end, so that nothing runs
+// because of it.
 func lasts(until *time.Time, at time.Time) bool {
 	return until == nil || !at.IsZero() && at.Before(*until)
 }
@@ -97,7 +97,7 @@ func (d Document) CheckEnds(before Document, now time.Time) error {
 	return nil
 }
 
-// EndProblem says what is wrong with a new end of a switch at now; empty: nothing.
+// EndProblem says why a new end of a switch is refused at now; empty: it is not.
 func EndProblem(until, now time.Time) string {
 	switch left := until.Sub(now); {
 	case left <= 0:
@@ -120,7 +120,7 @@ func (d Document) Timely(before Document, now time.Time) (Document, error) {
 	return d, nil
 }
 
-// ends checks what is wrong with an end at any time.
+// ends checks an end for mistakes at any time.
 func (c *checker) ends(d Document) {
 	for i, end := range [...]struct {
 		until *time.Time

@@ -15,7 +15,7 @@ import (
 // UsageDays is over how many days tools are looked for that were seen.
 const UsageDays = 90
 
-// Usage is what is known of the installation that a document is for.
+// Usage describes the installation that a document is for.
 type Usage struct {
 	Tools []string // that agents asked about in the last UsageDays, sorted
 	More  bool     // there were more than are listed
@@ -25,7 +25,7 @@ type Usage struct {
 	Groups []string
 }
 
-// LintIn is Lint, and reads the document beside what is known of its installation.
+// LintIn is Lint, and reads the document beside the usage of its installation.
 func LintIn(d Document, in Usage) []Warning {
 	l := &usageLinter{linter: newLinter(d), in: in}
 	l.document()
@@ -77,7 +77,7 @@ func (l *usageLinter) rule(i int) {
 	l.alone(path, l.doc.Resolved(r))
 }
 
-// unknown finds reviewers whom nobody knows, and groups that nobody is in.
+// unknown finds reviewers who do not exist, and groups without members.
 func (l *usageLinter) unknown(path string, reviewers []string, steps []Escalation) {
 	if l.in.People == nil {
 		return
@@ -99,7 +99,7 @@ func (l *usageLinter) nobody(n naming) {
 	}
 }
 
-// alone finds rules under which nobody besides the one who asks need look.
+// alone finds rules under which the asker needs no one else.
 func (l *usageLinter) alone(path string, r Rule) {
 	if len(l.in.People) < 2 || r.ReviewersOnly || r.SelfApproval == models.SelfNever {
 		return
@@ -135,7 +135,7 @@ type Matches struct{ Hit, Missed []string }
 // says why it is none. allow says that it is for a rule that allows.
 func ToolMatches(entry string, allow bool, tools []string) (m Matches, problem string) {
 	if s := ""; strings.HasPrefix(entry, `"`) && json.Unmarshal([]byte(entry), &s) == nil {
-		entry = s // as a form writes what nobody would see
+		entry = s // as a form writes invisible characters
 	}
 	pat, problem := readPattern(entry, allow, false)
 	if problem != "" {

@@ -87,13 +87,13 @@ type check struct {
 	each   func(*models.Entry)
 
 	seed   maphash.Seed
-	newest map[uint64]saying   // what was said last of each row, by a hash of its name
-	listed map[uint32]struct{} // the entries that list what was there before
+	newest map[uint64]saying   // the newest digest of each row, by a hash of its name
+	listed map[uint32]struct{} // the entries that list earlier rows
 	whole  bool                // all rows are in an entry
 }
 
-// saying is the entry that named a row last, and hashes of its digest and of its beginning:
-// twenty bytes a row with the key. Nobody knows the seed, so nobody can make two digests with one hash.
+// saying is the entry that named a row last, and hashes of its digest and of its beginning: twenty bytes a row with the
+// key. The seed is secret, so no one can make two digests with one hash.
 type saying struct{ entry, sum, begin uint32 }
 
 func (c *check) sum(text string) uint32 { return uint32(maphash.String(c.seed, text)) }
@@ -250,8 +250,7 @@ func (c *check) missing() error {
 	return nil
 }
 
-// left counts the rows of what is not compared, with the reason: a report without faults must say
-// what was left out.
+// left counts the rows that are not compared, with the reason: a report without faults must name its gaps.
 func (c *check) left() error {
 	columns, err := db.Columns(c.ctx, c.dbtx)
 	if err != nil {

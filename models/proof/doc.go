@@ -1,8 +1,8 @@
 // Package proof says of each column of the database what proves it, and finds rows that
 // are not as the ledger recorded them.
 //
-// The declaration (tables.go) names what is not proved, and why. All else is, also a column that a
-// migration adds and nobody has thought about: an act that changes it and does not name the row in
+// The declaration (tables.go) names the unproved columns, and why. All others are proved, also one that a
+// migration adds without further thought: an act that changes it and does not name the row in
 // its entry makes the check fail.
 //
 // # What an entry holds

@@ -61,7 +61,7 @@ func Open(ctx context.Context, from db.Querier) (*Rows, error) {
 	for name, of := range columns {
 		t := tables[name]
 		if t == nil {
-			t = &table{} // nobody has thought about it: all of it is proved
+			t = &table{} // a table without an entry: all of it is proved
 		}
 		if !t.provesAny(of) {
 			continue

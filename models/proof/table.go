@@ -8,8 +8,8 @@ import (
 	"countersign/models/db"
 )
 
-// table says what is not proved of a table, and what becomes of its texts. A column that it does
-// not name is proved.
+// table says which columns of a table are not proved, and what becomes of its texts. A column that it does not name is
+// proved.
 type table struct {
 	key string // the columns by which entries name its rows; empty: id
 
@@ -50,7 +50,7 @@ const (
 	theMark   reason = "the mark itself"
 )
 
-// The forms in which the mark of a removal stands in the place of a text.
+// The forms in which the mark of a removal takes the place of a text.
 const (
 	markText    mark = "text"    // the mark
 	markObject  mark = "object"  // {"removed": the mark}

@@ -5,10 +5,10 @@ import "countersign/models/db"
 // routedTo is to whom a request was routed: rows of another table that are part of its digest.
 var routedTo = `(SELECT ` + db.Joined(`user_id`) + ` FROM (SELECT user_id FROM reviewers WHERE response_id = r.id ORDER BY user_id))`
 
-// tables is the declaration: each table of the database, what is not proved of it and why, and
-// what a purge removes of its texts, and why it keeps the others.
+// tables is the declaration: each table of the database, its unproved columns with the reason, and the texts that a
+// purge removes or why it keeps them.
 var tables = map[string]*table{
-	// Requests, votes, and what was said about them.
+	// Requests, votes, and their notes.
 	"responses": {
 		more: map[string]string{"reviewers": routedTo},
 		not: reasons{
@@ -74,7 +74,7 @@ var tables = map[string]*table{
 		kept:    map[reason]string{anID: "id owner_id agent_id made_by made_from revoked_by", aName: "tool_name maker_name revoker_name", theMark: "removed"},
 	},
 
-	// Conversations and what was spent.
+	// Conversations and their spending.
 	"conversations": {
 		not: reasons{
 			shortcut: "budget_added budget_refused", bookkeep: "next_sequence updated_at active_at waits_for_request",
@@ -95,7 +95,7 @@ var tables = map[string]*table{
 		removed: map[mark]string{markText: "reason"},
 		kept:    map[reason]string{anID: "conversation_id actor_id response_id", aName: "actor_name", ourWord: "actor_kind", theMark: "removed"},
 	},
-	"agent_allowances": { // one of nothing allows nothing: the rejection that it stands for has its entry
+	"agent_allowances": { // one of nothing allows nothing: the rejection behind it has its entry
 		key: "agent_id response_id", only: "r.energy > 0", kept: map[reason]string{anID: "agent_id response_id"}},
 	"agent_energy": {
 		not:  reasons{"sums of what was spent since the policy limits agents; doctor adds them up": "*"},

@@ -7,7 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// text is a string; whatever else stands in its place is the empty one.
+// text is a string; any other value in its place is the empty one.
 type text string
 
 // UnmarshalJSONFrom takes any value.
@@ -23,7 +23,7 @@ func (t *text) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	return nil
 }
 
-// flag is true only where true stands.
+// flag is true only for the value true.
 type flag bool
 
 // UnmarshalJSONFrom takes any value.
@@ -79,8 +79,8 @@ func (b *block) result() string {
 	return strings.Join(parts, "\n")
 }
 
-// blocksOf reads the content of a message or result: a string, one block or an
-// array of blocks. What is no block keeps its place and is empty.
+// blocksOf reads the content of a message or result: a string, one block or an array of blocks. A value that is no
+// block keeps its place and is empty.
 func blocksOf(content jsontext.Value) []block {
 	kind := content.Kind()
 	if kind == '"' {

@@ -53,7 +53,7 @@ func (l *line) wrapped(id string) (call, result models.RunEvent, ok bool) {
 	return call, result, l.Subtype == "completed"
 }
 
-// argumentsOf reads arguments that are JSON within a string; what is none is that string.
+// argumentsOf reads arguments that are JSON within a string; any other text is that string.
 func argumentsOf(s string) jsontext.Value {
 	if v := jsontext.Value(s); v.IsValid(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)) {
 		return v

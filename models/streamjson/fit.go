@@ -18,11 +18,10 @@ const (
 	maxKey     = 4 << 10
 )
 
-// key is an id as it is sent: a longer one than any real one is cut, the same way
-// wherever it stands.
+// key is an id as it is sent: a longer one than any real one is cut, the same way wherever it occurs.
 func key(id text) string { return begin(string(id), maxKey) }
 
-// cut is what is kept of a text, and its true length if that is not all.
+// cut is the stored part of a text, and its true length if that is not all.
 func cut(s string) (kept string, length int64) {
 	kept = begin(s, models.MaxResult)
 	for escaped(kept) > maxEscaped {
@@ -34,8 +33,7 @@ func cut(s string) (kept string, length int64) {
 	return kept, int64(len(s))
 }
 
-// begin is the beginning of a text, in whole characters. It is a copy, so that
-// what was cut off can go.
+// begin is the beginning of a text, in whole characters. It is a copy, so that the rest can be freed.
 func begin(s string, most int) string {
 	if len(s) <= most {
 		return s

@@ -17,7 +17,7 @@ import (
 // lenient takes the lines as they come: text that is not UTF-8 is mended.
 var lenient = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 
-// line is what is read of one object: the union of three dialects.
+// line holds the members that are read of one object: the union of three dialects.
 type line struct {
 	Type            text           `json:"type"`
 	Subtype         text           `json:"subtype"`

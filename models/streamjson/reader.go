@@ -43,7 +43,7 @@ type Reader struct {
 	pieces  int
 	partial []models.RunEvent // a reply that comes in parts: at most one
 
-	lines map[string][sha256.Size]byte // what was said under an id of a line
+	lines map[string][sha256.Size]byte // the digest of the message under an id of a line
 	calls map[string]*call             // by the id in the stream
 	turn  strings.Builder              // what the agent itself said in this turn, without space
 }
@@ -56,7 +56,7 @@ type call struct {
 	times int // the id was used for a call
 }
 
-// Parse reads one line by itself.
+// Parse reads one line alone.
 func Parse(raw []byte, position int64) []models.RunEvent {
 	r := new(Reader)
 	return append(r.Read(raw, position), r.End()...)
@@ -135,7 +135,7 @@ func (r *Reader) joinTorn(raw []byte, position int64) (joined []byte, at int64, 
 	return raw, position, false
 }
 
-// firstObject is the object at the beginning of a line, and what comes after it.
+// firstObject is the object at the beginning of a line, and the text after it.
 func firstObject(raw []byte) (v jsontext.Value, rest []byte, err error) {
 	if len(raw) == 0 || raw[0] != '{' {
 		return nil, nil, errors.ErrUnsupported
@@ -175,7 +175,7 @@ func withoutNaN(raw []byte) []byte {
 	return append(out, raw[from:]...)
 }
 
-// End says that no line follows: what was held back comes now.
+// End says that no line follows: it returns the events that were held back.
 func (r *Reader) End() []models.RunEvent {
 	if r.torn != nil {
 		r.Skip(r.torn, r.tornAt)
@@ -298,7 +298,7 @@ var quiet = map[text]bool{
 	"prompt_suggestion": true, "thinking": true, "summary": true, "file-history-snapshot": true, "queue-operation": true,
 }
 
-// result reads the last line of a turn. Its text stands in for a reply that was not read.
+// result reads the last line of a turn. Its text replaces a reply that was not read.
 func (r *Reader) result(l *line, id string) []models.RunEvent {
 	e := l.ended(id)
 	said := string(l.Result)

@@ -39,8 +39,8 @@ func Inspect(ctx context.Context, dir string) (*Inspection, error) {
 	if !i.readOnly {
 		return nil, err
 	}
-	// SQLite cannot make its index of the log there. With nothing in the log the
-	// file is all there is, and nobody changes it.
+	// SQLite cannot make its index of the log there. With nothing in the log the file has all rows, and no process
+	// changes it.
 	if size := logSize(path); size > 0 {
 		return nil, fmt.Errorf("%s is read-only, and %s has %d bytes that a server left there when it was cut off, without %s to read them: copy the whole folder to a place that can be written (chmod 700), and give the copy with --data",
 			dir, models.DatabaseFile+"-wal", size, models.DatabaseFile+"-shm")
@@ -97,8 +97,7 @@ func (i *Inspection) Sound(ctx context.Context) error {
 	return dbtx.Rollback()
 }
 
-// Schema is the version of the schema that stands and the one that this program
-// brings.
+// Schema is the version of the database's schema and the one of this program.
 func (i *Inspection) Schema(ctx context.Context) (have, want int64, err error) {
 	return db.SchemaOf(ctx, i.db)
 }

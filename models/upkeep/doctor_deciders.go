@@ -12,14 +12,13 @@ import (
 	"countersign/models/store"
 )
 
-// Deciders is who can decide at all, and what nobody can.
+// Deciders is who can decide at all, and which requests have no decider.
 type Deciders struct {
 	People int // who may sign in
 	Admins int // of these, who may decide everything
 
-	// Stranded is how many pending requests have nobody: their owner and those
-	// they were routed to are disabled, and there is no admin. At most
-	// models.StatsCap are counted.
+	// Stranded is how many pending requests have no decider: their owner and those they were routed to are disabled,
+	// and there is no admin. At most models.StatsCap are counted.
 	Stranded int
 	// Alone names agents whose requests would be refused at once, for the same
 	// reason. At most ten.
@@ -75,8 +74,8 @@ func agentsAlone(ctx context.Context, pool *sql.DB) ([]string, error) {
 	return names, nil
 }
 
-// Approvable tells which rules of a policy nobody could approve under, and which
-// nobody could for one person's agents, with the people of now.
+// Approvable tells which rules of a policy have no possible approver, and which have none for one person's agents, with
+// the current people.
 func (i *Inspection) Approvable(ctx context.Context, doc policy.Document) (unmeetable, stuck []policy.Warning, err error) {
 	rows, err := i.db.QueryContext(ctx, people.WhoMayApprove)
 	if err != nil {

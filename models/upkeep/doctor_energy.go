@@ -15,7 +15,7 @@ type EnergyFaults struct {
 	// Sums are those that have spent something else than their responses and turns
 	// say.
 	Sums []models.ConversationID
-	// Alone are those in which energy is reserved although nobody holds their run.
+	// Alone are those in which energy is reserved although no process runs them.
 	Alone []models.ConversationID
 	// Windows are agents whose window is another sum than of the minutes in it.
 	Windows []models.AgentID

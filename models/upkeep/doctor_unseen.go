@@ -12,7 +12,7 @@ import (
 	"countersign/models/people"
 )
 
-// UnseenDays is how far back requests are looked at that nobody saw.
+// UnseenDays is how many days the search for unseen requests goes back.
 const UnseenDays = 30
 
 // Unseen is what expires without anybody having seen it, and who hears of nothing.
@@ -28,7 +28,7 @@ type Unseen struct {
 // UnseenRule is a rule whose requests expired unseen.
 type UnseenRule struct {
 	Rule    string
-	Expired int // and nobody saw them
+	Expired int // and no one saw them
 }
 
 // channelWorks is a channel c by which messages arrive, as far as is known.
@@ -55,8 +55,8 @@ var deafPeople = `SELECT u.email, EXISTS (SELECT 1 FROM agents a WHERE a.owner_i
 
 const maxDeaf = 10
 
-// Unseen looks for what nobody sees. reviewers are the e-mails and groups that the policy
-// names. It needs the schema that this program brings.
+// Unseen looks for requests that no one sees. reviewers are the e-mails and groups that the policy names. It needs the
+// schema that this program brings.
 func (i *Inspection) Unseen(ctx context.Context, now time.Time, reviewers []string) (Unseen, error) {
 	var u Unseen
 	rows, err := i.db.QueryContext(ctx, unseenRules, now.AddDate(0, 0, -UnseenDays).UTC().Format(db.FileFormat))

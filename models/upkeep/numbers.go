@@ -12,8 +12,8 @@ import (
 	"countersign/models/db"
 )
 
-// pendingNumbers walks the partial index of what waits, which holds the rows'
-// numbers too, so that no row is read: 100,000 that wait take some 10 ms.
+// pendingNumbers walks the partial index of pending requests, which holds the rows' numbers too, so that no row is
+// read: 100,000 that wait take some 10 ms.
 const pendingNumbers = `SELECT count(*), coalesce(min(number), 0) FROM responses` + db.ByResponsesPendingRisk + `
  WHERE approval_status = 'pending' AND approval_timeout_at > ?`
 
@@ -34,8 +34,8 @@ const (
 	standingStops = `SELECT count(*) FROM stops` + db.ByStopsStanding + ` WHERE lifted_at IS NULL`
 )
 
-// Numbers are the figures of the whole store as they stand now. What is past its
-// deadline does not wait, written down or not (I3).
+// Numbers are the current figures of the whole store. A request past its deadline does not wait, written down or not
+// (I3).
 func (u *Upkeep) Numbers(ctx context.Context) (models.Numbers, error) {
 	n := models.Numbers{Waiters: u.store.Waiters()}
 	var oldest int64
@@ -104,8 +104,8 @@ func (u *Upkeep) switches(ctx context.Context, n *models.Numbers) (err error) {
 	return nil
 }
 
-// byAge counts what waits by its risk and how long it has: each risk and each of
-// models.PendingAges, the worst and the longest first.
+// byAge counts pending requests by their risk and age: each risk and each of models.PendingAges, the worst and the
+// longest first.
 func (u *Upkeep) byAge(ctx context.Context) ([]models.PendingCount, error) {
 	now, ages := u.db.Now(), models.PendingAges()
 	rows, err := u.db.Reads().QueryContext(ctx, pendingByAge, now.Add(-ages[0].Least), now.Add(-ages[1].Least), now.Add(-ages[2].Least), now)

@@ -8,9 +8,8 @@ import (
 	"countersign/models/db"
 )
 
-// TruncateLog moves everything out of the write-ahead log into the database and
-// empties the log, so that what was removed is not in it any more. It needs a
-// moment in which nobody reads from the log; false: there was none.
+// TruncateLog moves everything out of the write-ahead log into the database and empties the log, so that removed
+// contents are not in it any more. It needs a moment without readers of the log; false: there was none.
 func (u *Upkeep) TruncateLog(ctx context.Context) (done bool, err error) {
 	return u.db.TruncateLog(ctx)
 }

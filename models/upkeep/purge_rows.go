@@ -21,7 +21,7 @@ type purgedRow struct {
 	table, where string
 	key          []any
 	columns      []string
-	mark         string // that stands in the row, or is to
+	mark         string // in the row, or to be put there
 	first        bool   // nothing was removed from it before
 	at           time.Time
 }
@@ -34,7 +34,7 @@ type removedRow struct {
 	Mark    string   `json:"mark,omitempty"` // of an earlier removal, which stays
 }
 
-// removedEntry is what the ledger says of a step of a purge: never what was there.
+// removedEntry is the ledger's record of a step of a purge, without the contents.
 type removedEntry struct {
 	Removed string       `json:"removed"` // the mark
 	Before  string       `json:"before"`
@@ -159,8 +159,7 @@ func (r *purgedRow) contents(ctx context.Context, q rowQuerier) error {
 	return nil
 }
 
-// A call that is under way is closed with the removal: nobody is asked about an
-// input that is not there any more.
+// A call that is under way is closed with the removal: no one is asked about an input that is gone.
 const closeRemoved = `UPDATE responses SET is_completed = TRUE, completed_at = ?, closed = 'run'
  WHERE id = ? AND kind = 'tool_call' AND is_completed = FALSE AND approval_status IS NULL AND cause = ''`
 
@@ -210,7 +209,7 @@ func (p *Purge) apply(t *tx, conversation models.ConversationID, rows []purgedRo
 	return t.record(p.actor, "contents.removed", about, entry)
 }
 
-// statement puts the mark in the place of what is removed.
+// statement puts the mark in place of the removed contents.
 func (r *purgedRow) statement() string {
 	var set []string
 	for _, c := range proof.Contents(r.table) {
@@ -238,8 +237,7 @@ func responseOf(ctx context.Context, q rowQuerier, id any) (*models.Response, er
 	return &r, nil
 }
 
-// fitsDigest reports whether a request is what its digest says, as far as that can
-// be told from what is kept.
+// fitsDigest reports whether a request fits its digest, as far as the stored contents can show that.
 func fitsDigest(r *models.Response) bool {
 	if r.DigestCoversMore() {
 		return true

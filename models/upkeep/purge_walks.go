@@ -7,11 +7,9 @@ import (
 	"countersign/models/db"
 )
 
-// walk goes through a table by its key, a few rows at a time: what is due is told
-// by a column. A row yields where to go on (two values), its key (two, the second
-// may be empty), its conversation, when it was made, and whether it is due.
-// Arguments: ?1 and ?2 where to go on, ?3 before when, ?4 the conversation, ?5
-// now, ?6 how many.
+// walk goes through a table by its key, a few rows at a time; a column says which are due. A row yields where to go on
+// (two values), its key (two, the second may be empty), its conversation, when it was made, and whether it is due.
+// Arguments: ?1 and ?2 where to go on, ?3 before when, ?4 the conversation, ?5 now, ?6 how many.
 type walk struct {
 	table  string
 	row    string // key, conversation, time and whether it is due, and the table
@@ -50,10 +48,9 @@ const (
 	agentRests = `NOT EXISTS (SELECT 1 FROM agent_inbox i WHERE i.conversation_id = x.conversation_id AND (i.ready_at IS NOT NULL OR i.leased_until IS NOT NULL))`
 	nonePends  = `NOT EXISTS (SELECT 1 FROM responses p` + db.ByResponsesPendingConversation + ` WHERE p.conversation_id = x.conversation_id AND p.approval_status = 'pending')`
 
-	// What waits for somebody is left alone: what is pending or held, what another
-	// system has not been told, calls under way that may yet be asked about, and the
-	// call that a pending request of another system is linked to. So are the words
-	// around what is pending: whoever decides reads them.
+	// Requests that still matter stay: pending or held ones, decisions that another system does not have yet, calls
+	// under way that may yet be asked about, and the call that a pending request of another system is linked to. So do
+	// the words around a pending request: its reviewers read them.
 	responseOver = `x.approval_status IS NOT 'pending' AND (x.kind <> 'reply' OR ` + nonePends + `)
  AND (x.approval_status IS NOT NULL OR x.cause <> '' OR x.kind = 'reply' OR x.is_completed
   OR (SELECT c.status IN ('completed', 'failed') OR c.updated_at < ?3 FROM conversations c WHERE c.id = x.conversation_id))

@@ -59,7 +59,7 @@ func (c *rowCheck) continueAfter(err error) error {
 	return nil
 }
 
-// rowCheck is what is compared beside the rows that entries prove.
+// rowCheck compares rows that no entry proves.
 type rowCheck struct {
 	ctx    context.Context
 	dbtx   *sql.Tx
@@ -82,7 +82,7 @@ func (c *rowCheck) leaves(e *models.Entry) {
 		Left []string `json:"left"`
 	}
 	if err := json.Unmarshal([]byte(e.Data), &said); err != nil {
-		return // that is told already
+		return // that is reported already
 	}
 	for _, user := range said.Left {
 		c.left[[2]string{user, string(e.ResponseID)}] = struct{}{}

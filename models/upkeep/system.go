@@ -16,15 +16,13 @@ import (
 
 const (
 	pendingRefColumns = `SELECT r.id, r.kind, r.tool_name, a.name, u.name, r.created_at, r.approval_timeout_at`
-	// oldestQuery walks the index of what waits, which holds the numbers of arrival
-	// too; one row is read.
+	// oldestQuery walks the index of pending requests, which holds the numbers of arrival too; one row is read.
 	oldestQuery = pendingRefColumns + ` FROM responses r JOIN agents a ON a.id = r.agent_id JOIN users u ON u.id = r.owner_id
  WHERE r.number = (SELECT min(number) FROM responses` + db.ByResponsesPendingRisk + `
   WHERE approval_status = 'pending' AND approval_timeout_at > ?)`
 )
 
-// strandedQuery begins with the disabled people, so that its cost follows what
-// is theirs and not what waits.
+// strandedQuery begins with the disabled people, so that its cost follows their requests and not all pending ones.
 var strandedQuery = pendingRefColumns + ` FROM users gone` + db.ByUsersDisabled + `
  CROSS JOIN deciders o ON o.user_id = gone.id AND o.deadline > ?
  CROSS JOIN responses r ON r.id = o.response_id JOIN agents a ON a.id = r.agent_id JOIN users u ON u.id = r.owner_id
@@ -32,9 +30,8 @@ var strandedQuery = pendingRefColumns + ` FROM users gone` + db.ByUsersDisabled 
  AND NOT EXISTS (SELECT 1 FROM deciders d JOIN users able ON able.id = d.user_id WHERE ` + decidersOfR + ` AND able.disabled_at IS NULL)
  LIMIT ?`
 
-// System reads what the page of that name shows, in one snapshot. Its cost
-// follows what waits, not what was kept. For admins and the operator, else
-// CodeForbidden.
+// System reads the figures of the page of that name, in one snapshot. Its cost follows pending requests, not old ones.
+// For admins and the operator, else CodeForbidden.
 func (u *Upkeep) System(ctx context.Context, actor models.Actor) (*models.SystemState, error) {
 	if err := actor.NeedAdmin(); err != nil {
 		return nil, err

@@ -119,7 +119,7 @@ func (w *Webhooks) Change(ctx context.Context, actor models.Actor, id models.Web
 			}
 			columns["label"], columns["target_sealed"] = label, sealed
 		}
-		if !sameTypes { // what was read and not wanted since the cursor may be wanted now
+		if !sameTypes { // an event since the cursor that was not wanted may be wanted now
 			columns = moved(columns)
 		}
 		if err := t.set(h, columns); err != nil {
@@ -196,9 +196,8 @@ func (w *Webhooks) Pause(ctx context.Context, actor models.Actor, id models.Webh
 	}))
 }
 
-// Resume has a paused endpoint go on where it stopped. What was refused is tried at once, and
-// has its time again. Again is harmless. For admins and the operator, else CodeForbidden;
-// CodeNotFound.
+// Resume has a paused endpoint go on where it stopped. Refused events are tried at once, and have their time again.
+// Again is harmless. For admins and the operator, else CodeForbidden; CodeNotFound.
 func (w *Webhooks) Resume(ctx context.Context, actor models.Actor, id models.WebhookID) error {
 	return w.change(ctx, actor, id, func(t *tx, h *models.Webhook) error {
 		if h.PausedAt == nil {

@@ -162,9 +162,9 @@ func (w *Webhooks) replayOf(ctx context.Context, pool db.Querier, h *models.Webh
 	return out, nil
 }
 
-// Replay sends everything from a point again, with the same ids. What was blocked from there on
-// is tried as the rest; blocks from before stay. For admins and the operator, else
-// CodeForbidden. Codes: invalid (seq or at), not_found.
+// Replay sends everything from a point again, with the same ids. Events that were blocked from there on are tried as
+// the rest; blocks from before stay. For admins and the operator, else CodeForbidden. Codes: invalid (seq or at),
+// not_found.
 func (w *Webhooks) Replay(ctx context.Context, actor models.Actor, id models.WebhookID, from models.WebhookFrom) error {
 	return w.change(ctx, actor, id, func(t *tx, h *models.Webhook) error {
 		replay, err := w.replayOf(context.Background(), t.Gorm().Statement.ConnPool, h, from)

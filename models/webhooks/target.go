@@ -91,7 +91,7 @@ func (w *Webhooks) seal(id models.WebhookID, target models.WebhookTarget) ([]byt
 	return w.opts.Seal(string(raw), aboutTarget(id))
 }
 
-// open is where an endpoint is. It is for who sends there, and for nobody else.
+// open is where an endpoint is. It is for senders only.
 func (w *Webhooks) open(id models.WebhookID, sealed []byte) (out models.WebhookTarget, err error) {
 	raw, err := w.opts.Unseal(sealed, aboutTarget(id))
 	if err != nil {

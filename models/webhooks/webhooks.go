@@ -22,7 +22,7 @@ type Options struct {
 	// Check refuses, naming the field, an address that nothing would be sent to. nil: it is
 	// judged at each sending only.
 	Check func(ctx context.Context, field, url string) error
-	// Holds refuses, within the transaction, whoever has lost a lease.
+	// Holds refuses, within the transaction, a process that has lost a lease.
 	Holds func(*db.Tx, *models.Lease) error
 	// Tell has people told, within the transaction, that an endpoint was paused.
 	Tell func(*db.Tx, *models.Webhook) error
@@ -41,7 +41,7 @@ func New(d *db.DB, l *ledger.Ledger, opts Options) *Webhooks {
 	return &Webhooks{db: d, ledger: l, opts: opts}
 }
 
-// worker is who acts when nobody does.
+// worker is the actor of changes without a person.
 var worker = models.System("webhooks")
 
 // tx is one caller's share of a transaction.

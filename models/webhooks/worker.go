@@ -27,7 +27,7 @@ type Endpoint struct {
 	sealed []byte // Target, as it is stored
 }
 
-// SigningKeys are the keys that sign at a time, the one that stands first.
+// SigningKeys are the keys that sign at a time, the current one first.
 func (e *Endpoint) SigningKeys(now time.Time) []string {
 	if len(e.Target.Keys) > 1 && (e.OldKeyUntil == nil || !now.Before(*e.OldKeyUntil)) {
 		return e.Target.Keys[:1]
@@ -264,8 +264,8 @@ func (t *tx) keepAnswers(id models.WebhookID, all []models.WebhookAnswer) error 
 
 const removedSince = `SELECT 1 FROM ledger l JOIN responses r ON r.id = l.response_id WHERE l.seq = ? AND r.removed IS NOT NULL`
 
-// bodyToKeep is the body of an answer; nothing if contents of what was sent were removed since,
-// which an endpoint may have repeated in it.
+// bodyToKeep is the body of an answer; nothing if contents of the event were removed since, which an endpoint may have
+// repeated in it.
 func (t *tx) bodyToKeep(a *models.WebhookAnswer) ([]byte, error) {
 	if len(a.Body) == 0 {
 		return []byte{}, nil
