@@ -41,7 +41,7 @@ type Webhook struct {
 	ID      WebhookID `gorm:"primaryKey"`
 	Name    string
 	Label   string   // scheme and host of its address: never a path, which may be a secret
-	OwnerID UserID // who added it, and hears when it is paused; empty: the command line
+	OwnerID UserID   // who added it, and hears when it is paused; empty: the command line
 	Types   []string `gorm:"-"` // of events that it gets; none: all
 	// TypesJSON is how Types are stored; use Types.
 	TypesJSON string `gorm:"column:types"`

@@ -122,7 +122,7 @@ func Duration(d time.Duration) string {
 	return "0 s"
 }
 
-// clock writes what is left as people read a timer: "3:41", "1:02:00", "2 d".
+// clock writes the remaining time as people read a timer: "3:41", "1:02:00", "2 d".
 func clock(d time.Duration) string {
 	seconds := int64((d + time.Second - 1) / time.Second)
 	if seconds >= 86400 {

@@ -10,8 +10,8 @@ import templruntime "github.com/a-h/templ/runtime"
 // KeptID is the element with the text of somebody who was too late to send it.
 const KeptID = "kept-text"
 
-// KeptText says that a request ended while somebody wrote, who did what, and keeps what
-// was written.
+// KeptText says that a request ended while somebody wrote, who decided it, and keeps the
+// written text.
 func KeptText(said, text, next string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

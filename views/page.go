@@ -11,8 +11,7 @@ import (
 	"countersign/models"
 )
 
-// Page is what the shell needs around a screen. The zero Viewer is nobody signed
-// in: no navigation, no stream.
+// Page is what the shell needs around a screen. With the zero Viewer no one is signed in: no navigation, no stream.
 type Page struct {
 	Title  string // of the screen, without the product's name
 	Path   string // of the request: marks the current place in the navigation
@@ -21,7 +20,7 @@ type Page struct {
 	Inbox  int // requests that wait for the viewer; counting stops at models.StatsCap
 	Flash  *Flash
 	Watch  []models.ResponseID // requests on the page that its stream tells about
-	// Since marks when the page was read: its stream first tells what has changed after that.
+	// Since marks when the page was read: its stream first sends the changes after that.
 	Since string
 	// Conversation is the one on the page, which its stream tells about too.
 	Conversation models.ConversationID
@@ -41,7 +40,7 @@ type Page struct {
 	KeysOpen bool
 	// Palette shows the palette from the start, with these results.
 	Palette templ.Component
-	// Narrow is for forms that stand alone: sign-in, setup, errors.
+	// Narrow is for pages with one form alone: sign-in, setup, errors.
 	Narrow bool
 }
 
@@ -61,7 +60,7 @@ func (v Viewer) Role() string {
 	return "reviewer"
 }
 
-// person names whom the page is for: scripts let nobody else go on with it.
+// person names whom the page is for: scripts stop if another person signs in.
 func (p Page) person() templ.Attributes {
 	if p.Viewer == nil {
 		return nil
@@ -87,7 +86,7 @@ type Flash struct {
 	Text string
 }
 
-// FullTitle begins with the count of what waits and ends with the product.
+// FullTitle begins with the count of pending requests and ends with the product.
 func (p Page) FullTitle() string {
 	title := "Countersign"
 	if p.Title != "" {
@@ -99,7 +98,7 @@ func (p Page) FullTitle() string {
 	return title
 }
 
-// The groups of the navigation. What is in none stands in the bar itself.
+// The groups of the navigation. An entry without a group is in the bar itself.
 const (
 	groupAgents = "Agents"
 	groupAdmin  = "Admin"

@@ -788,7 +788,7 @@ func dangers(p Page) templ.Component {
 	})
 }
 
-// dangerTitle says what is open, and until when if that has an end.
+// dangerTitle names the open switch, and its end if there is one.
 func dangerTitle(text string, until time.Time) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -27,7 +27,7 @@ func OfflineURL() string { return "/offline" }
 // PasswordURL is the form that changes one's own password.
 func PasswordURL() string { return "/account/password" }
 
-// InboxURL is what waits for the reader.
+// InboxURL is the page of the reader's pending requests.
 func InboxURL() string { return "/" }
 
 // MoreURL lists the places that a phone's bar has no room for.

@@ -41,8 +41,7 @@ func WithdrawInviteURL(id models.InviteID) string {
 	return InvitesURL() + "/" + url.PathEscape(string(id)) + "/withdraw"
 }
 
-// PersonURL takes POSTs that change a person; what is role, disable, enable or
-// end-sessions.
+// PersonURL takes POSTs that change a person; what names the act: role, disable, enable or end-sessions.
 func PersonURL(id models.UserID, what string) string {
 	return PeopleURL() + "/" + url.PathEscape(string(id)) + "/" + what
 }
@@ -76,15 +75,14 @@ func LedgerEntryURL(seq int64) string { return "/audit/entries/" + strconv.Forma
 // begins one.
 func ChainURL() string { return "/audit/chain" }
 
-// SystemURL is health, sizes and what waits, for admins.
+// SystemURL is health, sizes and queues, for admins.
 func SystemURL() string { return "/system" }
 
 // UpstreamsURL lists the other systems that ask for approvals, for admins; it
 // takes the POST that adds one.
 func UpstreamsURL() string { return "/upstreams" }
 
-// UpstreamURL takes POSTs that change an upstream; what is key, enable,
-// disable or resume.
+// UpstreamURL takes POSTs that change an upstream; what names the act: key, enable, disable or resume.
 func UpstreamURL(id models.UpstreamID, what string) string {
 	return UpstreamsURL() + "/" + url.PathEscape(string(id)) + "/" + what
 }

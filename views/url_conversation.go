@@ -21,7 +21,7 @@ func ConversationURL(id models.ConversationID) string {
 // ConversationEndURL is ConversationURL, scrolled to where it goes on.
 func ConversationEndURL(id models.ConversationID) string { return ConversationURL(id) + "#end" }
 
-// ConversationPageURL shows what stands before a sequence number; 0 is the end.
+// ConversationPageURL shows the entries before a sequence number; 0 is the end.
 func ConversationPageURL(id models.ConversationID, before int64) string {
 	if before == 0 {
 		return ConversationURL(id)

@@ -28,8 +28,7 @@ func (p InboxPlace) URL() string {
 		"risk", string(p.Risk), "q", p.Text, "order", p.Order, "after", p.After, "open", string(p.Open))
 }
 
-// Query is what stands behind the question mark of the address, for forms that
-// lead back to the place; empty for the zero value.
+// Query is the address's query, for forms that lead back to the place; empty for the zero value.
 func (p InboxPlace) Query() string {
 	_, query, _ := strings.Cut(p.URL(), "?")
 	return query

@@ -6,15 +6,13 @@ import (
 	"countersign/models"
 )
 
-// NotificationsURL shows where and when the reader is told of what waits, and takes the POST
-// that sets when.
+// NotificationsURL shows where and when the reader hears of pending requests, and takes the POST that sets when.
 func NotificationsURL() string { return "/account/notifications" }
 
 // ChannelsURL takes the POST that adds one of the reader's channels.
 func ChannelsURL() string { return NotificationsURL() + "/channels" }
 
-// ChannelURL takes POSTs about one of the reader's channels; what is verify, code, test or
-// remove.
+// ChannelURL takes POSTs about one of the reader's channels; what names the act: verify, code, test or remove.
 func ChannelURL(id models.ChannelID, what string) string {
 	return ChannelsURL() + "/" + url.PathEscape(string(id)) + "/" + what
 }

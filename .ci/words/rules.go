@@ -23,9 +23,9 @@ func avoid(where place, pattern, advice string) rule {
 }
 
 var rules = []rule{
-	avoid(texts|comments, `\bverdict checked\b|\bNobody says why\b|\bfull function grant group\b`, ""),                            // columns of votes, keywords of SQL
-	avoid(texts, `\bturn(s|ed|ing)? (it |them |this )?(on|off|into)\b|\bto grant a different\b`, ""), // verbs
-	avoid(texts, `\bwithdrawn by\b`, ""),                                                             // the stored reason of a cancelled request
+	avoid(texts|comments, `\bverdict checked\b|\bNobody says why\b|\bfull function grant group\b`, ""), // columns of votes, keywords of SQL
+	avoid(texts, `\bturn(s|ed|ing)? (it |them |this )?(on|off|into)\b|\bto grant a different\b`, ""),   // verbs
+	avoid(texts, `\bwithdrawn by\b`, ""), // the stored reason of a cancelled request
 	avoid(variables, `\b\w*(need|seed|feed|speed|embed|bed|red|string|thing|setting|warning|heading|padding|spacing|p?ring|meaning)\b`, ""),
 	avoid(variables, `\b\w*(pending|approved|rejected|expired|cancelled|resolved|disabled|enabled)\b`, ""), // states in JSON and columns
 

@@ -16,8 +16,8 @@ import (
 // Address is a URL taken apart, so that its host is seen: the parts together are
 // the URL as it was sent.
 type Address struct {
-	Scheme string // with what stands between it and the host
-	User   string // what stands before the host, with its @
+	Scheme string // with the characters between it and the host
+	User   string // the part before the host, with its @
 	Host   string
 	Port   string // with its colon
 	Rest   string // path, query and fragment
@@ -79,9 +79,8 @@ var login = [...]string{
 	"ssh", "git+ssh", "ssh+git", "svn+ssh", "sftp", "ftp", "ftps", "rsync",
 }
 
-// plainUser reports whether what stands before a host, with its @, is an ordinary
-// account and nothing that may be read as a host: its name has no dot, and neither
-// name nor password another @ or a character beyond those of addresses.
+// plainUser reports whether the part before a host, with its @, is an ordinary account and nothing that may be read as
+// a host: its name has no dot, and neither name nor password another @ or a character beyond those of addresses.
 func plainUser(user string) bool {
 	name, password, _ := strings.Cut(strings.TrimSuffix(user, "@"), ":")
 	const safe = "-_~!$&'()*+,;="

@@ -14,8 +14,8 @@ var (
 	ignored      = strings.NewReplacer("\t", "", "\n", "", "\r", "") // by browsers, anywhere
 )
 
-// ReadAddress takes a member's URL apart, and also what is none by the letter but
-// is followed by some programs; false if it is neither.
+// ReadAddress takes a member's URL apart, and also text that is no URL by the letter but that some programs follow;
+// false if it is neither.
 func ReadAddress(name, s string) (*Address, bool) {
 	if a, ok := NewAddress(s); ok {
 		return a, true
@@ -28,8 +28,8 @@ func ReadAddress(name, s string) (*Address, bool) {
 	return oddAddress(s)
 }
 
-// oddAddress is one that cannot be read by the letter: as source, with the host
-// set apart where it stands in it, and what programs make of it.
+// oddAddress is one that cannot be read by the letter: as source, with the host set apart in it, and what programs make
+// of it.
 func oddAddress(s string) (*Address, bool) {
 	r := models.ReadHosts(s)
 	a := &Address{Rest: s}
@@ -58,7 +58,7 @@ func oddAddress(s string) (*Address, bool) {
 	return a, true
 }
 
-// compare notes where programs read another host than the one that stands there.
+// compare notes where programs read another host than the written one.
 func (a *Address) compare(s string) {
 	r := models.ReadHosts(s)
 	written := strings.ToLower(strings.Trim(a.Host, "[]"))
@@ -69,9 +69,8 @@ func (a *Address) compare(s string) {
 	}
 }
 
-// OddAddresses says of each address in a text that could not be read, or that
-// programs read differently, where it may lead; at most most of them. The text
-// may be JSON: a backslash in it stands for two.
+// OddAddresses says of each address in a text that could not be read, or that programs read differently, where it may
+// lead; at most most of them. The text may be JSON: a backslash in it represents two.
 func OddAddresses(text string, most int) []string {
 	var out []string
 	for _, found := range addressesIn(text, 8*most) {
@@ -98,8 +97,8 @@ func OddAddresses(text string, most int) []string {
 	return out
 }
 
-// addressesIn are the stretches of a text that may be addresses: what has "://"
-// in it, or begins with a scheme of the web.
+// addressesIn are the stretches of a text that may be addresses: each has "://" in it, or begins with a scheme of the
+// web.
 func addressesIn(text string, most int) []string {
 	var out []string
 	for at := 0; len(out) < most; {

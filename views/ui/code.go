@@ -22,10 +22,9 @@ type Code struct {
 	Numbers  bool   // number the lines
 	Language string // that its words are coloured by, see LanguageOf; empty: none
 
-	// Part names what is folded, for those who must have opened it before they
-	// approve. With an OpenURL it opens by a POST of part=Part there; without, on
-	// the page. OpenInto is the element whose place the answer takes; empty: a page
-	// of its own. Opened shows it in full.
+	// Part names a collapsed part, for those who must have opened it before they approve. With an OpenURL it opens by a
+	// POST of part=Part there; without, on the page. OpenInto is the element whose place the answer takes; empty: a
+	// page of its own. Opened shows it in full.
 	Part     string
 	OpenURL  string
 	OpenInto string
@@ -67,8 +66,7 @@ func (b Block) Folds() bool {
 	return b.Code.Folds()
 }
 
-// endsBelow reports whether the end of the block stands below what is drawn, and
-// nothing of it is folded.
+// endsBelow reports whether the end of the block is below the drawn part, and nothing of it is collapsed.
 func (b Block) endsBelow() bool {
 	drawn := b.Diff != nil || b.Address != nil || b.Tree != nil || b.Card != nil || b.Text == ""
 	return drawn && (b.Opened || !b.Folds())
@@ -123,7 +121,7 @@ func (c Code) fold() int {
 		at += next
 		lines++
 	}
-	if at < foldBytes/2 && lines < most && len(c.Text) > foldBytes { // a line that is too long by itself
+	if at < foldBytes/2 && lines < most && len(c.Text) > foldBytes { // a single line that is too long
 		cut, _ := Cut(c.Text[at:], foldBytes-at)
 		at += len(cut)
 	}
@@ -155,7 +153,7 @@ func (c Code) ends() (begin, end string) {
 	return c.Text[:from], c.Text[to:]
 }
 
-// spans are what is drawn of the text, in colour.
+// spans are the drawn part of the text, in colour.
 func (c Code) spans(ctx context.Context) []span {
 	if c.LeftOut() == 0 {
 		return colour(ctx, c.Language, c.Text)
@@ -164,7 +162,7 @@ func (c Code) spans(ctx context.Context) []span {
 	return []span{{text: begin}, {"\n… " + views.Bytes(c.LeftOut()) + " are left out here …\n", "left-out"}, {text: end}}
 }
 
-// parts is the text in colour, what stands before the fold and what behind it.
+// parts is the text in colour, the part before the fold and the one behind it.
 func (c Code) parts(ctx context.Context) (head, rest []span) {
 	spans := c.spans(ctx)
 	if c.Opened {
@@ -173,7 +171,7 @@ func (c Code) parts(ctx context.Context) (head, rest []span) {
 	return splitAt(spans, c.fold())
 }
 
-// restSays is what opens what stands behind the fold.
+// restSays is the label of the button that opens the part behind the fold.
 func (c Code) restSays() string {
 	if left := c.LeftOut(); left > 0 {
 		return "Show more of the beginning, and the end: " + views.Bytes(len(c.Text)-left) + " of " + views.Bytes(len(c.Text))
@@ -219,8 +217,7 @@ func source(text []span, numbered bool, end string) templ.Component {
 	})
 }
 
-// endMark lies over the last line of what it stands behind, inside all boxes that
-// scroll.
+// endMark lies over the last line of its part, inside all boxes that scroll.
 func endMark(of string) string {
 	if of == "" {
 		return ""
@@ -228,7 +225,7 @@ func endMark(of string) string {
 	return `<span class="seen-end" data-seen-end="` + templ.EscapeString(of) + `"></span>`
 }
 
-// EndMark marks the end of what is no code; empty: it is not noted.
+// EndMark marks the end of a part that is no code; empty: it is not noted.
 func EndMark(of string) templ.Component { return templ.Raw(endMark(of)) }
 
 func number(n int) string { return views.Number(int64(n)) }

@@ -42,7 +42,7 @@ func CodeView(c Code) templ.Component {
 	})
 }
 
-// BlockView shows a block: its head, and its source or what was made of it.
+// BlockView shows a block: its head, and its source or layout.
 func BlockView(b Block) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -26,14 +26,13 @@ type Diff struct {
 	Language       string
 }
 
-// Hunk is a run of lines; what is between two hunks is not known or not shown.
+// Hunk is a run of lines; the lines between two hunks are not known or not shown.
 type Hunk struct {
 	Title string // what a patch says about its place; empty: none
 	Lines []DiffLine
 }
 
-// DiffLine is one line with its line feed. Old and New are its numbers on both
-// sides, 0 where it does not stand.
+// DiffLine is one line with its line feed. Old and New are its numbers on both sides, 0 on a side without it.
 type DiffLine struct {
 	Sign     byte // ' ', '+' or '-'
 	Old, New int
@@ -50,8 +49,8 @@ func DiffOf(label, before, after string) Block {
 	return b
 }
 
-// NewDiff is the change of a file by one or more replacements, each a text and
-// what comes in its place; nil if they are too long to be compared.
+// NewDiff is the change of a file by one or more replacements, each a text and its replacement; nil if they are too
+// long to be compared.
 func NewDiff(language string, edits ...[2]string) *Diff {
 	size := 0
 	for _, e := range edits {
@@ -66,7 +65,7 @@ func NewDiff(language string, edits ...[2]string) *Diff {
 func newDiff(language string, edits ...[2]string) *Diff {
 	d := &Diff{Language: language}
 	for i, e := range edits {
-		if e[0] != "" { // what stands before a part of a file may be an open comment or text
+		if e[0] != "" { // an open comment or text may precede a part of a file
 			d.Language = ""
 		}
 		hunk := Hunk{Lines: compare(e[0], e[1])}

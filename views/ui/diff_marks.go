@@ -15,7 +15,7 @@ const markMany = 64
 // mark is a range of bytes of a line that differs from the line's counterpart.
 type mark struct{ from, to int }
 
-// marks are the changed words of each line, where lines stand in place of others.
+// marks are the changed words of each line, where lines replace others.
 func (h Hunk) marks() [][]mark {
 	out := make([][]mark, len(h.Lines))
 	for i := 0; i < len(h.Lines); {
@@ -103,7 +103,7 @@ func cutWords(s string) []string {
 		for n < len(s) && s[n]&0xC0 == 0x80 { // not within a character
 			n++
 		}
-		n += leadingMarks(s[n:]) // nor between a letter and what is on it
+		n += leadingMarks(s[n:]) // nor between a letter and its marks
 		out = append(out, s[:n])
 		s = s[n:]
 	}

@@ -16,11 +16,11 @@ import (
 type chunk struct {
 	hunk     int
 	from, to int
-	title    bool // the hunk's title stands before it
-	folded   bool // unchanged, and far from what is changed
+	title    bool // the hunk's title comes before it
+	folded   bool // unchanged, and far from the changes
 }
 
-// chunks are the lines as they are shown at once, and what is beyond the fold.
+// chunks are the lines as they are shown at once, and those beyond the fold.
 func (d *Diff) chunks() (open, rest []chunk) {
 	lines, bytes := 0, 0
 	for i, h := range d.Hunks {

@@ -38,9 +38,8 @@ func Prose(s, says string) templ.Component {
 	})
 }
 
-// NaturalView shows text in its natural direction, each paragraph by itself, under
-// words that say that it is a preview. It is nothing for text without right-to-left
-// letters.
+// NaturalView shows text in its natural direction, each paragraph separately, under words that say that it is a
+// preview. It is nothing for text without right-to-left letters.
 func NaturalView(s, says string) templ.Component {
 	if !models.HasRightToLeft(s) {
 		return templ.NopComponent

@@ -28,7 +28,7 @@ type Field struct {
 	Form                     string   // the id of its form, if it is drawn outside of it
 	Asked                    *string  // what it held at first, where Value is something else
 	List                     []string // values to pick from; others may be typed
-	Secret                   bool     // not kept as a draft; given back only with what is wrong
+	Secret                   bool     // not kept as a draft; given back only with its error
 	Mend                     *Mend    // what would mend the error, in place
 	OfferZone                bool     // a script puts the reader's time zone in its place
 }

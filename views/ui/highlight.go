@@ -11,7 +11,7 @@ import (
 	"github.com/alecthomas/chroma/v2"
 )
 
-// What is coloured; above, source is shown as it is.
+// Limits of colouring; above them, source is shown without colour.
 const (
 	MaxHighlight = 64 << 10 // bytes
 	// The library's own lexers try many patterns at every word: a tenth of a second
@@ -74,8 +74,8 @@ func LanguageOf(file string) string {
 	return languages()[strings.TrimPrefix(path.Ext(file), ".")]
 }
 
-// colour divides text into spans by what they are in the language. What is too
-// long, in no language that is known, or takes too long to read stays plain.
+// colour divides text into spans by their role in the language. Text that is too long, in no language that is known, or
+// takes too long to read stays plain.
 func colour(ctx context.Context, language, text string) []span {
 	plain := []span{{text: text}}
 	if language == "" || len(text) > MaxHighlight {
@@ -142,8 +142,8 @@ var keptTokens = map[chroma.TokenType]bool{
 	chroma.GenericDeleted: true, chroma.GenericInserted: true, chroma.GenericHeading: true, chroma.GenericSubheading: true, chroma.GenericStrong: true,
 }
 
-// classOf is the class of a token: the library's short name of its kind, or of
-// what it is a kind of, and nothing for what is not coloured.
+// classOf is the class of a token: the library's short name of its kind, or of the kind above it, and nothing for
+// tokens without colour.
 func classOf(t chroma.TokenType) string {
 	switch {
 	case keptTokens[t]:

@@ -4,9 +4,8 @@ import (
 	"strings"
 )
 
-// markupDoubt is what stands before a comment of HTML or XML that browsers may
-// read as something else: elements that hold no comments, sections, instructions,
-// and what no tag begins with.
+// markupDoubt is text before a comment of HTML or XML that browsers may read as something else: elements that hold no
+// comments, sections, instructions, and characters that begin no tag.
 var markupDoubt = pattern(`(?i)<(?:script|style|textarea|title|xmp|iframe|noembed|noframes|noscript|plaintext|svg|math|!\[|!-[^-]|![^-d]|!doctype[^>]*\[|\?|%|/[^a-z]|[^a-z/!?%])`)
 
 // sureMarkup is text with its colours as far as it is sure where its comments end:

@@ -37,9 +37,9 @@ type reading struct {
 	whole   string
 	text    string // the beginning of whole that holds no doubt
 	at      int
-	lost    bool // what is read next could be anything
+	lost    bool // the next token could be anything
 	first   bool // in a shell: a command may begin here
-	value   bool // what was read last is a value: a slash behind it divides
+	value   bool // the last token is a value: a slash behind it divides
 	escaped int  // where a character ended that a backslash made part of a word
 	until   quote
 	open    bool      // within a text that until closes, after a variable in it

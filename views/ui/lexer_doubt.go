@@ -28,8 +28,8 @@ func (l *lexicon) sure(text string) int {
 	return end
 }
 
-// endsLine reports whether some languages read a line's end, or nothing at all,
-// where others read a character: what stands behind it may be code.
+// endsLine reports whether some languages read a line's end, or nothing at all, where others read a character: the text
+// behind it may be code.
 func endsLine(c rune) bool {
 	return c < ' ' && c != '\n' && c != '\t' || c == 0x7f || c == 0x85 || c == 0x2028 || c == 0x2029
 }
@@ -47,7 +47,7 @@ func (r *reading) begins() bool {
 	return r.at != r.escaped && strings.IndexByte(ends, r.text[r.at-1]) >= 0
 }
 
-// lineBegins reports whether only blanks stand before this on its line.
+// lineBegins reports whether only blanks precede this on its line.
 func (r *reading) lineBegins() bool {
 	line := r.text[strings.LastIndexByte(r.text[:r.at], '\n')+1 : r.at]
 	return strings.TrimLeft(line, " \t") == ""

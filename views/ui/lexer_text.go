@@ -21,8 +21,8 @@ func (r *reading) quote(q quote) chroma.TokenType {
 	return r.inside()
 }
 
-// opens reports whether a text can begin here: behind a word or another quote
-// stands what has a meaning of its own in some languages (E'…', $"…", '"').
+// opens reports whether a text can begin here: behind a word or another quote a quote has a meaning of its own in some
+// languages (E'…', $"…", '"').
 func (r *reading) opens(q quote) bool {
 	if r.shell || r.at == 0 {
 		return true

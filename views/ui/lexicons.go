@@ -17,22 +17,22 @@ type lexicon struct {
 	lines   []string
 	block   string       // opener and closer of comments
 	place   commentPlace // where comments begin
-	blank   bool         // stands behind the opener of a line's comment
+	blank   bool         // follows the opener of a line's comment
 	quotes  []quote
 
 	// What the scanner cannot be sure of.
-	doubts   []string // where one of them stands, the rest is plain
+	doubts   []string // behind one of them, the rest is plain
 	refuses  []string // a text that holds one of them is plain
 	odd      string   // characters in code that may begin a text or a comment
-	literals string   // as odd, where they do not stand behind a value
-	prefixes string   // letters that may stand before a text; elsewhere, none may
+	literals string   // as odd, where they do not follow a value
+	prefixes string   // letters that may precede a text; elsewhere, none may
 	doubles  bool     // a quote in a text is written twice
 	apart    bool     // a text begins behind a blank or an opening bracket only
 
 	shell      bool // the first word of a command tells what it does
 	variables  bool // $x
-	keys       bool // what stands before a colon is a member's name
-	assigns    bool // what stands before an equals sign is a member's name
+	keys       bool // the word before a colon is a member's name
+	assigns    bool // the word before an equals sign is a member's name
 	decorators bool // @x
 	dashes     bool // may be within a word
 }
@@ -47,7 +47,7 @@ const (
 	lineStart                    // elsewhere the scanner cannot tell
 )
 
-// phpOpen begins a file; what stands before one is no program.
+// phpOpen begins a file; the text before one is no program.
 const phpOpen = "<?"
 
 // quote is a way to write a text.
@@ -57,7 +57,7 @@ type quote struct {
 	long        bool   // may hold line feeds
 	inserts     string // openers of expressions in the text
 	names       bool   // holds a name and nothing else
-	tagged      bool   // may stand behind a function's name
+	tagged      bool   // may follow a function's name
 }
 
 var (

@@ -12,7 +12,7 @@ import "countersign/views"
 // Column heads a column of a ListTable.
 type Column struct {
 	Label string // empty: what can be done with a row
-	Width string // num, time, small, medium, large, outcome; empty: what is left
+	Width string // num, time, small, medium, large, outcome; empty: the rest
 	Zone  bool   // says in which zone the times of the table are
 	Wide  bool   // left out where there is no room: what it says is one click away
 }
@@ -284,8 +284,8 @@ func EmptyLine(text string) templ.Component {
 	})
 }
 
-// Day is a day that a filter takes, in the zone that its form names. What is no day is
-// shown as it was typed: a date field would drop it.
+// Day is a day that a filter takes, in the zone that its form names. Other text is shown as it was typed: a date field
+// would drop it.
 func Day(f Field, zone string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -20,9 +20,8 @@ import (
 	"countersign/models"
 )
 
-// Limits of what is laid out. The library's time grows with the square of some
-// inputs and its output with the product of others, so what is beyond them is
-// shown as escaped text.
+// Limits of the layout. The library's time grows with the square of some inputs and its output with the product of
+// others, so longer text is shown as escaped text.
 const (
 	MaxMarkdown   = 16 << 10  // bytes of text
 	markdownOut   = 512 << 10 // bytes of HTML
@@ -33,11 +32,10 @@ const (
 	markdownTicks = 100       // backticks behind a backslash, after which code may never end
 )
 
-// Markdown lays out what a model wrote: a second view beside the source, never
-// the thing that is decided. Hidden characters are made visible first (I13); HTML
-// stands as text, pictures as their description, headings begin below those of a
-// page; a link shows its host, and htmx looks at none of it. Text that is longer
-// than 16 KiB, or built to take long, is shown as it is.
+// Markdown lays out what a model wrote: a second view beside the source, never the content to decide on. Hidden
+// characters are made visible first (I13); HTML appears as text, pictures as their description, headings begin below
+// those of a page; a link shows its host, and htmx looks at none of it. Text that is longer than 16 KiB, or built to
+// take long, is shown unchanged.
 func Markdown(text string) templ.Component {
 	rendered, ok := renderMarkdown(text)
 	if !ok {

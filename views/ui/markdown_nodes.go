@@ -80,8 +80,8 @@ func writeShown(w util.BufWriter, text string) {
 	writePlain(w, text)
 }
 
-// writePlain escapes text for HTML. Marks that have lost their letter to the
-// layout, and would climb on what is before them, are written out.
+// writePlain escapes text for HTML. Marks that have lost their letter to the layout, and would climb on the text before
+// them, are written out.
 func writePlain(w util.BufWriter, text string) {
 	n := leadingMarks(text)
 	segments, _ := models.Reveal(text[:n], true)
@@ -124,7 +124,7 @@ func hostOf(address string) string {
 	return strings.ToLower(rest)
 }
 
-// writeAddress says where what is not a link would have led.
+// writeAddress says where text that is not a link would have led.
 func writeAddress(w util.BufWriter, address string) {
 	cut, length := Cut(address, addressShown)
 	writeShown(w, cut)
@@ -166,8 +166,7 @@ func autoLink(w util.BufWriter, source []byte, node ast.Node, entering bool) (as
 	return ast.WalkContinue, nil
 }
 
-// picture says what it would have shown: loading it would tell whoever keeps it
-// that somebody looks.
+// picture says what it would have shown: loading it would tell its host that somebody looks.
 func picture(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
 		_, _ = w.WriteString(`<span class="quiet">picture: `)

@@ -31,13 +31,13 @@ func UntrustedMiddle(s string) templ.Component {
 	})
 }
 
-// middleOf is a text that may lose what comes before its end.
+// middleOf is a text that may lose the part before its end.
 func middleOf(s string, end int) string {
 	return `<span class="middle-head">` + templ.EscapeString(s[:end]) + `</span><span class="middle-tail">` + templ.EscapeString(s[end:]) + `</span>`
 }
 
-// UntrustedParted is a headline: what leads it and what ends it are never cut and take the
-// lines that they need, and what is between them loses its middle, as UntrustedMiddle does.
+// UntrustedParted is a headline: its lead and tail are never cut and take the lines that they need, and the part
+// between them loses its middle, as UntrustedMiddle does.
 func UntrustedParted(lead, rest, tail string) templ.Component {
 	whole := strings.Join(slices.DeleteFunc([]string{lead, rest, tail}, func(s string) bool { return s == "" }), " ")
 	if lead == "" && tail == "" || Odd(whole) {

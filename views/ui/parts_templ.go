@@ -288,7 +288,7 @@ func LinkButton(label, url string) templ.Component {
 	})
 }
 
-// Notice is a message inside a screen, where what it is about stands.
+// Notice is a message inside a screen, beside its subject.
 func Notice(tone views.Tone, text string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

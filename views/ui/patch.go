@@ -7,7 +7,7 @@ import (
 	"countersign/models"
 )
 
-// hunkHead is where a hunk of a unified patch stands on both sides.
+// hunkHead is the place of a unified patch's hunk on both sides.
 var hunkHead = pattern(`^@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@`)
 
 // patch is one that is being read.
@@ -20,9 +20,8 @@ type patch struct {
 	newEnd       int
 }
 
-// NewPatch reads a patch, unified or as coding agents write them. Lines that are
-// in no hunk stand as titles: nothing of it is left out. It has no language: a
-// hunk may begin within a comment or a text. False: it is not a patch, its hunks are
+// NewPatch reads a patch, unified or as coding agents write them. Lines outside of hunks are titles: nothing of it is
+// left out. It has no language: a hunk may begin within a comment or a text. False: it is not a patch, its hunks are
 // not as long as they say, or it is too long.
 func NewPatch(text string) (*Diff, bool) {
 	if len(text) > MaxDiff {
@@ -97,7 +96,7 @@ func (p *patch) unified(line string) bool {
 	return true
 }
 
-// lastLine is told that the line before it is a file's last and has no line feed.
+// lastLine takes note that the line before it is a file's last and has no line feed.
 func (p *patch) lastLine() bool {
 	n := len(p.hunk.Lines)
 	if n > 0 {

@@ -17,7 +17,7 @@ const (
 	treeText = 300
 )
 
-// Tree is a JSON value laid out with the types and true lengths of what is in it.
+// Tree is a JSON value laid out with the types and true lengths of its members.
 type Tree struct{ Root Node }
 
 // Node is one value. Children belong to lists and objects; those of a list have
@@ -121,8 +121,8 @@ func (n Node) long() bool {
 	return n.Text && length > treeText
 }
 
-// quote is what stands around a text that would else be taken for a number, a list or
-// nothing, or whose spaces would not be seen.
+// quote is the quotation mark around a text that would otherwise look like a number, a list or nothing, or whose spaces
+// would not be seen.
 func (n Node) quote() string {
 	if n.Text && (strings.TrimSpace(n.Value) != n.Value || n.Value == "" || json.Valid([]byte(n.Value))) {
 		return `"`

@@ -211,7 +211,7 @@ func treeName(n Node, index int) templ.Component {
 	})
 }
 
-// treeValue stands in a column of its own, so that no line of it reads as a name.
+// treeValue is in a column of its own, so that no line of it reads as a name.
 func treeValue(n Node, open, here bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

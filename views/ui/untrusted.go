@@ -31,9 +31,8 @@ func mixed(s string) string {
 	return ` <span class="mixed">` + templ.EscapeString(note) + `</span>`
 }
 
-// UntrustedCut is Untrusted of the first most characters; when some are left out
-// the true length stands behind them. Use it only where the whole text is one
-// click away.
+// UntrustedCut is Untrusted of the first most characters; when some are left out the true length follows them. Use it
+// only where the whole text is one click away.
 func UntrustedCut(s string, most int) templ.Component {
 	cut, length := Cut(s, most)
 	if length <= most {

@@ -66,7 +66,7 @@ type NewAccount struct {
 	Errors           map[string]string
 }
 
-// FirstAccount is the form of the first admin; err fills in what is wrong, by field.
+// FirstAccount is the form of the first admin; err fills in the errors, by field.
 func FirstAccount(key, name, email string, err *models.Error) NewAccount {
 	return NewAccount{Title: "Set up Countersign", Action: views.SetupURL(""), Key: key, Name: name, Email: email, Errors: fieldErrors(err)}
 }
@@ -105,12 +105,12 @@ func (v Password) revokes() string {
 	return "Revoke my " + views.Number(int64(v.Tokens)) + " tokens too"
 }
 
-// NewPassword makes the form; err fills in what is wrong, by field.
+// NewPassword makes the form; err fills in the errors, by field.
 func NewPassword(viewer views.Viewer, err *models.Error) Password {
 	return Password{Email: viewer.Email, Errors: fieldErrors(err)}
 }
 
-// fieldErrors is what is wrong by field; what concerns no field stands under "".
+// fieldErrors are the errors by field; one that concerns no field is under "".
 func fieldErrors(err *models.Error) map[string]string {
 	if err == nil {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"countersign/views/ui"
 )
 
-// add is the form for a channel of one kind, with what was typed into it if it was sent.
+// add is the form for a channel of one kind, with the text typed into it if it was sent.
 func (in *ChannelsInput) add(kind models.ChannelKind) AddChannel {
 	out := AddChannel{ID: "add-" + string(kind), URL: views.ChannelsURL(), Kind: string(kind), Title: words.ChannelName(kind), Missing: in.Means.Bars(kind), Button: "Add and send a code"}
 	if in.Group != "" {

@@ -52,8 +52,8 @@ func (m NotifyMeans) Bars(kind models.ChannelKind) string {
 	return m.Missing(kind)
 }
 
-// ChannelForm is what was filled in when a channel could not be added. Its secrets, the URL
-// and the token, are given back with what is wrong, to who has just typed them.
+// ChannelForm keeps the form of a channel that could not be added. Its secrets, the URL and the token, go back with the
+// errors to the person who has just typed them.
 type ChannelForm struct {
 	Kind           models.ChannelKind
 	URL, Token     string
@@ -69,8 +69,8 @@ type ChannelsInput struct {
 	Means    NotifyMeans
 	Admin    bool // of the reader
 	Form     ChannelForm
-	Codes    map[models.ChannelID]string // what is wrong with a code that was typed
-	Problem  string                      // why what was asked for was not done
+	Codes    map[models.ChannelID]string // the error of a code that was typed
+	Problem  string                      // why the act was refused
 	Tried    *TriedChannel
 	Secret   string // of the webhook that was just added
 }
@@ -85,7 +85,7 @@ type TriedChannel struct {
 type Channels struct {
 	Rows    []ChannelRow
 	Adds    []AddChannel
-	Empty   string // what is said where there are none
+	Empty   string // the text where there are none
 	Problem string
 	Tried   *ChannelTest
 	Secret  string

@@ -82,7 +82,7 @@ func NewNotifications(in NotificationsInput, now time.Time) Notifications {
 	clock := func(name, label, value, help string) ui.Field {
 		out := ui.Field{Name: name, Label: label, Type: "time", Value: value, Help: help, Error: f.Errors[name], Optional: true}
 		if _, err := time.Parse("15:04", value); err != nil && value != "" {
-			out.Type = "text" // a browser shows nothing of what is no time
+			out.Type = "text" // a browser shows only valid times
 		}
 		return out
 	}

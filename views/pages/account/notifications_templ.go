@@ -12,7 +12,7 @@ import (
 	"countersign/views/ui"
 )
 
-// NotificationsPage shows where and when the reader is told of what waits, and changes it.
+// NotificationsPage shows where and when the reader hears of pending requests, and changes it.
 func NotificationsPage(p views.Page, v Notifications) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

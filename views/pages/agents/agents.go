@@ -26,7 +26,7 @@ type Input struct {
 	StopForm StopForm
 }
 
-// StopForm is what was filled in when agents could not be stopped, or a stop not lifted.
+// StopForm keeps the form if agents could not be stopped, or a stop not lifted.
 type StopForm struct {
 	Agent, Note string
 	Lift        models.StopID // which was to be lifted; empty: agents were to be stopped
@@ -34,7 +34,7 @@ type StopForm struct {
 	Errors      map[string]string // by field
 }
 
-// TokenForm is what was filled in when a token could not be made.
+// TokenForm keeps the form if a token could not be made.
 type TokenForm struct {
 	Scope       models.Scope
 	Agent, Name string
@@ -188,7 +188,7 @@ func (f TokenForm) errorFor(scope models.Scope, field string) string {
 	return f.Errors[field]
 }
 
-// value gives what was filled in back to the form that was sent.
+// value is a field's value as it was sent.
 func (f TokenForm) value(scope models.Scope, value string) string {
 	if f.Scope != scope {
 		return ""

@@ -35,8 +35,7 @@ type GrantFormInput struct {
 	Folded bool
 }
 
-// GrantForm is what was filled in, with what is wrong by field: fixed, hours,
-// uses, or "" for all.
+// GrantForm keeps the form, with its errors by field: fixed, hours, uses, or "" for all.
 type GrantForm struct {
 	Sent        bool  // something was; else all stays as it is
 	Kept        []int // the places of the members that stay as they are, of Shape.Members

@@ -106,7 +106,7 @@ func (row *GrantRow) fixed(g *models.Grant, most int) {
 	row.Nothing = g.Fixed == "{}"
 }
 
-// grantState is where a grant stands, and what the word leaves open.
+// grantState is the state of a grant, and details that the word leaves open.
 func grantState(g *models.Grant, now time.Time) (ui.Word, string) {
 	switch g.StateAt(now) {
 	case models.GrantLive:

@@ -78,7 +78,7 @@ func actionWords(action string) string {
 	return strings.NewReplacer(".", " ", "_", " ").Replace(action)
 }
 
-// details lists an entry's data by name; what is not a text is shown as JSON.
+// details lists an entry's data by name; a value that is not a text is shown as JSON.
 func details(data string) []Detail {
 	members, ok := words.Object([]byte(data))
 	if !ok {

@@ -14,7 +14,7 @@ import (
 	"countersign/views/ui"
 )
 
-// Page shows what a person did, and what happened to what is theirs.
+// Page shows what a person did, and what happened to their agents and requests.
 func Page(p views.Page, v Trail) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -818,8 +818,8 @@ func auditDetails(row TrailRow) templ.Component {
 	})
 }
 
-// trailRequest is what an entry is about, in a headline that leads to it. On paper, where
-// nobody can follow a link, the whole id is written out.
+// trailRequest is the request of an entry, in a headline that leads to it. On paper, where a link is of no use, the
+// whole id is written out.
 func trailRequest(row TrailRow, paper bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -28,7 +28,7 @@ type HistoryInput struct {
 	// Reader is who looks, and Admin whether as an admin.
 	Reader models.UserID
 	Admin  bool
-	// Errors are what is wrong with the filters, by field.
+	// Errors are the errors of the filters, by field.
 	Errors map[string]string
 }
 

@@ -38,7 +38,7 @@ type ChainState struct {
 	Read, Of int64     // while it runs
 	Ended    time.Time // zero: not checked since the server started
 	Took     time.Duration
-	Head     models.Head // the end of what was checked
+	Head     models.Head // the end of the checked entries
 	Fault    string      // empty: the chain is intact
 	Broken   bool        // the fault is in the chain, and not in reading it
 }
@@ -50,7 +50,7 @@ type Ledger struct {
 	Errors            map[string]string
 	Actions           []ui.Choice
 	Who               []ui.Choice // people and agents; empty: they are too many for a list
-	WhoValue          string      // the id of whom the filter names
+	WhoValue          string      // the id of the person whom the filter names
 	WhoList           []string    // e-mails, where Who is empty
 	Bar               ui.FilterBar
 	Head              string
@@ -263,7 +263,7 @@ func NewLedgerEntry(e models.Entry, before []byte, newest int64) LedgerEntry {
 	return v
 }
 
-// rawEntry is every stored field; data stands in it as stored.
+// rawEntry is every stored field; data is in it as stored.
 func rawEntry(e models.Entry) string {
 	var out strings.Builder
 	enc := json.NewEncoder(&out)

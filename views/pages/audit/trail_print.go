@@ -12,9 +12,9 @@ import (
 // TrailPrint is the view model of a trail on one page, for paper.
 type TrailPrint struct {
 	Name, Email string
-	Facts       []Detail // what was chosen, in words
+	Facts       []Detail // the chosen entries, in words
 	Rows        []TrailRow
-	More        string // what is not on the page; empty: it is all there
+	More        string // how many entries are not on the page; empty: all are there
 	At          views.Moment
 	Head        string
 	BackURL     string

@@ -17,14 +17,12 @@ type PanelInput struct {
 	Next         int64                // key of the page of changes after these; 0: there is none
 	Before       int64                // key that this page of changes began before; 0: the newest
 	Points       []models.EnergyPoint // for the burn chart
-	// Embedded panels stand on the conversation's own page; there a sent form leads
-	// back to.
+	// Embedded panels are on the conversation's own page; there a sent form leads back to.
 	Embedded bool
 	Form     Form
 }
 
-// Form is what somebody had filled in, with what is wrong by field: amount,
-// reason, or "" for all.
+// Form keeps a sent form, with its errors by field: amount, reason, or "" for all.
 type Form struct {
 	How, Amount, Reason string // How: set, add or take
 	Errors              map[string]string
@@ -35,8 +33,8 @@ type PanelView struct {
 	ID       models.ConversationID
 	URL      string // where it refetches itself, and where changes are sent
 	Topic    string
-	State    string // changes when whoever fills in the form must look again
-	Kept     bool   // holds what was sent and what was wrong with it
+	State    string // changes when the person who fills in the form must look again
+	Kept     bool   // holds a sent form and its errors
 	Title    string // of the conversation
 	Gauge    Gauge
 	Standing string // the current budget, as the form sends it; empty: none
@@ -192,8 +190,7 @@ func (g Gauge) Badge() ui.Word {
 	return ui.Word{}
 }
 
-// refetchURL is where the panel comes from when it looks again: on the page that
-// it stands on, so that its form leads back there.
+// refetchURL is where the panel comes from when it looks again: on the same page, so that its form leads back there.
 func (v PanelView) refetchURL() string {
 	if v.Embedded {
 		return v.URL + "?back=conversation"

@@ -1125,7 +1125,7 @@ func budgetStep(s StepRow) templ.Component {
 	})
 }
 
-// Chart draws what was spent; the same numbers stand in its table.
+// Chart draws the spending; the same numbers are in its table.
 func Chart(c BurnChart, id string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -21,10 +21,10 @@ const (
 // stood: a drawing, and the same as a table.
 type BurnChart struct {
 	Empty       bool
-	Line, Area  string // paths of what was used
+	Line, Area  string // paths of the spending
 	Budget      string // path of the budget; empty: none ever stood
 	Says        string // the drawing in a sentence
-	Top         string // what the upper edge stands for
+	Top         string // the value at the upper edge
 	First, Last string // sequence numbers
 	Rows        []BurnRow
 	Thinned     string // set when the table holds not every point
@@ -36,7 +36,7 @@ type BurnRow struct {
 	At                     views.Moment
 }
 
-// NewBurnChart draws the points, oldest first, up to where the budget stands now.
+// NewBurnChart draws the points, oldest first, up to the current budget.
 func NewBurnChart(points []models.EnergyPoint, standing models.Budget, now time.Time) BurnChart {
 	if len(points) == 0 {
 		return BurnChart{Empty: true}

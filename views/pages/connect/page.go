@@ -25,7 +25,7 @@ type Input struct {
 	Form   Form
 }
 
-// Form is what was filled in when no token could be made.
+// Form keeps the form if no token could be made.
 type Form struct {
 	Agent   string
 	Errors  map[string]string // by field
@@ -69,7 +69,7 @@ type Received struct {
 	Name    string
 	NoToken bool         // it has none that works
 	Used    views.Moment // when its token was used; zero: never
-	Tool    string       // what was asked; empty: nothing yet
+	Tool    string       // of the request; empty: none yet
 	URL     string       // of the request
 	At      views.Moment
 	State   ui.Word
@@ -107,7 +107,7 @@ func New(in Input, now time.Time) View {
 		v.Agent.Value = freeName(w.agent, in.Agents)
 	}
 	for i := range in.Agents {
-		// What has to be written out can't be offered: it would be another name.
+		// A name that has to be escaped can't be offered: it would be another name.
 		a := &in.Agents[i]
 		if !a.System && a.DisabledAt == nil && models.RevealString(a.Name, false) == a.Name {
 			v.Agent.List = append(v.Agent.List, a.Name)

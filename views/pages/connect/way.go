@@ -17,7 +17,7 @@ type connectWay struct {
 	key, label, group string
 	about             string // whom it suits
 	agent             string // the name that is proposed for the agent
-	needs             string // what has to be there; empty: nothing
+	needs             string // the requirements; empty: none
 	files             []connectFile
 	away              string // what becomes of a call when the server is away
 	open              bool   // a call may run without an approval
@@ -147,10 +147,10 @@ func wayNamed(key string) *connectWay {
 	return nil
 }
 
-// KnowsWay reports whether there is such a way to connect; none stands for the first.
+// KnowsWay reports whether there is such a way to connect; an empty key means the first.
 func KnowsWay(key string) bool { return wayNamed(key) != nil }
 
-// noToken stands in a snippet where there is no token yet.
+// noToken is the token in a snippet where there is none yet.
 const noToken = "cs_agent_YOUR_TOKEN"
 
 // Snippets are the texts to paste for a way, in order, with a server's address and

@@ -17,7 +17,7 @@ const (
 	// stuckAfter is how long a call may be under way before the page says that
 	// nothing came of it and offers to close it.
 	stuckAfter = 10 * time.Minute
-	// longBatch is from how many calls on a batch folds what is done.
+	// longBatch is from how many calls on a batch collapses its ended ones.
 	longBatch = 8
 	// foldLeast is how many calls that are done, one after another, make a fold.
 	foldLeast = 3
@@ -33,15 +33,15 @@ type Batch struct {
 	URL      string // where the block refetches itself
 	Topic    string
 	State    string // changes when who fills in a form must look again
-	Kept     bool   // holds what was sent and what became of it
+	Kept     bool   // holds a sent decision and its result
 	Moving   bool   // something is under way, and may become stuck
 	At       views.Moment
 	Who      string
 }
 
-// BatchSegment are calls that stand one after another, folded or not.
+// BatchSegment are calls in a row, collapsed or not.
 type BatchSegment struct {
-	Fold  string // what is folded; empty: the calls stand open
+	Fold  string // the label of collapsed calls; empty: the calls are open
 	Calls []BatchCall
 }
 
@@ -51,7 +51,7 @@ type BatchCall struct {
 	Number   string // in its batch, with #; empty for one that was queued alone
 	Tool     string
 	Summary  string
-	URL      string // where all of it stands
+	URL      string // the page with all of it
 	Pill     ui.Word
 	Current  bool // waits for a person
 	Duration string
@@ -91,7 +91,7 @@ type batchMaker struct {
 	now          time.Time
 }
 
-// RunAround is what is known of the calls of a page beside their approvals.
+// RunAround has the facts about the calls of a page beside their approvals.
 type RunAround struct {
 	Calls   map[models.ResponseID]models.CallDetail
 	Origins map[models.ResponseID]models.Origin
@@ -100,8 +100,8 @@ type RunAround struct {
 	Rights map[models.ResponseID]models.Right // what the reader may do, of those that wait
 }
 
-// batchOf is the batch that a call is shown in; empty: it is no part of one, but
-// an entry by itself, as it was asked about and not reported.
+// batchOf is the batch that shows a call; empty: it is no part of one, but a separate entry, as it was asked about and
+// not reported.
 func batchOf(a *models.Approval, d models.CallDetail) (key string, ok bool) {
 	switch {
 	case a.Kind != models.KindToolCall || d.ID == "":
@@ -150,8 +150,8 @@ func (m batchMaker) block(calls []*models.Approval) Batch {
 	return v
 }
 
-// NewHistoryEntries makes the entries of a page. Calls that were queued together
-// are one of them, where the first stands.
+// NewHistoryEntries makes the entries of a page. Calls that were queued together are one of them, in the place of the
+// first.
 func NewHistoryEntries(c *models.ConversationView, entries []models.HistoryEntry, around HistoryAround, now time.Time) []HistoryEntry {
 	m := batchMaker{conversation: c, around: around, now: now}
 	out := make([]HistoryEntry, 0, len(entries))
@@ -181,8 +181,7 @@ func NewHistoryEntries(c *models.ConversationView, entries []models.HistoryEntry
 	return out
 }
 
-// WithoutKnownBatches leaves out what has come to batches whose blocks are on the
-// page already: those look again by themselves.
+// WithoutKnownBatches leaves out new calls of batches whose blocks are on the page already: those refetch themselves.
 func WithoutKnownBatches(entries []models.HistoryEntry, calls map[models.ResponseID]models.CallDetail) []models.HistoryEntry {
 	begun := map[string]bool{} // among these entries; false: before them
 	out := make([]models.HistoryEntry, 0, len(entries))
@@ -201,8 +200,7 @@ func WithoutKnownBatches(entries []models.HistoryEntry, calls map[models.Respons
 	return out
 }
 
-// trigger is when the block looks again: when something happened, and as time
-// goes by over what is under way.
+// trigger is when the block looks again: when something happened, and as time goes by over calls under way.
 func (b Batch) trigger() string {
 	if b.Moving {
 		return views.On(b.Topic) + ", every 30s"
@@ -231,7 +229,7 @@ func tally(rows []BatchCall) string {
 	return out
 }
 
-// segments folds what is done of a long batch and says nothing else.
+// segments collapses the ended calls of a long batch.
 func segments(rows []BatchCall) []BatchSegment {
 	if len(rows) < longBatch {
 		return []BatchSegment{{Calls: rows}}

@@ -191,8 +191,7 @@ func notes(r *models.Response, d models.CallDetail, o models.Origin) []inputs.No
 	return out
 }
 
-// linkedPill is where a reported call stands whose approval is another row; false:
-// the call's own state says more.
+// linkedPill is the state of a reported call whose approval is another row; false: the call's own state says more.
 func linkedPill(r *models.Response, l *models.LinkedResponse) (ui.Word, bool) {
 	if l == nil || l.IsCall || r.Status() != models.StatusNone || r.Cause != models.CauseNone {
 		return ui.Word{}, false

@@ -32,7 +32,7 @@ type CallView struct {
 	Sequence        string
 	ToolUseID       string
 	BackURL         string
-	RequestURL      string // empty: nobody has asked about it
+	RequestURL      string // empty: there is no request about it
 	Conversation    string
 	ConversationURL string
 	At              views.Moment

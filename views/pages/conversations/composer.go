@@ -9,16 +9,15 @@ import (
 	"countersign/views"
 )
 
-// SayForm is the message that a person had written, with what is wrong by field:
-// content, or "" for all.
+// SayForm is the message that a person had written, with its errors by field: content, or "" for all.
 type SayForm struct {
 	Sent    bool // the message is as sent, not as the form begins
 	Content string
 	Errors  map[string]string
 }
 
-// Composer is the form at the end of a conversation: it sends words. What waits for a
-// decision is decided on its card, and the budget is changed in its popover.
+// Composer is the form at the end of a conversation: it sends words. A pending request is decided on its card, and the
+// budget is changed in its popover.
 type Composer struct {
 	URL, NoteURL, Topic string
 	Label               string
@@ -49,7 +48,7 @@ func messageNote(c *models.ConversationView) string {
 	return ""
 }
 
-// otherErrors is what is wrong beside the message.
+// otherErrors are the errors beside that of the message.
 func (v Composer) otherErrors() string { return errorsBut(v.Form.Errors, "content") }
 
 // NewConversationForm begins a conversation.

@@ -22,7 +22,7 @@ const HistoryPage = 50
 type Input struct {
 	Conversation models.ConversationView
 	History      models.History
-	// Before is the sequence that the page stands before; 0: it is the end.
+	// Before is the sequence that follows the page; 0: it is the end.
 	Before int64
 	// Waiting are the requests of the conversation that wait, newest first.
 	Waiting []models.Approval
@@ -39,9 +39,9 @@ type Input struct {
 
 // HistoryAround is what entries are drawn with besides themselves.
 type HistoryAround struct {
-	// Decided is what was sent about one request, and what became of it.
+	// Decided is the decision that was sent about one request, and its result.
 	Decided *FailedDecision
-	// Run is what is known of the calls and of where requests come from.
+	// Run has the facts about the calls and where requests come from.
 	Run RunAround
 	// Shares say what energy was spent on, where a budget request waits.
 	Shares []models.EnergyShare
@@ -50,7 +50,7 @@ type HistoryAround struct {
 // Draft is what the built-in agent is writing: nothing of it is stored.
 type Draft struct{ Text, Model string }
 
-// RenameForm is the title as sent, with what is wrong with it.
+// RenameForm is the title as sent, with its error.
 type RenameForm struct {
 	Title string
 	Error string
@@ -67,7 +67,7 @@ type FailedDecision struct {
 type Conversation struct {
 	Name       string // of the whole page
 	Head       Head
-	Trouble    string // what was sent and not taken; its place is TroubleAt
+	Trouble    string // a message that was sent and refused; its place is TroubleAt
 	TroubleAt  string
 	Budget     templ.Component
 	BudgetLine string
@@ -77,13 +77,13 @@ type Conversation struct {
 	Begins   bool   // the history's beginning is on this page
 	Earlier  string // the page before
 	Later    string // the page that holds all of the next entries
-	AtEnd    bool   // what comes is shown here
+	AtEnd    bool   // new entries are shown here
 	AfterURL string
 	Topic    string
 	EndURL   string
 	Empty    bool
 
-	Elsewhere []inbox.Row // what waits and is not on this page
+	Elsewhere []inbox.Row // pending requests that are not on this page
 	Draft     DraftView
 	Composer  Composer
 }
@@ -240,7 +240,7 @@ func NewDraft(c *models.ConversationView, d *Draft) DraftView {
 	return v
 }
 
-// budgetLine says in one line what is spent and left.
+// budgetLine says in one line how much is spent and left.
 func budgetLine(b models.Budget) string {
 	if b.Total == nil {
 		return views.Number(b.Used) + " energy spent, no limit"

@@ -14,7 +14,7 @@ import (
 	"countersign/views/ui"
 )
 
-// spokenMost is how much of a message stands open; the rest unfolds.
+// spokenMost is how much of a message is open; the rest opens on a press.
 const spokenMost = 4000
 
 // HistoryEntry is one thing of a conversation's history. Which of its parts are
@@ -29,7 +29,7 @@ type HistoryEntry struct {
 	URL      string // of the request's own page
 	Meta     string // model and energy
 
-	Text, Rest string // of a message: what stands open, and what unfolds
+	Text, Rest string // of a message: the open part, and the part that opens
 	Markdown   string
 	Source     ui.Code
 	Tool       string
@@ -45,13 +45,13 @@ type HistoryEntry struct {
 	Origin inputs.Origin
 	Notes  []inputs.Note
 
-	Notice string             // what stands instead of what was sent
+	Notice string             // the text in place of a message
 	Ask    *requests.Approval // set while it waits: what a decider reads, and the forms
 	AskURL string             // where the entry refetches itself
 	Topic  string
 }
 
-// overText says who did what with what was asked here; empty: it waits for its reader.
+// overText says who decided the request of the entry, and how; empty: it waits for its reader.
 func (v HistoryEntry) overText() string {
 	switch {
 	case v.Ask != nil:
@@ -67,13 +67,12 @@ func (v HistoryEntry) overText() string {
 // entryID is the id of an entry's element.
 func entryID(sequence int64) string { return "entry-" + strconv.FormatInt(sequence, 10) }
 
-// MayBeEarlier reports whether an entry may stand before the last page of its
-// conversation's history.
+// MayBeEarlier reports whether an entry may be on a page before the last one of its conversation's history.
 func MayBeEarlier(c *models.Conversation, sequence int64) bool {
 	return sequence < c.NextSequence-HistoryPage
 }
 
-// EntryURL leads to an entry in its conversation, on the page that it stands on.
+// EntryURL leads to an entry in its conversation, on its page.
 func EntryURL(c *models.Conversation, sequence int64) string {
 	before := int64(0)
 	if MayBeEarlier(c, sequence) {

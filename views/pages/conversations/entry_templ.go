@@ -777,7 +777,7 @@ func entryOutcome(o outcomes.Outcome) templ.Component {
 	})
 }
 
-// entryAsk is the approval page's own view of what is decided, and its forms.
+// entryAsk is the approval page's own view of the request, and its forms.
 func entryAsk(a requests.Approval, e HistoryEntry) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

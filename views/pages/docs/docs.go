@@ -44,7 +44,7 @@ type Field struct {
 // Example is text to read or to copy.
 type Example struct{ ID, Label, Text string }
 
-// Answer is what comes back when all is well.
+// Answer is the answer when all is well.
 type Answer struct {
 	Status, Text, Type, Link string
 	Examples                 []Example

@@ -93,7 +93,7 @@ func readOpenAPI(document []byte) (*openAPI, error) {
 	return &doc, nil
 }
 
-// openAPIPlace is an operation and where it stands.
+// openAPIPlace is an operation and its place.
 type openAPIPlace struct {
 	method, path string
 	op           *openAPIOperation

@@ -31,7 +31,7 @@ type BulkInput struct {
 	Ask     bool       // nothing was decided yet: it asks whether to
 	Undo    bool       // the approvals were to be undone
 	Problem string     // why nothing was looked at; empty: it was
-	// ReasonError is what is wrong with the reason: then it asks too.
+	// ReasonError is the error of the reason: then it asks too.
 	ReasonError string
 	// TickError says that nothing was ticked.
 	TickError string
@@ -113,7 +113,7 @@ type BulkRow struct {
 	Agent        string
 	Conversation string
 	Risk         ui.Word
-	Word         ui.Word // where it stands
+	Word         ui.Word // its state
 	Text         string  // what became of the verdict
 	Behalf       string  // for whom it is decided; empty: in the reader's own right
 
@@ -187,7 +187,7 @@ func NewBulk(in BulkInput, now time.Time) Bulk {
 	return v
 }
 
-// undo offers one button for all that is still held, and says what is not.
+// undo offers one button for all decisions that are still held, and names the others.
 func (v *Bulk) undo(in *BulkInput, done int, now time.Time) {
 	if in.Undo || done == 0 {
 		return

@@ -10,7 +10,7 @@ import (
 	"countersign/views/ui"
 )
 
-// DecisionNotice is the strip that says what was just decided, and offers to undo it.
+// DecisionNotice is the strip with the last decision, and the button to undo it.
 type DecisionNotice struct {
 	Word     string
 	Headline string // a claim

@@ -12,7 +12,7 @@ import (
 	"countersign/views/ui"
 )
 
-// decisionStrip says above the next request what was just decided. It covers nothing.
+// decisionStrip shows the last decision above the next request. It covers nothing.
 func decisionStrip(d *DecisionNotice, apart bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

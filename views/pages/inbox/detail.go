@@ -10,7 +10,7 @@ type Detail struct {
 	Card    *requests.Approval // nil: none is shown
 	Open    bool               // it was asked for: where there is room for one, it is this
 	Focus   bool               // it has just been put there, and takes the focus
-	Missing bool               // what was asked for is not there
+	Missing bool               // the request is not there
 	Waits   bool               // something is in the list to choose from
 	ListURL string             // the list alone
 	Teach   *Teach

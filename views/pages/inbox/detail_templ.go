@@ -13,7 +13,7 @@ import (
 	"countersign/views/ui"
 )
 
-// DeskDetail is the request beside the list, or what could stand there.
+// DeskDetail is the request beside the list, or the text in its place.
 func DeskDetail(d Detail) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -1,7 +1,7 @@
-// Package inbox holds the pages of what waits for somebody: the list with its groups, filters and
-// rows, the detail beside it, which is the card of requests, and deciding several at once.
+// Package inbox holds the pages of a person's pending requests: the list with its groups, filters and rows, the detail
+// beside it, which is the card of requests, and deciding several at once.
 //
-// Rows fold into a group only where they are alike, and what must be looked at by itself
-// (LookFirst) is in no group and not decided in bulk. The list refetches itself by the names of
-// what changed; a form that is half filled in is never replaced.
+// Rows form a group only where they are alike, and a request that needs a look of its own (LookFirst) is in no group
+// and not decided in bulk. The list refetches itself by the names of the changes; a form that is half filled in is
+// never replaced.
 package inbox

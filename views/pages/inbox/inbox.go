@@ -19,9 +19,9 @@ type Input struct {
 	Rights map[models.ResponseID]models.Right
 	// Origins say where they come from.
 	Origins map[models.ResponseID]models.Origin
-	// ReaskOf names what was rejected before, of requests that an agent repeats.
+	// ReaskOf names the earlier rejection, of requests that an agent repeats.
 	ReaskOf map[models.ResponseID]models.ResponseID
-	// Twins are what was approved before and is the same as a request of Rows.
+	// Twins are earlier approvals of the same input as a request of Rows.
 	Twins map[models.ResponseID]models.Twin
 	// AsOf tells answers apart by when they were read: START-NUMBER. Empty: not told.
 	AsOf string
@@ -52,7 +52,7 @@ type Input struct {
 	ConversationTitle string
 	// Agents are the reader's own, to choose from.
 	Agents []models.Agent
-	// Errors are what is wrong with the filters, by field.
+	// Errors are the errors of the filters, by field.
 	Errors map[string]string
 
 	// Card is the request beside the list; nil: none is.
@@ -70,7 +70,7 @@ type Input struct {
 	FreshAgent string
 }
 
-// Inbox is the view model of what waits for the reader.
+// Inbox is the view model of the reader's pending requests.
 type Inbox struct {
 	Rows    []Row
 	Entries []Entry // the same, with groups
@@ -111,7 +111,7 @@ func New(in Input, now time.Time) Inbox {
 	return v
 }
 
-// pages leads to what does not stand on this page.
+// pages leads to the rows that are not on this page.
 func (v *Inbox) pages(in Input) {
 	place := in.Place.At("")
 	if in.Next != "" {
@@ -128,7 +128,7 @@ func (v *Inbox) pages(in Input) {
 	}
 }
 
-// soonest is what stands first in an order.
+// soonest names the first row of an order.
 func soonest(order string) string {
 	switch order {
 	case orderByAge:

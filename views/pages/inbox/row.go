@@ -19,7 +19,7 @@ import (
 type Row struct {
 	ID           string
 	URL          string // the list with this request beside it
-	PageURL      string // the request by itself
+	PageURL      string // the page of the request
 	Desk         string // the list with this request beside it, for its forms
 	Current      bool   // it is beside the list
 	Tool         string
@@ -34,24 +34,24 @@ type Row struct {
 	Risk         ui.Word
 	Asked        views.Moment
 	Left         views.Moment
-	Paused       bool   // its clock stands still
+	Paused       bool   // its clock is paused
 	Hidden       bool   // what it says has characters that are not seen, here or where it is cut
 	Whole        bool   // nothing in it is cut, for it is drawn as more than its letters
 	Rank         string // the place of its risk from the highest; empty: it has none
 	Fold         string // what rows have in common that may be folded; empty: it is always shown
 
 	Pick      string // what a tick sends: id and digest; empty: it is being decided
-	Sending   string // whose verdict is on its way, revealed; empty: nobody's
+	Sending   string // whose verdict is on its way, revealed; empty: no one's
 	Held      string // whose approval waits for its undo window, revealed
 	Until     views.Moment
 	UndoURL   string       // takes the approval back; empty: it is not the reader's
 	Refused   string       // whose decision was taken back, and by whom, revealed; empty: none was
-	Asks      string       // who waits for an answer, revealed; empty: nobody does
+	Asks      string       // who waits for an answer, revealed; empty: no one
 	Escalated views.Moment // when its agent asked for more attention
 	Must      string       // who must approve, revealed, where the reader may not; empty: the reader may
 	Behalf    string       // for whom the reader decides; empty: in their own right
 	BehalfID  string
-	ReaskOf   string       // leads to what was rejected before; empty: nothing was
+	ReaskOf   string       // leads to the earlier rejection; empty: there is none
 	Twin      *inputs.Twin // that was approved before
 	Same      string       // leads to an identical request that waits as well; empty: none does
 

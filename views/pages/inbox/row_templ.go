@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// inboxRow is one request: who, by which tool and what is special, and under it what.
+// inboxRow is one request: who, by which tool and its marks, and under it the headline.
 func inboxRow(row Row) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -399,7 +399,7 @@ func rowLink(row Row) templ.Component {
 	})
 }
 
-// rowMarks say what is special about a request that waits, what warns first.
+// rowMarks are the marks of a pending request, warnings first.
 func rowMarks(row Row) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

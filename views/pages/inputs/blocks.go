@@ -40,9 +40,8 @@ type inputLayout struct {
 	blocks  []ui.Block
 }
 
-// inputBlocksFor makes the blocks of a call's input: first what will run, then what it
-// changes, then where it goes, then texts of several lines. all: the blocks show all
-// of the input. With rest, what is in none of them is in a tree below them.
+// inputBlocksFor makes the blocks of a call's input: first the command, then its changes, then its addresses, then
+// texts of several lines. all: the blocks show all of the input. With rest, the other members are in a tree below them.
 func inputBlocksFor(tool string, input []byte, rest bool) (blocks []ui.Block, all bool) {
 	members, ok := words.Object(input)
 	if !ok {
@@ -119,8 +118,7 @@ func (m *inputLayout) programs() {
 	}
 }
 
-// editor reports whether a command is what an editor is told to do to a file,
-// and no program.
+// editor reports whether a command is an editor's command for a file, and no program.
 func editor(command string) bool {
 	return slices.Contains([]string{"view", "create", "str_replace", "insert", "undo_edit"}, command)
 }
@@ -240,8 +238,7 @@ func (m *inputLayout) edits() {
 	}
 }
 
-// editsOf are the replacements that an input asks for: what is there, and what
-// comes in its place; with the members that say so.
+// editsOf are the replacements that an input asks for: the old text, and the new one; with the members that have them.
 func editsOf(members map[string]json.RawMessage) (pairs [][2]string, names []string) {
 	for _, n := range [...][2]string{{"old_string", "new_string"}, {"old_str", "new_str"}, {"old_text", "new_text"}, {"oldText", "newText"}} {
 		before, had := words.Text(members[n[0]])
@@ -268,7 +265,7 @@ func editsOf(members map[string]json.RawMessage) (pairs [][2]string, names []str
 	return pairs, []string{"edits"}
 }
 
-// addresses are URLs, wherever they stand at the top.
+// addresses are URLs, wherever they are at the top.
 func (m *inputLayout) addresses() {
 	for _, name := range m.rest() {
 		if a, ok := ui.ReadAddress(name, m.text(name)); ok {

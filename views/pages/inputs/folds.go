@@ -9,15 +9,13 @@ import (
 // above the button.
 const SeenEndField = "seen_end"
 
-// Folds are the names of the parts of what is decided that its page folds and that
-// must be opened: see models.PageParts. beside is what another system sends beside
-// the input. Empty if nothing is folded.
+// Folds are the names of the parts of a request that its page collapses and that must be opened: see models.PageParts.
+// beside is the data that another system sends beside the input. Empty if nothing is collapsed.
 func Folds(r *models.Response, beside string) []string {
 	return partsOf(r, beside).ToOpen()
 }
 
-// partsOf are the parts of a request as its page draws them while nobody has opened
-// any.
+// partsOf are the parts of a request as its page draws them before any was opened.
 func partsOf(r *models.Response, beside string) models.PageParts {
 	var parts models.PageParts
 	if c, ok := BesideInput(r, beside, ""); ok {

@@ -15,7 +15,7 @@ const editMost = 64 << 10
 
 // View is a request's input in the forms that a decider reads.
 type View struct {
-	Blocks   []ui.Block // what was made of it for its kind
+	Blocks   []ui.Block // the layout for its kind
 	all      bool       // nothing of it is left out of the blocks
 	Whole    ui.Code    // all of it, indented; members and number literals kept
 	Raw      ui.Code    // the bytes that are hashed
@@ -86,8 +86,7 @@ func New(r *models.Response, f Folding) View {
 	return v
 }
 
-// Blocks are what is made of an input, whether that is all of it, and in words
-// why nothing is.
+// Blocks are the layout of an input, whether that shows all of it, and in words why there is none.
 func Blocks(r *models.Response, canonical []byte) (blocks []ui.Block, all bool, says string) {
 	whole := r.Kind == models.KindToolCall && r.InputBytes == nil
 	blocks, all = inputBlocksFor(r.ToolName, canonical, whole)
@@ -127,12 +126,12 @@ func CanonicalInput(r *models.Response) []byte {
 	return input
 }
 
-// indentMost is how long JSON may be to be laid out: each of its values may stand behind more
-// than a hundred spaces, and of what is longer only both ends are drawn.
+// indentMost is how long JSON may be to be indented: a hundred spaces and more may precede each of its values, and of a
+// longer text only both ends are drawn.
 const indentMost = 256 << 10
 
-// Indent lays JSON out without touching a member, a string or a number literal. What is longer
-// than indentMost stays as it is.
+// Indent indents JSON without touching a member, a string or a number literal. A text longer than indentMost stays
+// unchanged.
 func Indent(raw []byte) string {
 	if len(raw) > indentMost {
 		return string(raw)

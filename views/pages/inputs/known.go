@@ -18,8 +18,8 @@ const (
 	cardValues = 50
 )
 
-// known makes the card of a call of a known kind, and blocks of its longer members. What has
-// no place there is left to others. Shell, SQL and files have the blocks of any tool.
+// known makes the card of a call of a known kind, and blocks of its longer members. Members that have no place there
+// are left to others. Shell, SQL and files have the blocks of any tool.
 func (m *inputLayout) known(k headline.Known) {
 	switch k := k.(type) {
 	case *headline.Payment:

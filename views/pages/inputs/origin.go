@@ -18,8 +18,7 @@ type Origin struct {
 	SubAgent  string // what the run calls its sub-agent, or that it is one
 }
 
-// NewOrigin makes it from what is known of a request of agent. An upstream that
-// asks in its own name asks through nobody.
+// NewOrigin makes it from the origin of a request of agent. An upstream that asks in its own name asks through no one.
 func NewOrigin(o models.Origin, agent string) Origin {
 	v := Origin{Through: o.UpstreamName, Parent: o.ParentTitle}
 	if v.Through == agent {

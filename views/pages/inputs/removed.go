@@ -5,8 +5,7 @@ import (
 	"countersign/views"
 )
 
-// RemovedText says that contents were removed, by the mark that stands in their
-// place; empty where they were not.
+// RemovedText says that contents were removed, by the mark in their place; empty where they were not.
 func RemovedText(mark *string) string {
 	if mark == nil {
 		return ""

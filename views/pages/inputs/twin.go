@@ -15,7 +15,7 @@ type Twin struct {
 	Warns   bool   // it may be a duplicate
 }
 
-// NewTwin says what is known of the twin of a.
+// NewTwin describes the twin of a.
 func NewTwin(a *models.Approval, t models.Twin, now time.Time) *Twin {
 	v := &Twin{URL: views.ApprovalURL(t.ID), By: t.By, At: views.Ago(t.At, now), Kind: "call", Warns: a.TwinWarns(t)}
 	if a.Kind != models.KindToolCall {

@@ -73,7 +73,7 @@ func TwinBanner(t *Twin) templ.Component {
 	})
 }
 
-// TwinFact is the plain line of what is long ago and can do little harm.
+// TwinFact is the plain line of an approval that is old and can do little harm.
 func TwinFact(t *Twin) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

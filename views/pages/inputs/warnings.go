@@ -11,8 +11,7 @@ import (
 // Warning is what must be read before deciding, in one line. Detail opens below it.
 type Warning struct{ Text, Detail string }
 
-// Warnings are what was found in the input, in what another system sends beside it,
-// and in the words around it.
+// Warnings are the findings in the input, in the data that another system sends beside it, and in the words around it.
 func Warnings(a *models.Approval, beside string, input View) []Warning {
 	var out []Warning
 	if input.tampered {

@@ -41,7 +41,7 @@ func AgentPicker(rows []models.Brief, agents []models.Agent, chosen models.Agent
 	return slices.Insert(out, 0, ui.Choice{Label: "any"})
 }
 
-// InOrder sorts choices by what is read, and tells those apart that read alike.
+// InOrder sorts choices by their labels, and distinguishes equal labels.
 func InOrder(choices []ui.Choice) []ui.Choice {
 	slices.SortStableFunc(choices, func(a, b ui.Choice) int { return cmp.Compare(a.Label, b.Label) })
 	alike := make(map[string]int, len(choices))

@@ -14,8 +14,7 @@ type Failure struct {
 	SignIn    bool // offer the sign-in form
 }
 
-// NewFailure explains a status; text is shown if it is not empty, and never
-// holds what was sent.
+// NewFailure explains a status; text is shown if it is not empty, and never holds values of the request.
 func NewFailure(status int, text, requestID string) Failure {
 	v := Failure{Status: status, Text: text, RequestID: requestID}
 	switch status {

@@ -33,7 +33,7 @@ type Go struct {
 	Error  string
 }
 
-// GoGroup is what was found of one kind.
+// GoGroup are the results of one kind.
 type GoGroup struct {
 	ID, Title string
 	Rows      []GoRow
@@ -113,7 +113,7 @@ func goPages(in GoInput) []GoRow {
 	return out
 }
 
-// goAgents lead to what is pending of an agent, or else to what was decided.
+// goAgents lead to the pending requests of an agent, or else to its decided ones.
 func goAgents(in GoInput) []GoRow {
 	var out []GoRow
 	for _, a := range in.Agents {

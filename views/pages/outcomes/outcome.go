@@ -25,8 +25,8 @@ type Outcome struct {
 	Edited       *ui.Code
 	Suggested    bool // Edited is what would be approved
 	EditedDigest string
-	EditedSays   string    // the headline of what was approved
-	Change       *ui.Block // from what was asked for to what was released
+	EditedSays   string    // the headline of the approved input
+	Change       *ui.Block // from the requested to the released input
 	FromURL      string    // of the request with which this one was rejected
 	GrantURL     string    // of the grant that let it through
 	Took         string    // from the ask to the outcome

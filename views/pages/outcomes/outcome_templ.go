@@ -63,7 +63,7 @@ func OptionRead(o Outcome) templ.Component {
 	})
 }
 
-// ApprovedAs says what an edit would do, where that is not what was asked.
+// ApprovedAs says what an edit would do, where that differs from the request.
 func ApprovedAs(says string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -185,7 +185,7 @@ func Ticked(by string, items []string) templ.Component {
 	})
 }
 
-// BudgetChanged leads from an outcome to the budget, and says what was changed.
+// BudgetChanged leads from an outcome to the budget, and describes the change.
 func BudgetChanged(o Outcome) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -16,7 +16,7 @@ type Presence struct {
 	Ends  string       // when Now ends if nothing is heard before; empty: it is heard of
 }
 
-// NewPresence is what is known of it as of now.
+// NewPresence is the presence as of now.
 func NewPresence(a *models.Approval, p models.Presence, now time.Time) Presence {
 	out := Presence{ID: a.ID, Agent: a.AgentName, Now: p.Waiting}
 	if p.Waiting && !p.Until.IsZero() {

@@ -27,7 +27,7 @@ type AwayInput struct {
 	OtherAdmins int      // than the reader, on the admins' page
 	Form        AwayForm
 	Name        SubstituteForm
-	Problem     string // why what was asked for was not done
+	Problem     string // why the act was refused
 }
 
 // AwayForm is what the form of an absence holds, as it was typed.
@@ -74,7 +74,7 @@ type AbsenceRow struct {
 	Person      PersonName
 	Runs        bool
 	From, Until views.Moment
-	Substitute  *PersonName // nil: nobody
+	Substitute  *PersonName // nil: no one
 	Accepted    bool
 	EndURL      string
 }
@@ -194,7 +194,7 @@ func (in *AwayInput) fields() AwayFields {
 	moment := func(name, label, value, help string) ui.Field {
 		out := ui.Field{Name: name, Label: label, Value: value, Error: f.Errors[name], Help: help, Type: "datetime-local"}
 		if _, err := time.Parse("2006-01-02T15:04", value); err != nil && value != "" {
-			out.Type = "text" // a browser shows nothing of what is no time
+			out.Type = "text" // a browser shows only valid times
 		}
 		return out
 	}
@@ -243,7 +243,7 @@ func (in *AwayInput) email(id, name, label, value string, errors map[string]stri
 type AwayNote struct {
 	Own        bool        // the reader is away
 	Person     PersonName  // who is, otherwise
-	Substitute *PersonName // of the reader; nil: nobody
+	Substitute *PersonName // of the reader; nil: no one
 	Accepted   bool
 	Until      views.Moment
 	EndURL     string

@@ -1,5 +1,3 @@
-// Package people holds the pages of persons and groups: who is invited, may sign in or is an
-// admin, who is in which group and how it is told, and who is away and decides instead.
-//
-// No act is offered that the store refuses, such as taking the last admin away.
+// Package people holds the pages of persons and groups: who is invited, may sign in or is an admin, who is in which
+// group and how it gets notifications, and who is away and decides instead.
 package people

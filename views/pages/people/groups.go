@@ -15,7 +15,7 @@ type GroupsInput struct {
 	Form   GroupForm
 }
 
-// GroupForm is what was filled in when a group could not be added or changed.
+// GroupForm keeps the form if a group could not be added or changed.
 type GroupForm struct {
 	Name, Note, Email string
 	Errors            map[string]string
@@ -50,7 +50,7 @@ type GroupInput struct {
 	Others   []models.User // who may sign in and is not in it
 	Rules    []string      // and templates of the active policy that name it, in words
 	Form     GroupForm
-	Problem  string // why what was asked for was not done
+	Problem  string // why the act was refused
 	Channels account.ChannelsInput
 }
 

@@ -16,17 +16,17 @@ type Input struct {
 	Invites  []models.Invite
 	Away     []models.Absence // that run or are planned
 	Waiting  int              // substitutes to accept
-	OneAdmin bool             // nobody else may administer
+	OneAdmin bool             // no other person may administer
 	Self     models.UserID
 	Fresh    *FreshInvite
 	Form     InviteForm
-	Problem  string // why what was asked for was not done
+	Problem  string // why the act was refused
 }
 
 // FreshInvite is an invitation that was made just now; its link is shown once.
 type FreshInvite struct{ Email, Link string }
 
-// InviteForm is what was filled in when an invitation could not be made.
+// InviteForm keeps the form if an invitation could not be made.
 type InviteForm struct {
 	Email  string
 	Role   models.Role

@@ -28,10 +28,10 @@ type DraftInput struct {
 	// Unreadable says why the draft can't be shown as a form; empty: it can.
 	Unreadable string
 	Page       int // of the rules, counted from 1
-	// Zone is whose time is typed as the end of a switch; Typed is what was, by the switch.
+	// Zone is whose time is typed as the end of a switch; Typed is the typed text, by the switch.
 	Zone  string
 	Typed map[string]TypedEnd
-	// Warnings are what is perhaps not meant, of a draft that is valid.
+	// Warnings are members that are perhaps not meant, of a draft that is valid.
 	Warnings []policy.Warning
 }
 
@@ -42,7 +42,7 @@ type Draft struct {
 	ChangedAt      views.Moment
 	Undo           bool
 	Began          string // the version that it began with
-	Stale          string // the version that stands by now; empty: the same
+	Stale          string // the version that is active by now; empty: the same
 	Notice         string
 	Unreadable     string
 	Groups         []FormGroup
@@ -176,7 +176,7 @@ func ruleRow(i int, in DraftInput) RuleRow {
 	return row
 }
 
-// otherProblems are those that stand at no field of a form whose members begin with at.
+// otherProblems are those without a field in a form whose members begin with at.
 func otherProblems(problems map[string]string, but string, fields []policy.Field, at string) []string {
 	var out []string
 	for _, path := range slices.Sorted(maps.Keys(problems)) {

@@ -22,7 +22,7 @@ type policyField struct {
 	drawnThere        bool // it is the end of one, and drawn with it
 }
 
-// policyGroup is what stands together in the form.
+// policyGroup is a group of fields in the form.
 type policyGroup struct {
 	id, title, help string
 	fields          []policyField
@@ -37,7 +37,7 @@ const (
 	whenHelp      = "Limits the rule to calls for which this is true, such as input.amount > 100. It can read tool, input, agent, owner, conversation, kind and now. A call for which it can't be judged is never allowed, for example if a member is missing or \"101\" is compared with a number. See the guide for more."
 	zoneHelp      = "For hours and days in conditions: UTC, or a name such as Europe/Berlin."
 	escalateHelp  = "Whoever is asked besides if nobody has decided by then, one step per line: minutes, a colon, and e-mail addresses or groups, such as 30: group:oncall, eve@example.com. At most five steps, each later than the one before, all before the request expires."
-	// What is off takes nothing from those whom the rule names.
+	// The switch, when off, takes nothing from those whom the rule names.
 	substitutesHelp = "For whoever may approve and is away, or hands a request over. If off, only those decide whom the rule lets approve."
 	fallbackHelp    = "If no server answers, our own clients run the call and report it afterwards. Every page says so in red."
 )
@@ -125,13 +125,13 @@ type FormField struct {
 	Toggle  *Switch // it is this, and nothing of the above
 }
 
-// FormGroup is what stands together.
+// FormGroup is a group of fields.
 type FormGroup struct {
 	ID, Title, Help string
 	Fields          []FormField
 }
 
-// drawField fills a field in; what is wrong with it stands beside it.
+// drawField fills a field in, with its error beside it.
 func drawField(f policyField, kinds []policy.Field, form policy.Form, at string, problems map[string]string) FormField {
 	text := form[f.path]
 	in := ui.Field{
@@ -149,7 +149,7 @@ func drawField(f policyField, kinds []policy.Field, form policy.Form, at string,
 	case policy.FieldNumber:
 		in.Type = "number"
 		if _, wrong := problems[at+f.path]; wrong {
-			in.Type = "text" // a browser shows nothing of what is no number
+			in.Type = "text" // a browser shows only valid numbers
 		}
 	case policy.FieldText, policy.FieldTime:
 		in.Mono = f.mono
@@ -167,7 +167,7 @@ func drawField(f policyField, kinds []policy.Field, form policy.Form, at string,
 // maxFieldRows is how tall a field grows; beyond that it scrolls.
 const maxFieldRows = 20
 
-// problemAt is what is wrong with a member, or with the first of its entries that is wrong.
+// problemAt is the error of a member, or of the first of its wrong entries.
 func problemAt(problems map[string]string, path string) string {
 	if text := problems[path]; text != "" {
 		return text

@@ -18,7 +18,7 @@ type Fields struct {
 	RequiredApprovalTools []string
 	DefaultTimeoutMinutes int64
 	FallbackAutoApprove   bool
-	// ApprovalOffUntil and FallbackUntil are the ends of what is off or on; nil: none.
+	// ApprovalOffUntil and FallbackUntil are the ends of the switches; nil: none.
 	ApprovalOffUntil, FallbackUntil *time.Time
 }
 
@@ -47,7 +47,7 @@ type Input struct {
 	// Unmatched is what happens to calls that nothing else settles.
 	Unmatched policy.Effect
 	Retention Retention // for admins
-	// Draft is what an admin is writing; nil for whoever only reads.
+	// Draft is the draft of an admin; nil for all other readers.
 	Draft *DraftInput
 }
 
@@ -77,7 +77,7 @@ type Field struct{ Name, Value, Help string }
 // VersionRow is one version in the list.
 type VersionRow struct {
 	Number, URL, Author, Note string
-	Compare                   string // where it stands beside the one before
+	Compare                   string // the page that compares it with the one before
 	At                        views.Moment
 	Current                   bool
 }
@@ -163,7 +163,7 @@ type DocumentInput struct {
 	Compared CompareForm
 }
 
-// CompareForm is what was filled in where it names no version.
+// CompareForm keeps the form where it names no version.
 type CompareForm struct{ Before, Error string }
 
 // Document is the view model of one version.

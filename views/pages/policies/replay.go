@@ -13,7 +13,7 @@ import (
 // ReplayInput is what the page of a replay is made of.
 type ReplayInput struct {
 	Last, Since string            // as they were typed
-	Errors      map[string]string // what is wrong with them
+	Errors      map[string]string // their errors
 	Draft       string            // why there is nothing to replay; empty: there is a draft
 	State       ReplayState
 	Now         time.Time

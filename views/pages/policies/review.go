@@ -18,7 +18,7 @@ type ReviewInput struct {
 	Before, After            policy.Document
 	Warnings                 []policy.Warning
 	Note, NoteError, Error   string
-	// By saved the version that stands, after the draft was begun; empty: it began with that.
+	// By saved the active version after the draft was begun; empty: it began with that.
 	By     string
 	Theirs []policy.Change // what that changed
 	// Removal is what a retention that starts or gets shorter will remove; nil: it does neither.
@@ -41,7 +41,7 @@ type Review struct {
 	Replayed                 string // what it would have made of the last calls; empty: that is not known
 	Warnings                 []string
 	Note, NoteError, Problem string
-	By                       string // saved another version meanwhile; empty: nobody did
+	By                       string // saved another version meanwhile; empty: no one did
 }
 
 // Clash is what two people changed in different ways.
@@ -150,7 +150,7 @@ type Removal struct {
 	Days    int
 	Rows    int64  // that are as old now
 	AtLeast bool   // not all could be counted
-	Typed   string // what was typed to confirm it
+	Typed   string // the text typed to confirm it
 	Error   string
 }
 

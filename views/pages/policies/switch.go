@@ -41,12 +41,11 @@ func Toggles() []Toggle { return policyToggles }
 const (
 	UntilTime  = "until"
 	UntilNever = "none"
-	// NoEnd is what has to be typed for no end.
+	// NoEnd is the word to type for no end.
 	NoEnd = "no end"
 )
 
-// TypedEnd is what was typed to set a switch, and what is wrong with it by field: "for", "at"
-// or "word".
+// TypedEnd is the text typed to set a switch, and its errors by field: "for", "at" or "word".
 type TypedEnd struct {
 	For, At, Word string
 	Faults        map[string]string
@@ -108,7 +107,7 @@ func newSwitch(of Toggle, in DraftInput) Switch {
 	}
 	v.At = ui.Field{Name: of.ID + "_at", Label: "Date and time (" + in.Zone + ")", Type: "datetime-local", Value: typed.At, Error: typed.Faults["at"]}
 	if v.At.Error != "" {
-		v.At.Type = "text" // a browser shows nothing of what is no time
+		v.At.Type = "text" // a browser shows only valid times
 	}
 	v.Word = ui.Field{Name: of.ID + "_word", Label: "For no end, type “" + NoEnd + "”", Value: typed.Word, Error: typed.Faults["word"], Autocomplete: "off", MaxLength: "20"}
 	return v

@@ -90,7 +90,7 @@ func faultsAt(problems map[string]string, at string) []string {
 	return out
 }
 
-// ruleRisk is the risk that a rule has, said by itself or by its template.
+// ruleRisk is the risk of a rule, its own or that of its template.
 func ruleRisk(form policy.Form, templates []policy.Form) ui.Word {
 	risk := form["risk"]
 	for _, t := range templates {

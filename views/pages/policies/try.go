@@ -11,11 +11,11 @@ import (
 	"countersign/views/ui"
 )
 
-// TryInput is a call that is tried on the policy that stands, and on a draft.
+// TryInput is a call that is tried on the active policy, and on a draft.
 type TryInput struct {
 	Call    policy.Call
 	When    string            // when it asks, as it was typed; empty: now
-	Errors  map[string]string // what is wrong, by field
+	Errors  map[string]string // the errors, by field
 	Request models.ResponseID
 	Tried   []Tried
 	Draft   string // why the draft can't be tried; empty: it can, or there is none
@@ -49,7 +49,7 @@ type Answer struct {
 	Risk         ui.Word
 	Rule, Reason string
 	Otherwise    string   // what happens if the agent does, or does not, ask for approval; empty: the same
-	Who, Until   string   // empty: nobody is asked
+	Who, Until   string   // empty: no one is asked
 	Asks         []string // who is asked besides as time runs
 	Acts         string   // whether substitutes may act; empty: they may
 	Checklist    []string
@@ -128,8 +128,8 @@ func policyAnswer(i int, tried Tried, call policy.Call) Answer {
 	return a
 }
 
-// otherwise says what becomes of a call whose agent asks for approval, or not, other than was
-// tried: nobody need know which of the two their agent does.
+// otherwise says what becomes of a call whose agent asks for approval, or not, other than was tried: the reader need
+// not know which of the two their agent does.
 func otherwise(p *policy.Policy, call policy.Call, j policy.Judgement) string {
 	call.Explicit = !call.Explicit
 	other := p.Explain(call).Judgement

@@ -11,8 +11,8 @@ import (
 	"countersign/views/ui"
 )
 
-// BehalfField is the field of a form that decides which says for whom its page said that the
-// verdict counts, by id; left out: for nobody.
+// BehalfField is the field of a form that decides which says for whom its page said that the verdict counts, by id;
+// left out: for no one.
 const BehalfField = "behalf"
 
 // Acting is what the page of a request says of people who act for others on it.
@@ -37,7 +37,7 @@ type ReceivedFrom struct {
 	Note  string
 }
 
-// HandedOver is a hand-over that stands.
+// HandedOver is a current hand-over.
 type HandedOver struct {
 	ID      string
 	From    string // empty: the reader

@@ -357,7 +357,7 @@ func behalf(v Approval) templ.Component {
 	})
 }
 
-// handOvers are those that stand, and who has the request by them.
+// handOvers are the current ones, and who has the request by them.
 func handOvers(v Approval) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -18,8 +18,7 @@ import (
 // Input is what the page of one request is made of.
 type Input struct {
 	Approval models.Approval
-	// IDs stands before the id of every element, where several requests are on one
-	// page.
+	// IDs precedes the id of every element, where several requests are on one page.
 	IDs string
 	// Turns are the last of its conversation, oldest first; this one may be among
 	// them.
@@ -38,8 +37,7 @@ type Input struct {
 	// Reader is who looks, and Admin whether as an admin.
 	Reader models.Voter
 	Admin  bool
-	// Around is what stands around the request; nil where it stands among others:
-	// then nothing but a verdict is offered.
+	// Around has the facts around the request; nil where it is among others: then nothing but a verdict is offered.
 	Around *models.Around
 	// Calls are those of its batch, and it itself; none where the reader does not see
 	// them.
@@ -48,17 +46,16 @@ type Input struct {
 	Result *models.CallResult
 	// Next is a request that waits, for who has nothing more to do with this one.
 	Next *models.Brief
-	// Pane says that the request stands beside the inbox's list, and Desk where there:
-	// the query of the address.
+	// Pane says that the request is beside the inbox's list, and Desk where there: the query of the address.
 	Pane bool
 	Desk string
 	// Alone says that it is a page of its own all the same: what it says without
 	// script when its form came from there.
 	Alone bool
-	// Late is the verdict that the reader just sent and that came too late or
-	// met another; empty otherwise. The page then says what stands.
+	// Late is the verdict that the reader just sent and that came too late or met another; empty otherwise. The page
+	// then shows the current state.
 	Late models.Verdict
-	// LateAct is the same of what is no verdict.
+	// LateAct is the same of any other act.
 	LateAct LateAct
 	Form    DecideForm
 	// Confirm asks to confirm an approval; nil: the request itself is shown.
@@ -66,7 +63,7 @@ type Input struct {
 	// Origin says where the request comes from.
 	Origin models.Origin
 
-	// Presence is what is known of the agent's waiting for the outcome.
+	// Presence says whether the agent waits for the outcome.
 	Presence models.Presence
 	// Budget is what the conversation may spend and has spent, for its owner and
 	// admins, who may change it; nil for others. Points and Shares say how it was
@@ -82,9 +79,8 @@ type Input struct {
 // MayDecide is false for who may see but not decide.
 func (in Input) MayDecide() bool { return in.Acting.MayDecide() }
 
-// DecideForm is what somebody had filled in, with what is wrong by field: reason,
-// answer, option, input, digest, sum, new_budget, ask, note, minutes, those of
-// to, handover_note, FieldName, or "" for all.
+// DecideForm keeps a sent form, with its errors by field: reason, answer, option, input, digest, sum, new_budget, ask,
+// note, minutes, those of to, handover_note, FieldName, or "" for all.
 type DecideForm struct {
 	Sent               bool // the fields of the decision are as sent, not as they begin
 	Reason, Answer     string
@@ -93,7 +89,7 @@ type DecideForm struct {
 	Checked            []int          // items of the checklist that are ticked, by their numbers
 	Proposed           string         // whose proposed edit Checked is about, by its vote; empty: the request
 	Input              *string        // the whole input as JSON; nil: not edited
-	Fields             map[int]string // what was typed for the input's members, by their place
+	Fields             map[int]string // the text typed for the input's members, by their place
 	Sum                string         // of a budget request
 	SetBudget          bool           // with a proposal: NewBudget is meant
 	NewBudget          string
@@ -124,7 +120,7 @@ type Approval struct {
 	Topic   string
 	Follows models.ConversationID // whose budget is shown too; empty: none's
 	State   string                // changes when a reader must look again
-	Kept    bool                  // holds what was sent and what became of it: not to be refetched away
+	Kept    bool                  // holds a sent decision and its result: not to be refetched away
 	Title   string                // its headline, shorter
 	Uses    string                // the tool of a call; empty: it is none
 
@@ -162,7 +158,7 @@ type Approval struct {
 
 	Options       []outcomes.Choice
 	RejectOptions []outcomes.Choice // buttons of the agent's own that reject
-	Sent          ui.Code           // what the agent's client sent beside what is asked
+	Sent          ui.Code           // the data that the agent's client sent beside the request
 	Turns         []Turn
 	Content       string       // of a proposal or reply
 	Ask           *BudgetAsk   // of a budget request
@@ -181,11 +177,11 @@ type Approval struct {
 	Acting      Acting
 
 	EditJSON   string
-	FixedInput bool         // whoever asked takes no edit: it is suggested with a rejection
+	FixedInput bool         // the asker takes no edit: it is suggested with a rejection
 	Edits      []EditChange // what the form changes in the input
 	Form       DecideForm
 	Headline   string // the request in one line, a claim
-	Quoted     string // the same where a sentence quotes it: of a question, what is asked
+	Quoted     string // the same where a sentence quotes it: of a question, the question alone
 	Arms       bool   // approving is confirmed
 	Ends       string // names the ends that must be seen before; empty: none must
 	Confirm    *Confirm
@@ -312,7 +308,7 @@ func (v *Approval) title(r *models.Response) {
 	}
 }
 
-// sentBeside is what the agent's client sent beside what is asked, as JSON.
+// sentBeside is the data that the agent's client sent beside the request, as JSON.
 func sentBeside(a *models.Approval) ui.Code {
 	data, err := a.ClientData()
 	data.RejectOptions = nil // they are buttons

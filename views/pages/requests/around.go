@@ -17,7 +17,7 @@ import (
 // EarlierCalls says how an agent's last calls of the tool ended.
 type EarlierCalls struct {
 	Count   string // "Approved 3 times, allowed by rules 2 times, never rejected"
-	By      string // who decided the last one; empty: nobody did
+	By      string // who decided the last one; empty: no one did
 	At      views.Moment
 	More    bool // there are older ones that were not counted
 	Earlier []EarlierCall
@@ -50,7 +50,7 @@ type Comparison struct {
 	Diff           ui.Block
 }
 
-// Thread is what was said about a request.
+// Thread are the notes about a request.
 type Thread struct {
 	Notes     []ThreadNote
 	AnswerURL string // of the owner's form; empty: the reader does not answer
@@ -191,8 +191,8 @@ func newEarlierCalls(around *models.Around, now time.Time) *EarlierCalls {
 	return b
 }
 
-// countsOf says how the agent's earlier calls of the tool ended. Only people approve:
-// what a rule or a pre-approval allowed is told apart from it (I10).
+// countsOf says how the agent's earlier calls of the tool ended. Only people approve: calls that a rule or a
+// pre-approval allowed are counted separately (I10).
 func countsOf(c models.CallCounts) string {
 	var parts []string
 	for _, p := range [...]struct {

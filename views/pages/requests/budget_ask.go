@@ -58,8 +58,7 @@ func newBudgetAsk(in Input, now time.Time) *BudgetAsk {
 	return ask
 }
 
-// spentRows say what used was spent on: the dearest things, all others in one line, and what
-// was spent before those that were read.
+// spentRows divide the spending: the dearest things, all others in one line, and the part before those that were read.
 func spentRows(shares []models.EnergyShare, used int64) (rows []SpentRow) {
 	rest, others, sum, before := used, int64(0), int64(0), SpentRow{}
 	for _, share := range shares {
@@ -119,7 +118,7 @@ func times(n int) string {
 	return views.Number(int64(n)) + " times"
 }
 
-// newBudgetOffer is for whoever may change the budget together with a decision.
+// newBudgetOffer is for those who may change the budget together with a decision.
 func newBudgetOffer(in Input) *BudgetOffer {
 	if in.Approval.Kind != models.KindProposal || in.Budget == nil {
 		return nil
@@ -142,9 +141,8 @@ func (o BudgetOffer) named(form DecideForm) string {
 	return "the budget"
 }
 
-// fillBudget puts what was asked for into the fields that nobody has filled in: the
-// budget that a proposal would like is part of its approval, unless a person says
-// otherwise.
+// fillBudget puts the requested values into the fields that are empty: the budget that a proposal would like is part of
+// its approval, unless a person says otherwise.
 func fillBudget(form DecideForm, r *models.Response) DecideForm {
 	if r.EnergyBudget != nil && r.Kind == models.KindProposal && !form.Sent {
 		form.SetBudget = true
@@ -167,7 +165,7 @@ func (v Approval) trigger() string {
 	return views.On(v.Topic) + ", " + views.On(views.ConversationTopic(v.Follows))
 }
 
-// sumError is what is wrong with the sum of a budget request, by whichever name.
+// sumError is the error of a budget request's sum, by whichever name.
 func (v Approval) sumError() string {
 	if text := v.Form.Errors["sum"]; text != "" {
 		return text

@@ -256,7 +256,7 @@ func askedMore(v Approval) templ.Component {
 	})
 }
 
-// spentSoFar is what was spent before a budget request, on what, and when.
+// spentSoFar is the spending before a budget request, on what, and when.
 func spentSoFar(v Approval) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -370,8 +370,8 @@ func spentSoFar(v Approval) templ.Component {
 	})
 }
 
-// contentOf is the source of a text, which is what is decided, and beside it
-// what it looks like as Markdown, unless that is too long to be laid out.
+// contentOf is the source of a text, which a person decides on, and beside it its look as Markdown, unless that is too
+// long for a layout.
 func contentOf(v Approval) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

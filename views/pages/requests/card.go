@@ -17,10 +17,10 @@ import (
 	"countersign/views/ui"
 )
 
-// Card is what the card of a request offers beside the request itself. The zero
-// value offers nothing: so it is where a request stands among others.
+// Card is what the card of a request offers beside the request itself. The zero value offers nothing, as for a request
+// among others.
 type Card struct {
-	Pane bool   // it stands beside the inbox's list
+	Pane bool   // it is beside the inbox's list
 	Desk string // where in the inbox that is: the query of its address
 
 	OpenFirst    string // says what to open before approving; empty: nothing
@@ -108,8 +108,8 @@ type ExtendChoice struct {
 // LastChoice is the value of the choice that adds as much as may be.
 const LastChoice = "most"
 
-// state changes when a reader must look again: with the outcome, the content, a
-// verdict on its way, the deadline, what was said, and what it may be a duplicate of.
+// state changes when a reader must look again: with the outcome, the content, a verdict on its way, the deadline, the
+// notes, and a possible duplicate.
 func (v Approval) state(r *models.Response) string {
 	parts := []string{
 		string(r.Status()), r.Digest, v.Held, r.ApprovalTimeoutAt.UTC().Format(time.RFC3339), strconv.Itoa(len(v.Thread.Notes)), v.OpenFirst + v.proposedState(),
@@ -186,7 +186,7 @@ func rejectPresets(around *models.Around, form DecideForm, ids string) []Preset 
 	}
 	out := make([]Preset, 0, len(around.RejectReasons))
 	for i, text := range around.RejectReasons {
-		text = models.RevealString(text, false) // what is read is what the agent is told
+		text = models.RevealString(text, false) // the reader sees the text that the agent gets
 		out = append(out, Preset{ID: ids + "preset-" + strconv.Itoa(i+1), Text: text, Chosen: text == form.Preset})
 	}
 	return out
@@ -275,9 +275,8 @@ func (v Approval) editWrong() bool {
 	return v.editable() && v.Form.Errors["input"] != ""
 }
 
-// sends are the attributes of a form that posts to url. Where the card stands by
-// itself, the answer takes its place; without script, or among others, the page
-// is loaded again.
+// sends are the attributes of a form that posts to url. Where the card is alone, the answer takes its place; without
+// script, or among others, the page is loaded again.
 func (v Approval) sends(url string) templ.Attributes {
 	attributes := templ.Attributes{"method": "post", "action": url}
 	if v.IDs == "" {
@@ -302,7 +301,7 @@ func (v Approval) BackURL() string {
 	return views.InboxURL() + "?" + v.Desk
 }
 
-// place is an address of the card's that says where in the inbox it stands.
+// place is an address of the card that says where in the inbox it is.
 func (in Input) place(address string) string {
 	if in.Desk == "" {
 		return address

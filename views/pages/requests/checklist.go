@@ -10,7 +10,7 @@ import (
 // CheckedField is the field of an item of a checklist that is ticked: its number from 0.
 const CheckedField = "checked"
 
-// Checklist is what whoever approves ticks first.
+// Checklist is the list that an approver ticks first.
 type Checklist struct {
 	ID    string // before the ids of its elements
 	Items []ChecklistItem
@@ -35,9 +35,8 @@ func newChecklist(r *models.Response, checked []int, wrong, ids string) Checklis
 	return v
 }
 
-// checklists draws the checklist of a request in its form and in those of proposed edits.
-// Only the form that was sent has its ticks, and what is wrong with them: they were made
-// for one input.
+// checklists draws the checklist of a request in its form and in those of proposed edits. Only the form that was sent
+// has its ticks, and their errors: they were made for one input.
 func (v *Approval) checklists(r *models.Response, sent DecideForm) {
 	wrong := sent.Errors[CheckedField]
 	for i := range v.Proposed {

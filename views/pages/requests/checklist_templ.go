@@ -12,8 +12,8 @@ import (
 	"countersign/views/ui"
 )
 
-// checklist is what whoever approves ticks first. The server judges it. Ticks are not for a
-// browser to put back: the page may show another request by then.
+// checklist is the list that an approver ticks first. The server checks it. Ticks are not for a browser to put back:
+// the page may show another request by then.
 func checklist(c Checklist) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -22,7 +22,7 @@ const (
 // ConfirmInput is an approval that waits to be confirmed.
 type ConfirmInput struct {
 	URL   string     // where it was sent
-	Sent  url.Values // what was sent
+	Sent  url.Values // the form as sent
 	Input []byte     // the edited input; nil: it was not edited
 	Alone bool       // it did not come from the card of the request
 }
@@ -31,18 +31,18 @@ type ConfirmInput struct {
 type Confirm struct {
 	URL    string
 	Plain  bool   // the answer is a page of its own
-	Does   string // what is done with the request that is quoted after it
+	Does   string // the act on the request that is quoted after it
 	After  string // ends the question, after the quotation
-	Edited bool   // the headline is of the request as it was sent, not of what is approved
+	Edited bool   // the headline is of the request as it was sent, not of the approved input
 	Hidden []HiddenField
 	Source ui.Code
 	Other  ui.Code    // what another system asks with
 	Beside ui.Code    // what it sends beside that
 	Sum    string     // the budget that it sets; empty: none
-	Blocks []ui.Block // what is made of the input, or of the edited one
+	Blocks []ui.Block // the layout of the input, or of the edited one
 }
 
-// HiddenField is what was sent, to be sent again.
+// HiddenField is a field of the sent form, to be sent again.
 type HiddenField struct{ Name, Value string }
 
 func (v *Approval) confirm(in Input, r *models.Response) {
@@ -117,8 +117,8 @@ func (v Approval) answersAt() templ.Attributes {
 	return v.sends(v.Confirm.URL)
 }
 
-// endsOf names the ends of what a request decides. Other content has another name,
-// so what was seen of one is not taken for the other.
+// endsOf names the ends of a request's content. Other content has another name, so the ends that were seen of one do
+// not count for the other.
 func endsOf(r *models.Response) string { return string(r.ID) + " " + r.Digest }
 
 // markEnds marks the last lines that must have been in view before a request that
@@ -142,7 +142,7 @@ func (v *Approval) markEnds(r *models.Response) {
 	}
 }
 
-// end names the end of a part; empty: nobody has to see it.
+// end names the end of a part; empty: it need not be seen.
 func (v Approval) end(part string) string {
 	if v.Ends == "" {
 		return ""

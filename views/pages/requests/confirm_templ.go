@@ -479,7 +479,7 @@ func armed(v Approval, does string) templ.Component {
 	})
 }
 
-// quoted is what is approved or answered, in quotation marks: its words are the request's.
+// quoted is the approved or answered content, in quotation marks: its words are the request's.
 func (v Approval) quoted() templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -24,14 +24,13 @@ func sourceLabel(v Approval) string {
 	return "What will run"
 }
 
-// wholeInput reports whether the input is shown by itself: not where the page
-// says it in words, or beside its layout.
+// wholeInput reports whether the input is shown as a separate part: not where the page says it in words, or beside its
+// layout.
 func (v Approval) wholeInput() bool {
 	return v.Ask == nil && v.Content == "" && (!v.Question || v.Whole.Text != "{}")
 }
 
-// sourceFirst reports whether the source is what is shown first: nothing else was
-// made of the input.
+// sourceFirst reports whether the source comes first: the input has no other layout.
 func (v Approval) sourceFirst() bool {
 	return v.wholeInput() && len(v.Blocks) == 0 && v.Other.Text == ""
 }
@@ -84,8 +83,8 @@ func editRows(text string) int {
 	return min(max(strings.Count(text, "\n")+2, 5), 24)
 }
 
-// otherErrors is what is wrong beside the fields that this request's forms have,
-// so that no error is lost for want of a place.
+// otherErrors are the errors beside the fields that this request's forms have, so that no error is lost for want of a
+// place.
 func (v Approval) otherErrors() string {
 	placed := []string{"reason", "digest"}
 	if len(v.Checklist.Items) > 0 && v.decides() && v.NoApprove == "" && v.OpenFirst == "" && v.Closed == "" {

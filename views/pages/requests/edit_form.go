@@ -93,10 +93,10 @@ func (v Approval) editsJSON() bool {
 	return len(v.Fields) == 0 || v.Form.Input != nil && *v.Form.Input != v.EditJSON || v.Form.Errors["input"] != ""
 }
 
-// How the form of a request names what is no plain verdict.
+// How the form of a request names acts other than a plain verdict.
 const (
 	ApproveAsEdited = "approve_edited"
-	RejectAsEdited  = "reject_edited" // with the edit suggested, where whoever asked takes none
+	RejectAsEdited  = "reject_edited" // with the edit suggested, where the asker takes none
 	DiscardEdits    = "discard"
 )
 
@@ -107,7 +107,7 @@ const (
 	RejectOptionField = "reject_option" // the option whose button rejects at once
 )
 
-// editVerb is what is done with an edit.
+// editVerb is the verb for an edit.
 func (v Approval) editVerb() string {
 	if v.FixedInput {
 		return "Change the input, then reject and suggest it"
@@ -204,8 +204,8 @@ func cutFrom(text []rune, from int) string {
 	return out + string(text[from:])
 }
 
-// changeLength is how much of a value is shown beside the button, and
-// changeBefore how much of it stands before the first difference.
+// changeLength is how much of a value is shown beside the button, and changeBefore how much of it precedes the first
+// difference.
 const (
 	changeLength = 60
 	changeBefore = 12

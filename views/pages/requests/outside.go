@@ -16,7 +16,7 @@ func (v *Approval) strip(r *models.Response, input inputs.View) {
 	}
 }
 
-// outside fills in what is different where another system asks.
+// outside fills in the differences where another system asks.
 func (v *Approval) outside(in Input) {
 	a, o := &in.Approval, in.Origin
 	v.OutsideID, v.OutsideCall = o.ApprovalID, words.Deref(a.CallID)

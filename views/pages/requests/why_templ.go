@@ -13,7 +13,7 @@ import (
 	"countersign/views/ui"
 )
 
-// facts are why approval is needed, or was not, and what is known around a request.
+// facts are why approval is needed, or was not, and other facts around a request.
 func facts(v Approval) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -8,7 +8,7 @@ import (
 	"countersign/views/pages/inputs"
 )
 
-// WithdrawnNote is a decision that was taken back by others than whoever gave it.
+// WithdrawnNote is a decision that a person other than its giver took back.
 type WithdrawnNote struct {
 	Tone     views.Tone
 	Headline string // names are revealed

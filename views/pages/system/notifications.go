@@ -16,8 +16,8 @@ type NotificationsInput struct {
 	From    string // whose name messages by e-mail bear
 	Backlog models.NotificationBacklog
 	Host    string            // that was typed and not allowed
-	Errors  map[string]string // what is wrong with it
-	Problem string            // why what was asked for was not done
+	Errors  map[string]string // its errors
+	Problem string            // why the act was refused
 }
 
 // Notifications is the view model of the page of the system's notifications.

@@ -20,7 +20,7 @@ type Input struct {
 	// Upstreams are the other systems that ask for approvals.
 	Upstreams []models.UpstreamState
 	Fault     string // why the store is not ready; empty: it is
-	// Notifications is what waits to be sent, and what fails.
+	// Notifications counts the messages that wait and that fail.
 	Notifications models.NotificationBacklog
 	// Webhooks are the endpoints that get events.
 	Webhooks []models.WebhookState
@@ -198,8 +198,8 @@ func untilEnd(t time.Time) string {
 	return " until " + policy.SpokenEnd(t)
 }
 
-// rowHealth is how comparing all rows with the ledger went. What was found is
-// named in the log and by the command: it holds names that others chose.
+// rowHealth is the result of comparing all rows with the ledger. The log and the command name the faults: they hold
+// names that others chose.
 func rowHealth(c models.RowCheck, now time.Time, good, bad func(name, text string) Health) Health {
 	const name = "Rows against the ledger"
 	switch {

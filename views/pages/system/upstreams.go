@@ -9,19 +9,19 @@ import (
 	"countersign/views/ui"
 )
 
-// overdueAfter is how late a poll may be before the page says that nobody polls:
-// longer than another server takes to step in.
+// overdueAfter is how late a poll may be before the page says that no server polls: longer than another server takes to
+// step in.
 const overdueAfter = time.Minute
 
 // UpstreamsInput is what the page of upstreams is made of.
 type UpstreamsInput struct {
 	Upstreams []models.UpstreamState
 	Form      UpstreamForm
-	Problem   string // why what was asked for was not done
+	Problem   string // why the act was refused
 }
 
-// UpstreamForm is what was filled in when an upstream could not be added. The key is given
-// back with what is wrong, to who has just typed it.
+// UpstreamForm keeps the form if an upstream could not be added. The key goes back with the errors to the person who
+// has just typed it.
 type UpstreamForm struct {
 	Key                           string
 	Name, BaseURL, Dialect, Owner string
@@ -31,7 +31,7 @@ type UpstreamForm struct {
 // Upstreams is the view model of the page of upstreams.
 type Upstreams struct {
 	Rows    []UpstreamRow
-	State   string // of what the forms of the list stand for
+	State   string // of the list when its forms were drawn
 	Form    UpstreamForm
 	Problem string
 }

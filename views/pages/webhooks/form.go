@@ -18,8 +18,8 @@ const (
 	FamiliesField   = "families"
 )
 
-// Form is what the form of an endpoint holds. The address, which may contain a
-// secret, is given back only with what is wrong, to who has just typed it.
+// Form keeps the form of an endpoint. The address, which may contain a secret, goes back only with its error, to the
+// person who has just typed it.
 type Form struct {
 	Name   string
 	URL    string

@@ -52,7 +52,7 @@ func New(in Input, now time.Time) Webhooks {
 	return v
 }
 
-// webhookWord says what is special about an endpoint, and why.
+// webhookWord is the special state of an endpoint, and its reason.
 func webhookWord(w *models.WebhookState) (word ui.Word, why string) {
 	switch w.PausedWhy {
 	case models.PausedByPerson:
@@ -79,7 +79,7 @@ func webhookBacklog(w *models.WebhookState, now time.Time) Backlog {
 	switch {
 	case w.Behind == 1:
 		text = "1 entry behind"
-	case w.Behind <= 0: // only what is blocked
+	case w.Behind <= 0: // only blocked events
 		text = "what was refused"
 	}
 	return Backlog{Count: text, Oldest: views.Ago(*w.OldestAt, now)}

@@ -21,7 +21,7 @@ type WebhookInput struct {
 	Secret  string                // a new one, to be shown once
 	Tried   *models.WebhookAnswer // what came of a test
 	Skip    SkipForm              // that was refused
-	Problem string                // why what was asked for was not done
+	Problem string                // why the act was refused
 }
 
 // SkipForm is the form that gives up an event, as it was sent.

@@ -27,8 +27,8 @@ func ConversationTitle(c *models.ConversationView) string {
 	return c.Title
 }
 
-// ConversationLabel is what a conversation is called: its title, or the name that
-// the agent gave its run; empty for the agent's standing one. Both are claims.
+// ConversationLabel is the name of a conversation: its title, or the name that the agent gave its run; empty for the
+// agent's default one. Both are claims.
 func ConversationLabel(a *models.Approval) string {
 	if a.ConversationTitle == "" && a.RunID != nil {
 		return *a.RunID

@@ -6,8 +6,7 @@ import (
 	"countersign/models"
 )
 
-// BehalfWords are what stands between who voted and for whom. Somebody whose own name has them
-// is quoted.
+// BehalfWords are the words between who voted and for whom. Somebody whose own name has them is quoted.
 const BehalfWords = " on behalf of "
 
 // ByWhom names who voted, and for whom if it was not in their own right, in a line of text:

@@ -150,7 +150,7 @@ func HeadlineWithTool(tool, kind, summary string) templ.Component {
 	})
 }
 
-// MomentOr is a time, or what is said where there is none.
+// MomentOr is a time, or the text where there is none.
 func MomentOr(m views.Moment, otherwise string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
