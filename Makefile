@@ -116,7 +116,7 @@ explore: cc ## the random tests by chance instead of by the seed of make test; C
 .PHONY: test-firefox
 test-firefox: cc ## a push notification end to end in a Firefox, at a push service on this computer; not part of CI
 	@command -v firefox-esr xvfb-run >/dev/null || { echo "make test-firefox needs: apt-get install firefox-esr xvfb xauth"; exit 1; }
-	FIREFOX=firefox-esr xvfb-run -a env $(TEST) -race -count=1 -v -run TestInFirefox ./handlers/web
+	FIREFOX=firefox-esr xvfb-run -a env $(TEST) -race -count=1 -v -run TestInFirefox ./handlers/web/browser
 
 .PHONY: test-kill
 test-kill: cc ## kill -9 of processes that send notifications and events, KILL_ROUNDS=100 times instead of the few of make test

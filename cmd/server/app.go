@@ -24,6 +24,8 @@ import (
 	"countersign/handlers/humanlayer"
 	"countersign/handlers/mcp"
 	"countersign/handlers/web"
+	"countersign/handlers/web/channels"
+	"countersign/handlers/web/nav"
 	"countersign/models"
 	"countersign/models/store"
 	"countersign/models/upkeep"
@@ -62,7 +64,7 @@ type App struct {
 	public   *url.URL
 	server   *http.Server
 	streams  *handlers.Streams
-	pages    *web.Site
+	pages    *web.Pages
 	builtIn  *agent.Agent
 	notifier *notify.Notifier
 	webhooks *webhooks.Worker
@@ -101,7 +103,7 @@ func New(ctx context.Context, cfg config.Config, log *slog.Logger, screen io.Wri
 	if err = terminal.WritePrivate(filepath.Join(cfg.Data, models.AddressFile), a.URL()+"\n"); err != nil {
 		return nil, fmt.Errorf("write the address: %w", err)
 	}
-	var messages web.Notify
+	var messages channels.Sender
 	if a.notifier, messages, err = newNotifier(cfg, a.public, a.store, log, a.metrics); err != nil {
 		return nil, err
 	}
@@ -135,7 +137,7 @@ func (a *App) measured(o *store.Options) {
 }
 
 // gallery is every page in every state, in a build with that tag.
-var gallery web.Gallery
+var gallery nav.Gallery
 
 // Addr is where the App listens, host:port.
 func (a *App) Addr() string { return a.listener.Addr().String() }
@@ -261,7 +263,7 @@ func (a *App) logHead(ctx context.Context) error {
 }
 
 // routers makes the two routers and what chooses between them.
-func (a *App) routers(messages web.Notify) (http.Handler, error) {
+func (a *App) routers(messages channels.Sender) (http.Handler, error) {
 	a.streams = handlers.NewStreams(config.OrOff(a.cfg.StreamsPerUser))
 	kit := handlers.Kit{
 		Log: a.log, AccessLog: a.cfg.AccessLog, Now: time.Now, PublicURL: a.public, Metrics: a.metrics, Proxies: a.cfg.TrustedProxies, Streams: a.streams, Lists: handlers.NewLists(),
@@ -280,7 +282,7 @@ func (a *App) routers(messages web.Notify) (http.Handler, error) {
 		return nil, err
 	}
 	tools.Register(queue.Echo())
-	a.pages = web.New(kit, a.store, web.Options{Version: Version, Drafts: a.builtIn.Draft, CheckUpstream: config.UpstreamCheck(a.cfg.Upstreams.Allow), Notify: messages, Webhooks: web.Webhooks{Test: a.webhooks.Test}, Gallery: gallery})
+	a.pages = web.New(kit, a.store, web.Options{Version: Version, Drafts: a.builtIn.Draft, CheckUpstream: config.UpstreamCheck(a.cfg.Upstreams.Allow), Notify: messages, TestWebhook: a.webhooks.Test, Gallery: gallery})
 	a.pages.ServeDocs(queue.Document)
 	return a.cfg.CORSOrigins.Wrap(a.public, choose(queue, a.pages)), nil
 }

@@ -9,7 +9,7 @@ import (
 
 	"countersign/cmd/config"
 	"countersign/handlers"
-	"countersign/handlers/web"
+	"countersign/handlers/web/channels"
 	"countersign/models"
 	"countersign/models/headline"
 	"countersign/models/notices"
@@ -36,10 +36,10 @@ func newSender(cfg config.Config, public *url.URL, hosts func(context.Context) (
 const mostOfHeadline = 120
 
 // newNotifier makes the worker that sends people their notices, and what the pages need of it.
-func newNotifier(cfg config.Config, public *url.URL, s *store.Store, log *slog.Logger, metrics *handlers.Metrics) (*notify.Notifier, web.Notify, error) {
+func newNotifier(cfg config.Config, public *url.URL, s *store.Store, log *slog.Logger, metrics *handlers.Metrics) (*notify.Notifier, channels.Sender, error) {
 	sender, keys, err := newSender(cfg, public, hostsOf(s))
 	if err != nil {
-		return nil, web.Notify{}, err
+		return nil, channels.Sender{}, err
 	}
 	at := func(path string) string { return strings.TrimSuffix(public.String(), "/") + path }
 	about := notices.New(s)
@@ -59,7 +59,7 @@ func newNotifier(cfg config.Config, public *url.URL, s *store.Store, log *slog.L
 			return headline.Shown(r).Short(mostOfHeadline), nil
 		},
 	})
-	return n, web.Notify{From: cfg.Mail.From, PushKey: keys.Public, Check: sender.Check, Test: n.Test}, nil
+	return n, channels.Sender{From: cfg.Mail.From, PushKey: keys.Public, Check: sender.Check, Test: n.Test}, nil
 }
 
 // pushName is how push services reach the operator of this server: its address, or an e-mail address where that is not

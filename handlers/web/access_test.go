@@ -7,65 +7,66 @@ import (
 	"testing"
 
 	"countersign/handlers"
+	"countersign/handlers/web/webtest"
 	"countersign/models"
 )
 
 func TestEveryRouteButTheOpenOnesNeedsASignIn(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	a, token := w.ask(), w.ownToken()
-	for _, route := range w.behind() {
-		path := w.filled(route, a, token)
+	w := webtest.New(t)
+	a, token := w.Ask(), w.OwnToken()
+	for _, route := range w.Behind() {
+		path := w.Filled(route, a, token)
 		if path == "/events" {
-			w.visitor().get(path, header{"Accept", "text/html, text/event-stream"}).is(http.StatusUnauthorized)
+			w.Visitor().Get(path, webtest.Header{"Accept", "text/html, text/event-stream"}).Is(http.StatusUnauthorized)
 			continue
 		}
-		got := w.visitor().send(route.Method, path, url.Values{"verdict": {"approve"}})
-		if got.status != http.StatusSeeOther || !strings.HasPrefix(got.header.Get("Location"), "/signin") {
-			t.Errorf("%s %s signed out: %d to %q", route.Method, path, got.status, got.header.Get("Location"))
+		got := w.Visitor().Send(route.Method, path, url.Values{"verdict": {"approve"}})
+		if got.Status != http.StatusSeeOther || !strings.HasPrefix(got.Header.Get("Location"), "/signin") {
+			t.Errorf("%s %s signed out: %d to %q", route.Method, path, got.Status, got.Header.Get("Location"))
 		}
-		if got := w.visitor().send(route.Method, path, nil, json); got.status != http.StatusUnauthorized || got.header.Get("Content-Type") != "application/problem+json" {
-			t.Errorf("%s %s signed out, JSON: %d %s", route.Method, path, got.status, got.header.Get("Content-Type"))
+		if got := w.Visitor().Send(route.Method, path, nil, webtest.JSON); got.Status != http.StatusUnauthorized || got.Header.Get("Content-Type") != "application/problem+json" {
+			t.Errorf("%s %s signed out, JSON: %d %s", route.Method, path, got.Status, got.Header.Get("Content-Type"))
 		}
-		got = w.visitor().send(route.Method, path, nil, htmx, header{"HX-Current-URL", w.url + "/audit?x=1"})
-		if got.status != http.StatusUnauthorized || got.header.Get("HX-Redirect") != "/signin?next=%2Faudit%3Fx%3D1" {
-			t.Errorf("%s %s signed out, htmx: %d to %q", route.Method, path, got.status, got.header.Get("HX-Redirect"))
+		got = w.Visitor().Send(route.Method, path, nil, webtest.HTMX, webtest.Header{"HX-Current-URL", w.URL + "/audit?x=1"})
+		if got.Status != http.StatusUnauthorized || got.Header.Get("HX-Redirect") != "/signin?next=%2Faudit%3Fx%3D1" {
+			t.Errorf("%s %s signed out, htmx: %d to %q", route.Method, path, got.Status, got.Header.Get("HX-Redirect"))
 		}
 	}
-	if got := w.stands(a.ID); got.Status() != models.StatusPending {
+	if got := w.Approval(a.ID); got.Status() != models.StatusPending {
 		t.Errorf("somebody decided: %s", got.Status())
 	}
 }
 
 func TestI4NoTokenEverAuthenticatesOnAPage(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	a, token := w.ask(), w.ownToken()
-	head, err := w.store.Ledger.Head(t.Context())
+	w := webtest.New(t)
+	a, token := w.Ask(), w.OwnToken()
+	head, err := w.Store.Ledger.Head(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, route := range w.behind() {
-		path := w.filled(route, a, token)
-		for _, value := range []string{"Bearer " + w.token, "Basic " + w.token} {
+	for _, route := range w.Behind() {
+		path := w.Filled(route, a, token)
+		for _, value := range []string{"Bearer " + w.Token, "Basic " + w.Token} {
 			form := url.Values{"verdict": {"approve"}, "digest": {a.Digest}, "scope": {"agent"}, "agent": {"another"}}
-			got := w.visitor().send(route.Method, path, form, header{"Authorization", value}, header{"Cookie", "countersign=" + w.token}, json)
-			if got.status != http.StatusUnauthorized {
-				t.Errorf("%s %s with %.6s: %d, want 401", route.Method, path, value, got.status)
+			got := w.Visitor().Send(route.Method, path, form, webtest.Header{"Authorization", value}, webtest.Header{"Cookie", "countersign=" + w.Token}, webtest.JSON)
+			if got.Status != http.StatusUnauthorized {
+				t.Errorf("%s %s with %.6s: %d, want 401", route.Method, path, value, got.Status)
 			}
 		}
 	}
-	if after, err := w.store.Ledger.Head(t.Context()); err != nil || after.Seq != head.Seq {
+	if after, err := w.Store.Ledger.Head(t.Context()); err != nil || after.Seq != head.Seq {
 		t.Errorf("the ledger went from %d to %d (%v)", head.Seq, after.Seq, err)
 	}
 }
 
 func TestPagesByRole(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	a, hook := w.ask(), string(models.NewID[models.WebhookID]())
-	people := map[string]*person{
-		"owner": w.signedIn(ownerEmail), "stranger": w.signedIn(strangerEmail), "admin": w.signedIn("admin@example.com"),
+	w := webtest.New(t)
+	a, hook := w.Ask(), string(models.NewID[models.WebhookID]())
+	people := map[string]*webtest.Person{
+		"owner": w.SignIn(webtest.OwnerEmail), "stranger": w.SignIn(webtest.StrangerEmail), "admin": w.SignIn("admin@example.com"),
 	}
 	for _, c := range []struct {
 		method, path           string
@@ -81,8 +82,8 @@ func TestPagesByRole(t *testing.T) {
 		{"GET", "/agents/all", 403, 403, 200},
 		{"GET", "/agents/all?what=people&q=x&after=zzz", 403, 403, 200},
 		{"GET", "/connect", 200, 200, 200},
-		{"GET", "/connect?agent=" + w.agent.ID, 200, 404, 404},
-		{"GET", "/connect/received?agent=" + w.agent.ID, 303, 404, 404},
+		{"GET", "/connect?agent=" + w.Agent.ID, 200, 404, 404},
+		{"GET", "/connect/received?agent=" + w.Agent.ID, 303, 404, 404},
 		{"POST", "/connect", 422, 422, 422},
 		{"GET", "/audit", 200, 200, 200},
 		{"GET", "/policy", 200, 200, 200},
@@ -152,7 +153,7 @@ func TestPagesByRole(t *testing.T) {
 		{"POST", "/people/groups/none/remove", 403, 403, 404},
 		{"POST", "/people/nonsense/role", 403, 403, 404},
 		{"POST", "/people/" + string(models.NewID[models.UserID]()) + "/disable", 403, 403, 404},
-		{"POST", "/people/" + w.owner.ID + "/role", 403, 403, 422},
+		{"POST", "/people/" + w.Owner.ID + "/role", 403, 403, 422},
 		{"GET", "/audit/all", 403, 403, 200},
 		{"GET", "/audit/all?who=nobody@example.com", 403, 403, 422},
 		{"GET", "/audit/all?before=x", 403, 403, 404},
@@ -188,7 +189,7 @@ func TestPagesByRole(t *testing.T) {
 		{"POST", "/approvals/nonsense/hand-over", 404, 404, 404},
 		{"POST", "/approvals/" + string(a.ID) + "/hand-over/nonsense/take-back", 404, 404, 404},
 		{"POST", "/approvals/" + string(a.ID) + "/hand-over/" + string(models.NewID[models.HandOverID]()) + "/take-back", 404, 404, 404},
-		{"POST", "/agents/tokens/" + string(w.ownToken()) + "/revoke", 303, 404, 303},
+		{"POST", "/agents/tokens/" + string(w.OwnToken()) + "/revoke", 303, 404, 303},
 		{"POST", "/agents/tokens/nonsense/revoke", 404, 404, 404},
 		{"GET", "/conversations", 200, 200, 200},
 		{"GET", "/conversations/" + string(a.ConversationID) + "/budget", 200, 404, 200},
@@ -210,12 +211,12 @@ func TestPagesByRole(t *testing.T) {
 		{"POST", "/conversations/" + string(a.ConversationID) + "/calls/" + string(models.NewID[models.ResponseID]()) + "/close", 404, 404, 404},
 	} {
 		for name, want := range map[string]int{"owner": c.owner, "stranger": c.stranger, "admin": c.admin} {
-			got := people[name].send(c.method, c.path, url.Values{})
-			if got.status != want {
-				t.Errorf("%s %s as %s: %d, want %d", c.method, c.path, name, got.status, want)
+			got := people[name].Send(c.method, c.path, url.Values{})
+			if got.Status != want {
+				t.Errorf("%s %s as %s: %d, want %d", c.method, c.path, name, got.Status, want)
 			}
-			if got.status >= 400 && got.doc.Find("main h1").Length() != 1 {
-				t.Errorf("%s %s as %s: no page with a heading: %s", c.method, c.path, name, got.body)
+			if got.Status >= 400 && got.Doc.Find("main h1").Length() != 1 {
+				t.Errorf("%s %s as %s: no page with a heading: %s", c.method, c.path, name, got.Body)
 			}
 		}
 	}
@@ -223,8 +224,8 @@ func TestPagesByRole(t *testing.T) {
 
 func TestAnotherHostIsRefused(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.url+"/signin", nil)
+	w := webtest.New(t)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.URL+"/signin", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -241,66 +242,66 @@ func TestAnotherHostIsRefused(t *testing.T) {
 
 func TestFormsFromOtherSitesAreRefused(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	a, token := w.ask(), w.ownToken()
-	owner, admin := w.signedIn(ownerEmail), w.signedIn(adminEmail) // whose rights don't refuse it
-	routes := append(w.behind(), handlers.Route{Method: "POST", Path: "/signin"}, handlers.Route{Method: "POST", Path: "/setup"})
+	w := webtest.New(t)
+	a, token := w.Ask(), w.OwnToken()
+	owner, admin := w.SignIn(webtest.OwnerEmail), w.SignIn(webtest.AdminEmail) // whose rights don't refuse it
+	routes := append(w.Behind(), handlers.Route{Method: "POST", Path: "/signin"}, handlers.Route{Method: "POST", Path: "/setup"})
 	for _, route := range routes {
 		if route.Method != http.MethodPost {
 			continue
 		}
-		path := w.filled(route, a, token)
-		form := url.Values{"verdict": {"approve"}, "digest": {a.Digest}, "email": {ownerEmail}, "password": {"wrong password"}}
-		for _, h := range [][]header{
+		path := w.Filled(route, a, token)
+		form := url.Values{"verdict": {"approve"}, "digest": {a.Digest}, "email": {webtest.OwnerEmail}, "password": {"wrong password"}}
+		for _, h := range [][]webtest.Header{
 			{{"Sec-Fetch-Site", "cross-site"}},
 			{{"Sec-Fetch-Site", "same-site"}},
 			{{"Origin", "https://evil.example"}},
 			{{"Origin", "null"}},
 		} {
-			for _, who := range []*person{owner, admin} {
-				got := who.post(path, form, h...)
-				if got.status != http.StatusForbidden || len(got.cookies) > 0 {
-					t.Errorf("POST %s with %v: %d, want 403", path, h, got.status)
+			for _, who := range []*webtest.Person{owner, admin} {
+				got := who.Post(path, form, h...)
+				if got.Status != http.StatusForbidden || len(got.Cookies) > 0 {
+					t.Errorf("POST %s with %v: %d, want 403", path, h, got.Status)
 				}
 			}
 		}
 	}
-	if got := w.stands(a.ID); got.Status() != models.StatusPending {
+	if got := w.Approval(a.ID); got.Status() != models.StatusPending {
 		t.Errorf("a foreign form decided: %s", got.Status())
 	}
-	owner.post("/approvals/"+string(a.ID)+"/decide", url.Values{"verdict": {"reject"}}, header{"Sec-Fetch-Site", "same-origin"}).is(http.StatusSeeOther)
+	owner.Post("/approvals/"+string(a.ID)+"/decide", url.Values{"verdict": {"reject"}}, webtest.Header{"Sec-Fetch-Site", "same-origin"}).Is(http.StatusSeeOther)
 }
 
 func TestHeadIsAnsweredLikeGet(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	p := w.signedIn(ownerEmail)
+	w := webtest.New(t)
+	p := w.SignIn(webtest.OwnerEmail)
 	for path, want := range map[string]int{"/": 200, "/signin": 303, "/nowhere": 404, "/events": 405, "/agents": 200} {
-		if got := p.send(http.MethodHead, path, nil); got.status != want || got.body != "" {
-			t.Errorf("HEAD %s: %d with %d bytes, want %d", path, got.status, len(got.body), want)
+		if got := p.Send(http.MethodHead, path, nil); got.Status != want || got.Body != "" {
+			t.Errorf("HEAD %s: %d with %d bytes, want %d", path, got.Status, len(got.Body), want)
 		}
 	}
 }
 
 func TestWhatBreaksHereIsToldWithoutDetails(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	p := w.signedIn(ownerEmail)
-	p.get("/").is(http.StatusOK)
-	if err := w.store.Close(); err != nil {
+	w := webtest.New(t)
+	p := w.SignIn(webtest.OwnerEmail)
+	p.Get("/").Is(http.StatusOK)
+	if err := w.Store.Close(); err != nil {
 		t.Fatal(err)
 	}
-	got := p.get("/")
-	if got.status != http.StatusInternalServerError && got.status != http.StatusServiceUnavailable {
-		t.Fatalf("status %d", got.status)
+	got := p.Get("/")
+	if got.Status != http.StatusInternalServerError && got.Status != http.StatusServiceUnavailable {
+		t.Fatalf("status %d", got.Status)
 	}
-	got.says("main", "Something went wrong", got.header.Get("X-Request-Id")).saysNot("body", "sql", "database", "closed")
-	fragment := p.get("/", htmx)
-	if fragment.status != got.status || fragment.header.Get("HX-Reswap") != "none" {
-		t.Errorf("a fragment: %d, HX-Reswap %q", fragment.status, fragment.header.Get("HX-Reswap"))
+	got.Says("main", "Something went wrong", got.Header.Get("X-Request-Id")).SaysNot("body", "sql", "database", "closed")
+	fragment := p.Get("/", webtest.HTMX)
+	if fragment.Status != got.Status || fragment.Header.Get("HX-Reswap") != "none" {
+		t.Errorf("a fragment: %d, HX-Reswap %q", fragment.Status, fragment.Header.Get("HX-Reswap"))
 	}
-	problem := p.get("/", json)
-	if problem.header.Get("Content-Type") != "application/problem+json" || strings.Contains(problem.body, "sql") {
-		t.Errorf("JSON: %s", problem.body)
+	problem := p.Get("/", webtest.JSON)
+	if problem.Header.Get("Content-Type") != "application/problem+json" || strings.Contains(problem.Body, "sql") {
+		t.Errorf("JSON: %s", problem.Body)
 	}
 }

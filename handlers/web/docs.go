@@ -9,13 +9,12 @@ import (
 	"countersign/handlers"
 	"countersign/views"
 	"countersign/views/pages/docs"
-	"countersign/views/pages/webhooks"
 )
 
 // ServeDocs adds the page that describes the JSON surfaces, made from their
 // OpenAPI document at the first visit. It needs no sign-in; who is signed in keeps the
 // navigation.
-func (s *Site) ServeDocs(document func() ([]byte, error)) {
+func (s *Pages) ServeDocs(document func() ([]byte, error)) {
 	described := sync.OnceValues(func() (docs.Docs, error) {
 		text, err := document()
 		if err != nil {
@@ -28,22 +27,11 @@ func (s *Site) ServeDocs(document func() ([]byte, error)) {
 		if err != nil {
 			return err
 		}
-		frame, err := s.frame(c, "API", -1)
+		frame, err := s.Frame(c, "API", -1)
 		if err != nil {
 			return err
 		}
 		frame.Narrow = false // a reference is as wide for strangers
 		return handlers.Render(c, http.StatusOK, docs.Page(frame, reference), nil)
 	})
-}
-
-// webhookGuide explains webhooks. It needs no sign-in either: who writes a receiver may have
-// no account.
-func (s *Site) webhookGuide(c echo.Context) error {
-	frame, err := s.frame(c, "Webhooks", -1)
-	if err != nil {
-		return err
-	}
-	frame.Narrow = false
-	return handlers.Render(c, http.StatusOK, webhooks.GuidePage(frame), nil)
 }

@@ -11,6 +11,7 @@ import (
 
 	"countersign/handlers"
 	"countersign/handlers/api"
+	"countersign/handlers/web/webtest"
 	"countersign/views/pages/docs"
 )
 
@@ -18,14 +19,14 @@ import (
 // loads nothing from elsewhere.
 func TestDocsDescribeTheWholeAPI(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	kit := handlers.Kit{Log: slog.New(slog.DiscardHandler), Now: w.clock.Now}
-	surface, err := api.New(kit, w.store, "v1.2.3")
+	w := webtest.New(t)
+	kit := handlers.Kit{Log: slog.New(slog.DiscardHandler), Now: w.Clock.Now}
+	surface, err := api.New(kit, w.Store, "v1.2.3")
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.site.ServeDocs(surface.Document)
-	status, header, html := w.fetch(t, "/docs")
+	w.Pages.ServeDocs(surface.Document)
+	status, header, html := fetch(w, t, "/docs")
 	if status != http.StatusOK || !strings.Contains(header.Get("Content-Security-Policy"), "default-src 'self'") {
 		t.Fatalf("%d, %s", status, header)
 	}
@@ -69,9 +70,9 @@ func TestDocsDescribeTheWholeAPI(t *testing.T) {
 }
 
 // fetch reads a page without signing in.
-func (w *world) fetch(t *testing.T, path string) (status int, header http.Header, html string) {
+func fetch(w *webtest.World, t *testing.T, path string) (status int, header http.Header, html string) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.url+path, http.NoBody)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.URL+path, http.NoBody)
 	if err != nil {
 		t.Fatal(err)
 	}

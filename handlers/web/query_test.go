@@ -4,46 +4,48 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"countersign/handlers/web/webtest"
 )
 
 // TestAQueryThatCannotBeReadIsAPageThatSaysSo on every page: a filter that is
 // dropped unread would show more than was asked for.
 func TestAQueryThatCannotBeReadIsAPageThatSaysSo(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	a, token := w.ask(), w.ownToken()
-	admin := w.signedIn(adminEmail)
-	for _, route := range w.behind() {
+	w := webtest.New(t)
+	a, token := w.Ask(), w.OwnToken()
+	admin := w.SignIn(webtest.AdminEmail)
+	for _, route := range w.Behind() {
 		if route.Method != http.MethodGet {
 			continue
 		}
-		path := w.filled(route, a, token)
-		got := admin.get(path + "?status=';DROP").is(http.StatusUnprocessableEntity)
+		path := w.Filled(route, a, token)
+		got := admin.Get(path + "?status=';DROP").Is(http.StatusUnprocessableEntity)
 		if route.Path != "/events" {
-			got.says("main", "query", "%3B")
+			got.Says("main", "query", "%3B")
 		}
-		if got.header.Get("Content-Security-Policy") == "" {
+		if got.Header.Get("Content-Security-Policy") == "" {
 			t.Errorf("%s: the page of the error may run scripts", path)
 		}
 	}
-	w.visitor().get("/signin?next=/%zz").is(http.StatusUnprocessableEntity)
-	if got := admin.get("/history?status=';DROP", json).is(http.StatusUnprocessableEntity); !strings.Contains(got.body, `"field":"query"`) {
-		t.Errorf("%s", got.body)
+	w.Visitor().Get("/signin?next=/%zz").Is(http.StatusUnprocessableEntity)
+	if got := admin.Get("/history?status=';DROP", webtest.JSON).Is(http.StatusUnprocessableEntity); !strings.Contains(got.Body, `"field":"query"`) {
+		t.Errorf("%s", got.Body)
 	}
 }
 
 // TestAFilterThatDoesNotExistIsRefused on each list that takes one.
 func TestAFilterThatDoesNotExistIsRefused(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	admin := w.signedIn(adminEmail)
+	w := webtest.New(t)
+	admin := w.SignIn(webtest.AdminEmail)
 	for _, path := range []string{
 		"/history?status=x", "/history?status=%27%3BDROP", "/history/export?format=csv&status=x", "/history?cause=x", "/history?risk=x",
 		"/conversations?status=x", "/conversations?status=%27%3BDROP", "/?risk=x",
 	} {
-		admin.get(path).is(http.StatusUnprocessableEntity)
+		admin.Get(path).Is(http.StatusUnprocessableEntity)
 	}
 	for _, path := range []string{"/history?status=rejected", "/conversations?status=running", "/conversations?status="} {
-		admin.get(path).is(http.StatusOK)
+		admin.Get(path).Is(http.StatusOK)
 	}
 }

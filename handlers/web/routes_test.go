@@ -10,6 +10,8 @@ import (
 
 	"countersign/handlers"
 	"countersign/handlers/web"
+	"countersign/handlers/web/site"
+	"countersign/handlers/web/webtest"
 	"countersign/views"
 	"countersign/views/gallery"
 )
@@ -18,20 +20,20 @@ import (
 // not in it, with the gallery and without.
 func TestTheTableIsAllThereIs(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	for name, site := range map[string]*web.Site{
-		"as served": w.site,
-		"with the gallery": func() *web.Site {
-			s := web.New(handlers.Kit{Log: slog.New(slog.DiscardHandler), Now: w.store.Now, PublicURL: &url.URL{Scheme: "http", Host: "localhost"}}, w.store, web.Options{Gallery: gallery.Pages{}})
+	w := webtest.New(t)
+	for name, pages := range map[string]*web.Pages{
+		"as served": w.Pages,
+		"with the gallery": func() *web.Pages {
+			s := web.New(handlers.Kit{Log: slog.New(slog.DiscardHandler), Now: w.Store.Now, PublicURL: &url.URL{Scheme: "http", Host: "localhost"}}, w.Store, web.Options{Gallery: gallery.Pages{}})
 			t.Cleanup(s.Stop)
 			return s
 		}(),
 	} {
 		var rows, routes []string
-		for _, row := range site.Table() {
+		for _, row := range pages.Table() {
 			rows = append(rows, row.Method+" "+row.Path)
 		}
-		for _, r := range site.Routes() {
+		for _, r := range pages.Routes() {
 			routes = append(routes, r.Method+" "+r.Path)
 		}
 		slices.Sort(rows)
@@ -39,7 +41,7 @@ func TestTheTableIsAllThereIs(t *testing.T) {
 		if !slices.Equal(rows, routes) {
 			t.Errorf("%s: the table has\n%s\nthe router has\n%s", name, strings.Join(rows, "\n"), strings.Join(routes, "\n"))
 		}
-		if len(slices.Compact(rows)) != len(site.Table()) {
+		if len(slices.Compact(rows)) != len(pages.Table()) {
 			t.Errorf("%s: a row is in the table twice", name)
 		}
 		if gallery := slices.Contains(rows, "GET "+views.GalleryURL()); gallery != (name == "with the gallery") {
@@ -51,29 +53,29 @@ func TestTheTableIsAllThereIs(t *testing.T) {
 // TestEveryRowAsksForItsRight tries each row as nobody, as a person and as an admin.
 func TestEveryRowAsksForItsRight(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	a, token := w.ask(), w.ownToken()
+	w := webtest.New(t)
+	a, token := w.Ask(), w.OwnToken()
 	for _, who := range []struct {
 		name          string
-		person, admin bool
-		as            *person
+		Person, admin bool
+		as            *webtest.Person
 	}{
-		{"nobody", false, false, w.visitor()},
-		{"a reviewer", true, false, w.signedIn(ownerEmail)},
-		{"an admin", true, true, w.signedIn("admin@example.com")},
+		{"nobody", false, false, w.Visitor()},
+		{"a reviewer", true, false, w.SignIn(webtest.OwnerEmail)},
+		{"an admin", true, true, w.SignIn("admin@example.com")},
 	} {
-		for _, row := range w.site.Table() {
-			if row.Path == "/static/*" || row.Path == "/events" || who.person && row.Path == "/signout" {
+		for _, row := range w.Pages.Table() {
+			if row.Path == "/static/*" || row.Path == "/events" || who.Person && row.Path == "/signout" {
 				continue // a folder; a stream that does not end; the end of the session
 			}
-			got := who.as.send(row.Method, w.filled(handlers.Route{Method: row.Method, Path: row.Path}, a, token), nil)
-			sent := got.status == http.StatusSeeOther && strings.HasPrefix(got.header.Get("Location"), views.SignInURL(""))
-			if want := row.Person && !who.person; sent != want {
-				t.Errorf("%s %s as %s: %d to %q, sent to sign in: %t", row.Method, row.Path, who.name, got.status, got.header.Get("Location"), sent)
+			got := who.as.Send(row.Method, w.Filled(handlers.Route{Method: row.Method, Path: row.Path}, a, token), nil)
+			sent := got.Status == http.StatusSeeOther && strings.HasPrefix(got.Header.Get("Location"), views.SignInURL(""))
+			if want := row.Right != site.Anyone && !who.Person; sent != want {
+				t.Errorf("%s %s as %s: %d to %q, sent to sign in: %t", row.Method, row.Path, who.name, got.Status, got.Header.Get("Location"), sent)
 			}
-			refused := got.status == http.StatusForbidden && strings.Contains(got.body, "Only an admin may do this.")
-			if want := row.Admin && who.person && !who.admin; refused != want {
-				t.Errorf("%s %s as %s: %d, refused: %t", row.Method, row.Path, who.name, got.status, refused)
+			refused := got.Status == http.StatusForbidden && strings.Contains(got.Body, "Only an admin may do this.")
+			if want := row.Right == site.Admin && who.Person && !who.admin; refused != want {
+				t.Errorf("%s %s as %s: %d, refused: %t", row.Method, row.Path, who.name, got.Status, refused)
 			}
 		}
 	}

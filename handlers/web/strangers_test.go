@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"countersign/handlers/web/webtest"
 	"countersign/models/storetest"
 )
 
@@ -19,21 +20,21 @@ func (answerless) SetReadDeadline(time.Time) error { return nil }
 // of these places, and who has signed in neither.
 func TestLongFormsOfStrangersAreReadAFewAtATime(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := webtest.New(t)
 	long := url.Values{"reason": {strings.Repeat("x", 8<<10)}}
-	leave, err := w.strangers.Enter(answerless{})
+	leave, err := w.Strangers.Enter(answerless{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := w.visitor()
-	p.post("/signin", long).is(http.StatusTooManyRequests)
-	p.post("/policy/check", long).is(http.StatusTooManyRequests)
-	p.post("/signin", credentials(ownerEmail, storetest.Password)).redirects("/")
-	if got := p.post("/policy/check", long); got.status == http.StatusTooManyRequests {
+	p := w.Visitor()
+	p.Post("/signin", long).Is(http.StatusTooManyRequests)
+	p.Post("/policy/check", long).Is(http.StatusTooManyRequests)
+	p.Post("/signin", webtest.Credentials(webtest.OwnerEmail, storetest.Password)).Redirects("/")
+	if got := p.Post("/policy/check", long); got.Status == http.StatusTooManyRequests {
 		t.Error("who has signed in waits for strangers")
 	}
 	leave()
-	if got := w.visitor().post("/signin", long); got.status == http.StatusTooManyRequests {
+	if got := w.Visitor().Post("/signin", long); got.Status == http.StatusTooManyRequests {
 		t.Error("the place that was given back is taken")
 	}
 }

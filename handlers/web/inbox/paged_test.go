@@ -1,0 +1,58 @@
+package inbox_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"countersign/handlers/web/webtest"
+	"countersign/models"
+)
+
+func TestAnEmptyInboxTeaches(t *testing.T) {
+	t.Parallel()
+	w := webtest.New(t)
+	p := w.SignIn(webtest.StrangerEmail)
+	page := p.Get("/").Is(http.StatusOK).Says("#teach-curl", w.URL+"/v1/approvals?wait=50s", "$TOKEN")
+	if page.Doc.Find("form[action='/inbox/token']").Length() != 1 {
+		t.Fatal("no button makes a token")
+	}
+	got := p.Post("/inbox/token", nil).Is(http.StatusOK)
+	secret, ok := strings.CutPrefix(got.Text("#fresh-token"), "export TOKEN=")
+	if actor, err := w.Store.People.AuthenticateToken(t.Context(), secret); !ok || err != nil || !actor.IsAgent() {
+		t.Errorf("the token shown stands for %+v (%v)", actor, err)
+	}
+	if again := p.Get("/").Is(http.StatusOK); strings.Contains(again.Body, secret) {
+		t.Error("the secret is shown a second time")
+	}
+	p.Get("/inbox/token").Redirects("/")
+}
+
+func TestInboxIsPagedAndFiltered(t *testing.T) {
+	t.Parallel()
+	w := webtest.New(t)
+	p := w.SignIn(webtest.OwnerEmail)
+	for range 60 {
+		w.Ask()
+	}
+	other := w.Ask(func(in *models.AskInput) { in.RunID = "another run" })
+	first := p.Get("/").Is(http.StatusOK).Says("#inbox-tally", "61 waiting")
+	if n := first.Doc.Find("#inbox .row").Length(); n != 50 {
+		t.Errorf("%d rows on the first page", n)
+	}
+	second := p.Get(first.Doc.Find("#inbox a[rel=next]").AttrOr("href", "/nowhere")).Is(http.StatusOK)
+	if n := second.Doc.Find("#inbox .row").Length(); n != 11 {
+		t.Errorf("%d rows on the second page", n)
+	}
+	one := p.Get("/?conversation=" + string(other.ConversationID)).Is(http.StatusOK)
+	if one.Doc.Find("#inbox .row").Length() != 1 || one.Text("#inbox-count .count") != "61 waiting" {
+		t.Errorf("filtered: %s; count %q", one.Text("#inbox"), one.Text("#inbox-count"))
+	}
+	w.SignIn(webtest.StrangerEmail).Get("/?conversation="+string(other.ConversationID)).Is(http.StatusOK).SaysNot("#inbox", "Bash")
+	if len(first.Body) > 200<<10 {
+		t.Errorf("a page of 50 takes %d bytes", len(first.Body))
+	}
+	w.Clock.Step(5 * time.Minute)
+	p.Get("/").Is(http.StatusOK).Says("#inbox-tally", "0 waiting")
+}

@@ -1,0 +1,14 @@
+package inbox
+
+import (
+	"countersign/models/requests"
+	"countersign/views"
+)
+
+// inboxQuery asks the store for what a place shows.
+func inboxQuery(p views.InboxPlace) requests.InboxQuery {
+	return requests.InboxQuery{
+		Conversation: p.Conversation, Agent: p.Agent, Tool: p.Tool, Risk: p.Risk, Text: p.Text,
+		Whose: requests.Whose(p.Whose), Order: requests.InboxOrder(p.Order), After: p.After,
+	}
+}

@@ -1,0 +1,236 @@
+package policy
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"countersign/handlers"
+	"countersign/handlers/web/site"
+	"countersign/models"
+	"countersign/models/drafts"
+	"countersign/models/policy"
+	"countersign/models/store"
+	"countersign/views"
+	"countersign/views/pages/policies"
+)
+
+// versionsShown is how many versions the policy page lists.
+const versionsShown = 50
+
+func (s *Screens) policy(c echo.Context) error {
+	if !site.ActorOf(c).MayAdminister() {
+		return s.policyRead(c)
+	}
+	e, err := s.editing(c)
+	if err != nil {
+		return err
+	}
+	return s.policyForm(c, http.StatusOK, e, "")
+}
+
+// policyRead shows what holds to somebody who is not an admin: the four fields and the
+// rules that send requests to them.
+func (s *Screens) policyRead(c echo.Context) error {
+	standing, err := s.Store.CurrentPolicy(c.Request().Context())
+	if err != nil {
+		return err
+	}
+	doc := standing.Compiled.Document()
+	in := policyInput(standing, doc, s.Store.Now())
+	shown, err := policy.DraftOf(doc)
+	if err != nil {
+		return err
+	}
+	reader := policy.Person{Email: site.VisitorOf(c).User.Email, Groups: strings.Join(site.ActorOf(c).Groups, " ")}
+	for i, r := range doc.Rules {
+		if reader.NamedBy(doc.Resolved(r)) {
+			in.Rules = append(in.Rules, shown.Rule(i))
+		}
+	}
+	for i := range doc.Templates {
+		in.Templates = append(in.Templates, shown.Template(i))
+	}
+	return s.policyPage(c, http.StatusOK, in)
+}
+
+// policyForm shows the draft as a form, or what holds where there is no draft.
+func (s *Screens) policyForm(c echo.Context, status int, e *editing, notice string) error {
+	in := policyInput(e.standing, e.standing.Compiled.Document(), e.now)
+	in.Draft = e.view(notice)
+	in.Draft.Page, _ = strconv.Atoi(c.QueryParam("rules")) // what is none is the first
+	if sent := c.Request().PostForm.Get("rules"); sent != "" {
+		in.Draft.Page, _ = strconv.Atoi(sent)
+	}
+	retention, err := s.Store.Retention(c.Request().Context())
+	if err != nil {
+		return err
+	}
+	in.Retention = policies.Retention{Days: retention.Days, Next: retention.Next, Begins: retention.Begins}
+	usage, err := drafts.New(s.Store).Usage(c.Request().Context(), site.ActorOf(c))
+	if err != nil {
+		return err
+	}
+	if e.doc != nil && len(e.problems()) == 0 {
+		in.Draft.Warnings = policy.LintIn(e.checked.Document, usage)
+	}
+	before, _ := strconv.ParseInt(c.QueryParam("before"), 10, 64) // what is none begins with the newest
+	if in.Versions, err = s.versions(c.Request().Context(), site.ActorOf(c), max(0, before), versionsShown+1); err != nil {
+		return err
+	}
+	in.NotNewest = before > 0
+	if len(in.Versions) > versionsShown {
+		in.Versions = in.Versions[:versionsShown]
+		in.Older = in.Versions[versionsShown-1].Version
+	}
+	return s.policyPage(c, status, in)
+}
+
+// keepLonger cancels a retention that has not begun.
+func (s *Screens) keepLonger(c echo.Context) error {
+	_, err := s.Store.KeepLonger(c.Request().Context(), site.ActorOf(c))
+	if failed := site.AsError(err, models.CodeConflict); failed != nil {
+		s.SetFlash(c, "retention-begun")
+		return c.Redirect(http.StatusSeeOther, views.PolicyURL())
+	}
+	if err != nil {
+		return err
+	}
+	s.SetFlash(c, "retention-cancelled")
+	return c.Redirect(http.StatusSeeOther, views.PolicyURL())
+}
+
+// policyInput shows what a version says at a time.
+func policyInput(standing store.PolicyVersion, doc policy.Document, at time.Time) policies.Input {
+	doc, _, _ = doc.Ended(at)
+	return policies.Input{
+		Version: standing.Version, Unmatched: doc.Unmatched,
+		Fields: policies.Fields{
+			ApprovalEnabled: doc.ApprovalEnabled, RequiredApprovalTools: doc.RequiredApprovalTools,
+			DefaultTimeoutMinutes: int64(doc.DefaultTimeoutMinutes), FallbackAutoApprove: doc.FallbackAutoApprove,
+			ApprovalOffUntil: doc.ApprovalOffUntil, FallbackUntil: doc.FallbackUntil,
+		},
+	}
+}
+
+func (s *Screens) policyPage(c echo.Context, status int, in policies.Input) error {
+	frame, err := s.Frame(c, "Policy", -1)
+	if err != nil {
+		return err
+	}
+	return handlers.Render(c, status, policies.Page(frame, policies.New(in, frame.Now)), nil)
+}
+
+func (s *Screens) versions(ctx context.Context, actor models.Actor, before int64, n int) ([]policies.Version, error) {
+	versions, err := s.Store.Policies(ctx, actor, before, n)
+	if err != nil {
+		return nil, err
+	}
+	var out []policies.Version
+	for i := range versions {
+		out = append(out, versionView(versions[i]))
+	}
+	return out, nil
+}
+
+// policyGuide explains the policy document.
+func (s *Screens) policyGuide(c echo.Context) error {
+	frame, err := s.Frame(c, "How the policy works", -1)
+	if err != nil {
+		return err
+	}
+	return handlers.Render(c, http.StatusOK, policies.GuidePage(frame), nil)
+}
+
+func versionView(v store.PolicyVersion) policies.Version {
+	return policies.Version{Version: v.Version, Author: v.AuthorName, At: v.CreatedAt, Note: v.Note}
+}
+
+// versionNumber reads the number of a version; what is none names no version.
+func versionNumber(text string) (int64, error) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 1 {
+		return 0, models.Errorf(models.CodeNotFound, "There is no such version of the policy.")
+	}
+	return n, nil
+}
+
+// policyVersion shows one version, and what changed since another.
+func (s *Screens) policyVersion(c echo.Context) error {
+	ctx, actor := c.Request().Context(), site.ActorOf(c)
+	n, err := versionNumber(c.Param("n"))
+	if err != nil {
+		return err
+	}
+	version, err := s.Store.PolicyAt(ctx, actor, n)
+	if err != nil {
+		return err
+	}
+	standing, err := s.Store.CurrentPolicy(ctx)
+	if err != nil {
+		return err
+	}
+	in := policies.DocumentInput{Version: versionView(version), Document: []byte(version.Document), Current: n == standing.Version}
+	in.Newest = standing.Version
+	status := http.StatusOK
+	if text := c.QueryParam("before"); text != "" {
+		with, wrong := versionNumber(text)
+		if wrong != nil || with < 1 || with > standing.Version {
+			in.Compared = policies.CompareForm{Before: text, Error: fmt.Sprintf("must be a version from 1 to %d", standing.Version)}
+			status = http.StatusUnprocessableEntity
+		} else if in.Changes, err = s.changesSince(ctx, actor, with, version); err != nil {
+			return err
+		} else {
+			in.Before = with
+		}
+	}
+	frame, err := s.Frame(c, "Policy v"+views.Number(n), -1)
+	if err != nil {
+		return err
+	}
+	return handlers.Render(c, status, policies.VersionPage(frame, policies.NewDocument(in, frame.Now)), nil)
+}
+
+// changesSince are what a version changed, beside one that may be any other.
+func (s *Screens) changesSince(ctx context.Context, actor models.Actor, n int64, version store.PolicyVersion) ([]policy.Change, error) {
+	before, err := s.Store.PolicyAt(ctx, actor, n)
+	if err != nil {
+		return nil, err
+	}
+	return policy.Diff(before.Compiled.Document(), version.Compiled.Document()), nil
+}
+
+// restorePolicy makes an old version the draft, to be reviewed.
+func (s *Screens) restorePolicy(c echo.Context) error {
+	ctx, actor := c.Request().Context(), site.ActorOf(c)
+	n, err := versionNumber(c.Param("n"))
+	if err != nil {
+		return err
+	}
+	version, err := s.Store.PolicyAt(ctx, actor, n)
+	if err != nil {
+		return err
+	}
+	e, err := s.editing(c)
+	if err != nil {
+		return err
+	}
+	// What an end of that time let through is over: it is not restored.
+	doc, gate, fallback := version.Compiled.Document().Ended(e.now)
+	text, err := doc.Marshal()
+	if err != nil {
+		return err
+	}
+	if _, err := drafts.New(s.Store).Keep(ctx, actor, e.standing.Version, e.draft.Revision, string(text)); err != nil {
+		return err
+	}
+	if gate || fallback {
+		s.SetFlash(c, "restored-ended")
+	}
+	return c.Redirect(http.StatusSeeOther, views.PolicyReviewURL())
+}

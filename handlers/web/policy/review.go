@@ -1,0 +1,191 @@
+package policy
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"countersign/handlers"
+	"countersign/handlers/web/site"
+	"countersign/models"
+	"countersign/models/drafts"
+	"countersign/models/policy"
+	"countersign/models/upkeep"
+	"countersign/views"
+	"countersign/views/pages/policies"
+)
+
+// reviewPolicy says what saving the draft would change.
+func (s *Screens) reviewPolicy(c echo.Context) error {
+	e, err := s.editing(c)
+	if err != nil {
+		return err
+	}
+	return s.policyReview(c, http.StatusOK, e, policies.ReviewInput{})
+}
+
+// policyReview shows the draft beside what it would change, or the form if it is not valid.
+func (s *Screens) policyReview(c echo.Context, status int, e *editing, in policies.ReviewInput) error {
+	if e.doc == nil || len(e.checked.Problems) > 0 {
+		return c.Redirect(http.StatusSeeOther, views.PolicyURL())
+	}
+	in.Base, in.Revision, in.Standing = e.draft.Base, e.draft.Revision, e.standing.Version
+	in.Now = e.now
+	for path, text := range e.ends() {
+		in.Error = path + " " + text + ". Change it on the form: your draft is kept."
+	}
+	in.Before, in.After = e.standing.Compiled.Document(), e.checked.Document
+	if e.stale() {
+		base := e.base.Compiled.Document()
+		_, clashes, err := policy.Merge(base, in.Before, in.After)
+		if err != nil {
+			return err
+		}
+		in.By, in.Theirs, in.Clashes = e.standing.AuthorName, policy.Diff(base, in.Before), clashes
+		in.Changes = policy.Diff(base, in.After)
+	} else {
+		usage, err := drafts.New(s.Store).Usage(c.Request().Context(), site.ActorOf(c))
+		if err != nil {
+			return err
+		}
+		in.Changes, in.Warnings = policy.Diff(in.Before, in.After), policy.LintIn(in.After, usage)
+		in.Replayed = s.replayedBriefly(c, e)
+		if in.Removal == nil {
+			in.Removal = &policies.Removal{}
+		}
+		if err := s.removal(c, &in); err != nil {
+			return err
+		}
+	}
+	frame, err := s.Frame(c, "Review your draft", -1)
+	if err != nil {
+		return err
+	}
+	return handlers.Render(c, status, policies.ReviewPage(frame, policies.NewReview(in)), nil)
+}
+
+// removal says what a retention will remove that starts or gets shorter.
+func (s *Screens) removal(c echo.Context, in *policies.ReviewInput) error {
+	days := in.After.RetentionDays
+	if !policy.KeepsLonger(in.Before.RetentionDays, days) {
+		in.Removal = nil
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(c.Request().Context(), reviewWaits)
+	defer cancel()
+	dry, err := upkeep.New(s.Store).NewPurge(ctx, site.ActorOf(c), models.PurgeQuery{Before: s.Store.Now().AddDate(0, 0, -days), DryRun: true})
+	if err != nil {
+		return err
+	}
+	_, err = dry.All(ctx)
+	if err != nil && ctx.Err() == nil {
+		return err
+	}
+	in.Removal.Days, in.Removal.Rows, in.Removal.AtLeast = days, dry.Report.Rows(), err != nil
+	return nil
+}
+
+// Of what a review says of real calls: how many are judged, and how long it waits for that.
+const (
+	reviewReplays = 1000
+	reviewWaits   = 2 * time.Second
+)
+
+// replayedBriefly is what the draft would have made of the last calls; nil if that can't be
+// told soon.
+func (s *Screens) replayedBriefly(c echo.Context, e *editing) *policy.Tally {
+	ctx, cancel := context.WithTimeout(c.Request().Context(), reviewWaits)
+	defer cancel()
+	next, err := e.compiled()
+	if err != nil || next == nil {
+		return nil
+	}
+	found, err := drafts.New(s.Store).Replay(ctx, site.ActorOf(c), e.standing.Compiled, next, drafts.ReplayQuery{Last: reviewReplays}, func(int) {})
+	if err != nil {
+		return nil
+	}
+	return &found.Tally
+}
+
+// saveOrMergePolicy makes the draft a version, or puts it on top of the version that
+// somebody else saved.
+func (s *Screens) saveOrMergePolicy(c echo.Context) error {
+	form := c.Request().PostForm
+	e, err := s.editing(c)
+	if err != nil {
+		return err
+	}
+	in := policies.ReviewInput{Note: form.Get("note")}
+	if form.Get("revision") != strconv.FormatInt(e.draft.Revision, 10) {
+		in.Error = "Your draft was changed in another window. This is the current version."
+		return s.policyReview(c, http.StatusConflict, e, in)
+	}
+	if form.Get("step") == "merge" {
+		return s.mergePolicy(c, e)
+	}
+	if e.stale() {
+		return s.policyReview(c, http.StatusConflict, e, in)
+	}
+	if strings.TrimSpace(in.Note) == "" {
+		in.NoteError = "Say why you are making this change."
+	}
+	days := e.checked.Document.RetentionDays
+	if typed := strings.TrimSpace(form.Get("retention_typed")); policy.KeepsLonger(e.standing.Compiled.Document().RetentionDays, days) && typed != strconv.Itoa(days) {
+		in.Removal = &policies.Removal{Typed: typed, Error: "must be " + strconv.Itoa(days) + ", to confirm that contents are removed"}
+	}
+	if in.NoteError != "" || in.Removal != nil {
+		return s.policyReview(c, http.StatusUnprocessableEntity, e, in)
+	}
+	saved, err := drafts.New(s.Store).Apply(c.Request().Context(), site.ActorOf(c), e.draft.Revision, strings.TrimSpace(in.Note))
+	if failed := site.AsError(err, models.CodeInvalid, models.CodeConflict); failed != nil {
+		return s.notSaved(c, failed, in)
+	}
+	if err != nil {
+		return err
+	}
+	s.SetFlash(c, "policy-saved")
+	if saved.Version == e.standing.Version {
+		s.SetFlash(c, "policy-same")
+	}
+	return c.Redirect(http.StatusSeeOther, views.PolicyURL())
+}
+
+// notSaved shows the review again, with why it was not saved.
+func (s *Screens) notSaved(c echo.Context, failed *models.Error, in policies.ReviewInput) error {
+	e, err := s.editing(c)
+	if err != nil {
+		return err
+	}
+	in.NoteError = failed.Fields["note"]
+	for path, text := range failed.Fields {
+		if path != "note" {
+			in.Error = path + " " + text
+		}
+	}
+	if failed.Code == models.CodeConflict && !e.stale() {
+		in.Error = failed.Text
+	}
+	return s.policyReview(c, handlers.Status(failed.Code), e, in)
+}
+
+func (s *Screens) mergePolicy(c echo.Context, e *editing) error {
+	if e.doc == nil || len(e.checked.Problems) > 0 || !e.stale() {
+		return c.Redirect(http.StatusSeeOther, views.PolicyReviewURL())
+	}
+	merged, _, err := policy.Merge(e.base.Compiled.Document(), e.standing.Compiled.Document(), e.checked.Document)
+	if err != nil {
+		return err
+	}
+	text, err := merged.Marshal()
+	if err != nil {
+		return err
+	}
+	if _, err := drafts.New(s.Store).Keep(c.Request().Context(), site.ActorOf(c), e.standing.Version, e.draft.Revision, string(text)); err != nil {
+		return err
+	}
+	return c.Redirect(http.StatusSeeOther, views.PolicyReviewURL())
+}

@@ -1,0 +1,48 @@
+package policy
+
+import (
+	"countersign/handlers/web/request"
+	"countersign/handlers/web/site"
+)
+
+// Screens are the pages of the policy.
+type Screens struct {
+	*site.Site
+	request *request.Screens
+	replays *replays
+}
+
+// New makes them; a rule may be made of a request.
+func New(s *site.Site, r *request.Screens) *Screens {
+	return &Screens{Site: s, request: r, replays: &replays{store: s.Store, now: s.Kit.Now, log: s.Kit.Log}}
+}
+
+// Stop ends what is replayed. Stopping twice is harmless.
+func (s *Screens) Stop() { s.replays.stop() }
+
+// Routes are the addresses of the area, and who may go there.
+func (s *Screens) Routes() []site.Route {
+	return []site.Route{
+		site.Get("/policy", site.Person, s.policy),
+		site.Post("/policy", site.Admin, s.changePolicy),
+		site.Get("/policy/guide", site.Person, s.policyGuide),
+		site.Get("/policy/json", site.Admin, s.showPolicyJSON),
+		site.Post("/policy/json", site.Admin, s.changePolicyJSON),
+		site.Get("/policy/review", site.Admin, s.reviewPolicy),
+		site.Post("/policy/review", site.Admin, s.saveOrMergePolicy),
+		site.Get("/policy/try", site.Admin, s.tryPolicy),
+		site.Post("/policy/try", site.Admin, s.tryPolicy),
+		site.Post("/policy/retention/cancel", site.Admin, s.keepLonger),
+		site.Get("/policy/replay", site.Admin, s.showReplay),
+		site.Post("/policy/replay", site.Admin, s.replayPolicy),
+		site.Get("/policy/replay/export", site.Admin, s.exportReplay),
+		site.Post("/policy/rules/matches", site.Admin, s.showToolMatches),
+		site.Get("/policy/rules/:n", site.Admin, s.showPolicyRule),
+		site.Post("/policy/rules/:n", site.Admin, s.changePolicyRule),
+		site.Get("/policy/templates/:n", site.Admin, s.showPolicyTemplate),
+		site.Post("/policy/templates/:n", site.Admin, s.changePolicyTemplate),
+		site.Get("/policy/versions/:n", site.Admin, s.policyVersion),
+		site.Get("/policy/versions/:n/restore", site.Admin, s.policyVersion),
+		site.Post("/policy/versions/:n/restore", site.Admin, s.restorePolicy),
+	}
+}

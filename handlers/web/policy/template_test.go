@@ -1,0 +1,74 @@
+package policy_test
+
+import (
+	"net/http"
+	"slices"
+	"testing"
+
+	"countersign/handlers/web/webtest"
+)
+
+func TestTemplatesAreWrittenByForm(t *testing.T) {
+	t.Parallel()
+	w := webtest.New(t)
+	p := w.SignIn("admin@example.com")
+	step := func(value string) *webtest.Page {
+		form := p.Get("/policy").Form("#policy-form", "")
+		form.Set("step", value)
+		return p.Post("/policy", form)
+	}
+	step("add-template").Redirects("/policy/templates/new")
+	form := p.Get("/policy/templates/new").Is(http.StatusOK).Form("#template-form", "#keep-template")
+	form.Set("name", "Pay Ments")
+	form.Set("checklist", "The recipient is known\r\n\r\nThe amount is right")
+	form["reviewers"] = []string{webtest.OwnerEmail, ""}
+	back := p.Post("/policy/templates/new", form).Is(http.StatusUnprocessableEntity).Says("#name-error", "letters a-z")
+	if back.Value("#name") != "Pay Ments" {
+		t.Error("what was typed is lost")
+	}
+	form = back.Form("#template-form", "#keep-template")
+	form.Set("name", "payments")
+	p.Post("/policy/templates/1", form).Redirects("/policy#templates-title")
+	p.Get("/policy").Says("#template-1", "payments", "The recipient is known", "none")
+
+	rule := p.Get("/policy/rules/new").Form("#rule-form", "#keep-rule")
+	rule.Set("name", "payouts")
+	rule.Set("tools", "payout")
+	rule.Set("template", "payments")
+	p.Post("/policy/rules/new", rule).Redirects("/policy#rule-1")
+	shown := p.Get("/policy").Says("#template-1", "payouts").Says("#rule-1", "template “payments”")
+	if shown.Doc.Find("button[value='delete-template:0']").Length() != 0 {
+		t.Error("a template that a rule uses can be deleted")
+	}
+	step("delete-template:0").Is(http.StatusConflict).Says("main", "1 rule uses it")
+	step("duplicate-template:0").Redirects("/policy#templates-title")
+	p.Get("/policy").Says("#template-2", "payments-2")
+	step("delete-template:1").Redirects("/policy#templates-title")
+
+	// The rules follow a new name; another window is told.
+	old := p.Get("/policy/templates/1").Form("#template-form", "#keep-template")
+	renamed := p.Get("/policy/templates/1").Says("main", "payouts").Form("#template-form", "#keep-template")
+	renamed.Set("name", "payouts")
+	p.Post("/policy/templates/1", renamed).Redirects("/policy#templates-title")
+	old.Set("note", "typed meanwhile")
+	p.Post("/policy/templates/1", old).Is(http.StatusNotFound)
+	stale := p.Get("/policy/templates/1").Form("#template-form", "#keep-template")
+	step("duplicate-template:0").Redirects("/policy#templates-title")
+	stale.Set("note", "typed meanwhile")
+	if got := p.Post("/policy/templates/1", stale).Is(http.StatusConflict).Says("main", "another window").Value("#note"); got != "typed meanwhile" {
+		t.Errorf("what was typed became %q", got)
+	}
+	p.Get("/policy/templates/9").Is(http.StatusNotFound)
+
+	p.Post("/policy", p.Get("/policy").Form("#policy-form", "#review")).Redirects("/policy/review")
+	review := p.Get("/policy/review").Is(http.StatusOK).Says("main", "payouts", "The amount is right")
+	save := review.Form("form:has(#save)", "#save")
+	save.Set("note", "templates by form")
+	p.Post("/policy/review", save).Redirects("/policy")
+	doc := w.PolicyIs(2)
+	if len(doc.Templates) != 2 || doc.Templates[0].Name != "payouts" || doc.Rules[0].Template != "payouts" || doc.Rules[0].Risk != "" ||
+		!slices.Equal(doc.Templates[0].Checklist, []string{"The recipient is known", "The amount is right"}) || !slices.Equal(doc.Templates[0].Reviewers, []string{webtest.OwnerEmail}) {
+		t.Errorf("%+v", doc)
+	}
+	w.SignIn(webtest.OwnerEmail).Get("/policy").Is(http.StatusOK).Says("main", "payouts") // names its reader by its template
+}

@@ -1,0 +1,19 @@
+package request
+
+import (
+	"net/url"
+	"strconv"
+
+	"countersign/views/pages/requests"
+)
+
+// readTicks are the items of a checklist that were ticked; what is no number names none.
+func readTicks(values url.Values) []int {
+	var out []int
+	for _, text := range values[requests.CheckedField] {
+		if n, err := strconv.Atoi(text); err == nil {
+			out = append(out, n)
+		}
+	}
+	return out
+}

@@ -1,0 +1,52 @@
+package site
+
+import (
+	"net/url"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"countersign/models"
+	"countersign/models/people"
+	"countersign/views/ui"
+)
+
+// HostToAllow is the host of an address that was refused, if allowing it mends that and the
+// reader may; else empty.
+func HostToAllow(c echo.Context, address string, e *models.Error) string {
+	if !ActorOf(c).Admin || !strings.Contains(e.Fields["url"], models.HostNotAllowed) {
+		return ""
+	}
+	return hostOf(address)
+}
+
+// hostOf is the host that an address names, as a list of hosts has it; empty: none could.
+func hostOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	host := u.Host
+	if port := u.Port(); port == "" || port == "443" && u.Scheme == "https" {
+		host = u.Hostname()
+	}
+	folded, err := people.FoldHost(host)
+	if err != nil {
+		return ""
+	}
+	return folded
+}
+
+// AllowNamedHost allows the host of an address, where the sender of the form says so. What
+// is wrong with that is said by who refuses the address then.
+func (s *Site) AllowNamedHost(c echo.Context, address string) error {
+	host := c.Request().PostForm.Get(ui.AllowHostField)
+	if host == "" || host != hostOf(address) {
+		return nil
+	}
+	err := s.Store.People.AllowHost(c.Request().Context(), ActorOf(c), host)
+	if AsError(err, models.CodeInvalid, models.CodeConflict) != nil {
+		return nil //nolint:nilerr // the form itself says what is wrong with the address
+	}
+	return err
+}

@@ -1,0 +1,40 @@
+package site
+
+import (
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+)
+
+// Right is what a route asks of whoever sends a request.
+type Right int
+
+// The rights, from the least.
+const (
+	Anyone Right = iota // without a session, too
+	Person              // whoever is signed in; the handler judges what they may see
+	Admin               // an admin who is signed in
+)
+
+// Route is an address: what it leads to, and who may go there.
+type Route struct {
+	Method, Path string
+	Right        Right
+	Handler      echo.HandlerFunc
+}
+
+// Get is a route of a page or a part of one. It changes nothing (I15).
+func Get(path string, right Right, handler echo.HandlerFunc) Route {
+	return Route{http.MethodGet, path, right, handler}
+}
+
+// Post is a route of a form.
+func Post(path string, right Right, handler echo.HandlerFunc) Route {
+	return Route{http.MethodPost, path, right, handler}
+}
+
+// GoTo is a handler that leads to a page, for an address that only a form leads to, when it is
+// typed or restored.
+func GoTo(path string) echo.HandlerFunc {
+	return func(c echo.Context) error { return c.Redirect(http.StatusSeeOther, path) }
+}

@@ -1,0 +1,72 @@
+package site
+
+import (
+	"net/url"
+	"time"
+
+	"github.com/gorilla/sessions"
+	"github.com/labstack/echo/v4"
+
+	"countersign/handlers"
+	"countersign/models/store"
+)
+
+// Site is what all pages share. An area embeds it.
+type Site struct {
+	Kit      handlers.Kit
+	Store    *store.Store
+	Cookies  sessions.Store
+	Cookie   CookieKind
+	Policies *PolicyWatch
+	Streams  *handlers.Streams
+	Started  time.Time
+	Tests    TestPace
+}
+
+// New makes it over a store. The kit's PublicURL must be set: by it links are made, foreign
+// forms refused and cookies marked Secure.
+func New(kit handlers.Kit, s *store.Store) *Site {
+	if kit.Streams == nil {
+		kit.Streams = handlers.NewStreams(0)
+	}
+	if kit.Lists == nil {
+		kit.Lists = handlers.NewLists()
+	}
+	if kit.Strangers == nil {
+		kit.Strangers = handlers.NewStrangers(handlers.StrangersAtOnce, handlers.StrangersTime)
+	}
+	kind := cookieFor(kit.PublicURL)
+	return &Site{
+		Kit: kit, Store: s, Cookie: kind, Cookies: &sessionCookies{store: s, kind: kind},
+		Policies: watchPolicy(s), Streams: kit.Streams, Started: kit.Now(),
+	}
+}
+
+// Router is a router with the guards that every page is behind, and without routes.
+func (s *Site) Router() *echo.Echo {
+	e := s.Kit.Router(s.fail)
+	e.Use(secureHeaders, ownFormsOnly(s.Kit.PublicURL), s.identify, s.limitBody, handlers.ReadableQuery)
+	return e
+}
+
+// Add has a router answer some routes, each behind its right. There are no groups: echo would
+// answer what a group does not have with 404 where the method is what is wrong.
+func (s *Site) Add(e *echo.Echo, routes []Route) {
+	behind := map[Right][]echo.MiddlewareFunc{
+		Anyone: nil,
+		Person: {s.signedIn},
+		Admin:  {s.signedIn, adminsOnly},
+	}
+	for _, r := range routes {
+		e.Add(r.Method, r.Path, r.Handler, behind[r.Right]...)
+	}
+}
+
+// Stop ends open streams, and new ones at once. Stopping twice is harmless.
+func (s *Site) Stop() {
+	s.Streams.Stop()
+	s.Policies.close()
+}
+
+// origin is scheme and host of an address, as browsers send it.
+func origin(u *url.URL) string { return u.Scheme + "://" + u.Host }

@@ -1,0 +1,80 @@
+package site
+
+import (
+	"cmp"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// ReadZone is the zone that an address names for its days; without days, or without a
+// name, UTC. A name that is unknown is noted in faults.
+func ReadZone(v url.Values, faults map[string]string, days ...string) *time.Location {
+	name := strings.TrimSpace(v.Get("zone"))
+	if name == "" || name == "UTC" || cmp.Or(days...) == "" {
+		return time.UTC
+	}
+	zone, err := time.LoadLocation(name)
+	if err != nil || name == "Local" { // Local would be the server's
+		faults["zone"] = "The address must name a time zone such as Europe/Berlin, or none for UTC."
+		return time.UTC
+	}
+	return zone
+}
+
+// NameOf is a zone as addresses name it: UTC by nothing.
+func NameOf(zone *time.Location) string {
+	if zone == time.UTC {
+		return ""
+	}
+	return zone.String()
+}
+
+// dayIn is the beginning of a day in a zone; empty is the zero time.
+func dayIn(text string, zone *time.Location) (time.Time, bool) {
+	if text == "" {
+		return time.Time{}, true
+	}
+	at, err := time.ParseInLocation(time.DateOnly, text, zone)
+	return at.UTC(), err == nil
+}
+
+// dayAfter is the beginning of the day after a day in a zone, which may have 23 or 25 hours.
+func dayAfter(day time.Time, zone *time.Location) time.Time {
+	if day.IsZero() {
+		return day
+	}
+	return day.In(zone).AddDate(0, 0, 1).UTC()
+}
+
+// TimeIn reads a time, or the beginning of a day, in a zone; empty is the zero time.
+func TimeIn(text string, zone *time.Location) (time.Time, bool) {
+	if text == "" {
+		return time.Time{}, true
+	}
+	for _, layout := range []string{"2006-01-02 15:04", "2006-01-02T15:04", time.DateTime, "2006-01-02T15:04:05", time.DateOnly, time.RFC3339} {
+		if at, err := time.ParseInLocation(layout, text, zone); err == nil {
+			return at.UTC(), true
+		}
+	}
+	return time.Time{}, false
+}
+
+// ReadDays are the ends of the span that an address names by its first and last day, to the end of
+// the last. What is no day, or before the first, is noted in faults.
+func ReadDays(from, to string, zone *time.Location, faults map[string]string) (begin, end time.Time) {
+	var ok bool
+	if begin, ok = dayIn(from, zone); !ok {
+		faults["from"] = notADay
+	}
+	if end, ok = dayIn(to, zone); !ok {
+		faults["to"] = notADay
+	}
+	end = dayAfter(end, zone)
+	if faults["from"] == "" && faults["to"] == "" && !begin.IsZero() && !end.IsZero() && !begin.Before(end) {
+		faults["to"] = "Choose a day that is not before the first."
+	}
+	return begin, end
+}
+
+const notADay = "Write a day such as 2026-11-20."

@@ -1,0 +1,45 @@
+package system_test
+
+import (
+	"database/sql"
+	"net/http"
+	"testing"
+
+	"countersign/handlers/web/webtest"
+	"countersign/models/storetest"
+	"countersign/models/upkeep"
+)
+
+// TestTheSystemPageTellsWhetherRowsAreAsTheLedgerTells after the weekly comparison.
+func TestTheSystemPageTellsWhetherRowsAreAsTheLedgerTells(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		edit, says string
+	}{
+		"as recorded": {"", "all match the ledger"},
+		"edited":      {`UPDATE users SET role = 'admin' WHERE email = '` + webtest.OwnerEmail + `'`, "1 rows did not match the ledger"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := webtest.New(t)
+			w.Ask()
+			admin := w.SignIn(webtest.AdminEmail)
+			admin.Get("/system").Is(http.StatusOK).Says(".checks", "Rows against the ledger", "Not compared yet")
+			if c.edit != "" {
+				storetest.Tampered(w.Store)
+				db, err := sql.Open("sqlite3", "file:"+w.Store.Path()+"?mode=rw&_busy_timeout=10000")
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer db.Close()
+				if _, err := db.ExecContext(t.Context(), c.edit); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, err := upkeep.New(w.Store).CheckRowsIfDue(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			admin.Get("/system").Is(http.StatusOK).Says(".checks", "Rows against the ledger", c.says)
+		})
+	}
+}
