@@ -35,7 +35,8 @@ func newBackup() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(c.OutOrStdout(), "wrote %s: verified, %d ledger entries, head %s\n", terminal.Plain(args[0]), head.Seq, head)
+		fmt.Fprintf(c.OutOrStdout(), "wrote %s: verified, %d ledger entries, head %s\n", terminal.Plain(args[0]), head.Seq,
+			head)
 		return nil
 	}
 	return c

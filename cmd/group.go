@@ -12,7 +12,9 @@ import (
 )
 
 func newGroup() *cobra.Command {
-	c := &cobra.Command{Use: "group", Short: "Add, list and change the groups that the policy may name", Args: cobra.NoArgs}
+	c := &cobra.Command{
+		Use: "group", Short: "Add, list and change the groups that the policy may name", Args: cobra.NoArgs,
+	}
 	c.AddCommand(newGroupAdd(), newGroupList(), newGroupMembers(), newGroupJoin(), newGroupLeave(), newGroupRemove())
 	return c
 }

@@ -93,7 +93,8 @@ func purgeQuery(before, conversation string, dryRun bool) (models.PurgeQuery, er
 	}
 	if conversation != "" {
 		if q.Conversation, err = models.ParseID[models.ConversationID]("conversation", conversation); err != nil {
-			errs = append(errs, errors.New("--conversation: must be the id of a conversation, a UUID, as its page's address has it"))
+			errs = append(errs,
+				errors.New("--conversation: must be the id of a conversation, a UUID, as its page's address has it"))
 		}
 	}
 	return q, errors.Join(errs...)
@@ -150,10 +151,13 @@ func printPurged(w io.Writer, r *models.PurgeReport, q models.PurgeQuery) {
 		}
 	}
 	if r.Rows() > 0 {
-		fmt.Fprintf(&b, "the oldest is from %s, the newest from %s\n", terminal.FormatTime(&r.Oldest), terminal.FormatTime(&r.Newest))
+		fmt.Fprintf(&b, "the oldest is from %s, the newest from %s\n", terminal.FormatTime(&r.Oldest),
+			terminal.FormatTime(&r.Newest))
 	}
 	if r.Kept > 0 {
-		fmt.Fprintf(&b, "%d requests differ from their digest and keep their contents as evidence: run `countersign audit verify --rows`\n", r.Kept)
+		fmt.Fprintf(&b,
+			"%d requests differ from their digest and keep their contents as evidence: run `countersign audit verify --rows`\n",
+			r.Kept)
 	}
 	b.WriteString("what stays: names, ids, times, outcomes, digests, settings, the ledger, and everything that is pending or newer\n")
 	fmt.Fprint(w, b.String())
@@ -176,7 +180,8 @@ func cleanFiles(ctx context.Context, w io.Writer, s *store.Store, before string,
 	fmt.Fprintln(w, "the write-ahead log is empty")
 	free, err := upkeep.New(s).FreeBytes(ctx)
 	if err == nil && free > 0 {
-		fmt.Fprintf(w, "%s of the file are free and used again; to shrink it: countersign purge --before %s --vacuum\n", terminal.FormatSize(uint64(free)), before)
+		fmt.Fprintf(w, "%s of the file are free and used again; to shrink it: countersign purge --before %s --vacuum\n",
+			terminal.FormatSize(uint64(free)), before)
 	}
 	return err
 }

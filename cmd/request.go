@@ -79,7 +79,8 @@ func newRequestList() *cobra.Command {
 		if more {
 			fmt.Fprintf(c.ErrOrStderr(), "countersign: only the %s %d are listed; --limit lists more\n", first, f.limit)
 		}
-		return terminal.PrintList(c.OutOrStdout(), asJSON, requestsForPrograms(found), []string{"ID", "STATE", "RISK", "AGENT", "REQUEST"}, requestRows(found, s.Now()))
+		return terminal.PrintList(c.OutOrStdout(), asJSON, requestsForPrograms(found),
+			[]string{"ID", "STATE", "RISK", "AGENT", "REQUEST"}, requestRows(found, s.Now()))
 	})
 }
 
@@ -110,7 +111,9 @@ func (f requestFilter) check() (models.Status, error) {
 }
 
 // newestRequests reads the newest requests of a status, and says whether there are more.
-func newestRequests(ctx context.Context, s *store.Store, status models.Status, limit int) (out []models.Approval, more bool, err error) {
+func newestRequests(
+	ctx context.Context, s *store.Store, status models.Status, limit int,
+) (out []models.Approval, more bool, err error) {
 	q := requests.ListQuery{Status: status}
 	for {
 		q.Limit = min(limit-len(out), models.MaxPage)
@@ -128,7 +131,9 @@ func newestRequests(ctx context.Context, s *store.Store, status models.Status, l
 
 // soonestRequests reads all requests of a status, keeps those whose deadlines come soonest,
 // and says whether there are more. It holds no more than these and a page.
-func soonestRequests(ctx context.Context, s *store.Store, status models.Status, limit int) (out []models.Approval, more bool, err error) {
+func soonestRequests(
+	ctx context.Context, s *store.Store, status models.Status, limit int,
+) (out []models.Approval, more bool, err error) {
 	q := requests.ListQuery{Status: status, Limit: models.MaxPage}
 	for {
 		page, err := s.Requests.Approvals(ctx, data.Operator(), q)
@@ -156,8 +161,9 @@ func requestsForPrograms(found []models.Approval) []listedRequest {
 	for i := range found {
 		a := &found[i]
 		one := listedRequest{
-			ID: a.ID, Headline: headline.Shown(&a.Response).Text(), Kind: a.Kind, Tool: a.ToolName, Agent: a.AgentName, Owner: a.OwnerName,
-			Risk: a.Risk, Status: a.Status(), Cause: a.Cause, RequestedAt: a.ApprovalRequestedAt,
+			ID: a.ID, Headline: headline.Shown(&a.Response).Text(), Kind: a.Kind, Tool: a.ToolName, Agent: a.AgentName,
+			Owner: a.OwnerName,
+			Risk:  a.Risk, Status: a.Status(), Cause: a.Cause, RequestedAt: a.ApprovalRequestedAt,
 		}
 		if a.ApprovalTimeoutAt.Before(models.NoDeadline) && !a.ApprovalTimeoutAt.IsZero() {
 			one.Deadline = &a.ApprovalTimeoutAt
@@ -171,7 +177,10 @@ func requestRows(found []models.Approval, now time.Time) [][]string {
 	rows := make([][]string, 0, len(found))
 	for i := range found {
 		a := &found[i]
-		rows = append(rows, []string{string(a.ID), requestState(a, now), cmp.Or(string(a.Risk), "-"), a.AgentName, headline.Shown(&a.Response).Text()})
+		rows = append(rows,
+			[]string{
+				string(a.ID), requestState(a, now), cmp.Or(string(a.Risk), "-"), a.AgentName, headline.Shown(&a.Response).Text(),
+			})
 	}
 	return rows
 }

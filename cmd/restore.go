@@ -45,7 +45,8 @@ func newRestore() *cobra.Command {
 		if done.Aside != "" {
 			fmt.Fprintf(c.OutOrStdout(), "the previous database is now %s\n", terminal.Plain(done.Aside))
 		}
-		s, err := data.Open(c.Context(), cfg, slog.New(slog.NewTextHandler(c.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn})))
+		s, err := data.Open(c.Context(), cfg,
+			slog.New(slog.NewTextHandler(c.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn})))
 		if err != nil {
 			return fmt.Errorf("the backup was restored to %s but cannot be opened: %w", cfg.Data, err)
 		}
@@ -54,7 +55,8 @@ func newRestore() *cobra.Command {
 		if err != nil {
 			return fmt.Errorf("the backup was restored to %s, but its ledger does not verify: %w", cfg.Data, err)
 		}
-		fmt.Fprintf(c.OutOrStdout(), "restored %s: verified, %d ledger entries, head %s\n", terminal.Plain(s.Path()), head.Seq, head)
+		fmt.Fprintf(c.OutOrStdout(), "restored %s: verified, %d ledger entries, head %s\n", terminal.Plain(s.Path()),
+			head.Seq, head)
 		return tellLocked(c, cfg.Data)
 	}
 	return c
@@ -78,11 +80,13 @@ func tellLocked(c *cobra.Command, dir string) error {
 		}
 	}
 	if len(names) > 0 {
-		fmt.Fprintf(c.ErrOrStderr(), "the keys of these upstreams cannot be opened here: %s; %s\n", terminal.Plain(strings.Join(names, ", ")), data.SetKeyAnew)
+		fmt.Fprintf(c.ErrOrStderr(), "the keys of these upstreams cannot be opened here: %s; %s\n",
+			terminal.Plain(strings.Join(names, ", ")), data.SetKeyAnew)
 	}
 	channels, _, err := folder.LockedChannels(c.Context())
 	if len(channels) > 0 {
-		fmt.Fprintf(c.ErrOrStderr(), "the targets of %d channels of notifications cannot be opened here; %s\n", len(channels), data.AddChannelAgain)
+		fmt.Fprintf(c.ErrOrStderr(), "the targets of %d channels of notifications cannot be opened here; %s\n", len(channels),
+			data.AddChannelAgain)
 	}
 	return err
 }

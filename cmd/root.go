@@ -70,8 +70,10 @@ func newRoot() *cobra.Command {
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 	}
 	root.AddCommand(
-		newServe(), demo.Command(), demo.Agent(), agent.Ask(), agent.MCP(), agent.Note(), ingest.Command(), agent.Hook(), connect.Command(), connect.Disconnect(),
-		newUser(), newGroup(), newToken(), newRequest(), policy.Command(), newStop(), audit.Command(), newMigrate(), newUpstream(), webhook.Command(), newSetupLink(), newBackup(), newRestore(), newPurge(), doctor.Command(),
+		newServe(), demo.Command(), demo.Agent(), agent.Ask(), agent.MCP(), agent.Note(), ingest.Command(), agent.Hook(),
+		connect.Command(), connect.Disconnect(),
+		newUser(), newGroup(), newToken(), newRequest(), policy.Command(), newStop(), audit.Command(), newMigrate(),
+		newUpstream(), webhook.Command(), newSetupLink(), newBackup(), newRestore(), newPurge(), doctor.Command(),
 	)
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()

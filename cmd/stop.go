@@ -42,7 +42,9 @@ func newStop() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(c.OutOrStdout(), "stopped %s, %d requests cancelled%s; lift it with: countersign stop lift %s --note WHY\n", terminal.Plain(stoppedWho(stop)), n, onTheirWay(stop), stop.ID)
+		fmt.Fprintf(c.OutOrStdout(),
+			"stopped %s, %d requests cancelled%s; lift it with: countersign stop lift %s --note WHY\n",
+			terminal.Plain(stoppedWho(stop)), n, onTheirWay(stop), stop.ID)
 		return nil
 	})
 	stop.AddCommand(newStopList(), newStopLift())
@@ -93,7 +95,10 @@ func newStopList() *cobra.Command {
 		}
 		rows := make([][]string, 0, len(stops))
 		for i := range stops {
-			rows = append(rows, []string{string(stops[i].ID), stoppedWho(&stops[i]), terminal.FormatTime(&stops[i].At), stops[i].ByName, stops[i].Note})
+			rows = append(rows,
+				[]string{
+					string(stops[i].ID), stoppedWho(&stops[i]), terminal.FormatTime(&stops[i].At), stops[i].ByName, stops[i].Note,
+				})
 		}
 		return terminal.PrintTable(c.OutOrStdout(), []string{"ID", "AGENT", "STOPPED", "BY", "NOTE"}, rows)
 	})

@@ -92,13 +92,15 @@ func newTokenList() *cobra.Command {
 		}
 		list, rows := make([]listedToken, 0, len(tokens)), make([][]string, 0, len(tokens))
 		for _, t := range tokens {
-			list = append(list, listedToken{t.ID, t.Hint, t.Scope, t.Name, emails[t.UserID], t.CreatedAt, t.ExpiresAt, t.LastUsedAt, t.RevokedAt})
+			list = append(list,
+				listedToken{t.ID, t.Hint, t.Scope, t.Name, emails[t.UserID], t.CreatedAt, t.ExpiresAt, t.LastUsedAt, t.RevokedAt})
 			rows = append(rows, []string{
 				string(t.ID), t.Hint + "…", string(t.Scope), t.Name, emails[t.UserID],
 				tokenState(t, s.Now()), terminal.FormatTime(t.LastUsedAt),
 			})
 		}
-		return terminal.PrintList(c.OutOrStdout(), asJSON, list, []string{"ID", "TOKEN", "SCOPE", "NAME", "USER", "STATE", "LAST USED"}, rows)
+		return terminal.PrintList(c.OutOrStdout(), asJSON, list,
+			[]string{"ID", "TOKEN", "SCOPE", "NAME", "USER", "STATE", "LAST USED"}, rows)
 	})
 }
 

@@ -18,7 +18,8 @@ import (
 	"countersign/workers/upstream"
 )
 
-const upstreamKeyHelp = "The key is read from " + config.UpstreamKeyEnv + ", or else from the first line of standard\n" +
+const upstreamKeyHelp = "The key is read from " + config.UpstreamKeyEnv +
+	", or else from the first line of standard\n" +
 	"input; it is never an argument, which others could see, and is never shown again."
 
 func newUpstream() *cobra.Command {
@@ -27,7 +28,8 @@ func newUpstream() *cobra.Command {
 		Short: "Add, list and change the other systems whose approvals are decided here",
 		Args:  cobra.NoArgs,
 	}
-	c.AddCommand(newUpstreamAdd(), newUpstreamList(), newUpstreamSetKey(), newUpstreamSwitch(true), newUpstreamSwitch(false), newUpstreamResume())
+	c.AddCommand(newUpstreamAdd(), newUpstreamList(), newUpstreamSetKey(), newUpstreamSwitch(true),
+		newUpstreamSwitch(false), newUpstreamResume())
 	return c
 }
 
@@ -64,7 +66,8 @@ func newUpstreamAdd() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if err := inFlags(config.UpstreamCheck(cfg.Upstreams.Allow)(c.Context(), in.BaseURL, in.Dialect, in.Key)); err != nil {
+		if err := inFlags(config.UpstreamCheck(cfg.Upstreams.Allow)(c.Context(), in.BaseURL, in.Dialect,
+			in.Key)); err != nil {
 			return err
 		}
 		in.Name, in.OwnerID = args[0], u.ID
@@ -115,7 +118,9 @@ type listedUpstream struct {
 
 func newUpstreamList() *cobra.Command {
 	var asJSON bool
-	c := &cobra.Command{Use: "list", Short: "List upstreams and how their polls go, without their keys", Args: cobra.NoArgs}
+	c := &cobra.Command{
+		Use: "list", Short: "List upstreams and how their polls go, without their keys", Args: cobra.NoArgs,
+	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return data.Command(c, func(c *cobra.Command, _ []string, s *store.Store) error {
 		states, err := outside.New(s).UpstreamStates(c.Context(), data.Operator())
@@ -134,13 +139,16 @@ func newUpstreamList() *cobra.Command {
 		for i := range states {
 			u := &states[i]
 			list = append(list, listedUpstream{
-				u.ID, u.Name, u.BaseURL, u.Dialect, emails[u.OwnerID], u.CreatedAt, u.DisabledAt, u.PausedAt, u.PolledAt, u.SucceededAt, u.Failures, u.Problem, u.Waiting, u.Unsent,
+				u.ID, u.Name, u.BaseURL, u.Dialect, emails[u.OwnerID], u.CreatedAt, u.DisabledAt, u.PausedAt, u.PolledAt,
+				u.SucceededAt, u.Failures, u.Problem, u.Waiting, u.Unsent,
 			})
 			rows = append(rows, []string{
-				u.Name, u.BaseURL, u.Dialect, emails[u.OwnerID], fmt.Sprint(u.Waiting), fmt.Sprint(u.Unsent), terminal.FormatTime(u.SucceededAt), pollState(u),
+				u.Name, u.BaseURL, u.Dialect, emails[u.OwnerID], fmt.Sprint(u.Waiting), fmt.Sprint(u.Unsent),
+				terminal.FormatTime(u.SucceededAt), pollState(u),
 			})
 		}
-		return terminal.PrintList(c.OutOrStdout(), asJSON, list, []string{"NAME", "URL", "DIALECT", "OWNER", "WAITING", "NOT YET SENT", "LAST SUCCESS", "STATE"}, rows)
+		return terminal.PrintList(c.OutOrStdout(), asJSON, list,
+			[]string{"NAME", "URL", "DIALECT", "OWNER", "WAITING", "NOT YET SENT", "LAST SUCCESS", "STATE"}, rows)
 	})
 }
 
@@ -241,7 +249,8 @@ func upstreamNamed(c *cobra.Command, s *store.Store, name string) (*models.Upstr
 			return &all[i], nil
 		}
 	}
-	return nil, models.Errorf(models.CodeNotFound, "There is no upstream with this name; `countersign upstream list` shows them.")
+	return nil, models.Errorf(models.CodeNotFound,
+		"There is no upstream with this name; `countersign upstream list` shows them.")
 }
 
 // readUpstreamKey takes the key from the environment or, where it has none, from
@@ -255,7 +264,8 @@ func readUpstreamKey(c *cobra.Command) (string, error) {
 		}
 	}
 	if key = strings.TrimSpace(key); key == "" {
-		return "", fmt.Errorf("the key must not be empty: give it on the first line of standard input or in %s", config.UpstreamKeyEnv)
+		return "", fmt.Errorf("the key must not be empty: give it on the first line of standard input or in %s",
+			config.UpstreamKeyEnv)
 	}
 	return key, nil
 }

@@ -38,7 +38,8 @@ func newUserAdd() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		u, err := s.People.AddUser(c.Context(), data.Operator(), people.NewUser{Email: args[0], Name: name, Role: models.Role(role), Password: password})
+		u, err := s.People.AddUser(c.Context(), data.Operator(),
+			people.NewUser{Email: args[0], Name: name, Role: models.Role(role), Password: password})
 		if err != nil {
 			return err
 		}
@@ -69,7 +70,8 @@ func newUserList() *cobra.Command {
 		list, rows := make([]listedUser, 0, len(users)), make([][]string, 0, len(users))
 		for _, u := range users {
 			list = append(list, listedUser{u.ID, u.Email, u.Name, u.Role, u.CreatedAt, u.DisabledAt})
-			rows = append(rows, []string{u.Email, u.Name, string(u.Role), terminal.FormatTime(&u.CreatedAt), terminal.FormatTime(u.DisabledAt)})
+			rows = append(rows,
+				[]string{u.Email, u.Name, string(u.Role), terminal.FormatTime(&u.CreatedAt), terminal.FormatTime(u.DisabledAt)})
 		}
 		return terminal.PrintList(c.OutOrStdout(), asJSON, list, []string{"EMAIL", "NAME", "ROLE", "ADDED", "DISABLED"}, rows)
 	})
@@ -92,7 +94,8 @@ func newUserDisable() *cobra.Command {
 		}
 		fmt.Fprintf(c.OutOrStdout(), "disabled %s\n", terminal.Plain(u.Email))
 		if tokens > 0 {
-			fmt.Fprintf(c.ErrOrStderr(), "%d agent tokens of this person still work, and other reviewers decide what they ask; `countersign token list` names them\n", tokens)
+			fmt.Fprintf(c.ErrOrStderr(),
+				"%d agent tokens of this person still work, and other reviewers decide what they ask; `countersign token list` names them\n", tokens)
 		}
 		return nil
 	})

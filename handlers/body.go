@@ -38,7 +38,8 @@ func BodyProblem(err error, typeName func(reflect.Type) string) (field, message 
 	case errors.As(err, &syntactic) && noValue(syntactic):
 		return fieldOf(syntactic.JSONPointer), "must be a JSON value"
 	case errors.As(err, &syntactic):
-		return "body", "must be one JSON value in UTF-8; it is not from byte " + strconv.FormatInt(syntactic.ByteOffset, 10) + " on"
+		return "body", "must be one JSON value in UTF-8; it is not from byte " + strconv.FormatInt(syntactic.ByteOffset, 10) +
+			" on"
 	case errors.As(err, &semantic) && errors.Is(err, json.ErrUnknownName):
 		return fieldOf(semantic.JSONPointer), "is not a member that is known here; names are matched exactly"
 	case errors.As(err, &semantic):

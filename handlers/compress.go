@@ -18,8 +18,9 @@ const smallPage = 1400
 const padding = 64
 
 // compressing gives a handler of one page the form that browsers take.
-var compressing = sync.OnceValue(func() func(http.Handler) http.HandlerFunc {
-	wrap, err := gzhttp.NewWrapper(gzhttp.EnableZstd(false), gzhttp.MinSize(smallPage), gzhttp.RandomJitter(padding, 0, true))
+var compressor = sync.OnceValue(func() func(http.Handler) http.HandlerFunc {
+	wrap, err := gzhttp.NewWrapper(gzhttp.EnableZstd(false), gzhttp.MinSize(smallPage),
+		gzhttp.RandomJitter(padding, 0, true))
 	if err != nil {
 		panic("handlers: " + err.Error()) // the options are constants
 	}
@@ -35,8 +36,8 @@ func Uncompressed(c echo.Context) { c.Set(uncompressedKey, true) }
 // mayCompress reports whether a page may be compressed. Secrets are made by forms and shown once, in the page that
 // answers (I15), so whole pages that answer a form are not: then it does not matter which of them shows one.
 func mayCompress(c echo.Context, fragment bool) bool {
-	marked, _ := c.Get(uncompressedKey).(bool)
-	return !marked && (fragment || c.Request().Method == http.MethodGet)
+	plain, _ := c.Get(uncompressedKey).(bool)
+	return !plain && (fragment || c.Request().Method == http.MethodGet)
 }
 
 // sendHTML answers with a page or a part of one, all of it at once.
@@ -45,7 +46,7 @@ func sendHTML(c echo.Context, status int, body []byte, compress bool) error {
 		return c.HTMLBlob(status, body)
 	}
 	var err error
-	compressing()(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	compressor()(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set(echo.HeaderContentType, echo.MIMETextHTMLCharsetUTF8)
 		w.WriteHeader(status)
 		_, err = w.Write(body)

@@ -87,7 +87,7 @@ func (l *Connections) Context(ctx context.Context, conn net.Conn) context.Contex
 }
 
 // closing is the header by which an answer ends its connection.
-var closing = []string{"close"}
+var closeHeader = []string{"close"}
 
 // Handler is what every request goes through.
 func (l *Connections) Handler(next http.Handler) http.Handler {
@@ -99,14 +99,14 @@ func (l *Connections) Handler(next http.Handler) http.Handler {
 			return
 		}
 		// The answer may be sent before or after the body was read, or without.
-		w.Header()["Connection"] = closing
+		w.Header()["Connection"] = closeHeader
 		body := &trackedBody{ReadCloser: r.Body, whole: func() {
 			delete(w.Header(), "Connection")
 			l.received(conn)
 		}}
 		r.Body = body
 		next.ServeHTTP(w, r)
-		if !body.ended {
+		if !body.isOver {
 			// The rest of the body may still arrive: a reset would take the answer away.
 			_ = http.NewResponseController(w).SetReadDeadline(after(unreadTimeout))
 		}
@@ -117,14 +117,14 @@ func (l *Connections) Handler(next http.Handler) http.Handler {
 type trackedBody struct {
 	io.ReadCloser
 
-	whole func()
-	ended bool
+	whole  func()
+	isOver bool
 }
 
 func (b *trackedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
-	if errors.Is(err, io.EOF) && !b.ended {
-		b.ended = true
+	if errors.Is(err, io.EOF) && !b.isOver {
+		b.isOver = true
 		b.whole()
 	}
 	return n, err

@@ -149,8 +149,8 @@ func InWords(names map[string]string, err error) error {
 	if !ok || len(e.Fields) == 0 || names == nil {
 		return err
 	}
-	renamed := *e
-	renamed.Fields = make(map[string]string, len(e.Fields))
+	clone := *e
+	clone.Fields = make(map[string]string, len(e.Fields))
 	for path, text := range e.Fields {
 		root, rest := path, ""
 		if end := strings.IndexAny(path, ".["); end >= 0 {
@@ -159,9 +159,9 @@ func InWords(names map[string]string, err error) error {
 		if name, ok := names[root]; ok {
 			root = name
 		}
-		renamed.Fields[root+rest] = text
+		clone.Fields[root+rest] = text
 	}
-	return &renamed
+	return &clone
 }
 
 // Error is the text.

@@ -35,7 +35,9 @@ func (l *Lists) Begin(ctx context.Context, w http.ResponseWriter) error {
 		select {
 		case l.places <- struct{}{}:
 		case <-end.C:
-			return &models.Error{Code: models.CodeTooManyRequests, RetryAfterSeconds: 1, Text: "Too many lists are being read. Try again in 1 s."}
+			return &models.Error{
+				Code: models.CodeTooManyRequests, RetryAfterSeconds: 1, Text: "Too many lists are being read. Try again in 1 s.",
+			}
 		case <-ctx.Done():
 			return ctx.Err()
 		}

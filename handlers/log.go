@@ -27,7 +27,8 @@ func (k *Kit) accessLog(next echo.HandlerFunc) echo.HandlerFunc {
 		id := newRequestID()
 		c.Response().Header()[headerRequestID] = []string{id}
 		line := requestLine{kit: k, method: c.Request().Method, route: c.Path(), waits: new(atomic.Bool)}
-		line.ctx = context.WithValue(models.Logged(c.Request().Context(), requestAttrs(id, c.Request().Header)...), waitsKey{}, line.waits)
+		line.ctx = context.WithValue(models.Logged(c.Request().Context(), requestAttrs(id, c.Request().Header)...),
+			waitsKey{}, line.waits)
 		c.SetRequest(c.Request().WithContext(line.ctx))
 		if err := next(c); err != nil {
 			c.Error(err)
@@ -85,12 +86,14 @@ const slowRequest = time.Second
 // toldAnyway reports whether a request has a line although not all have one: it failed, was
 // refused for want of a sign-in, or took long without a wait.
 func (l requestLine) toldAnyway(status int, took time.Duration) bool {
-	return status >= http.StatusInternalServerError || status == http.StatusUnauthorized || took > slowRequest && !l.waits.Load()
+	return status >= http.StatusInternalServerError || status == http.StatusUnauthorized ||
+		took > slowRequest && !l.waits.Load()
 }
 
 func (l requestLine) write(status int, took time.Duration) {
 	level := slog.LevelInfo
-	if status >= http.StatusInternalServerError && status != http.StatusServiceUnavailable && status != http.StatusInsufficientStorage {
+	if status >= http.StatusInternalServerError && status != http.StatusServiceUnavailable &&
+		status != http.StatusInsufficientStorage {
 		level = slog.LevelError
 	}
 	l.kit.Metrics.answered(l.method, l.route, status, took)

@@ -25,7 +25,7 @@ const (
 type Metrics struct {
 	registry *prometheus.Registry
 	requests cache[requestKey, prometheus.Counter]
-	settled  cache[settledKey, prometheus.Counter]
+	outcomes cache[settledKey, prometheus.Counter]
 	took     cache[routeKey, prometheus.Observer]
 	decided  prometheus.Histogram
 	told     prometheus.Histogram
@@ -46,19 +46,22 @@ func NewMetrics(version string) *Metrics {
 	m.requests.make = func(k requestKey) prometheus.Counter {
 		return requests.WithLabelValues(k.method, k.route, strconv.Itoa(k.status))
 	}
-	settled := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "countersign_approvals_settled_total", Help: "Requests settled since the start, by status and cause; approved includes what was let through.",
+	outcomes := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "countersign_approvals_settled_total",
+		Help: "Requests settled since the start, by status and cause; approved includes what was let through.",
 	}, []string{"status", "cause"})
-	m.settled.make = func(k settledKey) prometheus.Counter {
-		return settled.WithLabelValues(string(k.status), string(k.cause))
+	m.outcomes.make = func(k settledKey) prometheus.Counter {
+		return outcomes.WithLabelValues(string(k.status), string(k.cause))
 	}
 	took := prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name: "countersign_http_request_seconds", Help: "Duration of requests by route. Where callers wait for a person, that is in it.",
+		Name:    "countersign_http_request_seconds",
+		Help:    "Duration of requests by route. Where callers wait for a person, that is in it.",
 		Buckets: []float64{0.005, 0.02, 0.05, 0.1, 0.25, 1, 5, 60},
 	}, []string{"method", "route"})
 	m.took.make = func(k routeKey) prometheus.Observer { return took.WithLabelValues(k.method, k.route) }
 	m.told = prometheus.NewHistogram(prometheus.HistogramOpts{
-		Name: "countersign_decision_told_seconds", Help: "Time from a person's decision until a caller that waits has it, its commit included.",
+		Name:    "countersign_decision_told_seconds",
+		Help:    "Time from a person's decision until a caller that waits has it, its commit included.",
 		Buckets: []float64{0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 1, 5},
 	})
 	m.decided = prometheus.NewHistogram(prometheus.HistogramOpts{
@@ -85,7 +88,8 @@ func NewMetrics(version string) *Metrics {
 		Name: "countersign_webhook_attempts_total", Help: "Attempts to send an event to a webhook, by how they ended.",
 	}, []string{"class"})
 	m.notices = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "countersign_notification_attempts_total", Help: "Attempts to send a notification, by kind of channel and by how they ended.",
+		Name: "countersign_notification_attempts_total",
+		Help: "Attempts to send a notification, by kind of channel and by how they ended.",
 	}, []string{"channel", "class"})
 	for _, class := range models.SendClasses() {
 		m.webhooks.WithLabelValues(string(class))
@@ -97,7 +101,8 @@ func NewMetrics(version string) *Metrics {
 		Name: "countersign_build_info", Help: "Always 1; the version is in the label.",
 	}, []string{"version"})
 	build.WithLabelValues(version).Set(1)
-	m.registry.MustRegister(requests, settled, took, m.decided, m.told, m.callers, m.commits, m.streams, m.signIns, m.webhooks, m.notices, build,
+	m.registry.MustRegister(requests, outcomes, took, m.decided, m.told, m.callers, m.commits, m.streams, m.signIns,
+		m.webhooks, m.notices, build,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -138,7 +143,7 @@ func (m *Metrics) Settled(o models.Outcome) {
 	if status == models.StatusNone {
 		status = models.StatusApproved
 	}
-	m.settled.get(settledKey{status, o.Cause}).Inc()
+	m.outcomes.get(settledKey{status, o.Cause}).Inc()
 	if o.Cause == models.CauseReviewer {
 		m.decided.Observe(o.Waited.Seconds())
 	}
@@ -170,7 +175,8 @@ func (m *Metrics) answered(method, route string, status int, took time.Duration)
 // knownMethod keeps methods of a caller's own making out of labels.
 func knownMethod(method string) string {
 	switch method {
-	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
+		http.MethodOptions:
 		return method
 	}
 	return "other"

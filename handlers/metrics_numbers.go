@@ -14,26 +14,38 @@ const readNumbersWithin = 5 * time.Second
 
 var (
 	pendingDesc = prometheus.NewDesc("countersign_approvals_pending", "Requests that wait for a decision.", nil, nil)
-	oldestDesc  = prometheus.NewDesc("countersign_approvals_oldest_pending_seconds", "Age of the request that waits longest; 0 when none waits.", nil, nil)
+	oldestDesc  = prometheus.NewDesc("countersign_approvals_oldest_pending_seconds",
+		"Age of the request that waits longest; 0 when none waits.", nil, nil)
 	waitersDesc = prometheus.NewDesc("countersign_waiters", "Callers that are blocked in a wait.", nil, nil)
 	untoldDesc  = prometheus.NewDesc("countersign_verdicts_untold", "Decisions on their way to an upstream.", nil, nil)
 	failingDesc = prometheus.NewDesc("countersign_upstreams_failing", "Upstreams whose last poll failed.", nil, nil)
-	unsentDesc  = prometheus.NewDesc("countersign_notifications_unsent", "Notifications that are to be sent, or sent again.", nil, nil)
-	brokenDesc  = prometheus.NewDesc("countersign_notification_channels_failing", "Channels of notifications that keep failing.", nil, nil)
-	behindDesc  = prometheus.NewDesc("countersign_webhooks_behind", "Entries of the ledger that webhooks have not come by yet, of all together.", nil, nil)
-	lateDesc    = prometheus.NewDesc("countersign_webhooks_oldest_undelivered_seconds", "Age of the oldest event that a webhook is still to get; 0 when there is none.", nil, nil)
-	haltedDesc  = prometheus.NewDesc("countersign_webhooks_paused", "Webhooks that are paused.", nil, nil)
-	ledgerDesc  = prometheus.NewDesc("countersign_ledger_entry", "Number of the last entry of the ledger.", nil, nil)
-	rowsDesc    = prometheus.NewDesc("countersign_rows_differing", "Rows that differed from the ledger when all were last compared; -1 when they could not be compared.", nil, nil)
-	byAgeDesc   = prometheus.NewDesc("countersign_approvals_pending_by_age", "Requests that wait for a decision, by risk and by how long they have.", []string{"risk", "age"}, nil)
-	gateDesc    = prometheus.NewDesc("countersign_gate_off", "1 while tool calls go through without a person; else 0.", nil, nil)
-	fallDesc    = prometheus.NewDesc("countersign_fallback_on", "1 while clients may go on when no server answers; else 0.", nil, nil)
-	stopsDesc   = prometheus.NewDesc("countersign_stops", "Stops of agents that are in force.", nil, nil)
-	sizeDesc    = prometheus.NewDesc("countersign_database_bytes", "Size of the database.", nil, nil)
-	logDesc     = prometheus.NewDesc("countersign_database_log_bytes", "Size of the database's log.", nil, nil)
-	freeDesc    = prometheus.NewDesc("countersign_disk_free_bytes", "What is free on the disk of the data folder.", nil, nil)
-	backupDesc  = prometheus.NewDesc("countersign_backup_timestamp_seconds", "When the last backup was made; 0 for never.", nil, nil)
-	rowsAtDesc  = prometheus.NewDesc("countersign_rows_compared_timestamp_seconds", "When all rows were last compared with the ledger; 0 for never.", nil, nil)
+	unsentDesc  = prometheus.NewDesc("countersign_notifications_unsent",
+		"Notifications that are to be sent, or sent again.", nil, nil)
+	brokenDesc = prometheus.NewDesc("countersign_notification_channels_failing",
+		"Channels of notifications that keep failing.", nil, nil)
+	behindDesc = prometheus.NewDesc("countersign_webhooks_behind",
+		"Entries of the ledger that webhooks have not come by yet, of all together.", nil, nil)
+	lateDesc = prometheus.NewDesc("countersign_webhooks_oldest_undelivered_seconds",
+		"Age of the oldest event that a webhook is still to get; 0 when there is none.", nil, nil)
+	haltedDesc = prometheus.NewDesc("countersign_webhooks_paused", "Webhooks that are paused.", nil, nil)
+	ledgerDesc = prometheus.NewDesc("countersign_ledger_entry", "Number of the last entry of the ledger.", nil, nil)
+	rowsDesc   = prometheus.NewDesc("countersign_rows_differing",
+		"Rows that differed from the ledger when all were last compared; -1 when they could not be compared.", nil, nil)
+	byAgeDesc = prometheus.NewDesc("countersign_approvals_pending_by_age",
+		"Requests that wait for a decision, by risk and by how long they have.", []string{"risk", "age"}, nil)
+	gateDesc = prometheus.NewDesc("countersign_gate_off", "1 while tool calls go through without a person; else 0.",
+		nil, nil)
+	fallDesc = prometheus.NewDesc("countersign_fallback_on",
+		"1 while clients may go on when no server answers; else 0.", nil, nil)
+	stopsDesc = prometheus.NewDesc("countersign_stops", "Stops of agents that are in force.", nil, nil)
+	sizeDesc  = prometheus.NewDesc("countersign_database_bytes", "Size of the database.", nil, nil)
+	logDesc   = prometheus.NewDesc("countersign_database_log_bytes", "Size of the database's log.", nil, nil)
+	freeDesc  = prometheus.NewDesc("countersign_disk_free_bytes", "What is free on the disk of the data folder.", nil,
+		nil)
+	backupDesc = prometheus.NewDesc("countersign_backup_timestamp_seconds", "When the last backup was made; 0 for never.",
+		nil, nil)
+	rowsAtDesc = prometheus.NewDesc("countersign_rows_compared_timestamp_seconds",
+		"When all rows were last compared with the ledger; 0 for never.", nil, nil)
 )
 
 // numbers reads the figures of the store when they are collected. If they cannot be read they are missing, and the rest
@@ -45,7 +57,11 @@ type numbers struct {
 
 // Describe names the figures.
 func (*numbers) Describe(descs chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{pendingDesc, oldestDesc, waitersDesc, untoldDesc, failingDesc, unsentDesc, brokenDesc, behindDesc, lateDesc, haltedDesc, ledgerDesc, rowsDesc, rowsAtDesc, byAgeDesc, gateDesc, fallDesc, stopsDesc, sizeDesc, logDesc, freeDesc, backupDesc} {
+	for _, d := range []*prometheus.Desc{
+		pendingDesc, oldestDesc, waitersDesc, untoldDesc, failingDesc, unsentDesc, brokenDesc, behindDesc, lateDesc,
+		haltedDesc, ledgerDesc, rowsDesc, rowsAtDesc, byAgeDesc, gateDesc, fallDesc, stopsDesc, sizeDesc, logDesc, freeDesc,
+		backupDesc,
+	} {
 		descs <- d
 	}
 }
@@ -79,7 +95,8 @@ func (c *numbers) Collect(metrics chan<- prometheus.Metric) {
 		backup = float64(n.BackupAt.Unix())
 	}
 	for _, one := range n.ByAge {
-		metrics <- prometheus.MustNewConstMetric(byAgeDesc, prometheus.GaugeValue, float64(one.Count), string(one.Risk), one.Age)
+		metrics <- prometheus.MustNewConstMetric(byAgeDesc, prometheus.GaugeValue, float64(one.Count), string(one.Risk),
+			one.Age)
 	}
 	for desc, value := range map[*prometheus.Desc]float64{
 		pendingDesc: float64(n.Pending), oldestDesc: age, waitersDesc: float64(n.Waiters),

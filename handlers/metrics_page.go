@@ -14,7 +14,7 @@ import (
 // RegisterMetrics adds /metrics. It takes an admin's token; without any, the
 // request must come from this machine, for this machine, past no proxy.
 func (k Kit) RegisterMetrics(e *echo.Echo, auth Authenticator) {
-	told := promhttp.HandlerFor(k.Metrics.registry, promhttp.HandlerOpts{
+	own := promhttp.HandlerFor(k.Metrics.registry, promhttp.HandlerOpts{
 		ErrorHandling: promhttp.ContinueOnError,
 		ErrorLog:      slog.NewLogLogger(k.Log.Handler(), slog.LevelWarn),
 	})
@@ -22,7 +22,7 @@ func (k Kit) RegisterMetrics(e *echo.Echo, auth Authenticator) {
 		if err := mayReadMetrics(c.Request(), auth); err != nil {
 			return err
 		}
-		told.ServeHTTP(c.Response(), c.Request())
+		own.ServeHTTP(c.Response(), c.Request())
 		return nil
 	})
 }
@@ -51,8 +51,10 @@ func mayReadMetrics(r *http.Request, auth Authenticator) error {
 // direct are the headers that programs and browsers send without a proxy. Proxies have many names for those for whom
 // they forward, and any other header may be one.
 var direct = map[string]bool{
-	"Accept": true, "Accept-Charset": true, "Accept-Encoding": true, "Accept-Language": true, "Cache-Control": true, "Connection": true, "Content-Length": true,
-	"Cookie": true, "Dnt": true, "If-Modified-Since": true, "If-None-Match": true, "Keep-Alive": true, "Priority": true, "Range": true, "Referer": true,
+	"Accept": true, "Accept-Charset": true, "Accept-Encoding": true, "Accept-Language": true, "Cache-Control": true,
+	"Connection": true, "Content-Length": true,
+	"Cookie": true, "Dnt": true, "If-Modified-Since": true, "If-None-Match": true, "Keep-Alive": true, "Priority": true,
+	"Range": true, "Referer": true,
 	"Te": true, "Upgrade-Insecure-Requests": true, "User-Agent": true, "X-Prometheus-Scrape-Timeout-Seconds": true,
 }
 

@@ -63,5 +63,6 @@ func fromBrowser(r *http.Request) bool {
 	if WantsJSON(r) || strings.HasPrefix(h.Get("Content-Type"), "application/json") {
 		return false
 	}
-	return strings.Contains(h.Get("Accept"), "text/") || h.Get("Cookie") != "" || h.Get(headerHXRequest) != "" || h.Get("Sec-Fetch-Mode") != ""
+	return strings.Contains(h.Get("Accept"), "text/") || h.Get("Cookie") != "" || h.Get(headerHXRequest) != "" ||
+		h.Get("Sec-Fetch-Mode") != ""
 }

@@ -36,7 +36,10 @@ func (s *Strangers) Enter(w http.ResponseWriter) (leave func(), err error) {
 	select {
 	case s.places <- struct{}{}:
 	default:
-		return nil, &models.Error{Code: models.CodeTooManyRequests, RetryAfterSeconds: 2, Text: "Too many requests without a sign-in are being read. Try again in 2 s."}
+		return nil, &models.Error{
+			Code: models.CodeTooManyRequests, RetryAfterSeconds: 2,
+			Text: "Too many requests without a sign-in are being read. Try again in 2 s.",
+		}
 	}
 	done := s.Brief(w)
 	return func() { done(); <-s.places }, nil

@@ -12,9 +12,9 @@ const DefaultStreams = 20
 // Streams counts who has how many event streams open, over all surfaces, and
 // ends all of them at once.
 type Streams struct {
-	most    int
-	stopped chan struct{}
-	once    sync.Once
+	most int
+	stop chan struct{}
+	once sync.Once
 
 	mu     sync.Mutex
 	open   map[string]int
@@ -28,7 +28,7 @@ func NewStreams(most int) *Streams {
 	if most == 0 {
 		most = DefaultStreams
 	}
-	return &Streams{most: most, stopped: make(chan struct{}), open: make(map[string]int)}
+	return &Streams{most: most, stop: make(chan struct{}), open: make(map[string]int)}
 }
 
 // Enter counts one stream more of actor's, whatever credential it was opened
@@ -76,7 +76,7 @@ func (s *Streams) Watched() bool {
 }
 
 // Stop ends open streams, and new ones at once. Stopping twice is harmless.
-func (s *Streams) Stop() { s.once.Do(func() { close(s.stopped) }) }
+func (s *Streams) Stop() { s.once.Do(func() { close(s.stop) }) }
 
 // Stopped is closed by Stop.
-func (s *Streams) Stopped() <-chan struct{} { return s.stopped }
+func (s *Streams) Stopped() <-chan struct{} { return s.stop }

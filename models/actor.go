@@ -81,12 +81,12 @@ func (a Actor) MayAdminister() bool {
 // tells routed: the agent that opened it, its owner, its reviewers, every admin, the
 // system and the operator. For people, who sees it may reject it too, and approve it
 // where its rule does not say otherwise.
-func (a Actor) Sees(r *Response, routed bool) bool {
+func (a Actor) Sees(r *Response, isReviewer bool) bool {
 	switch a.Kind {
 	case ActorAgent:
 		return a.IsAgent() && r.AgentID == a.AgentID()
 	case ActorUser:
-		return a.IsPerson() && (a.Admin || r.OwnerID == a.UserID() || routed)
+		return a.IsPerson() && (a.Admin || r.OwnerID == a.UserID() || isReviewer)
 	case ActorSystem, ActorOperator:
 		return true
 	}

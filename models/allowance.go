@@ -35,7 +35,8 @@ func AllowanceAsked(input []byte) (Allowance, error) {
 	}
 	err := json.Unmarshal(input, &in, json.RejectUnknownMembers(true), jsontext.AllowDuplicateNames(false))
 	if err != nil || in.Energy == nil || in.Until == nil {
-		return Allowance{}, Invalid("input", `must be an object with two members, as in {"energy": 100, "until": "2026-01-02T15:04:00Z"}`)
+		return Allowance{}, Invalid("input",
+			`must be an object with two members, as in {"energy": 100, "until": "2026-01-02T15:04:00Z"}`)
 	}
 	n, err := WholeNumber("input.energy", in.Energy)
 	if err != nil {
@@ -50,7 +51,7 @@ func AllowanceAsked(input []byte) (Allowance, error) {
 // EditedAllowance reads the edited input of a request: the sum may be another,
 // the time may not.
 func (r *Response) EditedAllowance(edited []byte) (Allowance, error) {
-	asked, err := AllowanceAsked([]byte(r.ToolInputJSON))
+	request, err := AllowanceAsked([]byte(r.ToolInputJSON))
 	if err != nil {
 		return Allowance{}, err
 	}
@@ -58,8 +59,9 @@ func (r *Response) EditedAllowance(edited []byte) (Allowance, error) {
 	if err != nil {
 		return Allowance{}, err
 	}
-	if !a.Until.Equal(asked.Until) {
-		return Allowance{}, Invalid("input.until", "must stay %s: only the energy can be changed", asked.Until.Format(time.RFC3339))
+	if !a.Until.Equal(request.Until) {
+		return Allowance{}, Invalid("input.until", "must stay %s: only the energy can be changed",
+			request.Until.Format(time.RFC3339))
 	}
 	return a, nil
 }

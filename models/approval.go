@@ -37,12 +37,12 @@ func (a *Approval) AskedTime() time.Time {
 
 // SayOutside takes over what another system says of its request: the run for which it
 // asks, where that is not the conversation's, and when it was asked.
-func (a *Approval) SayOutside(run string, asked time.Time) {
+func (a *Approval) SayOutside(run string, start time.Time) {
 	if run != "" && (a.RunID == nil || *a.RunID != run) {
 		a.OutsideRun = &run
 	}
-	if !asked.IsZero() {
-		a.ClaimedAt = &asked
+	if !start.IsZero() {
+		a.ClaimedAt = &start
 	}
 }
 

@@ -53,7 +53,7 @@ type PolicyResult struct {
 
 // Released is the input that ran, or would: as edited, if it was.
 func (a *Approval) Released() string {
-	if text, edited := a.Vote.ApprovedInput(); edited {
+	if text, edit := a.Vote.ApprovedInput(); edit {
 		return text
 	}
 	return a.ToolInputJSON

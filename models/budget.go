@@ -51,7 +51,7 @@ func (c BudgetChange) None() bool { return c.Set == nil && c.Delta == nil }
 // deltaField are the names by which the asker knows the two.
 //
 // Codes: invalid, no_budget (a delta where no budget is set).
-func (c BudgetChange) Apply(standing *int64, setField, deltaField string) (int64, error) {
+func (c BudgetChange) Apply(current *int64, setField, deltaField string) (int64, error) {
 	switch {
 	case c.Set != nil && c.Delta != nil:
 		return 0, Invalid(deltaField, "can't be combined with %s; send one of the two", setField)
@@ -64,13 +64,13 @@ func (c BudgetChange) Apply(standing *int64, setField, deltaField string) (int64
 		return 0, Invalid(setField, "is required")
 	case *c.Delta < -MaxBudget || *c.Delta > MaxBudget:
 		return 0, Invalid(deltaField, "must be from %d to %d", int64(-MaxBudget), int64(MaxBudget))
-	case standing == nil:
+	case current == nil:
 		return 0, &Error{
 			Code: CodeNoBudget, Text: "This conversation has no budget to change; set one.",
 			Fields: map[string]string{deltaField: "needs an existing budget"},
 		}
 	}
-	next := max(0, *standing+*c.Delta)
+	next := max(0, *current+*c.Delta)
 	if next > MaxBudget {
 		return 0, Invalid(deltaField, "would raise the budget above %d", int64(MaxBudget))
 	}
@@ -86,7 +86,8 @@ func BudgetAsked(input []byte) (int64, error) {
 	var in struct {
 		Budget jsontext.Value `json:"budget"`
 	}
-	if err := json.Unmarshal(input, &in, json.RejectUnknownMembers(true), jsontext.AllowDuplicateNames(false)); err != nil || in.Budget == nil {
+	if err := json.Unmarshal(input, &in, json.RejectUnknownMembers(true),
+		jsontext.AllowDuplicateNames(false)); err != nil || in.Budget == nil {
 		return 0, Invalid("input", `must be an object with one member, as in {"budget": 100}`)
 	}
 	n, err := WholeNumber("input.budget", in.Budget)

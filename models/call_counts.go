@@ -13,8 +13,8 @@ type CallCounts struct {
 
 // Add counts one call, if it ran or was rejected, and reports whether it was let run: what ran
 // without an answer was not.
-func (c *CallCounts) Add(status Status, cause Cause) (allowed bool) {
-	allowed = status == StatusApproved || status == StatusNone && cause != CauseNone
+func (c *CallCounts) Add(status Status, cause Cause) (ok bool) {
+	ok = status == StatusApproved || status == StatusNone && cause != CauseNone
 	switch {
 	case status == StatusRan:
 		c.Unapproved++
@@ -22,7 +22,7 @@ func (c *CallCounts) Add(status Status, cause Cause) (allowed bool) {
 		c.Rejected++
 	case status == StatusRejected:
 		c.AutoRejected++
-	case !allowed:
+	case !ok:
 	case cause == CauseReviewer:
 		c.Approved++
 	case cause == CausePolicy:
@@ -32,5 +32,5 @@ func (c *CallCounts) Add(status Status, cause Cause) (allowed bool) {
 	default:
 		c.Unapproved++
 	}
-	return allowed
+	return ok
 }

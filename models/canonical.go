@@ -120,7 +120,7 @@ func extent(raw []byte) (deepest, members int) {
 // Canonical is what a digest is made over: the canonical bytes of an object of
 // the kind, the tool's name and its input, or of the kind and the content.
 func Canonical(kind Kind, toolName string, input []byte) ([]byte, error) {
-	sorted, err := CanonicalJSON("input", input)
+	canonical, err := CanonicalJSON("input", input)
 	if err != nil {
 		return nil, err
 	}
@@ -128,9 +128,9 @@ func Canonical(kind Kind, toolName string, input []byte) ([]byte, error) {
 	if err != nil {
 		return nil, Invalid("toolName", "must be valid UTF-8")
 	}
-	out := make([]byte, 0, len(sorted)+len(name)+48)
+	out := make([]byte, 0, len(canonical)+len(name)+48)
 	out = append(out, `{"input":`...)
-	out = append(out, sorted...)
+	out = append(out, canonical...)
 	out = append(out, `,"kind":"`...)
 	out = append(out, kind...)
 	out = append(out, `","toolName":`...)

@@ -6,11 +6,16 @@ import "cmp"
 // for a column. Each cause has its own (I10). Pages, the command line, hooks and the
 // surfaces of other protocols all say it with these.
 var causeWords = map[Cause]struct{ text, short, denial string }{
-	CauseReviewer:    {text: "A person decided.", short: "by a person", denial: "A person rejected this."},
-	CausePolicy:      {text: "The policy decided; nobody was asked.", short: "by the policy", denial: "The policy denies this."},
-	CauseGrant:       {text: "A pre-approval allowed it; nobody was asked.", short: "by a pre-approval"},
-	CauseGateOff:     {text: "The gate was off; nobody was asked.", short: "the gate was off"},
-	CauseFallback:    {text: "No server answered, and fallback was on: the client continued and reported it afterwards.", short: "fallback, no server", denial: "The agent reported that this ran without an answer; nobody approved it."},
+	CauseReviewer: {text: "A person decided.", short: "by a person", denial: "A person rejected this."},
+	CausePolicy: {
+		text: "The policy decided; nobody was asked.", short: "by the policy", denial: "The policy denies this.",
+	},
+	CauseGrant:   {text: "A pre-approval allowed it; nobody was asked.", short: "by a pre-approval"},
+	CauseGateOff: {text: "The gate was off; nobody was asked.", short: "the gate was off"},
+	CauseFallback: {
+		text:  "No server answered, and fallback was on: the client continued and reported it afterwards.",
+		short: "fallback, no server", denial: "The agent reported that this ran without an answer; nobody approved it.",
+	},
 	CauseTimeout:     {text: "Nobody decided in time.", short: "no decision in time"},
 	CauseCancelled:   {text: "The agent cancelled it.", short: "by the agent", denial: "This request was cancelled."},
 	CauseCascade:     {text: "Another request was rejected, and this one with it.", short: "with another request"},

@@ -50,7 +50,7 @@ func changedMembers(before, after []Member) []string {
 		}
 	}
 	for _, m := range before {
-		if _, removed := was[m.Name]; removed {
+		if _, found := was[m.Name]; found {
 			lines = append(lines, "without "+asJSON(m.Name))
 		}
 	}
@@ -59,9 +59,9 @@ func changedMembers(before, after []Member) []string {
 
 // asJSON is a name as JSON writes it.
 func asJSON(name string) string {
-	quoted, err := jsontext.AppendQuote(nil, name)
+	quote, err := jsontext.AppendQuote(nil, name)
 	if err != nil {
 		return fmt.Sprintf("%q", name) // a member's name always quotes
 	}
-	return string(quoted)
+	return string(quote)
 }

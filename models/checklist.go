@@ -43,26 +43,28 @@ const TickAll = "Tick every item before you approve."
 
 // Ticks are the items of the checklist that were ticked, in order and each once, as they
 // are stored: all of them, or this fails with CodeInvalid for the field checked.
-func (r *Response) Ticks(checked []int) (string, error) {
+func (r *Response) Ticks(ticks []int) (string, error) {
 	items := r.Checklist()
-	var missing []string
+	var gaps []string
 	for i := range items {
-		if !slices.Contains(checked, i) {
-			missing = append(missing, strconv.Itoa(i))
+		if !slices.Contains(ticks, i) {
+			gaps = append(gaps, strconv.Itoa(i))
 		}
 	}
 	wrong := func(format string, args ...any) error {
 		return &Error{Code: CodeInvalid, Text: TickAll, Fields: map[string]string{"checked": fmt.Sprintf(format, args...)}}
 	}
 	switch {
-	case slices.ContainsFunc(checked, func(n int) bool { return n < 0 || n >= len(items) }):
-		return "", Invalid("checked", "names an item that is not on the checklist, which has %d; they are numbered from 0", len(items))
-	case len(missing) > 0:
-		return "", wrong("must list every item of the checklist by its number, from 0 to %d; missing: %s", len(items)-1, strings.Join(missing, ", "))
+	case slices.ContainsFunc(ticks, func(n int) bool { return n < 0 || n >= len(items) }):
+		return "", Invalid("checked", "names an item that is not on the checklist, which has %d; they are numbered from 0",
+			len(items))
+	case len(gaps) > 0:
+		return "", wrong("must list every item of the checklist by its number, from 0 to %d; missing: %s", len(items)-1,
+			strings.Join(gaps, ", "))
 	case len(items) == 0:
 		return "", nil
 	}
-	ticked := slices.Compact(slices.Sorted(slices.Values(checked)))
+	ticked := slices.Compact(slices.Sorted(slices.Values(ticks)))
 	raw, err := json.Marshal(ticked)
 	if err != nil {
 		return "", fmt.Errorf("write what was ticked: %w", err)

@@ -101,7 +101,8 @@ func (f EditField) Text() string {
 		return f.unquoted()
 	case FieldList, FieldObject:
 		v := f.raw.Clone()
-		if err := v.Format(jsontext.PreserveRawStrings(true), jsontext.WithIndent("  "), jsontext.CanonicalizeRawInts(false), jsontext.CanonicalizeRawFloats(false)); err != nil {
+		if err := v.Format(jsontext.PreserveRawStrings(true), jsontext.WithIndent("  "), jsontext.CanonicalizeRawInts(false),
+			jsontext.CanonicalizeRawFloats(false)); err != nil {
 			v = f.raw
 		}
 		return VisibleJSON(string(v))
@@ -155,20 +156,20 @@ func (f EditField) parse(text string) (jsontext.Value, string) {
 // Edit puts together an input from the text in a form for its members, by their place; members without text stay
 // unchanged. Members keep their order, and an input in which nothing was changed comes back unchanged. problems has the
 // mistakes by place; there is no input then.
-func Edit(input []byte, fields []EditField, typed map[int]string) (edited []byte, problems map[int]string) {
+func Edit(input []byte, fields []EditField, texts map[int]string) (edited []byte, problems map[int]string) {
 	problems = map[int]string{}
 	out := []byte("{")
-	changed := false
+	differs := false
 	for i, f := range fields {
 		value := f.raw
-		if text, ok := typed[i]; ok {
+		if text, ok := texts[i]; ok {
 			var problem string
 			if value, problem = f.parse(text); problem != "" {
 				problems[i] = problem
 				continue
 			}
 		}
-		changed = changed || !bytes.Equal(value, f.raw)
+		differs = differs || !bytes.Equal(value, f.raw)
 		if i > 0 {
 			out = append(out, ',')
 		}
@@ -177,7 +178,7 @@ func Edit(input []byte, fields []EditField, typed map[int]string) (edited []byte
 	switch {
 	case len(problems) > 0:
 		return nil, problems
-	case !changed:
+	case !differs:
 		return input, nil
 	}
 	return append(out, '}'), nil

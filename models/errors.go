@@ -14,8 +14,9 @@ type Code string
 
 // The codes (ARCHITECTURE.md, "Errors"); the last few are for the inside.
 const (
-	CodeInvalid           Code = "invalid"             // 422: a field is wrong; Fields says which
-	CodeDigestRequired    Code = "digest_required"     // 422: approving high or critical risk needs the digest shown; so do ticks that name no request
+	CodeInvalid Code = "invalid" // 422: a field is wrong; Fields says which
+	// 422: approving high or critical risk needs the digest shown; so do ticks that name no request
+	CodeDigestRequired    Code = "digest_required"
 	CodeWrongDecisionKind Code = "wrong_decision_kind" // 422: this kind of request takes another kind of verdict
 	// 422: the asker would run the input that it sent; reject it, and suggest the new input
 	CodeTakesNoEdits     Code = "takes_no_edits"
@@ -28,15 +29,16 @@ const (
 	CodeNotAReviewer    Code = "not_a_reviewer"  // 403: sees the request, and the rule lets only others approve it
 	CodeNotFound        Code = "not_found"       // 404: no such object, or not visible to the asker
 
-	CodeAlreadyDecided    Code = "already_decided"     // 409: settled; the error has the current outcome
-	CodeExpired           Code = "expired"             // 409: past its deadline
-	CodeBeingDecided      Code = "being_decided"       // 409: another verdict is held or on its way
-	CodeDigestMismatch    Code = "digest_mismatch"     // 409: the reader saw other content than the current one
-	CodeKeyConflict       Code = "key_conflict"        // 409: same key, another request
-	CodeIDTaken           Code = "id_taken"            // 409: a client-chosen id that exists elsewhere
-	CodeOtherAgent        Code = "other_agent"         // 409: a run of another agent of the same owner
-	CodeAmbiguousSession  Code = "ambiguous_session"   // 409: several sessions have the name; say which
-	CodeSeveralWaiting    Code = "several_waiting"     // 409: several wait in the conversation, and the policy wants one to be named
+	CodeAlreadyDecided   Code = "already_decided"   // 409: settled; the error has the current outcome
+	CodeExpired          Code = "expired"           // 409: past its deadline
+	CodeBeingDecided     Code = "being_decided"     // 409: another verdict is held or on its way
+	CodeDigestMismatch   Code = "digest_mismatch"   // 409: the reader saw other content than the current one
+	CodeKeyConflict      Code = "key_conflict"      // 409: same key, another request
+	CodeIDTaken          Code = "id_taken"          // 409: a client-chosen id that exists elsewhere
+	CodeOtherAgent       Code = "other_agent"       // 409: a run of another agent of the same owner
+	CodeAmbiguousSession Code = "ambiguous_session" // 409: several sessions have the name; say which
+	// 409: several wait in the conversation, and the policy wants one to be named
+	CodeSeveralWaiting    Code = "several_waiting"
 	CodeNoPendingApproval Code = "no_pending_approval" // 409: nothing in the conversation waits to be decided
 	CodeConflict          Code = "conflict"            // 409: any other clash (a name already in use)
 
@@ -95,7 +97,9 @@ func Errorf(code Code, format string, args ...any) *Error {
 
 // Invalid is a 422 that names one field and the expected value.
 func Invalid(field, format string, args ...any) *Error {
-	return &Error{Code: CodeInvalid, Text: "The request is not valid.", Fields: map[string]string{field: fmt.Sprintf(format, args...)}}
+	return &Error{
+		Code: CodeInvalid, Text: "The request is not valid.", Fields: map[string]string{field: fmt.Sprintf(format, args...)},
+	}
 }
 
 // NotFound is a 404: there is no such thing, or it may not be seen.

@@ -110,7 +110,7 @@ func (g *Grant) Covers(agent AgentID, tool string, call Shape) bool {
 	if g.AgentID != agent || g.ToolName != tool {
 		return false
 	}
-	fixed, ok := membersOf([]byte(g.Fixed))
+	names, ok := membersOf([]byte(g.Fixed))
 	if !ok {
 		return !call.Object && g.Fixed == string(call.Whole)
 	}
@@ -121,8 +121,8 @@ func (g *Grant) Covers(agent AgentID, tool string, call Shape) bool {
 	if err != nil {
 		return false // a grant that cannot be read covers nothing
 	}
-	held := make(map[string]jsontext.Value, len(fixed))
-	for _, m := range fixed {
+	held := make(map[string]jsontext.Value, len(names))
+	for _, m := range names {
 		held[m.Name] = m.Value
 	}
 	open := make(map[string]bool, len(free))

@@ -60,9 +60,11 @@ func (e *LostError) Missing() int64 { return max(1, e.Kept.Seq-e.Has.Seq) }
 func (e *LostError) Error() string {
 	at := e.Kept.At.UTC().Format("2006-01-02 15:04:05Z")
 	if e.Has.Seq >= e.Kept.Seq {
-		return fmt.Sprintf("this is not the database that was here: its ledger entry %d is another than that of %s", e.Kept.Seq, at)
+		return fmt.Sprintf("this is not the database that was here: its ledger entry %d is another than that of %s",
+			e.Kept.Seq, at)
 	}
-	return fmt.Sprintf("what was acknowledged is missing: the ledger had %d entries at %s and has %d", e.Kept.Seq, at, e.Has.Seq)
+	return fmt.Sprintf("what was acknowledged is missing: the ledger had %d entries at %s and has %d", e.Kept.Seq, at,
+		e.Has.Seq)
 }
 
 // ParseHead reads SEQ:HASH.
@@ -119,9 +121,9 @@ func (e *ChainError) Error() string { return fmt.Sprintf("ledger entry %d: %s", 
 // the chain ends at the recorded head, and that it passes through kept (a head
 // written down elsewhere) when one is given. It returns a *ChainError for the
 // first entry that is wrong, and any error of the iteration as it is.
-func VerifyChain(entries iter.Seq2[*Entry, error], recorded Head, kept *Head) (Head, error) {
+func VerifyChain(entries iter.Seq2[*Entry, error], want Head, kept *Head) (Head, error) {
 	var at Head
-	passed := kept == nil || kept.Seq == 0
+	found := kept == nil || kept.Seq == 0
 	for e, err := range entries {
 		if err != nil {
 			return at, err
@@ -139,14 +141,18 @@ func VerifyChain(entries iter.Seq2[*Entry, error], recorded Head, kept *Head) (H
 			if !bytes.Equal(kept.Hash, e.Hash) {
 				return at, &ChainError{e.Seq, "differs from the head that was kept: the chain was rewritten"}
 			}
-			passed = true
+			found = true
 		}
 	}
-	if at.Seq != recorded.Seq || !bytes.Equal(at.Hash, recorded.Hash) {
-		return at, &ChainError{at.Seq + 1, fmt.Sprintf("missing: the recorded head is %d, the chain ends at %d", recorded.Seq, at.Seq)}
+	if at.Seq != want.Seq || !bytes.Equal(at.Hash, want.Hash) {
+		return at, &ChainError{
+			at.Seq + 1, fmt.Sprintf("missing: the recorded head is %d, the chain ends at %d", want.Seq, at.Seq),
+		}
 	}
-	if !passed {
-		return at, &ChainError{at.Seq + 1, fmt.Sprintf("missing: the head that was kept is %d, the chain ends at %d", kept.Seq, at.Seq)}
+	if !found {
+		return at, &ChainError{
+			at.Seq + 1, fmt.Sprintf("missing: the head that was kept is %d, the chain ends at %d", kept.Seq, at.Seq),
+		}
 	}
 	return at, nil
 }

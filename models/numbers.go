@@ -46,7 +46,9 @@ type PendingAge struct {
 
 // PendingAges are the spans that are told apart, the longest first.
 func PendingAges() []PendingAge {
-	return []PendingAge{{"over_1h", time.Hour}, {"10m_to_1h", 10 * time.Minute}, {"1m_to_10m", time.Minute}, {"under_1m", 0}}
+	return []PendingAge{
+		{"over_1h", time.Hour}, {"10m_to_1h", 10 * time.Minute}, {"1m_to_10m", time.Minute}, {"under_1m", 0},
+	}
 }
 
 // Outcome is what became of one request, told once, after its commit.

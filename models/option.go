@@ -20,7 +20,8 @@ func CheckOptions(list string, options []Option) error {
 			}
 			reads := folded(label.text)
 			if other, ok := seen[reads]; ok && other != i {
-				return Invalid(fmt.Sprintf("%s[%d].%s", list, i, label.field), "reads like option %d; a person could not tell them apart", other)
+				return Invalid(fmt.Sprintf("%s[%d].%s", list, i, label.field),
+					"reads like option %d; a person could not tell them apart", other)
 			}
 			seen[reads] = i
 		}

@@ -196,8 +196,9 @@ type DeliveryResult string
 
 // What an attempt may mean.
 const (
-	DeliveryTaken     DeliveryResult = "delivered" // the verdict is the outcome
-	DeliveryConfirmed DeliveryResult = "confirmed" // as delivered: the upstream has it already, from an attempt whose answer was lost
+	DeliveryTaken DeliveryResult = "delivered" // the verdict is the outcome
+	// as delivered: the upstream has it already, from an attempt whose answer was lost
+	DeliveryConfirmed DeliveryResult = "confirmed"
 	DeliveryElsewhere DeliveryResult = "elsewhere" // it was settled there by somebody else
 	DeliveryGone      DeliveryResult = "gone"      // the upstream no longer knows the call
 	DeliveryRefused   DeliveryResult = "refused"   // the upstream will not take it: the request waits again

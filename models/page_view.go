@@ -99,13 +99,13 @@ func (r *Response) MustView(v *PageView) bool {
 
 // Unopened are the parts, of those that are folded, that somebody still has to open
 // before approving this request: none where the risk is low or medium.
-func (r *Response) Unopened(folds, opened []string) []string {
+func (r *Response) Unopened(folds, openParts []string) []string {
 	if !r.Risk.NeedsDigest() {
 		return nil
 	}
 	var out []string
 	for _, part := range folds {
-		if !slices.Contains(opened, part) {
+		if !slices.Contains(openParts, part) {
 			out = append(out, part)
 		}
 	}
@@ -114,8 +114,8 @@ func (r *Response) Unopened(folds, opened []string) []string {
 
 // CheckOpened refuses to let through what can do much harm while a part of it is
 // still folded. CodeInvalid.
-func (r *Response) CheckOpened(folds, opened []string) error {
-	switch n := len(r.Unopened(folds, opened)); n {
+func (r *Response) CheckOpened(folds, openParts []string) error {
+	switch n := len(r.Unopened(folds, openParts)); n {
 	case 0:
 		return nil
 	case 1:
@@ -127,14 +127,14 @@ func (r *Response) CheckOpened(folds, opened []string) error {
 
 // CheckViewed refuses to approve what can do much harm before all of it was opened, the approval
 // was shown once more, and its last lines were seen there. CodeInvalid; *UnconfirmedError.
-func (r *Response) CheckViewed(v *PageView, opened []string) error {
+func (r *Response) CheckViewed(v *PageView, openParts []string) error {
 	switch {
 	case !r.MustView(v):
 		return nil
 	case v == nil:
 		return endNotSeen()
 	}
-	if err := r.CheckOpened(v.Folds, opened); err != nil {
+	if err := r.CheckOpened(v.Folds, openParts); err != nil {
 		return err
 	}
 	switch {
@@ -147,5 +147,6 @@ func (r *Response) CheckViewed(v *PageView, opened []string) error {
 }
 
 func endNotSeen() error {
-	return Errorf(CodeInvalid, "Nothing was decided: the end of this request was not shown yet. Scroll to the end first, then approve.")
+	return Errorf(CodeInvalid,
+		"Nothing was decided: the end of this request was not shown yet. Scroll to the end first, then approve.")
 }

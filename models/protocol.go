@@ -36,7 +36,8 @@ func (d *ClientData) Stored() (string, error) {
 	case err != nil:
 		return "", Invalid("client", "must be JSON in valid UTF-8, without a member that appears twice")
 	case len(raw) > MaxClientData:
-		return "", Invalid("client", "is %d bytes long with its channel, state and options; at most %d are allowed", len(raw), MaxClientData)
+		return "", Invalid("client", "is %d bytes long with its channel, state and options; at most %d are allowed", len(raw),
+			MaxClientData)
 	}
 	return string(raw), nil
 }

@@ -131,11 +131,11 @@ func (r *Response) ClaimedTime() *time.Time {
 	if r.ClaimedAt == nil {
 		return nil
 	}
-	asked := r.CreatedAt
+	start := r.CreatedAt
 	if r.ApprovalRequestedAt != nil {
-		asked = *r.ApprovalRequestedAt
+		start = *r.ApprovalRequestedAt
 	}
-	if r.ClaimedAt.Sub(asked).Abs() <= claimedSlack {
+	if r.ClaimedAt.Sub(start).Abs() <= claimedSlack {
 		return nil
 	}
 	return r.ClaimedAt
@@ -155,7 +155,8 @@ func (r *Response) CheckBegin() error {
 		}
 	case StatusApproved, StatusExpired, StatusCancelled, StatusResolved:
 	}
-	return fmt.Errorf("an approval begins as none, pending, or rejected by policy: %s is %s by %q", r.ID, r.Status(), r.Cause)
+	return fmt.Errorf("an approval begins as none, pending, or rejected by policy: %s is %s by %q", r.ID, r.Status(),
+		r.Cause)
 }
 
 // Status is the stored status, StatusNone for NULL. Surfaces use StateAt.
@@ -236,13 +237,13 @@ func (r *Response) Expire() {
 
 // TimeoutText is the reason that an expiry carries, with the real length.
 func (r *Response) TimeoutText() string {
-	var asked time.Time
+	var start time.Time
 	if r.ApprovalRequestedAt != nil {
-		asked = *r.ApprovalRequestedAt
+		start = *r.ApprovalRequestedAt
 	} else {
-		asked = r.CreatedAt
+		start = r.CreatedAt
 	}
-	return "Approval request timed out (" + SpokenDuration(r.ApprovalTimeoutAt.Sub(asked)) + ")"
+	return "Approval request timed out (" + SpokenDuration(r.ApprovalTimeoutAt.Sub(start)) + ")"
 }
 
 // LetThrough reports whether the call ran without a person.

@@ -15,7 +15,10 @@ var mixableScripts = [...][]string{
 }
 
 // frequent scripts are looked for first.
-var frequent = [...]string{"Latin", "Cyrillic", "Greek", "Han", "Hiragana", "Katakana", "Hangul", "Arabic", "Hebrew", "Armenian", "Thai", "Devanagari", "Georgian", "Cherokee"}
+var frequent = [...]string{
+	"Latin", "Cyrillic", "Greek", "Han", "Hiragana", "Katakana", "Hangul", "Arabic", "Hebrew", "Armenian", "Thai",
+	"Devanagari", "Georgian", "Cherokee",
+}
 
 // scriptOf is the script that a character belongs to, empty for those of all
 // scripts: digits, signs, marks.
@@ -47,7 +50,7 @@ func scriptOf(r rune) string {
 // one of its other words' script and is none ("сору me"). Names in several
 // languages, and what Japanese, Chinese and Korean mix, are none. One script alone
 // has letters that look like others of its own ("Nordlıcht" without a dot).
-func MixedScripts(s string) (scripts []string, mixed bool) {
+func MixedScripts(s string) (scripts []string, mix bool) {
 	if isASCII(s) {
 		return nil, false
 	}
@@ -79,9 +82,9 @@ func MixedScripts(s string) (scripts []string, mixed bool) {
 // ScriptNote says in words what MixedScripts finds, to be put behind a name; empty
 // if it finds nothing.
 func ScriptNote(s string) string {
-	scripts, mixed := MixedScripts(s)
+	scripts, mix := MixedScripts(s)
 	switch {
-	case !mixed:
+	case !mix:
 		return ""
 	case len(scripts) == 1:
 		return "has letters that look like others"

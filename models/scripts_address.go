@@ -117,8 +117,8 @@ func sameHost(host string) string {
 		return ip.String()
 	}
 	if !isASCII(host) && len(host) <= 255 {
-		if coded, err := idna.Lookup.ToASCII(host); err == nil {
-			host = coded
+		if ascii, err := idna.Lookup.ToASCII(host); err == nil {
+			host = ascii
 		}
 	}
 	return strings.ToLower(host)

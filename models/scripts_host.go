@@ -20,20 +20,20 @@ func LookAlike(host string) (why string, suspicious bool) {
 		return "it contains a character that looks like a dot or a slash but is not one", true
 	}
 	for label := range strings.SplitSeq(host, ".") {
-		shown, coded := label, false
+		shown, isCode := label, false
 		if strings.HasPrefix(label, "xn--") {
 			var err error
 			if shown, err = idna.Punycode.ToUnicode(label); err != nil { // names that no registry takes are decoded, too
 				return fmt.Sprintf("%q looks like an encoded name but is not one", label), true
 			}
-			coded = true
+			isCode = true
 		}
-		if isASCII(shown) && !coded {
+		if isASCII(shown) && !isCode {
 			continue
 		}
 		scripts := scriptsOf(shown)
 		name := "“" + shown + "”"
-		if coded {
+		if isCode {
 			name += " (sent as " + label + ")"
 		}
 		if script, as := imitates(shown, scripts); as != "" {
@@ -52,7 +52,8 @@ func LookAlike(host string) (why string, suspicious bool) {
 // numeric finds addresses that are not written as four numbers.
 func numeric(host string) (why string, suspicious bool) {
 	last := host[strings.LastIndexByte(host, '.')+1:]
-	if last == "" || strings.Contains(host, ":") || strings.Trim(last, "0123456789") != "" && !strings.HasPrefix(last, "0x") {
+	if last == "" || strings.Contains(host, ":") ||
+		strings.Trim(last, "0123456789") != "" && !strings.HasPrefix(last, "0x") {
 		return "", false
 	}
 	parts := strings.Split(host, ".")

@@ -49,7 +49,7 @@ func (a *Approval) Withheld() string {
 	if a.ContentsGone() {
 		return AdviceRemoved
 	}
-	if _, edited := a.Vote.ApprovedInput(); edited && !a.TakesEdits() {
+	if _, edit := a.Vote.ApprovedInput(); edit && !a.TakesEdits() {
 		return AdviceOtherInput
 	}
 	if a.Stopped && a.Kind != KindQuestion { // an answer runs nothing

@@ -66,7 +66,7 @@ func RefusedResult(err error) string {
 // OutcomeResult is the result of a call that stored a proposal or a budget
 // request, as it is now, with the change of the budget that came with the
 // decision and the current budget.
-func OutcomeResult(a *Approval, changed *BudgetStep, b Budget) string {
+func OutcomeResult(a *Approval, change *BudgetStep, b Budget) string {
 	out := toolResult{Status: string(a.Status()), Cause: a.Cause, Budget: standing(b)}
 	switch {
 	case a.Vote != nil:
@@ -76,11 +76,11 @@ func OutcomeResult(a *Approval, changed *BudgetStep, b Budget) string {
 	default:
 		out.Reason = a.Feedback()
 	}
-	if changed != nil {
+	if change != nil {
 		if a.Kind == KindBudget {
-			out.Granted = &changed.New
+			out.Granted = &change.New
 		}
-		out.Changed = &budgetChanged{From: changed.Old, To: changed.New}
+		out.Changed = &budgetChanged{From: change.Old, To: change.New}
 	}
 	return out.encode()
 }

@@ -46,7 +46,8 @@ func AgentTools() []AgentTool {
 		{
 			ToolSetBudget,
 			"Set the conversation's energy budget. A first budget and a lower one take effect at once; raising it asks the person.",
-			toolSchema(`"budget":{"type":"integer","minimum":0,"description":"The whole budget, in units of energy."}`, `"budget"`),
+			toolSchema(`"budget":{"type":"integer","minimum":0,"description":"The whole budget, in units of energy."}`,
+				`"budget"`),
 		},
 		{
 			ToolAdjustBudget,
@@ -93,7 +94,10 @@ func ParseToolCall(own ConversationID, name string, arguments []byte) (*ToolCall
 		return nil, err
 	}
 	if id != own {
-		return nil, &Error{Code: CodeNotFound, Text: "No such conversation.", Fields: map[string]string{"requestId": "must be the id of this conversation"}}
+		return nil, &Error{
+			Code: CodeNotFound, Text: "No such conversation.",
+			Fields: map[string]string{"requestId": "must be the id of this conversation"},
+		}
 	}
 	call := &ToolCall{Name: name, RequestID: id}
 	takes := map[string]bool{}

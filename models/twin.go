@@ -19,9 +19,9 @@ type Twin struct {
 // asked soon after its twin was approved, or before. It does not hang on when
 // somebody looks, so that the warning stays while the request waits.
 func (r *Response) TwinWarns(t Twin) bool {
-	asked := r.CreatedAt
+	start := r.CreatedAt
 	if r.ApprovalRequestedAt != nil {
-		asked = *r.ApprovalRequestedAt
+		start = *r.ApprovalRequestedAt
 	}
-	return r.Risk.NeedsDigest() || asked.Sub(t.At) <= TwinWindow
+	return r.Risk.NeedsDigest() || start.Sub(t.At) <= TwinWindow
 }

@@ -71,11 +71,11 @@ func (a *Approval) waitingText(reviewers []string, upstream string, now time.Tim
 	who := oneOf(reviewers)
 	switch held := a.HeldUntil != nil; {
 	case held && a.Vote != nil && a.Vote.UndoUntil != nil:
-		left := max(a.Vote.UndoUntil.Sub(now), 0)
-		if left > left.Truncate(time.Second) {
-			left = left.Truncate(time.Second) + time.Second
+		rest := max(a.Vote.UndoUntil.Sub(now), 0)
+		if rest > rest.Truncate(time.Second) {
+			rest = rest.Truncate(time.Second) + time.Second
 		}
-		return fmt.Sprintf("the release of %s's approval in %s", a.Vote.UserName, SpokenDuration(left))
+		return fmt.Sprintf("the release of %s's approval in %s", a.Vote.UserName, SpokenDuration(rest))
 	case held && a.UpstreamID != nil && upstream != "":
 		return "delivery of the decision to " + upstream
 	case held && a.UpstreamID != nil:

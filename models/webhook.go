@@ -17,7 +17,8 @@ const (
 	WebhookOldKeyLife = 24 * time.Hour // so long the key before still signs
 	WebhookFirstPause = time.Second    // after a first refusal; doubled with each
 	WebhookLongPause  = 15 * time.Minute
-	WebhookDownAfter  = 3 // refusals of different streams without a success between, after which an endpoint counts as down
+	// refusals of different streams without a success between, after which an endpoint counts as down
+	WebhookDownAfter = 3
 )
 
 // WebhookID names a Webhook.
@@ -162,7 +163,8 @@ const WebhookTest = "webhook.test"
 
 // IsEventType reports whether the ledger has entries of that name.
 func IsEventType(name string) bool {
-	_, found := slices.BinarySearchFunc(eventTypes, name, func(t EventType, name string) int { return strings.Compare(t.Name, name) })
+	_, found := slices.BinarySearchFunc(eventTypes, name,
+		func(t EventType, name string) int { return strings.Compare(t.Name, name) })
 	return found
 }
 

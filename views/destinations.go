@@ -12,7 +12,8 @@ type Destination struct {
 func Destinations(v Viewer) []Destination {
 	var out []Destination
 	for _, place := range (Page{Viewer: &v}).places() {
-		out = append(out, Destination{strings.TrimSpace(place.label + " " + place.rest), place.icon, place.url, otherNames[place.url]})
+		out = append(out,
+			Destination{strings.TrimSpace(place.label + " " + place.rest), place.icon, place.url, otherNames[place.url]})
 	}
 	out = append(out,
 		Destination{"Start a conversation", "messages-square", NewConversationURL(), "new run"},
@@ -44,7 +45,8 @@ func Destinations(v Viewer) []Destination {
 var otherNames = map[string]string{
 	InboxURL(): "requests pending approvals queue", ConversationsURL(): "runs sessions", HistoryURL(): "decided requests",
 	GrantsURL(): "pre-approvals allowances", AgentsURL(): "tokens bots stop", ConnectURL("", ""): "install set up token",
-	AuditURL(): "trail ledger log", PolicyURL(): "rules settings", PeopleURL(): "users invite reviewers", SystemURL(): "version health upkeep",
+	AuditURL(): "trail ledger log", PolicyURL(): "rules settings", PeopleURL(): "users invite reviewers",
+	SystemURL(): "version health upkeep",
 }
 
 // Matches reports whether each word of a text begins a word of the destination's names.

@@ -190,7 +190,8 @@ func (p Page) BeyondThumb() []PlaceGroup {
 		if at < 0 {
 			at, out = len(out), append(out, PlaceGroup{Title: title})
 		}
-		out[at].Places = append(out[at].Places, Place{strings.TrimSpace(one.label + " " + one.rest), one.icon, one.url, one.current})
+		out[at].Places = append(out[at].Places,
+			Place{strings.TrimSpace(one.label + " " + one.rest), one.icon, one.url, one.current})
 	}
 	return append(out, PlaceGroup{Title: "You", Places: []Place{
 		{"Change password", "key-round", PasswordURL(), false},
@@ -203,7 +204,8 @@ func (p Page) BeyondThumb() []PlaceGroup {
 
 // beyondThumb reports whether the page is one of those, or the list of them.
 func (p Page) beyondThumb() bool {
-	return p.Path == MoreURL() || slices.ContainsFunc(p.places(), func(one place) bool { return one.current && !one.thumb })
+	return p.Path == MoreURL() ||
+		slices.ContainsFunc(p.places(), func(one place) bool { return one.current && !one.thumb })
 }
 
 // Stopped is one agent, or all where it has no name, that a person stopped.

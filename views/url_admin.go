@@ -65,7 +65,8 @@ func LedgerURL(f LedgerFilter, before int64) string {
 	if before > 0 {
 		key = strconv.FormatInt(before, 10)
 	}
-	return with("/audit/all", "who", f.Who, "action", f.Action, "conversation", f.Conversation, "from", f.From, "until", f.Until, "zone", f.Zone, "before", key)
+	return with("/audit/all", "who", f.Who, "action", f.Action, "conversation", f.Conversation, "from", f.From, "until",
+		f.Until, "zone", f.Zone, "before", key)
 }
 
 // LedgerEntryURL is one entry of the ledger, for admins.

@@ -34,5 +34,6 @@ func ConversationListURL(f ConversationFilter, after string) string {
 	if f.Archived {
 		archived = "true"
 	}
-	return with(ConversationsURL(), "status", f.Status, "agent", f.Agent, "owner", f.Owner, "archived", archived, "after", after)
+	return with(ConversationsURL(), "status", f.Status, "agent", f.Agent, "owner", f.Owner, "archived", archived, "after",
+		after)
 }

@@ -78,7 +78,8 @@ func (p HistoryPlace) ExportURL(format string) string {
 }
 
 func (p HistoryPlace) at(path, format string) string {
-	return with(path, "format", format, "whose", p.Whose, "conversation", string(p.Conversation), "agent", string(p.Agent), "tool", p.Tool,
+	return with(path, "format", format, "whose", p.Whose, "conversation", string(p.Conversation), "agent", string(p.Agent),
+		"tool", p.Tool,
 		"risk", string(p.Risk), "status", string(p.Status), "cause", string(p.Cause), "by", string(p.By), "q", p.Text,
 		"from", p.From, "to", p.To, "zone", p.Zone, "after", p.After)
 }

@@ -47,7 +47,8 @@ func (p TrailPlace) at(below, format string) string {
 	if p.Before > 0 {
 		key = strconv.FormatInt(p.Before, 10)
 	}
-	return with(path+below, "format", format, "what", p.Part, "outcome", p.Outcome, "agent", string(p.Agent), "conversation", string(p.Conversation),
+	return with(path+below, "format", format, "what", p.Part, "outcome", p.Outcome, "agent", string(p.Agent),
+		"conversation", string(p.Conversation),
 		"from", p.From, "to", p.To, "zone", p.Zone, "before", key)
 }
 

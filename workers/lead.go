@@ -14,7 +14,8 @@ const leaseTTL = 20 * time.Second
 
 // Leases are where the right to a post is kept: the store.
 type Leases interface {
-	TakeLease(ctx context.Context, name, holder string, ttl time.Duration) (*models.Lease, error) // nil: another process has it
+	// nil: another process has it
+	TakeLease(ctx context.Context, name, holder string, ttl time.Duration) (*models.Lease, error)
 	DropLease(ctx context.Context, l *models.Lease) error
 }
 

@@ -54,11 +54,15 @@ func Ask() *cobra.Command {
 	}
 	c.Flags().StringVar(&o.input, "input", "{}", "what the tool is called with: JSON, @FILE, or - for standard input")
 	c.Flags().StringVar(&o.description, "description", "", "what it is about, for the reviewer")
-	c.Flags().StringVar(&o.preview, "preview", "", "what will happen, such as a plan, at most 16 KiB: the reviewer is shown it as your claim")
+	c.Flags().StringVar(&o.preview, "preview", "",
+		"what will happen, such as a plan, at most 16 KiB: the reviewer is shown it as your claim")
 	c.Flags().StringVar(&o.previewFile, "preview-file", "", "the preview from a file, or - for standard input")
-	c.Flags().StringVar(&o.template, "template", "", "a template of the policy, which can only make the request stricter: it waits for a person")
-	c.Flags().DurationVar(&o.timeout, "timeout", 0, "how long to wait for a decision, such as 10m, unless a rule of the policy says (default: the policy's)")
-	c.Flags().DurationVar(&o.connect, "connect-timeout", 30*time.Second, "how long to try a server that has not answered once")
+	c.Flags().StringVar(&o.template, "template", "",
+		"a template of the policy, which can only make the request stricter: it waits for a person")
+	c.Flags().DurationVar(&o.timeout, "timeout", 0,
+		"how long to wait for a decision, such as 10m, unless a rule of the policy says (default: the policy's)")
+	c.Flags().DurationVar(&o.connect, "connect-timeout", 30*time.Second,
+		"how long to try a server that has not answered once")
 	c.Flags().BoolVar(&o.asJSON, "json", false, "print the outcome as JSON")
 	remote.AddFlag(c.Flags(), &o.server)
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -86,7 +90,8 @@ func (o *askOptions) request(c *cobra.Command, tool string) (wire.AskRequest, er
 		wrong = append(wrong, errors.New("--connect-timeout: must be positive"))
 	}
 	if o.previewFile == "-" && o.input == "-" {
-		return wire.AskRequest{}, errors.Join(append(wrong, errors.New("--preview-file: standard input is already used for --input"))...)
+		return wire.AskRequest{}, errors.Join(append(wrong,
+			errors.New("--preview-file: standard input is already used for --input"))...)
 	}
 	input, err := readInput(c.InOrStdin(), o.input)
 	if err != nil {
@@ -98,7 +103,8 @@ func (o *askOptions) request(c *cobra.Command, tool string) (wire.AskRequest, er
 	}
 	req := wire.AskRequest{
 		ApprovalID: string(models.NewID[models.ResponseID]()),
-		ToolName:   tool, Input: input, Description: o.description, Preview: preview, Template: o.template, AcceptsEdits: o.asJSON,
+		ToolName:   tool, Input: input, Description: o.description, Preview: preview, Template: o.template,
+		AcceptsEdits: o.asJSON,
 	}
 	if o.timeout > 0 {
 		seconds := int64((o.timeout + time.Second - 1) / time.Second)

@@ -51,7 +51,8 @@ func (a *asking) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if res.StatusCode < http.StatusInternalServerError || strings.HasPrefix(res.Header.Get("Content-Type"), "application/problem+json") {
+	if res.StatusCode < http.StatusInternalServerError ||
+		strings.HasPrefix(res.Header.Get("Content-Type"), "application/problem+json") {
 		a.heard.Store(true)
 	}
 	switch said, known := wire.ParseFallback(res.Header.Get(wire.HeaderFallback)); {
@@ -69,7 +70,8 @@ func (a *asking) RoundTrip(r *http.Request) (*http.Response, error) {
 func (a *asking) remember(said wire.FallbackState) {
 	if err := a.memory.confirm(a.sent, said, time.Now()); err != nil {
 		a.warning.Do(func() {
-			fmt.Fprintf(a.say, "countersign: the setting for when no server answers could not be saved: %s\n", terminal.Plain(err.Error()))
+			fmt.Fprintf(a.say, "countersign: the setting for when no server answers could not be saved: %s\n",
+				terminal.Plain(err.Error()))
 		})
 	}
 }
@@ -98,10 +100,12 @@ func (a *asking) run(ctx context.Context, req wire.AskRequest) error {
 		},
 		OnBudgetRequest: func(request *wire.Approval) {
 			spent = request
-			fmt.Fprintf(a.say, "the energy budget is exhausted: waiting for a decision on more at %s\n", terminal.Plain(request.URL))
+			fmt.Fprintf(a.say, "the energy budget is exhausted: waiting for a decision on more at %s\n",
+				terminal.Plain(request.URL))
 		},
 		OnQuestion: func(question *wire.OpenNote) {
-			fmt.Fprintf(a.say, "%s asks: %s\n%sanswer with: countersign note %s \"TEXT\"\n", models.RevealName(question.By.Name), terminal.TheirLines(question.Text), hiddenLine(question.Text), id)
+			fmt.Fprintf(a.say, "%s asks: %s\n%sanswer with: countersign note %s \"TEXT\"\n", models.RevealName(question.By.Name),
+				terminal.TheirLines(question.Text), hiddenLine(question.Text), id)
 		},
 	})
 	a.heed(got)
@@ -112,9 +116,12 @@ func (a *asking) run(ctx context.Context, req wire.AskRequest) error {
 	case errors.As(err, &refusal):
 		return a.refused(refusal)
 	case ctx.Err() != nil && !hasAnswer && spent != nil:
-		return terminal.Exit(exitInterrupted, fmt.Errorf("interrupted; nothing was asked, and the budget request %s stays open until it is decided", spent.ApprovalID))
+		return terminal.Exit(exitInterrupted,
+			fmt.Errorf("interrupted; nothing was asked, and the budget request %s stays open until it is decided",
+				spent.ApprovalID))
 	case ctx.Err() != nil:
-		return terminal.Exit(exitInterrupted, fmt.Errorf("interrupted; the request %s stays open until it is decided or expires", req.ApprovalID))
+		return terminal.Exit(exitInterrupted,
+			fmt.Errorf("interrupted; the request %s stays open until it is decided or expires", req.ApprovalID))
 	case errors.Is(err, client.ErrDeadlinePassed):
 		return terminal.Exit(exitLapsed, err)
 	case errors.Is(err, client.ErrNeverAnswered):
@@ -164,13 +171,15 @@ func (a *asking) outcome(got *wire.Approval) error {
 		line := outcomeLine(got)
 		fmt.Fprintf(a.say, "%s\n%s", terminal.Plain(line), hiddenLine(line))
 	}
-	if got.Advice == models.AdviceRemoved || got.Advice == models.AdviceStopped || got.Status == wire.StatusApproved && (got.Removed != "" || !got.Decision.Approved) {
+	if got.Advice == models.AdviceRemoved || got.Advice == models.AdviceStopped ||
+		got.Status == wire.StatusApproved && (got.Removed != "" || !got.Decision.Approved) {
 		return terminal.Exit(remote.ExitOther, errors.New(terminal.Plain(got.Advice)))
 	}
 	switch got.Status {
 	case wire.StatusApproved:
 		if got.Decision.Edited && !a.o.asJSON {
-			return terminal.Exit(remote.ExitOther, fmt.Errorf("approved with an edited input, which only --json prints in full: %s", got.Decision.Input))
+			return terminal.Exit(remote.ExitOther,
+				fmt.Errorf("approved with an edited input, which only --json prints in full: %s", got.Decision.Input))
 		}
 		return nil
 	case wire.StatusRejected:
@@ -241,9 +250,11 @@ func (a *asking) unanswered(req wire.AskRequest, cause error) error {
 	}
 	req.Fallback = &wire.Fallback{At: now.UTC().Format(time.RFC3339Nano)}
 	if err := a.memory.keepReport(req); err != nil {
-		return terminal.Exit(remote.ExitUnreachable, fmt.Errorf("%w; the policy allows the call to continue, but its report could not be saved: %w", cause, err))
+		return terminal.Exit(remote.ExitUnreachable,
+			fmt.Errorf("%w; the policy allows the call to continue, but its report could not be saved: %w", cause, err))
 	}
-	fmt.Fprintln(a.say, "no server answered: continuing under fallback_auto_approve; this is reported when a server answers")
+	fmt.Fprintln(a.say,
+		"no server answered: continuing under fallback_auto_approve; this is reported when a server answers")
 	if !a.o.asJSON {
 		return nil
 	}
@@ -268,10 +279,13 @@ func (a *asking) reportEarlier(ctx context.Context) {
 		var answer *client.AnswerError
 		switch {
 		case err == nil && got.Cause != wire.Cause(models.CauseFallback):
-			fmt.Fprintf(a.say, "countersign: the request %s continued under fallback, but its status is %s\n", terminal.Plain(req.ApprovalID), got.Status)
+			fmt.Fprintf(a.say, "countersign: the request %s continued under fallback, but its status is %s\n",
+				terminal.Plain(req.ApprovalID), got.Status)
 		case err == nil:
-		case errors.As(err, &answer) && client.Answered(err) && answer.Status != http.StatusTooManyRequests && answer.Status != http.StatusUnauthorized:
-			fmt.Fprintf(a.say, "countersign: the report that %s continued under fallback was refused: %s\n", terminal.Plain(req.ApprovalID), terminal.Plain(answer.Text))
+		case errors.As(err, &answer) && client.Answered(err) && answer.Status != http.StatusTooManyRequests &&
+			answer.Status != http.StatusUnauthorized:
+			fmt.Fprintf(a.say, "countersign: the report that %s continued under fallback was refused: %s\n",
+				terminal.Plain(req.ApprovalID), terminal.Plain(answer.Text))
 		default:
 			return
 		}

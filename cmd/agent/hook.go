@@ -56,9 +56,12 @@ func Hook() *cobra.Command {
 			"COUNTERSIGN_SERVER and COUNTERSIGN_TOKEN, or those that `connect` stored.",
 		Annotations: map[string]string{terminal.FailureCode: fmt.Sprint(exitHookDenied)},
 	}
-	c.Flags().DurationVar(&o.timeout, "timeout", hookTimeout, "the timeout that the agent's settings give this hook; calls are denied 10s before")
-	c.Flags().DurationVar(&o.connect, "connect-timeout", 30*time.Second, "how long to try a server that has not answered once")
-	c.Flags().StringVar(&o.credentials, "credentials", "", "the file with the server and the token, instead of the environment")
+	c.Flags().DurationVar(&o.timeout, "timeout", hookTimeout,
+		"the timeout that the agent's settings give this hook; calls are denied 10s before")
+	c.Flags().DurationVar(&o.connect, "connect-timeout", 30*time.Second,
+		"how long to try a server that has not answered once")
+	c.Flags().StringVar(&o.credentials, "credentials", "",
+		"the file with the server and the token, instead of the environment")
 	remote.AddFlag(c.Flags(), &o.server)
 	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return newHookRun(o, c).safely(func(r *hookRun) error { return r.fail(err) })
@@ -192,8 +195,9 @@ func (r *hookRun) fail(err error) error {
 	case "", wire.HookPreToolUse, wire.HookPermissionRequest:
 		return terminal.Exit(exitHookDenied, fmt.Errorf("this call must not run, because it was not approved: %w", err))
 	}
-	return terminal.Exit(exitHookDenied, fmt.Errorf("`countersign hook` does not know the event %s, so nothing may run because of it: it answers %s; %w",
-		r.name, models.AnyOf(wire.HookNames()), err))
+	return terminal.Exit(exitHookDenied,
+		fmt.Errorf("`countersign hook` does not know the event %s, so nothing may run because of it: it answers %s; %w",
+			r.name, models.AnyOf(wire.HookNames()), err))
 }
 
 // print hands the answer to the agent. Nothing is one too: go on as without a hook.

@@ -57,7 +57,10 @@ type pipedCall struct {
 }
 
 func newPipe(server, token string, out, say io.Writer) *pipe {
-	return &pipe{server: server, token: token, id: uuid.NewString(), http: &http.Client{}, out: out, say: say, calls: make(map[string]*pipedCall), gone: make(chan struct{})}
+	return &pipe{
+		server: server, token: token, id: uuid.NewString(), http: &http.Client{}, out: out, say: say,
+		calls: make(map[string]*pipedCall), gone: make(chan struct{}),
+	}
 }
 
 // run passes on until the client ends its output, or ctx ends. What the client then waits for
@@ -123,7 +126,8 @@ func (p *pipe) withdraw(ctx context.Context) {
 		all.Go(func() {
 			p.giveUp(limitCtx, piped{
 				method: methodCancelled, cancelled: jsontext.Value(id),
-				raw: []byte(`{"jsonrpc":"2.0","method":"` + methodCancelled + `","params":{"requestId":` + id + `,"reason":"The client has ended."}}`),
+				raw: []byte(`{"jsonrpc":"2.0","method":"` + methodCancelled + `","params":{"requestId":` + id +
+					`,"reason":"The client has ended."}}`),
 			})
 		})
 	}

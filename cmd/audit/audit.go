@@ -67,7 +67,8 @@ func newAuditVerify() *cobra.Command {
 			return err
 		}
 		if found.Found > 0 {
-			return terminal.Exit(exitBroken, fmt.Errorf("%d rows or parts of the schema do not match the ledger: keep this file as evidence, find out who could write it, and compare with a backup", found.Found))
+			return terminal.Exit(exitBroken,
+				fmt.Errorf("%d rows or parts of the schema do not match the ledger: keep this file as evidence, find out who could write it, and compare with a backup", found.Found))
 		}
 		return nil
 	})

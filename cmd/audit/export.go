@@ -33,7 +33,8 @@ func newAuditExport() *cobra.Command {
 	}
 	c.Flags().StringVar(&format, "format", "jsonl", "jsonl or csv")
 	c.Flags().StringVar(&email, "user", "", "only what this person did or owns, by e-mail")
-	c.Flags().StringVar(&since, "since", "", "only from a time (2026-03-01, 2026-03-01T08:00:00Z) or a length of time ago (30d, 12h)")
+	c.Flags().StringVar(&since, "since", "",
+		"only from a time (2026-03-01, 2026-03-01T08:00:00Z) or a length of time ago (30d, 12h)")
 	return data.Command(c, func(c *cobra.Command, _ []string, s *store.Store) error {
 		write, ok := exports[format]
 		if !ok {
@@ -141,12 +142,14 @@ func exportCSV(w io.Writer) (func(models.Entry) error, error) {
 		return errors.Join(err, out.Error())
 	}
 	header := []string{
-		"seq", "at", "actor_kind", "actor_id", "actor_name", "action", "owner_id", "conversation_id", "response_id", "data", "prev", "hash",
+		"seq", "at", "actor_kind", "actor_id", "actor_name", "action", "owner_id", "conversation_id", "response_id", "data",
+		"prev", "hash",
 	}
 	return func(e models.Entry) error {
 		row := []string{
 			strconv.FormatInt(e.Seq, 10), e.At, string(e.ActorKind), e.ActorID, e.ActorName, e.Action,
-			string(e.OwnerID), string(e.ConversationID), string(e.ResponseID), e.Data, hex.EncodeToString(e.Prev), hex.EncodeToString(e.Hash),
+			string(e.OwnerID), string(e.ConversationID), string(e.ResponseID), e.Data, hex.EncodeToString(e.Prev),
+			hex.EncodeToString(e.Hash),
 		}
 		for i := range row {
 			row[i] = models.HarmlessCell(row[i])

@@ -28,7 +28,8 @@ func printVerified(w io.Writer, found *models.RowReport, rows, asJSON bool) erro
 	var b strings.Builder
 	fmt.Fprintf(&b, "the ledger is whole: %d entries, head %s\n", found.Head.Seq, found.Head)
 	if rows {
-		fmt.Fprintf(&b, "%d rows and parts of the schema compared: %d differ, %d not covered\n", found.Rows(), found.Found, found.Uncovered())
+		fmt.Fprintf(&b, "%d rows and parts of the schema compared: %d differ, %d not covered\n", found.Rows(), found.Found,
+			found.Uncovered())
 		for _, what := range slices.Sorted(maps.Keys(found.NotCovered)) {
 			fmt.Fprintf(&b, "not covered: %d %s\n", found.NotCovered[what], what)
 		}

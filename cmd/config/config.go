@@ -79,20 +79,53 @@ var DataSetting = Setting{"data", "./data", "FOLDER", "data folder, made if miss
 var ServeSettings = []Setting{
 	{"addr", "127.0.0.1:8080", "HOST:PORT", "address to listen on", setAddr},
 	{"public-url", "", "URL", "address that people and agents use, if it is another (behind a proxy)", setPublicURL},
-	{"cors-origins", "", "ORIGIN,...", "origins of web pages elsewhere that may use the API with a bearer token (default: none)", setCORSOrigins},
-	{"trusted-proxies", "", "CIDR,...", "reverse proxies whose X-Forwarded-For is believed (default: none)", setTrustedProxies},
-	{"limit-asks-per-minute", "600", "N", "asks a minute per token, 0 for no limit", limit(func(c *Config) *int { return &c.AsksPerMinute })},
-	{"limit-pending-per-agent", "10000", "N", "pending requests per agent, 0 for no limit", limit(func(c *Config) *int { return &c.PendingPerAgent })},
-	{"limit-reports-per-hour", "20000", "N", "reported events an hour per token, 0 for no limit", limit(func(c *Config) *int { return &c.ReportsPerHour })},
-	{"limit-runs-per-hour", "1000", "N", "runs opened an hour per token, 0 for no limit", limit(func(c *Config) *int { return &c.RunsPerHour })},
-	{"limit-messages-per-hour", "1000", "N", "messages an hour per token or person, 0 for no limit", limit(func(c *Config) *int { return &c.MessagesPerHour })},
-	{"limit-streams-per-user", "20", "N", "open event streams per user, 0 for no limit", limit(func(c *Config) *int { return &c.StreamsPerUser })},
-	{"mcp-wait", mcp.DefaultWait.String(), "TIME", "how long calls over MCP wait for a person before they answer that the request is pending; permission prompts wait until the deadline", setMCPWait},
-	{"memory-limit", "", "SIZE", "memory to stay below if possible, such as 512MiB (default: three quarters of what the machine or its control group has; GOMEMLIMIT comes first)", setMemoryLimit},
+	{
+		"cors-origins", "", "ORIGIN,...",
+		"origins of web pages elsewhere that may use the API with a bearer token (default: none)", setCORSOrigins,
+	},
+	{
+		"trusted-proxies", "", "CIDR,...", "reverse proxies whose X-Forwarded-For is believed (default: none)",
+		setTrustedProxies,
+	},
+	{
+		"limit-asks-per-minute", "600", "N", "asks a minute per token, 0 for no limit",
+		limit(func(c *Config) *int { return &c.AsksPerMinute }),
+	},
+	{
+		"limit-pending-per-agent", "10000", "N", "pending requests per agent, 0 for no limit",
+		limit(func(c *Config) *int { return &c.PendingPerAgent }),
+	},
+	{
+		"limit-reports-per-hour", "20000", "N", "reported events an hour per token, 0 for no limit",
+		limit(func(c *Config) *int { return &c.ReportsPerHour }),
+	},
+	{
+		"limit-runs-per-hour", "1000", "N", "runs opened an hour per token, 0 for no limit",
+		limit(func(c *Config) *int { return &c.RunsPerHour }),
+	},
+	{
+		"limit-messages-per-hour", "1000", "N", "messages an hour per token or person, 0 for no limit",
+		limit(func(c *Config) *int { return &c.MessagesPerHour }),
+	},
+	{
+		"limit-streams-per-user", "20", "N", "open event streams per user, 0 for no limit",
+		limit(func(c *Config) *int { return &c.StreamsPerUser }),
+	},
+	{
+		"mcp-wait", mcp.DefaultWait.String(), "TIME",
+		"how long calls over MCP wait for a person before they answer that the request is pending; permission prompts wait until the deadline", setMCPWait,
+	},
+	{
+		"memory-limit", "", "SIZE",
+		"memory to stay below if possible, such as 512MiB (default: three quarters of what the machine or its control group has; GOMEMLIMIT comes first)", setMemoryLimit,
+	},
 	{"accept-loss", "0", "N", "start although ledger entries up to number N are missing, and record that", setAcceptLoss},
 	{"log-level", "info", "LEVEL", "debug, info, warn or error", setLogLevel},
 	{"log-format", "text", "FORMAT", "text or json", setLogFormat},
-	{"access-log", "false", "bool", "log every request, not only those that failed, were refused for want of a sign-in, or took more than a second without a wait", yesOrNo(func(c *Config) *bool { return &c.AccessLog })},
+	{
+		"access-log", "false", "bool",
+		"log every request, not only those that failed, were refused for want of a sign-in, or took more than a second without a wait", yesOrNo(func(c *Config) *bool { return &c.AccessLog }),
+	},
 }
 
 // All are the settings that there are.
@@ -102,7 +135,8 @@ func All() []Setting {
 
 // AddressSettings say where a server is: it listens at one address, and people may use another.
 func AddressSettings() []Setting {
-	return slices.DeleteFunc(slices.Clone(ServeSettings), func(s Setting) bool { return s.Flag != "addr" && s.Flag != "public-url" })
+	return slices.DeleteFunc(slices.Clone(ServeSettings),
+		func(s Setting) bool { return s.Flag != "addr" && s.Flag != "public-url" })
 }
 
 // settingValue keeps a flag's text as given, so that all wrong ones can be
@@ -266,8 +300,10 @@ func (c Config) LogValue() slog.Value {
 		slog.String("trusted_proxies", c.TrustedProxies.String()), slog.Any("cors_origins", c.CORSOrigins),
 		slog.Int("limit_asks_per_minute", c.AsksPerMinute), slog.Int("limit_pending_per_agent", c.PendingPerAgent),
 		slog.Int("limit_reports_per_hour", c.ReportsPerHour), slog.Int("limit_runs_per_hour", c.RunsPerHour),
-		slog.Int("limit_messages_per_hour", c.MessagesPerHour), slog.Duration("mcp_wait", c.MCPWait), slog.Int64("memory_limit", c.MemoryLimit),
-		slog.Int("limit_streams_per_user", c.StreamsPerUser), slog.Any("upstreams", c.Upstreams), slog.Any("mail", c.Mail), slog.Any("llm", c.LLM), slog.Bool("access_log", c.AccessLog),
+		slog.Int("limit_messages_per_hour", c.MessagesPerHour), slog.Duration("mcp_wait", c.MCPWait),
+		slog.Int64("memory_limit", c.MemoryLimit),
+		slog.Int("limit_streams_per_user", c.StreamsPerUser), slog.Any("upstreams", c.Upstreams), slog.Any("mail", c.Mail),
+		slog.Any("llm", c.LLM), slog.Bool("access_log", c.AccessLog),
 	)
 }
 

@@ -27,11 +27,21 @@ const LLMKeyEnv = "COUNTERSIGN_LLM_API_KEY"
 
 // llmSettings are what the built-in agent's model is set up with, but for the key.
 var llmSettings = []Setting{
-	{"llm-base-url", "", "URL", "OpenAI-compatible endpoint of the built-in agent's model; its key: " + LLMKeyEnv + " (default: a scripted demonstration)", setLLMBaseURL},
+	{
+		"llm-base-url", "", "URL",
+		"OpenAI-compatible endpoint of the built-in agent's model; its key: " + LLMKeyEnv +
+			" (default: a scripted demonstration)", setLLMBaseURL,
+	},
 	{"llm-model", "", "NAME", "the model to ask for there", setLLMModel},
 	{"llm-rate", "1", "N", "units of energy that 1,000 tokens of it cost", setLLMRate},
-	{"llm-max-turns", "20", "N", "model calls before a person has to write again", count(1, 1000, func(c *Config) *int { return &c.LLM.MaxTurns })},
-	{"llm-concurrency", "4", "N", "conversations that the built-in agent works on at a time", count(1, 100, func(c *Config) *int { return &c.LLM.Concurrency })},
+	{
+		"llm-max-turns", "20", "N", "model calls before a person has to write again",
+		count(1, 1000, func(c *Config) *int { return &c.LLM.MaxTurns }),
+	},
+	{
+		"llm-concurrency", "4", "N", "conversations that the built-in agent works on at a time",
+		count(1, 100, func(c *Config) *int { return &c.LLM.Concurrency }),
+	},
 }
 
 func setLLMBaseURL(c *Config, v string) error {

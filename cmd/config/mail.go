@@ -28,12 +28,32 @@ const SMTPPasswordEnv = "COUNTERSIGN_SMTP_PASSWORD"
 
 // mailSettings are what the mail server is set up with, but for the password.
 var mailSettings = []Setting{
-	{"smtp", "", "HOST:PORT", "mail server for notifications, such as mail.example.com:587 (default: no e-mail)", text(func(c *Config) *string { return &c.Mail.Addr })},
-	{"smtp-from", "", "ADDRESS", "e-mail address that notifications come from", text(func(c *Config) *string { return &c.Mail.From })},
-	{"smtp-user", "", "NAME", "user name to sign in with there; its password: " + SMTPPasswordEnv + " or --smtp-password-file", text(func(c *Config) *string { return &c.Mail.User })},
-	{"smtp-password-file", "", "FILE", "file with that password", text(func(c *Config) *string { return &c.Mail.PasswordFile })},
-	{"smtp-tls", string(send.SMTPStartTLS), "MODE", "starttls (required, never left out), tls (from the start, as on port 465), or none, only to a mail server on this machine", setSMTPTLS},
-	{"mail-head", "false", "bool", "send the ledger's head to admins by e-mail once a day, to be kept where nobody changes it", yesOrNo(func(c *Config) *bool { return &c.Mail.Head })},
+	{
+		"smtp", "", "HOST:PORT", "mail server for notifications, such as mail.example.com:587 (default: no e-mail)",
+		text(func(c *Config) *string { return &c.Mail.Addr }),
+	},
+	{
+		"smtp-from", "", "ADDRESS", "e-mail address that notifications come from",
+		text(func(c *Config) *string { return &c.Mail.From }),
+	},
+	{
+		"smtp-user", "", "NAME",
+		"user name to sign in with there; its password: " + SMTPPasswordEnv + " or --smtp-password-file",
+		text(func(c *Config) *string { return &c.Mail.User }),
+	},
+	{
+		"smtp-password-file", "", "FILE", "file with that password",
+		text(func(c *Config) *string { return &c.Mail.PasswordFile }),
+	},
+	{
+		"smtp-tls", string(send.SMTPStartTLS), "MODE",
+		"starttls (required, never left out), tls (from the start, as on port 465), or none, only to a mail server on this machine", setSMTPTLS,
+	},
+	{
+		"mail-head", "false", "bool",
+		"send the ledger's head to admins by e-mail once a day, to be kept where nobody changes it",
+		yesOrNo(func(c *Config) *bool { return &c.Mail.Head }),
+	},
 }
 
 func text(field func(*Config) *string) func(*Config, string) error {
@@ -95,7 +115,8 @@ func (m *Mail) check() error {
 		return fmt.Errorf("--%s: %s", name, why)
 	}
 	if (m.User == "") != (m.Password == "") {
-		return errors.New("--smtp-user: needs a password, and a password needs --smtp-user; the password goes into " + SMTPPasswordEnv + " or --smtp-password-file")
+		return errors.New("--smtp-user: needs a password, and a password needs --smtp-user; the password goes into " +
+			SMTPPasswordEnv + " or --smtp-password-file")
 	}
 	return nil
 }

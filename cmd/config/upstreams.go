@@ -28,7 +28,10 @@ const (
 )
 
 // UpstreamAllow is for the server, for adding upstreams and for judging them.
-var UpstreamAllow = Setting{"upstream-allow", "", "HOST,...", "hosts of upstreams, as in their addresses, that may be link-local, unique-local or a cloud's metadata service (default: none)", setUpstreamAllow}
+var UpstreamAllow = Setting{
+	"upstream-allow", "", "HOST,...",
+	"hosts of upstreams, as in their addresses, that may be link-local, unique-local or a cloud's metadata service (default: none)", setUpstreamAllow,
+}
 
 func setUpstreamAllow(c *Config, v string) (err error) {
 	c.Upstreams.Allow, err = upstream.ParseHosts(v)
@@ -37,9 +40,20 @@ func setUpstreamAllow(c *Config, v string) (err error) {
 
 // upstreamSettings are the pace of polling and telling other systems.
 var upstreamSettings = []Setting{
-	{"poll-every", pollEvery, "DURATION", "pause between two polls of an upstream; what fails is tried again after a fifth of it, then less and less often", span(10*time.Millisecond, 5*time.Minute, func(c *Config) *time.Duration { return &c.Upstreams.PollEvery })},
-	{"upstream-timeout", upstreamTimeout, "DURATION", "longest time for one request to an upstream", span(10*time.Millisecond, models.MaxUpstreamTimeout, func(c *Config) *time.Duration { return &c.Upstreams.Timeout })},
-	{"takeover-after", takeoverAfter, "DURATION", "silence of the server that polls upstreams after which another one on the same database does", span(100*time.Millisecond, 24*time.Second, func(c *Config) *time.Duration { return &c.Upstreams.Takeover })},
+	{
+		"poll-every", pollEvery, "DURATION",
+		"pause between two polls of an upstream; what fails is tried again after a fifth of it, then less and less often",
+		span(10*time.Millisecond, 5*time.Minute, func(c *Config) *time.Duration { return &c.Upstreams.PollEvery }),
+	},
+	{
+		"upstream-timeout", upstreamTimeout, "DURATION", "longest time for one request to an upstream",
+		span(10*time.Millisecond, models.MaxUpstreamTimeout, func(c *Config) *time.Duration { return &c.Upstreams.Timeout }),
+	},
+	{
+		"takeover-after", takeoverAfter, "DURATION",
+		"silence of the server that polls upstreams after which another one on the same database does",
+		span(100*time.Millisecond, 24*time.Second, func(c *Config) *time.Duration { return &c.Upstreams.Takeover }),
+	},
 	UpstreamAllow,
 }
 
@@ -56,5 +70,6 @@ func span(least, most time.Duration, field func(*Config) *time.Duration) func(*C
 
 // LogValue is how it is logged.
 func (u Upstreams) LogValue() slog.Value {
-	return slog.GroupValue(slog.Duration("poll_every", u.PollEvery), slog.Duration("timeout", u.Timeout), slog.Duration("takeover", u.Takeover), slog.Any("allow", slices.Sorted(maps.Keys(u.Allow))))
+	return slog.GroupValue(slog.Duration("poll_every", u.PollEvery), slog.Duration("timeout", u.Timeout),
+		slog.Duration("takeover", u.Takeover), slog.Any("allow", slices.Sorted(maps.Keys(u.Allow))))
 }

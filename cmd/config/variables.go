@@ -26,7 +26,9 @@ var ofServices = regexp.MustCompile(`^COUNTERSIGN_(?:[A-Z0-9_]+_)?(?:SERVICE_(?:
 
 // variables are all that some command reads.
 func variables() []string {
-	known := []string{"COUNTERSIGN_SERVER", "COUNTERSIGN_TOKEN", LLMKeyEnv, SMTPPasswordEnv, UpstreamKeyEnv, WebhookSecretEnv}
+	known := []string{
+		"COUNTERSIGN_SERVER", "COUNTERSIGN_TOKEN", LLMKeyEnv, SMTPPasswordEnv, UpstreamKeyEnv, WebhookSecretEnv,
+	}
 	for _, s := range All() {
 		known = append(known, s.Env())
 	}

@@ -70,9 +70,11 @@ func newConnectClaudeCode() *cobra.Command {
 	c.Flags().BoolVar(&o.project, "project", false, "in .claude/settings.json of this folder")
 	c.MarkFlagsMutuallyExclusive("user", "project")
 	c.Flags().BoolVar(&o.yes, "yes", false, "write without asking, for scripts")
-	c.Flags().BoolVar(&o.prompt, "permission-prompt", false, "print the command line for `claude -p` with a permission prompt through MCP")
+	c.Flags().BoolVar(&o.prompt, "permission-prompt", false,
+		"print the command line for `claude -p` with a permission prompt through MCP")
 	c.Flags().StringVar(&o.program, "claude", "claude", "the program, to learn its version")
-	c.Flags().StringVar(&o.policyDir, "managed-settings", managedFolder(), "the folder in which Claude Code finds managed settings")
+	c.Flags().StringVar(&o.policyDir, "managed-settings", managedFolder(),
+		"the folder in which Claude Code finds managed settings")
 	c.Flags().DurationVar(&o.within, "within", connectWithin, "how long to try, where no person is waited for")
 	remote.AddFlag(c.Flags(), &o.server)
 	c.RunE = func(c *cobra.Command, _ []string) error {
@@ -99,7 +101,8 @@ type connecting struct {
 
 func newConnecting(o connectOptions, c *cobra.Command) *connecting {
 	return &connecting{
-		o: o, cmd: c, out: c.OutOrStdout(), terminal: c.InOrStdin() == os.Stdin && term.IsTerminal(int(os.Stdin.Fd())), answers: bufio.NewReader(c.InOrStdin()),
+		o: o, cmd: c, out: c.OutOrStdout(), terminal: c.InOrStdin() == os.Stdin && term.IsTerminal(int(os.Stdin.Fd())),
+		answers: bufio.NewReader(c.InOrStdin()),
 	}
 }
 
@@ -165,7 +168,8 @@ func (g *connecting) write(base *before, next []byte) error {
 		}
 		return err
 	}
-	fmt.Fprintf(g.out, "Wrote %s%s. The token is in %s, for you alone.\n", terminal.Plain(g.settings.path), base.keptAt(), terminal.Plain(g.path))
+	fmt.Fprintf(g.out, "Wrote %s%s. The token is in %s, for you alone.\n", terminal.Plain(g.settings.path), base.keptAt(),
+		terminal.Plain(g.path))
 	return nil
 }
 
@@ -184,7 +188,8 @@ func (g *connecting) complete(ctx context.Context) (err error) {
 	}
 	g.hook = hookCommand(self, g.path, connectTimeout)
 	if err := client.New(g.access.Server, g.access.Token).CheckHooks(ctx); err != nil {
-		return fmt.Errorf("%s does not take this token for hooks: %w; nothing was changed", g.access.Server, remote.AnswerText(err))
+		return fmt.Errorf("%s does not take this token for hooks: %w; nothing was changed", g.access.Server,
+			remote.AnswerText(err))
 	}
 	return nil
 }
@@ -216,11 +221,15 @@ func (g *connecting) credentials() (remote.Credentials, error) {
 func (g *connecting) hooks(ctx context.Context) []agentsettings.Hook {
 	blocks := knowsOnFailure(claudeVersion(ctx, g.o.program))
 	if !blocks {
-		fmt.Fprintln(g.out, "This version of Claude Code lets a call through when its hook cannot run or is cut off.\nUpdate to 2.1.295 or later and connect again: then such a call is blocked.")
+		fmt.Fprintln(g.out,
+			"This version of Claude Code lets a call through when its hook cannot run or is cut off.\nUpdate to 2.1.295 or later and connect again: then such a call is blocked.")
 	}
 	var out []agentsettings.Hook
 	for _, name := range wire.HookNames() {
-		h := agentsettings.Hook{Moment: string(name), Matcher: "*", Command: g.hook, Timeout: int(connectTimeout / time.Second), Blocks: blocks && name.Gates()}
+		h := agentsettings.Hook{
+			Moment: string(name), Matcher: "*", Command: g.hook, Timeout: int(connectTimeout / time.Second),
+			Blocks: blocks && name.Gates(),
+		}
 		if !name.Gates() {
 			h.Timeout = int(reportHookTime / time.Second)
 		}
@@ -264,7 +273,8 @@ func (g *connecting) line() <-chan string {
 
 // hookCommand is the line that the agent's shell runs.
 func hookCommand(program, credentials string, timeout time.Duration) string {
-	return fmt.Sprintf("%s hook --credentials %s --timeout %ds", shellQuoted(program), shellQuoted(credentials), int(timeout/time.Second))
+	return fmt.Sprintf("%s hook --credentials %s --timeout %ds", shellQuoted(program), shellQuoted(credentials),
+		int(timeout/time.Second))
 }
 
 var ourHook = regexp.MustCompile(`^'.+' hook --credentials '.+' --timeout \d+s$`)

@@ -60,17 +60,20 @@ func (g *connecting) prove(ctx, trialCtx context.Context) error {
 		failure = fmt.Errorf("%w\nIf the sample call is still in the inbox, cancel it there", failure)
 		fallthrough
 	case failure != nil:
-		return fmt.Errorf("the hook is installed, but its trial failed: %w\n`countersign disconnect claude-code` removes it", failure)
+		return fmt.Errorf("the hook is installed, but its trial failed: %w\n`countersign disconnect claude-code` removes it",
+			failure)
 	}
 	if err == nil {
 		err = g.tellOutcome(aside, s)
 	}
 	if err != nil {
-		return fmt.Errorf("the hook is installed, and its sample call was seen, but not how it ended: %w\ncancel it at %s", remote.AnswerText(err), url)
+		return fmt.Errorf("the hook is installed, and its sample call was seen, but not how it ended: %w\ncancel it at %s",
+			remote.AnswerText(err), url)
 	}
-	fmt.Fprintln(g.out, "Connected. The sample ran the hook, not Claude Code: restart Claude Code where it runs, and see its\n"+
-		"first call in the inbox or in the list of conversations. The policy says which calls need a person; where\n"+
-		"no rule concerns one, Claude Code's own permission rules decide, and its auto mode lets most run.")
+	fmt.Fprintln(g.out,
+		"Connected. The sample ran the hook, not Claude Code: restart Claude Code where it runs, and see its\n"+
+			"first call in the inbox or in the list of conversations. The policy says which calls need a person; where\n"+
+			"no rule concerns one, Claude Code's own permission rules decide, and its auto mode lets most run.")
 	return nil
 }
 

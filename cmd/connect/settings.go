@@ -153,7 +153,9 @@ func (s *settingsFile) connect(base *before, next []byte) error {
 	if err := s.write(next); err != nil {
 		return err
 	}
-	c := &connection{Settings: s.path, Existed: base.exists, MadeFolder: base.made, Backup: base.backup, After: digestOf(next)}
+	c := &connection{
+		Settings: s.path, Existed: base.exists, MadeFolder: base.made, Backup: base.backup, After: digestOf(next),
+	}
 	return c.write()
 }
 

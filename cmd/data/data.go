@@ -48,7 +48,9 @@ func First(c *cobra.Command, do func(c *cobra.Command, args []string, s *store.S
 	return storeCommand(c, func(string) error { return nil }, do)
 }
 
-func storeCommand(c *cobra.Command, check func(dir string) error, do func(c *cobra.Command, args []string, s *store.Store) error) *cobra.Command {
+func storeCommand(
+	c *cobra.Command, check func(dir string) error, do func(c *cobra.Command, args []string, s *store.Store) error,
+) *cobra.Command {
 	config.Add(c.Flags(), config.DataSetting)
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
 		cfg, err := config.Of(c)
@@ -58,7 +60,8 @@ func storeCommand(c *cobra.Command, check func(dir string) error, do func(c *cob
 		if err := check(cfg.Data); err != nil {
 			return err
 		}
-		s, err := Open(c.Context(), cfg, slog.New(slog.NewTextHandler(c.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn})))
+		s, err := Open(c.Context(), cfg,
+			slog.New(slog.NewTextHandler(c.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn})))
 		if err != nil {
 			return err
 		}
@@ -69,11 +72,14 @@ func storeCommand(c *cobra.Command, check func(dir string) error, do func(c *cob
 }
 
 // Open opens the data folder, for the server and the command line alike.
-func Open(ctx context.Context, cfg config.Config, log *slog.Logger, change ...func(*store.Options)) (*store.Store, error) {
+func Open(
+	ctx context.Context, cfg config.Config, log *slog.Logger, change ...func(*store.Options),
+) (*store.Store, error) {
 	opts := store.Options{
 		Dir: cfg.Data, Log: log, CheckTarget: checkTarget, AcceptLoss: cfg.AcceptLoss, AcceptedBy: Operator(),
 		AsksPerMinute: config.OrOff(cfg.AsksPerMinute), PendingPerAgent: config.OrOff(cfg.PendingPerAgent),
-		ReportsPerHour: config.OrOff(cfg.ReportsPerHour), RunsPerHour: config.OrOff(cfg.RunsPerHour), MessagesPerHour: config.OrOff(cfg.MessagesPerHour),
+		ReportsPerHour: config.OrOff(cfg.ReportsPerHour), RunsPerHour: config.OrOff(cfg.RunsPerHour),
+		MessagesPerHour: config.OrOff(cfg.MessagesPerHour),
 	}
 	for _, c := range change {
 		c(&opts)

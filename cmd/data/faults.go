@@ -11,8 +11,10 @@ import (
 
 // What helps where a folder has another key file than the one that its secrets were sealed with.
 const (
-	SetKeyAnew      = "copy " + models.KeyFile + " from the data folder that it was made in, or run `countersign upstream set-key NAME` for each"
-	AddChannelAgain = "copy " + models.KeyFile + " from the data folder that it was made in, or have the channels removed and added again"
+	SetKeyAnew = "copy " + models.KeyFile +
+		" from the data folder that it was made in, or run `countersign upstream set-key NAME` for each"
+	AddChannelAgain = "copy " + models.KeyFile +
+		" from the data folder that it was made in, or have the channels removed and added again"
 )
 
 // FaultLines names the first faults, one a line.

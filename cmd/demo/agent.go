@@ -104,7 +104,8 @@ func wantsMore(a *wire.Approval) bool {
 // shows how to sign in.
 func (g *guide) tour(ctx context.Context) error {
 	run := "tour-" + string(models.NewID[models.ResponseID]())
-	if _, err := g.client.OpenConversation(ctx, wire.OpenRequest{RunID: run, Title: "Getting the shop ready"}); err != nil {
+	if _, err := g.client.OpenConversation(ctx,
+		wire.OpenRequest{RunID: run, Title: "Getting the shop ready"}); err != nil {
 		return err
 	}
 	var wg sync.WaitGroup

@@ -87,7 +87,8 @@ func runDemo(c *cobra.Command, cfg config.Config) (err error) {
 	fmt.Fprintf(out, "\nA demo agent asks for a shell command, a file edit, a payment and an answer. Sign in and\n"+
 		"decide: approve, change the input, reject with a reason, or let the time run out, and see\n"+
 		"here what the agent does. Under Conversations the built-in agent, a scripted demonstration,\n"+
-		"proposes something and asks for energy. Ctrl-C stops the demo; what happened stays in %s.\n\n", terminal.Plain(cfg.Data))
+		"proposes something and asks for energy. Ctrl-C stops the demo; what happened stays in %s.\n\n",
+		terminal.Plain(cfg.Data))
 	// Last, so that it stays in sight: the agent is silent until somebody decides.
 	fmt.Fprintf(out, "    Open      %s\n    E-mail    %s\n    Password  %s\n\n", app.URL(), demoEmail, password)
 

@@ -66,7 +66,8 @@ func openDemoFolder(dir string) (*demoFolder, error) {
 		return nil, fmt.Errorf("mark the demo's folder: %w", err)
 	}
 	if err := unix.Flock(int(marker.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		return nil, errors.Join(fmt.Errorf("a demo is already running in %s: stop it, or name another folder with --data", dir), marker.Close())
+		return nil, errors.Join(fmt.Errorf("a demo is already running in %s: stop it, or name another folder with --data",
+			dir), marker.Close())
 	}
 	return &demoFolder{marker: marker, fresh: fresh}, nil
 }
@@ -76,7 +77,9 @@ func (f *demoFolder) Close() error { return f.marker.Close() }
 
 // people gives the folder its admin, under a new password, and the agent a new
 // token, and a fresh folder the demo's policy.
-func (f *demoFolder) people(ctx context.Context, cfg config.Config, log *slog.Logger, password string) (token string, err error) {
+func (f *demoFolder) people(
+	ctx context.Context, cfg config.Config, log *slog.Logger, password string,
+) (token string, err error) {
 	s, err := data.Open(ctx, cfg, log)
 	if err != nil {
 		return "", err
@@ -88,7 +91,8 @@ func (f *demoFolder) people(ctx context.Context, cfg config.Config, log *slog.Lo
 	case err == nil:
 		err = s.People.SetPassword(ctx, actor, admin.ID, password)
 	case models.ErrorCode(err) == models.CodeNotFound:
-		admin, err = s.People.AddUser(ctx, actor, people.NewUser{Email: demoEmail, Name: "Demo admin", Role: models.RoleAdmin, Password: password})
+		admin, err = s.People.AddUser(ctx, actor,
+			people.NewUser{Email: demoEmail, Name: "Demo admin", Role: models.RoleAdmin, Password: password})
 	}
 	if err != nil {
 		return "", err
@@ -101,7 +105,8 @@ func (f *demoFolder) people(ctx context.Context, cfg config.Config, log *slog.Lo
 			return "", err
 		}
 	}
-	token, _, err = s.People.AddToken(ctx, actor, people.NewToken{Scope: models.ScopeAgent, Agent: demoAgent, UserID: admin.ID})
+	token, _, err = s.People.AddToken(ctx, actor,
+		people.NewToken{Scope: models.ScopeAgent, Agent: demoAgent, UserID: admin.ID})
 	return token, err
 }
 

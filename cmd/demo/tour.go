@@ -46,7 +46,8 @@ var stops = []stop{
 		explains: "The bookkeeper asked for the rounding in the same ticket; books keep their own rate.",
 		approved: func(in map[string]string) string { return "file: wrote the change to " + in["file_path"] },
 		edit: func(in map[string]string) string {
-			return fmt.Sprintf("file: wrote %q to %s, as you changed it, and adds your wording to the ticket", in["new_string"], in["file_path"])
+			return fmt.Sprintf("file: wrote %q to %s, as you changed it, and adds your wording to the ticket", in["new_string"],
+				in["file_path"])
 		},
 		rejected: "file: writes the change into a draft for the next review instead",
 		expired:  "file: nobody answered, so the price list keeps its old rate",

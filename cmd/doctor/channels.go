@@ -19,7 +19,8 @@ func (d *doctor) channels(ctx context.Context) diagnosis {
 		for i, c := range lost {
 			lines[i] = fmt.Sprintf("%s, of %s", c.Label, c.Owner)
 		}
-		return fail(data.AddChannelAgain, "nothing is sent by these channels, whose targets cannot be opened: %s\n%s", lost[0].Why, strings.Join(lines, "\n"))
+		return fail(data.AddChannelAgain, "nothing is sent by these channels, whose targets cannot be opened: %s\n%s",
+			lost[0].Why, strings.Join(lines, "\n"))
 	}
 	if all == 0 {
 		return passed("none")

@@ -25,7 +25,8 @@ func (d *doctor) database(ctx context.Context) diagnosis {
 		return fail("check the disk and whether the file is read-only; if it is damaged: "+fromBackup, "%v", err)
 	}
 	if d.folder.ReadOnly() {
-		return warn("for a copy that is only looked at, nothing; a server needs a folder that it can write", "whole, and read-only: no server can run on it")
+		return warn("for a copy that is only looked at, nothing; a server needs a folder that it can write",
+			"whole, and read-only: no server can run on it")
 	}
 	return passed("whole and writable")
 }
@@ -44,9 +45,11 @@ func (d *doctor) migrations(ctx context.Context) diagnosis {
 	case err != nil:
 		return fail("check --data: this may be another program's file; else "+fromBackup, "%v", err)
 	case have > want:
-		return fail("run the newer countersign that wrote it", "the database has schema %d, and this program knows %d", have, want)
+		return fail("run the newer countersign that wrote it", "the database has schema %d, and this program knows %d", have,
+			want)
 	case have < want:
-		return fail("make a backup and run `countersign migrate`", "the database has schema %d, and this program brings %d", have, want)
+		return fail("make a backup and run `countersign migrate`", "the database has schema %d, and this program brings %d",
+			have, want)
 	default:
 		return passed("schema %d, as this program brings", have)
 	}
@@ -73,7 +76,8 @@ func (d *doctor) clock(ctx context.Context) diagnosis {
 	}
 	if lead := last.Sub(d.now); lead > data.ClockSlack {
 		return fail("set the clock (timedatectl set-ntp true); deadlines depend on it",
-			"the clock says %s, but the last ledger entry is from %s: the clock was set back", terminal.FormatTime(&d.now), terminal.FormatTime(&last))
+			"the clock says %s, but the last ledger entry is from %s: the clock was set back", terminal.FormatTime(&d.now),
+			terminal.FormatTime(&last))
 	}
 	return passed("%s, not behind the ledger", terminal.FormatTime(&d.now))
 }
@@ -91,7 +95,8 @@ func (d *doctor) space(context.Context) diagnosis {
 	text := fmt.Sprintf("%s free, the database takes %s", terminal.FormatSize(free), terminal.FormatSize(size))
 	switch {
 	case free < d.minFree:
-		return fail("free some: a full disk stops every decision", "%s; at least %s should be free", text, terminal.FormatSize(d.minFree))
+		return fail("free some: a full disk stops every decision", "%s; at least %s should be free", text,
+			terminal.FormatSize(d.minFree))
 	case free < size:
 		return warn("free some, or write backups elsewhere", "%s: there is no room for a copy", text)
 	}
@@ -156,15 +161,19 @@ func (d *doctor) deciders(ctx context.Context) diagnosis {
 	case who.Stranded > 0:
 		return fail(addAdmin, "nobody can decide %d pending requests", who.Stranded)
 	case len(who.Alone) > 0:
-		return fail(addAdmin, "requests of these agents are refused, for their owners are disabled and there is no admin: %s", strings.Join(who.Alone, ", "))
+		return fail(addAdmin, "requests of these agents are refused, for their owners are disabled and there is no admin: %s",
+			strings.Join(who.Alone, ", "))
 	case len(nobody) > 0:
-		return fail("enable or add these people, or change the rules; until then such requests are refused", "%s", warningLines(nobody))
+		return fail("enable or add these people, or change the rules; until then such requests are refused", "%s",
+			warningLines(nobody))
 	case len(stuck) > 0:
 		return warn("name another reviewer in the rule, or add an admin", "%s", warningLines(stuck))
 	case len(who.Missing) > 0:
-		return warn("add these people, or change the rules", "rules name reviewers who cannot sign in: %s", strings.Join(who.Missing, ", "))
+		return warn("add these people, or change the rules", "rules name reviewers who cannot sign in: %s",
+			strings.Join(who.Missing, ", "))
 	case who.Admins == 0:
-		return warn(addAdmin, "people who can sign in: %d, none of them an admin: nobody can take over an owner's requests", who.People)
+		return warn(addAdmin, "people who can sign in: %d, none of them an admin: nobody can take over an owner's requests",
+			who.People)
 	default:
 		return passed("people who can sign in: %d; admins: %d", who.People, who.Admins)
 	}

@@ -14,9 +14,11 @@ func (d *doctor) energy(ctx context.Context) diagnosis {
 		return fail("budgets count what the conversations say: keep this file as evidence, and compare with a backup",
 			"what these conversations have spent does not match their responses and model calls: %s", listed(f.Sums))
 	case len(f.Alone) > 0:
-		return warn("write into these conversations: their next run frees it", "energy is reserved for runs that are not under way: %s", listed(f.Alone))
+		return warn("write into these conversations: their next run frees it",
+			"energy is reserved for runs that are not under way: %s", listed(f.Alone))
 	case len(f.Windows) > 0:
-		return fail("keep this file as evidence, and compare with a backup", "what these agents have spent does not match the minutes of their window: %s", listed(f.Windows))
+		return fail("keep this file as evidence, and compare with a backup",
+			"what these agents have spent does not match the minutes of their window: %s", listed(f.Windows))
 	default:
 		return passed("adds up in all conversations (%d)", f.Conversations)
 	}

@@ -23,7 +23,8 @@ func (d *doctor) rows(ctx context.Context) diagnosis {
 		return fail("keep this file as evidence, run `countersign audit verify --rows` for all of it, find out who could write the file, and compare with a backup",
 			"%d do not match the ledger\n%s", found.Found, strings.TrimSpace(data.FaultLines(found, 3)))
 	case found.Uncovered() > 0:
-		return passed("%d compared, all match the ledger; %d of them as an older version left them", found.Rows(), found.Uncovered())
+		return passed("%d compared, all match the ledger; %d of them as an older version left them", found.Rows(),
+			found.Uncovered())
 	}
 	return passed("%d compared, all match the ledger", found.Rows())
 }

@@ -25,7 +25,9 @@ func (d *doctor) unseen(ctx context.Context) diagnosis {
 		for i, r := range found.Rules {
 			rules[i] = fmt.Sprintf("%s (%d)", r.Rule, r.Expired)
 		}
-		faults = append(faults, fmt.Sprintf("in the last %d days, requests expired that nobody had opened, under these rules: %s", upkeep.UnseenDays, strings.Join(rules, ", ")))
+		faults = append(faults,
+			fmt.Sprintf("in the last %d days, requests expired that nobody had opened, under these rules: %s", upkeep.UnseenDays,
+				strings.Join(rules, ", ")))
 		remedies = append(remedies, "add reviewers or escalate to the rules, or let them wait longer")
 	}
 	if found.Channels && len(found.Deaf) > 0 {
@@ -36,7 +38,8 @@ func (d *doctor) unseen(ctx context.Context) diagnosis {
 	case len(faults) > 0:
 		return warn(strings.Join(remedies, "; "), "%s", strings.Join(faults, "\n"))
 	case !found.Channels:
-		return passed("no request expired unseen in the last %d days; nobody has a channel for notifications", upkeep.UnseenDays)
+		return passed("no request expired unseen in the last %d days; nobody has a channel for notifications",
+			upkeep.UnseenDays)
 	}
 	return passed("no request expired unseen in the last %d days; everybody who is asked has a channel", upkeep.UnseenDays)
 }

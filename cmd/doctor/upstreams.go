@@ -24,7 +24,8 @@ func (d *doctor) upstreams(ctx context.Context) diagnosis {
 		case u.Locked != "":
 			noKey, why = append(noKey, u.Name), u.Locked
 		case !u.Disabled && upstream.RefusedHost(u.BaseURL, d.cfg.Upstreams.Allow) != "":
-			local = append(local, fmt.Sprintf("%s: %s is %s", u.Name, u.BaseURL, upstream.RefusedHost(u.BaseURL, d.cfg.Upstreams.Allow)))
+			local = append(local,
+				fmt.Sprintf("%s: %s is %s", u.Name, u.BaseURL, upstream.RefusedHost(u.BaseURL, d.cfg.Upstreams.Allow)))
 		case u.Paused && !u.Disabled:
 			idle = append(idle, fmt.Sprintf("%s: %s", u.Name, u.Problem))
 		case u.Failures > 0 && !u.Disabled:
@@ -36,12 +37,15 @@ func (d *doctor) upstreams(ctx context.Context) diagnosis {
 		return fail(data.SetKeyAnew, "the keys of these upstreams cannot be opened: %s: %s", strings.Join(noKey, ", "), why)
 	case len(local) > 0:
 		return warn("if they are meant, name their hosts in --upstream-allow; else disable them: `countersign upstream disable NAME`",
-			"new upstreams could not be added at these addresses; those from before still work\n%s", strings.Join(slices.Concat(local, idle, faulty), "\n"))
+			"new upstreams could not be added at these addresses; those from before still work\n%s",
+			strings.Join(slices.Concat(local, idle, faulty), "\n"))
 	case len(idle) > 0:
 		return warn("give them a key that they accept: `countersign upstream set-key NAME`; or, if theirs works again, `countersign upstream resume NAME`",
-			"these refuse their key and are paused: nothing is fetched from them or sent to them\n%s", strings.Join(slices.Concat(idle, faulty), "\n"))
+			"these refuse their key and are paused: nothing is fetched from them or sent to them\n%s",
+			strings.Join(slices.Concat(idle, faulty), "\n"))
 	case len(faulty) > 0:
-		return warn("look at the address and the key: `countersign upstream list`, `countersign upstream set-key NAME`", "the last polls failed\n%s", strings.Join(faulty, "\n"))
+		return warn("look at the address and the key: `countersign upstream list`, `countersign upstream set-key NAME`",
+			"the last polls failed\n%s", strings.Join(faulty, "\n"))
 	case len(all) == 0:
 		return passed("none")
 	}

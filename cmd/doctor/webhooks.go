@@ -34,15 +34,18 @@ func (d *doctor) webhooks(ctx context.Context) diagnosis {
 		case h.Why == models.PausedGone:
 			idle = append(idle, name+": it is paused, for it answered that it is gone")
 		case h.Why == "" && !h.OldestAt.IsZero() && d.now.Sub(h.OldestAt) > webhookLate:
-			late = append(late, fmt.Sprintf("%s: the oldest event that it has not got is of %s", name, h.OldestAt.Format(time.RFC3339)))
+			late = append(late,
+				fmt.Sprintf("%s: the oldest event that it has not got is of %s", name, h.OldestAt.Format(time.RFC3339)))
 		}
 	}
 	switch {
 	case len(noSecret) > 0:
 		return fail("copy "+models.KeyFile+" from the data folder that it was made in, or remove these webhooks and add them again",
-			"%s", strings.Join(slices.Concat([]string{"the addresses of these webhooks cannot be opened: " + strings.Join(noSecret, ", ") + ": " + why}, idle, late), "\n"))
+			"%s",
+			strings.Join(slices.Concat([]string{"the addresses of these webhooks cannot be opened: " + strings.Join(noSecret, ", ") + ": " + why}, idle, late), "\n"))
 	case len(idle)+len(late) > 0:
-		return warn("look at them on System > Webhooks: resume what works again, skip what can't be sent", "%s", strings.Join(slices.Concat(idle, late), "\n"))
+		return warn("look at them on System > Webhooks: resume what works again, skip what can't be sent", "%s",
+			strings.Join(slices.Concat(idle, late), "\n"))
 	case len(all) == 0:
 		return passed("none")
 	}

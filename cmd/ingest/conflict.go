@@ -113,7 +113,8 @@ func (h *eventSender) keepConflicts(ctx context.Context, lines []byte, results [
 		}
 		now := models.NewUseOf(e.ToolUseID, e.ID[len(e.ID)-8:])
 		if h.newIDs[e.ToolUseID] != now {
-			fmt.Fprintf(h.say, "countersign: the id %s was used for another call before; this one is kept as %s\n", terminal.Plain(e.ToolUseID), terminal.Plain(now))
+			fmt.Fprintf(h.say, "countersign: the id %s was used for another call before; this one is kept as %s\n",
+				terminal.Plain(e.ToolUseID), terminal.Plain(now))
 		}
 		h.newIDs[e.ToolUseID] = now
 	}

@@ -48,9 +48,12 @@ func Command() *cobra.Command {
 	}
 	c.Flags().StringVar(&o.run, "run-id", "", "your name for the run; the same name is the same conversation")
 	c.Flags().StringVar(&o.parent, "parent", "", "the run that started this one")
-	c.Flags().StringVar(&o.onReject, "on-reject", "", "what a rejection does to the calls queued after it: cascade rejects them too, continue asks about each (default cascade, unless it was chosen before)")
-	c.Flags().StringVar(&o.spool, "spool", "", "the folder in which to keep what could not be sent (default: in the user's cache folder)")
-	c.Flags().DurationVar(&o.drain, "drain-timeout", 30*time.Second, "how long to try to send the rest once the agent's output has ended")
+	c.Flags().StringVar(&o.onReject, "on-reject", "",
+		"what a rejection does to the calls queued after it: cascade rejects them too, continue asks about each (default cascade, unless it was chosen before)")
+	c.Flags().StringVar(&o.spool, "spool", "",
+		"the folder in which to keep what could not be sent (default: in the user's cache folder)")
+	c.Flags().DurationVar(&o.drain, "drain-timeout", 30*time.Second,
+		"how long to try to send the rest once the agent's output has ended")
 	remote.AddFlag(c.Flags(), &o.server)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if err := o.complete(); err != nil {
@@ -70,10 +73,12 @@ func (o *ingestOptions) complete() error {
 	if o.run == "" {
 		wrong = append(wrong, errors.New("--run-id: must name the run"))
 	} else if models.CheckKey("", o.run) != nil {
-		wrong = append(wrong, fmt.Errorf("--run-id: must be at most %d bytes of text without control characters", models.MaxName))
+		wrong = append(wrong,
+			fmt.Errorf("--run-id: must be at most %d bytes of text without control characters", models.MaxName))
 	}
 	if o.parent != "" && models.CheckKey("", o.parent) != nil {
-		wrong = append(wrong, fmt.Errorf("--parent: must be at most %d bytes of text without control characters", models.MaxName))
+		wrong = append(wrong,
+			fmt.Errorf("--parent: must be at most %d bytes of text without control characters", models.MaxName))
 	}
 	switch o.onReject {
 	case "", models.OnRejectCascade, models.OnRejectContinue:

@@ -54,8 +54,10 @@ func (g *ingestRun) run(ctx context.Context, in io.Reader) error {
 	end := make(chan struct{})
 	h := &eventSender{
 		client: client.New(g.o.server, g.o.token),
-		open:   wire.OpenRequest{RunID: g.o.run, ParentRunID: g.o.parent, OnReject: g.o.onReject, OnRejectDefault: models.OnRejectCascade},
-		say:    g.say, queue: append(spools, g.spool), end: end,
+		open: wire.OpenRequest{
+			RunID: g.o.run, ParentRunID: g.o.parent, OnReject: g.o.onReject, OnRejectDefault: models.OnRejectCascade,
+		},
+		say: g.say, queue: append(spools, g.spool), end: end,
 	}
 	// A signal is the agent's to heed: what it says on its way out is passed on too.
 	workCtx, giveUp := context.WithCancel(context.WithoutCancel(ctx))
@@ -88,7 +90,8 @@ func (g *ingestRun) await(result <-chan error, limit time.Duration) error {
 		return err
 	case <-wonder.C:
 	}
-	fmt.Fprintf(g.say, "countersign: the agent's output has ended; sending the rest, for at most %s\n", models.SpokenDuration(limit))
+	fmt.Fprintf(g.say, "countersign: the agent's output has ended; sending the rest, for at most %s\n",
+		models.SpokenDuration(limit))
 	return <-result
 }
 
@@ -99,7 +102,8 @@ func (g *ingestRun) makeSpool() error {
 		return nil
 	}
 	g.o.spool = os.TempDir()
-	fmt.Fprintf(g.say, "countersign: the folder for unsent events cannot be used, but %s: %s\n", terminal.Plain(g.o.spool), terminal.Plain(err.Error()))
+	fmt.Fprintf(g.say, "countersign: the folder for unsent events cannot be used, but %s: %s\n", terminal.Plain(g.o.spool),
+		terminal.Plain(err.Error()))
 	g.spool, err = newSpool(g.o.spool, g.o.server, g.o.run)
 	return err
 }
@@ -124,7 +128,8 @@ func (g *ingestRun) passOn(in io.Reader) error {
 		e := streamjson.Cut(g.last)
 		g.store([]models.RunEvent{e})
 	case !g.began && t.position > 0:
-		fmt.Fprintln(g.say, "countersign: no line was one of a run; start the agent with --output-format stream-json --verbose")
+		fmt.Fprintln(g.say,
+			"countersign: no line was one of a run; start the agent with --output-format stream-json --verbose")
 	}
 	g.tellUnread()
 	return err
@@ -189,7 +194,8 @@ func (g *ingestRun) store(events []models.RunEvent) {
 // lost notes events that will not be reported, and tells of the first.
 func (g *ingestRun) lost(n int, err error) {
 	if g.unkept == 0 {
-		fmt.Fprintf(g.say, "countersign: a part of the run cannot be kept and will be missing: %s\n", terminal.Plain(err.Error()))
+		fmt.Fprintf(g.say, "countersign: a part of the run cannot be kept and will be missing: %s\n",
+			terminal.Plain(err.Error()))
 	}
 	g.unkept += n
 }
@@ -204,13 +210,16 @@ func (g *ingestRun) outcome(h *eventSender, err, passErr error) error {
 		case g.unkept > 0:
 			return terminal.Exit(remote.ExitOther, fmt.Errorf("%d events could not be kept and were not reported", g.unkept))
 		case h.refusals > 0:
-			return terminal.Exit(remote.ExitOther, fmt.Errorf("%d of %d events were not accepted by the server", h.refusals, h.sent))
+			return terminal.Exit(remote.ExitOther,
+				fmt.Errorf("%d of %d events were not accepted by the server", h.refusals, h.sent))
 		case lost:
-			return terminal.Exit(remote.ExitOther, fmt.Errorf("the run was reported without what %d lines say that could not be read", unread))
+			return terminal.Exit(remote.ExitOther,
+				fmt.Errorf("the run was reported without what %d lines say that could not be read", unread))
 		case unread > 0 && !g.began:
 			return terminal.Exit(remote.ExitOther, errors.New("nothing was reported: no line was one of a run"))
 		case releaseErr != nil:
-			return terminal.Exit(remote.ExitOther, fmt.Errorf("everything was sent, but its file could not be removed: %w", releaseErr))
+			return terminal.Exit(remote.ExitOther,
+				fmt.Errorf("everything was sent, but its file could not be removed: %w", releaseErr))
 		}
 		return nil
 	}

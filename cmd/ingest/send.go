@@ -150,7 +150,8 @@ func (h *eventSender) heard(r *wire.RunEventResult) {
 func (h *eventSender) failed(err error) (sure bool, after time.Duration) {
 	after, again := client.Retryable(err)
 	if h.away == nil {
-		fmt.Fprintf(h.say, "countersign: the run continues, and is kept until it can be sent: %s\n", terminal.Plain(remote.AnswerText(err).Error()))
+		fmt.Fprintf(h.say, "countersign: the run continues, and is kept until it can be sent: %s\n",
+			terminal.Plain(remote.AnswerText(err).Error()))
 	}
 	h.away = err
 	return !again, after

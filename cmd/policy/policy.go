@@ -36,7 +36,8 @@ func newPolicyShow() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(c.ErrOrStderr(), "version %d, by %s, %s\n", v.Version, terminal.Plain(v.AuthorName), v.CreatedAt.UTC().Format(time.DateTime+"Z"))
+		fmt.Fprintf(c.ErrOrStderr(), "version %d, by %s, %s\n", v.Version, terminal.Plain(v.AuthorName),
+			v.CreatedAt.UTC().Format(time.DateTime+"Z"))
 		fmt.Fprintln(c.OutOrStdout(), string(doc))
 		return nil
 	}), showPolicyOf)

@@ -17,9 +17,12 @@ import (
 
 // orOnServer lets a command that works on the data folder speak to a server instead, with
 // --server.
-func orOnServer(c *cobra.Command, do func(c *cobra.Command, args []string, server *client.Client) error) *cobra.Command {
+func orOnServer(
+	c *cobra.Command, do func(c *cobra.Command, args []string, server *client.Client) error,
+) *cobra.Command {
 	var server string
-	c.Flags().StringVar(&server, "server", "", "use the server at this address, with the admin's token in COUNTERSIGN_TOKEN, instead of a data folder")
+	c.Flags().StringVar(&server, "server", "",
+		"use the server at this address, with the admin's token in COUNTERSIGN_TOKEN, instead of a data folder")
 	local := c.RunE
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if server == "" {
@@ -42,7 +45,8 @@ func showPolicyOf(c *cobra.Command, _ []string, server *client.Client) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(c.ErrOrStderr(), "version %d, by %s, %s\n", v.Version, terminal.Plain(v.Author), v.SavedAt.UTC().Format(time.DateTime+"Z"))
+	fmt.Fprintf(c.ErrOrStderr(), "version %d, by %s, %s\n", v.Version, terminal.Plain(v.Author),
+		v.SavedAt.UTC().Format(time.DateTime+"Z"))
 	document := v.Document.Clone()
 	if err := document.Format(jsontext.WithIndent("  ")); err != nil {
 		return fmt.Errorf("read the policy: %w", err)

@@ -23,7 +23,9 @@ const (
 // MCPClient starts one with the agent's token.
 func (w *World) MCPClient(t *testing.T, modern bool) *MCPClient {
 	t.Helper()
-	return &MCPClient{Start(t, []string{"COUNTERSIGN_SERVER=http://" + w.Addr, "COUNTERSIGN_TOKEN=" + w.Agent}, "mcp"), t, modern}
+	return &MCPClient{
+		Start(t, []string{"COUNTERSIGN_SERVER=http://" + w.Addr, "COUNTERSIGN_TOKEN=" + w.Agent}, "mcp"), t, modern,
+	}
 }
 
 // Sends writes one message.
@@ -51,7 +53,8 @@ func (c *MCPClient) Calls(id int, tool, arguments string) {
 	if c.modern {
 		meta = `{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"progressToken":1}`
 	}
-	c.Sends(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":%s,"_meta":%s}}`, id, tool, arguments, meta))
+	c.Sends(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":%s,"_meta":%s}}`,
+		id, tool, arguments, meta))
 }
 
 // AsksPermission calls the permission prompt; without an id of the call's own, if it is empty.

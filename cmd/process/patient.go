@@ -14,7 +14,8 @@ import (
 
 // DoctorChecks are all checks, in the order in which they are told.
 var DoctorChecks = []string{
-	"database", "permissions", "migrations", "ledger", "rows", "energy", "grants", "clock", "public URL", "disk space", "policy lint", "retention", "who can decide", "unseen", "upstreams", "channels", "webhooks",
+	"database", "permissions", "migrations", "ledger", "rows", "energy", "grants", "clock", "public URL", "disk space",
+	"policy lint", "retention", "who can decide", "unseen", "upstreams", "channels", "webhooks",
 }
 
 // Diagnosis is what one check of the doctor says.
@@ -58,7 +59,8 @@ func Patient(t *testing.T, opts ...storetest.Option) (dir string) {
 	s := storetest.New(t, append([]storetest.Option{storetest.WithDir(dir)}, opts...)...)
 	storetest.Admin(t, s)
 	agent, _ := storetest.AgentToken(t, s, storetest.Reviewer(t, s, "owner@example.com"), "bot")
-	if _, err := s.Ask(t.Context(), agent, models.AskInput{ToolName: "deploy", ToolUseID: "call", Explicit: true}); err != nil {
+	if _, err := s.Ask(t.Context(), agent,
+		models.AskInput{ToolName: "deploy", ToolUseID: "call", Explicit: true}); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Close(); err != nil {
@@ -110,5 +112,6 @@ const UpstreamKey = "sk-upstream-4711"
 // AddUpstream adds the upstream "orders" of a person of patient's.
 func AddUpstream(t *testing.T, dir string) {
 	t.Helper()
-	Must(t, UpstreamKey+"\n", "upstream", "add", "orders", "--url", "http://127.0.0.1:1/v1", "--dialect", "plain", "--owner", "owner@example.com", "--data", dir)
+	Must(t, UpstreamKey+"\n", "upstream", "add", "orders", "--url", "http://127.0.0.1:1/v1", "--dialect", "plain",
+		"--owner", "owner@example.com", "--data", dir)
 }

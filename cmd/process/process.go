@@ -41,7 +41,8 @@ func buildAndRun(m *testing.M) int {
 	defer os.RemoveAll(dir)
 	Binary = filepath.Join(dir, "countersign")
 	// Go keeps what it made to run: the folders of tests share one link.
-	build := exec.CommandContext(context.Background(), "go", "run", "-buildvcs=false", "-exec", "cp", "countersign", Binary)
+	build := exec.CommandContext(context.Background(), "go", "run", "-buildvcs=false", "-exec", "cp", "countersign",
+		Binary)
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "build the program: %v\n%s", err, out)
 		return 1
@@ -205,7 +206,8 @@ func FreeAddr(tb testing.TB) string {
 	var err error
 	for range 100 {
 		var l net.Listener
-		if l, err = (&net.ListenConfig{}).Listen(tb.Context(), "tcp", fmt.Sprintf("127.0.0.1:%d", first+rand.N(ports))); err == nil {
+		if l, err = (&net.ListenConfig{}).Listen(tb.Context(), "tcp",
+			fmt.Sprintf("127.0.0.1:%d", first+rand.N(ports))); err == nil {
 			defer l.Close()
 			return l.Addr().String()
 		}

@@ -87,7 +87,8 @@ func (v *Victim) Client(token string) *client.Client {
 func (v *Victim) SignIn(t *testing.T) []*http.Cookie {
 	t.Helper()
 	form := url.Values{"email": {storetest.AdminEmail}, "password": {storetest.Password}}
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+v.Addr+"/signin", strings.NewReader(form.Encode()))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+v.Addr+"/signin",
+		strings.NewReader(form.Encode()))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -78,7 +78,9 @@ type App struct {
 // New opens the data folder and listens, so that Addr is known; Run serves. It hands out the setup link while there is
 // no user, on screen or, if that is nil, in a file. Close the App in any case.
 func New(ctx context.Context, cfg config.Config, log *slog.Logger, screen io.Writer) (_ *App, err error) {
-	a := &App{cfg: cfg, log: log, metrics: handlers.NewMetrics(Version), memory: newMemory(cfg.MemoryLimit), stopIn: stopTimeout}
+	a := &App{
+		cfg: cfg, log: log, metrics: handlers.NewMetrics(Version), memory: newMemory(cfg.MemoryLimit), stopIn: stopTimeout,
+	}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, a.Close())
@@ -179,7 +181,8 @@ func (a *App) Run(ctx context.Context) error {
 
 	serveErr := make(chan error, 1)
 	go func() { serveErr <- a.server.Serve(a.listener) }()
-	a.log.InfoContext(ctx, "serving", slog.String("url", a.URL()), slog.String("addr", a.Addr()), slog.String("version", Version), slog.Any("config", a.cfg))
+	a.log.InfoContext(ctx, "serving", slog.String("url", a.URL()), slog.String("addr", a.Addr()),
+		slog.String("version", Version), slog.Any("config", a.cfg))
 	var err error
 	select {
 	case <-ctx.Done():
@@ -266,7 +269,8 @@ func (a *App) logHead(ctx context.Context) error {
 func (a *App) routers(messages channels.Sender) (http.Handler, error) {
 	a.streams = handlers.NewStreams(config.OrOff(a.cfg.StreamsPerUser))
 	kit := handlers.Kit{
-		Log: a.log, AccessLog: a.cfg.AccessLog, Now: time.Now, PublicURL: a.public, Metrics: a.metrics, Proxies: a.cfg.TrustedProxies, Streams: a.streams, Lists: handlers.NewLists(),
+		Log: a.log, AccessLog: a.cfg.AccessLog, Now: time.Now, PublicURL: a.public, Metrics: a.metrics,
+		Proxies: a.cfg.TrustedProxies, Streams: a.streams, Lists: handlers.NewLists(),
 		Strangers: handlers.NewStrangers(handlers.StrangersAtOnce, handlers.StrangersTime),
 	}
 	queue, err := api.New(kit, a.store, Version)
@@ -282,7 +286,11 @@ func (a *App) routers(messages channels.Sender) (http.Handler, error) {
 		return nil, err
 	}
 	tools.Register(queue.Echo())
-	a.pages = web.New(kit, a.store, web.Options{Version: Version, Drafts: a.builtIn.Draft, CheckUpstream: config.UpstreamCheck(a.cfg.Upstreams.Allow), Notify: messages, TestWebhook: a.webhooks.Test, Gallery: gallery})
+	a.pages = web.New(kit, a.store,
+		web.Options{
+			Version: Version, Drafts: a.builtIn.Draft, CheckUpstream: config.UpstreamCheck(a.cfg.Upstreams.Allow),
+			Notify: messages, TestWebhook: a.webhooks.Test, Gallery: gallery,
+		})
 	a.pages.ServeDocs(queue.Document)
 	return a.cfg.CORSOrigins.Wrap(a.public, choose(queue, a.pages)), nil
 }

@@ -18,7 +18,8 @@ var operation = map[string]bool{"/healthz": true, "/readyz": true, "/metrics": t
 func choose(queue, pages http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
-		case strings.HasPrefix(r.URL.Path, static.Prefix), r.URL.Path == views.DocsURL(), r.URL.Path == views.WebhookGuideURL():
+		case strings.HasPrefix(r.URL.Path, static.Prefix), r.URL.Path == views.DocsURL(),
+			r.URL.Path == views.WebhookGuideURL():
 			pages.ServeHTTP(w, r)
 		case operation[r.URL.Path], handlers.WantsBearer(r):
 			queue.ServeHTTP(w, r)

@@ -23,7 +23,9 @@ import (
 // newSender makes what sends notifications, and the keys that browsers subscribe with.
 // Nothing is sent to hosts but those of the list that hosts reads, the browsers' push
 // services and the one mail server.
-func newSender(cfg config.Config, public *url.URL, hosts func(context.Context) (outward.List, error)) (*send.Sender, *send.PushKeys, error) {
+func newSender(
+	cfg config.Config, public *url.URL, hosts func(context.Context) (outward.List, error),
+) (*send.Sender, *send.PushKeys, error) {
 	keys := send.NewPushKeys(cfg.Data)
 	sender, err := send.New(send.Options{
 		Out:  outward.New(outward.Options{Hosts: hosts, Now: time.Now}),
@@ -36,7 +38,9 @@ func newSender(cfg config.Config, public *url.URL, hosts func(context.Context) (
 const mostOfHeadline = 120
 
 // newNotifier makes the worker that sends people their notices, and what the pages need of it.
-func newNotifier(cfg config.Config, public *url.URL, s *store.Store, log *slog.Logger, metrics *handlers.Metrics) (*notify.Notifier, channels.Sender, error) {
+func newNotifier(
+	cfg config.Config, public *url.URL, s *store.Store, log *slog.Logger, metrics *handlers.Metrics,
+) (*notify.Notifier, channels.Sender, error) {
 	sender, keys, err := newSender(cfg, public, hostsOf(s))
 	if err != nil {
 		return nil, channels.Sender{}, err
@@ -44,7 +48,8 @@ func newNotifier(cfg config.Config, public *url.URL, s *store.Store, log *slog.L
 	at := func(path string) string { return strings.TrimSuffix(public.String(), "/") + path }
 	about := notices.New(s)
 	n := notify.New(notify.Options{
-		Store: s, Sender: sender, Log: log, Holder: holderOf(s, log), Observe: metrics.NotificationTried, SettingsURL: at(views.NotificationsURL()),
+		Store: s, Sender: sender, Log: log, Holder: holderOf(s, log), Observe: metrics.NotificationTried,
+		SettingsURL: at(views.NotificationsURL()),
 		RequestURL: func(id models.ResponseID) string {
 			if id == "" {
 				return at("/")

@@ -11,12 +11,18 @@ import (
 
 // newPoller makes what fetches other systems' approvals.
 func newPoller(u config.Upstreams, s *store.Store, log *slog.Logger) *poll.Poller {
-	return poll.New(poll.Options{Store: s, Log: log, Holder: holderOf(s, log), Allow: u.Allow, Every: u.PollEvery, Timeout: u.Timeout, LeaseTTL: u.Takeover})
+	return poll.New(poll.Options{
+		Store: s, Log: log, Holder: holderOf(s, log), Allow: u.Allow, Every: u.PollEvery, Timeout: u.Timeout,
+		LeaseTTL: u.Takeover,
+	})
 }
 
 // newDeliverer makes what tells them verdicts. It keeps pace with the polls.
 func newDeliverer(u config.Upstreams, s *store.Store, log *slog.Logger) *deliver.Deliverer {
-	return deliver.New(deliver.Options{Store: s, Log: log, Holder: holderOf(s, log), Allow: u.Allow, Timeout: u.Timeout, LeaseTTL: u.Takeover, FirstRetry: u.PollEvery / 5})
+	return deliver.New(deliver.Options{
+		Store: s, Log: log, Holder: holderOf(s, log), Allow: u.Allow, Timeout: u.Timeout, LeaseTTL: u.Takeover,
+		FirstRetry: u.PollEvery / 5,
+	})
 }
 
 // holderOf names this process as holder of leases, so that another one need not wait for their end

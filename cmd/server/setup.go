@@ -26,7 +26,9 @@ func SetupLink(public *url.URL, secret string) string {
 
 // inviteFirstUser hands out the setup link while there is no user: on the terminal, or where there is none in a file of
 // the data folder whose name, and not its content, is logged.
-func inviteFirstUser(ctx context.Context, s *store.Store, cfg config.Config, public *url.URL, log *slog.Logger, screen io.Writer) error {
+func inviteFirstUser(
+	ctx context.Context, s *store.Store, cfg config.Config, public *url.URL, log *slog.Logger, screen io.Writer,
+) error {
 	has, err := s.People.HasUsers(ctx)
 	if err != nil {
 		return err
@@ -50,7 +52,8 @@ func inviteFirstUser(ctx context.Context, s *store.Store, cfg config.Config, pub
 	if err := terminal.WritePrivate(path, link+"\n"); err != nil {
 		return fmt.Errorf("write the setup link: %w", err)
 	}
-	log.WarnContext(ctx, "nobody can sign in yet: open the link in this file once to create the first user", slog.String("file", path))
+	log.WarnContext(ctx, "nobody can sign in yet: open the link in this file once to create the first user",
+		slog.String("file", path))
 	return nil
 }
 

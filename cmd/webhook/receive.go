@@ -99,7 +99,8 @@ func (r *webhookReceiver) print(id string, body []byte) error {
 		again = fmt.Sprintf(", sent %d times", n)
 	}
 	_, err := fmt.Fprintf(r.out, "%s  %s  %s  verified, answered %d%s\n%s\n\n",
-		time.Now().Format(time.TimeOnly), models.RevealName(event.Type), models.RevealName(id), r.status, again, terminal.Plain(text.String()))
+		time.Now().Format(time.TimeOnly), models.RevealName(event.Type), models.RevealName(id), r.status, again,
+		terminal.Plain(text.String()))
 	return err
 }
 

@@ -48,7 +48,8 @@ func newWebhookListen() *cobra.Command {
 		Args: cobra.NoArgs,
 	}
 	c.Flags().StringVar(&o.addr, "addr", "127.0.0.1:8787", "where to listen")
-	c.Flags().IntVar(&o.status, "status", http.StatusNoContent, "the status to answer verified events with, such as 503 or 410")
+	c.Flags().IntVar(&o.status, "status", http.StatusNoContent,
+		"the status to answer verified events with, such as 503 or 410")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if o.status < 200 || o.status > 599 {
 			return errors.New("--status: must be from 200 to 599")
@@ -69,7 +70,8 @@ func (o listenOptions) run(c *cobra.Command) error {
 	defer l.Close()
 	at := config.Dialable(l.Addr().String())
 	said := c.ErrOrStderr()
-	fmt.Fprintf(said, "Address for System > Webhooks:           %s\n", (&url.URL{Scheme: "http", Host: at, Path: "/"}).String())
+	fmt.Fprintf(said, "Address for System > Webhooks:           %s\n",
+		(&url.URL{Scheme: "http", Host: at, Path: "/"}).String())
 	fmt.Fprintf(said, "Host to allow on System > Notifications: %s\n", at)
 	hook, err := verifierOf(c)
 	if err != nil {
@@ -113,7 +115,8 @@ func verifierOf(c *cobra.Command) (*webhooks.Webhook, error) {
 	code, ok := strings.CutPrefix(strings.TrimSpace(secret), "whsec_")
 	key, err := base64.StdEncoding.DecodeString(code)
 	if !ok || err != nil || len(key) < 24 {
-		return nil, fmt.Errorf("%s: must be the endpoint's secret, which begins with whsec_; a new one is made on its page", where)
+		return nil, fmt.Errorf("%s: must be the endpoint's secret, which begins with whsec_; a new one is made on its page",
+			where)
 	}
 	return webhooks.NewWebhookRaw(key)
 }

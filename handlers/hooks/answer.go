@@ -24,7 +24,8 @@ func (h *hook) translate(a *models.Approval) *wire.HookAnswer {
 		return h.release(a, "Allowed by Countersign: "+a.PolicyReason)
 	case models.StatusApproved:
 		return h.release(a, said("Approved", a))
-	case models.StatusRejected, models.StatusExpired, models.StatusCancelled, models.StatusResolved, models.StatusRan, models.StatusPending:
+	case models.StatusRejected, models.StatusExpired, models.StatusCancelled, models.StatusResolved, models.StatusRan,
+		models.StatusPending:
 	}
 	return wire.DenyHook(name, refusal(a))
 }
@@ -33,14 +34,15 @@ func (h *hook) translate(a *models.Approval) *wire.HookAnswer {
 // of another system that asked for the same call with another input than the agent's.
 func (h *hook) release(a *models.Approval, reason string) *wire.HookAnswer {
 	text, other := a.OtherInput()
-	if approved, edited := a.Vote.ApprovedInput(); edited {
+	if approved, edit := a.Vote.ApprovedInput(); edit {
 		text, other = approved, true
 	}
 	switch {
 	case !other:
 		return h.allow(reason, nil)
 	case a.InputBytes != nil || !isObject(text):
-		return wire.DenyHook(h.event.Name, "This call was approved with an input that is not a JSON object, or is not kept whole, which the tool cannot take.")
+		return wire.DenyHook(h.event.Name,
+			"This call was approved with an input that is not a JSON object, or is not kept whole, which the tool cannot take.")
 	}
 	return h.allow(reason, json.RawMessage(text))
 }
@@ -56,7 +58,9 @@ func ruled(a *models.Approval) bool {
 // not answered.
 func (h *hook) allow(reason string, input json.RawMessage) *wire.HookAnswer {
 	if h.event.Name == wire.HookPermissionRequest {
-		return &wire.HookAnswer{Output: &wire.HookOutput{Name: h.event.Name, Request: &wire.HookPermission{Behavior: wire.HookAllow, Input: input}}}
+		return &wire.HookAnswer{Output: &wire.HookOutput{
+			Name: h.event.Name, Request: &wire.HookPermission{Behavior: wire.HookAllow, Input: input},
+		}}
 	}
 	out := &wire.HookOutput{Name: h.event.Name, Decision: wire.HookAllow, Reason: reason, Input: input}
 	if h.event.ToolName == askUserQuestion && input == nil {
@@ -80,7 +84,8 @@ func refusal(a *models.Approval) string {
 		if text := a.Said(); text != "" {
 			return "The request was cancelled, so this call must not run: " + text
 		}
-	case models.StatusNone, models.StatusPending, models.StatusApproved, models.StatusRejected, models.StatusResolved, models.StatusRan:
+	case models.StatusNone, models.StatusPending, models.StatusApproved, models.StatusRejected, models.StatusResolved,
+		models.StatusRan:
 	}
 	return a.Advice(a.Status())
 }

@@ -17,7 +17,8 @@ const askUserQuestion = "AskUserQuestion"
 func readEvent(raw []byte) (wire.HookEvent, error) {
 	var e wire.HookEvent
 	if err := json.Unmarshal(raw, &e); err != nil {
-		return wire.HookEvent{Name: wire.HookNameIn(raw)}, models.Errorf(models.CodeInvalid, "The body must be the JSON that the agent sends to its hooks, with each member once and in UTF-8.")
+		return wire.HookEvent{Name: wire.HookNameIn(raw)}, models.Errorf(models.CodeInvalid,
+			"The body must be the JSON that the agent sends to its hooks, with each member once and in UTF-8.")
 	}
 	if e.Name.Gates() { // a wait holds nothing that belongs to another moment
 		e.ToolResponse, e.Error, e.LastMessage = nil, "", ""
@@ -60,7 +61,8 @@ func errUnknownMoment() error {
 func (h *hook) input() models.AskInput {
 	e := &h.event
 	in := models.AskInput{
-		RunID: e.SessionID, ToolUseID: e.ToolUseID, ToolName: e.ToolName, Input: e.ToolInput, Description: description(e), Context: around(e), AcceptsEdits: true,
+		RunID: e.SessionID, ToolUseID: e.ToolUseID, ToolName: e.ToolName, Input: e.ToolInput, Description: description(e),
+		Context: around(e), AcceptsEdits: true,
 	}
 	if e.Name == wire.HookPermissionRequest {
 		in.ToolUseID, in.ApprovalID, in.Explicit = "", h.key, true

@@ -57,15 +57,15 @@ type hook struct {
 	event wire.HookEvent
 	key   string    // of a PermissionRequest, which has no other; may be empty
 	polls bool      // the caller comes back: it takes errors, and 202 while pending
-	begun time.Time // when it was heard of
+	start time.Time // when it was heard of
 	until time.Time // when the wait for an answer is over
 }
 
 // claudeCode answers one hook, in one of two ways: see the package.
 func (s *Surface) claudeCode(c echo.Context) error {
-	h := &hook{Surface: s, polls: c.QueryParam("wait") != "", begun: s.kit.Now()}
-	if refused := h.signIn(c); refused != nil {
-		return h.refuse(c, refused)
+	h := &hook{Surface: s, polls: c.QueryParam("wait") != "", start: s.kit.Now()}
+	if refusal := h.signIn(c); refusal != nil {
+		return h.refuse(c, refusal)
 	}
 	handlers.ReadWithin(c.Response())
 	raw, err := body(c.Request(), models.MaxBody)
@@ -92,9 +92,9 @@ func (s *Surface) claudeCode(c echo.Context) error {
 // refuse answers a sender who may not ask. An event that decides about a call is denied, for the agent takes another
 // status for a yes; so the name of the event is read, and no more of the body. Where it is unreadable, the answer tells
 // the agent to stop.
-func (h *hook) refuse(c echo.Context, refused error) error {
+func (h *hook) refuse(c echo.Context, refusal error) error {
 	if h.polls {
-		return refused
+		return refusal
 	}
 	leave, full := h.kit.Strangers.Enter(c.Response())
 	if full != nil {
@@ -105,11 +105,11 @@ func (h *hook) refuse(c echo.Context, refused error) error {
 	h.event.Name = wire.FirstHookName(io.LimitReader(sent, mostUnsigned))
 	switch {
 	case h.event.Name.Gates():
-		return h.deny(c, refused)
+		return h.deny(c, refusal)
 	case h.event.Name == "" && (sent.broken || sent.read >= mostUnsigned):
-		return h.stop(c, refused)
+		return h.stop(c, refusal)
 	}
-	return refused
+	return refusal
 }
 
 // watched is a body that remembers how much of it came, and whether it broke off.
@@ -139,7 +139,8 @@ func (h *hook) deny(c echo.Context, err error) error {
 	if p.Code == models.CodeInternal {
 		h.kit.LogInternal(c, err)
 	}
-	return h.write(c, answered(wire.DenyHook(h.event.Name, "Countersign could not ask for approval, so this call must not run: "+p.Detail)))
+	return h.write(c,
+		answered(wire.DenyHook(h.event.Name, "Countersign could not ask for approval, so this call must not run: "+p.Detail)))
 }
 
 // mostUnsigned is how much is read of a body whose sender is refused: enough to find the name of the event, which comes
@@ -160,7 +161,8 @@ func body(r *http.Request, most int) ([]byte, error) {
 
 // signIn finds out who sends the hook: only an agent may (I4).
 func (h *hook) signIn(c echo.Context) (err error) {
-	if h.actor, err = handlers.Principal(c.Request().Context(), h.store.People, c.Request().Header.Get(echo.HeaderAuthorization)); err != nil {
+	if h.actor, err = handlers.Principal(c.Request().Context(), h.store.People,
+		c.Request().Header.Get(echo.HeaderAuthorization)); err != nil {
 		return err
 	}
 	if !h.actor.IsAgent() {
@@ -195,18 +197,19 @@ func (h *hook) readQuery(c echo.Context) error {
 		if err != nil || wait < 0 {
 			return models.Invalid("wait", "must be a length of time such as 50s, and not negative")
 		}
-		h.until = h.begun.Add(min(wait, maxPoll))
+		h.until = h.start.Add(min(wait, maxPoll))
 		return nil
 	}
 	timeout := DefaultTimeout
-	if given := c.QueryParam("timeout"); given != "" {
-		seconds, err := strconv.Atoi(given)
+	if value := c.QueryParam("timeout"); value != "" {
+		seconds, err := strconv.Atoi(value)
 		timeout = time.Duration(seconds) * time.Second
 		if err != nil || timeout < 2*Margin || timeout > maxTimeout {
-			return models.Invalid("timeout", "must be the hook's timeout in whole seconds, from %d to %d", int(2*Margin/time.Second), int(maxTimeout/time.Second))
+			return models.Invalid("timeout", "must be the hook's timeout in whole seconds, from %d to %d",
+				int(2*Margin/time.Second), int(maxTimeout/time.Second))
 		}
 	}
-	h.until = h.begun.Add(timeout - Margin)
+	h.until = h.start.Add(timeout - Margin)
 	return nil
 }
 
@@ -279,8 +282,8 @@ func beat(res *echo.Response) error {
 }
 
 // log writes down what went wrong beside the answer.
-func (h *hook) log(ctx context.Context, doing string, err error) {
+func (h *hook) log(ctx context.Context, act string, err error) {
 	if !errors.Is(err, context.Canceled) {
-		h.kit.Log.ErrorContext(ctx, "answer a hook", slog.String("doing", doing), slog.String("error", err.Error()))
+		h.kit.Log.ErrorContext(ctx, "answer a hook", slog.String("doing", act), slog.String("error", err.Error()))
 	}
 }

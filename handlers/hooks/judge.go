@@ -47,7 +47,8 @@ func (h *hook) pending(ctx context.Context, row *models.Approval) (wire.HookResu
 		return wire.HookResult{}, err
 	}
 	return wire.HookResult{Pending: &wire.HookPending{
-		ApprovalID: wire.ResponseID(row.ID), Kind: wire.Kind(row.Kind), URL: h.kit.ApprovalURL(row.ID), Reviewers: waits[0].Reviewers, WaitingFor: waits[0].Text,
+		ApprovalID: wire.ResponseID(row.ID), Kind: wire.Kind(row.Kind), URL: h.kit.ApprovalURL(row.ID),
+		Reviewers: waits[0].Reviewers, WaitingFor: waits[0].Text,
 	}}, nil
 }
 
@@ -56,7 +57,8 @@ func (h *hook) pending(ctx context.Context, row *models.Approval) (wire.HookResu
 // the server is the one that stops (I8).
 func (h *hook) giveUp(ctx context.Context, row *models.Approval) *wire.HookAnswer {
 	if h.stopping() {
-		return wire.DenyHook(h.event.Name, "Countersign is stopping and nobody has decided, so this call must not run. Try it again in a minute.")
+		return wire.DenyHook(h.event.Name,
+			"Countersign is stopping and nobody has decided, so this call must not run. Try it again in a minute.")
 	}
 	if row.Kind == models.KindToolCall {
 		late, err := h.store.GiveUp(ctx, h.actor, row.ID, wayOfHooks)
@@ -73,11 +75,12 @@ func (h *hook) giveUp(ctx context.Context, row *models.Approval) *wire.HookAnswe
 // wait ended before: it may be a request for more energy, without which nothing is asked.
 func (h *hook) settled(c echo.Context) (*models.Approval, error) {
 	ctx := c.Request().Context()
-	var granted models.ResponseID
+	var grant models.ResponseID
 	for {
 		row, err := h.store.Ask(ctx, h.actor, h.input())
 		var spent *models.Error
-		if errors.As(err, &spent) && spent.Code == models.CodeBudgetExhausted && spent.Approval != nil && spent.Approval.ID != granted {
+		if errors.As(err, &spent) && spent.Code == models.CodeBudgetExhausted && spent.Approval != nil &&
+			spent.Approval.ID != grant {
 			row = spent.Approval
 		} else if err != nil {
 			return nil, err
@@ -94,9 +97,10 @@ func (h *hook) settled(c echo.Context) (*models.Approval, error) {
 			return row, nil
 		}
 		if row.Status() != models.StatusApproved && row.Status() != models.StatusResolved {
-			return nil, models.Errorf(models.CodeBudgetExhausted, "The energy budget does not allow this call, and more was not granted. %s", refusal(row))
+			return nil, models.Errorf(models.CodeBudgetExhausted,
+				"The energy budget does not allow this call, and more was not granted. %s", refusal(row))
 		}
-		granted = row.ID
+		grant = row.ID
 	}
 }
 

@@ -48,7 +48,9 @@ func (h *hook) rest(ctx context.Context) error {
 }
 
 // report tells what happened in the session, and moves it to a status that it is not in.
-func (h *hook) report(ctx context.Context, status models.ConversationStatus, id string, happened ...models.RunEvent) error {
+func (h *hook) report(
+	ctx context.Context, status models.ConversationStatus, id string, happened ...models.RunEvent,
+) error {
 	conv, _, err := h.store.OpenRun(ctx, h.actor, h.run())
 	if err != nil {
 		return err
@@ -73,7 +75,7 @@ func (h *hook) report(ctx context.Context, status models.ConversationStatus, id 
 
 // withdraw ends requests of the agent's own permission rules that were settled at the
 // terminal: they have no tool_use_id, so nothing else would end them.
-func (h *hook) withdraw(ctx context.Context, settled func(*models.Approval) bool) error {
+func (h *hook) withdraw(ctx context.Context, over func(*models.Approval) bool) error {
 	pending, err := h.store.SessionPending(ctx, h.actor, h.event.SessionID, "", mostPending)
 	if err != nil {
 		return err
@@ -83,7 +85,8 @@ func (h *hook) withdraw(ctx context.Context, settled func(*models.Approval) bool
 		if a.UpstreamID != nil || !strings.HasSuffix(a.Context, ofPermission) {
 			continue // another system's, or asked by another way in
 		}
-		if a.ToolUseID != nil || a.Kind != models.KindToolCall || a.RunID == nil || *a.RunID != h.event.SessionID || !settled(a) {
+		if a.ToolUseID != nil || a.Kind != models.KindToolCall || a.RunID == nil || *a.RunID != h.event.SessionID ||
+			!over(a) {
 			continue
 		}
 		if _, err := h.store.Cancel(ctx, h.actor, a.ID); err != nil && models.ErrorCode(err) == models.CodeInternal {

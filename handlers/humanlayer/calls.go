@@ -17,11 +17,11 @@ func (s *Surface) createCall(r *request) error {
 	if err := handlers.ReadJSON(r, &body); err != nil {
 		return err
 	}
-	in, dropped, err := body.ask()
+	in, drops, err := body.ask()
 	if err != nil {
 		return err
 	}
-	return s.ask(r, in, dropped)
+	return s.ask(r, in, drops)
 }
 
 func (s *Surface) createContact(r *request) error {
@@ -29,19 +29,19 @@ func (s *Surface) createContact(r *request) error {
 	if err := handlers.ReadJSON(r, &body); err != nil {
 		return err
 	}
-	in, dropped, err := body.ask()
+	in, drops, err := body.ask()
 	if err != nil {
 		return err
 	}
-	return s.ask(r, in, dropped)
+	return s.ask(r, in, drops)
 }
 
-func (s *Surface) ask(r *request, in models.AskInput, dropped []string) error {
+func (s *Surface) ask(r *request, in models.AskInput, drops []string) error {
 	got, err := s.store.Ask(r.ctx(), r.actor, in)
 	if err != nil {
 		return err
 	}
-	return s.answer(r, http.StatusOK, got, dropped)
+	return s.answer(r, http.StatusOK, got, drops)
 }
 
 // ask translates the body to the use case's words.
@@ -53,7 +53,7 @@ func (b *callRequest) ask() (models.AskInput, []string, error) {
 	if in.Input, err = objectOrNone("spec.kwargs", b.Spec.Kwargs); err != nil {
 		return in, nil, err
 	}
-	channel, dropped, err := withoutCredentials("spec.channel", b.Spec.Channel)
+	channel, drops, err := withoutCredentials("spec.channel", b.Spec.Channel)
 	if err != nil {
 		return in, nil, err
 	}
@@ -63,7 +63,7 @@ func (b *callRequest) ask() (models.AskInput, []string, error) {
 	}
 	in.Kind, in.ToolName = models.KindToolCall, b.Spec.Fn
 	in.Client = models.ClientData{Channel: channel, State: state, RejectOptions: optionsIn(b.Spec.RejectOptions)}
-	return in, dropped, nil
+	return in, drops, nil
 }
 
 // ask translates the body to the use case's words. A message that is longer than a
@@ -76,7 +76,7 @@ func (b *contactRequest) ask() (models.AskInput, []string, error) {
 	if strings.TrimSpace(b.Spec.Msg) == "" {
 		return in, nil, models.Invalid("spec.msg", "must not be empty")
 	}
-	channel, dropped, err := withoutCredentials("spec.channel", b.Spec.Channel)
+	channel, drops, err := withoutCredentials("spec.channel", b.Spec.Channel)
 	if err != nil {
 		return in, nil, err
 	}
@@ -87,7 +87,7 @@ func (b *contactRequest) ask() (models.AskInput, []string, error) {
 	in.Kind, in.Options = models.KindQuestion, optionsIn(b.Spec.ResponseOptions)
 	in.Client = models.ClientData{Channel: channel, State: state, Subject: deref(b.Spec.Subject)}
 	in.Description, in.Input, err = messageIn(b.Spec.Msg)
-	return in, dropped, err
+	return in, drops, err
 }
 
 // askOf is what both kinds of request have.
@@ -103,7 +103,8 @@ func askOf(runID *string, callID string, status jsontext.Value) (models.AskInput
 // put it into the path unescaped.
 func checkCallID(id string) error {
 	if id == "." || id == ".." || strings.ContainsAny(id, "/?#%\\") {
-		return models.Invalid("call_id", "must not contain / \\ ? # or %%, nor be . or ..: clients put it into the address unescaped")
+		return models.Invalid("call_id",
+			"must not contain / \\ ? # or %%, nor be . or ..: clients put it into the address unescaped")
 	}
 	return models.CheckKey("call_id", id)
 }
@@ -159,7 +160,9 @@ func number(r *request, name string, initial, least, most int) (int, error) {
 }
 
 func pageOf[T any](r *request, got store.CallsPage, q store.CallsQuery, waits []models.WaitsFor, shown func(*request, *models.Approval, models.WaitsFor) *T) *page[T] {
-	out := &page[T]{Items: make([]*T, 0, len(got.Items)), Total: got.Total, Limit: q.Limit, Offset: q.Offset, HasMore: got.Next > 0}
+	out := &page[T]{
+		Items: make([]*T, 0, len(got.Items)), Total: got.Total, Limit: q.Limit, Offset: q.Offset, HasMore: got.Next > 0,
+	}
 	for i := range got.Items {
 		out.Items = append(out.Items, shown(r, &got.Items[i], waits[i]))
 	}

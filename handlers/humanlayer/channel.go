@@ -13,11 +13,16 @@ import (
 
 // credentials are parts of the names of members that hold one. Such a member of a channel is dropped before anything is
 // stored or logged: this server does not use it.
-var credentials = []string{"token", "secret", "password", "passwd", "apikey", "credential", "authorization", "privatekey", "cookie", "webhook", "bearer", "accesskey", "passphrase"}
+var credentials = []string{
+	"token", "secret", "password", "passwd", "apikey", "credential", "authorization", "privatekey", "cookie", "webhook",
+	"bearer", "accesskey", "passphrase",
+}
 
 // secretTexts are the beginnings of values that are credentials under any name: the chat service's tokens and addresses
 // that post for anyone who knows them.
-var secretTexts = []string{"xoxb-", "xoxp-", "xoxa-", "xoxe-", "xoxe.", "xoxs-", "xoxr-", "xoxc-", "xoxd-", "xapp-", "https://hooks.slack.com/"}
+var secretTexts = []string{
+	"xoxb-", "xoxp-", "xoxa-", "xoxe-", "xoxe.", "xoxs-", "xoxr-", "xoxc-", "xoxd-", "xapp-", "https://hooks.slack.com/",
+}
 
 // isSecret reports whether a value is a credential whatever its member is called.
 func isSecret(raw jsontext.Value) bool {
@@ -44,16 +49,16 @@ func isCredential(name string) bool {
 
 // withoutCredentials is a channel as it was sent, but for its credentials, and which they
 // were. Null is none.
-func withoutCredentials(field string, raw jsontext.Value) (kept jsontext.Value, dropped []string, err error) {
+func withoutCredentials(field string, raw jsontext.Value) (kept jsontext.Value, drops []string, err error) {
 	if raw, err = objectOrNone(field, raw); raw == nil || err != nil {
 		return nil, nil, err
 	}
-	c := cleaner{dropped: []string{}}
+	c := cleaner{drops: []string{}}
 	var out bytes.Buffer
 	if err := c.value(&out, raw, field); err != nil {
 		return nil, nil, models.Invalid(field, "must be a JSON object in UTF-8, without a member that appears twice")
 	}
-	return out.Bytes(), c.dropped, nil
+	return out.Bytes(), c.drops, nil
 }
 
 // objectOrNone is a member that may be an object, null or left out.
@@ -80,7 +85,7 @@ func memberName(name string) string {
 func isNone(raw jsontext.Value) bool { return len(raw) == 0 || raw.Kind() == jsontext.KindNull }
 
 // cleaner copies JSON without credentials.
-type cleaner struct{ dropped []string }
+type cleaner struct{ drops []string }
 
 func (c *cleaner) value(out *bytes.Buffer, raw jsontext.Value, path string) error {
 	if raw.Kind() == jsontext.KindBeginObject {
@@ -112,18 +117,18 @@ func (c *cleaner) object(out *bytes.Buffer, raw jsontext.Value, path string) err
 		}
 		at := path + "." + memberName(name)
 		if isCredential(name) || isSecret(value) {
-			c.dropped = append(c.dropped, at)
+			c.drops = append(c.drops, at)
 			continue
 		}
 		if !first {
 			out.WriteByte(',')
 		}
 		first = false
-		quoted, err := jsontext.AppendQuote(nil, name)
+		quote, err := jsontext.AppendQuote(nil, name)
 		if err != nil {
 			return err
 		}
-		out.Write(quoted)
+		out.Write(quote)
 		out.WriteByte(':')
 		if err := c.value(out, value, at); err != nil {
 			return err
@@ -146,7 +151,7 @@ func (c *cleaner) array(out *bytes.Buffer, raw jsontext.Value, path string) erro
 			return err
 		}
 		if isSecret(value) {
-			c.dropped = append(c.dropped, path+"[]")
+			c.drops = append(c.drops, path+"[]")
 			continue
 		}
 		if !first {

@@ -17,16 +17,16 @@ import (
 const way = string(models.ProtocolFunctionCalls)
 
 // answer writes a request as this API shows it.
-func (s *Surface) answer(r *request, status int, a *models.Approval, dropped []string) error {
+func (s *Surface) answer(r *request, status int, a *models.Approval, drops []string) error {
 	s.store.Polled(r.actor, a, way)
 	waits := s.waitsFor(r, a)[0]
 	if a.Kind == models.KindQuestion {
 		out := s.contactOf(r, a, waits)
-		out.Dropped = dropped
+		out.Dropped = drops
 		return handlers.WriteJSON(r, status, out)
 	}
 	out := s.callOf(r, a, waits)
-	out.Dropped = dropped
+	out.Dropped = drops
 	return handlers.WriteJSON(r, status, out)
 }
 
@@ -50,7 +50,10 @@ func stillPending(kind models.Kind, callID string) any {
 }
 
 func (s *Surface) besideOf(a *models.Approval, waits models.WaitsFor) beside {
-	b := beside{Digest: a.Digest, URL: s.kit.ApprovalURL(a.ID), Removed: a.RemovedText(), Reviewers: waits.Reviewers, WaitingFor: waits.Text}
+	b := beside{
+		Digest: a.Digest, URL: s.kit.ApprovalURL(a.ID), Removed: a.RemovedText(), Reviewers: waits.Reviewers,
+		WaitingFor: waits.Text,
+	}
 	if by, until := a.Held(); by != "" {
 		b.Held = &held{Reason: string(by), Until: until}
 	}
@@ -66,7 +69,8 @@ func (s *Surface) callOf(r *request, a *models.Approval, waits models.WaitsFor) 
 	return &functionCall{
 		RunID: runOf(a), CallID: deref(a.ToolUseID), beside: s.besideOf(a, waits), Status: callStatusOf(a),
 		Spec: &callSpec{
-			Fn: a.ToolName, Kwargs: kwargs, Channel: data.Channel, State: data.State, RejectOptions: optionsOut(data.RejectOptions),
+			Fn: a.ToolName, Kwargs: kwargs, Channel: data.Channel, State: data.State,
+			RejectOptions: optionsOut(data.RejectOptions),
 		},
 	}
 }
@@ -80,7 +84,8 @@ func (s *Surface) contactOf(r *request, a *models.Approval, waits models.WaitsFo
 	return &humanContact{
 		RunID: runOf(a), CallID: deref(a.ToolUseID), beside: s.besideOf(a, waits), Status: contactStatusOf(a),
 		Spec: &contactSpec{
-			Msg: messageOf(a), Subject: data.Subject, Channel: data.Channel, State: data.State, ResponseOptions: optionsOut(options),
+			Msg: messageOf(a), Subject: data.Subject, Channel: data.Channel, State: data.State,
+			ResponseOptions: optionsOut(options),
 		},
 	}
 }
@@ -109,10 +114,10 @@ func callStatusOf(a *models.Approval) *callStatus {
 		out.UserInfo = &userInfo{Name: a.Vote.UserName}
 	}
 	approved := a.Response.MayRun() // an edit follows below
-	switch other, edited := editedInput(a); {
+	switch other, edit := editedInput(a); {
 	case a.ContentsGone() && (status == models.StatusApproved || status == models.StatusNone):
 		out.Comment = removedText
-	case approved && edited:
+	case approved && edit:
 		approved, out.Comment = false, editedText(other)
 	case approved && a.Withheld() != "":
 		approved, out.Comment = false, "Do not run this: "+a.Withheld()+"."
@@ -158,7 +163,7 @@ const removedText = "Do not run this: " + models.AdviceRemoved + "."
 // editedInput is the input that was approved, where that is not the one that was sent: its
 // client would run what it sent.
 func editedInput(a *models.Approval) (string, bool) {
-	if text, edited := a.Vote.ApprovedInput(); edited {
+	if text, edit := a.Vote.ApprovedInput(); edit {
 		return text, true
 	}
 	return a.OtherInput()
@@ -227,7 +232,11 @@ func settledAt(a *models.Approval) *time.Time {
 func optionsIn(sent []option) []models.Option {
 	var out []models.Option
 	for _, o := range sent {
-		out = append(out, models.Option{Name: o.Name, Title: deref(o.Title), Description: deref(o.Description), PromptFill: deref(o.PromptFill), Interactive: o.Interactive})
+		out = append(out,
+			models.Option{
+				Name: o.Name, Title: deref(o.Title), Description: deref(o.Description), PromptFill: deref(o.PromptFill),
+				Interactive: o.Interactive,
+			})
 	}
 	return out
 }
@@ -235,7 +244,11 @@ func optionsIn(sent []option) []models.Option {
 func optionsOut(options []models.Option) []option {
 	var out []option
 	for _, o := range options {
-		out = append(out, option{Name: o.Name, Title: orNil(o.Title), Description: orNil(o.Description), PromptFill: orNil(o.PromptFill), Interactive: o.Interactive})
+		out = append(out,
+			option{
+				Name: o.Name, Title: orNil(o.Title), Description: orNil(o.Description), PromptFill: orNil(o.PromptFill),
+				Interactive: o.Interactive,
+			})
 	}
 	return out
 }
@@ -257,14 +270,15 @@ func messageIn(msg string) (string, []byte, error) {
 	if err := models.CheckInputSize("spec.msg", len(input)); err != nil {
 		return "", nil, err
 	}
-	beginning := strings.ToValidUTF8(msg[:models.MaxDescription-80], "")
-	return fmt.Sprintf("%s… (the beginning of %d bytes: the whole message is in the input)", beginning, len(msg)), input, nil
+	start := strings.ToValidUTF8(msg[:models.MaxDescription-80], "")
+	return fmt.Sprintf("%s… (the beginning of %d bytes: the whole message is in the input)", start, len(msg)), input, nil
 }
 
 // messageOf is the message as it was sent.
 func messageOf(a *models.Approval) string {
 	var long longMessage
-	if a.Protocol == models.ProtocolFunctionCalls && json.Unmarshal([]byte(a.ToolInputJSON), &long) == nil && long.Message != "" {
+	if a.Protocol == models.ProtocolFunctionCalls && json.Unmarshal([]byte(a.ToolInputJSON), &long) == nil &&
+		long.Message != "" {
 		return long.Message
 	}
 	return a.Description

@@ -28,12 +28,15 @@ type pace struct {
 
 // bucket is how many polls a token has left, as of a time; below zero: it is slowed down.
 type bucket struct {
-	left float64
-	at   time.Time
+	tokens float64
+	at     time.Time
 }
 
 func newPace(perMinute int, longest time.Duration) *pace {
-	return &pace{perSecond: float64(perMinute) / 60, burst: float64(perMinute), longest: longest, buckets: make(map[models.TokenID]bucket)}
+	return &pace{
+		perSecond: float64(perMinute) / 60, burst: float64(perMinute), longest: longest,
+		buckets: make(map[models.TokenID]bucket),
+	}
 }
 
 // delay counts one poll and says how long it has to wait.
@@ -45,14 +48,14 @@ func (p *pace) delay(now time.Time, token models.TokenID) time.Duration {
 		if len(p.buckets) >= maxPaced {
 			clear(p.buckets)
 		}
-		b = bucket{left: p.burst, at: now}
+		b = bucket{tokens: p.burst, at: now}
 	}
 	least := -p.perSecond * p.longest.Seconds()
-	b.left = max(min(p.burst, b.left+now.Sub(b.at).Seconds()*p.perSecond)-1, least)
+	b.tokens = max(min(p.burst, b.tokens+now.Sub(b.at).Seconds()*p.perSecond)-1, least)
 	b.at = now
 	p.buckets[token] = b
-	if b.left >= 0 {
+	if b.tokens >= 0 {
 		return 0
 	}
-	return min(p.longest, time.Duration(-b.left/p.perSecond*float64(time.Second)))
+	return min(p.longest, time.Duration(-b.tokens/p.perSecond*float64(time.Second)))
 }

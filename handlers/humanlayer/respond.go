@@ -13,7 +13,9 @@ func (s *Surface) respondCall(r *request) error {
 	if err := handlers.ReadJSON(r, &body); err != nil {
 		return err
 	}
-	in := models.DecisionInput{Approved: body.Approved, Reason: deref(body.Comment), Digest: body.Digest, Checked: body.Checked, Page: models.NoPage}
+	in := models.DecisionInput{
+		Approved: body.Approved, Reason: deref(body.Comment), Digest: body.Digest, Checked: body.Checked, Page: models.NoPage,
+	}
 	if name := deref(body.RejectOptionName); name != "" {
 		if body.Approved != nil && *body.Approved {
 			return models.Invalid("reject_option_name", "must not be sent with approved: true")

@@ -81,7 +81,8 @@ func (r *request) ctx() context.Context { return r.Request().Context() }
 // before its body is read or anything looked up (I4).
 func (s *Surface) as(who capability, fn func(*request) error) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		actor, err := handlers.Principal(c.Request().Context(), s.store.People, c.Request().Header.Get(echo.HeaderAuthorization))
+		actor, err := handlers.Principal(c.Request().Context(), s.store.People,
+			c.Request().Header.Get(echo.HeaderAuthorization))
 		if err == nil && !who.allows(actor) {
 			err = models.Errorf(models.CodeForbidden, "%s", who.refusal)
 		}
@@ -97,8 +98,10 @@ func (s *Surface) as(who capability, fn func(*request) error) echo.HandlerFunc {
 
 // fields are the members of this API by the names that the use cases have for them.
 var fields = map[string]string{
-	"toolUseId": "call_id", "runId": "run_id", "toolName": "spec.fn", "input": "spec.kwargs", "description": "spec.msg", "client": "spec",
-	"options": "spec.response_options", "rejectOptions": "spec.reject_options", "text": "escalation_msg", "reason": "comment", "answer": "response",
+	"toolUseId": "call_id", "runId": "run_id", "toolName": "spec.fn", "input": "spec.kwargs", "description": "spec.msg",
+	"client":  "spec",
+	"options": "spec.response_options", "rejectOptions": "spec.reject_options", "text": "escalation_msg",
+	"reason": "comment", "answer": "response",
 }
 
 // fail answers with an error in the API's form. Clients print its message, so it names the wrong member and the
@@ -111,7 +114,9 @@ func (s *Surface) fail(c echo.Context, err error) error {
 		err = context.Canceled
 	}
 	p := handlers.ProblemOf(handlers.InWords(fields, err))
-	out := failure{Error: failureText{Message: strings.ReplaceAll(p.Detail, ".promptFill", ".prompt_fill"), Code: string(p.Code)}}
+	out := failure{Error: failureText{
+		Message: strings.ReplaceAll(p.Detail, ".promptFill", ".prompt_fill"), Code: string(p.Code),
+	}}
 	if p.Code == models.CodeInternal {
 		out.Error.RequestID = handlers.RequestID(c)
 		s.kit.LogInternal(c, err)
@@ -134,12 +139,16 @@ func (s *Surface) project(r *request) error {
 
 // find is a request of a kind by its client's id. A call that was only reported, and never asked about, is not a
 // request.
-func (s *Surface) find(ctx context.Context, actor models.Actor, kind models.Kind, callID string) (*models.Approval, error) {
+func (s *Surface) find(
+	ctx context.Context, actor models.Actor, kind models.Kind, callID string,
+) (*models.Approval, error) {
 	a, err := s.store.FindCall(ctx, actor, callID)
 	switch code := models.ErrorCode(err); {
 	case code == models.CodeAmbiguousSession:
-		return nil, models.Errorf(code, "More than one request that you may see has this call_id: use the page, or /v1/approvals.")
-	case code == models.CodeNotFound, code == models.CodeInvalid, err == nil && (a.Kind != kind || a.Status() == models.StatusNone && !a.LetThrough()):
+		return nil, models.Errorf(code,
+			"More than one request that you may see has this call_id: use the page, or /v1/approvals.")
+	case code == models.CodeNotFound, code == models.CodeInvalid,
+		err == nil && (a.Kind != kind || a.Status() == models.StatusNone && !a.LetThrough()):
 		return nil, models.Errorf(models.CodeNotFound, "There is no %s with this call_id.", nameOf(kind))
 	case err != nil:
 		return nil, err
@@ -204,5 +213,6 @@ func (s *Surface) stopping() bool {
 
 // isOurFault reports whether a look-up failed for a reason that the caller has no part in.
 func isOurFault(err error) bool {
-	return err != nil && !errors.Is(err, context.Canceled) && handlers.Status(models.ErrorCode(err)) >= http.StatusInternalServerError
+	return err != nil && !errors.Is(err, context.Canceled) &&
+		handlers.Status(models.ErrorCode(err)) >= http.StatusInternalServerError
 }

@@ -101,16 +101,16 @@ func (m *Server) toldOf(a *models.Approval) told {
 
 // releasedInput is what a request that was released lets run: the edited input if a person
 // edited it (I6). It is not there once contents were removed.
-func releasedInput(a *models.Approval) (input json.RawMessage, edited, ok bool) {
+func releasedInput(a *models.Approval) (input json.RawMessage, edit, ok bool) {
 	text := a.InputThatRuns()
-	_, edited = a.OtherInput()
+	_, edit = a.OtherInput()
 	if approved, other := a.Vote.ApprovedInput(); other && a.Status() == models.StatusApproved {
-		text, edited = approved, true
+		text, edit = approved, true
 	}
 	if a.IsRemoved() || a.InputBytes != nil || !json.Valid([]byte(text)) {
 		return nil, false, false
 	}
-	return json.RawMessage(text), edited, true
+	return json.RawMessage(text), edit, true
 }
 
 // structured is an answer with structured content, and the same as text for clients that
@@ -120,7 +120,9 @@ func structured(v any) (*sdk.CallToolResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: string(raw)}}, StructuredContent: json.RawMessage(raw)}, nil
+	return &sdk.CallToolResult{
+		Content: []sdk.Content{&sdk.TextContent{Text: string(raw)}}, StructuredContent: json.RawMessage(raw),
+	}, nil
 }
 
 // failed is the answer of a call that went wrong, in words for its caller.
@@ -131,7 +133,8 @@ func failed(err error) *sdk.CallToolResult {
 	p := handlers.ProblemOf(err)
 	text := p.Detail + " (" + string(p.Code) + ")"
 	if p.ApprovalID != "" {
-		text += " A person is asked for more budget: wait for it by check_approval with approval_id " + string(p.ApprovalID) + ", then make the same call again."
+		text += " A person is asked for more budget: wait for it by check_approval with approval_id " + string(p.ApprovalID) +
+			", then make the same call again."
 	}
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}, IsError: true}
 }

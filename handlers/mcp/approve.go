@@ -102,7 +102,10 @@ func permission(x *exchange, rows []*models.Approval) (*sdk.CallToolResult, erro
 			return nil, err
 		}
 		if !taken {
-			return verdict{Behavior: "deny", Message: "The answer to this request was given to another call with the same tool_use_id, so this one may not run. Make the call again, to have a person asked."}.result()
+			return verdict{
+				Behavior: "deny",
+				Message:  "The answer to this request was given to another call with the same tool_use_id, so this one may not run. Make the call again, to have a person asked.",
+			}.result()
 		}
 	}
 	if rows[0].Kind == models.KindQuestion {
@@ -110,7 +113,9 @@ func permission(x *exchange, rows []*models.Approval) (*sdk.CallToolResult, erro
 	}
 	input, _, ok := releasedInput(rows[0])
 	if !ok {
-		return verdict{Behavior: "deny", Message: "The approved input is no longer kept, so it can't run. Ask again under a new id."}.result()
+		return verdict{
+			Behavior: "deny", Message: "The approved input is no longer kept, so it can't run. Ask again under a new id.",
+		}.result()
 	}
 	return verdict{Behavior: "allow", UpdatedInput: input}.result()
 }

@@ -26,7 +26,8 @@ func requestApprovalTool() *tool {
 		name: "request_approval", title: "Request approval",
 		description: "Ask a person to approve something before you do it: any act, with its input. Act only when the status is approved, and with the input of the answer. " +
 			"It answers after a while even if nobody has decided, with the status pending: go on waiting with check_approval.",
-		input:  objectSchema([]string{"tool_name", "input"}, schemaToolName, schemaInput, schemaDescription, schemaContext, schemaPreview, schemaCallID, schemaTimeout, schemaTemplate, schemaTalk),
+		input: objectSchema([]string{"tool_name", "input"}, schemaToolName, schemaInput, schemaDescription, schemaContext,
+			schemaPreview, schemaCallID, schemaTimeout, schemaTemplate, schemaTalk),
 		output: requestSchema,
 		hints:  sdk.ToolAnnotations{DestructiveHint: new(false)},
 		call:   requestApproval, answer: requestAnswer, limit: limitOfTools,
@@ -54,13 +55,16 @@ func requestApproval(m *Server, x *exchange, params *sdk.CallToolParamsRaw) (*sd
 		return nil, models.Invalid("input", "must be an object")
 	}
 	return m.ask(x, params, m.tools["request_approval"], models.AskInput{
-		ToolName: in.ToolName, Input: in.Input, Description: in.Description, Context: in.Context, Preview: in.Preview, ToolUseID: in.ToolUseID,
+		ToolName: in.ToolName, Input: in.Input, Description: in.Description, Context: in.Context, Preview: in.Preview,
+		ToolUseID:      in.ToolUseID,
 		TimeoutSeconds: in.TimeoutSeconds, Template: in.Template, ConversationID: in.ConversationID, AcceptsEdits: true,
 	})
 }
 
 // ask asks and waits. Its key is the call's own name, or else the one that the pipe gave it.
-func (m *Server) ask(x *exchange, params *sdk.CallToolParamsRaw, t *tool, in models.AskInput) (*sdk.CallToolResult, error) {
+func (m *Server) ask(
+	x *exchange, params *sdk.CallToolParamsRaw, t *tool, in models.AskInput,
+) (*sdk.CallToolResult, error) {
 	in.Explicit = true
 	if in.ToolUseID == "" {
 		in.ApprovalID = keyOf(params)
@@ -78,7 +82,8 @@ func checkApprovalTool() *tool {
 	return &tool{
 		name: "check_approval", title: "Check an approval",
 		description: "See what became of a request, by approval_id or by your own tool_use_id, and wait for the decision for a while. Pending means that nobody has decided: call it again.",
-		input: objectSchema(nil, schemaRequest, `"tool_use_id":{"type":"string","maxLength":200,"description":"Your own id of the call, in the place of approval_id."}`,
+		input: objectSchema(nil, schemaRequest,
+			`"tool_use_id":{"type":"string","maxLength":200,"description":"Your own id of the call, in the place of approval_id."}`,
 			`"wait_seconds":{"type":"integer","minimum":0,"description":"How long to wait at most; 0 answers at once."}`),
 		output: requestSchema,
 		hints:  sdk.ToolAnnotations{ReadOnlyHint: true},
@@ -135,7 +140,8 @@ func askHumanTool() *tool {
 		name: "ask_human", title: "Ask a person",
 		description: "Ask a person a question, with options to choose from or in free text. The answer is in answer or option. " +
 			"It answers after a while even if nobody has, with the status pending: go on waiting with check_approval.",
-		input: objectSchema([]string{"question"}, `"question":{"type":"string","minLength":1,"maxLength":2000,"description":"The question, so that it can be answered without more."}`,
+		input: objectSchema([]string{"question"},
+			`"question":{"type":"string","minLength":1,"maxLength":2000,"description":"The question, so that it can be answered without more."}`,
 			schemaOptions, schemaContext, schemaPreview, schemaCallID, schemaTimeout, schemaTalk),
 		output: requestSchema,
 		hints:  sdk.ToolAnnotations{DestructiveHint: new(false)},
@@ -162,7 +168,8 @@ func askHuman(m *Server, x *exchange, params *sdk.CallToolParamsRaw) (*sdk.CallT
 		return nil, models.Invalid("question", "must not be empty")
 	}
 	return m.ask(x, params, m.tools["ask_human"], models.AskInput{
-		Kind: models.KindQuestion, ToolName: "ask_human", Description: in.Question, Options: in.Options, Context: in.Context, Preview: in.Preview, ToolUseID: in.ToolUseID,
+		Kind: models.KindQuestion, ToolName: "ask_human", Description: in.Question, Options: in.Options, Context: in.Context,
+		Preview: in.Preview, ToolUseID: in.ToolUseID,
 		TimeoutSeconds: in.TimeoutSeconds, ConversationID: in.ConversationID,
 	})
 }

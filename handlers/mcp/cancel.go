@@ -74,7 +74,8 @@ func (c *calls) cancel(key callKey) (rows []models.ResponseID, end context.Cance
 }
 
 // errGivenUp answers a call that its client gave up, where its request stays.
-var errGivenUp = models.Errorf(models.CodeUnavailable, "This call was cancelled. The agent still waits for its request in another way.")
+var errGivenUp = models.Errorf(models.CodeUnavailable,
+	"This call was cancelled. The agent still waits for its request in another way.")
 
 // cancelled withdraws what a client says that it no longer waits for, unless the agent waits
 // for it in another way too. A lost connection says nothing and withdraws nothing (I8).
@@ -101,7 +102,8 @@ func (m *Server) withdraw(ctx context.Context, actor models.Actor, rows []models
 			stays = stays || a.Status() == models.StatusPending
 		case models.ErrorCode(err) != models.CodeNotFound:
 			stays = true
-			m.kit.Log.ErrorContext(ctx, "cancel a call", slog.String("approval_id", string(id)), slog.String("error", err.Error()))
+			m.kit.Log.ErrorContext(ctx, "cancel a call", slog.String("approval_id", string(id)),
+				slog.String("error", err.Error()))
 		}
 	}
 	return stays

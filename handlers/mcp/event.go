@@ -36,7 +36,10 @@ type (
 
 // respondedIn is the event with the answer to a call, as the protocol has it that it was made in.
 func (m *Server) respondedIn(x *exchange, r *sdk.CallToolResult) string {
-	out := response{JSONRPC: "2.0", ID: x.one.ID, Result: result{Content: r.Content, StructuredContent: r.StructuredContent, IsError: r.IsError}}
+	out := response{
+		JSONRPC: "2.0", ID: x.one.ID,
+		Result: result{Content: r.Content, StructuredContent: r.StructuredContent, IsError: r.IsError},
+	}
 	if x.modern {
 		out.Result.Type, out.Result.Meta = "complete", &resultMeta{m.self}
 	}

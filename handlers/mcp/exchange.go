@@ -34,7 +34,7 @@ type exchange struct {
 	bearer  string // the header that said who it is
 	session string // its id; empty: there is none
 	scope   string // what ids of calls are unique in: the session, or a run of the pipe
-	piped   bool   // by `countersign mcp`
+	pipe    bool   // by `countersign mcp`
 
 	alone    string                  // names the call where it can't come again
 	stop     context.CancelCauseFunc // ends ctx
@@ -42,12 +42,12 @@ type exchange struct {
 	one      *message                // the call, if one was sent
 	standing *call                   // as it is noted for cancelling
 
-	mu    sync.Mutex // guards the writer and what follows
-	begun bool       // something was written before the answer
-	muted bool       // later writes are dropped
-	beat  *time.Timer
-	beats int
-	later *waiter // the wait that begins once the SDK has done its part
+	mu     sync.Mutex // guards the writer and what follows
+	wrote  bool       // something was written before the answer
+	silent bool       // later writes are dropped
+	beat   *time.Timer
+	beats  int
+	later  *waiter // the wait that begins once the SDK has done its part
 }
 
 type exchangeKey struct{}
@@ -58,10 +58,15 @@ func exchangeOf(ctx context.Context) *exchange {
 	return x
 }
 
-func (m *Server) exchange(w http.ResponseWriter, r *http.Request, actor models.Actor, session string, sent messages) *exchange {
-	x := &exchange{ResponseWriter: w, m: m, ctx: r.Context(), actor: actor, bearer: r.Header.Get(echo.HeaderAuthorization), session: session, scope: session, modern: r.Header.Get(headerProtocol) >= stateless}
+func (m *Server) exchange(
+	w http.ResponseWriter, r *http.Request, actor models.Actor, session string, sent messages,
+) *exchange {
+	x := &exchange{
+		ResponseWriter: w, m: m, ctx: r.Context(), actor: actor, bearer: r.Header.Get(echo.HeaderAuthorization),
+		session: session, scope: session, modern: r.Header.Get(headerProtocol) >= stateless,
+	}
 	if pipe := r.Header.Get(HeaderPipe); pipe != "" && len(pipe) <= models.MaxName {
-		x.scope, x.piped = "pipe "+pipe, true
+		x.scope, x.pipe = "pipe "+pipe, true
 	}
 	if sent.only(methodCall) && len(sent.all[0].ID) > 0 {
 		x.one = &sent.all[0]
@@ -108,13 +113,13 @@ func (x *exchange) end() {
 
 // survives reports whether a call that is broken off comes back: its session is resumed, or
 // the pipe sends it again.
-func (x *exchange) survives() bool { return x.one != nil && (x.session != "" || x.piped) }
+func (x *exchange) survives() bool { return x.one != nil && (x.session != "" || x.pipe) }
 
 // Write is whole events, as the SDK writes them.
 func (x *exchange) Write(p []byte) (int, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.muted {
+	if x.silent {
 		return len(p), nil
 	}
 	return x.ResponseWriter.Write(p)
@@ -124,7 +129,7 @@ func (x *exchange) Write(p []byte) (int, error) {
 func (x *exchange) WriteHeader(status int) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if !x.muted && !x.begun {
+	if !x.silent && !x.wrote {
 		x.ResponseWriter.WriteHeader(status)
 	}
 }
@@ -133,7 +138,7 @@ func (x *exchange) WriteHeader(status int) {
 func (x *exchange) FlushError() error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.muted {
+	if x.silent {
 		return nil
 	}
 	return http.NewResponseController(x.ResponseWriter).Flush()
@@ -144,10 +149,10 @@ func (x *exchange) FlushError() error {
 func (x *exchange) begin(id, text string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.begun || x.muted {
+	if x.wrote || x.silent {
 		return
 	}
-	x.begun = true
+	x.wrote = true
 	first := ": waiting\n\n"
 	if id != "" {
 		first = fmt.Sprintf("event: prime\nid: %s\nretry: %d\ndata: \n\n", id, retryAfter.Milliseconds())
@@ -160,7 +165,7 @@ func (x *exchange) begin(id, text string) {
 func (x *exchange) goOn(text string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.muted {
+	if x.silent {
 		return
 	}
 	x.beats++
@@ -185,7 +190,7 @@ func (x *exchange) rest() {
 func (x *exchange) putOff(w waiter) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.later, x.muted = &w, true
+	x.later, x.silent = &w, true
 }
 
 // putOffFor is the wait that was put off, now that the SDK is done.
@@ -195,7 +200,7 @@ func (x *exchange) putOffFor() (w waiter, ok bool) {
 	if x.later == nil {
 		return w, false
 	}
-	w, x.later, x.muted = *x.later, nil, false
+	w, x.later, x.silent = *x.later, nil, false
 	return w, true
 }
 
@@ -203,7 +208,7 @@ func (x *exchange) putOffFor() (w waiter, ok bool) {
 func (x *exchange) respond(event string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if !x.muted {
+	if !x.silent {
 		x.write(event)
 	}
 }
@@ -212,7 +217,7 @@ func (x *exchange) respond(event string) {
 func (x *exchange) mute() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.muted = true
+	x.silent = true
 	if x.beat != nil {
 		x.beat.Stop()
 	}

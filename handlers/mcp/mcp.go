@@ -84,7 +84,10 @@ func New(kit handlers.Kit, s *store.Store, o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Server{kit: kit, store: s, wait: o.Wait, seal: newSealer(key), calls: newCalls(), tools: make(map[string]*tool), few: fewWaiters}
+	m := &Server{
+		kit: kit, store: s, wait: o.Wait, seal: newSealer(key), calls: newCalls(), tools: make(map[string]*tool),
+		few: fewWaiters,
+	}
 	m.self = &sdk.Implementation{Name: "countersign", Title: "Countersign", Version: o.Version}
 	m.any, m.old = m.handler(nil), m.handler(sessionProtocols)
 	return m, nil

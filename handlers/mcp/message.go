@@ -42,7 +42,7 @@ type messages struct {
 // parseMessages reads a body strictly: what we and the SDK could read differently, such as a
 // member that appears twice, is refused.
 func parseMessages(body []byte) (messages, error) {
-	if trimmed := bytes.TrimLeft(body, " \t\r\n"); len(trimmed) > 0 && trimmed[0] == '[' {
+	if text := bytes.TrimLeft(body, " \t\r\n"); len(text) > 0 && text[0] == '[' {
 		sent := messages{batch: true}
 		return sent, json.Unmarshal(body, &sent.all)
 	}

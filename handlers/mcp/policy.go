@@ -59,11 +59,16 @@ func getPolicy(m *Server, x *exchange, params *sdk.CallToolParamsRaw) (*sdk.Call
 	d, _, _ := v.Compiled.Document().Ended(m.store.Now())
 	out := policyTold{
 		Version: v.Version, ApprovalEnabled: d.ApprovalEnabled, DefaultTimeoutMinutes: d.DefaultTimeoutMinutes,
-		RequiredApprovalTools: d.RequiredApprovalTools, Unmatched: d.Unmatched, Templates: append([]string{}, v.Compiled.TemplateNames()...), Rules: []ruleTold{},
+		RequiredApprovalTools: d.RequiredApprovalTools, Unmatched: d.Unmatched,
+		Templates: append([]string{}, v.Compiled.TemplateNames()...), Rules: []ruleTold{},
 	}
 	for _, r := range d.Rules {
 		if !r.Disabled {
-			out.Rules = append(out.Rules, ruleTold{Name: r.Name, Tools: r.Tools, Effect: r.Effect, Conditional: r.When != "", Risk: r.Risk, TimeoutMinutes: r.TimeoutMinutes, Reason: r.Reason})
+			out.Rules = append(out.Rules,
+				ruleTold{
+					Name: r.Name, Tools: r.Tools, Effect: r.Effect, Conditional: r.When != "", Risk: r.Risk,
+					TimeoutMinutes: r.TimeoutMinutes, Reason: r.Reason,
+				})
 		}
 	}
 	return structured(out)

@@ -116,7 +116,10 @@ func answered(rows []*models.Approval) (*sdk.CallToolResult, error) {
 			Questions []stdjson.RawMessage `json:"questions"`
 		}
 		if !ok || stdjson.Unmarshal(raw, &one) != nil || len(one.Questions) != 1 {
-			return verdict{Behavior: "deny", Message: "The question is no longer kept, so its answer is not handed over. Ask again under a new id."}.result()
+			return verdict{
+				Behavior: "deny",
+				Message:  "The question is no longer kept, so its answer is not handed over. Ask again under a new id.",
+			}.result()
 		}
 		out.Questions = append(out.Questions, one.Questions[0])
 		if a.Vote == nil {

@@ -20,7 +20,8 @@ func (m *Server) get(c echo.Context) error {
 	last := r.Header.Get(headerLastEvent)
 	if last == "" {
 		c.Response().Header().Set(echo.HeaderAllow, http.MethodPost)
-		return models.Errorf(handlers.CodeMethodNotAllowed, "This address takes: POST. GET resumes a stream that was cut off, by Last-Event-ID.")
+		return models.Errorf(handlers.CodeMethodNotAllowed,
+			"This address takes: POST. GET resumes a stream that was cut off, by Last-Event-ID.")
 	}
 	session := r.Header.Get(headerSession)
 	if !m.seal.isSession(actor, session) {

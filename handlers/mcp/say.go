@@ -10,7 +10,8 @@ import (
 func replyTool() *tool {
 	return &tool{
 		name: "reply", title: "Reply", description: textOfTool(models.ToolRespond),
-		input:  objectSchema([]string{"content"}, `"content":{"type":"string","minLength":1,"description":"What to say, as Markdown."}`, schemaTalk),
+		input: objectSchema([]string{"content"},
+			`"content":{"type":"string","minLength":1,"description":"What to say, as Markdown."}`, schemaTalk),
 		output: requestSchema,
 		hints:  sdk.ToolAnnotations{DestructiveHint: new(false)},
 		call: func(m *Server, x *exchange, params *sdk.CallToolParamsRaw) (*sdk.CallToolResult, error) {
@@ -21,8 +22,11 @@ func replyTool() *tool {
 
 func respondWithApprovalTool() *tool {
 	return &tool{
-		name: models.ToolRespondWithApproval, title: "Propose", description: textOfTool(models.ToolRespondWithApproval) + " While the status is pending, go on waiting with check_approval.",
-		input: objectSchema([]string{"content"}, `"content":{"type":"string","minLength":1,"description":"What is proposed: what exactly would be done, and why."}`,
+		name: models.ToolRespondWithApproval, title: "Propose",
+		description: textOfTool(models.ToolRespondWithApproval) +
+			" While the status is pending, go on waiting with check_approval.",
+		input: objectSchema([]string{"content"},
+			`"content":{"type":"string","minLength":1,"description":"What is proposed: what exactly would be done, and why."}`,
 			`"energy_budget":{"type":"integer","minimum":0,"description":"The energy budget that you would like, if any. It is shown to the person, who decides."}`, schemaTalk),
 		output: requestSchema,
 		hints:  sdk.ToolAnnotations{DestructiveHint: new(false)},
@@ -109,7 +113,8 @@ type budgetTold struct {
 func setBudgetTool() *tool {
 	return &tool{
 		name: models.ToolSetBudget, title: "Set the budget", description: textOfTool(models.ToolSetBudget),
-		input:  objectSchema([]string{"budget"}, `"budget":{"type":"integer","minimum":0,"description":"The whole budget, in units of energy."}`, schemaTalk),
+		input: objectSchema([]string{"budget"},
+			`"budget":{"type":"integer","minimum":0,"description":"The whole budget, in units of energy."}`, schemaTalk),
 		output: budgetSchema,
 		hints:  sdk.ToolAnnotations{IdempotentHint: true, DestructiveHint: new(false)},
 		call: func(m *Server, x *exchange, params *sdk.CallToolParamsRaw) (*sdk.CallToolResult, error) {
@@ -121,7 +126,8 @@ func setBudgetTool() *tool {
 func adjustBudgetTool() *tool {
 	return &tool{
 		name: models.ToolAdjustBudget, title: "Change the budget", description: textOfTool(models.ToolAdjustBudget),
-		input:  objectSchema([]string{"delta"}, `"delta":{"type":"integer","description":"How much to add; negative to subtract."}`, schemaTalk),
+		input: objectSchema([]string{"delta"},
+			`"delta":{"type":"integer","description":"How much to add; negative to subtract."}`, schemaTalk),
 		output: budgetSchema,
 		hints:  sdk.ToolAnnotations{DestructiveHint: new(false)},
 		call: func(m *Server, x *exchange, params *sdk.CallToolParamsRaw) (*sdk.CallToolResult, error) {
@@ -166,7 +172,10 @@ func (m *Server) changeBudget(x *exchange, params *sdk.CallToolParamsRaw, member
 	if err != nil {
 		return nil, err
 	}
-	out := budgetTold{ConversationID: conversation, Budget: got.Budget.Total, Used: got.Budget.Used, Remaining: got.Budget.Remaining(), Advice: "The budget is changed."}
+	out := budgetTold{
+		ConversationID: conversation, Budget: got.Budget.Total, Used: got.Budget.Used, Remaining: got.Budget.Remaining(),
+		Advice: "The budget is changed.",
+	}
 	if a := got.Approval; a != nil {
 		out.ApprovalID, out.Status, out.Advice = a.ID, a.Status(), a.Advice(a.Status())
 	}

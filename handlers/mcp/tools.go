@@ -44,7 +44,10 @@ func (m *Server) addTools(server *sdk.Server) {
 	for _, t := range tools() {
 		m.tools[t.name] = t
 		t.hints.OpenWorldHint = new(false)
-		described := &sdk.Tool{Name: t.name, Title: t.title, Description: t.description, InputSchema: json.RawMessage(t.input), Annotations: &t.hints}
+		described := &sdk.Tool{
+			Name: t.name, Title: t.title, Description: t.description, InputSchema: json.RawMessage(t.input),
+			Annotations: &t.hints,
+		}
 		if t.output != "" {
 			described.OutputSchema = json.RawMessage(t.output)
 		}
@@ -59,7 +62,8 @@ func (m *Server) addTools(server *sdk.Server) {
 func (m *Server) run(x *exchange, t *tool, params *sdk.CallToolParamsRaw) (result *sdk.CallToolResult) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			m.kit.Log.ErrorContext(x.ctx, "panic", slog.String("tool", t.name), slog.String("panic", fmt.Sprint(cause)), slog.String("stack", string(debug.Stack())))
+			m.kit.Log.ErrorContext(x.ctx, "panic", slog.String("tool", t.name), slog.String("panic", fmt.Sprint(cause)),
+				slog.String("stack", string(debug.Stack())))
 			result = failed(errInternal)
 		}
 		x.rest()

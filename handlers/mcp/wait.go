@@ -54,7 +54,7 @@ func (m *Server) finish(x *exchange, w waiter) {
 // waitFor waits for the requests of a call and makes its answer. An answer of which the
 // client is not to hear is written to a stream that takes nothing any more.
 func (m *Server) waitFor(x *exchange, w waiter) (*sdk.CallToolResult, error) {
-	settled, err := m.await(x, w)
+	done, err := m.await(x, w)
 	x.rest()
 	switch {
 	case errors.Is(context.Cause(x.ctx), errGivenUp):
@@ -64,12 +64,13 @@ func (m *Server) waitFor(x *exchange, w waiter) (*sdk.CallToolResult, error) {
 		return nil, x.ctx.Err()
 	case err != nil:
 		return nil, err
-	case !settled && w.limit == noLimit:
+	case !done && w.limit == noLimit:
 		if x.survives() {
 			x.begin(m.resumableAs(x, w, idsOf(w.rows)), m.waitingText(w.rows[0])) // or nothing says where to go on
 			x.mute()
 		}
-		return nil, models.Errorf(models.CodeUnavailable, "The server is restarting and nobody has decided yet. The request is still pending: make the same call again to wait for it.")
+		return nil, models.Errorf(models.CodeUnavailable,
+			"The server is restarting and nobody has decided yet. The request is still pending: make the same call again to wait for it.")
 	}
 	if err := m.stillGood(x); err != nil {
 		return nil, err
@@ -142,12 +143,12 @@ func (m *Server) await(x *exchange, w waiter) (settled bool, err error) {
 // sleep waits for one request. The goroutine holds little while it sleeps.
 func (m *Server) sleep(ctx context.Context, watch *store.Watch, row **models.Approval) error {
 	for {
-		told, err := watch.Sleep(ctx)
+		again, err := watch.Sleep(ctx)
 		if err != nil {
 			return err
 		}
-		if told != nil {
-			*row = told
+		if again != nil {
+			*row = again
 			return nil
 		}
 		if done, err := m.look(ctx, watch, row); done || err != nil {
@@ -175,7 +176,8 @@ func (m *Server) resumableAs(x *exchange, w waiter, ids []models.ResponseID) str
 	if x.one == nil || x.session == "" {
 		return ""
 	}
-	return m.seal.event(x.actor, x.session, place{Tool: w.tool.name, Rows: ids, Call: x.one.ID, Progress: x.one.Params.Meta.Progress})
+	return m.seal.event(x.actor, x.session,
+		place{Tool: w.tool.name, Rows: ids, Call: x.one.ID, Progress: x.one.Params.Meta.Progress})
 }
 
 // waitingText is what a client may show of a wait.

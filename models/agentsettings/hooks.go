@@ -152,11 +152,11 @@ func (l layout) insert(text []byte, into *node, depth int, name string, v any) (
 		return nil, fmt.Errorf("write hooks: %w", err)
 	}
 	if name != "" {
-		quoted, err := jsontext.AppendQuote(nil, name)
+		quote, err := jsontext.AppendQuote(nil, name)
 		if err != nil {
 			return nil, fmt.Errorf("write hooks: %w", err)
 		}
-		value = append(append(quoted, ": "...), value...)
+		value = append(append(quote, ": "...), value...)
 	}
 	value = bytes.ReplaceAll(value, []byte("\n"), []byte(l.line))
 	place, before := into.start+1, ""
@@ -186,7 +186,7 @@ func Remove(text []byte, ours func(command string) bool) ([]byte, int, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return text, 0, nil
 	}
-	out, removed := text, 0
+	out, count := text, 0
 	for {
 		root, blank, err := read(out)
 		if err != nil {
@@ -197,15 +197,15 @@ func Remove(text []byte, ours func(command string) bool) ([]byte, int, error) {
 			break
 		}
 		out = found.list.without(out, blank, found.i)
-		removed++
+		count++
 	}
-	if removed == 0 {
+	if count == 0 {
 		return text, 0, nil
 	}
 	if err := sameBut(text, out, ours); err != nil {
 		return nil, 0, err
 	}
-	return out, removed, nil
+	return out, count, nil
 }
 
 // place is an item or member of a list.

@@ -70,7 +70,8 @@ func faultOf(blank []byte, d *jsontext.Decoder, err error) error {
 		}
 	}
 	if comma, found := danglingComma(blank, int(place)); found {
-		return fmt.Errorf("line %d: nothing follows this comma: remove it, for only comments are taken beside JSON", lineAt(blank, int64(comma)))
+		return fmt.Errorf("line %d: nothing follows this comma: remove it, for only comments are taken beside JSON",
+			lineAt(blank, int64(comma)))
 	}
 	return fmt.Errorf("line %d: this is not valid JSON", lineAt(blank, place))
 }

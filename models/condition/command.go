@@ -21,12 +21,12 @@ type command struct {
 	names   []string // that the condition names
 
 	words  []string // of all commands in the line, with the names of their programs
-	joined []string // words that may hold another one
+	wholes []string // words that may hold another one
 	unread string   // why a part of the line can't be read; empty: all was
 	hidden string   // why words of the line may hold commands that were not read; empty: they do not
 
-	each       [][]string // the words of each command in the line, as they are written in it
-	redirected bool       // the line has an input or an output that is a file
+	each     [][]string // the words of each command in the line, as they are written in it
+	usesFile bool       // the line has an input or an output that is a file
 
 	size int // in bytes, of the line
 }
@@ -130,7 +130,7 @@ func lineOf(v ref.Val) *commandLine {
 func commandHas(v, word ref.Val) ref.Val {
 	o, ok := v.(opaque)
 	c, isCommand := o.value.(*command)
-	wanted, isText := textOf(word)
+	name, isText := textOf(word)
 	if !ok || !isCommand || !isText {
 		return failure(otherType)
 	}
@@ -139,15 +139,15 @@ func commandHas(v, word ref.Val) ref.Val {
 		maybe = c.hidden
 	}
 	for _, w := range c.words {
-		switch wordIs(w, wanted) {
+		switch wordIs(w, name) {
 		case wordSame:
 			return types.True
 		case wordUnclear:
 			maybe = "a program is named in another way than by the path that the condition looks for"
 		}
 	}
-	for _, w := range c.joined {
-		if holdsWord(w, wanted) {
+	for _, w := range c.wholes {
+		if holdsWord(w, name) {
 			return types.True
 		}
 	}
@@ -167,24 +167,24 @@ const (
 // wordIs compares a word of a command with one that is looked for: itself, or as the name
 // of a program in some folder. Letter case counts only in options, for there are file systems
 // on which RM runs rm. A program that is looked for by its path may be named in another way.
-func wordIs(word, wanted string) int {
-	if strings.HasPrefix(wanted, "-") {
-		if word == wanted {
+func wordIs(word, name string) int {
+	if strings.HasPrefix(name, "-") {
+		if word == name {
 			return wordSame
 		}
 		return wordOther
 	}
-	if !strings.Contains(wanted, "/") {
+	if !strings.Contains(name, "/") {
 		word = word[strings.LastIndexByte(word, '/')+1:]
 	}
 	switch {
-	case strings.EqualFold(word, wanted):
+	case strings.EqualFold(word, name):
 		return wordSame
-	case !strings.Contains(wanted, "/") || !strings.EqualFold(path.Base(word), path.Base(wanted)):
+	case !strings.Contains(name, "/") || !strings.EqualFold(path.Base(word), path.Base(name)):
 		return wordOther
 	}
 	one, oneWhy := absolute(word)
-	other, otherWhy := absolute(wanted)
+	other, otherWhy := absolute(name)
 	switch {
 	case oneWhy != "" || otherWhy != "":
 		return wordUnclear

@@ -26,7 +26,7 @@ func commandsOf(c *command) (any, error) {
 	switch {
 	case c.unread != "":
 		return nil, failed{c.unread}
-	case c.redirected:
+	case c.usesFile:
 		return nil, failed{"the command reads or writes a file beside its programs"}
 	case len(c.each) == 0:
 		return nil, failed{"there is no command"}

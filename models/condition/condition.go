@@ -94,18 +94,18 @@ func Compile(source string) (*Condition, error) {
 	if err != nil {
 		return nil, fmt.Errorf("prepare conditions: %w", err)
 	}
-	compiled, issues := env.Compile(source)
+	tree, issues := env.Compile(source)
 	if issues.Err() != nil {
 		return nil, errors.New(faultOf(issues))
 	}
-	if out := compiled.OutputType(); !out.IsExactType(cel.BoolType) && !out.IsExactType(cel.DynType) {
+	if out := tree.OutputType(); !out.IsExactType(cel.BoolType) && !out.IsExactType(cel.DynType) {
 		return nil, fmt.Errorf("must be true or false, and is %s", typeWord(out))
 	}
-	names, texts, err := look(compiled.NativeRep().Expr())
+	names, texts, err := look(tree.NativeRep().Expr())
 	if err != nil {
 		return nil, err
 	}
-	program, err := env.Program(compiled,
+	program, err := env.Program(tree,
 		cel.EvalOptions(cel.OptOptimize),
 		cel.CostLimit(MaxCost),
 		cel.CostTrackerOptions(costs()...),
@@ -133,7 +133,8 @@ func look(expr ast.Expr) (names, texts []string, err error) {
 			}
 		case ast.CallKind:
 			call := e.AsCall()
-			if args := call.Args(); call.FunctionName() == "matches" && len(args) > 0 && args[len(args)-1].Kind() != ast.LiteralKind {
+			if args := call.Args(); call.FunctionName() == "matches" && len(args) > 0 &&
+				args[len(args)-1].Kind() != ast.LiteralKind {
 				err = errors.New("the regular expression of matches() must be written in the condition itself, in quotation marks")
 			}
 		}

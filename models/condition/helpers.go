@@ -42,10 +42,15 @@ func helpers() cel.EnvOption {
 			cel.CustomTypeProvider(provider{registry}),
 			cel.CustomTypeAdapter(registry),
 			allCommands(),
-			cel.Function("command", cel.Overload(overloadCommand, []*cel.Type{cel.DynType}, commandType, cel.UnaryBinding(commandOf))),
-			cel.Function("has", cel.MemberOverload(overloadHas, []*cel.Type{commandType, cel.StringType}, cel.BoolType, cel.BinaryBinding(commandHas))),
+			cel.Function("command",
+				cel.Overload(overloadCommand, []*cel.Type{cel.DynType}, commandType, cel.UnaryBinding(commandOf))),
+			cel.Function("has",
+				cel.MemberOverload(overloadHas, []*cel.Type{commandType, cel.StringType}, cel.BoolType,
+					cel.BinaryBinding(commandHas))),
 			cel.Function("path", cel.Overload(overloadPath, []*cel.Type{cel.DynType}, pathType, cel.UnaryBinding(pathOf))),
-			cel.Function("within", cel.MemberOverload(overloadWithin, []*cel.Type{pathType, cel.StringType}, cel.BoolType, cel.BinaryBinding(pathWithin))),
+			cel.Function("within",
+				cel.MemberOverload(overloadWithin, []*cel.Type{pathType, cel.StringType}, cel.BoolType,
+					cel.BinaryBinding(pathWithin))),
 			cel.Function("host", cel.Overload(overloadHost, []*cel.Type{cel.DynType}, cel.StringType, cel.UnaryBinding(hostOf))),
 		} {
 			if env, err = option(env); err != nil {

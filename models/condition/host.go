@@ -80,7 +80,8 @@ func bareHost(host string) (bare, why string) {
 // translations are the parts of IPv6 whose addresses represent ones of IPv4: NAT64 and its local one, 6to4, Teredo, and
 // those that are compatible or translated without state.
 var translations = []netip.Prefix{
-	netip.MustParsePrefix("64:ff9b::/96"), netip.MustParsePrefix("64:ff9b:1::/48"), netip.MustParsePrefix("2002::/16"), netip.MustParsePrefix("2001::/32"),
+	netip.MustParsePrefix("64:ff9b::/96"), netip.MustParsePrefix("64:ff9b:1::/48"), netip.MustParsePrefix("2002::/16"),
+	netip.MustParsePrefix("2001::/32"),
 	netip.MustParsePrefix("::/96"), netip.MustParsePrefix("::ffff:0:0:0/96"),
 }
 

@@ -22,7 +22,7 @@ var errInput = errors.New("not JSON")
 // decode reads JSON into what CEL takes as it is. A number that would not be the same
 // afterwards becomes a failure, which is found where it is read.
 func decode(raw []byte) any {
-	d := &decoder{Decoder: jsontext.NewDecoder(bytes.NewReader(raw)), left: maxValues}
+	d := &decoder{Decoder: jsontext.NewDecoder(bytes.NewReader(raw)), rest: maxValues}
 	value, err := decodeValue(d)
 	switch {
 	case errors.Is(err, errTooMany):
@@ -39,11 +39,11 @@ var errTooMany = errors.New("too many values")
 type decoder struct {
 	*jsontext.Decoder
 
-	left int
+	rest int
 }
 
 func decodeValue(d *decoder) (any, error) {
-	if d.left--; d.left < 0 {
+	if d.rest--; d.rest < 0 {
 		return nil, errTooMany
 	}
 	switch d.PeekKind() { //nolint:exhaustive // all others are one token

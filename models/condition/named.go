@@ -43,7 +43,7 @@ func (n namingCall) naming(v ref.Val) ref.Val {
 	if !ok {
 		return v
 	}
-	named := *c
-	named.names = n.texts
-	return opaque{commandType, &named}
+	clone := *c
+	clone.names = n.texts
+	return opaque{commandType, &clone}
 }

@@ -34,7 +34,8 @@ func absolute(text string) (clean, why string) {
 		return "", "a path has characters that programs read differently"
 	}
 	lower := strings.ToLower(text)
-	if strings.Contains(lower, "%2e") || strings.Contains(lower, "%2f") || slices.ContainsFunc(components(text), func(c string) bool { return c != "." && c != strings.TrimRight(c, ". ") }) {
+	if strings.Contains(lower, "%2e") || strings.Contains(lower, "%2f") ||
+		slices.ContainsFunc(components(text), func(c string) bool { return c != "." && c != strings.TrimRight(c, ". ") }) {
 		return "", "a path has characters that programs read differently"
 	}
 	return path.Clean(text), ""
@@ -57,12 +58,12 @@ func pathWithin(v, folder ref.Val) ref.Val {
 	if why != "" {
 		return failure(why)
 	}
-	parts, wanted := components(clean), components(dir)
-	if len(parts) < len(wanted) {
+	parts, want := components(clean), components(dir)
+	if len(parts) < len(want) {
 		return types.False
 	}
-	same := slices.Equal(parts[:len(wanted)], wanted)
-	if !same && slices.EqualFunc(parts[:len(wanted)], wanted, strings.EqualFold) {
+	same := slices.Equal(parts[:len(want)], want)
+	if !same && slices.EqualFunc(parts[:len(want)], want, strings.EqualFold) {
 		return failure("a path differs from the folder only in letter case, which counts on some systems and not on others")
 	}
 	return types.Bool(same)

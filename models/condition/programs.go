@@ -56,7 +56,7 @@ var (
 )
 
 // divided are programs that do different things by their first word.
-var divided = []string{"cargo", "gh", "git", "go", "npm", "pip", "pip3", "pnpm", "terraform", "yarn"}
+var withSubcommand = []string{"cargo", "gh", "git", "go", "npm", "pip", "pip3", "pnpm", "terraform", "yarn"}
 
 // listed reads lists of programs: words, each with its options behind "=". Options that many
 // share have a letter.
@@ -114,7 +114,7 @@ func useOf(words []string) use {
 	}{{textual, textualUse}, {plain, plainUse}} {
 		key, args := name, rest
 		carries, known := list.names[key]
-		if len(rest) > 0 && slices.Contains(divided, name) {
+		if len(rest) > 0 && slices.Contains(withSubcommand, name) {
 			key, args = name+" "+rest[0], rest[1:]
 			carries, known = list.names[key]
 		}
@@ -198,14 +198,16 @@ func readsAsAwk(words []string) bool {
 		}
 		words = words[1:]
 	}
-	return len(words) == 0 || !isOption(words[0]) && !awkRuns.MatchString(words[0]) && !slices.ContainsFunc(words[1:], isOption)
+	return len(words) == 0 ||
+		!isOption(words[0]) && !awkRuns.MatchString(words[0]) && !slices.ContainsFunc(words[1:], isOption)
 }
 
 func isOption(word string) bool { return strings.HasPrefix(word, "-") && word != "-" }
 
 // shellNames are those of shells, wherever they are named.
 var shellNames = []string{
-	"sh", "bash", "ash", "dash", "zsh", "ksh", "mksh", "lksh", "pdksh", "oksh", "rksh", "rbash", "rzsh", "csh", "tcsh", "fish", "osh", "ysh", "yash",
+	"sh", "bash", "ash", "dash", "zsh", "ksh", "mksh", "lksh", "pdksh", "oksh", "rksh", "rbash", "rzsh", "csh", "tcsh",
+	"fish", "osh", "ysh", "yash",
 	"posh", "elvish", "xonsh", "nu", "nushell", "pwsh", "powershell", "cmd.exe", "ssh", "rsh",
 }
 
@@ -217,7 +219,8 @@ var shellVersion = regexp.MustCompile(`-?[0-9][0-9.]*$`)
 func namesShell(word string) bool {
 	for value := range strings.SplitSeq(word, "=") {
 		name := strings.TrimPrefix(programName(value), "-")
-		if slices.Contains(shellNames, name) || slices.Contains(shellNames, shellVersion.ReplaceAllString(strings.TrimSuffix(name, ".exe"), "")) {
+		if slices.Contains(shellNames, name) ||
+			slices.Contains(shellNames, shellVersion.ReplaceAllString(strings.TrimSuffix(name, ".exe"), "")) {
 			return true
 		}
 	}
@@ -294,7 +297,7 @@ func (c *command) addUse(words []string, depth int) {
 func (c *command) addOptions(words []string) {
 	for _, w := range words {
 		if strings.Contains(w, "=") || isOption(w) {
-			c.joined = append(c.joined, w)
+			c.wholes = append(c.wholes, w)
 		}
 	}
 }
@@ -303,7 +306,7 @@ func (c *command) addOptions(words []string) {
 func (c *command) addHidden(words []string, depth int) {
 	found := &command{}
 	found.addScripts(words, depth)
-	c.words, c.joined = append(c.words, found.words...), append(c.joined, found.joined...)
+	c.words, c.wholes = append(c.words, found.words...), append(c.wholes, found.wholes...)
 	c.hide("a program that is not known to run no other one may read a command in its words")
 }
 
@@ -330,15 +333,15 @@ func (c *command) fed(to syntax.Node) {
 }
 
 // holdsWord reports whether a word that may hold another one holds this: -crm, --run=rm.
-func holdsWord(word, wanted string) bool {
+func holdsWord(word, want string) bool {
 	if rest, short := strings.CutPrefix(word, "-"); short && !strings.HasPrefix(rest, "-") {
-		if n := len(word) - len(wanted); n >= 2 && strings.EqualFold(word[n:], wanted) {
+		if n := len(word) - len(want); n >= 2 && strings.EqualFold(word[n:], want) {
 			return true
 		}
 	}
 	_, values, _ := strings.Cut(word, "=")
 	for value := range strings.SplitSeq(values, "=") {
-		if value != "" && wordIs(value, wanted) == wordSame {
+		if value != "" && wordIs(value, want) == wordSame {
 			return true
 		}
 	}

@@ -23,18 +23,26 @@ var (
 	scriptFlag = regexp.MustCompile(`^-[lixeu]*c$`)
 
 	// prefixes run the command behind them, with its words as they are.
-	prefixes = []string{"sudo", "doas", "env", "nohup", "nice", "ionice", "time", "timeout", "setsid", "stdbuf", "command", "builtin", "exec", "chrt", "taskset"}
+	prefixes = []string{
+		"sudo", "doas", "env", "nohup", "nice", "ionice", "time", "timeout", "setsid", "stdbuf", "command", "builtin", "exec",
+		"chrt", "taskset",
+	}
 	// plainWords are words behind a prefix that no option of one reads as a command.
 	plainWords = regexp.MustCompile(`^[A-Za-z0-9_./:@%+,-]*$`)
 
 	// others run what their arguments, their input or a file says, or change what later
 	// commands do.
 	others = []string{
-		"-", ".", "alias", "at", "batch", "bind", "busybox", "chroot", "cmd", "cmd.exe", "compgen", "complete", "compopt", "coproc", "crontab", "declare", "docker", "emulate",
-		"enable", "entr", "eval", "export", "fakeroot", "fc", "flock", "function", "gosu", "hash", "history", "hyperfine", "kubectl", "let", "local", "ltrace",
-		"mapfile", "nocorrect", "noglob", "npx", "nsenter", "parallel", "pkexec", "podman", "powershell", "proxychains", "readarray", "readonly", "repeat", "rlwrap",
-		"runuser", "schedtool", "screen", "script", "set", "setarch", "setpriv", "sg", "shopt", "source", "start-stop-daemon", "strace", "su", "systemd-run",
-		"tmux", "toybox", "trap", "typeset", "unbuffer", "unshare", "uvx", "watch", "xargs", "zargs", "genv", "gtimeout", "gnice", "gnohup",
+		"-", ".", "alias", "at", "batch", "bind", "busybox", "chroot", "cmd", "cmd.exe", "compgen", "complete", "compopt",
+		"coproc", "crontab", "declare", "docker", "emulate",
+		"enable", "entr", "eval", "export", "fakeroot", "fc", "flock", "function", "gosu", "hash", "history", "hyperfine",
+		"kubectl", "let", "local", "ltrace",
+		"mapfile", "nocorrect", "noglob", "npx", "nsenter", "parallel", "pkexec", "podman", "powershell", "proxychains",
+		"readarray", "readonly", "repeat", "rlwrap",
+		"runuser", "schedtool", "screen", "script", "set", "setarch", "setpriv", "sg", "shopt", "source", "start-stop-daemon",
+		"strace", "su", "systemd-run",
+		"tmux", "toybox", "trap", "typeset", "unbuffer", "unshare", "uvx", "watch", "xargs", "zargs", "genv", "gtimeout",
+		"gnice", "gnohup",
 	}
 	// evaluators are builtins that evaluate the text in brackets of an argument.
 	evaluators = []string{"test", "[", "printf", "print", "read", "unset", "wait", "getopts"}
@@ -78,7 +86,8 @@ func (c *command) read(line string, depth int) {
 		c.cannot("shells are nested too deep to be read")
 		return
 	}
-	if strings.ContainsFunc(line, func(r rune) bool { return r < ' ' && r != '\t' && r != '\n' || r == 0x7f || r == '\uFFFD' }) {
+	if strings.ContainsFunc(line,
+		func(r rune) bool { return r < ' ' && r != '\t' && r != '\n' || r == 0x7f || r == '\uFFFD' }) {
 		c.cannot("the command has characters that shells read differently")
 		return
 	}
@@ -97,7 +106,8 @@ func (c *command) read(line string, depth int) {
 	syntax.Walk(file, func(node syntax.Node) bool {
 		switch node := node.(type) {
 		case *syntax.Stmt:
-			if slices.ContainsFunc(node.Redirs, func(r *syntax.Redirect) bool { return r.Op == syntax.WordHdoc }) && node.Cmd != nil {
+			if slices.ContainsFunc(node.Redirs, func(r *syntax.Redirect) bool { return r.Op == syntax.WordHdoc }) &&
+				node.Cmd != nil {
 				c.fed(node.Cmd)
 			}
 		case *syntax.BinaryCmd:
@@ -125,7 +135,7 @@ func (c *command) read(line string, depth int) {
 			}
 		case *syntax.Redirect:
 			if toFile(node) {
-				c.redirected = true
+				c.usesFile = true
 			}
 			if node.Hdoc != nil {
 				c.cannot("the command is given a text that a program may run")
@@ -146,7 +156,8 @@ func (c *command) simpleLine(file *syntax.File) {
 	}
 	s := file.Stmts[0]
 	call, ok := s.Cmd.(*syntax.CallExpr)
-	if !ok || s.Negated || s.Background || s.Coprocess || s.Disown || s.Semicolon.IsValid() || len(s.Redirs) > 0 || len(call.Assigns) > 0 {
+	if !ok || s.Negated || s.Background || s.Coprocess || s.Disown || s.Semicolon.IsValid() || len(s.Redirs) > 0 ||
+		len(call.Assigns) > 0 {
 		c.unclear = notOne
 		return
 	}
@@ -175,7 +186,8 @@ func (c *command) simple(words []string) {
 
 func runsAnother(words []string) bool {
 	name := programName(words[0])
-	return anyShell.MatchString(name) || slices.Contains(prefixes, name) || slices.Contains(others, name) || findRuns(words)
+	return anyShell.MatchString(name) || slices.Contains(prefixes, name) || slices.Contains(others, name) ||
+		findRuns(words)
 }
 
 func findRuns(words []string) bool {
@@ -204,7 +216,8 @@ func (c *command) add(words []string, depth int) {
 		return
 	}
 	switch name := programName(words[0]); {
-	case slices.Contains(readable, name) && len(words) > 2 && scriptFlag.MatchString(words[1]) && !strings.HasPrefix(words[2], "-") && !strings.HasPrefix(words[2], "+"):
+	case slices.Contains(readable, name) && len(words) > 2 && scriptFlag.MatchString(words[1]) &&
+		!strings.HasPrefix(words[2], "-") && !strings.HasPrefix(words[2], "+"):
 		c.read(words[2], depth+1)
 	case anyShell.MatchString(name), slices.Contains(others, name):
 		c.addScripts(words[1:], depth)
@@ -213,7 +226,8 @@ func (c *command) add(words []string, depth int) {
 		c.addBehind(words[1:], depth)
 	case findRuns(words):
 		c.addBehind(words[1:], depth)
-	case slices.Contains(evaluators, name) && slices.ContainsFunc(words[1:], func(w string) bool { return w != "]" && strings.ContainsAny(w, "[$`(") }):
+	case slices.Contains(evaluators, name) &&
+		slices.ContainsFunc(words[1:], func(w string) bool { return w != "]" && strings.ContainsAny(w, "[$`(") }):
 		c.cannot("a part of the command is only known when it runs")
 	default:
 		c.addUse(words, depth)
@@ -225,7 +239,8 @@ func (c *command) add(words []string, depth int) {
 func (c *command) addBehind(words []string, depth int) {
 	for _, w := range words {
 		name := programName(w)
-		if !plainWords.MatchString(w) || strings.HasPrefix(w, "-S") || strings.HasPrefix(w, "--s") || anyShell.MatchString(name) || slices.Contains(others, name) ||
+		if !plainWords.MatchString(w) || strings.HasPrefix(w, "-S") || strings.HasPrefix(w, "--s") ||
+			anyShell.MatchString(name) || slices.Contains(others, name) ||
 			slices.Contains(evaluators, name) || w == "-s" || w == "-i" {
 			c.addScripts(words, depth)
 			c.cannot(runsAnotherWhy)

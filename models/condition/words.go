@@ -84,7 +84,8 @@ func plainText(text string) string {
 	switch {
 	case undeclared.MatchString(text):
 		name := undeclared.FindStringSubmatch(text)[1]
-		text = "“" + name + "” is not known; there are tool, input, agent, owner, conversation, kind, now, and the helpers command, path and host"
+		text = "“" + name +
+			"” is not known; there are tool, input, agent, owner, conversation, kind, now, and the helpers command, path and host"
 	case undefined.MatchString(text):
 		text = "“" + undefined.FindStringSubmatch(text)[1] + "” is not known there"
 	case noOverload.MatchString(text):

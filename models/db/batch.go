@@ -26,7 +26,7 @@ type op struct {
 type result struct {
 	tx      *Tx
 	err     error
-	refused error // returned to the caller although the transaction commits
+	refusal error // returned to the caller although the transaction commits
 }
 
 // Write is the only way to change anything. The functions that have queued up
@@ -78,7 +78,7 @@ func (o *op) callerErr() error {
 	if o.err != nil {
 		return o.err
 	}
-	return o.refused
+	return o.refusal
 }
 
 // commitBatch runs a batch in one transaction, or each alone if one spoilt it.
@@ -145,7 +145,7 @@ func (d *DB) commit(batch []*op) (err error) {
 		o.reset()
 		t := &Tx{d: d, conn: conn{w: w}, Now: d.Now(), Caller: o.ctx, once: &o.once}
 		o.tx = t
-		o.refused, o.err = Refused(d.run(o.fn, t))
+		o.refusal, o.err = Refused(d.run(o.fn, t))
 		if o.err != nil && t.wrote {
 			return o.err
 		}

@@ -106,7 +106,7 @@ func together(t *testing.T, d *DB, hold chan struct{}, fns ...func(*Tx) error) [
 		wg.Go(func() { errs[i] = d.Write(ctx, fn) })
 		for {
 			d.queue.mu.Lock()
-			n := len(d.queue.waiting)
+			n := len(d.queue.ops)
 			d.queue.mu.Unlock()
 			if n > i {
 				break

@@ -82,7 +82,8 @@ func Version(ctx context.Context, from RowQuerier) (string, error) {
 // as far as it means anything. Tables that begin with sqlite_ are the library's own, and
 // goose's its own.
 func Schema(ctx context.Context, from Querier) (map[string]string, error) {
-	rows, err := from.QueryContext(ctx, `SELECT type || ' ' || name, coalesce(sql, '') FROM sqlite_master WHERE name NOT LIKE 'sqlite\_%' ESCAPE '\' AND name <> 'goose_db_version'`)
+	rows, err := from.QueryContext(ctx,
+		`SELECT type || ' ' || name, coalesce(sql, '') FROM sqlite_master WHERE name NOT LIKE 'sqlite\_%' ESCAPE '\' AND name <> 'goose_db_version'`)
 	if err != nil {
 		return nil, fmt.Errorf("read schema: %w", err)
 	}
@@ -121,7 +122,8 @@ type Column struct {
 
 // Columns are those of all tables, by the table, in their order.
 func Columns(ctx context.Context, from Querier) (map[string][]Column, error) {
-	rows, err := from.QueryContext(ctx, `SELECT m.name, c.name, coalesce(c.dflt_value, '') FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY m.name, c.cid`)
+	rows, err := from.QueryContext(ctx,
+		`SELECT m.name, c.name, coalesce(c.dflt_value, '') FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY m.name, c.cid`)
 	if err != nil {
 		return nil, fmt.Errorf("read columns: %w", err)
 	}

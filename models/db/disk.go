@@ -40,7 +40,8 @@ func (d *DB) Full() bool { return d.disk.full.Load() }
 
 // DiskFull is what callers hear while it is.
 func DiskFull() error {
-	return models.Errorf(models.CodeDiskFull, "Disk full: nothing new is accepted until there is space. Signing in, rejecting and cancelling still work.")
+	return models.Errorf(models.CodeDiskFull,
+		"Disk full: nothing new is accepted until there is space. Signing in, rejecting and cancelling still work.")
 }
 
 // isDiskFull reports whether SQLite could not write for want of space.
@@ -49,7 +50,8 @@ func isDiskFull(err error) bool {
 	if !ok {
 		return false
 	}
-	return e.Code == sqlite3.ErrFull || e.Code == sqlite3.ErrIoErr && (errors.Is(e.SystemErrno, syscall.ENOSPC) || errors.Is(e.SystemErrno, syscall.EDQUOT))
+	return e.Code == sqlite3.ErrFull ||
+		e.Code == sqlite3.ErrIoErr && (errors.Is(e.SystemErrno, syscall.ENOSPC) || errors.Is(e.SystemErrno, syscall.EDQUOT))
 }
 
 // noSpace gives the reserve back, once.
@@ -57,7 +59,8 @@ func (d *DB) noSpace(cause error) {
 	if d.disk.full.Swap(true) {
 		return
 	}
-	d.log.Error("disk full: only sign-ins, rejections and what ends requests are stored", slog.String("error", cause.Error()))
+	d.log.Error("disk full: only sign-ins, rejections and what ends requests are stored",
+		slog.String("error", cause.Error()))
 	d.disk.mu.Lock()
 	defer d.disk.mu.Unlock()
 	if !d.disk.reserve {
@@ -98,7 +101,8 @@ func makeReserve(path string) (err error) {
 	if err := unix.Statfs(filepath.Dir(path), &room); err != nil {
 		return fmt.Errorf("look at the disk: %w", err)
 	}
-	if info, err := os.Stat(path); (err != nil || info.Size() != reserveSize) && room.Bavail*uint64(room.Bsize) < reserveSize+reserveSlack {
+	if info, err := os.Stat(path); (err != nil || info.Size() != reserveSize) &&
+		room.Bavail*uint64(room.Bsize) < reserveSize+reserveSlack {
 		return fmt.Errorf("make the reserve: %w", syscall.ENOSPC)
 	}
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o600)

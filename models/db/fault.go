@@ -29,9 +29,9 @@ func (f *fault) Unwrap() error { return f.err }
 
 // faults remembers the last one, until a commit succeeds.
 type faults struct {
-	mu     sync.Mutex
-	last   *fault
-	logged time.Time
+	mu      sync.Mutex
+	last    *fault
+	lastLog time.Time
 }
 
 // Failing is why the last commit failed; nil if it succeeded, or failed because of its own request.
@@ -54,9 +54,10 @@ func (d *DB) answer(ctx context.Context, err error) error {
 	d.faults.mu.Lock()
 	defer d.faults.mu.Unlock()
 	now := d.opts.Now()
-	if since := now.Sub(d.faults.logged); d.faults.last == nil || since < 0 || since >= faultAgain {
-		d.faults.logged = now
-		d.log.ErrorContext(ctx, "NOTHING CAN BE WRITTEN: all that would change anything is refused.", slog.String("why", f.text),
+	if since := now.Sub(d.faults.lastLog); d.faults.last == nil || since < 0 || since >= faultAgain {
+		d.faults.lastLog = now
+		d.log.ErrorContext(ctx, "NOTHING CAN BE WRITTEN: all that would change anything is refused.",
+			slog.String("why", f.text),
 			slog.String("file", d.path), slog.String("error", fmt.Sprint(f.err)))
 	}
 	d.faults.last = f
@@ -83,7 +84,8 @@ func faultOf(err error) *fault {
 		return nil
 	}
 	switch e.Code {
-	case sqlite3.ErrIoErr, sqlite3.ErrReadonly, sqlite3.ErrCantOpen, sqlite3.ErrCorrupt, sqlite3.ErrNotADB, sqlite3.ErrPerm, sqlite3.ErrFull:
+	case sqlite3.ErrIoErr, sqlite3.ErrReadonly, sqlite3.ErrCantOpen, sqlite3.ErrCorrupt, sqlite3.ErrNotADB,
+		sqlite3.ErrPerm, sqlite3.ErrFull:
 		return &fault{"The database cannot be written now; ask again later. The server's log says why.", err}
 	case sqlite3.ErrBusy, sqlite3.ErrLocked, sqlite3.ErrProtocol:
 		return &fault{"Another process keeps the database from being written; ask again.", err}

@@ -93,7 +93,8 @@ func Strings(ctx context.Context, pool *sql.DB, query string) ([]string, error) 
 // FreeBytes is how much of the file is empty: Vacuum gives it back.
 func FreeBytes(ctx context.Context, from RowQuerier) (int64, error) {
 	var free, size int64
-	err := from.QueryRowContext(ctx, `SELECT (SELECT * FROM pragma_freelist_count), (SELECT * FROM pragma_page_size)`).Scan(&free, &size)
+	err := from.QueryRowContext(ctx,
+		`SELECT (SELECT * FROM pragma_freelist_count), (SELECT * FROM pragma_page_size)`).Scan(&free, &size)
 	if err != nil {
 		return 0, fmt.Errorf("read free pages: %w", err)
 	}

@@ -57,7 +57,10 @@ func FolderMode(dir string) error {
 // FileModes refuses files of the data folder that others may read; files that are not
 // ours are left alone.
 func FileModes(dir string) error {
-	for _, name := range []string{models.DatabaseFile, models.DatabaseFile + "-wal", models.DatabaseFile + "-shm", models.DatabaseFile + models.HeadEnd, models.SetupLinkFile, models.AddressFile, models.KeyFile, models.PushKeyFile, models.ReserveFile} {
+	for _, name := range []string{
+		models.DatabaseFile, models.DatabaseFile + "-wal", models.DatabaseFile + "-shm", models.DatabaseFile + models.HeadEnd,
+		models.SetupLinkFile, models.AddressFile, models.KeyFile, models.PushKeyFile, models.ReserveFile,
+	} {
 		info, err := os.Stat(filepath.Join(dir, name))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue

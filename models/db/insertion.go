@@ -65,7 +65,8 @@ func (i *Insertion) statement(columns []insertedColumn) string {
 	for n, c := range columns {
 		names[n] = c.name
 	}
-	return `INSERT INTO ` + i.table + ` (` + strings.Join(names, ", ") + `) VALUES (?` + strings.Repeat(", ?", len(names)-1) + `)`
+	return `INSERT INTO ` + i.table + ` (` + strings.Join(names, ", ") + `) VALUES (?` +
+		strings.Repeat(", ?", len(names)-1) + `)`
 }
 
 // Args appends the arguments to args, and says whether they are those of Short. models

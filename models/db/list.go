@@ -90,7 +90,8 @@ func (l *List[T]) StoppedEarly(ctx context.Context, from RowQuerier) (last int64
 	if l.Down {
 		end = `min`
 	}
-	err = from.QueryRowContext(ctx, `SELECT coalesce(`+end+`(`+l.Order[0].Name+`), 0), count(*) FROM (`+keys.Text+`)`, keys.Args...).Scan(&last, &read)
+	err = from.QueryRowContext(ctx, `SELECT coalesce(`+end+`(`+l.Order[0].Name+`), 0), count(*) FROM (`+keys.Text+`)`,
+		keys.Args...).Scan(&last, &read)
 	if err != nil || read < l.Search {
 		return 0, false, err
 	}
@@ -101,14 +102,17 @@ func (l *List[T]) StoppedEarly(ctx context.Context, from RowQuerier) (last int64
 func (l *List[T]) SQL() Part {
 	keys := l.Keys()
 	if l.In != "" {
-		out := Part{`SELECT ` + l.Columns + ` FROM ` + l.From + ` WHERE ` + l.In + ` IN (` + keys.Text + `)`, slices.Clone(keys.Args)}
+		out := Part{
+			`SELECT ` + l.Columns + ` FROM ` + l.From + ` WHERE ` + l.In + ` IN (` + keys.Text + `)`, slices.Clone(keys.Args),
+		}
 		for _, pick := range l.Picks {
 			out.and(` AND `+pick.Text, pick.Args...)
 		}
 		out.and(` ORDER BY `+l.order(func(Key) string { return l.In })+` LIMIT ?`, l.Limit+1)
 		return out
 	}
-	return Part{`SELECT ` + l.Columns + ` FROM (` + keys.Text + `) k ` + l.From + ` ORDER BY ` + l.order(func(k Key) string { return `k.` + k.Name }), keys.Args}
+	return Part{`SELECT ` + l.Columns + ` FROM (` + keys.Text + `) k ` + l.From + ` ORDER BY ` +
+		l.order(func(k Key) string { return `k.` + k.Name }), keys.Args}
 }
 
 // Keys selects the keys of a page and of the row after it.
@@ -137,9 +141,9 @@ func (l *List[T]) walk(w Walk) Part {
 	if w.Keys.Text != "" {
 		return w.Keys
 	}
-	var selected, by []string
+	var columns, by []string
 	for _, k := range l.columns() {
-		selected = append(selected, k.Is+` AS `+k.Name)
+		columns = append(columns, k.Is+` AS `+k.Name)
 	}
 	for _, k := range l.Order {
 		by = append(by, k.Is)
@@ -155,7 +159,7 @@ func (l *List[T]) walk(w Walk) Part {
 		}
 		where = append(where, Part{place + way + l.After.Text, l.After.Args})
 	}
-	out := Part{`SELECT ` + strings.Join(selected, `, `) + ` FROM ` + w.From.Text, slices.Clone(w.From.Args)}
+	out := Part{`SELECT ` + strings.Join(columns, `, `) + ` FROM ` + w.From.Text, slices.Clone(w.From.Args)}
 	word := ` WHERE `
 	for _, condition := range where {
 		out.and(word+condition.Text, condition.Args...)

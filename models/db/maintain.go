@@ -48,7 +48,8 @@ func (d *DB) TruncateLog(ctx context.Context) (done bool, err error) {
 // written meanwhile, and it takes as much free disk as the database does.
 func (d *DB) Vacuum(ctx context.Context) (err error) {
 	// With a driver that keeps its copy in a file: the others keep theirs in memory.
-	pool, err := sql.Open("sqlite3", fileURI(d.path, "mode=rw&_secure_delete=on&_journal_mode=WAL&_synchronous=FULL&_busy_timeout="+BusyTimeout))
+	pool, err := sql.Open("sqlite3",
+		fileURI(d.path, "mode=rw&_secure_delete=on&_journal_mode=WAL&_synchronous=FULL&_busy_timeout="+BusyTimeout))
 	if err != nil {
 		return fmt.Errorf("open database: %w", err)
 	}

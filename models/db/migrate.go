@@ -85,8 +85,8 @@ func hasPending(ctx context.Context, pool *sql.DB) (bool, error) {
 	if err != nil || pending || before {
 		return err == nil, err
 	}
-	unfinished, err := Unfinished(ctx, pool)
-	return unfinished != 0, err
+	target, err := Unfinished(ctx, pool)
+	return target != 0, err
 }
 
 // nobodyUses refuses to migrate under another process, which would go on with a schema that
@@ -109,7 +109,8 @@ func migrationsOf(pool *sql.DB, from fs.FS, log *slog.Logger) (*goose.Provider, 
 	if err != nil {
 		return nil, fmt.Errorf("read migrations: %w", err)
 	}
-	provider, err := goose.NewProvider(goose.DialectSQLite3, pool, files, goose.WithDisableGlobalRegistry(true), goose.WithVerbose(true), goose.WithSlog(log))
+	provider, err := goose.NewProvider(goose.DialectSQLite3, pool, files, goose.WithDisableGlobalRegistry(true),
+		goose.WithVerbose(true), goose.WithSlog(log))
 	if err != nil {
 		return nil, fmt.Errorf("read migrations: %w", err)
 	}

@@ -35,7 +35,9 @@ func (d *DB) checkSchema(w *writer) (other, err error) {
 		return nil, fmt.Errorf("read the schema's version: %w", err)
 	}
 	if has != d.schema {
-		return &fault{otherSchemaText, fmt.Errorf("the database has schema %d, and this program writes %d", has, d.schema)}, nil
+		return &fault{
+			otherSchemaText, fmt.Errorf("the database has schema %d, and this program writes %d", has, d.schema),
+		}, nil
 	}
 	return nil, nil
 }

@@ -26,13 +26,16 @@ type progress struct {
 // pool has one.
 func (p *progress) begin(ctx context.Context, pool *sql.DB, from, to int64) error {
 	var made bool
-	if err := pool.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'responses')`).Scan(&made); err != nil || !made {
+	if err := pool.QueryRowContext(ctx,
+		`SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'responses')`).Scan(&made); err != nil || !made {
 		return err
 	}
-	if err := pool.QueryRowContext(ctx, `SELECT coalesce(max(number), 0) FROM responses`).Scan(&p.of); err != nil || !p.big() {
+	if err := pool.QueryRowContext(ctx, `SELECT coalesce(max(number), 0) FROM responses`).Scan(&p.of); err != nil ||
+		!p.big() {
 		return err
 	}
-	p.log.LogAttrs(ctx, slog.LevelWarn, "migrating the database: this takes a while, and begins again if it is interrupted",
+	p.log.LogAttrs(ctx, slog.LevelWarn,
+		"migrating the database: this takes a while, and begins again if it is interrupted",
 		slog.Int64("from_schema", from), slog.Int64("to_schema", to), slog.Int64("responses", p.of))
 	conn, err := pool.Conn(ctx)
 	if err != nil {

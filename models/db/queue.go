@@ -12,26 +12,26 @@ const maxBatch = 256
 
 // queue gathers callers while the one before them commits.
 type queue struct {
-	mu      sync.Mutex
-	waiting []*op
-	leading bool
-	closed  bool
-	idle    chan struct{} // made by close, closed when the last leader is done
+	mu        sync.Mutex
+	ops       []*op
+	hasLeader bool
+	isOver    bool
+	idle      chan struct{} // made by close, closed when the last leader is done
 }
 
 // join enters o and reports whether it leads at once.
 func (q *queue) join(o *op) (leads bool, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.closed {
+	if q.isOver {
 		return false, models.Errorf(models.CodeUnavailable, "The server is stopping.")
 	}
-	if q.leading {
+	if q.hasLeader {
 		o.turn = make(chan bool, 1)
-		q.waiting = append(q.waiting, o)
+		q.ops = append(q.ops, o)
 		return false, nil
 	}
-	q.leading = true
+	q.hasLeader = true
 	return true, nil
 }
 
@@ -48,10 +48,10 @@ func (*queue) gather() {
 func (q *queue) take(leader *op) []*op {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	n := min(len(q.waiting), maxBatch-1)
+	n := min(len(q.ops), maxBatch-1)
 	batch := make([]*op, 0, n+1)
-	batch = append(append(batch, leader), q.waiting[:n]...)
-	q.waiting = append(q.waiting[:0:0], q.waiting[n:]...)
+	batch = append(append(batch, leader), q.ops[:n]...)
+	q.ops = append(q.ops[:0:0], q.ops[n:]...)
 	return batch
 }
 
@@ -59,13 +59,13 @@ func (q *queue) take(leader *op) []*op {
 func (q *queue) passOn() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if len(q.waiting) > 0 {
-		next := q.waiting[0]
-		q.waiting = q.waiting[1:]
+	if len(q.ops) > 0 {
+		next := q.ops[0]
+		q.ops = q.ops[1:]
 		next.turn <- true
 		return
 	}
-	q.leading = false
+	q.hasLeader = false
 	if q.idle != nil {
 		close(q.idle)
 		q.idle = nil
@@ -75,9 +75,9 @@ func (q *queue) passOn() {
 // close refuses new callers and waits for those already in.
 func (q *queue) close() {
 	q.mu.Lock()
-	q.closed = true
+	q.isOver = true
 	var idle chan struct{}
-	if q.leading {
+	if q.hasLeader {
 		idle = make(chan struct{})
 		q.idle = idle
 	}

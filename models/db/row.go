@@ -40,7 +40,9 @@ func RowOf(model any) *Row {
 }
 
 func newRow(table string, fields []*schema.Field) *Row {
-	return &Row{table: table, fields: fields, nullable: sync.OnceValue(func() reflect.Type { return withPointers(fields) })}
+	return &Row{
+		table: table, fields: fields, nullable: sync.OnceValue(func() reflect.Type { return withPointers(fields) }),
+	}
 }
 
 // Columns are all of them, of a table that is called so in the statement (empty: by
@@ -66,13 +68,15 @@ func (r *Row) Place(column string) int {
 
 // Without leaves out a column.
 func (r *Row) Without(column string) *Row {
-	return newRow(r.table, slices.DeleteFunc(slices.Clone(r.fields), func(f *schema.Field) bool { return f.DBName == column }))
+	return newRow(r.table,
+		slices.DeleteFunc(slices.Clone(r.fields), func(f *schema.Field) bool { return f.DBName == column }))
 }
 
 // Only is the part of a row that a statement needs: these columns, in the row's order.
 // It panics where there is none of that name.
 func (r *Row) Only(columns ...string) *Row {
-	fields := slices.DeleteFunc(slices.Clone(r.fields), func(f *schema.Field) bool { return !slices.Contains(columns, f.DBName) })
+	fields := slices.DeleteFunc(slices.Clone(r.fields),
+		func(f *schema.Field) bool { return !slices.Contains(columns, f.DBName) })
 	if len(fields) != len(columns) {
 		panic(fmt.Sprintf("%s has not all of %v", r.table, columns))
 	}

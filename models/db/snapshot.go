@@ -70,7 +70,7 @@ func (d *DB) Row(ctx context.Context, stmt *sql.Stmt, text string, args ...any) 
 type snapshot struct {
 	tx     *sql.Tx
 	before func(text string)
-	wanted []string // statements that are to be prepared when it has ended
+	wishes []string // statements that are to be prepared when it has ended
 }
 
 // prepared is a statement that ends with the snapshot. The pool would prepare it on a
@@ -81,7 +81,7 @@ func (s *snapshot) prepared(ctx context.Context, d *DB, text string) (*sql.Stmt,
 	if stmt := d.reads.known(text); stmt != nil {
 		return s.tx.StmtContext(ctx, stmt), nil
 	}
-	s.wanted = append(s.wanted, text)
+	s.wishes = append(s.wishes, text)
 	stmt, err := s.tx.PrepareContext(ctx, text)
 	if err != nil {
 		return nil, fmt.Errorf("prepare %.40q: %w", text, err)
@@ -92,7 +92,7 @@ func (s *snapshot) prepared(ctx context.Context, d *DB, text string) (*sql.Stmt,
 // end gives the connection back.
 func (s *snapshot) end(ctx context.Context, d *DB) {
 	s.tx.Rollback()
-	for _, text := range s.wanted {
+	for _, text := range s.wishes {
 		if _, err := d.reads.of(ctx, d.r, text); err != nil {
 			return // the next caller that wants it gets the reason
 		}

@@ -111,7 +111,8 @@ func openGORM(pool *sql.DB, log *slog.Logger) (*gorm.DB, error) {
 	quiet := logger.NewSlogLogger(log, logger.Config{
 		SlowThreshold: time.Second, LogLevel: logger.Warn, IgnoreRecordNotFoundError: true, ParameterizedQueries: true,
 	})
-	g, err := gorm.Open(sqlite.New(sqlite.Config{Conn: pool}), &gorm.Config{SkipDefaultTransaction: true, NamingStrategy: Naming, Logger: quiet})
+	g, err := gorm.Open(sqlite.New(sqlite.Config{Conn: pool}),
+		&gorm.Config{SkipDefaultTransaction: true, NamingStrategy: Naming, Logger: quiet})
 	if err != nil {
 		return nil, fmt.Errorf("open gorm: %w", err)
 	}

@@ -44,8 +44,8 @@ func TempIn(ctx context.Context, dir string) (err error) {
 		return fmt.Errorf("choose a folder for temporary files: %w", err)
 	}
 	defer func() { err = errors.Join(err, pool.Close()) }()
-	quoted := "'" + strings.ReplaceAll(dir, "'", "''") + "'"
-	if _, err := pool.ExecContext(ctx, `PRAGMA temp_store_directory = `+quoted); err != nil {
+	quote := "'" + strings.ReplaceAll(dir, "'", "''") + "'"
+	if _, err := pool.ExecContext(ctx, `PRAGMA temp_store_directory = `+quote); err != nil {
 		return fmt.Errorf("choose a folder for temporary files: %w", err)
 	}
 	temporary.dir = dir

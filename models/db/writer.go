@@ -114,11 +114,11 @@ func (s *Stmt) number() (n int64, err error) {
 }
 
 // changed finds the table in a statement of ours, or of GORM's.
-var changed = regexp.MustCompile("^(?:INSERT (?:OR IGNORE )?INTO|UPDATE(?: OR IGNORE)?|DELETE FROM) [`\"]?(\\w+)")
+var changeOf = regexp.MustCompile("^(?:INSERT (?:OR IGNORE )?INTO|UPDATE(?: OR IGNORE)?|DELETE FROM) [`\"]?(\\w+)")
 
 // tableOf is the table that a statement changes; empty: it may be any.
 func tableOf(text string) string {
-	if found := changed.FindStringSubmatch(text); found != nil {
+	if found := changeOf.FindStringSubmatch(text); found != nil {
 		return found[1]
 	}
 	return ""

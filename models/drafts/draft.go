@@ -48,9 +48,12 @@ func draftOf(g *gorm.DB, actor models.Actor) (models.PolicyDraft, error) {
 // Keep stores what the admin has written so far, valid or not. base is the version
 // that it began with, revision that of the draft that was changed (0: there was none); with
 // another it is CodeConflict, and CodeInvalid if it is too large. Admins only.
-func (d *Drafts) Keep(ctx context.Context, actor models.Actor, base, revision int64, document string) (models.PolicyDraft, error) {
+func (d *Drafts) Keep(
+	ctx context.Context, actor models.Actor, base, revision int64, document string,
+) (models.PolicyDraft, error) {
 	if len(document) > policy.MaxDocument {
-		return models.PolicyDraft{}, models.Invalid("document", "is too large; at most %d KiB are allowed", policy.MaxDocument>>10)
+		return models.PolicyDraft{}, models.Invalid("document", "is too large; at most %d KiB are allowed",
+			policy.MaxDocument>>10)
 	}
 	return d.change(ctx, actor, revision, func(p *models.PolicyDraft) {
 		p.Base, p.Document, p.PreviousBase, p.Previous = base, document, p.Base, p.Document
@@ -67,7 +70,9 @@ func (d *Drafts) Undo(ctx context.Context, actor models.Actor, revision int64) (
 	})
 }
 
-func (d *Drafts) change(ctx context.Context, actor models.Actor, revision int64, change func(*models.PolicyDraft)) (models.PolicyDraft, error) {
+func (d *Drafts) change(
+	ctx context.Context, actor models.Actor, revision int64, change func(*models.PolicyDraft),
+) (models.PolicyDraft, error) {
 	if err := mayDraft(actor); err != nil {
 		return models.PolicyDraft{}, err
 	}
@@ -85,7 +90,8 @@ func (d *Drafts) change(ctx context.Context, actor models.Actor, revision int64,
 		if revision == 0 {
 			err = t.Gorm().Create(&out).Error
 		} else {
-			err = t.Gorm().Model(&out).Select("base", "revision", "document", "previous", "previous_base", "changed_at").Updates(&out).Error
+			err = t.Gorm().Model(&out).Select("base", "revision", "document", "previous", "previous_base",
+				"changed_at").Updates(&out).Error
 		}
 		if err != nil {
 			return fmt.Errorf("keep the draft of the policy: %w", err)
@@ -116,7 +122,9 @@ func drop(t *db.Tx, actor models.Actor) error {
 // Apply makes a new version of what the admin has written, as Store.ApplyPolicy does, and
 // the draft is gone. CodeConflict: another version is active than the draft began with, or
 // the draft has another revision. Admins only.
-func (d *Drafts) Apply(ctx context.Context, actor models.Actor, revision int64, note string) (store.PolicyVersion, error) {
+func (d *Drafts) Apply(
+	ctx context.Context, actor models.Actor, revision int64, note string,
+) (store.PolicyVersion, error) {
 	draft, err := d.Draft(ctx, actor)
 	if err != nil {
 		return store.PolicyVersion{}, err

@@ -75,7 +75,9 @@ type replayRow struct {
 // Replay judges calls that agents asked about by two policies, and tells of which the
 // second says something else. Progress is called from time to time with how many were
 // read. Nothing is written, and a context that ends ends it. Admins only.
-func (d *Drafts) Replay(ctx context.Context, actor models.Actor, old, next *policy.Policy, q ReplayQuery, progress func(read int)) (*Replay, error) {
+func (d *Drafts) Replay(
+	ctx context.Context, actor models.Actor, old, next *policy.Policy, q ReplayQuery, progress func(read int),
+) (*Replay, error) {
 	if !actor.MayAdminister() {
 		return nil, models.AdminsOnly()
 	}
@@ -115,7 +117,9 @@ type replayRun struct {
 }
 
 // readReplay hands the calls to the workers, page by page.
-func (d *Drafts) readReplay(ctx context.Context, r *replayRun, q ReplayQuery, progress func(int)) (oldest time.Time, err error) {
+func (d *Drafts) readReplay(
+	ctx context.Context, r *replayRun, q ReplayQuery, progress func(int),
+) (oldest time.Time, err error) {
 	input := `''`
 	if r.old.HasConditions() || r.next.HasConditions() {
 		input = `r.tool_input_json`
@@ -151,7 +155,8 @@ func (w *replayWalk) page(ctx context.Context, from *sql.DB, r *replayRun, n int
 	found, size := 0, 0
 	for rows.Next() {
 		var row replayRow
-		if err := rows.Scan(&row.Number, &row.ID, &row.ToolName, &row.CreatedAt, &row.PolicyRule, &row.Template, &row.OwnerID, &row.ConversationID, &row.RunID, &row.AgentName, &row.Input, &row.Removed); err != nil {
+		if err := rows.Scan(&row.Number, &row.ID, &row.ToolName, &row.CreatedAt, &row.PolicyRule, &row.Template, &row.OwnerID,
+			&row.ConversationID, &row.RunID, &row.AgentName, &row.Input, &row.Removed); err != nil {
 			return err
 		}
 		if w.over = row.CreatedAt.Before(w.since); w.over {
@@ -204,12 +209,18 @@ func (w *replayWorker) one(r *replayRun, row *replayRow, owner func(models.UserI
 			w.err = err
 			return
 		}
-		c.Facts = policy.Facts{Agent: row.AgentName, Owner: email, Conversation: models.NameOfConversation(row.ConversationID, row.RunID), Input: []byte(row.Input), Removed: row.Removed}
+		c.Facts = policy.Facts{
+			Agent: row.AgentName, Owner: email, Conversation: models.NameOfConversation(row.ConversationID, row.RunID),
+			Input: []byte(row.Input), Removed: row.Removed,
+		}
 	}
-	shift, changed, judged := policy.Compare(r.old, r.next, c)
-	w.tally.Add(row.ToolName, shift, changed, judged)
-	if changed && judged {
-		w.changes = append(w.changes, ReplayedCall{Shift: shift, Number: row.Number, ID: row.ID, Tool: row.ToolName, AgentName: row.AgentName, At: row.CreatedAt})
+	shift, differs, judged := policy.Compare(r.old, r.next, c)
+	w.tally.Add(row.ToolName, shift, differs, judged)
+	if differs && judged {
+		w.changes = append(w.changes,
+			ReplayedCall{
+				Shift: shift, Number: row.Number, ID: row.ID, Tool: row.ToolName, AgentName: row.AgentName, At: row.CreatedAt,
+			})
 	}
 }
 

@@ -20,8 +20,10 @@ const maxTools = 2000
 // The tools of an agent are found one after another: each by its place in the index, and
 // when it was asked about last, however often it was.
 const (
-	nextToolOf = `SELECT tool_name FROM responses` + db.ByResponsesTool + ` WHERE asked = TRUE AND agent_id = ? AND tool_name > ? ORDER BY tool_name LIMIT 1`
-	lastOfTool = `SELECT created_at FROM responses` + db.ByResponsesTool + ` WHERE asked = TRUE AND agent_id = ? AND tool_name = ? ORDER BY number DESC LIMIT 1`
+	nextToolOf = `SELECT tool_name FROM responses` + db.ByResponsesTool +
+		` WHERE asked = TRUE AND agent_id = ? AND tool_name > ? ORDER BY tool_name LIMIT 1`
+	lastOfTool = `SELECT created_at FROM responses` + db.ByResponsesTool +
+		` WHERE asked = TRUE AND agent_id = ? AND tool_name = ? ORDER BY number DESC LIMIT 1`
 )
 
 // Usage describes the installation: which tools agents asked about in the last policy.UsageDays, who may sign in, and

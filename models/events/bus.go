@@ -104,7 +104,7 @@ func (b *Bus) Mark() Mark {
 // SubscribeSince subscribes as Subscribe does, and returns which of the topics were published
 // since the mark, each once. known is false when the bus does not know: the mark is of
 // another process or no mark, or too much was published since. Anything may have changed then.
-func (b *Bus) SubscribeSince(mark Mark, buffer int, topics ...Topic) (s *Subscription, missed []Topic, known bool) {
+func (b *Bus) SubscribeSince(mark Mark, buffer int, topics ...Topic) (s *Subscription, lost []Topic, known bool) {
 	s = b.newSubscription(buffer, topics)
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -125,10 +125,10 @@ func (b *Bus) SubscribeSince(mark Mark, buffer int, topics ...Topic) (s *Subscri
 	}
 	for _, t := range topics {
 		if found[t] {
-			missed = append(missed, t)
+			lost = append(lost, t)
 		}
 	}
-	return s, missed, true
+	return s, lost, true
 }
 
 // Subscription receives the topics it asked for on C. When C is full a topic is
@@ -138,7 +138,7 @@ type Subscription struct {
 	Lagged <-chan struct{}
 
 	c      chan Topic
-	lagged chan struct{}
+	lag    chan struct{}
 	topics []Topic
 	bus    *Bus
 }
@@ -153,8 +153,8 @@ func (b *Bus) Subscribe(buffer int, topics ...Topic) *Subscription {
 }
 
 func (b *Bus) newSubscription(buffer int, topics []Topic) *Subscription {
-	s := &Subscription{c: make(chan Topic, buffer), lagged: make(chan struct{}, 1), topics: topics, bus: b}
-	s.C, s.Lagged = s.c, s.lagged
+	s := &Subscription{c: make(chan Topic, buffer), lag: make(chan struct{}, 1), topics: topics, bus: b}
+	s.C, s.Lagged = s.c, s.lag
 	return s
 }
 
@@ -196,7 +196,7 @@ func (b *Bus) Publish(topics ...Topic) {
 			case s.c <- t:
 			default:
 				select {
-				case s.lagged <- struct{}{}:
+				case s.lag <- struct{}{}:
 				default:
 				}
 			}

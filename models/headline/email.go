@@ -26,7 +26,9 @@ const mostOfAddress = 60
 
 func readEmail(members map[string]jsontext.Value) (Headline, bool) {
 	f := newFields(members)
-	e := &Email{From: f.maybe("from"), To: f.texts("to"), Cc: f.texts("cc"), Bcc: f.texts("bcc"), Subject: f.some("subject")}
+	e := &Email{
+		From: f.maybe("from"), To: f.texts("to"), Cc: f.texts("cc"), Bcc: f.texts("bcc"), Subject: f.some("subject"),
+	}
 	e.Body = f.maybe("body", "text", "html")
 	_, e.HTML = members["html"]
 	all, ok := f.all()
@@ -36,7 +38,8 @@ func readEmail(members map[string]jsontext.Value) (Headline, bool) {
 	e.drawn = all
 	h := Headline{Lead: "Email " + e.recipients() + ":", Rest: quote(e.Subject), Known: e}
 	shown := []string{"subject"}
-	h.Cut = slices.ContainsFunc(slices.Concat(e.To, e.Cc, e.Bcc), func(s string) bool { return utf8.RuneCountInString(s) > mostOfAddress })
+	h.Cut = slices.ContainsFunc(slices.Concat(e.To, e.Cc, e.Bcc),
+		func(s string) bool { return utf8.RuneCountInString(s) > mostOfAddress })
 	if len(e.To)+len(e.Cc)+len(e.Bcc) <= mostNamed {
 		shown = append(shown, "to", "cc", "bcc")
 	}
@@ -50,22 +53,22 @@ func readEmail(members map[string]jsontext.Value) (Headline, bool) {
 
 // recipients names the first of all who would get it, and counts the others.
 func (e *Email) recipients() string {
-	var named []string
+	var names []string
 	more := 0
 	for _, list := range []struct {
 		label string
 		to    []string
 	}{{"", e.To}, {"cc ", e.Cc}, {"bcc ", e.Bcc}} {
 		for _, address := range list.to {
-			if len(named) == mostNamed {
+			if len(names) == mostNamed {
 				more++
 				continue
 			}
 			short, _ := middle(address, mostOfAddress)
-			named = append(named, list.label+word(short))
+			names = append(names, list.label+word(short))
 		}
 	}
-	out := strings.Join(named, ", ")
+	out := strings.Join(names, ", ")
 	if more > 0 {
 		out += " and " + counted(more, "other")
 	}

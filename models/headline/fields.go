@@ -12,7 +12,7 @@ import (
 type fields struct {
 	members map[string]jsontext.Value
 	read    map[string]bool
-	failed  bool
+	bad     bool
 }
 
 func newFields(members map[string]jsontext.Value) *fields {
@@ -27,7 +27,7 @@ func (f *fields) value(names ...string) (raw jsontext.Value, name string) {
 			continue
 		}
 		if raw != nil {
-			f.failed = true
+			f.bad = true
 		}
 		raw, name, f.read[n] = v, n, true
 	}
@@ -38,7 +38,7 @@ func (f *fields) value(names ...string) (raw jsontext.Value, name string) {
 func (f *fields) ofKind(kinds string, names ...string) (raw jsontext.Value, name string) {
 	raw, name = f.value(names...)
 	if raw != nil && !slices.Contains([]byte(kinds), byte(raw.Kind())) {
-		f.failed = true
+		f.bad = true
 		return nil, name
 	}
 	return raw, name
@@ -51,7 +51,7 @@ func (f *fields) maybe(names ...string) string {
 		return ""
 	}
 	text, ok := textOf(raw)
-	f.failed = f.failed || !ok
+	f.bad = f.bad || !ok
 	return text
 }
 
@@ -59,19 +59,19 @@ func (f *fields) maybe(names ...string) string {
 func (f *fields) text(names ...string) (text, name string) {
 	raw, name := f.ofKind(`"`, names...)
 	text, ok := textOf(raw)
-	f.failed = f.failed || !ok || text == ""
+	f.bad = f.bad || !ok || text == ""
 	return text, name
 }
 
 // some is a text that must be there, and may be empty.
 func (f *fields) some(names ...string) string {
 	if raw, _ := f.ofKind(`"`, names...); raw == nil {
-		f.failed = true
+		f.bad = true
 		return ""
 	} else if text, ok := textOf(raw); ok {
 		return text
 	}
-	f.failed = true
+	f.bad = true
 	return ""
 }
 
@@ -97,13 +97,13 @@ func (f *fields) texts(names ...string) []string {
 		return []string{text}
 	}
 	list, ok := textsOf(raw)
-	f.failed = f.failed || !ok
+	f.bad = f.bad || !ok
 	return list
 }
 
 // members are the names of all members, if all were read and nothing failed.
 func (f *fields) all() ([]string, bool) {
-	if f.failed || len(f.read) != len(f.members) {
+	if f.bad || len(f.read) != len(f.members) {
 		return nil, false
 	}
 	return slices.Sorted(maps.Keys(f.members)), true

@@ -38,14 +38,14 @@ func replacement(f *fields) Replacement {
 
 func readEdit(members map[string]jsontext.Value) (Headline, bool) {
 	f := newFields(members)
-	path, named := f.text(pathNames...)
+	path, name := f.text(pathNames...)
 	e := &FileEdit{Path: path}
 	if list, _ := f.ofKind("[", "edits"); list == nil {
 		e.Changes = []Replacement{replacement(f)}
 	} else if e.Changes = replacements(list); e.Changes == nil {
 		return Headline{}, false
 	}
-	return e.headline(f, named)
+	return e.headline(f, name)
 }
 
 // maxChanges is how many replacements one call may have.
@@ -74,8 +74,10 @@ func readEditor(members map[string]jsontext.Value) (Headline, bool) {
 	f := newFields(members)
 	switch does, _ := f.text("command"); does {
 	case "str_replace":
-		path, named := f.text("path")
-		return (&FileEdit{Path: path, Changes: []Replacement{{Before: f.some("old_str"), After: f.some("new_str")}}}).headline(f, named)
+		path, name := f.text("path")
+		return (&FileEdit{
+			Path: path, Changes: []Replacement{{Before: f.some("old_str"), After: f.some("new_str")}},
+		}).headline(f, name)
 	case "create":
 		path, named := f.text("path")
 		return (&FileWrite{Path: path, Content: f.some("file_text")}).headline(f, named)
@@ -85,11 +87,11 @@ func readEditor(members map[string]jsontext.Value) (Headline, bool) {
 
 func readWrite(members map[string]jsontext.Value) (Headline, bool) {
 	f := newFields(members)
-	path, named := f.text(pathNames...)
-	return (&FileWrite{Path: path, Content: f.some("content", "contents")}).headline(f, named)
+	path, name := f.text(pathNames...)
+	return (&FileWrite{Path: path, Content: f.some("content", "contents")}).headline(f, name)
 }
 
-func (e *FileEdit) headline(f *fields, named string) (Headline, bool) {
+func (e *FileEdit) headline(f *fields, name string) (Headline, bool) {
 	all, ok := f.all()
 	if !ok {
 		return Headline{}, false
@@ -106,10 +108,12 @@ func (e *FileEdit) headline(f *fields, named string) (Headline, bool) {
 	if everywhere {
 		says += ", every occurrence"
 	}
-	return Headline{Lead: "Edit", Rest: word(e.Path), Tail: "(" + says + ")", Hidden: without(all, named, "command"), Known: e}, true
+	return Headline{
+		Lead: "Edit", Rest: word(e.Path), Tail: "(" + says + ")", Hidden: without(all, name, "command"), Known: e,
+	}, true
 }
 
-func (w *FileWrite) headline(f *fields, named string) (Headline, bool) {
+func (w *FileWrite) headline(f *fields, name string) (Headline, bool) {
 	all, ok := f.all()
 	if !ok {
 		return Headline{}, false
@@ -119,5 +123,7 @@ func (w *FileWrite) headline(f *fields, named string) (Headline, bool) {
 	if w.Content != "" {
 		says = countLines(w.Content)
 	}
-	return Headline{Lead: "Write", Rest: word(w.Path), Tail: "(" + says + ")", Hidden: without(all, named, "command"), Known: w}, true
+	return Headline{
+		Lead: "Write", Rest: word(w.Path), Tail: "(" + says + ")", Hidden: without(all, name, "command"), Known: w,
+	}, true
 }

@@ -62,5 +62,6 @@ const maxRef = 60
 
 // isRef reports whether a word is the plain name of a branch or a remote.
 func isRef(s string) bool {
-	return s != "" && len(s) <= maxRef && s[0] != '-' && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-") == ""
+	return s != "" && len(s) <= maxRef && s[0] != '-' &&
+		strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-") == ""
 }

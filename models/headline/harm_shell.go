@@ -10,23 +10,23 @@ import (
 
 // Programs by their names, or by their names and subcommands.
 var (
-	showing = strings.Fields(`[ basename cat cd column cut date df diff dirname du echo env exit expr false file find grep egrep fgrep head hostname id jq less ls
+	readers = strings.Fields(`[ basename cat cd column cut date df diff dirname du echo env exit expr false file find grep egrep fgrep head hostname id jq less ls
 		nl printenv printf ps pwd read realpath return rg seq set shift sleep sort stat test tail tr true type umask uname uniq wait wc which whoami
 		git-status git-log git-diff git-show git-fetch git-blame git-describe git-grep git-ls-files git-rev-parse git-remote
 		go-vet go-list go-version npm-ls npm-view docker-ps docker-logs docker-images kubectl-get kubectl-describe kubectl-logs terraform-plan terraform-show`)
-	changing = strings.Fields(`awk chmod chown cp curl declare export gunzip gzip install ln local make mkdir mv pushd popd sed tar tee touch unset unzip wget xz zip
+	changers = strings.Fields(`awk chmod chown cp curl declare export gunzip gzip install ln local make mkdir mv pushd popd sed tar tee touch unset unzip wget xz zip
 		git-add git-commit git-checkout git-switch git-merge git-pull git-stash git-restore git-revert git-rm git-mv git-tag git-init git-clone git-cherry-pick git-worktree git-branch
 		go-build go-test go-get go-generate go-mod go-run npm-ci npm-install npm-i npm-run npm-test yarn-install pnpm-install pip-install
 		cargo-build cargo-test docker-build docker-pull apt-get-update`)
-	reaching = strings.Fields(`chgrp crontab doas ftp gh iptables kill killall mail pkill rm rmdir rsync scp sendmail sftp ssh sudo su systemctl unlink useradd usermod
+	senders = strings.Fields(`chgrp crontab doas ftp gh iptables kill killall mail pkill rm rmdir rsync scp sendmail sftp ssh sudo su systemctl unlink useradd usermod
 		git-push git-rebase npm-publish pnpm-publish yarn-publish cargo-publish docker-push docker-rm docker-rmi docker-run kubectl-apply kubectl-scale kubectl-rollout
 		terraform-apply helm-upgrade helm-install gcloud aws az`)
-	destroying = strings.Fields(`dropdb fdisk halt mkfs parted poweroff reboot shred shutdown truncate userdel wipefs git-filter-branch npm-unpublish terraform-destroy helm-uninstall`)
+	destroyers = strings.Fields(`dropdb fdisk halt mkfs parted poweroff reboot shred shutdown truncate userdel wipefs git-filter-branch npm-unpublish terraform-destroy helm-uninstall`)
 	shells     = strings.Fields(`bash dash fish ksh sh zsh python python3 perl ruby node php`)
-	evaluating = strings.Fields(`. eval source`)
+	evaluators = strings.Fields(`. eval source`)
 	prefixes   = strings.Fields(`builtin chroot command doas env exec ionice nice nohup setsid stdbuf su sudo time timeout watch xargs ssh find parallel`)
 	// ending are subcommands that take something away for good, of whatever program.
-	ending = strings.Fields(`delete destroy drop flushall flushdb prune purge terminate uninstall unpublish`)
+	destroyWords = strings.Fields(`delete destroy drop flushall flushdb prune purge terminate uninstall unpublish`)
 )
 
 // mostBehind is how many words behind a prefix are looked at as what it runs.
@@ -77,15 +77,16 @@ func named(name string, args []string) harm {
 	}
 	switch both := name + "-" + first; {
 	case name == "":
-	case removesMuch(name, first, args), slices.Contains(destroying, name), slices.Contains(destroying, both), strings.HasPrefix(name, "mkfs."):
+	case removesMuch(name, first, args), slices.Contains(destroyers, name), slices.Contains(destroyers, both),
+		strings.HasPrefix(name, "mkfs."):
 		return destroys
-	case slices.Contains(evaluating, name), slices.Contains(shells, name) && len(args) > 0 && runsText(args):
+	case slices.Contains(evaluators, name), slices.Contains(shells, name) && len(args) > 0 && runsText(args):
 		return runsOther
-	case slices.Contains(reaching, name), slices.Contains(reaching, both), name == "curl" && sends(args):
+	case slices.Contains(senders, name), slices.Contains(senders, both), name == "curl" && sends(args):
 		return reaches
-	case slices.Contains(showing, name), slices.Contains(showing, both):
+	case slices.Contains(readers, name), slices.Contains(readers, both):
 		return shows
-	case slices.Contains(changing, name), slices.Contains(changing, both):
+	case slices.Contains(changers, name), slices.Contains(changers, both):
 		return changes
 	}
 	return unclear
@@ -106,19 +107,21 @@ func removesMuch(name, first string, args []string) bool {
 		switch first {
 		case "push":
 			return slices.ContainsFunc(args, func(a string) bool {
-				return strings.HasPrefix(a, "--force") || a == "--delete" || a == "--mirror" || a == "--prune" || strings.HasPrefix(a, "+") || strings.HasPrefix(a, ":") ||
+				return strings.HasPrefix(a, "--force") || a == "--delete" || a == "--mirror" || a == "--prune" ||
+					strings.HasPrefix(a, "+") || strings.HasPrefix(a, ":") ||
 					isShort(a) && strings.ContainsAny(a, "fd")
 			})
 		case "reset":
 			return slices.Contains(args, "--hard")
 		case "clean":
-			return slices.ContainsFunc(args, func(a string) bool { return a == "--force" || isShort(a) && strings.Contains(a, "f") })
+			return slices.ContainsFunc(args,
+				func(a string) bool { return a == "--force" || isShort(a) && strings.Contains(a, "f") })
 		case "branch", "tag":
 			return slices.ContainsFunc(args, func(a string) bool { return a == "-D" || a == "-d" || a == "--delete" })
 		}
 		return false
 	}
-	if slices.Contains(showing, name) || slices.Contains(changing, name) {
+	if slices.Contains(readers, name) || slices.Contains(changers, name) {
 		return false
 	}
 	plain := 0 // the first words say the act: aws s3 rm, gh repo delete, kubectl delete
@@ -128,7 +131,8 @@ func removesMuch(name, first string, args []string) bool {
 		}
 		word := strings.ToLower(a)
 		verb, _, _ := strings.Cut(word, "-")
-		if slices.Contains(ending, word) || slices.Contains(ending, verb) || plain > 0 && (word == "rm" || word == "rb") {
+		if slices.Contains(destroyWords, word) || slices.Contains(destroyWords, verb) ||
+			plain > 0 && (word == "rm" || word == "rb") {
 			return true
 		}
 		if plain++; plain == 3 {
@@ -150,7 +154,8 @@ func runsText(args []string) bool {
 // sends reports whether curl sends more than a question.
 func sends(args []string) bool {
 	return slices.ContainsFunc(args, func(a string) bool {
-		return strings.HasPrefix(a, "-d") || strings.HasPrefix(a, "-X") || strings.HasPrefix(a, "-T") || strings.HasPrefix(a, "-F") || strings.HasPrefix(a, "--data") ||
+		return strings.HasPrefix(a, "-d") || strings.HasPrefix(a, "-X") || strings.HasPrefix(a, "-T") ||
+			strings.HasPrefix(a, "-F") || strings.HasPrefix(a, "--data") ||
 			a == "--request" || a == "--upload-file" || a == "--form" || a == "--json"
 	})
 }
@@ -164,9 +169,10 @@ func (w wholes) note(s script, node syntax.Node) {
 	switch node := node.(type) {
 	case *syntax.BinaryCmd:
 		call, ok := node.Y.Cmd.(*syntax.CallExpr)
-		if ok && len(call.Args) > 0 && (node.Op == syntax.Pipe || node.Op == syntax.PipeAll) && slices.ContainsFunc(literalWords(call.Args), func(word string) bool {
-			return slices.Contains(shells, path.Base(word))
-		}) {
+		if ok && len(call.Args) > 0 && (node.Op == syntax.Pipe || node.Op == syntax.PipeAll) &&
+			slices.ContainsFunc(literalWords(call.Args), func(word string) bool {
+				return slices.Contains(shells, path.Base(word))
+			}) {
 			w[call.Pos().Offset()] = part{s.source(node), runsOther}
 		}
 	case *syntax.Stmt:
@@ -181,7 +187,8 @@ func (w wholes) note(s script, node syntax.Node) {
 // writes reports whether a redirection writes into a file.
 func writes(r *syntax.Redirect) bool {
 	switch r.Op { //nolint:exhaustive // all others read, or write to what is open
-	case syntax.RdrOut, syntax.AppOut, syntax.RdrClob, syntax.AppClob, syntax.RdrAll, syntax.RdrAllClob, syntax.AppAll, syntax.AppAllClob:
+	case syntax.RdrOut, syntax.AppOut, syntax.RdrClob, syntax.AppClob, syntax.RdrAll, syntax.RdrAllClob, syntax.AppAll,
+		syntax.AppAllClob:
 		return r.Word == nil || r.Word.Lit() != "/dev/null"
 	}
 	return false

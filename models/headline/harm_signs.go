@@ -58,9 +58,11 @@ func deletes(_, behind string) harm {
 
 var signs = func() map[string]sign {
 	out := map[string]sign{
-		"drop": followed(destroys), "truncate": always(destroys), "shutdown": always(destroys), "mkfs": always(destroys), "shred": always(destroys),
+		"drop": followed(destroys), "truncate": always(destroys), "shutdown": always(destroys), "mkfs": always(destroys),
+		"shred":  always(destroys),
 		"wipefs": always(destroys), "dropdb": always(destroys), "delete": deletes, "eval": always(runsOther),
-		"alter": followed(reaches), "grant": followed(reaches), "revoke": followed(reaches), "rename": followed(reaches), "sudo": followed(reaches),
+		"alter": followed(reaches), "grant": followed(reaches), "revoke": followed(reaches), "rename": followed(reaches),
+		"sudo": followed(reaches),
 	}
 	for _, program := range []string{"rm", "dd", "git", "terraform", "kubectl", "helm", "aws", "gcloud"} {
 		out[program] = called(program)

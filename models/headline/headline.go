@@ -68,9 +68,9 @@ func Of(r *models.Response) Headline { return made(sentence(r)) }
 
 // OfItem is Of a call of another system whose arguments were not found, so that the whole item counts as arguments:
 // told by the members that may be these. No kind is claimed.
-func OfItem(r *models.Response, telling []byte) Headline {
-	h := toolCall(r.ToolName, readInput(string(telling)))
-	shown := readInput(string(telling)).others()
+func OfItem(r *models.Response, members []byte) Headline {
+	h := toolCall(r.ToolName, readInput(string(members)))
+	shown := readInput(string(members)).others()
 	h.Hidden = append(h.Hidden, readInput(r.InputThatRuns()).others(shown...)...)
 	return made(h)
 }
@@ -80,7 +80,7 @@ func made(h Headline) Headline {
 	full := oneLine(h.Rest)
 	h.Lead, h.Tail = oneLine(h.Lead), oneLine(h.Tail)
 	h.rest = parted{begin: full}.within(MaxText)
-	h.Rest, h.Cut = h.rest.String(), h.Cut || h.rest.left > 0
+	h.Rest, h.Cut = h.rest.String(), h.Cut || h.rest.gap > 0
 	_, found := models.Reveal(full, true)
 	h.Unseen, h.Odd = found.Any(), isOdd(full)
 	slices.Sort(h.Hidden)
@@ -96,7 +96,8 @@ func made(h Headline) Headline {
 // isOdd reports whether a text is drawn as more than its letters: with escapes or a note.
 func isOdd(s string) bool {
 	segments, _ := models.Reveal(s, false)
-	return models.ScriptNote(s) != "" || models.HasRightToLeft(s) || slices.ContainsFunc(segments, func(seg models.Segment) bool { return seg.Escape })
+	return models.ScriptNote(s) != "" || models.HasRightToLeft(s) ||
+		slices.ContainsFunc(segments, func(seg models.Segment) bool { return seg.Escape })
 }
 
 func sentence(r *models.Response) Headline {

@@ -21,7 +21,9 @@ type HTTP struct {
 }
 
 // does are the words for methods, before the host.
-var does = map[string]string{"GET": "Get from", "POST": "Post to", "PUT": "Put to", "PATCH": "Patch at", "DELETE": "Delete at"}
+var does = map[string]string{
+	"GET": "Get from", "POST": "Post to", "PUT": "Put to", "PATCH": "Patch at", "DELETE": "Delete at",
+}
 
 // method reads the calls of a tool that has only this one.
 func method(verb string) reader {

@@ -10,8 +10,9 @@ import (
 
 // overriding are headers that make servers do something else than method and address say, or
 // lead the request to another host.
-var overriding = []string{
-	"host", "x-forwarded-host", "x-http-method", "x-http-method-override", "x-method-override", "x-original-method", "x-original-url", "x-rewrite-url",
+var overrides = []string{
+	"host", "x-forwarded-host", "x-http-method", "x-http-method-override", "x-method-override", "x-original-method",
+	"x-original-url", "x-rewrite-url",
 }
 
 // formal are headers that say nothing of the act. A headline leaves them out.
@@ -59,7 +60,7 @@ func headersOverride(raw jsontext.Value) bool {
 			return true
 		}
 		name = strings.ReplaceAll(strings.ToLower(strings.TrimSpace(name)), "_", "-")
-		if strings.HasPrefix(name, ":") || slices.Contains(overriding, name) {
+		if strings.HasPrefix(name, ":") || slices.Contains(overrides, name) {
 			return true
 		}
 	}
@@ -67,7 +68,8 @@ func headersOverride(raw jsontext.Value) bool {
 }
 
 func hasControl(s string) bool {
-	return strings.ContainsFunc(s, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f || r == 0x85 || r == 0x2028 || r == 0x2029 })
+	return strings.ContainsFunc(s,
+		func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f || r == 0x85 || r == 0x2028 || r == 0x2029 })
 }
 
 // bodyHasMethod reports whether a body is a form, or an object, with a member for the method.
@@ -88,6 +90,6 @@ func hasMethod(query string) bool {
 			plain = name
 		}
 		plain = strings.ToLower(strings.TrimSpace(plain))
-		return plain == methodField || strings.HasPrefix(plain, methodField+"[") || slices.Contains(overriding[2:], plain)
+		return plain == methodField || strings.HasPrefix(plain, methodField+"[") || slices.Contains(overrides[2:], plain)
 	})
 }

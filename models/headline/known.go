@@ -47,7 +47,10 @@ var kinds = func() map[string]reader {
 		{method("PUT"), []string{"http.put", "http_put"}},
 		{method("PATCH"), []string{"http.patch", "http_patch"}},
 		{method("DELETE"), []string{"http.delete", "http_delete"}},
-		{readShell, []string{"Bash", "bash", "shell", "shell.run", "run_shell", "run_command", "run_shell_command", "execute_command"}},
+		{
+			readShell,
+			[]string{"Bash", "bash", "shell", "shell.run", "run_shell", "run_command", "run_shell_command", "execute_command"},
+		},
 		{readSQL, []string{"sql", "sql.run", "sql.query", "run_sql", "execute_sql", "db.query", "db.execute"}},
 	} {
 		for _, tool := range list.tools {

@@ -31,7 +31,8 @@ func readScript(text string) (script, bool) {
 	if strings.ContainsFunc(text, unclear) || strings.Contains(text, "#") && strings.Contains(text, "\\\n") {
 		return s, false
 	}
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash), syntax.KeepComments(true)).Parse(strings.NewReader(text), "")
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash),
+		syntax.KeepComments(true)).Parse(strings.NewReader(text), "")
 	if err != nil {
 		return s, false
 	}
@@ -51,8 +52,8 @@ func readScript(text string) (script, bool) {
 		return true
 	})
 	if len(s.commands) <= mostCommands {
-		listed := 0
-		if list := s.list(file.Stmts, &listed); listed == len(s.commands) {
+		count := 0
+		if list := s.list(file.Stmts, &count); count == len(s.commands) {
 			s.short = list
 		}
 	}
@@ -61,23 +62,25 @@ func readScript(text string) (script, bool) {
 
 // subcommands are programs whose first argument says what they do.
 var subcommands = []string{
-	"apt", "apt-get", "aws", "az", "brew", "bundle", "cargo", "docker", "gcloud", "gh", "git", "go", "helm", "kubectl", "make", "npm", "pip", "pnpm", "podman",
+	"apt", "apt-get", "aws", "az", "brew", "bundle", "cargo", "docker", "gcloud", "gh", "git", "go", "helm", "kubectl",
+	"make", "npm", "pip", "pnpm", "podman",
 	"systemctl", "terraform", "uv", "yarn",
 }
 
 // program is a command by its program, with "…" for what it leaves out.
 func (s script) program(call *syntax.CallExpr) string {
 	shown := s.cut(s.source(call.Args[0]))
-	left := call.Args[1:]
-	if len(left) > 0 && slices.Contains(subcommands, shown) {
-		if word := s.source(left[0]); word != "" && len(word) <= maxProgram && strings.Trim(word, "abcdefghijklmnopqrstuvwxyz-") == "" && word[0] != '-' {
-			shown, left = shown+" "+word, left[1:]
+	rest := call.Args[1:]
+	if len(rest) > 0 && slices.Contains(subcommands, shown) {
+		if word := s.source(rest[0]); word != "" && len(word) <= maxProgram &&
+			strings.Trim(word, "abcdefghijklmnopqrstuvwxyz-") == "" && word[0] != '-' {
+			shown, rest = shown+" "+word, rest[1:]
 		}
 	}
 	if len(call.Assigns) > 0 {
 		shown = "… " + shown
 	}
-	if len(left) > 0 {
+	if len(rest) > 0 {
 		shown += " …"
 	}
 	return shown
@@ -96,13 +99,13 @@ func (s script) cut(word string) string {
 
 // list are statements as they follow each other, as far as they are calls, pipes and lists;
 // listed counts the commands in it.
-func (s script) list(stmts []*syntax.Stmt, listed *int) string {
+func (s script) list(stmts []*syntax.Stmt, count *int) string {
 	var b strings.Builder
 	for i, stmt := range stmts {
 		if i > 0 {
 			b.WriteByte(' ')
 		}
-		b.WriteString(s.stmt(stmt, listed))
+		b.WriteString(s.stmt(stmt, count))
 		switch {
 		case stmt.Background:
 			b.WriteString(" &")
@@ -113,17 +116,17 @@ func (s script) list(stmts []*syntax.Stmt, listed *int) string {
 	return b.String()
 }
 
-func (s script) stmt(stmt *syntax.Stmt, listed *int) string {
+func (s script) stmt(stmt *syntax.Stmt, count *int) string {
 	var out string
 	switch cmd := stmt.Cmd.(type) {
 	case *syntax.CallExpr:
 		if len(cmd.Args) == 0 {
 			return "…"
 		}
-		*listed++
+		*count++
 		out = s.program(cmd)
 	case *syntax.BinaryCmd:
-		out = s.stmt(cmd.X, listed) + " " + cmd.Op.String() + " " + s.stmt(cmd.Y, listed)
+		out = s.stmt(cmd.X, count) + " " + cmd.Op.String() + " " + s.stmt(cmd.Y, count)
 	default:
 		return "…"
 	}

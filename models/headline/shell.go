@@ -29,9 +29,12 @@ const shortScript = 80
 
 func readShell(members map[string]jsontext.Value) (Headline, bool) {
 	f := newFields(members)
-	s := &Shell{Directory: f.maybe("cwd", "workdir", "working_directory", "dir"), Timeout: f.number("timeout", "timeout_ms", "timeout_seconds")}
+	s := &Shell{
+		Directory: f.maybe("cwd", "workdir", "working_directory", "dir"),
+		Timeout:   f.number("timeout", "timeout_ms", "timeout_seconds"),
+	}
 	s.Background, s.Description = f.flag("run_in_background"), f.maybe("description")
-	command, named := f.ofKind(`"[`, "command", "cmd")
+	command, name := f.ofKind(`"[`, "command", "cmd")
 	h := Headline{Known: s}
 	if text, ok := textOf(command); ok {
 		s.Line = text
@@ -47,7 +50,7 @@ func readShell(members map[string]jsontext.Value) (Headline, bool) {
 	}
 	s.drawn = all
 	if h.Hidden = all; !h.partly {
-		h.Hidden = without(all, named)
+		h.Hidden = without(all, name)
 	}
 	h.runs(s)
 	h.told()

@@ -18,8 +18,8 @@ type SQL struct {
 func readSQL(members map[string]jsontext.Value) (Headline, bool) {
 	f := newFields(members)
 	s := &SQL{Database: f.maybe("database", "db", "schema")}
-	var named string
-	s.Text, named = f.text("sql", "query", "statement")
+	var name string
+	s.Text, name = f.text("sql", "query", "statement")
 	s.Parameters, _ = f.ofKind("[{", "params", "parameters", "args")
 	f.number("timeout", "timeout_ms")
 	all, ok := f.all()
@@ -30,7 +30,7 @@ func readSQL(members map[string]jsontext.Value) (Headline, bool) {
 	h := Headline{Known: s}
 	h.sql(s.Text)
 	if h.Hidden = all; !h.partly {
-		h.Hidden = without(all, named)
+		h.Hidden = without(all, name)
 	}
 	h.given(s)
 	h.told()

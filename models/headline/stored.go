@@ -23,7 +23,8 @@ type stored struct {
 // Stored is the headline as it is kept.
 func (h Headline) Stored() string {
 	b, err := json.Marshal(stored{
-		Lead: h.Lead, Begin: h.rest.begin, Left: h.rest.left, End: h.rest.end, Tail: h.Tail, Cut: h.Cut, Hidden: h.Hidden, More: h.More, Unseen: h.Unseen, Odd: h.Odd,
+		Lead: h.Lead, Begin: h.rest.begin, Left: h.rest.gap, End: h.rest.end, Tail: h.Tail, Cut: h.Cut, Hidden: h.Hidden,
+		More: h.More, Unseen: h.Unseen, Odd: h.Odd,
 	})
 	if err != nil {
 		return "" // it is then made of the row
@@ -41,17 +42,18 @@ func Shown(r *models.Response) Headline {
 	if json.Unmarshal([]byte(r.HeadlineJSON), &s) != nil {
 		return Of(r)
 	}
-	rest := parted{begin: s.Begin, end: s.End, left: s.Left}
+	rest := parted{begin: s.Begin, end: s.End, gap: s.Left}
 	return Headline{
-		Lead: s.Lead, Rest: rest.String(), Tail: s.Tail, Cut: s.Cut, Hidden: s.Hidden, More: s.More, Unseen: s.Unseen, Odd: s.Odd, rest: rest,
+		Lead: s.Lead, Rest: rest.String(), Tail: s.Tail, Cut: s.Cut, Hidden: s.Hidden, More: s.More, Unseen: s.Unseen,
+		Odd: s.Odd, rest: rest,
 	}
 }
 
 // Edited is the headline of the approved edit; false: there is none. No read cuts that input, and a digest proves it,
 // so it is made of it each time.
 func Edited(a *models.Approval) (Headline, bool) {
-	input, edited := a.Vote.ApprovedInput()
-	if !edited {
+	input, edit := a.Vote.ApprovedInput()
+	if !edit {
 		return Headline{}, false
 	}
 	r := a.Response

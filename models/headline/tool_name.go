@@ -8,13 +8,15 @@ import (
 
 // verbs are the first words of headlines of known kinds, and what reads like one.
 var verbs = []string{
-	"allow", "alter", "answer", "approve", "create", "delete", "deny", "drop", "edit", "email", "force", "get", "insert", "on", "patch", "pay", "post", "proposal",
+	"allow", "alter", "answer", "approve", "create", "delete", "deny", "drop", "edit", "email", "force", "get", "insert",
+	"on", "patch", "pay", "post", "proposal",
 	"push", "put", "reject", "removed", "reply", "run", "set", "transfer", "truncate", "update", "with", "write",
 }
 
 // decisions are words for what became of a request.
 var decisions = []string{
-	"allowed", "answered", "approved", "cancelled", "canceled", "decided", "denied", "expired", "paid", "rejected", "safe", "signed", "undone", "verified", "withdrawn",
+	"allowed", "answered", "approved", "cancelled", "canceled", "decided", "denied", "expired", "paid", "rejected", "safe",
+	"signed", "undone", "verified", "withdrawn",
 }
 
 // toolName is the name of a tool: quoted where it could be read as words of ours. Only letters
@@ -22,7 +24,8 @@ var decisions = []string{
 func toolName(s string) string {
 	short, cut := middle(s, mostOfValue)
 	ascii := strings.IndexFunc(s, func(r rune) bool { return r > unicode.MaxASCII }) < 0
-	if cut || !ascii || !isPlain(s) || startsWithVerb(s, verbs) || startsWithVerb(alike.Replace(s), alikeVerbs) || hasDecision(s) {
+	if cut || !ascii || !isPlain(s) || startsWithVerb(s, verbs) || startsWithVerb(alike.Replace(s), alikeVerbs) ||
+		hasDecision(s) {
 		return quote(short)
 	}
 	return s
@@ -63,7 +66,8 @@ func startsWithVerb(s string, verbs []string) bool {
 // hasDecision reports whether one of the words of a name says what became of a request.
 func hasDecision(s string) bool {
 	words := strings.FieldsFunc(alike.Replace(s), func(r rune) bool { return !unicode.IsLetter(r) && r != '_' })
-	return slices.ContainsFunc(words, func(word string) bool { return slices.Contains(alikeDecisions, strings.ToLower(word)) })
+	return slices.ContainsFunc(words,
+		func(word string) bool { return slices.Contains(alikeDecisions, strings.ToLower(word)) })
 }
 
 var alikeDecisions = func() []string {

@@ -36,21 +36,25 @@ func word(s string) string {
 }
 
 // abbreviations may end a name with their full stop.
-var abbreviations = []string{"b.v.", "bros.", "co.", "corp.", "e.v.", "inc.", "jr.", "ltd.", "n.v.", "s.a.", "s.r.l.", "sr."}
+var abbreviations = []string{
+	"b.v.", "bros.", "co.", "corp.", "e.v.", "inc.", "jr.", "ltd.", "n.v.", "s.a.", "s.r.l.", "sr.",
+}
 
 // joining are words with which a name goes on as a sentence of ours would.
-var joining = []string{"account", "by", "for", "from", "not", "to"}
+var joiners = []string{"account", "by", "for", "from", "not", "to"}
 
 // isSentence reports whether a name may be read as words of ours.
 func isSentence(s string) bool {
 	words := strings.Fields(strings.ToLower(s))
-	if len(words) == 0 || strings.ContainsAny(s, ":") || strings.Contains(s, ". ") || strings.Contains(s, " -") || strings.Contains(s, "- ") {
+	if len(words) == 0 || strings.ContainsAny(s, ":") || strings.Contains(s, ". ") || strings.Contains(s, " -") ||
+		strings.Contains(s, "- ") {
 		return true
 	}
 	if last := words[len(words)-1]; strings.HasSuffix(last, ".") && !slices.Contains(abbreviations, last) {
 		return true
 	}
-	return hasDecision(s) || len(words) > 1 && slices.ContainsFunc(words, func(w string) bool { return slices.Contains(joining, w) })
+	return hasDecision(s) ||
+		len(words) > 1 && slices.ContainsFunc(words, func(w string) bool { return slices.Contains(joiners, w) })
 }
 
 // name is the name of somebody or something: quoted unless it is plain, or a few words of
@@ -61,7 +65,8 @@ func name(s string) string {
 	}
 	words := strings.Split(s, " ")
 	letters := len(s) <= maxName && len(words) <= 4 && !slices.ContainsFunc(words, func(w string) bool {
-		return w == "" || strings.ContainsFunc(w, func(r rune) bool { return !isLetter(r) && !strings.ContainsRune(".&'-", r) })
+		return w == "" ||
+			strings.ContainsFunc(w, func(r rune) bool { return !isLetter(r) && !strings.ContainsRune(".&'-", r) })
 	})
 	if letters {
 		return s
@@ -80,7 +85,7 @@ var quoter = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "
 // leaves out there.
 func middle(s string, most int) (string, bool) {
 	p := parted{begin: s}.within(most)
-	return p.String(), p.left > 0
+	return p.String(), p.gap > 0
 }
 
 // beginning is at most that many characters of a text whose end is not known.

@@ -20,8 +20,8 @@ import (
 // database that later ends before it has lost acknowledged entries. The head is read after its commit, so the file
 // never knows more than the disk did.
 func (l *Ledger) Keep(ctx context.Context) error {
-	l.keeping.Lock()
-	defer l.keeping.Unlock()
+	l.keepLock.Lock()
+	defer l.keepLock.Unlock()
 	if l.db.Failing() != nil || l.db.Full() {
 		return nil // the open file may not be the one that the name leads to, or there is no room
 	}
@@ -42,8 +42,8 @@ func (l *Ledger) Keep(ctx context.Context) error {
 
 // CheckKept is a *models.LostError if the database lacks entries that were acknowledged.
 func (l *Ledger) CheckKept(ctx context.Context) error {
-	l.keeping.Lock()
-	defer l.keeping.Unlock()
+	l.keepLock.Lock()
+	defer l.keepLock.Unlock()
 	kept, err := ReadKept(l.db.Path())
 	if err != nil || kept == nil {
 		return err
@@ -66,7 +66,8 @@ func lostIn(ctx context.Context, pool *sql.DB, kept *models.KeptHead) error {
 		return nil
 	}
 	var has models.Head
-	if err := pool.QueryRowContext(ctx, `SELECT seq, hash FROM ledger_head WHERE id = 1`).Scan(&has.Seq, &has.Hash); err != nil {
+	if err := pool.QueryRowContext(ctx, `SELECT seq, hash FROM ledger_head WHERE id = 1`).Scan(&has.Seq,
+		&has.Hash); err != nil {
 		return fmt.Errorf("read ledger head: %w", err)
 	}
 	var hash []byte

@@ -28,7 +28,9 @@ const (
 )
 
 // keyColumns are where an entry has its keys. An empty one is no key.
-var keyColumns = [...]string{ByOwner: "owner_id", ByActor: "actor_id", ByConversation: "conversation_id", ByAction: "action"}
+var keyColumns = [...]string{
+	ByOwner: "owner_id", ByActor: "actor_id", ByConversation: "conversation_id", ByAction: "action",
+}
 
 const (
 	firstOfTail = `(SELECT indexed + 1 FROM ledger_head WHERE id = 1)`
@@ -38,7 +40,8 @@ const (
 // IndexTail stores the keys of all entries that have none yet, in their order: page by
 // page.
 var IndexTail = `INSERT INTO ledger_keys (kind, key, seq) ` +
-	ofEachKind(`SELECT %[1]d, %[2]s, seq FROM ledger WHERE `+inTail+` AND %[2]s <> ''`, ` UNION ALL `) + ` ORDER BY 1, 2, 3`
+	ofEachKind(`SELECT %[1]d, %[2]s, seq FROM ledger WHERE `+inTail+` AND %[2]s <> ''`, ` UNION ALL `) +
+	` ORDER BY 1, 2, 3`
 
 // StrayKeys selects keys that are stored and that no indexed entry has.
 var StrayKeys = `SELECT k.kind || ' ' || k.key || ' ' || k.seq FROM ledger_keys k LEFT JOIN ledger l ON l.seq = k.seq
@@ -59,7 +62,7 @@ func ofEachKind(piece, between string) string {
 
 // storeKeys keeps the tail short. It runs after the head is stored.
 func (l *Ledger) storeKeys() error {
-	if l.head.Seq-l.indexed <= maxTail {
+	if l.head.Seq-l.indexEnd <= maxTail {
 		return nil
 	}
 	if err := l.statements.indexTail.Run(); err != nil {
@@ -68,7 +71,7 @@ func (l *Ledger) storeKeys() error {
 	if err := l.statements.setIndexed.Run(); err != nil {
 		return fmt.Errorf("store how far the ledger is indexed: %w", err)
 	}
-	l.indexed = l.head.Seq
+	l.indexEnd = l.head.Seq
 	return nil
 }
 
@@ -108,6 +111,7 @@ func After(row *db.Row, kind KeyKind, key, number string) []string {
 	return []string{
 		fmt.Sprintf(`SELECT %s FROM ledger_keys k CROSS JOIN ledger l ON l.seq = k.seq WHERE k.kind = %d AND k.key = %s AND k.seq > %s`,
 			row.Columns("l", map[string]string{"seq": "k.seq"}), kind, key, number),
-		fmt.Sprintf(`SELECT %s FROM ledger l WHERE l.seq >= max(%s + 1, `+firstOfTail+`) AND l.%s = %s`, row.Columns("l", nil), number, keyColumns[kind], key),
+		fmt.Sprintf(`SELECT %s FROM ledger l WHERE l.seq >= max(%s + 1, `+firstOfTail+`) AND l.%s = %s`,
+			row.Columns("l", nil), number, keyColumns[kind], key),
 	}
 }

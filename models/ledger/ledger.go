@@ -25,14 +25,14 @@ type Ledger struct {
 
 	grown chan struct{}
 
-	keeping sync.Mutex
-	kept    models.Head // in the file beside the database
+	keepLock sync.Mutex
+	kept     models.Head // in the file beside the database
 
 	// Of the writer: what it remembers from one batch to the next.
 	head      models.Head
-	indexed   int64 // how far ledger_keys goes
+	indexEnd  int64 // how far ledger_keys goes
 	headKnown bool  // and indexed
-	moved     bool  // it has grown in this batch
+	hasGrown  bool  // it has grown in this batch
 	stored    bool  // it has, and its head is stored
 	changing  changing
 }
@@ -67,7 +67,7 @@ func New(ctx context.Context, d *db.DB) (*Ledger, error) {
 	maps.Copy(texts, rows.Statements())
 	d.Register(db.Room{
 		Statements:   texts,
-		Forget:       func() { l.headKnown, l.moved, l.stored, l.changing = false, false, false, changing{} },
+		Forget:       func() { l.headKnown, l.hasGrown, l.stored, l.changing = false, false, false, changing{} },
 		BeforeCommit: l.storeHead,
 		Committed:    l.tellGrown,
 	})
@@ -92,7 +92,7 @@ func (l *Ledger) tellGrown() {
 // headNow is the head as the transaction sees it.
 func (l *Ledger) headNow(t *db.Tx) (models.Head, error) {
 	if !l.headKnown {
-		if err := t.Row(l.statements.head).Scan(&l.head.Seq, &l.head.Hash, &l.indexed); err != nil {
+		if err := t.Row(l.statements.head).Scan(&l.head.Seq, &l.head.Hash, &l.indexEnd); err != nil {
 			return models.Head{}, fmt.Errorf("read ledger head: %w", err)
 		}
 		l.headKnown = true
@@ -144,7 +144,7 @@ func (l *Ledger) Append(t *db.Tx, actor models.Actor, action string, about Subje
 	if _, err := t.Insert(insertEntry, l.statements.addEntry, l.statements.addEntry, &e); err != nil {
 		return fmt.Errorf("append to ledger: %w", err)
 	}
-	l.head, l.moved = next, true
+	l.head, l.hasGrown = next, true
 	for _, reader := range about.readers {
 		if _, err := t.Exec(l.statements.addReader, reader, e.Seq); err != nil {
 			return fmt.Errorf("store reader of an entry: %w", err)
@@ -156,10 +156,10 @@ func (l *Ledger) Append(t *db.Tx, actor models.Actor, action string, about Subje
 // storeHead keeps the head that a batch has moved, and the keys of its entries when there
 // are many without: the last step before its commit.
 func (l *Ledger) storeHead() error {
-	if !l.moved {
+	if !l.hasGrown {
 		return nil
 	}
-	l.moved, l.stored = false, true
+	l.hasGrown, l.stored = false, true
 	if err := l.statements.setHead.Run(l.head.Seq, l.head.Hash); err != nil {
 		return fmt.Errorf("store ledger head: %w", err)
 	}
@@ -169,7 +169,8 @@ func (l *Ledger) storeHead() error {
 // Head is the recorded head: the number and hash to keep elsewhere.
 func (l *Ledger) Head(ctx context.Context) (models.Head, error) {
 	var h models.Head
-	if err := l.db.Reads().QueryRowContext(ctx, `SELECT seq, hash FROM ledger_head WHERE id = 1`).Scan(&h.Seq, &h.Hash); err != nil {
+	if err := l.db.Reads().QueryRowContext(ctx, `SELECT seq, hash FROM ledger_head WHERE id = 1`).Scan(&h.Seq,
+		&h.Hash); err != nil {
 		return h, fmt.Errorf("read ledger head: %w", err)
 	}
 	return h, nil
@@ -206,28 +207,31 @@ func VerifyIn(ctx context.Context, pool *sql.DB, kept *models.Head) (models.Head
 // progressEvery is after how many entries a walk reports its progress.
 const progressEvery = 4096
 
-func walkChain(ctx context.Context, pool *sql.DB, kept *models.Head, progress func(read, of int64)) (models.Head, error) {
+func walkChain(
+	ctx context.Context, pool *sql.DB, kept *models.Head, progress func(read, of int64),
+) (models.Head, error) {
 	dbtx, err := pool.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return models.Head{}, fmt.Errorf("read ledger: %w", err)
 	}
 	defer dbtx.Rollback()
-	var recorded models.Head
-	if err := dbtx.QueryRowContext(ctx, `SELECT seq, hash FROM ledger_head WHERE id = 1`).Scan(&recorded.Seq, &recorded.Hash); err != nil {
+	var head models.Head
+	if err := dbtx.QueryRowContext(ctx, `SELECT seq, hash FROM ledger_head WHERE id = 1`).Scan(&head.Seq,
+		&head.Hash); err != nil {
 		return models.Head{}, fmt.Errorf("read ledger head: %w", err)
 	}
 	walk := func(yield func(*models.Entry, error) bool) {
 		var read int64
 		for e, err := range entries(ctx, dbtx) {
 			if read++; read%progressEvery == 0 {
-				progress(read, recorded.Seq)
+				progress(read, head.Seq)
 			}
 			if !yield(e, err) {
 				return
 			}
 		}
 	}
-	return models.VerifyChain(walk, recorded, kept)
+	return models.VerifyChain(walk, head, kept)
 }
 
 func entries(ctx context.Context, dbtx *sql.Tx) iter.Seq2[*models.Entry, error] {

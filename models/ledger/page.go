@@ -219,7 +219,9 @@ func (l *Ledger) Actions(ctx context.Context, actor models.Actor) ([]string, err
 // Entry is one entry and the hash of the one before it (nil for the
 // first). For admins and the operator, else CodeForbidden; CodeNotFound if there
 // is none of that number.
-func (l *Ledger) Entry(ctx context.Context, actor models.Actor, seq int64) (entry *models.Entry, before []byte, err error) {
+func (l *Ledger) Entry(
+	ctx context.Context, actor models.Actor, seq int64,
+) (entry *models.Entry, before []byte, err error) {
 	if err := actor.NeedAdmin(); err != nil {
 		return nil, nil, err
 	}
@@ -228,7 +230,8 @@ func (l *Ledger) Entry(ctx context.Context, actor models.Actor, seq int64) (entr
 		return nil, nil, fmt.Errorf("read ledger: %w", err)
 	}
 	defer dbtx.Rollback()
-	found, err := EntriesIn(ctx, dbtx, `SELECT `+entryColumns+` FROM ledger WHERE seq IN (?, ?) ORDER BY seq DESC`, seq, seq-1)
+	found, err := EntriesIn(ctx, dbtx, `SELECT `+entryColumns+` FROM ledger WHERE seq IN (?, ?) ORDER BY seq DESC`, seq,
+		seq-1)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -17,7 +17,7 @@ import (
 const sealedAtOnce = 500
 
 // newestSealed asks for the last entry that lists rows.
-var newestSealed = fmt.Sprintf(`SELECT data FROM ledger WHERE seq = (SELECT max(seq) FROM (SELECT seq FROM ledger_keys WHERE kind = %d AND key = '%s'
+var newestSeal = fmt.Sprintf(`SELECT data FROM ledger WHERE seq = (SELECT max(seq) FROM (SELECT seq FROM ledger_keys WHERE kind = %d AND key = '%s'
  UNION ALL SELECT seq FROM ledger WHERE %s AND action = '%s'))`, ByAction, proof.SealedAction, inTail, proof.SealedAction)
 
 // ProveOld lists, as they are found, all rows of a database whose entries an older program began
@@ -38,18 +38,19 @@ func (l *Ledger) ProveOld(ctx context.Context) error {
 // listed.
 func (l *Ledger) provesAll(ctx context.Context) (bool, error) {
 	var first proof.Said
-	if found, err := dataOf(ctx, l.db.Reads(), `SELECT data FROM ledger WHERE seq = 1`, &first); err != nil || !found || first.Proof != nil {
+	if found, err := dataOf(ctx, l.db.Reads(), `SELECT data FROM ledger WHERE seq = 1`, &first); err != nil || !found ||
+		first.Proof != nil {
 		return err == nil, err
 	}
 	var last proof.Sealed
-	_, err := dataOf(ctx, l.db.Reads(), newestSealed, &last)
+	_, err := dataOf(ctx, l.db.Reads(), newestSeal, &last)
 	return last.Done, err
 }
 
 // proveSome lists the next rows.
 func (l *Ledger) proveSome(ctx context.Context, t *db.Tx) error {
 	var last proof.Sealed
-	if _, err := dataOf(ctx, t, newestSealed, &last); err != nil || last.Done {
+	if _, err := dataOf(ctx, t, newestSeal, &last); err != nil || last.Done {
 		return err
 	}
 	for _, table := range l.rows.Tables() {

@@ -12,15 +12,19 @@ import (
 // Senders of the ledger's events read it here, for no person: their caller has checked rights.
 
 var (
-	entriesAfter     = `SELECT ` + entryColumns + ` FROM ledger WHERE seq > ? ORDER BY seq LIMIT ?`
-	ofConversation   = strings.Join(After(EntryRow, ByConversation, `?1`, `?2`), ` AND k.seq <= ?3 UNION ALL `) + ` AND l.seq <= ?3 ORDER BY 1 LIMIT ?4`
-	ofNoConversation = `SELECT ` + entryColumns + ` FROM ledger WHERE conversation_id = '' AND response_id = ?1 AND seq > ?2 AND seq <= ?3 ORDER BY seq LIMIT ?4`
-	firstOfAction    = `SELECT min(seq) FROM (` + strings.Join([]string{
+	entriesAfter   = `SELECT ` + entryColumns + ` FROM ledger WHERE seq > ? ORDER BY seq LIMIT ?`
+	ofConversation = strings.Join(After(EntryRow, ByConversation, `?1`, `?2`), ` AND k.seq <= ?3 UNION ALL `) +
+		` AND l.seq <= ?3 ORDER BY 1 LIMIT ?4`
+	ofNoConversation = `SELECT ` + entryColumns +
+		` FROM ledger WHERE conversation_id = '' AND response_id = ?1 AND seq > ?2 AND seq <= ?3 ORDER BY seq LIMIT ?4`
+	firstOfAction = `SELECT min(seq) FROM (` + strings.Join([]string{
 		fmt.Sprintf(`SELECT * FROM (SELECT seq FROM ledger_keys WHERE kind = %d AND key = ?1 AND seq > ?2 ORDER BY seq LIMIT 1)`, ByAction),
-		`SELECT * FROM (SELECT seq FROM ledger WHERE seq >= max(?2 + 1, ` + firstOfTail + `) AND action = ?1 ORDER BY seq LIMIT 1)`,
+		`SELECT * FROM (SELECT seq FROM ledger WHERE seq >= max(?2 + 1, ` + firstOfTail +
+			`) AND action = ?1 ORDER BY seq LIMIT 1)`,
 	}, ` UNION ALL `) + `)`
 	lastOfAction = `SELECT max(seq) FROM (` + strings.Join([]string{
-		fmt.Sprintf(`SELECT * FROM (SELECT seq FROM ledger_keys WHERE kind = %d AND key = ?1 ORDER BY seq DESC LIMIT 1)`, ByAction),
+		fmt.Sprintf(`SELECT * FROM (SELECT seq FROM ledger_keys WHERE kind = %d AND key = ?1 ORDER BY seq DESC LIMIT 1)`,
+			ByAction),
 		`SELECT * FROM (SELECT seq FROM ledger WHERE seq >= ` + firstOfTail + ` AND action = ?1 ORDER BY seq DESC LIMIT 1)`,
 	}, ` UNION ALL `) + `)`
 )
@@ -50,7 +54,9 @@ func (s Stream) Name() string { return string(s.Conversation) + string(s.Respons
 
 // InStream are the first entries of a stream after a number and not after another, at most
 // limit.
-func (l *Ledger) InStream(ctx context.Context, pool db.Querier, s Stream, after, upTo int64, limit int) ([]models.Entry, error) {
+func (l *Ledger) InStream(
+	ctx context.Context, pool db.Querier, s Stream, after, upTo int64, limit int,
+) ([]models.Entry, error) {
 	if s.Conversation != "" {
 		return EntriesIn(ctx, pool, ofConversation, s.Conversation, after, upTo, limit)
 	}

@@ -48,14 +48,16 @@ func (n *Notices) Backlog(ctx context.Context, actor models.Actor) (out models.N
 
 // HasChannels reports whether anybody has a channel.
 func (n *Notices) HasChannels(ctx context.Context) (bool, error) {
-	return db.Exists(n.db.Reads().QueryRowContext(ctx, `SELECT 1 FROM channels`+db.ByChannelsInUse+` WHERE removed_at IS NULL LIMIT 1`))
+	return db.Exists(n.db.Reads().QueryRowContext(ctx,
+		`SELECT 1 FROM channels`+db.ByChannelsInUse+` WHERE removed_at IS NULL LIMIT 1`))
 }
 
 // ForHeadline is a request as messages about it may tell of it by its headline; nil where its rule
 // does not allow that.
 func (n *Notices) ForHeadline(ctx context.Context, id models.ResponseID) (*models.Response, error) {
 	var out []models.Response
-	err := n.db.Gorm(ctx).Where("id = (SELECT response_id FROM told_headlines WHERE response_id = ?)", id).Limit(1).Find(&out).Error
+	err := n.db.Gorm(ctx).Where("id = (SELECT response_id FROM told_headlines WHERE response_id = ?)",
+		id).Limit(1).Find(&out).Error
 	if err != nil || len(out) == 0 {
 		return nil, err
 	}

@@ -15,7 +15,8 @@ const (
  WHERE s.response_id = notices.response_id AND s.user_id = notices.recipient AND s.active_at > ? AND s.active_at <= ?)`
 	bringForward = `UPDATE notices SET due_at = ? WHERE recipient = ? AND due_at > ? AND due_at <= ? AND moment = ? AND response_id <> ''`
 	deferAll     = `UPDATE notices SET due_at = ? WHERE recipient = ? AND due_at <= ? AND response_id <> ''`
-	toldWaiting  = `SELECT n.response_id, r.risk FROM notified n` + db.ByNotifiedWaiting + ` JOIN responses r ON r.id = n.response_id
+	toldWaiting  = `SELECT n.response_id, r.risk FROM notified n` + db.ByNotifiedWaiting +
+		` JOIN responses r ON r.id = n.response_id
  WHERE n.channel_id = ? AND n.waiting AND r.approval_status = 'pending' AND r.approval_timeout_at > ?`
 	toldAt = `SELECT told_at FROM channels WHERE id = ?`
 )
@@ -58,7 +59,8 @@ func (t *tx) grown(recipient models.RecipientID, channels []models.Channel, tell
 	if err != nil {
 		return nil, err
 	}
-	if err := t.Gorm().Exec(deferDue, db.Stamp(t.Now.Add(models.NoticePause)), recipient, t.Now, string(list)).Error; err != nil {
+	if err := t.Gorm().Exec(deferDue, db.Stamp(t.Now.Add(models.NoticePause)), recipient, t.Now,
+		string(list)).Error; err != nil {
 		return nil, fmt.Errorf("put notices off: %w", err)
 	}
 	return nil, nil
@@ -67,7 +69,8 @@ func (t *tx) grown(recipient models.RecipientID, channels []models.Channel, tell
 // bringForward makes due the notices that were put off and would be due within a pause: they are sent, or put off
 // again, together with those that are due now.
 func (t *tx) bringForward(recipient models.RecipientID) error {
-	if err := t.Gorm().Exec(bringForward, t.Now, recipient, t.Now, t.Now.Add(models.NoticePause), models.NoticeWaiting).Error; err != nil {
+	if err := t.Gorm().Exec(bringForward, t.Now, recipient, t.Now, t.Now.Add(models.NoticePause),
+		models.NoticeWaiting).Error; err != nil {
 		return fmt.Errorf("bring notices forward: %w", err)
 	}
 	return nil
@@ -80,7 +83,8 @@ func (t *tx) hasNews(c *models.Channel, tell []dueRequest) (bool, error) {
 	if err := t.Gorm().Raw(toldAt, c.ID).Scan(&last).Error; err != nil {
 		return false, fmt.Errorf("read when somebody was told: %w", err)
 	}
-	if len(last) == 0 || last[0].ToldAt == nil || last[0].ToldAt.After(t.Now) || t.Now.Sub(*last[0].ToldAt) >= models.BurstPause {
+	if len(last) == 0 || last[0].ToldAt == nil || last[0].ToldAt.After(t.Now) ||
+		t.Now.Sub(*last[0].ToldAt) >= models.BurstPause {
 		return true, nil
 	}
 	var waits []struct {

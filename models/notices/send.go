@@ -246,7 +246,8 @@ func (t *tx) disableGone(c *models.Channel) error {
 	if err := people.DropUntold(t.Gorm(), c.Recipient()); err != nil {
 		return err
 	}
-	return t.n.store.Ledger.Append(t.Tx, models.System("notifier"), "channel.disabled", ledger.Subject{Owner: c.UserID}, channelEntry{Channel: c.ID, Kind: c.Kind, Group: c.GroupID})
+	return t.n.store.Ledger.Append(t.Tx, models.System("notifier"), "channel.disabled", ledger.Subject{Owner: c.UserID},
+		channelEntry{Channel: c.ID, Kind: c.Kind, Group: c.GroupID})
 }
 
 type channelEntry struct {
@@ -256,14 +257,14 @@ type channelEntry struct {
 }
 
 // tellOfFailing tells whose channel fails, by their others.
-func (t *tx) tellOfFailing(failing *models.Channel) error {
+func (t *tx) tellOfFailing(broken *models.Channel) error {
 	var channels []models.Channel
-	if err := t.Gorm().Raw(usableChannels, failing.Recipient()).Scan(&channels).Error; err != nil {
+	if err := t.Gorm().Raw(usableChannels, broken.Recipient()).Scan(&channels).Error; err != nil {
 		return fmt.Errorf("read channels: %w", err)
 	}
 	for i := range channels {
-		if c := &channels[i]; c.ID != failing.ID && c.Working() {
-			if err := t.queue(c, models.NoticeChannelFailing, "", failing.ID); err != nil {
+		if c := &channels[i]; c.ID != broken.ID && c.Working() {
+			if err := t.queue(c, models.NoticeChannelFailing, "", broken.ID); err != nil {
 				return err
 			}
 		}
@@ -286,7 +287,8 @@ func (t *tx) finish(g *models.Sending) error {
 	if id == "" || g.Send.Kind == models.NoticeSettled {
 		return nil
 	}
-	if err := t.Gorm().Exec(`UPDATE notified SET sent_at = ? WHERE response_id = ? AND channel_id = ? AND sent_at IS NULL`, t.Now, id, g.Channel.ID).Error; err != nil {
+	if err := t.Gorm().Exec(`UPDATE notified SET sent_at = ? WHERE response_id = ? AND channel_id = ? AND sent_at IS NULL`,
+		t.Now, id, g.Channel.ID).Error; err != nil {
 		return fmt.Errorf("note who was told: %w", err)
 	}
 	a, err := t.request(id)
@@ -296,8 +298,9 @@ func (t *tx) finish(g *models.Sending) error {
 	if a.DecidedBy != nil && g.Channel.UserID == *a.DecidedBy {
 		return nil
 	}
-	var waiting int64
-	if err := t.Gorm().Model(&models.NoticeSend{}).Where("response_id = ? AND channel_id = ? AND kind = ?", id, g.Channel.ID, models.NoticeSettled).Count(&waiting).Error; err != nil || waiting > 0 {
+	var count int64
+	if err := t.Gorm().Model(&models.NoticeSend{}).Where("response_id = ? AND channel_id = ? AND kind = ?", id,
+		g.Channel.ID, models.NoticeSettled).Count(&count).Error; err != nil || count > 0 {
 		return err
 	}
 	return t.queue(&g.Channel, models.NoticeSettled, id, "")
@@ -305,7 +308,8 @@ func (t *tx) finish(g *models.Sending) error {
 
 // burstSent notes when the recipients heard of the requests in one message. They heard of them among others, so no
 // outcome follows.
-const burstSent = `UPDATE notified SET sent_at = ?1 WHERE response_id IN (SELECT n.response_id FROM notified n` + db.ByNotifiedWaiting + ` WHERE n.channel_id = ?2 AND n.waiting)
+const burstSent = `UPDATE notified SET sent_at = ?1 WHERE response_id IN (SELECT n.response_id FROM notified n` +
+	db.ByNotifiedWaiting + ` WHERE n.channel_id = ?2 AND n.waiting)
  AND channel_id = ?2 AND burst AND sent_at IS NULL AND first_at <= ?3`
 
 // isFinal reports whether the same message would fail again if it were sent again. Three rejections ask for patience:
@@ -313,10 +317,12 @@ const burstSent = `UPDATE notified SET sent_at = ?1 WHERE response_id IN (SELECT
 func isFinal(r models.SendResult) bool {
 	switch r.Class {
 	case models.SendRejected:
-		return r.Status != http.StatusRequestTimeout && r.Status != http.StatusTooEarly && r.Status != http.StatusTooManyRequests
+		return r.Status != http.StatusRequestTimeout && r.Status != http.StatusTooEarly &&
+			r.Status != http.StatusTooManyRequests
 	case models.SendRefusedHost, models.SendRedirect, models.SendTooLarge, models.SendNotConfigured, models.SendGone:
 		return true
-	case models.SendSent, models.SendNameNotFound, models.SendConnect, models.SendCertificate, models.SendTimeout, models.SendUnavailable:
+	case models.SendSent, models.SendNameNotFound, models.SendConnect, models.SendCertificate, models.SendTimeout,
+		models.SendUnavailable:
 	}
 	return false
 }

@@ -24,10 +24,11 @@ const (
 	addDigest = db.InsertNew + `notices (response_id, recipient, moment, due_at) VALUES ('', ?, ?, ?)`
 	dueDigest = `SELECT due_at FROM notices WHERE response_id = '' AND recipient = ? AND moment = 'digest' AND due_at <= ?`
 
-	usableChannels = `SELECT c.* FROM channels c` + db.ByChannelsInUse + ` WHERE c.user_id || c.group_id = ? AND ` + people.ChannelUsable + ` ORDER BY c.id`
-	noteTold       = `UPDATE channels SET told_at = ? WHERE user_id || group_id = ? AND removed_at IS NULL`
-	dropDue        = `DELETE FROM notices WHERE recipient = ? AND due_at <= ? AND response_id <> ''`
-	inboxNow       = `SELECT count(*) FROM deciders WHERE user_id = ? AND deadline > ?`
+	usableChannels = `SELECT c.* FROM channels c` + db.ByChannelsInUse + ` WHERE c.user_id || c.group_id = ? AND ` +
+		people.ChannelUsable + ` ORDER BY c.id`
+	noteTold = `UPDATE channels SET told_at = ? WHERE user_id || group_id = ? AND removed_at IS NULL`
+	dropDue  = `DELETE FROM notices WHERE recipient = ? AND due_at <= ? AND response_id <> ''`
+	inboxNow = `SELECT count(*) FROM deciders WHERE user_id = ? AND deadline > ?`
 )
 
 var deferDue = `UPDATE notices SET due_at = ? WHERE recipient = ? AND due_at <= ? AND response_id` + db.Within(`?`)
@@ -121,7 +122,7 @@ func (t *tx) takeNotices(recipient models.RecipientID) error {
 	if err := t.Gorm().Raw(usableChannels, recipient).Scan(&channels).Error; err != nil {
 		return fmt.Errorf("read channels: %w", err)
 	}
-	queued, err := t.takeDigest(recipient, settings, channels)
+	count, err := t.takeDigest(recipient, settings, channels)
 	if err != nil {
 		return err
 	}
@@ -147,9 +148,9 @@ func (t *tx) takeNotices(recipient models.RecipientID) error {
 		if err != nil {
 			return err
 		}
-		queued += n
+		count += n
 	}
-	if queued == 0 {
+	if count == 0 {
 		return nil
 	}
 	if err := t.Gorm().Exec(noteTold, t.Now, recipient).Error; err != nil {
@@ -174,7 +175,9 @@ func (t *tx) tellNothing(recipient models.RecipientID) error {
 }
 
 // takeDigest sends the morning's, unless nothing waits, and puts down the next.
-func (t *tx) takeDigest(recipient models.RecipientID, settings *models.NotificationSettings, channels []models.Channel) (queued int, err error) {
+func (t *tx) takeDigest(
+	recipient models.RecipientID, settings *models.NotificationSettings, channels []models.Channel,
+) (count int, err error) {
 	var at []time.Time
 	if err := t.Gorm().Raw(dueDigest, recipient, t.Now).Scan(&at).Error; err != nil || len(at) == 0 {
 		return 0, err
@@ -196,18 +199,22 @@ func (t *tx) takeDigest(recipient models.RecipientID, settings *models.Notificat
 	}
 	for i := range channels {
 		if err := t.queue(&channels[i], models.NoticeDigest, "", ""); err != nil {
-			return queued, err
+			return count, err
 		}
-		queued++
+		count++
 	}
-	return queued, nil
+	return count, nil
 }
 
 // noticeRank orders the moments of one request: the last one is sent.
-var noticeRank = map[models.NoticeKind]int{models.NoticeWaiting: 0, models.NoticeUnseen: 1, models.NoticeHalf: 2, models.NoticeTenth: 3}
+var noticeRank = map[models.NoticeKind]int{
+	models.NoticeWaiting: 0, models.NoticeUnseen: 1, models.NoticeHalf: 2, models.NoticeTenth: 3,
+}
 
 // chooseDue are the requests of which somebody hears now. Those that wait are put off; the other due ones are over.
-func (t *tx) chooseDue(recipient models.RecipientID, settings *models.NotificationSettings) (tell []dueRequest, err error) {
+func (t *tx) chooseDue(
+	recipient models.RecipientID, settings *models.NotificationSettings,
+) (tell []dueRequest, err error) {
 	rows, err := t.dueNotices(recipient)
 	if err != nil {
 		return nil, err
@@ -339,33 +346,33 @@ const (
 // tellBy queues the messages to somebody by one channel, and returns how many they are.
 func (t *tx) tellBy(c *models.Channel, tell []dueRequest) (int, error) {
 	burst := len(tell) > models.BurstAbove
-	queued := 0
+	count := 0
 	for _, d := range tell {
 		if !burst && !c.Kind.FollowsUp() {
 			var before []int
 			if err := t.Gorm().Raw(countNotified, d.id, c.ID).Scan(&before).Error; err != nil {
-				return queued, fmt.Errorf("read who was told: %w", err)
+				return count, fmt.Errorf("read who was told: %w", err)
 			}
 			if len(before) > 0 && before[0] > 0 {
 				continue
 			}
 		}
 		if err := t.Gorm().Exec(addNotified, d.id, c.ID, t.Now, burst).Error; err != nil {
-			return queued, fmt.Errorf("note who is told: %w", err)
+			return count, fmt.Errorf("note who is told: %w", err)
 		}
 		if burst {
 			continue
 		}
 		if err := t.Gorm().Exec(markAlone, d.id, c.ID).Error; err != nil {
-			return queued, fmt.Errorf("note who is told: %w", err)
+			return count, fmt.Errorf("note who is told: %w", err)
 		}
 		if err := t.queue(c, d.kind, d.id, ""); err != nil {
-			return queued, err
+			return count, err
 		}
-		queued++
+		count++
 	}
 	if burst {
 		return 1, t.queue(c, models.NoticeBurst, "", "")
 	}
-	return queued, nil
+	return count, nil
 }

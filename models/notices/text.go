@@ -13,7 +13,8 @@ import (
 const (
 	// isReviewer is whether a request was routed to a person.
 	isReviewer = `SELECT 1 FROM reviewers WHERE user_id = ? AND response_id = ?`
-	burstWaits = `SELECT r.approval_timeout_at, r.risk FROM notified n` + db.ByNotifiedWaiting + ` JOIN responses r ON r.id = n.response_id
+	burstWaits = `SELECT r.approval_timeout_at, r.risk FROM notified n` + db.ByNotifiedWaiting +
+		` JOIN responses r ON r.id = n.response_id
  WHERE n.channel_id = ? AND n.waiting AND r.approval_status = 'pending' AND r.approval_timeout_at > ? ORDER BY r.approval_timeout_at`
 	inboxWaits = `SELECT d.deadline AS approval_timeout_at, r.risk FROM deciders d JOIN responses r ON r.id = d.response_id WHERE d.user_id = ? AND d.deadline > ? ORDER BY d.deadline`
 )
@@ -24,7 +25,8 @@ func (t *tx) writeNotice(g *models.Sending, secret *models.ChannelSecret) (bool,
 	n := &g.Notice
 	n.ID, n.Kind, n.Request = g.Send.ID, g.Send.Kind, g.Send.ResponseID
 	switch n.Kind {
-	case models.NoticeWaiting, models.NoticeUnseen, models.NoticeHalf, models.NoticeTenth, models.NoticeBreakthrough, models.NoticeSettled:
+	case models.NoticeWaiting, models.NoticeUnseen, models.NoticeHalf, models.NoticeTenth, models.NoticeBreakthrough,
+		models.NoticeSettled:
 		return t.writeRequest(n, g.Channel.UserID)
 	case models.NoticeBurst:
 		return t.writeCount(n, burstWaits, string(g.Channel.ID))
@@ -34,7 +36,8 @@ func (t *tx) writeNotice(g *models.Sending, secret *models.ChannelSecret) (bool,
 		return secret.CodeSealed != nil && secret.CodeExpires != nil && t.Now.Before(*secret.CodeExpires), nil
 	case models.NoticeChannelFailing:
 		var labels []string
-		if err := t.Gorm().Raw(`SELECT label FROM channels WHERE id = ? AND removed_at IS NULL`, g.Send.About).Scan(&labels).Error; err != nil || len(labels) == 0 {
+		if err := t.Gorm().Raw(`SELECT label FROM channels WHERE id = ? AND removed_at IS NULL`,
+			g.Send.About).Scan(&labels).Error; err != nil || len(labels) == 0 {
 			return false, err
 		}
 		n.Channel = labels[0]
@@ -54,7 +57,8 @@ func (t *tx) writeRequest(n *models.Notice, to models.UserID) (bool, error) {
 		return false, err
 	}
 	if to != "" && to != a.OwnerID { // a person who has left the group meanwhile hears no more
-		if asked, err := db.Exists(t.QueryRowContext(context.Background(), isReviewer, to, a.ID)); err != nil || !asked {
+		if reviewer, err := db.Exists(t.QueryRowContext(context.Background(), isReviewer, to, a.ID)); err != nil ||
+			!reviewer {
 			return false, err
 		}
 	}

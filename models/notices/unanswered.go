@@ -30,7 +30,9 @@ const (
 // any other. It names people, so it is for people: those who may see the request.
 //
 // Codes: forbidden (people only), not_found.
-func (n *Notices) Unanswered(ctx context.Context, actor models.Actor, id models.ResponseID) (*models.Unanswered, error) {
+func (n *Notices) Unanswered(
+	ctx context.Context, actor models.Actor, id models.ResponseID,
+) (*models.Unanswered, error) {
 	if !actor.IsPerson() {
 		return nil, models.Errorf(models.CodeForbidden, "Only a person reads who was told of a request.")
 	}
@@ -71,11 +73,11 @@ func (n *Notices) addChannels(ctx context.Context, id models.ResponseID, out *mo
 			at = len(out.People)
 			out.People = append(out.People, models.UnansweredBy{ID: who, Name: r.Name, Group: true})
 		}
-		told := models.ToldBy{Kind: r.Kind, At: r.FirstAt, Among: r.Burst, Failed: r.SentAt == nil && !r.Burst}
+		by := models.ToldBy{Kind: r.Kind, At: r.FirstAt, Among: r.Burst, Failed: r.SentAt == nil && !r.Burst}
 		if r.SentAt != nil {
-			told.At, told.Among = *r.SentAt, false
+			by.At, by.Among = *r.SentAt, false
 		}
-		out.People[at].Told = append(out.People[at].Told, told)
+		out.People[at].Told = append(out.People[at].Told, by)
 	}
 	return nil
 }

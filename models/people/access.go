@@ -18,7 +18,7 @@ type accessCache struct {
 	tokens   map[[sha256.Size]byte]cachedToken
 	sessions map[[sha256.Size]byte]*cachedSession
 	gen      uint64 // counts drops, so that a slow load cannot store stale access
-	used     map[models.TokenID]time.Time
+	uses     map[models.TokenID]time.Time
 	usedMu   sync.Mutex
 }
 
@@ -34,7 +34,7 @@ type cachedToken struct {
 func (c *accessCache) init() {
 	c.tokens = make(map[[sha256.Size]byte]cachedToken)
 	c.sessions = make(map[[sha256.Size]byte]*cachedSession)
-	c.used = make(map[models.TokenID]time.Time)
+	c.uses = make(map[models.TokenID]time.Time)
 }
 
 func (c *accessCache) drop() {
@@ -67,7 +67,7 @@ func (c *accessCache) put(hash [sha256.Size]byte, t cachedToken, gen uint64) {
 func (c *accessCache) touch(id models.TokenID, now time.Time) {
 	c.usedMu.Lock()
 	defer c.usedMu.Unlock()
-	c.used[id] = now
+	c.uses[id] = now
 }
 
 func unauthenticated() error {
@@ -169,14 +169,14 @@ func (p *People) CheckCredential(ctx context.Context, actor models.Actor) error 
 // memory so that authenticating a request writes nothing.
 func (p *People) FlushLastUse(ctx context.Context) error {
 	p.access.usedMu.Lock()
-	used := p.access.used
-	p.access.used = make(map[models.TokenID]time.Time)
+	uses := p.access.uses
+	p.access.uses = make(map[models.TokenID]time.Time)
 	p.access.usedMu.Unlock()
-	if len(used) == 0 {
+	if len(uses) == 0 {
 		return nil
 	}
 	err := p.write(ctx, func(t *tx) error {
-		for id, at := range used {
+		for id, at := range uses {
 			if err := t.Gorm().Model(&models.Token{}).Where("id = ?", id).Update("last_used_at", at).Error; err != nil {
 				return err
 			}
@@ -184,19 +184,19 @@ func (p *People) FlushLastUse(ctx context.Context) error {
 		return nil
 	})
 	if err != nil {
-		p.access.keep(used)
+		p.access.keep(uses)
 		return fmt.Errorf("write last use of tokens: %w", err)
 	}
 	return nil
 }
 
 // keep takes back uses that could not be written, unless there are later ones.
-func (c *accessCache) keep(used map[models.TokenID]time.Time) {
+func (c *accessCache) keep(uses map[models.TokenID]time.Time) {
 	c.usedMu.Lock()
 	defer c.usedMu.Unlock()
-	for id, at := range used {
-		if at.After(c.used[id]) {
-			c.used[id] = at
+	for id, at := range uses {
+		if at.After(c.uses[id]) {
+			c.uses[id] = at
 		}
 	}
 }
@@ -206,7 +206,7 @@ func (c *accessCache) overlay(tokens []models.Token) {
 	c.usedMu.Lock()
 	defer c.usedMu.Unlock()
 	for i := range tokens {
-		if at, ok := c.used[tokens[i].ID]; ok {
+		if at, ok := c.uses[tokens[i].ID]; ok {
 			tokens[i].LastUsedAt = &at
 		}
 	}

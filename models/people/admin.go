@@ -38,7 +38,8 @@ func (p *People) List(ctx context.Context, actor models.Actor, after string, lim
 	limit = db.PageSize(limit)
 	now := p.db.Now()
 	idle := now.Add(-sessionIdle)
-	rows, err := p.db.Reads().QueryContext(ctx, peopleQuery, now, idle, models.StatsCap, now, idle, FoldEmail(after), limit+1)
+	rows, err := p.db.Reads().QueryContext(ctx, peopleQuery, now, idle, models.StatsCap, now, idle, FoldEmail(after),
+		limit+1)
 	if err != nil {
 		return Page{}, fmt.Errorf("list people: %w", err)
 	}
@@ -92,15 +93,16 @@ func (p *People) SetRole(ctx context.Context, actor models.Actor, id models.User
 		if err := t.changes("users", id); err != nil {
 			return err
 		}
-		changed := t.Gorm().Model(&models.User{}).Where("id = ? AND role = ?", id, user.Role).Update("role", role)
-		if changed.Error != nil {
-			return fmt.Errorf("set role: %w", changed.Error)
+		change := t.Gorm().Model(&models.User{}).Where("id = ? AND role = ?", id, user.Role).Update("role", role)
+		if change.Error != nil {
+			return fmt.Errorf("set role: %w", change.Error)
 		}
-		if !db.ExactlyOne(changed.RowsAffected) {
+		if !db.ExactlyOne(change.RowsAffected) {
 			return models.NotFound("user")
 		}
 		t.accessChanged()
-		if err := t.record(actor, "user.role_changed", ledger.Subject{Owner: id}, roleData{UserID: id, Email: user.Email, Role: role, Before: user.Role}); err != nil {
+		if err := t.record(actor, "user.role_changed", ledger.Subject{Owner: id},
+			roleData{UserID: id, Email: user.Email, Role: role, Before: user.Role}); err != nil {
 			return err
 		}
 		return t.endStranded()
@@ -125,7 +127,8 @@ func (t *tx) keepAnAdmin(user *models.User, what string) error {
 		return nil
 	}
 	var others int64
-	err := t.Gorm().Model(&models.User{}).Where("role = 'admin' AND disabled_at IS NULL AND id <> ?", user.ID).Count(&others).Error
+	err := t.Gorm().Model(&models.User{}).Where("role = 'admin' AND disabled_at IS NULL AND id <> ?",
+		user.ID).Count(&others).Error
 	if err != nil {
 		return fmt.Errorf("count admins: %w", err)
 	}
@@ -150,15 +153,16 @@ func (p *People) EnableUser(ctx context.Context, actor models.Actor, id models.U
 		if err := t.changes("users", id); err != nil {
 			return err
 		}
-		changed := t.Gorm().Model(&models.User{}).Where("id = ? AND disabled_at IS NOT NULL", id).Update("disabled_at", nil)
-		if changed.Error != nil {
-			return fmt.Errorf("enable user: %w", changed.Error)
+		change := t.Gorm().Model(&models.User{}).Where("id = ? AND disabled_at IS NOT NULL", id).Update("disabled_at", nil)
+		if change.Error != nil {
+			return fmt.Errorf("enable user: %w", change.Error)
 		}
-		if !db.ExactlyOne(changed.RowsAffected) {
+		if !db.ExactlyOne(change.RowsAffected) {
 			return models.NotFound("user")
 		}
 		t.accessChanged()
-		if err := t.record(actor, "user.enabled", ledger.Subject{Owner: id}, userData{UserID: id, Email: user.Email}); err != nil {
+		if err := t.record(actor, "user.enabled", ledger.Subject{Owner: id},
+			userData{UserID: id, Email: user.Email}); err != nil {
 			return err
 		}
 		if err := t.rejoin(actor, id); err != nil {

@@ -41,7 +41,8 @@ func (p *People) AgentsToChoose(ctx context.Context, actor models.Actor) ([]mode
 		return own, err
 	}
 	var others []models.Agent
-	err = p.db.Gorm(ctx).Where("owner_id <> ? AND disabled_at IS NULL", actor.ID).Order("name, id").Limit(maxEveryAgent).Find(&others).Error
+	err = p.db.Gorm(ctx).Where("owner_id <> ? AND disabled_at IS NULL",
+		actor.ID).Order("name, id").Limit(maxEveryAgent).Find(&others).Error
 	if err != nil {
 		return nil, fmt.Errorf("list agents of others: %w", err)
 	}
@@ -95,10 +96,13 @@ func (t *tx) agentNamed(actor models.Actor, owner models.UserID, name string) (*
 		}
 		return &found[0], nil
 	}
-	agent := &models.Agent{ID: models.NewID[models.AgentID](), OwnerID: owner, Name: name, System: name == models.BuiltIn, CreatedAt: t.Now}
+	agent := &models.Agent{
+		ID: models.NewID[models.AgentID](), OwnerID: owner, Name: name, System: name == models.BuiltIn, CreatedAt: t.Now,
+	}
 	if err := t.Gorm().Create(agent).Error; err != nil {
 		return nil, fmt.Errorf("register agent: %w", err)
 	}
 	t.adds("agents", agent.ID)
-	return agent, t.record(actor, "agent.registered", ledger.Subject{Owner: owner}, agentData{AgentID: agent.ID, Name: name})
+	return agent, t.record(actor, "agent.registered", ledger.Subject{Owner: owner},
+		agentData{AgentID: agent.ID, Name: name})
 }

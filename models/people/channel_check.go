@@ -113,13 +113,15 @@ func checkSecrets(in *models.ChannelInput) error {
 		if err != nil {
 			return models.Invalid("p256dh", "must be the subscription's public key in base64url")
 		}
-		if auth, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(target.Auth, "=")); err != nil || len(auth) != 16 {
+		if auth, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(target.Auth, "=")); err != nil ||
+			len(auth) != 16 {
 			return models.Invalid("auth", "must be the subscription's 16 bytes in base64url")
 		}
 		return nil
 	case models.ChannelNtfy:
 		target.Token = strings.TrimSpace(target.Token)
-		if target.Token != "" && (len(target.Token) > models.MaxName || strings.ContainsFunc(target.Token, func(r rune) bool { return r <= ' ' || r > '~' })) {
+		if target.Token != "" &&
+			(len(target.Token) > models.MaxName || strings.ContainsFunc(target.Token, func(r rune) bool { return r <= ' ' || r > '~' })) {
 			return models.Invalid("token", "must be an access token of printable characters without spaces")
 		}
 	case models.ChannelWebhook:

@@ -33,14 +33,16 @@ func (t *tx) sendCode(actor models.Actor, id models.ChannelID, address string) e
 	if err != nil {
 		return err
 	}
-	sealed, err := t.p.opts.Seal(code, aboutCode(id))
+	ciphertext, err := t.p.opts.Seal(code, aboutCode(id))
 	if err != nil {
 		return err
 	}
-	if err := t.Gorm().Exec(`UPDATE channels SET code_sealed = ?, code_expires = ?, code_tries = 0 WHERE id = ?`, sealed, t.Now.Add(models.CodeLife), id).Error; err != nil {
+	if err := t.Gorm().Exec(`UPDATE channels SET code_sealed = ?, code_expires = ?, code_tries = 0 WHERE id = ?`,
+		ciphertext, t.Now.Add(models.CodeLife), id).Error; err != nil {
 		return fmt.Errorf("store code: %w", err)
 	}
-	if err := t.Gorm().Exec(`DELETE FROM notice_sends WHERE channel_id = ? AND kind = ?`, id, models.NoticeCode).Error; err != nil {
+	if err := t.Gorm().Exec(`DELETE FROM notice_sends WHERE channel_id = ? AND kind = ?`, id,
+		models.NoticeCode).Error; err != nil {
 		return fmt.Errorf("drop old code: %w", err)
 	}
 	send := &models.NoticeSend{ID: models.NewID[string](), ChannelID: id, Kind: models.NoticeCode, At: t.Now, DueAt: t.Now}
@@ -58,7 +60,8 @@ func (t *tx) countCode(user models.UserID, address string) error {
 		return fmt.Errorf("drop old codes: %w", err)
 	}
 	var sent []models.NotificationCode
-	if err := t.Gorm().Where("user_id = ? OR address_digest = ?", user, address).Order("at").Find(&sent).Error; err != nil {
+	if err := t.Gorm().Where("user_id = ? OR address_digest = ?", user,
+		address).Order("at").Find(&sent).Error; err != nil {
 		return fmt.Errorf("count codes: %w", err)
 	}
 	var byPerson, toAddress []time.Time
@@ -134,7 +137,8 @@ func (p *People) VerifyChannel(ctx context.Context, actor models.Actor, id model
 		if err != nil {
 			return err
 		}
-		if secret.CodeSealed == nil || secret.CodeExpires == nil || !t.Now.Before(*secret.CodeExpires) || secret.CodeTries >= models.CodeTries {
+		if secret.CodeSealed == nil || secret.CodeExpires == nil || !t.Now.Before(*secret.CodeExpires) ||
+			secret.CodeTries >= models.CodeTries {
 			return models.Invalid("code", "has expired: have a new one sent")
 		}
 		want, err := p.opts.Unseal(secret.CodeSealed, aboutCode(id))
@@ -161,7 +165,8 @@ func (t *tx) verified(actor models.Actor, c *models.Channel) error {
 		return fmt.Errorf("verify channel: %w", err)
 	}
 	t.Publish(events.Notices)
-	return t.record(actor, "channel.verified", ledger.Subject{Owner: c.UserID}, channelData{Channel: c.ID, Kind: c.Kind, Group: c.GroupID})
+	return t.record(actor, "channel.verified", ledger.Subject{Owner: c.UserID},
+		channelData{Channel: c.ID, Kind: c.Kind, Group: c.GroupID})
 }
 
 func (t *tx) secretOf(id models.ChannelID) (*models.ChannelSecret, error) {

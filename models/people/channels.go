@@ -18,7 +18,8 @@ import (
 const ChannelUsable = `c.removed_at IS NULL AND c.verified_at IS NOT NULL AND c.disabled_at IS NULL`
 
 // channelsInUse are the channels of a person or group, oldest first.
-const channelsInUse = `SELECT * FROM channels` + db.ByChannelsInUse + ` WHERE user_id || group_id = ? AND removed_at IS NULL ORDER BY id`
+const channelsInUse = `SELECT * FROM channels` + db.ByChannelsInUse +
+	` WHERE user_id || group_id = ? AND removed_at IS NULL ORDER BY id`
 
 // channelData is what the ledger keeps of a change to a channel: of its target a digest.
 type channelData struct {
@@ -54,7 +55,9 @@ func (p *People) Channels(ctx context.Context, actor models.Actor) ([]models.Cha
 
 // GroupChannels are those of a group, oldest first. For admins and the operator, else
 // CodeForbidden.
-func (p *People) GroupChannels(ctx context.Context, actor models.Actor, group models.GroupID) ([]models.Channel, error) {
+func (p *People) GroupChannels(
+	ctx context.Context, actor models.Actor, group models.GroupID,
+) ([]models.Channel, error) {
 	if err := actor.NeedAdmin(); err != nil {
 		return nil, err
 	}
@@ -94,11 +97,11 @@ func (p *People) AddChannel(ctx context.Context, actor models.Actor, in models.C
 	if in.Group == "" {
 		c.UserID = actor.UserID()
 	}
-	sealed, err := p.sealTarget(c.ID, in.Target)
+	ciphertext, err := p.sealTarget(c.ID, in.Target)
 	if err != nil {
 		return nil, err
 	}
-	secret := &models.ChannelSecret{ID: c.ID, TargetSealed: sealed, AddressDigest: addressDigest(in.Kind, in.Target)}
+	secret := &models.ChannelSecret{ID: c.ID, TargetSealed: ciphertext, AddressDigest: addressDigest(in.Kind, in.Target)}
 	if c.Kind == models.ChannelWebPush {
 		secret.SessionID = actor.SessionID
 	}
@@ -140,7 +143,8 @@ func (t *tx) addChannel(actor models.Actor, c *models.Channel, secret *models.Ch
 func (t *tx) roomForChannel(c *models.Channel, address string) error {
 	if c.GroupID != "" {
 		var groups int64
-		if err := t.Gorm().Model(&models.Group{}).Where("id = ? AND removed_at IS NULL", c.GroupID).Count(&groups).Error; err != nil {
+		if err := t.Gorm().Model(&models.Group{}).Where("id = ? AND removed_at IS NULL",
+			c.GroupID).Count(&groups).Error; err != nil {
 			return fmt.Errorf("look for group: %w", err)
 		}
 		if groups == 0 {
@@ -155,7 +159,8 @@ func (t *tx) roomForChannel(c *models.Channel, address string) error {
 		return models.Errorf(models.CodeConflict, "There is already a channel to this address.")
 	}
 	if len(digests) >= models.MaxChannels {
-		return models.Errorf(models.CodeConflict, "There are %d channels, which is the limit: remove one first.", len(digests))
+		return models.Errorf(models.CodeConflict, "There are %d channels, which is the limit: remove one first.",
+			len(digests))
 	}
 	return nil
 }
@@ -180,11 +185,11 @@ func (t *tx) removeChannel(actor models.Actor, c *models.Channel) error {
 	if err := t.changes("channels", c.ID); err != nil {
 		return err
 	}
-	removed := t.Gorm().Exec(`UPDATE channels SET removed_at = ?, target_sealed = NULL, code_sealed = NULL, code_expires = NULL WHERE id = ? AND removed_at IS NULL`, t.Now, c.ID)
-	if removed.Error != nil {
-		return fmt.Errorf("remove channel: %w", removed.Error)
+	removal := t.Gorm().Exec(`UPDATE channels SET removed_at = ?, target_sealed = NULL, code_sealed = NULL, code_expires = NULL WHERE id = ? AND removed_at IS NULL`, t.Now, c.ID)
+	if removal.Error != nil {
+		return fmt.Errorf("remove channel: %w", removal.Error)
 	}
-	if !db.ExactlyOne(removed.RowsAffected) {
+	if !db.ExactlyOne(removal.RowsAffected) {
 		return models.NotFound("channel")
 	}
 	if err := t.Gorm().Exec(`DELETE FROM notice_sends WHERE channel_id = ?`, c.ID).Error; err != nil {

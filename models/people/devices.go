@@ -19,15 +19,18 @@ func (p *People) RememberDevice(ctx context.Context, user models.UserID, device 
 	fresh := newSecret(devicePrefix)
 	err = p.writeAnyway(ctx, func(t *tx) error {
 		hash := hashSecret(device)
-		used := t.Gorm().Model(&models.KnownDevice{}).Where("secret_hash = ? AND user_id = ?", hash[:], user).Update("used_at", t.Now)
-		if used.Error != nil {
-			return fmt.Errorf("remember device: %w", used.Error)
+		use := t.Gorm().Model(&models.KnownDevice{}).Where("secret_hash = ? AND user_id = ?", hash[:], user).Update("used_at",
+			t.Now)
+		if use.Error != nil {
+			return fmt.Errorf("remember device: %w", use.Error)
 		}
-		if secret = device; used.RowsAffected > 0 {
+		if secret = device; use.RowsAffected > 0 {
 			return nil
 		}
 		secret, hash = fresh, hashSecret(fresh)
-		if err := t.Gorm().Create(&models.KnownDevice{SecretHash: hash[:], UserID: user, CreatedAt: t.Now, UsedAt: t.Now}).Error; err != nil {
+		if err := t.Gorm().Create(&models.KnownDevice{
+			SecretHash: hash[:], UserID: user, CreatedAt: t.Now, UsedAt: t.Now,
+		}).Error; err != nil {
 			return fmt.Errorf("remember device: %w", err)
 		}
 		return t.forgetDevices(user, devicesEach)

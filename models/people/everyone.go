@@ -48,11 +48,14 @@ func ownerHas(name string) string {
 // everyonesAgents reads the agents before a key, and everyonesTokens the tokens of people
 // that were not revoked.
 var (
-	everyonesAgents = `SELECT ` + agentRow.Columns("g", nil) + `, u.name, u.email FROM agents g CROSS JOIN users u ON u.id = g.owner_id
+	everyonesAgents = `SELECT ` + agentRow.Columns("g", nil) +
+		`, u.name, u.email FROM agents g CROSS JOIN users u ON u.id = g.owner_id
  WHERE g.id < ?` + ownerHas(`g.name`) + ` ORDER BY g.id DESC LIMIT ?`
-	everyonesTokens = `SELECT ` + tokenRow.Columns("k", nil) + `, u.name, u.email FROM tokens k CROSS JOIN users u ON u.id = k.user_id
+	everyonesTokens = `SELECT ` + tokenRow.Columns("k", nil) +
+		`, u.name, u.email FROM tokens k CROSS JOIN users u ON u.id = k.user_id
  WHERE k.id < ? AND k.scope <> 'agent' AND k.revoked_at IS NULL` + ownerHas(`k.name`) + ` ORDER BY k.id DESC LIMIT ?`
-	tokensOfAgents = `SELECT ` + tokenRow.Columns("k", nil) + ` FROM tokens k WHERE k.agent_id` + db.Within(`?`) + ` AND k.revoked_at IS NULL ORDER BY k.id DESC`
+	tokensOfAgents = `SELECT ` + tokenRow.Columns("k", nil) + ` FROM tokens k WHERE k.agent_id` + db.Within(`?`) +
+		` AND k.revoked_at IS NULL ORDER BY k.id DESC`
 )
 
 // arguments are those of the two queries of everybody's.

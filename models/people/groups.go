@@ -14,7 +14,8 @@ import (
 
 // Groups in use, each with how many people are in it.
 const (
-	groupsInUse = `SELECT g.*, (SELECT count(*) FROM group_members m` + db.ByGroupMembersIn + ` WHERE m.group_id = g.id AND m.left_at IS NULL) AS members
+	groupsInUse = `SELECT g.*, (SELECT count(*) FROM group_members m` + db.ByGroupMembersIn +
+		` WHERE m.group_id = g.id AND m.left_at IS NULL) AS members
  FROM groups g` + db.ByGroupsInUse + ` WHERE g.removed_at IS NULL`
 	allGroups  = groupsInUse + ` ORDER BY g.name`
 	groupNamed = groupsInUse + ` AND g.name = ?`
@@ -24,10 +25,12 @@ const (
 	// groupsOfUser are those that a person is in.
 	groupsOfUser = `SELECT g.name FROM group_members m` + db.ByGroupMembersUser + ` JOIN groups g ON g.id = m.group_id
  WHERE m.user_id = ? AND m.left_at IS NULL ORDER BY g.name`
-	groupsOfUsers = `SELECT m.user_id, g.name FROM group_members m` + db.ByGroupMembersUser + ` JOIN groups g ON g.id = m.group_id
+	groupsOfUsers = `SELECT m.user_id, g.name FROM group_members m` + db.ByGroupMembersUser +
+		` JOIN groups g ON g.id = m.group_id
  WHERE m.user_id IN ? AND m.left_at IS NULL ORDER BY g.name`
 	// enabledMembers are those who may decide as members of some groups.
-	enabledMembers = `SELECT DISTINCT m.user_id FROM groups g` + db.ByGroupsInUse + ` CROSS JOIN group_members m` + db.ByGroupMembersIn + ` ON m.group_id = g.id
+	enabledMembers = `SELECT DISTINCT m.user_id FROM groups g` + db.ByGroupsInUse + ` CROSS JOIN group_members m` +
+		db.ByGroupMembersIn + ` ON m.group_id = g.id
  CROSS JOIN users u ON u.id = m.user_id
  WHERE g.removed_at IS NULL AND g.name IN ? AND m.left_at IS NULL AND u.disabled_at IS NULL ORDER BY m.user_id`
 )
@@ -65,7 +68,8 @@ func (p *People) Groups(ctx context.Context, actor models.Actor) ([]models.Group
 // NamesOfGroups are those of the groups in use, in their order.
 func NamesOfGroups(pool *gorm.DB) ([]string, error) {
 	names := []string{}
-	if err := pool.Model(&models.Group{}).Where("removed_at IS NULL").Order("name").Pluck("name", &names).Error; err != nil {
+	if err := pool.Model(&models.Group{}).Where("removed_at IS NULL").Order("name").Pluck("name",
+		&names).Error; err != nil {
 		return nil, fmt.Errorf("read groups: %w", err)
 	}
 	return names, nil
@@ -177,12 +181,13 @@ func (p *People) RemoveGroup(ctx context.Context, actor models.Actor, name strin
 		if err != nil {
 			return err
 		}
-		naming, err := t.p.opts.NamingGroup(t.Tx, name)
+		rules, err := t.p.opts.NamingGroup(t.Tx, name)
 		if err != nil {
 			return err
 		}
-		if len(naming) > 0 {
-			return models.Errorf(models.CodeConflict, "The policy names this group, in %s: change the policy first.", someOf(naming))
+		if len(rules) > 0 {
+			return models.Errorf(models.CodeConflict, "The policy names this group, in %s: change the policy first.",
+				someOf(rules))
 		}
 		members, err := membersOf(t.Gorm(), g)
 		if err != nil {
@@ -197,11 +202,11 @@ func (p *People) RemoveGroup(ctx context.Context, actor models.Actor, name strin
 		if err := t.changes("groups", g.ID); err != nil {
 			return err
 		}
-		removed := t.Gorm().Model(&models.Group{}).Where("id = ? AND removed_at IS NULL", g.ID).Update("removed_at", t.Now)
-		if removed.Error != nil {
-			return fmt.Errorf("remove group: %w", removed.Error)
+		removal := t.Gorm().Model(&models.Group{}).Where("id = ? AND removed_at IS NULL", g.ID).Update("removed_at", t.Now)
+		if removal.Error != nil {
+			return fmt.Errorf("remove group: %w", removal.Error)
 		}
-		if !db.ExactlyOne(removed.RowsAffected) {
+		if !db.ExactlyOne(removal.RowsAffected) {
 			return models.NotFound("group")
 		}
 		if err := t.record(actor, "group.removed", ledger.Subject{}, groupData{Group: g.ID, Name: name}); err != nil {
@@ -248,7 +253,8 @@ func (p *People) JoinGroup(ctx context.Context, actor models.Actor, name, email 
 			return fmt.Errorf("join group: %w", err)
 		}
 		t.adds("group_members", m.ID)
-		if err := t.record(actor, "group.joined", ledger.Subject{Owner: user.ID}, memberData{g.ID, name, m.ID, user.ID, user.Email}); err != nil {
+		if err := t.record(actor, "group.joined", ledger.Subject{Owner: user.ID},
+			memberData{g.ID, name, m.ID, user.ID, user.Email}); err != nil {
 			return err
 		}
 		t.accessChanged()
@@ -299,7 +305,8 @@ func (t *tx) leave(actor models.Actor, g *models.Group, users ...models.User) er
 		if err := t.Gorm().Model(&models.GroupMember{}).Where("id = ?", m.ID).Update("left_at", t.Now).Error; err != nil {
 			return fmt.Errorf("leave group: %w", err)
 		}
-		if err := t.record(actor, "group.left", ledger.Subject{Owner: user.ID}, memberData{g.ID, g.Name, m.ID, user.ID, user.Email}); err != nil {
+		if err := t.record(actor, "group.left", ledger.Subject{Owner: user.ID},
+			memberData{g.ID, g.Name, m.ID, user.ID, user.Email}); err != nil {
 			return err
 		}
 		ids = append(ids, user.ID)
@@ -337,7 +344,8 @@ func (t *tx) group(name string) (*models.Group, error) {
 // memberOf is a person's place in a group; nil: they are not in it.
 func (t *tx) memberOf(g *models.Group, user models.UserID) (*models.GroupMember, error) {
 	var found []models.GroupMember
-	if err := t.Gorm().Where("group_id = ? AND user_id = ? AND left_at IS NULL", g.ID, user).Find(&found).Error; err != nil {
+	if err := t.Gorm().Where("group_id = ? AND user_id = ? AND left_at IS NULL", g.ID,
+		user).Find(&found).Error; err != nil {
 		return nil, fmt.Errorf("read member: %w", err)
 	}
 	if len(found) == 0 {

@@ -34,7 +34,9 @@ func dataOf(i *models.Invite) inviteData {
 // as long as who made it is an enabled admin. An older open invitation of the
 // same e-mail is withdrawn. For admins and the operator, else CodeForbidden;
 // CodeInvalid names "email" or "role"; CodeConflict if the e-mail is in use.
-func (p *People) Invite(ctx context.Context, actor models.Actor, email string, role models.Role) (secret string, invite *models.Invite, err error) {
+func (p *People) Invite(
+	ctx context.Context, actor models.Actor, email string, role models.Role,
+) (secret string, invite *models.Invite, err error) {
 	if err := actor.NeedAdmin(); err != nil {
 		return "", nil, err
 	}
@@ -98,12 +100,12 @@ func (t *tx) withdraw(actor models.Actor, invite *models.Invite) error {
 	if err := t.changes("invites", invite.ID); err != nil {
 		return err
 	}
-	changed := t.Gorm().Model(&models.Invite{}).
+	change := t.Gorm().Model(&models.Invite{}).
 		Where("id = ? AND used_at IS NULL AND withdrawn_at IS NULL", invite.ID).Update("withdrawn_at", t.Now)
-	if changed.Error != nil {
-		return fmt.Errorf("revoke invitation: %w", changed.Error)
+	if change.Error != nil {
+		return fmt.Errorf("revoke invitation: %w", change.Error)
 	}
-	if !db.ExactlyOne(changed.RowsAffected) {
+	if !db.ExactlyOne(change.RowsAffected) {
 		return nil
 	}
 	return t.record(actor, "invite.withdrawn", ledger.Subject{Owner: actor.UserID()}, dataOf(invite))
@@ -132,7 +134,8 @@ func (p *People) Invites(ctx context.Context, actor models.Actor) ([]models.Invi
 	}
 	var out []models.Invite
 	err := p.db.Gorm(ctx).Omit("secret_hash").
-		Where("used_at IS NULL AND withdrawn_at IS NULL AND expires_at > ?", p.db.Now()).Order("id DESC").Limit(maxInvites).Find(&out).Error
+		Where("used_at IS NULL AND withdrawn_at IS NULL AND expires_at > ?",
+			p.db.Now()).Order("id DESC").Limit(maxInvites).Find(&out).Error
 	if err != nil {
 		return nil, fmt.Errorf("list invitations: %w", err)
 	}
@@ -181,7 +184,8 @@ func (p *People) Join(ctx context.Context, secret, name, password string) (*mode
 		if err := t.changes("invites", still.ID); err != nil {
 			return err
 		}
-		if err := t.useLink(&models.Invite{}, badInvite(), "id = ? AND used_at IS NULL AND withdrawn_at IS NULL", still.ID); err != nil {
+		if err := t.useLink(&models.Invite{}, badInvite(), "id = ? AND used_at IS NULL AND withdrawn_at IS NULL",
+			still.ID); err != nil {
 			return err
 		}
 		return t.record(personActor(user), "invite.used", ledger.Subject{Owner: user.ID}, dataOf(still))
@@ -201,18 +205,20 @@ func inviteOf(pool *gorm.DB, hash []byte, now time.Time) (*models.Invite, error)
 }
 
 func badInvite() error {
-	return models.Errorf(models.CodeNotFound, "This link does not work: it was used or revoked, or it is older than seven days. Ask an admin for a new one.")
+	return models.Errorf(models.CodeNotFound,
+		"This link does not work: it was used or revoked, or it is older than seven days. Ask an admin for a new one.")
 }
 
 // emailFree refuses an e-mail that somebody signs in with.
 func (t *tx) emailFree(email string) error {
-	var taken int64
-	if err := t.Gorm().Model(&models.User{}).Where("email = ?", email).Count(&taken).Error; err != nil {
+	var count int64
+	if err := t.Gorm().Model(&models.User{}).Where("email = ?", email).Count(&count).Error; err != nil {
 		return fmt.Errorf("look for the e-mail: %w", err)
 	}
-	if taken > 0 {
+	if count > 0 {
 		return &models.Error{
-			Code: models.CodeConflict, Text: "There is already a user with this e-mail.", Fields: map[string]string{"email": "is in use"},
+			Code: models.CodeConflict, Text: "There is already a user with this e-mail.",
+			Fields: map[string]string{"email": "is in use"},
 		}
 	}
 	return nil

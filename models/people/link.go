@@ -10,7 +10,9 @@ import (
 
 // addByLink adds the person who follows a one-time link. use makes the link useless and
 // records it, in the same transaction: of two at once the second has none any more.
-func (p *People) addByLink(ctx context.Context, in NewUser, use func(t *tx, user *models.User) error) (*models.User, error) {
+func (p *People) addByLink(
+	ctx context.Context, in NewUser, use func(t *tx, user *models.User) error,
+) (*models.User, error) {
 	in, err := in.checked()
 	if err != nil {
 		return nil, err
@@ -36,11 +38,11 @@ func (p *People) addByLink(ctx context.Context, in NewUser, use func(t *tx, user
 // useLink marks a link as used: the one row that open, a condition, says is not used
 // yet. bad is the answer when there is none.
 func (t *tx) useLink(link any, bad error, open string, args ...any) error {
-	used := t.Gorm().Model(link).Where(open, args...).Update("used_at", t.Now)
-	if used.Error != nil {
-		return fmt.Errorf("use a link: %w", used.Error)
+	use := t.Gorm().Model(link).Where(open, args...).Update("used_at", t.Now)
+	if use.Error != nil {
+		return fmt.Errorf("use a link: %w", use.Error)
 	}
-	if !db.ExactlyOne(used.RowsAffected) {
+	if !db.ExactlyOne(use.RowsAffected) {
 		return bad
 	}
 	return nil

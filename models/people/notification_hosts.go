@@ -61,7 +61,9 @@ func (p *People) AllowHost(ctx context.Context, actor models.Actor, host string)
 		if len(hosts) >= maxNotificationHosts {
 			return models.Errorf(models.CodeConflict, "There are %d hosts, which is the limit: remove one first.", len(hosts))
 		}
-		if err := t.Gorm().Create(&models.NotificationHost{Host: host, AddedAt: t.Now, AddedBy: actor.UserID(), ByName: actor.Name}).Error; err != nil {
+		if err := t.Gorm().Create(&models.NotificationHost{
+			Host: host, AddedAt: t.Now, AddedBy: actor.UserID(), ByName: actor.Name,
+		}).Error; err != nil {
 			return fmt.Errorf("allow host: %w", err)
 		}
 		t.adds("notification_hosts", host)
@@ -79,11 +81,11 @@ func (p *People) RemoveHost(ctx context.Context, actor models.Actor, host string
 		if err := t.changes("notification_hosts", host); err != nil {
 			return err
 		}
-		removed := t.Gorm().Where("host = ?", host).Delete(&models.NotificationHost{})
-		if removed.Error != nil {
-			return fmt.Errorf("remove host: %w", removed.Error)
+		removal := t.Gorm().Where("host = ?", host).Delete(&models.NotificationHost{})
+		if removal.Error != nil {
+			return fmt.Errorf("remove host: %w", removal.Error)
 		}
-		if removed.RowsAffected == 0 {
+		if removal.RowsAffected == 0 {
 			return models.NotFound("host")
 		}
 		return t.record(actor, "notification_host.removed", ledger.Subject{}, hostData{host})
@@ -93,14 +95,15 @@ func (p *People) RemoveHost(ctx context.Context, actor models.Actor, host string
 // FoldHost is the one form of a host: in lower case, an address without brackets unless it
 // has a port.
 func FoldHost(host string) (string, error) {
-	wanted := models.Invalid("host", "must be a host such as ntfy.example.com, or with a port such as 10.0.0.5:8080")
+	problem := models.Invalid("host", "must be a host such as ntfy.example.com, or with a port such as 10.0.0.5:8080")
 	host = strings.ToLower(strings.TrimSpace(host))
 	if addr, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil && addr.Zone() == "" {
 		return addr.Unmap().String(), nil
 	}
 	u, err := url.Parse("https://" + host)
-	if err != nil || host == "" || len(host) > models.MaxName || u.Host != host || u.User != nil || u.Path != "" || u.RawQuery != "" || u.Fragment != "" {
-		return "", wanted
+	if err != nil || host == "" || len(host) > models.MaxName || u.Host != host || u.User != nil || u.Path != "" ||
+		u.RawQuery != "" || u.Fragment != "" {
+		return "", problem
 	}
 	name, port := u.Hostname(), u.Port()
 	if addr, err := netip.ParseAddr(name); err == nil {
@@ -108,16 +111,16 @@ func FoldHost(host string) (string, error) {
 	} else if strings.ContainsFunc(name, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' && r != '.'
 	}) || strings.Trim(name, ".-") != name {
-		return "", wanted
+		return "", problem
 	}
 	if port == "" {
 		if strings.HasSuffix(host, ":") {
-			return "", wanted
+			return "", problem
 		}
 		return name, nil
 	}
 	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
-		return "", wanted
+		return "", problem
 	}
 	return net.JoinHostPort(name, port), nil
 }

@@ -36,7 +36,8 @@ func SettingsOf(pool *gorm.DB, user models.UserID) (models.NotificationSettings,
 		return models.NotificationSettings{}, fmt.Errorf("read notification settings: %w", err)
 	}
 	out := models.NotificationSettings{
-		UserID: user, DigestAt: row.DigestAt, QuietFrom: row.QuietFrom, QuietTo: row.QuietTo, Zone: row.Zone, CriticalBreaksThrough: row.CriticalBreaksThrough,
+		UserID: user, DigestAt: row.DigestAt, QuietFrom: row.QuietFrom, QuietTo: row.QuietTo, Zone: row.Zone,
+		CriticalBreaksThrough: row.CriticalBreaksThrough,
 	}
 	if err := json.Unmarshal([]byte(row.Moments), &out.Moments); err != nil {
 		return out, fmt.Errorf("read notification settings: %w", err)
@@ -46,7 +47,9 @@ func SettingsOf(pool *gorm.DB, user models.UserID) (models.NotificationSettings,
 
 // SetNotificationSettings changes the actor's own; the same again is harmless. They count for notices from now on, and
 // quiet hours at once. People only, else CodeForbidden; CodeInvalid names every field that is wrong.
-func (p *People) SetNotificationSettings(ctx context.Context, actor models.Actor, in models.NotificationSettings) error {
+func (p *People) SetNotificationSettings(
+	ctx context.Context, actor models.Actor, in models.NotificationSettings,
+) error {
 	if err := onlyPeopleHaveChannels(actor); err != nil {
 		return err
 	}
@@ -86,13 +89,16 @@ func (t *tx) hurry(was *models.NotificationSettingsRow) error {
 	if !ok {
 		return nil
 	}
-	if err := t.Gorm().Exec(`UPDATE notices`+db.ByNoticesDue+` SET due_at = ? WHERE recipient = ? AND due_at = ?`, t.Now, was.UserID, db.Stamp(end)).Error; err != nil {
+	if err := t.Gorm().Exec(`UPDATE notices`+db.ByNoticesDue+` SET due_at = ? WHERE recipient = ? AND due_at = ?`, t.Now,
+		was.UserID, db.Stamp(end)).Error; err != nil {
 		return fmt.Errorf("hurry notices: %w", err)
 	}
 	return nil
 }
 
-func (t *tx) setSettings(actor models.Actor, in *models.NotificationSettings, row *models.NotificationSettingsRow) error {
+func (t *tx) setSettings(
+	actor models.Actor, in *models.NotificationSettings, row *models.NotificationSettingsRow,
+) error {
 	if err := t.changes("notification_settings", row.UserID); err != nil {
 		return err
 	}
@@ -101,7 +107,8 @@ func (t *tx) setSettings(actor models.Actor, in *models.NotificationSettings, ro
 		row.UserID, row.Moments, row.DigestAt, row.QuietFrom, row.QuietTo, row.Zone, row.CriticalBreaksThrough).Error; err != nil {
 		return fmt.Errorf("store notification settings: %w", err)
 	}
-	if err := t.Gorm().Exec(`DELETE FROM notices WHERE response_id = '' AND recipient = ? AND moment = ?`, in.UserID, models.NoticeDigest).Error; err != nil {
+	if err := t.Gorm().Exec(`DELETE FROM notices WHERE response_id = '' AND recipient = ? AND moment = ?`, in.UserID,
+		models.NoticeDigest).Error; err != nil {
 		return fmt.Errorf("drop digest: %w", err)
 	}
 	if at, ok := in.NextDigest(t.Now); ok {

@@ -38,7 +38,7 @@ type passwordHasher struct {
 	// comparison costs, so that an unknown account answers no sooner.
 	nobodys string
 	slots   chan struct{}
-	waiting chan struct{}
+	places  chan struct{}
 	before  func()
 }
 
@@ -53,7 +53,7 @@ func (p *passwordHasher) init(opts Options) {
 	p.nobodys = fmt.Sprintf("$argon2id$v=19$m=%d,t=%d,p=%d$%s$%s", cost.MemoryKiB, cost.Passes, cost.Threads,
 		base64.RawStdEncoding.EncodeToString(randomBytes(16)), base64.RawStdEncoding.EncodeToString(randomBytes(32)))
 	p.slots = make(chan struct{}, hashesAtOnce)
-	p.waiting = make(chan struct{}, hashesAtOnce+hashesWaiting)
+	p.places = make(chan struct{}, hashesAtOnce+hashesWaiting)
 	p.before = opts.BeforeHash
 }
 
@@ -61,8 +61,8 @@ func (p *passwordHasher) init(opts Options) {
 // where too many wait already.
 func (p *passwordHasher) queue() (leave func(), err error) {
 	select {
-	case p.waiting <- struct{}{}:
-		return func() { <-p.waiting }, nil
+	case p.places <- struct{}{}:
+		return func() { <-p.places }, nil
 	default:
 		e := models.Errorf(models.CodeTooManyRequests, "Too many people are signing in: try again in a moment.")
 		e.RetryAfterSeconds = 2
@@ -216,7 +216,8 @@ func (t *tx) storePassword(actor models.Actor, user *models.User, hash string, k
 	if err != nil {
 		return fmt.Errorf("store password: %w", err)
 	}
-	if err := t.record(actor, "user.password_changed", ledger.Subject{Owner: user.ID}, userData{UserID: user.ID, Email: user.Email}); err != nil {
+	if err := t.record(actor, "user.password_changed", ledger.Subject{Owner: user.ID},
+		userData{UserID: user.ID, Email: user.Email}); err != nil {
 		return err
 	}
 	t.accessChanged()

@@ -36,7 +36,7 @@ type Options struct {
 	NamingGroup func(t *db.Tx, group string) ([]string, error)
 	// Seal and Unseal encrypt what must be used again and never shown, tied to what it is about.
 	Seal   func(secret, about string) ([]byte, error)
-	Unseal func(sealed []byte, about string) (string, error)
+	Unseal func(ciphertext []byte, about string) (string, error)
 	// AccessChanged is called after a commit that changed what a credential allows.
 	AccessChanged func()
 }

@@ -24,7 +24,9 @@ var deviceQuery = `SELECT ` + deviceRow.Columns("", nil) + `
 
 // Sessions lists the person's own open sessions before a key (empty: from the
 // latest). People only, else CodeForbidden.
-func (p *People) Sessions(ctx context.Context, actor models.Actor, before models.SessionID, limit int) (SessionPage, error) {
+func (p *People) Sessions(
+	ctx context.Context, actor models.Actor, before models.SessionID, limit int,
+) (SessionPage, error) {
 	if !actor.IsPerson() {
 		return SessionPage{}, onlyPeople()
 	}
@@ -83,22 +85,23 @@ func (p *People) EndSession(ctx context.Context, actor models.Actor, id models.S
 
 // EndOtherSessions ends all of the person's sessions but the one that asks, and
 // tells how many. CodeForbidden for an actor without a session.
-func (p *People) EndOtherSessions(ctx context.Context, actor models.Actor) (ended int, err error) {
+func (p *People) EndOtherSessions(ctx context.Context, actor models.Actor) (count int, err error) {
 	if !actor.IsPerson() || actor.SessionID == "" {
 		return 0, models.Errorf(models.CodeForbidden, "Sign in to end your other sessions.")
 	}
 	err = p.writeAnyway(ctx, func(t *tx) error {
-		ended, err = t.endSessions(actor, actor.UserID(), actor.SessionID)
+		count, err = t.endSessions(actor, actor.UserID(), actor.SessionID)
 		return err
 	})
-	return ended, err
+	return count, err
 }
 
 // endSessions closes all open sessions of a user but keep and counts them.
 func (t *tx) endSessions(actor models.Actor, owner models.UserID, keep models.SessionID) (int, error) {
 	var open int64
 	err := t.Gorm().Model(&models.WebSession{}).
-		Where("user_id = ? AND revoked_at IS NULL AND id <> ? AND expires_at > ? AND last_seen_at > ?", owner, keep, t.Now, t.Now.Add(-sessionIdle)).
+		Where("user_id = ? AND revoked_at IS NULL AND id <> ? AND expires_at > ? AND last_seen_at > ?", owner, keep, t.Now,
+			t.Now.Add(-sessionIdle)).
 		Count(&open).Error
 	if err != nil {
 		return 0, fmt.Errorf("count sessions: %w", err)

@@ -59,7 +59,9 @@ func notSignedIn() error {
 
 // personActor is the actor of a person by no credential yet.
 func personActor(user *models.User) models.Actor {
-	return models.Actor{Kind: models.ActorUser, ID: string(user.ID), Name: user.Name, OwnerID: user.ID, Admin: user.Role == models.RoleAdmin}
+	return models.Actor{
+		Kind: models.ActorUser, ID: string(user.ID), Name: user.Name, OwnerID: user.ID, Admin: user.Role == models.RoleAdmin,
+	}
 }
 
 // AuthenticateSession returns the person of a cookie's secret, with their current rights: CodeUnauthenticated if the
@@ -149,12 +151,13 @@ func (p *People) SignOut(ctx context.Context, actor models.Actor) error {
 // openSession stores a new session and deletes those past their end, with the browsers that
 // were told by them.
 func (t *tx) openSession(user *models.User, secret string, from SignInFrom) error {
-	var ended []models.WebSession
-	if err := t.Gorm().Select("id, user_id").Where("expires_at <= ?", t.Now).Order("id").Find(&ended).Error; err != nil {
+	var sessions []models.WebSession
+	if err := t.Gorm().Select("id, user_id").Where("expires_at <= ?",
+		t.Now).Order("id").Find(&sessions).Error; err != nil {
 		return fmt.Errorf("look for ended sessions: %w", err)
 	}
-	for i := range ended {
-		if err := t.removePush(models.System("sessions"), ended[i].UserID, ended[i].ID); err != nil {
+	for i := range sessions {
+		if err := t.removePush(models.System("sessions"), sessions[i].UserID, sessions[i].ID); err != nil {
 			return err
 		}
 	}
@@ -177,7 +180,8 @@ func (t *tx) openSession(user *models.User, secret string, from SignInFrom) erro
 	actor := personActor(user)
 	actor.SessionID = session.ID
 	t.adds("web_sessions", session.ID)
-	return t.record(actor, "session.opened", ledger.Subject{Owner: user.ID}, sessionData{SessionID: session.ID, Address: address})
+	return t.record(actor, "session.opened", ledger.Subject{Owner: user.ID},
+		sessionData{SessionID: session.ID, Address: address})
 }
 
 // sessionData is what the ledger keeps of a session.
@@ -191,12 +195,12 @@ func (t *tx) closeSession(actor models.Actor, owner models.UserID, id models.Ses
 	if err := t.changes("web_sessions", id); err != nil {
 		return err
 	}
-	closed := t.Gorm().Model(&models.WebSession{}).
+	update := t.Gorm().Model(&models.WebSession{}).
 		Where("id = ? AND user_id = ? AND revoked_at IS NULL", id, owner).Update("revoked_at", t.Now)
-	if closed.Error != nil {
-		return fmt.Errorf("close session: %w", closed.Error)
+	if update.Error != nil {
+		return fmt.Errorf("close session: %w", update.Error)
 	}
-	if !db.ExactlyOne(closed.RowsAffected) {
+	if !db.ExactlyOne(update.RowsAffected) {
 		return nil
 	}
 	t.accessChanged()
@@ -211,7 +215,8 @@ func (t *tx) closeSession(actor models.Actor, owner models.UserID, id models.Ses
 func (t *tx) closeSessions(actor models.Actor, owner models.UserID, keep models.SessionID) error {
 	var ids []models.SessionID
 	err := t.Gorm().Model(&models.WebSession{}).
-		Where("user_id = ? AND revoked_at IS NULL AND id <> ? AND expires_at > ?", owner, keep, t.Now).Order("id").Pluck("id", &ids).Error
+		Where("user_id = ? AND revoked_at IS NULL AND id <> ? AND expires_at > ?", owner, keep, t.Now).Order("id").Pluck("id",
+		&ids).Error
 	if err != nil {
 		return fmt.Errorf("list sessions: %w", err)
 	}

@@ -54,7 +54,8 @@ func (p *People) CheckSetupLink(ctx context.Context, secret string) error {
 	hash := hashSecret(secret)
 	var good int64
 	err := p.db.Gorm(ctx).
-		Raw("SELECT count(*) FROM setup_links WHERE secret_hash = ? AND used_at IS NULL AND NOT EXISTS (SELECT 1 FROM users)", hash[:]).
+		Raw("SELECT count(*) FROM setup_links WHERE secret_hash = ? AND used_at IS NULL AND NOT EXISTS (SELECT 1 FROM users)",
+			hash[:]).
 		Scan(&good).Error
 	if err != nil {
 		return fmt.Errorf("look for setup link: %w", err)
@@ -87,7 +88,8 @@ func (p *People) Setup(ctx context.Context, secret string, in NewUser) (*models.
 }
 
 func badSetupLink() error {
-	return models.Errorf(models.CodeNotFound, "This setup link does not work: it was used or replaced. `countersign setup-link` makes a new one while there is no user.")
+	return models.Errorf(models.CodeNotFound,
+		"This setup link does not work: it was used or replaced. `countersign setup-link` makes a new one while there is no user.")
 }
 
 func orConflict(err error, text string) error {

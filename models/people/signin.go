@@ -51,7 +51,9 @@ type attempt struct {
 // known, the address new there, or the lot won: CodeTooManyRequests with RetryAfterSeconds, before
 // anything is hashed; those refusals do not count. The same when too many wait for
 // their password to be compared. Failures are logged and counted.
-func (p *People) SignIn(ctx context.Context, email, password string, from SignInFrom) (secret string, user *models.User, err error) {
+func (p *People) SignIn(
+	ctx context.Context, email, password string, from SignInFrom,
+) (secret string, user *models.User, err error) {
 	var found *models.User
 	defer func() { p.signInFailed(ctx, err, email, from) }()
 	leave, err := p.passwords.queue()
@@ -129,7 +131,8 @@ func (p *People) admit(ctx context.Context, try *attempt, email, device string) 
 // tooManyFailures says when to come back.
 func tooManyFailures(wait time.Duration) error {
 	seconds := int((wait + time.Second - 1) / time.Second)
-	e := models.Errorf(models.CodeTooManyRequests, "Too many wrong passwords: try again in %s.", models.SpokenDuration(time.Duration(seconds)*time.Second))
+	e := models.Errorf(models.CodeTooManyRequests, "Too many wrong passwords: try again in %s.",
+		models.SpokenDuration(time.Duration(seconds)*time.Second))
 	e.RetryAfterSeconds = seconds
 	return e
 }
@@ -141,14 +144,14 @@ func wrongPassword() error {
 // countAttempt stores a failure, or refuses if there are too many. Those that
 // have left the window are deleted on the way.
 func (t *tx) countAttempt(a attempt) error {
-	blocked, err := t.blockedFor(a)
+	block, err := t.blockedFor(a)
 	if err != nil {
 		return err
 	}
-	if blocked > 0 {
-		return tooManyFailures(blocked)
+	if block > 0 {
+		return tooManyFailures(block)
 	}
-	if slowed, err := t.isSlowed(a); err != nil || slowed {
+	if slow, err := t.isSlowed(a); err != nil || slow {
 		return cmp.Or(err, errSlowedDown)
 	}
 	if err := t.Gorm().Where("at <= ?", t.Now.Add(-signInWindow)).Delete(&models.SignInFailure{}).Error; err != nil {
@@ -173,7 +176,8 @@ func (t *tx) blockedFor(a attempt) (time.Duration, error) {
 		{failuresPerAddress, "address = ?", []any{a.address}},
 	} {
 		var at []time.Time
-		err := t.Gorm().Model(&models.SignInFailure{}).Where(limit.where, limit.args...).Where("at > ?", t.Now.Add(-signInWindow)).
+		err := t.Gorm().Model(&models.SignInFailure{}).Where(limit.where, limit.args...).Where("at > ?",
+			t.Now.Add(-signInWindow)).
 			Order("at DESC").Offset(limit.most-1).Limit(1).Pluck("at", &at).Error
 		if err != nil {
 			return 0, fmt.Errorf("count sign-in failures: %w", err)
@@ -192,7 +196,8 @@ func (t *tx) isSlowed(a attempt) (bool, error) {
 		return false, nil
 	}
 	var by []string // the address of each failure
-	err := t.Gorm().Model(&models.SignInFailure{}).Where("account = ?", a.account).Where("at > ?", t.Now.Add(-signInWindow)).Pluck("address", &by).Error
+	err := t.Gorm().Model(&models.SignInFailure{}).Where("account = ?", a.account).Where("at > ?",
+		t.Now.Add(-signInWindow)).Pluck("address", &by).Error
 	if err != nil {
 		return false, fmt.Errorf("count sign-in failures: %w", err)
 	}
@@ -205,7 +210,8 @@ func (t *tx) isSlowed(a attempt) (bool, error) {
 }
 
 func (t *tx) forgetAttempts(a attempt) error {
-	if err := t.Gorm().Where("account = ? AND address = ?", a.account, a.address).Delete(&models.SignInFailure{}).Error; err != nil {
+	if err := t.Gorm().Where("account = ? AND address = ?", a.account,
+		a.address).Delete(&models.SignInFailure{}).Error; err != nil {
 		return fmt.Errorf("forget sign-in failures: %w", err)
 	}
 	return nil

@@ -52,7 +52,8 @@ func (p *People) UnlockUser(ctx context.Context, actor models.Actor, id models.U
 		if err != nil {
 			return err
 		}
-		if err := t.Gorm().Where("account IN ?", []string{accountKey(user.Email), string(user.ID)}).Delete(&models.SignInFailure{}).Error; err != nil {
+		if err := t.Gorm().Where("account IN ?",
+			[]string{accountKey(user.Email), string(user.ID)}).Delete(&models.SignInFailure{}).Error; err != nil {
 			return fmt.Errorf("forget sign-in failures: %w", err)
 		}
 		return t.record(actor, "user.unlocked", ledger.Subject{Owner: user.ID}, userData{UserID: user.ID, Email: user.Email})

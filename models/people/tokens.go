@@ -35,7 +35,9 @@ type tokenData struct {
 }
 
 func dataOfToken(token *models.Token) tokenData {
-	return tokenData{TokenID: token.ID, Scope: token.Scope, Name: token.Name, AgentID: token.AgentID, ExpiresAt: token.ExpiresAt}
+	return tokenData{
+		TokenID: token.ID, Scope: token.Scope, Name: token.Name, AgentID: token.AgentID, ExpiresAt: token.ExpiresAt,
+	}
 }
 
 // tokenPrefixes tell people, and scanners of leaked secrets, what they look at.
@@ -88,7 +90,9 @@ func (p *People) Tokens(ctx context.Context, actor models.Actor, all bool) ([]mo
 // wrong, among them "userId" for a disabled user and "scope" for an admin token
 // of a reviewer; CodeNotFound if there is no such user; CodeConflict names "agent"
 // where NoReplace kept the token that the agent has.
-func (p *People) AddToken(ctx context.Context, actor models.Actor, in NewToken) (secret string, token *models.Token, err error) {
+func (p *People) AddToken(
+	ctx context.Context, actor models.Actor, in NewToken,
+) (secret string, token *models.Token, err error) {
 	if err := needPersonOrOperator(actor); err != nil {
 		return "", nil, err
 	}
@@ -241,7 +245,8 @@ func (t *tx) revokeToken(actor models.Actor, token *models.Token) error {
 	if err := t.changes("tokens", token.ID); err != nil {
 		return err
 	}
-	err := t.Gorm().Model(&models.Token{}).Where("id = ? AND revoked_at IS NULL", token.ID).Update("revoked_at", t.Now).Error
+	err := t.Gorm().Model(&models.Token{}).Where("id = ? AND revoked_at IS NULL", token.ID).Update("revoked_at",
+		t.Now).Error
 	if err != nil {
 		return fmt.Errorf("revoke token: %w", err)
 	}
@@ -272,13 +277,17 @@ func (t *tx) noTokenOf(agent models.AgentID) error {
 	if n == 0 {
 		return nil
 	}
-	return &models.Error{Code: models.CodeConflict, Text: "The agent already has a token.", Fields: map[string]string{"agent": "already has a token"}}
+	return &models.Error{
+		Code: models.CodeConflict, Text: "The agent already has a token.",
+		Fields: map[string]string{"agent": "already has a token"},
+	}
 }
 
 // liveAgentTokens counts the tokens of a user's agents that work now.
 func (t *tx) liveAgentTokens(owner models.UserID) (int, error) {
 	var n int64
-	err := t.live(t.Gorm().Model(&models.Token{}).Where("user_id = ? AND scope = ?", owner, models.ScopeAgent)).Count(&n).Error
+	err := t.live(t.Gorm().Model(&models.Token{}).Where("user_id = ? AND scope = ?", owner,
+		models.ScopeAgent)).Count(&n).Error
 	if err != nil {
 		return 0, fmt.Errorf("count agent tokens: %w", err)
 	}

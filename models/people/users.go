@@ -45,7 +45,8 @@ func emailFault(email string) string {
 	case strings.HasPrefix(email, "-") || strings.HasPrefix(domain, "-") || strings.ContainsAny(email, `<>()[]\,;:"`):
 		// Programs that send mail read these as options, names and lists.
 		return "must be the address alone, such as ada@example.com"
-	case strings.ContainsFunc(email, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) || r == unicode.ReplacementChar }):
+	case strings.ContainsFunc(email,
+		func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) || r == unicode.ReplacementChar }):
 		return "must not contain spaces or invisible characters"
 	}
 	return ""
@@ -100,7 +101,8 @@ func (p *People) AddUser(ctx context.Context, actor models.Actor, in NewUser) (*
 
 func (t *tx) newUser(in NewUser, hash string) *models.User {
 	return &models.User{
-		ID: models.NewID[models.UserID](), Email: in.Email, Name: in.Name, Role: in.Role, PasswordHash: hash, CreatedAt: t.Now,
+		ID: models.NewID[models.UserID](), Email: in.Email, Name: in.Name, Role: in.Role, PasswordHash: hash,
+		CreatedAt: t.Now,
 	}
 }
 
@@ -223,7 +225,8 @@ func (t *tx) disable(actor models.Actor, user *models.User) error {
 	if err := t.Gorm().Model(&models.User{}).Where("id = ?", user.ID).Update("disabled_at", t.Now).Error; err != nil {
 		return fmt.Errorf("disable user: %w", err)
 	}
-	if err := t.record(actor, "user.disabled", ledger.Subject{Owner: user.ID}, userData{UserID: user.ID, Email: user.Email}); err != nil {
+	if err := t.record(actor, "user.disabled", ledger.Subject{Owner: user.ID},
+		userData{UserID: user.ID, Email: user.Email}); err != nil {
 		return err
 	}
 	t.accessChanged()

@@ -75,7 +75,7 @@ func check(d Document, kept func(text string) bool) *checker {
 		path := fmt.Sprintf("rules[%d]", i)
 		c.rule(path, &d, r)
 		c.templateOf(path, &d, r)
-		if first, taken := names[r.Name]; taken {
+		if first, exists := names[r.Name]; exists {
 			c.add(path+".name", "is already the name of rules[%d]", first)
 		} else {
 			names[r.Name] = i
@@ -123,8 +123,10 @@ func (c *checker) rule(path string, d *Document, r Rule) {
 	c.reviewers(path, r.Reviewers, r.SelfApproval)
 	if only := d.Resolved(r); len(r.Escalate) > 0 {
 		c.escalate(path+".escalate", r.Escalate, only.TimeoutMinutes)
-	} else if n := len(only.Escalate); n > 0 && only.TimeoutMinutes != nil && only.Escalate[n-1].AfterMinutes >= *only.TimeoutMinutes {
-		c.add(path+".timeout_minutes", "must be more than %d, after which its template asks further people (escalate)", only.Escalate[n-1].AfterMinutes)
+	} else if n := len(only.Escalate); n > 0 && only.TimeoutMinutes != nil &&
+		only.Escalate[n-1].AfterMinutes >= *only.TimeoutMinutes {
+		c.add(path+".timeout_minutes", "must be more than %d, after which its template asks further people (escalate)",
+			only.Escalate[n-1].AfterMinutes)
 	}
 }
 

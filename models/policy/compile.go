@@ -34,8 +34,8 @@ type Policy struct {
 	similar map[string][]listed
 	folded  []foldedPattern
 
-	required  Judgement
-	unmatched Judgement
+	required Judgement
+	fallback Judgement
 
 	reached reached
 }
@@ -76,8 +76,8 @@ func compile(d Document, pats patterns) *Policy {
 			Effect: EffectRequire, Rule: RuleRequiredTools, Risk: models.RiskMedium,
 			Reason: "The policy lists this tool among those that need approval.",
 		},
-		unmatched: unmatchedJudgement(d.Unmatched),
-		zone:      time.UTC,
+		fallback: unmatchedJudgement(d.Unmatched),
+		zone:     time.UTC,
 
 		firstDoubt: len(d.Rules),
 	}
@@ -128,7 +128,8 @@ func (p *Policy) addRulePattern(i int, r Rule, pat pattern) {
 
 func (p *Policy) addFolded(rule int, j Judgement, pat pattern) {
 	if pat.folds != nil {
-		p.folded = append(p.folded, foldedPattern{pat.folds, listed{name: pat.text, rule: rule, pattern: true, held: heldByCase(j, pat.text)}})
+		p.folded = append(p.folded,
+			foldedPattern{pat.folds, listed{name: pat.text, rule: rule, pattern: true, held: heldByCase(j, pat.text)}})
 	}
 }
 
@@ -179,12 +180,14 @@ func unmatchedJudgement(e Effect) Judgement {
 // heldAsSimilar is what happens to a name that is like, but not, a listed one. It
 // keeps the rule's risk and whom it asks.
 func heldAsSimilar(j Judgement, name string) Judgement {
-	return heldFor(j, "The tool's name differs from “"+name+"”, "+whereListed(j)+", only in letter case, hyphens, underscores or spaces, so a person has to look.")
+	return heldFor(j,
+		"The tool's name differs from “"+name+"”, "+whereListed(j)+", only in letter case, hyphens, underscores or spaces, so a person has to look.")
 }
 
 // heldByCase is what happens to a name that a pattern matches in another letter case.
 func heldByCase(j Judgement, pattern string) Judgement {
-	return heldFor(j, "But for its letter case, the tool's name matches “"+pattern+"”, "+whereListed(j)+", so a person has to look.")
+	return heldFor(j,
+		"But for its letter case, the tool's name matches “"+pattern+"”, "+whereListed(j)+", so a person has to look.")
 }
 
 func heldFor(j Judgement, reason string) Judgement {

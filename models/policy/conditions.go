@@ -58,8 +58,9 @@ func (e *evaluation) of(rule int) condition.Outcome {
 	if e.facts == nil {
 		c := &e.call
 		e.facts = &condition.Call{
-			Tool: c.ToolName, Kind: string(c.Kind), Agent: c.Facts.Agent, Owner: c.Facts.Owner, Conversation: c.Facts.Conversation,
-			Now: c.At.In(e.policy.zone), Input: c.Facts.Input, Removed: c.Facts.Removed,
+			Tool: c.ToolName, Kind: string(c.Kind), Agent: c.Facts.Agent, Owner: c.Facts.Owner,
+			Conversation: c.Facts.Conversation,
+			Now:          c.At.In(e.policy.zone), Input: c.Facts.Input, Removed: c.Facts.Removed,
 		}
 	}
 	out := when.Judge(e.facts)
@@ -85,7 +86,8 @@ type doubt struct {
 
 // held is what happens to a call that no later rule settles.
 func (d *doubt) held() Judgement {
-	j := heldFor(d.rule, "The rule “"+d.rule.Rule+"” might let this call through, but its condition can't be judged: "+d.why+". So a person has to look.")
+	j := heldFor(d.rule,
+		"The rule “"+d.rule.Rule+"” might let this call through, but its condition can't be judged: "+d.why+". So a person has to look.")
 	j.Unjudged, j.Risk = true, atLeastHigh(j.Risk)
 	return j
 }
@@ -96,7 +98,8 @@ func (d *doubt) beside(j Judgement) Judgement {
 		return j
 	}
 	j.Unjudged = true
-	j.Reason += " (The rule “" + d.rule.Rule + "” before it does not let the call through, since its condition can't be judged: " + d.why + ".)"
+	j.Reason += " (The rule “" + d.rule.Rule +
+		"” before it does not let the call through, since its condition can't be judged: " + d.why + ".)"
 	return j
 }
 

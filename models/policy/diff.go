@@ -29,7 +29,8 @@ func Diff(a, b Document) []Change {
 	d.field("proposal_timeout_minutes", minutesText(a.ProposalTimeoutMinutes), minutesText(b.ProposalTimeoutMinutes))
 	d.field("fallback_auto_approve", strconv.FormatBool(a.FallbackAutoApprove), strconv.FormatBool(b.FallbackAutoApprove))
 	d.field("fallback_until", untilText(a.FallbackUntil), untilText(b.FallbackUntil))
-	d.field("auto_budget_increase", strconv.FormatInt(a.AutoBudgetIncrease, 10), strconv.FormatInt(b.AutoBudgetIncrease, 10))
+	d.field("auto_budget_increase", strconv.FormatInt(a.AutoBudgetIncrease, 10),
+		strconv.FormatInt(b.AutoBudgetIncrease, 10))
 	d.field("budget_per_agent", a.BudgetPerAgent.String(), b.BudgetPerAgent.String())
 	d.field("undo_seconds", a.UndoSeconds.String(), b.UndoSeconds.String())
 	d.field("max_pause_minutes", strconv.Itoa(a.MaxPauseMinutes), strconv.Itoa(b.MaxPauseMinutes))
@@ -163,11 +164,11 @@ func listText(list []string) string {
 	if len(list) == 0 {
 		return none
 	}
-	quoted := make([]string, len(list))
+	quotes := make([]string, len(list))
 	for i, s := range list {
-		quoted[i] = `"` + s + `"`
+		quotes[i] = `"` + s + `"`
 	}
-	return strings.Join(quoted, ", ")
+	return strings.Join(quotes, ", ")
 }
 
 func minutesText(m *int) string {

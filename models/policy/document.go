@@ -112,8 +112,9 @@ type Rule struct {
 	// of what the template says.
 	Template       string      `json:"template,omitempty"`
 	TimeoutMinutes *int        `json:"timeout_minutes,omitzero"`
-	Risk           models.Risk `json:"risk,omitempty"`      // when not said, the template's, else medium
-	Reviewers      []string    `json:"reviewers,omitempty"` // e-mails, and groups as group:NAME: who may decide besides the owner
+	Risk           models.Risk `json:"risk,omitempty"` // when not said, the template's, else medium
+	// e-mails, and groups as group:NAME: who may decide besides the owner
+	Reviewers []string `json:"reviewers,omitempty"`
 	// ReviewersOnly lets only Reviewers approve; owner and admins still reject.
 	ReviewersOnly bool `json:"reviewers_only,omitzero"`
 	// SelfApproval says whether the agent's owner may approve: allowed, as when it

@@ -23,7 +23,9 @@ func (d *Draft) Template(i int) Form {
 }
 
 // initialTemplate is what a template's member says that is not written down.
-var initialTemplate = object{{"self_approval", quoted(string(models.SelfAllowed))}, {"substitutes", jsontext.Value("true")}}
+var initialTemplate = object{
+	{"self_approval", quoted(string(models.SelfAllowed))}, {"substitutes", jsontext.Value("true")},
+}
 
 // PutTemplate takes what a form sent of a template, as PutRule does of a rule.
 func (d *Draft) PutTemplate(i int, f Form) {
@@ -63,13 +65,13 @@ func (d *Draft) RulesOf(template string) []int {
 // duplicated puts a copy behind one of a list, under the first name that is free of those
 // with a suffix for a number.
 func duplicated(list []object, i, longest int, suffix func(n int) string) []object {
-	taken, name := namesOf(list), nameOf(list[i])
-	copied := list[i].clone()
+	names, name := namesOf(list), nameOf(list[i])
+	twin := list[i].clone()
 	for n := 2; ; n++ {
 		fresh := cutName(name, longest-len(suffix(n))) + suffix(n)
-		if !slices.Contains(taken, fresh) {
-			copied.set("name", quoted(fresh))
-			return slices.Insert(list, i+1, copied)
+		if !slices.Contains(names, fresh) {
+			twin.set("name", quoted(fresh))
+			return slices.Insert(list, i+1, twin)
 		}
 	}
 }

@@ -31,7 +31,8 @@ func cloneSteps(steps []Escalation) []Escalation {
 
 // SameEscalation reports whether the same people are asked at the same times.
 func SameEscalation(a, b []Escalation) bool {
-	return slices.EqualFunc(a, b, func(a, b Escalation) bool { return a.AfterMinutes == b.AfterMinutes && slices.Equal(a.To, b.To) })
+	return slices.EqualFunc(a, b,
+		func(a, b Escalation) bool { return a.AfterMinutes == b.AfterMinutes && slices.Equal(a.To, b.To) })
 }
 
 // String is it as a form shows it.
@@ -170,7 +171,8 @@ func (l *linter) steps(path string, steps []Escalation, timeout *int) {
 	}
 	for i, s := range steps {
 		if s.AfterMinutes >= minutes && timeout == nil {
-			l.warn(fmt.Sprintf("%s[%d].after_minutes", path, i), "Has no effect where the agent names no longer wait: the request expires after %d minutes (default_timeout_minutes).", minutes)
+			l.warn(fmt.Sprintf("%s[%d].after_minutes", path, i),
+				"Has no effect where the agent names no longer wait: the request expires after %d minutes (default_timeout_minutes).", minutes)
 		}
 	}
 }
@@ -191,7 +193,8 @@ func (c *checker) whom(path string, list []string) {
 				c.add(fmt.Sprintf("%s[%d]", path, i), "must name a group after “group:”, such as group:finance")
 			}
 		} else if !looksLikeEmail(who) {
-			c.add(fmt.Sprintf("%s[%d]", path, i), "must be an e-mail address such as ann@example.com, or a group such as group:finance")
+			c.add(fmt.Sprintf("%s[%d]", path, i),
+				"must be an e-mail address such as ann@example.com, or a group such as group:finance")
 		}
 	}
 }

@@ -25,7 +25,9 @@ type Step struct {
 // did not.
 func (p *Policy) Explain(c Call) Explanation {
 	outcomes := map[int]condition.Outcome{}
-	e := Explanation{Judgement: p.judged(&evaluation{policy: p, call: c, seen: func(rule int, out condition.Outcome) { outcomes[rule] = out }})}
+	e := Explanation{Judgement: p.judged(&evaluation{
+		policy: p, call: c, seen: func(rule int, out condition.Outcome) { outcomes[rule] = out },
+	})}
 	if c.ToolName == "" {
 		e.Steps = []Step{{Rule: e.Judgement.Rule, Why: e.Judgement.Reason}}
 		return e
@@ -65,7 +67,8 @@ func (p *Policy) stepOf(i int, tool string, out condition.Outcome, doubtful bool
 	case r.When != "" && out.Result == condition.False:
 		step.Why = matches + ", but its condition is false."
 	case r.When != "" && out.Result == condition.Failed && r.Effect == EffectAllow:
-		step.Why = matches + ", but its condition can't be judged: " + out.Why + ". So neither it nor a later rule lets the call through."
+		step.Why = matches + ", but its condition can't be judged: " + out.Why +
+			". So neither it nor a later rule lets the call through."
 	case r.When != "" && out.Result == condition.Failed:
 		step.By, step.Why = by, matches+", and its condition can't be judged: "+out.Why+"."
 	case r.Effect == EffectAllow && doubtful:
@@ -94,7 +97,8 @@ func (p *Policy) entryOf(rule int, name string) string {
 		if text == name && p.exactIn(rule, name) {
 			return text
 		}
-		i := slices.IndexFunc(p.regexes, func(re ruleRegexp) bool { return re.rule == rule && re.text == text && re.match(name) })
+		i := slices.IndexFunc(p.regexes,
+			func(re ruleRegexp) bool { return re.rule == rule && re.text == text && re.match(name) })
 		if i >= 0 {
 			return text
 		}

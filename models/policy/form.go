@@ -171,7 +171,7 @@ func lineOf(v jsontext.Value) string {
 
 // typable is a text as a form shows it: one with invisible characters is written as JSON, with their codes.
 func typable(s string) string {
-	if _, coded := fromJSON(s); coded || hidden(s) {
+	if _, isCode := fromJSON(s); isCode || hidden(s) {
 		return escaped(s)
 	}
 	return s
@@ -214,9 +214,9 @@ func Visible(text string) string {
 }
 
 // writeCode writes a character of JSON, as its code if coded.
-func writeCode(b *strings.Builder, r rune, coded bool) {
+func writeCode(b *strings.Builder, r rune, isCode bool) {
 	switch {
-	case !coded:
+	case !isCode:
 		b.WriteRune(r)
 	case r > 0xffff:
 		high, low := utf16.EncodeRune(r)
@@ -228,21 +228,21 @@ func writeCode(b *strings.Builder, r rune, coded bool) {
 
 // value is what a text of a form says; nil leaves the member out.
 func (f Field) value(text string) jsontext.Value {
-	trimmed := strings.TrimSpace(text)
+	line := strings.TrimSpace(text)
 	switch f.Kind {
 	case FieldSwitch:
-		return jsontext.Value(strconv.FormatBool(trimmed == "true"))
+		return jsontext.Value(strconv.FormatBool(line == "true"))
 	case FieldLines:
 		return f.list(text)
 	case FieldSteps:
 		return f.steps(text)
 	case FieldNumber:
-		if n, err := strconv.ParseInt(trimmed, 10, 64); err == nil {
+		if n, err := strconv.ParseInt(line, 10, 64); err == nil {
 			return jsontext.Value(strconv.FormatInt(n, 10))
 		}
 	case FieldText, FieldTime:
 	}
-	if trimmed == "" {
+	if line == "" {
 		switch f.Empty {
 		case EmptyAbsent:
 			return nil
@@ -257,7 +257,7 @@ func (f Field) value(text string) jsontext.Value {
 		}
 		return quoted(plainBreaks(text))
 	}
-	return quoted(trimmed) // no number, and said to be wrong where it is checked
+	return quoted(line) // no number, and said to be wrong where it is checked
 }
 
 func (f Field) list(text string) jsontext.Value {
@@ -329,7 +329,8 @@ func plainBreaks(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
 
 // sameText reports whether a text that came back from a form is the one that it showed.
 func sameText(shown, sent string) bool {
-	return strings.TrimSpace(strings.ReplaceAll(plainBreaks(shown), "\r", "\n")) == strings.TrimSpace(strings.ReplaceAll(plainBreaks(sent), "\r", "\n"))
+	return strings.TrimSpace(strings.ReplaceAll(plainBreaks(shown), "\r",
+		"\n")) == strings.TrimSpace(strings.ReplaceAll(plainBreaks(sent), "\r", "\n"))
 }
 
 // initialRule is what a form of a new rule shows, and what a rule's member has that is

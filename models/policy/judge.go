@@ -202,7 +202,7 @@ func (p *Policy) behindRules(e *evaluation, r *reach, before *doubt) Judgement {
 	case e.call.Explicit || e.call.Kind != models.KindToolCall:
 		return asked(e.call.Kind)
 	}
-	return p.unmatched
+	return p.fallback
 }
 
 // firstRule is the first rule before end that matches the name whatever the call holds,

@@ -63,20 +63,25 @@ func toolPath(rule, tool int) string { return fmt.Sprintf("rules[%d].tools[%d]",
 // settings looks at everything outside the rules.
 func (l *linter) settings() {
 	if !l.doc.ApprovalEnabled {
-		l.warn("approval_enabled", "Approval is off%s: every tool call that no rule denies runs without a person.", spokenUntil(l.doc.ApprovalOffUntil))
+		l.warn("approval_enabled", "Approval is off%s: every tool call that no rule denies runs without a person.",
+			spokenUntil(l.doc.ApprovalOffUntil))
 	}
 	if l.doc.FallbackAutoApprove {
-		l.warn("fallback_auto_approve", "When no server answers%s, our clients run calls without a person and report them later.", spokenUntil(l.doc.FallbackUntil))
+		l.warn("fallback_auto_approve",
+			"When no server answers%s, our clients run calls without a person and report them later.",
+			spokenUntil(l.doc.FallbackUntil))
 	}
 	if b := l.doc.BudgetPerAgent; b != nil {
 		for i, r := range l.doc.Rules {
 			if !r.Disabled && r.Energy > b.Energy {
-				l.warn(fmt.Sprintf("rules[%d].energy", i), "Is more than an agent may spend (budget_per_agent: %s): such a call needs an approved budget request.", b)
+				l.warn(fmt.Sprintf("rules[%d].energy", i),
+					"Is more than an agent may spend (budget_per_agent: %s): such a call needs an approved budget request.", b)
 			}
 		}
 	}
 	if d := l.doc.RetentionDays; d > 0 && d < shortRetention {
-		l.warn("retention_days", "Is short: an agent that asks for its outcome later than that gets no inputs or answers, and reviewers do not see what was approved before.")
+		l.warn("retention_days",
+			"Is short: an agent that asks for its outcome later than that gets no inputs or answers, and reviewers do not see what was approved before.")
 	}
 	seen := map[string]bool{}
 	for i, pat := range l.pats.required {
@@ -88,7 +93,8 @@ func (l *linter) settings() {
 			l.warn(path, "Is listed twice.")
 		case pat.exact():
 			if first := l.policy.firstRule(pat.text, len(l.doc.Rules)); first < len(l.doc.Rules) {
-				l.warn(path, "Has no effect: the rule “%s” matches this tool first (%s).", l.doc.Rules[first].Name, l.doc.Rules[first].Effect)
+				l.warn(path, "Has no effect: the rule “%s” matches this tool first (%s).", l.doc.Rules[first].Name,
+					l.doc.Rules[first].Effect)
 			}
 		}
 		seen[pat.text] = true
@@ -204,16 +210,20 @@ func (l *linter) unused(i int) {
 		return
 	}
 	if len(r.Reviewers) > 0 {
-		l.warn(fmt.Sprintf("rules[%d].reviewers", i), "Has no effect on tool calls: nobody is asked under a rule that says %s.", r.Effect)
+		l.warn(fmt.Sprintf("rules[%d].reviewers", i),
+			"Has no effect on tool calls: nobody is asked under a rule that says %s.", r.Effect)
 	}
 	if len(r.Escalate) > 0 {
-		l.warn(fmt.Sprintf("rules[%d].escalate", i), "Has no effect on tool calls: nobody is asked under a rule that says %s.", r.Effect)
+		l.warn(fmt.Sprintf("rules[%d].escalate", i),
+			"Has no effect on tool calls: nobody is asked under a rule that says %s.", r.Effect)
 	}
 	if r.ReviewersOnly || r.SelfApproval == models.SelfNever {
-		l.warn(fmt.Sprintf("rules[%d]", i), "Limits who approves, which has no effect on tool calls: nobody is asked under a rule that says %s.", r.Effect)
+		l.warn(fmt.Sprintf("rules[%d]", i),
+			"Limits who approves, which has no effect on tool calls: nobody is asked under a rule that says %s.", r.Effect)
 	}
 	if r.TimeoutMinutes != nil {
-		l.warn(fmt.Sprintf("rules[%d].timeout_minutes", i), "Has no effect on tool calls: nothing waits under a rule that says %s.", r.Effect)
+		l.warn(fmt.Sprintf("rules[%d].timeout_minutes", i),
+			"Has no effect on tool calls: nothing waits under a rule that says %s.", r.Effect)
 	}
 }
 

@@ -82,7 +82,9 @@ func (m *merger) lists() {
 	of := func(list func(*Draft) []object) [3][]object {
 		return [3][]object{list(m.base), list(m.theirs), list(m.mine)}
 	}
-	templates := listMerge{m, templatesMember, "a template", templateFields, initialTemplate, of(func(d *Draft) []object { return d.templates })}
+	templates := listMerge{
+		m, templatesMember, "a template", templateFields, initialTemplate, of(func(d *Draft) []object { return d.templates }),
+	}
 	rules := listMerge{m, rulesMember, "a rule", ruleFields, rule, of(func(d *Draft) []object { return d.rules })}
 	m.out.templates, m.out.rules = templates.merged(), rules.merged()
 }
@@ -169,10 +171,10 @@ func (l listMerge) merged() []object {
 // precede them there.
 func (l listMerge) order(kept map[string]object) []string {
 	base, lead, other := namesOf(l.from[0]), namesOf(l.from[1]), namesOf(l.from[2])
-	mineMoved, theirsMoved := moved(base, other), moved(base, lead)
-	if mineMoved {
+	myMoves, theirMoves := moved(base, other), moved(base, lead)
+	if myMoves {
 		// The order of rules decides; that of templates is only how they are listed.
-		if theirsMoved && l.member == rulesMember && !slices.Equal(common(lead, other), common(other, lead)) {
+		if theirMoves && l.member == rulesMember && !slices.Equal(common(lead, other), common(other, lead)) {
 			l.clashes = append(l.clashes, Clash{"order of " + l.member, listText(base), listText(lead), listText(other)})
 		}
 		lead, other = other, lead

@@ -236,7 +236,10 @@ func fieldPath(p jsontext.Pointer) string {
 }
 
 // lists are the members that are lists.
-var lists = []string{rulesMember, templatesMember, "tools", "reviewers", "reject_reasons", "checklist", "required_approval_tools", "escalate", "to"}
+var lists = []string{
+	rulesMember, templatesMember, "tools", "reviewers", "reject_reasons", "checklist", "required_approval_tools",
+	"escalate", "to",
+}
 
 const maxShownName = 64
 

@@ -83,13 +83,13 @@ func (p *Policy) settles(rule int) bool {
 
 // findNear adds what only nearly matches.
 func (p *Policy) findNear(r *reach, name string, end int) {
-	matched := func(rule int) bool {
+	match := func(rule int) bool {
 		_, found := slices.BinarySearch(r.rules, rule)
 		return found || r.required && rule == len(p.rules)
 	}
 	all := p.similar[fold(name)]
 	for i := range all {
-		if l := &all[i]; l.rule < end && l.name != name && !matched(l.rule) {
+		if l := &all[i]; l.rule < end && l.name != name && !match(l.rule) {
 			r.near = append(r.near, l)
 		}
 	}
@@ -98,7 +98,7 @@ func (p *Policy) findNear(r *reach, name string, end int) {
 		if f.rule >= end {
 			break
 		}
-		if !matched(f.rule) && f.re.MatchString(name) {
+		if !match(f.rule) && f.re.MatchString(name) {
 			r.near = append(r.near, &f.listed)
 		}
 	}
@@ -108,17 +108,17 @@ func (p *Policy) findNear(r *reach, name string, end int) {
 // almost is the rule that the name nearly matches before the rule end: the first that holds the call, else a name that
 // is listed on an allow rule. A match under a condition that is false does not count.
 func (r *reach) almost(end int, e *evaluation) *listed {
-	var allowed *listed
+	var allow *listed
 	for _, l := range r.near {
 		switch {
 		case l.rule >= end:
-			return allowed
+			return allow
 		case e.of(l.rule).Result == condition.False:
 		case !l.allow:
 			return l
-		case allowed == nil:
-			allowed = l
+		case allow == nil:
+			allow = l
 		}
 	}
-	return allowed
+	return allow
 }

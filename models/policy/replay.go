@@ -21,7 +21,7 @@ func (s Shift) SameEffect() bool { return s.Old.Effect == s.New.Effect }
 
 // Compare judges a call by two policies. changed says that something else becomes of it;
 // judged is false where a condition can't be judged because the contents were removed.
-func Compare(old, next *Policy, c Call) (s Shift, changed, judged bool) {
+func Compare(old, next *Policy, c Call) (s Shift, differs, ok bool) {
 	a, b := old.Judge(c), next.Judge(c)
 	if c.Facts.Removed && (a.Unjudged || b.Unjudged) {
 		return Shift{}, false, false
@@ -91,12 +91,12 @@ type Tally struct {
 }
 
 // Add counts one call.
-func (t *Tally) Add(tool string, s Shift, changed, judged bool) {
+func (t *Tally) Add(tool string, s Shift, differs, ok bool) {
 	t.Calls++
 	switch {
-	case !judged:
+	case !ok:
 		t.Unjudged++
-	case changed:
+	case differs:
 		t.Changed++
 		if !s.SameEffect() {
 			t.Effects++

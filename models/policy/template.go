@@ -103,7 +103,8 @@ func (p *Policy) under(j Judgement, c *Call) Judgement {
 		return j
 	}
 	// Nothing but the agent itself asks for a person.
-	free := j.Effect == EffectAllow || j.Rule == RuleExplicit && c.Kind == models.KindToolCall && p.doc.Unmatched == EffectAllow
+	free := j.Effect == EffectAllow ||
+		j.Rule == RuleExplicit && c.Kind == models.KindToolCall && p.doc.Unmatched == EffectAllow
 	if j.Effect == EffectAllow {
 		j.Effect, j.Cause, j.Rule = EffectRequire, models.CauseNone, RuleExplicit
 		j.Reason = "The agent asked for approval under the template “" + name + "”."
@@ -187,22 +188,23 @@ func (c *checker) templates(d Document) {
 		c.add("templates", "must be at most %d", MaxTemplates)
 		return
 	}
-	taken := make(map[string]int, len(d.Templates))
+	names := make(map[string]int, len(d.Templates))
 	for i := range d.Templates {
 		t := &d.Templates[i]
 		path := fmt.Sprintf("templates[%d]", i)
 		c.template(path, t)
-		if first, there := taken[t.Name]; there {
+		if first, there := names[t.Name]; there {
 			c.add(path+".name", "is already the name of templates[%d]", first)
 		} else {
-			taken[t.Name] = i
+			names[t.Name] = i
 		}
 	}
 }
 
 func (c *checker) template(path string, t *Template) {
 	if !isTemplateName(t.Name) {
-		c.add(path+".name", "must be 1 to %d letters a-z, digits, hyphens, underscores and dots, such as %q", maxTemplateName, "payments")
+		c.add(path+".name", "must be 1 to %d letters a-z, digits, hyphens, underscores and dots, such as %q", maxTemplateName,
+			"payments")
 	}
 	c.take(path+".note", models.CheckText(path+".note", t.Note, maxNote))
 	if t.Risk != "" && !slices.Contains(models.Risks(), t.Risk) {
@@ -252,19 +254,20 @@ func knownTemplates(templates []Template) string {
 
 // templates finds what templates leave without use.
 func (l *linter) templates() {
-	used := map[string]bool{}
+	uses := map[string]bool{}
 	for i, r := range l.doc.Rules {
 		t := l.doc.template(r.Template)
 		if t == nil {
 			continue
 		}
-		used[t.Name] = true
+		uses[t.Name] = true
 		if r.Risk != "" && higherRisk(r.Risk, t.Risk) != r.Risk && !r.Disabled {
-			l.warn(fmt.Sprintf("rules[%d].risk", i), "Is used instead of the higher risk of its template “%s” (%s).", t.Name, t.Risk)
+			l.warn(fmt.Sprintf("rules[%d].risk", i), "Is used instead of the higher risk of its template “%s” (%s).", t.Name,
+				t.Risk)
 		}
 	}
 	for i, t := range l.doc.Templates {
-		if !used[t.Name] {
+		if !uses[t.Name] {
 			l.warn(fmt.Sprintf("templates[%d]", i), "No rule uses this template: it only applies where an agent names it.")
 		}
 	}

@@ -82,7 +82,9 @@ func (d Document) Ended(at time.Time) (now Document, gate, fallback bool) {
 // a minute and at most 30 days away: CodeInvalid, with their paths.
 func (d Document) CheckEnds(before Document, now time.Time) error {
 	found := problems{}
-	for i, pair := range [...][2]*time.Time{{d.ApprovalOffUntil, before.ApprovalOffUntil}, {d.FallbackUntil, before.FallbackUntil}} {
+	for i, pair := range [...][2]*time.Time{
+		{d.ApprovalOffUntil, before.ApprovalOffUntil}, {d.FallbackUntil, before.FallbackUntil},
+	} {
 		until, was := pair[0], pair[1]
 		if until == nil || was != nil && was.Equal(*until) {
 			continue
@@ -99,12 +101,12 @@ func (d Document) CheckEnds(before Document, now time.Time) error {
 
 // EndProblem says why a new end of a switch is refused at now; empty: it is not.
 func EndProblem(until, now time.Time) string {
-	switch left := until.Sub(now); {
-	case left <= 0:
+	switch rest := until.Sub(now); {
+	case rest <= 0:
 		return "is in the past: " + untilWanted
-	case left < LeastUntil:
+	case rest < LeastUntil:
 		return "is less than a minute away: " + untilWanted
-	case left > MaxOffDays*24*time.Hour:
+	case rest > MaxOffDays*24*time.Hour:
 		return fmt.Sprintf("is more than %d days away: %s, or no end", MaxOffDays, untilWanted)
 	}
 	return ""

@@ -56,18 +56,20 @@ type usageLinter struct {
 
 func (l *usageLinter) rule(i int) {
 	r, path := l.doc.Rules[i], fmt.Sprintf("rules[%d]", i)
-	matched := 0
+	matches := 0
 	for j, pat := range l.pats.rules[i] {
 		m := matchesOf(pat, l.in.Tools)
-		matched += len(m.Hit)
+		matches += len(m.Hit)
 		if len(m.Missed) > 0 {
 			l.warn(toolPath(i, j), "Narrowly misses %s, which agents asked about.", someOf(m.Missed))
 		}
-		if r.Effect == EffectAllow && r.When == "" && len(m.Hit) > 0 && len(m.Hit) <= maxListed && !l.in.More && openEnded(pat) {
-			l.warn(toolPath(i, j), "Lets through more than was ever used: only %s in the last %d days. List the names instead.", someOf(m.Hit), UsageDays)
+		if r.Effect == EffectAllow && r.When == "" && len(m.Hit) > 0 && len(m.Hit) <= maxListed && !l.in.More &&
+			openEnded(pat) {
+			l.warn(toolPath(i, j), "Lets through more than was ever used: only %s in the last %d days. List the names instead.",
+				someOf(m.Hit), UsageDays)
 		}
 	}
-	if matched == 0 && len(l.in.Tools) > 0 && !l.in.More {
+	if matches == 0 && len(l.in.Tools) > 0 && !l.in.More {
 		l.warn(path, "Matched no tool that agents asked about in the last %d days.", UsageDays)
 	}
 	if r.Effect != EffectRequire || l.in.People == nil {
@@ -90,10 +92,12 @@ func (l *usageLinter) unknown(path string, reviewers []string, steps []Escalatio
 func (l *usageLinter) nobody(n naming) {
 	for k, reviewer := range n.reviewers {
 		group, isGroup := models.GroupOf(reviewer)
-		if isGroup && slices.Contains(l.in.Groups, group) && !slices.ContainsFunc(l.in.People, func(p Person) bool { return p.isIn(group) }) {
+		if isGroup && slices.Contains(l.in.Groups, group) &&
+			!slices.ContainsFunc(l.in.People, func(p Person) bool { return p.isIn(group) }) {
 			l.warn(fmt.Sprintf("%s[%d]", n.path, k), "Nobody who may sign in is in this group.")
 		}
-		if !isGroup && !slices.ContainsFunc(l.in.People, func(p Person) bool { return strings.EqualFold(p.Email, reviewer) }) {
+		if !isGroup &&
+			!slices.ContainsFunc(l.in.People, func(p Person) bool { return strings.EqualFold(p.Email, reviewer) }) {
 			l.warn(fmt.Sprintf("%s[%d]", n.path, k), "Nobody who may sign in has this address.")
 		}
 	}
@@ -116,15 +120,15 @@ func (l *usageLinter) alone(path string, r Rule) {
 
 // uncovered names the tools that no rule and no list covers.
 func (l *usageLinter) uncovered() {
-	var left []string
+	var rest []string
 	for _, tool := range l.in.Tools {
 		r := l.policy.find(tool)
 		if len(r.rules) == 0 && !r.required && len(r.near) == 0 {
-			left = append(left, tool)
+			rest = append(rest, tool)
 		}
 	}
-	if len(left) > 0 {
-		l.warn("unmatched", "Is all that covers %s (%s).", someOf(left), l.doc.Unmatched)
+	if len(rest) > 0 {
+		l.warn("unmatched", "Is all that covers %s (%s).", someOf(rest), l.doc.Unmatched)
 	}
 }
 
@@ -145,12 +149,12 @@ func ToolMatches(entry string, allow bool, tools []string) (m Matches, problem s
 }
 
 func matchesOf(pat pattern, tools []string) (m Matches) {
-	folded := fold(pat.text)
+	text := fold(pat.text)
 	for _, tool := range tools {
 		switch {
 		case pat.match(tool):
 			m.Hit = append(m.Hit, tool)
-		case pat.exact() && folded == fold(tool),
+		case pat.exact() && text == fold(tool),
 			pat.folds != nil && pat.folds.MatchString(tool),
 			pat.whole && pat.re.MatchString(tool):
 			m.Missed = append(m.Missed, tool)

@@ -56,14 +56,16 @@ var (
 // Check walks the ledger, verifies its chain, and compares all rows with what it says of them. All
 // is read in one transaction. each hears of every entry. A broken chain is a *models.ChainError:
 // nothing is said about rows then.
-func Check(ctx context.Context, dbtx *sql.Tx, kept *models.Head, report *models.RowReport, each func(*models.Entry)) error {
+func Check(
+	ctx context.Context, dbtx *sql.Tx, kept *models.Head, report *models.RowReport, each func(*models.Entry),
+) error {
 	rows, err := Open(ctx, dbtx)
 	if err != nil {
 		return err
 	}
 	c := &check{
 		ctx: ctx, dbtx: dbtx, rows: rows, report: report, each: each, seed: maphash.MakeSeed(),
-		newest: map[uint64]saying{}, listed: map[uint32]struct{}{},
+		newest: map[uint64]saying{}, isList: map[uint32]struct{}{},
 	}
 	if err := c.ledger(kept); err != nil {
 		return err
@@ -88,7 +90,7 @@ type check struct {
 
 	seed   maphash.Seed
 	newest map[uint64]saying   // the newest digest of each row, by a hash of its name
-	listed map[uint32]struct{} // the entries that list earlier rows
+	isList map[uint32]struct{} // the entries that list earlier rows
 	whole  bool                // all rows are in an entry
 }
 
@@ -105,7 +107,8 @@ func (c *check) fault(name string, entry uint32, text string) {
 
 func (c *check) ledger(kept *models.Head) error {
 	var recorded models.Head
-	if err := c.dbtx.QueryRowContext(c.ctx, `SELECT seq, hash FROM ledger_head WHERE id = 1`).Scan(&recorded.Seq, &recorded.Hash); err != nil {
+	if err := c.dbtx.QueryRowContext(c.ctx, `SELECT seq, hash FROM ledger_head WHERE id = 1`).Scan(&recorded.Seq,
+		&recorded.Hash); err != nil {
 		return fmt.Errorf("read ledger head: %w", err)
 	}
 	c.whole = recorded.Seq == 0
@@ -153,7 +156,7 @@ func (c *check) entry(e *models.Entry) {
 		c.whole = true
 	}
 	if e.Action == SealedAction {
-		c.listed[number] = struct{}{}
+		c.isList[number] = struct{}{}
 		if err := json.Unmarshal([]byte(e.Data), &said.Sealed); err == nil && said.Done {
 			c.whole = true
 		}
@@ -171,7 +174,7 @@ func (c *check) entry(e *models.Entry) {
 // says compares what an entry says a row was with what the entry before said of it, and keeps
 // what it says the row is. An edit of a row is found so also where an act has changed the row
 // since.
-func (c *check) says(name, said string, number uint32, listed bool) {
+func (c *check) says(name, said string, number uint32, isList bool) {
 	was, digest, changes := strings.Cut(said, ".")
 	if !changes {
 		was, digest = "", said
@@ -179,11 +182,12 @@ func (c *check) says(name, said string, number uint32, listed bool) {
 	key := maphash.String(c.seed, name)
 	last, known := c.newest[key]
 	switch {
-	case listed:
+	case isList:
 	case known && !changes:
 		c.fault(name, number, fmt.Sprintf("this entry says that the row is new, and entry %d had recorded it", last.entry))
 	case known && last.begin != c.sum(was):
-		c.fault(name, number, fmt.Sprintf("when this entry was made, the row differed from what entry %d had recorded", last.entry))
+		c.fault(name, number,
+			fmt.Sprintf("when this entry was made, the row differed from what entry %d had recorded", last.entry))
 	case !known && changes && c.whole:
 		c.fault(name, number, "the entry changes a row that no entry had named")
 	}
@@ -212,7 +216,7 @@ func (c *check) table(name string) error {
 		key := maphash.String(c.seed, name+"/"+id)
 		said, ok := c.newest[key]
 		delete(c.newest, key)
-		_, listed := c.listed[said.entry]
+		_, isList := c.isList[said.entry]
 		switch digest := r.digest(); {
 		case !ok && c.whole:
 			c.fault(name+"/"+id, 0, "no entry of the ledger names this row")
@@ -220,7 +224,7 @@ func (c *check) table(name string) error {
 			c.report.NotCovered[name+unlisted]++
 		case c.sum(digest) != said.sum:
 			c.fault(name+"/"+id, said.entry, "the row differs from what was recorded")
-		case listed:
+		case isList:
 			c.report.NotCovered[name+asFound]++
 		}
 	}

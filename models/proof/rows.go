@@ -193,7 +193,9 @@ func (r *reader) digest() string {
 
 // Next are the first rows of a table whose keys come after one, and the last of these keys. An
 // empty key is before all.
-func (rs *Rows) Next(ctx context.Context, from db.Querier, table, after string, most int) (out []Row, last string, err error) {
+func (rs *Rows) Next(
+	ctx context.Context, from db.Querier, table, after string, most int,
+) (out []Row, last string, err error) {
 	var bound any = after
 	if after == "" {
 		bound = int64(math.MinInt64) // which is before all texts too

@@ -122,7 +122,7 @@ func Text(name, column string) string {
 
 // Unproved is why a column is not proved by entries; empty: it is. followed is whether it is
 // looked at otherwise.
-func Unproved(name, column string) (why string, followed bool) {
+func Unproved(name, column string) (why string, follow bool) {
 	t := tables[name]
 	for why, columns := range t.follows {
 		if columns == "*" || has(columns, column) {

@@ -3,7 +3,8 @@ package proof
 import "countersign/models/db"
 
 // routedTo is to whom a request was routed: rows of another table that are part of its digest.
-var routedTo = `(SELECT ` + db.Joined(`user_id`) + ` FROM (SELECT user_id FROM reviewers WHERE response_id = r.id ORDER BY user_id))`
+var routedTo = `(SELECT ` + db.Joined(`user_id`) +
+	` FROM (SELECT user_id FROM reviewers WHERE response_id = r.id ORDER BY user_id))`
 
 // tables is the declaration: each table of the database, its unproved columns with the reason, and the texts that a
 // purge removes or why it keeps them.
@@ -21,14 +22,16 @@ var tables = map[string]*table{
 		},
 		kept: map[reason]string{
 			anID:  "id conversation_id owner_id agent_id tool_use_id job_id call_id upstream_id approval_id batch_id parent_tool_use_id open_note decided_by vote_id grant_id cascaded_from outside_run",
-			aName: "policy_rule model_used tool_name template", aDigest: "digest", theMark: "removed", whoMay: "approvers", ruleWords: "policy_reason checklist template_text",
-			ourWord: "kind risk approval_status cause self_approval closed matched_by protocol",
+			aName: "policy_rule model_used tool_name template", aDigest: "digest", theMark: "removed", whoMay: "approvers",
+			ruleWords: "policy_reason checklist template_text",
+			ourWord:   "kind risk approval_status cause self_approval closed matched_by protocol",
 		},
 	},
 	"votes": {
 		removed: map[mark]string{markText: "reason answer option", markObject: "input"},
 		kept: map[reason]string{
-			anID: "id response_id user_id behalf_of", aName: "user_name behalf_name", aDigest: "digest seen_digest input_digest", ourWord: "verdict checked", whoMay: "waits_for",
+			anID: "id response_id user_id behalf_of", aName: "user_name behalf_name", aDigest: "digest seen_digest input_digest",
+			ourWord: "verdict checked", whoMay: "waits_for",
 		},
 	},
 	"notes": {
@@ -64,14 +67,19 @@ var tables = map[string]*table{
 	"desk_active":    {not: reasons{bookkeep: "*"}, kept: map[reason]string{anID: "user_id"}},
 
 	// The policy, and what people approved ahead.
-	"policies": {key: "version", kept: map[reason]string{anID: "author_id", aName: "author_name", aSetting: "document note"}},
+	"policies": {
+		key: "version", kept: map[reason]string{anID: "author_id", aName: "author_name", aSetting: "document note"},
+	},
 	"policy_drafts": {
 		not:  reasons{"what an admin is writing, which has no effect": "*"},
 		kept: map[reason]string{anID: "user_id", aSetting: "document previous"},
 	},
 	"grants": {
 		removed: map[mark]string{markObject: "fixed", markList: "free"},
-		kept:    map[reason]string{anID: "id owner_id agent_id made_by made_from revoked_by", aName: "tool_name maker_name revoker_name", theMark: "removed"},
+		kept: map[reason]string{
+			anID: "id owner_id agent_id made_by made_from revoked_by", aName: "tool_name maker_name revoker_name",
+			theMark: "removed",
+		},
 	},
 
 	// Conversations and their spending.
@@ -83,17 +91,22 @@ var tables = map[string]*table{
 		follows: reasons{"from what responses and model calls have spent": "energy_used"},
 		removed: map[mark]string{markText: "title"},
 		kept: map[reason]string{
-			anID: "id owner_id agent_id run_id parent_run_id budget_refused", ourWord: "status on_reject on_reject_by", theMark: "removed",
+			anID: "id owner_id agent_id run_id parent_run_id budget_refused", ourWord: "status on_reject on_reject_by",
+			theMark: "removed",
 		},
 	},
 	"messages": {
 		removed: map[mark]string{markText: "content"},
-		kept:    map[reason]string{anID: "id conversation_id author_id response_id", aName: "author_name", ourWord: "author_kind", theMark: "removed"},
+		kept: map[reason]string{
+			anID: "id conversation_id author_id response_id", aName: "author_name", ourWord: "author_kind", theMark: "removed",
+		},
 	},
 	"budget_steps": {
 		key:     "conversation_id sequence",
 		removed: map[mark]string{markText: "reason"},
-		kept:    map[reason]string{anID: "conversation_id actor_id response_id", aName: "actor_name", ourWord: "actor_kind", theMark: "removed"},
+		kept: map[reason]string{
+			anID: "conversation_id actor_id response_id", aName: "actor_name", ourWord: "actor_kind", theMark: "removed",
+		},
 	},
 	"agent_allowances": { // one of nothing allows nothing: the rejection behind it has its entry
 		key: "agent_id response_id", only: "r.energy > 0", kept: map[reason]string{anID: "agent_id response_id"}},
@@ -101,8 +114,10 @@ var tables = map[string]*table{
 		not:  reasons{"sums of what was spent since the policy limits agents; doctor adds them up": "*"},
 		kept: map[reason]string{anID: "agent_id"},
 	},
-	"agent_windows": {not: reasons{"sums of agent_energy; doctor adds them up": "*"}, kept: map[reason]string{anID: "agent_id"}},
-	"agent_inbox":   {not: reasons{bookkeep: "*"}, kept: map[reason]string{anID: "conversation_id", ofNow: "holder"}},
+	"agent_windows": {
+		not: reasons{"sums of agent_energy; doctor adds them up": "*"}, kept: map[reason]string{anID: "agent_id"},
+	},
+	"agent_inbox": {not: reasons{bookkeep: "*"}, kept: map[reason]string{anID: "conversation_id", ofNow: "holder"}},
 	"turns": {
 		follows: reasons{"from what its conversation has spent": "conversation_id energy"},
 		not: reasons{
@@ -135,19 +150,26 @@ var tables = map[string]*table{
 	"signin_failures": {not: reasons{bookkeep: "*"}, kept: map[reason]string{whoMay: "account address"}},
 	"known_devices":   {not: reasons{bookkeep: "*"}, kept: map[reason]string{anID: "user_id"}},
 	"agents":          {kept: map[reason]string{anID: "id owner_id", aName: "name"}},
-	"stops":           {kept: map[reason]string{anID: "id agent_id by_id lifted_id", aName: "by_name lifted_name", aSetting: "note lifted_note"}},
-	"groups":          {kept: map[reason]string{anID: "id", aName: "name", aSetting: "note"}},
-	"group_members":   {kept: map[reason]string{anID: "id group_id user_id"}},
-	"absences":        {kept: map[reason]string{anID: "id user_id substitute_id created_by"}},
-	"substitutes":     {kept: map[reason]string{anID: "id user_id substitute_id asked_by accepted_by"}},
+	"stops": {kept: map[reason]string{
+		anID: "id agent_id by_id lifted_id", aName: "by_name lifted_name", aSetting: "note lifted_note",
+	}},
+	"groups":        {kept: map[reason]string{anID: "id", aName: "name", aSetting: "note"}},
+	"group_members": {kept: map[reason]string{anID: "id group_id user_id"}},
+	"absences":      {kept: map[reason]string{anID: "id user_id substitute_id created_by"}},
+	"substitutes":   {kept: map[reason]string{anID: "id user_id substitute_id asked_by accepted_by"}},
 
 	// How people and other programs are told.
 	"channels": {
-		not:  reasons{bookkeep: "session_id address_digest code_sealed code_expires code_tries told_at failing_since last_sent_at last_class last_status failures first_failure"},
-		kept: map[reason]string{anID: "id user_id group_id session_id", aDigest: "address_digest", ourWord: "kind", ofNow: "last_class", whoMay: "label"},
+		not: reasons{bookkeep: "session_id address_digest code_sealed code_expires code_tries told_at failing_since last_sent_at last_class last_status failures first_failure"},
+		kept: map[reason]string{
+			anID: "id user_id group_id session_id", aDigest: "address_digest", ourWord: "kind", ofNow: "last_class",
+			whoMay: "label",
+		},
 	},
-	"notification_settings": {key: "user_id", kept: map[reason]string{anID: "user_id", aSetting: "moments digest_at quiet_from quiet_to zone"}},
-	"notification_hosts":    {key: "host", kept: map[reason]string{anID: "added_by", aName: "by_name", aSetting: "host"}},
+	"notification_settings": {
+		key: "user_id", kept: map[reason]string{anID: "user_id", aSetting: "moments digest_at quiet_from quiet_to zone"},
+	},
+	"notification_hosts": {key: "host", kept: map[reason]string{anID: "added_by", aName: "by_name", aSetting: "host"}},
 	"notification_codes": {
 		not:  reasons{"counts what was sent, for an hour": "*"},
 		kept: map[reason]string{anID: "id user_id", aDigest: "address_digest"},
@@ -162,10 +184,14 @@ var tables = map[string]*table{
 	},
 	"notified": {not: reasons{bookkeep: "*"}, kept: map[reason]string{anID: "response_id channel_id"}},
 	"webhooks": {
-		not:  reasons{bookkeep: "cursor paused_class old_key_until last_accepted_at position answers"},
-		kept: map[reason]string{anID: "id owner_id", aName: "name paused_by", aSetting: "label types", ourWord: "paused_why", ofNow: "paused_class"},
+		not: reasons{bookkeep: "cursor paused_class old_key_until last_accepted_at position answers"},
+		kept: map[reason]string{
+			anID: "id owner_id", aName: "name paused_by", aSetting: "label types", ourWord: "paused_why", ofNow: "paused_class",
+		},
 	},
-	"webhook_skipped": {kept: map[reason]string{anID: "id webhook_id by_id", aName: "by_name", aSetting: "reason", ourWord: "type class"}},
+	"webhook_skipped": {kept: map[reason]string{
+		anID: "id webhook_id by_id", aName: "by_name", aSetting: "reason", ourWord: "type class",
+	}},
 	"webhook_blocks": {
 		not:  reasons{bookkeep: "*"},
 		kept: map[reason]string{anID: "webhook_id stream conversation_id response_id", ourWord: "type", ofNow: "class"},
@@ -184,7 +210,8 @@ var tables = map[string]*table{
 		not:     reasons{"as another system sent it; what came of it are responses": "*"},
 		removed: map[mark]string{markObject: "arguments raw", markText: "beside"},
 		kept: map[reason]string{
-			anID: "upstream_id call_id run_id response_id tool_use_id linked_id", aName: "name", aDigest: "digest", ourWord: "kind linked_by", theMark: "removed",
+			anID: "upstream_id call_id run_id response_id tool_use_id linked_id", aName: "name", aDigest: "digest",
+			ourWord: "kind linked_by", theMark: "removed",
 		},
 	},
 	"deliveries": {
@@ -197,12 +224,15 @@ var tables = map[string]*table{
 	"ledger": {
 		follows: reasons{"the chain and its head are verified as a whole": "*"},
 		kept: map[reason]string{
-			anID: "actor_id owner_id conversation_id response_id", aName: "actor_name", ourWord: "at actor_kind action", "digests and outcomes, never inputs": "data",
+			anID: "actor_id owner_id conversation_id response_id", aName: "actor_name", ourWord: "at actor_kind action",
+			"digests and outcomes, never inputs": "data",
 		},
 	},
-	"ledger_head":      {follows: reasons{"the chain and its head are verified as a whole": "*"}},
-	"ledger_keys":      {follows: reasons{"from the entries": "*"}, kept: map[reason]string{anID: "key"}},
-	"ledger_readers":   {follows: reasons{"from the reviewers of the entry's request": "*"}, kept: map[reason]string{anID: "reader_id"}},
+	"ledger_head": {follows: reasons{"the chain and its head are verified as a whole": "*"}},
+	"ledger_keys": {follows: reasons{"from the entries": "*"}, kept: map[reason]string{anID: "key"}},
+	"ledger_readers": {
+		follows: reasons{"from the reviewers of the entry's request": "*"}, kept: map[reason]string{anID: "reader_id"},
+	},
 	"row_checks":       {not: reasons{bookkeep: "*"}, kept: map[reason]string{ofNow: "last_problem"}},
 	"position_key":     {not: reasons{bookkeep: "*"}},
 	"leases":           {not: reasons{bookkeep: "*"}, kept: map[reason]string{ofNow: "name holder"}},

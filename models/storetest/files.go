@@ -27,7 +27,8 @@ func Audited(tb testing.TB) (s *store.Store, clock *Clock, admin, ada, bot model
 		if i%3 == 0 {
 			agent = other
 		}
-		a, err := s.Ask(tb.Context(), agent, models.AskInput{ToolName: "Bash", Input: []byte(`{}`), Explicit: true, RunID: fmt.Sprintf("run-%d", i%4)})
+		a, err := s.Ask(tb.Context(), agent,
+			models.AskInput{ToolName: "Bash", Input: []byte(`{}`), Explicit: true, RunID: fmt.Sprintf("run-%d", i%4)})
 		Must(tb, err)
 		asked = append(asked, a)
 	}

@@ -59,7 +59,8 @@ func Scalar[T any](tb testing.TB, s *store.Store, query string, args ...any) T {
 // "action owner".
 func ActionsSince(tb testing.TB, s *store.Store, seq int64) []string {
 	tb.Helper()
-	rows, err := Beside(tb, s).QueryContext(tb.Context(), `SELECT action || ' ' || owner_id FROM ledger WHERE seq > ? ORDER BY seq`, seq)
+	rows, err := Beside(tb, s).QueryContext(tb.Context(),
+		`SELECT action || ' ' || owner_id FROM ledger WHERE seq > ? ORDER BY seq`, seq)
 	Must(tb, err)
 	defer rows.Close()
 	var out []string

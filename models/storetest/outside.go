@@ -37,7 +37,8 @@ const UpstreamSecret = "key-52d1c0ffee"
 func (w *OutsideWorld) Upstream(tb testing.TB, name string) *models.Upstream {
 	tb.Helper()
 	u, err := outside.New(w.b.Store).AddUpstream(tb.Context(), w.b.Admin, outside.NewUpstream{
-		Name: name, BaseURL: "https://" + name + ".example.com", Dialect: "plain", Key: UpstreamSecret, OwnerID: w.b.Owner.OwnerID,
+		Name: name, BaseURL: "https://" + name + ".example.com", Dialect: "plain", Key: UpstreamSecret,
+		OwnerID: w.b.Owner.OwnerID,
 	})
 	Must(tb, err)
 	return u
@@ -74,7 +75,9 @@ func (w *OutsideWorld) Report(tb testing.TB, conv models.ConversationID, events 
 
 // Reported is a call of a batch.
 func Reported(use, tool, input string) models.RunEvent {
-	return models.RunEvent{Type: models.RunEventToolCall, ToolUseID: use, ToolName: tool, Input: []byte(input), BatchID: "b"}
+	return models.RunEvent{
+		Type: models.RunEventToolCall, ToolUseID: use, ToolName: tool, Input: []byte(input), BatchID: "b",
+	}
 }
 
 // Result is the result of a call.
@@ -84,7 +87,10 @@ func Result(use string) models.RunEvent {
 
 // Call is an item that asks for a call.
 func Call(id, run, tool, args string) models.OutsideItem {
-	return models.OutsideItem{Kind: models.OutsideCallKind, CallID: id, RunID: run, Name: tool, Arguments: []byte(args), Raw: []byte(`{"call_id":"` + id + `"}`)}
+	return models.OutsideItem{
+		Kind: models.OutsideCallKind, CallID: id, RunID: run, Name: tool, Arguments: []byte(args),
+		Raw: []byte(`{"call_id":"` + id + `"}`),
+	}
 }
 
 // Contact is an item that asks a person.
@@ -127,7 +133,8 @@ const outsideColumns = `SELECT id, conversation_id, kind, tool_name, coalesce(to
 func (w *OutsideWorld) Row(tb testing.TB, where string, args ...any) (OutsideRow, bool) {
 	tb.Helper()
 	var r OutsideRow
-	err := Beside(tb, w.b.Store).QueryRowContext(tb.Context(), outsideColumns+where, args...).Scan(&r.ID, &r.Conversation, &r.Kind, &r.Tool, &r.Use, &r.Status, &r.Cause, &r.Matched,
+	err := Beside(tb, w.b.Store).QueryRowContext(tb.Context(), outsideColumns+where, args...).Scan(&r.ID, &r.Conversation,
+		&r.Kind, &r.Tool, &r.Use, &r.Status, &r.Cause, &r.Matched,
 		&r.Contradiction, &r.Feedback, &r.Held, &r.Completed, &r.From)
 	if errors.Is(err, sql.ErrNoRows) {
 		return r, false
@@ -185,7 +192,8 @@ func (w *OutsideWorld) Begin(tb testing.TB, id models.ResponseID) *models.Delive
 // End keeps how telling it ended.
 func (w *OutsideWorld) End(tb testing.TB, id models.ResponseID, told models.DeliveryResult) {
 	tb.Helper()
-	Must(tb, outside.New(w.b.Store).EndDelivery(tb.Context(), w.Tell, id, models.DeliveryEnd{Result: told, Text: "As told."}))
+	Must(tb,
+		outside.New(w.b.Store).EndDelivery(tb.Context(), w.Tell, id, models.DeliveryEnd{Result: told, Text: "As told."}))
 }
 
 // Deliver tells the other system, which ends so.
@@ -217,7 +225,8 @@ func (w *OutsideWorld) WantRow(tb testing.TB, id models.ResponseID, want string)
 // ActionsOn are the ledger's words about one response, in order.
 func (w *OutsideWorld) ActionsOn(tb testing.TB, id models.ResponseID) []string {
 	tb.Helper()
-	rows, err := Beside(tb, w.b.Store).QueryContext(tb.Context(), `SELECT actor_kind || ' ' || action FROM ledger WHERE response_id = ? ORDER BY seq`, id)
+	rows, err := Beside(tb, w.b.Store).QueryContext(tb.Context(),
+		`SELECT actor_kind || ' ' || action FROM ledger WHERE response_id = ? ORDER BY seq`, id)
 	Must(tb, err)
 	defer rows.Close()
 	var out []string
@@ -287,7 +296,8 @@ func (w *OutsideWorld) VerifyRows(tb testing.TB) {
 // decision holds it. The first call of its batch asked nobody.
 func (w *OutsideWorld) HeldCall(tb testing.TB) (models.ConversationID, models.ResponseID) {
 	tb.Helper()
-	conv := w.Open(tb, models.RunInput{RunID: "r", OnReject: models.OnRejectCascade}, Reported("first", "read", `{}`), Reported("second", "bash", `{}`))
+	conv := w.Open(tb, models.RunInput{RunID: "r", OnReject: models.OnRejectCascade}, Reported("first", "read", `{}`),
+		Reported("second", "bash", `{}`))
 	item, left := Call("c", "r", "bash", `{}`), 5*time.Minute
 	item.Timeout = &left
 	id := w.Taken(tb, item)

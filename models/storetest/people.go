@@ -33,18 +33,22 @@ func Reviewer(tb testing.TB, s *store.Store, email string) models.Actor {
 // User adds a person, whose name is the e-mail too.
 func User(tb testing.TB, s *store.Store, email string, role models.Role) models.Actor {
 	tb.Helper()
-	u, err := s.People.AddUser(tb.Context(), Operator(), people.NewUser{Email: email, Name: email, Role: role, Password: Password})
+	u, err := s.People.AddUser(tb.Context(), Operator(),
+		people.NewUser{Email: email, Name: email, Role: role, Password: Password})
 	if err != nil {
 		tb.Fatalf("add user %s: %v", email, err)
 	}
-	return models.Actor{Kind: models.ActorUser, ID: string(u.ID), Name: u.Name, OwnerID: u.ID, Admin: role == models.RoleAdmin}
+	return models.Actor{
+		Kind: models.ActorUser, ID: string(u.ID), Name: u.Name, OwnerID: u.ID, Admin: role == models.RoleAdmin,
+	}
 }
 
 // Session signs the person in and returns the actor of that session and the
 // cookie's secret.
 func Session(tb testing.TB, s *store.Store, email string) (models.Actor, string) {
 	tb.Helper()
-	secret, _, err := s.People.SignIn(tb.Context(), email, Password, people.SignInFrom{Address: "192.0.2.1", UserAgent: "test"})
+	secret, _, err := s.People.SignIn(tb.Context(), email, Password,
+		people.SignInFrom{Address: "192.0.2.1", UserAgent: "test"})
 	if err != nil {
 		tb.Fatalf("sign %s in: %v", email, err)
 	}

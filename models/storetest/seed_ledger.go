@@ -25,15 +25,18 @@ func SeedLedger(tb testing.TB, s *store.Store, agent, owner models.Actor, n int)
 		}
 	}
 	a, err := s.Ask(ctx, agent, models.AskInput{
-		ToolName: "Bash", Explicit: true, Input: []byte(`{"command":"make test","cwd":"/src","description":"Run the tests"}`), Description: "Runs the tests.",
+		ToolName: "Bash", Explicit: true, Input: []byte(`{"command":"make test","cwd":"/src","description":"Run the tests"}`),
+		Description: "Runs the tests.",
 	})
 	stop(err)
-	a, err = s.Decide(ctx, owner, a.ID, models.DecisionInput{Approved: new(true), Digest: a.Digest, Page: models.NoPage, Reason: "Fine."})
+	a, err = s.Decide(ctx, owner, a.ID,
+		models.DecisionInput{Approved: new(true), Digest: a.Digest, Page: models.NoPage, Reason: "Fine."})
 	stop(err)
 	head, err := s.Ledger.Head(ctx)
 	stop(err)
 
-	db, err := sql.Open("sqlite3", "file:"+s.Path()+"?_busy_timeout=60000&_synchronous=OFF&_txlock=immediate&_cache_size=-1000000")
+	db, err := sql.Open("sqlite3",
+		"file:"+s.Path()+"?_busy_timeout=60000&_synchronous=OFF&_txlock=immediate&_cache_size=-1000000")
 	stop(err)
 	defer db.Close()
 	triggers := columnOf(tb, db, `SELECT sql FROM sqlite_master WHERE type = 'trigger'`)
@@ -41,7 +44,8 @@ func SeedLedger(tb testing.TB, s *store.Store, agent, owner models.Actor, n int)
 	entries := make([]models.Entry, 2)
 	for i := range entries {
 		e := &entries[i]
-		stop(db.QueryRowContext(ctx, `SELECT at, actor_kind, actor_id, actor_name, action, owner_id, conversation_id, data FROM ledger WHERE response_id = ? ORDER BY seq LIMIT 1 OFFSET ?`, a.ID, i).
+		stop(db.QueryRowContext(ctx,
+			`SELECT at, actor_kind, actor_id, actor_name, action, owner_id, conversation_id, data FROM ledger WHERE response_id = ? ORDER BY seq LIMIT 1 OFFSET ?`, a.ID, i).
 			Scan(&e.At, &e.ActorKind, &e.ActorID, &e.ActorName, &e.Action, &e.OwnerID, &e.ConversationID, &e.Data))
 	}
 	copied := func(table, where string, own map[string]string) string {
@@ -52,7 +56,8 @@ func SeedLedger(tb testing.TB, s *store.Store, agent, owner models.Actor, n int)
 				values[i] = `t."` + c + `"`
 			}
 		}
-		return `INSERT INTO ` + table + ` ("` + strings.Join(columns, `", "`) + `") WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
+		return `INSERT INTO ` + table + ` ("` + strings.Join(columns, `", "`) +
+			`") WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
  SELECT ` + strings.Join(values, ", ") + ` FROM n CROSS JOIN ` + table + ` t WHERE ` + where
 	}
 	const id, vote = `printf('%08x-0000-7000-8000-%012x', i % 65536 * 7919, i)`, `printf('%08x-0000-7000-9000-%012x', i % 65536 * 7919, i)`
@@ -69,7 +74,8 @@ func SeedLedger(tb testing.TB, s *store.Store, agent, owner models.Actor, n int)
 		exec(`DROP TRIGGER ` + name) // what is copied here never was pending
 	}
 	exec(`PRAGMA defer_foreign_keys = ON`)
-	exec(copied("responses", "t.id = ?2", map[string]string{"number": "t.number + i", "id": id, "sequence": "t.sequence + i", "vote_id": vote}), n, a.ID)
+	exec(copied("responses", "t.id = ?2",
+		map[string]string{"number": "t.number + i", "id": id, "sequence": "t.sequence + i", "vote_id": vote}), n, a.ID)
 	exec(copied("votes", "t.response_id = ?2", map[string]string{"id": vote, "response_id": id}), n, a.ID)
 	add, err := tx.PrepareContext(ctx, `INSERT INTO ledger VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
 	stop(err)
@@ -82,21 +88,27 @@ func SeedLedger(tb testing.TB, s *store.Store, agent, owner models.Actor, n int)
 		stop(err)
 		return digest
 	}
-	was := []string{string(a.ID), string(*a.VoteID), digestOf("responses", string(a.ID)), digestOf("votes", string(*a.VoteID))}
+	was := []string{
+		string(a.ID), string(*a.VoteID), digestOf("responses", string(a.ID)), digestOf("votes", string(*a.VoteID)),
+	}
 	sequence := fmt.Sprintf(`"sequence":%d,`, a.Sequence)
 	for i := 1; i <= n; i++ {
-		id, vote := fmt.Sprintf("%08x-0000-7000-8000-%012x", i%65536*7919, i), fmt.Sprintf("%08x-0000-7000-9000-%012x", i%65536*7919, i)
-		proved := strings.NewReplacer(was[0], id, was[1], vote, was[2], digestOf("responses", id), was[3], digestOf("votes", vote))
+		id, vote := fmt.Sprintf("%08x-0000-7000-8000-%012x", i%65536*7919, i), fmt.Sprintf("%08x-0000-7000-9000-%012x",
+			i%65536*7919, i)
+		proved := strings.NewReplacer(was[0], id, was[1], vote, was[2], digestOf("responses", id), was[3],
+			digestOf("votes", vote))
 		for _, e := range entries {
 			e.ResponseID = models.ResponseID(id)
 			e.Data = strings.Replace(proved.Replace(e.Data), sequence, fmt.Sprintf(`"sequence":%d,`, a.Sequence+int64(i)), 1)
 			head = models.Seal(head, &e)
-			_, err := add.ExecContext(ctx, e.Seq, e.At, string(e.ActorKind), e.ActorID, e.ActorName, e.Action, string(e.OwnerID), string(e.ConversationID), string(e.ResponseID), e.Data, e.Prev, e.Hash)
+			_, err := add.ExecContext(ctx, e.Seq, e.At, string(e.ActorKind), e.ActorID, e.ActorName, e.Action, string(e.OwnerID),
+				string(e.ConversationID), string(e.ResponseID), e.Data, e.Prev, e.Hash)
 			stop(err)
 		}
 	}
 	exec(`UPDATE ledger_head SET seq = ?, hash = ?`, head.Seq, head.Hash)
-	exec(`UPDATE conversations SET next_sequence = next_sequence + ?1, energy_used = energy_used + ?1 * ?2 WHERE id = ?3`, n, a.Energy, a.ConversationID)
+	exec(`UPDATE conversations SET next_sequence = next_sequence + ?1, energy_used = energy_used + ?1 * ?2 WHERE id = ?3`,
+		n, a.Energy, a.ConversationID)
 	for _, text := range triggers {
 		exec(text)
 	}

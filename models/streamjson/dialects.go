@@ -17,7 +17,9 @@ func (l *line) bareCall(id string) (models.RunEvent, bool) {
 
 // bareResult reads a line that is the result of a call.
 func (l *line) bareResult(id string) (models.RunEvent, bool) {
-	b := block{Type: "tool_result", ToolUseID: l.ToolID, Content: l.Output, IsError: l.Status != "" && l.Status != "success"}
+	b := block{
+		Type: "tool_result", ToolUseID: l.ToolID, Content: l.Output, IsError: l.Status != "" && l.Status != "success",
+	}
 	e, ok := l.event(&b, id, id+"/0")
 	if ok && e.Result == "" {
 		e.Result, e.ResultBytes = cut(messageOf(l.Error))
@@ -46,8 +48,8 @@ func (l *line) wrapped(id string) (call, result models.RunEvent, ok bool) {
 			return call, result, ok
 		}
 		result = models.RunEvent{ID: id + "/1", Type: models.RunEventToolResult, ToolUseID: call.ToolUseID}
-		said, failed := outcomeOf(tool.Result)
-		result.IsError = failed
+		said, failure := outcomeOf(tool.Result)
+		result.IsError = failure
 		result.Result, result.ResultBytes = cut(said)
 	}
 	return call, result, l.Subtype == "completed"
@@ -62,7 +64,7 @@ func argumentsOf(s string) jsontext.Value {
 }
 
 // outcomeOf reads what came of a wrapped call: its content, where it has one.
-func outcomeOf(v jsontext.Value) (said string, failed bool) {
+func outcomeOf(v jsontext.Value) (said string, failure bool) {
 	var ends map[string]jsontext.Value
 	if v.Kind() != '{' || json.Unmarshal(v, &ends, lenient) != nil {
 		return string(v), false

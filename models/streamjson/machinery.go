@@ -19,8 +19,8 @@ func (l *line) isMachinery(said string) bool {
 		return true
 	}
 	said = strings.TrimSpace(said)
-	for _, beginning := range machinery {
-		if strings.HasPrefix(said, beginning) {
+	for _, start := range machinery {
+		if strings.HasPrefix(said, start) {
 			return true
 		}
 	}

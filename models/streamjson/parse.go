@@ -147,7 +147,8 @@ func (l *line) ended(id string) models.RunEvent {
 		e.Status = models.ConversationWaitingInput
 	case l.failed():
 		e.Status = models.ConversationFailed
-		e.Content, e.ContentBytes = cut(cmp.Or(string(l.Result), joined(l.Errors), messageOf(l.Error), string(l.Subtype), string(l.Status)))
+		e.Content, e.ContentBytes = cut(cmp.Or(string(l.Result), joined(l.Errors), messageOf(l.Error), string(l.Subtype),
+			string(l.Status)))
 	}
 	return e
 }

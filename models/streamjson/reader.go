@@ -77,7 +77,7 @@ func (r *Reader) Read(raw []byte, position int64) []models.RunEvent {
 		}
 	}
 	var events []models.RunEvent
-	for mended := false; len(raw) > 0; raw = bytes.TrimSpace(raw) {
+	for repair := false; len(raw) > 0; raw = bytes.TrimSpace(raw) {
 		if raw[0] != '{' {
 			next := bytes.IndexByte(raw, '{')
 			if next < 0 {
@@ -97,8 +97,8 @@ func (r *Reader) Read(raw []byte, position int64) []models.RunEvent {
 		case errors.Is(err, io.ErrUnexpectedEOF):
 			r.torn, r.tornAt, r.pieces = bytes.Clone(raw), position, 1
 			return events
-		case !mended && better != nil:
-			raw, mended = better, true
+		case !repair && better != nil:
+			raw, repair = better, true
 			continue
 		}
 		r.Skip(raw, position)
@@ -116,8 +116,8 @@ func (r *Reader) Read(raw []byte, position int64) []models.RunEvent {
 func (r *Reader) joinTorn(raw []byte, position int64) (joined []byte, at int64, done bool) {
 	torn, at := r.torn, r.tornAt
 	r.torn = nil
-	var alone line
-	if v, _, err := firstObject(raw); err == nil && json.Unmarshal(v, &alone, lenient) == nil && alone.Type != "" {
+	var single line
+	if v, _, err := firstObject(raw); err == nil && json.Unmarshal(v, &single, lenient) == nil && single.Type != "" {
 		r.Skip(torn, at)
 		return raw, position, false
 	}
@@ -150,14 +150,14 @@ func firstObject(raw []byte) (v jsontext.Value, rest []byte, err error) {
 // withoutNaN puts numbers that JSON does not know into quotes; nil: there are none.
 func withoutNaN(raw []byte) []byte {
 	var out []byte
-	from, quoted := 0, false
+	from, quote := 0, false
 	for i := 0; i < len(raw); i++ {
 		switch c := raw[i]; {
-		case quoted && c == '\\':
+		case quote && c == '\\':
 			i++
 		case c == '"':
-			quoted = !quoted
-		case quoted:
+			quote = !quote
+		case quote:
 		case c == 'N' || c == 'I' || c == '-':
 			for _, word := range []string{"NaN", "Infinity", "-Infinity"} {
 				if bytes.HasPrefix(raw[i:], []byte(word)) {
@@ -195,9 +195,9 @@ func (r *Reader) Skip(raw []byte, position int64) {
 }
 
 // Lose counts a line that was not read at all.
-func (r *Reader) Lose(beginning []byte, position int64) {
+func (r *Reader) Lose(start []byte, position int64) {
 	r.lost = true
-	r.note(beginning, position)
+	r.note(start, position)
 }
 
 func (r *Reader) note(raw []byte, position int64) {
@@ -206,7 +206,10 @@ func (r *Reader) note(raw []byte, position int64) {
 	}
 	r.unread, r.lastAt = r.unread+1, position+1
 	if len(r.first) < mostNamed {
-		r.first = append(r.first, Unread{position + 1, begin(strings.ToValidUTF8(string(raw[:min(len(raw), 2*mostBeginning)]), "\ufffd"), mostBeginning)})
+		r.first = append(r.first,
+			Unread{
+				position + 1, begin(strings.ToValidUTF8(string(raw[:min(len(raw), 2*mostBeginning)]), "\ufffd"), mostBeginning),
+			})
 	}
 }
 

@@ -52,7 +52,8 @@ func Backup(ctx context.Context, dir, file string) (head models.Head, err error)
 // can't be kept, as on a read-only volume.
 func noteBackup(dir string) {
 	if f, err := os.CreateTemp(dir, "."+models.BackupFile+"-*"); err == nil {
-		if err := errors.Join(db.OwnAsFolder(f), f.Close(), os.Rename(f.Name(), filepath.Join(dir, models.BackupFile))); err != nil {
+		if err := errors.Join(db.OwnAsFolder(f), f.Close(),
+			os.Rename(f.Name(), filepath.Join(dir, models.BackupFile))); err != nil {
 			_ = os.Remove(f.Name())
 		}
 	}

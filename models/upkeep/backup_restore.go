@@ -36,12 +36,12 @@ func Restore(ctx context.Context, file, dir string, force bool, now time.Time) (
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
 	path := filepath.Join(dir, models.DatabaseFile)
-	standing, err := lockDatabase(path)
+	lock, err := lockDatabase(path)
 	if err != nil {
 		return done, err
 	}
-	if standing != nil {
-		defer standing.Close()
+	if lock != nil {
+		defer lock.Close()
 		if !force {
 			return done, fmt.Errorf("%s contains a database: give --force to move it aside, or name an empty folder", dir)
 		}
@@ -62,7 +62,7 @@ func Restore(ctx context.Context, file, dir string, force bool, now time.Time) (
 	if again.Head.String() != done.Head.String() {
 		return done, errors.New("the backup changed while it was read: try again")
 	}
-	if standing != nil {
+	if lock != nil {
 		if done.Aside, err = moveAside(path, now); err != nil {
 			return done, fmt.Errorf("move the database aside: %w", err)
 		}

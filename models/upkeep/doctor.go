@@ -42,8 +42,9 @@ func Inspect(ctx context.Context, dir string) (*Inspection, error) {
 	// SQLite cannot make its index of the log there. With nothing in the log the file has all rows, and no process
 	// changes it.
 	if size := logSize(path); size > 0 {
-		return nil, fmt.Errorf("%s is read-only, and %s has %d bytes that a server left there when it was cut off, without %s to read them: copy the whole folder to a place that can be written (chmod 700), and give the copy with --data",
-			dir, models.DatabaseFile+"-wal", size, models.DatabaseFile+"-shm")
+		return nil,
+			fmt.Errorf("%s is read-only, and %s has %d bytes that a server left there when it was cut off, without %s to read them: copy the whole folder to a place that can be written (chmod 700), and give the copy with --data",
+				dir, models.DatabaseFile+"-wal", size, models.DatabaseFile+"-shm")
 	}
 	if i.db, err = db.OpenInspected(ctx, path, "mode=ro&immutable=1"); err != nil {
 		return nil, err
@@ -137,14 +138,16 @@ func (i *Inspection) Verify(ctx context.Context, kept *models.Head, rows bool) (
 	case have < want:
 		return nil, fmt.Errorf("the database has schema %d, and this program compares rows of schema %d: run the version that wrote it, or make a backup and run `countersign migrate`", have, want)
 	case have > want:
-		return nil, fmt.Errorf("the database has schema %d, and this program knows %d: run the newer one that wrote it", have, want)
+		return nil, fmt.Errorf("the database has schema %d, and this program knows %d: run the newer one that wrote it", have,
+			want)
 	}
 	return verifyRows(ctx, i.db, kept)
 }
 
 // Policy is the current document, as stored.
 func (i *Inspection) Policy(ctx context.Context) (version int64, document string, err error) {
-	err = i.db.QueryRowContext(ctx, `SELECT version, document FROM policies ORDER BY version DESC LIMIT 1`).Scan(&version, &document)
+	err = i.db.QueryRowContext(ctx, `SELECT version, document FROM policies ORDER BY version DESC LIMIT 1`).Scan(&version,
+		&document)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, "", errors.New("there is no policy")
 	}
@@ -179,7 +182,8 @@ func owners(dir string) error {
 		return err
 	}
 	if me := os.Geteuid(); me != 0 && me != folder {
-		return fmt.Errorf("data folder %s belongs to user %d, and this program runs as user %d: run it as the server's user", dir, folder, me)
+		return fmt.Errorf("data folder %s belongs to user %d, and this program runs as user %d: run it as the server's user",
+			dir, folder, me)
 	}
 	names := []string{models.KeyFile, models.PushKeyFile}
 	for _, end := range beside {

@@ -39,7 +39,9 @@ const aloneQuery = `SELECT a.name FROM agents a JOIN users u ON u.id = a.owner_i
 // Deciders counts who can decide. reviewers are those that the policy names.
 func (i *Inspection) Deciders(ctx context.Context, reviewers []string) (Deciders, error) {
 	var d Deciders
-	err := i.db.QueryRowContext(ctx, `SELECT count(*), count(*) FILTER (WHERE role = 'admin') FROM users WHERE disabled_at IS NULL`).Scan(&d.People, &d.Admins)
+	err := i.db.QueryRowContext(ctx,
+		`SELECT count(*), count(*) FILTER (WHERE role = 'admin') FROM users WHERE disabled_at IS NULL`).Scan(&d.People,
+		&d.Admins)
 	if err != nil {
 		return d, fmt.Errorf("count people: %w", err)
 	}
@@ -48,7 +50,8 @@ func (i *Inspection) Deciders(ctx context.Context, reviewers []string) (Deciders
 			continue // UnknownGroups and Unmeetable tell of these
 		}
 		var there bool
-		err := i.db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM users WHERE email = ? AND disabled_at IS NULL)`, people.FoldEmail(email)).Scan(&there)
+		err := i.db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM users WHERE email = ? AND disabled_at IS NULL)`,
+			people.FoldEmail(email)).Scan(&there)
 		if err != nil {
 			return d, fmt.Errorf("look for reviewers: %w", err)
 		}
@@ -76,7 +79,9 @@ func agentsAlone(ctx context.Context, pool *sql.DB) ([]string, error) {
 
 // Approvable tells which rules of a policy have no possible approver, and which have none for one person's agents, with
 // the current people.
-func (i *Inspection) Approvable(ctx context.Context, doc policy.Document) (unmeetable, stuck []policy.Warning, err error) {
+func (i *Inspection) Approvable(
+	ctx context.Context, doc policy.Document,
+) (unmeetable, stuck []policy.Warning, err error) {
 	rows, err := i.db.QueryContext(ctx, people.WhoMayApprove)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read people: %w", err)

@@ -38,7 +38,8 @@ const (
 	unseenRules = `SELECT r.policy_rule, count(*) FROM responses r` + db.ByResponsesSettled + `
  WHERE r.approval_timestamp > ? AND r.approval_status = 'expired' AND NOT EXISTS (SELECT 1 FROM seen s WHERE s.response_id = r.id)
  GROUP BY r.policy_rule ORDER BY count(*) DESC, r.policy_rule LIMIT 10`
-	anyWorking = `SELECT EXISTS (SELECT 1 FROM channels c JOIN users u ON u.id = c.user_id WHERE ` + channelWorks + ` AND u.disabled_at IS NULL)
+	anyWorking = `SELECT EXISTS (SELECT 1 FROM channels c JOIN users u ON u.id = c.user_id WHERE ` + channelWorks +
+		` AND u.disabled_at IS NULL)
  OR EXISTS (SELECT 1 FROM channels c JOIN groups g ON g.id = c.group_id WHERE ` + channelWorks + ` AND g.removed_at IS NULL)`
 )
 
@@ -82,12 +83,12 @@ func (i *Inspection) Unseen(ctx context.Context, now time.Time, reviewers []stri
 }
 
 func (i *Inspection) deaf(ctx context.Context, reviewers []string) ([]string, error) {
-	named := map[string]bool{}
+	names := map[string]bool{}
 	for _, r := range reviewers {
 		if group, ok := models.GroupOf(r); ok {
-			named[models.GroupReviewer(group)] = true
+			names[models.GroupReviewer(group)] = true
 		} else {
-			named[people.FoldEmail(r)] = true
+			names[people.FoldEmail(r)] = true
 		}
 	}
 	rows, err := i.db.QueryContext(ctx, deafPeople)
@@ -102,7 +103,8 @@ func (i *Inspection) deaf(ctx context.Context, reviewers []string) ([]string, er
 		if err := rows.Scan(&email, &owns, &groups); err != nil {
 			return nil, fmt.Errorf("look for people without a channel: %w", err)
 		}
-		if owns || named[email] || slices.ContainsFunc(strings.Fields(groups), func(g string) bool { return named[models.GroupReviewer(g)] }) {
+		if owns || names[email] ||
+			slices.ContainsFunc(strings.Fields(groups), func(g string) bool { return names[models.GroupReviewer(g)] }) {
 			out = append(out, email)
 		}
 	}

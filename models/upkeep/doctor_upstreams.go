@@ -15,8 +15,9 @@ type LockedChannel struct{ Label, Owner, Why string }
 
 // LockedChannels are those in use whose targets the key file beside the database does not
 // open, and how many are in use. The schema must be this program's.
-func (i *Inspection) LockedChannels(ctx context.Context) (locked []LockedChannel, all int, err error) {
-	rows, err := i.db.QueryContext(ctx, `SELECT c.id, c.label, coalesce(u.email, g.name, ''), c.target_sealed FROM channels c LEFT JOIN users u ON u.id = c.user_id LEFT JOIN groups g ON g.id = c.group_id
+func (i *Inspection) LockedChannels(ctx context.Context) (channels []LockedChannel, all int, err error) {
+	rows, err := i.db.QueryContext(ctx,
+		`SELECT c.id, c.label, coalesce(u.email, g.name, ''), c.target_sealed FROM channels c LEFT JOIN users u ON u.id = c.user_id LEFT JOIN groups g ON g.id = c.group_id
  WHERE c.removed_at IS NULL ORDER BY 3, c.id`)
 	if err != nil {
 		return nil, 0, fmt.Errorf("read channels: %w", err)
@@ -31,13 +32,13 @@ func (i *Inspection) LockedChannels(ctx context.Context) (locked []LockedChannel
 		all++
 		if _, err := store.KeyFileBeside(i.path).Unseal(secret.TargetSealed, people.AboutTarget(secret.ID)); err != nil {
 			c.Why = err.Error()
-			locked = append(locked, c)
+			channels = append(channels, c)
 		}
 	}
 	if err := rows.Err(); err != nil {
 		return nil, 0, fmt.Errorf("read channels: %w", err)
 	}
-	return locked, all, nil
+	return channels, all, nil
 }
 
 // InspectedUpstream is what can be told of an upstream without asking it.
@@ -53,7 +54,8 @@ type InspectedUpstream struct {
 
 // Upstreams are all, by name. The schema must be this program's.
 func (i *Inspection) Upstreams(ctx context.Context) ([]InspectedUpstream, error) {
-	rows, err := i.db.QueryContext(ctx, `SELECT id, name, base_url, key_sealed, disabled_at IS NOT NULL, paused_at IS NOT NULL, failures, problem FROM upstreams ORDER BY name`)
+	rows, err := i.db.QueryContext(ctx,
+		`SELECT id, name, base_url, key_sealed, disabled_at IS NOT NULL, paused_at IS NOT NULL, failures, problem FROM upstreams ORDER BY name`)
 	if err != nil {
 		return nil, fmt.Errorf("read upstreams: %w", err)
 	}
@@ -61,14 +63,15 @@ func (i *Inspection) Upstreams(ctx context.Context) ([]InspectedUpstream, error)
 	var out []InspectedUpstream
 	for rows.Next() {
 		var (
-			u      InspectedUpstream
-			id     models.UpstreamID
-			sealed []byte
+			u          InspectedUpstream
+			id         models.UpstreamID
+			ciphertext []byte
 		)
-		if err := rows.Scan(&id, &u.Name, &u.BaseURL, &sealed, &u.Disabled, &u.Paused, &u.Failures, &u.Problem); err != nil {
+		if err := rows.Scan(&id, &u.Name, &u.BaseURL, &ciphertext, &u.Disabled, &u.Paused, &u.Failures,
+			&u.Problem); err != nil {
 			return nil, fmt.Errorf("read upstreams: %w", err)
 		}
-		if _, err := store.KeyFileBeside(i.path).Unseal(sealed, string(id)); err != nil {
+		if _, err := store.KeyFileBeside(i.path).Unseal(ciphertext, string(id)); err != nil {
 			u.Locked = err.Error()
 		}
 		out = append(out, u)

@@ -35,11 +35,11 @@ func (i *Inspection) Webhooks(ctx context.Context) ([]InspectedWebhook, error) {
 	for rows.Next() {
 		var h InspectedWebhook
 		var id, at string
-		var sealed []byte
-		if err := rows.Scan(&id, &h.Name, &h.Label, &sealed, &h.Why, &at); err != nil {
+		var ciphertext []byte
+		if err := rows.Scan(&id, &h.Name, &h.Label, &ciphertext, &h.Why, &at); err != nil {
 			return nil, fmt.Errorf("read webhooks: %w", err)
 		}
-		if _, err := store.KeyFileBeside(i.path).Unseal(sealed, "webhook "+id); err != nil {
+		if _, err := store.KeyFileBeside(i.path).Unseal(ciphertext, "webhook "+id); err != nil {
 			h.Locked = err.Error()
 		}
 		if at != "" {

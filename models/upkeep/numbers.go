@@ -108,7 +108,8 @@ func (u *Upkeep) switches(ctx context.Context, n *models.Numbers) (err error) {
 // longest first.
 func (u *Upkeep) byAge(ctx context.Context) ([]models.PendingCount, error) {
 	now, ages := u.db.Now(), models.PendingAges()
-	rows, err := u.db.Reads().QueryContext(ctx, pendingByAge, now.Add(-ages[0].Least), now.Add(-ages[1].Least), now.Add(-ages[2].Least), now)
+	rows, err := u.db.Reads().QueryContext(ctx, pendingByAge, now.Add(-ages[0].Least), now.Add(-ages[1].Least),
+		now.Add(-ages[2].Least), now)
 	if err != nil {
 		return nil, fmt.Errorf("count what waits by age: %w", err)
 	}

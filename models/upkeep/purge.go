@@ -29,8 +29,8 @@ type Purge struct {
 	walks  []walk
 	after  [2]any
 	found  []walkedRow
-	begun  bool
-	closed bool // the walk has come to its end
+	inWalk bool
+	isDone bool // the walk has come to its end
 }
 
 // NewPurge begins one: for admins, the operator and the policy's rule.
@@ -68,8 +68,8 @@ func (p *Purge) Step(ctx context.Context) (more bool, err error) {
 		p.found = p.found[len(batch):]
 		return true, nil
 	}
-	if p.closed {
-		p.walks, p.begun, p.closed = p.walks[1:], false, false
+	if p.isDone {
+		p.walks, p.inWalk, p.isDone = p.walks[1:], false, false
 	}
 	if len(p.walks) == 0 {
 		return false, nil
@@ -99,8 +99,8 @@ type walkedRow struct {
 // read looks at the next rows of a walk.
 func (p *Purge) read(ctx context.Context) error {
 	w := &p.walks[0]
-	if !p.begun {
-		p.begun, p.after = true, w.first(p.q.Conversation)
+	if !p.inWalk {
+		p.inWalk, p.after = true, w.first(p.q.Conversation)
 	}
 	text := w.text(p.q.Conversation)
 	rows, err := p.u.db.Reads().QueryContext(ctx, text, p.args(text, p.after[0], p.after[1])...)
@@ -121,7 +121,7 @@ func (p *Purge) read(ctx context.Context) error {
 			p.found = append(p.found, row)
 		}
 	}
-	p.closed = n < purgeRead
+	p.isDone = n < purgeRead
 	return rows.Err()
 }
 

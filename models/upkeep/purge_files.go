@@ -28,7 +28,8 @@ func (u *Upkeep) FreeBytes(ctx context.Context) (int64, error) {
 func (i *Inspection) Unpurged(ctx context.Context, before time.Time) (n int64, err error) {
 	w := &purgeWalks[0]
 	args := []any{0, "", db.Stamp(before)}
-	err = i.db.QueryRowContext(ctx, `SELECT count(*) FROM (SELECT `+w.row+` WHERE ?1 = 0 AND ?2 = '') WHERE due`, args...).Scan(&n)
+	err = i.db.QueryRowContext(ctx, `SELECT count(*) FROM (SELECT `+w.row+` WHERE ?1 = 0 AND ?2 = '') WHERE due`,
+		args...).Scan(&n)
 	if err != nil {
 		return 0, fmt.Errorf("look for contents that should be removed: %w", err)
 	}

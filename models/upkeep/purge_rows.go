@@ -49,12 +49,16 @@ func (p *Purge) plan(ctx context.Context, q rowQuerier, batch []walkedRow) (*pur
 		key := append(append([]any{}, row.key...), "")[:2]
 		text := w.due()
 		var due bool
-		if err := q.QueryRowContext(ctx, text, p.args(text, key[0], key[1])...).Scan(&due); errors.Is(err, sql.ErrNoRows) || err == nil && !due {
+		if err := q.QueryRowContext(ctx, text, p.args(text, key[0], key[1])...).Scan(&due); errors.Is(err, sql.ErrNoRows) ||
+			err == nil && !due {
 			continue // something happened to it meanwhile
 		} else if err != nil {
 			return nil, err
 		}
-		main := purgedRow{table: w.table, where: keyOf(w.where), key: row.key, at: row.at, mark: models.RemovedMark(p.at, p.actor), first: true}
+		main := purgedRow{
+			table: w.table, where: keyOf(w.where), key: row.key, at: row.at, mark: models.RemovedMark(p.at, p.actor),
+			first: true,
+		}
 		rows := []purgedRow{main}
 		if w.table == "responses" {
 			var err error
@@ -98,7 +102,11 @@ func planResponse(ctx context.Context, q rowQuerier, main purgedRow) ([]purgedRo
 	}
 	rows := []purgedRow{main}
 	if r.UpstreamID != nil {
-		rows = append(rows, purgedRow{table: "outside_approvals", where: "upstream_id = ?2 AND call_id = ?3 AND response_id = ?4", key: []any{*r.UpstreamID, r.CallID, id}, mark: main.mark, at: main.at})
+		rows = append(rows,
+			purgedRow{
+				table: "outside_approvals", where: "upstream_id = ?2 AND call_id = ?3 AND response_id = ?4",
+				key: []any{*r.UpstreamID, r.CallID, id}, mark: main.mark, at: main.at,
+			})
 	}
 	for _, of := range [...]struct{ table, ids, where string }{
 		{"votes", `SELECT id FROM votes WHERE response_id = ? ORDER BY id`, "id = ?2"},
@@ -201,7 +209,8 @@ func (p *Purge) apply(t *tx, conversation models.ConversationID, rows []purgedRo
 	}
 	about := ledger.Subject{Conversation: conversation}
 	if conversation != "" {
-		if err := t.Gorm().Raw(`SELECT owner_id FROM conversations WHERE id = ?`, conversation).Scan(&about.Owner).Error; err != nil {
+		if err := t.Gorm().Raw(`SELECT owner_id FROM conversations WHERE id = ?`,
+			conversation).Scan(&about.Owner).Error; err != nil {
 			return fmt.Errorf("read owner: %w", err)
 		}
 		t.Publish(events.Conversation(string(conversation)))
@@ -227,7 +236,8 @@ var responseRow = db.RowOf(&models.Response{})
 
 // responseOf reads a request; nil: there is none.
 func responseOf(ctx context.Context, q rowQuerier, id any) (*models.Response, error) {
-	r, err := db.ReaderOf[models.Response](responseRow).Read(q.QueryRowContext(ctx, `SELECT `+responseRow.Columns("", nil)+` FROM responses WHERE id = ?`, id))
+	r, err := db.ReaderOf[models.Response](responseRow).Read(q.QueryRowContext(ctx,
+		`SELECT `+responseRow.Columns("", nil)+` FROM responses WHERE id = ?`, id))
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}
@@ -251,7 +261,8 @@ func fitsDigest(r *models.Response) bool {
 var holdsContent = map[string]string{
 	// The texts of the other causes are ours or the policy's.
 	"responses.approval_feedback": `cause NOT IN ('timeout', 'policy', 'no_reviewer', 'gone', 'run_ended')`,
-	"turns.said":                  `(` + db.JSONMember(`said`, `content`) + ` IS NOT NULL OR ` + db.JSONMember(`said`, `calls`) + ` IS NOT NULL)`,
+	"turns.said": `(` + db.JSONMember(`said`, `content`) + ` IS NOT NULL OR ` +
+		db.JSONMember(`said`, `calls`) + ` IS NOT NULL)`,
 }
 
 // holds is SQL over the mark ?1 that says whether there is something to remove from a column.

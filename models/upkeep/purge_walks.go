@@ -46,7 +46,8 @@ func (w *walk) due() string { return `SELECT due FROM (SELECT ` + w.row + ` WHER
 const (
 	// The built-in agent is not at work, nor about to be, in the conversation x.
 	agentRests = `NOT EXISTS (SELECT 1 FROM agent_inbox i WHERE i.conversation_id = x.conversation_id AND (i.ready_at IS NOT NULL OR i.leased_until IS NOT NULL))`
-	nonePends  = `NOT EXISTS (SELECT 1 FROM responses p` + db.ByResponsesPendingConversation + ` WHERE p.conversation_id = x.conversation_id AND p.approval_status = 'pending')`
+	nonePends  = `NOT EXISTS (SELECT 1 FROM responses p` + db.ByResponsesPendingConversation +
+		` WHERE p.conversation_id = x.conversation_id AND p.approval_status = 'pending')`
 
 	// Requests that still matter stay: pending or held ones, decisions that another system does not have yet, calls
 	// under way that may yet be asked about, and the call that a pending request of another system is linked to. So do
@@ -73,7 +74,8 @@ var purgeWalks = []walk{
 	{
 		table: "messages", keys: 1, where: `x.id = ?1`,
 		after: `x.id, ''`, within: `x.sequence, ''`,
-		row: `x.id, '', x.conversation_id, x.created_at AS at, x.created_at < ?3 AND x.removed IS NULL AND ` + agentRests + ` AND ` + nonePends + ` AS due FROM messages x`,
+		row: `x.id, '', x.conversation_id, x.created_at AS at, x.created_at < ?3 AND x.removed IS NULL AND ` + agentRests +
+			` AND ` + nonePends + ` AS due FROM messages x`,
 		all: ` WHERE x.id > ?1 ORDER BY x.id LIMIT ?6`,
 		one: ` WHERE x.conversation_id = ?4 AND x.sequence > ?1 ORDER BY x.sequence LIMIT ?6`,
 	},

@@ -32,13 +32,17 @@ func verifyRows(ctx context.Context, pool *sql.DB, kept *models.Head) (*models.R
 	}
 	defer dbtx.Rollback()
 	c := &rowCheck{
-		ctx: ctx, dbtx: dbtx, left: map[[2]string]struct{}{},
-		report: &models.RowReport{Checked: map[string]int64{}, NotCovered: map[string]int64{}, NotCompared: map[string]int64{}},
+		ctx: ctx, dbtx: dbtx, rest: map[[2]string]struct{}{},
+		report: &models.RowReport{
+			Checked: map[string]int64{}, NotCovered: map[string]int64{}, NotCompared: map[string]int64{},
+		},
 	}
 	if err := c.schema(); err != nil {
 		return nil, fmt.Errorf("compare the schema with the migrations: %w", err)
 	}
-	for _, step := range [...]func() error{func() error { return proof.Check(ctx, dbtx, kept, c.report, c.leaves) }, c.derived} {
+	for _, step := range [...]func() error{
+		func() error { return proof.Check(ctx, dbtx, kept, c.report, c.leaves) }, c.derived,
+	} {
 		if err := c.continueAfter(step()); err != nil {
 			return nil, err
 		}
@@ -66,7 +70,7 @@ type rowCheck struct {
 	report *models.RowReport
 
 	// left are the people who were asked about a request, and are no longer.
-	left map[[2]string]struct{}
+	rest map[[2]string]struct{}
 }
 
 func (c *rowCheck) fault(table, id, format string, args ...any) {
@@ -85,7 +89,7 @@ func (c *rowCheck) leaves(e *models.Entry) {
 		return // that is reported already
 	}
 	for _, user := range said.Left {
-		c.left[[2]string{user, string(e.ResponseID)}] = struct{}{}
+		c.rest[[2]string{user, string(e.ResponseID)}] = struct{}{}
 	}
 }
 
@@ -106,7 +110,7 @@ func (c *rowCheck) readers() error {
 		if err := rows.Scan(&reader, &seq, &response); err != nil {
 			return fmt.Errorf("read readers: %w", err)
 		}
-		if _, left := c.left[[2]string{reader, response}]; !left {
+		if _, rest := c.rest[[2]string{reader, response}]; !rest {
 			c.fault("ledger_readers", reader+" "+seq, "this person was not asked about the entry's request")
 		}
 	}

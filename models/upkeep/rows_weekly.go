@@ -62,7 +62,8 @@ func lastRows(ctx context.Context, pool interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 },
 ) (c models.RowCheck, err error) {
-	if err := pool.QueryRowContext(ctx, lastRowCheck).Scan(&c.EndedAt, &c.Rows, &c.Found, &c.NotCovered, &c.Problem); err != nil {
+	if err := pool.QueryRowContext(ctx, lastRowCheck).Scan(&c.EndedAt, &c.Rows, &c.Found, &c.NotCovered,
+		&c.Problem); err != nil {
 		return c, fmt.Errorf("read the last comparison of rows: %w", err)
 	}
 	return c, nil

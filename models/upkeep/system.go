@@ -17,7 +17,8 @@ import (
 const (
 	pendingRefColumns = `SELECT r.id, r.kind, r.tool_name, a.name, u.name, r.created_at, r.approval_timeout_at`
 	// oldestQuery walks the index of pending requests, which holds the numbers of arrival too; one row is read.
-	oldestQuery = pendingRefColumns + ` FROM responses r JOIN agents a ON a.id = r.agent_id JOIN users u ON u.id = r.owner_id
+	oldestQuery = pendingRefColumns +
+		` FROM responses r JOIN agents a ON a.id = r.agent_id JOIN users u ON u.id = r.owner_id
  WHERE r.number = (SELECT min(number) FROM responses` + db.ByResponsesPendingRisk + `
   WHERE approval_status = 'pending' AND approval_timeout_at > ?)`
 )
@@ -80,7 +81,8 @@ func systemNumbers(ctx context.Context, dbtx *sql.Tx, now time.Time, out *models
 		{`SELECT count(*) FROM (SELECT 1 FROM agents LIMIT ?)`, []any{models.StatsCap}, &out.Agents},
 		{`SELECT count(*) FROM (SELECT 1 FROM conversations LIMIT ?)`, []any{models.StatsCap}, &out.Conversations},
 		{
-			`SELECT count(*) FROM (SELECT 1 FROM responses` + db.ByResponsesPendingRisk + ` WHERE approval_status = 'pending' AND approval_timeout_at > ? LIMIT ?)`,
+			`SELECT count(*) FROM (SELECT 1 FROM responses` + db.ByResponsesPendingRisk +
+				` WHERE approval_status = 'pending' AND approval_timeout_at > ? LIMIT ?)`,
 			[]any{now, models.StatsCap},
 			&out.Pending,
 		},
@@ -98,7 +100,8 @@ func systemNumbers(ctx context.Context, dbtx *sql.Tx, now time.Time, out *models
 }
 
 func systemGrowth(ctx context.Context, dbtx *sql.Tx, now time.Time, out *models.SystemState) error {
-	if err := dbtx.QueryRowContext(ctx, `SELECT seq, hash FROM ledger_head WHERE id = 1`).Scan(&out.Head.Seq, &out.Head.Hash); err != nil {
+	if err := dbtx.QueryRowContext(ctx, `SELECT seq, hash FROM ledger_head WHERE id = 1`).Scan(&out.Head.Seq,
+		&out.Head.Hash); err != nil {
 		return fmt.Errorf("read ledger head: %w", err)
 	}
 	out.Entries = out.Head.Seq

@@ -19,7 +19,9 @@ const addWebhook = `INSERT INTO webhooks (id, name, label, owner_id, types, inpu
 // events are signed with, which nothing shows again. For admins and the operator, else
 // CodeForbidden. Codes: invalid (naming every field), conflict (the name is taken, or there
 // are models.MaxWebhooks).
-func (w *Webhooks) Add(ctx context.Context, actor models.Actor, in models.WebhookInput) (*models.Webhook, string, error) {
+func (w *Webhooks) Add(
+	ctx context.Context, actor models.Actor, in models.WebhookInput,
+) (*models.Webhook, string, error) {
 	if err := actor.NeedAdmin(); err != nil {
 		return nil, "", err
 	}
@@ -27,9 +29,12 @@ func (w *Webhooks) Add(ctx context.Context, actor models.Actor, in models.Webhoo
 	if err != nil {
 		return nil, "", err
 	}
-	h := &models.Webhook{ID: models.NewID[models.WebhookID](), Name: in.Name, Label: label, OwnerID: actor.UserID(), Types: in.Types, Inputs: in.Inputs}
+	h := &models.Webhook{
+		ID: models.NewID[models.WebhookID](), Name: in.Name, Label: label, OwnerID: actor.UserID(), Types: in.Types,
+		Inputs: in.Inputs,
+	}
 	key := newKey()
-	sealed, err := w.seal(h.ID, models.WebhookTarget{URL: in.URL, Keys: []string{key}})
+	ciphertext, err := w.seal(h.ID, models.WebhookTarget{URL: in.URL, Keys: []string{key}})
 	if err != nil {
 		return nil, "", err
 	}
@@ -46,7 +51,8 @@ func (w *Webhooks) Add(ctx context.Context, actor models.Actor, in models.Webhoo
 			return err
 		}
 		h.CreatedAt, h.Cursor = t.Now, head.Seq+1 // behind the entry of its own making
-		if err := t.Gorm().Exec(addWebhook, h.ID, h.Name, h.Label, h.OwnerID, types, h.Inputs, h.Cursor, h.CreatedAt, sealed).Error; err != nil {
+		if err := t.Gorm().Exec(addWebhook, h.ID, h.Name, h.Label, h.OwnerID, types, h.Inputs, h.Cursor, h.CreatedAt,
+			ciphertext).Error; err != nil {
 			return fmt.Errorf("store webhook: %w", err)
 		}
 		w.ledger.Adds(t.Tx, "webhooks", h.ID)
@@ -74,10 +80,14 @@ func (t *tx) roomFor(h *models.Webhook) error {
 	}
 	for _, other := range all {
 		if other.Name == h.Name && other.ID != h.ID {
-			return &models.Error{Code: models.CodeConflict, Text: "There is already a webhook of this name.", Fields: map[string]string{"name": "is taken by another webhook"}}
+			return &models.Error{
+				Code: models.CodeConflict, Text: "There is already a webhook of this name.",
+				Fields: map[string]string{"name": "is taken by another webhook"},
+			}
 		}
 	}
-	if len(all) >= models.MaxWebhooks && !slices.ContainsFunc(all, func(other models.Webhook) bool { return other.ID == h.ID }) {
+	if len(all) >= models.MaxWebhooks &&
+		!slices.ContainsFunc(all, func(other models.Webhook) bool { return other.ID == h.ID }) {
 		return models.Errorf(models.CodeConflict, "There are %d webhooks, which is the limit: remove one first.", len(all))
 	}
 	return nil
@@ -108,16 +118,17 @@ func (w *Webhooks) Change(ctx context.Context, actor models.Actor, id models.Web
 			return err
 		}
 		columns := map[string]any{"name": h.Name, "types": types, "inputs": h.Inputs}
-		sealed, err := t.sealed(h)
+		ciphertext, err := t.sealed(h)
 		if err != nil {
 			return err
 		}
 		if in.URL != "" {
 			h.Label = label
-			if sealed, err = t.reseal(h, sealed, func(target *models.WebhookTarget) { target.URL = in.URL }); err != nil {
+			if ciphertext, err = t.reseal(h, ciphertext,
+				func(target *models.WebhookTarget) { target.URL = in.URL }); err != nil {
 				return err
 			}
-			columns["label"], columns["target_sealed"] = label, sealed
+			columns["label"], columns["target_sealed"] = label, ciphertext
 		}
 		if !sameTypes { // an event since the cursor that was not wanted may be wanted now
 			columns = moved(columns)
@@ -138,8 +149,8 @@ func (t *tx) sealed(h *models.Webhook) ([]byte, error) {
 }
 
 // reseal changes a sealed target.
-func (t *tx) reseal(h *models.Webhook, sealed []byte, change func(*models.WebhookTarget)) ([]byte, error) {
-	target, err := t.w.open(h.ID, sealed)
+func (t *tx) reseal(h *models.Webhook, ciphertext []byte, change func(*models.WebhookTarget)) ([]byte, error) {
+	target, err := t.w.open(h.ID, ciphertext)
 	if err != nil {
 		return nil, err
 	}
@@ -157,12 +168,13 @@ func (w *Webhooks) Remove(ctx context.Context, actor models.Actor, id models.Web
 		if err := t.w.ledger.Changes(t.Tx, "webhooks", id); err != nil {
 			return err
 		}
-		removed := t.Gorm().Exec(`UPDATE webhooks SET removed_at = ?, target_sealed = NULL, old_key_until = NULL, position = position + 1 WHERE id = ? AND removed_at IS NULL`, t.Now, id)
-		if removed.Error != nil || !db.ExactlyOne(removed.RowsAffected) {
-			return fmt.Errorf("remove webhook: %d rows, %w", removed.RowsAffected, removed.Error)
+		removal := t.Gorm().Exec(`UPDATE webhooks SET removed_at = ?, target_sealed = NULL, old_key_until = NULL, position = position + 1 WHERE id = ? AND removed_at IS NULL`, t.Now, id)
+		if removal.Error != nil || !db.ExactlyOne(removal.RowsAffected) {
+			return fmt.Errorf("remove webhook: %d rows, %w", removal.RowsAffected, removal.Error)
 		}
 		var letters []string
-		if err := t.Gorm().Model(&models.WebhookSkipRow{}).Where("webhook_id = ?", id).Pluck("id", &letters).Error; err != nil {
+		if err := t.Gorm().Model(&models.WebhookSkipRow{}).Where("webhook_id = ?", id).Pluck("id",
+			&letters).Error; err != nil {
 			return fmt.Errorf("read dead letters: %w", err)
 		}
 		for _, letter := range letters {
@@ -170,7 +182,10 @@ func (w *Webhooks) Remove(ctx context.Context, actor models.Actor, id models.Web
 				return err
 			}
 		}
-		for _, rows := range []string{`DELETE FROM webhook_blocks WHERE webhook_id = ?`, `DELETE FROM webhook_skipped WHERE webhook_id = ?`, `DELETE FROM webhook_answers WHERE webhook_id = ?`} {
+		for _, rows := range []string{
+			`DELETE FROM webhook_blocks WHERE webhook_id = ?`, `DELETE FROM webhook_skipped WHERE webhook_id = ?`,
+			`DELETE FROM webhook_answers WHERE webhook_id = ?`,
+		} {
 			if err := t.Gorm().Exec(rows, id).Error; err != nil {
 				return fmt.Errorf("remove what belongs to a webhook: %w", err)
 			}
@@ -189,7 +204,10 @@ func (w *Webhooks) Pause(ctx context.Context, actor models.Actor, id models.Webh
 		if h.PausedAt != nil {
 			return nil
 		}
-		if err := t.set(h, map[string]any{"paused_at": t.Now, "paused_why": models.PausedByPerson, "paused_by": actor.Name, "paused_class": ""}); err != nil {
+		if err := t.set(h,
+			map[string]any{
+				"paused_at": t.Now, "paused_why": models.PausedByPerson, "paused_by": actor.Name, "paused_class": "",
+			}); err != nil {
 			return err
 		}
 		return t.record(actor, "webhook.paused", h, entry{Why: models.PausedByPerson})
@@ -203,10 +221,12 @@ func (w *Webhooks) Resume(ctx context.Context, actor models.Actor, id models.Web
 		if h.PausedAt == nil {
 			return nil
 		}
-		if err := t.Gorm().Exec(`UPDATE webhook_blocks SET due_at = ?1, since = ?1, attempts = 0 WHERE webhook_id = ?2`, t.Now, id).Error; err != nil {
+		if err := t.Gorm().Exec(`UPDATE webhook_blocks SET due_at = ?1, since = ?1, attempts = 0 WHERE webhook_id = ?2`,
+			t.Now, id).Error; err != nil {
 			return fmt.Errorf("have blocked events tried: %w", err)
 		}
-		if err := t.set(h, moved(map[string]any{"paused_at": nil, "paused_why": "", "paused_by": "", "paused_class": ""})); err != nil {
+		if err := t.set(h,
+			moved(map[string]any{"paused_at": nil, "paused_why": "", "paused_by": "", "paused_class": ""})); err != nil {
 			return err
 		}
 		return t.record(actor, "webhook.resumed", h, entry{})
@@ -251,21 +271,24 @@ func (w *Webhooks) RetireOldKey(ctx context.Context, actor models.Actor, id mode
 		if h.OldKeyUntil == nil {
 			return nil
 		}
-		return t.newKeys(actor, h, "webhook.key_retired", nil, func(keys []string) []string { return keys[:min(1, len(keys))] })
+		return t.newKeys(actor, h, "webhook.key_retired", nil,
+			func(keys []string) []string { return keys[:min(1, len(keys))] })
 	})
 }
 
 // newKeys changes the keys of an endpoint; until: how long the second one signs.
-func (t *tx) newKeys(actor models.Actor, h *models.Webhook, action string, until *time.Time, change func([]string) []string) error {
-	sealed, err := t.sealed(h)
+func (t *tx) newKeys(
+	actor models.Actor, h *models.Webhook, action string, until *time.Time, change func([]string) []string,
+) error {
+	ciphertext, err := t.sealed(h)
 	if err != nil {
 		return err
 	}
-	sealed, err = t.reseal(h, sealed, func(target *models.WebhookTarget) { target.Keys = change(target.Keys) })
+	ciphertext, err = t.reseal(h, ciphertext, func(target *models.WebhookTarget) { target.Keys = change(target.Keys) })
 	if err != nil {
 		return err
 	}
-	if err := t.set(h, map[string]any{"target_sealed": sealed, "old_key_until": until}); err != nil {
+	if err := t.set(h, map[string]any{"target_sealed": ciphertext, "old_key_until": until}); err != nil {
 		return err
 	}
 	return t.record(actor, action, h, described(h))

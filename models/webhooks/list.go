@@ -16,8 +16,9 @@ const (
 	blocksOf    = `SELECT count(*) AS n, min(next_seq) AS first FROM webhook_blocks WHERE webhook_id = ? AND type <> ''`
 	headNow     = `SELECT seq FROM ledger_head WHERE id = 1`
 	waiting     = `SELECT * FROM webhook_blocks WHERE webhook_id = ? AND type <> '' ORDER BY since, next_seq`
-	dead        = `SELECT * FROM webhook_skipped` + db.ByWebhookSkippedWebhook + ` WHERE webhook_id = ?1 AND (?2 = '' OR id < ?2) ORDER BY id DESC LIMIT ?3`
-	nameOfUser  = `SELECT name FROM users WHERE id = ?`
+	dead        = `SELECT * FROM webhook_skipped` + db.ByWebhookSkippedWebhook +
+		` WHERE webhook_id = ?1 AND (?2 = '' OR id < ?2) ORDER BY id DESC LIMIT ?3`
+	nameOfUser = `SELECT name FROM users WHERE id = ?`
 )
 
 // skippedPage is how many dead letters a page has at most.
@@ -54,7 +55,9 @@ func (w *Webhooks) States(ctx context.Context) (out []models.WebhookState, err e
 
 // Get is one endpoint with where it is. For admins and the operator, else CodeForbidden;
 // CodeNotFound.
-func (w *Webhooks) Get(ctx context.Context, actor models.Actor, id models.WebhookID) (out *models.WebhookState, err error) {
+func (w *Webhooks) Get(
+	ctx context.Context, actor models.Actor, id models.WebhookID,
+) (out *models.WebhookState, err error) {
 	err = w.read(ctx, actor, id, func(ctx context.Context, h *models.Webhook) error {
 		out, err = w.state(ctx, h)
 		return err
@@ -73,12 +76,12 @@ func (w *Webhooks) state(ctx context.Context, h *models.Webhook) (*models.Webhoo
 		return nil, fmt.Errorf("read head: %w", err)
 	}
 	out.Behind = max(head-h.Cursor, 0)
-	var blocked *int64
-	if err := pool.QueryRowContext(ctx, blocksOf, h.ID).Scan(&out.Blocked, &blocked); err != nil {
+	var blocks *int64
+	if err := pool.QueryRowContext(ctx, blocksOf, h.ID).Scan(&out.Blocked, &blocks); err != nil {
 		return nil, fmt.Errorf("count blocked streams: %w", err)
 	}
 	var err error
-	if out.OldestAt, err = w.oldest(ctx, pool, h, blocked); err != nil {
+	if out.OldestAt, err = w.oldest(ctx, pool, h, blocks); err != nil {
 		return nil, err
 	}
 	if h.OwnerID != "" {
@@ -103,7 +106,9 @@ func (w *Webhooks) state(ctx context.Context, h *models.Webhook) (*models.Webhoo
 // Page is all that there is to show of an endpoint, as it was at one moment: with its dead
 // letters after the one with an id (empty: from the newest). For admins and the operator, else
 // CodeForbidden; CodeNotFound.
-func (w *Webhooks) Page(ctx context.Context, actor models.Actor, id models.WebhookID, skipsAfter string) (out *models.WebhookPage, err error) {
+func (w *Webhooks) Page(
+	ctx context.Context, actor models.Actor, id models.WebhookID, skipsAfter string,
+) (out *models.WebhookPage, err error) {
 	err = w.read(ctx, actor, id, func(ctx context.Context, h *models.Webhook) error {
 		state, err := w.state(ctx, h)
 		if err != nil {
@@ -124,7 +129,9 @@ func (w *Webhooks) Page(ctx context.Context, actor models.Actor, id models.Webho
 
 // Answers are the last that an endpoint gave, newest first, at most models.WebhookAnswers. For
 // admins and the operator, else CodeForbidden; CodeNotFound.
-func (w *Webhooks) Answers(ctx context.Context, actor models.Actor, id models.WebhookID) (out []models.WebhookAnswer, err error) {
+func (w *Webhooks) Answers(
+	ctx context.Context, actor models.Actor, id models.WebhookID,
+) (out []models.WebhookAnswer, err error) {
 	err = w.read(ctx, actor, id, func(ctx context.Context, _ *models.Webhook) error {
 		out, err = w.answers(ctx, id, models.WebhookAnswers)
 		return err
@@ -135,7 +142,9 @@ func (w *Webhooks) Answers(ctx context.Context, actor models.Actor, id models.We
 // Blocks are the streams of an endpoint that wait for a refused event, oldest first. They are
 // not many more than models.MaxWebhookBlocks. For admins and the operator, else CodeForbidden;
 // CodeNotFound.
-func (w *Webhooks) Blocks(ctx context.Context, actor models.Actor, id models.WebhookID) (out []models.WebhookBlock, err error) {
+func (w *Webhooks) Blocks(
+	ctx context.Context, actor models.Actor, id models.WebhookID,
+) (out []models.WebhookBlock, err error) {
 	err = w.read(ctx, actor, id, func(ctx context.Context, _ *models.Webhook) error {
 		out, err = w.blocks(ctx, id)
 		return err
@@ -146,7 +155,9 @@ func (w *Webhooks) Blocks(ctx context.Context, actor models.Actor, id models.Web
 // Skipped are the dead letters of an endpoint, newest first, a page of them after the one with
 // an id (empty: from the newest); next is the id to go on from, empty at the end. For admins
 // and the operator, else CodeForbidden; CodeNotFound.
-func (w *Webhooks) Skipped(ctx context.Context, actor models.Actor, id models.WebhookID, after string) (out []models.WebhookSkip, next string, err error) {
+func (w *Webhooks) Skipped(
+	ctx context.Context, actor models.Actor, id models.WebhookID, after string,
+) (out []models.WebhookSkip, next string, err error) {
 	err = w.read(ctx, actor, id, func(ctx context.Context, _ *models.Webhook) error {
 		out, next, err = w.skipped(ctx, id, after)
 		return err
@@ -155,7 +166,9 @@ func (w *Webhooks) Skipped(ctx context.Context, actor models.Actor, id models.We
 }
 
 // read reads what belongs to an endpoint, for an admin, as it is at one moment.
-func (w *Webhooks) read(ctx context.Context, actor models.Actor, id models.WebhookID, fn func(context.Context, *models.Webhook) error) error {
+func (w *Webhooks) read(
+	ctx context.Context, actor models.Actor, id models.WebhookID, fn func(context.Context, *models.Webhook) error,
+) error {
 	if err := actor.NeedAdmin(); err != nil {
 		return err
 	}
@@ -176,7 +189,8 @@ func (w *Webhooks) answers(ctx context.Context, id models.WebhookID, most int) (
 	out := make([]models.WebhookAnswer, 0, len(rows))
 	for _, r := range rows {
 		out = append(out, models.WebhookAnswer{
-			At: r.At, Seq: r.Seq, Type: r.Type, Attempt: r.Attempt, Took: time.Duration(r.MS) * time.Millisecond, Class: r.Class, Status: r.Status, Body: r.Body,
+			At: r.At, Seq: r.Seq, Type: r.Type, Attempt: r.Attempt, Took: time.Duration(r.MS) * time.Millisecond, Class: r.Class,
+			Status: r.Status, Body: r.Body,
 		})
 	}
 	return out, nil
@@ -197,7 +211,9 @@ func (w *Webhooks) blocks(ctx context.Context, id models.WebhookID) ([]models.We
 	return out, nil
 }
 
-func (w *Webhooks) skipped(ctx context.Context, id models.WebhookID, after string) (out []models.WebhookSkip, next string, err error) {
+func (w *Webhooks) skipped(
+	ctx context.Context, id models.WebhookID, after string,
+) (out []models.WebhookSkip, next string, err error) {
 	var rows []models.WebhookSkipRow
 	if err := w.db.Gorm(ctx).Raw(dead, id, after, skippedPage+1).Scan(&rows).Error; err != nil {
 		return nil, "", fmt.Errorf("read dead letters: %w", err)
@@ -208,7 +224,10 @@ func (w *Webhooks) skipped(ctx context.Context, id models.WebhookID, after strin
 	}
 	out = make([]models.WebhookSkip, 0, len(rows))
 	for _, r := range rows {
-		out = append(out, models.WebhookSkip{ID: r.ID, Seq: r.Seq, Type: r.Type, At: r.At, By: r.ByName, Reason: r.Reason, Class: r.Class, Status: r.Status})
+		out = append(out,
+			models.WebhookSkip{
+				ID: r.ID, Seq: r.Seq, Type: r.Type, At: r.At, By: r.ByName, Reason: r.Reason, Class: r.Class, Status: r.Status,
+			})
 	}
 	return out, next, nil
 }

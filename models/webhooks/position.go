@@ -24,11 +24,15 @@ const streamPage = 64
 
 // Following are the next entries of a stream that an endpoint gets, after a number and not
 // after another: some of them, in order; none: there are none.
-func (w *Webhooks) Following(ctx context.Context, h *models.Webhook, s ledger.Stream, after, upTo int64) ([]models.Entry, error) {
+func (w *Webhooks) Following(
+	ctx context.Context, h *models.Webhook, s ledger.Stream, after, upTo int64,
+) ([]models.Entry, error) {
 	return w.following(ctx, w.db.Reads(), h, s, after, upTo)
 }
 
-func (w *Webhooks) following(ctx context.Context, pool db.Querier, h *models.Webhook, s ledger.Stream, after, upTo int64) ([]models.Entry, error) {
+func (w *Webhooks) following(
+	ctx context.Context, pool db.Querier, h *models.Webhook, s ledger.Stream, after, upTo int64,
+) ([]models.Entry, error) {
 	for {
 		page, err := w.ledger.InStream(ctx, pool, s, after, upTo, streamPage)
 		if err != nil || len(page) == 0 {
@@ -74,14 +78,15 @@ func (w *Webhooks) Skip(ctx context.Context, actor models.Actor, id models.Webho
 		if found.Error != nil {
 			return fmt.Errorf("read blocked event: %w", found.Error)
 		}
-		skipped := &models.WebhookSkipRow{
-			ID: models.NewID[string](), WebhookID: id, Seq: seq, Type: b.Type, At: t.Now, ByID: actor.UserID(), ByName: actor.Name,
+		skip := &models.WebhookSkipRow{
+			ID: models.NewID[string](), WebhookID: id, Seq: seq, Type: b.Type, At: t.Now, ByID: actor.UserID(),
+			ByName: actor.Name,
 			Reason: reason, Class: b.Class, Status: b.Status,
 		}
-		if err := t.Gorm().Create(skipped).Error; err != nil {
+		if err := t.Gorm().Create(skip).Error; err != nil {
 			return fmt.Errorf("store dead letter: %w", err)
 		}
-		t.w.ledger.Adds(t.Tx, "webhook_skipped", skipped.ID)
+		t.w.ledger.Adds(t.Tx, "webhook_skipped", skip.ID)
 		if err := t.unblock(h, &b); err != nil {
 			return err
 		}
@@ -89,7 +94,7 @@ func (w *Webhooks) Skip(ctx context.Context, actor models.Actor, id models.Webho
 			return err
 		}
 		return t.record(actor, "webhook.skipped", h, entry{
-			Seq: seq, Type: b.Type, Skip: skipped.ID, Reason: models.DigestOfText(reason), Class: b.Class, Status: b.Status,
+			Seq: seq, Type: b.Type, Skip: skip.ID, Reason: models.DigestOfText(reason), Class: b.Class, Status: b.Status,
 		})
 	}))
 }
@@ -97,19 +102,24 @@ func (w *Webhooks) Skip(ctx context.Context, actor models.Actor, id models.Webho
 // unblock has a blocked stream go on behind its event: with the next that is before the cursor,
 // as new; if there is none, the stream is not blocked any more.
 func (t *tx) unblock(h *models.Webhook, b *models.WebhookBlockRow) error {
-	following, err := t.w.following(context.Background(), t.Gorm().Statement.ConnPool, h, streamOfBlock(b), b.NextSeq, max(h.Cursor, b.NextSeq))
+	entries, err := t.w.following(context.Background(), t.Gorm().Statement.ConnPool, h, streamOfBlock(b), b.NextSeq,
+		max(h.Cursor, b.NextSeq))
 	if err != nil {
 		return err
 	}
 	of := t.Gorm().Model(&models.WebhookBlockRow{}).Where("webhook_id = ? AND stream = ?", b.WebhookID, b.Stream)
-	if len(following) > 0 {
-		next := following[0]
+	if len(entries) > 0 {
+		next := entries[0]
 		err = of.UpdateColumns(map[string]any{
-			"next_seq": next.Seq, "type": next.Action, "response_id": next.ResponseID, "since": t.Now, "due_at": t.Now, "attempts": 0, "class": "", "status": 0,
+			"next_seq": next.Seq, "type": next.Action, "response_id": next.ResponseID, "since": t.Now, "due_at": t.Now,
+			"attempts": 0, "class": "", "status": 0,
 		}).Error
 	} else if b.NextSeq > h.Cursor {
 		// The cursor has not come by: the row says that all before it is done.
-		err = of.UpdateColumns(map[string]any{"next_seq": b.NextSeq + 1, "type": "", "response_id": "", "since": t.Now, "due_at": t.Now, "attempts": 0, "class": "", "status": 0}).Error
+		err = of.UpdateColumns(map[string]any{
+			"next_seq": b.NextSeq + 1, "type": "", "response_id": "", "since": t.Now, "due_at": t.Now, "attempts": 0,
+			"class": "", "status": 0,
+		}).Error
 	} else {
 		err = of.Delete(&models.WebhookBlockRow{}).Error
 	}
@@ -121,7 +131,9 @@ func (t *tx) unblock(h *models.Webhook, b *models.WebhookBlockRow) error {
 
 // ReplayOf says what Replay from a point would mean. For admins and the operator, else
 // CodeForbidden. Codes: invalid (seq or at), not_found.
-func (w *Webhooks) ReplayOf(ctx context.Context, actor models.Actor, id models.WebhookID, from models.WebhookFrom) (out models.WebhookReplay, err error) {
+func (w *Webhooks) ReplayOf(
+	ctx context.Context, actor models.Actor, id models.WebhookID, from models.WebhookFrom,
+) (out models.WebhookReplay, err error) {
 	if err := actor.NeedAdmin(); err != nil {
 		return out, err
 	}
@@ -136,7 +148,9 @@ func (w *Webhooks) ReplayOf(ctx context.Context, actor models.Actor, id models.W
 	return out, err
 }
 
-func (w *Webhooks) replayOf(ctx context.Context, pool db.Querier, h *models.Webhook, from models.WebhookFrom) (out models.WebhookReplay, err error) {
+func (w *Webhooks) replayOf(
+	ctx context.Context, pool db.Querier, h *models.Webhook, from models.WebhookFrom,
+) (out models.WebhookReplay, err error) {
 	var head int64
 	if err := pool.QueryRowContext(ctx, headOfEntries).Scan(&head); err != nil {
 		return out, fmt.Errorf("read head: %w", err)
@@ -183,7 +197,7 @@ func (w *Webhooks) Replay(ctx context.Context, actor models.Actor, id models.Web
 
 // oldest is when the oldest was recorded of what an endpoint gets and has not got; nil: it has
 // got all.
-func (w *Webhooks) oldest(ctx context.Context, pool db.Querier, h *models.Webhook, blocked *int64) (*time.Time, error) {
+func (w *Webhooks) oldest(ctx context.Context, pool db.Querier, h *models.Webhook, block *int64) (*time.Time, error) {
 	var first int64
 	if len(h.Types) == 0 {
 		first = h.Cursor + 1
@@ -197,10 +211,11 @@ func (w *Webhooks) oldest(ctx context.Context, pool db.Querier, h *models.Webhoo
 			first = seq
 		}
 	}
-	if blocked != nil && (first == 0 || *blocked < first) {
-		first = *blocked
+	if block != nil && (first == 0 || *block < first) {
+		first = *block
 	}
-	found, err := ledger.EntriesIn(ctx, pool, `SELECT `+ledger.EntryRow.Columns("", nil)+` FROM ledger WHERE seq = ?`, first)
+	found, err := ledger.EntriesIn(ctx, pool, `SELECT `+ledger.EntryRow.Columns("", nil)+` FROM ledger WHERE seq = ?`,
+		first)
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}

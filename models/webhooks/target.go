@@ -92,8 +92,8 @@ func (w *Webhooks) seal(id models.WebhookID, target models.WebhookTarget) ([]byt
 }
 
 // open is where an endpoint is. It is for senders only.
-func (w *Webhooks) open(id models.WebhookID, sealed []byte) (out models.WebhookTarget, err error) {
-	raw, err := w.opts.Unseal(sealed, aboutTarget(id))
+func (w *Webhooks) open(id models.WebhookID, ciphertext []byte) (out models.WebhookTarget, err error) {
+	raw, err := w.opts.Unseal(ciphertext, aboutTarget(id))
 	if err != nil {
 		return out, fmt.Errorf("open target of webhook: %w", err)
 	}

@@ -18,7 +18,7 @@ import (
 type Options struct {
 	// Seal and Unseal encrypt what must be used again and never shown, tied to what it is about.
 	Seal   func(secret, about string) ([]byte, error)
-	Unseal func(sealed []byte, about string) (string, error)
+	Unseal func(ciphertext []byte, about string) (string, error)
 	// Check refuses, naming the field, an address that nothing would be sent to. nil: it is
 	// judged at each sending only.
 	Check func(ctx context.Context, field, url string) error
@@ -120,7 +120,9 @@ func readTypes(h *models.Webhook) error {
 }
 
 // change runs a change of one endpoint for an admin.
-func (w *Webhooks) change(ctx context.Context, actor models.Actor, id models.WebhookID, fn func(*tx, *models.Webhook) error) error {
+func (w *Webhooks) change(
+	ctx context.Context, actor models.Actor, id models.WebhookID, fn func(*tx, *models.Webhook) error,
+) error {
 	if err := actor.NeedAdmin(); err != nil {
 		return err
 	}
@@ -142,7 +144,8 @@ func (t *tx) set(h *models.Webhook, columns map[string]any) error {
 	if err := t.w.ledger.Changes(t.Tx, "webhooks", h.ID); err != nil {
 		return err
 	}
-	if err := t.Gorm().Table("webhooks").Where("id = ? AND removed_at IS NULL", h.ID).UpdateColumns(columns).Error; err != nil {
+	if err := t.Gorm().Table("webhooks").Where("id = ? AND removed_at IS NULL",
+		h.ID).UpdateColumns(columns).Error; err != nil {
 		return fmt.Errorf("change webhook: %w", err)
 	}
 	return nil

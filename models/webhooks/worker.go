@@ -37,7 +37,8 @@ func (e *Endpoint) SigningKeys(now time.Time) []string {
 
 const allBlocks = `SELECT * FROM webhook_blocks WHERE webhook_id = ? ORDER BY since, next_seq`
 
-const anyInUse = `SELECT 1 FROM webhooks` + db.ByWebhooksInUse + ` WHERE removed_at IS NULL AND paused_at IS NULL LIMIT 1`
+const anyInUse = `SELECT 1 FROM webhooks` + db.ByWebhooksInUse +
+	` WHERE removed_at IS NULL AND paused_at IS NULL LIMIT 1`
 
 // Any reports whether there is an endpoint that events are sent to.
 func (w *Webhooks) Any(ctx context.Context) (bool, error) {
@@ -168,7 +169,8 @@ const (
 )
 
 var (
-	orMoveBlock   = db.OrReplace(`conversation_id`, `response_id`, `next_seq`, `type`, `since`, `due_at`, `attempts`, `class`, `status`)
+	orMoveBlock = db.OrReplace(`conversation_id`, `response_id`, `next_seq`, `type`, `since`, `due_at`, `attempts`,
+		`class`, `status`)
 	orDropOldest  = db.OrReplace(`number`, `at`, `seq`, `type`, `attempt`, `ms`, `class`, `status`, `body`)
 	pauseWebhook  = `UPDATE webhooks SET paused_at = ?, paused_why = ?, paused_by = '', paused_class = ? WHERE id = ? AND paused_at IS NULL`
 	answersSoFar  = `SELECT answers FROM webhooks WHERE id = ?`
@@ -202,11 +204,11 @@ func (w *Webhooks) Keep(ctx context.Context, l *models.Lease, all []Progress) (s
 }
 
 func (t *tx) keep(p *Progress) (bool, error) {
-	var accepted *time.Time
+	var lastAccept *time.Time
 	if !p.LastAcceptedAt.IsZero() {
-		accepted = &p.LastAcceptedAt
+		lastAccept = &p.LastAcceptedAt
 	}
-	done := t.Gorm().Exec(keepCursor, p.Cursor, accepted, p.ID, p.Position)
+	done := t.Gorm().Exec(keepCursor, p.Cursor, lastAccept, p.ID, p.Position)
 	if done.Error != nil {
 		return false, fmt.Errorf("keep cursor: %w", done.Error)
 	}
@@ -218,12 +220,13 @@ func (t *tx) keep(p *Progress) (bool, error) {
 			return false, fmt.Errorf("free stream: %w", err)
 		}
 	}
-	blocked := p.Blocked
+	blocks := p.Blocked
 	for _, s := range p.Passed {
-		blocked = append(blocked, models.WebhookBlockRow{Stream: s.Stream, NextSeq: s.Through + 1, Since: t.Now, DueAt: t.Now})
+		blocks = append(blocks, models.WebhookBlockRow{Stream: s.Stream, NextSeq: s.Through + 1, Since: t.Now, DueAt: t.Now})
 	}
-	for _, b := range blocked {
-		if err := t.Gorm().Exec(keepBlock+orMoveBlock, p.ID, b.Stream, b.ConversationID, b.ResponseID, b.NextSeq, b.Type, b.Since, b.DueAt, b.Attempts, b.Class, b.Status).Error; err != nil {
+	for _, b := range blocks {
+		if err := t.Gorm().Exec(keepBlock+orMoveBlock, p.ID, b.Stream, b.ConversationID, b.ResponseID, b.NextSeq, b.Type,
+			b.Since, b.DueAt, b.Attempts, b.Class, b.Status).Error; err != nil {
 			return false, fmt.Errorf("block stream: %w", err)
 		}
 	}
@@ -252,7 +255,8 @@ func (t *tx) keepAnswers(id models.WebhookID, all []models.WebhookAnswer) error 
 			return err
 		}
 		n := number - int64(len(all)-i)
-		if err := t.Gorm().Exec(keepAnswer+orDropOldest, id, n%models.WebhookAnswers, n, a.At, a.Seq, a.Type, a.Attempt, a.Took.Milliseconds(), a.Class, a.Status, body).Error; err != nil {
+		if err := t.Gorm().Exec(keepAnswer+orDropOldest, id, n%models.WebhookAnswers, n, a.At, a.Seq, a.Type, a.Attempt,
+			a.Took.Milliseconds(), a.Class, a.Status, body).Error; err != nil {
 			return fmt.Errorf("keep answer: %w", err)
 		}
 	}
@@ -299,5 +303,6 @@ func (t *tx) pause(p *Progress) error {
 		}
 	}
 	t.Publish(events.Webhooks)
-	return t.record(worker, "webhook.paused", h, entry{Why: p.Pause, Class: p.Refuse.Class, Status: p.Refuse.Status, Seq: p.Refuse.Seq, Type: p.Refuse.Type})
+	return t.record(worker, "webhook.paused", h,
+		entry{Why: p.Pause, Class: p.Refuse.Class, Status: p.Refuse.Status, Seq: p.Refuse.Seq, Type: p.Refuse.Type})
 }

@@ -42,13 +42,22 @@ const (
 func limited() models.Approval {
 	a := Payment()
 	a.OwnerID, a.OwnerName = boID, "Bo Lind"
-	a.SetApprovers(models.Approvers{ReviewersOnly: true, Named: []models.Approver{{ID: eveID, Email: "eve@example.org"}, {Group: "oncall", Step: 1, After: 30}, {ID: boID, Email: "bo@example.org", Step: 1, After: 30}}})
+	a.SetApprovers(models.Approvers{
+		ReviewersOnly: true,
+		Named: []models.Approver{
+			{ID: eveID, Email: "eve@example.org"}, {Group: "oncall", Step: 1, After: 30},
+			{ID: boID, Email: "bo@example.org", Step: 1, After: 30},
+		},
+	})
 	return a
 }
 
 // handedOver is a hand-over of a payment, from and to.
 func handedOver(from, to models.UserID, fromName, toName, note string) models.HandOver {
-	return models.HandOver{ID: "01890a5d-ac96-774b-bcce-b302099a8501", FromUser: from, ToUser: to, FromName: fromName, ToName: toName, Note: note, At: Now.Add(-5 * time.Minute)}
+	return models.HandOver{
+		ID: "01890a5d-ac96-774b-bcce-b302099a8501", FromUser: from, ToUser: to, FromName: fromName, ToName: toName,
+		Note: note, At: Now.Add(-5 * time.Minute),
+	}
 }
 
 const hostileNote = "</p><script>alert(1)</script> \u202Egnp.exe\u2066 [x](javascript:alert(1)) \u200B\nYou may approve this at once."
@@ -58,7 +67,9 @@ func actingStates(page func(name, note string, a models.Approval, mend ...func(*
 	eve := models.PersonRef{ID: eveID, Name: "Eve Holm", Email: "eve@example.org"}
 	odd := models.PersonRef{ID: eveID, Name: "Eve\u202E on behalf of <b>Ann</b>", Email: "eve@example.org"}
 	next := func(in *requests.Input) {
-		in.Acting.NextStep, in.Acting.NextTo = &models.Escalation{Step: 1, DueAt: Now.Add(12 * time.Minute)}, in.Approval.Step(1)
+		in.Acting.NextStep, in.Acting.NextTo = &models.Escalation{
+			Step: 1, DueAt: Now.Add(12 * time.Minute),
+		}, in.Approval.Step(1)
 	}
 	acting := func(from models.PersonRef, came models.Delegation) func(*requests.Input) {
 		return func(in *requests.Input) {
@@ -73,30 +84,50 @@ func actingStates(page func(name, note string, a models.Approval, mend ...func(*
 	given := handedOver(eveID, UserID, "Eve Holm", "Ada Berg", "Please look, I am on a train until three.")
 	hostile := handedOver(eveID, UserID, odd.Name, "Ada Berg", hostileNote)
 	mine := handedOver(UserID, eveID, "Ada Berg", "Eve Holm", "Please look, I am on a train until three.")
-	voted := Settle(Shell(), models.StatusApproved, models.CauseReviewer, &models.Vote{Verdict: models.VerdictApprove, Reason: "Fine."})
+	voted := Settle(Shell(), models.StatusApproved, models.CauseReviewer,
+		&models.Vote{Verdict: models.VerdictApprove, Reason: "Fine."})
 	voted.Vote.BehalfOf, voted.Vote.BehalfName = eveID, odd.Name
 	expired := Call("deploy", `{}`, func(a *models.Approval) { a.ApprovalTimeoutAt = Now })
 	told, seen := Now.Add(-20*time.Minute), Now.Add(-19*time.Minute)
 	unanswered := &models.Unanswered{People: []models.UnansweredBy{
-		{ID: models.RecipientID(UserID), Name: "Ada Berg", Asked: true, Told: []models.ToldBy{{Kind: models.ChannelEmail, At: told}, {Kind: models.ChannelWebPush, At: told, Among: true}}},
-		{ID: models.RecipientID(eveID), Name: odd.Name, Asked: true, Told: []models.ToldBy{{Kind: models.ChannelNtfy, At: told, Failed: true}}},
+		{
+			ID: models.RecipientID(UserID), Name: "Ada Berg", Asked: true,
+			Told: []models.ToldBy{{Kind: models.ChannelEmail, At: told}, {Kind: models.ChannelWebPush, At: told, Among: true}},
+		},
+		{
+			ID: models.RecipientID(eveID), Name: odd.Name, Asked: true,
+			Told: []models.ToldBy{{Kind: models.ChannelNtfy, At: told, Failed: true}},
+		},
 		{ID: "g", Name: "oncall", Group: true, Told: []models.ToldBy{{Kind: models.ChannelSlack, At: told}}},
 		{ID: models.RecipientID(boID), Name: "Bo Lind", Asked: true},
 	}}
-	saw := &models.Unanswered{People: []models.UnansweredBy{{ID: models.RecipientID(UserID), Name: "Ada Berg", Asked: true, SeenAt: &seen}}}
+	saw := &models.Unanswered{People: []models.UnansweredBy{{
+		ID: models.RecipientID(UserID), Name: "Ada Berg", Asked: true, SeenAt: &seen,
+	}}}
 	return []State{
-		page("for-another", "Handed over with a note: the reader decides for somebody else", limited(), whole, acting(eve, models.Delegation{HandOver: &given}), next),
-		page("for-another-hostile", "The same with a hostile note and name", limited(), whole, acting(odd, models.Delegation{HandOver: &hostile})),
-		page("substitute", "As the substitute of somebody who is away", limited(), whole, acting(eve, models.Delegation{Absence: &models.Absence{UntilAt: Now.Add(50 * time.Hour)}}), next),
-		page("substitute-question", "A question, answered for somebody else", Question(), whole, acting(eve, models.Delegation{Absence: &models.Absence{UntilAt: Now.Add(50 * time.Hour)}})),
+		page("for-another", "Handed over with a note: the reader decides for somebody else", limited(), whole,
+			acting(eve, models.Delegation{HandOver: &given}), next),
+		page("for-another-hostile", "The same with a hostile note and name", limited(), whole,
+			acting(odd, models.Delegation{HandOver: &hostile})),
+		page("substitute", "As the substitute of somebody who is away", limited(), whole,
+			acting(eve, models.Delegation{Absence: &models.Absence{UntilAt: Now.Add(50 * time.Hour)}}), next),
+		page("substitute-question", "A question, answered for somebody else", Question(), whole,
+			acting(eve, models.Delegation{Absence: &models.Absence{UntilAt: Now.Add(50 * time.Hour)}})),
 		page("handed-over", "The reader has handed it over, and may take it back or hand it to others", Shell(), whole, func(in *requests.Input) {
 			in.Acting.HandOvers, in.HandOverTo = []models.HandOver{mine}, []models.PersonRef{eve, odd}
 		}),
 		page("hand-over-errors", "What was wrong with a hand-over, which keeps what was sent", Shell(), whole, func(in *requests.Input) {
 			in.HandOverTo = []models.PersonRef{eve}
-			in.Form = requests.DecideForm{HandOverTo: string(eveID), HandOverNote: "Please look.", Errors: map[string]string{"to": "must be somebody who may approve this request", "handover_note": "is 1200 bytes long; at most 1000 are allowed"}}
+			in.Form = requests.DecideForm{
+				HandOverTo: string(eveID), HandOverNote: "Please look.",
+				Errors: map[string]string{
+					"to":            "must be somebody who may approve this request",
+					"handover_note": "is 1200 bytes long; at most 1000 are allowed",
+				},
+			}
 		}),
-		page("no-more", "The reader had it only for others, and may not act for them any more", limited(), whole, func(in *requests.Input) { in.Acting.Right = models.Right{} }),
+		page("no-more", "The reader had it only for others, and may not act for them any more", limited(), whole,
+			func(in *requests.Input) { in.Acting.Right = models.Right{} }),
 		page("for-another-approved", "Approved by one person for another", voted),
 		page("unanswered", "Expired, and nobody saw it", expired, func(in *requests.Input) { in.Unanswered = unanswered }),
 		page("unanswered-seen", "Expired, and its owner saw it", expired, func(in *requests.Input) { in.Unanswered = saw }),

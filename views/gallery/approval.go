@@ -36,17 +36,44 @@ func approvalStates() []State {
 		page("empty-input", "No input", Call("deploy", `{}`)),
 		page("deep", "Nested as deep as is taken", Call("deep", DeepInput())),
 		page("long-command", "Folded, with its true length", Call("Bash", LongCommand())),
-		page("expired", "Nobody decided in time", Call("deploy", `{}`, func(a *models.Approval) { a.ApprovalTimeoutAt = Now })),
-		page("approved", "With an edited input, both shown", Settle(Shell(), models.StatusApproved, models.CauseReviewer, &models.Vote{Verdict: models.VerdictApprove, Reason: "Fine now.", Input: &edited, InputDigest: new("77aa")})),
-		page("rejected-late", "Decided elsewhere while open", Settle(Shell(), models.StatusRejected, models.CauseReviewer, &models.Vote{Verdict: models.VerdictReject, Reason: "Not on a Friday."}), func(in *requests.Input) { in.Late = models.VerdictApprove }),
-		page("answered", "An answer of several lines", Settle(Question(), models.StatusApproved, models.CauseReviewer, &models.Vote{Verdict: models.VerdictAnswer, Option: new("eu"), Answer: new("Europe first,\nthen the rest.")})),
+		page("expired", "Nobody decided in time",
+			Call("deploy", `{}`, func(a *models.Approval) { a.ApprovalTimeoutAt = Now })),
+		page("approved", "With an edited input, both shown",
+			Settle(Shell(), models.StatusApproved, models.CauseReviewer,
+				&models.Vote{Verdict: models.VerdictApprove, Reason: "Fine now.", Input: &edited, InputDigest: new("77aa")})),
+		page("rejected-late", "Decided elsewhere while open",
+			Settle(Shell(), models.StatusRejected, models.CauseReviewer,
+				&models.Vote{
+					Verdict: models.VerdictReject, Reason: "Not on a Friday.",
+				}), func(in *requests.Input) { in.Late = models.VerdictApprove }),
+		page("answered", "An answer of several lines",
+			Settle(Question(), models.StatusApproved, models.CauseReviewer,
+				&models.Vote{Verdict: models.VerdictAnswer, Option: new("eu"), Answer: new("Europe first,\nthen the rest.")})),
 		page("errors", "Errors at their fields, which keep what was sent", Shell(), func(in *requests.Input) {
-			in.Form = requests.DecideForm{Reason: "because", Input: new("{"), Errors: map[string]string{"input": "must be one JSON value", "reason": "is too long"}}
+			in.Form = requests.DecideForm{
+				Reason: "because", Input: new("{"),
+				Errors: map[string]string{"input": "must be one JSON value", "reason": "is too long"},
+			}
 		}),
-		page("not-mine", "Seen by somebody who may not decide", Shell(), func(in *requests.Input) { in.Acting.Right = models.Right{} }),
-		{Page: "approval", Name: "outside", Note: "Asked by another system, with another input", Component: requests.Page(Frame("Bash", "/x"), outside)},
-		{Page: "approval", Name: "outside-refused", Note: "The other system refused the approval, in hostile words, and an admin withdrew one before", Component: requests.Page(Frame("Bash", "/x"), outsideRefused())},
-		{Page: "approval", Name: "outside-held", Note: "An admin may withdraw the decision that cannot be told", Component: requests.Page(Frame("Bash", "/x"), outsideHeld())},
-		{Page: "approval", Name: "outside-cut", Note: "Asked by another system, its input too large to be kept", Component: requests.Page(Frame("Bash", "/x"), cut)},
-	}, slices.Concat(requestStates(page), cardStates(page), checklistStates(page), functionCallStates(page), actingStates(page))...)
+		page("not-mine", "Seen by somebody who may not decide", Shell(),
+			func(in *requests.Input) { in.Acting.Right = models.Right{} }),
+		{
+			Page: "approval", Name: "outside", Note: "Asked by another system, with another input",
+			Component: requests.Page(Frame("Bash", "/x"), outside),
+		},
+		{
+			Page: "approval", Name: "outside-refused",
+			Note:      "The other system refused the approval, in hostile words, and an admin withdrew one before",
+			Component: requests.Page(Frame("Bash", "/x"), outsideRefused()),
+		},
+		{
+			Page: "approval", Name: "outside-held", Note: "An admin may withdraw the decision that cannot be told",
+			Component: requests.Page(Frame("Bash", "/x"), outsideHeld()),
+		},
+		{
+			Page: "approval", Name: "outside-cut", Note: "Asked by another system, its input too large to be kept",
+			Component: requests.Page(Frame("Bash", "/x"), cut),
+		},
+	}, slices.Concat(requestStates(page), cardStates(page), checklistStates(page), functionCallStates(page),
+		actingStates(page))...)
 }

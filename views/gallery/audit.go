@@ -10,12 +10,18 @@ import (
 
 func auditStates() []State {
 	page := func(name, note string, in audit.TrailInput) State {
-		return State{Page: "audit", Name: name, Note: note, Component: audit.Page(Frame("Audit", "/audit"), audit.NewTrail(in, Now))}
+		return State{
+			Page: "audit", Name: name, Note: note, Component: audit.Page(Frame("Audit", "/audit"), audit.NewTrail(in, Now)),
+		}
 	}
 	own := audit.TrailInput{Reader: models.Actor{Kind: models.ActorUser, ID: string(UserID)}}
 	filtered, wrong, none, long, person := Trail(), own, own, Trail(), Trail()
-	filtered.Place, filtered.StoppedEarly, filtered.Next = views.TrailPlace{Part: "decisions", Outcome: "approved", From: "2026-11-09", To: "2026-11-15", Before: 1300}, true, 1190
-	wrong.Place, wrong.Errors = views.TrailPlace{From: "soon", Part: "x<y"}, map[string]string{"from": "Write a day such as 2026-11-20.", "what": "must be one of the choices"}
+	filtered.Place, filtered.StoppedEarly, filtered.Next = views.TrailPlace{
+		Part: "decisions", Outcome: "approved", From: "2026-11-09", To: "2026-11-15", Before: 1300,
+	}, true, 1190
+	wrong.Place, wrong.Errors = views.TrailPlace{
+		From: "soon", Part: "x<y",
+	}, map[string]string{"from": "Write a day such as 2026-11-20.", "what": "must be one of the choices"}
 	none.Place = views.TrailPlace{Outcome: "expired"}
 	long.Entries, long.Next = nil, 8_999_900
 	for _, e := range manyEntries() {
@@ -35,15 +41,24 @@ func auditStates() []State {
 		page("long", "Many, some with hostile and long values", long),
 		page("empty", "Nothing has happened yet", own),
 		page("person", "An admin reads what another person did", person),
-		{Page: "audit", Name: "print", Note: "What a person decided in a week, for paper", Component: audit.PrintPage(Frame("Audit", "/audit"), audit.NewTrailPrint(paper, Now))},
-		{Page: "audit", Name: "print-more", Note: "More than one page holds", Component: audit.PrintPage(Frame("Audit", "/audit"), audit.NewTrailPrint(more, Now))},
+		{
+			Page: "audit", Name: "print", Note: "What a person decided in a week, for paper",
+			Component: audit.PrintPage(Frame("Audit", "/audit"), audit.NewTrailPrint(paper, Now)),
+		},
+		{
+			Page: "audit", Name: "print-more", Note: "More than one page holds",
+			Component: audit.PrintPage(Frame("Audit", "/audit"), audit.NewTrailPrint(more, Now)),
+		},
 	}
 }
 
 // Trail is a page of a reviewer's audit trail: one entry's request is shown, one may
 // no longer be seen.
 func Trail() audit.TrailInput {
-	in := audit.TrailInput{Person: &models.User{ID: UserID, Name: "Bo Lind", Email: "bo@example.org"}, Reader: models.Actor{Kind: models.ActorUser, ID: string(UserID), Admin: true}}
+	in := audit.TrailInput{
+		Person: &models.User{ID: UserID, Name: "Bo Lind", Email: "bo@example.org"},
+		Reader: models.Actor{Kind: models.ActorUser, ID: string(UserID), Admin: true},
+	}
 	for _, e := range Entries() {
 		in.Entries = append(in.Entries, models.TrailEntry{Entry: e})
 	}
@@ -56,9 +71,19 @@ func Trail() audit.TrailInput {
 // Entries are some of the ledger, newest first.
 func Entries() []models.Entry {
 	return []models.Entry{
-		{Seq: 1204, At: "2026-11-20T10:29:48.000000Z", ActorKind: models.ActorUser, ActorName: "Bo Lind", Action: "approval.decided", ResponseID: "01890a5d-ac96-774b-bcce-b302099a8057", Data: `{"status":"approved","cause":"reviewer","digest":"ab12","edited":true}`, Hash: []byte{0xab, 0x12}},
-		{Seq: 1203, At: "2026-11-20T10:28:41.000000Z", ActorKind: models.ActorAgent, ActorName: "release\u202E-bot", Action: "approval.asked", ResponseID: "01890a5d-ac96-774b-bcce-b302099a8057", Data: `{"digest":"ab12"}`},
-		{Seq: 1190, At: "2026-11-20T09:00:00.000000Z", ActorKind: models.ActorOperator, ActorName: "root", Action: "token.created"},
+		{
+			Seq: 1204, At: "2026-11-20T10:29:48.000000Z", ActorKind: models.ActorUser, ActorName: "Bo Lind",
+			Action: "approval.decided", ResponseID: "01890a5d-ac96-774b-bcce-b302099a8057",
+			Data: `{"status":"approved","cause":"reviewer","digest":"ab12","edited":true}`, Hash: []byte{0xab, 0x12},
+		},
+		{
+			Seq: 1203, At: "2026-11-20T10:28:41.000000Z", ActorKind: models.ActorAgent, ActorName: "release\u202E-bot",
+			Action: "approval.asked", ResponseID: "01890a5d-ac96-774b-bcce-b302099a8057", Data: `{"digest":"ab12"}`,
+		},
+		{
+			Seq: 1190, At: "2026-11-20T09:00:00.000000Z", ActorKind: models.ActorOperator, ActorName: "root",
+			Action: "token.created",
+		},
 	}
 }
 
@@ -66,7 +91,10 @@ func Entries() []models.Entry {
 func manyEntries() []models.Entry {
 	out := make([]models.Entry, 0, 100)
 	for i := range 100 {
-		e := models.Entry{Seq: int64(9_000_000 - i), At: "2026-11-20T10:28:41.000000Z", ActorKind: models.ActorAgent, ActorName: "release-bot", Action: "approval.asked", ResponseID: "01890a5d-ac96-774b-bcce-b302099a8057", Data: `{"digest":"ab12"}`}
+		e := models.Entry{
+			Seq: int64(9_000_000 - i), At: "2026-11-20T10:28:41.000000Z", ActorKind: models.ActorAgent, ActorName: "release-bot",
+			Action: "approval.asked", ResponseID: "01890a5d-ac96-774b-bcce-b302099a8057", Data: `{"digest":"ab12"}`,
+		}
 		switch i {
 		case 3:
 			e.ActorName, e.Data = strings.Repeat("unbroken", 16), `{"reason":"`+strings.Repeat("unbroken", 60)+`"}`

@@ -19,12 +19,16 @@ func budgetStates() []State {
 		v := budgets.NewPanel(in, Now)
 		return State{Page: "budget", Name: name, Note: note, Component: budgets.Page(Frame("Budget of "+v.Title, v.URL), v)}
 	}
-	panel := budgets.NewPanel(budgets.PanelInput{Conversation: Talk(), Steps: BudgetSteps()[:1], Next: 22, Points: Burn(), Embedded: true}, Now)
+	panel := budgets.NewPanel(budgets.PanelInput{
+		Conversation: Talk(), Steps: BudgetSteps()[:1], Next: 22, Points: Burn(), Embedded: true,
+	}, Now)
 	return []State{
-		page(Usual, "Four fifths used; changed by a person, an agent and the policy", budgets.PanelInput{Conversation: Talk(low), Steps: BudgetSteps(), Next: 3, Points: Burn()}),
+		page(Usual, "Four fifths used; changed by a person, an agent and the policy",
+			budgets.PanelInput{Conversation: Talk(low), Steps: BudgetSteps(), Next: 3, Points: Burn()}),
 		page("none", "No budget", budgets.PanelInput{Conversation: Talk(unlimited)}),
 		page("errors", "Exhausted; errors at their fields", budgets.PanelInput{Conversation: Talk(spent), Steps: BudgetSteps()[2:], Before: 18, Points: Burn()[:1], Form: budgets.Form{
-			How: "add", Amount: "-7", Reason: "because", Errors: map[string]string{"amount": "must be a whole number from 0 to 1,000,000,000,000", "": "Choose."},
+			How: "add", Amount: "-7", Reason: "because",
+			Errors: map[string]string{"amount": "must be a whole number from 0 to 1,000,000,000,000", "": "Choose."},
 		}}),
 		{Page: "budget", Name: "panel", Note: "As it stands in a conversation", Part: true, Component: budgets.Panel(panel)},
 	}
@@ -34,7 +38,8 @@ func budgetStates() []State {
 func Talk(mend ...func(*models.ConversationView)) models.ConversationView {
 	v := models.ConversationView{
 		Conversation: models.Conversation{
-			ID: ConversationID, OwnerID: UserID, AgentID: AgentID, RunID: new("run-41"), Title: "Old logs", Status: models.ConversationRunning,
+			ID: ConversationID, OwnerID: UserID, AgentID: AgentID, RunID: new("run-41"), Title: "Old logs",
+			Status:       models.ConversationRunning,
 			NextSequence: 42, EnergyBudget: new(int64(100)), EnergyUsed: 62, EnergyReserved: 4,
 			CreatedAt: Now.Add(-3 * time.Hour), UpdatedAt: Now.Add(-40 * time.Second),
 		},
@@ -49,7 +54,9 @@ func Talk(mend ...func(*models.ConversationView)) models.ConversationView {
 // Burn is how its energy was used.
 func Burn() []models.EnergyPoint {
 	at := func(sequence, used int64, budget *int64) models.EnergyPoint {
-		return models.EnergyPoint{Sequence: sequence, At: Now.Add(time.Duration(sequence-42) * time.Minute), Used: used, Budget: budget}
+		return models.EnergyPoint{
+			Sequence: sequence, At: Now.Add(time.Duration(sequence-42) * time.Minute), Used: used, Budget: budget,
+		}
 	}
 	return []models.EnergyPoint{
 		at(1, 1, nil), at(2, 3, nil), at(3, 3, new(int64(50))), at(8, 12, new(int64(50))), at(15, 31, new(int64(50))),
@@ -60,10 +67,24 @@ func Burn() []models.EnergyPoint {
 // BudgetSteps are changes of its budget by everybody who can, newest first.
 func BudgetSteps() []models.BudgetStep {
 	return []models.BudgetStep{
-		{ConversationID: ConversationID, Sequence: 22, At: Now.Add(-20 * time.Minute), ActorKind: models.ActorUser, ActorName: "Bo Lind", Old: new(int64(50)), New: 100, Reason: "Four files are left,\nand they are large.", ResponseID: new(models.ResponseID("01890a5d-ac96-774b-bcce-b302099a8057"))},
-		{ConversationID: ConversationID, Sequence: 18, At: Now.Add(-24 * time.Minute), ActorKind: models.ActorAgent, ActorName: "rele\u202ease-bot", Old: new(int64(80)), New: 50},
-		{ConversationID: ConversationID, Sequence: 9, At: Now.Add(-40 * time.Minute), ActorKind: models.ActorSystem, ActorName: "policy", Old: new(int64(75)), New: 80, Reason: "The policy lets the system add up to 25 units (auto_budget_increase)."},
-		{ConversationID: ConversationID, Sequence: 3, At: Now.Add(-50 * time.Minute), ActorKind: models.ActorUser, ActorName: "Ada Berg", New: 75},
+		{
+			ConversationID: ConversationID, Sequence: 22, At: Now.Add(-20 * time.Minute), ActorKind: models.ActorUser,
+			ActorName: "Bo Lind", Old: new(int64(50)), New: 100, Reason: "Four files are left,\nand they are large.",
+			ResponseID: new(models.ResponseID("01890a5d-ac96-774b-bcce-b302099a8057")),
+		},
+		{
+			ConversationID: ConversationID, Sequence: 18, At: Now.Add(-24 * time.Minute), ActorKind: models.ActorAgent,
+			ActorName: "rele\u202ease-bot", Old: new(int64(80)), New: 50,
+		},
+		{
+			ConversationID: ConversationID, Sequence: 9, At: Now.Add(-40 * time.Minute), ActorKind: models.ActorSystem,
+			ActorName: "policy", Old: new(int64(75)), New: 80,
+			Reason: "The policy lets the system add up to 25 units (auto_budget_increase).",
+		},
+		{
+			ConversationID: ConversationID, Sequence: 3, At: Now.Add(-50 * time.Minute), ActorKind: models.ActorUser,
+			ActorName: "Ada Berg", New: 75,
+		},
 	}
 }
 

@@ -17,7 +17,8 @@ func componentStates() []State {
 	return []State{
 		part(Usual, "Badges, notices, warnings, empty places, secrets, untrusted text, times", words()),
 		part("fields", "Fields with help and errors, buttons, a question before an act, a table", fields()),
-		part("source", "Source text: short, none, folded, one long line, hostile, to be opened before approving", blocks(sources())),
+		part("source", "Source text: short, none, folded, one long line, hostile, to be opened before approving",
+			blocks(sources())),
 		part("diffs", "Changes: a line, an added and an emptied file, a patch, many, hostile", blocks(diffs())),
 		part("trees", "JSON as a tree: types, lengths, depth, hostile names", blocks(trees())),
 		part("addresses", "Addresses: plain, user and port, look-alike letters", blocks(addresses())),
@@ -36,14 +37,21 @@ func sources() []ui.Block {
 	}
 	many := strings.Join(lines, "\n")
 	return []ui.Block{
-		{Code: ui.Code{ID: "short", Label: "A command", Text: "rm -rf build/ && git push --force origin main # \"done\"", Language: ui.LanguageOf("x.sh")}},
+		{Code: ui.Code{
+			ID: "short", Label: "A command", Text: "rm -rf build/ && git push --force origin main # \"done\"",
+			Language: ui.LanguageOf("x.sh"),
+		}},
 		{Code: ui.Code{ID: "none", Label: "Nothing"}},
 		{Code: ui.Code{ID: "folded", Label: "Many lines", Text: many, Numbers: true}},
 		{Code: ui.Code{ID: "line", Label: "One long line", Text: strings.Repeat("0123456789abcdef", 500)}},
 		{Code: ui.Code{ID: "hostile", Label: "Hostile", Text: hostile + "\n" + hostile, Numbers: true}},
 		{Code: ui.Code{ID: "closed", Label: "To be opened first", Text: many, Part: "command", OpenURL: "/dev/gallery"}},
 		{Code: ui.Code{ID: "opened", Label: "Opened", Text: many, Part: "command", OpenURL: "/dev/gallery", Opened: true}},
-		{Code: ui.Code{ID: "go", Label: "In colour", Text: "package main\n\n// main says so.\nfunc main() {\n\tprintln(\"hello\", 1.5)\n}\n", Language: ui.LanguageOf("main.go"), Numbers: true}},
+		{Code: ui.Code{
+			ID: "go", Label: "In colour",
+			Text:     "package main\n\n// main says so.\nfunc main() {\n\tprintln(\"hello\", 1.5)\n}\n",
+			Language: ui.LanguageOf("main.go"), Numbers: true,
+		}},
 	}
 }
 
@@ -52,7 +60,8 @@ func diffs() []ui.Block {
 	patch := "--- a/pay.go\n+++ b/pay.go\n@@ -1,3 +1,3 @@ func Round\n one\n-two\n+three\n four\n"
 	read, _ := ui.NewPatch(patch)
 	return []ui.Block{
-		ui.DiffOf("A line", "func Round(x float64) int {\n\treturn int(x)\n}\n", "func Round(x float64) int {\n\treturn int(math.Round(x))\n}\n"),
+		ui.DiffOf("A line", "func Round(x float64) int {\n\treturn int(x)\n}\n",
+			"func Round(x float64) int {\n\treturn int(math.Round(x))\n}\n"),
 		ui.DiffOf("A fresh file", "", "one\ntwo\n"),
 		ui.DiffOf("Emptied", "one\ntwo\n", ""),
 		ui.DiffOf("The same", "one\n", "one\n"),
@@ -66,7 +75,11 @@ func trees() []ui.Block {
 	deep := strings.Repeat(`{"a":`, 20) + `[1]` + strings.Repeat(`}`, 20)
 	var out []ui.Block
 	for _, t := range [][2]string{
-		{"Every type", `{"amount":120.00,"big":9007199254740993,"empty":{},"list":[1,"two",null,true,[]],"long":"` + strings.Repeat("at length ", 60) + `","note":""}`},
+		{
+			"Every type",
+			`{"amount":120.00,"big":9007199254740993,"empty":{},"list":[1,"two",null,true,[]],"long":"` +
+				strings.Repeat("at length ", 60) + `","note":""}`,
+		},
 		{"Deep", deep},
 		{"Hostile", `{"\u202ekey":"safe \u202egnp.exe","<b>":"</pre><script>alert(1)</script>"}`},
 	} {
@@ -79,7 +92,8 @@ func trees() []ui.Block {
 func addresses() []ui.Block {
 	var out []ui.Block
 	for _, text := range []string{
-		"https://example.org/path?q=1#top", "http://user:pass@example.org:8443/", "https://ex\u0430mple.org/", "https://example.org@evil.example/" + strings.Repeat("long/", 60), "http://127.0.0.1/\u202Egnp.exe",
+		"https://example.org/path?q=1#top", "http://user:pass@example.org:8443/", "https://ex\u0430mple.org/",
+		"https://example.org@evil.example/" + strings.Repeat("long/", 60), "http://127.0.0.1/\u202Egnp.exe",
 	} {
 		a, _ := ui.NewAddress(text)
 		out = append(out, ui.Block{Code: ui.Code{Label: "Address", Text: text}, Address: a})

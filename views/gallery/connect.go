@@ -37,14 +37,17 @@ func connectStates() []State {
 		}),
 		state("taken", "The agent has a token; the name is long", func(in *connect.Input) {
 			in.Way = "go"
-			in.Form = connect.Form{Agent: strings.Repeat("unbroken", 16), Errors: map[string]string{"agent": "already has a token"}, Replace: true}
+			in.Form = connect.Form{
+				Agent: strings.Repeat("unbroken", 16), Errors: map[string]string{"agent": "already has a token"}, Replace: true,
+			}
 		}),
 		state("revoked", "The agent has no token that works", func(in *connect.Input) {
 			in.Way, in.Agent, in.Tokens = "curl", &in.Agents[0], nil
 		}),
 	}
 	for _, way := range []string{"claude-code-prompt", "humanlayer", "openai-agents", "vercel-ai", "langgraph"} {
-		states = append(states, state(way, "What is said of this way", func(in *connect.Input) { in.Way, in.Agents = way, []models.Agent{} }))
+		states = append(states,
+			state(way, "What is said of this way", func(in *connect.Input) { in.Way, in.Agents = way, []models.Agent{} }))
 	}
 	return states
 }

@@ -41,7 +41,12 @@ func wrongConversation() conversations.Input {
 		Errors: map[string]string{"content": "is too long", "": "Nothing was saved."},
 	}
 	wrong.Rename = conversations.RenameForm{Title: "x", Error: "is 200 characters long; at most 120 are allowed"}
-	wrong.Around.Decided = &conversations.FailedDecision{ID: wrong.Waiting[0].ID, Form: requests.DecideForm{Reason: "because", Input: new("{"), Errors: map[string]string{"input": "must be one JSON value"}}}
+	wrong.Around.Decided = &conversations.FailedDecision{
+		ID: wrong.Waiting[0].ID,
+		Form: requests.DecideForm{
+			Reason: "because", Input: new("{"), Errors: map[string]string{"input": "must be one JSON value"},
+		},
+	}
 	return wrong
 }
 
@@ -77,11 +82,15 @@ func conversationStates() []State {
 	page := func(name, note string, in conversations.Input) State {
 		p := Frame("Old logs", "/conversations/"+string(ConversationID))
 		p.Conversation = ConversationID
-		return State{Page: "conversation", Name: name, Note: note, Component: conversations.Page(p, conversations.New(able(in), Now))}
+		return State{
+			Page: "conversation", Name: name, Note: note, Component: conversations.Page(p, conversations.New(able(in), Now)),
+		}
 	}
 	late := withBudget(ConversationInput())
 	late.Say = conversations.SayForm{Sent: true, Content: "And the rest?"}
-	late.Around.Decided = &conversations.FailedDecision{ID: late.History.Entries[2].Response.ID, Late: models.VerdictReject}
+	late.Around.Decided = &conversations.FailedDecision{
+		ID: late.History.Entries[2].Response.ID, Late: models.VerdictReject,
+	}
 
 	earlier := withBudget(ConversationInput())
 	earlier.Before, earlier.History.Before = 12, 3
@@ -90,7 +99,10 @@ func conversationStates() []State {
 	paused.Draft = &conversations.Draft{Text: "I shall look at the\nlogs first", Model: "demo"}
 
 	begin := Frame("New conversation", "/conversations/new")
-	wrong := conversations.NewConversationForm{Content: "Clean up", Budget: "x", Errors: map[string]string{"content": "is too long", "budget": "must be a whole number of units"}}
+	wrong := conversations.NewConversationForm{
+		Content: "Clean up", Budget: "x",
+		Errors: map[string]string{"content": "is too long", "budget": "must be a whole number of units"},
+	}
 	return []State{
 		page(Usual, "One of everything that has settled", withBudget(ConversationInput())),
 		page("empty", "Nothing was said yet", withBudget(conversations.Input{Conversation: Conversation("Old logs")})),
@@ -101,8 +113,14 @@ func conversationStates() []State {
 		page("hostile", "Hostile text everywhere, and in a draft", hostileConversation()),
 		page("long", "Values as long as they may be", longConversation()),
 		page("paused", "Paused and archived, with a draft", paused),
-		{Page: "conversation-new", Name: Usual, Note: "The form that begins one", Component: conversations.NewConversationPage(begin, conversations.NewConversationForm{})},
-		{Page: "conversation-new", Name: "errors", Note: "Errors at their fields", Component: conversations.NewConversationPage(begin, wrong)},
+		{
+			Page: "conversation-new", Name: Usual, Note: "The form that begins one",
+			Component: conversations.NewConversationPage(begin, conversations.NewConversationForm{}),
+		},
+		{
+			Page: "conversation-new", Name: "errors", Note: "Errors at their fields",
+			Component: conversations.NewConversationPage(begin, wrong),
+		},
 	}
 }
 
@@ -111,7 +129,9 @@ func longConversation() conversations.Input {
 	in := withBudget(ConversationInput())
 	unbroken := strings.Repeat("unbroken", 15)
 	in.Conversation.Title, in.Conversation.AgentName, in.Conversation.OwnerName = unbroken, unbroken, unbroken
-	waits := Proposal(12, "# "+unbroken+"\n\n"+strings.Repeat("unbroken", 300)+"\n\n| "+unbroken+" | b |\n|-|-|\n| "+strings.Repeat("`"+unbroken+"` ", 5)+" | 1 |\n")
+	waits := Proposal(12,
+		"# "+unbroken+"\n\n"+strings.Repeat("unbroken",
+			300)+"\n\n| "+unbroken+" | b |\n|-|-|\n| "+strings.Repeat("`"+unbroken+"` ", 5)+" | 1 |\n")
 	in.History.Entries = append(in.History.Entries, ResponseEntry(waits))
 	in.History.Entries[0].Message.Content = strings.Repeat("unbroken", 2000)
 	in.Waiting = []models.Approval{waits}

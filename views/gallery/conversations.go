@@ -11,7 +11,10 @@ import (
 func conversationsStates() []State {
 	page := func(name, note string, in conversations.ListInput) State {
 		in.Agents, in.BaseURL = []models.Agent{{ID: AgentID, Name: "release-bot"}}, serverURL
-		return State{Page: "conversations", Name: name, Note: note, Component: conversations.ListPage(Frame("Conversations", "/conversations"), conversations.NewList(in, Now))}
+		return State{
+			Page: "conversations", Name: name, Note: note,
+			Component: conversations.ListPage(Frame("Conversations", "/conversations"), conversations.NewList(in, Now)),
+		}
 	}
 	return []State{
 		page(Usual, "Waiting, paused, failed with a hostile long title, completed", conversations.ListInput{Admin: true, Next: "k2", Rows: []models.ConversationView{
@@ -28,8 +31,14 @@ func conversationsStates() []State {
 		page("one", "Only one, to a reviewer", conversations.ListInput{Rows: []models.ConversationView{Talk()}}),
 		page("empty", "What will come here, and how", conversations.ListInput{}),
 		page("filtered", "Filters that cannot be understood", conversations.ListInput{
-			Admin: true, After: "k1", Filter: views.ConversationFilter{Status: "asleep", Agent: "01890a5d-ac96-774b-bcce-b302099a8109", Owner: "x@example.org", Archived: true},
-			Errors: map[string]string{"status": "must be running, waiting_input, completed or failed", "owner": "must be the e-mail or id of a person on this server"},
+			Admin: true, After: "k1",
+			Filter: views.ConversationFilter{
+				Status: "asleep", Agent: "01890a5d-ac96-774b-bcce-b302099a8109", Owner: "x@example.org", Archived: true,
+			},
+			Errors: map[string]string{
+				"status": "must be running, waiting_input, completed or failed",
+				"owner":  "must be the e-mail or id of a person on this server",
+			},
 		}),
 	}
 }

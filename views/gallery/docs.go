@@ -12,8 +12,14 @@ func docsStates() []State {
 		panic(err)
 	}
 	return []State{
-		{Page: "docs", Name: Usual, Note: "A small document with what the real one has", Component: docs.Page(views.Page{Title: "API", Path: "/docs", Now: Now}, v)},
-		{Page: "docs", Name: "webhooks", Note: "How to receive events", Component: webhooks.GuidePage(views.Page{Title: "Webhooks", Path: "/docs/webhooks", Now: Now})},
+		{
+			Page: "docs", Name: Usual, Note: "A small document with what the real one has",
+			Component: docs.Page(views.Page{Title: "API", Path: "/docs", Now: Now}, v),
+		},
+		{
+			Page: "docs", Name: "webhooks", Note: "How to receive events",
+			Component: webhooks.GuidePage(views.Page{Title: "Webhooks", Path: "/docs/webhooks", Now: Now}),
+		},
 	}
 }
 

@@ -31,8 +31,9 @@ func Call(tool, input string, mend ...func(*models.Approval)) models.Approval {
 	asked := Now.Add(-79 * time.Second)
 	a := models.Approval{
 		Response: models.Response{
-			ID: "01890a5d-ac96-774b-bcce-b302099a8057", ConversationID: ConversationID, Sequence: 7, OwnerID: UserID, AgentID: AgentID,
-			Kind: models.KindToolCall, CreatedAt: asked, ToolUseID: new("toolu_01"),
+			ID: "01890a5d-ac96-774b-bcce-b302099a8057", ConversationID: ConversationID, Sequence: 7, OwnerID: UserID,
+			AgentID: AgentID,
+			Kind:    models.KindToolCall, CreatedAt: asked, ToolUseID: new("toolu_01"),
 			Risk: models.RiskMedium, RequiresApproval: true, ApprovalStatus: new(models.StatusPending),
 			PolicyVersion: 7, ApprovalRequestedAt: &asked, ApprovalTimeoutAt: asked.Add(5 * time.Minute),
 			ToolName: tool, ToolInputJSON: input, AcceptsEdits: true,

@@ -14,7 +14,8 @@ func Mail() models.Approval {
 		a.ID = "01890a5d-ac96-774b-bcce-b302099a805a"
 		a.ToolUseID = new("call-c17ea629")
 		client := models.ClientData{
-			Channel: []byte(`{"slack":{"channel_or_user_id":"C123","context_about_channel_or_user":"o\u202esp"}}`), State: []byte(`{"step":3}`),
+			Channel: []byte(`{"slack":{"channel_or_user_id":"C123","context_about_channel_or_user":"o\u202esp"}}`),
+			State:   []byte(`{"step":3}`),
 			RejectOptions: []models.Option{
 				{Name: "later", Title: "Later", Description: "not\u202e now", PromptFill: "wait until "},
 				{Name: "never", Title: "<b>Never</b>"},
@@ -34,7 +35,8 @@ func functionCallStates(page func(name, note string, a models.Approval, mend ...
 	escalated := func(in *requests.Input) {
 		in.Around.RejectReasons = nil
 		in.Around.Notes = []models.Note{{
-			ID: "01890a5d-ac96-774b-bcce-b302099a8411", ResponseID: a.ID, Number: 1, AuthorKind: models.ActorAgent, AuthorID: string(AgentID), AuthorName: a.AgentName,
+			ID: "01890a5d-ac96-774b-bcce-b302099a8411", ResponseID: a.ID, Number: 1, AuthorKind: models.ActorAgent,
+			AuthorID: string(AgentID), AuthorName: a.AgentName,
 			Escalates: true, Content: "Please look, it is urgent.", At: Now.Add(-20 * time.Second),
 		}}
 	}

@@ -46,7 +46,9 @@ func States() []State {
 		inboxStates(), approvalStates(), madeStates(), proposalStates(),
 		conversationsStates(), conversationStates(), runStates(), callStates(), budgetStates(),
 		agentsStates(), connectStates(), historyStates(), auditStates(), ledgerStates(), policyStates(),
-		peopleStates(), awayStates(), peopleAwayStates(), groupsStates(), sessionsStates(), systemStates(), upstreamsStates(), notificationsStates(), systemNotificationsStates(), webhooksStates(), webhookStates(),
-		grantsStates(), accountStates(), docsStates(), failureStates(), shellStates(), keysStates(), paletteStates(), componentStates(),
+		peopleStates(), awayStates(), peopleAwayStates(), groupsStates(), sessionsStates(), systemStates(), upstreamsStates(),
+		notificationsStates(), systemNotificationsStates(), webhooksStates(), webhookStates(),
+		grantsStates(), accountStates(), docsStates(), failureStates(), shellStates(), keysStates(), paletteStates(),
+		componentStates(),
 	)
 }

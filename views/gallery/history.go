@@ -13,10 +13,15 @@ import (
 // first.
 func Settled() []models.Brief {
 	edited := Settle(Payment(), models.StatusApproved, models.CauseReviewer, &models.Vote{
-		Verdict: models.VerdictApprove, Input: new(`{"amount":100.00,"currency":"EUR","to":"ACME SA"}`), Reason: "Without the tip.",
+		Verdict: models.VerdictApprove, Input: new(`{"amount":100.00,"currency":"EUR","to":"ACME SA"}`),
+		Reason: "Without the tip.",
 	})
-	rejected := Settle(Shell(), models.StatusRejected, models.CauseReviewer, &models.Vote{Verdict: models.VerdictReject, Reason: "Not on Fridays, and not on this branch. Ask the release team first.\u202E"})
-	answered := Settle(Question(), models.StatusApproved, models.CauseReviewer, &models.Vote{Verdict: models.VerdictAnswer, Option: new("eu")})
+	rejected := Settle(Shell(), models.StatusRejected, models.CauseReviewer,
+		&models.Vote{
+			Verdict: models.VerdictReject, Reason: "Not on Fridays, and not on this branch. Ask the release team first.\u202E",
+		})
+	answered := Settle(Question(), models.StatusApproved, models.CauseReviewer,
+		&models.Vote{Verdict: models.VerdictAnswer, Option: new("eu")})
 	expired := Settle(Edit(), models.StatusExpired, models.CauseTimeout, nil)
 	withdrawn := Settle(Hidden(), models.StatusCancelled, models.CauseCancelled, nil)
 	granted := Call("read_file", `{"path":"CHANGELOG.md"}`)
@@ -34,20 +39,35 @@ func Settled() []models.Brief {
 func historyStates() []State {
 	page := func(name, note string, in audit.HistoryInput) State {
 		in.Reader = UserID
-		return State{Page: "history", Name: name, Note: note, Component: audit.SettledPage(Frame("History", "/history"), audit.NewHistory(in))}
+		return State{
+			Page: "history", Name: name, Note: note,
+			Component: audit.SettledPage(Frame("History", "/history"), audit.NewHistory(in)),
+		}
 	}
 	people := []models.User{{ID: UserID, Name: "Ada Berg"}, {ID: "01890a5d-ac96-774b-bcce-b302099a8202", Name: "Bo Lind"}}
-	filtered := views.HistoryPlace{Conversation: ConversationID, Risk: models.RiskHigh, Status: models.StatusRejected, From: "2026-11-01", After: "k1"}
+	filtered := views.HistoryPlace{
+		Conversation: ConversationID, Risk: models.RiskHigh, Status: models.StatusRejected, From: "2026-11-01", After: "k1",
+	}
 	wrong := views.HistoryPlace{From: "last week", To: "2026-11-20", Text: "rm -rf"}
 	return []State{
-		page(Usual, "Every end that a request can have; one hostile, one edited", audit.HistoryInput{Rows: Settled(), Next: "k2", People: people}),
-		page("filtered", "A page further back, of one conversation", audit.HistoryInput{Place: filtered, Rows: Settled()[1:2], People: people}),
+		page(Usual, "Every end that a request can have; one hostile, one edited",
+			audit.HistoryInput{Rows: Settled(), Next: "k2", People: people}),
+		page("filtered", "A page further back, of one conversation",
+			audit.HistoryInput{Place: filtered, Rows: Settled()[1:2], People: people}),
 		page("cut", "A search that ended early, with nothing found so far", audit.HistoryInput{
-			Place: views.HistoryPlace{Tool: "drop_table"}, Next: "k9", Searched: 10_000, Back: Now.Add(-31 * 24 * time.Hour), People: people,
+			Place: views.HistoryPlace{Tool: "drop_table"}, Next: "k9", Searched: 10_000, Back: Now.Add(-31 * 24 * time.Hour),
+			People: people,
 		}),
-		page("one", "Only one, with values as long as they may be", audit.HistoryInput{Rows: Briefs(Settle(longRow(), models.StatusRejected, models.CauseReviewer, &models.Vote{Verdict: models.VerdictReject, Reason: strings.Repeat("unbroken", 250)})), People: people}),
+		page("one", "Only one, with values as long as they may be",
+			audit.HistoryInput{Rows: Briefs(Settle(longRow(), models.StatusRejected, models.CauseReviewer, &models.Vote{Verdict: models.VerdictReject, Reason: strings.Repeat("unbroken", 250)})), People: people}),
 		page("empty", "Nothing was settled yet", audit.HistoryInput{People: people}),
-		page("nothing", "Nothing passes the filters", audit.HistoryInput{Place: views.HistoryPlace{Tool: "pay", By: "01890a5d-ac96-774b-bcce-b302099a8203"}, People: people}),
-		page("wrong", "A day that is none; what was typed stays", audit.HistoryInput{Place: wrong, Errors: map[string]string{"from": "Write a day such as 2026-11-20."}, People: people}),
+		page("nothing", "Nothing passes the filters",
+			audit.HistoryInput{
+				Place: views.HistoryPlace{Tool: "pay", By: "01890a5d-ac96-774b-bcce-b302099a8203"}, People: people,
+			}),
+		page("wrong", "A day that is none; what was typed stays",
+			audit.HistoryInput{
+				Place: wrong, Errors: map[string]string{"from": "Write a day such as 2026-11-20."}, People: people,
+			}),
 	}
 }

@@ -46,7 +46,10 @@ func beside(in *inbox.Input) {
 		}
 	}
 	in.Place.Open = shown.ID
-	card := requests.Input{Approval: shown, Acting: models.ActingPage{Right: Own}, Turns: Turns(shown), Desk: in.Place.Query(), Origin: in.Origins[shown.ID]}
+	card := requests.Input{
+		Approval: shown, Acting: models.ActingPage{Right: Own}, Turns: Turns(shown), Desk: in.Place.Query(),
+		Origin: in.Origins[shown.ID],
+	}
 	whole(&card)
 	in.Card = new(requests.New(card, Now))
 }
@@ -70,7 +73,9 @@ func HeldRows() []models.Brief {
 	until := Now.Add(25 * time.Second)
 	for i, by := range []models.UserID{UserID, "01890a5d-ac96-774b-bcce-b302099a8202"} {
 		rows[i].HeldUntil = &until
-		rows[i].Vote = &models.Vote{Verdict: models.VerdictApprove, UserID: by, UserName: "Bo Lind", At: Now, UndoUntil: &until}
+		rows[i].Vote = &models.Vote{
+			Verdict: models.VerdictApprove, UserID: by, UserName: "Bo Lind", At: Now, UndoUntil: &until,
+		}
 	}
 	return rows
 }
@@ -78,7 +83,10 @@ func HeldRows() []models.Brief {
 // askedBack waits for an answer of its agent.
 func askedBack(a models.Approval) models.Approval {
 	a.OpenNote, a.PausedLeft = new(models.NoteID("01890a5d-ac96-774b-bcce-b302099a8401")), new(int64(90))
-	a.Note = &models.Note{ID: *a.OpenNote, AuthorKind: models.ActorUser, AuthorName: "Bo\u202E Lind", Asks: true, Content: "Which branch?", At: Now}
+	a.Note = &models.Note{
+		ID: *a.OpenNote, AuthorKind: models.ActorUser, AuthorName: "Bo\u202E Lind", Asks: true, Content: "Which branch?",
+		At: Now,
+	}
 	return a
 }
 
@@ -123,7 +131,8 @@ func groupRows() []models.Brief {
 func groupGone() models.Approval {
 	a := publishing(3, 0)
 	a.ID, a.ApprovalTimeoutAt = "01890a5d-ac96-774b-bcce-b302099a7900", Now.Add(21*time.Minute+time.Second)
-	return Settle(a, models.StatusApproved, models.CauseReviewer, &models.Vote{Verdict: models.VerdictApprove, UserID: UserID, UserName: "Ann"})
+	return Settle(a, models.StatusApproved, models.CauseReviewer,
+		&models.Vote{Verdict: models.VerdictApprove, UserID: UserID, UserName: "Ann"})
 }
 
 // longRow has values as long as they may be.
@@ -142,51 +151,83 @@ func inboxStates() []State {
 		return State{Page: "inbox", Name: name, Note: note, Component: InboxPage(in)}
 	}
 	rows := Rows()
-	settled := Settle(Many(3)[1].Approval, models.StatusApproved, models.CauseReviewer, &models.Vote{Verdict: models.VerdictApprove})
+	settled := Settle(Many(3)[1].Approval, models.StatusApproved, models.CauseReviewer,
+		&models.Vote{Verdict: models.VerdictApprove})
 	late := Settle(Many(3)[2].Approval, models.StatusExpired, models.CauseTimeout, nil)
 	again := Many(2)
 	red := Frame("Inbox", "/")
 	red.GateOff, red.FallbackOn, red.Flash = true, true, &views.Flash{Tone: views.ToneGood, Text: "Signed in."}
-	narrow := views.InboxPlace{Agent: AgentID, Risk: models.RiskHigh, Text: "rm -rf", Tool: "Bash", Whose: "mine", Order: "age"}
+	narrow := views.InboxPlace{
+		Agent: AgentID, Risk: models.RiskHigh, Text: "rm -rf", Tool: "Bash", Whose: "mine", Order: "age",
+	}
 	out := []State{
-		page(Usual, "One of each kind, one of them hostile; the second is open", inbox.Input{Rows: rows, Count: 5, Place: views.InboxPlace{Open: rows[1].ID}}),
-		page("open", "Asked for by its address: on a phone it is shown and not the list", inbox.Input{Rows: rows, Count: 5, Explicit: true, Place: views.InboxPlace{Open: rows[4].ID}}),
+		page(Usual, "One of each kind, one of them hostile; the second is open",
+			inbox.Input{Rows: rows, Count: 5, Place: views.InboxPlace{Open: rows[1].ID}}),
+		page("open", "Asked for by its address: on a phone it is shown and not the list",
+			inbox.Input{Rows: rows, Count: 5, Explicit: true, Place: views.InboxPlace{Open: rows[4].ID}}),
 		page("many", "More than fits, of one conversation; the count is capped", inbox.Input{
-			Rows: Many(50), Count: models.StatsCap, Capped: true, Waiting: models.StatsCap, Next: "k2", ConversationTitle: "Ship 1.4",
-			Place: views.InboxPlace{After: "k1", Conversation: ConversationID},
+			Rows: Many(50), Count: models.StatsCap, Capped: true, Waiting: models.StatsCap, Next: "k2",
+			ConversationTitle: "Ship 1.4",
+			Place:             views.InboxPlace{After: "k1", Conversation: ConversationID},
 		}),
 		page("filtered", "Every filter is set; the search ended early", inbox.Input{
-			Rows: Many(2), Count: 2, Capped: true, Waiting: 240, Next: "k2", Searched: 10_000, Place: narrow, Agents: []models.Agent{{ID: AgentID, Name: "release-bot"}},
+			Rows: Many(2), Count: 2, Capped: true, Waiting: 240, Next: "k2", Searched: 10_000, Place: narrow,
+			Agents: []models.Agent{{ID: AgentID, Name: "release-bot"}},
 		}),
-		page("none-match", "Nothing passes the filters", inbox.Input{Waiting: 240, Place: views.InboxPlace{Text: "nothing like it"}}),
-		page("wrong", "A filter that cannot be used", inbox.Input{Waiting: 240, Place: views.InboxPlace{Text: "x"}, Errors: map[string]string{"text": "must be at most 200 bytes"}}),
+		page("none-match", "Nothing passes the filters",
+			inbox.Input{Waiting: 240, Place: views.InboxPlace{Text: "nothing like it"}}),
+		page("wrong", "A filter that cannot be used",
+			inbox.Input{
+				Waiting: 240, Place: views.InboxPlace{Text: "x"}, Errors: map[string]string{"text": "must be at most 200 bytes"},
+			}),
 		page("away", "The reader is away, and so is somebody whose substitute they are", inbox.Input{Rows: rows[2:3], Count: 1, Away: []models.Absence{
-			absence("1", models.PersonRef{ID: UserID, Name: "Ada Berg", Email: "ada@example.org"}, awayFake, -time.Hour, 48*time.Hour, false), absence("2", awayEve, models.PersonRef{ID: UserID}, -time.Hour, 24*time.Hour, true),
+			absence("1", models.PersonRef{ID: UserID, Name: "Ada Berg", Email: "ada@example.org"}, awayFake, -time.Hour,
+				48*time.Hour, false), absence("2", awayEve, models.PersonRef{ID: UserID}, -time.Hour, 24*time.Hour, true),
 		}}),
 		page("one", "Only one", inbox.Input{Rows: rows[2:3], Count: 1}),
 		page("empty", "What will come here, and how", inbox.Input{}),
-		page("token", "Empty, with a fresh token to try", inbox.Input{FreshToken: "csa_0123456789abcdef", FreshAgent: "first-agent"}),
-		page("missing", "The address names a request that is not there", inbox.Input{Rows: rows[:2], Count: 2, Missing: true, Explicit: true}),
-		page("held", "Approvals that may be taken back: one's own, and another person's", inbox.Input{Rows: HeldRows(), Count: 3}),
-		page("gone", "Lines where requests stood, and what became of them", inbox.Input{Rows: Many(1), Count: 1, Gone: []models.Approval{settled, late}, Said: "Approved by Bo Lind: Bash of release-bot."}),
+		page("token", "Empty, with a fresh token to try",
+			inbox.Input{FreshToken: "csa_0123456789abcdef", FreshAgent: "first-agent"}),
+		page("missing", "The address names a request that is not there",
+			inbox.Input{Rows: rows[:2], Count: 2, Missing: true, Explicit: true}),
+		page("held", "Approvals that may be taken back: one's own, and another person's",
+			inbox.Input{Rows: HeldRows(), Count: 3}),
+		page("gone", "Lines where requests stood, and what became of them",
+			inbox.Input{
+				Rows: Many(1), Count: 1, Gone: []models.Approval{settled, late}, Said: "Approved by Bo Lind: Bash of release-bot.",
+			}),
 		page("asked-again", "One was rejected before, one waits for an answer", inbox.Input{
-			Rows: Briefs(again[0].Approval, askedBack(again[1].Approval)), Count: 2, ReaskOf: map[models.ResponseID]models.ResponseID{again[0].ID: settled.ID},
+			Rows: Briefs(again[0].Approval, askedBack(again[1].Approval)), Count: 2,
+			ReaskOf: map[models.ResponseID]models.ResponseID{again[0].ID: settled.ID},
 		}),
 		page("escalated", "The agent of one asks for more attention", inbox.Input{Rows: Briefs(Mail()), Count: 1}),
 		page("twins", "One may be a duplicate of what was approved, two are the same", inbox.Input{
-			Rows: twinRows(), Count: 3, Twins: map[models.ResponseID]models.Twin{Payment().ID: {ID: settled.ID, By: "Bo\u202E Lind", At: Now.Add(-3 * time.Minute)}},
+			Rows: twinRows(), Count: 3,
+			Twins: map[models.ResponseID]models.Twin{Payment().ID: {
+				ID: settled.ID, By: "Bo\u202E Lind", At: Now.Add(-3 * time.Minute),
+			}},
 		}),
-		page("groups", "Calls of one tool by one agent in a row are folded; what is special stays out", inbox.Input{Rows: groupRows(), Count: 9}),
+		page("groups", "Calls of one tool by one agent in a row are folded; what is special stays out",
+			inbox.Input{Rows: groupRows(), Count: 9}),
 		page("group-open", "A group is open, for the request beside the list is in it; a line of one that left", inbox.Input{
-			Rows: groupRows()[1:], Count: 8, Place: views.InboxPlace{Open: groupRows()[2].ID}, Gone: []models.Approval{groupGone()},
+			Rows: groupRows()[1:], Count: 8, Place: views.InboxPlace{Open: groupRows()[2].ID},
+			Gone: []models.Approval{groupGone()},
 		}),
-		page("narrow", "What differs at its end, and one with a character that is not seen", inbox.Input{Rows: publishRows(), Count: 3}),
+		page("narrow", "What differs at its end, and one with a character that is not seen",
+			inbox.Input{Rows: publishRows(), Count: 3}),
 		page("long", "Values as long as they may be", inbox.Input{Rows: Briefs(longRow()), Count: 1}),
-		page("kinds", "A proposal, a budget request and a question", inbox.Input{Rows: Briefs(Plan(), Wish(1500), Question()), Count: 3}),
+		page("kinds", "A proposal, a budget request and a question",
+			inbox.Input{Rows: Briefs(Plan(), Wish(1500), Question()), Count: 3}),
 		page("for-others", "One is decided for somebody else, one only by others", forOthersInbox()),
 		page("outside", "Asked by another system, one held until it hears", outsideInbox()),
-		{Page: "inbox", Name: "fragment", Note: "The list as it refetches itself", Part: true, Component: inbox.Fragment(inbox.New(inbox.Input{Rows: rows[:1], Count: 1, Rights: Able(rows)}, Now))},
-		{Page: "inbox", Name: "red", Note: "The gate is off and fallback on; a flash", Component: inbox.Page(red, inbox.New(inbox.Input{Rows: rows[:1], Count: 1, Rights: Able(rows)}, Now))},
+		{
+			Page: "inbox", Name: "fragment", Note: "The list as it refetches itself", Part: true,
+			Component: inbox.Fragment(inbox.New(inbox.Input{Rows: rows[:1], Count: 1, Rights: Able(rows)}, Now)),
+		},
+		{
+			Page: "inbox", Name: "red", Note: "The gate is off and fallback on; a flash",
+			Component: inbox.Page(red, inbox.New(inbox.Input{Rows: rows[:1], Count: 1, Rights: Able(rows)}, Now)),
+		},
 	}
 	return append(out, bulkStates()...)
 }
@@ -199,7 +240,9 @@ func bulkStates() []State {
 	rows = append(rows, longRow())
 	until := Now.Add(25 * time.Second)
 	held := rows[1]
-	held.HeldUntil, held.Vote = &until, &models.Vote{Verdict: models.VerdictApprove, UserID: UserID, UserName: "Ada Berg", At: Now, UndoUntil: &until}
+	held.HeldUntil, held.Vote = &until, &models.Vote{
+		Verdict: models.VerdictApprove, UserID: UserID, UserName: "Ada Berg", At: Now, UndoUntil: &until,
+	}
 	mine := Settle(rows[0], models.StatusApproved, models.CauseReviewer, &models.Vote{Verdict: models.VerdictApprove})
 	elsewhere := Settle(Hidden(), models.StatusRejected, models.CauseReviewer, &models.Vote{Verdict: models.VerdictReject})
 	elsewhere.Vote.UserID = "01890a5d-ac96-774b-bcce-b302099a8203"
@@ -207,7 +250,10 @@ func bulkStates() []State {
 		v := inbox.NewBulk(in, Now)
 		return State{Page: "bulk", Name: name, Note: note, Component: inbox.BulkPage(Frame(v.Title, "/"), v)}
 	}
-	in := inbox.BulkInput{Verdict: models.VerdictApprove, Reason: "Part of the release.", Reader: mine.Vote.UserID, Place: views.InboxPlace{Risk: models.RiskMedium}}
+	in := inbox.BulkInput{
+		Verdict: models.VerdictApprove, Reason: "Part of the release.", Reader: mine.Vote.UserID,
+		Place: views.InboxPlace{Risk: models.RiskMedium},
+	}
 	asked, done, nothing := in, in, in
 	for i := range rows {
 		asked.Items = append(asked.Items, inbox.BulkItem{ID: rows[i].ID, Digest: rows[i].Digest, Approval: &rows[i]})
@@ -227,7 +273,10 @@ func bulkStates() []State {
 	done.Items = []inbox.BulkItem{
 		{ID: mine.ID, Approval: &mine, Done: true},
 		{ID: held.ID, Approval: &held, Done: true},
-		{ID: elsewhere.ID, Approval: &elsewhere, Late: true, Refused: "It was settled before your verdict came, which changed nothing."},
+		{
+			ID: elsewhere.ID, Approval: &elsewhere, Late: true,
+			Refused: "It was settled before your verdict came, which changed nothing.",
+		},
 		{ID: rows[3].ID, Approval: &rows[3], Refused: inbox.NotInBulk(&rows[3], models.VerdictApprove)},
 		{ID: rows[2].ID, Refused: "This request doesn't exist, or you don't have access."},
 	}
@@ -236,7 +285,10 @@ func bulkStates() []State {
 		page(Usual, "Each with its own outcome, one decided elsewhere meanwhile", done),
 		page("ask", "More than a few are shown once more", asked),
 		page("left-out", "What must be opened first: one is open", leftOut),
-		{Page: "bulk", Name: "fragment", Note: "The same in the place of a request", Part: true, Component: inbox.BulkDetail(inbox.NewBulk(leftOut, Now))},
+		{
+			Page: "bulk", Name: "fragment", Note: "The same in the place of a request", Part: true,
+			Component: inbox.BulkDetail(inbox.NewBulk(leftOut, Now)),
+		},
 		page("nothing", "Nothing was ticked", nothing),
 	}
 }

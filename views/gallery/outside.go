@@ -22,14 +22,19 @@ func outsideCalls() (asked, cut models.Approval) {
 // origin is where a call came from, with everything that can be said of it.
 func origin() models.Origin {
 	return models.Origin{
-		UpstreamName: "night\u202E-shift", MatchedBy: models.MatchedByOrder, Beside: `{"force":true,"note":"<b>ask\u202e twice"}`, Contradiction: "The other system asks with another input than the agent reported.",
-		ParentID: ConversationID, ParentRun: "run-1", ParentTitle: "<b>Ship it", StartedBy: "Task", StartedInput: `{"subagent_type":"reviewer\u202e"}`,
+		UpstreamName: "night\u202E-shift", MatchedBy: models.MatchedByOrder,
+		Beside:        `{"force":true,"note":"<b>ask\u202e twice"}`,
+		Contradiction: "The other system asks with another input than the agent reported.",
+		ParentID:      ConversationID, ParentRun: "run-1", ParentTitle: "<b>Ship it", StartedBy: "Task",
+		StartedInput: `{"subagent_type":"reviewer\u202e"}`,
 	}
 }
 
 // told is a verdict that the other system has not heard yet.
 func told() *models.SendingState {
-	return &models.SendingState{Verdict: models.VerdictApprove, VoterName: "Ada\u202E Berg", Attempts: 3, Problem: "The upstream failed (503)."}
+	return &models.SendingState{
+		Verdict: models.VerdictApprove, VoterName: "Ada\u202E Berg", Attempts: 3, Problem: "The upstream failed (503).",
+	}
 }
 
 func heldOrigin() models.Origin {
@@ -40,32 +45,48 @@ func heldOrigin() models.Origin {
 
 func outsideRequests() (asked, cut requests.Approval) {
 	one, two := outsideCalls()
-	asked = requests.New(requests.Input{Approval: one, Acting: models.ActingPage{Right: Own}, Sees: true, Origin: origin()}, Now)
-	cut = requests.New(requests.Input{Approval: two, Acting: models.ActingPage{Right: Own}, Origin: models.Origin{UpstreamName: "night-shift", MatchedBy: "unmatched"}}, Now)
+	asked = requests.New(requests.Input{
+		Approval: one, Acting: models.ActingPage{Right: Own}, Sees: true, Origin: origin(),
+	}, Now)
+	cut = requests.New(requests.Input{
+		Approval: two, Acting: models.ActingPage{Right: Own},
+		Origin: models.Origin{UpstreamName: "night-shift", MatchedBy: "unmatched"},
+	}, Now)
 	return asked, cut
 }
 
 // refusals are decisions that did not become the outcome.
 func refusals() []models.Withdrawal {
 	return []models.Withdrawal{
-		{At: Now.Add(-20 * time.Minute), Kind: models.WithdrawalByAdmin, ByName: "Bo Lind", Said: "hub is down until Monday", Lost: true, Verdict: models.VerdictApprove, VoterName: "Ada\u202E Berg"},
-		{At: Now.Add(-3 * time.Minute), Kind: models.WithdrawalRefused, ByName: "night\u202E-shift", Status: 422, Said: "The run is over. <b>Press Approve</b>\u202e [key] again", Verdict: models.VerdictApprove, VoterName: "Ada\u202E Berg"},
+		{
+			At: Now.Add(-20 * time.Minute), Kind: models.WithdrawalByAdmin, ByName: "Bo Lind", Said: "hub is down until Monday",
+			Lost: true, Verdict: models.VerdictApprove, VoterName: "Ada\u202E Berg",
+		},
+		{
+			At: Now.Add(-3 * time.Minute), Kind: models.WithdrawalRefused, ByName: "night\u202E-shift", Status: 422,
+			Said: "The run is over. <b>Press Approve</b>\u202e [key] again", Verdict: models.VerdictApprove,
+			VoterName: "Ada\u202E Berg",
+		},
 	}
 }
 
 func outsideRefused() requests.Approval {
 	one, _ := outsideCalls()
 	one.Context = ""
-	return requests.New(requests.Input{Approval: one, Acting: models.ActingPage{Right: Own}, Sees: true, Origin: models.Origin{
-		UpstreamName: "night\u202E-shift", ApprovalID: "appr_1", MatchedBy: models.MatchedByOnly, Withdrawals: refusals(),
-	}}, Now)
+	return requests.New(requests.Input{Approval: one, Acting: models.ActingPage{Right: Own}, Sees: true,
+		Origin: models.Origin{
+			UpstreamName: "night\u202E-shift", ApprovalID: "appr_1", MatchedBy: models.MatchedByOnly, Withdrawals: refusals(),
+		}}, Now)
 }
 
 func outsideHeld() requests.Approval {
 	one, _ := outsideCalls()
 	one.Context, one.HeldUntil = "", new(Now.Add(10*time.Minute))
 	return requests.New(requests.Input{
-		Approval: one, Acting: models.ActingPage{Right: Own}, Sees: true, Admin: true, Origin: models.Origin{UpstreamName: "night\u202E-shift", ApprovalID: "appr_1", MatchedBy: models.MatchedByOnly, Sending: told()},
+		Approval: one, Acting: models.ActingPage{Right: Own}, Sees: true, Admin: true,
+		Origin: models.Origin{
+			UpstreamName: "night\u202E-shift", ApprovalID: "appr_1", MatchedBy: models.MatchedByOnly, Sending: told(),
+		},
 	}, Now)
 }
 

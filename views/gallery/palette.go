@@ -29,8 +29,11 @@ func paletteStates() []State {
 		return State{Page: "go", Name: name, Note: note, Component: nav.GoPage(p, nav.NewGo(in))}
 	}
 	found := nav.GoInput{
-		Text:   "re",
-		Agents: []nav.FoundAgent{{ID: AgentID, Name: "release-bot", Owner: "Ada Berg", Pending: true}, {ID: AgentID, Name: hostile + strings.Repeat("unbroken", 20), Owner: hostile, Disabled: true}},
+		Text: "re",
+		Agents: []nav.FoundAgent{
+			{ID: AgentID, Name: "release-bot", Owner: "Ada Berg", Pending: true},
+			{ID: AgentID, Name: hostile + strings.Repeat("unbroken", 20), Owner: hostile, Disabled: true},
+		},
 		Conversations: []models.ConversationView{Talk(), Talk(func(c *models.ConversationView) {
 			c.Title, c.Status = hostile+strings.Repeat("and on ", 40), models.ConversationFailed
 		})},

@@ -10,14 +10,21 @@ import (
 
 func peopleStates() []State {
 	page := func(name, note string, in people.Input) State {
-		return State{Page: "people", Name: name, Note: note, Component: people.Page(Frame("People", "/people"), people.New(in, Now))}
+		return State{
+			Page: "people", Name: name, Note: note, Component: people.Page(Frame("People", "/people"), people.New(in, Now)),
+		}
 	}
 	fresh, wrong, paged := PeopleInput(), PeopleInput(), PeopleInput()
-	fresh.Fresh = &people.FreshInvite{Email: "new@example.org", Link: "https://countersign.example/join?key=0123456789abcdef"}
-	wrong.Form = people.InviteForm{Email: "bo@example.org", Role: models.RoleAdmin, Errors: map[string]string{"email": "is in use"}}
+	fresh.Fresh = &people.FreshInvite{
+		Email: "new@example.org", Link: "https://countersign.example/join?key=0123456789abcdef",
+	}
+	wrong.Form = people.InviteForm{
+		Email: "bo@example.org", Role: models.RoleAdmin, Errors: map[string]string{"email": "is in use"},
+	}
 	wrong.Problem = "The last enabled admin cannot be disabled: add another admin first."
 	away := PeopleInput()
-	away.Waiting, away.Away = 2, []models.Absence{absence("1", models.PersonRef{ID: away.People[1].ID, Name: away.People[1].Name}, awayEve, -time.Hour, 48*time.Hour, true)}
+	away.Waiting, away.Away = 2, []models.Absence{absence("1",
+		models.PersonRef{ID: away.People[1].ID, Name: away.People[1].Name}, awayEve, -time.Hour, 48*time.Hour, true)}
 	paged.After, paged.Next, paged.Invites = "a@example.org", "z@example.org", nil
 	return []State{
 		page(Usual, "Oneself, another, one who is disabled", PeopleInput()),
@@ -35,10 +42,22 @@ func PeopleInput() people.Input {
 	return people.Input{
 		Self: UserID,
 		People: []models.Person{
-			{User: models.User{ID: UserID, Email: "ada@example.org", Name: "Ada Berg", Role: models.RoleAdmin, CreatedAt: made}, Sessions: 2, LastSeen: new(Now.Add(-20 * time.Second))},
-			{User: models.User{ID: "01890a5d-ac96-774b-bcce-b302099a8202", Email: "bo@example.org", Name: "Bo\u202E Lind", Role: models.RoleReviewer, CreatedAt: made}},
-			{User: models.User{ID: "01890a5d-ac96-774b-bcce-b302099a8203", Email: strings.Repeat("long", 40) + "@example.org", Name: "Cy", Role: models.RoleReviewer, CreatedAt: made, DisabledAt: new(Now.Add(-time.Hour))}, Sessions: models.StatsCap},
+			{
+				User:     models.User{ID: UserID, Email: "ada@example.org", Name: "Ada Berg", Role: models.RoleAdmin, CreatedAt: made},
+				Sessions: 2, LastSeen: new(Now.Add(-20 * time.Second)),
+			},
+			{User: models.User{
+				ID: "01890a5d-ac96-774b-bcce-b302099a8202", Email: "bo@example.org", Name: "Bo\u202E Lind",
+				Role: models.RoleReviewer, CreatedAt: made,
+			}},
+			{User: models.User{
+				ID: "01890a5d-ac96-774b-bcce-b302099a8203", Email: strings.Repeat("long", 40) + "@example.org", Name: "Cy",
+				Role: models.RoleReviewer, CreatedAt: made, DisabledAt: new(Now.Add(-time.Hour)),
+			}, Sessions: models.StatsCap},
 		},
-		Invites: []models.Invite{{ID: "01890a5d-ac96-774b-bcce-b302099a8901", Email: "new@example.org", Role: models.RoleReviewer, InviterName: "Ada Berg", CreatedAt: Now.Add(-time.Hour), ExpiresAt: Now.Add(7*24*time.Hour - time.Hour)}},
+		Invites: []models.Invite{{
+			ID: "01890a5d-ac96-774b-bcce-b302099a8901", Email: "new@example.org", Role: models.RoleReviewer,
+			InviterName: "Ada Berg", CreatedAt: Now.Add(-time.Hour), ExpiresAt: Now.Add(7*24*time.Hour - time.Hour),
+		}},
 	}
 }

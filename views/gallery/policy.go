@@ -29,8 +29,10 @@ func policyStates() []State {
 	wrong.Draft.Settings["default_timeout_minutes"], wrong.Draft.Settings["required_approval_tools"] = "soon", "Bash\n/(/"
 	wrong.Draft.Notice = "Some fields are not valid yet. Correct the marked ones; your draft is kept."
 	wrong.Draft.Problems = map[string]string{
-		"required_approval_tools[1]": "is not a regular expression (RE2): missing closing )", "default_timeout_minutes": "must be a whole number",
-		"rules[2].tools": "must list at least one tool", "colour": "is not a member of the policy; names are lower case with underscores",
+		"required_approval_tools[1]": "is not a regular expression (RE2): missing closing )",
+		"default_timeout_minutes":    "must be a whole number",
+		"rules[2].tools":             "must list at least one tool",
+		"colour":                     "is not a member of the policy; names are lower case with underscores",
 	}
 	open := PolicyInput()
 	open.Draft.Revision, open.Draft.ChangedAt = 4, Now.Add(-time.Minute)
@@ -41,11 +43,19 @@ func policyStates() []State {
 	openFaults.Draft.Settings["fallback_auto_approve"], openFaults.Draft.Settings["fallback_until"] = "true", "soon"
 	openFaults.Draft.Problems = map[string]string{"fallback_until": "must be a time such as 2026-03-02T18:00:00Z"}
 	openFaults.Draft.Typed = map[string]policies.TypedEnd{
-		"gate":     {For: policies.UntilTime, At: "tomorrow", Faults: map[string]string{"at": "must be a date and a time such as 2026-11-20T11:30"}},
-		"fallback": {For: policies.UntilNever, Word: "never", Faults: map[string]string{"word": "must be “no end”, to confirm that it has no end"}},
+		"gate": {
+			For: policies.UntilTime, At: "tomorrow",
+			Faults: map[string]string{"at": "must be a date and a time such as 2026-11-20T11:30"},
+		},
+		"fallback": {
+			For: policies.UntilNever, Word: "never",
+			Faults: map[string]string{"word": "must be “no end”, to confirm that it has no end"},
+		},
 	}
 	unreadable := PolicyInput()
-	unreadable.Draft = &policies.DraftInput{Base: 7, Revision: 2, ChangedAt: Now.Add(-time.Minute), Unreadable: "rules must be a list"}
+	unreadable.Draft = &policies.DraftInput{
+		Base: 7, Revision: 2, ChangedAt: Now.Add(-time.Minute), Unreadable: "rules must be a list",
+	}
 	reader := PolicyInput()
 	reader.Draft, reader.Versions, reader.Rules = nil, nil, policyRules()
 	return []State{
@@ -59,17 +69,27 @@ func policyStates() []State {
 		page("unreadable", "A draft that is no document", unreadable),
 		page("hostile", "Hostile and long values, and many rules and versions", crowdedPolicy()),
 		page("reader", "To somebody who may only read", reader),
-		state("rule", "The form of one rule", policies.RulePage(Frame("Rule", "/policy/rules/1"), policies.NewRuleForm(ruleInput()))),
-		state("rule-errors", "A new rule that is not valid yet", policies.RulePage(Frame("Rule", "/policy/rules/new"), policies.NewRuleForm(wrongRule()))),
-		state("template", "The form of a template that rules use", policies.TemplatePage(Frame("Template", "/policy/templates/1"), policies.NewTemplateForm(templateInput()))),
-		state("template-errors", "A new template that is not valid yet", policies.TemplatePage(Frame("Template", "/policy/templates/new"), policies.NewTemplateForm(wrongTemplate(), nil))),
+		state("rule", "The form of one rule",
+			policies.RulePage(Frame("Rule", "/policy/rules/1"), policies.NewRuleForm(ruleInput()))),
+		state("rule-errors", "A new rule that is not valid yet",
+			policies.RulePage(Frame("Rule", "/policy/rules/new"), policies.NewRuleForm(wrongRule()))),
+		state("template", "The form of a template that rules use",
+			policies.TemplatePage(Frame("Template", "/policy/templates/1"), policies.NewTemplateForm(templateInput()))),
+		state("template-errors", "A new template that is not valid yet",
+			policies.TemplatePage(Frame("Template", "/policy/templates/new"), policies.NewTemplateForm(wrongTemplate(), nil))),
 		page("templates", "Templates, one of which rules use", templatesPolicy()),
-		state("review", "What would open the gate is said before saving", policies.ReviewPage(Frame("Review your draft", "/policy/review"), policies.NewReview(ReviewInput()))),
-		state("review-stale", "Somebody else saved a version meanwhile", policies.ReviewPage(Frame("Review your draft", "/policy/review"), policies.NewReview(staleReview()))),
-		state("try", "A call, on what stands and on a draft", policies.TryPage(Frame("Try a call", "/policy/try"), policies.NewTry(tryInput()))),
+		state("review", "What would open the gate is said before saving",
+			policies.ReviewPage(Frame("Review your draft", "/policy/review"), policies.NewReview(ReviewInput()))),
+		state("review-stale", "Somebody else saved a version meanwhile",
+			policies.ReviewPage(Frame("Review your draft", "/policy/review"), policies.NewReview(staleReview()))),
+		state("try", "A call, on what stands and on a draft",
+			policies.TryPage(Frame("Try a call", "/policy/try"), policies.NewTry(tryInput()))),
 		state("try-error", "No tool of that name can be", policies.TryPage(Frame("Try a call", "/policy/try"), policies.NewTry(policies.TryInput{
-			Call: policy.Call{Kind: models.KindToolCall, ToolName: "rm -rf /; <b>", Facts: policy.Facts{Input: []byte(`{"amount": `)}}, Errors: map[string]string{
-				"toolName": "may hold letters, digits, _ . : / @ - and spaces inside, nothing else", "input": `must be JSON, such as {"amount": 101}`,
+			Call: policy.Call{
+				Kind: models.KindToolCall, ToolName: "rm -rf /; <b>", Facts: policy.Facts{Input: []byte(`{"amount": `)},
+			}, Errors: map[string]string{
+				"toolName": "may hold letters, digits, _ . : / @ - and spaces inside, nothing else",
+				"input":    `must be JSON, such as {"amount": 101}`,
 			},
 			Draft: "Your draft is not valid yet, so it can't be tried.",
 		}))),
@@ -79,10 +99,16 @@ func policyStates() []State {
 		state("replay-running", "A replay under way", policies.ReplayPage(Frame("Replay", "/policy/replay"), policies.NewReplay(policies.ReplayInput{
 			Last: "10000", Now: Now, State: policies.ReplayState{Running: true, Read: 4500, Of: 10000},
 		}))),
-		state("replay-done", "What a draft would have changed", policies.ReplayPage(Frame("Replay", "/policy/replay"), policies.NewReplay(replayInput()))),
-		state("json", "The draft as JSON, with what is wrong", policies.JSONPage(Frame("The policy as JSON", "/policy/json"), policyJSON())),
-		{Page: "policy", Name: "guide", Note: "How the policy works", Component: policies.GuidePage(Frame("How the policy works", "/policy/guide"))},
-		state("version", "An older one, as stored, with what it changed", policies.VersionPage(Frame("Policy v6", "/policy/versions/6"), policyVersion())),
+		state("replay-done", "What a draft would have changed",
+			policies.ReplayPage(Frame("Replay", "/policy/replay"), policies.NewReplay(replayInput()))),
+		state("json", "The draft as JSON, with what is wrong",
+			policies.JSONPage(Frame("The policy as JSON", "/policy/json"), policyJSON())),
+		{
+			Page: "policy", Name: "guide", Note: "How the policy works",
+			Component: policies.GuidePage(Frame("How the policy works", "/policy/guide")),
+		},
+		state("version", "An older one, as stored, with what it changed",
+			policies.VersionPage(Frame("Policy v6", "/policy/versions/6"), policyVersion())),
 	}
 }
 
@@ -93,11 +119,17 @@ func PolicyInput() policies.Input {
 	settings["auto_budget_increase"] = "25"
 	return policies.Input{
 		Version: 7, Unmatched: policy.EffectAllow,
-		Fields:    policies.Fields{ApprovalEnabled: true, RequiredApprovalTools: []string{"Bash", "/^git_/"}, DefaultTimeoutMinutes: 5},
+		Fields: policies.Fields{
+			ApprovalEnabled: true, RequiredApprovalTools: []string{"Bash", "/^git_/"}, DefaultTimeoutMinutes: 5,
+		},
 		Retention: policies.Retention{Days: 90, Next: 30, Begins: Now.Add(20 * time.Hour)},
-		Draft: &policies.DraftInput{Base: 7, Zone: "Europe/Berlin", Settings: settings, Rules: policyRules(), Warnings: []policy.Warning{
-			{Path: "rules[1].tools[0]", Text: "Lets through more than was ever used: only “read_file” in the last 90 days. List the names instead."}, {Path: "unmatched", Text: "Is all that covers “safe " + hostile + "” (allow)."},
-		}},
+		Draft: &policies.DraftInput{Base: 7, Zone: "Europe/Berlin", Settings: settings, Rules: policyRules(),
+			Warnings: []policy.Warning{
+				{
+					Path: "rules[1].tools[0]",
+					Text: "Lets through more than was ever used: only “read_file” in the last 90 days. List the names instead.",
+				}, {Path: "unmatched", Text: "Is all that covers “safe " + hostile + "” (allow)."},
+			}},
 		Versions: []policies.Version{
 			{Version: 7, Author: "Ada Berg", At: Now.Add(-26 * time.Hour), Note: "Ask Bo about force pushes"},
 			{Version: 6, Author: "operator root", At: Now.Add(-80 * time.Hour)},
@@ -132,7 +164,9 @@ func policyRule(members ...string) policy.Form {
 
 func policyRules() []policy.Form {
 	return []policy.Form{
-		policyRule("name", "Force push", "tools", "Bash", "when", `command(input).program == "git" && command(input).has("--force")`, "risk", "high", "timeout_minutes", "15", "energy", "1500", "reviewers", "bo@example.org",
+		policyRule("name", "Force push", "tools", "Bash", "when",
+			`command(input).program == "git" && command(input).has("--force")`, "risk", "high", "timeout_minutes", "15",
+			"energy", "1500", "reviewers", "bo@example.org",
 			"reject_reasons", "Rebase first\nAsk in the channel", "reason", "History of a protected branch would be rewritten."),
 		policyRule("name", "Reading", "note", "Harmless", "tools", "/read_.*/\nls", "effect", "allow"),
 		policyRule("name", "Never", "tools", "/^drop_/", "effect", "deny", "reason", "Not here."),
@@ -141,20 +175,24 @@ func policyRules() []policy.Form {
 
 func ruleInput() policies.RuleInput {
 	return policies.RuleInput{
-		Was: "Force push", Base: 7, Revision: 3, Form: policyRules()[0], People: []string{"ada@example.com", "bo@example.org"},
-		Seen: &policy.Usage{Tools: []string{"Bash", "bash", "Read", "payment.send"}},
+		Was: "Force push", Base: 7, Revision: 3, Form: policyRules()[0],
+		People: []string{"ada@example.com", "bo@example.org"},
+		Seen:   &policy.Usage{Tools: []string{"Bash", "bash", "Read", "payment.send"}},
 	}
 }
 
 func wrongRule() policies.RuleInput {
 	in := policies.RuleInput{
-		New: true, Index: 3, Base: 7, Form: policyRule("name", "", "tools", "/(/\n"+hostile, "timeout_minutes", "soon", "reviewers", strings.Repeat("long", 40)+"@example.org\nbo"),
+		New: true, Index: 3, Base: 7,
+		Form: policyRule("name", "", "tools", "/(/\n"+hostile, "timeout_minutes", "soon", "reviewers",
+			strings.Repeat("long", 40)+"@example.org\nbo"),
 		Notice: "Some fields are not valid yet. Correct the marked ones; your draft is kept.",
 	}
 	in.Problems = map[string]string{
 		"rules[3].name": "must not be empty", "rules[3].tools[0]": "is not a regular expression (RE2): missing closing )",
-		"rules[3].timeout_minutes": "must be a whole number", "rules[3].reviewers[1]": "must be an e-mail address such as ann@example.com",
-		"rules[3].Risk": "is not a member of the policy; names are lower case with underscores",
+		"rules[3].timeout_minutes": "must be a whole number",
+		"rules[3].reviewers[1]":    "must be an e-mail address such as ann@example.com",
+		"rules[3].Risk":            "is not a member of the policy; names are lower case with underscores",
 	}
 	return in
 }
@@ -167,18 +205,27 @@ func ReviewInput() policies.ReviewInput {
 	after.ApprovalOffUntil = new(Now.Add(time.Hour))
 	after.Unmatched = policy.EffectRequire
 	after.RequiredApprovalTools = []string{"deploy"}
-	after.Rules = []policy.Rule{{Name: "Payments", Tools: []string{"/^pay/"}, Effect: policy.EffectRequire, Risk: models.RiskHigh}}
+	after.Rules = []policy.Rule{{
+		Name: "Payments", Tools: []string{"/^pay/"}, Effect: policy.EffectRequire, Risk: models.RiskHigh,
+	}}
 	replayed := replayInput().State.Tally
 	return policies.ReviewInput{
-		Base: 7, Standing: 7, Revision: 3, Before: before, After: after, Changes: policy.Diff(before, after), Warnings: policy.Lint(after),
-		Replayed: &replayed, Now: Now, Removal: &policies.Removal{Days: 30, Rows: 12345, AtLeast: true, Typed: "3", Error: "must be 30, to confirm that contents are removed"},
+		Base: 7, Standing: 7, Revision: 3, Before: before, After: after, Changes: policy.Diff(before, after),
+		Warnings: policy.Lint(after),
+		Replayed: &replayed, Now: Now,
+		Removal: &policies.Removal{
+			Days: 30, Rows: 12345, AtLeast: true, Typed: "3", Error: "must be 30, to confirm that contents are removed",
+		},
 	}
 }
 
 func staleReview() policies.ReviewInput {
 	in := ReviewInput()
 	in.Base, in.By = 6, "Bo "+hostile
-	in.Theirs = []policy.Change{{Path: "default_timeout_minutes", Before: "5", After: "10"}, {Path: `rules["Payments"].risk`, Before: "high", After: "critical"}}
+	in.Theirs = []policy.Change{
+		{Path: "default_timeout_minutes", Before: "5", After: "10"},
+		{Path: `rules["Payments"].risk`, Before: "high", After: "critical"},
+	}
 	in.Clashes = []policy.Clash{{Path: `rules["Payments"].risk`, Base: "high", Theirs: "critical", Mine: "low"}}
 	return in
 }
@@ -199,34 +246,60 @@ func tryInput() policies.TryInput {
 	stands, draft := policy.Default(), policy.Default()
 	draft.Rules = []policy.Rule{
 		{Name: "Reading", Tools: []string{"Read"}, Effect: policy.EffectAllow, Risk: models.RiskLow},
-		{Name: strings.Repeat("unbroken", 20), Tools: []string{"x"}, Effect: policy.EffectDeny, Risk: models.RiskLow, Disabled: true},
-		{Name: "Small payments", Tools: []string{"/payment\\..*/"}, When: `input.amount < 10`, Effect: policy.EffectAllow, Risk: models.RiskLow},
-		{Name: "Payments", Tools: []string{"/^payment\\./"}, When: `input.amount > 100`, Effect: policy.EffectRequire, Risk: models.RiskHigh, TimeoutMinutes: new(60), Reviewers: []string{"bo@example.org"}, SelfApproval: models.SelfNever},
+		{
+			Name: strings.Repeat("unbroken", 20), Tools: []string{"x"}, Effect: policy.EffectDeny, Risk: models.RiskLow,
+			Disabled: true,
+		},
+		{
+			Name: "Small payments", Tools: []string{"/payment\\..*/"}, When: `input.amount < 10`, Effect: policy.EffectAllow,
+			Risk: models.RiskLow,
+		},
+		{
+			Name: "Payments", Tools: []string{"/^payment\\./"}, When: `input.amount > 100`, Effect: policy.EffectRequire,
+			Risk: models.RiskHigh, TimeoutMinutes: new(60), Reviewers: []string{"bo@example.org"},
+			SelfApproval: models.SelfNever,
+		},
 	}
 	return policies.TryInput{
-		Call: policy.Call{Kind: models.KindToolCall, ToolName: "payment.send", At: time.Date(2026, time.March, 2, 12, 0, 0, 0, time.UTC), Facts: policy.Facts{
-			Agent: "claude-code", Owner: "ann@example.com", Conversation: "invoices-march", Input: []byte(`{"amount": 101, "to": "ACME"}`),
-		}}, Request: "01890a5d-ac96-774b-bcce-b302099a8059",
-		Tried: []policies.Tried{{Title: "v7, which is active", Policy: parsed(stands)}, {Title: "Your draft", Policy: parsed(draft)}},
+		Call: policy.Call{Kind: models.KindToolCall, ToolName: "payment.send",
+			At: time.Date(2026, time.March, 2, 12, 0, 0, 0, time.UTC), Facts: policy.Facts{
+				Agent: "claude-code", Owner: "ann@example.com", Conversation: "invoices-march",
+				Input: []byte(`{"amount": 101, "to": "ACME"}`),
+			}}, Request: "01890a5d-ac96-774b-bcce-b302099a8059",
+		Tried: []policies.Tried{
+			{Title: "v7, which is active", Policy: parsed(stands)}, {Title: "Your draft", Policy: parsed(draft)},
+		},
 	}
 }
 
 // replayInput is a replay that found something, of names that are long or would deceive.
 func replayInput() policies.ReplayInput {
 	tally := policy.Tally{Calls: 986, Unjudged: 14}
-	waits := policy.Outcome{Effect: policy.EffectRequire, Rule: "Payments over 100", Terms: "risk high, 60 min, asks finance@example.com"}
+	waits := policy.Outcome{
+		Effect: policy.EffectRequire, Rule: "Payments over 100", Terms: "risk high, 60 min, asks finance@example.com",
+	}
 	runs := policy.Outcome{Effect: policy.EffectAllow, Rule: policy.RuleUnmatched}
 	shifts := []policy.Shift{
 		{Old: runs, New: waits},
 		{Old: waits, New: policy.Outcome{Effect: policy.EffectDeny, Rule: strings.Repeat("unbroken", 20)}},
-		{Old: waits, New: policy.Outcome{Effect: policy.EffectRequire, Rule: "Payments " + hostile, Terms: "risk critical, only " + strings.Repeat("long", 30) + "@example.org"}},
+		{
+			Old: waits,
+			New: policy.Outcome{
+				Effect: policy.EffectRequire, Rule: "Payments " + hostile,
+				Terms: "risk critical, only " + strings.Repeat("long", 30) + "@example.org",
+			},
+		},
 	}
 	in := policies.ReplayInput{Last: "1000", Since: "2026-01-31", Now: Now, Errors: map[string]string{}}
 	for i, s := range shifts {
 		for n := range 4 * (3 - i) {
 			tally.Add("payment.send", s, true, true)
 			if n == 0 {
-				in.State.Changes = append(in.State.Changes, policies.ReplayChange{Shift: s, ID: "01890a5d-ac96-774b-bcce-b302099a8059", Tool: "payment.send", Who: "claude " + hostile, At: Now.Add(-time.Duration(i+1) * time.Hour)})
+				in.State.Changes = append(in.State.Changes,
+					policies.ReplayChange{
+						Shift: s, ID: "01890a5d-ac96-774b-bcce-b302099a8059", Tool: "payment.send", Who: "claude " + hostile,
+						At: Now.Add(-time.Duration(i+1) * time.Hour),
+					})
 			}
 		}
 	}
@@ -236,7 +309,8 @@ func replayInput() policies.ReplayInput {
 
 func policyJSON() policies.JSON {
 	return policies.NewJSON(7, 4, "{\n  \"default_timeout_minutes\": \"soon\",\n  \"colour\": \"red\"\n}", "Some fields are not valid yet. Your draft is kept.", map[string]string{
-		"default_timeout_minutes": "must be a whole number", "colour": "is not a member of the policy; names are lower case with underscores",
+		"default_timeout_minutes": "must be a whole number",
+		"colour":                  "is not a member of the policy; names are lower case with underscores",
 	})
 }
 
@@ -251,12 +325,16 @@ func policyVersion() policies.Document {
 func crowdedPolicy() policies.Input {
 	in := PolicyInput()
 	rules := in.Draft.Rules
-	rules[0] = policyRule("name", strings.Repeat("unbroken", 15), "tools", "Bash", "risk", "high", "reason", hostile, "note", strings.Repeat("at length ", 40))
-	rules[1] = policyRule("name", "Reading", "tools", "/read_.*/\nls\n/"+strings.Repeat("unbroken", 25)+"/\n"+hostile, "effect", "allow")
-	rules[2] = policyRule("name", "Never", "tools", "/^drop_/", "effect", "deny", "reviewers", strings.Repeat("long", 40)+"@example.org\n<b>@example.org")
+	rules[0] = policyRule("name", strings.Repeat("unbroken", 15), "tools", "Bash", "risk", "high", "reason", hostile,
+		"note", strings.Repeat("at length ", 40))
+	rules[1] = policyRule("name", "Reading", "tools", "/read_.*/\nls\n/"+strings.Repeat("unbroken", 25)+"/\n"+hostile,
+		"effect", "allow")
+	rules[2] = policyRule("name", "Never", "tools", "/^drop_/", "effect", "deny", "reviewers",
+		strings.Repeat("long", 40)+"@example.org\n<b>@example.org")
 	for i := range 40 {
 		rules = append(rules, policyRule("name", "Rule "+strconv.Itoa(i), "tools", "tool_"+strconv.Itoa(i), "risk", "low"))
-		in.Versions = append(in.Versions, policies.Version{Version: int64(100 - i), Author: hostile, At: Now, Note: strings.Repeat("unbroken", 20)})
+		in.Versions = append(in.Versions,
+			policies.Version{Version: int64(100 - i), Author: hostile, At: Now, Note: strings.Repeat("unbroken", 20)})
 	}
 	in.Draft.Rules = rules
 	return in

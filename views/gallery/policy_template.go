@@ -19,17 +19,23 @@ func policyTemplate(members ...string) policy.Form {
 }
 
 func paymentsTemplate() policy.Form {
-	return policyTemplate("name", "payments", "risk", "high", "timeout_minutes", "60", "reviewers", "finance@example.com", "reviewers_only", "true",
-		"checklist", "The recipient is known\nThe amount matches the invoice", "text", "Invoices are in the folder Finance, by month.", "note", "Agreed with finance")
+	return policyTemplate("name", "payments", "risk", "high", "timeout_minutes", "60", "reviewers", "finance@example.com",
+		"reviewers_only", "true",
+		"checklist", "The recipient is known\nThe amount matches the invoice", "text",
+		"Invoices are in the folder Finance, by month.", "note", "Agreed with finance")
 }
 
 func templateInput() (policies.RuleInput, []string) {
-	return policies.RuleInput{Was: "payments", Base: 7, Revision: 3, Form: paymentsTemplate(), People: []string{"ada@example.com", "bo@example.org"}}, []string{"payouts", "safe " + hostile}
+	return policies.RuleInput{
+		Was: "payments", Base: 7, Revision: 3, Form: paymentsTemplate(),
+		People: []string{"ada@example.com", "bo@example.org"},
+	}, []string{"payouts", "safe " + hostile}
 }
 
 func wrongTemplate() policies.RuleInput {
 	in := policies.RuleInput{
-		New: true, Index: 1, Base: 7, Form: policyTemplate("name", "Pay "+hostile, "checklist", strings.Repeat("long ", 50), "reviewers", "bo"),
+		New: true, Index: 1, Base: 7,
+		Form:   policyTemplate("name", "Pay "+hostile, "checklist", strings.Repeat("long ", 50), "reviewers", "bo"),
 		Notice: "Some fields are not valid yet. Correct the marked ones; your draft is kept.",
 	}
 	in.Problems = map[string]string{

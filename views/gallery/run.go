@@ -19,7 +19,10 @@ func runStates() []State {
 		held.Around.Run.Origins[id] = o
 	}
 	refused := WorkedCase(nil)
-	refused.Around.Decided = &conversations.FailedDecision{ID: refused.History.Entries[6].Response.ID, Form: requests.DecideForm{Errors: map[string]string{"reason": "is required"}}}
+	refused.Around.Decided = &conversations.FailedDecision{
+		ID:   refused.History.Entries[6].Response.ID,
+		Form: requests.DecideForm{Errors: map[string]string{"reason": "is required"}},
+	}
 	alone := WorkedCase(nil)
 	alone.History.Entries = alone.History.Entries[1:2]
 	one := alone.Around.Run.Calls[alone.History.Entries[0].Response.ID]
@@ -36,13 +39,22 @@ func runStates() []State {
 
 func callStates() []State {
 	page := func(name, note string, in conversations.CallInput) State {
-		return State{Page: "call", Name: name, Note: note, Component: conversations.CallPage(Frame("Bash", "/x"), conversations.NewCall(in, Now))}
+		return State{
+			Page: "call", Name: name, Note: note,
+			Component: conversations.CallPage(Frame("Bash", "/x"), conversations.NewCall(in, Now)),
+		}
 	}
 	first := Cascaded()
 	a := first.History.Entries[9].Response
 	asked, _ := outsideCalls()
 	return []State{
-		page(Usual, "With a result, cut, that contradicts its rejection", conversations.CallInput{Conversation: first.Conversation.Conversation, Call: *a, Detail: first.Around.Run.Calls[a.ID], Result: models.CallResult{Completed: true, Result: "done anyway\u202E<b>", Bytes: 300_000}, Problem: "This call has a result."}),
-		page("open", "Asked by another system, without a result yet", conversations.CallInput{Conversation: first.Conversation.Conversation, Call: asked, Origin: heldOrigin()}),
+		page(Usual, "With a result, cut, that contradicts its rejection",
+			conversations.CallInput{
+				Conversation: first.Conversation.Conversation, Call: *a, Detail: first.Around.Run.Calls[a.ID],
+				Result:  models.CallResult{Completed: true, Result: "done anyway\u202E<b>", Bytes: 300_000},
+				Problem: "This call has a result.",
+			}),
+		page("open", "Asked by another system, without a result yet",
+			conversations.CallInput{Conversation: first.Conversation.Conversation, Call: asked, Origin: heldOrigin()}),
 	}
 }

@@ -20,7 +20,9 @@ func BatchCall(place int, tool, input string) (models.Approval, models.CallDetai
 	a.Description = ""
 	at := Now.Add(-3 * time.Minute)
 	a.CreatedAt, a.ReportedAt = at, &at
-	return a, models.CallDetail{ID: a.ID, Sequence: a.Sequence, BatchID: "b", Place: place, Of: 10, ReportedAt: &at, OpenSince: &at}
+	return a, models.CallDetail{
+		ID: a.ID, Sequence: a.Sequence, BatchID: "b", Place: place, Of: 10, ReportedAt: &at, OpenSince: &at,
+	}
 }
 
 // WorkedCase is the batch of ten of which 2, 3, 6, 9 and 7 need approval, when 6
@@ -29,7 +31,9 @@ func WorkedCase(mend func(place int, a *models.Approval, d *models.CallDetail)) 
 	in := ConversationInput()
 	in.Conversation.AgentName, in.Conversation.BuiltIn, in.Conversation.RunID, in.Conversation.NextSequence = "release-bot", false, new("run-7"), BatchAt+11
 	in.History.Entries = in.History.Entries[:1]
-	in.Around.Run = conversations.RunAround{Calls: map[models.ResponseID]models.CallDetail{}, Origins: map[models.ResponseID]models.Origin{}}
+	in.Around.Run = conversations.RunAround{
+		Calls: map[models.ResponseID]models.CallDetail{}, Origins: map[models.ResponseID]models.Origin{},
+	}
 	for place := 1; place <= 10; place++ {
 		tool, input := "Read", fmt.Sprintf(`{"file_path":"/srv/app/%d.go"}`, place)
 		switch place {
@@ -60,8 +64,13 @@ func WorkedCase(mend func(place int, a *models.Approval, d *models.CallDetail)) 
 		in.History.Entries = append(in.History.Entries, ResponseEntry(a))
 	}
 	in.History.After = BatchAt + 9
-	in.Parent = &models.RunLink{ID: ConversationID, RunID: "run-1", Title: "Ship\u202E it", Status: models.ConversationRunning, AgentName: "release-bot"}
-	in.Children = []models.RunLink{{ID: ConversationID, RunID: "run-8", Status: models.ConversationCompleted, AgentName: "helper"}, {ID: ConversationID, RunID: "<b>9", Status: models.ConversationFailed, AgentName: "helper"}}
+	in.Parent = &models.RunLink{
+		ID: ConversationID, RunID: "run-1", Title: "Ship\u202E it", Status: models.ConversationRunning,
+		AgentName: "release-bot",
+	}
+	in.Children = []models.RunLink{{
+		ID: ConversationID, RunID: "run-8", Status: models.ConversationCompleted, AgentName: "helper",
+	}, {ID: ConversationID, RunID: "<b>9", Status: models.ConversationFailed, AgentName: "helper"}}
 	return able(in)
 }
 
@@ -70,7 +79,8 @@ func Cascaded() conversations.Input {
 	return WorkedCase(func(place int, a *models.Approval, d *models.CallDetail) {
 		switch {
 		case place == 6:
-			*a = Settle(*a, models.StatusRejected, models.CauseReviewer, &models.Vote{Verdict: models.VerdictReject, Reason: "Not on a Friday."})
+			*a = Settle(*a, models.StatusRejected, models.CauseReviewer,
+				&models.Vote{Verdict: models.VerdictReject, Reason: "Not on a Friday."})
 		case place > 6:
 			*a = Settle(*a, models.StatusRejected, models.CauseCascade, nil)
 			a.ApprovalFeedback = new("Not on a Friday.")

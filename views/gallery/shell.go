@@ -15,13 +15,17 @@ func shellStates() []State {
 	around := func(name, note string, mend func(*views.Page)) State {
 		p := Frame("Inbox", "/")
 		mend(&p)
-		return State{Page: "shell", Name: name, Note: note, Component: inbox.Page(p, inbox.New(inbox.Input{BaseURL: serverURL}, Now))}
+		return State{
+			Page: "shell", Name: name, Note: note, Component: inbox.Page(p, inbox.New(inbox.Input{BaseURL: serverURL}, Now)),
+		}
 	}
 	return []State{
 		around(Usual, "To an admin", func(*views.Page) {}),
-		around("reviewer", "To a reviewer, for whom nothing waits", func(p *views.Page) { p.Viewer.Admin, p.Inbox = false, 0 }),
+		around("reviewer", "To a reviewer, for whom nothing waits",
+			func(p *views.Page) { p.Viewer.Admin, p.Inbox = false, 0 }),
 		around("long", "A hostile name, an address and a count too long to be shown", func(p *views.Page) {
-			p.Viewer.Name, p.Viewer.Email, p.Inbox = strings.Repeat("unbroken", 12)+hostile, strings.Repeat("long", 40)+"@example.org", models.StatsCap
+			p.Viewer.Name, p.Viewer.Email, p.Inbox = strings.Repeat("unbroken", 12)+hostile, strings.Repeat("long",
+				40)+"@example.org", models.StatsCap
 			p.Title, p.Flash = hostile, &views.Flash{Tone: views.ToneBad, Text: strings.Repeat("unbroken", 60)}
 		}),
 		around("stopped", "Agents are stopped", func(p *views.Page) {
@@ -33,7 +37,10 @@ func shellStates() []State {
 				{Agent: "five", By: "Bo", Note: "x"},
 			}
 		}),
-		{Page: "more", Name: Usual, Note: "What a phone's bar has no room for, to an admin", Component: nav.MorePage(Frame("More", "/more"))},
+		{
+			Page: "more", Name: Usual, Note: "What a phone's bar has no room for, to an admin",
+			Component: nav.MorePage(Frame("More", "/more")),
+		},
 		around("red", "The gate is off, fallback is on", func(p *views.Page) { p.GateOff, p.FallbackOn = true, true }),
 		around("red-until", "The gate is off for an hour, fallback is on until tomorrow", func(p *views.Page) {
 			p.GateOff, p.FallbackOn, p.GateOffUntil, p.FallbackUntil = true, true, Now.Add(time.Hour), Now.Add(24*time.Hour)

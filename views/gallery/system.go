@@ -9,12 +9,22 @@ import (
 
 func systemStates() []State {
 	page := func(name, note string, in system.Input) State {
-		return State{Page: "system", Name: name, Note: note, Component: system.Page(Frame("System", "/system"), system.New(in, Now))}
+		return State{
+			Page: "system", Name: name, Note: note, Component: system.Page(Frame("System", "/system"), system.New(in, Now)),
+		}
 	}
 	bad, withUpstreams := SystemInput(), SystemInput()
 	bad.Fault, bad.GateOff, bad.FallbackOn = "Not ready: the database cannot be written.", true, true
-	bad.State.Stranded, bad.State.StrandedMore = []models.PendingRef{*bad.State.Oldest, {ID: "01890a5d-ac96-774b-bcce-b302099a8058", Kind: models.KindQuestion, AgentName: "<b>\u202E", OwnerName: "Gone", AskedAt: Now, Deadline: models.NoDeadline}}, true
-	bad.Notifications = models.NotificationBacklog{Unsent: 40, Oldest: Now.Add(-7 * time.Minute), Failing: make([]models.FailingChannel, 2)}
+	bad.State.Stranded, bad.State.StrandedMore = []models.PendingRef{
+		*bad.State.Oldest,
+		{
+			ID: "01890a5d-ac96-774b-bcce-b302099a8058", Kind: models.KindQuestion, AgentName: "<b>\u202E", OwnerName: "Gone",
+			AskedAt: Now, Deadline: models.NoDeadline,
+		},
+	}, true
+	bad.Notifications = models.NotificationBacklog{
+		Unsent: 40, Oldest: Now.Add(-7 * time.Minute), Failing: make([]models.FailingChannel, 2),
+	}
 	bad.Webhooks = WebhookStates()
 	withUpstreams.Upstreams = UpstreamStates()
 	return []State{
@@ -31,8 +41,12 @@ func SystemInput() system.Input {
 		Version: "1.4.0", Go: "go1.26", Started: Now.Add(-26 * time.Hour), Streams: 9,
 		State: models.SystemState{
 			SQLite: "3.50.4", Schema: 4, DatabaseBytes: 48 << 20, FreeBytes: 3 << 20, LogBytes: 4 << 20,
-			Entries: 120_000, Day: 4200, Week: 31_000, Responses: 51_204, People: 12, Agents: 31, Conversations: models.StatsCap, Pending: 7, Waiters: 5,
-			Oldest: &models.PendingRef{ID: "01890a5d-ac96-774b-bcce-b302099a8057", ToolName: "Bash", Kind: models.KindToolCall, AgentName: "release-bot", OwnerName: "Ada Berg", AskedAt: Now.Add(-4 * time.Minute), Deadline: Now.Add(time.Minute)},
+			Entries: 120_000, Day: 4200, Week: 31_000, Responses: 51_204, People: 12, Agents: 31, Conversations: models.StatsCap,
+			Pending: 7, Waiters: 5,
+			Oldest: &models.PendingRef{
+				ID: "01890a5d-ac96-774b-bcce-b302099a8057", ToolName: "Bash", Kind: models.KindToolCall, AgentName: "release-bot",
+				OwnerName: "Ada Berg", AskedAt: Now.Add(-4 * time.Minute), Deadline: Now.Add(time.Minute),
+			},
 		},
 	}
 }

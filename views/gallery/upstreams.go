@@ -10,11 +10,16 @@ import (
 
 func upstreamsStates() []State {
 	page := func(name, note string, in system.UpstreamsInput) State {
-		return State{Page: "upstreams", Name: name, Note: note, Component: system.UpstreamsPage(Frame("Upstreams", "/system"), system.NewUpstreams(in, Now))}
+		return State{
+			Page: "upstreams", Name: name, Note: note,
+			Component: system.UpstreamsPage(Frame("Upstreams", "/system"), system.NewUpstreams(in, Now)),
+		}
 	}
 	return []State{
-		page(Usual, "In every state there is, one with a hostile name", system.UpstreamsInput{Upstreams: UpstreamStates(), Form: system.UpstreamForm{Owner: "ada@example.org"}}),
-		page("none", "What will come here, and how", system.UpstreamsInput{Form: system.UpstreamForm{Owner: "ada@example.org"}}),
+		page(Usual, "In every state there is, one with a hostile name",
+			system.UpstreamsInput{Upstreams: UpstreamStates(), Form: system.UpstreamForm{Owner: "ada@example.org"}}),
+		page("none", "What will come here, and how",
+			system.UpstreamsInput{Form: system.UpstreamForm{Owner: "ada@example.org"}}),
 		page("refused", "None yet; what was sent cannot be used", system.UpstreamsInput{Problem: "Nothing was changed: key: must hold visible ASCII characters only.", Form: system.UpstreamForm{
 			Name: "<b>calls", BaseURL: "http://169.254.169.254", Dialect: "cloud", Owner: "nobody@example.org",
 			Errors: map[string]string{"base_url": "is a link-local address, and such addresses are refused; if it is meant, start the server with --upstream-allow 169.254.169.254 (COUNTERSIGN_UPSTREAM_ALLOW)", "owner": "must be the e-mail of a person on this server", "key": "must hold visible ASCII characters only"},
@@ -27,7 +32,8 @@ func UpstreamStates() []models.UpstreamState {
 	at := func(ago time.Duration) *time.Time { return new(Now.Add(-ago)) }
 	state := func(n string, mend func(*models.UpstreamState)) models.UpstreamState {
 		u := models.UpstreamState{OwnerName: "Ada Berg", Upstream: models.Upstream{
-			ID: models.UpstreamID("01890a5d-ac96-774b-bcce-b302099a870" + n), Name: "calls-" + n, BaseURL: "https://approvals.example.com/v" + n, Dialect: "plain",
+			ID: models.UpstreamID("01890a5d-ac96-774b-bcce-b302099a870" + n), Name: "calls-" + n,
+			BaseURL: "https://approvals.example.com/v" + n, Dialect: "plain",
 			NextPollAt: Now.Add(4 * time.Second), PolledAt: at(time.Second), SucceededAt: at(time.Second),
 		}}
 		mend(&u)
@@ -36,7 +42,8 @@ func UpstreamStates() []models.UpstreamState {
 	return []models.UpstreamState{
 		state("1", func(u *models.UpstreamState) { u.Waiting = 3 }),
 		state("2", func(u *models.UpstreamState) {
-			u.Name, u.BaseURL, u.OwnerName = "<b>fail\u202Eing", "https://"+strings.Repeat("long", 80)+".example", "Bo\u202E Lind"
+			u.Name, u.BaseURL, u.OwnerName = "<b>fail\u202Eing", "https://"+strings.Repeat("long",
+				80)+".example", "Bo\u202E Lind"
 			u.Failures, u.Problem, u.SucceededAt, u.NextPollAt = 4, "The upstream did not answer within 30 seconds.", at(6*time.Minute), Now.Add(70*time.Second)
 			u.Waiting, u.Unsent, u.UnsentSince, u.UnsentProblem = models.StatsCap, 2, at(5*time.Minute), "The upstream failed (503)."
 		}),

@@ -74,7 +74,8 @@ func (a *Address) note() {
 // login are the schemes of databases, queues and remote shells: their addresses
 // name an account before the host as a matter of course. On the web that is a trick.
 var login = [...]string{
-	"postgres", "postgresql", "mysql", "mariadb", "mssql", "sqlserver", "clickhouse", "cockroachdb", "mongodb", "mongodb+srv",
+	"postgres", "postgresql", "mysql", "mariadb", "mssql", "sqlserver", "clickhouse", "cockroachdb", "mongodb",
+	"mongodb+srv",
 	"redis", "rediss", "amqp", "amqps", "mqtt", "mqtts", "nats", "ldap", "ldaps", "smtp", "smtps", "imap", "imaps",
 	"ssh", "git+ssh", "ssh+git", "svn+ssh", "sftp", "ftp", "ftps", "rsync",
 }
@@ -180,7 +181,9 @@ func addressText(a Address) templ.Component {
 	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
 		var b strings.Builder
 		b.WriteString(`<pre class="address"><code>`)
-		for _, part := range [...]span{{a.Scheme, ""}, {a.User, "address-user"}, {a.Host, "address-host"}, {a.Port, "address-port"}, {a.Rest, ""}} {
+		for _, part := range [...]span{
+			{a.Scheme, ""}, {a.User, "address-user"}, {a.Host, "address-host"}, {a.Port, "address-port"}, {a.Rest, ""},
+		} {
 			if part.text != "" {
 				drawSpans(&b, []span{part})
 			}

@@ -22,7 +22,8 @@ func ReadAddress(name, s string) (*Address, bool) {
 	}
 	bare := strings.TrimFunc(ignored.Replace(s), func(c rune) bool { return c <= ' ' })
 	prose := strings.Contains(bare, " ") || strings.Count(strings.TrimSpace(s), "\n") > 1
-	if !likeAddress().MatchString(bare) || strings.HasPrefix(strings.ToLower(bare), "file:///") || prose && !namesAddress().MatchString(name) {
+	if !likeAddress().MatchString(bare) || strings.HasPrefix(strings.ToLower(bare), "file:///") ||
+		prose && !namesAddress().MatchString(name) {
 		return nil, false
 	}
 	return oddAddress(s)

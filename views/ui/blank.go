@@ -18,7 +18,9 @@ func drawLines(b *strings.Builder, lines [][]span, numbered bool) {
 			run++
 		}
 		if run > mostBlank {
-			fmt.Fprintf(b, `<details class="blank-lines"><summary data-says="%[1]s blank lines" aria-label="%[1]s blank lines"></summary>`, number(run))
+			fmt.Fprintf(b,
+				`<details class="blank-lines"><summary data-says="%[1]s blank lines" aria-label="%[1]s blank lines"></summary>`,
+				number(run))
 		}
 		for _, line := range lines[i : i+max(run, 1)] {
 			if numbered {

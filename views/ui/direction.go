@@ -46,7 +46,8 @@ func NaturalView(s, says string) templ.Component {
 	}
 	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
 		var b strings.Builder
-		b.WriteString(`<span class="preview"><span class="preview-label">` + templ.EscapeString(says) + `</span><span class="natural">`)
+		b.WriteString(`<span class="preview"><span class="preview-label">` + templ.EscapeString(says) +
+			`</span><span class="natural">`)
 		for paragraph := range strings.SplitSeq(s, "\n") {
 			segments, _ := models.Reveal(paragraph, true)
 			b.WriteString(`<bdi class="paragraph" dir="auto">` + markup(segments) + `</bdi>`)

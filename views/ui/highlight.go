@@ -138,8 +138,10 @@ func tokens(ctx context.Context, lexer chroma.Lexer, text string) (spans []span,
 
 // keptTokens are the kinds of words that keep a class of their own.
 var keptTokens = map[chroma.TokenType]bool{
-	chroma.NameFunction: true, chroma.NameTag: true, chroma.NameAttribute: true, chroma.NameVariable: true, chroma.NameDecorator: true, chroma.NameBuiltin: true,
-	chroma.GenericDeleted: true, chroma.GenericInserted: true, chroma.GenericHeading: true, chroma.GenericSubheading: true, chroma.GenericStrong: true,
+	chroma.NameFunction: true, chroma.NameTag: true, chroma.NameAttribute: true, chroma.NameVariable: true,
+	chroma.NameDecorator: true, chroma.NameBuiltin: true,
+	chroma.GenericDeleted: true, chroma.GenericInserted: true, chroma.GenericHeading: true, chroma.GenericSubheading: true,
+	chroma.GenericStrong: true,
 }
 
 // classOf is the class of a token: the library's short name of its kind, or of the kind above it, and nothing for

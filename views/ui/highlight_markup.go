@@ -26,6 +26,7 @@ func plainComment(s string) bool {
 	body, opened := strings.CutPrefix(s, "<!--")
 	body, closed := strings.CutSuffix(body, "-->")
 	return opened && closed && !strings.HasPrefix(body, ">") && !strings.HasPrefix(body, "-") &&
-		!strings.Contains(body, "--") && !strings.HasSuffix(body, "-") && !strings.Contains(body, "[") && !strings.Contains(body, "<") &&
+		!strings.Contains(body, "--") && !strings.HasSuffix(body, "-") && !strings.Contains(body, "[") &&
+		!strings.Contains(body, "<") &&
 		strings.IndexFunc(body, endsLine) < 0
 }

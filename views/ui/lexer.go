@@ -102,7 +102,8 @@ func (r *reading) read() chroma.TokenType {
 			return r.quote(q)
 		}
 	}
-	if r.odd != "" && strings.IndexByte(r.odd, c) >= 0 && (c != '$' || len(rest) < 2 || !digit(rest[1])) || r.literals != "" && !r.value && strings.IndexByte(r.literals, c) >= 0 {
+	if r.odd != "" && strings.IndexByte(r.odd, c) >= 0 && (c != '$' || len(rest) < 2 || !digit(rest[1])) ||
+		r.literals != "" && !r.value && strings.IndexByte(r.literals, c) >= 0 {
 		return r.lose()
 	}
 	r.value = false

@@ -192,7 +192,8 @@ func (l *lexicon) letter(c rune) bool {
 func digit(c byte) bool { return c >= '0' && c <= '9' }
 
 func word(c rune) bool {
-	return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c > 0x7f && unicode.IsLetter(c)
+	return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' ||
+		c > 0x7f && unicode.IsLetter(c)
 }
 
 // run is how many bytes from the beginning of s are of a kind.

@@ -66,7 +66,8 @@ func renderMarkdown(text string) (string, bool) {
 // mark of emphasis and backtick looks for its other end, and each row of a table is filled up to the width of its head.
 func costly(source string) bool {
 	marks := strings.Count(source, "*") + strings.Count(source, "_") + strings.Count(source, "~")
-	if strings.Count(source, "[") > markdownLinks || marks > markdownMarks || strings.Count(source, "\\`") > markdownTicks {
+	if strings.Count(source, "[") > markdownLinks || marks > markdownMarks ||
+		strings.Count(source, "\\`") > markdownTicks {
 		return true
 	}
 	lines, widest := 0, 0
@@ -160,7 +161,8 @@ var markdown = sync.OnceValue(func() goldmark.Markdown {
 // class but our own, and links to pages on the web alone.
 var allowed = sync.OnceValue(func() *bluemonday.Policy {
 	p := bluemonday.NewPolicy()
-	p.AllowElements("p", "h3", "h4", "h5", "h6", "ul", "ol", "li", "blockquote", "pre", "code", "em", "strong", "del", "hr", "br", "table", "thead", "tbody", "tr", "th", "td")
+	p.AllowElements("p", "h3", "h4", "h5", "h6", "ul", "ol", "li", "blockquote", "pre", "code", "em", "strong", "del",
+		"hr", "br", "table", "thead", "tbody", "tr", "th", "td")
 	p.AllowAttrs("start").Matching(bluemonday.Integer).OnElements("ol")
 	p.AllowAttrs("align").Matching(bluemonday.CellAlign).OnElements("th", "td")
 	p.AllowAttrs("class").Matching(ownClasses()).OnElements("span")

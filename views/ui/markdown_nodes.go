@@ -60,7 +60,8 @@ func (plainWriter) SecureWrite(w util.BufWriter, source []byte) { writeShown(w, 
 
 func referred(name string) string {
 	meant := stdhtml.UnescapeString(name)
-	if segments, found := models.Reveal(meant, false); meant == name || found.Any() || len(segments) != 1 || segments[0].Escape {
+	if segments, found := models.Reveal(meant, false); meant == name || found.Any() || len(segments) != 1 ||
+		segments[0].Escape {
 		return name
 	}
 	return meant

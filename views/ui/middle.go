@@ -33,7 +33,8 @@ func UntrustedMiddle(s string) templ.Component {
 
 // middleOf is a text that may lose the part before its end.
 func middleOf(s string, end int) string {
-	return `<span class="middle-head">` + templ.EscapeString(s[:end]) + `</span><span class="middle-tail">` + templ.EscapeString(s[end:]) + `</span>`
+	return `<span class="middle-head">` + templ.EscapeString(s[:end]) + `</span><span class="middle-tail">` +
+		templ.EscapeString(s[end:]) + `</span>`
 }
 
 // UntrustedParted is a headline: its lead and tail are never cut and take the lines that they need, and the part
@@ -61,7 +62,8 @@ func UntrustedParted(lead, rest, tail string) templ.Component {
 		parts = append(parts, kept(tail))
 	}
 	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
-		return write(w, `<bdi class="untrusted parted" title="`, templ.EscapeString(whole), `">`, strings.Join(parts, " "), `</bdi>`)
+		return write(w, `<bdi class="untrusted parted" title="`, templ.EscapeString(whole), `">`, strings.Join(parts, " "),
+			`</bdi>`)
 	})
 }
 
@@ -69,7 +71,8 @@ func UntrustedParted(lead, rest, tail string) templ.Component {
 // no cut may hide.
 func Odd(s string) bool {
 	segments, _ := models.Reveal(s, false)
-	return models.ScriptNote(s) != "" || models.HasRightToLeft(s) || slices.ContainsFunc(segments, func(seg models.Segment) bool { return seg.Escape })
+	return models.ScriptNote(s) != "" || models.HasRightToLeft(s) ||
+		slices.ContainsFunc(segments, func(seg models.Segment) bool { return seg.Escape })
 }
 
 // middleAt is where the end of a text begins that stays: before a letter of ASCII, so that no

@@ -17,7 +17,9 @@ const (
 
 // request is what the model is shown next.
 func request(c *models.RunContext) llm.Request {
-	return llm.Request{System: systemText, Turns: turns(c, maxContext), Ephemeral: ephemeral(c), Tools: models.AgentTools()}
+	return llm.Request{
+		System: systemText, Turns: turns(c, maxContext), Ephemeral: ephemeral(c), Tools: models.AgentTools(),
+	}
 }
 
 // turns are the messages and turns of a run in the order in which the model met

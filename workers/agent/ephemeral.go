@@ -70,7 +70,8 @@ func writeBudget(b *strings.Builder, c *models.RunContext) {
 		if step.Old == nil {
 			fmt.Fprintf(b, "Since your last message %s set the energy budget to %d.\n", quote(step.ActorName), step.New)
 		} else {
-			fmt.Fprintf(b, "Since your last message %s changed the energy budget from %d to %d.\n", quote(step.ActorName), *step.Old, step.New)
+			fmt.Fprintf(b, "Since your last message %s changed the energy budget from %d to %d.\n", quote(step.ActorName),
+				*step.Old, step.New)
 		}
 	}
 	budget := c.Conversation.Budget()

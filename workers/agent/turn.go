@@ -31,7 +31,8 @@ func (a *Agent) turn(ctx context.Context, run *models.Run) {
 	default:
 		log.ErrorContext(ctx, "a model call of the agent failed", slog.String("error", err.Error()))
 		// At rest: another try would call the model again and fail again.
-		err = a.Store.RestRun(context.WithoutCancel(ctx), run, "An internal error stopped the agent; write to try again.", true)
+		err = a.Store.RestRun(context.WithoutCancel(ctx), run, "An internal error stopped the agent; write to try again.",
+			true)
 	}
 	if err != nil && models.ErrorCode(err) != models.CodeConflict {
 		// The lease runs out without help.
@@ -50,7 +51,8 @@ func (a *Agent) step(ctx context.Context, run *models.Run) error {
 		return a.Store.IdleRun(ctx, run, seen)
 	}
 	if run.Turns >= a.MaxTurns {
-		return a.Store.RestRun(ctx, run, fmt.Sprintf("The agent has taken %d steps without you and is waiting; write to continue.", run.Turns), false)
+		return a.Store.RestRun(ctx, run,
+			fmt.Sprintf("The agent has taken %d steps without you and is waiting; write to continue.", run.Turns), false)
 	}
 	r := request(seen)
 	fits, err := a.Store.ReserveEnergy(ctx, run, energyOf(a.Model.WorstCase(r), a.Rate))
@@ -77,7 +79,9 @@ func (a *Agent) step(ctx context.Context, run *models.Run) error {
 // call asks the model, and holds the run meanwhile. Nil: it failed for good, and
 // the conversation says so. The error of a run that was paused, stopped or taken
 // over is CodeConflict.
-func (a *Agent) call(ctx context.Context, run *models.Run, r llm.Request, report func(string, bool)) (*llm.Turn, error) {
+func (a *Agent) call(
+	ctx context.Context, run *models.Run, r llm.Request, report func(string, bool),
+) (*llm.Turn, error) {
 	limitCtx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
 	callCtx, giveUp := context.WithCancelCause(limitCtx)
@@ -102,7 +106,8 @@ func (a *Agent) call(ctx context.Context, run *models.Run, r llm.Request, report
 	} else if limitCtx.Err() == nil {
 		text = "It failed"
 	}
-	a.Log.WarnContext(ctx, "the model failed", slog.String("conversation", string(run.ConversationID)), slog.Int("attempt", run.Attempts+1), slog.Any("error", err))
+	a.Log.WarnContext(ctx, "the model failed", slog.String("conversation", string(run.ConversationID)),
+		slog.Int("attempt", run.Attempts+1), slog.Any("error", err))
 	return nil, a.Store.RestRun(ctx, run, "The model could not answer: "+text+"; write to try again.", true)
 }
 

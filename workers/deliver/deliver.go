@@ -71,7 +71,8 @@ func New(o Options) *Deliverer {
 func (d *Deliverer) Run(ctx context.Context) {
 	defer d.clients.CloseIdleConnections()
 	workers.Lead(ctx, d.Log, workers.Post{
-		Name: lease, Holder: d.Holder, TTL: d.LeaseTTL, Leases: d.Store, Bus: d.Store.Bus(), Topics: topics, HasWork: outside.New(d.Store).HasUpstreams, Work: d.work,
+		Name: lease, Holder: d.Holder, TTL: d.LeaseTTL, Leases: d.Store, Bus: d.Store.Bus(), Topics: topics,
+		HasWork: outside.New(d.Store).HasUpstreams, Work: d.work,
 	})
 }
 
@@ -109,7 +110,8 @@ func (d *Deliverer) Once(ctx context.Context, l *models.Lease, id models.Respons
 		end.Pause, end.Key = d.pause(delivery.Attempts), u.KeySealed
 	}
 	if end.Result == models.DeliveryLater || end.Result == models.DeliveryRefused {
-		log.WarnContext(ctx, "a decision is not sent yet", slog.String("upstream", u.Name), slog.Int("attempt", delivery.Attempts), slog.String("problem", end.Text))
+		log.WarnContext(ctx, "a decision is not sent yet", slog.String("upstream", u.Name),
+			slog.Int("attempt", delivery.Attempts), slog.String("problem", end.Text))
 	}
 	// The delivery has been sent: a stop does not lose its result.
 	if err := outside.New(d.Store).EndDelivery(context.WithoutCancel(ctx), l, id, end); err != nil {
@@ -158,7 +160,10 @@ func (d *Deliverer) tell(ctx context.Context, v *models.Delivery, u *models.Upst
 		return models.DeliveryEnd{Result: models.DeliveryGone, Text: o.Text}
 	case upstream.Conflict:
 		if !v.Lost {
-			return models.DeliveryEnd{Result: models.DeliveryElsewhere, Text: "The other system already had a decision (already_responded): it was settled there."}
+			return models.DeliveryEnd{
+				Result: models.DeliveryElsewhere,
+				Text:   "The other system already had a decision (already_responded): it was settled there.",
+			}
 		}
 		return readBack(ctx, client, v)
 	case upstream.WrongKey:
@@ -185,7 +190,9 @@ func retryLater(text string, lost bool) models.DeliveryEnd {
 
 // refusedAfterLost finds out whether a verdict may be taken back that was refused
 // after an attempt whose answer was lost: only where the other system still waits.
-func refusedAfterLost(ctx context.Context, client *upstream.Client, v *models.Delivery, refusal models.DeliveryEnd) models.DeliveryEnd {
+func refusedAfterLost(
+	ctx context.Context, client *upstream.Client, v *models.Delivery, refusal models.DeliveryEnd,
+) models.DeliveryEnd {
 	s, err := currentState(ctx, client, v)
 	if err == nil && !s.HasDecision {
 		return refusal
@@ -202,7 +209,11 @@ func refusedAfterLost(ctx context.Context, client *upstream.Client, v *models.De
 	case lists:
 		return refusal
 	}
-	return models.DeliveryEnd{Result: models.DeliveryElsewhere, Text: refusal.Text + " It no longer lists the call, and an answer was lost before: it was settled there, perhaps by this decision."}
+	return models.DeliveryEnd{
+		Result: models.DeliveryElsewhere,
+		Text: refusal.Text +
+			" It no longer lists the call, and an answer was lost before: it was settled there, perhaps by this decision.",
+	}
 }
 
 // readBack finds out whose verdict the other system has, after an attempt of ours
@@ -223,7 +234,10 @@ func currentState(ctx context.Context, client *upstream.Client, v *models.Delive
 func endOf(s *upstream.RemoteState, err error, v *models.Delivery) models.DeliveryEnd {
 	switch {
 	case errors.Is(err, upstream.ErrCannot):
-		return models.DeliveryEnd{Result: models.DeliveryConfirmed, Text: "Confirmed by 409: the answer to the decision was lost, and the other system then said that it has one."}
+		return models.DeliveryEnd{
+			Result: models.DeliveryConfirmed,
+			Text:   "Confirmed by 409: the answer to the decision was lost, and the other system then said that it has one.",
+		}
 	case models.ErrorCode(err) == models.CodeNotFound:
 		return models.DeliveryEnd{Result: models.DeliveryGone, Text: "The other system no longer knows the call."}
 	case upstream.RefusesKey(err) == http.StatusUnauthorized:
@@ -233,9 +247,13 @@ func endOf(s *upstream.RemoteState, err error, v *models.Delivery) models.Delive
 	case !s.HasDecision:
 		return retryLater("The other system refuses the decision, and says that it has none.", false)
 	case sameAnswer(s, v):
-		return models.DeliveryEnd{Result: models.DeliveryTaken, Text: "An answer was lost; read back, the other system has this decision."}
+		return models.DeliveryEnd{
+			Result: models.DeliveryTaken, Text: "An answer was lost; read back, the other system has this decision.",
+		}
 	}
-	return models.DeliveryEnd{Result: models.DeliveryElsewhere, Text: "Read back, the other system has a different decision: it was settled there."}
+	return models.DeliveryEnd{
+		Result: models.DeliveryElsewhere, Text: "Read back, the other system has a different decision: it was settled there.",
+	}
 }
 
 func sameAnswer(s *upstream.RemoteState, v *models.Delivery) bool {

@@ -30,7 +30,8 @@ func (m *openAI) params(r Request) (openai.ChatCompletionRequest, error) {
 		}
 	}
 	if r.Ephemeral != "" {
-		p.Messages = append(p.Messages, openai.ChatCompletionMessage{Role: openai.ChatMessageRoleSystem, Content: r.Ephemeral})
+		p.Messages = append(p.Messages,
+			openai.ChatCompletionMessage{Role: openai.ChatMessageRoleSystem, Content: r.Ephemeral})
 	}
 	for _, tool := range r.Tools {
 		if !tool.Schema.IsValid() || tool.Schema.Kind() != '{' {

@@ -147,7 +147,9 @@ func (a *answer) read(data []byte, tell func(string)) error {
 		Error jsontext.Value `json:"error"`
 	}
 	if err := readLoosely(data, &c); err != nil {
-		return &failure{text: "The model's answer cannot be read", transient: true, detail: "a chunk is not JSON of the expected form"}
+		return &failure{
+			text: "The model's answer cannot be read", transient: true, detail: "a chunk is not JSON of the expected form",
+		}
 	}
 	if c.Error != nil && c.Error.Kind() != 'n' {
 		return &failure{text: "The model's endpoint failed in the middle of an answer", transient: true}
@@ -184,7 +186,8 @@ func (w *watchedBody) Read(p []byte) (int, error) {
 		w.alive()
 	}
 	if w.rest -= n; w.rest < 0 {
-		return 0, &failure{text: fmt.Sprintf("The model's answer is longer than %d MiB with everything around it", maxBody>>20)}
+		return 0, &failure{text: fmt.Sprintf("The model's answer is longer than %d MiB with everything around it",
+			maxBody>>20)}
 	}
 	return n, err
 }

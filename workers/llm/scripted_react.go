@@ -36,7 +36,8 @@ func (s *script) react(a *asked) {
 			s.say("I change nothing. Write `propose` if you want to see something else.")
 		}
 	case string(models.StatusExpired):
-		s.say("%shas expired%s: silence is not consent, so I have not done it. Write `propose` to see something else.", report, cause(r))
+		s.say("%shas expired%s: silence is not consent, so I have not done it. Write `propose` to see something else.",
+			report, cause(r))
 	case string(models.StatusCancelled):
 		s.say("%swas cancelled%s, so I have not done it. Write `propose` to see something else.", report, cause(r))
 	case string(models.StatusResolved):

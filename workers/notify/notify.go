@@ -74,7 +74,8 @@ func New(o Options) *Notifier {
 // lease.
 func (n *Notifier) Run(ctx context.Context) {
 	workers.Lead(ctx, n.Log, workers.Post{
-		Name: lease, Holder: n.Holder, TTL: n.LeaseTTL, Leases: n.Store, Bus: n.Store.Bus(), Topics: topics, HasWork: n.notices.HasChannels, Work: n.work,
+		Name: lease, Holder: n.Holder, TTL: n.LeaseTTL, Leases: n.Store, Bus: n.Store.Bus(), Topics: topics,
+		HasWork: n.notices.HasChannels, Work: n.work,
 	})
 }
 
@@ -119,7 +120,8 @@ func (n *Notifier) Once(ctx context.Context, l *models.Lease, id string) error {
 	if message == nil {
 		return err
 	}
-	log := n.Log.With(slog.String("channel", string(message.Channel.ID)), slog.String("kind", string(message.Channel.Kind)))
+	log := n.Log.With(slog.String("channel", string(message.Channel.ID)),
+		slog.String("kind", string(message.Channel.Kind)))
 	result := models.SendResult{Class: models.SendNotConfigured}
 	if err != nil { // where it goes can't be read
 		log.ErrorContext(ctx, "a notification can't be sent", slog.String("error", err.Error()))
@@ -135,7 +137,8 @@ func (n *Notifier) Once(ctx context.Context, l *models.Lease, id string) error {
 		n.Observe(message.Channel.Kind, result.Class)
 	}
 	if result.Class != models.SendSent {
-		log.WarnContext(ctx, "a notification is not sent", slog.String("class", string(result.Class)), slog.Int("status", result.Status), slog.Int("attempt", message.Send.Attempts))
+		log.WarnContext(ctx, "a notification is not sent", slog.String("class", string(result.Class)),
+			slog.Int("status", result.Status), slog.Int("attempt", message.Send.Attempts))
 	}
 	// The message has been sent: a stop does not lose its result.
 	return n.notices.End(context.WithoutCancel(ctx), l, message, result)

@@ -20,8 +20,10 @@ var (
 // metadataNames are what clouds call the service that tells a machine its
 // credentials.
 var metadataNames = map[string]bool{
-	"metadata": true, "metadata.google.internal": true, "metadata.goog": true, "metadata.azure.internal": true, "metadata.azure.com": true,
-	"metadata.tencentyun.com": true, "metadata.packet.net": true, "metadata.platformequinix.com": true, "metadata.hetzner.cloud": true,
+	"metadata": true, "metadata.google.internal": true, "metadata.goog": true, "metadata.azure.internal": true,
+	"metadata.azure.com":      true,
+	"metadata.tencentyun.com": true, "metadata.packet.net": true, "metadata.platformequinix.com": true,
+	"metadata.hetzner.cloud":   true,
 	"metadata.oraclecloud.com": true, "metadata.service.softlayer.com": true, "api.metadata.cloud.ibm.com": true,
 	"instance-data": true, "instance-data.ec2.internal": true, "rancher-metadata": true,
 }

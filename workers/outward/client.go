@@ -110,7 +110,9 @@ func (c *Client) Check(ctx context.Context, field, raw string, vendors Vendors) 
 func (c *Client) read(ctx context.Context, res *http.Response) (*Answer, error) {
 	a := &Answer{Status: res.StatusCode, RetryAfter: c.retryAfter(res.Header.Get("Retry-After"))}
 	if res.StatusCode >= 300 && res.StatusCode <= 399 {
-		return nil, &Error{Class: models.SendRedirect, Status: res.StatusCode, Text: "it redirects to another address, which is not followed"}
+		return nil, &Error{
+			Class: models.SendRedirect, Status: res.StatusCode, Text: "it redirects to another address, which is not followed",
+		}
 	}
 	if res.StatusCode < 200 {
 		return a, nil // another protocol begins, without an end
@@ -130,7 +132,9 @@ func (c *Client) read(ctx context.Context, res *http.Response) (*Answer, error) 
 		e.Status = res.StatusCode
 		return nil, e
 	case n > MaxBody:
-		return nil, &Error{Class: models.SendTooLarge, Status: res.StatusCode, Text: fmt.Sprintf("the answer has more than %d bytes", MaxBody)}
+		return nil, &Error{
+			Class: models.SendTooLarge, Status: res.StatusCode, Text: fmt.Sprintf("the answer has more than %d bytes", MaxBody),
+		}
 	}
 	return a, nil
 }
@@ -189,7 +193,11 @@ func (c *Client) transport(ctx context.Context, list List, host string) *http.Tr
 			return &Error{Class: models.SendRefusedHost, Text: "it leads to no address"}
 		}
 		if why := list.mayLead(host, at); why != nil {
-			return &Error{Class: models.SendRefusedHost, Text: fmt.Sprintf("it leads to %s, %v; if it is meant, add this address to the list of allowed hosts", at.Addr(), why)}
+			return &Error{
+				Class: models.SendRefusedHost,
+				Text: fmt.Sprintf("it leads to %s, %v; if it is meant, add this address to the list of allowed hosts", at.Addr(),
+					why),
+			}
 		}
 		return nil
 	}

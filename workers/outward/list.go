@@ -62,7 +62,8 @@ func (l List) mayLead(host string, to netip.AddrPort) error {
 	}
 	entry := l.has(host, strconv.Itoa(int(to.Port()))) && localName(host)
 	switch {
-	case entry && errors.Is(why, errLoopback), entry && !loopbackName(host) && (errors.Is(why, errPrivate) || errors.Is(why, ErrUniqueLocal)):
+	case entry && errors.Is(why, errLoopback),
+		entry && !loopbackName(host) && (errors.Is(why, errPrivate) || errors.Is(why, ErrUniqueLocal)):
 		return nil
 	}
 	return why

@@ -62,7 +62,8 @@ func New(o Options) *Poller {
 func (p *Poller) Run(ctx context.Context) {
 	defer p.clients.CloseIdleConnections()
 	workers.Lead(ctx, p.Log, workers.Post{
-		Name: lease, Holder: p.Holder, TTL: p.LeaseTTL, Leases: p.Store, Bus: p.Store.Bus(), Topics: topics, HasWork: outside.New(p.Store).HasUpstreams, Work: p.work,
+		Name: lease, Holder: p.Holder, TTL: p.LeaseTTL, Leases: p.Store, Bus: p.Store.Bus(), Topics: topics,
+		HasWork: outside.New(p.Store).HasUpstreams, Work: p.work,
 	})
 }
 
@@ -91,7 +92,8 @@ func (p *Poller) Once(ctx context.Context, l *models.Lease, u *models.Upstream) 
 		return // the server stops, or the lease is lost: nothing is known of the upstream
 	case err != nil:
 		note.Failed, note.Problem, note.WrongKey, note.Key = true, err.Error(), upstream.RefusesKey(err) != 0, u.KeySealed
-		log.WarnContext(ctx, "an upstream could not be polled", slog.String("problem", note.Problem), slog.Int("failures", u.Failures+1))
+		log.WarnContext(ctx, "an upstream could not be polled", slog.String("problem", note.Problem),
+			slog.Int("failures", u.Failures+1))
 	case flaw != "":
 		note.Problem = flaw
 		if note.Problem != u.Problem {
@@ -99,7 +101,8 @@ func (p *Poller) Once(ctx context.Context, l *models.Lease, u *models.Upstream) 
 		}
 	}
 	note.Next = p.pause(u, note.Failed)
-	if err := outside.New(p.Store).NotePoll(ctx, l, u.ID, note); err != nil && ctx.Err() == nil && models.ErrorCode(err) != models.CodeConflict {
+	if err := outside.New(p.Store).NotePoll(ctx, l, u.ID, note); err != nil && ctx.Err() == nil &&
+		models.ErrorCode(err) != models.CodeConflict {
 		p.Log.ErrorContext(ctx, "worker failed", slog.String("error", err.Error()))
 	}
 }
@@ -126,14 +129,16 @@ func (p *Poller) fetch(ctx context.Context, l *models.Lease, u *models.Upstream)
 		return "", err
 	}
 	calls, callsErr := client.PendingCalls(ctx)
-	if err := p.take(ctx, l, u, models.OutsideCallKind, itemsOf(calls.Items, callItem), calls.Mentions, calls.Complete && callsErr == nil); err != nil {
+	if err := p.take(ctx, l, u, models.OutsideCallKind, itemsOf(calls.Items, callItem), calls.Mentions,
+		calls.Complete && callsErr == nil); err != nil {
 		return "", err
 	}
 	if err := p.link(ctx, l, u); err != nil {
 		return "", err
 	}
 	contacts, contactsErr := client.PendingContacts(ctx)
-	if err := p.take(ctx, l, u, models.OutsideContact, itemsOf(contacts.Items, contactItem), contacts.Mentions, contacts.Complete && contactsErr == nil); err != nil {
+	if err := p.take(ctx, l, u, models.OutsideContact, itemsOf(contacts.Items, contactItem), contacts.Mentions,
+		contacts.Complete && contactsErr == nil); err != nil {
 		return "", err
 	}
 	switch {
@@ -176,7 +181,8 @@ func (p *Poller) take(ctx context.Context, l *models.Lease, u *models.Upstream, 
 			return err
 		}
 		if err != nil {
-			p.Log.ErrorContext(ctx, "an outside approval was not kept", slog.String("upstream", u.Name), slog.String("call", items[i].CallID), slog.String("error", err.Error()))
+			p.Log.ErrorContext(ctx, "an outside approval was not kept", slog.String("upstream", u.Name),
+				slog.String("call", items[i].CallID), slog.String("error", err.Error()))
 		}
 	}
 	if !complete {
@@ -187,7 +193,8 @@ func (p *Poller) take(ctx context.Context, l *models.Lease, u *models.Upstream, 
 		return err
 	}
 	// That is no fault of the upstream's, and the next poll tries again.
-	p.Log.ErrorContext(ctx, "what was settled elsewhere was not kept", slog.String("upstream", u.Name), slog.String("error", err.Error()))
+	p.Log.ErrorContext(ctx, "what was settled elsewhere was not kept", slog.String("upstream", u.Name),
+		slog.String("error", err.Error()))
 	return nil
 }
 
@@ -198,7 +205,8 @@ func (p *Poller) link(ctx context.Context, l *models.Lease, u *models.Upstream) 
 	if err == nil || models.ErrorCode(err) == models.CodeConflict || ctx.Err() != nil {
 		return err
 	}
-	p.Log.ErrorContext(ctx, "calls of outside approvals were not looked for", slog.String("upstream", u.Name), slog.String("error", err.Error()))
+	p.Log.ErrorContext(ctx, "calls of outside approvals were not looked for", slog.String("upstream", u.Name),
+		slog.String("error", err.Error()))
 	return nil
 }
 
@@ -212,14 +220,17 @@ func itemsOf[T any](in []T, item func(*T) models.OutsideItem) []models.OutsideIt
 
 func callItem(c *upstream.FunctionCall) models.OutsideItem {
 	return models.OutsideItem{
-		Kind: models.OutsideCallKind, CallID: c.CallID, ApprovalID: c.ApprovalID, RunID: c.RunID, ToolUseID: c.ToolUseID, Name: c.ToolName,
-		Arguments: c.Arguments, Telling: c.Extra, Rest: c.Beside, AskedAt: c.RequestedAt, Timeout: c.Timeout, TimeoutAt: c.TimeoutAt, Raw: c.Raw,
+		Kind: models.OutsideCallKind, CallID: c.CallID, ApprovalID: c.ApprovalID, RunID: c.RunID, ToolUseID: c.ToolUseID,
+		Name:      c.ToolName,
+		Arguments: c.Arguments, Telling: c.Extra, Rest: c.Beside, AskedAt: c.RequestedAt, Timeout: c.Timeout,
+		TimeoutAt: c.TimeoutAt, Raw: c.Raw,
 	}
 }
 
 func contactItem(c *upstream.Contact) models.OutsideItem {
 	return models.OutsideItem{
-		Kind: models.OutsideContact, CallID: c.CallID, ApprovalID: c.ApprovalID, RunID: c.RunID, Name: c.Subject, Message: c.Message, Options: c.Options,
+		Kind: models.OutsideContact, CallID: c.CallID, ApprovalID: c.ApprovalID, RunID: c.RunID, Name: c.Subject,
+		Message: c.Message, Options: c.Options,
 		Rest: c.Rest, AskedAt: c.RequestedAt, Timeout: c.Timeout, TimeoutAt: c.TimeoutAt, Raw: c.Raw,
 	}
 }

@@ -55,7 +55,8 @@ func (w *Worker) Once(ctx context.Context) error {
 		return err
 	}
 	if w.residue = !done; w.residue {
-		w.Log.WarnContext(ctx, "the write-ahead log could not be emptied, since somebody reads from it: it may still hold what was removed, and is tried again")
+		w.Log.WarnContext(ctx,
+			"the write-ahead log could not be emptied, since somebody reads from it: it may still hold what was removed, and is tried again")
 	}
 	return nil
 }
@@ -84,10 +85,13 @@ func (w *Worker) remove(ctx context.Context, before time.Time) error {
 		pause.Reset(w.Pause)
 	}
 	if p.Report.Rows() > 0 {
-		w.Log.InfoContext(ctx, "contents were removed by the policy's retention_days", slog.Time("before", before), slog.Any("rows", p.Report.Removed))
+		w.Log.InfoContext(ctx, "contents were removed by the policy's retention_days", slog.Time("before", before),
+			slog.Any("rows", p.Report.Removed))
 	}
 	if p.Report.Kept > 0 {
-		w.Log.ErrorContext(ctx, "requests that differ from their digest keep their contents: run `countersign audit verify --rows`", slog.Int64("requests", p.Report.Kept))
+		w.Log.ErrorContext(ctx,
+			"requests that differ from their digest keep their contents: run `countersign audit verify --rows`",
+			slog.Int64("requests", p.Report.Kept))
 	}
 	return nil
 }

@@ -60,7 +60,8 @@ func notAllowed(field, host, why string) error {
 	if _, err := netip.ParseAddr(host); err != nil && !outward.IsName(host) {
 		host = "HOST"
 	}
-	return models.Invalid(field, "%s, and such addresses are refused; if it is meant, start the server with --upstream-allow %s (COUNTERSIGN_UPSTREAM_ALLOW)", why, host)
+	return models.Invalid(field,
+		"%s, and such addresses are refused; if it is meant, start the server with --upstream-allow %s (COUNTERSIGN_UPSTREAM_ALLOW)", why, host)
 }
 
 // lookUpTimeout is how long an upstream's name may take to be looked up when it is

@@ -12,7 +12,8 @@ import (
 
 // What systems call the arguments of a call.
 var argumentNames = []string{
-	"kwargs", "function_args", "functionArgs", "arguments", "args", "input", "inputs", "tool_input", "toolInput", "tool_args", "parameters", "params",
+	"kwargs", "function_args", "functionArgs", "arguments", "args", "input", "inputs", "tool_input", "toolInput",
+	"tool_args", "parameters", "params",
 }
 
 // nameMembers are what systems call the name of a tool.

@@ -25,7 +25,10 @@ func NewClients(base *http.Client, allow Hosts) *Clients {
 
 // For is the client of one upstream. Codes: invalid.
 func (c *Clients) For(u *models.Upstream, key string, timeout time.Duration) (*Client, error) {
-	o := Options{BaseURL: u.BaseURL, Key: key, Dialect: Dialect(u.Dialect), HTTP: c.guard, Timeout: timeout, Reach: Reach{Allow: c.allow, Older: !u.CheckedAddress}}
+	o := Options{
+		BaseURL: u.BaseURL, Key: key, Dialect: Dialect(u.Dialect), HTTP: c.guard, Timeout: timeout,
+		Reach: Reach{Allow: c.allow, Older: !u.CheckedAddress},
+	}
 	if o.Reach.Older {
 		o.HTTP = c.older
 	}

@@ -20,8 +20,9 @@ type FunctionCall struct {
 	ToolUseID  string // empty if none
 	// Arguments is JSON as sent: the whole item where its arguments were not found. It
 	// may hold what models.Canonical refuses.
-	Arguments   jsontext.Value
-	Extra       jsontext.Value // of arguments that are the whole item: what in it may be what would run; nil: nothing, or they were found
+	Arguments jsontext.Value
+	// of arguments that are the whole item: what in it may be what would run; nil: nothing, or they were found
+	Extra       jsontext.Value
 	Beside      jsontext.Value // what else it sends that may matter, as JSON; nil: nothing
 	RequestedAt time.Time      // by the upstream's clock; zero if not said
 	// Timeout is how much time was left when it was fetched, by the upstream's own
@@ -103,7 +104,10 @@ func readCall(raw jsontext.Value, at time.Time) (item[FunctionCall], bool) {
 	if !ok {
 		return item[FunctionCall]{}, false
 	}
-	call := FunctionCall{CallID: o.id, ApprovalID: o.approval, RunID: o.run, ToolName: o.name, ToolUseID: o.use, Raw: raw, Arguments: o.arguments()}
+	call := FunctionCall{
+		CallID: o.id, ApprovalID: o.approval, RunID: o.run, ToolName: o.name, ToolUseID: o.use, Raw: raw,
+		Arguments: o.arguments(),
+	}
 	if call.Arguments == nil {
 		call.Arguments, call.Extra = raw, o.telling(raw)
 	} else {
@@ -111,7 +115,8 @@ func readCall(raw jsontext.Value, at time.Time) (item[FunctionCall], bool) {
 	}
 	status := statusOf(o.all)
 	call.RequestedAt, call.TimeoutAt, call.Timeout = times(o.all, o.spec, status, at)
-	asks := fmt.Sprintf("%q %q %q %s %s", o.run, call.ToolName, call.ToolUseID, canonical(call.Arguments), canonical(call.Beside))
+	asks := fmt.Sprintf("%q %q %q %s %s", o.run, call.ToolName, call.ToolUseID, canonical(call.Arguments),
+		canonical(call.Beside))
 	return item[FunctionCall]{id: o.id, asks: asks, over: o.over(status.boolean("approved")), value: call}, true
 }
 
@@ -126,7 +131,8 @@ func readContact(raw jsontext.Value, at time.Time) (item[Contact], bool) {
 	status := statusOf(o.all)
 	contact.RequestedAt, contact.TimeoutAt, contact.Timeout = times(o.all, o.spec, status, at)
 	answer, _ := status.text("response")
-	asks := fmt.Sprintf("%q %q %q %#v %s", o.run, contact.Subject, contact.Message, contact.Options, canonical(contact.Rest))
+	asks := fmt.Sprintf("%q %q %q %#v %s", o.run, contact.Subject, contact.Message, contact.Options,
+		canonical(contact.Rest))
 	return item[Contact]{id: o.id, asks: asks, over: o.over(answer != "", answer != ""), value: contact}, true
 }
 
@@ -141,7 +147,10 @@ func statusOf(all object) object {
 // over are the words of a status that says that nothing waits any more, waiting
 // those of one that does. An unknown word says neither.
 var (
-	over      = []string{"approved", "rejected", "denied", "declined", "completed", "answered", "responded", "resolved", "expired", "cancelled", "canceled"}
+	over = []string{
+		"approved", "rejected", "denied", "declined", "completed", "answered", "responded", "resolved", "expired",
+		"cancelled", "canceled",
+	}
 	openWords = []string{"pending", "waiting", "requested", "open"}
 )
 

@@ -85,7 +85,8 @@ func (c *Client) why(ctx context.Context, err error, otherwise string) string {
 	case ctx.Err() != nil:
 		return "was not waited for: this server is stopping"
 	case errors.Is(err, outward.ErrLinkLocal), errors.Is(err, outward.ErrUniqueLocal), errors.Is(err, outward.ErrMetadata):
-		return "has " + refusal(err) + ", which is not allowed; if it is meant, start the server with --upstream-allow and its host"
+		return "has " + refusal(err) +
+			", which is not allowed; if it is meant, start the server with --upstream-allow and its host"
 	case errors.As(err, &name):
 		return "cannot be reached: its host name is unknown"
 	case errors.As(err, &number):

@@ -18,8 +18,9 @@ const (
 	Conflict  Delivery = "conflict"  // 409: it has a verdict already
 	Gone      Delivery = "gone"      // 404: it no longer knows the call
 	Retry     Delivery = "retry"     // not told for now: 5xx, 408, 425, 429, a redirect, no answer
-	Refused   Delivery = "refused"   // 400, 403, 422, any other 4xx, and what cannot be said in the dialect: trying again changes nothing
-	WrongKey  Delivery = "wrong_key" // 401: it takes nothing with this key
+	// 400, 403, 422, any other 4xx, and what cannot be said in the dialect: trying again changes nothing
+	Refused  Delivery = "refused"
+	WrongKey Delivery = "wrong_key" // 401: it takes nothing with this key
 )
 
 // Outcome is how one attempt to tell an upstream ended.

@@ -25,7 +25,8 @@ func (o itemParts) meaning(name string, v jsontext.Value, inSpec bool) (s meanin
 		return shownAlready, nil
 	case name == "channel":
 		return channel(v)
-	case slices.Contains(questionTexts, name) && v.Kind() == '"', name == "reject_options" && optionList(v, "name", "title", "description", "prompt_fill"):
+	case slices.Contains(questionTexts, name) && v.Kind() == '"',
+		name == "reject_options" && optionList(v, "name", "title", "description", "prompt_fill"):
 		return worthShowing, v
 	}
 	return notUnderstood, v
@@ -99,7 +100,8 @@ func plainStatus(v jsontext.Value) bool {
 var (
 	channelKinds   = []string{"slack", "email", "sms", "whatsapp"}
 	channelHandles = []string{
-		"channel_or_user_id", "bot_token", "allowed_responder_ids", "thread_ts", "experimental_slack_blocks", "address", "references_message_id",
+		"channel_or_user_id", "bot_token", "allowed_responder_ids", "thread_ts", "experimental_slack_blocks", "address",
+		"references_message_id",
 		"in_reply_to_message_id", "phone_number",
 	}
 	channelTexts = []string{"context_about_channel_or_user", "context_about_user", "subject", "template"}

@@ -77,7 +77,9 @@ func masks(key string) func(string) string {
 		return func(s string) string { return s }
 	}
 	forms := []string{key, url.QueryEscape(key), url.PathEscape(key), hex.EncodeToString([]byte(key))}
-	for _, c := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding, base64.RawURLEncoding} {
+	for _, c := range []*base64.Encoding{
+		base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding, base64.RawURLEncoding,
+	} {
 		forms = append(forms, c.EncodeToString([]byte(key)))
 	}
 	if quote, err := json.Marshal(key); err == nil {

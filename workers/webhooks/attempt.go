@@ -94,14 +94,16 @@ func (r *round) ended(ctx context.Context, a attempt) {
 	}
 	now := r.w.o.Store.Now()
 	said := models.WebhookAnswer{
-		At: now, Seq: a.entry.Seq, Type: a.entry.Action, Attempt: a.number, Took: a.answer.took, Class: a.answer.class, Status: a.answer.status, Body: a.answer.body,
+		At: now, Seq: a.entry.Seq, Type: a.entry.Action, Attempt: a.number, Took: a.answer.took, Class: a.answer.class,
+		Status: a.answer.status, Body: a.answer.body,
 	}
 	if e.answers = append(e.answers, said); len(e.answers) > 4*models.WebhookAnswers {
 		e.answers = slices.Delete(e.answers, 0, len(e.answers)-models.WebhookAnswers)
 	}
 	e.slow, e.dirty = a.answer.took > slowness, true
 	if said.Class != models.SendSent {
-		r.w.o.Log.WarnContext(ctx, "an event is not accepted", slog.String("webhook", string(e.ID)), slog.Int64("seq", said.Seq),
+		r.w.o.Log.WarnContext(ctx, "an event is not accepted", slog.String("webhook", string(e.ID)),
+			slog.Int64("seq", said.Seq),
 			slog.String("class", string(said.Class)), slog.Int("status", said.Status), slog.Int("attempt", said.Attempt))
 		e.refuse(&a.entry, a.stream, a.start, said, a.answer.retryAfter)
 		return

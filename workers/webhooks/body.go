@@ -100,13 +100,15 @@ func bodyOf(e *models.Entry, a *models.Approval, owner, url string, inputs bool)
 	if a != nil {
 		d.Request = requestOf(a, url, inputs)
 	}
-	return json.Marshal(body{Type: e.Action, Timestamp: ledger.TimeOf(*e), Data: d}, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
+	return json.Marshal(body{Type: e.Action, Timestamp: ledger.TimeOf(*e), Data: d}, json.Deterministic(true),
+		jsontext.AllowInvalidUTF8(true))
 }
 
 func requestOf(a *models.Approval, url string, inputs bool) *request {
 	status := a.Status()
 	out := &request{
-		ID: a.ID, URL: url, Kind: a.Kind, ToolName: a.ToolName, Agent: named{string(a.AgentID), a.AgentName}, Risk: a.Risk, Status: status, Cause: a.Cause,
+		ID: a.ID, URL: url, Kind: a.Kind, ToolName: a.ToolName, Agent: named{string(a.AgentID), a.AgentName}, Risk: a.Risk,
+		Status: status, Cause: a.Cause,
 		RequiresApproval: a.NeedsApproval(), RequestedAt: a.CreatedAt, Removed: a.IsRemoved(),
 	}
 	if provesInput(a) {
@@ -179,5 +181,7 @@ func inputOf(stored string) (input jsontext.Value, tooLarge bool) {
 
 // testBody is an event that nothing has caused.
 func testBody(id string, h *models.Webhook, now time.Time) ([]byte, error) {
-	return json.Marshal(body{Type: models.WebhookTest, Timestamp: now, Data: data{ID: id, Webhook: &named{string(h.ID), h.Name}}})
+	return json.Marshal(body{
+		Type: models.WebhookTest, Timestamp: now, Data: data{ID: id, Webhook: &named{string(h.ID), h.Name}},
+	})
 }

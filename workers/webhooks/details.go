@@ -14,15 +14,20 @@ import (
 // list are not sent either.
 var toldMembers = setOf(
 	// Whom and what it is about.
-	"absence", "agent", "agentId", "cascaded_from", "channel", "for", "from", "grant", "group", "handover", "inviteId", "joined", "left", "member", "message", "note", "on_behalf_of", "response",
-	"reviewers", "sessionId", "skip", "step", "stop", "substitute", "substitute_id", "to", "tokenId", "upstream", "userId", "vote", "webhook",
+	"absence", "agent", "agentId", "cascaded_from", "channel", "for", "from", "grant", "group", "handover", "inviteId",
+	"joined", "left", "member", "message", "note", "on_behalf_of", "response",
+	"reviewers", "sessionId", "skip", "step", "stop", "substitute", "substitute_id", "to", "tokenId", "upstream", "userId",
+	"vote", "webhook",
 	// Names.
 	"kind", "name", "on_behalf_name", "policy_rule", "scope", "template", "tool", "type", "types",
 	// Outcomes and choices.
-	"cause", "checked", "class", "conversation_status", "digest_seen", "from_status", "inputs", "matched_by", "new", "no_substitutes", "old", "on_reject", "on_reject_by",
-	"reviewers_only", "risk", "role", "rows", "same_input", "self_approval", "standing", "status", "verdict", "waits", "why",
+	"cause", "checked", "class", "conversation_status", "digest_seen", "from_status", "inputs", "matched_by", "new",
+	"no_substitutes", "old", "on_reject", "on_reject_by",
+	"reviewers_only", "risk", "role", "rows", "same_input", "self_approval", "standing", "status", "verdict", "waits",
+	"why",
 	// Numbers and times.
-	"before", "count", "deadline", "energy", "expires", "expiresAt", "from_at", "from_sequence", "held_until", "http_status", "max_uses", "new_deadline", "number", "old_deadline",
+	"before", "count", "deadline", "energy", "expires", "expiresAt", "from_at", "from_sequence", "held_until",
+	"http_status", "max_uses", "new_deadline", "number", "old_deadline",
 	"missing", "paused_left", "policy_version", "removed", "seq", "sequence", "until", "until_at", "uses", "version",
 	// Digests of inputs.
 	"digest", "edited_digest",
@@ -33,7 +38,8 @@ var toldMembers = setOf(
 // withheldMembers are what the ledger keeps for itself. A digest of a short text reveals the text to anyone who guesses
 // it, so only digests of inputs are sent. The rest is how far rows are listed, and where people and systems are.
 var withheldMembers = setOf(
-	"answer_digest", "approvers_digest", "checklist_digest", "fixed_digest", "free_digest", "handover_note_digest", "label_digest", "note_digest", "parent_digest",
+	"answer_digest", "approvers_digest", "checklist_digest", "fixed_digest", "free_digest", "handover_note_digest",
+	"label_digest", "note_digest", "parent_digest",
 	"proof", "reason_digest", "run_digest", "template_text_digest",
 	"text_digest", "title_digest", "waits_for_digest",
 	"table", "key", "done",

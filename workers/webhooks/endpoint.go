@@ -160,7 +160,8 @@ func (e *endpoint) dueBlock(now time.Time) (out *models.WebhookBlockRow) {
 		if b.DueAt.After(now) || e.busy[b.Stream] {
 			continue
 		}
-		if out == nil || e.down && b.DueAt.Before(out.DueAt) || (!e.down || b.DueAt.Equal(out.DueAt)) && b.NextSeq < out.NextSeq {
+		if out == nil || e.down && b.DueAt.Before(out.DueAt) ||
+			(!e.down || b.DueAt.Equal(out.DueAt)) && b.NextSeq < out.NextSeq {
 			out = b
 		}
 	}
@@ -218,7 +219,9 @@ func (e *endpoint) accept(now time.Time) {
 }
 
 // refuse blocks the stream of an event, or has its block wait longer.
-func (e *endpoint) refuse(entry *models.Entry, stream string, start time.Time, a models.WebhookAnswer, retryAfter time.Duration) {
+func (e *endpoint) refuse(
+	entry *models.Entry, stream string, start time.Time, a models.WebhookAnswer, retryAfter time.Duration,
+) {
 	b := e.blocks[stream]
 	if b == nil {
 		b = &models.WebhookBlockRow{
@@ -260,7 +263,8 @@ func (e *endpoint) refuse(entry *models.Entry, stream string, start time.Time, a
 // alone, and the next may well be accepted.
 func concernsAll(a models.WebhookAnswer) bool {
 	switch a.Status {
-	case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusProxyAuthRequired:
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed,
+		http.StatusProxyAuthRequired:
 		return true
 	}
 	return a.Class != models.SendRejected
@@ -303,7 +307,10 @@ func (e *endpoint) progress() webhooks.Progress {
 			e.changes[stream] = true
 		}
 	}
-	p := webhooks.Progress{ID: e.ID, Position: e.Position, Cursor: e.cursor(), LastAcceptedAt: e.last, Answers: e.answers, Pause: e.pause, Refuse: e.refusal}
+	p := webhooks.Progress{
+		ID: e.ID, Position: e.Position, Cursor: e.cursor(), LastAcceptedAt: e.last, Answers: e.answers, Pause: e.pause,
+		Refuse: e.refusal,
+	}
 	for stream := range e.changes {
 		if b := e.blocks[stream]; b != nil {
 			p.Blocked = append(p.Blocked, *b)

@@ -98,7 +98,8 @@ func (r *round) reload(ctx context.Context) error {
 	}
 	for _, s := range stored {
 		if s.Fault != nil {
-			r.w.o.Log.ErrorContext(ctx, "a webhook's target can't be opened", slog.String("webhook", string(s.ID)), slog.String("error", s.Fault.Error()))
+			r.w.o.Log.ErrorContext(ctx, "a webhook's target can't be opened", slog.String("webhook", string(s.ID)),
+				slog.String("error", s.Fault.Error()))
 		}
 		all = append(all, newEndpoint(s))
 	}

@@ -47,7 +47,9 @@ func (w *Worker) post(ctx context.Context, m message) (out answer) {
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("User-Agent", "countersign-webhooks")
-	for name, value := range map[string]string{"webhook-id": m.id, "webhook-timestamp": strconv.FormatInt(start.Unix(), 10), "webhook-signature": signature} {
+	for name, value := range map[string]string{
+		"webhook-id": m.id, "webhook-timestamp": strconv.FormatInt(start.Unix(), 10), "webhook-signature": signature,
+	} {
 		req.Header.Set(name, value)
 	}
 	got, err := w.o.Out.Do(req, nil)

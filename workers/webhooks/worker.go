@@ -68,7 +68,8 @@ func New(o Options) *Worker {
 // takes the lease.
 func (w *Worker) Run(ctx context.Context) {
 	workers.Lead(ctx, w.o.Log, workers.Post{
-		Name: post, Holder: w.o.Holder, TTL: w.o.LeaseTTL, Leases: w.o.Store, Bus: w.o.Store.Bus(), Topics: topics, HasWork: w.o.Store.Webhooks.Any, Work: w.work,
+		Name: post, Holder: w.o.Holder, TTL: w.o.LeaseTTL, Leases: w.o.Store, Bus: w.o.Store.Bus(), Topics: topics,
+		HasWork: w.o.Store.Webhooks.Any, Work: w.work,
 	})
 }
 
@@ -140,6 +141,8 @@ func (w *Worker) Test(ctx context.Context, actor models.Actor, id models.Webhook
 		return models.WebhookAnswer{}, fmt.Errorf("write test: %w", err)
 	}
 	got := w.post(ctx, message{id: name, url: e.Target.URL, keys: e.SigningKeys(now), body: raw})
-	out := models.WebhookAnswer{At: now, Type: models.WebhookTest, Attempt: 1, Took: got.took, Class: got.class, Status: got.status, Body: got.body}
+	out := models.WebhookAnswer{
+		At: now, Type: models.WebhookTest, Attempt: 1, Took: got.took, Class: got.class, Status: got.status, Body: got.body,
+	}
 	return out, w.o.Store.Webhooks.KeepTest(context.WithoutCancel(ctx), id, out)
 }

@@ -68,13 +68,16 @@ type NewAccount struct {
 
 // FirstAccount is the form of the first admin; err fills in the errors, by field.
 func FirstAccount(key, name, email string, err *models.Error) NewAccount {
-	return NewAccount{Title: "Set up Countersign", Action: views.SetupURL(""), Key: key, Name: name, Email: email, Errors: fieldErrors(err)}
+	return NewAccount{
+		Title: "Set up Countersign", Action: views.SetupURL(""), Key: key, Name: name, Email: email, Errors: fieldErrors(err),
+	}
 }
 
 // InvitedAccount is that of an invited person.
 func InvitedAccount(key string, invite models.Invite, name string, err *models.Error) NewAccount {
 	return NewAccount{
-		Title: "Join Countersign", Action: views.JoinURL(""), Key: key, Name: name, Email: invite.Email, Invited: true, Role: string(invite.Role), Errors: fieldErrors(err),
+		Title: "Join Countersign", Action: views.JoinURL(""), Key: key, Name: name, Email: invite.Email, Invited: true,
+		Role: string(invite.Role), Errors: fieldErrors(err),
 	}
 }
 

@@ -11,7 +11,10 @@ import (
 
 // add is the form for a channel of one kind, with the text typed into it if it was sent.
 func (in *ChannelsInput) add(kind models.ChannelKind) AddChannel {
-	out := AddChannel{ID: "add-" + string(kind), URL: views.ChannelsURL(), Kind: string(kind), Title: words.ChannelName(kind), Missing: in.Means.Bars(kind), Button: "Add and send a code"}
+	out := AddChannel{
+		ID: "add-" + string(kind), URL: views.ChannelsURL(), Kind: string(kind), Title: words.ChannelName(kind),
+		Missing: in.Means.Bars(kind), Button: "Add and send a code",
+	}
 	if in.Group != "" {
 		out.URL = views.GroupChannelsURL(in.Group)
 	}
@@ -20,7 +23,10 @@ func (in *ChannelsInput) add(kind models.ChannelKind) AddChannel {
 		form, out.Open, out.Problem = in.Form, true, in.Form.Errors[""]
 	}
 	field := func(name, label, help string) ui.Field {
-		return ui.Field{ID: string(kind) + "-" + name, Name: name, Label: label, Help: help, Error: form.Errors[name], Autocomplete: "off", Required: true}
+		return ui.Field{
+			ID: string(kind) + "-" + name, Name: name, Label: label, Help: help, Error: form.Errors[name], Autocomplete: "off",
+			Required: true,
+		}
 	}
 	address := func(label, help string) ui.Field {
 		f := field("url", label, help+" It is stored encrypted and never shown again.")

@@ -46,7 +46,8 @@ func (m NotifyMeans) Missing(kind models.ChannelKind) string {
 // Bars says why a reader has no form for a channel of a kind; empty: they have one. An admin
 // can allow a host with it.
 func (m NotifyMeans) Bars(kind models.ChannelKind) string {
-	if m.MayAllow && len(m.Hosts) == 0 && slices.Contains([]models.ChannelKind{models.ChannelNtfy, models.ChannelSlack, models.ChannelWebhook}, kind) {
+	if m.MayAllow && len(m.Hosts) == 0 &&
+		slices.Contains([]models.ChannelKind{models.ChannelNtfy, models.ChannelSlack, models.ChannelWebhook}, kind) {
 		return ""
 	}
 	return m.Missing(kind)
@@ -159,7 +160,8 @@ func (in *ChannelsInput) url(id models.ChannelID, what string) string {
 
 func (in *ChannelsInput) row(c *models.Channel, now time.Time) ChannelRow {
 	row := ChannelRow{
-		Kind: words.ChannelName(c.Kind), Label: c.Label, Sent: views.AgoOf(c.LastSentAt, now), RemoveURL: in.url(c.ID, "remove"),
+		Kind: words.ChannelName(c.Kind), Label: c.Label, Sent: views.AgoOf(c.LastSentAt, now),
+		RemoveURL: in.url(c.ID, "remove"),
 	}
 	switch {
 	case c.DisabledAt != nil:
@@ -169,7 +171,8 @@ func (in *ChannelsInput) row(c *models.Channel, now time.Time) ChannelRow {
 		row.Word = ui.Word{Text: "not verified", Tone: views.ToneWarn, Icon: "triangle-alert"}
 		row.VerifyURL, row.ResendURL = in.url(c.ID, "verify"), in.url(c.ID, "code")
 		row.Code = &ui.Field{
-			ID: "code-" + string(c.ID), Name: "code", Label: "Code", Required: true, Autocomplete: "one-time-code", MaxLength: "20", Mono: true, Error: in.Codes[c.ID],
+			ID: "code-" + string(c.ID), Name: "code", Label: "Code", Required: true, Autocomplete: "one-time-code",
+			MaxLength: "20", Mono: true, Error: in.Codes[c.ID],
 			Help: "Six digits, sent to this channel. A code works for 15 minutes.",
 		}
 		if failed := c.LastClass != "" && c.LastClass != models.SendSent; failed {

@@ -32,8 +32,9 @@ type MomentsForm struct {
 // NewNotificationForm is the form of settings as they are.
 func NewNotificationForm(s models.NotificationSettings) NotificationForm {
 	out := NotificationForm{
-		Moments: map[models.Risk]MomentsForm{}, Digest: string(s.DigestAt), From: string(s.QuietFrom), Until: string(s.QuietTo),
-		Zone: s.Zone, Critical: s.CriticalBreaksThrough,
+		Moments: map[models.Risk]MomentsForm{}, Digest: string(s.DigestAt), From: string(s.QuietFrom),
+		Until: string(s.QuietTo),
+		Zone:  s.Zone, Critical: s.CriticalBreaksThrough,
 	}
 	for _, risk := range models.Risks() {
 		m := s.Moments[risk]
@@ -80,7 +81,9 @@ const (
 func NewNotifications(in NotificationsInput, now time.Time) Notifications {
 	f := in.Form
 	clock := func(name, label, value, help string) ui.Field {
-		out := ui.Field{Name: name, Label: label, Type: "time", Value: value, Help: help, Error: f.Errors[name], Optional: true}
+		out := ui.Field{
+			Name: name, Label: label, Type: "time", Value: value, Help: help, Error: f.Errors[name], Optional: true,
+		}
 		if _, err := time.Parse("15:04", value); err != nil && value != "" {
 			out.Type = "text" // a browser shows only valid times
 		}
@@ -92,8 +95,10 @@ func NewNotifications(in NotificationsInput, now time.Time) Notifications {
 		From:   clock("quiet_from", "Quiet from", f.From, ""),
 		Until:  clock("quiet_to", "Quiet until", f.Until, "What comes meanwhile is sent afterwards, if it still waits."),
 		Zone: ui.Field{
-			Name: "zone", Label: "Time zone", Value: f.Zone, Error: f.Errors["zone"], Required: true, Autocomplete: "off", MaxLength: "200", Mono: true,
-			Help: "Such as Europe/Berlin.", OfferZone: f.Zone == "UTC" && f.Digest == "" && f.From == "" && f.Until == "", // nothing depends on it yet
+			Name: "zone", Label: "Time zone", Value: f.Zone, Error: f.Errors["zone"], Required: true, Autocomplete: "off",
+			MaxLength: "200", Mono: true,
+			// nothing depends on it yet
+			Help: "Such as Europe/Berlin.", OfferZone: f.Zone == "UTC" && f.Digest == "" && f.From == "" && f.Until == "",
 		},
 	}
 	if v.Problem == "" {
@@ -108,7 +113,8 @@ func NewNotifications(in NotificationsInput, now time.Time) Notifications {
 func (f *NotificationForm) row(risk models.Risk) MomentsRow {
 	m, name := f.Moments[risk], string(risk)
 	unseen := ui.Field{
-		Name: UnseenField + name, Label: "Minutes unseen, " + name + " risk", Value: m.Unseen, Type: "number", Min: "1", Max: strconv.Itoa(models.MaxUnseenMinutes), Error: f.Errors[UnseenField+name],
+		Name: UnseenField + name, Label: "Minutes unseen, " + name + " risk", Value: m.Unseen, Type: "number", Min: "1",
+		Max: strconv.Itoa(models.MaxUnseenMinutes), Error: f.Errors[UnseenField+name],
 	}
 	if unseen.Error != "" {
 		unseen.Type = "text"

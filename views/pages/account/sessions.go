@@ -36,7 +36,8 @@ type SessionRow struct {
 
 // sessionColumns head one's own sessions.
 var sessionColumns = []ui.Column{
-	{Label: "Device"}, {Label: "Address", Width: "large"}, ui.TimeColumn("Last seen"), {Label: "Signed in", Width: "time", Wide: true}, {Label: "Expires", Width: "time"}, {Width: "medium"},
+	{Label: "Device"}, {Label: "Address", Width: "large"}, ui.TimeColumn("Last seen"),
+	{Label: "Signed in", Width: "time", Wide: true}, {Label: "Expires", Width: "time"}, {Width: "medium"},
 }
 
 // NewSessions makes the page.
@@ -64,8 +65,10 @@ func NewSessions(in SessionsInput) Sessions {
 // "Firefox on Linux". What it does not know is "unknown program".
 func DeviceName(agent string) string {
 	// The order matters: most browsers name the others too.
-	browser := firstNamed(agent, "Edg/", "Edge", "OPR/", "Opera", "Firefox/", "Firefox", "FxiOS/", "Firefox", "CriOS/", "Chrome", "Chrome/", "Chrome", "Safari/", "Safari", "curl/", "curl")
-	system := firstNamed(agent, "Android", "Android", "iPhone", "iPhone", "iPad", "iPad", "Windows", "Windows", "CrOS", "ChromeOS", "Mac OS X", "macOS", "Linux", "Linux")
+	browser := firstNamed(agent, "Edg/", "Edge", "OPR/", "Opera", "Firefox/", "Firefox", "FxiOS/", "Firefox", "CriOS/",
+		"Chrome", "Chrome/", "Chrome", "Safari/", "Safari", "curl/", "curl")
+	system := firstNamed(agent, "Android", "Android", "iPhone", "iPhone", "iPad", "iPad", "Windows", "Windows", "CrOS",
+		"ChromeOS", "Mac OS X", "macOS", "Linux", "Linux")
 	switch {
 	case browser == "" && system == "":
 		return "unknown program"

@@ -80,7 +80,9 @@ func newStops(in Input, now time.Time) []StopRow {
 		if in.Admin || s.ByID == in.Reader {
 			row.LiftURL = views.LiftURL(s.ID)
 		}
-		row.Lift = ui.Field{ID: "lift-" + row.ID, Name: "note", Label: "Note", Required: true, MaxLength: "500", Help: "Why the stop is lifted."}
+		row.Lift = ui.Field{
+			ID: "lift-" + row.ID, Name: "note", Label: "Note", Required: true, MaxLength: "500", Help: "Why the stop is lifted.",
+		}
 		if in.StopForm.Lift == s.ID {
 			row.Lift.Value, row.Lift.Error = in.StopForm.LiftNote, in.StopForm.Errors["note"]
 		}
@@ -118,7 +120,10 @@ type TokenRow struct {
 func New(in Input, now time.Time) Agents {
 	v := Agents{Admin: in.Admin, Fresh: in.Fresh, Form: in.Form, Stops: newStops(in, now), Stoppers: in.Stoppers}
 	v.StopAgent = ui.Field{ID: "stop-agent", Name: "agent", Label: "Agent", Value: in.StopForm.Agent}
-	v.StopNote = ui.Field{ID: "stop-note", Name: "note", Label: "Note", Required: true, MaxLength: "500", Value: in.StopForm.Note, Help: "People whose agents are stopped see it."}
+	v.StopNote = ui.Field{
+		ID: "stop-note", Name: "note", Label: "Note", Required: true, MaxLength: "500", Value: in.StopForm.Note,
+		Help: "People whose agents are stopped see it.",
+	}
 	if in.StopForm.Lift == "" {
 		v.StopNote.Error, v.StopAgent.Error = in.StopForm.Errors["note"], in.StopForm.Errors["agent"]
 	}
@@ -200,7 +205,10 @@ func (f TokenForm) value(scope models.Scope, value string) string {
 func (v Agents) spentLabel() string { return "Energy in " + v.Window }
 
 func (v Agents) agentColumns() []ui.Column {
-	columns := []ui.Column{{Label: "Agent"}, {Label: "Tokens", Width: "medium"}, {Label: "Last use", Width: "small"}, {Label: "Registered", Width: "small"}}
+	columns := []ui.Column{
+		{Label: "Agent"}, {Label: "Tokens", Width: "medium"}, {Label: "Last use", Width: "small"},
+		{Label: "Registered", Width: "small"},
+	}
 	if v.Window != "" {
 		columns = append(columns, ui.Column{Label: v.spentLabel(), Width: "medium"})
 	}

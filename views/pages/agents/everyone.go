@@ -65,15 +65,20 @@ func NewEveryone(in EveryoneInput, now time.Time) Everyone {
 	p := in.Place
 	p.After = ""
 	v := Everyone{
-		Place: p, Error: in.Errors["q"], Whats: []ui.Choice{{Label: "agents"}, {Value: everyonesPeople, Label: "tokens of people"}},
-		Bar: ui.FilterBar{Label: "Search everybody's agents and tokens", Action: views.EveryonePlace{}.URL(), Open: len(in.Errors) > 0},
+		Place: p, Error: in.Errors["q"],
+		Whats: []ui.Choice{{Label: "agents"}, {Value: everyonesPeople, Label: "tokens of people"}},
+		Bar: ui.FilterBar{
+			Label: "Search everybody's agents and tokens", Action: views.EveryonePlace{}.URL(), Open: len(in.Errors) > 0,
+		},
 	}
 	if p.People {
 		v.What = everyonesPeople
-		v.Bar.Chips = append(v.Bar.Chips, ui.Chip{Name: "Show", Value: "tokens of people", RemoveURL: views.EveryonePlace{Text: p.Text}.URL()})
+		v.Bar.Chips = append(v.Bar.Chips,
+			ui.Chip{Name: "Show", Value: "tokens of people", RemoveURL: views.EveryonePlace{Text: p.Text}.URL()})
 	}
 	if p.Text != "" {
-		v.Bar.Chips = append(v.Bar.Chips, ui.Chip{Name: "Text", Value: p.Text, RemoveURL: views.EveryonePlace{People: p.People}.URL()})
+		v.Bar.Chips = append(v.Bar.Chips,
+			ui.Chip{Name: "Text", Value: p.Text, RemoveURL: views.EveryonePlace{People: p.People}.URL()})
 	}
 	if len(v.Bar.Chips) > 0 {
 		v.Bar.ClearURL = v.Bar.Action

@@ -103,9 +103,12 @@ func NewGrantForm(in GrantFormInput, now time.Time) GrantFormView {
 	a := in.Approval
 	r := a.At(now)
 	v := GrantFormView{
-		URL: views.NewGrantURL(a.ID), RequestURL: views.ApprovalURL(a.ID), Tool: a.ToolName, Agent: a.AgentName, Owner: a.OwnerName,
-		Conversation: words.ConversationLabel(&a), Risk: ui.RiskWord(a.Risk), Status: ui.StatusWord(r.Status(), r.Cause), Digest: a.Digest,
-		Error: in.Form.Errors[""], FixedError: in.Form.Errors["fixed"], Closed: in.Closed, Folded: in.Folded && in.Closed == "",
+		URL: views.NewGrantURL(a.ID), RequestURL: views.ApprovalURL(a.ID), Tool: a.ToolName, Agent: a.AgentName,
+		Owner:        a.OwnerName,
+		Conversation: words.ConversationLabel(&a), Risk: ui.RiskWord(a.Risk), Status: ui.StatusWord(r.Status(), r.Cause),
+		Digest: a.Digest,
+		Error:  in.Form.Errors[""], FixedError: in.Form.Errors["fixed"], Closed: in.Closed,
+		Folded:  in.Folded && in.Closed == "",
 		Approve: r.Status() == models.StatusPending && a.HeldUntil == nil,
 	}
 	shape, err := models.ShapeOf([]byte(a.ToolInputJSON))
@@ -123,8 +126,10 @@ func NewGrantForm(in GrantFormInput, now time.Time) GrantFormView {
 			v.Source.Opened = true
 		}
 	}
-	v.Hours = limitField("hours", "Hours", in.Form, in.Form.Hours, min(grantHours, in.MaxHours), in.MaxHours, "It ends after that, however often it was used.")
-	v.Uses = limitField("uses", "Number of calls", in.Form, in.Form.Uses, min(grantUses, in.MaxUses), in.MaxUses, "It ends after the last one.")
+	v.Hours = limitField("hours", "Hours", in.Form, in.Form.Hours, min(grantHours, in.MaxHours), in.MaxHours,
+		"It ends after that, however often it was used.")
+	v.Uses = limitField("uses", "Number of calls", in.Form, in.Form.Uses, min(grantUses, in.MaxUses), in.MaxUses,
+		"It ends after the last one.")
 	return v
 }
 
@@ -133,7 +138,8 @@ func limitField(name, label string, form GrantForm, value string, first, most in
 		value = strconv.Itoa(first)
 	}
 	return ui.Field{
-		ID: "grant-" + name, Name: name, Label: label, Type: "number", Required: true, Value: value, Min: "1", Max: strconv.Itoa(most),
+		ID: "grant-" + name, Name: name, Label: label, Type: "number", Required: true, Value: value, Min: "1",
+		Max:   strconv.Itoa(most),
 		Error: form.Errors[name], Help: "From 1 to " + views.Number(int64(most)) + ". " + help,
 	}
 }
@@ -153,10 +159,12 @@ func (v *GrantFormView) members(s models.Shape, form GrantForm) {
 			break
 		}
 		place := strconv.Itoa(i)
-		v.Members = append(v.Members, GrantMember{ID: "keep-" + place, Place: place, Name: m.Name, Value: string(m.Value), Kept: !form.Sent || kept[i]})
+		v.Members = append(v.Members,
+			GrantMember{ID: "keep-" + place, Place: place, Name: m.Name, Value: string(m.Value), Kept: !form.Sent || kept[i]})
 	}
 	if len(v.Members) > 0 && v.More == "" {
-		v.Anything = "No argument must match: any call of this tool by this agent is allowed, whatever is in " + namesOf(v.Members) + "."
+		v.Anything = "No argument must match: any call of this tool by this agent is allowed, whatever is in " +
+			namesOf(v.Members) + "."
 	}
 }
 
@@ -187,7 +195,8 @@ func (v *GrantFormView) reach(r *models.GrantReach, now time.Time) {
 		}
 		v.Since = views.Ago(r.Since, now)
 	default:
-		v.Reach = "It would have covered " + views.Number(int64(r.Covered)) + " of the last " + views.Number(int64(r.Examined)) + " calls, the oldest"
+		v.Reach = "It would have covered " + views.Number(int64(r.Covered)) + " of the last " +
+			views.Number(int64(r.Examined)) + " calls, the oldest"
 		v.Since = views.Ago(r.Since, now)
 	}
 }

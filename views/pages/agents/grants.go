@@ -69,8 +69,10 @@ func NewGrants(in GrantsInput, now time.Time) Grants {
 // newGrantRow shows at most so many fixed members.
 func newGrantRow(g *models.Grant, most int, now time.Time) GrantRow {
 	row := GrantRow{
-		ID: string(g.ID), URL: views.GrantURL(g.ID), Tool: g.ToolName, Agent: g.AgentName, Owner: g.OwnerName, Maker: g.MakerName,
-		MadeAt: views.Ago(g.CreatedAt, now), Ending: views.Left(g.ExpiresAt, g.CreatedAt, now), Uses: views.Number(g.Uses) + " of " + views.Number(g.MaxUses),
+		ID: string(g.ID), URL: views.GrantURL(g.ID), Tool: g.ToolName, Agent: g.AgentName, Owner: g.OwnerName,
+		Maker:  g.MakerName,
+		MadeAt: views.Ago(g.CreatedAt, now), Ending: views.Left(g.ExpiresAt, g.CreatedAt, now),
+		Uses: views.Number(g.Uses) + " of " + views.Number(g.MaxUses),
 	}
 	row.State, row.Why = grantState(g, now)
 	switch g.StateAt(now) {
@@ -165,8 +167,10 @@ const freeShown = 100
 func NewGrant(in GrantInput, now time.Time) GrantView {
 	g := in.Grant
 	v := GrantView{
-		GrantRow: newGrantRow(&g, grantMembers, now), PageURL: views.GrantPageURL(g.ID, in.After), FromURL: views.ApprovalURL(g.MadeFrom),
-		Ends: views.Exact(g.ExpiresAt), MadeAt: views.Exact(g.CreatedAt), Used: views.AgoOf(g.UsedAt, now), Off: in.Off, Sees: in.Sees,
+		GrantRow: newGrantRow(&g, grantMembers, now), PageURL: views.GrantPageURL(g.ID, in.After),
+		FromURL: views.ApprovalURL(g.MadeFrom),
+		Ends:    views.Exact(g.ExpiresAt), MadeAt: views.Exact(g.CreatedAt), Used: views.AgoOf(g.UsedAt, now), Off: in.Off,
+		Sees: in.Sees,
 	}
 	if g.RevokedAt != nil {
 		v.Revoked = views.Exact(*g.RevokedAt)
@@ -186,7 +190,8 @@ func NewGrant(in GrantInput, now time.Time) GrantView {
 	for i := range in.Calls {
 		a := &in.Calls[i]
 		v.Calls = append(v.Calls, GrantCall{
-			URL: views.ApprovalURL(a.ID), Summary: words.Summary(&a.Response), Conversation: words.ConversationLabel(&a.Approval), At: views.Ago(a.CreatedAt, now),
+			URL: views.ApprovalURL(a.ID), Summary: words.Summary(&a.Response),
+			Conversation: words.ConversationLabel(&a.Approval), At: views.Ago(a.CreatedAt, now),
 		})
 	}
 	return v

@@ -129,13 +129,21 @@ func historyEmpty(in HistoryInput) *lists.Empty {
 	case len(in.Errors) > 0:
 		return &lists.Empty{Title: "Not searched", Text: "Correct the marked filters, or clear them."}
 	case in.Searched > 0:
-		return &lists.Empty{Title: "Nothing found so far", Text: "None of the requests searched so far match. Search further back, or clear the filters."}
+		return &lists.Empty{
+			Title: "Nothing found so far",
+			Text:  "None of the requests searched so far match. Search further back, or clear the filters.",
+		}
 	case in.Place.After != "":
 		return &lists.Empty{Title: "Nothing older", Text: "You have reached the end of the history."}
 	case in.Place.Filtered():
-		return &lists.Empty{Title: "Nothing matches", Text: "No past request matches all the filters. Clear some of them to see more."}
+		return &lists.Empty{
+			Title: "Nothing matches", Text: "No past request matches all the filters. Clear some of them to see more.",
+		}
 	}
-	return &lists.Empty{Title: "No past requests yet", Text: "Requests appear here when they are decided, expire, or are allowed by a rule or a pre-approval."}
+	return &lists.Empty{
+		Title: "No past requests yet",
+		Text:  "Requests appear here when they are decided, expire, or are allowed by a rule or a pre-approval.",
+	}
 }
 
 func historyRow(in HistoryInput, a *models.Approval) HistoryRow {
@@ -145,14 +153,16 @@ func historyRow(in HistoryInput, a *models.Approval) HistoryRow {
 		at = *r.ApprovalTimestamp
 	}
 	row := HistoryRow{
-		ID: string(a.ID), URL: views.ApprovalURL(a.ID), Tool: r.ToolName, Summary: words.Summary(r), Risk: specialRisk(r.Risk),
+		ID: string(a.ID), URL: views.ApprovalURL(a.ID), Tool: r.ToolName, Summary: words.Summary(r),
+		Risk:    specialRisk(r.Risk),
 		Outcome: ui.StatusWord(r.Status(), r.Cause), How: causeInShort(r), At: views.Stamp(at), Agent: a.AgentName,
 		Conversation: words.ConversationLabel(a),
 	}
 	if r.Kind != models.KindToolCall {
 		row.Kind = r.Kind.Word()
 	}
-	if r.ApprovalTimestamp != nil && r.ApprovalRequestedAt != nil && r.Cause != models.CausePolicy && r.Cause != models.CauseFallback {
+	if r.ApprovalTimestamp != nil && r.ApprovalRequestedAt != nil && r.Cause != models.CausePolicy &&
+		r.Cause != models.CauseFallback {
 		row.Took = views.Duration(r.ApprovalTimestamp.Sub(*r.ApprovalRequestedAt))
 	}
 	if in.Admin && r.ToolName != "" {
@@ -193,7 +203,9 @@ func newHistoryFilter(in HistoryInput) HistoryFilter {
 	place.After = ""
 	f := HistoryFilter{
 		Place: place, Filtered: place.Filtered(), Errors: in.Errors,
-		Whose:    []ui.Choice{{Value: "", Label: "all"}, {Value: "mine", Label: "mine"}, {Value: "routed", Label: "routed to me"}},
+		Whose: []ui.Choice{
+			{Value: "", Label: "all"}, {Value: "mine", Label: "mine"}, {Value: "routed", Label: "routed to me"},
+		},
 		Agents:   lists.AgentPicker(in.Rows, in.Agents, place.Agent),
 		Risks:    []ui.Choice{{Value: "", Label: "any"}},
 		Statuses: []ui.Choice{{Value: "", Label: "any"}},
@@ -234,7 +246,10 @@ func specialRisk(risk models.Risk) ui.Word {
 // historyBar shows what narrows the history.
 func historyBar(f HistoryFilter) ui.FilterBar {
 	p := f.Place
-	b := ui.FilterBar{Label: "Filter the history", Action: views.HistoryURL(), Open: len(f.Errors) > 0, Zone: lists.ZoneOfDays(p.Zone, p.From, p.To)}
+	b := ui.FilterBar{
+		Label: "Filter the history", Action: views.HistoryURL(), Open: len(f.Errors) > 0,
+		Zone: lists.ZoneOfDays(p.Zone, p.From, p.To),
+	}
 	add := func(name, value, shown string, without func(*views.HistoryPlace)) {
 		if value != "" {
 			rest := p
@@ -243,7 +258,8 @@ func historyBar(f HistoryFilter) ui.FilterBar {
 		}
 	}
 	add("Whose", p.Whose, lists.LabelOf(f.Whose, p.Whose), func(r *views.HistoryPlace) { r.Whose = "" })
-	add("Outcome", string(p.Status), lists.LabelOf(f.Statuses, string(p.Status)), func(r *views.HistoryPlace) { r.Status = "" })
+	add("Outcome", string(p.Status), lists.LabelOf(f.Statuses, string(p.Status)),
+		func(r *views.HistoryPlace) { r.Status = "" })
 	add("Cause", string(p.Cause), lists.LabelOf(f.Causes, string(p.Cause)), func(r *views.HistoryPlace) { r.Cause = "" })
 	add("Decided by", string(p.By), lists.LabelOf(f.People, string(p.By)), func(r *views.HistoryPlace) { r.By = "" })
 	add("Agent", string(p.Agent), lists.LabelOf(f.Agents, string(p.Agent)), func(r *views.HistoryPlace) { r.Agent = "" })
@@ -251,8 +267,10 @@ func historyBar(f HistoryFilter) ui.FilterBar {
 	add("Tool", p.Tool, p.Tool, func(r *views.HistoryPlace) { r.Tool = "" })
 	add("Text", p.Text, p.Text, func(r *views.HistoryPlace) { r.Text = "" })
 	add("Conversation", string(p.Conversation), f.Conversation, func(r *views.HistoryPlace) { r.Conversation = "" })
-	add("From", p.From, lists.DayText(p.From, p.Zone), func(r *views.HistoryPlace) { r.From, r.Zone = "", lists.ZoneFor(r.To, r.Zone) })
-	add("Up to", p.To, lists.DayText(p.To, p.Zone), func(r *views.HistoryPlace) { r.To, r.Zone = "", lists.ZoneFor(r.From, r.Zone) })
+	add("From", p.From, lists.DayText(p.From, p.Zone),
+		func(r *views.HistoryPlace) { r.From, r.Zone = "", lists.ZoneFor(r.To, r.Zone) })
+	add("Up to", p.To, lists.DayText(p.To, p.Zone),
+		func(r *views.HistoryPlace) { r.To, r.Zone = "", lists.ZoneFor(r.From, r.Zone) })
 	if f.Filtered {
 		b.ClearURL = b.Action
 	}

@@ -105,7 +105,8 @@ func NewLedger(in LedgerInput, now time.Time) Ledger {
 		v.NextURL = views.LedgerURL(in.Filter, in.Next)
 	}
 	if in.StoppedEarly {
-		v.Note = "Searched back to entry " + views.Number(in.Next) + ". Few entries match all the filters; there may be more before it."
+		v.Note = "Searched back to entry " + views.Number(in.Next) +
+			". Few entries match all the filters; there may be more before it."
 		v.NextLabel = "Search further back"
 	}
 	for i := range in.Entries {
@@ -138,10 +139,12 @@ func (v *Ledger) chooseWho(in LedgerInput) {
 	}
 	var people, agents []ui.Choice
 	for i := range in.People {
-		people = append(people, ui.Choice{Value: string(in.People[i].ID), Label: models.RevealString(in.People[i].Name, false)})
+		people = append(people,
+			ui.Choice{Value: string(in.People[i].ID), Label: models.RevealString(in.People[i].Name, false)})
 	}
 	for i := range in.Agents {
-		agents = append(agents, ui.Choice{Value: string(in.Agents[i].ID), Label: "agent " + models.RevealString(in.Agents[i].Name, false)})
+		agents = append(agents,
+			ui.Choice{Value: string(in.Agents[i].ID), Label: "agent " + models.RevealString(in.Agents[i].Name, false)})
 	}
 	v.Who = slices.Concat([]ui.Choice{{Label: "anybody"}}, lists.InOrder(people), lists.InOrder(agents))
 	if !slices.ContainsFunc(v.Who, func(c ui.Choice) bool { return c.Value == v.WhoValue }) {
@@ -151,7 +154,10 @@ func (v *Ledger) chooseWho(in LedgerInput) {
 
 // ledgerBar shows what narrows everybody's audit.
 func ledgerBar(f views.LedgerFilter, v Ledger) ui.FilterBar {
-	b := ui.FilterBar{Label: "Filter the ledger", Action: views.LedgerURL(views.LedgerFilter{}, 0), Open: len(v.Errors) > 0, Zone: lists.ZoneOfDays(f.Zone, f.From, f.Until)}
+	b := ui.FilterBar{
+		Label: "Filter the ledger", Action: views.LedgerURL(views.LedgerFilter{}, 0), Open: len(v.Errors) > 0,
+		Zone: lists.ZoneOfDays(f.Zone, f.From, f.Until),
+	}
 	add := func(name, value, shown string, without func(*views.LedgerFilter)) {
 		if value != "" {
 			rest := f
@@ -162,8 +168,10 @@ func ledgerBar(f views.LedgerFilter, v Ledger) ui.FilterBar {
 	add("Who", f.Who, lists.LabelOf(v.Who, v.WhoValue), func(r *views.LedgerFilter) { r.Who = "" })
 	add("Action", f.Action, actionWords(f.Action), func(r *views.LedgerFilter) { r.Action = "" })
 	add("Conversation", f.Conversation, words.Tail(f.Conversation), func(r *views.LedgerFilter) { r.Conversation = "" })
-	add("From", f.From, lists.DayText(f.From, f.Zone), func(r *views.LedgerFilter) { r.From, r.Zone = "", lists.ZoneFor(r.Until, r.Zone) })
-	add("Before", f.Until, lists.DayText(f.Until, f.Zone), func(r *views.LedgerFilter) { r.Until, r.Zone = "", lists.ZoneFor(r.From, r.Zone) })
+	add("From", f.From, lists.DayText(f.From, f.Zone),
+		func(r *views.LedgerFilter) { r.From, r.Zone = "", lists.ZoneFor(r.Until, r.Zone) })
+	add("Before", f.Until, lists.DayText(f.Until, f.Zone),
+		func(r *views.LedgerFilter) { r.Until, r.Zone = "", lists.ZoneFor(r.From, r.Zone) })
 	if f.Any() {
 		b.ClearURL = b.Action
 	}

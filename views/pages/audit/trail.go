@@ -75,7 +75,10 @@ func TrailTitle(in TrailInput) string {
 
 // NewTrail makes the page as of now.
 func NewTrail(in TrailInput, now time.Time) Trail {
-	v := Trail{Title: TrailTitle(in), Own: in.Place.Person == "", Filter: newTrailFilter(in), NextLabel: "Older entries", Rows: trailRows(in), Presets: trailPresets(in.Place, now)}
+	v := Trail{
+		Title: TrailTitle(in), Own: in.Place.Person == "", Filter: newTrailFilter(in), NextLabel: "Older entries",
+		Rows: trailRows(in), Presets: trailPresets(in.Place, now),
+	}
 	v.Bar = trailBar(in, v.Filter)
 	if in.Person != nil {
 		v.Name, v.Email = in.Person.Name, in.Person.Email
@@ -93,7 +96,8 @@ func NewTrail(in TrailInput, now time.Time) Trail {
 		v.NextURL = place.URL()
 	}
 	if in.StoppedEarly {
-		v.Note = "Searched back to entry " + views.Number(in.Next) + ". Few entries match the filters; there may be more before it."
+		v.Note = "Searched back to entry " + views.Number(in.Next) +
+			". Few entries match the filters; there may be more before it."
 		v.NextLabel = "Search further back"
 	}
 	if len(in.Errors) == 0 && (len(in.Entries) > 0 || in.Next > 0) {
@@ -123,7 +127,10 @@ func trailRows(in TrailInput) []TrailRow {
 // NewTrailRow puts an entry into words for its reader: nothing of a request, nor a
 // link to it, where the reader may not see it.
 func NewTrailRow(e *models.TrailEntry, reader models.Actor) TrailRow {
-	row := TrailRow{Row: auditRowOf(&e.Entry), ID: cmp.Or(string(e.ResponseID), string(e.ConversationID)), Hidden: e.Hidden, Reason: firstLine(e.Reason)}
+	row := TrailRow{
+		Row: auditRowOf(&e.Entry), ID: cmp.Or(string(e.ResponseID), string(e.ConversationID)), Hidden: e.Hidden,
+		Reason: firstLine(e.Reason),
+	}
 	if a := e.Request; a != nil {
 		row.Tool, row.Summary, row.Agent = a.ToolName, words.Summary(&a.Response), a.AgentName
 		row.Ticked = strings.Join(a.ItemsOf(models.TickedIn(&e.Entry)), "; ")
@@ -155,11 +162,16 @@ func trailEmpty(in TrailInput) *lists.Empty {
 	case in.StoppedEarly:
 		return &lists.Empty{Title: "Nothing found so far", Text: "Search further back, or clear the filters."}
 	case in.Place.Filtered():
-		return &lists.Empty{Title: "Nothing matches", Text: "No entry matches all the filters. Clear some of them to see more."}
+		return &lists.Empty{
+			Title: "Nothing matches", Text: "No entry matches all the filters. Clear some of them to see more.",
+		}
 	case in.Place.Before > 0:
 		return &lists.Empty{Title: "Nothing older", Text: "You have reached the end of the audit trail."}
 	}
-	return &lists.Empty{Title: "Nothing yet", Text: "Every decision, token and change is recorded here, in a chain that can be verified offline."}
+	return &lists.Empty{
+		Title: "Nothing yet",
+		Text:  "Every decision, token and change is recorded here, in a chain that can be verified offline.",
+	}
 }
 
 // trailPresets are the decisions of the last whole week, Monday to Sunday, and of
@@ -216,7 +228,10 @@ var trailColumns = []ui.Column{
 // trailBar shows what narrows a trail.
 func trailBar(in TrailInput, f TrailFilter) ui.FilterBar {
 	p := f.Place
-	b := ui.FilterBar{Label: "Filter the audit trail", Action: p.All().URL(), Open: len(in.Errors) > 0, Zone: lists.ZoneOfDays(p.Zone, p.From, p.To)}
+	b := ui.FilterBar{
+		Label: "Filter the audit trail", Action: p.All().URL(), Open: len(in.Errors) > 0,
+		Zone: lists.ZoneOfDays(p.Zone, p.From, p.To),
+	}
 	add := func(name, value, shown string, without func(*views.TrailPlace)) {
 		if value != "" {
 			rest := p
@@ -227,9 +242,12 @@ func trailBar(in TrailInput, f TrailFilter) ui.FilterBar {
 	add("Show", p.Part, lists.LabelOf(trailWhat, p.Part), func(r *views.TrailPlace) { r.Part = "" })
 	add("Outcome", p.Outcome, lists.LabelOf(f.Outcomes, p.Outcome), func(r *views.TrailPlace) { r.Outcome = "" })
 	add("Agent", string(p.Agent), lists.LabelOf(f.Agents, string(p.Agent)), func(r *views.TrailPlace) { r.Agent = "" })
-	add("Conversation", string(p.Conversation), words.Tail(string(p.Conversation)), func(r *views.TrailPlace) { r.Conversation = "" })
-	add("From", p.From, lists.DayText(p.From, p.Zone), func(r *views.TrailPlace) { r.From, r.Zone = "", lists.ZoneFor(r.To, r.Zone) })
-	add("Up to", p.To, lists.DayText(p.To, p.Zone), func(r *views.TrailPlace) { r.To, r.Zone = "", lists.ZoneFor(r.From, r.Zone) })
+	add("Conversation", string(p.Conversation), words.Tail(string(p.Conversation)),
+		func(r *views.TrailPlace) { r.Conversation = "" })
+	add("From", p.From, lists.DayText(p.From, p.Zone),
+		func(r *views.TrailPlace) { r.From, r.Zone = "", lists.ZoneFor(r.To, r.Zone) })
+	add("Up to", p.To, lists.DayText(p.To, p.Zone),
+		func(r *views.TrailPlace) { r.To, r.Zone = "", lists.ZoneFor(r.From, r.Zone) })
 	if f.Filtered {
 		b.ClearURL = p.All().URL()
 	}

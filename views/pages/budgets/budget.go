@@ -104,7 +104,8 @@ func presets(standing *int64) []Preset {
 		}
 	}
 	if standing != nil && *standing > 0 && *standing*2 <= models.MaxBudget {
-		out = append(out, Preset{"+" + strconv.FormatInt(*standing, 10), "×2", "Double the budget to " + views.Number(*standing*2)})
+		out = append(out,
+			Preset{"+" + strconv.FormatInt(*standing, 10), "×2", "Double the budget to " + views.Number(*standing*2)})
 	}
 	return out
 }

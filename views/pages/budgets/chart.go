@@ -71,7 +71,8 @@ func NewBurnChart(points []models.EnergyPoint, standing models.Budget, now time.
 	budget.end(chartRight)
 	c.Line, c.Budget = used.String(), budget.String()
 	c.Area = c.Line + fmt.Sprintf("V%sH%sZ", coordinate(chartFloor), coordinate(chartLeft))
-	c.Says = fmt.Sprintf("Energy used: %s at entry %s, %s at entry %s", views.Number(points[0].Used), views.Number(first), views.Number(points[len(points)-1].Used), views.Number(last))
+	c.Says = fmt.Sprintf("Energy used: %s at entry %s, %s at entry %s", views.Number(points[0].Used), views.Number(first),
+		views.Number(points[len(points)-1].Used), views.Number(last))
 	if standing.Total != nil {
 		c.Says += ", of a budget of " + views.Number(*standing.Total)
 	}
@@ -89,7 +90,9 @@ func burnRows(points []models.EnergyPoint, now time.Time) (rows []BurnRow, thinn
 		if i%each != 0 && i != len(points)-1 {
 			continue
 		}
-		row := BurnRow{Sequence: strconv.FormatInt(p.Sequence, 10), At: views.Ago(p.At, now), Used: views.Number(p.Used), Budget: "none"}
+		row := BurnRow{
+			Sequence: strconv.FormatInt(p.Sequence, 10), At: views.Ago(p.At, now), Used: views.Number(p.Used), Budget: "none",
+		}
 		if p.Budget != nil {
 			row.Budget = views.Number(*p.Budget)
 		}

@@ -79,7 +79,10 @@ type Received struct {
 func New(in Input, now time.Time) View {
 	w := wayNamed(in.Way)
 	v := View{
-		Way:      WayTold{Key: w.key, Label: w.label, About: w.about, Needs: w.needs, Away: w.away, Waits: w.waits, Tested: w.tested, Open: w.open},
+		Way: WayTold{
+			Key: w.key, Label: w.label, About: w.about, Needs: w.needs, Away: w.away, Waits: w.waits, Tested: w.tested,
+			Open: w.open,
+		},
 		Action:   views.ConnectURL("", ""),
 		Snippets: Snippets(w.key, in.Server, in.Secret),
 		Replace:  in.Form.Replace,
@@ -100,7 +103,8 @@ func New(in Input, now time.Time) View {
 		last.Ways = append(last.Ways, Link{Label: one.label, URL: views.ConnectURL(one.key, agent), Current: one == w})
 	}
 	v.Agent = ui.Field{
-		Name: "agent", Label: "Name of the agent", Required: true, MaxLength: strconv.Itoa(models.MaxName), Value: in.Form.Agent, Error: in.Form.Errors["agent"],
+		Name: "agent", Label: "Name of the agent", Required: true, MaxLength: strconv.Itoa(models.MaxName),
+		Value: in.Form.Agent, Error: in.Form.Errors["agent"],
 		Help: "Shown with every request. It sees only its own requests and can never decide.",
 	}
 	if in.Form.Errors == nil {

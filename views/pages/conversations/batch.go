@@ -152,7 +152,9 @@ func (m batchMaker) block(calls []*models.Approval) Batch {
 
 // NewHistoryEntries makes the entries of a page. Calls that were queued together are one of them, in the place of the
 // first.
-func NewHistoryEntries(c *models.ConversationView, entries []models.HistoryEntry, around HistoryAround, now time.Time) []HistoryEntry {
+func NewHistoryEntries(
+	c *models.ConversationView, entries []models.HistoryEntry, around HistoryAround, now time.Time,
+) []HistoryEntry {
 	m := batchMaker{conversation: c, around: around, now: now}
 	out := make([]HistoryEntry, 0, len(entries))
 	calls := map[string][]*models.Approval{}
@@ -182,7 +184,9 @@ func NewHistoryEntries(c *models.ConversationView, entries []models.HistoryEntry
 }
 
 // WithoutKnownBatches leaves out new calls of batches whose blocks are on the page already: those refetch themselves.
-func WithoutKnownBatches(entries []models.HistoryEntry, calls map[models.ResponseID]models.CallDetail) []models.HistoryEntry {
+func WithoutKnownBatches(
+	entries []models.HistoryEntry, calls map[models.ResponseID]models.CallDetail,
+) []models.HistoryEntry {
 	begun := map[string]bool{} // among these entries; false: before them
 	out := make([]models.HistoryEntry, 0, len(entries))
 	for _, e := range entries {

@@ -39,7 +39,8 @@ func startOf(a *models.Approval, d models.CallDetail) time.Time {
 func (m batchMaker) call(a *models.Approval, behind bool, before time.Time) BatchCall {
 	r, d := a.At(m.now), m.around.Run.Calls[a.ID]
 	v := BatchCall{
-		ID: entryID(a.Sequence), Tool: a.ToolName, Summary: words.Summary(r), URL: views.CallURL(a.ConversationID, a.ID), SubAgent: d.ParentToolUseID != "",
+		ID: entryID(a.Sequence), Tool: a.ToolName, Summary: words.Summary(r), URL: views.CallURL(a.ConversationID, a.ID),
+		SubAgent: d.ParentToolUseID != "",
 	}
 	if d.Of > 1 {
 		v.Number = "#" + strconv.Itoa(d.Place)
@@ -128,7 +129,8 @@ func callPill(r *models.Response, d models.CallDetail, behind bool, since, now t
 		word := ui.StatusWord(status, r.Cause)
 		word.Text = "rejected with #" + placeOf(d.CascadedFrom)
 		return word, false
-	case status == models.StatusRejected, status == models.StatusExpired, status == models.StatusCancelled, status == models.StatusRan:
+	case status == models.StatusRejected, status == models.StatusExpired, status == models.StatusCancelled,
+		status == models.StatusRan:
 		return ui.StatusWord(status, r.Cause), false
 	case d.Closed == models.ClosedByOwner:
 		return pillClosed, false
@@ -162,7 +164,10 @@ func (m batchMaker) result(a *models.Approval, d models.CallDetail) *CallResult 
 	if !d.Completed || d.Closed != "" {
 		return nil
 	}
-	out := &CallResult{ID: entryID(a.Sequence) + "-result", Label: "Result", Error: d.IsError && !outcomes.Denied(&a.Response), Text: d.Result, URL: views.CallURL(a.ConversationID, a.ID)}
+	out := &CallResult{
+		ID: entryID(a.Sequence) + "-result", Label: "Result", Error: d.IsError && !outcomes.Denied(&a.Response),
+		Text: d.Result, URL: views.CallURL(a.ConversationID, a.ID),
+	}
 	if out.Error {
 		out.Label = "Error"
 	}
@@ -180,13 +185,18 @@ func notes(r *models.Response, d models.CallDetail, o models.Origin) []inputs.No
 	o.MatchedBy, o.Contradiction = d.MatchedBy, ""
 	out = append(out, inputs.OriginNotes(o)...)
 	if r.InputBytes != nil {
-		out = append(out, inputs.Note{Tone: views.ToneWarn, Text: "Its input has " + views.Number(*r.InputBytes) + " bytes and was cut: it can be rejected but not approved."})
+		out = append(out,
+			inputs.Note{
+				Tone: views.ToneWarn,
+				Text: "Its input has " + views.Number(*r.InputBytes) + " bytes and was cut: it can be rejected but not approved.",
+			})
 	}
 	if d.Closed == models.ClosedByRun {
 		out = append(out, inputs.Note{Tone: views.ToneNeutral, Text: "The run continued or ended without a result."})
 	}
 	if d.Closed == models.ClosedByOwner {
-		out = append(out, inputs.Note{Tone: views.ToneNeutral, Text: "A person closed this call without waiting for a result."})
+		out = append(out,
+			inputs.Note{Tone: views.ToneNeutral, Text: "A person closed this call without waiting for a result."})
 	}
 	return out
 }

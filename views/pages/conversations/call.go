@@ -53,11 +53,14 @@ func NewCall(in CallInput, now time.Time) CallView {
 	r := a.At(now)
 	input := inputs.New(r, inputs.Folding{})
 	v := CallView{
-		Tool: a.ToolName, Agent: a.AgentName, Origin: inputs.NewOrigin(in.Origin, a.AgentName), Sequence: views.Number(a.Sequence), ToolUseID: words.Deref(a.ToolUseID),
+		Tool: a.ToolName, Agent: a.AgentName, Origin: inputs.NewOrigin(in.Origin, a.AgentName),
+		Sequence: views.Number(a.Sequence), ToolUseID: words.Deref(a.ToolUseID),
 		BackURL:         EntryURL(&in.Conversation, a.Sequence),
-		ConversationURL: views.ConversationURL(a.ConversationID), Conversation: cmp.Or(words.ConversationLabel(&a), "its conversation"),
-		At: views.Ago(startOf(&a, d), now), Notes: notes(r, d, in.Origin), Linked: inputs.NewLinked(in.Origin, ""), Problem: in.Problem,
-		Blocks: input.Blocks, Whole: input.Whole, Raw: input.Raw, Digest: a.Digest,
+		ConversationURL: views.ConversationURL(a.ConversationID),
+		Conversation:    cmp.Or(words.ConversationLabel(&a), "its conversation"),
+		At:              views.Ago(startOf(&a, d), now), Notes: notes(r, d, in.Origin), Linked: inputs.NewLinked(in.Origin, ""),
+		Problem: in.Problem,
+		Blocks:  input.Blocks, Whole: input.Whole, Raw: input.Raw, Digest: a.Digest,
 	}
 	if d.Of > 1 {
 		v.Number = "#" + views.Number(int64(d.Place)) + " of " + views.Number(int64(d.Of))

@@ -176,7 +176,8 @@ func (v *Conversation) trouble(in Input) {
 	case in.Around.Decided != nil:
 		for i := range in.History.Entries {
 			if r := in.History.Entries[i].Response; r != nil && r.ID == in.Around.Decided.ID {
-				v.Trouble, v.TroubleAt = "Your decision on #"+strconv.FormatInt(r.Sequence, 10)+" was not saved.", "#"+entryID(r.Sequence)
+				v.Trouble, v.TroubleAt = "Your decision on #"+strconv.FormatInt(r.Sequence,
+					10)+" was not saved.", "#"+entryID(r.Sequence)
 			}
 		}
 	case len(in.Say.Errors) > 0:

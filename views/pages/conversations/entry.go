@@ -82,7 +82,9 @@ func EntryURL(c *models.Conversation, sequence int64) string {
 }
 
 // NewHistoryEntry makes one entry as of now.
-func NewHistoryEntry(c *models.ConversationView, e *models.HistoryEntry, around HistoryAround, now time.Time) HistoryEntry {
+func NewHistoryEntry(
+	c *models.ConversationView, e *models.HistoryEntry, around HistoryAround, now time.Time,
+) HistoryEntry {
 	v := HistoryEntry{
 		Sequence: strconv.FormatInt(e.Sequence, 10), At: views.Ago(e.At, now), Topic: views.ConversationTopic(c.ID),
 	}
@@ -120,7 +122,8 @@ func (v *HistoryEntry) message(m *models.Message) {
 // it is whole.
 func (v *HistoryEntry) keptCut(length *int64) {
 	if length != nil {
-		v.Notes = append(v.Notes, inputs.Note{Tone: views.ToneNeutral, Text: views.Number(*length) + " bytes long; only the beginning is kept."})
+		v.Notes = append(v.Notes,
+			inputs.Note{Tone: views.ToneNeutral, Text: views.Number(*length) + " bytes long; only the beginning is kept."})
 	}
 }
 
@@ -190,7 +193,9 @@ func (v *HistoryEntry) response(c *models.ConversationView, a *models.Approval, 
 			break
 		}
 		v.Markdown = r.Content
-		v.Source = ui.Code{ID: v.ID + "-source", Label: "Source, as " + models.RevealString(a.AgentName, false) + " wrote it", Text: r.Content}
+		v.Source = ui.Code{
+			ID: v.ID + "-source", Label: "Source, as " + models.RevealString(a.AgentName, false) + " wrote it", Text: r.Content,
+		}
 	case models.KindQuestion, models.KindBudget:
 		if !r.IsRemoved() {
 			v.Text, v.Rest = fold(r.Description, spokenMost)
@@ -210,7 +215,10 @@ func (v *HistoryEntry) response(c *models.ConversationView, a *models.Approval, 
 // ask fills in what a decider reads: the forms of the approval page, with ids of
 // their own and leading back here.
 func (v *HistoryEntry) ask(c *models.ConversationView, a *models.Approval, around HistoryAround, now time.Time) {
-	in := requests.Input{Approval: *a, Acting: models.ActingPage{Right: around.Run.Rights[a.ID]}, Reader: c.Reader, Budget: new(c.Budget()), Shares: around.Shares, Origin: around.Run.Origins[a.ID], Opened: around.Run.Opened[a.ID], IDs: v.ID + "-"}
+	in := requests.Input{
+		Approval: *a, Acting: models.ActingPage{Right: around.Run.Rights[a.ID]}, Reader: c.Reader, Budget: new(c.Budget()),
+		Shares: around.Shares, Origin: around.Run.Origins[a.ID], Opened: around.Run.Opened[a.ID], IDs: v.ID + "-",
+	}
 	if d := around.Decided; d != nil && d.ID == a.ID {
 		in.Late, in.Form = d.Late, d.Form
 	}

@@ -15,7 +15,10 @@ type RunLink struct {
 }
 
 func newRunLink(r models.RunLink) RunLink {
-	return RunLink{URL: views.ConversationURL(r.ID), Name: cmp.Or(r.Title, r.RunID), Agent: r.AgentName, Word: ui.ConversationWord(r.Status)}
+	return RunLink{
+		URL: views.ConversationURL(r.ID), Name: cmp.Or(r.Title, r.RunID), Agent: r.AgentName,
+		Word: ui.ConversationWord(r.Status),
+	}
 }
 
 func (f *Facts) family(in Input) {

@@ -65,7 +65,9 @@ func NewList(in ListInput, now time.Time) ListView {
 		Filter: in.Filter, Errors: in.Errors, Admin: in.Admin, ListURL: views.ConversationListURL(in.Filter, in.After),
 		Statuses: []ui.Choice{{Value: "", Label: "Any status"}}, Agents: agentChoices(in), Owners: ownerChoices(in),
 	}
-	for _, status := range [...]models.ConversationStatus{models.ConversationRunning, models.ConversationWaitingInput, models.ConversationCompleted, models.ConversationFailed} {
+	for _, status := range [...]models.ConversationStatus{
+		models.ConversationRunning, models.ConversationWaitingInput, models.ConversationCompleted, models.ConversationFailed,
+	} {
 		v.Statuses = append(v.Statuses, ui.Choice{Value: string(status), Label: ui.ConversationWord(status).Text})
 	}
 	v.chips()
@@ -155,7 +157,9 @@ func ownerChoices(in ListInput) []ui.Choice {
 	known := in.Filter.Owner == ""
 	for i := range in.People {
 		u := &in.People[i]
-		c := ui.Choice{Value: string(u.ID), Label: models.RevealString(u.Name, false) + " · " + models.RevealString(u.Email, false)}
+		c := ui.Choice{
+			Value: string(u.ID), Label: models.RevealString(u.Name, false) + " · " + models.RevealString(u.Email, false),
+		}
 		if in.Filter.Owner == string(u.ID) || strings.EqualFold(in.Filter.Owner, u.Email) {
 			c.Value, known = in.Filter.Owner, true // as the address has it
 		}

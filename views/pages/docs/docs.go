@@ -87,7 +87,8 @@ func (d *openAPI) operation(method, path string, op *openAPIOperation) Operation
 	}
 	for _, p := range op.Parameters {
 		kind, link := p.Schema.words()
-		v.Parameters = append(v.Parameters, Field{Name: p.Name, Where: p.In, Type: kind, Link: link, Text: p.Description, Required: p.Required})
+		v.Parameters = append(v.Parameters,
+			Field{Name: p.Name, Where: p.In, Type: kind, Link: link, Text: p.Description, Required: p.Required})
 	}
 	v.Examples = d.requests(v, op)
 	if media := op.RequestBody.Content["application/json"]; media != nil {
@@ -104,7 +105,8 @@ func (d *openAPI) operation(method, path string, op *openAPIOperation) Operation
 			continue
 		}
 		for _, code := range res.Codes {
-			v.Problems = append(v.Problems, Problem{Status: status, Code: code, Title: res.Content["application/problem+json"].title(code)})
+			v.Problems = append(v.Problems,
+				Problem{Status: status, Code: code, Title: res.Content["application/problem+json"].title(code)})
 		}
 	}
 	return v
@@ -134,7 +136,8 @@ func (d *openAPI) requests(v Operation, op *openAPIOperation) (out []Example) {
 		media := op.RequestBody.Content[kind]
 		for _, name := range slices.Sorted(maps.Keys(media.Examples)) {
 			out = append(out, Example{
-				ID: v.ID + "-call-" + strconv.Itoa(len(out)+1), Label: "curl: " + strings.ReplaceAll(name, "_", " "), Text: d.command(v, op, kind, media.Examples[name].text()),
+				ID: v.ID + "-call-" + strconv.Itoa(len(out)+1), Label: "curl: " + strings.ReplaceAll(name, "_", " "),
+				Text: d.command(v, op, kind, media.Examples[name].text()),
 			})
 		}
 	}
@@ -147,7 +150,8 @@ func (d *openAPI) requests(v Operation, op *openAPIOperation) (out []Example) {
 // command calls an operation from a shell, with what a reader fills in as
 // variables.
 func (d *openAPI) command(v Operation, op *openAPIOperation, kind, body string) string {
-	path := variables.ReplaceAllStringFunc(v.Path, func(s string) string { return "$" + strings.ToUpper(strings.Trim(s, "{}")) })
+	path := variables.ReplaceAllStringFunc(v.Path,
+		func(s string) string { return "$" + strings.ToUpper(strings.Trim(s, "{}")) })
 	server := "$SERVER"
 	if len(d.Servers) > 0 {
 		server = d.Servers[0].URL

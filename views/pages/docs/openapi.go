@@ -110,7 +110,8 @@ func (d *openAPI) places(tag string) (out []openAPIPlace) {
 		}
 	}
 	slices.SortFunc(out, func(a, b openAPIPlace) int {
-		return cmp.Or(cmp.Compare(a.op.Order, b.op.Order), strings.Compare(a.path, b.path), strings.Compare(a.method, b.method))
+		return cmp.Or(cmp.Compare(a.op.Order, b.op.Order), strings.Compare(a.path, b.path),
+			strings.Compare(a.method, b.method))
 	})
 	return out
 }
@@ -180,7 +181,8 @@ func (d *openAPI) fields(s *openAPISchema) (out []Field) {
 	}
 	for name, member := range s.Properties {
 		kind, link := member.words()
-		out = append(out, Field{Name: name, Type: kind, Link: link, Text: member.Description, Required: slices.Contains(s.Required, name)})
+		out = append(out,
+			Field{Name: name, Type: kind, Link: link, Text: member.Description, Required: slices.Contains(s.Required, name)})
 	}
 	slices.SortFunc(out, func(a, b Field) int {
 		switch {

@@ -128,7 +128,8 @@ type BulkRow struct {
 // NewBulk makes the page as of now.
 func NewBulk(in BulkInput, now time.Time) Bulk {
 	v := Bulk{
-		Problem: in.Problem, Ask: in.Ask, Verdict: string(in.Verdict), Reason: in.Reason, ReasonError: in.ReasonError, Desk: in.Place.Query(), BackURL: in.Place.URL(),
+		Problem: in.Problem, Ask: in.Ask, Verdict: string(in.Verdict), Reason: in.Reason, ReasonError: in.ReasonError,
+		Desk: in.Place.Query(), BackURL: in.Place.URL(),
 	}
 	if in.TickError != "" {
 		v.Problem = in.TickError
@@ -197,7 +198,8 @@ func (v *Bulk) undo(in *BulkInput, done int, now time.Time) {
 	ids := []string{}
 	for i := range in.Items {
 		a := in.Items[i].Approval
-		if !in.Items[i].Done || a.HeldUntil == nil || a.Vote == nil || a.Vote.UndoUntil == nil || !now.Before(*a.Vote.UndoUntil) {
+		if !in.Items[i].Done || a.HeldUntil == nil || a.Vote == nil || a.Vote.UndoUntil == nil ||
+			!now.Before(*a.Vote.UndoUntil) {
 			continue
 		}
 		ids = append(ids, string(a.ID))
@@ -206,7 +208,9 @@ func (v *Bulk) undo(in *BulkInput, done int, now time.Time) {
 		}
 	}
 	if len(ids) > 0 {
-		v.Undo = &BulkUndo{Text: "Approved " + strconv.Itoa(len(ids)) + " – sends in", IDs: ids, Until: views.Left(last, given, now)}
+		v.Undo = &BulkUndo{
+			Text: "Approved " + strconv.Itoa(len(ids)) + " – sends in", IDs: ids, Until: views.Left(last, given, now),
+		}
 	}
 	switch sent := done - len(ids); {
 	case sent == 0:

@@ -58,7 +58,8 @@ func LookFirst(a *models.Approval, twin *models.Twin, reasked bool) []string {
 		}
 		out = append(out, text+".")
 	}
-	if len(inputs.Warnings(a, "", inputs.New(&a.Response, inputs.Folding{}))) > 0 || twin != nil && a.TwinWarns(*twin) || reasked {
+	if len(inputs.Warnings(a, "", inputs.New(&a.Response, inputs.Folding{}))) > 0 || twin != nil && a.TwinWarns(*twin) ||
+		reasked {
 		out = append(out, "It has a warning.")
 	}
 	if len(inputs.Folds(&a.Response, "")) > 0 {

@@ -37,11 +37,15 @@ func newInboxFilter(in Input) Filter {
 	place.After = ""
 	f := Filter{
 		Place: place, Errors: in.Errors,
-		Whose:  []ui.Choice{{Value: "", Label: "All"}, {Value: "mine", Label: "Mine"}, {Value: "routed", Label: "Routed to me"}},
+		Whose: []ui.Choice{
+			{Value: "", Label: "All"}, {Value: "mine", Label: "Mine"}, {Value: "routed", Label: "Routed to me"},
+		},
 		Risks:  []ui.Choice{{Value: "", Label: "Any risk"}},
 		Agents: inboxAgents(in),
-		Orders: []ui.Choice{{Value: "", Label: "By deadline"}, {Value: orderByRisk, Label: "By risk"}, {Value: orderByAge, Label: "By age"}},
-		Tools:  lists.Tools(in.Rows),
+		Orders: []ui.Choice{
+			{Value: "", Label: "By deadline"}, {Value: orderByRisk, Label: "By risk"}, {Value: orderByAge, Label: "By age"},
+		},
+		Tools: lists.Tools(in.Rows),
 	}
 	for _, risk := range models.RisksDown() {
 		f.Risks = append(f.Risks, ui.Choice{Value: string(risk), Label: ui.RiskWord(risk).Text})
@@ -85,7 +89,8 @@ func (f *Filter) chips(conversation string) {
 		chip("Search", p.Text, true, func(p *views.InboxPlace) { p.Text = "" })
 	}
 	if p.Conversation != "" {
-		chip("Conversation", cmp.Or(conversation, string(p.Conversation)), true, func(p *views.InboxPlace) { p.Conversation = "" })
+		chip("Conversation", cmp.Or(conversation, string(p.Conversation)), true,
+			func(p *views.InboxPlace) { p.Conversation = "" })
 	}
 }
 

@@ -156,15 +156,25 @@ func (v *Inbox) tally(in Input) {
 	if len(in.Rows) > 0 {
 		return
 	}
-	v.Empty = &lists.Empty{Title: "Nothing is waiting for you", Text: "Requests from your agents, and those that rules send to you, appear here, soonest deadline first."}
+	v.Empty = &lists.Empty{
+		Title: "Nothing is waiting for you",
+		Text:  "Requests from your agents, and those that rules send to you, appear here, soonest deadline first.",
+	}
 	switch {
 	case len(in.Errors) > 0:
-		v.Shown, v.Empty = "", &lists.Empty{Title: "Check the filters", Text: "Correct the marked fields above, or clear the filters."}
+		v.Shown, v.Empty = "", &lists.Empty{
+			Title: "Check the filters", Text: "Correct the marked fields above, or clear the filters.",
+		}
 	case in.Searched > 0:
-		v.Empty = &lists.Empty{Title: "Nothing found so far", Text: "None of the requests searched so far match. Search further, or clear the filters."}
+		v.Empty = &lists.Empty{
+			Title: "Nothing found so far",
+			Text:  "None of the requests searched so far match. Search further, or clear the filters.",
+		}
 	case in.Place.After != "":
 		v.Empty = &lists.Empty{Title: "End of the list", Text: "Go back to the start to see what is waiting now."}
 	case filtered:
-		v.Empty = &lists.Empty{Title: "No matches", Text: "New requests that match appear here. Clear the filters to see all requests."}
+		v.Empty = &lists.Empty{
+			Title: "No matches", Text: "New requests that match appear here. Clear the filters to see all requests.",
+		}
 	}
 }

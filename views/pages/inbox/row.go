@@ -148,7 +148,8 @@ func NewRow(a *models.Approval, in Input, now time.Time) Row {
 		Asked:        views.Ago(asked, now),
 		Left:         views.Left(a.ApprovalTimeoutAt, asked, now),
 	}
-	if a.Risk != models.RiskMedium && (a.Kind == models.KindToolCall || a.Risk.NeedsDigest() && a.Kind != models.KindQuestion) {
+	if a.Risk != models.RiskMedium &&
+		(a.Kind == models.KindToolCall || a.Risk.NeedsDigest() && a.Kind != models.KindQuestion) {
 		row.Risk = ui.RiskWord(a.Risk)
 	}
 	if a.Kind != models.KindQuestion {
@@ -205,7 +206,8 @@ func (row *Row) held(a *models.Approval, in Input, now time.Time) {
 	switch {
 	case a.HeldUntil == nil:
 	case a.Vote != nil && a.Vote.UndoUntil != nil:
-		row.Until, row.Held, row.Left = views.Left(*a.Vote.UndoUntil, a.Vote.At, now), "Approved by "+words.ByWhom(a.Vote), views.Moment{}
+		row.Until, row.Held, row.Left = views.Left(*a.Vote.UndoUntil, a.Vote.At,
+			now), "Approved by "+words.ByWhom(a.Vote), views.Moment{}
 		if a.Vote.UserID == in.Reader.ID {
 			row.Held, row.UndoURL = "Approved by you", views.UndoURL(a.ID)
 		}
@@ -259,7 +261,8 @@ func (row Row) marked() bool {
 
 // special reports whether a mark says more than the risk, and that it is asked for twice.
 func (row Row) special() bool {
-	return row.Held != "" || row.Sending != "" || row.Refused != "" || row.Asks != "" || !row.Escalated.IsZero() || row.Must != "" || row.Behalf != "" || row.ReaskOf != "" ||
+	return row.Held != "" || row.Sending != "" || row.Refused != "" || row.Asks != "" || !row.Escalated.IsZero() ||
+		row.Must != "" || row.Behalf != "" || row.ReaskOf != "" ||
 		row.Twin != nil && row.Twin.Warns || row.Hidden || row.Whole
 }
 
@@ -276,7 +279,8 @@ func (row Row) pickLabel() string {
 // Decided says in one line what became of a request that was just decided:
 // "Approved by you: “Run: rm -rf build/” from release-bot." Untrusted text is revealed.
 func Decided(a *models.Approval, reader models.UserID, now time.Time) string {
-	what := ": “" + models.RevealString(headline.Shown(&a.Response).Short(words.TitleLength), false) + "” from " + models.RevealString(a.AgentName, false)
+	what := ": “" + models.RevealString(headline.Shown(&a.Response).Short(words.TitleLength), false) + "” from " +
+		models.RevealString(a.AgentName, false)
 	if a.HeldUntil != nil && a.Vote != nil && a.Vote.UndoUntil != nil {
 		return "Approved by you" + what + ". You can undo it until it is sent."
 	}

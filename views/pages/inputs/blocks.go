@@ -132,7 +132,8 @@ func (m *inputLayout) language(name, text string) string {
 		return "SQL"
 	case "query":
 		first, _, _ := strings.Cut(strings.TrimSpace(text), " ")
-		if slices.Contains([]string{"select", "insert", "update", "delete", "with", "create", "drop", "alter", "truncate"}, strings.ToLower(first)) {
+		if slices.Contains([]string{"select", "insert", "update", "delete", "with", "create", "drop", "alter", "truncate"},
+			strings.ToLower(first)) {
 			return "SQL"
 		}
 		return ""
@@ -240,7 +241,9 @@ func (m *inputLayout) edits() {
 
 // editsOf are the replacements that an input asks for: the old text, and the new one; with the members that have them.
 func editsOf(members map[string]json.RawMessage) (pairs [][2]string, names []string) {
-	for _, n := range [...][2]string{{"old_string", "new_string"}, {"old_str", "new_str"}, {"old_text", "new_text"}, {"oldText", "newText"}} {
+	for _, n := range [...][2]string{
+		{"old_string", "new_string"}, {"old_str", "new_str"}, {"old_text", "new_text"}, {"oldText", "newText"},
+	} {
 		before, had := words.Text(members[n[0]])
 		after, has := words.Text(members[n[1]])
 		if had && (has || members[n[1]] == nil) {

@@ -61,7 +61,10 @@ func New(r *models.Response, f Folding) View {
 		return v
 	}
 	indented := Indent(canonical)
-	v.Whole = f.Of(ui.Code{ID: "whole", Label: "Whole input", Size: views.Bytes(len(r.ToolInputJSON)) + " as sent", Text: indented, Numbers: true}, models.PartSource)
+	v.Whole = f.Of(ui.Code{
+		ID: "whole", Label: "Whole input", Size: views.Bytes(len(r.ToolInputJSON)) + " as sent", Text: indented,
+		Numbers: true,
+	}, models.PartSource)
 	v.hosts = lookAlikes(string(canonical))
 	var says string
 	if v.Blocks, v.all, says = Blocks(r, canonical); says != "" {

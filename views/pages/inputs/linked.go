@@ -62,7 +62,10 @@ func otherLinkedInput(l *models.LinkedResponse, agent, place string) *ui.Code {
 	if l.SameInput {
 		return nil
 	}
-	code := &ui.Code{ID: "linked" + place, Label: "The input that " + agent + " asks with, and runs", Text: IndentJSON(l.Input), Numbers: true}
+	code := &ui.Code{
+		ID: "linked" + place, Label: "The input that " + agent + " asks with, and runs", Text: IndentJSON(l.Input),
+		Numbers: true,
+	}
 	if l.IsCall {
 		code.Label = "The input that " + agent + " reported"
 	}

@@ -66,7 +66,8 @@ func TellingText(o models.Origin) string {
 	case t.Problem == "":
 		return text + ": not confirmed yet (attempt " + strconv.Itoa(t.Attempts) + ")."
 	}
-	return text + ": not confirmed yet (attempt " + strconv.Itoa(t.Attempts) + "). " + models.RevealString(t.Problem, false)
+	return text + ": not confirmed yet (attempt " + strconv.Itoa(t.Attempts) + "). " +
+		models.RevealString(t.Problem, false)
 }
 
 func verdictWord(v models.Verdict) string {
@@ -88,7 +89,10 @@ func OtherInput(r *models.Response, hears string) (ui.Code, bool) {
 	if !ok {
 		return ui.Code{}, false
 	}
-	return ui.Code{ID: "other", Part: models.PartOther, Label: "The input that " + hears + " asks with, and runs", Text: IndentJSON(other), Numbers: true}, true
+	return ui.Code{
+		ID: "other", Part: models.PartOther, Label: "The input that " + hears + " asks with, and runs",
+		Text: IndentJSON(other), Numbers: true,
+	}, true
 }
 
 // BesideInput is what another system sends beside the input that it asks with.
@@ -96,7 +100,9 @@ func BesideInput(r *models.Response, beside, hears string) (ui.Code, bool) {
 	if r.UpstreamID == nil || beside == "" {
 		return ui.Code{}, false
 	}
-	return ui.Code{ID: "beside", Part: models.PartBeside, Label: "What " + hears + " sends beside the input", Text: IndentJSON(beside)}, true
+	return ui.Code{
+		ID: "beside", Part: models.PartBeside, Label: "What " + hears + " sends beside the input", Text: IndentJSON(beside),
+	}, true
 }
 
 // IndentJSON indents JSON, and leaves any other text unchanged.
@@ -117,9 +123,16 @@ func matchedNote(o models.Origin) (Note, bool) {
 	switch o.MatchedBy {
 	case models.MatchedByOrder:
 		if o.FoundIn != "" {
-			return Note{views.ToneWarn, "Matched by order in run " + models.RevealString(o.FoundIn, false) + ": no call in the run that " + Through(o) + " names fits, so only the order decided."}, true
+			return Note{
+				views.ToneWarn,
+				"Matched by order in run " + models.RevealString(o.FoundIn, false) + ": no call in the run that " + Through(o) +
+					" names fits, so only the order decided.",
+			}, true
 		}
-		return Note{views.ToneWarn, "Matched by order: several calls matched what " + Through(o) + " asks for, so only their order decided."}, true
+		return Note{
+			views.ToneWarn,
+			"Matched by order: several calls matched what " + Through(o) + " asks for, so only their order decided.",
+		}, true
 	case "unmatched":
 		return Note{views.ToneWarn, "Unmatched: no reported call matches what " + Through(o) + " asks for."}, true
 	case models.MatchedByToolUseID, models.MatchedByInput, models.MatchedByOnly, "":

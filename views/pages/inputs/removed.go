@@ -10,7 +10,8 @@ func RemovedText(mark *string) string {
 	if mark == nil {
 		return ""
 	}
-	return "The contents were " + models.RevealString(*mark, false) + ". Names, times, the outcome and the digest are kept."
+	return "The contents were " + models.RevealString(*mark, false) +
+		". Names, times, the outcome and the digest are kept."
 }
 
 // RemovedNotes says the same as a note; none where nothing was removed.

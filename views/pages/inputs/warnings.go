@@ -19,7 +19,8 @@ func Warnings(a *models.Approval, beside string, input View) []Warning {
 	}
 	if left := input.Whole.LeftOut(); left > 0 {
 		out = append(out, Warning{
-			"Only the beginning and the end of " + inputName(a.Kind) + " are shown: " + views.Bytes(left) + " in between are left out.",
+			"Only the beginning and the end of " + inputName(a.Kind) + " are shown: " + views.Bytes(left) +
+				" in between are left out.",
 			"Download it below to read all of it before you approve.",
 		})
 	}
@@ -45,7 +46,8 @@ func Warnings(a *models.Approval, beside string, input View) []Warning {
 		}
 	}
 	if len(places) > 0 {
-		out = append(out, Warning{"Contains hidden characters.", "They are shown as codes in " + strings.Join(places, ", in ") + "."})
+		out = append(out,
+			Warning{"Contains hidden characters.", "They are shown as codes in " + strings.Join(places, ", in ") + "."})
 	}
 	return append(out, lookAlikeWarnings(a, input)...)
 }
@@ -68,12 +70,20 @@ func lookAlikeWarnings(a *models.Approval, input View) []Warning {
 		case len(scripts) == 1:
 			out = append(out, Warning{name.what + " " + models.ScriptNote(name.text) + ".", "It may imitate another name."})
 		default:
-			out = append(out, Warning{name.what + " " + models.ScriptNote(name.text) + " letters.", "Letters of different scripts can look alike: it may imitate another name."})
+			out = append(out,
+				Warning{
+					name.what + " " + models.ScriptNote(name.text) + " letters.",
+					"Letters of different scripts can look alike: it may imitate another name.",
+				})
 		}
 	}
 	for i, host := range input.hosts {
 		if rest := input.hosts[i:]; i == hostLines-1 && len(rest) > 1 {
-			return append(out, Warning{"More hosts in " + inputName(a.Kind) + " may be taken for others.", words.Capitalize(strings.Join(rest, "; ")) + "."})
+			return append(out,
+				Warning{
+					"More hosts in " + inputName(a.Kind) + " may be taken for others.",
+					words.Capitalize(strings.Join(rest, "; ")) + ".",
+				})
 		}
 		out = append(out, Warning{Text: words.Capitalize(host) + "."})
 	}

@@ -136,7 +136,10 @@ func goConversations(in GoInput) []GoRow {
 	var out []GoRow
 	for i := range in.Conversations {
 		c := &in.Conversations[i]
-		row := GoRow{URL: views.ConversationURL(c.ID), Icon: "messages-square", Claim: words.ConversationName(c), Of: c.AgentName, Status: ui.ConversationWord(c.Status)}
+		row := GoRow{
+			URL: views.ConversationURL(c.ID), Icon: "messages-square", Claim: words.ConversationName(c), Of: c.AgentName,
+			Status: ui.ConversationWord(c.Status),
+		}
 		if words.ConversationTitle(c) == "" && !c.Standing {
 			row.Claim += " " + words.Tail(string(c.ID)) // or one looked like the other
 		}
@@ -149,7 +152,10 @@ func goRequests(in GoInput) []GoRow {
 	var out []GoRow
 	for i := range in.Requests {
 		a := &in.Requests[i].Approval
-		row := GoRow{URL: views.ApprovalURL(a.ID), Icon: "inbox", Headline: words.Summary(&a.Response), Of: a.AgentName, Note: words.KindTitle(a.Kind), Status: ui.StatusWord(a.Status(), a.Cause)}
+		row := GoRow{
+			URL: views.ApprovalURL(a.ID), Icon: "inbox", Headline: words.Summary(&a.Response), Of: a.AgentName,
+			Note: words.KindTitle(a.Kind), Status: ui.StatusWord(a.Status(), a.Cause),
+		}
 		if a.Vote != nil && a.Vote.Verdict == models.VerdictAnswer && a.Status() == models.StatusApproved {
 			row.Status.Text = "answered"
 		}

@@ -45,7 +45,8 @@ func New(a *models.Approval, r *models.Response, now time.Time) *Outcome {
 	if r.Status() == models.StatusRan {
 		o.Reason = r.PolicyReason
 	}
-	if r.ApprovalTimestamp != nil && r.ApprovalRequestedAt != nil && r.Cause != models.CausePolicy && r.Cause != models.CauseFallback {
+	if r.ApprovalTimestamp != nil && r.ApprovalRequestedAt != nil && r.Cause != models.CausePolicy &&
+		r.Cause != models.CauseFallback {
 		o.Took = views.Duration(r.ApprovalTimestamp.Sub(*r.ApprovalRequestedAt))
 	}
 	if r.GrantID != nil {

@@ -162,7 +162,8 @@ func NewAllAway(in AwayInput, now time.Time) AllAway {
 
 func (in *AwayInput) absenceRow(a *models.Absence, now time.Time) AbsenceRow {
 	row := AbsenceRow{
-		Person: PersonName{a.UserName, a.UserEmail}, Runs: a.Runs(now), From: views.Exact(a.FromAt), Until: views.Exact(a.UntilAt),
+		Person: PersonName{a.UserName, a.UserEmail}, Runs: a.Runs(now), From: views.Exact(a.FromAt),
+		Until:    views.Exact(a.UntilAt),
 		Accepted: a.Accepted, EndURL: views.EndAbsenceURL(in.page(), a.ID),
 	}
 	if a.SubstituteID != "" {
@@ -174,7 +175,8 @@ func (in *AwayInput) absenceRow(a *models.Absence, now time.Time) AbsenceRow {
 func (in *AwayInput) substituteRow(s *models.Substitute, now time.Time) SubstituteRow {
 	row := SubstituteRow{
 		Person: PersonName{s.UserName, s.UserEmail}, Substitute: PersonName{s.SubstituteName, s.SubstituteEmail},
-		Waits: !s.Accepted(), Self: s.SubstituteID == in.Reader, Asked: views.Ago(s.AskedAt, now), State: ui.Word{Text: "accepted", Tone: views.ToneGood},
+		Waits: !s.Accepted(), Self: s.SubstituteID == in.Reader, Asked: views.Ago(s.AskedAt, now),
+		State:     ui.Word{Text: "accepted", Tone: views.ToneGood},
 		AcceptURL: views.SubstituteURL(in.page(), s.ID, "accept"), RemoveURL: views.SubstituteURL(in.page(), s.ID, "remove"),
 	}
 	row.OfOther = row.Self && in.OtherAdmins > 0
@@ -199,15 +201,18 @@ func (in *AwayInput) fields() AwayFields {
 		return out
 	}
 	v := AwayFields{
-		URL:  in.page(),
-		From: moment(AwayFromField, "From", f.From, "Empty: from now on."), Until: moment(AwayUntilField, "Until", f.Until, ""),
+		URL:   in.page(),
+		From:  moment(AwayFromField, "From", f.From, "Empty: from now on."),
+		Until: moment(AwayUntilField, "Until", f.Until, ""),
 		Zone: ui.Field{
-			Name: AwayZoneField, Label: "Time zone", Value: f.Zone, Error: f.Errors[AwayZoneField], Required: true, Autocomplete: "off", MaxLength: "200", Mono: true,
+			Name: AwayZoneField, Label: "Time zone", Value: f.Zone, Error: f.Errors[AwayZoneField], Required: true,
+			Autocomplete: "off", MaxLength: "200", Mono: true,
 			Help: "Such as Europe/Berlin.", OfferZone: !f.Sent && f.Zone == "UTC",
 		},
 		Substitute: ui.Field{
-			ID: "away-substitute", Name: AwaySubstituteField, Label: "Substitute", Value: f.Substitute, Error: f.Errors[AwaySubstituteField],
-			Help: "Gets your requests as well, from the beginning to the end.",
+			ID: "away-substitute", Name: AwaySubstituteField, Label: "Substitute", Value: f.Substitute,
+			Error: f.Errors[AwaySubstituteField],
+			Help:  "Gets your requests as well, from the beginning to the end.",
 		},
 	}
 	v.From.Optional, v.Until.Required = true, true
@@ -235,7 +240,8 @@ func (in *AwayInput) naming() SubstituteFields {
 
 func (in *AwayInput) email(id, name, label, value string, errors map[string]string) *ui.Field {
 	return &ui.Field{
-		ID: id, Name: name, Label: label, Type: "email", Value: value, Error: errors[name], Required: true, Autocomplete: "off", MaxLength: "200", List: in.Emails,
+		ID: id, Name: name, Label: label, Type: "email", Value: value, Error: errors[name], Required: true,
+		Autocomplete: "off", MaxLength: "200", List: in.Emails,
 	}
 }
 
@@ -255,7 +261,8 @@ func NewAwayNotes(absences []models.Absence, reader models.UserID) []AwayNote {
 	for i := range absences {
 		a := &absences[i]
 		note := AwayNote{
-			Own: a.UserID == reader, Person: PersonName{a.UserName, a.UserEmail}, Accepted: a.Accepted, Until: views.Exact(a.UntilAt),
+			Own: a.UserID == reader, Person: PersonName{a.UserName, a.UserEmail}, Accepted: a.Accepted,
+			Until:  views.Exact(a.UntilAt),
 			EndURL: views.EndAbsenceURL(views.AwayURL(), a.ID),
 		}
 		if a.SubstituteID != "" {

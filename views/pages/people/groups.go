@@ -38,7 +38,11 @@ func NewGroups(in GroupsInput, now time.Time) Groups {
 	v := Groups{Form: in.Form}
 	for i := range in.Groups {
 		g := &in.Groups[i]
-		v.Rows = append(v.Rows, GroupRow{Name: g.Name, Note: g.Note, Members: views.Count(g.Members), URL: views.GroupURL(g.Name), Added: views.Ago(g.CreatedAt, now)})
+		v.Rows = append(v.Rows,
+			GroupRow{
+				Name: g.Name, Note: g.Note, Members: views.Count(g.Members), URL: views.GroupURL(g.Name),
+				Added: views.Ago(g.CreatedAt, now),
+			})
 	}
 	return v
 }
@@ -80,13 +84,16 @@ type MemberRow struct {
 func NewGroup(in GroupInput, now time.Time) Group {
 	in.Channels.Group = in.Group.Name
 	v := Group{
-		Name: in.Group.Name, Reviewer: models.GroupReviewer(in.Group.Name), Rules: in.Rules, Problem: in.Problem, Removable: len(in.Rules) == 0,
+		Name: in.Group.Name, Reviewer: models.GroupReviewer(in.Group.Name), Rules: in.Rules, Problem: in.Problem,
+		Removable: len(in.Rules) == 0,
 		Note: ui.Field{
-			Name: "note", Label: "What it is for", Value: in.Group.Note, Optional: true, MaxLength: "500", Error: in.Form.Errors["note"],
+			Name: "note", Label: "What it is for", Value: in.Group.Note, Optional: true, MaxLength: "500",
+			Error: in.Form.Errors["note"],
 		},
 		Email: ui.Field{
-			Name: "email", Label: "E-mail", Value: in.Form.Email, Required: true, Autocomplete: "off", MaxLength: "200", Error: in.Form.Errors["email"],
-			Help: "The group's pending requests appear in their inbox at once.",
+			Name: "email", Label: "E-mail", Value: in.Form.Email, Required: true, Autocomplete: "off", MaxLength: "200",
+			Error: in.Form.Errors["email"],
+			Help:  "The group's pending requests appear in their inbox at once.",
 		},
 	}
 	if in.Form.Errors["note"] != "" {
@@ -100,7 +107,8 @@ func NewGroup(in GroupInput, now time.Time) Group {
 	v.Removes = "Its members are removed from it. Requests that nobody else may approve are rejected. The name can be used again."
 	for i := range in.Members {
 		m := &in.Members[i]
-		v.Members = append(v.Members, MemberRow{Name: m.Name, Email: m.Email, Disabled: !m.Enabled(), LeaveURL: views.LeaveGroupURL(in.Group.Name, m.ID)})
+		v.Members = append(v.Members,
+			MemberRow{Name: m.Name, Email: m.Email, Disabled: !m.Enabled(), LeaveURL: views.LeaveGroupURL(in.Group.Name, m.ID)})
 	}
 	for i := range in.Others {
 		v.Email.List = append(v.Email.List, in.Others[i].Email)

@@ -105,10 +105,12 @@ func New(in Input, now time.Time) People {
 func personRow(p models.Person, self models.UserID, now time.Time) PersonRow {
 	row := PersonRow{
 		Name: p.Name, Email: p.Email, Role: string(p.Role), Self: p.ID == self, Disabled: !p.Enabled(),
-		Sessions: "none", HasSessions: p.Sessions > 0, LastSeen: views.AgoOf(p.LastSeen, now), Added: views.Ago(p.CreatedAt, now),
+		Sessions: "none", HasSessions: p.Sessions > 0, LastSeen: views.AgoOf(p.LastSeen, now),
+		Added:   views.Ago(p.CreatedAt, now),
 		NewRole: models.RoleAdmin, RoleURL: views.PersonURL(p.ID, "role"),
-		SwitchURL: views.PersonURL(p.ID, "disable"), EndURL: views.PersonURL(p.ID, "end-sessions"), AuditURL: views.PersonAuditURL(p.ID),
-		State: ui.Word{Text: "enabled", Tone: views.ToneGood},
+		SwitchURL: views.PersonURL(p.ID, "disable"), EndURL: views.PersonURL(p.ID, "end-sessions"),
+		AuditURL: views.PersonAuditURL(p.ID),
+		State:    ui.Word{Text: "enabled", Tone: views.ToneGood},
 	}
 	if p.Role == models.RoleAdmin {
 		row.NewRole = models.RoleReviewer

@@ -145,7 +145,8 @@ func (v *Draft) rules(in DraftInput) {
 	}
 	for n := range pages {
 		from, to := n*views.RulesOnAPage+1, min((n+1)*views.RulesOnAPage, len(in.Rules))
-		v.Pages = append(v.Pages, RulesLink{strconv.Itoa(from) + "–" + strconv.Itoa(to), views.PolicyRulesURL(n + 1), n+1 == page})
+		v.Pages = append(v.Pages,
+			RulesLink{strconv.Itoa(from) + "–" + strconv.Itoa(to), views.PolicyRulesURL(n + 1), n+1 == page})
 	}
 	for i := range in.Rules {
 		if i >= first && i < last || len(v.Faulty) == shownFaulty {
@@ -165,7 +166,8 @@ func (v *Draft) rules(in DraftInput) {
 func ruleRow(i int, in DraftInput) RuleRow {
 	form := in.Rules[i]
 	row := RuleRow{
-		Index: i, Number: strconv.Itoa(i + 1), Name: form["name"], Note: form["note"], Tools: form["tools"], When: form["when"],
+		Index: i, Number: strconv.Itoa(i + 1), Name: form["name"], Note: form["note"], Tools: form["tools"],
+		When:     form["when"],
 		Disabled: form["disabled"] == "true", First: i == 0, Last: i == len(in.Rules)-1,
 		Effect: effectWord(form["effect"]), Then: thenText(form),
 	}
@@ -185,7 +187,9 @@ func otherProblems(problems map[string]string, but string, fields []policy.Field
 		}
 		member, _, _ := strings.Cut(strings.TrimPrefix(path, at), "[")
 		if !slices.ContainsFunc(fields, func(f policy.Field) bool {
-			return f.Path == member && (f.Kind != policy.FieldSwitch || slices.ContainsFunc(policyToggles, func(t Toggle) bool { return t.Flag == member }))
+			return f.Path == member &&
+				(f.Kind != policy.FieldSwitch ||
+					slices.ContainsFunc(policyToggles, func(t Toggle) bool { return t.Flag == member }))
 		}) {
 			out = append(out, path+" "+problems[path])
 		}

@@ -49,27 +49,49 @@ var policyGroups = []policyGroup{
 		{path: "approval_off_until", label: "The gate is off until", drawnThere: true},
 		{path: "required_approval_tools", label: "Tools that need approval", help: toolsHelp, rows: 5},
 		{path: "default_timeout_minutes", label: "Minutes until a tool call expires", help: timeoutHelp, least: "1"},
-		{path: "max_timeout_minutes", label: "Longest wait in minutes", help: "The longest that a rule or a request may set.", least: "1"},
-		{path: "proposal_timeout_minutes", label: "Minutes until a question or proposal expires", help: "Also for budget requests. Empty: no deadline.", least: "1", optional: true},
+		{
+			path: "max_timeout_minutes", label: "Longest wait in minutes", help: "The longest that a rule or a request may set.",
+			least: "1",
+		},
+		{
+			path: "proposal_timeout_minutes", label: "Minutes until a question or proposal expires",
+			help: "Also for budget requests. Empty: no deadline.", least: "1", optional: true,
+		},
 		{path: "fallback_auto_approve", label: "Fallback: run calls when no server answers", toggle: true},
 		{path: "fallback_until", label: "Fallback is on until", drawnThere: true},
 	}},
 	{id: "budgets", title: "Budgets", fields: []policyField{
-		{path: "auto_budget_increase", label: "Energy that the system may add without asking", help: "In total to one conversation's budget, since a person last set or decided it. With 0, every increase needs a person.", least: "0"},
-		{path: "budget_per_agent.energy", label: "Energy that one agent may spend", help: "In all its conversations together. Leave this and the hours empty for no limit. At the limit, its owner is asked for more.", least: "1", optional: true},
+		{
+			path: "auto_budget_increase", label: "Energy that the system may add without asking",
+			help: "In total to one conversation's budget, since a person last set or decided it. With 0, every increase needs a person.", least: "0",
+		},
+		{
+			path: "budget_per_agent.energy", label: "Energy that one agent may spend",
+			help: "In all its conversations together. Leave this and the hours empty for no limit. At the limit, its owner is asked for more.", least: "1", optional: true,
+		},
 		{path: "budget_per_agent.hours", label: "In how many hours", help: "1 to 720.", least: "1", optional: true},
 	}},
-	{id: "desk", title: "Reviewer settings", help: "An approval is sent after some seconds. Until then, whoever gave it can undo it, and the agent does not know of it. 0 sends it at once.", fields: []policyField{
-		{path: "undo_seconds.low", label: "Seconds to undo: low risk", least: "0"},
-		{path: "undo_seconds.medium", label: "Seconds to undo: medium risk", least: "0"},
-		{path: "undo_seconds.high", label: "Seconds to undo: high risk", least: "0"},
-		{path: "undo_seconds.critical", label: "Seconds to undo: critical risk", least: "0"},
-		{path: "max_pause_minutes", label: "Minutes that a question may pause the timer", help: "How long a question to the agent may pause the timer of a request.", least: "1"},
-		{path: "explicit_response_id", label: "Decisions over the API must name their request", help: "Where several proposals or budget requests wait in a conversation. If off, a decision without a responseId is about the latest."},
-		{path: "grants_enabled", label: "Calls may be pre-approved", help: "Owners and admins can pre-approve similar calls. If off, nobody can, and existing pre-approvals do not count."},
-		{path: "grant_max_hours", label: "Longest pre-approval in hours", least: "1"},
-		{path: "grant_max_uses", label: "Most uses of a pre-approval", least: "1"},
-	}},
+	{id: "desk", title: "Reviewer settings",
+		help: "An approval is sent after some seconds. Until then, whoever gave it can undo it, and the agent does not know of it. 0 sends it at once.", fields: []policyField{
+			{path: "undo_seconds.low", label: "Seconds to undo: low risk", least: "0"},
+			{path: "undo_seconds.medium", label: "Seconds to undo: medium risk", least: "0"},
+			{path: "undo_seconds.high", label: "Seconds to undo: high risk", least: "0"},
+			{path: "undo_seconds.critical", label: "Seconds to undo: critical risk", least: "0"},
+			{
+				path: "max_pause_minutes", label: "Minutes that a question may pause the timer",
+				help: "How long a question to the agent may pause the timer of a request.", least: "1",
+			},
+			{
+				path: "explicit_response_id", label: "Decisions over the API must name their request",
+				help: "Where several proposals or budget requests wait in a conversation. If off, a decision without a responseId is about the latest.",
+			},
+			{
+				path: "grants_enabled", label: "Calls may be pre-approved",
+				help: "Owners and admins can pre-approve similar calls. If off, nobody can, and existing pre-approvals do not count.",
+			},
+			{path: "grant_max_hours", label: "Longest pre-approval in hours", least: "1"},
+			{path: "grant_max_uses", label: "Most uses of a pre-approval", least: "1"},
+		}},
 	{id: "time", title: "Time zone", fields: []policyField{
 		{path: "time_zone", label: "Time zone of conditions", help: zoneHelp},
 	}},
@@ -80,30 +102,70 @@ var policyGroups = []policyGroup{
 
 // unmatchedField is the last row of the rules.
 var unmatchedField = policyField{
-	path: "unmatched", label: "Everything else", help: "Calls that no rule or list names, unless their agent asks for approval.",
-	choices: []ui.Choice{{Value: string(policy.EffectRequire), Label: "waits for a person"}, {Value: string(policy.EffectAllow), Label: "is allowed"}},
+	path: "unmatched", label: "Everything else",
+	help: "Calls that no rule or list names, unless their agent asks for approval.",
+	choices: []ui.Choice{
+		{Value: string(policy.EffectRequire), Label: "waits for a person"},
+		{Value: string(policy.EffectAllow), Label: "is allowed"},
+	},
 }
 
 // rulePolicyFields are the members of a rule, in the order of its form.
 var rulePolicyFields = []policyField{
 	{path: "name", label: "Name", help: "Shown with each request that the rule decides."},
-	{path: "tools", label: "Tools", help: "One per line: an exact name, or a pattern between slashes such as /^payment\\./. A pattern matches anywhere in the name, but under “runs without a person” it must match all of it.", rows: 4},
+	{
+		path: "tools", label: "Tools",
+		help: "One per line: an exact name, or a pattern between slashes such as /^payment\\./. A pattern matches anywhere in the name, but under “runs without a person” it must match all of it.", rows: 4,
+	},
 	{path: "when", label: "Condition", help: whenHelp, rows: 2, optional: true, mono: true},
 	{path: "effect", label: "What happens", choices: []ui.Choice{
-		{Value: string(policy.EffectRequire), Label: "Waits for a person"}, {Value: string(policy.EffectAllow), Label: "Runs without a person"}, {Value: string(policy.EffectDeny), Label: "Is denied"},
+		{Value: string(policy.EffectRequire), Label: "Waits for a person"},
+		{Value: string(policy.EffectAllow), Label: "Runs without a person"},
+		{Value: string(policy.EffectDeny), Label: "Is denied"},
 	}},
-	{path: "template", label: "Template", help: "Fills in what the rule leaves empty. Only for rules that require approval."},
-	{path: "risk", label: "Risk", help: "To approve high and critical risk, a client must repeat the digest of what it saw.", choices: append([]ui.Choice{{Value: "", Label: "not set (the template's, or medium)"}}, riskChoices()...)},
-	{path: "timeout_minutes", label: "Minutes until it expires", help: "Empty: what the agent asks for, or the default.", least: "1", optional: true},
-	{path: "reviewers", label: "Reviewers", help: "E-mail addresses of people who may decide, or groups such as group:finance, in addition to the agent's owner and admins. Empty a line to remove one.", optional: true},
-	{path: "reviewers_only", label: "Only these reviewers may approve", help: "The owner and admins may still reject and cancel."},
-	{path: "self_approval", label: "The agent's owner", choices: []ui.Choice{{Value: string(models.SelfAllowed), Label: "may approve"}, {Value: string(models.SelfNever), Label: "may not approve"}}},
+	{
+		path: "template", label: "Template",
+		help: "Fills in what the rule leaves empty. Only for rules that require approval.",
+	},
+	{
+		path: "risk", label: "Risk",
+		help:    "To approve high and critical risk, a client must repeat the digest of what it saw.",
+		choices: append([]ui.Choice{{Value: "", Label: "not set (the template's, or medium)"}}, riskChoices()...),
+	},
+	{
+		path: "timeout_minutes", label: "Minutes until it expires", help: "Empty: what the agent asks for, or the default.",
+		least: "1", optional: true,
+	},
+	{
+		path: "reviewers", label: "Reviewers",
+		help: "E-mail addresses of people who may decide, or groups such as group:finance, in addition to the agent's owner and admins. Empty a line to remove one.", optional: true,
+	},
+	{
+		path: "reviewers_only", label: "Only these reviewers may approve",
+		help: "The owner and admins may still reject and cancel.",
+	},
+	{
+		path: "self_approval", label: "The agent's owner",
+		choices: []ui.Choice{
+			{Value: string(models.SelfAllowed), Label: "may approve"},
+			{Value: string(models.SelfNever), Label: "may not approve"},
+		},
+	},
 	{path: "escalate", label: "Ask further people", help: escalateHelp, rows: 2, optional: true},
 	{path: "substitutes", label: "Substitutes may act", help: substitutesHelp},
 	{path: "reason", label: "Reason", help: "Shown to the reviewer and to the agent.", optional: true},
-	{path: "reject_reasons", label: "Reasons to reject", help: "Offered when rejecting, one per line.", rows: 3, optional: true},
-	{path: "energy", label: "Minimum energy", help: "The least that such a call costs its conversation.", least: "0", optional: true},
-	{path: "notify_headline", label: "Notifications may show the headline", help: "The headline is made from the input. E-mail and chat services keep what they are sent."},
+	{
+		path: "reject_reasons", label: "Reasons to reject", help: "Offered when rejecting, one per line.", rows: 3,
+		optional: true,
+	},
+	{
+		path: "energy", label: "Minimum energy", help: "The least that such a call costs its conversation.", least: "0",
+		optional: true,
+	},
+	{
+		path: "notify_headline", label: "Notifications may show the headline",
+		help: "The headline is made from the input. E-mail and chat services keep what they are sent.",
+	},
 	{path: "note", label: "Note", help: "For people who edit the policy.", rows: 2, optional: true},
 	{path: "disabled", label: "Disabled", help: "The rule stays in the policy and has no effect."},
 }

@@ -112,7 +112,8 @@ func New(in Input, now time.Time) Policy {
 			kept = "Until then, contents are kept for " + views.Number(int64(r.Days)) + " days."
 		}
 		v.Begins = views.Exact(r.Begins)
-		v.Retention = "Contents will be removed " + views.Number(int64(r.Next)) + " days after the end of their request or conversation. " + kept + " Removal begins"
+		v.Retention = "Contents will be removed " + views.Number(int64(r.Next)) +
+			" days after the end of their request or conversation. " + kept + " Removal begins"
 	}
 	if in.Draft != nil {
 		v.Draft = newPolicyDraft(*in.Draft, in.Version, now)
@@ -193,8 +194,10 @@ func NewDocument(in DocumentInput, now time.Time) Document {
 	}
 	if in.Newest > 1 {
 		v.CompareWith = &ui.Field{
-			Name: "before", Label: "Compare with version", Type: "number", Min: "1", Max: strconv.FormatInt(in.Newest, 10), Required: true,
-			Value: cmp.Or(in.Compared.Before, strconv.FormatInt(cmp.Or(in.Before, max(1, in.Version.Version-1)), 10)), Error: in.Compared.Error,
+			Name: "before", Label: "Compare with version", Type: "number", Min: "1", Max: strconv.FormatInt(in.Newest, 10),
+			Required: true,
+			Value:    cmp.Or(in.Compared.Before, strconv.FormatInt(cmp.Or(in.Before, max(1, in.Version.Version-1)), 10)),
+			Error:    in.Compared.Error,
 		}
 	}
 	if !in.Current {

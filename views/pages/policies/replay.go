@@ -88,7 +88,10 @@ const (
 )
 
 // replayLasts is over how many calls one may choose.
-var replayLasts = []ui.Choice{{Value: "100", Label: "the last 100"}, {Value: "1000", Label: "the last 1,000"}, {Value: "10000", Label: "the last 10,000"}}
+var replayLasts = []ui.Choice{
+	{Value: "100", Label: "the last 100"}, {Value: "1000", Label: "the last 1,000"},
+	{Value: "10000", Label: "the last 10,000"},
+}
 
 // NewReplay makes the page.
 func NewReplay(in ReplayInput) Replay {
@@ -97,7 +100,10 @@ func NewReplay(in ReplayInput) Replay {
 	}
 	return Replay{
 		Last: ui.Field{Name: "last", Label: "Calls", Value: in.Last, Error: in.Errors["last"]}, Lasts: replayLasts,
-		Since: ui.Field{Name: "since", Label: "Since", Type: "date", Value: in.Since, Error: in.Errors["since"], Help: "A day in UTC. Leave it empty for no limit.", Optional: true},
+		Since: ui.Field{
+			Name: "since", Label: "Since", Type: "date", Value: in.Since, Error: in.Errors["since"],
+			Help: "A day in UTC. Leave it empty for no limit.", Optional: true,
+		},
 		Draft: in.Draft, Panel: NewReplayPanel(in.State, in.Now),
 	}
 }
@@ -132,14 +138,19 @@ func NewReplayPanel(s ReplayState, now time.Time) ReplayPanel {
 			v.MoreGroups = views.Number(int64(len(groups)-i)) + " more are listed in the files."
 			break
 		}
-		v.Groups = append(v.Groups, ReplayGroupRow{Tool: g.Tool, Calls: views.Number(int64(g.Calls)), Old: replayOutcome(g.Old), New: replayOutcome(g.New)})
+		v.Groups = append(v.Groups,
+			ReplayGroupRow{
+				Tool: g.Tool, Calls: views.Number(int64(g.Calls)), Old: replayOutcome(g.Old), New: replayOutcome(g.New),
+			})
 	}
 	if shown := len(s.Changes); shown < s.Total {
-		v.MoreChanges = "The newest " + views.Number(int64(shown)) + " of " + views.Number(int64(s.Total)) + "; the files list them all."
+		v.MoreChanges = "The newest " + views.Number(int64(shown)) + " of " + views.Number(int64(s.Total)) +
+			"; the files list them all."
 	}
 	for _, c := range s.Changes {
 		v.Changes = append(v.Changes, ReplayRow{
-			URL: views.ApprovalURL(c.ID), Tool: c.Tool, Who: c.Who, At: views.Ago(c.At, now), Old: replayOutcome(c.Old), New: replayOutcome(c.New),
+			URL: views.ApprovalURL(c.ID), Tool: c.Tool, Who: c.Who, At: views.Ago(c.At, now), Old: replayOutcome(c.Old),
+			New: replayOutcome(c.New),
 		})
 	}
 	return v
@@ -154,7 +165,8 @@ func replaySummary(s ReplayState, now time.Time) string {
 	if s.Tally.Calls == 0 {
 		return "No calls found."
 	}
-	text := "Of " + callsSpoken(s.Tally.Calls) + ", the oldest " + models.SpokenDuration(now.Sub(s.Oldest)) + " ago, " + turnedSpoken(&s.Tally) + "."
+	text := "Of " + callsSpoken(s.Tally.Calls) + ", the oldest " + models.SpokenDuration(now.Sub(s.Oldest)) + " ago, " +
+		turnedSpoken(&s.Tally) + "."
 	if terms := s.Tally.Changed - s.Tally.Effects; terms > 0 {
 		text += " " + views.Number(int64(terms)) + " would have waited under different terms."
 	}
@@ -178,7 +190,8 @@ func turnedSpoken(t *policy.Tally) string {
 		effect policy.Effect
 		text   string
 	}{
-		{policy.EffectRequire, "would have waited"}, {policy.EffectDeny, "would have been denied"}, {policy.EffectAllow, "would have run without a person"},
+		{policy.EffectRequire, "would have waited"}, {policy.EffectDeny, "would have been denied"},
+		{policy.EffectAllow, "would have run without a person"},
 	} {
 		if n := t.Turned(e.effect); n > 0 {
 			parts = append(parts, views.Number(int64(n))+" "+e.text)

@@ -50,12 +50,14 @@ type Clash struct{ What, Path, Base, Theirs, Mine string }
 // NewReview makes the review.
 func NewReview(in ReviewInput) Review {
 	v := Review{
-		Version: "v" + views.Number(in.Standing), Began: "v" + views.Number(in.Base), Revision: strconv.FormatInt(in.Revision, 10),
-		Changes: changesRead(in.Changes), Note: in.Note, NoteError: in.NoteError, Problem: in.Error,
+		Version: "v" + views.Number(in.Standing), Began: "v" + views.Number(in.Base),
+		Revision: strconv.FormatInt(in.Revision, 10),
+		Changes:  changesRead(in.Changes), Note: in.Note, NoteError: in.NoteError, Problem: in.Error,
 	}
 	for i, w := range in.Warnings {
 		if i == shownPolicyChanges {
-			v.Warnings = append(v.Warnings, views.Number(int64(len(in.Warnings)-i))+" more remarks; `countersign policy check` lists them all")
+			v.Warnings = append(v.Warnings,
+				views.Number(int64(len(in.Warnings)-i))+" more remarks; `countersign policy check` lists them all")
 			break
 		}
 		v.Warnings = append(v.Warnings, w.Path+": "+w.Text)
@@ -64,14 +66,20 @@ func NewReview(in ReviewInput) Review {
 		v.By = in.By
 		v.Theirs = changesRead(in.Theirs)
 		for _, c := range in.Clashes {
-			v.Clashes = append(v.Clashes, Clash{What: inWords(c.Path), Path: c.Path, Base: orNothing(c.Base), Theirs: orNothing(c.Theirs), Mine: orNothing(c.Mine)})
+			v.Clashes = append(v.Clashes,
+				Clash{
+					What: inWords(c.Path), Path: c.Path, Base: orNothing(c.Base), Theirs: orNothing(c.Theirs), Mine: orNothing(c.Mine),
+				})
 		}
 		return v
 	}
 	if r := in.Removal; r != nil {
 		days := strconv.Itoa(r.Days)
 		v.Removal = removalText(r)
-		v.Typed = ui.Field{Name: "retention_typed", Label: "Type " + days + " to confirm that contents are removed after " + days + " days", Value: r.Typed, Error: r.Error, Required: true}
+		v.Typed = ui.Field{
+			Name: "retention_typed", Label: "Type " + days + " to confirm that contents are removed after " + days + " days",
+			Value: r.Typed, Error: r.Error, Required: true,
+		}
 	}
 	v.Dangers, v.Replayed = dangers(in.Before, in.After, in.Now), replayedInOneLine(in.Replayed)
 	return v
@@ -84,7 +92,10 @@ func changesRead(changes []policy.Change) []Change {
 	var out []Change
 	for i, c := range changes {
 		if i == shownPolicyChanges {
-			return append(out, Change{What: views.Number(int64(len(changes)-i)) + " more changes", Path: "not listed here", Before: "…", After: "…"})
+			return append(out,
+				Change{
+					What: views.Number(int64(len(changes)-i)) + " more changes", Path: "not listed here", Before: "…", After: "…",
+				})
 		}
 		out = append(out, Change{What: inWords(c.Path), Path: c.Path, Before: orNothing(c.Before), After: orNothing(c.After)})
 	}
@@ -137,10 +148,13 @@ func policyLabel(fields []policyField, path string) string {
 func dangers(before, after policy.Document, now time.Time) []Danger {
 	out := openings(before, after, now)
 	if before.Unmatched == policy.EffectRequire && after.Unmatched == policy.EffectAllow {
-		out = append(out, Danger{Text: "Everything else is allowed: a tool that no rule or list names runs without a person."})
+		out = append(out,
+			Danger{Text: "Everything else is allowed: a tool that no rule or list names runs without a person."})
 	}
 	if days := after.RetentionDays; days > 0 && (before.RetentionDays == 0 || days < before.RetentionDays) {
-		out = append(out, Danger{Text: "Contents of requests and conversations that ended " + views.Number(int64(days)) + " or more days ago are permanently removed, including existing ones. Only a backup can bring them back."})
+		out = append(out,
+			Danger{Text: "Contents of requests and conversations that ended " + views.Number(int64(days)) +
+				" or more days ago are permanently removed, including existing ones. Only a backup can bring them back."})
 	}
 	return out
 }

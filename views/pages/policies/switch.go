@@ -23,14 +23,18 @@ type Toggle struct {
 
 var policyToggles = []Toggle{
 	{
-		ID: "gate", Flag: "approval_enabled", Until: "approval_off_until", Open: "gate-off", Close: "gate-on", Opened: "", Closed: "true",
-		title: "The gate", safe: "on", open: "off", openLabel: "Switch the gate off…", changeLabel: "Change the end…", closeLabel: "Switch the gate on",
-		confirm: "Switch it off and review", help: enabledHelp,
+		ID: "gate", Flag: "approval_enabled", Until: "approval_off_until", Open: "gate-off", Close: "gate-on", Opened: "",
+		Closed: "true",
+		title:  "The gate", safe: "on", open: "off", openLabel: "Switch the gate off…", changeLabel: "Change the end…",
+		closeLabel: "Switch the gate on",
+		confirm:    "Switch it off and review", help: enabledHelp,
 	},
 	{
-		ID: "fallback", Flag: "fallback_auto_approve", Until: "fallback_until", Open: "fallback-on", Close: "fallback-off", Opened: "true", Closed: "",
-		title: "Fallback", safe: "off", open: "on", openLabel: "Switch fallback on…", changeLabel: "Change the end…", closeLabel: "Switch fallback off",
-		confirm: "Switch it on and review", help: fallbackHelp,
+		ID: "fallback", Flag: "fallback_auto_approve", Until: "fallback_until", Open: "fallback-on", Close: "fallback-off",
+		Opened: "true", Closed: "",
+		title: "Fallback", safe: "off", open: "on", openLabel: "Switch fallback on…", changeLabel: "Change the end…",
+		closeLabel: "Switch fallback off",
+		confirm:    "Switch it on and review", help: fallbackHelp,
 	},
 }
 
@@ -100,16 +104,23 @@ func newSwitch(of Toggle, in DraftInput) Switch {
 		typed.For = "60"
 	}
 	for _, c := range []SwitchChoice{
-		{Value: "60", Label: "60 minutes"}, {Value: "240", Label: "4 hours"}, {Value: UntilTime, Label: "Until a date and time"}, {Value: UntilNever, Label: "No end"},
+		{Value: "60", Label: "60 minutes"}, {Value: "240", Label: "4 hours"},
+		{Value: UntilTime, Label: "Until a date and time"}, {Value: UntilNever, Label: "No end"},
 	} {
 		c.Chosen = c.Value == typed.For
 		v.Choices = append(v.Choices, c)
 	}
-	v.At = ui.Field{Name: of.ID + "_at", Label: "Date and time (" + in.Zone + ")", Type: "datetime-local", Value: typed.At, Error: typed.Faults["at"]}
+	v.At = ui.Field{
+		Name: of.ID + "_at", Label: "Date and time (" + in.Zone + ")", Type: "datetime-local", Value: typed.At,
+		Error: typed.Faults["at"],
+	}
 	if v.At.Error != "" {
 		v.At.Type = "text" // a browser shows only valid times
 	}
-	v.Word = ui.Field{Name: of.ID + "_word", Label: "For no end, type “" + NoEnd + "”", Value: typed.Word, Error: typed.Faults["word"], Autocomplete: "off", MaxLength: "20"}
+	v.Word = ui.Field{
+		Name: of.ID + "_word", Label: "For no end, type “" + NoEnd + "”", Value: typed.Word, Error: typed.Faults["word"],
+		Autocomplete: "off", MaxLength: "20",
+	}
 	return v
 }
 
@@ -129,14 +140,18 @@ func openings(before, after policy.Document, now time.Time) []Danger {
 		if !before.ApprovalEnabled {
 			verb = "stays off"
 		}
-		out = append(out, opening("The gate "+verb, "no tool call waits for a person", "Pending requests stay pending.", after.ApprovalOffUntil, now))
+		out = append(out,
+			opening("The gate "+verb, "no tool call waits for a person", "Pending requests stay pending.",
+				after.ApprovalOffUntil, now))
 	}
 	if after.FallbackAutoApprove && (!before.FallbackAutoApprove || !sameEnd(before.FallbackUntil, after.FallbackUntil)) {
 		verb := "will be on"
 		if before.FallbackAutoApprove {
 			verb = "stays on"
 		}
-		out = append(out, opening("Fallback "+verb, "clients run calls without asking anyone when no server answers", "They report them afterwards.", after.FallbackUntil, now))
+		out = append(out,
+			opening("Fallback "+verb, "clients run calls without asking anyone when no server answers",
+				"They report them afterwards.", after.FallbackUntil, now))
 	}
 	return out
 }

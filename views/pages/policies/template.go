@@ -15,17 +15,41 @@ import (
 
 // templatePolicyFields are the members of a template, in the order of its form.
 var templatePolicyFields = []policyField{
-	{path: "name", label: "Name", help: "Letters a-z, digits, hyphens, underscores and dots, such as payments. Agents may name it too.", mono: true},
-	{path: "text", label: "Text beside the request", help: "For whoever decides: what to look at, and where.", rows: 3, optional: true},
-	{path: "checklist", label: "Checklist", help: "Items to tick before approving, one per line; at most 20.", rows: 4, optional: true},
+	{
+		path: "name", label: "Name",
+		help: "Letters a-z, digits, hyphens, underscores and dots, such as payments. Agents may name it too.", mono: true,
+	},
+	{
+		path: "text", label: "Text beside the request", help: "For whoever decides: what to look at, and where.", rows: 3,
+		optional: true,
+	},
+	{
+		path: "checklist", label: "Checklist", help: "Items to tick before approving, one per line; at most 20.", rows: 4,
+		optional: true,
+	},
 	{path: "risk", label: "Risk", choices: append([]ui.Choice{{Value: "", Label: "not set"}}, riskChoices()...)},
 	{path: "timeout_minutes", label: "Minutes until it expires", least: "1", optional: true},
-	{path: "reviewers", label: "Reviewers", help: "Who may decide, in addition to the agent's owner and admins. Empty a line to remove one.", optional: true},
-	{path: "reviewers_only", label: "Only these reviewers may approve", help: "The owner and admins may still reject and cancel."},
-	{path: "self_approval", label: "The agent's owner", choices: []ui.Choice{{Value: string(models.SelfAllowed), Label: "may approve"}, {Value: string(models.SelfNever), Label: "may not approve"}}},
+	{
+		path: "reviewers", label: "Reviewers",
+		help: "Who may decide, in addition to the agent's owner and admins. Empty a line to remove one.", optional: true,
+	},
+	{
+		path: "reviewers_only", label: "Only these reviewers may approve",
+		help: "The owner and admins may still reject and cancel.",
+	},
+	{
+		path: "self_approval", label: "The agent's owner",
+		choices: []ui.Choice{
+			{Value: string(models.SelfAllowed), Label: "may approve"},
+			{Value: string(models.SelfNever), Label: "may not approve"},
+		},
+	},
 	{path: "escalate", label: "Ask further people", help: escalateHelp, rows: 2, optional: true},
 	{path: "substitutes", label: "Substitutes may act", help: substitutesHelp},
-	{path: "reject_reasons", label: "Reasons to reject", help: "Offered when rejecting, one per line.", rows: 3, optional: true},
+	{
+		path: "reject_reasons", label: "Reasons to reject", help: "Offered when rejecting, one per line.", rows: 3,
+		optional: true,
+	},
 	{path: "note", label: "Note", help: "For people who edit the policy.", rows: 2, optional: true},
 }
 
@@ -43,7 +67,10 @@ type TemplateRow struct {
 func templateRows(in DraftInput) []TemplateRow {
 	var out []TemplateRow
 	for i, form := range in.Templates {
-		row := TemplateRow{Index: i, Name: form["name"], Note: form["note"], Says: templateSays(form), Faults: faultsAt(in.Problems, fmt.Sprintf("templates[%d]", i))}
+		row := TemplateRow{
+			Index: i, Name: form["name"], Note: form["note"], Says: templateSays(form),
+			Faults: faultsAt(in.Problems, fmt.Sprintf("templates[%d]", i)),
+		}
 		if form["risk"] != "" {
 			row.Risk = ui.RiskWord(models.Risk(form["risk"]))
 		}

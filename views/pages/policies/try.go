@@ -73,18 +73,32 @@ var tryKinds = []ui.Choice{
 // NewTry makes the page.
 func NewTry(in TryInput) Try {
 	v := Try{
-		Tool: in.Call.ToolName, Kind: string(in.Call.Kind), Explicit: in.Call.Explicit, Error: in.Errors["toolName"], Kinds: tryKinds, Draft: in.Draft,
+		Tool: in.Call.ToolName, Kind: string(in.Call.Kind), Explicit: in.Call.Explicit, Error: in.Errors["toolName"],
+		Kinds: tryKinds, Draft: in.Draft,
 		Removed: in.Call.Facts.Removed,
 		Input: ui.Field{
-			Name: "input", Label: "Input", Type: "textarea", Rows: 4, Mono: true, Optional: true, Value: string(in.Call.Facts.Input), Error: in.Errors["input"],
+			Name: "input", Label: "Input", Type: "textarea", Rows: 4, Mono: true, Optional: true,
+			Value: string(in.Call.Facts.Input), Error: in.Errors["input"],
 			Help: "As JSON, for conditions that read it. Empty is {}.",
 		},
 		More: []ui.Field{
 			{Name: "agent", Label: "Agent", Help: "Its name.", Value: in.Call.Facts.Agent, MaxLength: "200", Optional: true},
-			{Name: "owner", Label: "Owner", Help: "The e-mail address of its owner.", Value: in.Call.Facts.Owner, MaxLength: "254", Optional: true},
-			{Name: "conversation", Label: "Conversation", Help: "As the agent names it.", Value: in.Call.Facts.Conversation, MaxLength: "200", Optional: true},
-			{Name: "template", Label: "Template", Help: "The template that the agent names.", Value: in.Call.Template, MaxLength: "64", Optional: true},
-			{Name: "at", Label: "When it asks", Help: "In the policy's time zone. Empty is now.", Type: "datetime-local", Value: in.When, Error: in.Errors["at"], Optional: true},
+			{
+				Name: "owner", Label: "Owner", Help: "The e-mail address of its owner.", Value: in.Call.Facts.Owner,
+				MaxLength: "254", Optional: true,
+			},
+			{
+				Name: "conversation", Label: "Conversation", Help: "As the agent names it.", Value: in.Call.Facts.Conversation,
+				MaxLength: "200", Optional: true,
+			},
+			{
+				Name: "template", Label: "Template", Help: "The template that the agent names.", Value: in.Call.Template,
+				MaxLength: "64", Optional: true,
+			},
+			{
+				Name: "at", Label: "When it asks", Help: "In the policy's time zone. Empty is now.", Type: "datetime-local",
+				Value: in.When, Error: in.Errors["at"], Optional: true,
+			},
 		},
 	}
 	for _, f := range v.More {
@@ -99,7 +113,8 @@ func NewTry(in TryInput) Try {
 	if len(v.Answers) > 1 {
 		v.Differ = "Your draft would treat this call the same."
 		a, b := v.Answers[0], v.Answers[1]
-		if a.Outcome != b.Outcome || a.Risk != b.Risk || a.Who != b.Who || a.Until != b.Until || a.Acts != b.Acts || !slices.Equal(a.Asks, b.Asks) || !slices.Equal(a.Checklist, b.Checklist) {
+		if a.Outcome != b.Outcome || a.Risk != b.Risk || a.Who != b.Who || a.Until != b.Until || a.Acts != b.Acts ||
+			!slices.Equal(a.Asks, b.Asks) || !slices.Equal(a.Checklist, b.Checklist) {
 			v.Differ = "Your draft would treat this call differently."
 		}
 	}
@@ -109,7 +124,9 @@ func NewTry(in TryInput) Try {
 func policyAnswer(i int, tried Tried, call policy.Call) Answer {
 	e := tried.Policy.Explain(call)
 	j := e.Judgement
-	a := Answer{ID: "tried-" + strconv.Itoa(i+1), Title: tried.Title, Outcome: triedWord(j), Rule: j.Rule, Reason: j.Reason}
+	a := Answer{
+		ID: "tried-" + strconv.Itoa(i+1), Title: tried.Title, Outcome: triedWord(j), Rule: j.Rule, Reason: j.Reason,
+	}
 	a.Otherwise = otherwise(tried.Policy, call, j)
 	for k, step := range e.Steps {
 		a.Steps = append(a.Steps, Step{Rule: step.Rule, Why: step.Why, Decides: k == len(e.Steps)-1})
@@ -120,7 +137,9 @@ func policyAnswer(i int, tried Tried, call policy.Call) Answer {
 	a.Risk = ui.RiskWord(j.Risk)
 	a.Who, a.Until, a.Checklist = whoDecides(j), untilText(tried.Policy, j, call.Kind), j.Checklist
 	for _, step := range j.Escalate {
-		a.Asks = append(a.Asks, "After "+minutesSpoken(step.AfterMinutes)+" without a decision, also "+strings.Join(reviewerWords(step.To), ", ")+".")
+		a.Asks = append(a.Asks,
+			"After "+minutesSpoken(step.AfterMinutes)+" without a decision, also "+strings.Join(reviewerWords(step.To),
+				", ")+".")
 	}
 	if j.NoSubstitutes {
 		a.Acts = "Nobody may act for them as a substitute."
@@ -173,7 +192,8 @@ func whoDecides(j policy.Judgement) string {
 	case j.Nobody != "":
 		return j.Nobody
 	case j.Only != nil:
-		text := "Only " + strings.Join(reviewerWords(j.Only), ", ") + " may approve, of those who could without the template that the agent names"
+		text := "Only " + strings.Join(reviewerWords(j.Only), ", ") +
+			" may approve, of those who could without the template that the agent names"
 		if never {
 			return text + ", and never as the agent's owner."
 		}
@@ -206,7 +226,8 @@ func untilText(p *policy.Policy, j policy.Judgement, kind models.Kind) string {
 	case !ok:
 		return "It has no deadline, unless the agent asks for one."
 	case j.AtMost != nil:
-		return "It expires after " + minutesSpoken(minutes) + ", unless the agent asks for another time; after " + minutesSpoken(*j.AtMost) + " at the latest."
+		return "It expires after " + minutesSpoken(minutes) + ", unless the agent asks for another time; after " +
+			minutesSpoken(*j.AtMost) + " at the latest."
 	}
 	return "It expires after " + minutesSpoken(minutes) + ", unless the agent asks for another time."
 }

@@ -111,7 +111,10 @@ func newActing(v *Approval, in Input, now time.Time) Acting {
 		out.HandOvers = append(out.HandOvers, newHandedOver(v, in, &in.Acting.HandOvers[i], now))
 	}
 	if len(in.HandOverTo) > 0 && v.Held == "" && in.MayDecide() {
-		out.HandOver = &HandOverForm{ID: "hand-over-form-" + strconv.Itoa(len(out.HandOvers)), URL: views.HandOverURL(v.ID), People: handOverChoices(in.HandOverTo)}
+		out.HandOver = &HandOverForm{
+			ID: "hand-over-form-" + strconv.Itoa(len(out.HandOvers)), URL: views.HandOverURL(v.ID),
+			People: handOverChoices(in.HandOverTo),
+		}
 	}
 	if next := in.Acting.NextStep; next != nil && v.Held == "" {
 		out.Next = &NextAsked{At: views.Exact(next.DueAt), Paused: next.PausedAt != nil}
@@ -157,7 +160,8 @@ func askedBy(in Input) string {
 			by = " as a member of " + models.RevealString(a.Group, false)
 		}
 		if a.Step > 0 {
-			return "The rule asked you" + by + " because nobody had decided after " + views.Duration(time.Duration(a.After)*time.Minute) + "."
+			return "The rule asked you" + by + " because nobody had decided after " +
+				views.Duration(time.Duration(a.After)*time.Minute) + "."
 		}
 		return "The rule asks you" + by + "."
 	}
@@ -165,7 +169,9 @@ func askedBy(in Input) string {
 }
 
 func newHandedOver(v *Approval, in Input, h *models.HandOver, now time.Time) HandedOver {
-	out := HandedOver{ID: v.Anchor("handover-" + string(h.ID)), From: h.FromName, To: h.ToName, At: views.Ago(h.At, now), Note: h.Note}
+	out := HandedOver{
+		ID: v.Anchor("handover-" + string(h.ID)), From: h.FromName, To: h.ToName, At: views.Ago(h.At, now), Note: h.Note,
+	}
 	if h.FromUser == in.Reader.ID {
 		out.From = ""
 		if v.Held == "" {
@@ -180,7 +186,10 @@ func newHandedOver(v *Approval, in Input, h *models.HandOver, now time.Time) Han
 func handOverChoices(people []models.PersonRef) []ui.Choice {
 	out := []ui.Choice{{Value: "", Label: "Choose a person"}}
 	for _, p := range people {
-		out = append(out, ui.Choice{Value: string(p.ID), Label: models.RevealString(p.Name, false) + " (" + models.RevealString(p.Email, false) + ")"})
+		out = append(out,
+			ui.Choice{
+				Value: string(p.ID), Label: models.RevealString(p.Name, false) + " (" + models.RevealString(p.Email, false) + ")",
+			})
 	}
 	return out
 }

@@ -229,17 +229,20 @@ func New(in Input, now time.Time) Approval {
 	}
 	input := inputs.New(r, folds)
 	v := Approval{
-		ID: r.ID, IDs: in.IDs, URL: views.ApprovalURL(r.ID), DecideURL: views.DecideURL(r.ID), Topic: views.ApprovalTopic(r.ID),
-		Tool: r.ToolName, Kind: r.Kind.Word(), Question: r.Kind == models.KindQuestion,
+		ID: r.ID, IDs: in.IDs, URL: views.ApprovalURL(r.ID), DecideURL: views.DecideURL(r.ID),
+		Topic: views.ApprovalTopic(r.ID),
+		Tool:  r.ToolName, Kind: r.Kind.Word(), Question: r.Kind == models.KindQuestion,
 		Agent: a.AgentName, Owner: a.OwnerName,
 		Conversation: words.ConversationLabel(&a), ConversationURL: views.InboxPageURL(r.ConversationID, ""),
 		Sequence: strconv.FormatInt(r.Sequence, 10), Named: namedFacts(&a),
 		Status: ui.StatusWord(r.Status(), r.Cause), Asked: views.Ago(asked, now),
 		Description: r.Description, Context: r.Context, Preview: r.Preview,
 		Blocks: input.Blocks, Whole: input.Whole, Raw: input.Raw, Digest: r.Digest,
-		Why: whyLabel(r), Rule: r.PolicyRule, BuiltIn: builtInWords(r.PolicyRule), PolicyVersion: r.PolicyVersion, PolicyReason: r.PolicyReason,
-		Template: r.Template, TemplateText: r.TemplateText,
-		Options: outcomes.Choices(r), RejectOptions: outcomes.RejectChoices(r), FixedInput: !r.TakesEdits(), Turns: turns(in.Turns, r.ID, now),
+		Why: whyLabel(r), Rule: r.PolicyRule, BuiltIn: builtInWords(r.PolicyRule), PolicyVersion: r.PolicyVersion,
+		PolicyReason: r.PolicyReason,
+		Template:     r.Template, TemplateText: r.TemplateText,
+		Options: outcomes.Choices(r), RejectOptions: outcomes.RejectChoices(r), FixedInput: !r.TakesEdits(),
+		Turns:   turns(in.Turns, r.ID, now),
 		Pending: r.Status() == models.StatusPending, MayDecide: in.MayDecide(),
 		EditJSON: input.Edit, Form: in.Form, folding: folds,
 	}

@@ -38,7 +38,8 @@ func (v *Approval) approvers(in Input) {
 	who := in.Approval.Approvers()
 	v.MustApprove = models.RevealString(who.Must(), false)
 	if in.MayDecide() && !in.Acting.MayApprove {
-		v.NoApprove = models.RevealString(cmp.Or(who.Refusal(in.Approval.OwnerID, in.Reader), "You can't approve this request."), false)
+		v.NoApprove = models.RevealString(cmp.Or(who.Refusal(in.Approval.OwnerID, in.Reader),
+			"You can't approve this request."), false)
 	}
 	if v.NoApprove != "" {
 		v.EditJSON = "" // an edit is an approval
@@ -54,7 +55,8 @@ func (v *Approval) approvers(in Input) {
 func newProposedEdit(v *Approval, in Input, vote *models.Vote) ProposedEdit {
 	who, _ := vote.Waits()
 	p := ProposedEdit{
-		ID: v.Anchor("proposed-" + string(vote.ID)), Vote: string(vote.ID), By: vote.UserName, Behalf: vote.BehalfName, Must: models.RevealString(who.Must(), false), Sends: words.Deref(vote.Input),
+		ID: v.Anchor("proposed-" + string(vote.ID)), Vote: string(vote.ID), By: vote.UserName, Behalf: vote.BehalfName,
+		Must: models.RevealString(who.Must(), false), Sends: words.Deref(vote.Input),
 		Approves: in.Acting.Releases[vote.ID],
 	}
 	p.Input = ui.Code{ID: p.ID + "-input", Label: "Input as edited", Text: inputs.IndentJSON(p.Sends), Numbers: true}

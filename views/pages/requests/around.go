@@ -119,7 +119,9 @@ func (v *Approval) around(in Input, now time.Time) {
 	}
 	v.Before = newEarlierCalls(around, now)
 	if before := around.ReaskOf; before != nil {
-		v.Reask = &Reask{URL: views.ApprovalURL(before.ID), At: views.AgoOf(before.ApprovalTimestamp, now), Reason: before.Feedback()}
+		v.Reask = &Reask{
+			URL: views.ApprovalURL(before.ID), At: views.AgoOf(before.ApprovalTimestamp, now), Reason: before.Feedback(),
+		}
 		if before.Vote != nil {
 			v.Reask.By = before.Vote.UserName
 		}
@@ -129,10 +131,12 @@ func (v *Approval) around(in Input, now time.Time) {
 		return
 	}
 	if last := around.LastApproved; last != nil {
-		v.Compared = append(v.Compared, newComparison("compared-approved", "last allowed call", &in.Approval, last, releasedWith(last), now))
+		v.Compared = append(v.Compared,
+			newComparison("compared-approved", "last allowed call", &in.Approval, last, releasedWith(last), now))
 	}
 	if last := around.LastRejected; last != nil && v.Reask == nil {
-		v.Compared = append(v.Compared, newComparison("compared-rejected", "last rejected call", &in.Approval, last, last.InputThatRuns(), now))
+		v.Compared = append(v.Compared,
+			newComparison("compared-rejected", "last rejected call", &in.Approval, last, last.InputThatRuns(), now))
 	}
 	for i := range v.Compared {
 		v.Compared[i].Diff.ID = v.Anchor(v.Compared[i].Diff.ID)
@@ -178,7 +182,10 @@ func newEarlierCalls(around *models.Around, now time.Time) *EarlierCalls {
 	for i := range around.Earlier {
 		a := &around.Earlier[i]
 		r := a.At(now)
-		e := EarlierCall{URL: views.ApprovalURL(a.ID), Text: words.Summary(r), Word: ui.StatusWord(r.Status(), r.Cause), At: views.Ago(a.CreatedAt, now), Result: outcomes.ResultText(r)}
+		e := EarlierCall{
+			URL: views.ApprovalURL(a.ID), Text: words.Summary(r), Word: ui.StatusWord(r.Status(), r.Cause),
+			At: views.Ago(a.CreatedAt, now), Result: outcomes.ResultText(r),
+		}
 		if r.ApprovalTimestamp != nil {
 			e.At = views.Ago(*r.ApprovalTimestamp, now)
 		}
@@ -237,7 +244,9 @@ func releasedWith(a *models.Approval) string {
 }
 
 func newComparison(id, label string, a, with *models.Approval, before string, now time.Time) Comparison {
-	c := Comparison{Label: "Compared with the " + label, URL: views.ApprovalURL(with.ID), At: views.AgoOf(with.ApprovalTimestamp, now)}
+	c := Comparison{
+		Label: "Compared with the " + label, URL: views.ApprovalURL(with.ID), At: views.AgoOf(with.ApprovalTimestamp, now),
+	}
 	if c.At.IsZero() {
 		c.At = views.Ago(with.CreatedAt, now)
 	}
@@ -273,8 +282,10 @@ func newThread(in Input, open bool, now time.Time) Thread {
 	for i := range in.Around.Notes {
 		n := &in.Around.Notes[i]
 		t.Notes = append(t.Notes, ThreadNote{
-			ID: "note-" + strconv.FormatInt(n.Number, 10), Author: n.AuthorName, Text: n.Content, Agent: n.AuthorKind == models.ActorAgent,
-			Asks: n.Asks, Escalates: n.Escalates, Open: open && a.OpenNote != nil && n.ID == *a.OpenNote, At: views.Ago(n.At, now),
+			ID: "note-" + strconv.FormatInt(n.Number, 10), Author: n.AuthorName, Text: n.Content,
+			Agent: n.AuthorKind == models.ActorAgent,
+			Asks:  n.Asks, Escalates: n.Escalates, Open: open && a.OpenNote != nil && n.ID == *a.OpenNote,
+			At: views.Ago(n.At, now),
 		})
 	}
 	if !open || a.OpenNote == nil {
@@ -288,7 +299,8 @@ func newThread(in Input, open bool, now time.Time) Thread {
 	}
 	t.Waits = "The timer is paused until there is an answer."
 	if a.PausedLeft != nil {
-		t.Waits = "The timer is paused until there is an answer. After that, " + views.Duration(time.Duration(*a.PausedLeft)*time.Second) + " will be left."
+		t.Waits = "The timer is paused until there is an answer. After that, " +
+			views.Duration(time.Duration(*a.PausedLeft)*time.Second) + " will be left."
 	}
 	return t
 }

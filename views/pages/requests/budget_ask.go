@@ -176,12 +176,14 @@ func (v Approval) sumError() string {
 func (v Approval) sumField() ui.Field {
 	if v.Ask.More != nil {
 		return ui.Field{
-			ID: v.Anchor("sum"), Name: "sum", Label: "More energy", Type: "number", Min: "0", Required: true, Value: v.Form.Sum, Error: v.sumError(),
-			Help: "Change the amount to allow less or more.",
+			ID: v.Anchor("sum"), Name: "sum", Label: "More energy", Type: "number", Min: "0", Required: true, Value: v.Form.Sum,
+			Error: v.sumError(),
+			Help:  "Change the amount to allow less or more.",
 		}
 	}
 	return ui.Field{
-		ID: v.Anchor("sum"), Name: "sum", Label: "New budget", Type: "number", Min: "0", Required: true, Value: v.Form.Sum, Error: v.sumError(),
-		Help: "Change the amount to approve a different budget.",
+		ID: v.Anchor("sum"), Name: "sum", Label: "New budget", Type: "number", Min: "0", Required: true, Value: v.Form.Sum,
+		Error: v.sumError(),
+		Help:  "Change the amount to approve a different budget.",
 	}
 }

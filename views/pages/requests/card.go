@@ -112,7 +112,8 @@ const LastChoice = "most"
 // notes, and a possible duplicate.
 func (v Approval) state(r *models.Response) string {
 	parts := []string{
-		string(r.Status()), r.Digest, v.Held, r.ApprovalTimeoutAt.UTC().Format(time.RFC3339), strconv.Itoa(len(v.Thread.Notes)), v.OpenFirst + v.proposedState(),
+		string(r.Status()), r.Digest, v.Held, r.ApprovalTimeoutAt.UTC().Format(time.RFC3339),
+		strconv.Itoa(len(v.Thread.Notes)), v.OpenFirst + v.proposedState(),
 	}
 	parts = append(parts, v.Acting.state()...)
 	if v.Twin != nil && v.Twin.Warns {
@@ -144,8 +145,12 @@ func (v *Approval) card(in Input, now time.Time) {
 	if !v.Pending {
 		return
 	}
-	if vote := a.Vote; a.HeldUntil != nil && vote != nil && vote.UserID == in.Reader.ID && vote.UndoUntil != nil && now.Before(*vote.UndoUntil) {
-		v.Undo = &Undo{URL: views.UndoURL(v.ID), Left: views.Seconds(*vote.UndoUntil, now), Until: vote.UndoUntil.UTC().Format(time.RFC3339Nano)}
+	if vote := a.Vote; a.HeldUntil != nil && vote != nil && vote.UserID == in.Reader.ID && vote.UndoUntil != nil &&
+		now.Before(*vote.UndoUntil) {
+		v.Undo = &Undo{
+			URL: views.UndoURL(v.ID), Left: views.Seconds(*vote.UndoUntil, now),
+			Until: vote.UndoUntil.UTC().Format(time.RFC3339Nano),
+		}
 	}
 	if in.Sees && !v.Outside {
 		v.Cancel = views.CancelURL(v.ID)
@@ -158,7 +163,8 @@ func (v *Approval) card(in Input, now time.Time) {
 	}
 	v.AskBack = newAskBack(a, around.MaxPause, now)
 	v.Extend = newExtend(a, around.MaxTimeout, now)
-	if in.Sees && v.NoApprove == "" && in.Acting.OnBehalf == nil && around.GrantsEnabled && a.Kind == models.KindToolCall && !a.DecidedAlone() && !a.DrawnInPart() {
+	if in.Sees && v.NoApprove == "" && in.Acting.OnBehalf == nil && around.GrantsEnabled &&
+		a.Kind == models.KindToolCall && !a.DecidedAlone() && !a.DrawnInPart() {
 		v.GrantURL = views.NewGrantURL(v.ID)
 	}
 }
@@ -213,7 +219,8 @@ func newAskBack(a *models.Approval, most time.Duration, now time.Time) *AskBack 
 	case left >= most:
 		ask.Means = "Sent to the agent and its owner. The deadline does not change."
 	default:
-		ask.Means = "Sent to the agent and its owner. The timer pauses until they answer, for at most " + views.Duration(most) +
+		ask.Means = "Sent to the agent and its owner. The timer pauses until they answer, for at most " +
+			views.Duration(most) +
 			". After the answer, " + views.Duration(left) + " will be left. Without an answer, the request expires."
 	}
 	return ask

@@ -28,8 +28,11 @@ type ChecklistItem struct {
 func newChecklist(r *models.Response, checked []int, wrong, ids string) Checklist {
 	v := Checklist{ID: ids + "checklist", Error: wrong}
 	for i, text := range r.Checklist() {
-		item := ChecklistItem{ID: v.ID + "-" + strconv.Itoa(i+1), Value: strconv.Itoa(i), Text: text, Ticked: slices.Contains(checked, i)}
-		item.Focus = wrong != "" && !item.Ticked && !slices.ContainsFunc(v.Items, func(before ChecklistItem) bool { return before.Focus })
+		item := ChecklistItem{
+			ID: v.ID + "-" + strconv.Itoa(i+1), Value: strconv.Itoa(i), Text: text, Ticked: slices.Contains(checked, i),
+		}
+		item.Focus = wrong != "" && !item.Ticked &&
+			!slices.ContainsFunc(v.Items, func(before ChecklistItem) bool { return before.Focus })
 		v.Items = append(v.Items, item)
 	}
 	return v

@@ -128,7 +128,10 @@ func (v *Approval) markEnds(r *models.Response) {
 		return
 	}
 	v.Ends = endsOf(r)
-	parts := models.PageParts{Source: inputs.PartOf(v.Whole, true), Other: inputs.PartOf(v.Other, v.Other.Text != ""), Beside: inputs.PartOf(v.Beside, v.Beside.Text != "")}
+	parts := models.PageParts{
+		Source: inputs.PartOf(v.Whole, true), Other: inputs.PartOf(v.Other, v.Other.Text != ""),
+		Beside: inputs.PartOf(v.Beside, v.Beside.Text != ""),
+	}
 	drawn := []*ui.Code{&v.Whole, &v.Other, &v.Beside}
 	for i := range v.Blocks {
 		parts.Blocks = append(parts.Blocks, models.PagePart{Name: v.Blocks[i].Part})

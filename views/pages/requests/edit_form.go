@@ -41,7 +41,10 @@ func newFieldEditors(v Approval, in Input) []FieldEditor {
 	out := make([]FieldEditor, 0, len(fields))
 	for i, f := range fields {
 		name := FieldName(i)
-		e := FieldEditor{ID: v.Anchor(name), Name: name, Member: f.Name, Kind: f.Kind(), Value: f.Text(), Asked: f.Text(), Error: in.Form.Errors[name], form: v.Anchor("verdict")}
+		e := FieldEditor{
+			ID: v.Anchor(name), Name: name, Member: f.Name, Kind: f.Kind(), Value: f.Text(), Asked: f.Text(),
+			Error: in.Form.Errors[name], form: v.Anchor("verdict"),
+		}
 		if typed, ok := in.Form.Fields[i]; ok {
 			e.Value = typed
 		}
@@ -72,7 +75,9 @@ func (f FieldEditor) mono() bool {
 
 // attributes of the element in which the value is edited.
 func (f FieldEditor) attributes() templ.Attributes {
-	a := templ.Attributes{"id": f.ID, "name": f.Name, "form": f.form, "spellcheck": "false", "autocapitalize": "off", "autocomplete": "off"}
+	a := templ.Attributes{
+		"id": f.ID, "name": f.Name, "form": f.form, "spellcheck": "false", "autocapitalize": "off", "autocomplete": "off",
+	}
 	if f.Value != f.Asked {
 		a["data-asked"] = f.Asked
 	}
@@ -121,7 +126,8 @@ func (v Approval) jsonField() ui.Field {
 		value = *v.Form.Input
 	}
 	return ui.Field{
-		ID: v.Anchor("input"), Name: "input", Label: "Input as JSON", Type: "textarea", Rows: editRows(value), Mono: true, Form: v.Anchor("verdict"),
+		ID: v.Anchor("input"), Name: "input", Label: "Input as JSON", Type: "textarea", Rows: editRows(value), Mono: true,
+		Form:  v.Anchor("verdict"),
 		Value: value, Asked: &v.EditJSON, Error: v.Form.Errors["input"],
 	}
 }

@@ -23,7 +23,8 @@ func (v *Approval) outside(in Input) {
 	v.Origin, v.Outside, v.Hears = inputs.NewOrigin(o, a.AgentName), a.UpstreamID != nil, inputs.Through(o)
 	if a.InputBytes != nil {
 		v.EditJSON = ""
-		v.Closed = "You can only reject this: the input has " + views.Number(*a.InputBytes) + " bytes and only part of it was kept, so nobody can see everything that would run."
+		v.Closed = "You can only reject this: the input has " + views.Number(*a.InputBytes) +
+			" bytes and only part of it was kept, so nobody can see everything that would run."
 	}
 	told := o
 	told.Sending, told.Withdrawals = nil, nil // they have places of their own

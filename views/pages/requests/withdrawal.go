@@ -25,7 +25,10 @@ func withdrawnNotes(o models.Origin, pending bool, now time.Time) []WithdrawnNot
 	for i := len(o.Withdrawals) - 1; i >= 0; i-- {
 		w := &o.Withdrawals[i]
 		by := models.RevealString(w.ByName, false)
-		n := WithdrawnNote{Tone: views.ToneNeutral, Headline: inputs.WithdrawnText(w), At: views.Ago(w.At, now), Said: w.Said, SaidBy: by + " said"}
+		n := WithdrawnNote{
+			Tone: views.ToneNeutral, Headline: inputs.WithdrawnText(w), At: views.Ago(w.At, now), Said: w.Said,
+			SaidBy: by + " said",
+		}
 		if w.Kind == models.WithdrawalByAdmin {
 			n.SaidBy = by + "'s reason"
 		}
@@ -33,7 +36,8 @@ func withdrawnNotes(o models.Origin, pending bool, now time.Time) []WithdrawnNot
 			n.Tone, n.Next = views.ToneBad, withdrawnNext(w, by)
 		}
 		if w.Lost {
-			n.Next = "An earlier attempt may have reached " + inputs.Through(o) + ": check there whether it acted on it. " + n.Next
+			n.Next = "An earlier attempt may have reached " + inputs.Through(o) + ": check there whether it acted on it. " +
+				n.Next
 		}
 		out = append(out, n)
 	}
@@ -51,7 +55,8 @@ func withdrawnNext(w *models.Withdrawal, by string) string {
 		return "The answer doesn't count, and " + by + " is still waiting. Fix what it objects to, then answer again."
 	case w.Verdict == models.VerdictApprove:
 	}
-	return "The approval doesn't count, and nothing was released here. Fix what " + by + " objects to and approve again, or reject."
+	return "The approval doesn't count, and nothing was released here. Fix what " + by +
+		" objects to and approve again, or reject."
 }
 
 // RefusedMark is the same for a list, in a few words; empty: nothing was taken back.
@@ -80,7 +85,10 @@ func (v *Approval) withdraw(in Input) {
 		}
 		return
 	}
-	v.Withdraw = &WithdrawForm{URL: views.WithdrawDecisionURL(v.ID), Means: "The request then waits for a new decision. If its deadline has passed, it expires."}
+	v.Withdraw = &WithdrawForm{
+		URL:   views.WithdrawDecisionURL(v.ID),
+		Means: "The request then waits for a new decision. If its deadline has passed, it expires.",
+	}
 	if told.Attempts > 0 {
 		v.Withdraw.Means += " " + v.Hears + " may have received the decision already: check there first."
 	}

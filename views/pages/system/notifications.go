@@ -47,7 +47,8 @@ func NewNotifications(in NotificationsInput, now time.Time) Notifications {
 	v := Notifications{
 		Ways: notifyWays(in), Problem: in.Problem,
 		Host: ui.Field{
-			Name: "host", Label: "Host", Value: in.Host, Error: in.Errors["host"], Required: true, Autocomplete: "off", MaxLength: "253", Mono: true,
+			Name: "host", Label: "Host", Value: in.Host, Error: in.Errors["host"], Required: true, Autocomplete: "off",
+			MaxLength: "253", Mono: true,
 			Help: "A name such as hooks.slack.com, with a port if it is not 443. This computer and your own network need an entry by name: localhost or 192.168.1.20.",
 		},
 	}
@@ -61,7 +62,10 @@ func NewNotifications(in NotificationsInput, now time.Time) Notifications {
 	}
 	for i := range b.Failing {
 		f := &b.Failing[i]
-		row := FailingRow{Owner: f.Owner, Kind: words.ChannelName(f.Kind), Label: f.Label, Problem: words.SendText(f.LastClass, f.LastStatus), Sent: views.AgoOf(f.LastSentAt, now)}
+		row := FailingRow{
+			Owner: f.Owner, Kind: words.ChannelName(f.Kind), Label: f.Label, Problem: words.SendText(f.LastClass, f.LastStatus),
+			Sent: views.AgoOf(f.LastSentAt, now),
+		}
 		if row.Since = views.AgoOf(f.FailingSince, now); row.Since.IsZero() {
 			row.Since = views.AgoOf(f.DisabledAt, now)
 		}
@@ -87,7 +91,9 @@ func notifyWays(in NotificationsInput) []Health {
 	if !in.Means.Mail {
 		mail.Word, mail.Text = off, "No SMTP server is set. Start the server with --smtp and --smtp-from."
 	}
-	push := Health{Name: "Web push", Word: good, Text: "Ready. The server must be able to reach the push services of browser makers."}
+	push := Health{
+		Name: "Web push", Word: good, Text: "Ready. The server must be able to reach the push services of browser makers.",
+	}
 	if text := in.Means.Missing(models.ChannelWebPush); text != "" {
 		push.Word, push.Text = off, text
 	}

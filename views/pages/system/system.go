@@ -136,7 +136,10 @@ func health(in Input, now time.Time) []Health {
 	}
 	decide := good("Who can decide", "Every pending request has an active owner or reviewer.")
 	if len(in.State.Stranded) > 0 {
-		decide = Health{Name: "Who can decide", Word: ui.Word{Text: "check", Tone: views.ToneWarn, Icon: "triangle-alert"}, Text: "Only an admin can decide some requests: see below."}
+		decide = Health{
+			Name: "Who can decide", Word: ui.Word{Text: "check", Tone: views.ToneWarn, Icon: "triangle-alert"},
+			Text: "Only an admin can decide some requests: see below.",
+		}
 	}
 	out = append(out, decide)
 	if len(in.Upstreams) > 0 {
@@ -163,12 +166,15 @@ func webhookHealth(all []models.WebhookState) Health {
 			}
 		}
 	}
-	h := Health{Name: "Webhooks", Word: ui.Word{Text: "ok", Tone: views.ToneGood, Icon: "check"}, Text: "No endpoint refuses events."}
+	h := Health{
+		Name: "Webhooks", Word: ui.Word{Text: "ok", Tone: views.ToneGood, Icon: "check"}, Text: "No endpoint refuses events.",
+	}
 	if stopped+refusing == 0 {
 		return h
 	}
 	h.Word = ui.Word{Text: "check", Tone: views.ToneWarn, Icon: "triangle-alert"}
-	h.Text = "Endpoints that refuse events: " + views.Count(refusing) + ". Paused after refusals: " + views.Count(stopped) + "."
+	h.Text = "Endpoints that refuse events: " + views.Count(refusing) + ". Paused after refusals: " +
+		views.Count(stopped) + "."
 	return h
 }
 
@@ -178,7 +184,10 @@ const lateAfter = 5 * time.Minute
 
 // notifyHealth is one line for all messages.
 func notifyHealth(b models.NotificationBacklog, now time.Time) Health {
-	h := Health{Name: "Notifications", Word: ui.Word{Text: "ok", Tone: views.ToneGood, Icon: "check"}, Text: "No channel fails, and nothing waits for long."}
+	h := Health{
+		Name: "Notifications", Word: ui.Word{Text: "ok", Tone: views.ToneGood, Icon: "check"},
+		Text: "No channel fails, and nothing waits for long.",
+	}
 	late := !b.Oldest.IsZero() && now.Sub(b.Oldest) >= lateAfter
 	if late || len(b.Failing) > 0 {
 		h.Word = ui.Word{Text: "check", Tone: views.ToneWarn, Icon: "triangle-alert"}
@@ -204,9 +213,14 @@ func rowHealth(c models.RowCheck, now time.Time, good, bad func(name, text strin
 	const name = "Rows against the ledger"
 	switch {
 	case c.EndedAt == nil:
-		return Health{Name: name, Word: ui.Word{Text: "not yet", Tone: views.ToneNeutral, Icon: "clock"}, Text: "Not compared yet. This runs every week."}
+		return Health{
+			Name: name, Word: ui.Word{Text: "not yet", Tone: views.ToneNeutral, Icon: "clock"},
+			Text: "Not compared yet. This runs every week.",
+		}
 	case c.Found > 0:
-		return bad(name, views.Number(c.Found)+" rows did not match the ledger, "+views.Ago(*c.EndedAt, now).Text+". Run countersign audit verify --rows.")
+		return bad(name,
+			views.Number(c.Found)+" rows did not match the ledger, "+views.Ago(*c.EndedAt,
+				now).Text+". Run countersign audit verify --rows.")
 	case c.Failed():
 		return bad(name, "The comparison failed, "+views.Ago(*c.EndedAt, now).Text+". See the log.")
 	}

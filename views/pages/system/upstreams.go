@@ -86,18 +86,21 @@ func upstreamRow(u *models.UpstreamState, now time.Time) UpstreamRow {
 	row := UpstreamRow{
 		Name: u.Name, BaseURL: u.BaseURL, Dialect: u.Dialect, Owner: u.OwnerName, Problem: u.Problem,
 		Word: upstreamWord(u, now), Succeeded: views.AgoOf(u.SucceededAt, now), Waiting: views.Count(u.Waiting),
-		Disabled: u.DisabledAt != nil, KeyID: "key-" + string(u.ID), KeyURL: views.UpstreamURL(u.ID, "key"), SwitchURL: views.UpstreamURL(u.ID, "disable"),
-		Paused: u.PausedAt != nil && u.DisabledAt == nil, ResumeURL: views.UpstreamURL(u.ID, "resume"),
+		Disabled: u.DisabledAt != nil, KeyID: "key-" + string(u.ID), KeyURL: views.UpstreamURL(u.ID, "key"),
+		SwitchURL: views.UpstreamURL(u.ID, "disable"),
+		Paused:    u.PausedAt != nil && u.DisabledAt == nil, ResumeURL: views.UpstreamURL(u.ID, "resume"),
 	}
 	if u.Unsent > 0 {
-		row.Unsent, row.UnsentSince, row.UnsentProblem = views.Count(u.Unsent), views.AgoOf(u.UnsentSince, now), u.UnsentProblem
+		row.Unsent, row.UnsentSince, row.UnsentProblem = views.Count(u.Unsent), views.AgoOf(u.UnsentSince,
+			now), u.UnsentProblem
 	}
 	if row.Disabled {
 		row.Problem, row.SwitchURL = "", views.UpstreamURL(u.ID, "enable")
 		return row
 	}
 	if row.Paused {
-		row.Next = "Paused " + views.Ago(*u.PausedAt, now).Text + ": nothing is fetched from it or sent to it. Give it a new key, or resume once the key works again."
+		row.Next = "Paused " + views.Ago(*u.PausedAt, now).Text +
+			": nothing is fetched from it or sent to it. Give it a new key, or resume once the key works again."
 		return row
 	}
 	if late := now.Sub(u.NextPollAt); late >= overdueAfter {
@@ -142,7 +145,10 @@ func upstreamWord(u *models.UpstreamState, now time.Time) ui.Word {
 
 // upstreamHealth is one line for all of them.
 func upstreamHealth(in []models.UpstreamState, now time.Time) Health {
-	h := Health{Name: "Upstreams", Word: ui.Word{Text: "ok", Tone: views.ToneGood, Icon: "check"}, Text: "Every enabled upstream answers and has received every decision."}
+	h := Health{
+		Name: "Upstreams", Word: ui.Word{Text: "ok", Tone: views.ToneGood, Icon: "check"},
+		Text: "Every enabled upstream answers and has received every decision.",
+	}
 	untold, trouble, paused := 0, 0, 0
 	for i := range in {
 		word := upstreamWord(&in[i], now)

@@ -73,14 +73,17 @@ type EventChoice struct {
 func NewForm(in FormInput) FormView {
 	f := in.Form
 	v := FormView{
-		Title: "Add an endpoint", Back: views.WebhooksURL(), BackLabel: "Webhooks", URL: views.WebhooksURL(), Button: "Add endpoint",
+		Title: "Add an endpoint", Back: views.WebhooksURL(), BackLabel: "Webhooks", URL: views.WebhooksURL(),
+		Button:  "Add endpoint",
 		Problem: in.Problem, All: f.All, Inputs: f.Inputs, TypesError: f.Errors["types"], NoHosts: in.Hosts == 0,
 		Name: ui.Field{
-			Name: "name", Label: "Name", Value: f.Name, Error: f.Errors["name"], Required: true, Autocomplete: "off", MaxLength: strconv.Itoa(models.MaxName),
-			Help: "How it is listed here.",
+			Name: "name", Label: "Name", Value: f.Name, Error: f.Errors["name"], Required: true, Autocomplete: "off",
+			MaxLength: strconv.Itoa(models.MaxName),
+			Help:      "How it is listed here.",
 		},
 		Address: ui.Field{
-			Name: "url", Label: "Address", Type: "url", Value: f.URL, Error: f.Errors["url"], Mend: ui.AllowHost(f.Allow), Required: true, Autocomplete: "off", MaxLength: strconv.Itoa(models.MaxTarget), Mono: true, Secret: true,
+			Name: "url", Label: "Address", Type: "url", Value: f.URL, Error: f.Errors["url"], Mend: ui.AllowHost(f.Allow),
+			Required: true, Autocomplete: "off", MaxLength: strconv.Itoa(models.MaxTarget), Mono: true, Secret: true,
 			Help: "Such as https://hooks.example.com/countersign. It is stored encrypted and never shown again; only its host is.",
 		},
 	}

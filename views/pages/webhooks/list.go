@@ -60,7 +60,9 @@ func webhookWord(w *models.WebhookState) (word ui.Word, why string) {
 	case models.PausedFailing:
 		return ui.Word{Text: "paused", Tone: views.ToneBad, Icon: "triangle-alert"}, "It refused an event for 24 hours."
 	case models.PausedGone:
-		return ui.Word{Text: "paused", Tone: views.ToneBad, Icon: "triangle-alert"}, "It answered 410: it wants no more events."
+		return ui.Word{
+			Text: "paused", Tone: views.ToneBad, Icon: "triangle-alert",
+		}, "It answered 410: it wants no more events."
 	}
 	switch w.Blocked {
 	case 0:
@@ -99,7 +101,8 @@ type AnswerRow struct {
 
 func webhookAnswer(a *models.WebhookAnswer, now time.Time) AnswerRow {
 	row := AnswerRow{
-		At: views.Ago(a.At, now), Type: a.Type, Attempt: strconv.Itoa(a.Attempt), Took: strconv.FormatInt(a.Took.Milliseconds(), 10) + " ms",
+		At: views.Ago(a.At, now), Type: a.Type, Attempt: strconv.Itoa(a.Attempt),
+		Took: strconv.FormatInt(a.Took.Milliseconds(), 10) + " ms",
 		Good: a.Class == models.SendSent, Text: answerWords(a.Class, a.Status), Body: string(a.Body),
 	}
 	if a.Seq != 0 {
@@ -120,7 +123,8 @@ func answerWords(class models.SendClass, status int) string {
 		return "It redirects (" + code + "), and redirects are not followed."
 	case models.SendNotConfigured:
 		return "Its address or secret can't be read. Change the address, or make a new secret."
-	case models.SendRefusedHost, models.SendNameNotFound, models.SendConnect, models.SendCertificate, models.SendTimeout, models.SendTooLarge:
+	case models.SendRefusedHost, models.SendNameNotFound, models.SendConnect, models.SendCertificate, models.SendTimeout,
+		models.SendTooLarge:
 	}
 	return words.SendText(class, status)
 }

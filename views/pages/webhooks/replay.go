@@ -41,18 +41,22 @@ type ReplayView struct {
 func NewReplay(in ReplayInput) ReplayView {
 	w := &in.Webhook
 	v := ReplayView{
-		Name: w.Name, Label: w.Label, Back: views.WebhookURL(w.ID), URL: views.WebhookActURL(w.ID, "replay"), Problem: in.Problem, Only: len(w.Types) > 0,
+		Name: w.Name, Label: w.Label, Back: views.WebhookURL(w.ID), URL: views.WebhookActURL(w.ID, "replay"),
+		Problem: in.Problem, Only: len(w.Types) > 0,
 		Entry: ui.Field{
-			Name: ReplayEntryField, Label: "From entry number", Value: in.Entry, Error: in.Errors[ReplayEntryField], Optional: true, Autocomplete: "off", MaxLength: "20",
+			Name: ReplayEntryField, Label: "From entry number", Value: in.Entry, Error: in.Errors[ReplayEntryField],
+			Optional: true, Autocomplete: "off", MaxLength: "20",
 			Help: "As the audit and data.sequence show it.",
 		},
 		At: ui.Field{
-			Name: ReplayTimeField, Label: "Or from a time (UTC)", Value: in.At, Error: in.Errors[ReplayTimeField], Optional: true, Autocomplete: "off", MaxLength: "40",
+			Name: ReplayTimeField, Label: "Or from a time (UTC)", Value: in.At, Error: in.Errors[ReplayTimeField],
+			Optional: true, Autocomplete: "off", MaxLength: "40",
 			Help: "Such as 2026-11-22 14:00, or a day.",
 		},
 	}
 	if in.Plan != nil {
-		v.Chosen, v.Key, v.Seq, v.EntryURL = true, strconv.FormatInt(in.Plan.Seq, 10), views.Number(in.Plan.Seq), views.LedgerEntryURL(in.Plan.Seq)
+		v.Chosen, v.Key, v.Seq, v.EntryURL = true, strconv.FormatInt(in.Plan.Seq,
+			10), views.Number(in.Plan.Seq), views.LedgerEntryURL(in.Plan.Seq)
 		v.Count = views.Number(in.Plan.Entries) + " entries"
 		if in.Plan.Entries == 1 {
 			v.Count = "1 entry"

@@ -91,10 +91,12 @@ func NewWebhookPage(in WebhookInput, now time.Time) WebhookView {
 	at := func(act string) string { return views.WebhookActURL(w.ID, act) }
 	v := WebhookView{
 		ID: w.ID, Name: w.Name, Label: w.Label, Paused: w.PausedAt != nil, PausedAt: views.AgoOf(w.PausedAt, now),
-		Backlog: webhookBacklog(w, now), Accepted: views.AgoOf(w.LastAcceptedAt, now), Inputs: w.Inputs, Owner: w.Owner, Created: views.Ago(w.CreatedAt, now),
+		Backlog: webhookBacklog(w, now), Accepted: views.AgoOf(w.LastAcceptedAt, now), Inputs: w.Inputs, Owner: w.Owner,
+		Created:   views.Ago(w.CreatedAt, now),
 		MoreSkips: in.MoreSkips, Secret: in.Secret, Problem: in.Problem,
 		TestURL: at("test"), SwitchURL: at("pause"), SwitchLabel: "Pause", RetryURL: at("retry"), SkipURL: at("skip"),
-		ChangeURL: at("change"), ReplayURL: at("replay"), RotateURL: at("rotate"), RetireURL: at("retire"), RemoveURL: at("remove"),
+		ChangeURL: at("change"), ReplayURL: at("replay"), RotateURL: at("rotate"), RetireURL: at("retire"),
+		RemoveURL: at("remove"),
 	}
 	v.Word, v.Why = webhookWord(w)
 	if v.Paused {
@@ -136,7 +138,10 @@ func webhookBlock(b *models.WebhookBlock, typed SkipForm, now time.Time) BlockRo
 	} else if b.ResponseID != "" {
 		row.URL, row.Label = views.ApprovalURL(b.ResponseID), "request "+words.Tail(string(b.ResponseID))
 	}
-	row.Reason = ui.Field{ID: "reason-" + row.Key, Name: "reason", Label: "Reason", Required: true, MaxLength: strconv.Itoa(models.MaxSkipReason), Autocomplete: "off"}
+	row.Reason = ui.Field{
+		ID: "reason-" + row.Key, Name: "reason", Label: "Reason", Required: true,
+		MaxLength: strconv.Itoa(models.MaxSkipReason), Autocomplete: "off",
+	}
 	if typed.Seq == b.Seq {
 		row.Reason.Value, row.Reason.Error, row.Open = typed.Reason, typed.Error, true
 	}

@@ -123,7 +123,8 @@ func (s *Server) hang(w http.ResponseWriter, r *http.Request, reply Reply) bool 
 func (p Reply) events(req Request) []string {
 	var events []string
 	delta := func(members string) {
-		events = append(events, `{"id":"c","object":"chat.completion.chunk","model":"m","choices":[{"index":0,"delta":{`+members+`},"finish_reason":null}]}`)
+		events = append(events,
+			`{"id":"c","object":"chat.completion.chunk","model":"m","choices":[{"index":0,"delta":{`+members+`},"finish_reason":null}]}`)
 	}
 	delta(`"role":"assistant","content":null`)
 	for _, piece := range p.pieces(p.Text, p.TextAt) {
@@ -192,7 +193,8 @@ func (p Reply) whole(req Request) string {
 	if len(calls) > 0 {
 		message += `,"tool_calls":[` + strings.Join(calls, ",") + `]`
 	}
-	return `{"object":"chat.completion","choices":[{"index":0,"message":{` + message + `},"finish_reason":"` + p.finish() + `"}],"usage":` + p.usage() + `}`
+	return `{"object":"chat.completion","choices":[{"index":0,"message":{` + message + `},"finish_reason":"` + p.finish() +
+		`"}],"usage":` + p.usage() + `}`
 }
 
 func (p Reply) finish() string {

@@ -36,7 +36,8 @@ func (s *Sender) slack(ctx context.Context, to models.ChannelTarget, n models.No
 func (s *Sender) ntfy(ctx context.Context, to models.ChannelTarget, n models.Notice) models.SendResult {
 	server, topic, ok := splitTopic(to.URL)
 	if !ok {
-		return failed(models.SendRefusedHost, "the address must be that of a topic, such as https://ntfy.example.com/my-topic")
+		return failed(models.SendRefusedHost,
+			"the address must be that of a topic, such as https://ntfy.example.com/my-topic")
 	}
 	body, err := text.Ntfy(n, topic)
 	if err != nil {

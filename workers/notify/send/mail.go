@@ -128,12 +128,14 @@ func (m *mailer) options(way *mailWay) []mail.Option {
 	case SMTPStartTLS:
 		options = append(options, mail.WithTLSPolicy(mail.TLSMandatory))
 	case SMTPImplicit:
-		options = append(options, mail.WithTLSPolicy(mail.TLSOpportunistic)) // it finds TLS in the connection that way.dial made
+		// it finds TLS in the connection that way.dial made
+		options = append(options, mail.WithTLSPolicy(mail.TLSOpportunistic))
 	case SMTPNone:
 		options = append(options, mail.WithTLSPolicy(mail.NoTLS))
 	}
 	if m.o.User != "" {
-		options = append(options, mail.WithSMTPAuth(mail.SMTPAuthAutoDiscover), mail.WithUsername(m.o.User), mail.WithPassword(m.o.Password))
+		options = append(options, mail.WithSMTPAuth(mail.SMTPAuthAutoDiscover), mail.WithUsername(m.o.User),
+			mail.WithPassword(m.o.Password))
 	}
 	return options
 }
@@ -207,7 +209,8 @@ func (w *mailWay) failure(ctx context.Context, err error) models.SendResult {
 	if number, ok := errors.AsType[syscall.Errno](err); ok {
 		return failed(models.SendConnect, number.Error())
 	}
-	return failed(models.SendConnect, "the connection to the mail server failed, or it does not offer what this server needs (STARTTLS, signing in)")
+	return failed(models.SendConnect,
+		"the connection to the mail server failed, or it does not offer what this server needs (STARTTLS, signing in)")
 }
 
 // refusedMail is what a mail server's answer means: 4yz is for now, 5yz for good.

@@ -21,7 +21,9 @@ import (
 
 // PushServices are the hosts at which the makers of browsers take push messages.
 func PushServices() outward.Vendors {
-	return outward.Vendors{"fcm.googleapis.com", "updates.push.services.mozilla.com", "*.push.apple.com", "*.notify.windows.com"}
+	return outward.Vendors{
+		"fcm.googleapis.com", "updates.push.services.mozilla.com", "*.push.apple.com", "*.notify.windows.com",
+	}
 }
 
 // longestPush is how long a push service keeps a message for a browser that is off.

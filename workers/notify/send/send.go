@@ -55,7 +55,9 @@ func (s *Sender) Can(kind models.ChannelKind) bool {
 
 // Send makes one attempt, and says how it ended. Where there is no answer, the body of the
 // result says why, for admins.
-func (s *Sender) Send(ctx context.Context, kind models.ChannelKind, to models.ChannelTarget, n models.Notice) models.SendResult {
+func (s *Sender) Send(
+	ctx context.Context, kind models.ChannelKind, to models.ChannelTarget, n models.Notice,
+) models.SendResult {
 	if !s.Can(kind) {
 		return models.SendResult{Class: models.SendNotConfigured}
 	}
@@ -145,7 +147,8 @@ func (s *Sender) post(ctx context.Context, url string, body []byte, headers ...h
 func CheckAddress(field, address string) error {
 	mailbox, err := mail.ParseAddress(address)
 	_, domain, _ := cutLast(address, "@")
-	if err != nil || mailbox.Address != address || len(address) > 254 || !visible(address) || !outward.IsName(domain) || strings.HasPrefix(address, "-") || strings.Trim(domain, "-.") != domain {
+	if err != nil || mailbox.Address != address || len(address) > 254 || !visible(address) || !outward.IsName(domain) ||
+		strings.HasPrefix(address, "-") || strings.Trim(domain, "-.") != domain {
 		return models.Invalid(field, "must be an e-mail address such as ann@example.com")
 	}
 	return nil

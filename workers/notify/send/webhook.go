@@ -30,7 +30,8 @@ func (s *Sender) webhook(ctx context.Context, to models.ChannelTarget, n models.
 		return failed(models.SendNotConfigured, err.Error())
 	}
 	return s.post(ctx, to.URL, body,
-		header{"webhook-id", n.ID}, header{"webhook-timestamp", strconv.FormatInt(now.Unix(), 10)}, header{"webhook-signature", signature})
+		header{"webhook-id", n.ID}, header{"webhook-timestamp", strconv.FormatInt(now.Unix(), 10)},
+		header{"webhook-signature", signature})
 }
 
 // sign is the signature of a message. An unsigned one is never sent.

@@ -43,19 +43,24 @@ func Slack(n models.Notice) ([]byte, error) {
 	m := Unlinked(n)
 	off := false
 	body := slackMessage{
-		Text:   slackEscapes.Replace(m.Subject + ". " + m.Lead),
-		Parse:  "none",
-		Blocks: []slackBlock{{"section", slackText{Type: "plain_text", Text: slackEscapes.Replace(m.Subject + "\n" + m.brief()), Emoji: &off}}},
+		Text:  slackEscapes.Replace(m.Subject + ". " + m.Lead),
+		Parse: "none",
+		Blocks: []slackBlock{{
+			"section", slackText{Type: "plain_text", Text: slackEscapes.Replace(m.Subject + "\n" + m.brief()), Emoji: &off},
+		}},
 	}
 	if m.Link != "" {
 		address := strings.ReplaceAll(slackEscapes.Replace(m.URL), "|", "%7C")
-		body.Blocks = append(body.Blocks, slackBlock{"section", slackText{Type: "mrkdwn", Text: "<" + address + "|" + m.Link + ">", Verbatim: true}})
+		body.Blocks = append(body.Blocks,
+			slackBlock{"section", slackText{Type: "mrkdwn", Text: "<" + address + "|" + m.Link + ">", Verbatim: true}})
 	}
 	return encode(body)
 }
 
 // ntfyPriorities are ntfy's levels, of which 3 is the usual one.
-var ntfyPriorities = map[models.Risk]int{models.RiskLow: 2, models.RiskMedium: 3, models.RiskHigh: 4, models.RiskCritical: 5}
+var ntfyPriorities = map[models.Risk]int{
+	models.RiskLow: 2, models.RiskMedium: 3, models.RiskHigh: 4, models.RiskCritical: 5,
+}
 
 type ntfyMessage struct {
 	Topic    string `json:"topic"`
@@ -92,5 +97,7 @@ func Push(n models.Notice) ([]byte, error) {
 	if tag == "" {
 		tag = string(n.Kind)
 	}
-	return encode(pushMessage{ID: n.ID, Kind: n.Kind, Title: m.Subject, Body: strings.TrimRight(m.brief(), "\n"), URL: m.URL, Tag: tag})
+	return encode(pushMessage{
+		ID: n.ID, Kind: n.Kind, Title: m.Subject, Body: strings.TrimRight(m.brief(), "\n"), URL: m.URL, Tag: tag,
+	})
 }

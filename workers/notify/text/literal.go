@@ -48,7 +48,9 @@ func unlinked(s string) string { return joints.Replace(s) }
 
 var joints = func() *strings.Replacer {
 	var pairs []string
-	for _, c := range []string{".", ":", "/", "@", "#", "<", "\uff0e", "\u3002", "\uff61", "\u2024", "\uff1a", "\uff0f", "\uff20"} {
+	for _, c := range []string{
+		".", ":", "/", "@", "#", "<", "\uff0e", "\u3002", "\uff61", "\u2024", "\uff1a", "\uff0f", "\uff20",
+	} {
 		pairs = append(pairs, c, joint+c+joint)
 	}
 	return strings.NewReplacer(pairs...)

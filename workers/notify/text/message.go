@@ -64,7 +64,8 @@ func (w words) subject(n models.Notice) string {
 		return "Your Countersign code: " + w.quote(n.Code, mostName)
 	case models.NoticeTest:
 		return "Test message from Countersign"
-	case models.NoticeWaiting, models.NoticeUnseen, models.NoticeHalf, models.NoticeTenth, models.NoticeBreakthrough, models.NoticeSettled:
+	case models.NoticeWaiting, models.NoticeUnseen, models.NoticeHalf, models.NoticeTenth, models.NoticeBreakthrough,
+		models.NoticeSettled:
 	}
 	s := "Request"
 	if risk := riskWord(n.Risk); risk != "" {
@@ -109,7 +110,8 @@ func (w words) lead(n models.Notice) string {
 	case models.NoticeLedgerHead:
 		return "Keep this message: it shows later whether the ledger still has the same entries. To check, run the command below where Countersign runs."
 	case models.NoticeCode:
-		return "Enter this code in Countersign to get notifications here: " + w.quote(n.Code, mostName) + ". It works for " + spoken(models.CodeLife) + ". If you didn't ask for it, ignore this message."
+		return "Enter this code in Countersign to get notifications here: " + w.quote(n.Code, mostName) + ". It works for " +
+			spoken(models.CodeLife) + ". If you didn't ask for it, ignore this message."
 	case models.NoticeTest:
 		return "This channel works. Nothing needs to be done."
 	}

@@ -42,8 +42,10 @@ type webhookData struct {
 func Webhook(n models.Notice, at time.Time) ([]byte, error) {
 	data := webhookData{
 		ID: n.ID, RequestID: n.Request, Agent: n.Agent, Tool: n.Tool, Risk: n.Risk, SecondsLeft: int64(n.Left / time.Second),
-		Deciders: n.Deciders, MoreDeciders: n.MoreDeciders, Headline: n.Headline, Count: n.Count, FirstSeconds: int64(n.First / time.Second),
-		Outcome: n.Outcome, By: n.By, Code: n.Code, Channel: n.Channel, Webhook: n.Webhook, WebhookHost: n.WebhookHost, Class: n.Class, Head: n.Head,
+		Deciders: n.Deciders, MoreDeciders: n.MoreDeciders, Headline: n.Headline, Count: n.Count,
+		FirstSeconds: int64(n.First / time.Second),
+		Outcome:      n.Outcome, By: n.By, Code: n.Code, Channel: n.Channel, Webhook: n.Webhook, WebhookHost: n.WebhookHost,
+		Class: n.Class, Head: n.Head,
 		URL: n.URL, SettingsURL: n.SettingsURL,
 	}
 	if n.Deadline.Before(models.NoDeadline) {

@@ -118,7 +118,10 @@ func New(tb testing.TB, o Options) *Server {
 	if o.Now == nil {
 		o.Now = func() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC) }
 	}
-	s := &Server{t: tb, o: o, end: make(chan struct{}), changed: make(chan struct{}), byID: map[string]*asked{}, came: map[Request]int{}}
+	s := &Server{
+		t: tb, o: o, end: make(chan struct{}), changed: make(chan struct{}), byID: map[string]*asked{},
+		came: map[Request]int{},
+	}
 	s.http = httptest.NewServer(s.routes())
 	s.URL = s.http.URL
 	if o.Cloud {

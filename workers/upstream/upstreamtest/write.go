@@ -36,7 +36,8 @@ func (s *Server) list(req Request, fault Fault) []byte {
 		case fault.Duplicate:
 			page = append([]string{first}, page...)
 		case fault.Contradict:
-			other := strings.NewReplacer(`"kwargs":{`, `"kwargs":{"another":1,`, `"msg":"`, `"msg":"another: `, `,}`, `}`).Replace(first)
+			other := strings.NewReplacer(`"kwargs":{`, `"kwargs":{"another":1,`, `"msg":"`, `"msg":"another: `, `,}`,
+				`}`).Replace(first)
 			page = append([]string{first}, append(page[1:], other)...)
 		}
 	}
@@ -45,7 +46,8 @@ func (s *Server) list(req Request, fault Fault) []byte {
 		return []byte(items)
 	}
 	more := to < total && !fault.NoMore || fault.More
-	return fmt.Appendf(nil, `{"items":%s,"total":%d,"limit":%d,"offset":%d,"has_more":%t}`, items, total, limit, req.Offset, more)
+	return fmt.Appendf(nil, `{"items":%s,"total":%d,"limit":%d,"offset":%d,"has_more":%t}`, items, total, limit,
+		req.Offset, more)
 }
 
 // read is one call or contact, settled or not.
@@ -93,7 +95,8 @@ func (s *Server) item(a *asked) []byte {
 	if extra != "" {
 		extra = "," + extra
 	}
-	return []byte(`{"call_id":` + quoted(id) + `,"run_id":` + runID + `,"spec":{` + spec + `},"status":{` + s.status(a) + `}` + extra + `}`)
+	return []byte(`{"call_id":` + quoted(id) + `,"run_id":` + runID + `,"spec":{` + spec + `},"status":{` + s.status(a) +
+		`}` + extra + `}`)
 }
 
 func (s *Server) status(a *asked) string {
