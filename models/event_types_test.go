@@ -39,7 +39,7 @@ func TestEveryActionIsAnEventType(t *testing.T) {
 			used["approval."+string(status)] = true
 		}
 	}
-	for _, room := range []string{"ledger", "people", "webhooks", "store", "drafts", "notices", "upkeep"} {
+	for _, room := range []string{"ledger", "people", "webhooks", "store", "outside", "requests", "drafts", "notices", "upkeep"} {
 		for name, recorded := range actionsIn(t, room) {
 			if recorded && !models.IsEventType(name) {
 				t.Errorf("models/%s appends %s, which is no event type", room, name)
