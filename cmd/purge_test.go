@@ -28,7 +28,7 @@ func asked(t *testing.T, w *process.World, name string, n int) (requests []wire.
 	}
 	for i := range n {
 		r := wire.AskRequest{
-			ApprovalID: string(models.NewID[models.ResponseID]()), ToolName: "Bash", RunID: name, Description: text("description"), Context: text("context"),
+			ApprovalID: string(models.NewID[models.ResponseID]()), ToolName: "Bash", RunID: name, Explanation: wire.Explanation{Description: text("description"), Context: text("context")},
 			Input: json.RawMessage(`{"command":"` + text("input") + `"}`), AcceptsEdits: true,
 		}
 		a, err := w.Client(w.Agent).Ask(t.Context(), r, 0)

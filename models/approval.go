@@ -84,15 +84,13 @@ type AskInput struct {
 	ToolUseID string
 	// Taker is which call of a client's session an allowing answer is for, where the id of
 	// the call may come again in another session: one takes it (Store.TakeAnswers).
-	Taker          string
-	JobID          string
-	Kind           Kind // tool_call or question; empty is tool_call
-	ToolName       string
-	Input          []byte // JSON as sent; empty is {}
-	Options        []Option
-	Description    string
-	Context        string
-	Preview        string // what the agent says that will happen; no part of the digest
+	Taker    string
+	JobID    string
+	Kind     Kind // tool_call or question; empty is tool_call
+	ToolName string
+	Input    []byte // JSON as sent; empty is {}
+	Options  []Option
+	Explanation
 	TimeoutSeconds *int64
 	Energy         *int64
 	// Template names one of the policy's, which can only make the call stricter.

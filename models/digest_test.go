@@ -12,7 +12,7 @@ import (
 // What a person reads of a request changes its digest, in the version that covers
 // it, and an older row is judged by what its version covered.
 func TestWhatADigestCoversI6(t *testing.T) {
-	question := models.Response{Kind: models.KindQuestion, ToolName: "question", ToolInputJSON: `{}`, Description: "Delete it?", Options: `[{"name":"yes"},{"name":"no"}]`}
+	question := models.Response{Kind: models.KindQuestion, ToolName: "question", ToolInputJSON: `{}`, Explanation: models.Explanation{Description: "Delete it?"}, Options: `[{"name":"yes"},{"name":"no"}]`}
 	proposal := models.Response{Kind: models.KindProposal, ToolName: models.ToolRespondWithApproval, Content: "Delete it.", EnergyBudget: new(int64(50))}
 	call := models.Response{Kind: models.KindToolCall, ToolName: "Bash", ToolInputJSON: `{"command":"ls"}`}
 	tests := []struct {
@@ -55,7 +55,7 @@ func TestWhatADigestCoversI6(t *testing.T) {
 
 func TestCanonicalFormsAreJSON(t *testing.T) {
 	for _, r := range []models.Response{
-		{Kind: models.KindQuestion, ToolName: "question", ToolInputJSON: `{}`, Description: "a \"quoted\"\ntext"},
+		{Kind: models.KindQuestion, ToolName: "question", ToolInputJSON: `{}`, Explanation: models.Explanation{Description: "a \"quoted\"\ntext"}},
 		{Kind: models.KindQuestion, ToolName: "question", ToolInputJSON: `{"b":1,"a":2}`, Options: `[{"title":"Yes","name":"y"}]`},
 		{Kind: models.KindQuestion, ToolName: "question", ToolInputJSON: strings.Repeat("[", models.MaxDepth) + strings.Repeat("]", models.MaxDepth)},
 		{Kind: models.KindProposal, Content: "Do it", EnergyBudget: new(int64(7))},

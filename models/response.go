@@ -80,9 +80,8 @@ type Response struct {
 	EnergyBudget *int64
 	ModelUsed    string
 
-	Description   string
-	Context       string
-	Preview       string // what the agent says that will happen: its claim
+	Explanation
+
 	Options       string // JSON array of Option, or empty
 	Content       string
 	ToolName      string

@@ -75,7 +75,7 @@ func (g *guide) run(ctx context.Context) error {
 		}
 		again, err := g.asking(ctx, stop{ask: wire.AskRequest{
 			Kind:        wire.KindQuestion,
-			Description: "That was the tour. Shall I ask for all of it again?",
+			Explanation: wire.Explanation{Description: "That was the tour. Shall I ask for all of it again?"},
 			Options:     []wire.Option{{Name: "again", Title: "Yes, once more"}, {Name: "enough", Title: "No, that was enough"}},
 		}})
 		if err != nil {

@@ -40,7 +40,7 @@ func TestTheLogTellsWhatWasAskedAndHowItEnded(t *testing.T) {
 	ctx := t.Context()
 	ask := func(tool string, timeout *int64) *wire.Approval {
 		t.Helper()
-		a, err := agent.Ask(ctx, wire.AskRequest{ToolUseID: tool, ToolName: tool, Input: []byte(`{"key":"secret-input"}`), Description: "secret-words", TimeoutSeconds: timeout}, 0)
+		a, err := agent.Ask(ctx, wire.AskRequest{ToolUseID: tool, ToolName: tool, Input: []byte(`{"key":"secret-input"}`), Explanation: wire.Explanation{Description: "secret-words"}, TimeoutSeconds: timeout}, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

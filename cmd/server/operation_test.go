@@ -163,7 +163,7 @@ func TestTheLogOfTheProgram(t *testing.T) {
 	p.Says(t, p.Err, "serving")
 	client := client.New("http://"+addr, agent)
 	got, err := client.Ask(t.Context(), wire.AskRequest{
-		ToolUseID: "1", ToolName: "deploy", Input: []byte(`{"password":"hush-hush"}`), Description: "hush-hush", Context: "hush-hush",
+		ToolUseID: "1", ToolName: "deploy", Input: []byte(`{"password":"hush-hush"}`), Explanation: wire.Explanation{Description: "hush-hush", Context: "hush-hush"},
 	}, 0)
 	if err != nil {
 		t.Fatal(err)

@@ -45,7 +45,7 @@ func BenchmarkAskStore(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		_, err := w.store.Ask(b.Context(), actor, models.AskInput{
-			ApprovalID: string(models.NewID[models.ResponseID]()), ToolName: "deploy", Explicit: true, Description: "1.4 to production",
+			ApprovalID: string(models.NewID[models.ResponseID]()), ToolName: "deploy", Explicit: true, Explanation: models.Explanation{Description: "1.4 to production"},
 			Input: []byte(`{"command":"./deploy.sh","args":["--env","production"],"retries":3}`),
 		})
 		if err != nil {

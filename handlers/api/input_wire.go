@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/json"
 
+	"countersign/handlers/api/wire"
 	"countersign/models"
 )
 
@@ -28,11 +29,12 @@ func inputOf(a *models.Approval) (input, reported json.RawMessage) {
 	return quoted, rawOf(a.ToolInputJSON)
 }
 
-// contextOf is what an agent tells about its request. Where another system asks with
-// another input, that is kept in its place, and told as the input.
-func contextOf(a *models.Approval) string {
+// explanationOf is what an agent says about its request. Where another system asks with
+// another input, that is stored in the place of the context, and told as the input.
+func explanationOf(a *models.Approval) wire.Explained {
+	out := wire.Explained(a.Explanation)
 	if _, ok := a.OtherInput(); ok {
-		return ""
+		out.Context = ""
 	}
-	return a.Context
+	return out
 }

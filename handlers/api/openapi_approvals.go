@@ -29,7 +29,7 @@ func examplePending() *wire.Approval {
 	timeout := exampleAsked.Add(5 * time.Minute)
 	return &wire.Approval{
 		ApprovalID: exampleID, ConversationID: exampleConversation, Agent: exampleAsker(), Sequence: 7,
-		Kind: wire.KindToolCall, ToolName: "deploy", Input: exampleInput, Description: "1.4 to production",
+		Kind: wire.KindToolCall, ToolName: "deploy", Input: exampleInput, Explained: wire.Explained{Description: "1.4 to production"},
 		ToolUseID: new("toolu_01"), RunID: new("release-1.4"),
 		Digest: exampleDigest, Risk: wire.Risk(models.RiskHigh), Status: wire.StatusPending,
 		Advice:           models.Advice(models.StatusPending, models.CauseNone, models.KindToolCall),
@@ -121,10 +121,10 @@ func approvalDocs() map[string]operationDoc {
 		"ask": {
 			requests: map[string]any{
 				"call": &wire.AskRequest{
-					ToolUseID: "toolu_01", RunID: "release-1.4", ToolName: "deploy", Input: exampleInput, Description: "1.4 to production",
+					ToolUseID: "toolu_01", RunID: "release-1.4", ToolName: "deploy", Input: exampleInput, Explanation: wire.Explanation{Description: "1.4 to production"},
 				},
 				"question": &wire.AskRequest{
-					ToolUseID: "toolu_02", RunID: "release-1.4", Kind: wire.KindQuestion, Description: "Which region first?",
+					ToolUseID: "toolu_02", RunID: "release-1.4", Kind: wire.KindQuestion, Explanation: wire.Explanation{Description: "Which region first?"},
 					Options: []wire.Option{{Name: "eu", Title: "Europe"}, {Name: "us", Title: "United States"}},
 				},
 			},

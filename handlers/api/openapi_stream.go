@@ -91,7 +91,7 @@ func exampleFeedEvent(what requests.FeedKind, seq int64, status models.Status) *
 	a := &models.Approval{Response: models.Response{
 		ID: exampleID, ConversationID: exampleConversation, Kind: models.KindToolCall, CreatedAt: exampleAsked, Digest: exampleDigest,
 		Risk: models.RiskHigh, RequiresApproval: true, ApprovalStatus: &status, ApprovalTimeoutAt: models.NoDeadline,
-		ToolUseID: new("toolu_01"), ToolName: "deploy", ToolInputJSON: string(exampleInput), Description: "1.4 to production",
+		ToolUseID: new("toolu_01"), ToolName: "deploy", ToolInputJSON: string(exampleInput), Explanation: models.Explanation{Description: "1.4 to production"},
 	}, RunID: new("release-1.4")}
 	if status == models.StatusApproved {
 		a.Cause = models.CauseReviewer

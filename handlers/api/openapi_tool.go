@@ -13,7 +13,7 @@ func exampleInvocation() *wire.Invocation {
 	decided, timeout := exampleAsked.Add(40*time.Second), exampleAsked.Add(5*time.Minute)
 	return &wire.Invocation{
 		ToolUseID: "toolu_01", ToolCallID: exampleID, Agent: exampleAsker(), JobID: new("job-812"), SessionID: "release-1.4", ToolName: "deploy", ToolInput: exampleInput,
-		Description: "1.4 to production", RequiresApproval: true, Status: wire.ToolApproved, Cause: wire.Cause(models.CauseReviewer), Risk: wire.Risk(models.RiskHigh),
+		Explained: wire.Explained{Description: "1.4 to production"}, RequiresApproval: true, Status: wire.ToolApproved, Cause: wire.Cause(models.CauseReviewer), Risk: wire.Risk(models.RiskHigh),
 		Digest: exampleDigest, RequestedAt: exampleAsked, TimeoutAt: &timeout, DecidedAt: &decided,
 		DecidedBy: &wire.Decider{ID: exampleUser, Name: "Ada Lovelace"}, Reason: "go",
 	}
@@ -56,7 +56,7 @@ func toolDocs() map[string]operationDoc {
 	return map[string]operationDoc{
 		"request-tool-approval": {
 			requests: map[string]any{"call": &wire.ToolRequest{
-				ToolUseID: "toolu_01", JobID: "job-812", ToolName: "deploy", ToolInput: exampleInput, SessionID: "release-1.4", Description: "1.4 to production",
+				ToolUseID: "toolu_01", JobID: "job-812", ToolName: "deploy", ToolInput: exampleInput, SessionID: "release-1.4", Explanation: wire.Explanation{Description: "1.4 to production"},
 			}},
 			answers: map[int]any{200: exampleToolAnswer()},
 			problems: []models.Code{

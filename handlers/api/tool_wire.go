@@ -34,7 +34,7 @@ func invocationOf(a *models.Approval, session string) *wire.Invocation {
 	input, reported := inputOf(a)
 	out := &wire.Invocation{
 		ToolCallID: wire.ResponseID(a.ID), Agent: askerOf(a), JobID: a.JobID, SessionID: session, ToolName: a.ToolName, ToolInput: input, ReportedInput: reported,
-		Content: a.Content, Description: a.Description, Preview: a.Preview, RequiresApproval: a.NeedsApproval(), Status: toolStatuses[status], Cause: wire.Cause(a.Cause),
+		Content: a.Content, Explained: explanationOf(a), RequiresApproval: a.NeedsApproval(), Status: toolStatuses[status], Cause: wire.Cause(a.Cause),
 		Risk: wire.Risk(a.Risk), Digest: a.Digest, Checklist: a.Checklist(), RequestedAt: requestedAt(a), Reason: a.Feedback(), Held: heldOf(a), OpenNote: openNoteOf(a), Removed: a.RemovedText(),
 	}
 	if a.Kind != models.KindToolCall {
@@ -81,7 +81,7 @@ func toolInput(r *wire.ToolRequest) (models.AskInput, error) {
 		return models.AskInput{}, models.Invalid("session_id", "must name the session")
 	}
 	return models.AskInput{
-		ToolUseID: r.ToolUseID, JobID: r.JobID, ToolName: r.ToolName, Input: r.ToolInput, Session: r.SessionID, Description: r.Description, Preview: r.Preview, Template: r.Template, AcceptsEdits: r.AcceptsEdits,
+		ToolUseID: r.ToolUseID, JobID: r.JobID, ToolName: r.ToolName, Input: r.ToolInput, Session: r.SessionID, Explanation: models.Explanation(r.Explanation), Template: r.Template, AcceptsEdits: r.AcceptsEdits,
 	}, nil
 }
 

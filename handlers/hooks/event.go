@@ -61,8 +61,8 @@ func errUnknownMoment() error {
 func (h *hook) input() models.AskInput {
 	e := &h.event
 	in := models.AskInput{
-		RunID: e.SessionID, ToolUseID: e.ToolUseID, ToolName: e.ToolName, Input: e.ToolInput, Description: description(e),
-		Context: around(e), AcceptsEdits: true,
+		RunID: e.SessionID, ToolUseID: e.ToolUseID, ToolName: e.ToolName, Input: e.ToolInput,
+		Explanation: models.Explanation{Description: description(e), Context: around(e)}, AcceptsEdits: true,
 	}
 	if e.Name == wire.HookPermissionRequest {
 		in.ToolUseID, in.ApprovalID, in.Explicit = "", h.key, true

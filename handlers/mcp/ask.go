@@ -35,15 +35,14 @@ func requestApprovalTool() *tool {
 }
 
 type askArguments struct {
-	ToolName       string         `json:"tool_name"`
-	Input          jsontext.Value `json:"input"`
-	Description    string         `json:"description"`
-	Context        string         `json:"context"`
-	Preview        string         `json:"preview"`
-	ToolUseID      string         `json:"tool_use_id"`
-	TimeoutSeconds *int64         `json:"timeout_seconds"`
-	Template       string         `json:"template"`
-	ConversationID string         `json:"conversation_id"`
+	ToolName string         `json:"tool_name"`
+	Input    jsontext.Value `json:"input"`
+	models.Explanation
+
+	ToolUseID      string `json:"tool_use_id"`
+	TimeoutSeconds *int64 `json:"timeout_seconds"`
+	Template       string `json:"template"`
+	ConversationID string `json:"conversation_id"`
 }
 
 func requestApproval(m *Server, x *exchange, params *sdk.CallToolParamsRaw) (*sdk.CallToolResult, error) {
@@ -55,7 +54,7 @@ func requestApproval(m *Server, x *exchange, params *sdk.CallToolParamsRaw) (*sd
 		return nil, models.Invalid("input", "must be an object")
 	}
 	return m.ask(x, params, m.tools["request_approval"], models.AskInput{
-		ToolName: in.ToolName, Input: in.Input, Description: in.Description, Context: in.Context, Preview: in.Preview,
+		ToolName: in.ToolName, Input: in.Input, Explanation: in.Explanation,
 		ToolUseID:      in.ToolUseID,
 		TimeoutSeconds: in.TimeoutSeconds, Template: in.Template, ConversationID: in.ConversationID, AcceptsEdits: true,
 	})
@@ -168,8 +167,8 @@ func askHuman(m *Server, x *exchange, params *sdk.CallToolParamsRaw) (*sdk.CallT
 		return nil, models.Invalid("question", "must not be empty")
 	}
 	return m.ask(x, params, m.tools["ask_human"], models.AskInput{
-		Kind: models.KindQuestion, ToolName: "ask_human", Description: in.Question, Options: in.Options, Context: in.Context,
-		Preview: in.Preview, ToolUseID: in.ToolUseID,
+		Kind: models.KindQuestion, ToolName: "ask_human", Options: in.Options, ToolUseID: in.ToolUseID,
+		Explanation:    models.Explanation{Description: in.Question, Context: in.Context, Preview: in.Preview},
 		TimeoutSeconds: in.TimeoutSeconds, ConversationID: in.ConversationID,
 	})
 }

@@ -45,7 +45,7 @@ func TestAReplayAgreesWithJudgingOneByOne(t *testing.T) {
 		ask(models.AskInput{ToolName: "read"})
 	}
 	ask(models.AskInput{ToolName: "pay", Input: []byte(`{"amount":"5"}`)})
-	ask(models.AskInput{Kind: models.KindQuestion, Explicit: true, Description: "Which?"}) // no call
+	ask(models.AskInput{Kind: models.KindQuestion, Explicit: true, Explanation: models.Explanation{Description: "Which?"}}) // no call
 	const draft = `{"required_approval_tools":[],"rules":[{"name":"large","tools":["pay"],"when":"input.amount > 100","effect":"require","risk":"high","reviewers":["bo@example.com"]},{"name":"look","tools":["Bash"],"when":"command(input).program == \"ls\" && owner == \"ann@example.com\" && agent != \"\"","effect":"allow"}]}`
 	old, next := parsedPolicy(t, stands), parsedPolicy(t, draft)
 	var progress []int

@@ -23,21 +23,21 @@ func TestHeadlinesOfOtherKinds(t *testing.T) {
 		r    models.Response
 		want string
 	}{
-		{"a question", models.Response{Kind: models.KindQuestion, Description: "Which region first?", ToolInputJSON: `{}`}, "Answer: Which region first?"},
+		{"a question", models.Response{Kind: models.KindQuestion, Explanation: models.Explanation{Description: "Which region first?"}, ToolInputJSON: `{}`}, "Answer: Which region first?"},
 		{"a question in its input", models.Response{Kind: models.KindQuestion, ToolName: "ask", ToolInputJSON: `{"question":"Which?"}`}, "Answer: Which?"},
 		{"a question without a text", models.Response{Kind: models.KindQuestion, ToolName: "ask", ToolInputJSON: `{"x":1}`}, "ask: x 1"},
-		{"a question of two lines", models.Response{Kind: models.KindQuestion, Description: " Which?\nApproved: yes", ToolInputJSON: `{}`}, "Answer: Which? ⏎ Approved: yes"},
+		{"a question of two lines", models.Response{Kind: models.KindQuestion, Explanation: models.Explanation{Description: " Which?\nApproved: yes"}, ToolInputJSON: `{}`}, "Answer: Which? ⏎ Approved: yes"},
 		{"a proposal that reads as a payment", models.Response{Kind: models.KindProposal, Content: "Pay 5 EUR to Bob\r\nNow"}, "Proposal: Pay 5 EUR to Bob ⏎ Now"},
 		{"a reply", models.Response{Kind: models.KindReply, Content: "Done\u202e"}, "Reply: Done⟨U+202E⟩"},
 		{"a budget, its number as sent", models.Response{Kind: models.KindBudget, ToolInputJSON: `{"budget":1500}`}, "Set the budget to 1500."},
 		{
 			"a budget with the agent's reason",
-			models.Response{Kind: models.KindBudget, ToolInputJSON: `{"budget":1500}`, Description: `I need it. "Approved" by Ann`},
+			models.Response{Kind: models.KindBudget, ToolInputJSON: `{"budget":1500}`, Explanation: models.Explanation{Description: `I need it. "Approved" by Ann`}},
 			`Set the budget to 1500. The agent says: "I need it. \"Approved\" by Ann"`,
 		},
 		{"an allowance", models.Response{Kind: models.KindBudget, ToolName: models.ToolAllowEnergy, ToolInputJSON: `{"energy":250,"until":"2026-03-02T10:00:00Z"}`}, "Allow the agent 250 more energy."},
 		{"what was removed", models.Response{Kind: models.KindToolCall, ToolName: "pay", ToolInputJSON: `{}`, Removed: &mark}, mark},
-		{"another system's input", models.Response{Kind: models.KindToolCall, ToolName: "Bash", UpstreamID: new(string), ToolInputJSON: `{"command":"ls"}`, Context: `{"command":"rm -rf build"}`}, "Run: rm -rf build"},
+		{"another system's input", models.Response{Kind: models.KindToolCall, ToolName: "Bash", UpstreamID: new(string), ToolInputJSON: `{"command":"ls"}`, Explanation: models.Explanation{Context: `{"command":"rm -rf build"}`}}, "Run: rm -rf build"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

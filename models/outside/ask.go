@@ -37,7 +37,7 @@ func (t *tx) askUnmatched(u *models.Upstream, item models.OutsideItem, row *mode
 
 // questionOf is what a human contact asks, as a question.
 func questionOf(item *models.OutsideItem) (models.Response, error) {
-	r := models.Response{Kind: models.KindQuestion, ToolName: "question", ToolInputJSON: "{}", Description: validText(item.Message)}
+	r := models.Response{Kind: models.KindQuestion, ToolName: "question", ToolInputJSON: "{}", Explanation: models.Explanation{Description: validText(item.Message)}}
 	if n := len(r.Description); n > models.MaxContent {
 		r.Description = fmt.Sprintf("%s… (the beginning of %d bytes)", beginning(r.Description, models.MaxContent), n)
 	}

@@ -344,8 +344,11 @@ const rowWeight = 1 << 10
 // weight is about how many bytes a request takes in JSON.
 func weight(a *models.Approval) int {
 	n := rowWeight + len(a.ToolInputJSON)
-	for _, text := range [...]string{a.Content, a.Context, a.Preview, a.Description, a.Options, a.ClientDataJSON, a.Feedback()} {
+	for _, text := range [...]string{a.Content, a.Options, a.ClientDataJSON, a.Feedback()} {
 		n += quoted(text)
+	}
+	for _, text := range a.Explanation.Texts() {
+		n += quoted(*text)
 	}
 	if v := a.Vote; v != nil {
 		n += quoted(v.Reason)

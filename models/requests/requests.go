@@ -81,7 +81,7 @@ func briefs(items []models.Approval) []models.Brief {
 		out[i].Approval = items[i]
 		if r := &out[i].Response; r.HeadlineJSON == "" && !r.IsRemoved() {
 			r.HeadlineJSON = headline.Of(r).Stored()
-			for _, text := range []*string{&r.Context, &r.Preview, &r.Content, &r.ToolInputJSON} {
+			for _, text := range append(r.Explanation.Texts(), &r.Content, &r.ToolInputJSON) {
 				*text = firstCharacters(*text, models.MaxBrief)
 			}
 		}

@@ -16,7 +16,13 @@ var approvalColumns = approvalAs(nil)
 // without a headline they are whole, for briefs makes it of them, and cuts them then.
 func briefTexts(name string) map[string]string {
 	out := map[string]string{}
-	for _, column := range []string{"context", "preview", "content", "tool_input_json"} {
+	columns := []string{"content", "tool_input_json"}
+	for _, m := range new(models.Explanation).Members() {
+		if m.Limit > models.MaxBrief {
+			columns = append(columns, m.Name)
+		}
+	}
+	for _, column := range columns {
 		whole := name + "." + column
 		out[column] = `CASE WHEN ` + name + `.headline = '' AND ` + name + `.removed IS NULL THEN ` + whole + ` ELSE ` + BriefText(whole) + ` END AS ` + column
 	}

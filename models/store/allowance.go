@@ -103,7 +103,7 @@ func (t *tx) askForAllowance(actor models.Actor, conv *models.Conversation, b *m
 		why += fmt.Sprintf(", %d more are reserved", b.Reserved)
 	}
 	a, err := t.addJudged(actor, conv, models.Response{
-		Kind: models.KindBudget, Digest: models.Digest(canonical), Description: fmt.Sprintf("%s, and the next response needs %d.", why, energy),
+		Kind: models.KindBudget, Digest: models.Digest(canonical), Explanation: models.Explanation{Description: fmt.Sprintf("%s, and the next response needs %d.", why, energy)},
 		ToolName: models.ToolAllowEnergy, ToolInputJSON: asked.Input(), ApprovalTimeoutAt: asked.Until,
 	}, terms{})
 	if err != nil {

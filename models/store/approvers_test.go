@@ -114,7 +114,7 @@ func TestAnAnswerIsAnApproval(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.UsePolicy(t, `{"rules":[{"name":"q","tools":["question"],"effect":"require","reviewers":["stranger@example.com"],"reviewers_only":true}]}`)
-	a := b.AskFor(t, models.AskInput{Kind: models.KindQuestion, Description: "Pay?"})
+	a := b.AskFor(t, models.AskInput{Kind: models.KindQuestion, Explanation: models.Explanation{Description: "Pay?"}})
 	yesText := "yes"
 	wantCode(t, storetest.Err(b.Decide(t.Context(), b.Owner, a.ID, models.DecisionInput{Answer: &yesText})), models.CodeNotAReviewer)
 	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.Stranger, a.ID, models.DecisionInput{Answer: &yesText})))

@@ -85,7 +85,7 @@ func (x *ask) setDeadline() (err error) {
 func (x *ask) fill() error {
 	r, q := &x.a.Response, x.q
 	r.JobID, r.ClaimedAt, r.Protocol, r.ClientDataJSON, r.AcceptsEdits = nullable(q.JobID), q.claimed, q.Protocol, q.client, q.takesEdits()
-	r.Description, r.Context, r.Preview, r.HeadlineJSON = q.Description, q.Context, q.Preview, q.headline
+	r.Explanation, r.HeadlineJSON = q.Explanation, q.headline
 	r.PolicyVersion, r.PolicyRule, r.PolicyReason, r.Risk = x.version, x.judgement.Rule, x.judgement.Reason, x.judgement.Risk
 	r.Template, r.Energy = q.Template, costOf(q, x.judgement)
 	if x.reported != nil {
@@ -133,9 +133,15 @@ func (t *tx) updateReported(r *models.Response) error {
 	if err := t.changes("responses", r.ID); err != nil {
 		return err
 	}
-	n, err := t.Exec(t.s.hot.judgeReported, r.JobID, r.Risk, r.RequiresApproval, r.ApprovalStatus, r.ApprovalTimestamp, r.ApprovalFeedback, r.Cause,
+	args := []any{
+		r.JobID, r.Risk, r.RequiresApproval, r.ApprovalStatus, r.ApprovalTimestamp, r.ApprovalFeedback, r.Cause,
 		r.PolicyVersion, r.PolicyRule, r.PolicyReason, r.ReviewersOnly, selfApproval(r), r.ApproversJSON, r.NoSubstitutes,
-		r.Template, r.ChecklistJSON, r.TemplateText, r.ApprovalRequestedAt, r.ApprovalTimeoutAt, r.Energy, r.Description, r.Context, r.Preview, r.ClaimedAt, r.Protocol, r.ClientDataJSON, r.HeadlineJSON, r.AcceptsEdits, r.GrantID, r.ID)
+		r.Template, r.ChecklistJSON, r.TemplateText, r.ApprovalRequestedAt, r.ApprovalTimeoutAt, r.Energy, r.ClaimedAt, r.Protocol, r.ClientDataJSON, r.HeadlineJSON, r.AcceptsEdits, r.GrantID,
+	}
+	for _, m := range r.Explanation.Members() {
+		args = append(args, *m.Text)
+	}
+	n, err := t.Exec(t.s.hot.judgeReported, append(args, r.ID)...)
 	if err != nil {
 		return fmt.Errorf("judge reported call: %w", err)
 	}

@@ -35,7 +35,7 @@ func (w *besideWorld) beside(t *testing.T) *Store {
 
 func (w *besideWorld) ask(t *testing.T, change ...func(*models.AskInput)) models.ResponseID {
 	t.Helper()
-	in := models.AskInput{ToolName: "Bash", Input: []byte(`{"command":"ls"}`), Explicit: true, Description: "look", Context: "around", ToolUseID: string(models.NewID[models.ResponseID]())}
+	in := models.AskInput{ToolName: "Bash", Input: []byte(`{"command":"ls"}`), Explicit: true, Explanation: models.Explanation{Description: "look", Context: "around"}, ToolUseID: string(models.NewID[models.ResponseID]())}
 	for _, c := range change {
 		c(&in)
 	}

@@ -203,7 +203,7 @@ func (t *tx) requestBudget(actor models.Actor, conv *models.Conversation, want i
 		return nil, err
 	}
 	r := models.Response{
-		Kind: models.KindBudget, Digest: models.Digest(canonical), Description: why, ToolName: models.ToolSetBudget, ToolInputJSON: input,
+		Kind: models.KindBudget, Digest: models.Digest(canonical), Explanation: models.Explanation{Description: why}, ToolName: models.ToolSetBudget, ToolInputJSON: input,
 	}
 	small, err := t.isSmall(actor, conv, want, r)
 	if err != nil {

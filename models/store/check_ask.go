@@ -69,7 +69,7 @@ func checkAsk(in models.AskInput) (*asked, error) {
 		return nil, err
 	}
 	// Made here, where nobody waits for the transaction.
-	q.headline = headline.Of(&models.Response{Kind: q.Kind, ToolName: q.ToolName, ToolInputJSON: string(q.Input), Description: q.Description}).Stored()
+	q.headline = headline.Of(&models.Response{Kind: q.Kind, ToolName: q.ToolName, ToolInputJSON: string(q.Input), Explanation: models.Explanation{Description: q.Description}}).Stored()
 	return q, q.digestQuestion()
 }
 
@@ -119,13 +119,7 @@ func (q *asked) checkKeys() (err error) {
 }
 
 func (q *asked) checkRest() error {
-	if err := models.CheckText("description", q.Description, models.MaxDescription); err != nil {
-		return err
-	}
-	if err := models.CheckText("context", q.Context, models.MaxContext); err != nil {
-		return err
-	}
-	if err := models.CheckText("preview", q.Preview, models.MaxPreview); err != nil {
+	if err := q.Explanation.Check(); err != nil {
 		return err
 	}
 	if q.TimeoutSeconds != nil && *q.TimeoutSeconds < 1 {

@@ -22,7 +22,7 @@ func TestAQuestionWithAnotherTextIsAnotherRequestI9(t *testing.T) {
 		{"fewer options", func(in *models.AskInput) { in.Options = in.Options[:1] }, models.CodeKeyConflict},
 	}
 	first := models.AskInput{
-		ApprovalID: string(models.NewID[models.ResponseID]()), Kind: models.KindQuestion, Description: "Delete the backups?",
+		ApprovalID: string(models.NewID[models.ResponseID]()), Kind: models.KindQuestion, Explanation: models.Explanation{Description: "Delete the backups?"},
 		Options: []models.Option{{Name: "yes"}, {Name: "no"}}, Explicit: true,
 	}
 	for _, tt := range tests {
@@ -50,7 +50,7 @@ func TestAQuestionWithAnotherTextIsAnotherRequestI9(t *testing.T) {
 func TestARepeatIsComparedUnderTheVersionOfItsRowI9(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	in := models.AskInput{ToolUseID: "t1", Kind: models.KindQuestion, Description: "Which region?", Explicit: true}
+	in := models.AskInput{ToolUseID: "t1", Kind: models.KindQuestion, Explanation: models.Explanation{Description: "Which region?"}, Explicit: true}
 	stands := b.AskFor(t, in)
 	old, err := stands.DigestUnder(1)
 	if err != nil {
@@ -110,7 +110,7 @@ UPDATE responses SET digest = ?, digest_version = 1 WHERE id = ?`, digest, id); 
 func TestTheTextOfAQuestionNeverChanges(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	question := b.AskFor(t, models.AskInput{Kind: models.KindQuestion, Description: "Delete the backups?"})
+	question := b.AskFor(t, models.AskInput{Kind: models.KindQuestion, Explanation: models.Explanation{Description: "Delete the backups?"}})
 	db := storetest.Tamper(t, b.Store)
 	for _, set := range []string{`description = 'Keep the backups?'`, `digest_version = 1`, `options = '[]'`} {
 		if _, err := db.ExecContext(t.Context(), `UPDATE responses SET `+set+` WHERE id = ?`, question.ID); err == nil {

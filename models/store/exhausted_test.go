@@ -33,7 +33,7 @@ func TestI14TheBudgetIsNeverPassed(t *testing.T) {
 			return storetest.Err(c.Ask(t.Context(), c.Agent, c.in(models.AskInput{ToolName: "Bash", Energy: two})))
 		},
 		"a question": func() error {
-			return storetest.Err(c.Ask(t.Context(), c.Agent, c.in(models.AskInput{Kind: models.KindQuestion, Description: "?", Energy: two})))
+			return storetest.Err(c.Ask(t.Context(), c.Agent, c.in(models.AskInput{Kind: models.KindQuestion, Explanation: models.Explanation{Description: "?"}, Energy: two})))
 		},
 		"what passes": func() error {
 			return storetest.Err(c.Ask(t.Context(), c.Agent, c.in(models.AskInput{ToolName: "Read", Energy: two})))

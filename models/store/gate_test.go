@@ -40,7 +40,7 @@ func refusal(t *testing.T, err error, code models.Code) *models.Error {
 func TestAskIsPendingUntilAPersonDecides(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	a := b.AskFor(t, models.AskInput{Input: []byte(`{"command":"ls"}`), Description: "list"})
+	a := b.AskFor(t, models.AskInput{Input: []byte(`{"command":"ls"}`), Explanation: models.Explanation{Description: "list"}})
 	if a.Status() != models.StatusPending || !a.RequiresApproval || a.Sequence != 1 || a.Risk != models.RiskMedium {
 		t.Fatalf("asked = %+v", a)
 	}
@@ -209,13 +209,13 @@ func TestTheDeadlineIsTheRulesThenTheAgentsThenTheKinds(t *testing.T) {
 		{models.AskInput{ToolName: "slow", TimeoutSeconds: secs(10)}, 30 * time.Minute},
 		{models.AskInput{ToolName: "x", TimeoutSeconds: secs(10)}, 10 * time.Second},
 		{models.AskInput{ToolName: "x"}, 7 * time.Minute},
-		{models.AskInput{Kind: models.KindQuestion, Description: "?", TimeoutSeconds: secs(60)}, time.Minute},
+		{models.AskInput{Kind: models.KindQuestion, Explanation: models.Explanation{Description: "?"}, TimeoutSeconds: secs(60)}, time.Minute},
 	} {
 		if a := b.AskFor(t, tt.in); a.ApprovalTimeoutAt.Sub(a.CreatedAt) != tt.want {
 			t.Errorf("%+v: deadline after %v, want %v", tt.in, a.ApprovalTimeoutAt.Sub(a.CreatedAt), tt.want)
 		}
 	}
-	if a := b.AskFor(t, models.AskInput{Kind: models.KindQuestion, Description: "?"}); a.HasDeadline() {
+	if a := b.AskFor(t, models.AskInput{Kind: models.KindQuestion, Explanation: models.Explanation{Description: "?"}}); a.HasDeadline() {
 		t.Errorf("a question has the deadline %v, want none", a.ApprovalTimeoutAt)
 	}
 	for _, n := range []int64{0, -1, 3601} {
@@ -262,7 +262,7 @@ func TestI10CausesAreToldApart(t *testing.T) {
 	if a := b.AskFor(t, models.AskInput{ToolName: "drop"}); a.Status() != models.StatusRejected {
 		t.Errorf("deny with the gate off: %+v", a)
 	}
-	if a := b.AskFor(t, models.AskInput{Kind: models.KindQuestion, Description: "?"}); a.Status() != models.StatusPending {
+	if a := b.AskFor(t, models.AskInput{Kind: models.KindQuestion, Explanation: models.Explanation{Description: "?"}}); a.Status() != models.StatusPending {
 		t.Errorf("a question with the gate off: %+v", a)
 	}
 	b.UsePolicy(t, `{}`)
@@ -367,7 +367,7 @@ func TestVerdictsFitTheKind(t *testing.T) {
 	text := func(s string) *string { return &s }
 	answer := func(s string) models.DecisionInput { return models.DecisionInput{Answer: text(s)} }
 	option := func(s string) models.DecisionInput { return models.DecisionInput{Option: text(s)} }
-	question := models.AskInput{Kind: models.KindQuestion, Description: "Which?", Options: []models.Option{{Name: "eu"}, {Name: "us", Title: "US"}}}
+	question := models.AskInput{Kind: models.KindQuestion, Explanation: models.Explanation{Description: "Which?"}, Options: []models.Option{{Name: "eu"}, {Name: "us", Title: "US"}}}
 	both := answer("eu please")
 	both.Approved = storetest.Yes().Approved
 	declined := storetest.No("none of them")

@@ -203,7 +203,7 @@ func TestWhatNoGrantIsMadeOn(t *testing.T) {
 		code  models.Code
 		field string
 	}{
-		"a question":       {b.AskFor(t, models.AskInput{Kind: models.KindQuestion, Description: "?"}), as, models.CodeWrongDecisionKind, ""},
+		"a question":       {b.AskFor(t, models.AskInput{Kind: models.KindQuestion, Explanation: models.Explanation{Description: "?"}}), as, models.CodeWrongDecisionKind, ""},
 		"critical risk":    {b.AskFor(t, models.AskInput{ToolName: "wire"}), as, models.CodeWrongDecisionKind, ""},
 		"allowed":          {b.AskFor(t, models.AskInput{ToolName: "ls"}), as, models.CodeWrongDecisionKind, ""},
 		"denied":           {b.AskFor(t, models.AskInput{ToolName: "no"}), as, models.CodeAlreadyDecided, ""},

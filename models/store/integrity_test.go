@@ -186,7 +186,7 @@ func TestI7OneObjectChangedOneEntryAndNeverAnInput(t *testing.T) {
 		return h.Seq
 	}
 	at := seq()
-	a := b.AskFor(t, models.AskInput{Input: []byte(`{"secret":"hunter2"}`), Description: "hunter2", Context: "hunter2", ToolUseID: "x"})
+	a := b.AskFor(t, models.AskInput{Input: []byte(`{"secret":"hunter2"}`), Explanation: models.Explanation{Description: "hunter2", Context: "hunter2"}, ToolUseID: "x"})
 	if got := seq() - at; got != 2 {
 		t.Errorf("the first ask made %d entries, want one for the conversation and one for the approval", got)
 	}
@@ -440,7 +440,7 @@ func TestABriefHasTheBeginningOfEachText(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	long := `{"command":"` + strings.Repeat("x", 2*models.MaxBrief) + `"}`
-	a := b.AskFor(t, models.AskInput{Input: []byte(long), Context: "why", Description: "what"})
+	a := b.AskFor(t, models.AskInput{Input: []byte(long), Explanation: models.Explanation{Context: "why", Description: "what"}})
 	check := func(name string, items []models.Brief, err error) {
 		t.Helper()
 		if err != nil || len(items) != 1 {

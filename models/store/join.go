@@ -93,10 +93,5 @@ func (q *asked) losesEdit(a *models.Approval) bool {
 // fits reports whether whoever decides a request that waits decides this call too: it says
 // nothing that they are not shown, and demands nothing that the request does not.
 func (q *asked) fits(a *models.Approval) bool {
-	for _, said := range [...][2]string{{q.Description, a.Description}, {q.Context, a.Context}, {q.Preview, a.Preview}, {q.JobID, orEmpty(a.JobID)}} {
-		if said[0] != "" && said[0] != said[1] {
-			return false
-		}
-	}
-	return q.Template == a.Template && !q.losesEdit(a)
+	return q.Explanation.Repeats(&a.Explanation) && (q.JobID == "" || q.JobID == orEmpty(a.JobID)) && q.Template == a.Template && !q.losesEdit(a)
 }

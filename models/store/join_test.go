@@ -37,16 +37,16 @@ func TestI9TwoWaysInForOneCallAreOneRequest(t *testing.T) {
 		"of no session":                     {models.AskInput{ToolUseID: "t1"}, models.AskInput{Session: "s1", Join: true}, true},
 		"in another session":                {hook, models.AskInput{Session: "s2", Input: []byte(rmBuild), Join: true}, false},
 		"in its session, not said":          {hook, models.AskInput{Session: "s1", Input: []byte(rmBuild)}, false},
-		"that a person is told more of":     {hook, models.AskInput{Input: []byte(rmBuild), Description: "on the laptop"}, false},
-		"that a person knows more of":       {models.AskInput{ToolUseID: "t1", Description: "clean"}, models.AskInput{}, true},
-		"said alike":                        {models.AskInput{ToolUseID: "t1", Description: "clean"}, models.AskInput{Description: "clean"}, true},
-		"in another context":                {hook, models.AskInput{Input: []byte(rmBuild), Context: "step 2"}, false},
+		"that a person is told more of":     {hook, models.AskInput{Input: []byte(rmBuild), Explanation: models.Explanation{Description: "on the laptop"}}, false},
+		"that a person knows more of":       {models.AskInput{ToolUseID: "t1", Explanation: models.Explanation{Description: "clean"}}, models.AskInput{}, true},
+		"said alike":                        {models.AskInput{ToolUseID: "t1", Explanation: models.Explanation{Description: "clean"}}, models.AskInput{Explanation: models.Explanation{Description: "clean"}}, true},
+		"in another context":                {hook, models.AskInput{Input: []byte(rmBuild), Explanation: models.Explanation{Context: "step 2"}}, false},
 		"of another job":                    {models.AskInput{ToolUseID: "t1", JobID: "j1"}, models.AskInput{JobID: "j2"}, false},
 		"of the same job":                   {models.AskInput{ToolUseID: "t1", JobID: "j1"}, models.AskInput{JobID: "j1"}, true},
 		"under a template":                  {models.AskInput{ToolUseID: "t1"}, models.AskInput{Template: "careful"}, false},
 		"of what asks under a template":     {models.AskInput{ToolUseID: "t1", Template: "careful"}, models.AskInput{}, false},
-		"another question":                  {models.AskInput{Kind: models.KindQuestion, ToolUseID: "t1", Description: "Go?"}, models.AskInput{Kind: models.KindQuestion, Description: "Stop?"}, false},
-		"the same question":                 {models.AskInput{Kind: models.KindQuestion, ToolUseID: "t1", Description: "Go?"}, models.AskInput{Kind: models.KindQuestion, Description: "Go?"}, true},
+		"another question":                  {models.AskInput{Kind: models.KindQuestion, ToolUseID: "t1", Explanation: models.Explanation{Description: "Go?"}}, models.AskInput{Kind: models.KindQuestion, Explanation: models.Explanation{Description: "Stop?"}}, false},
+		"the same question":                 {models.AskInput{Kind: models.KindQuestion, ToolUseID: "t1", Explanation: models.Explanation{Description: "Go?"}}, models.AskInput{Kind: models.KindQuestion, Explanation: models.Explanation{Description: "Go?"}}, true},
 		"a question is no call of its name": {models.AskInput{Kind: models.KindQuestion, ToolUseID: "t1"}, models.AskInput{ToolName: "question"}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -127,7 +127,7 @@ func TestI14JoiningCostsNothing(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(o *store.Options) { o.AsksPerMinute, o.PendingPerAgent = 1, 1 })
 	three := new(int64(3))
-	first := b.AskFor(t, models.AskInput{Session: "s1", ToolUseID: "t1", Energy: three, Description: "clean up"})
+	first := b.AskFor(t, models.AskInput{Session: "s1", ToolUseID: "t1", Energy: three, Explanation: models.Explanation{Description: "clean up"}})
 	for range 3 {
 		if got := b.AskFor(t, models.AskInput{Energy: three, TimeoutSeconds: new(int64(7))}); got.ID != first.ID || got.Description != "clean up" || !got.ApprovalTimeoutAt.Equal(first.ApprovalTimeoutAt) {
 			t.Fatalf("joined: %+v", got)

@@ -70,7 +70,7 @@ func (w *listWorld) step(t *testing.T, r *rand.Rand) {
 	word := func() string { return listWords[r.IntN(len(listWords))] }
 	in := models.AskInput{
 		ToolName: listTools[r.IntN(len(listTools))], Explicit: true, TimeoutSeconds: &secs, ApprovalID: uuid.NewString(),
-		Description: word(), Input: []byte(`{"city":` + string(quoted(word())) + `}`),
+		Explanation: models.Explanation{Description: word()}, Input: []byte(`{"city":` + string(quoted(word())) + `}`),
 	}
 	if r.IntN(8) == 0 {
 		in.Kind, in.ToolName, in.Input = models.KindQuestion, "", nil

@@ -112,7 +112,7 @@ func TestJudgementsAreLoggedWithoutInputs(t *testing.T) {
 		log := new(bytes.Buffer)
 		b := newBench(t, func(o *store.Options) { o.Log = slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: level})) })
 		b.UsePolicy(t, `{"rules":[{"name":"hold rm","tools":["rm"],"effect":"require"}]}`)
-		a := b.AskFor(t, models.AskInput{ToolUseID: "1", ToolName: "rm", Input: []byte(`{"path":"hush-hush"}`), Description: "hush-hush", Context: "hush-hush"})
+		a := b.AskFor(t, models.AskInput{ToolUseID: "1", ToolName: "rm", Input: []byte(`{"path":"hush-hush"}`), Explanation: models.Explanation{Description: "hush-hush", Context: "hush-hush"}})
 		b.AskFor(t, models.AskInput{ToolUseID: "2", ToolName: "deploy"})
 		edit := storetest.Yes()
 		edit.Input = []byte(`{"path":"also hush-hush"}`)

@@ -124,7 +124,7 @@ func editedRows(t *testing.T, edit string, files ...*sql.DB) (_ []models.RowFaul
 func TestAnEditIsFoundAfterAnActHasChangedTheRow(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	a := b.AskFor(t, models.AskInput{ToolName: "Bash", Input: []byte(`{}`), Description: "Removes all."})
+	a := b.AskFor(t, models.AskInput{ToolName: "Bash", Input: []byte(`{}`), Explanation: models.Explanation{Description: "Removes all."}})
 	file := storetest.Tamper(t, b.Store)
 	file.SetMaxOpenConns(1)
 	for _, edit := range []string{

@@ -15,13 +15,13 @@ import (
 func TestOnlyAPurgeChangesContents(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	settled := b.AskFor(t, models.AskInput{ToolName: "Bash", Input: []byte(`{"a":1}`), Description: "d"})
+	settled := b.AskFor(t, models.AskInput{ToolName: "Bash", Input: []byte(`{"a":1}`), Explanation: models.Explanation{Description: "d"}})
 	in := storetest.No("Not now.")
 	in.Digest = settled.Digest
 	if _, err := b.Decide(t.Context(), b.Owner, settled.ID, in); err != nil {
 		t.Fatal(err)
 	}
-	question := b.AskFor(t, models.AskInput{Kind: models.KindQuestion, Description: "Which?"})
+	question := b.AskFor(t, models.AskInput{Kind: models.KindQuestion, Explanation: models.Explanation{Description: "Which?"}})
 	silent := b.AskFor(t, models.AskInput{ToolName: "Bash", Input: []byte(`{"a":2}`)})
 	in = storetest.Yes()
 	in.Digest = silent.Digest

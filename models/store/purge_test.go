@@ -27,7 +27,7 @@ func TestAPurgeLeavesNoByteOfWhatItRemoves(t *testing.T) {
 		lived(t, w, old)
 	}
 	everyContentIsSecret(t, w.Store)
-	pending := w.AskFor(t, models.AskInput{ToolName: "Bash", Input: kept.json("input"), Description: kept.new("description"), RunID: "waits", TimeoutSeconds: new(int64(80000)), Explicit: true})
+	pending := w.AskFor(t, models.AskInput{ToolName: "Bash", Input: kept.json("input"), Explanation: models.Explanation{Description: kept.new("description")}, RunID: "waits", TimeoutSeconds: new(int64(80000)), Explicit: true})
 	w.Clock.Step(time.Minute)
 	cutoff := w.Clock.Now()
 	w.Clock.Step(time.Minute)

@@ -62,7 +62,7 @@ func (s *Store) Respond(ctx context.Context, actor models.Actor, in models.Respo
 
 // checkResponse does everything that needs no database.
 func checkResponse(in models.ResponseInput) (models.Response, error) {
-	r := models.Response{Kind: in.Kind, Content: in.Content, EnergyBudget: in.EnergyBudget, ModelUsed: in.ModelUsed, Preview: in.Preview, Energy: models.DefaultEnergy}
+	r := models.Response{Kind: in.Kind, Content: in.Content, EnergyBudget: in.EnergyBudget, ModelUsed: in.ModelUsed, Explanation: models.Explanation{Preview: in.Preview}, Energy: models.DefaultEnergy}
 	switch in.Kind {
 	case models.KindProposal:
 		r.ToolName = models.ToolRespondWithApproval

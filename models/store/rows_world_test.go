@@ -70,11 +70,11 @@ func pastOf(t *testing.T, opts ...storetest.Option) *outsideWorld {
 	edited.Input = []byte(`{"command":"make -n","cwd":"/src"}`)
 	decide(w.Owner, w.run(t, "make all", "/src"), edited)
 	answer := models.DecisionInput{Answer: new("Blue."), Reason: "It is."}
-	decide(w.Owner, w.AskFor(t, models.AskInput{Kind: models.KindQuestion, Description: "Which?", Options: []models.Option{{Name: "red"}, {Name: "blue"}}}), answer)
+	decide(w.Owner, w.AskFor(t, models.AskInput{Kind: models.KindQuestion, Explanation: models.Explanation{Description: "Which?"}, Options: []models.Option{{Name: "red"}, {Name: "blue"}}}), answer)
 	_, err = w.Ask(ctx, w.Agent, models.AskInput{ToolName: "format", Explicit: true})
 	storetest.Must(t, err)
 
-	pay := w.AskFor(t, models.AskInput{ToolName: "pay", Input: []byte(`{"amount":5}`), RunID: "run-1", Description: "Pay."})
+	pay := w.AskFor(t, models.AskInput{ToolName: "pay", Input: []byte(`{"amount":5}`), RunID: "run-1", Explanation: models.Explanation{Description: "Pay."}})
 	decide(finance, pay, storetest.Yes())
 	step()
 	_, err = w.Undo(ctx, finance, pay.ID)

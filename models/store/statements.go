@@ -42,6 +42,14 @@ type hotWriting struct {
 // hotReading are the reads of every wait, prepared on the read pool.
 type hotReading struct{ state, nextDeadline *sql.Stmt }
 
+// setExplanation sets what an agent says about its request, in the order of its members.
+func setExplanation() (out string) {
+	for _, m := range new(models.Explanation).Members() {
+		out += ", " + m.Name + " = ?"
+	}
+	return out
+}
+
 // fitsBudget is whether ?1 units more are within a conversation's budget. What
 // costs nothing always is.
 const fitsBudget = `(?1 = 0 OR energy_budget IS NULL OR energy_used + energy_reserved + ?1 <= energy_budget)`
@@ -102,7 +110,7 @@ func (h *hotWriting) texts() map[**db.Stmt]string {
 		&h.standingAsk:      standingAsk,
 		// Whoever asks about a call that was closed goes on with it.
 		&h.judgeReported: `UPDATE responses SET asked = TRUE, job_id = ?, risk = ?, requires_approval = ?, approval_status = ?, approval_timestamp = ?, approval_feedback = ?, cause = ?,
- policy_version = ?, policy_rule = ?, policy_reason = ?, reviewers_only = ?, self_approval = ?, approvers = ?, no_substitutes = ?, template = ?, checklist = ?, template_text = ?, approval_requested_at = ?, approval_timeout_at = ?, energy = ?, description = ?, context = ?, preview = ?, claimed_at = ?, protocol = ?, client_data = ?, headline = ?, accepts_edits = ?, grant_id = ?,
+ policy_version = ?, policy_rule = ?, policy_reason = ?, reviewers_only = ?, self_approval = ?, approvers = ?, no_substitutes = ?, template = ?, checklist = ?, template_text = ?, approval_requested_at = ?, approval_timeout_at = ?, energy = ?, claimed_at = ?, protocol = ?, client_data = ?, headline = ?, accepts_edits = ?, grant_id = ?` + setExplanation() + `,
  is_completed = is_completed AND closed = '', completed_at = CASE WHEN closed = '' THEN completed_at END, closed = ''
  WHERE id = ? AND approval_status IS NULL AND cause = ''`,
 		&h.complete: `UPDATE responses SET is_completed = TRUE, completed_at = ?, is_error = ?, result_bytes = ?, tool_result = ?, closed = ''

@@ -80,7 +80,7 @@ func TestI10StopCancelsWhatIsPending(t *testing.T) {
 	c := begun(t, 50)
 	late := c.AskFor(t, c.in(models.AskInput{ToolName: "Bash", TimeoutSeconds: new(int64(60))}))
 	call := c.AskFor(t, c.in(models.AskInput{ToolName: "Bash", TimeoutSeconds: new(int64(600))}))
-	question := c.AskFor(t, c.in(models.AskInput{Kind: models.KindQuestion, Description: "?"}))
+	question := c.AskFor(t, c.in(models.AskInput{Kind: models.KindQuestion, Explanation: models.Explanation{Description: "?"}}))
 	proposal, budget := c.propose(t, "Shall I?"), c.exhausted(t)
 	elsewhere := c.AskFor(t, models.AskInput{})
 	c.Clock.Step(time.Minute)

@@ -46,7 +46,7 @@ func TestAStoppedAgentGetsNothing(t *testing.T) {
 		t.Errorf("the other agent's is %s (%v)", a.Status(), err)
 	}
 	for name, in := range map[string]models.AskInput{
-		"allowed": {ToolName: "Read"}, "unmatched": {ToolName: "x"}, "explicit": {ToolName: "pay", Explicit: true}, "a question": {Kind: models.KindQuestion, Description: "May I?"},
+		"allowed": {ToolName: "Read"}, "unmatched": {ToolName: "x"}, "explicit": {ToolName: "pay", Explicit: true}, "a question": {Kind: models.KindQuestion, Explanation: models.Explanation{Description: "May I?"}},
 	} {
 		a, err := b.Ask(t.Context(), b.Agent, in)
 		storetest.Must(t, err)

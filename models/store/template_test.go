@@ -73,7 +73,7 @@ func TestEveryApproverTicks(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.UsePolicy(t, `{"templates":[`+checking+`],"rules":[{"name":"q","tools":["question"],"effect":"require","template":"pay"}]}`)
-	a := b.AskFor(t, models.AskInput{Kind: models.KindQuestion, Description: "Pay?"})
+	a := b.AskFor(t, models.AskInput{Kind: models.KindQuestion, Explanation: models.Explanation{Description: "Pay?"}})
 	text := "yes"
 	wantCode(t, storetest.Err(b.Decide(t.Context(), b.Owner, a.ID, models.DecisionInput{Answer: &text})), models.CodeInvalid)
 	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.Owner, a.ID, models.DecisionInput{Answer: &text, Checked: []int{0, 1}})))

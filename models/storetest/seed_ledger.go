@@ -26,7 +26,7 @@ func SeedLedger(tb testing.TB, s *store.Store, agent, owner models.Actor, n int)
 	}
 	a, err := s.Ask(ctx, agent, models.AskInput{
 		ToolName: "Bash", Explicit: true, Input: []byte(`{"command":"make test","cwd":"/src","description":"Run the tests"}`),
-		Description: "Runs the tests.",
+		Explanation: models.Explanation{Description: "Runs the tests."},
 	})
 	stop(err)
 	a, err = s.Decide(ctx, owner, a.ID,

@@ -47,7 +47,7 @@ func (o *office) ask(t *testing.T, a models.Approval) *models.Approval {
 	t.Helper()
 	in := models.AskInput{
 		RunID: *a.RunID, ToolUseID: *a.ToolUseID, Kind: a.Kind, ToolName: a.ToolName, Input: []byte(a.ToolInputJSON),
-		Description: a.Description, Context: a.Context, Explicit: true, AcceptsEdits: a.AcceptsEdits,
+		Explanation: models.Explanation{Description: a.Description, Context: a.Context}, Explicit: true, AcceptsEdits: a.AcceptsEdits,
 	}
 	if a.Kind == models.KindQuestion {
 		in.ToolName, in.Input = "", nil

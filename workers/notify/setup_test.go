@@ -221,7 +221,7 @@ func (p *place) rule(t *testing.T, risk models.Risk, minutes int, reviewers ...s
 
 func (p *place) ask(t *testing.T) *models.Approval {
 	t.Helper()
-	a, err := p.Ask(t.Context(), p.agent, models.AskInput{ToolName: "Bash", Input: []byte(`{"command":"` + secret + `"}`), Description: secret, Context: secret, Preview: secret})
+	a, err := p.Ask(t.Context(), p.agent, models.AskInput{ToolName: "Bash", Input: []byte(`{"command":"` + secret + `"}`), Explanation: models.Explanation{Description: secret, Context: secret, Preview: secret}})
 	storetest.Must(t, err)
 	if a.Status() != models.StatusPending {
 		t.Fatalf("asked: %+v", a)

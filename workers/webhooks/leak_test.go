@@ -91,8 +91,7 @@ func (p *place) writeEverywhere(t *testing.T, secrets planted) {
 	conv, _, err := p.OpenRun(ctx, p.agent, models.RunInput{RunID: secrets.of("run id"), ParentRunID: secrets.of("parent"), Title: secrets.of("title"), EnergyBudget: new(int64(50))})
 	storetest.Must(t, err)
 	call := models.AskInput{
-		ToolName: "deploy", RunID: secrets.of("run id"), ToolUseID: secrets.of("tool use"), Input: input("input"), Description: secrets.of("description"),
-		Context: secrets.of("context"), Preview: secrets.of("preview"), AcceptsEdits: true,
+		ToolName: "deploy", RunID: secrets.of("run id"), ToolUseID: secrets.of("tool use"), Input: input("input"), Explanation: models.Explanation{Description: secrets.of("description"), Context: secrets.of("context"), Preview: secrets.of("preview")}, AcceptsEdits: true,
 	}
 	a := asked(call)
 	storetest.Must(t, storetest.Err(p.AskBack(ctx, p.admin, a.ID, secrets.of("question back"))))
@@ -101,7 +100,7 @@ func (p *place) writeEverywhere(t *testing.T, secrets planted) {
 	storetest.Must(t, storetest.Err(p.Escalate(ctx, p.agent, a.ID, secrets.of("escalation"))))
 	decide(a, models.DecisionInput{Approved: &yes, Reason: secrets.of("reason"), Input: input("edit")})
 	decide(asked(models.AskInput{ToolName: "deploy", Input: input("rejected")}), models.DecisionInput{Approved: &no, Reason: secrets.of("feedback")})
-	decide(asked(models.AskInput{Kind: models.KindQuestion, Description: "Which? " + secrets.of("question"), Options: []models.Option{{Name: secrets.of("option")}, {Name: "other"}}}),
+	decide(asked(models.AskInput{Kind: models.KindQuestion, Explanation: models.Explanation{Description: "Which? " + secrets.of("question")}, Options: []models.Option{{Name: secrets.of("option")}, {Name: "other"}}}),
 		models.DecisionInput{Answer: new(secrets.of("answer"))})
 	cancelled := asked(models.AskInput{ToolName: "deploy", Input: input("cancelled")})
 	storetest.Must(t, storetest.Err(p.Cancel(ctx, p.agent, cancelled.ID)))

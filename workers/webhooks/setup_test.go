@@ -322,7 +322,7 @@ func (p *place) add(tb testing.TB, r *receiver, in models.WebhookInput) *models.
 // ask asks in a conversation that a run names.
 func (p *place) ask(tb testing.TB, run, id string) *models.Approval {
 	tb.Helper()
-	a, err := p.Ask(tb.Context(), p.agent, models.AskInput{ToolName: "deploy", ToolUseID: id, RunID: run, Explicit: true, AcceptsEdits: true, Input: []byte(`{"secret":"input-` + id + `"}`), Description: "described " + id})
+	a, err := p.Ask(tb.Context(), p.agent, models.AskInput{ToolName: "deploy", ToolUseID: id, RunID: run, Explicit: true, AcceptsEdits: true, Input: []byte(`{"secret":"input-` + id + `"}`), Explanation: models.Explanation{Description: "described " + id}})
 	storetest.Must(tb, err)
 	return a
 }

@@ -20,7 +20,7 @@ func ExampleClient_AskUntilDecided() {
 	ada := client.New(server.url, server.reviewerToken)
 	agent := client.New(server.url, server.agentToken)
 	got, err := agent.AskUntilDecided(ctx, wire.AskRequest{
-		ToolName: "deploy", Input: []byte(`{"version":"1.4"}`), Description: "1.4 to production",
+		ToolName: "deploy", Input: []byte(`{"version":"1.4"}`), Explanation: wire.Explanation{Description: "1.4 to production"},
 	}, client.WaitOptions{
 		Connect: 10 * time.Second,
 		OnAnswer: func(asked *wire.Approval) {

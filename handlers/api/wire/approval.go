@@ -18,16 +18,15 @@ type AskRequest struct {
 	ToolName       string          `json:"toolName,omitempty" doc:"Required for a tool_call"`
 	Input          json.RawMessage `json:"input,omitzero" doc:"Any JSON value, kept exactly as sent; {} if left out"`
 	Options        []Option        `json:"options,omitempty" doc:"The answers that a question offers"`
-	Description    string          `json:"description,omitempty"`
-	Context        string          `json:"context,omitempty"`
-	Preview        string          `json:"preview,omitempty" doc:"What the agent says that will happen, such as a diff or a plan: at most 16 KiB of text, shown to people as its claim. It is no part of the digest, and a repeat keeps the first one"`
-	AcceptsEdits   bool            `json:"acceptsEdits,omitzero" doc:"True: the client runs decision.input, which may be another input than it sent. Without it nobody can approve another input: a reviewer who would is offered a rejection with decision.suggestedInput. A repeat keeps the first one; a repeat without it of a request with it is a conflict, as long as an edit could be lost"`
-	Join           bool            `json:"join,omitempty" doc:"With neither approvalId nor toolUseId: the call may have come in by another way. It is then the agent's only request that waits with the same kind, tool and input, if there is one, in the conversation that it names or in none, and if it says nothing else of itself"`
-	TimeoutSeconds *int64          `json:"timeoutSeconds,omitzero" doc:"From 1 to the policy's maximum; a rule's own timeout goes first"`
-	Template       string          `json:"template,omitempty" doc:"The name of a template of the policy, which can only make the call stricter: it waits for a person, at the higher risk, for the shorter time"`
-	Energy         *int64          `json:"energy,omitzero"`
-	Timestamp      string          `json:"timestamp,omitempty" doc:"When the agent asked, by its own clock, in RFC 3339: shown to people where it is more than a minute off"`
-	Fallback       *Fallback       `json:"fallback,omitzero" doc:"Reports that the client went on because no server answered"`
+	Explanation
+
+	AcceptsEdits   bool      `json:"acceptsEdits,omitzero" doc:"True: the client runs decision.input, which may be another input than it sent. Without it nobody can approve another input: a reviewer who would is offered a rejection with decision.suggestedInput. A repeat keeps the first one; a repeat without it of a request with it is a conflict, as long as an edit could be lost"`
+	Join           bool      `json:"join,omitempty" doc:"With neither approvalId nor toolUseId: the call may have come in by another way. It is then the agent's only request that waits with the same kind, tool and input, if there is one, in the conversation that it names or in none, and if it says nothing else of itself"`
+	TimeoutSeconds *int64    `json:"timeoutSeconds,omitzero" doc:"From 1 to the policy's maximum; a rule's own timeout goes first"`
+	Template       string    `json:"template,omitempty" doc:"The name of a template of the policy, which can only make the call stricter: it waits for a person, at the higher risk, for the shorter time"`
+	Energy         *int64    `json:"energy,omitzero"`
+	Timestamp      string    `json:"timestamp,omitempty" doc:"When the agent asked, by its own clock, in RFC 3339: shown to people where it is more than a minute off"`
+	Fallback       *Fallback `json:"fallback,omitzero" doc:"Reports that the client went on because no server answered"`
 }
 
 // Fallback reports a call that went ahead while no server answered.
@@ -37,49 +36,48 @@ type Fallback struct {
 
 // Approval is one request and where it stands.
 type Approval struct {
-	ApprovalID       ResponseID      `json:"approvalId"`
-	ConversationID   ConversationID  `json:"conversationId"`
-	Agent            Asker           `json:"agent" doc:"Who asks"`
-	Sequence         int64           `json:"sequence"`
-	Kind             Kind            `json:"kind"`
-	ToolName         string          `json:"toolName"`
-	Input            json.RawMessage `json:"input" doc:"As sent; null with a reply or proposal, which has content. Where another system asks with another input than its agent reported, that input, which runs: as a text where it is kept cut or may be read in two ways"`
-	ReportedInput    json.RawMessage `json:"reportedInput,omitempty" doc:"What the agent reported, only where another system asks with another input, and runs that. The digest is over this one"`
-	Content          string          `json:"content,omitempty" doc:"The text of a reply or proposal"`
-	Options          []Option        `json:"options,omitempty"`
-	Description      string          `json:"description"`
-	Context          string          `json:"context,omitempty" doc:"In the agent's words"`
-	Preview          string          `json:"preview,omitempty" doc:"What the agent says that will happen: its claim, and no part of what is decided"`
-	EnergyBudget     *int64          `json:"energyBudget,omitempty" doc:"The budget that a proposal asks for; not applied"`
-	ToolUseID        *string         `json:"toolUseId"`
-	JobID            *string         `json:"jobId"`
-	RunID            *string         `json:"runId"`
-	Digest           string          `json:"digest" doc:"SHA-256 over the canonical JSON of kind, tool name and input or content; of a question also its description and options, of a proposal also its budget; where there is a reportedInput, over that instead of the input"`
-	Risk             Risk            `json:"risk" enum:"all"`
-	Status           Status          `json:"status" enum:"all"`
-	Cause            Cause           `json:"cause"`
-	GrantID          *GrantID        `json:"grantId,omitempty" doc:"The pre-approval that allowed the call, where one did"`
-	Advice           string          `json:"advice" doc:"One sentence for the model"`
-	RequiresApproval bool            `json:"requiresApproval" doc:"False: allowed without a person"`
-	RequestedAt      time.Time       `json:"requestedAt"`
-	Timestamp        time.Time       `json:"timestamp" doc:"As requestedAt"`
-	ClaimedAt        *time.Time      `json:"claimedAt,omitempty" doc:"When the agent, or the other system, says that it asked, where that is more than a minute off"`
-	TimeoutAt        *time.Time      `json:"timeoutAt" doc:"Null: no deadline"`
-	Decision         *Decision       `json:"decision" doc:"Null while pending"`
-	Approved         *bool           `json:"approved,omitzero" doc:"As response.approved; left out while pending"`
-	Reason           *string         `json:"reason,omitzero" doc:"As response.reason; left out while pending"`
-	Response         *Responded      `json:"response,omitempty" doc:"The decision in short; left out while pending"`
-	Reviewers        []string        `json:"reviewers,omitempty" doc:"While pending, who may approve or answer: people by name, groups as group:NAME, and admins"`
-	WaitingFor       string          `json:"waitingFor,omitempty" doc:"While pending, what it waits for, in a few words"`
-	Waiting          *bool           `json:"waiting,omitempty" doc:"For people, while pending: whether its agent waits for the outcome now"`
-	Held             *Held           `json:"held,omitempty" doc:"Set while a decision is stored but not yet the outcome"`
-	OpenNote         *OpenNote       `json:"openNote" doc:"A reviewer's question, which stops the clock; null: none waits for an answer"`
-	Policy           Policy          `json:"policy"`
-	AcceptsEdits     bool            `json:"acceptsEdits,omitzero" doc:"Another input than the one that was sent can be approved: whoever asked runs decision.input"`
-	Template         string          `json:"template,omitempty" doc:"The template that the agent named"`
-	Origin           *Origin         `json:"origin,omitempty" doc:"For people: where it comes from, if not from its agent alone"`
-	URL              string          `json:"url" doc:"The page on which a person decides"`
-	Removed          string          `json:"removed,omitempty" doc:"Set when the contents were removed, by whom and when: the input is null, and an approval counts no more"`
+	ApprovalID     ResponseID      `json:"approvalId"`
+	ConversationID ConversationID  `json:"conversationId"`
+	Agent          Asker           `json:"agent" doc:"Who asks"`
+	Sequence       int64           `json:"sequence"`
+	Kind           Kind            `json:"kind"`
+	ToolName       string          `json:"toolName"`
+	Input          json.RawMessage `json:"input" doc:"As sent; null with a reply or proposal, which has content. Where another system asks with another input than its agent reported, that input, which runs: as a text where it is kept cut or may be read in two ways"`
+	ReportedInput  json.RawMessage `json:"reportedInput,omitempty" doc:"What the agent reported, only where another system asks with another input, and runs that. The digest is over this one"`
+	Content        string          `json:"content,omitempty" doc:"The text of a reply or proposal"`
+	Options        []Option        `json:"options,omitempty"`
+	Explained
+
+	EnergyBudget     *int64     `json:"energyBudget,omitempty" doc:"The budget that a proposal asks for; not applied"`
+	ToolUseID        *string    `json:"toolUseId"`
+	JobID            *string    `json:"jobId"`
+	RunID            *string    `json:"runId"`
+	Digest           string     `json:"digest" doc:"SHA-256 over the canonical JSON of kind, tool name and input or content; of a question also its description and options, of a proposal also its budget; where there is a reportedInput, over that instead of the input"`
+	Risk             Risk       `json:"risk" enum:"all"`
+	Status           Status     `json:"status" enum:"all"`
+	Cause            Cause      `json:"cause"`
+	GrantID          *GrantID   `json:"grantId,omitempty" doc:"The pre-approval that allowed the call, where one did"`
+	Advice           string     `json:"advice" doc:"One sentence for the model"`
+	RequiresApproval bool       `json:"requiresApproval" doc:"False: allowed without a person"`
+	RequestedAt      time.Time  `json:"requestedAt"`
+	Timestamp        time.Time  `json:"timestamp" doc:"As requestedAt"`
+	ClaimedAt        *time.Time `json:"claimedAt,omitempty" doc:"When the agent, or the other system, says that it asked, where that is more than a minute off"`
+	TimeoutAt        *time.Time `json:"timeoutAt" doc:"Null: no deadline"`
+	Decision         *Decision  `json:"decision" doc:"Null while pending"`
+	Approved         *bool      `json:"approved,omitzero" doc:"As response.approved; left out while pending"`
+	Reason           *string    `json:"reason,omitzero" doc:"As response.reason; left out while pending"`
+	Response         *Responded `json:"response,omitempty" doc:"The decision in short; left out while pending"`
+	Reviewers        []string   `json:"reviewers,omitempty" doc:"While pending, who may approve or answer: people by name, groups as group:NAME, and admins"`
+	WaitingFor       string     `json:"waitingFor,omitempty" doc:"While pending, what it waits for, in a few words"`
+	Waiting          *bool      `json:"waiting,omitempty" doc:"For people, while pending: whether its agent waits for the outcome now"`
+	Held             *Held      `json:"held,omitempty" doc:"Set while a decision is stored but not yet the outcome"`
+	OpenNote         *OpenNote  `json:"openNote" doc:"A reviewer's question, which stops the clock; null: none waits for an answer"`
+	Policy           Policy     `json:"policy"`
+	AcceptsEdits     bool       `json:"acceptsEdits,omitzero" doc:"Another input than the one that was sent can be approved: whoever asked runs decision.input"`
+	Template         string     `json:"template,omitempty" doc:"The template that the agent named"`
+	Origin           *Origin    `json:"origin,omitempty" doc:"For people: where it comes from, if not from its agent alone"`
+	URL              string     `json:"url" doc:"The page on which a person decides"`
+	Removed          string     `json:"removed,omitempty" doc:"Set when the contents were removed, by whom and when: the input is null, and an approval counts no more"`
 }
 
 // Asker is the agent that asks, with the person to whom it belongs.

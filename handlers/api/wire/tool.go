@@ -7,15 +7,15 @@ import (
 
 // ToolRequest is what an orchestrator sends before a tool runs.
 type ToolRequest struct {
-	ToolUseID    string          `json:"tool_use_id" doc:"The orchestrator's name for the call: the same in the same session is the same call"`
-	JobID        string          `json:"job_id,omitempty"`
-	ToolName     string          `json:"tool_name"`
-	ToolInput    json.RawMessage `json:"tool_input,omitzero" doc:"Any JSON value, kept exactly as sent; {} if left out"`
-	SessionID    string          `json:"session_id" doc:"Any string: the id of a conversation of the agent's own, or a run id; an unknown one opens a conversation with it as run id"`
-	Description  string          `json:"description,omitempty"`
-	Preview      string          `json:"preview,omitempty" doc:"What the agent says that will happen: at most 16 KiB of text, shown to people as its claim. It is no part of the digest, and a repeat keeps the first one"`
-	AcceptsEdits bool            `json:"accepts_edits,omitzero" doc:"True: the orchestrator runs edited_input where there is one. Without it nobody can approve another input: a reviewer who would is offered a rejection with suggested_input"`
-	Template     string          `json:"template,omitempty" doc:"The name of a template of the policy, which can only make the call stricter: it waits for a person"`
+	ToolUseID string          `json:"tool_use_id" doc:"The orchestrator's name for the call: the same in the same session is the same call"`
+	JobID     string          `json:"job_id,omitempty"`
+	ToolName  string          `json:"tool_name"`
+	ToolInput json.RawMessage `json:"tool_input,omitzero" doc:"Any JSON value, kept exactly as sent; {} if left out"`
+	SessionID string          `json:"session_id" doc:"Any string: the id of a conversation of the agent's own, or a run id; an unknown one opens a conversation with it as run id"`
+	Explanation
+
+	AcceptsEdits bool   `json:"accepts_edits,omitzero" doc:"True: the orchestrator runs edited_input where there is one. Without it nobody can approve another input: a reviewer who would is offered a rejection with suggested_input"`
+	Template     string `json:"template,omitempty" doc:"The name of a template of the policy, which can only make the call stricter: it waits for a person"`
 }
 
 // ToolStatus is where a call stands, in the words of this surface.
@@ -52,38 +52,38 @@ type ToolAnswer struct {
 
 // Invocation is a call, who decided it, and when.
 type Invocation struct {
-	ToolUseID        string          `json:"tool_use_id"`
-	ToolCallID       ResponseID      `json:"tool_call_id" doc:"The server's id of the call, which is the approvalId of /v1/approvals"`
-	Agent            Asker           `json:"agent" doc:"Who asks"`
-	JobID            *string         `json:"job_id"`
-	SessionID        string          `json:"session_id" doc:"As sent, else the run id, else the conversation's id"`
-	ToolName         string          `json:"tool_name"`
-	ToolInput        json.RawMessage `json:"tool_input" doc:"As sent. Where another system asks with another input than its agent reported, that input, which runs: as a text where it is kept cut or may be read in two ways"`
-	ReportedInput    json.RawMessage `json:"reported_input,omitempty" doc:"What the agent reported, only where another system asks with another input, and runs that. The digest is over this one"`
-	EditedInput      json.RawMessage `json:"edited_input,omitempty" doc:"Only where another input was approved than the one that the agent sent: run this one"`
-	SuggestedInput   json.RawMessage `json:"suggested_input,omitempty" doc:"Only where it may not run: an input that a person would approve; ask again with it under a new tool_use_id"`
-	Kind             Kind            `json:"kind,omitempty" enum:"question,proposal,budget" doc:"Only where it is no tool call: the agent asked by another surface"`
-	Content          string          `json:"content,omitempty" doc:"The text of a proposal"`
-	Description      string          `json:"description"`
-	Preview          string          `json:"preview,omitempty" doc:"What the agent says that will happen: its claim, and no part of what is decided"`
-	RequiresApproval bool            `json:"requires_approval"`
-	Status           ToolStatus      `json:"status" enum:"PENDING,APPROVED,REJECTED,TIMED_OUT,CANCELLED"`
-	Cause            Cause           `json:"cause" doc:"What led to the status; empty while pending"`
-	Risk             Risk            `json:"risk" enum:"all"`
-	Digest           string          `json:"digest" doc:"SHA-256 over the canonical JSON of kind, tool name and input; where there is a reported_input, over that instead of the input"`
-	Checklist        []string        `json:"checklist,omitempty" doc:"What whoever approves has to tick"`
-	RequestedAt      time.Time       `json:"requested_at"`
-	TimeoutAt        *time.Time      `json:"timeout_at" doc:"Null: no deadline"`
-	DecidedAt        *time.Time      `json:"decided_at" doc:"Null while pending"`
-	DecidedBy        *Decider        `json:"decided_by" doc:"Null: no person did"`
-	OnBehalfOf       *Decider        `json:"on_behalf_of,omitempty" doc:"For whom they decided, where the rule does not let them approve in their own right"`
-	Reason           string          `json:"reason" doc:"The decider's words, or why the policy requires approval, allows or denies"`
-	Reviewers        []string        `json:"reviewers,omitempty" doc:"While pending, who may approve or answer: people by name, groups as group:NAME, and admins"`
-	WaitingFor       string          `json:"waiting_for,omitempty" doc:"While pending, what it waits for, in a few words"`
-	Waiting          *bool           `json:"waiting,omitempty" doc:"For people, while pending: whether its agent waits for the outcome now"`
-	Held             *Held           `json:"held,omitempty" doc:"Set while a decision is stored but not yet the outcome"`
-	OpenNote         *OpenNote       `json:"open_note,omitempty" doc:"A reviewer's question, answered at /v1/approvals/{tool_call_id}/notes"`
-	Removed          string          `json:"removed,omitempty" doc:"Set when the contents were removed, by whom and when: the input is null, and an approval counts no more"`
+	ToolUseID      string          `json:"tool_use_id"`
+	ToolCallID     ResponseID      `json:"tool_call_id" doc:"The server's id of the call, which is the approvalId of /v1/approvals"`
+	Agent          Asker           `json:"agent" doc:"Who asks"`
+	JobID          *string         `json:"job_id"`
+	SessionID      string          `json:"session_id" doc:"As sent, else the run id, else the conversation's id"`
+	ToolName       string          `json:"tool_name"`
+	ToolInput      json.RawMessage `json:"tool_input" doc:"As sent. Where another system asks with another input than its agent reported, that input, which runs: as a text where it is kept cut or may be read in two ways"`
+	ReportedInput  json.RawMessage `json:"reported_input,omitempty" doc:"What the agent reported, only where another system asks with another input, and runs that. The digest is over this one"`
+	EditedInput    json.RawMessage `json:"edited_input,omitempty" doc:"Only where another input was approved than the one that the agent sent: run this one"`
+	SuggestedInput json.RawMessage `json:"suggested_input,omitempty" doc:"Only where it may not run: an input that a person would approve; ask again with it under a new tool_use_id"`
+	Kind           Kind            `json:"kind,omitempty" enum:"question,proposal,budget" doc:"Only where it is no tool call: the agent asked by another surface"`
+	Content        string          `json:"content,omitempty" doc:"The text of a proposal"`
+	Explained
+
+	RequiresApproval bool       `json:"requires_approval"`
+	Status           ToolStatus `json:"status" enum:"PENDING,APPROVED,REJECTED,TIMED_OUT,CANCELLED"`
+	Cause            Cause      `json:"cause" doc:"What led to the status; empty while pending"`
+	Risk             Risk       `json:"risk" enum:"all"`
+	Digest           string     `json:"digest" doc:"SHA-256 over the canonical JSON of kind, tool name and input; where there is a reported_input, over that instead of the input"`
+	Checklist        []string   `json:"checklist,omitempty" doc:"What whoever approves has to tick"`
+	RequestedAt      time.Time  `json:"requested_at"`
+	TimeoutAt        *time.Time `json:"timeout_at" doc:"Null: no deadline"`
+	DecidedAt        *time.Time `json:"decided_at" doc:"Null while pending"`
+	DecidedBy        *Decider   `json:"decided_by" doc:"Null: no person did"`
+	OnBehalfOf       *Decider   `json:"on_behalf_of,omitempty" doc:"For whom they decided, where the rule does not let them approve in their own right"`
+	Reason           string     `json:"reason" doc:"The decider's words, or why the policy requires approval, allows or denies"`
+	Reviewers        []string   `json:"reviewers,omitempty" doc:"While pending, who may approve or answer: people by name, groups as group:NAME, and admins"`
+	WaitingFor       string     `json:"waiting_for,omitempty" doc:"While pending, what it waits for, in a few words"`
+	Waiting          *bool      `json:"waiting,omitempty" doc:"For people, while pending: whether its agent waits for the outcome now"`
+	Held             *Held      `json:"held,omitempty" doc:"Set while a decision is stored but not yet the outcome"`
+	OpenNote         *OpenNote  `json:"open_note,omitempty" doc:"A reviewer's question, answered at /v1/approvals/{tool_call_id}/notes"`
+	Removed          string     `json:"removed,omitempty" doc:"Set when the contents were removed, by whom and when: the input is null, and an approval counts no more"`
 }
 
 // PendingInvocations is one page of what waits in a session; Next, where there

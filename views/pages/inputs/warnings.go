@@ -25,14 +25,15 @@ func Warnings(a *models.Approval, beside string, input View) []Warning {
 		})
 	}
 	var places []string
-	for _, place := range [...]struct {
+	type place struct {
 		where string
 		found models.Findings
-	}{
-		{inputName(a.Kind), input.found},
-		{"the description", Findings(a.Description)},
-		{"the context", Findings(a.Context)},
-		{"the preview", Findings(a.Preview)},
+	}
+	looked := []place{{inputName(a.Kind), input.found}}
+	for _, m := range a.Explanation.Members() {
+		looked = append(looked, place{"the " + m.Name, Findings(*m.Text)})
+	}
+	for _, place := range append(looked, []place{
 		{"what is sent beside the input", Findings(IndentJSON(beside))},
 		{"the options", Findings(a.Options)},
 		{"what the agent's client sent", Findings(a.ClientDataJSON)},
@@ -40,7 +41,7 @@ func Warnings(a *models.Approval, beside string, input View) []Warning {
 		{"the rule's name", Findings(a.PolicyRule)},
 		{"the conversation's title", Findings(a.ConversationTitle)},
 		{"the agent's name", Findings(a.AgentName)},
-	} {
+	}...) {
 		if place.found.Any() {
 			places = append(places, place.where+" ("+place.found.String()+")")
 		}

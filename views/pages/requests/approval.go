@@ -142,12 +142,12 @@ type Approval struct {
 	Presence  outcomes.Presence
 	Left      views.Moment
 
-	Description, Context string
-	Preview              string // what the agent claims that will happen
-	Warnings             []inputs.Warning
-	Blocks               []ui.Block
-	Whole, Raw           ui.Code
-	Digest               string
+	models.Explanation
+
+	Warnings   []inputs.Warning
+	Blocks     []ui.Block
+	Whole, Raw ui.Code
+	Digest     string
 
 	Why           string // what Rule and PolicyReason say: why it was asked about, allowed or rejected
 	Rule          string
@@ -236,8 +236,8 @@ func New(in Input, now time.Time) Approval {
 		Conversation: words.ConversationLabel(&a), ConversationURL: views.InboxPageURL(r.ConversationID, ""),
 		Sequence: strconv.FormatInt(r.Sequence, 10), Named: namedFacts(&a),
 		Status: ui.StatusWord(r.Status(), r.Cause), Asked: views.Ago(asked, now),
-		Description: r.Description, Context: r.Context, Preview: r.Preview,
-		Blocks: input.Blocks, Whole: input.Whole, Raw: input.Raw, Digest: r.Digest,
+		Explanation: r.Explanation,
+		Blocks:      input.Blocks, Whole: input.Whole, Raw: input.Raw, Digest: r.Digest,
 		Why: whyLabel(r), Rule: r.PolicyRule, BuiltIn: builtInWords(r.PolicyRule), PolicyVersion: r.PolicyVersion,
 		PolicyReason: r.PolicyReason,
 		Template:     r.Template, TemplateText: r.TemplateText,

@@ -12,7 +12,7 @@ func TestWhatRunsIsCompared(t *testing.T) {
 	t.Parallel()
 	outside := func(reported, runs string) *models.Approval {
 		return &models.Approval{Response: models.Response{
-			Kind: models.KindToolCall, UpstreamID: new("u"), ToolName: "Bash", ToolInputJSON: reported, Context: runs, Digest: "d",
+			Kind: models.KindToolCall, UpstreamID: new("u"), ToolName: "Bash", ToolInputJSON: reported, Explanation: models.Explanation{Context: runs}, Digest: "d",
 		}}
 	}
 	last, a := outside(`{"command":"ls"}`, `{"command":"make"}`), outside(`{"command":"ls"}`, `{"command":"rm -rf /"}`)

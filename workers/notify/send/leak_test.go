@@ -330,7 +330,7 @@ func TestNothingOfARequestLeavesTheProcess(t *testing.T) {
 		t.Helper()
 		a, err := w.Ask(t.Context(), w.agent, models.AskInput{
 			AcceptsEdits: true,
-			ToolName:     "Bash", Input: []byte(`{"command":"` + sesame("input") + `"}`), Description: sesame("description"), Context: sesame("context"), Preview: sesame("preview"),
+			ToolName:     "Bash", Input: []byte(`{"command":"` + sesame("input") + `"}`), Explanation: models.Explanation{Description: sesame("description"), Context: sesame("context"), Preview: sesame("preview")},
 			RunID: "run", ToolUseID: models.NewID[string](),
 		})
 		storetest.Must(t, err)
@@ -357,7 +357,7 @@ func TestNothingOfARequestLeavesTheProcess(t *testing.T) {
 	storetest.Must(t, err)
 	decide(first, models.DecisionInput{Approved: new(true), Input: []byte(`{"command":"` + sesame("edit") + `"}`), Reason: sesame("reason")})
 	w.wait(t, time.Minute)
-	question, err := w.Ask(t.Context(), w.agent, models.AskInput{Kind: models.KindQuestion, Description: sesame("asks"), Options: []models.Option{{Name: sesame("option")}, {Name: "no"}}})
+	question, err := w.Ask(t.Context(), w.agent, models.AskInput{Kind: models.KindQuestion, Explanation: models.Explanation{Description: sesame("asks")}, Options: []models.Option{{Name: sesame("option")}, {Name: "no"}}})
 	storetest.Must(t, err)
 	w.wait(t, 10*time.Minute)
 	decide(question, models.DecisionInput{Answer: new(sesame("answer")), Reason: sesame("feedback")})
