@@ -6,6 +6,7 @@ import (
 
 	"github.com/a-h/templ"
 
+	"countersign/views/highlight"
 	"countersign/views/ui"
 )
 
@@ -39,7 +40,7 @@ func sources() []ui.Block {
 	return []ui.Block{
 		{Code: ui.Code{
 			ID: "short", Label: "A command", Text: "rm -rf build/ && git push --force origin main # \"done\"",
-			Language: ui.LanguageOf("x.sh"),
+			Language: highlight.LanguageOf("x.sh"),
 		}},
 		{Code: ui.Code{ID: "none", Label: "Nothing"}},
 		{Code: ui.Code{ID: "folded", Label: "Many lines", Text: many, Numbers: true}},
@@ -50,7 +51,7 @@ func sources() []ui.Block {
 		{Code: ui.Code{
 			ID: "go", Label: "In colour",
 			Text:     "package main\n\n// main says so.\nfunc main() {\n\tprintln(\"hello\", 1.5)\n}\n",
-			Language: ui.LanguageOf("main.go"), Numbers: true,
+			Language: highlight.LanguageOf("main.go"), Numbers: true,
 		}},
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/a-h/templ"
 
 	"countersign/models"
+	"countersign/views/highlight"
 )
 
 // Address is a URL taken apart, so that its host is seen: the parts together are
@@ -153,7 +154,7 @@ func disguised(text string, most int) []string {
 		for from > at && (schemeLetter(text[from-1]) || text[from-1] >= 0x80) {
 			from--
 		}
-		to += run(text[to:min(len(text), to+255)], func(r rune) bool { return word(r) || r == '.' || r == '-' })
+		to += highlight.Run(text[to:min(len(text), to+255)], func(r rune) bool { return highlight.IsWord(r) || r == '.' || r == '-' })
 		if to == begin {
 			_, size := utf8.DecodeRuneInString(text[to:])
 			at = to + size
@@ -181,11 +182,11 @@ func addressText(a Address) templ.Component {
 	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
 		var b strings.Builder
 		b.WriteString(`<pre class="address"><code>`)
-		for _, part := range [...]span{
-			{a.Scheme, ""}, {a.User, "address-user"}, {a.Host, "address-host"}, {a.Port, "address-port"}, {a.Rest, ""},
+		for _, part := range [...]highlight.Span{
+			{Text: a.Scheme}, {Text: a.User, Class: "address-user"}, {Text: a.Host, Class: "address-host"}, {Text: a.Port, Class: "address-port"}, {Text: a.Rest},
 		} {
-			if part.text != "" {
-				drawSpans(&b, []span{part})
+			if part.Text != "" {
+				drawSpans(&b, []highlight.Span{part})
 			}
 		}
 		b.WriteString(`</code></pre>`)

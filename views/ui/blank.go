@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"countersign/views/highlight"
 	"fmt"
 	"strings"
 )
@@ -11,7 +12,7 @@ const mostBlank = 3
 
 // drawLines writes source line by line. The mark's words are no part of the text, so
 // that a copy is exact.
-func drawLines(b *strings.Builder, lines [][]span, numbered bool) {
+func drawLines(b *strings.Builder, lines [][]highlight.Span, numbered bool) {
 	for i := 0; i < len(lines); {
 		run := 0
 		for i+run < len(lines) && blankLine(lines[i+run]) {
@@ -39,7 +40,7 @@ func drawLines(b *strings.Builder, lines [][]span, numbered bool) {
 }
 
 // longBlank reports whether there is a run that becomes a mark.
-func longBlank(lines [][]span) bool {
+func longBlank(lines [][]highlight.Span) bool {
 	run := 0
 	for _, line := range lines {
 		if run++; !blankLine(line) {
@@ -53,9 +54,9 @@ func longBlank(lines [][]span) bool {
 }
 
 // blankLine reports whether a line shows nothing at all.
-func blankLine(line []span) bool {
+func blankLine(line []highlight.Span) bool {
 	for _, s := range line {
-		if strings.Trim(s.text, " \t\r\n") != "" {
+		if strings.Trim(s.Text, " \t\r\n") != "" {
 			return false
 		}
 	}

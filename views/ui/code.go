@@ -10,6 +10,7 @@ import (
 
 	"countersign/models"
 	"countersign/views"
+	"countersign/views/highlight"
 )
 
 // Code is source text from outside, shown as it is: escaped, in logical order,
@@ -154,21 +155,21 @@ func (c Code) ends() (begin, end string) {
 }
 
 // spans are the drawn part of the text, in colour.
-func (c Code) spans(ctx context.Context) []span {
+func (c Code) spans(ctx context.Context) []highlight.Span {
 	if c.LeftOut() == 0 {
-		return colour(ctx, c.Language, c.Text)
+		return highlight.Colour(ctx, c.Language, c.Text)
 	}
 	begin, end := c.ends()
-	return []span{{text: begin}, {"\n… " + views.Bytes(c.LeftOut()) + " are left out here …\n", "left-out"}, {text: end}}
+	return []highlight.Span{{Text: begin}, {Text: "\n… " + views.Bytes(c.LeftOut()) + " are left out here …\n", Class: "left-out"}, {Text: end}}
 }
 
 // parts is the text in colour, the part before the fold and the one behind it.
-func (c Code) parts(ctx context.Context) (head, rest []span) {
+func (c Code) parts(ctx context.Context) (head, rest []highlight.Span) {
 	spans := c.spans(ctx)
 	if c.Opened {
 		return spans, nil
 	}
-	return splitAt(spans, c.fold())
+	return highlight.SplitAt(spans, c.fold())
 }
 
 // restSays is the label of the button that opens the part behind the fold.
@@ -195,12 +196,12 @@ func (c Code) opens() templ.Attributes {
 }
 
 // source writes one stretch of text, and marks its end if that is to be noted.
-func source(text []span, numbered bool, end string) templ.Component {
+func source(text []highlight.Span, numbered bool, end string) templ.Component {
 	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
 		var b strings.Builder
 		if !numbered {
 			b.WriteString(`<pre><code>`)
-			if lines := splitLines(text); longBlank(lines) {
+			if lines := highlight.SplitLines(text); longBlank(lines) {
 				drawLines(&b, lines, false)
 			} else {
 				drawSpans(&b, text)
@@ -210,7 +211,7 @@ func source(text []span, numbered bool, end string) templ.Component {
 			return write(w, b.String())
 		}
 		b.WriteString(`<pre class="numbered"><code>`)
-		drawLines(&b, splitLines(text), true)
+		drawLines(&b, highlight.SplitLines(text), true)
 		b.WriteString(endMark(end))
 		b.WriteString(`</code></pre>`)
 		return write(w, b.String())

@@ -6,6 +6,7 @@ import (
 
 	"countersign/models"
 	"countersign/views"
+	"countersign/views/highlight"
 )
 
 // MaxDiff is how long two texts may be together, in bytes, to be compared.
@@ -117,8 +118,8 @@ func compare(old, fresh string) []DiffLine {
 
 // coloured are the lines of a hunk in the colours of its language: each side is
 // read as a text of its own.
-func (d *Diff) coloured(ctx context.Context, h Hunk) [][]span {
-	sides := [2][][]span{}
+func (d *Diff) coloured(ctx context.Context, h Hunk) [][]highlight.Span {
+	sides := [2][][]highlight.Span{}
 	for i, skip := range [2]byte{'+', '-'} {
 		var b strings.Builder
 		for _, l := range h.Lines {
@@ -127,9 +128,9 @@ func (d *Diff) coloured(ctx context.Context, h Hunk) [][]span {
 				b.WriteByte('\n')
 			}
 		}
-		sides[i] = splitLines(colour(ctx, d.Language, b.String()))
+		sides[i] = highlight.SplitLines(highlight.Colour(ctx, d.Language, b.String()))
 	}
-	out := make([][]span, len(h.Lines))
+	out := make([][]highlight.Span, len(h.Lines))
 	for i, l := range h.Lines {
 		for side, skip := range [2]byte{'+', '-'} {
 			if l.Sign == skip || len(sides[side]) == 0 {

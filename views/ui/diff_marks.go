@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"countersign/views/highlight"
 	"strings"
 
 	"github.com/aymanbagabas/go-udiff/lcs"
@@ -99,7 +100,7 @@ func addMark(marks []mark, pieces []string, from, to int) []mark {
 func cutWords(s string) []string {
 	var out []string
 	for len(s) > 0 {
-		n := max(run(s, word), 1)
+		n := max(highlight.Run(s, highlight.IsWord), 1)
 		for n < len(s) && s[n]&0xC0 == 0x80 { // not within a character
 			n++
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/a-h/templ"
 
 	"countersign/models"
+	"countersign/views/highlight"
 )
 
 // chunk is a run of a hunk's lines that is shown or folded together.
@@ -98,7 +99,7 @@ func diffLines(d *Diff, chunks []chunk, open, here bool) templ.Component {
 	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
 		var b strings.Builder
 		var (
-			coloured [][]span
+			coloured [][]highlight.Span
 			marks    [][]mark
 		)
 		last := -1
@@ -109,7 +110,7 @@ func diffLines(d *Diff, chunks []chunk, open, here bool) templ.Component {
 			h := d.Hunks[c.hunk]
 			if c.title {
 				b.WriteString(`<div class="diff-title">`)
-				drawSpans(&b, []span{{text: h.Title}})
+				drawSpans(&b, []highlight.Span{{Text: h.Title}})
 				b.WriteString(`</div>`)
 			}
 			unchanged := number(c.to-c.from) + " unchanged lines"
@@ -129,7 +130,7 @@ func diffLines(d *Diff, chunks []chunk, open, here bool) templ.Component {
 }
 
 // draw writes lines: their numbers for the eye, their sign and text for all.
-func (h Hunk) draw(b *strings.Builder, c chunk, coloured [][]span, marks [][]mark) {
+func (h Hunk) draw(b *strings.Builder, c chunk, coloured [][]highlight.Span, marks [][]mark) {
 	for i := c.from; i < c.to; i++ {
 		l := h.Lines[i]
 		name, sign := "div", " "
@@ -144,7 +145,7 @@ func (h Hunk) draw(b *strings.Builder, c chunk, coloured [][]span, marks [][]mar
 		b.WriteString(`><span class="ds"`)
 		lineNumber(b, " data-new", l.New)
 		b.WriteString(`>` + sign + `</span><code>`)
-		line := []span{{text: strings.TrimRight(l.Text, "\n")}}
+		line := []highlight.Span{{Text: strings.TrimRight(l.Text, "\n")}}
 		if coloured[i] != nil {
 			line = coloured[i]
 		}
@@ -163,15 +164,15 @@ func lineNumber(b *strings.Builder, name string, n int) {
 }
 
 // drawMarked writes one line with the ranges that are marked in it.
-func drawMarked(b *strings.Builder, line []span, marks []mark) {
+func drawMarked(b *strings.Builder, line []highlight.Span, marks []mark) {
 	if n := len(line); n > 0 {
-		line[n-1].text = strings.TrimSuffix(line[n-1].text, "\n")
+		line[n-1].Text = strings.TrimSuffix(line[n-1].Text, "\n")
 	}
 	at := 0
 	for _, m := range marks {
-		var head, mid []span
-		head, line = splitAt(line, m.from-at)
-		mid, line = splitAt(line, m.to-m.from)
+		var head, mid []highlight.Span
+		head, line = highlight.SplitAt(line, m.from-at)
+		mid, line = highlight.SplitAt(line, m.to-m.from)
 		at = m.to
 		drawSpans(b, head)
 		b.WriteString("<mark>")

@@ -8,20 +8,9 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"countersign/views/highlight"
 	"countersign/views/ui"
 )
-
-func TestLanguageOf(t *testing.T) {
-	t.Parallel()
-	for file, want := range map[string]string{
-		"src/pay.go": "Go", `C:\x\A.PY`: "Python", "Dockerfile": "Docker", "a/Makefile": "Makefile", "x.tar.gz": "", "go": "Go", "README": "", "": "",
-		"page.html": "HTML", ".env": "TOML", strings.Repeat("a", 300) + ".go": "",
-	} {
-		if got := ui.LanguageOf(file); got != want {
-			t.Errorf("%q is %q, want %q", file, got, want)
-		}
-	}
-}
 
 var (
 	anyTag   = regexp.MustCompile(`<[^>]*>`)
@@ -86,7 +75,7 @@ func everyLanguage(t *testing.T) []string {
 	t.Helper()
 	var out []string
 	for ending := range strings.FieldsSeq("sh ps1 go py js ts json yaml toml sql c cpp cs java kt swift rs rb php lua tf dockerfile makefile html xml css diff") {
-		name := ui.LanguageOf("x." + ending)
+		name := highlight.LanguageOf("x." + ending)
 		if name == "" {
 			t.Fatalf("%s is in no language", ending)
 		}
@@ -101,7 +90,7 @@ const stuck = time.Minute
 // A lexer takes no longer for hostile texts, and none is lost.
 func TestHighlightOfHostileTextEnds(t *testing.T) {
 	t.Parallel()
-	const most = ui.MaxHighlight / 4
+	const most = highlight.MaxBytes / 4
 	texts := map[string]string{}
 	for _, piece := range []string{"(", "{[", "<", `"`, `'`, "`", `\`, "/*", "#", "$", "${", "a", "a ", "-", "1", "<!--", "<a b='", "\"\n", "ä", "<<<", "@", "url(", "\n", "--[[", "{a:'", "$a"} {
 		texts["many "+piece] = strings.Repeat(piece, most/len(piece))
@@ -124,11 +113,11 @@ func TestHighlightOfHostileTextEnds(t *testing.T) {
 
 func TestHighlightStopsAtItsLimit(t *testing.T) {
 	t.Parallel()
-	text := strings.Repeat("if ", ui.MaxHighlight/3+1)
+	text := strings.Repeat("if ", highlight.MaxBytes/3+1)
 	if html := coloured(t, "Go", text); strings.Contains(html, `class="k"`) || shown(html) != text {
 		t.Error("a text above the limit is coloured, or not shown")
 	}
-	if html := coloured(t, "Go", text[:ui.MaxHighlight]); !strings.Contains(html, `class="k"`) {
+	if html := coloured(t, "Go", text[:highlight.MaxBytes]); !strings.Contains(html, `class="k"`) {
 		t.Error("a text at the limit is not coloured")
 	}
 }
@@ -145,7 +134,7 @@ func BenchmarkHighlight64KiB(b *testing.B) {
 		{"SQL", "SELECT a.b, count(*) FROM t AS a WHERE a.x = 'it''s' AND b > 12; -- c\n"},
 		{"JSON", "{\"a\": [1, 2, true, null, \"text\"]},\n"},
 	} {
-		text := strings.Repeat(tt.piece, ui.MaxHighlight/len(tt.piece))
+		text := strings.Repeat(tt.piece, highlight.MaxBytes/len(tt.piece))
 		b.Run(tt.language, func(b *testing.B) {
 			size := 0
 			for b.Loop() {

@@ -4,6 +4,7 @@ import (
 	"embed"
 	"strings"
 
+	"countersign/views/highlight"
 	"countersign/views/ui"
 )
 
@@ -193,7 +194,7 @@ func Snippets(way, server, token string) []ui.Code {
 		name := strings.TrimSuffix(f.name, ".txt")
 		out = append(out, ui.Code{
 			ID: "snippet-" + strings.ReplaceAll(name, ".", "-"), Label: f.label,
-			Text: strings.TrimSuffix(fill.Replace(string(raw)), "\n"), Language: ui.LanguageOf(name),
+			Text: strings.TrimSuffix(fill.Replace(string(raw)), "\n"), Language: highlight.LanguageOf(name),
 		})
 	}
 	return out

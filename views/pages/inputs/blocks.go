@@ -9,13 +9,14 @@ import (
 	"countersign/models"
 	"countersign/models/headline"
 	"countersign/views"
+	"countersign/views/highlight"
 	"countersign/views/pages/words"
 	"countersign/views/ui"
 )
 
 const (
 	// LayoutMost is how long, in bytes, a member may be to get a block of its own.
-	LayoutMost = ui.MaxHighlight
+	LayoutMost = highlight.MaxBytes
 	// LayoutBlocks is how many members get one.
 	LayoutBlocks = 8
 )
@@ -141,7 +142,7 @@ func (m *inputLayout) language(name, text string) string {
 		said := m.text("language")
 		switch {
 		case said == "" && tool == "":
-			return ui.LanguageOf(m.path)
+			return highlight.LanguageOf(m.path)
 		case said == "" || strings.EqualFold(said, tool):
 			return tool
 		case tool == "" && len(said) < 32:
@@ -188,7 +189,7 @@ func quoted(raw json.RawMessage) string {
 
 // edits are changes of files.
 func (m *inputLayout) edits() {
-	language := ui.LanguageOf(m.path)
+	language := highlight.LanguageOf(m.path)
 	pairs, names := editsOf(m.members)
 	if len(pairs) > 0 {
 		label := m.path

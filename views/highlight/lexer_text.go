@@ -1,4 +1,4 @@
-package ui
+package highlight
 
 import (
 	"strings"
@@ -13,7 +13,7 @@ func (r *reading) quote(q quote) chroma.TokenType {
 	if !r.opens(q) || !strings.Contains(rest[len(q.open):], q.close) {
 		return r.lose()
 	}
-	if q.names && run(rest[1:], func(c rune) bool { return word(c) || c == ' ' }) != strings.Index(rest[1:], q.close) {
+	if q.names && Run(rest[1:], func(c rune) bool { return IsWord(c) || c == ' ' }) != strings.Index(rest[1:], q.close) {
 		return r.lose()
 	}
 	r.at += len(q.open)
@@ -33,16 +33,16 @@ func (r *reading) opens(q quote) bool {
 		return true
 	case r.apart:
 		return strings.ContainsRune(" \t\n[{,", before)
-	case q.tagged && (word(before) || before == ')' || before == ']'):
+	case q.tagged && (IsWord(before) || before == ')' || before == ']'):
 		return true
-	case r.prefixes != "" && word(before):
+	case r.prefixes != "" && IsWord(before):
 		n := 1
-		for n < 3 && n < r.at && word(rune(r.text[r.at-n-1])) {
+		for n < 3 && n < r.at && IsWord(rune(r.text[r.at-n-1])) {
 			n++
 		}
 		return n < 3 && strings.Trim(r.text[r.at-n:r.at], r.prefixes) == ""
 	}
-	return !word(before) && before < 0x80 && !strings.ContainsRune("'\"`\\#@$?%", before)
+	return !IsWord(before) && before < 0x80 && !strings.ContainsRune("'\"`\\#@$?%", before)
 }
 
 // inside reads on in a text, to its end or to a variable in it.
@@ -122,7 +122,7 @@ func (r *reading) formats(start int) bool {
 	}
 	before := r.text[:start-len(r.until.open)]
 	before = before[max(0, len(before)-2):]
-	return strings.ContainsAny(before[strings.LastIndexFunc(before, func(c rune) bool { return !word(c) })+1:], "fFtT")
+	return strings.ContainsAny(before[strings.LastIndexFunc(before, func(c rune) bool { return !IsWord(c) })+1:], "fFtT")
 }
 
 // inserted is the length of an expression that a text holds here: 0 if there is
@@ -144,8 +144,8 @@ func (r *reading) inserted(rest string, formats bool) int {
 			closer = ')'
 		}
 		body := rest[len(opener):]
-		n := run(body, func(c rune) bool {
-			return word(c) || strings.ContainsRune(" .,:[]!?+*-=$>", c) || closer == '}' && (c == '(' || c == ')')
+		n := Run(body, func(c rune) bool {
+			return IsWord(c) || strings.ContainsRune(" .,:[]!?+*-=$>", c) || closer == '}' && (c == '(' || c == ')')
 		})
 		if n == len(body) || body[n] != closer {
 			return -1
@@ -170,13 +170,13 @@ func (r *reading) variable(s string) int {
 		return 0
 	}
 	if s[1] == '{' {
-		n := run(s[2:], func(c rune) bool { return word(c) || strings.ContainsRune("#%:/,.^@*+=?!-[]~", c) })
+		n := Run(s[2:], func(c rune) bool { return IsWord(c) || strings.ContainsRune("#%:/,.^@*+=?!-[]~", c) })
 		if n == 0 || 2+n == len(s) || s[2+n] != '}' {
 			return -1
 		}
 		return n + 3
 	}
-	if n := run(s[1:], word); n > 0 {
+	if n := Run(s[1:], IsWord); n > 0 {
 		return n + 1
 	}
 	if r.shell && strings.IndexByte("@*#?$!-", s[1]) >= 0 {
@@ -186,18 +186,18 @@ func (r *reading) variable(s string) int {
 }
 
 func (l *lexicon) letter(c rune) bool {
-	return word(c) || c == '-' && l.dashes || l.shell && strings.ContainsRune("-./~+:@%,", c)
+	return IsWord(c) || c == '-' && l.dashes || l.shell && strings.ContainsRune("-./~+:@%,", c)
 }
 
 func digit(c byte) bool { return c >= '0' && c <= '9' }
 
-func word(c rune) bool {
+func IsWord(c rune) bool {
 	return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' ||
 		c > 0x7f && unicode.IsLetter(c)
 }
 
 // run is how many bytes from the beginning of s are of a kind.
-func run(s string, is func(rune) bool) int {
+func Run(s string, is func(rune) bool) int {
 	for i, c := range s {
 		if !is(c) {
 			return i

@@ -1,22 +1,26 @@
-package ui
+package highlight
 
 import (
+	"regexp"
 	"strings"
+	"sync"
 )
 
 // markupDoubt is text before a comment of HTML or XML that browsers may read as something else: elements that hold no
 // comments, sections, instructions, and characters that begin no tag.
-var markupDoubt = pattern(`(?i)<(?:script|style|textarea|title|xmp|iframe|noembed|noframes|noscript|plaintext|svg|math|!\[|!-[^-]|![^-d]|!doctype[^>]*\[|\?|%|/[^a-z]|[^a-z/!?%])`)
+var markupDoubt = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)<(?:script|style|textarea|title|xmp|iframe|noembed|noframes|noscript|plaintext|svg|math|!\[|!-[^-]|![^-d]|!doctype[^>]*\[|\?|%|/[^a-z]|[^a-z/!?%])`)
+})
 
 // sureMarkup is text with its colours as far as it is sure where its comments end:
 // from the first one that programs read differently, it is plain.
-func sureMarkup(text string, spans []span) []span {
+func sureMarkup(text string, spans []Span) []Span {
 	at := 0
 	for i, s := range spans {
-		if s.class == "c" && (markupDoubt().MatchString(text[:at]) || !plainComment(s.text)) {
-			return append(spans[:i:i], span{text: text[at:]})
+		if s.Class == "c" && (markupDoubt().MatchString(text[:at]) || !plainComment(s.Text)) {
+			return append(spans[:i:i], Span{Text: text[at:]})
 		}
-		at += len(s.text)
+		at += len(s.Text)
 	}
 	return spans
 }

@@ -1,4 +1,4 @@
-package ui
+package highlight
 
 import (
 	"strings"
@@ -91,7 +91,7 @@ func (r *reading) read() chroma.TokenType {
 		return chroma.Text
 	}
 	if r.at == 0 && strings.HasPrefix(rest, "#!/") {
-		r.at = run(rest, func(c rune) bool { return c != '\n' })
+		r.at = Run(rest, func(c rune) bool { return c != '\n' })
 		return chroma.Text
 	}
 	if kind, ok := r.comment(rest); ok {
@@ -124,19 +124,19 @@ func (r *reading) read() chroma.TokenType {
 			return chroma.NameVariable
 		}
 	case digit(c):
-		r.at += run(rest, func(c rune) bool { return word(c) || c == '.' })
+		r.at += Run(rest, func(c rune) bool { return IsWord(c) || c == '.' })
 		r.first, r.value = false, true
 		return chroma.LiteralNumber
 	case c == '@' && r.decorators:
-		if n := run(rest[1:], word); n > 0 {
+		if n := Run(rest[1:], IsWord); n > 0 {
 			r.at += 1 + n
 			return chroma.NameDecorator
 		}
 	case c == '-' && r.shell && r.begins():
-		r.at += run(rest, func(c rune) bool { return word(c) || c == '-' })
+		r.at += Run(rest, func(c rune) bool { return IsWord(c) || c == '-' })
 		return chroma.NameAttribute
 	}
-	if n := run(rest, r.letter); n > 0 {
+	if n := Run(rest, r.letter); n > 0 {
 		return r.word(rest[:n])
 	}
 	return r.sign(rest)

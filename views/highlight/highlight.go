@@ -1,4 +1,4 @@
-package ui
+package highlight
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 
 // Limits of colouring; above them, source is shown without colour.
 const (
-	MaxHighlight = 64 << 10 // bytes
+	MaxBytes = 64 << 10 // bytes
 	// The library's own lexers try many patterns at every word: a tenth of a second
 	// takes some of them no further.
 	maxPatterns = 8 << 10
@@ -74,11 +74,11 @@ func LanguageOf(file string) string {
 	return languages()[strings.TrimPrefix(path.Ext(file), ".")]
 }
 
-// colour divides text into spans by their role in the language. Text that is too long, in no language that is known, or
+// Colour divides text into spans by their role in the language. Text that is too long, in no language that is known, or
 // takes too long to read stays plain.
-func colour(ctx context.Context, language, text string) []span {
-	plain := []span{{text: text}}
-	if language == "" || len(text) > MaxHighlight {
+func Colour(ctx context.Context, language, text string) []Span {
+	plain := []Span{{Text: text}}
+	if language == "" || len(text) > MaxBytes {
 		return plain
 	}
 	lexer := lexers().Get(language)
@@ -105,7 +105,7 @@ func colour(ctx context.Context, language, text string) []span {
 
 // tokens reads the text with a lexer; false if the lexer gave up, took too long,
 // or gave back another text than it got.
-func tokens(ctx context.Context, lexer chroma.Lexer, text string) (spans []span, ok bool) {
+func tokens(ctx context.Context, lexer chroma.Lexer, text string) (spans []Span, ok bool) {
 	defer func() {
 		if recover() != nil { // the library's way to say that a pattern failed
 			spans, ok = nil, false
@@ -125,11 +125,11 @@ func tokens(ctx context.Context, lexer chroma.Lexer, text string) (spans []span,
 			return nil, false
 		}
 		class := classOf(token.Type)
-		if n := len(spans); n > 0 && spans[n-1].class == class {
-			start := at - len(spans[n-1].text)
-			spans[n-1].text = text[start : at+len(value)]
+		if n := len(spans); n > 0 && spans[n-1].Class == class {
+			start := at - len(spans[n-1].Text)
+			spans[n-1].Text = text[start : at+len(value)]
 		} else if value != "" {
-			spans = append(spans, span{text[at : at+len(value)], class})
+			spans = append(spans, Span{text[at : at+len(value)], class})
 		}
 		at += len(value)
 	}
