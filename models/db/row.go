@@ -1,6 +1,8 @@
 package db
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -81,4 +83,24 @@ func (r *Row) Only(columns ...string) *Row {
 		panic(fmt.Sprintf("%s has not all of %v", r.table, columns))
 	}
 	return newRow(r.table, fields)
+}
+
+// ErrEnough ends EachRow early.
+var ErrEnough = errors.New("enough was read")
+
+// EachRow runs a query and hands each row on.
+func EachRow(ctx context.Context, pool Querier, query string, args []any, each func(Scanner) error) error {
+	rows, err := pool.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := each(rows); errors.Is(err, ErrEnough) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+	return rows.Err()
 }

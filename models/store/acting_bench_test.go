@@ -15,7 +15,7 @@ import (
 func BenchmarkAskActing(b *testing.B) {
 	for _, state := range []string{"nobody", "handed", "other", "reviewer", "escalates"} {
 		b.Run(state, func(b *testing.B) {
-			s := storetest.New(b, noLimits)
+			s := storetest.New(b, storetest.NoLimits)
 			admin, owner := storetest.Admin(b, s), storetest.Reviewer(b, s, "owner@example.com")
 			ann, eve := storetest.Reviewer(b, s, "ann@example.com"), storetest.Reviewer(b, s, "eve@example.com")
 			agent, _ := storetest.AgentToken(b, s, owner, "bench")

@@ -113,7 +113,7 @@ func TestI14AnAgentsBudgetIsOverAllItsConversations(t *testing.T) {
 func TestI14NoWindowHoldsTooMuch(t *testing.T) {
 	t.Parallel()
 	const limit = 20
-	c := limited(t, limit, noLimits)
+	c := limited(t, limit, storetest.NoLimits)
 	type spending struct {
 		at     time.Time
 		energy int64
@@ -299,10 +299,10 @@ func TestI14SixtyFourOnOneAgent(t *testing.T) {
 		t.Run(fmt.Sprintf("%d servers", servers), func(t *testing.T) {
 			t.Parallel()
 			const callers, each, budget = 64, 4, 101
-			c := limited(t, budget, noLimits)
+			c := limited(t, budget, storetest.NoLimits)
 			stores := []*store.Store{c.Store}
 			if servers == 2 {
-				stores = append(stores, storetest.Again(t, c.Store, storetest.WithClock(c.Clock), noLimits))
+				stores = append(stores, storetest.Again(t, c.Store, storetest.WithClock(c.Clock), storetest.NoLimits))
 			}
 			var stored, refused atomic.Int64
 			var requests sync.Map

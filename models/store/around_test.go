@@ -11,19 +11,6 @@ import (
 	"countersign/models/storetest"
 )
 
-func idList[T models.Approval | models.Brief](rows []T) []models.ResponseID {
-	out := make([]models.ResponseID, 0, len(rows))
-	for i := range rows {
-		switch row := any(&rows[i]).(type) {
-		case *models.Approval:
-			out = append(out, row.ID)
-		case *models.Brief:
-			out = append(out, row.ID)
-		}
-	}
-	return out
-}
-
 func (b *bench) around(t *testing.T, who models.Actor, id models.ResponseID) *models.Around {
 	t.Helper()
 	got, err := b.RequestPage(t.Context(), who, id, false)
@@ -31,17 +18,6 @@ func (b *bench) around(t *testing.T, who models.Actor, id models.ResponseID) *mo
 		t.Fatal(err)
 	}
 	return &got.Around
-}
-
-func (b *bench) decided(t *testing.T, input string, in models.DecisionInput) *models.Approval {
-	t.Helper()
-	a := b.AskFor(t, models.AskInput{ToolName: "pay", Input: []byte(input)})
-	in.Digest = a.Digest
-	a, err := b.Decide(t.Context(), b.Owner, a.ID, in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
 }
 
 // TestWhatStandsAroundARequest: how its like went, what ran last and what was
@@ -54,19 +30,19 @@ func TestWhatStandsAroundARequest(t *testing.T) {
 	if got.LastApproved != nil || got.LastRejected != nil || got.ReaskOf != nil || len(got.Earlier) > 0 || got.Counts.Approved+got.Counts.Rejected > 0 || got.PolicyChanged {
 		t.Errorf("around the first: %+v", got)
 	}
-	b.decided(t, `{"sum":2}`, storetest.Yes())
+	b.Settle(t, `{"sum":2}`, storetest.Yes())
 	edited := storetest.Yes()
 	edited.Input = []byte(`{"sum":3}`)
-	ran := b.decided(t, `{"sum":30}`, edited)
-	refused := b.decided(t, `{"sum":4}`, storetest.No("too much"))
+	ran := b.Settle(t, `{"sum":30}`, edited)
+	refused := b.Settle(t, `{"sum":4}`, storetest.No("too much"))
 	b.AskFor(t, models.AskInput{ToolName: "pay", Input: []byte(`{"sum":5}`)}) // still waits
 	other := b.AskFor(t, models.AskInput{ToolName: "other", Input: []byte(`{"sum":5}`)})
 	again := b.AskFor(t, models.AskInput{ToolName: "pay", Input: []byte(`{"sum":4}`)})
-	b.decided(t, `{"sum":6}`, storetest.Yes()) // later, and none of its business
+	b.Settle(t, `{"sum":6}`, storetest.Yes()) // later, and none of its business
 
 	got = b.around(t, b.Owner, again.ID)
 	if got.Counts.Approved != 2 || got.Counts.Rejected != 1 || got.EarlierCapped || len(got.Earlier) != 3 || got.Earlier[0].ID != refused.ID {
-		t.Errorf("%d approved, %d rejected, %v", got.Counts.Approved, got.Counts.Rejected, idList(got.Earlier))
+		t.Errorf("%d approved, %d rejected, %v", got.Counts.Approved, got.Counts.Rejected, storetest.IDList(got.Earlier))
 	}
 	if got.LastApproved == nil || got.LastApproved.ID != ran.ID || got.LastApproved.Released() != `{"sum":3}` || got.LastApproved.ToolInputJSON != `{"sum":30}` {
 		t.Errorf("last approved: %+v", got.LastApproved)
@@ -118,10 +94,10 @@ func TestThePolicyAroundARequest(t *testing.T) {
 func TestARoutedReviewerSeesAroundOnlyWhatWasRoutedToThem(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.decided(t, `{"sum":1}`, storetest.Yes())
-	b.decided(t, `{"sum":9}`, storetest.No("too much"))
+	b.Settle(t, `{"sum":1}`, storetest.Yes())
+	b.Settle(t, `{"sum":9}`, storetest.No("too much"))
 	b.UsePolicy(t, `{"rules":[{"name":"money","tools":["pay"],"effect":"require","reviewers":["`+b.Stranger.Name+`"]}]}`)
-	mine := b.decided(t, `{"sum":2}`, storetest.Yes())
+	mine := b.Settle(t, `{"sum":2}`, storetest.Yes())
 	a := b.AskFor(t, models.AskInput{ToolName: "pay", Input: []byte(`{"sum":9}`)})
 	got := b.around(t, b.Stranger, a.ID)
 	if got.Counts.Approved != 1 || got.Counts.Rejected != 0 || len(got.Earlier) != 1 || got.LastApproved == nil || got.LastApproved.ID != mine.ID || got.LastRejected != nil || got.ReaskOf != nil {
@@ -129,7 +105,7 @@ func TestARoutedReviewerSeesAroundOnlyWhatWasRoutedToThem(t *testing.T) {
 	}
 	page, err := b.Requests.Inbox(t.Context(), b.Stranger, requests.InboxQuery{})
 	if storetest.Must(t, err); len(page.Items) != 1 || len(page.ReaskOf) > 0 {
-		t.Errorf("%v, %v", idList(page.Items), page.ReaskOf)
+		t.Errorf("%v, %v", storetest.IDList(page.Items), page.ReaskOf)
 	}
 	if got := b.around(t, b.Owner, a.ID); got.Counts.Approved != 2 || got.Counts.Rejected != 1 || got.ReaskOf == nil {
 		t.Errorf("the owner: %+v", got)
@@ -141,8 +117,8 @@ func TestARoutedReviewerSeesAroundOnlyWhatWasRoutedToThem(t *testing.T) {
 func TestARulesCallsAreNotCountedAsApprovedI10(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.decided(t, `{"sum":1}`, storetest.Yes())
-	b.decided(t, `{"sum":2}`, storetest.No("too much"))
+	b.Settle(t, `{"sum":1}`, storetest.Yes())
+	b.Settle(t, `{"sum":2}`, storetest.No("too much"))
 	for sum, policy := range []string{
 		`{"rules":[{"name":"small","tools":["pay"],"effect":"allow"}]}`,
 		`{"rules":[{"name":"never","tools":["pay"],"effect":"deny","reason":"No more."}]}`,
@@ -157,7 +133,7 @@ func TestARulesCallsAreNotCountedAsApprovedI10(t *testing.T) {
 		t.Errorf("counted %+v, want %+v", got.Counts, want)
 	}
 	if got.LastApproved == nil || got.LastApproved.Cause != models.CauseGateOff || len(got.Earlier) != 5 {
-		t.Errorf("last allowed %+v, %v", got.LastApproved, idList(got.Earlier))
+		t.Errorf("last allowed %+v, %v", got.LastApproved, storetest.IDList(got.Earlier))
 	}
 }
 

@@ -41,7 +41,7 @@ func turnOf(request int) []models.RunEvent {
 func BenchmarkReportEvents(b *testing.B) {
 	for _, callers := range []int{1, 8} {
 		b.Run(fmt.Sprintf("callers=%d", callers), func(b *testing.B) {
-			s := storetest.New(b, noLimits, func(o *store.Options) { o.ReportsPerHour = -1 })
+			s := storetest.New(b, storetest.NoLimits, func(o *store.Options) { o.ReportsPerHour = -1 })
 			owner := storetest.Admin(b, s)
 			agent, _ := storetest.AgentToken(b, s, owner, "bench")
 			work := make(chan int, b.N)
@@ -90,7 +90,7 @@ func reportAll(ctx context.Context, s *store.Store, agent models.Actor, run stri
 func BenchmarkCorrelate(b *testing.B) {
 	for _, calls := range []int{10_000, 1_000_000} {
 		b.Run(fmt.Sprintf("calls=%d", calls), func(b *testing.B) {
-			s := storetest.New(b, noLimits)
+			s := storetest.New(b, storetest.NoLimits)
 			owner := storetest.Admin(b, s)
 			agent, _ := storetest.AgentToken(b, s, owner, "bench")
 			conv, _, err := s.OpenRun(b.Context(), agent, models.RunInput{RunID: "run"})

@@ -16,7 +16,7 @@ import (
 func BenchmarkLoop(b *testing.B) {
 	for _, callers := range []int{1, 8, 64, 512} {
 		b.Run(fmt.Sprintf("callers=%d", callers), func(b *testing.B) {
-			s := storetest.New(b, noLimits)
+			s := storetest.New(b, storetest.NoLimits)
 			owner := storetest.Admin(b, s)
 			agent, _ := storetest.AgentToken(b, s, owner, "bench")
 			input := []byte(`{"n":"` + string(make200('x')) + `"}`)

@@ -23,7 +23,7 @@ func BenchmarkRespond(b *testing.B) {
 				continue
 			}
 			b.Run(name, func(b *testing.B) {
-				s := storetest.New(b, noLimits)
+				s := storetest.New(b, storetest.NoLimits)
 				owner := storetest.Admin(b, s)
 				agent, _ := storetest.AgentToken(b, s, owner, "bench")
 				convs := make([]models.ConversationID, writers)

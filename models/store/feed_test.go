@@ -156,7 +156,7 @@ func TestFeedsWakeThoseWhoAreConcerned(t *testing.T) {
 
 func TestFeedsGoOnFromANumberOrTheHead(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, noLimits)
+	b := newBench(t, storetest.NoLimits)
 	start := storetest.LedgerAt(t, b.Store)
 	b.UsePolicy(t, `{"rules":[{"name":"allow","tools":["Allowed"],"effect":"allow"}]}`)
 	ask := func(n int, by models.Actor) {

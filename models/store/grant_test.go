@@ -344,7 +344,7 @@ func TestTheCallsOfAGrantArePagedNewestFirst(t *testing.T) {
 
 func TestHowFarAGrantWouldHaveReached(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, noLimits)
+	b := newBench(t, storetest.NoLimits)
 	reach := func(fixed ...string) models.GrantReach {
 		t.Helper()
 		on := b.run(t, "make", "/src")

@@ -257,7 +257,7 @@ func TestI14ACallThatTheBudgetRefusesUsesNoGrant(t *testing.T) {
 
 func TestOf64CallsThatRaceForTenUsesTenAreLetThrough(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, noLimits)
+	b := newBench(t, storetest.NoLimits)
 	g := b.grant(t, b.run(t, "ls", "/"), 10, "cwd")
 	through, waits := b.race(t, 64, func() {})
 	if through != 10 || waits != 54 || b.uses(t, g.ID) != 10 {
@@ -293,7 +293,7 @@ func (b *bench) race(t *testing.T, n int, beside func()) (through, waits int64) 
 
 func TestARevocationEndsAGrantBetweenTwoUses(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, noLimits)
+	b := newBench(t, storetest.NoLimits)
 	for range 20 {
 		g := b.grant(t, b.run(t, "ls", "/"), 50, "cwd")
 		through, waits := b.race(t, 16, func() { ok(t, second(b.RevokeGrant(t.Context(), b.Owner, g.ID))) })

@@ -16,7 +16,7 @@ import (
 // mixed is a conversation of n entries of every kind in turn.
 func mixed(t *testing.T, n int) *talk {
 	t.Helper()
-	c := newTalk(t, noLimits)
+	c := newTalk(t, storetest.NoLimits)
 	for i := range n {
 		switch i % 5 {
 		case 0:

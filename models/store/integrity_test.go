@@ -332,7 +332,7 @@ func TestFallbackIsRecordedOnlyWhereItWasAllowed(t *testing.T) {
 
 func TestListsPageByKey(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, noLimits)
+	b := newBench(t, storetest.NoLimits)
 	const n = 23
 	want := map[models.ResponseID]bool{}
 	var conv models.ConversationID
@@ -344,11 +344,11 @@ func TestListsPageByKey(t *testing.T) {
 	lists := map[string]func(after string) ([]models.Approval, string, error){
 		"inbox of the owner": func(after string) ([]models.Approval, string, error) {
 			p, err := b.Requests.Inbox(t.Context(), b.Owner, requests.InboxQuery{After: after, Limit: 5})
-			return approvals(p.Items), p.Next, err
+			return storetest.Approvals(p.Items), p.Next, err
 		},
 		"inbox of an admin": func(after string) ([]models.Approval, string, error) {
 			p, err := b.Requests.Inbox(t.Context(), b.Admin, requests.InboxQuery{After: after, Limit: 5})
-			return approvals(p.Items), p.Next, err
+			return storetest.Approvals(p.Items), p.Next, err
 		},
 		"all of the agent": func(after string) ([]models.Approval, string, error) {
 			l, err := b.Requests.Approvals(t.Context(), b.Agent, requests.ListQuery{Cursor: after, Limit: 5})

@@ -14,7 +14,7 @@ import (
 func BenchmarkAskTold(b *testing.B) {
 	for _, channels := range []int{0, 1, 20} {
 		b.Run(fmt.Sprintf("channels=%d", channels), func(b *testing.B) {
-			s := storetest.New(b, noLimits)
+			s := storetest.New(b, storetest.NoLimits)
 			admin := storetest.Admin(b, s)
 			agent, _ := storetest.AgentToken(b, s, admin, "bench")
 			people := []models.Actor{}

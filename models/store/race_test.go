@@ -16,8 +16,6 @@ import (
 	"countersign/models/storetest"
 )
 
-func noLimits(o *store.Options) { o.AsksPerMinute, o.PendingPerAgent = -1, -1 }
-
 func TestI1OneOutcomeWhoeverRaces(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -98,7 +96,7 @@ func TestI1ApproveAgainstExpiryNeverBoth(t *testing.T) {
 
 func TestADecisionBeforeTheWaitIsNeverMissed(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, noLimits)
+	b := newBench(t, storetest.NoLimits)
 	rounds := 10_000
 	if testing.Short() {
 		rounds = 500
@@ -143,7 +141,7 @@ func TestADecisionBeforeTheWaitIsNeverMissed(t *testing.T) {
 }
 
 func TestTenThousandWaitersAreAllTold(t *testing.T) {
-	b := newBench(t, noLimits)
+	b := newBench(t, storetest.NoLimits)
 	const n = 10_000
 	before := runtime.NumGoroutine()
 	ids := make([]models.ResponseID, n)

@@ -14,7 +14,7 @@ import (
 func TestManyReportersAndAsksMakeOneRowEach(t *testing.T) {
 	t.Parallel()
 	const callers, calls = 64, 20
-	r := newTrace(t, models.OnRejectContinue, noLimits)
+	r := newTrace(t, models.OnRejectContinue, storetest.NoLimits)
 	work := make([]func(i int) error, 0, 4)
 	use := func(i int) string { return fmt.Sprintf("c%d", i) }
 	input := func(i int) []byte { return fmt.Appendf(nil, `{"n":%d}`, i) }
@@ -74,7 +74,7 @@ func TestManyReportersAndAsksMakeOneRowEach(t *testing.T) {
 func TestManyReportersOfTheSameStream(t *testing.T) {
 	t.Parallel()
 	const callers = 64
-	r := newTrace(t, models.OnRejectContinue, noLimits)
+	r := newTrace(t, models.OnRejectContinue, storetest.NoLimits)
 	var stream []models.RunEvent
 	for i := range 50 {
 		id := fmt.Sprint(i)

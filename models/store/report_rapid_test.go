@@ -32,7 +32,7 @@ func TestRandomReportsHoldTogether(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, models.DatabaseFile), file, 0o600); err != nil {
 			rt.Fatal(err)
 		}
-		r.bench = &bench{&storetest.Bench{Store: storetest.New(t, storetest.WithDir(dir), storetest.WithClock(made.Clock), noLimits), Owner: made.Owner, Agent: made.Agent}}
+		r.bench = &bench{&storetest.Bench{Store: storetest.New(t, storetest.WithDir(dir), storetest.WithClock(made.Clock), storetest.NoLimits), Owner: made.Owner, Agent: made.Agent}}
 		defer r.Close() // New closes it too, and tells what went wrong
 		rt.Repeat(map[string]func(*rapid.T){
 			"report": r.reportAny, "report more": r.reportAny, "ask": r.askAny, "decide": r.decideAny, "close": r.closeAny,

@@ -63,7 +63,7 @@ func TestRequestsAreReadThroughGORM(t *testing.T) {
 					uses, err := w.Grant(t.Context(), w.Owner, g.ID, after, 1)
 					storetest.Must(t, err)
 					after = uses.Next
-					found = append(found, idList(uses.Items)...)
+					found = append(found, storetest.IDList(uses.Items)...)
 				}
 			}
 			if len(found) != 2 || found[0] == found[1] {

@@ -18,7 +18,7 @@ import (
 // only reported before; and they agree again once its contents were removed.
 func TestRowsOfAnyAskAreProven(t *testing.T) {
 	t.Parallel()
-	w := newOutsideWorld(t, noLimits)
+	w := newOutsideWorld(t, storetest.NoLimits)
 	w.UsePolicy(t, `{"rules":[{"name":"through","tools":["ls"],"effect":"allow"},{"name":"never","tools":["format"],"effect":"deny"}]}`)
 	conv, _, err := w.OpenRun(t.Context(), w.Agent, models.RunInput{RunID: "run"})
 	storetest.Must(t, err)

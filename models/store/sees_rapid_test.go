@@ -64,7 +64,7 @@ func TestWhoSeesARequest(t *testing.T) {
 		dir := storetest.Dir(t)
 		storetest.Must(t, os.WriteFile(filepath.Join(dir, models.DatabaseFile), file, 0o600))
 		w := &seesWorld{rt: rt, people: people, agents: agents, routed: map[string]bool{}}
-		w.Store = storetest.New(t, storetest.WithDir(dir), storetest.WithClock(clock), noLimits)
+		w.Store = storetest.New(t, storetest.WithDir(dir), storetest.WithClock(clock), storetest.NoLimits)
 		defer func() { _ = w.Close() }() // New closes it too, and tells what went wrong
 		w.rules(admin)
 		for range rapid.IntRange(4, 10).Draw(rt, "steps") {
@@ -258,11 +258,11 @@ func (w *seesWorld) checkLookUps(who models.Actor) {
 			looked[r.ConversationID] = true
 			list, err := w.Requests.Approvals(ctx, who, requests.ListQuery{Conversation: r.ConversationID})
 			w.must(err)
-			w.same(who, "list of a conversation", texts(idList(list.Items)), w.seen(who, func(o *models.Response) bool { return in(o) && asked(o) }))
+			w.same(who, "list of a conversation", texts(storetest.IDList(list.Items)), w.seen(who, func(o *models.Response) bool { return in(o) && asked(o) }))
 			w.checkStatuses(who, r.ConversationID, in)
 			list, err = w.SessionPending(ctx, who, string(r.ConversationID), "", 0)
 			w.must(err)
-			w.same(who, "session", texts(idList(list.Items)), w.seen(who, func(o *models.Response) bool { return in(o) && waits(o) }))
+			w.same(who, "session", texts(storetest.IDList(list.Items)), w.seen(who, func(o *models.Response) bool { return in(o) && waits(o) }))
 		}
 		if *r.ToolUseID == "" {
 			continue
@@ -281,7 +281,7 @@ func (w *seesWorld) checkStatuses(who models.Actor, conv models.ConversationID, 
 	for _, status := range models.Statuses() {
 		list, err := w.Requests.Approvals(w.rt.Context(), who, requests.ListQuery{Conversation: conv, Status: status})
 		w.must(err)
-		w.same(who, "list of what is "+string(status), texts(idList(list.Items)), w.seen(who, func(o *models.Response) bool {
+		w.same(who, "list of what is "+string(status), texts(storetest.IDList(list.Items)), w.seen(who, func(o *models.Response) bool {
 			return in(o) && asked(o) && (o.Status() == status || status == models.StatusApproved && o.Status() == models.StatusNone)
 		}))
 	}
@@ -291,11 +291,11 @@ func (w *seesWorld) checkLists(who models.Actor) {
 	ctx := w.rt.Context()
 	list, err := w.Requests.Approvals(ctx, who, requests.ListQuery{})
 	w.must(err)
-	w.same(who, "list", texts(idList(list.Items)), w.seen(who, asked))
+	w.same(who, "list", texts(storetest.IDList(list.Items)), w.seen(who, asked))
 	w.checkStatuses(who, "", func(*models.Response) bool { return true })
 	list, err = w.Requests.PendingList(ctx, who, "", 0)
 	w.must(err)
-	w.same(who, "what waits", texts(idList(list.Items)), w.seen(who, waits))
+	w.same(who, "what waits", texts(storetest.IDList(list.Items)), w.seen(who, waits))
 	told := map[models.ResponseID]bool{}
 	_, err = w.Requests.Feed(ctx, who, 0, func(h *requests.FeedEvent) error {
 		if h.Approval != nil {
@@ -315,11 +315,11 @@ func (w *seesWorld) checkLists(who models.Actor) {
 	for _, order := range []requests.InboxOrder{requests.ByDeadline, requests.ByAge} {
 		inbox, err := w.Requests.Inbox(ctx, who, requests.InboxQuery{Order: order})
 		w.must(err)
-		w.same(who, "inbox", texts(idList(inbox.Items)), w.seen(who, waits))
+		w.same(who, "inbox", texts(storetest.IDList(inbox.Items)), w.seen(who, waits))
 	}
 	past, err := w.Requests.Settled(ctx, who, requests.SettledQuery{})
 	w.must(err)
-	w.same(who, "what was settled", texts(idList(past.Items)), w.seen(who, settled))
+	w.same(who, "what was settled", texts(storetest.IDList(past.Items)), w.seen(who, settled))
 	var ids []models.ResponseID
 	for i := range w.rows {
 		ids = append(ids, w.rows[i].ID)

@@ -21,10 +21,10 @@ func TestI14SixtyFourOnOneBudget(t *testing.T) {
 		t.Run(fmt.Sprintf("%d servers", servers), func(t *testing.T) {
 			t.Parallel()
 			const callers, each, budget = 64, 4, 101
-			c := begun(t, budget, noLimits)
+			c := begun(t, budget, storetest.NoLimits)
 			stores := []*store.Store{c.Store}
 			if servers == 2 {
-				stores = append(stores, storetest.Again(t, c.Store, storetest.WithClock(c.Clock), noLimits))
+				stores = append(stores, storetest.Again(t, c.Store, storetest.WithClock(c.Clock), storetest.NoLimits))
 			}
 			var stored, refused atomic.Int64
 			var requests sync.Map

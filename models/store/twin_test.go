@@ -29,7 +29,7 @@ func TestATwinIsNoticed(t *testing.T) {
 		t.Errorf("the first has the twin %+v", got)
 	}
 	early := pay(`{"sum": 2}`)
-	first := b.decided(t, `{"sum":2}`, storetest.Yes())
+	first := b.Settle(t, `{"sum":2}`, storetest.Yes())
 	for name, a := range map[string]*models.Approval{"asked before": early, "asked after, spelled otherwise": pay(`{ "sum":2 }`)} {
 		if got := b.twinOf(t, b.Owner, a); got == nil || got.ID != first.ID || got.By != b.Owner.Name || !got.At.Equal(*first.ApprovalTimestamp) || !a.TwinWarns(*got) {
 			t.Errorf("%s: %+v", name, got)
@@ -38,14 +38,14 @@ func TestATwinIsNoticed(t *testing.T) {
 	// An edit releases another input: that one counts.
 	edited := storetest.Yes()
 	edited.Input = []byte(`{"sum":3}`)
-	ran := b.decided(t, `{"sum":30}`, edited)
+	ran := b.Settle(t, `{"sum":30}`, edited)
 	if got := b.twinOf(t, b.Owner, pay(`{"sum":30}`)); got != nil {
 		t.Errorf("what was asked and never ran has the twin %+v", got)
 	}
 	if got := b.twinOf(t, b.Owner, pay(`{"sum":3}`)); got == nil || got.ID != ran.ID {
 		t.Errorf("what ran has the twin %+v", got)
 	}
-	b.decided(t, `{"sum":4}`, storetest.No("never"))
+	b.Settle(t, `{"sum":4}`, storetest.No("never"))
 	if got := b.twinOf(t, b.Owner, pay(`{"sum":4}`)); got != nil {
 		t.Errorf("what was rejected is the twin %+v", got)
 	}
@@ -70,7 +70,7 @@ func TestATwinOfHighRiskIsFoundHoweverLongAgo(t *testing.T) {
 	b := newBench(t)
 	b.UsePolicy(t, `{"rules":[{"name":"money","tools":["pay"],"effect":"require","risk":"high"},{"name":"rest","tools":["list"],"effect":"require","risk":"low"}]}`)
 	list := func() *models.Approval { return b.AskFor(t, models.AskInput{ToolName: "list"}) }
-	paid := b.decided(t, `{"sum":2}`, storetest.Yes())
+	paid := b.Settle(t, `{"sum":2}`, storetest.Yes())
 	listed := list()
 	if _, err := b.Decide(t.Context(), b.Owner, listed.ID, storetest.Yes()); err != nil {
 		t.Fatal(err)
@@ -103,7 +103,7 @@ func TestATwinOfHighRiskIsFoundHoweverLongAgo(t *testing.T) {
 func TestATwinTellsNothingToWhoMayNotSeeBoth(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.decided(t, `{"sum":1}`, storetest.Yes()) // not routed to the other
+	b.Settle(t, `{"sum":1}`, storetest.Yes()) // not routed to the other
 	b.UsePolicy(t, `{"rules":[{"name":"money","tools":["pay"],"effect":"require","risk":"critical","reviewers":["`+b.Stranger.Name+`"]}]}`)
 	a := b.AskFor(t, models.AskInput{ToolName: "pay", Input: []byte(`{"sum":1}`)})
 	if got := b.twinOf(t, b.Stranger, a); got != nil || b.around(t, b.Stranger, a.ID).Twin != nil {

@@ -28,7 +28,7 @@ func TestI1OneOutcomeWithUndoWhoeverRaces(t *testing.T) {
 	if testing.Short() {
 		rounds = 8
 	}
-	b := newBench(t, noLimits)
+	b := newBench(t, storetest.NoLimits)
 	b.UsePolicy(t, `{"undo_seconds":{"medium":1}}`)
 	ctx := context.WithoutCancel(t.Context())
 	ends := map[string]int{}

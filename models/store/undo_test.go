@@ -229,14 +229,14 @@ func TestAnInboxListsWhatIsHeldPastItsDeadline(t *testing.T) {
 			}
 			page, err := b.Requests.Inbox(t.Context(), who, q)
 			if storetest.Must(t, err); len(page.Items) != want || page.Count != want || want == 1 && page.Items[0].ID != a.ID {
-				t.Errorf("%s, %s: %v, count %d", name, who.Name, idList(page.Items), page.Count)
+				t.Errorf("%s, %s: %v, count %d", name, who.Name, storetest.IDList(page.Items), page.Count)
 			}
 		}
 	}
 	b.Clock.Step(5 * time.Second)
 	b.release(t, 1)
 	if page, err := b.Requests.Inbox(t.Context(), b.Owner, requests.InboxQuery{}); err != nil || len(page.Items) != 0 || page.Count != 0 {
-		t.Errorf("released: %v, count %d, %v", idList(page.Items), page.Count, err)
+		t.Errorf("released: %v, count %d, %v", storetest.IDList(page.Items), page.Count, err)
 	}
 }
 

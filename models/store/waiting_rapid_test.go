@@ -39,7 +39,7 @@ func TestRandomWaitsAreToldOnce(t *testing.T) {
 		}
 		w := &waitingWorld{
 			made: made, open: func() *store.Store {
-				return storetest.New(t, storetest.WithDir(dir), storetest.WithClock(made.Clock), noLimits)
+				return storetest.New(t, storetest.WithDir(dir), storetest.WithClock(made.Clock), storetest.NoLimits)
 			},
 			shown: map[models.ConversationID]models.ConversationStatus{}, told: map[models.ConversationID][]models.ConversationStatus{},
 			real: map[models.ConversationID][]models.ConversationStatus{},

@@ -128,3 +128,41 @@ func Purge(tb testing.TB, s *store.Store, q models.PurgeQuery) *models.PurgeRepo
 	Must(tb, err)
 	return report
 }
+
+// IDList are the ids of rows.
+func IDList[T models.Approval | models.Brief](rows []T) []models.ResponseID {
+	out := make([]models.ResponseID, 0, len(rows))
+	for i := range rows {
+		switch row := any(&rows[i]).(type) {
+		case *models.Approval:
+			out = append(out, row.ID)
+		case *models.Brief:
+			out = append(out, row.ID)
+		}
+	}
+	return out
+}
+
+// NoLimits lets an agent ask as often as it likes.
+func NoLimits(o *store.Options) { o.AsksPerMinute, o.PendingPerAgent = -1, -1 }
+
+// Approvals are the requests of briefs.
+func Approvals(rows []models.Brief) []models.Approval {
+	out := make([]models.Approval, len(rows))
+	for i := range rows {
+		out[i] = rows[i].Approval
+	}
+	return out
+}
+
+// Settle asks for a payment, and decides it as the owner.
+func (b *Bench) Settle(tb testing.TB, input string, in models.DecisionInput) *models.Approval {
+	tb.Helper()
+	a := b.AskFor(tb, models.AskInput{ToolName: "pay", Input: []byte(input)})
+	in.Digest = a.Digest
+	a, err := b.Decide(tb.Context(), b.Owner, a.ID, in)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return a
+}

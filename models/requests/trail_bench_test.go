@@ -1,4 +1,4 @@
-package store_test
+package requests_test
 
 import (
 	"testing"
@@ -13,7 +13,7 @@ import (
 // entries, half of them their decisions: a page of 50, everything that they decided
 // in a week on one page, and filters that leave little or nothing.
 func BenchmarkTrail(b *testing.B) {
-	s := storetest.New(b, noLimits)
+	s := storetest.New(b, storetest.NoLimits)
 	admin, owner := storetest.Admin(b, s), storetest.Reviewer(b, s, "ada@example.com")
 	agent, _ := storetest.AgentToken(b, s, owner, "bot")
 	storetest.SeedLedger(b, s, agent, owner, 500_000)

@@ -1,4 +1,4 @@
-package store_test
+package requests_test
 
 import (
 	"context"
@@ -52,7 +52,7 @@ func TestAnExportHoldsNothingWhileItsReaderTakesItsTime(t *testing.T) {
 			t.Errorf("%s comes twice", a.ID)
 		}
 		if seen[a.ID] = true; len(seen)%50 == 7 {
-			b.decided(t, `{}`, storetest.Yes())
+			b.Settle(t, `{}`, storetest.Yes())
 			// The whole log goes into the database only while nobody reads.
 			var busy, log, moved int
 			db := storetest.Tamper(t, b.Store)

@@ -1,4 +1,4 @@
-package store_test
+package requests_test
 
 import (
 	"slices"
@@ -15,7 +15,7 @@ import (
 func TestALongInboxSaysHowFarItHasLooked(t *testing.T) {
 	t.Parallel()
 	const rows = 10_000
-	s := storetest.New(t, noLimits)
+	s := storetest.New(t, storetest.NoLimits)
 	owner := storetest.Reviewer(t, s, "ada@example.com")
 	agent, _ := storetest.AgentToken(t, s, owner, "bot")
 	storetest.Seed(t, s, agent, storetest.Rows{Pending: rows})
@@ -39,7 +39,7 @@ func TestALongInboxSaysHowFarItHasLooked(t *testing.T) {
 			}
 		}
 		if pages != 3 || searched != rows+1 || len(found) != 1 || found[0].ToolName != "rare" {
-			t.Errorf("%q: %d pages, %d rows looked at, found %v", order, pages, searched, idList(found))
+			t.Errorf("%q: %d pages, %d rows looked at, found %v", order, pages, searched, storetest.IDList(found))
 		}
 	}
 	page, err := s.Requests.Inbox(t.Context(), owner, requests.InboxQuery{Text: "step-7", Limit: 5})
@@ -60,14 +60,14 @@ func TestAnInboxPagesOnWhenRowsLeave(t *testing.T) {
 		for {
 			page, err := w.Requests.Inbox(t.Context(), w.people[0], q)
 			storetest.Must(t, err)
-			seen = append(seen, idList(page.Items)...)
+			seen = append(seen, storetest.IDList(page.Items)...)
 			if q.After = page.Next; q.After == "" {
 				break
 			}
 			// The row that the cursor names leaves, and one that is still to come.
 			last := page.Items[len(page.Items)-1].ID
 			leave := []models.ResponseID{last}
-			if i := slices.Index(idList(all.Items), last); i+2 < len(all.Items) {
+			if i := slices.Index(storetest.IDList(all.Items), last); i+2 < len(all.Items) {
 				leave = append(leave, all.Items[i+2].ID)
 				gone = append(gone, all.Items[i+2].ID)
 			}
@@ -76,7 +76,7 @@ func TestAnInboxPagesOnWhenRowsLeave(t *testing.T) {
 				storetest.Must(t, err)
 			}
 		}
-		want := slices.DeleteFunc(idList(all.Items), func(id models.ResponseID) bool { return slices.Contains(gone, id) })
+		want := slices.DeleteFunc(storetest.IDList(all.Items), func(id models.ResponseID) bool { return slices.Contains(gone, id) })
 		if len(gone) < 3 || !slices.Equal(seen, want) {
 			t.Errorf("%q: %v\nwant %v", order, seen, want)
 		}
@@ -95,24 +95,24 @@ func TestListsRefuseWhatTheyDoNotKnow(t *testing.T) {
 		{Order: requests.ByAge, After: "x"},
 		{Order: requests.ByAge, After: "01890a5d-ac96-774b-bcce-b302099a8057"},
 	} {
-		wantCode(t, second(b.Requests.Inbox(t.Context(), b.Owner, q)), models.CodeInvalid)
+		storetest.Refused(t, storetest.Err(b.Requests.Inbox(t.Context(), b.Owner, q)), models.CodeInvalid)
 	}
 	now := b.Clock.Now()
 	for _, q := range []requests.SettledQuery{
 		{Whose: "theirs"}, {Risk: "huge"}, {Status: models.StatusPending}, {Status: "x"}, {Cause: "x"}, {From: now, To: now}, {After: "x"},
 	} {
-		wantCode(t, second(b.Requests.Settled(t.Context(), b.Owner, q)), models.CodeInvalid)
-		wantCode(t, b.Requests.EachSettled(t.Context(), b.Owner, q, atOnce, nil), models.CodeInvalid)
+		storetest.Refused(t, storetest.Err(b.Requests.Settled(t.Context(), b.Owner, q)), models.CodeInvalid)
+		storetest.Refused(t, b.Requests.EachSettled(t.Context(), b.Owner, q, atOnce, nil), models.CodeInvalid)
 	}
-	wantCode(t, second(b.Requests.Settled(t.Context(), b.Agent, requests.SettledQuery{})), models.CodeForbidden)
-	wantCode(t, second(b.Requests.Inbox(t.Context(), b.Agent, requests.InboxQuery{})), models.CodeForbidden)
+	storetest.Refused(t, storetest.Err(b.Requests.Settled(t.Context(), b.Agent, requests.SettledQuery{})), models.CodeForbidden)
+	storetest.Refused(t, storetest.Err(b.Requests.Inbox(t.Context(), b.Agent, requests.InboxQuery{})), models.CodeForbidden)
 }
 
 // TestALongHistorySaysHowFarBackItHasLooked is the same of what was settled.
 func TestALongHistorySaysHowFarBackItHasLooked(t *testing.T) {
 	t.Parallel()
 	const rows = 10_000
-	s := storetest.New(t, noLimits)
+	s := storetest.New(t, storetest.NoLimits)
 	owner := storetest.Reviewer(t, s, "ada@example.com")
 	agent, _ := storetest.AgentToken(t, s, owner, "bot")
 	storetest.Seed(t, s, agent, storetest.Rows{Settled: rows})
@@ -121,7 +121,7 @@ func TestALongHistorySaysHowFarBackItHasLooked(t *testing.T) {
 		page, err := s.Requests.Settled(t.Context(), owner, q)
 		storetest.Must(t, err)
 		if pages++; len(page.Items) > 0 || page.Cut && (!page.Back.Before(back) || page.Searched != 4_000) {
-			t.Errorf("found %v, back to %v after %d", idList(page.Items), page.Back, page.Searched)
+			t.Errorf("found %v, back to %v after %d", storetest.IDList(page.Items), page.Back, page.Searched)
 		}
 		back = page.Back
 		if q.After = page.Next; q.After == "" {

@@ -1,4 +1,4 @@
-package store_test
+package requests_test
 
 import (
 	"testing"
@@ -13,7 +13,7 @@ import (
 // settled, all of one reviewer's agent.
 func crowded(b *testing.B) (s *store.Store, admin, owner models.Actor) {
 	b.Helper()
-	s = storetest.New(b, noLimits)
+	s = storetest.New(b, storetest.NoLimits)
 	admin, owner = storetest.Admin(b, s), storetest.Reviewer(b, s, "ada@example.com")
 	agent, _ := storetest.AgentToken(b, s, owner, "bot")
 	storetest.Seed(b, s, agent, storetest.Rows{Pending: 100_000, Settled: 1_000_000})

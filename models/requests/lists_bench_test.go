@@ -1,4 +1,4 @@
-package store_test
+package requests_test
 
 import (
 	"context"
@@ -59,7 +59,7 @@ func BenchmarkLists(b *testing.B) {
 func listsOf(b *testing.B, n int) map[string]time.Duration {
 	b.Helper()
 	ctx := b.Context()
-	s := storetest.New(b, noLimits)
+	s := storetest.New(b, storetest.NoLimits)
 	defer func() { storetest.Must(b, s.Close()) }()
 	admin, owner := storetest.Admin(b, s), storetest.Reviewer(b, s, "ada@example.com")
 	agent, _ := storetest.AgentToken(b, s, owner, "bot")

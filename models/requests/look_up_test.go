@@ -1,4 +1,4 @@
-package store_test
+package requests_test
 
 import (
 	"slices"
@@ -26,8 +26,8 @@ func TestLookUpFindsARequestByItsIDForThoseWhoSeeIt(t *testing.T) {
 			for _, text := range []string{string(id), strings.ToUpper(string(id)), string(id[:13]), "…" + string(id[28:])} {
 				got, err := w.Requests.LookUp(t.Context(), person, " "+text+" ")
 				storetest.Must(t, err)
-				if slices.Contains(idList(got.Requests), id) != sees {
-					t.Fatalf("%s looks for %s: found %v, sees it: %v", person.Name, text, idList(got.Requests), sees)
+				if slices.Contains(storetest.IDList(got.Requests), id) != sees {
+					t.Fatalf("%s looks for %s: found %v, sees it: %v", person.Name, text, storetest.IDList(got.Requests), sees)
 				}
 			}
 			if sees {
@@ -55,11 +55,11 @@ func TestLookUpFindsByTextWhatTheListsFind(t *testing.T) {
 			storetest.Must(t, err)
 			over, err := w.Requests.Settled(t.Context(), person, requests.SettledQuery{Text: text})
 			storetest.Must(t, err)
-			want := append(idList(pending.Items), idList(over.Items)...)
+			want := append(storetest.IDList(pending.Items), storetest.IDList(over.Items)...)
 			got, err := w.Requests.LookUp(t.Context(), person, text)
 			storetest.Must(t, err)
-			if want = want[:min(len(want), requests.MostFound)]; !slices.Equal(idList(got.Requests), want) {
-				t.Errorf("%s looks for %q: %v, want %v", person.Name, text, idList(got.Requests), want)
+			if want = want[:min(len(want), requests.MostFound)]; !slices.Equal(storetest.IDList(got.Requests), want) {
+				t.Errorf("%s looks for %q: %v, want %v", person.Name, text, storetest.IDList(got.Requests), want)
 			}
 		}
 	}
@@ -130,7 +130,7 @@ func TestLookUpReadsOnlySoMuch(t *testing.T) {
 	t.Parallel()
 	clock := storetest.NewClock()
 	clock.Step(-90 * 24 * time.Hour) // before all that is seeded
-	s := storetest.New(t, noLimits, storetest.WithClock(clock))
+	s := storetest.New(t, storetest.NoLimits, storetest.WithClock(clock))
 	ada := storetest.Reviewer(t, s, "ada@example.com")
 	bot, _ := storetest.AgentToken(t, s, ada, "bot")
 	old, err := s.Ask(t.Context(), bot, models.AskInput{ToolName: "rare", Explicit: true, TimeoutSeconds: new(int64(86400))})
@@ -143,7 +143,7 @@ func TestLookUpReadsOnlySoMuch(t *testing.T) {
 	storetest.Seed(t, s, bot, storetest.Rows{Settled: 1_500})
 	got, err := s.Requests.LookUp(t.Context(), ada, "rare")
 	if storetest.Must(t, err); len(got.Requests) != 0 || !got.Cut {
-		t.Errorf("%v, cut %v", idList(got.Requests), got.Cut)
+		t.Errorf("%v, cut %v", storetest.IDList(got.Requests), got.Cut)
 	}
 	if got, err := s.Requests.LookUp(t.Context(), ada, string(old.ID)); err != nil || len(got.Requests) != 1 {
 		t.Errorf("by id: %v: %+v", err, got)

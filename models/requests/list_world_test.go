@@ -1,4 +1,4 @@
-package store_test
+package requests_test
 
 import (
 	"fmt"
@@ -46,7 +46,7 @@ func newListWorld(t *testing.T, rows int) *listWorld {
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 0))
 	w := &listWorld{clock: storetest.NewClock(), routed: map[models.ResponseID][]models.UserID{}}
-	w.Store = storetest.New(t, storetest.WithClock(w.clock), noLimits)
+	w.Store = storetest.New(t, storetest.WithClock(w.clock), storetest.NoLimits)
 	w.people = []models.Actor{storetest.Admin(t, w.Store)}
 	for _, name := range []string{"ada", "bo", "ruth"} {
 		w.people = append(w.people, storetest.Reviewer(t, w.Store, name+"@example.com"))
@@ -111,15 +111,6 @@ func (w *listWorld) step(t *testing.T, r *rand.Rand) {
 		_, err := w.ExpireDue(t.Context(), 10)
 		storetest.Must(t, err)
 	}
-}
-
-// approvals are what a list shows, where a test wants no more of it than that.
-func approvals(rows []models.Brief) []models.Approval {
-	out := make([]models.Approval, len(rows))
-	for i := range rows {
-		out[i] = rows[i].Approval
-	}
-	return out
 }
 
 func quoted(s string) []byte { return []byte(`"` + strings.ReplaceAll(s, `"`, `\"`) + `"`) }

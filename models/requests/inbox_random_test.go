@@ -1,4 +1,4 @@
-package store_test
+package requests_test
 
 import (
 	"cmp"
@@ -104,13 +104,13 @@ func TestInboxAgainstAnOracle(t *testing.T) {
 					rt.Fatalf("%s repeats %q, want %q (%v)", page.Items[i].ID, page.ReaskOf[page.Items[i].ID], of, ok)
 				}
 			}
-			got = append(got, approvals(page.Items)...)
+			got = append(got, storetest.Approvals(page.Items)...)
 			if q.After = page.Next; q.After == "" {
 				break
 			}
 		}
-		if !slices.Equal(idList(got), idList(want)) {
-			rt.Fatalf("%+v:\n%v\nwant\n%v", q, idList(got), idList(want))
+		if !slices.Equal(storetest.IDList(got), storetest.IDList(want)) {
+			rt.Fatalf("%+v:\n%v\nwant\n%v", q, storetest.IDList(got), storetest.IDList(want))
 		}
 	})
 }
@@ -160,18 +160,18 @@ func TestSettledAgainstAnOracle(t *testing.T) {
 			if page.Cut || len(page.Items) > c.limit {
 				rt.Fatalf("%d of at most %d on a page, cut %v", len(page.Items), c.limit, page.Cut)
 			}
-			got = append(got, approvals(page.Items)...)
+			got = append(got, storetest.Approvals(page.Items)...)
 		}
-		if !slices.Equal(idList(got), idList(want)) {
-			rt.Fatalf("%+v:\n%v\nwant\n%v", q, idList(got), idList(want))
+		if !slices.Equal(storetest.IDList(got), storetest.IDList(want)) {
+			rt.Fatalf("%+v:\n%v\nwant\n%v", q, storetest.IDList(got), storetest.IDList(want))
 		}
 		got, q.After = nil, ""
 		err := w.Requests.EachSettled(rt.Context(), c.who, q, atOnce, func(a *models.Approval) error {
 			got = append(got, *a)
 			return nil
 		})
-		if err != nil || !slices.Equal(idList(got), idList(want)) {
-			rt.Fatalf("export of %+v: %v\n%v\nwant\n%v", q, err, idList(got), idList(want))
+		if err != nil || !slices.Equal(storetest.IDList(got), storetest.IDList(want)) {
+			rt.Fatalf("export of %+v: %v\n%v\nwant\n%v", q, err, storetest.IDList(got), storetest.IDList(want))
 		}
 	})
 }

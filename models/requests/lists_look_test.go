@@ -1,4 +1,4 @@
-package store_test
+package requests_test
 
 import (
 	"slices"
@@ -13,7 +13,7 @@ import (
 // may have none, and the next goes on. Together the pages have them all, once and in order.
 func TestAListByStatusLooksAtFewRowsAPage(t *testing.T) {
 	t.Parallel()
-	s := storetest.New(t, noLimits)
+	s := storetest.New(t, storetest.NoLimits)
 	admin, owner := storetest.Admin(t, s), storetest.Reviewer(t, s, "ada@example.com")
 	agent, _ := storetest.AgentToken(t, s, owner, "bot")
 	var want []models.ResponseID // newest first
@@ -73,7 +73,7 @@ func TestAListByStatusLooksAtFewRowsAPage(t *testing.T) {
 // What waits is found through its own index, however much has come since.
 func TestAListOfWhatWaitsReadsOnlyThat(t *testing.T) {
 	t.Parallel()
-	s := storetest.New(t, noLimits)
+	s := storetest.New(t, storetest.NoLimits)
 	admin, owner := storetest.Admin(t, s), storetest.Reviewer(t, s, "ada@example.com")
 	agent, _ := storetest.AgentToken(t, s, owner, "bot")
 	a, err := s.Ask(t.Context(), agent, models.AskInput{ToolName: "Bash", Explicit: true})

@@ -1,4 +1,4 @@
-package store_test
+package requests_test
 
 import (
 	"fmt"
@@ -15,7 +15,7 @@ import (
 // another status, every fourth archived.
 func several(t *testing.T) (b *bench, all []models.ConversationView) {
 	t.Helper()
-	b = newBench(t, noLimits)
+	b = newBench(t, storetest.NoLimits)
 	for i := range 24 {
 		b.Clock.Step(time.Minute)
 		agent, person := b.Agent, b.Owner
@@ -127,6 +127,6 @@ func TestConversationsRefuses(t *testing.T) {
 		{b.Owner, requests.ConversationQuery{Cursor: "x"}, models.CodeInvalid},
 		{b.Owner, requests.ConversationQuery{Cursor: "4oCm"}, models.CodeInvalid},
 	} {
-		wantCode(t, storetest.Err(b.Requests.Conversations(t.Context(), tt.who, tt.q)), tt.code)
+		storetest.Refused(t, storetest.Err(b.Requests.Conversations(t.Context(), tt.who, tt.q)), tt.code)
 	}
 }
