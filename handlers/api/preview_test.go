@@ -51,6 +51,7 @@ func TestAPreviewIsTakenByEverySurfaceThatAsks(t *testing.T) {
 		t.Errorf("with a reply: %d %s", reply.status, reply.body)
 	}
 }
+
 func TestSurfacesCarryAllMembersOfAnExplanation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

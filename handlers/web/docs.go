@@ -14,7 +14,7 @@ import (
 // ServeDocs adds the page that describes the JSON surfaces, made from their
 // OpenAPI document at the first visit. It needs no sign-in; who is signed in keeps the
 // navigation.
-func (s *Pages) ServeDocs(document func() ([]byte, error)) {
+func (p *Pages) ServeDocs(document func() ([]byte, error)) {
 	described := sync.OnceValues(func() (docs.Docs, error) {
 		text, err := document()
 		if err != nil {
@@ -22,12 +22,12 @@ func (s *Pages) ServeDocs(document func() ([]byte, error)) {
 		}
 		return docs.New(text)
 	})
-	s.echo.GET(views.DocsURL(), func(c echo.Context) error {
+	p.echo.GET(views.DocsURL(), func(c echo.Context) error {
 		reference, err := described()
 		if err != nil {
 			return err
 		}
-		frame, err := s.Frame(c, "API", -1)
+		frame, err := p.Frame(c, "API", -1)
 		if err != nil {
 			return err
 		}

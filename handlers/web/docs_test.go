@@ -26,7 +26,7 @@ func TestDocsDescribeTheWholeAPI(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.Pages.ServeDocs(surface.Document)
-	status, header, html := fetch(w, t, "/docs")
+	status, header, html := fetch(t, w, "/docs")
 	if status != http.StatusOK || !strings.Contains(header.Get("Content-Security-Policy"), "default-src 'self'") {
 		t.Fatalf("%d, %s", status, header)
 	}
@@ -70,7 +70,7 @@ func TestDocsDescribeTheWholeAPI(t *testing.T) {
 }
 
 // fetch reads a page without signing in.
-func fetch(w *webtest.World, t *testing.T, path string) (status int, header http.Header, html string) {
+func fetch(t *testing.T, w *webtest.World, path string) (status int, header http.Header, html string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.URL+path, http.NoBody)
 	if err != nil {

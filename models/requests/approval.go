@@ -27,7 +27,7 @@ var approvalScans = sync.Pool{New: func() any {
 	return s
 }}
 
-// scanApproval reads approvalColumns, in their order.
+// ScanApproval reads approvalColumns, in their order.
 func ScanApproval(row db.Scanner) (*models.Approval, error) {
 	s := approvalScans.Get().(*approvalScan) //nolint:forcetypeassert // New makes no other
 	if err := row.Scan(s.into...); err != nil {
@@ -50,7 +50,7 @@ func ScanApproval(row db.Scanner) (*models.Approval, error) {
 	return &a, nil
 }
 
-// at is the approval as it holds at now (I3).
+// At is the approval as it holds at now (I3).
 func At(a *models.Approval, now time.Time) *models.Approval {
 	if a.PastDeadline(now) {
 		a.Expire()
@@ -58,7 +58,7 @@ func At(a *models.Approval, now time.Time) *models.Approval {
 	return a
 }
 
-// noSuchApproval names the id that was asked for and no other.
+// NoSuchApproval names the id that was asked for and no other.
 func NoSuchApproval(id models.ResponseID) error {
 	return models.Errorf(models.CodeNotFound, "No pending approval request for ID: %s", id)
 }
@@ -97,6 +97,7 @@ func (rs *Requests) approvalFor(ctx context.Context, actor models.Actor, a *mode
 	return At(a, now), rs.HeldVerdicts(ctx, actor, a)
 }
 
+// ReadApproval reads a request as it is stored, whoever asks. Codes: not_found.
 func (rs *Requests) ReadApproval(ctx context.Context, id models.ResponseID) (*models.Approval, error) {
 	a, err := ScanApproval(rs.db.Row(ctx, rs.reads.approval, ApprovalByID, id))
 	if errors.Is(err, sql.ErrNoRows) {

@@ -21,6 +21,7 @@ var (
 	SelectView = `SELECT ` + viewColumns + viewFrom
 )
 
+// ScanView reads a row of SelectView.
 func ScanView(row db.Scanner, v *models.ConversationView) error {
 	err := row.Scan(append(ConversationRow.Targets(&v.Conversation), &v.AgentName, &v.BuiltIn, &v.OwnerName, &v.Pending)...)
 	v.Status = v.Status.Shown(v.Pending > 0)
@@ -234,12 +235,12 @@ func (rs *Requests) Conversation(ctx context.Context, actor models.Actor, id mod
 	return &v, nil
 }
 
-// owns reports whether a person may write into a conversation and steer it.
+// Owns reports whether a person may write into a conversation and steer it.
 func Owns(actor models.Actor, c *models.Conversation) bool {
 	return actor.IsPerson() && (actor.Admin || actor.UserID() == c.OwnerID)
 }
 
-// seesConversation reports whether the actor may read all of a conversation.
+// SeesConversation reports whether the actor may read all of a conversation.
 // Whoever one request was routed to sees that one and five turns, by its own use
 // cases.
 func SeesConversation(actor models.Actor, c *models.Conversation) bool {

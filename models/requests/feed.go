@@ -231,7 +231,7 @@ func (rs *Requests) feedEvent(ctx context.Context, actor models.Actor, e *models
 	return h, nil
 }
 
-// stepAction is the ledger's word for further people whom a rule asks.
+// StepAction is the ledger's word for further people whom a rule asks.
 const StepAction = "approval.escalated_by_rule"
 
 // asksOf reports whether an entry of a request that goes to other people now asks the actor,

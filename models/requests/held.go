@@ -8,7 +8,7 @@ import (
 	"countersign/models"
 )
 
-// standingVote is the verdict that holds a request.
+// StandingVote is the verdict that holds a request.
 const StandingVote = `SELECT * FROM votes WHERE response_id = ? AND withdrawn_at IS NULL AND waits_for = '' ORDER BY at DESC LIMIT 1`
 
 // HeldVerdicts gives a person the verdicts that hold requests which were read, as
@@ -32,7 +32,7 @@ func (rs *Requests) HeldVerdicts(ctx context.Context, actor models.Actor, read .
 	return nil
 }
 
-// windowAt is a verdict as it stands at now: a window that is over is none.
+// WindowAt is a verdict as it stands at now: a window that is over is none.
 func WindowAt(v *models.Vote, now time.Time) *models.Vote {
 	if v != nil && v.UndoUntil != nil && !now.Before(*v.UndoUntil) {
 		v.UndoUntil = nil
@@ -40,7 +40,7 @@ func WindowAt(v *models.Vote, now time.Time) *models.Vote {
 	return v
 }
 
-// firstVote is the one that a query found; nil: none.
+// FirstVote is the one that a query found; nil: none.
 func FirstVote(votes []models.Vote) *models.Vote {
 	if len(votes) == 0 {
 		return nil

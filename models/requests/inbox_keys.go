@@ -239,12 +239,12 @@ func mergedByDeadline(columns, condition, limit string) string {
 	return strings.Join(each, ` UNION ALL `) + ` ORDER BY deadline, id LIMIT ` + limit
 }
 
-// dueQuery selects what is due, by deadline.
+// DueQuery selects what is due, by deadline.
 func DueQuery() string {
 	return `SELECT id FROM (` + mergedByDeadline(`p.approval_timeout_at AS deadline, p.id AS id`, `p.approval_timeout_at <= ?1 AND p.held_until IS NULL`, `?2`) + `)`
 }
 
-// nextDeadlines selects the next deadline of each level of risk: a column each.
+// NextDeadlines selects the next deadline of each level of risk: a column each.
 func NextDeadlines() string {
 	each := make([]string, len(models.Risks()))
 	for rank := range each {

@@ -149,7 +149,7 @@ func (rs *Requests) readCandidates(ctx context.Context, q db.Part) (out []candid
 	return out, nil
 }
 
-// approvalsBy is a list of requests, which are found by their numbers.
+// ApprovalsBy is a list of requests, which are found by their numbers.
 func (rs *Requests) ApprovalsBy(limit, most int) *db.List[models.Approval] {
 	return &db.List[models.Approval]{
 		Limit: db.PageSize(limit), Columns: approvalColumns, From: `CROSS JOIN responses r ON r.number = k.number` + approvalJoins, Cursor: CursorOf, Weight: weight, Most: most,
@@ -162,6 +162,7 @@ func (rs *Requests) ApprovalsBy(limit, most int) *db.List[models.Approval] {
 // approvalJoins are what is read beside responses.
 var approvalJoins = strings.TrimPrefix(approvalFrom, ` FROM responses r`)
 
+// CursorOf is the place of a request in a list.
 func CursorOf(a *models.Approval) db.Cursor { return db.Cursor{ID: string(a.ID)} }
 
 // requests is the list of a query: by the conversation's history if one is named, else

@@ -51,9 +51,12 @@ func TestListsAreServedByAnIndex(t *testing.T) {
 		sorts      bool // a page's worth of rows is sorted, by intent
 	}
 	queries := []query{
-		{"one request", ApprovalByID, []any{"r"}, false}, {"a reviewer", IsReviewer, []any{"u", "r"}, false},
-		{"one conversation", SelectView + ` WHERE c.id = ?`, []any{"c"}, false}, {"the decision that holds", StandingVote, []any{"r"}, true},
-		{"what was opened", OpenedPartsQuery, []any{"u", "r"}, false}, {"asked last", lastAskOf, []any{"a", "u"}, false},
+		{"one request", ApprovalByID, []any{"r"}, false},
+		{"a reviewer", IsReviewer, []any{"u", "r"}, false},
+		{"one conversation", SelectView + ` WHERE c.id = ?`, []any{"c"}, false},
+		{"the decision that holds", StandingVote, []any{"r"}, true},
+		{"what was opened", OpenedPartsQuery, []any{"u", "r"}, false},
+		{"asked last", lastAskOf, []any{"a", "u"}, false},
 	}
 	admin := models.Actor{Kind: models.ActorUser, ID: "u", Admin: true}
 	person := models.Actor{Kind: models.ActorUser, ID: "u"}

@@ -37,19 +37,19 @@ func visibleTo(actor models.Actor) func(*gorm.DB) *gorm.DB {
 	return func(g *gorm.DB) *gorm.DB { return g.Where(by.Text, by.Args...) }
 }
 
-// pendingAt are those that wait for a person.
+// PendingAt are those that wait for a person.
 func PendingAt(now time.Time) func(*gorm.DB) *gorm.DB {
 	return func(g *gorm.DB) *gorm.DB {
 		return g.Where("approval_status = ? AND (approval_timeout_at > ? OR held_until IS NOT NULL)", models.StatusPending, now)
 	}
 }
 
-// spoken are proposals and requests for more budget.
+// Spoken are proposals and requests for more budget.
 func Spoken(g *gorm.DB) *gorm.DB {
 	return g.Where("kind IN ?", []models.Kind{models.KindProposal, models.KindBudget})
 }
 
-// findApprovals reads those that g chooses, as they hold at now (I3).
+// FindApprovals reads those that g chooses, as they hold at now (I3).
 func FindApprovals(g *gorm.DB, now time.Time) ([]models.Approval, error) {
 	var rows []models.Response
 	if err := g.Scopes(withBeside).Find(&rows).Error; err != nil {
@@ -67,7 +67,7 @@ func FindApprovals(g *gorm.DB, now time.Time) ([]models.Approval, error) {
 	return out, nil
 }
 
-// findBriefs is the same for a list.
+// FindBriefs is the same for a list.
 func FindBriefs(g *gorm.DB, now time.Time) ([]models.Brief, error) {
 	items, err := FindApprovals(g.Scopes(brief), now)
 	return briefs(items), err
@@ -162,7 +162,7 @@ func personSees(name, admin, me string) string {
 	return `(` + admin + ` OR ` + name + `.owner_id = ` + me + ` OR EXISTS (SELECT 1 FROM reviewers w WHERE w.user_id = ` + me + ` AND w.response_id = ` + name + `.id))`
 }
 
-// seenBy is the condition under which an actor sees the response of that name in a
+// SeenBy is the condition under which an actor sees the response of that name in a
 // statement.
 func SeenBy(actor models.Actor, name string) db.Part {
 	switch {
@@ -176,7 +176,7 @@ func SeenBy(actor models.Actor, name string) db.Part {
 	return db.Say(`FALSE`)
 }
 
-// maySee is models.Actor.Sees: whether the request was routed to the actor is looked up
+// MaySee is models.Actor.Sees: whether the request was routed to the actor is looked up
 // only where that decides.
 func MaySee(actor models.Actor, r *models.Response, routed func() (bool, error)) (bool, error) {
 	if sees := actor.Sees(r, false); sees || !actor.Sees(r, true) {
@@ -185,7 +185,7 @@ func MaySee(actor models.Actor, r *models.Response, routed func() (bool, error))
 	return routed()
 }
 
-// maySee is the same of a request that was read.
+// MaySee is the same of a request that was read.
 func (rs *Requests) MaySee(ctx context.Context, actor models.Actor, r *models.Response) (bool, error) {
 	return MaySee(actor, r, func() (bool, error) {
 		return db.Exists(rs.db.Row(ctx, rs.reads.isReviewer, IsReviewer, actor.ID, r.ID))

@@ -29,6 +29,7 @@ func briefTexts(name string) map[string]string {
 	return out
 }
 
+// BriefText is the beginning of a column as lists have it.
 func BriefText(column string) string {
 	return fmt.Sprintf(`substr(%s, 1, %d)`, column, models.MaxBrief)
 }
@@ -54,10 +55,11 @@ const approvalFrom = ` FROM responses r
 
 var (
 	selectApproval = `SELECT ` + approvalColumns + approvalFrom
-	ApprovalByID   = selectApproval + ` WHERE r.id = ?`
+	// ApprovalByID reads one request; ScanApproval takes it.
+	ApprovalByID = selectApproval + ` WHERE r.id = ?`
 )
 
-// isReviewer is whether a request was routed to a person.
+// IsReviewer is whether a request was routed to a person.
 const IsReviewer = `SELECT 1 FROM reviewers WHERE user_id = ? AND response_id = ?`
 
 // The rows of which a request is read.

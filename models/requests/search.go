@@ -37,7 +37,7 @@ type search struct {
 	args map[string]any
 }
 
-// key is a row's place in a list: by time and id, by time and number, by number, or by risk,
+// Key is a row's place in a list: by time and id, by time and number, by number, or by risk,
 // time and id.
 type Key struct {
 	Number  int64
@@ -212,7 +212,7 @@ func (rs *Requests) rowsOf(ctx context.Context, keys []Key, columns string) ([]m
 	return inOrder(keys, items)
 }
 
-// rowsWithin is rowsOf of the first rows that weigh most together.
+// RowsWithin is rowsOf of the first rows that weigh most together.
 func (rs *Requests) RowsWithin(ctx context.Context, keys []Key, most int) ([]models.Approval, error) {
 	if len(keys) == 0 {
 		return nil, nil

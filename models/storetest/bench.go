@@ -101,7 +101,8 @@ func Difference(before, after string) string {
 // Each runs a query beside the store, and row for each of its rows.
 func Each(t interface {
 	Fatalf(text string, args ...any)
-}, db *sql.DB, query string, row func(scan func(...any)), args ...any) {
+}, db *sql.DB, query string, row func(scan func(...any)), args ...any,
+) {
 	rows, err := db.QueryContext(context.Background(), query, args...) //nolint:sqlclosecheck // it is, at the end
 	if err != nil {
 		t.Fatalf("%s: %v", query, err)

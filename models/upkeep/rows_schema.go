@@ -13,16 +13,22 @@ import (
 // derivedRows are rows that follow from others: a row of each query is one that
 // does not.
 var derivedRows = []struct{ table, text, query string }{
-	{"deciders", "this person may not decide the request, or it does not wait until then",
+	{
+		"deciders", "this person may not decide the request, or it does not wait until then",
 		`SELECT d.user_id || ' ' || d.response_id FROM deciders d LEFT JOIN responses r ON r.id = d.response_id
  WHERE r.approval_status IS NOT 'pending' OR d.deadline <> r.approval_timeout_at
- OR (d.user_id <> r.owner_id AND NOT EXISTS (SELECT 1 FROM reviewers v WHERE v.user_id = d.user_id AND v.response_id = d.response_id))`},
-	{"deciders", "the request waits, and is missing in the inbox of its owner",
+ OR (d.user_id <> r.owner_id AND NOT EXISTS (SELECT 1 FROM reviewers v WHERE v.user_id = d.user_id AND v.response_id = d.response_id))`,
+	},
+	{
+		"deciders", "the request waits, and is missing in the inbox of its owner",
 		`SELECT r.owner_id || ' ' || r.id FROM responses r` + db.ByResponsesPendingRisk + `
- WHERE r.approval_status = 'pending' AND NOT EXISTS (SELECT 1 FROM deciders d WHERE d.user_id = r.owner_id AND d.deadline = r.approval_timeout_at AND d.response_id = r.id)`},
-	{"reviewers", "nobody asked this person",
+ WHERE r.approval_status = 'pending' AND NOT EXISTS (SELECT 1 FROM deciders d WHERE d.user_id = r.owner_id AND d.deadline = r.approval_timeout_at AND d.response_id = r.id)`,
+	},
+	{
+		"reviewers", "nobody asked this person",
 		`SELECT v.user_id || ' ' || v.response_id FROM reviewers v LEFT JOIN responses r ON r.id = v.response_id
- WHERE r.id IS NULL OR r.requires_approval = FALSE`},
+ WHERE r.id IS NULL OR r.requires_approval = FALSE`,
+	},
 	{
 		"reviewers", "its number is not the request's",
 		`SELECT v.user_id || ' ' || v.response_id FROM reviewers v CROSS JOIN responses r ON r.id = v.response_id WHERE v.number <> r.number`,

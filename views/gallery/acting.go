@@ -45,7 +45,8 @@ func limited() models.Approval {
 	a.SetApprovers(models.Approvers{
 		ReviewersOnly: true,
 		Named: []models.Approver{
-			{ID: eveID, Email: "eve@example.org"}, {Group: "oncall", Step: 1, After: 30},
+			{ID: eveID, Email: "eve@example.org"},
+			{Group: "oncall", Step: 1, After: 30},
 			{ID: boID, Email: "bo@example.org", Step: 1, After: 30},
 		},
 	})

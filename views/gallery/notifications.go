@@ -125,10 +125,12 @@ func systemNotificationsStates() []State {
 	}
 	means := ChannelsInput().Means
 	channels := ChannelsInput().Channels
-	failing := models.NotificationBacklog{Scheduled: 512, Unsent: 40, Oldest: Now.Add(-7 * time.Minute),
+	failing := models.NotificationBacklog{
+		Scheduled: 512, Unsent: 40, Oldest: Now.Add(-7 * time.Minute),
 		Failing: []models.FailingChannel{
 			{Channel: channels[3], Owner: "Bo\u202E Lind"}, {Channel: channels[4], Owner: "group:finance"},
-		}}
+		},
+	}
 	return []State{
 		page(Usual, "All is well",
 			system.NotificationsInput{

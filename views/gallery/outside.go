@@ -73,10 +73,12 @@ func refusals() []models.Withdrawal {
 func outsideRefused() requests.Approval {
 	one, _ := outsideCalls()
 	one.Context = ""
-	return requests.New(requests.Input{Approval: one, Acting: models.ActingPage{Right: Own}, Sees: true,
+	return requests.New(requests.Input{
+		Approval: one, Acting: models.ActingPage{Right: Own}, Sees: true,
 		Origin: models.Origin{
 			UpstreamName: "night\u202E-shift", ApprovalID: "appr_1", MatchedBy: models.MatchedByOnly, Withdrawals: refusals(),
-		}}, Now)
+		},
+	}, Now)
 }
 
 func outsideHeld() requests.Approval {

@@ -123,13 +123,15 @@ func PolicyInput() policies.Input {
 			ApprovalEnabled: true, RequiredApprovalTools: []string{"Bash", "/^git_/"}, DefaultTimeoutMinutes: 5,
 		},
 		Retention: policies.Retention{Days: 90, Next: 30, Begins: Now.Add(20 * time.Hour)},
-		Draft: &policies.DraftInput{Base: 7, Zone: "Europe/Berlin", Settings: settings, Rules: policyRules(),
+		Draft: &policies.DraftInput{
+			Base: 7, Zone: "Europe/Berlin", Settings: settings, Rules: policyRules(),
 			Warnings: []policy.Warning{
 				{
 					Path: "rules[1].tools[0]",
 					Text: "Lets through more than was ever used: only “read_file” in the last 90 days. List the names instead.",
 				}, {Path: "unmatched", Text: "Is all that covers “safe " + hostile + "” (allow)."},
-			}},
+			},
+		},
 		Versions: []policies.Version{
 			{Version: 7, Author: "Ada Berg", At: Now.Add(-26 * time.Hour), Note: "Ask Bo about force pushes"},
 			{Version: 6, Author: "operator root", At: Now.Add(-80 * time.Hour)},
@@ -261,11 +263,13 @@ func tryInput() policies.TryInput {
 		},
 	}
 	return policies.TryInput{
-		Call: policy.Call{Kind: models.KindToolCall, ToolName: "payment.send",
+		Call: policy.Call{
+			Kind: models.KindToolCall, ToolName: "payment.send",
 			At: time.Date(2026, time.March, 2, 12, 0, 0, 0, time.UTC), Facts: policy.Facts{
 				Agent: "claude-code", Owner: "ann@example.com", Conversation: "invoices-march",
 				Input: []byte(`{"amount": 101, "to": "ACME"}`),
-			}}, Request: "01890a5d-ac96-774b-bcce-b302099a8059",
+			},
+		}, Request: "01890a5d-ac96-774b-bcce-b302099a8059",
 		Tried: []policies.Tried{
 			{Title: "v7, which is active", Policy: parsed(stands)}, {Title: "Your draft", Policy: parsed(draft)},
 		},

@@ -191,12 +191,13 @@ func (l *lexicon) letter(c rune) bool {
 
 func digit(c byte) bool { return c >= '0' && c <= '9' }
 
+// IsWord reports whether a character may be part of a name.
 func IsWord(c rune) bool {
 	return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' ||
 		c > 0x7f && unicode.IsLetter(c)
 }
 
-// run is how many bytes from the beginning of s are of a kind.
+// Run is how many bytes from the beginning of s are of a kind.
 func Run(s string, is func(rune) bool) int {
 	for i, c := range s {
 		if !is(c) {

@@ -177,7 +177,8 @@ var lexicons = sync.OnceValue(func() []lexicon {
 		{
 			name: "Kotlin", files: "kt kts", decorators: true, lines: []string{"//"}, block: "/* */",
 			quotes: []quote{
-				{open: `"""`, close: `"""`, long: true, inserts: "${"}, {open: `"`, close: `"`, escapes: true, inserts: "${"},
+				{open: `"""`, close: `"""`, long: true, inserts: "${"},
+				{open: `"`, close: `"`, escapes: true, inserts: "${"},
 				single,
 			},
 			words: words("as break by catch class companion const constructor continue data do else enum finally for fun if import in init interface internal is lateinit object open override package private protected public return sealed super suspend this throw try typealias val var when where while", "Any Boolean Double Float Int List Long Map String Unit true false null"),

@@ -1,9 +1,10 @@
 package ui
 
 import (
-	"countersign/views/highlight"
 	"fmt"
 	"strings"
+
+	"countersign/views/highlight"
 )
 
 // mostBlank is how many blank lines in a row are shown: more push what follows out of

@@ -1,10 +1,11 @@
 package ui
 
 import (
-	"countersign/views/highlight"
 	"strings"
 
 	"github.com/aymanbagabas/go-udiff/lcs"
+
+	"countersign/views/highlight"
 )
 
 // markMost is how long a line may be, in bytes, to have its changed words marked.

@@ -88,7 +88,7 @@ type tab struct {
 func openTab(w *webtest.World) *tab {
 	w.TB.Helper()
 	ctx, cancel := chromedp.NewContext(browser(w.TB), chromedp.WithNewBrowserContext())
-	return tabIn(w, ctx, cancel)
+	return tabIn(ctx, w, cancel)
 }
 
 // beside is another tab of the same browser, with its cookies and its
@@ -96,11 +96,11 @@ func openTab(w *webtest.World) *tab {
 func (t *tab) beside() *tab {
 	t.tb.Helper()
 	ctx, cancel := chromedp.NewContext(t.ctx)
-	return tabIn(t.w, ctx, cancel)
+	return tabIn(ctx, t.w, cancel)
 }
 
 // tabIn opens a tab, and gathers what its page writes to the console until the test ends.
-func tabIn(w *webtest.World, ctx context.Context, cancel context.CancelFunc) *tab {
+func tabIn(ctx context.Context, w *webtest.World, cancel context.CancelFunc) *tab {
 	w.TB.Helper()
 	t := &tab{tb: w.TB, w: w, ctx: ctx}
 	if err := chromedp.Do(ctx); err != nil {

@@ -17,7 +17,7 @@ import (
 )
 
 // runBuiltIn has the built-in agent work with its scripted model.
-func runBuiltIn(w *webtest.World, t *testing.T) {
+func runBuiltIn(t *testing.T, w *webtest.World) {
 	t.Helper()
 	a := agent.New(agent.Options{Store: w.Store, Model: llm.NewScripted(), Log: slog.New(slog.DiscardHandler)})
 	w.BuiltIn.Store(a)
@@ -44,7 +44,7 @@ func TestInABrowserAConversationFromItsFirstMessageToItsEnd(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			w := webtest.LiveWorld(t)
-			runBuiltIn(w, t)
+			runBuiltIn(t, w)
 			p := openTab(w)
 			p.do("size", chromedp.EmulateViewport(c.width, c.height))
 			if !c.scripted {

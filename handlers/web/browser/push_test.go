@@ -94,7 +94,7 @@ func (s *subscriber) read(tb testing.TB, body string) string {
 func usualTab(w *webtest.World) (t *tab, leave context.CancelFunc) {
 	w.TB.Helper()
 	ctx, cancel := chromedp.NewContext(browser(w.TB))
-	return tabIn(w, ctx, cancel), cancel
+	return tabIn(ctx, w, cancel), cancel
 }
 
 // allowNotifications answers the question that a browser asks.

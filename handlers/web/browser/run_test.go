@@ -58,7 +58,7 @@ func TestInABrowserLinkedRowsAndTheSettingOfARun(t *testing.T) {
 }
 
 // runUpstreams polls upstreams and tells them verdicts, as the server does.
-func runUpstreams(w *webtest.World, t *testing.T) {
+func runUpstreams(t *testing.T, w *webtest.World) {
 	t.Helper()
 	quiet := slog.New(slog.DiscardHandler)
 	done := make(chan struct{}, 2)
@@ -126,7 +126,7 @@ func TestInABrowserTenQueuedCallsAreDecidedForAnotherSystem(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			w := webtest.LiveWorld(t)
-			runUpstreams(w, t)
+			runUpstreams(t, w)
 			far := upstreamtest.New(t, upstreamtest.Options{Key: "key"})
 			if _, err := elsewhere.New(w.Store).AddUpstream(t.Context(), w.Admin, elsewhere.NewUpstream{Name: "night-shift", BaseURL: far.URL, Dialect: "plain", Key: "key", OwnerID: w.Owner.UserID()}); err != nil {
 				t.Fatal(err)

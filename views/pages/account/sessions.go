@@ -36,8 +36,12 @@ type SessionRow struct {
 
 // sessionColumns head one's own sessions.
 var sessionColumns = []ui.Column{
-	{Label: "Device"}, {Label: "Address", Width: "large"}, ui.TimeColumn("Last seen"),
-	{Label: "Signed in", Width: "time", Wide: true}, {Label: "Expires", Width: "time"}, {Width: "medium"},
+	{Label: "Device"},
+	{Label: "Address", Width: "large"},
+	ui.TimeColumn("Last seen"),
+	{Label: "Signed in", Width: "time", Wide: true},
+	{Label: "Expires", Width: "time"},
+	{Width: "medium"},
 }
 
 // NewSessions makes the page.

@@ -206,7 +206,9 @@ func (v Agents) spentLabel() string { return "Energy in " + v.Window }
 
 func (v Agents) agentColumns() []ui.Column {
 	columns := []ui.Column{
-		{Label: "Agent"}, {Label: "Tokens", Width: "medium"}, {Label: "Last use", Width: "small"},
+		{Label: "Agent"},
+		{Label: "Tokens", Width: "medium"},
+		{Label: "Last use", Width: "small"},
 		{Label: "Registered", Width: "small"},
 	}
 	if v.Window != "" {

@@ -120,7 +120,8 @@ var connectWays = []connectWay{
 		needs: "Node 20 or later, @openai/agents and zod.",
 		about: adapterAbout,
 		files: []connectFile{
-			{inEnvironment, "env.sh"}, {"Save as countersign.mjs", "countersign.mjs"},
+			{inEnvironment, "env.sh"},
+			{"Save as countersign.mjs", "countersign.mjs"},
 			{"Use it in your agent", "openai-agents.mjs"},
 		},
 		away: adapterAway, waits: asksForever,

@@ -71,7 +71,8 @@ var policyGroups = []policyGroup{
 		},
 		{path: "budget_per_agent.hours", label: "In how many hours", help: "1 to 720.", least: "1", optional: true},
 	}},
-	{id: "desk", title: "Reviewer settings",
+	{
+		id: "desk", title: "Reviewer settings",
 		help: "An approval is sent after some seconds. Until then, whoever gave it can undo it, and the agent does not know of it. 0 sends it at once.", fields: []policyField{
 			{path: "undo_seconds.low", label: "Seconds to undo: low risk", least: "0"},
 			{path: "undo_seconds.medium", label: "Seconds to undo: medium risk", least: "0"},
@@ -91,7 +92,8 @@ var policyGroups = []policyGroup{
 			},
 			{path: "grant_max_hours", label: "Longest pre-approval in hours", least: "1"},
 			{path: "grant_max_uses", label: "Most uses of a pre-approval", least: "1"},
-		}},
+		},
+	},
 	{id: "time", title: "Time zone", fields: []policyField{
 		{path: "time_zone", label: "Time zone of conditions", help: zoneHelp},
 	}},

@@ -89,7 +89,8 @@ const (
 
 // replayLasts is over how many calls one may choose.
 var replayLasts = []ui.Choice{
-	{Value: "100", Label: "the last 100"}, {Value: "1000", Label: "the last 1,000"},
+	{Value: "100", Label: "the last 100"},
+	{Value: "1000", Label: "the last 1,000"},
 	{Value: "10000", Label: "the last 10,000"},
 }
 
@@ -190,7 +191,8 @@ func turnedSpoken(t *policy.Tally) string {
 		effect policy.Effect
 		text   string
 	}{
-		{policy.EffectRequire, "would have waited"}, {policy.EffectDeny, "would have been denied"},
+		{policy.EffectRequire, "would have waited"},
+		{policy.EffectDeny, "would have been denied"},
 		{policy.EffectAllow, "would have run without a person"},
 	} {
 		if n := t.Turned(e.effect); n > 0 {

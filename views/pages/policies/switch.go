@@ -104,8 +104,10 @@ func newSwitch(of Toggle, in DraftInput) Switch {
 		typed.For = "60"
 	}
 	for _, c := range []SwitchChoice{
-		{Value: "60", Label: "60 minutes"}, {Value: "240", Label: "4 hours"},
-		{Value: UntilTime, Label: "Until a date and time"}, {Value: UntilNever, Label: "No end"},
+		{Value: "60", Label: "60 minutes"},
+		{Value: "240", Label: "4 hours"},
+		{Value: UntilTime, Label: "Until a date and time"},
+		{Value: UntilNever, Label: "No end"},
 	} {
 		c.Chosen = c.Value == typed.For
 		v.Choices = append(v.Choices, c)
