@@ -2,10 +2,8 @@ package policy
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/labstack/echo/v4"
@@ -19,9 +17,20 @@ import (
 	"countersign/views/pages/policies"
 )
 
-// noRule is the answer about a rule that the draft does not have.
-func noRule() error {
-	return models.Errorf(models.CodeNotFound, "Your draft has no such rule. It may have been moved or deleted.")
+// rules are the rules of a draft.
+func (s *Screens) rules() part {
+	return part{
+		fields: policy.RuleFields(), path: "rules[%d].", none: "Your draft has no such rule. It may have been moved or deleted.",
+		count: (*policy.Draft).Rules, read: (*policy.Draft).Rule, form: s.ruleForm,
+		put: func(d *policy.Draft, in *policies.RuleInput, sent policy.Form) {
+			d.PutRule(in.Index, sent)
+			if in.New && in.First {
+				d.MoveRule(in.Index, 0)
+				in.Index = 0
+			}
+		},
+		list: func(in policies.RuleInput) string { return views.PolicyRuleRowURL(in.Index + 1) },
+	}
 }
 
 // showPolicyRule is the form of one rule of the draft, or of a new one.
@@ -45,14 +54,11 @@ func (s *Screens) showPolicyRule(c echo.Context) error {
 		}
 		return s.ruleForm(c, http.StatusOK, e, in)
 	}
-	n, err := strconv.Atoi(c.Param("n"))
-	if err != nil || n < 1 || n > e.doc.Rules() {
-		return noRule()
-	}
-	in.Index, in.Form, in.Problems = n-1, e.doc.Rule(n-1), e.checked.Problems
-	in.Was = in.Form["name"]
-	return s.ruleForm(c, http.StatusOK, e, in)
+	return s.showPart(c, s.rules(), e, in)
 }
+
+// changePolicyRule puts a rule into the draft.
+func (s *Screens) changePolicyRule(c echo.Context) error { return s.changePart(c, s.rules()) }
 
 // ruleFrom fills in a rule for calls like a request.
 func (s *Screens) ruleFrom(c echo.Context, id models.ResponseID) (policy.Form, error) {
@@ -105,116 +111,6 @@ func (s *Screens) showToolMatches(c echo.Context) error {
 	form := c.Request().PostForm
 	panel := policies.ToolMatches(policies.NewToolMatches(form.Get("tools"), form.Get("effect"), usage))
 	return handlers.Render(c, http.StatusOK, panel, panel)
-}
-
-// changePolicyRule puts a rule into the draft.
-func (s *Screens) changePolicyRule(c echo.Context) error {
-	form := c.Request().PostForm
-	e, err := s.editing(c)
-	if err != nil {
-		return err
-	}
-	same, err := s.sentFrom(c, e)
-	if err != nil {
-		return err
-	}
-	if e.doc == nil {
-		return c.Redirect(http.StatusSeeOther, views.PolicyURL())
-	}
-	sent := readFields(form, policy.RuleFields())
-	sent["reviewers"] = withoutBlanks(form["reviewers"])
-	in := policies.RuleInput{New: c.Param("n") == "new", Was: form.Get("was"), Form: shown(sent), First: form.Get("place") == "first"}
-	in.Index, err = ruleIndex(e.doc, c.Param("n"), in.Was)
-	if err != nil {
-		return err
-	}
-	if form.Get("step") == "more" {
-		in.Form["reviewers"] += strings.Repeat("\n", spareFields)
-		return s.ruleForm(c, http.StatusOK, e, in)
-	}
-	if !same {
-		in.Notice = otherWindow
-		return s.ruleForm(c, http.StatusConflict, e, in)
-	}
-	e.doc.PutRule(in.Index, sent)
-	if in.New && in.First {
-		e.doc.MoveRule(in.Index, 0)
-		in.Index = 0
-	}
-	e.check()
-	if err := s.keep(c, e); err != nil {
-		return partNotKept(c, e, in, err, s.ruleForm)
-	}
-	return afterPart(c, e, in, fmt.Sprintf("rules[%d].", in.Index), views.PolicyRuleRowURL(in.Index+1), s.ruleForm)
-}
-
-// partForm shows the form of a rule or of a template.
-type partForm func(c echo.Context, status int, e *editing, in policies.RuleInput) error
-
-// partNotKept shows a form again when the draft was too large, or changed meanwhile.
-func partNotKept(c echo.Context, e *editing, in policies.RuleInput, err error, form partForm) error {
-	failed := site.AsError(err, models.CodeInvalid, models.CodeConflict)
-	if failed == nil {
-		return err
-	}
-	in.Notice, in.Problems = otherWindow, failed.Fields
-	if failed.Code == models.CodeInvalid {
-		in.Notice = "The policy would be too large."
-	}
-	return form(c, handlers.Status(failed.Code), e, in)
-}
-
-// afterPart goes on behind a rule or a template that is kept in the draft: back to its list,
-// or, where something is wrong at its path, to its form.
-func afterPart(c echo.Context, e *editing, in policies.RuleInput, at, list string, form partForm) error {
-	for path := range e.checked.Problems {
-		if strings.HasPrefix(path, at) {
-			in.New, in.Was, in.Problems = false, in.Form["name"], e.checked.Problems
-			in.Notice = notValidYet
-			return form(c, http.StatusUnprocessableEntity, e, in)
-		}
-	}
-	return c.Redirect(http.StatusSeeOther, list)
-}
-
-// shown is what a form shows of what it was sent: characters that nobody would see with
-// their codes.
-func shown(sent policy.Form) policy.Form {
-	d, err := policy.ReadDraft([]byte("{}"))
-	if err != nil {
-		return sent
-	}
-	d.PutRule(0, sent)
-	return d.Rule(0)
-}
-
-// spareFields are what "More fields" adds.
-const spareFields = 3
-
-// ruleIndex finds the rule that a form was shown for: at its place, or elsewhere by the
-// name that it had.
-func ruleIndex(d *policy.Draft, place, was string) (int, error) {
-	if i, ok := partIndex(d.Rules(), d.Rule, place, was); ok {
-		return i, nil
-	}
-	return 0, noRule()
-}
-
-// partIndex finds a rule or a template among n of them, by its place or its name; a new one
-// is behind the last.
-func partIndex(n int, part func(int) policy.Form, place, was string) (int, bool) {
-	if place == "new" {
-		return n, true
-	}
-	if at, err := strconv.Atoi(place); err == nil && at >= 1 && at <= n && part(at - 1)["name"] == was {
-		return at - 1, true
-	}
-	for i := range n {
-		if part(i)["name"] == was {
-			return i, true
-		}
-	}
-	return 0, false
 }
 
 func withoutBlanks(values []string) string {

@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -17,9 +16,17 @@ import (
 	"countersign/views/pages/policies"
 )
 
-// noTemplate is the answer about a template that the draft does not have.
-func noTemplate() error {
-	return models.Errorf(models.CodeNotFound, "Your draft has no such template. It may have been renamed or deleted.")
+// templates are the templates of a draft. Rules that name one follow when it is renamed.
+func (s *Screens) templates() part {
+	return part{
+		fields: policy.TemplateFields(), path: "templates[%d].", none: "Your draft has no such template. It may have been renamed or deleted.",
+		count: (*policy.Draft).Templates, read: (*policy.Draft).Template, form: s.templateForm,
+		put: func(d *policy.Draft, in *policies.RuleInput, sent policy.Form) {
+			d.PutTemplate(in.Index, sent)
+			followTemplate(d, *in)
+		},
+		list: func(policies.RuleInput) string { return views.PolicyTemplatesURL() },
+	}
 }
 
 // showPolicyTemplate is the form of one template of the draft, or of a new one.
@@ -31,18 +38,11 @@ func (s *Screens) showPolicyTemplate(c echo.Context) error {
 	if e.doc == nil {
 		return c.Redirect(http.StatusSeeOther, views.PolicyURL())
 	}
-	in := policies.RuleInput{New: c.Param("n") == "new", Index: e.doc.Templates()}
-	if !in.New {
-		n, err := strconv.Atoi(c.Param("n"))
-		if err != nil || n < 1 || n > e.doc.Templates() {
-			return noTemplate()
-		}
-		in.Index, in.Problems = n-1, e.checked.Problems
-	}
-	in.Form = e.doc.Template(in.Index)
-	in.Was = in.Form["name"]
-	return s.templateForm(c, http.StatusOK, e, in)
+	return s.showPart(c, s.templates(), e, policies.RuleInput{New: c.Param("n") == "new"})
 }
+
+// changePolicyTemplate puts a template into the draft.
+func (s *Screens) changePolicyTemplate(c echo.Context) error { return s.changePart(c, s.templates()) }
 
 func (s *Screens) templateForm(c echo.Context, status int, e *editing, in policies.RuleInput) error {
 	in.Base, in.Revision = e.draft.Base, e.draft.Revision
@@ -61,44 +61,6 @@ func (s *Screens) templateForm(c echo.Context, status int, e *editing, in polici
 	return handlers.Render(c, status, policies.TemplatePage(frame, policies.NewTemplateForm(in, usedBy)), nil)
 }
 
-// changePolicyTemplate puts a template into the draft. Rules that name it follow when it is
-// renamed.
-func (s *Screens) changePolicyTemplate(c echo.Context) error {
-	form := c.Request().PostForm
-	e, err := s.editing(c)
-	if err != nil {
-		return err
-	}
-	same, err := s.sentFrom(c, e)
-	if err != nil {
-		return err
-	}
-	if e.doc == nil {
-		return c.Redirect(http.StatusSeeOther, views.PolicyURL())
-	}
-	sent := readFields(form, policy.TemplateFields())
-	sent["reviewers"] = withoutBlanks(form["reviewers"])
-	in := policies.RuleInput{New: c.Param("n") == "new", Was: form.Get("was"), Form: shownTemplate(sent)}
-	if in.Index, err = templateIndex(e.doc, c.Param("n"), in.Was); err != nil {
-		return err
-	}
-	if form.Get("step") == "more" {
-		in.Form["reviewers"] += strings.Repeat("\n", spareFields)
-		return s.templateForm(c, http.StatusOK, e, in)
-	}
-	if !same {
-		in.Notice = otherWindow
-		return s.templateForm(c, http.StatusConflict, e, in)
-	}
-	e.doc.PutTemplate(in.Index, sent)
-	followTemplate(e.doc, in)
-	e.check()
-	if err := s.keep(c, e); err != nil {
-		return partNotKept(c, e, in, err, s.templateForm)
-	}
-	return afterPart(c, e, in, fmt.Sprintf("templates[%d].", in.Index), views.PolicyTemplatesURL(), s.templateForm)
-}
-
 // followTemplate has rules name a template by the name that it has now, where no other has
 // the one that it had.
 func followTemplate(d *policy.Draft, in policies.RuleInput) {
@@ -109,25 +71,6 @@ func followTemplate(d *policy.Draft, in policies.RuleInput) {
 	for _, i := range d.RulesOf(in.Was) {
 		d.PutRule(i, policy.Form{"template": name})
 	}
-}
-
-// shownTemplate is what a form shows of what it was sent, as shown is of a rule.
-func shownTemplate(sent policy.Form) policy.Form {
-	d, err := policy.ReadDraft([]byte("{}"))
-	if err != nil {
-		return sent
-	}
-	d.PutTemplate(0, sent)
-	return d.Template(0)
-}
-
-// templateIndex finds the template that a form was shown for: at its place, or elsewhere by
-// the name that it had.
-func templateIndex(d *policy.Draft, place, was string) (int, error) {
-	if i, ok := partIndex(d.Templates(), d.Template, place, was); ok {
-		return i, nil
-	}
-	return 0, noTemplate()
 }
 
 // changeTemplates does what a button in the list of templates says, and tells where that
