@@ -1,13 +1,11 @@
 package audit
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"strconv"
-	"strings"
 
 	"github.com/labstack/echo/v4"
 
@@ -79,17 +77,7 @@ func auditedOf(e *models.TrailEntry) auditedEntry {
 }
 
 func auditJSONL(w io.Writer) (func(*models.TrailEntry) error, error) {
-	var line bytes.Buffer
-	out := json.NewEncoder(&line)
-	out.SetEscapeHTML(false)
-	return func(e *models.TrailEntry) error {
-		line.Reset()
-		if err := out.Encode(auditedOf(e)); err != nil {
-			return fmt.Errorf("export entry %d: %w", e.Seq, err)
-		}
-		_, err := io.WriteString(w, models.VisibleJSON(strings.TrimSuffix(line.String(), "\n"))+"\n")
-		return err
-	}, nil
+	return site.JSONLines(w, func(row *models.TrailEntry) any { return auditedOf(row) }), nil
 }
 
 // auditColumns head a CSV file.

@@ -1,13 +1,10 @@
 package audit
 
 import (
-	"bytes"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"strconv"
-	"strings"
 
 	"github.com/labstack/echo/v4"
 
@@ -43,24 +40,24 @@ func (s *Screens) exportHistory(c echo.Context) error {
 // exportedRequest is a request as JSON Lines tell it. Its input stands as it was
 // sent, but for characters that would not be seen: those are escapes of JSON.
 type exportedRequest struct {
-	ID             models.ResponseID     `json:"id"`
-	Status         string                `json:"status"` // let_through: without a person
-	Cause          models.Cause          `json:"cause"`
-	SettledAt      string                `json:"settledAt"`
-	AskedAt        string                `json:"askedAt"`
-	By             models.UserID         `json:"by,omitempty"`
-	ByName         string                `json:"byName,omitempty"`
-	Reason         string                `json:"reason,omitempty"`
-	Kind           models.Kind           `json:"kind"`
-	Tool           string                `json:"tool,omitempty"`
-	Digest         string                `json:"digest"`
-	Input          json.RawMessage       `json:"input,omitempty"`
-	CutInput       string                `json:"cutInput,omitempty"` // the beginning of one that is not kept whole
-	InputBytes     int64                 `json:"inputBytes,omitempty"`
-	ReportedInput  json.RawMessage       `json:"reportedInput,omitempty"` // what the agent reported, where another system ran another input
-	Content        string                `json:"content,omitempty"`
-	Description    string                `json:"description,omitempty"`
-	Preview        string                `json:"preview,omitempty"` // what the agent said that would happen
+	ID            models.ResponseID `json:"id"`
+	Status        string            `json:"status"` // let_through: without a person
+	Cause         models.Cause      `json:"cause"`
+	SettledAt     string            `json:"settledAt"`
+	AskedAt       string            `json:"askedAt"`
+	By            models.UserID     `json:"by,omitempty"`
+	ByName        string            `json:"byName,omitempty"`
+	Reason        string            `json:"reason,omitempty"`
+	Kind          models.Kind       `json:"kind"`
+	Tool          string            `json:"tool,omitempty"`
+	Digest        string            `json:"digest"`
+	Input         json.RawMessage   `json:"input,omitempty"`
+	CutInput      string            `json:"cutInput,omitempty"` // the beginning of one that is not kept whole
+	InputBytes    int64             `json:"inputBytes,omitempty"`
+	ReportedInput json.RawMessage   `json:"reportedInput,omitempty"` // what the agent reported, where another system ran another input
+	Content       string            `json:"content,omitempty"`
+	models.Explanation
+
 	Answer         string                `json:"answer,omitempty"`
 	EditedDigest   string                `json:"editedDigest,omitempty"`
 	EditedInput    json.RawMessage       `json:"editedInput,omitempty"`
@@ -82,7 +79,7 @@ type exportedRequest struct {
 func exportedOf(a *models.Approval) exportedRequest {
 	e := exportedRequest{
 		ID: a.ID, Status: string(a.Status()), Cause: a.Cause, SettledAt: a.CreatedAt.UTC().Format(site.TimeFormat), AskedAt: a.CreatedAt.UTC().Format(site.TimeFormat),
-		Reason: a.Feedback(), Kind: a.Kind, Tool: a.ToolName, Digest: a.Digest, Content: a.Content, Description: a.Description, Preview: a.Preview,
+		Reason: a.Feedback(), Kind: a.Kind, Tool: a.ToolName, Digest: a.Digest, Content: a.Content, Explanation: a.AgentExplanation(),
 		Answer: a.Answer, Risk: a.Risk, PolicyVersion: a.PolicyVersion, PolicyRule: a.PolicyRule,
 		AgentID: a.AgentID, Agent: a.AgentName, OwnerID: a.OwnerID, Owner: a.OwnerName, ConversationID: a.ConversationID, Conversation: a.ConversationTitle, Removed: a.RemovedText(),
 	}
@@ -126,17 +123,7 @@ func exportedOf(a *models.Approval) exportedRequest {
 }
 
 func exportJSONL(w io.Writer) (func(*models.Approval) error, error) {
-	var line bytes.Buffer
-	out := json.NewEncoder(&line)
-	out.SetEscapeHTML(false)
-	return func(a *models.Approval) error {
-		line.Reset()
-		if err := out.Encode(exportedOf(a)); err != nil {
-			return fmt.Errorf("export request %s: %w", a.ID, err)
-		}
-		_, err := io.WriteString(w, models.VisibleJSON(strings.TrimSuffix(line.String(), "\n"))+"\n")
-		return err
-	}, nil
+	return site.JSONLines(w, func(row *models.Approval) any { return exportedOf(row) }), nil
 }
 
 // exportColumns head a CSV file.

@@ -2,13 +2,16 @@ package site
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/csv"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -127,6 +130,21 @@ func CSVRows(w io.Writer, columns []string) (func(row []string) error, error) {
 		return errors.Join(err, out.Error())
 	}
 	return put, put(slices.Clone(columns))
+}
+
+// JSONLines gives what writes each row as one line of JSON, without characters that would not be seen.
+func JSONLines[T any](w io.Writer, row func(T) any) func(T) error {
+	var line bytes.Buffer
+	out := json.NewEncoder(&line)
+	out.SetEscapeHTML(false)
+	return func(t T) error {
+		line.Reset()
+		if err := out.Encode(row(t)); err != nil {
+			return fmt.Errorf("export a row: %w", err)
+		}
+		_, err := io.WriteString(w, models.VisibleJSON(strings.TrimSuffix(line.String(), "\n"))+"\n")
+		return err
+	}
 }
 
 // TimeFormat is how files tell times.
