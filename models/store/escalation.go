@@ -219,63 +219,28 @@ func (s *Store) Escalate(ctx context.Context, actor models.Actor, id models.Resp
 	if !actor.IsAgent() {
 		return nil, models.Errorf(models.CodeForbidden, "Only the agent that asked may escalate its request.")
 	}
-	if err := checkNote(text); err != nil {
-		return nil, err
-	}
-	var out *models.Approval
-	err := s.write(ctx, func(t *tx) error {
-		a, err := t.approval(actor, id)
-		if err != nil {
-			return err
-		}
-		out = requests.At(a, t.Now)
-		if out.Status() != models.StatusPending { // held or not: the agent is not to know
-			return conflictOf(out)
-		}
-		last, err := t.lastNote(id)
-		if err != nil || repeats(last, actor, text, noteEscalates) {
-			return err
+	a, _, err := s.withNote(ctx, actor, id, text, noteEscalates, func(t *tx, a *models.Approval, last *models.Note) (*models.Note, error) {
+		if a.Status() != models.StatusPending { // held or not: the agent is not to know
+			return nil, conflictOf(a)
 		}
 		return t.escalate(actor, a, last, text)
 	})
+	return a, err
+}
+
+func (t *tx) escalate(actor models.Actor, a *models.Approval, last *models.Note, text string) (*models.Note, error) {
+	note, err := t.newNote(actor, a, last, text, models.MaxEvidence)
 	if err != nil {
 		return nil, err
 	}
-	return out, nil
-}
-
-func (t *tx) escalate(actor models.Actor, a *models.Approval, last *models.Note, text string) error {
-	note, err := t.addNote(actor, a, last, text, models.MaxEvidence)
-	if err != nil {
-		return err
-	}
 	note.Escalates = true
-	if err := t.Gorm().Create(note).Error; err != nil {
-		return fmt.Errorf("store escalation: %w", err)
-	}
-	t.adds("notes", note.ID)
 	res := t.Gorm().Exec(escalated, t.Now, a.ID)
 	if res.Error != nil {
-		return fmt.Errorf("mark escalation: %w", res.Error)
+		return nil, fmt.Errorf("mark escalation: %w", res.Error)
 	}
 	if !db.ExactlyOne(res.RowsAffected) {
-		return fmt.Errorf("mark escalation of %s: it left pending meanwhile", a.ID)
+		return nil, fmt.Errorf("mark escalation of %s: it left pending meanwhile", a.ID)
 	}
-	now := t.Now
-	a.EscalatedAt = &now
-	readers, err := t.tellDeciders(a)
-	if err != nil {
-		return err
-	}
-	t.Publish(events.Agent(string(a.AgentID)))
-	return t.record(actor, "approval.escalated", ledger.SubjectOf(&a.Response, readers), escalatedEntry{
-		Digest: a.Digest, Note: note.ID, Number: note.Number, Text: models.DigestOfText(note.Content),
-	})
-}
-
-type escalatedEntry struct {
-	Digest string        `json:"digest"`
-	Note   models.NoteID `json:"note"`
-	Number int64         `json:"number"`
-	Text   string        `json:"text_digest"`
+	a.EscalatedAt = new(t.Now)
+	return note, t.storeNote(actor, a, note, "approval.escalated", a.ApprovalTimeoutAt)
 }

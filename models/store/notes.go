@@ -30,46 +30,61 @@ func (s *Store) AskBack(ctx context.Context, actor models.Actor, id models.Respo
 	if !actor.IsPerson() {
 		return nil, models.Errorf(models.CodeForbidden, "Only a person may ask a question.")
 	}
+	a, _, err := s.withNote(ctx, actor, id, text, noteAsks, func(t *tx, a *models.Approval, last *models.Note) (*models.Note, error) {
+		return t.askBack(actor, a, last, text)
+	})
+	return a, err
+}
+
+// withNote adds a note of a kind to a request that the actor may see. A text that repeats the last note adds none:
+// the last note is returned.
+func (s *Store) withNote(ctx context.Context, actor models.Actor, id models.ResponseID, text string, kind noteKind,
+	add func(t *tx, a *models.Approval, last *models.Note) (*models.Note, error),
+) (out *models.Approval, note *models.Note, err error) {
 	if err := checkNote(text); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var out *models.Approval
-	err := s.write(ctx, func(t *tx) error {
+	err = s.write(ctx, func(t *tx) error {
 		a, err := t.approval(actor, id)
 		if err != nil {
 			return err
 		}
 		out = requests.At(a, t.Now)
 		last, err := t.lastNote(id)
-		if err != nil || repeats(last, actor, text, noteAsks) {
+		if err != nil {
 			return err
 		}
-		return t.askBack(actor, a, last, text)
+		if repeats(last, actor, text, kind) {
+			note = last
+			return nil
+		}
+		note, err = add(t, out, last)
+		return err
 	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return out, note, nil
+}
+
+func (t *tx) askBack(actor models.Actor, a *models.Approval, last *models.Note, text string) (*models.Note, error) {
+	if err := t.conflict(a); err != nil {
+		return nil, err
+	}
+	if err := t.maySteer(actor, a); err != nil {
+		return nil, err
+	}
+	if a.UpstreamID != nil {
+		return nil, &models.Error{Code: models.CodeWrongDecisionKind, Text: "The other system's clock cannot be stopped: approve or reject its request.", Approval: a}
+	}
+	// There must be room for the answer, without which the clock would not go on.
+	note, err := t.newNote(actor, a, last, text, models.MaxNotes-1)
 	if err != nil {
 		return nil, err
 	}
-	return out, nil
-}
-
-func (t *tx) askBack(actor models.Actor, a *models.Approval, last *models.Note, text string) error {
-	if err := t.conflict(a); err != nil {
-		return err
-	}
-	if err := t.maySteer(actor, a); err != nil {
-		return err
-	}
-	if a.UpstreamID != nil {
-		return &models.Error{Code: models.CodeWrongDecisionKind, Text: "The other system's clock cannot be stopped: approve or reject its request.", Approval: a}
-	}
-	// There must be room for the answer, without which the clock would not go on.
-	note, err := t.addNote(actor, a, last, text, models.MaxNotes-1)
-	if err != nil {
-		return err
-	}
 	_, p, err := t.policy()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	note.Asks = true
 	to, old := clockOf(a), a.ApprovalTimeoutAt
@@ -83,11 +98,11 @@ func (t *tx) askBack(actor models.Actor, a *models.Approval, last *models.Note, 
 		}
 	}
 	if err := t.setClock(a, to); err != nil {
-		return err
+		return nil, err
 	}
 	a.Note = note
 	t.noted = append(t.noted, a.ID)
-	return t.storeNote(actor, a, note, "approval.asked_back", old)
+	return note, t.storeNote(actor, a, note, "approval.asked_back", old)
 }
 
 // AnswerNote stores what the request's agent, or its owner, says about it. The
@@ -102,39 +117,16 @@ func (s *Store) AnswerNote(ctx context.Context, actor models.Actor, id models.Re
 	if !actor.IsAgent() && !actor.IsPerson() {
 		return nil, nil, models.Errorf(models.CodeForbidden, "Only the agent that asked and its owner may answer.")
 	}
-	if err := checkNote(text); err != nil {
-		return nil, nil, err
-	}
-	var out *models.Approval
-	var note *models.Note
-	err := s.write(ctx, func(t *tx) error {
-		a, err := t.approval(actor, id)
-		if err != nil {
-			return err
-		}
-		if actor.IsPerson() && actor.UserID() != a.OwnerID {
-			return models.Errorf(models.CodeForbidden, "Only the agent that asked and its owner may answer.")
-		}
-		out = requests.At(a, t.Now)
-		last, err := t.lastNote(id)
-		if err != nil {
-			return err
-		}
-		if repeats(last, actor, text, noteSays) {
-			note = last
-			return nil
-		}
-		note, err = t.answerNote(actor, a, last, text)
-		return err
+	return s.withNote(ctx, actor, id, text, noteSays, func(t *tx, a *models.Approval, last *models.Note) (*models.Note, error) {
+		return t.answerNote(actor, a, last, text)
 	})
-	if err != nil {
-		return nil, nil, err
-	}
-	return out, note, nil
 }
 
 func (t *tx) answerNote(actor models.Actor, a *models.Approval, last *models.Note, text string) (*models.Note, error) {
-	if a.Status() != models.StatusPending { // held or not: whoever answers is not to know
+	if actor.IsPerson() && actor.UserID() != a.OwnerID {
+		return nil, models.Errorf(models.CodeForbidden, "Only the agent that asked and its owner may answer.")
+	}
+	if a.Status() != models.StatusPending { // held or not: the author of the answer is not to know
 		return nil, conflictOf(a)
 	}
 	if a.OpenNote == nil && actor.IsPerson() {
@@ -144,7 +136,7 @@ func (t *tx) answerNote(actor models.Actor, a *models.Approval, last *models.Not
 	if a.OpenNote == nil {
 		most = models.MaxEvidence
 	}
-	note, err := t.addNote(actor, a, last, text, most)
+	note, err := t.newNote(actor, a, last, text, most)
 	if err != nil {
 		return nil, err
 	}
@@ -223,8 +215,8 @@ func (t *tx) lastNote(id models.ResponseID) (*models.Note, error) {
 	return &notes[0], nil
 }
 
-// addNote makes the next note, if there may be one more.
-func (t *tx) addNote(actor models.Actor, a *models.Approval, last *models.Note, text string, most int64) (*models.Note, error) {
+// newNote makes the next note, if there may be one more.
+func (t *tx) newNote(actor models.Actor, a *models.Approval, last *models.Note, text string, most int64) (*models.Note, error) {
 	n := &models.Note{
 		ID: models.NewID[models.NoteID](), ResponseID: a.ID, Number: 1, AuthorKind: actor.Kind, AuthorID: actor.ID, AuthorName: actor.Name,
 		Content: text, At: t.Now,
