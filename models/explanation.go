@@ -6,9 +6,9 @@ package models
 // Members is the one list of it: limits, repeats, sizes, the cut in lists and warnings follow
 // from that list, its columns from the struct.
 type Explanation struct {
-	Description string `json:"description"` // of a question: its text, which the digest covers
-	Context     string `json:"context"`
-	Preview     string `json:"preview"` // the effect that the agent claims
+	Description string `json:"description,omitempty"` // of a question: its text, which the digest covers
+	Context     string `json:"context,omitempty"`
+	Preview     string `json:"preview,omitempty"` // the effect that the agent claims
 }
 
 // ExplanationMember is one text of an Explanation.

@@ -18,7 +18,7 @@ func TestMembersOfAnExplanationAreAllOfIt(t *testing.T) {
 	}
 	fields := reflect.ValueOf(&e).Elem()
 	for i := range fields.NumField() {
-		name := fields.Type().Field(i).Tag.Get("json")
+		name, _, _ := strings.Cut(fields.Type().Field(i).Tag.Get("json"), ",")
 		if members[name] != fields.Field(i).Addr().Interface() {
 			t.Errorf("%s is no member under %q", fields.Type().Field(i).Name, name)
 		}

@@ -10,6 +10,15 @@ func (r *Response) OtherInput() (string, bool) {
 	return r.Context, true
 }
 
+// AgentExplanation is what the agent says: without the context, where another system's input is in its place.
+func (r *Response) AgentExplanation() Explanation {
+	e := r.Explanation
+	if _, other := r.OtherInput(); other {
+		e.Context = ""
+	}
+	return e
+}
+
 // DrawnInPart reports whether no page shows all of the input: who reads it needs the file, so
 // it is decided alone.
 func (r *Response) DrawnInPart() bool { return len(r.ToolInputJSON) > MaxDrawn }

@@ -26,7 +26,7 @@ func approvalOf(kit handlers.Kit, a *models.Approval) *wire.Approval {
 	out := &wire.Approval{
 		ApprovalID: wire.ResponseID(a.ID), ConversationID: wire.ConversationID(a.ConversationID), Agent: askerOf(a), Sequence: a.Sequence,
 		Kind: wire.Kind(a.Kind), ToolName: a.ToolName, Input: input, ReportedInput: reported, Options: optionsOf(a.Options),
-		Content: a.Content, EnergyBudget: a.EnergyBudget, Explained: explanationOf(a), ToolUseID: a.ToolUseID, JobID: a.JobID, RunID: a.AskedRun(),
+		Content: a.Content, EnergyBudget: a.EnergyBudget, Explained: wire.Explained(a.AgentExplanation()), ToolUseID: a.ToolUseID, JobID: a.JobID, RunID: a.AskedRun(),
 		Digest: a.Digest, Risk: wire.Risk(a.Risk), Status: shown(a), Cause: wire.Cause(a.Cause), GrantID: (*wire.GrantID)(a.GrantID), Advice: a.Advice(status),
 		RequiresApproval: a.NeedsApproval(), RequestedAt: requestedAt(a), Timestamp: requestedAt(a), ClaimedAt: a.ClaimedTime(),
 		Decision: decisionOf(a, status), Held: heldOf(a), OpenNote: openNoteOf(a), Policy: policyOf(a), AcceptsEdits: a.TakesEdits(), Template: a.Template,

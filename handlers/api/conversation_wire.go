@@ -26,7 +26,7 @@ func responseOf(kit handlers.Kit, a *models.Approval) *wire.ConversationResponse
 	out := &wire.ConversationResponse{
 		ResponseID: wire.ResponseID(a.ID), RequestID: wire.ConversationID(a.ConversationID), Sequence: a.Sequence, Kind: wire.Kind(a.Kind), Content: a.Content, ToolName: a.ToolName,
 		ToolUseID: a.ToolUseID, BatchID: a.BatchID, IsCompleted: a.IsCompleted,
-		Input: input, ReportedInput: reported, Options: optionsOf(a.Options), Description: a.Description, Preview: a.Preview, Energy: a.Energy, EnergyBudget: a.EnergyBudget,
+		Input: input, ReportedInput: reported, Options: optionsOf(a.Options), Explained: wire.Explained(a.AgentExplanation()), Energy: a.Energy, EnergyBudget: a.EnergyBudget,
 		ModelUsed: a.ModelUsed, Digest: a.Digest, Risk: wire.Risk(a.Risk), Checklist: a.Checklist(), RequiresApproval: a.NeedsApproval(), Cause: wire.Cause(a.Cause),
 		Timestamp: a.CreatedAt, TimeoutAt: timeoutOf(a), Removed: a.RemovedText(),
 	}

@@ -3,7 +3,6 @@ package api
 import (
 	"encoding/json"
 
-	"countersign/handlers/api/wire"
 	"countersign/models"
 )
 
@@ -27,14 +26,4 @@ func inputOf(a *models.Approval) (input, reported json.RawMessage) {
 		return nil, rawOf(a.ToolInputJSON)
 	}
 	return quoted, rawOf(a.ToolInputJSON)
-}
-
-// explanationOf is what an agent says about its request. Where another system asks with
-// another input, that is stored in the place of the context, and told as the input.
-func explanationOf(a *models.Approval) wire.Explained {
-	out := wire.Explained(a.Explanation)
-	if _, ok := a.OtherInput(); ok {
-		out.Context = ""
-	}
-	return out
 }

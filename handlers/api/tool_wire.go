@@ -34,7 +34,7 @@ func invocationOf(a *models.Approval, session string) *wire.Invocation {
 	input, reported := inputOf(a)
 	out := &wire.Invocation{
 		ToolCallID: wire.ResponseID(a.ID), Agent: askerOf(a), JobID: a.JobID, SessionID: session, ToolName: a.ToolName, ToolInput: input, ReportedInput: reported,
-		Content: a.Content, Explained: explanationOf(a), RequiresApproval: a.NeedsApproval(), Status: toolStatuses[status], Cause: wire.Cause(a.Cause),
+		Content: a.Content, Explained: wire.Explained(a.AgentExplanation()), RequiresApproval: a.NeedsApproval(), Status: toolStatuses[status], Cause: wire.Cause(a.Cause),
 		Risk: wire.Risk(a.Risk), Digest: a.Digest, Checklist: a.Checklist(), RequestedAt: requestedAt(a), Reason: a.Feedback(), Held: heldOf(a), OpenNote: openNoteOf(a), Removed: a.RemovedText(),
 	}
 	if a.Kind != models.KindToolCall {

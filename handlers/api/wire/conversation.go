@@ -40,40 +40,40 @@ type Conversation struct {
 // ConversationResponse is one thing an agent put forward, and where its approval
 // stands.
 type ConversationResponse struct {
-	ResponseID       ResponseID      `json:"responseId" doc:"The approvalId of /v1/approvals"`
-	RequestID        ConversationID  `json:"requestId" doc:"The conversation"`
-	Sequence         int64           `json:"sequence" doc:"Its place in the conversation"`
-	Kind             Kind            `json:"kind" enum:"all"`
-	Content          string          `json:"content" doc:"The text of a reply or proposal"`
-	ToolName         string          `json:"toolName"`
-	ToolUseID        *string         `json:"toolUseId" doc:"The agent's own name for a call; null: none"`
-	BatchID          *string         `json:"batchId" doc:"Shared by the calls that the agent queued at once; null: none"`
-	IsCompleted      bool            `json:"isCompleted" doc:"A call: it has a result, or the run went on without"`
-	Input            json.RawMessage `json:"input" doc:"As sent; of a budget request, the budget it asks for; null where there is none. Where another system asks with another input than its agent reported, that input, which runs: as a text where it is kept cut or may be read in two ways"`
-	ReportedInput    json.RawMessage `json:"reportedInput,omitempty" doc:"What the agent reported, only where another system asks with another input, and runs that. The digest is over this one"`
-	Options          []Option        `json:"options,omitempty"`
-	Description      string          `json:"description"`
-	Preview          string          `json:"preview,omitempty" doc:"What the agent says that will happen: its claim, and no part of what is decided"`
-	Energy           int64           `json:"energy" doc:"What it cost"`
-	EnergyBudget     *int64          `json:"energyBudget" doc:"The budget that it proposes; not applied"`
-	ModelUsed        string          `json:"modelUsed"`
-	Digest           string          `json:"digest" doc:"SHA-256 over the canonical JSON of what is decided; where there is a reportedInput, over that instead of the input"`
-	Risk             Risk            `json:"risk" enum:"all"`
-	Checklist        []string        `json:"checklist,omitempty" doc:"What whoever approves has to tick"`
-	RequiresApproval bool            `json:"requiresApproval"`
-	Status           *Status         `json:"status" enum:"all" doc:"Null: a reply, which needs no approval, or a call that was only reported"`
-	Cause            Cause           `json:"cause"`
-	Advice           string          `json:"advice" doc:"One sentence for the model"`
-	Timestamp        time.Time       `json:"timestamp"`
-	TimeoutAt        *time.Time      `json:"timeoutAt" doc:"Null: no deadline"`
-	Decision         *Decision       `json:"decision" doc:"Null while pending, and with a reply"`
-	Reviewers        []string        `json:"reviewers,omitempty" doc:"While pending, who may approve or answer: people by name, groups as group:NAME, and admins"`
-	WaitingFor       string          `json:"waitingFor,omitempty" doc:"While pending, what it waits for, in a few words"`
-	Waiting          *bool           `json:"waiting,omitempty" doc:"For people, while pending: whether its agent waits for the outcome now"`
-	Held             *Held           `json:"held,omitempty" doc:"Set while a decision is stored but not yet the outcome"`
-	OpenNote         *OpenNote       `json:"openNote,omitempty" doc:"A reviewer's question, answered at /v1/approvals/{responseId}/notes"`
-	URL              string          `json:"url,omitempty" doc:"The page on which a person decides; not with a reply"`
-	Removed          string          `json:"removed,omitempty" doc:"Set when the contents were removed, by whom and when: the input is null, and an approval counts no more"`
+	ResponseID    ResponseID      `json:"responseId" doc:"The approvalId of /v1/approvals"`
+	RequestID     ConversationID  `json:"requestId" doc:"The conversation"`
+	Sequence      int64           `json:"sequence" doc:"Its place in the conversation"`
+	Kind          Kind            `json:"kind" enum:"all"`
+	Content       string          `json:"content" doc:"The text of a reply or proposal"`
+	ToolName      string          `json:"toolName"`
+	ToolUseID     *string         `json:"toolUseId" doc:"The agent's own name for a call; null: none"`
+	BatchID       *string         `json:"batchId" doc:"Shared by the calls that the agent queued at once; null: none"`
+	IsCompleted   bool            `json:"isCompleted" doc:"A call: it has a result, or the run went on without"`
+	Input         json.RawMessage `json:"input" doc:"As sent; of a budget request, the budget it asks for; null where there is none. Where another system asks with another input than its agent reported, that input, which runs: as a text where it is kept cut or may be read in two ways"`
+	ReportedInput json.RawMessage `json:"reportedInput,omitempty" doc:"What the agent reported, only where another system asks with another input, and runs that. The digest is over this one"`
+	Options       []Option        `json:"options,omitempty"`
+	Explained
+
+	Energy           int64      `json:"energy" doc:"What it cost"`
+	EnergyBudget     *int64     `json:"energyBudget" doc:"The budget that it proposes; not applied"`
+	ModelUsed        string     `json:"modelUsed"`
+	Digest           string     `json:"digest" doc:"SHA-256 over the canonical JSON of what is decided; where there is a reportedInput, over that instead of the input"`
+	Risk             Risk       `json:"risk" enum:"all"`
+	Checklist        []string   `json:"checklist,omitempty" doc:"What whoever approves has to tick"`
+	RequiresApproval bool       `json:"requiresApproval"`
+	Status           *Status    `json:"status" enum:"all" doc:"Null: a reply, which needs no approval, or a call that was only reported"`
+	Cause            Cause      `json:"cause"`
+	Advice           string     `json:"advice" doc:"One sentence for the model"`
+	Timestamp        time.Time  `json:"timestamp"`
+	TimeoutAt        *time.Time `json:"timeoutAt" doc:"Null: no deadline"`
+	Decision         *Decision  `json:"decision" doc:"Null while pending, and with a reply"`
+	Reviewers        []string   `json:"reviewers,omitempty" doc:"While pending, who may approve or answer: people by name, groups as group:NAME, and admins"`
+	WaitingFor       string     `json:"waitingFor,omitempty" doc:"While pending, what it waits for, in a few words"`
+	Waiting          *bool      `json:"waiting,omitempty" doc:"For people, while pending: whether its agent waits for the outcome now"`
+	Held             *Held      `json:"held,omitempty" doc:"Set while a decision is stored but not yet the outcome"`
+	OpenNote         *OpenNote  `json:"openNote,omitempty" doc:"A reviewer's question, answered at /v1/approvals/{responseId}/notes"`
+	URL              string     `json:"url,omitempty" doc:"The page on which a person decides; not with a reply"`
+	Removed          string     `json:"removed,omitempty" doc:"Set when the contents were removed, by whom and when: the input is null, and an approval counts no more"`
 }
 
 // ConversationPage is one page of conversations; Next, if not empty, is the

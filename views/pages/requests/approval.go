@@ -236,7 +236,7 @@ func New(in Input, now time.Time) Approval {
 		Conversation: words.ConversationLabel(&a), ConversationURL: views.InboxPageURL(r.ConversationID, ""),
 		Sequence: strconv.FormatInt(r.Sequence, 10), Named: namedFacts(&a),
 		Status: ui.StatusWord(r.Status(), r.Cause), Asked: views.Ago(asked, now),
-		Explanation: r.Explanation,
+		Explanation: r.AgentExplanation(),
 		Blocks:      input.Blocks, Whole: input.Whole, Raw: input.Raw, Digest: r.Digest,
 		Why: whyLabel(r), Rule: r.PolicyRule, BuiltIn: builtInWords(r.PolicyRule), PolicyVersion: r.PolicyVersion,
 		PolicyReason: r.PolicyReason,

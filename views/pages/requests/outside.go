@@ -39,7 +39,7 @@ func (v *Approval) outside(in Input) {
 	if other, ok := inputs.OtherInput(&a.Response, v.Hears); ok {
 		v.Other = v.folding.Of(other, models.PartOther)
 		v.Blocks = nil // of what the agent reported, which is not what runs
-		v.Whole.Label, v.Context = "The input that "+models.RevealString(a.AgentName, false)+" reported", ""
+		v.Whole.Label = "The input that " + models.RevealString(a.AgentName, false) + " reported"
 	}
 }
 
