@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"iter"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -155,4 +156,127 @@ func VerifyChain(entries iter.Seq2[*Entry, error], want Head, kept *Head) (Head,
 		}
 	}
 	return at, nil
+}
+
+// EventType is a kind of entry that the ledger has.
+type EventType struct {
+	Name string // such as approval.approved
+	Text string // the event, in a sentence
+}
+
+// Family is the first part of its name, such as approval.
+func (t EventType) Family() string { return FamilyOf(t.Name) }
+
+// FamilyOf is the first part of an event's name.
+func FamilyOf(event string) string {
+	family, _, _ := strings.Cut(event, ".")
+	return family
+}
+
+// IsEventType reports whether the ledger has entries of that name.
+func IsEventType(name string) bool {
+	_, found := slices.BinarySearchFunc(eventTypes, name,
+		func(t EventType, name string) int { return strings.Compare(t.Name, name) })
+	return found
+}
+
+// EventTypes is the list of all kinds of entries, by name: what the ledger's writers may
+// append, and what endpoints may choose.
+func EventTypes() []EventType { return slices.Clone(eventTypes) }
+
+var eventTypes = []EventType{
+	{"absence.begun", "A person is away from now on, and their requests go to a substitute as well."},
+	{"absence.ended", "A person is back, or will not be away after all."},
+	{"absence.planned", "A person said when they will be away."},
+	{"agent.allowance", "The daily energy of an agent was changed."},
+	{"agent.registered", "An agent was added to a person."},
+	{"agents.resumed", "Agents that were stopped may work again."},
+	{"agents.stopped", "An agent, or all of them, were stopped."},
+	{"approval.approved", "A request was approved, or a question answered."},
+	{"approval.asked_back", "A reviewer asked the agent about a request, which waits for the answer."},
+	{"approval.cancelled", "A request was cancelled."},
+	{"approval.escalated", "An agent asked for more attention to its request."},
+	{"approval.escalated_by_rule", "A rule asked further people, because nobody had decided in time."},
+	{"approval.expired", "Nobody decided a request in time."},
+	{"approval.extended", "The deadline of a request was moved."},
+	{"approval.hand_over_taken_back", "A request that was handed to somebody is no longer theirs."},
+	{"approval.handed_over", "A request was handed to another person as well."},
+	{"approval.let_through", "A call was allowed without a person."},
+	{"approval.linked", "Another system's request was found to be one that the agent reported."},
+	{"approval.note_added", "Somebody added a note to a request."},
+	{"approval.ran", "A client reported a call that it ran without an answer; nobody approved it."},
+	{"approval.refused", "Another system refused a decision; the request waits again or is over."},
+	{"approval.rejected", "A request was rejected, by a person or as it came."},
+	{"approval.requested", "A request waits for a person."},
+	{"approval.resolved", "A request was settled elsewhere."},
+	{"approval.routed", "A request goes to other people, because a group or an absence has changed."},
+	{"approval.taken_back", "A decision was undone before it was the outcome."},
+	{"approval.voted", "A person decided a request; the outcome follows."},
+	{"approval.withdrawn", "Another system was told nothing of a decision, because it no longer counts."},
+	{"call.closed", "A reported call ended."},
+	{"channel.added", "A channel of notifications was added."},
+	{"channel.disabled", "A channel's service said that its address is gone."},
+	{"channel.removed", "A channel of notifications was removed."},
+	{"channel.verified", "A channel of notifications was verified."},
+	{"contents.removed", "Contents were removed; their digests stay."},
+	{"conversation.archived", "A conversation was archived."},
+	{"conversation.budget", "The energy budget of a conversation was changed."},
+	{"conversation.described", "What follows a rejection in a conversation was changed."},
+	{"conversation.opened", "A conversation was opened."},
+	{"conversation.paused", "A conversation was paused."},
+	{"conversation.renamed", "A conversation was renamed."},
+	{"conversation.resumed", "A paused conversation goes on."},
+	{"conversation.status", "The status of a conversation was changed."},
+	{"conversation.unarchived", "A conversation was taken out of the archive."},
+	{"grant.made", "A pre-approval was made."},
+	{"grant.revoked", "A pre-approval was revoked."},
+	{"group.added", "A group was added."},
+	{"group.described", "What a group is for was changed."},
+	{"group.joined", "A person joined a group."},
+	{"group.left", "A person left a group."},
+	{"group.removed", "A group was removed."},
+	{"invite.made", "A link to invite somebody was made."},
+	{"invite.used", "Somebody joined by an invitation."},
+	{"invite.withdrawn", "A link to invite somebody was cancelled."},
+	{"ledger.head", "The ledger's last entry, once a day if there is a new one: keep its number and hash."},
+	{"ledger.loss_accepted", "The server was started although entries of the ledger are missing."},
+	{"ledger.rows_sealed", "Rows of a database from an older version were listed, so that changes to them are found."},
+	{"message.added", "A message was added to a conversation."},
+	{"notification_host.allowed", "A host was allowed for notifications and webhooks."},
+	{"notification_host.removed", "A host is no longer allowed for notifications and webhooks."},
+	{"notifications.changed", "A person changed when they are notified."},
+	{"policy.changed", "A new version of the policy was saved."},
+	{"response.added", "An agent added a reply or a report to a conversation."},
+	{"response.adopted", "A reported call became part of another conversation or request."},
+	{"run.reported", "A run of an agent was reported."},
+	{"session.closed", "A person signed out, or was signed out."},
+	{"session.opened", "A person signed in."},
+	{"setup_link.made", "The link for the first admin was made."},
+	{"setup_link.used", "The first admin was made."},
+	{"substitute.accepted", "An admin accepted a substitute for a person."},
+	{"substitute.asked", "A person named a substitute, whom an admin has to accept."},
+	{"substitute.removed", "A substitute was removed."},
+	{"token.added", "A token was made."},
+	{"token.revoked", "A token was revoked."},
+	{"upstream.added", "Another system was connected."},
+	{"upstream.disabled", "A connected system was disabled."},
+	{"upstream.enabled", "A connected system was enabled."},
+	{"upstream.key_changed", "The key for a connected system was changed."},
+	{"upstream.paused", "A connected system was paused after failures."},
+	{"upstream.resumed", "A connected system is asked again."},
+	{"user.added", "A person was added."},
+	{"user.disabled", "A person was disabled."},
+	{"user.enabled", "A person was enabled."},
+	{"user.password_changed", "A person's password was changed."},
+	{"user.role_changed", "A person's role was changed."},
+	{"user.unlocked", "A person may try to sign in again."},
+	{"webhook.added", "A webhook was added."},
+	{"webhook.changed", "A webhook was changed."},
+	{"webhook.key_retired", "The old key of a webhook no longer signs."},
+	{"webhook.key_rotated", "A webhook got a new key."},
+	{"webhook.paused", "A webhook was paused, by an admin or after failures."},
+	{"webhook.removed", "A webhook was removed."},
+	{"webhook.replayed", "A webhook is sent earlier events again."},
+	{"webhook.resumed", "A paused webhook goes on."},
+	{"webhook.skipped", "An event that a webhook refused was given up."},
 }

@@ -1,7 +1,9 @@
 package store
 
 import (
+	"cmp"
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 
@@ -141,4 +143,102 @@ func (t *tx) wake(actor models.Actor, id models.ConversationID) error {
 		t.Publish(events.AgentInbox)
 	}
 	return nil
+}
+
+// namedConversation finds the conversation that a request names by id or run, or
+// the agent's standing one if it names none. Nil: to be opened. Look-ups stay
+// within the asker's own conversations.
+func (t *tx) namedConversation(actor models.Actor, q *asked) (*models.Conversation, error) {
+	if q.namesNone() {
+		return scanConversation(t.Row(t.s.hot.conversationByRest, actor.ID))
+	}
+	if q.Session != "" {
+		return t.sessionConversation(actor, q.Session)
+	}
+	var byID, byRun *models.Conversation
+	var err error
+	if q.conversation != "" {
+		if byID, err = scanConversation(t.Row(t.s.hot.conversation, q.conversation)); err != nil {
+			return nil, err
+		}
+		if err := ownConversation(actor, byID); err != nil {
+			return nil, err
+		}
+	}
+	if q.RunID == "" {
+		return byID, nil
+	}
+	if byRun, err = scanConversation(t.Row(t.s.hot.conversationByRun, actor.OwnerID, q.RunID)); err != nil {
+		return nil, err
+	}
+	if err := ownConversation(actor, byRun); err != nil {
+		return nil, err
+	}
+	if q.conversation == "" {
+		return byRun, nil
+	}
+	if (byID == nil) != (byRun == nil) || (byID != nil && byID.ID != byRun.ID) {
+		return nil, models.Invalid("runId", "does not belong to the conversation that conversationId names; send one of the two")
+	}
+	return byID, nil
+}
+
+func ownConversation(actor models.Actor, c *models.Conversation) error {
+	switch {
+	case c == nil || c.AgentID == actor.AgentID():
+		return nil
+	case c.OwnerID == actor.OwnerID:
+		return models.Errorf(models.CodeOtherAgent, "This conversation belongs to another agent of the same owner.")
+	}
+	return idTaken("conversationId")
+}
+
+// openConversation makes the conversation that a request names, or the agent's
+// standing one.
+func (t *tx) openConversation(actor models.Actor, q *asked) (*models.Conversation, error) {
+	c := &models.Conversation{
+		ID: q.conversation, OwnerID: actor.OwnerID, AgentID: actor.AgentID(), RunID: nullable(cmp.Or(q.RunID, q.Session)),
+		ParentRunID: nullable(q.parentRunID), Title: q.title, Status: models.ConversationRunning,
+		OnReject: cmp.Or(q.onReject, models.OnRejectContinue), OnRejectBy: q.onRejectBy, NextSequence: 1, Standing: q.namesNone(),
+	}
+	openedAt(c, t.Now)
+	if c.ID == "" {
+		c.ID = models.NewID[models.ConversationID]()
+	}
+	if err := t.Gorm().Create(c).Error; err != nil {
+		return nil, fmt.Errorf("open conversation: %w", err)
+	}
+	t.adds("conversations", c.ID)
+	return c, t.record(actor, "conversation.opened", ledger.Subject{Owner: c.OwnerID, Conversation: c.ID}, openedData(c))
+}
+
+// scanConversation reads a conversation; nil when there is none.
+func scanConversation(row *sql.Row) (*models.Conversation, error) {
+	var c models.Conversation
+	err := row.Scan(requests.ConversationRow.Targets(&c)...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil // no row is an answer here
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read conversation: %w", err)
+	}
+	return &c, nil
+}
+
+// openedEntry is what the ledger says of a conversation that was opened.
+type openedEntry struct {
+	Standing bool           `json:"standing"`
+	Agent    models.AgentID `json:"agent"`
+	OnReject string         `json:"on_reject"`
+	ChosenBy string         `json:"on_reject_by"`
+	Run      string         `json:"run_digest,omitempty"`
+	Parent   string         `json:"parent_digest,omitempty"`
+	Title    string         `json:"title_digest,omitempty"`
+}
+
+func openedData(c *models.Conversation) openedEntry {
+	return openedEntry{
+		Standing: c.Standing, Agent: c.AgentID, OnReject: c.OnReject, ChosenBy: c.OnRejectBy,
+		Run: models.DigestOfText(orEmpty(c.RunID)), Parent: models.DigestOfText(orEmpty(c.ParentRunID)), Title: models.DigestOfText(c.Title),
+	}
 }

@@ -2,10 +2,20 @@ package store
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
+	"time"
 
 	"countersign/models"
 	"countersign/models/db"
+)
+
+const (
+	nextRelease = `SELECT held_until FROM responses` + db.ByResponsesHeld + `
+ WHERE approval_status = 'pending' AND held_until IS NOT NULL AND upstream_id IS NULL ORDER BY held_until LIMIT 1`
+	releasable = `SELECT id FROM responses` + db.ByResponsesHeld + `
+ WHERE approval_status = 'pending' AND held_until IS NOT NULL AND upstream_id IS NULL AND held_until <= ? ORDER BY held_until LIMIT ?`
 )
 
 // release makes the decision that holds a request its outcome. False: it is settled already, or
@@ -150,72 +160,56 @@ const signersOfEdit = `SELECT * FROM votes WHERE response_id = ? AND input_diges
 const heldOutside = `SELECT d.response_id FROM deliveries d` + db.ByDeliveriesDue + ` CROSS JOIN responses r ON r.id = d.response_id
  WHERE d.done_at IS NULL AND d.response_id > ?1 AND (?2 = '' OR r.agent_id = ?2) AND r.approval_status = 'pending' ORDER BY d.response_id LIMIT ?3`
 
-// withdrawOutside withdraws the approvals that a stop finds on their way to another system. It
-// counts them in the stop, and those that are being sent at this moment: the other system's
-// answer decides about these.
-func (s *Store) withdrawOutside(ctx context.Context, stop *models.Stop) error {
-	for last := models.ResponseID(""); ; {
-		var ids []models.ResponseID
-		var withdrawn, sending int
-		err := s.writeAnyway(ctx, func(t *tx) error {
-			withdrawn, sending = 0, 0
-			if err := t.Gorm().Raw(heldOutside, last, stop.AgentID, stopAtOnce).Scan(&ids).Error; err != nil {
-				return fmt.Errorf("read what is on its way: %w", err)
-			}
-			for _, id := range ids {
-				row, err := t.openDelivery(id)
-				if err != nil {
-					return err
-				}
-				a, err := t.existing(id)
-				if err != nil {
-					return err
-				}
-				flies := row.InFlight(t.Now)
-				switch barred, err := t.withdrawBarred(a, row); {
-				case err != nil:
-					return err
-				case barred && flies:
-					sending++
-				case barred:
-					withdrawn++
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-		stop.Withdrawn += withdrawn
-		stop.InFlight += sending
-		if len(ids) < stopAtOnce {
-			return nil
-		}
-		last = ids[len(ids)-1]
+// NextRelease is when the next undo window ends; false when none is open. Those
+// of outside approvals end with their delivery.
+func (s *Store) NextRelease(ctx context.Context) (time.Time, bool, error) {
+	var next time.Time
+	err := s.db.Reads().QueryRowContext(context.WithoutCancel(ctx), nextRelease).Scan(&next)
+	if errors.Is(err, sql.ErrNoRows) {
+		return time.Time{}, false, nil
 	}
+	if err != nil {
+		return time.Time{}, false, fmt.Errorf("read next release: %w", err)
+	}
+	return next, true, nil
 }
 
-// withdrawBarred withdraws a decision on its way to another system that may not take effect. One
-// that is being sent is looked at again when that attempt is over, and not sent again. False: it
-// may take effect, or holds nothing.
-func (t *tx) withdrawBarred(a *models.Approval, row *models.Delivery) (bool, error) {
-	if a.Status() != models.StatusPending {
-		return false, nil
+// ReleaseDue makes at most limit approvals whose window is over the outcome of
+// their requests, the longest over first, and says how many. Each is decided by
+// who gave it; approval_timestamp is the time of the release, since which it
+// holds, and the vote's own time is when it was given.
+func (s *Store) ReleaseDue(ctx context.Context, limit int) (int, error) {
+	n := 0
+	err := s.writeAnyway(ctx, func(t *tx) error {
+		n = 0
+		var ids []models.ResponseID
+		if err := t.Gorm().Raw(releasable, t.Now, limit).Scan(&ids).Error; err != nil {
+			return fmt.Errorf("read what is to be released: %w", err)
+		}
+		for _, id := range ids {
+			released, err := t.release(id)
+			if err != nil {
+				return err
+			}
+			if released {
+				n++
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, err
 	}
-	vote, err := t.heldVote(a.ID)
-	if vote == nil || err != nil {
-		return false, err
+	return n, nil
+}
+
+// released does what waited for the release of an approval.
+func (t *tx) released(actor models.Actor, a *models.Approval, vote *models.Vote) error {
+	if vote.UndoUntil == nil {
+		return nil
 	}
-	why, err := t.releaseBarrier(a, vote)
-	if why == nil || err != nil {
-		return false, err
+	if err := t.releaseBudget(actor, a, vote); err != nil {
+		return err
 	}
-	if row.InFlight(t.Now) {
-		return true, t.deliverAt(row, row.InFlightAt.Add(models.AttemptEnds))
-	}
-	w := &models.Withdrawal{Kind: models.WithdrawalByAdmin, ByName: why.byName, Said: why.text, Lost: row.Lost || row.InFlightAt != nil}
-	if err := t.deliveryDone(row, "withdrawn"); err != nil {
-		return false, err
-	}
-	return true, t.withdrawDecision(models.System("release"), a, "approval.withdrawn", w)
+	return t.wakeBySaid(actor, a)
 }

@@ -96,3 +96,88 @@ func (s *Store) pendingIn(actor models.Actor, conversations db.Part, from db.Cur
 	l.Cursor = func(a *models.Approval) db.Cursor { return db.Cursor{At: a.ApprovalTimeoutAt, ID: string(a.ID)} }
 	return l
 }
+
+// FindInvocation finds a request by the agent's own name for the call, among
+// what the actor may see, and returns it as it holds now. session, a
+// conversation's id or a run id, may be empty where the name stands in one
+// session only.
+//
+// Codes: invalid, not_found, ambiguous_session.
+func (s *Store) FindInvocation(ctx context.Context, actor models.Actor, toolUseID, session string) (*models.Approval, error) {
+	if !actor.IsAgent() && !actor.IsPerson() {
+		return nil, models.Errorf(models.CodeForbidden, "Only agents and people look up requests.")
+	}
+	if err := models.CheckKey("toolUseId", toolUseID); err != nil {
+		return nil, err
+	}
+	if session != "" {
+		if err := models.CheckKey("sessionId", session); err != nil {
+			return nil, err
+		}
+	}
+	for _, q := range invocationQueries(actor, toolUseID, session) {
+		ids, err := s.responseIDs(ctx, q)
+		switch {
+		case err != nil:
+			return nil, err
+		case len(ids) > 1 && session == "":
+			return nil, models.Errorf(models.CodeAmbiguousSession, "This tool use id exists in more than one session: send session_id.")
+		case len(ids) > 1:
+			return nil, models.Errorf(models.CodeAmbiguousSession, "More than one owner has a run with this name: send the conversation's id as session_id.")
+		case len(ids) == 1:
+			return s.Requests.Approval(ctx, actor, ids[0])
+		}
+	}
+	return nil, models.Errorf(models.CodeNotFound, "There is no request with this tool use id.")
+}
+
+// invocationQueries give at most two ids each; the first that finds any tells.
+// The cost of each follows the number of agents or people, not of requests.
+func invocationQueries(actor models.Actor, toolUseID, session string) []db.Part {
+	if session == "" {
+		return []db.Part{invocationAnywhere(actor, toolUseID)}
+	}
+	sees := requests.SeenBy(actor, `r`)
+	var out []db.Part
+	for _, conversations := range sessions(actor, session) {
+		args := append(append([]any{}, conversations.Args...), toolUseID)
+		out = append(out, db.Say(
+			`SELECT r.id FROM (`+conversations.Text+`) k CROSS JOIN responses r`+db.ByResponsesToolUse+`
+ ON r.conversation_id = k.id AND r.tool_use_id = ? WHERE `+sees.Text+` AND `+isLatestUse+` LIMIT 2`,
+			append(args, sees.Args...)...,
+		))
+	}
+	return out
+}
+
+func invocationAnywhere(actor models.Actor, toolUseID string) db.Part {
+	const ofAgents = `SELECT r.id FROM agents g CROSS JOIN responses r` + db.ByResponsesAgentToolUse + ` ON r.agent_id = g.id AND r.tool_use_id = ? AND ` + isLatestUse
+	switch {
+	case actor.IsAgent():
+		return db.Say(`SELECT r.id FROM responses r`+db.ByResponsesAgentToolUse+` WHERE r.agent_id = ? AND r.tool_use_id = ? AND `+isLatestUse+` LIMIT 2`, actor.ID, toolUseID)
+	case actor.Admin:
+		return db.Say(ofAgents+` LIMIT 2`, toolUseID)
+	}
+	return db.Say(ofAgents+` WHERE g.owner_id = ?
+ UNION ALL SELECT r.id FROM reviewers v`+db.ByReviewersToolUse+` JOIN responses r ON r.id = v.response_id WHERE v.user_id = ? AND v.tool_use_id = ? AND `+isLatestUse+` LIMIT 2`, toolUseID, actor.ID, actor.ID, toolUseID)
+}
+
+func (s *Store) responseIDs(ctx context.Context, q db.Part) ([]models.ResponseID, error) {
+	rows, err := s.db.Reads().QueryContext(context.WithoutCancel(ctx), q.Text, q.Args...)
+	if err != nil {
+		return nil, fmt.Errorf("look up a tool use id: %w", err)
+	}
+	defer rows.Close()
+	var ids []models.ResponseID
+	for rows.Next() {
+		var id models.ResponseID
+		if err := rows.Scan(&id); err != nil {
+			return nil, fmt.Errorf("look up a tool use id: %w", err)
+		}
+		ids = append(ids, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("look up a tool use id: %w", err)
+	}
+	return ids, nil
+}

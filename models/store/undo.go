@@ -2,8 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"time"
 
@@ -14,10 +12,6 @@ import (
 )
 
 const (
-	nextRelease = `SELECT held_until FROM responses` + db.ByResponsesHeld + `
- WHERE approval_status = 'pending' AND held_until IS NOT NULL AND upstream_id IS NULL ORDER BY held_until LIMIT 1`
-	releasable = `SELECT id FROM responses` + db.ByResponsesHeld + `
- WHERE approval_status = 'pending' AND held_until IS NOT NULL AND upstream_id IS NULL AND held_until <= ? ORDER BY held_until LIMIT ?`
 	unhold     = `UPDATE responses SET held_until = NULL WHERE id = ? AND approval_status = 'pending' AND held_until IS NOT NULL`
 	keepUndo   = `UPDATE votes SET undo_until = ?, budget_set = ?, budget_delta = ? WHERE id = ?`
 	saidWith   = `SELECT count(*) FROM (SELECT 1 FROM messages WHERE conversation_id = ? AND sequence > ? AND response_id = ? LIMIT 1)`
@@ -173,58 +167,4 @@ func (t *tx) wakeBySaid(actor models.Actor, a *models.Approval) error {
 		return nil
 	}
 	return t.wake(actor, a.ConversationID)
-}
-
-// NextRelease is when the next undo window ends; false when none is open. Those
-// of outside approvals end with their delivery.
-func (s *Store) NextRelease(ctx context.Context) (time.Time, bool, error) {
-	var next time.Time
-	err := s.db.Reads().QueryRowContext(context.WithoutCancel(ctx), nextRelease).Scan(&next)
-	if errors.Is(err, sql.ErrNoRows) {
-		return time.Time{}, false, nil
-	}
-	if err != nil {
-		return time.Time{}, false, fmt.Errorf("read next release: %w", err)
-	}
-	return next, true, nil
-}
-
-// ReleaseDue makes at most limit approvals whose window is over the outcome of
-// their requests, the longest over first, and says how many. Each is decided by
-// who gave it; approval_timestamp is the time of the release, since which it
-// holds, and the vote's own time is when it was given.
-func (s *Store) ReleaseDue(ctx context.Context, limit int) (int, error) {
-	n := 0
-	err := s.writeAnyway(ctx, func(t *tx) error {
-		n = 0
-		var ids []models.ResponseID
-		if err := t.Gorm().Raw(releasable, t.Now, limit).Scan(&ids).Error; err != nil {
-			return fmt.Errorf("read what is to be released: %w", err)
-		}
-		for _, id := range ids {
-			released, err := t.release(id)
-			if err != nil {
-				return err
-			}
-			if released {
-				n++
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return 0, err
-	}
-	return n, nil
-}
-
-// released does what waited for the release of an approval.
-func (t *tx) released(actor models.Actor, a *models.Approval, vote *models.Vote) error {
-	if vote.UndoUntil == nil {
-		return nil
-	}
-	if err := t.releaseBudget(actor, a, vote); err != nil {
-		return err
-	}
-	return t.wakeBySaid(actor, a)
 }

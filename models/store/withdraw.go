@@ -162,3 +162,73 @@ func (t *tx) expireUndelivered(a *models.Approval, text string) error {
 		Digest: a.Digest, Status: expired, Cause: a.Cause, Reason: models.DigestOfText(text), Conversation: waitEnds(left.running),
 	})
 }
+
+// withdrawOutside withdraws the approvals that a stop finds on their way to another system. It
+// counts them in the stop, and those that are being sent at this moment: the other system's
+// answer decides about these.
+func (s *Store) withdrawOutside(ctx context.Context, stop *models.Stop) error {
+	for last := models.ResponseID(""); ; {
+		var ids []models.ResponseID
+		var withdrawn, sending int
+		err := s.writeAnyway(ctx, func(t *tx) error {
+			withdrawn, sending = 0, 0
+			if err := t.Gorm().Raw(heldOutside, last, stop.AgentID, stopAtOnce).Scan(&ids).Error; err != nil {
+				return fmt.Errorf("read what is on its way: %w", err)
+			}
+			for _, id := range ids {
+				row, err := t.openDelivery(id)
+				if err != nil {
+					return err
+				}
+				a, err := t.existing(id)
+				if err != nil {
+					return err
+				}
+				flies := row.InFlight(t.Now)
+				switch barred, err := t.withdrawBarred(a, row); {
+				case err != nil:
+					return err
+				case barred && flies:
+					sending++
+				case barred:
+					withdrawn++
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		stop.Withdrawn += withdrawn
+		stop.InFlight += sending
+		if len(ids) < stopAtOnce {
+			return nil
+		}
+		last = ids[len(ids)-1]
+	}
+}
+
+// withdrawBarred withdraws a decision on its way to another system that may not take effect. One
+// that is being sent is looked at again when that attempt is over, and not sent again. False: it
+// may take effect, or holds nothing.
+func (t *tx) withdrawBarred(a *models.Approval, row *models.Delivery) (bool, error) {
+	if a.Status() != models.StatusPending {
+		return false, nil
+	}
+	vote, err := t.heldVote(a.ID)
+	if vote == nil || err != nil {
+		return false, err
+	}
+	why, err := t.releaseBarrier(a, vote)
+	if why == nil || err != nil {
+		return false, err
+	}
+	if row.InFlight(t.Now) {
+		return true, t.deliverAt(row, row.InFlightAt.Add(models.AttemptEnds))
+	}
+	w := &models.Withdrawal{Kind: models.WithdrawalByAdmin, ByName: why.byName, Said: why.text, Lost: row.Lost || row.InFlightAt != nil}
+	if err := t.deliveryDone(row, "withdrawn"); err != nil {
+		return false, err
+	}
+	return true, t.withdrawDecision(models.System("release"), a, "approval.withdrawn", w)
+}
