@@ -3,7 +3,6 @@ package notices
 import (
 	"context"
 
-	"countersign/models"
 	"countersign/models/db"
 	"countersign/models/store"
 )
@@ -19,30 +18,11 @@ func New(s *store.Store) *Notices { return &Notices{store: s, db: s.DB()} }
 
 // tx is one caller's share of a transaction.
 type tx struct {
-	*db.Tx
+	*store.Tx
 	n *Notices
 }
 
-// write is the only way to change anything: see db.DB.Write.
+// write is the only way to change anything: see store.Store.Write.
 func (n *Notices) write(ctx context.Context, fn func(*tx) error) error {
-	return n.db.Write(ctx, func(t *db.Tx) error { return fn(&tx{Tx: t, n: n}) })
-}
-
-// holds, request, settingsOf, whoMayApprove and queue: see store.Store.
-func (t *tx) holds(l *models.Lease) error { return t.n.store.HoldsLease(t.Tx, l) }
-
-func (t *tx) request(id models.ResponseID) (*models.Approval, error) {
-	return t.n.store.Request(t.Tx, id)
-}
-
-func (t *tx) settingsOf(recipient models.RecipientID) (*models.NotificationSettings, error) {
-	return t.n.store.NotificationSettings(t.Tx, recipient)
-}
-
-func (t *tx) whoMayApprove(a *models.Approval) ([]models.User, error) {
-	return t.n.store.WhoMayApprove(t.Tx, a)
-}
-
-func (t *tx) queue(c *models.Channel, kind models.NoticeKind, request models.ResponseID, about models.ChannelID) error {
-	return t.n.store.QueueNotice(t.Tx, c, kind, request, about)
+	return n.store.Write(ctx, func(t *store.Tx) error { return fn(&tx{t, n}) })
 }

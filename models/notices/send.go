@@ -68,7 +68,7 @@ func (n *Notices) Begin(ctx context.Context, l *models.Lease, id string) (*model
 	var secret models.ChannelSecret
 	err := n.write(ctx, func(t *tx) error {
 		out, secret = nil, models.ChannelSecret{}
-		if err := t.holds(l); err != nil {
+		if err := t.HoldsLease(l); err != nil {
 			return err
 		}
 		var found []models.NoticeSend
@@ -109,7 +109,7 @@ func (t *tx) beginSend(g *models.Sending, secret *models.ChannelSecret) (bool, e
 	ok := secret.RemovedAt == nil && (g.Channel.Usable() || send.Kind == models.NoticeCode && g.Channel.DisabledAt == nil)
 	if ok && g.Channel.UserID != "" {
 		var err error
-		if ok, err = t.n.store.People.Enabled(t.Tx, g.Channel.UserID); err != nil {
+		if ok, err = t.Enabled(g.Channel.UserID); err != nil {
 			return false, err
 		}
 	}
@@ -148,7 +148,7 @@ func (t *tx) endPush(c *models.Channel, secret *models.ChannelSecret) (open bool
 	if sessions > 0 {
 		return true, nil
 	}
-	return false, t.n.store.People.RemovePushOf(t.Tx, c.UserID, secret.SessionID)
+	return false, t.n.store.People.RemovePushOf(t.Tx.Tx, c.UserID, secret.SessionID)
 }
 
 // postpone puts off, or drops, messages without hurry: outcomes in quiet hours, and all of those of which more than
@@ -157,7 +157,7 @@ func (t *tx) postpone(g *models.Sending) (bool, error) {
 	if g.Send.Kind != models.NoticeSettled && g.Send.Kind != models.NoticeChannelFailing {
 		return false, nil
 	}
-	settings, err := t.settingsOf(g.Channel.Recipient())
+	settings, err := t.NotificationSettings(g.Channel.Recipient())
 	if err != nil {
 		return false, err
 	}
@@ -182,7 +182,7 @@ func (t *tx) postpone(g *models.Sending) (bool, error) {
 // End notes how an attempt ended. Codes: conflict (the lease is lost).
 func (n *Notices) End(ctx context.Context, l *models.Lease, g *models.Sending, r models.SendResult) error {
 	return n.write(ctx, func(t *tx) error {
-		if err := t.holds(l); err != nil {
+		if err := t.HoldsLease(l); err != nil {
 			return err
 		}
 		if err := t.noteAttempt(&g.Channel, g.Notice.Kind, r); err != nil {
@@ -233,7 +233,7 @@ func (t *tx) noteAttempt(c *models.Channel, kind models.NoticeKind, r models.Sen
 
 // disableGone sends nothing more to an address of which its service says that it is gone.
 func (t *tx) disableGone(c *models.Channel) error {
-	if err := t.n.store.Ledger.Changes(t.Tx, "channels", c.ID); err != nil {
+	if err := t.Changes("channels", c.ID); err != nil {
 		return err
 	}
 	changed := t.Gorm().Exec(disableGone, t.Now, c.ID)
@@ -246,7 +246,7 @@ func (t *tx) disableGone(c *models.Channel) error {
 	if err := people.DropUntold(t.Gorm(), c.Recipient()); err != nil {
 		return err
 	}
-	return t.n.store.Ledger.Append(t.Tx, models.System("notifier"), "channel.disabled", ledger.Subject{Owner: c.UserID},
+	return t.Record(models.System("notifier"), "channel.disabled", ledger.Subject{Owner: c.UserID},
 		channelEntry{Channel: c.ID, Kind: c.Kind, Group: c.GroupID})
 }
 
@@ -264,7 +264,7 @@ func (t *tx) tellOfFailing(broken *models.Channel) error {
 	}
 	for i := range channels {
 		if c := &channels[i]; c.ID != broken.ID && c.Working() {
-			if err := t.queue(c, models.NoticeChannelFailing, "", broken.ID); err != nil {
+			if err := t.QueueNotice(c, models.NoticeChannelFailing, "", broken.ID); err != nil {
 				return err
 			}
 		}
@@ -291,7 +291,7 @@ func (t *tx) finish(g *models.Sending) error {
 		t.Now, id, g.Channel.ID).Error; err != nil {
 		return fmt.Errorf("note who was told: %w", err)
 	}
-	a, err := t.request(id)
+	a, err := t.Request(id)
 	if err != nil || a == nil || a.Status() == models.StatusPending {
 		return err
 	}
@@ -303,7 +303,7 @@ func (t *tx) finish(g *models.Sending) error {
 		g.Channel.ID, models.NoticeSettled).Count(&count).Error; err != nil || count > 0 {
 		return err
 	}
-	return t.queue(&g.Channel, models.NoticeSettled, id, "")
+	return t.QueueNotice(&g.Channel, models.NoticeSettled, id, "")
 }
 
 // burstSent notes when the recipients heard of the requests in one message. They heard of them among others, so no

@@ -70,7 +70,7 @@ func (n *Notices) Take(ctx context.Context, l *models.Lease) (next time.Time, er
 		at, some := d.at(now)
 		if some && !at.After(now) {
 			if err := n.write(ctx, func(t *tx) error {
-				if err := t.holds(l); err != nil {
+				if err := t.HoldsLease(l); err != nil {
 					return err
 				}
 				return t.takeNotices(d.Recipient)
@@ -111,7 +111,7 @@ type dueRequest struct {
 
 // takeNotices makes messages of what somebody is to be told now, or puts it off.
 func (t *tx) takeNotices(recipient models.RecipientID) error {
-	settings, err := t.settingsOf(recipient)
+	settings, err := t.NotificationSettings(recipient)
 	if err != nil {
 		return err
 	}
@@ -198,7 +198,7 @@ func (t *tx) takeDigest(
 		return 0, err
 	}
 	for i := range channels {
-		if err := t.queue(&channels[i], models.NoticeDigest, "", ""); err != nil {
+		if err := t.QueueNotice(&channels[i], models.NoticeDigest, "", ""); err != nil {
 			return count, err
 		}
 		count++
@@ -314,16 +314,16 @@ func (t *tx) putOff(settings *models.NotificationSettings, d *candidate) (time.T
 // allQuiet reports whether everybody who may decide a request, and has a channel to be told of
 // it by, has quiet hours until its deadline.
 func (t *tx) allQuiet(d *candidate) (bool, error) {
-	a, err := t.request(d.id)
+	a, err := t.Request(d.id)
 	if err != nil || a == nil {
 		return false, err
 	}
-	deciders, err := t.whoMayApprove(a)
+	deciders, err := t.WhoMayApprove(a)
 	if err != nil {
 		return false, err
 	}
 	for _, who := range deciders {
-		settings, err := t.settingsOf(models.RecipientID(who.ID))
+		settings, err := t.NotificationSettings(models.RecipientID(who.ID))
 		if err != nil {
 			return false, err
 		}
@@ -366,13 +366,13 @@ func (t *tx) tellBy(c *models.Channel, tell []dueRequest) (int, error) {
 		if err := t.Gorm().Exec(markAlone, d.id, c.ID).Error; err != nil {
 			return count, fmt.Errorf("note who is told: %w", err)
 		}
-		if err := t.queue(c, d.kind, d.id, ""); err != nil {
+		if err := t.QueueNotice(c, d.kind, d.id, ""); err != nil {
 			return count, err
 		}
 		count++
 	}
 	if burst {
-		return 1, t.queue(c, models.NoticeBurst, "", "")
+		return 1, t.QueueNotice(c, models.NoticeBurst, "", "")
 	}
 	return count, nil
 }

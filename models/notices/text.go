@@ -52,7 +52,7 @@ func (t *tx) writeNotice(g *models.Sending, secret *models.ChannelSecret) (bool,
 }
 
 func (t *tx) writeRequest(n *models.Notice, to models.UserID) (bool, error) {
-	a, err := t.request(n.Request)
+	a, err := t.Request(n.Request)
 	if err != nil || a == nil {
 		return false, err
 	}
@@ -75,7 +75,7 @@ func (t *tx) writeRequest(n *models.Notice, to models.UserID) (bool, error) {
 		return true, nil
 	}
 	n.Left = left(a.ApprovalTimeoutAt, t.Now)
-	deciders, err := t.whoMayApprove(a)
+	deciders, err := t.WhoMayApprove(a)
 	if err != nil {
 		return false, err
 	}

@@ -32,7 +32,7 @@ func (t *tx) askUnmatched(u *models.Upstream, item models.OutsideItem, row *mode
 		inputBytes, r.ToolInputJSON, canonical = &length, string(quoted), item.Arguments
 	}
 	r.Digest = models.Digest(canonical)
-	return t.askOwn(store.OutsideAsk{Upstream: u, Row: row, Item: &item, InputBytes: inputBytes}, r, "")
+	return t.AskOwn(store.OutsideAsk{Upstream: u, Row: row, Item: &item, InputBytes: inputBytes}, r, "")
 }
 
 // questionOf is what a human contact asks, as a question.
@@ -67,7 +67,7 @@ func (t *tx) askContact(u *models.Upstream, item models.OutsideItem, row *models
 	if len(runs) > 0 {
 		run = runs[0]
 	}
-	return t.askOwn(store.OutsideAsk{Upstream: u, Row: row, Item: &item}, r, run)
+	return t.AskOwn(store.OutsideAsk{Upstream: u, Row: row, Item: &item}, r, run)
 }
 
 // contactContext is what a contact sends beside its question: its subject, and the

@@ -19,7 +19,7 @@ const outsideCallOf = `SELECT o.call_id, o.kind FROM responses r JOIN outside_ap
 func (o *Outside) BeginDelivery(ctx context.Context, l *models.Lease, id models.ResponseID) (d *models.Delivery, u *models.Upstream, err error) {
 	err = o.writeAnyway(ctx, func(t *tx) error {
 		d, u = nil, nil
-		if err := t.holds(l); err != nil {
+		if err := t.HoldsLease(l); err != nil {
 			return err
 		}
 		var row models.Delivery
@@ -29,11 +29,11 @@ func (o *Outside) BeginDelivery(ctx context.Context, l *models.Lease, id models.
 		if !t.Now.Before(row.GiveUpAt) {
 			if row.InFlight(t.Now) {
 				// Another process may still hear what became of its attempt.
-				return t.deliverAt(&row, row.InFlightAt.Add(models.AttemptEnds))
+				return t.DeliverAt(&row, row.InFlightAt.Add(models.AttemptEnds))
 			}
-			return t.o.store.Undelivered(t.Tx, &row)
+			return t.Undelivered(&row)
 		}
-		if barred, err := t.o.store.WithdrawBarred(t.Tx, &row); barred || err != nil {
+		if barred, err := t.WithdrawBarred(&row); barred || err != nil {
 			return err
 		}
 		var err error
@@ -89,7 +89,7 @@ func (t *tx) delivery(row *models.Delivery) (*models.Delivery, error) {
 // lease: CodeConflict; the attempt then counts as lost.
 func (o *Outside) EndDelivery(ctx context.Context, l *models.Lease, id models.ResponseID, end models.DeliveryEnd) error {
 	return o.writeAnyway(ctx, func(t *tx) error {
-		if err := t.holds(l); err != nil {
+		if err := t.HoldsLease(l); err != nil {
 			return err
 		}
 		var row models.Delivery
@@ -99,7 +99,7 @@ func (o *Outside) EndDelivery(ctx context.Context, l *models.Lease, id models.Re
 		if row.DoneAt == nil && end.Result == models.DeliveryLater {
 			return t.retry(&row, end)
 		}
-		return t.o.store.EndHeld(t.Tx, &row, end)
+		return t.EndHeld(&row, end)
 	})
 }
 
@@ -123,23 +123,12 @@ func (t *tx) retry(row *models.Delivery, end models.DeliveryEnd) error {
 	if next.After(row.GiveUpAt) {
 		next = row.GiveUpAt
 	}
-	a, err := t.request(row.ResponseID)
+	a, err := t.Request(row.ResponseID)
 	if err != nil {
 		return err
 	}
 	t.Publish(events.Approval(string(a.ID)), events.Conversation(string(a.ConversationID)))
-	return t.deliverAt(row, next)
-}
-
-// deliverAt has a verdict told at next, and not before.
-func (t *tx) deliverAt(row *models.Delivery, next time.Time) error {
-	err := t.Gorm().Model(row).UpdateColumns(map[string]any{
-		"next_at": next, "in_flight_at": row.InFlightAt, "lost": row.Lost, "problem": row.Problem,
-	}).Error
-	if err != nil {
-		return fmt.Errorf("store delivery: %w", err)
-	}
-	return nil
+	return t.DeliverAt(row, next)
 }
 
 const (

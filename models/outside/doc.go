@@ -15,7 +15,7 @@
 // before anything is sent, EndDelivery keeps how it ended, and the outcome follows.
 //
 // This room finds, keeps and tries again. What changes a request is a move of models/store within
-// the share of this room: AskMatched, AskOwn, LinkCall, RejectWith, MoveDeadline, SettleElsewhere,
+// the Tx of this room: AskMatched, AskOwn, LinkCall, RejectWith, MoveDeadline, SettleElsewhere,
 // EndHeld, Undelivered, WithdrawBarred. So whoever decides is judged as for any request, and a
 // verdict is released by the one function that releases.
 //

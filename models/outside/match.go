@@ -93,7 +93,7 @@ func (t *tx) askMatched(u *models.Upstream, item models.OutsideItem, row *models
 	if err != nil || !ok {
 		return nil, err //nolint:nilnil // no call fits yet
 	}
-	a, err := t.request(match.ID)
+	a, err := t.Request(match.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +106,7 @@ func (t *tx) askMatched(u *models.Upstream, item models.OutsideItem, row *models
 	if !keptWhole(row, &item) && (!match.SameInput || !wholeRest(&item)) {
 		ask.InputBytes = new(int64(len(item.Arguments)))
 	}
-	return a, t.o.store.AskMatched(t.Tx, ask, a)
+	return a, t.AskMatched(ask, a)
 }
 
 // cascadedCall is the call of an item in its own run that was rejected with its
@@ -130,10 +130,10 @@ func (t *tx) askCascaded(u *models.Upstream, item models.OutsideItem, row *model
 	if err != nil {
 		return nil, err
 	}
-	if err := t.o.store.LinkCall(t.Tx, a, row, models.Match{ID: found.ID, By: models.MatchedByInput, SameInput: true}); err != nil {
+	if err := t.LinkCall(a, row, models.Match{ID: found.ID, By: models.MatchedByInput, SameInput: true}); err != nil {
 		return nil, err
 	}
-	return a, t.o.store.RejectWith(t.Tx, found.Source, a.ID)
+	return a, t.RejectWith(found.Source, a.ID)
 }
 
 // An open call of the same tool that an approval may be for: in its own run, in
@@ -171,7 +171,7 @@ func (o *Outside) Link(ctx context.Context, l *models.Lease, u *models.Upstream)
 	}
 	for _, call := range calls {
 		err := o.writeAnyway(ctx, func(t *tx) error {
-			if err := t.holds(l); err != nil {
+			if err := t.HoldsLease(l); err != nil {
 				return err
 			}
 			return t.linkWaiting(u, call)
@@ -193,7 +193,7 @@ func (t *tx) linkWaiting(u *models.Upstream, callID string) error {
 	if err != nil {
 		return fmt.Errorf("read what waits for a call: %w", err)
 	}
-	a, err := t.request(row.ResponseID)
+	a, err := t.Request(row.ResponseID)
 	if err != nil {
 		return err
 	}
@@ -204,7 +204,7 @@ func (t *tx) linkWaiting(u *models.Upstream, callID string) error {
 	if err != nil || !ok || !match.SameInput && (row.LinkedID != "" || t.Now.Before(row.FirstAt.Add(models.NameAloneAfter))) {
 		return err
 	}
-	return t.o.store.LinkCall(t.Tx, a, &row, match)
+	return t.LinkCall(a, &row, match)
 }
 
 // runAbove finds the run that started another.

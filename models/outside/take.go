@@ -36,7 +36,7 @@ func (o *Outside) Take(ctx context.Context, l *models.Lease, id models.UpstreamI
 		return nil
 	}
 	return o.write(ctx, func(t *tx) error {
-		if err := t.holds(l); err != nil {
+		if err := t.HoldsLease(l); err != nil {
 			return err
 		}
 		u, err := t.upstream(id)
@@ -72,11 +72,11 @@ func (t *tx) outside(u *models.Upstream, item models.OutsideItem) (*models.Outsi
 		return t.keepOutside(u, item, row.Again+1)
 	}
 	if until := known.movedDeadline(&item, t.Now); until != nil {
-		a, err := t.request(row.ResponseID)
+		a, err := t.Request(row.ResponseID)
 		if err != nil || a.PastDeadline(t.Now) {
 			return row, err
 		}
-		return row, t.moveDeadline(a, *until)
+		return row, t.MoveDeadline(a, *until)
 	}
 	return row, nil
 }
@@ -100,12 +100,12 @@ func (t *tx) keepOutside(u *models.Upstream, item models.OutsideItem, again int)
 // on it would release what nobody has looked at. A decision that may be on its way
 // goes before.
 func (t *tx) replaceOutside(u *models.Upstream, item models.OutsideItem, row *models.OutsideApproval) (*models.OutsideApproval, error) {
-	a, err := t.request(row.ResponseID)
+	a, err := t.Request(row.ResponseID)
 	if err != nil {
 		return nil, err
 	}
 	if a.Status() == models.StatusPending {
-		err = t.settleElsewhere(a, u.Name+" now asks for something else under the same id.")
+		err = t.SettleElsewhere(a, u.Name+" now asks for something else under the same id.")
 	}
 	if models.ErrorCode(err) == models.CodeBeingDecided {
 		return row, nil // the next poll tries again
@@ -189,7 +189,7 @@ func (o *Outside) Reconcile(ctx context.Context, l *models.Lease, id models.Upst
 		stands[call] = true
 	}
 	return o.writeAnyway(ctx, func(t *tx) error {
-		if err := t.holds(l); err != nil {
+		if err := t.HoldsLease(l); err != nil {
 			return err
 		}
 		u, err := t.upstream(id)
@@ -207,11 +207,11 @@ func (o *Outside) Reconcile(ctx context.Context, l *models.Lease, id models.Upst
 			if stands[p.CallID] {
 				continue
 			}
-			a, err := t.request(p.ID)
+			a, err := t.Request(p.ID)
 			if err != nil {
 				return err
 			}
-			if err := t.settleElsewhere(a, "It was settled in "+u.Name+"."); err != nil {
+			if err := t.SettleElsewhere(a, "It was settled in "+u.Name+"."); err != nil {
 				return err
 			}
 		}

@@ -84,7 +84,7 @@ func (t *tx) addUpstream(actor models.Actor, u *models.Upstream) error {
 	if agents > 0 {
 		return &models.Error{Code: models.CodeConflict, Text: "The owner has an agent with this name, and the upstream's requests would belong to that agent.", Fields: map[string]string{"name": "is taken"}}
 	}
-	agent, err := t.o.store.People.AgentNamed(t.Tx, actor, u.OwnerID, u.Name)
+	agent, err := t.AgentNamed(actor, u.OwnerID, u.Name)
 	if err != nil {
 		return err
 	}
@@ -92,9 +92,9 @@ func (t *tx) addUpstream(actor models.Actor, u *models.Upstream) error {
 	if err := t.Gorm().Create(u).Error; err != nil {
 		return fmt.Errorf("store upstream: %w", err)
 	}
-	t.o.store.Ledger.Adds(t.Tx, "upstreams", u.ID)
+	t.Adds("upstreams", u.ID)
 	t.Publish(events.Upstreams)
-	return t.record(actor, "upstream.added", ledger.Subject{Owner: u.OwnerID}, upstreamEntry{ID: u.ID, Name: u.Name, BaseURL: u.BaseURL, Dialect: u.Dialect, Agent: u.AgentID, Checked: u.CheckedAddress})
+	return t.Record(actor, "upstream.added", ledger.Subject{Owner: u.OwnerID}, upstreamEntry{ID: u.ID, Name: u.Name, BaseURL: u.BaseURL, Dialect: u.Dialect, Agent: u.AgentID, Checked: u.CheckedAddress})
 }
 
 // Upstreams lists all, by name, without their keys. For admins and the operator.
@@ -162,14 +162,14 @@ func (t *tx) pauseUpstream(who string, id models.UpstreamID, problem string) err
 	if err != nil || u.PausedAt != nil {
 		return err
 	}
-	if err := t.o.store.Ledger.Changes(t.Tx, "upstreams", id); err != nil {
+	if err := t.Changes("upstreams", id); err != nil {
 		return err
 	}
 	if err := t.Gorm().Model(&models.Upstream{}).Where("id = ?", id).UpdateColumns(map[string]any{"paused_at": t.Now, "problem": problem, "failures": max(u.Failures, 1)}).Error; err != nil {
 		return fmt.Errorf("pause upstream: %w", err)
 	}
 	t.Publish(events.Upstreams)
-	return t.record(models.System(who), "upstream.paused", ledger.Subject{Owner: u.OwnerID}, upstreamEntry{ID: u.ID, Name: u.Name})
+	return t.Record(models.System(who), "upstream.paused", ledger.Subject{Owner: u.OwnerID}, upstreamEntry{ID: u.ID, Name: u.Name})
 }
 
 // tellAgain has decisions told at once whose next attempt was to come later.
@@ -205,7 +205,7 @@ func (o *Outside) changeUpstream(ctx context.Context, actor models.Actor, id mod
 		if columns == nil {
 			return nil
 		}
-		if err := t.o.store.Ledger.Changes(t.Tx, "upstreams", id); err != nil {
+		if err := t.Changes("upstreams", id); err != nil {
 			return err
 		}
 		if err := t.Gorm().Model(&models.Upstream{}).Where("id = ?", id).UpdateColumns(columns).Error; err != nil {
@@ -217,7 +217,7 @@ func (o *Outside) changeUpstream(ctx context.Context, actor models.Actor, id mod
 			}
 		}
 		t.Publish(events.Upstreams)
-		return t.record(actor, action, ledger.Subject{Owner: u.OwnerID}, upstreamEntry{ID: u.ID, Name: u.Name})
+		return t.Record(actor, action, ledger.Subject{Owner: u.OwnerID}, upstreamEntry{ID: u.ID, Name: u.Name})
 	})
 }
 
@@ -254,7 +254,7 @@ func (o *Outside) DueUpstreams(ctx context.Context) (due []models.Upstream, next
 // who has lost the lease: CodeConflict.
 func (o *Outside) NotePoll(ctx context.Context, l *models.Lease, id models.UpstreamID, note models.PollNote) error {
 	return o.write(ctx, func(t *tx) error {
-		if err := t.holds(l); err != nil {
+		if err := t.HoldsLease(l); err != nil {
 			return err
 		}
 		if note.WrongKey {

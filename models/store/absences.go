@@ -49,7 +49,7 @@ func (s *Store) PlanAbsence(ctx context.Context, actor models.Actor, in models.A
 		return nil, err
 	}
 	var out *models.Absence
-	err := s.write(ctx, func(t *tx) error {
+	err := s.write(ctx, func(t *Tx) error {
 		a, err := t.checkAbsence(in)
 		if err != nil {
 			return err
@@ -59,8 +59,8 @@ func (s *Store) PlanAbsence(ctx context.Context, actor models.Actor, in models.A
 		if err := t.Gorm().Create(a).Error; err != nil {
 			return fmt.Errorf("store absence: %w", err)
 		}
-		t.adds("absences", a.ID)
-		if err := t.record(actor, "absence.planned", ledger.Subject{Owner: a.UserID}, absenceEntry{
+		t.Adds("absences", a.ID)
+		if err := t.Record(actor, "absence.planned", ledger.Subject{Owner: a.UserID}, absenceEntry{
 			a.ID, a.UserID, a.FromAt.Format(db.TimeFormat), a.UntilAt.Format(db.TimeFormat), a.SubstituteID,
 		}); err != nil {
 			return err
@@ -80,7 +80,7 @@ func (s *Store) PlanAbsence(ctx context.Context, actor models.Actor, in models.A
 	return out, nil
 }
 
-func (t *tx) checkAbsence(in models.AbsenceInput) (*models.Absence, error) {
+func (t *Tx) checkAbsence(in models.AbsenceInput) (*models.Absence, error) {
 	if there, err := t.personIs(in.UserID); err != nil || !there {
 		return nil, orNotFound(err, "user")
 	}
@@ -97,7 +97,7 @@ func (t *tx) checkAbsence(in models.AbsenceInput) (*models.Absence, error) {
 		return nil, models.Invalid("until", "must be within a year of the beginning")
 	}
 	if in.Substitute != "" {
-		if there, err := t.enabled(in.Substitute); err != nil {
+		if there, err := t.Enabled(in.Substitute); err != nil {
 			return nil, err
 		} else if !there || in.Substitute == in.UserID {
 			return nil, models.Invalid("substitute", "must be another person who may sign in")
@@ -113,8 +113,8 @@ func (t *tx) checkAbsence(in models.AbsenceInput) (*models.Absence, error) {
 	return a, nil
 }
 
-func (t *tx) beginAbsence(actor models.Actor, a *models.Absence) error {
-	if err := t.changes("absences", a.ID); err != nil {
+func (t *Tx) beginAbsence(actor models.Actor, a *models.Absence) error {
+	if err := t.Changes("absences", a.ID); err != nil {
 		return err
 	}
 	if err := t.changeAbsence(beginAbsence, t.Now, a.ID); err != nil {
@@ -122,20 +122,20 @@ func (t *tx) beginAbsence(actor models.Actor, a *models.Absence) error {
 	}
 	a.BeganAt = new(t.Now)
 	t.deadlineStored(a.UntilAt)
-	return t.record(actor, "absence.begun", ledger.Subject{Owner: a.UserID}, absenceEntry{ID: a.ID, User: a.UserID})
+	return t.Record(actor, "absence.begun", ledger.Subject{Owner: a.UserID}, absenceEntry{ID: a.ID, User: a.UserID})
 }
 
-func (t *tx) endAbsence(actor models.Actor, a *models.Absence) error {
-	if err := t.changes("absences", a.ID); err != nil {
+func (t *Tx) endAbsence(actor models.Actor, a *models.Absence) error {
+	if err := t.Changes("absences", a.ID); err != nil {
 		return err
 	}
 	if err := t.changeAbsence(endAbsence, t.Now, a.ID); err != nil {
 		return err
 	}
-	return t.record(actor, "absence.ended", ledger.Subject{Owner: a.UserID}, absenceEntry{ID: a.ID, User: a.UserID})
+	return t.Record(actor, "absence.ended", ledger.Subject{Owner: a.UserID}, absenceEntry{ID: a.ID, User: a.UserID})
 }
 
-func (t *tx) changeAbsence(query string, args ...any) error {
+func (t *Tx) changeAbsence(query string, args ...any) error {
 	res := t.Gorm().Exec(query, args...)
 	if res.Error != nil {
 		return fmt.Errorf("change absence: %w", res.Error)
@@ -154,7 +154,7 @@ func (s *Store) EndAbsence(ctx context.Context, actor models.Actor, id models.Ab
 	if !actor.IsPerson() && actor.NeedAdmin() != nil {
 		return models.Errorf(models.CodeForbidden, "Only a person may end an absence.")
 	}
-	return s.writeAnyway(ctx, func(t *tx) error {
+	return s.writeAnyway(ctx, func(t *Tx) error {
 		var found []models.Absence
 		if err := t.Gorm().Raw(absenceByID, id).Scan(&found).Error; err != nil {
 			return fmt.Errorf("read absence: %w", err)
@@ -221,7 +221,7 @@ func (s *Store) NextAbsence(ctx context.Context) (time.Time, bool, error) {
 // how many those are.
 func (s *Store) TakeAbsences(ctx context.Context) (int, error) {
 	n := 0
-	err := s.writeAnyway(ctx, func(t *tx) error {
+	err := s.writeAnyway(ctx, func(t *Tx) error {
 		var due []models.Absence
 		if err := t.Gorm().Raw(dueAbsences, t.Now).Scan(&due).Error; err != nil {
 			return fmt.Errorf("read due absences: %w", err)

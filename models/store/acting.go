@@ -72,7 +72,7 @@ func (w *substitutions) nobodyHas(id models.ResponseID) bool {
 }
 
 // substitutions reads who acts for whom, unless it is known.
-func (t *tx) substitutions() (*substitutions, error) {
+func (t *Tx) substitutions() (*substitutions, error) {
 	if t.s.known.substitutions == nil {
 		out, err := readSubstitutions(t.Gorm())
 		if err != nil {
@@ -152,7 +152,7 @@ const (
 )
 
 // noteAsked notes that people who may have had a request for others are asked now.
-func (t *tx) noteAsked(id models.ResponseID, users []models.UserID) error {
+func (t *Tx) noteAsked(id models.ResponseID, users []models.UserID) error {
 	w, err := t.substitutions()
 	if err != nil || w.nobodyHas(id) || len(users) == 0 {
 		return err
@@ -164,7 +164,7 @@ func (t *tx) noteAsked(id models.ResponseID, users []models.UserID) error {
 }
 
 // rerouteAll is reroute of all requests to which it may matter.
-func (t *tx) rerouteAll(actor models.Actor) error {
+func (t *Tx) rerouteAll(actor models.Actor) error {
 	w, err := t.substitutions()
 	if err != nil || w.nobody() {
 		return err
@@ -172,13 +172,13 @@ func (t *tx) rerouteAll(actor models.Actor) error {
 	return t.rerouteEach(actor)
 }
 
-func (t *tx) rerouteEach(actor models.Actor) error {
+func (t *Tx) rerouteEach(actor models.Actor) error {
 	var ids []models.ResponseID
 	if err := t.Gorm().Raw(toReroute).Scan(&ids).Error; err != nil {
 		return fmt.Errorf("look for what people have for others: %w", err)
 	}
 	for _, id := range ids {
-		a, err := t.existing(id)
+		a, err := t.Request(id)
 		if err != nil {
 			return err
 		}
@@ -191,7 +191,7 @@ func (t *tx) rerouteEach(actor models.Actor) error {
 
 // reroute has a pending request be in the inboxes of those who may act on it for others now,
 // and of no others. Whose verdict holds it keeps it.
-func (t *tx) reroute(actor models.Actor, a *models.Approval) error {
+func (t *Tx) reroute(actor models.Actor, a *models.Approval) error {
 	w, err := t.substitutions()
 	if err != nil || w.nobodyHas(a.ID) || a.Status() != models.StatusPending {
 		return err
@@ -199,7 +199,7 @@ func (t *tx) reroute(actor models.Actor, a *models.Approval) error {
 	return t.rerouteOne(actor, a)
 }
 
-func (t *tx) rerouteOne(actor models.Actor, a *models.Approval) error {
+func (t *Tx) rerouteOne(actor models.Actor, a *models.Approval) error {
 	if a.PastDeadline(t.Now) {
 		return nil
 	}
@@ -241,7 +241,7 @@ func (t *tx) rerouteOne(actor models.Actor, a *models.Approval) error {
 }
 
 // routeFor puts a pending request into the inbox of somebody who acts for somebody else.
-func (t *tx) routeFor(actor models.Actor, a *models.Approval, user, from models.UserID) error {
+func (t *Tx) routeFor(actor models.Actor, a *models.Approval, user, from models.UserID) error {
 	if err := t.addDeciders(&a.Response, []models.UserID{user}); err != nil {
 		return err
 	}
@@ -249,5 +249,5 @@ func (t *tx) routeFor(actor models.Actor, a *models.Approval, user, from models.
 		return fmt.Errorf("note for whom somebody has a request: %w", err)
 	}
 	t.Publish(events.Approval(string(a.ID)))
-	return t.record(actor, "approval.routed", ledger.SubjectOf(&a.Response, []models.UserID{user}), routedEntry{Digest: a.Digest, Joined: user, For: from})
+	return t.Record(actor, "approval.routed", ledger.SubjectOf(&a.Response, []models.UserID{user}), routedEntry{Digest: a.Digest, Joined: user, For: from})
 }

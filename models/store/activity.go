@@ -28,7 +28,7 @@ var outcomeTexts = map[models.Status]string{
 
 // asked notes a request that was stored, for the log after the commit; one that was
 // settled at once counts as an outcome.
-func (t *tx) asked(a *models.Approval) {
+func (t *Tx) asked(a *models.Approval) {
 	if a.Status() != models.StatusPending {
 		t.tell(a)
 	}
@@ -36,7 +36,7 @@ func (t *tx) asked(a *models.Approval) {
 }
 
 // logAsked notes a request that was stored, for the log after the commit.
-func (t *tx) logAsked(a *models.Approval) {
+func (t *Tx) logAsked(a *models.Approval) {
 	if a.Kind == models.KindReply || !t.s.logsInfo {
 		return
 	}
@@ -49,7 +49,7 @@ func (t *tx) logAsked(a *models.Approval) {
 }
 
 // logOutcome notes how a request ended, for the log after the commit.
-func (t *tx) logOutcome(by models.Actor, a *models.Approval) {
+func (t *Tx) logOutcome(by models.Actor, a *models.Approval) {
 	if !t.s.logsInfo {
 		return
 	}

@@ -47,7 +47,7 @@ func windowEnd(now time.Time, hours int) time.Time {
 // spendOfAgent counts energy as spent by an agent; fits is false, and nothing is
 // changed, where that would pass what the policy allows it. What costs nothing
 // always fits.
-func (t *tx) spendOfAgent(agent models.AgentID, energy int64) (fits bool, err error) {
+func (t *Tx) spendOfAgent(agent models.AgentID, energy int64) (fits bool, err error) {
 	if energy == 0 {
 		return true, nil
 	}
@@ -71,7 +71,7 @@ func (t *tx) spendOfAgent(agent models.AgentID, energy int64) (fits bool, err er
 
 // refundAgent undoes spendOfAgent in the same transaction: the conversation's own
 // budget did not allow it.
-func (t *tx) refundAgent(agent models.AgentID, energy int64) error {
+func (t *Tx) refundAgent(agent models.AgentID, energy int64) error {
 	if limit, err := t.agentLimit(); energy == 0 || limit == nil || err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func (t *tx) refundAgent(agent models.AgentID, energy int64) error {
 	return nil
 }
 
-func (t *tx) addAgentEnergy(agent models.AgentID, energy int64) error {
+func (t *Tx) addAgentEnergy(agent models.AgentID, energy int64) error {
 	if _, err := t.Exec(t.s.hot.addAgentEnergy, agent, minuteOf(t.Now), energy); err != nil {
 		return fmt.Errorf("count an agent's energy: %w", err)
 	}
@@ -99,7 +99,7 @@ func (t *tx) addAgentEnergy(agent models.AgentID, energy int64) error {
 }
 
 // agentLimit is what the policy lets each agent spend; nil: without a limit.
-func (t *tx) agentLimit() (*policy.BudgetPerAgent, error) {
+func (t *Tx) agentLimit() (*policy.BudgetPerAgent, error) {
 	_, p, err := t.policy()
 	if err != nil {
 		return nil, err
@@ -109,7 +109,7 @@ func (t *tx) agentLimit() (*policy.BudgetPerAgent, error) {
 
 // moveWindow adds up an agent's window anew where the stored sum is of another
 // minute; moved is false where it is of this one.
-func (t *tx) moveWindow(agent models.AgentID, hours int) (moved bool, err error) {
+func (t *Tx) moveWindow(agent models.AgentID, hours int) (moved bool, err error) {
 	now := minuteOf(t.Now)
 	current, err := db.Exists(t.QueryRowContext(context.Background(), windowIsCurrent, agent, now, hours))
 	if current || err != nil {
@@ -126,7 +126,7 @@ func (t *tx) moveWindow(agent models.AgentID, hours int) (moved bool, err error)
 
 // agentBudget is what an agent may spend and has spent, without what is reserved
 // in one of its conversations (none: empty). Nil: the policy does not limit it.
-func (t *tx) agentBudget(agent models.AgentID, except models.ConversationID) (*models.AgentBudget, error) {
+func (t *Tx) agentBudget(agent models.AgentID, except models.ConversationID) (*models.AgentBudget, error) {
 	limit, err := t.agentLimit()
 	if limit == nil || err != nil {
 		return nil, err
@@ -143,7 +143,7 @@ func (t *tx) agentBudget(agent models.AgentID, except models.ConversationID) (*m
 
 // roomForAgent is when the window will have moved so far that energy fits, if
 // nothing else is spent; at the latest when all that was spent has left it.
-func (t *tx) roomForAgent(agent models.AgentID, b *models.AgentBudget, energy int64) (time.Time, error) {
+func (t *Tx) roomForAgent(agent models.AgentID, b *models.AgentBudget, energy int64) (time.Time, error) {
 	over := b.Spent + b.Reserved + energy - b.Total()
 	var last sql.NullInt64
 	err := t.QueryRowContext(context.Background(), roomAt, agent, minuteOf(t.Now)-int64(b.Hours)*60, over).Scan(&last)

@@ -22,7 +22,7 @@ const (
 
 // refusedByAgentBudget is the refusal of what would pass what the policy lets the
 // agent spend. It commits the one request for more that stands afterwards.
-func (t *tx) refusedByAgentBudget(actor models.Actor, id models.ConversationID, energy int64) error {
+func (t *Tx) refusedByAgentBudget(actor models.Actor, id models.ConversationID, energy int64) error {
 	b, err := t.agentBudget(actor.AgentID(), "")
 	if err != nil {
 		return err
@@ -45,7 +45,7 @@ func (t *tx) refusedByAgentBudget(actor models.Actor, id models.ConversationID, 
 
 // refusedAtOnce is refusedByAgentBudget for an agent whose conversation is not open
 // yet: while a request for more stands, none is opened for what is refused.
-func (t *tx) refusedAtOnce(actor models.Actor, energy int64) error {
+func (t *Tx) refusedAtOnce(actor models.Actor, energy int64) error {
 	if energy == 0 {
 		return nil
 	}
@@ -77,7 +77,7 @@ func agentExhausted(b *models.AgentBudget, energy int64, request *models.Approva
 // allowanceRequest is the request for more that stands for an agent: the pending
 // one, else the one that was rejected, until what was spent then has left the
 // window. Nil: there is none.
-func (t *tx) allowanceRequest(agent models.AgentID) (*models.Approval, error) {
+func (t *Tx) allowanceRequest(agent models.AgentID) (*models.Approval, error) {
 	if a, err := t.pendingBudget(string(agent)); a != nil || err != nil {
 		return a, err
 	}
@@ -85,13 +85,13 @@ func (t *tx) allowanceRequest(agent models.AgentID) (*models.Approval, error) {
 	if id == "" || err != nil {
 		return nil, err
 	}
-	return t.existing(id)
+	return t.Request(id)
 }
 
 // askForAllowance asks an agent's owner, in the conversation where it was refused,
 // for half as much again, or for what is needed if that is more. What is allowed
 // ends, and the request expires, when all that was spent has left the window.
-func (t *tx) askForAllowance(actor models.Actor, conv *models.Conversation, b *models.AgentBudget, energy int64) (*models.Approval, error) {
+func (t *Tx) askForAllowance(actor models.Actor, conv *models.Conversation, b *models.AgentBudget, energy int64) (*models.Approval, error) {
 	want := max(1, b.Energy/2, b.Spent+b.Reserved+energy-b.Total())
 	asked := models.Allowance{Energy: min(want, models.MaxBudget), Until: windowEnd(t.Now, b.Hours)}
 	canonical, err := models.Canonical(models.KindBudget, models.ToolAllowEnergy, []byte(asked.Input()))
@@ -139,12 +139,12 @@ type allowanceEntry struct {
 
 // allow does what a decision on an agent's request means, after the row was
 // settled.
-func (t *tx) allow(actor models.Actor, a *models.Approval, got models.Allowance) error {
+func (t *Tx) allow(actor models.Actor, a *models.Approval, got models.Allowance) error {
 	if err := t.storeAllowance(a, got); err != nil {
 		return err
 	}
 	if got.Energy > 0 {
-		err := t.record(actor, "agent.allowance", ledger.Subject{Owner: a.OwnerID, Conversation: a.ConversationID}, allowanceEntry{
+		err := t.Record(actor, "agent.allowance", ledger.Subject{Owner: a.OwnerID, Conversation: a.ConversationID}, allowanceEntry{
 			AgentID: a.AgentID, Energy: got.Energy, Until: got.Until.Format(db.TimeFormat), Response: a.ID,
 		})
 		if err != nil {
@@ -157,12 +157,12 @@ func (t *tx) allow(actor models.Actor, a *models.Approval, got models.Allowance)
 }
 
 // storeAllowance keeps what was decided; the agent's window is added up anew.
-func (t *tx) storeAllowance(a *models.Approval, got models.Allowance) error {
+func (t *Tx) storeAllowance(a *models.Approval, got models.Allowance) error {
 	if err := t.Gorm().Exec(addAllowance, a.AgentID, minuteOf(got.Until), a.ID, got.Energy).Error; err != nil {
 		return fmt.Errorf("store allowance: %w", err)
 	}
 	if got.Energy > 0 {
-		t.adds("agent_allowances", a.AgentID, a.ID)
+		t.Adds("agent_allowances", a.AgentID, a.ID)
 	}
 	if err := t.Gorm().Exec(`DELETE FROM agent_windows WHERE agent_id = ?`, a.AgentID).Error; err != nil {
 		return fmt.Errorf("store allowance: %w", err)
@@ -173,7 +173,7 @@ func (t *tx) storeAllowance(a *models.Approval, got models.Allowance) error {
 
 // agentLimitChanged has runs that wait for their agent's budget look again, where
 // a new version of the policy sets another.
-func (t *tx) agentLimitChanged(old, next *policy.BudgetPerAgent) error {
+func (t *Tx) agentLimitChanged(old, next *policy.BudgetPerAgent) error {
 	if old == next || old != nil && next != nil && *old == *next {
 		return nil
 	}
@@ -181,7 +181,7 @@ func (t *tx) agentLimitChanged(old, next *policy.BudgetPerAgent) error {
 	return t.woke(res.RowsAffected, res.Error)
 }
 
-func (t *tx) woke(n int64, err error) error {
+func (t *Tx) woke(n int64, err error) error {
 	if err != nil {
 		return fmt.Errorf("wake the built-in agent: %w", err)
 	}
@@ -193,7 +193,7 @@ func (t *tx) woke(n int64, err error) error {
 
 // waitForAgentBudget gives a run back whose agent may not spend what its next turn
 // can cost: until its owner allows more, or the window has room.
-func (t *tx) waitForAgentBudget(run *models.Run, conv *models.Conversation, b *models.AgentBudget, worst int64) error {
+func (t *Tx) waitForAgentBudget(run *models.Run, conv *models.Conversation, b *models.AgentBudget, worst int64) error {
 	request, err := t.allowanceRequest(conv.AgentID)
 	if err != nil {
 		return err

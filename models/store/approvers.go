@@ -16,7 +16,7 @@ import (
 // and freezes in the row who may approve it: people as they are now, groups by name. It
 // returns whom the request is routed to besides the owner, and whether anybody at all is
 // able to approve.
-func (t *tx) whoDecides(r *models.Response, j policy.Judgement) (routed []models.UserID, able bool, err error) {
+func (t *Tx) whoDecides(r *models.Response, j policy.Judgement) (routed []models.UserID, able bool, err error) {
 	who := models.Approvers{ReviewersOnly: j.ReviewersOnly, SelfApproval: j.SelfApproval, NoSubstitutes: j.NoSubstitutes}
 	asked := models.NamedAs("")
 	if j.Only != nil {
@@ -56,7 +56,7 @@ func (t *tx) whoDecides(r *models.Response, j policy.Judgement) (routed []models
 		able, err = t.canApprove(r, routed)
 		return routed, able, err
 	}
-	if able, err = t.enabled(r.OwnerID); err != nil || able || len(routed) > 0 {
+	if able, err = t.Enabled(r.OwnerID); err != nil || able || len(routed) > 0 {
 		return routed, able || len(routed) > 0, err
 	}
 	if able, err = db.Exists(t.Row(t.s.hot.anyAdmin)); err != nil || able {
@@ -92,7 +92,7 @@ func splitReviewers(reviewers []string) (emails, groups []string) {
 }
 
 // andMembers adds the members of groups to those a request is routed to, but for its owner.
-func (t *tx) andMembers(r *models.Response, routed []models.UserID, groups []string) ([]models.UserID, error) {
+func (t *Tx) andMembers(r *models.Response, routed []models.UserID, groups []string) ([]models.UserID, error) {
 	members, err := t.s.People.EnabledMembers(t.Tx, groups)
 	for _, id := range members {
 		if id != r.OwnerID && !slices.Contains(routed, id) {
@@ -104,7 +104,7 @@ func (t *tx) andMembers(r *models.Response, routed []models.UserID, groups []str
 }
 
 // named are the enabled people among e-mails.
-func (t *tx) named(emails []string) ([]models.Approver, error) {
+func (t *Tx) named(emails []string) ([]models.Approver, error) {
 	if len(emails) == 0 {
 		return nil, nil
 	}
@@ -131,7 +131,7 @@ const (
 
 // canApprove reports whether anybody who is enabled may approve a request whose
 // rule makes a demand. routed are those to whom it goes besides its owner.
-func (t *tx) canApprove(r *models.Response, routed []models.UserID) (bool, error) {
+func (t *Tx) canApprove(r *models.Response, routed []models.UserID) (bool, error) {
 	if later, err := t.laterAble(r); err != nil || later {
 		return later, err
 	}
@@ -165,7 +165,7 @@ func (t *tx) canApprove(r *models.Response, routed []models.UserID) (bool, error
 }
 
 // enabledOf are the people among some, and in groups among them, who may sign in.
-func (t *tx) enabledOf(named []models.Approver) ([]models.UserID, error) {
+func (t *Tx) enabledOf(named []models.Approver) ([]models.UserID, error) {
 	var out []models.UserID
 	var groups []string
 	for _, a := range named {
@@ -173,7 +173,7 @@ func (t *tx) enabledOf(named []models.Approver) ([]models.UserID, error) {
 			groups = append(groups, a.Group)
 			continue
 		}
-		enabled, err := t.enabled(a.ID)
+		enabled, err := t.Enabled(a.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -185,7 +185,7 @@ func (t *tx) enabledOf(named []models.Approver) ([]models.UserID, error) {
 	return append(out, members...), err
 }
 
-func (t *tx) isAdmin(user models.UserID) (bool, error) {
+func (t *Tx) isAdmin(user models.UserID) (bool, error) {
 	var n int64
 	if err := t.Gorm().Model(&models.User{}).Where("id = ? AND role = 'admin'", user).Count(&n).Error; err != nil {
 		return false, fmt.Errorf("read role: %w", err)
@@ -207,7 +207,7 @@ func selfApproval(r *models.Response) models.SelfApproval {
 
 // allows reports whether a person may approve what an agent of the owner asks, with the
 // groups that they are in as the transaction sees them.
-func (t *tx) allows(who models.Approvers, owner, user models.UserID) (bool, error) {
+func (t *Tx) allows(who models.Approvers, owner, user models.UserID) (bool, error) {
 	as := models.Voter{ID: user}
 	if len(who.Groups()) > 0 {
 		var err error
@@ -229,13 +229,13 @@ const pendingLimited = `SELECT id FROM responses` + db.ByResponsesPendingRisk + 
 // endStranded rejects the pending requests that nobody may approve any more, after
 // a person was disabled or is no admin any more. One that a vote holds goes on: it
 // was given in time. One of another system ends there.
-func (t *tx) endStranded() error {
+func (t *Tx) endStranded() error {
 	var ids []models.ResponseID
 	if err := t.Gorm().Raw(pendingLimited).Scan(&ids).Error; err != nil {
 		return fmt.Errorf("look for requests without anybody: %w", err)
 	}
 	for _, id := range ids {
-		a, err := t.existing(id)
+		a, err := t.Request(id)
 		if err != nil {
 			return err
 		}
@@ -247,7 +247,7 @@ func (t *tx) endStranded() error {
 }
 
 // endIfStranded rejects a pending request that nobody may approve any more.
-func (t *tx) endIfStranded(a *models.Approval) error {
+func (t *Tx) endIfStranded(a *models.Approval) error {
 	if a.Status() != models.StatusPending || a.HeldUntil != nil || a.UpstreamID != nil || !a.Approvers().Limited() {
 		return nil
 	}
@@ -276,7 +276,7 @@ func (t *tx) endIfStranded(a *models.Approval) error {
 
 // checkMeetable refuses a document with a rule that names a group which is not there, or
 // under which nobody could approve.
-func (t *tx) checkMeetable(doc policy.Document) error {
+func (t *Tx) checkMeetable(doc policy.Document) error {
 	if !doc.LimitsApprovers() && !doc.NamesGroups() {
 		return nil
 	}
@@ -316,7 +316,7 @@ var (
 // tellDeciders tells those who may decide a pending request, and all who look at
 // it, that something about it changed. It returns whom it was routed to, beside
 // the owner: they read the entry too.
-func (t *tx) tellDeciders(a *models.Approval) (routed []models.UserID, err error) {
+func (t *Tx) tellDeciders(a *models.Approval) (routed []models.UserID, err error) {
 	var all []models.UserID
 	if err := t.Gorm().Raw(listDeciders, a.ID, a.OwnerID, a.ApprovalTimeoutAt).Scan(&all).Error; err != nil {
 		return nil, fmt.Errorf("read deciders: %w", err)

@@ -34,7 +34,7 @@ func (s *Store) Ask(ctx context.Context, actor models.Actor, in models.AskInput)
 		return nil, err
 	}
 	var out *models.Approval
-	err = s.writeBy(ctx, s.db.WriteAnyway, judged, func(t *tx) error {
+	err = s.writeBy(ctx, s.db.WriteAnyway, judged, func(t *Tx) error {
 		standing, conv, err := t.findAsk(actor, q)
 		if err != nil {
 			return err
@@ -53,7 +53,7 @@ func (s *Store) Ask(ctx context.Context, actor models.Actor, in models.AskInput)
 		if err := t.Once(func() error { return s.quota.admit(t, actor, len(q.Input)) }); err != nil {
 			return err
 		}
-		x := &ask{tx: t, actor: actor, q: q, conv: conv}
+		x := &ask{Tx: t, actor: actor, q: q, conv: conv}
 		if reported {
 			x.reported = standing
 		}
@@ -72,7 +72,7 @@ func (s *Store) Ask(ctx context.Context, actor models.Actor, in models.AskInput)
 // place gives the row its conversation, opening it if need be, the next sequence
 // in it, and spends its energy there. It tells whether the conversation is shown
 // as running before the row is in it. Codes: budget_exhausted.
-func (t *tx) place(actor models.Actor, q *asked, a *models.Approval, conv *models.Conversation) (running bool, err error) {
+func (t *Tx) place(actor models.Actor, q *asked, a *models.Approval, conv *models.Conversation) (running bool, err error) {
 	if conv == nil && q.namesNone() {
 		if running, placed, err := t.placeAtRest(actor, a); placed || err != nil {
 			return running, err
@@ -97,7 +97,7 @@ func (t *tx) place(actor models.Actor, q *asked, a *models.Approval, conv *model
 
 // judged writes the policy's outcome into the row (I12) and returns who it was
 // routed to.
-func (t *tx) judged(a *models.Approval, q *asked, j policy.Judgement, deadline time.Time) ([]models.UserID, error) {
+func (t *Tx) judged(a *models.Approval, q *asked, j policy.Judgement, deadline time.Time) ([]models.UserID, error) {
 	stop, err := t.stopOf(a.AgentID)
 	if err != nil {
 		return nil, err
@@ -143,7 +143,7 @@ func (t *tx) judged(a *models.Approval, q *asked, j policy.Judgement, deadline t
 }
 
 // rejectAtOnce ends a request as it comes, without a person.
-func (t *tx) rejectAtOnce(a *models.Approval, cause models.Cause, text string) {
+func (t *Tx) rejectAtOnce(a *models.Approval, cause models.Cause, text string) {
 	status, at := models.StatusRejected, t.Now
 	a.ApprovalStatus, a.ApprovalTimestamp, a.Cause, a.ApprovalFeedback = &status, &at, cause, models.FeedbackOf(text)
 	a.RequiresApproval, a.ApprovalRequestedAt = true, &at
@@ -151,7 +151,7 @@ func (t *tx) rejectAtOnce(a *models.Approval, cause models.Cause, text string) {
 
 // deadlineFor is the rule's, else what the agent asked for, else the kind's; earlier if the
 // template that the agent named says so.
-func (t *tx) deadlineFor(q *asked, p *policy.Policy, j policy.Judgement) (time.Time, error) {
+func (t *Tx) deadlineFor(q *asked, p *policy.Policy, j policy.Judgement) (time.Time, error) {
 	deadline, err := t.ownDeadline(q, p, j)
 	if j.AtMost == nil {
 		return deadline, err
@@ -162,7 +162,7 @@ func (t *tx) deadlineFor(q *asked, p *policy.Policy, j policy.Judgement) (time.T
 	return deadline, err
 }
 
-func (t *tx) ownDeadline(q *asked, p *policy.Policy, j policy.Judgement) (time.Time, error) {
+func (t *Tx) ownDeadline(q *asked, p *policy.Policy, j policy.Judgement) (time.Time, error) {
 	if err := q.checkTimeout(p); err != nil {
 		return time.Time{}, err
 	}
@@ -186,14 +186,14 @@ func (q *asked) checkTimeout(p *policy.Policy) error {
 	return nil
 }
 
-func (t *tx) addResponse(r *models.Response) error {
+func (t *Tx) addResponse(r *models.Response) error {
 	r.Asked, r.SelfApproval = r.Kind != models.KindReply, selfApproval(r)
 	return t.insertResponse(insertAsked, t.s.hot.addWholeResponse, t.s.hot.addResponse, r)
 }
 
 // insertResponse is the only way to store a new response: it refuses one whose approval
 // begins otherwise than it may (I1), and keeps its headline with it. rest is what else is in the same row.
-func (t *tx) insertResponse(i *db.Insertion, full, short *db.Stmt, r *models.Response, rest ...any) error {
+func (t *Tx) insertResponse(i *db.Insertion, full, short *db.Stmt, r *models.Response, rest ...any) error {
 	if err := r.CheckBegin(); err != nil {
 		return err
 	}
@@ -205,12 +205,12 @@ func (t *tx) insertResponse(i *db.Insertion, full, short *db.Stmt, r *models.Res
 		return fmt.Errorf("store response: %w", err)
 	}
 	r.Number = number
-	t.adds("responses", r.ID)
+	t.Adds("responses", r.ID)
 	return nil
 }
 
 // addDeciders puts a pending row into the inboxes of those who may decide it.
-func (t *tx) addDeciders(r *models.Response, reviewers []models.UserID) error {
+func (t *Tx) addDeciders(r *models.Response, reviewers []models.UserID) error {
 	switch r.Status() {
 	case models.StatusPending:
 	case models.StatusRejected:
@@ -242,7 +242,7 @@ func (t *tx) addDeciders(r *models.Response, reviewers []models.UserID) error {
 		if err := decider(id); err != nil {
 			return err
 		}
-		if err := t.changes("responses", r.ID); err != nil {
+		if err := t.Changes("responses", r.ID); err != nil {
 			return err
 		}
 		if _, err := t.Exec(t.s.hot.addReviewer, id, r.ID); err != nil {

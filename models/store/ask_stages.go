@@ -15,7 +15,7 @@ import (
 // ask is a request on its way to be stored: a new one, or a call that was reported before its
 // agent asked about it, which keeps its row, place and id.
 type ask struct {
-	*tx
+	*Tx
 
 	actor    models.Actor
 	q        *asked
@@ -70,7 +70,7 @@ func (x *ask) judge() (err error) {
 			x.a.ID = models.NewID[models.ResponseID]()
 		}
 	}
-	if x.version, x.policy, err = x.tx.policy(); err != nil {
+	if x.version, x.policy, err = x.Tx.policy(); err != nil {
 		return err
 	}
 	x.judgement, err = x.judgeAsk(x.actor, x.version, x.policy, x.q, x.a.ID)
@@ -105,7 +105,7 @@ func (x *ask) setOutcome() (err error) {
 func (x *ask) place() (err error) {
 	switch {
 	case x.reported == nil:
-		x.running, err = x.tx.place(x.actor, x.q, x.a, x.conv)
+		x.running, err = x.Tx.place(x.actor, x.q, x.a, x.conv)
 	case x.a.Energy == 0:
 		x.running, err = x.isRunning(x.a.ConversationID)
 	default:
@@ -129,8 +129,8 @@ func (x *ask) store() error {
 }
 
 // updateReported makes a reported call a request.
-func (t *tx) updateReported(r *models.Response) error {
-	if err := t.changes("responses", r.ID); err != nil {
+func (t *Tx) updateReported(r *models.Response) error {
+	if err := t.Changes("responses", r.ID); err != nil {
 		return err
 	}
 	args := []any{
@@ -173,7 +173,7 @@ func (x *ask) tell() error {
 }
 
 func (x *ask) record() error {
-	return x.tx.record(x.actor, askAction(x.a), ledger.SubjectOf(&x.a.Response, x.reviewers), askedData(x.a, x.reviewers, x.running))
+	return x.Record(x.actor, askAction(x.a), ledger.SubjectOf(&x.a.Response, x.reviewers), askedData(x.a, x.reviewers, x.running))
 }
 
 func (x *ask) substitute() error { return x.reroute(models.System("policy"), x.a) }

@@ -75,7 +75,7 @@ func TestI1AResponseIsStoredOnlyAsItMayBegin(t *testing.T) {
 		t.Fatal(err)
 	}
 	made := models.NewID[models.ResponseID]()
-	err = w.write(t.Context(), func(t *tx) error {
+	err = w.write(t.Context(), func(t *Tx) error {
 		r := asked.Response
 		r.ID, r.Sequence, r.ToolUseID, r.ApprovalStatus = made, 99, nil, new(models.StatusApproved)
 		return t.addResponse(&r)
@@ -126,7 +126,7 @@ func TestI14PlacesAndEnergyFollowWhoeverElseWrites(t *testing.T) {
 		t.Errorf("the next one has the place %d", n)
 	}
 	undone := fmt.Errorf("undone")
-	err = w.write(t.Context(), func(t *tx) error {
+	err = w.write(t.Context(), func(t *Tx) error {
 		if _, _, err := t.take(other.ConversationID, 1); err != nil {
 			return err
 		}
@@ -156,8 +156,8 @@ func TestInboxesOfThoseAskedLaterAreCleared(t *testing.T) {
 		t.Fatal(err)
 	}
 	id := w.ask(t, plain)
-	err = w.write(t.Context(), func(t *tx) error {
-		a, err := t.existing(id)
+	err = w.write(t.Context(), func(t *Tx) error {
+		a, err := t.Request(id)
 		if err != nil {
 			return err
 		}

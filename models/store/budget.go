@@ -24,7 +24,7 @@ func (s *Store) ChangeBudget(ctx context.Context, actor models.Actor, id models.
 		return nil, err
 	}
 	var out *models.BudgetResult
-	err := s.write(ctx, func(t *tx) error {
+	err := s.write(ctx, func(t *Tx) error {
 		conv, err := t.fullConversation(id)
 		if err != nil {
 			return err
@@ -48,7 +48,7 @@ func (s *Store) ChangeBudget(ctx context.Context, actor models.Actor, id models.
 // wishBudget is ChangeBudget in a transaction, for an actor who sees the
 // conversation: conv is as it stands afterwards. It is read anew: what was done
 // before in the transaction may have moved its budget.
-func (t *tx) wishBudget(actor models.Actor, conv *models.Conversation, c models.BudgetChange, reason string) (*models.Approval, error) {
+func (t *Tx) wishBudget(actor models.Actor, conv *models.Conversation, c models.BudgetChange, reason string) (*models.Approval, error) {
 	now, err := t.fullConversation(conv.ID)
 	if err != nil {
 		return nil, err
@@ -104,7 +104,7 @@ type budgetEntry struct {
 
 // changeBudget makes next the budget of conv and tells why; the same as stands
 // is no change. A budget request that this makes needless is settled.
-func (t *tx) changeBudget(actor models.Actor, conv *models.Conversation, next int64, reason string, response *models.ResponseID) error {
+func (t *Tx) changeBudget(actor models.Actor, conv *models.Conversation, next int64, reason string, response *models.ResponseID) error {
 	old := conv.EnergyBudget
 	if old != nil && *old == next {
 		return nil
@@ -120,7 +120,7 @@ func (t *tx) changeBudget(actor models.Actor, conv *models.Conversation, next in
 	if err := t.Gorm().Create(step).Error; err != nil {
 		return fmt.Errorf("store budget: %w", err)
 	}
-	t.adds("budget_steps", step.ConversationID, step.Sequence)
+	t.Adds("budget_steps", step.ConversationID, step.Sequence)
 	switch actor.Kind {
 	case models.ActorUser:
 		conv.BudgetAdded = 0
@@ -134,7 +134,7 @@ func (t *tx) changeBudget(actor models.Actor, conv *models.Conversation, next in
 	if !actor.IsAgent() {
 		conv.BudgetRefused = nil // an agent would ask again as soon as it had lowered its budget by one
 	}
-	if err := t.changes("conversations", conv.ID); err != nil {
+	if err := t.Changes("conversations", conv.ID); err != nil {
 		return err
 	}
 	err = t.Gorm().Model(&models.Conversation{}).Where("id = ?", conv.ID).UpdateColumns(map[string]any{
@@ -149,7 +149,7 @@ func (t *tx) changeBudget(actor models.Actor, conv *models.Conversation, next in
 	if response != nil {
 		entry.Response = *response
 	}
-	if err := t.record(actor, "conversation.budget", ledger.Subject{Owner: conv.OwnerID, Conversation: conv.ID}, entry); err != nil {
+	if err := t.Record(actor, "conversation.budget", ledger.Subject{Owner: conv.OwnerID, Conversation: conv.ID}, entry); err != nil {
 		return err
 	}
 	if actor.IsAgent() {
@@ -165,7 +165,7 @@ func (t *tx) changeBudget(actor models.Actor, conv *models.Conversation, next in
 
 // needlessBudget settles a budget request that is pending although its
 // conversation was given more budget in another way: whoever waits for it goes on.
-func (t *tx) needlessBudget(actor models.Actor, conv *models.Conversation, next int64) error {
+func (t *Tx) needlessBudget(actor models.Actor, conv *models.Conversation, next int64) error {
 	a, err := t.pendingBudget(string(conv.ID))
 	if err != nil || a == nil {
 		return err
@@ -175,12 +175,12 @@ func (t *tx) needlessBudget(actor models.Actor, conv *models.Conversation, next 
 
 // pendingBudget is the budget request that is pending for a conversation, or for
 // an agent: whose id it is; or nil. One whose time is up is written down as expired first: another may be made.
-func (t *tx) pendingBudget(id string) (*models.Approval, error) {
+func (t *Tx) pendingBudget(id string) (*models.Approval, error) {
 	found, err := t.rowID(t.Row(t.s.hot.pendingBudget, id))
 	if err != nil || found == "" {
 		return nil, err
 	}
-	a, err := t.existing(found)
+	a, err := t.Request(found)
 	if err != nil || !a.PastDeadline(t.Now) {
 		return a, err
 	}
@@ -190,12 +190,12 @@ func (t *tx) pendingBudget(id string) (*models.Approval, error) {
 // requestBudget returns the budget request that stands in a conversation with a
 // budget: the pending one, else the one that was rejected, else a new one for
 // want units, which the policy may have settled already.
-func (t *tx) requestBudget(actor models.Actor, conv *models.Conversation, want int64, why string) (*models.Approval, error) {
+func (t *Tx) requestBudget(actor models.Actor, conv *models.Conversation, want int64, why string) (*models.Approval, error) {
 	if a, err := t.pendingBudget(string(conv.ID)); a != nil || err != nil {
 		return a, err
 	}
 	if conv.BudgetRefused != nil {
-		return t.existing(*conv.BudgetRefused)
+		return t.Request(*conv.BudgetRefused)
 	}
 	input := models.BudgetInput(want)
 	canonical, err := models.Canonical(models.KindBudget, models.ToolSetBudget, []byte(input))
@@ -230,7 +230,7 @@ func (t *tx) requestBudget(actor models.Actor, conv *models.Conversation, want i
 
 // isSmall reports whether the policy lets the system approve a budget request: it
 // allows that much, and no rule wants a person to look.
-func (t *tx) isSmall(actor models.Actor, conv *models.Conversation, want int64, r models.Response) (bool, error) {
+func (t *Tx) isSmall(actor models.Actor, conv *models.Conversation, want int64, r models.Response) (bool, error) {
 	version, p, err := t.policy()
 	if err != nil {
 		return false, err
@@ -244,7 +244,7 @@ func (t *tx) isSmall(actor models.Actor, conv *models.Conversation, want int64, 
 
 // budgetDecided notes that a person has decided how much a conversation may
 // spend: what the system may add counts from there.
-func (t *tx) budgetDecided(conv *models.Conversation) error {
+func (t *Tx) budgetDecided(conv *models.Conversation) error {
 	if conv.BudgetAdded == 0 {
 		return nil
 	}
@@ -256,7 +256,7 @@ func (t *tx) budgetDecided(conv *models.Conversation) error {
 }
 
 // approveSmall has the system approve a budget request.
-func (t *tx) approveSmall(conv *models.Conversation, a *models.Approval, want int64) error {
+func (t *Tx) approveSmall(conv *models.Conversation, a *models.Approval, want int64) error {
 	system, text := models.System("policy"), "The policy lets the system add this much (auto_budget_increase)."
 	end, err := t.endAs(system, a, models.StatusApproved, models.CausePolicy, text)
 	if err != nil {
@@ -271,7 +271,7 @@ func (t *tx) approveSmall(conv *models.Conversation, a *models.Approval, want in
 
 // budgetRefused notes that more budget was refused: until the budget changes or
 // a person writes, nobody is asked again.
-func (t *tx) budgetRefused(conv *models.Conversation, a *models.Approval) error {
+func (t *Tx) budgetRefused(conv *models.Conversation, a *models.Approval) error {
 	conv.BudgetRefused, conv.BudgetAdded = &a.ID, 0
 	err := t.Gorm().Model(&models.Conversation{}).Where("id = ?", conv.ID).
 		UpdateColumns(map[string]any{"budget_refused": a.ID, "budget_added": 0}).Error
@@ -294,7 +294,7 @@ type decidedBudget struct {
 // checkBudget finds what a verdict does to the conversation's budget, before
 // anything is written: a change that came with it, whichever it is, else the sum
 // of the budget request that it approves. Codes: forbidden, invalid, no_budget.
-func (t *tx) checkBudget(actor models.Actor, a *models.Approval, in models.DecisionInput, vote *models.Vote) (*decidedBudget, error) {
+func (t *Tx) checkBudget(actor models.Actor, a *models.Approval, in models.DecisionInput, vote *models.Vote) (*decidedBudget, error) {
 	if in.Budget.None() && a.Kind != models.KindBudget {
 		return nil, nil //nolint:nilnil // most decisions do nothing to a budget
 	}
@@ -342,7 +342,7 @@ func budgetAfter(a *models.Approval, vote *models.Vote, change models.BudgetChan
 // releaseBudget does to the budget what a held approval was given with, now that
 // it is the outcome. A step that no longer fits, because the budget changed
 // meanwhile, is left out: it must not keep the approval from its release.
-func (t *tx) releaseBudget(actor models.Actor, a *models.Approval, vote *models.Vote) error {
+func (t *Tx) releaseBudget(actor models.Actor, a *models.Approval, vote *models.Vote) error {
 	if vote.Budget().None() && a.Kind != models.KindBudget {
 		return nil
 	}
@@ -365,7 +365,7 @@ func (t *tx) releaseBudget(actor models.Actor, a *models.Approval, vote *models.
 }
 
 // applyBudget does it, after the row was settled.
-func (t *tx) applyBudget(actor models.Actor, a *models.Approval, b *decidedBudget) error {
+func (t *Tx) applyBudget(actor models.Actor, a *models.Approval, b *decidedBudget) error {
 	if b == nil {
 		return nil
 	}

@@ -24,7 +24,7 @@ func (s *Store) Cancel(ctx context.Context, actor models.Actor, id models.Respon
 		return nil, models.Errorf(models.CodeForbidden, "Only the agent that asked, its owner and admins may cancel a request.")
 	}
 	var out *models.Approval
-	err := s.writeAnyway(ctx, func(t *tx) error {
+	err := s.writeAnyway(ctx, func(t *Tx) error {
 		a, err := t.approval(actor, id)
 		if err != nil {
 			return err
@@ -51,7 +51,7 @@ func (s *Store) Cancel(ctx context.Context, actor models.Actor, id models.Respon
 	return out, nil
 }
 
-func (t *tx) cancel(actor models.Actor, a *models.Approval) error {
+func (t *Tx) cancel(actor models.Actor, a *models.Approval) error {
 	return t.settleAs(actor, a, models.StatusCancelled, models.CauseCancelled, models.CancelledText(actor))
 }
 
@@ -66,7 +66,7 @@ const approvedByLink = `EXISTS (SELECT 1 FROM outside_approvals l` + db.ByOutsid
 
 // cascade rejects the open calls after one that a person rejected, in the same
 // batch, where the conversation wants that: the agent planned them together.
-func (t *tx) cascade(actor models.Actor, a *models.Approval) error {
+func (t *Tx) cascade(actor models.Actor, a *models.Approval) error {
 	if a.Status() != models.StatusRejected {
 		return nil
 	}
@@ -101,7 +101,7 @@ type batchPlace struct {
 
 // placeInBatch is where a call is queued. An outside approval with a row of its
 // own is queued where the call is that it is linked to.
-func (t *tx) placeInBatch(a *models.Approval) (batchPlace, error) {
+func (t *Tx) placeInBatch(a *models.Approval) (batchPlace, error) {
 	place := batchPlace{a.ConversationID, a.BatchID, a.Sequence}
 	if a.BatchID != nil || a.UpstreamID == nil || a.CallID == nil {
 		return place, nil
@@ -114,8 +114,8 @@ func (t *tx) placeInBatch(a *models.Approval) (batchPlace, error) {
 
 // cascadeTo rejects one call because of another. A verdict of its own whose
 // delivery has begun goes before.
-func (t *tx) cascadeTo(actor models.Actor, from *models.Approval, id models.ResponseID) error {
-	a, err := t.existing(id)
+func (t *Tx) cascadeTo(actor models.Actor, from *models.Approval, id models.ResponseID) error {
+	a, err := t.Request(id)
 	if err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func (t *tx) cascadeTo(actor models.Actor, from *models.Approval, id models.Resp
 	pending, status, when := a.Status() == models.StatusPending, models.StatusRejected, t.Now
 	a.ApprovalStatus, a.ApprovalTimestamp, a.Cause = &status, &when, models.CauseCascade
 	a.ApprovalFeedback, a.CascadedFrom, a.RequiresApproval = from.ApprovalFeedback, &from.ID, true
-	if err := t.changes("responses", a.ID); err != nil {
+	if err := t.Changes("responses", a.ID); err != nil {
 		return err
 	}
 	open := t.Gorm().Model(&models.Response{}).Where("id = ? AND cascaded_from IS NULL", a.ID)
@@ -153,7 +153,7 @@ func (t *tx) cascadeTo(actor models.Actor, from *models.Approval, id models.Resp
 	if err != nil {
 		return err
 	}
-	if err := t.record(actor, "approval.rejected", ledger.SubjectOf(&a.Response, left.readers), entry); err != nil {
+	if err := t.Record(actor, "approval.rejected", ledger.SubjectOf(&a.Response, left.readers), entry); err != nil {
 		return err
 	}
 	if a.UpstreamID == nil {
@@ -170,7 +170,7 @@ const linkedApproval = `SELECT coalesce(max(o.response_id), '') FROM outside_app
 
 // cascadeToLinked rejects the approval of another system that asks for a call which
 // was rejected: it has a row of its own, and could still be approved.
-func (t *tx) cascadeToLinked(actor models.Actor, from *models.Approval, call models.ResponseID) error {
+func (t *Tx) cascadeToLinked(actor models.Actor, from *models.Approval, call models.ResponseID) error {
 	var id models.ResponseID
 	if err := t.Gorm().Raw(linkedApproval, call).Scan(&id).Error; err != nil {
 		return fmt.Errorf("look for the approval of a call: %w", err)
@@ -188,8 +188,8 @@ type cascadeEntry struct {
 }
 
 // rejectOpen rejects a call that nobody was asked about: NULL to rejected.
-func (t *tx) rejectOpen(actor models.Actor, a *models.Approval) error {
-	if err := t.changes("responses", a.ID); err != nil {
+func (t *Tx) rejectOpen(actor models.Actor, a *models.Approval) error {
+	if err := t.Changes("responses", a.ID); err != nil {
 		return err
 	}
 	n, err := t.Exec(t.s.hot.rejectOpen, a.ApprovalTimestamp, a.ApprovalFeedback, a.Cause, a.ID)
@@ -224,7 +224,7 @@ func (s *Store) GiveUp(ctx context.Context, actor models.Actor, id models.Respon
 		return nil, models.Errorf(models.CodeForbidden, "Only the agent that asked may give up its request.")
 	}
 	var out *models.Approval
-	err := s.writeAnyway(ctx, func(t *tx) error {
+	err := s.writeAnyway(ctx, func(t *Tx) error {
 		a, err := t.approval(actor, id)
 		if err != nil {
 			return err
@@ -256,7 +256,7 @@ func (s *Store) mayBeAwaited(a *models.Approval, way string, now time.Time) bool
 }
 
 // settleAs settles a pending request without a vote, and records it.
-func (t *tx) settleAs(actor models.Actor, a *models.Approval, status models.Status, cause models.Cause, text string) error {
+func (t *Tx) settleAs(actor models.Actor, a *models.Approval, status models.Status, cause models.Cause, text string) error {
 	left, err := t.endAs(actor, a, status, cause, text)
 	if err != nil {
 		return err
@@ -265,7 +265,7 @@ func (t *tx) settleAs(actor models.Actor, a *models.Approval, status models.Stat
 }
 
 // endAs is settleAs without its entry.
-func (t *tx) endAs(actor models.Actor, a *models.Approval, status models.Status, cause models.Cause, text string) (ending, error) {
+func (t *Tx) endAs(actor models.Actor, a *models.Approval, status models.Status, cause models.Cause, text string) (ending, error) {
 	settle, when := t.settle, t.Now
 	if a.HeldUntil != nil {
 		if err := t.overrule(a); err != nil {
@@ -277,8 +277,8 @@ func (t *tx) endAs(actor models.Actor, a *models.Approval, status models.Status,
 	return settle(actor, a)
 }
 
-func (t *tx) recordEnd(actor models.Actor, a *models.Approval, left ending) error {
-	return t.record(actor, "approval."+string(a.Status()), ledger.SubjectOf(&a.Response, left.readers), settledEntry{
+func (t *Tx) recordEnd(actor models.Actor, a *models.Approval, left ending) error {
+	return t.Record(actor, "approval."+string(a.Status()), ledger.SubjectOf(&a.Response, left.readers), settledEntry{
 		Digest: a.Digest, Status: a.Status(), Cause: a.Cause, Reason: models.DigestOfText(a.Feedback()), Conversation: waitEnds(left.running),
 	})
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // checkVerdict judges what was sent against the row and makes the vote.
-func (t *tx) checkVerdict(actor models.Actor, a *models.Approval, in models.DecisionInput) (*models.Vote, error) {
+func (t *Tx) checkVerdict(actor models.Actor, a *models.Approval, in models.DecisionInput) (*models.Vote, error) {
 	verdict, err := verdictOf(a, in)
 	if err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func checkBehalf(in models.DecisionInput, vote *models.Vote) error {
 }
 
 // checkViewed judges what the person has viewed on the page that they decide on.
-func (t *tx) checkViewed(actor models.Actor, a *models.Approval, page *models.PageView) error {
+func (t *Tx) checkViewed(actor models.Actor, a *models.Approval, page *models.PageView) error {
 	if !a.MustView(page) {
 		return nil
 	}

@@ -18,7 +18,7 @@ import (
 
 // fullConversation reads a conversation, whoever it belongs to; nil when there
 // is none.
-func (t *tx) fullConversation(id models.ConversationID) (*models.Conversation, error) {
+func (t *Tx) fullConversation(id models.ConversationID) (*models.Conversation, error) {
 	var c models.Conversation
 	err := t.Gorm().Where("id = ?", id).Take(&c).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
@@ -32,7 +32,7 @@ func (t *tx) fullConversation(id models.ConversationID) (*models.Conversation, e
 
 // owned reads a conversation for a person who may write into it: its owner, or
 // an admin. CodeNotFound for all others.
-func (t *tx) owned(actor models.Actor, id models.ConversationID) (*models.Conversation, error) {
+func (t *Tx) owned(actor models.Actor, id models.ConversationID) (*models.Conversation, error) {
 	c, err := t.fullConversation(id)
 	if err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ type statusEntry struct {
 // setStatus moves a conversation to a status, and records it if it is another
 // than is stored: an outcome may have moved it since c was read. It is what the
 // conversation is apart from requests that are pending (Shown).
-func (t *tx) setStatus(actor models.Actor, c *models.Conversation, status models.ConversationStatus, cause models.Cause) error {
+func (t *Tx) setStatus(actor models.Actor, c *models.Conversation, status models.ConversationStatus, cause models.Cause) error {
 	var waits bool
 	if err := t.QueryRowContext(context.Background(), statusQuery, c.ID).Scan(&c.Status, &waits); err != nil {
 		return fmt.Errorf("read status: %w", err)
@@ -63,7 +63,7 @@ func (t *tx) setStatus(actor models.Actor, c *models.Conversation, status models
 	}
 	entry := statusEntry{Old: c.Status, New: status, Cause: cause, Waits: waits}
 	c.Status, c.WaitsForRequest = status, false
-	if err := t.changes("conversations", c.ID); err != nil {
+	if err := t.Changes("conversations", c.ID); err != nil {
 		return err
 	}
 	err := t.updateOne(t.Gorm().Model(&models.Conversation{}).Where("id = ? AND status = ?", c.ID, entry.Old),
@@ -73,15 +73,15 @@ func (t *tx) setStatus(actor models.Actor, c *models.Conversation, status models
 	}
 	t.Publish(events.Agent(string(c.AgentID)), events.RecordOf(string(c.OwnerID)), events.RecordOfAdmins)
 	t.changed(c.ID)
-	return t.record(actor, "conversation.status", ledger.Subject{Owner: c.OwnerID, Conversation: c.ID}, entry)
+	return t.Record(actor, "conversation.status", ledger.Subject{Owner: c.OwnerID, Conversation: c.ID}, entry)
 }
 
 // changed tells those who look at a conversation.
-func (t *tx) changed(id models.ConversationID) { t.Publish(events.Conversation(string(id))) }
+func (t *Tx) changed(id models.ConversationID) { t.Publish(events.Conversation(string(id))) }
 
 // waitsForPerson reports whether a proposal, a budget request or an outside
 // approval is pending in a conversation.
-func (t *tx) waitsForPerson(id models.ConversationID) (bool, error) {
+func (t *Tx) waitsForPerson(id models.ConversationID) (bool, error) {
 	latest, err := t.latestPending(id)
 	if latest != "" || err != nil {
 		return latest != "", err
@@ -91,14 +91,14 @@ func (t *tx) waitsForPerson(id models.ConversationID) (bool, error) {
 
 // latestPending is the most recent pending proposal or budget request of a
 // conversation; empty when there is none.
-func (t *tx) latestPending(id models.ConversationID) (models.ResponseID, error) {
+func (t *Tx) latestPending(id models.ConversationID) (models.ResponseID, error) {
 	return t.rowID(t.Row(t.s.hot.latestSpoken, id, t.Now))
 }
 
 // outcomeReached is what an outcome means for its conversation: when no proposal,
 // budget request or outside approval is pending any more, the built-in agent goes
 // on, whatever else it rested for. An agent outside says itself when it goes on.
-func (t *tx) outcomeReached(actor models.Actor, a *models.Approval) error {
+func (t *Tx) outcomeReached(actor models.Actor, a *models.Approval) error {
 	if !a.Kind.Spoken() && a.UpstreamID == nil {
 		return nil
 	}
@@ -132,7 +132,7 @@ const builtInQuery = `SELECT 1 FROM agent_inbox WHERE conversation_id = ?`
 // wake tells the built-in agent that something happened in a conversation that
 // it runs. In any other, and in one that was stopped, it does nothing. What a
 // person did lets it make as many turns as ever.
-func (t *tx) wake(actor models.Actor, id models.ConversationID) error {
+func (t *Tx) wake(actor models.Actor, id models.ConversationID) error {
 	res := t.Gorm().Exec(`UPDATE agent_inbox SET ready_at = ?, attempts = 0, turns = CASE WHEN ? THEN 0 ELSE turns END
  WHERE conversation_id = ? AND EXISTS (SELECT 1 FROM conversations c WHERE c.id = conversation_id AND c.status <> 'failed')`,
 		t.Now, actor.IsPerson(), id)
@@ -148,7 +148,7 @@ func (t *tx) wake(actor models.Actor, id models.ConversationID) error {
 // namedConversation finds the conversation that a request names by id or run, or
 // the agent's standing one if it names none. Nil: to be opened. Look-ups stay
 // within the asker's own conversations.
-func (t *tx) namedConversation(actor models.Actor, q *asked) (*models.Conversation, error) {
+func (t *Tx) namedConversation(actor models.Actor, q *asked) (*models.Conversation, error) {
 	if q.namesNone() {
 		return scanConversation(t.Row(t.s.hot.conversationByRest, actor.ID))
 	}
@@ -195,7 +195,7 @@ func ownConversation(actor models.Actor, c *models.Conversation) error {
 
 // openConversation makes the conversation that a request names, or the agent's
 // standing one.
-func (t *tx) openConversation(actor models.Actor, q *asked) (*models.Conversation, error) {
+func (t *Tx) openConversation(actor models.Actor, q *asked) (*models.Conversation, error) {
 	c := &models.Conversation{
 		ID: q.conversation, OwnerID: actor.OwnerID, AgentID: actor.AgentID(), RunID: nullable(cmp.Or(q.RunID, q.Session)),
 		ParentRunID: nullable(q.parentRunID), Title: q.title, Status: models.ConversationRunning,
@@ -208,8 +208,8 @@ func (t *tx) openConversation(actor models.Actor, q *asked) (*models.Conversatio
 	if err := t.Gorm().Create(c).Error; err != nil {
 		return nil, fmt.Errorf("open conversation: %w", err)
 	}
-	t.adds("conversations", c.ID)
-	return c, t.record(actor, "conversation.opened", ledger.Subject{Owner: c.OwnerID, Conversation: c.ID}, openedData(c))
+	t.Adds("conversations", c.ID)
+	return c, t.Record(actor, "conversation.opened", ledger.Subject{Owner: c.OwnerID, Conversation: c.ID}, openedData(c))
 }
 
 // scanConversation reads a conversation; nil when there is none.

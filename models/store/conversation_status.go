@@ -21,7 +21,7 @@ const (
 )
 
 // isRunning reports whether a conversation is shown as running now.
-func (t *tx) isRunning(id models.ConversationID) (running bool, err error) {
+func (t *Tx) isRunning(id models.ConversationID) (running bool, err error) {
 	if err := t.Row(t.s.hot.isRunning, id).Scan(&running); err != nil {
 		return false, fmt.Errorf("read status: %w", err)
 	}
@@ -54,7 +54,7 @@ func waitEndsFor(a *models.Approval, running bool) *models.StatusChange {
 // restOn has a run of the built-in agent wait for a request for energy: in its own
 // conversation that shows as long as it is pending; for any other, and once it was
 // refused, the conversation waits by itself.
-func (t *tx) restOn(run *models.Run, conv *models.Conversation, request *models.Approval) error {
+func (t *Tx) restOn(run *models.Run, conv *models.Conversation, request *models.Approval) error {
 	status := models.ConversationWaitingInput
 	if request.Status() == models.StatusPending && request.ConversationID == conv.ID {
 		status = models.ConversationRunning
@@ -64,7 +64,7 @@ func (t *tx) restOn(run *models.Run, conv *models.Conversation, request *models.
 
 // showStatus turns the stored status of a conversation into the one that readers
 // are told.
-func (t *tx) showStatus(c *models.Conversation) error {
+func (t *Tx) showStatus(c *models.Conversation) error {
 	if c == nil {
 		return nil
 	}

@@ -35,8 +35,8 @@ func (c clock) same(other clock) bool {
 
 // setClock is the only way to change a deadline once it was asked: the inboxes
 // move with it, and the expirer looks anew. a is changed too.
-func (t *tx) setClock(a *models.Approval, to clock) error {
-	if err := t.changes("responses", a.ID); err != nil {
+func (t *Tx) setClock(a *models.Approval, to clock) error {
+	if err := t.Changes("responses", a.ID); err != nil {
 		return err
 	}
 	res := t.Gorm().Exec(setClock, to.deadline, to.left, to.open, a.ID, a.ApprovalTimeoutAt)
@@ -114,14 +114,14 @@ func (s *Store) NextDeadline(ctx context.Context) (time.Time, bool, error) {
 // deadline first, and says how many. Its cost follows what is due.
 func (s *Store) ExpireDue(ctx context.Context, limit int) (int, error) {
 	n := 0
-	err := s.writeAnyway(ctx, func(t *tx) error {
+	err := s.writeAnyway(ctx, func(t *Tx) error {
 		n = 0
 		ids, err := t.dueNow(limit)
 		if err != nil {
 			return err
 		}
 		for _, id := range ids {
-			a, err := t.existing(id)
+			a, err := t.Request(id)
 			if err != nil {
 				return err
 			}
@@ -142,9 +142,9 @@ func (s *Store) ExpireDue(ctx context.Context, limit int) (int, error) {
 }
 
 // expireNow writes down that the time of a pending request is up.
-func (t *tx) expireNow(a *models.Approval) error {
+func (t *Tx) expireNow(a *models.Approval) error {
 	a.Expire()
-	if err := t.changes("responses", a.ID); err != nil {
+	if err := t.Changes("responses", a.ID); err != nil {
 		return err
 	}
 	changed, err := t.Exec(t.s.hot.expire, a.ApprovalFeedback, a.ID, t.Now)
@@ -159,11 +159,11 @@ func (t *tx) expireNow(a *models.Approval) error {
 	if err != nil {
 		return err
 	}
-	return t.record(expirer, "approval.expired", ledger.SubjectOf(&a.Response, left.readers),
+	return t.Record(expirer, "approval.expired", ledger.SubjectOf(&a.Response, left.readers),
 		settledEntry{Digest: a.Digest, Status: models.StatusExpired, Cause: a.Cause, Reason: models.DigestOfText(a.Feedback()), Conversation: waitEnds(left.running)})
 }
 
-func (t *tx) dueNow(limit int) ([]models.ResponseID, error) {
+func (t *Tx) dueNow(limit int) ([]models.ResponseID, error) {
 	rows, err := t.Rows(t.s.hot.due, t.Now, limit)
 	if err != nil {
 		return nil, fmt.Errorf("read what is due: %w", err)
@@ -197,7 +197,7 @@ func (s *Store) Extend(ctx context.Context, actor models.Actor, id models.Respon
 	}
 	until = db.Stamp(until)
 	var out *models.Approval
-	err := s.write(ctx, func(t *tx) error {
+	err := s.write(ctx, func(t *Tx) error {
 		a, err := t.approval(actor, id)
 		if err != nil {
 			return err
@@ -222,7 +222,7 @@ func (s *Store) Extend(ctx context.Context, actor models.Actor, id models.Respon
 }
 
 // extended is the clock of a request that is to stand until then.
-func (t *tx) extended(a *models.Approval, until time.Time) (clock, error) {
+func (t *Tx) extended(a *models.Approval, until time.Time) (clock, error) {
 	_, p, err := t.policy()
 	if err != nil {
 		return clock{}, err
@@ -246,7 +246,7 @@ func (t *tx) extended(a *models.Approval, until time.Time) (clock, error) {
 	return to, nil
 }
 
-func (t *tx) extend(actor models.Actor, a *models.Approval, to clock) error {
+func (t *Tx) extend(actor models.Actor, a *models.Approval, to clock) error {
 	old := a.ApprovalTimeoutAt
 	if err := t.setClock(a, to); err != nil {
 		return err
@@ -255,7 +255,7 @@ func (t *tx) extend(actor models.Actor, a *models.Approval, to clock) error {
 	if err != nil {
 		return err
 	}
-	return t.record(actor, "approval.extended", ledger.SubjectOf(&a.Response, readers), extendedEntry{clockEntry: movedFrom(old, a), Digest: a.Digest})
+	return t.Record(actor, "approval.extended", ledger.SubjectOf(&a.Response, readers), extendedEntry{clockEntry: movedFrom(old, a), Digest: a.Digest})
 }
 
 type extendedEntry struct {

@@ -38,7 +38,7 @@ func (s *Store) Decide(ctx context.Context, actor models.Actor, id models.Respon
 	if in.Approved != nil && !*in.Approved {
 		write = s.writeAnyway
 	}
-	err := write(ctx, func(t *tx) error {
+	err := write(ctx, func(t *Tx) error {
 		a, err := t.approval(actor, id)
 		if err != nil {
 			return err
@@ -54,7 +54,7 @@ func (s *Store) Decide(ctx context.Context, actor models.Actor, id models.Respon
 
 // decide is Decide in a transaction, for a row that the actor may see. What is
 // refused is refused before anything was written.
-func (t *tx) decide(actor models.Actor, a *models.Approval, in models.DecisionInput) (*models.Approval, error) {
+func (t *Tx) decide(actor models.Actor, a *models.Approval, in models.DecisionInput) (*models.Approval, error) {
 	if err := t.conflict(a); err != nil {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ func settledText(a *models.Approval) string {
 }
 
 // conflict is conflictOf, and names whose verdict is on its way.
-func (t *tx) conflict(a *models.Approval) error {
+func (t *Tx) conflict(a *models.Approval) error {
 	err := conflictOf(requests.At(a, t.Now))
 	if models.ErrorCode(err) != models.CodeBeingDecided {
 		return err
@@ -135,16 +135,16 @@ func (t *tx) conflict(a *models.Approval) error {
 	return &models.Error{Code: models.CodeBeingDecided, Text: "The decision of " + vote.UserName + " on this request is on its way.", Approval: a}
 }
 
-func (t *tx) addVote(v *models.Vote) error {
+func (t *Tx) addVote(v *models.Vote) error {
 	if _, err := t.Insert(insertVote, t.s.hot.addWholeVote, t.s.hot.addVote, v); err != nil {
 		return fmt.Errorf("store vote: %w", err)
 	}
-	t.adds("votes", v.ID)
+	t.Adds("votes", v.ID)
 	return nil
 }
 
 // settleByVote makes a vote the outcome.
-func (t *tx) settleByVote(actor models.Actor, a *models.Approval, v *models.Vote) (*models.Approval, error) {
+func (t *Tx) settleByVote(actor models.Actor, a *models.Approval, v *models.Vote) (*models.Approval, error) {
 	status := models.StatusApproved
 	if v.Verdict == models.VerdictReject {
 		status = models.StatusRejected
@@ -166,7 +166,7 @@ func (t *tx) settleByVote(actor models.Actor, a *models.Approval, v *models.Vote
 	if err != nil {
 		return nil, err
 	}
-	if err := t.record(actor, "approval."+string(status), ledger.SubjectOf(&a.Response, left.readers), settledEntry{
+	if err := t.Record(actor, "approval."+string(status), ledger.SubjectOf(&a.Response, left.readers), settledEntry{
 		Digest: a.Digest, Status: status, Cause: a.Cause, Verdict: v.Verdict, Edited: v.InputDigest,
 		Reason: models.DigestOfText(v.Reason), Answer: models.DigestOfText(a.Answer), Seen: v.SeenDigest != "", Checked: v.Ticked(), Behalf: v.BehalfOf, ForName: v.BehalfName, Conversation: waitEnds(left.running),
 	}); err != nil {
@@ -210,9 +210,9 @@ type ending struct {
 }
 
 // settle is the one UPDATE that leaves pending, with what hangs on it.
-func (t *tx) settle(actor models.Actor, a *models.Approval) (ending, error) {
+func (t *Tx) settle(actor models.Actor, a *models.Approval) (ending, error) {
 	r := &a.Response
-	if err := t.changes("responses", r.ID); err != nil {
+	if err := t.Changes("responses", r.ID); err != nil {
 		return ending{}, err
 	}
 	n, err := t.Exec(t.s.hot.settle, r.Status(), r.ApprovalTimestamp, r.ApprovalFeedback, r.Cause, r.DecidedBy, r.VoteID, r.Answer, r.ID, t.Now)
@@ -227,7 +227,7 @@ func (t *tx) settle(actor models.Actor, a *models.Approval) (ending, error) {
 
 // settled takes a row that has left pending out of the inboxes, tells all who
 // wait for it after the commit, and has its conversation go on.
-func (t *tx) settled(actor models.Actor, a *models.Approval) (ending, error) {
+func (t *Tx) settled(actor models.Actor, a *models.Approval) (ending, error) {
 	out, err := t.clearInboxes(a)
 	if err != nil {
 		return ending{}, err
@@ -244,7 +244,7 @@ func (t *tx) settled(actor models.Actor, a *models.Approval) (ending, error) {
 }
 
 // routedTo finds to whom a request was routed, beside its owner.
-func (t *tx) routedTo(r *models.Response) (out []models.UserID, err error) {
+func (t *Tx) routedTo(r *models.Response) (out []models.UserID, err error) {
 	rows, err := t.Rows(t.s.hot.routedTo, r.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read reviewers: %w", err)
@@ -267,7 +267,7 @@ func (t *tx) routedTo(r *models.Response) (out []models.UserID, err error) {
 
 // clearInboxes takes a row that has left pending out of the inboxes, by the key of each
 // place: its owner's, and those of the people it was routed to.
-func (t *tx) clearInboxes(a *models.Approval) (out ending, err error) {
+func (t *Tx) clearInboxes(a *models.Approval) (out ending, err error) {
 	t.Publish(events.InboxOfAdmins, events.Approval(string(a.ID)), events.Agent(string(a.AgentID)), events.Conversation(string(a.ConversationID)))
 	routed, err := t.routedTo(&a.Response)
 	if err != nil {

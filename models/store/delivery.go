@@ -5,21 +5,19 @@ import (
 	"time"
 
 	"countersign/models"
-	"countersign/models/db"
 	"countersign/models/events"
 	"countersign/models/ledger"
 )
 
 // A verdict on a request of another system is a delivery, a row that the moves write. It holds the
 // request until models/outside has told the other system. What follows from that is a move again:
-// EndHeld, Undelivered and WithdrawBarred, within the share of that room.
+// EndHeld, Undelivered and WithdrawBarred, within the Tx of that room.
 
 // EndHeld has the outcome of a request follow from how telling its verdict ended. Told, the verdict
 // becomes the outcome, by way of releaseBarrier. Refused, the request waits again. What was settled by
 // somebody else, or is gone, is resolved. An end that says to try again changes nothing.
-func (s *Store) EndHeld(share *db.Tx, row *models.Delivery, end models.DeliveryEnd) error {
-	t := s.within(share)
-	a, err := t.existing(row.ResponseID)
+func (t *Tx) EndHeld(row *models.Delivery, end models.DeliveryEnd) error {
+	a, err := t.Request(row.ResponseID)
 	if err != nil {
 		return err
 	}
@@ -60,9 +58,8 @@ func (s *Store) EndHeld(share *db.Tx, row *models.Delivery, end models.DeliveryE
 
 // Undelivered ends a verdict that could not be told in time: nobody knows whether the other system
 // has it, and it was not released here.
-func (s *Store) Undelivered(share *db.Tx, row *models.Delivery) error {
-	t := s.within(share)
-	a, err := t.existing(row.ResponseID)
+func (t *Tx) Undelivered(row *models.Delivery) error {
+	a, err := t.Request(row.ResponseID)
 	if err != nil {
 		return err
 	}
@@ -72,9 +69,8 @@ func (s *Store) Undelivered(share *db.Tx, row *models.Delivery) error {
 // WithdrawBarred withdraws a decision on its way to another system that may not take effect. One
 // that is being sent is looked at again when that attempt is over, and not sent again. False: it
 // may take effect, or holds nothing.
-func (s *Store) WithdrawBarred(share *db.Tx, row *models.Delivery) (bool, error) {
-	t := s.within(share)
-	a, err := t.existing(row.ResponseID)
+func (t *Tx) WithdrawBarred(row *models.Delivery) (bool, error) {
+	a, err := t.Request(row.ResponseID)
 	if err != nil {
 		return false, err
 	}
@@ -83,7 +79,7 @@ func (s *Store) WithdrawBarred(share *db.Tx, row *models.Delivery) (bool, error)
 
 // addDelivery has a verdict told to the other system: not before from, nor after
 // until.
-func (t *tx) addDelivery(a *models.Approval, v *models.Vote, from, until time.Time) error {
+func (t *Tx) addDelivery(a *models.Approval, v *models.Vote, from, until time.Time) error {
 	row := &models.Delivery{ResponseID: a.ID, UpstreamID: models.UpstreamID(*a.UpstreamID), VoteID: v.ID, CreatedAt: t.Now, GiveUpAt: until, NextAt: from}
 	if err := t.Gorm().Save(row).Error; err != nil { //nolint:forbidigo // one that was withdrawn is replaced
 		return fmt.Errorf("store delivery: %w", err)
@@ -92,7 +88,7 @@ func (t *tx) addDelivery(a *models.Approval, v *models.Vote, from, until time.Ti
 	return nil
 }
 
-func (t *tx) deliveryBegun(id models.ResponseID) (bool, error) {
+func (t *Tx) deliveryBegun(id models.ResponseID) (bool, error) {
 	var n int64
 	if err := t.Gorm().Model(&models.Delivery{}).Where("response_id = ? AND done_at IS NULL AND attempts > 0", id).Count(&n).Error; err != nil {
 		return false, fmt.Errorf("read delivery: %w", err)
@@ -101,7 +97,7 @@ func (t *tx) deliveryBegun(id models.ResponseID) (bool, error) {
 }
 
 // undelivered is Undelivered.
-func (t *tx) undelivered(a *models.Approval, row *models.Delivery) error {
+func (t *Tx) undelivered(a *models.Approval, row *models.Delivery) error {
 	if err := t.deliveryDone(row, "undelivered"); err != nil {
 		return err
 	}
@@ -114,7 +110,7 @@ func (t *tx) undelivered(a *models.Approval, row *models.Delivery) error {
 	return t.expireUndelivered(a, "The decision could not be sent to the other system in time: "+row.Problem)
 }
 
-func (t *tx) deliveryDone(row *models.Delivery, outcome string) error {
+func (t *Tx) deliveryDone(row *models.Delivery, outcome string) error {
 	err := t.Gorm().Model(row).UpdateColumns(map[string]any{"done_at": t.Now, "outcome": outcome, "in_flight_at": nil, "problem": row.Problem}).Error
 	if err != nil {
 		return fmt.Errorf("store delivery: %w", err)
@@ -123,7 +119,7 @@ func (t *tx) deliveryDone(row *models.Delivery, outcome string) error {
 }
 
 // noteContradiction adds to what a row is told to stand against.
-func (t *tx) noteContradiction(a *models.Approval, text string) error {
+func (t *Tx) noteContradiction(a *models.Approval, text string) error {
 	if err := t.Gorm().Exec(`UPDATE responses SET contradiction = ltrim(contradiction || ' ' || ?) WHERE id = ?`, text, a.ID).Error; err != nil {
 		return fmt.Errorf("note contradiction: %w", err)
 	}
@@ -132,7 +128,7 @@ func (t *tx) noteContradiction(a *models.Approval, text string) error {
 }
 
 // deliveredNow makes the verdict that held a row its outcome.
-func (t *tx) deliveredNow(a *models.Approval, row *models.Delivery, end models.DeliveryEnd) error {
+func (t *Tx) deliveredNow(a *models.Approval, row *models.Delivery, end models.DeliveryEnd) error {
 	if a.Status() != models.StatusPending {
 		return nil // it was settled by a cascade, and only told
 	}
@@ -162,7 +158,7 @@ func (t *tx) deliveredNow(a *models.Approval, row *models.Delivery, end models.D
 	return nil
 }
 
-func (t *tx) resolveHeld(a *models.Approval, end models.DeliveryEnd) error {
+func (t *Tx) resolveHeld(a *models.Approval, end models.DeliveryEnd) error {
 	status, when, cause := models.StatusResolved, t.Now, models.CauseElsewhere
 	if end.Result == models.DeliveryGone {
 		cause = models.CauseGone
@@ -176,13 +172,13 @@ func (t *tx) resolveHeld(a *models.Approval, end models.DeliveryEnd) error {
 	if err != nil {
 		return err
 	}
-	return t.record(system, "approval.resolved", ledger.SubjectOf(&a.Response, left.readers), settledEntry{
+	return t.Record(system, "approval.resolved", ledger.SubjectOf(&a.Response, left.readers), settledEntry{
 		Digest: a.Digest, Status: status, Cause: cause, Reason: models.DigestOfText(a.Feedback()), Conversation: waitEnds(left.running),
 	})
 }
 
-// deliverAt has a verdict told at next, and not before.
-func (t *tx) deliverAt(row *models.Delivery, next time.Time) error {
+// DeliverAt has a verdict told at next, and not before.
+func (t *Tx) DeliverAt(row *models.Delivery, next time.Time) error {
 	err := t.Gorm().Model(row).UpdateColumns(map[string]any{
 		"next_at": next, "in_flight_at": row.InFlightAt, "lost": row.Lost, "problem": row.Problem,
 	}).Error

@@ -13,7 +13,7 @@ import (
 // judged by the policy again: a deny rule refuses it. The judgement is nil where
 // nothing was changed. Where an approval can't change what runs, none is taken: this is the
 // one guard of every way in.
-func (t *tx) checkEdit(a *models.Approval, in models.DecisionInput, vote *models.Vote) (*policy.Judgement, error) {
+func (t *Tx) checkEdit(a *models.Approval, in models.DecisionInput, vote *models.Vote) (*policy.Judgement, error) {
 	if in.Suggested != nil {
 		return nil, t.checkSuggested(a, in, vote)
 	}
@@ -41,7 +41,7 @@ func (t *tx) checkEdit(a *models.Approval, in models.DecisionInput, vote *models
 
 // checkSuggested keeps with a rejection the input that would be approved. It is no approval:
 // whoever asked asks again with it, and a person is asked again.
-func (t *tx) checkSuggested(a *models.Approval, in models.DecisionInput, vote *models.Vote) error {
+func (t *Tx) checkSuggested(a *models.Approval, in models.DecisionInput, vote *models.Vote) error {
 	const field = "suggestedInput"
 	switch {
 	case vote.Verdict != models.VerdictReject || in.Input != nil:
@@ -86,7 +86,7 @@ func otherDigest(field string, a *models.Approval, input []byte) (string, error)
 }
 
 // judgeEdit has the policy judge another input of a request.
-func (t *tx) judgeEdit(field string, a *models.Approval, input []byte, digest string) (*policy.Judgement, error) {
+func (t *Tx) judgeEdit(field string, a *models.Approval, input []byte, digest string) (*policy.Judgement, error) {
 	version, p, err := t.policy()
 	if err != nil {
 		return nil, err
@@ -124,7 +124,7 @@ const (
 // policy has for the edited call now: where that rule wants others, the vote waits
 // for them. They may approve the same edit though the request's own rule does not
 // name them, since somebody whom it lets has approved it.
-func (t *tx) checkApprover(actor models.Actor, a *models.Approval, vote *models.Vote, edited *policy.Judgement) error {
+func (t *Tx) checkApprover(actor models.Actor, a *models.Approval, vote *models.Vote, edited *policy.Judgement) error {
 	if vote.Verdict == models.VerdictReject {
 		return t.mayReject(actor, a, vote)
 	}
@@ -154,7 +154,7 @@ func (t *tx) checkApprover(actor models.Actor, a *models.Approval, vote *models.
 }
 
 // mayApprove judges by the request's own rule.
-func (t *tx) mayApprove(actor models.Actor, a *models.Approval, vote *models.Vote) error {
+func (t *Tx) mayApprove(actor models.Actor, a *models.Approval, vote *models.Vote) error {
 	right, err := t.rightOf(actor, a)
 	if err != nil {
 		return err
@@ -178,7 +178,7 @@ func (t *tx) mayApprove(actor models.Actor, a *models.Approval, vote *models.Vot
 }
 
 // signedBefore reports whether somebody else, who may approve a request, has signed the same edit.
-func (t *tx) signedBefore(c rightsReader, a *models.Approval, vote *models.Vote) (bool, error) {
+func (t *Tx) signedBefore(c rightsReader, a *models.Approval, vote *models.Vote) (bool, error) {
 	proposed, err := t.waitingEdits(a.ID)
 	if err != nil {
 		return false, err
@@ -196,7 +196,7 @@ func (t *tx) signedBefore(c rightsReader, a *models.Approval, vote *models.Vote)
 }
 
 // waitingEdits are the edits of a request that wait for somebody's approval.
-func (t *tx) waitingEdits(id models.ResponseID) ([]models.Vote, error) {
+func (t *Tx) waitingEdits(id models.ResponseID) ([]models.Vote, error) {
 	var votes []models.Vote
 	if err := t.Gorm().Raw(waitingEdits, id).Scan(&votes).Error; err != nil {
 		return nil, fmt.Errorf("read proposed edits: %w", err)
@@ -207,7 +207,7 @@ func (t *tx) waitingEdits(id models.ResponseID) ([]models.Vote, error) {
 // proposeEdit keeps an approval with an edit until somebody whom the policy wants
 // has approved the same edit. The request stays pending for everybody, and goes to
 // their inboxes. It takes the place of what its voter proposed before.
-func (t *tx) proposeEdit(actor models.Actor, a *models.Approval, vote *models.Vote) (*models.Approval, error) {
+func (t *Tx) proposeEdit(actor models.Actor, a *models.Approval, vote *models.Vote) (*models.Approval, error) {
 	if _, err := t.withdrawEach(waitingOf, a.ID, vote.UserID); err != nil {
 		return nil, err
 	}
@@ -246,14 +246,14 @@ func (t *tx) proposeEdit(actor models.Actor, a *models.Approval, vote *models.Vo
 		return nil, err
 	}
 	a.Vote = vote
-	return a, t.record(actor, "approval.voted", ledger.SubjectOf(&a.Response, readers), settledEntry{
+	return a, t.Record(actor, "approval.voted", ledger.SubjectOf(&a.Response, readers), settledEntry{
 		Digest: a.Digest, Status: models.StatusPending, Verdict: vote.Verdict, Edited: vote.InputDigest, Reason: models.DigestOfText(vote.Reason),
 		Seen: vote.SeenDigest != "", Checked: vote.Ticked(), Behalf: vote.BehalfOf, ForName: vote.BehalfName, Vote: vote.ID, WaitsFor: models.DigestOfText(vote.WaitsFor), Reviewers: slices.Sorted(slices.Values(readers)),
 	})
 }
 
 // dropEdit withdraws what a person proposed; false: there was nothing.
-func (t *tx) dropEdit(actor models.Actor, a *models.Approval) (bool, error) {
+func (t *Tx) dropEdit(actor models.Actor, a *models.Approval) (bool, error) {
 	if n, err := t.withdrawEach(waitingOf, a.ID, actor.UserID()); err != nil || n == 0 {
 		return false, err
 	}
@@ -261,7 +261,7 @@ func (t *tx) dropEdit(actor models.Actor, a *models.Approval) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return true, t.record(actor, "approval.taken_back", ledger.SubjectOf(&a.Response, readers), settledEntry{
+	return true, t.Record(actor, "approval.taken_back", ledger.SubjectOf(&a.Response, readers), settledEntry{
 		Digest: a.Digest, Status: models.StatusPending, Verdict: models.VerdictApprove,
 	})
 }

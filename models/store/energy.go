@@ -22,7 +22,7 @@ type taken struct {
 // take takes a conversation's next sequence and spends energy there, in one
 // statement; fits is false, and nothing is changed, where that would pass the
 // budget (I14).
-func (t *tx) take(id models.ConversationID, energy int64) (next taken, fits bool, err error) {
+func (t *Tx) take(id models.ConversationID, energy int64) (next taken, fits bool, err error) {
 	err = t.ChangeRow(t.s.hot.nextSequence, energy, t.Now, id).Scan(&next.sequence, &next.running)
 	if errors.Is(err, sql.ErrNoRows) {
 		return taken{}, false, nil
@@ -37,7 +37,7 @@ func (t *tx) take(id models.ConversationID, energy int64) (next taken, fits bool
 // or what the policy lets the agent spend in all, does not allow it, a budget request stands afterwards, and the error is a refusal that
 // commits: CodeBudgetExhausted with that request. If the policy lets the system
 // approve it, the energy is spent after all.
-func (t *tx) spend(actor models.Actor, id models.ConversationID, energy int64) (taken, error) {
+func (t *Tx) spend(actor models.Actor, id models.ConversationID, energy int64) (taken, error) {
 	fits, err := t.spendOfAgent(actor.AgentID(), energy)
 	if err != nil {
 		return taken{}, err
@@ -74,7 +74,7 @@ func (t *tx) spend(actor models.Actor, id models.ConversationID, energy int64) (
 // placeAtRest is place for the agent's standing conversation, which mostly is
 // there and has the energy, in one step; placed is false, and nothing is changed,
 // where it is not so.
-func (t *tx) placeAtRest(actor models.Actor, a *models.Approval) (running, placed bool, err error) {
+func (t *Tx) placeAtRest(actor models.Actor, a *models.Approval) (running, placed bool, err error) {
 	if fits, err := t.spendOfAgent(actor.AgentID(), a.Energy); !fits || err != nil {
 		return false, false, err
 	}
@@ -101,7 +101,7 @@ func exhausted(conv *models.Conversation, energy int64, request *models.Approval
 
 // askForEnergy is requestBudget for a response that the budget does not allow:
 // it asks for half as much again, or for what is needed if that is more.
-func (t *tx) askForEnergy(actor models.Actor, conv *models.Conversation, energy int64) (*models.Approval, error) {
+func (t *Tx) askForEnergy(actor models.Actor, conv *models.Conversation, energy int64) (*models.Approval, error) {
 	standing := *conv.EnergyBudget
 	needed := conv.EnergyUsed + conv.EnergyReserved + energy
 	want := max(needed, standing+max(1, standing/2))
@@ -125,7 +125,7 @@ const minute = time.Minute
 
 // touch notes that a conversation is active. Lists are ordered by it, so it is
 // kept to the minute: most asks write nothing.
-func (t *tx) touch(id models.ConversationID) error {
+func (t *Tx) touch(id models.ConversationID) error {
 	at, known := t.Now.Truncate(minute), t.s.known.active
 	if known[id].Equal(at) {
 		return nil

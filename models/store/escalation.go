@@ -29,7 +29,7 @@ const (
 )
 
 // andSteps adds whom a rule asks later: people as they are now, groups by name.
-func (t *tx) andSteps(named []models.Approver, steps []policy.Escalation, as models.NamedAs) ([]models.Approver, error) {
+func (t *Tx) andSteps(named []models.Approver, steps []policy.Escalation, as models.NamedAs) ([]models.Approver, error) {
 	for i, s := range steps {
 		emails, groups := splitReviewers(s.To)
 		people, err := t.named(emails)
@@ -46,7 +46,7 @@ func (t *tx) andSteps(named []models.Approver, steps []policy.Escalation, as mod
 
 // laterAble reports whether a later step of a request's escalation asks somebody who may
 // approve it then.
-func (t *tx) laterAble(r *models.Response) (bool, error) {
+func (t *Tx) laterAble(r *models.Response) (bool, error) {
 	if !r.Escalates() {
 		return false, nil
 	}
@@ -56,7 +56,7 @@ func (t *tx) laterAble(r *models.Response) (bool, error) {
 }
 
 // planEscalation notes when further people are asked about a request that has begun to wait.
-func (t *tx) planEscalation(r *models.Response) error {
+func (t *Tx) planEscalation(r *models.Response) error {
 	if r.Status() != models.StatusPending || !r.Escalates() {
 		return nil
 	}
@@ -71,7 +71,7 @@ func (t *tx) planEscalation(r *models.Response) error {
 }
 
 // escalationEnds: nobody else is asked about what is settled.
-func (t *tx) escalationEnds(r *models.Response) error {
+func (t *Tx) escalationEnds(r *models.Response) error {
 	if !r.Escalates() {
 		return nil
 	}
@@ -83,7 +83,7 @@ func (t *tx) escalationEnds(r *models.Response) error {
 
 // escalationPauses stops the time until further people are asked while a question to the agent
 // is open, and lets it run again with its answer.
-func (t *tx) escalationPauses(a *models.Approval, to clock) error {
+func (t *Tx) escalationPauses(a *models.Approval, to clock) error {
 	was, is := a.OpenNote != nil, to.open != nil
 	if was == is || !a.Escalates() {
 		return nil
@@ -125,7 +125,7 @@ func (s *Store) NextEscalation(ctx context.Context) (time.Time, bool, error) {
 // and says about how many. A request that has expired asks nobody.
 func (s *Store) EscalateDue(ctx context.Context, limit int) (int, error) {
 	n := 0
-	err := s.write(ctx, func(t *tx) error {
+	err := s.write(ctx, func(t *Tx) error {
 		n = 0
 		var due []models.Escalation
 		if err := t.Gorm().Raw(dueEscalations, t.Now, limit).Scan(&due).Error; err != nil {
@@ -136,7 +136,7 @@ func (s *Store) EscalateDue(ctx context.Context, limit int) (int, error) {
 				return fmt.Errorf("take escalation: %w", err)
 			}
 			n++
-			a, err := t.existing(d.ResponseID)
+			a, err := t.Request(d.ResponseID)
 			if err != nil {
 				return err
 			}
@@ -156,8 +156,8 @@ func (s *Store) EscalateDue(ctx context.Context, limit int) (int, error) {
 }
 
 // takeStep asks those whom one step of a request's escalation names.
-func (t *tx) takeStep(a *models.Approval, step int) error {
-	if err := t.changes("responses", a.ID); err != nil {
+func (t *Tx) takeStep(a *models.Approval, step int) error {
+	if err := t.Changes("responses", a.ID); err != nil {
 		return err
 	}
 	taken := t.Gorm().Exec(stepTaken, step, a.ID, step)
@@ -193,7 +193,7 @@ func (t *tx) takeStep(a *models.Approval, step int) error {
 	}
 	t.Publish(events.Approval(string(a.ID)))
 	escalation := models.System("escalation")
-	if err := t.record(escalation, requests.StepAction, ledger.SubjectOf(&a.Response, readers), stepEntry{Digest: a.Digest, Step: step, Reviewers: routed}); err != nil {
+	if err := t.Record(escalation, requests.StepAction, ledger.SubjectOf(&a.Response, readers), stepEntry{Digest: a.Digest, Step: step, Reviewers: routed}); err != nil {
 		return err
 	}
 	return t.reroute(escalation, a)
@@ -219,7 +219,7 @@ func (s *Store) Escalate(ctx context.Context, actor models.Actor, id models.Resp
 	if !actor.IsAgent() {
 		return nil, models.Errorf(models.CodeForbidden, "Only the agent that asked may escalate its request.")
 	}
-	a, _, err := s.withNote(ctx, actor, id, text, noteEscalates, func(t *tx, a *models.Approval, last *models.Note) (*models.Note, error) {
+	a, _, err := s.withNote(ctx, actor, id, text, noteEscalates, func(t *Tx, a *models.Approval, last *models.Note) (*models.Note, error) {
 		if a.Status() != models.StatusPending { // held or not: the agent is not to know
 			return nil, conflictOf(a)
 		}
@@ -228,7 +228,7 @@ func (s *Store) Escalate(ctx context.Context, actor models.Actor, id models.Resp
 	return a, err
 }
 
-func (t *tx) escalate(actor models.Actor, a *models.Approval, last *models.Note, text string) (*models.Note, error) {
+func (t *Tx) escalate(actor models.Actor, a *models.Approval, last *models.Note, text string) (*models.Note, error) {
 	note, err := t.newNote(actor, a, last, text, models.MaxEvidence)
 	if err != nil {
 		return nil, err

@@ -34,7 +34,7 @@ func (s *Store) FallbackFor(ctx context.Context, a *models.Approval) (on bool, u
 // checkFallback checks a report that a client went on without an answer: the
 // policy must have allowed it at that time, or within the ten minutes before. A
 // fallback with an end is believed until that at most, for clients know it.
-func (t *tx) checkFallback(at time.Time) error {
+func (t *Tx) checkFallback(at time.Time) error {
 	if at.After(t.Now.Add(time.Minute)) {
 		return models.Invalid("fallback.at", "must not be in the future")
 	}
@@ -66,7 +66,7 @@ func (t *tx) checkFallback(at time.Time) error {
 // ranWithoutAnswer writes into the row what a client reports that it did without an answer.
 // It has happened, so it is recorded, and nothing is released by it (I4): what a rule denies
 // is rejected, and what a stopped agent ran says so.
-func (t *tx) ranWithoutAnswer(a *models.Approval, at time.Time, j policy.Judgement, standing *models.Stop) error {
+func (t *Tx) ranWithoutAnswer(a *models.Approval, at time.Time, j policy.Judgement, standing *models.Stop) error {
 	if err := t.checkFallback(at); err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func (t *tx) ranWithoutAnswer(a *models.Approval, at time.Time, j policy.Judgeme
 
 // ranBeside notes on a request which the server knew already that its client reports to have
 // run it without an answer: the answer was lost. It changes no outcome, and is noted once.
-func (t *tx) ranBeside(q *asked, a *models.Approval) error {
+func (t *Tx) ranBeside(q *asked, a *models.Approval) error {
 	if q.fallback.IsZero() {
 		return nil
 	}
@@ -117,7 +117,7 @@ func (t *tx) ranBeside(q *asked, a *models.Approval) error {
 
 // stoppedAt is what stopped an agent at a time, though it may have been lifted since; nil:
 // nothing did.
-func (t *tx) stoppedAt(agent models.AgentID, at time.Time) (*models.Stop, error) {
+func (t *Tx) stoppedAt(agent models.AgentID, at time.Time) (*models.Stop, error) {
 	var stop models.Stop
 	err := t.Gorm().Select("id", "agent_id", "note", "by_name").Where("agent_id IN ('', ?) AND at <= ? AND (lifted_at IS NULL OR lifted_at > ?)", agent, at, at).Order("at").Take(&stop).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {

@@ -16,7 +16,7 @@ func TestFeedTellsStatusesThatAreRecorded(t *testing.T) {
 	s := openTemp(t, Options{})
 	ctx := t.Context()
 	agent := models.Actor{Kind: models.ActorAgent, ID: "a", OwnerID: "u"}
-	if err := s.write(ctx, func(tx *tx) error {
+	if err := s.write(ctx, func(tx *Tx) error {
 		for _, row := range []string{
 			`INSERT INTO users (id, email, name, role, password_hash, created_at) VALUES ('u', 'u@example.com', 'U', 'reviewer', '', '2026-01-01')`,
 			`INSERT INTO agents (id, owner_id, name, created_at) VALUES ('a', 'u', 'bot', '2026-01-01')`,
@@ -26,7 +26,7 @@ func TestFeedTellsStatusesThatAreRecorded(t *testing.T) {
 				return err
 			}
 		}
-		return tx.record(agent, "conversation.status", ledger.Subject{Owner: "u", Conversation: "c"}, map[string]string{"old": "running", "new": "waiting_input"})
+		return tx.Record(agent, "conversation.status", ledger.Subject{Owner: "u", Conversation: "c"}, map[string]string{"old": "running", "new": "waiting_input"})
 	}); err != nil {
 		t.Fatal(err)
 	}

@@ -15,9 +15,9 @@ import (
 
 // findAsk looks for the row that a request repeats (I9), else for the
 // conversation that it belongs to; both nil: a conversation is to be opened.
-func (t *tx) findAsk(actor models.Actor, q *asked) (*models.Approval, *models.Conversation, error) {
+func (t *Tx) findAsk(actor models.Actor, q *asked) (*models.Approval, *models.Conversation, error) {
 	if q.id != "" {
-		standing, err := t.existing(q.id)
+		standing, err := t.Request(q.id)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -52,7 +52,7 @@ func (t *tx) findAsk(actor models.Actor, q *asked) (*models.Approval, *models.Co
 			return nil, nil, err
 		}
 		if id != "" {
-			a, err := t.existing(id)
+			a, err := t.Request(id)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -76,7 +76,7 @@ func (t *tx) findAsk(actor models.Actor, q *asked) (*models.Approval, *models.Co
 	if id == "" {
 		return nil, conv, nil
 	}
-	a, err := t.existing(id)
+	a, err := t.Request(id)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -91,15 +91,16 @@ func unmatched(a *models.Approval) bool {
 	return a.Status() == models.StatusNone && a.Cause == models.CausePolicy && a.PolicyRule == policy.RuleUnmatched
 }
 
-func (t *tx) rowID(row *sql.Row) (id models.ResponseID, err error) {
+func (t *Tx) rowID(row *sql.Row) (id models.ResponseID, err error) {
 	if err := row.Scan(&id); err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return "", fmt.Errorf("look for a repeat: %w", err)
 	}
 	return id, nil
 }
 
-// existing reads a row whoever it belongs to; nil when there is none.
-func (t *tx) existing(id models.ResponseID) (*models.Approval, error) {
+// Request reads a request, or what a run reported, whoever it belongs to; nil: there is none. It
+// judges no rights.
+func (t *Tx) Request(id models.ResponseID) (*models.Approval, error) {
 	a, err := requests.ScanApproval(t.Row(t.s.hot.approval, id))
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil // no row is an answer here
@@ -113,12 +114,12 @@ func (t *tx) existing(id models.ResponseID) (*models.Approval, error) {
 // repeatedCall finds the request that a client's id of a call names among all of the agent,
 // whatever run it is sent with: the run and all else that the digest does not cover are those
 // of the first. nil: there is none, or only the row of another way in, see findAsk.
-func (t *tx) repeatedCall(actor models.Actor, q *asked) (*models.Approval, error) {
+func (t *Tx) repeatedCall(actor models.Actor, q *asked) (*models.Approval, error) {
 	id, err := t.rowID(t.Row(t.s.hot.byCallID, actor.ID, q.ToolUseID))
 	if err != nil || id == "" {
 		return nil, err
 	}
-	a, err := t.existing(id)
+	a, err := t.Request(id)
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +132,7 @@ func (t *tx) repeatedCall(actor models.Actor, q *asked) (*models.Approval, error
 }
 
 // repeated checks that a request that meets a standing row is that same request.
-func (t *tx) repeated(actor models.Actor, q *asked, a *models.Approval) (*models.Approval, *models.Conversation, error) {
+func (t *Tx) repeated(actor models.Actor, q *asked, a *models.Approval) (*models.Approval, *models.Conversation, error) {
 	if a.AgentID != actor.AgentID() {
 		return nil, nil, idTaken("approvalId")
 	}
@@ -192,8 +193,8 @@ func orEmpty(s *string) string {
 
 // approval reads one within a transaction, as it stands, for an actor who may
 // see it.
-func (t *tx) approval(actor models.Actor, id models.ResponseID) (*models.Approval, error) {
-	a, err := t.existing(id)
+func (t *Tx) approval(actor models.Actor, id models.ResponseID) (*models.Approval, error) {
+	a, err := t.Request(id)
 	if err != nil {
 		return nil, err
 	}
@@ -211,17 +212,17 @@ func (t *tx) approval(actor models.Actor, id models.ResponseID) (*models.Approva
 }
 
 // maySee is the same within a transaction.
-func (t *tx) maySee(actor models.Actor, r *models.Response) (bool, error) {
+func (t *Tx) maySee(actor models.Actor, r *models.Response) (bool, error) {
 	return requests.MaySee(actor, r, func() (bool, error) { return db.Exists(t.Row(t.s.hot.isReviewer, actor.ID, r.ID)) })
 }
 
 // placeOf is the row of a response in the place that it was read in.
-func (t *tx) placeOf(r *models.Response) *gorm.DB {
+func (t *Tx) placeOf(r *models.Response) *gorm.DB {
 	return t.Gorm().Model(&models.Response{}).Where("id = ? AND conversation_id = ? AND sequence = ?", r.ID, r.ConversationID, r.Sequence)
 }
 
 // updateOne is a compare-and-set: row names one row and the state that it leaves.
-func (t *tx) updateOne(row *gorm.DB, columns map[string]any) error {
+func (t *Tx) updateOne(row *gorm.DB, columns map[string]any) error {
 	res := row.UpdateColumns(columns)
 	if res.Error != nil {
 		return res.Error

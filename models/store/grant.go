@@ -30,7 +30,7 @@ func (s *Store) MakeGrant(ctx context.Context, actor models.Actor, id models.Res
 		return nil, err
 	}
 	var out *models.Grant
-	err := s.write(ctx, func(t *tx) error {
+	err := s.write(ctx, func(t *Tx) error {
 		a, err := t.approval(actor, id)
 		if err != nil {
 			return err
@@ -82,7 +82,7 @@ func mayGrant(actor models.Actor, a *models.Approval) error {
 	return nil
 }
 
-func (t *tx) makeGrant(actor models.Actor, a *models.Approval, in models.GrantInput) (*models.Grant, error) {
+func (t *Tx) makeGrant(actor models.Actor, a *models.Approval, in models.GrantInput) (*models.Grant, error) {
 	switch in.Digest {
 	case a.Digest:
 	case "":
@@ -114,13 +114,13 @@ func (t *tx) makeGrant(actor models.Actor, a *models.Approval, in models.GrantIn
 	if err := t.Gorm().Create(g).Error; err != nil {
 		return nil, fmt.Errorf("store pre-approval: %w", err)
 	}
-	t.adds("grants", g.ID)
+	t.Adds("grants", g.ID)
 	g.AgentName, g.OwnerName, g.MakerMayDecide = a.AgentName, a.OwnerName, true
 	if until := t.s.known.grants; until != nil && g.ExpiresAt.After(*until) {
 		t.s.known.grants = &g.ExpiresAt
 	}
 	t.grantChanged(g)
-	return g, t.record(actor, "grant.made", ledger.SubjectOf(&a.Response, nil), grantEntry{
+	return g, t.Record(actor, "grant.made", ledger.SubjectOf(&a.Response, nil), grantEntry{
 		Grant: g.ID, Agent: g.AgentID, Tool: g.ToolName, Fixed: models.Digest([]byte(g.Fixed)), Free: models.Digest([]byte(g.Free)),
 		Expires: g.ExpiresAt.Format(db.TimeFormat), MaxUses: g.MaxUses,
 	})
@@ -128,7 +128,7 @@ func (t *tx) makeGrant(actor models.Actor, a *models.Approval, in models.GrantIn
 
 // grantsAllowed is what the policy says of grants for such calls now, made by this
 // person.
-func (t *tx) grantsAllowed(actor models.Actor, a *models.Approval) error {
+func (t *Tx) grantsAllowed(actor models.Actor, a *models.Approval) error {
 	version, p, err := t.policy()
 	if err != nil {
 		return err
@@ -166,7 +166,7 @@ func (t *tx) grantsAllowed(actor models.Actor, a *models.Approval) error {
 }
 
 // checkGrant judges what was chosen, all fields at once.
-func (t *tx) checkGrant(a *models.Approval, in models.GrantInput) (fixed, free string, err error) {
+func (t *Tx) checkGrant(a *models.Approval, in models.GrantInput) (fixed, free string, err error) {
 	_, p, err := t.policy()
 	if err != nil {
 		return "", "", err
@@ -195,7 +195,7 @@ const liveGrants = `SELECT count(*) AS live, coalesce(sum(fixed = ? AND free = ?
 
 // roomForGrant refuses the same grant twice, as a form sent twice would make it,
 // and more than an ask can look through.
-func (t *tx) roomForGrant(g *models.Grant) error {
+func (t *Tx) roomForGrant(g *models.Grant) error {
 	var found struct{ Live, Same int }
 	if err := t.Gorm().Raw(liveGrants, g.Fixed, g.Free, g.AgentID, g.ToolName, t.Now).Scan(&found).Error; err != nil {
 		return fmt.Errorf("count pre-approvals: %w", err)
@@ -217,7 +217,7 @@ func (s *Store) RevokeGrant(ctx context.Context, actor models.Actor, id models.G
 		return nil, err
 	}
 	var out *models.Grant
-	err := s.writeAnyway(ctx, func(t *tx) error {
+	err := s.writeAnyway(ctx, func(t *Tx) error {
 		g, err := grantFor(t.Gorm(), actor, id)
 		if err != nil {
 			return err
@@ -233,9 +233,9 @@ func (s *Store) RevokeGrant(ctx context.Context, actor models.Actor, id models.G
 	return out, nil
 }
 
-func (t *tx) revokeGrant(actor models.Actor, g *models.Grant) error {
+func (t *Tx) revokeGrant(actor models.Actor, g *models.Grant) error {
 	by, when := actor.UserID(), t.Now
-	if err := t.changes("grants", g.ID); err != nil {
+	if err := t.Changes("grants", g.ID); err != nil {
 		return err
 	}
 	done := t.Gorm().Model(&models.Grant{}).Where("id = ? AND revoked_at IS NULL", g.ID).
@@ -252,13 +252,13 @@ func (t *tx) revokeGrant(actor models.Actor, g *models.Grant) error {
 	if err := t.Gorm().Raw(`SELECT conversation_id FROM responses WHERE id = ?`, g.MadeFrom).Scan(&conversation).Error; err != nil {
 		return fmt.Errorf("read the request of a pre-approval: %w", err)
 	}
-	return t.record(actor, "grant.revoked", ledger.Subject{Owner: g.OwnerID, Conversation: conversation, Response: g.MadeFrom}, grantEntry{
+	return t.Record(actor, "grant.revoked", ledger.Subject{Owner: g.OwnerID, Conversation: conversation, Response: g.MadeFrom}, grantEntry{
 		Grant: g.ID, Agent: g.AgentID, Tool: g.ToolName, Uses: g.Uses, MaxUses: g.MaxUses,
 	})
 }
 
 // grantChanged has the pages look again on which grants stand.
-func (t *tx) grantChanged(g *models.Grant) {
+func (t *Tx) grantChanged(g *models.Grant) {
 	t.Publish(events.InboxOfAdmins, events.InboxOf(string(g.OwnerID)), events.Approval(string(g.MadeFrom)))
 }
 
@@ -278,7 +278,7 @@ type grantEntry struct {
 // person, and writes it into the row as what lets the call through. It changes
 // nothing in the database: the use is counted when the call is stored, by
 // useGrant, in the same transaction.
-func (t *tx) granted(a *models.Approval) (bool, error) {
+func (t *Tx) granted(a *models.Approval) (bool, error) {
 	if a.Kind != models.KindToolCall || a.Risk.DecidedAlone() || a.InputBytes != nil || a.DrawnInPart() || a.UpstreamID != nil {
 		return false, nil
 	}
@@ -301,7 +301,7 @@ func (t *tx) granted(a *models.Approval) (bool, error) {
 
 // anyGrant reports whether any grant at all may be live, which the writer
 // remembers: where nobody makes grants, no ask looks for one.
-func (t *tx) anyGrant() (bool, error) {
+func (t *Tx) anyGrant() (bool, error) {
 	known := &t.s.known
 	if known.grants == nil {
 		var last *time.Time
@@ -319,7 +319,7 @@ func (t *tx) anyGrant() (bool, error) {
 // coveringGrant is the live grant of the call that expires first, or nil. Only
 // those count whose maker is enabled, still the owner or an admin, and may approve
 // the call.
-func (t *tx) coveringGrant(a *models.Approval) (*models.Grant, error) {
+func (t *Tx) coveringGrant(a *models.Approval) (*models.Grant, error) {
 	rows, err := t.Rows(t.s.hot.grantsOf, a.AgentID, a.ToolName, t.Now, a.OwnerID)
 	if err != nil {
 		return nil, fmt.Errorf("look for a pre-approval: %w", err)
@@ -354,11 +354,11 @@ func (t *tx) coveringGrant(a *models.Approval) (*models.Grant, error) {
 
 // useGrant counts the use that let a stored call through; its row names the grant.
 // The UPDATE judges by itself that the grant is live.
-func (t *tx) useGrant(a *models.Approval) error {
+func (t *Tx) useGrant(a *models.Approval) error {
 	if a.GrantID == nil {
 		return nil
 	}
-	if err := t.changes("grants", *a.GrantID); err != nil {
+	if err := t.Changes("grants", *a.GrantID); err != nil {
 		return err
 	}
 	n, err := t.Exec(t.s.hot.useGrant, t.Now, *a.GrantID)

@@ -93,7 +93,7 @@ type asking struct {
 
 // waitingFor are the pending requests that name a group. One that has expired waits for
 // nobody, unless a verdict holds it that came in time.
-func (t *tx) waitingFor(group string) ([]asking, error) {
+func (t *Tx) waitingFor(group string) ([]asking, error) {
 	var ids []models.ResponseID
 	if err := t.Gorm().Raw(waitForGroup, `"group":"`+group+`"`).Scan(&ids).Error; err != nil {
 		return nil, fmt.Errorf("look for what waits for a group: %w", err)
@@ -102,7 +102,7 @@ func (t *tx) waitingFor(group string) ([]asking, error) {
 	ids = slices.Compact(ids)
 	out := make([]asking, 0, len(ids))
 	for _, id := range ids {
-		a, err := t.existing(id)
+		a, err := t.Request(id)
 		if err != nil {
 			return nil, err
 		}
@@ -117,7 +117,7 @@ func (t *tx) waitingFor(group string) ([]asking, error) {
 	return out, nil
 }
 
-func (t *tx) routeTo(actor models.Actor, a *models.Approval, user models.UserID) error {
+func (t *Tx) routeTo(actor models.Actor, a *models.Approval, user models.UserID) error {
 	if user == a.OwnerID {
 		return nil
 	}
@@ -128,13 +128,13 @@ func (t *tx) routeTo(actor models.Actor, a *models.Approval, user models.UserID)
 		return err
 	}
 	t.Publish(events.Approval(string(a.ID)))
-	return t.record(actor, "approval.routed", ledger.SubjectOf(&a.Response, []models.UserID{user}), routedEntry{Digest: a.Digest, Joined: user})
+	return t.Record(actor, "approval.routed", ledger.SubjectOf(&a.Response, []models.UserID{user}), routedEntry{Digest: a.Digest, Joined: user})
 }
 
 // routeNoMore takes a pending request from those among some people who have no reason left
 // to be asked: neither it nor an edit of it that was ever proposed names them or a group
 // that they are in, and no verdict of theirs holds it. Those who own it keep it.
-func (t *tx) routeNoMore(actor models.Actor, a asking, among []models.Voter) error {
+func (t *Tx) routeNoMore(actor models.Actor, a asking, among []models.Voter) error {
 	var holds models.UserID
 	if a.HeldUntil != nil {
 		vote, err := t.heldVote(a.ID)
@@ -155,12 +155,12 @@ func (t *tx) routeNoMore(actor models.Actor, a asking, among []models.Voter) err
 }
 
 // unroute takes a pending request out of the inboxes of people to whom it was routed.
-func (t *tx) unroute(actor models.Actor, a *models.Approval, idle []models.UserID) error {
+func (t *Tx) unroute(actor models.Actor, a *models.Approval, idle []models.UserID) error {
 	if len(idle) == 0 {
 		return nil
 	}
 	var left []models.UserID
-	if err := t.changes("responses", a.ID); err != nil {
+	if err := t.Changes("responses", a.ID); err != nil {
 		return err
 	}
 	if err := t.Gorm().Raw(dropReviewers, idle, a.ID).Scan(&left).Error; err != nil {
@@ -180,12 +180,12 @@ func (t *tx) unroute(actor models.Actor, a *models.Approval, idle []models.UserI
 		t.Publish(events.InboxOf(string(user)))
 	}
 	t.Publish(events.Approval(string(a.ID)), events.InboxOfAdmins)
-	return t.record(actor, "approval.routed", ledger.SubjectOf(&a.Response, nil), routedEntry{Digest: a.Digest, Left: left})
+	return t.Record(actor, "approval.routed", ledger.SubjectOf(&a.Response, nil), routedEntry{Digest: a.Digest, Left: left})
 }
 
 // everAsked are all whom a request names, and each edit of it that was ever proposed: whom an
 // edit was routed to goes on deciding when it is taken back.
-func (t *tx) everAsked(a *models.Approval) (models.Approvers, error) {
+func (t *Tx) everAsked(a *models.Approval) (models.Approvers, error) {
 	who := a.Approvers()
 	var edits []models.Vote
 	if err := t.Gorm().Raw(everProposed, a.ID).Scan(&edits).Error; err != nil {
@@ -200,7 +200,7 @@ func (t *tx) everAsked(a *models.Approval) (models.Approvers, error) {
 
 // leftWhileHeld takes a request from somebody whose verdict held it until now, if they have
 // left the group meanwhile by which they were asked.
-func (t *tx) leftWhileHeld(actor models.Actor, a *models.Approval, user models.UserID) error {
+func (t *Tx) leftWhileHeld(actor models.Actor, a *models.Approval, user models.UserID) error {
 	who, err := t.everAsked(a)
 	if err != nil || len(who.Groups()) == 0 {
 		return err

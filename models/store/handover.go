@@ -36,7 +36,7 @@ func (s *Store) HandOver(ctx context.Context, actor models.Actor, id models.Resp
 		return nil, err
 	}
 	var out *models.HandOver
-	err := s.write(ctx, func(t *tx) error {
+	err := s.write(ctx, func(t *Tx) error {
 		a, err := t.approval(actor, id)
 		if err != nil {
 			return err
@@ -65,7 +65,7 @@ func (s *Store) HandOver(ctx context.Context, actor models.Actor, id models.Resp
 }
 
 // mayHandOver refuses whoever may not hand a request over, and to whom it can't be.
-func (t *tx) mayHandOver(actor models.Actor, a *models.Approval, to models.UserID) error {
+func (t *Tx) mayHandOver(actor models.Actor, a *models.Approval, to models.UserID) error {
 	c, err := t.rightsReader()
 	if err != nil {
 		return err
@@ -106,16 +106,16 @@ func (c rightsReader) takes(to, from models.UserID, r *models.Response) (bool, e
 	return c.actsFor(sub, from, r)
 }
 
-func (t *tx) handOver(actor models.Actor, a *models.Approval, h *models.HandOver) error {
+func (t *Tx) handOver(actor models.Actor, a *models.Approval, h *models.HandOver) error {
 	if err := t.Gorm().Create(h).Error; err != nil {
 		return fmt.Errorf("store hand-over: %w", err)
 	}
-	t.adds("handovers", h.ID)
+	t.Adds("handovers", h.ID)
 	readers, err := t.tellDeciders(a)
 	if err != nil {
 		return err
 	}
-	if err := t.record(actor, "approval.handed_over", ledger.SubjectOf(&a.Response, readers), handOverEntry{
+	if err := t.Record(actor, "approval.handed_over", ledger.SubjectOf(&a.Response, readers), handOverEntry{
 		Digest: a.Digest, HandOver: h.ID, To: h.ToUser, Note: models.DigestOfText(h.Note),
 	}); err != nil {
 		return err
@@ -145,7 +145,7 @@ func (s *Store) TakeBackHandOver(ctx context.Context, actor models.Actor, id mod
 	if !actor.IsPerson() {
 		return models.Errorf(models.CodeForbidden, "Only a person may take back what they handed over.")
 	}
-	return s.write(ctx, func(t *tx) error {
+	return s.write(ctx, func(t *Tx) error {
 		var found []models.HandOver
 		if err := t.Gorm().Raw(handOverBy, id, actor.UserID()).Scan(&found).Error; err != nil {
 			return fmt.Errorf("read hand-over: %w", err)
@@ -154,7 +154,7 @@ func (s *Store) TakeBackHandOver(ctx context.Context, actor models.Actor, id mod
 			return models.NotFound("hand-over")
 		}
 		h := &found[0]
-		a, err := t.existing(h.ResponseID)
+		a, err := t.Request(h.ResponseID)
 		if err != nil || h.TakenBackAt != nil {
 			return err
 		}
@@ -165,8 +165,8 @@ func (s *Store) TakeBackHandOver(ctx context.Context, actor models.Actor, id mod
 	})
 }
 
-func (t *tx) takeOverBack(actor models.Actor, a *models.Approval, h *models.HandOver) error {
-	if err := t.changes("handovers", h.ID); err != nil {
+func (t *Tx) takeOverBack(actor models.Actor, a *models.Approval, h *models.HandOver) error {
+	if err := t.Changes("handovers", h.ID); err != nil {
 		return err
 	}
 	res := t.Gorm().Exec(takeOverBack, t.Now, h.ID)
@@ -180,7 +180,7 @@ func (t *tx) takeOverBack(actor models.Actor, a *models.Approval, h *models.Hand
 	if err != nil {
 		return err
 	}
-	if err := t.record(actor, "approval.hand_over_taken_back", ledger.SubjectOf(&a.Response, readers), handOverEntry{Digest: a.Digest, HandOver: h.ID, To: h.ToUser}); err != nil {
+	if err := t.Record(actor, "approval.hand_over_taken_back", ledger.SubjectOf(&a.Response, readers), handOverEntry{Digest: a.Digest, HandOver: h.ID, To: h.ToUser}); err != nil {
 		return err
 	}
 	return t.rerouteOne(actor, a)

@@ -32,7 +32,7 @@ func checkOutside(a *models.Approval, in models.DecisionInput, verdict models.Ve
 // and, of an outside approval, until the other system has been told. The row stays
 // pending, and nobody else can decide it (I1). A decision made before the deadline
 // counts: from now on the request's own deadline does not end it.
-func (t *tx) hold(actor models.Actor, a *models.Approval, v *models.Vote, window time.Duration) (*models.Approval, error) {
+func (t *Tx) hold(actor models.Actor, a *models.Approval, v *models.Vote, window time.Duration) (*models.Approval, error) {
 	until := t.Now.Add(window)
 	if a.UpstreamID != nil {
 		until = until.Add(deliverFor)
@@ -40,7 +40,7 @@ func (t *tx) hold(actor models.Actor, a *models.Approval, v *models.Vote, window
 			until = a.ApprovalTimeoutAt
 		}
 	}
-	if err := t.changes("responses", a.ID); err != nil {
+	if err := t.Changes("responses", a.ID); err != nil {
 		return nil, err
 	}
 	n, err := t.Exec(t.s.hot.hold, until, a.ID, t.Now)
@@ -62,7 +62,7 @@ func (t *tx) hold(actor models.Actor, a *models.Approval, v *models.Vote, window
 	if err != nil {
 		return nil, err
 	}
-	return a, t.record(actor, "approval.voted", ledger.SubjectOf(&a.Response, readers), settledEntry{
+	return a, t.Record(actor, "approval.voted", ledger.SubjectOf(&a.Response, readers), settledEntry{
 		Digest: a.Digest, Status: models.StatusPending, Verdict: v.Verdict, Edited: v.InputDigest, Reason: models.DigestOfText(v.Reason), Seen: v.SeenDigest != "", Checked: v.Ticked(), Behalf: v.BehalfOf, ForName: v.BehalfName,
 		Vote: v.ID, Until: until.Format(db.TimeFormat),
 	})
@@ -71,7 +71,7 @@ func (t *tx) hold(actor models.Actor, a *models.Approval, v *models.Vote, window
 const withdrawnVotes = `SELECT id FROM votes WHERE response_id = ? AND withdrawn_at IS NULL AND waits_for = ''`
 
 // heldVote is the verdict that holds a row; nil when none does.
-func (t *tx) heldVote(id models.ResponseID) (*models.Vote, error) {
+func (t *Tx) heldVote(id models.ResponseID) (*models.Vote, error) {
 	var votes []models.Vote
 	if err := t.Gorm().Raw(requests.StandingVote, id).Scan(&votes).Error; err != nil {
 		return nil, fmt.Errorf("read decision: %w", err)
@@ -82,7 +82,7 @@ func (t *tx) heldVote(id models.ResponseID) (*models.Vote, error) {
 // overrule withdraws the verdict that holds a row, so that something else can
 // settle it (settleHeld). What the other system may have heard of already is not
 // taken back: being_decided.
-func (t *tx) overrule(a *models.Approval) error {
+func (t *Tx) overrule(a *models.Approval) error {
 	begun, err := t.deliveryBegun(a.ID)
 	if err != nil {
 		return err
@@ -101,19 +101,19 @@ func (t *tx) overrule(a *models.Approval) error {
 }
 
 // withdrawVotes marks the verdict on a row as one that is not its outcome.
-func (t *tx) withdrawVotes(id models.ResponseID) error {
+func (t *Tx) withdrawVotes(id models.ResponseID) error {
 	_, err := t.withdrawEach(withdrawnVotes, id)
 	return err
 }
 
 // withdrawEach withdraws the votes that a query finds, and counts them.
-func (t *tx) withdrawEach(query string, args ...any) (int, error) {
+func (t *Tx) withdrawEach(query string, args ...any) (int, error) {
 	var ids []models.VoteID
 	if err := t.Gorm().Raw(query, args...).Scan(&ids).Error; err != nil {
 		return 0, fmt.Errorf("read decisions: %w", err)
 	}
 	for _, id := range ids {
-		if err := t.changes("votes", id); err != nil {
+		if err := t.Changes("votes", id); err != nil {
 			return 0, err
 		}
 		if err := t.Gorm().Exec(`UPDATE votes SET withdrawn_at = ? WHERE id = ?`, t.Now, id).Error; err != nil {
@@ -130,9 +130,9 @@ func voter(v *models.Vote) models.Actor {
 
 // settleHeld is settle for a row that a verdict held: the deadline was judged
 // when the verdict came.
-func (t *tx) settleHeld(actor models.Actor, a *models.Approval) (ending, error) {
+func (t *Tx) settleHeld(actor models.Actor, a *models.Approval) (ending, error) {
 	r := &a.Response
-	if err := t.changes("responses", r.ID); err != nil {
+	if err := t.Changes("responses", r.ID); err != nil {
 		return ending{}, err
 	}
 	n, err := t.Exec(t.s.hot.settleHeld, r.Status(), r.ApprovalTimestamp, r.ApprovalFeedback, r.Cause, r.DecidedBy, r.VoteID, r.Answer, r.ID)

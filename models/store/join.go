@@ -22,7 +22,7 @@ const (
 // only one of its agent that waits with this digest. Nil: there is none, or it can't be
 // told which. Two keys are two requests (I9), so a call with a key never comes here; and
 // without a key on either side both are new, unless the call says that it may be the same.
-func (t *tx) joined(actor models.Actor, q *asked) (*models.Approval, error) {
+func (t *Tx) joined(actor models.Actor, q *asked) (*models.Approval, error) {
 	if q.id != "" || q.ToolUseID != "" || !q.fallback.IsZero() {
 		return nil, nil // new; and what ran already waits for nobody
 	}
@@ -30,7 +30,7 @@ func (t *tx) joined(actor models.Actor, q *asked) (*models.Approval, error) {
 	if err != nil || len(ids) != 1 {
 		return nil, err
 	}
-	a, err := t.existing(ids[0])
+	a, err := t.Request(ids[0])
 	if err != nil || a == nil || a.ToolUseID == nil && !q.Join || !q.fits(a) {
 		return nil, err
 	}
@@ -42,7 +42,7 @@ func (t *tx) joined(actor models.Actor, q *asked) (*models.Approval, error) {
 
 // joinedIn is joined for a call that names a conversation and says that it may be the same
 // as another: it was asked there, or by a way that knows of no conversation.
-func (t *tx) joinedIn(actor models.Actor, q *asked, named *models.Conversation) (*models.Approval, error) {
+func (t *Tx) joinedIn(actor models.Actor, q *asked, named *models.Conversation) (*models.Approval, error) {
 	if !q.Join {
 		return nil, nil
 	}
@@ -57,7 +57,7 @@ func (t *tx) joinedIn(actor models.Actor, q *asked, named *models.Conversation) 
 	return a, nil
 }
 
-func (t *tx) pendingWith(actor models.Actor, q *asked) ([]models.ResponseID, error) {
+func (t *Tx) pendingWith(actor models.Actor, q *asked) ([]models.ResponseID, error) {
 	if !q.Join {
 		if keyed, err := db.Exists(t.Row(t.s.hot.keyedPendingDigest, actor.ID, q.digest)); err != nil || !keyed {
 			return nil, err

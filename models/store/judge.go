@@ -60,7 +60,7 @@ func (of *judgedCall) facts(owner string) policy.Facts {
 //
 // Conditions may take long, and nobody else writes meanwhile: so where they were not judged
 // ahead, the function is left with a unjudgedError, and runs again when they were.
-func (t *tx) judge(version int64, p *policy.Policy, c policy.Call, of judgedCall) (policy.Judgement, error) {
+func (t *Tx) judge(version int64, p *policy.Policy, c policy.Call, of judgedCall) (policy.Judgement, error) {
 	c.At = of.at
 	if p.Conditional(c.ToolName) {
 		if t.ahead.of(p, c, of) {
@@ -98,7 +98,7 @@ func (f *unjudgedError) judged() *ahead {
 // changed each time, and it is judged within.
 const leavesMost = 2
 
-func (t *tx) logJudgement(version int64, c policy.Call, of judgedCall, j policy.Judgement, ahead bool) {
+func (t *Tx) logJudgement(version int64, c policy.Call, of judgedCall, j policy.Judgement, ahead bool) {
 	if t.s.logsDebug {
 		t.s.log.LogAttrs(t.Caller, slog.LevelDebug, "policy judged",
 			slog.String("approval", string(of.id)), slog.String("tool", c.ToolName),
@@ -144,7 +144,7 @@ func (s *Store) judgeAhead(ctx context.Context, actor models.Actor, q *asked) (*
 }
 
 // judgeAsk judges a request.
-func (t *tx) judgeAsk(actor models.Actor, version int64, p *policy.Policy, q *asked, id models.ResponseID) (policy.Judgement, error) {
+func (t *Tx) judgeAsk(actor models.Actor, version int64, p *policy.Policy, q *asked, id models.ResponseID) (policy.Judgement, error) {
 	if q.Template != "" && q.fallback.IsZero() && !p.HasTemplate(q.Template) {
 		return policy.Judgement{}, unknownTemplate(p)
 	}
@@ -167,7 +167,7 @@ func (s *Store) CallOf(ctx context.Context, a *models.Approval) (policy.Call, er
 
 // allowHeadline keeps that messages about a request may carry its headline, where its rule
 // says so (I12).
-func (t *tx) allowHeadline(a *models.Approval, j policy.Judgement) error {
+func (t *Tx) allowHeadline(a *models.Approval, j policy.Judgement) error {
 	if !j.NotifyHeadline || a.Status() != models.StatusPending {
 		return nil
 	}

@@ -34,8 +34,8 @@ func (s *Store) checkKept(ctx context.Context) error {
 		return fmt.Errorf("%w. Put %s-wal back if there is one, or restore a backup. To go on without what is missing: countersign serve --accept-loss %d, which the ledger records",
 			lost, s.db.Path(), lost.Kept.Seq)
 	}
-	if err := s.writeAnyway(ctx, func(t *tx) error {
-		return t.record(s.opts.AcceptedBy, "ledger.loss_accepted", ledger.Subject{}, lossEntry{Kept: lost.Kept.String(), Found: lost.Has.String(), Missing: lost.Missing()})
+	if err := s.writeAnyway(ctx, func(t *Tx) error {
+		return t.Record(s.opts.AcceptedBy, "ledger.loss_accepted", ledger.Subject{}, lossEntry{Kept: lost.Kept.String(), Found: lost.Has.String(), Missing: lost.Missing()})
 	}); err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func (s *Store) TellHead(ctx context.Context, mail bool) error {
 	if err != nil || last > 0 && s.db.Now().Sub(ledger.TimeOf(told[0])) < headEvery {
 		return err
 	}
-	return s.write(ctx, func(t *tx) error {
+	return s.write(ctx, func(t *Tx) error {
 		if now, err := s.Ledger.LastOfAction(ctx, t, action); err != nil || now != last {
 			return err // another process has told it meanwhile
 		}
@@ -109,7 +109,7 @@ func (s *Store) TellHead(ctx context.Context, mail bool) error {
 		if err != nil {
 			return err
 		}
-		if err := t.record(models.System("server"), action, ledger.Subject{}, headEntry{head.String()}); err != nil {
+		if err := t.Record(models.System("server"), action, ledger.Subject{}, headEntry{head.String()}); err != nil {
 			return err
 		}
 		told, err := s.Ledger.HeadIn(t.Tx)
@@ -117,7 +117,7 @@ func (s *Store) TellHead(ctx context.Context, mail bool) error {
 			return err
 		}
 		for i := range to {
-			if err := t.queue(&to[i], models.NoticeLedgerHead, "", models.ChannelID(strconv.FormatInt(told.Seq, 10))); err != nil {
+			if err := t.QueueNotice(&to[i], models.NoticeLedgerHead, "", models.ChannelID(strconv.FormatInt(told.Seq, 10))); err != nil {
 				return err
 			}
 		}

@@ -31,7 +31,7 @@ func (s *Store) Say(ctx context.Context, actor models.Actor, in models.MessageIn
 		return nil, err
 	}
 	var out *models.MessageResult
-	err := s.write(ctx, func(t *tx) error {
+	err := s.write(ctx, func(t *Tx) error {
 		var err error
 		if in.ConversationID == "" {
 			out, err = t.begin(actor, in)
@@ -86,7 +86,7 @@ func checkDecision(d *models.ConversationDecision) error {
 }
 
 // begin opens a conversation of the person's with the built-in agent.
-func (t *tx) begin(actor models.Actor, in models.MessageInput) (*models.MessageResult, error) {
+func (t *Tx) begin(actor models.Actor, in models.MessageInput) (*models.MessageResult, error) {
 	if err := t.s.quota.admitMessage(t.Now, actor); err != nil {
 		return nil, err
 	}
@@ -102,8 +102,8 @@ func (t *tx) begin(actor models.Actor, in models.MessageInput) (*models.MessageR
 	if err := t.Gorm().Create(conv).Error; err != nil {
 		return nil, fmt.Errorf("open conversation: %w", err)
 	}
-	t.adds("conversations", conv.ID)
-	if err := t.record(actor, "conversation.opened", ledger.Subject{Owner: conv.OwnerID, Conversation: conv.ID}, openedData(conv)); err != nil {
+	t.Adds("conversations", conv.ID)
+	if err := t.Record(actor, "conversation.opened", ledger.Subject{Owner: conv.OwnerID, Conversation: conv.ID}, openedData(conv)); err != nil {
 		return nil, err
 	}
 	if err := t.Gorm().Exec(`INSERT INTO agent_inbox (conversation_id) VALUES (?)`, conv.ID).Error; err != nil {
@@ -119,12 +119,12 @@ func (t *tx) begin(actor models.Actor, in models.MessageInput) (*models.MessageR
 }
 
 // builtIn is the built-in agent of a person, made when it is first needed.
-func (t *tx) builtIn(person models.Actor) (*models.Agent, error) {
-	return t.agentNamed(person, person.UserID(), models.BuiltIn)
+func (t *Tx) builtIn(person models.Actor) (*models.Agent, error) {
+	return t.AgentNamed(person, person.UserID(), models.BuiltIn)
 }
 
 // say is a message into a conversation that stands.
-func (t *tx) say(actor models.Actor, in models.MessageInput) (*models.MessageResult, error) {
+func (t *Tx) say(actor models.Actor, in models.MessageInput) (*models.MessageResult, error) {
 	conv, err := t.owned(actor, in.ConversationID)
 	if err != nil {
 		return nil, err
@@ -153,7 +153,7 @@ func (t *tx) say(actor models.Actor, in models.MessageInput) (*models.MessageRes
 // addMessage stores a message and has the run go on: a stopped or completed one
 // resumes, an archived one comes back, and more budget may be asked for again.
 // decided is what was decided together with it, or nil.
-func (t *tx) addMessage(author models.Actor, conv *models.Conversation, content string, decided *models.Approval) (*models.Message, error) {
+func (t *Tx) addMessage(author models.Actor, conv *models.Conversation, content string, decided *models.Approval) (*models.Message, error) {
 	next, _, err := t.take(conv.ID, 0)
 	if err != nil {
 		return nil, err
@@ -168,14 +168,14 @@ func (t *tx) addMessage(author models.Actor, conv *models.Conversation, content 
 	if err := t.Gorm().Create(m).Error; err != nil {
 		return nil, fmt.Errorf("store message: %w", err)
 	}
-	t.adds("messages", m.ID)
+	t.Adds("messages", m.ID)
 	t.changed(conv.ID)
 	t.Publish(events.Agent(string(conv.AgentID)))
 	entry := map[string]any{"message": m.ID, "sequence": m.Sequence, "digest": models.DigestOfText(content)}
 	if m.ResponseID != nil {
 		entry["response"] = *m.ResponseID
 	}
-	if err := t.record(author, "message.added", ledger.Subject{Owner: conv.OwnerID, Conversation: conv.ID}, entry); err != nil {
+	if err := t.Record(author, "message.added", ledger.Subject{Owner: conv.OwnerID, Conversation: conv.ID}, entry); err != nil {
 		return nil, err
 	}
 	if !author.IsPerson() {
@@ -186,7 +186,7 @@ func (t *tx) addMessage(author models.Actor, conv *models.Conversation, content 
 
 // resumeBy has a conversation go on after a person wrote into it; if what was
 // decided with that may be taken back, only then or with its release.
-func (t *tx) resumeBy(person models.Actor, conv *models.Conversation, decided *models.Approval) error {
+func (t *Tx) resumeBy(person models.Actor, conv *models.Conversation, decided *models.Approval) error {
 	if conv.ArchivedAt != nil {
 		if err := t.setArchived(person, conv, false); err != nil {
 			return err
@@ -237,7 +237,7 @@ func (s *Store) DecideIn(ctx context.Context, actor models.Actor, id models.Conv
 	if d.Approved != nil && !*d.Approved && d.Budget.None() {
 		write = s.writeAnyway
 	}
-	err := write(ctx, func(t *tx) error {
+	err := write(ctx, func(t *Tx) error {
 		var err error
 		if conv, err = t.fullConversation(id); err != nil {
 			return err
@@ -273,7 +273,7 @@ const (
 
 // mayLeaveOut refuses a decision that names no request where several wait and the policy wants
 // one to be named.
-func (t *tx) mayLeaveOut(id models.ConversationID) error {
+func (t *Tx) mayLeaveOut(id models.ConversationID) error {
 	_, p, err := t.policy()
 	if err != nil || !p.Document().ExplicitResponseID {
 		return err
@@ -305,7 +305,7 @@ func (s *Store) StillWaiting(ctx context.Context, actor models.Actor, id models.
 
 // decideIn is a checked decision in a conversation; nil where only the budget
 // was changed.
-func (t *tx) decideIn(actor models.Actor, conv *models.Conversation, d models.ConversationDecision) (*models.Approval, error) {
+func (t *Tx) decideIn(actor models.Actor, conv *models.Conversation, d models.ConversationDecision) (*models.Approval, error) {
 	if d.Approved == nil {
 		next, err := d.Budget.Apply(conv.EnergyBudget, "newBudget", "budgetChange")
 		if err != nil {

@@ -30,7 +30,7 @@ func (s *Store) AskBack(ctx context.Context, actor models.Actor, id models.Respo
 	if !actor.IsPerson() {
 		return nil, models.Errorf(models.CodeForbidden, "Only a person may ask a question.")
 	}
-	a, _, err := s.withNote(ctx, actor, id, text, noteAsks, func(t *tx, a *models.Approval, last *models.Note) (*models.Note, error) {
+	a, _, err := s.withNote(ctx, actor, id, text, noteAsks, func(t *Tx, a *models.Approval, last *models.Note) (*models.Note, error) {
 		return t.askBack(actor, a, last, text)
 	})
 	return a, err
@@ -39,12 +39,12 @@ func (s *Store) AskBack(ctx context.Context, actor models.Actor, id models.Respo
 // withNote adds a note of a kind to a request that the actor may see. A text that repeats the last note adds none:
 // the last note is returned.
 func (s *Store) withNote(ctx context.Context, actor models.Actor, id models.ResponseID, text string, kind noteKind,
-	add func(t *tx, a *models.Approval, last *models.Note) (*models.Note, error),
+	add func(t *Tx, a *models.Approval, last *models.Note) (*models.Note, error),
 ) (out *models.Approval, note *models.Note, err error) {
 	if err := checkNote(text); err != nil {
 		return nil, nil, err
 	}
-	err = s.write(ctx, func(t *tx) error {
+	err = s.write(ctx, func(t *Tx) error {
 		a, err := t.approval(actor, id)
 		if err != nil {
 			return err
@@ -67,7 +67,7 @@ func (s *Store) withNote(ctx context.Context, actor models.Actor, id models.Resp
 	return out, note, nil
 }
 
-func (t *tx) askBack(actor models.Actor, a *models.Approval, last *models.Note, text string) (*models.Note, error) {
+func (t *Tx) askBack(actor models.Actor, a *models.Approval, last *models.Note, text string) (*models.Note, error) {
 	if err := t.conflict(a); err != nil {
 		return nil, err
 	}
@@ -117,12 +117,12 @@ func (s *Store) AnswerNote(ctx context.Context, actor models.Actor, id models.Re
 	if !actor.IsAgent() && !actor.IsPerson() {
 		return nil, nil, models.Errorf(models.CodeForbidden, "Only the agent that asked and its owner may answer.")
 	}
-	return s.withNote(ctx, actor, id, text, noteSays, func(t *tx, a *models.Approval, last *models.Note) (*models.Note, error) {
+	return s.withNote(ctx, actor, id, text, noteSays, func(t *Tx, a *models.Approval, last *models.Note) (*models.Note, error) {
 		return t.answerNote(actor, a, last, text)
 	})
 }
 
-func (t *tx) answerNote(actor models.Actor, a *models.Approval, last *models.Note, text string) (*models.Note, error) {
+func (t *Tx) answerNote(actor models.Actor, a *models.Approval, last *models.Note, text string) (*models.Note, error) {
 	if actor.IsPerson() && actor.UserID() != a.OwnerID {
 		return nil, models.Errorf(models.CodeForbidden, "Only the agent that asked and its owner may answer.")
 	}
@@ -204,7 +204,7 @@ func repeats(last *models.Note, actor models.Actor, text string, kind noteKind) 
 	return last != nil && last.AuthorKind == actor.Kind && last.AuthorID == actor.ID && last.Content == text && kindOfNote(last) == kind
 }
 
-func (t *tx) lastNote(id models.ResponseID) (*models.Note, error) {
+func (t *Tx) lastNote(id models.ResponseID) (*models.Note, error) {
 	var notes []models.Note
 	if err := t.Gorm().Raw(lastNote, id).Scan(&notes).Error; err != nil {
 		return nil, fmt.Errorf("read notes: %w", err)
@@ -216,7 +216,7 @@ func (t *tx) lastNote(id models.ResponseID) (*models.Note, error) {
 }
 
 // newNote makes the next note, if there may be one more.
-func (t *tx) newNote(actor models.Actor, a *models.Approval, last *models.Note, text string, most int64) (*models.Note, error) {
+func (t *Tx) newNote(actor models.Actor, a *models.Approval, last *models.Note, text string, most int64) (*models.Note, error) {
 	n := &models.Note{
 		ID: models.NewID[models.NoteID](), ResponseID: a.ID, Number: 1, AuthorKind: actor.Kind, AuthorID: actor.ID, AuthorName: actor.Name,
 		Content: text, At: t.Now,
@@ -240,17 +240,17 @@ type noteEntry struct {
 }
 
 // storeNote keeps a note and tells of it.
-func (t *tx) storeNote(actor models.Actor, a *models.Approval, n *models.Note, action string, old time.Time) error {
+func (t *Tx) storeNote(actor models.Actor, a *models.Approval, n *models.Note, action string, old time.Time) error {
 	if err := t.Gorm().Create(n).Error; err != nil {
 		return fmt.Errorf("store note: %w", err)
 	}
-	t.adds("notes", n.ID)
+	t.Adds("notes", n.ID)
 	readers, err := t.tellDeciders(a)
 	if err != nil {
 		return err
 	}
 	t.Publish(events.Agent(string(a.AgentID)))
-	return t.record(actor, action, ledger.SubjectOf(&a.Response, readers), noteEntry{
+	return t.Record(actor, action, ledger.SubjectOf(&a.Response, readers), noteEntry{
 		clockEntry: movedFrom(old, a), Digest: a.Digest, Note: n.ID, Number: n.Number, Text: models.DigestOfText(n.Content),
 	})
 }

@@ -33,7 +33,7 @@ const (
 var recipientTables = map[string]bool{"channels": true, "notification_settings": true, "users": true, "groups": true}
 
 // recipients reads who has channels, unless it is known.
-func (t *tx) recipients() (*recipients, error) {
+func (t *Tx) recipients() (*recipients, error) {
 	if t.s.known.recipients != nil {
 		return t.s.known.recipients, nil
 	}
@@ -66,7 +66,7 @@ func (w *recipients) nobody() bool { return len(w.settings) == 0 }
 
 // awaits has people told of a pending request that has come into their inboxes. Where its
 // owner is one of them it has just begun to wait, and the groups that it asks are told too.
-func (t *tx) awaits(w *recipients, r *models.Response, users []models.UserID) error {
+func (t *Tx) awaits(w *recipients, r *models.Response, users []models.UserID) error {
 	for _, user := range users {
 		if err := t.awaitsFor(w, r, models.RecipientID(user)); err != nil {
 			return err
@@ -79,7 +79,7 @@ func (t *tx) awaits(w *recipients, r *models.Response, users []models.UserID) er
 }
 
 // awaitsGroups has the groups told that are asked for a decision on a pending request.
-func (t *tx) awaitsGroups(w *recipients, r *models.Response, who models.Approvers) error {
+func (t *Tx) awaitsGroups(w *recipients, r *models.Response, who models.Approvers) error {
 	for _, a := range who.Asked() {
 		id, ok := w.groups[a.Group]
 		if !ok || a.Group == "" {
@@ -92,7 +92,7 @@ func (t *tx) awaitsGroups(w *recipients, r *models.Response, who models.Approver
 	return nil
 }
 
-func (t *tx) awaitsFor(w *recipients, r *models.Response, recipient models.RecipientID) error {
+func (t *Tx) awaitsFor(w *recipients, r *models.Response, recipient models.RecipientID) error {
 	settings := w.settings[recipient]
 	if settings == nil {
 		return nil
@@ -111,7 +111,7 @@ func (t *tx) awaitsFor(w *recipients, r *models.Response, recipient models.Recip
 }
 
 // noticed wakes who sends, after the commit.
-func (t *tx) noticed() {
+func (t *Tx) noticed() {
 	if !t.notices {
 		t.notices = true
 		t.Publish(events.Notices)
@@ -175,7 +175,7 @@ const (
 
 // noticesMove moves what is told by the deadline of a request. While its clock stops, the
 // deadline is far away, and so are they.
-func (t *tx) noticesMove(a *models.Approval) error {
+func (t *Tx) noticesMove(a *models.Approval) error {
 	if w, err := t.recipients(); err != nil || w.nobody() {
 		return err
 	}
@@ -199,7 +199,7 @@ func (t *tx) noticesMove(a *models.Approval) error {
 
 // noticesEnd drops what was to be told of a request that has left pending, and has those told
 // of its outcome who were told of it.
-func (t *tx) noticesEnd(a *models.Approval) error {
+func (t *Tx) noticesEnd(a *models.Approval) error {
 	if w, err := t.recipients(); err != nil || w.nobody() {
 		return err
 	}
@@ -229,15 +229,15 @@ func (t *tx) noticesEnd(a *models.Approval) error {
 		return fmt.Errorf("read who was told: %w", err)
 	}
 	for i := range channels {
-		if err := t.queue(&channels[i], models.NoticeSettled, a.ID, ""); err != nil {
+		if err := t.QueueNotice(&channels[i], models.NoticeSettled, a.ID, ""); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// queue puts a message on its way, unless it follows another and the channel has no threads.
-func (t *tx) queue(c *models.Channel, kind models.NoticeKind, request models.ResponseID, about models.ChannelID) error {
+// QueueNotice puts a message on its way, unless it follows another and the channel has no threads.
+func (t *Tx) QueueNotice(c *models.Channel, kind models.NoticeKind, request models.ResponseID, about models.ChannelID) error {
 	if kind == models.NoticeSettled && !c.Kind.FollowsUp() {
 		return nil
 	}
@@ -250,7 +250,7 @@ func (t *tx) queue(c *models.Channel, kind models.NoticeKind, request models.Res
 }
 
 // noticesLeave drops what was to be told to people who are no longer asked.
-func (t *tx) noticesLeave(id models.ResponseID, users []models.UserID) error {
+func (t *Tx) noticesLeave(id models.ResponseID, users []models.UserID) error {
 	if w, err := t.recipients(); err != nil || w.nobody() {
 		return err
 	}
@@ -264,7 +264,7 @@ func (t *tx) noticesLeave(id models.ResponseID, users []models.UserID) error {
 }
 
 // editAwaits has the groups told that an edit of a pending request was handed to.
-func (t *tx) editAwaits(a *models.Approval, vote *models.Vote) error {
+func (t *Tx) editAwaits(a *models.Approval, vote *models.Vote) error {
 	w, err := t.recipients()
 	if err != nil || len(w.groups) == 0 {
 		return err

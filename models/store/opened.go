@@ -29,7 +29,7 @@ func (s *Store) OpenPart(ctx context.Context, actor models.Actor, id models.Resp
 	if part == "" || len(part) > maxPartName || strings.Trim(part, partLetters) != "" {
 		return models.Invalid("part", "must be 1 to %d lower-case letters, digits and hyphens", maxPartName)
 	}
-	return s.write(ctx, func(t *tx) error {
+	return s.write(ctx, func(t *Tx) error {
 		if _, err := t.approval(actor, id); err != nil {
 			return err
 		}
@@ -50,7 +50,7 @@ func (s *Store) OpenPart(ctx context.Context, actor models.Actor, id models.Resp
 	})
 }
 
-func (t *tx) openedParts(actor models.Actor, id models.ResponseID) ([]string, error) {
+func (t *Tx) openedParts(actor models.Actor, id models.ResponseID) ([]string, error) {
 	var opened []string
 	if err := t.Gorm().Raw(requests.OpenedPartsQuery, actor.ID, id).Scan(&opened).Error; err != nil {
 		return nil, fmt.Errorf("read opened parts: %w", err)

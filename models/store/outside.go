@@ -12,7 +12,7 @@ import (
 	"countersign/models/policy"
 )
 
-// What models/outside asks of the moves, within a share of its own: a request of another system
+// What models/outside asks of the moves: a request of another system
 // is made pending, settled or linked to the call that it is for. Nothing here judges rights: the
 // other system asks, and who decides is judged as for any request.
 
@@ -28,8 +28,7 @@ type OutsideAsk struct {
 
 // AskMatched makes a call that was reported, and that nobody was asked about, pending for another
 // system.
-func (s *Store) AskMatched(share *db.Tx, ask OutsideAsk, a *models.Approval) error {
-	t := s.within(share)
+func (t *Tx) AskMatched(ask OutsideAsk, a *models.Approval) error {
 	if ask.InputBytes != nil {
 		if err := t.cutInput(a, *ask.InputBytes); err != nil {
 			return err
@@ -40,8 +39,7 @@ func (s *Store) AskMatched(share *db.Tx, ask OutsideAsk, a *models.Approval) err
 
 // AskOwn stores a request of another system's own and makes it pending: in the conversation that
 // is given, else in the standing one of the upstream's agent.
-func (s *Store) AskOwn(share *db.Tx, ask OutsideAsk, r models.Response, in models.ConversationID) (*models.Approval, error) {
-	t := s.within(share)
+func (t *Tx) AskOwn(ask OutsideAsk, r models.Response, in models.ConversationID) (*models.Approval, error) {
 	actor := models.Actor{Kind: models.ActorAgent, ID: string(ask.Upstream.AgentID), Name: ask.Upstream.Name, OwnerID: ask.Upstream.OwnerID}
 	conv, err := t.conversationOf(actor, in)
 	if err != nil {
@@ -61,7 +59,7 @@ func (s *Store) AskOwn(share *db.Tx, ask OutsideAsk, r models.Response, in model
 
 // conversationOf is a conversation by its id; without one, the standing one of an agent, which is
 // opened if there is none.
-func (t *tx) conversationOf(agent models.Actor, id models.ConversationID) (*models.Conversation, error) {
+func (t *Tx) conversationOf(agent models.Actor, id models.ConversationID) (*models.Conversation, error) {
 	if id != "" {
 		return t.fullConversation(id)
 	}
@@ -73,9 +71,9 @@ func (t *tx) conversationOf(agent models.Actor, id models.ConversationID) (*mode
 }
 
 // cutInput notes that not all of what a call runs with is kept: it can't be approved.
-func (t *tx) cutInput(a *models.Approval, length int64) error {
+func (t *Tx) cutInput(a *models.Approval, length int64) error {
 	a.InputBytes = &length
-	if err := t.changes("responses", a.ID); err != nil {
+	if err := t.Changes("responses", a.ID); err != nil {
 		return err
 	}
 	if err := t.Gorm().Exec(`UPDATE responses SET input_bytes = ? WHERE id = ?`, length, a.ID).Error; err != nil {
@@ -95,7 +93,7 @@ func outsideHeadline(r *models.Response, item *models.OutsideItem) headline.Head
 
 // askOutside makes a row pending for an item: a call that was reported, or one that was
 // stored for it.
-func (t *tx) askOutside(ask OutsideAsk, a *models.Approval) error {
+func (t *Tx) askOutside(ask OutsideAsk, a *models.Approval) error {
 	row := ask.Row
 	version, p, err := t.policy()
 	if err != nil {
@@ -128,7 +126,7 @@ func (t *tx) askOutside(ask OutsideAsk, a *models.Approval) error {
 	if err != nil {
 		return err
 	}
-	if err := t.changes("responses", a.ID); err != nil {
+	if err := t.Changes("responses", a.ID); err != nil {
 		return err
 	}
 	n, err := t.Exec(t.s.hot.matchOutside, a.UpstreamID, a.CallID, a.ApprovalID, a.OutsideRun, a.ClaimedAt, a.MatchedBy, row.Contradiction, a.Context, a.HeadlineJSON, a.Risk, a.PolicyVersion, a.PolicyRule, a.PolicyReason,
@@ -148,7 +146,7 @@ func (t *tx) askOutside(ask OutsideAsk, a *models.Approval) error {
 	t.Publish(events.Conversation(string(a.ConversationID)))
 	poller := models.System("poller")
 	t.logAsked(a)
-	if err := t.record(poller, "approval.requested", ledger.SubjectOf(&a.Response, routed), askedData(a, routed, running)); err != nil {
+	if err := t.Record(poller, "approval.requested", ledger.SubjectOf(&a.Response, routed), askedData(a, routed, running)); err != nil {
 		return err
 	}
 	return t.reroute(models.System("policy"), a)
@@ -157,8 +155,7 @@ func (t *tx) askOutside(ask OutsideAsk, a *models.Approval) error {
 // SettleElsewhere ends a request of another system that does not wait there any more: past its
 // deadline it has expired, else it is resolved, for the reason that text says. CodeBeingDecided: a
 // decision may be on its way to the other system.
-func (s *Store) SettleElsewhere(share *db.Tx, a *models.Approval, text string) error {
-	t := s.within(share)
+func (t *Tx) SettleElsewhere(a *models.Approval, text string) error {
 	if a.PastDeadline(t.Now) {
 		return t.expireNow(a)
 	}
@@ -166,43 +163,25 @@ func (s *Store) SettleElsewhere(share *db.Tx, a *models.Approval, text string) e
 }
 
 // MoveDeadline keeps the deadline that a pending request has by now in the other system.
-func (s *Store) MoveDeadline(share *db.Tx, a *models.Approval, until time.Time) error {
-	return s.within(share).extend(models.System("poller"), a, clock{deadline: until})
+func (t *Tx) MoveDeadline(a *models.Approval, until time.Time) error {
+	return t.extend(models.System("poller"), a, clock{deadline: until})
 }
 
 // LinkCall has an approval and its call, which keep a row each, lead to each other.
 // What a rejection does to the calls queued after it happens from there. A call with
 // another input is the one that is meant only as long as none with the same comes.
-func (s *Store) LinkCall(share *db.Tx, a *models.Approval, row *models.OutsideApproval, match models.Match) error {
-	return s.within(share).link(a, row, match)
-}
-
-// RejectWith rejects an approval whose call was rejected with another of its batch.
-func (s *Store) RejectWith(share *db.Tx, from, id models.ResponseID) error {
-	t := s.within(share)
-	rejected, err := t.existing(from)
-	if err != nil {
-		return err
-	}
-	if rejected.Status() != models.StatusRejected {
-		return fmt.Errorf("reject %s with %s: that is not rejected", id, from)
-	}
-	return t.cascadeTo(models.System("cascade"), rejected, id)
-}
-
-// link is LinkCall.
-func (t *tx) link(a *models.Approval, row *models.OutsideApproval, match models.Match) error {
+func (t *Tx) LinkCall(a *models.Approval, row *models.OutsideApproval, match models.Match) error {
 	row.Waits, row.LinkedID, row.LinkedBy = !match.SameInput, match.ID, match.By
 	err := t.Gorm().Model(row).UpdateColumns(map[string]any{"waits": row.Waits, "linked_id": match.ID, "linked_by": match.By}).Error
 	if err != nil {
 		return fmt.Errorf("link outside approval: %w", err)
 	}
-	call, err := t.existing(match.ID)
+	call, err := t.Request(match.ID)
 	if err != nil {
 		return err
 	}
 	poller := models.System("poller")
-	err = t.record(poller, "approval.linked", ledger.Subject{Owner: a.OwnerID, Conversation: a.ConversationID, Response: a.ID},
+	err = t.Record(poller, "approval.linked", ledger.Subject{Owner: a.OwnerID, Conversation: a.ConversationID, Response: a.ID},
 		map[string]any{"response": call.ID, "matched_by": match.By, "same_input": match.SameInput})
 	if err != nil {
 		return err
@@ -214,4 +193,16 @@ func (t *tx) link(a *models.Approval, row *models.OutsideApproval, match models.
 		return nil
 	}
 	return t.cascade(poller, a)
+}
+
+// RejectWith rejects an approval whose call was rejected with another of its batch.
+func (t *Tx) RejectWith(from, id models.ResponseID) error {
+	rejected, err := t.Request(from)
+	if err != nil {
+		return err
+	}
+	if rejected.Status() != models.StatusRejected {
+		return fmt.Errorf("reject %s with %s: that is not rejected", id, from)
+	}
+	return t.cascadeTo(models.System("cascade"), rejected, id)
 }

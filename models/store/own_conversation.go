@@ -21,7 +21,7 @@ func (s *Store) OwnConversation(ctx context.Context, actor models.Actor) (models
 		return "", models.Errorf(models.CodeForbidden, "Only an agent has its own conversation.")
 	}
 	var id models.ConversationID
-	err := s.write(ctx, func(t *tx) error {
+	err := s.write(ctx, func(t *Tx) error {
 		conv, err := scanConversation(t.Row(t.s.hot.conversationByRest, actor.ID))
 		if err == nil && conv == nil {
 			conv, err = t.openConversation(actor, &asked{})

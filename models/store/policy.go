@@ -20,7 +20,7 @@ type PolicyVersion struct {
 }
 
 // policy is the version that stands as this transaction sees it, compiled.
-func (t *tx) policy() (int64, *policy.Policy, error) {
+func (t *Tx) policy() (int64, *policy.Policy, error) {
 	k := &t.s.known
 	if k.policy == 0 {
 		if err := t.Row(t.s.hot.policyNow).Scan(&k.policy); err != nil {
@@ -107,7 +107,7 @@ func (s *Store) seedPolicy(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("write policy: %w", err)
 	}
-	return s.write(ctx, func(t *tx) error {
+	return s.write(ctx, func(t *Tx) error {
 		var version sql.NullInt64
 		if err := t.Row(t.s.hot.policyNow).Scan(&version); err != nil || version.Valid {
 			return err

@@ -54,7 +54,7 @@ func (s *Store) ApplyPolicyAnd(ctx context.Context, actor models.Actor, raw []by
 		return PolicyVersion{}, err
 	}
 	var row models.Policy
-	err = s.write(ctx, func(t *tx) error {
+	err = s.write(ctx, func(t *Tx) error {
 		version, standing, err := t.policy()
 		if err != nil {
 			return err
@@ -96,7 +96,7 @@ func (s *Store) ChangePolicy(ctx context.Context, actor models.Actor, note strin
 		return PolicyVersion{}, err
 	}
 	var row models.Policy
-	err := s.write(ctx, func(t *tx) error {
+	err := s.write(ctx, func(t *Tx) error {
 		active, err := t.endSwitches()
 		if err != nil {
 			return err
@@ -130,7 +130,7 @@ func checkedChange(doc, before policy.Document, now time.Time) (policy.Document,
 
 // nextVersion stores a document as the version behind the active one, if check allows it. A
 // document that says what the active one says makes no version: then row is that one.
-func (t *tx) nextVersion(actor models.Actor, active activeVersion, doc policy.Document, note string, check func(policy.Document) error) (row models.Policy, err error) {
+func (t *Tx) nextVersion(actor models.Actor, active activeVersion, doc policy.Document, note string, check func(policy.Document) error) (row models.Policy, err error) {
 	old, err := active.policy.Document().Marshal()
 	if err != nil {
 		return row, fmt.Errorf("write policy: %w", err)
@@ -150,12 +150,12 @@ func (t *tx) nextVersion(actor models.Actor, active activeVersion, doc policy.Do
 	return row, t.addPolicy(actor, row)
 }
 
-func (t *tx) addPolicy(actor models.Actor, row models.Policy) error {
+func (t *Tx) addPolicy(actor models.Actor, row models.Policy) error {
 	if err := t.Gorm().Create(&row).Error; err != nil {
 		return fmt.Errorf("store policy: %w", err)
 	}
-	t.adds("policies", row.Version)
+	t.Adds("policies", row.Version)
 	t.s.known.policy = row.Version
 	t.Publish(events.Policy)
-	return t.record(actor, "policy.changed", ledger.Subject{}, map[string]any{"version": row.Version, "digest": models.Digest([]byte(row.Document)), "note_digest": models.DigestOfText(row.Note)})
+	return t.Record(actor, "policy.changed", ledger.Subject{}, map[string]any{"version": row.Version, "digest": models.Digest([]byte(row.Document)), "note_digest": models.DigestOfText(row.Note)})
 }

@@ -76,24 +76,24 @@ func BenchmarkPreparedOrGORM(b *testing.B) {
 	}
 	at := s.db.Now()
 	later := func() time.Time { at = at.Add(time.Second); return at }
-	writes := map[string]func(*tx) error{
-		"an ask/prepared": func(t *tx) error { return t.addResponse(request()) },
-		"an ask/gorm":     func(t *tx) error { return t.Gorm().Create(request()).Error },
-		"a vote/prepared": func(t *tx) error { return t.addVote(vote()) },
-		"a vote/gorm":     func(t *tx) error { return t.Gorm().Create(vote()).Error },
-		"an outcome that comes late/prepared": func(t *tx) error {
+	writes := map[string]func(*Tx) error{
+		"an ask/prepared": func(t *Tx) error { return t.addResponse(request()) },
+		"an ask/gorm":     func(t *Tx) error { return t.Gorm().Create(request()).Error },
+		"a vote/prepared": func(t *Tx) error { return t.addVote(vote()) },
+		"a vote/gorm":     func(t *Tx) error { return t.Gorm().Create(vote()).Error },
+		"an outcome that comes late/prepared": func(t *Tx) error {
 			_, err := t.Exec(t.s.hot.expire, "Late.", last.ID, t.Now)
 			return err
 		},
-		"an outcome that comes late/gorm": func(t *tx) error {
+		"an outcome that comes late/gorm": func(t *Tx) error {
 			return t.Gorm().Model(&models.Response{}).Where("id = ? AND approval_status = ? AND held_until IS NULL AND approval_timeout_at <= ?", last.ID, models.StatusPending, t.Now).
 				UpdateColumns(map[string]any{"approval_status": models.StatusExpired, "approval_feedback": "Late.", "cause": models.CauseTimeout}).Error
 		},
-		"a column/prepared": func(t *tx) error {
+		"a column/prepared": func(t *Tx) error {
 			_, err := t.Exec(t.s.hot.touch, later(), last.ConversationID)
 			return err
 		},
-		"a column/gorm": func(t *tx) error {
+		"a column/gorm": func(t *Tx) error {
 			when := later()
 			return t.Gorm().Model(&models.Conversation{}).Where("id = ? AND active_at < ?", last.ConversationID, when).UpdateColumn("active_at", when).Error
 		},
@@ -102,7 +102,7 @@ func BenchmarkPreparedOrGORM(b *testing.B) {
 	for name, write := range writes {
 		b.Run("write "+name, func(b *testing.B) {
 			b.ReportAllocs()
-			err := s.write(ctx, func(t *tx) error {
+			err := s.write(ctx, func(t *Tx) error {
 				for b.Loop() {
 					if err := write(t); err != nil {
 						return fmt.Errorf("%s: %w", name, err)

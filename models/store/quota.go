@@ -58,7 +58,7 @@ func weigh(input int) int { return 1 + max(0, input-1)/share }
 
 // admit counts one new ask of the actor's with an input of so many bytes, or refuses it
 // with the seconds to wait. It refuses before anything was written.
-func (q *quota) admit(t *tx, actor models.Actor, input int) error {
+func (q *quota) admit(t *Tx, actor models.Actor, input int) error {
 	select {
 	case <-q.stale:
 		clear(q.atMost)
@@ -70,7 +70,7 @@ func (q *quota) admit(t *tx, actor models.Actor, input int) error {
 	return q.admitRate(t.Now, actor, weigh(input))
 }
 
-func (q *quota) admitPending(t *tx, actor models.Actor) error {
+func (q *quota) admitPending(t *Tx, actor models.Actor) error {
 	if q.pending == 0 {
 		return nil
 	}

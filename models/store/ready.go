@@ -63,7 +63,7 @@ func (s *Store) Ready(ctx context.Context) error {
 // checkWrite changes nothing in the end, but has a page written to the disk: SQLite writes
 // none where a row gets the values that it has.
 func (s *Store) checkWrite(ctx context.Context) error {
-	return s.writeAnyway(ctx, func(t *tx) error {
+	return s.writeAnyway(ctx, func(t *Tx) error {
 		if err := t.Gorm().Exec(`UPDATE ledger_head SET seq = seq + 1 WHERE id = 1`).Error; err != nil {
 			return err
 		}

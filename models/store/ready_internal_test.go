@@ -14,7 +14,7 @@ func TestReadyNamesWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	exec := func(t *testing.T, s *Store, text string) {
 		t.Helper()
-		if err := s.write(t.Context(), func(tx *tx) error { _, err := tx.ExecContext(t.Context(), text); return err }); err != nil {
+		if err := s.write(t.Context(), func(tx *Tx) error { _, err := tx.ExecContext(t.Context(), text); return err }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -98,7 +98,7 @@ func TestReadyCountsTheLastCommit(t *testing.T) {
 	if err := os.Rename(s.Path(), aside); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.write(t.Context(), func(*tx) error { return nil }); models.ErrorCode(err) != models.CodeUnavailable {
+	if err := s.write(t.Context(), func(*Tx) error { return nil }); models.ErrorCode(err) != models.CodeUnavailable {
 		t.Errorf("a write into a file that was moved: %v", err)
 	}
 	if err := s.Ready(t.Context()); models.ErrorCode(err) != models.CodeUnavailable || !strings.Contains(err.Error(), "moved") {

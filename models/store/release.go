@@ -20,8 +20,8 @@ const (
 
 // release makes the decision that holds a request its outcome. False: it is settled already, or
 // the decision may not take effect and was withdrawn.
-func (t *tx) release(id models.ResponseID) (bool, error) {
-	a, err := t.existing(id)
+func (t *Tx) release(id models.ResponseID) (bool, error) {
+	a, err := t.Request(id)
 	if err != nil {
 		return false, err
 	}
@@ -62,7 +62,7 @@ type barrier struct {
 // is not stopped, the digest is that of the vote, and whoever gave it may still give it. Each way from
 // held to settled calls it: the end of an undo window, and each attempt to tell another system.
 // Nil: it may. A rejection always may, for it lets nothing run.
-func (t *tx) releaseBarrier(a *models.Approval, vote *models.Vote) (*barrier, error) {
+func (t *Tx) releaseBarrier(a *models.Approval, vote *models.Vote) (*barrier, error) {
 	if vote.Verdict == models.VerdictReject {
 		return nil, nil //nolint:nilnil // nothing is in its way
 	}
@@ -96,7 +96,7 @@ func (t *tx) releaseBarrier(a *models.Approval, vote *models.Vote) (*barrier, er
 // stillMayApprove judges a held approval as the vote was judged, by the roles, groups and
 // substitutes of now: its voter may approve in their own right, for whom they voted, or because
 // somebody who may has signed the same edit.
-func (t *tx) stillMayApprove(a *models.Approval, vote *models.Vote) (bool, error) {
+func (t *Tx) stillMayApprove(a *models.Approval, vote *models.Vote) (bool, error) {
 	c, err := t.rightsReader()
 	if err != nil {
 		return false, err
@@ -119,7 +119,7 @@ func (t *tx) stillMayApprove(a *models.Approval, vote *models.Vote) (bool, error
 
 // disabledGiver names who was disabled of those without whom an approval could not have been
 // given: its voter, for whom they voted, and who else had to sign an edit. Empty: nobody.
-func (t *tx) disabledGiver(a *models.Approval, vote *models.Vote) (string, error) {
+func (t *Tx) disabledGiver(a *models.Approval, vote *models.Vote) (string, error) {
 	for _, giver := range [...]struct {
 		id   models.UserID
 		name string
@@ -127,7 +127,7 @@ func (t *tx) disabledGiver(a *models.Approval, vote *models.Vote) (string, error
 		if giver.id == "" {
 			continue
 		}
-		if able, err := t.enabled(giver.id); err != nil || !able {
+		if able, err := t.Enabled(giver.id); err != nil || !able {
 			return giver.name, err
 		}
 	}
@@ -143,7 +143,7 @@ func (t *tx) disabledGiver(a *models.Approval, vote *models.Vote) (string, error
 	}
 	gone := ""
 	for i := range signers {
-		able, err := t.enabled(signers[i].UserID)
+		able, err := t.Enabled(signers[i].UserID)
 		if able || err != nil {
 			return "", err // one of them is enough
 		}
@@ -180,7 +180,7 @@ func (s *Store) NextRelease(ctx context.Context) (time.Time, bool, error) {
 // holds, and the vote's own time is when it was given.
 func (s *Store) ReleaseDue(ctx context.Context, limit int) (int, error) {
 	n := 0
-	err := s.writeAnyway(ctx, func(t *tx) error {
+	err := s.writeAnyway(ctx, func(t *Tx) error {
 		n = 0
 		var ids []models.ResponseID
 		if err := t.Gorm().Raw(releasable, t.Now, limit).Scan(&ids).Error; err != nil {
@@ -204,7 +204,7 @@ func (s *Store) ReleaseDue(ctx context.Context, limit int) (int, error) {
 }
 
 // released does what waited for the release of an approval.
-func (t *tx) released(actor models.Actor, a *models.Approval, vote *models.Vote) error {
+func (t *Tx) released(actor models.Actor, a *models.Approval, vote *models.Vote) error {
 	if vote.UndoUntil == nil {
 		return nil
 	}

@@ -26,7 +26,7 @@ func (s *Store) ReportEvents(ctx context.Context, actor models.Actor, id models.
 		checked[i] = checkEvent(reported[i])
 	}
 	out := make([]models.RunEventResult, len(reported))
-	err := s.write(ctx, func(t *tx) error {
+	err := s.write(ctx, func(t *Tx) error {
 		conv, err := t.fullConversation(id)
 		if err != nil {
 			return err
@@ -50,7 +50,7 @@ func (s *Store) ReportEvents(ctx context.Context, actor models.Actor, id models.
 
 // report is one accepted request in its transaction.
 type report struct {
-	*tx
+	*Tx
 
 	actor   models.Actor
 	conv    *models.Conversation
@@ -62,8 +62,8 @@ type report struct {
 	sum      [sha256.Size]byte // over the digests of what changed something
 }
 
-func newReport(t *tx, actor models.Actor, conv *models.Conversation) *report {
-	return &report{tx: t, actor: actor, conv: conv, batches: make(map[string]string), rejected: make(map[string]*models.Approval)}
+func newReport(t *Tx, actor models.Actor, conv *models.Conversation) *report {
+	return &report{Tx: t, actor: actor, conv: conv, batches: make(map[string]string), rejected: make(map[string]*models.Approval)}
 }
 
 // admit counts the events that are new, before any is stored.
@@ -111,12 +111,12 @@ func (r *report) all(reported []*runEvent, out []models.RunEventResult) error {
 		r.s.quota.reports.take(r.Now, r.actor, stored)
 	}
 	if r.changes == 0 {
-		if changed, err := r.s.Ledger.Changed(r.Tx); err != nil || !changed {
+		if changed, err := r.s.Ledger.Changed(r.Tx.Tx); err != nil || !changed {
 			return err
 		}
 	}
 	r.changed(r.conv.ID)
-	return r.record(r.actor, "run.reported", ledger.Subject{Owner: r.conv.OwnerID, Conversation: r.conv.ID},
+	return r.Record(r.actor, "run.reported", ledger.Subject{Owner: r.conv.OwnerID, Conversation: r.conv.ID},
 		map[string]any{"count": r.changes, "digest": fmt.Sprintf("%x", r.sum)})
 }
 
@@ -252,7 +252,7 @@ func (r *report) message(e *runEvent) error {
 	if err := r.Gorm().Create(m).Error; err != nil {
 		return fmt.Errorf("store message: %w", err)
 	}
-	r.adds("messages", m.ID)
+	r.Adds("messages", m.ID)
 	return nil
 }
 

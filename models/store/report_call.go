@@ -54,7 +54,7 @@ func (r *report) call(e *runEvent, out *models.RunEventResult) error {
 
 // join makes a reported call one with the row that has its tool use id.
 func (r *report) join(e *runEvent, out *models.RunEventResult) error {
-	a, err := r.existing(out.ResponseID)
+	a, err := r.Request(out.ResponseID)
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (r *report) joinAsk(e *runEvent, out *models.RunEventResult) error {
 	if err := r.batch(e); err != nil {
 		return err
 	}
-	if err := r.tx.changes("responses", out.ResponseID); err != nil {
+	if err := r.Changes("responses", out.ResponseID); err != nil {
 		return err
 	}
 	if _, err := r.Exec(r.s.hot.joinReported, r.at(e), nullable(e.BatchID), e.ParentToolUseID, out.ResponseID); err != nil {
@@ -143,7 +143,7 @@ func (r *report) adopt(e *runEvent) (id models.ResponseID, err error) {
 	} else if err != nil {
 		return "", fmt.Errorf("look for a request to adopt: %w", err)
 	}
-	a, err := r.existing(id)
+	a, err := r.Request(id)
 	if err != nil {
 		return "", err
 	}
@@ -167,7 +167,7 @@ func (r *report) adopt(e *runEvent) (id models.ResponseID, err error) {
 	r.changed(a.ConversationID)
 	r.Publish(events.Agent(string(r.conv.AgentID)), events.RecordOf(string(r.conv.OwnerID)), events.RecordOfAdmins)
 	r.Publish(events.Approval(string(id)), events.InboxOfAdmins, events.InboxOf(string(a.OwnerID)))
-	return id, r.record(r.actor, "response.adopted", ledger.Subject{Owner: r.conv.OwnerID, Conversation: r.conv.ID, Response: id},
+	return id, r.Record(r.actor, "response.adopted", ledger.Subject{Owner: r.conv.OwnerID, Conversation: r.conv.ID, Response: id},
 		adoptedEntry{From: a.ConversationID, FromSequence: a.Sequence, Sequence: next.sequence, Energy: energy, Conversation: waitBegins(a, next.running), Left: waitEndsFor(a, leftRunning)})
 }
 
@@ -186,7 +186,7 @@ type adoptedEntry struct {
 // move gives a row its place in the run. Energy that the run cannot carry stays
 // counted in the standing conversation, on a turn that stands for it.
 func (r *report) move(a *models.Approval, sequence, energy int64) error {
-	if err := r.tx.changes("responses", a.ID); err != nil {
+	if err := r.Changes("responses", a.ID); err != nil {
 		return err
 	}
 	if err := r.updateOne(r.placeOf(&a.Response), map[string]any{"conversation_id": r.conv.ID, "sequence": sequence, "energy": energy}); err != nil {

@@ -69,7 +69,7 @@ func (r *report) adoptOutside(e *runEvent) (wanted *models.OutsideApproval, id m
 	if wanted, err = r.wanted(e); wanted == nil || err != nil {
 		return nil, "", err
 	}
-	a, err := r.existing(wanted.ResponseID)
+	a, err := r.Request(wanted.ResponseID)
 	if err != nil {
 		return nil, "", err
 	}
@@ -91,7 +91,7 @@ func (r *report) moveOutside(e *runEvent, a *models.Approval) error {
 	}
 	from := *a
 	a.ConversationID, a.Sequence, a.AgentID, a.ToolUseID, a.MatchedBy = r.conv.ID, next.sequence, r.conv.AgentID, &e.ToolUseID, models.MatchedByInput
-	if err := r.tx.changes("responses", a.ID); err != nil {
+	if err := r.Changes("responses", a.ID); err != nil {
 		return err
 	}
 	err = r.updateOne(r.placeOf(&from.Response), map[string]any{
@@ -110,7 +110,7 @@ func (r *report) moveOutside(e *runEvent, a *models.Approval) error {
 	r.changed(from.ConversationID)
 	r.Publish(events.Agent(string(a.AgentID)), events.RecordOf(string(a.OwnerID)), events.RecordOfAdmins)
 	r.Publish(events.Approval(string(a.ID)), events.InboxOfAdmins, events.InboxOf(string(a.OwnerID)))
-	err = r.record(r.actor, "response.adopted", ledger.Subject{Owner: a.OwnerID, Conversation: a.ConversationID, Response: a.ID}, adoptedEntry{
+	err = r.Record(r.actor, "response.adopted", ledger.Subject{Owner: a.OwnerID, Conversation: a.ConversationID, Response: a.ID}, adoptedEntry{
 		From: from.ConversationID, FromSequence: from.Sequence, Sequence: next.sequence, Energy: a.Energy, Conversation: waitBegins(a, next.running), Left: waitEndsFor(a, leftRunning),
 		Agent: a.AgentID,
 	})
@@ -139,7 +139,7 @@ func (r *report) reportedLate(e *runEvent, a *models.Response, wanted *models.Ou
 	if from == nil || err != nil {
 		return err
 	}
-	call, err := r.existing(a.ID)
+	call, err := r.Request(a.ID)
 	if err != nil || call.IsCompleted {
 		return err
 	}
@@ -152,7 +152,7 @@ func (r *report) joinedLate(e *runEvent, id models.ResponseID) error {
 	if e.BatchID == "" || r.conv.OnReject != models.OnRejectCascade {
 		return nil
 	}
-	a, err := r.existing(id)
+	a, err := r.Request(id)
 	if err != nil {
 		return err
 	}
@@ -175,12 +175,12 @@ func (r *report) joinedLate(e *runEvent, id models.ResponseID) error {
 
 // linkDecided links a call to its approval that was decided, or is being decided.
 func (r *report) linkDecided(e *runEvent, a *models.Response, wanted *models.OutsideApproval) error {
-	approval, err := r.existing(wanted.ResponseID)
+	approval, err := r.Request(wanted.ResponseID)
 	if err != nil {
 		return err
 	}
 	delete(r.rejected, e.BatchID) // it may be this one
-	return r.link(approval, wanted, models.Match{ID: a.ID, By: models.MatchedByInput, SameInput: true})
+	return r.LinkCall(approval, wanted, models.Match{ID: a.ID, By: models.MatchedByInput, SameInput: true})
 }
 
 // rejectedBefore is the call of an event's batch that a person rejected; nil:
@@ -200,6 +200,6 @@ func (r *report) rejectedBefore(e *runEvent) (*models.Approval, error) {
 	if id == "" {
 		return nil, nil //nolint:nilnil // as above
 	}
-	r.rejected[e.BatchID], err = r.existing(id)
+	r.rejected[e.BatchID], err = r.Request(id)
 	return r.rejected[e.BatchID], err
 }

@@ -44,7 +44,7 @@ func (r *report) result(e *runEvent, out *models.RunEventResult) error {
 
 // complete gives a call its result. A call that was closed has one after all.
 func (r *report) complete(g reportedResult, out *models.RunEventResult) error {
-	if err := r.tx.changes("responses", out.ResponseID); err != nil {
+	if err := r.Changes("responses", out.ResponseID); err != nil {
 		return err
 	}
 	n, err := r.Exec(r.s.hot.complete, g.at, g.isError, g.bytes, g.text, out.ResponseID)
@@ -108,7 +108,7 @@ func (r *report) earlyResult(e *runEvent, out *models.RunEventResult) error {
 
 // takeEarly takes the result that waits for a call, or nil. Mostly none waits for
 // any, which the writer remembers.
-func (t *tx) takeEarly(conv models.ConversationID, toolUseID string) (*reportedResult, error) {
+func (t *Tx) takeEarly(conv models.ConversationID, toolUseID string) (*reportedResult, error) {
 	known := &t.s.known
 	if known.early == nil {
 		waits, err := db.Exists(t.Row(t.s.hot.anyEarlyResult))
@@ -133,8 +133,8 @@ func (t *tx) takeEarly(conv models.ConversationID, toolUseID string) (*reportedR
 
 // resultRemoved completes a call whose result was removed before the call was
 // known: it has none, and says why.
-func (t *tx) resultRemoved(g *reportedResult, id models.ResponseID) error {
-	if err := t.changes("responses", id); err != nil {
+func (t *Tx) resultRemoved(g *reportedResult, id models.ResponseID) error {
+	if err := t.Changes("responses", id); err != nil {
 		return err
 	}
 	if _, err := t.Exec(t.s.hot.closeCall, g.at, models.ClosedByRun, id); err != nil {
@@ -148,7 +148,7 @@ func (t *tx) resultRemoved(g *reportedResult, id models.ResponseID) error {
 }
 
 // askedLate gives a request the result that was reported before it was made.
-func (t *tx) askedLate(a *models.Approval) error {
+func (t *Tx) askedLate(a *models.Approval) error {
 	if a.ToolUseID == nil {
 		return nil
 	}
@@ -161,7 +161,7 @@ func (t *tx) askedLate(a *models.Approval) error {
 		a.Closed = models.ClosedByRun
 		return t.resultRemoved(g, a.ID)
 	}
-	if err := t.changes("responses", a.ID); err != nil {
+	if err := t.Changes("responses", a.ID); err != nil {
 		return err
 	}
 	if _, err := t.Exec(t.s.hot.complete, g.at, g.isError, g.bytes, g.text, a.ID); err != nil {
@@ -241,7 +241,7 @@ func (r *report) closeAll(open []openCall, why string) error {
 // cause run_ended, and a verdict that holds it is withdrawn, unless the other
 // system is being told of it: then that verdict stands (I1).
 func (r *report) closeByRun(id models.ResponseID, why string) error {
-	a, err := r.existing(id)
+	a, err := r.Request(id)
 	if err != nil {
 		return err
 	}
@@ -261,12 +261,12 @@ func (r *report) closeByRun(id models.ResponseID, why string) error {
 }
 
 // closeCall completes a tool call without a result.
-func (t *tx) closeCall(a *models.Approval, by models.ClosedBy) error {
+func (t *Tx) closeCall(a *models.Approval, by models.ClosedBy) error {
 	if a.Kind != models.KindToolCall || a.IsCompleted {
 		return nil
 	}
 	a.IsCompleted, a.Closed = true, by
-	if err := t.changes("responses", a.ID); err != nil {
+	if err := t.Changes("responses", a.ID); err != nil {
 		return err
 	}
 	if _, err := t.Exec(t.s.hot.closeCall, t.Now, by, a.ID); err != nil {
@@ -287,8 +287,8 @@ func (s *Store) CloseCall(ctx context.Context, actor models.Actor, id models.Res
 		return nil, models.Errorf(models.CodeForbidden, "Only a person may close a call.")
 	}
 	var out *models.Approval
-	err := s.write(ctx, func(t *tx) error {
-		a, err := t.existing(id)
+	err := s.write(ctx, func(t *Tx) error {
+		a, err := t.Request(id)
 		if err != nil {
 			return err
 		}
@@ -307,7 +307,7 @@ func (s *Store) CloseCall(ctx context.Context, actor models.Actor, id models.Res
 		}
 		t.changed(a.ConversationID)
 		t.Publish(events.Approval(string(a.ID)))
-		return t.record(actor, "call.closed", ledger.SubjectOf(&a.Response, nil), map[string]any{"digest": a.Digest, "sequence": a.Sequence})
+		return t.Record(actor, "call.closed", ledger.SubjectOf(&a.Response, nil), map[string]any{"digest": a.Digest, "sequence": a.Sequence})
 	})
 	if err != nil {
 		return nil, err
@@ -328,7 +328,7 @@ func closable(a *models.Approval) error {
 }
 
 // closedAlready refuses to close a call that has a result.
-func (t *tx) closedAlready(a *models.Approval) error {
+func (t *Tx) closedAlready(a *models.Approval) error {
 	closed, err := db.Exists(t.Row(t.s.hot.isClosed, a.ID))
 	if err != nil || closed {
 		return err

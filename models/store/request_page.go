@@ -63,7 +63,7 @@ func (s *Store) Saw(ctx context.Context, actor models.Actor, id models.ResponseI
 	if !actor.IsPerson() {
 		return models.Errorf(models.CodeForbidden, "Only a person looks at a request.")
 	}
-	return s.write(ctx, func(t *tx) error {
+	return s.write(ctx, func(t *Tx) error {
 		if _, err := t.approval(actor, id); err != nil {
 			return err
 		}
@@ -82,10 +82,10 @@ func (s *Store) AtDesk(ctx context.Context, actor models.Actor) error {
 	if !actor.IsPerson() {
 		return models.Errorf(models.CodeForbidden, "Only a person looks at pages.")
 	}
-	return s.write(ctx, func(t *tx) error { return t.activeAtDesk(actor) })
+	return s.write(ctx, func(t *Tx) error { return t.activeAtDesk(actor) })
 }
 
-func (t *tx) activeAtDesk(actor models.Actor) error {
+func (t *Tx) activeAtDesk(actor models.Actor) error {
 	if err := t.Gorm().Exec(atDesk+db.OrReplace("active_at"), actor.UserID(), t.Now).Error; err != nil {
 		return fmt.Errorf("note who has a page open: %w", err)
 	}

@@ -33,9 +33,9 @@ func (s *Store) Respond(ctx context.Context, actor models.Actor, in models.Respo
 		return nil, err
 	}
 	var out *models.Approval
-	err = s.write(ctx, func(t *tx) error {
+	err = s.write(ctx, func(t *Tx) error {
 		if r.ID != "" {
-			a, err := t.existing(r.ID)
+			a, err := t.Request(r.ID)
 			if err != nil {
 				return err
 			}
@@ -108,7 +108,7 @@ func checkResponse(in models.ResponseInput) (models.Response, error) {
 }
 
 // sameResponse checks that a response whose id stands is that same response.
-func (t *tx) sameResponse(actor models.Actor, conv models.ConversationID, r models.Response, a *models.Approval) (*models.Approval, error) {
+func (t *Tx) sameResponse(actor models.Actor, conv models.ConversationID, r models.Response, a *models.Approval) (*models.Approval, error) {
 	digest, err := r.DigestUnder(a.DigestVersion)
 	if err != nil {
 		return nil, err
@@ -130,7 +130,7 @@ func (t *tx) sameResponse(actor models.Actor, conv models.ConversationID, r mode
 
 // agentConversation is an agent's own conversation, opened if its id is unknown
 // anywhere. energy is the least that it is about to spend there.
-func (t *tx) agentConversation(actor models.Actor, id models.ConversationID, energy int64) (*models.Conversation, error) {
+func (t *Tx) agentConversation(actor models.Actor, id models.ConversationID, energy int64) (*models.Conversation, error) {
 	conv, err := t.fullConversation(id)
 	if err != nil {
 		return nil, err
@@ -146,7 +146,7 @@ func (t *tx) agentConversation(actor models.Actor, id models.ConversationID, ene
 
 // respond stores a checked reply or proposal with its energy, of which prepaid was
 // spent before.
-func (t *tx) respond(actor models.Actor, conv *models.Conversation, r models.Response, prepaid int64) (*models.Approval, error) {
+func (t *Tx) respond(actor models.Actor, conv *models.Conversation, r models.Response, prepaid int64) (*models.Approval, error) {
 	if r.Kind != models.KindReply {
 		return t.addJudged(actor, conv, r, terms{least: r.Energy, prepaid: prepaid})
 	}
@@ -169,11 +169,11 @@ func (t *tx) respond(actor models.Actor, conv *models.Conversation, r models.Res
 	if err := t.addResponse(&a.Response); err != nil {
 		return nil, err
 	}
-	return a, t.record(actor, "response.added", ledger.SubjectOf(&a.Response, nil), askedData(a, nil, false))
+	return a, t.Record(actor, "response.added", ledger.SubjectOf(&a.Response, nil), askedData(a, nil, false))
 }
 
 // responseIn is a response of the actor's in a conversation, not yet in sequence.
-func (t *tx) responseIn(actor models.Actor, conv *models.Conversation, r models.Response) *models.Approval {
+func (t *Tx) responseIn(actor models.Actor, conv *models.Conversation, r models.Response) *models.Approval {
 	r.ConversationID, r.OwnerID, r.AgentID, r.CreatedAt = conv.ID, conv.OwnerID, conv.AgentID, t.Now
 	r.ApprovalTimeoutAt, r.DigestVersion = models.NoDeadline, models.DigestVersion
 	if r.ID == "" {
@@ -192,7 +192,7 @@ type terms struct {
 // addJudged stores a proposal or budget request as the policy judges it: pending
 // or rejected. A budget request costs nothing. It expires at r.ApprovalTimeoutAt at
 // the latest, if that is set.
-func (t *tx) addJudged(actor models.Actor, conv *models.Conversation, r models.Response, on terms) (*models.Approval, error) {
+func (t *Tx) addJudged(actor models.Actor, conv *models.Conversation, r models.Response, on terms) (*models.Approval, error) {
 	version, p, err := t.policy()
 	if err != nil {
 		return nil, err
@@ -237,7 +237,7 @@ func (t *tx) addJudged(actor models.Actor, conv *models.Conversation, r models.R
 		return nil, err
 	}
 	t.asked(a)
-	if err := t.record(actor, askAction(a), ledger.SubjectOf(&a.Response, reviewers), askedData(a, reviewers, next.running && !on.passing)); err != nil {
+	if err := t.Record(actor, askAction(a), ledger.SubjectOf(&a.Response, reviewers), askedData(a, reviewers, next.running && !on.passing)); err != nil {
 		return nil, fmt.Errorf("record %s: %w", r.Kind, err)
 	}
 	return a, t.reroute(models.System("policy"), a)

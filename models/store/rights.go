@@ -20,7 +20,7 @@ type rightsReader struct {
 	read *readAhead // nil: each is read when it is asked for
 }
 
-func (t *tx) rightsReader() (rightsReader, error) {
+func (t *Tx) rightsReader() (rightsReader, error) {
 	w, err := t.substitutions()
 	return rightsReader{q: t.Gorm(), now: t.Now, substitutions: w}, err
 }
@@ -166,7 +166,7 @@ func (c rightsReader) proposalCounts(a *models.Approval, v *models.Vote) (bool, 
 }
 
 // rightOf is what a person who sees a pending request may do with it.
-func (t *tx) rightOf(actor models.Actor, a *models.Approval) (models.Right, error) {
+func (t *Tx) rightOf(actor models.Actor, a *models.Approval) (models.Right, error) {
 	w, err := t.substitutions()
 	if err != nil {
 		return models.Right{}, err
@@ -188,7 +188,7 @@ func (t *tx) rightOf(actor models.Actor, a *models.Approval) (models.Right, erro
 
 // mayReject refuses somebody who had a request only for others, and may not act for them any
 // more. Everybody else who sees it may reject it.
-func (t *tx) mayReject(actor models.Actor, a *models.Approval, vote *models.Vote) error {
+func (t *Tx) mayReject(actor models.Actor, a *models.Approval, vote *models.Vote) error {
 	if w, err := t.substitutions(); err != nil || w.nobody() {
 		return err // whoever sees it is its owner, an admin, or asked
 	}
@@ -212,7 +212,7 @@ func checkRight(right models.Right, a *models.Approval) error {
 
 // maySteer refuses to ask about a pending request, and to move its deadline, whoever had it
 // only for others and may not act for them any more.
-func (t *tx) maySteer(actor models.Actor, a *models.Approval) error {
+func (t *Tx) maySteer(actor models.Actor, a *models.Approval) error {
 	if w, err := t.substitutions(); err != nil || w.nobody() {
 		return err
 	}

@@ -11,15 +11,15 @@ import (
 	"countersign/models/requests"
 )
 
-// What other rooms and their workers ask of the store, most of it within a share of their own:
-// leases, notices, webhooks.
+// What other rooms and their workers ask of the store: leases, notices, webhooks. A room after the
+// store asks within its Tx, one before it by what Open gave it, within a share of its own.
 
 // TakeLease gives holder the right to do what one process of the installation
 // does at a time, or renews it; nil while another holds it. One that has ended without giving it
 // back, as after kill -9, does not, if it was on this machine and named itself by Holder.
 func (s *Store) TakeLease(ctx context.Context, name, holder string, ttl time.Duration) (*models.Lease, error) {
 	var out *models.Lease
-	err := s.writeAnyway(ctx, func(t *tx) error {
+	err := s.writeAnyway(ctx, func(t *Tx) error {
 		out = nil
 		var rows []models.Lease
 		if err := t.Gorm().Where("name = ?", name).Limit(1).Find(&rows).Error; err != nil {
@@ -50,13 +50,13 @@ func (s *Store) Holder() (string, error) { return s.db.Holder() }
 
 // DropLease gives a lease back, so that another need not wait for its end.
 func (s *Store) DropLease(ctx context.Context, l *models.Lease) error {
-	return s.writeAnyway(ctx, func(t *tx) error {
+	return s.writeAnyway(ctx, func(t *Tx) error {
 		return t.Gorm().Exec(`UPDATE leases SET until = ? WHERE name = ? AND holder = ? AND number = ?`, t.Now, l.Name, l.Holder, l.Number).Error
 	})
 }
 
-// holds refuses whoever has lost the lease: nothing is written.
-func (t *tx) holds(l *models.Lease) error {
+// HoldsLease refuses whoever has lost the lease, with CodeConflict: nothing is written.
+func (t *Tx) HoldsLease(l *models.Lease) error {
 	var rows []models.Lease
 	if err := t.Gorm().Where("name = ? AND holder = ? AND number = ? AND until > ?", l.Name, l.Holder, l.Number, t.Now).Limit(1).Find(&rows).Error; err != nil {
 		return err
@@ -67,8 +67,8 @@ func (t *tx) holds(l *models.Lease) error {
 	return nil
 }
 
-// HoldsLease refuses, within another room's share, whoever has lost the lease.
-func (s *Store) HoldsLease(share *db.Tx, l *models.Lease) error { return s.within(share).holds(l) }
+// holdsLease is HoldsLease within another room's share.
+func (s *Store) holdsLease(share *db.Tx, l *models.Lease) error { return s.within(share).HoldsLease(l) }
 
 // checkTarget judges addresses of webhooks by the hosts that are allowed; nil: nothing does.
 func (s *Store) checkTarget() func(ctx context.Context, field, url string) error {
@@ -113,13 +113,13 @@ func (s *Store) tellOfPause(share *db.Tx, h *models.Webhook) error {
 }
 
 // tellOfPause reports whether somebody has a channel by which they are told.
-func (t *tx) tellOfPause(h *models.Webhook, to models.UserID) (told bool, err error) {
+func (t *Tx) tellOfPause(h *models.Webhook, to models.UserID) (told bool, err error) {
 	var channels []models.Channel
 	if err := t.Gorm().Raw(tellsOfPause, to).Scan(&channels).Error; err != nil {
 		return false, fmt.Errorf("read channels: %w", err)
 	}
 	for i := range channels {
-		if err := t.queue(&channels[i], models.NoticeWebhookPaused, "", models.ChannelID(h.ID)); err != nil {
+		if err := t.QueueNotice(&channels[i], models.NoticeWebhookPaused, "", models.ChannelID(h.ID)); err != nil {
 			return false, err
 		}
 	}
@@ -149,32 +149,21 @@ func (s *Store) NameOf(ctx context.Context, id models.UserID) (string, error) {
 	return names[0], nil
 }
 
-// Request reads a request whoever it belongs to; nil: there is none. It judges no rights.
-func (s *Store) Request(share *db.Tx, id models.ResponseID) (*models.Approval, error) {
-	return s.within(share).existing(id)
-}
-
 // NotificationSettings are when somebody is told of something; nil: they have no channel that
 // works, or may not sign in.
-func (s *Store) NotificationSettings(share *db.Tx, recipient models.RecipientID) (*models.NotificationSettings, error) {
-	w, err := s.within(share).recipients()
+func (t *Tx) NotificationSettings(recipient models.RecipientID) (*models.NotificationSettings, error) {
+	w, err := t.recipients()
 	if err != nil {
 		return nil, err
 	}
 	return w.settings[recipient], nil
 }
 
-// QueueNotice puts a message on its way, unless it follows another and the channel has no threads.
-func (s *Store) QueueNotice(share *db.Tx, c *models.Channel, kind models.NoticeKind, request models.ResponseID, about models.ChannelID) error {
-	return s.within(share).queue(c, kind, request, about)
-}
-
 const namesOfDeciders = `SELECT u.id, u.name FROM deciders JOIN users u ON u.id = deciders.user_id WHERE u.disabled_at IS NULL AND `
 
 // WhoMayApprove are the people who have a pending request in their inbox, may sign in and may
 // approve it: whose agent asks perhaps may not.
-func (s *Store) WhoMayApprove(share *db.Tx, a *models.Approval) ([]models.User, error) {
-	t := s.within(share)
+func (t *Tx) WhoMayApprove(a *models.Approval) ([]models.User, error) {
 	var all, out []models.User
 	if err := t.Gorm().Raw(namesOfDeciders+decidersOf+` ORDER BY u.name, u.id`, a.ID, a.OwnerID, a.ApprovalTimeoutAt).Scan(&all).Error; err != nil {
 		return nil, fmt.Errorf("read deciders: %w", err)

@@ -23,7 +23,7 @@ func (s *Store) OpenRun(ctx context.Context, actor models.Actor, in models.RunIn
 	if err != nil {
 		return nil, false, err
 	}
-	err = s.write(ctx, func(t *tx) error {
+	err = s.write(ctx, func(t *Tx) error {
 		conv, opened = nil, false
 		found, err := t.namedConversation(actor, q)
 		if err != nil {
@@ -97,7 +97,7 @@ func checkTitle(title string) error {
 }
 
 // foundRun is a run that stands already. Another parent would be another run.
-func (t *tx) foundRun(actor models.Actor, id models.ConversationID, in models.RunInput) (*models.Conversation, error) {
+func (t *Tx) foundRun(actor models.Actor, id models.ConversationID, in models.RunInput) (*models.Conversation, error) {
 	conv, err := t.fullConversation(id)
 	if err != nil {
 		return nil, err
@@ -148,7 +148,7 @@ func described(c *models.Conversation) map[string]any {
 	}
 }
 
-func (t *tx) newRun(actor models.Actor, q *asked, in models.RunInput) (*models.Conversation, error) {
+func (t *Tx) newRun(actor models.Actor, q *asked, in models.RunInput) (*models.Conversation, error) {
 	q.title, q.parentRunID, q.onReject = in.Title, in.ParentRunID, cmp.Or(in.OnReject, in.OnRejectDefault)
 	if in.OnReject != "" {
 		q.onRejectBy = models.OnRejectByAgent

@@ -34,7 +34,7 @@ func (s *Store) ClaimRun(ctx context.Context, holder string, ttl time.Duration) 
 		return nil, models.Errorf(models.CodeInvalid, "Only a holder can claim a run, for a limited time.")
 	}
 	var out *models.Run
-	err := s.write(ctx, func(t *tx) error {
+	err := s.write(ctx, func(t *Tx) error {
 		out = nil
 		var r models.Run
 		err := t.QueryRowContext(context.Background(), claimQuery, t.Now, t.Now).
@@ -80,7 +80,7 @@ func (s *Store) NextRun(ctx context.Context) (time.Time, bool, error) {
 // RenewRun holds the run for another ttl. CodeConflict if it was taken over, or
 // if the conversation was paused or stopped: then the holder gives up at once.
 func (s *Store) RenewRun(ctx context.Context, run *models.Run, ttl time.Duration) error {
-	return s.write(ctx, func(t *tx) error {
+	return s.write(ctx, func(t *Tx) error {
 		if _, err := t.held(run); err != nil {
 			return err
 		}
@@ -109,7 +109,7 @@ func (s *Store) CheckRun(ctx context.Context, run *models.Run) error {
 // ReleaseRun gives the run back as it is, with the energy that was reserved for
 // it: what is ready stays ready. It does nothing where the run was taken over.
 func (s *Store) ReleaseRun(ctx context.Context, run *models.Run) error {
-	return s.write(ctx, func(t *tx) error {
+	return s.write(ctx, func(t *Tx) error {
 		stands, err := t.leased(run)
 		if err != nil || !stands {
 			return err
@@ -122,7 +122,7 @@ func (s *Store) ReleaseRun(ctx context.Context, run *models.Run) error {
 // RestRun ends a run that cannot go on by itself: text tells people why, in the
 // conversation, which waits for them. A model that failed is counted.
 func (s *Store) RestRun(ctx context.Context, run *models.Run, text string, failed bool) error {
-	return s.write(ctx, func(t *tx) error {
+	return s.write(ctx, func(t *Tx) error {
 		conv, err := t.held(run)
 		if err != nil {
 			return err
@@ -145,7 +145,7 @@ func (s *Store) RestRun(ctx context.Context, run *models.Run, text string, faile
 // IdleRun ends a run in which nothing is left to do: nobody has said anything
 // that the model has not answered.
 func (s *Store) IdleRun(ctx context.Context, run *models.Run, seen *models.RunContext) error {
-	return s.write(ctx, func(t *tx) error {
+	return s.write(ctx, func(t *Tx) error {
 		conv, err := t.held(run)
 		if err != nil {
 			return err
@@ -155,7 +155,7 @@ func (s *Store) IdleRun(ctx context.Context, run *models.Run, seen *models.RunCo
 }
 
 // held checks that the run is still its holder's and may go on.
-func (t *tx) held(run *models.Run) (*models.Conversation, error) {
+func (t *Tx) held(run *models.Run) (*models.Conversation, error) {
 	stands, err := t.leased(run)
 	if err != nil {
 		return nil, err
@@ -167,7 +167,7 @@ func (t *tx) held(run *models.Run) (*models.Conversation, error) {
 	return conv, mayRun(stands, conv)
 }
 
-func (t *tx) leased(run *models.Run) (bool, error) {
+func (t *Tx) leased(run *models.Run) (bool, error) {
 	return db.Exists(t.QueryRowContext(context.Background(), leaseQuery, run.ConversationID, run.Lease, run.Holder))
 }
 
@@ -190,7 +190,7 @@ const (
 )
 
 // giveBack ends the lease and frees what was reserved.
-func (t *tx) giveBack(run *models.Run, stays bool) error {
+func (t *Tx) giveBack(run *models.Run, stays bool) error {
 	set := `UPDATE agent_inbox SET holder = '', leased_until = NULL`
 	if !stays {
 		set += `, ready_at = NULL`
@@ -203,7 +203,7 @@ func (t *tx) giveBack(run *models.Run, stays bool) error {
 
 // unreserve frees what is reserved in a conversation of the built-in agent,
 // where there is one reservation at most.
-func (t *tx) unreserve(id models.ConversationID) error {
+func (t *Tx) unreserve(id models.ConversationID) error {
 	res := t.Gorm().Exec(`UPDATE conversations SET energy_reserved = 0 WHERE id = ? AND energy_reserved > 0`, id)
 	if res.Error != nil {
 		return fmt.Errorf("free reserved energy: %w", res.Error)
@@ -215,7 +215,7 @@ func (t *tx) unreserve(id models.ConversationID) error {
 }
 
 // notice is a line of the loop itself, for the people who read the conversation.
-func (t *tx) notice(conv *models.Conversation, text string) error {
+func (t *Tx) notice(conv *models.Conversation, text string) error {
 	_, err := t.addMessage(models.System("agent"), conv, text, nil)
 	return err
 }

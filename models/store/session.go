@@ -17,7 +17,7 @@ import (
 // sessionConversation finds the conversation that an asking agent's session
 // names, among its own; nil: to be opened. A stranger's conversation of that id
 // is none of its business, and is no hindrance: the id becomes a run id here.
-func (t *tx) sessionConversation(actor models.Actor, session string) (*models.Conversation, error) {
+func (t *Tx) sessionConversation(actor models.Actor, session string) (*models.Conversation, error) {
 	if id, err := models.ParseID[models.ConversationID]("sessionId", session); err == nil {
 		c, err := scanConversation(t.Row(t.s.hot.conversation, id))
 		if err != nil {

@@ -18,7 +18,7 @@ import (
 //
 // Codes: not_found, invalid; being_decided with the row of a verdict on its way.
 func (s *Store) Steer(ctx context.Context, actor models.Actor, id models.ConversationID, how models.Steering) (*models.Conversation, error) {
-	return s.steered(ctx, actor, id, func(t *tx, c *models.Conversation) error {
+	return s.steered(ctx, actor, id, func(t *Tx, c *models.Conversation) error {
 		switch how {
 		case models.SteerPause:
 			return t.setPaused(actor, c, true)
@@ -41,7 +41,7 @@ func (s *Store) Rename(ctx context.Context, actor models.Actor, id models.Conver
 	if err := checkTitle(title); err != nil {
 		return nil, err
 	}
-	return s.steered(ctx, actor, id, func(t *tx, c *models.Conversation) error {
+	return s.steered(ctx, actor, id, func(t *Tx, c *models.Conversation) error {
 		if c.Title == title {
 			return nil
 		}
@@ -57,7 +57,7 @@ func (s *Store) SetOnReject(ctx context.Context, actor models.Actor, id models.C
 	if onReject != models.OnRejectCascade && onReject != models.OnRejectContinue {
 		return nil, models.Invalid("onReject", "must be cascade or continue")
 	}
-	return s.steered(ctx, actor, id, func(t *tx, c *models.Conversation) error {
+	return s.steered(ctx, actor, id, func(t *Tx, c *models.Conversation) error {
 		if c.OnReject == onReject && c.OnRejectBy == models.OnRejectByPerson {
 			return nil
 		}
@@ -66,12 +66,12 @@ func (s *Store) SetOnReject(ctx context.Context, actor models.Actor, id models.C
 	})
 }
 
-func (s *Store) steered(ctx context.Context, actor models.Actor, id models.ConversationID, fn func(*tx, *models.Conversation) error) (*models.Conversation, error) {
+func (s *Store) steered(ctx context.Context, actor models.Actor, id models.ConversationID, fn func(*Tx, *models.Conversation) error) (*models.Conversation, error) {
 	if !actor.IsPerson() {
 		return nil, models.Errorf(models.CodeForbidden, "Only a person may do this.")
 	}
 	var out *models.Conversation
-	err := s.write(ctx, func(t *tx) error {
+	err := s.write(ctx, func(t *Tx) error {
 		c, err := t.owned(actor, id)
 		if err != nil {
 			return err
@@ -89,23 +89,23 @@ func (s *Store) steered(ctx context.Context, actor models.Actor, id models.Conve
 }
 
 // setColumn changes one column of a conversation and records it.
-func (t *tx) setColumn(actor models.Actor, c *models.Conversation, column string, value any, action string, data map[string]any) error {
+func (t *Tx) setColumn(actor models.Actor, c *models.Conversation, column string, value any, action string, data map[string]any) error {
 	return t.setColumns(actor, c, map[string]any{column: value}, action, data)
 }
 
 // setColumns changes columns of a conversation and records it as one change.
-func (t *tx) setColumns(actor models.Actor, c *models.Conversation, columns map[string]any, action string, data map[string]any) error {
-	if err := t.changes("conversations", c.ID); err != nil {
+func (t *Tx) setColumns(actor models.Actor, c *models.Conversation, columns map[string]any, action string, data map[string]any) error {
+	if err := t.Changes("conversations", c.ID); err != nil {
 		return err
 	}
 	if err := t.Gorm().Model(&models.Conversation{}).Where("id = ?", c.ID).UpdateColumns(columns).Error; err != nil {
 		return fmt.Errorf("store conversation: %w", err)
 	}
 	t.changed(c.ID)
-	return t.record(actor, action, ledger.Subject{Owner: c.OwnerID, Conversation: c.ID}, data)
+	return t.Record(actor, action, ledger.Subject{Owner: c.OwnerID, Conversation: c.ID}, data)
 }
 
-func (t *tx) setPaused(actor models.Actor, c *models.Conversation, paused bool) error {
+func (t *Tx) setPaused(actor models.Actor, c *models.Conversation, paused bool) error {
 	if paused == (c.PausedAt != nil) {
 		return nil
 	}
@@ -121,7 +121,7 @@ func (t *tx) setPaused(actor models.Actor, c *models.Conversation, paused bool) 
 	return nil
 }
 
-func (t *tx) setArchived(actor models.Actor, c *models.Conversation, archived bool) error {
+func (t *Tx) setArchived(actor models.Actor, c *models.Conversation, archived bool) error {
 	if archived == (c.ArchivedAt != nil) {
 		return nil
 	}
@@ -138,7 +138,7 @@ const pendingInConversation = `SELECT id FROM responses` + db.ByResponsesPending
 
 // stop ends a run: first the status, so that no outcome makes it go on, then
 // everything that is pending. A turn that is under way loses its lease.
-func (t *tx) stop(actor models.Actor, c *models.Conversation) error {
+func (t *Tx) stop(actor models.Actor, c *models.Conversation) error {
 	var ids []models.ResponseID
 	if err := t.Gorm().Raw(pendingInConversation, c.ID).Scan(&ids).Error; err != nil {
 		return fmt.Errorf("read what is pending: %w", err)
@@ -148,7 +148,7 @@ func (t *tx) stop(actor models.Actor, c *models.Conversation) error {
 	}
 	rows := make([]*models.Approval, 0, len(ids))
 	for _, id := range ids {
-		a, err := t.existing(id)
+		a, err := t.Request(id)
 		if err != nil {
 			return err
 		}

@@ -44,7 +44,7 @@ func (s *Store) Stop(ctx context.Context, actor models.Actor, agent models.Agent
 	if note, err = stopNote(note); err != nil {
 		return nil, 0, err
 	}
-	err = s.writeAnyway(ctx, func(t *tx) error {
+	err = s.writeAnyway(ctx, func(t *Tx) error {
 		of, err := t.mayStop(actor, agent)
 		if err != nil {
 			return err
@@ -60,9 +60,9 @@ func (s *Store) Stop(ctx context.Context, actor models.Actor, agent models.Agent
 		if err := t.Gorm().Create(stop).Error; err != nil {
 			return fmt.Errorf("store stop: %w", err)
 		}
-		t.adds("stops", stop.ID)
+		t.Adds("stops", stop.ID)
 		t.stopsChanged()
-		return t.record(actor, "agents.stopped", ledger.Subject{Owner: of.OwnerID}, stopEntry{stop.ID, agent, models.DigestOfText(note)})
+		return t.Record(actor, "agents.stopped", ledger.Subject{Owner: of.OwnerID}, stopEntry{stop.ID, agent, models.DigestOfText(note)})
 	})
 	if err != nil {
 		return nil, 0, err
@@ -83,7 +83,7 @@ func stopNote(note string) (string, error) {
 
 // mayStop refuses who may not stop an agent, or all, and returns the agent; of all it is
 // the zero value.
-func (t *tx) mayStop(actor models.Actor, agent models.AgentID) (found models.Agent, err error) {
+func (t *Tx) mayStop(actor models.Actor, agent models.AgentID) (found models.Agent, err error) {
 	if !actor.IsPerson() && actor.Kind != models.ActorOperator {
 		return found, models.Errorf(models.CodeForbidden, "Only a person may stop agents.")
 	}
@@ -142,7 +142,7 @@ func (s *Store) cancelStopped(ctx context.Context, actor models.Actor, stop *mod
 	for last := models.ResponseID(""); ; {
 		var ids []models.ResponseID
 		done := 0
-		err := s.writeAnyway(ctx, func(t *tx) error {
+		err := s.writeAnyway(ctx, func(t *Tx) error {
 			done = 0
 			query, args := stoppedBy(stop, last, stopAtOnce)
 			if err := t.Gorm().Raw(query, args...).Scan(&ids).Error; err != nil {
@@ -168,8 +168,8 @@ func (s *Store) cancelStopped(ctx context.Context, actor models.Actor, stop *mod
 }
 
 // cancelFor withdraws a request because of a stop; false: it had expired.
-func (t *tx) cancelFor(stop *models.Stop, actor models.Actor, id models.ResponseID) (bool, error) {
-	a, err := t.existing(id)
+func (t *Tx) cancelFor(stop *models.Stop, actor models.Actor, id models.ResponseID) (bool, error) {
+	a, err := t.Request(id)
 	if err != nil {
 		return false, err
 	}
@@ -187,7 +187,7 @@ func (s *Store) Lift(ctx context.Context, actor models.Actor, id models.StopID, 
 	if err != nil {
 		return err
 	}
-	return s.write(ctx, func(t *tx) error {
+	return s.write(ctx, func(t *Tx) error {
 		standing, err := t.stops()
 		if err != nil {
 			return err
@@ -205,14 +205,14 @@ func (s *Store) Lift(ctx context.Context, actor models.Actor, id models.StopID, 
 			return models.Errorf(models.CodeForbidden, "Only the person who stopped it and admins may lift this stop.")
 		}
 		one := t.Gorm().Model(&models.Stop{}).Where("id = ? AND lifted_at IS NULL", id)
-		if err := t.changes("stops", id); err != nil {
+		if err := t.Changes("stops", id); err != nil {
 			return err
 		}
 		if err := t.updateOne(one, map[string]any{"lifted_at": t.Now, "lifted_id": actor.UserID(), "lifted_name": actor.Name, "lifted_note": note}); err != nil {
 			return fmt.Errorf("lift stop: %w", err)
 		}
 		t.stopsChanged()
-		return t.record(actor, "agents.resumed", ledger.Subject{Owner: of.OwnerID}, stopEntry{id, stop.AgentID, models.DigestOfText(note)})
+		return t.Record(actor, "agents.resumed", ledger.Subject{Owner: of.OwnerID}, stopEntry{id, stop.AgentID, models.DigestOfText(note)})
 	})
 }
 
@@ -236,13 +236,13 @@ func (s *Store) StopsInForce(ctx context.Context) ([]models.Stop, error) {
 }
 
 // stopsChanged has everybody look again.
-func (t *tx) stopsChanged() {
+func (t *Tx) stopsChanged() {
 	t.s.known.stops = nil
 	t.Publish(events.Policy)
 }
 
 // stops are those in force, remembered until one changes.
-func (t *tx) stops() ([]models.Stop, error) {
+func (t *Tx) stops() ([]models.Stop, error) {
 	k := &t.s.known
 	if k.stops == nil {
 		found := []models.Stop{}
@@ -255,7 +255,7 @@ func (t *tx) stops() ([]models.Stop, error) {
 }
 
 // stopOf is what stops an agent; nil: nothing.
-func (t *tx) stopOf(agent models.AgentID) (*models.Stop, error) {
+func (t *Tx) stopOf(agent models.AgentID) (*models.Stop, error) {
 	all, err := t.stops()
 	for i := range all {
 		if all[i].Stops(agent) {
@@ -266,7 +266,7 @@ func (t *tx) stopOf(agent models.AgentID) (*models.Stop, error) {
 }
 
 // checkRunning refuses an approval of what a stopped agent asked.
-func (t *tx) checkRunning(a *models.Approval) error {
+func (t *Tx) checkRunning(a *models.Approval) error {
 	stop, err := t.stopOf(a.AgentID)
 	if stop == nil || err != nil {
 		return err

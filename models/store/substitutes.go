@@ -36,11 +36,11 @@ func (s *Store) AskSubstitute(ctx context.Context, actor models.Actor, user, sub
 		return nil, err
 	}
 	var out *models.Substitute
-	err := s.write(ctx, func(t *tx) error {
+	err := s.write(ctx, func(t *Tx) error {
 		if there, err := t.personIs(user); err != nil || !there {
 			return orNotFound(err, "user")
 		}
-		if there, err := t.enabled(substitute); err != nil {
+		if there, err := t.Enabled(substitute); err != nil {
 			return err
 		} else if !there || substitute == user {
 			return models.Invalid("substitute", "must be another person who may sign in")
@@ -57,8 +57,8 @@ func (s *Store) AskSubstitute(ctx context.Context, actor models.Actor, user, sub
 		if err := t.Gorm().Create(out).Error; err != nil {
 			return fmt.Errorf("store substitute: %w", err)
 		}
-		t.adds("substitutes", out.ID)
-		return t.record(actor, "substitute.asked", ledger.Subject{Owner: user}, substituteEntry{out.ID, user, substitute})
+		t.Adds("substitutes", out.ID)
+		return t.Record(actor, "substitute.asked", ledger.Subject{Owner: user}, substituteEntry{out.ID, user, substitute})
 	})
 	if err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func (s *Store) AcceptSubstitute(ctx context.Context, actor models.Actor, id mod
 	if err := actor.NeedAdmin(); err != nil {
 		return err
 	}
-	return s.write(ctx, func(t *tx) error {
+	return s.write(ctx, func(t *Tx) error {
 		sub, err := t.substitute(id)
 		if err != nil || sub.AcceptedAt != nil {
 			return err
@@ -82,13 +82,13 @@ func (s *Store) AcceptSubstitute(ctx context.Context, actor models.Actor, id mod
 		if err := t.acceptedByOther(actor, sub); err != nil {
 			return err
 		}
-		if err := t.changes("substitutes", id); err != nil {
+		if err := t.Changes("substitutes", id); err != nil {
 			return err
 		}
 		if err := t.changeSubstitute(acceptSubstitute, t.Now, actor.UserID(), id); err != nil {
 			return err
 		}
-		if err := t.record(actor, "substitute.accepted", ledger.Subject{Owner: sub.UserID}, substituteEntry{id, sub.UserID, sub.SubstituteID}); err != nil {
+		if err := t.Record(actor, "substitute.accepted", ledger.Subject{Owner: sub.UserID}, substituteEntry{id, sub.UserID, sub.SubstituteID}); err != nil {
 			return err
 		}
 		return t.rerouteAll(actor)
@@ -98,7 +98,7 @@ func (s *Store) AcceptSubstitute(ctx context.Context, actor models.Actor, id mod
 const otherAdmins = `SELECT count(*) FROM users WHERE role = 'admin' AND disabled_at IS NULL AND id <> ?`
 
 // acceptedByOther refuses an admin who would let themselves act, while there is another.
-func (t *tx) acceptedByOther(actor models.Actor, sub *models.Substitute) error {
+func (t *Tx) acceptedByOther(actor models.Actor, sub *models.Substitute) error {
 	if me := actor.UserID(); me == "" || me != sub.SubstituteID {
 		return nil
 	}
@@ -130,7 +130,7 @@ func (s *Store) RemoveSubstitute(ctx context.Context, actor models.Actor, id mod
 	if !actor.IsPerson() && actor.NeedAdmin() != nil {
 		return models.Errorf(models.CodeForbidden, "Only a person may remove a substitute.")
 	}
-	return s.writeAnyway(ctx, func(t *tx) error {
+	return s.writeAnyway(ctx, func(t *Tx) error {
 		sub, err := t.substitute(id)
 		if err != nil {
 			return err
@@ -138,13 +138,13 @@ func (s *Store) RemoveSubstitute(ctx context.Context, actor models.Actor, id mod
 		if actor.NeedAdmin() != nil && actor.UserID() != sub.UserID && actor.UserID() != sub.SubstituteID {
 			return models.NotFound("substitute")
 		}
-		if err := t.changes("substitutes", id); err != nil {
+		if err := t.Changes("substitutes", id); err != nil {
 			return err
 		}
 		if err := t.changeSubstitute(removeSubstitute, t.Now, id); err != nil {
 			return err
 		}
-		if err := t.record(actor, "substitute.removed", ledger.Subject{Owner: sub.UserID}, substituteEntry{id, sub.UserID, sub.SubstituteID}); err != nil {
+		if err := t.Record(actor, "substitute.removed", ledger.Subject{Owner: sub.UserID}, substituteEntry{id, sub.UserID, sub.SubstituteID}); err != nil {
 			return err
 		}
 		return t.rerouteAll(actor)
@@ -166,7 +166,7 @@ func (s *Store) Substitutes(ctx context.Context, actor models.Actor, user models
 	return out, nil
 }
 
-func (t *tx) substitute(id models.SubstituteID) (*models.Substitute, error) {
+func (t *Tx) substitute(id models.SubstituteID) (*models.Substitute, error) {
 	var found []models.Substitute
 	if err := t.Gorm().Raw(substituteBy, id).Scan(&found).Error; err != nil {
 		return nil, fmt.Errorf("read substitute: %w", err)
@@ -177,7 +177,7 @@ func (t *tx) substitute(id models.SubstituteID) (*models.Substitute, error) {
 	return &found[0], nil
 }
 
-func (t *tx) changeSubstitute(query string, args ...any) error {
+func (t *Tx) changeSubstitute(query string, args ...any) error {
 	res := t.Gorm().Exec(query, args...)
 	if res.Error != nil {
 		return fmt.Errorf("change substitute: %w", res.Error)
@@ -196,7 +196,7 @@ func needsThemselves(actor models.Actor, user models.UserID) error {
 	return models.Errorf(models.CodeForbidden, "Only the person themselves and admins may do this.")
 }
 
-func (t *tx) personIs(user models.UserID) (bool, error) {
+func (t *Tx) personIs(user models.UserID) (bool, error) {
 	var n int64
 	if err := t.Gorm().Model(&models.User{}).Where("id = ?", user).Count(&n).Error; err != nil {
 		return false, fmt.Errorf("read person: %w", err)

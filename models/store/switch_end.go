@@ -19,7 +19,7 @@ type activeVersion struct {
 // endSwitches writes down that a switch of the active policy which let calls through has
 // ended, as a version of the system's, and returns what is active then. Whoever saves a
 // version calls it first, so that the end is in the history and the ledger before theirs.
-func (t *tx) endSwitches() (activeVersion, error) {
+func (t *Tx) endSwitches() (activeVersion, error) {
 	version, p, err := t.policy()
 	if err != nil {
 		return activeVersion{}, err
@@ -56,7 +56,7 @@ func endNote(before policy.Document, gate, fallback bool) string {
 }
 
 // watchEnds has the expirer look at the ends of a document that is stored.
-func (t *tx) watchEnds(d policy.Document) {
+func (t *Tx) watchEnds(d policy.Document) {
 	if end, some := d.NextEnd(); some {
 		t.deadlineStored(end)
 	}
@@ -94,7 +94,7 @@ func (s *Store) activePolicy(ctx context.Context) (*policy.Policy, error) {
 // all that ended.
 func (s *Store) EndSwitches(ctx context.Context) (int, error) {
 	versions := 0
-	err := s.writeAnyway(ctx, func(t *tx) error {
+	err := s.writeAnyway(ctx, func(t *Tx) error {
 		before, _, err := t.policy()
 		if err != nil {
 			return err

@@ -21,7 +21,7 @@ func (s *Store) ReserveEnergy(ctx context.Context, run *models.Run, worst int64)
 	if worst < 0 || worst > models.MaxEnergy {
 		return false, models.Invalid("energy", "must be from 0 to %d", models.MaxEnergy)
 	}
-	err = s.write(ctx, func(t *tx) error {
+	err = s.write(ctx, func(t *Tx) error {
 		fits = false
 		conv, err := t.held(run)
 		if err != nil {
@@ -59,7 +59,7 @@ func (s *Store) ReserveEnergy(ctx context.Context, run *models.Run, worst int64)
 
 // goesOn has a run that waited for its agent's budget run again: it may have
 // begun because the window moved, which is no event.
-func (t *tx) goesOn(run *models.Run, conv *models.Conversation, b *models.AgentBudget) error {
+func (t *Tx) goesOn(run *models.Run, conv *models.Conversation, b *models.AgentBudget) error {
 	if b == nil || conv.Status != models.ConversationWaitingInput {
 		return nil
 	}
@@ -67,7 +67,7 @@ func (t *tx) goesOn(run *models.Run, conv *models.Conversation, b *models.AgentB
 }
 
 // reserve sets energy aside, or changes nothing where that would pass the budget.
-func (t *tx) reserve(id models.ConversationID, worst int64) (bool, error) {
+func (t *Tx) reserve(id models.ConversationID, worst int64) (bool, error) {
 	res := t.Gorm().Exec(`UPDATE conversations SET energy_reserved = ?1 WHERE id = ?2 AND (energy_budget IS NULL OR energy_used + ?1 <= energy_budget)`, worst, id)
 	if res.Error != nil {
 		return false, fmt.Errorf("reserve energy: %w", res.Error)
@@ -82,7 +82,7 @@ func (t *tx) reserve(id models.ConversationID, worst int64) (bool, error) {
 // stored, if the run does not stand.
 func (s *Store) StoreTurn(ctx context.Context, run *models.Run, in models.TurnInput) (*models.Turn, error) {
 	var out *models.Turn
-	err := s.write(ctx, func(t *tx) error {
+	err := s.write(ctx, func(t *Tx) error {
 		conv, err := t.held(run)
 		if err != nil {
 			return err
@@ -122,7 +122,7 @@ func (s *Store) StoreTurn(ctx context.Context, run *models.Run, in models.TurnIn
 
 // settleEnergy frees what was reserved and spends what the turn did cost: never
 // more than was reserved, nor, if a budget was lowered meanwhile, than is left.
-func (t *tx) settleEnergy(conv *models.Conversation, actual int64) (int64, error) {
+func (t *Tx) settleEnergy(conv *models.Conversation, actual int64) (int64, error) {
 	spent := min(max(actual, 0), conv.EnergyReserved)
 	if b, err := t.agentBudget(conv.AgentID, conv.ID); err != nil {
 		return 0, err
@@ -162,7 +162,7 @@ func openIn(c *models.RunContext) []models.ResponseID {
 
 // speak stores a turn's text as a reply and carries out its calls. The first
 // response of the turn carries what the turn has cost; left is what none carries.
-func (t *tx) speak(run *models.Run, conv *models.Conversation, turn *models.Turn, calls []models.TurnCall, spent int64) (left int64, err error) {
+func (t *Tx) speak(run *models.Run, conv *models.Conversation, turn *models.Turn, calls []models.TurnCall, spent int64) (left int64, err error) {
 	left = spent
 	if turn.Content != "" {
 		done, err := t.carryOut(run, conv, turn.Model, &models.ToolCall{Name: models.ToolRespond, Content: turn.Content}, left)
@@ -211,7 +211,7 @@ type carriedOut struct {
 
 // carryOut does one call, whose response carries the energy that was spent before.
 // What the store refuses is a result; any other error spoils the turn.
-func (t *tx) carryOut(run *models.Run, conv *models.Conversation, model string, call *models.ToolCall, prepaid int64) (carriedOut, error) {
+func (t *Tx) carryOut(run *models.Run, conv *models.Conversation, model string, call *models.ToolCall, prepaid int64) (carriedOut, error) {
 	actor := run.Actor()
 	switch call.Name {
 	case models.ToolRespond, models.ToolRespondWithApproval:
@@ -254,7 +254,7 @@ func asResult(err error) (carriedOut, error) {
 	return carriedOut{result: models.RefusedResult(refused)}, nil
 }
 
-func (t *tx) addTurn(turn *models.Turn) error {
+func (t *Tx) addTurn(turn *models.Turn) error {
 	said, err := json.Marshal(turn.TurnOutput, json.Deterministic(true))
 	if err != nil {
 		return fmt.Errorf("encode model call: %w", err)
@@ -275,7 +275,7 @@ const heardQuery = `SELECT 1 FROM messages WHERE conversation_id = ? AND sequenc
 // goOn gives a run back after a turn, or after none was needed: words that came
 // meanwhile are answered, what is pending is waited for, results are read, and
 // otherwise the run is done.
-func (t *tx) goOn(run *models.Run, conv *models.Conversation, seen *models.RunContext, turn *models.Turn) error {
+func (t *Tx) goOn(run *models.Run, conv *models.Conversation, seen *models.RunContext, turn *models.Turn) error {
 	words, err := db.Exists(t.QueryRowContext(context.Background(), heardQuery, conv.ID, seen.Read))
 	if err != nil {
 		return err

@@ -10,8 +10,10 @@ import (
 	"countersign/models/ledger"
 )
 
-// tx is one caller's share of a transaction.
-type tx struct {
+// Tx is one caller's share of a transaction: what rooms after the store change goes through its
+// methods. None of them judges rights, unless it says so, and all of them may run twice: they have
+// no effects outside of the transaction.
+type Tx struct {
 	*db.Tx
 	s *Store
 
@@ -64,18 +66,18 @@ func (k *known) changes(table string) {
 
 // write is the only way to change anything: see db.DB.Write. fn may run twice and
 // must have no outside effects.
-func (s *Store) write(ctx context.Context, fn func(*tx) error) error {
+func (s *Store) write(ctx context.Context, fn func(*Tx) error) error {
 	return s.writeBy(ctx, s.db.Write, nil, fn)
 }
 
 // writeAnyway is write for what must go on when the disk is full: signing in and out,
 // what takes rights away, and what ends a request without approving it.
-func (s *Store) writeAnyway(ctx context.Context, fn func(*tx) error) error {
+func (s *Store) writeAnyway(ctx context.Context, fn func(*Tx) error) error {
 	return s.writeBy(ctx, s.db.WriteAnyway, nil, fn)
 }
 
-func (s *Store) writeBy(ctx context.Context, write func(context.Context, func(*db.Tx) error) error, judged *ahead, fn func(*tx) error) error {
-	var last *tx
+func (s *Store) writeBy(ctx context.Context, write func(context.Context, func(*db.Tx) error) error, judged *ahead, fn func(*Tx) error) error {
+	var last *Tx
 	var err error
 	for left := 0; ; left++ {
 		err = write(ctx, func(share *db.Tx) error {
@@ -98,25 +100,24 @@ func (s *Store) writeBy(ctx context.Context, write func(context.Context, func(*d
 }
 
 // within is the store's part of a share: the same one each time.
-func (s *Store) within(share *db.Tx) *tx {
-	if t, ok := share.Part.(*tx); ok {
+func (s *Store) within(share *db.Tx) *Tx {
+	if t, ok := share.Part.(*Tx); ok {
 		return t
 	}
-	t := &tx{Tx: share, s: s}
+	t := &Tx{Tx: share, s: s}
 	share.Part = t
 	share.AfterCommit(t.announce)
 	return t
 }
 
-// Write is db.DB.Write for a room whose functions ask the policy or end requests: conditions are
-// judged before the transaction, not in it, and what was asked and ended is logged.
-func (s *Store) Write(ctx context.Context, fn func(*db.Tx) error) error {
-	return s.write(ctx, func(t *tx) error { return fn(t.Tx) })
-}
+// Write has fn change something for a room after the store: see db.DB.Write. fn may run twice and must have no
+// outside effects. Conditions of the policy are judged before the transaction, not in it, and what
+// was asked and ended is logged.
+func (s *Store) Write(ctx context.Context, fn func(*Tx) error) error { return s.write(ctx, fn) }
 
 // WriteAnyway is Write for what must go on when the disk is full.
-func (s *Store) WriteAnyway(ctx context.Context, fn func(*db.Tx) error) error {
-	return s.writeAnyway(ctx, func(t *tx) error { return fn(t.Tx) })
+func (s *Store) WriteAnyway(ctx context.Context, fn func(*Tx) error) error {
+	return s.writeAnyway(ctx, fn)
 }
 
 // stranded ends what nobody may approve any more, within another room's share.
@@ -130,7 +131,7 @@ func (s *Store) stranded(share *db.Tx) error {
 }
 
 // announce tells what was committed to those who wait for an outcome.
-func (t *tx) announce() {
+func (t *Tx) announce() {
 	s := t.s
 	t.committed = true
 	for _, a := range t.outcomes {
@@ -153,29 +154,31 @@ func (s *Store) wakeExpirer() {
 	}
 }
 
-// changes and adds say that a row is about to change, or that it is new: see
+// Changes says that a row is about to change, so that the entry that follows proves it: see
 // ledger.Ledger.Changes.
-func (t *tx) changes(table string, key ...any) error { return t.s.Ledger.Changes(t.Tx, table, key...) }
+func (t *Tx) Changes(table string, key ...any) error { return t.s.Ledger.Changes(t.Tx, table, key...) }
 
-func (t *tx) adds(table string, key ...any) { t.s.Ledger.Adds(t.Tx, table, key...) }
+// Adds says that a row is new: see ledger.Ledger.Adds.
+func (t *Tx) Adds(table string, key ...any) { t.s.Ledger.Adds(t.Tx, table, key...) }
 
-// record appends an entry to the ledger: see ledger.Ledger.Append.
-func (t *tx) record(actor models.Actor, action string, about ledger.Subject, data any) error {
+// Record appends an entry to the ledger: see ledger.Ledger.Append.
+func (t *Tx) Record(actor models.Actor, action string, about ledger.Subject, data any) error {
 	return t.s.Ledger.Append(t.Tx, actor, action, about, data)
 }
 
 // tell hands the outcome to those who wait for it after the commit.
-func (t *tx) tell(a *models.Approval) { t.outcomes = append(t.outcomes, a) }
+func (t *Tx) tell(a *models.Approval) { t.outcomes = append(t.outcomes, a) }
 
-// enabled and agentNamed: see people.People.
-func (t *tx) enabled(user models.UserID) (bool, error) { return t.s.People.Enabled(t.Tx, user) }
+// Enabled reports whether a person may sign in: see people.People.
+func (t *Tx) Enabled(user models.UserID) (bool, error) { return t.s.People.Enabled(t.Tx, user) }
 
-func (t *tx) agentNamed(actor models.Actor, owner models.UserID, name string) (*models.Agent, error) {
+// AgentNamed is an agent of an owner, made if there is none of that name: see people.People.
+func (t *Tx) AgentNamed(actor models.Actor, owner models.UserID, name string) (*models.Agent, error) {
 	return t.s.People.AgentNamed(t.Tx, actor, owner, name)
 }
 
 // deadlineStored wakes the expirer after the commit if at is not "none".
-func (t *tx) deadlineStored(at time.Time) {
+func (t *Tx) deadlineStored(at time.Time) {
 	if at.Before(models.NoDeadline) {
 		t.sooner = true
 	}

@@ -20,7 +20,7 @@ const (
 
 // undoFor is how long the policy that stands has a verdict held, so that it can
 // be taken back: approvals only, never rejections nor answers.
-func (t *tx) undoFor(a *models.Approval, v *models.Vote) (time.Duration, error) {
+func (t *Tx) undoFor(a *models.Approval, v *models.Vote) (time.Duration, error) {
 	if v.Verdict != models.VerdictApprove {
 		return 0, nil
 	}
@@ -33,10 +33,10 @@ func (t *tx) undoFor(a *models.Approval, v *models.Vote) (time.Duration, error) 
 
 // holdForUndo keeps an approval back for its window, with the change of the
 // budget that came with it: nothing is told and nothing changes before.
-func (t *tx) holdForUndo(actor models.Actor, a *models.Approval, v *models.Vote, window time.Duration, change models.BudgetChange) (*models.Approval, error) {
+func (t *Tx) holdForUndo(actor models.Actor, a *models.Approval, v *models.Vote, window time.Duration, change models.BudgetChange) (*models.Approval, error) {
 	until := t.Now.Add(window)
 	v.UndoUntil, v.BudgetSet, v.BudgetDelta = &until, change.Set, change.Delta
-	if err := t.changes("votes", v.ID); err != nil {
+	if err := t.Changes("votes", v.ID); err != nil {
 		return nil, err
 	}
 	if err := t.Gorm().Exec(keepUndo, v.UndoUntil, v.BudgetSet, v.BudgetDelta, v.ID).Error; err != nil {
@@ -58,7 +58,7 @@ func (s *Store) Undo(ctx context.Context, actor models.Actor, id models.Response
 		return nil, models.Errorf(models.CodeForbidden, "Only the person who approved can undo it.")
 	}
 	var out *models.Approval
-	err := s.writeAnyway(ctx, func(t *tx) error {
+	err := s.writeAnyway(ctx, func(t *Tx) error {
 		a, err := t.approval(actor, id)
 		if err != nil {
 			return err
@@ -77,7 +77,7 @@ func (s *Store) Undo(ctx context.Context, actor models.Actor, id models.Response
 }
 
 // toTakeBack is the approval that the actor may take back; nil if it was already.
-func (t *tx) toTakeBack(actor models.Actor, a *models.Approval) (*models.Vote, error) {
+func (t *Tx) toTakeBack(actor models.Actor, a *models.Approval) (*models.Vote, error) {
 	if a.HeldUntil == nil || a.Status() != models.StatusPending {
 		return nil, t.nothingHeld(actor, a)
 	}
@@ -97,7 +97,7 @@ func (t *tx) toTakeBack(actor models.Actor, a *models.Approval) (*models.Vote, e
 
 // nothingHeld answers who wants to take back what is not held: nil if that was
 // done before.
-func (t *tx) nothingHeld(actor models.Actor, a *models.Approval) error {
+func (t *Tx) nothingHeld(actor models.Actor, a *models.Approval) error {
 	if err := t.conflict(a); err != nil {
 		return err
 	}
@@ -114,11 +114,11 @@ func (t *tx) nothingHeld(actor models.Actor, a *models.Approval) error {
 	return &models.Error{Code: models.CodeConflict, Text: "There is no approval to undo.", Approval: a}
 }
 
-func (t *tx) takeBack(actor models.Actor, a *models.Approval, vote *models.Vote) error {
+func (t *Tx) takeBack(actor models.Actor, a *models.Approval, vote *models.Vote) error {
 	if err := t.overrule(a); err != nil {
 		return err
 	}
-	if err := t.changes("responses", a.ID); err != nil {
+	if err := t.Changes("responses", a.ID); err != nil {
 		return err
 	}
 	res := t.Gorm().Exec(unhold, a.ID)
@@ -139,7 +139,7 @@ func (t *tx) takeBack(actor models.Actor, a *models.Approval, vote *models.Vote)
 	if err != nil {
 		return err
 	}
-	if err := t.record(actor, "approval.taken_back", ledger.SubjectOf(&a.Response, readers), settledEntry{
+	if err := t.Record(actor, "approval.taken_back", ledger.SubjectOf(&a.Response, readers), settledEntry{
 		Digest: a.Digest, Status: models.StatusPending, Verdict: vote.Verdict, Edited: vote.InputDigest,
 	}); err != nil {
 		return err
@@ -158,7 +158,7 @@ func (t *tx) takeBack(actor models.Actor, a *models.Approval, vote *models.Vote)
 
 // wakeBySaid tells the built-in agent of the words that came with a held approval:
 // it hears of both together.
-func (t *tx) wakeBySaid(actor models.Actor, a *models.Approval) error {
+func (t *Tx) wakeBySaid(actor models.Actor, a *models.Approval) error {
 	var said int64
 	if err := t.Gorm().Raw(saidWith, a.ConversationID, a.Sequence, a.ID).Scan(&said).Error; err != nil {
 		return fmt.Errorf("look for a message: %w", err)

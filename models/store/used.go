@@ -41,7 +41,7 @@ func (q *asked) usedUp(a *models.Approval) bool {
 
 // ranAgain reports whether a report that a call went on without an answer tells of another run
 // than the one whose result is known: it began after that.
-func (t *tx) ranAgain(q *asked, a *models.Approval) (bool, error) {
+func (t *Tx) ranAgain(q *asked, a *models.Approval) (bool, error) {
 	if q.fallback.IsZero() || !a.IsCompleted || a.Closed != "" {
 		return false, nil
 	}
@@ -54,7 +54,7 @@ func (t *tx) ranAgain(q *asked, a *models.Approval) (bool, error) {
 
 // another reports whether a request is another one than the row with its key: the row's call
 // has run, or its answer is another session's.
-func (t *tx) another(actor models.Actor, q *asked, a *models.Approval) (bool, error) {
+func (t *Tx) another(actor models.Actor, q *asked, a *models.Approval) (bool, error) {
 	if q.usedUp(a) {
 		return true, nil
 	}
@@ -81,7 +81,7 @@ func (t *tx) another(actor models.Actor, q *asked, a *models.Approval) (bool, er
 }
 
 // offerAnswer notes that a permission prompt waits for a row's answer, which nobody has taken.
-func (t *tx) offerAnswer(q *asked, a *models.Approval) error {
+func (t *Tx) offerAnswer(q *asked, a *models.Approval) error {
 	if q.Taker == "" || q.ToolUseID == "" {
 		return nil
 	}
@@ -94,7 +94,7 @@ func (t *tx) offerAnswer(q *asked, a *models.Approval) error {
 // TakeAnswers gives the answers to the requests of one call to its taker, and reports whether
 // it has all of them: an answer that another took is not given again.
 func (s *Store) TakeAnswers(ctx context.Context, taker string, ids []models.ResponseID) (taken bool, err error) {
-	err = s.write(ctx, func(t *tx) error {
+	err = s.write(ctx, func(t *Tx) error {
 		taken = true
 		for _, id := range ids {
 			n, err := t.Exec(t.s.hot.takeAnswer, taker, id, taker)
@@ -121,7 +121,7 @@ func (r *report) callWith(e *runEvent) (models.ResponseID, error) {
 	if err != nil || asked != "" {
 		return asked, err
 	}
-	a, err := r.existing(id)
+	a, err := r.Request(id)
 	if err != nil {
 		return "", err
 	}
@@ -144,7 +144,7 @@ func (r *report) ofNextUse(e *runEvent, out *models.RunEventResult, same bool) (
 	if err != nil || next == "" || next == out.ResponseID {
 		return same, true, err
 	}
-	a, err := r.existing(next)
+	a, err := r.Request(next)
 	if err != nil {
 		return false, false, err
 	}

@@ -13,7 +13,7 @@ import (
 
 // refused takes back a decision that the other system will not take: the request
 // waits again. What was settled otherwise meanwhile stays, and is marked.
-func (t *tx) refused(a *models.Approval, row *models.Delivery, end models.DeliveryEnd) error {
+func (t *Tx) refused(a *models.Approval, row *models.Delivery, end models.DeliveryEnd) error {
 	if err := t.deliveryDone(row, string(models.DeliveryRefused)); err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (s *Store) WithdrawDecision(ctx context.Context, actor models.Actor, id mod
 		return nil, &models.Error{Code: models.CodeCommentRequired, Text: "Undoing another person's decision needs a reason.", Fields: map[string]string{"reason": "is required"}}
 	}
 	var out *models.Approval
-	err := s.writeAnyway(ctx, func(t *tx) error {
+	err := s.writeAnyway(ctx, func(t *Tx) error {
 		a, err := t.approval(actor, id)
 		if err != nil {
 			return err
@@ -92,7 +92,7 @@ func (s *Store) WithdrawDecision(ctx context.Context, actor models.Actor, id mod
 	return out, nil
 }
 
-func (t *tx) openDelivery(id models.ResponseID) (*models.Delivery, error) {
+func (t *Tx) openDelivery(id models.ResponseID) (*models.Delivery, error) {
 	var row models.Delivery
 	if err := t.Gorm().Where("response_id = ? AND done_at IS NULL", id).Take(&row).Error; err != nil {
 		return nil, fmt.Errorf("read delivery: %w", err)
@@ -102,7 +102,7 @@ func (t *tx) openDelivery(id models.ResponseID) (*models.Delivery, error) {
 
 // withdrawDecision takes back the decision that holds a row, and has the request wait again
 // or, past its deadline, expire: the decision was never delivered.
-func (t *tx) withdrawDecision(actor models.Actor, a *models.Approval, action string, w *models.Withdrawal) error {
+func (t *Tx) withdrawDecision(actor models.Actor, a *models.Approval, action string, w *models.Withdrawal) error {
 	vote, err := t.heldVote(a.ID)
 	if err != nil {
 		return err
@@ -120,7 +120,7 @@ func (t *tx) withdrawDecision(actor models.Actor, a *models.Approval, action str
 	t.Publish(events.Upstreams)
 	expires := !t.Now.Before(a.ApprovalTimeoutAt)
 	if !expires {
-		if err := t.changes("responses", a.ID); err != nil {
+		if err := t.Changes("responses", a.ID); err != nil {
 			return err
 		}
 		res := t.Gorm().Exec(unhold, a.ID)
@@ -136,7 +136,7 @@ func (t *tx) withdrawDecision(actor models.Actor, a *models.Approval, action str
 	if err != nil {
 		return err
 	}
-	if err := t.record(actor, action, ledger.SubjectOf(&a.Response, readers), settledEntry{
+	if err := t.Record(actor, action, ledger.SubjectOf(&a.Response, readers), settledEntry{
 		Digest: a.Digest, Status: models.StatusPending, Verdict: vote.Verdict, Edited: vote.InputDigest, Reason: models.DigestOfText(w.Said), Vote: vote.ID,
 	}); err != nil {
 		return err
@@ -150,7 +150,7 @@ func (t *tx) withdrawDecision(actor models.Actor, a *models.Approval, action str
 }
 
 // expireUndelivered ends a request whose decision the other system never had.
-func (t *tx) expireUndelivered(a *models.Approval, text string) error {
+func (t *Tx) expireUndelivered(a *models.Approval, text string) error {
 	expired, when := models.StatusExpired, t.Now
 	a.ApprovalStatus, a.ApprovalTimestamp, a.Cause, a.ApprovalFeedback = &expired, &when, models.CauseUndelivered, models.FeedbackOf(text)
 	system := models.System("delivery")
@@ -158,7 +158,7 @@ func (t *tx) expireUndelivered(a *models.Approval, text string) error {
 	if err != nil {
 		return err
 	}
-	return t.record(system, "approval.expired", ledger.SubjectOf(&a.Response, left.readers), settledEntry{
+	return t.Record(system, "approval.expired", ledger.SubjectOf(&a.Response, left.readers), settledEntry{
 		Digest: a.Digest, Status: expired, Cause: a.Cause, Reason: models.DigestOfText(text), Conversation: waitEnds(left.running),
 	})
 }
@@ -170,7 +170,7 @@ func (s *Store) withdrawOutside(ctx context.Context, stop *models.Stop) error {
 	for last := models.ResponseID(""); ; {
 		var ids []models.ResponseID
 		var withdrawn, sending int
-		err := s.writeAnyway(ctx, func(t *tx) error {
+		err := s.writeAnyway(ctx, func(t *Tx) error {
 			withdrawn, sending = 0, 0
 			if err := t.Gorm().Raw(heldOutside, last, stop.AgentID, stopAtOnce).Scan(&ids).Error; err != nil {
 				return fmt.Errorf("read what is on its way: %w", err)
@@ -180,7 +180,7 @@ func (s *Store) withdrawOutside(ctx context.Context, stop *models.Stop) error {
 				if err != nil {
 					return err
 				}
-				a, err := t.existing(id)
+				a, err := t.Request(id)
 				if err != nil {
 					return err
 				}
@@ -211,7 +211,7 @@ func (s *Store) withdrawOutside(ctx context.Context, stop *models.Stop) error {
 // withdrawBarred withdraws a decision on its way to another system that may not take effect. One
 // that is being sent is looked at again when that attempt is over, and not sent again. False: it
 // may take effect, or holds nothing.
-func (t *tx) withdrawBarred(a *models.Approval, row *models.Delivery) (bool, error) {
+func (t *Tx) withdrawBarred(a *models.Approval, row *models.Delivery) (bool, error) {
 	if a.Status() != models.StatusPending {
 		return false, nil
 	}
@@ -224,7 +224,7 @@ func (t *tx) withdrawBarred(a *models.Approval, row *models.Delivery) (bool, err
 		return false, err
 	}
 	if row.InFlight(t.Now) {
-		return true, t.deliverAt(row, row.InFlightAt.Add(models.AttemptEnds))
+		return true, t.DeliverAt(row, row.InFlightAt.Add(models.AttemptEnds))
 	}
 	w := &models.Withdrawal{Kind: models.WithdrawalByAdmin, ByName: why.byName, Said: why.text, Lost: row.Lost || row.InFlightAt != nil}
 	if err := t.deliveryDone(row, "withdrawn"); err != nil {
