@@ -89,7 +89,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.echo.ServeHTTP(w, r)
 }
 
-// Echo is the router, for what is served beside: health, metrics.
+// Echo is the router, for routes beside the API: health, metrics.
 func (a *API) Echo() *echo.Echo { return a.echo }
 
 // Routes lists every route of the router, however it was registered.
@@ -137,11 +137,11 @@ func register[I, O any, P input[I]](a *API, who Capability, op huma.Operation, f
 	})
 }
 
-// problem makes the answer of an error, with the standing request of a conflict
-// or the budget request that is to be waited for.
+// problem turns an error into an answer. A conflict carries the request it conflicts with; a spent budget carries the
+// budget request to wait for.
 func (a *API) problem(ctx context.Context, route, requestID string, err error) *handlers.Problem {
 	if ctx.Err() != nil {
-		err = context.Canceled // whatever it broke, nobody is there to hear of it
+		err = context.Canceled // the caller is gone: the cause no longer matters
 	}
 	err = handlers.InWords(fieldsOf(route), err)
 	p := handlers.ProblemOf(err)

@@ -52,9 +52,9 @@ func respond(one *wire.Approval) {
 	}
 }
 
-// shown is the word for a request's status; what was let through shows as approved, with
-// requiresApproval false (I10). An approval that lets nothing run is over, and no approval: clients that
-// read this word alone would run what they hold.
+// shown is the word for a request's status. A call that needed no approval shows as approved, with requiresApproval
+// false (I10). An approval that releases nothing shows as resolved: a client that reads only this word would otherwise
+// run its own input.
 func shown(a *models.Approval) wire.Status {
 	switch status := a.Status(); {
 	case status != models.StatusNone && status != models.StatusApproved:

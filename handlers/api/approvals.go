@@ -102,9 +102,8 @@ func wishOf(header string) fallbackWish {
 // client counts from when it heard the answer, and not from when it was given.
 const oldClientMargin = time.Minute
 
-// fallbackNow is what holds for calls like a request about going on without a server, so
-// that nobody who hears it goes on behind its end (I11). It is read for those who want to know
-// only: others pay nothing.
+// fallbackNow says whether clients may run calls like this request without a server, and until when, so that no client
+// runs one after the end (I11). It is read only for clients that ask for it.
 func (a *API) fallbackNow(ctx context.Context, wish fallbackWish, row *models.Approval) (string, error) {
 	on, until, err := a.store.FallbackFor(ctx, row)
 	if err != nil {
@@ -207,7 +206,7 @@ func (a *API) respond(ctx context.Context, in *respondIn) (*respondOut, error) {
 	return &respondOut{Status: decidedStatus(got), Body: out}, nil
 }
 
-// approvalID reads the id of a path. What is not an id names nothing: not found.
+// approvalID reads the id of a path. A malformed id is answered with not_found.
 func approvalID(s string) (models.ResponseID, error) {
 	id, err := models.ParseID[models.ResponseID]("id", s)
 	if err != nil {

@@ -55,7 +55,7 @@ type signedIn struct {
 
 	actor     models.Actor
 	requestID string
-	waits     *waiting // set on a route that may wait, which answers by itself
+	waits     *waiting // set on a route that may wait, which writes its own answer
 	lists     bool     // it has one of the places of those who list
 }
 
@@ -67,7 +67,7 @@ func (c *signedIn) Param(name string) string {
 	return handlers.PathParam(humaecho.Unwrap(c), name)
 }
 
-// SetStatus sends the status, unless the route answers by itself.
+// SetStatus sends the status, unless the route writes its own answer.
 func (c *signedIn) SetStatus(code int) {
 	if c.waits == nil {
 		c.humaContext.SetStatus(code)

@@ -26,10 +26,9 @@ func init() {
 	huma.DefaultArrayNullable = false
 }
 
-// format reads and writes bodies. Reading is strict: exact member names, no
-// unknown and no duplicate members, valid UTF-8, and raw values as sent. That
-// is all the checking a body gets before its use case, which says what is
-// wanted of each field; huma's own pass over a second, untyped copy is off.
+// format reads and writes bodies. Reading is strict: exact member names, no unknown and no duplicate members, valid
+// UTF-8, and raw values as sent. A body gets no other check before its use case, which checks each field; huma's own
+// check of a second, untyped copy is off.
 var format = huma.Format{Marshal: writeBody, Unmarshal: readBody}
 
 var (
@@ -68,7 +67,7 @@ func readBody(data []byte, v any) error {
 	return nil
 }
 
-// readWholeNumber reads what is one and refuses all else.
+// readWholeNumber refuses all but whole numbers.
 func readWholeNumber(d *jsontext.Decoder, n *wire.WholeNumber) error {
 	raw, err := d.ReadValue()
 	if err != nil {
@@ -83,7 +82,7 @@ func readWholeNumber(d *jsontext.Decoder, n *wire.WholeNumber) error {
 // nothing but the text.
 const fieldSeparator = "\x1f"
 
-// bodyProblem says which field is wrong and what was wanted.
+// bodyProblem names the wrong field and says which value it wants.
 func bodyProblem(err error) (field, message string) { return handlers.BodyProblem(err, typeName) }
 
 // typeName is what a value of a wire type is called.

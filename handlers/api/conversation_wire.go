@@ -10,8 +10,7 @@ func budgetOf(b models.Budget) wire.Budget {
 	return wire.Budget{Total: b.Total, Used: b.Used, Reserved: b.Reserved, Remaining: b.Remaining()}
 }
 
-// conversationOf and responseOf are the one mapping from what is stored to this
-// surface.
+// conversationOf and responseOf are the only mapping from stored rows to this surface.
 func conversationOf(v *models.ConversationView) wire.Conversation {
 	return wire.Conversation{
 		ID: wire.ConversationID(v.ID), Title: v.Title, Status: wire.ConversationStatus(v.Status), RunID: v.RunID, ParentRunID: v.ParentRunID, OnReject: v.OnReject, Pending: v.Pending,
@@ -37,10 +36,10 @@ func responseOf(kit handlers.Kit, a *models.Approval) *wire.ConversationResponse
 	return out
 }
 
-// needsNone reports whether nobody was ever to decide: a reply.
+// needsNone reports whether a response is a reply, which needs no decision.
 func needsNone(a *models.Approval) bool { return a.Status() == models.StatusNone && !a.LetThrough() }
 
-// approvalStateOf says in short where a request stands; nil for none.
+// approvalStateOf gives the short form of a request's state; nil for none.
 func approvalStateOf(a *models.Approval) *wire.ApprovalState {
 	if a == nil {
 		return nil

@@ -48,7 +48,7 @@ func fieldsOf(route string) map[string]string {
 	return nil
 }
 
-// conversationID reads the id of a path. What is not an id names nothing: not found.
+// conversationID reads the id of a path. A malformed id is answered with not_found.
 func conversationID(s string) (models.ConversationID, error) {
 	id, err := models.ParseID[models.ConversationID]("requestId", s)
 	if err != nil {

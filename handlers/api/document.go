@@ -34,8 +34,8 @@ func (a *API) buildDocument() ([]byte, error) {
 	return document, nil
 }
 
-// described is a surface with the same routes that serves nobody: it has the
-// schemas of all types, and is described.
+// described is a copy of the surface that serves no requests: it has the same routes, the schemas of all types, and
+// their descriptions.
 func (a *API) described() *API {
 	d := &API{kit: a.kit, store: a.store, version: a.version, echo: echo.New(), waitRoutes: map[route]bool{}}
 	d.huma = humaecho.New(d.echo, configOf(d.version))

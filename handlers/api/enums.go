@@ -9,8 +9,8 @@ import (
 	"countersign/models"
 )
 
-// enumAll in an enum tag stands for every value that models lists for the member's
-// type. A member that takes only some of them names these.
+// enumAll in an enum tag means every value that models lists for the member's type. A member that takes only some of
+// them names these.
 const enumAll = "all"
 
 // lists are the types of the wire whose values models lists.

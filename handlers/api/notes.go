@@ -88,7 +88,7 @@ func noteOf(n *models.Note) wire.Note {
 	return wire.Note{OpenNote: wire.OpenNote{ID: wire.NoteID(n.ID), Text: n.Content, By: authorOf(n.AuthorKind, n.AuthorID, n.AuthorName), At: n.At}, Asks: n.Asks}
 }
 
-// openNoteOf is the question that waits; nil for none, and for what is settled.
+// openNoteOf is the open question of a pending request; nil for none.
 func openNoteOf(a *models.Approval) *wire.OpenNote {
 	if a.Note == nil || a.Status() != models.StatusPending {
 		return nil

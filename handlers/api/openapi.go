@@ -27,9 +27,9 @@ type operationDoc struct {
 	lines    map[string]any // examples of the body as lines, where it may be that
 	answers  map[int]any    // an example by status; for a stream, its text
 	problems []models.Code  // its own; those of every operation are added
-	conflict any            // what stands in "approval" of a 409; nil: nothing
-	held     any            // what stands there with being_decided
-	spent    any            // what stands in "approval" of a 402
+	conflict any            // "approval" of a 409; nil: nothing
+	held     any            // "approval" of a 409 being_decided
+	spent    any            // "approval" of a 402
 }
 
 // operationDocs are all surfaces' maps in one. They are functions, so that only a
@@ -61,7 +61,7 @@ var tokenWords = map[Capability]string{
 	Admins: "an admin's token",
 }
 
-// functionCalls is a surface that the document tells of without its operations: whoever
+// functionCalls is a surface that the document tells of without its operations: a reader who
 // calls them has an SDK.
 const functionCalls = "Function calls"
 
@@ -232,8 +232,8 @@ func describePolicy(schemas huma.Registry) {
 	}
 }
 
-// describeMembers says what huma leaves out: that members which are pointers to
-// objects may be null, that raw values may be anything, and what enumAll stands for.
+// describeMembers adds what huma leaves out: that pointers to objects may be null, that raw values may be anything,
+// and the values of enumAll.
 func describeMembers(schema *huma.Schema, t reflect.Type) {
 	if t == nil || t.Kind() != reflect.Struct {
 		return

@@ -10,8 +10,7 @@ import (
 	"countersign/models"
 )
 
-// describeHooks adds to the document the route that answers coding agents: it stands beside
-// the surface, in handlers/hooks.
+// describeHooks adds to the document the route that answers coding agents, which handlers/hooks serves.
 func (a *API) describeHooks() {
 	schema := func(t reflect.Type) map[string]*huma.MediaType {
 		return map[string]*huma.MediaType{"application/json": {Schema: a.huma.OpenAPI().Components.Schemas.Schema(t, true, t.Name())}}

@@ -8,8 +8,7 @@ import (
 	"countersign/models"
 )
 
-// describeOperation adds to the document what serves those who run the server.
-// These routes stand beside the surface: cmd registers them.
+// describeOperation adds to the document the routes for those who run the server, which cmd registers.
 func (a *API) describeOperation() {
 	for _, op := range []struct{ id, path, token, kind, summary, text string }{
 		{

@@ -9,8 +9,8 @@ import (
 	"countersign/models"
 )
 
-// commonProblems are the codes that an operation may answer with by where it
-// stands: behind a token, behind a capability, with a body.
+// commonProblems are the codes that an operation may answer with because it needs a token, needs a capability, or has
+// a body.
 func commonProblems(op *huma.Operation) []models.Code {
 	if op.Path == "/openapi.json" {
 		return []models.Code{handlers.CodeUnknownHost, models.CodeInternal}

@@ -81,7 +81,7 @@ func (a *API) changePolicy(ctx context.Context, in *changePolicyIn) (*policyOut,
 	return policyVersionOf(v)
 }
 
-// matched is the version that If-Match names; 0: whichever stands.
+// matched is the version that If-Match names; 0: any version.
 func (a *API) matched(ctx context.Context, header string) (int64, error) {
 	if strings.TrimSpace(header) == "*" {
 		return 0, nil

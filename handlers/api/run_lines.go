@@ -23,8 +23,7 @@ const maxEvents = 20_000
 // those with a longer one.
 const maxToldID = 4 << 10
 
-// reportedLine is one reported event, or what is wrong with it; then event has
-// its id, if one could be read.
+// reportedLine is one reported event, or the reason why it is refused; then event has its id, if one could be read.
 type reportedLine struct {
 	number int // from 1, as sent
 	event  models.RunEvent
@@ -65,8 +64,8 @@ func readLines(body []byte) ([]reportedLine, error) {
 	return out, nil
 }
 
-// readArray reads one event from each element. What is no array of JSON values is
-// refused as a whole: nobody could say where the next event begins.
+// readArray reads one event from each element. It refuses a body that is not an array of JSON values as a whole, for
+// after an error it can't find the beginning of the next event.
 func readArray(body []byte) ([]reportedLine, error) {
 	// The elements are read strictly, each separately.
 	dec := jsontext.NewDecoder(bytes.NewBuffer(body), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))

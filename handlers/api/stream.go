@@ -17,17 +17,15 @@ import (
 const (
 	// keepAliveEvery is how often a quiet stream shows that it is alive.
 	keepAliveEvery = 15 * time.Second
-	// restFor is how long what happens after an event is gathered before it is
-	// told: a burst is one read and one write.
+	// restFor is how long the stream gathers events before it sends them, so that a burst is one read and one write.
 	restFor = 50 * time.Millisecond
 	// sendAt is how many bytes of events are gathered before they are written.
 	sendAt = 64 << 10
 )
 
-// stream tells what the ledger records and its reader may see, in the words of
-// one vocabulary. The bus only wakes: what is told is read from the ledger after
-// the place that the reader has reached, so that nothing is told twice or left
-// out, however often the stream is cut and resumed.
+// stream sends the ledger entries that its reader may see, in the words of one vocabulary. The bus only wakes it: it
+// reads the ledger from the reader's place, so it sends each entry exactly once, however often the stream is cut and
+// resumed.
 func (a *API) stream(words *vocabulary) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		ctx, header := c.Request().Context(), c.Request().Header
@@ -46,7 +44,7 @@ func (a *API) stream(words *vocabulary) echo.HandlerFunc {
 		}
 		defer leave()
 		defer a.kit.Metrics.Stream(handlers.StreamsOfAPI)()
-		// Before anything is read, or what is recorded in between would be missed.
+		// Subscribe before reading: entries that are recorded in between would otherwise be missed.
 		sub := a.store.Bus().Subscribe(1, requests.FeedTopics(r.actor)...)
 		defer sub.Close()
 		started, err := r.find(ctx, from)
@@ -77,8 +75,8 @@ type reader struct {
 	at            place
 }
 
-// find looks where the reader goes on: at its place; at the head if it has none,
-// or if that is too far. What is to be said about it is said by started.
+// find sets where the reader continues: at its place, or at the head if it has none or is too far behind. started
+// sends the reader the new place, if it changed.
 func (r *reader) find(ctx context.Context, from *place) (started func() error, err error) {
 	if from == nil {
 		head, err := r.a.store.Ledger.Head(ctx)
@@ -98,7 +96,7 @@ func (r *reader) find(ctx context.Context, from *place) (started func() error, e
 	return func() error { return nil }, err
 }
 
-// follow tells what comes until the reader is gone or may hear no more.
+// follow sends new events until the reader is gone or may no longer read.
 func (r *reader) follow(ctx context.Context, sub *events.Subscription) {
 	alive := time.NewTicker(r.a.keepAlive)
 	defer alive.Stop()
@@ -195,7 +193,7 @@ func (b *batch) add(ctx context.Context, events []handlers.Event) error {
 	}
 }
 
-// send writes what was gathered, if the reader may still hear it.
+// send writes the gathered events, if the reader may still read them.
 func (b *batch) send(ctx context.Context) error {
 	if len(b.events) == 0 {
 		return nil

@@ -63,8 +63,8 @@ func approvalResolved(h *requests.FeedEvent) any {
 	}
 }
 
-// functionOf is a request as a function and its arguments. A question is a contact
-// with a message; what is no call has its kind for a name.
+// functionOf is a request as a function and its arguments. A question is a contact with a message; a request that is
+// not a call has its kind as the name.
 func functionOf(a *models.Approval) (kind, name string, args json.RawMessage) {
 	const call, contact = "function_call", "human_contact"
 	members := map[string]any{}

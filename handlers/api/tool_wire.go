@@ -5,9 +5,8 @@ import (
 	"countersign/models"
 )
 
-// toolStatuses is the one table from the states of an approval to these words.
-// There is none for what was settled elsewhere, nor for what ran without an answer: their
-// reasons and causes say so.
+// toolStatuses is the only table from the states of an approval to these words. They have no word for a request that
+// was settled elsewhere or that ran without an answer: reason and cause say so.
 var toolStatuses = map[models.Status]wire.ToolStatus{
 	models.StatusNone:      wire.ToolApproved,
 	models.StatusPending:   wire.ToolPending,
@@ -27,8 +26,8 @@ func toolAnswerOf(i *wire.Invocation) *wire.ToolAnswer {
 	}
 }
 
-// invocationOf is the one mapping from a stored approval, as it stands now, to this
-// surface. session is what the caller named the session by; empty if it did not.
+// invocationOf is the only mapping from an approval's current state to this surface. session is the caller's name for
+// the session; empty if it gave none.
 func invocationOf(a *models.Approval, session string) *wire.Invocation {
 	status := a.Status()
 	input, reported := inputOf(a)

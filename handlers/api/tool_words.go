@@ -20,7 +20,7 @@ var toolFields = map[string]string{
 // onToolRoute reports whether a route belongs to the tool approval surface.
 func onToolRoute(route string) bool { return strings.HasPrefix(route, toolPath+"/") }
 
-// standing is the request of a conflict, or of a budget that is spent, as the surface of a route shows it.
+// The request of a conflict or of a spent budget, in the form of the route's surface.
 func (a *API) standing(route string, got *models.Approval) any {
 	switch {
 	case onToolRoute(route):

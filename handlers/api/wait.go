@@ -1,7 +1,6 @@
-// How a caller waits for an outcome. Thousands do so at once, and a goroutine keeps the
-// stack that it has grown for as long as it sleeps. So once many wait, what is deep
-// (router, huma, JSON, database) runs aside, on a goroutine of its own that is gone before
-// the wait begins: the goroutine of the connection only sleeps, on a small stack.
+// How a caller waits for an outcome. Thousands wait at once, and a goroutine keeps the stack that it has grown for as
+// long as it sleeps. So once many wait, the deep calls (router, huma, JSON, database) run aside, on a separate
+// goroutine that ends before the wait begins: the goroutine of the connection only sleeps, on a small stack.
 //
 //	goroutine of the connection        aside
 //
@@ -51,7 +50,7 @@ const looksAtOnce = 16
 // a caller who sleeps, so that ten thousand of them are small.
 type waiting struct {
 	watch *store.Watch     // nil: nothing is waited for
-	row   *models.Approval // what is answered, once it is known
+	row   *models.Approval // the request to answer with, once it is known
 	err   error            // what went wrong while it slept
 
 	name     string       // what the caller named the request by

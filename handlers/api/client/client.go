@@ -59,7 +59,7 @@ func (c *Client) ask(ctx context.Context, query string, req wire.AskRequest, wai
 	return a, err
 }
 
-// Get returns a request as it stands, or as soon as it is settled within wait.
+// Get returns a request in its current state, or as soon as it is settled within wait.
 func (c *Client) Get(ctx context.Context, id wire.ResponseID, wait time.Duration) (*wire.Approval, error) {
 	return c.approval(ctx, http.MethodGet, approvalPath(id)+waitQuery(wait), nil, wait)
 }
@@ -100,7 +100,7 @@ func (c *Client) Note(ctx context.Context, id wire.ResponseID, text string) (*wi
 	return &out, nil
 }
 
-// Notes reads what was said about a request.
+// Notes reads the notes of a request.
 func (c *Client) Notes(ctx context.Context, id wire.ResponseID) ([]wire.Note, error) {
 	var out wire.Notes
 	if err := c.send(ctx, http.MethodGet, approvalPath(id)+"/notes", nil, &out, 0); err != nil {
@@ -131,7 +131,7 @@ func (c *Client) approval(ctx context.Context, method, path string, body any, wa
 	if err := c.send(ctx, method, path, body, &out, wait); err != nil {
 		return nil, err
 	}
-	// Nothing may be released on the word of whoever else answers at the address.
+	// Nothing may be released on the word of another server that answers at the address.
 	if out.ApprovalID == "" || (out.Status != wire.StatusPending) != (out.Decision != nil) {
 		return nil, notOurs(http.StatusOK)
 	}

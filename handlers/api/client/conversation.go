@@ -27,8 +27,7 @@ func (c *Client) Send(ctx context.Context, m wire.MessageRequest) (*wire.Message
 	return &out, nil
 }
 
-// Conversation reads what comes after a sequence, waiting up to wait for it; 0
-// is the beginning.
+// Conversation reads the entries after a sequence number, and waits up to wait for one. 0 is the beginning.
 func (c *Client) Conversation(ctx context.Context, id wire.ConversationID, after int64, wait time.Duration) (*wire.ConversationHistory, error) {
 	query := url.Values{"after": {strconv.FormatInt(after, 10)}, "limit": {strconv.Itoa(historyPage)}}
 	if wait > 0 {
@@ -51,7 +50,7 @@ func (c *Client) Say(ctx context.Context, id wire.ConversationID, r wire.Respons
 	if err := c.send(ctx, http.MethodPost, conversationPath(id)+"/responses"+waitQuery(wait), r, &out, wait); err != nil {
 		return nil, err
 	}
-	// Nothing may be done on the word of whoever else answers at the address.
+	// Nothing may be done on the word of another server that answers at the address.
 	settled := out.Status != nil && *out.Status != wire.StatusPending
 	if out.ResponseID == "" || settled != (out.Decision != nil) || (r.Kind == wire.KindProposal && out.Status == nil) {
 		return nil, notOurs(http.StatusOK)

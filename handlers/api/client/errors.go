@@ -12,8 +12,7 @@ import (
 	"countersign/handlers/api/wire"
 )
 
-// AnswerError is an answer of the server that is no outcome: what was sent was
-// refused, or something broke there.
+// AnswerError is an answer of the server without an outcome: the server refused the request, or failed.
 type AnswerError struct {
 	Status     int
 	Code       wire.Code // empty if the answer was no problem document
@@ -38,9 +37,9 @@ func (e *UnreachableError) Error() string { return "the server does not answer: 
 // Unwrap is what went wrong on the way.
 func (e *UnreachableError) Unwrap() error { return e.Err }
 
-// Retryable reports whether sending the same again may help, and how long the
-// server asked to be left alone (zero if it did not): nobody answered, the
-// server broke or is stopping, or there were too many requests.
+// Retryable reports whether sending the same request again may help: no server answered, the server failed or is
+// stopping, or there were too many requests. after is how long the server asks the client to wait; zero if it does
+// not.
 func Retryable(err error) (after time.Duration, ok bool) {
 	if _, unreached := errors.AsType[*UnreachableError](err); unreached {
 		return 0, true
@@ -57,7 +56,7 @@ func noSpace(err error) bool {
 	return ok && answer.Code == wire.CodeDiskFull
 }
 
-// refusesField reports whether the server refused what was sent for this field alone.
+// refusesField reports whether the server refused the request because of this field alone.
 func refusesField(err error, field string) bool {
 	answer, ok := errors.AsType[*AnswerError](err)
 	return ok && (answer.Status == http.StatusBadRequest || answer.Status == http.StatusUnprocessableEntity) &&

@@ -26,9 +26,9 @@ type HookOptions struct {
 
 // Hook hands the server what a coding agent handed to its hook, and repeats it until there
 // is an answer, through restarts of the server. The context ends the wait. Errors are those
-// of AskUntilDecided; whoever gets one denies the call.
+// of AskUntilDecided; a caller that gets one denies the call.
 func (c *Client) Hook(ctx context.Context, name wire.HookName, event []byte, p HookOptions) (*wire.HookAnswer, error) {
-	query := url.Values{"wait": {"0s"}} // at first, to know what is waited for
+	query := url.Values{"wait": {"0s"}} // at first, to learn which request to wait for
 	if name == wire.HookPermissionRequest {
 		query.Set("approvalId", newID()) // it has no tool_use_id: a repeat is known by this
 	}
@@ -85,7 +85,7 @@ func (c *Client) hookOnce(ctx context.Context, name wire.HookName, query url.Val
 	if err := c.exchange(ctx, req, &out); err != nil {
 		return nil, err
 	}
-	// Nothing may be released on the word of whoever else answers at the address.
+	// Nothing may be released on the word of another server that answers at the address.
 	pending := out.Pending != nil && out.Pending.ApprovalID != ""
 	if answered := out.Answer != nil; answered == pending || answered && !out.Answer.Answers(name) {
 		return nil, notOurs(http.StatusOK)

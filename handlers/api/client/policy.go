@@ -34,7 +34,7 @@ func (c *Client) ChangePolicy(ctx context.Context, base int64, change wire.Polic
 	return &out, nil
 }
 
-// LintPolicy says what is wrong with a document, and what is perhaps not meant.
+// LintPolicy returns the errors and warnings of a document.
 func (c *Client) LintPolicy(ctx context.Context, document wire.PolicyDocument) (*wire.PolicyLinted, error) {
 	var out wire.PolicyLinted
 	if err := c.send(ctx, http.MethodPost, "/v1/policy/lint", document, &out, 0); err != nil {

@@ -41,7 +41,7 @@ func (c *Client) Report(ctx context.Context, id wire.ConversationID, lines []byt
 	if err := c.exchange(ctx, req, &out); err != nil {
 		return nil, err
 	}
-	// Nothing may be forgotten on the word of whoever else answers at the address.
+	// Nothing may be forgotten on the word of another server that answers at the address.
 	if sent := bytes.Count(bytes.TrimSuffix(lines, []byte("\n")), []byte("\n")) + 1; len(out.Results) != sent {
 		return nil, notOurs(http.StatusOK)
 	}

@@ -9,7 +9,7 @@ import (
 	"countersign/handlers/api/wire"
 )
 
-// SessionPending lists what waits in a session, soonest deadline first: its first page.
+// SessionPending lists the first page of a session's pending requests, soonest deadline first.
 func (c *Client) SessionPending(ctx context.Context, session string) ([]*wire.Invocation, error) {
 	var out wire.PendingInvocations
 	if err := c.send(ctx, http.MethodGet, "/api/approval/pending/"+url.PathEscape(session), nil, &out, 0); err != nil {
@@ -18,8 +18,8 @@ func (c *Client) SessionPending(ctx context.Context, session string) ([]*wire.In
 	return out.Pending, nil
 }
 
-// CheckHooks finds out whether hooks are answered here with this token, and asks nobody
-// anything: it sends an event that names no moment. Nil: they are.
+// CheckHooks checks that the server answers hooks with this token, without opening a request: it sends an event that
+// names no moment. Nil: it does.
 func (c *Client) CheckHooks(ctx context.Context) error {
 	err := c.send(ctx, http.MethodPost, hookPath+"?wait=0s", wire.HookEvent{SessionID: "check"}, new(wire.HookResult), 0)
 	if answer, ok := errors.AsType[*AnswerError](err); ok && answer.Code == wire.CodeInvalid {

@@ -185,7 +185,7 @@ func (c *Client) askOrSeen(ctx context.Context, req wire.AskRequest, seen *quest
 
 // questions are what a reviewer asks back while a caller waits.
 type questions struct {
-	heard func(*wire.OpenNote) // nil: nobody wants to know
+	heard func(*wire.OpenNote) // nil: the caller ignores questions
 	last  wire.NoteID
 }
 

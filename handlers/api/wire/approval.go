@@ -29,12 +29,12 @@ type AskRequest struct {
 	Fallback       *Fallback `json:"fallback,omitzero" doc:"Reports that the client went on because no server answered"`
 }
 
-// Fallback reports a call that went ahead while no server answered.
+// Fallback reports a call that ran while no server answered.
 type Fallback struct {
 	At string `json:"at" doc:"When, in RFC 3339"`
 }
 
-// Approval is one request and where it stands.
+// Approval is one request and its current state.
 type Approval struct {
 	ApprovalID     ResponseID      `json:"approvalId"`
 	ConversationID ConversationID  `json:"conversationId"`
@@ -87,8 +87,8 @@ type Asker struct {
 	Owner Named[UserID] `json:"owner"`
 }
 
-// Decision is the outcome. Nobody decided what was let through, expired or
-// withdrawn: By is nil then.
+// Decision is the outcome. By is nil if no person decided: the call needed no approval, or the request expired or was
+// withdrawn.
 type Decision struct {
 	Approved bool            `json:"approved"`
 	Reason   string          `json:"reason"`
@@ -146,15 +146,15 @@ type RespondResult struct {
 	Response   Responded  `json:"response"`
 }
 
-// Responded is the outcome as it stands.
+// Responded is the current outcome.
 type Responded struct {
 	Approved  bool      `json:"approved" doc:"False as long as an approval is held"`
 	Reason    string    `json:"reason"`
 	Timestamp time.Time `json:"timestamp"`
 }
 
-// Held says why a verdict that was taken is not yet the outcome: the request is
-// pending until then, and nobody else can decide it (I1).
+// Held says why a stored verdict is not the outcome yet: until then the request is pending and no one else can decide
+// it (I1).
 type Held struct {
 	Reason string     `json:"reason" enum:"undo,upstream,quorum" doc:"undo: whoever gave it may undo it; upstream: the system that asked is told first; quorum: the approval is kept, and others have to approve the same edit, as others may still decide"`
 	Until  *time.Time `json:"until" doc:"When it ends at the latest; null: the request has no deadline, and neither has this"`
@@ -165,7 +165,7 @@ type WithdrawRequest struct {
 	Reason string `json:"reason" doc:"Shown to whoever decides it next; required"`
 }
 
-// ExtendRequest says how long a request is to stand.
+// ExtendRequest sets a new deadline.
 type ExtendRequest struct {
 	Minutes int64 `json:"minutes" doc:"The new deadline, in minutes from now"`
 }
@@ -176,7 +176,7 @@ type Page struct {
 	Next      string      `json:"next"`
 }
 
-// PendingPage is one page of what waits.
+// PendingPage is one page of pending requests.
 type PendingPage struct {
 	Pending []*Approval `json:"pending"`
 	Next    string      `json:"next"`

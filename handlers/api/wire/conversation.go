@@ -37,8 +37,7 @@ type Conversation struct {
 	Budget      Budget             `json:"budget"`
 }
 
-// ConversationResponse is one thing an agent put forward, and where its approval
-// stands.
+// ConversationResponse is one response of an agent, and the state of its approval.
 type ConversationResponse struct {
 	ResponseID    ResponseID      `json:"responseId" doc:"The approvalId of /v1/approvals"`
 	RequestID     ConversationID  `json:"requestId" doc:"The conversation"`
@@ -83,8 +82,7 @@ type ConversationPage struct {
 	Next          string         `json:"next"`
 }
 
-// ConversationHistory is a conversation with one page of what was said and done
-// in it, oldest first.
+// ConversationHistory is a conversation with one page of its messages and responses, oldest first.
 type ConversationHistory struct {
 	Conversation
 
@@ -112,7 +110,7 @@ type Author struct {
 	Name string    `json:"name"`
 }
 
-// ConversationMessage is what was said by a person, or by the system.
+// ConversationMessage is a message of a person or the system.
 type ConversationMessage struct {
 	ID         MessageID   `json:"id"`
 	Content    string      `json:"content"`

@@ -87,7 +87,7 @@ type ApprovalResolved struct {
 	SessionID  ConversationID `json:"session_id"`
 }
 
-// SessionStatusChanged tells where a conversation stands now.
+// SessionStatusChanged gives the old and new status of a conversation.
 type SessionStatusChanged struct {
 	SessionID ConversationID     `json:"session_id"`
 	OldStatus ConversationStatus `json:"old_status"`

@@ -5,13 +5,12 @@ import (
 	"time"
 )
 
-// HeaderFallback is sent by clients that may go on when no server answers; the
-// answer's says whether fallback_auto_approve is on for calls of the tool that was asked about.
+// HeaderFallback is sent by clients that may go on when no server answers. The answer's header says whether
+// fallback_auto_approve is on for calls of this tool.
 //
-// A client that sends FallbackWithEnd knows of ends and is told of one: "on; until=TIME".
-// Any other value is that of a client which knows "on" and "off" only, and believes "on"
-// for ten minutes from when the answer came: it is told "on" only if the fallback lasts a minute
-// longer than that.
+// A client that sends FallbackWithEnd understands an end and gets one: "on; until=TIME". A client that sends any other
+// value knows only "on" and "off", and believes "on" for ten minutes after it receives the answer: it gets "on" only
+// if the fallback lasts a minute longer than that.
 const HeaderFallback = "Countersign-Fallback"
 
 // FallbackWithEnd is what a client sends in HeaderFallback to be told of an end.

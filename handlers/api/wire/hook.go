@@ -50,7 +50,7 @@ type HookEvent struct {
 }
 
 // HookNameIn reads the moment out of a hook's input that may be cut, or broken further
-// on, or has a member twice or bytes that are no UTF-8: whoever refuses it must know what it
+// on, or has a member twice or bytes that are no UTF-8: the refusal must know what it
 // is refusing. Of two names the first that decides about a call counts. Empty: it says none.
 func HookNameIn(raw []byte) HookName {
 	return nameOf(bytes.NewReader(raw), HookName.Gates)
@@ -99,8 +99,8 @@ type HookAnswer struct {
 	StopReason string `json:"stopReason,omitempty"`
 }
 
-// HookResult is what our own client is told, which comes back while nobody has decided.
-// One of the two is set: an empty object is no server of ours.
+// HookResult answers our own client, which polls until someone decides. One of the two is set: an empty object does
+// not come from this server.
 type HookResult struct {
 	Answer  *HookAnswer  `json:"answer,omitzero"`
 	Pending *HookPending `json:"pending,omitzero"`
@@ -111,7 +111,7 @@ type HookPending struct {
 	ApprovalID ResponseID `json:"approvalId"`
 	Kind       Kind       `json:"kind"` // budget: more energy is needed before the call is asked about
 	URL        string     `json:"url"`
-	// Who may decide, and what is waited for, in words.
+	// Reviewers may decide; WaitingFor says in words what the request waits for.
 	Reviewers  []string `json:"reviewers,omitzero"`
 	WaitingFor string   `json:"waitingFor,omitzero"`
 }
@@ -123,7 +123,7 @@ type HookOutput struct {
 	// Of PreToolUse.
 	Decision HookDecision    `json:"permissionDecision,omitempty"`
 	Reason   string          `json:"permissionDecisionReason,omitempty"`
-	Input    json.RawMessage `json:"updatedInput,omitzero"` // runs instead of what was sent
+	Input    json.RawMessage `json:"updatedInput,omitzero"` // runs instead of the input that was sent
 
 	// Of PermissionRequest.
 	Request *HookPermission `json:"decision,omitzero"`
@@ -146,8 +146,8 @@ type HookPermission struct {
 	Input    json.RawMessage `json:"updatedInput,omitzero"`
 }
 
-// Answers reports whether a is a whole answer to that moment. What is not must not be
-// taken for one: it would let the call through.
+// Answers reports whether a is a complete answer to that moment. The client must not accept an incomplete one: it
+// would let the call run.
 func (a *HookAnswer) Answers(name HookName) bool {
 	o := a.Output
 	switch {

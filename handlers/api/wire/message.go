@@ -45,7 +45,7 @@ type WaitingRequest struct {
 	Kind       Kind       `json:"kind" enum:"proposal,budget"`
 }
 
-// ApprovalState says in short where a request stands.
+// ApprovalState is the short form of a request's state.
 type ApprovalState struct {
 	ResponseID ResponseID `json:"responseId"`
 	Kind       Kind       `json:"kind" enum:"proposal,budget,tool_call,question"`

@@ -17,8 +17,7 @@ type Note struct {
 	Asks bool `json:"asks" doc:"It is a question"`
 }
 
-// NoteRequest is what is to be said. Who says it is the token's and never a member
-// of the body.
+// NoteRequest is the text of a note. Its author comes from the token, never from the body.
 type NoteRequest struct {
 	Text string `json:"text" doc:"1 to 4,000 bytes"`
 }

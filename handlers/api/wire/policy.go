@@ -126,7 +126,7 @@ type PolicyDocument struct {
 	Document jsontext.Value `json:"document" schema:"policy"`
 }
 
-// PolicyLinted is what is wrong with a document, and what is perhaps not meant.
+// PolicyLinted lists the errors of a document, and warnings about likely mistakes.
 type PolicyLinted struct {
 	Problems []PolicyRemark `json:"problems" doc:"It can't be saved because of these"`
 	Warnings []PolicyRemark `json:"warnings"`

@@ -7,7 +7,7 @@ type Problem struct {
 	Code      Code           `json:"code"`
 	Errors    []FieldProblem `json:"errors"`
 	RequestID string         `json:"requestId"` // what to look for in the server's log
-	Approval  *Approval      `json:"approval"`  // with 409: the request as it stands; with 402: the budget request
+	Approval  *Approval      `json:"approval"`  // with 409: the request as it is now; with 402: the budget request
 
 	// ApprovalID is the budget request to wait for, with 402.
 	ApprovalID ResponseID `json:"approvalId"`
@@ -16,7 +16,7 @@ type Problem struct {
 	Waiting []WaitingRequest `json:"waiting"`
 }
 
-// FieldProblem names one input and what is wanted of it.
+// FieldProblem names one field and the value it wants.
 type FieldProblem struct {
 	Field   string `json:"field"`
 	Message string `json:"message"`
@@ -30,7 +30,7 @@ const (
 	CodeInvalid           Code = "invalid"             // 422: a field is wrong; Errors say which
 	CodeDigestRequired    Code = "digest_required"     // 422: approving high or critical risk needs the digest shown
 	CodeWrongDecisionKind Code = "wrong_decision_kind" // 422: this kind of request takes another kind of verdict
-	CodeTakesNoEdits      Code = "takes_no_edits"      // 422: whoever asked would run what it sent; reject, with suggestedInput
+	CodeTakesNoEdits      Code = "takes_no_edits"      // 422: the agent would run what it sent; reject, with suggestedInput
 	CodeCommentRequired   Code = "comment_required"    // 422
 	CodeResponseRequired  Code = "response_required"   // 422: a question needs an answer
 	CodeNoBudget          Code = "no_budget"           // 422
@@ -43,11 +43,11 @@ const (
 	CodeAlreadyDecided    Code = "already_decided"     // 409: settled; Approval is the outcome
 	CodeExpired           Code = "expired"             // 409: past its deadline
 	CodeBeingDecided      Code = "being_decided"       // 409: another verdict is held or on its way
-	CodeDigestMismatch    Code = "digest_mismatch"     // 409: what was seen is not what stands
+	CodeDigestMismatch    Code = "digest_mismatch"     // 409: the request has changed since it was shown
 	CodeKeyConflict       Code = "key_conflict"        // 409: same key, another request
 	CodeIDTaken           Code = "id_taken"            // 409: choose another id
 	CodeOtherAgent        Code = "other_agent"         // 409: the run belongs to another agent
-	CodeAmbiguousSession  Code = "ambiguous_session"   // 409: the name stands in several sessions; say which
+	CodeAmbiguousSession  Code = "ambiguous_session"   // 409: several sessions have this name; say which
 	CodeSeveralWaiting    Code = "several_waiting"     // 409: several wait in the conversation: name one of Waiting
 	CodeNoPendingApproval Code = "no_pending_approval" // 409: nothing in the conversation waits to be decided
 	CodeConflict          Code = "conflict"            // 409: a name already in use

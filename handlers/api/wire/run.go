@@ -13,9 +13,8 @@ type OpenRequest struct {
 	OnRejectDefault string `json:"onRejectDefault,omitempty" enum:"cascade,continue" doc:"What it does as long as nobody has chosen; continue if left out"`
 }
 
-// ReportAnswer says what became of reported events: of each, in their order, and
-// how many in all. Failed are those that were not taken as they are: they are
-// wrong, or contradict what stands.
+// ReportAnswer says what happened to reported events: to each, in their order, and how many in all. Failed counts
+// those that are invalid or contradict a stored event.
 type ReportAnswer struct {
 	Accepted int              `json:"accepted"`
 	Repeated int              `json:"repeated"`

@@ -28,7 +28,7 @@ type Stopped struct {
 	InFlight  int `json:"inFlight" doc:"How many approvals were being sent to another system at that moment: they take effect if it accepts them"`
 }
 
-// StopList is what is stopped.
+// StopList lists the stops in force.
 type StopList struct {
 	Stops []Stop `json:"stops"`
 }

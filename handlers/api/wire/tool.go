@@ -18,7 +18,7 @@ type ToolRequest struct {
 	Template     string `json:"template,omitempty" doc:"The name of a template of the policy, which can only make the call stricter: it waits for a person"`
 }
 
-// ToolStatus is where a call stands, in the words of this surface.
+// ToolStatus is the state of a call, in the words of this surface.
 type ToolStatus string
 
 // The words.
@@ -86,8 +86,8 @@ type Invocation struct {
 	Removed          string     `json:"removed,omitempty" doc:"Set when the contents were removed, by whom and when: the input is null, and an approval counts no more"`
 }
 
-// PendingInvocations is one page of what waits in a session; Next, where there
-// is more, is the cursor of the next.
+// PendingInvocations is one page of a session's pending requests; Next is the cursor of the next page, if there is
+// one.
 type PendingInvocations struct {
 	Pending []*Invocation `json:"pending"`
 	Next    string        `json:"next,omitempty"`
@@ -105,8 +105,8 @@ type ToolDecision struct {
 	Checked        []int           `json:"checked,omitempty" doc:"Items of the checklist that were ticked, by their numbers from 0; approving needs all of them"`
 }
 
-// ApprovalConfig are the four fields of the policy that everybody may read, as they count
-// when they are read, and when what is switched off or on ends.
+// ApprovalConfig are the four fields of the policy that everyone may read, with their current values, and when a
+// temporary value ends.
 type ApprovalConfig struct {
 	RequiredApprovalTools []string `json:"required_approval_tools" doc:"Tool names, or regular expressions between slashes"`
 	DefaultTimeoutMinutes int      `json:"default_timeout_minutes"`

@@ -33,7 +33,7 @@ type (
 	ActorKind string
 	// MatchedBy says how a call of another system was found.
 	MatchedBy string
-	// Verdict is a decision as it is told to another system.
+	// Verdict is a decision as sent to another system.
 	Verdict string
 	// WithdrawalKind says who took a decision back.
 	WithdrawalKind string
@@ -72,6 +72,6 @@ type RunEventOutcome string
 const (
 	RunEventStored   RunEventOutcome = "stored"
 	RunEventRepeated RunEventOutcome = "repeated" // known already; nothing changed
-	RunEventConflict RunEventOutcome = "conflict" // it contradicts what stands, which is recorded
+	RunEventConflict RunEventOutcome = "conflict" // it contradicts the stored event; the conflict is recorded
 	RunEventError    RunEventOutcome = "error"    // not taken; Error says why
 )
