@@ -35,9 +35,8 @@ type Options struct {
 	// Drafts is what the built-in agent is writing in a conversation, if it is; nil:
 	// nothing is shown while it writes.
 	Drafts func(models.ConversationID) (text, model string, ok bool)
-	// CheckUpstream says what is wrong with an upstream's address (baseUrl), dialect
-	// or key, before any of it is stored: CodeInvalid, by field. It asks nobody. Nil:
-	// nothing is added and no key changed.
+	// CheckUpstream refuses an upstream with a wrong address (baseUrl), dialect or key, before any of it is stored:
+	// CodeInvalid, by field. It connects to no server. Nil: no upstream can be added and no key changed.
 	CheckUpstream func(ctx context.Context, baseURL, dialect, key string) error
 	// Notify is how notifications go out.
 	Notify channels.Sender
@@ -81,8 +80,8 @@ func New(kit handlers.Kit, s *store.Store, opts Options) *Pages {
 	return p
 }
 
-// ServeHTTP answers one request. HEAD is answered as GET without a body, as HTTP
-// wants it, but for the stream, whose end nobody could wait for.
+// ServeHTTP answers one request. HEAD is answered as GET without a body, as HTTP demands, except for the stream, which
+// never ends.
 func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodHead && r.URL.Path != views.EventsURL() {
 		r = r.Clone(r.Context()) // net/http must still see that it was a HEAD
@@ -91,7 +90,7 @@ func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.echo.ServeHTTP(w, r)
 }
 
-// Echo is the router, for what is served beside: health, metrics.
+// Echo is the router, for routes beside the pages: health, metrics.
 func (p *Pages) Echo() *echo.Echo { return p.echo }
 
 // Routes lists every route of the router, however it was registered.

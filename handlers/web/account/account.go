@@ -135,7 +135,7 @@ func (s *Screens) setup(c echo.Context) error {
 	return s.enter(c, in.Email, in.Password, "set-up")
 }
 
-// enter signs in whoever has just made an account, and leads to the inbox.
+// enter signs in the person who has just made an account, and leads to the inbox.
 func (s *Screens) enter(c echo.Context, email, password, flash string) error {
 	if _, err := s.openSession(c, email, password); err != nil {
 		return err

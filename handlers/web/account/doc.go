@@ -1,8 +1,7 @@
-// Package account is signing in and out, the first account and invitations, and what people set for
-// themselves: password and sessions.
+// Package account signs people in and out, makes the first account, sends invitations, and lets people change their
+// password and end their sessions.
 //
-// A session is an opaque secret in a cookie (site.CookieKind); who that is stands in the
-// database. Signing in makes a new secret and ends the session that the browser had. A form that
-// met an expired session is carried through signing in, and sent only if the person asks for it.
-// Pages that show a secret are never compressed.
+// A session is an opaque secret in a cookie (site.CookieKind); the database knows whose it is. Signing in makes a new
+// secret and ends the session that the browser had. A form that meets an expired session is kept while its sender
+// signs in, and sent only if they confirm. Pages that show a secret are never compressed.
 package account

@@ -11,8 +11,7 @@ import (
 	"countersign/views/pages/account"
 )
 
-// session tells a page whose session its browser has: it asks before a form takes
-// the page away, with what was typed in it.
+// session says whose session the browser has. A page asks before it replaces a form with what its user typed.
 func (s *Screens) session(c echo.Context) error { return sayWho(c, site.VisitorOf(c).User) }
 
 func sayWho(c echo.Context, user *models.User) error {

@@ -16,7 +16,7 @@ import (
 	"countersign/views/pages/audit"
 )
 
-// audit lists a person's trail. What narrows it stands in the address.
+// audit lists a person's trail. The address has the filters.
 func (s *Screens) audit(c echo.Context) error {
 	in, q, err := s.readTrail(c)
 	if err == nil && site.EmptyMembers(c.QueryParams()) {

@@ -16,7 +16,7 @@ import (
 	"countersign/views/pages/audit"
 )
 
-// history lists what was settled. What narrows it stands in the address.
+// history lists settled requests. The address has the filters.
 func (s *Screens) history(c echo.Context) error {
 	ctx, actor := c.Request().Context(), site.ActorOf(c)
 	place, q, err := readHistory(c.QueryParams())

@@ -37,8 +37,7 @@ func (s *Screens) exportHistory(c echo.Context) error {
 	})
 }
 
-// exportedRequest is a request as JSON Lines tell it. Its input stands as it was
-// sent, but for characters that would not be seen: those are escapes of JSON.
+// exportedRequest is a request in JSON Lines. Its input is as sent, with invisible characters escaped.
 type exportedRequest struct {
 	ID            models.ResponseID `json:"id"`
 	Status        string            `json:"status"` // let_through: without a person
@@ -73,7 +72,7 @@ type exportedRequest struct {
 	ConversationID models.ConversationID `json:"conversationId"`
 	Conversation   string                `json:"conversation,omitempty"`
 	RunID          string                `json:"runId,omitempty"`
-	Removed        string                `json:"removed,omitempty"` // the mark that stands in the place of contents
+	Removed        string                `json:"removed,omitempty"` // the mark in place of removed contents
 }
 
 func exportedOf(a *models.Approval) exportedRequest {

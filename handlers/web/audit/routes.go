@@ -4,7 +4,7 @@ import (
 	"countersign/handlers/web/site"
 )
 
-// Screens are the pages of what is over: history, audit and ledger.
+// Screens are the pages of the past: history, audit and ledger.
 type Screens struct {
 	*site.Site
 	chain *chainCheck

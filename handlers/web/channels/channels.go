@@ -15,14 +15,14 @@ import (
 	"countersign/views/pages/account"
 )
 
-// Sender is how messages go out; what is missing can't be added.
+// Sender sends messages; a channel whose part is missing here can't be added.
 type Sender struct {
 	// From is the address that messages by e-mail come from; empty: there is no SMTP server.
 	From string
 	// PushKey is the public key of web push, base64url.
 	PushKey func() (string, error)
-	// Check refuses, with CodeInvalid, what nothing could be sent to: hosts that no admin has
-	// allowed among it. It asks nobody.
+	// Check refuses a target that can't receive messages with CodeInvalid: among others, a host that no admin allows.
+	// It sends nothing.
 	Check func(context.Context, models.ChannelKind, models.ChannelTarget) error
 	// Test sends a test by a channel of the actor, at once.
 	Test func(context.Context, models.Actor, models.ChannelID) (models.SendResult, error)
@@ -76,7 +76,7 @@ func channelOf(c echo.Context, place Place) (models.ChannelID, error) {
 	return id, nil
 }
 
-// Fill adds to a list of channels what is the same on every page.
+// Fill adds to a list of channels the parts that are the same on every page.
 func (s *Screens) Fill(c echo.Context, in *account.ChannelsInput) error {
 	means, err := s.notifyMeans(c)
 	in.Means, in.Admin = means, site.ActorOf(c).Admin
@@ -166,8 +166,8 @@ func (s *Screens) newChannel(c echo.Context, in models.ChannelInput) (*models.Ch
 	return s.Store.People.AddChannel(c.Request().Context(), site.ActorOf(c), in)
 }
 
-// channelErrors are the errors by the fields of the form of a kind; what is about none of them
-// is said above.
+// channelErrors are the errors by the fields of the form of a kind; others get the empty key and are shown above the
+// form.
 func channelErrors(kind models.ChannelKind, e *models.Error) map[string]string {
 	switch {
 	case len(e.Fields) == 0:
@@ -212,7 +212,7 @@ func (s *Screens) Remove(c echo.Context, place Place) error {
 	return s.changedChannel(c, place, "channel-removed", s.Store.People.RemoveChannel(c.Request().Context(), site.ActorOf(c), id))
 }
 
-// changedChannel answers a change: what was refused is said on the page of the channels.
+// changedChannel answers a change. The page of the channels shows why a change was refused.
 func (s *Screens) changedChannel(c echo.Context, place Place, flash string, err error) error {
 	if e := site.AsError(err, models.CodeConflict, models.CodeTooManyRequests); e != nil {
 		site.RetryAfter(c, e)

@@ -19,8 +19,8 @@ func (s *Screens) notifications(c echo.Context) error {
 	return s.notificationsPage(c, http.StatusOK, account.NotificationsInput{}, nil)
 }
 
-// notificationsPage shows where and when the reader is told. in carries what was sent about
-// channels; form, if there is one, are settings that are to be corrected.
+// notificationsPage shows where and when the reader is notified. in carries the form about channels that was sent;
+// form, if not nil, has settings to correct.
 func (s *Screens) notificationsPage(c echo.Context, status int, in account.NotificationsInput, form *account.NotificationForm) error {
 	ctx, actor := c.Request().Context(), site.ActorOf(c)
 	settings, err := s.Store.People.NotificationSettings(ctx, actor)
@@ -44,7 +44,7 @@ func (s *Screens) notificationsPage(c echo.Context, status int, in account.Notif
 	return handlers.Render(c, status, account.NotificationsPage(frame, account.NewNotifications(in, frame.Now)), nil)
 }
 
-// setNotifications changes when the reader is told.
+// setNotifications changes when the reader is notified.
 func (s *Screens) setNotifications(c echo.Context) error {
 	form, settings := readNotifications(c.Request().PostForm)
 	err := settings.Check()
@@ -70,7 +70,7 @@ func (s *Screens) setNotifications(c echo.Context) error {
 	return c.Redirect(http.StatusSeeOther, views.NotificationsURL())
 }
 
-// readNotifications reads the form of the settings, and notes what is no number.
+// readNotifications reads the form of the settings. Text that is not a number becomes a value that Check refuses.
 func readNotifications(sent url.Values) (account.NotificationForm, models.NotificationSettings) {
 	on := func(name string) bool { return sent.Get(name) == "true" }
 	typed := func(name string) string { return strings.TrimSpace(sent.Get(name)) }
@@ -91,7 +91,7 @@ func readNotifications(sent url.Values) (account.NotificationForm, models.Notifi
 		if m.Unseen != "" {
 			var err error
 			if minutes, err = strconv.Atoi(m.Unseen); err != nil || minutes < 1 {
-				minutes = models.MaxUnseenMinutes + 1 // Check says what is wanted
+				minutes = models.MaxUnseenMinutes + 1 // Check refuses it
 			}
 		}
 		form.Moments[risk] = m

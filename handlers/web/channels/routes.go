@@ -5,7 +5,7 @@ import (
 	"countersign/views"
 )
 
-// Screens are the pages of where, when and how people and groups are told of what waits.
+// Screens are the pages that set where, when and how people and groups are notified of pending requests.
 type Screens struct {
 	*site.Site
 	sender Sender

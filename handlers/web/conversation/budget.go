@@ -53,7 +53,7 @@ func (s *Screens) budgetPage(c echo.Context, status int, in budgets.PanelInput) 
 	return handlers.Render(c, status, budgets.Page(frame, panel), budgets.Panel(panel))
 }
 
-// budgetPanel is the panel as it stands on the conversation's own page.
+// budgetPanel is the panel as shown on the conversation's own page.
 func (s *Screens) budgetPanel(c echo.Context, conv *models.ConversationView) (templ.Component, error) {
 	v, err := s.budgetView(c.Request().Context(), site.ActorOf(c), budgets.PanelInput{Conversation: *conv, Embedded: true})
 	if err != nil {
@@ -84,7 +84,7 @@ func (s *Screens) budgetView(ctx context.Context, actor models.Actor, in budgets
 	return budgets.NewPanel(in, s.Kit.Now()), nil
 }
 
-// changeBudget takes a new budget, or a step from the one that stands.
+// changeBudget sets a new budget, or changes the current one by a step.
 func (s *Screens) changeBudget(c echo.Context) error {
 	conv, err := s.visibleConversation(c)
 	if err != nil {

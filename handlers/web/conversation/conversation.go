@@ -16,8 +16,7 @@ import (
 	"countersign/views/pages/conversations"
 )
 
-// conversationID is the conversation that a path names; what is not an id names
-// none.
+// conversationID is the conversation that a path names; a malformed id is not found.
 func conversationID(c echo.Context) (models.ConversationID, error) {
 	id, err := models.ParseID[models.ConversationID]("id", c.Param("id"))
 	if err != nil {
@@ -31,7 +30,7 @@ func noConversation() error {
 }
 
 // visibleConversation reads the conversation that a path names, for its owner
-// and admins: whoever one request was routed to sees that one on its own page.
+// and admins: a reviewer of one request sees that one on its own page.
 func (s *Screens) visibleConversation(c echo.Context) (*models.ConversationView, error) {
 	id, err := conversationID(c)
 	if err != nil {
@@ -80,8 +79,8 @@ func sequenceParam(c echo.Context, name string) (int64, error) {
 	return n, nil
 }
 
-// conversationPage shows a conversation. in carries the conversation, the page
-// of its history, and what was sent and became of it.
+// conversationPage shows a conversation. in carries the conversation, the page of its history, and a form that was
+// sent with its errors.
 func (s *Screens) conversationPage(c echo.Context, status int, in conversations.Input) error {
 	ctx, actor, id := c.Request().Context(), site.ActorOf(c), in.Conversation.ID
 	history, err := s.Store.Requests.History(ctx, actor, id, requests.HistoryQuery{Before: in.Before, Limit: conversations.HistoryPage})

@@ -15,8 +15,7 @@ import (
 	"countersign/views/pages/conversations"
 )
 
-// conversations lists those that the reader may see. What narrows the list stands
-// in the address.
+// conversations lists those that the reader may see. The address has the filters.
 func (s *Screens) conversations(c echo.Context) error {
 	ctx, actor := c.Request().Context(), site.ActorOf(c)
 	in := conversations.ListInput{

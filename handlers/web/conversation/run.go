@@ -85,7 +85,7 @@ func (s *Screens) entryIn(ctx context.Context, actor models.Actor, conv models.C
 	return a, err
 }
 
-// entryPart is one entry of the history as it stands.
+// entryPart is the current state of one entry of the history.
 func (s *Screens) entryPart(c echo.Context, v *models.ConversationView) (templ.Component, error) {
 	ctx, actor := c.Request().Context(), site.ActorOf(c)
 	a, err := s.entryIn(ctx, actor, v.ID, c.QueryParam("entry"))
@@ -147,8 +147,7 @@ func (s *Screens) batchFrom(c echo.Context, v *models.ConversationView, first *m
 	return conversations.HistoryItem(conversations.NewHistoryEntries(v, batch, around, s.Kit.Now())[0]), nil
 }
 
-// inBatch are the entries that belong to a call's batch; what is known of them is
-// kept in to.
+// inBatch are the entries that belong to a call's batch; it copies their details from run to to.
 func inBatch(first *models.Approval, entries []models.HistoryEntry, run conversations.RunAround, to *conversations.RunAround) []models.HistoryEntry {
 	var out []models.HistoryEntry
 	for _, e := range entries {

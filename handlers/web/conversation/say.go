@@ -14,7 +14,7 @@ import (
 	"countersign/views/pages/conversations"
 )
 
-// say takes a message. What has to be corrected comes back with the form as it was sent.
+// say stores a message. An invalid one comes back in its form.
 func (s *Screens) say(c echo.Context) error {
 	v, err := s.visibleConversation(c)
 	if err != nil {

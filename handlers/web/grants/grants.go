@@ -100,7 +100,7 @@ func (s *Screens) folded(ctx context.Context, actor models.Actor, a *models.Appr
 	return page, false, err
 }
 
-// readGrantForm reads what was filled in, from a query or a body.
+// readGrantForm reads the form, from a query or a body.
 func readGrantForm(values url.Values) agents.GrantForm {
 	f := agents.GrantForm{Sent: values.Has("sent"), Hours: values.Get("hours"), Uses: values.Get("uses")}
 	for _, text := range values["keep"] {
@@ -121,8 +121,8 @@ func fixedBy(form agents.GrantForm, a *models.Approval) ([]string, error) {
 	return form.Fixed(shape)
 }
 
-// makeGrant makes a grant, and approves the request too if that was pressed. What
-// is wrong is said in the form, filled in as it was.
+// makeGrant makes a grant, and approves the request too if that button was pressed. The form comes back as it was
+// sent, with its errors.
 func (s *Screens) makeGrant(c echo.Context) error {
 	id, err := request.ID(c)
 	if err != nil {
@@ -162,7 +162,7 @@ func (s *Screens) makeGrant(c echo.Context) error {
 		if site.AsError(err, request.TooLate...) == nil {
 			return err
 		}
-		approved = "grant-made-late" // the page says what stands
+		approved = "grant-made-late" // the page shows the outcome
 	}
 	s.SetFlash(c, approved)
 	return c.Redirect(http.StatusSeeOther, views.ApprovalURL(id))
@@ -186,7 +186,7 @@ func (s *Screens) grantOf(r *http.Request, actor models.Actor, a *models.Approva
 	})
 }
 
-// number is what was typed, and nothing that is allowed where it is not a number.
+// number reads a number; any other text is 0, which no field allows.
 func number(text string) int {
 	n, err := strconv.Atoi(text)
 	if err != nil {

@@ -46,7 +46,7 @@ func (s *Screens) bulk(c echo.Context) error {
 		in.Problem = problem
 		return s.bulkPage(c, http.StatusUnprocessableEntity, in)
 	}
-	// What was sent is meant, whether or not the browser waits for the answer.
+	// The decisions count even if the browser does not wait for the answer.
 	ctx := context.WithoutCancel(c.Request().Context())
 	var err error
 	if in.Items, err = s.checkPicks(ctx, site.ActorOf(c), in.Verdict, shown); err != nil {
@@ -108,8 +108,7 @@ type pick struct {
 	behalf models.UserID // for whom the verdict was shown to count
 }
 
-// readPicks reads the ticks, each of them once; problem says what is wrong with
-// them.
+// readPicks reads the ticks, each of them once; problem says why they can't be used.
 func readPicks(values []string) (picks []pick, problem string) {
 	seen := map[models.ResponseID]bool{}
 	for _, value := range values {
@@ -133,8 +132,8 @@ func readPicks(values []string) (picks []pick, problem string) {
 	return picks, ""
 }
 
-// checkPicks reads the current state of what was ticked, and says what may not be
-// decided together with others, or not before it was opened.
+// checkPicks reads the current state of the ticked requests, and says which can't be decided in bulk, or not before
+// they are opened.
 func (s *Screens) checkPicks(ctx context.Context, actor models.Actor, verdict models.Verdict, picks []pick) ([]inbox.BulkItem, error) {
 	items := make([]inbox.BulkItem, 0, len(picks))
 	var waiting []*models.Approval

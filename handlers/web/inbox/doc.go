@@ -1,8 +1,7 @@
-// Package inbox is what waits for somebody: the list, the request beside it, deciding several at once,
-// and the line that says what became of one that has left.
+// Package inbox shows the requests that wait for a person: the list, the request beside it, bulk decisions, and a line
+// for each request that has left the list.
 //
-// One place has one address (request.ReadPlace). A list that refetches itself says when it was
-// read (asOf), so that an answer which was overtaken changes nothing. In bulk each request is
-// decided by itself, with the digest that was shown, so that one that fails stops no other; what
-// its line does not say must be opened first.
+// One place has one address (request.ReadPlace). A list that refetches itself carries the time of its read (asOf), so
+// that a page ignores an older answer. A bulk decision decides each request separately, with the digest that was
+// shown, so that one that fails stops no other. A request whose line does not show all of it must be opened first.
 package inbox

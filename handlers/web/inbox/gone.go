@@ -20,8 +20,7 @@ const (
 	maxGone = 5
 )
 
-// readGone finds what has left the list a moment ago, and says what became of the
-// request that was just decided.
+// readGone finds the requests that have just left the list, and the outcome of the request that was just decided.
 func (s *Screens) readGone(ctx context.Context, actor models.Actor, in *inbox.Input, decided models.ResponseID, ids []models.ResponseID) error {
 	now := s.Kit.Now()
 	if decided != "" {

@@ -63,9 +63,8 @@ func shellPart(r *http.Request) string {
 	return id
 }
 
-// inboxPage shows what waits, and one request beside it: the one that the address
-// names, else the first. wrong is what is wrong with the address; secret a token
-// that was made just now.
+// inboxPage shows the pending requests, and one of them beside the list: the one that the address names, else the
+// first. wrong is an error in the address; secret a token that was just made.
 func (s *Screens) inboxPage(c echo.Context, place views.InboxPlace, wrong error, secret string) error {
 	ctx, actor := c.Request().Context(), site.ActorOf(c)
 	decided := s.takeDecided(c)
@@ -152,8 +151,8 @@ func (s *Screens) inboxDetail(c echo.Context, place views.InboxPlace) error {
 	return handlers.Render(c, http.StatusOK, nil, inbox.DeskDetail(detail))
 }
 
-// inboxList answers the list's own refetch, which says what it shows besides: the
-// request beside it, and the lines of what has left.
+// inboxList answers the list's own refetch. Its address names the request beside the list, and the lines of requests
+// that have left it.
 func (s *Screens) inboxList(c echo.Context, place views.InboxPlace) error {
 	var gone []models.ResponseID
 	for _, raw := range c.QueryParams()["gone"] {
@@ -216,8 +215,8 @@ func (s *Screens) readInbox(ctx context.Context, actor models.Actor, place views
 	return in, s.readGone(ctx, actor, &in, decided, gone)
 }
 
-// asOf numbers what is read, before it is read, so that a page can tell a later
-// answer from one that was overtaken. Another start of the server counts again.
+// asOf numbers a read before it begins, so that a page can ignore an older answer that arrives later. After a restart
+// of the server the numbers begin again, with another prefix.
 func (s *Screens) asOf() string {
 	return strconv.FormatInt(s.Started.UnixNano(), 36) + "-" + strconv.FormatInt(s.reads.Add(1), 10)
 }

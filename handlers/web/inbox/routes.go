@@ -15,7 +15,7 @@ type Screens struct {
 	reads   atomic.Int64 // of the inbox: see asOf
 }
 
-// New makes them. An act on a request that stands beside the list is answered here.
+// New makes them. The inbox answers an act on a request beside the list.
 func New(s *site.Site, r *request.Screens) *Screens {
 	inbox := &Screens{Site: s, request: r}
 	r.Desk = inbox.BackToDesk

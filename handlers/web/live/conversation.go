@@ -45,8 +45,8 @@ func addConversation(names map[events.Topic]string, id models.ConversationID) {
 	names[events.Draft(string(id))] = views.DraftTopic(id)
 }
 
-// forgetHidden leaves out what is about a conversation that its reader may no
-// longer see: that is judged at each event.
+// forgetHidden removes names about a conversation that its reader may no longer see. It checks the right at each
+// event.
 func (t *topicWriter) forgetHidden() error {
 	if t.mayHear == nil {
 		return nil

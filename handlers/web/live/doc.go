@@ -1,8 +1,7 @@
-// Package live is the one stream of a page. It tells the names of what changed, only those that
-// concern its reader, and never content: elements read themselves again, with the rights that
-// their reader has then.
+// Package live is the one stream of a page. It sends the names of what changed, only those that concern its reader,
+// and never content: elements refetch themselves, with the rights that their reader has then.
 //
-// A stream begins with what happened since its page was made (Mark), merges what comes within a
-// moment, and ends within a second when its session does. Whether a conversation may be heard of
-// is judged at each event, for a person may lose the right to it while the page is open.
+// A stream begins with the events since its page was made (Mark), merges events that arrive within a moment, and ends
+// within a second when its session does. It checks at each event whether the reader may see the conversation, for a
+// person may lose that right while the page is open.
 package live

@@ -29,8 +29,7 @@ func (s *Screens) watchedAgent(ctx context.Context, actor models.Actor, raw stri
 }
 
 const (
-	// mergeFor is how long what happens after an event is gathered before it is
-	// told.
+	// mergeFor is how long the stream gathers events before it sends them.
 	mergeFor = 250 * time.Millisecond
 	// beatEvery is how often a stream says that the server is there: pages that do
 	// not hear of it say that they are offline.
@@ -77,8 +76,7 @@ func (s *Screens) events(c echo.Context) error {
 	}
 	sub, missed, known := s.Store.Bus().SubscribeSince(events.Mark(c.QueryParam("since")), streamBuffer, topics...)
 	defer sub.Close()
-	// The session may have ended between the look at the cookie and now, when
-	// nobody was listening.
+	// The session may have ended after the cookie was checked and before this stream subscribed.
 	if err := s.Store.People.CheckCredential(ctx, actor); err != nil {
 		return err
 	}
@@ -141,7 +139,7 @@ func (s *Screens) tell(ctx context.Context, actor models.Actor, sub *events.Subs
 	defer beat.Stop()
 	merged := time.NewTimer(0)
 	defer merged.Stop()
-	resting := true // the timer runs: what comes is gathered until it fires
+	resting := true // the timer runs: events are gathered until it fires
 	for {
 		var err error
 		select {
@@ -190,9 +188,9 @@ type topicWriter struct {
 	sent    int
 }
 
-// begin takes what happened between the page and its stream, or while a stream was cut: nobody
-// has heard it. Where that is not known, anything may have changed. Presences and drafts are
-// published only while somebody listens.
+// begin takes the events between the page and its stream, or while the stream was cut. If they are not known, anything
+// may have changed. Presences and drafts are published only while a stream subscribes to them, so these names are
+// always sent.
 func (t *topicWriter) begin(missed []events.Topic, known bool) {
 	if !known {
 		t.all()

@@ -150,7 +150,7 @@ func zoneOf(name string) *time.Location {
 	return zone
 }
 
-// personNamed is who has an e-mail; where nobody has, that is noted at the field.
+// personNamed is the person with an e-mail; if there is none, the field gets an error.
 func (s *Screens) personNamed(c echo.Context, errors map[string]string, field, email string) (models.UserID, error) {
 	p, err := s.Store.People.PersonByEmail(c.Request().Context(), site.ActorOf(c), email)
 	if models.ErrorCode(err) == models.CodeNotFound {

@@ -105,8 +105,8 @@ func (s *Screens) groupPage(c echo.Context, status int, in people.GroupInput) er
 	return handlers.Render(c, status, people.GroupPage(frame, people.NewGroup(in, frame.Now)), nil)
 }
 
-// changeGroup answers a change to the group of the path: what is wrong with it is told on
-// its page, with what was typed.
+// changeGroup answers a change to the group of the path. An invalid change comes back on the group's page, in its
+// form.
 func (s *Screens) changeGroup(c echo.Context, flash, done string, form people.GroupForm, err error) error {
 	if failed := site.AsError(err, models.CodeInvalid, models.CodeConflict); failed != nil {
 		in := people.GroupInput{Form: form}

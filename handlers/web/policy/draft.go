@@ -20,7 +20,7 @@ import (
 	"countersign/views/pages/policies"
 )
 
-// editing is what an admin works on: the draft, or what stands where there is none.
+// editing is the document that an admin edits: the draft, or the current version if there is no draft.
 type editing struct {
 	standing store.PolicyVersion
 	base     store.PolicyVersion // what the draft began with
@@ -30,10 +30,10 @@ type editing struct {
 	checked  policy.Checked
 
 	now   time.Time                    // when it is looked at
-	typed map[string]policies.TypedEnd // what was sent to set switches, by their ID
+	typed map[string]policies.TypedEnd // what the form says about switches, by their ID
 }
 
-// editing reads the draft of whoever is signed in.
+// editing reads the draft of the signed-in person.
 func (s *Screens) editing(c echo.Context) (*editing, error) {
 	ctx, actor := c.Request().Context(), site.ActorOf(c)
 	standing, err := s.Store.CurrentPolicy(ctx)
@@ -129,8 +129,7 @@ func (e *editing) view(notice string) *policies.DraftInput {
 	return in
 }
 
-// keep stores the draft if it says something else than what is kept, or than what it
-// began with.
+// keep stores the draft if it differs from the stored draft or, without one, from the version it began with.
 func (s *Screens) keep(c echo.Context, e *editing) error {
 	raw, err := e.doc.Marshal()
 	if err != nil {
@@ -179,8 +178,7 @@ func (s *Screens) sentFrom(c echo.Context, e *editing) (ok bool, err error) {
 	return true, e.begin(c.Request().Context(), s.Store, site.ActorOf(c), base)
 }
 
-// changePolicy takes the form of the policy page: what was typed goes into the draft, and
-// then what the button says is done.
+// changePolicy takes the form of the policy page: it puts the fields into the draft, then does what the button says.
 func (s *Screens) changePolicy(c echo.Context) error {
 	form := c.Request().PostForm
 	step, which, _ := strings.Cut(form.Get("step"), ":")

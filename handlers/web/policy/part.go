@@ -99,8 +99,7 @@ func (p part) notKept(c echo.Context, e *editing, in policies.RuleInput, err err
 	return p.form(c, handlers.Status(failed.Code), e, in)
 }
 
-// shown is what a form shows of what it was sent: characters that nobody would see with
-// their codes.
+// shown is a sent form with its invisible characters as visible codes.
 func (p part) shown(sent policy.Form) policy.Form {
 	d, err := policy.ReadDraft([]byte("{}"))
 	if err != nil {

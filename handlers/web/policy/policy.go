@@ -63,7 +63,7 @@ func (s *Screens) policyRead(c echo.Context) error {
 func (s *Screens) policyForm(c echo.Context, status int, e *editing, notice string) error {
 	in := policyInput(e.standing, e.standing.Compiled.Document(), e.now)
 	in.Draft = e.view(notice)
-	in.Draft.Page, _ = strconv.Atoi(c.QueryParam("rules")) // what is none is the first
+	in.Draft.Page, _ = strconv.Atoi(c.QueryParam("rules")) // 0, the first page, if it is not a number
 	if sent := c.Request().PostForm.Get("rules"); sent != "" {
 		in.Draft.Page, _ = strconv.Atoi(sent)
 	}
@@ -79,7 +79,7 @@ func (s *Screens) policyForm(c echo.Context, status int, e *editing, notice stri
 	if e.doc != nil && len(e.problems()) == 0 {
 		in.Draft.Warnings = policy.LintIn(e.checked.Document, usage)
 	}
-	before, _ := strconv.ParseInt(c.QueryParam("before"), 10, 64) // what is none begins with the newest
+	before, _ := strconv.ParseInt(c.QueryParam("before"), 10, 64) // 0, the newest, if it is not a number
 	if in.Versions, err = s.versions(c.Request().Context(), site.ActorOf(c), max(0, before), versionsShown+1); err != nil {
 		return err
 	}
@@ -151,7 +151,7 @@ func versionView(v store.PolicyVersion) policies.Version {
 	return policies.Version{Version: v.Version, Author: v.AuthorName, At: v.CreatedAt, Note: v.Note}
 }
 
-// versionNumber reads the number of a version; what is none names no version.
+// versionNumber reads the number of a version; any other text is not found.
 func versionNumber(text string) (int64, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 1 {

@@ -151,7 +151,7 @@ func (r *replays) stop() {
 	r.ended.Wait()
 }
 
-// showReplay shows the form, and what was found so far.
+// showReplay shows the form, and the results so far.
 func (s *Screens) showReplay(c echo.Context) error {
 	e, err := s.editing(c)
 	if err != nil {

@@ -17,7 +17,7 @@ func New(s *site.Site, r *request.Screens) *Screens {
 	return &Screens{Site: s, request: r, replays: &replays{store: s.Store, now: s.Kit.Now, log: s.Kit.Log}}
 }
 
-// Stop ends what is replayed. Stopping twice is harmless.
+// Stop ends running replays. Stopping twice is harmless.
 func (s *Screens) Stop() { s.replays.stop() }
 
 // Routes are the addresses of the area, and who may go there.

@@ -13,7 +13,7 @@ import (
 	"countersign/views/pages/policies"
 )
 
-// typedEnds are what was typed to set switches; a form that was not touched says nothing.
+// typedEnds are the ends typed for switches; a switch that was not touched has none.
 func typedEnds(form url.Values, step string) map[string]policies.TypedEnd {
 	out := map[string]policies.TypedEnd{}
 	for _, t := range policies.Toggles() {
@@ -25,8 +25,8 @@ func typedEnds(form url.Values, step string) map[string]policies.TypedEnd {
 	return out
 }
 
-// turn does what the button of a switch says. ok is false if what was typed names no end:
-// then e.typed says why, and the draft is what it was.
+// turn does what the button of a switch says. ok is false if the typed end is invalid: then e.typed says why, and the
+// draft is unchanged.
 func (e *editing) turn(step string) (ok bool) {
 	toggles := policies.Toggles()
 	i := slices.IndexFunc(toggles, func(t policies.Toggle) bool { return step == t.Open || step == t.Close })
@@ -51,9 +51,8 @@ func (e *editing) turn(step string) (ok bool) {
 	return true
 }
 
-// endTyped is the end that somebody chose, as it is written in the document: empty for none.
-// It is a time from now on, so that what is reviewed is what is saved; minutes are rounded
-// up to a whole one.
+// endTyped is the chosen end as the document writes it: empty for none. It turns minutes into a time, rounded up to a
+// whole minute, so that the admin reviews the same end that is saved.
 func endTyped(typed policies.TypedEnd, now time.Time, zone *time.Location) (until string, faults map[string]string) {
 	switch typed.For {
 	case policies.UntilNever:
@@ -78,7 +77,7 @@ func endTyped(typed policies.TypedEnd, now time.Time, zone *time.Location) (unti
 	return now.Add(time.Duration(minutes)*time.Minute + time.Minute - 1).Truncate(time.Minute).UTC().Format(time.RFC3339), nil
 }
 
-// ends is what is wrong with the ends in a valid draft at this time, by path.
+// ends are the errors in the ends of a valid draft at this time, by path.
 func (e *editing) ends() map[string]string {
 	if e.doc == nil || len(e.checked.Problems) > 0 {
 		return nil

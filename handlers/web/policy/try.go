@@ -89,7 +89,7 @@ func (s *Screens) requestToTry(c echo.Context, id models.ResponseID) (policies.T
 	return policies.TryInput{Request: a.ID, Call: call}, err
 }
 
-// checkTried judges what was typed.
+// checkTried checks the call that was typed.
 func checkTried(in *policies.TryInput) {
 	if in.Errors == nil {
 		in.Errors = map[string]string{}

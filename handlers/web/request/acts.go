@@ -18,8 +18,8 @@ import (
 	"countersign/views/pages/requests"
 )
 
-// backToRequest answers what was done with a request: with its card, or without
-// script with the way to where it stands.
+// backToRequest answers an act on a request: with its card or, without script, with a redirect to the page that shows
+// it.
 func (s *Screens) backToRequest(c echo.Context, id models.ResponseID, desk, anchor string) error {
 	if handlers.WantsFragment(c.Request()) {
 		return s.approvalPage(c, http.StatusOK, id, requests.Input{Desk: desk})
@@ -31,9 +31,8 @@ func (s *Screens) backToRequest(c echo.Context, id models.ResponseID, desk, anch
 	return c.Redirect(http.StatusSeeOther, to+anchor)
 }
 
-// notDone answers what a request did not take: with the card, which says what
-// stands, or what is wrong at the field of the form. What is no such error comes
-// back.
+// notDone answers an act that was refused: with the card, which shows the current state or the error at its field. It
+// returns any other error.
 func (s *Screens) notDone(c echo.Context, id models.ResponseID, err error, again requests.Input, field string) error {
 	again.Desk = deskOf(c, id)
 	if e := site.AsError(err, TooLate...); e != nil {
@@ -118,7 +117,7 @@ func (s *Screens) askBack(c echo.Context) error {
 	return s.backToRequest(c, id, deskOf(c, id), "")
 }
 
-// answerNote takes the owner's answer to what was asked back.
+// answerNote takes the owner's answer to a reviewer's question.
 func (s *Screens) answerNote(c echo.Context) error {
 	id, err := ID(c)
 	if err != nil {
@@ -153,8 +152,7 @@ func (s *Screens) extend(c echo.Context) error {
 	return s.backToRequest(c, id, deskOf(c, id), "")
 }
 
-// extendTo is the deadline that a form's minutes mean: that many after the one
-// that stands.
+// extendTo adds a form's minutes to the current deadline.
 func (s *Screens) extendTo(ctx context.Context, actor models.Actor, id models.ResponseID, typed string) (time.Time, error) {
 	a, err := s.Store.Requests.Approval(ctx, actor, id)
 	if models.ErrorCode(err) == models.CodeNotFound {

@@ -16,7 +16,7 @@ import (
 	"countersign/views/pages/requests"
 )
 
-// ID is the request that a path names; what is not an id names none.
+// ID is the request that a path names; a malformed id is not found.
 func ID(c echo.Context) (models.ResponseID, error) {
 	id, err := models.ParseID[models.ResponseID]("id", c.Param("id"))
 	if err != nil {
@@ -65,8 +65,8 @@ func (s *Screens) input(c echo.Context) error {
 	return c.Blob(http.StatusOK, echo.MIMEApplicationJSON, text)
 }
 
-// deskOf is where in the inbox the card of a request stands, from its address or
-// its form: the query of the inbox's address. Empty: it is a page of its own.
+// deskOf is the place of a request's card in the inbox, from its address or its form: the query of the inbox's
+// address. Empty: the request has its own page.
 func deskOf(c echo.Context, id models.ResponseID) string {
 	r := c.Request()
 	for _, values := range []url.Values{r.PostForm, r.URL.Query()} {
@@ -77,8 +77,7 @@ func deskOf(c echo.Context, id models.ResponseID) string {
 	return ""
 }
 
-// approvalPage shows a request as it is now. in carries what was sent and
-// what became of it.
+// approvalPage shows the current state of a request. in carries the form that was sent, and its errors.
 func (s *Screens) approvalPage(c echo.Context, status int, id models.ResponseID, in requests.Input) error {
 	in.Alone = !handlers.WantsFragment(c.Request())
 	v, err := s.View(c, id, in)
@@ -100,12 +99,11 @@ func (s *Screens) approvalPage(c echo.Context, status int, id models.ResponseID,
 	return handlers.Render(c, status, requests.Page(frame, v), fragment)
 }
 
-// View is the card of a request as it is now, for whoever is signed
-// in. in carries what was sent and what became of it. CodeNotFound for what the
-// reader may not see.
+// View is the current card of a request, for the person who is signed in. in carries the form that was sent, and its
+// errors. CodeNotFound for a request that the reader may not see.
 func (s *Screens) View(c echo.Context, id models.ResponseID, in requests.Input) (requests.Approval, error) {
 	actor := site.ActorOf(c)
-	// Beside the list, that says what comes next.
+	// Beside the list, the list itself shows which request is next.
 	p, err := s.Store.RequestPage(c.Request().Context(), actor, id, in.Desk == "")
 	if models.ErrorCode(err) == models.CodeNotFound {
 		return requests.Approval{}, models.Errorf(models.CodeNotFound, "There is no such request.")

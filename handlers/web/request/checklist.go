@@ -7,7 +7,7 @@ import (
 	"countersign/views/pages/requests"
 )
 
-// readTicks are the items of a checklist that were ticked; what is no number names none.
+// readTicks are the ticked items of a checklist; it ignores text that is not a number.
 func readTicks(values url.Values) []int {
 	var out []int
 	for _, text := range values[requests.CheckedField] {

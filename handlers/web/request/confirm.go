@@ -11,8 +11,8 @@ import (
 	"countersign/views/pages/requests"
 )
 
-// ConfirmPage shows all of what would be approved, and asks once more. Its form
-// sends what was sent, to where it was sent; nothing is decided here.
+// ConfirmPage shows all of what would be approved, and asks once more. Its form sends the same fields to the same
+// address; this page decides nothing.
 func (s *Screens) ConfirmPage(c echo.Context, id models.ResponseID, edited []byte, in requests.Input) error {
 	in.Confirm = &requests.ConfirmInput{URL: c.Request().URL.Path, Sent: c.Request().PostForm, Input: edited, Alone: c.Param("id") != string(id)}
 	in.Alone = !handlers.WantsFragment(c.Request())

@@ -79,8 +79,8 @@ func (s *Screens) TakeVerdict(ctx context.Context, actor models.Actor, id models
 	return s.Store.Decide(ctx, actor, id, in)
 }
 
-// decidable reports whether a verdict with this digest can count. What has another, or was
-// decided meanwhile, is for the store to refuse.
+// decidable reports whether a verdict with this digest can count. The store refuses one with another digest, or for a
+// request that was decided meanwhile.
 func decidable(a *models.Approval, digest string) bool {
 	return digest == a.Digest && a.Status() == models.StatusPending && a.HeldUntil == nil
 }
@@ -131,8 +131,8 @@ var (
 // VerdictForm is what a decider sent. Who decides is never part of it (I5).
 type VerdictForm struct {
 	Verdict models.Verdict
-	edited  bool // the edited input is what is approved
-	// described: it is rejected, and the edit suggested, which whoever asked does not take
+	edited  bool // the verdict approves the edited input
+	// described: it is rejected, and the edit suggested, which the agent does not take
 	described bool
 	reason    string // in the decider's own words
 	preset    string // one of the reasons that the rule offers
@@ -170,8 +170,7 @@ func (f VerdictForm) reasonForAgent() string {
 	return strings.TrimSuffix(f.preset+"\n"+f.reason, "\n")
 }
 
-// decision is what the form means. Whoever lets something through must have sent
-// the digest of what was shown, whatever its risk (I6).
+// decision is what the form means. A person who approves must send the digest that was shown, whatever the risk (I6).
 func (f VerdictForm) decision() (models.DecisionInput, error) {
 	in := models.DecisionInput{Reason: f.reasonForAgent(), Digest: f.digest, Checked: readTicks(f.values), Behalf: new(models.UserID(f.values.Get(requests.BehalfField)))}
 	if err := f.budget(&in); err != nil {
@@ -213,8 +212,7 @@ func noDigest() error {
 	return &models.Error{Code: models.CodeDigestRequired, Fields: map[string]string{"digest": "The form did not say what you were shown. It does now: check it and send it again."}}
 }
 
-// AtFields puts each text where its field is on the page; others stand above the
-// form.
+// AtFields puts each text at its field on the page; others get the empty key and are shown above the form.
 func AtFields(e *models.Error) map[string]string {
 	if len(e.Fields) == 0 {
 		return map[string]string{"": e.Text}

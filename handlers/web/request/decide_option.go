@@ -47,10 +47,10 @@ func (f VerdictForm) chosenOption(in *models.DecisionInput) {
 	}
 }
 
-// wouldApprove begins what a rejection with another input says to whoever asked.
+// wouldApprove begins the text to the agent of a rejection with another input.
 var wouldApprove = strings.ToUpper(models.AdviceOtherInput[:1]) + models.AdviceOtherInput[1:] + "."
 
-// describe puts an edit that whoever asked does not take into a rejection: it suggests the
+// describe puts an edit that the agent does not take into a rejection: it suggests the
 // input, and its reason says in words what would be approved.
 func (f VerdictForm) describe(a *models.Approval, in *models.DecisionInput) error {
 	if a.TakesEdits() {
@@ -71,7 +71,7 @@ func (f VerdictForm) describe(a *models.Approval, in *models.DecisionInput) erro
 	short := strings.TrimSpace(in.Reason + "\n\n" + wouldApprove)
 	in.Suggested, in.Reason = edit.Input, short+" "+change
 	if len(in.Reason) > models.MaxReason && a.Protocol == "" {
-		in.Reason = short // whoever asked reads the input beside it
+		in.Reason = short // the agent reads the input beside it
 	}
 	if len(in.Reason) > models.MaxReason {
 		return models.Invalid("reason", "is %d bytes long with the change described, at most %d are allowed: describe it in your own words and press Reject", len(in.Reason), models.MaxReason)

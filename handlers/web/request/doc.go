@@ -1,7 +1,7 @@
 // Package request is one request and what people do with it: decide, take back, ask, answer, extend,
 // hand over, cancel.
 //
-// View is its card as it is now, for whoever is signed in; the inbox shows it beside the list, and
+// View is its card as it is now, for the signed-in person; the inbox shows it beside the list, and
 // conversation where the agent asked. ReadVerdict reads the form of a decision, TakeVerdict has
 // the store take it with what the person has seen: the digest that was shown (I6), the parts that
 // were opened, the end that was in view, the confirmation of great harm. Who decides is who is

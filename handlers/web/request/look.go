@@ -16,9 +16,8 @@ func (s *Screens) atDesk(c echo.Context) error {
 	return c.NoContent(http.StatusNoContent)
 }
 
-// look notes that the reader has a request in view and is active, as the page's script says
-// (static/js/look.js). A page that was only fetched, in a tab behind others or ahead of a
-// click, was seen by nobody, so that no GET says it.
+// look notes that the reader has a request in view and is active, as the page's script says (static/js/look.js). A GET
+// does not note it, for a browser also fetches pages that no person sees: in a background tab, or before a click.
 func (s *Screens) look(c echo.Context) error {
 	id, err := ID(c)
 	if err != nil {

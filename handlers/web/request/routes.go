@@ -11,7 +11,7 @@ import (
 // Screens are the pages of one request, and what people do with it.
 type Screens struct {
 	*site.Site
-	// Desk answers an act on a request that stands beside the list: with what comes next.
+	// Desk answers an act on a request beside the list, with the next request.
 	Desk func(c echo.Context, a *models.Approval, desk string) error
 }
 

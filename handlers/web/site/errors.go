@@ -21,8 +21,8 @@ func RetryAfter(c echo.Context, e *models.Error) {
 	}
 }
 
-// fail answers a handler's error: a page for people, a problem document for
-// programs, and for a fragment nothing that would replace what stands.
+// fail answers a handler's error: a page for people, a problem document for programs. A fragment replaces nothing on
+// the page.
 func (s *Site) fail(err error, c echo.Context) {
 	if c.Response().Committed {
 		return

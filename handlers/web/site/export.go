@@ -60,7 +60,7 @@ func Export[T any](s *Site, c echo.Context, what, name string, format Format[T],
 	header.Set(echo.HeaderCacheControl, "no-store")
 	n := 0
 	send := func() error { return s.sendExport(ctx, w, out, actor) }
-	// Whoever waits sees at once that it has begun, however long the first row takes.
+	// The browser shows at once that it has begun, however long the first row takes.
 	// Nothing is written before the filters were found good: csv writes at once.
 	var put func(T) error
 	begin := func() (err error) {
@@ -104,12 +104,12 @@ func (p deadlineWriter) Write(piece []byte) (int, error) {
 	return p.ResponseWriter.Write(piece)
 }
 
-// sendExport sends what was written so far, to somebody who may still have it.
+// sendExport sends the rows written so far, if the reader may still have them.
 func (s *Site) sendExport(ctx context.Context, w *echo.Response, out *bufio.Writer, actor models.Actor) error {
 	if err := s.Store.People.CheckCredential(ctx, actor); err != nil {
 		return err
 	}
-	if !w.Committed { // to flush what has no row yet would send a head that echo does not know of
+	if !w.Committed { // a flush before the first row would send a header that echo does not know of
 		w.WriteHeader(http.StatusOK)
 	}
 	if err := errors.Join(out.Flush(), http.NewResponseController(w).Flush()); err != nil {

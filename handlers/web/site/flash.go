@@ -10,8 +10,8 @@ import (
 	"countersign/views"
 )
 
-// FlashCookie carries the name of one message over a redirect. It is a name and
-// never a text, so that nobody can put words on a page.
+// FlashCookie carries the name of one message over a redirect. It is a name and never a text, so that a forged cookie
+// can't put words on a page.
 const FlashCookie = "countersign-flash"
 
 // flashSeconds is how long a browser keeps a message that no page has shown.

@@ -10,7 +10,7 @@ import (
 	"countersign/views"
 )
 
-// Frame is what the shell shows around a screen for whoever is signed in.
+// Frame is what the shell shows around a screen for the signed-in person.
 // counted is how many requests wait, or negative to have it read.
 func (s *Site) Frame(c echo.Context, title string, counted int) (views.Page, error) {
 	ctx := c.Request().Context()

@@ -37,8 +37,8 @@ func hostOf(address string) string {
 	return folded
 }
 
-// AllowNamedHost allows the host of an address, where the sender of the form says so. What
-// is wrong with that is said by who refuses the address then.
+// AllowNamedHost allows the host of an address if the sender ticked that. It reports no error in the host: the check
+// of the address does.
 func (s *Site) AllowNamedHost(c echo.Context, address string) error {
 	host := c.Request().PostForm.Get(ui.AllowHostField)
 	if host == "" || host != hostOf(address) {

@@ -15,7 +15,7 @@ func Target(r *http.Request) string {
 	return id
 }
 
-// ReadID is an id in an address; empty, with a fault noted, for what is none.
+// ReadID is an id in an address; empty, with an entry in faults, if it is malformed.
 func ReadID[T ~string](q url.Values, name string, faults map[string]string) T {
 	raw := strings.TrimSpace(q.Get(name))
 	if raw == "" {
@@ -39,7 +39,7 @@ func EmptyMembers(q url.Values) bool {
 	return false
 }
 
-// IDOf finds the id behind an e-mail; an id stands for itself.
+// IDOf finds the id of the person with an e-mail; it returns an id unchanged.
 func (s *Site) IDOf(ctx context.Context, actor models.Actor, who string) (string, error) {
 	if who == "" {
 		return "", nil

@@ -6,13 +6,13 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// Right is what a route asks of whoever sends a request.
+// Right is what a route asks of the sender of a request.
 type Right int
 
 // The rights, from the least.
 const (
 	Anyone Right = iota // without a session, too
-	Person              // whoever is signed in; the handler judges what they may see
+	Person              // anybody who is signed in; the handler judges what they may see
 	Admin               // an admin who is signed in
 )
 

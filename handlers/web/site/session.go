@@ -51,8 +51,8 @@ type (
 	userKey  struct{}
 )
 
-// sessionCookies is a sessions.Store whose cookie holds nothing but the opaque
-// secret: who that is stands in the database, where it can be revoked.
+// sessionCookies is a sessions.Store whose cookie holds nothing but the opaque secret: the database knows whose it is,
+// and can revoke it.
 type sessionCookies struct {
 	store *store.Store
 	kind  CookieKind

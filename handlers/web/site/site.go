@@ -49,8 +49,8 @@ func (s *Site) Router() *echo.Echo {
 	return e
 }
 
-// Add has a router answer some routes, each behind its right. There are no groups: echo would
-// answer what a group does not have with 404 where the method is what is wrong.
+// Add has a router answer some routes, each behind its right. It uses no groups: for a wrong method, echo would answer
+// 404 in a group.
 func (s *Site) Add(e *echo.Echo, routes []Route) {
 	behind := map[Right][]echo.MiddlewareFunc{
 		Anyone: nil,

@@ -46,7 +46,7 @@ func ActorOf(c echo.Context) models.Actor {
 	return models.Actor{}
 }
 
-// identify finds out who is there and refuses nobody.
+// identify finds out who sends a request. It refuses none.
 func (s *Site) identify(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		path := c.Request().URL.Path

@@ -60,8 +60,8 @@ func TimeIn(text string, zone *time.Location) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// ReadDays are the ends of the span that an address names by its first and last day, to the end of
-// the last. What is no day, or before the first, is noted in faults.
+// ReadDays are the first and last day of an address as times: from the start of the first to the end of the last.
+// faults names a text that is not a day, and a last day before the first.
 func ReadDays(from, to string, zone *time.Location, faults map[string]string) (begin, end time.Time) {
 	var ok bool
 	if begin, ok = dayIn(from, zone); !ok {

@@ -13,8 +13,7 @@ type Screens struct {
 	check   func(ctx context.Context, baseURL, dialect, key string) error
 }
 
-// New makes them. check says what is wrong with an upstream; nil: nothing is added and no key
-// changed.
+// New makes them. check refuses a wrong upstream; nil: no upstream can be added and no key changed.
 func New(s *site.Site, version string, check func(ctx context.Context, baseURL, dialect, key string) error) *Screens {
 	return &Screens{Site: s, version: version, check: check}
 }

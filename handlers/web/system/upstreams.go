@@ -88,8 +88,7 @@ func (s *Screens) checkUpstream(ctx context.Context, baseURL, dialect, key strin
 	return s.check(ctx, baseURL, dialect, key)
 }
 
-// upstreamErrors are the errors by the fields of the form; what is about none of
-// them stands above.
+// upstreamErrors are the errors by the fields of the form; others get the empty key and are shown above the form.
 func upstreamErrors(e *models.Error) map[string]string {
 	out := map[string]string{}
 	for field, text := range e.Fields {

@@ -1,4 +1,3 @@
-// Package webhooks is the endpoints that get the ledger's events: adding and changing them, their
-// secrets, shown once, what they answered, and the acts on what is blocked. The guide for who
-// writes a receiver needs no sign-in.
+// Package webhooks manages the endpoints that receive the ledger's events: adding and changing them, their secrets,
+// shown once, their answers, and the acts on blocked streams. The guide for authors of receivers needs no sign-in.
 package webhooks

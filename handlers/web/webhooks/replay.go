@@ -38,7 +38,7 @@ func (s *Screens) showWebhookReplay(c echo.Context) error {
 	return s.webhookReplayPage(c, http.StatusOK, in)
 }
 
-// readReplay reads the point that was typed, and notes what is none.
+// readReplay reads the typed point, and adds an error if it is neither an entry's number nor a time.
 func readReplay(sent url.Values) (in webhooks.ReplayInput, from models.WebhookFrom) {
 	in = webhooks.ReplayInput{Entry: strings.TrimSpace(sent.Get(webhooks.ReplayEntryField)), At: strings.TrimSpace(sent.Get(webhooks.ReplayTimeField))}
 	if in.Entry != "" {

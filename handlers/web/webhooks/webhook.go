@@ -67,7 +67,7 @@ func (s *Screens) webhookPage(c echo.Context, status int, id models.WebhookID, i
 	return handlers.Render(c, status, webhooks.WebhookPage(frame, webhooks.NewWebhookPage(in, frame.Now)), nil)
 }
 
-// changedWebhook answers an act: what was refused is said on the endpoint's page.
+// changedWebhook answers an act. The endpoint's page shows why one was refused.
 func (s *Screens) changedWebhook(c echo.Context, id models.WebhookID, flash string, err error) error {
 	if e := site.AsError(err, models.CodeConflict, models.CodeTooManyRequests); e != nil {
 		site.RetryAfter(c, e)

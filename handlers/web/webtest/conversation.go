@@ -45,7 +45,7 @@ func (w *World) BudgetRequest(id models.ConversationID, want int64) *models.Appr
 	return got.Approval
 }
 
-// Total is the budget that stands; -1 for none.
+// Total is the current budget; -1 for none.
 func (w *World) Total(id models.ConversationID) int64 {
 	w.TB.Helper()
 	v, err := w.Store.Requests.Conversation(w.TB.Context(), w.Admin, id)

@@ -71,7 +71,7 @@ func (o *Outside) Take(item models.OutsideItem) {
 	}
 }
 
-// Waits is the only request in the owner's inbox that nobody has decided.
+// Waits is the only undecided request in the owner's inbox.
 func (o *Outside) Waits() models.Approval {
 	o.TB.Helper()
 	page, err := o.Store.Requests.Inbox(o.TB.Context(), o.Owner, requests.InboxQuery{})

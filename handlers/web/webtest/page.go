@@ -104,8 +104,7 @@ func (p *Page) Value(selector string) string {
 	return field.AttrOr("value", "")
 }
 
-// Form collects what a browser would send for a form: its hidden fields and what
-// is filled in, and then the button pressed.
+// Form collects what a browser would send for a form: its hidden fields, its values, and the button pressed.
 func (p *Page) Form(selector string, pressed string) url.Values {
 	p.TB.Helper()
 	form := p.Doc.Find(selector)

@@ -27,7 +27,7 @@ var (
 	JSON = Header{"Accept", "application/json"}
 )
 
-// Visitor is a browser in which nobody has signed in.
+// Visitor is a browser without a session.
 func (w *World) Visitor() *Person {
 	w.TB.Helper()
 	jar, err := cookiejar.New(nil)

@@ -30,8 +30,8 @@ func Ticked(rows ...*models.Approval) url.Values {
 // BulkRow is the row of a request in the answer to it.
 func BulkRow(a *models.Approval) string { return "#bulk-" + string(a.ID) }
 
-// HostileCards are inputs that pretend to be of a kind, or to say something else there.
-// figure is what is large on the card; empty: there must be no card.
+// HostileCards are inputs that imitate another kind of request, or hide a part of what they do. Figure is the large
+// figure on the card; empty: there must be no card.
 var HostileCards = []struct{ Name, Tool, Input, Figure string }{
 	{"a payment", "pay", `{"amount":240.00,"currency":"EUR","to":"Nordlicht Hosting","reference":7}`, "240.00 EUR"},
 	{"an amount sent as text", "pay", `{"amount":"240.00","currency":"eur","to":"A"}`, "240.00 eur"},
@@ -65,7 +65,7 @@ var HostileCards = []struct{ Name, Tool, Input, Figure string }{
 	{"a change with more", "edit_file", `{"path":"a.go","old_string":"a","new_string":"b","replace_all":true,"force":{"a":[1,"1"]}}`, ""},
 }
 
-// UnderChecklist has payments and proposals ticked off before they are approved; RISK stands for their risk.
+// UnderChecklist requires a checklist for payments and proposals; replace RISK with their risk.
 const UnderChecklist = `{"templates":[{"name":"pay","checklist":["The recipient is known","The <b>amount</b> is right"],"text":"Look at the invoice.","risk":"RISK"}],
  "rules":[{"name":"Payments","tools":["payment.send","respond_with_approval"],"effect":"require","template":"pay"}]}`
 
@@ -128,7 +128,7 @@ func (w *World) Waits(ids ...*models.Approval) {
 	}
 }
 
-// GrantPath is the form that pre-approves what is like a request.
+// GrantPath is the form that pre-approves calls like a request.
 func GrantPath(a *models.Approval) string { return "/approvals/" + string(a.ID) + "/grant" }
 
 // Keeping is what a browser sends of the form with these places ticked.
@@ -207,7 +207,7 @@ func (w *World) Approval(id models.ResponseID) *models.Approval {
 // MoneyIsHigh has payments be of high risk, and commands of low.
 const MoneyIsHigh = `{"rules":[{"name":"Money","tools":["pay"],"effect":"require","risk":"high"},{"name":"Shell","tools":["Bash"],"effect":"require","risk":"low"}]}`
 
-// Approves has the admin approve what waits.
+// Approves has the admin approve a pending request.
 func (w *World) Approves(a *models.Approval) {
 	w.TB.Helper()
 	if _, err := w.Store.Decide(w.TB.Context(), w.Admin, a.ID, models.DecisionInput{Approved: new(true), Digest: a.Digest, Page: models.NoPage}); err != nil {

@@ -45,7 +45,7 @@ func (w *World) Behind() []handlers.Route {
 	var out []handlers.Route
 	for _, r := range w.Pages.Routes() {
 		if r.Method != http.MethodGet && r.Method != http.MethodPost {
-			continue // echo's own for what is not found
+			continue // echo's own, for unknown addresses
 		}
 		if !slices.Contains(open, r.Method+" "+r.Path) {
 			out = append(out, r)

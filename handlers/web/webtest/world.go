@@ -74,7 +74,7 @@ func New(tb testing.TB) *World {
 	return w
 }
 
-// Empty has nobody in it.
+// Empty has no people.
 func Empty(tb testing.TB, streamsEach int) *World {
 	tb.Helper()
 	w := &World{TB: tb, Clock: storetest.NewClock()}
