@@ -19,7 +19,7 @@ func newBackup() *cobra.Command {
 			"may read. A running server goes on meanwhile. The copy is verified before it gets its\n" +
 			"name: every page, every reference, the whole ledger. A file that is there is refused.\n\n" +
 			"The key file of upstreams and channels (" + models.KeyFile + " in the data folder) is not in\n" +
-			"it: whoever finds a backup cannot use the keys of upstreams, or read where notifications\n" +
+			"it: a finder of a backup cannot use the keys of upstreams, or read where notifications\n" +
 			"go. Keep a copy of that file elsewhere, or set the keys and add the channels again after\n" +
 			"a restore.\n\n" +
 			"It prints the head of the ledger in the copy, for `audit verify --head`.",

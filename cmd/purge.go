@@ -32,7 +32,7 @@ func newPurge() *cobra.Command {
 			"    countersign purge --before 2026-01-31 --dry-run\n\n" +
 			"DATE is a day (2026-01-31, from midnight UTC) or a time (2026-01-31T14:00:00Z).\n\n" +
 			"The contents are then gone from the database and its write-ahead log, but not from older\n" +
-			"backups. The digest of a short text can be guessed: whoever knows what it may have been can\n" +
+			"backups. The digest of a short text can be guessed: a reader who knows what it may have been can\n" +
 			"try.\n\n" +
 			"The file keeps its size. --vacuum rewrites it: nothing can be written meanwhile, and it\n" +
 			"takes as much free disk as the database does. Do it once for a database that was filled by a\n" +

@@ -16,8 +16,8 @@ func newServe() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serve",
 		Short: "Start the server",
-		Long: "Start the server. It runs until SIGINT, SIGTERM or SIGHUP; whoever waits then is answered\n" +
-			"and asks again after the restart. A second signal kills.",
+		Long: "Start the server. It runs until SIGINT, SIGTERM or SIGHUP; those who wait are answered\n" +
+			"and ask again after the restart. A second signal kills.",
 		Args: cobra.NoArgs,
 	}
 	config.Add(c.Flags(), config.All()...)

@@ -119,7 +119,7 @@ func tokenState(t models.Token, now time.Time) string {
 func newTokenRevoke() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "revoke ID",
-		Short: "End a token, and the waits of whoever uses it; a running server refuses it within a second",
+		Short: "End a token and the waits that use it; a running server refuses it within a second",
 		Args:  cobra.ExactArgs(1),
 	}
 	return data.Command(c, func(c *cobra.Command, args []string, s *store.Store) error {

@@ -91,7 +91,7 @@ type Problem struct { //nolint:errname // RFC 9457 calls it a problem
 	Type      string         `json:"type" doc:"urn:countersign:problem: and the code"`
 	Title     string         `json:"title"`
 	Status    int            `json:"status"`
-	Detail    string         `json:"detail" doc:"What was wanted, for whoever reads it"`
+	Detail    string         `json:"detail" doc:"What was wanted, for people"`
 	Message   string         `json:"error" doc:"As detail, under the name that other clients read"`
 	Code      models.Code    `json:"code" doc:"Stable name of the kind of problem"`
 	Errors    []FieldProblem `json:"errors,omitempty" doc:"The fields that are wrong"`

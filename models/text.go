@@ -97,3 +97,15 @@ func CheckToolName(field, s string) error {
 	}
 	return nil
 }
+
+// Cut is the beginning of a text, in whole characters and at most so many bytes. It is a copy, so that the rest can be
+// freed.
+func Cut(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	for most > 0 && !utf8.RuneStart(s[most]) {
+		most--
+	}
+	return strings.Clone(s[:most])
+}

@@ -17,7 +17,7 @@ var sheets = []string{
 // They need no htmx.
 var visitScripts = []string{"js/time.js", "js/copy.js", "js/drafts.js", "js/left.js"}
 
-// appScripts are what js/app.js is made of, for whoever is signed in, in the order in which
+// appScripts are what js/app.js is made of, for signed-in people, in the order in which
 // they listen. htmx comes first, with what it needs for streams: it sets itself up as soon as
 // it can, and what loads after that is left out.
 var appScripts = []string{

@@ -59,7 +59,7 @@ var rules = []rule{
 	avoid(texts, `\bwhat is no\b`, "name the thing that is wrong"),
 
 	avoid(comments, `\bwhat (is|was|has|waits|stands|comes)\b`, "name the thing: the request, the row, the text"),
-	avoid(comments, `\bwhoever\b`, "name the person or part: the caller, a reviewer"),
+	avoid(texts|comments, `\bwhoever\b`, "name the person or part: the caller, a reviewer"),
 	avoid(comments, `\bwould else\b`, "say would otherwise"),
 	avoid(comments, `\bof whom\b`, "say whose, or begin another sentence"),
 	avoid(comments, `\bstand(s|ing)?\b`, "say is, exists, applies, or is current"),

@@ -57,7 +57,7 @@ func TestRulesFindPlantedWords(t *testing.T) {
 			"in my own words", "not told", "take it back", "laid out", "as asked", "another sum", "no answer came",
 			"no open session", "decided by itself", "as far as may be", "or minutes more", "ask back", "nobody in time",
 			"at another place", "taken away", "may allow further calls", "at the desk", "by program", "as it says",
-			"for your eyes", "outside of any run", "what is no",
+			"for your eyes", "outside of any run", "what is no", "whoever",
 		}},
 		{comments, "// A row %s here.\nconst a = 1\n", []string{
 			"by itself", "anew", "goes ahead", "what was", "whoever", "would else", "of whom", "stands", "is told", "nobody", "passes over",

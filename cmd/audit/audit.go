@@ -35,7 +35,7 @@ func newAuditVerify() *cobra.Command {
 			"With --rows it also compares every request, vote, person, role, token, policy,\n" +
 			"pre-approval and conversation with what the ledger says about it, and the schema with the migrations.\n" +
 			"What entries of an older version cannot prove is counted as not covered.\n\n" +
-			"Whoever can write the file can make a whole new chain. To detect that, keep the head\n" +
+			"A person who can write the file can make a whole new chain. To detect that, keep the head\n" +
 			"elsewhere (the server logs it each hour and when it stops, and this command prints\n" +
 			"it) and give it with --head.\n\n" +
 			"It only reads, beside a running server or on a read-only volume.\n\n" +

@@ -29,7 +29,7 @@ func (a *API) registerClock() {
 	register(a, Admins, huma.Operation{
 		OperationID: "withdraw-decision", Method: http.MethodPost, Path: "/v1/approvals/{id}/withdraw-decision",
 		Summary: "Undo a decision that another system has not accepted",
-		Description: "While held.reason is upstream or undo, of a request that another system asks, whoever decided it. The request is pending again, or expired (cause undelivered) " +
+		Description: "While held.reason is upstream or undo, of a request that another system asks, the person who decided it. The request is pending again, or expired (cause undelivered) " +
 			"if its deadline has passed meanwhile. 409 being_decided: the other system is being told at this moment.",
 		Errors: []int{401, 403, 404, 409, 422},
 	}, a.withdrawDecision)

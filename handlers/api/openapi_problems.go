@@ -36,7 +36,7 @@ func commonProblems(op *huma.Operation) []models.Code {
 var problemTexts = map[models.Code]string{
 	models.CodeDigestRequired:    "Approving a request of high risk needs the digest that was shown.",
 	models.CodeWrongDecisionKind: "This is a question: answer it, choose an option, or decline it with approved: false.",
-	models.CodeTakesNoEdits:      "Whoever asked would run the input that it sent: reject the request, and send the other one as suggestedInput. (input: can't be edited)",
+	models.CodeTakesNoEdits:      "The agent would run the input that it sent: reject the request, and send the other one as suggestedInput. (input: can't be edited)",
 	models.CodeCommentRequired:   "The other system requires a reason for a rejection. (reason: is required)",
 	models.CodeResponseRequired:  "A question needs an answer that is not empty.",
 	models.CodeUnauthenticated:   "A bearer token is needed: Authorization: Bearer TOKEN.",

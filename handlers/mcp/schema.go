@@ -44,7 +44,7 @@ var requestSchema = openSchema([]string{"approval_id", "conversation_id", "statu
 	`"approved":{"type":"boolean"}`,
 	`"requires_approval":{"type":"boolean","description":"False where no person was needed."}`,
 	`"cause":{"type":"string","description":"Why it ended so."}`,
-	`"reason":{"type":"string","description":"In words, by whoever decided."}`,
+	`"reason":{"type":"string","description":"In words, by the reviewer."}`,
 	`"input":{"type":"object","description":"When approved: what to run. A person may have changed it."}`,
 	`"edited":{"type":"boolean","description":"The input differs from what was sent."}`,
 	`"answer":{"type":"string","description":"To a question, in a person's words."}`,

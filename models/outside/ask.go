@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -25,7 +24,7 @@ func (t *tx) askUnmatched(u *models.Upstream, item models.OutsideItem, row *mode
 	if err != nil || !keptWhole(row, &item) {
 		// It cannot be shown whole or digested as others are: it can be rejected.
 		length := int64(len(item.Arguments))
-		quoted, quoteErr := jsontext.AppendQuote(nil, beginning(row.Arguments, models.MaxBeginning/2))
+		quoted, quoteErr := jsontext.AppendQuote(nil, models.Cut(row.Arguments, models.MaxBeginning/2))
 		if quoteErr != nil {
 			return nil, fmt.Errorf("keep arguments: %w", quoteErr)
 		}
@@ -39,7 +38,7 @@ func (t *tx) askUnmatched(u *models.Upstream, item models.OutsideItem, row *mode
 func questionOf(item *models.OutsideItem) (models.Response, error) {
 	r := models.Response{Kind: models.KindQuestion, ToolName: "question", ToolInputJSON: "{}", Explanation: models.Explanation{Description: validText(item.Message)}}
 	if n := len(r.Description); n > models.MaxContent {
-		r.Description = fmt.Sprintf("%s… (the beginning of %d bytes)", beginning(r.Description, models.MaxContent), n)
+		r.Description = fmt.Sprintf("%s… (the beginning of %d bytes)", models.Cut(r.Description, models.MaxContent), n)
 	}
 	if r.Description == "" {
 		r.Description = "The other system asks a person. Its question was not found: the context below is all that it sent."
@@ -78,7 +77,7 @@ func contactContext(item models.OutsideItem, row *models.OutsideApproval) string
 
 // restOf is what an item sends beside what is asked.
 func restOf(item models.OutsideItem) string {
-	rest := beginning(validText(string(item.Rest)), maxRaw)
+	rest := models.Cut(validText(string(item.Rest)), maxRaw)
 	if n := len(item.Rest); n > len(rest) {
 		return fmt.Sprintf("%s… (the beginning of %d bytes)", rest, n)
 	} else if canonical, err := models.CanonicalJSON("rest", item.Rest); n > 0 && err == nil {
@@ -166,14 +165,3 @@ func (k *known) movedDeadline(item *models.OutsideItem, now time.Time) *time.Tim
 // movedBy is by how much a deadline must differ to have moved: what an upstream says
 // of it is as exact as its clock.
 const movedBy = 30 * time.Second
-
-// beginning cuts between characters.
-func beginning(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	for most > 0 && !utf8.RuneStart(s[most]) {
-		most--
-	}
-	return strings.Clone(s[:most])
-}

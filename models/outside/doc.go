@@ -4,7 +4,7 @@
 // what it asks and is no agent's call. AddUpstream and what changes one are for admins and the
 // operator; UpstreamStates says how each does.
 //
-// Taken: whoever polls an upstream hands each thing that it lists as pending to Take. An item is
+// Taken: the poller of an upstream hands each thing that it lists as pending to Take. An item is
 // for a call that an agent has reported, in its run or one beside it (match.go), and makes that call
 // pending; or it waits for its call until the next poll; or it gets a request of its own (ask.go).
 // What is kept of an item is a row of outside_approvals. Reconcile settles what is not listed any
@@ -16,7 +16,7 @@
 //
 // This room finds, keeps and tries again. What changes a request is a move of models/store within
 // the Tx of this room: AskMatched, AskOwn, LinkCall, RejectWith, MoveDeadline, SettleElsewhere,
-// EndHeld, Undelivered, WithdrawBarred. So whoever decides is judged as for any request, and a
+// EndHeld, Undelivered, WithdrawBarred. So the reviewer is judged as for any request, and a
 // verdict is released by the one function that releases.
 //
 // Only who holds the lease takes, begins and ends; everything else is refused with CodeConflict. An

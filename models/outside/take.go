@@ -121,7 +121,7 @@ func (t *tx) replaceOutside(u *models.Upstream, item models.OutsideItem, row *mo
 
 // keepItem takes over the texts of an item.
 func keepItem(o *models.OutsideApproval, item models.OutsideItem) {
-	o.Arguments, o.Raw = beginning(validText(string(item.Arguments)), maxRaw), beginning(validText(string(item.Raw)), maxRaw)
+	o.Arguments, o.Raw = models.Cut(validText(string(item.Arguments)), maxRaw), models.Cut(validText(string(item.Raw)), maxRaw)
 	if item.Kind == models.OutsideCallKind {
 		o.Beside = restOf(item)
 	}

@@ -229,7 +229,7 @@ func (t *tx) upstream(id models.UpstreamID) (*models.Upstream, error) {
 	return &u, nil
 }
 
-// UpstreamKey opens an upstream's key, for whoever speaks to it.
+// UpstreamKey opens an upstream's key, for the caller that speaks to it.
 func (o *Outside) UpstreamKey(u *models.Upstream) (string, error) {
 	return o.keyFile().Unseal(u.KeySealed, string(u.ID))
 }

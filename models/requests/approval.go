@@ -97,7 +97,7 @@ func (rs *Requests) approvalFor(ctx context.Context, actor models.Actor, a *mode
 	return At(a, now), rs.HeldVerdicts(ctx, actor, a)
 }
 
-// ReadApproval reads a request as it is stored, whoever asks. Codes: not_found.
+// ReadApproval reads a request as it is stored, for any actor. Codes: not_found.
 func (rs *Requests) ReadApproval(ctx context.Context, id models.ResponseID) (*models.Approval, error) {
 	a, err := ScanApproval(rs.db.Row(ctx, rs.reads.approval, ApprovalByID, id))
 	if errors.Is(err, sql.ErrNoRows) {

@@ -241,7 +241,7 @@ func Owns(actor models.Actor, c *models.Conversation) bool {
 }
 
 // SeesConversation reports whether the actor may read all of a conversation.
-// Whoever one request was routed to sees that one and five turns, by its own use
+// A reviewer of one request sees that one and five turns, by its own use
 // cases.
 func SeesConversation(actor models.Actor, c *models.Conversation) bool {
 	return Owns(actor, c) || (actor.IsAgent() && actor.AgentID() == c.AgentID)

@@ -188,7 +188,7 @@ func (rs *Requests) feedEntries(actor models.Actor, after int64) ([]models.Entry
 // What was let through was asked of nobody, and is not told.
 var whatOf = map[string]FeedKind{
 	"approval.requested": Asked, "approval.approved": Settled, "approval.rejected": Settled, "approval.cancelled": Settled,
-	"approval.routed":   Asked, // of whoever joined its group
+	"approval.routed":   Asked, // of a person who joined its group
 	StepAction:          Asked, // of those whom its rule asks later
 	"approval.resolved": Settled, "approval.expired": Expired, "approval.asked_back": AskedBack, "conversation.status": StatusChanged, "response.adopted": StatusChanged,
 }

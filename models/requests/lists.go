@@ -166,7 +166,7 @@ var approvalJoins = strings.TrimPrefix(approvalFrom, ` FROM responses r`)
 func CursorOf(a *models.Approval) db.Cursor { return db.Cursor{ID: string(a.ID)} }
 
 // requests is the list of a query: by the conversation's history if one is named, else
-// by the index of whoever asks; nil for who lists no requests. Where filtersRows, the
+// by the index of the actor; nil for who lists no requests. Where filtersRows, the
 // filter is left to candidates.
 func (rs *Requests) requests(actor models.Actor, q ListQuery, of chunk, now time.Time) *db.List[models.Approval] {
 	if !actor.IsAgent() && !actor.IsPerson() && actor.Kind != models.ActorOperator {

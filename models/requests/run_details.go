@@ -37,7 +37,7 @@ func (rs *Requests) RunDetails(ctx context.Context, actor models.Actor, conv mod
 	return out, err
 }
 
-// runDetails is RunDetails within a snapshot, for whoever sees the conversation.
+// runDetails is RunDetails within a snapshot, for actors who see the conversation.
 func (rs *Requests) callDetails(ctx context.Context, conv models.ConversationID, from, to int64) (map[models.ResponseID]models.CallDetail, error) {
 	ctx = context.WithoutCancel(ctx)
 	var calls []models.CallDetail

@@ -144,7 +144,7 @@ func (e *runEvent) checkCutCall(input jsontext.Value) error {
 // quotedCut is as much of the beginning of a text as is kept, as a JSON string.
 func quotedCut(text string) string {
 	for most := models.MaxBeginning; ; most /= 2 {
-		quoted, err := jsontext.AppendQuote(nil, cutAt(text, most))
+		quoted, err := jsontext.AppendQuote(nil, models.Cut(text, most))
 		if err != nil || len(quoted) <= models.MaxBeginning { // the text is valid UTF-8, so that nothing can fail
 			return string(quoted)
 		}
@@ -186,27 +186,16 @@ func eventKey(s string) string {
 		return s
 	}
 	sum := sha256.Sum256([]byte(s))
-	return cutAt(s, maxEventKey-2*len(sum)-1) + "#" + hex.EncodeToString(sum[:])
+	return models.Cut(s, maxEventKey-2*len(sum)-1) + "#" + hex.EncodeToString(sum[:])
 }
 
 // cutText is at most models.MaxResult bytes of a text, with its true length if it
 // is cut here or was cut by whoever reported it.
 func cutText(s string, told int64) (string, *int64) {
 	length := max(told, int64(len(s)))
-	s = cutAt(s, models.MaxResult)
+	s = models.Cut(s, models.MaxResult)
 	if length == int64(len(s)) {
 		return s, nil
 	}
 	return s, &length
-}
-
-// cutAt cuts between characters.
-func cutAt(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	for most > 0 && !utf8.RuneStart(s[most]) {
-		most--
-	}
-	return strings.Clone(s[:most])
 }

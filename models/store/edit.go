@@ -105,7 +105,7 @@ func (t *Tx) judgeEdit(field string, a *models.Approval, input []byte, digest st
 
 // takesNoEdits refuses an edited approval that whoever asked would not act on.
 func takesNoEdits(a *models.Approval) error {
-	text, field := "Whoever asked would run the input that it sent: reject the request, and suggest the other input.", "can't be edited: whoever asked would run what it sent"
+	text, field := "The agent would run the input that it sent: reject the request, and suggest the other input.", "can't be edited: the agent would run what it sent"
 	if a.UpstreamID != nil {
 		text, field = "The other system runs the call as it was sent: approve or reject it.", "can't be edited: the other system runs the call as it was sent"
 	}

@@ -77,7 +77,7 @@ func (t *Tx) releaseBarrier(a *models.Approval, vote *models.Vote) (*barrier, er
 		return &barrier{byName: models.SystemAuthor, text: "What was approved is not what the request contains."}, nil
 	}
 	if _, edited := vote.ApprovedInput(); edited && !a.TakesEdits() {
-		return &barrier{byName: models.SystemAuthor, text: "Another input was approved than was sent, which whoever asked does not take."}, nil
+		return &barrier{byName: models.SystemAuthor, text: "Another input was approved than was sent, which the agent does not take."}, nil
 	}
 	gone, err := t.disabledGiver(a, vote)
 	if err != nil {

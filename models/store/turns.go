@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 
@@ -311,9 +310,5 @@ func plainText(s string) string {
 		return s
 	}
 	const cut = "\n[cut here: the model wrote more than is kept]"
-	end := models.MaxContent - len(cut)
-	for end > 0 && !utf8.RuneStart(s[end]) {
-		end--
-	}
-	return s[:end] + cut
+	return models.Cut(s, models.MaxContent-len(cut)) + cut
 }

@@ -41,7 +41,7 @@ func Again(tb testing.TB, s *store.Store, opts ...Option) *store.Store {
 	return New(tb, append(opts, WithDir(filepath.Dir(s.Path())))...)
 }
 
-// Tamper opens the file beside the store, as whoever holds the folder could.
+// Tamper opens the file beside the store, as a person with the folder could.
 func Tamper(tb testing.TB, s *store.Store) *sql.DB {
 	tb.Helper()
 	Tampered(s)

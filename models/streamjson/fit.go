@@ -2,7 +2,6 @@ package streamjson
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -19,29 +18,18 @@ const (
 )
 
 // key is an id as it is sent: a longer one than any real one is cut, the same way wherever it occurs.
-func key(id text) string { return begin(string(id), maxKey) }
+func key(id text) string { return models.Cut(string(id), maxKey) }
 
 // cut is the stored part of a text, and its true length if that is not all.
 func cut(s string) (kept string, length int64) {
-	kept = begin(s, models.MaxResult)
+	kept = models.Cut(s, models.MaxResult)
 	for escaped(kept) > maxEscaped {
-		kept = begin(kept, len(kept)/2)
+		kept = models.Cut(kept, len(kept)/2)
 	}
 	if len(kept) == len(s) {
 		return s, 0
 	}
 	return kept, int64(len(s))
-}
-
-// begin is the beginning of a text, in whole characters. It is a copy, so that the rest can be freed.
-func begin(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	for most > 0 && !utf8.RuneStart(s[most]) {
-		most--
-	}
-	return strings.Clone(s[:most])
 }
 
 // escaped is how long a text is at most as a JSON string.

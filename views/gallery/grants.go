@@ -43,7 +43,7 @@ func grantsStates() []State {
 				Grant: all[0], Calls: Briefs(throughGrant("make test"), throughGrant("make lint")), Next: "x", Sees: true,
 			}),
 		one("hostile", "Hidden characters, many members, revoked", agents.GrantInput{Grant: all[3], Sees: true}),
-		one("unseen", "By whoever made it and may not decide any more", agents.GrantInput{Grant: all[4]}),
+		one("unseen", "By a maker who may not decide any more", agents.GrantInput{Grant: all[4]}),
 		form(Usual, "All ticked; the request can be approved too", agents.GrantFormInput{Approval: shell, Reach: reach}),
 		form("anything", "Nothing ticked: it says what that means; limits to correct", agents.GrantFormInput{Approval: shell, Reach: &models.GrantReach{Covered: 500, Examined: 500, More: true, Since: reach.Since}, Form: agents.GrantForm{
 			Sent: true, Hours: "48", Uses: "",

@@ -24,7 +24,7 @@ func (Pages) State(page, name string) (templ.Component, bool) {
 	return s.Document(), true
 }
 
-// Find is the state of a page by its name. It is for drawing: whoever finds the
+// Find is the state of a page by its name. It is for drawing: the caller that finds the
 // same state gets the same one.
 func Find(page, name string) (State, bool) {
 	i := slices.IndexFunc(found(), func(s State) bool { return s.Page == page && s.Name == name })

@@ -73,7 +73,7 @@ type Approval struct {
 	Held             *Held      `json:"held,omitempty" doc:"Set while a decision is stored but not yet the outcome"`
 	OpenNote         *OpenNote  `json:"openNote" doc:"A reviewer's question, which stops the clock; null: none waits for an answer"`
 	Policy           Policy     `json:"policy"`
-	AcceptsEdits     bool       `json:"acceptsEdits,omitzero" doc:"Another input than the one that was sent can be approved: whoever asked runs decision.input"`
+	AcceptsEdits     bool       `json:"acceptsEdits,omitzero" doc:"Another input than the one that was sent can be approved: the agent runs decision.input"`
 	Template         string     `json:"template,omitempty" doc:"The template that the agent named"`
 	Origin           *Origin    `json:"origin,omitempty" doc:"For people: where it comes from, if not from its agent alone"`
 	URL              string     `json:"url" doc:"The page on which a person decides"`
@@ -118,7 +118,7 @@ type Policy struct {
 
 	ReviewersOnly bool         `json:"reviewersOnly" doc:"True: only the people whom the rule names may approve; owner and admins may still reject"`
 	SelfApproval  SelfApproval `json:"selfApproval" enum:"allowed,never" doc:"Whether the agent's owner may approve"`
-	Checklist     []string     `json:"checklist,omitempty" doc:"What whoever approves has to tick"`
+	Checklist     []string     `json:"checklist,omitempty" doc:"Items that the approver has to tick"`
 	Text          string       `json:"text,omitempty" doc:"The text of its templates, shown beside the request"`
 	Approvers     []string     `json:"approvers,omitempty" doc:"For people, where the rule limits who approves: the e-mails of those it names who may, and groups as group:NAME"`
 }
@@ -156,13 +156,13 @@ type Responded struct {
 // Held says why a stored verdict is not the outcome yet: until then the request is pending and no one else can decide
 // it (I1).
 type Held struct {
-	Reason string     `json:"reason" enum:"undo,upstream,quorum" doc:"undo: whoever gave it may undo it; upstream: the system that asked is told first; quorum: the approval is kept, and others have to approve the same edit, as others may still decide"`
+	Reason string     `json:"reason" enum:"undo,upstream,quorum" doc:"undo: its approver may undo it; upstream: the system that asked is told first; quorum: the approval is kept, and others have to approve the same edit, as others may still decide"`
 	Until  *time.Time `json:"until" doc:"When it ends at the latest; null: the request has no deadline, and neither has this"`
 }
 
 // WithdrawRequest says why a decision is withdrawn.
 type WithdrawRequest struct {
-	Reason string `json:"reason" doc:"Shown to whoever decides it next; required"`
+	Reason string `json:"reason" doc:"Shown to the next reviewer; required"`
 }
 
 // ExtendRequest sets a new deadline.

@@ -58,7 +58,7 @@ type ConversationResponse struct {
 	ModelUsed        string     `json:"modelUsed"`
 	Digest           string     `json:"digest" doc:"SHA-256 over the canonical JSON of what is decided; where there is a reportedInput, over that instead of the input"`
 	Risk             Risk       `json:"risk" enum:"all"`
-	Checklist        []string   `json:"checklist,omitempty" doc:"What whoever approves has to tick"`
+	Checklist        []string   `json:"checklist,omitempty" doc:"Items that the approver has to tick"`
 	RequiresApproval bool       `json:"requiresApproval"`
 	Status           *Status    `json:"status" enum:"all" doc:"Null: a reply, which needs no approval, or a call that was only reported"`
 	Cause            Cause      `json:"cause"`

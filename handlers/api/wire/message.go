@@ -102,7 +102,7 @@ type ConversationApproval struct {
 	Feedback          *string         `json:"feedback" doc:"The reviewer's words, or why it ended without one; null: none were given"`
 	Digest            string          `json:"digest" doc:"Of what is decided, or of the reportedInput where there is one: send it to approve high and critical risk"`
 	Risk              Risk            `json:"risk" enum:"all"`
-	Checklist         []string        `json:"checklist,omitempty" doc:"What whoever approves has to tick"`
+	Checklist         []string        `json:"checklist,omitempty" doc:"Items that the approver has to tick"`
 	DecidableHere     *bool           `json:"decidableHere,omitempty" doc:"While it waits: whether a decision without responseId may be about it. False: a tool call or question, which is decided by its id"`
 	Waiting           *bool           `json:"waiting,omitempty" doc:"For people, while pending: whether its agent waits for the outcome now"`
 	Held              *Held           `json:"held,omitempty" doc:"Set while a decision is stored but not yet the outcome"`

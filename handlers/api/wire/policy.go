@@ -57,8 +57,8 @@ type PolicyAnswer struct {
 	ReviewersOnly  bool         `json:"reviewersOnly"`
 	SelfApproval   SelfApproval `json:"selfApproval"`
 	Only           []string     `json:"only,omitempty" doc:"Where the template that the agent names limits who approves: its entries. Only they approve, of those who could without it"`
-	AtMostMinutes  *int         `json:"atMostMinutes,omitempty" doc:"The longest that it waits, whoever says how long: of the template that the agent names"`
-	Checklist      []string     `json:"checklist,omitempty" doc:"What whoever approves has to tick"`
+	AtMostMinutes  *int         `json:"atMostMinutes,omitempty" doc:"The longest wait, also where the template that the agent names sets the time"`
+	Checklist      []string     `json:"checklist,omitempty" doc:"Items that the approver has to tick"`
 	Escalate       []PolicyAsks `json:"escalate,omitempty" doc:"Who is asked besides, if nobody has decided by then"`
 	Substitutes    bool         `json:"substitutes" doc:"Substitutes may act for those who may approve"`
 	Text           string       `json:"text,omitempty" doc:"What is shown beside the request"`

@@ -71,7 +71,7 @@ type Invocation struct {
 	Cause            Cause      `json:"cause" doc:"What led to the status; empty while pending"`
 	Risk             Risk       `json:"risk" enum:"all"`
 	Digest           string     `json:"digest" doc:"SHA-256 over the canonical JSON of kind, tool name and input; where there is a reported_input, over that instead of the input"`
-	Checklist        []string   `json:"checklist,omitempty" doc:"What whoever approves has to tick"`
+	Checklist        []string   `json:"checklist,omitempty" doc:"Items that the approver has to tick"`
 	RequestedAt      time.Time  `json:"requested_at"`
 	TimeoutAt        *time.Time `json:"timeout_at" doc:"Null: no deadline"`
 	DecidedAt        *time.Time `json:"decided_at" doc:"Null while pending"`

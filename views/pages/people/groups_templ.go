@@ -69,7 +69,7 @@ func GroupsPage(p views.Page, v Groups) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "People</a><header class=\"sheet-head\"><h1>Groups</h1><p class=\"quiet\">Named sets of people. A policy rule can name a group as a reviewer; whoever is in the group at that moment can decide.</p></header>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "People</a><header class=\"sheet-head\"><h1>Groups</h1><p class=\"quiet\">Named sets of people. A policy rule can name a group as a reviewer; those who are in the group at that moment can decide.</p></header>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

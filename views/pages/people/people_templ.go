@@ -70,7 +70,7 @@ func Page(p views.Page, v People) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if v.Fresh != nil {
-				templ_7745c5c3_Err = ui.Secret("fresh-invite", "Link for "+models.RevealString(v.Fresh.Email, false)+", shown only once:", v.Fresh.Link, "Send it to them and to nobody else: whoever opens it first sets the name and password. It works once, within seven days.").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Secret("fresh-invite", "Link for "+models.RevealString(v.Fresh.Email, false)+", shown only once:", v.Fresh.Link, "Send it to them and to nobody else: the first person who opens it sets the name and password. It works once, within seven days.").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -674,7 +674,7 @@ func inviteForm(form InviteForm) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 48, "\" aria-labelledby=\"invite-title\"><p class=\"quiet\">You get a link to send. Whoever opens it sets the name and password; nobody else sees the password.</p>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 48, "\" aria-labelledby=\"invite-title\"><p class=\"quiet\">You get a link to send. The person who opens it sets the name and password; nobody else sees the password.</p>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -36,9 +36,9 @@ const (
 	retentionHelp = "How long after the end of a request or conversation its inputs, texts, answers and results are permanently removed. 0 keeps them. Pending requests are never touched; names, times, outcomes and digests stay."
 	whenHelp      = "Limits the rule to calls for which this is true, such as input.amount > 100. It can read tool, input, agent, owner, conversation, kind and now. A call for which it can't be judged is never allowed, for example if a member is missing or \"101\" is compared with a number. See the guide for more."
 	zoneHelp      = "For hours and days in conditions: UTC, or a name such as Europe/Berlin."
-	escalateHelp  = "Whoever is asked besides if nobody has decided by then, one step per line: minutes, a colon, and e-mail addresses or groups, such as 30: group:oncall, eve@example.com. At most five steps, each later than the one before, all before the request expires."
+	escalateHelp  = "Who is asked as well if nobody has decided by then, one step per line: minutes, a colon, and e-mail addresses or groups, such as 30: group:oncall, eve@example.com. At most five steps, each later than the one before, all before the request expires."
 	// The switch, when off, takes nothing from those whom the rule names.
-	substitutesHelp = "For whoever may approve and is away, or hands a request over. If off, only those decide whom the rule lets approve."
+	substitutesHelp = "For approvers who are away or hand a request over. If off, only the approvers of the rule decide."
 	fallbackHelp    = "If no server answers, our own clients run the call and report it afterwards. Every page says so in red."
 )
 
@@ -73,7 +73,7 @@ var policyGroups = []policyGroup{
 	}},
 	{
 		id: "desk", title: "Reviewer settings",
-		help: "An approval is sent after some seconds. Until then, whoever gave it can undo it, and the agent does not know of it. 0 sends it at once.", fields: []policyField{
+		help: "An approval is sent after some seconds. Until then, its approver can undo it, and the agent does not know of it. 0 sends it at once.", fields: []policyField{
 			{path: "undo_seconds.low", label: "Seconds to undo: low risk", least: "0"},
 			{path: "undo_seconds.medium", label: "Seconds to undo: medium risk", least: "0"},
 			{path: "undo_seconds.high", label: "Seconds to undo: high risk", least: "0"},

@@ -20,7 +20,7 @@ var templatePolicyFields = []policyField{
 		help: "Letters a-z, digits, hyphens, underscores and dots, such as payments. Agents may name it too.", mono: true,
 	},
 	{
-		path: "text", label: "Text beside the request", help: "For whoever decides: what to look at, and where.", rows: 3,
+		path: "text", label: "Text beside the request", help: "For the reviewer: what to look at, and where.", rows: 3,
 		optional: true,
 	},
 	{

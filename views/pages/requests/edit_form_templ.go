@@ -274,7 +274,7 @@ func editEnd(v Approval) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, "</div><p class=\"decide-note\">Whoever asked would run the input that it sent, so an edit can't be approved. This rejects the request and suggests your input: the agent may ask again with it, which is decided again.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, "</div><p class=\"decide-note\">The agent would run the input that it sent, so an edit can't be approved. This rejects the request and suggests your input: the agent may ask again with it, which is decided again.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

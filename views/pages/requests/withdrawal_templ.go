@@ -199,7 +199,7 @@ func withdrawForm(v Approval) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Input(ui.Field{ID: v.Anchor("withdraw-reason"), Name: "text", Label: "Reason", Type: "textarea", Rows: 2, Required: true, MaxLength: "4000", Value: v.Form.Withdraw, Error: v.Form.Errors["withdraw"], Help: "Shown to whoever decides it next."}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Input(ui.Field{ID: v.Anchor("withdraw-reason"), Name: "text", Label: "Reason", Type: "textarea", Rows: 2, Required: true, MaxLength: "4000", Value: v.Form.Withdraw, Error: v.Form.Errors["withdraw"], Help: "Shown to the next reviewer."}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
