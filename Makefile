@@ -13,7 +13,11 @@ export CGO_ENABLED := 1
 # that memory for good: with less of it all others go to malloc, which make bench-loop shows.
 # QPSG: a statement is planned when it is prepared, and not again for each value that is bound.
 # Otherwise each `= ?` on a table with a partial index has the whole statement planned again.
-export CGO_CFLAGS ?= -O3 -DSQLITE_DEFAULT_MEMSTATUS=0 -DSQLITE_OMIT_SHARED_CACHE -DSQLITE_DEFAULT_LOOKASIDE=512,3000 -DHAVE_FDATASYNC=1 -DSQLITE_ENABLE_QPSG
+export CGO_CFLAGS ?= -O2 -DSQLITE_DEFAULT_MEMSTATUS=0 -DSQLITE_OMIT_SHARED_CACHE -DSQLITE_DEFAULT_LOOKASIDE=512,3000 -DHAVE_FDATASYNC=1 -DSQLITE_ENABLE_QPSG
+
+# The same flags for all that is built: SQLite and the modules are compiled once, and once more for the race detector.
+# The version is stamped by LDFLAGS; Go's own stamping fails where the checkout belongs to someone else.
+export GOFLAGS := -trimpath -buildvcs=false $(filter-out -trimpath -buildvcs=false,$(GOFLAGS))
 
 GO       ?= go
 BIN      := bin/countersign
@@ -32,12 +36,11 @@ LINT         := .bin/golangci-lint
 VULN_VERSION := v1.9.0
 
 # The same flags everywhere, so that a second run in `make check` is answered by Go's test cache.
-# The version is stamped by LDFLAGS; Go's own stamping fails where the checkout belongs to someone else.
 # Without symbols for debuggers a test program is linked in half the time.
 # Random tests have one seed, so that what is tested decides, not chance. With it the same cases
 # come each time, so there are sixty of each (with forty, parts of models/store were not reached): make explore looks further.
-# The race detector has each program wait a second before it ends, unless told otherwise.
-TEST := RAPID_SEED=1 RAPID_CHECKS=60 GORACE=atexit_sleep_ms=50 $(GO) test -buildvcs=false -ldflags=-w -timeout 30m
+# Vet runs in `make check`, once. The race detector has each program wait a second before it ends, unless told otherwise.
+TEST := RAPID_SEED=1 RAPID_CHECKS=60 GORACE=atexit_sleep_ms=50 $(GO) test -vet=off -ldflags=-w -timeout 30m
 
 # What the tools look at: the program, and the one that reads its words, which ./... leaves out.
 PACKAGES := ./... ./.ci/words
@@ -53,14 +56,14 @@ run: build ## build and start the demo: server, one admin, an agent that asks
 
 .PHONY: build
 build: cc ## build bin/countersign, stripped and with its version
-	@GO="$(GO)" OUT=$(BIN) .ci/build -buildvcs=false -trimpath -tags "$(TAGS)" -ldflags "$(LDFLAGS)" .
+	@GO="$(GO)" OUT=$(BIN) .ci/build -tags "$(TAGS)" -ldflags "$(LDFLAGS)" .
 
 ##@ Work
 
 .PHONY: dev
 dev: cc ## the demo with live reload, on http://127.0.0.1:7331, and every page in every state at /dev/gallery
 	$(TEMPL) generate -include-version=false -watch -open-browser=false \
-		-proxy http://127.0.0.1:8080 -cmd "$(GO) run -buildvcs=false -tags gallery . demo"
+		-proxy http://127.0.0.1:8080 -cmd "$(GO) run -tags gallery . demo"
 
 .PHONY: generate
 generate: ## make Go of the templates
@@ -77,7 +80,7 @@ lint: $(LINT) ## lint, import rules included
 
 .PHONY: words
 words: ## print wordings to avoid in texts, comments and names; ONLY=models/people picks files
-	@ONLY="$(ONLY)" $(GO) run -buildvcs=false ./.ci/words
+	@ONLY="$(ONLY)" $(GO) run ./.ci/words
 
 .PHONY: migration
 migration: ## start a migration: make migration name=add_grants
@@ -87,7 +90,7 @@ migration: ## start a migration: make migration name=add_grants
 golden: ## rewrite the golden files; read the diff before you commit it
 	@dirs=$$(grep -rl --include='*_test.go' 'flag.Bool("update"' . | xargs -r -n1 dirname | sort -u); \
 	if [ -z "$$dirs" ]; then echo "no golden files"; exit 0; fi; \
-	$(GO) test -buildvcs=false $$dirs -run Golden -update
+	$(GO) test $$dirs -run Golden -update
 
 # One by one: a list of all modules fails where the list of versions of any of theirs can't be had.
 .PHONY: deps
@@ -104,13 +107,13 @@ hooks: ## check what is staged before each commit (.ci/pre-commit), and its mess
 ##@ Check
 
 .PHONY: test
-test: cc chromium ## all tests, with the race detector where the program itself does things at once
+test: build chromium ## all tests, with the race detector where the program itself does things at once
 	$(TEST) -race ./models/... ./handlers/... ./workers/... ./cmd/agent ./cmd/ingest ./cmd/server
 	$(TEST) $$($(GO) list ./... | grep -Ev '/(models|handlers|workers|cmd/agent|cmd/ingest|cmd/server)(/|$$)') ./.ci/words
 
 .PHONY: explore
 explore: cc ## the random tests by chance instead of by the seed of make test; CHECKS=1000 cases each
-	RAPID_CHECKS=$(or $(CHECKS),1000) $(GO) test -buildvcs=false -count=1 -timeout 2h \
+	RAPID_CHECKS=$(or $(CHECKS),1000) $(GO) test -count=1 -timeout 2h \
 		$$(grep -rl --include='*_test.go' 'rapid.Check' . | xargs -n1 dirname | sort -u)
 
 .PHONY: test-firefox
@@ -151,23 +154,23 @@ mod-check: ## fail if go.mod or go.sum are not tidy, or a module is not what go.
 
 .PHONY: cover
 cover: cc chromium ## coverage, function by function; coverage.out holds the rest
-	$(GO) test -buildvcs=false -timeout 15m -coverpkg=./... -coverprofile=coverage.out ./...
+	$(GO) test -timeout 15m -coverpkg=./... -coverprofile=coverage.out ./...
 	$(GO) tool cover -func=coverage.out
 
 .PHONY: bench
 bench: cc ## benchmarks; BENCH=Ask picks by name
 	@dirs=$$(grep -rl --include='*_test.go' '^func Benchmark' . | sort | xargs -r -n1 dirname | sort -u || true); \
 	if [ -z "$$dirs" ]; then echo "no benchmarks"; exit 0; fi; \
-	$(GO) test -buildvcs=false -run '^$$' -bench '$(or $(BENCH),.)' -benchmem -timeout 30m $$dirs
+	$(GO) test -run '^$$' -bench '$(or $(BENCH),.)' -benchmem -timeout 30m $$dirs
 
 .PHONY: bench-loop
 bench-loop: build ## the loop beside a yardstick, a table; PAIRS=5, BEFORE=another binary
 	BENCH_LOOP=$(or $(PAIRS),5) BENCH_LOOP_SECONDS=$(or $(SECONDS_EACH),3) BENCH_LOOP_BEFORE=$(if $(BEFORE),$(abspath $(BEFORE))) \
-		$(GO) test -buildvcs=false -run '^$$' -bench '^BenchmarkLoopAgainstYardstick$$' -benchtime 1x -timeout 60m ./cmd/process
+		$(GO) test -run '^$$' -bench '^BenchmarkLoopAgainstYardstick$$' -benchtime 1x -timeout 60m ./cmd/process
 
 .PHONY: bench-lists
 bench-lists: cc ## what a page of each list takes, of more and more rows; MOST=1000000
-	BENCH_LISTS=$(or $(MOST),1000000) $(GO) test -buildvcs=false -run '^$$' -bench '^BenchmarkLists$$' -benchtime 1x -timeout 60m ./models/store
+	BENCH_LISTS=$(or $(MOST),1000000) $(GO) test -run '^$$' -bench '^BenchmarkLists$$' -benchtime 1x -timeout 60m ./models/store
 
 .PHONY: test-clients
 test-clients: build ## real agents and SDKs from npm, offline, against this build; CLIENT=mcp.sh picks one

@@ -45,7 +45,7 @@ func paste(t *testing.T, w *process.World, way string) *pasted {
 	}
 	p.env = []string{
 		"HOME=" + p.home, "PATH=" + filepath.Dir(process.Binary) + ":" + os.Getenv("PATH"),
-		"GOCACHE=" + strings.TrimSpace(string(goEnv)), "GOTOOLCHAIN=local", "GOFLAGS=",
+		"GOCACHE=" + strings.TrimSpace(string(goEnv)), "GOTOOLCHAIN=local", "GOFLAGS=-trimpath",
 	}
 	return p
 }

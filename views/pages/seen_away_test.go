@@ -16,7 +16,7 @@ var awayPages = []page{
 		"title":  "People",
 		"rows":   "Ada Berg you ada@example.org admin enabled 2 20 s ago 90 d a …  admin can enable you again. Disable now (398 bytes, 94c7777394fdf557) | Bo⟨U+202E⟩ Lindbo@example.org away until 2026-11-22 10:3 … an still ask; others decide. Disable now (324 bytes, 2d1e1a69b44b438e) | Cylonglonglonglonglonglonglonglonglonglonglonglonglonglonglo … nd admin tokens work again. Enable again (487 bytes, 833532bd5f7369ba) | new@example.org reviewer Ada Berg 6 d 23 h left Revoke… The link stops working. You can invite them again. Revoke now",
 		"acts":   "Groups → /people/groups | Absences (2 to accept) → /people/away | Create link",
-		"help":   "You get a link to send. Whoever opens it sets the name and password; nobody else sees the password.",
+		"help":   "You get a link to send. The person who opens it sets the name and password; nobody else sees the password.",
 		"filled": "role=reviewer",
 		"says":   "Who can sign in, and what they can do. Changes take effect immediately.",
 	}},

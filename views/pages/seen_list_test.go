@@ -268,7 +268,7 @@ var listPages = []page{
 		"title":  "People",
 		"rows":   "Ada Berg you ada@example.org admin enabled 2 20 s ago 90 d ago Audit trail Change… The last enabled admin can't become a reviewer or be disabled: add another admin first. Signs you out everywhere except here. Sign out everywhere",
 		"acts":   "Groups → /people/groups | Absences → /people/away | Create link",
-		"help":   "You get a link to send. Whoever opens it sets the name and password; nobody else sees the password.",
+		"help":   "You get a link to send. The person who opens it sets the name and password; nobody else sees the password.",
 		"filled": "role=reviewer",
 		"says":   "Who can sign in, and what they can do. Changes take effect immediately.",
 	}},
@@ -291,13 +291,13 @@ var listPages = []page{
 		"title": "Groups",
 		"rows":  "finance Who answers for payments. 3 30 d ago | longlonglonglonglonglonglonglonglonglonglonglonglonglonglong … nunbroken… 480 characters 200 30 d ago (292 bytes, 72d79f64b04252e1)",
 		"acts":  "Add group",
-		"says":  "Named sets of people. A policy rule can name a group as a reviewer; whoever is in the group at that moment can decide.",
+		"says":  "Named sets of people. A policy rule can name a group as a reviewer; those who are in the group at that moment can decide.",
 	}},
 	{key: "groups-empty", seen: seen{
 		"title": "Groups",
 		"acts":  "Add group",
 		"help":  "No groups yet.",
-		"says":  "Named sets of people. A policy rule can name a group as a reviewer; whoever is in the group at that moment can decide. | No groups yet.",
+		"says":  "Named sets of people. A policy rule can name a group as a reviewer; those who are in the group at that moment can decide. | No groups yet.",
 	}},
 	{key: "groups-wrong", seen: seen{
 		"title":  "Groups",
@@ -305,7 +305,7 @@ var listPages = []page{
 		"rows":   "finance Who answers for payments. 3 30 d ago",
 		"acts":   "Add group",
 		"filled": "name=Finance | note=Pays.",
-		"says":   "Named sets of people. A policy rule can name a group as a reviewer; whoever is in the group at that moment can decide.",
+		"says":   "Named sets of people. A policy rule can name a group as a reviewer; those who are in the group at that moment can decide.",
 	}},
 	{key: "group", seen: seen{
 		"title":  "finance",

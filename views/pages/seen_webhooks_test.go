@@ -133,6 +133,6 @@ var webhookPages = []page{
 	}},
 	{key: "docs-webhooks", seen: seen{
 		"title": "Webhooks",
-		"rows":  "absence.begun A person is away from now on, and their reques … ent that a webhook refused was given up. (5549 bytes, 35ebe343d24ee860)",
+		"rows":  "absence.begun A person is away from now on, and their reques … ent that a webhook refused was given up. (5659 bytes, cc4b61f836a53ee2)",
 	}},
 }
