@@ -66,8 +66,8 @@ function covers(pressed, button) {
   return at.left < pressed.right + GAP && at.right > pressed.left - GAP && at.top < pressed.bottom + GAP && at.bottom > pressed.top - GAP;
 }
 
-// place puts the question where Confirm does not cover what was pressed first: two
-// presses in one place never approve.
+// place puts the question where Confirm does not cover the button that was pressed: two presses in one place never
+// approve.
 function place() {
   const confirms = panel().querySelector("[data-confirm]");
   for (const at of PLACES) {
@@ -110,7 +110,7 @@ function confirm() {
   if (early(form, button)) return;
   form.elements.confirmed.value = "true";
   form.requestSubmit(button);
-  form.elements.confirmed.value = ""; // what was sent is on its way
+  form.elements.confirmed.value = ""; // this submit is already on its way
 }
 
 const live = (at) => armed !== null && at - armed.at >= LIVE;
@@ -119,7 +119,7 @@ window.addEventListener("submit", (event) => {
   const { target: form, submitter: button } = event;
   if (!releases(form, button)) return disarm();
   if (form.elements.confirmed.value === "true") return;
-  if (form.querySelector("[data-checklist] input:not(:checked)")) return disarm(); // the answer says what is missing
+  if (form.querySelector("[data-checklist] input:not(:checked)")) return disarm(); // the server names the missing tick
   event.preventDefault();
   event.stopImmediatePropagation();
   if (armed?.form === form && armed.button === button) {
@@ -191,14 +191,14 @@ document.addEventListener("pointerout", (event) => { if (held && event.target.cl
 document.addEventListener("contextmenu", (event) => { if (held?.button.contains(event.target)) event.preventDefault(); });
 window.addEventListener("blur", () => { drop(); letGo(); });
 
-// What is asked about has changed, or is no longer there.
+// The question goes when its request changes, or leaves the page.
 document.addEventListener("input", (event) => { if (armed && event.target.form === armed.form && event.target.name !== "reason") disarm(); });
 document.addEventListener("htmx:after:swap", () => {
   if (!armed) return;
   const { form, button, state } = armed;
   if (!form.isConnected || button && !button.isConnected || stateOf(form) !== state) return disarm();
   if (!panel().hidden) return;
-  ask(); // it was drawn anew, as it was
+  ask(); // the form was redrawn unchanged
   if (document.activeElement === document.body) panel().querySelector("[data-confirm]").focus({ preventScroll: true });
 });
 document.addEventListener("visibilitychange", () => { if (document.hidden) disarm(); });

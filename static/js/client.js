@@ -5,8 +5,8 @@
 //   const outcome = await desk.ask({ toolName: "deploy", input: { version: "1.4" } });
 //   if (Countersign.mayRun(outcome)) run(outcome.decision.input);
 //
-// The server names this page's origin in --cors-origins. Whoever can read the page's memory has
-// the token: give a page a person's own token, or that of an agent which asks for little.
+// The server names this page's origin in --cors-origins. A script that can read the page's memory has the token: give
+// a page a person's own token, or that of an agent with few rights.
 
 const WAIT = "50s";
 const LATE = 80_000; // an answer that has not come by then is lost
@@ -32,16 +32,14 @@ export class Countersign {
     this.#token = token;
   }
 
-  // mayRun is true where what was asked may be done, with outcome.decision.input: the only
-  // states that say so. Anything unknown is no.
+  // mayRun is true if the call may run, with outcome.decision.input. Only these states say so; an unknown one says no.
   static mayRun(outcome) {
     return outcome?.status === "approved" && outcome.decision?.approved === true && !outcome.removed;
   }
 
-  // ask sends a request, whose input a person may edit, and waits until it is settled, through
-  // cut connections and restarts of the server: it is the same request each time, by its
-  // approvalId. onPending hears of it while nobody has decided. options: { signal, onPending }.
-  // Aborting ends the wait, not the request.
+  // ask sends a request, whose input a person may edit, and waits until it is settled, through cut connections and
+  // restarts of the server: its approvalId makes each repeat the same request. onPending gets it while it is pending.
+  // options: { signal, onPending }. Aborting ends the wait, not the request.
   async ask(request, options = {}) {
     const body = { approvalId: uuid(), acceptsEdits: true, ...request };
     return this.#until(() => this.#send("POST", `/v1/approvals?wait=${WAIT}`, body, options.signal), options);
@@ -52,15 +50,15 @@ export class Countersign {
     return this.#until(() => this.#send("GET", `/v1/approvals/${encodeURIComponent(id)}?wait=${WAIT}`, undefined, options.signal), options);
   }
 
-  // respond decides a request, for a person's token: { approved, reason, input, answer, option,
-  // digest }. To approve high or critical risk it takes the digest of what was shown. The answer
-  // is the request; with held set, the decision is stored and not the outcome yet.
+  // respond decides a request, for a person's token: { approved, reason, input, answer, option, digest }. Approving
+  // high or critical risk needs the digest that was shown. The answer is the request; with held set, the decision is
+  // stored but not the outcome yet.
   async respond(id, decision, { signal } = {}) {
     const answer = await this.#send("POST", `/v1/approvals/${encodeURIComponent(id)}/respond`, decision, signal);
     return answer.body;
   }
 
-  // pending are the requests that wait for whoever has the token.
+  // pending are the requests that wait for the token's owner.
   async pending({ signal } = {}) {
     return (await this.#send("GET", "/v1/approvals/pending", undefined, signal)).body;
   }

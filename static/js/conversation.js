@@ -1,5 +1,5 @@
-// A conversation opens at its end, and follows what comes while its reader is
-// there and about to click nothing; else a line says that something came.
+// A conversation opens at its end. It follows new entries while its reader is at the end and about to click nothing;
+// otherwise a line says that there are new entries.
 const page = document.getElementById("conversation");
 const history = document.getElementById("history");
 const end = document.getElementById("end");
@@ -10,14 +10,14 @@ if (page?.hasAttribute("data-live") && history && end) {
   let atEnd = false; // until it has been looked at
   let grown = false;
 
-  // The composer lies over what is below it: the end is seen above it.
+  // The composer covers the bottom of the page: the end counts as seen only above it.
   new IntersectionObserver(([entry]) => {
     atEnd = entry.isIntersecting;
     if (atEnd) grown = false;
     below.hidden = !grown;
   }, { rootMargin: `0px 0px -${Math.max(0, composer.offsetHeight - 40)}px 0px` }).observe(end);
 
-  // Whoever decides, or is about to, must not have the page move.
+  // The page must not move under a reader who decides, or is about to.
   const about = "a:hover, button:hover, summary:hover, label:hover, input:hover, textarea:hover, :focus";
   const choosing = (added) => history.querySelector(about) !== null || !getSelection()?.isCollapsed
     || [...history.querySelectorAll("form")].some((form) => !added.some((node) => node.contains(form)));
@@ -40,14 +40,13 @@ if (page?.hasAttribute("data-live") && history && end) {
     below.hidden = atEnd;
   }).observe(page);
 
-  // An entry that has become one of a batch while it was being read anew brings the
-  // whole batch.
+  // An entry that has joined a batch while it was refetched brings the whole batch.
   document.addEventListener("htmx:after:request", (event) => {
     const ctx = event.detail?.ctx;
     if (ctx?.target?.matches(".batch-call") && ctx.target === ctx.sourceElement) ctx.target = ctx.target.closest(".batch");
   });
 
-  // A tail that has been replaced brings what stands already.
+  // A tail that was replaced would bring entries that are on the page already.
   document.addEventListener("htmx:before:swap", (event) => {
     const source = event.detail?.ctx?.sourceElement;
     if (source?.id === "tail" && !source.isConnected) event.preventDefault();

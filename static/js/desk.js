@@ -103,7 +103,7 @@ document.addEventListener("click", (event) => {
   else event.stopPropagation(); // the link leads to a page of its own, from which there is a way back
 }, true);
 
-// What was typed beside one request is there again when a person comes back to it.
+// Text typed beside one request comes back when a person returns to that request.
 const drafts = new Map();
 const fields = (form) => [...form.querySelectorAll("textarea[name], [data-edits] :is(input, select)[name]")];
 const first = (field) => (field instanceof HTMLSelectElement ? ([...field.options].find((o) => o.defaultSelected) ?? field.options[0])?.value : field.defaultValue);
@@ -185,7 +185,7 @@ document.addEventListener("htmx:before:swap", (event) => {
     }
     const next = task.fragment.querySelector?.("article[data-card]");
     if (!next || !before || next.dataset.card === before.dataset.card) continue;
-    // The next request comes only to whoever is still where the verdict was given.
+    // The next request opens only if the reader is still at the one they decided.
     const left = sent && selected() && selected().dataset.id !== sent.id && !asked;
     if (left) tasks.splice(tasks.indexOf(task), 1);
     else keep(before);
@@ -216,10 +216,9 @@ document.addEventListener("htmx:after:swap", (event) => {
   history.replaceState(history.state, "", place);
 });
 
-// The first request that comes into an empty inbox opens beside the list, where there is room
-// for both. Not while somebody writes, has a dialog open or has a token on the page that is
-// shown once; what has the focus keeps it. For a moment after it has appeared nothing decides
-// it (misfire.js).
+// The first request of an empty inbox opens beside the list, if there is room for both, but not while somebody writes,
+// has a dialog open or has a token on the page that is shown once. The focus does not move. For a moment after it has
+// appeared nothing decides it (misfire.js).
 const wide = matchMedia("(min-width: 64rem)");
 const busy = () => document.querySelector("dialog[open], #detail .secret") !== null ||
   (document.activeElement?.matches("textarea, select, input, [contenteditable]") ?? false);
@@ -242,8 +241,8 @@ document.addEventListener("htmx:after:swap", (event) => {
   }, { once: true });
 });
 
-// The pane is swapped while keys go on: an answer may find its place taken by the
-// one before. Then what is selected is asked for again.
+// The pane is swapped while keys still work: an answer may find that an earlier one has taken its place. Then the
+// selected request is fetched again.
 const asking = new Set();
 let again = 0;
 
@@ -260,8 +259,8 @@ document.addEventListener("htmx:finally:request", (event) => {
   else if (again++ < 2) chosen.querySelector(".row-link")?.click();
 });
 
-// What comes next is shown from its top, and the focus goes to its heading: no key
-// fires anything there but the keys of the desk, which look at what is shown.
+// The next request is shown from its top, and the focus goes to its heading, where only the keys of the desk work:
+// they check which request is shown.
 function arrive(now) {
   const title = now.querySelector("#approval-title");
   title.tabIndex = -1;

@@ -1,8 +1,8 @@
-// What was typed outlives a sign-in that took the page away. It is kept in this
-// tab only, for the person who typed it, and shown to nobody else.
+// Typed text survives a sign-in that replaces the page. It is kept in this tab only, and shown only to the person who
+// typed it.
 const KEY = "countersign:drafts";
 const who = document.body.dataset.user ?? "";
-let kept = true; // whether what is typed is kept when the page goes
+let kept = true; // whether to keep typed text when the page goes
 
 function read() {
   try { return JSON.parse(sessionStorage.getItem(KEY)) ?? {}; } catch { return {}; }
@@ -12,7 +12,7 @@ function write(all) {
   try {
     if (Object.keys(all.pages ?? {}).length) sessionStorage.setItem(KEY, JSON.stringify(all));
     else sessionStorage.removeItem(KEY);
-  } catch { /* what is too much is not kept */ }
+  } catch { /* the storage is full */ }
 }
 
 // forget is for when somebody else signs in, or this person signs out.
@@ -38,8 +38,8 @@ function first(field) {
 // and is put on no other. A message to the agent is about none.
 const about = (field) => (field.name === "content" ? "" : field.form.querySelector("[name=digest]")?.value ?? "");
 
-// A field is known by where its form leads, what it is about, its name, and its place
-// among others of that name; a box also by what it stands for, and by its list.
+// A field is known by the action of its form, its subject, its name, and its place among others of that name; a box
+// also by its value and its id.
 function named() {
   const seen = new Map();
   return fields().map((field) => {
@@ -82,7 +82,7 @@ function restore() {
 }
 
 const all = read();
-if (!who) { // the sign-in page: what was kept may be wanted again
+if (!who) { // the sign-in page: the kept text may be needed after it
   for (const page of Object.values(all.pages ?? {})) page.back = true;
   write(all);
 } else if (all.user !== who) {
@@ -92,7 +92,7 @@ if (!who) { // the sign-in page: what was kept may be wanted again
   if (page?.back) rest = new Map(page.typed);
   delete all.pages?.[location.pathname];
   write(all);
-  window.addEventListener("load", restore); // after the modules that follow what is typed
+  window.addEventListener("load", restore); // after the modules that react to typing
   document.addEventListener("htmx:after:swap", restore);
 }
 

@@ -1,6 +1,5 @@
-// An edit is never dropped: while a field differs from what was asked for, the
-// only button that approves is the one that approves the edit, and beside it
-// stands what it changes.
+// An edit is never dropped: while a field differs from the request, the only button that approves is the one that
+// approves the edit, and the changes are shown beside it.
 const LENGTH = 60; // of a value beside the button
 const BEFORE = 12; // of it, before the first difference
 

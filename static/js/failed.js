@@ -1,5 +1,5 @@
-// What a person sent or opened and got no answer to is told: where nothing on the
-// page changes, it would look as if the press had not counted.
+// A person whose form or link gets no answer sees a hint: without a change on the page, the press would seem not to
+// have counted.
 const hint = (text) => document.dispatchEvent(new CustomEvent("countersign:hint", { detail: text }));
 
 // A part that looks for itself and fails tries again: the dot of the stream tells.
@@ -16,7 +16,7 @@ function words(html) {
 
 document.addEventListener("htmx:response:error", (event) => {
   const { ctx } = event.detail;
-  if (!meant(ctx) || ctx.hx?.reswap !== "none") return; // else the answer stands on the page
+  if (!meant(ctx) || ctx.hx?.reswap !== "none") return; // the page shows the answer
   hint(words(ctx.text ?? "") || "The server couldn't do this. Try again.");
 });
 

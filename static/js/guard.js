@@ -1,6 +1,6 @@
-// A part of the page that a person is filling in is never swapped away while it can
-// still be sent. When its fresh form differs (data-state), a line says so and offers to
-// reload. What is over is shown at once, with who did what, and the text is kept beside it.
+// A part of the page that a person is filling in is never swapped away while it can still be sent. When its fresh form
+// differs (data-state), a line says so and offers to reload. A settled request shows at once who did what, with the
+// person's text beside it.
 const filled = (field) => {
   if (field.type === "hidden" || field.disabled) return false;
   if (field.type === "checkbox" || field.type === "radio") return field.checked !== field.defaultChecked;
@@ -8,8 +8,7 @@ const filled = (field) => {
   return field.value !== field.defaultValue;
 };
 
-// What answers a form that was sent (data-kept) is kept as well: what was typed is
-// no change to its own page.
+// The answer to a sent form (data-kept) is kept as well: its text is not a change to its own page.
 function busy(region) {
   if (region.hasAttribute("data-kept")) return true;
   const active = document.activeElement;
@@ -31,7 +30,7 @@ function typed(region) {
   return fields.map((field) => `${field.labels?.[0]?.textContent.trim().split(/\s{2,}|\n/)[0] ?? field.name}: ${field.value}`).join("\n");
 }
 
-let over = null; // what was written in a part that is swapped away: { id, said, text, writing }
+let over = null; // the text from a part that is swapped away: { id, said, text, writing }
 
 function put() {
   const { id, said, text, writing } = over;
@@ -55,7 +54,7 @@ function put() {
   kept.scrollIntoView({ block: "nearest" });
 }
 
-// ends keeps what was written in a part whose request its reader can't decide any more.
+// ends keeps the text from a part whose request its reader can't decide any more.
 function ends(region, fresh) {
   if (!fresh?.dataset.over || !decides(region) || fresh.querySelector("form[data-verdict]")) return false;
   const active = document.activeElement;

@@ -1,6 +1,5 @@
-// Single keys. They act on the request that is shown, never on what has the focus;
-// never while somebody types, never with Ctrl, Meta or Alt; and they can be
-// switched off. What they do is what a click on the page does.
+// Single keys. They act on the request that is shown, never on the focused element; never while somebody types, never
+// with Ctrl, Meta or Alt; and they can be switched off. Each does the same as a click on the page.
 const KEY = "countersign:keys";
 const CHORD = 1500; // how long g waits for its second key
 const dialog = document.getElementById("keys");
@@ -26,8 +25,7 @@ function typing(element) {
   return element.matches("input:not([type=checkbox], [type=radio], [type=button], [type=submit], [type=reset])");
 }
 
-// open unfolds what an element stands in, and goes to a field. What is in view and
-// clear of the bar stays where it is.
+// open opens the sections around a field, and goes to it. A field in view and clear of the bar does not move.
 function open(field) {
   for (let fold = field?.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
   if (!field) return;
@@ -99,7 +97,7 @@ function edit() {
 function undo() {
   const offers = [...document.querySelectorAll("#done [data-act=undo], [data-card] [data-act=undo], #inbox [data-act=undo]")].filter((offer) => offer.checkVisibility());
   const latest = (a, b) => (a && Date.parse(a.dataset.until) > Date.parse(b.dataset.until) ? a : b);
-  const several = [...document.querySelectorAll("[data-several] [data-act=undo]")].find((offer) => offer.checkVisibility()); // what was decided last
+  const several = [...document.querySelectorAll("[data-several] [data-act=undo]")].find((offer) => offer.checkVisibility()); // the last decision
   const button = act("undo") ?? several ?? offers.reduce(latest, null);
   if (button) button.click();
   else hint("There is nothing to undo.");
@@ -216,7 +214,7 @@ document.addEventListener("keydown", (event) => {
   if (event.key === "Escape") {
     if (!dialog?.open) leave(event.target);
   } else if (event.key === "Enter") {
-    // What has the focus is pressed, as everywhere; a row opens as a page.
+    // Enter presses the focused element, as everywhere; in a row it opens the request's page.
     const on = event.target.closest("a, button, summary, input, textarea, select, label");
     if (off || event.repeat || dialog?.open || on && !on.matches("#inbox li[data-id][aria-current=true] .row-link")) return;
     if (!document.querySelector("#inbox li[aria-current=true]")) return;

@@ -1,11 +1,9 @@
-// Hearing from the server. htmx holds the stream; this decides when it may, and
-// tells whether it stands.
+// Hearing from the server. htmx holds the stream; this script decides when it may, and shows whether it is connected.
 //
-// Over HTTP/1.1 a browser has six connections to a server for all its tabs, and
-// an open stream takes one for good. So at most three tabs of a browser hold a
-// stream, by locks that end with their tab, and pass on what they hear; the
-// others also look for themselves now and then, for a stream tells only what its
-// own tab watches. A tab that goes to the background gives its lock back.
+// Over HTTP/1.1 a browser has six connections to a server for all its tabs, and an open stream takes one for good. So
+// at most three tabs of a browser hold a stream, by locks that end with their tab, and pass on the topics they get;
+// the others also refetch now and then, for a stream carries only the topics of its own tab. A tab that goes to the
+// background gives its lock back.
 const SLOTS = 3;
 const LOOK = 10000;
 const SETTLES = 500; // until a page that was left has given its lock back: one that still has it is thrown away
@@ -93,7 +91,7 @@ function heardOf(topic) {
   if (topic !== "beat") tell(topic);
 }
 
-// ask looks whether the server is there at all, for what is quiet may only be slow.
+// ask checks whether the server answers at all, for a quiet stream may only be slow.
 async function ask() {
   if (asked) return;
   asked = true;
@@ -134,7 +132,7 @@ async function seek() {
     });
     if (got) return;
   }
-  // All are taken: hear of it from those who have one, and stand in line.
+  // All slots are taken: hear from the tabs that have one, and wait in line.
   online();
   clearInterval(looking);
   looking = setInterval(() => topics().forEach(tell), LOOK);
@@ -157,7 +155,7 @@ function leave() {
 if (stream && dot && text) {
   let connection = null;
   stream.addEventListener("htmx:sse:before:connection", (event) => {
-    if (navigator.locks && !release) event.preventDefault(); // htmx comes back by itself; the slot comes first
+    if (navigator.locks && !release) event.preventDefault(); // htmx reconnects without help; the slot comes first
   });
   stream.addEventListener("htmx:sse:after:connection", (event) => {
     const status = event.detail?.connection?.status ?? 200;
@@ -208,7 +206,7 @@ if (stream && dot && text) {
     connection?.delayCanceller?.();
     if (connected || !release && navigator.locks) online();
     else connect();
-    topics().forEach(tell); // nobody told it meanwhile
+    topics().forEach(tell); // this page has missed the topics since
   });
 
   if (navigator.locks) {

@@ -32,7 +32,7 @@ function look() {
     if (Date.now() - (said.get(id) ?? 0) >= EVERY) send(id);
   }
   if (Date.now() - (said.get("") ?? 0) >= EVERY) send("");
-  timer = setTimeout(look, EVERY); // what is done until then counts too
+  timer = setTimeout(look, EVERY); // activity until then counts too
 }
 
 function act() {

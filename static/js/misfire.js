@@ -1,7 +1,6 @@
-// A key or a click that was meant for what stood there before decides nothing:
-// for a third of a second after a request has appeared or changed, until its top
-// has been in view for as long, and while the request on the page is not the one
-// selected. A hint says so. What happens to other requests keeps nobody back.
+// A key or a click that was meant for the previous content decides nothing: for a third of a second after a request
+// has appeared or changed, until its top has been in view for as long, and while the request on the page is not the
+// selected one. A hint says so. Changes to other requests block nothing.
 const WAIT = 350;
 const root = document.documentElement;
 const hint = (text) => document.dispatchEvent(new CustomEvent("countersign:hint", { detail: text }));
@@ -53,7 +52,7 @@ function watch() {
   if (title === top && now === name) return;
   top = title;
   name = now;
-  if (shown.length && now !== lookedAt) lookedAt = ""; // what is only drawn again may be gone for a moment
+  if (shown.length && now !== lookedAt) lookedAt = ""; // a redrawn card may be gone for a moment
   clearTimeout(timer);
   seen.disconnect();
   delete root.dataset.unseen;
@@ -83,7 +82,7 @@ const pathOf = (form) => new URL(form.getAttribute("action") ?? "", location.hre
 // A decision is a form with a verdict or an answer, on a request or on several.
 const decides = (form) => pathOf(form).startsWith("/approvals/") && form.querySelector("[name=verdict], [name=option]") !== null;
 
-// astray says what is wrong with where a form leads.
+// astray says why a form may not decide: it belongs to another request than the one shown or selected.
 function astray(form) {
   const card = form.closest("[data-card]");
   if (!card) return "";
@@ -122,7 +121,7 @@ window.addEventListener("submit", (event) => {
 document.addEventListener("htmx:finally:request", (event) => {
   if (event.target === sent || !sent?.isConnected) sent = null;
 });
-document.addEventListener("countersign:led", moved); // to a button, which was not what was pressed
+document.addEventListener("countersign:led", moved); // to a button other than the one that was pressed
 document.addEventListener("countersign:unsent", () => { sent = null; });
 window.addEventListener("pageshow", () => { sent = null; moved(); });
 document.addEventListener("visibilitychange", () => { if (!document.hidden) moved(); });

@@ -1,6 +1,6 @@
-// The list does not move under whoever is about to click in it. New requests come
-// in below what is looked at; those that belong above wait behind a button that
-// counts them. What leaves keeps its place for a while, as a line.
+// The list does not move under a reader who is about to click in it. New requests come in below the ones in view;
+// those that belong above wait behind a button that counts them. A request that leaves keeps its place for a while, as
+// a line.
 const STAYS = 4000;
 const desk = document.querySelector("[data-desk]");
 const say = (text) => document.dispatchEvent(new CustomEvent("countersign:say", { detail: text }));
@@ -38,7 +38,7 @@ function anchored(live) {
   return live.findIndex((li) => li.getAttribute("aria-current") === "true") + 1;
 }
 
-// line stands where a row stood that has left.
+// line replaces the row of a request that has left.
 function line(li, text) {
   const out = document.createElement("li");
   out.className = "row row-gone";
@@ -147,8 +147,8 @@ function keep(live, given) {
   return after;
 }
 
-// inGroups puts rows that follow one another into the group that they belong to. What comes
-// back to a group after something else stands alone: rows are not put in another order.
+// inGroups puts consecutive rows into the group that they belong to. A row that follows its group after another row is
+// shown alone: rows keep their order.
 function inGroups(rows, groups) {
   const top = [];
   const used = new Set();
@@ -214,7 +214,7 @@ function hidden(li) {
   return !li.checkVisibility() || bottom <= Math.max(0, box.top) || top >= Math.min(innerHeight, box.bottom);
 }
 
-// missed is the urgent request while nobody has it before their eyes.
+// missed is the urgent request while it is out of its reader's view.
 function missed() {
   const li = urgentRow();
   if (li && !gone(li) && (held.has(urgent) || li.isConnected && li.getAttribute("aria-current") !== "true" && hidden(li))) return li;
@@ -275,7 +275,7 @@ function named(li, rest) {
   return ["New: ", ...out, rest > 0 ? ` · ${rest} more new` : "", " · press n"];
 }
 
-// release puts in what was held back, where the server has it.
+// release puts the held rows into the list, in the server's order.
 function release() {
   let first = null;
   for (const [id, li] of held) {
@@ -321,8 +321,7 @@ function sweep() {
   if (next < Infinity) setTimeout(sweep, next);
 }
 
-// own is whether a swap comes by itself or after a decision, or one taken back: what a person looks
-// for by a filter or a page replaces all.
+// own is whether a swap comes from a refetch, a decision or an undo: a filter or another page replaces the whole list.
 const own = (source) => source?.id === "inbox" || source?.closest?.("[data-card], [data-gone], [data-undo], [data-several], #bulk");
 
 const listOf = (task) => task.fragment.querySelector?.("#inbox") ?? (task.target?.id === "inbox" ? task.fragment : null);

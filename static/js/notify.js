@@ -1,6 +1,5 @@
-// While no page of Countersign is in view, one of them listens for all: it keeps
-// the counts in the titles true and, for whoever wants it, says that something
-// waits: how many, and nothing else of it.
+// While no page of Countersign is in view, one of them listens for all: it keeps the counts in the titles true and, if
+// the user wants it, shows how many requests wait, and nothing else of them.
 const KEY = "countersign:notify";
 const toggle = document.querySelector("[data-notify-switch]");
 const note = document.querySelector("[data-notify-note]");
@@ -109,7 +108,7 @@ if (document.body.hasAttribute("data-keys")) {
   toggle?.addEventListener("change", choose);
   document.addEventListener("countersign:heard:count", (event) => { if (document.hidden) write(event.detail); });
   if (navigator.locks) {
-    let away = false; // a page that was left is hidden too: what waits for a lock then could not be kept to go back to
+    let away = false; // a page that was left is hidden too: a pending lock would keep the browser from caching it
     const settle = () => { if (!away) (document.hidden ? listen : show)(); };
     document.addEventListener("visibilitychange", settle);
     window.addEventListener("pageshow", () => { away = false; settle(); });

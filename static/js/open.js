@@ -11,7 +11,7 @@ document.addEventListener("click", (event) => {
   field?.scrollIntoView({ block: "nearest" });
 });
 
-// What is gone to is scrolled clear of the bar at the bottom, as high as that is.
+// A field is scrolled clear of the bar at the bottom, whatever the bar's height.
 const bar = () => [...document.querySelectorAll(".decide-bar, .decide")].find((part) => getComputedStyle(part).position === "sticky" && part.checkVisibility());
 const sizes = new ResizeObserver(measure);
 let measured = null;

@@ -15,7 +15,7 @@ const tell = (name, detail) => document.dispatchEvent(new CustomEvent(`countersi
 
 let asked = null; // the text that was sent last
 let answered = null; // the text whose results are there
-let wanted = false; // Enter was pressed before the results of what was typed were there
+let wanted = false; // Enter was pressed before the results of the typed text were there
 let moved = false; // somebody has chosen a row since the results came
 let down = false; // the key that chose is still down
 

@@ -1,6 +1,6 @@
-// Back and forward lead to where a person was. The window's own place is the browser's to
-// keep. That of a pane that scrolls is kept here, in this tab, by the entry of the history:
-// a page that the browser did not keep is made anew and begins at its top.
+// Back and forward lead to where a person was. The browser keeps the scroll position of the window. That of a pane is
+// kept here, in this tab, by the entry of the history: a page that the browser did not cache is loaded again and
+// begins at its top.
 const KEY = "countersign:places";
 const MOST = 50; // entries whose places are kept
 const entry = () => globalThis.navigation?.currentEntry?.key ?? location.pathname;

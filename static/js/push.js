@@ -12,7 +12,7 @@ function explain(words) {
   note.hidden = words === "";
 }
 
-// leave gives the address up: what is sent there is lost.
+// leave ends the subscription: later messages to it are lost.
 async function leave() {
   const worker = await navigator.serviceWorker.getRegistration();
   const old = await worker?.pushManager?.getSubscription();
@@ -50,7 +50,7 @@ form?.addEventListener("submit", (event) => {
   turnOn(form.querySelector("#push-on"));
 }, true);
 
-// Whoever signs out is told nothing more here, even if the server can't be reached just now.
+// A person who signs out gets no more messages here, even if the server can't be reached just now.
 const signsOut = (form) => form.method === "post" && form.getAttribute("action") === "/signout";
 const MOST = 1500; // milliseconds that signing out waits for the browser
 

@@ -32,7 +32,7 @@ document.addEventListener("click", (event) => {
 });
 document.addEventListener("change", (event) => { if (event.target.name === "preset" && event.target !== before.get(event.target.closest("[data-presets]"))) draw(event.target.form); });
 
-// What closes the menu clears what was chosen in it.
+// Closing the menu clears the choice made in it.
 document.addEventListener("toggle", (event) => {
   const menu = event.target;
   if (!menu.matches?.("[data-reject]")) return;

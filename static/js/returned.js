@@ -4,7 +4,7 @@
 const root = document.documentElement;
 const who = document.body.dataset.user ?? "";
 const under = new Set(); // requests for parts of the page that are on their way
-const WAIT = 10000; // for the parts; what has not come by then is asked for anew, with the page
+const WAIT = 10000; // for the parts; after that the page is reloaded
 let focused = null; // what had the focus when the page was left
 let checking = null;
 
@@ -42,8 +42,7 @@ async function fresh() {
   }
 }
 
-// still keeps all of the page from acting, keys among it, which act on the page and not on
-// what has the focus.
+// still keeps all of the page from acting, keys among it, which act on the page and not on the focused element.
 function still(event) {
   if (!document.body.inert) return;
   event.preventDefault();

@@ -1,5 +1,4 @@
-// What other modules want told: a hint is seen and read aloud, and goes by
-// itself; what is said is only read aloud.
+// Messages of other modules: a hint is shown and read aloud, and disappears after a while; a say is only read aloud.
 const hint = document.querySelector("[data-hint]");
 const voice = document.querySelector("[data-say]");
 const STAYS = 5000;

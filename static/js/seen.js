@@ -1,6 +1,6 @@
-// What can do much harm is approved by those who have had its last line in view:
-// in the window, clear of the bar, and inside every box that scrolls. What was seen
-// counts for the same request with the same content, while it is on the page.
+// A person who approves a request that can do great harm must have had its last line in view: in the window, clear of
+// the bar, and inside every box that scrolls. A view counts for the same request with the same content, while it is on
+// the page.
 const root = document.documentElement;
 const seen = new Map(); // the ends that were in view, by what they belong to
 let watched = new Map(); // the marks that are watched, with their names

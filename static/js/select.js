@@ -30,7 +30,7 @@ function draw() {
   }
 }
 
-// Whoever decides a ticked request by itself need not be told that its tick goes.
+// A person who decides one ticked request on its card needs no message that its tick goes.
 const own = new Set();
 
 document.addEventListener("submit", (event) => {
@@ -39,7 +39,7 @@ document.addEventListener("submit", (event) => {
   if (event.target.matches("#bulk, [data-bulk-question]")) for (const id of ticked.keys()) own.add(id);
 });
 
-// chosen counts what is ticked in the confirmation, where the boxes are of their own.
+// chosen counts the ticks in the confirmation, which has its own boxes.
 function chosen() {
   const form = document.querySelector("[data-bulk-question]");
   if (!form) return;

@@ -1,7 +1,6 @@
-// Somebody who signs out in one tab has signed out in all: the others show nothing more
-// of what they showed. A session that has expired is opened again in place, and what was asked goes on.
-// It goes on only for the person whom the page was made for; somebody else gets a
-// page of their own.
+// A person who signs out in one tab has signed out in all: the others clear their contents. A session that has expired
+// is opened again in place, and the request that met it goes on, but only for the person for whom the page was made;
+// another person gets a new page.
 const LOST = "Your session expired. Sign in – your text is kept.";
 const dialog = document.getElementById("session");
 const form = dialog?.querySelector("form");
@@ -84,7 +83,7 @@ async function check() {
   }
 }
 
-// What was shown is for somebody who is signed in, and is taken out of the page.
+// The contents are for a signed-in person, and are taken out of the page.
 function blank() {
   tell("forget");
   tell("expired");
@@ -121,7 +120,7 @@ async function submit(form, button) {
   HTMLFormElement.prototype.submit.call(form);
   extra.remove();
   if (action !== null) form.setAttribute("action", action);
-  setTimeout(() => leaving.delete(form), 10000); // whoever stopped the page may send again
+  setTimeout(() => leaving.delete(form), 10000); // a person who stopped the page may send again
 }
 
 if (dialog && who) {

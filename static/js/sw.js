@@ -22,7 +22,7 @@ self.addEventListener("activate", (event) => {
 
 const kept = (path) => caches.match(path, { cacheName: NAME });
 
-// What comes from the network, or the page that says that there is none.
+// The page from the network, or the one that says that there is no network.
 const visit = (request) => fetch(request).catch(async (failed) => {
   const offline = await kept(OFFLINE);
   if (offline) return offline;
@@ -40,9 +40,8 @@ self.addEventListener("fetch", (event) => {
   else if (FILES.includes(pathname)) event.respondWith(file(request));
 });
 
-// A message that the server sent to this browser: a title and a text, and the page that it
-// leads to. It is shown as it is, and what is not such a message is shown as nothing but the
-// product's name: a browser that gets one and shows none takes the permission away.
+// A message from the server to this browser: a title and a text, and the page that it leads to. It is shown unchanged.
+// A malformed message is shown as the product's name only: a browser revokes the permission if a push shows nothing.
 const said = (value) => (typeof value === "string" ? value : "");
 
 function message(event) {

@@ -9,7 +9,7 @@
   const apply = (theme) => {
     if (theme !== "light" && theme !== "dark") return delete root.dataset.theme;
     root.dataset.theme = theme;
-    // What is around the page goes with it.
+    // The colour of the browser's frame changes with the page.
     const around = document.querySelectorAll("meta[name=theme-color]");
     for (const meta of around) meta.content = around[theme === "light" ? 0 : 1].dataset.color;
   };

@@ -1,5 +1,5 @@
-// An approval that may be undone counts down (time.js ticks it); when its time is
-// over, what offers it goes, and a little later the strip that says what was done.
+// An approval that may be undone counts down (time.js ticks it); when its time is over its buttons go, and a little
+// later the strip that reports the decision.
 const STAYS = 5000;
 const sent = Date.parse(document.documentElement.dataset.now ?? "");
 const offset = Number.isNaN(sent) ? 0 : sent - Date.now();
