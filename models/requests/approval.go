@@ -13,8 +13,8 @@ import (
 	"countersign/models/db"
 )
 
-// approvalScan is where one row of approvalColumns is scanned into. It is used again
-// for the next, so that no row has to find its places anew.
+// approvalScan holds the targets of one row of approvalColumns. It is reused, so that the targets are not built again
+// for each row.
 type approvalScan struct {
 	a          models.Approval
 	vote, note *db.Optional
@@ -34,7 +34,7 @@ func ScanApproval(row db.Scanner) (*models.Approval, error) {
 		if errors.Is(err, sql.ErrNoRows) {
 			approvalScans.Put(s)
 		}
-		return nil, err // what was scanned in part is not used again
+		return nil, err // a partly scanned row is not reused
 	}
 	a := s.a
 	s.a = models.Approval{}
@@ -63,18 +63,16 @@ func NoSuchApproval(id models.ResponseID) error {
 	return models.Errorf(models.CodeNotFound, "No pending approval request for ID: %s", id)
 }
 
-// Approval returns one approval as it holds now: CodeNotFound when there is none
-// or the actor may not see it. A call that was reported and that nobody has asked
-// about is none: it was not let through (I11).
+// Approval returns the current state of one approval: CodeNotFound if there is none or the actor may not see it. A
+// call that was reported without a request is not found either: nothing allowed it (I11).
 func (rs *Requests) Approval(ctx context.Context, actor models.Actor, id models.ResponseID) (*models.Approval, error) {
 	// The driver starts a goroutine a query for a context that can end; this
 	// read is one row by its key.
 	ctx = context.WithoutCancel(ctx)
-	now := rs.db.Now() // before the read: what is decided afterwards is not late by it
+	now := rs.db.Now() // before the read: a decision after it is not late
 	a, err := rs.ReadApproval(ctx, id)
 	if err == nil && a.PastDeadline(now) {
-		// Nobody is told that it has expired while a verdict that came in time is
-		// being committed (I1).
+		// A verdict in time may be being committed: wait for it, so that no caller sees the request as expired (I1).
 		rs.db.AwaitCurrentTx()
 		a, err = rs.ReadApproval(ctx, id)
 	}
@@ -97,7 +95,7 @@ func (rs *Requests) approvalFor(ctx context.Context, actor models.Actor, a *mode
 	return At(a, now), rs.HeldVerdicts(ctx, actor, a)
 }
 
-// ReadApproval reads a request as it is stored, for any actor. Codes: not_found.
+// ReadApproval reads a request as it is stored, for any caller. Codes: not_found.
 func (rs *Requests) ReadApproval(ctx context.Context, id models.ResponseID) (*models.Approval, error) {
 	a, err := ScanApproval(rs.db.Row(ctx, rs.reads.approval, ApprovalByID, id))
 	if errors.Is(err, sql.ErrNoRows) {

@@ -11,8 +11,8 @@ import (
 	"countersign/models/db"
 )
 
-// selectView reads one models.ConversationView; scanView takes the columns in
-// this order. What is pending is counted up to one more than is shown.
+// selectView reads one models.ConversationView; scanView takes the columns in this order. Pending requests are counted
+// up to one more than is shown.
 var (
 	viewColumns = ConversationRow.Columns("c", nil) + `, a.name, a.system, u.name,
  (SELECT count(*) FROM (SELECT 1 FROM responses p` + db.ByResponsesPendingConversation + `
@@ -153,9 +153,9 @@ func (q *ConversationQuery) where(status models.ConversationStatus) []db.Part {
 	return out
 }
 
-// thatWait are the conversations in which requests wait. It steps from one to the next
-// in the index of what is pending, so that its cost follows how many wait, not how many
-// run nor how much is pending in each.
+// thatWait are the conversations in which requests wait. It steps from one conversation to the next in the index of
+// pending requests, so that its cost follows how many conversations wait, not how many run nor how many requests are
+// pending in each.
 const (
 	firstThatWaits = `SELECT p.conversation_id FROM responses p` + db.ByResponsesPendingConversation + ` WHERE p.approval_status = 'pending'`
 	thatWait       = `(WITH RECURSIVE w(id) AS (SELECT * FROM (` + firstThatWaits + ` ORDER BY p.conversation_id LIMIT 1)
@@ -240,9 +240,8 @@ func Owns(actor models.Actor, c *models.Conversation) bool {
 	return actor.IsPerson() && (actor.Admin || actor.UserID() == c.OwnerID)
 }
 
-// SeesConversation reports whether the actor may read all of a conversation.
-// A reviewer of one request sees that one and five turns, by its own use
-// cases.
+// SeesConversation reports whether the actor may read all of a conversation. A reviewer of one request reads that one
+// and five turns, by other use cases.
 func SeesConversation(actor models.Actor, c *models.Conversation) bool {
 	return Owns(actor, c) || (actor.IsAgent() && actor.AgentID() == c.AgentID)
 }

@@ -15,9 +15,8 @@ const (
 	aroundEarlier  = 5   // and shown
 )
 
-// What went before a request, newest first: calls of the same agent and tool,
-// rejected ones, and rejected ones that say the same. A reviewer to whom the
-// request was routed sees of them what was routed to them as well.
+// The requests before one, newest first: calls of the same agent and tool, rejected ones, and rejected ones with the
+// same input. A reviewer to whom the request was routed sees of them those that were routed to them as well.
 const (
 	beforeThis   = ` AND p.number < (SELECT number FROM responses WHERE id = :id) ORDER BY p.number DESC LIMIT :n`
 	earlierKeys  = `SELECT p.number FROM responses p` + db.ByResponsesTool + ` WHERE p.agent_id = :agent AND p.tool_name = :tool AND p.asked = TRUE` + beforeThis

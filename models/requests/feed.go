@@ -23,13 +23,12 @@ const (
 	Asked         FeedKind = "asked"          // a request waits for a person
 	TurnedAway    FeedKind = "turned_away"    // a request was rejected as it came: by policy, or for want of deciders
 	Settled       FeedKind = "settled"        // approved, rejected, cancelled, resolved
-	Expired       FeedKind = "expired"        // nobody decided in time
+	Expired       FeedKind = "expired"        // no decision in time
 	AskedBack     FeedKind = "asked_back"     // a reviewer asks something about a request, which waits for the answer
-	StatusChanged FeedKind = "status_changed" // a conversation is told to have another status, and nothing else
+	StatusChanged FeedKind = "status_changed" // the entry changes only the status of a conversation
 )
 
-// FeedEvent is an entry of the ledger that a stream tells, with the request it is about
-// as it stands now.
+// FeedEvent is an entry of the ledger for a stream, with the current state of its request.
 type FeedEvent struct {
 	Seq          int64
 	At           time.Time
@@ -47,9 +46,8 @@ const MaxReplay = 10_000
 // feedPage is how many entries are read at a time.
 const feedPage = 256
 
-// What a person reads stands in two places: an entry that stands in both is told
-// once, by feedEntries. ?1 is whose it is, ?2 after which number, ?3 how many,
-// ?4 which agent.
+// A person's entries come from two tables: feedEntries returns an entry that is in both once. ?1 is the person, ?2 the
+// number before the first, ?3 how many, ?4 which agent.
 var (
 	ofOwner  = ledger.After(feedRow, ledger.ByOwner, `?1`, `?2`)
 	ofReader = `SELECT ` + feedRow.Columns("l", map[string]string{"seq": "f.seq"}) + ` FROM ledger_readers f CROSS JOIN ledger l ON l.seq = f.seq WHERE f.reader_id = ?1 AND f.seq > ?2`
@@ -106,10 +104,9 @@ func (rs *Requests) FeedFrom(ctx context.Context, actor models.Actor, after int6
 	return after, false, nil
 }
 
-// Feed tells, in order, what was recorded after a number and the actor may see
-// now: an agent what is its own, a person what is owned and what was routed to
-// them, an admin all. It returns the number up to which all was told. An error
-// of tell ends it and is returned with the number before that event.
+// Feed passes to tell, in order, the entries after a number that the actor may see now: an agent those about its own
+// requests, a person those about requests they own or review, an admin all. It returns the number of the last entry.
+// An error of tell ends it and is returned with the number before that event.
 func (rs *Requests) Feed(ctx context.Context, actor models.Actor, after int64, tell func(*FeedEvent) error) (int64, error) {
 	for {
 		entries, err := rs.feedEntries(actor, after)
@@ -184,8 +181,8 @@ func (rs *Requests) feedEntries(actor models.Actor, after int64) ([]models.Entry
 	return out, nil
 }
 
-// whatOf is the one table from the ledger's actions to what is told of them.
-// What was let through was asked of nobody, and is not told.
+// whatOf is the only table from the ledger's actions to events. Calls that needed no approval asked no person, and are
+// left out.
 var whatOf = map[string]FeedKind{
 	"approval.requested": Asked, "approval.approved": Settled, "approval.rejected": Settled, "approval.cancelled": Settled,
 	"approval.routed":   Asked, // of a person who joined its group
@@ -212,7 +209,7 @@ func (rs *Requests) feedEvent(ctx context.Context, actor models.Actor, e *models
 		return rs.seenChange(ctx, actor, e, h)
 	}
 	if e.Action == "approval.rejected" && e.ActorKind == models.ActorAgent {
-		h.Kind = TurnedAway // nobody but the policy rejects what an agent does
+		h.Kind = TurnedAway // only the policy rejects an agent's own act
 	}
 	a, err := rs.Approval(ctx, actor, e.ResponseID)
 	if models.ErrorCode(err) == models.CodeNotFound {

@@ -32,7 +32,7 @@ func (rs *Requests) HeldVerdicts(ctx context.Context, actor models.Actor, read .
 	return nil
 }
 
-// WindowAt is a verdict as it stands at now: a window that is over is none.
+// WindowAt is the state of a verdict at now: an undo window that is over is removed.
 func WindowAt(v *models.Vote, now time.Time) *models.Vote {
 	if v != nil && v.UndoUntil != nil && !now.Before(*v.UndoUntil) {
 		v.UndoUntil = nil

@@ -12,10 +12,9 @@ import (
 
 // HistoryQuery chooses a page of a conversation's history.
 type HistoryQuery struct {
-	// After reads what comes after a sequence; FromStart reads from the beginning;
-	// 0 reads backwards.
+	// After reads the entries after a sequence number; FromStart reads from the beginning; 0 reads backwards.
 	After  int64
-	Before int64 // reads what comes before a sequence; 0: the end
+	Before int64 // reads the entries before a sequence number; 0: the end
 	Limit  int   // 0: models.DefaultPage
 	// MaxBytes is where the page ends though more would fit; 0: nowhere.
 	MaxBytes int

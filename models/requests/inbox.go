@@ -21,7 +21,7 @@ const (
 	WhoseRouted Whose = "routed" // a rule routed it to the reader
 )
 
-// InboxOrder is what comes first.
+// InboxOrder is the order of the inbox.
 type InboxOrder string
 
 // The orders.
@@ -64,8 +64,8 @@ type InboxPage struct {
 	ReaskOf map[models.ResponseID]models.ResponseID
 }
 
-// Inbox is what a person may decide now: for admins all that is pending, for
-// others what they own and what was routed to them.
+// Inbox lists the requests that a person may decide now: for admins all that are pending, for others those that they
+// own or that were routed to them.
 //
 // Codes: forbidden (people only), invalid.
 func (rs *Requests) Inbox(ctx context.Context, actor models.Actor, q InboxQuery) (InboxPage, error) {
@@ -184,7 +184,7 @@ func (rs *Requests) inboxFrom(ctx context.Context, l *search, q InboxQuery, now 
 		return err
 	}
 	if begins := now.Add(-heldBack); after.At.Before(begins) {
-		after = db.Cursor{At: begins, ID: db.MaxID} // what is past its deadline has expired already (I3)
+		after = db.Cursor{At: begins, ID: db.MaxID} // requests past their deadline have expired already (I3)
 	}
 	l.from(Key{ID: after.ID}, after.At)
 	return nil

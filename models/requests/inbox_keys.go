@@ -14,7 +14,7 @@ import (
 // Where a set is as small as this, it is read and sorted: no index has its order.
 const (
 	smallPending = 1_000 // what one agent waits for, by deadline or risk
-	smallRouted  = 2_000 // what waits of what was routed to a person, by age; what a person decides, by risk
+	smallRouted  = 2_000 // pending requests routed to a person, by age; those that a person decides, by risk
 )
 
 // maxSearch bounds a text that is looked for, in bytes.
@@ -112,7 +112,7 @@ var (
 	deciderKeys      = keysOf(ofDecider, along(`deciders d`, `d.user_id = :me`))
 )
 
-// How many rows a set has, no further than what is small.
+// These count the rows of a set, up to the limit of a small one.
 const (
 	smallAgent = `SELECT count(*) FROM (SELECT 1 FROM responses` + db.ByResponsesPendingAgent + ` WHERE agent_id = ? AND approval_status = 'pending' LIMIT ?)`
 	waitingFor = `SELECT count(*) FROM (SELECT 1 FROM reviewers` + db.ByReviewersSettled + ` WHERE user_id = ? AND settled_at IS NULL LIMIT ?)`
@@ -176,8 +176,8 @@ func (rs *Requests) keysByAge(ctx context.Context, actor models.Actor, q InboxQu
 	return bothByAge, nil
 }
 
-// countQuery counts what waits where nothing filters, up to one more than is told.
-// The indexes tell all but what is held past its deadline.
+// countQuery counts the pending requests without a filter, up to one more than is shown. The indexes suffice, except
+// for held requests past their deadline.
 func countQuery(actor models.Actor, conv models.ConversationID, now time.Time) (string, []any) {
 	count := func(rest string) string { return `SELECT count(*) FROM (SELECT 1 FROM ` + rest + ` LIMIT ?)` }
 	waits := func(deadline, id string) string {
@@ -197,8 +197,8 @@ func countQuery(actor models.Actor, conv models.ConversationID, now time.Time) (
 		[]any{conv, back, now, actor.ID, models.StatsCap + 1}
 }
 
-// reasksQuery is for what stands in keys as a JSON array of numbers, and for a
-// person: an admin sees all.
+// reasksQuery reads the requests whose numbers are in a JSON array, and for each the latest earlier rejected one with
+// the same input that a person may see: an admin sees all.
 var reasksQuery = `SELECT r.id, (SELECT p.id FROM responses p` + db.ByResponsesRejected + `
  WHERE p.agent_id = r.agent_id AND p.digest = r.digest AND p.approval_status = 'rejected' AND p.number < r.number
  AND ` + personSees(`p`, `?3`, `?2`) + ` ORDER BY p.number DESC LIMIT 1)
@@ -229,8 +229,8 @@ var (
 	deciderByRisk      = keysOf(byRisk, along(`deciders d CROSS JOIN responses p ON p.id = d.response_id`, `d.user_id = :me`, isPending))
 )
 
-// mergedByDeadline selects what waits by deadline, of the index by risk: each level has that
-// order, and SQLite merges them as they are read, no further than is wanted.
+// mergedByDeadline selects pending requests by deadline, from the index by risk: each level has that order, and SQLite
+// merges the levels as it reads them, up to the limit.
 func mergedByDeadline(columns, condition, limit string) string {
 	each := make([]string, len(models.Risks()))
 	for rank := range each {
@@ -239,7 +239,7 @@ func mergedByDeadline(columns, condition, limit string) string {
 	return strings.Join(each, ` UNION ALL `) + ` ORDER BY deadline, id LIMIT ` + limit
 }
 
-// DueQuery selects what is due, by deadline.
+// DueQuery selects the requests that are past their deadline, by deadline.
 func DueQuery() string {
 	return `SELECT id FROM (` + mergedByDeadline(`p.approval_timeout_at AS deadline, p.id AS id`, `p.approval_timeout_at <= ?1 AND p.held_until IS NULL`, `?2`) + `)`
 }
@@ -262,7 +262,7 @@ func fromPlace(l db.List[Key]) db.List[Key] {
 	return l
 }
 
-// decides counts what a person may decide, no further than what is small.
+// decides counts the requests that a person may decide, up to the limit of a small set.
 const decides = `SELECT count(*) FROM (SELECT 1 FROM deciders WHERE user_id = ? LIMIT ?)`
 
 func (rs *Requests) keysByRisk(ctx context.Context, actor models.Actor, q InboxQuery) (string, error) {

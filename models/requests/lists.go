@@ -18,7 +18,7 @@ var turnsQuery = `SELECT * FROM (SELECT ` + briefColumns + approvalFrom + ` WHER
 
 // ListQuery chooses from all requests that the actor may see.
 type ListQuery struct {
-	Status       models.Status // empty: all; approved includes what was let through
+	Status       models.Status // empty: all; approved includes calls that needed no approval
 	Conversation models.ConversationID
 	Cursor       string
 	Limit        int
@@ -159,15 +159,14 @@ func (rs *Requests) ApprovalsBy(limit, most int) *db.List[models.Approval] {
 	}
 }
 
-// approvalJoins are what is read beside responses.
+// approvalJoins are the tables read beside responses.
 var approvalJoins = strings.TrimPrefix(approvalFrom, ` FROM responses r`)
 
 // CursorOf is the place of a request in a list.
 func CursorOf(a *models.Approval) db.Cursor { return db.Cursor{ID: string(a.ID)} }
 
-// requests is the list of a query: by the conversation's history if one is named, else
-// by the index of the actor; nil for who lists no requests. Where filtersRows, the
-// filter is left to candidates.
+// requests is the list of a query: by the conversation's history if one is named, else by an index of the actor; nil
+// for an actor who lists no requests. Where filtersRows, candidates applies the filter.
 func (rs *Requests) requests(actor models.Actor, q ListQuery, of chunk, now time.Time) *db.List[models.Approval] {
 	if !actor.IsAgent() && !actor.IsPerson() && actor.Kind != models.ActorOperator {
 		return nil
@@ -205,7 +204,7 @@ func (rs *Requests) requests(actor models.Actor, q ListQuery, of chunk, now time
 	switch {
 	case q.Conversation != "":
 		if q.filtersRows() {
-			filter = db.Say(`TRUE`) // of what is only said or reported there may be much
+			filter = db.Say(`TRUE`) // a conversation may have many rows that ask for nothing
 		}
 		l.Walks = []db.Walk{along(`responses r`+ofConversation, db.Say(`r.conversation_id = ?`, q.Conversation), SeenBy(actor, `r`))}
 	case actor.IsAgent():
@@ -234,7 +233,7 @@ func routedTo(l *db.List[models.Approval], actor models.Actor, q ListQuery, filt
 	return db.Walk{Keys: one.Keys()}
 }
 
-// asks leaves what is said or only reported, which asks for nothing.
+// asks leaves out responses that ask for nothing: messages and reports.
 const asks = `r.asked = TRUE`
 
 // filter turns a status as it holds now into SQL (I3).
@@ -255,8 +254,8 @@ func (q *ListQuery) filter(now time.Time) db.Part {
 	return db.Say(asks)
 }
 
-// PendingList is what is pending now: an agent's own in the order they were
-// asked, a person's inbox by deadline. A page ends after MaxListBytes.
+// PendingList lists pending requests: an agent's own in the order of asking, a person's inbox by deadline. A page ends
+// after MaxListBytes.
 func (rs *Requests) PendingList(ctx context.Context, actor models.Actor, after string, limit int) (List, error) {
 	if actor.IsPerson() {
 		return rs.pendingOfPerson(ctx, actor, after, limit)
@@ -273,7 +272,7 @@ func (rs *Requests) PendingList(ctx context.Context, actor models.Actor, after s
 	return List{Items: items, Next: next}, err
 }
 
-// pendingOfAgent is what is pending of an agent's own, in the order of asking.
+// pendingOfAgent lists an agent's own pending requests, in the order of asking.
 func (rs *Requests) pendingOfAgent(actor models.Actor, after string, limit int) *db.List[models.Approval] {
 	l := rs.ApprovalsBy(limit, MaxListBytes)
 	l.Order = []db.Key{{Name: `number`, Is: `p.number`}}
@@ -335,8 +334,8 @@ func (rs *Requests) approvalsWithin(ctx context.Context, most int, query string,
 	return out, nil
 }
 
-// MaxListBytes is where a list for programs ends, though more was asked for: what
-// is listed is never cut, and some inputs are 256 KiB.
+// MaxListBytes is where a page of a list for programs ends, even below its limit: rows are never cut, and some inputs
+// are 256 KiB.
 const MaxListBytes = 1 << 20
 
 // rowWeight is about what a row takes in JSON beside its texts.

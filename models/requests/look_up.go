@@ -61,7 +61,7 @@ func (rs *Requests) LookUp(ctx context.Context, actor models.Actor, text string)
 	return out, nil
 }
 
-// lookUpRequests finds requests by their id, and what is missing by their text.
+// lookUpRequests finds requests by their id, and fills the rest of the list by their text.
 func (rs *Requests) lookUpRequests(ctx context.Context, actor models.Actor, text string, out *Found) error {
 	var keys []Key
 	add := func(found []Key) {
@@ -228,8 +228,8 @@ func conversationsQuery(admin, archived bool) string {
  ORDER BY k.active_at DESC, k.id DESC`
 }
 
-// lookUpConversations finds conversations by the beginning of their id, and what is
-// missing by their text: those that were archived last.
+// lookUpConversations finds conversations by the beginning of their id, and fills the rest of the list by their text,
+// archived ones last.
 func (rs *Requests) lookUpConversations(ctx context.Context, actor models.Actor, text string) ([]models.ConversationView, error) {
 	args := map[string]any{"admin": actor.Admin, "me": actor.ID, "text": text, "ending": "", "n": MostFound, "most": mostOfID}
 	queries := []string{conversationsQuery(actor.Admin, false), conversationsQuery(actor.Admin, true)}

@@ -8,8 +8,8 @@ import (
 	"countersign/models/ledger"
 )
 
-// Requests are what was asked and said, as it is stored, for who may see it. All methods are safe
-// for concurrent use; none changes anything.
+// Requests reads stored requests and conversations, for those who may see them. All methods are safe for concurrent
+// use; none changes anything.
 type Requests struct {
 	db     *db.DB
 	ledger *ledger.Ledger

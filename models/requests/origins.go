@@ -13,8 +13,7 @@ import (
 	"countersign/models/db"
 )
 
-// maxStartedInput is how much of the call that started a sub-agent is read: the
-// name that it gives it stands at its beginning, or is not shown.
+// maxStartedInput is how much is read of the call that started a sub-agent: a name further on is not shown.
 const maxStartedInput = 8 << 10
 
 // originsQuery reads a few requests by their ids. A reviewer to whom one was

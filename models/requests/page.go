@@ -7,8 +7,8 @@ import (
 	"countersign/models"
 )
 
-// nearInBatch is how far from a request the calls of its batch are looked for: what was
-// queued at once stands together, or nearly so.
+// nearInBatch is how far from a request the calls of its batch are looked for: calls that were queued together are
+// adjacent, or nearly so.
 const nearInBatch = 25
 
 // errPastDeadline ends a snapshot in which a request is pending past its deadline.
@@ -35,7 +35,7 @@ func (rs *Requests) Page(ctx context.Context, actor models.Actor, id models.Resp
 
 func (rs *Requests) page(ctx context.Context, actor models.Actor, id models.ResponseID, next, late bool, add func(context.Context, *models.RequestPage) error) (*models.RequestPage, error) {
 	var p models.RequestPage
-	now := rs.db.Now() // before the read: what is decided afterwards is not late by it
+	now := rs.db.Now() // before the read: a decision after it is not late
 	err := rs.db.Snapshot(ctx, func(ctx context.Context) error {
 		a, err := rs.ReadApproval(ctx, id)
 		if err != nil {

@@ -15,9 +15,8 @@ import (
 	"countersign/models/headline"
 )
 
-// Requests outside the hot path are read through GORM: scopes choose them, and what
-// stands beside them is loaded by a query each. Within a snapshot all of it is of one
-// state. The hot path reads the same by prepared joins (approval.go).
+// Requests outside the hot path are read through GORM: scopes choose them, and a query for each loads the rows beside
+// them. Within a snapshot they are all of one state. The hot path reads the same by prepared joins (approval.go).
 
 // withBeside loads what an Approval has beside its response.
 func withBeside(g *gorm.DB) *gorm.DB {
@@ -73,8 +72,8 @@ func FindBriefs(g *gorm.DB, now time.Time) ([]models.Brief, error) {
 	return briefs(items), err
 }
 
-// briefs names what was read with cut texts. A row without a headline was read whole: it is
-// made of that, never of what was cut.
+// briefs marks rows as read with cut texts. A row without a headline was read whole: its headline is made of the whole
+// texts, never of cut ones.
 func briefs(items []models.Approval) []models.Brief {
 	out := make([]models.Brief, len(items))
 	for i := range items {
@@ -100,7 +99,7 @@ func firstCharacters(s string, most int) string {
 	return s
 }
 
-// approvalOf takes what an Approval has beside its response from what was loaded with it.
+// approvalOf moves the rows that were loaded with a response into its Approval.
 func approvalOf(r *models.Response) *models.Approval {
 	a := &models.Approval{
 		Response: *r, AgentName: r.Agent.Name, OwnerName: r.Owner.Name,
@@ -110,7 +109,7 @@ func approvalOf(r *models.Response) *models.Approval {
 	return a
 }
 
-// inOrder puts what was read of keys in their order.
+// inOrder sorts rows into the order of their keys.
 func inOrder(keys []Key, items []models.Approval) ([]models.Approval, error) {
 	place := make(map[models.ResponseID]int, len(keys))
 	for i := range keys {

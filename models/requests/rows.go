@@ -43,7 +43,7 @@ func approvalAs(instead map[string]string) string {
 	return ResponseRow.Columns("r", instead) + `, c.run_id, c.title, a.name, u.name, ` + stoppedNow + `, ` + VoteRow.Columns("v", nil) + `, ` + noteRow.Columns("n", nil)
 }
 
-// stoppedNow is whether a stop stands for the agent of a response that is not completed.
+// stoppedNow is whether a stop is in force for the agent of a response that is not completed.
 const stoppedNow = `NOT r.is_completed AND EXISTS (SELECT 1 FROM stops s` + db.ByStopsStanding + ` WHERE s.lifted_at IS NULL AND (s.agent_id = '' OR s.agent_id = r.agent_id))`
 
 const approvalFrom = ` FROM responses r

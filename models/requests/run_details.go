@@ -37,7 +37,7 @@ func (rs *Requests) RunDetails(ctx context.Context, actor models.Actor, conv mod
 	return out, err
 }
 
-// runDetails is RunDetails within a snapshot, for actors who see the conversation.
+// callDetails is RunDetails within a snapshot, for an actor who sees the conversation.
 func (rs *Requests) callDetails(ctx context.Context, conv models.ConversationID, from, to int64) (map[models.ResponseID]models.CallDetail, error) {
 	ctx = context.WithoutCancel(ctx)
 	var calls []models.CallDetail
@@ -90,8 +90,8 @@ func scanDetail(row db.Scanner, r *models.Response) (models.CallDetail, error) {
 	return d, nil
 }
 
-// places counts where calls stand in their batches. The calls of a page come in
-// order and without gaps, so that each batch is counted once.
+// places counts the places of calls in their batches. The calls of a page come in order and without gaps, so that each
+// batch is counted once.
 type places struct {
 	ctx    context.Context //nolint:containedctx // of the one use case that makes it
 	reader db.Querier

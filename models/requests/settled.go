@@ -11,7 +11,7 @@ import (
 	"countersign/models/db"
 )
 
-// SettledQuery chooses from what has been settled; members combine.
+// SettledQuery filters settled requests; members combine.
 type SettledQuery struct {
 	Conversation models.ConversationID
 	Agent        models.AgentID
@@ -19,7 +19,7 @@ type SettledQuery struct {
 	Risk         models.Risk
 	Text         string // as in InboxQuery
 	Whose        Whose
-	Status       models.Status // approved includes what was let through
+	Status       models.Status // approved includes calls that needed no approval
 	Cause        models.Cause
 	By           models.UserID // who decided
 	From, To     time.Time     // settled from the first to before the second; zero: no bound
@@ -27,7 +27,7 @@ type SettledQuery struct {
 	Limit        int           // 0: models.DefaultPage
 }
 
-// SettledPage is one page of what was settled, newest first.
+// SettledPage is one page of settled requests, newest first.
 type SettledPage struct {
 	Items []models.Brief
 	Next  string // empty: the last page
@@ -38,9 +38,8 @@ type SettledPage struct {
 	Back     time.Time
 }
 
-// Settled is what has left pending, by when it did, and what went through without
-// a person, by when it came: for admins all, for others what they own and what was
-// routed to them.
+// Settled lists the requests that have left pending, by the time they did, and calls that ran without a person, by the
+// time they came: for admins all, for others those that they own or that were routed to them.
 //
 // Codes: forbidden (people only), invalid.
 func (rs *Requests) Settled(ctx context.Context, actor models.Actor, q SettledQuery) (SettledPage, error) {
@@ -201,8 +200,8 @@ func keysOfSettled(index, where, at string) string {
 	return keysOf(bySettling(at), along(`responses p`+db.By(index), where, at+` >= :from`))
 }
 
-// The keys of what was settled: all, a person's own, and what was routed to them;
-// and, sorted, of a conversation or an agent.
+// The keys of settled requests: all, a person's own, and those routed to them; and, sorted, of a conversation or an
+// agent.
 const (
 	wasSettled    = `p.approval_timestamp IS NOT NULL`
 	wasLetThrough = `p.approval_status IS NULL AND p.cause <> ''`
@@ -274,7 +273,7 @@ func allSettled(actor models.Actor, q SettledQuery) string {
 
 // settledShape is what decides which indexes are merged.
 type settledShape struct {
-	all           bool // everybody's; else what is of whose
+	all           bool // everyone's; else those that whose chooses
 	whose         Whose
 	left, through bool
 }

@@ -38,16 +38,15 @@ const trailLook = 10_000
 type TrailPage struct {
 	Entries []models.TrailEntry
 	Next    int64 // to pass as Before; 0: that was all
-	// StoppedEarly says, where Next is set and the page is not full, that reading stopped
-	// early: the filters left little of what was read.
+	// StoppedEarly says, where Next is set and the page is not full, that reading stopped early: the filters removed
+	// most of the entries.
 	StoppedEarly bool
 }
 
-// Trail is what a person did and what happened to what is theirs: entries of which
-// they are the actor or the owner. Beside each stands its request, as far as the
-// reader may see it now.
+// Trail lists the entries of which a person is the actor or the owner, each with its request, if the reader may see
+// that now.
 //
-// Codes: forbidden (people read their own, admins anybody's), invalid.
+// Codes: forbidden (people read their own, admins anyone's), invalid.
 func (rs *Requests) Trail(ctx context.Context, actor models.Actor, q TrailQuery) (TrailPage, error) {
 	if err := q.check(actor); err != nil {
 		return TrailPage{}, err
@@ -94,7 +93,7 @@ func (rs *Requests) EachTrail(ctx context.Context, actor models.Actor, q TrailQu
 	}
 }
 
-// check sets whose trail it is, and refuses what nobody may read or ask for.
+// check sets whose trail it is, and refuses one that the actor may not read and filters that do not exist.
 func (q *TrailQuery) check(actor models.Actor) error {
 	switch {
 	case q.Person == "" && !actor.IsPerson():
@@ -212,7 +211,7 @@ func (q TrailQuery) picks() []db.Part {
 	return out
 }
 
-// What is read beside the entries of a page, each by its key.
+// The rows read beside the entries of a page, by their keys.
 var (
 	trailRouted = `SELECT response_id FROM reviewers WHERE user_id = ? AND response_id` + db.Within(`?`)
 	trailVotes  = `SELECT id, reason FROM votes WHERE id` + db.Within(`?`)
@@ -319,7 +318,7 @@ func (rs *Requests) routedOf(ctx context.Context, actor models.Actor, requests m
 // withdrawals are the actions that take back a vote of another's.
 var withdrawals = []string{"approval.withdrawn", "approval.refused"}
 
-// reasonsOf reads, by vote, what was said with the entries of some actions.
+// reasonsOf reads, by vote, the reasons given with the entries of some actions.
 func (rs *Requests) reasonsOf(ctx context.Context, query string, entries []models.Entry, actions ...string) (map[models.VoteID]string, error) {
 	var ids []models.VoteID
 	for i := range entries {
