@@ -13,7 +13,7 @@ import (
 	"countersign/models/store"
 )
 
-// askUnmatched gives an item a response in the upstream's standing conversation.
+// askUnmatched gives an item a response in the default conversation of the upstream's agent.
 func (t *tx) askUnmatched(u *models.Upstream, item models.OutsideItem, row *models.OutsideApproval) (*models.Approval, error) {
 	r := models.Response{Kind: models.KindToolCall, ToolName: row.Name, ToolInputJSON: string(item.Arguments), MatchedBy: "unmatched"}
 	if r.ToolName == "" {
@@ -75,7 +75,7 @@ func contactContext(item models.OutsideItem, row *models.OutsideApproval) string
 	return strings.TrimSpace(row.Name + "\n\n" + restOf(item))
 }
 
-// restOf is what an item sends beside what is asked.
+// restOf is the part of an item beside its question or arguments.
 func restOf(item models.OutsideItem) string {
 	rest := models.Cut(validText(string(item.Rest)), maxRaw)
 	if n := len(item.Rest); n > len(rest) {
@@ -86,7 +86,7 @@ func restOf(item models.OutsideItem) string {
 	return rest
 }
 
-// known is what is known of an item from the polls before; zero: nothing.
+// known is the row of an item from earlier polls; zero: there is none.
 type known struct {
 	Row models.OutsideApproval `gorm:"embedded"`
 
@@ -99,7 +99,7 @@ type known struct {
 	SaidSo      bool // the other system itself said that it has a decision
 }
 
-// The last request of an id and kind, with the response that stands for it.
+// The last request of an id and kind, with its response.
 const knownQuery = `SELECT o.*, coalesce(r.approval_status, '') AS status, r.approval_timestamp AS settled_at, r.approval_timeout_at AS deadline, r.held_until, r.description, r.options,
  EXISTS (SELECT 1 FROM deliveries d WHERE d.response_id = o.response_id AND d.outcome = 'elsewhere') AS said_so
  FROM outside_approvals o LEFT JOIN responses r ON r.id = o.response_id WHERE o.upstream_id = ? AND o.call_id = ? AND o.kind = ? ORDER BY o.again DESC LIMIT 1`
@@ -109,12 +109,11 @@ func (k *known) stays(item *models.OutsideItem, now time.Time) bool {
 	return k.Row.ResponseID != "" && k.asksFor(item, now) && !k.isAskedAgain(now) && k.movedDeadline(item, now) == nil
 }
 
-// asksFor reports whether an item asks for what it asked for before. Where its
-// arguments are not known the whole item stands for them, and anything in it may
-// change at each poll: such an item is another request once a minute at most.
+// asksFor reports whether an item asks for the same as before. Where its arguments are not known the whole item
+// counts, and anything in it may change at each poll: such an item is another request once a minute at most.
 func (k *known) asksFor(item *models.OutsideItem, now time.Time) bool {
 	if k.Row.Removed != nil {
-		return true // nobody knows any more
+		return true // its texts are removed: nothing to compare
 	}
 	if k.Row.Kind == models.OutsideContact {
 		r, err := questionOf(item)
@@ -141,8 +140,7 @@ func sameJSON(a, b string) bool {
 	return err == nil && bytes.Equal(before, after)
 }
 
-// againAfter is for how long what was settled may still be listed: lists may lag
-// behind.
+// againAfter is for how long an upstream may still list a settled request: lists may lag behind.
 const againAfter = time.Minute
 
 // isAskedAgain reports whether an item that is listed was settled a while ago, and

@@ -12,10 +12,9 @@ import (
 
 const outsideCallOf = `SELECT o.call_id, o.kind FROM responses r JOIN outside_approvals o ON o.upstream_id = r.upstream_id AND o.call_id = r.call_id AND o.response_id = r.id WHERE r.id = ?`
 
-// BeginDelivery notes that an attempt begins, before anything is sent, and says
-// what is to be told to whom. Nil: there is nothing to tell any more; a verdict
-// whose time is over has expired, cause undelivered. It writes nothing for who
-// has lost the lease: CodeConflict.
+// BeginDelivery notes that an attempt begins, before anything is sent, and returns the verdict to send and its
+// upstream. Nil: there is nothing left to send; a verdict whose time is over has expired, cause undelivered. It writes
+// nothing for a caller that has lost the lease: CodeConflict.
 func (o *Outside) BeginDelivery(ctx context.Context, l *models.Lease, id models.ResponseID) (d *models.Delivery, u *models.Upstream, err error) {
 	err = o.writeAnyway(ctx, func(t *tx) error {
 		d, u = nil, nil
@@ -59,7 +58,7 @@ func (o *Outside) BeginDelivery(ctx context.Context, l *models.Lease, id models.
 	return d, u, nil
 }
 
-// delivery is a verdict with what is told of it.
+// delivery is a verdict with all that is sent of it.
 func (t *tx) delivery(row *models.Delivery) (*models.Delivery, error) {
 	var v models.Vote
 	if err := t.Gorm().Where("id = ?", row.VoteID).Take(&v).Error; err != nil {
@@ -83,10 +82,9 @@ func (t *tx) delivery(row *models.Delivery) (*models.Delivery, error) {
 	return d, nil
 }
 
-// EndDelivery keeps how an attempt ended. Told, the verdict becomes the outcome,
-// and everyone hears of it. What was settled by somebody else, or is gone, is
-// resolved. Otherwise it is tried again. It writes nothing for who has lost the
-// lease: CodeConflict; the attempt then counts as lost.
+// EndDelivery keeps how an attempt ended. If the upstream took the verdict, it becomes the outcome and everyone hears
+// of it. A request that someone else has settled, or that is gone, is resolved. Otherwise another attempt follows. It
+// writes nothing for a caller that has lost the lease: CodeConflict; the attempt then counts as lost.
 func (o *Outside) EndDelivery(ctx context.Context, l *models.Lease, id models.ResponseID, end models.DeliveryEnd) error {
 	return o.writeAnyway(ctx, func(t *tx) error {
 		if err := t.HoldsLease(l); err != nil {
@@ -113,7 +111,7 @@ func (t *tx) retry(row *models.Delivery, end models.DeliveryEnd) error {
 		case err != nil:
 			return err
 		case !same:
-			next = t.Now // with the new key it is told at once
+			next = t.Now // with the new key it is sent at once
 		default:
 			if err := t.pauseUpstream("delivery", row.UpstreamID, end.Text); err != nil {
 				return err
@@ -139,10 +137,9 @@ const (
 	pausedOf = `SELECT response_id, next_at, give_up_at FROM deliveries` + db.ByDeliveriesDue + ` WHERE upstream_id = ? AND done_at IS NULL ORDER BY give_up_at LIMIT ?`
 )
 
-// DueDeliveries are the verdicts that are to be told now, the longest due first
-// and at most limit of each upstream, so that one that does not answer holds up
-// no other; and when the next one becomes due, if any waits. Those that are due and
-// beyond the limit say nothing of that: they are asked for again when one is told.
+// DueDeliveries are the verdicts to send now, the longest due first and at most limit of each upstream, so that an
+// upstream that does not answer delays no other; and when the next one becomes due, if any waits. That time ignores
+// deliveries that are due and beyond the limit: the caller asks again after each delivery.
 func (o *Outside) DueDeliveries(ctx context.Context, limit int) (due map[models.UpstreamID][]models.ResponseID, next time.Time, err error) {
 	var upstreams []struct {
 		ID     models.UpstreamID

@@ -18,12 +18,10 @@ const unmatchedAfter = 2
 // can only be rejected.
 const maxRaw = models.MaxDrawn
 
-// Take takes one thing that an upstream lists as pending: it finds the
-// tool call that it is for, or waits for it until the next poll, or gets a
-// response of its own. What is known already changes nothing. What asks for
-// something else under an id that is known, or is listed again after it was
-// settled, is another request. It writes nothing for who has lost the lease:
-// CodeConflict.
+// Take takes one item that an upstream lists as pending: it finds the tool call that it is for, or waits for that call
+// until the next poll, or gets its own response. A known item changes nothing. An item that asks for something else
+// under a known id, or that is listed again after it was settled, is another request. It writes nothing for a caller
+// that has lost the lease: CodeConflict.
 func (o *Outside) Take(ctx context.Context, l *models.Lease, id models.UpstreamID, item models.OutsideItem) error {
 	// Nearly all that is listed is known from the poll before: it need not queue
 	// behind those who write.
@@ -51,7 +49,7 @@ func (o *Outside) Take(ctx context.Context, l *models.Lease, id models.UpstreamI
 	})
 }
 
-// outside reads what was fetched of an item, or keeps it.
+// outside reads the stored row of an item, or keeps a new one.
 func (t *tx) outside(u *models.Upstream, item models.OutsideItem) (*models.OutsideApproval, error) {
 	var known known
 	if err := t.Gorm().Raw(knownQuery, u.ID, item.CallID, item.Kind).Scan(&known).Error; err != nil {
@@ -62,7 +60,7 @@ func (t *tx) outside(u *models.Upstream, item models.OutsideItem) (*models.Outsi
 	switch {
 	case row.Number == 0:
 		return t.keepOutside(u, item, 0)
-	case row.ResponseID == "": // as listed now: what was kept may have been removed meanwhile
+	case row.ResponseID == "": // as listed now: the stored texts may have been removed meanwhile
 		row.Name = validText(item.Name)
 		keepItem(row, item)
 		return row, t.keepTexts(row)
@@ -81,7 +79,7 @@ func (t *tx) outside(u *models.Upstream, item models.OutsideItem) (*models.Outsi
 	return row, nil
 }
 
-// keepOutside keeps what was fetched as a request of its own.
+// keepOutside keeps a fetched item as another request.
 func (t *tx) keepOutside(u *models.Upstream, item models.OutsideItem, again int) (*models.OutsideApproval, error) {
 	row := &models.OutsideApproval{
 		UpstreamID: u.ID, CallID: item.CallID, ApprovalID: validText(item.ApprovalID), Kind: item.Kind, Again: again, RunID: item.RunID, Name: validText(item.Name), FirstAt: t.Now,
@@ -96,9 +94,8 @@ func (t *tx) keepOutside(u *models.Upstream, item models.OutsideItem, again int)
 	return row, nil
 }
 
-// replaceOutside ends a request whose id asks for something else by now: a decision
-// on it would release what nobody has looked at. A decision that may be on its way
-// goes before.
+// replaceOutside ends a request whose id asks for something else now: a decision on it would release an input that no
+// person has seen. A decision that may be on its way goes first.
 func (t *tx) replaceOutside(u *models.Upstream, item models.OutsideItem, row *models.OutsideApproval) (*models.OutsideApproval, error) {
 	a, err := t.Request(row.ResponseID)
 	if err != nil {
@@ -127,8 +124,7 @@ func keepItem(o *models.OutsideApproval, item models.OutsideItem) {
 	}
 }
 
-// keptWhole reports whether all that a call would run with is kept, letter by letter, and
-// all that stands beside it.
+// keptWhole reports whether the whole input of a call is kept, letter by letter, and the whole rest of its item.
 func keptWhole(o *models.OutsideApproval, item *models.OutsideItem) bool {
 	return o.Arguments == string(item.Arguments) && wholeRest(item)
 }

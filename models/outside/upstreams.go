@@ -125,8 +125,7 @@ func (o *Outside) SetUpstreamKey(ctx context.Context, actor models.Actor, id mod
 	})
 }
 
-// ResumeUpstream has an upstream that was paused polled again and told what was
-// decided, at once. For admins and the operator.
+// ResumeUpstream has a paused upstream polled again and sends it its verdicts, at once. For admins and the operator.
 func (o *Outside) ResumeUpstream(ctx context.Context, actor models.Actor, id models.UpstreamID) error {
 	if err := actor.NeedAdmin(); err != nil {
 		return err
@@ -175,8 +174,8 @@ func (t *tx) pauseUpstream(who string, id models.UpstreamID, problem string) err
 // tellAgain has decisions told at once whose next attempt was to come later.
 const tellAgain = `UPDATE deliveries SET next_at = ?1 WHERE upstream_id = ?2 AND done_at IS NULL AND attempts > 0 AND next_at > ?1`
 
-// EnableUpstream has an upstream polled, or not any more. What is pending of one
-// that is disabled stays pending and can be decided. For admins and the operator.
+// EnableUpstream turns the polling of an upstream on or off. Pending requests of a disabled one stay pending and can
+// be decided. For admins and the operator.
 func (o *Outside) EnableUpstream(ctx context.Context, actor models.Actor, id models.UpstreamID, enabled bool) error {
 	if err := actor.NeedAdmin(); err != nil {
 		return err
@@ -229,7 +228,7 @@ func (t *tx) upstream(id models.UpstreamID) (*models.Upstream, error) {
 	return &u, nil
 }
 
-// UpstreamKey opens an upstream's key, for the caller that speaks to it.
+// UpstreamKey opens an upstream's key, for its client.
 func (o *Outside) UpstreamKey(u *models.Upstream) (string, error) {
 	return o.keyFile().Unseal(u.KeySealed, string(u.ID))
 }
@@ -291,9 +290,8 @@ const (
 	oldestUntold = `SELECT created_at, problem FROM deliveries` + db.ByDeliveriesUntold + ` WHERE upstream_id = ? AND done_at IS NULL ORDER BY created_at LIMIT 1`
 )
 
-// UpstreamStates tells how each upstream does, by name, in one snapshot: its
-// polls, what waits, and the verdicts that it was not told yet. For admins and
-// the operator, else CodeForbidden.
+// UpstreamStates reports how each upstream does, by name, in one snapshot: its polls, its pending requests, and the
+// verdicts that it has not received yet. For admins and the operator, else CodeForbidden.
 func (o *Outside) UpstreamStates(ctx context.Context, actor models.Actor) ([]models.UpstreamState, error) {
 	if err := actor.NeedAdmin(); err != nil {
 		return nil, err
