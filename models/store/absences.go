@@ -10,9 +10,9 @@ import (
 	"countersign/models/ledger"
 )
 
-// While somebody is away, what is routed to them is routed to their substitute as well, if
-// that person may act on it. It begins and ends by the clock: votes and asks are judged by it,
-// and the rows follow (TakeAbsences).
+// While a person is away, requests routed to them are routed to their substitute as well, if the substitute may act on
+// them. An absence begins and ends by the clock: votes and asks check the clock, and the rows follow later
+// (TakeAbsences).
 
 const (
 	openAbsences = `SELECT * FROM absences` + db.ByAbsencesOpen + ` WHERE ended_at IS NULL ORDER BY user_id`
@@ -217,8 +217,8 @@ func (s *Store) NextAbsence(ctx context.Context) (time.Time, bool, error) {
 	return next, len(open) > 0, nil
 }
 
-// TakeAbsences has what waits follow the absences that have begun or ended by now, and says
-// how many those are.
+// TakeAbsences updates the rows of pending requests for the absences that have begun or ended by now, and returns how
+// many absences those are.
 func (s *Store) TakeAbsences(ctx context.Context) (int, error) {
 	n := 0
 	err := s.writeAnyway(ctx, func(t *Tx) error {

@@ -13,17 +13,14 @@ import (
 	"countersign/models/ledger"
 )
 
-// Somebody has a request for somebody else where it was handed over to them, or while that
-// person, to whom it is routed, is away and has named them. They may act if the rule lets them
-// approve in their own right, or if an admin has accepted them as a substitute of that person,
-// who may approve in their own right at that moment. So it is never passed on twice. Whoever
-// owns the agent or the conversation never acts for others.
+// A person has a request for another person if it was handed over to them, or while that person, to whom it is routed,
+// is away and has named them. They may act if the rule lets them approve in their own right, or if an admin has
+// accepted them as a substitute of that person, who may approve in their own right at that moment. So a request is
+// never passed on twice. The owner of the agent or the conversation never acts for others.
 //
-// rightsReader judges that from what is known of people; the rows of reviewers and deciders
-// follow it (reroute).
+// rightsReader decides that from the rows about people; the rows of reviewers and deciders follow it (reroute).
 
-// substitutions are who acts for whom, as the writer remembers it: where nobody does, an ask and a
-// vote pay nothing.
+// substitutions are who acts for whom, cached by the writer: without any, an ask and a vote cost nothing more.
 type substitutions struct {
 	accepted map[[2]models.UserID]bool  // of a substitute, for whom
 	handed   map[models.ResponseID]bool // pending requests that are handed over; some have been settled since
@@ -62,11 +59,11 @@ func readSubstitutions(q *gorm.DB) (*substitutions, error) {
 	return out, nil
 }
 
-// nobody reports whether nobody has any request for somebody else.
+// True if no one has any request for another person.
 func (w *substitutions) nobody() bool { return len(w.handed) == 0 && len(w.absences) == 0 }
 
-// nobodyHas reports whether nobody has one request for somebody else. An absence that is over
-// counts until its end is taken: somebody may have the request by it, and may not act any more.
+// True if no one has this request for another person. An absence that is over counts until its end is stored: until
+// then the substitute has the request but may not act on it.
 func (w *substitutions) nobodyHas(id models.ResponseID) bool {
 	return !w.handed[id] && len(w.absences) == 0
 }
@@ -121,7 +118,7 @@ func (c rightsReader) delegations(r *models.Response, to models.UserID) ([]deleg
 		if err != nil {
 			return nil, err
 		}
-		if p.Enabled && (p.ID == r.OwnerID || p.Asked) { // nothing goes to whoever is disabled
+		if p.Enabled && (p.ID == r.OwnerID || p.Asked) { // disabled people get nothing
 			out = append(out, delegation{a.UserID, a.SubstituteID, a})
 		}
 	}

@@ -14,13 +14,11 @@ import (
 	"countersign/models/requests"
 )
 
-// Ask stores an agent's request and judges it by the policy that stands: it is
-// let through, rejected, or pending. The same request sent again is the same row
-// (I9), found by its approvalId, or by conversation and tool use id; it is never
-// counted nor refused by a limit. It opens the conversation that it names.
+// Ask stores an agent's request and evaluates it against the current policy: it is allowed, rejected, or pending. The
+// same request sent again is the same row (I9), found by its approvalId, or by conversation and tool use id; it is
+// never counted nor refused by a limit. Ask opens the conversation that the request names.
 //
-// Codes: forbidden (agents only), invalid, key_conflict, id_taken, other_agent,
-// too_many_requests, too_many_pending.
+// Codes: forbidden (agents only), invalid, key_conflict, id_taken, other_agent, too_many_requests, too_many_pending.
 func (s *Store) Ask(ctx context.Context, actor models.Actor, in models.AskInput) (*models.Approval, error) {
 	if !actor.IsAgent() {
 		return nil, models.Errorf(models.CodeForbidden, "Only an agent's token may ask for approval.")
@@ -48,7 +46,7 @@ func (s *Store) Ask(ctx context.Context, actor models.Actor, in models.AskInput)
 			return t.offerAnswer(q, standing)
 		}
 		if s.db.Full() {
-			return db.DiskFull() // what stands is told all the same
+			return db.DiskFull() // existing rows are still answered
 		}
 		if err := t.Once(func() error { return s.quota.admit(t, actor, len(q.Input)) }); err != nil {
 			return err
@@ -224,7 +222,7 @@ func (t *Tx) addDeciders(r *models.Response, reviewers []models.UserID) error {
 	if err != nil {
 		return err
 	}
-	var newcomers []models.UserID // if anybody is told of anything
+	var newcomers []models.UserID // if there are any notifications
 	decider := func(id models.UserID) error {
 		n, err := t.Exec(t.s.hot.addDecider, id, r.ApprovalTimeoutAt, r.ID)
 		if err != nil {
@@ -287,7 +285,7 @@ type askedEntry struct {
 
 	Grant     *models.GrantID `json:"grant,omitempty"`
 	Reviewers []models.UserID `json:"reviewers,omitempty"`     // whom the rule routed it to
-	Reason    string          `json:"reason_digest,omitempty"` // of what was rejected at the ask
+	Reason    string          `json:"reason_digest,omitempty"` // of a rejection at the ask
 
 	Conversation *models.StatusChange `json:"conversation_status,omitempty"` // where it is the first that waits
 
@@ -302,8 +300,8 @@ type askedEntry struct {
 	TemplateText string `json:"template_text_digest,omitempty"`
 }
 
-// askedData is the entry of a request. running is how its conversation was shown
-// before it; false where nobody is waited for.
+// askedData is the entry of a request. running is how its conversation was shown before it; false if the request waits
+// for no person.
 func askedData(a *models.Approval, reviewers []models.UserID, running bool) askedEntry {
 	e := askedEntry{
 		Kind: a.Kind, Tool: a.ToolName, Sequence: a.Sequence, Digest: a.Digest, Risk: a.Risk, Status: string(a.Status()),

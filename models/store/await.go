@@ -83,8 +83,8 @@ func leave(byID map[models.ResponseID][]chan *models.Approval, id models.Respons
 	}
 }
 
-// tell hands an outcome, which is committed, to those who wait for it: they need
-// not read it again. It is shared, so nobody may change it.
+// tell hands a committed outcome to its waiters, so that they need not read it again. They share it and must not
+// change it.
 func (w *waiters) tell(a *models.Approval) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -129,12 +129,10 @@ func (w *waiters) len() int {
 	return w.count
 }
 
-// Await returns the approval as soon as it is settled, or as it stands after
-// wait. It registers first, then reads, then sleeps, so that a decision made
-// before the wait is never missed; it reads again at the deadline and every 15 s
-// at the latest. A credential that is revoked meanwhile ends it with
-// CodeUnauthenticated, a stopping server with the row as it stands, and a caller
-// that goes away with its context's error.
+// Await returns the approval as soon as it is settled, or its current state after wait. It registers first, then
+// reads, then sleeps, so that it never misses a decision made before the wait; it reads again at the deadline and
+// every 15 s at the latest. A credential that is revoked meanwhile ends it with CodeUnauthenticated, a stopping server
+// with the current row, and a caller that goes away with its context's error.
 func (s *Store) Await(ctx context.Context, actor models.Actor, id models.ResponseID, wait time.Duration, opts ...WatchOption) (*models.Approval, error) {
 	if wait <= 0 {
 		return s.Requests.Approval(ctx, actor, id)
@@ -153,8 +151,7 @@ func (s *Store) Await(ctx context.Context, actor models.Actor, id models.Respons
 	}
 }
 
-// EndWaits makes open and future waits return the row as it stands: the first
-// step of a shutdown.
+// EndWaits makes open and future waits return the current row: the first step of a shutdown.
 func (s *Store) EndWaits() { s.endOnce.Do(func() { close(s.ending) }) }
 
 // WaitsEnded is closed once EndWaits was called: a row that a wait returns pending from then
@@ -177,7 +174,7 @@ type Watch struct {
 	end     *time.Timer
 	reread  *time.Timer
 
-	over   atomic.Bool // the wait is: whatever stands is the answer
+	over   atomic.Bool // the wait is over: answer with the current row
 	check  bool        // the credential is to be looked at: something about access changed
 	ending bool        // the server stops
 	closed bool        // the request is settled
@@ -318,8 +315,8 @@ func (w *Watch) asked(r *models.Response) bool {
 	return w.notes && r.OpenNote != nil && *r.OpenNote != w.seen
 }
 
-// Sleep returns the outcome when it is told, nil when it is time to Look again,
-// and the context's error when the caller went away.
+// Sleep returns the outcome when it arrives, nil when it is time to Look again, and the context's error when the
+// caller went away.
 func (w *Watch) Sleep(ctx context.Context) (*models.Approval, error) {
 	select {
 	case a := <-w.outcome:

@@ -9,9 +9,9 @@ import (
 	"countersign/models/requests"
 )
 
-// AwaitHistory is what comes after a sequence as soon as there is something, or
-// nothing after wait. A credential that is revoked meanwhile ends it with
-// CodeUnauthenticated, a stopping server with what stands. After 0 is everything.
+// AwaitHistory returns the entries after a sequence number as soon as there are any, or none after wait. A credential
+// that is revoked meanwhile ends it with CodeUnauthenticated, a stopping server with the current entries. After 0 is
+// everything.
 func (s *Store) AwaitHistory(ctx context.Context, actor models.Actor, id models.ConversationID, after int64, limit int, wait time.Duration) (*models.History, error) {
 	if after <= 0 {
 		after = requests.FromStart

@@ -13,9 +13,9 @@ import (
 // request until models/outside has told the other system. What follows from that is a move again:
 // EndHeld, Undelivered and WithdrawBarred, within the Tx of that room.
 
-// EndHeld has the outcome of a request follow from how telling its verdict ended. Told, the verdict
-// becomes the outcome, by way of releaseBarrier. Refused, the request waits again. What was settled by
-// somebody else, or is gone, is resolved. An end that says to try again changes nothing.
+// EndHeld settles a request by how the delivery of its verdict ended. If the other system took it, the verdict becomes
+// the outcome, by way of releaseBarrier. If it refused it, the request waits again. If someone else has settled the
+// request, or it is gone, it is resolved. An end that says to try again changes nothing.
 func (t *Tx) EndHeld(row *models.Delivery, end models.DeliveryEnd) error {
 	a, err := t.Request(row.ResponseID)
 	if err != nil {
@@ -53,11 +53,11 @@ func (t *Tx) EndHeld(row *models.Delivery, end models.DeliveryEnd) error {
 	case end.Result == models.DeliveryElsewhere:
 		return t.noteContradiction(a, end.Text)
 	}
-	return nil // a cascade settled it, and there is nobody left to tell
+	return nil // a cascade settled it: there is no verdict left to send
 }
 
-// Undelivered ends a verdict that could not be told in time: nobody knows whether the other system
-// has it, and it was not released here.
+// Undelivered ends a verdict that could not be sent in time: the other system may or may not have it, and it was not
+// released here.
 func (t *Tx) Undelivered(row *models.Delivery) error {
 	a, err := t.Request(row.ResponseID)
 	if err != nil {
@@ -118,7 +118,7 @@ func (t *Tx) deliveryDone(row *models.Delivery, outcome string) error {
 	return nil
 }
 
-// noteContradiction adds to what a row is told to stand against.
+// noteContradiction adds a text to a row: what contradicts its outcome.
 func (t *Tx) noteContradiction(a *models.Approval, text string) error {
 	if err := t.Gorm().Exec(`UPDATE responses SET contradiction = ltrim(contradiction || ' ' || ?) WHERE id = ?`, text, a.ID).Error; err != nil {
 		return fmt.Errorf("note contradiction: %w", err)

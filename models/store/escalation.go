@@ -70,7 +70,7 @@ func (t *Tx) planEscalation(r *models.Response) error {
 	return nil
 }
 
-// escalationEnds: nobody else is asked about what is settled.
+// escalationEnds: a settled request asks no further people.
 func (t *Tx) escalationEnds(r *models.Response) error {
 	if !r.Escalates() {
 		return nil
@@ -121,8 +121,8 @@ func (s *Store) NextEscalation(ctx context.Context) (time.Time, bool, error) {
 	return next[0], true, nil
 }
 
-// EscalateDue asks further people about at most limit requests whose time for that has come,
-// and says about how many. A request that has expired asks nobody.
+// EscalateDue asks further people about at most limit requests whose time for that has come, and returns how many. A
+// request that has expired asks no one.
 func (s *Store) EscalateDue(ctx context.Context, limit int) (int, error) {
 	n := 0
 	err := s.write(ctx, func(t *Tx) error {
@@ -208,13 +208,11 @@ type stepEntry struct {
 
 const escalated = `UPDATE responses SET escalated_at = ? WHERE id = ? AND approval_status = 'pending'`
 
-// Escalate stores that an agent asks for more attention to a pending request of its own.
-// Those who may decide it see it on its page and in their inbox, and nobody else is told:
-// whom the agent names gets no say. Clock and digest stay. A repeat of the last note is that
-// note.
+// Escalate stores that an agent asks for more attention to its own pending request. Those who may decide it see it on
+// its page and in their inbox, and no one else does: naming a person gives them no right. Clock and digest stay. A
+// repeat of the last note is that note.
 //
-// Codes: forbidden (agents only), not_found, invalid; with the standing row:
-// already_decided, expired.
+// Codes: forbidden (agents only), not_found, invalid; with the current row: already_decided, expired.
 func (s *Store) Escalate(ctx context.Context, actor models.Actor, id models.ResponseID, text string) (*models.Approval, error) {
 	if !actor.IsAgent() {
 		return nil, models.Errorf(models.CodeForbidden, "Only the agent that asked may escalate its request.")

@@ -119,7 +119,7 @@ func (s *Store) Grant(ctx context.Context, actor models.Actor, id models.GrantID
 	return out, err
 }
 
-// grantFor reads a grant for whoever may revoke it: its maker, the owner, admins.
+// grantFor reads a grant for a person who may revoke it: its maker, the owner, admins.
 func grantFor(pool *gorm.DB, actor models.Actor, id models.GrantID) (*models.Grant, error) {
 	var found []models.Grant
 	if err := pool.Raw(selectGrant, id).Scan(&found).Error; err != nil {
@@ -140,10 +140,9 @@ const (
 const reachQuery = `SELECT tool_input_json, input_bytes, created_at FROM responses` + db.ByResponsesTool + `
  WHERE agent_id = ? AND tool_name = ? AND asked = TRUE AND kind = 'tool_call' AND id <> ? ORDER BY number DESC LIMIT ?`
 
-// GrantReach is how many of the latest calls of the request's agent and tool,
-// the request itself left out, a grant made on it would have covered. For those
-// who may make one. Codes: forbidden, not_found, invalid (fixed),
-// wrong_decision_kind; already_decided for what was rejected.
+// GrantReach is how many of the latest calls of the request's agent and tool, the request itself left out, a grant
+// made on it would have covered. For those who may make one. Codes: forbidden, not_found, invalid (fixed),
+// wrong_decision_kind; already_decided for a rejected request.
 func (s *Store) GrantReach(ctx context.Context, actor models.Actor, id models.ResponseID, fixed []string) (models.GrantReach, error) {
 	var reach models.GrantReach
 	if err := needPersonForGrant(actor); err != nil {

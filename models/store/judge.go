@@ -55,11 +55,11 @@ func (of *judgedCall) facts(owner string) policy.Facts {
 	return policy.Facts{Agent: of.agent, Owner: owner, Conversation: of.conversation, Input: of.input, Removed: of.removed}
 }
 
-// judge asks the policy, and logs what it says at the level for finding faults:
-// rule and digest, never the input. A batch that runs again logs it again.
+// judge asks the policy, and logs the answer at the level for finding faults: rule and digest, never the input. A
+// batch that runs again logs it again.
 //
-// Conditions may take long, and nobody else writes meanwhile: so where they were not judged
-// ahead, the function is left with a unjudgedError, and runs again when they were.
+// Conditions may take long, and they block all other writers: so where they were not judged before the transaction,
+// the function ends with an unjudgedError, and runs again after they were.
 func (t *Tx) judge(version int64, p *policy.Policy, c policy.Call, of judgedCall) (policy.Judgement, error) {
 	c.At = of.at
 	if p.Conditional(c.ToolName) {

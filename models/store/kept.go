@@ -23,7 +23,7 @@ type lossEntry struct {
 	Missing int64  `json:"missing"`
 }
 
-// checkKept refuses a database that has lost what was acknowledged, until somebody accepts that.
+// checkKept refuses a database that has lost acknowledged entries, until the operator accepts that.
 func (s *Store) checkKept(ctx context.Context) error {
 	err := s.Ledger.CheckKept(ctx)
 	lost, ok := errors.AsType[*models.LostError](err)
@@ -42,7 +42,7 @@ func (s *Store) checkKept(ctx context.Context) error {
 	return s.Ledger.Keep(ctx)
 }
 
-// headEvery is how often the head is told at most.
+// headEvery is how often the head is sent at most.
 const headEvery = 24 * time.Hour
 
 type headEntry struct {
@@ -70,10 +70,9 @@ func (s *Store) ToldHead(ctx context.Context, seq int64) (models.Head, time.Time
 const mailsOfAdmins = `SELECT c.* FROM channels c` + db.ByChannelsInUse + ` JOIN users u ON u.id = c.user_id
  WHERE c.kind = 'email' AND ` + people.ChannelUsable + ` AND u.role = 'admin' AND u.disabled_at IS NULL ORDER BY c.id`
 
-// TellHead makes the ledger's head an entry, once a day, if there is something new and somebody
-// gets it: a webhook, or with mail the admins who have e-mail. So it is kept where whoever writes
-// this database can't change it. The e-mails are on their way with the entry, or neither is. The
-// server calls it now and then.
+// TellHead makes the ledger's head an entry, once a day, if it is new and someone receives it: a webhook or, with
+// mail, the admins who have e-mail. So there is a copy that a person who can write this database can't change. The
+// e-mails are queued with the entry, or neither is. The server calls it now and then.
 func (s *Store) TellHead(ctx context.Context, mail bool) error {
 	const action = "ledger.head"
 	wanted, err := s.Webhooks.AnyWants(ctx, action)

@@ -11,9 +11,8 @@ import (
 	"countersign/models/people"
 )
 
-// What is to be told are rows, written with what causes them: a request that comes, a deadline
-// that moves, an outcome. The room of notices makes messages of those that are due, and has
-// them sent.
+// Notices to send are rows, written with their cause: a request that comes, a deadline that moves, an outcome. The
+// room of notices makes messages of those that are due, and has them sent.
 
 // recipients are the people and groups who have a channel that works, as the writer remembers them:
 // without any, an ask, a vote and an outcome pay nothing.
@@ -61,7 +60,7 @@ func (t *Tx) recipients() (*recipients, error) {
 	return out, nil
 }
 
-// nobody reports whether there is no channel at all.
+// True if there is no channel at all.
 func (w *recipients) nobody() bool { return len(w.settings) == 0 }
 
 // awaits has people told of a pending request that has come into their inboxes. Where its
@@ -123,8 +122,8 @@ type moment struct {
 	at     time.Time
 }
 
-// momentsOf are those of a request that was asked at one time and is somebody's since another.
-// What lies behind now is told at once only where nothing else is.
+// momentsOf are the notices about a request that was asked at one time and came to this person at another. A moment
+// that has passed is sent at once only if there is no other.
 func momentsOf(wanted models.Moments, asked, now, deadline time.Time) []moment {
 	out := make([]moment, 0, 4)
 	if wanted.AtOnce {
@@ -160,11 +159,10 @@ func partsOf(asked, deadline time.Time) (half, tenth time.Time) {
 
 const (
 	moveNotices = `UPDATE notices SET due_at = CASE moment WHEN 'half' THEN ?2 ELSE ?3 END WHERE response_id = ?1 AND moment IN ('half', 'tenth')`
-	// hurryNotices looks again at what was put off to behind the deadline: it would not be told.
+	// hurryNotices brings forward notices that were put off until after the deadline: they would never be sent.
 	hurryNotices = `UPDATE notices SET due_at = ?2 WHERE response_id = ?1 AND moment IN ('waiting', 'unseen') AND due_at > ?2 AND due_at >= ?3`
 	dropNotices  = `DELETE FROM notices WHERE response_id = ?`
-	// followUps are the channels that were told of a request and can be told more. Whoever
-	// decided knows of it.
+	// followUps are the channels that got a message about a request and can get more, except the decider's.
 	followUps = `SELECT n.channel_id, c.kind FROM notified n JOIN channels c ON c.id = n.channel_id
  WHERE n.response_id = ? AND n.sent_at IS NOT NULL AND n.burst = FALSE AND c.user_id <> ? AND ` + people.ChannelUsable
 	dropUnsent   = `DELETE FROM notice_sends` + db.ByNoticeSendsResponse + ` WHERE response_id = ? AND response_id <> '' AND attempts = 0`
@@ -173,8 +171,8 @@ const (
 	forgetToTell = `DELETE FROM notices WHERE response_id = ? AND recipient IN ?`
 )
 
-// noticesMove moves what is told by the deadline of a request. While its clock stops, the
-// deadline is far away, and so are they.
+// noticesMove moves the notices before the deadline of a request. While its clock stops, the deadline is far away, and
+// so are they.
 func (t *Tx) noticesMove(a *models.Approval) error {
 	if w, err := t.recipients(); err != nil || w.nobody() {
 		return err
@@ -197,8 +195,7 @@ func (t *Tx) noticesMove(a *models.Approval) error {
 	return nil
 }
 
-// noticesEnd drops what was to be told of a request that has left pending, and has those told
-// of its outcome who were told of it.
+// noticesEnd drops the notices about a request that has left pending, and sends its outcome to those who got one.
 func (t *Tx) noticesEnd(a *models.Approval) error {
 	if w, err := t.recipients(); err != nil || w.nobody() {
 		return err
@@ -249,7 +246,7 @@ func (t *Tx) QueueNotice(c *models.Channel, kind models.NoticeKind, request mode
 	return nil
 }
 
-// noticesLeave drops what was to be told to people who are no longer asked.
+// noticesLeave drops the notices to people who are no longer asked.
 func (t *Tx) noticesLeave(id models.ResponseID, users []models.UserID) error {
 	if w, err := t.recipients(); err != nil || w.nobody() {
 		return err

@@ -15,12 +15,11 @@ const (
 	// pollGrace is the same for an agent that polls: the SDKs do so every 3 seconds, and
 	// those who poll too often are delayed.
 	pollGrace = 15 * time.Second
-	// maxPresences bounds what is remembered of waits that ended before their request
-	// did.
+	// maxPresences bounds the memory of waits that ended before their request did.
 	maxPresences = 20_000
 )
 
-// presence is what is known of an agent's waits for one request.
+// presence says how an agent waits for one request.
 type presence struct {
 	waits int
 	owner string    // the request's
@@ -62,7 +61,7 @@ func (w *waiters) enter(owner models.UserID, id models.ResponseID, way string, n
 	w.ofOwner[p.owner]++
 }
 
-// presenceOf is what is known of the waits for a request, made if nothing is.
+// presenceOf is the presence for a request, made if there is none.
 func (w *waiters) presenceOf(owner models.UserID, id models.ResponseID) *presence {
 	p := w.present[id]
 	if p == nil {
@@ -130,7 +129,7 @@ func (w *waiters) byAnother(id models.ResponseID, way string, now time.Time) boo
 	})
 }
 
-// forget drops what is known of a request that is over, once nobody waits for it.
+// forget drops the presence of a settled request, once no caller waits for it.
 func (w *waiters) forget(id models.ResponseID) {
 	if p := w.present[id]; p != nil && p.waits == 0 {
 		delete(w.present, id)

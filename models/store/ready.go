@@ -10,8 +10,7 @@ import (
 	"countersign/models"
 )
 
-// readyFor is how long a success is believed: whoever asks without signing in
-// must not be able to keep the disk busy.
+// readyFor is how long a success is believed: a caller without a sign-in must not be able to keep the disk busy.
 const readyFor = time.Second
 
 // readiness remembers the last time that all was well.
@@ -20,10 +19,9 @@ type readiness struct {
 	at time.Time
 }
 
-// Ready tells whether a write would succeed: the last one did, or one that is tried now
-// does (an fsync included), the database is the file that was opened, the ledger's head read, and the schema is the one that
-// this program knows. CodeUnavailable, with a text that names what is wrong and
-// nothing of its cause, which is logged.
+// Ready checks that a write would succeed: the last one did, or one that is tried now does (an fsync included), the
+// database is the file that was opened, the ledger's head is readable, and this program knows the schema.
+// CodeUnavailable, with a text that names the fault and not its cause, which is logged.
 func (s *Store) Ready(ctx context.Context) error {
 	s.ready.mu.Lock()
 	defer s.ready.mu.Unlock()

@@ -58,10 +58,10 @@ type barrier struct {
 	text   string
 }
 
-// releaseBarrier is the one place that says whether a held decision may take effect: the agent
-// is not stopped, the digest is that of the vote, and whoever gave it may still give it. Each way from
-// held to settled calls it: the end of an undo window, and each attempt to tell another system.
-// Nil: it may. A rejection always may, for it lets nothing run.
+// releaseBarrier is the one function that decides whether a held decision may take effect: the agent is not stopped,
+// the digest is that of the vote, and the voter may still vote. Each way from held to settled calls it: the end of an
+// undo window, and each attempt to send it to another system. Nil: it may. A rejection always may, for it lets nothing
+// run.
 func (t *Tx) releaseBarrier(a *models.Approval, vote *models.Vote) (*barrier, error) {
 	if vote.Verdict == models.VerdictReject {
 		return nil, nil //nolint:nilnil // nothing is in its way
@@ -117,8 +117,8 @@ func (t *Tx) stillMayApprove(a *models.Approval, vote *models.Vote) (bool, error
 	return t.signedBefore(c, a, vote)
 }
 
-// disabledGiver names who was disabled of those without whom an approval could not have been
-// given: its voter, for whom they voted, and who else had to sign an edit. Empty: nobody.
+// disabledGiver names a disabled person without whom an approval could not have been given: its voter, the person they
+// voted for, or the second signer of an edit. Empty: there is none.
 func (t *Tx) disabledGiver(a *models.Approval, vote *models.Vote) (string, error) {
 	for _, giver := range [...]struct {
 		id   models.UserID

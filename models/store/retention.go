@@ -37,8 +37,8 @@ type RetentionStep struct {
 	Days int
 }
 
-// RetentionOf is how long contents are kept at now, after these steps. What was active at
-// any time in the last 24 hours and kept them longer still counts.
+// RetentionOf is how long contents are kept at now, after these steps. A step that was active at any time in the last
+// 24 hours and kept them longer still counts.
 func RetentionOf(steps []RetentionStep, now time.Time) Retention {
 	if len(steps) == 0 {
 		return Retention{}
@@ -83,8 +83,8 @@ func ReadRetention(ctx context.Context, from *sql.DB, now time.Time) (Retention,
 	return RetentionOf(steps, now), rows.Err()
 }
 
-// KeepLonger cancels a retention that has not begun: the policy says again what is in
-// force. Codes: forbidden, conflict (there is none).
+// KeepLonger cancels a retention that has not begun: a new version of the policy has the days in force. Codes:
+// forbidden, conflict (there is none).
 func (s *Store) KeepLonger(ctx context.Context, actor models.Actor) (PolicyVersion, error) {
 	if !actor.MayAdminister() {
 		return PolicyVersion{}, models.AdminsOnly()

@@ -99,14 +99,14 @@ func (c rightsReader) right(p relation, r *models.Response) (models.Right, error
 	out := models.Right{Own: p.Enabled && (p.ID == r.OwnerID || p.Admin || p.Asked)}
 	var err error
 	if out.MayApprove, err = c.mayApprove(p, r); err != nil || out.MayApprove {
-		return out, err // nobody acts for others who may do it themselves
+		return out, err // a person who may approve acts for no other
 	}
 	out.OnBehalf, err = c.behalf(p, r)
 	out.MayApprove = out.OnBehalf != nil
 	return out, err
 }
 
-// behalf is for whom somebody may act on a request now; nil: for nobody.
+// behalf is the person for whom somebody may act on a request now; nil: there is none.
 func (c rightsReader) behalf(sub relation, r *models.Response) (*models.PersonRef, error) {
 	all, err := c.delegations(r, sub.ID)
 	if err != nil {
@@ -171,7 +171,7 @@ func (t *Tx) rightOf(actor models.Actor, a *models.Approval) (models.Right, erro
 	if err != nil {
 		return models.Right{}, err
 	}
-	if w.nobodyHas(a.ID) { // whoever sees it is its owner, an admin, or asked
+	if w.nobodyHas(a.ID) { // a person who sees it is its owner, an admin, or asked
 		able, err := t.allows(a.Approvers(), a.OwnerID, actor.UserID())
 		return models.Right{Own: true, MayApprove: able}, err
 	}
@@ -190,7 +190,7 @@ func (t *Tx) rightOf(actor models.Actor, a *models.Approval) (models.Right, erro
 // more. Everybody else who sees it may reject it.
 func (t *Tx) mayReject(actor models.Actor, a *models.Approval, vote *models.Vote) error {
 	if w, err := t.substitutions(); err != nil || w.nobody() {
-		return err // whoever sees it is its owner, an admin, or asked
+		return err // a person who sees it is its owner, an admin, or asked
 	}
 	right, err := t.rightOf(actor, a)
 	if err == nil {
@@ -210,8 +210,8 @@ func checkRight(right models.Right, a *models.Approval) error {
 	return notAReviewer(a.Approvers(), "You can't act on this request for others any more. ")
 }
 
-// maySteer refuses to ask about a pending request, and to move its deadline, whoever had it
-// only for others and may not act for them any more.
+// maySteer refuses a question about a pending request, and a later deadline, by a person who had it only for others
+// and may not act for them any more.
 func (t *Tx) maySteer(actor models.Actor, a *models.Approval) error {
 	if w, err := t.substitutions(); err != nil || w.nobody() {
 		return err

@@ -58,8 +58,8 @@ var (
  CROSS JOIN users u ON u.id IN (SELECT j.value FROM ` + db.Each(`?2`) + `)`
 )
 
-// gather reads what rows are judged by for some people: those who are named, and those for
-// whom they may have a row; for all who may, if nobody is named.
+// gather reads the rights of some people for rows: of the people named, and of those for whom they may have a row;
+// without names, of all who may.
 func (c *rightsReader) gather(rows []*models.Approval, named ...models.UserID) error {
 	g := &readAhead{map[relationKey]relation{}, map[models.UserID][]string{}, map[models.ResponseID][]delegation{}}
 	wanted := map[models.UserID]bool{}

@@ -55,7 +55,7 @@ func (s *Store) DropLease(ctx context.Context, l *models.Lease) error {
 	})
 }
 
-// HoldsLease refuses whoever has lost the lease, with CodeConflict: nothing is written.
+// HoldsLease refuses a caller that has lost the lease, with CodeConflict: nothing is written.
 func (t *Tx) HoldsLease(l *models.Lease) error {
 	var rows []models.Lease
 	if err := t.Gorm().Where("name = ? AND holder = ? AND number = ? AND until > ?", l.Name, l.Holder, l.Number, t.Now).Limit(1).Find(&rows).Error; err != nil {
@@ -85,8 +85,8 @@ func (s *Store) checkTarget() func(ctx context.Context, field, url string) error
 }
 
 const (
-	// tellsOfPause are who is told that a webhook was paused: its owner, if they are an admin
-	// that can be told, else all admins.
+	// tellsOfPause are the channels for the news that a webhook was paused: its owner's, if they are an admin with a
+	// channel, else all admins'.
 	tellsOfPause = `SELECT c.* FROM channels c` + db.ByChannelsInUse + ` JOIN users u ON u.id = c.user_id
  WHERE c.user_id || c.group_id = ? AND ` + people.ChannelUsable + ` AND u.role = 'admin' AND u.disabled_at IS NULL ORDER BY c.id`
 	enabledAdmins = `SELECT id FROM users WHERE role = 'admin' AND disabled_at IS NULL ORDER BY id`
@@ -149,8 +149,8 @@ func (s *Store) NameOf(ctx context.Context, id models.UserID) (string, error) {
 	return names[0], nil
 }
 
-// NotificationSettings are when somebody is told of something; nil: they have no channel that
-// works, or may not sign in.
+// NotificationSettings are when a person or group is notified; nil: they have no channel that works, or may not sign
+// in.
 func (t *Tx) NotificationSettings(recipient models.RecipientID) (*models.NotificationSettings, error) {
 	w, err := t.recipients()
 	if err != nil {

@@ -10,9 +10,8 @@ import (
 	"countersign/models/requests"
 )
 
-// A session is what orchestrators call a conversation: a string that is its id
-// or its run id. Nobody meets another's by it: every look-up keeps to what the
-// one who asks may see, whatever the string is elsewhere.
+// A session is what orchestrators call a conversation: a string that is its id or its run id. A caller never reaches
+// another's conversation by it: every look-up keeps to what that caller may see, whatever the string is elsewhere.
 
 // sessionConversation finds the conversation that an asking agent's session
 // names, among its own; nil: to be opened. A stranger's conversation of that id
@@ -53,10 +52,9 @@ func sessions(actor models.Actor, session string) []db.Part {
 	return append(out, db.Say(`SELECT c.id FROM users u CROSS JOIN conversations c`+db.ByConversationsRun+` ON c.owner_id = u.id AND c.run_id = ?`, session))
 }
 
-// SessionPending is what waits in a session, soonest deadline first: of an
-// agent's own, or of what a person may decide. A session that nobody has opened,
-// or that the actor may not see, has nothing that waits. Next, if not empty, is
-// what after takes for the page that follows. A page ends after MaxListBytes.
+// SessionPending lists the pending requests of a session, soonest deadline first: an agent's own, or those that a
+// person may decide. A session that does not exist, or that the actor may not see, has none. Next, if not empty, is
+// the after of the next page. A page ends after MaxListBytes.
 func (s *Store) SessionPending(ctx context.Context, actor models.Actor, session, after string, limit int) (requests.List, error) {
 	if !actor.IsAgent() && !actor.IsPerson() {
 		return requests.List{}, models.Errorf(models.CodeForbidden, "Only agents and people list requests.")
@@ -69,7 +67,7 @@ func (s *Store) SessionPending(ctx context.Context, actor models.Actor, session,
 		return requests.List{}, err
 	}
 	if now := s.db.Now(); from.At.Before(now) {
-		from = db.Cursor{At: now, ID: db.MaxID} // what is past its deadline has expired already (I3)
+		from = db.Cursor{At: now, ID: db.MaxID} // requests past their deadline have expired already (I3)
 	}
 	for _, conversations := range sessions(actor, session) {
 		items, next, err := s.pendingIn(actor, conversations, from, limit).Page(ctx)
@@ -83,7 +81,7 @@ func (s *Store) SessionPending(ctx context.Context, actor models.Actor, session,
 	return requests.List{}, nil
 }
 
-// pendingIn is what waits in some conversations, soonest deadline first.
+// pendingIn lists the pending requests of some conversations, soonest deadline first.
 func (s *Store) pendingIn(actor models.Actor, conversations db.Part, from db.Cursor, limit int) *db.List[models.Approval] {
 	l := s.Requests.ApprovalsBy(limit, requests.MaxListBytes)
 	l.Order, l.With = []db.Key{{Name: `due`, Is: `r.approval_timeout_at`}, {Name: `id`, Is: `r.id`}}, []db.Key{{Name: `number`, Is: `r.number`}}
@@ -97,10 +95,8 @@ func (s *Store) pendingIn(actor models.Actor, conversations db.Part, from db.Cur
 	return l
 }
 
-// FindInvocation finds a request by the agent's own name for the call, among
-// what the actor may see, and returns it as it holds now. session, a
-// conversation's id or a run id, may be empty where the name stands in one
-// session only.
+// FindInvocation finds a request by the agent's own name for the call, among those that the actor may see, and returns
+// its current state. session, a conversation's id or a run id, may be empty if only one session has that name.
 //
 // Codes: invalid, not_found, ambiguous_session.
 func (s *Store) FindInvocation(ctx context.Context, actor models.Actor, toolUseID, session string) (*models.Approval, error) {

@@ -13,8 +13,8 @@ import (
 	"countersign/models/db"
 )
 
-// Stats counts what waits and what was decided in the last minute: own rows for
-// agents and reviewers, all for admins; capped at models.StatsCap.
+// Stats counts pending requests and those decided in the last minute: own rows for agents and reviewers, all for
+// admins; capped at models.StatsCap.
 func (s *Store) Stats(ctx context.Context, actor models.Actor) (models.Stats, error) {
 	now := s.db.Now()
 	since := now.Add(-time.Minute)

@@ -17,8 +17,8 @@ const (
 	standingStops = `SELECT s.*, coalesce(a.name, '') AS agent_name, coalesce(a.owner_id, '') AS agent_owner FROM stops s` + db.ByStopsStanding + ` LEFT JOIN agents a ON a.id = s.agent_id
  WHERE s.lifted_at IS NULL ORDER BY s.at, s.id`
 
-	// What waits of one agent, or of all, is withdrawn when it is stopped. What another system
-	// asks about stays: it would go on waiting.
+	// The pending requests of one agent, or of all, are withdrawn when it is stopped. Requests of another system stay:
+	// it would go on waiting.
 	stoppedOfAgent = `SELECT id FROM responses` + db.ByResponsesPendingAgent + ` WHERE approval_status = 'pending' AND upstream_id IS NULL AND id > ? AND agent_id = ? ORDER BY id LIMIT ?`
 	stoppedOfAll   = `SELECT id FROM responses` + db.ByResponsesPendingRisk + ` WHERE approval_status = 'pending' AND upstream_id IS NULL AND id > ? ORDER BY id LIMIT ?`
 )
@@ -33,10 +33,9 @@ type stopEntry struct {
 	Note  string         `json:"note_digest"`
 }
 
-// Stop stops an agent, or with an empty id all agents: what they ask is rejected (cause
-// stopped), also what the policy would let through, and nothing of theirs can be approved.
-// What waits is cancelled. It tells how many requests that were. Approvals on their way to
-// another system are withdrawn (Withdrawn and InFlight of the stop). An agent's owner and
+// Stop stops an agent, or with an empty id all agents: their requests are rejected (cause stopped), also those that
+// the policy would allow, and nothing of theirs can be approved. Pending requests are cancelled; it returns how many.
+// Approvals on their way to another system are withdrawn (Withdrawn and InFlight of the stop). An agent's owner and
 // admins may stop it; all agents, admins and the operator only.
 //
 // Codes: forbidden, not_found, invalid (note), conflict (it is already stopped).
@@ -127,7 +126,7 @@ func (s *Store) CancelStopped(ctx context.Context) (int, error) {
 	return n, nil
 }
 
-// stoppedBy asks for what waits behind an id of whom a stop is about.
+// stoppedBy selects the pending requests after an id of the agents of a stop.
 func stoppedBy(stop *models.Stop, last models.ResponseID, n int) (query string, args []any) {
 	if stop.All() {
 		return stoppedOfAll, []any{last, n}
@@ -135,8 +134,8 @@ func stoppedBy(stop *models.Stop, last models.ResponseID, n int) (query string, 
 	return stoppedOfAgent, []any{last, stop.AgentID, n}
 }
 
-// cancelStopped withdraws what waits of whom a stop is about. What expired before is only
-// written down.
+// cancelStopped withdraws the pending requests of the agents of a stop. Those that expired before are only stored as
+// expired.
 func (s *Store) cancelStopped(ctx context.Context, actor models.Actor, stop *models.Stop) (int, error) {
 	n := 0
 	for last := models.ResponseID(""); ; {

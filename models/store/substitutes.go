@@ -122,8 +122,8 @@ func (s *Store) OtherAdmins(ctx context.Context, but models.UserID) (int, error)
 	return n, nil
 }
 
-// RemoveSubstitute ends that somebody may act for a person, or was to: at once, for what
-// waits too. By the person, the substitute, or an admin. Requires no space on the disk.
+// RemoveSubstitute ends that a person may act for another, or was to: at once, for pending requests too. By the
+// person, the substitute, or an admin. Needs no space on the disk.
 //
 // Codes: forbidden, not_found.
 func (s *Store) RemoveSubstitute(ctx context.Context, actor models.Actor, id models.SubstituteID) error {
@@ -151,8 +151,7 @@ func (s *Store) RemoveSubstitute(ctx context.Context, actor models.Actor, id mod
 	})
 }
 
-// Substitutes are those of a person and those for whom they are one, or all for an admin who
-// names nobody.
+// Substitutes are those of a person and those for whom they are one, or all for an admin who names no person.
 //
 // Codes: forbidden.
 func (s *Store) Substitutes(ctx context.Context, actor models.Actor, user models.UserID) ([]models.Substitute, error) {

@@ -15,9 +15,8 @@ var (
 	upstreamNamesQuery = `SELECT u.id, u.name FROM ` + db.Each(`?`) + ` CROSS JOIN upstreams u ON u.id = j.value`
 )
 
-// WaitsFor says of requests that the actor was given, in their order, who may decide them
-// and what they wait for. Everybody is told people's names, as with decisions; e-mails and
-// the names of other systems are for people.
+// WaitsFor says of requests that the actor has read, in their order, who may decide them and what they wait for. Every
+// actor gets people's names, as with decisions; e-mails and the names of other systems are for people.
 func (s *Store) WaitsFor(ctx context.Context, actor models.Actor, rows ...*models.Approval) ([]models.WaitsFor, error) {
 	out, now := make([]models.WaitsFor, len(rows)), s.db.Now()
 	var people, systems []string
