@@ -56,7 +56,8 @@ const methodsMost = 30
 // wide are the types that have more, with the most that they may have until they are cut too.
 var wide = map[string]int{
 	"people.People": 70,
-	"store.Store":   123,
+	"store.Store":   101,
+	"store.Tx":      61,
 }
 
 // A type of a room has few exported methods, and those that have more only lose some.
@@ -92,7 +93,7 @@ var crowded = map[string]int{
 	"models":        129,
 	"models/db":     46,
 	"models/policy": 48,
-	"models/store":  179,
+	"models/store":  138,
 	"views/ui":      55,
 	"handlers/api":  109,
 }

@@ -32,6 +32,12 @@ const (
 	DefaultEnergy = 1             // units, where nothing is said
 )
 
+// weighed is how much of an input counts as one ask, or as one reported event.
+const weighed = 256 << 10
+
+// Weight is how many asks or events something with an input of so many bytes counts as.
+func Weight(input int) int { return 1 + max(0, input-1)/weighed }
+
 // CheckInputSize refuses an input that has more than MaxInput bytes: CodeTooLarge, with the field.
 func CheckInputSize(field string, bytes int) error { return checkSize(field, bytes, MaxInput) }
 

@@ -15,6 +15,7 @@ import (
 	"countersign/cmd/data"
 	"countersign/models"
 	"countersign/models/people"
+	"countersign/models/runs"
 	"countersign/models/store"
 )
 
@@ -114,6 +115,6 @@ func (f *demoFolder) people(
 // of conversations has one to open.
 func beginTour(ctx context.Context, s *store.Store, admin *models.User) error {
 	person := models.Actor{Kind: models.ActorUser, ID: string(admin.ID), Name: admin.Name, OwnerID: admin.ID}
-	_, err := s.Say(ctx, person, models.MessageInput{Content: "Hello! Show me what you can do."})
+	_, err := runs.New(s).Say(ctx, person, models.MessageInput{Content: "Hello! Show me what you can do."})
 	return err
 }

@@ -10,6 +10,7 @@ import (
 	"countersign/handlers/api/wire"
 	"countersign/models"
 	"countersign/models/requests"
+	"countersign/models/runs"
 )
 
 const approvePath, rejectPath = onePath + "/approve", onePath + "/reject"
@@ -158,7 +159,7 @@ func (a *API) decideIn(ctx context.Context, actor models.Actor, conversation str
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	got, conv, err := a.store.DecideIn(ctx, actor, id, d)
+	got, conv, err := runs.New(a.store).DecideIn(ctx, actor, id, d)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -171,7 +172,7 @@ func (a *API) stillWaiting(ctx context.Context, actor models.Actor, id models.Co
 	if d == nil || d.Approved == nil || d.ResponseID != "" {
 		return nil
 	}
-	waiting, err := a.store.StillWaiting(ctx, actor, id)
+	waiting, err := runs.New(a.store).StillWaiting(ctx, actor, id)
 	if err != nil {
 		a.kit.Log.WarnContext(ctx, "what still waits in a conversation was not read", slog.String("error", err.Error()))
 		return nil

@@ -8,6 +8,7 @@ import (
 
 	"countersign/handlers/api/wire"
 	"countersign/models"
+	"countersign/models/runs"
 )
 
 var conversationTags = []string{"Conversations"}
@@ -38,7 +39,7 @@ func (a *API) message(ctx context.Context, in *messageIn) (*messageOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	got, err := a.store.Say(ctx, in.actor, said)
+	got, err := runs.New(a.store).Say(ctx, in.actor, said)
 	if err != nil {
 		return nil, err
 	}

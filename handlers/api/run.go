@@ -8,6 +8,7 @@ import (
 
 	"countersign/handlers/api/wire"
 	"countersign/models"
+	"countersign/models/runs"
 )
 
 const runsPath, eventsPath = "/v1/conversations", "/v1/conversations/{conversationId}/events"
@@ -38,7 +39,7 @@ type openRunOut struct {
 
 func (a *API) openRun(ctx context.Context, in *openRunIn) (*openRunOut, error) {
 	b := in.Body
-	conv, opened, err := a.store.OpenRun(ctx, in.actor, models.RunInput{
+	conv, opened, err := runs.New(a.store).OpenRun(ctx, in.actor, models.RunInput{
 		ID: b.ID, RunID: b.RunID, ParentRunID: b.ParentRunID, Title: b.Title, EnergyBudget: (*int64)(b.EnergyBudget), OnReject: b.OnReject,
 		OnRejectDefault: b.OnRejectDefault,
 	})

@@ -9,6 +9,7 @@ import (
 
 	"countersign/handlers/api/wire"
 	"countersign/models"
+	"countersign/models/runs"
 )
 
 // reportOperation describes a route whose body is read line by line, past huma.
@@ -52,7 +53,7 @@ func (a *API) report(ctx context.Context, in *reportIn) (*reportOut, error) {
 			events = append(events, lines[i].event)
 		}
 	}
-	stored, err := a.store.ReportEvents(ctx, in.actor, id, events)
+	stored, err := runs.New(a.store).ReportEvents(ctx, in.actor, id, events)
 	if err != nil {
 		return nil, err
 	}

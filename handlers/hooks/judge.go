@@ -10,6 +10,7 @@ import (
 	"countersign/handlers"
 	"countersign/handlers/api/wire"
 	"countersign/models"
+	"countersign/models/runs"
 	"countersign/models/store"
 )
 
@@ -150,7 +151,7 @@ func (h *hook) nameConversation(ctx context.Context, row *models.Approval) {
 	if row.ConversationTitle != "" {
 		return
 	}
-	if _, _, err := h.store.OpenRun(ctx, h.actor, h.run()); err != nil {
+	if _, _, err := runs.New(h.store).OpenRun(ctx, h.actor, h.run()); err != nil {
 		h.log(ctx, "name the conversation", err)
 	}
 }

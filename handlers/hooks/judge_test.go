@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/runs"
 	"countersign/models/storetest"
 )
 
@@ -274,7 +275,7 @@ func TestASpentBudgetIsWaitedFor(t *testing.T) {
 		says  string
 	}{{true, `"allow"`}, {false, "more was not granted. Rejected by owner@example.com"}} {
 		session := fmt.Sprintf("budget %d", i)
-		if _, _, err := w.store.OpenRun(t.Context(), w.agentAs, models.RunInput{RunID: session, EnergyBudget: new(int64(3))}); err != nil {
+		if _, _, err := runs.New(w.store).OpenRun(t.Context(), w.agentAs, models.RunInput{RunID: session, EnergyBudget: new(int64(3))}); err != nil {
 			t.Fatal(err)
 		}
 		e := strings.Replace(event("PreToolUse", call("Bash", `{"command":"rm"}`, session)), `"s1"`, `"`+session+`"`, 1)

@@ -6,26 +6,27 @@ import (
 
 	"countersign/models"
 	"countersign/models/outside"
+	"countersign/models/runs"
 )
 
 // Where another system asks for the agent's call with another input, that one is seen and
 // approved. So it is what the agent may run, or nothing where it is no input of a tool.
 func TestTheInputThatWasSeenIsReleasedI6(t *testing.T) {
 	t.Parallel()
-	for runs, says := range map[string]string{
+	for input, says := range map[string]string{
 		`{"command":"ls -l"}`:                `"permissionDecision":"allow","permissionDecisionReason":"Approved by owner@example.com.","updatedInput":{"command":"ls -l"}`,
 		`{"command":"ls","command":"ls -l"}`: `"permissionDecision":"deny","permissionDecisionReason":"This call was approved with an input that is not a JSON object`,
 	} {
 		w := newWorld(t)
-		conv, _, err := w.store.OpenRun(t.Context(), w.agentAs, models.RunInput{RunID: "s1"})
+		conv, _, err := runs.New(w.store).OpenRun(t.Context(), w.agentAs, models.RunInput{RunID: "s1"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		call1 := models.RunEvent{ID: "e1", Type: models.RunEventToolCall, ToolUseID: "1", ToolName: "Bash", Input: []byte(`{"command":"rm"}`)}
-		if got, err := w.store.ReportEvents(t.Context(), w.agentAs, conv.ID, []models.RunEvent{call1}); err != nil || got[0].Error != "" {
+		if got, err := runs.New(w.store).ReportEvents(t.Context(), w.agentAs, conv.ID, []models.RunEvent{call1}); err != nil || got[0].Error != "" {
 			t.Fatalf("%+v, %v", got, err)
 		}
-		w.outside(models.OutsideItem{Kind: models.OutsideCallKind, CallID: "c1", RunID: "s1", Name: "Bash", Arguments: []byte(runs), Timeout: new(time.Hour), Raw: []byte(`{}`)})
+		w.outside(models.OutsideItem{Kind: models.OutsideCallKind, CallID: "c1", RunID: "s1", Name: "Bash", Arguments: []byte(input), Timeout: new(time.Hour), Raw: []byte(`{}`)})
 		got := w.begin(t.Context(), w.agent, "", event("PreToolUse", call("Bash", `{"command":"rm"}`, "1")))
 		asked := w.waiting(1)[0].ID
 		w.decide(asked, models.DecisionInput{Approved: new(true)})

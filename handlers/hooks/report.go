@@ -10,6 +10,7 @@ import (
 
 	"countersign/handlers/api/wire"
 	"countersign/models"
+	"countersign/models/runs"
 )
 
 // mostPending is how many of a session's pending requests are looked through for those
@@ -51,7 +52,7 @@ func (h *hook) rest(ctx context.Context) error {
 func (h *hook) report(
 	ctx context.Context, status models.ConversationStatus, id string, happened ...models.RunEvent,
 ) error {
-	conv, _, err := h.store.OpenRun(ctx, h.actor, h.run())
+	conv, _, err := runs.New(h.store).OpenRun(ctx, h.actor, h.run())
 	if err != nil {
 		return err
 	}
@@ -61,7 +62,7 @@ func (h *hook) report(
 	if len(happened) == 0 {
 		return nil
 	}
-	results, err := h.store.ReportEvents(ctx, h.actor, conv.ID, happened)
+	results, err := runs.New(h.store).ReportEvents(ctx, h.actor, conv.ID, happened)
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 
 	"countersign/handlers"
 	"countersign/models"
-	"countersign/models/store"
+	"countersign/models/runs"
 )
 
 func (s *Surface) createCall(r *request) error {
@@ -112,7 +112,7 @@ func checkCallID(id string) error {
 // pending lists pending requests: an agent's own, or those that a person may decide.
 func (s *Surface) pending(kind models.Kind) func(*request) error {
 	return func(r *request) error {
-		q := store.CallsQuery{Kind: kind, Limit: models.DefaultPage}
+		q := runs.CallsQuery{Kind: kind, Limit: models.DefaultPage}
 		var err error
 		if q.Limit, err = number(r, "limit", models.DefaultPage, 1, models.MaxPage); err != nil {
 			return err
@@ -124,7 +124,7 @@ func (s *Surface) pending(kind models.Kind) func(*request) error {
 			return err
 		}
 		defer s.kit.Lists.End()
-		got, err := s.store.PendingCalls(r.ctx(), r.actor, q)
+		got, err := runs.New(s.store).PendingCalls(r.ctx(), r.actor, q)
 		if err != nil {
 			return err
 		}
@@ -159,7 +159,7 @@ func number(r *request, name string, initial, least, most int) (int, error) {
 	return n, nil
 }
 
-func pageOf[T any](r *request, got store.CallsPage, q store.CallsQuery, waits []models.WaitsFor, shown func(*request, *models.Approval, models.WaitsFor) *T) *page[T] {
+func pageOf[T any](r *request, got runs.CallsPage, q runs.CallsQuery, waits []models.WaitsFor, shown func(*request, *models.Approval, models.WaitsFor) *T) *page[T] {
 	out := &page[T]{
 		Items: make([]*T, 0, len(got.Items)), Total: got.Total, Limit: q.Limit, Offset: q.Offset, HasMore: got.Next > 0,
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/runs"
 )
 
 // waiting returns once so many callers wait.
@@ -142,7 +143,7 @@ func TestAPollKeepsTheRequest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.ask("c1")
-	a, err := w.store.FindCall(t.Context(), w.agentAs, "c1")
+	a, err := runs.New(w.store).FindCall(t.Context(), w.agentAs, "c1")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"countersign/handlers"
 	"countersign/models"
+	"countersign/models/runs"
 	"countersign/models/store"
 )
 
@@ -142,7 +143,7 @@ func (s *Surface) project(r *request) error {
 func (s *Surface) find(
 	ctx context.Context, actor models.Actor, kind models.Kind, callID string,
 ) (*models.Approval, error) {
-	a, err := s.store.FindCall(ctx, actor, callID)
+	a, err := runs.New(s.store).FindCall(ctx, actor, callID)
 	switch code := models.ErrorCode(err); {
 	case code == models.CodeAmbiguousSession:
 		return nil, models.Errorf(code,

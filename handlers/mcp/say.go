@@ -5,6 +5,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"countersign/models"
+	"countersign/models/runs"
 )
 
 func replyTool() *tool {
@@ -86,7 +87,7 @@ func (m *Server) conversation(x *exchange, name string) (models.ConversationID, 
 	if name != "" {
 		return models.ParseID[models.ConversationID]("conversation_id", name)
 	}
-	return m.store.OwnConversation(x.ctx, x.actor)
+	return runs.New(m.store).OwnConversation(x.ctx, x.actor)
 }
 
 // budgetSchema describes what became of a wish for a budget.

@@ -8,6 +8,7 @@ import (
 
 	"countersign/handlers/web/webtest"
 	"countersign/models"
+	"countersign/models/runs"
 	"countersign/models/storetest"
 	"countersign/models/upkeep"
 	"countersign/views"
@@ -33,7 +34,7 @@ func TestPagesSayWhatWasRemoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.Decides(w.Proposes(a.ConversationID, secret, 0), true, "")
-	if _, err := w.Store.Say(t.Context(), w.Owner, models.MessageInput{ConversationID: a.ConversationID, Content: secret}); err != nil {
+	if _, err := runs.New(w.Store).Say(t.Context(), w.Owner, models.MessageInput{ConversationID: a.ConversationID, Content: secret}); err != nil {
 		t.Fatal(err)
 	}
 	paths := []string{views.ApprovalURL(a.ID), views.ApprovalURL(edited.ID), views.ApprovalURL(asked.ID), webtest.ConversationPath(a.ConversationID), "/history", "/history/export?format=jsonl", "/history/export?format=csv"}

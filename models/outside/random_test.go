@@ -16,6 +16,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/outside"
+	"countersign/models/runs"
 	"countersign/models/store"
 	"countersign/models/storetest"
 )
@@ -111,13 +112,13 @@ func (f *farWorld) open(t *testing.T, rt *rapid.T, files map[string][]byte) {
 }
 
 func (f *farWorld) run(rt *rapid.T, in models.RunInput, calls ...string) {
-	conv, _, err := f.OpenRun(context.Background(), f.agent, in)
+	conv, _, err := runs.New(f.Store).OpenRun(context.Background(), f.agent, in)
 	f.done(rt, err)
 	var events []models.RunEvent
 	for _, call := range calls {
 		events = append(events, storetest.Reported(call, "bash", `{"of":"`+call+`"}`))
 	}
-	f.done(rt, storetest.Err(f.ReportEvents(context.Background(), f.agent, conv.ID, events)))
+	f.done(rt, storetest.Err(runs.New(f.Store).ReportEvents(context.Background(), f.agent, conv.ID, events)))
 	f.convs = append(f.convs, conv.ID)
 }
 
@@ -244,20 +245,20 @@ func (f *farWorld) cancel(rt *rapid.T) {
 
 func (f *farWorld) stop(rt *rapid.T) {
 	if rapid.IntRange(0, 3).Draw(rt, "really") == 0 { // else little would be left to do
-		f.done(rt, storetest.Err(f.Steer(context.Background(), f.owner, rapid.SampledFrom(f.convs).Draw(rt, "run"), models.SteerStop)), models.CodeBeingDecided)
+		f.done(rt, storetest.Err(runs.New(f.Store).Steer(context.Background(), f.owner, rapid.SampledFrom(f.convs).Draw(rt, "run"), models.SteerStop)), models.CodeBeingDecided)
 	}
 }
 
 func (f *farWorld) runEnds(rt *rapid.T) {
 	if rapid.IntRange(0, 3).Draw(rt, "really") == 0 {
-		f.done(rt, storetest.Err(f.ReportEvents(context.Background(), f.agent, rapid.SampledFrom(f.convs).Draw(rt, "run"),
+		f.done(rt, storetest.Err(runs.New(f.Store).ReportEvents(context.Background(), f.agent, rapid.SampledFrom(f.convs).Draw(rt, "run"),
 			[]models.RunEvent{{ID: string(models.NewID[models.ResponseID]()), Type: models.RunEventStatus, Status: models.ConversationCompleted}})))
 	}
 }
 
 func (f *farWorld) result(rt *rapid.T) {
 	call := rapid.SampledFrom(farCalls[:4]).Draw(rt, "call")
-	f.done(rt, storetest.Err(f.ReportEvents(context.Background(), f.agent, f.convs[map[string]int{"b1": 1}[call]], []models.RunEvent{storetest.Result(call)})))
+	f.done(rt, storetest.Err(runs.New(f.Store).ReportEvents(context.Background(), f.agent, f.convs[map[string]int{"b1": 1}[call]], []models.RunEvent{storetest.Result(call)})))
 }
 
 func (f *farWorld) expire(rt *rapid.T) {

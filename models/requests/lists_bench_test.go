@@ -13,6 +13,7 @@ import (
 	"countersign/models"
 	"countersign/models/ledger"
 	"countersign/models/requests"
+	"countersign/models/runs"
 	"countersign/models/store"
 	"countersign/models/storetest"
 )
@@ -184,9 +185,9 @@ func besideLists(s *store.Store, admin, owner, agent models.Actor, last *models.
 	measure("pending list, admin", func(ctx context.Context) error { return storetest.Err(s.Requests.PendingList(ctx, admin, "", 50)) })
 	measure("pending list, agent", func(ctx context.Context) error { return storetest.Err(s.Requests.PendingList(ctx, agent, "", 50)) })
 	measure("function calls", func(ctx context.Context) error {
-		return storetest.Err(s.PendingCalls(ctx, agent, store.CallsQuery{Kind: models.KindToolCall, Limit: 50}))
+		return storetest.Err(runs.New(s).PendingCalls(ctx, agent, runs.CallsQuery{Kind: models.KindToolCall, Limit: 50}))
 	})
-	measure("own conversation", func(ctx context.Context) error { return storetest.Err(s.OwnConversation(ctx, agent)) })
+	measure("own conversation", func(ctx context.Context) error { return storetest.Err(runs.New(s).OwnConversation(ctx, agent)) })
 	measure("agent budgets", func(ctx context.Context) error { return storetest.Err(s.AgentBudgets(ctx, admin)) })
 	measure("last ask", func(ctx context.Context) error { return storetest.Err(s.Requests.LastAsk(ctx, owner, agent.AgentID())) })
 	measure("sending", func(ctx context.Context) error { return storetest.Err(s.Sending(ctx, owner)) })

@@ -8,6 +8,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/requests"
+	"countersign/models/runs"
 	"countersign/models/storetest"
 )
 
@@ -74,7 +75,7 @@ func TestLookUpFindsAgentsAndConversationsOfTheirOwner(t *testing.T) {
 	storetest.AgentToken(t, s, ada, "release-notes")
 	a, err := s.Ask(t.Context(), bot, models.AskInput{ToolName: "deploy", Explicit: true, RunID: "run-4711"})
 	storetest.Must(t, err)
-	_, err = s.Rename(t.Context(), ada, a.ConversationID, "Ship 1.4")
+	_, err = runs.New(s).Rename(t.Context(), ada, a.ConversationID, "Ship 1.4")
 	storetest.Must(t, err)
 	finds := func(who models.Actor, text string, agents, conversations int) requests.Found {
 		t.Helper()
@@ -88,7 +89,7 @@ func TestLookUpFindsAgentsAndConversationsOfTheirOwner(t *testing.T) {
 	id := string(a.ConversationID)
 	for _, archived := range []bool{false, true} {
 		if archived {
-			_, err := s.Steer(t.Context(), ada, a.ConversationID, models.SteerArchive)
+			_, err := runs.New(s).Steer(t.Context(), ada, a.ConversationID, models.SteerArchive)
 			storetest.Must(t, err)
 		}
 		for _, text := range []string{"ship", "RUN-4711", id, id[:8], "…" + id[28:]} {

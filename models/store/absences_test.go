@@ -40,9 +40,9 @@ func TestWhatWaitsGoesToBothWhileSomebodyIsAway(t *testing.T) {
 	if !b.asks(t, eve, between.ID) || !b.asks(t, b.Stranger, between.ID) {
 		t.Error("what is asked then does not go to both")
 	}
-	after := b.head(t)
+	after := b.VerifiedHead(t)
 	storetest.Must(t, storetest.Err(b.TakeAbsences(t.Context())))
-	b.wantActions(t, after, "absence.begun", "approval.routed")
+	b.WantActions(t, after, "absence.begun", "approval.routed")
 	if !b.asks(t, eve, before.ID) || !b.asks(t, b.Stranger, before.ID) {
 		t.Error("what waits does not go to both")
 	}
@@ -64,9 +64,9 @@ func TestWhatWaitsGoesToBothWhileSomebodyIsAway(t *testing.T) {
 	if b.asks(t, eve, late.ID) {
 		t.Error("what is asked after the end goes to the substitute")
 	}
-	after = b.head(t)
+	after = b.VerifiedHead(t)
 	storetest.Must(t, storetest.Err(b.TakeAbsences(t.Context())))
-	b.wantActions(t, after, "absence.ended", "approval.routed")
+	b.WantActions(t, after, "absence.ended", "approval.routed")
 	if b.asks(t, eve, between.ID) {
 		t.Error("they still have it")
 	}
@@ -84,9 +84,9 @@ func TestAnAbsenceWhileNoServerRan(t *testing.T) {
 	from := b.Now().Add(time.Hour)
 	storetest.Must(t, storetest.Err(b.PlanAbsence(t.Context(), b.Admin, models.AbsenceInput{UserID: b.Stranger.UserID(), From: from, Until: from.Add(time.Hour), Substitute: eve.UserID()})))
 	b.Clock.Step(3 * time.Hour)
-	after := b.head(t)
+	after := b.VerifiedHead(t)
 	storetest.Must(t, storetest.Err(b.TakeAbsences(t.Context())))
-	b.wantActions(t, after, "absence.begun", "absence.ended")
+	b.WantActions(t, after, "absence.begun", "absence.ended")
 	if b.asks(t, eve, a.ID) {
 		t.Error("the substitute has it")
 	}

@@ -23,7 +23,7 @@ func TestActingForOthersOutlivesARestart(t *testing.T) {
 	storetest.Must(t, storetest.Err(b.PlanAbsence(t.Context(), b.Stranger, models.AbsenceInput{UserID: b.Stranger.UserID(), From: from, Until: from.Add(time.Hour), Substitute: eve.UserID()})))
 	storetest.Must(t, b.Close())
 	b.Clock.Step(40 * time.Minute)
-	b.Store = storetest.New(t, storetest.WithDir(dir), storetest.WithClock(b.Clock))
+	b.Use(storetest.New(t, storetest.WithDir(dir), storetest.WithClock(b.Clock)))
 	if !b.asks(t, eve, handed.ID) || b.asks(t, eve, waits.ID) || b.asks(t, zoe, waits.ID) {
 		t.Error("before the worker runs, others have it than before the stop")
 	}

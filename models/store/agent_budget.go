@@ -100,7 +100,7 @@ func (t *Tx) addAgentEnergy(agent models.AgentID, energy int64) error {
 
 // agentLimit is what the policy lets each agent spend; nil: without a limit.
 func (t *Tx) agentLimit() (*policy.BudgetPerAgent, error) {
-	_, p, err := t.policy()
+	_, p, err := t.Policy()
 	if err != nil {
 		return nil, err
 	}
@@ -124,9 +124,9 @@ func (t *Tx) moveWindow(agent models.AgentID, hours int) (moved bool, err error)
 	return true, nil
 }
 
-// agentBudget is what an agent may spend and has spent, without what is reserved
+// AgentBudget is what an agent may spend and has spent, without what is reserved
 // in one of its conversations (none: empty). Nil: the policy does not limit it.
-func (t *Tx) agentBudget(agent models.AgentID, except models.ConversationID) (*models.AgentBudget, error) {
+func (t *Tx) AgentBudget(agent models.AgentID, except models.ConversationID) (*models.AgentBudget, error) {
 	limit, err := t.agentLimit()
 	if limit == nil || err != nil {
 		return nil, err
@@ -141,9 +141,9 @@ func (t *Tx) agentBudget(agent models.AgentID, except models.ConversationID) (*m
 	return b, nil
 }
 
-// roomForAgent is when the window will have moved so far that energy fits, if
+// RoomForAgent is when the window will have moved so far that energy fits, if
 // nothing else is spent; at the latest when all that was spent has left it.
-func (t *Tx) roomForAgent(agent models.AgentID, b *models.AgentBudget, energy int64) (time.Time, error) {
+func (t *Tx) RoomForAgent(agent models.AgentID, b *models.AgentBudget, energy int64) (time.Time, error) {
 	over := b.Spent + b.Reserved + energy - b.Total()
 	var last sql.NullInt64
 	err := t.QueryRowContext(context.Background(), roomAt, agent, minuteOf(t.Now)-int64(b.Hours)*60, over).Scan(&last)

@@ -23,24 +23,34 @@ const (
 // refusedByAgentBudget is the refusal of what would pass what the policy lets the
 // agent spend. It commits the one request for more that stands afterwards.
 func (t *Tx) refusedByAgentBudget(actor models.Actor, id models.ConversationID, energy int64) error {
-	b, err := t.agentBudget(actor.AgentID(), "")
+	b, err := t.AgentBudget(actor.AgentID(), "")
 	if err != nil {
 		return err
 	}
+	conv, err := t.Conversation(id)
+	if err != nil {
+		return err
+	}
+	refusal, err := t.RefuseByAgentBudget(actor, conv, b, energy)
+	if err != nil {
+		return err
+	}
+	return db.Commits(refusal)
+}
+
+// RefuseByAgentBudget is the refusal of what would pass what an agent may spend, with the request
+// for more that stands: the one that was made before, else a new one in the conversation.
+func (t *Tx) RefuseByAgentBudget(
+	actor models.Actor, conv *models.Conversation, b *models.AgentBudget, energy int64,
+) (*models.Error, error) {
 	request, err := t.allowanceRequest(actor.AgentID())
+	if request == nil && err == nil {
+		request, err = t.askForAllowance(actor, conv, b, energy)
+	}
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if request == nil {
-		conv, err := t.fullConversation(id)
-		if err != nil {
-			return err
-		}
-		if request, err = t.askForAllowance(actor, conv, b, energy); err != nil {
-			return err
-		}
-	}
-	return db.Commits(agentExhausted(b, energy, request))
+	return agentExhausted(b, energy, request), nil
 }
 
 // refusedAtOnce is refusedByAgentBudget for an agent whose conversation is not open
@@ -49,7 +59,7 @@ func (t *Tx) refusedAtOnce(actor models.Actor, energy int64) error {
 	if energy == 0 {
 		return nil
 	}
-	b, err := t.agentBudget(actor.AgentID(), "")
+	b, err := t.AgentBudget(actor.AgentID(), "")
 	if b == nil || err != nil || energy <= b.Remaining() {
 		return err
 	}
@@ -188,40 +198,5 @@ func (t *Tx) woke(n int64, err error) error {
 	if n > 0 {
 		t.Publish(events.AgentInbox)
 	}
-	return nil
-}
-
-// waitForAgentBudget gives a run back whose agent may not spend what its next turn
-// can cost: until its owner allows more, or the window has room.
-func (t *Tx) waitForAgentBudget(run *models.Run, conv *models.Conversation, b *models.AgentBudget, worst int64) error {
-	request, err := t.allowanceRequest(conv.AgentID)
-	if err != nil {
-		return err
-	}
-	if request == nil {
-		if request, err = t.askForAllowance(run.Actor(), conv, b, worst); err != nil {
-			return err
-		}
-	}
-	room, err := t.roomForAgent(conv.AgentID, b, worst)
-	if err != nil {
-		return err
-	}
-	if conv.Status != models.ConversationWaitingInput && (request.Status() != models.StatusPending || request.ConversationID != conv.ID) {
-		// Nothing else in this conversation says why it waits.
-		if err := t.notice(conv, agentExhausted(b, worst, request).Text); err != nil {
-			return err
-		}
-	}
-	if err := t.restOn(run, conv, request); err != nil {
-		return err
-	}
-	if err := t.giveBack(run, waits); err != nil {
-		return err
-	}
-	if err := t.Gorm().Exec(`UPDATE agent_inbox SET ready_at = ? WHERE conversation_id = ?`, room, conv.ID).Error; err != nil {
-		return fmt.Errorf("wait for an agent's budget: %w", err)
-	}
-	t.Publish(events.AgentInbox)
 	return nil
 }

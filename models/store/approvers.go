@@ -267,7 +267,7 @@ func (t *Tx) endIfStranded(a *models.Approval) error {
 	if a.Kind != models.KindBudget {
 		return nil
 	}
-	conv, err := t.fullConversation(a.ConversationID)
+	conv, err := t.Conversation(a.ConversationID)
 	if err != nil {
 		return err
 	}

@@ -70,7 +70,7 @@ func (x *ask) judge() (err error) {
 			x.a.ID = models.NewID[models.ResponseID]()
 		}
 	}
-	if x.version, x.policy, err = x.Tx.policy(); err != nil {
+	if x.version, x.policy, err = x.Policy(); err != nil {
 		return err
 	}
 	x.judgement, err = x.judgeAsk(x.actor, x.version, x.policy, x.q, x.a.ID)
@@ -95,6 +95,19 @@ func (x *ask) fill() error {
 	r.ToolUseID, r.Digest, r.DigestVersion, r.Options = nullable(q.ToolUseID), q.digest, models.DigestVersion, q.options
 	r.ToolName, r.ToolInputJSON, r.ApprovalTimeoutAt = q.ToolName, string(q.Input), models.NoDeadline
 	return nil
+}
+
+// costOf is what a request costs its conversation: what the agent says, at least
+// what the rule demands; nothing if it only reports what has happened.
+func costOf(q *asked, j policy.Judgement) int64 {
+	if !q.fallback.IsZero() {
+		return 0 // what is reported is never refused
+	}
+	cost := int64(models.DefaultEnergy)
+	if q.Energy != nil {
+		cost = *q.Energy
+	}
+	return max(cost, j.Energy)
 }
 
 func (x *ask) setOutcome() (err error) {

@@ -25,14 +25,14 @@ func (s *Store) ChangeBudget(ctx context.Context, actor models.Actor, id models.
 	}
 	var out *models.BudgetResult
 	err := s.write(ctx, func(t *Tx) error {
-		conv, err := t.fullConversation(id)
+		conv, err := t.Conversation(id)
 		if err != nil {
 			return err
 		}
 		if conv == nil || !requests.SeesConversation(actor, conv) {
 			return models.NotFound("conversation")
 		}
-		request, err := t.wishBudget(actor, conv, c, reason)
+		request, err := t.WishBudget(actor, conv, c, reason)
 		if err != nil {
 			return err
 		}
@@ -45,11 +45,10 @@ func (s *Store) ChangeBudget(ctx context.Context, actor models.Actor, id models.
 	return out, nil
 }
 
-// wishBudget is ChangeBudget in a transaction, for an actor who sees the
-// conversation: conv is as it stands afterwards. It is read anew: what was done
-// before in the transaction may have moved its budget.
-func (t *Tx) wishBudget(actor models.Actor, conv *models.Conversation, c models.BudgetChange, reason string) (*models.Approval, error) {
-	now, err := t.fullConversation(conv.ID)
+// WishBudget is Store.ChangeBudget for an actor who sees the conversation: conv is as it stands
+// afterwards. It is read anew: what was done before in the transaction may have moved its budget.
+func (t *Tx) WishBudget(actor models.Actor, conv *models.Conversation, c models.BudgetChange, reason string) (*models.Approval, error) {
+	now, err := t.Conversation(conv.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +159,7 @@ func (t *Tx) changeBudget(actor models.Actor, conv *models.Conversation, next in
 			return err
 		}
 	}
-	return t.wake(actor, conv.ID)
+	return t.Wake(actor, conv.ID)
 }
 
 // needlessBudget settles a budget request that is pending although its
@@ -231,7 +230,7 @@ func (t *Tx) requestBudget(actor models.Actor, conv *models.Conversation, want i
 // isSmall reports whether the policy lets the system approve a budget request: it
 // allows that much, and no rule wants a person to look.
 func (t *Tx) isSmall(actor models.Actor, conv *models.Conversation, want int64, r models.Response) (bool, error) {
-	version, p, err := t.policy()
+	version, p, err := t.Policy()
 	if err != nil {
 		return false, err
 	}
@@ -305,7 +304,7 @@ func (t *Tx) checkBudget(actor models.Actor, a *models.Approval, in models.Decis
 		got, err := allowed(a, vote)
 		return &decidedBudget{allowance: &got}, err
 	}
-	conv, err := t.fullConversation(a.ConversationID)
+	conv, err := t.Conversation(a.ConversationID)
 	if err != nil {
 		return nil, err
 	}
@@ -353,7 +352,7 @@ func (t *Tx) releaseBudget(actor models.Actor, a *models.Approval, vote *models.
 		}
 		return t.allow(actor, a, got)
 	}
-	conv, err := t.fullConversation(a.ConversationID)
+	conv, err := t.Conversation(a.ConversationID)
 	if err != nil {
 		return err
 	}
@@ -373,7 +372,7 @@ func (t *Tx) applyBudget(actor models.Actor, a *models.Approval, b *decidedBudge
 		return t.allow(actor, a, *b.allowance)
 	}
 	// The settling may have moved the conversation.
-	conv, err := t.fullConversation(b.conv.ID)
+	conv, err := t.Conversation(b.conv.ID)
 	if err != nil {
 		return err
 	}

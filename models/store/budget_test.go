@@ -18,44 +18,44 @@ func delta(n int64) models.BudgetChange { return models.BudgetChange{Delta: &n} 
 func TestI4AnAgentSetsAndLowersAndAsksToRaise(t *testing.T) {
 	t.Parallel()
 	c := newTalk(t)
-	c.reply(t, "Hello.")
-	wantUnchanged(t, c.Store, models.CodeNoBudget, func() error { return second(c.ChangeBudget(t.Context(), c.Agent, c.conv, delta(5), "")) })
-	if r := c.change(t, c.Agent, set(50)); r.Approval != nil || *r.Budget.Total != 50 {
+	c.Replies(t, "Hello.")
+	storetest.WantUnchanged(t, c.Store, models.CodeNoBudget, func() error { return second(c.ChangeBudget(t.Context(), c.Agent, c.Conv, delta(5), "")) })
+	if r := c.ChangesBudget(t, c.Agent, set(50)); r.Approval != nil || *r.Budget.Total != 50 {
 		t.Errorf("set where none stands: %+v", r)
 	}
-	if r := c.change(t, c.Agent, set(40)); r.Approval != nil || *r.Budget.Total != 40 {
+	if r := c.ChangesBudget(t, c.Agent, set(40)); r.Approval != nil || *r.Budget.Total != 40 {
 		t.Errorf("lowered: %+v", r)
 	}
-	if r := c.change(t, c.Agent, delta(-10)); r.Approval != nil || *r.Budget.Total != 30 {
+	if r := c.ChangesBudget(t, c.Agent, delta(-10)); r.Approval != nil || *r.Budget.Total != 30 {
 		t.Errorf("lowered by a step: %+v", r)
 	}
-	wantUnchanged(t, c.Store, "", func() error { return storetest.Err(c.ChangeBudget(t.Context(), c.Agent, c.conv, set(30), "")) })
-	r := c.change(t, c.Agent, delta(45))
+	storetest.WantUnchanged(t, c.Store, "", func() error { return storetest.Err(c.ChangeBudget(t.Context(), c.Agent, c.Conv, set(30), "")) })
+	r := c.ChangesBudget(t, c.Agent, delta(45))
 	if r.Approval == nil || r.Approval.Status() != models.StatusPending || r.Approval.ToolInputJSON != `{"budget":75}` || *r.Budget.Total != 30 {
 		t.Fatalf("raised: %+v, %+v", r, r.Approval)
 	}
-	if a := c.approval(t, r.Approval.ID); a.Kind != models.KindBudget || a.Energy != 0 || a.HasDeadline() || a.ToolName != models.ToolSetBudget || a.Description == "" {
+	if a := c.Reads(t, r.Approval.ID); a.Kind != models.KindBudget || a.Energy != 0 || a.HasDeadline() || a.ToolName != models.ToolSetBudget || a.Description == "" {
 		t.Errorf("the request: %+v", a)
 	}
-	c.wantStatus(t, models.ConversationWaitingInput)
+	c.WantStatus(t, models.ConversationWaitingInput)
 	// One waits, and a wish for another budget is not swallowed.
-	e := wantUnchanged(t, c.Store, models.CodeKeyConflict, func() error { return second(c.ChangeBudget(t.Context(), c.Agent, c.conv, set(900), "")) })
+	e := storetest.WantUnchanged(t, c.Store, models.CodeKeyConflict, func() error { return second(c.ChangeBudget(t.Context(), c.Agent, c.Conv, set(900), "")) })
 	if e.Approval == nil || e.Approval.ID != r.Approval.ID || !strings.Contains(e.Text, "75") {
 		t.Errorf("another wish: %+v", e)
 	}
-	wantUnchanged(t, c.Store, "", func() error {
-		again, err := c.ChangeBudget(t.Context(), c.Agent, c.conv, set(75), "")
+	storetest.WantUnchanged(t, c.Store, "", func() error {
+		again, err := c.ChangeBudget(t.Context(), c.Agent, c.Conv, set(75), "")
 		if err == nil && again.Approval.ID != r.Approval.ID {
 			t.Errorf("a second request: %+v", again.Approval)
 		}
 		return err
 	})
-	if r := c.change(t, c.Agent, delta(-100)); r.Approval != nil || *r.Budget.Total != 0 {
+	if r := c.ChangesBudget(t, c.Agent, delta(-100)); r.Approval != nil || *r.Budget.Total != 0 {
 		t.Errorf("lowered below nothing: %+v", r)
 	}
-	c.decideIn(t, c.Owner, approve(""))
-	c.wantBudget(t, 75, 1)
-	c.wantStatus(t, models.ConversationRunning)
+	c.DecidesIn(t, c.Owner, storetest.Approving(""))
+	c.WantBudget(t, 75, 1)
+	c.WantStatus(t, models.ConversationRunning)
 }
 
 func TestChangeBudgetRefuses(t *testing.T) {
@@ -71,23 +71,23 @@ func TestChangeBudgetRefuses(t *testing.T) {
 		code   models.Code
 		field  string
 	}{
-		{"a stranger", c.Stranger, c.conv, set(5), "", models.CodeNotFound, ""},
-		{"a stranger's agent", c.Other, c.conv, set(5), "", models.CodeNotFound, ""},
-		{"another agent of the owner", sibling, c.conv, set(5), "", models.CodeNotFound, ""},
-		{"the operator", storetest.Operator(), c.conv, set(5), "", models.CodeNotFound, ""},
-		{"nobody", models.Actor{}, c.conv, set(5), "", models.CodeNotFound, ""},
+		{"a stranger", c.Stranger, c.Conv, set(5), "", models.CodeNotFound, ""},
+		{"a stranger's agent", c.Other, c.Conv, set(5), "", models.CodeNotFound, ""},
+		{"another agent of the owner", sibling, c.Conv, set(5), "", models.CodeNotFound, ""},
+		{"the operator", storetest.Operator(), c.Conv, set(5), "", models.CodeNotFound, ""},
+		{"nobody", models.Actor{}, c.Conv, set(5), "", models.CodeNotFound, ""},
 		{"no such conversation", c.Admin, models.NewID[models.ConversationID](), set(5), "", models.CodeNotFound, ""},
-		{"a negative one", c.Owner, c.conv, set(-1), "", models.CodeInvalid, "budget"},
-		{"a negative one by an agent", c.Agent, c.conv, set(-1), "", models.CodeInvalid, "budget"},
-		{"an absurd one", c.Agent, c.conv, set(math.MaxInt64), "", models.CodeInvalid, "budget"},
-		{"an absurd step", c.Agent, c.conv, delta(math.MinInt64), "", models.CodeInvalid, "delta"},
-		{"a step too far", c.Owner, c.conv, delta(models.MaxBudget), "", models.CodeInvalid, "delta"},
-		{"both", c.Owner, c.conv, models.BudgetChange{Set: new(int64(1)), Delta: new(int64(1))}, "", models.CodeInvalid, "delta"},
-		{"neither", c.Owner, c.conv, models.BudgetChange{}, "", models.CodeInvalid, "budget"},
-		{"a long reason", c.Owner, c.conv, set(5), strings.Repeat("x", models.MaxReason+1), models.CodeInvalid, "reason"},
+		{"a negative one", c.Owner, c.Conv, set(-1), "", models.CodeInvalid, "budget"},
+		{"a negative one by an agent", c.Agent, c.Conv, set(-1), "", models.CodeInvalid, "budget"},
+		{"an absurd one", c.Agent, c.Conv, set(math.MaxInt64), "", models.CodeInvalid, "budget"},
+		{"an absurd step", c.Agent, c.Conv, delta(math.MinInt64), "", models.CodeInvalid, "delta"},
+		{"a step too far", c.Owner, c.Conv, delta(models.MaxBudget), "", models.CodeInvalid, "delta"},
+		{"both", c.Owner, c.Conv, models.BudgetChange{Set: new(int64(1)), Delta: new(int64(1))}, "", models.CodeInvalid, "delta"},
+		{"neither", c.Owner, c.Conv, models.BudgetChange{}, "", models.CodeInvalid, "budget"},
+		{"a long reason", c.Owner, c.Conv, set(5), strings.Repeat("x", models.MaxReason+1), models.CodeInvalid, "reason"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			e := wantUnchanged(t, c.Store, tt.code, func() error { return second(c.ChangeBudget(t.Context(), tt.who, tt.conv, tt.change, tt.reason)) })
+			e := storetest.WantUnchanged(t, c.Store, tt.code, func() error { return second(c.ChangeBudget(t.Context(), tt.who, tt.conv, tt.change, tt.reason)) })
 			if tt.field != "" && e.Fields[tt.field] == "" {
 				t.Errorf("fields %v, want %s", e.Fields, tt.field)
 			}
@@ -134,15 +134,15 @@ func TestABudgetRequestIsDecidedLikeAToolCall(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			c := begun(t, 50)
-			a := c.change(t, c.Agent, set(90)).Approval
+			a := c.ChangesBudget(t, c.Agent, set(90)).Approval
 			if tt.code != "" {
-				wantUnchanged(t, c.Store, tt.code, func() error { return second(c.Decide(t.Context(), c.Owner, a.ID, tt.in)) })
+				storetest.WantUnchanged(t, c.Store, tt.code, func() error { return second(c.Decide(t.Context(), c.Owner, a.ID, tt.in)) })
 				return
 			}
 			storetest.Must(t, storetest.Err(c.Decide(t.Context(), c.Owner, a.ID, tt.in)))
-			c.wantBudget(t, tt.want, 1)
-			c.wantStatus(t, models.ConversationRunning)
-			steps, err := c.Requests.BudgetSteps(t.Context(), c.Owner, c.conv, 0, 0)
+			c.WantBudget(t, tt.want, 1)
+			c.WantStatus(t, models.ConversationRunning)
+			steps, err := c.Requests.BudgetSteps(t.Context(), c.Owner, c.Conv, 0, 0)
 			storetest.Must(t, err)
 			if last := steps[0]; tt.want != 50 && (last.New != tt.want || *last.Old != 50 || last.ActorID != c.Owner.ID || last.ResponseID == nil || *last.ResponseID != a.ID || last.Reason != tt.in.Reason) {
 				t.Errorf("the change: %+v", last)
@@ -159,23 +159,23 @@ func TestABudgetChangesWithTheVerdict(t *testing.T) {
 	t.Parallel()
 	for _, approved := range []bool{true, false} {
 		c := begun(t, 50)
-		a := c.propose(t, "Shall I?")
+		a := c.Proposes(t, "Shall I?")
 		d := models.ConversationDecision{Approved: &approved, Budget: set(100), Feedback: "because"}
 		at := storetest.LedgerAt(t, c.Store)
-		got := c.decideIn(t, c.Owner, d)
+		got := c.DecidesIn(t, c.Owner, d)
 		if got.ID != a.ID || (got.Status() == models.StatusApproved) != approved {
 			t.Errorf("decided: %+v", got)
 		}
-		c.wantBudget(t, 100, 2)
+		c.WantBudget(t, 100, 2)
 		owner, outcome := " "+string(c.Owner.OwnerID), map[bool]string{true: "approval.approved", false: "approval.rejected"}[approved]
 		entries := storetest.ActionsSince(t, c.Store, at)
 		slices.Sort(entries)
 		storetest.SameStrings(t, "recorded", entries, []string{outcome + owner, "conversation.budget" + owner})
 	}
 	c := newTalk(t)
-	c.propose(t, "Shall I?")
+	c.Proposes(t, "Shall I?")
 	d := models.ConversationDecision{Approved: new(true), Budget: delta(50)}
-	wantUnchanged(t, c.Store, models.CodeNoBudget, func() error { return storetest.Err3(c.DecideIn(t.Context(), c.Owner, c.conv, d)) })
+	storetest.WantUnchanged(t, c.Store, models.CodeNoBudget, func() error { return storetest.Err3(c.DecideIn(t.Context(), c.Owner, c.Conv, d)) })
 }
 
 func TestWhoMayChangeTheBudgetWithAVerdict(t *testing.T) {
@@ -184,26 +184,26 @@ func TestWhoMayChangeTheBudgetWithAVerdict(t *testing.T) {
 	c.UsePolicy(t, `{"rules":[{"name":"route","tools":["respond_with_approval","set_budget"],"effect":"require","reviewers":["stranger@example.com"]}]}`)
 	noAdmin := c.Admin
 	noAdmin.Admin = false
-	a, raise := c.propose(t, "Shall I?"), c.change(t, c.Agent, set(90)).Approval
+	a, raise := c.Proposes(t, "Shall I?"), c.ChangesBudget(t, c.Agent, set(90)).Approval
 	d := models.ConversationDecision{Approved: new(true), ResponseID: a.ID, Budget: set(70)}
-	wantUnchanged(t, c.Store, models.CodeForbidden, func() error { return storetest.Err3(c.DecideIn(t.Context(), c.Stranger, c.conv, d)) })
-	wantUnchanged(t, c.Store, models.CodeNotFound, func() error { return storetest.Err3(c.DecideIn(t.Context(), noAdmin, c.conv, d)) })
-	for _, nameless := range []models.ConversationDecision{approve(""), {Budget: set(5)}} {
-		wantUnchanged(t, c.Store, models.CodeNotFound, func() error { return storetest.Err3(c.DecideIn(t.Context(), c.Stranger, c.conv, nameless)) })
+	storetest.WantUnchanged(t, c.Store, models.CodeForbidden, func() error { return storetest.Err3(c.DecideIn(t.Context(), c.Stranger, c.Conv, d)) })
+	storetest.WantUnchanged(t, c.Store, models.CodeNotFound, func() error { return storetest.Err3(c.DecideIn(t.Context(), noAdmin, c.Conv, d)) })
+	for _, nameless := range []models.ConversationDecision{storetest.Approving(""), {Budget: set(5)}} {
+		storetest.WantUnchanged(t, c.Store, models.CodeNotFound, func() error { return storetest.Err3(c.DecideIn(t.Context(), c.Stranger, c.Conv, nameless)) })
 	}
-	wantUnchanged(t, c.Store, models.CodeForbidden, func() error { return storetest.Err3(c.DecideIn(t.Context(), c.Agent, c.conv, d)) })
+	storetest.WantUnchanged(t, c.Store, models.CodeForbidden, func() error { return storetest.Err3(c.DecideIn(t.Context(), c.Agent, c.Conv, d)) })
 	in := storetest.Yes()
 	in.Budget = set(70)
-	wantUnchanged(t, c.Store, models.CodeForbidden, func() error { return second(c.Decide(t.Context(), c.Stranger, a.ID, in)) })
+	storetest.WantUnchanged(t, c.Store, models.CodeForbidden, func() error { return second(c.Decide(t.Context(), c.Stranger, a.ID, in)) })
 	// Whoever it was routed to decides what the request asks for.
-	c.decideIn(t, c.Stranger, approve(a.ID))
+	c.DecidesIn(t, c.Stranger, storetest.Approving(a.ID))
 	in.Budget, in.Input = models.BudgetChange{}, []byte(`{"budget":60}`)
 	storetest.Must(t, storetest.Err(c.Decide(t.Context(), c.Stranger, raise.ID, in)))
-	c.wantBudget(t, 60, 2)
+	c.WantBudget(t, 60, 2)
 	// An admin decides and changes all.
-	c.propose(t, "And now?")
-	c.decideIn(t, c.Admin, models.ConversationDecision{Approved: new(false), Budget: delta(-60)})
-	c.wantBudget(t, 0, 3)
+	c.Proposes(t, "And now?")
+	c.DecidesIn(t, c.Admin, models.ConversationDecision{Approved: new(false), Budget: delta(-60)})
+	c.WantBudget(t, 0, 3)
 }
 
 // TestDecideInTellsAStrangerNothing: of a conversation that is there no more than
@@ -211,10 +211,12 @@ func TestWhoMayChangeTheBudgetWithAVerdict(t *testing.T) {
 func TestDecideInTellsAStrangerNothing(t *testing.T) {
 	t.Parallel()
 	c := newTalk(t)
-	a := c.propose(t, "Shall I?")
-	there := wantUnchanged(t, c.Store, models.CodeNotFound, func() error { return storetest.Err3(c.DecideIn(t.Context(), c.Stranger, c.conv, approve(a.ID))) })
-	nowhere := wantUnchanged(t, c.Store, models.CodeNotFound, func() error {
-		return storetest.Err3(c.DecideIn(t.Context(), c.Stranger, models.NewID[models.ConversationID](), approve(a.ID)))
+	a := c.Proposes(t, "Shall I?")
+	there := storetest.WantUnchanged(t, c.Store, models.CodeNotFound, func() error {
+		return storetest.Err3(c.DecideIn(t.Context(), c.Stranger, c.Conv, storetest.Approving(a.ID)))
+	})
+	nowhere := storetest.WantUnchanged(t, c.Store, models.CodeNotFound, func() error {
+		return storetest.Err3(c.DecideIn(t.Context(), c.Stranger, models.NewID[models.ConversationID](), storetest.Approving(a.ID)))
 	})
 	if there.Text != nowhere.Text {
 		t.Errorf("%q and %q", there.Text, nowhere.Text)
@@ -225,11 +227,11 @@ func TestBudgetStepsPageNewestFirst(t *testing.T) {
 	t.Parallel()
 	c := begun(t, 0)
 	for n := range int64(9) {
-		c.set(t, c.Owner, n+1)
+		c.SetsBudget(t, c.Owner, n+1)
 	}
 	var got []int64
 	for before := int64(0); ; {
-		steps, err := c.Requests.BudgetSteps(t.Context(), c.Owner, c.conv, before, 4)
+		steps, err := c.Requests.BudgetSteps(t.Context(), c.Owner, c.Conv, before, 4)
 		storetest.Must(t, err)
 		for _, s := range steps {
 			got = append(got, s.New)
@@ -249,14 +251,14 @@ func TestEnergyOfIsThinnedAndAddsUp(t *testing.T) {
 	c := begun(t, 1000)
 	for n := range int64(40) {
 		c.Clock.Step(time.Second)
-		c.respond(t, models.ResponseInput{Kind: models.KindReply, Content: "x", Energy: &n})
+		c.Responds(t, models.ResponseInput{Kind: models.KindReply, Content: "x", Energy: &n})
 		if n == 20 {
-			c.set(t, c.Owner, 2000)
+			c.SetsBudget(t, c.Owner, 2000)
 		}
 	}
-	want := c.view(t).EnergyUsed
+	want := c.View(t).EnergyUsed
 	for _, most := range []int{1, 2, 7, 40, 43, 44, 1000} {
-		points, err := c.EnergyOf(t.Context(), c.Owner, c.conv, most)
+		points, err := c.EnergyOf(t.Context(), c.Owner, c.Conv, most)
 		storetest.Must(t, err)
 		if len(points) == 0 || len(points) > most {
 			t.Fatalf("%d points, at most %d", len(points), most)
@@ -272,7 +274,7 @@ func TestEnergyOfIsThinnedAndAddsUp(t *testing.T) {
 			t.Errorf("at most %d: it ends with %+v, want %d used", most, last, want)
 		}
 	}
-	shares, err := c.EnergyBy(t.Context(), c.Owner, c.conv, 10)
+	shares, err := c.EnergyBy(t.Context(), c.Owner, c.Conv, 10)
 	storetest.Must(t, err)
 	if len(shares) != 1 || shares[0].Kind != models.KindReply || shares[0].Count != 40 || shares[0].Energy != want {
 		t.Errorf("shares: %+v; want %d", shares, want)

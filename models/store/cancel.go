@@ -25,7 +25,7 @@ func (s *Store) Cancel(ctx context.Context, actor models.Actor, id models.Respon
 	}
 	var out *models.Approval
 	err := s.writeAnyway(ctx, func(t *Tx) error {
-		a, err := t.approval(actor, id)
+		a, err := t.Approval(actor, id)
 		if err != nil {
 			return err
 		}
@@ -64,9 +64,9 @@ const openAfter = `SELECT r.id FROM responses r` + db.ByResponsesBatch + `
 const approvedByLink = `EXISTS (SELECT 1 FROM outside_approvals l` + db.ByOutsideApprovalsLinked + ` CROSS JOIN responses a ON a.id = l.response_id
  WHERE l.linked_id = r.id AND l.linked_id <> '' AND a.approval_status = 'approved')`
 
-// cascade rejects the open calls after one that a person rejected, in the same
+// Cascade rejects the open calls after one that a person rejected, in the same
 // batch, where the conversation wants that: the agent planned them together.
-func (t *Tx) cascade(actor models.Actor, a *models.Approval) error {
+func (t *Tx) Cascade(actor models.Actor, a *models.Approval) error {
 	if a.Status() != models.StatusRejected {
 		return nil
 	}
@@ -74,7 +74,7 @@ func (t *Tx) cascade(actor models.Actor, a *models.Approval) error {
 	if place.BatchID == nil || err != nil {
 		return err
 	}
-	conv, err := t.fullConversation(place.ConversationID)
+	conv, err := t.Conversation(place.ConversationID)
 	if err != nil || conv.OnReject != models.OnRejectCascade {
 		return err
 	}
@@ -110,6 +110,12 @@ func (t *Tx) placeInBatch(a *models.Approval) (batchPlace, error) {
 		return place, fmt.Errorf("look for the call of an outside approval: %w", err)
 	}
 	return place, nil
+}
+
+// QueuedBefore reports whether a call is queued before another in its batch.
+func (t *Tx) QueuedBefore(a, other *models.Approval) (bool, error) {
+	place, err := t.placeInBatch(other)
+	return a.Sequence < place.Sequence, err
 }
 
 // cascadeTo rejects one call because of another. A verdict of its own whose
@@ -225,7 +231,7 @@ func (s *Store) GiveUp(ctx context.Context, actor models.Actor, id models.Respon
 	}
 	var out *models.Approval
 	err := s.writeAnyway(ctx, func(t *Tx) error {
-		a, err := t.approval(actor, id)
+		a, err := t.Approval(actor, id)
 		if err != nil {
 			return err
 		}
@@ -253,6 +259,16 @@ func (s *Store) mayBeAwaited(a *models.Approval, way string, now time.Time) bool
 		return true
 	}
 	return a.ApprovalRequestedAt != nil && a.ApprovalRequestedAt.Before(s.opened) && now.Sub(s.opened) < returnGrace
+}
+
+// CancelBecause ends a pending request without a vote, for a cause that is no person's verdict on it:
+// past its deadline it has expired, else it is cancelled. CodeBeingDecided: a verdict may have
+// reached another system.
+func (t *Tx) CancelBecause(actor models.Actor, a *models.Approval, cause models.Cause, text string) error {
+	if a.PastDeadline(t.Now) {
+		return t.expireNow(a)
+	}
+	return t.settleAs(actor, a, models.StatusCancelled, cause, text)
 }
 
 // settleAs settles a pending request without a vote, and records it.

@@ -21,9 +21,6 @@ type asked struct {
 	headline     string // as it is stored
 	fallback     time.Time
 	claimed      *time.Time // when the agent says it asked
-
-	// Of a run that is opened by itself, not by a request.
-	title, parentRunID, onReject, onRejectBy string
 }
 
 // namesNone reports whether a request names no conversation: it then belongs to

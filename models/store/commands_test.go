@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"countersign/models"
+	"countersign/models/runs"
 	"countersign/models/store"
 	"countersign/models/storetest"
 )
@@ -118,7 +119,7 @@ func (w *world) open(t *testing.T, rt *rapid.T, file []byte) {
 	}
 	small := rapid.Int64Range(2, 12).Draw(rt, "budget")
 	w.done(rt, storetest.Err(w.ChangeBudget(context.Background(), w.people[0], w.convs[0], models.BudgetChange{Set: &small}, "")))
-	w.done(rt, storetest.Err(w.Say(context.Background(), w.people[0], models.MessageInput{Content: "a", EnergyBudget: &small})))
+	w.done(rt, storetest.Err(runs.New(w.Store).Say(context.Background(), w.people[0], models.MessageInput{Content: "a", EnergyBudget: &small})))
 }
 
 func (w *world) close(rt *rapid.T) {
@@ -172,26 +173,19 @@ func (w *world) done(rt *rapid.T, err error) {
 	}
 }
 
-func pick[T any](rt *rapid.T, name string, from []T) T {
-	if len(from) == 0 {
-		rt.Skip("there is none")
-	}
-	return rapid.SampledFrom(from).Draw(rt, name)
-}
-
 // rarely is true once in n.
 func rarely(rt *rapid.T, n int) bool { return rapid.IntRange(1, n).Draw(rt, "rarely") == n }
 
 // person is mostly one who may do something in the conversation.
 func (w *world) person(rt *rapid.T, conv models.ConversationID) models.Actor {
 	if rarely(rt, 5) {
-		return pick(rt, "person", w.people)
+		return storetest.Pick(rt, "person", w.people)
 	}
 	owner := w.people[0]
 	if w.now.convs[string(conv)].owner == w.people[1].ID {
 		owner = w.people[1]
 	}
-	return pick(rt, "person", []models.Actor{owner, owner, w.people[2], w.people[3]})
+	return storetest.Pick(rt, "person", []models.Actor{owner, owner, w.people[2], w.people[3]})
 }
 
 // agent is mostly the conversation's own.
@@ -214,7 +208,7 @@ func (w *world) anyConv(rt *rapid.T) models.ConversationID {
 			known = append(known, models.ConversationID(id))
 		}
 	}
-	return pick(rt, "conversation", known)
+	return storetest.Pick(rt, "conversation", known)
 }
 
 func (w *world) anyResponse(rt *rapid.T) models.ResponseID {
@@ -228,7 +222,7 @@ func (w *world) anyResponse(rt *rapid.T) models.ResponseID {
 		}
 	}
 	slices.SortFunc(all, func(a, b models.ResponseID) int { return int(w.sequence(a) - w.sequence(b)) })
-	return pick(rt, "response", all)
+	return storetest.Pick(rt, "response", all)
 }
 
 // sequence sorts responses as they came, so that a failure can be made smaller.
@@ -238,7 +232,7 @@ func (w *world) sequence(id models.ResponseID) (n int64) {
 }
 
 func energy(rt *rapid.T) *int64 {
-	return pick(rt, "energy", []*int64{nil, new(int64(0)), new(int64(1)), new(int64(2)), new(int64(5)), new(int64(-1))})
+	return storetest.Pick(rt, "energy", []*int64{nil, new(int64(0)), new(int64(1)), new(int64(2)), new(int64(5)), new(int64(-1))})
 }
 
 func change(rt *rapid.T) models.BudgetChange {
@@ -256,8 +250,8 @@ func change(rt *rapid.T) models.BudgetChange {
 
 func (w *world) ask(rt *rapid.T) {
 	in := models.AskInput{
-		ToolName: pick(rt, "tool", []string{"Bash", "pay", "drop"}), ToolUseID: pick(rt, "tool use", []string{"", "", "t1", "t2"}),
-		Energy: energy(rt), Explicit: rapid.Bool().Draw(rt, "explicit"), Join: rapid.Bool().Draw(rt, "join"), AcceptsEdits: rapid.Bool().Draw(rt, "takes edits"), TimeoutSeconds: pick(rt, "timeout", []*int64{nil, new(int64(240))}),
+		ToolName: storetest.Pick(rt, "tool", []string{"Bash", "pay", "drop"}), ToolUseID: storetest.Pick(rt, "tool use", []string{"", "", "t1", "t2"}),
+		Energy: energy(rt), Explicit: rapid.Bool().Draw(rt, "explicit"), Join: rapid.Bool().Draw(rt, "join"), AcceptsEdits: rapid.Bool().Draw(rt, "takes edits"), TimeoutSeconds: storetest.Pick(rt, "timeout", []*int64{nil, new(int64(240))}),
 	}
 	conv := w.anyConv(rt)
 	if !rarely(rt, 4) {
@@ -276,11 +270,11 @@ func (w *world) giveUp(rt *rapid.T) {
 
 func (w *world) respond(rt *rapid.T) {
 	in := models.ResponseInput{
-		ConversationID: w.anyConv(rt), Kind: pick(rt, "kind", []models.Kind{models.KindReply, models.KindProposal, models.KindProposal}),
-		Content: pick(rt, "content", []string{"a", "b"}), Energy: energy(rt),
+		ConversationID: w.anyConv(rt), Kind: storetest.Pick(rt, "kind", []models.Kind{models.KindReply, models.KindProposal, models.KindProposal}),
+		Content: storetest.Pick(rt, "content", []string{"a", "b"}), Energy: energy(rt),
 	}
 	if rapid.Bool().Draw(rt, "keyed") {
-		in.ResponseID = string(pick(rt, "key", w.ids))
+		in.ResponseID = string(storetest.Pick(rt, "key", w.ids))
 	}
 	w.done(rt, storetest.Err(w.Respond(context.Background(), w.agent(rt, in.ConversationID), in)))
 }
@@ -295,7 +289,7 @@ func (w *world) changeBudget(rt *rapid.T) {
 }
 
 func (w *world) decision(rt *rapid.T) models.ConversationDecision {
-	d := models.ConversationDecision{Approved: pick(rt, "approved", []*bool{nil, new(true), new(true), new(false)})}
+	d := models.ConversationDecision{Approved: storetest.Pick(rt, "approved", []*bool{nil, new(true), new(true), new(false)})}
 	if rapid.Bool().Draw(rt, "by id") {
 		d.ResponseID = w.anyResponse(rt)
 	}
@@ -306,7 +300,7 @@ func (w *world) decision(rt *rapid.T) models.ConversationDecision {
 }
 
 func (w *world) sayAny(rt *rapid.T) {
-	in := models.MessageInput{Content: pick(rt, "content", []string{"", "Go on.", "Go on."})}
+	in := models.MessageInput{Content: storetest.Pick(rt, "content", []string{"", "Go on.", "Go on."})}
 	if rapid.IntRange(0, 5).Draw(rt, "begin") > 0 {
 		in.ConversationID = w.anyConv(rt)
 		if rapid.Bool().Draw(rt, "decides") {
@@ -314,14 +308,14 @@ func (w *world) sayAny(rt *rapid.T) {
 			in.Decision = &d
 		}
 	} else {
-		in.EnergyBudget = pick(rt, "budget", []*int64{nil, new(int64(0)), new(int64(30))})
+		in.EnergyBudget = storetest.Pick(rt, "budget", []*int64{nil, new(int64(0)), new(int64(30))})
 	}
-	w.done(rt, storetest.Err(w.Say(context.Background(), w.person(rt, in.ConversationID), in)))
+	w.done(rt, storetest.Err(runs.New(w.Store).Say(context.Background(), w.person(rt, in.ConversationID), in)))
 }
 
 func (w *world) decideInAny(rt *rapid.T) {
 	conv := w.anyConv(rt)
-	w.done(rt, storetest.Err3(w.DecideIn(context.Background(), w.person(rt, conv), conv, w.decision(rt))))
+	w.done(rt, storetest.Err3(runs.New(w.Store).DecideIn(context.Background(), w.person(rt, conv), conv, w.decision(rt))))
 }
 
 func (w *world) decideAny(rt *rapid.T) {
@@ -364,7 +358,7 @@ func (w *world) release(rt *rapid.T) {
 
 func (w *world) askBack(rt *rapid.T) {
 	id := w.anyResponse(rt)
-	w.done(rt, storetest.Err(w.AskBack(context.Background(), w.decider(rt, id), id, pick(rt, "text", []string{"Why?", "Who?"}))))
+	w.done(rt, storetest.Err(w.AskBack(context.Background(), w.decider(rt, id), id, storetest.Pick(rt, "text", []string{"Why?", "Who?"}))))
 }
 
 func (w *world) answer(rt *rapid.T) {
@@ -373,7 +367,7 @@ func (w *world) answer(rt *rapid.T) {
 	if rapid.Bool().Draw(rt, "by a person") {
 		who = w.decider(rt, id)
 	}
-	w.done(rt, storetest.Err3(w.AnswerNote(context.Background(), who, id, pick(rt, "text", []string{"So.", "Me."}))))
+	w.done(rt, storetest.Err3(w.AnswerNote(context.Background(), who, id, storetest.Pick(rt, "text", []string{"So.", "Me."}))))
 }
 
 func (w *world) extend(rt *rapid.T) {
@@ -383,17 +377,17 @@ func (w *world) extend(rt *rapid.T) {
 }
 
 func (w *world) steerAny(rt *rapid.T) {
-	how := pick(rt, "how", []models.Steering{models.SteerStop, models.SteerPause, models.SteerResume, models.SteerArchive, models.SteerUnarchive, "rename", "explode"})
+	how := storetest.Pick(rt, "how", []models.Steering{models.SteerStop, models.SteerPause, models.SteerResume, models.SteerArchive, models.SteerUnarchive, "rename", "explode"})
 	conv := w.anyConv(rt)
 	who := w.person(rt, conv)
 	if rarely(rt, 9) {
 		who = w.agents[0]
 	}
 	if how == "rename" {
-		w.done(rt, storetest.Err(w.Rename(context.Background(), who, conv, pick(rt, "title", []string{"", "Logs"}))))
+		w.done(rt, storetest.Err(runs.New(w.Store).Rename(context.Background(), who, conv, storetest.Pick(rt, "title", []string{"", "Logs"}))))
 		return
 	}
-	w.done(rt, storetest.Err(w.Steer(context.Background(), who, conv, how)))
+	w.done(rt, storetest.Err(runs.New(w.Store).Steer(context.Background(), who, conv, how)))
 }
 
 func (w *world) expire(rt *rapid.T) {
@@ -406,7 +400,7 @@ func (w *world) expire(rt *rapid.T) {
 // claim, reserve and turn are what the built-in agent does, one at a time: what
 // others do comes between.
 func (w *world) claim(rt *rapid.T) {
-	run, err := w.ClaimRun(context.Background(), "me", 5*time.Minute)
+	run, err := runs.New(w.Store).ClaimRun(context.Background(), "me", 5*time.Minute)
 	w.done(rt, err)
 	if run != nil {
 		w.run = run
@@ -417,7 +411,7 @@ func (w *world) reserve(rt *rapid.T) {
 	if w.run == nil {
 		rt.Skip("nothing is claimed")
 	}
-	_, err := w.ReserveEnergy(context.Background(), w.run, rapid.Int64Range(0, 12).Draw(rt, "worst"))
+	_, err := runs.New(w.Store).ReserveEnergy(context.Background(), w.run, rapid.Int64Range(0, 12).Draw(rt, "worst"))
 	w.done(rt, err)
 }
 
@@ -425,14 +419,14 @@ func (w *world) turn(rt *rapid.T) {
 	if w.run == nil {
 		rt.Skip("nothing is claimed")
 	}
-	seen, err := w.RunContext(context.Background(), w.run)
+	seen, err := runs.New(w.Store).RunContext(context.Background(), w.run)
 	if err != nil {
 		w.done(rt, err)
 		return
 	}
-	in := models.TurnInput{Model: "m", Energy: rapid.Int64Range(0, 14).Draw(rt, "energy"), Content: pick(rt, "content", []string{"", "Well."}), Context: seen}
+	in := models.TurnInput{Model: "m", Energy: rapid.Int64Range(0, 14).Draw(rt, "energy"), Content: storetest.Pick(rt, "content", []string{"", "Well."}), Context: seen}
 	for range rapid.IntRange(0, 3).Draw(rt, "calls") {
-		name := pick(rt, "tool", []string{models.ToolRespond, models.ToolRespondWithApproval, models.ToolSetBudget, models.ToolAdjustBudget})
+		name := storetest.Pick(rt, "tool", []string{models.ToolRespond, models.ToolRespondWithApproval, models.ToolSetBudget, models.ToolAdjustBudget})
 		member := map[string]string{models.ToolSetBudget: `"budget":%d`, models.ToolAdjustBudget: `"delta":%d`}[name]
 		if member == "" {
 			member = `"content":"%d"`
@@ -440,7 +434,7 @@ func (w *world) turn(rt *rapid.T) {
 		args := fmt.Sprintf(`{"requestId":"%s",`+member+`}`, w.run.ConversationID, rapid.IntRange(-10, 40).Draw(rt, "n"))
 		in.Calls = append(in.Calls, models.TurnCall{ID: "c", Name: name, Arguments: args})
 	}
-	_, err = w.StoreTurn(context.Background(), w.run, in)
+	_, err = runs.New(w.Store).StoreTurn(context.Background(), w.run, in)
 	w.done(rt, err)
 	w.run = nil
 }

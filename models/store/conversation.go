@@ -16,9 +16,8 @@ import (
 	"countersign/models/requests"
 )
 
-// fullConversation reads a conversation, whoever it belongs to; nil when there
-// is none.
-func (t *Tx) fullConversation(id models.ConversationID) (*models.Conversation, error) {
+// Conversation reads a conversation, whoever it belongs to; nil: there is none. It judges no rights.
+func (t *Tx) Conversation(id models.ConversationID) (*models.Conversation, error) {
 	var c models.Conversation
 	err := t.Gorm().Where("id = ?", id).Take(&c).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
@@ -30,19 +29,6 @@ func (t *Tx) fullConversation(id models.ConversationID) (*models.Conversation, e
 	return &c, nil
 }
 
-// owned reads a conversation for a person who may write into it: its owner, or
-// an admin. CodeNotFound for all others.
-func (t *Tx) owned(actor models.Actor, id models.ConversationID) (*models.Conversation, error) {
-	c, err := t.fullConversation(id)
-	if err != nil {
-		return nil, err
-	}
-	if c == nil || !requests.Owns(actor, c) {
-		return nil, models.NotFound("conversation")
-	}
-	return c, nil
-}
-
 type statusEntry struct {
 	Old   models.ConversationStatus `json:"old"`
 	New   models.ConversationStatus `json:"new"`
@@ -50,10 +36,10 @@ type statusEntry struct {
 	Waits bool                      `json:"waits,omitempty"` // for a request: running is shown as waiting_input
 }
 
-// setStatus moves a conversation to a status, and records it if it is another
+// SetStatus moves a conversation to a status, and records it if it is another
 // than is stored: an outcome may have moved it since c was read. It is what the
 // conversation is apart from requests that are pending (Shown).
-func (t *Tx) setStatus(actor models.Actor, c *models.Conversation, status models.ConversationStatus, cause models.Cause) error {
+func (t *Tx) SetStatus(actor models.Actor, c *models.Conversation, status models.ConversationStatus, cause models.Cause) error {
 	var waits bool
 	if err := t.QueryRowContext(context.Background(), statusQuery, c.ID).Scan(&c.Status, &waits); err != nil {
 		return fmt.Errorf("read status: %w", err)
@@ -79,19 +65,19 @@ func (t *Tx) setStatus(actor models.Actor, c *models.Conversation, status models
 // changed tells those who look at a conversation.
 func (t *Tx) changed(id models.ConversationID) { t.Publish(events.Conversation(string(id))) }
 
-// waitsForPerson reports whether a proposal, a budget request or an outside
+// WaitsForPerson reports whether a proposal, a budget request or an outside
 // approval is pending in a conversation.
-func (t *Tx) waitsForPerson(id models.ConversationID) (bool, error) {
-	latest, err := t.latestPending(id)
+func (t *Tx) WaitsForPerson(id models.ConversationID) (bool, error) {
+	latest, err := t.LatestPending(id)
 	if latest != "" || err != nil {
 		return latest != "", err
 	}
 	return db.Exists(t.Row(t.s.hot.pendingOutside, id))
 }
 
-// latestPending is the most recent pending proposal or budget request of a
+// LatestPending is the most recent pending proposal or budget request of a
 // conversation; empty when there is none.
-func (t *Tx) latestPending(id models.ConversationID) (models.ResponseID, error) {
+func (t *Tx) LatestPending(id models.ConversationID) (models.ResponseID, error) {
 	return t.rowID(t.Row(t.s.hot.latestSpoken, id, t.Now))
 }
 
@@ -102,11 +88,11 @@ func (t *Tx) outcomeReached(actor models.Actor, a *models.Approval) error {
 	if !a.Kind.Spoken() && a.UpstreamID == nil {
 		return nil
 	}
-	waits, err := t.waitsForPerson(a.ConversationID)
+	waits, err := t.WaitsForPerson(a.ConversationID)
 	if err != nil || waits {
 		return err
 	}
-	c, err := t.fullConversation(a.ConversationID)
+	c, err := t.Conversation(a.ConversationID)
 	if err != nil {
 		return err
 	}
@@ -120,19 +106,19 @@ func (t *Tx) outcomeReached(actor models.Actor, a *models.Approval) error {
 		}
 	}
 	if goesOn {
-		if err := t.setStatus(actor, c, models.ConversationRunning, ""); err != nil {
+		if err := t.SetStatus(actor, c, models.ConversationRunning, ""); err != nil {
 			return err
 		}
 	}
-	return t.wake(actor, c.ID)
+	return t.Wake(actor, c.ID)
 }
 
 const builtInQuery = `SELECT 1 FROM agent_inbox WHERE conversation_id = ?`
 
-// wake tells the built-in agent that something happened in a conversation that
+// Wake tells the built-in agent that something happened in a conversation that
 // it runs. In any other, and in one that was stopped, it does nothing. What a
 // person did lets it make as many turns as ever.
-func (t *Tx) wake(actor models.Actor, id models.ConversationID) error {
+func (t *Tx) Wake(actor models.Actor, id models.ConversationID) error {
 	res := t.Gorm().Exec(`UPDATE agent_inbox SET ready_at = ?, attempts = 0, turns = CASE WHEN ? THEN 0 ELSE turns END
  WHERE conversation_id = ? AND EXISTS (SELECT 1 FROM conversations c WHERE c.id = conversation_id AND c.status <> 'failed')`,
 		t.Now, actor.IsPerson(), id)
@@ -197,19 +183,42 @@ func ownConversation(actor models.Actor, c *models.Conversation) error {
 // standing one.
 func (t *Tx) openConversation(actor models.Actor, q *asked) (*models.Conversation, error) {
 	c := &models.Conversation{
-		ID: q.conversation, OwnerID: actor.OwnerID, AgentID: actor.AgentID(), RunID: nullable(cmp.Or(q.RunID, q.Session)),
-		ParentRunID: nullable(q.parentRunID), Title: q.title, Status: models.ConversationRunning,
-		OnReject: cmp.Or(q.onReject, models.OnRejectContinue), OnRejectBy: q.onRejectBy, NextSequence: 1, Standing: q.namesNone(),
+		ID: q.conversation, OwnerID: actor.OwnerID, AgentID: actor.AgentID(),
+		RunID: nullable(cmp.Or(q.RunID, q.Session)), Standing: q.namesNone(),
 	}
-	openedAt(c, t.Now)
+	return c, t.OpenConversation(actor, c)
+}
+
+// OpenConversation stores a conversation that begins now: it runs, and gets its times, an id if it
+// has none, and goes on after a rejection if nothing else is chosen.
+func (t *Tx) OpenConversation(actor models.Actor, c *models.Conversation) error {
 	if c.ID == "" {
 		c.ID = models.NewID[models.ConversationID]()
 	}
+	c.Status, c.OnReject, c.NextSequence = models.ConversationRunning, cmp.Or(c.OnReject, models.OnRejectContinue), 1
+	c.CreatedAt, c.UpdatedAt, c.ActiveAt = t.Now, t.Now, t.Now.Truncate(minute)
 	if err := t.Gorm().Create(c).Error; err != nil {
-		return nil, fmt.Errorf("open conversation: %w", err)
+		return fmt.Errorf("open conversation: %w", err)
 	}
 	t.Adds("conversations", c.ID)
-	return c, t.Record(actor, "conversation.opened", ledger.Subject{Owner: c.OwnerID, Conversation: c.ID}, openedData(c))
+	return t.Record(actor, "conversation.opened", ledger.Subject{Owner: c.OwnerID, Conversation: c.ID}, openedData(c))
+}
+
+// StandingConversation is an agent's own, to which belongs what names no conversation. It is opened
+// if there is none, and then does after a rejection what onReject says.
+func (t *Tx) StandingConversation(agent models.Actor, onReject string) (*models.Conversation, error) {
+	c, err := scanConversation(t.Row(t.s.hot.conversationByRest, agent.ID))
+	if c != nil || err != nil {
+		return c, err
+	}
+	c = &models.Conversation{OwnerID: agent.OwnerID, AgentID: agent.AgentID(), OnReject: onReject, Standing: true}
+	return c, t.OpenConversation(agent, c)
+}
+
+// FindRun finds a run of an agent's by the id of its conversation, by its own, or by both; nil: there
+// is none. Codes: other_agent, id_taken, invalid.
+func (t *Tx) FindRun(actor models.Actor, id models.ConversationID, run string) (*models.Conversation, error) {
+	return t.namedConversation(actor, &asked{AskInput: models.AskInput{RunID: run}, conversation: id})
 }
 
 // scanConversation reads a conversation; nil when there is none.
@@ -241,4 +250,61 @@ func openedData(c *models.Conversation) openedEntry {
 		Standing: c.Standing, Agent: c.AgentID, OnReject: c.OnReject, ChosenBy: c.OnRejectBy,
 		Run: models.DigestOfText(orEmpty(c.RunID)), Parent: models.DigestOfText(orEmpty(c.ParentRunID)), Title: models.DigestOfText(c.Title),
 	}
+}
+
+// A conversation with an undecided request is shown as waiting_input. That is
+// read from the index of what is pending and never stored: the entry of the ask
+// or outcome with which the waiting begins or ends tells the change (I7).
+const (
+	undecided = `EXISTS (SELECT 1 FROM responses p` + db.ByResponsesPendingConversation + `
+ WHERE p.conversation_id = conversations.id AND p.approval_status = 'pending')`
+	// shownRunning is true of a conversation that is shown as running: the next ask
+	// makes it wait, or the last outcome has just made it go on.
+	shownRunning = `(status = 'running' AND NOT ` + undecided + `)`
+	statusQuery  = `SELECT status, ` + undecided + ` FROM conversations WHERE id = ?`
+)
+
+// isRunning reports whether a conversation is shown as running now.
+func (t *Tx) isRunning(id models.ConversationID) (running bool, err error) {
+	if err := t.Row(t.s.hot.isRunning, id).Scan(&running); err != nil {
+		return false, fmt.Errorf("read status: %w", err)
+	}
+	return running, nil
+}
+
+// waitBegins is the change of status that a request brings as the first in its
+// conversation; nil: there is none. running is from before it was stored.
+func waitBegins(a *models.Approval, running bool) *models.StatusChange {
+	if !running || a.Status() != models.StatusPending {
+		return nil
+	}
+	return &models.StatusChange{Old: models.ConversationRunning, New: models.ConversationWaitingInput}
+}
+
+// waitEnds is the change of status that the last outcome of a conversation brings;
+// nil: there is none. running is from after it.
+func waitEnds(running bool) *models.StatusChange {
+	if !running {
+		return nil
+	}
+	return &models.StatusChange{Old: models.ConversationWaitingInput, New: models.ConversationRunning}
+}
+
+// waitEndsFor is waitEnds where a row has left its conversation for another.
+func waitEndsFor(a *models.Approval, running bool) *models.StatusChange {
+	return waitEnds(running && a.Status() == models.StatusPending)
+}
+
+// ShowStatus turns the stored status of a conversation into the one that readers
+// are told.
+func (t *Tx) ShowStatus(c *models.Conversation) error {
+	if c == nil {
+		return nil
+	}
+	var waits bool
+	if err := t.QueryRowContext(context.Background(), statusQuery, c.ID).Scan(&c.Status, &waits); err != nil {
+		return fmt.Errorf("read status: %w", err)
+	}
+	c.Status = c.Status.Shown(waits)
+	return nil
 }

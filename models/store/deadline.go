@@ -198,7 +198,7 @@ func (s *Store) Extend(ctx context.Context, actor models.Actor, id models.Respon
 	until = db.Stamp(until)
 	var out *models.Approval
 	err := s.write(ctx, func(t *Tx) error {
-		a, err := t.approval(actor, id)
+		a, err := t.Approval(actor, id)
 		if err != nil {
 			return err
 		}
@@ -223,7 +223,7 @@ func (s *Store) Extend(ctx context.Context, actor models.Actor, id models.Respon
 
 // extended is the clock of a request that is to stand until then.
 func (t *Tx) extended(a *models.Approval, until time.Time) (clock, error) {
-	_, p, err := t.policy()
+	_, p, err := t.Policy()
 	if err != nil {
 		return clock{}, err
 	}

@@ -28,7 +28,7 @@ import (
 // being_decided, digest_mismatch.
 func (s *Store) Decide(ctx context.Context, actor models.Actor, id models.ResponseID, in models.DecisionInput) (*models.Approval, error) {
 	if !actor.IsPerson() {
-		return nil, models.Errorf(models.CodeForbidden, "Only a person may decide: use a reviewer's token or the page.")
+		return nil, onlyPeopleDecide()
 	}
 	if err := models.CheckText("reason", in.Reason, models.MaxReason); err != nil {
 		return nil, err
@@ -39,11 +39,11 @@ func (s *Store) Decide(ctx context.Context, actor models.Actor, id models.Respon
 		write = s.writeAnyway
 	}
 	err := write(ctx, func(t *Tx) error {
-		a, err := t.approval(actor, id)
+		a, err := t.Approval(actor, id)
 		if err != nil {
 			return err
 		}
-		out, err = t.decide(actor, a, in)
+		out, err = t.Decide(actor, a, in)
 		return err
 	})
 	if err != nil {
@@ -52,9 +52,16 @@ func (s *Store) Decide(ctx context.Context, actor models.Actor, id models.Respon
 	return out, nil
 }
 
-// decide is Decide in a transaction, for a row that the actor may see. What is
+func onlyPeopleDecide() error {
+	return models.Errorf(models.CodeForbidden, "Only a person may decide: use a reviewer's token or the page.")
+}
+
+// Decide is Store.Decide for a request as Approval has just read it for the actor. What is
 // refused is refused before anything was written.
-func (t *Tx) decide(actor models.Actor, a *models.Approval, in models.DecisionInput) (*models.Approval, error) {
+func (t *Tx) Decide(actor models.Actor, a *models.Approval, in models.DecisionInput) (*models.Approval, error) {
+	if !actor.IsPerson() {
+		return nil, onlyPeopleDecide()
+	}
 	if err := t.conflict(a); err != nil {
 		return nil, err
 	}
@@ -172,7 +179,7 @@ func (t *Tx) settleByVote(actor models.Actor, a *models.Approval, v *models.Vote
 	}); err != nil {
 		return nil, err
 	}
-	return a, t.cascade(actor, a)
+	return a, t.Cascade(actor, a)
 }
 
 // settledEntry is what the ledger says about an outcome: words of people stand

@@ -87,7 +87,7 @@ func otherDigest(field string, a *models.Approval, input []byte) (string, error)
 
 // judgeEdit has the policy judge another input of a request.
 func (t *Tx) judgeEdit(field string, a *models.Approval, input []byte, digest string) (*policy.Judgement, error) {
-	version, p, err := t.policy()
+	version, p, err := t.Policy()
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -33,6 +34,12 @@ func (t *Tx) take(id models.ConversationID, energy int64) (next taken, fits bool
 	return next, true, t.touch(id)
 }
 
+// NextSequence takes the next place in a conversation, at no cost.
+func (t *Tx) NextSequence(id models.ConversationID) (int64, error) {
+	next, _, err := t.take(id, 0)
+	return next.sequence, err
+}
+
 // spend is take for what an agent asks or says. Where the conversation's budget,
 // or what the policy lets the agent spend in all, does not allow it, a budget request stands afterwards, and the error is a refusal that
 // commits: CodeBudgetExhausted with that request. If the policy lets the system
@@ -49,14 +56,14 @@ func (t *Tx) spend(actor models.Actor, id models.ConversationID, energy int64) (
 	if fits || err != nil {
 		return next, err
 	}
-	conv, err := t.fullConversation(id)
+	conv, err := t.Conversation(id)
 	if err != nil {
 		return taken{}, err
 	}
 	if conv == nil {
 		return taken{}, fmt.Errorf("take next sequence: no conversation %s", id)
 	}
-	request, err := t.askForEnergy(actor, conv, energy)
+	request, err := t.AskForEnergy(actor, conv, energy)
 	if err != nil {
 		return taken{}, err
 	}
@@ -99,13 +106,14 @@ func exhausted(conv *models.Conversation, energy int64, request *models.Approval
 	return &models.Error{Code: models.CodeBudgetExhausted, Text: text, Approval: request}
 }
 
-// askForEnergy is requestBudget for a response that the budget does not allow:
-// it asks for half as much again, or for what is needed if that is more.
-func (t *Tx) askForEnergy(actor models.Actor, conv *models.Conversation, energy int64) (*models.Approval, error) {
+// AskForEnergy asks for more energy in a conversation whose budget does not allow what comes next: it
+// is the request that stands, else a new one, which the policy may have settled already. That asks
+// for half as much again, or for what is needed if that is more.
+func (t *Tx) AskForEnergy(actor models.Actor, conv *models.Conversation, energy int64) (*models.Approval, error) {
 	standing := *conv.EnergyBudget
 	needed := conv.EnergyUsed + conv.EnergyReserved + energy
 	want := max(needed, standing+max(1, standing/2))
-	_, p, err := t.policy()
+	_, p, err := t.Policy()
 	if err != nil {
 		return nil, err
 	}
@@ -118,6 +126,62 @@ func (t *Tx) askForEnergy(actor models.Actor, conv *models.Conversation, energy 
 		why += fmt.Sprintf(", %d more are reserved", conv.EnergyReserved)
 	}
 	return t.requestBudget(actor, conv, min(want, models.MaxBudget), fmt.Sprintf("%s, and the next response needs %d.", why, energy))
+}
+
+// ReserveEnergy sets aside what comes next in a conversation of the built-in agent can cost, in
+// place of what was set aside before; where that would pass the budget it does not fit, and nothing
+// is changed (I14).
+func (t *Tx) ReserveEnergy(id models.ConversationID, worst int64) (fits bool, err error) {
+	res := t.Gorm().Exec(`UPDATE conversations SET energy_reserved = ?1
+ WHERE id = ?2 AND (energy_budget IS NULL OR energy_used + ?1 <= energy_budget)`, worst, id)
+	if res.Error != nil {
+		return false, fmt.Errorf("reserve energy: %w", res.Error)
+	}
+	t.changed(id)
+	return db.ExactlyOne(res.RowsAffected), nil
+}
+
+// FreeEnergy frees what is set aside in a conversation.
+func (t *Tx) FreeEnergy(id models.ConversationID) error {
+	res := t.Gorm().Exec(`UPDATE conversations SET energy_reserved = 0 WHERE id = ? AND energy_reserved > 0`, id)
+	if res.Error != nil {
+		return fmt.Errorf("free reserved energy: %w", res.Error)
+	}
+	if res.RowsAffected > 0 {
+		t.changed(id)
+	}
+	return nil
+}
+
+// SettleEnergy frees what was set aside in a conversation and spends what came at that cost: never
+// more than was set aside, nor, if a budget was lowered meanwhile, than is left (I14).
+func (t *Tx) SettleEnergy(conv *models.Conversation, actual int64) (int64, error) {
+	spent := min(max(actual, 0), conv.EnergyReserved)
+	if b, err := t.AgentBudget(conv.AgentID, conv.ID); err != nil {
+		return 0, err
+	} else if b != nil {
+		spent = min(spent, b.Remaining())
+	}
+	conv.EnergyReserved = 0
+	if left := conv.Budget().Remaining(); left != nil {
+		spent = min(spent, *left)
+	}
+	if spent < actual {
+		t.s.log.WarnContext(t.Caller, "a model call cost more than was reserved or is left", slog.String("conversation", string(conv.ID)),
+			slog.Int64("energy", actual), slog.Int64("counted", spent))
+	}
+	conv.EnergyUsed += spent
+	err := t.Gorm().Exec(`UPDATE conversations SET energy_used = energy_used + ?, energy_reserved = 0 WHERE id = ?`, spent, conv.ID).Error
+	if err != nil {
+		return 0, fmt.Errorf("settle energy: %w", err)
+	}
+	t.changed(conv.ID)
+	if fits, err := t.spendOfAgent(conv.AgentID, spent); err != nil {
+		return 0, err
+	} else if !fits {
+		return 0, fmt.Errorf("settle energy of %s: its agent's budget does not allow it", conv.ID)
+	}
+	return spent, nil
 }
 
 // minute is how exactly active_at is kept.

@@ -43,9 +43,9 @@ func TestEscalationIsFrozenAndComesAtItsTimeI12(t *testing.T) {
 	}
 	wantCode(t, storetest.Err(b.Decide(t.Context(), b.Admin, a.ID, storetest.Yes())), models.CodeNotAReviewer)
 
-	after := b.head(t)
+	after := b.VerifiedHead(t)
 	b.passes(t, time.Second)
-	b.wantActions(t, after, "approval.escalated_by_rule")
+	b.WantActions(t, after, "approval.escalated_by_rule")
 	if !b.asks(t, eve, a.ID) || !b.asks(t, cy, a.ID) || b.asks(t, zoe, a.ID) || b.asks(t, late, a.ID) {
 		t.Error("the first step asks others than it names")
 	}
@@ -123,9 +123,9 @@ func TestEscalationEndsWithItsRequest(t *testing.T) {
 	b.UsePolicy(t, payments(byStranger+`,"escalate":[{"after_minutes":10,"to":["eve@example.com"]}]`))
 	short := b.AskFor(t, models.AskInput{ToolName: "payment.send", TimeoutSeconds: &seconds})
 	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.Owner, decided.ID, storetest.Yes())))
-	after := b.head(t)
+	after := b.VerifiedHead(t)
 	b.passes(t, time.Hour)
-	b.wantActions(t, after, "approval.expired")
+	b.WantActions(t, after, "approval.expired")
 	b.standsAs(t, short.ID, models.StatusExpired)
 	if n := storetest.Scalar[int](t, b.Store, `SELECT count(*) FROM escalations`); n != 0 {
 		t.Errorf("%d rows are left", n)
@@ -154,9 +154,9 @@ func TestEscalationAfterARestart(t *testing.T) {
 	b.group(t, "oncall")
 	b.UsePolicy(t, payments(byStranger+`,"timeout_minutes":60`+further))
 	a := b.pay(t, 1)
-	after := b.head(t)
+	after := b.VerifiedHead(t)
 	b.passes(t, 25*time.Minute)
-	b.wantActions(t, after, "approval.escalated_by_rule", "approval.escalated_by_rule")
+	b.WantActions(t, after, "approval.escalated_by_rule", "approval.escalated_by_rule")
 	if !b.asks(t, eve, a.ID) || !b.asks(t, zoe, a.ID) {
 		t.Error("a step is missing")
 	}

@@ -16,37 +16,37 @@ import (
 func TestI14TheBudgetIsNeverPassed(t *testing.T) {
 	t.Parallel()
 	c := begun(t, 3)
-	asked := c.in(models.AskInput{ToolName: "Bash", ToolUseID: "t1", Explicit: true})
+	asked := c.In(models.AskInput{ToolName: "Bash", ToolUseID: "t1", Explicit: true})
 	first := c.AskFor(t, asked)
-	c.wantBudget(t, 3, 2)
+	c.WantBudget(t, 3, 2)
 	two := new(int64(2))
 	before := storetest.LedgerAt(t, c.Store)
-	request := refusal(t, second(c.Ask(t.Context(), c.Agent, c.in(models.AskInput{ToolName: "Bash", Energy: two}))), models.CodeBudgetExhausted).Approval
+	request := refusal(t, second(c.Ask(t.Context(), c.Agent, c.In(models.AskInput{ToolName: "Bash", Energy: two}))), models.CodeBudgetExhausted).Approval
 	if request == nil || request.Status() != models.StatusPending || request.ToolInputJSON != `{"budget":4}` || !strings.Contains(request.Description, "2 of 3") {
 		t.Fatalf("the budget request: %+v", request)
 	}
 	owner := " " + string(c.Owner.OwnerID)
 	storetest.SameStrings(t, "recorded", storetest.ActionsSince(t, c.Store, before), []string{"approval.requested" + owner})
-	c.wantStatus(t, models.ConversationWaitingInput)
+	c.WantStatus(t, models.ConversationWaitingInput)
 	for name, do := range map[string]func() error{
 		"an ask": func() error {
-			return storetest.Err(c.Ask(t.Context(), c.Agent, c.in(models.AskInput{ToolName: "Bash", Energy: two})))
+			return storetest.Err(c.Ask(t.Context(), c.Agent, c.In(models.AskInput{ToolName: "Bash", Energy: two})))
 		},
 		"a question": func() error {
-			return storetest.Err(c.Ask(t.Context(), c.Agent, c.in(models.AskInput{Kind: models.KindQuestion, Explanation: models.Explanation{Description: "?"}, Energy: two})))
+			return storetest.Err(c.Ask(t.Context(), c.Agent, c.In(models.AskInput{Kind: models.KindQuestion, Explanation: models.Explanation{Description: "?"}, Energy: two})))
 		},
 		"what passes": func() error {
-			return storetest.Err(c.Ask(t.Context(), c.Agent, c.in(models.AskInput{ToolName: "Read", Energy: two})))
+			return storetest.Err(c.Ask(t.Context(), c.Agent, c.In(models.AskInput{ToolName: "Read", Energy: two})))
 		},
 		"a reply": func() error {
-			return storetest.Err(c.tryRespond(t, models.ResponseInput{Kind: models.KindReply, Content: "x", Energy: two}))
+			return storetest.Err(c.TriesToRespond(t, models.ResponseInput{Kind: models.KindReply, Content: "x", Energy: two}))
 		},
 		"a proposal": func() error {
-			return storetest.Err(c.tryRespond(t, models.ResponseInput{Kind: models.KindProposal, Content: "x", Energy: two}))
+			return storetest.Err(c.TriesToRespond(t, models.ResponseInput{Kind: models.KindProposal, Content: "x", Energy: two}))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := wantUnchanged(t, c.Store, models.CodeBudgetExhausted, do)
+			e := storetest.WantUnchanged(t, c.Store, models.CodeBudgetExhausted, do)
 			if e.Approval == nil || e.Approval.ID != request.ID {
 				t.Errorf("it names %+v", e)
 			}
@@ -55,13 +55,13 @@ func TestI14TheBudgetIsNeverPassed(t *testing.T) {
 	if again := c.AskFor(t, asked); again.ID != first.ID {
 		t.Errorf("a repeat: %+v", again)
 	}
-	c.reply(t, "One unit fits.")
-	c.respond(t, models.ResponseInput{Kind: models.KindReply, Content: "And nothing always does.", Energy: new(int64(0))})
-	c.wantBudget(t, 3, 3)
-	c.decideIn(t, c.Owner, approve(""))
-	c.wantBudget(t, 4, 3)
-	c.reply(t, "Four.")
-	c.wantBudget(t, 4, 4)
+	c.Replies(t, "One unit fits.")
+	c.Responds(t, models.ResponseInput{Kind: models.KindReply, Content: "And nothing always does.", Energy: new(int64(0))})
+	c.WantBudget(t, 3, 3)
+	c.DecidesIn(t, c.Owner, storetest.Approving(""))
+	c.WantBudget(t, 4, 3)
+	c.Replies(t, "Four.")
+	c.WantBudget(t, 4, 4)
 }
 
 // TestTheOwnConversationHasABudgetToo: it takes its sequence another way.
@@ -69,8 +69,8 @@ func TestTheOwnConversationHasABudgetToo(t *testing.T) {
 	t.Parallel()
 	c := newTalk(t)
 	a := c.AskFor(t, models.AskInput{ToolUseID: "one"})
-	c.conv = a.ConversationID
-	c.set(t, c.Owner, 2)
+	c.Conv = a.ConversationID
+	c.SetsBudget(t, c.Owner, 2)
 	c.AskFor(t, models.AskInput{ToolUseID: "two"})
 	e := refusal(t, second(c.Ask(t.Context(), c.Agent, models.AskInput{ToolName: "Bash", ToolUseID: "three"})), models.CodeBudgetExhausted)
 	if e.Approval == nil || e.Approval.ConversationID != a.ConversationID {
@@ -79,7 +79,7 @@ func TestTheOwnConversationHasABudgetToo(t *testing.T) {
 	if again := c.AskFor(t, models.AskInput{ToolUseID: "one"}); again.ID != a.ID {
 		t.Errorf("a repeat: %+v", again)
 	}
-	c.wantBudget(t, 2, 2)
+	c.WantBudget(t, 2, 2)
 }
 
 // TestARuleSaysWhatACallCostsAtLeast, whatever the agent says.
@@ -87,46 +87,46 @@ func TestARuleSaysWhatACallCostsAtLeast(t *testing.T) {
 	t.Parallel()
 	c := begun(t, 100)
 	c.UsePolicy(t, `{"rules":[{"name":"dear","tools":["deploy","respond","respond_with_approval","set_budget"],"effect":"require","energy":10}]}`)
-	c.AskFor(t, c.in(models.AskInput{ToolName: "deploy", Energy: new(int64(0))}))
-	c.wantBudget(t, 100, 11)
-	c.reply(t, "x")
-	c.respond(t, models.ResponseInput{Kind: models.KindProposal, Content: "x", Energy: new(int64(12))})
-	c.wantBudget(t, 100, 33)
-	if a := c.change(t, c.Agent, set(200)).Approval; a.Energy != 0 {
+	c.AskFor(t, c.In(models.AskInput{ToolName: "deploy", Energy: new(int64(0))}))
+	c.WantBudget(t, 100, 11)
+	c.Replies(t, "x")
+	c.Responds(t, models.ResponseInput{Kind: models.KindProposal, Content: "x", Energy: new(int64(12))})
+	c.WantBudget(t, 100, 33)
+	if a := c.ChangesBudget(t, c.Agent, set(200)).Approval; a.Energy != 0 {
 		t.Errorf("a budget request costs %d", a.Energy)
 	}
-	c.wantBudget(t, 100, 33)
+	c.WantBudget(t, 100, 33)
 }
 
 // TestABudgetBelowWhatIsUsedIsExhausted and allowed.
 func TestABudgetBelowWhatIsUsedIsExhausted(t *testing.T) {
 	t.Parallel()
 	c := begun(t, 50)
-	c.respond(t, models.ResponseInput{Kind: models.KindReply, Content: "x", Energy: new(int64(39))})
-	b := c.set(t, c.Owner, 10).Budget
+	c.Responds(t, models.ResponseInput{Kind: models.KindReply, Content: "x", Energy: new(int64(39))})
+	b := c.SetsBudget(t, c.Owner, 10).Budget
 	if !b.Exhausted() || *b.Remaining() != 0 {
 		t.Errorf("budget: %+v", b)
 	}
-	e := refusal(t, second(c.tryRespond(t, models.ResponseInput{Kind: models.KindReply, Content: "y"})), models.CodeBudgetExhausted)
+	e := refusal(t, second(c.TriesToRespond(t, models.ResponseInput{Kind: models.KindReply, Content: "y"})), models.CodeBudgetExhausted)
 	if e.Approval.ToolInputJSON != `{"budget":41}` {
 		t.Errorf("it asks for %s, which would not be enough", e.Approval.ToolInputJSON)
 	}
-	c.wantBudget(t, 10, 40)
+	c.WantBudget(t, 10, 40)
 }
 
 func TestAfterARejectionNobodyIsAskedAgain(t *testing.T) {
 	t.Parallel()
 	goesOn := map[string]func(*testing.T, *talk){
-		"a person writes": func(t *testing.T, c *talk) { t.Helper(); c.say(t, "Go on.", nil) },
+		"a person writes": func(t *testing.T, c *talk) { t.Helper(); c.Says(t, "Go on.", nil) },
 		"an admin writes": func(t *testing.T, c *talk) {
 			t.Helper()
-			storetest.Must(t, storetest.Err(c.Say(t.Context(), c.Admin, models.MessageInput{ConversationID: c.conv, Content: "x"})))
+			storetest.Must(t, storetest.Err(c.Say(t.Context(), c.Admin, models.MessageInput{ConversationID: c.Conv, Content: "x"})))
 		},
-		"the budget is raised":  func(t *testing.T, c *talk) { t.Helper(); c.set(t, c.Owner, 51) },
-		"the budget is lowered": func(t *testing.T, c *talk) { t.Helper(); c.set(t, c.Owner, 49) },
+		"the budget is raised":  func(t *testing.T, c *talk) { t.Helper(); c.SetsBudget(t, c.Owner, 51) },
+		"the budget is lowered": func(t *testing.T, c *talk) { t.Helper(); c.SetsBudget(t, c.Owner, 49) },
 		"a decision brings a budget": func(t *testing.T, c *talk) {
 			t.Helper()
-			p := c.respond(t, models.ResponseInput{Kind: models.KindProposal, Content: "x", Energy: new(int64(0))})
+			p := c.Responds(t, models.ResponseInput{Kind: models.KindProposal, Content: "x", Energy: new(int64(0))})
 			in := storetest.No("")
 			in.Budget = delta(1)
 			storetest.Must(t, storetest.Err(c.Decide(t.Context(), c.Owner, p.ID, in)))
@@ -139,37 +139,37 @@ func TestAfterARejectionNobodyIsAskedAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := begun(t, 50)
-			first := c.exhausted(t)
-			c.decideIn(t, c.Owner, reject())
-			c.wantStatus(t, models.ConversationRunning)
+			first := c.Exhausts(t)
+			c.DecidesIn(t, c.Owner, storetest.Rejecting())
+			c.WantStatus(t, models.ConversationRunning)
 			for range 2 {
-				e := wantUnchanged(t, c.Store, models.CodeBudgetExhausted, func() error {
-					return second(c.tryRespond(t, models.ResponseInput{Kind: models.KindReply, Content: "x", Energy: new(int64(1000))}))
+				e := storetest.WantUnchanged(t, c.Store, models.CodeBudgetExhausted, func() error {
+					return second(c.TriesToRespond(t, models.ResponseInput{Kind: models.KindReply, Content: "x", Energy: new(int64(1000))}))
 				})
 				if e.Approval == nil || e.Approval.ID != first.ID || e.Approval.Status() != models.StatusRejected {
 					t.Errorf("the refusal names %+v", e.Approval)
 				}
 			}
-			e := wantUnchanged(t, c.Store, models.CodeAlreadyDecided, func() error { return second(c.ChangeBudget(t.Context(), c.Agent, c.conv, set(900), "")) })
+			e := storetest.WantUnchanged(t, c.Store, models.CodeAlreadyDecided, func() error { return second(c.ChangeBudget(t.Context(), c.Agent, c.Conv, set(900), "")) })
 			if e.Approval == nil || e.Approval.ID != first.ID {
 				t.Errorf("the refusal names %+v", e.Approval)
 			}
 			switch {
 			case change != nil:
 				change(t, c)
-				if again := c.exhausted(t); again.ID == first.ID || again.Status() != models.StatusPending {
+				if again := c.Exhausts(t); again.ID == first.ID || again.Status() != models.StatusPending {
 					t.Errorf("asked again: %+v", again)
 				}
 				return
 			case strings.HasPrefix(name, "an approval"):
-				c.respond(t, models.ResponseInput{Kind: models.KindProposal, Content: "x", Energy: new(int64(0))})
-				c.decideIn(t, c.Owner, approve(""))
+				c.Responds(t, models.ResponseInput{Kind: models.KindProposal, Content: "x", Energy: new(int64(0))})
+				c.DecidesIn(t, c.Owner, storetest.Approving(""))
 			case strings.HasPrefix(name, "an agent"):
-				c.set(t, c.Agent, 49)
+				c.SetsBudget(t, c.Agent, 49)
 			default:
-				c.set(t, c.Owner, 50)
+				c.SetsBudget(t, c.Owner, 50)
 			}
-			if again := c.exhausted(t); again.ID != first.ID {
+			if again := c.Exhausts(t); again.ID != first.ID {
 				t.Errorf("asked again: %+v", again)
 			}
 		})
@@ -183,39 +183,39 @@ func TestAutoBudgetIncrease(t *testing.T) {
 	c := begun(t, 10)
 	c.UsePolicy(t, `{"auto_budget_increase":5}`)
 	at := storetest.LedgerAt(t, c.Store)
-	r := c.change(t, c.Agent, delta(3))
+	r := c.ChangesBudget(t, c.Agent, delta(3))
 	if r.Approval == nil || r.Approval.Status() != models.StatusApproved || r.Approval.Cause != models.CausePolicy || r.Approval.DecidedBy != nil || *r.Budget.Total != 13 {
 		t.Fatalf("a small increase: %+v, %+v", r, r.Approval)
 	}
 	owner := " " + string(c.Owner.OwnerID)
 	storetest.SameStrings(t, "recorded", storetest.ActionsSince(t, c.Store, at), []string{"approval.requested" + owner, "approval.approved" + owner, "conversation.budget" + owner})
-	c.wantStatus(t, models.ConversationRunning)
-	if r := c.change(t, c.Agent, delta(3)); r.Approval.Status() != models.StatusPending {
+	c.WantStatus(t, models.ConversationRunning)
+	if r := c.ChangesBudget(t, c.Agent, delta(3)); r.Approval.Status() != models.StatusPending {
 		t.Fatalf("6 in all: %s", r.Approval.Status())
 	}
-	c.decideIn(t, c.Owner, reject()) // a person has decided: it counts from here
-	c.exhausted(t)
-	c.say(t, "Go on.", nil)
-	if r := c.change(t, c.Agent, delta(5)); r.Approval.Status() != models.StatusApproved {
+	c.DecidesIn(t, c.Owner, storetest.Rejecting()) // a person has decided: it counts from here
+	c.Exhausts(t)
+	c.Says(t, "Go on.", nil)
+	if r := c.ChangesBudget(t, c.Agent, delta(5)); r.Approval.Status() != models.StatusApproved {
 		t.Fatalf("after a person's decision: %s", r.Approval.Status())
 	}
-	if r := c.change(t, c.Agent, delta(1)); r.Approval.Status() != models.StatusPending {
+	if r := c.ChangesBudget(t, c.Agent, delta(1)); r.Approval.Status() != models.StatusPending {
 		t.Fatalf("one more: %s", r.Approval.Status())
 	}
 	// Approved with what stands: nothing changes, and yet a person has decided.
 	in := storetest.Yes()
 	in.Input = []byte(`{"budget":18}`)
-	a := c.change(t, c.Agent, delta(1)).Approval
+	a := c.ChangesBudget(t, c.Agent, delta(1)).Approval
 	storetest.Must(t, storetest.Err(c.Decide(t.Context(), c.Owner, a.ID, in)))
-	c.wantBudget(t, 18, 1)
+	c.WantBudget(t, 18, 1)
 	// What an ask lacks is granted in the ask itself, no more than is allowed.
-	c.respond(t, models.ResponseInput{Kind: models.KindReply, Content: "x", Energy: new(int64(20))})
-	c.wantBudget(t, 23, 21)
-	c.set(t, c.Owner, 21)
-	if e := refusal(t, second(c.tryRespond(t, models.ResponseInput{Kind: models.KindReply, Content: "x", Energy: new(int64(6))})), models.CodeBudgetExhausted); e.Approval.Status() != models.StatusPending {
+	c.Responds(t, models.ResponseInput{Kind: models.KindReply, Content: "x", Energy: new(int64(20))})
+	c.WantBudget(t, 23, 21)
+	c.SetsBudget(t, c.Owner, 21)
+	if e := refusal(t, second(c.TriesToRespond(t, models.ResponseInput{Kind: models.KindReply, Content: "x", Energy: new(int64(6))})), models.CodeBudgetExhausted); e.Approval.Status() != models.StatusPending {
 		t.Errorf("more than is allowed: %+v", e.Approval)
 	}
-	steps, err := c.Requests.BudgetSteps(t.Context(), c.Owner, c.conv, 0, 0)
+	steps, err := c.Requests.BudgetSteps(t.Context(), c.Owner, c.Conv, 0, 0)
 	storetest.Must(t, err)
 	var system int
 	for _, s := range steps {
@@ -237,31 +237,31 @@ func TestAutoBudgetIncreaseGoesAroundNoPerson(t *testing.T) {
 	t.Parallel()
 	c := begun(t, 10)
 	c.UsePolicy(t, `{"auto_budget_increase":5,"rules":[{"name":"look","tools":["set_budget"],"effect":"require"}]}`)
-	if r := c.change(t, c.Agent, delta(1)); r.Approval.Status() != models.StatusPending {
+	if r := c.ChangesBudget(t, c.Agent, delta(1)); r.Approval.Status() != models.StatusPending {
 		t.Fatalf("a rule wants a person: %s", r.Approval.Status())
 	}
-	c.decideIn(t, c.Owner, reject())
+	c.DecidesIn(t, c.Owner, storetest.Rejecting())
 	c.UsePolicy(t, `{"auto_budget_increase":5}`)
-	c.set(t, c.Agent, 9)
-	wantCode(t, second(c.ChangeBudget(t.Context(), c.Agent, c.conv, delta(5), "")), models.CodeAlreadyDecided)
-	c.wantBudget(t, 9, 1)
+	c.SetsBudget(t, c.Agent, 9)
+	wantCode(t, second(c.ChangeBudget(t.Context(), c.Agent, c.Conv, delta(5), "")), models.CodeAlreadyDecided)
+	c.WantBudget(t, 9, 1)
 	c.UsePolicy(t, `{"auto_budget_increase":5,"rules":[{"name":"never","tools":["set_budget"],"effect":"deny","reason":"no more"}]}`)
-	c.set(t, c.Owner, 10)
-	r := c.change(t, c.Agent, delta(1))
+	c.SetsBudget(t, c.Owner, 10)
+	r := c.ChangesBudget(t, c.Agent, delta(1))
 	if r.Approval.Status() != models.StatusRejected || r.Approval.Cause != models.CausePolicy || r.Approval.Feedback() != "no more" {
 		t.Errorf("a rule denies: %+v", r.Approval)
 	}
-	c.wantBudget(t, 10, 1)
-	if e := c.exhausted(t); e.ID != r.Approval.ID {
+	c.WantBudget(t, 10, 1)
+	if e := c.Exhausts(t); e.ID != r.Approval.ID {
 		t.Errorf("it is asked again: %+v", e)
 	}
 	for _, doc := range []string{`{"rules":[{"name":"yes","tools":["/.*/"],"effect":"allow"}]}`, `{"approval_enabled":false}`} {
 		c.UsePolicy(t, doc)
-		c.set(t, c.Owner, 10+int64(len(doc)))
-		if r := c.change(t, c.Agent, delta(1)); r.Approval.Status() != models.StatusPending {
+		c.SetsBudget(t, c.Owner, 10+int64(len(doc)))
+		if r := c.ChangesBudget(t, c.Agent, delta(1)); r.Approval.Status() != models.StatusPending {
 			t.Errorf("%s: %s", doc, r.Approval.Status())
 		}
-		c.decideIn(t, c.Owner, reject())
+		c.DecidesIn(t, c.Owner, storetest.Rejecting())
 	}
 }
 
@@ -273,27 +273,27 @@ func TestI3AnExpiredBudgetRequestMakesRoom(t *testing.T) {
 			t.Parallel()
 			c := begun(t, 50)
 			c.UsePolicy(t, `{"proposal_timeout_minutes":10}`)
-			first := c.exhausted(t)
-			c.wantStatus(t, models.ConversationWaitingInput)
+			first := c.Exhausts(t)
+			c.WantStatus(t, models.ConversationWaitingInput)
 			c.Clock.Step(10 * time.Minute)
 			if written {
 				if n, err := c.ExpireDue(t.Context(), 10); n != 1 || err != nil {
 					t.Fatalf("expired %d, %v", n, err)
 				}
-				c.wantStatus(t, models.ConversationRunning)
+				c.WantStatus(t, models.ConversationRunning)
 			}
-			wantCode(t, storetest.Err3(c.DecideIn(t.Context(), c.Owner, c.conv, approve(""))), models.CodeNoPendingApproval)
-			wantCode(t, storetest.Err3(c.DecideIn(t.Context(), c.Owner, c.conv, approve(first.ID))), models.CodeExpired)
-			again := c.exhausted(t)
+			wantCode(t, storetest.Err3(c.DecideIn(t.Context(), c.Owner, c.Conv, storetest.Approving(""))), models.CodeNoPendingApproval)
+			wantCode(t, storetest.Err3(c.DecideIn(t.Context(), c.Owner, c.Conv, storetest.Approving(first.ID))), models.CodeExpired)
+			again := c.Exhausts(t)
 			if again.ID == first.ID || again.Status() != models.StatusPending {
 				t.Errorf("asked again: %+v", again)
 			}
-			if got := c.approval(t, first.ID); got.Status() != models.StatusExpired || got.Cause != models.CauseTimeout {
+			if got := c.Reads(t, first.ID); got.Status() != models.StatusExpired || got.Cause != models.CauseTimeout {
 				t.Errorf("the first: %+v", got)
 			}
-			c.wantStatus(t, models.ConversationWaitingInput)
-			c.decideIn(t, c.Owner, approve(""))
-			c.wantStatus(t, models.ConversationRunning)
+			c.WantStatus(t, models.ConversationWaitingInput)
+			c.DecidesIn(t, c.Owner, storetest.Approving(""))
+			c.WantStatus(t, models.ConversationRunning)
 		})
 	}
 }
@@ -302,36 +302,36 @@ func TestI3AnExpiredBudgetRequestMakesRoom(t *testing.T) {
 func TestABudgetGrantedOtherwiseSettlesTheRequest(t *testing.T) {
 	t.Parallel()
 	c := begun(t, 50)
-	a := c.exhausted(t)
-	c.set(t, c.Owner, 40)
-	if got := c.approval(t, a.ID); got.Status() != models.StatusPending {
+	a := c.Exhausts(t)
+	c.SetsBudget(t, c.Owner, 40)
+	if got := c.Reads(t, a.ID); got.Status() != models.StatusPending {
 		t.Errorf("a lower budget made it %s", got.Status())
 	}
 	at := storetest.LedgerAt(t, c.Store)
-	c.set(t, c.Owner, 60)
-	if got := c.approval(t, a.ID); got.Status() != models.StatusResolved || got.Cause != models.CauseElsewhere {
+	c.SetsBudget(t, c.Owner, 60)
+	if got := c.Reads(t, a.ID); got.Status() != models.StatusResolved || got.Cause != models.CauseElsewhere {
 		t.Errorf("a higher budget made it %s, %s", got.Status(), got.Cause)
 	}
-	c.wantStatus(t, models.ConversationRunning)
+	c.WantStatus(t, models.ConversationRunning)
 	owner := " " + string(c.Owner.OwnerID)
 	entries := storetest.ActionsSince(t, c.Store, at)
 	slices.Sort(entries)
 	storetest.SameStrings(t, "recorded", entries, []string{"approval.resolved" + owner, "conversation.budget" + owner})
 	// Beside a proposal the conversation waits on.
-	a, p := c.exhausted(t), c.propose(t, "Shall I?")
+	a, p := c.Exhausts(t), c.Proposes(t, "Shall I?")
 	storetest.Must(t, storetest.Err(c.Decide(t.Context(), c.Owner, a.ID, storetest.No(""))))
-	c.wantStatus(t, models.ConversationWaitingInput)
+	c.WantStatus(t, models.ConversationWaitingInput)
 	storetest.Must(t, storetest.Err(c.Decide(t.Context(), c.Owner, p.ID, storetest.Yes())))
-	c.wantStatus(t, models.ConversationRunning)
+	c.WantStatus(t, models.ConversationRunning)
 }
 
 func TestAnAgentWithdrawsItsBudgetRequest(t *testing.T) {
 	t.Parallel()
 	c := begun(t, 50)
-	a := c.exhausted(t)
+	a := c.Exhausts(t)
 	storetest.Must(t, storetest.Err(c.Cancel(t.Context(), c.Agent, a.ID)))
-	c.wantStatus(t, models.ConversationRunning)
-	if again := c.exhausted(t); again.ID == a.ID {
+	c.WantStatus(t, models.ConversationRunning)
+	if again := c.Exhausts(t); again.ID == a.ID {
 		t.Error("the withdrawn one stands")
 	}
 }
@@ -344,20 +344,20 @@ func TestCallsOfOneTurnSeeEachOthersBudget(t *testing.T) {
 	c.UsePolicy(t, `{"auto_budget_increase":3,"rules":[{"name":"dear","tools":["respond"],"effect":"require","energy":3}]}`)
 	said, err := c.Say(t.Context(), c.Owner, models.MessageInput{Content: "Hello.", EnergyBudget: new(int64(2))})
 	storetest.Must(t, err)
-	c.conv = said.Conversation.ID
+	c.Conv = said.Conversation.ID
 	run, err := c.ClaimRun(t.Context(), "me", time.Minute)
 	storetest.Must(t, err)
 	seen, err := c.RunContext(t.Context(), run)
 	storetest.Must(t, err)
 	call := func(tool, member string) models.TurnCall {
-		return models.TurnCall{ID: tool, Name: tool, Arguments: fmt.Sprintf(`{"requestId":%q,%s}`, c.conv, member)}
+		return models.TurnCall{ID: tool, Name: tool, Arguments: fmt.Sprintf(`{"requestId":%q,%s}`, c.Conv, member)}
 	}
 	turn, err := c.StoreTurn(t.Context(), run, models.TurnInput{Model: "m", Context: seen, Calls: []models.TurnCall{
 		call(models.ToolRespond, `"content":"It costs three."`), call(models.ToolAdjustBudget, `"delta":-1`),
 	}})
 	storetest.Must(t, err)
-	c.wantBudget(t, 2, 3) // raised to 3 by the system, less the step
-	steps, err := c.Requests.BudgetSteps(t.Context(), c.Owner, c.conv, 0, 1)
+	c.WantBudget(t, 2, 3) // raised to 3 by the system, less the step
+	steps, err := c.Requests.BudgetSteps(t.Context(), c.Owner, c.Conv, 0, 1)
 	storetest.Must(t, err)
 	if *steps[0].Old != 3 || steps[0].New != 2 || steps[0].ActorID != string(run.AgentID) {
 		t.Errorf("the last change: %+v; results: %+v", steps[0], turn.Calls)

@@ -38,7 +38,7 @@ func (t *Tx) checkFallback(at time.Time) error {
 	if at.After(t.Now.Add(time.Minute)) {
 		return models.Invalid("fallback.at", "must not be in the future")
 	}
-	version, _, err := t.policy()
+	version, _, err := t.Policy()
 	if err != nil {
 		return err
 	}

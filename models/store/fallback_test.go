@@ -51,7 +51,7 @@ func TestAReportOfAFallbackIsJudgedI11(t *testing.T) {
 			{tool: "Bash", input: `{"command":"ls"}`, says: "went on without an answer"},
 		} {
 			at := b.Clock.Step(time.Second)
-			before := b.head(t)
+			before := b.VerifiedHead(t)
 			got := b.AskFor(t, models.AskInput{ToolName: tt.tool, Input: []byte(tt.input), ToolUseID: at.String(), FallbackAt: at.Format(time.RFC3339Nano)})
 			said := got.PolicyReason
 			if tt.denied {
@@ -67,7 +67,7 @@ func TestAReportOfAFallbackIsJudgedI11(t *testing.T) {
 			if tt.denied {
 				want = "approval.rejected"
 			}
-			if actions := b.actions(t, before); !slices.Contains(actions, want) {
+			if actions := b.Actions(t, before); !slices.Contains(actions, want) {
 				t.Errorf("stopped %v, %s: the entries are %q", stopped, tt.tool, actions)
 			}
 		}
@@ -138,8 +138,8 @@ func TestAFallbackBehindTheResultIsAnotherRun(t *testing.T) {
 	lost := byKey // the answer was lost, and the result is that of this run
 	lost.FallbackAt = r.Clock.Step(time.Second).Format(time.RFC3339Nano)
 	r.Clock.Step(time.Second)
-	r.report(t, one(queued("c1", "rm", `{"f":1}`, "b1")))
-	r.report(t, one(gave("c1", "first")))
+	r.Reports(t, storetest.One(storetest.Queued("c1", "rm", `{"f":1}`, "b1")))
+	r.Reports(t, storetest.One(storetest.Gave("c1", "first")))
 	if got := r.AskFor(t, lost); got.ID != first.ID {
 		t.Error("the report of the run whose result is known is another request")
 	}

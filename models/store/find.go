@@ -69,7 +69,7 @@ func (t *Tx) findAsk(actor models.Actor, q *asked) (*models.Approval, *models.Co
 	if conv == nil {
 		return nil, nil, nil
 	}
-	id, err := t.rowID(t.Row(t.s.hot.byToolUse, conv.ID, q.ToolUseID))
+	id, err := t.LatestUse(conv.ID, q.ToolUseID)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -191,9 +191,8 @@ func orEmpty(s *string) string {
 	return *s
 }
 
-// approval reads one within a transaction, as it stands, for an actor who may
-// see it.
-func (t *Tx) approval(actor models.Actor, id models.ResponseID) (*models.Approval, error) {
+// Approval reads a request as it stands, for an actor who may see it. CodeNotFound for all others.
+func (t *Tx) Approval(actor models.Actor, id models.ResponseID) (*models.Approval, error) {
 	a, err := t.Request(id)
 	if err != nil {
 		return nil, err

@@ -1,7 +1,6 @@
 package store_test
 
 import (
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -10,32 +9,6 @@ import (
 	"countersign/models/requests"
 	"countersign/models/storetest"
 )
-
-// bench is a bench of storetest with what tests of the store do on it.
-type bench struct{ *storetest.Bench }
-
-func newBench(t *testing.T, opts ...storetest.Option) *bench {
-	t.Helper()
-	return &bench{storetest.NewBench(t, opts...)}
-}
-
-func wantCode(t *testing.T, err error, code models.Code) {
-	t.Helper()
-	if models.ErrorCode(err) != code {
-		t.Fatalf("error = %v (code %q), want code %q", err, models.ErrorCode(err), code)
-	}
-}
-
-// refusal is wantCode for those who look closer.
-func refusal(t *testing.T, err error, code models.Code) *models.Error {
-	t.Helper()
-	wantCode(t, err, code)
-	e, ok := errors.AsType[*models.Error](err)
-	if !ok {
-		t.Fatalf("error = %v, want a models.Error", err)
-	}
-	return e
-}
 
 func TestAskIsPendingUntilAPersonDecides(t *testing.T) {
 	t.Parallel()

@@ -90,7 +90,7 @@ func TestI4GivingUpDecidesNothing(t *testing.T) {
 	b := newBench(t)
 	a := b.AskFor(t, models.AskInput{ToolUseID: "t1"})
 	for who, want := range map[*models.Actor]models.Code{&b.Owner: models.CodeForbidden, &b.Admin: models.CodeForbidden, &b.Other: models.CodeNotFound} {
-		wantUnchanged(t, b.Store, want, func() error { return storetest.Err(b.GiveUp(t.Context(), *who, a.ID, "prompt")) })
+		storetest.WantUnchanged(t, b.Store, want, func() error { return storetest.Err(b.GiveUp(t.Context(), *who, a.ID, "prompt")) })
 	}
 	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.Owner, a.ID, storetest.Yes())))
 	before := storetest.LedgerAt(t, b.Store)
@@ -110,7 +110,7 @@ func TestI8AfterARestartWaysMayComeBack(t *testing.T) {
 	id := b.AskFor(t, models.AskInput{ToolUseID: "t1"}).ID
 	b.Clock.Step(time.Second)
 	storetest.Must(t, b.Close())
-	b.Store = storetest.Again(t, b.Store, storetest.WithClock(b.Clock))
+	b.Use(storetest.Again(t, b.Store, storetest.WithClock(b.Clock)))
 	b.Clock.Step(14 * time.Second)
 	b.givesUp(t, id, "prompt", models.StatusPending)
 	hook := b.waits(t, id, "hook")

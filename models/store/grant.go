@@ -31,7 +31,7 @@ func (s *Store) MakeGrant(ctx context.Context, actor models.Actor, id models.Res
 	}
 	var out *models.Grant
 	err := s.write(ctx, func(t *Tx) error {
-		a, err := t.approval(actor, id)
+		a, err := t.Approval(actor, id)
 		if err != nil {
 			return err
 		}
@@ -129,7 +129,7 @@ func (t *Tx) makeGrant(actor models.Actor, a *models.Approval, in models.GrantIn
 // grantsAllowed is what the policy says of grants for such calls now, made by this
 // person.
 func (t *Tx) grantsAllowed(actor models.Actor, a *models.Approval) error {
-	version, p, err := t.policy()
+	version, p, err := t.Policy()
 	if err != nil {
 		return err
 	}
@@ -167,7 +167,7 @@ func (t *Tx) grantsAllowed(actor models.Actor, a *models.Approval) error {
 
 // checkGrant judges what was chosen, all fields at once.
 func (t *Tx) checkGrant(a *models.Approval, in models.GrantInput) (fixed, free string, err error) {
-	_, p, err := t.policy()
+	_, p, err := t.Policy()
 	if err != nil {
 		return "", "", err
 	}
@@ -285,7 +285,7 @@ func (t *Tx) granted(a *models.Approval) (bool, error) {
 	if may, err := t.anyGrant(); !may || err != nil {
 		return false, err
 	}
-	_, p, err := t.policy()
+	_, p, err := t.Policy()
 	if err != nil || !p.Document().GrantsEnabled {
 		return false, err
 	}

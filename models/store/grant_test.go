@@ -67,9 +67,9 @@ func TestAGrantLetsCallsThroughUntilItIsUsedUp(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	first := b.run(t, "make test", "/src")
-	before := b.head(t)
+	before := b.VerifiedHead(t)
 	g := b.grant(t, first, 3, "cwd")
-	b.wantActions(t, before, "grant.made")
+	b.WantActions(t, before, "grant.made")
 	if g.Fixed != `{"cwd":"/src"}` || g.Free != `["command"]` || !g.ExpiresAt.Equal(b.Clock.Now().Add(time.Hour)) || g.MakerName != "owner@example.com" || !g.MakerMayDecide || g.AgentName != "bot" {
 		t.Errorf("made %+v", g)
 	}
@@ -77,7 +77,7 @@ func TestAGrantLetsCallsThroughUntilItIsUsedUp(t *testing.T) {
 		t.Errorf("the request that it was made on is %s (%v)", stands.Status(), err)
 	}
 	for i := range 3 {
-		before := b.head(t)
+		before := b.VerifiedHead(t)
 		a := b.run(t, fmt.Sprintf("make step-%d", i), "/src")
 		want := fmt.Sprintf("Pre-approved by owner@example.com until 2026-03-02 13:00 UTC, use %d of 3. Otherwise it would have needed approval: The agent asked for approval.", i+1)
 		for _, got := range []*models.Approval{a, b.Read(t, a.ID)} {
@@ -88,7 +88,7 @@ func TestAGrantLetsCallsThroughUntilItIsUsedUp(t *testing.T) {
 				t.Errorf("call %d: %q, rule %q of version %d", i, got.PolicyReason, got.PolicyRule, got.PolicyVersion)
 			}
 		}
-		b.wantActions(t, before, "approval.let_through")
+		b.WantActions(t, before, "approval.let_through")
 		if e := b.lastEntry(t); e.Grant != g.ID || e.Cause != models.CauseGrant || e.Status != "let_through" {
 			t.Errorf("the ledger says %+v", e)
 		}
@@ -146,30 +146,30 @@ func TestI4WhoMayMakeSeeAndRevokeGrants(t *testing.T) {
 		{nobody, models.CodeNotFound},
 		{reviewerToken, models.CodeNotFound},
 	} {
-		wantUnchanged(t, b.Store, c.code, func() error { return mint(c.who) })
+		storetest.WantUnchanged(t, b.Store, c.code, func() error { return mint(c.who) })
 		wantCode(t, second(b.GrantReach(t.Context(), c.who, a.ID, nil)), c.code)
 	}
 	g := b.grant(t, a, 5, "to")
 	for _, who := range []models.Actor{b.Agent, b.Other, storetest.Operator(), {}} {
-		wantUnchanged(t, b.Store, models.CodeForbidden, func() error { return second(b.RevokeGrant(t.Context(), who, g.ID)) })
+		storetest.WantUnchanged(t, b.Store, models.CodeForbidden, func() error { return second(b.RevokeGrant(t.Context(), who, g.ID)) })
 		wantCode(t, second(b.Grant(t.Context(), who, g.ID, "", 0)), models.CodeForbidden)
 		wantCode(t, second(b.Grants(t.Context(), who, "", 0)), models.CodeForbidden)
 	}
 	for _, who := range []models.Actor{b.Stranger, nobody, reviewerToken} {
-		wantUnchanged(t, b.Store, models.CodeNotFound, func() error { return second(b.RevokeGrant(t.Context(), who, g.ID)) })
+		storetest.WantUnchanged(t, b.Store, models.CodeNotFound, func() error { return second(b.RevokeGrant(t.Context(), who, g.ID)) })
 		wantCode(t, second(b.Grant(t.Context(), who, g.ID, "", 0)), models.CodeNotFound)
 		if list, err := b.Grants(t.Context(), who, "", 0); err != nil || len(list.Items) != 0 {
 			t.Errorf("%s sees %v (%v)", who.Name, list.Items, err)
 		}
 	}
-	before := b.head(t)
+	before := b.VerifiedHead(t)
 	for range 2 {
 		got, err := b.RevokeGrant(t.Context(), b.Admin, g.ID)
 		if err != nil || got.RevokedAt == nil || got.RevokerName != "admin@example.com" || *got.RevokedBy != b.Admin.UserID() {
 			t.Fatalf("revoked: %+v, %v", got, err)
 		}
 	}
-	b.wantActions(t, before, "grant.revoked")
+	b.WantActions(t, before, "grant.revoked")
 	if line := b.lastEntry(t); line.Grant != g.ID {
 		t.Errorf("the ledger says %+v", line)
 	}
@@ -218,7 +218,7 @@ func TestWhatNoGrantIsMadeOn(t *testing.T) {
 		"three at a time":  {bash, func(in *models.GrantInput) { in.Fixed, in.Hours, in.Uses = []string{"x"}, -1, -1 }, models.CodeInvalid, "fixed hours uses"},
 		"a name of a list": {b.AskFor(t, models.AskInput{Input: []byte(`[1]`)}), func(in *models.GrantInput) { in.Fixed = []string{"0"} }, models.CodeInvalid, "fixed"},
 	} {
-		e := wantUnchanged(t, b.Store, c.code, mint(c.a, c.in))
+		e := storetest.WantUnchanged(t, b.Store, c.code, mint(c.a, c.in))
 		var fields []string
 		for name := range e.Fields {
 			fields = append(fields, name)
@@ -232,20 +232,20 @@ func TestWhatNoGrantIsMadeOn(t *testing.T) {
 		}
 	}
 	b.grant(t, bash, 5, "command")
-	wantUnchanged(t, b.Store, models.CodeConflict, mint(bash, func(in *models.GrantInput) { in.Fixed, in.Uses = []string{"command"}, 9 })) // a form sent twice
+	storetest.WantUnchanged(t, b.Store, models.CodeConflict, mint(bash, func(in *models.GrantInput) { in.Fixed, in.Uses = []string{"command"}, 9 })) // a form sent twice
 	for name, doc := range map[string]string{
 		"denied now": `{"rules":[{"name":"no","tools":["Bash"],"effect":"deny"}]}`, "critical now": `{"rules":[{"name":"no","tools":["Bash"],"effect":"require","risk":"critical"}]}`,
 	} {
 		b.UsePolicy(t, doc)
-		if e := wantUnchanged(t, b.Store, models.CodeWrongDecisionKind, mint(bash, as)); e.Text == "" {
+		if e := storetest.WantUnchanged(t, b.Store, models.CodeWrongDecisionKind, mint(bash, as)); e.Text == "" {
 			t.Error(name)
 		}
 	}
 	b.UsePolicy(t, `{"grants_enabled":false}`)
-	wantUnchanged(t, b.Store, models.CodeForbidden, mint(bash, as))
+	storetest.WantUnchanged(t, b.Store, models.CodeForbidden, mint(bash, as))
 	b.UsePolicy(t, `{"grant_max_hours":2,"grant_max_uses":1}`)
-	wantUnchanged(t, b.Store, models.CodeInvalid, mint(bash, func(in *models.GrantInput) { in.Hours = 3 }))
-	wantUnchanged(t, b.Store, models.CodeInvalid, mint(bash, func(in *models.GrantInput) { in.Uses = 2 }))
+	storetest.WantUnchanged(t, b.Store, models.CodeInvalid, mint(bash, func(in *models.GrantInput) { in.Hours = 3 }))
+	storetest.WantUnchanged(t, b.Store, models.CodeInvalid, mint(bash, func(in *models.GrantInput) { in.Uses = 2 }))
 }
 
 func TestGrantsOfOneToolAreBounded(t *testing.T) {

@@ -208,19 +208,19 @@ func TestI9ARepeatUsesNoGrant(t *testing.T) {
 func TestACallThatWasReportedFirstUsesAGrantWhenItIsAsked(t *testing.T) {
 	t.Parallel()
 	r := newTrace(t, "")
-	g := r.grant(t, r.asks(t, "c0", "Bash", `{"command":"ls"}`), 1)
-	r.report(t, one(queued("c1", "Bash", `{"command":"make"}`, "b")), models.RunEventStored)
-	before := r.head(t)
-	a := r.asks(t, "c1", "Bash", `{"command":"make"}`)
+	g := r.grant(t, r.Asks(t, "c0", "Bash", `{"command":"ls"}`), 1)
+	r.Reports(t, storetest.One(storetest.Queued("c1", "Bash", `{"command":"make"}`, "b")), models.RunEventStored)
+	before := r.VerifiedHead(t)
+	a := r.Asks(t, "c1", "Bash", `{"command":"make"}`)
 	if a.Cause != models.CauseGrant || a.GrantID == nil || *a.GrantID != g.ID || a.RequiresApproval || r.Read(t, a.ID).Cause != models.CauseGrant {
 		t.Errorf("asked: %+v", a.Response)
 	}
-	r.wantActions(t, before, "approval.let_through")
+	r.WantActions(t, before, "approval.let_through")
 	if n := r.uses(t, g.ID); n != 1 {
 		t.Errorf("used %d times", n)
 	}
-	r.report(t, one(queued("c2", "Bash", `{"command":"make"}`, "b2")), models.RunEventStored)
-	if a := r.asks(t, "c2", "Bash", `{"command":"make"}`); a.Status() != models.StatusPending {
+	r.Reports(t, storetest.One(storetest.Queued("c2", "Bash", `{"command":"make"}`, "b2")), models.RunEventStored)
+	if a := r.Asks(t, "c2", "Bash", `{"command":"make"}`); a.Status() != models.StatusPending {
 		t.Errorf("the next is %s", a.Status())
 	}
 }
@@ -233,24 +233,24 @@ func TestI14ACallThatTheBudgetRefusesUsesNoGrant(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newTrace(t, "")
-			g := r.grant(t, r.asks(t, "c0", "Bash", `{"n":0}`), 9)
+			g := r.grant(t, r.Asks(t, "c0", "Bash", `{"n":0}`), 9)
 			total := int64(2)
-			ok(t, second(r.ChangeBudget(t.Context(), r.Owner, r.conv, models.BudgetChange{Set: &total}, "")))
-			if a := r.asks(t, "c1", "Bash", `{"n":1}`); a.Cause != models.CauseGrant {
+			ok(t, second(r.ChangeBudget(t.Context(), r.Owner, r.Conv, models.BudgetChange{Set: &total}, "")))
+			if a := r.Asks(t, "c1", "Bash", `{"n":1}`); a.Cause != models.CauseGrant {
 				t.Fatalf("asked: %+v", a.Response)
 			}
 			if reported {
-				r.report(t, one(queued("c2", "Bash", `{"n":2}`, "b")), models.RunEventStored)
+				r.Reports(t, storetest.One(storetest.Queued("c2", "Bash", `{"n":2}`, "b")), models.RunEventStored)
 			}
-			_, err := r.Ask(t.Context(), r.Agent, models.AskInput{ConversationID: string(r.conv), ToolUseID: "c2", ToolName: "Bash", Input: []byte(`{"n":2}`), Explicit: true})
+			_, err := r.Ask(t.Context(), r.Agent, models.AskInput{ConversationID: string(r.Conv), ToolUseID: "c2", ToolName: "Bash", Input: []byte(`{"n":2}`), Explicit: true})
 			wantCode(t, err, models.CodeBudgetExhausted)
 			if n := r.uses(t, g.ID); n != 1 {
 				t.Errorf("used %d times", n)
 			}
-			if v := r.full(t, r.conv); v.EnergyUsed != 2 {
+			if v := r.ReadConversation(t, r.Conv); v.EnergyUsed != 2 {
 				t.Errorf("%d units are used, want 2", v.EnergyUsed)
 			}
-			r.wantEnergyAddsUp(t)
+			r.WantEnergyAddsUp(t)
 		})
 	}
 }

@@ -77,7 +77,7 @@ func (s *Store) left(share *db.Tx, actor models.Actor, users []models.UserID, gr
 
 // namingGroup are the rules and templates of the policy that name a group, in words.
 func (s *Store) namingGroup(share *db.Tx, group string) ([]string, error) {
-	_, p, err := s.within(share).policy()
+	_, p, err := s.within(share).Policy()
 	if err != nil {
 		return nil, err
 	}

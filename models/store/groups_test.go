@@ -100,10 +100,10 @@ func TestJoiningAndLeavingAreInTheLedgerI7(t *testing.T) {
 	b.UsePolicy(t, payments(byFinance))
 	a := b.pay(t, 1)
 	other := b.AskFor(t, models.AskInput{ToolName: "other", Explicit: true})
-	after := b.head(t)
+	after := b.VerifiedHead(t)
 	b.joins(t, "finance", bo)
 	b.joins(t, "finance", bo) // twice is once
-	b.wantActions(t, after, "group.joined", "approval.routed")
+	b.WantActions(t, after, "group.joined", "approval.routed")
 	told := func() (n int) {
 		t.Helper()
 		_, err := b.Requests.Feed(t.Context(), bo, 0, func(h *requests.FeedEvent) error {
@@ -118,9 +118,9 @@ func TestJoiningAndLeavingAreInTheLedgerI7(t *testing.T) {
 	if n := told(); b.asks(t, bo, other.ID) || !b.asks(t, bo, a.ID) || n != 1 {
 		t.Errorf("their stream tells of it %d times", n)
 	}
-	after = b.head(t)
+	after = b.VerifiedHead(t)
 	b.leaves(t, "finance", bo)
-	b.wantActions(t, after, "group.left", "approval.routed")
+	b.WantActions(t, after, "group.left", "approval.routed")
 	if n := told(); b.asks(t, bo, a.ID) || n != 0 {
 		t.Errorf("their stream still tells of it %d times", n)
 	}

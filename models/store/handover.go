@@ -37,7 +37,7 @@ func (s *Store) HandOver(ctx context.Context, actor models.Actor, id models.Resp
 	}
 	var out *models.HandOver
 	err := s.write(ctx, func(t *Tx) error {
-		a, err := t.approval(actor, id)
+		a, err := t.Approval(actor, id)
 		if err != nil {
 			return err
 		}

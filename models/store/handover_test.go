@@ -58,9 +58,9 @@ func TestARequestIsHandedOnlyToWhomItMayBe(t *testing.T) {
 	if len(may) != 1 || may[0].ID != eve.UserID() {
 		t.Errorf("may be handed to %+v", may)
 	}
-	after := b.head(t)
+	after := b.VerifiedHead(t)
 	h := b.handsOver(t, b.Stranger, a.ID, eve)
-	b.wantActions(t, after, "approval.handed_over", "approval.routed")
+	b.WantActions(t, after, "approval.handed_over", "approval.routed")
 	if again := b.handsOver(t, b.Stranger, a.ID, eve); again.ID != h.ID {
 		t.Error("a repeat is another hand-over")
 	}
@@ -98,16 +98,16 @@ func TestActingForOthersEndsWithItsReason(t *testing.T) {
 	}{
 		"taken back": {byStranger + only, nil, func(t *testing.T, b *bench, h *models.HandOver, _ models.SubstituteID) {
 			t.Helper()
-			after := b.head(t)
+			after := b.VerifiedHead(t)
 			storetest.Must(t, b.TakeBackHandOver(t.Context(), b.Stranger, h.ID))
 			storetest.Must(t, b.TakeBackHandOver(t.Context(), b.Stranger, h.ID))
-			b.wantActions(t, after, "approval.hand_over_taken_back", "approval.routed")
+			b.WantActions(t, after, "approval.hand_over_taken_back", "approval.routed")
 		}, nil},
 		"no substitute any more": {byStranger + only, nil, func(t *testing.T, b *bench, _ *models.HandOver, s models.SubstituteID) {
 			t.Helper()
-			after := b.head(t)
+			after := b.VerifiedHead(t)
 			storetest.Must(t, b.RemoveSubstitute(t.Context(), b.Stranger, s))
-			b.wantActions(t, after, "substitute.removed", "approval.routed")
+			b.WantActions(t, after, "substitute.removed", "approval.routed")
 		}, nil},
 		"the other is disabled": {byStranger, nil, func(t *testing.T, b *bench, _ *models.HandOver, _ models.SubstituteID) {
 			t.Helper()

@@ -20,15 +20,15 @@ func mixed(t *testing.T, n int) *talk {
 	for i := range n {
 		switch i % 5 {
 		case 0:
-			c.reply(t, "x")
+			c.Replies(t, "x")
 		case 1:
-			c.say(t, fmt.Sprintf("message %d", i), nil)
+			c.Says(t, fmt.Sprintf("message %d", i), nil)
 		case 2:
-			c.set(t, c.Owner, int64(1000+i))
+			c.SetsBudget(t, c.Owner, int64(1000+i))
 		case 3:
-			c.propose(t, "Shall I?")
+			c.Proposes(t, "Shall I?")
 		case 4:
-			c.AskFor(t, c.in(models.AskInput{ToolName: "Bash"}))
+			c.AskFor(t, c.In(models.AskInput{ToolName: "Bash"}))
 		}
 	}
 	return c
@@ -36,7 +36,7 @@ func mixed(t *testing.T, n int) *talk {
 
 func (c *talk) history(t *testing.T, q requests.HistoryQuery) *models.History {
 	t.Helper()
-	h, err := c.Requests.History(t.Context(), c.Agent, c.conv, q)
+	h, err := c.Requests.History(t.Context(), c.Agent, c.Conv, q)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +107,7 @@ func TestHistoryPagesBothWays(t *testing.T) {
 func TestI3HistoryTellsWhatHolds(t *testing.T) {
 	t.Parallel()
 	c := newTalk(t)
-	c.AskFor(t, c.in(models.AskInput{ToolName: "Bash", TimeoutSeconds: new(int64(60))}))
+	c.AskFor(t, c.In(models.AskInput{ToolName: "Bash", TimeoutSeconds: new(int64(60))}))
 	c.Clock.Step(time.Minute)
 	if got := c.history(t, requests.HistoryQuery{}).Entries[0].Response; got.Status() != models.StatusExpired || got.Cause != models.CauseTimeout {
 		t.Errorf("it is %s", got.Status())
@@ -118,22 +118,22 @@ func TestAwaitHistoryTellsOfWhatComes(t *testing.T) {
 	t.Parallel()
 	c := begun(t, 50)
 	after := c.history(t, requests.HistoryQuery{}).After
-	if h, err := c.AwaitHistory(t.Context(), c.Agent, c.conv, 0, 10, time.Minute); err != nil || len(h.Entries) != int(after) {
+	if h, err := c.AwaitHistory(t.Context(), c.Agent, c.Conv, 0, 10, time.Minute); err != nil || len(h.Entries) != int(after) {
 		t.Fatalf("after 0: %+v, %v", h, err)
 	}
-	if h, err := c.AwaitHistory(t.Context(), c.Agent, c.conv, 0, 1, time.Minute); err != nil || !slices.Equal(sequences(h), []int64{1}) {
+	if h, err := c.AwaitHistory(t.Context(), c.Agent, c.Conv, 0, 1, time.Minute); err != nil || !slices.Equal(sequences(h), []int64{1}) {
 		t.Fatalf("after 0, one of them: %+v, %v", h, err)
 	}
-	if h, err := c.AwaitHistory(t.Context(), c.Agent, c.conv, after, 10, time.Millisecond); err != nil || len(h.Entries) != 0 || h.After != after {
+	if h, err := c.AwaitHistory(t.Context(), c.Agent, c.Conv, after, 10, time.Millisecond); err != nil || len(h.Entries) != 0 || h.After != after {
 		t.Errorf("nothing came: %+v, %v", h, err)
 	}
 	for name, do := range map[string]func(){
-		"a message":  func() { c.say(t, "Hello.", nil) },
-		"a reply":    func() { c.reply(t, "Hello.") },
-		"a proposal": func() { c.propose(t, "Shall I?") },
-		"an ask":     func() { c.AskFor(t, c.in(models.AskInput{ToolName: "Bash"})) },
-		"a budget":   func() { c.change(t, c.Owner, delta(7)) },
-		"a request":  func() { c.exhausted(t) },
+		"a message":  func() { c.Says(t, "Hello.", nil) },
+		"a reply":    func() { c.Replies(t, "Hello.") },
+		"a proposal": func() { c.Proposes(t, "Shall I?") },
+		"an ask":     func() { c.AskFor(t, c.In(models.AskInput{ToolName: "Bash"})) },
+		"a budget":   func() { c.ChangesBudget(t, c.Owner, delta(7)) },
+		"a request":  func() { c.Exhausts(t) },
 	} {
 		type result struct {
 			h   *models.History
@@ -141,9 +141,9 @@ func TestAwaitHistoryTellsOfWhatComes(t *testing.T) {
 		}
 		got := make(chan result, 1)
 		from := c.history(t, requests.HistoryQuery{}).After
-		topic := events.Conversation(string(c.conv))
+		topic := events.Conversation(string(c.Conv))
 		go func() {
-			h, err := c.AwaitHistory(t.Context(), c.Agent, c.conv, from, 10, 10*time.Second) // less than the 15 s after which a wait reads again
+			h, err := c.AwaitHistory(t.Context(), c.Agent, c.Conv, from, 10, 10*time.Second) // less than the 15 s after which a wait reads again
 			got <- result{h, err}
 		}()
 		for c.Bus().Subscribers(topic) == 0 {
@@ -162,13 +162,13 @@ func TestAwaitHistoryEndsWithItsCredentialAndTheServer(t *testing.T) {
 	wait := func() chan error {
 		failed := make(chan error, 1)
 		go func() {
-			h, err := c.AwaitHistory(t.Context(), c.Agent, c.conv, 2, 10, time.Minute)
+			h, err := c.AwaitHistory(t.Context(), c.Agent, c.Conv, 2, 10, time.Minute)
 			if err == nil && len(h.Entries) != 0 {
 				err = fmt.Errorf("it ended with %d entries", len(h.Entries))
 			}
 			failed <- err
 		}()
-		for c.Bus().Subscribers(events.Conversation(string(c.conv))) == 0 {
+		for c.Bus().Subscribers(events.Conversation(string(c.Conv))) == 0 {
 			runtime.Gosched()
 		}
 		return failed
@@ -187,23 +187,23 @@ func TestAwaitHistoryEndsWithItsCredentialAndTheServer(t *testing.T) {
 func TestWhoIsWokenByAConversation(t *testing.T) {
 	t.Parallel()
 	c := begun(t, 50)
-	proposal := c.propose(t, "Shall I?")
-	agent, record, conv := events.Agent(c.Agent.ID), events.RecordOf(c.Owner.ID), events.Conversation(string(c.conv))
+	proposal := c.Proposes(t, "Shall I?")
+	agent, record, conv := events.Agent(c.Agent.ID), events.RecordOf(c.Owner.ID), events.Conversation(string(c.Conv))
 	for _, tt := range []struct {
 		name string
 		do   func()
 		want []events.Topic
 	}{
-		{"a reply", func() { c.reply(t, "x") }, []events.Topic{conv}},
-		{"an ask", func() { c.AskFor(t, c.in(models.AskInput{ToolName: "Bash"})) }, []events.Topic{conv, agent}},
-		{"a message", func() { c.say(t, "Hello.", nil) }, []events.Topic{conv, agent}},
-		{"a budget", func() { c.change(t, c.Owner, delta(1)) }, []events.Topic{conv, agent}},
-		{"a budget by the agent", func() { c.change(t, c.Agent, delta(-1)) }, []events.Topic{conv, agent}},
-		{"a decision", func() { c.decideIn(t, c.Owner, approve(proposal.ID)) }, []events.Topic{conv, agent}},
-		{"a proposal", func() { c.propose(t, "Shall I?") }, []events.Topic{conv, agent}},
-		{"a stop", func() { c.steer(t, models.SteerStop) }, []events.Topic{conv, agent, record, events.RecordOfAdmins}},
-		{"a pause", func() { c.steer(t, models.SteerPause) }, []events.Topic{conv}},
-		{"another title", func() { storetest.Must(t, storetest.Err(c.Rename(t.Context(), c.Owner, c.conv, "x"))) }, []events.Topic{conv}},
+		{"a reply", func() { c.Replies(t, "x") }, []events.Topic{conv}},
+		{"an ask", func() { c.AskFor(t, c.In(models.AskInput{ToolName: "Bash"})) }, []events.Topic{conv, agent}},
+		{"a message", func() { c.Says(t, "Hello.", nil) }, []events.Topic{conv, agent}},
+		{"a budget", func() { c.ChangesBudget(t, c.Owner, delta(1)) }, []events.Topic{conv, agent}},
+		{"a budget by the agent", func() { c.ChangesBudget(t, c.Agent, delta(-1)) }, []events.Topic{conv, agent}},
+		{"a decision", func() { c.DecidesIn(t, c.Owner, storetest.Approving(proposal.ID)) }, []events.Topic{conv, agent}},
+		{"a proposal", func() { c.Proposes(t, "Shall I?") }, []events.Topic{conv, agent}},
+		{"a stop", func() { c.Steers(t, models.SteerStop) }, []events.Topic{conv, agent, record, events.RecordOfAdmins}},
+		{"a pause", func() { c.Steers(t, models.SteerPause) }, []events.Topic{conv}},
+		{"another title", func() { storetest.Must(t, storetest.Err(c.Rename(t.Context(), c.Owner, c.Conv, "x"))) }, []events.Topic{conv}},
 	} {
 		sub := c.Bus().Subscribe(100, conv, agent, record, events.RecordOfAdmins)
 		tt.do()
@@ -233,10 +233,10 @@ func TestFeedTellsAConversationsStatus(t *testing.T) {
 	noAdmin.Admin = false
 	c.UsePolicy(t, `{"rules":[{"name":"route","tools":["respond_with_approval"],"effect":"require","reviewers":["stranger@example.com"]}]}`)
 	at := storetest.LedgerAt(t, c.Store)
-	c.propose(t, "Shall I?")
-	c.decideIn(t, c.Owner, approve(""))
-	c.steer(t, models.SteerStop)
-	c.say(t, "Go on.", nil)
+	c.Proposes(t, "Shall I?")
+	c.DecidesIn(t, c.Owner, storetest.Approving(""))
+	c.Steers(t, models.SteerStop)
+	c.Says(t, "Go on.", nil)
 	all := []string{"running waiting_input", "waiting_input running", "running failed", "failed running"}
 	for name, tt := range map[string]struct {
 		who  models.Actor
@@ -248,7 +248,7 @@ func TestFeedTellsAConversationsStatus(t *testing.T) {
 		var got []string
 		_, err := c.Requests.Feed(t.Context(), tt.who, at, func(h *requests.FeedEvent) error {
 			for _, change := range h.Changes {
-				if change.Conversation != c.conv || (h.Kind == requests.StatusChanged) != (h.Approval == nil) {
+				if change.Conversation != c.Conv || (h.Kind == requests.StatusChanged) != (h.Approval == nil) {
 					t.Errorf("told: %+v", h)
 				}
 				got = append(got, string(change.Old)+" "+string(change.New))

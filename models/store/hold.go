@@ -83,12 +83,8 @@ func (t *Tx) heldVote(id models.ResponseID) (*models.Vote, error) {
 // settle it (settleHeld). What the other system may have heard of already is not
 // taken back: being_decided.
 func (t *Tx) overrule(a *models.Approval) error {
-	begun, err := t.deliveryBegun(a.ID)
-	if err != nil {
+	if err := t.CheckOverrule(a); err != nil {
 		return err
-	}
-	if begun {
-		return t.conflict(a)
 	}
 	if err := t.withdrawVotes(a.ID); err != nil {
 		return err
@@ -98,6 +94,19 @@ func (t *Tx) overrule(a *models.Approval) error {
 	}
 	t.Publish(events.Upstreams)
 	return nil
+}
+
+// CheckOverrule refuses to end a request whose verdict may have reached another system: CodeBeingDecided
+// with the row.
+func (t *Tx) CheckOverrule(a *models.Approval) error {
+	if a.HeldUntil == nil {
+		return nil
+	}
+	begun, err := t.deliveryBegun(a.ID)
+	if begun && err == nil {
+		err = t.conflict(a)
+	}
+	return err
 }
 
 // withdrawVotes marks the verdict on a row as one that is not its outcome.

@@ -34,7 +34,7 @@ func (t *Tx) joined(actor models.Actor, q *asked) (*models.Approval, error) {
 	if err != nil || a == nil || a.ToolUseID == nil && !q.Join || !q.fits(a) {
 		return nil, err
 	}
-	if _, p, err := t.policy(); err != nil || q.checkTimeout(p) != nil {
+	if _, p, err := t.Policy(); err != nil || q.checkTimeout(p) != nil {
 		return nil, err // it is refused as a new one
 	}
 	return a, nil

@@ -45,7 +45,7 @@ func (s *Store) withNote(ctx context.Context, actor models.Actor, id models.Resp
 		return nil, nil, err
 	}
 	err = s.write(ctx, func(t *Tx) error {
-		a, err := t.approval(actor, id)
+		a, err := t.Approval(actor, id)
 		if err != nil {
 			return err
 		}
@@ -82,7 +82,7 @@ func (t *Tx) askBack(actor models.Actor, a *models.Approval, last *models.Note, 
 	if err != nil {
 		return nil, err
 	}
-	_, p, err := t.policy()
+	_, p, err := t.Policy()
 	if err != nil {
 		return nil, err
 	}

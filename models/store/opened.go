@@ -30,7 +30,7 @@ func (s *Store) OpenPart(ctx context.Context, actor models.Actor, id models.Resp
 		return models.Invalid("part", "must be 1 to %d lower-case letters, digits and hyphens", maxPartName)
 	}
 	return s.write(ctx, func(t *Tx) error {
-		if _, err := t.approval(actor, id); err != nil {
+		if _, err := t.Approval(actor, id); err != nil {
 			return err
 		}
 		opened, err := t.openedParts(actor, id)

@@ -41,33 +41,25 @@ func (t *Tx) AskMatched(ask OutsideAsk, a *models.Approval) error {
 // is given, else in the standing one of the upstream's agent.
 func (t *Tx) AskOwn(ask OutsideAsk, r models.Response, in models.ConversationID) (*models.Approval, error) {
 	actor := models.Actor{Kind: models.ActorAgent, ID: string(ask.Upstream.AgentID), Name: ask.Upstream.Name, OwnerID: ask.Upstream.OwnerID}
-	conv, err := t.conversationOf(actor, in)
+	var conv *models.Conversation
+	var err error
+	if in == "" {
+		conv, err = t.StandingConversation(actor, models.OnRejectCascade)
+	} else {
+		conv, err = t.Conversation(in)
+	}
 	if err != nil {
 		return nil, err
 	}
 	a := t.responseIn(actor, conv, r)
-	next, _, err := t.take(conv.ID, 0)
-	if err != nil {
+	if a.Sequence, err = t.NextSequence(conv.ID); err != nil {
 		return nil, err
 	}
-	a.Sequence, a.Risk, a.InputBytes = next.sequence, models.RiskMedium, ask.InputBytes
+	a.Risk, a.InputBytes = models.RiskMedium, ask.InputBytes
 	if err := t.addResponse(&a.Response); err != nil {
 		return nil, err
 	}
 	return a, t.askOutside(ask, a)
-}
-
-// conversationOf is a conversation by its id; without one, the standing one of an agent, which is
-// opened if there is none.
-func (t *Tx) conversationOf(agent models.Actor, id models.ConversationID) (*models.Conversation, error) {
-	if id != "" {
-		return t.fullConversation(id)
-	}
-	conv, err := scanConversation(t.Row(t.s.hot.conversationByRest, agent.ID))
-	if conv != nil || err != nil {
-		return conv, err
-	}
-	return t.openConversation(agent, &asked{onReject: models.OnRejectCascade})
 }
 
 // cutInput notes that not all of what a call runs with is kept: it can't be approved.
@@ -95,7 +87,7 @@ func outsideHeadline(r *models.Response, item *models.OutsideItem) headline.Head
 // stored for it.
 func (t *Tx) askOutside(ask OutsideAsk, a *models.Approval) error {
 	row := ask.Row
-	version, p, err := t.policy()
+	version, p, err := t.Policy()
 	if err != nil {
 		return err
 	}
@@ -192,7 +184,7 @@ func (t *Tx) LinkCall(a *models.Approval, row *models.OutsideApproval, match mod
 	if a.Cause != models.CauseReviewer {
 		return nil
 	}
-	return t.cascade(poller, a)
+	return t.Cascade(poller, a)
 }
 
 // RejectWith rejects an approval whose call was rejected with another of its batch.

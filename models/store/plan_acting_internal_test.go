@@ -62,3 +62,71 @@ func TestWhoActsForOthersIsServedByAnIndex(t *testing.T) {
 		}
 	}
 }
+
+// What waits for a group is found by index, however much was settled and whatever waits for
+// nobody in particular.
+func TestWhatWaitsForAGroupIsFoundByIndex(t *testing.T) {
+	t.Parallel()
+	s := openTemp(t, Options{})
+	plan := explain(t, s, waitForGroup, blanks(waitForGroup))
+	for _, want := range []string{"SCAN responses USING COVERING INDEX responses_pending_groups", "SCAN r USING COVERING INDEX responses_pending", "SEARCH v USING INDEX votes_waiting (response_id=?)"} {
+		if !strings.Contains(plan, want) {
+			t.Errorf("no %s in\n%s", want, plan)
+		}
+	}
+}
+
+// What people may do with a list of requests is read by keys and by the index of what is had for
+// others, and never by looking through a table.
+func TestRightsAreReadByIndex(t *testing.T) {
+	t.Parallel()
+	s := openTemp(t, Options{})
+	for text, index := range map[string]string{
+		handedOverEach: "SEARCH h USING INDEX handovers_response (response_id=?)",
+		relationsOf:    "SEARCH u USING PRIMARY KEY (id=?)",
+		forOthersEach:  "SEARCH v USING INDEX reviewers_for_others (response_id=?)",
+	} {
+		plan := explain(t, s, text, blanks(text))
+		if !strings.Contains(plan, index) {
+			t.Errorf("no %s in\n%s", index, plan)
+		}
+		for line := range strings.SplitSeq(plan, "\n") {
+			if strings.HasPrefix(line, "SCAN ") && !strings.HasPrefix(line, "SCAN j ") {
+				t.Errorf("%s\n%s", line, plan)
+			}
+		}
+	}
+}
+
+// What a stop withdraws is found by index, however many requests were settled.
+func TestWhatAStopWithdrawsIsFoundByIndex(t *testing.T) {
+	t.Parallel()
+	s := openTemp(t, Options{})
+	for query, want := range map[string]string{stoppedOfAgent: "responses_pending_agent (agent_id=?)", stoppedOfAll: "responses_pending", standingStops: "stops_standing", heldOutside: "deliveries_due"} {
+		if plan := explain(t, s, query, blanks(query)); !strings.Contains(plan, want) {
+			t.Errorf("%s\n%s", query, plan)
+		}
+	}
+}
+
+// What is written for a request costs what is written for it, however much waits.
+func TestNoticesOfARequestAreServedByAnIndex(t *testing.T) {
+	t.Parallel()
+	s := openTemp(t, Options{})
+	for _, q := range []struct{ query, want string }{
+		{moveNotices, "SEARCH notices USING PRIMARY KEY (response_id=?"},
+		{hurryNotices, "SEARCH notices USING PRIMARY KEY (response_id=?"},
+		{dropNotices, "SEARCH notices USING PRIMARY KEY (response_id=?"},
+		{forgetToTell, "SEARCH notices USING PRIMARY KEY (response_id=? AND recipient=?"},
+		{leftUntold, "SEARCH notified USING PRIMARY KEY (response_id=?"},
+		{waitsNoMore, "SEARCH notified USING PRIMARY KEY (response_id=?"},
+		{followUps, "SEARCH n USING PRIMARY KEY (response_id=?"},
+		{dropUnsent, "SEARCH notice_sends USING INDEX notice_sends_response (response_id=?"},
+		{namesOfDeciders + decidersOf, "SEARCH deciders USING PRIMARY KEY (user_id=? AND deadline=? AND response_id=?)"},
+	} {
+		query := strings.ReplaceAll(q.query, "IN ?", "IN (?)")
+		if plan := explain(t, s, query, blanks(query)); !strings.Contains(plan, q.want) || strings.Contains(plan, "SCAN n") {
+			t.Errorf("%s\nis not served by %s:\n%s", query, q.want, plan)
+		}
+	}
+}

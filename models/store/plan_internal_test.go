@@ -9,6 +9,7 @@ import (
 	"countersign/models"
 	"countersign/models/db"
 	"countersign/models/db/dbtest"
+	"countersign/models/requests"
 )
 
 // TestHotQueriesAreServedByAnIndex reads the plan of every query that runs often
@@ -46,7 +47,6 @@ func TestHotQueriesAreServedByAnIndex(t *testing.T) {
 		queries, query{"energy by responses", spentByResponses, []any{"c", 3, 1}, true}, query{"energy by turns", spentByTurns, []any{"c", 3, 1}, true},
 		query{"budget by steps", budgetBySteps, []any{"c", 3, 1}, false}, query{"energy by tool", energyByTool, []any{"c", 1, 9}, true},
 		query{"status", statusQuery, []any{"c"}, false},
-		query{"pending in a conversation", pendingInConversation, []any{"c"}, false},
 	)
 	for _, q := range queries {
 		plan := explain(t, s, q.text, q.args)
@@ -88,4 +88,163 @@ func blanks(text string) []any {
 		args[i] = ""
 	}
 	return args
+}
+
+// TestConversationQueriesAreServedByAnIndex is the same for what the pages of
+// conversations and budgets read: no scan of a whole table. What is spent is
+// grouped from one conversation's own rows.
+func TestConversationQueriesAreServedByAnIndex(t *testing.T) {
+	t.Parallel()
+	s := openTemp(t, Options{})
+	type query struct {
+		name, text string
+		args       []any
+		groups     bool
+	}
+	queries := []query{
+		{"spent by responses", spentByResponses, []any{"c", 5, 1}, true},
+		{"spent by turns", spentByTurns, []any{"c", 5, 1}, true},
+		{"budget by steps", budgetBySteps, []any{"c", 5, 1}, false},
+		{"energy by tool", energyByTool, []any{"c", 1, 5}, true},
+		{"spent from an entry on", spentFrom, []any{"c", 1}, false},
+		{"the budget before an entry", budgetBefore, []any{"c", 1}, false},
+	}
+	for _, q := range queries {
+		plan := explain(t, s, q.text, q.args)
+		for line := range strings.SplitSeq(plan, "\n") {
+			scan := strings.HasPrefix(line, "SCAN ") && !strings.HasPrefix(line, "SCAN k") && !strings.Contains(line, "USING INDEX conversations_") && !strings.Contains(line, "USING COVERING INDEX conversations_") && !strings.HasPrefix(line, "SCAN (") &&
+				line != "SCAN w" && line != "SCAN CONSTANT ROW" && !strings.Contains(line, "USING COVERING INDEX responses_pending_conversation") // the first that waits, and those it leads to
+			sorting := strings.Contains(line, "USE TEMP B-TREE") && !q.groups
+			if scan || sorting {
+				t.Errorf("%s: %s\n%s\n%s", q.name, line, q.text, plan)
+			}
+		}
+		if !strings.Contains(plan, "INDEX") && !strings.Contains(plan, "PRIMARY KEY") {
+			t.Errorf("%s: no index serves it:\n%s", q.name, plan)
+		}
+	}
+}
+
+// What holds a verdict, moves a deadline or keeps a note is found by its key,
+// however many requests wait.
+func TestWhatPeopleDoBesideDecidingIsServedByAnIndex(t *testing.T) {
+	t.Parallel()
+	s := openTemp(t, Options{})
+	now := time.Unix(0, 0)
+	for query, want := range map[string]string{
+		nextRelease: "responses_held", releasable: "responses_held (held_until>? AND held_until<?)", unhold: "(id=?)", keepUndo: "(id=?)",
+		latestVote: "votes_response", requests.StandingVote: "votes_response", withdrawnVotes: "votes_response", saidWith: "(conversation_id=? AND sequence>?)",
+		setClock: "(id=?)", movesDeciders: "deciders USING PRIMARY KEY (user_id=? AND deadline=? AND response_id=?)", listDeciders: "deciders USING PRIMARY KEY (user_id=? AND deadline=? AND response_id=?)", settleReviewers: "reviewers_response",
+		notesOf: "notes_response", lastNote: "notes_response", requests.OpenedPartsQuery: "(user_id=? AND response_id=?)",
+	} {
+		args := blanks(query)
+		if query == releasable {
+			args = []any{now, 9}
+		}
+		plan := explain(t, s, query, args)
+		if !strings.Contains(plan, want) {
+			t.Errorf("%s\nis not served by %s:\n%s", query, want, plan)
+		}
+		for line := range strings.SplitSeq(plan, "\n") {
+			scan := strings.HasPrefix(line, "SCAN ") && !strings.Contains(line, "responses_held") && !strings.HasPrefix(line, "SCAN (") && line != "SCAN CONSTANT ROW"
+			sorts := strings.Contains(line, "B-TREE") && query != latestVote && query != requests.StandingVote // two or three votes
+			if scan || sorts {
+				t.Errorf("%s\n%s", query, plan)
+			}
+		}
+	}
+}
+
+// TestGrantQueriesAreServedByAnIndex, in its order: what grants are listed, used
+// and looked back by. Those of each ask are read with the hot statements.
+func TestGrantQueriesAreServedByAnIndex(t *testing.T) {
+	t.Parallel()
+	s := openTemp(t, Options{})
+	now := time.Unix(0, 0)
+	before := db.Cursor{At: now, ID: db.MaxID}
+	ofAdmin := s.grants(models.Actor{Kind: models.ActorUser, ID: "u", Admin: true}, before, 50).SQL()
+	ofOwner := s.grants(models.Actor{Kind: models.ActorUser, ID: "u"}, before, 50).SQL()
+	for _, q := range []struct {
+		name, text string
+		args       []any
+		index      string
+		sorts      bool // a page's worth of rows
+	}{
+		{"grants of all", ofAdmin.Text, ofAdmin.Args, "grants_all ((created_at,id)<(?,?))", true},
+		{"grants of an owner", ofOwner.Text, ofOwner.Args, "grants_owner (owner_id=? AND (created_at,id)<(?,?))", true},
+		{"one grant", selectGrant, []any{"g"}, "SEARCH g USING PRIMARY KEY (id=?)", false},
+		{"past calls", reachQuery, []any{"a", "t", "x", 501}, "responses_tool (agent_id=? AND tool_name=?)", false},
+		{"live grants", liveGrants, []any{"{}", "[]", "a", "t", now}, "grants_live (agent_id=? AND tool_name=? AND expires_at>?)", false},
+	} {
+		plan := explain(t, s, q.text, q.args)
+		if !strings.Contains(plan, q.index) {
+			t.Errorf("%s: not by %s\n%s", q.name, q.index, plan)
+		}
+		for line := range strings.SplitSeq(plan, "\n") {
+			if strings.HasPrefix(line, "SCAN ") && line != "SCAN k" || strings.Contains(line, "TEMP B-TREE") && !q.sorts {
+				t.Errorf("%s: %s\n%s", q.name, line, plan)
+			}
+		}
+	}
+}
+
+// TestQueriesOfCallsAreServedByAnIndex is the same for what looks for another call.
+func TestQueriesOfCallsAreServedByAnIndex(t *testing.T) {
+	t.Parallel()
+	s := openTemp(t, Options{})
+	for _, q := range []struct {
+		name, text, index string
+		args              []any
+	}{
+		{"the same call by another way", byPendingDigest, "responses_pending_agent (agent_id=?)", []any{"a", "d", time.Unix(0, 0)}},
+		{"the same call with a key", keyedPendingDigest, "responses_pending_digest (agent_id=? AND digest=?)", []any{"a", "d"}},
+		{"the rest of a batch", openAfter, "responses_batch (conversation_id=? AND batch_id=? AND sequence>?)", []any{"c", "b", 1}},
+	} {
+		plan := explain(t, s, q.text, q.args)
+		if !strings.Contains(plan, q.index) {
+			t.Errorf("%s is not served by %s:\n%s\n%s", q.name, q.index, q.text, plan)
+		}
+		for line := range strings.SplitSeq(plan, "\n") {
+			if strings.HasPrefix(line, "SCAN ") || strings.Contains(line, "USE TEMP B-TREE") && q.name != "children" { // which are few
+				t.Errorf("%s: %s\n%s\n%s", q.name, line, q.text, plan)
+			}
+		}
+	}
+}
+
+// TestOutsideQueriesAreServedByAnIndex reads the plans of what each poll and each
+// verdict to tell asks for: their cost follows what is pending, not what is kept.
+func TestOutsideQueriesAreServedByAnIndex(t *testing.T) {
+	t.Parallel()
+	s := openTemp(t, Options{})
+	for _, q := range []struct {
+		name, text string
+		args       []any
+		sorts      bool // a few rows are sorted, by intent
+	}{
+		{"call that is linked", linkedPlace, []any{"u", "c", "r"}, false},
+		{"held verdict", requests.StandingVote, []any{"r"}, true},
+		{"withdrawn verdicts", withdrawnVotes, []any{1, "r"}, false},
+	} {
+		plan := explain(t, s, q.text, q.args)
+		for line := range strings.SplitSeq(plan, "\n") {
+			// Indexes of what is not done yet, the upstreams of one installation, and the ids that were given.
+			few := strings.HasSuffix(line, "USING INDEX deliveries_due") || strings.HasSuffix(line, "USING INDEX upstreams_due") ||
+				strings.HasSuffix(line, "INDEX outside_approvals_wanted") || strings.HasPrefix(line, "SCAN j VIRTUAL TABLE")
+			if strings.HasPrefix(line, "SCAN ") && !few && !scannable.MatchString(line) || strings.Contains(line, "USE TEMP B-TREE") && !q.sorts {
+				t.Errorf("%s: %s\n%s\n%s", q.name, line, q.text, plan)
+			}
+		}
+	}
+}
+
+func TestNamesOfReviewersAreReadByKeys(t *testing.T) {
+	t.Parallel()
+	s := openTemp(t, Options{})
+	for _, query := range []string{namesQuery, upstreamNamesQuery} {
+		plan := explain(t, s, query, []any{`["u"]`})
+		if strings.Contains(plan, "SCAN u") || !strings.Contains(plan, "(id=?)") {
+			t.Errorf("not served by a key: %s\n%s", query, plan)
+		}
+	}
 }

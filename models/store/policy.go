@@ -19,8 +19,8 @@ type PolicyVersion struct {
 	Compiled *policy.Policy
 }
 
-// policy is the version that stands as this transaction sees it, compiled.
-func (t *Tx) policy() (int64, *policy.Policy, error) {
+// Policy is the version that stands as this transaction sees it, compiled.
+func (t *Tx) Policy() (int64, *policy.Policy, error) {
 	k := &t.s.known
 	if k.policy == 0 {
 		if err := t.Row(t.s.hot.policyNow).Scan(&k.policy); err != nil {

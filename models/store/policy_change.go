@@ -55,7 +55,7 @@ func (s *Store) ApplyPolicyAnd(ctx context.Context, actor models.Actor, raw []by
 	}
 	var row models.Policy
 	err = s.write(ctx, func(t *Tx) error {
-		version, standing, err := t.policy()
+		version, standing, err := t.Policy()
 		if err != nil {
 			return err
 		}

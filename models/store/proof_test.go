@@ -25,8 +25,8 @@ func TestEachColumnIsProvedAsDeclared(t *testing.T) {
 	w := pastOf(t)
 	w.othersAct(t)
 	spent := limited(t, 10)
-	storetest.Must(t, spent.replyIn(t, spent.conv, 10))
-	storetest.Must(t, second(spent.Decide(t.Context(), spent.Owner, spent.beyond(t, spent.replyIn(t, spent.conv, 3)).ID, storetest.Yes())))
+	storetest.Must(t, spent.replyIn(t, spent.Conv, 10))
+	storetest.Must(t, second(spent.Decide(t.Context(), spent.Owner, spent.beyond(t, spent.replyIn(t, spent.Conv, 3)).ID, storetest.Yes())))
 	files := []*sql.DB{unguarded(t, w.Store), unguarded(t, spent.Store)}
 	for _, table := range proof.Tables() {
 		columns := map[string]string{}

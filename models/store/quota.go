@@ -50,12 +50,6 @@ func (q *quota) forget() {
 	}
 }
 
-// share is how much of an input counts as one ask, or as one reported event.
-const share = 256 << 10
-
-// weigh is how many asks or events something with an input of so many bytes counts as.
-func weigh(input int) int { return 1 + max(0, input-1)/share }
-
 // admit counts one new ask of the actor's with an input of so many bytes, or refuses it
 // with the seconds to wait. It refuses before anything was written.
 func (q *quota) admit(t *Tx, actor models.Actor, input int) error {
@@ -67,7 +61,7 @@ func (q *quota) admit(t *Tx, actor models.Actor, input int) error {
 	if err := q.admitPending(t, actor); err != nil {
 		return err
 	}
-	return q.admitRate(t.Now, actor, weigh(input))
+	return q.admitRate(t.Now, actor, models.Weight(input))
 }
 
 func (q *quota) admitPending(t *Tx, actor models.Actor) error {
@@ -106,31 +100,39 @@ func (q *quota) admitRate(now time.Time, actor models.Actor, asks int) error {
 	return tooMany(wait, "This token may ask %.0f times a minute; try again in %d s. Repeats of an existing request are not counted.", q.asks.most, wait)
 }
 
-// admitRun counts one run that is opened.
-func (q *quota) admitRun(now time.Time, actor models.Actor) error {
-	wait := q.runs.take(now, actor, 1)
+// AdmitRun counts one run that is opened, or refuses it: CodeTooManyRequests.
+func (t *Tx) AdmitRun(actor models.Actor) error {
+	q := &t.s.quota.runs
+	wait := q.take(t.Now, actor, 1)
 	if wait == 0 {
 		return nil
 	}
-	return tooMany(wait, "This token may open %.0f runs an hour; try again in %d s. Opening a run again is not counted.", q.runs.most, wait)
+	return tooMany(wait, "This token may open %.0f runs an hour; try again in %d s. Opening a run again is not counted.", q.most, wait)
 }
 
-// admitMessage counts one message of a person's.
-func (q *quota) admitMessage(now time.Time, actor models.Actor) error {
-	wait := q.messages.take(now, actor, 1)
+// AdmitMessage counts one message of a person's, or refuses it: CodeTooManyRequests.
+func (t *Tx) AdmitMessage(actor models.Actor) error {
+	q := &t.s.quota.messages
+	wait := q.take(t.Now, actor, 1)
 	if wait == 0 {
 		return nil
 	}
-	return tooMany(wait, "You may send %.0f messages an hour; try again in %d s.", q.messages.most, wait)
+	return tooMany(wait, "You may send %.0f messages an hour; try again in %d s.", q.most, wait)
 }
 
-// admitReports counts so many events that are new.
-func (q *quota) admitReports(now time.Time, actor models.Actor, n int) error {
-	wait := q.reports.take(now, actor, n)
+// SparesReports reports whether n events more are certainly allowed. Nothing is counted.
+func (t *Tx) SparesReports(actor models.Actor, n int) bool {
+	return t.s.quota.reports.spare(actor, n)
+}
+
+// AdmitReports counts so many events that are new, or refuses them: CodeTooManyRequests.
+func (t *Tx) AdmitReports(actor models.Actor, n int) error {
+	q := &t.s.quota.reports
+	wait := q.take(t.Now, actor, n)
 	if wait == 0 {
 		return nil
 	}
-	return tooMany(wait, "This token may report %.0f events an hour, and here are %d new ones; try again in %d s. What was reported before is not counted.", q.reports.most, n, wait)
+	return tooMany(wait, "This token may report %.0f events an hour, and here are %d new ones; try again in %d s. What was reported before is not counted.", q.most, n, wait)
 }
 
 func tooMany(wait int, text string, args ...any) error {

@@ -64,7 +64,7 @@ func (s *Store) Saw(ctx context.Context, actor models.Actor, id models.ResponseI
 		return models.Errorf(models.CodeForbidden, "Only a person looks at a request.")
 	}
 	return s.write(ctx, func(t *Tx) error {
-		if _, err := t.approval(actor, id); err != nil {
+		if _, err := t.Approval(actor, id); err != nil {
 			return err
 		}
 		if err := t.Gorm().Exec(sawRequest+db.OrReplace("active_at"), id, actor.UserID(), t.Now, t.Now).Error; err != nil {

@@ -39,7 +39,7 @@ func TestThePageOfARequestIsOfOneState(t *testing.T) {
 		hook := &between{}
 		c := newTalk(t, hook.option)
 		ask := func(command string) *models.Approval {
-			return c.AskFor(t, c.in(models.AskInput{ToolName: "Bash", Input: []byte(`{"command":"` + command + `"}`)}))
+			return c.AskFor(t, c.In(models.AskInput{ToolName: "Bash", Input: []byte(`{"command":"` + command + `"}`)}))
 		}
 		earlier, a, other := ask("one"), ask("two"), ask("three")
 		page := func() *models.RequestPage {
@@ -120,11 +120,11 @@ func TestThePageOfARequestIsReadOnOneConnection(t *testing.T) {
 	}
 	readAll(pastOf(t, rows.option).bench)
 	limit := limited(t, 10, rows.option)
-	storetest.Must(t, limit.replyIn(t, limit.conv, 10))
-	limit.beyond(t, limit.replyIn(t, limit.conv, 3))
+	storetest.Must(t, limit.replyIn(t, limit.Conv, 10))
+	limit.beyond(t, limit.replyIn(t, limit.Conv, 3))
 	readAll(limit.bench)
 	spent := begun(t, 5, rows.option)
-	spent.exhausted(t)
+	spent.Exhausts(t)
 	readAll(spent.bench)
 	if pages < 40 {
 		t.Errorf("%d pages", pages)

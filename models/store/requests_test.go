@@ -72,8 +72,8 @@ func TestRequestsAreReadThroughGORM(t *testing.T) {
 		}, "responses_grant (grant_id=?"},
 		"the context of a run": {func(t *testing.T, w *outsideWorld) {
 			t.Helper()
-			w.talk(t, "Go on.", nil)
-			run := claim(t, w.Store, "one")
+			w.Begins(t, "Go on.", nil)
+			run := storetest.Claim(t, w.Store, "one")
 			if run == nil {
 				t.Fatal("nothing is ready")
 			}

@@ -131,7 +131,7 @@ func (t *Tx) sameResponse(actor models.Actor, conv models.ConversationID, r mode
 // agentConversation is an agent's own conversation, opened if its id is unknown
 // anywhere. energy is the least that it is about to spend there.
 func (t *Tx) agentConversation(actor models.Actor, id models.ConversationID, energy int64) (*models.Conversation, error) {
-	conv, err := t.fullConversation(id)
+	conv, err := t.Conversation(id)
 	if err != nil {
 		return nil, err
 	}
@@ -144,13 +144,25 @@ func (t *Tx) agentConversation(actor models.Actor, id models.ConversationID, ene
 	return t.openConversation(actor, &asked{conversation: id})
 }
 
+// Respond is Store.Respond in a conversation of the agent's own; of the energy, prepaid was spent
+// before. It does not look for a response that stands.
+func (t *Tx) Respond(
+	actor models.Actor, conv *models.Conversation, in models.ResponseInput, prepaid int64,
+) (*models.Approval, error) {
+	r, err := checkResponse(in)
+	if err != nil {
+		return nil, err
+	}
+	return t.respond(actor, conv, r, prepaid)
+}
+
 // respond stores a checked reply or proposal with its energy, of which prepaid was
 // spent before.
 func (t *Tx) respond(actor models.Actor, conv *models.Conversation, r models.Response, prepaid int64) (*models.Approval, error) {
 	if r.Kind != models.KindReply {
 		return t.addJudged(actor, conv, r, terms{least: r.Energy, prepaid: prepaid})
 	}
-	version, p, err := t.policy()
+	version, p, err := t.Policy()
 	if err != nil {
 		return nil, err
 	}
@@ -193,7 +205,7 @@ type terms struct {
 // or rejected. A budget request costs nothing. It expires at r.ApprovalTimeoutAt at
 // the latest, if that is set.
 func (t *Tx) addJudged(actor models.Actor, conv *models.Conversation, r models.Response, on terms) (*models.Approval, error) {
-	version, p, err := t.policy()
+	version, p, err := t.Policy()
 	if err != nil {
 		return nil, err
 	}

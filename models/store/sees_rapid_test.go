@@ -13,6 +13,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/requests"
+	"countersign/models/runs"
 	"countersign/models/store"
 	"countersign/models/storetest"
 )
@@ -112,14 +113,14 @@ func (w *seesWorld) rules(admin models.Actor) {
 // step asks, reports or says something, and decides or cancels some of it.
 func (w *seesWorld) step() {
 	rt, ctx := w.rt, w.rt.Context()
-	agent := pick(rt, "agent", w.agents)
+	agent := storetest.Pick(rt, "agent", w.agents)
 	in := models.AskInput{
-		ToolName: pick(rt, "tool", []string{"tool-0", "tool-1", "tool-2", "free", "never"}), Explicit: rapid.Bool().Draw(rt, "explicit"), RunID: pick(rt, "run", []string{"", agent.Name + "-1", agent.Name + "-2"}),
-		ToolUseID: pick(rt, "use", []string{"", string(models.NewID[models.ResponseID]())}), Input: []byte(`{}`),
+		ToolName: storetest.Pick(rt, "tool", []string{"tool-0", "tool-1", "tool-2", "free", "never"}), Explicit: rapid.Bool().Draw(rt, "explicit"), RunID: storetest.Pick(rt, "run", []string{"", agent.Name + "-1", agent.Name + "-2"}),
+		ToolUseID: storetest.Pick(rt, "use", []string{"", string(models.NewID[models.ResponseID]())}), Input: []byte(`{}`),
 	}
 	a, err := w.Ask(ctx, agent, in)
 	w.must(err)
-	group, member := pick(rt, "group", seesGroups), w.people[rapid.IntRange(0, 3).Draw(rt, "member")]
+	group, member := storetest.Pick(rt, "group", seesGroups), w.people[rapid.IntRange(0, 3).Draw(rt, "member")]
 	switch rapid.IntRange(0, 8).Draw(rt, "then") {
 	case 6, 7:
 		w.must(w.People.JoinGroup(ctx, w.people[0], group, member.Name))
@@ -133,14 +134,14 @@ func (w *seesWorld) step() {
 				decider = p
 			}
 		}
-		_, _ = w.Decide(ctx, decider, a.ID, pick(rt, "verdict", []models.DecisionInput{storetest.Yes(), storetest.No("Not now.")})) // refused where nothing waits
+		_, _ = w.Decide(ctx, decider, a.ID, storetest.Pick(rt, "verdict", []models.DecisionInput{storetest.Yes(), storetest.No("Not now.")})) // refused where nothing waits
 	case 1:
 		_, _ = w.Cancel(ctx, agent, a.ID)
 	case 2:
-		_, err := w.Respond(ctx, agent, models.ResponseInput{ConversationID: a.ConversationID, Kind: pick(rt, "kind", []models.Kind{models.KindReply, models.KindProposal}), Content: "Hello."})
+		_, err := w.Respond(ctx, agent, models.ResponseInput{ConversationID: a.ConversationID, Kind: storetest.Pick(rt, "kind", []models.Kind{models.KindReply, models.KindProposal}), Content: "Hello."})
 		w.must(err)
 	case 3:
-		_, err := w.ReportEvents(ctx, agent, a.ConversationID, []models.RunEvent{queued(string(models.NewID[models.ResponseID]()), "tool-1", `{}`, "batch")})
+		_, err := runs.New(w.Store).ReportEvents(ctx, agent, a.ConversationID, []models.RunEvent{storetest.Queued(string(models.NewID[models.ResponseID]()), "tool-1", `{}`, "batch")})
 		w.must(err)
 	}
 }

@@ -38,11 +38,11 @@ func TestI14SixtyFourOnOneBudget(t *testing.T) {
 						var err error
 						switch i % 3 {
 						case 0:
-							_, err = s.Ask(context.WithoutCancel(t.Context()), c.Agent, c.in(models.AskInput{ToolName: "Bash", Energy: &cost}))
+							_, err = s.Ask(context.WithoutCancel(t.Context()), c.Agent, c.In(models.AskInput{ToolName: "Bash", Energy: &cost}))
 						case 1:
-							_, err = s.Respond(context.WithoutCancel(t.Context()), c.Agent, models.ResponseInput{ConversationID: c.conv, Kind: models.KindReply, Content: "x", Energy: &cost})
+							_, err = s.Respond(context.WithoutCancel(t.Context()), c.Agent, models.ResponseInput{ConversationID: c.Conv, Kind: models.KindReply, Content: "x", Energy: &cost})
 						default:
-							_, err = s.Respond(context.WithoutCancel(t.Context()), c.Agent, models.ResponseInput{ConversationID: c.conv, Kind: models.KindProposal, Content: "x", Energy: &cost})
+							_, err = s.Respond(context.WithoutCancel(t.Context()), c.Agent, models.ResponseInput{ConversationID: c.Conv, Kind: models.KindProposal, Content: "x", Energy: &cost})
 						}
 						e, _ := err.(*models.Error)
 						switch {
@@ -59,8 +59,8 @@ func TestI14SixtyFourOnOneBudget(t *testing.T) {
 			}
 			close(start)
 			wg.Wait()
-			v := c.view(t)
-			sum := storetest.Scalar[int64](t, c.Store, `SELECT sum(energy) FROM responses WHERE conversation_id = ?`, c.conv)
+			v := c.View(t)
+			sum := storetest.Scalar[int64](t, c.Store, `SELECT sum(energy) FROM responses WHERE conversation_id = ?`, c.Conv)
 			if v.EnergyUsed > budget || v.EnergyUsed != stored.Load()+1 || sum != v.EnergyUsed {
 				t.Errorf("%d used of %d; callers were told of %d, responses have %d", v.EnergyUsed, budget, stored.Load(), sum)
 			}

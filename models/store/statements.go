@@ -14,23 +14,23 @@ import (
 // that all callers of a batch share. In a large batch a statement costs 7 µs
 // this way and 44 through GORM, so these few are SQL and everything else is GORM.
 type hotWriting struct {
-	policyNow, policyDoc                                              *db.Stmt
-	approval                                                          *db.Stmt
-	sameResultOfUse, givenAnswer, offerAnswer, takeAnswer             *db.Stmt
-	byToolUse, notReported, byAgentToolUse, byPendingDigest, byCallID *db.Stmt
-	keyedPendingDigest, routedTo                                      *db.Stmt
-	conversation, conversationByRun, conversationByRest               *db.Stmt
-	nextSequence, nextOfRest, touch, isRunning                        *db.Stmt
-	spendOfAgent, addAgentEnergy                                      *db.Stmt
-	latestSpoken, pendingBudget, pendingOutside                       *db.Stmt
-	addResponse, addWholeResponse, addDecider, addReviewer            *db.Stmt
-	anyAdmin, pendingOfAgent                                          *db.Stmt
+	policyNow, policyDoc                                   *db.Stmt
+	approval                                               *db.Stmt
+	sameResultOfUse, givenAnswer, offerAnswer, takeAnswer  *db.Stmt
+	byToolUse, byAgentToolUse, byPendingDigest, byCallID   *db.Stmt
+	keyedPendingDigest, routedTo                           *db.Stmt
+	conversation, conversationByRun, conversationByRest    *db.Stmt
+	nextSequence, nextOfRest, touch, isRunning             *db.Stmt
+	spendOfAgent, addAgentEnergy                           *db.Stmt
+	latestSpoken, pendingBudget, pendingOutside            *db.Stmt
+	addResponse, addWholeResponse, addDecider, addReviewer *db.Stmt
+	anyAdmin, pendingOfAgent                               *db.Stmt
 
-	eventByKey, addEvent, addReported, addWholeReported, joinReported, standingAsk *db.Stmt
-	complete, addEarlyResult, takeEarlyResult, judgeReported                       *db.Stmt
-	sameResult, sameEarly, anyEarlyResult, contradict                              *db.Stmt
-	unfinishedBefore, closeCall, isClosed                                          *db.Stmt
-	hold, settleHeld, rejectOpen, matchOutside                                     *db.Stmt
+	addReported, addWholeReported, joinReported              *db.Stmt
+	complete, addEarlyResult, takeEarlyResult, judgeReported *db.Stmt
+	sameResult, sameEarly, anyEarlyResult, contradict        *db.Stmt
+	closeCall                                                *db.Stmt
+	hold, settleHeld, rejectOpen, matchOutside               *db.Stmt
 
 	addVote, addWholeVote, settle, expire, dropDecider, settleReviewers, isReviewer, due *db.Stmt
 
@@ -68,7 +68,6 @@ func (h *hotWriting) texts() map[**db.Stmt]string {
 		&h.givenAnswer:        `SELECT taker FROM given_answers WHERE response_id = ?`,
 		&h.offerAnswer:        db.InsertNew + `given_answers (response_id, taker) VALUES (?, '')`,
 		&h.takeAnswer:         `UPDATE given_answers SET taker = ? WHERE response_id = ? AND taker IN ('', ?)`,
-		&h.notReported:        notReported,
 		&h.byAgentToolUse:     `SELECT id FROM responses WHERE agent_id = ? AND tool_use_id = ? AND digest = ? ORDER BY number DESC LIMIT 1`,
 		&h.byPendingDigest:    byPendingDigest,
 		&h.keyedPendingDigest: keyedPendingDigest,
@@ -102,12 +101,9 @@ func (h *hotWriting) texts() map[**db.Stmt]string {
 		&h.anyAdmin:         `SELECT 1 FROM users WHERE role = 'admin' AND disabled_at IS NULL LIMIT 1`,
 		&h.pendingOfAgent:   `SELECT count(*) FROM (SELECT 1 FROM responses WHERE agent_id = ? AND approval_status = 'pending' LIMIT ?)`,
 
-		&h.eventByKey:       `SELECT digest, response_id FROM run_events WHERE conversation_id = ? AND key = ?`,
-		&h.addEvent:         `INSERT INTO run_events (conversation_id, key, digest, response_id) VALUES (?, ?, ?, ?)`,
 		&h.addReported:      insertReported.Short(),
 		&h.addWholeReported: insertReported.Full(),
 		&h.joinReported:     `UPDATE responses SET reported_at = ?, batch_id = coalesce(batch_id, ?), parent_tool_use_id = ? WHERE id = ?`,
-		&h.standingAsk:      standingAsk,
 		// Whoever asks about a call that was closed goes on with it.
 		&h.judgeReported: `UPDATE responses SET asked = TRUE, job_id = ?, risk = ?, requires_approval = ?, approval_status = ?, approval_timestamp = ?, approval_feedback = ?, cause = ?,
  policy_version = ?, policy_rule = ?, policy_reason = ?, reviewers_only = ?, self_approval = ?, approvers = ?, no_substitutes = ?, template = ?, checklist = ?, template_text = ?, approval_requested_at = ?, approval_timeout_at = ?, energy = ?, claimed_at = ?, protocol = ?, client_data = ?, headline = ?, accepts_edits = ?, grant_id = ?` + setExplanation() + `,
@@ -119,13 +115,11 @@ func (h *hotWriting) texts() map[**db.Stmt]string {
 		&h.sameResult: `SELECT 1 FROM responses WHERE id = ?1 AND is_error = ?2 AND (tool_result = ?3 OR (is_error AND approval_status = 'rejected'))`,
 		&h.contradict: `UPDATE responses SET contradiction = CASE contradiction WHEN '' THEN ?1 ELSE contradiction || ' ' || ?1 END
  WHERE id = ?2 AND NOT ` + db.Contains(`contradiction`, `?1`),
-		&h.addEarlyResult:   db.InsertNew + `early_results (conversation_id, tool_use_id, at, is_error, result_bytes, result) VALUES (?, ?, ?, ?, ?, ?)`,
-		&h.takeEarlyResult:  `DELETE FROM early_results WHERE conversation_id = ? AND tool_use_id = ? RETURNING at, is_error, result_bytes, result, removed`,
-		&h.sameEarly:        `SELECT 1 FROM early_results WHERE conversation_id = ? AND tool_use_id = ? AND is_error = ? AND result = ?`,
-		&h.anyEarlyResult:   `SELECT 1 FROM early_results LIMIT 1`,
-		&h.unfinishedBefore: unfinishedBefore,
-		&h.closeCall:        `UPDATE responses SET is_completed = TRUE, completed_at = ?, closed = ? WHERE id = ? AND is_completed = FALSE`,
-		&h.isClosed:         `SELECT 1 FROM responses WHERE id = ? AND closed <> ''`,
+		&h.addEarlyResult:  db.InsertNew + `early_results (conversation_id, tool_use_id, at, is_error, result_bytes, result) VALUES (?, ?, ?, ?, ?, ?)`,
+		&h.takeEarlyResult: `DELETE FROM early_results WHERE conversation_id = ? AND tool_use_id = ? RETURNING at, is_error, result_bytes, result, removed`,
+		&h.sameEarly:       `SELECT 1 FROM early_results WHERE conversation_id = ? AND tool_use_id = ? AND is_error = ? AND result = ?`,
+		&h.anyEarlyResult:  `SELECT 1 FROM early_results LIMIT 1`,
+		&h.closeCall:       `UPDATE responses SET is_completed = TRUE, completed_at = ?, closed = ? WHERE id = ? AND is_completed = FALSE`,
 
 		&h.addVote:      insertVote.Short(),
 		&h.addWholeVote: insertVote.Full(),

@@ -34,7 +34,7 @@ func TestAStoppedAgentGetsNothing(t *testing.T) {
 	if n != 2 || stop.Note != "It deletes things" || stop.ByID != b.Owner.UserID() {
 		t.Errorf("%d cancelled by %+v", n, stop)
 	}
-	b.wantActions(t, before, "agents.stopped", "approval.cancelled", "approval.cancelled")
+	b.WantActions(t, before, "agents.stopped", "approval.cancelled", "approval.cancelled")
 	for _, id := range []models.ResponseID{waits.ID, held.ID} {
 		a, err := b.Requests.Approval(t.Context(), b.Agent, id)
 		storetest.Must(t, err)

@@ -1,12 +1,13 @@
 // Package store keeps requests and what belongs to them: conversations, responses with
-// their approvals, votes, grants, runs, other systems and the policy.
+// their approvals, votes, budgets, grants and the policy.
 //
 // One exported method is one use case is one transaction. It takes the actor and judges
 // their rights: a missing right is CodeForbidden before any look-up, what one may not see
 // is CodeNotFound. A change runs in write, with its ledger entry; it may run twice, and
-// nobody hears of it before it is on the disk (I2).
+// nobody hears of it before it is on the disk (I2). Rooms after this one change what is kept here
+// by what their Tx exports.
 //
-// A request begins in ask.go (find.go, join.go, check_ask.go, quota.go), respond.go or report.go;
+// A request begins in ask.go (find.go, join.go, check_ask.go, quota.go), respond.go or reported.go;
 // it waits in presence.go and await.go; it ends in decide.go, by way of hold.go and
 // undo.go, in deadline.go, cancel.go or withdraw.go. The hot statements of all of these
 // are in statements.go; what people and programs read is models/requests.

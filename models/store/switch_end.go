@@ -20,7 +20,7 @@ type activeVersion struct {
 // ended, as a version of the system's, and returns what is active then. Whoever saves a
 // version calls it first, so that the end is in the history and the ledger before theirs.
 func (t *Tx) endSwitches() (activeVersion, error) {
-	version, p, err := t.policy()
+	version, p, err := t.Policy()
 	if err != nil {
 		return activeVersion{}, err
 	}
@@ -95,7 +95,7 @@ func (s *Store) activePolicy(ctx context.Context) (*policy.Policy, error) {
 func (s *Store) EndSwitches(ctx context.Context) (int, error) {
 	versions := 0
 	err := s.writeAnyway(ctx, func(t *Tx) error {
-		before, _, err := t.policy()
+		before, _, err := t.Policy()
 		if err != nil {
 			return err
 		}

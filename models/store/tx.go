@@ -40,7 +40,6 @@ type known struct {
 	policy        int64
 	active        map[models.ConversationID]time.Time // the minute that active_at has
 	early         *bool                               // whether results wait for their calls; nil: not looked yet
-	wanted        *bool                               // whether outside approvals wait for their calls; nil: not looked yet
 	substitutions *substitutions                      // who acts for whom; nil: not looked yet
 	recipients    *recipients                         // who has a channel; nil: not looked yet
 	stops         []models.Stop                       // that stand; nil: not looked yet
@@ -58,9 +57,6 @@ func (k *known) changes(table string) {
 	}
 	if table == "" || substitutionTables[table] {
 		k.substitutions = nil
-	}
-	if table == "" || table == "outside_approvals" {
-		k.wanted = nil
 	}
 }
 

@@ -24,7 +24,7 @@ func (t *Tx) undoFor(a *models.Approval, v *models.Vote) (time.Duration, error) 
 	if v.Verdict != models.VerdictApprove {
 		return 0, nil
 	}
-	_, p, err := t.policy()
+	_, p, err := t.Policy()
 	if err != nil {
 		return 0, err
 	}
@@ -59,7 +59,7 @@ func (s *Store) Undo(ctx context.Context, actor models.Actor, id models.Response
 	}
 	var out *models.Approval
 	err := s.writeAnyway(ctx, func(t *Tx) error {
-		a, err := t.approval(actor, id)
+		a, err := t.Approval(actor, id)
 		if err != nil {
 			return err
 		}
@@ -166,5 +166,5 @@ func (t *Tx) wakeBySaid(actor models.Actor, a *models.Approval) error {
 	if said == 0 {
 		return nil
 	}
-	return t.wake(actor, a.ConversationID)
+	return t.Wake(actor, a.ConversationID)
 }

@@ -271,7 +271,7 @@ func TestI1CancelAndStopBeatAnApprovalInItsWindow(t *testing.T) {
 			return storetest.Err(b.Steer(t.Context(), b.Owner, a.ConversationID, models.SteerStop))
 		}, models.StatusCancelled},
 		"the run's end": {func(b *bench, a *models.Approval) error {
-			return storetest.Err(b.ReportEvents(t.Context(), b.Agent, a.ConversationID, one(models.RunEvent{ID: "end", Type: models.RunEventStatus, Status: models.ConversationCompleted})))
+			return storetest.Err(b.ReportEvents(t.Context(), b.Agent, a.ConversationID, storetest.One(models.RunEvent{ID: "end", Type: models.RunEventStatus, Status: models.ConversationCompleted})))
 		}, models.StatusCancelled},
 		"cascade": {func(b *bench, a *models.Approval) error {
 			first, err := b.Ask(t.Context(), b.Agent, models.AskInput{ConversationID: string(a.ConversationID), ToolUseID: "t1", ToolName: "Bash", Explicit: true})
@@ -286,7 +286,7 @@ func TestI1CancelAndStopBeatAnApprovalInItsWindow(t *testing.T) {
 			b := newBench(t)
 			b.UsePolicy(t, undoFor30)
 			r := b.open(t, models.RunInput{RunID: "r", OnReject: models.OnRejectCascade})
-			r.report(t, []models.RunEvent{queued("t1", "Bash", "{}", "b"), queued("t2", "Bash", "{}", "b")})
+			r.Reports(t, []models.RunEvent{storetest.Queued("t1", "Bash", "{}", "b"), storetest.Queued("t2", "Bash", "{}", "b")})
 			a := held(t, b, models.AskInput{RunID: "r", ToolUseID: "t2"})
 			storetest.Must(t, tt.does(b, a))
 			b.Clock.Step(time.Minute)

@@ -16,6 +16,7 @@ import (
 	"countersign/models/db/dbtest"
 	"countersign/models/people"
 	"countersign/models/requests"
+	"countersign/models/runs"
 	"countersign/models/store"
 	"countersign/models/storetest"
 	"countersign/models/upkeep"
@@ -158,11 +159,11 @@ func TestTakenOverRunsTakeReports(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	conv, opened, err := s.OpenRun(ctx, agent, models.RunInput{RunID: "run-3", Title: "Refunds"})
+	conv, opened, err := runs.New(s).OpenRun(ctx, agent, models.RunInput{RunID: "run-3", Title: "Refunds"})
 	if err != nil || opened || conv.ID != waits.ConversationID || conv.Title != "Refunds" {
 		t.Fatalf("the run: %+v, %v, %v", conv, opened, err)
 	}
-	out, err := s.ReportEvents(ctx, agent, conv.ID, []models.RunEvent{queued("pending", "payment.refund", `{"amount":5}`, "b"), status("end", models.ConversationCompleted)})
+	out, err := runs.New(s).ReportEvents(ctx, agent, conv.ID, []models.RunEvent{storetest.Queued("pending", "payment.refund", `{"amount":5}`, "b"), storetest.StatusEvent("end", models.ConversationCompleted)})
 	if err != nil || out[0].Status != models.RunEventStored || out[0].ResponseID != waits.ID || out[1].Status != models.RunEventStored {
 		t.Fatalf("report: %+v, %v", out, err)
 	}

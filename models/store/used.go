@@ -16,9 +16,6 @@ import (
 // latestUse finds the last call with an id.
 const latestUse = `SELECT id FROM responses` + db.ByResponsesToolUse + ` WHERE conversation_id = ? AND tool_use_id = ? ORDER BY sequence DESC LIMIT 1`
 
-// notReported finds the first call with an id that was asked about and not reported.
-const notReported = `SELECT id FROM responses` + db.ByResponsesToolUse + ` WHERE conversation_id = ? AND tool_use_id = ? AND reported_at IS NULL ORDER BY sequence LIMIT 1`
-
 // sameResultOfUse finds whether a call with the id of another has a result.
 const sameResultOfUse = `SELECT 1 FROM responses o JOIN responses r` + db.ByResponsesToolUse + ` ON r.conversation_id = o.conversation_id AND r.tool_use_id = o.tool_use_id
  WHERE o.id = ? AND r.is_completed = TRUE AND r.is_error = ? AND r.tool_result = ?`
@@ -106,57 +103,4 @@ func (s *Store) TakeAnswers(ctx context.Context, taker string, ids []models.Resp
 		return nil
 	})
 	return taken && err == nil, err
-}
-
-// callWith finds the row of a reported call by its id: one that was asked about and has not
-// been reported, else the one that has no result yet. Empty: the call is a new one. A call
-// that comes again is told from one that is reported again by its message, or else by the
-// event's own id.
-func (r *report) callWith(e *runEvent) (models.ResponseID, error) {
-	id, err := r.rowID(r.Row(r.s.hot.byToolUse, r.conv.ID, e.ToolUseID))
-	if err != nil || id == "" {
-		return "", err
-	}
-	asked, err := r.rowID(r.Row(r.s.hot.notReported, r.conv.ID, e.ToolUseID))
-	if err != nil || asked != "" {
-		return asked, err
-	}
-	a, err := r.Request(id)
-	if err != nil {
-		return "", err
-	}
-	hasRun := a.IsCompleted && a.Closed == "" && a.Status() != models.StatusPending
-	sameMessage := e.BatchID != "" && a.BatchID != nil && *a.BatchID == e.BatchID
-	if hasRun && !sameMessage && (e.ID != "" || a.Digest != e.call) {
-		return "", nil
-	}
-	return id, nil
-}
-
-// ofNextUse looks again at an event that has no id of its own, where one of an earlier call
-// with the same id is known: it may be of the call that came next. A result is, if it is
-// another one, or that call may have run.
-func (r *report) ofNextUse(e *runEvent, out *models.RunEventResult, same bool) (sameAgain, found bool, err error) {
-	if e.ID != "" || e.ToolUseID == "" || out.ResponseID == "" { // a result that came before its call
-		return same, true, nil
-	}
-	next, err := r.rowID(r.Row(r.s.hot.byToolUse, r.conv.ID, e.ToolUseID))
-	if err != nil || next == "" || next == out.ResponseID {
-		return same, true, err
-	}
-	a, err := r.Request(next)
-	if err != nil {
-		return false, false, err
-	}
-	if e.Type == models.RunEventToolResult && same && !a.Response.MayRun() || e.Type == models.RunEventToolCall && a.Digest != e.call {
-		return same, true, nil
-	}
-	first := e.key
-	e.key += ":" + string(next)
-	sameAgain, found, err = r.eventByKey(e, out)
-	if err == nil && !found && a.IsCompleted && same { // sent again, after both
-		e.key = first
-		return true, true, nil
-	}
-	return sameAgain, found, err
 }

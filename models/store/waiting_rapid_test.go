@@ -13,6 +13,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/requests"
+	"countersign/models/runs"
 	"countersign/models/store"
 	"countersign/models/storetest"
 	"countersign/models/upkeep"
@@ -158,8 +159,8 @@ func fails(rt *rapid.T, err error) {
 }
 
 func (w *waitingWorld) ask(rt *rapid.T) {
-	run := pick(rt, "run", []string{"run", "", "two"})
-	in := models.AskInput{ToolUseID: pick(rt, "use", uses(1, 4)), ToolName: "Bash", Input: []byte(`{"n":1}`), Explicit: rapid.Bool().Draw(rt, "explicit"), RunID: run}
+	run := storetest.Pick(rt, "run", []string{"run", "", "two"})
+	in := models.AskInput{ToolUseID: storetest.Pick(rt, "use", storetest.CallIDs(1, 4)), ToolName: "Bash", Input: []byte(`{"n":1}`), Explicit: rapid.Bool().Draw(rt, "explicit"), RunID: run}
 	if rapid.Bool().Draw(rt, "short") {
 		in.TimeoutSeconds = new(int64(30))
 	}
@@ -170,7 +171,7 @@ func (w *waitingWorld) ask(rt *rapid.T) {
 }
 
 func (w *waitingWorld) propose(rt *rapid.T) {
-	_, err := w.Respond(context.Background(), w.made.Agent, models.ResponseInput{ConversationID: w.made.conv, Kind: models.KindProposal, Content: "Shall I?"})
+	_, err := w.Respond(context.Background(), w.made.Agent, models.ResponseInput{ConversationID: w.made.Conv, Kind: models.KindProposal, Content: "Shall I?"})
 	fails(rt, err)
 }
 
@@ -183,7 +184,7 @@ func (w *waitingWorld) decide(rt *rapid.T) {
 		rt.Skip("nothing waits")
 	}
 	a := rapid.SampledFrom(list.Items).Draw(rt, "request")
-	in := pick(rt, "verdict", []models.DecisionInput{storetest.Yes(), storetest.No("no")})
+	in := storetest.Pick(rt, "verdict", []models.DecisionInput{storetest.Yes(), storetest.No("no")})
 	in.Digest = a.Digest
 	fails(rt, storetest.Err(w.Decide(context.Background(), w.made.Owner, a.ID, in)))
 }
@@ -192,20 +193,20 @@ func (w *waitingWorld) cancel(rt *rapid.T) {
 	if len(w.asked) == 0 {
 		rt.Skip("nothing was asked")
 	}
-	fails(rt, storetest.Err(w.Cancel(context.Background(), w.made.Agent, pick(rt, "request", w.asked))))
+	fails(rt, storetest.Err(w.Cancel(context.Background(), w.made.Agent, storetest.Pick(rt, "request", w.asked))))
 }
 
 func (w *waitingWorld) report(rt *rapid.T) {
-	said := status("s"+string(models.NewID[models.ResponseID]()), pick(rt, "status", []models.ConversationStatus{
+	said := storetest.StatusEvent("s"+string(models.NewID[models.ResponseID]()), storetest.Pick(rt, "status", []models.ConversationStatus{
 		models.ConversationRunning, models.ConversationRunning, models.ConversationWaitingInput, models.ConversationCompleted, models.ConversationFailed,
 	}))
-	_, err := w.ReportEvents(context.Background(), w.made.Agent, w.made.conv, []models.RunEvent{said})
+	_, err := runs.New(w.Store).ReportEvents(context.Background(), w.made.Agent, w.made.Conv, []models.RunEvent{said})
 	fails(rt, err)
 }
 
 func (w *waitingWorld) reportCall(rt *rapid.T) {
-	call := queued(pick(rt, "use", uses(1, 4)), "Bash", `{"n":1}`, pick(rt, "batch", []string{"", "b1", "b2"}))
-	_, err := w.ReportEvents(context.Background(), w.made.Agent, w.made.conv, []models.RunEvent{call})
+	call := storetest.Queued(storetest.Pick(rt, "use", storetest.CallIDs(1, 4)), "Bash", `{"n":1}`, storetest.Pick(rt, "batch", []string{"", "b1", "b2"}))
+	_, err := runs.New(w.Store).ReportEvents(context.Background(), w.made.Agent, w.made.Conv, []models.RunEvent{call})
 	fails(rt, err)
 }
 
@@ -216,15 +217,15 @@ func (w *waitingWorld) expire(rt *rapid.T) {
 }
 
 func (w *waitingWorld) steer(rt *rapid.T) {
-	fails(rt, storetest.Err(w.Steer(context.Background(), w.made.Owner, w.made.conv, models.SteerStop)))
+	fails(rt, storetest.Err(runs.New(w.Store).Steer(context.Background(), w.made.Owner, w.made.Conv, models.SteerStop)))
 }
 
 func (w *waitingWorld) write(rt *rapid.T) {
-	fails(rt, storetest.Err(w.Say(context.Background(), w.made.Owner, models.MessageInput{ConversationID: w.made.conv, Content: "go on"})))
+	fails(rt, storetest.Err(runs.New(w.Store).Say(context.Background(), w.made.Owner, models.MessageInput{ConversationID: w.made.Conv, Content: "go on"})))
 }
 
 func (w *waitingWorld) budget(rt *rapid.T) {
-	change := pick(rt, "budget", []models.BudgetChange{set(1000), delta(5)})
-	who := pick(rt, "who", []models.Actor{w.made.Agent, w.made.Owner})
-	fails(rt, storetest.Err(w.ChangeBudget(context.Background(), who, w.made.conv, change, "")))
+	change := storetest.Pick(rt, "budget", []models.BudgetChange{set(1000), delta(5)})
+	who := storetest.Pick(rt, "who", []models.Actor{w.made.Agent, w.made.Owner})
+	fails(rt, storetest.Err(w.ChangeBudget(context.Background(), who, w.made.Conv, change, "")))
 }

@@ -60,7 +60,7 @@ func (s *Store) WithdrawDecision(ctx context.Context, actor models.Actor, id mod
 	}
 	var out *models.Approval
 	err := s.writeAnyway(ctx, func(t *Tx) error {
-		a, err := t.approval(actor, id)
+		a, err := t.Approval(actor, id)
 		if err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"countersign/models"
+	"countersign/models/runs"
 	"countersign/models/store"
 	"countersign/models/upkeep"
 )
@@ -14,6 +15,7 @@ import (
 // Bench is a store with an admin, a plain reviewer and the reviewer's agent.
 type Bench struct {
 	*store.Store
+	*runs.Runs
 
 	Clock                  *Clock
 	Admin, Owner, Stranger models.Actor
@@ -25,7 +27,8 @@ func NewBench(tb testing.TB, opts ...Option) *Bench {
 	tb.Helper()
 	clock := NewClock()
 	s := New(tb, append([]Option{WithClock(clock)}, opts...)...)
-	b := &Bench{Store: s, Clock: clock}
+	b := &Bench{Clock: clock}
+	b.Use(s)
 	tb.Cleanup(func() {
 		if _, err := s.Ledger.Head(context.WithoutCancel(tb.Context())); err == nil && !tb.Failed() { // else it is closed
 			CheckRows(tb, s)
@@ -38,6 +41,9 @@ func NewBench(tb testing.TB, opts ...Option) *Bench {
 	b.Other, _ = AgentToken(tb, s, b.Stranger, "bot")
 	return b
 }
+
+// Use has the bench go on with another store, as after a restart.
+func (b *Bench) Use(s *store.Store) { b.Store, b.Runs = s, runs.New(s) }
 
 // AskFor asks for a decision, as the agent that takes edits.
 func (b *Bench) AskFor(tb testing.TB, in models.AskInput) *models.Approval {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"countersign/models"
 	"countersign/models/people"
 	"countersign/models/store"
@@ -114,3 +116,11 @@ func Err[T any](_ T, err error) error { return err }
 
 // Err3 is the error of a call that returns two values beside it.
 func Err3[T, U any](_ T, _ U, err error) error { return err }
+
+// Pick draws one of a list; where there is none, the step is skipped.
+func Pick[T any](rt *rapid.T, name string, from []T) T {
+	if len(from) == 0 {
+		rt.Skip("there is none")
+	}
+	return rapid.SampledFrom(from).Draw(rt, name)
+}

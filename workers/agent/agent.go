@@ -11,6 +11,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/events"
+	"countersign/models/runs"
 	"countersign/models/store"
 	"countersign/workers/llm"
 )
@@ -111,7 +112,7 @@ func (a *Agent) start(ctx context.Context, free chan struct{}, begin func(*model
 		default:
 			return look // a run that ends looks again
 		}
-		run, err := a.Store.ClaimRun(ctx, a.Holder, a.LeaseTTL)
+		run, err := runs.New(a.Store).ClaimRun(ctx, a.Holder, a.LeaseTTL)
 		if run == nil || err != nil {
 			<-free
 			return a.sleep(ctx, err)
@@ -125,7 +126,7 @@ func (a *Agent) sleep(ctx context.Context, err error) time.Duration {
 	if err == nil {
 		var next time.Time
 		var some bool
-		if next, some, err = a.Store.NextRun(ctx); err == nil {
+		if next, some, err = runs.New(a.Store).NextRun(ctx); err == nil {
 			if !some {
 				return look
 			}
@@ -141,7 +142,7 @@ func (a *Agent) sleep(ctx context.Context, err error) time.Duration {
 // Once runs the next turn of one conversation, if one is ready, and tells
 // whether there was one.
 func (a *Agent) Once(ctx context.Context) (bool, error) {
-	run, err := a.Store.ClaimRun(ctx, a.Holder, a.LeaseTTL)
+	run, err := runs.New(a.Store).ClaimRun(ctx, a.Holder, a.LeaseTTL)
 	if run == nil || err != nil {
 		return false, err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/requests"
+	"countersign/models/runs"
 	"countersign/models/store"
 	"countersign/models/storetest"
 	"countersign/workers/agent"
@@ -144,7 +145,7 @@ func (b *bench) policy(settings string) {
 // begin has the person begin a conversation.
 func (b *bench) begin(content string, budget *int64) models.ConversationID {
 	b.t.Helper()
-	out, err := b.store.Say(b.t.Context(), b.person, models.MessageInput{Content: content, EnergyBudget: budget})
+	out, err := runs.New(b.store).Say(b.t.Context(), b.person, models.MessageInput{Content: content, EnergyBudget: budget})
 	if err != nil {
 		b.t.Fatalf("begin: %v", err)
 	}
@@ -154,7 +155,7 @@ func (b *bench) begin(content string, budget *int64) models.ConversationID {
 func (b *bench) say(id models.ConversationID, content string, d *models.ConversationDecision) *models.MessageResult {
 	b.t.Helper()
 	b.clock.Step(time.Second)
-	out, err := b.store.Say(b.t.Context(), b.person, models.MessageInput{ConversationID: id, Content: content, Decision: d})
+	out, err := runs.New(b.store).Say(b.t.Context(), b.person, models.MessageInput{ConversationID: id, Content: content, Decision: d})
 	if err != nil {
 		b.t.Fatalf("say %q: %v", content, err)
 	}
@@ -164,7 +165,7 @@ func (b *bench) say(id models.ConversationID, content string, d *models.Conversa
 func (b *bench) decide(id models.ConversationID, d models.ConversationDecision) *models.Approval {
 	b.t.Helper()
 	b.clock.Step(time.Second)
-	a, _, err := b.store.DecideIn(b.t.Context(), b.person, id, d)
+	a, _, err := runs.New(b.store).DecideIn(b.t.Context(), b.person, id, d)
 	if err != nil {
 		b.t.Fatalf("decide: %v", err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/events"
+	"countersign/models/runs"
 	"countersign/models/store"
 	"countersign/models/storetest"
 	"countersign/workers"
@@ -111,7 +112,7 @@ func TestPauseAndStopEndACallAndItsResultIsNotStored(t *testing.T) {
 			if v := b.conversation(id); v.EnergyReserved != 3 {
 				t.Errorf("%d reserved during the call, want 3", v.EnergyReserved)
 			}
-			if _, err := b.store.Steer(t.Context(), b.person, id, how); err != nil {
+			if _, err := runs.New(b.store).Steer(t.Context(), b.person, id, how); err != nil {
 				t.Fatal(err)
 			}
 			<-done
@@ -123,7 +124,7 @@ func TestPauseAndStopEndACallAndItsResultIsNotStored(t *testing.T) {
 				t.Errorf("%s, used %d, reserved %d, %d entries", v.Status, v.EnergyUsed, v.EnergyReserved, len(b.history(id)))
 			}
 			if how == models.SteerPause {
-				if _, err := b.store.Steer(t.Context(), b.person, id, models.SteerResume); err != nil {
+				if _, err := runs.New(b.store).Steer(t.Context(), b.person, id, models.SteerResume); err != nil {
 					t.Fatal(err)
 				}
 			} else {
@@ -143,17 +144,17 @@ func TestAPausedConversationCanBeDecidedAndIsNotRun(t *testing.T) {
 	b := newBench(t, calls(proposes("delete")))
 	id := b.begin("Clean up", nil)
 	b.run()
-	if _, err := b.store.Steer(t.Context(), b.person, id, models.SteerPause); err != nil {
+	if _, err := runs.New(b.store).Steer(t.Context(), b.person, id, models.SteerPause); err != nil {
 		t.Fatal(err)
 	}
 	b.decide(id, models.ConversationDecision{Approved: new(true)})
 	if n := b.run(); n != 0 {
 		t.Errorf("%d turns while paused", n)
 	}
-	if _, some, err := b.store.NextRun(t.Context()); some || err != nil {
+	if _, some, err := runs.New(b.store).NextRun(t.Context()); some || err != nil {
 		t.Errorf("a paused run is due: %v, %v", some, err)
 	}
-	if _, err := b.store.Steer(t.Context(), b.person, id, models.SteerResume); err != nil {
+	if _, err := runs.New(b.store).Steer(t.Context(), b.person, id, models.SteerResume); err != nil {
 		t.Fatal(err)
 	}
 	b.run()
@@ -165,7 +166,7 @@ func TestStoppingTellsTheModelThatItsProposalWasCancelled(t *testing.T) {
 	b := newBench(t, calls(proposes("delete")))
 	id := b.begin("Clean up", nil)
 	b.run()
-	if _, err := b.store.Steer(t.Context(), b.person, id, models.SteerStop); err != nil {
+	if _, err := runs.New(b.store).Steer(t.Context(), b.person, id, models.SteerStop); err != nil {
 		t.Fatal(err)
 	}
 	b.run()
@@ -212,22 +213,22 @@ func TestADeadProcessesTurnIsMadeAnew(t *testing.T) {
 	id := b.begin("Say it once", new(int64(3)))
 	// The process dies in its stream: nothing of it is given back.
 	dead, kill := context.WithCancel(t.Context())
-	run, err := b.store.ClaimRun(dead, "dead", time.Minute)
+	run, err := runs.New(b.store).ClaimRun(dead, "dead", time.Minute)
 	if err != nil || run == nil {
 		t.Fatalf("claim: %v, %v", run, err)
 	}
-	seen, err := b.store.RunContext(dead, run)
+	seen, err := runs.New(b.store).RunContext(dead, run)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if fits, err := b.store.ReserveEnergy(dead, run, 3); !fits || err != nil {
+	if fits, err := runs.New(b.store).ReserveEnergy(dead, run, 3); !fits || err != nil {
 		t.Fatalf("reserve: %v, %v", fits, err)
 	}
 	kill()
 	if n := b.run(); n != 0 {
 		t.Errorf("%d turns while the lease stands", n)
 	}
-	next, some, err := b.store.NextRun(t.Context())
+	next, some, err := runs.New(b.store).NextRun(t.Context())
 	if err != nil || !some || next.Sub(b.clock.Now()) > time.Minute || next.Before(b.clock.Now()) {
 		t.Errorf("the next run is at %v, %v, %v; want the end of the lease", next, some, err)
 	}
@@ -237,10 +238,10 @@ func TestADeadProcessesTurnIsMadeAnew(t *testing.T) {
 	}
 	// The dead one was only slow: it may not store anything now.
 	in := models.TurnInput{Model: "late", Content: "Twice.", Energy: 2, Context: seen}
-	if _, err := b.store.StoreTurn(t.Context(), run, in); models.ErrorCode(err) != models.CodeConflict {
+	if _, err := runs.New(b.store).StoreTurn(t.Context(), run, in); models.ErrorCode(err) != models.CodeConflict {
 		t.Errorf("a late turn: %v, want conflict", err)
 	}
-	if err := b.store.ReleaseRun(t.Context(), run); err != nil {
+	if err := runs.New(b.store).ReleaseRun(t.Context(), run); err != nil {
 		t.Errorf("giving back what was lost: %v", err)
 	}
 	v := b.conversation(id)
@@ -448,7 +449,7 @@ func TestALeaseIsRenewedWhileTheModelIsAsked(t *testing.T) {
 	for range 3 {
 		until := b.clock.Step(ttl - time.Millisecond).Add(ttl)
 		for {
-			next, _, err := b.store.NextRun(t.Context())
+			next, _, err := runs.New(b.store).NextRun(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -462,7 +463,7 @@ func TestALeaseIsRenewedWhileTheModelIsAsked(t *testing.T) {
 			}
 		}
 	}
-	if run, err := b.store.ClaimRun(t.Context(), "thief", ttl); run != nil || err != nil {
+	if run, err := runs.New(b.store).ClaimRun(t.Context(), "thief", ttl); run != nil || err != nil {
 		t.Errorf("claimed by another: %v, %v", run, err)
 	}
 	close(finish)

@@ -12,6 +12,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/events"
+	"countersign/models/runs"
 	"countersign/workers/llm"
 )
 
@@ -27,11 +28,11 @@ func (a *Agent) turn(ctx context.Context, run *models.Run) {
 		return
 	case models.ErrorCode(err) == models.CodeConflict, ctx.Err() != nil:
 		log.InfoContext(ctx, "a model call of the agent was given up", slog.String("why", err.Error()))
-		err = a.Store.ReleaseRun(context.WithoutCancel(ctx), run)
+		err = runs.New(a.Store).ReleaseRun(context.WithoutCancel(ctx), run)
 	default:
 		log.ErrorContext(ctx, "a model call of the agent failed", slog.String("error", err.Error()))
 		// At rest: another try would call the model again and fail again.
-		err = a.Store.RestRun(context.WithoutCancel(ctx), run, "An internal error stopped the agent; write to try again.",
+		err = runs.New(a.Store).RestRun(context.WithoutCancel(ctx), run, "An internal error stopped the agent; write to try again.",
 			true)
 	}
 	if err != nil && models.ErrorCode(err) != models.CodeConflict {
@@ -43,19 +44,19 @@ func (a *Agent) turn(ctx context.Context, run *models.Run) {
 // step is one turn: it reads the current state, reserves the worst case, asks the model and stores its answer. Each
 // part fails if the run is no longer ours.
 func (a *Agent) step(ctx context.Context, run *models.Run) error {
-	seen, err := a.Store.RunContext(ctx, run)
+	seen, err := runs.New(a.Store).RunContext(ctx, run)
 	if err != nil {
 		return err
 	}
 	if !seen.Unread() {
-		return a.Store.IdleRun(ctx, run, seen)
+		return runs.New(a.Store).IdleRun(ctx, run, seen)
 	}
 	if run.Turns >= a.MaxTurns {
-		return a.Store.RestRun(ctx, run,
+		return runs.New(a.Store).RestRun(ctx, run,
 			fmt.Sprintf("The agent has taken %d steps without you and is waiting; write to continue.", run.Turns), false)
 	}
 	r := request(seen)
-	fits, err := a.Store.ReserveEnergy(ctx, run, energyOf(a.Model.WorstCase(r), a.Rate))
+	fits, err := runs.New(a.Store).ReserveEnergy(ctx, run, energyOf(a.Model.WorstCase(r), a.Rate))
 	if !fits || err != nil {
 		return err
 	}
@@ -72,7 +73,7 @@ func (a *Agent) step(ctx context.Context, run *models.Run) error {
 	for _, call := range said.Calls {
 		in.Calls = append(in.Calls, models.TurnCall{ID: call.ID, Name: call.Name, Arguments: call.Arguments})
 	}
-	_, err = a.Store.StoreTurn(context.WithoutCancel(ctx), run, in) // it is said: a stop does not lose it
+	_, err = runs.New(a.Store).StoreTurn(context.WithoutCancel(ctx), run, in) // it is said: a stop does not lose it
 	return err
 }
 
@@ -108,7 +109,7 @@ func (a *Agent) call(
 	}
 	a.Log.WarnContext(ctx, "the model failed", slog.String("conversation", string(run.ConversationID)),
 		slog.Int("attempt", run.Attempts+1), slog.Any("error", err))
-	return nil, a.Store.RestRun(ctx, run, "The model could not answer: "+text+"; write to try again.", true)
+	return nil, runs.New(a.Store).RestRun(ctx, run, "The model could not answer: "+text+"; write to try again.", true)
 }
 
 // complete asks the model. One that panics has failed: it must not take the
@@ -134,7 +135,7 @@ func (a *Agent) hold(ctx context.Context, run *models.Run) error {
 	defer renew.Stop()
 	// What happened before we listened is seen now.
 	for {
-		if err := a.Store.CheckRun(ctx, run); models.ErrorCode(err) == models.CodeConflict {
+		if err := runs.New(a.Store).CheckRun(ctx, run); models.ErrorCode(err) == models.CodeConflict {
 			return err
 		}
 		select {
@@ -143,7 +144,7 @@ func (a *Agent) hold(ctx context.Context, run *models.Run) error {
 		case <-sub.C:
 		case <-sub.Lagged:
 		case <-renew.C:
-			err := a.Store.RenewRun(ctx, run, a.LeaseTTL)
+			err := runs.New(a.Store).RenewRun(ctx, run, a.LeaseTTL)
 			if models.ErrorCode(err) == models.CodeConflict {
 				return err
 			}

@@ -8,6 +8,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/requests"
+	"countersign/models/runs"
 	"countersign/models/store"
 	"countersign/models/storetest"
 	"countersign/workers/agent"
@@ -38,7 +39,7 @@ func play(t *testing.T) *played {
 // say writes, with a decision or without, and has the agent work until it waits.
 func (p *played) say(words string, d *models.ConversationDecision) {
 	p.t.Helper()
-	said, err := p.store.Say(p.t.Context(), p.person, models.MessageInput{ConversationID: p.id, Content: words, Decision: d})
+	said, err := runs.New(p.store).Say(p.t.Context(), p.person, models.MessageInput{ConversationID: p.id, Content: words, Decision: d})
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -48,7 +49,7 @@ func (p *played) say(words string, d *models.ConversationDecision) {
 
 func (p *played) decide(d models.ConversationDecision) {
 	p.t.Helper()
-	if _, _, err := p.store.DecideIn(p.t.Context(), p.person, p.id, d); err != nil {
+	if _, _, err := runs.New(p.store).DecideIn(p.t.Context(), p.person, p.id, d); err != nil {
 		p.t.Fatal(err)
 	}
 	p.works()
@@ -122,7 +123,7 @@ func TestTourRejectedInTheLoop(t *testing.T) {
 func TestTourStoppedInTheLoop(t *testing.T) {
 	t.Parallel()
 	p := play(t)
-	if _, err := p.store.Steer(t.Context(), p.person, p.id, models.SteerStop); err != nil {
+	if _, err := runs.New(p.store).Steer(t.Context(), p.person, p.id, models.SteerStop); err != nil {
 		t.Fatal(err)
 	}
 	p.works()

@@ -19,6 +19,7 @@ import (
 	"countersign/models"
 	"countersign/models/outside"
 	"countersign/models/people"
+	"countersign/models/runs"
 	"countersign/models/storetest"
 	"countersign/models/upkeep"
 	"countersign/workers/webhooks"
@@ -88,7 +89,7 @@ func (p *place) writeEverywhere(t *testing.T, secrets planted) {
 		storetest.Must(t, err)
 		return a
 	}
-	conv, _, err := p.OpenRun(ctx, p.agent, models.RunInput{RunID: secrets.of("run id"), ParentRunID: secrets.of("parent"), Title: secrets.of("title"), EnergyBudget: new(int64(50))})
+	conv, _, err := runs.New(p.Store).OpenRun(ctx, p.agent, models.RunInput{RunID: secrets.of("run id"), ParentRunID: secrets.of("parent"), Title: secrets.of("title"), EnergyBudget: new(int64(50))})
 	storetest.Must(t, err)
 	call := models.AskInput{
 		ToolName: "deploy", RunID: secrets.of("run id"), ToolUseID: secrets.of("tool use"), Input: input("input"), Explanation: models.Explanation{Description: secrets.of("description"), Context: secrets.of("context"), Preview: secrets.of("preview")}, AcceptsEdits: true,
@@ -104,15 +105,15 @@ func (p *place) writeEverywhere(t *testing.T, secrets planted) {
 		models.DecisionInput{Answer: new(secrets.of("answer"))})
 	cancelled := asked(models.AskInput{ToolName: "deploy", Input: input("cancelled")})
 	storetest.Must(t, storetest.Err(p.Cancel(ctx, p.agent, cancelled.ID)))
-	_, err = p.ReportEvents(ctx, p.agent, conv.ID, []models.RunEvent{
+	_, err = runs.New(p.Store).ReportEvents(ctx, p.agent, conv.ID, []models.RunEvent{
 		{ID: "m", Type: models.RunEventMessage, Content: secrets.of("reported message")},
 		{Type: models.RunEventToolCall, ToolUseID: "t", ToolName: "look", Input: input("reported input")},
 		{Type: models.RunEventToolResult, ToolUseID: "t", Result: secrets.of("result")},
 	})
 	storetest.Must(t, err)
-	storetest.Must(t, storetest.Err(p.Rename(ctx, p.admin, conv.ID, secrets.of("new title"))))
+	storetest.Must(t, storetest.Err(runs.New(p.Store).Rename(ctx, p.admin, conv.ID, secrets.of("new title"))))
 	storetest.Must(t, storetest.Err(p.ChangeBudget(ctx, p.admin, conv.ID, models.BudgetChange{Set: new(int64(80))}, secrets.of("budget"))))
-	storetest.Must(t, storetest.Err(p.Say(ctx, p.admin, models.MessageInput{ConversationID: conv.ID, Content: secrets.of("message")})))
+	storetest.Must(t, storetest.Err(runs.New(p.Store).Say(ctx, p.admin, models.MessageInput{ConversationID: conv.ID, Content: secrets.of("message")})))
 	for _, kind := range []models.Kind{models.KindProposal, models.KindReply} {
 		storetest.Must(t, storetest.Err(p.Respond(ctx, p.agent, models.ResponseInput{ConversationID: conv.ID, Kind: kind, Content: secrets.of(string(kind))})))
 	}

@@ -8,6 +8,7 @@ import (
 	"countersign/handlers/web/webtest"
 	"countersign/models"
 	"countersign/models/requests"
+	"countersign/models/runs"
 	"countersign/models/storetest"
 )
 
@@ -24,7 +25,7 @@ func BenchmarkConversation(b *testing.B) {
 	w.Budget(id, 1_000_000)
 	for range 29 {
 		w.Respond(id, models.KindReply, "# Report\n\nI looked at **/var/log/app**:\n\n- 12 files older than 30 days\n- 3 GB in all\n", 3)
-		if _, err := w.Store.Say(b.Context(), w.Owner, models.MessageInput{ConversationID: id, Content: "Please go on."}); err != nil {
+		if _, err := runs.New(w.Store).Say(b.Context(), w.Owner, models.MessageInput{ConversationID: id, Content: "Please go on."}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"countersign/handlers/web/webtest"
 	"countersign/models"
+	"countersign/models/runs"
 )
 
 func TestChangingABudgetWithoutScript(t *testing.T) {
@@ -219,7 +220,7 @@ func TestTheListOfConversations(t *testing.T) {
 	has(admin, "/conversations?owner="+webtest.OwnerEmail, running, waiting)
 	has(admin, "/conversations?owner="+webtest.StrangerEmail)
 	has(other, "/conversations?owner="+webtest.OwnerEmail) // no admin's filter: his own, which are none
-	if _, err := w.Store.Steer(t.Context(), w.Owner, running, models.SteerArchive); err != nil {
+	if _, err := runs.New(w.Store).Steer(t.Context(), w.Owner, running, models.SteerArchive); err != nil {
 		t.Fatal(err)
 	}
 	has(owner, "/conversations", waiting)

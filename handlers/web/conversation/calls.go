@@ -8,6 +8,7 @@ import (
 	"countersign/handlers"
 	"countersign/handlers/web/site"
 	"countersign/models"
+	"countersign/models/runs"
 	"countersign/views"
 	"countersign/views/pages/conversations"
 )
@@ -69,7 +70,7 @@ func (s *Screens) closeCall(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.Store.CloseCall(c.Request().Context(), site.ActorOf(c), a.ID)
+	_, err = runs.New(s.Store).CloseCall(c.Request().Context(), site.ActorOf(c), a.ID)
 	if e := site.AsError(err, models.CodeWrongDecisionKind, models.CodeBeingDecided, models.CodeAlreadyDecided); e != nil {
 		return s.callPage(c, handlers.Status(e.Code), conv, a, e.Text)
 	}

@@ -10,6 +10,7 @@ import (
 	"countersign/handlers"
 	"countersign/handlers/web/site"
 	"countersign/models"
+	"countersign/models/runs"
 	"countersign/views"
 	"countersign/views/pages/conversations"
 )
@@ -47,7 +48,7 @@ func (s *Screens) beginConversation(c echo.Context) error {
 	}
 	var result *models.MessageResult
 	if err == nil {
-		result, err = s.Store.Say(c.Request().Context(), site.ActorOf(c), in)
+		result, err = runs.New(s.Store).Say(c.Request().Context(), site.ActorOf(c), in)
 	}
 	if e := site.AsError(err, models.CodeInvalid); e != nil {
 		form.Errors = map[string]string{}

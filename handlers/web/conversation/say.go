@@ -10,6 +10,7 @@ import (
 	"countersign/handlers"
 	"countersign/handlers/web/site"
 	"countersign/models"
+	"countersign/models/runs"
 	"countersign/views"
 	"countersign/views/pages/conversations"
 )
@@ -23,7 +24,7 @@ func (s *Screens) say(c echo.Context) error {
 	values := c.Request().PostForm
 	form := conversations.SayForm{Sent: true, Content: strings.ReplaceAll(values.Get("content"), "\r\n", "\n")}
 	if err = onlyWords(values, form.Content); err == nil {
-		_, err = s.Store.Say(c.Request().Context(), site.ActorOf(c), models.MessageInput{ConversationID: v.ID, Content: form.Content})
+		_, err = runs.New(s.Store).Say(c.Request().Context(), site.ActorOf(c), models.MessageInput{ConversationID: v.ID, Content: form.Content})
 	}
 	if err == nil {
 		return c.Redirect(http.StatusSeeOther, views.ConversationEndURL(v.ID))

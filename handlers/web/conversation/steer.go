@@ -8,6 +8,7 @@ import (
 	"countersign/handlers"
 	"countersign/handlers/web/site"
 	"countersign/models"
+	"countersign/models/runs"
 	"countersign/views"
 	"countersign/views/pages/conversations"
 )
@@ -29,7 +30,7 @@ func (s *Screens) steer(c echo.Context) error {
 	if !known {
 		return models.Invalid("how", "must be pause, resume, stop, archive or unarchive")
 	}
-	if _, err := s.Store.Steer(c.Request().Context(), site.ActorOf(c), v.ID, how); err != nil {
+	if _, err := runs.New(s.Store).Steer(c.Request().Context(), site.ActorOf(c), v.ID, how); err != nil {
 		return err
 	}
 	s.SetFlash(c, flash)
@@ -42,7 +43,7 @@ func (s *Screens) chooseOnReject(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := s.Store.SetOnReject(c.Request().Context(), site.ActorOf(c), v.ID, c.FormValue("onReject")); err != nil {
+	if _, err := runs.New(s.Store).SetOnReject(c.Request().Context(), site.ActorOf(c), v.ID, c.FormValue("onReject")); err != nil {
 		return err
 	}
 	s.SetFlash(c, "conversation-on-reject")
@@ -56,7 +57,7 @@ func (s *Screens) rename(c echo.Context) error {
 		return err
 	}
 	title := c.FormValue("title")
-	_, err = s.Store.Rename(c.Request().Context(), site.ActorOf(c), v.ID, title)
+	_, err = runs.New(s.Store).Rename(c.Request().Context(), site.ActorOf(c), v.ID, title)
 	if e := site.AsError(err, models.CodeInvalid); e != nil {
 		problem := e.Fields["title"]
 		if problem == "" {

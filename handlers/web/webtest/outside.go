@@ -9,6 +9,7 @@ import (
 	"countersign/models"
 	elsewhere "countersign/models/outside"
 	"countersign/models/requests"
+	"countersign/models/runs"
 )
 
 // Link looks again for the calls of approvals that found none, as each poll does.
@@ -96,7 +97,7 @@ func (o *Outside) Deliver(id models.ResponseID, end models.DeliveryEnd) {
 // Run opens a run of the owner's agent and reports events.
 func (w *World) Run(in models.RunInput, reported ...models.RunEvent) models.ConversationID {
 	w.TB.Helper()
-	conv, _, err := w.Store.OpenRun(w.TB.Context(), w.Agent, in)
+	conv, _, err := runs.New(w.Store).OpenRun(w.TB.Context(), w.Agent, in)
 	if err != nil {
 		w.TB.Fatal(err)
 	}
@@ -107,7 +108,7 @@ func (w *World) Run(in models.RunInput, reported ...models.RunEvent) models.Conv
 // Report has the agent report events of a run.
 func (w *World) Report(id models.ConversationID, reported ...models.RunEvent) {
 	w.TB.Helper()
-	results, err := w.Store.ReportEvents(w.TB.Context(), w.Agent, id, reported)
+	results, err := runs.New(w.Store).ReportEvents(w.TB.Context(), w.Agent, id, reported)
 	if err != nil {
 		w.TB.Fatal(err)
 	}

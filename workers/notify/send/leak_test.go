@@ -20,6 +20,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/notices"
+	"countersign/models/runs"
 	"countersign/models/store"
 	"countersign/models/storetest"
 	"countersign/models/webhooks"
@@ -345,9 +346,9 @@ func TestNothingOfARequestLeavesTheProcess(t *testing.T) {
 	}
 	rule(60)
 	settings(false)
-	run, _, err := w.OpenRun(t.Context(), w.agent, models.RunInput{RunID: "run", Title: sesame("title")})
+	run, _, err := runs.New(w.Store).OpenRun(t.Context(), w.agent, models.RunInput{RunID: "run", Title: sesame("title")})
 	storetest.Must(t, err)
-	_, err = w.Rename(t.Context(), w.admin, run.ID, sesame("new-title"))
+	_, err = runs.New(w.Store).Rename(t.Context(), w.admin, run.ID, sesame("new-title"))
 	storetest.Must(t, err)
 	first := ask()
 	w.wait(t, 58*time.Minute) // at once, unseen, at half and at a tenth
