@@ -74,7 +74,7 @@ func membersIn(t *testing.T, path string) map[string]bool {
 				tagsOf(t, fields, out)
 			}
 		case *ast.CallExpr: // the data come last
-			if name := called(n); name == "record" || name == "setColumn" || name == "setColumns" {
+			if name := called(n); name == "record" || name == "Record" || name == "setColumn" || name == "setColumns" {
 				keysOf(t, n.Args[len(n.Args)-1], out)
 			}
 		case *ast.AssignStmt: // entry := map[string]any{…}, entry["member"] = …
