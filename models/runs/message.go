@@ -11,6 +11,7 @@ import (
 	"countersign/models/events"
 	"countersign/models/ledger"
 	"countersign/models/requests"
+	"countersign/models/store"
 )
 
 // Say stores what a person says into a conversation, with the decision and the
@@ -323,20 +324,8 @@ func (t *tx) decideIn(actor models.Actor, conv *models.Conversation, d models.Co
 	if err != nil {
 		return nil, err
 	}
-	if err := checkTicksName(a, d); err != nil {
+	if err := store.CheckTicksName(a, d); err != nil {
 		return nil, err
 	}
 	return t.Decide(actor, a, models.DecisionInput{Approved: d.Approved, Reason: d.Feedback, Digest: d.Digest, Budget: d.Budget, Checked: d.Checked, Page: d.Page})
-}
-
-// checkTicksName refuses to approve whatever is newest in a conversation where that has a
-// checklist: ticks are numbers, and may have been made for the request before it.
-func checkTicksName(a *models.Approval, d models.ConversationDecision) error {
-	if d.Approved == nil || !*d.Approved || d.ResponseID != "" || d.Digest != "" || len(a.Checklist()) == 0 {
-		return nil
-	}
-	return &models.Error{
-		Code: models.CodeDigestRequired, Text: "This request has a checklist. Send the responseId or the digest of the request whose items you ticked.",
-		Fields: map[string]string{"digest": "is required to approve a request with a checklist, unless responseId is sent"},
-	}
 }

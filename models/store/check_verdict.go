@@ -199,6 +199,18 @@ func checkTicks(a *models.Approval, in models.DecisionInput, vote *models.Vote) 
 	return err
 }
 
+// CheckTicksName refuses to approve whatever is newest in a conversation where that has a
+// checklist: ticks are numbers, and may have been made for the request before it.
+func CheckTicksName(a *models.Approval, d models.ConversationDecision) error {
+	if d.Approved == nil || !*d.Approved || d.ResponseID != "" || d.Digest != "" || len(a.Checklist()) == 0 {
+		return nil
+	}
+	return &models.Error{
+		Code: models.CodeDigestRequired, Text: "This request has a checklist. Send the responseId or the digest of the request whose items you ticked.",
+		Fields: map[string]string{"digest": "is required to approve a request with a checklist, unless responseId is sent"},
+	}
+}
+
 // checkEditTicks refuses an edit that makes of a call one whose checklist has items that
 // nobody was shown.
 func checkEditTicks(a *models.Approval, j policy.Judgement) error {

@@ -7,8 +7,21 @@ import (
 
 	"countersign/models"
 	"countersign/models/requests"
+	"countersign/models/store"
 	"countersign/models/storetest"
 )
+
+// A room after the store decides for nobody but people either (I4).
+func TestI4ARoomDecidesForPeopleOnly(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	a := b.AskFor(t, models.AskInput{})
+	for _, actor := range []models.Actor{b.Agent, models.System("policy"), {}} {
+		storetest.WantUnchanged(t, b.Store, models.CodeForbidden, func() error {
+			return b.Write(t.Context(), func(tx *store.Tx) error { return storetest.Err(tx.Decide(actor, a, storetest.No("no"))) })
+		})
+	}
+}
 
 func TestAskIsPendingUntilAPersonDecides(t *testing.T) {
 	t.Parallel()
