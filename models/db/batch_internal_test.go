@@ -191,6 +191,42 @@ func TestOneCallersFailureNeverFailsItsNeighbours(t *testing.T) {
 	}
 }
 
+// A statement that a room asks for is prepared once for each writing connection, and on the next one anew.
+func TestAStatementIsPreparedOnceForAConnection(t *testing.T) {
+	t.Parallel()
+	d, _ := openTemp(t, Options{})
+	prepared := func() (got *Stmt) {
+		t.Helper()
+		if err := d.Write(t.Context(), func(tx *Tx) (err error) {
+			if got, err = tx.Prepared(`SELECT 7`); err != nil {
+				return err
+			}
+			n := 0
+			if err := tx.Row(got).Scan(&n); err != nil || n != 7 {
+				t.Errorf("it reads %d, %v", n, err)
+			}
+			_, err = tx.Prepared(`SELECT nothing`)
+			if err == nil {
+				t.Error("what is no statement was prepared")
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	first := prepared()
+	if prepared() != first {
+		t.Error("it was prepared again")
+	}
+	if err := d.dropWriter(); err != nil {
+		t.Fatal(err)
+	}
+	if prepared() == first {
+		t.Error("one of a connection that is gone is used")
+	}
+}
+
 // A neighbour that spoils the batch has each run again, and nothing counts twice.
 func TestOnceCountsOnceHoweverOftenAFunctionRuns(t *testing.T) {
 	t.Parallel()

@@ -19,8 +19,9 @@ type writer struct {
 	begin, commit, rollback *Stmt
 	version, schema         *Stmt
 	all                     []*Stmt
-	dataVersion             int64 // of the last batch; it moves when another process writes
-	otherSchema             error // a fault, if another program has migrated
+	byText                  map[string]*Stmt // what Tx.Prepared has prepared
+	dataVersion             int64            // of the last batch; it moves when another process writes
+	otherSchema             error            // a fault, if another program has migrated
 	log                     fileID
 	args                    []any // room for the arguments of an INSERT
 
@@ -28,7 +29,7 @@ type writer struct {
 }
 
 func (d *DB) openWriter(ctx context.Context) (_ *writer, err error) {
-	w := &writer{}
+	w := &writer{byText: make(map[string]*Stmt)}
 	d.forget()
 	if w.conn, err = d.w.Conn(ctx); err != nil {
 		return nil, fmt.Errorf("open writing connection: %w", err)
@@ -98,6 +99,20 @@ func (w *writer) prepare(ctx context.Context, text string) (*Stmt, error) {
 	}
 	s := &Stmt{stmt, tableOf(text)}
 	w.all = append(w.all, s)
+	return s, nil
+}
+
+// Prepared is a statement that is prepared at its first use and kept as long as the connection: for a room
+// that registers none. There must be few texts: values are arguments.
+func (c *conn) Prepared(text string) (*Stmt, error) {
+	if s, ok := c.w.byText[text]; ok {
+		return s, nil
+	}
+	s, err := c.w.prepare(context.Background(), text)
+	if err != nil {
+		return nil, err
+	}
+	c.w.byText[text] = s
 	return s, nil
 }
 

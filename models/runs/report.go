@@ -146,7 +146,11 @@ func (r *report) one(e *runEvent, out *models.RunEventResult) error {
 	}
 	// One that repeats another under its own id is known by that from now on: when the call
 	// has ended, the same words with another id would be a new call.
-	if _, err := r.ExecContext(context.Background(), addEvent, r.conv.ID, e.key, e.digest[:], out.ResponseID); err != nil {
+	add, err := r.Prepared(addEvent)
+	if err != nil {
+		return err
+	}
+	if _, err := r.Exec(add, r.conv.ID, e.key, e.digest[:], out.ResponseID); err != nil {
 		return fmt.Errorf("store event: %w", err)
 	}
 	if out.Status != models.RunEventRepeated {
@@ -198,8 +202,12 @@ const (
 
 // knownAs looks for an event with the key of another, and whether it says the same.
 func (r *report) knownAs(e *runEvent, out *models.RunEventResult) (same, found bool, err error) {
+	stmt, err := r.Prepared(eventByKey)
+	if err != nil {
+		return false, false, err
+	}
 	var digest []byte
-	err = r.QueryRowContext(context.Background(), eventByKey, r.conv.ID, e.key).Scan(&digest, &out.ResponseID)
+	err = r.Row(stmt, r.conv.ID, e.key).Scan(&digest, &out.ResponseID)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, false, nil
 	}

@@ -1,7 +1,6 @@
 package runs
 
 import (
-	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -128,7 +127,11 @@ func (r *report) adopt(e *runEvent) (models.ResponseID, error) {
 
 // idOf is the one id that a query finds; empty: none.
 func (t *tx) idOf(query string, args ...any) (id models.ResponseID, err error) {
-	err = t.QueryRowContext(context.Background(), query, args...).Scan(&id)
+	stmt, err := t.Prepared(query)
+	if err != nil {
+		return "", err
+	}
+	err = t.Row(stmt, args...).Scan(&id)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return "", fmt.Errorf("look for a call: %w", err)
 	}

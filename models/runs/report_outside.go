@@ -30,7 +30,11 @@ func (r *report) wanted(e *runEvent) (*models.OutsideApproval, error) {
 	if r.conv.RunID == nil || r.conv.Standing {
 		return nil, nil //nolint:nilnil // none is an answer here
 	}
-	if waits, err := db.Exists(r.QueryRowContext(context.Background(), wantedCalls, e.call)); err != nil || !waits {
+	calls, err := r.Prepared(wantedCalls)
+	if err != nil {
+		return nil, err
+	}
+	if waits, err := db.Exists(r.Row(calls, e.call)); err != nil || !waits {
 		return nil, err
 	}
 	looks := []struct{ query, run string }{{wantedInRun, *r.conv.RunID}, {wantedBelow, *r.conv.RunID}, {wantedInRun, parentOf(r.conv)}}
