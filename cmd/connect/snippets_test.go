@@ -45,7 +45,8 @@ func paste(t *testing.T, w *process.World, way string) *pasted {
 	}
 	p.env = []string{
 		"HOME=" + p.home, "PATH=" + filepath.Dir(process.Binary) + ":" + os.Getenv("PATH"),
-		"GOCACHE=" + strings.TrimSpace(string(goEnv)), "GOTOOLCHAIN=local", "GOFLAGS=-trimpath",
+		"GOCACHE=" + strings.TrimSpace(string(goEnv)), "GOTOOLCHAIN=local",
+		"GOFLAGS=" + os.Getenv("GOFLAGS"), // of the program's own build: nothing is built twice
 	}
 	return p
 }
