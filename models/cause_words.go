@@ -39,3 +39,12 @@ func (c Cause) Denial() string {
 	w := causeWords[c]
 	return cmp.Or(w.denial, w.text, "This was not approved.")
 }
+
+// expiryReason is the reason that an expiry carries, with the time that the request was pending.
+func (r *Response) expiryReason() string {
+	start := r.CreatedAt
+	if r.ApprovalRequestedAt != nil {
+		start = *r.ApprovalRequestedAt
+	}
+	return "Approval request timed out (" + SpokenDuration(r.ApprovalTimeoutAt.Sub(start)) + ")"
+}

@@ -231,18 +231,7 @@ func (r *Response) At(now time.Time) *Response {
 func (r *Response) Expire() {
 	status, at := StatusExpired, r.ApprovalTimeoutAt
 	r.ApprovalStatus, r.ApprovalTimestamp = &status, &at
-	r.Cause, r.ApprovalFeedback = CauseTimeout, FeedbackOf(r.TimeoutText())
-}
-
-// TimeoutText is the reason that an expiry carries, with the real length.
-func (r *Response) TimeoutText() string {
-	var start time.Time
-	if r.ApprovalRequestedAt != nil {
-		start = *r.ApprovalRequestedAt
-	} else {
-		start = r.CreatedAt
-	}
-	return "Approval request timed out (" + SpokenDuration(r.ApprovalTimeoutAt.Sub(start)) + ")"
+	r.Cause, r.ApprovalFeedback = CauseTimeout, FeedbackOf(r.expiryReason())
 }
 
 // LetThrough reports whether the call ran without a person.

@@ -12,6 +12,9 @@ import (
 
 // checkVerdict judges what was sent against the row and makes the vote.
 func (t *Tx) checkVerdict(actor models.Actor, a *models.Approval, in models.DecisionInput) (*models.Vote, error) {
+	if err := models.CheckText("reason", in.Reason, models.MaxReason); err != nil {
+		return nil, err
+	}
 	verdict, err := verdictOf(a, in)
 	if err != nil {
 		return nil, err

@@ -30,9 +30,6 @@ func (s *Store) Decide(ctx context.Context, actor models.Actor, id models.Respon
 	if !actor.IsPerson() {
 		return nil, onlyPeopleDecide()
 	}
-	if err := models.CheckText("reason", in.Reason, models.MaxReason); err != nil {
-		return nil, err
-	}
 	var out *models.Approval
 	write := s.write
 	if in.Approved != nil && !*in.Approved {
