@@ -42,11 +42,13 @@ func (f finding) String() string {
 var (
 	// The product's files, but no tests and what only they use, nor other people's code, nor the gallery's fixtures,
 	// which are agents' words.
-	product = regexp.MustCompile(`^(cmd|handlers|models|static/js|views|workers)/.*\.(go|templ|js|md|sh|py|mjs|txt)$`)
+	product = regexp.MustCompile(`^(cmd|handlers|models|static/js|views|workers)/.*\.(go|templ|js|md|sh|py|mjs|txt)$|^migrations/.*\.sql$`)
 	without = regexp.MustCompile(`_test\.go$|/(testdata|vendor|gallery|storetest|dbtest|llmtest|upstreamtest|pagestest)/`)
 	// Code within texts and comments, members of formats, and attributes of markup that are not seen or heard.
 	code = regexp.MustCompile("(?m)^ *```(?s:.*?)^ *```|`[^`\n]*`|\\b(nolint|go):[^\n]*|<(code|samp|kbd)\\b[^<>]*>[^<]*|" +
 		`\b[a-zA-Z]+:"\S*"|\b(data|hx|sse)-[\w-]+(=\\"[^"\\]*)?|\b(action|class|for|form|href|id|name|src|type|value)=\\"[^"\\]*`)
+	// A field or variable may have the name of a column, or of a member of a format.
+	storedName = regexp.MustCompile("(?m)^ +([a-z_]+) +[A-Z]+|json:\"([A-Za-z_]+)")
 	// Sentences run on through these.
 	space = regexp.MustCompile(`\\[nt"]|//|/\*|\*/|</?(a|b|bdi|em|i|mark|q|small|span|strong|time|var|wbr)\b[^<>]*>`)
 	// Comments and literals of scripts and lines to paste.
@@ -63,19 +65,29 @@ var (
 
 // findings are those of all files of a tree.
 func findings(tree fs.FS) (out []finding, err error) {
+	var all []source
+	stored := map[string]bool{}
 	err = fs.WalkDir(tree, ".", func(file string, _ fs.DirEntry, err error) error {
 		if err != nil || !product.MatchString(file) || without.MatchString(file) {
 			return err
 		}
 		raw, err := fs.ReadFile(tree, file)
-		s := source{file, string(raw), &out}
-		return cmp.Or(err, s.read())
+		for _, m := range storedName.FindAllStringSubmatch(string(raw), -1) {
+			name := strings.ToLower(strings.ReplaceAll(cmp.Or(m[1], m[2]), "_", ""))
+			stored[name], stored[strings.TrimSuffix(name, "at")] = true, true
+		}
+		all = append(all, source{file, string(raw), stored, &out})
+		return err
 	})
+	for i := range all {
+		err = cmp.Or(err, all[i].read())
+	}
 	return out, err
 }
 
 type source struct {
 	file, raw string
+	stored    map[string]bool // the names of columns and members, in small letters
 	out       *[]finding
 }
 
@@ -116,11 +128,12 @@ func (s *source) golang() error {
 		case *ast.FuncDecl: // a method is no object of its file
 			s.check(names, at(n.Name.Pos()), at(n.Name.End()))
 		case *ast.Ident:
-			if n.Obj != nil && n.Obj.Pos() == n.Pos() {
+			switch {
+			case n.Obj == nil || n.Obj.Pos() != n.Pos():
+			case n.Obj.Kind != ast.Var:
 				s.check(names, at(n.Pos()), at(n.End()))
-				if n.Obj.Kind == ast.Var && !fixed(n) {
-					s.check(variables, at(n.Pos()), at(n.End()))
-				}
+			case !s.stored[strings.ToLower(n.Name)]:
+				s.check(names|variables, at(n.Pos()), at(n.End()))
 			}
 		case *ast.BinaryExpr:
 			return n.Op != token.EQL && n.Op != token.NEQ // compared, not shown
@@ -132,12 +145,6 @@ func (s *source) golang() error {
 		return true
 	})
 	return nil
-}
-
-// fixed reports whether a field has its name from a format, which its tag names.
-func fixed(id *ast.Ident) bool {
-	field, ok := id.Obj.Decl.(*ast.Field)
-	return ok && field.Tag != nil && strings.Contains(strings.ReplaceAll(strings.ToLower(field.Tag.Value), "_", ""), strings.ToLower(id.Name))
 }
 
 // literal checks the inside of a literal if it is a text.
@@ -163,7 +170,7 @@ func (s *source) check(p place, from, to int) {
 		default:
 			for _, m := range r.is.FindAllStringIndex(part, -1) {
 				line := 1 + strings.Count(s.raw[:from]+part[:m[0]], "\n")
-				*s.out = append(*s.out, finding{p, s.file, part[m[0]:m[1]], r.advice, line})
+				*s.out = append(*s.out, finding{min(p, names), s.file, part[m[0]:m[1]], r.advice, line})
 			}
 		}
 	}
