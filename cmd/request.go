@@ -200,5 +200,5 @@ func requestState(a *models.Approval, now time.Time) string {
 	case a.PausedLeft != nil:
 		return "timer paused"
 	}
-	return cmp.Or(views.Left(a.ApprovalTimeoutAt, now, now).Text, "no deadline")
+	return cmp.Or(views.Remaining(a.ApprovalTimeoutAt, now, now).Text, "no deadline")
 }

@@ -75,7 +75,7 @@ func tellLocked(c *cobra.Command, dir string) error {
 	}
 	var names []string
 	for _, u := range upstreams {
-		if u.Locked != "" {
+		if u.Lock != "" {
 			names = append(names, u.Name)
 		}
 	}

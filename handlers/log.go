@@ -123,7 +123,7 @@ func Recover(log *slog.Logger) echo.MiddlewareFunc {
 					slog.String("route", c.Path()),
 					slog.String("panic", fmt.Sprint(got)),
 					slog.String("stack", string(debug.Stack())))
-				err = errPanicked
+				err = errPanic
 			}()
 			return next(c)
 		}
@@ -131,4 +131,4 @@ func Recover(log *slog.Logger) echo.MiddlewareFunc {
 }
 
 // errPanicked says that the log has the rest already.
-var errPanicked = errors.New("the handler panicked")
+var errPanic = errors.New("the handler panicked")

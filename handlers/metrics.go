@@ -135,7 +135,7 @@ func (m *Metrics) NotificationTried(kind models.ChannelKind, class models.SendCl
 
 // Told counts how long after its decision a caller had an outcome; it is made for
 // store.Options.ObserveTold.
-func (m *Metrics) Told(after time.Duration) { m.told.Observe(max(0, after.Seconds())) }
+func (m *Metrics) ObserveNotice(after time.Duration) { m.told.Observe(max(0, after.Seconds())) }
 
 // Settled counts one outcome; it is made for store.Options.ObserveOutcome.
 func (m *Metrics) Settled(o models.Outcome) {
@@ -145,7 +145,7 @@ func (m *Metrics) Settled(o models.Outcome) {
 	}
 	m.outcomes.get(settledKey{status, o.Cause}).Inc()
 	if o.Cause == models.CauseReviewer {
-		m.decided.Observe(o.Waited.Seconds())
+		m.decided.Observe(o.Wait.Seconds())
 	}
 }
 

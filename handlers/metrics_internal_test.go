@@ -10,7 +10,7 @@ import (
 // Counting stands in every request and commit.
 func TestCountingAllocatesNothing(t *testing.T) {
 	m := NewMetrics("test")
-	settled := models.Outcome{Status: models.StatusApproved, Cause: models.CauseReviewer, Waited: time.Second}
+	settled := models.Outcome{Status: models.StatusApproved, Cause: models.CauseReviewer, Wait: time.Second}
 	if n := testing.AllocsPerRun(100, func() {
 		m.answered("POST", "/v1/approvals", 202, time.Millisecond)
 		m.Settled(settled)

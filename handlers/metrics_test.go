@@ -50,7 +50,7 @@ func measured(t *testing.T, numbers error) *echo.Echo {
 	}
 	ask(e, "BREW", "/things/a-secret", nil)
 	k.Metrics.Committed(12, 3*time.Millisecond)
-	k.Metrics.Settled(models.Outcome{Status: models.StatusApproved, Cause: models.CauseReviewer, Waited: 45 * time.Second})
+	k.Metrics.Settled(models.Outcome{Status: models.StatusApproved, Cause: models.CauseReviewer, Wait: 45 * time.Second})
 	k.Metrics.Settled(models.Outcome{Cause: models.CauseGateOff})
 	left := k.Metrics.Stream(handlers.StreamsOfPages)
 	k.Metrics.Stream(handlers.StreamsOfPages)

@@ -65,7 +65,7 @@ func (k Kit) Problem(err error, c echo.Context) *Problem {
 	p := ProblemOf(routingError(err, c))
 	if p.Code == models.CodeInternal {
 		p.RequestID = RequestID(c)
-		if !errors.Is(err, errPanicked) {
+		if !errors.Is(err, errPanic) {
 			k.LogInternal(c, err)
 		}
 	}

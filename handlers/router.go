@@ -60,7 +60,7 @@ func (k Kit) FailJSON(err error, c echo.Context) {
 	p := ProblemOf(routingError(err, c))
 	if p.Code == models.CodeInternal {
 		p.RequestID = RequestID(c)
-		if !errors.Is(err, errPanicked) {
+		if !errors.Is(err, errPanic) {
 			k.LogInternal(c, err)
 		}
 	}

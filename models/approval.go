@@ -53,9 +53,9 @@ type DecisionInput struct {
 	Digest   string // what the decider saw; required to approve high and critical
 	Input    []byte // an edited input, JSON; nil when not edited
 	// Suggested is an input that would be approved, JSON, beside a rejection; nil: none.
-	Suggested []byte
-	Answer    *string // for questions
-	Option    *string // the name of one of the options: of a question, or to reject a call with
+	Suggestion []byte
+	Answer     *string // for questions
+	Option     *string // the name of one of the options: of a question, or to reject a call with
 	// Bulk says that the verdict is one of several given at once: requests of high and
 	// critical risk are not approved so, and questions not answered.
 	Bulk bool

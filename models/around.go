@@ -7,17 +7,17 @@ import "time"
 type Around struct {
 	// PolicyChanged: the request was judged by an older version of the policy. Now is
 	// what the current version would say; the request stays as it was judged (I12).
-	PolicyChanged bool
-	Now           PolicyResult
+	PolicyChange bool
+	Now          PolicyResult
 	// RejectReasons are the reasons that the rule offered for a rejection when the policy evaluated the request.
 	RejectReasons []string
 
 	// Earlier are the last calls of the same agent and tool that have an outcome,
 	// newest first, inputs cut; Counts says how the last of them ended.
 	// EarlierCapped: there are older ones, which are not counted.
-	Earlier       []Brief
-	Counts        CallCounts
-	EarlierCapped bool
+	Earlier    []Brief
+	Counts     CallCounts
+	EarlierCap bool
 	// LastApproved is the newest call that was allowed to run, LastRejected the newest
 	// rejected one. Both are from before the request and not cut; Released says what ran.
 	LastApproved, LastRejected *Approval
@@ -27,7 +27,7 @@ type Around struct {
 	ReaskOf *Approval
 
 	// Proposed are approvals with an edit that others must approve too, oldest first.
-	Proposed []Vote
+	Proposals []Vote
 
 	Notes  []Note   // in the order they were said
 	Opened []string // parts that the reader has unfolded

@@ -64,8 +64,8 @@ func (r *Response) Ticks(ticks []int) (string, error) {
 	case len(items) == 0:
 		return "", nil
 	}
-	ticked := slices.Compact(slices.Sorted(slices.Values(ticks)))
-	raw, err := json.Marshal(ticked)
+	numbers := slices.Compact(slices.Sorted(slices.Values(ticks)))
+	raw, err := json.Marshal(numbers)
 	if err != nil {
 		return "", fmt.Errorf("write what was ticked: %w", err)
 	}

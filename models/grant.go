@@ -84,7 +84,7 @@ type GrantInput struct {
 // GrantReach is how much a grant would have covered: Covered of the last Examined
 // calls of this agent and tool. More says that there are older ones.
 type GrantReach struct {
-	Covered, Examined int
-	More              bool
-	Since             time.Time // of the oldest looked at
+	Covered, Sample int
+	More            bool
+	Since           time.Time // of the oldest looked at
 }

@@ -153,10 +153,10 @@ func (s *NotificationSettings) NextDigest(after time.Time) (time.Time, bool) {
 
 // NotificationBacklog counts the messages that wait and fail. Counts are exact.
 type NotificationBacklog struct {
-	Scheduled int       // moments that have not come yet, and those that wait for quiet hours to end
-	Unsent    int       // messages that are to be sent, or sent again
-	Oldest    time.Time // of the unsent one that waits longest; zero: there is none
-	Failing   []FailingChannel
+	Schedule int       // moments that have not come yet, and those that wait for quiet hours to end
+	Unsent   int       // messages that are to be sent, or sent again
+	Oldest   time.Time // of the unsent one that waits longest; zero: there is none
+	Failures []FailingChannel
 }
 
 // FailingChannel is a channel whose messages do not arrive, and whose it is.

@@ -55,14 +55,14 @@ func PendingAges() []PendingAge {
 type Outcome struct {
 	Status Status // StatusNone: allowed without a person
 	Cause  Cause
-	Waited time.Duration // from the ask to the outcome; zero when settled at the ask
+	Wait   time.Duration // from the ask to the outcome; zero when settled at the ask
 }
 
 // OutcomeOf reads the outcome of an approval that has one.
 func OutcomeOf(a *Approval) Outcome {
 	o := Outcome{Status: a.Status(), Cause: a.Cause}
 	if a.ApprovalRequestedAt != nil && a.ApprovalTimestamp != nil {
-		o.Waited = a.ApprovalTimestamp.Sub(*a.ApprovalRequestedAt)
+		o.Wait = a.ApprovalTimestamp.Sub(*a.ApprovalRequestedAt)
 	}
 	return o
 }

@@ -38,8 +38,8 @@ type Origin struct {
 	// them, in order.
 	Withdrawals []Withdrawal
 
-	// Sending is the decision on its way to the upstream; nil: none.
-	Sending *SendingState
+	// Delivery is the decision on its way to the upstream; nil: none.
+	Delivery *SendingState
 }
 
 // LinkedResponse is the other row of a call that has two: the reported call that an
@@ -68,7 +68,7 @@ type SendingState struct {
 	Problem   string // of the last attempt that failed, in words
 	NextAt    time.Time
 	GiveUpAt  time.Time
-	Sending   bool // an attempt runs now
+	InFlight  bool // an attempt runs now
 }
 
 // WithdrawalKind is how a decision was taken back.

@@ -12,8 +12,8 @@ const (
 
 // PagePart is a part of the content to decide on, as a page draws it.
 type PagePart struct {
-	Name   string
-	Folded bool // something of it is out of sight until somebody opens it
+	Name string
+	Fold bool // something of it is out of sight until somebody opens it
 }
 
 // PageParts are all parts of the content to decide on, as a page draws them; nil: it has none.
@@ -30,7 +30,7 @@ type PageParts struct {
 func (p PageParts) ToOpen() []string {
 	var out []string
 	for _, part := range slices.Concat(p.mainParts(), listed(p.Source), listed(p.Beside)) {
-		if part.Folded {
+		if part.Fold {
 			out = append(out, part.Name)
 		}
 	}
@@ -76,7 +76,7 @@ type PageView struct {
 
 	// Confirmed says that the page is the second one for this approval: what can do much harm is
 	// not approved with one press.
-	Confirmed bool
+	Confirms bool
 
 	none bool
 }
@@ -138,7 +138,7 @@ func (r *Response) CheckViewed(v *PageView, openParts []string) error {
 		return err
 	}
 	switch {
-	case !v.Confirmed:
+	case !v.Confirms:
 		return &UnconfirmedError{}
 	case !v.SeenEnd:
 		return endNotSeen()

@@ -38,7 +38,7 @@ func TestWhatCanDoHarmIsLookedAtToItsEnd(t *testing.T) {
 			if unconfirmed != c.risk.NeedsDigest() {
 				t.Errorf("%s, with one press: to be confirmed: %t", c.name, unconfirmed)
 			}
-			c.view.Confirmed = true
+			c.view.Confirms = true
 		}
 		err := r.CheckViewed(c.view, c.opened)
 		if (err == nil) != c.ok || err != nil && models.ErrorCode(err) != models.CodeInvalid {
@@ -50,9 +50,9 @@ func TestWhatCanDoHarmIsLookedAtToItsEnd(t *testing.T) {
 // What must be opened and seen of a request, by the parts that its page draws.
 func TestWhichPartsCount(t *testing.T) {
 	t.Parallel()
-	folded := func(name string) *models.PagePart { return &models.PagePart{Name: name, Folded: true} }
+	folded := func(name string) *models.PagePart { return &models.PagePart{Name: name, Fold: true} }
 	whole := func(name string) *models.PagePart { return &models.PagePart{Name: name} }
-	blocks := []models.PagePart{{Name: "block-1", Folded: true}, {Name: "block-2"}}
+	blocks := []models.PagePart{{Name: "block-1", Fold: true}, {Name: "block-2"}}
 	for name, c := range map[string]struct {
 		parts     models.PageParts
 		open, see []string

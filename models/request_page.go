@@ -3,12 +3,12 @@ package models
 // RequestPage is what a person is shown of one request. All of it is of one moment, but
 // for Presence, which is kept in no database.
 type RequestPage struct {
-	Approval Approval
-	Turns    []Brief // the last of its conversation before it, oldest first
-	Origin   Origin
-	Around   Around
-	Presence Presence
-	Acting   ActingPage
+	Approval     Approval
+	Turns        []Brief // the last of its conversation before it, oldest first
+	Origin       Origin
+	Around       Around
+	Presence     Presence
+	Substitution ActingPage
 
 	// SeesConversation: the reader may look at all of its conversation.
 	SeesConversation bool

@@ -14,7 +14,7 @@ type CallDetail struct {
 	CompletedAt     *time.Time
 	OpenSince       *time.Time // of one without a result: reported, or decided since
 	IsError         bool
-	Denied          bool   // it was rejected: its result is how the agent reports that
+	Denial          bool   // it was rejected: its result is how the agent reports that
 	Result          string // its beginning
 	ResultBytes     int64  // its true length
 	Closed          ClosedBy

@@ -25,7 +25,7 @@ type SystemState struct {
 	Oldest  *PendingRef // the longest waiting; nil without any
 	Waiters int         // callers that sleep until an approval settles: exact
 
-	Stranded []PendingRef // only an admin can decide; at most StrandedMost
+	AdminOnly []PendingRef // only an admin can decide; at most StrandedMost
 	// StrandedMore says that there are more than are listed.
 	StrandedMore bool
 }

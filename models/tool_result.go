@@ -44,13 +44,13 @@ func (r *toolResult) encode() string {
 	return string(raw)
 }
 
-func standing(b Budget) *budgetState {
+func budgetStateOf(b Budget) *budgetState {
 	return &budgetState{Total: b.Total, Used: b.Used, Reserved: b.Reserved, Remaining: b.Remaining()}
 }
 
 // AppliedResult is the result of a change of the budget that holds at once.
 func AppliedResult(b Budget) string {
-	return (&toolResult{Status: "applied", Budget: standing(b)}).encode()
+	return (&toolResult{Status: "applied", Budget: budgetStateOf(b)}).encode()
 }
 
 // RefusedResult is the result of a call that changed nothing, and names the wrong fields. An error of another type
@@ -67,7 +67,7 @@ func RefusedResult(err error) string {
 // request, as it is now, with the change of the budget that came with the
 // decision and the current budget.
 func OutcomeResult(a *Approval, change *BudgetStep, b Budget) string {
-	out := toolResult{Status: string(a.Status()), Cause: a.Cause, Budget: standing(b)}
+	out := toolResult{Status: string(a.Status()), Cause: a.Cause, Budget: budgetStateOf(b)}
 	switch {
 	case a.Vote != nil:
 		out.By, out.Feedback = a.Vote.UserName, a.Feedback()

@@ -76,11 +76,11 @@ type WebhookInput struct {
 type WebhookState struct {
 	Webhook
 
-	Owner    string     // name of the owner; empty: there is none
-	Behind   int64      // entries after the cursor, of all types
-	OldestAt *time.Time // of what it gets and has not got; nil: nothing
-	Blocked  int        // streams
-	Last     *WebhookAnswer
+	Owner      string     // name of the owner; empty: there is none
+	Behind     int64      // entries after the cursor, of all types
+	OldestAt   *time.Time // of what it gets and has not got; nil: nothing
+	BlockCount int        // streams
+	Last       *WebhookAnswer
 }
 
 // WebhookPage is all that there is to show of an endpoint.

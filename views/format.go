@@ -73,7 +73,7 @@ func AgoOf(at *time.Time, now time.Time) Moment {
 
 // Left is a moment that counts down to a deadline. It is zero for a deadline
 // that does not exist (models.NoDeadline).
-func Left(deadline, since, now time.Time) Moment {
+func Remaining(deadline, since, now time.Time) Moment {
 	if !deadline.Before(models.NoDeadline) {
 		return Moment{}
 	}

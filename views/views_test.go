@@ -71,12 +71,12 @@ func TestLeft(t *testing.T) {
 		{2 * time.Hour, "2:00:00 left", "calm"},
 		{49 * time.Hour, "2 d 1 h left", "calm"},
 	} {
-		m := views.Left(now.Add(tt.left), since, now)
+		m := views.Remaining(now.Add(tt.left), since, now)
 		if m.Text != tt.text || m.Level != tt.level {
 			t.Errorf("%v: %q %s, want %q %s", tt.left, m.Text, m.Level, tt.text, tt.level)
 		}
 	}
-	if !views.Left(models.NoDeadline, since, now).IsZero() {
+	if !views.Remaining(models.NoDeadline, since, now).IsZero() {
 		t.Error("no deadline counts down")
 	}
 }

@@ -47,7 +47,7 @@ func Lead(ctx context.Context, log *slog.Logger, p Post) {
 	if p.Bus != nil {
 		news := p.Bus.Subscribe(0, p.Topics...) // without room, Lagged reports each topic
 		defer news.Close()
-		wake = news.Lagged
+		wake = news.Lag
 	}
 	var held *models.Lease
 	stop := func() {}

@@ -45,7 +45,7 @@ func (l Loop[K, G]) Run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-sub.C:
-		case <-sub.Lagged:
+		case <-sub.Lag:
 		case k := <-attempts.ends:
 			attempts.end(k)
 		case <-timer.C:

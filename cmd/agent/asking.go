@@ -122,7 +122,7 @@ func (a *asking) run(ctx context.Context, req wire.AskRequest) error {
 	case ctx.Err() != nil:
 		return terminal.Exit(exitInterrupted,
 			fmt.Errorf("interrupted; the request %s stays open until it is decided or expires", req.ApprovalID))
-	case errors.Is(err, client.ErrDeadlinePassed):
+	case errors.Is(err, client.ErrDeadline):
 		return terminal.Exit(exitLapsed, err)
 	case errors.Is(err, client.ErrNeverAnswered):
 		return a.unanswered(req, err)
@@ -183,7 +183,7 @@ func (a *asking) outcome(got *wire.Approval) error {
 		}
 		return nil
 	case wire.StatusRejected:
-		if input := got.Decision.Suggested; len(input) > 0 && !a.o.asJSON {
+		if input := got.Decision.Suggestion; len(input) > 0 && !a.o.asJSON {
 			fmt.Fprintf(a.say, "ask again with the suggested input: %s\n", terminal.Plain(string(input)))
 		}
 		return terminal.Exit(exitRejected, nil)

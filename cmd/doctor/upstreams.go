@@ -21,8 +21,8 @@ func (d *doctor) upstreams(ctx context.Context) diagnosis {
 	why := ""
 	for _, u := range all {
 		switch {
-		case u.Locked != "":
-			noKey, why = append(noKey, u.Name), u.Locked
+		case u.Lock != "":
+			noKey, why = append(noKey, u.Name), u.Lock
 		case !u.Disabled && upstream.RefusedHost(u.BaseURL, d.cfg.Upstreams.Allow) != "":
 			local = append(local,
 				fmt.Sprintf("%s: %s is %s", u.Name, u.BaseURL, upstream.RefusedHost(u.BaseURL, d.cfg.Upstreams.Allow)))

@@ -25,8 +25,8 @@ func (d *doctor) webhooks(ctx context.Context) diagnosis {
 	why := ""
 	for _, h := range all {
 		name := terminal.Plain(h.Name) + ", " + terminal.Plain(h.Label)
-		if h.Locked != "" {
-			noSecret, why = append(noSecret, terminal.Plain(h.Name)), h.Locked
+		if h.Lock != "" {
+			noSecret, why = append(noSecret, terminal.Plain(h.Name)), h.Lock
 		}
 		switch {
 		case h.Why == models.PausedFailing:

@@ -59,7 +59,7 @@ func TestDoctorNamesWebhooks(t *testing.T) {
 		{"paused by a person", 25 * time.Hour, map[string]webhooks.Progress{"copy": {Cursor: 0, Pause: models.PausedByPerson}}, false, "ok", nil},
 		{"a little late", 23 * time.Hour, map[string]webhooks.Progress{"copy": {Cursor: 0}}, false, "ok", nil},
 		{"late", 25 * time.Hour, map[string]webhooks.Progress{"copy": {Cursor: 0}}, false, "warn", []string{"copy, https://hooks.example.com: the oldest event that it has not got is of"}},
-		{"late in one conversation", 25 * time.Hour, map[string]webhooks.Progress{"copy": {Cursor: head, Blocked: []models.WebhookBlockRow{refused}}}, false, "warn", []string{"copy, https://hooks.example.com: the oldest event"}},
+		{"late in one conversation", 25 * time.Hour, map[string]webhooks.Progress{"copy": {Cursor: head, Blocks: []models.WebhookBlockRow{refused}}}, false, "warn", []string{"copy, https://hooks.example.com: the oldest event"}},
 		{
 			"locked", 0,
 			map[string]webhooks.Progress{"copy": {Cursor: head}, "old": {Cursor: head, Pause: models.PausedGone}},

@@ -148,7 +148,7 @@ func (g *ingestRun) tellUnread() {
 		fmt.Fprintf(&text, "%d lines of the agent's output could not be read:", lines)
 	}
 	for _, one := range first {
-		fmt.Fprintf(&text, "\nline %d: %s", one.Line, one.Beginning)
+		fmt.Fprintf(&text, "\nline %d: %s", one.Line, one.Head)
 	}
 	if lines > len(first) {
 		text.WriteString("\n…")

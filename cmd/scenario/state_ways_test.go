@@ -102,7 +102,7 @@ func (s *stateWalk) webhooks() {
 	}
 	process.Eventually(s.t, "all events are accepted", func() bool {
 		state, err := in.Webhooks.Get(ctx, s.w.Admin, hook.ID)
-		return err == nil && state.Cursor >= head.Seq && state.Blocked == 0
+		return err == nil && state.Cursor >= head.Seq && state.BlockCount == 0
 	})
 	mu.Lock()
 	defer mu.Unlock()

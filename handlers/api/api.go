@@ -147,7 +147,7 @@ func (a *API) problem(ctx context.Context, route, requestID string, err error) *
 	p := handlers.ProblemOf(err)
 	var e *models.Error
 	if errors.As(err, &e) && e.Approval != nil {
-		p.Approval = a.standing(route, e.Approval)
+		p.Approval = a.currentAnswer(route, e.Approval)
 	}
 	if p.Code == models.CodeInternal {
 		p.RequestID = requestID

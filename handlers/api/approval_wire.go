@@ -94,7 +94,7 @@ func decisionOf(a *models.Approval, status models.Status) *wire.Decision {
 		d.Input, d.Answer, d.Option = nil, nil, nil
 	}
 	if text, ok := a.Suggested(); ok {
-		d.Suggested = rawOf(text)
+		d.Suggestion = rawOf(text)
 	}
 	if why := a.Withheld(); why != "" {
 		d.Reason = why
@@ -154,7 +154,7 @@ func decisionInput(r *wire.RespondRequest) models.DecisionInput {
 		in.Input = r.Input
 	}
 	if len(r.SuggestedInput) > 0 && string(r.SuggestedInput) != "null" {
-		in.Suggested = r.SuggestedInput
+		in.Suggestion = r.SuggestedInput
 	}
 	return in
 }

@@ -21,9 +21,9 @@ func inputOf(a *models.Approval) (input, reported json.RawMessage) {
 	if _, err := models.CanonicalJSON("input", []byte(other)); err == nil {
 		return json.RawMessage(other), rawOf(a.ToolInputJSON)
 	}
-	quoted, err := json.Marshal(other) // kept cut, or JSON that may be read in two ways
+	quote, err := json.Marshal(other) // kept cut, or JSON that may be read in two ways
 	if err != nil {
 		return nil, rawOf(a.ToolInputJSON)
 	}
-	return quoted, rawOf(a.ToolInputJSON)
+	return quote, rawOf(a.ToolInputJSON)
 }

@@ -21,19 +21,19 @@ const (
 
 var (
 	exampleInput = json.RawMessage(`{"version":"1.4","target":"production"}`)
-	exampleAsked = time.Date(2026, time.March, 2, 12, 0, 0, 0, time.UTC)
+	exampleTime  = time.Date(2026, time.March, 2, 12, 0, 0, 0, time.UTC)
 )
 
 // examplePending is a request that waits.
 func examplePending() *wire.Approval {
-	timeout := exampleAsked.Add(5 * time.Minute)
+	timeout := exampleTime.Add(5 * time.Minute)
 	return &wire.Approval{
 		ApprovalID: exampleID, ConversationID: exampleConversation, Agent: exampleAsker(), Sequence: 7,
 		Kind: wire.KindToolCall, ToolName: "deploy", Input: exampleInput, Explained: wire.Explained{Description: "1.4 to production"},
 		ToolUseID: new("toolu_01"), RunID: new("release-1.4"),
 		Digest: exampleDigest, Risk: wire.Risk(models.RiskHigh), Status: wire.StatusPending,
 		Advice:           models.Advice(models.StatusPending, models.CauseNone, models.KindToolCall),
-		RequiresApproval: true, RequestedAt: exampleAsked, Timestamp: exampleAsked, TimeoutAt: &timeout,
+		RequiresApproval: true, RequestedAt: exampleTime, Timestamp: exampleTime, TimeoutAt: &timeout,
 		Policy: wire.Policy{Version: 3, Rule: "production", Reason: "Deployments to production need approval.", SelfApproval: wire.SelfApproval(models.SelfAllowed)},
 		URL:    "https://sign.example.com/approvals/" + exampleID,
 
@@ -53,7 +53,7 @@ func exampleSettled() *wire.Approval {
 	a.Advice = models.Advice(models.Status(a.Status), models.Cause(a.Cause), models.Kind(a.Kind))
 	a.Decision = &wire.Decision{
 		Approved: true, Reason: "go", By: &wire.Decider{ID: exampleUser, Name: "Ada Lovelace"},
-		At: exampleAsked.Add(40 * time.Second), Input: exampleInput,
+		At: exampleTime.Add(40 * time.Second), Input: exampleInput,
 	}
 	respond(a)
 	return a
@@ -79,7 +79,7 @@ func exampleHeld() *wire.Approval {
 // exampleUndo is a request whose approval may still be taken back.
 func exampleUndo() *wire.Approval {
 	a := examplePending()
-	a.Held = &wire.Held{Reason: "undo", Until: new(exampleAsked.Add(50 * time.Second))}
+	a.Held = &wire.Held{Reason: "undo", Until: new(exampleTime.Add(50 * time.Second))}
 	a.WaitingFor = "the release of Ada Lovelace's approval in 8 seconds"
 	return a
 }
@@ -87,22 +87,22 @@ func exampleUndo() *wire.Approval {
 // exampleQuestion is what a reviewer asks back, and its answer.
 func exampleQuestion() wire.Note {
 	ada := authorOf(models.ActorUser, exampleUser, "Ada Lovelace")
-	return wire.Note{OpenNote: wire.OpenNote{ID: exampleNote, Text: "Is the migration in it?", By: ada, At: exampleAsked.Add(30 * time.Second)}, Asks: true}
+	return wire.Note{OpenNote: wire.OpenNote{ID: exampleNote, Text: "Is the migration in it?", By: ada, At: exampleTime.Add(30 * time.Second)}, Asks: true}
 }
 
 func exampleAnswer() wire.Note {
 	bot := authorOf(models.ActorAgent, exampleAgent, "release-bot")
-	return wire.Note{OpenNote: wire.OpenNote{ID: "0198a5c3-0a55-7f0e-9d61-2b8f0c4d9e22", Text: "No, it ran yesterday.", By: bot, At: exampleAsked.Add(90 * time.Second)}}
+	return wire.Note{OpenNote: wire.OpenNote{ID: "0198a5c3-0a55-7f0e-9d61-2b8f0c4d9e22", Text: "No, it ran yesterday.", By: bot, At: exampleTime.Add(90 * time.Second)}}
 }
 
 func exampleExtended() *wire.Approval {
 	a := examplePending()
-	a.TimeoutAt = new(exampleAsked.Add(40*time.Second + time.Hour))
+	a.TimeoutAt = new(exampleTime.Add(40*time.Second + time.Hour))
 	return a
 }
 
 func exampleHolding() *wire.Held {
-	return &wire.Held{Reason: "upstream", Until: new(exampleAsked.Add(10*time.Minute + 40*time.Second))}
+	return &wire.Held{Reason: "upstream", Until: new(exampleTime.Add(10*time.Minute + 40*time.Second))}
 }
 
 func exampleCancelled() *wire.Approval {
@@ -110,7 +110,7 @@ func exampleCancelled() *wire.Approval {
 	a.Status, a.Cause = wire.StatusCancelled, wire.Cause(models.CauseCancelled)
 	a.Reviewers, a.WaitingFor = nil, ""
 	a.Advice = models.Advice(models.Status(a.Status), models.Cause(a.Cause), models.Kind(a.Kind))
-	a.Decision = &wire.Decision{Reason: "withdrawn by the agent", At: exampleAsked.Add(40 * time.Second)}
+	a.Decision = &wire.Decision{Reason: "withdrawn by the agent", At: exampleTime.Add(40 * time.Second)}
 	respond(a)
 	return a
 }
@@ -150,7 +150,7 @@ func approvalDocs() map[string]operationDoc {
 				"question": &wire.NoteRequest{Text: "Is the migration in it?"},
 				"answer":   &wire.NoteRequest{Text: "No, it ran yesterday."},
 			},
-			answers: map[int]any{201: &wire.NoteResult{ApprovalID: exampleID, Note: exampleAnswer(), TimeoutAt: new(exampleAsked.Add(6 * time.Minute))}},
+			answers: map[int]any{201: &wire.NoteResult{ApprovalID: exampleID, Note: exampleAnswer(), TimeoutAt: new(exampleTime.Add(6 * time.Minute))}},
 			problems: []models.Code{
 				models.CodeForbidden, models.CodeNotAReviewer, models.CodeNotFound, models.CodeAlreadyDecided, models.CodeExpired, models.CodeBeingDecided, models.CodeWrongDecisionKind,
 			},
@@ -192,11 +192,11 @@ func approvalDocs() map[string]operationDoc {
 			answers: map[int]any{
 				200: &wire.RespondResult{
 					Success: true, ApprovalID: exampleID, Status: wire.StatusApproved,
-					Response: wire.Responded{Approved: true, Reason: "go", Timestamp: exampleAsked.Add(40 * time.Second)},
+					Response: wire.Responded{Approved: true, Reason: "go", Timestamp: exampleTime.Add(40 * time.Second)},
 				},
 				202: &wire.RespondResult{
 					Success: true, ApprovalID: exampleID, Status: wire.StatusPending, Held: exampleHolding(),
-					Response: wire.Responded{Approved: true, Reason: "go", Timestamp: exampleAsked.Add(40 * time.Second)},
+					Response: wire.Responded{Approved: true, Reason: "go", Timestamp: exampleTime.Add(40 * time.Second)},
 				},
 			},
 			problems: []models.Code{

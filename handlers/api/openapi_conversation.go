@@ -19,7 +19,7 @@ func exampleRun() wire.Conversation {
 		ID: exampleConversation, Title: "Clean up old logs", Status: wire.ConversationStatus(models.ConversationWaitingInput), Pending: 1,
 		Agent: wire.Named[wire.AgentID]{ID: "0198a5b0-2a00-7b11-9c00-1f2e3d4c5b6a", Name: "janitor"},
 		Owner: wire.Named[wire.UserID]{ID: exampleUser, Name: "Ada Lovelace"},
-		RunID: new("logs"), OnReject: models.OnRejectContinue, CreatedAt: exampleAsked, UpdatedAt: exampleAsked.Add(time.Minute), Budget: exampleBudget(),
+		RunID: new("logs"), OnReject: models.OnRejectContinue, CreatedAt: exampleTime, UpdatedAt: exampleTime.Add(time.Minute), Budget: exampleBudget(),
 	}
 }
 
@@ -29,7 +29,7 @@ func exampleProposal() *wire.ConversationResponse {
 		ResponseID: exampleID, RequestID: exampleConversation, Sequence: 3, Kind: wire.KindProposal,
 		Content: "Delete the logs that are older than 90 days: 2.1 GB in /var/log/app.", ToolName: models.ToolRespondWithApproval, Energy: 1, EnergyBudget: new(int64(100)),
 		ModelUsed: "example-1", Digest: exampleDigest, Risk: wire.Risk(models.RiskMedium), RequiresApproval: true, Status: new(wire.StatusPending),
-		Advice: models.Advice(models.StatusPending, models.CauseNone, models.KindProposal), Timestamp: exampleAsked.Add(time.Minute),
+		Advice: models.Advice(models.StatusPending, models.CauseNone, models.KindProposal), Timestamp: exampleTime.Add(time.Minute),
 		URL: "https://sign.example.com/approvals/" + exampleID,
 	}
 }
@@ -39,7 +39,7 @@ func exampleApproved() *wire.ConversationResponse {
 	r.Status, r.Cause = new(wire.StatusApproved), wire.Cause(models.CauseReviewer)
 	r.Advice = models.Advice(models.Status(*r.Status), models.Cause(r.Cause), models.Kind(r.Kind))
 	r.Decision = &wire.Decision{
-		Approved: true, Reason: "keep the newest week", By: &wire.Decider{ID: exampleUser, Name: "Ada Lovelace"}, At: exampleAsked.Add(2 * time.Minute),
+		Approved: true, Reason: "keep the newest week", By: &wire.Decider{ID: exampleUser, Name: "Ada Lovelace"}, At: exampleTime.Add(2 * time.Minute),
 	}
 	return r
 }
@@ -64,11 +64,11 @@ func exampleHistory() *wire.ConversationHistory {
 	janitor := authorOf(models.ActorAgent, string(run.Agent.ID), run.Agent.Name)
 	return &wire.ConversationHistory{Conversation: run, After: 3, Entries: []wire.ConversationEntry{
 		{
-			Sequence: 1, Type: "message", Timestamp: exampleAsked, Author: ada,
+			Sequence: 1, Type: "message", Timestamp: exampleTime, Author: ada,
 			Message: &wire.ConversationMessage{ID: wire.MessageID(exampleMessage), Content: "The disk is nearly full."},
 		},
-		{Sequence: 2, Type: "budget", Timestamp: exampleAsked, Author: ada, Budget: &wire.BudgetStep{New: 100}},
-		{Sequence: 3, Type: "response", Timestamp: exampleAsked.Add(time.Minute), Author: janitor, Response: exampleProposal()},
+		{Sequence: 2, Type: "budget", Timestamp: exampleTime, Author: ada, Budget: &wire.BudgetStep{New: 100}},
+		{Sequence: 3, Type: "response", Timestamp: exampleTime.Add(time.Minute), Author: janitor, Response: exampleProposal()},
 	}}
 }
 
@@ -108,8 +108,8 @@ func conversationDocs() map[string]operationDoc {
 		},
 		"list-conversation-approvals": {
 			answers: map[int]any{200: &wire.ConversationApprovals{RequestID: exampleConversation, Approvals: []wire.ConversationApproval{{
-				ID: exampleID, Agent: exampleAsker(), Kind: wire.KindProposal, Content: exampleProposal().Content, Timestamp: exampleAsked.Add(time.Minute),
-				Status: wire.StatusApproved, ApprovalTimestamp: new(exampleAsked.Add(2 * time.Minute)), Feedback: new("keep the newest week"), Digest: exampleDigest, Risk: wire.Risk(models.RiskMedium),
+				ID: exampleID, Agent: exampleAsker(), Kind: wire.KindProposal, Content: exampleProposal().Content, Timestamp: exampleTime.Add(time.Minute),
+				Status: wire.StatusApproved, ApprovalTimestamp: new(exampleTime.Add(2 * time.Minute)), Feedback: new("keep the newest week"), Digest: exampleDigest, Risk: wire.Risk(models.RiskMedium),
 			}}}},
 			problems: []models.Code{models.CodeNotFound, models.CodeTooManyRequests},
 		},

@@ -31,7 +31,7 @@ func runDocs() map[string]operationDoc {
 				{ID: "m-1", Type: models.RunEventReply, Content: "I list the files and run the tests."},
 				{Type: models.RunEventToolCall, ToolUseID: "toolu_01", ToolName: "bash", Input: jsontext.Value(`{"command":"ls"}`), BatchID: "m-1"},
 				{Type: models.RunEventToolCall, ToolUseID: "toolu_02", ToolName: "bash", Input: jsontext.Value(`{"command":"make test"}`), BatchID: "m-1"},
-				{Type: models.RunEventToolResult, ToolUseID: "toolu_01", Result: "main.go\n", At: new(exampleAsked.Add(time.Second))},
+				{Type: models.RunEventToolResult, ToolUseID: "toolu_01", Result: "main.go\n", At: new(exampleTime.Add(time.Second))},
 			}},
 			lines: map[string]any{
 				"end": `{"type":"tool_result","toolUseId":"toolu_02","result":"FAIL","isError":true}` + "\n" +

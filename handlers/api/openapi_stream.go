@@ -89,12 +89,12 @@ func (v *vocabulary) example() string {
 
 func exampleFeedEvent(what requests.FeedKind, seq int64, status models.Status) *requests.FeedEvent {
 	a := &models.Approval{Response: models.Response{
-		ID: exampleID, ConversationID: exampleConversation, Kind: models.KindToolCall, CreatedAt: exampleAsked, Digest: exampleDigest,
+		ID: exampleID, ConversationID: exampleConversation, Kind: models.KindToolCall, CreatedAt: exampleTime, Digest: exampleDigest,
 		Risk: models.RiskHigh, RequiresApproval: true, ApprovalStatus: &status, ApprovalTimeoutAt: models.NoDeadline,
 		ToolUseID: new("toolu_01"), ToolName: "deploy", ToolInputJSON: string(exampleInput), Explanation: models.Explanation{Description: "1.4 to production"},
 	}, RunID: new("release-1.4")}
 	if status == models.StatusApproved {
 		a.Cause = models.CauseReviewer
 	}
-	return &requests.FeedEvent{Seq: seq, At: exampleAsked, Kind: what, Conversation: exampleConversation, Approval: a}
+	return &requests.FeedEvent{Seq: seq, At: exampleTime, Kind: what, Conversation: exampleConversation, Approval: a}
 }

@@ -10,11 +10,11 @@ import (
 
 // exampleInvocation is the request of the other examples in this surface's words.
 func exampleInvocation() *wire.Invocation {
-	decided, timeout := exampleAsked.Add(40*time.Second), exampleAsked.Add(5*time.Minute)
+	decided, timeout := exampleTime.Add(40*time.Second), exampleTime.Add(5*time.Minute)
 	return &wire.Invocation{
 		ToolUseID: "toolu_01", ToolCallID: exampleID, Agent: exampleAsker(), JobID: new("job-812"), SessionID: "release-1.4", ToolName: "deploy", ToolInput: exampleInput,
 		Explained: wire.Explained{Description: "1.4 to production"}, RequiresApproval: true, Status: wire.ToolApproved, Cause: wire.Cause(models.CauseReviewer), Risk: wire.Risk(models.RiskHigh),
-		Digest: exampleDigest, RequestedAt: exampleAsked, TimeoutAt: &timeout, DecidedAt: &decided,
+		Digest: exampleDigest, RequestedAt: exampleTime, TimeoutAt: &timeout, DecidedAt: &decided,
 		DecidedBy: &wire.Decider{ID: exampleUser, Name: "Ada Lovelace"}, Reason: "go",
 	}
 }

@@ -65,7 +65,7 @@ func originOf(callID *string, o *models.Origin) *wire.Origin {
 			out.Linked.Is = "call"
 		}
 	}
-	if t := o.Sending; t != nil {
+	if t := o.Delivery; t != nil {
 		out.Telling = &wire.Telling{Verdict: wire.Verdict(t.Verdict), By: t.VoterName, Since: t.Since, Attempts: t.Attempts, Problem: t.Problem, NextAt: t.NextAt}
 	}
 	for _, w := range o.Withdrawals {

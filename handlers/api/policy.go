@@ -117,7 +117,7 @@ func policyVersionOf(v store.PolicyVersion) (*policyOut, error) {
 // policyDocs are the operations of the policy.
 func policyDocs() map[string]operationDoc {
 	document := jsontext.Value(`{"unmatched":"require","rules":[{"name":"payments","tools":["/^payment\\./"],"effect":"require","risk":"high"}]}`)
-	example := &wire.PolicyVersion{Version: 7, Document: document, Author: "Ada Lovelace", Note: "payments need a person", SavedAt: exampleAsked}
+	example := &wire.PolicyVersion{Version: 7, Document: document, Author: "Ada Lovelace", Note: "payments need a person", SavedAt: exampleTime}
 	return map[string]operationDoc{
 		"get-policy": {answers: map[int]any{200: example}},
 		"change-policy": {

@@ -200,7 +200,7 @@ func (a *API) lintPolicy(ctx context.Context, in *lintPolicyIn) (*lintPolicyOut,
 // policyJudgingDocs are the operations that judge by a policy.
 func policyJudgingDocs() map[string]operationDoc {
 	document := jsontext.Value(`{"rules":[{"name":"payments over 100","tools":["/^payment\\./"],"when":"input.amount > 100","effect":"require","risk":"high"}]}`)
-	last, since := 1000, exampleAsked.Add(-30*24*time.Hour)
+	last, since := 1000, exampleTime.Add(-30*24*time.Hour)
 	runs := wire.PolicyOutcome{Effect: "allow", Rule: "unmatched"}
 	waits := wire.PolicyOutcome{Effect: "require", Rule: "payments over 100", Terms: "risk high"}
 	return map[string]operationDoc{
@@ -225,7 +225,7 @@ func policyJudgingDocs() map[string]operationDoc {
 			answers: map[int]any{200: &wire.PolicyReplayed{
 				Calls: 1000, Changed: 12, Effects: 12, OldestAt: &since,
 				Groups:  []wire.PolicyReplayGroup{{ToolName: "payment.send", Active: runs, Draft: waits, Calls: 12}},
-				Changes: []wire.PolicyReplayChange{{ApprovalID: exampleID, ToolName: "payment.send", Agent: "builder", AskedAt: exampleAsked, Active: runs, Draft: waits}},
+				Changes: []wire.PolicyReplayChange{{ApprovalID: exampleID, ToolName: "payment.send", Agent: "builder", AskedAt: exampleTime, Active: runs, Draft: waits}},
 			}},
 		},
 		"lint-policy": {

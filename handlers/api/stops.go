@@ -106,7 +106,7 @@ func (a *API) liftStop(ctx context.Context, in *liftStopIn) (*listStopsOut, erro
 // stopDocs are the operations of stops.
 func stopDocs() map[string]operationDoc {
 	agent, name := exampleConversation, "builder"
-	stop := wire.Stop{StopID: exampleID, AgentID: &agent, AgentName: &name, Note: "It deletes things.", StoppedAt: exampleAsked, StoppedBy: "Ada Lovelace"}
+	stop := wire.Stop{StopID: exampleID, AgentID: &agent, AgentName: &name, Note: "It deletes things.", StoppedAt: exampleTime, StoppedBy: "Ada Lovelace"}
 	return map[string]operationDoc{
 		"list-stops": {answers: map[int]any{200: &wire.StopList{Stops: []wire.Stop{stop}}}},
 		"stop-agents": {

@@ -47,14 +47,14 @@ func (a *API) stream(words *vocabulary) echo.HandlerFunc {
 		// Subscribe before reading: entries that are recorded in between would otherwise be missed.
 		sub := a.store.Bus().Subscribe(1, requests.FeedTopics(r.actor)...)
 		defer sub.Close()
-		started, err := r.find(ctx, from)
+		start, err := r.find(ctx, from)
 		if err != nil {
 			return err
 		}
 		if r.out, err = handlers.NewEventStream(c.Response()); err != nil {
 			return nil // the reader is gone
 		}
-		if started() == nil && r.tell(ctx) {
+		if start() == nil && r.tell(ctx) {
 			r.follow(ctx, sub)
 		}
 		return nil
@@ -63,7 +63,7 @@ func (a *API) stream(words *vocabulary) echo.HandlerFunc {
 
 // errEnded ends a stream that is telling: its reader is gone or may hear no more,
 // or the server stops.
-var errEnded = errors.New("the stream has ended")
+var errEnd = errors.New("the stream has ended")
 
 // reader is one open stream.
 type reader struct {
@@ -77,7 +77,7 @@ type reader struct {
 
 // find sets where the reader continues: at its place, or at the head if it has none or is too far behind. started
 // sends the reader the new place, if it changed.
-func (r *reader) find(ctx context.Context, from *place) (started func() error, err error) {
+func (r *reader) find(ctx context.Context, from *place) (start func() error, err error) {
 	if from == nil {
 		head, err := r.a.store.Ledger.Head(ctx)
 		r.at = place{after: head.Seq}
@@ -102,7 +102,7 @@ func (r *reader) follow(ctx context.Context, sub *events.Subscription) {
 	defer alive.Stop()
 	rest := time.NewTimer(restFor)
 	defer rest.Stop()
-	resting, woken := true, false
+	idle, woken := true, false
 	for {
 		select {
 		case <-ctx.Done():
@@ -115,20 +115,20 @@ func (r *reader) follow(ctx context.Context, sub *events.Subscription) {
 			} else if !r.holds(ctx) {
 				return
 			}
-		case <-sub.Lagged:
+		case <-sub.Lag:
 			woken = true
 		case <-rest.C:
-			resting = false
+			idle = false
 		case <-alive.C:
 			if !r.holds(ctx) || r.out.Comment("still here") != nil {
 				return
 			}
 		}
-		if woken && !resting {
+		if woken && !idle {
 			if !r.tell(ctx) {
 				return
 			}
-			woken, resting = false, true
+			woken, idle = false, true
 			rest.Reset(restFor)
 		}
 	}
@@ -162,7 +162,7 @@ func (r *reader) tell(ctx context.Context) bool {
 	if next > begin.after {
 		r.at = place{after: next}
 	}
-	if err != nil && !errors.Is(err, errEnded) && ctx.Err() == nil {
+	if err != nil && !errors.Is(err, errEnd) && ctx.Err() == nil {
 		r.a.kit.Log.ErrorContext(ctx, "a stream ended", slog.String("route", r.words.path), slog.String("error", err.Error()))
 	}
 	return err == nil
@@ -187,7 +187,7 @@ func (b *batch) add(ctx context.Context, events []handlers.Event) error {
 	}
 	select {
 	case <-b.r.a.kit.Streams.Stopped(): // a reader far behind must not hold up a stop
-		return errEnded
+		return errEnd
 	default:
 		return nil
 	}
@@ -199,7 +199,7 @@ func (b *batch) send(ctx context.Context) error {
 		return nil
 	}
 	if !b.r.holds(ctx) || b.r.out.Send(b.events...) != nil {
-		return errEnded
+		return errEnd
 	}
 	b.events, b.size = b.events[:0], 0
 	return nil

@@ -21,7 +21,7 @@ type vocabulary struct {
 	changed string
 	// typed events carry their name inside, as {type, timestamp, data}; others
 	// as the event's name.
-	typed bool
+	types bool
 }
 
 // word is one event that a stream sends for an entry.
@@ -53,7 +53,7 @@ var vocabularies = []*vocabulary{
 	},
 	{
 		path: "/v1/events", operation: "stream-events", summary: "Stream requests, outcomes and runs",
-		typed: true,
+		types: true,
 		words: map[requests.FeedKind][]word{
 			requests.Asked:      {{"new_approval", newApproval}},
 			requests.TurnedAway: {{"approval_resolved", approvalResolved}},
@@ -104,7 +104,7 @@ func (v *vocabulary) events(h *requests.FeedEvent, p places) ([]handlers.Event, 
 
 func (v *vocabulary) event(name string, at time.Time, data any) (handlers.Event, error) {
 	e := handlers.Event{Name: name}
-	if v.typed {
+	if v.types {
 		e.Name, data = "", &typedEvent{Type: name, Timestamp: at, Data: data}
 	}
 	raw, err := json.Marshal(data, wire.WriteOptions)
@@ -116,7 +116,7 @@ func (v *vocabulary) event(name string, at time.Time, data any) (handlers.Event,
 // go on from here.
 func (v *vocabulary) reset(id string, now time.Time) handlers.Event {
 	e := handlers.Event{ID: id, Name: "reset", Data: "{}"}
-	if v.typed {
+	if v.types {
 		e.Data = `{"type":"reset","timestamp":"` + now.UTC().Format(time.RFC3339Nano) + `","data":{}}`
 	}
 	return e

@@ -53,7 +53,7 @@ func invocationOf(a *models.Approval, session string) *wire.Invocation {
 	}
 	if d := decisionOf(a, status); d != nil {
 		out.DecidedAt, out.DecidedBy, out.OnBehalfOf, out.Reason = &d.At, d.By, d.Behalf, d.Reason
-		if out.SuggestedInput = d.Suggested; d.Edited {
+		if out.SuggestedInput = d.Suggestion; d.Edited {
 			out.EditedInput = d.Input
 		}
 	} else {
@@ -88,7 +88,7 @@ func toolInput(r *wire.ToolRequest) (models.AskInput, error) {
 func toolDecision(r *wire.ToolDecision) (models.DecisionInput, error) {
 	in := models.DecisionInput{Reason: r.Reason, Digest: r.Digest, Checked: r.Checked, Page: models.NoPage}
 	if len(r.SuggestedInput) > 0 && string(r.SuggestedInput) != "null" {
-		in.Suggested = r.SuggestedInput
+		in.Suggestion = r.SuggestedInput
 	}
 	switch wire.ToolStatus(r.Decision) {
 	case wire.ToolApproved:

@@ -21,7 +21,7 @@ var toolFields = map[string]string{
 func onToolRoute(route string) bool { return strings.HasPrefix(route, toolPath+"/") }
 
 // The request of a conflict or of a spent budget, in the form of the route's surface.
-func (a *API) standing(route string, got *models.Approval) any {
+func (a *API) currentAnswer(route string, got *models.Approval) any {
 	switch {
 	case onToolRoute(route):
 		return invocationOf(got, "")

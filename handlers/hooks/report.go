@@ -50,19 +50,19 @@ func (h *hook) rest(ctx context.Context) error {
 
 // report tells what happened in the session, and moves it to a status that it is not in.
 func (h *hook) report(
-	ctx context.Context, status models.ConversationStatus, id string, happened ...models.RunEvent,
+	ctx context.Context, status models.ConversationStatus, id string, events ...models.RunEvent,
 ) error {
 	conv, _, err := runs.New(h.store).OpenRun(ctx, h.actor, h.run())
 	if err != nil {
 		return err
 	}
 	if conv.Status != status {
-		happened = append(happened, models.RunEvent{ID: id, Type: models.RunEventStatus, Status: status})
+		events = append(events, models.RunEvent{ID: id, Type: models.RunEventStatus, Status: status})
 	}
-	if len(happened) == 0 {
+	if len(events) == 0 {
 		return nil
 	}
-	results, err := runs.New(h.store).ReportEvents(ctx, h.actor, conv.ID, happened)
+	results, err := runs.New(h.store).ReportEvents(ctx, h.actor, conv.ID, events)
 	if err != nil {
 		return err
 	}

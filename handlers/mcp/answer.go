@@ -15,7 +15,7 @@ import (
 var errInternal = errors.New("internal")
 
 // told is what an agent hears of a request. See requestSchema.
-type told struct {
+type reply struct {
 	ApprovalID       models.ResponseID     `json:"approval_id"`
 	ConversationID   models.ConversationID `json:"conversation_id"`
 	Kind             models.Kind           `json:"kind"`
@@ -26,7 +26,7 @@ type told struct {
 	Reason           string                `json:"reason,omitempty"`
 	Input            json.RawMessage       `json:"input,omitempty"`
 	Edited           bool                  `json:"edited,omitempty"`
-	Suggested        json.RawMessage       `json:"suggested_input,omitempty"`
+	Suggestion       json.RawMessage       `json:"suggested_input,omitempty"`
 	Answer           *string               `json:"answer,omitempty"`
 	Option           *string               `json:"option,omitempty"`
 	DecidedBy        string                `json:"decided_by,omitempty"`
@@ -52,9 +52,9 @@ func requestAnswer(x *exchange, rows []*models.Approval) (*sdk.CallToolResult, e
 }
 
 // toldOf is the one mapping from a stored request to this surface, but for what it waits for.
-func (m *Server) toldOf(a *models.Approval) told {
+func (m *Server) toldOf(a *models.Approval) reply {
 	status := a.Status()
-	out := told{
+	out := reply{
 		ApprovalID: a.ID, ConversationID: a.ConversationID, Kind: a.Kind, Status: status, RequiresApproval: a.NeedsApproval(),
 		Approved: a.MayRun(), Cause: a.Cause, URL: m.kit.ApprovalURL(a.ID), Advice: a.Advice(status),
 	}
@@ -88,7 +88,7 @@ func (m *Server) toldOf(a *models.Approval) told {
 		out.Status, out.Reason = models.StatusResolved, why
 	}
 	if text, ok := a.Suggested(); ok {
-		out.Suggested = json.RawMessage(text)
+		out.Suggestion = json.RawMessage(text)
 	}
 	if out.Approved && a.Kind == models.KindToolCall {
 		out.Input, out.Edited, out.Approved = releasedInput(a)

@@ -97,11 +97,11 @@ func permission(x *exchange, rows []*models.Approval) (*sdk.CallToolResult, erro
 		}
 	}
 	if rows[0].ToolUseID != nil {
-		taken, err := x.m.store.TakeAnswers(x.ctx, x.taker(), idsOf(rows))
+		answers, err := x.m.store.TakeAnswers(x.ctx, x.taker(), idsOf(rows))
 		if err != nil {
 			return nil, err
 		}
-		if !taken {
+		if !answers {
 			return verdict{
 				Behavior: "deny",
 				Message:  "The answer to this request was given to another call with the same tool_use_id, so this one may not run. Make the call again, to have a person asked.",

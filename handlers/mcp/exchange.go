@@ -36,7 +36,7 @@ type exchange struct {
 	scope   string // what ids of calls are unique in: the session, or a run of the pipe
 	pipe    bool   // by `countersign mcp`
 
-	alone    string                  // names the call where it can't come again
+	single   string                  // names the call where it can't come again
 	stop     context.CancelCauseFunc // ends ctx
 	modern   bool                    // the protocol has no sessions
 	one      *message                // the call, if one was sent
@@ -96,10 +96,10 @@ func (x *exchange) taker() string {
 	if way := x.way(); way != "" {
 		return way
 	}
-	if x.alone == "" {
-		x.alone = "once " + rand.Text()
+	if x.single == "" {
+		x.single = "once " + rand.Text()
 	}
-	return x.alone
+	return x.single
 }
 
 // end is called when nothing more may be written.

@@ -42,9 +42,9 @@ func (s sealer) sealed(actor models.Actor, use, text string) string {
 }
 
 // open is the text of a sealed one, if it was sealed so.
-func (s sealer) open(actor models.Actor, use, sealed string) (string, bool) {
-	text, seal, _ := strings.Cut(sealed, ".")
-	if len(sealed) > maxEventID || !hmac.Equal([]byte(seal), []byte(s.of(actor, use, text))) {
+func (s sealer) open(actor models.Actor, use, whole string) (string, bool) {
+	text, seal, _ := strings.Cut(whole, ".")
+	if len(whole) > maxEventID || !hmac.Equal([]byte(seal), []byte(s.of(actor, use, text))) {
 		return "", false
 	}
 	return text, true

@@ -148,9 +148,9 @@ func scientific(text string) (digits string, exponent int, ok bool) {
 	whole, fraction, _ := strings.Cut(mantissa, ".")
 	all := strings.TrimLeft(whole+fraction, "0")
 	power -= len(fraction)
-	trimmed := strings.TrimRight(all, "0")
-	if trimmed == "" {
+	significant := strings.TrimRight(all, "0")
+	if significant == "" {
 		return "0", 0, true
 	}
-	return sign + trimmed, power + len(all) - len(trimmed), true
+	return sign + significant, power + len(all) - len(significant), true
 }

@@ -71,7 +71,7 @@ func faultOf(issues *cel.Issues) string {
 
 var (
 	undeclared = regexp.MustCompile(`^undeclared reference to '([^']*)'`)
-	undefined  = regexp.MustCompile(`^undefined field '([^']*)'`)
+	noField    = regexp.MustCompile(`^undefined field '([^']*)'`)
 	noOverload = regexp.MustCompile(`^found no matching overload for '([^']*)' applied to '([^']*)'`)
 	operator   = regexp.MustCompile(`^_?(.*?)_?$`)
 )
@@ -86,8 +86,8 @@ func plainText(text string) string {
 		name := undeclared.FindStringSubmatch(text)[1]
 		text = "“" + name +
 			"” is not known; there are tool, input, agent, owner, conversation, kind, now, and the helpers command, path and host"
-	case undefined.MatchString(text):
-		text = "“" + undefined.FindStringSubmatch(text)[1] + "” is not known there"
+	case noField.MatchString(text):
+		text = "“" + noField.FindStringSubmatch(text)[1] + "” is not known there"
 	case noOverload.MatchString(text):
 		found := noOverload.FindStringSubmatch(text)
 		text = "“" + operatorWord(found[1]) + "” does not work for " + strings.Trim(found[2], "()")

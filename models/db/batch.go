@@ -168,8 +168,8 @@ func (d *DB) commit(batch []*op) (err error) {
 		d.faults.committed(d.log)
 	}
 	for _, room := range d.rooms {
-		if room.Committed != nil {
-			room.Committed()
+		if room.OnCommit != nil {
+			room.OnCommit()
 		}
 	}
 	return nil

@@ -76,7 +76,7 @@ type Room struct {
 	BeforeCommit func() error
 	// Committed hears that a batch is on the disk, before any of its callers and before the
 	// next batch begins.
-	Committed func()
+	OnCommit func()
 	// Outside hears that another process has written, once for any number of commits.
 	Outside func()
 }

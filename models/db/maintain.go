@@ -32,8 +32,8 @@ func (d *DB) TruncateLog(ctx context.Context) (done bool, err error) {
 			return false, ctx.Err()
 		case <-pause.C:
 		}
-		var busy, frames, moved int
-		if err := pool.QueryRowContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`).Scan(&busy, &frames, &moved); err != nil {
+		var busy, frames, moves int
+		if err := pool.QueryRowContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`).Scan(&busy, &frames, &moves); err != nil {
 			return false, fmt.Errorf("truncate the log: %w", err)
 		}
 		if busy == 0 {

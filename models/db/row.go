@@ -13,7 +13,7 @@ import (
 )
 
 // Naming is how GORM names tables and columns, here and on the connection.
-var Naming = schema.NamingStrategy{IdentifierMaxLength: 64}
+var Names = schema.NamingStrategy{IdentifierMaxLength: 64}
 
 // Row is a table's row as its model defines it. GORM's schema of the struct is the only list of its columns: SELECT,
 // scan and INSERT follow from it, in its order.
@@ -30,7 +30,7 @@ var definitions sync.Map
 // RowOf reads the definition of a model. It panics where the model is none: models
 // are part of the program.
 func RowOf(model any) *Row {
-	s, err := schema.Parse(model, &definitions, Naming)
+	s, err := schema.Parse(model, &definitions, Names)
 	if err != nil {
 		panic(fmt.Sprintf("%T is no model: %v", model, err))
 	}

@@ -112,7 +112,7 @@ func openGORM(pool *sql.DB, log *slog.Logger) (*gorm.DB, error) {
 		SlowThreshold: time.Second, LogLevel: logger.Warn, IgnoreRecordNotFoundError: true, ParameterizedQueries: true,
 	})
 	g, err := gorm.Open(sqlite.New(sqlite.Config{Conn: pool}),
-		&gorm.Config{SkipDefaultTransaction: true, NamingStrategy: Naming, Logger: quiet})
+		&gorm.Config{SkipDefaultTransaction: true, NamingStrategy: Names, Logger: quiet})
 	if err != nil {
 		return nil, fmt.Errorf("open gorm: %w", err)
 	}

@@ -214,9 +214,9 @@ func (w *replayWorker) one(r *replayRun, row *replayRow, owner func(models.UserI
 			Input: []byte(row.Input), Removed: row.Removed,
 		}
 	}
-	shift, differs, judged := policy.Compare(r.old, r.next, c)
-	w.tally.Add(row.ToolName, shift, differs, judged)
-	if differs && judged {
+	shift, differs, counts := policy.Compare(r.old, r.next, c)
+	w.tally.Add(row.ToolName, shift, differs, counts)
+	if differs && counts {
 		w.changes = append(w.changes,
 			ReplayedCall{
 				Shift: shift, Number: row.Number, ID: row.ID, Tool: row.ToolName, AgentName: row.AgentName, At: row.CreatedAt,

@@ -134,8 +134,8 @@ func (b *Bus) SubscribeSince(mark Mark, buffer int, topics ...Topic) (s *Subscri
 // Subscription receives the topics it asked for on C. When C is full a topic is
 // dropped and Lagged is signalled instead: the reader then reads everything.
 type Subscription struct {
-	C      <-chan Topic
-	Lagged <-chan struct{}
+	C   <-chan Topic
+	Lag <-chan struct{}
 
 	c      chan Topic
 	lag    chan struct{}
@@ -154,7 +154,7 @@ func (b *Bus) Subscribe(buffer int, topics ...Topic) *Subscription {
 
 func (b *Bus) newSubscription(buffer int, topics []Topic) *Subscription {
 	s := &Subscription{c: make(chan Topic, buffer), lag: make(chan struct{}, 1), topics: topics, bus: b}
-	s.C, s.Lagged = s.c, s.lag
+	s.C, s.Lag = s.c, s.lag
 	return s
 }
 

@@ -36,7 +36,7 @@ func TestBusNeverBlocksAndSaysThatItDropped(t *testing.T) {
 	}
 	<-slow.C
 	select {
-	case <-slow.Lagged:
+	case <-slow.Lag:
 	default:
 		t.Error("topics were dropped without a word")
 	}

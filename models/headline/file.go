@@ -11,7 +11,7 @@ type FileEdit struct {
 	drawn
 	Path    string
 	Changes []Replacement
-	Counted *models.LineCount // nil: it is too long to be compared
+	Lines   *models.LineCount // nil: it is too long to be compared
 }
 
 // Replacement is a text and what would come in its place.
@@ -103,7 +103,7 @@ func (e *FileEdit) headline(f *fields, name string) (Headline, bool) {
 	}
 	says := "a long change"
 	if count, ok := models.CountLines(pairs...); ok {
-		e.Counted, says = &count, count.String()
+		e.Lines, says = &count, count.String()
 	}
 	if everywhere {
 		says += ", every occurrence"

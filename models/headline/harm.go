@@ -54,7 +54,7 @@ func (h *Headline) names(parts []part, i int) {
 }
 
 // told ends the lead of a headline that names one of several.
-func (h *Headline) told() {
+func (h *Headline) addTexts() {
 	if h.which != "" {
 		h.Lead = strings.TrimSuffix(h.Lead, ":") + h.which + ":"
 	}

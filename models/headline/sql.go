@@ -32,8 +32,8 @@ func readSQL(members map[string]jsontext.Value) (Headline, bool) {
 	if h.Hidden = all; !h.partly {
 		h.Hidden = without(all, name)
 	}
-	h.given(s)
-	h.told()
+	h.addSQL(s)
+	h.addTexts()
 	return h, true
 }
 
@@ -42,7 +42,7 @@ const mostOfParameters = 60
 
 // given says on which database SQL would be run, and with what in place of its marks: before
 // the statement, whose end is the agent's.
-func (h *Headline) given(s *SQL) {
+func (h *Headline) addSQL(s *SQL) {
 	if s.Database != "" {
 		where, cut := place(s.Database)
 		h.adds("on "+where, "database", "db", "schema")

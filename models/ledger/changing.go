@@ -28,7 +28,7 @@ func (c *changing) of(t *db.Tx) *changing {
 // Changes says that a row is about to change, or to be removed: the next entry proves its state before and after. It
 // comes before the change.
 func (l *Ledger) Changes(t *db.Tx, table string, key ...any) error {
-	c, row := l.changing.of(t), proof.Of(table, key...)
+	c, row := l.changes.of(t), proof.Of(table, key...)
 	name := row.Name()
 	if _, ok := c.before[name]; ok {
 		return nil
@@ -43,7 +43,7 @@ func (l *Ledger) Changes(t *db.Tx, table string, key ...any) error {
 
 // Adds says that a row is new: the next entry proves it.
 func (l *Ledger) Adds(t *db.Tx, table string, key ...any) {
-	c, row := l.changing.of(t), proof.Of(table, key...)
+	c, row := l.changes.of(t), proof.Of(table, key...)
 	c.rows, c.before[row.Name()] = append(c.rows, row), ""
 }
 
@@ -55,7 +55,7 @@ func (l *Ledger) Changed(t *db.Tx) (bool, error) {
 
 // changed is what there is to prove.
 func (l *Ledger) changed(t *db.Tx) (proof.Said, error) {
-	c := l.changing.of(t)
+	c := l.changes.of(t)
 	said := proof.Said{Proof: make(map[string]string, len(c.rows))}
 	for _, row := range c.rows {
 		now, err := l.rows.Digest(t, row)
@@ -75,7 +75,7 @@ func (l *Ledger) withProof(t *db.Tx, data []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.changing = changing{}
+	l.changes = changing{}
 	member, err := json.Marshal(said, json.Deterministic(true))
 	if err != nil {
 		return nil, fmt.Errorf("encode digests of rows: %w", err)

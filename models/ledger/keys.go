@@ -68,7 +68,7 @@ func (l *Ledger) storeKeys() error {
 	if err := l.statements.indexTail.Run(); err != nil {
 		return fmt.Errorf("index the ledger: %w", err)
 	}
-	if err := l.statements.setIndexed.Run(); err != nil {
+	if err := l.statements.setIndex.Run(); err != nil {
 		return fmt.Errorf("store how far the ledger is indexed: %w", err)
 	}
 	l.indexEnd = l.head.Seq

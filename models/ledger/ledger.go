@@ -34,10 +34,10 @@ type Ledger struct {
 	headKnown bool  // and indexed
 	hasGrown  bool  // it has grown in this batch
 	stored    bool  // it has, and its head is stored
-	changing  changing
+	changes   changing
 }
 
-type statements struct{ head, setHead, addEntry, addReader, indexTail, setIndexed *db.Stmt }
+type statements struct{ head, setHead, addEntry, addReader, indexTail, setIndex *db.Stmt }
 
 var (
 	// EntryRow is the definition of an entry.
@@ -47,12 +47,12 @@ var (
 
 func (s *statements) texts() map[**db.Stmt]string {
 	return map[**db.Stmt]string{
-		&s.head:       `SELECT seq, hash, indexed FROM ledger_head WHERE id = 1`,
-		&s.setHead:    `UPDATE ledger_head SET seq = ?, hash = ? WHERE id = 1`,
-		&s.addEntry:   insertEntry.Full(),
-		&s.addReader:  `INSERT INTO ledger_readers (reader_id, seq) VALUES (?, ?)`,
-		&s.indexTail:  IndexTail,
-		&s.setIndexed: `UPDATE ledger_head SET indexed = seq WHERE id = 1`,
+		&s.head:      `SELECT seq, hash, indexed FROM ledger_head WHERE id = 1`,
+		&s.setHead:   `UPDATE ledger_head SET seq = ?, hash = ? WHERE id = 1`,
+		&s.addEntry:  insertEntry.Full(),
+		&s.addReader: `INSERT INTO ledger_readers (reader_id, seq) VALUES (?, ?)`,
+		&s.indexTail: IndexTail,
+		&s.setIndex:  `UPDATE ledger_head SET indexed = seq WHERE id = 1`,
 	}
 }
 
@@ -67,9 +67,9 @@ func New(ctx context.Context, d *db.DB) (*Ledger, error) {
 	maps.Copy(texts, rows.Statements())
 	d.Register(db.Room{
 		Statements:   texts,
-		Forget:       func() { l.headKnown, l.hasGrown, l.stored, l.changing = false, false, false, changing{} },
+		Forget:       func() { l.headKnown, l.hasGrown, l.stored, l.changes = false, false, false, changing{} },
 		BeforeCommit: l.storeHead,
-		Committed:    l.tellGrown,
+		OnCommit:     l.tellGrown,
 	})
 	return l, nil
 }
@@ -128,7 +128,7 @@ func (l *Ledger) Append(t *db.Tx, actor models.Actor, action string, about Subje
 	if err != nil {
 		return err
 	}
-	if l.changing.by == t || head.Seq == 0 { // the first says that all that follow prove their rows
+	if l.changes.by == t || head.Seq == 0 { // the first says that all that follow prove their rows
 		if raw, err = l.withProof(t, raw); err != nil {
 			return err
 		}

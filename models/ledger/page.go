@@ -163,11 +163,11 @@ func FirstSince(ctx context.Context, dbtx db.RowQuerier, at time.Time) (int64, e
 	var err error
 	want := at.UTC().Format(db.TimeFormat)
 	found := sort.Search(int(last), func(i int) bool {
-		var reached bool
+		var end bool
 		if err == nil {
-			err = dbtx.QueryRowContext(ctx, `SELECT at >= ? FROM ledger WHERE seq = ?`, want, i+1).Scan(&reached)
+			err = dbtx.QueryRowContext(ctx, `SELECT at >= ? FROM ledger WHERE seq = ?`, want, i+1).Scan(&end)
 		}
-		return reached
+		return end
 	})
 	if err != nil {
 		return 0, fmt.Errorf("read ledger by time: %w", err)

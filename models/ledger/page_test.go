@@ -152,15 +152,15 @@ func TestTheSystemInNumbers(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	// Only the last of them still waits: its deadline is five minutes.
-	if got.Pending != 1 || got.Oldest == nil || got.Oldest.ID != asked[11].ID || got.Oldest.OwnerName != "ada@example.com" || len(got.Stranded) != 0 {
-		t.Errorf("pending %d, oldest %+v, stranded %v", got.Pending, got.Oldest, got.Stranded)
+	if got.Pending != 1 || got.Oldest == nil || got.Oldest.ID != asked[11].ID || got.Oldest.OwnerName != "ada@example.com" || len(got.AdminOnly) != 0 {
+		t.Errorf("pending %d, oldest %+v, stranded %v", got.Pending, got.Oldest, got.AdminOnly)
 	}
 	storetest.Must(t, storetest.Err(s.People.DisableUser(t.Context(), admin, ada.OwnerID)))
-	if got, err = upkeep.New(s).System(t.Context(), admin); err != nil || len(got.Stranded) != 1 || got.Stranded[0].ID != asked[11].ID {
-		t.Errorf("stranded: %+v (%v)", got.Stranded, err)
+	if got, err = upkeep.New(s).System(t.Context(), admin); err != nil || len(got.AdminOnly) != 1 || got.AdminOnly[0].ID != asked[11].ID {
+		t.Errorf("stranded: %+v (%v)", got.AdminOnly, err)
 	}
 	clock.Step(25 * time.Hour)
-	if got, err = upkeep.New(s).System(t.Context(), admin); err != nil || got.Pending != 0 || got.Oldest != nil || len(got.Stranded) != 0 || got.Day != 0 || got.Week != got.Entries {
+	if got, err = upkeep.New(s).System(t.Context(), admin); err != nil || got.Pending != 0 || got.Oldest != nil || len(got.AdminOnly) != 0 || got.Day != 0 || got.Week != got.Entries {
 		t.Errorf("a day later: %+v (%v)", got, err)
 	}
 }
@@ -180,8 +180,8 @@ func TestWhatARoutedReviewerCanDecideIsNotStranded(t *testing.T) {
 	for _, want := range []int{0, 1} {
 		got, err := upkeep.New(s).System(t.Context(), admin)
 		storetest.Must(t, err)
-		if len(got.Stranded) != want {
-			t.Errorf("%d stranded, want %d", len(got.Stranded), want)
+		if len(got.AdminOnly) != want {
+			t.Errorf("%d stranded, want %d", len(got.AdminOnly), want)
 		}
 		storetest.Must(t, storetest.Err(s.People.DisableUser(t.Context(), admin, bo.OwnerID)))
 	}

@@ -25,7 +25,7 @@ func (n *Notices) Backlog(ctx context.Context, actor models.Actor) (out models.N
 	}
 	err = n.db.Snapshot(ctx, func(ctx context.Context) error {
 		q := n.db.Gorm(ctx)
-		if err := q.Raw(backlogScheduled).Scan(&out.Scheduled).Error; err != nil {
+		if err := q.Raw(backlogScheduled).Scan(&out.Schedule).Error; err != nil {
 			return err
 		}
 		if err := q.Raw(backlogUnsent).Scan(&out.Unsent).Error; err != nil {
@@ -38,7 +38,7 @@ func (n *Notices) Backlog(ctx context.Context, actor models.Actor) (out models.N
 		if len(oldest) > 0 {
 			out.Oldest = oldest[0]
 		}
-		return q.Raw(failingChannels).Scan(&out.Failing).Error
+		return q.Raw(failingChannels).Scan(&out.Failures).Error
 	})
 	if err != nil {
 		return out, fmt.Errorf("read the backlog of notifications: %w", err)

@@ -78,10 +78,10 @@ func (n *Notices) Begin(ctx context.Context, l *models.Lease, id string) (*model
 		if len(found) == 0 || found[0].DueAt.After(t.Now) {
 			return nil
 		}
-		sending := &models.Sending{Send: found[0]}
-		begun, err := t.beginSend(sending, &secret)
-		if begun {
-			out = sending
+		attempt := &models.Sending{Send: found[0]}
+		start, err := t.beginSend(attempt, &secret)
+		if start {
+			out = attempt
 		}
 		return err
 	})

@@ -74,7 +74,7 @@ func (t *tx) writeRequest(n *models.Notice, to models.UserID) (bool, error) {
 		}
 		return true, nil
 	}
-	n.Left = left(a.ApprovalTimeoutAt, t.Now)
+	n.Left = remaining(a.ApprovalTimeoutAt, t.Now)
 	deciders, err := t.WhoMayApprove(a)
 	if err != nil {
 		return false, err
@@ -102,7 +102,7 @@ func (t *tx) writeCount(n *models.Notice, query, of string) (bool, error) {
 	if len(waits) == 0 {
 		return false, nil
 	}
-	n.Count, n.First = len(waits), left(waits[0].ApprovalTimeoutAt, t.Now)
+	n.Count, n.First = len(waits), remaining(waits[0].ApprovalTimeoutAt, t.Now)
 	for _, w := range waits {
 		if w.Risk.WorseThan(n.Risk) {
 			n.Risk = w.Risk
@@ -112,7 +112,7 @@ func (t *tx) writeCount(n *models.Notice, query, of string) (bool, error) {
 }
 
 // left is the time until a deadline; 0: there is none.
-func left(deadline, now time.Time) time.Duration {
+func remaining(deadline, now time.Time) time.Duration {
 	if !deadline.Before(models.NoDeadline) {
 		return 0
 	}

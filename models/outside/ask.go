@@ -24,11 +24,11 @@ func (t *tx) askUnmatched(u *models.Upstream, item models.OutsideItem, row *mode
 	if err != nil || !keptWhole(row, &item) {
 		// It cannot be shown whole or digested as others are: it can be rejected.
 		length := int64(len(item.Arguments))
-		quoted, quoteErr := jsontext.AppendQuote(nil, models.Cut(row.Arguments, models.MaxBeginning/2))
+		quote, quoteErr := jsontext.AppendQuote(nil, models.Cut(row.Arguments, models.MaxBeginning/2))
 		if quoteErr != nil {
 			return nil, fmt.Errorf("keep arguments: %w", quoteErr)
 		}
-		inputBytes, r.ToolInputJSON, canonical = &length, string(quoted), item.Arguments
+		inputBytes, r.ToolInputJSON, canonical = &length, string(quote), item.Arguments
 	}
 	r.Digest = models.Digest(canonical)
 	return t.AskOwn(store.OutsideAsk{Upstream: u, Row: row, Item: &item, InputBytes: inputBytes}, r, "")

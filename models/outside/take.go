@@ -179,9 +179,9 @@ const pendingOfUpstream = `SELECT r.id, r.call_id FROM responses r` + db.ByRespo
 // decided it there. listed is a complete list of the kind, fetched without fault;
 // anything less must not be given. What a verdict from here holds is left alone.
 // It writes nothing for who has lost the lease: CodeConflict.
-func (o *Outside) Reconcile(ctx context.Context, l *models.Lease, id models.UpstreamID, kind models.OutsideKind, listed []string) error {
-	stands := make(map[string]bool, len(listed))
-	for _, call := range listed {
+func (o *Outside) Reconcile(ctx context.Context, l *models.Lease, id models.UpstreamID, kind models.OutsideKind, list []string) error {
+	stands := make(map[string]bool, len(list))
+	for _, call := range list {
 		stands[call] = true
 	}
 	return o.writeAnyway(ctx, func(t *tx) error {

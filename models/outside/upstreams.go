@@ -64,17 +64,17 @@ func (o *Outside) AddUpstream(ctx context.Context, actor models.Actor, in NewUps
 }
 
 func (t *tx) addUpstream(actor models.Actor, u *models.Upstream) error {
-	var owners, taken int64
+	var owners, uses int64
 	if err := t.Gorm().Model(&models.User{}).Where("id = ?", u.OwnerID).Count(&owners).Error; err != nil {
 		return fmt.Errorf("look for owner: %w", err)
 	}
 	if owners == 0 {
 		return models.NotFound("user")
 	}
-	if err := t.Gorm().Model(&models.Upstream{}).Where("name = ?", u.Name).Count(&taken).Error; err != nil {
+	if err := t.Gorm().Model(&models.Upstream{}).Where("name = ?", u.Name).Count(&uses).Error; err != nil {
 		return fmt.Errorf("look for upstream: %w", err)
 	}
-	if taken > 0 {
+	if uses > 0 {
 		return &models.Error{Code: models.CodeConflict, Text: "There is already an upstream with this name.", Fields: map[string]string{"name": "is taken"}}
 	}
 	var agents int64
@@ -114,13 +114,13 @@ func (o *Outside) SetUpstreamKey(ctx context.Context, actor models.Actor, id mod
 	if err := actor.NeedAdmin(); err != nil {
 		return err
 	}
-	sealed, err := o.keyFile().Seal(key, string(id))
+	seal, err := o.keyFile().Seal(key, string(id))
 	if err != nil {
 		return err
 	}
 	return o.changeUpstream(ctx, actor, id, "upstream.key_changed", func(u *models.Upstream, now time.Time) map[string]any {
 		columns := resumed(u, now)
-		columns["key_sealed"] = sealed
+		columns["key_sealed"] = seal
 		return columns
 	})
 }
@@ -149,9 +149,9 @@ func resumed(u *models.Upstream, now time.Time) map[string]any {
 
 // hasKey reports whether a sealed key is still the upstream's. That an older one is
 // refused tells nothing of the one that came after it.
-func (t *tx) hasKey(id models.UpstreamID, sealed []byte) (bool, error) {
+func (t *tx) hasKey(id models.UpstreamID, seal []byte) (bool, error) {
 	u, err := t.upstream(id)
-	return err == nil && bytes.Equal(u.KeySealed, sealed), err
+	return err == nil && bytes.Equal(u.KeySealed, seal), err
 }
 
 // pauseUpstream leaves an upstream alone that refuses the key, until somebody gives

@@ -25,7 +25,7 @@ type Options struct {
 
 	// Stranded is called, within the transaction, after somebody has got or lost the right to decide: it ends requests
 	// without a possible approver.
-	Stranded func(*db.Tx) error
+	OnAccessEnd func(*db.Tx) error
 	// Joined is called, within the transaction, after somebody has come into a group: the group's pending requests go
 	// into their inbox.
 	Joined func(t *db.Tx, actor models.Actor, user models.UserID, group string) error
@@ -38,7 +38,7 @@ type Options struct {
 	Seal   func(secret, about string) ([]byte, error)
 	Unseal func(ciphertext []byte, about string) (string, error)
 	// AccessChanged is called after a commit that changed what a credential allows.
-	AccessChanged func()
+	OnAccess func()
 }
 
 // People are the users, their agents and every way in: passwords, sessions, tokens,
@@ -127,8 +127,8 @@ func (t *tx) accessChanged() {
 	t.access = true
 	t.AfterCommit(func() {
 		t.p.access.drop()
-		if t.p.opts.AccessChanged != nil {
-			t.p.opts.AccessChanged()
+		if t.p.opts.OnAccess != nil {
+			t.p.opts.OnAccess()
 		}
 		t.Publish(events.Access)
 	})
@@ -136,8 +136,8 @@ func (t *tx) accessChanged() {
 
 // endStranded ends requests without a possible approver.
 func (t *tx) endStranded() error {
-	if t.p.opts.Stranded == nil {
+	if t.p.opts.OnAccessEnd == nil {
 		return nil
 	}
-	return t.p.opts.Stranded(t.Tx)
+	return t.p.opts.OnAccessEnd(t.Tx)
 }

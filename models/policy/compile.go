@@ -32,12 +32,12 @@ type Policy struct {
 	// similar finds the listed names that fold to the same string, folded the
 	// patterns of rules that require or deny, in the order of their rules.
 	similar map[string][]listed
-	folded  []foldedPattern
+	fold    []foldedPattern
 
 	required Judgement
 	fallback Judgement
 
-	reached reached
+	reaches reached
 }
 
 // ruleRegexp is a regular expression and the rule that it belongs to.
@@ -128,7 +128,7 @@ func (p *Policy) addRulePattern(i int, r Rule, pat pattern) {
 
 func (p *Policy) addFolded(rule int, j Judgement, pat pattern) {
 	if pat.folds != nil {
-		p.folded = append(p.folded,
+		p.fold = append(p.fold,
 			foldedPattern{pat.folds, listed{name: pat.text, rule: rule, pattern: true, held: heldByCase(j, pat.text)}})
 	}
 }

@@ -25,7 +25,7 @@ type Step struct {
 // did not.
 func (p *Policy) Explain(c Call) Explanation {
 	outcomes := map[int]condition.Outcome{}
-	e := Explanation{Judgement: p.judged(&evaluation{
+	e := Explanation{Judgement: p.judgement(&evaluation{
 		policy: p, call: c, seen: func(rule int, out condition.Outcome) { outcomes[rule] = out },
 	})}
 	if c.ToolName == "" {

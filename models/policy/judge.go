@@ -103,13 +103,13 @@ func (p *Policy) WaitMinutes(j Judgement, kind models.Kind) (minutes int, ok boo
 // person: a question, proposal or budget request that a rule allows is still
 // asked, even when approval is switched off.
 func (p *Policy) Judge(c Call) Judgement {
-	return p.judged(&evaluation{policy: p, call: c})
+	return p.judgement(&evaluation{policy: p, call: c})
 }
 
 // lets reports whether the gate is off for a call.
 func (p *Policy) lets(c *Call) bool { return !c.Pending && p.GateOff(c.At) }
 
-func (p *Policy) judged(e *evaluation) Judgement {
+func (p *Policy) judgement(e *evaluation) Judgement {
 	c := &e.call
 	j := p.judge(e)
 	if c.Kind != models.KindToolCall && j.Effect == EffectAllow {

@@ -86,7 +86,7 @@ func decode(raw []byte) (Document, error) {
 	for i := range doc.Rules {
 		r := &doc.Rules[i]
 		normalise(&r.Reviewers, &r.RejectReasons, &r.SelfApproval)
-		r.Escalate, r.Substitutes = unsaid(r.Escalate, r.Substitutes)
+		r.Escalate, r.Substitutes = withoutDefaults(r.Escalate, r.Substitutes)
 		r.Risk = readRisk(r.Risk)
 	}
 	if len(doc.Templates) == 0 {
@@ -95,7 +95,7 @@ func decode(raw []byte) (Document, error) {
 	for i := range doc.Templates {
 		t := &doc.Templates[i]
 		normalise(&t.Reviewers, &t.RejectReasons, &t.SelfApproval)
-		t.Escalate, t.Substitutes = unsaid(t.Escalate, t.Substitutes)
+		t.Escalate, t.Substitutes = withoutDefaults(t.Escalate, t.Substitutes)
 		if len(t.Checklist) == 0 {
 			t.Checklist = nil
 		}
@@ -131,7 +131,7 @@ func normalise(reviewers, reasons *[]string, self *models.SelfApproval) {
 }
 
 // unsaid makes [] and absence, and true and absence, the same document.
-func unsaid(steps []Escalation, substitutes *bool) ([]Escalation, *bool) {
+func withoutDefaults(steps []Escalation, substitutes *bool) ([]Escalation, *bool) {
 	if len(steps) == 0 {
 		steps = nil
 	}

@@ -89,8 +89,8 @@ func readRegexp(text string, whole bool) (p pattern, problem string) {
 // more, as with (?-i).
 func foldedRegexp(expr string, tree *syntax.Regexp) *regexp.Regexp {
 	expr = "(?i)" + expr
-	folded, err := syntax.Parse(expr, syntax.Perl)
-	if err != nil || folded.String() == tree.String() {
+	fold, err := syntax.Parse(expr, syntax.Perl)
+	if err != nil || fold.String() == tree.String() {
 		return nil
 	}
 	re, err := regexp.Compile(expr)

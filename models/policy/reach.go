@@ -29,19 +29,19 @@ type reached struct {
 }
 
 func (p *Policy) reach(name string) *reach {
-	p.reached.mu.RLock()
-	r := p.reached.names[name]
-	p.reached.mu.RUnlock()
+	p.reaches.mu.RLock()
+	r := p.reaches.names[name]
+	p.reaches.mu.RUnlock()
 	if r != nil {
 		return r
 	}
 	r = p.find(name)
-	p.reached.mu.Lock()
-	defer p.reached.mu.Unlock()
-	if p.reached.names == nil || len(p.reached.names) >= maxReached {
-		p.reached.names = make(map[string]*reach)
+	p.reaches.mu.Lock()
+	defer p.reaches.mu.Unlock()
+	if p.reaches.names == nil || len(p.reaches.names) >= maxReached {
+		p.reaches.names = make(map[string]*reach)
 	}
-	p.reached.names[name] = r
+	p.reaches.names[name] = r
 	return r
 }
 
@@ -93,8 +93,8 @@ func (p *Policy) findNear(r *reach, name string, end int) {
 			r.near = append(r.near, l)
 		}
 	}
-	for i := range p.folded {
-		f := &p.folded[i]
+	for i := range p.fold {
+		f := &p.fold[i]
 		if f.rule >= end {
 			break
 		}

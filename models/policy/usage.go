@@ -60,8 +60,8 @@ func (l *usageLinter) rule(i int) {
 	for j, pat := range l.pats.rules[i] {
 		m := matchesOf(pat, l.in.Tools)
 		matches += len(m.Hit)
-		if len(m.Missed) > 0 {
-			l.warn(toolPath(i, j), "Narrowly misses %s, which agents asked about.", someOf(m.Missed))
+		if len(m.Misses) > 0 {
+			l.warn(toolPath(i, j), "Narrowly misses %s, which agents asked about.", someOf(m.Misses))
 		}
 		if r.Effect == EffectAllow && r.When == "" && len(m.Hit) > 0 && len(m.Hit) <= maxListed && !l.in.More &&
 			openEnded(pat) {
@@ -76,7 +76,7 @@ func (l *usageLinter) rule(i int) {
 		return
 	}
 	l.unknown(path, r.Reviewers, r.Escalate)
-	l.alone(path, l.doc.Resolved(r))
+	l.lintRule(path, l.doc.Resolved(r))
 }
 
 // unknown finds reviewers who do not exist, and groups without members.
@@ -104,7 +104,7 @@ func (l *usageLinter) nobody(n naming) {
 }
 
 // alone finds rules under which the asker needs no one else.
-func (l *usageLinter) alone(path string, r Rule) {
+func (l *usageLinter) lintRule(path string, r Rule) {
 	if len(l.in.People) < 2 || r.ReviewersOnly || r.SelfApproval == models.SelfNever {
 		return
 	}
@@ -133,7 +133,7 @@ func (l *usageLinter) uncovered() {
 }
 
 // Matches are the tools that an entry of a rule matches, and those that it nearly does.
-type Matches struct{ Hit, Missed []string }
+type Matches struct{ Hit, Misses []string }
 
 // ToolMatches says which of the tools that were seen a line of a rule's tools matches; problem
 // says why it is none. allow says that it is for a rule that allows.
@@ -157,7 +157,7 @@ func matchesOf(pat pattern, tools []string) (m Matches) {
 		case pat.exact() && text == fold(tool),
 			pat.folds != nil && pat.folds.MatchString(tool),
 			pat.whole && pat.re.MatchString(tool):
-			m.Missed = append(m.Missed, tool)
+			m.Misses = append(m.Misses, tool)
 		}
 	}
 	return m

@@ -78,7 +78,7 @@ func Check(
 	if err := c.missing(); err != nil {
 		return err
 	}
-	return c.left()
+	return c.checkRest()
 }
 
 type check struct {
@@ -106,13 +106,13 @@ func (c *check) fault(name string, entry uint32, text string) {
 }
 
 func (c *check) ledger(kept *models.Head) error {
-	var recorded models.Head
-	if err := c.dbtx.QueryRowContext(c.ctx, `SELECT seq, hash FROM ledger_head WHERE id = 1`).Scan(&recorded.Seq,
-		&recorded.Hash); err != nil {
+	var record models.Head
+	if err := c.dbtx.QueryRowContext(c.ctx, `SELECT seq, hash FROM ledger_head WHERE id = 1`).Scan(&record.Seq,
+		&record.Hash); err != nil {
 		return fmt.Errorf("read ledger head: %w", err)
 	}
-	c.whole = recorded.Seq == 0
-	head, err := models.VerifyChain(c.entries, recorded, kept)
+	c.whole = record.Seq == 0
+	head, err := models.VerifyChain(c.entries, record, kept)
 	c.report.Head = head
 	return err
 }
@@ -255,7 +255,7 @@ func (c *check) missing() error {
 }
 
 // left counts the rows that are not compared, with the reason: a report without faults must name its gaps.
-func (c *check) left() error {
+func (c *check) checkRest() error {
 	columns, err := db.Columns(c.ctx, c.dbtx)
 	if err != nil {
 		return err

@@ -102,9 +102,9 @@ func newReader(name string, t *table, columns []db.Column) *reader {
 		}
 	}
 	r := &reader{columns: slices.Sorted(maps.Keys(value))}
-	selected := make([]string, len(r.columns))
+	selects := make([]string, len(r.columns))
 	for i, c := range r.columns {
-		selected[i] = value[c]
+		selects[i] = value[c]
 	}
 	keys := t.keys()
 	key := `r.` + strings.Join(keys, ` || ' ' || r.`)
@@ -112,7 +112,7 @@ func newReader(name string, t *table, columns []db.Column) *reader {
 	if only == "" {
 		only = `TRUE`
 	}
-	texts, from := strings.Join(selected, `, `), ` FROM `+name+` r WHERE `+only
+	texts, from := strings.Join(selects, `, `), ` FROM `+name+` r WHERE `+only
 	r.one = `SELECT ` + texts + from + ` AND r.` + strings.Join(keys, ` = ? AND r.`) + ` = ?`
 	r.all = `SELECT ` + key + `, ` + texts + from
 	r.next, r.parts = `SELECT `+key+from+` AND `+key+` > ?1 ORDER BY `+key+` LIMIT ?2`, len(keys)

@@ -69,9 +69,9 @@ func (rs *Requests) aroundEarlier(ctx context.Context, actor models.Actor, a *mo
 	if err != nil {
 		return err
 	}
-	out.EarlierCapped = more
+	out.EarlierCap = more
 	var shown []Key
-	var lastAllowed *Key
+	var lastGood *Key
 	for i := range calls {
 		e := &calls[i]
 		e.status = models.StatusIn(e.status, e.cause)
@@ -79,8 +79,8 @@ func (rs *Requests) aroundEarlier(ctx context.Context, actor models.Actor, a *mo
 		if !allowed && !e.status.Final() {
 			continue
 		}
-		if allowed && lastAllowed == nil {
-			lastAllowed = &e.Key
+		if allowed && lastGood == nil {
+			lastGood = &e.Key
 		}
 		if len(shown) < aroundEarlier {
 			shown = append(shown, e.Key)
@@ -91,8 +91,8 @@ func (rs *Requests) aroundEarlier(ctx context.Context, actor models.Actor, a *mo
 		return err
 	}
 	out.Earlier = briefs(items)
-	if lastAllowed != nil {
-		out.LastApproved, err = rs.wholeRow(ctx, *lastAllowed)
+	if lastGood != nil {
+		out.LastApproved, err = rs.wholeRow(ctx, *lastGood)
 	}
 	return err
 }

@@ -53,12 +53,12 @@ type InboxPage struct {
 	Next  string // empty: the last page
 	// Count is how many pass the filters from the beginning of the list, up to
 	// models.StatsCap; CountCapped: there are more, or may be.
-	Count       int
-	CountCapped bool
+	Count    int
+	CountCap bool
 	// Cut says that looking for what passes the filters ended early, after Searched
 	// rows; Next goes on from there, though Items may be few or none.
-	Cut      bool
-	Searched int
+	Cut       bool
+	ScanCount int
 	// ReaskOf names, for a request that an agent repeats, the latest earlier one that
 	// was rejected.
 	ReaskOf map[models.ResponseID]models.ResponseID
@@ -120,7 +120,7 @@ func (rs *Requests) inboxKeys(ctx context.Context, actor models.Actor, q InboxQu
 		return InboxPage{}, nil, err
 	}
 	page, limit := InboxPage{}, db.PageSize(q.Limit)
-	if page.Count, page.CountCapped, err = rs.inboxCount(ctx, actor, q, l, now); err != nil {
+	if page.Count, page.CountCap, err = rs.inboxCount(ctx, actor, q, l, now); err != nil {
 		return InboxPage{}, nil, err
 	}
 	if err := rs.inboxFrom(ctx, l, q, now); err != nil {
@@ -135,9 +135,9 @@ func (rs *Requests) inboxKeys(ctx context.Context, actor models.Actor, q InboxQu
 		return InboxPage{}, nil, err
 	}
 	if q.After == "" && q.filtered() {
-		page.Count, page.CountCapped = min(found.picked, models.StatsCap), found.cut || found.picked > models.StatsCap
+		page.Count, page.CountCap = min(found.picks, models.StatsCap), found.cut || found.picks > models.StatsCap
 	}
-	page.Searched = found.searched
+	page.ScanCount = found.scans
 	keys := found.keys
 	switch {
 	case len(keys) > limit:
@@ -244,7 +244,7 @@ func (rs *Requests) inboxCount(ctx context.Context, actor models.Actor, q InboxQ
 		return 0, false, err
 	}
 	found, err := rs.search(ctx, l, deadlineOf, 0, models.StatsCap+1, l.most())
-	return min(found.picked, models.StatsCap), found.cut || found.picked > models.StatsCap, err
+	return min(found.picks, models.StatsCap), found.cut || found.picks > models.StatsCap, err
 }
 
 // reasks names the latest earlier request that was rejected and is repeated by one

@@ -96,8 +96,8 @@ func TestInboxAgainstAnOracle(t *testing.T) {
 			if err != nil {
 				rt.Fatal(err)
 			}
-			if page.Cut || page.Count != len(want) || page.CountCapped || len(page.Items) > c.limit {
-				rt.Fatalf("%d of at most %d on a page, count %d of %d (%v), cut %v", len(page.Items), c.limit, page.Count, len(want), page.CountCapped, page.Cut)
+			if page.Cut || page.Count != len(want) || page.CountCap || len(page.Items) > c.limit {
+				rt.Fatalf("%d of at most %d on a page, count %d of %d (%v), cut %v", len(page.Items), c.limit, page.Count, len(want), page.CountCap, page.Cut)
 			}
 			for i := range page.Items {
 				if of, ok := w.reask(rows, c.who, &page.Items[i].Approval); of != page.ReaskOf[page.Items[i].ID] {

@@ -30,9 +30,9 @@ func TestALongInboxSaysHowFarItHasLooked(t *testing.T) {
 		for {
 			page, err := s.Requests.Inbox(t.Context(), owner, q)
 			storetest.Must(t, err)
-			pages, searched, found = pages+1, searched+page.Searched, append(found, page.Items...)
-			if page.Cut != (page.Next != "") || page.CountCapped != true && page.Count != len(page.Items) {
-				t.Errorf("cut %v, next %q, count %d (%v)", page.Cut, page.Next, page.Count, page.CountCapped)
+			pages, searched, found = pages+1, searched+page.ScanCount, append(found, page.Items...)
+			if page.Cut != (page.Next != "") || page.CountCap != true && page.Count != len(page.Items) {
+				t.Errorf("cut %v, next %q, count %d (%v)", page.Cut, page.Next, page.Count, page.CountCap)
 			}
 			if q.After = page.Next; q.After == "" {
 				break
@@ -43,8 +43,8 @@ func TestALongInboxSaysHowFarItHasLooked(t *testing.T) {
 		}
 	}
 	page, err := s.Requests.Inbox(t.Context(), owner, requests.InboxQuery{Text: "step-7", Limit: 5})
-	if storetest.Must(t, err); len(page.Items) != 5 || page.Cut || !page.CountCapped || page.Count < 5 || page.Searched != 1000 {
-		t.Errorf("%d found, cut %v, count %d (%v) of %d", len(page.Items), page.Cut, page.Count, page.CountCapped, page.Searched)
+	if storetest.Must(t, err); len(page.Items) != 5 || page.Cut || !page.CountCap || page.Count < 5 || page.ScanCount != 1000 {
+		t.Errorf("%d found, cut %v, count %d (%v) of %d", len(page.Items), page.Cut, page.Count, page.CountCap, page.ScanCount)
 	}
 }
 
@@ -120,8 +120,8 @@ func TestALongHistorySaysHowFarBackItHasLooked(t *testing.T) {
 	for {
 		page, err := s.Requests.Settled(t.Context(), owner, q)
 		storetest.Must(t, err)
-		if pages++; len(page.Items) > 0 || page.Cut && (!page.Back.Before(back) || page.Searched != 4_000) {
-			t.Errorf("found %v, back to %v after %d", storetest.IDList(page.Items), page.Back, page.Searched)
+		if pages++; len(page.Items) > 0 || page.Cut && (!page.Back.Before(back) || page.ScanCount != 4_000) {
+			t.Errorf("found %v, back to %v after %d", storetest.IDList(page.Items), page.Back, page.ScanCount)
 		}
 		back = page.Back
 		if q.After = page.Next; q.After == "" {

@@ -79,20 +79,20 @@ func scanOrigin(row db.Scanner, now time.Time) (id models.ResponseID, o models.O
 		voter, problem *string
 		since, next    *time.Time
 		until          *time.Time
-		begun          *time.Time
+		start          *time.Time
 		attempts       *int
 	}
 	var r models.Response
 	err = row.Scan(&id, &o.UpstreamName, &o.ApprovalID, &o.MatchedBy, &o.FoundIn, &o.Beside, &o.Contradiction, &o.ParentID, &o.ParentRun, &o.ParentTitle, &o.StartedBy, &o.StartedInput,
-		&told.verdict, &told.voter, &told.since, &told.attempts, &told.problem, &told.next, &told.until, &told.begun,
+		&told.verdict, &told.voter, &told.since, &told.attempts, &told.problem, &told.next, &told.until, &told.start,
 		&o.ContentBytes, &o.CascadedFrom, &r.ApprovalStatus, &r.ApprovalTimeoutAt, &r.HeldUntil, &r.IsCompleted, &r.Closed, &r.IsError)
 	o.Contradiction = strings.TrimSpace(o.Contradiction + " " + r.RanAnyway(now))
 	if err != nil || told.verdict == nil {
 		return id, o, err
 	}
-	o.Sending = &models.SendingState{
+	o.Delivery = &models.SendingState{
 		Verdict: *told.verdict, VoterName: *told.voter, Since: *told.since, Attempts: *told.attempts, Problem: *told.problem,
-		NextAt: *told.next, GiveUpAt: *told.until, Sending: told.begun != nil && now.Before(told.begun.Add(models.AttemptEnds)),
+		NextAt: *told.next, GiveUpAt: *told.until, InFlight: told.start != nil && now.Before(told.start.Add(models.AttemptEnds)),
 	}
 	return id, o, nil
 }

@@ -28,7 +28,7 @@ func TestOriginsSayThroughWhomAndWhoseSubAgentAsks(t *testing.T) {
 	if len(got) != 2 {
 		t.Fatalf("%d origins, want those of the 2 that there are", len(got))
 	}
-	if o := got[id]; o.UpstreamName != "orders" || o.StartedBy != "Task" || o.StartedInput == "" || o.ParentID != "" || o.MatchedBy != models.MatchedByOnly || o.Sending != nil {
+	if o := got[id]; o.UpstreamName != "orders" || o.StartedBy != "Task" || o.StartedInput == "" || o.ParentID != "" || o.MatchedBy != models.MatchedByOnly || o.Delivery != nil {
 		t.Errorf("of a sub-agent in the run: %+v", o)
 	}
 	if o := got[deep]; o.ParentID != top || o.ParentRun != "top" || o.ParentTitle != "Ship it" || o.Contradiction == "" {
@@ -37,7 +37,7 @@ func TestOriginsSayThroughWhomAndWhoseSubAgentAsks(t *testing.T) {
 	w.Vote(t, id, models.DecisionInput{Approved: new(false), Reason: "no", Digest: w.digest(t, id)})
 	w.Begin(t, id)
 	w.End(t, id, models.DeliveryLater)
-	told := read(w.Admin, id)[id].Sending
+	told := read(w.Admin, id)[id].Delivery
 	if told == nil || told.Verdict != models.VerdictReject || told.Attempts != 1 || told.Problem == "" || told.VoterName == "" || told.GiveUpAt.IsZero() {
 		t.Errorf("a verdict on its way: %+v", told)
 	}

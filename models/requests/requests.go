@@ -177,11 +177,11 @@ func SeenBy(actor models.Actor, name string) db.Part {
 
 // MaySee is models.Actor.Sees: whether the request was routed to the actor is looked up
 // only where that decides.
-func MaySee(actor models.Actor, r *models.Response, routed func() (bool, error)) (bool, error) {
+func MaySee(actor models.Actor, r *models.Response, routes func() (bool, error)) (bool, error) {
 	if sees := actor.Sees(r, false); sees || !actor.Sees(r, true) {
 		return sees, nil
 	}
-	return routed()
+	return routes()
 }
 
 // MaySee is the same of a request that was read.

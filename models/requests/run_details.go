@@ -77,7 +77,7 @@ func scanDetail(row db.Scanner, r *models.Response) (models.CallDetail, error) {
 		return d, err
 	}
 	r.IsCompleted, r.Closed, r.IsError = d.Completed, d.Closed, d.IsError
-	d.Denied = r.Status() == models.StatusRejected
+	d.Denial = r.Status() == models.StatusRejected
 	if fromID != nil {
 		d.CascadedFrom = &models.CallPlace{ID: *fromID, Sequence: *fromSequence}
 	}
@@ -105,7 +105,7 @@ func (p *places) put(d *models.CallDetail) (err error) {
 	if d.BatchID == "" {
 		return nil
 	}
-	if _, counted := p.of[d.BatchID]; !counted {
+	if _, ok := p.of[d.BatchID]; !ok {
 		if p.of == nil {
 			p.last, p.of = map[string]int{}, map[string]int{}
 		}

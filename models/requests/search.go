@@ -58,11 +58,11 @@ func (k *Key) at() time.Time {
 
 // searchResult is what a search has found.
 type searchResult struct {
-	keys     []Key // the first that were picked, as many as were wanted
-	picked   int
-	searched int // rows that the actor sees
-	last     Key // the last row that was looked at
-	cut      bool
+	keys  []Key // the first that were picked, as many as were wanted
+	picks int
+	scans int // rows that the actor sees
+	last  Key // the last row that was looked at
+	cut   bool
 }
 
 // searchSees is what the actor of a search sees of a response.
@@ -151,7 +151,7 @@ func (rs *Requests) search(ctx context.Context, l *search, at func(*Key) time.Ti
 			return out, err
 		}
 		rows, bytes = rows+got, bytes+size
-		if got < n || out.picked >= count {
+		if got < n || out.picks >= count {
 			return out, nil
 		}
 		if most > 0 && (rows >= most || bytes >= mostTextBytes) {
@@ -177,16 +177,16 @@ func (w *searchResult) read(ctx context.Context, stmt *sql.Stmt, args []any, wan
 		}
 		rows, bytes, w.last = rows+1, bytes+size, k
 		if state > 0 {
-			w.searched++
+			w.scans++
 		}
 		if state < 2 {
 			continue
 		}
-		w.picked++
+		w.picks++
 		if len(w.keys) < want {
 			w.keys = append(w.keys, k)
 		}
-		if w.picked >= count {
+		if w.picks >= count {
 			break
 		}
 	}

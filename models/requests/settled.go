@@ -33,9 +33,9 @@ type SettledPage struct {
 	Next  string // empty: the last page
 	// Cut says that looking for what passes the filters ended early, at Back, after
 	// Searched rows; Next goes on from there, though Items may be few or none.
-	Cut      bool
-	Searched int
-	Back     time.Time
+	Cut       bool
+	ScanCount int
+	Back      time.Time
 }
 
 // Settled lists the requests that have left pending, by the time they did, and calls that ran without a person, by the
@@ -52,7 +52,7 @@ func (rs *Requests) Settled(ctx context.Context, actor models.Actor, q SettledQu
 	if err != nil {
 		return SettledPage{}, err
 	}
-	page.Searched = found.searched
+	page.ScanCount = found.scans
 	keys := found.keys
 	switch {
 	case len(keys) > limit:
@@ -209,7 +209,7 @@ const (
 	ownerIsMe     = `p.owner_id = :me AND `
 )
 
-var settledRouted = keysOf(bySettling(`v.settled_at`),
+var settledRoutes = keysOf(bySettling(`v.settled_at`),
 	along(`reviewers v`+db.ByReviewersSettled+` CROSS JOIN responses p ON p.id = v.response_id`, `v.user_id = :me`, `v.settled_at >= :from`))
 
 // smallSets are what can be read and sorted instead, if it is small: how many there
@@ -307,7 +307,7 @@ func (s settledShape) keys() string {
 		add(keysOfSettled("responses_let_through_owner", ownerIsMe+wasLetThrough, `p.created_at`))
 	}
 	if !s.all && s.whose != WhoseMine && (s.left || len(parts) == 0) {
-		add(settledRouted)
+		add(settledRoutes)
 	}
 	return keysOf(bySettling(`at`), parts...)
 }

@@ -213,7 +213,7 @@ func (q TrailQuery) picks() []db.Part {
 
 // The rows read beside the entries of a page, by their keys.
 var (
-	trailRouted = `SELECT response_id FROM reviewers WHERE user_id = ? AND response_id` + db.Within(`?`)
+	trailRoutes = `SELECT response_id FROM reviewers WHERE user_id = ? AND response_id` + db.Within(`?`)
 	trailVotes  = `SELECT id, reason FROM votes WHERE id` + db.Within(`?`)
 	// Why a vote was taken back, by another than who gave it.
 	trailWithdrawn = `SELECT vote_id, said FROM withdrawals WHERE vote_id` + db.Within(`?`)
@@ -225,7 +225,7 @@ func (rs *Requests) withRequests(ctx context.Context, actor models.Actor, entrie
 	if err != nil || len(entries) == 0 {
 		return nil, err
 	}
-	routed, err := rs.routedOf(ctx, actor, requests)
+	routes, err := rs.routedOf(ctx, actor, requests)
 	if err != nil {
 		return nil, err
 	}
@@ -245,7 +245,7 @@ func (rs *Requests) withRequests(ctx context.Context, actor models.Actor, entrie
 		if a == nil {
 			continue
 		}
-		sees, err := MaySee(actor, &a.Response, func() (bool, error) { return routed[a.ID], nil })
+		sees, err := MaySee(actor, &a.Response, func() (bool, error) { return routes[a.ID], nil })
 		if err != nil {
 			return nil, err
 		}
@@ -306,7 +306,7 @@ func (rs *Requests) routedOf(ctx context.Context, actor models.Actor, requests m
 		}
 	}
 	out := map[models.ResponseID]bool{}
-	err := eachOfIDs(ctx, rs.db.Reads(), trailRouted, ids, []any{actor.ID}, func(row db.Scanner) error {
+	err := eachOfIDs(ctx, rs.db.Reads(), trailRoutes, ids, []any{actor.ID}, func(row db.Scanner) error {
 		var id models.ResponseID
 		err := row.Scan(&id)
 		out[id] = true

@@ -36,7 +36,7 @@ func TestATrailIsServedByAnIndex(t *testing.T) {
 		}
 		noScans(t, c.name, plan)
 	}
-	for name, text := range map[string]string{"routed": trailRouted, "reasons": trailVotes} {
+	for name, text := range map[string]string{"routed": trailRoutes, "reasons": trailVotes} {
 		noScans(t, name, explain(t, rs, text, jsonArgs(text)))
 	}
 }

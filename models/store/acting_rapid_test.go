@@ -318,8 +318,8 @@ func (o *office) check(t *rapid.T) {
 			if sees := o.has(w, who) || o.admin[who]; (err == nil) != sees {
 				t.Fatalf("%s sees %+v: %v, should %v", who, *w, err, sees)
 			}
-			if err == nil && page.Acting.MayApprove != o.counts(w, who) {
-				t.Fatalf("%s may approve %+v: %v, should %v", who, *w, page.Acting.MayApprove, o.counts(w, who))
+			if err == nil && page.Substitution.MayApprove != o.counts(w, who) {
+				t.Fatalf("%s may approve %+v: %v, should %v", who, *w, page.Substitution.MayApprove, o.counts(w, who))
 			}
 			if err == nil {
 				shown[who] = append(shown[who], page)
@@ -342,7 +342,7 @@ func (o *office) checkLists(t *rapid.T, shown map[string][]*models.RequestPage) 
 			t.Fatal(err)
 		}
 		for _, p := range list {
-			right, of := rights[p.Approval.ID], p.Acting.Right
+			right, of := rights[p.Approval.ID], p.Substitution.Right
 			if fmt.Sprint(right.Own, right.MayApprove, right.OnBehalf) != fmt.Sprint(of.Own, of.MayApprove, of.OnBehalf) {
 				t.Fatalf("the list lets %s %+v, the page %+v", who, right, of)
 			}

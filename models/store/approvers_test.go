@@ -233,7 +233,7 @@ func TestAnEditThatWaitsIsOfferedOnlyWhereItIsTaken(t *testing.T) {
 		t.Helper()
 		page, err := b.RequestPage(t.Context(), b.Stranger, a.ID, false)
 		storetest.Must(t, err)
-		return page.Acting.Releases[page.Around.Proposed[0].ID]
+		return page.Substitution.Releases[page.Around.Proposals[0].ID]
 	}
 	if !offered() {
 		t.Error("the second person is not offered the edit")
@@ -272,8 +272,8 @@ func TestAnEditUnderAStricterRuleWaitsForThatRulesPeople(t *testing.T) {
 	}
 	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.Owner, a.ID, edited))) // sent again
 	around := b.around(t, b.Stranger, a.ID)                                        // it went to their inbox
-	if len(around.Proposed) != 1 || *around.Proposed[0].Input != `{"amount":9}` || around.Proposed[0].UserName != "owner@example.com" {
-		t.Fatalf("proposed: %+v", around.Proposed)
+	if len(around.Proposals) != 1 || *around.Proposals[0].Input != `{"amount":9}` || around.Proposals[0].UserName != "owner@example.com" {
+		t.Fatalf("proposed: %+v", around.Proposals)
 	}
 	done, err := b.Decide(t.Context(), b.Stranger, a.ID, edited)
 	storetest.Must(t, err)
@@ -284,8 +284,8 @@ func TestAnEditUnderAStricterRuleWaitsForThatRulesPeople(t *testing.T) {
 	// Undone, nothing waits, and the original may be approved as it was judged.
 	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.Owner, other.ID, edited)))
 	storetest.Must(t, storetest.Err(b.Undo(t.Context(), b.Owner, other.ID)))
-	if around := b.around(t, b.Owner, other.ID); len(around.Proposed) != 0 {
-		t.Errorf("after the undo: %+v", around.Proposed)
+	if around := b.around(t, b.Owner, other.ID); len(around.Proposals) != 0 {
+		t.Errorf("after the undo: %+v", around.Proposals)
 	}
 	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.Owner, other.ID, storetest.Yes())))
 

@@ -16,7 +16,7 @@ func (s *Store) around(ctx context.Context, a *models.Approval, out *models.Arou
 		return err
 	}
 	if a.Status() == models.StatusPending {
-		if err := s.db.Gorm(ctx).Raw(waitingEdits, a.ID).Scan(&out.Proposed).Error; err != nil {
+		if err := s.db.Gorm(ctx).Raw(waitingEdits, a.ID).Scan(&out.Proposals).Error; err != nil {
 			return fmt.Errorf("read proposed edits: %w", err)
 		}
 	}
@@ -52,7 +52,7 @@ func (s *Store) aroundPolicy(ctx context.Context, a *models.Approval, out *model
 		}
 	}
 	out.RejectReasons = then.Compiled.RejectReasons(a.PolicyRule, a.Template)
-	out.PolicyChanged = then.Version != now.Version
+	out.PolicyChange = then.Version != now.Version
 	call, err := s.CallOf(ctx, a)
 	if err != nil {
 		return err

@@ -27,7 +27,7 @@ func TestWhatStandsAroundARequest(t *testing.T) {
 	b := newBench(t)
 	first := b.AskFor(t, models.AskInput{ToolName: "pay", Input: []byte(`{"sum":1}`)})
 	got := b.around(t, b.Owner, first.ID)
-	if got.LastApproved != nil || got.LastRejected != nil || got.ReaskOf != nil || len(got.Earlier) > 0 || got.Counts.Approved+got.Counts.Rejected > 0 || got.PolicyChanged {
+	if got.LastApproved != nil || got.LastRejected != nil || got.ReaskOf != nil || len(got.Earlier) > 0 || got.Counts.Approved+got.Counts.Rejected > 0 || got.PolicyChange {
 		t.Errorf("around the first: %+v", got)
 	}
 	b.Settle(t, `{"sum":2}`, storetest.Yes())
@@ -41,7 +41,7 @@ func TestWhatStandsAroundARequest(t *testing.T) {
 	b.Settle(t, `{"sum":6}`, storetest.Yes()) // later, and none of its business
 
 	got = b.around(t, b.Owner, again.ID)
-	if got.Counts.Approved != 2 || got.Counts.Rejected != 1 || got.EarlierCapped || len(got.Earlier) != 3 || got.Earlier[0].ID != refused.ID {
+	if got.Counts.Approved != 2 || got.Counts.Rejected != 1 || got.EarlierCap || len(got.Earlier) != 3 || got.Earlier[0].ID != refused.ID {
 		t.Errorf("%d approved, %d rejected, %v", got.Counts.Approved, got.Counts.Rejected, storetest.IDList(got.Earlier))
 	}
 	if got.LastApproved == nil || got.LastApproved.ID != ran.ID || got.LastApproved.Released() != `{"sum":3}` || got.LastApproved.ToolInputJSON != `{"sum":30}` {
@@ -70,19 +70,19 @@ func TestThePolicyAroundARequest(t *testing.T) {
  "rules":[{"name":"money","tools":["pay"],"effect":"require","risk":"high","reason":"It is money.","reject_reasons":["Too much","Not now"]}]}`)
 	a := b.AskFor(t, models.AskInput{ToolName: "pay"})
 	got := b.around(t, b.Owner, a.ID)
-	if got.PolicyChanged || got.Now.Differs || got.Now.Rule != "money" || got.UndoFor != 9*time.Second || got.MaxPause != 7*time.Minute || got.MaxTimeout != 90*time.Minute ||
+	if got.PolicyChange || got.Now.Differs || got.Now.Rule != "money" || got.UndoFor != 9*time.Second || got.MaxPause != 7*time.Minute || got.MaxTimeout != 90*time.Minute ||
 		!got.GrantsEnabled || got.GrantMaxHours != 3 || got.GrantMaxUses != 4 || !slices.Equal(got.RejectReasons, []string{"Too much", "Not now"}) {
 		t.Errorf("%+v", got)
 	}
 	// Another rule changes: nothing would be said otherwise.
 	b.UsePolicy(t, `{"rules":[{"name":"money","tools":["pay"],"effect":"require","risk":"high","reason":"It is money.","reject_reasons":["Never"]},{"name":"x","tools":["x"],"effect":"deny"}]}`)
 	got = b.around(t, b.Owner, a.ID)
-	if !got.PolicyChanged || got.Now.Differs || got.Now.Version != a.PolicyVersion+1 || !slices.Equal(got.RejectReasons, []string{"Too much", "Not now"}) {
+	if !got.PolicyChange || got.Now.Differs || got.Now.Version != a.PolicyVersion+1 || !slices.Equal(got.RejectReasons, []string{"Too much", "Not now"}) {
 		t.Errorf("%+v", got)
 	}
 	b.UsePolicy(t, `{"grants_enabled":false,"rules":[{"name":"never","tools":["pay"],"effect":"deny","reason":"No more."}]}`)
 	got = b.around(t, b.Owner, a.ID)
-	if !got.PolicyChanged || !got.Now.Differs || got.Now.Effect != "deny" || got.Now.Rule != "never" || got.Now.Reason != "No more." || got.GrantsEnabled {
+	if !got.PolicyChange || !got.Now.Differs || got.Now.Effect != "deny" || got.Now.Rule != "never" || got.Now.Reason != "No more." || got.GrantsEnabled {
 		t.Errorf("%+v", got)
 	}
 	if again, err := b.Requests.Approval(t.Context(), b.Owner, a.ID); err != nil || again.PolicyRule != "money" || again.Status() != models.StatusPending {
@@ -142,7 +142,7 @@ func TestOnlySoManyEarlierCallsAreCounted(t *testing.T) {
 	b := newBench(t)
 	storetest.Seed(t, b.Store, b.Agent, storetest.Rows{Settled: 1000})
 	got := b.around(t, b.Owner, b.AskFor(t, models.AskInput{ToolName: "Bash"}).ID)
-	if got.Counts.Approved != 500 || !got.EarlierCapped || len(got.Earlier) != 5 {
-		t.Errorf("%d of 1000, capped %v, %d shown", got.Counts.Approved, got.EarlierCapped, len(got.Earlier))
+	if got.Counts.Approved != 500 || !got.EarlierCap || len(got.Earlier) != 5 {
+		t.Errorf("%d of 1000, capped %v, %d shown", got.Counts.Approved, got.EarlierCap, len(got.Earlier))
 	}
 }

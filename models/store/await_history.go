@@ -29,7 +29,7 @@ func (s *Store) AwaitHistory(ctx context.Context, actor models.Actor, id models.
 		}
 		select {
 		case <-sub.C:
-		case <-sub.Lagged:
+		case <-sub.Lag:
 		case <-reread.C:
 		case <-end.C:
 			return h, nil

@@ -105,11 +105,11 @@ func TestTheActivePolicyIsAskedWithTheInput(t *testing.T) {
 	b := newBench(t)
 	b.UsePolicy(t, overHundred)
 	a := b.tried(t, models.AskInput{ToolName: "payment.send", Input: []byte(`{"amount":101}`)})
-	if got := b.around(t, b.Owner, a.ID); got.PolicyChanged || got.Now.Rule != "payments over 100" || got.Now.Differs {
+	if got := b.around(t, b.Owner, a.ID); got.PolicyChange || got.Now.Rule != "payments over 100" || got.Now.Differs {
 		t.Errorf("%+v", got.Now)
 	}
 	b.UsePolicy(t, strings.Replace(overHundred, "> 100", "> 200", 1))
-	if got := b.around(t, b.Owner, a.ID); !got.PolicyChanged || got.Now.Rule == "payments over 100" || !got.Now.Differs {
+	if got := b.around(t, b.Owner, a.ID); !got.PolicyChange || got.Now.Rule == "payments over 100" || !got.Now.Differs {
 		t.Errorf("%+v", got.Now)
 	}
 }

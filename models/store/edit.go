@@ -14,7 +14,7 @@ import (
 // nothing was changed. Where an approval can't change what runs, none is taken: this is the
 // one guard of every way in.
 func (t *Tx) checkEdit(a *models.Approval, in models.DecisionInput, vote *models.Vote) (*policy.Judgement, error) {
-	if in.Suggested != nil {
+	if in.Suggestion != nil {
 		return nil, t.checkSuggested(a, in, vote)
 	}
 	if in.Input == nil {
@@ -49,17 +49,17 @@ func (t *Tx) checkSuggested(a *models.Approval, in models.DecisionInput, vote *m
 	case a.Kind != models.KindToolCall:
 		return models.Invalid(field, "is for a tool call")
 	}
-	digest, err := otherDigest(field, a, in.Suggested)
+	digest, err := otherDigest(field, a, in.Suggestion)
 	if err != nil {
 		return err
 	}
 	if digest == a.Digest {
 		return models.Invalid(field, "is the input that was sent")
 	}
-	if _, err := t.judgeEdit(field, a, in.Suggested, digest); err != nil {
+	if _, err := t.judgeEdit(field, a, in.Suggestion, digest); err != nil {
 		return err
 	}
-	text := string(in.Suggested)
+	text := string(in.Suggestion)
 	vote.Input, vote.InputDigest = &text, &digest
 	return nil
 }

@@ -170,7 +170,7 @@ func (s *Store) GrantReach(ctx context.Context, actor models.Actor, id models.Re
 	defer rows.Close()
 	read := 0
 	for rows.Next() {
-		if reach.Examined == reachCalls || read > reachBytes {
+		if reach.Sample == reachCalls || read > reachBytes {
 			reach.More = true
 			return reach, nil
 		}
@@ -181,7 +181,7 @@ func (s *Store) GrantReach(ctx context.Context, actor models.Actor, id models.Re
 			return reach, fmt.Errorf("look at past calls: %w", err)
 		}
 		read += len(input)
-		reach.Examined, reach.Since = reach.Examined+1, when
+		reach.Sample, reach.Since = reach.Sample+1, when
 		if call, err := models.ShapeOf([]byte(input)); err == nil && cutFrom == nil && g.Covers(a.AgentID, a.ToolName, call) {
 			reach.Covered++
 		}

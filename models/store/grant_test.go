@@ -370,7 +370,7 @@ func TestHowFarAGrantWouldHaveReached(t *testing.T) {
 	}{{[]string{"cwd"}, 2}, {nil, 4}, {[]string{"command", "cwd"}, 3}} {
 		// The first call of all is one more, and each request asked here is another.
 		got := reach(c.fixed...)
-		if got.Covered != c.covered || got.Examined != 5+i || got.More {
+		if got.Covered != c.covered || got.Sample != 5+i || got.More {
 			t.Errorf("with %v fixed: %+v, want %d of %d", c.fixed, got, c.covered, 5+i)
 		}
 	}
@@ -385,7 +385,7 @@ func TestHowFarAGrantWouldHaveReached(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := b.GrantReach(t.Context(), b.Owner, list.Items[0].ID, nil)
-		if err != nil || got.Examined != n {
+		if err != nil || got.Sample != n {
 			t.Errorf("looked at %+v, want %d (%v)", got, n, err)
 		}
 		return got

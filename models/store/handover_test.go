@@ -72,7 +72,7 @@ func TestARequestIsHandedOnlyToWhomItMayBe(t *testing.T) {
 
 	page, err := b.RequestPage(t.Context(), eve, a.ID, false)
 	storetest.Must(t, err)
-	if p := page.Acting; !p.MayApprove || p.OnBehalf == nil || p.OnBehalf.ID != b.Stranger.UserID() || len(p.Delegations) != 1 || p.Delegations[0].HandOver.Note != "Please look." {
+	if p := page.Substitution; !p.MayApprove || p.OnBehalf == nil || p.OnBehalf.ID != b.Stranger.UserID() || len(p.Delegations) != 1 || p.Delegations[0].HandOver.Note != "Please look." {
 		t.Errorf("%+v", p)
 	}
 	got, err := b.Decide(t.Context(), eve, a.ID, storetest.Yes())

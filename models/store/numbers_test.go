@@ -98,8 +98,8 @@ func TestOutcomesAreToldOnceWithTheirCause(t *testing.T) {
 	want := []models.Outcome{
 		{Status: models.StatusNone, Cause: models.CausePolicy},
 		{Status: models.StatusRejected, Cause: models.CausePolicy},
-		{Status: models.StatusRejected, Cause: models.CauseReviewer, Waited: 30 * time.Second},
-		{Status: models.StatusExpired, Cause: models.CauseTimeout, Waited: 5 * time.Minute},
+		{Status: models.StatusRejected, Cause: models.CauseReviewer, Wait: 30 * time.Second},
+		{Status: models.StatusExpired, Cause: models.CauseTimeout, Wait: 5 * time.Minute},
 	}
 	if !slices.Equal(told, want) {
 		t.Errorf("told %+v,\nwant %+v", told, want)

@@ -20,7 +20,7 @@ func (s *Store) RequestPage(ctx context.Context, actor models.Actor, id models.R
 		if err := s.pageBudget(ctx, actor, &p.Approval, p); err != nil {
 			return err
 		}
-		return s.pageActing(ctx, actor, &p.Approval, p.Around.Proposed, &p.Acting)
+		return s.pageActing(ctx, actor, &p.Approval, p.Around.Proposals, &p.Substitution)
 	})
 	if err != nil {
 		return nil, err

@@ -63,13 +63,13 @@ func TestThePageOfARequestIsOfOneState(t *testing.T) {
 		if hook.n > 0 {
 			t.Fatalf("there is no statement %d", n)
 		}
-		if was.Approval.Status() != models.StatusPending || was.Next != nil || len(was.Around.Notes)+len(was.Around.Opened)+was.Around.Counts.Approved > 0 || was.Around.PolicyChanged ||
+		if was.Approval.Status() != models.StatusPending || was.Next != nil || len(was.Around.Notes)+len(was.Around.Opened)+was.Around.Counts.Approved > 0 || was.Around.PolicyChange ||
 			len(was.Turns) != 1 || was.Turns[0].Status() != models.StatusPending {
 			t.Errorf("changed before statement %d, %.60q: %+v", n, hook.texts[n-1], was)
 		}
 		now := page()
 		if now.Approval.Status() != models.StatusApproved || now.Next == nil || now.Next.ID != other.ID || len(now.Around.Notes) != 1 || len(now.Around.Opened) != 1 ||
-			now.Around.Counts.Approved != 1 || !now.Around.PolicyChanged || now.Turns[0].Status() != models.StatusApproved {
+			now.Around.Counts.Approved != 1 || !now.Around.PolicyChange || now.Turns[0].Status() != models.StatusApproved {
 			t.Errorf("changed before statement %d: afterwards %+v", n, now)
 		}
 	}

@@ -113,8 +113,8 @@ func TestAfterAnAbsenceItsRowsGiveNoRight(t *testing.T) {
 	storetest.Must(t, err)
 	page, err := b.RequestPage(t.Context(), eve, a.ID, false)
 	storetest.Must(t, err)
-	if rights[a.ID].MayDecide() || rights[a.ID].MayApprove || page.Acting.MayDecide() || page.Acting.MayApprove {
-		t.Errorf("the list says %+v, the page %+v", rights[a.ID], page.Acting.Right)
+	if rights[a.ID].MayDecide() || rights[a.ID].MayApprove || page.Substitution.MayDecide() || page.Substitution.MayApprove {
+		t.Errorf("the list says %+v, the page %+v", rights[a.ID], page.Substitution.Right)
 	}
 	for _, in := range []models.DecisionInput{storetest.Yes(), {Approved: new(false)}} {
 		_, err := b.Decide(t.Context(), eve, a.ID, in)

@@ -98,7 +98,7 @@ func TestEachColumnIsAField(t *testing.T) {
 		columns := columnsOf(t, s, table)
 		fields := map[string]string{}
 		for _, model := range structs {
-			parsed, err := schema.Parse(model, &sync.Map{}, db.Naming)
+			parsed, err := schema.Parse(model, &sync.Map{}, db.Names)
 			if err != nil {
 				t.Fatalf("%T: %v", model, err)
 			}

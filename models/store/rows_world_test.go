@@ -188,7 +188,7 @@ func (w *outsideWorld) hooks(t *testing.T) {
 		storetest.Must(t, err)
 		for _, e := range at {
 			if e.ID == id {
-				all = append(all, webhooks.Progress{ID: id, Position: e.Position, Cursor: 3, Blocked: []models.WebhookBlockRow{{
+				all = append(all, webhooks.Progress{ID: id, Position: e.Position, Cursor: 3, Blocks: []models.WebhookBlockRow{{
 					Stream: "", NextSeq: 2, Type: "user.added", Since: w.Now(), DueAt: w.Now(), Attempts: 1, Class: models.SendRejected, Status: 422,
 				}}})
 			}

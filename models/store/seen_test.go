@@ -42,7 +42,7 @@ func TestHarmIsLookedAtToItsEnd(t *testing.T) {
 		} {
 			a := b.pay(t, 1)
 			if c.page != nil && c.page != models.NoPage {
-				c.page.Confirmed = true
+				c.page.Confirms = true
 			}
 			for _, part := range c.opens {
 				storetest.Must(t, b.OpenPart(t.Context(), b.Owner, a.ID, part))
@@ -69,9 +69,9 @@ func TestHarmIsLookedAtToItsEnd(t *testing.T) {
 		}
 
 		// In its conversation, and for further calls like it.
-		folded := &models.PageView{Folds: []string{"source"}, SeenEnd: true, Confirmed: true}
+		folded := &models.PageView{Folds: []string{"source"}, SeenEnd: true, Confirms: true}
 		a = b.pay(t, 2)
-		in := models.ConversationDecision{Approved: new(true), ResponseID: a.ID, Digest: a.Digest, Page: &models.PageView{Confirmed: true}}
+		in := models.ConversationDecision{Approved: new(true), ResponseID: a.ID, Digest: a.Digest, Page: &models.PageView{Confirms: true}}
 		if _, _, err := b.DecideIn(t.Context(), b.Owner, a.ConversationID, in); models.ErrorCode(err) != refused {
 			t.Errorf("%s, in its conversation: %v, want %q", risk, err, refused)
 		}
@@ -84,7 +84,7 @@ func TestHarmIsLookedAtToItsEnd(t *testing.T) {
 			continue
 		}
 		a = b.pay(t, 4)
-		grant := models.GrantInput{Fixed: []string{"amount"}, Hours: 1, Uses: 1, Digest: a.Digest, Page: &models.PageView{Confirmed: true}}
+		grant := models.GrantInput{Fixed: []string{"amount"}, Hours: 1, Uses: 1, Digest: a.Digest, Page: &models.PageView{Confirms: true}}
 		if err := storetest.Err(b.MakeGrant(t.Context(), b.Owner, a.ID, grant)); models.ErrorCode(err) != refused {
 			t.Errorf("%s, a pre-approval: %v, want %q", risk, err, refused)
 		}

@@ -137,7 +137,7 @@ func Open(ctx context.Context, opts Options) (*Store, error) {
 	}
 	s.People = people.New(d, s.Ledger, people.Options{
 		PasswordCost: opts.PasswordCost, BeforeHash: opts.BeforeHash, WinsLot: opts.WinsLot, ObserveSignInFailure: opts.ObserveSignInFailure,
-		Stranded: s.stranded, Joined: s.joined, Left: s.left, NamingGroup: s.namingGroup, AccessChanged: s.waiters.wakeAll, Seal: s.seal, Unseal: s.unseal,
+		OnAccessEnd: s.stranded, Joined: s.joined, Left: s.left, NamingGroup: s.namingGroup, OnAccess: s.waiters.wakeAll, Seal: s.seal, Unseal: s.unseal,
 	})
 	s.Webhooks = webhooks.New(d, s.Ledger, webhooks.Options{Seal: s.seal, Unseal: s.unseal, Check: s.checkTarget(), Holds: s.holdsLease, Tell: s.tellOfPause})
 	s.opened = s.db.Now()

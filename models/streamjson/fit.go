@@ -73,6 +73,6 @@ func inputOf(toolName string, raw jsontext.Value) (input jsontext.Value, length 
 }
 
 func quote(s string) jsontext.Value {
-	quoted, _ := jsontext.AppendQuote(nil, strings.ToValidUTF8(s, "\ufffd")) // fails on bad UTF-8 only
-	return quoted
+	value, _ := jsontext.AppendQuote(nil, strings.ToValidUTF8(s, "\ufffd")) // fails on bad UTF-8 only
+	return value
 }

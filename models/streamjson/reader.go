@@ -27,8 +27,8 @@ const (
 
 // Unread is the beginning of a line that could not be read, or not whole.
 type Unread struct {
-	Line      int64 // from 1
-	Beginning string
+	Line int64 // from 1
+	Head string
 }
 
 // Reader reads the lines of one stream. Its zero value is ready.

@@ -29,7 +29,7 @@ func read(t *testing.T, stream []byte) (events []models.RunEvent, unread string,
 	lines, first, lost := r.Unread()
 	var b strings.Builder
 	for _, one := range first {
-		fmt.Fprintf(&b, "%d: %.30s\n", one.Line, one.Beginning)
+		fmt.Fprintf(&b, "%d: %.30s\n", one.Line, one.Head)
 	}
 	if lines > len(first) {
 		fmt.Fprintf(&b, "and %d more\n", lines-len(first))

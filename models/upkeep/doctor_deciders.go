@@ -19,10 +19,10 @@ type Deciders struct {
 
 	// Stranded is how many pending requests have no decider: their owner and those they were routed to are disabled,
 	// and there is no admin. At most models.StatsCap are counted.
-	Stranded int
+	AdminOnly int
 	// Alone names agents whose requests would be refused at once, for the same
 	// reason. At most ten.
-	Alone []string
+	Single []string
 	// Missing are those of the e-mails asked about whom no enabled person has.
 	Missing []string
 }
@@ -62,10 +62,10 @@ func (i *Inspection) Deciders(ctx context.Context, reviewers []string) (Deciders
 	if d.Admins > 0 {
 		return d, nil // who may decide everything that no rule keeps for others
 	}
-	if err := i.db.QueryRowContext(ctx, strandedCount, models.StatsCap).Scan(&d.Stranded); err != nil {
+	if err := i.db.QueryRowContext(ctx, strandedCount, models.StatsCap).Scan(&d.AdminOnly); err != nil {
 		return d, fmt.Errorf("count requests without anybody: %w", err)
 	}
-	d.Alone, err = agentsAlone(ctx, i.db)
+	d.Single, err = agentsAlone(ctx, i.db)
 	return d, err
 }
 

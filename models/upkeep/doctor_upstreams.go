@@ -47,7 +47,7 @@ type InspectedUpstream struct {
 	BaseURL  string
 	Disabled bool
 	Paused   bool   // it refuses the key
-	Locked   string // why its key cannot be opened; empty: it can
+	Lock     string // why its key cannot be opened; empty: it can
 	Failures int    // of polls, in a row
 	Problem  string // of the last one
 }
@@ -72,7 +72,7 @@ func (i *Inspection) Upstreams(ctx context.Context) ([]InspectedUpstream, error)
 			return nil, fmt.Errorf("read upstreams: %w", err)
 		}
 		if _, err := store.KeyFileBeside(i.path).Unseal(ciphertext, string(id)); err != nil {
-			u.Locked = err.Error()
+			u.Lock = err.Error()
 		}
 		out = append(out, u)
 	}

@@ -13,7 +13,7 @@ import (
 // InspectedWebhook is what can be told of an endpoint without sending anything.
 type InspectedWebhook struct {
 	Name, Label string
-	Locked      string // why its target cannot be opened; empty: it can
+	Lock        string // why its target cannot be opened; empty: it can
 	Why         models.WebhookPause
 	OldestAt    time.Time // of what it has not come by, or what blocks it; zero: nothing
 }
@@ -40,7 +40,7 @@ func (i *Inspection) Webhooks(ctx context.Context) ([]InspectedWebhook, error) {
 			return nil, fmt.Errorf("read webhooks: %w", err)
 		}
 		if _, err := store.KeyFileBeside(i.path).Unseal(ciphertext, "webhook "+id); err != nil {
-			h.Locked = err.Error()
+			h.Lock = err.Error()
 		}
 		if at != "" {
 			if h.OldestAt, err = time.Parse(db.TimeFormat, at); err != nil {

@@ -126,11 +126,11 @@ func systemWaiting(ctx context.Context, dbtx *sql.Tx, now time.Time, out *models
 	if len(oldest) > 0 {
 		out.Oldest = &oldest[0]
 	}
-	if out.Stranded, err = pendingRefs(ctx, dbtx, strandedQuery, now, models.StrandedMost+1); err != nil {
+	if out.AdminOnly, err = pendingRefs(ctx, dbtx, strandedQuery, now, models.StrandedMost+1); err != nil {
 		return err
 	}
-	if len(out.Stranded) > models.StrandedMost {
-		out.Stranded, out.StrandedMore = out.Stranded[:models.StrandedMost], true
+	if len(out.AdminOnly) > models.StrandedMost {
+		out.AdminOnly, out.StrandedMore = out.AdminOnly[:models.StrandedMost], true
 	}
 	return nil
 }

@@ -77,7 +77,7 @@ func (w *Webhooks) state(ctx context.Context, h *models.Webhook) (*models.Webhoo
 	}
 	out.Behind = max(head-h.Cursor, 0)
 	var blocks *int64
-	if err := pool.QueryRowContext(ctx, blocksOf, h.ID).Scan(&out.Blocked, &blocks); err != nil {
+	if err := pool.QueryRowContext(ctx, blocksOf, h.ID).Scan(&out.BlockCount, &blocks); err != nil {
 		return nil, fmt.Errorf("count blocked streams: %w", err)
 	}
 	var err error

@@ -216,7 +216,7 @@ func TestARefusedEventIsSkippedForAReason(t *testing.T) {
 	for i := range answers {
 		answers[i] = models.WebhookAnswer{At: s.Now(), Seq: first, Type: "user.added", Attempt: i + 1, Took: time.Second, Class: models.SendRejected, Status: 422, Body: []byte("no")}
 	}
-	stale, err := s.Webhooks.Keep(t.Context(), lease, []webhooks.Progress{{ID: h.ID, Cursor: last, Blocked: []models.WebhookBlockRow{block}, Answers: answers}})
+	stale, err := s.Webhooks.Keep(t.Context(), lease, []webhooks.Progress{{ID: h.ID, Cursor: last, Blocks: []models.WebhookBlockRow{block}, Answers: answers}})
 	storetest.Must(t, err)
 	if len(stale) != 0 {
 		t.Fatal(stale)
@@ -369,9 +369,9 @@ func TestAPageIsOfOneMoment(t *testing.T) {
 				return
 			default:
 			}
-			p := webhooks.Progress{ID: h.ID, Cursor: h.Cursor, Freed: []string{"s"}}
+			p := webhooks.Progress{ID: h.ID, Cursor: h.Cursor, Free: []string{"s"}}
 			if n%2 == 0 {
-				p.Freed, p.Blocked = nil, []models.WebhookBlockRow{{Stream: "s", NextSeq: 1, Type: "user.added", Since: s.Now(), DueAt: s.Now(), Attempts: 1, Class: models.SendRejected}}
+				p.Free, p.Blocks = nil, []models.WebhookBlockRow{{Stream: "s", NextSeq: 1, Type: "user.added", Since: s.Now(), DueAt: s.Now(), Attempts: 1, Class: models.SendRejected}}
 			}
 			if _, err := s.Webhooks.Keep(t.Context(), lease, []webhooks.Progress{p}); err != nil {
 				t.Error(err)
@@ -383,9 +383,9 @@ func TestAPageIsOfOneMoment(t *testing.T) {
 	for i := 0; i < 300 || len(seen) < 2 && i < 100_000; i++ {
 		page, err := s.Webhooks.Page(t.Context(), admin, h.ID, "")
 		storetest.Must(t, err)
-		seen[page.Blocked] = true
-		if page.Blocked != len(page.Blocks) {
-			t.Errorf("it counts %d, and lists %d", page.Blocked, len(page.Blocks))
+		seen[page.BlockCount] = true
+		if page.BlockCount != len(page.Blocks) {
+			t.Errorf("it counts %d, and lists %d", page.BlockCount, len(page.Blocks))
 			break
 		}
 	}

@@ -24,7 +24,7 @@ type Endpoint struct {
 	Fault    error // the target can't be opened; nothing is sent
 	Blocks   []models.WebhookBlockRow
 
-	sealed []byte // Target, as it is stored
+	seal []byte // Target, as it is stored
 }
 
 // SigningKeys are the keys that sign at a time, the current one first.
@@ -89,7 +89,7 @@ func (w *Webhooks) endpoint(ctx context.Context, h models.Webhook) (*Endpoint, e
 	if err := w.db.Gorm(ctx).Where("id = ?", h.ID).Take(&secret).Error; err != nil {
 		return nil, fmt.Errorf("read webhook: %w", err)
 	}
-	e := &Endpoint{Webhook: h, Position: secret.Position, sealed: secret.TargetSealed}
+	e := &Endpoint{Webhook: h, Position: secret.Position, seal: secret.TargetSealed}
 	e.Target, e.Fault = w.open(h.ID, secret.TargetSealed)
 	return e, nil
 }
@@ -101,17 +101,17 @@ const atSending = `SELECT inputs, old_key_until, target_sealed FROM webhooks WHE
 // meanwhile, and is sent nothing. It is given as it was read last.
 func (w *Webhooks) AtSending(ctx context.Context, was *Endpoint) (*Endpoint, error) {
 	e := *was
-	err := w.db.Reads().QueryRowContext(ctx, atSending, e.ID, e.Position).Scan(&e.Inputs, &e.OldKeyUntil, &e.sealed)
+	err := w.db.Reads().QueryRowContext(ctx, atSending, e.ID, e.Position).Scan(&e.Inputs, &e.OldKeyUntil, &e.seal)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read webhook: %w", err)
 	}
-	if bytes.Equal(e.sealed, was.sealed) {
+	if bytes.Equal(e.seal, was.seal) {
 		return &e, nil
 	}
-	if e.Target, err = w.open(e.ID, e.sealed); err != nil {
+	if e.Target, err = w.open(e.ID, e.seal); err != nil {
 		return nil, err
 	}
 	return &e, nil
@@ -146,9 +146,9 @@ type Progress struct {
 
 	Cursor         int64
 	LastAcceptedAt time.Time // zero: nothing was accepted
-	Blocked        []models.WebhookBlockRow
-	Freed          []string               // streams that are not blocked any more
-	Passed         []Passed               // such streams that are done beyond the cursor
+	Blocks         []models.WebhookBlockRow
+	Free           []string               // streams that are not blocked any more
+	Done           []Passed               // such streams that are done beyond the cursor
 	Answers        []models.WebhookAnswer // newest last
 
 	Pause  models.WebhookPause  // empty: it goes on
@@ -215,13 +215,13 @@ func (t *tx) keep(p *Progress) (bool, error) {
 	if !db.ExactlyOne(done.RowsAffected) {
 		return false, nil
 	}
-	for _, stream := range p.Freed {
+	for _, stream := range p.Free {
 		if err := t.Gorm().Exec(freeStream, p.ID, stream).Error; err != nil {
 			return false, fmt.Errorf("free stream: %w", err)
 		}
 	}
-	blocks := p.Blocked
-	for _, s := range p.Passed {
+	blocks := p.Blocks
+	for _, s := range p.Done {
 		blocks = append(blocks, models.WebhookBlockRow{Stream: s.Stream, NextSeq: s.Through + 1, Since: t.Now, DueAt: t.Now})
 	}
 	for _, b := range blocks {

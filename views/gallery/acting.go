@@ -68,17 +68,17 @@ func actingStates(page func(name, note string, a models.Approval, mend ...func(*
 	eve := models.PersonRef{ID: eveID, Name: "Eve Holm", Email: "eve@example.org"}
 	odd := models.PersonRef{ID: eveID, Name: "Eve\u202E on behalf of <b>Ann</b>", Email: "eve@example.org"}
 	next := func(in *requests.Input) {
-		in.Acting.NextStep, in.Acting.NextTo = &models.Escalation{
+		in.Substitution.NextStep, in.Substitution.NextTo = &models.Escalation{
 			Step: 1, DueAt: Now.Add(12 * time.Minute),
 		}, in.Approval.Step(1)
 	}
 	acting := func(from models.PersonRef, came models.Delegation) func(*requests.Input) {
 		return func(in *requests.Input) {
 			came.From = from
-			in.Acting.Right, in.Acting.Delegations = models.Right{MayApprove: true, OnBehalf: &from}, []models.Delegation{came}
-			in.Acting.HandOvers = nil
+			in.Substitution.Right, in.Substitution.Delegations = models.Right{MayApprove: true, OnBehalf: &from}, []models.Delegation{came}
+			in.Substitution.HandOvers = nil
 			if came.HandOver != nil {
-				in.Acting.HandOvers = []models.HandOver{*came.HandOver}
+				in.Substitution.HandOvers = []models.HandOver{*came.HandOver}
 			}
 		}
 	}
@@ -115,7 +115,7 @@ func actingStates(page func(name, note string, a models.Approval, mend ...func(*
 		page("substitute-question", "A question, answered for somebody else", Question(), whole,
 			acting(eve, models.Delegation{Absence: &models.Absence{UntilAt: Now.Add(50 * time.Hour)}})),
 		page("handed-over", "The reader has handed it over, and may take it back or hand it to others", Shell(), whole, func(in *requests.Input) {
-			in.Acting.HandOvers, in.HandOverTo = []models.HandOver{mine}, []models.PersonRef{eve, odd}
+			in.Substitution.HandOvers, in.HandOverTo = []models.HandOver{mine}, []models.PersonRef{eve, odd}
 		}),
 		page("hand-over-errors", "What was wrong with a hand-over, which keeps what was sent", Shell(), whole, func(in *requests.Input) {
 			in.HandOverTo = []models.PersonRef{eve}
@@ -128,7 +128,7 @@ func actingStates(page func(name, note string, a models.Approval, mend ...func(*
 			}
 		}),
 		page("no-more", "The reader had it only for others, and may not act for them any more", limited(), whole,
-			func(in *requests.Input) { in.Acting.Right = models.Right{} }),
+			func(in *requests.Input) { in.Substitution.Right = models.Right{} }),
 		page("for-another-approved", "Approved by one person for another", voted),
 		page("unanswered", "Expired, and nobody saw it", expired, func(in *requests.Input) { in.Unanswered = unanswered }),
 		page("unanswered-seen", "Expired, and its owner saw it", expired, func(in *requests.Input) { in.Unanswered = saw }),

@@ -11,7 +11,7 @@ import (
 
 // approvalPage is the page of a request after two others of its conversation.
 func approvalPage(a models.Approval, mend ...func(*requests.Input)) templ.Component {
-	in := requests.Input{Approval: a, Acting: models.ActingPage{Right: Own}, Turns: Turns(a)}
+	in := requests.Input{Approval: a, Substitution: models.ActingPage{Right: Own}, Turns: Turns(a)}
 	for _, m := range mend {
 		m(&in)
 	}
@@ -56,7 +56,7 @@ func approvalStates() []State {
 			}
 		}),
 		page("not-mine", "Seen by somebody who may not decide", Shell(),
-			func(in *requests.Input) { in.Acting.Right = models.Right{} }),
+			func(in *requests.Input) { in.Substitution.Right = models.Right{} }),
 		{
 			Page: "approval", Name: "outside", Note: "Asked by another system, with another input",
 			Component: requests.Page(Frame("Bash", "/x"), outside),

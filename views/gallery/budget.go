@@ -20,7 +20,7 @@ func budgetStates() []State {
 		return State{Page: "budget", Name: name, Note: note, Component: budgets.Page(Frame("Budget of "+v.Title, v.URL), v)}
 	}
 	panel := budgets.NewPanel(budgets.PanelInput{
-		Conversation: Talk(), Steps: BudgetSteps()[:1], Next: 22, Points: Burn(), Embedded: true,
+		Conversation: Talk(), Steps: BudgetSteps()[:1], Next: 22, Points: Burn(), InConversation: true,
 	}, Now)
 	return []State{
 		page(Usual, "Four fifths used; changed by a person, an agent and the policy",

@@ -186,7 +186,7 @@ func words() templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = views.Time(views.Left(Now.Add(3*time.Minute), Now.Add(-2*time.Minute), Now)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = views.Time(views.Remaining(Now.Add(3*time.Minute), Now.Add(-2*time.Minute), Now)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -199,7 +199,7 @@ func words() templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = views.Time(views.Left(Now.Add(30*time.Second), Now.Add(-5*time.Minute), Now)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = views.Time(views.Remaining(Now.Add(30*time.Second), Now.Add(-5*time.Minute), Now)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -212,7 +212,7 @@ func words() templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = views.Time(views.Left(Now.Add(5*time.Second), Now.Add(-5*time.Minute), Now)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = views.Time(views.Remaining(Now.Add(5*time.Second), Now.Add(-5*time.Minute), Now)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

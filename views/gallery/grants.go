@@ -31,7 +31,7 @@ func grantsStates() []State {
 		}
 	}
 	shell := Shell()
-	reach := &models.GrantReach{Covered: 7, Examined: 40, Since: Now.Add(-8 * 24 * time.Hour)}
+	reach := &models.GrantReach{Covered: 7, Sample: 40, Since: Now.Add(-8 * 24 * time.Hour)}
 	all := GrantStates()
 	return []State{
 		list(Usual, "In every state there is, with long, many and hidden values",
@@ -45,14 +45,14 @@ func grantsStates() []State {
 		one("hostile", "Hidden characters, many members, revoked", agents.GrantInput{Grant: all[3], Sees: true}),
 		one("unseen", "By a maker who may not decide any more", agents.GrantInput{Grant: all[4]}),
 		form(Usual, "All ticked; the request can be approved too", agents.GrantFormInput{Approval: shell, Reach: reach}),
-		form("anything", "Nothing ticked: it says what that means; limits to correct", agents.GrantFormInput{Approval: shell, Reach: &models.GrantReach{Covered: 500, Examined: 500, More: true, Since: reach.Since}, Form: agents.GrantForm{
+		form("anything", "Nothing ticked: it says what that means; limits to correct", agents.GrantFormInput{Approval: shell, Reach: &models.GrantReach{Covered: 500, Sample: 500, More: true, Since: reach.Since}, Form: agents.GrantForm{
 			Sent: true, Hours: "48", Uses: "",
 			Errors: map[string]string{
 				"hours": "must be from 1 to 24", "uses": "must be from 1 to 50", "fixed": "must name members that the input has",
 				"": "The same grant is live already: revoke it first to make it anew.",
 			},
 		}}),
-		form("folded", "High risk with a folded part", agents.GrantFormInput{Approval: shell, Folded: true}),
+		form("folded", "High risk with a folded part", agents.GrantFormInput{Approval: shell, Fold: true}),
 		form("closed", "Critical: no grant is made",
 			agents.GrantFormInput{Approval: Payment(), Closed: "Calls of critical risk are always decided one by one."}),
 		form("hostile", "Hidden characters and long values, many members; no earlier call",
@@ -60,7 +60,7 @@ func grantsStates() []State {
 		form("whole", "The input is no object",
 			agents.GrantFormInput{Approval: Settle(Call("Bash", `["make","test"]`), models.StatusApproved, models.CauseReviewer,
 				&models.Vote{Verdict: models.VerdictApprove}), Reach: &models.GrantReach{
-				Covered: 1, Examined: 1, Since: reach.Since,
+				Covered: 1, Sample: 1, Since: reach.Since,
 			}}),
 	}
 }

@@ -55,7 +55,7 @@ func historyStates() []State {
 		page("filtered", "A page further back, of one conversation",
 			audit.HistoryInput{Place: filtered, Rows: Settled()[1:2], People: people}),
 		page("cut", "A search that ended early, with nothing found so far", audit.HistoryInput{
-			Place: views.HistoryPlace{Tool: "drop_table"}, Next: "k9", Searched: 10_000, Back: Now.Add(-31 * 24 * time.Hour),
+			Place: views.HistoryPlace{Tool: "drop_table"}, Next: "k9", ScanCount: 10_000, Back: Now.Add(-31 * 24 * time.Hour),
 			People: people,
 		}),
 		page("one", "Only one, with values as long as they may be",

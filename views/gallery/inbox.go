@@ -47,7 +47,7 @@ func beside(in *inbox.Input) {
 	}
 	in.Place.Open = shown.ID
 	card := requests.Input{
-		Approval: shown, Acting: models.ActingPage{Right: Own}, Turns: Turns(shown), Desk: in.Place.Query(),
+		Approval: shown, Substitution: models.ActingPage{Right: Own}, Turns: Turns(shown), Desk: in.Place.Query(),
 		Origin: in.Origins[shown.ID],
 	}
 	whole(&card)
@@ -166,12 +166,12 @@ func inboxStates() []State {
 		page("open", "Asked for by its address: on a phone it is shown and not the list",
 			inbox.Input{Rows: rows, Count: 5, Explicit: true, Place: views.InboxPlace{Open: rows[4].ID}}),
 		page("many", "More than fits, of one conversation; the count is capped", inbox.Input{
-			Rows: Many(50), Count: models.StatsCap, Capped: true, Waiting: models.StatsCap, Next: "k2",
+			Rows: Many(50), Count: models.StatsCap, Cap: true, Waiting: models.StatsCap, Next: "k2",
 			ConversationTitle: "Ship 1.4",
 			Place:             views.InboxPlace{After: "k1", Conversation: ConversationID},
 		}),
 		page("filtered", "Every filter is set; the search ended early", inbox.Input{
-			Rows: Many(2), Count: 2, Capped: true, Waiting: 240, Next: "k2", Searched: 10_000, Place: narrow,
+			Rows: Many(2), Count: 2, Cap: true, Waiting: 240, Next: "k2", ScanCount: 10_000, Place: narrow,
 			Agents: []models.Agent{{ID: AgentID, Name: "release-bot"}},
 		}),
 		page("none-match", "Nothing passes the filters",
@@ -261,7 +261,7 @@ func bulkStates() []State {
 	leftOut := in
 	for i, a := range []models.Approval{Many(1)[0].Approval, Edit(), Hidden()} {
 		a.Risk, a.HeldUntil = models.RiskLow, nil
-		item := inbox.BulkItem{ID: a.ID, Digest: a.Digest, Approval: &a, Opened: i == 1, Ticked: i == 0}
+		item := inbox.BulkItem{ID: a.ID, Digest: a.Digest, Approval: &a, Opened: i == 1, Ticks: i == 0}
 		if i == 2 {
 			item.Twin, item.ReaskOf = &models.Twin{ID: mine.ID, By: "Bo Lind", At: Now.Add(-3 * time.Minute)}, elsewhere.ID
 		}
@@ -269,16 +269,16 @@ func bulkStates() []State {
 		leftOut.Items = append(leftOut.Items, item)
 	}
 	leftOut.Ask = true
-	asked.Ask, asked.Items[3].Refused = true, inbox.NotInBulk(&rows[3], models.VerdictApprove)
+	asked.Ask, asked.Items[3].Refusal = true, inbox.NotInBulk(&rows[3], models.VerdictApprove)
 	done.Items = []inbox.BulkItem{
 		{ID: mine.ID, Approval: &mine, Done: true},
 		{ID: held.ID, Approval: &held, Done: true},
 		{
 			ID: elsewhere.ID, Approval: &elsewhere, Late: true,
-			Refused: "It was settled before your verdict came, which changed nothing.",
+			Refusal: "It was settled before your verdict came, which changed nothing.",
 		},
-		{ID: rows[3].ID, Approval: &rows[3], Refused: inbox.NotInBulk(&rows[3], models.VerdictApprove)},
-		{ID: rows[2].ID, Refused: "This request doesn't exist, or you don't have access."},
+		{ID: rows[3].ID, Approval: &rows[3], Refusal: inbox.NotInBulk(&rows[3], models.VerdictApprove)},
+		{ID: rows[2].ID, Refusal: "This request doesn't exist, or you don't have access."},
 	}
 	nothing.Problem = "Nothing was ticked. Go back and tick the requests that are meant."
 	return []State{

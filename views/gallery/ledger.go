@@ -22,7 +22,7 @@ func ledgerStates() []State {
 		}
 	}
 	running, broken, none := LedgerInput(), LedgerInput(), LedgerInput()
-	running.Chain = audit.ChainState{Running: true, Read: 409600, Of: 1000000}
+	running.Chain = audit.ChainState{Runs: true, Read: 409600, Of: 1000000}
 	broken.Chain = audit.ChainState{
 		Ended: Now.Add(-time.Minute),
 		Fault: "The chain is broken: ledger entry 7: was changed: its content does not give its hash.", Broken: true,

@@ -48,7 +48,7 @@ func notificationsStates() []State {
 	tried := func(result models.SendResult, admin bool) account.NotificationsInput {
 		in := ChannelsInput()
 		in.Channels, in.Admin = in.Channels[2:3], admin
-		in.Tried = &account.TriedChannel{ID: in.Channels[0].ID, Result: result}
+		in.Trial = &account.TriedChannel{ID: in.Channels[0].ID, Result: result}
 		return account.NotificationsInput{Channels: in}
 	}
 	secret := ChannelsInput()
@@ -126,15 +126,15 @@ func systemNotificationsStates() []State {
 	means := ChannelsInput().Means
 	channels := ChannelsInput().Channels
 	failing := models.NotificationBacklog{
-		Scheduled: 512, Unsent: 40, Oldest: Now.Add(-7 * time.Minute),
-		Failing: []models.FailingChannel{
+		Schedule: 512, Unsent: 40, Oldest: Now.Add(-7 * time.Minute),
+		Failures: []models.FailingChannel{
 			{Channel: channels[3], Owner: "Bo\u202E Lind"}, {Channel: channels[4], Owner: "group:finance"},
 		},
 	}
 	return []State{
 		page(Usual, "All is well",
 			system.NotificationsInput{
-				Means: means, From: "countersign@example.org", Backlog: models.NotificationBacklog{Scheduled: 3},
+				Means: means, From: "countersign@example.org", Backlog: models.NotificationBacklog{Schedule: 3},
 			}),
 		page("failing", "Channels fail, and messages wait",
 			system.NotificationsInput{Means: means, From: "Approvals <countersign@example.org>", Backlog: failing}),

@@ -39,17 +39,17 @@ func told() *models.SendingState {
 
 func heldOrigin() models.Origin {
 	from := origin()
-	from.Sending = told()
+	from.Delivery = told()
 	return from
 }
 
 func outsideRequests() (asked, cut requests.Approval) {
 	one, two := outsideCalls()
 	asked = requests.New(requests.Input{
-		Approval: one, Acting: models.ActingPage{Right: Own}, Sees: true, Origin: origin(),
+		Approval: one, Substitution: models.ActingPage{Right: Own}, Sees: true, Origin: origin(),
 	}, Now)
 	cut = requests.New(requests.Input{
-		Approval: two, Acting: models.ActingPage{Right: Own},
+		Approval: two, Substitution: models.ActingPage{Right: Own},
 		Origin: models.Origin{UpstreamName: "night-shift", MatchedBy: "unmatched"},
 	}, Now)
 	return asked, cut
@@ -74,7 +74,7 @@ func outsideRefused() requests.Approval {
 	one, _ := outsideCalls()
 	one.Context = ""
 	return requests.New(requests.Input{
-		Approval: one, Acting: models.ActingPage{Right: Own}, Sees: true,
+		Approval: one, Substitution: models.ActingPage{Right: Own}, Sees: true,
 		Origin: models.Origin{
 			UpstreamName: "night\u202E-shift", ApprovalID: "appr_1", MatchedBy: models.MatchedByOnly, Withdrawals: refusals(),
 		},
@@ -85,9 +85,9 @@ func outsideHeld() requests.Approval {
 	one, _ := outsideCalls()
 	one.Context, one.HeldUntil = "", new(Now.Add(10*time.Minute))
 	return requests.New(requests.Input{
-		Approval: one, Acting: models.ActingPage{Right: Own}, Sees: true, Admin: true,
+		Approval: one, Substitution: models.ActingPage{Right: Own}, Sees: true, Admin: true,
 		Origin: models.Origin{
-			UpstreamName: "night\u202E-shift", ApprovalID: "appr_1", MatchedBy: models.MatchedByOnly, Sending: told(),
+			UpstreamName: "night\u202E-shift", ApprovalID: "appr_1", MatchedBy: models.MatchedByOnly, Delivery: told(),
 		},
 	}, Now)
 }

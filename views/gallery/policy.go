@@ -42,7 +42,7 @@ func policyStates() []State {
 	openFaults.Draft.Notice = "Nothing is switched yet. Correct the marked fields."
 	openFaults.Draft.Settings["fallback_auto_approve"], openFaults.Draft.Settings["fallback_until"] = "true", "soon"
 	openFaults.Draft.Problems = map[string]string{"fallback_until": "must be a time such as 2026-03-02T18:00:00Z"}
-	openFaults.Draft.Typed = map[string]policies.TypedEnd{
+	openFaults.Draft.Ends = map[string]policies.TypedEnd{
 		"gate": {
 			For: policies.UntilTime, At: "tomorrow",
 			Faults: map[string]string{"at": "must be a date and a time such as 2026-11-20T11:30"},
@@ -97,7 +97,7 @@ func policyStates() []State {
 			Draft: "You have no draft. Change something in the policy first: a replay compares your draft with the active version.", Now: Now,
 		}))),
 		state("replay-running", "A replay under way", policies.ReplayPage(Frame("Replay", "/policy/replay"), policies.NewReplay(policies.ReplayInput{
-			Last: "10000", Now: Now, State: policies.ReplayState{Running: true, Read: 4500, Of: 10000},
+			Last: "10000", Now: Now, State: policies.ReplayState{Runs: true, Read: 4500, Of: 10000},
 		}))),
 		state("replay-done", "What a draft would have changed",
 			policies.ReplayPage(Frame("Replay", "/policy/replay"), policies.NewReplay(replayInput()))),
@@ -214,9 +214,9 @@ func ReviewInput() policies.ReviewInput {
 	return policies.ReviewInput{
 		Base: 7, Standing: 7, Revision: 3, Before: before, After: after, Changes: policy.Diff(before, after),
 		Warnings: policy.Lint(after),
-		Replayed: &replayed, Now: Now,
+		Replay:   &replayed, Now: Now,
 		Removal: &policies.Removal{
-			Days: 30, Rows: 12345, AtLeast: true, Typed: "3", Error: "must be 30, to confirm that contents are removed",
+			Days: 30, Rows: 12345, AtLeast: true, Text: "3", Error: "must be 30, to confirm that contents are removed",
 		},
 	}
 }
@@ -270,7 +270,7 @@ func tryInput() policies.TryInput {
 				Input: []byte(`{"amount": 101, "to": "ACME"}`),
 			},
 		}, Request: "01890a5d-ac96-774b-bcce-b302099a8059",
-		Tried: []policies.Tried{
+		Trial: []policies.Tried{
 			{Title: "v7, which is active", Policy: parsed(stands)}, {Title: "Your draft", Policy: parsed(draft)},
 		},
 	}

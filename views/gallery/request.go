@@ -26,14 +26,14 @@ func Around(a models.Approval) *models.Around {
 		models.CauseReviewer, &models.Vote{Verdict: models.VerdictReject, Reason: "Never on release."})
 	no.ApprovalTimestamp, no.ID = new(Now.Add(-5*24*time.Hour)), "01890a5d-ac96-774b-bcce-b302099a8071"
 	return &models.Around{
-		PolicyChanged: true,
+		PolicyChange: true,
 		Now: models.PolicyResult{
 			Effect: "require", Rule: "Force push", Risk: models.RiskCritical, Version: 9, Differs: true,
 		},
 		RejectReasons: []string{"Not on a Friday", "Wrong branch", "Ask the release manager"},
 		Earlier:       Briefs(first, second, no), Counts: models.CallCounts{Approved: 3, ByRule: 2, Rejected: 1},
-		EarlierCapped: true,
-		LastApproved:  &first, LastRejected: &no,
+		EarlierCap:   true,
+		LastApproved: &first, LastRejected: &no,
 		MaxTimeout: 8 * time.Hour, MaxPause: time.Hour, GrantsEnabled: true, GrantMaxHours: 24, GrantMaxUses: 50,
 	}
 }

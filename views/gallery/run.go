@@ -15,7 +15,7 @@ func runStates() []State {
 	}
 	held := Odd()
 	for id, o := range held.Around.Run.Origins {
-		o.Sending = told()
+		o.Delivery = told()
 		held.Around.Run.Origins[id] = o
 	}
 	refused := WorkedCase(nil)

@@ -15,7 +15,7 @@ func systemStates() []State {
 	}
 	bad, withUpstreams := SystemInput(), SystemInput()
 	bad.Fault, bad.GateOff, bad.FallbackOn = "Not ready: the database cannot be written.", true, true
-	bad.State.Stranded, bad.State.StrandedMore = []models.PendingRef{
+	bad.State.AdminOnly, bad.State.StrandedMore = []models.PendingRef{
 		*bad.State.Oldest,
 		{
 			ID: "01890a5d-ac96-774b-bcce-b302099a8058", Kind: models.KindQuestion, AgentName: "<b>\u202E", OwnerName: "Gone",
@@ -23,14 +23,14 @@ func systemStates() []State {
 		},
 	}, true
 	bad.Notifications = models.NotificationBacklog{
-		Unsent: 40, Oldest: Now.Add(-7 * time.Minute), Failing: make([]models.FailingChannel, 2),
+		Unsent: 40, Oldest: Now.Add(-7 * time.Minute), Failures: make([]models.FailingChannel, 2),
 	}
 	bad.Webhooks = WebhookStates()
 	withUpstreams.Upstreams = UpstreamStates()
 	return []State{
 		page(Usual, "All is well", SystemInput()),
 		page("bad", "Not ready, open gate, requests that nobody can decide", bad),
-		page("empty", "Just started", system.Input{Started: Now}),
+		page("empty", "Just started", system.Input{Start: Now}),
 		page("upstreams", "With upstreams, some failing", withUpstreams),
 	}
 }
@@ -38,7 +38,7 @@ func systemStates() []State {
 // SystemInput is a server that is well.
 func SystemInput() system.Input {
 	return system.Input{
-		Version: "1.4.0", Go: "go1.26", Started: Now.Add(-26 * time.Hour), Streams: 9,
+		Version: "1.4.0", Go: "go1.26", Start: Now.Add(-26 * time.Hour), Streams: 9,
 		State: models.SystemState{
 			SQLite: "3.50.4", Schema: 4, DatabaseBytes: 48 << 20, FreeBytes: 3 << 20, LogBytes: 4 << 20,
 			Entries: 120_000, Day: 4200, Week: 31_000, Responses: 51_204, People: 12, Agents: 31, Conversations: models.StatsCap,

@@ -28,7 +28,7 @@ func WebhookStates() []models.WebhookState {
 	return []models.WebhookState{
 		endpoint("1", "Ledger copy", nil),
 		endpoint("2", "Deploys", func(w *models.WebhookState) {
-			w.Types, w.Blocked, w.Behind, w.OldestAt, w.Last = []string{
+			w.Types, w.BlockCount, w.Behind, w.OldestAt, w.Last = []string{
 				"approval.approved", "approval.rejected",
 			}, 2, 14, at(25*time.Minute), failed
 		}),
@@ -40,7 +40,7 @@ func WebhookStates() []models.WebhookState {
 		}),
 		endpoint("5", strings.Repeat("long", 24), func(w *models.WebhookState) {
 			w.Label = "http://10.0.0.5:8787"
-			w.PausedAt, w.PausedWhy, w.Behind, w.OldestAt, w.Blocked, w.Last = at(time.Hour), models.PausedFailing, 5120, at(25*time.Hour), 7, failed
+			w.PausedAt, w.PausedWhy, w.Behind, w.OldestAt, w.BlockCount, w.Last = at(time.Hour), models.PausedFailing, 5120, at(25*time.Hour), 7, failed
 		}),
 		endpoint("6", "<b>gone</b>", func(w *models.WebhookState) {
 			w.PausedAt, w.PausedWhy, w.LastAcceptedAt, w.Last = at(time.Hour), models.PausedGone, nil, nil
@@ -150,7 +150,7 @@ func webhookStates() []State {
 		page("tested", "A test that was refused",
 			webhooks.WebhookInput{
 				Webhook: all[0],
-				Tried: &models.WebhookAnswer{
+				Trial: &models.WebhookAnswer{
 					Type: models.WebhookTest, Attempt: 1, Took: 9 * time.Millisecond, Class: models.SendRejected, Status: 401,
 					Body: []byte("not verified"),
 				},

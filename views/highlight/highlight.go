@@ -52,8 +52,8 @@ var languages = sync.OnceValue(func() map[string]string {
 		"diff": "Diff", "patch": "Diff",
 	}
 	for _, l := range lexicons() {
-		for ending := range strings.FieldsSeq(l.files) {
-			out[ending] = l.name
+		for suffix := range strings.FieldsSeq(l.files) {
+			out[suffix] = l.name
 		}
 	}
 	return out

@@ -27,23 +27,23 @@ func (s *scanner) AnalyseText(string) float32 { return 0 }
 
 // Tokenise implements chroma.Lexer.
 func (s *scanner) Tokenise(_ *chroma.TokeniseOptions, text string) (chroma.Iterator, error) {
-	r := reading{lexicon: s.lexicon, whole: text, text: text[:s.sure(text)], first: true, escaped: -1}
+	r := reading{lexicon: s.lexicon, whole: text, text: text[:s.sure(text)], first: true, escape: -1}
 	return r.next, nil
 }
 
 // reading is how far a text has been read.
 type reading struct {
 	*lexicon
-	whole   string
-	text    string // the beginning of whole that holds no doubt
-	at      int
-	lost    bool // the next token could be anything
-	first   bool // in a shell: a command may begin here
-	value   bool // the last token is a value: a slash behind it divides
-	escaped int  // where a character ended that a backslash made part of a word
-	until   quote
-	open    bool      // within a text that until closes, after a variable in it
-	outer   []command // the commands within texts of a shell that are open
+	whole  string
+	text   string // the beginning of whole that holds no doubt
+	at     int
+	lost   bool // the next token could be anything
+	first  bool // in a shell: a command may begin here
+	value  bool // the last token is a value: a slash behind it divides
+	escape int  // where a character ended that a backslash made part of a word
+	until  quote
+	open   bool      // within a text that until closes, after a variable in it
+	outer  []command // the commands within texts of a shell that are open
 }
 
 // command is one within a text of a shell: "$( … )".
@@ -111,7 +111,7 @@ func (r *reading) read() chroma.TokenType {
 	case c == '\\' && r.shell && len(rest) > 1:
 		_, size := utf8.DecodeRuneInString(rest[1:])
 		r.at += 1 + size
-		r.escaped, r.first = r.at, false
+		r.escape, r.first = r.at, false
 		return chroma.Name
 	case c == '$' && r.variables:
 		n := r.variable(rest)

@@ -15,8 +15,8 @@ func (l *lexicon) sure(text string) int {
 			end = i
 		}
 	}
-	for _, refused := range l.refuses {
-		if i := strings.Index(text, refused); i > 0 || i == 0 && refused != phpOpen {
+	for _, refusal := range l.refuses {
+		if i := strings.Index(text, refusal); i > 0 || i == 0 && refusal != phpOpen {
 			return 0
 		}
 	}
@@ -44,7 +44,7 @@ func (r *reading) begins() bool {
 	if r.shell {
 		ends = " \t\n;&|"
 	}
-	return r.at != r.escaped && strings.IndexByte(ends, r.text[r.at-1]) >= 0
+	return r.at != r.escape && strings.IndexByte(ends, r.text[r.at-1]) >= 0
 }
 
 // lineBegins reports whether only blanks precede this on its line.

@@ -33,7 +33,7 @@ func (r *reading) opens(q quote) bool {
 		return true
 	case r.apart:
 		return strings.ContainsRune(" \t\n[{,", before)
-	case q.tagged && (IsWord(before) || before == ')' || before == ']'):
+	case q.tag && (IsWord(before) || before == ')' || before == ']'):
 		return true
 	case r.prefixes != "" && IsWord(before):
 		n := 1

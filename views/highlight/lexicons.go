@@ -57,14 +57,14 @@ type quote struct {
 	long        bool   // may hold line feeds
 	inserts     string // openers of expressions in the text
 	names       bool   // holds a name and nothing else
-	tagged      bool   // may follow a function's name
+	tag         bool   // may follow a function's name
 }
 
 var (
 	double  = quote{open: `"`, close: `"`, escapes: true}
 	single  = quote{open: `'`, close: `'`, escapes: true}
 	bare1   = quote{open: `'`, close: `'`}
-	tick    = quote{open: "`", close: "`", escapes: true, long: true, inserts: "${", tagged: true}
+	tick    = quote{open: "`", close: "`", escapes: true, long: true, inserts: "${", tag: true}
 	long2   = quote{open: `"`, close: `"`, escapes: true, long: true}
 	long1   = quote{open: `'`, close: `'`, escapes: true, long: true}
 	raw2    = quote{open: `"`, close: `"`, long: true}

@@ -26,8 +26,8 @@ func TestEachPlaceShowsTheHeadlineThatWasKept(t *testing.T) {
 		t.Errorf("the row says %q, %+v", row.Summary, row.Says)
 	}
 	page := requests.New(requests.Input{Approval: whole}, gallery.Now)
-	if page.Headline != want || page.Title != want || page.Quoted != want {
-		t.Errorf("the page says %q, titled %q, quoted %q", page.Headline, page.Title, page.Quoted)
+	if page.Headline != want || page.Title != want || page.Quote != want {
+		t.Errorf("the page says %q, titled %q, quoted %q", page.Headline, page.Title, page.Quote)
 	}
 	done := gallery.Settle(a, models.StatusApproved, models.CauseReviewer, &models.Vote{Verdict: models.VerdictApprove})
 	if got := audit.NewHistory(audit.HistoryInput{Rows: gallery.Briefs(done)}).Rows[0].Summary; got != want {

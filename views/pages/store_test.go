@@ -63,7 +63,7 @@ func (o *office) page(t *testing.T, id models.ResponseID) seen {
 	t.Helper()
 	a, err := o.Requests.Approval(t.Context(), o.ada, id)
 	storetest.Must(t, err)
-	v := requests.New(requests.Input{Approval: *a, Acting: models.ActingPage{Right: gallery.Own}, Turns: gallery.Turns(*a)}, gallery.Now)
+	v := requests.New(requests.Input{Approval: *a, Substitution: models.ActingPage{Right: gallery.Own}, Turns: gallery.Turns(*a)}, gallery.Now)
 	return see(pagestest.Read(t, requests.Page(gallery.Frame(v.Title, v.URL), v)))
 }
 

@@ -161,7 +161,7 @@ func disguised(text string, most int) []string {
 			continue
 		}
 		w := strings.Trim(text[from:to], ".-")
-		if _, mixed := models.MixedScripts(w); strings.Contains(w, ".") && (mixed || strings.Contains(w, "xn--")) {
+		if _, mix := models.MixedScripts(w); strings.Contains(w, ".") && (mix || strings.Contains(w, "xn--")) {
 			out = append(out, w)
 		}
 		at = to

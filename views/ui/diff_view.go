@@ -18,7 +18,7 @@ type chunk struct {
 	hunk     int
 	from, to int
 	title    bool // the hunk's title comes before it
-	folded   bool // unchanged, and far from the changes
+	fold     bool // unchanged, and far from the changes
 }
 
 // chunks are the lines as they are shown at once, and those beyond the fold.
@@ -26,7 +26,7 @@ func (d *Diff) chunks() (open, rest []chunk) {
 	lines, bytes := 0, 0
 	for i, h := range d.Hunks {
 		for _, c := range h.chunks(i) {
-			for at := c.from; at < c.to && !c.folded && len(rest) == 0; at++ {
+			for at := c.from; at < c.to && !c.fold && len(rest) == 0; at++ {
 				lines++
 				if bytes += len(h.Lines[at].Text); lines > foldLines || bytes > foldBytes {
 					if at > c.from || c.title {
@@ -62,16 +62,16 @@ func (h Hunk) chunks(index int) []chunk {
 		for end < len(h.Lines) && keep[end] == keep[at] {
 			end++
 		}
-		folded := !keep[at] && end-at >= diffGap
-		if n := len(out); n > 0 && !folded && !out[n-1].folded {
+		fold := !keep[at] && end-at >= diffGap
+		if n := len(out); n > 0 && !fold && !out[n-1].fold {
 			out[n-1].to = end
 		} else {
-			out = append(out, chunk{hunk: index, from: at, to: end, folded: folded})
+			out = append(out, chunk{hunk: index, from: at, to: end, fold: fold})
 		}
 		at = end
 	}
 	if h.Title != "" {
-		if len(out) == 0 || out[0].folded {
+		if len(out) == 0 || out[0].fold {
 			out = slices.Insert(out, 0, chunk{hunk: index})
 		}
 		out[0].title = true
@@ -81,7 +81,7 @@ func (h Hunk) chunks(index int) []chunk {
 
 func (d *Diff) folds() bool {
 	open, rest := d.chunks()
-	return len(rest) > 0 || slices.ContainsFunc(open, func(c chunk) bool { return c.folded })
+	return len(rest) > 0 || slices.ContainsFunc(open, func(c chunk) bool { return c.fold })
 }
 
 // Lines is how many lines there are to show.
@@ -113,16 +113,16 @@ func diffLines(d *Diff, chunks []chunk, open, here bool) templ.Component {
 				drawSpans(&b, []highlight.Span{{Text: h.Title}})
 				b.WriteString(`</div>`)
 			}
-			unchanged := number(c.to-c.from) + " unchanged lines"
+			same := number(c.to-c.from) + " unchanged lines"
 			switch {
-			case !c.folded || open:
+			case !c.fold || open:
 				h.draw(&b, c, coloured, marks)
 			case here:
-				b.WriteString(`<details class="diff-fold"><summary>` + unchanged + `</summary>`)
+				b.WriteString(`<details class="diff-fold"><summary>` + same + `</summary>`)
 				h.draw(&b, c, coloured, marks)
 				b.WriteString(`</details>`)
 			default:
-				b.WriteString(`<div class="diff-title">` + unchanged + `</div>`)
+				b.WriteString(`<div class="diff-title">` + same + `</div>`)
 			}
 		}
 		return write(w, b.String())

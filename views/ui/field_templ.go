@@ -47,9 +47,9 @@ func AllowHost(host string) *Mend {
 	return &Mend{Name: AllowHostField, Value: host, Label: "Allow this host: " + models.RevealName(host)}
 }
 
-// given is the value of a password field: only secrets that are not passwords of people are
+// passwordAttributes are the value of a password field: only secrets that are not passwords of people are
 // given back, to who has just typed them.
-func (f Field) given() templ.Attributes {
+func (f Field) passwordAttributes() templ.Attributes {
 	if !f.Secret || f.Value == "" {
 		return nil
 	}
@@ -243,7 +243,7 @@ func Input(f Field) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, f.given())
+			templ_7745c5c3_Err = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, f.passwordAttributes())
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

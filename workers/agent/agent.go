@@ -87,7 +87,7 @@ func (a *Agent) Run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-sub.C:
-		case <-sub.Lagged:
+		case <-sub.Lag:
 		case <-done:
 		case <-timer.C:
 		}

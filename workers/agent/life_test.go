@@ -394,7 +394,7 @@ func awaitStatus(t *testing.T, b *bench, id models.ConversationID, want models.C
 	for b.conversation(id).Status != want {
 		select {
 		case <-sub.C:
-		case <-sub.Lagged:
+		case <-sub.Lag:
 		case <-late:
 			t.Fatalf("conversation %s is %s, want %s", id, b.conversation(id).Status, want)
 		}

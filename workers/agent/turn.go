@@ -142,7 +142,7 @@ func (a *Agent) hold(ctx context.Context, run *models.Run) error {
 		case <-ctx.Done():
 			return nil
 		case <-sub.C:
-		case <-sub.Lagged:
+		case <-sub.Lag:
 		case <-renew.C:
 			err := runs.New(a.Store).RenewRun(ctx, run, a.LeaseTTL)
 			if models.ErrorCode(err) == models.CodeConflict {

@@ -21,7 +21,7 @@ func TestARefusalIsToldWithTheUpstreamsOwnWords(t *testing.T) {
 	origins, err := p.Requests.Origins(t.Context(), p.owner, id)
 	must(t, err)
 	o := origins[id]
-	if len(o.Withdrawals) != 1 || o.Sending != nil {
+	if len(o.Withdrawals) != 1 || o.Delivery != nil {
 		t.Fatalf("%+v", o)
 	}
 	if w := o.Withdrawals[0]; w.Kind != models.WithdrawalRefused || w.ByName != "hub" || w.Status != 422 || w.Said != "as planned" || w.Lost || w.Verdict != models.VerdictApprove {

@@ -42,13 +42,13 @@ func TestAChannelThatKeepsFailingIsToldOfByAnother(t *testing.T) {
 	}
 	backlog, err := p.notices().Backlog(t.Context(), p.admin)
 	storetest.Must(t, err)
-	if len(backlog.Failing) != 1 || backlog.Failing[0].ID != hook.ID || backlog.Failing[0].Owner != ann.Name || !backlog.Failing[0].FailingSince.Equal(begun) ||
-		backlog.Failing[0].LastClass != models.SendUnavailable || backlog.Failing[0].LastStatus != 503 || backlog.Unsent != 1 {
+	if len(backlog.Failures) != 1 || backlog.Failures[0].ID != hook.ID || backlog.Failures[0].Owner != ann.Name || !backlog.Failures[0].FailingSince.Equal(begun) ||
+		backlog.Failures[0].LastClass != models.SendUnavailable || backlog.Failures[0].LastStatus != 503 || backlog.Unsent != 1 {
 		t.Errorf("%+v", backlog)
 	}
 	delete(p.post.fails, "https://hook.example/secret-path")
 	p.wait(t, 15*time.Minute)
-	if backlog, err = p.notices().Backlog(t.Context(), p.admin); err != nil || len(backlog.Failing)+backlog.Unsent != 0 {
+	if backlog, err = p.notices().Backlog(t.Context(), p.admin); err != nil || len(backlog.Failures)+backlog.Unsent != 0 {
 		t.Errorf("%+v, %v", backlog, err)
 	}
 }

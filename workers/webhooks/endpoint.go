@@ -313,11 +313,11 @@ func (e *endpoint) progress() webhooks.Progress {
 	}
 	for stream := range e.changes {
 		if b := e.blocks[stream]; b != nil {
-			p.Blocked = append(p.Blocked, *b)
+			p.Blocks = append(p.Blocks, *b)
 		} else if through, ok := e.positions[stream]; ok {
-			p.Passed = append(p.Passed, webhooks.Passed{Stream: stream, Through: through})
+			p.Done = append(p.Done, webhooks.Passed{Stream: stream, Through: through})
 		} else {
-			p.Freed = append(p.Freed, stream)
+			p.Free = append(p.Free, stream)
 		}
 	}
 	return p

@@ -73,7 +73,7 @@ func TestHostileEndpointsStopNoOther(t *testing.T) {
 	for class, id := range state {
 		good.await(t, "each says what is wrong: "+string(class), func() bool {
 			s := p.state(t, id)
-			return s.Last != nil && s.Last.Class == class && s.Blocked > 0
+			return s.Last != nil && s.Last.Class == class && s.BlockCount > 0
 		})
 		answers, err := p.Webhooks.Answers(t.Context(), p.admin, id)
 		storetest.Must(t, err)
@@ -82,8 +82,8 @@ func TestHostileEndpointsStopNoOther(t *testing.T) {
 				t.Errorf("%s: %d bytes are kept", class, len(a.Body))
 			}
 		}
-		if s := p.state(t, id); s.Blocked > models.WebhookDownAfter+4 {
-			t.Errorf("%s: %d streams are blocked; it is down", class, s.Blocked)
+		if s := p.state(t, id); s.BlockCount > models.WebhookDownAfter+4 {
+			t.Errorf("%s: %d streams are blocked; it is down", class, s.BlockCount)
 		}
 	}
 	if len(inside.tried())+len(inside.bad) > 0 {

@@ -159,7 +159,7 @@ func (p *place) checkSent(t *testing.T, h *models.Webhook, r *receiver) {
 func (p *place) sent(t *testing.T, id models.WebhookID) bool {
 	t.Helper()
 	s := p.state(t, id)
-	return s.Behind == 0 && s.Blocked == 0
+	return s.Behind == 0 && s.BlockCount == 0
 }
 
 func isClosed(c <-chan struct{}) bool {

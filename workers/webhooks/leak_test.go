@@ -153,14 +153,14 @@ func TestNothingThatSomebodyWroteLeavesI13(t *testing.T) {
 	w := p.runs(t)
 	all := func(r *receiver, id models.WebhookID) {
 		t.Helper()
-		r.await(t, "all events", func() bool { s := p.state(t, id); return s.Behind == 0 && s.Blocked == 0 })
+		r.await(t, "all events", func() bool { s := p.state(t, id); return s.Behind == 0 && s.BlockCount == 0 })
 	}
 	all(plain, h.ID)
 	all(trusted, g.ID)
 
 	plain.set(func(event) int { return http.StatusBadRequest })
 	p.ask(t, "", "refused")
-	plain.await(t, "a refusal", func() bool { return p.state(t, h.ID).Blocked == 1 })
+	plain.await(t, "a refusal", func() bool { return p.state(t, h.ID).BlockCount == 1 })
 	blocks, err := p.Webhooks.Blocks(t.Context(), p.admin, h.ID)
 	storetest.Must(t, err)
 	storetest.Must(t, p.Webhooks.Skip(t.Context(), p.admin, h.ID, blocks[0].Seq, secrets.of("reason to skip")))
@@ -290,7 +290,7 @@ func TestLogsTellNoSecret(t *testing.T) {
 		storetest.Must(t, err)
 		blocked := 0
 		for _, h := range all {
-			blocked += h.Blocked
+			blocked += h.BlockCount
 		}
 		return blocked == 2
 	})

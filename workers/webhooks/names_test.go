@@ -99,7 +99,7 @@ func TestANameThatComesToLeadInside(t *testing.T) {
 	p.ask(t, "run", "two")
 	r.await(t, "the refusal", func() bool {
 		s := p.state(t, h.ID)
-		return s.Blocked == 1 && s.Last.Class == models.SendRefusedHost
+		return s.BlockCount == 1 && s.Last.Class == models.SendRefusedHost
 	})
 	leads.Store(&outside)
 	storetest.Must(t, p.Webhooks.RetryNow(t.Context(), p.admin, h.ID))
@@ -129,7 +129,7 @@ func TestACertificateThatIsNotValidGetsNothing(t *testing.T) {
 	p.ask(t, "run", "one")
 	(&receiver{}).await(t, "the refusal", func() bool {
 		s := p.state(t, h.ID)
-		return s.Blocked == 1 && s.Last.Class == models.SendCertificate
+		return s.BlockCount == 1 && s.Last.Class == models.SendCertificate
 	})
 	if asked.Load() > 0 {
 		t.Error("it was asked")
@@ -174,7 +174,7 @@ func TestAbsurdAnswers(t *testing.T) {
 		r.set(func(event) int { return http.StatusTooManyRequests })
 		p.runs(t)
 		a := p.ask(t, "run", name)
-		r.await(t, "a refusal", func() bool { return p.state(t, h.ID).Blocked == 1 })
+		r.await(t, "a refusal", func() bool { return p.state(t, h.ID).BlockCount == 1 })
 		blocks, err := p.Webhooks.Blocks(t.Context(), p.admin, h.ID)
 		storetest.Must(t, err)
 		if due := blocks[0].DueAt.Sub(p.clock.Now()); due > outward.MaxRetryAfter {

@@ -65,7 +65,7 @@ func TestASkippedEventIsNotSentAfterARestart(t *testing.T) {
 	r.set(answer)
 	patient := func(o *webhooks.Options) { o.Out = p.out(time.Hour) }
 	p.runs(t, patient)
-	r.await(t, "the refusal", func() bool { return p.state(t, h.ID).Blocked == 1 })
+	r.await(t, "the refusal", func() bool { return p.state(t, h.ID).BlockCount == 1 })
 	blocks, err := p.Webhooks.Blocks(t.Context(), p.admin, h.ID)
 	storetest.Must(t, err)
 	storetest.Must(t, p.Webhooks.Skip(t.Context(), p.admin, h.ID, blocks[0].Seq, "it can't take it"))
@@ -154,7 +154,7 @@ func TestTheClockIsSetBack(t *testing.T) {
 	r.set(func(event) int { return http.StatusServiceUnavailable })
 	p.runs(t)
 	a := p.ask(t, "run", "one")
-	r.await(t, "a refusal", func() bool { return p.state(t, h.ID).Blocked == 1 })
+	r.await(t, "a refusal", func() bool { return p.state(t, h.ID).BlockCount == 1 })
 	p.clock.Step(-48 * time.Hour)
 	r.set(nil)
 	p.Bus().Publish(events.Webhooks)
@@ -178,7 +178,7 @@ func TestAPositionBeyondTheLedgerKeepsNothingBack(t *testing.T) {
 		storetest.Must(t, storetest.Err(storetest.Tamper(t, p.Store).ExecContext(t.Context(), change)))
 	}
 	p.runs(t)
-	r.await(t, "nothing is blocked", func() bool { s := p.state(t, h.ID); return s.Blocked == 0 && s.Cursor < 1000 })
+	r.await(t, "nothing is blocked", func() bool { s := p.state(t, h.ID); return s.BlockCount == 0 && s.Cursor < 1000 })
 	a := p.ask(t, "run", "two")
 	r.await(t, "the event", func() bool { return attempts(r.got(), a) == 1 })
 }
@@ -272,15 +272,15 @@ func TestWhatARefusingEndpointLeavesIsBounded(t *testing.T) {
 	}
 	want := p.wanted(t, h.Cursor, func(e models.Entry) bool { return e.Action == "approval.requested" })
 	p.runs(t)
-	r.await(t, "as many as may be", func() bool { return p.state(t, h.ID).Blocked == models.MaxWebhookBlocks })
+	r.await(t, "as many as may be", func() bool { return p.state(t, h.ID).BlockCount == models.MaxWebhookBlocks })
 	for range 5 {
 		before := len(r.tried())
 		p.clock.Step(models.WebhookLongPause)
 		p.Bus().Publish(events.Webhooks)
 		r.await(t, "they are tried again", func() bool { return len(r.tried()) > before })
 	}
-	if s := p.state(t, h.ID); s.Blocked > models.MaxWebhookBlocks || s.Behind < 50 {
-		t.Errorf("%d wait, and the cursor is %d behind", s.Blocked, s.Behind)
+	if s := p.state(t, h.ID); s.BlockCount > models.MaxWebhookBlocks || s.Behind < 50 {
+		t.Errorf("%d wait, and the cursor is %d behind", s.BlockCount, s.Behind)
 	}
 	if n := storetest.Scalar[int](t, p.Store, `SELECT count(*) FROM webhook_answers`); n != models.WebhookAnswers {
 		t.Errorf("%d answers are kept", n)
@@ -306,7 +306,7 @@ func TestOneEventThatFailsAfterAnOutageKeepsNoOther(t *testing.T) {
 			r.set(func(event) int { return http.StatusServiceUnavailable })
 			first := p.ask(t, "run 0", "first")
 			p.runs(t)
-			r.await(t, "the first is refused", func() bool { return p.state(t, h.ID).Blocked == 1 })
+			r.await(t, "the first is refused", func() bool { return p.state(t, h.ID).BlockCount == 1 })
 			for i := range models.WebhookDownAfter + 2 {
 				p.ask(t, fmt.Sprint("run ", i+1), fmt.Sprint(i))
 			}
@@ -316,7 +316,7 @@ func TestOneEventThatFailsAfterAnOutageKeepsNoOther(t *testing.T) {
 			}
 			r.await(t, "all are refused", func() bool {
 				passes()
-				return p.state(t, h.ID).Blocked == models.WebhookDownAfter+3
+				return p.state(t, h.ID).BlockCount == models.WebhookDownAfter+3
 			})
 			r.set(func(e event) int {
 				if e.Data.Request["id"] == string(first.ID) {
@@ -330,7 +330,7 @@ func TestOneEventThatFailsAfterAnOutageKeepsNoOther(t *testing.T) {
 				}
 				return r.count() == models.WebhookDownAfter+2
 			})
-			r.await(t, "it is kept", func() bool { return p.state(t, h.ID).Blocked == 1 })
+			r.await(t, "it is kept", func() bool { return p.state(t, h.ID).BlockCount == 1 })
 		})
 	}
 }

@@ -129,7 +129,7 @@ func TestEveryEventComesInOrderWhateverHappens(t *testing.T) {
 		mu.Unlock()
 		storetest.Must(t, p.Webhooks.Resume(t.Context(), p.admin, h.ID))
 		storetest.Must(t, p.Webhooks.RetryNow(t.Context(), p.admin, h.ID))
-		r.await(t, "all is sent", func() bool { s := p.state(t, h.ID); return s.Behind == 0 && s.Blocked == 0 })
+		r.await(t, "all is sent", func() bool { s := p.state(t, h.ID); return s.Behind == 0 && s.BlockCount == 0 })
 		p.stop()
 		want := p.wanted(t, h.Cursor, func(e models.Entry) bool {
 			return !skipped[e.Seq] && (len(in.Types) == 0 || slices.Contains(in.Types, e.Action))

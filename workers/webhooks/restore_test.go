@@ -37,7 +37,7 @@ func TestARestoredBackupSendsWhatHappensSince(t *testing.T) {
 	_, err = w.Test(t.Context(), q.admin, h.ID)
 	storetest.Refused(t, err, models.CodeConflict)
 	q.stop()
-	if s := q.state(t, h.ID); r.count() != 2 || s.Behind == 0 || s.Blocked != 0 {
+	if s := q.state(t, h.ID); r.count() != 2 || s.Behind == 0 || s.BlockCount != 0 {
 		t.Errorf("without its key: %d came, %+v", r.count(), s)
 	}
 	key, err := os.ReadFile(filepath.Join(dir, models.KeyFile))

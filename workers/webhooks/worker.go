@@ -106,7 +106,7 @@ func (w *Worker) work(ctx context.Context, l *models.Lease) {
 		case <-sub.C:
 			reload = true
 			r.grew()
-		case <-sub.Lagged:
+		case <-sub.Lag:
 			reload = true
 			r.grew()
 		case <-w.o.Store.Ledger.Grown():

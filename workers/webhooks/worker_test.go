@@ -50,7 +50,7 @@ func TestEventsComeSignedAndTellNoInput(t *testing.T) {
 	if storetest.Must(t, err); tried.Class != models.SendSent || tried.Status != 200 || tried.Type != models.WebhookTest {
 		t.Errorf("%+v", tried)
 	}
-	if s := p.state(t, h.ID); s.Last == nil || s.Last.Type != models.WebhookTest || s.LastAcceptedAt == nil || s.OldestAt != nil || s.Blocked != 0 {
+	if s := p.state(t, h.ID); s.Last == nil || s.Last.Type != models.WebhookTest || s.LastAcceptedAt == nil || s.OldestAt != nil || s.BlockCount != 0 {
 		t.Errorf("%+v", s)
 	}
 }
@@ -145,7 +145,7 @@ func TestARefusedEventBlocksItsConversationOnly(t *testing.T) {
 	}
 	want := p.wanted(t, h.Cursor, func(e models.Entry) bool { return e.Action == "approval.requested" })
 	r.await(t, "the other conversation", func() bool { return len(r.got()) == 5 })
-	r.await(t, "the cursor goes past", func() bool { s := p.state(t, h.ID); return s.Behind == 0 && s.Blocked == 1 })
+	r.await(t, "the cursor goes past", func() bool { s := p.state(t, h.ID); return s.Behind == 0 && s.BlockCount == 1 })
 	blocks, err := p.Webhooks.Blocks(t.Context(), p.admin, h.ID)
 	storetest.Must(t, err)
 	if len(blocks) != 1 || blocks[0].ConversationID != bad.ConversationID || blocks[0].Status != 422 || blocks[0].Class != models.SendRejected || blocks[0].ResponseID != bad.ID {
@@ -165,7 +165,7 @@ func TestARefusedEventBlocksItsConversationOnly(t *testing.T) {
 	}
 	r.set(nil)
 	storetest.Must(t, p.Webhooks.RetryNow(t.Context(), p.admin, h.ID))
-	r.await(t, "the rest", func() bool { return p.state(t, h.ID).Blocked == 0 && len(r.got()) >= 11 })
+	r.await(t, "the rest", func() bool { return p.state(t, h.ID).BlockCount == 0 && len(r.got()) >= 11 })
 	checkOrder(t, want, r.got())
 }
 
@@ -177,7 +177,7 @@ func TestAnEndpointThatRefusesForADayIsPaused(t *testing.T) {
 	r.set(func(event) int { return http.StatusInternalServerError })
 	p.runs(t)
 	a := p.ask(t, "run", "one")
-	r.await(t, "a refusal", func() bool { return p.state(t, h.ID).Blocked == 1 })
+	r.await(t, "a refusal", func() bool { return p.state(t, h.ID).BlockCount == 1 })
 	p.clock.Step(models.WebhookGiveUp)
 	p.Bus().Publish(events.Webhooks)
 	r.await(t, "the pause", func() bool { return p.state(t, h.ID).PausedWhy == models.PausedFailing })
@@ -202,12 +202,12 @@ func TestASkippedEventIsNotSent(t *testing.T) {
 		return http.StatusOK
 	})
 	p.runs(t)
-	r.await(t, "the block", func() bool { return p.state(t, h.ID).Blocked == 1 })
+	r.await(t, "the block", func() bool { return p.state(t, h.ID).BlockCount == 1 })
 	blocks, err := p.Webhooks.Blocks(t.Context(), p.admin, h.ID)
 	storetest.Must(t, err)
 	storetest.Must(t, p.Webhooks.Skip(t.Context(), p.admin, h.ID, blocks[0].Seq, "it can't take it"))
 	r.await(t, "what follows", func() bool { got := r.got(); return len(got) == 1 && got[0].Data.Request["id"] == string(second.ID) })
-	r.await(t, "nothing is blocked", func() bool { return p.state(t, h.ID).Blocked == 0 })
+	r.await(t, "nothing is blocked", func() bool { return p.state(t, h.ID).BlockCount == 0 })
 }
 
 // While its key changes, an endpoint that has either key can verify.

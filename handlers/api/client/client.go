@@ -139,9 +139,9 @@ func (c *Client) approval(ctx context.Context, method, path string, body any, wa
 }
 
 func (c *Client) send(ctx context.Context, method, path string, body, out any, wait time.Duration) error {
-	limited, cancel := context.WithTimeout(ctx, wait+grace)
+	timeLimit, cancel := context.WithTimeout(ctx, wait+grace)
 	defer cancel()
-	req, err := c.request(limited, method, path, body)
+	req, err := c.request(timeLimit, method, path, body)
 	if err != nil {
 		return err
 	}

@@ -167,7 +167,7 @@ func TestAskUntilDecidedGivesUp(t *testing.T) {
 	}
 	once := func(n int64, rw http.ResponseWriter) bool { return n > 1 && silent(n, rw) }
 	a, err := s.front(t, once).AskUntilDecided(t.Context(), req, client.WaitOptions{Connect: 10 * time.Second})
-	if !errors.Is(err, client.ErrDeadlinePassed) || a == nil {
+	if !errors.Is(err, client.ErrDeadline) || a == nil {
 		t.Errorf("silent after the first answer: %+v %v", a, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -196,7 +196,7 @@ func TestAskUntilDecidedGivesUp(t *testing.T) {
 		return n > 2 && silent(n, rw)
 	}
 	start := time.Now()
-	if _, err := s.front(t, busy).AskUntilDecided(t.Context(), req, client.WaitOptions{Connect: 600 * time.Millisecond}); !errors.Is(err, client.ErrDeadlinePassed) {
+	if _, err := s.front(t, busy).AskUntilDecided(t.Context(), req, client.WaitOptions{Connect: 600 * time.Millisecond}); !errors.Is(err, client.ErrDeadline) {
 		t.Errorf("busy, then silent: %v", err)
 	}
 	if took := time.Since(start); took < time.Second {

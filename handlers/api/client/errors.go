@@ -41,7 +41,7 @@ func (e *UnreachableError) Unwrap() error { return e.Err }
 // stopping, or there were too many requests. after is how long the server asks the client to wait; zero if it does
 // not.
 func Retryable(err error) (after time.Duration, ok bool) {
-	if _, unreached := errors.AsType[*UnreachableError](err); unreached {
+	if _, unreachable := errors.AsType[*UnreachableError](err); unreachable {
 		return 0, true
 	}
 	if answer, ok := errors.AsType[*AnswerError](err); ok && (answer.Status >= http.StatusInternalServerError || answer.Status == http.StatusTooManyRequests) {

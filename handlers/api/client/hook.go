@@ -32,11 +32,11 @@ func (c *Client) Hook(ctx context.Context, name wire.HookName, event []byte, p H
 	if name == wire.HookPermissionRequest {
 		query.Set("approvalId", newID()) // it has no tool_use_id: a repeat is known by this
 	}
-	limited, cancel := context.WithTimeout(ctx, p.Connect)
+	timeLimit, cancel := context.WithTimeout(ctx, p.Connect)
 	defer cancel()
 	heard, told := false, wire.ResponseID("")
 	for pause := firstPause; ; {
-		turn := limited
+		turn := timeLimit
 		if heard {
 			turn = ctx
 		}
@@ -58,11 +58,11 @@ func (c *Client) Hook(ctx context.Context, name wire.HookName, event []byte, p H
 			query.Set("wait", pollWait.String())
 			pause = firstPause
 			continue
-		case noSpace(err), !again && (limited.Err() == nil || Answered(err)):
+		case noSpace(err), !again && (timeLimit.Err() == nil || Answered(err)):
 			return nil, err
 		case heard:
 			rest(ctx, max(after, jittered(pause)))
-		case !rest(limited, max(after, jittered(pause))):
+		case !rest(timeLimit, max(after, jittered(pause))):
 			return nil, fmt.Errorf("%w: %w", ErrNeverAnswered, err)
 		}
 		pause = min(2*pause, lastPause)
@@ -71,9 +71,9 @@ func (c *Client) Hook(ctx context.Context, name wire.HookName, event []byte, p H
 
 // hookOnce sends it once.
 func (c *Client) hookOnce(ctx context.Context, name wire.HookName, query url.Values, event []byte) (*wire.HookResult, error) {
-	limited, cancel := context.WithTimeout(ctx, pollWait+grace)
+	timeLimit, cancel := context.WithTimeout(ctx, pollWait+grace)
 	defer cancel()
-	req, err := c.request(limited, http.MethodPost, hookPath+"?"+query.Encode(), nil)
+	req, err := c.request(timeLimit, http.MethodPost, hookPath+"?"+query.Encode(), nil)
 	if err != nil {
 		return nil, err
 	}

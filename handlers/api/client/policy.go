@@ -20,9 +20,9 @@ func (c *Client) Policy(ctx context.Context) (*wire.PolicyVersion, error) {
 // ChangePolicy makes a document the next version. base is the version that it was made
 // from: if another is active, nothing is changed (precondition_failed).
 func (c *Client) ChangePolicy(ctx context.Context, base int64, change wire.PolicyChange) (*wire.PolicyVersion, error) {
-	limited, cancel := context.WithTimeout(ctx, grace)
+	timeLimit, cancel := context.WithTimeout(ctx, grace)
 	defer cancel()
-	req, err := c.request(limited, http.MethodPut, "/v1/policy", change)
+	req, err := c.request(timeLimit, http.MethodPut, "/v1/policy", change)
 	if err != nil {
 		return nil, err
 	}

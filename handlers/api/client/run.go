@@ -27,9 +27,9 @@ func (c *Client) OpenConversation(ctx context.Context, r wire.OpenRequest) (*wir
 // line that is not taken is no error but is named in the answer, which has one
 // result for each line.
 func (c *Client) Report(ctx context.Context, id wire.ConversationID, lines []byte) (*wire.ReportAnswer, error) {
-	limited, cancel := context.WithTimeout(ctx, grace)
+	timeLimit, cancel := context.WithTimeout(ctx, grace)
 	defer cancel()
-	req, err := c.request(limited, http.MethodPost, "/v1/conversations/"+url.PathEscape(string(id))+"/events", nil)
+	req, err := c.request(timeLimit, http.MethodPost, "/v1/conversations/"+url.PathEscape(string(id))+"/events", nil)
 	if err != nil {
 		return nil, err
 	}

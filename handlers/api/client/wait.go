@@ -18,7 +18,7 @@ var ErrNeverAnswered = errors.New("no server answered")
 // ErrDeadlinePassed is wrapped around the last failure when a request was taken,
 // the server then fell silent, and the request's own deadline has passed: it
 // can no longer be approved.
-var ErrDeadlinePassed = errors.New("the request's deadline has passed while no server answered")
+var ErrDeadline = errors.New("the request's deadline has passed while no server answered")
 
 // WaitOptions say how AskUntilDecided waits.
 type WaitOptions struct {
@@ -52,17 +52,17 @@ func (c *Client) AskUntilDecided(ctx context.Context, req wire.AskRequest, p Wai
 		req.ApprovalID = newID()
 	}
 	a, err := c.firstAnswer(ctx, req, p.Connect, false)
-	var waited wire.ResponseID
+	var pendingID wire.ResponseID
 	for id, spent := exhausted(err); spent; id, spent = exhausted(err) {
 		request, failed := c.budgetDecided(ctx, id, p.OnBudgetRequest)
 		if failed != nil {
 			return nil, failed
 		}
 		granted := request.Status == wire.StatusApproved || request.Status == wire.StatusResolved
-		if !granted || id == waited {
+		if !granted || id == pendingID {
 			return nil, &BudgetError{Request: request}
 		}
-		waited = id
+		pendingID = id
 		a, err = c.firstAnswer(ctx, req, p.Connect, true)
 	}
 	if err != nil {
@@ -78,11 +78,11 @@ func (c *Client) AskUntilDecided(ctx context.Context, req wire.AskRequest, p Wai
 // lasts, or without end if there is a server: it was heard before, or said that
 // it is busy.
 func (c *Client) firstAnswer(ctx context.Context, req wire.AskRequest, patience time.Duration, heard bool) (*wire.Approval, error) {
-	limited, cancel := context.WithTimeout(ctx, patience)
+	timeLimit, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	busy := heard
 	for pause := firstPause; ; pause = min(2*pause, lastPause) {
-		turn := limited
+		turn := timeLimit
 		if busy {
 			turn = ctx
 		}
@@ -95,11 +95,11 @@ func (c *Client) firstAnswer(ctx context.Context, req wire.AskRequest, patience 
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err() //nolint:wrapcheck // the caller's own
-		case noSpace(err), !again && (limited.Err() == nil || Answered(err)):
+		case noSpace(err), !again && (timeLimit.Err() == nil || Answered(err)):
 			return nil, err // a refusal is an answer, however late
 		case busy:
 			rest(ctx, max(after, jittered(pause)))
-		case !rest(limited, max(after, jittered(pause))):
+		case !rest(timeLimit, max(after, jittered(pause))):
 			if ctx.Err() != nil {
 				return nil, ctx.Err() //nolint:wrapcheck // the caller's own
 			}
@@ -163,7 +163,7 @@ func (c *Client) outcome(ctx context.Context, req wire.AskRequest, a *wire.Appro
 		default:
 			if end.passed() {
 				pace.Stop()
-				return a, fmt.Errorf("%w: %w", ErrDeadlinePassed, err)
+				return a, fmt.Errorf("%w: %w", ErrDeadline, err)
 			}
 			rest(ctx, max(after, jittered(pause)))
 			pause = min(2*pause, lastPause)

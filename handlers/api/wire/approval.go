@@ -98,10 +98,10 @@ type Decision struct {
 	Edited   bool            `json:"edited" doc:"The input released is not the one that the agent sent"`
 	Input    json.RawMessage `json:"input" doc:"The input that is released; null if none is"`
 	// Suggested is left out where there is none, as it has no meaning without.
-	Suggested json.RawMessage `json:"suggestedInput,omitempty" doc:"With approved: false, an input that a person would approve: ask again with it under a new key"`
-	Answer    *string         `json:"answer"`
-	Option    *string         `json:"option"`
-	Checked   []int           `json:"checked,omitempty" doc:"The items of the checklist that were ticked, by their numbers from 0"`
+	Suggestion json.RawMessage `json:"suggestedInput,omitempty" doc:"With approved: false, an input that a person would approve: ask again with it under a new key"`
+	Answer     *string         `json:"answer"`
+	Option     *string         `json:"option"`
+	Checked    []int           `json:"checked,omitempty" doc:"The items of the checklist that were ticked, by their numbers from 0"`
 }
 
 // Decider is the person who decided.

@@ -29,7 +29,7 @@ func (s *Screens) history(c echo.Context) error {
 		page, err = s.Store.Requests.Settled(ctx, actor, q)
 		in.Rows, in.Next = page.Items, page.Next
 		if page.Cut {
-			in.Searched, in.Back = page.Searched, page.Back
+			in.ScanCount, in.Back = page.ScanCount, page.Back
 		}
 	}
 	status := http.StatusOK

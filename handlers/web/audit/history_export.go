@@ -114,7 +114,7 @@ func exportedOf(a *models.Approval) exportedRequest {
 		if text, edited := v.ApprovedInput(); edited {
 			e.EditedInput, e.EditedDigest = json.RawMessage(text), orEmpty(v.InputDigest)
 		}
-		if text, suggested := v.SuggestedInput(); suggested {
+		if text, suggests := v.SuggestedInput(); suggests {
 			e.SuggestedInput = json.RawMessage(text)
 		}
 	}

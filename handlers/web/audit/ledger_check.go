@@ -31,11 +31,11 @@ type chainCheck struct {
 func (c *chainCheck) begin(by context.Context) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.at.Running || c.stopped {
+	if c.at.Runs || c.stopped {
 		return
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(by))
-	c.at, c.cancel = audit.ChainState{Running: true}, cancel
+	c.at, c.cancel = audit.ChainState{Runs: true}, cancel
 	c.ended.Go(func() {
 		defer cancel()
 		c.read(ctx)

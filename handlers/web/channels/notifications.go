@@ -73,10 +73,10 @@ func (s *Screens) setNotifications(c echo.Context) error {
 // readNotifications reads the form of the settings. Text that is not a number becomes a value that Check refuses.
 func readNotifications(sent url.Values) (account.NotificationForm, models.NotificationSettings) {
 	on := func(name string) bool { return sent.Get(name) == "true" }
-	typed := func(name string) string { return strings.TrimSpace(sent.Get(name)) }
+	field := func(name string) string { return strings.TrimSpace(sent.Get(name)) }
 	form := account.NotificationForm{
-		Moments: map[models.Risk]account.MomentsForm{}, Digest: typed("digest_at"), From: typed("quiet_from"), Until: typed("quiet_to"),
-		Zone: typed("zone"), Critical: on("critical"),
+		Moments: map[models.Risk]account.MomentsForm{}, Digest: field("digest_at"), From: field("quiet_from"), Until: field("quiet_to"),
+		Zone: field("zone"), Critical: on("critical"),
 	}
 	settings := models.NotificationSettings{
 		Moments: map[models.Risk]models.Moments{}, DigestAt: models.ClockTime(form.Digest), QuietFrom: models.ClockTime(form.From), QuietTo: models.ClockTime(form.Until),
@@ -85,7 +85,7 @@ func readNotifications(sent url.Values) (account.NotificationForm, models.Notifi
 	for _, risk := range models.Risks() {
 		name := string(risk)
 		m := account.MomentsForm{
-			AtOnce: on(account.AtOnceField + name), Half: on(account.HalfField + name), Tenth: on(account.TenthField + name), Unseen: typed(account.UnseenField + name),
+			AtOnce: on(account.AtOnceField + name), Half: on(account.HalfField + name), Tenth: on(account.TenthField + name), Unseen: field(account.UnseenField + name),
 		}
 		minutes := 0
 		if m.Unseen != "" {

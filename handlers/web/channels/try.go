@@ -28,5 +28,5 @@ func (s *Screens) Try(c echo.Context, place Place) error {
 	if err != nil {
 		return s.changedChannel(c, place, "", err)
 	}
-	return place.Show(http.StatusOK, account.ChannelsInput{Tried: &account.TriedChannel{ID: id, Result: result}})
+	return place.Show(http.StatusOK, account.ChannelsInput{Trial: &account.TriedChannel{ID: id, Result: result}})
 }

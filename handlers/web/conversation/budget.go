@@ -28,7 +28,7 @@ func (s *Screens) budget(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	in := budgets.PanelInput{Conversation: *conv, Embedded: c.QueryParam("back") == "conversation"}
+	in := budgets.PanelInput{Conversation: *conv, InConversation: c.QueryParam("back") == "conversation"}
 	if before := c.QueryParam("before"); before != "" {
 		if in.Before, err = strconv.ParseInt(before, 10, 64); err != nil || in.Before < 1 {
 			return models.Errorf(models.CodeNotFound, "There is no such page of changes.")
@@ -55,7 +55,7 @@ func (s *Screens) budgetPage(c echo.Context, status int, in budgets.PanelInput) 
 
 // budgetPanel is the panel as shown on the conversation's own page.
 func (s *Screens) budgetPanel(c echo.Context, conv *models.ConversationView) (templ.Component, error) {
-	v, err := s.budgetView(c.Request().Context(), site.ActorOf(c), budgets.PanelInput{Conversation: *conv, Embedded: true})
+	v, err := s.budgetView(c.Request().Context(), site.ActorOf(c), budgets.PanelInput{Conversation: *conv, InConversation: true})
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +66,7 @@ func (s *Screens) budgetPanel(c echo.Context, conv *models.ConversationView) (te
 // conversation itself.
 func (s *Screens) budgetView(ctx context.Context, actor models.Actor, in budgets.PanelInput) (budgets.PanelView, error) {
 	id, limit := in.Conversation.ID, stepsShown
-	if in.Embedded {
+	if in.InConversation {
 		limit = stepsBeside
 	}
 	steps, err := s.Store.Requests.BudgetSteps(ctx, actor, id, in.Before, limit+1)
@@ -95,14 +95,14 @@ func (s *Screens) changeBudget(c echo.Context) error {
 		How: r.PostForm.Get("how"), Amount: strings.TrimSpace(r.PostForm.Get("amount")),
 		Reason: strings.ReplaceAll(strings.TrimSpace(r.PostForm.Get("reason")), "\r\n", "\n"),
 	}
-	embedded := r.PostForm.Get("back") == "conversation"
+	inConversation := r.PostForm.Get("back") == "conversation"
 	change, err := budgetChange(r.PostForm)
 	if err == nil {
 		_, err = s.Store.ChangeBudget(r.Context(), site.ActorOf(c), conv.ID, change, form.Reason)
 	}
 	if e := site.AsError(err, models.CodeInvalid, models.CodeNoBudget); e != nil {
 		form.Errors = atBudgetFields(e)
-		return s.budgetPage(c, handlers.Status(e.Code), budgets.PanelInput{Conversation: *conv, Embedded: embedded, Form: form})
+		return s.budgetPage(c, handlers.Status(e.Code), budgets.PanelInput{Conversation: *conv, InConversation: inConversation, Form: form})
 	}
 	if err != nil {
 		return err
@@ -111,10 +111,10 @@ func (s *Screens) changeBudget(c echo.Context) error {
 		if conv, err = s.visibleConversation(c); err != nil {
 			return err
 		}
-		return s.budgetPage(c, http.StatusOK, budgets.PanelInput{Conversation: *conv, Embedded: embedded})
+		return s.budgetPage(c, http.StatusOK, budgets.PanelInput{Conversation: *conv, InConversation: inConversation})
 	}
 	s.SetFlash(c, "budget-changed")
-	if embedded {
+	if inConversation {
 		return c.Redirect(http.StatusSeeOther, views.ConversationURL(conv.ID))
 	}
 	return c.Redirect(http.StatusSeeOther, views.BudgetURL(conv.ID))

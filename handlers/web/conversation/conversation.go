@@ -192,10 +192,10 @@ func (s *Screens) responseIn(ctx context.Context, actor models.Actor, conv model
 
 // drafted is what the built-in agent is writing, or nil.
 func (s *Screens) drafted(id models.ConversationID) *conversations.Draft {
-	if s.writing == nil {
+	if s.draftOf == nil {
 		return nil
 	}
-	text, model, ok := s.writing(id)
+	text, model, ok := s.draftOf(id)
 	if !ok {
 		return nil
 	}

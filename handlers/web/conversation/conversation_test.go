@@ -96,7 +96,7 @@ func TestPartsOfAConversation(t *testing.T) {
 	p.Get(path+"?part=after&after=x", webtest.HTMX).Is(http.StatusUnprocessableEntity)
 
 	p.Get(path+"/draft", webtest.HTMX).Is(http.StatusOK).IsFragment().SaysNot("#draft", "is writing")
-	w.Drafted.Store(new("I shall <b>look</b>\u202e"))
+	w.Draft.Store(new("I shall <b>look</b>\u202e"))
 	p.Get(path+"/draft", webtest.HTMX).Is(http.StatusOK).Says("#draft", "deployer is writing with demo-model", "I shall <b>look</b>⟨U+202E⟩")
 	p.Get(path).Says("#draft", "I shall")
 	p.Get(path + "/draft").Redirects(path + "#end")
@@ -232,7 +232,7 @@ func TestI13WhatIsSaidInAConversationStaysText(t *testing.T) {
 	id := w.Conversation(50)
 	w.Respond(id, models.KindReply, evil, 1)
 	a := w.Proposes(id, evil, 0)
-	w.Drafted.Store(&evil)
+	w.Draft.Store(&evil)
 	p.Post(webtest.ConversationPath(id)+"/rename", url.Values{"title": {evil[:90]}}).Redirects(webtest.ConversationPath(id))
 	for _, got := range []*webtest.Page{
 		p.Get(webtest.ConversationPath(id)), p.Get(webtest.ConversationPath(id)+"/draft", webtest.HTMX), p.Get(webtest.ConversationPath(id)+"?part=after&after=0", webtest.HTMX),

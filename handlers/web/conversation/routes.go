@@ -10,13 +10,13 @@ import (
 type Screens struct {
 	*site.Site
 	request *request.Screens
-	writing func(models.ConversationID) (text, model string, ok bool)
+	draftOf func(models.ConversationID) (text, model string, ok bool)
 }
 
 // New makes them. writing is what the built-in agent is writing; nil: nothing is shown while it
 // writes.
-func New(s *site.Site, r *request.Screens, writing func(models.ConversationID) (text, model string, ok bool)) *Screens {
-	return &Screens{Site: s, request: r, writing: writing}
+func New(s *site.Site, r *request.Screens, draftOf func(models.ConversationID) (text, model string, ok bool)) *Screens {
+	return &Screens{Site: s, request: r, draftOf: draftOf}
 }
 
 // Routes are the addresses of the area, and who may go there.

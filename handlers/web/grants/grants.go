@@ -62,7 +62,7 @@ func (s *Screens) grantForm(c echo.Context, status int, id models.ResponseID, fo
 	if !doc.GrantsEnabled {
 		in.Closed = "Pre-approvals are off in the policy (grants_enabled)."
 	}
-	if _, in.Folded, err = s.folded(ctx, actor, a); err != nil {
+	if _, in.Fold, err = s.folded(ctx, actor, a); err != nil {
 		return err
 	}
 	frame, err := s.frameOf(c, "Pre-approve similar calls")
@@ -85,7 +85,7 @@ func (s *Screens) frameOf(c echo.Context, title string) (views.Page, error) {
 // folded reports whether a request that waits has parts which the person must open
 // before letting anything like it through, and returns what the store judges that by.
 func (s *Screens) folded(ctx context.Context, actor models.Actor, a *models.Approval) (*models.PageView, bool, error) {
-	page := &models.PageView{Confirmed: true} // the form of a pre-approval is a page of its own
+	page := &models.PageView{Confirms: true} // the form of a pre-approval is a page of its own
 	if a.Status() != models.StatusPending {
 		return page, false, nil
 	}
@@ -157,7 +157,7 @@ func (s *Screens) makeGrant(c echo.Context) error {
 		return err
 	}
 	if _, err := s.Store.Decide(r.Context(), actor, id, models.DecisionInput{
-		Approved: new(true), Digest: r.PostForm.Get("digest"), Page: &models.PageView{Folds: folds, SeenEnd: request.SeenEnd(r.PostForm), Confirmed: true}, // this form has shown it once more
+		Approved: new(true), Digest: r.PostForm.Get("digest"), Page: &models.PageView{Folds: folds, SeenEnd: request.SeenEnd(r.PostForm), Confirms: true}, // this form has shown it once more
 	}); err != nil {
 		if site.AsError(err, request.TooLate...) == nil {
 			return err
@@ -173,11 +173,11 @@ func (s *Screens) grantOf(r *http.Request, actor models.Actor, a *models.Approva
 	if err != nil {
 		return nil, err
 	}
-	page, folded, err := s.folded(r.Context(), actor, a)
+	page, groups, err := s.folded(r.Context(), actor, a)
 	if err != nil {
 		return nil, err
 	}
-	if folded {
+	if groups {
 		return nil, models.Errorf(models.CodeInvalid, "Nothing was pre-approved: open the collapsed sections of this request first.")
 	}
 	page.SeenEnd = request.SeenEnd(r.PostForm)

@@ -31,8 +31,8 @@ func (s *Screens) bulk(c echo.Context) error {
 	if looks {
 		in.Verdict = models.Verdict(form.Get("asked"))
 	}
-	ticked, problem := readPicks(form["pick"])
-	shown := ticked
+	ticks, problem := readPicks(form["pick"])
+	shown := ticks
 	if sure && (looks || len(form["pick"]) == 0) && form.Has("row") { // the question again
 		shown, problem = readPicks(form["row"])
 		if !looks {
@@ -58,7 +58,7 @@ func (s *Screens) bulk(c echo.Context) error {
 	}
 	for i := range in.Items {
 		item := &in.Items[i]
-		item.Ticked = item.Refused == "" && (len(item.LeftOut) == 0 || item.Opened && sure) && (!sure || slices.Contains(ticked, pick{item.ID, item.Digest, item.Behalf}))
+		item.Ticks = item.Refusal == "" && (len(item.LeftOut) == 0 || item.Opened && sure) && (!sure || slices.Contains(ticks, pick{item.ID, item.Digest, item.Behalf}))
 	}
 	if e := site.AsError(models.CheckText("reason", in.Reason, models.MaxReason), models.CodeInvalid); e != nil && in.Open() > 0 {
 		in.Ask, in.ReasonError = true, e.Fields["reason"] // corrected there, with the ticks kept
@@ -90,7 +90,7 @@ func asksFirst(in *inbox.BulkInput) bool {
 func (s *Screens) openInBulk(ctx context.Context, actor models.Actor, in *inbox.BulkInput, id string) error {
 	for i := range in.Items {
 		item := &in.Items[i]
-		if string(item.ID) != id || len(item.LeftOut) == 0 || item.Refused != "" || item.Opened {
+		if string(item.ID) != id || len(item.LeftOut) == 0 || item.Refusal != "" || item.Opened {
 			continue
 		}
 		if err := s.Store.OpenPart(ctx, actor, item.ID, inbox.PartInBulk); err != nil {
@@ -142,13 +142,13 @@ func (s *Screens) checkPicks(ctx context.Context, actor models.Actor, verdict mo
 		a, err := s.Store.Requests.Approval(ctx, actor, p.id)
 		switch {
 		case models.ErrorCode(err) == models.CodeNotFound:
-			item.Refused = "This request doesn't exist, or you don't have access."
+			item.Refusal = "This request doesn't exist, or you don't have access."
 		case err != nil:
 			return nil, err
 		default:
 			item.Approval = a
 			item.Late = a.Status() != models.StatusPending
-			if item.Refused = refusedInBulk(a, verdict, p.digest); item.Refused == "" {
+			if item.Refusal = refusedInBulk(a, verdict, p.digest); item.Refusal == "" {
 				waiting = append(waiting, a)
 			}
 		}
@@ -174,7 +174,7 @@ func (s *Screens) markPicks(ctx context.Context, actor models.Actor, verdict mod
 	}
 	for i := range items {
 		item := &items[i]
-		if item.Refused != "" {
+		if item.Refusal != "" {
 			continue
 		}
 		item.Right = rights[item.ID]
@@ -216,11 +216,11 @@ func leaveToApprovers(actor models.Actor, verdict models.Verdict, items []inbox.
 		item := &items[i]
 		a := item.Approval
 		switch {
-		case a == nil || item.Refused != "":
+		case a == nil || item.Refusal != "":
 		case !item.Right.MayDecide():
-			item.Refused = "You can see this request, but only others can decide it."
+			item.Refusal = "You can see this request, but only others can decide it."
 		case verdict == models.VerdictApprove && !item.Right.MayApprove:
-			item.Refused = cmp.Or(a.Approvers().Refusal(a.OwnerID, actor.Voter()), "You can't approve this request.")
+			item.Refusal = cmp.Or(a.Approvers().Refusal(a.OwnerID, actor.Voter()), "You can't approve this request.")
 		}
 	}
 }
@@ -231,9 +231,9 @@ func (s *Screens) decideEach(ctx context.Context, c echo.Context, in *inbox.Bulk
 	for i := range in.Items {
 		item := &in.Items[i]
 		if len(item.LeftOut) > 0 && !item.Opened {
-			item.Refused = "It was not opened. Open it first."
+			item.Refusal = "It was not opened. Open it first."
 		}
-		if item.Refused != "" {
+		if item.Refusal != "" {
 			continue
 		}
 		a, err := s.Store.Decide(ctx, actor, item.ID, models.DecisionInput{
@@ -246,10 +246,10 @@ func (s *Screens) decideEach(ctx context.Context, c echo.Context, in *inbox.Bulk
 		e := site.AsError(err, append(request.TooLate, append(request.ToCorrect, models.CodeNotFound, models.CodeForbidden)...)...)
 		if e == nil {
 			s.Kit.LogInternal(c, err) //nolint:contextcheck // a line in the log
-			item.Refused = "Something went wrong. It may have been decided: open it to check."
+			item.Refusal = "Something went wrong. It may have been decided: open it to check."
 			continue
 		}
-		item.Refused = bulkText(e)
+		item.Refusal = bulkText(e)
 		if e.Approval != nil {
 			item.Approval, item.Late = e.Approval, e.Approval.Status() != models.StatusPending
 		}
@@ -291,9 +291,9 @@ func (s *Screens) undoBulk(c echo.Context) error {
 			if e == nil {
 				return err
 			}
-			item.Approval, item.Refused = e.Approval, "Too late to undo."
+			item.Approval, item.Refusal = e.Approval, "Too late to undo."
 			if e.Code == models.CodeNotFound {
-				item.Refused = "This request doesn't exist, or you don't have access."
+				item.Refusal = "This request doesn't exist, or you don't have access."
 			}
 		}
 		in.Items = append(in.Items, item)

@@ -94,11 +94,11 @@ func (s *Screens) inboxPage(c echo.Context, place views.InboxPlace, wrong error,
 	if err := s.openCard(c, &in); err != nil {
 		return err
 	}
-	counted := in.Waiting
+	waits := in.Waiting
 	if !in.Place.Filtered() {
-		counted = in.Count
+		waits = in.Count
 	}
-	frame, err := s.Frame(c, "Inbox", counted)
+	frame, err := s.Frame(c, "Inbox", waits)
 	if err != nil {
 		return err
 	}
@@ -180,15 +180,15 @@ func (s *Screens) readInbox(ctx context.Context, actor models.Actor, place views
 	if err != nil {
 		return in, err
 	}
-	in.Rows, in.Next, in.Count, in.Capped, in.ReaskOf = page.Items, page.Next, page.Count, page.CountCapped, page.ReaskOf
+	in.Rows, in.Next, in.Count, in.Cap, in.ReaskOf = page.Items, page.Next, page.Count, page.CountCap, page.ReaskOf
 	if page.Cut {
-		in.Searched = page.Searched
+		in.ScanCount = page.ScanCount
 	}
-	if in.Sending, err = s.Store.Sending(ctx, actor); err != nil {
+	if in.Send, err = s.Store.Sending(ctx, actor); err != nil {
 		return in, err
 	}
-	if !place.Filtered() && !in.Capped {
-		in.Count = max(0, in.Count-in.Sending)
+	if !place.Filtered() && !in.Cap {
+		in.Count = max(0, in.Count-in.Send)
 	}
 	for i := range in.Rows {
 		if err := s.Store.Requests.HeldVerdicts(ctx, actor, &in.Rows[i].Approval); err != nil {
@@ -218,7 +218,7 @@ func (s *Screens) readInbox(ctx context.Context, actor models.Actor, place views
 // asOf numbers a read before it begins, so that a page can ignore an older answer that arrives later. After a restart
 // of the server the numbers begin again, with another prefix.
 func (s *Screens) asOf() string {
-	return strconv.FormatInt(s.Started.UnixNano(), 36) + "-" + strconv.FormatInt(s.reads.Add(1), 10)
+	return strconv.FormatInt(s.Start.UnixNano(), 36) + "-" + strconv.FormatInt(s.reads.Add(1), 10)
 }
 
 func idsOf(rows []models.Brief) []models.ResponseID {

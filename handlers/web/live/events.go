@@ -46,7 +46,7 @@ const (
 func (s *Screens) events(c echo.Context) error {
 	actor := site.ActorOf(c)
 	ctx := c.Request().Context()
-	watched, err := s.watched(ctx, actor, c.QueryParams()["approval"])
+	watches, err := s.watched(ctx, actor, c.QueryParams()["approval"])
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (s *Screens) events(c echo.Context) error {
 	defer leave()
 	defer s.Kit.Metrics.Stream(handlers.StreamsOfPages)()
 
-	names := namesFor(actor, watched)
+	names := namesFor(actor, watches)
 	addConversation(names, conversation)
 	if agent != "" {
 		names[events.Agent(string(agent))] = views.AgentTopic(agent)
@@ -74,7 +74,7 @@ func (s *Screens) events(c echo.Context) error {
 	for t := range names {
 		topics = append(topics, t)
 	}
-	sub, missed, known := s.Store.Bus().SubscribeSince(events.Mark(c.QueryParam("since")), streamBuffer, topics...)
+	sub, backlog, known := s.Store.Bus().SubscribeSince(events.Mark(c.QueryParam("since")), streamBuffer, topics...)
 	defer sub.Close()
 	// The session may have ended after the cookie was checked and before this stream subscribed.
 	if err := s.Store.People.CheckCredential(ctx, actor); err != nil {
@@ -89,7 +89,7 @@ func (s *Screens) events(c echo.Context) error {
 	if conversation != "" {
 		t.mayHear = func() (bool, error) { return s.seesConversation(ctx, actor, conversation) }
 	}
-	t.begin(missed, known)
+	t.begin(backlog, known)
 	s.tell(ctx, actor, sub, t)
 	return nil
 }
@@ -116,7 +116,7 @@ func (s *Screens) watched(ctx context.Context, actor models.Actor, raw []string)
 
 // namesFor maps the topics that concern a reader to what they are called on the
 // page.
-func namesFor(actor models.Actor, watched []models.ResponseID) map[events.Topic]string {
+func namesFor(actor models.Actor, watches []models.ResponseID) map[events.Topic]string {
 	names := map[events.Topic]string{
 		events.InboxOf(actor.ID): views.InboxTopic(),
 		events.Policy:            views.PolicyTopic(),
@@ -124,7 +124,7 @@ func namesFor(actor models.Actor, watched []models.ResponseID) map[events.Topic]
 	if actor.Admin {
 		names[events.InboxOfAdmins] = views.InboxTopic()
 	}
-	for _, id := range watched {
+	for _, id := range watches {
 		names[events.Approval(string(id))] = views.ApprovalTopic(id)
 		names[events.Presence(string(id))] = views.PresenceTopic(id)
 	}
@@ -137,9 +137,9 @@ func (s *Screens) tell(ctx context.Context, actor models.Actor, sub *events.Subs
 	defer alive.Stop()
 	beat := time.NewTicker(beatEvery)
 	defer beat.Stop()
-	merged := time.NewTimer(0)
-	defer merged.Stop()
-	resting := true // the timer runs: events are gathered until it fires
+	pause := time.NewTimer(0)
+	defer pause.Stop()
+	idle := true // the timer runs: events are gathered until it fires
 	for {
 		var err error
 		select {
@@ -154,13 +154,13 @@ func (s *Screens) tell(ctx context.Context, actor models.Actor, sub *events.Subs
 				}
 			}
 			t.take(topic)
-		case <-sub.Lagged:
+		case <-sub.Lag:
 			t.all()
 			if s.Store.People.CheckCredential(ctx, actor) != nil {
 				return
 			}
-		case <-merged.C:
-			resting = false
+		case <-pause.C:
+			idle = false
 		case <-alive.C:
 			if s.Store.People.CheckCredential(ctx, actor) != nil {
 				return
@@ -168,10 +168,10 @@ func (s *Screens) tell(ctx context.Context, actor models.Actor, sub *events.Subs
 		case <-beat.C:
 			err = t.out.Send(handlers.Event{Name: "beat", Data: "beat"})
 		}
-		if !resting && len(t.pending) > 0 {
+		if !idle && len(t.pending) > 0 {
 			err = t.send()
-			merged.Reset(mergeFor)
-			resting = true
+			pause.Reset(mergeFor)
+			idle = true
 		}
 		if err != nil {
 			return
@@ -191,11 +191,11 @@ type topicWriter struct {
 // begin takes the events between the page and its stream, or while the stream was cut. If they are not known, anything
 // may have changed. Presences and drafts are published only while a stream subscribes to them, so these names are
 // always sent.
-func (t *topicWriter) begin(missed []events.Topic, known bool) {
+func (t *topicWriter) begin(backlog []events.Topic, known bool) {
 	if !known {
 		t.all()
 	}
-	for _, topic := range missed {
+	for _, topic := range backlog {
 		t.take(topic)
 	}
 	for topic, name := range t.names {

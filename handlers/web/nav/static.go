@@ -42,9 +42,9 @@ func serveStatic(c echo.Context) error {
 	h.Set(echo.HeaderCacheControl, "public, max-age=31536000, immutable")
 	h.Add(echo.HeaderVary, echo.HeaderAcceptEncoding)
 	if strings.Contains(c.Request().Header.Get(echo.HeaderAcceptEncoding), "gzip") {
-		if packed := static.Gzip(path); packed != nil {
+		if gzip := static.Gzip(path); gzip != nil {
 			h.Set(echo.HeaderContentEncoding, "gzip")
-			content = packed
+			content = gzip
 		}
 	}
 	return c.Blob(http.StatusOK, contentType, content)

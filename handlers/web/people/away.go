@@ -109,10 +109,10 @@ func (s *Screens) planAbsence(place awayPlace) echo.HandlerFunc {
 // readAbsence reads the form of an absence, and notes what can't be.
 func (s *Screens) readAbsence(c echo.Context, place awayPlace) (people.AwayForm, models.AbsenceInput, error) {
 	sent := c.Request().PostForm
-	typed := func(name string) string { return strings.TrimSpace(sent.Get(name)) }
+	field := func(name string) string { return strings.TrimSpace(sent.Get(name)) }
 	form := people.AwayForm{
-		Person: typed(people.AwayPersonField), From: typed(people.AwayFromField), Until: typed(people.AwayUntilField),
-		Zone: typed(people.AwayZoneField), Substitute: typed(people.AwaySubstituteField), Sent: true, Errors: map[string]string{},
+		Person: field(people.AwayPersonField), From: field(people.AwayFromField), Until: field(people.AwayUntilField),
+		Zone: field(people.AwayZoneField), Substitute: field(people.AwaySubstituteField), Sent: true, Errors: map[string]string{},
 	}
 	zone := zoneOf(form.Zone)
 	if zone == nil {

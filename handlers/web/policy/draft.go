@@ -29,8 +29,8 @@ type editing struct {
 	broken   *models.Error       // why not
 	checked  policy.Checked
 
-	now   time.Time                    // when it is looked at
-	typed map[string]policies.TypedEnd // what the form says about switches, by their ID
+	now     time.Time                    // when it is looked at
+	entries map[string]policies.TypedEnd // what the form says about switches, by their ID
 }
 
 // editing reads the draft of the signed-in person.
@@ -108,7 +108,7 @@ func (e *editing) text() (string, error) {
 func (e *editing) view(notice string) *policies.DraftInput {
 	in := &policies.DraftInput{
 		Base: e.draft.Base, Revision: e.draft.Revision, ChangedAt: e.draft.ChangedAt, Undo: e.draft.Previous != "", Notice: notice,
-		Zone: e.standing.Compiled.Zone().String(), Typed: e.typed,
+		Zone: e.standing.Compiled.Zone().String(), Ends: e.entries,
 	}
 	if e.doc == nil {
 		for path, text := range e.problems() {
@@ -198,7 +198,7 @@ func (s *Screens) changePolicy(c echo.Context) error {
 	}
 	e.doc.PutSettings(readFields(form, policy.Settings()))
 	e.check()
-	e.typed = typedEnds(form, step)
+	e.entries = typedEnds(form, step)
 	if !same {
 		return s.policyForm(c, http.StatusConflict, e, otherWindow)
 	}

@@ -62,7 +62,7 @@ func (r *replays) begin(by context.Context, actor models.Actor, e *editing, next
 	ctx, cancel := context.WithCancel(context.WithoutCancel(by))
 	one := &replay{
 		began: r.now(), draft: e.draft.Revision, standing: e.standing.Version, cancel: cancel,
-		state: policies.ReplayState{Running: true, Of: q.Last},
+		state: policies.ReplayState{Runs: true, Of: q.Last},
 	}
 	if r.of == nil {
 		r.of = map[models.UserID]*replay{}
@@ -98,7 +98,7 @@ func (r *replays) forgetOldest() {
 func (r *replays) end(ctx context.Context, one *replay, found *drafts.Replay, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	one.state.Running, one.state.Stopping, one.state.Ended = false, false, r.now()
+	one.state.Runs, one.state.Stops, one.state.Ended = false, false, r.now()
 	switch {
 	case err == nil:
 		one.state.Tally, one.state.Oldest, one.changes = found.Tally, found.Oldest, found.Changes
@@ -113,8 +113,8 @@ func (r *replays) end(ctx context.Context, one *replay, found *drafts.Replay, er
 func (r *replays) cancel(who models.UserID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if one := r.of[who]; one != nil && one.state.Running {
-		one.state.Stopping = true
+	if one := r.of[who]; one != nil && one.state.Runs {
+		one.state.Stops = true
 		one.cancel()
 	}
 }

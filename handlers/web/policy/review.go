@@ -53,7 +53,7 @@ func (s *Screens) policyReview(c echo.Context, status int, e *editing, in polici
 			return err
 		}
 		in.Changes, in.Warnings = policy.Diff(in.Before, in.After), policy.LintIn(in.After, usage)
-		in.Replayed = s.replayedBriefly(c, e)
+		in.Replay = s.replayedBriefly(c, e)
 		if in.Removal == nil {
 			in.Removal = &policies.Removal{}
 		}
@@ -134,8 +134,8 @@ func (s *Screens) saveOrMergePolicy(c echo.Context) error {
 		in.NoteError = "Say why you are making this change."
 	}
 	days := e.checked.Document.RetentionDays
-	if typed := strings.TrimSpace(form.Get("retention_typed")); policy.KeepsLonger(e.standing.Compiled.Document().RetentionDays, days) && typed != strconv.Itoa(days) {
-		in.Removal = &policies.Removal{Typed: typed, Error: "must be " + strconv.Itoa(days) + ", to confirm that contents are removed"}
+	if text := strings.TrimSpace(form.Get("retention_typed")); policy.KeepsLonger(e.standing.Compiled.Document().RetentionDays, days) && text != strconv.Itoa(days) {
+		in.Removal = &policies.Removal{Text: text, Error: "must be " + strconv.Itoa(days) + ", to confirm that contents are removed"}
 	}
 	if in.NoteError != "" || in.Removal != nil {
 		return s.policyReview(c, http.StatusUnprocessableEntity, e, in)
@@ -176,11 +176,11 @@ func (s *Screens) mergePolicy(c echo.Context, e *editing) error {
 	if e.doc == nil || len(e.checked.Problems) > 0 || !e.stale() {
 		return c.Redirect(http.StatusSeeOther, views.PolicyReviewURL())
 	}
-	merged, _, err := policy.Merge(e.base.Compiled.Document(), e.standing.Compiled.Document(), e.checked.Document)
+	merge, _, err := policy.Merge(e.base.Compiled.Document(), e.standing.Compiled.Document(), e.checked.Document)
 	if err != nil {
 		return err
 	}
-	text, err := merged.Marshal()
+	text, err := merge.Marshal()
 	if err != nil {
 		return err
 	}

@@ -17,9 +17,9 @@ import (
 func typedEnds(form url.Values, step string) map[string]policies.TypedEnd {
 	out := map[string]policies.TypedEnd{}
 	for _, t := range policies.Toggles() {
-		typed := policies.TypedEnd{For: form.Get(t.ID + "_for"), At: form.Get(t.ID + "_at"), Word: form.Get(t.ID + "_word")}
-		if step == t.Open || typed.At != "" || typed.Word != "" {
-			out[t.ID] = typed
+		end := policies.TypedEnd{For: form.Get(t.ID + "_for"), At: form.Get(t.ID + "_at"), Word: form.Get(t.ID + "_word")}
+		if step == t.Open || end.At != "" || end.Word != "" {
+			out[t.ID] = end
 		}
 	}
 	return out
@@ -36,16 +36,16 @@ func (e *editing) turn(step string) (ok bool) {
 	t := toggles[i]
 	set := policy.Form{t.Flag: t.Closed, t.Until: ""}
 	if step == t.Open {
-		typed := e.typed[t.ID]
-		until, faults := endTyped(typed, e.now, e.standing.Compiled.Zone())
+		end := e.entries[t.ID]
+		until, faults := endTyped(end, e.now, e.standing.Compiled.Zone())
 		if len(faults) > 0 {
-			typed.Faults = faults
-			e.typed[t.ID] = typed
+			end.Faults = faults
+			e.entries[t.ID] = end
 			return false
 		}
 		set = policy.Form{t.Flag: t.Opened, t.Until: until}
 	}
-	delete(e.typed, t.ID)
+	delete(e.entries, t.ID)
 	e.doc.PutSettings(set)
 	e.check()
 	return true
@@ -53,15 +53,15 @@ func (e *editing) turn(step string) (ok bool) {
 
 // endTyped is the chosen end as the document writes it: empty for none. It turns minutes into a time, rounded up to a
 // whole minute, so that the admin reviews the same end that is saved.
-func endTyped(typed policies.TypedEnd, now time.Time, zone *time.Location) (until string, faults map[string]string) {
-	switch typed.For {
+func endTyped(end policies.TypedEnd, now time.Time, zone *time.Location) (until string, faults map[string]string) {
+	switch end.For {
 	case policies.UntilNever:
-		if !strings.EqualFold(strings.TrimSpace(typed.Word), policies.NoEnd) {
+		if !strings.EqualFold(strings.TrimSpace(end.Word), policies.NoEnd) {
 			return "", map[string]string{"word": "must be “" + policies.NoEnd + "”, to confirm that it has no end"}
 		}
 		return "", nil
 	case policies.UntilTime:
-		at, err := time.ParseInLocation(localTime, strings.Replace(strings.TrimSpace(typed.At), " ", "T", 1), zone)
+		at, err := time.ParseInLocation(localTime, strings.Replace(strings.TrimSpace(end.At), " ", "T", 1), zone)
 		if err != nil {
 			return "", map[string]string{"at": "must be a date and a time such as " + now.Add(time.Hour).In(zone).Format(localTime)}
 		}
@@ -70,7 +70,7 @@ func endTyped(typed policies.TypedEnd, now time.Time, zone *time.Location) (unti
 		}
 		return at.UTC().Format(time.RFC3339), nil
 	}
-	minutes, err := strconv.Atoi(typed.For)
+	minutes, err := strconv.Atoi(end.For)
 	if err != nil || minutes < 1 || policy.EndProblem(now.Add(time.Duration(minutes)*time.Minute), now) != "" {
 		return "", map[string]string{"for": "must be one of these"}
 	}

@@ -105,16 +105,16 @@ func checkTried(in *policies.TryInput) {
 
 // try adds what the active policy says, and the draft if there is one that is valid.
 func (e *editing) try(in *policies.TryInput) error {
-	in.Tried = append(in.Tried, policies.Tried{Title: "v" + views.Number(e.standing.Version) + ", which is active", Policy: e.standing.Compiled})
+	in.Trial = append(in.Trial, policies.Tried{Title: "v" + views.Number(e.standing.Version) + ", which is active", Policy: e.standing.Compiled})
 	if e.draft.Revision == 0 {
 		return nil
 	}
-	compiled, err := e.compiled()
-	if compiled == nil || err != nil {
+	candidate, err := e.compiled()
+	if candidate == nil || err != nil {
 		in.Draft = "Your draft is not valid yet, so it can't be tried."
 		return err
 	}
-	in.Tried = append(in.Tried, policies.Tried{Title: "Your draft", Policy: compiled})
+	in.Trial = append(in.Trial, policies.Tried{Title: "Your draft", Policy: candidate})
 	return nil
 }
 

@@ -136,13 +136,13 @@ func (s *Screens) extend(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	typed := strings.TrimSpace(c.Request().PostForm.Get("minutes"))
-	again := requests.Input{LateAct: requests.LateExtension, Form: requests.DecideForm{Minutes: typed}}
-	if typed == requests.LastChoice {
+	text := strings.TrimSpace(c.Request().PostForm.Get("minutes"))
+	again := requests.Input{LateAct: requests.LateExtension, Form: requests.DecideForm{Minutes: text}}
+	if text == requests.LastChoice {
 		again.Form.Minutes = ""
 	}
 	ctx, actor := c.Request().Context(), site.ActorOf(c)
-	until, err := s.extendTo(ctx, actor, id, typed)
+	until, err := s.extendTo(ctx, actor, id, text)
 	if err == nil {
 		_, err = s.Store.Extend(ctx, actor, id, until)
 	}
@@ -153,7 +153,7 @@ func (s *Screens) extend(c echo.Context) error {
 }
 
 // extendTo adds a form's minutes to the current deadline.
-func (s *Screens) extendTo(ctx context.Context, actor models.Actor, id models.ResponseID, typed string) (time.Time, error) {
+func (s *Screens) extendTo(ctx context.Context, actor models.Actor, id models.ResponseID, text string) (time.Time, error) {
 	a, err := s.Store.Requests.Approval(ctx, actor, id)
 	if models.ErrorCode(err) == models.CodeNotFound {
 		return time.Time{}, models.Errorf(models.CodeNotFound, "There is no such request.")
@@ -161,11 +161,11 @@ func (s *Screens) extendTo(ctx context.Context, actor models.Actor, id models.Re
 	if err != nil {
 		return time.Time{}, err
 	}
-	if typed == requests.LastChoice {
+	if text == requests.LastChoice {
 		doc, err := s.Policies.Document(ctx)
 		return s.Kit.Now().Add(time.Duration(doc.MaxTimeoutMinutes) * time.Minute), err
 	}
-	minutes, err := strconv.ParseInt(typed, 10, 64)
+	minutes, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || minutes < 1 || minutes > policy.MaxTimeoutMinutes {
 		return time.Time{}, models.Invalid("minutes", "must be a whole number from 1 to %d", policy.MaxTimeoutMinutes)
 	}

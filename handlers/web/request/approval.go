@@ -79,7 +79,7 @@ func deskOf(c echo.Context, id models.ResponseID) string {
 
 // approvalPage shows the current state of a request. in carries the form that was sent, and its errors.
 func (s *Screens) approvalPage(c echo.Context, status int, id models.ResponseID, in requests.Input) error {
-	in.Alone = !handlers.WantsFragment(c.Request())
+	in.Single = !handlers.WantsFragment(c.Request())
 	v, err := s.View(c, id, in)
 	if err != nil {
 		return err
@@ -111,7 +111,7 @@ func (s *Screens) View(c echo.Context, id models.ResponseID, in requests.Input) 
 	if err != nil {
 		return requests.Approval{}, err
 	}
-	in.Approval, in.Acting, in.Reader, in.Admin = p.Approval, p.Acting, actor.Voter(), actor.Admin
+	in.Approval, in.Substitution, in.Reader, in.Admin = p.Approval, p.Substitution, actor.Voter(), actor.Admin
 	in.Sees, in.Turns, in.Origin, in.Presence = p.SeesConversation, append(p.Turns, models.Brief{Approval: p.Approval}), p.Origin, p.Presence
 	in.Around, in.Opened, in.Calls, in.Result, in.Next = &p.Around, p.Around.Opened, p.Calls, p.Result, p.Next
 	in.Budget, in.AgentBudget, in.Points, in.Shares = p.Budget, p.AgentBudget, p.Points, p.Shares

@@ -14,14 +14,14 @@ import (
 // ConfirmPage shows all of what would be approved, and asks once more. Its form sends the same fields to the same
 // address; this page decides nothing.
 func (s *Screens) ConfirmPage(c echo.Context, id models.ResponseID, edited []byte, in requests.Input) error {
-	in.Confirm = &requests.ConfirmInput{URL: c.Request().URL.Path, Sent: c.Request().PostForm, Input: edited, Alone: c.Param("id") != string(id)}
-	in.Alone = !handlers.WantsFragment(c.Request())
+	in.Confirm = &requests.ConfirmInput{URL: c.Request().URL.Path, Sent: c.Request().PostForm, Input: edited, Single: c.Param("id") != string(id)}
+	in.Single = !handlers.WantsFragment(c.Request())
 	v, err := s.View(c, id, in)
 	if err != nil {
 		return err
 	}
 	frame := views.Page{Now: s.Kit.Now()}
-	if in.Alone {
+	if in.Single {
 		if frame, err = s.Frame(c, "", -1); err != nil {
 			return err
 		}

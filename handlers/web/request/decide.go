@@ -67,7 +67,7 @@ func (s *Screens) TakeVerdict(ctx context.Context, actor models.Actor, id models
 	if err != nil {
 		return nil, err
 	}
-	in.Page = &models.PageView{SeenEnd: SeenEnd(form.values), Confirmed: form.values.Get(requests.ConfirmedField) == "true"}
+	in.Page = &models.PageView{SeenEnd: SeenEnd(form.values), Confirms: form.values.Get(requests.ConfirmedField) == "true"}
 	if in.Page.Folds, err = s.Folds(ctx, actor, a); err != nil {
 		return nil, err
 	}

@@ -35,12 +35,12 @@ func (f VerdictForm) wholeChanged(a *models.Approval) bool {
 	if !f.values.Has("input") {
 		return false
 	}
-	typed, err := models.CanonicalJSON("input", []byte(f.text("input")))
+	input, err := models.CanonicalJSON("input", []byte(f.text("input")))
 	if err != nil {
 		return true
 	}
 	asked, err := models.CanonicalJSON("input", []byte(a.ToolInputJSON))
-	return err != nil || !bytes.Equal(typed, asked)
+	return err != nil || !bytes.Equal(input, asked)
 }
 
 // membersChanged reports whether a field holds something else than it showed.
@@ -93,7 +93,7 @@ func (f VerdictForm) Undecided() bool {
 // Refilled is the form as it was filled in, to be corrected.
 func (f VerdictForm) Refilled() requests.DecideForm {
 	form := requests.DecideForm{
-		Sent: true, Reason: f.reason, Preset: f.preset, Checked: readTicks(f.values), Proposed: f.values.Get(requests.ProposedField), Answer: f.text("answer"),
+		Sent: true, Reason: f.reason, Preset: f.preset, Checked: readTicks(f.values), Proposals: f.values.Get(requests.ProposedField), Answer: f.text("answer"),
 		Option: f.values.Get(requests.WithOptionField),
 		Sum:    strings.TrimSpace(f.values.Get("sum")), SetBudget: f.values.Get("set_budget") == "true", NewBudget: strings.TrimSpace(f.values.Get("new_budget")),
 	}

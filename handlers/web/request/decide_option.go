@@ -69,7 +69,7 @@ func (f VerdictForm) describe(a *models.Approval, in *models.DecisionInput) erro
 		return err
 	}
 	short := strings.TrimSpace(in.Reason + "\n\n" + wouldApprove)
-	in.Suggested, in.Reason = edit.Input, short+" "+change
+	in.Suggestion, in.Reason = edit.Input, short+" "+change
 	if len(in.Reason) > models.MaxReason && a.Protocol == "" {
 		in.Reason = short // the agent reads the input beside it
 	}

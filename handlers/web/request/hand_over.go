@@ -18,7 +18,7 @@ func (s *Screens) answerers(ctx context.Context, actor models.Actor, in *request
 	a := &in.Approval
 	switch a.StateAt(s.Kit.Now()) { //nolint:exhaustive // of all others nothing is said
 	case models.StatusPending:
-		if in.Acting.MayApprove && in.Acting.OnBehalf == nil {
+		if in.Substitution.MayApprove && in.Substitution.OnBehalf == nil {
 			in.HandOverTo, err = s.Store.MayHandOverTo(ctx, actor, a.ID)
 		}
 	case models.StatusExpired:

@@ -114,13 +114,13 @@ func StoppedFlash(cancelled int, stop *models.Stop) string {
 
 // agentsStopped says what a stop ended; nil where the name is of no such message.
 func agentsStopped(name string) *views.Flash {
-	var cancelled, taken, sent int
-	if n, err := fmt.Sscanf(name, "agents-stopped.%d.%d.%d", &cancelled, &taken, &sent); n != 3 || err != nil || min(cancelled, taken, sent) < 0 {
+	var cancelled, lost, sent int
+	if n, err := fmt.Sscanf(name, "agents-stopped.%d.%d.%d", &cancelled, &lost, &sent); n != 3 || err != nil || min(cancelled, lost, sent) < 0 {
 		return nil
 	}
 	f := &views.Flash{Tone: views.ToneGood, Text: "Stopped. Pending requests cancelled: " + strconv.Itoa(cancelled) + ". New ones are rejected."}
-	if taken > 0 {
-		f.Text += " Approvals cancelled before another system received them: " + strconv.Itoa(taken) + "."
+	if lost > 0 {
+		f.Text += " Approvals cancelled before another system received them: " + strconv.Itoa(lost) + "."
 	}
 	if sent > 0 {
 		f.Tone = views.ToneWarn

@@ -12,7 +12,7 @@ import (
 
 // Frame is what the shell shows around a screen for the signed-in person.
 // counted is how many requests wait, or negative to have it read.
-func (s *Site) Frame(c echo.Context, title string, counted int) (views.Page, error) {
+func (s *Site) Frame(c echo.Context, title string, waits int) (views.Page, error) {
 	ctx := c.Request().Context()
 	p := views.Page{Title: title, Path: c.Request().URL.Path, Now: s.Kit.Now(), Flash: s.takeFlash(c)}
 	err := s.Warn(ctx, &p)
@@ -24,11 +24,11 @@ func (s *Site) Frame(c echo.Context, title string, counted int) (views.Page, err
 		p.Narrow = true
 		return p, nil
 	}
-	p.Viewer, p.Since, p.Inbox = v.View(), string(v.since), counted
+	p.Viewer, p.Since, p.Inbox = v.View(), string(v.since), waits
 	if err := s.warnOfStops(ctx, &p, v.Actor); err != nil {
 		return p, err
 	}
-	if counted < 0 {
+	if waits < 0 {
 		p.Inbox, err = s.Waiting(ctx, v.Actor)
 	}
 	return p, err
@@ -67,6 +67,6 @@ func (s *Site) Waiting(ctx context.Context, actor models.Actor) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("count what waits: %w", err)
 	}
-	sending, err := s.Store.Sending(ctx, actor)
-	return max(0, stats.Pending-sending), err
+	sends, err := s.Store.Sending(ctx, actor)
+	return max(0, stats.Pending-sends), err
 }

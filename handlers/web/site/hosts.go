@@ -30,11 +30,11 @@ func hostOf(address string) string {
 	if port := u.Port(); port == "" || port == "443" && u.Scheme == "https" {
 		host = u.Hostname()
 	}
-	folded, err := people.FoldHost(host)
+	fold, err := people.FoldHost(host)
 	if err != nil {
 		return ""
 	}
-	return folded
+	return fold
 }
 
 // AllowNamedHost allows the host of an address if the sender ticked that. It reports no error in the host: the check

@@ -70,7 +70,7 @@ func (w *PolicyWatch) changed() bool {
 		select {
 		case <-w.changes.C:
 			changed = true
-		case <-w.changes.Lagged:
+		case <-w.changes.Lag:
 			changed = true
 		default:
 			return changed

@@ -19,7 +19,7 @@ type Site struct {
 	Cookie   CookieKind
 	Policies *PolicyWatch
 	Streams  *handlers.Streams
-	Started  time.Time
+	Start    time.Time
 	Tests    TestPace
 }
 
@@ -38,7 +38,7 @@ func New(kit handlers.Kit, s *store.Store) *Site {
 	kind := cookieFor(kit.PublicURL)
 	return &Site{
 		Kit: kit, Store: s, Cookie: kind, Cookies: &sessionCookies{store: s, kind: kind},
-		Policies: watchPolicy(s), Streams: kit.Streams, Started: kit.Now(),
+		Policies: watchPolicy(s), Streams: kit.Streams, Start: kit.Now(),
 	}
 }
 

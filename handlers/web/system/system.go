@@ -39,7 +39,7 @@ func (s *Screens) system(c echo.Context) error {
 		return err
 	}
 	in := system.Input{
-		State: *state, Version: s.version, Go: runtime.Version(), Started: s.Started,
+		State: *state, Version: s.version, Go: runtime.Version(), Start: s.Start,
 		Streams: s.Streams.Open(), Upstreams: upstreams, Notifications: backlog, Webhooks: webhooks, GateOff: frame.GateOff, FallbackOn: frame.FallbackOn,
 		GateOffUntil: frame.GateOffUntil, FallbackUntil: frame.FallbackUntil,
 	}

@@ -156,5 +156,5 @@ func (s *Screens) tryWebhook(c echo.Context) error {
 	if err != nil {
 		return s.changedWebhook(c, id, "", err)
 	}
-	return s.webhookPage(c, http.StatusOK, id, webhooks.WebhookInput{Tried: &answer})
+	return s.webhookPage(c, http.StatusOK, id, webhooks.WebhookInput{Trial: &answer})
 }

@@ -105,7 +105,7 @@ func (p *Page) Value(selector string) string {
 }
 
 // Form collects what a browser would send for a form: its hidden fields, its values, and the button pressed.
-func (p *Page) Form(selector string, pressed string) url.Values {
+func (p *Page) Form(selector, submitter string) url.Values {
 	p.TB.Helper()
 	form := p.Doc.Find(selector)
 	if form.Length() != 1 {
@@ -132,10 +132,10 @@ func (p *Page) Form(selector string, pressed string) url.Values {
 		}
 		values.Add(name, value)
 	})
-	if pressed != "" {
-		button := form.Find(pressed).AddSelection(apart(pressed))
+	if submitter != "" {
+		button := form.Find(submitter).AddSelection(apart(submitter))
 		if button.Length() != 1 {
-			p.TB.Fatalf("%s: %d buttons match %s", p.Asked, button.Length(), pressed)
+			p.TB.Fatalf("%s: %d buttons match %s", p.Asked, button.Length(), submitter)
 		}
 		if name, ok := button.Attr("name"); ok {
 			values.Set(name, button.AttrOr("value", ""))

@@ -48,7 +48,7 @@ type World struct {
 	Owner, Admin, Agent models.Actor
 	Token               string // the agent's
 
-	Drafted atomic.Pointer[string]      // what the built-in agent is writing, everywhere
+	Draft   atomic.Pointer[string]      // what the built-in agent is writing, everywhere
 	BuiltIn atomic.Pointer[agent.Agent] // where one runs: it says itself
 
 	notifier *notify.Notifier
@@ -107,7 +107,7 @@ func (w *World) draft(id models.ConversationID) (text, model string, ok bool) {
 	if a := w.BuiltIn.Load(); a != nil {
 		return a.Draft(id)
 	}
-	if at := w.Drafted.Load(); at != nil {
+	if at := w.Draft.Load(); at != nil {
 		return *at, "demo-model", true
 	}
 	return "", "", false

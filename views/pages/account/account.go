@@ -61,7 +61,7 @@ func unsentID(n int) string { return "unsent-" + strconv.Itoa(n) }
 type NewAccount struct {
 	Title, Action    string
 	Key, Name, Email string
-	Invited          bool   // the e-mail is that of the invitation
+	FromInvite       bool   // the e-mail is that of the invitation
 	Role             string // of who was invited
 	Errors           map[string]string
 }
@@ -76,7 +76,7 @@ func FirstAccount(key, name, email string, err *models.Error) NewAccount {
 // InvitedAccount is that of an invited person.
 func InvitedAccount(key string, invite models.Invite, name string, err *models.Error) NewAccount {
 	return NewAccount{
-		Title: "Join Countersign", Action: views.JoinURL(""), Key: key, Name: name, Email: invite.Email, Invited: true,
+		Title: "Join Countersign", Action: views.JoinURL(""), Key: key, Name: name, Email: invite.Email, FromInvite: true,
 		Role: string(invite.Role), Errors: fieldErrors(err),
 	}
 }
@@ -84,7 +84,7 @@ func InvitedAccount(key string, invite models.Invite, name string, err *models.E
 // Problems are the errors that belong to no field of the form.
 func (v NewAccount) Problems() []string {
 	out := []string{v.Errors[""], v.Errors["key"]}
-	if v.Invited {
+	if v.FromInvite {
 		out = append(out, v.Errors["email"])
 	}
 	return out

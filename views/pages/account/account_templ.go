@@ -444,7 +444,7 @@ func NewAccountPage(p views.Page, v NewAccount) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if v.Invited {
+			if v.FromInvite {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, "<p class=\"quiet\">You were invited as ")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -512,7 +512,7 @@ func NewAccountPage(p views.Page, v NewAccount) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if v.Invited {
+			if v.FromInvite {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 37, "<input class=\"sr-only\" type=\"text\" name=\"username\" value=\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -535,7 +535,7 @@ func NewAccountPage(p views.Page, v NewAccount) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if !v.Invited {
+			if !v.FromInvite {
 				templ_7745c5c3_Err = ui.Input(ui.Field{Name: "email", Label: "E-mail", Type: "email", Value: v.Email, Error: v.Errors["email"], Autocomplete: "username", Required: true}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err

@@ -72,7 +72,7 @@ type ChannelsInput struct {
 	Form     ChannelForm
 	Codes    map[models.ChannelID]string // the error of a code that was typed
 	Problem  string                      // why the act was refused
-	Tried    *TriedChannel
+	Trial    *TriedChannel
 	Secret   string // of the webhook that was just added
 }
 
@@ -88,7 +88,7 @@ type Channels struct {
 	Adds    []AddChannel
 	Empty   string // the text where there are none
 	Problem string
-	Tried   *ChannelTest
+	Trial   *ChannelTest
 	Secret  string
 }
 
@@ -131,8 +131,8 @@ func NewChannels(in ChannelsInput, now time.Time) Channels {
 	for i := range in.Channels {
 		c := &in.Channels[i]
 		v.Rows = append(v.Rows, in.row(c, now))
-		if in.Tried != nil && in.Tried.ID == c.ID {
-			v.Tried = in.test(c)
+		if in.Trial != nil && in.Trial.ID == c.ID {
+			v.Trial = in.test(c)
 		}
 	}
 	for _, kind := range models.ChannelKinds() {
@@ -191,7 +191,7 @@ func (in *ChannelsInput) row(c *models.Channel, now time.Time) ChannelRow {
 }
 
 func (in *ChannelsInput) test(c *models.Channel) *ChannelTest {
-	result := in.Tried.Result
+	result := in.Trial.Result
 	out := &ChannelTest{Tone: views.ToneGood, Label: c.Label, Text: "Test sent."}
 	if result.Class != models.SendSent {
 		out.Tone, out.Text = views.ToneBad, "Test not sent. "+words.SendText(result.Class, result.Status)

@@ -50,8 +50,8 @@ func ChannelList(v Channels) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		if v.Tried != nil {
-			templ_7745c5c3_Err = channelTest(*v.Tried).Render(ctx, templ_7745c5c3_Buffer)
+		if v.Trial != nil {
+			templ_7745c5c3_Err = channelTest(*v.Trial).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

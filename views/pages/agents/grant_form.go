@@ -32,7 +32,7 @@ type GrantFormInput struct {
 	// Closed says why no grant can be made here; empty: one can.
 	Closed string
 	// Folded says that parts of a request of high risk must be opened first.
-	Folded bool
+	Fold bool
 }
 
 // GrantForm keeps the form, with its errors by field: fixed, hours, uses, or "" for all.
@@ -86,7 +86,7 @@ type GrantFormView struct {
 	Error           string
 	FixedError      string
 	Closed          string
-	Folded          bool
+	Fold            bool
 	Approve         bool    // the request can be approved too
 	Source          ui.Code // all of the input, where its risk is high; empty else
 }
@@ -108,7 +108,7 @@ func NewGrantForm(in GrantFormInput, now time.Time) GrantFormView {
 		Conversation: words.ConversationLabel(&a), Risk: ui.RiskWord(a.Risk), Status: ui.StatusWord(r.Status(), r.Cause),
 		Digest: a.Digest,
 		Error:  in.Form.Errors[""], FixedError: in.Form.Errors["fixed"], Closed: in.Closed,
-		Folded:  in.Folded && in.Closed == "",
+		Fold:    in.Fold && in.Closed == "",
 		Approve: r.Status() == models.StatusPending && a.HeldUntil == nil,
 	}
 	shape, err := models.ShapeOf([]byte(a.ToolInputJSON))
@@ -186,9 +186,9 @@ func namesOf(members []GrantMember) string {
 func (v *GrantFormView) reach(r *models.GrantReach, now time.Time) {
 	switch {
 	case r == nil:
-	case r.Examined == 0:
+	case r.Sample == 0:
 		v.Reach = "There is no earlier call of this tool by this agent to compare with."
-	case r.Examined == 1:
+	case r.Sample == 1:
 		v.Reach = "It would not have covered the one earlier call,"
 		if r.Covered == 1 {
 			v.Reach = "It would have covered the one earlier call,"
@@ -196,7 +196,7 @@ func (v *GrantFormView) reach(r *models.GrantReach, now time.Time) {
 		v.Since = views.Ago(r.Since, now)
 	default:
 		v.Reach = "It would have covered " + views.Number(int64(r.Covered)) + " of the last " +
-			views.Number(int64(r.Examined)) + " calls, the oldest"
+			views.Number(int64(r.Sample)) + " calls, the oldest"
 		v.Since = views.Ago(r.Since, now)
 	}
 }

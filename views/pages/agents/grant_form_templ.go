@@ -150,7 +150,7 @@ func GrantFormPart(v GrantFormView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-		} else if v.Folded {
+		} else if v.Fold {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<p class=\"flash\" data-tone=\"warn\" role=\"status\">This high-risk request has collapsed sections. Open them on its page first, then come back.</p><p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

@@ -36,7 +36,7 @@ type GrantRow struct {
 	Owner     string
 	Maker     string
 	MadeAt    views.Moment
-	Ending    views.Moment // when it expires, or what ended it
+	End       views.Moment // when it expires, or what ended it
 	Uses      string
 	State     ui.Word
 	Why       string // more than the state says
@@ -71,7 +71,7 @@ func newGrantRow(g *models.Grant, most int, now time.Time) GrantRow {
 	row := GrantRow{
 		ID: string(g.ID), URL: views.GrantURL(g.ID), Tool: g.ToolName, Agent: g.AgentName, Owner: g.OwnerName,
 		Maker:  g.MakerName,
-		MadeAt: views.Ago(g.CreatedAt, now), Ending: views.Left(g.ExpiresAt, g.CreatedAt, now),
+		MadeAt: views.Ago(g.CreatedAt, now), End: views.Remaining(g.ExpiresAt, g.CreatedAt, now),
 		Uses: views.Number(g.Uses) + " of " + views.Number(g.MaxUses),
 	}
 	row.State, row.Why = grantState(g, now)
@@ -79,11 +79,11 @@ func newGrantRow(g *models.Grant, most int, now time.Time) GrantRow {
 	case models.GrantLive, models.GrantLapsed:
 		row.RevokeURL = views.RevokeGrantURL(g.ID)
 	case models.GrantUsedUp:
-		row.Ended, row.Ending = true, views.AgoOf(g.UsedAt, now)
+		row.Ended, row.End = true, views.AgoOf(g.UsedAt, now)
 	case models.GrantExpired:
-		row.Ended, row.Ending = true, views.Ago(g.ExpiresAt, now)
+		row.Ended, row.End = true, views.Ago(g.ExpiresAt, now)
 	case models.GrantRevoked:
-		row.Ended, row.Ending = true, views.AgoOf(g.RevokedAt, now)
+		row.Ended, row.End = true, views.AgoOf(g.RevokedAt, now)
 	}
 	row.fixed(g, most)
 	return row

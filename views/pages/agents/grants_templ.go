@@ -350,7 +350,7 @@ func grantLine(row GrantRow, owners bool) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = views.Time(row.Ending).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = views.Time(row.End).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -812,7 +812,7 @@ func GrantDetail(v GrantView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = views.Time(v.Ending).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = views.Time(v.End).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -33,8 +33,8 @@ func TestAGrantRowSaysWhatEndedIt(t *testing.T) {
 		g := base
 		c.mend(&g)
 		row := agents.NewGrants(agents.GrantsInput{Grants: []models.Grant{g}}, gallery.Now).Rows[0]
-		if row.State.Text != c.state || row.Ending.Text != c.ending || (row.RevokeURL != "") != c.revocable || row.Ended == c.revocable {
-			t.Errorf("%s: %s, %s, revoke at %q", name, row.State.Text, row.Ending.Text, row.RevokeURL)
+		if row.State.Text != c.state || row.End.Text != c.ending || (row.RevokeURL != "") != c.revocable || row.Ended == c.revocable {
+			t.Errorf("%s: %s, %s, revoke at %q", name, row.State.Text, row.End.Text, row.RevokeURL)
 		}
 		if strings.Contains(row.Why, "\u202e") {
 			t.Errorf("%s: a hidden character in %q", name, row.Why)
@@ -137,12 +137,12 @@ func TestHowFarAGrantWouldReachIsASentence(t *testing.T) {
 	for want, reach := range map[string]*models.GrantReach{
 		"": nil,
 		"There is no earlier call of this tool by this agent to compare with.": {},
-		"It would not have covered the one earlier call,":                      {Examined: 1, Since: gallery.Now},
-		"It would have covered the one earlier call,":                          {Examined: 1, Covered: 1, Since: gallery.Now},
-		"It would have covered 7 of the last 40 calls, the oldest":             {Examined: 40, Covered: 7, Since: gallery.Now},
+		"It would not have covered the one earlier call,":                      {Sample: 1, Since: gallery.Now},
+		"It would have covered the one earlier call,":                          {Sample: 1, Covered: 1, Since: gallery.Now},
+		"It would have covered 7 of the last 40 calls, the oldest":             {Sample: 40, Covered: 7, Since: gallery.Now},
 	} {
 		v := agents.NewGrantForm(agents.GrantFormInput{Approval: gallery.Shell(), Reach: reach}, gallery.Now)
-		if v.Reach != want || v.Since.IsZero() == (reach != nil && reach.Examined > 0) {
+		if v.Reach != want || v.Since.IsZero() == (reach != nil && reach.Sample > 0) {
 			t.Errorf("%+v: %q %s", reach, v.Reach, v.Since.Text)
 		}
 	}

@@ -19,8 +19,8 @@ type HistoryInput struct {
 	Next  string         // key of the next page; empty: the last one
 	// Searched is after how many rows the search ended early, and Back how far back
 	// that is; 0: it did not.
-	Searched int
-	Back     time.Time
+	ScanCount int
+	Back      time.Time
 	// Agents are the reader's own, People all whom the reader may choose among who
 	// decided; both besides those on the page.
 	Agents []models.Agent
@@ -111,9 +111,9 @@ func NewHistory(in HistoryInput) History {
 		place.After = in.Next
 		v.NextURL, v.NextLabel = place.URL(), "Older"
 	}
-	if in.Searched > 0 {
+	if in.ScanCount > 0 {
 		v.NextLabel = "Search further back"
-		v.CutNote, v.Back = "Searched "+views.Number(int64(in.Searched))+" requests, back to", views.Exact(in.Back)
+		v.CutNote, v.Back = "Searched "+views.Number(int64(in.ScanCount))+" requests, back to", views.Exact(in.Back)
 	}
 	if len(in.Errors) == 0 && (len(in.Rows) > 0 || in.Next != "") {
 		v.CSVURL, v.JSONLURL = in.Place.ExportURL("csv"), in.Place.ExportURL("jsonl")
@@ -128,7 +128,7 @@ func historyEmpty(in HistoryInput) *lists.Empty {
 	switch {
 	case len(in.Errors) > 0:
 		return &lists.Empty{Title: "Not searched", Text: "Correct the marked filters, or clear them."}
-	case in.Searched > 0:
+	case in.ScanCount > 0:
 		return &lists.Empty{
 			Title: "Nothing found so far",
 			Text:  "None of the requests searched so far match. Search further back, or clear the filters.",

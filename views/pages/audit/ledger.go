@@ -34,7 +34,7 @@ type LedgerInput struct {
 
 // ChainState is the state of the check of the whole chain.
 type ChainState struct {
-	Running  bool
+	Runs     bool
 	Read, Of int64     // while it runs
 	Ended    time.Time // zero: not checked since the server started
 	Took     time.Duration
@@ -72,7 +72,7 @@ type LedgerRow struct {
 
 // Chain is the state of the check of the chain, in words.
 type Chain struct {
-	Running  bool
+	Runs     bool
 	Progress string
 	Word     ui.Word
 	At       views.Moment
@@ -199,9 +199,9 @@ func ledgerRow(e *models.Entry, filter views.LedgerFilter) LedgerRow {
 
 // NewChain puts a check into words.
 func NewChain(s ChainState, now time.Time) Chain {
-	c := Chain{Running: s.Running}
+	c := Chain{Runs: s.Runs}
 	switch {
-	case s.Running:
+	case s.Runs:
 		c.Word = ui.Word{Text: "checking", Tone: views.ToneAccent}
 		c.Progress = views.Number(s.Read) + " of " + views.Number(s.Of) + " entries read"
 		if s.Of == 0 {

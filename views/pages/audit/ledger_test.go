@@ -19,8 +19,8 @@ func TestTheChainInWords(t *testing.T) {
 		word, text, prog string
 	}{
 		{audit.ChainState{}, "not checked", "Not checked since the server started.", ""},
-		{audit.ChainState{Running: true}, "checking", "", "starting"},
-		{audit.ChainState{Running: true, Read: 4096, Of: 10000}, "checking", "", "4,096 of 10,000 entries read"},
+		{audit.ChainState{Runs: true}, "checking", "", "starting"},
+		{audit.ChainState{Runs: true, Read: 4096, Of: 10000}, "checking", "", "4,096 of 10,000 entries read"},
 		{audit.ChainState{Ended: gallery.Now, Took: 40 * time.Millisecond, Head: models.Head{Seq: 1200}}, "intact", "1,200 entries, each linked to the one before; checked in 40 ms.", ""},
 		{audit.ChainState{Ended: gallery.Now, Fault: "Entry 7.", Broken: true}, "broken", "Entry 7.", ""},
 		{audit.ChainState{Ended: gallery.Now, Fault: "Not read."}, "could not be checked", "Not read.", ""},
@@ -30,10 +30,10 @@ func TestTheChainInWords(t *testing.T) {
 			t.Errorf("%+v: %+v", c.state, got)
 		}
 		html := pagestest.Draw(t, audit.ChainPanel(got, "1:ab"))
-		if refetches := strings.Contains(html, "every 1s"); refetches != c.state.Running {
+		if refetches := strings.Contains(html, "every 1s"); refetches != c.state.Runs {
 			t.Errorf("%+v: refetches: %v", c.state, refetches)
 		}
-		if offers := strings.Contains(html, `id="check-chain"`); offers == c.state.Running {
+		if offers := strings.Contains(html, `id="check-chain"`); offers == c.state.Runs {
 			t.Errorf("%+v: offers to check: %v", c.state, offers)
 		}
 	}

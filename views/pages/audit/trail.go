@@ -55,7 +55,7 @@ type TrailRow struct {
 	Agent           string
 	Hidden          bool   // the reader may no longer see the request
 	Reason          string // its first line
-	Ticked          string // items of the checklist
+	Ticks           string // items of the checklist
 	ConversationURL string // narrows the trail to it
 	Conversation    string
 }
@@ -133,7 +133,7 @@ func NewTrailRow(e *models.TrailEntry, reader models.Actor) TrailRow {
 	}
 	if a := e.Request; a != nil {
 		row.Tool, row.Summary, row.Agent = a.ToolName, words.Summary(&a.Response), a.AgentName
-		row.Ticked = strings.Join(a.ItemsOf(models.TickedIn(&e.Entry)), "; ")
+		row.Ticks = strings.Join(a.ItemsOf(models.TickedIn(&e.Entry)), "; ")
 		if a.Kind != models.KindToolCall {
 			row.RequestKind = a.Kind.Word()
 		}

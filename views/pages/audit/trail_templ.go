@@ -507,7 +507,7 @@ func trailTable(rows []TrailRow, paper bool) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				if row.Ticked != "" {
+				if row.Ticks != "" {
 					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 36, "<span class=\"quiet\">")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
@@ -521,7 +521,7 @@ func trailTable(rows []TrailRow, paper bool) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = ui.UntrustedCut(row.Ticked, 600).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = ui.UntrustedCut(row.Ticks, 600).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

@@ -105,7 +105,7 @@ func (s *site) stream(w http.ResponseWriter, r *http.Request) {
 func (s *site) approval(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	v := requests.New(requests.Input{Approval: s.shown, Acting: models.ActingPage{Right: gallery.Own}}, gallery.Now)
+	v := requests.New(requests.Input{Approval: s.shown, Substitution: models.ActingPage{Right: gallery.Own}}, gallery.Now)
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	if r.Header.Get("HX-Request") == "" {
 		_ = requests.Page(gallery.Frame(v.Title, v.URL), v).Render(r.Context(), w)

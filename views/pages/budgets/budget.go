@@ -18,8 +18,8 @@ type PanelInput struct {
 	Before       int64                // key that this page of changes began before; 0: the newest
 	Points       []models.EnergyPoint // for the burn chart
 	// Embedded panels are on the conversation's own page; there a sent form leads back to.
-	Embedded bool
-	Form     Form
+	InConversation bool
+	Form           Form
 }
 
 // Form keeps a sent form, with its errors by field: amount, reason, or "" for all.
@@ -30,21 +30,21 @@ type Form struct {
 
 // PanelView is the view model of a conversation's budget.
 type PanelView struct {
-	ID       models.ConversationID
-	URL      string // where it refetches itself, and where changes are sent
-	Topic    string
-	State    string // changes when the person who fills in the form must look again
-	Kept     bool   // holds a sent form and its errors
-	Title    string // of the conversation
-	Gauge    Gauge
-	Standing string // the current budget, as the form sends it; empty: none
-	Presets  []Preset
-	Form     Form
-	Steps    []StepRow
-	OlderURL string
-	FirstURL string
-	Chart    BurnChart
-	Embedded bool
+	ID             models.ConversationID
+	URL            string // where it refetches itself, and where changes are sent
+	Topic          string
+	State          string // changes when the person who fills in the form must look again
+	Kept           bool   // holds a sent form and its errors
+	Title          string // of the conversation
+	Gauge          Gauge
+	Standing       string // the current budget, as the form sends it; empty: none
+	Presets        []Preset
+	Form           Form
+	Steps          []StepRow
+	OlderURL       string
+	FirstURL       string
+	Chart          BurnChart
+	InConversation bool
 }
 
 // Preset is a change of the budget by one press.
@@ -65,7 +65,7 @@ func NewPanel(in PanelInput, now time.Time) PanelView {
 	v := PanelView{
 		ID: c.ID, URL: views.BudgetURL(c.ID), Topic: views.ConversationTopic(c.ID), Title: words.ConversationName(c),
 		Gauge: NewGauge(c.Budget()), Form: in.Form, Kept: len(in.Form.Errors) > 0,
-		Chart: NewBurnChart(in.Points, c.Budget(), now), Embedded: in.Embedded,
+		Chart: NewBurnChart(in.Points, c.Budget(), now), InConversation: in.InConversation,
 	}
 	if in.Before > 0 {
 		v.URL = views.BudgetPageURL(c.ID, in.Before)
@@ -135,7 +135,7 @@ func signed(n int64) string {
 
 // Gauge is how full a budget is, in words and for a meter.
 type Gauge struct {
-	Limited    bool
+	HasLimit   bool
 	Used, Most string // of the meter: used and reserved, of the total
 	High       string // where the meter warns
 	Percent    string
@@ -154,18 +154,18 @@ func NewGauge(b models.Budget) Gauge {
 	if b.Total == nil {
 		return Gauge{Text: spent + "; no limit", Short: views.Number(b.Used) + " used, no limit", Tone: views.ToneNeutral}
 	}
-	total, taken := *b.Total, b.Used+b.Reserved
+	total, sum := *b.Total, b.Used+b.Reserved
 	most := max(total, 1)
 	g := Gauge{
-		Limited: true, Used: strconv.FormatInt(min(taken, most), 10), Most: strconv.FormatInt(most, 10),
+		HasLimit: true, Used: strconv.FormatInt(min(sum, most), 10), Most: strconv.FormatInt(most, 10),
 		High:  strconv.FormatFloat(float64(most)*0.8, 'f', -1, 64),
 		Text:  spent + ", " + views.Number(*b.Remaining()) + " remaining of " + views.Number(total),
-		Short: views.Number(taken) + " of " + views.Number(total), Tone: views.ToneGood,
+		Short: views.Number(sum) + " of " + views.Number(total), Tone: views.ToneGood,
 	}
 	if total == 0 {
 		g.Used = g.Most
 	} else {
-		g.Percent = views.Number(int64(float64(taken)/float64(total)*100)) + "%"
+		g.Percent = views.Number(int64(float64(sum)/float64(total)*100)) + "%"
 	}
 	switch {
 	case b.Exhausted():
@@ -193,7 +193,7 @@ func (g Gauge) Badge() ui.Word {
 
 // refetchURL is where the panel comes from when it looks again: on the same page, so that its form leads back there.
 func (v PanelView) refetchURL() string {
-	if v.Embedded {
+	if v.InConversation {
 		return v.URL + "?back=conversation"
 	}
 	return v.URL

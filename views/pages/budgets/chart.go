@@ -27,7 +27,7 @@ type BurnChart struct {
 	Top         string // the value at the upper edge
 	First, Last string // sequence numbers
 	Rows        []BurnRow
-	Thinned     string // set when the table holds not every point
+	Gap         string // set when the table holds not every point
 }
 
 // BurnRow is one point of the chart.
@@ -77,13 +77,13 @@ func NewBurnChart(points []models.EnergyPoint, standing models.Budget, now time.
 		c.Says += ", of a budget of " + views.Number(*standing.Total)
 	}
 	c.Says += "."
-	c.Rows, c.Thinned = burnRows(points, now)
+	c.Rows, c.Gap = burnRows(points, now)
 	return c
 }
 
 // burnRows are the points as a table, thinned evenly where there are many; the
 // last one is always there.
-func burnRows(points []models.EnergyPoint, now time.Time) (rows []BurnRow, thinned string) {
+func burnRows(points []models.EnergyPoint, now time.Time) (rows []BurnRow, gap string) {
 	each := (len(points) + chartTableRows - 1) / chartTableRows
 	for i := range points {
 		p := &points[i]
@@ -99,9 +99,9 @@ func burnRows(points []models.EnergyPoint, now time.Time) (rows []BurnRow, thinn
 		rows = append(rows, row)
 	}
 	if each > 1 {
-		thinned = "The table has one in " + strconv.Itoa(each) + " points of the chart."
+		gap = "The table has one in " + strconv.Itoa(each) + " points of the chart."
 	}
-	return rows, thinned
+	return rows, gap
 }
 
 // pathPen writes a line of steps: a value holds until the next.

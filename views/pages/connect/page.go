@@ -41,7 +41,7 @@ type View struct {
 	Replace  bool
 	Fresh    *FreshToken
 	Snippets []ui.Code
-	Received *Received
+	Receipt  *Received
 }
 
 // Group is ways of one kind.
@@ -58,8 +58,8 @@ type Link struct {
 
 // WayTold is what the page says about the chosen way.
 type WayTold struct {
-	Key, Label, About, Needs, Away, Waits, Tested string
-	Open                                          bool
+	Key, Label, About, Needs, Away, Waits, TestedOn string
+	Open                                            bool
 }
 
 // Received says whether a request of the agent has come since its token was made.
@@ -80,7 +80,7 @@ func New(in Input, now time.Time) View {
 	w := wayNamed(in.Way)
 	v := View{
 		Way: WayTold{
-			Key: w.key, Label: w.label, About: w.about, Needs: w.needs, Away: w.away, Waits: w.waits, Tested: w.tested,
+			Key: w.key, Label: w.label, About: w.about, Needs: w.needs, Away: w.away, Waits: w.waits, TestedOn: w.testedOn,
 			Open: w.open,
 		},
 		Action:   views.ConnectURL("", ""),
@@ -89,7 +89,7 @@ func New(in Input, now time.Time) View {
 	}
 	var agent models.AgentID
 	if in.Agent != nil {
-		agent, v.Received = in.Agent.ID, NewReceived(in, now)
+		agent, v.Receipt = in.Agent.ID, NewReceived(in, now)
 	}
 	if in.Secret != "" {
 		v.Fresh = &FreshToken{Scope: models.ScopeAgent, Name: in.Agent.Name, Secret: in.Secret}
@@ -122,11 +122,11 @@ func New(in Input, now time.Time) View {
 
 // freeName is a name that none of the agents has: the proposed one, or that with a number.
 func freeName(name string, agents []models.Agent) string {
-	taken := func(name string) bool {
+	inUse := func(name string) bool {
 		return slices.ContainsFunc(agents, func(a models.Agent) bool { return a.Name == name })
 	}
 	free := name
-	for n := 2; taken(free); n++ {
+	for n := 2; inUse(free); n++ {
 		free = name + "-" + strconv.Itoa(n)
 	}
 	return free

@@ -132,8 +132,8 @@ func Page(p views.Page, v View) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if v.Received != nil {
-				templ_7745c5c3_Err = ReceivedLine(*v.Received).Render(ctx, templ_7745c5c3_Buffer)
+			if v.Receipt != nil {
+				templ_7745c5c3_Err = ReceivedLine(*v.Receipt).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -624,9 +624,9 @@ func connectFacts(w WayTold) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var27 string
-		templ_7745c5c3_Var27, templ_7745c5c3_Err = templ.JoinStringErrs(w.Tested)
+		templ_7745c5c3_Var27, templ_7745c5c3_Err = templ.JoinStringErrs(w.TestedOn)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/pages/connect/page.templ`, Line: 147, Col: 17}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/pages/connect/page.templ`, Line: 147, Col: 19}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var27))
 		if templ_7745c5c3_Err != nil {

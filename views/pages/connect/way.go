@@ -23,7 +23,7 @@ type connectWay struct {
 	away              string // what becomes of a call when the server is away
 	open              bool   // a call may run without an approval
 	waits             string // what limits how long it waits
-	tested            string
+	testedOn          string
 }
 
 // connectFile is one snippet: what to do with it, and its name below connect.
@@ -56,7 +56,7 @@ var connectWays = []connectWay{
 		about: "For scripts: the next command runs only if the request is approved.",
 		files: []connectFile{{paste, "shell.sh"}},
 		away:  "Fails closed: it waits through restarts of the server, and ends with exit code 3 if no server answers within 30 seconds. Only the setting fallback_auto_approve, which an admin would have to switch on, lets it continue.",
-		waits: asksForever, tested: testedHere,
+		waits: asksForever, testedOn: testedHere,
 	},
 	{
 		key: "curl", label: "curl", group: groupProgram, agent: "my-script",
@@ -64,56 +64,56 @@ var connectWays = []connectWay{
 		files: []connectFile{{paste, "curl.sh"}},
 		away:  "curl prints an error and the status 000: nobody approved. What your script does then is up to it.",
 		open:  true,
-		waits: asksForever, tested: testedHere,
+		waits: asksForever, testedOn: testedHere,
 	},
 	{
 		key: "go", label: "Go", group: groupProgram, agent: "my-go-program", needs: "Go 1.24 or later. No library.",
 		about: "A function that returns the input to run with, or an error.",
 		files: []connectFile{{paste, "env.sh"}, {"Save as main.go", "main.go.txt"}, {"Then run it", "go.sh"}},
 		away:  "Fails closed: with an error the call must not run. If the server restarts while it waits, the call fails and the request stays in the inbox.",
-		waits: asksForever, tested: testedHere,
+		waits: asksForever, testedOn: testedHere,
 	},
 	{
 		key: "claude-code", label: "Claude Code, by hooks", group: groupCodingAgent, agent: "claude-code",
-		needs:  needsProgram + " Claude Code 2.1.295 or later.",
-		about:  "Asks before each tool call, at a terminal and headless. The policy says which calls need a person; for all others Claude Code's own rules decide. This is the safest way to connect Claude Code.",
-		files:  []connectFile{{"Paste into a terminal. It shows what it will change, and asks", "claude-code.sh"}},
-		away:   "Fails closed, also where the hook crashes, is missing or runs too long. Claude Code before 2.1.295 lets the call run in those three cases. A hook of the type http lets calls run when the server is gone, so this one is a command. An agent that can write its user's files can remove any hook.",
-		waits:  "Up to a day, also through restarts of the server.",
-		tested: "Our tests run these lines, with --yes added so that nothing is asked. Claude Code 2.1.328 and 2.1.197 are run with the hooks by make test-clients.",
+		needs:    needsProgram + " Claude Code 2.1.295 or later.",
+		about:    "Asks before each tool call, at a terminal and headless. The policy says which calls need a person; for all others Claude Code's own rules decide. This is the safest way to connect Claude Code.",
+		files:    []connectFile{{"Paste into a terminal. It shows what it will change, and asks", "claude-code.sh"}},
+		away:     "Fails closed, also where the hook crashes, is missing or runs too long. Claude Code before 2.1.295 lets the call run in those three cases. A hook of the type http lets calls run when the server is gone, so this one is a command. An agent that can write its user's files can remove any hook.",
+		waits:    "Up to a day, also through restarts of the server.",
+		testedOn: "Our tests run these lines, with --yes added so that nothing is asked. Claude Code 2.1.328 and 2.1.197 are run with the hooks by make test-clients.",
 	},
 	{
 		key: "claude-code-prompt", label: "Claude Code, by permission prompt", group: groupCodingAgent, agent: "claude-code",
-		needs:  "claude -p (headless): at a terminal Claude Code asks there.",
-		about:  "Asks where Claude Code's own rules require permission. Hooks ask before each call.",
-		files:  []connectFile{{paste, "claude-code-prompt.sh"}},
-		away:   "Fails closed: a call that needs a permission does not run. It survives a restart of up to 8 seconds. What Claude Code's own rules allow is never asked.",
-		waits:  "As long as the request is pending. Claude Code needs no settings for it.",
-		tested: "Claude Code 2.1.328 and 2.1.197 are run this way by make test-clients, not by every test run.",
+		needs:    "claude -p (headless): at a terminal Claude Code asks there.",
+		about:    "Asks where Claude Code's own rules require permission. Hooks ask before each call.",
+		files:    []connectFile{{paste, "claude-code-prompt.sh"}},
+		away:     "Fails closed: a call that needs a permission does not run. It survives a restart of up to 8 seconds. What Claude Code's own rules allow is never asked.",
+		waits:    "As long as the request is pending. Claude Code needs no settings for it.",
+		testedOn: "Claude Code 2.1.328 and 2.1.197 are run this way by make test-clients, not by every test run.",
 	},
 	{
 		key: "mcp-http", label: "MCP over HTTP", group: groupMCP, agent: "my-mcp-client",
 		about: "For clients that take a URL. " + onlyAsksByMCP,
 		files: []connectFile{{"Add to the client's configuration", "mcp-http.json"}},
 		away:  "The tool call fails. An agent that asked knows that it has no approval; whether it continues is up to the agent.", open: true,
-		waits:  "Clients made with the TypeScript SDK give up after 60 seconds, unless their timeout is raised; request_approval answers after 45 seconds with pending, and check_approval waits on. Claude Code needs no settings.",
-		tested: "Our tests read this file and connect with the Go SDK. MCP Inspector is run by make test-clients. Other clients are not run here.",
+		waits:    "Clients made with the TypeScript SDK give up after 60 seconds, unless their timeout is raised; request_approval answers after 45 seconds with pending, and check_approval waits on. Claude Code needs no settings.",
+		testedOn: "Our tests read this file and connect with the Go SDK. MCP Inspector is run by make test-clients. Other clients are not run here.",
 	},
 	{
 		key: "mcp-stdio", label: "MCP as a program", group: groupMCP, agent: "my-mcp-client", needs: needsProgram,
 		about: "For clients that start programs. It survives a server restart. " + onlyAsksByMCP,
 		files: []connectFile{{"Add to the client's configuration", "mcp-stdio.json"}},
 		away:  "The call waits, and continues when the server is back. Whether the agent acts without asking is up to the agent.", open: true,
-		waits:  "Clients made with the TypeScript SDK give up after 60 seconds, unless their timeout is raised; request_approval answers after 45 seconds with pending, and check_approval waits on. Claude Code needs no settings.",
-		tested: "Our tests read this file and connect with the Go SDK. Other clients are not run here.",
+		waits:    "Clients made with the TypeScript SDK give up after 60 seconds, unless their timeout is raised; request_approval answers after 45 seconds with pending, and check_approval waits on. Claude Code needs no settings.",
+		testedOn: "Our tests read this file and connect with the Go SDK. Other clients are not run here.",
 	},
 	{
 		key: "humanlayer", label: "@humanlayer/sdk", group: groupSDK, agent: "my-sdk-agent", needs: "Node 20 or later.",
-		about:  "The published SDK, unchanged: its address and key are all it needs.",
-		files:  []connectFile{{"Save as agent.mjs", "humanlayer.mjs"}, {paste, "humanlayer.sh"}},
-		away:   "Fails closed: a poll that fails ends the SDK's call, and the wrapped function does not run. The SDK does not retry; the request stays in the inbox. It runs what it sent, so an edit reaches it as a rejection.",
-		waits:  "As long as the request is pending; it checks every 3 seconds.",
-		tested: "Run as shown with 0.7.9 by make test-clients, not by every test run.",
+		about:    "The published SDK, unchanged: its address and key are all it needs.",
+		files:    []connectFile{{"Save as agent.mjs", "humanlayer.mjs"}, {paste, "humanlayer.sh"}},
+		away:     "Fails closed: a poll that fails ends the SDK's call, and the wrapped function does not run. The SDK does not retry; the request stays in the inbox. It runs what it sent, so an edit reaches it as a rejection.",
+		waits:    "As long as the request is pending; it checks every 3 seconds.",
+		testedOn: "Run as shown with 0.7.9 by make test-clients, not by every test run.",
 	},
 	{
 		key: "openai-agents", label: "OpenAI Agents SDK", group: groupSDK, agent: "my-openai-agent",
@@ -125,7 +125,7 @@ var connectWays = []connectWay{
 			{"Use it in your agent", "openai-agents.mjs"},
 		},
 		away: adapterAway, waits: asksForever,
-		tested: "Run as shown with @openai/agents 0.20.0 by make test-clients, not by every test run. The Python SDK is not run here.",
+		testedOn: "Run as shown with @openai/agents 0.20.0 by make test-clients, not by every test run. The Python SDK is not run here.",
 	},
 	{
 		key: "vercel-ai", label: "Vercel AI SDK", group: groupSDK, agent: "my-ai-agent",
@@ -135,7 +135,7 @@ var connectWays = []connectWay{
 			{inEnvironment, "env.sh"}, {"Save as countersign.mjs", "countersign.mjs"}, {"Use it in your agent", "vercel-ai.mjs"},
 		},
 		away: adapterAway, waits: asksForever,
-		tested: "Run as shown with ai 7.0.173 by make test-clients, not by every test run.",
+		testedOn: "Run as shown with ai 7.0.173 by make test-clients, not by every test run.",
 	},
 	{
 		key: "langgraph", label: "LangGraph", group: groupSDK, agent: "my-langgraph-agent",
@@ -145,7 +145,7 @@ var connectWays = []connectWay{
 			{inEnvironment, "env.sh"}, {"Save as countersign.mjs", "countersign.mjs"}, {"Use it in your graph", "langgraph.mjs"},
 		},
 		away: adapterAway, waits: asksForever,
-		tested: "Run as shown with @langchain/langgraph 1.7.3 by make test-clients, not by every test run. LangGraph in Python is not run here.",
+		testedOn: "Run as shown with @langchain/langgraph 1.7.3 by make test-clients, not by every test run. LangGraph in Python is not run here.",
 	},
 }
 

@@ -34,7 +34,7 @@ type Batch struct {
 	Topic    string
 	State    string // changes when who fills in a form must look again
 	Kept     bool   // holds a sent decision and its result
-	Moving   bool   // something is under way, and may become stuck
+	IsActive bool   // something is under way, and may become stuck
 	At       views.Moment
 	Who      string
 }
@@ -140,7 +140,7 @@ func (m batchMaker) block(calls []*models.Approval) Batch {
 		} else if d.CompletedAt != nil {
 			before = *d.CompletedAt
 		}
-		v.Moving = v.Moving || !row.Since.IsZero()
+		v.IsActive = v.IsActive || !row.Since.IsZero()
 		if row.Ask != nil {
 			v.State += row.Ask.State + "\n"
 			v.Kept = v.Kept || row.Ask.Kept
@@ -187,15 +187,15 @@ func NewHistoryEntries(
 func WithoutKnownBatches(
 	entries []models.HistoryEntry, calls map[models.ResponseID]models.CallDetail,
 ) []models.HistoryEntry {
-	begun := map[string]bool{} // among these entries; false: before them
+	start := map[string]bool{} // among these entries; false: before them
 	out := make([]models.HistoryEntry, 0, len(entries))
 	for _, e := range entries {
 		if e.Response != nil {
 			d := calls[e.Response.ID]
-			if _, seen := begun[d.BatchID]; d.BatchID != "" && !seen {
-				begun[d.BatchID] = d.Place == 1
+			if _, seen := start[d.BatchID]; d.BatchID != "" && !seen {
+				start[d.BatchID] = d.Place == 1
 			}
-			if d.BatchID != "" && !begun[d.BatchID] {
+			if d.BatchID != "" && !start[d.BatchID] {
 				continue
 			}
 		}
@@ -206,7 +206,7 @@ func WithoutKnownBatches(
 
 // trigger is when the block looks again: when something happened, and as time goes by over calls under way.
 func (b Batch) trigger() string {
-	if b.Moving {
+	if b.IsActive {
 		return views.On(b.Topic) + ", every 30s"
 	}
 	return views.On(b.Topic)

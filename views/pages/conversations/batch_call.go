@@ -57,7 +57,7 @@ func (m batchMaker) call(a *models.Approval, behind bool, before time.Time) Batc
 	}
 	v.Pill, v.Current = callPill(r, d, behind, since, m.now)
 	origin := m.around.Run.Origins[a.ID]
-	if pill, ok := linkedPill(r, origin.Linked); ok && (!d.Completed || pill != pillWaiting) {
+	if pill, ok := linkedPill(r, origin.Linked); ok && (!d.Completed || pill != pillWait) {
 		v.Pill = pill
 	}
 	v.time(r, d, since, m.now)
@@ -90,7 +90,7 @@ func (c *BatchCall) time(r *models.Response, d models.CallDetail, since, now tim
 	case c.Pill == pillStuck:
 		c.Since = views.Ago(since, now)
 		c.Stuck = "No result for " + views.Duration(now.Sub(since)) + "."
-	case openCall(r, d) && r.Status() != models.StatusPending && c.Pill != pillQueued:
+	case openCall(r, d) && r.Status() != models.StatusPending && c.Pill != pillQueue:
 		c.Since = views.Ago(since, now)
 	}
 }
@@ -104,14 +104,14 @@ func durationText(d time.Duration) string {
 
 // The words for the state of a call.
 var (
-	pillQueued   = ui.Word{Text: "queued", Tone: views.ToneNeutral}
-	pillRunning  = ui.Word{Text: "running", Tone: views.ToneNeutral, Icon: "play"}
-	pillWaiting  = ui.Word{Text: "waiting for approval", Tone: views.ToneAccent, Icon: "clock"}
-	pillSending  = ui.Word{Text: "sending", Tone: views.ToneWarn, Icon: "clock"}
+	pillQueue    = ui.Word{Text: "queued", Tone: views.ToneNeutral}
+	pillRun      = ui.Word{Text: "running", Tone: views.ToneNeutral, Icon: "play"}
+	pillWait     = ui.Word{Text: "waiting for approval", Tone: views.ToneAccent, Icon: "clock"}
+	pillSend     = ui.Word{Text: "sending", Tone: views.ToneWarn, Icon: "clock"}
 	pillDone     = ui.Word{Text: "done", Tone: views.ToneGood, Icon: "check"}
-	pillFailed   = ui.Word{Text: "failed", Tone: views.ToneBad, Icon: "x"}
+	pillFailure  = ui.Word{Text: "failed", Tone: views.ToneBad, Icon: "x"}
 	pillStuck    = ui.Word{Text: "stuck", Tone: views.ToneWarn, Icon: "triangle-alert"}
-	pillClosed   = ui.Word{Text: "closed", Tone: views.ToneNeutral}
+	pillClose    = ui.Word{Text: "closed", Tone: views.ToneNeutral}
 	pillNoResult = ui.Word{Text: "no result", Tone: views.ToneNeutral}
 )
 
@@ -122,9 +122,9 @@ func callPill(r *models.Response, d models.CallDetail, behind bool, since, now t
 	late := now.Sub(since) >= stuckAfter
 	switch status := r.Status(); {
 	case status == models.StatusPending && r.HeldUntil != nil:
-		return pillSending, false
+		return pillSend, false
 	case status == models.StatusPending:
-		return pillWaiting, true
+		return pillWait, true
 	case status == models.StatusRejected && r.Cause == models.CauseCascade && d.CascadedFrom != nil:
 		word := ui.StatusWord(status, r.Cause)
 		word.Text = "rejected with #" + placeOf(d.CascadedFrom)
@@ -133,23 +133,23 @@ func callPill(r *models.Response, d models.CallDetail, behind bool, since, now t
 		status == models.StatusRan:
 		return ui.StatusWord(status, r.Cause), false
 	case d.Closed == models.ClosedByOwner:
-		return pillClosed, false
+		return pillClose, false
 	case d.Closed == models.ClosedByRun:
 		return pillNoResult, false
 	case d.Completed && d.IsError:
-		return pillFailed, false
+		return pillFailure, false
 	case d.Completed:
 		return pillDone, false
 	case status == models.StatusResolved:
 		return ui.StatusWord(status, r.Cause), false
 	case status == models.StatusNone && r.Cause == models.CauseNone && behind:
-		return pillQueued, false
+		return pillQueue, false
 	case late:
 		return pillStuck, false
 	case status == models.StatusApproved:
 		return ui.StatusWord(status, r.Cause), false
 	}
-	return pillRunning, false
+	return pillRun, false
 }
 
 func placeOf(p *models.CallPlace) string {
@@ -208,7 +208,7 @@ func linkedPill(r *models.Response, l *models.LinkedResponse) (ui.Word, bool) {
 	}
 	switch l.Status {
 	case models.StatusPending:
-		return pillWaiting, true
+		return pillWait, true
 	case models.StatusRejected, models.StatusExpired, models.StatusCancelled:
 		return ui.StatusWord(l.Status, l.Cause), true
 	case models.StatusNone, models.StatusApproved, models.StatusResolved, models.StatusRan:

@@ -75,7 +75,7 @@ func TestLongBatchesFoldWhatIsDone(t *testing.T) {
 	rows := func(pills ...int) []BatchCall {
 		out := make([]BatchCall, len(pills))
 		for i, p := range pills {
-			out[i] = BatchCall{Number: "#" + string(rune('1'+i)), Pill: pillQueued}
+			out[i] = BatchCall{Number: "#" + string(rune('1'+i)), Pill: pillQueue}
 			if p > 0 {
 				out[i].Pill = pillDone
 			}

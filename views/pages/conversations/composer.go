@@ -61,10 +61,10 @@ func (f NewConversationForm) otherErrors() string { return errorsBut(f.Errors, "
 
 // errorsBut are the texts of all errors, in the order of their fields, but those that
 // are shown at a field.
-func errorsBut(errors map[string]string, placed ...string) string {
+func errorsBut(errors map[string]string, names ...string) string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(errors)) {
-		if !slices.Contains(placed, name) {
+		if !slices.Contains(names, name) {
 			out = append(out, errors[name])
 		}
 	}

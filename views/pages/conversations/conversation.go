@@ -90,7 +90,7 @@ type Conversation struct {
 
 // Head says what the conversation is and steers it.
 type Head struct {
-	Title, Untitled      string // one of the two
+	Title, NoTitle       string // one of the two
 	Status               ui.Word
 	Marks                []ui.Word
 	Agent, Owner         string
@@ -198,7 +198,7 @@ func NewHead(c *models.ConversationView, rename RenameForm, now time.Time) Head 
 		PausedAt: views.AgoOf(c.PausedAt, now), ArchivedAt: views.AgoOf(c.ArchivedAt, now),
 	}
 	if h.Title == "" {
-		h.Untitled = words.ConversationName(c)
+		h.NoTitle = words.ConversationName(c)
 	}
 	if !h.Kept {
 		h.Rename.Title = withoutHidden(c.Title)

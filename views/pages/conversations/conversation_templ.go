@@ -270,7 +270,7 @@ func Heading(h Head) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = ui.UntrustedCut(h.Untitled, 120).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.UntrustedCut(h.NoTitle, 120).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

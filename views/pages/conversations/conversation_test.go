@@ -41,7 +41,7 @@ func TestConversationHeadOffersWhatCanBeDone(t *testing.T) {
 			c.PausedAt = &gallery.Now
 		}
 		h := conversations.NewHead(&c, conversations.RenameForm{}, gallery.Now)
-		if h.MayPause != tt.pause || h.MayResume != tt.resume || h.MayStop != tt.stop || h.Untitled == "" {
+		if h.MayPause != tt.pause || h.MayResume != tt.resume || h.MayStop != tt.stop || h.NoTitle == "" {
 			t.Errorf("%s, paused %v: %+v", tt.status, tt.paused, h)
 		}
 	}

@@ -754,7 +754,7 @@ func entryOutcome(o outcomes.Outcome) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		if o.Suggested {
+		if o.Suggestion {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 63, "<p class=\"quiet\">Another input was suggested, with which the agent may ask again. The request's page shows both.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

@@ -48,10 +48,10 @@ type BulkItem struct {
 	ReaskOf  models.ResponseID
 	LeftOut  []string // why it is left out until it was opened
 	Opened   bool     // the reader has opened it in a confirmation
-	Ticked   bool     // in the confirmation
+	Ticks    bool     // in the confirmation
 	Done     bool     // the verdict was taken
 	Late     bool     // it was settled otherwise
-	Refused  string   // why it was not; empty: it was, or will be
+	Refusal  string   // why it was not; empty: it was, or will be
 }
 
 // pick is what a tick of it sends: for whom it is decided is as shown now, where it is asked
@@ -68,7 +68,7 @@ func (item *BulkItem) pick() string {
 func (in *BulkInput) Open() int {
 	n := 0
 	for i := range in.Items {
-		if in.Items[i].Refused == "" {
+		if in.Items[i].Refusal == "" {
 			n++
 		}
 	}
@@ -103,7 +103,7 @@ type BulkRow struct {
 	ID           string
 	Row          string // what the question sends on of each: id and digest
 	Pick         string // its tick, the same; empty: it can't be ticked
-	Ticked       bool
+	Ticks        bool
 	OpenID       string // of the button that opens it; empty: it need not be, or is open
 	Why          []string
 	URL          string
@@ -136,20 +136,20 @@ func NewBulk(in BulkInput, now time.Time) Bulk {
 	}
 	var rows []*models.Approval
 	for i := range in.Items {
-		if a := in.Items[i].Approval; a != nil && in.Items[i].Refused == "" {
+		if a := in.Items[i].Approval; a != nil && in.Items[i].Refusal == "" {
 			rows = append(rows, a)
 		}
 	}
 	same := inputs.IdenticalRequests(rows)
-	done, leftOut, refused := 0, 0, 0
+	done, leftOut, refusal := 0, 0, 0
 	for i := range in.Items {
 		item := &in.Items[i]
 		if item.Done {
 			done++
 		}
 		switch {
-		case item.Refused != "":
-			refused++
+		case item.Refusal != "":
+			refusal++
 		case len(item.LeftOut) > 0 && !item.Opened:
 			leftOut++
 		}
@@ -171,15 +171,15 @@ func NewBulk(in BulkInput, now time.Time) Bulk {
 		v.Title = "Nothing was decided"
 	case in.Ask:
 		v.Title, v.Button = verb+" "+requestCount(in.Open())+"?", verb+" selected"
-		if leftOut+refused > 0 {
+		if leftOut+refusal > 0 {
 			v.Title = verb + " which of " + requestCount(len(in.Items)) + "?"
 		}
 		v.Lead = "Nothing is decided yet."
 		if leftOut > 0 {
 			v.Lead += " " + requestsOf(leftOut, "request is", "requests are") + " not selected: open each one, then select it."
 		}
-		if refused > 0 {
-			v.Lead += " " + requestsOf(refused, "request", "requests") + " can't be decided here."
+		if refusal > 0 {
+			v.Lead += " " + requestsOf(refusal, "request", "requests") + " can't be decided here."
 		}
 	default:
 		v.Title = past + " " + views.Number(int64(done)) + " of " + views.Number(int64(len(in.Items)))
@@ -194,7 +194,7 @@ func (v *Bulk) undo(in *BulkInput, done int, now time.Time) {
 		return
 	}
 	var last time.Time
-	var given time.Time
+	var start time.Time
 	ids := []string{}
 	for i := range in.Items {
 		a := in.Items[i].Approval
@@ -204,12 +204,12 @@ func (v *Bulk) undo(in *BulkInput, done int, now time.Time) {
 		}
 		ids = append(ids, string(a.ID))
 		if a.Vote.UndoUntil.After(last) {
-			last, given = *a.Vote.UndoUntil, a.Vote.At
+			last, start = *a.Vote.UndoUntil, a.Vote.At
 		}
 	}
 	if len(ids) > 0 {
 		v.Undo = &BulkUndo{
-			Text: "Approved " + strconv.Itoa(len(ids)) + " – sends in", IDs: ids, Until: views.Left(last, given, now),
+			Text: "Approved " + strconv.Itoa(len(ids)) + " – sends in", IDs: ids, Until: views.Remaining(last, start, now),
 		}
 	}
 	switch sent := done - len(ids); {
@@ -222,14 +222,14 @@ func (v *Bulk) undo(in *BulkInput, done int, now time.Time) {
 }
 
 func newBulkRow(item *BulkItem, in *BulkInput, now time.Time) BulkRow {
-	row := BulkRow{ID: string(item.ID), URL: views.ApprovalURL(item.ID), Text: item.Refused}
+	row := BulkRow{ID: string(item.ID), URL: views.ApprovalURL(item.ID), Text: item.Refusal}
 	if in.Ask {
 		row.Row = item.pick()
 	}
-	if item.Refused == "" && in.Ask {
+	if item.Refusal == "" && in.Ask {
 		row.Why = item.LeftOut
 		if len(item.LeftOut) == 0 || item.Opened {
-			row.Pick, row.Ticked = row.Row, item.Ticked
+			row.Pick, row.Ticks = row.Row, item.Ticks
 		}
 	}
 	a := item.Approval
@@ -249,7 +249,7 @@ func newBulkRow(item *BulkItem, in *BulkInput, now time.Time) BulkRow {
 	}
 	switch {
 	case item.Late:
-		row.Text = outcomeBy(a, in.Reader, now) + ". " + item.Refused
+		row.Text = outcomeBy(a, in.Reader, now) + ". " + item.Refusal
 	case item.Done && in.Undo:
 		row.Text = "Waiting for a decision again."
 	case item.Done && a.HeldUntil != nil && a.Vote != nil && a.Vote.UndoUntil != nil:

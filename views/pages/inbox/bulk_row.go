@@ -41,7 +41,7 @@ func NotInBulk(a *models.Approval, verdict models.Verdict) string {
 
 // LookFirst says why a request is left out of an approval of several until somebody
 // has opened it there; none: its line says all.
-func LookFirst(a *models.Approval, twin *models.Twin, reasked bool) []string {
+func LookFirst(a *models.Approval, twin *models.Twin, asksAgain bool) []string {
 	var out []string
 	l := headline.Shown(&a.Response)
 	if l.Cut {
@@ -59,7 +59,7 @@ func LookFirst(a *models.Approval, twin *models.Twin, reasked bool) []string {
 		out = append(out, text+".")
 	}
 	if len(inputs.Warnings(a, "", inputs.New(&a.Response, inputs.Folding{}))) > 0 || twin != nil && a.TwinWarns(*twin) ||
-		reasked {
+		asksAgain {
 		out = append(out, "It has a warning.")
 	}
 	if len(inputs.Folds(&a.Response, "")) > 0 {

@@ -28,11 +28,11 @@ type Input struct {
 	// Count is how many pass the filters, and Waiting how many wait for the reader
 	// in all; counting stops at models.StatsCap. Capped: there may be more.
 	Count, Waiting int
-	Capped         bool
+	Cap            bool
 	// Next is the key of the next page, empty on the last one.
 	Next string
 	// Searched is after how many rows the search ended early; 0: it did not.
-	Searched int
+	ScanCount int
 	// Reader is who looks: whose own verdicts may be taken back.
 	Reader models.Voter
 	// Away are absences that run and concern the reader; of the whole page.
@@ -42,7 +42,7 @@ type Input struct {
 	Gone []models.Approval
 	// Sending is how many of them the reader has approved, and may still undo: they
 	// are not part of Count.
-	Sending int
+	Send int
 	// Done is the request that was just decided; nil: none was.
 	Done *models.Approval
 	// Said is what became of the request that was just decided, in words; empty:
@@ -117,9 +117,9 @@ func (v *Inbox) pages(in Input) {
 	if in.Next != "" {
 		place.After = in.Next
 		v.NextURL, v.NextLabel = place.URL(), "Next "+views.Number(int64(max(len(in.Rows), 1)))
-		if in.Searched > 0 {
+		if in.ScanCount > 0 {
 			v.NextLabel = "Search further"
-			v.CutNote = "Searched the " + views.Number(int64(in.Searched)) + " " + soonest(in.Place.Order) + "."
+			v.CutNote = "Searched the " + views.Number(int64(in.ScanCount)) + " " + soonest(in.Place.Order) + "."
 		}
 	}
 	if in.Place.After != "" {
@@ -142,7 +142,7 @@ func soonest(order string) string {
 // tally says how many there are, and never more than was counted.
 func (v *Inbox) tally(in Input) {
 	count := views.Count(in.Count)
-	if in.Capped && in.Count < models.StatsCap {
+	if in.Cap && in.Count < models.StatsCap {
 		count += "+"
 	}
 	filtered := in.Place.Filtered()
@@ -150,8 +150,8 @@ func (v *Inbox) tally(in Input) {
 	if filtered {
 		v.Shown = count + " match · " + views.Count(in.Waiting) + " waiting in total"
 	}
-	if in.Sending > 0 {
-		v.Shown += " · " + views.Count(in.Sending) + " sending"
+	if in.Send > 0 {
+		v.Shown += " · " + views.Count(in.Send) + " sending"
 	}
 	if len(in.Rows) > 0 {
 		return
@@ -165,7 +165,7 @@ func (v *Inbox) tally(in Input) {
 		v.Shown, v.Empty = "", &lists.Empty{
 			Title: "Check the filters", Text: "Correct the marked fields above, or clear the filters.",
 		}
-	case in.Searched > 0:
+	case in.ScanCount > 0:
 		v.Empty = &lists.Empty{
 			Title: "Nothing found so far",
 			Text:  "None of the requests searched so far match. Search further, or clear the filters.",

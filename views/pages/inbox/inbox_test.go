@@ -72,13 +72,13 @@ func TestInboxPagesFiltersAndTeaches(t *testing.T) {
 func TestInboxSaysHowFarItLooked(t *testing.T) {
 	t.Parallel()
 	v := inbox.New(inbox.Input{
-		Rows: gallery.Briefs(gallery.Shell()), Count: 3, Capped: true, Waiting: models.StatsCap, Next: "n", Searched: 10_000,
+		Rows: gallery.Briefs(gallery.Shell()), Count: 3, Cap: true, Waiting: models.StatsCap, Next: "n", ScanCount: 10_000,
 		Place: views.InboxPlace{Text: "rm"},
 	}, gallery.Now)
 	if v.Shown != "3+ match · 1,000+ waiting in total" || v.NextLabel != "Search further" || v.CutNote != "Searched the 10,000 requests with the soonest deadlines." {
 		t.Errorf("%q %q %q", v.Shown, v.NextLabel, v.CutNote)
 	}
-	v = inbox.New(inbox.Input{Next: "n", Searched: 10_000, Place: views.InboxPlace{Text: "rm"}}, gallery.Now)
+	v = inbox.New(inbox.Input{Next: "n", ScanCount: 10_000, Place: views.InboxPlace{Text: "rm"}}, gallery.Now)
 	if v.Empty == nil || v.Empty.Title != "Nothing found so far" {
 		t.Errorf("%+v", v.Empty)
 	}

@@ -41,11 +41,11 @@ type Row struct {
 	Fold         string // what rows have in common that may be folded; empty: it is always shown
 
 	Pick      string // what a tick sends: id and digest; empty: it is being decided
-	Sending   string // whose verdict is on its way, revealed; empty: no one's
+	Send      string // whose verdict is on its way, revealed; empty: no one's
 	Held      string // whose approval waits for its undo window, revealed
 	Until     views.Moment
 	UndoURL   string       // takes the approval back; empty: it is not the reader's
-	Refused   string       // whose decision was taken back, and by whom, revealed; empty: none was
+	Refusal   string       // whose decision was taken back, and by whom, revealed; empty: none was
 	Asks      string       // who waits for an answer, revealed; empty: no one
 	Escalated views.Moment // when its agent asked for more attention
 	Must      string       // who must approve, revealed, where the reader may not; empty: the reader may
@@ -146,7 +146,7 @@ func NewRow(a *models.Approval, in Input, now time.Time) Row {
 		Conversation: words.ConversationLabel(a),
 		FilterURL:    views.InboxPlace{Conversation: a.ConversationID}.URL(),
 		Asked:        views.Ago(asked, now),
-		Left:         views.Left(a.ApprovalTimeoutAt, asked, now),
+		Left:         views.Remaining(a.ApprovalTimeoutAt, asked, now),
 	}
 	if a.Risk != models.RiskMedium &&
 		(a.Kind == models.KindToolCall || a.Risk.NeedsDigest() && a.Kind != models.KindQuestion) {
@@ -206,13 +206,13 @@ func (row *Row) held(a *models.Approval, in Input, now time.Time) {
 	switch {
 	case a.HeldUntil == nil:
 	case a.Vote != nil && a.Vote.UndoUntil != nil:
-		row.Until, row.Held, row.Left = views.Left(*a.Vote.UndoUntil, a.Vote.At,
+		row.Until, row.Held, row.Left = views.Remaining(*a.Vote.UndoUntil, a.Vote.At,
 			now), "Approved by "+words.ByWhom(a.Vote), views.Moment{}
 		if a.Vote.UserID == in.Reader.ID {
 			row.Held, row.UndoURL = "Approved by you", views.UndoURL(a.ID)
 		}
 	case a.UpstreamID == nil:
-		row.Held, row.Until, row.Left = "Approved", views.Left(*a.HeldUntil, words.AskedAt(&a.Response), now), views.Moment{}
+		row.Held, row.Until, row.Left = "Approved", views.Remaining(*a.HeldUntil, words.AskedAt(&a.Response), now), views.Moment{}
 	}
 }
 
@@ -247,10 +247,10 @@ func outcomeBy(a *models.Approval, reader models.UserID, now time.Time) string {
 // from says where the request comes from.
 func (row *Row) from(o models.Origin) {
 	row.Origin = inputs.NewOrigin(o, row.Agent)
-	if o.Sending != nil {
-		row.Sending = inputs.TellingText(o)
+	if o.Delivery != nil {
+		row.Send = inputs.TellingText(o)
 	} else {
-		row.Refused = requests.RefusedMark(o)
+		row.Refusal = requests.RefusedMark(o)
 	}
 }
 
@@ -261,7 +261,7 @@ func (row Row) marked() bool {
 
 // special reports whether a mark says more than the risk, and that it is asked for twice.
 func (row Row) special() bool {
-	return row.Held != "" || row.Sending != "" || row.Refused != "" || row.Asks != "" || !row.Escalated.IsZero() ||
+	return row.Held != "" || row.Send != "" || row.Refusal != "" || row.Asks != "" || !row.Escalated.IsZero() ||
 		row.Must != "" || row.Behalf != "" || row.ReaskOf != "" ||
 		row.Twin != nil && row.Twin.Warns || row.Hidden || row.Whole
 }

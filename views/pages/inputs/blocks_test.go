@@ -204,9 +204,9 @@ func TestFoldsOpenByPostWhereTheyMustBeSeen(t *testing.T) {
 		{name: "critical", risk: models.RiskCritical, form: true},
 		{name: "high, opened", risk: models.RiskHigh, mend: func(in *requests.Input) { in.Opened = []string{"block-1"} }, shown: true},
 		{name: "high, another part opened", risk: models.RiskHigh, mend: func(in *requests.Input) { in.Opened = []string{"source"} }, form: true},
-		{name: "high, not mine", risk: models.RiskHigh, mend: func(in *requests.Input) { in.Acting.Right = models.Right{} }, shown: true},
+		{name: "high, not mine", risk: models.RiskHigh, mend: func(in *requests.Input) { in.Substitution.Right = models.Right{} }, shown: true},
 	} {
-		in := requests.Input{Approval: a, Acting: models.ActingPage{Right: gallery.Own}}
+		in := requests.Input{Approval: a, Substitution: models.ActingPage{Right: gallery.Own}}
 		in.Approval.Risk = tt.risk
 		if tt.mend != nil {
 			tt.mend(&in)

@@ -35,7 +35,7 @@ func partsOf(r *models.Response, beside string) models.PageParts {
 	var blocks []ui.Block
 	blocks, _, _ = Blocks(r, canonical)
 	for _, b := range blocks {
-		parts.Blocks = append(parts.Blocks, models.PagePart{Name: b.Part, Folded: b.Folds()})
+		parts.Blocks = append(parts.Blocks, models.PagePart{Name: b.Part, Fold: b.Folds()})
 	}
 	return parts
 }
@@ -45,7 +45,7 @@ func PartOf(c ui.Code, drawn bool) *models.PagePart {
 	if !drawn {
 		return nil
 	}
-	return &models.PagePart{Name: c.Part, Folded: c.Folds()}
+	return &models.PagePart{Name: c.Part, Fold: c.Folds()}
 }
 
 // sourceShown reports whether the page shows the source of the input or content:

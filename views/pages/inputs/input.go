@@ -44,10 +44,10 @@ func (f Folding) Of(c ui.Code, part string) ui.Code {
 // New makes the views of what a request asks for, folded as f says.
 func New(r *models.Response, f Folding) View {
 	var v View
-	canonical, hashed := canonicalOf(r)
-	v.tampered = (hashed == nil || models.Digest(hashed) != r.Digest) && !r.DigestCoversMore() && !r.IsRemoved()
-	_, v.found = models.Reveal(string(hashed), false)
-	v.Raw = ui.Code{ID: "raw", Label: "Hashed bytes", Text: string(hashed)}
+	canonical, hash := canonicalOf(r)
+	v.tampered = (hash == nil || models.Digest(hash) != r.Digest) && !r.DigestCoversMore() && !r.IsRemoved()
+	_, v.found = models.Reveal(string(hash), false)
+	v.Raw = ui.Code{ID: "raw", Label: "Hashed bytes", Text: string(hash)}
 	if r.DigestCoversMore() {
 		v.Raw.Label = "What was kept. The digest covers more than this."
 	}
@@ -60,9 +60,9 @@ func New(r *models.Response, f Folding) View {
 		v.hosts = lookAlikes(r.Content)
 		return v
 	}
-	indented := Indent(canonical)
+	lines := Indent(canonical)
 	v.Whole = f.Of(ui.Code{
-		ID: "whole", Label: "Whole input", Size: views.Bytes(len(r.ToolInputJSON)) + " as sent", Text: indented,
+		ID: "whole", Label: "Whole input", Size: views.Bytes(len(r.ToolInputJSON)) + " as sent", Text: lines,
 		Numbers: true,
 	}, models.PartSource)
 	v.hosts = lookAlikes(string(canonical))
@@ -83,8 +83,8 @@ func New(r *models.Response, f Folding) View {
 	if r.InputBytes == nil {
 		v.Whole.WholeURL, v.Raw.WholeURL = views.InputURL(r.ID), views.HashedURL(r.ID)
 	}
-	if len(indented) <= editMost && r.Kind != models.KindBudget {
-		v.Edit = models.VisibleJSON(indented)
+	if len(lines) <= editMost && r.Kind != models.KindBudget {
+		v.Edit = models.VisibleJSON(lines)
 	}
 	return v
 }
@@ -108,15 +108,15 @@ func (v *View) DrawnWhole() bool {
 
 // canonicalOf returns the canonical input and the whole canonical form that the
 // digest is over; nil where stored bytes are not what an ask would have stored.
-func canonicalOf(r *models.Response) (input, hashed []byte) {
-	hashed, err := r.CanonicalForm()
+func canonicalOf(r *models.Response) (input, hash []byte) {
+	hash, err := r.CanonicalForm()
 	if err != nil {
-		hashed = nil
+		hash = nil
 	}
 	if r.Kind == models.KindProposal || r.Kind == models.KindReply {
-		return nil, hashed
+		return nil, hash
 	}
-	return CanonicalInput(r), hashed
+	return CanonicalInput(r), hash
 }
 
 // CanonicalInput is the input in canonical form, or as it is stored where that

@@ -26,7 +26,7 @@ func OriginNotes(o models.Origin) []Note {
 	for i := range o.Withdrawals {
 		out = append(out, Note{views.ToneWarn, WithdrawnText(&o.Withdrawals[i]) + "."})
 	}
-	if o.Sending != nil {
+	if o.Delivery != nil {
 		out = append(out, Note{views.ToneWarn, TellingText(o)})
 	}
 	return out

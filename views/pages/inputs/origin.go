@@ -58,7 +58,7 @@ func Through(o models.Origin) string {
 
 // TellingText says whose verdict is on its way to whom, and how far it is.
 func TellingText(o models.Origin) string {
-	t := o.Sending
+	t := o.Delivery
 	text := models.RevealString(t.VoterName, false) + "'s " + verdictWord(t.Verdict) + " is being sent to " + Through(o)
 	switch {
 	case t.Attempts == 0:

@@ -29,11 +29,11 @@ func Warnings(a *models.Approval, beside string, input View) []Warning {
 		where string
 		found models.Findings
 	}
-	looked := []place{{inputName(a.Kind), input.found}}
+	looks := []place{{inputName(a.Kind), input.found}}
 	for _, m := range a.Explanation.Members() {
-		looked = append(looked, place{"the " + m.Name, Findings(*m.Text)})
+		looks = append(looks, place{"the " + m.Name, Findings(*m.Text)})
 	}
-	for _, place := range append(looked, []place{
+	for _, place := range append(looks, []place{
 		{"what is sent beside the input", Findings(IndentJSON(beside))},
 		{"the options", Findings(a.Options)},
 		{"what the agent's client sent", Findings(a.ClientDataJSON)},
@@ -66,8 +66,8 @@ func lookAlikeWarnings(a *models.Approval, input View) []Warning {
 		{"The owner's name", a.OwnerName},
 		{"The name of its run", words.Deref(a.AskedRun())},
 	} {
-		switch scripts, mixed := models.MixedScripts(name.text); {
-		case !mixed:
+		switch scripts, mix := models.MixedScripts(name.text); {
+		case !mix:
 		case len(scripts) == 1:
 			out = append(out, Warning{name.what + " " + models.ScriptNote(name.text) + ".", "It may imitate another name."})
 		default:

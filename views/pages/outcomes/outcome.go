@@ -23,7 +23,7 @@ type Outcome struct {
 	OptionTitle  string // what the chosen option's button read, if not its name
 	Option       string
 	Edited       *ui.Code
-	Suggested    bool // Edited is what would be approved
+	Suggestion   bool // Edited is what would be approved
 	EditedDigest string
 	EditedSays   string    // the headline of the approved input
 	Change       *ui.Block // from the requested to the released input
@@ -33,7 +33,7 @@ type Outcome struct {
 	Result       string    // what became of the call
 	Changed      string    // what a decider changed about a budget request, in words
 	BudgetURL    string
-	Ticked       []string // items of the checklist
+	Ticks        []string // items of the checklist
 }
 
 // New says how r ended, which is a as of now.
@@ -60,7 +60,7 @@ func New(a *models.Approval, r *models.Response, now time.Time) *Outcome {
 	if r.Cause != models.CauseReviewer || a.Vote == nil {
 		return o
 	}
-	o.By, o.Behalf, o.CauseText, o.Ticked = a.Vote.UserName, a.Vote.BehalfName, "", r.TickedItems(a.Vote)
+	o.By, o.Behalf, o.CauseText, o.Ticks = a.Vote.UserName, a.Vote.BehalfName, "", r.TickedItems(a.Vote)
 	if a.Vote.Verdict == models.VerdictAnswer {
 		o.Word = ui.Word{Text: "answered", Tone: views.ToneGood, Icon: "check"}
 	}
@@ -92,8 +92,8 @@ func New(a *models.Approval, r *models.Response, now time.Time) *Outcome {
 			edited = canonical
 		}
 		label, change := "Approved input, as edited", "Changes made before approval"
-		if _, suggested := a.Vote.SuggestedInput(); suggested {
-			o.Suggested, label, change = true, "Suggested input, not approved", "What the suggestion changes"
+		if _, suggests := a.Vote.SuggestedInput(); suggests {
+			o.Suggestion, label, change = true, "Suggested input, not approved", "What the suggestion changes"
 		}
 		o.Edited = &ui.Code{ID: "edited", Label: label, Text: inputs.Indent(edited), Numbers: true}
 		o.EditedDigest = words.Deref(a.Vote.InputDigest)

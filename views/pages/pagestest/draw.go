@@ -45,5 +45,5 @@ func Parse(html string) (*goquery.Document, error) {
 
 // Request is the page of a request as its owner sees it at the time of all fixtures.
 func Request(a models.Approval) requests.Approval {
-	return requests.New(requests.Input{Approval: a, Acting: models.ActingPage{Right: gallery.Own}}, gallery.Now)
+	return requests.New(requests.Input{Approval: a, Substitution: models.ActingPage{Right: gallery.Own}}, gallery.Now)
 }

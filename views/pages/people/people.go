@@ -96,7 +96,7 @@ func New(in Input, now time.Time) People {
 	for _, i := range in.Invites {
 		v.Invites = append(v.Invites, InviteRow{
 			Email: i.Email, Role: string(i.Role), By: i.InviterName,
-			Expires: views.Left(i.ExpiresAt, i.CreatedAt, now), WithdrawURL: views.WithdrawInviteURL(i.ID),
+			Expires: views.Remaining(i.ExpiresAt, i.CreatedAt, now), WithdrawURL: views.WithdrawInviteURL(i.ID),
 		})
 	}
 	return v

@@ -29,8 +29,8 @@ type DraftInput struct {
 	Unreadable string
 	Page       int // of the rules, counted from 1
 	// Zone is whose time is typed as the end of a switch; Typed is the typed text, by the switch.
-	Zone  string
-	Typed map[string]TypedEnd
+	Zone string
+	Ends map[string]TypedEnd
 	// Warnings are members that are perhaps not meant, of a draft that is valid.
 	Warnings []policy.Warning
 }

@@ -41,8 +41,8 @@ func matchesSpoken(line string, m policy.Matches) string {
 	case n > 1:
 		text = fmt.Sprintf("“%s” matches %d tools seen in the last %d days: %s", line, n, policy.UsageDays, listShort(m.Hit))
 	}
-	if len(m.Missed) > 0 {
-		text += "; it narrowly misses " + listShort(m.Missed)
+	if len(m.Misses) > 0 {
+		text += "; it narrowly misses " + listShort(m.Misses)
 	}
 	return text + "."
 }

@@ -21,15 +21,15 @@ type ReplayInput struct {
 
 // ReplayState is how far a replay is, and what it found.
 type ReplayState struct {
-	Running, Stopping bool
-	Read, Of          int
-	Ended             time.Time // zero: there was none, or it runs
-	Fault             string    // why it ended without a result
-	Cancelled, Stale  bool      // stale: the draft, or the active version, is another by now
-	Tally             policy.Tally
-	Changes           []ReplayChange // the newest, at most ReplayChangesShown
-	Total             int            // how many there are
-	Oldest            time.Time
+	Runs, Stops      bool
+	Read, Of         int
+	Ended            time.Time // zero: there was none, or it runs
+	Fault            string    // why it ended without a result
+	Cancelled, Stale bool      // stale: the draft, or the active version, is another by now
+	Tally            policy.Tally
+	Changes          []ReplayChange // the newest, at most ReplayChangesShown
+	Total            int            // how many there are
+	Oldest           time.Time
 }
 
 // ReplayChange is a call with which something else would have happened.
@@ -52,14 +52,14 @@ type Replay struct {
 
 // ReplayPanel is what a replay found so far.
 type ReplayPanel struct {
-	Running, Stopping, Done bool
-	Progress, Note          string
-	Tone                    views.Tone
-	Summary                 string
-	Groups                  []ReplayGroupRow
-	MoreGroups              string
-	Changes                 []ReplayRow
-	MoreChanges             string
+	Runs, Stops, Done bool
+	Progress, Note    string
+	Tone              views.Tone
+	Summary           string
+	Groups            []ReplayGroupRow
+	MoreGroups        string
+	Changes           []ReplayRow
+	MoreChanges       string
 }
 
 // ReplayGroupRow counts the calls with which the same would have happened.
@@ -111,9 +111,9 @@ func NewReplay(in ReplayInput) Replay {
 
 // NewReplayPanel shows a state.
 func NewReplayPanel(s ReplayState, now time.Time) ReplayPanel {
-	v := ReplayPanel{Running: s.Running, Stopping: s.Stopping, Tone: views.ToneNeutral}
+	v := ReplayPanel{Runs: s.Runs, Stops: s.Stops, Tone: views.ToneNeutral}
 	switch {
-	case s.Running:
+	case s.Runs:
 		v.Progress = "starting"
 		if s.Read > 0 {
 			v.Progress = views.Number(int64(s.Read)) + " of at most " + views.Number(int64(s.Of)) + " calls read"

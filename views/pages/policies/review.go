@@ -24,9 +24,9 @@ type ReviewInput struct {
 	// Removal is what a retention that starts or gets shorter will remove; nil: it does neither.
 	Removal *Removal
 	// Replayed is what the draft would have made of the last calls; nil: that is not known.
-	Replayed *policy.Tally
-	Clashes  []policy.Clash // what both changed
-	Now      time.Time
+	Replay  *policy.Tally
+	Clashes []policy.Clash // what both changed
+	Now     time.Time
 }
 
 // Review shows what saving the draft would change.
@@ -37,8 +37,8 @@ type Review struct {
 	Clashes                  []Clash
 	Dangers                  []Danger
 	Removal                  string // what a retention will remove; empty: it does not start or get shorter
-	Typed                    ui.Field
-	Replayed                 string // what it would have made of the last calls; empty: that is not known
+	Text                     ui.Field
+	Replay                   string // what it would have made of the last calls; empty: that is not known
 	Warnings                 []string
 	Note, NoteError, Problem string
 	By                       string // saved another version meanwhile; empty: no one did
@@ -76,12 +76,12 @@ func NewReview(in ReviewInput) Review {
 	if r := in.Removal; r != nil {
 		days := strconv.Itoa(r.Days)
 		v.Removal = removalText(r)
-		v.Typed = ui.Field{
+		v.Text = ui.Field{
 			Name: "retention_typed", Label: "Type " + days + " to confirm that contents are removed after " + days + " days",
-			Value: r.Typed, Error: r.Error, Required: true,
+			Value: r.Text, Error: r.Error, Required: true,
 		}
 	}
-	v.Dangers, v.Replayed = dangers(in.Before, in.After, in.Now), replayedInOneLine(in.Replayed)
+	v.Dangers, v.Replay = dangers(in.Before, in.After, in.Now), replayedInOneLine(in.Replay)
 	return v
 }
 
@@ -105,16 +105,16 @@ func changesRead(changes []policy.Change) []Change {
 // inWords names what a path leads to, as the forms do; empty: the path says it best.
 func inWords(path string) string {
 	if rest, ok := strings.CutPrefix(path, "rules["); ok {
-		quoted, err := strconv.QuotedPrefix(rest)
+		quote, err := strconv.QuotedPrefix(rest)
 		if err != nil {
 			return ""
 		}
-		name, err := strconv.Unquote(quoted)
+		name, err := strconv.Unquote(quote)
 		if err != nil {
 			return ""
 		}
 		rule := "Rule “" + name + "”"
-		if label := policyLabel(rulePolicyFields, strings.TrimPrefix(rest[len(quoted):], "].")); label != "" {
+		if label := policyLabel(rulePolicyFields, strings.TrimPrefix(rest[len(quote):], "].")); label != "" {
 			return rule + ": " + label
 		}
 		return rule
@@ -164,7 +164,7 @@ type Removal struct {
 	Days    int
 	Rows    int64  // that are as old now
 	AtLeast bool   // not all could be counted
-	Typed   string // the text typed to confirm it
+	Text    string // the text typed to confirm it
 	Error   string
 }
 

@@ -79,10 +79,10 @@ type SwitchChoice struct {
 
 // newSwitch draws a switch of the draft. zone is whose time is typed.
 func newSwitch(of Toggle, in DraftInput) Switch {
-	typed, sent := in.Typed[of.ID]
+	end, sent := in.Ends[of.ID]
 	v := Switch{
 		Toggle: of, FlagValue: in.Settings[of.Flag], UntilValue: in.Settings[of.Until],
-		State: of.safe, Label: of.openLabel, Unfold: sent, ForError: typed.Faults["for"],
+		State: of.safe, Label: of.openLabel, Unfold: sent, ForError: end.Faults["for"],
 	}
 	v.On = v.FlagValue != of.Closed
 	if v.On {
@@ -100,8 +100,8 @@ func newSwitch(of Toggle, in DraftInput) Switch {
 			v.Fault = path + " " + text
 		}
 	}
-	if typed.For == "" {
-		typed.For = "60"
+	if end.For == "" {
+		end.For = "60"
 	}
 	for _, c := range []SwitchChoice{
 		{Value: "60", Label: "60 minutes"},
@@ -109,18 +109,18 @@ func newSwitch(of Toggle, in DraftInput) Switch {
 		{Value: UntilTime, Label: "Until a date and time"},
 		{Value: UntilNever, Label: "No end"},
 	} {
-		c.Chosen = c.Value == typed.For
+		c.Chosen = c.Value == end.For
 		v.Choices = append(v.Choices, c)
 	}
 	v.At = ui.Field{
-		Name: of.ID + "_at", Label: "Date and time (" + in.Zone + ")", Type: "datetime-local", Value: typed.At,
-		Error: typed.Faults["at"],
+		Name: of.ID + "_at", Label: "Date and time (" + in.Zone + ")", Type: "datetime-local", Value: end.At,
+		Error: end.Faults["at"],
 	}
 	if v.At.Error != "" {
 		v.At.Type = "text" // a browser shows only valid times
 	}
 	v.Word = ui.Field{
-		Name: of.ID + "_word", Label: "For no end, type “" + NoEnd + "”", Value: typed.Word, Error: typed.Faults["word"],
+		Name: of.ID + "_word", Label: "For no end, type “" + NoEnd + "”", Value: end.Word, Error: end.Faults["word"],
 		Autocomplete: "off", MaxLength: "20",
 	}
 	return v

@@ -17,7 +17,7 @@ type TryInput struct {
 	When    string            // when it asks, as it was typed; empty: now
 	Errors  map[string]string // the errors, by field
 	Request models.ResponseID
-	Tried   []Tried
+	Trial   []Tried
 	Draft   string // why the draft can't be tried; empty: it can, or there is none
 }
 
@@ -107,8 +107,8 @@ func NewTry(in TryInput) Try {
 	if in.Request != "" {
 		v.RequestURL = views.ApprovalURL(in.Request)
 	}
-	for i, tried := range in.Tried {
-		v.Answers = append(v.Answers, policyAnswer(i, tried, in.Call))
+	for i, trial := range in.Trial {
+		v.Answers = append(v.Answers, policyAnswer(i, trial, in.Call))
 	}
 	if len(v.Answers) > 1 {
 		v.Differ = "Your draft would treat this call the same."
@@ -121,13 +121,13 @@ func NewTry(in TryInput) Try {
 	return v
 }
 
-func policyAnswer(i int, tried Tried, call policy.Call) Answer {
-	e := tried.Policy.Explain(call)
+func policyAnswer(i int, trial Tried, call policy.Call) Answer {
+	e := trial.Policy.Explain(call)
 	j := e.Judgement
 	a := Answer{
-		ID: "tried-" + strconv.Itoa(i+1), Title: tried.Title, Outcome: triedWord(j), Rule: j.Rule, Reason: j.Reason,
+		ID: "tried-" + strconv.Itoa(i+1), Title: trial.Title, Outcome: triedWord(j), Rule: j.Rule, Reason: j.Reason,
 	}
-	a.Otherwise = otherwise(tried.Policy, call, j)
+	a.Otherwise = otherwise(trial.Policy, call, j)
 	for k, step := range e.Steps {
 		a.Steps = append(a.Steps, Step{Rule: step.Rule, Why: step.Why, Decides: k == len(e.Steps)-1})
 	}
@@ -135,7 +135,7 @@ func policyAnswer(i int, tried Tried, call policy.Call) Answer {
 		return a
 	}
 	a.Risk = ui.RiskWord(j.Risk)
-	a.Who, a.Until, a.Checklist = whoDecides(j), untilText(tried.Policy, j, call.Kind), j.Checklist
+	a.Who, a.Until, a.Checklist = whoDecides(j), untilText(trial.Policy, j, call.Kind), j.Checklist
 	for _, step := range j.Escalate {
 		a.Asks = append(a.Asks,
 			"After "+minutesSpoken(step.AfterMinutes)+" without a decision, also "+strings.Join(reviewerWords(step.To),

@@ -21,7 +21,7 @@ type Acting struct {
 	OnBehalfID string
 	Own        bool // they may reject in their own right
 	Asked      string
-	Received   []ReceivedFrom
+	Receipt    []ReceivedFrom
 	HandOvers  []HandedOver
 	HandOver   *HandOverForm
 	Next       *NextAsked
@@ -82,17 +82,17 @@ type ToldBy struct {
 }
 
 func newActing(v *Approval, in Input, now time.Time) Acting {
-	out := Acting{Own: in.Acting.Own}
+	out := Acting{Own: in.Substitution.Own}
 	if !v.Pending {
 		out.Unanswered = newUnanswered(in.Unanswered)
 		return out
 	}
-	if behalf := in.Acting.OnBehalf; behalf != nil {
+	if behalf := in.Substitution.OnBehalf; behalf != nil {
 		out.OnBehalf, out.OnBehalfID = behalf.Name, string(behalf.ID)
 	}
 	out.Asked = askedBy(in)
-	for i := range in.Acting.Delegations {
-		c := &in.Acting.Delegations[i]
+	for i := range in.Substitution.Delegations {
+		c := &in.Substitution.Delegations[i]
 		from := ReceivedFrom{From: c.From.Name}
 		switch {
 		case c.HandOver != nil:
@@ -102,13 +102,13 @@ func newActing(v *Approval, in Input, now time.Time) Acting {
 			from.Key = "away-" + string(c.From.ID)
 			from.Until = views.Exact(c.Absence.UntilAt)
 		}
-		out.Received = append(out.Received, from)
+		out.Receipt = append(out.Receipt, from)
 	}
-	for i := range in.Acting.HandOvers {
-		if in.Acting.HandOvers[i].ToUser == in.Reader.ID {
+	for i := range in.Substitution.HandOvers {
+		if in.Substitution.HandOvers[i].ToUser == in.Reader.ID {
 			continue // it is among what came to them
 		}
-		out.HandOvers = append(out.HandOvers, newHandedOver(v, in, &in.Acting.HandOvers[i], now))
+		out.HandOvers = append(out.HandOvers, newHandedOver(v, in, &in.Substitution.HandOvers[i], now))
 	}
 	if len(in.HandOverTo) > 0 && v.Held == "" && in.MayDecide() {
 		out.HandOver = &HandOverForm{
@@ -116,9 +116,9 @@ func newActing(v *Approval, in Input, now time.Time) Acting {
 			People: handOverChoices(in.HandOverTo),
 		}
 	}
-	if next := in.Acting.NextStep; next != nil && v.Held == "" {
+	if next := in.Substitution.NextStep; next != nil && v.Held == "" {
 		out.Next = &NextAsked{At: views.Exact(next.DueAt), Paused: next.PausedAt != nil}
-		for _, who := range in.Acting.NextTo.Asked() {
+		for _, who := range in.Substitution.NextTo.Asked() {
 			name := who.Email
 			if who.Group != "" {
 				name = "group " + who.Group
@@ -135,7 +135,7 @@ func (v Acting) state() []string {
 	if v.OnBehalfID != "" {
 		out = append(out, "for "+v.OnBehalfID)
 	}
-	for _, c := range v.Received {
+	for _, c := range v.Receipt {
 		out = append(out, c.Key)
 	}
 	for _, h := range v.HandOvers {

@@ -25,7 +25,7 @@ type Input struct {
 	Turns []models.Brief
 	// Acting is what the reader may do, and who acts for others. The zero value: they may see
 	// and not decide.
-	Acting models.ActingPage
+	Substitution models.ActingPage
 	// HandOverTo are those to whom the reader may hand it over.
 	HandOverTo []models.PersonRef
 	// Unanswered says of a request that expired who was told; nil: not wanted.
@@ -51,7 +51,7 @@ type Input struct {
 	Desk string
 	// Alone says that it is a page of its own all the same: what it says without
 	// script when its form came from there.
-	Alone bool
+	Single bool
 	// Late is the verdict that the reader just sent and that came too late or met another; empty otherwise. The page
 	// then shows the current state.
 	Late models.Verdict
@@ -77,7 +77,7 @@ type Input struct {
 }
 
 // MayDecide is false for who may see but not decide.
-func (in Input) MayDecide() bool { return in.Acting.MayDecide() }
+func (in Input) MayDecide() bool { return in.Substitution.MayDecide() }
 
 // DecideForm keeps a sent form, with its errors by field: reason, answer, option, input, digest, sum, new_budget, ask,
 // note, minutes, those of to, handover_note, FieldName, or "" for all.
@@ -87,7 +87,7 @@ type DecideForm struct {
 	Option             string         // that goes with the reason or answer
 	Preset             string         // of the reasons offered
 	Checked            []int          // items of the checklist that are ticked, by their numbers
-	Proposed           string         // whose proposed edit Checked is about, by its vote; empty: the request
+	Proposals          string         // whose proposed edit Checked is about, by its vote; empty: the request
 	Input              *string        // the whole input as JSON; nil: not edited
 	Fields             map[int]string // the text typed for the input's members, by their place
 	Sum                string         // of a budget request
@@ -171,17 +171,17 @@ type Approval struct {
 	Withdraw  *WithdrawForm
 	Withdrawn []WithdrawnNote
 
-	MustApprove string // who must approve, where the rule limits that
-	NoApprove   string // why the reader may not; empty: they may
-	Proposed    []ProposedEdit
-	Acting      Acting
+	MustApprove  string // who must approve, where the rule limits that
+	NoApprove    string // why the reader may not; empty: they may
+	Proposals    []ProposedEdit
+	Substitution Acting
 
 	EditJSON   string
 	FixedInput bool         // the asker takes no edit: it is suggested with a rejection
 	Edits      []EditChange // what the form changes in the input
 	Form       DecideForm
 	Headline   string // the request in one line, a claim
-	Quoted     string // the same where a sentence quotes it: of a question, the question alone
+	Quote      string // the same where a sentence quotes it: of a question, the question alone
 	Arms       bool   // approving is confirmed
 	Ends       string // names the ends that must be seen before; empty: none must
 	Confirm    *Confirm
@@ -202,7 +202,7 @@ type Approval struct {
 	Closed string  // why it can only be rejected; empty: it can be approved
 
 	Card
-	folding inputs.Folding
+	folds inputs.Folding
 }
 
 // Turn is one step of the conversation around a request.
@@ -244,7 +244,7 @@ func New(in Input, now time.Time) Approval {
 		Options: outcomes.Choices(r), RejectOptions: outcomes.RejectChoices(r), FixedInput: !r.TakesEdits(),
 		Turns:   turns(in.Turns, r.ID, now),
 		Pending: r.Status() == models.StatusPending, MayDecide: in.MayDecide(),
-		EditJSON: input.Edit, Form: in.Form, folding: folds,
+		EditJSON: input.Edit, Form: in.Form, folds: folds,
 	}
 	if in.Admin && r.ToolName != "" {
 		v.RuleURL = views.NewPolicyRuleURL(r.ID)
@@ -275,7 +275,7 @@ func New(in Input, now time.Time) Approval {
 	v.Details = detailFacts(v, r)
 	if v.Pending {
 		v.Offer = newBudgetOffer(in)
-		v.Left = views.Left(r.ApprovalTimeoutAt, asked, now)
+		v.Left = views.Remaining(r.ApprovalTimeoutAt, asked, now)
 		v.Held = heldText(&a, in.Origin)
 		v.approvers(in)
 	} else {
@@ -284,7 +284,7 @@ func New(in Input, now time.Time) Approval {
 			v.Outcome.FromURL = views.ApprovalURL(from)
 		}
 	}
-	v.Acting = newActing(&v, in, now)
+	v.Substitution = newActing(&v, in, now)
 	v.checklists(r, in.Form)
 	v.Withdrawn = withdrawnNotes(in.Origin, v.Pending && v.Held == "", now)
 	v.withdraw(in)
@@ -305,7 +305,7 @@ func New(in Input, now time.Time) Approval {
 // title puts the headline above the page, and the tool below it.
 func (v *Approval) title(r *models.Response) {
 	h := headline.Shown(r)
-	v.Title, v.Headline, v.Quoted = h.Short(words.TitleLength), h.Text(), h.Quoted()
+	v.Title, v.Headline, v.Quote = h.Short(words.TitleLength), h.Text(), h.Quoted()
 	if r.Kind == models.KindToolCall {
 		v.Uses = r.ToolName
 	}

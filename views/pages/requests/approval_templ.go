@@ -249,7 +249,7 @@ func Panel(v Approval) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = unanswered(v.Acting.Unanswered).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = unanswered(v.Substitution.Unanswered).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

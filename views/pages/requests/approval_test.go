@@ -121,7 +121,7 @@ func TestApprovalLateVerdict(t *testing.T) {
 		{"digest", gallery.Shell(), models.VerdictApprove, "This request changed while you were looking at it. Your approval was not saved. Look again, then decide."},
 		{"none", rejected, "", ""},
 	} {
-		v := requests.New(requests.Input{Approval: tt.a, Acting: models.ActingPage{Right: gallery.Own}, Late: tt.late}, gallery.Now)
+		v := requests.New(requests.Input{Approval: tt.a, Substitution: models.ActingPage{Right: gallery.Own}, Late: tt.late}, gallery.Now)
 		if v.Notice != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, v.Notice, tt.want)
 		}
@@ -165,7 +165,7 @@ func TestApprovalShowsEveryError(t *testing.T) {
 	t.Parallel()
 	for _, a := range []models.Approval{gallery.Shell(), gallery.Question(), gallery.Call("write_file", gallery.HugeInput())} {
 		for _, field := range []string{"", "reason", "digest", "answer", "option", "input", "approved"} {
-			in := requests.Input{Approval: a, Acting: models.ActingPage{Right: gallery.Own}, Form: requests.DecideForm{Errors: map[string]string{field: "is not as wanted"}}}
+			in := requests.Input{Approval: a, Substitution: models.ActingPage{Right: gallery.Own}, Form: requests.DecideForm{Errors: map[string]string{field: "is not as wanted"}}}
 			html := pagestest.Draw(t, requests.Panel(requests.New(in, gallery.Now)))
 			if n := strings.Count(html, "is not as wanted"); n != 1 {
 				t.Errorf("%s: the error of %q is shown %d times", a.ToolName, field, n)

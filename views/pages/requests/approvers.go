@@ -37,7 +37,7 @@ func (v *Approval) approvers(in Input) {
 	}
 	who := in.Approval.Approvers()
 	v.MustApprove = models.RevealString(who.Must(), false)
-	if in.MayDecide() && !in.Acting.MayApprove {
+	if in.MayDecide() && !in.Substitution.MayApprove {
 		v.NoApprove = models.RevealString(cmp.Or(who.Refusal(in.Approval.OwnerID, in.Reader),
 			"You can't approve this request."), false)
 	}
@@ -47,8 +47,8 @@ func (v *Approval) approvers(in Input) {
 	if in.Around == nil || v.Held != "" {
 		return
 	}
-	for i := range in.Around.Proposed {
-		v.Proposed = append(v.Proposed, newProposedEdit(v, in, &in.Around.Proposed[i]))
+	for i := range in.Around.Proposals {
+		v.Proposals = append(v.Proposals, newProposedEdit(v, in, &in.Around.Proposals[i]))
 	}
 }
 
@@ -57,7 +57,7 @@ func newProposedEdit(v *Approval, in Input, vote *models.Vote) ProposedEdit {
 	p := ProposedEdit{
 		ID: v.Anchor("proposed-" + string(vote.ID)), Vote: string(vote.ID), By: vote.UserName, Behalf: vote.BehalfName,
 		Must: models.RevealString(who.Must(), false), Sends: words.Deref(vote.Input),
-		Approves: in.Acting.Releases[vote.ID],
+		Approves: in.Substitution.Releases[vote.ID],
 	}
 	p.Input = ui.Code{ID: p.ID + "-input", Label: "Input as edited", Text: inputs.IndentJSON(p.Sends), Numbers: true}
 	p.Change = ui.DiffOf("What the edit changes", inputs.IndentJSON(in.Approval.ToolInputJSON), p.Input.Text)
@@ -70,7 +70,7 @@ func newProposedEdit(v *Approval, in Input, vote *models.Vote) ProposedEdit {
 // proposedState changes when a reader must look at the proposed edits again.
 func (v Approval) proposedState() string {
 	var ids []string
-	for _, p := range v.Proposed {
+	for _, p := range v.Proposals {
 		ids = append(ids, p.ID)
 	}
 	return strings.Join(ids, ",")

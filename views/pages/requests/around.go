@@ -86,7 +86,7 @@ func newBatchFact(in Input) *BatchFact {
 	}
 	done, failed := 0, 0
 	for _, c := range in.Calls {
-		if c.BatchID != d.BatchID || !c.Completed || c.Denied { // what a denial is reported with is no work done
+		if c.BatchID != d.BatchID || !c.Completed || c.Denial { // what a denial is reported with is no work done
 			continue
 		}
 		if done++; c.IsError {
@@ -146,7 +146,7 @@ func (v *Approval) around(in Input, now time.Time) {
 // policyNow says what would become of the request if it were made now (I12: it
 // stays as it was judged).
 func policyNow(around *models.Around) string {
-	if !around.PolicyChanged {
+	if !around.PolicyChange {
 		return ""
 	}
 	now := around.Now
@@ -178,7 +178,7 @@ func newEarlierCalls(around *models.Around, now time.Time) *EarlierCalls {
 	if len(around.Earlier) == 0 {
 		return nil
 	}
-	b := &EarlierCalls{Count: countsOf(around.Counts), More: around.EarlierCapped}
+	b := &EarlierCalls{Count: countsOf(around.Counts), More: around.EarlierCap}
 	for i := range around.Earlier {
 		a := &around.Earlier[i]
 		r := a.At(now)

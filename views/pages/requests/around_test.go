@@ -14,7 +14,7 @@ import (
 
 // whole is a request with all that stands around it, read by its owner.
 func whole(a models.Approval, mend ...func(*requests.Input)) requests.Approval {
-	in := requests.Input{Approval: a, Acting: models.ActingPage{Right: gallery.Own}, Sees: true, Reader: models.Voter{ID: gallery.UserID}, Around: gallery.Around(a)}
+	in := requests.Input{Approval: a, Substitution: models.ActingPage{Right: gallery.Own}, Sees: true, Reader: models.Voter{ID: gallery.UserID}, Around: gallery.Around(a)}
 	for _, m := range mend {
 		m(&in)
 	}
@@ -99,7 +99,7 @@ func TestWhatIsOfferedBesideAVerdict(t *testing.T) {
 		{"owner", whole(gallery.Shell()), true, true, true, true, false},
 		{"critical", whole(gallery.Payment()), true, true, true, false, false},
 		{"routed", whole(gallery.Shell(), func(in *requests.Input) { in.Sees = false }), true, true, false, false, false},
-		{"may not decide", whole(gallery.Shell(), func(in *requests.Input) { in.Acting, in.Sees = models.ActingPage{}, false }), false, false, false, false, false},
+		{"may not decide", whole(gallery.Shell(), func(in *requests.Input) { in.Substitution, in.Sees = models.ActingPage{}, false }), false, false, false, false, false},
 		{"grants off", whole(gallery.Shell(), func(in *requests.Input) { in.Around.GrantsEnabled = false }), true, true, true, false, false},
 		{"no deadline", whole(gallery.Question()), true, false, true, false, false},
 		{"outside", whole(outside(gallery.Shell())), false, false, false, false, false},

@@ -37,7 +37,7 @@ type SpentRow struct{ On, Times, Energy string }
 
 // BudgetOffer is the budget that a verdict on a proposal may set besides.
 type BudgetOffer struct {
-	Wanted string // what the agent would like; empty: it did not say
+	Wish   string // what the agent would like; empty: it did not say
 	Stands string
 }
 
@@ -127,8 +127,8 @@ func newBudgetOffer(in Input) *BudgetOffer {
 	if in.Budget.Total != nil {
 		offer.Stands = views.Number(*in.Budget.Total)
 	}
-	if wanted := in.Approval.EnergyBudget; wanted != nil {
-		offer.Wanted = views.Number(*wanted)
+	if wish := in.Approval.EnergyBudget; wish != nil {
+		offer.Wish = views.Number(*wish)
 	}
 	return offer
 }

@@ -35,7 +35,7 @@ func TestGauge(t *testing.T) {
 		{name: "the largest", b: models.Budget{Total: new(int64(models.MaxBudget)), Used: models.MaxBudget - 1}, value: "999999999999", most: "1000000000000", text: "999,999,999,999 used, 1 remaining of 1,000,000,000,000", warning: "99%", tone: views.ToneWarn, limited: true},
 	} {
 		g := budgets.NewGauge(tt.b)
-		if g.Limited != tt.limited || g.Used != tt.value || g.Most != tt.most || g.Text != tt.text || g.Tone != tt.tone {
+		if g.HasLimit != tt.limited || g.Used != tt.value || g.Most != tt.most || g.Text != tt.text || g.Tone != tt.tone {
 			t.Errorf("%s: %+v", tt.name, g)
 		}
 		if !strings.Contains(g.Warning, tt.warning) || (g.Warning == "") != (tt.warning == "") {
@@ -82,7 +82,7 @@ func TestBurnChartDrawsSteps(t *testing.T) {
 	if c.Top != "100" || c.First != "no. 10" || c.Last != "no. 30" || c.Says != "Energy used: 0 at entry 10, 100 at entry 30, of a budget of 50." {
 		t.Errorf("%+v", c)
 	}
-	if len(c.Rows) != 3 || c.Rows[0].Budget != "none" || c.Rows[2].Used != "100" || c.Thinned != "" {
+	if len(c.Rows) != 3 || c.Rows[0].Budget != "none" || c.Rows[2].Used != "100" || c.Gap != "" {
 		t.Errorf("%+v", c.Rows)
 	}
 	if c := budgets.NewBurnChart(nil, models.Budget{}, gallery.Now); !c.Empty {
@@ -100,15 +100,15 @@ func TestBurnChartTableIsThinned(t *testing.T) {
 		points[i] = models.EnergyPoint{Sequence: int64(i + 1), At: gallery.Now, Used: int64(i)}
 	}
 	c := budgets.NewBurnChart(points, models.Budget{}, gallery.Now)
-	if len(c.Rows) != 51 || c.Rows[50].Sequence != "199" || c.Thinned == "" {
-		t.Errorf("%d rows, the last %+v, %q", len(c.Rows), c.Rows[len(c.Rows)-1], c.Thinned)
+	if len(c.Rows) != 51 || c.Rows[50].Sequence != "199" || c.Gap == "" {
+		t.Errorf("%d rows, the last %+v, %q", len(c.Rows), c.Rows[len(c.Rows)-1], c.Gap)
 	}
 }
 
 // What was spent on is all accounted for: the rest is said too.
 func TestBudgetRequestSaysWhatWasSpentOn(t *testing.T) {
 	t.Parallel()
-	in := requests.Input{Approval: gallery.Wish(150), Acting: models.ActingPage{Right: gallery.Own}}
+	in := requests.Input{Approval: gallery.Wish(150), Substitution: models.ActingPage{Right: gallery.Own}}
 	gallery.Knows(&in)
 	v := requests.New(in, gallery.Now)
 	sum := 0
@@ -141,10 +141,10 @@ func TestBudgetRequestSaysWhatWasSpentOn(t *testing.T) {
 // has sent stays.
 func TestProposalOffersItsBudget(t *testing.T) {
 	t.Parallel()
-	in := requests.Input{Approval: gallery.Plan(), Acting: models.ActingPage{Right: gallery.Own}}
+	in := requests.Input{Approval: gallery.Plan(), Substitution: models.ActingPage{Right: gallery.Own}}
 	gallery.Knows(&in)
 	v := requests.New(in, gallery.Now)
-	if v.Offer == nil || v.Offer.Wanted != "120" || v.Offer.Stands != "100" || v.Form.NewBudget != "120" || !v.Form.SetBudget {
+	if v.Offer == nil || v.Offer.Wish != "120" || v.Offer.Stands != "100" || v.Form.NewBudget != "120" || !v.Form.SetBudget {
 		t.Errorf("%+v %+v", v.Offer, v.Form)
 	}
 	html := pagestest.Draw(t, requests.Panel(v))

@@ -115,7 +115,7 @@ func (v Approval) state(r *models.Response) string {
 		string(r.Status()), r.Digest, v.Held, r.ApprovalTimeoutAt.UTC().Format(time.RFC3339),
 		strconv.Itoa(len(v.Thread.Notes)), v.OpenFirst + v.proposedState(),
 	}
-	parts = append(parts, v.Acting.state()...)
+	parts = append(parts, v.Substitution.state()...)
 	if v.Twin != nil && v.Twin.Warns {
 		parts = append(parts, v.Twin.URL)
 	}
@@ -126,7 +126,7 @@ func (v Approval) state(r *models.Response) string {
 }
 
 func (v *Approval) card(in Input, now time.Time) {
-	v.Pane, v.Desk = (in.Pane || in.Desk != "") && !in.Alone, in.Desk
+	v.Pane, v.Desk = (in.Pane || in.Desk != "") && !in.Single, in.Desk
 	if in.Next != nil {
 		v.NextURL, v.NextLabel = views.ApprovalURL(in.Next.ID), headline.Shown(&in.Next.Response).Short(words.TitleLength)
 	}
@@ -163,7 +163,7 @@ func (v *Approval) card(in Input, now time.Time) {
 	}
 	v.AskBack = newAskBack(a, around.MaxPause, now)
 	v.Extend = newExtend(a, around.MaxTimeout, now)
-	if in.Sees && v.NoApprove == "" && in.Acting.OnBehalf == nil && around.GrantsEnabled &&
+	if in.Sees && v.NoApprove == "" && in.Substitution.OnBehalf == nil && around.GrantsEnabled &&
 		a.Kind == models.KindToolCall && !a.DecidedAlone() && !a.DrawnInPart() {
 		v.GrantURL = views.NewGrantURL(v.ID)
 	}
@@ -174,16 +174,16 @@ func (v *Approval) requireOpening(in Input) {
 	if !v.Pending || !in.MayDecide() || v.Closed != "" || v.NoApprove != "" {
 		return
 	}
-	folded := in.Approval.Unopened(inputs.Folds(&in.Approval.Response, in.Origin.Beside), in.Opened)
-	switch len(folded) {
+	fold := in.Approval.Unopened(inputs.Folds(&in.Approval.Response, in.Origin.Beside), in.Opened)
+	switch len(fold) {
 	case 0:
 		return
 	case 1:
 		v.OpenFirst = "Open the collapsed section first"
 	default:
-		v.OpenFirst = "Open the " + strconv.Itoa(len(folded)) + " collapsed sections first"
+		v.OpenFirst = "Open the " + strconv.Itoa(len(fold)) + " collapsed sections first"
 	}
-	v.OpenFirstURL = "#open-" + v.Anchor(PartAnchor(folded[0]))
+	v.OpenFirstURL = "#open-" + v.Anchor(PartAnchor(fold[0]))
 }
 
 func rejectPresets(around *models.Around, form DecideForm, ids string) []Preset {

@@ -20,7 +20,7 @@ type Checklist struct {
 // ChecklistItem is one item of it.
 type ChecklistItem struct {
 	ID, Value, Text string
-	Ticked          bool
+	Ticks           bool
 	Focus           bool // the first that is missing
 }
 
@@ -29,9 +29,9 @@ func newChecklist(r *models.Response, checked []int, wrong, ids string) Checklis
 	v := Checklist{ID: ids + "checklist", Error: wrong}
 	for i, text := range r.Checklist() {
 		item := ChecklistItem{
-			ID: v.ID + "-" + strconv.Itoa(i+1), Value: strconv.Itoa(i), Text: text, Ticked: slices.Contains(checked, i),
+			ID: v.ID + "-" + strconv.Itoa(i+1), Value: strconv.Itoa(i), Text: text, Ticks: slices.Contains(checked, i),
 		}
-		item.Focus = wrong != "" && !item.Ticked &&
+		item.Focus = wrong != "" && !item.Ticks &&
 			!slices.ContainsFunc(v.Items, func(before ChecklistItem) bool { return before.Focus })
 		v.Items = append(v.Items, item)
 	}
@@ -42,15 +42,15 @@ func newChecklist(r *models.Response, checked []int, wrong, ids string) Checklis
 // has its ticks, and their errors: they were made for one input.
 func (v *Approval) checklists(r *models.Response, sent DecideForm) {
 	wrong := sent.Errors[CheckedField]
-	for i := range v.Proposed {
-		p := &v.Proposed[i]
-		if p.Approves && p.Vote == sent.Proposed {
+	for i := range v.Proposals {
+		p := &v.Proposals[i]
+		if p.Approves && p.Vote == sent.Proposals {
 			p.Checklist, wrong = newChecklist(r, sent.Checked, wrong, p.ID+"-"), ""
 		} else {
 			p.Checklist = newChecklist(r, nil, "", p.ID+"-")
 		}
 	}
-	if sent.Proposed != "" {
+	if sent.Proposals != "" {
 		sent.Checked = nil
 	}
 	v.Checklist = newChecklist(r, sent.Checked, wrong, v.IDs)

@@ -133,7 +133,7 @@ func checklist(c Checklist) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				if item.Ticked {
+				if item.Ticks {
 					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, " checked")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
@@ -149,7 +149,7 @@ func checklist(c Checklist) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				}
-				if c.Error != "" && !item.Ticked {
+				if c.Error != "" && !item.Ticks {
 					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, " aria-invalid=\"true\"")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err

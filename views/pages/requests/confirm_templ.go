@@ -510,7 +510,7 @@ func (v Approval) quoted() templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Untrusted(v.Quoted).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Untrusted(v.Quote).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

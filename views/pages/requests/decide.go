@@ -86,45 +86,45 @@ func editRows(text string) int {
 // otherErrors are the errors beside the fields that this request's forms have, so that no error is lost for want of a
 // place.
 func (v Approval) otherErrors() string {
-	placed := []string{"reason", "digest"}
+	fields := []string{"reason", "digest"}
 	if len(v.Checklist.Items) > 0 && v.decides() && v.NoApprove == "" && v.OpenFirst == "" && v.Closed == "" {
-		placed = append(placed, "checked")
+		fields = append(fields, "checked")
 	}
 	if v.AskBack != nil {
-		placed = append(placed, "ask")
+		fields = append(fields, "ask")
 	}
-	if v.Acting.HandOver != nil {
-		placed = append(placed, "to", "handover_note")
+	if v.Substitution.HandOver != nil {
+		fields = append(fields, "to", "handover_note")
 	}
 	if v.Extend != nil {
-		placed = append(placed, "minutes")
+		fields = append(fields, "minutes")
 	}
 	if v.Thread.AnswerURL != "" {
-		placed = append(placed, "note")
+		fields = append(fields, "note")
 	}
 	for _, f := range v.Fields {
-		placed = append(placed, f.Name)
+		fields = append(fields, f.Name)
 	}
 	if v.Question {
-		placed = append(placed, "answer")
+		fields = append(fields, "answer")
 		if len(v.Options) > 0 {
-			placed = append(placed, "option")
+			fields = append(fields, "option")
 		}
 	} else if v.EditJSON != "" || v.Ask != nil {
-		placed = append(placed, "input", "sum")
+		fields = append(fields, "input", "sum")
 	}
 	if len(v.RejectOptions) > 0 && v.withOption() == "" {
-		placed = append(placed, "option")
+		fields = append(fields, "option")
 	}
 	if v.Offer != nil {
-		placed = append(placed, "new_budget")
+		fields = append(fields, "new_budget")
 	}
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(v.Form.Errors)) {
 		switch {
 		case name == "":
 			out = append(out, v.Form.Errors[name])
-		case !slices.Contains(placed, name):
+		case !slices.Contains(fields, name):
 			out = append(out, name+": "+v.Form.Errors[name])
 		}
 	}

@@ -616,7 +616,7 @@ func verdictForm(v Approval) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if v.Acting.OnBehalf != "" {
+			if v.Substitution.OnBehalf != "" {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 36, " aria-describedby=\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -2332,7 +2332,7 @@ func moreActions(v Approval) templ.Component {
 			templ_7745c5c3_Var94 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		if v.AskBack != nil || v.Extend != nil || v.Cancel != "" || v.GrantURL != "" || v.Acting.HandOver != nil {
+		if v.AskBack != nil || v.Extend != nil || v.Cancel != "" || v.GrantURL != "" || v.Substitution.HandOver != nil {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 171, "<div class=\"more-actions\" role=\"group\" aria-label=\"More\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -2499,7 +2499,7 @@ func moreActions(v Approval) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			if v.Acting.HandOver != nil {
+			if v.Substitution.HandOver != nil {
 				templ_7745c5c3_Err = handOverForm(v).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err

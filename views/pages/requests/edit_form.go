@@ -45,8 +45,8 @@ func newFieldEditors(v Approval, in Input) []FieldEditor {
 			ID: v.Anchor(name), Name: name, Member: f.Name, Kind: f.Kind(), Value: f.Text(), Asked: f.Text(),
 			Error: in.Form.Errors[name], form: v.Anchor("verdict"),
 		}
-		if typed, ok := in.Form.Fields[i]; ok {
-			e.Value = typed
+		if text, ok := in.Form.Fields[i]; ok {
+			e.Value = text
 		}
 		e.Rows = min(max(strings.Count(e.Value, "\n")+1, 1), 20)
 		out = append(out, e)
@@ -149,18 +149,18 @@ func editChanges(v Approval, r *models.Response) []EditChange {
 			out = append(out, newChange(f.Member, f.Asked, f.Value))
 		}
 	}
-	if typed := v.Form.Input; typed != nil && *typed != v.EditJSON {
-		out = append(out, wholeChanges([]byte(r.ToolInputJSON), *typed)...)
+	if text := v.Form.Input; text != nil && *text != v.EditJSON {
+		out = append(out, wholeChanges([]byte(r.ToolInputJSON), *text)...)
 	}
 	return out
 }
 
 // wholeChanges compares the members of two inputs as they were written.
-func wholeChanges(asked []byte, typed string) []EditChange {
+func wholeChanges(asked []byte, text string) []EditChange {
 	before, isObject := words.Object(asked)
-	after, still := words.Object([]byte(typed))
+	after, still := words.Object([]byte(text))
 	if !isObject || !still {
-		return []EditChange{newChange("input", string(asked), typed)}
+		return []EditChange{newChange("input", string(asked), text)}
 	}
 	var out []EditChange
 	for _, name := range slices.Sorted(maps.Keys(union(before, after))) {

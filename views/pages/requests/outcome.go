@@ -10,7 +10,7 @@ func heldText(a *models.Approval, o models.Origin) string {
 	if a.HeldUntil == nil {
 		return ""
 	}
-	if o.Sending != nil {
+	if o.Delivery != nil {
 		return inputs.TellingText(o)
 	}
 	if a.Vote != nil && a.Vote.UserName != "" {

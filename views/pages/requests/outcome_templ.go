@@ -225,7 +225,7 @@ func outcome(v Approval) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = outcomes.Ticked(v.Outcome.By, v.Outcome.Ticked).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = outcomes.Ticked(v.Outcome.By, v.Outcome.Ticks).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -307,7 +307,7 @@ func outcome(v Approval) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if v.Outcome.Suggested {
+			if v.Outcome.Suggestion {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 28, "<dt>Digest suggested</dt>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err

@@ -27,17 +27,17 @@ func (v *Approval) outside(in Input) {
 			" bytes and only part of it was kept, so nobody can see everything that would run."
 	}
 	told := o
-	told.Sending, told.Withdrawals = nil, nil // they have places of their own
+	told.Delivery, told.Withdrawals = nil, nil // they have places of their own
 	v.Notes, v.Linked = inputs.OriginNotes(told), inputs.NewLinked(o, "")
 	if !v.Outside {
 		return
 	}
 	v.EditJSON = ""
 	if beside, ok := inputs.BesideInput(&a.Response, o.Beside, v.Hears); ok {
-		v.Beside = v.folding.Of(beside, models.PartBeside)
+		v.Beside = v.folds.Of(beside, models.PartBeside)
 	}
 	if other, ok := inputs.OtherInput(&a.Response, v.Hears); ok {
-		v.Other = v.folding.Of(other, models.PartOther)
+		v.Other = v.folds.Of(other, models.PartOther)
 		v.Blocks = nil // of what the agent reported, which is not what runs
 		v.Whole.Label = "The input that " + models.RevealString(a.AgentName, false) + " reported"
 	}

@@ -50,7 +50,7 @@ func TestTheSourceIsAStripOnlyBelowAllOfItI13(t *testing.T) {
 			if c.mend != nil {
 				c.mend(&a)
 			}
-			if v := New(Input{Approval: a, Acting: models.ActingPage{Right: models.Right{Own: true, MayApprove: true}}}, time.Now()); v.Whole.First > 0 != c.strip {
+			if v := New(Input{Approval: a, Substitution: models.ActingPage{Right: models.Right{Own: true, MayApprove: true}}}, time.Now()); v.Whole.First > 0 != c.strip {
 				t.Errorf("a strip of %d lines", v.Whole.First)
 			}
 		})

@@ -189,7 +189,7 @@ func facts(v Approval) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = nextAsked(v.Acting.Next).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = nextAsked(v.Substitution.Next).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -75,7 +75,7 @@ type WithdrawForm struct {
 
 // withdraw offers admins to take back a decision that is on its way.
 func (v *Approval) withdraw(in Input) {
-	told := in.Origin.Sending
+	told := in.Origin.Delivery
 	if !v.Outside || v.Held == "" || told == nil {
 		return
 	}

@@ -22,12 +22,12 @@ type NotificationsInput struct {
 
 // Notifications is the view model of the page of the system's notifications.
 type Notifications struct {
-	Ways    []Health
-	Facts   []Fact
-	Failing []FailingRow
-	Hosts   []HostRow
-	Host    ui.Field
-	Problem string
+	Ways     []Health
+	Facts    []Fact
+	Failures []FailingRow
+	Hosts    []HostRow
+	Host     ui.Field
+	Problem  string
 }
 
 // FailingRow is one channel whose messages do not arrive.
@@ -54,14 +54,14 @@ func NewNotifications(in NotificationsInput, now time.Time) Notifications {
 	}
 	b := in.Backlog
 	v.Facts = []Fact{
-		{Name: "Scheduled", Value: views.Count(b.Scheduled), Note: "for later, or after quiet hours"},
+		{Name: "Scheduled", Value: views.Count(b.Schedule), Note: "for later, or after quiet hours"},
 		{Name: "To be sent", Value: views.Count(b.Unsent), Note: "now, or again after a failure"},
 	}
 	if !b.Oldest.IsZero() {
 		v.Facts = append(v.Facts, Fact{Name: "Oldest", Value: views.Ago(b.Oldest, now).Text})
 	}
-	for i := range b.Failing {
-		f := &b.Failing[i]
+	for i := range b.Failures {
+		f := &b.Failures[i]
 		row := FailingRow{
 			Owner: f.Owner, Kind: words.ChannelName(f.Kind), Label: f.Label, Problem: words.SendText(f.LastClass, f.LastStatus),
 			Sent: views.AgoOf(f.LastSentAt, now),
@@ -69,7 +69,7 @@ func NewNotifications(in NotificationsInput, now time.Time) Notifications {
 		if row.Since = views.AgoOf(f.FailingSince, now); row.Since.IsZero() {
 			row.Since = views.AgoOf(f.DisabledAt, now)
 		}
-		v.Failing = append(v.Failing, row)
+		v.Failures = append(v.Failures, row)
 	}
 	for _, h := range in.Means.Hosts {
 		by := h.ByName

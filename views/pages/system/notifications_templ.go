@@ -184,7 +184,7 @@ func NotificationsPage(p views.Page, v Notifications) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if len(v.Failing) == 0 {
+			if len(v.Failures) == 0 {
 				templ_7745c5c3_Err = ui.EmptyLine("None.").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -202,7 +202,7 @@ func NotificationsPage(p views.Page, v Notifications) templ.Component {
 						}()
 					}
 					ctx = templ.InitializeContext(ctx)
-					for _, row := range v.Failing {
+					for _, row := range v.Failures {
 						templ_7745c5c3_Err = failingLine(row).Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err

@@ -15,7 +15,7 @@ type Input struct {
 	State   models.SystemState
 	Version string // of the product; empty: not known
 	Go      string // that it was built with
-	Started time.Time
+	Start   time.Time
 	Streams int // pages and clients that listen
 	// Upstreams are the other systems that ask for approvals.
 	Upstreams []models.UpstreamState
@@ -35,7 +35,7 @@ type System struct {
 	Health    []Health
 	Facts     []FactGroup
 	Oldest    *WaitingRow
-	Stranded  []WaitingRow
+	AdminOnly []WaitingRow
 	More      bool
 	Upstreams []UpstreamRow
 }
@@ -70,8 +70,8 @@ func New(in Input, now time.Time) System {
 		row := waitingRow(*s.Oldest, now)
 		v.Oldest = &row
 	}
-	for _, p := range s.Stranded {
-		v.Stranded = append(v.Stranded, waitingRow(p, now))
+	for _, p := range s.AdminOnly {
+		v.AdminOnly = append(v.AdminOnly, waitingRow(p, now))
 	}
 	version := in.Version
 	if version == "" {
@@ -82,7 +82,7 @@ func New(in Input, now time.Time) System {
 			{Name: "Pending", Value: views.Count(s.Pending)},
 			{Name: "Waiters", Value: views.Number(int64(s.Waiters)), Note: "agents waiting for an answer"},
 			{Name: "Stream clients", Value: views.Number(int64(in.Streams)), Note: "open pages and event streams"},
-			{Name: "Running since", Value: views.Ago(in.Started, now).Text},
+			{Name: "Running since", Value: views.Ago(in.Start, now).Text},
 		}},
 		{ID: "size", Title: "Size", Facts: []Fact{
 			{Name: "Database", Value: size(s.DatabaseBytes), Note: size(s.FreeBytes) + " of it free"},
@@ -135,7 +135,7 @@ func health(in Input, now time.Time) []Health {
 		out = append(out, bad("Fallback", "On"+untilEnd(in.FallbackUntil)+": clients run calls when no server answers."))
 	}
 	decide := good("Who can decide", "Every pending request has an active owner or reviewer.")
-	if len(in.State.Stranded) > 0 {
+	if len(in.State.AdminOnly) > 0 {
 		decide = Health{
 			Name: "Who can decide", Word: ui.Word{Text: "check", Tone: views.ToneWarn, Icon: "triangle-alert"},
 			Text: "Only an admin can decide some requests: see below.",
@@ -154,26 +154,26 @@ func health(in Input, now time.Time) []Health {
 
 // webhookHealth is one line for all endpoints.
 func webhookHealth(all []models.WebhookState) Health {
-	stopped, refusing := 0, 0
+	stopped, refusals := 0, 0
 	for i := range all {
 		switch all[i].PausedWhy {
 		case models.PausedFailing, models.PausedGone:
 			stopped++
 		case models.PausedByPerson:
 		default:
-			if all[i].Blocked > 0 {
-				refusing++
+			if all[i].BlockCount > 0 {
+				refusals++
 			}
 		}
 	}
 	h := Health{
 		Name: "Webhooks", Word: ui.Word{Text: "ok", Tone: views.ToneGood, Icon: "check"}, Text: "No endpoint refuses events.",
 	}
-	if stopped+refusing == 0 {
+	if stopped+refusals == 0 {
 		return h
 	}
 	h.Word = ui.Word{Text: "check", Tone: views.ToneWarn, Icon: "triangle-alert"}
-	h.Text = "Endpoints that refuse events: " + views.Count(refusing) + ". Paused after refusals: " +
+	h.Text = "Endpoints that refuse events: " + views.Count(refusals) + ". Paused after refusals: " +
 		views.Count(stopped) + "."
 	return h
 }
@@ -189,9 +189,9 @@ func notifyHealth(b models.NotificationBacklog, now time.Time) Health {
 		Text: "No channel fails, and nothing waits for long.",
 	}
 	late := !b.Oldest.IsZero() && now.Sub(b.Oldest) >= lateAfter
-	if late || len(b.Failing) > 0 {
+	if late || len(b.Failures) > 0 {
 		h.Word = ui.Word{Text: "check", Tone: views.ToneWarn, Icon: "triangle-alert"}
-		h.Text = views.Count(len(b.Failing)) + " failing channels."
+		h.Text = views.Count(len(b.Failures)) + " failing channels."
 		if late {
 			h.Text += " The oldest unsent message is from " + views.Ago(b.Oldest, now).Text + "."
 		}
@@ -238,7 +238,7 @@ func waitingRow(p models.PendingRef, now time.Time) WaitingRow {
 	}
 	return WaitingRow{
 		URL: views.ApprovalURL(p.ID), Name: what, Agent: p.AgentName, Owner: p.OwnerName,
-		Asked: views.Ago(p.AskedAt, now), Left: views.Left(p.Deadline, p.AskedAt, now),
+		Asked: views.Ago(p.AskedAt, now), Left: views.Remaining(p.Deadline, p.AskedAt, now),
 	}
 }
 

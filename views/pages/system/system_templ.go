@@ -279,7 +279,7 @@ func Page(p views.Page, v System) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if len(v.Stranded) == 0 {
+			if len(v.AdminOnly) == 0 {
 				templ_7745c5c3_Err = ui.EmptyLine("None: every pending request has an active reviewer.").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -301,7 +301,7 @@ func Page(p views.Page, v System) templ.Component {
 						}()
 					}
 					ctx = templ.InitializeContext(ctx)
-					for _, row := range v.Stranded {
+					for _, row := range v.AdminOnly {
 						templ_7745c5c3_Err = waitingLine(row).Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err

@@ -30,7 +30,7 @@ func TestSystemInWords(t *testing.T) {
 	if v.Oldest.URL == "" || v.Oldest.Left.Text != "1:00 left" || len(v.Health) != 5 {
 		t.Errorf("%+v %+v", v.Oldest, v.Health)
 	}
-	if empty := system.New(system.Input{Started: gallery.Now}, gallery.Now); empty.Oldest != nil {
+	if empty := system.New(system.Input{Start: gallery.Now}, gallery.Now); empty.Oldest != nil {
 		t.Errorf("%+v", empty)
 	}
 }

@@ -64,13 +64,13 @@ func webhookWord(w *models.WebhookState) (word ui.Word, why string) {
 			Text: "paused", Tone: views.ToneBad, Icon: "triangle-alert",
 		}, "It answered 410: it wants no more events."
 	}
-	switch w.Blocked {
+	switch w.BlockCount {
 	case 0:
 		return ui.Word{}, ""
 	case 1:
 		return ui.Word{Text: "refusing", Tone: views.ToneWarn}, "1 conversation waits."
 	}
-	return ui.Word{Text: "refusing", Tone: views.ToneWarn}, views.Count(w.Blocked) + " conversations wait."
+	return ui.Word{Text: "refusing", Tone: views.ToneWarn}, views.Count(w.BlockCount) + " conversations wait."
 }
 
 func webhookBacklog(w *models.WebhookState, now time.Time) Backlog {

@@ -19,7 +19,7 @@ type WebhookInput struct {
 	MoreSkips string               // where the rest of the skips is; empty: there is none
 
 	Secret  string                // a new one, to be shown once
-	Tried   *models.WebhookAnswer // what came of a test
+	Trial   *models.WebhookAnswer // what came of a test
 	Skip    SkipForm              // that was refused
 	Problem string                // why the act was refused
 }
@@ -51,7 +51,7 @@ type WebhookView struct {
 	Skips       []SkipRow
 	MoreSkips   string
 	Secret      string
-	Tried       *AnswerRow
+	Trial       *AnswerRow
 	Problem     string
 	TestURL     string
 	SwitchURL   string
@@ -111,9 +111,9 @@ func NewWebhookPage(in WebhookInput, now time.Time) WebhookView {
 	for i := range in.Answers {
 		v.Answers = append(v.Answers, webhookAnswer(&in.Answers[i], now))
 	}
-	if in.Tried != nil {
-		tried := webhookAnswer(in.Tried, now)
-		v.Tried = &tried
+	if in.Trial != nil {
+		trial := webhookAnswer(in.Trial, now)
+		v.Trial = &trial
 	}
 	for i := range in.Blocks {
 		v.Blocks = append(v.Blocks, webhookBlock(&in.Blocks[i], in.Skip, now))
@@ -124,7 +124,7 @@ func NewWebhookPage(in WebhookInput, now time.Time) WebhookView {
 	return v
 }
 
-func webhookBlock(b *models.WebhookBlock, typed SkipForm, now time.Time) BlockRow {
+func webhookBlock(b *models.WebhookBlock, form SkipForm, now time.Time) BlockRow {
 	row := BlockRow{
 		Type: b.Type, Seq: views.Number(b.Seq), EntryURL: views.LedgerEntryURL(b.Seq), Key: strconv.FormatInt(b.Seq, 10),
 		Since: views.Ago(b.Since, now), Next: "now", Attempts: strconv.Itoa(b.Attempts), Text: answerWords(b.Class, b.Status),
@@ -142,8 +142,8 @@ func webhookBlock(b *models.WebhookBlock, typed SkipForm, now time.Time) BlockRo
 		ID: "reason-" + row.Key, Name: "reason", Label: "Reason", Required: true,
 		MaxLength: strconv.Itoa(models.MaxSkipReason), Autocomplete: "off",
 	}
-	if typed.Seq == b.Seq {
-		row.Reason.Value, row.Reason.Error, row.Open = typed.Reason, typed.Error, true
+	if form.Seq == b.Seq {
+		row.Reason.Value, row.Reason.Error, row.Open = form.Reason, form.Error, true
 	}
 	return row
 }

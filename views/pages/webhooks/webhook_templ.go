@@ -100,8 +100,8 @@ func WebhookPage(p views.Page, v WebhookView) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			if v.Tried != nil {
-				templ_7745c5c3_Err = webhookTried(*v.Tried).Render(ctx, templ_7745c5c3_Buffer)
+			if v.Trial != nil {
+				templ_7745c5c3_Err = webhookTried(*v.Trial).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
