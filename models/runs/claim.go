@@ -21,7 +21,7 @@ const (
 
 	claimQuery = `SELECT ` + runColumns + runsReady + ` AND i.ready_at <= ? AND (i.leased_until IS NULL OR i.leased_until <= ?)
  ORDER BY i.ready_at LIMIT 1`
-	// What is ready is few, and under way for the most part: it may be sorted.
+	// Ready runs are few, and mostly under way: they may be sorted.
 	nextRunQuery = `SELECT i.ready_at, i.leased_until` + runsReady + ` ORDER BY max(i.ready_at, coalesce(i.leased_until, i.ready_at)) LIMIT 1`
 	leaseQuery   = `SELECT 1 FROM agent_inbox WHERE conversation_id = ? AND lease = ? AND holder = ?`
 )
@@ -106,8 +106,8 @@ func (r *Runs) CheckRun(ctx context.Context, run *models.Run) error {
 	return mayRun(stands, &c)
 }
 
-// ReleaseRun gives the run back as it is, with the energy that was reserved for
-// it: what is ready stays ready. It does nothing where the run was taken over.
+// ReleaseRun gives the run back unchanged, with the energy that was reserved for it: a ready run stays ready. It does
+// nothing if another caller has taken the run over.
 func (r *Runs) ReleaseRun(ctx context.Context, run *models.Run) error {
 	return r.write(ctx, func(t *tx) error {
 		stands, err := t.leased(run)
@@ -119,8 +119,8 @@ func (r *Runs) ReleaseRun(ctx context.Context, run *models.Run) error {
 	})
 }
 
-// RestRun ends a run that cannot go on by itself: text tells people why, in the
-// conversation, which waits for them. A model that failed is counted.
+// RestRun ends a run that can't go on without help: text tells people why, in the conversation, which waits for them.
+// A model that failed is counted.
 func (r *Runs) RestRun(ctx context.Context, run *models.Run, text string, failed bool) error {
 	return r.write(ctx, func(t *tx) error {
 		conv, err := t.held(run)
@@ -142,8 +142,7 @@ func (r *Runs) RestRun(ctx context.Context, run *models.Run, text string, failed
 	})
 }
 
-// IdleRun ends a run in which nothing is left to do: nobody has said anything
-// that the model has not answered.
+// IdleRun ends a run with nothing left to do: the model has answered every message.
 func (r *Runs) IdleRun(ctx context.Context, run *models.Run, seen *models.RunContext) error {
 	return r.write(ctx, func(t *tx) error {
 		conv, err := t.held(run)
@@ -189,7 +188,7 @@ const (
 	ready = true
 )
 
-// giveBack ends the lease and frees what was reserved.
+// giveBack ends the lease and frees the reserved energy.
 func (t *tx) giveBack(run *models.Run, stays bool) error {
 	set := `UPDATE agent_inbox SET holder = '', leased_until = NULL`
 	if !stays {

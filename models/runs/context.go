@@ -34,8 +34,8 @@ var (
 	runStepsQuery    = `SELECT ` + requests.StepRow.Columns("", nil) + ` FROM budget_steps WHERE conversation_id = ? ORDER BY sequence DESC LIMIT ?`
 )
 
-// RunContext reads what the next turn of a run is made from, as it stands at one
-// moment. CodeConflict if the run does not stand.
+// RunContext reads the input of a run's next turn, at one moment. CodeConflict if the run was taken over, paused or
+// stopped.
 func (r *Runs) RunContext(ctx context.Context, run *models.Run) (*models.RunContext, error) {
 	c := &models.RunContext{}
 	err := r.db.Snapshot(context.WithoutCancel(ctx), func(ctx context.Context) error {
@@ -72,8 +72,7 @@ type runReader struct {
 	conv models.ConversationID
 }
 
-// entries reads messages, turns and changes of the budget. What is left out is
-// left out of both lists at one place.
+// entries reads messages, turns and changes of the budget. Both lists begin at the same entry.
 func (r *runReader) entries(c *models.RunContext) error {
 	messages := db.ReaderOf[models.Message](requests.MessageRow)
 	err := r.each(runMessagesQuery, func(row db.Scanner) error {
@@ -136,8 +135,8 @@ func (r *runReader) steps(c *models.RunContext) error {
 	return nil
 }
 
-// requests reads the proposals and budget requests as they stand now: those of
-// the turns, those that wait, and the latest that were settled.
+// requests reads the current state of proposals and budget requests: those of the turns, the pending ones, and the
+// latest that were settled.
 func (r *runReader) requests(c *models.RunContext) error {
 	c.Responses = make(map[models.ResponseID]*models.Approval)
 	var ids []models.ResponseID

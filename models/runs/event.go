@@ -18,7 +18,7 @@ type runEvent struct {
 	models.RunEvent // its ids as they are kept
 
 	key    string
-	digest [sha256.Size]byte // of what is claimed under the key
+	digest [sha256.Size]byte // of the contents claimed under the key
 	wrong  error
 
 	// Of a tool call: what it is, kept whole or cut.
@@ -127,7 +127,7 @@ func (e *runEvent) checkCall() error {
 	return nil
 }
 
-// checkCutCall takes an input that was cut by whoever reports it.
+// checkCutCall reads an input that its reporter has cut.
 func (e *runEvent) checkCutCall(input jsontext.Value) error {
 	if raw, err := hex.DecodeString(e.InputDigest); err != nil || len(raw) != sha256.Size || strings.ToLower(e.InputDigest) != e.InputDigest {
 		return models.Invalid("inputDigest", "is required with inputBytes: the SHA-256 of the whole call, in lower case")
@@ -189,8 +189,8 @@ func eventKey(s string) string {
 	return models.Cut(s, maxEventKey-2*len(sum)-1) + "#" + hex.EncodeToString(sum[:])
 }
 
-// cutText is at most models.MaxResult bytes of a text, with its true length if it
-// is cut here or was cut by whoever reported it.
+// cutText is at most models.MaxResult bytes of a text, with its true length if it is cut here or was cut by its
+// reporter.
 func cutText(s string, told int64) (string, *int64) {
 	length := max(told, int64(len(s)))
 	s = models.Cut(s, models.MaxResult)

@@ -49,9 +49,8 @@ func (r *Runs) FindCall(ctx context.Context, actor models.Actor, callID string) 
 
 const callByID = `SELECT id FROM responses` + db.ByResponsesFunctionCalls + ` WHERE agent_id = ? AND tool_use_id = ? AND protocol <> ''`
 
-// PendingCalls are what waits of an agent's own function calls, or of those that a person
-// may decide. A page ends after MaxListBytes. Offsets are the protocol's: rows that leave
-// while it is paged through move those behind them.
+// PendingCalls lists an agent's own pending function calls, or those that a person may decide. A page ends after
+// MaxListBytes. Offsets are the protocol's: rows that leave while a client reads pages move those behind them.
 //
 // Codes: forbidden.
 func (r *Runs) PendingCalls(ctx context.Context, actor models.Actor, q CallsQuery) (CallsPage, error) {

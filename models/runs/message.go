@@ -113,7 +113,7 @@ func (t *tx) begin(actor models.Actor, in models.MessageInput) (*models.MessageR
 	return &models.MessageResult{Conversation: conv, Message: m}, err
 }
 
-// say is a message into a conversation that stands.
+// say is a message into an existing conversation.
 func (t *tx) say(actor models.Actor, in models.MessageInput) (*models.MessageResult, error) {
 	conv, err := t.owned(actor, in.ConversationID)
 	if err != nil {
@@ -140,9 +140,8 @@ func (t *tx) say(actor models.Actor, in models.MessageInput) (*models.MessageRes
 	return out, err
 }
 
-// addMessage stores a message and has the run go on: a stopped or completed one
-// resumes, an archived one comes back, and more budget may be asked for again.
-// decided is what was decided together with it, or nil.
+// addMessage stores a message and has the run go on: a stopped or completed one resumes, an archived one comes back,
+// and more budget may be requested again. decided is the request that was decided together with it, or nil.
 func (t *tx) addMessage(author models.Actor, conv *models.Conversation, content string, decided *models.Approval) (*models.Message, error) {
 	sequence, err := t.NextSequence(conv.ID)
 	if err != nil {
@@ -174,8 +173,8 @@ func (t *tx) addMessage(author models.Actor, conv *models.Conversation, content 
 	return m, t.resumeBy(author, conv, decided)
 }
 
-// resumeBy has a conversation go on after a person wrote into it; if what was
-// decided with that may be taken back, only then or with its release.
+// resumeBy has a conversation go on after a person wrote into it; if the decision made with that message may be
+// undone, only then or with its release.
 func (t *tx) resumeBy(person models.Actor, conv *models.Conversation, decided *models.Approval) error {
 	if conv.ArchivedAt != nil {
 		if err := t.setArchived(person, conv, false); err != nil {
@@ -197,7 +196,7 @@ func (t *tx) resumeBy(person models.Actor, conv *models.Conversation, decided *m
 	return t.Wake(person, conv.ID)
 }
 
-// titleOf makes a title of the first line of what was said.
+// titleOf makes a title of the first line of a message.
 func titleOf(content string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(content), "\n")
 	line = strings.TrimSpace(line)
@@ -232,7 +231,7 @@ func (r *Runs) DecideIn(ctx context.Context, actor models.Actor, id models.Conve
 		if conv, err = t.Conversation(id); err != nil {
 			return err
 		}
-		// Whoever a request was routed to may decide it here too, by its id.
+		// A reviewer to whom a request was routed may decide it here too, by its id.
 		if conv == nil || (!requests.Owns(actor, conv) && d.ResponseID == "") {
 			return models.NotFound("conversation")
 		}

@@ -8,11 +8,9 @@ import (
 	"countersign/models"
 )
 
-// OpenRun opens a run of the agent's as a conversation, or finds the one that
-// stands; opened tells which. One that stands, perhaps opened by a request, is
-// given the parent, the title and the budget that it did not have, and another
-// onReject if one is named; another parent is a conflict, and a title or budget
-// that stands stays.
+// OpenRun opens a run of the agent's as a conversation, or finds the existing one; opened says which. An existing one,
+// perhaps opened by a request, gets the parent, the title and the budget that it did not have, and another onReject if
+// one is named; another parent is a conflict, and an existing title or budget stays.
 //
 // Codes: forbidden (agents only), invalid, other_agent, id_taken, key_conflict.
 func (r *Runs) OpenRun(ctx context.Context, actor models.Actor, in models.RunInput) (conv *models.Conversation, opened bool, err error) {
@@ -95,7 +93,7 @@ func checkTitle(title string) error {
 	return nil
 }
 
-// foundRun is a run that stands already. Another parent would be another run.
+// foundRun is an existing run. Another parent would be another run.
 func (t *tx) foundRun(actor models.Actor, id models.ConversationID, in models.RunInput) (*models.Conversation, error) {
 	conv, err := t.Conversation(id)
 	if err != nil {
@@ -127,8 +125,8 @@ func (t *tx) foundRun(actor models.Actor, id models.ConversationID, in models.Ru
 	return conv, err
 }
 
-// chooseOnReject takes what the agent says of rejections. What a person chose
-// stays, and what nobody chose is the default that the agent names.
+// chooseOnReject takes the agent's choice about rejections. A person's choice stays, and without any choice the
+// agent's default counts.
 func chooseOnReject(conv *models.Conversation, in models.RunInput, columns map[string]any) {
 	choice, by := in.OnReject, models.OnRejectByAgent
 	if choice == "" && conv.OnRejectBy == "" {
@@ -141,7 +139,7 @@ func chooseOnReject(conv *models.Conversation, in models.RunInput, columns map[s
 	columns["on_reject"], columns["on_reject_by"] = choice, by
 }
 
-// described is what the ledger says of a conversation that was described anew.
+// described is what the ledger says of a conversation whose description changes.
 func described(c *models.Conversation) map[string]any {
 	return map[string]any{
 		"on_reject": c.OnReject, "on_reject_by": c.OnRejectBy, "title_digest": models.DigestOfText(c.Title), "parent_digest": models.DigestOfText(parentOf(c)),

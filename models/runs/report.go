@@ -11,11 +11,10 @@ import (
 	"countersign/models/ledger"
 )
 
-// ReportEvents stores what an agent reports of its run, in the order given, in
-// one transaction, and says of each what became of it. What is reported is a
-// claim: it is shown as the agent's, costs nothing, needs no approval and is never
-// refused for its size. The same event again, by its id or else by its type and
-// tool use, is repeated: it changes nothing and is not counted.
+// ReportEvents stores an agent's report of its run, in the order given, in one transaction, and returns a result for
+// each event. A reported event is a claim: it is shown as the agent's, costs nothing, needs no approval and is never
+// refused for its size. The same event again, by its id or else by its type and tool use, is repeated: it changes
+// nothing and is not counted.
 //
 // Codes: forbidden (agents only), not_found, other_agent, too_many_requests.
 func (r *Runs) ReportEvents(ctx context.Context, actor models.Actor, id models.ConversationID, reported []models.RunEvent) ([]models.RunEventResult, error) {
@@ -122,7 +121,7 @@ func (r *report) all(reported []*runEvent, out []models.RunEventResult) error {
 		map[string]any{"count": r.changes, "digest": fmt.Sprintf("%x", r.sum)})
 }
 
-// one stores an event unless it stands.
+// one stores an event unless it exists.
 func (r *report) one(e *runEvent, out *models.RunEventResult) error {
 	known, err := r.known(e, out)
 	if known || err != nil {
@@ -165,8 +164,7 @@ func (r *report) note(e *runEvent) {
 	r.sum = sha256.Sum256(append(r.sum[:], e.digest[:]...))
 }
 
-// known answers for an event whose key stands. What contradicts a call that way
-// is recorded.
+// known answers for an event whose key exists. It records an event that contradicts a call that way.
 func (r *report) known(e *runEvent, out *models.RunEventResult) (bool, error) {
 	same, found, err := r.knownAs(e, out)
 	if found && err == nil {
@@ -217,14 +215,13 @@ func (r *report) knownAs(e *runEvent, out *models.RunEventResult) (same, found b
 	return string(digest) == string(e.digest[:]), true, nil
 }
 
-// What is told of reports that contradict what stands.
+// These answer reports that contradict the stored row.
 const (
 	contradictsCall   = "The agent reported this call with another tool or input."
 	contradictsResult = "The agent reported another result later."
 )
 
-// contradict notes, once, what was reported against what stands, and tells the
-// agent.
+// contradict notes, once, a report that contradicts the stored row, and answers the agent so.
 func (r *report) contradict(out *models.RunEventResult, text string) (changed bool, err error) {
 	out.Status, out.Error = models.RunEventConflict, text+" This is shown; what is stored was not changed."
 	return r.Contradict(out.ResponseID, text)
@@ -265,9 +262,8 @@ func (r *report) message(e *runEvent) error {
 	return nil
 }
 
-// status moves the run, and keeps as the agent's words why. While a request is
-// undecided a run that is under way is shown as waiting, whatever it says of
-// itself; one that has ended waits for nobody.
+// status moves the run, and keeps the reason as the agent's words. While a request is undecided, a running run is
+// shown as waiting, whatever it reports; one that has ended waits for no one.
 func (r *report) status(e *runEvent, out *models.RunEventResult) error {
 	if e.Content != "" {
 		if err := r.reply(e, out); err != nil {

@@ -108,8 +108,8 @@ func (r *report) at(e *runEvent) time.Time {
 const standingAsk = `SELECT r.id FROM responses r` + db.ByResponsesAgentToolUse + ` JOIN conversations c ON c.id = r.conversation_id
  WHERE r.agent_id = ? AND r.tool_use_id = ? AND r.digest = ? AND c.standing ORDER BY r.number DESC LIMIT 1`
 
-// adopt moves the request that an agent made without naming a run, and that is
-// the reported call, out of the agent's standing conversation into the run.
+// adopt moves the agent's request without a run that is the reported call out of the agent's default conversation into
+// the run.
 func (r *report) adopt(e *runEvent) (models.ResponseID, error) {
 	if r.conv.Standing {
 		return "", nil
@@ -141,10 +141,9 @@ func (t *tx) idOf(query string, args ...any) (id models.ResponseID, err error) {
 // notReported finds the first call with an id that was asked about and not reported.
 const notReported = `SELECT id FROM responses` + db.ByResponsesToolUse + ` WHERE conversation_id = ? AND tool_use_id = ? AND reported_at IS NULL ORDER BY sequence LIMIT 1`
 
-// callWith finds the row of a reported call by its id: one that was asked about and has not
-// been reported, else the one that has no result yet. Empty: the call is a new one. A call
-// that comes again is told from one that is reported again by its message, or else by the
-// event's own id.
+// callWith finds the row of a reported call by its id: one with a request and no report yet, else the one that has no
+// result yet. Empty: the call is a new one. The message, or else the event's own id, tells a call that comes again
+// from one that is reported again.
 func (r *report) callWith(e *runEvent) (models.ResponseID, error) {
 	id, err := r.LatestUse(r.conv.ID, e.ToolUseID)
 	if err != nil || id == "" {

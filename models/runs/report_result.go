@@ -14,9 +14,8 @@ import (
 	"countersign/models/store"
 )
 
-// result completes a call, or waits for it to be reported. Whether anybody has
-// decided about the call does not matter: what was reported is kept, and what
-// contradicts an outcome is shown beside it.
+// result completes a call, or waits for it to be reported. It does not depend on a decision: every reported result is
+// kept, and one that contradicts an outcome is shown beside it.
 func (r *report) result(e *runEvent, out *models.RunEventResult) error {
 	g := &store.Result{At: r.at(e), IsError: e.IsError}
 	g.Text, g.Bytes = cutText(e.Result, e.ResultBytes)
@@ -62,10 +61,9 @@ const (
 	unfinishedBefore = unfinished + ` AND parent_tool_use_id = ?2 AND batch_id < ?3 UNION ALL ` + unfinished + ` AND parent_tool_use_id = ?2 AND batch_id > ?3`
 )
 
-// batch notes which assistant message an event belongs to: a new one of the same
-// agent, or of the same sub-agent, closes what the one before left open. What a
-// sub-agent does closes nothing of the agent that waits for it, nor the other way
-// round. Without a batch nobody knows which message it is, and nothing is closed.
+// batch notes which assistant message an event belongs to: a new one of the same agent, or of the same sub-agent,
+// closes what the one before left open. Events of a sub-agent close nothing of the agent that waits for it, nor the
+// other way round. Without a batch the message is unknown, and nothing is closed.
 func (r *report) batch(e *runEvent) error {
 	if e.BatchID == "" || r.batches[e.ParentToolUseID] == e.BatchID {
 		return nil
@@ -83,8 +81,7 @@ type openCall struct {
 	Sequence int64
 }
 
-// end closes what the run leaves open, and cancels all that is pending in it:
-// nobody waits for an outcome any more.
+// end closes what the run leaves open, and cancels its pending requests: no caller waits for an outcome any more.
 func (r *report) end() error {
 	var open, pending []openCall
 	if err := r.Gorm().Raw(unfinished, r.conv.ID).Scan(&open).Error; err != nil {
@@ -98,7 +95,7 @@ func (r *report) end() error {
 
 const pendingOfRun = `SELECT id, sequence FROM responses` + db.ByResponsesPendingConversation + ` WHERE conversation_id = ? AND approval_status = 'pending'`
 
-// closeAll closes calls in the order in which they stand.
+// closeAll closes calls in their order.
 func (r *report) closeAll(open []openCall, why string) error {
 	slices.SortFunc(open, func(a, b openCall) int { return cmp.Compare(a.Sequence, b.Sequence) })
 	for _, c := range slices.Compact(open) {
@@ -109,9 +106,8 @@ func (r *report) closeAll(open []openCall, why string) error {
 	return nil
 }
 
-// closeByRun completes a call that has no result. What is pending is cancelled,
-// cause run_ended, and a verdict that holds it is withdrawn, unless the other
-// system is being told of it: then that verdict stands (I1).
+// closeByRun completes a call that has no result. A pending one is cancelled, cause run_ended, and a verdict that
+// holds it is withdrawn, unless the other system is receiving it: then that verdict counts (I1).
 func (r *report) closeByRun(id models.ResponseID, why string) error {
 	a, err := r.Request(id)
 	if err != nil {
@@ -126,13 +122,12 @@ func (r *report) closeByRun(id models.ResponseID, why string) error {
 	return r.CloseCall(a, models.ClosedByRun)
 }
 
-// CloseCall completes a call of a run that is stuck: no result is waited for any
-// more, and if one comes after all it is taken. Closing what was closed already
-// changes nothing. For the conversation's owner and admins. A call that waits for
-// approval is not stuck: it is decided.
+// CloseCall completes a call of a run that is stuck: the run waits for no result any more, but a late one is stored.
+// Closing a closed call changes nothing. For the conversation's owner and admins. A call that waits for approval is
+// not stuck: it is decided.
 //
-// Codes: forbidden, not_found; wrong_decision_kind for what is no tool call, or
-// waits for approval; being_decided; already_decided where there is a result.
+// Codes: forbidden, not_found; wrong_decision_kind for a row that is not a tool call, or waits for approval;
+// being_decided; already_decided if there is a result.
 func (r *Runs) CloseCall(ctx context.Context, actor models.Actor, id models.ResponseID) (*models.Approval, error) {
 	if !actor.IsPerson() {
 		return nil, models.Errorf(models.CodeForbidden, "Only a person may close a call.")

@@ -10,11 +10,10 @@ import (
 	"countersign/models/ledger"
 )
 
-// Steer pauses, resumes, stops or archives a conversation. Doing what is done
-// already changes nothing. For its owner and admins.
+// Steer pauses, resumes, stops or archives a conversation. A repeat changes nothing. For its owner and admins.
 //
-// Paused: the built-in agent calls no model; decisions are possible. Stopped: the
-// run has failed, and what was pending is cancelled; a message resumes it.
+// Paused: the built-in agent calls no model; decisions are possible. Stopped: the run has failed, and its pending
+// requests are cancelled; a message resumes it.
 //
 // Codes: not_found, invalid; being_decided with the row of a verdict on its way.
 func (r *Runs) Steer(ctx context.Context, actor models.Actor, id models.ConversationID, how models.Steering) (*models.Conversation, error) {
@@ -117,7 +116,7 @@ func (t *tx) setPaused(actor models.Actor, c *models.Conversation, paused bool) 
 	if err := t.setColumn(actor, c, "paused_at", nil, "conversation.resumed", map[string]any{}); err != nil {
 		return err
 	}
-	t.Publish(events.AgentInbox) // what is ready may be worked on again
+	t.Publish(events.AgentInbox) // ready runs may be worked on again
 	return nil
 }
 
@@ -169,6 +168,6 @@ func (t *tx) stop(actor models.Actor, c *models.Conversation) error {
 	if err != nil {
 		return fmt.Errorf("stop the built-in agent: %w", err)
 	}
-	c.EnergyReserved = 0 // whoever reserved it has lost its lease
+	c.EnergyReserved = 0 // the caller that reserved it has lost its lease
 	return t.FreeEnergy(c.ID)
 }

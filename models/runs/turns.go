@@ -13,10 +13,9 @@ import (
 	"countersign/models/events"
 )
 
-// ReserveEnergy sets aside what the next turn of a run can cost at most, which
-// must be done before the model is asked (I14). Where the budget does not allow
-// it, a person is asked for more, the run waits, and fits is false; the policy
-// may let the system grant it at once. CodeConflict if the run does not stand.
+// ReserveEnergy sets aside the most that the next turn of a run can cost, which must be done before the model is asked
+// (I14). If the budget does not allow it, a person is asked for more, the run waits, and fits is false; the policy may
+// let the system approve more at once. CodeConflict if the run was taken over, paused or stopped.
 func (r *Runs) ReserveEnergy(ctx context.Context, run *models.Run, worst int64) (fits bool, err error) {
 	if worst < 0 || worst > models.MaxEnergy {
 		return false, models.Invalid("energy", "must be from 0 to %d", models.MaxEnergy)
@@ -57,9 +56,8 @@ func (r *Runs) ReserveEnergy(ctx context.Context, run *models.Run, worst int64) 
 	return fits && err == nil, err
 }
 
-// restOn has a run of the built-in agent wait for a request for energy: in its own
-// conversation that shows as long as it is pending; for any other, and once it was
-// refused, the conversation waits by itself.
+// restOn has a run of the built-in agent wait for a request for energy. A pending request in the same conversation
+// shows it as waiting; otherwise the stored status does.
 func (t *tx) restOn(run *models.Run, conv *models.Conversation, request *models.Approval) error {
 	status := models.ConversationWaitingInput
 	if request.Status() == models.StatusPending && request.ConversationID == conv.ID {
@@ -108,10 +106,9 @@ func (t *tx) goesOn(run *models.Run, conv *models.Conversation, b *models.AgentB
 	return t.SetStatus(run.Actor(), conv, models.ConversationRunning, "")
 }
 
-// StoreTurn stores what the model said and carries out its calls, all in one
-// transaction: the reserved energy is settled, each call has its result, and the
-// run is given back, ready or waiting as it then is. CodeConflict, and nothing is
-// stored, if the run does not stand.
+// StoreTurn stores the model's answer and carries out its calls, all in one transaction: the reserved energy is
+// settled, each call has its result, and the run is given back, ready or waiting as it then is. CodeConflict, and
+// nothing is stored, if the run was taken over, paused or stopped.
 func (r *Runs) StoreTurn(ctx context.Context, run *models.Run, in models.TurnInput) (*models.Turn, error) {
 	var out *models.Turn
 	err := r.write(ctx, func(t *tx) error {
@@ -267,9 +264,8 @@ func (t *tx) addTurn(turn *models.Turn) error {
 
 const heardQuery = `SELECT 1 FROM messages WHERE conversation_id = ? AND sequence > ? AND author_kind = 'user' LIMIT 1`
 
-// goOn gives a run back after a turn, or after none was needed: words that came
-// meanwhile are answered, what is pending is waited for, results are read, and
-// otherwise the run is done.
+// goOn gives a run back after a turn, or after none was needed: new messages are answered, pending requests are waited
+// for, results are read, and otherwise the run is done.
 func (t *tx) goOn(run *models.Run, conv *models.Conversation, seen *models.RunContext, turn *models.Turn) error {
 	words, err := db.Exists(t.QueryRowContext(context.Background(), heardQuery, conv.ID, seen.Read))
 	if err != nil {
