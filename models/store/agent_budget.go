@@ -27,8 +27,7 @@ const (
  WHERE agent_id = ?1 AND minute >= ?2) WHERE freed >= ?3`
 )
 
-// moveWindow counts an agent's window anew. Minutes after this one count too: the
-// clock may have been set back.
+// moveWindow adds up an agent's window again. Minutes after this one count too: the clock may have been set back.
 var moveWindow = `INSERT INTO agent_windows (agent_id, minute, hours, spent, allowed) SELECT ?1, ?2, ?3,
  (SELECT coalesce(sum(energy), 0) FROM agent_energy WHERE agent_id = ?1 AND minute >= ?2 - 60 * ?3),
  (SELECT coalesce(sum(energy), 0) FROM agent_allowances WHERE agent_id = ?1 AND until > ?2)
@@ -107,8 +106,8 @@ func (t *Tx) agentLimit() (*policy.BudgetPerAgent, error) {
 	return p.BudgetPerAgent(), nil
 }
 
-// moveWindow adds up an agent's window anew where the stored sum is of another
-// minute; moved is false where it is of this one.
+// moveWindow adds up an agent's window again if the stored sum is of another minute; moved is false if it is of this
+// one.
 func (t *Tx) moveWindow(agent models.AgentID, hours int) (moved bool, err error) {
 	now := minuteOf(t.Now)
 	current, err := db.Exists(t.QueryRowContext(context.Background(), windowIsCurrent, agent, now, hours))
@@ -124,8 +123,8 @@ func (t *Tx) moveWindow(agent models.AgentID, hours int) (moved bool, err error)
 	return true, nil
 }
 
-// AgentBudget is what an agent may spend and has spent, without what is reserved
-// in one of its conversations (none: empty). Nil: the policy does not limit it.
+// AgentBudget is an agent's limit and the energy it has spent, without the energy reserved in one of its conversations
+// (none: empty). Nil: the policy does not limit it.
 func (t *Tx) AgentBudget(agent models.AgentID, except models.ConversationID) (*models.AgentBudget, error) {
 	limit, err := t.agentLimit()
 	if limit == nil || err != nil {

@@ -14,14 +14,14 @@ import (
 
 const (
 	addAllowance = `INSERT INTO agent_allowances (agent_id, until, response_id, energy) VALUES (?, ?, ?, ?)`
-	// An allowance of nothing stands for a request that was rejected.
+	// A rejected request is an allowance of no energy.
 	refusedAllowance = `SELECT response_id FROM agent_allowances WHERE agent_id = ? AND until > ? AND energy = 0 ORDER BY until DESC LIMIT 1`
 	// Only runs that wait for their agent's budget are ready at a later time.
 	wakeWaiting = `UPDATE agent_inbox SET ready_at = ?1, attempts = 0, turns = CASE WHEN ?2 THEN 0 ELSE turns END WHERE ready_at > ?1`
 )
 
-// refusedByAgentBudget is the refusal of what would pass what the policy lets the
-// agent spend. It commits the one request for more that stands afterwards.
+// refusedByAgentBudget refuses a response that would exceed the agent's limit in the policy. It commits the one
+// request for more, made here if there is none.
 func (t *Tx) refusedByAgentBudget(actor models.Actor, id models.ConversationID, energy int64) error {
 	b, err := t.AgentBudget(actor.AgentID(), "")
 	if err != nil {
@@ -38,8 +38,8 @@ func (t *Tx) refusedByAgentBudget(actor models.Actor, id models.ConversationID, 
 	return db.Commits(refusal)
 }
 
-// RefuseByAgentBudget is the refusal of what would pass what an agent may spend, with the request
-// for more that stands: the one that was made before, else a new one in the conversation.
+// RefuseByAgentBudget refuses a response that would exceed the agent's limit in the policy, with the current request
+// for more: an earlier one, else a new one in the conversation.
 func (t *Tx) RefuseByAgentBudget(
 	actor models.Actor, conv *models.Conversation, b *models.AgentBudget, energy int64,
 ) (*models.Error, error) {
@@ -53,8 +53,8 @@ func (t *Tx) RefuseByAgentBudget(
 	return agentExhausted(b, energy, request), nil
 }
 
-// refusedAtOnce is refusedByAgentBudget for an agent whose conversation is not open
-// yet: while a request for more stands, none is opened for what is refused.
+// refusedAtOnce is refusedByAgentBudget for an agent whose conversation is not open yet: while there is a request for
+// more, a refused response opens no conversation.
 func (t *Tx) refusedAtOnce(actor models.Actor, energy int64) error {
 	if energy == 0 {
 		return nil
@@ -84,9 +84,8 @@ func agentExhausted(b *models.AgentBudget, energy int64, request *models.Approva
 	return &models.Error{Code: models.CodeBudgetExhausted, Text: text, Approval: request}
 }
 
-// allowanceRequest is the request for more that stands for an agent: the pending
-// one, else the one that was rejected, until what was spent then has left the
-// window. Nil: there is none.
+// allowanceRequest is the current request for more of an agent: the pending one, else the rejected one, until the
+// energy that was spent by then has left the window. Nil: there is none.
 func (t *Tx) allowanceRequest(agent models.AgentID) (*models.Approval, error) {
 	if a, err := t.pendingBudget(string(agent)); a != nil || err != nil {
 		return a, err
@@ -98,9 +97,9 @@ func (t *Tx) allowanceRequest(agent models.AgentID) (*models.Approval, error) {
 	return t.Request(id)
 }
 
-// askForAllowance asks an agent's owner, in the conversation where it was refused,
-// for half as much again, or for what is needed if that is more. What is allowed
-// ends, and the request expires, when all that was spent has left the window.
+// askForAllowance asks an agent's owner, in the conversation whose response was refused, for half as much again, or
+// for the energy that is needed if that is more. The allowance ends, and the request expires, when all energy spent so
+// far has left the window.
 func (t *Tx) askForAllowance(actor models.Actor, conv *models.Conversation, b *models.AgentBudget, energy int64) (*models.Approval, error) {
 	want := max(1, b.Energy/2, b.Spent+b.Reserved+energy-b.Total())
 	asked := models.Allowance{Energy: min(want, models.MaxBudget), Until: windowEnd(t.Now, b.Hours)}
@@ -125,8 +124,7 @@ func (t *Tx) askForAllowance(actor models.Actor, conv *models.Conversation, b *m
 	return a, nil
 }
 
-// allowed is what a decision on an agent's request allows it; the zero energy
-// stands for a rejection.
+// allowed is the allowance that a decision on an agent's request gives; zero energy means a rejection.
 func allowed(a *models.Approval, vote *models.Vote) (models.Allowance, error) {
 	got, err := models.AllowanceAsked([]byte(a.ToolInputJSON))
 	switch {
@@ -166,7 +164,7 @@ func (t *Tx) allow(actor models.Actor, a *models.Approval, got models.Allowance)
 	return t.woke(res.RowsAffected, res.Error)
 }
 
-// storeAllowance keeps what was decided; the agent's window is added up anew.
+// storeAllowance stores the decided allowance, and adds up the agent's window again.
 func (t *Tx) storeAllowance(a *models.Approval, got models.Allowance) error {
 	if err := t.Gorm().Exec(addAllowance, a.AgentID, minuteOf(got.Until), a.ID, got.Energy).Error; err != nil {
 		return fmt.Errorf("store allowance: %w", err)

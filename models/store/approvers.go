@@ -147,7 +147,7 @@ func (t *Tx) canApprove(r *models.Response, routed []models.UserID) (bool, error
 		if id == r.OwnerID || slices.Contains(routed, id) {
 			return true, nil
 		}
-		// A template that the agent named limits who approves, and asks nobody.
+		// A template that the agent named limits who approves, but routes the request to no one.
 		if admin, err := t.isAdmin(id); err != nil || admin {
 			return admin, err
 		}
@@ -226,9 +226,9 @@ func notAReviewer(who models.Approvers, text string) *models.Error {
 const pendingLimited = `SELECT id FROM responses` + db.ByResponsesPendingRisk + `
  WHERE approval_status = 'pending' AND held_until IS NULL AND upstream_id IS NULL AND (reviewers_only OR self_approval = 'never')`
 
-// endStranded rejects the pending requests that nobody may approve any more, after
-// a person was disabled or is no admin any more. One that a vote holds goes on: it
-// was given in time. One of another system ends there.
+// endStranded rejects the pending requests that no person can approve any more, after a person was disabled or lost
+// the role of admin. A request that a vote holds goes on, for its vote was in time. A request of another system ends
+// there.
 func (t *Tx) endStranded() error {
 	var ids []models.ResponseID
 	if err := t.Gorm().Raw(pendingLimited).Scan(&ids).Error; err != nil {
@@ -246,7 +246,7 @@ func (t *Tx) endStranded() error {
 	return nil
 }
 
-// endIfStranded rejects a pending request that nobody may approve any more.
+// endIfStranded rejects a pending request that no person can approve any more.
 func (t *Tx) endIfStranded(a *models.Approval) error {
 	if a.Status() != models.StatusPending || a.HeldUntil != nil || a.UpstreamID != nil || !a.Approvers().Limited() {
 		return nil
@@ -271,11 +271,10 @@ func (t *Tx) endIfStranded(a *models.Approval) error {
 	if err != nil {
 		return err
 	}
-	return t.budgetRefused(conv, a) // as at the ask: nobody is asked again at once
+	return t.budgetRefused(conv, a) // as at the ask: no second request at once
 }
 
-// checkMeetable refuses a document with a rule that names a group which is not there, or
-// under which nobody could approve.
+// checkMeetable refuses a document with a rule that names an unknown group, or that no person could satisfy.
 func (t *Tx) checkMeetable(doc policy.Document) error {
 	if !doc.LimitsApprovers() && !doc.NamesGroups() {
 		return nil

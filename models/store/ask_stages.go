@@ -35,7 +35,7 @@ type ask struct {
 var askStages = []func(*ask) error{
 	(*ask).judge,       // by the policy of now: allow, reject, or ask a person
 	(*ask).setDeadline, // until when somebody may decide
-	(*ask).fill,        // the row, with what was sent
+	(*ask).fill,        // the row, with the agent's input
 	(*ask).setOutcome,  // the row, with the outcome of the judgement, and who may decide
 	(*ask).place,       // a conversation, a number there, and the energy that it costs
 	(*ask).store,       // the row is in the database, and the grant that covers it is used
@@ -97,11 +97,11 @@ func (x *ask) fill() error {
 	return nil
 }
 
-// costOf is what a request costs its conversation: what the agent says, at least
-// what the rule demands; nothing if it only reports what has happened.
+// costOf is the energy that a request costs its conversation: as much as the agent says, at least as much as the rule
+// demands; nothing for a report of an earlier call.
 func costOf(q *asked, j policy.Judgement) int64 {
 	if !q.fallback.IsZero() {
-		return 0 // what is reported is never refused
+		return 0 // a report is never refused
 	}
 	cost := int64(models.DefaultEnergy)
 	if q.Energy != nil {

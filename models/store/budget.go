@@ -11,14 +11,13 @@ import (
 	"countersign/models/requests"
 )
 
-// ChangeBudget changes a conversation's budget. Its owner and admins may change
-// it at will. Its agent may set one where none stands and lower it; what would
-// raise it becomes a budget request, at most one at a time, which the policy may
-// let the system approve at once (I4).
+// ChangeBudget changes a conversation's budget. Its owner and admins may change it at will. Its agent may set one if
+// there is none, and lower it; to raise it makes a budget request, at most one at a time, which the policy may let the
+// system approve at once (I4).
 //
-// Codes: not_found, invalid, no_budget; key_conflict with the request that waits, if it
-// asks for another budget; already_decided with the request that a
-// person rejected, as long as the budget has not changed and nobody has written.
+// Codes: not_found, invalid, no_budget; key_conflict with the pending request, if it asks for another budget;
+// already_decided with the request that a person rejected, as long as the budget has not changed and no person has
+// written.
 func (s *Store) ChangeBudget(ctx context.Context, actor models.Actor, id models.ConversationID, c models.BudgetChange, reason string) (*models.BudgetResult, error) {
 	if err := models.CheckText("reason", reason, models.MaxReason); err != nil {
 		return nil, err
@@ -45,8 +44,8 @@ func (s *Store) ChangeBudget(ctx context.Context, actor models.Actor, id models.
 	return out, nil
 }
 
-// WishBudget is Store.ChangeBudget for an actor who sees the conversation: conv is as it stands
-// afterwards. It is read anew: what was done before in the transaction may have moved its budget.
+// WishBudget is Store.ChangeBudget for an actor who sees the conversation: it updates conv. It reads the conversation
+// again, for an earlier step of the transaction may have changed its budget.
 func (t *Tx) WishBudget(actor models.Actor, conv *models.Conversation, c models.BudgetChange, reason string) (*models.Approval, error) {
 	now, err := t.Conversation(conv.ID)
 	if err != nil {
@@ -101,8 +100,8 @@ type budgetEntry struct {
 	Sequence int64             `json:"sequence"`
 }
 
-// changeBudget makes next the budget of conv and tells why; the same as stands
-// is no change. A budget request that this makes needless is settled.
+// changeBudget makes next the budget of conv and records why; it ignores an unchanged budget. It settles a budget
+// request that this makes needless.
 func (t *Tx) changeBudget(actor models.Actor, conv *models.Conversation, next int64, reason string, response *models.ResponseID) error {
 	old := conv.EnergyBudget
 	if old != nil && *old == next {
@@ -162,8 +161,8 @@ func (t *Tx) changeBudget(actor models.Actor, conv *models.Conversation, next in
 	return t.Wake(actor, conv.ID)
 }
 
-// needlessBudget settles a budget request that is pending although its
-// conversation was given more budget in another way: whoever waits for it goes on.
+// needlessBudget settles a budget request that is pending although its conversation got more budget in another way:
+// its waiters go on.
 func (t *Tx) needlessBudget(actor models.Actor, conv *models.Conversation, next int64) error {
 	a, err := t.pendingBudget(string(conv.ID))
 	if err != nil || a == nil {
@@ -186,9 +185,8 @@ func (t *Tx) pendingBudget(id string) (*models.Approval, error) {
 	return nil, t.expireNow(a)
 }
 
-// requestBudget returns the budget request that stands in a conversation with a
-// budget: the pending one, else the one that was rejected, else a new one for
-// want units, which the policy may have settled already.
+// requestBudget returns the current budget request of a conversation with a budget: the pending one, else the rejected
+// one, else a new one for want units, which the policy may have settled already.
 func (t *Tx) requestBudget(actor models.Actor, conv *models.Conversation, want int64, why string) (*models.Approval, error) {
 	if a, err := t.pendingBudget(string(conv.ID)); a != nil || err != nil {
 		return a, err
@@ -261,15 +259,15 @@ func (t *Tx) approveSmall(conv *models.Conversation, a *models.Approval, want in
 	if err != nil {
 		return err
 	}
-	// Nobody was waited for, so no wait ends.
+	// It was pending only within this transaction, so no wait ends.
 	if err := t.recordEnd(system, a, ending{readers: end.readers}); err != nil {
 		return err
 	}
 	return t.changeBudget(system, conv, want, text, &a.ID)
 }
 
-// budgetRefused notes that more budget was refused: until the budget changes or
-// a person writes, nobody is asked again.
+// budgetRefused notes that more budget was refused: until the budget changes or a person writes, the system asks for
+// no more.
 func (t *Tx) budgetRefused(conv *models.Conversation, a *models.Approval) error {
 	conv.BudgetRefused, conv.BudgetAdded = &a.ID, 0
 	err := t.Gorm().Model(&models.Conversation{}).Where("id = ?", conv.ID).
@@ -327,7 +325,7 @@ func (t *Tx) checkBudget(actor models.Actor, a *models.Approval, in models.Decis
 	return out, err
 }
 
-// budgetAfter is what an approval makes of the budget that stands.
+// budgetAfter is the budget after an approval.
 func budgetAfter(a *models.Approval, vote *models.Vote, change models.BudgetChange, standing *int64) (int64, error) {
 	switch {
 	case !change.None():

@@ -12,13 +12,11 @@ import (
 	"countersign/models/requests"
 )
 
-// Cancel withdraws a request: by the agent that asked, by its owner or by an
-// admin. One that was cancelled already is returned as it stands. A verdict that
-// holds it is withdrawn, unless it may have reached another system already.
+// Cancel withdraws a request: by the agent that asked, by its owner or by an admin. It returns one that was cancelled
+// already unchanged. A verdict that holds the request is withdrawn, unless it may have reached another system already.
 //
-// Codes: forbidden, not_found, wrong_decision_kind (an outside approval, by a
-// person: the other system would go on waiting); with the standing row:
-// already_decided, expired, being_decided.
+// Codes: forbidden, not_found, wrong_decision_kind (an outside approval, by a person: the other system would go on
+// waiting); with the current row: already_decided, expired, being_decided.
 func (s *Store) Cancel(ctx context.Context, actor models.Actor, id models.ResponseID) (*models.Approval, error) {
 	if !actor.IsAgent() && !actor.IsPerson() {
 		return nil, models.Errorf(models.CodeForbidden, "Only the agent that asked, its owner and admins may cancel a request.")
@@ -149,7 +147,7 @@ func (t *Tx) cascadeTo(actor models.Actor, from *models.Approval, id models.Resp
 		return fmt.Errorf("cascade: %w", err)
 	}
 	entry := cascadeEntry{settledEntry: settledEntry{Digest: a.Digest, Status: status, Cause: a.Cause, Reason: models.DigestOfText(a.Feedback())}, From: from.ID}
-	var left ending // of a call that nobody was asked about: nothing
+	var left ending // of a call without a request: nothing
 	if pending {
 		left, err = settle(actor, a)
 		entry.Conversation = waitEnds(left.running)
@@ -193,7 +191,7 @@ type cascadeEntry struct {
 	From models.ResponseID `json:"cascaded_from"`
 }
 
-// rejectOpen rejects a call that nobody was asked about: NULL to rejected.
+// rejectOpen rejects a call without a request: NULL to rejected.
 func (t *Tx) rejectOpen(actor models.Actor, a *models.Approval) error {
 	if err := t.Changes("responses", a.ID); err != nil {
 		return err
@@ -211,18 +209,17 @@ func (t *Tx) rejectOpen(actor models.Actor, a *models.Approval) error {
 	return nil
 }
 
-// returnGrace is how long after a start of the server the ways that waited before it have
-// to come back: until then nobody knows that they are gone (I8).
+// returnGrace is how long after a start of the server earlier waiters have to come back: only then are the others gone
+// (I8).
 const returnGrace = 15 * time.Second
 
-// GiveUp ends one way in to a request of the agent's: its caller no longer wants the
-// outcome, as its client said. A connection that is lost says no such thing. The request is
-// cancelled if the agent waits for it by no other way, and otherwise returned as it is.
-// What is settled, and what another system is being told, is returned as well: there is
-// nothing to give up.
+// GiveUp ends one way in to a request of the agent's: its caller no longer wants the outcome, as its client said. A
+// lost connection says no such thing. The request is cancelled if the agent waits for it by no other way, and
+// otherwise returned unchanged. A settled request, or one whose verdict is being sent to another system, is returned
+// as well: there is nothing to give up.
 //
-// way is the name that the caller's own waits have by ByWay. A caller whose waits have no
-// name closes its own first: any other counts as another way.
+// way is the name that the caller's own waits have by ByWay. A caller whose waits have no name closes its own first:
+// any other counts as another way.
 //
 // Codes: forbidden (agents only), not_found.
 func (s *Store) GiveUp(ctx context.Context, actor models.Actor, id models.ResponseID, way string) (*models.Approval, error) {

@@ -23,11 +23,10 @@ type asked struct {
 	claimed      *time.Time // when the agent says it asked
 }
 
-// namesNone reports whether a request names no conversation: it then belongs to
-// the agent's standing one.
+// namesNone reports whether a request names no conversation: it then belongs to the agent's default one.
 func (q *asked) namesNone() bool { return q.conversation == "" && q.RunID == "" && q.Session == "" }
 
-// takesEdits reports whether whoever asks runs the input that was approved.
+// takesEdits reports whether the caller runs the approved input.
 func (q *asked) takesEdits() bool {
 	r := models.Response{Kind: q.Kind, AcceptsEdits: q.AcceptsEdits, Protocol: q.Protocol}
 	return q.Kind == models.KindToolCall && r.TakesEdits()
@@ -65,7 +64,7 @@ func checkAsk(in models.AskInput) (*asked, error) {
 	if err := q.checkRest(); err != nil {
 		return nil, err
 	}
-	// Made here, where nobody waits for the transaction.
+	// Made here, before the transaction, so that no other writer waits for it.
 	q.headline = headline.Of(&models.Response{Kind: q.Kind, ToolName: q.ToolName, ToolInputJSON: string(q.Input), Explanation: models.Explanation{Description: q.Description}}).Stored()
 	return q, q.digestQuestion()
 }

@@ -10,7 +10,7 @@ import (
 	"countersign/models/policy"
 )
 
-// checkVerdict judges what was sent against the row and makes the vote.
+// checkVerdict checks a verdict against the row and makes the vote.
 func (t *Tx) checkVerdict(actor models.Actor, a *models.Approval, in models.DecisionInput) (*models.Vote, error) {
 	if err := models.CheckText("reason", in.Reason, models.MaxReason); err != nil {
 		return nil, err
@@ -66,8 +66,8 @@ func (t *Tx) checkVerdict(actor models.Actor, a *models.Approval, in models.Deci
 	return vote, err
 }
 
-// checkBehalf refuses a verdict that would count for somebody else than the page said (I6).
-// Somebody who rejects in their own right needs nobody else for that.
+// checkBehalf refuses a verdict that would count for another person than the page said (I6). A person who rejects in
+// their own right needs no one else for that.
 func checkBehalf(in models.DecisionInput, vote *models.Vote) error {
 	if in.Behalf == nil || *in.Behalf == vote.BehalfOf || vote.Verdict == models.VerdictReject && vote.BehalfOf == "" {
 		return nil
@@ -161,8 +161,8 @@ func checkAnswer(a *models.Approval, in models.DecisionInput) error {
 	return checkOption(options, *in.Option)
 }
 
-// checkBulk refuses to approve together with others what is looked at one by one.
-// Rejecting many at once does no harm and is not limited.
+// checkBulk refuses to bulk-approve requests that must be reviewed one by one. Bulk rejection does no harm and is not
+// limited.
 func checkBulk(a *models.Approval, in models.DecisionInput, verdict models.Verdict) error {
 	switch {
 	case !in.Bulk || verdict == models.VerdictReject:
@@ -187,9 +187,8 @@ func unknownTemplate(p *policy.Policy) *models.Error {
 	return models.Invalid("template", "must be the name of a template of the policy: %s", strings.Join(names, ", "))
 }
 
-// decidedBefore reports whether a grant may let a call through that a person would be asked
-// about. Whoever made one has ticked nothing for this call, and an agent that names a
-// template asks for a person.
+// decidedBefore reports whether a grant may allow a call that would otherwise need approval. The maker of a grant has
+// ticked nothing for this call, and an agent that names a template asks for a person.
 func decidedBefore(q *asked, j policy.Judgement) bool {
 	return q.Template == "" && len(j.Checklist) == 0
 }
@@ -214,8 +213,7 @@ func CheckTicksName(a *models.Approval, d models.ConversationDecision) error {
 	}
 }
 
-// checkEditTicks refuses an edit that makes of a call one whose checklist has items that
-// nobody was shown.
+// checkEditTicks refuses an edit that brings the call under checklist items that its approver was not shown.
 func checkEditTicks(a *models.Approval, j policy.Judgement) error {
 	shown := a.Checklist()
 	for _, item := range j.Checklist {

@@ -16,7 +16,7 @@ import (
 	"countersign/models/requests"
 )
 
-// Conversation reads a conversation, whoever it belongs to; nil: there is none. It judges no rights.
+// Conversation reads a conversation of any owner; nil: there is none. It checks no rights.
 func (t *Tx) Conversation(id models.ConversationID) (*models.Conversation, error) {
 	var c models.Conversation
 	err := t.Gorm().Where("id = ?", id).Take(&c).Error
@@ -131,9 +131,8 @@ func (t *Tx) Wake(actor models.Actor, id models.ConversationID) error {
 	return nil
 }
 
-// namedConversation finds the conversation that a request names by id or run, or
-// the agent's standing one if it names none. Nil: to be opened. Look-ups stay
-// within the asker's own conversations.
+// namedConversation finds the conversation that a request names by id or run, or the agent's default one if it names
+// none. Nil: to be opened. Look-ups stay within the asker's own conversations.
 func (t *Tx) namedConversation(actor models.Actor, q *asked) (*models.Conversation, error) {
 	if q.namesNone() {
 		return scanConversation(t.Row(t.s.hot.conversationByRest, actor.ID))
@@ -179,8 +178,7 @@ func ownConversation(actor models.Actor, c *models.Conversation) error {
 	return idTaken("conversationId")
 }
 
-// openConversation makes the conversation that a request names, or the agent's
-// standing one.
+// openConversation makes the conversation that a request names, or the agent's default one.
 func (t *Tx) openConversation(actor models.Actor, q *asked) (*models.Conversation, error) {
 	c := &models.Conversation{
 		ID: q.conversation, OwnerID: actor.OwnerID, AgentID: actor.AgentID(),
@@ -252,9 +250,8 @@ func openedData(c *models.Conversation) openedEntry {
 	}
 }
 
-// A conversation with an undecided request is shown as waiting_input. That is
-// read from the index of what is pending and never stored: the entry of the ask
-// or outcome with which the waiting begins or ends tells the change (I7).
+// A conversation with an undecided request is shown as waiting_input. That is read from the index of pending requests
+// and never stored: the entry of the ask or outcome with which the waiting begins or ends records the change (I7).
 const (
 	undecided = `EXISTS (SELECT 1 FROM responses p` + db.ByResponsesPendingConversation + `
  WHERE p.conversation_id = conversations.id AND p.approval_status = 'pending')`

@@ -33,8 +33,8 @@ func (c clock) same(other clock) bool {
 	return left && c.deadline.Equal(other.deadline)
 }
 
-// setClock is the only way to change a deadline once it was asked: the inboxes
-// move with it, and the expirer looks anew. a is changed too.
+// setClock is the only way to change a deadline after the ask: it moves the rows in the inboxes, and the expirer looks
+// again. It changes a too.
 func (t *Tx) setClock(a *models.Approval, to clock) error {
 	if err := t.Changes("responses", a.ID); err != nil {
 		return err
@@ -63,8 +63,7 @@ func (t *Tx) setClock(a *models.Approval, to clock) error {
 	return nil
 }
 
-// secondsUntil is what is left until a deadline, in whole seconds and never less
-// than there is.
+// secondsUntil is the time left until a deadline, in seconds, rounded up.
 func secondsUntil(deadline, now time.Time) int64 {
 	return int64((deadline.Sub(now) + time.Second - 1) / time.Second)
 }
@@ -110,8 +109,8 @@ func (s *Store) NextDeadline(ctx context.Context) (time.Time, bool, error) {
 	return next, true, nil
 }
 
-// ExpireDue writes down at most limit expiries that are already so (I3), oldest
-// deadline first, and says how many. Its cost follows what is due.
+// ExpireDue stores at most limit expiries that have happened already (I3), oldest deadline first, and returns how many.
+// Its cost follows the number of due requests.
 func (s *Store) ExpireDue(ctx context.Context, limit int) (int, error) {
 	n := 0
 	err := s.writeAnyway(ctx, func(t *Tx) error {
@@ -183,14 +182,13 @@ func (t *Tx) dueNow(limit int) ([]models.ResponseID, error) {
 	return ids, nil
 }
 
-// Extend moves the deadline of a pending request to a later time, by somebody who
-// may decide it: at most the policy's max_timeout_minutes from now, and never
-// earlier than it stands. While a question stops the clock, what is left after
-// the answer grows with it. The deadline that stands already changes nothing.
+// Extend moves the deadline of a pending request to a later time, by a person who may decide it: at most the policy's
+// max_timeout_minutes from now, and never to an earlier time. While a question stops the clock, the time left after
+// the answer grows with it. An unchanged deadline changes nothing.
 //
-// Codes: forbidden, not_found, not_a_reviewer (who may not act for others any more),
-// invalid (too late, too early, or there is no deadline), wrong_decision_kind (outside approvals, whose clock is the other
-// system's); with the standing row: already_decided, expired, being_decided.
+// Codes: forbidden, not_found, not_a_reviewer (who may not act for others any more), invalid (too late, too early, or
+// there is no deadline), wrong_decision_kind (outside approvals, whose clock is the other system's); with the current
+// row: already_decided, expired, being_decided.
 func (s *Store) Extend(ctx context.Context, actor models.Actor, id models.ResponseID, until time.Time) (*models.Approval, error) {
 	if !actor.IsPerson() {
 		return nil, models.Errorf(models.CodeForbidden, "Only a person may extend a request.")
@@ -221,7 +219,7 @@ func (s *Store) Extend(ctx context.Context, actor models.Actor, id models.Respon
 	return out, nil
 }
 
-// extended is the clock of a request that is to stand until then.
+// extended is the clock of a request with a later deadline.
 func (t *Tx) extended(a *models.Approval, until time.Time) (clock, error) {
 	_, p, err := t.Policy()
 	if err != nil {
@@ -267,9 +265,8 @@ type extendedEntry struct {
 // expireAtOnce is how many expiries Cleanup writes down in one transaction.
 const expireAtOnce = 256
 
-// Cleanup writes down what is past its deadline now and says how many it found
-// that nobody had written down yet (I3: they had expired already). Admins and
-// the operator only.
+// Cleanup stores the expiries of all requests that are past their deadline now, and returns how many were not stored
+// yet (I3: they had expired already). Admins and the operator only.
 func (s *Store) Cleanup(ctx context.Context, actor models.Actor) (int, error) {
 	if !actor.MayAdminister() {
 		return 0, models.AdminsOnly()

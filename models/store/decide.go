@@ -12,20 +12,17 @@ import (
 	"countersign/models/requests"
 )
 
-// Decide takes one person's verdict. A verdict is a row, an outcome is a state:
-// it stores a vote and, if nothing holds it, makes the one UPDATE that leaves
-// pending, in the same transaction (I1). An approval with an undo window, and any
-// verdict on an outside approval, is held: the row that comes back is pending,
-// with HeldUntil and the vote. The decider is the actor and nobody else (I5); an
-// agent is refused before any look-up (I4).
+// Decide takes one person's verdict. A verdict is a row, an outcome is a state: it stores a vote and, if nothing holds
+// it, makes the one UPDATE that leaves pending, in the same transaction (I1). An approval with an undo window, and any
+// verdict on an outside approval, is held: the row that comes back is pending, with HeldUntil and the vote. The
+// decider is the actor and no one else (I5); an agent is refused before any look-up (I4).
 //
-// Only who may approve under the request's rule lets it through; everybody who sees
-// it may reject it. An edit that a rule of now lets only others approve is kept
-// until one of them approves the same edit: the row stays pending and is not held.
+// Only a person who may approve under the request's rule can approve it; everyone who sees it may reject it. An edit
+// that a current rule lets only others approve is kept until one of them approves the same edit: the row stays pending
+// and is not held.
 //
-// Codes: forbidden, not_found, not_a_reviewer, invalid, wrong_decision_kind,
-// response_required, digest_required; with the standing row: already_decided, expired,
-// being_decided, digest_mismatch.
+// Codes: forbidden, not_found, not_a_reviewer, invalid, wrong_decision_kind, response_required, digest_required; with
+// the current row: already_decided, expired, being_decided, digest_mismatch.
 func (s *Store) Decide(ctx context.Context, actor models.Actor, id models.ResponseID, in models.DecisionInput) (*models.Approval, error) {
 	if !actor.IsPerson() {
 		return nil, onlyPeopleDecide()
@@ -53,8 +50,8 @@ func onlyPeopleDecide() error {
 	return models.Errorf(models.CodeForbidden, "Only a person may decide: use a reviewer's token or the page.")
 }
 
-// Decide is Store.Decide for a request as Approval has just read it for the actor. What is
-// refused is refused before anything was written.
+// Decide is Store.Decide for a request that Approval has just read for the actor. It refuses before it writes
+// anything.
 func (t *Tx) Decide(actor models.Actor, a *models.Approval, in models.DecisionInput) (*models.Approval, error) {
 	if !actor.IsPerson() {
 		return nil, onlyPeopleDecide()
@@ -98,7 +95,7 @@ func (t *Tx) Decide(actor models.Actor, a *models.Approval, in models.DecisionIn
 	return a, t.applyBudget(actor, a, budget)
 }
 
-// conflictOf refuses what cannot be decided any more, with the standing row.
+// conflictOf refuses a request that can't be decided any more, with the current row.
 func conflictOf(a *models.Approval) error {
 	switch a.Status() {
 	case models.StatusPending:
@@ -179,8 +176,8 @@ func (t *Tx) settleByVote(actor models.Actor, a *models.Approval, v *models.Vote
 	return a, t.Cascade(actor, a)
 }
 
-// settledEntry is what the ledger says about an outcome: words of people stand
-// by their digest, the words themselves in votes.
+// settledEntry is what the ledger says about an outcome: it has digests of people's words; the words themselves are in
+// votes.
 type settledEntry struct {
 	Digest  string         `json:"digest"`
 	Status  models.Status  `json:"status"`
@@ -198,7 +195,7 @@ type settledEntry struct {
 	Vote  models.VoteID `json:"vote,omitempty"`
 	Until string        `json:"held_until,omitempty"`
 
-	// Where nobody is waited for any more.
+	// Set if the conversation has no other pending request.
 	Conversation *models.StatusChange `json:"conversation_status,omitempty"`
 
 	// Of an edit that waits for others: who must approve it too, and to whom the

@@ -9,10 +9,9 @@ import (
 	"countersign/models/policy"
 )
 
-// checkEdit stores both versions with their digests (I6); what was edited is
-// judged by the policy again: a deny rule refuses it. The judgement is nil where
-// nothing was changed. Where an approval can't change what runs, none is taken: this is the
-// one guard of every way in.
+// checkEdit stores both versions with their digests (I6), and evaluates the edited one against the policy again: a
+// deny rule refuses it. The judgement is nil if nothing was changed. It refuses an edit where an approval can't change
+// the input that runs: it is the one guard for every surface.
 func (t *Tx) checkEdit(a *models.Approval, in models.DecisionInput, vote *models.Vote) (*policy.Judgement, error) {
 	if in.Suggestion != nil {
 		return nil, t.checkSuggested(a, in, vote)
@@ -39,8 +38,8 @@ func (t *Tx) checkEdit(a *models.Approval, in models.DecisionInput, vote *models
 	return j, nil
 }
 
-// checkSuggested keeps with a rejection the input that would be approved. It is no approval:
-// whoever asked asks again with it, and a person is asked again.
+// checkSuggested keeps with a rejection the input that would be approved. It is no approval: the agent asks again with
+// it, and a person is asked again.
 func (t *Tx) checkSuggested(a *models.Approval, in models.DecisionInput, vote *models.Vote) error {
 	const field = "suggestedInput"
 	switch {
@@ -103,7 +102,7 @@ func (t *Tx) judgeEdit(field string, a *models.Approval, input []byte, digest st
 	return &j, nil
 }
 
-// takesNoEdits refuses an edited approval that whoever asked would not act on.
+// takesNoEdits refuses an edited approval that the agent would not act on.
 func takesNoEdits(a *models.Approval) error {
 	text, field := "The agent would run the input that it sent: reject the request, and suggest the other input.", "can't be edited: the agent would run what it sent"
 	if a.UpstreamID != nil {

@@ -40,10 +40,9 @@ func (t *Tx) NextSequence(id models.ConversationID) (int64, error) {
 	return next.sequence, err
 }
 
-// spend is take for what an agent asks or says. Where the conversation's budget,
-// or what the policy lets the agent spend in all, does not allow it, a budget request stands afterwards, and the error is a refusal that
-// commits: CodeBudgetExhausted with that request. If the policy lets the system
-// approve it, the energy is spent after all.
+// spend is take for an agent's requests and messages. If the conversation's budget, or the agent's limit in the
+// policy, does not allow it, there is a budget request afterwards, and the error is a refusal that commits:
+// CodeBudgetExhausted with that request. If the policy lets the system approve it, the energy is spent after all.
 func (t *Tx) spend(actor models.Actor, id models.ConversationID, energy int64) (taken, error) {
 	fits, err := t.spendOfAgent(actor.AgentID(), energy)
 	if err != nil {
@@ -78,9 +77,8 @@ func (t *Tx) spend(actor models.Actor, id models.ConversationID, energy int64) (
 	return taken{}, db.Commits(exhausted(conv, energy, request))
 }
 
-// placeAtRest is place for the agent's standing conversation, which mostly is
-// there and has the energy, in one step; placed is false, and nothing is changed,
-// where it is not so.
+// placeAtRest is place for the agent's default conversation, which mostly exists and has the energy, in one step; if
+// it does not, placed is false and nothing is changed.
 func (t *Tx) placeAtRest(actor models.Actor, a *models.Approval) (running, placed bool, err error) {
 	if fits, err := t.spendOfAgent(actor.AgentID(), a.Energy); !fits || err != nil {
 		return false, false, err
@@ -106,9 +104,9 @@ func exhausted(conv *models.Conversation, energy int64, request *models.Approval
 	return &models.Error{Code: models.CodeBudgetExhausted, Text: text, Approval: request}
 }
 
-// AskForEnergy asks for more energy in a conversation whose budget does not allow what comes next: it
-// is the request that stands, else a new one, which the policy may have settled already. That asks
-// for half as much again, or for what is needed if that is more.
+// AskForEnergy asks for more energy in a conversation whose budget does not allow the next response: it returns the
+// current request, else a new one, which the policy may have settled already. A new one asks for half as much again,
+// or for the energy that is needed if that is more.
 func (t *Tx) AskForEnergy(actor models.Actor, conv *models.Conversation, energy int64) (*models.Approval, error) {
 	standing := *conv.EnergyBudget
 	needed := conv.EnergyUsed + conv.EnergyReserved + energy
@@ -128,9 +126,8 @@ func (t *Tx) AskForEnergy(actor models.Actor, conv *models.Conversation, energy 
 	return t.requestBudget(actor, conv, min(want, models.MaxBudget), fmt.Sprintf("%s, and the next response needs %d.", why, energy))
 }
 
-// ReserveEnergy sets aside what comes next in a conversation of the built-in agent can cost, in
-// place of what was set aside before; where that would pass the budget it does not fit, and nothing
-// is changed (I14).
+// ReserveEnergy sets aside the most that the next turn can cost in a conversation of the built-in agent, in place of
+// the earlier reservation; if that would exceed the budget, fits is false and nothing is changed (I14).
 func (t *Tx) ReserveEnergy(id models.ConversationID, worst int64) (fits bool, err error) {
 	res := t.Gorm().Exec(`UPDATE conversations SET energy_reserved = ?1
  WHERE id = ?2 AND (energy_budget IS NULL OR energy_used + ?1 <= energy_budget)`, worst, id)
@@ -141,7 +138,7 @@ func (t *Tx) ReserveEnergy(id models.ConversationID, worst int64) (fits bool, er
 	return db.ExactlyOne(res.RowsAffected), nil
 }
 
-// FreeEnergy frees what is set aside in a conversation.
+// FreeEnergy frees the energy reserved in a conversation.
 func (t *Tx) FreeEnergy(id models.ConversationID) error {
 	res := t.Gorm().Exec(`UPDATE conversations SET energy_reserved = 0 WHERE id = ? AND energy_reserved > 0`, id)
 	if res.Error != nil {
@@ -153,8 +150,8 @@ func (t *Tx) FreeEnergy(id models.ConversationID) error {
 	return nil
 }
 
-// SettleEnergy frees what was set aside in a conversation and spends what came at that cost: never
-// more than was set aside, nor, if a budget was lowered meanwhile, than is left (I14).
+// SettleEnergy frees the energy reserved in a conversation and spends the cost of the turn: never more than was
+// reserved, nor, if a budget was lowered meanwhile, than is left (I14).
 func (t *Tx) SettleEnergy(conv *models.Conversation, actual int64) (int64, error) {
 	spent := min(max(actual, 0), conv.EnergyReserved)
 	if b, err := t.AgentBudget(conv.AgentID, conv.ID); err != nil {
@@ -207,19 +204,18 @@ func (t *Tx) touch(id models.ConversationID) error {
 // maxKnownConversations bounds what the writer remembers of conversations.
 const maxKnownConversations = 10_000
 
-// energyEntries is how many of a conversation's last entries are read for what its energy
-// was spent on. What was spent before them is what is left of its sum: a page of a
-// conversation costs the same however long that is.
+// energyEntries is how many of a conversation's last entries are read to say what its energy was spent on. Earlier
+// energy is the rest of its sum, so that a page of a conversation costs the same however long that is.
 const energyEntries = 2_000
 
-// What was spent from sequence ?3 on, in steps: each is as wide as ?2 sequences, so that
-// many entries give no more points than few.
+// The energy spent from sequence ?3 on, in steps: each is as wide as ?2 sequences, so that many entries give no more
+// points than few.
 const (
 	spentByResponses = `SELECT (sequence - ?3) / ?2, max(sequence), max(created_at), sum(energy) FROM responses` + db.ByResponsesHistory + `
  WHERE conversation_id = ?1 AND sequence >= ?3 GROUP BY (sequence - ?3) / ?2`
 	spentByTurns = `SELECT (sequence - ?3) / ?2, max(sequence), max(at), sum(energy) FROM turns
  WHERE conversation_id = ?1 AND sequence >= ?3 GROUP BY (sequence - ?3) / ?2`
-	// Each of them, in their order: the last one stands.
+	// Each of them, in their order: the last one counts.
 	budgetBySteps = `SELECT (sequence - ?3) / ?2, sequence, at, new FROM budget_steps
  WHERE conversation_id = ?1 AND sequence >= ?3 ORDER BY sequence`
 	budgetBefore = `SELECT new FROM budget_steps WHERE conversation_id = ? AND sequence < ? ORDER BY sequence DESC LIMIT 1`
@@ -352,9 +348,9 @@ func burnt(points energyBuckets, used int64, budget *int64) []models.EnergyPoint
 	return out
 }
 
-// EnergyBy is what the energy of a conversation's last energyEntries entries was spent on, the
-// dearest first, at most most kinds of things; after them what was spent before these entries,
-// if anything was. CodeNotFound as for Conversation.
+// EnergyBy returns the energy of a conversation's last energyEntries entries by what it was spent on, the largest
+// first, at most most shares; after them the energy spent before these entries, if any. CodeNotFound as for
+// Conversation.
 func (s *Store) EnergyBy(ctx context.Context, actor models.Actor, id models.ConversationID, most int) ([]models.EnergyShare, error) {
 	var shares []models.EnergyShare
 	err := s.db.Snapshot(ctx, func(ctx context.Context) error {

@@ -32,7 +32,7 @@ func (t *Tx) findAsk(actor models.Actor, q *asked) (*models.Approval, *models.Co
 	}
 	if q.ToolUseID == "" && q.namesNone() {
 		a, err := t.joined(actor, q)
-		return a, nil, err // nil: new in the agent's standing conversation
+		return a, nil, err // nil: new in the agent's default conversation
 	}
 	conv, err := t.namedConversation(actor, q)
 	if err != nil {
@@ -63,7 +63,7 @@ func (t *Tx) findAsk(actor models.Actor, q *asked) (*models.Approval, *models.Co
 			if !another && (!q.Explicit || !unmatched(a)) {
 				return t.repeated(actor, q, a)
 			}
-			// A person is asked for, beside a call that went ahead for want of a rule.
+			// The agent asks for a person, beside a call that no rule held.
 		}
 	}
 	if conv == nil {
@@ -98,8 +98,7 @@ func (t *Tx) rowID(row *sql.Row) (id models.ResponseID, err error) {
 	return id, nil
 }
 
-// Request reads a request, or what a run reported, whoever it belongs to; nil: there is none. It
-// judges no rights.
+// Request reads a request or a reported call of any owner; nil: there is none. It checks no rights.
 func (t *Tx) Request(id models.ResponseID) (*models.Approval, error) {
 	a, err := requests.ScanApproval(t.Row(t.s.hot.approval, id))
 	if errors.Is(err, sql.ErrNoRows) {
@@ -131,7 +130,7 @@ func (t *Tx) repeatedCall(actor models.Actor, q *asked) (*models.Approval, error
 	return a, nil
 }
 
-// repeated checks that a request that meets a standing row is that same request.
+// repeated checks that a request with the key of an existing row is that same request.
 func (t *Tx) repeated(actor models.Actor, q *asked, a *models.Approval) (*models.Approval, *models.Conversation, error) {
 	if a.AgentID != actor.AgentID() {
 		return nil, nil, idTaken("approvalId")
@@ -191,7 +190,7 @@ func orEmpty(s *string) string {
 	return *s
 }
 
-// Approval reads a request as it stands, for an actor who may see it. CodeNotFound for all others.
+// Approval reads the current row of a request, for an actor who may see it. CodeNotFound for all others.
 func (t *Tx) Approval(actor models.Actor, id models.ResponseID) (*models.Approval, error) {
 	a, err := t.Request(id)
 	if err != nil {

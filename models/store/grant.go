@@ -15,16 +15,13 @@ import (
 	"countersign/models/requests"
 )
 
-// MakeGrant gives an agent leave to make further calls like the one of a request
-// without asking. It does not decide the request itself. For the owner of the
-// conversation and admins; whom a request was routed to gets CodeForbidden. Only
-// tool calls that are not of critical risk, and not those of another system.
+// MakeGrant lets an agent make further calls like the one of a request without asking. It does not decide the request
+// itself. For the owner of the conversation and admins; a reviewer to whom a request was routed gets CodeForbidden.
+// Only tool calls that are not of critical risk, and not those of another system.
 //
-// Codes: forbidden (also when the policy has grants switched off), not_a_reviewer
-// (may not approve such calls), not_found,
-// invalid (fixed, hours, uses), digest_required, wrong_decision_kind; conflict
-// when the same grant is live, or too many are; with the standing row:
-// digest_mismatch, already_decided for what was rejected.
+// Codes: forbidden (also when the policy has grants switched off), not_a_reviewer (may not approve such calls),
+// not_found, invalid (fixed, hours, uses), digest_required, wrong_decision_kind; conflict when the same grant is live,
+// or too many are; with the current row: digest_mismatch, already_decided for a rejected request.
 func (s *Store) MakeGrant(ctx context.Context, actor models.Actor, id models.ResponseID, in models.GrantInput) (*models.Grant, error) {
 	if err := needPersonForGrant(actor); err != nil {
 		return nil, err
@@ -165,7 +162,7 @@ func (t *Tx) grantsAllowed(actor models.Actor, a *models.Approval) error {
 	return nil
 }
 
-// checkGrant judges what was chosen, all fields at once.
+// checkGrant checks the chosen fields, all at once.
 func (t *Tx) checkGrant(a *models.Approval, in models.GrantInput) (fixed, free string, err error) {
 	_, p, err := t.Policy()
 	if err != nil {
@@ -209,9 +206,8 @@ func (t *Tx) roomForGrant(g *models.Grant) error {
 	return nil
 }
 
-// RevokeGrant ends a grant at once. Revoking one that has ended changes nothing.
-// For whoever made it, the owner and admins; for all others it is CodeNotFound,
-// for agents CodeForbidden.
+// RevokeGrant ends a grant at once. Revoking one that has ended changes nothing. For its maker, the owner and admins;
+// for all others it is CodeNotFound, for agents CodeForbidden.
 func (s *Store) RevokeGrant(ctx context.Context, actor models.Actor, id models.GrantID) (*models.Grant, error) {
 	if err := needPersonForGrant(actor); err != nil {
 		return nil, err
@@ -257,7 +253,7 @@ func (t *Tx) revokeGrant(actor models.Actor, g *models.Grant) error {
 	})
 }
 
-// grantChanged has the pages look again on which grants stand.
+// grantChanged has the pages read the live grants again.
 func (t *Tx) grantChanged(g *models.Grant) {
 	t.Publish(events.InboxOfAdmins, events.InboxOf(string(g.OwnerID)), events.Approval(string(g.MadeFrom)))
 }
@@ -299,8 +295,8 @@ func (t *Tx) granted(a *models.Approval) (bool, error) {
 	return true, nil
 }
 
-// anyGrant reports whether any grant at all may be live, which the writer
-// remembers: where nobody makes grants, no ask looks for one.
+// anyGrant reports whether any grant at all may be live, which the writer caches: without grants, no ask looks for
+// one.
 func (t *Tx) anyGrant() (bool, error) {
 	known := &t.s.known
 	if known.grants == nil {
@@ -352,8 +348,8 @@ func (t *Tx) coveringGrant(a *models.Approval) (*models.Grant, error) {
 	return nil, nil //nolint:nilnil // none is an answer here
 }
 
-// useGrant counts the use that let a stored call through; its row names the grant.
-// The UPDATE judges by itself that the grant is live.
+// useGrant counts the use that allowed a stored call; its row names the grant. The UPDATE itself checks that the grant
+// is live.
 func (t *Tx) useGrant(a *models.Approval) error {
 	if a.GrantID == nil {
 		return nil

@@ -32,8 +32,7 @@ type routedEntry struct {
 	For    models.UserID   `json:"for,omitempty"` // for whom they have it, where the rule does not ask them
 }
 
-// joined puts what waits for a group into the inbox of somebody who has joined it, within
-// another room's share.
+// joined puts a group's pending requests into the inbox of a person who has joined it, within another room's share.
 func (s *Store) joined(share *db.Tx, actor models.Actor, user models.UserID, group string) error {
 	t := s.within(share)
 	waiting, err := t.waitingFor(group)
@@ -48,8 +47,8 @@ func (s *Store) joined(share *db.Tx, actor models.Actor, user models.UserID, gro
 	return t.rerouteAll(actor)
 }
 
-// left takes what waits for a group out of the inboxes of those who have left it, unless
-// they are asked for another reason.
+// left takes a group's pending requests out of the inboxes of those who have left it, unless they are asked for
+// another reason.
 func (s *Store) left(share *db.Tx, actor models.Actor, users []models.UserID, group string) error {
 	t := s.within(share)
 	waiting, err := t.waitingFor(group)
@@ -91,8 +90,8 @@ type asking struct {
 	who models.Approvers
 }
 
-// waitingFor are the pending requests that name a group. One that has expired waits for
-// nobody, unless a verdict holds it that came in time.
+// waitingFor are the pending requests that name a group. An expired one is left out, unless a verdict in time holds
+// it.
 func (t *Tx) waitingFor(group string) ([]asking, error) {
 	var ids []models.ResponseID
 	if err := t.Gorm().Raw(waitForGroup, `"group":"`+group+`"`).Scan(&ids).Error; err != nil {

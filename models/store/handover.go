@@ -21,13 +21,12 @@ const (
  OR id IN (SELECT s.substitute_id FROM substitutes s WHERE s.user_id = ?1 AND s.removed_at IS NULL AND s.accepted_at IS NOT NULL)) ORDER BY name, id`
 )
 
-// HandOver gives a pending request to somebody else as well, with a note: both have it then.
-// The actor must be able to approve it in their own right. The other must be too, or be
-// accepted by an admin as their substitute, if the rule lets substitutes act. Handing it to
-// the same person again changes nothing, and gives what stands.
+// HandOver gives a pending request to another person as well, with a note: both have it then. The actor must be able
+// to approve it in their own right. The other must be too, or be accepted by an admin as their substitute, if the rule
+// lets substitutes act. Handing it to the same person again changes nothing, and returns the existing hand-over.
 //
-// Codes: forbidden (people only), not_found, not_a_reviewer, invalid (to, note); with the
-// standing row: already_decided, expired, being_decided.
+// Codes: forbidden (people only), not_found, not_a_reviewer, invalid (to, note); with the current row:
+// already_decided, expired, being_decided.
 func (s *Store) HandOver(ctx context.Context, actor models.Actor, id models.ResponseID, to models.UserID, note string) (*models.HandOver, error) {
 	if !actor.IsPerson() {
 		return nil, models.Errorf(models.CodeForbidden, "Only a person may hand a request over.")
@@ -64,7 +63,7 @@ func (s *Store) HandOver(ctx context.Context, actor models.Actor, id models.Resp
 	return out, nil
 }
 
-// mayHandOver refuses whoever may not hand a request over, and to whom it can't be.
+// mayHandOver refuses an actor who may not hand the request over, and a person who can't receive it.
 func (t *Tx) mayHandOver(actor models.Actor, a *models.Approval, to models.UserID) error {
 	c, err := t.rightsReader()
 	if err != nil {
@@ -136,11 +135,9 @@ type handOverEntry struct {
 	Note     string            `json:"handover_note_digest,omitempty"`
 }
 
-// TakeBackHandOver ends a hand-over of a pending request, by whoever made it. What was taken
-// back before stays so.
+// TakeBackHandOver ends a hand-over of a pending request, by the person who made it. A second call changes nothing.
 //
-// Codes: forbidden (people only), not_found; with the standing row: already_decided, expired,
-// being_decided.
+// Codes: forbidden (people only), not_found; with the current row: already_decided, expired, being_decided.
 func (s *Store) TakeBackHandOver(ctx context.Context, actor models.Actor, id models.HandOverID) error {
 	if !actor.IsPerson() {
 		return models.Errorf(models.CodeForbidden, "Only a person may take back what they handed over.")
@@ -186,8 +183,8 @@ func (t *Tx) takeOverBack(actor models.Actor, a *models.Approval, h *models.Hand
 	return t.rerouteOne(actor, a)
 }
 
-// MayHandOverTo are the people to whom the actor may hand a pending request over, by name;
-// nobody where they may not hand it over.
+// MayHandOverTo lists the people to whom the actor may hand a pending request over, by name; none if the actor may not
+// hand it over.
 //
 // Codes: forbidden (people only), not_found.
 func (s *Store) MayHandOverTo(ctx context.Context, actor models.Actor, id models.ResponseID) ([]models.PersonRef, error) {

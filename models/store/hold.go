@@ -28,9 +28,8 @@ func checkOutside(a *models.Approval, in models.DecisionInput, verdict models.Ve
 	return nil
 }
 
-// hold keeps a verdict from becoming the outcome: until its undo window is over
-// and, of an outside approval, until the other system has been told. The row stays
-// pending, and nobody else can decide it (I1). A decision made before the deadline
+// hold keeps a verdict from becoming the outcome: until its undo window is over and, of an outside approval, until the
+// other system has it. The row stays pending, and no one else can decide it (I1). A decision made before the deadline
 // counts: from now on the request's own deadline does not end it.
 func (t *Tx) hold(actor models.Actor, a *models.Approval, v *models.Vote, window time.Duration) (*models.Approval, error) {
 	until := t.Now.Add(window)

@@ -7,10 +7,10 @@ import (
 	"countersign/models/db"
 )
 
-// byPendingDigest finds what waits of an agent with a digest: at most two, for only one
-// alone is known to be the same call. What another system asked is decided there.
-// keyedPendingDigest finds whether any of it has a tool use id: a call that does not say that
-// it may be the same as another is only ever the same as one of those, and they have an index.
+// byPendingDigest finds an agent's pending requests with a digest: at most two, for only a single one is known to be
+// the same call. It leaves out requests of other systems, which are decided there. keyedPendingDigest finds whether
+// one of them has a tool use id: a call that does not say that it may be the same as another can only be the same as
+// one of those, and they have an index.
 const (
 	keyedPendingDigest = `SELECT 1 FROM responses` + db.ByResponsesPendingDigest + `
  WHERE agent_id = ? AND digest = ? AND approval_status = 'pending' AND tool_use_id IS NOT NULL LIMIT 1`
@@ -24,7 +24,7 @@ const (
 // without a key on either side both are new, unless the call says that it may be the same.
 func (t *Tx) joined(actor models.Actor, q *asked) (*models.Approval, error) {
 	if q.id != "" || q.ToolUseID != "" || !q.fallback.IsZero() {
-		return nil, nil // new; and what ran already waits for nobody
+		return nil, nil // new; and a call that ran already waits for no decision
 	}
 	ids, err := t.pendingWith(actor, q)
 	if err != nil || len(ids) != 1 {
@@ -79,9 +79,8 @@ func (t *Tx) pendingWith(actor models.Actor, q *asked) ([]models.ResponseID, err
 	return ids, rows.Err()
 }
 
-// losesEdit reports whether a request takes edits that whoever sends it again does not: what
-// was asked by one client is approved with another input, and the other runs what it holds. A
-// client of a protocol is told of such an approval as a no.
+// losesEdit reports whether a request takes edits but its repeat does not: a person may approve another input for the
+// first client, and the second would run its own. A client of a protocol gets such an approval as a rejection.
 func (q *asked) losesEdit(a *models.Approval) bool {
 	if !a.TakesEdits() || a.Kind != models.KindToolCall || q.takesEdits() || q.Protocol != "" || !q.fallback.IsZero() {
 		return false
@@ -90,8 +89,8 @@ func (q *asked) losesEdit(a *models.Approval) bool {
 	return edited || a.Status() == models.StatusPending
 }
 
-// fits reports whether whoever decides a request that waits decides this call too: it says
-// nothing that they are not shown, and demands nothing that the request does not.
+// fits reports whether the decision on a pending request also decides this call: the call says nothing that the
+// reviewer is not shown, and demands nothing that the request does not.
 func (q *asked) fits(a *models.Approval) bool {
 	return q.Explanation.Repeats(&a.Explanation) && (q.JobID == "" || q.JobID == orEmpty(a.JobID)) && q.Template == a.Template && !q.losesEdit(a)
 }

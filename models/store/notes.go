@@ -17,15 +17,13 @@ const (
 	lastNote = `SELECT * FROM notes WHERE response_id = ? ORDER BY number DESC LIMIT 1`
 )
 
-// AskBack asks the agent and its owner something about a pending request, by
-// somebody who may decide it. The clock stops until there is an answer, for
-// max_pause_minutes at most; what was left is kept, and runs again from then on.
-// A question while one is open takes its place. The digest stays. A repeat of the
-// last note is that note.
+// AskBack asks the agent and its owner something about a pending request, by a person who may decide it. The clock
+// stops until there is an answer, for max_pause_minutes at most; the time left is kept, and runs again from then on. A
+// question while one is open takes its place. The digest stays. A repeat of the last note is that note.
 //
-// Codes: forbidden, not_found, not_a_reviewer (who may not act for others any more), invalid,
-// wrong_decision_kind (outside approvals, whose clock is the other system's); with the standing
-// row: already_decided, expired, being_decided.
+// Codes: forbidden, not_found, not_a_reviewer (who may not act for others any more), invalid, wrong_decision_kind
+// (outside approvals, whose clock is the other system's); with the current row: already_decided, expired,
+// being_decided.
 func (s *Store) AskBack(ctx context.Context, actor models.Actor, id models.ResponseID, text string) (*models.Approval, error) {
 	if !actor.IsPerson() {
 		return nil, models.Errorf(models.CodeForbidden, "Only a person may ask a question.")
@@ -105,14 +103,12 @@ func (t *Tx) askBack(actor models.Actor, a *models.Approval, last *models.Note, 
 	return note, t.storeNote(actor, a, note, "approval.asked_back", old)
 }
 
-// AnswerNote stores what the request's agent, or its owner, says about it. The
-// first answer to a question lets the clock run again, with what was left. Where
-// none is open it is evidence, which the agent alone adds. A repeat of the last
+// AnswerNote stores a note about a request by its agent or owner. The first answer to a question lets the clock run
+// again, with the time left. Without an open question it is evidence, which the agent alone adds. A repeat of the last
 // note is that note. A verdict that is held meanwhile stays so.
 //
-// Codes: forbidden (neither agent nor owner), not_found, invalid,
-// wrong_decision_kind (an owner whom nobody asked); with the standing row:
-// already_decided, expired.
+// Codes: forbidden (neither agent nor owner), not_found, invalid, wrong_decision_kind (an owner without a question);
+// with the current row: already_decided, expired.
 func (s *Store) AnswerNote(ctx context.Context, actor models.Actor, id models.ResponseID, text string) (*models.Approval, *models.Note, error) {
 	if !actor.IsAgent() && !actor.IsPerson() {
 		return nil, nil, models.Errorf(models.CodeForbidden, "Only the agent that asked and its owner may answer.")
@@ -155,7 +151,7 @@ func (t *Tx) answerNote(actor models.Actor, a *models.Approval, last *models.Not
 	return note, t.storeNote(actor, a, note, "approval.note_added", old)
 }
 
-// Notes are what was said about a request, in order, for whoever may see it.
+// Notes are the notes about a request, in order, for an actor who may see it.
 //
 // Codes: not_found.
 func (s *Store) Notes(ctx context.Context, actor models.Actor, id models.ResponseID) ([]models.Note, error) {

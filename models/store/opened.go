@@ -58,10 +58,9 @@ func (t *Tx) openedParts(actor models.Actor, id models.ResponseID) ([]string, er
 	return opened, nil
 }
 
-// ActorNow is who stands behind a session with the rights of now: roles change
-// while a stream is open. It is no use of the session, which may go idle
-// meanwhile. An actor without a session stays who it is. CodeUnauthenticated when
-// the session has ended.
+// ActorNow is the person of a session with their current rights: roles change while a stream is open. It does not
+// count as a use of the session, which may go idle meanwhile. It returns an actor without a session unchanged.
+// CodeUnauthenticated when the session has ended.
 func (s *Store) ActorNow(ctx context.Context, actor models.Actor) (models.Actor, error) {
 	if actor.SessionID == "" {
 		return actor, nil

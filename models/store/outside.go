@@ -26,8 +26,7 @@ type OutsideAsk struct {
 	InputBytes *int64
 }
 
-// AskMatched makes a call that was reported, and that nobody was asked about, pending for another
-// system.
+// AskMatched makes a reported call without a request pending for another system.
 func (t *Tx) AskMatched(ask OutsideAsk, a *models.Approval) error {
 	if ask.InputBytes != nil {
 		if err := t.cutInput(a, *ask.InputBytes); err != nil {
@@ -37,8 +36,8 @@ func (t *Tx) AskMatched(ask OutsideAsk, a *models.Approval) error {
 	return t.askOutside(ask, a)
 }
 
-// AskOwn stores a request of another system's own and makes it pending: in the conversation that
-// is given, else in the standing one of the upstream's agent.
+// AskOwn stores another system's own request and makes it pending: in the given conversation, else in the default one
+// of the upstream's agent.
 func (t *Tx) AskOwn(ask OutsideAsk, r models.Response, in models.ConversationID) (*models.Approval, error) {
 	actor := models.Actor{Kind: models.ActorAgent, ID: string(ask.Upstream.AgentID), Name: ask.Upstream.Name, OwnerID: ask.Upstream.OwnerID}
 	var conv *models.Conversation
@@ -107,8 +106,8 @@ func (t *Tx) askOutside(ask OutsideAsk, a *models.Approval) error {
 	if row.TimeoutAt != nil {
 		a.ApprovalTimeoutAt = *row.TimeoutAt // the other system's clock
 	}
-	// Nobody able to approve is no refusal here: the other system waits until its own
-	// deadline, and owner and admins may reject.
+	// A request without an able approver is not refused here: the other system waits until its own deadline, and owner
+	// and admins may reject.
 	routed, _, err := t.whoDecides(&a.Response, j)
 	if err != nil {
 		return err

@@ -19,7 +19,7 @@ type PolicyVersion struct {
 	Compiled *policy.Policy
 }
 
-// Policy is the version that stands as this transaction sees it, compiled.
+// Policy is the active version as this transaction sees it, compiled.
 func (t *Tx) Policy() (int64, *policy.Policy, error) {
 	k := &t.s.known
 	if k.policy == 0 {
@@ -49,7 +49,7 @@ func (s *Store) compile(row models.Policy) (PolicyVersion, error) {
 	return PolicyVersion{Policy: row, Compiled: p}, nil
 }
 
-// CurrentPolicy is the version that stands.
+// CurrentPolicy is the active version.
 func (s *Store) CurrentPolicy(ctx context.Context) (PolicyVersion, error) {
 	var row models.Policy
 	if err := s.db.Gorm(ctx).Order("version DESC").Limit(1).Take(&row).Error; err != nil {

@@ -12,8 +12,8 @@ import (
 	"countersign/models/policy"
 )
 
-// CheckPolicy reads a document as ApplyPolicy would save it now, and refuses what that
-// refuses, but for rules under which nobody could approve.
+// CheckPolicy reads a document as ApplyPolicy would save it now, and refuses the same, except for rules that no person
+// could satisfy.
 func (s *Store) CheckPolicy(ctx context.Context, raw []byte) (policy.Document, error) {
 	active, err := s.CurrentPolicy(ctx)
 	if err != nil {
@@ -26,11 +26,9 @@ func (s *Store) CheckPolicy(ctx context.Context, raw []byte) (policy.Document, e
 	return p.Document().Timely(active.Compiled.Document(), s.Now())
 }
 
-// ApplyPolicy makes a new version from a document. An invalid one is refused
-// with the path of each fault and changes nothing; base names the version that
-// was edited (0: whatever stands), and another one standing is CodeConflict. A
-// document that says what stands already makes no version; one with a rule under
-// which nobody could approve is CodeInvalid. Admins and the
+// ApplyPolicy makes a new version from a document. It refuses an invalid one with the path of each fault and changes
+// nothing; base names the version that was edited (0: any), and another active one is CodeConflict. A document equal
+// to the active one makes no version; one with a rule that no person could satisfy is CodeInvalid. Admins and the
 // operator only.
 func (s *Store) ApplyPolicy(ctx context.Context, actor models.Actor, raw []byte, note string, base int64) (PolicyVersion, error) {
 	return s.ApplyPolicyAnd(ctx, actor, raw, note, base, func(*db.Tx) error { return nil })
@@ -84,10 +82,9 @@ func (s *Store) ApplyPolicyAnd(ctx context.Context, actor models.Actor, raw []by
 	return s.compile(row)
 }
 
-// ChangePolicy makes a new version out of the one that stands, by a change to its
-// document; what change leaves alone stays as it is, also when two change at the
-// same time. The result is checked as ApplyPolicy checks it. change may run
-// twice. Admins and the operator only.
+// ChangePolicy makes a new version out of the active one, by a change to its document; members that change does not
+// touch stay unchanged, also when two change at the same time. It checks the result as ApplyPolicy does. change may
+// run twice. Admins and the operator only.
 func (s *Store) ChangePolicy(ctx context.Context, actor models.Actor, note string, change func(*policy.Document)) (PolicyVersion, error) {
 	if !actor.MayAdminister() {
 		return PolicyVersion{}, models.AdminsOnly()

@@ -23,8 +23,8 @@ type quota struct {
 	asks, reports, runs, messages rate
 
 	pending int // 0: off
-	// atMost is an upper bound of an agent's pending rows: counted anew only when
-	// it reaches the limit, so that an ask does not count up to 10,000 rows.
+	// atMost is an upper bound of an agent's pending rows: counted again only when it reaches the limit, so that an
+	// ask does not count up to 10,000 rows.
 	atMost map[models.AgentID]int
 	stale  chan struct{}
 }
@@ -139,8 +139,8 @@ func tooMany(wait int, text string, args ...any) error {
 	return &models.Error{Code: models.CodeTooManyRequests, Text: fmt.Sprintf(text, args...), RetryAfterSeconds: wait}
 }
 
-// rate is how often each client may do something: most times per length of time,
-// at once or spread over it. What was not used comes back steadily.
+// rate is how often each client may do something: most times per length of time, at once or spread over it. Unused
+// times come back steadily.
 type rate struct {
 	most    float64 // 0: off
 	per     time.Duration

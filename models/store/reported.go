@@ -9,16 +9,16 @@ import (
 	"countersign/models/ledger"
 )
 
-// What models/runs asks of the moves for what an agent reports of its run: a row is stored, or one
-// that stands gets its place in the run. What was reported is a claim: it is pending for nobody.
+// The moves that models/runs needs for an agent's report of its run: each stores a row, or gives an existing one its
+// place in the run. A report is a claim: no decision waits for it.
 
 // LatestUse is the last call of a conversation with an id; empty: there is none.
 func (t *Tx) LatestUse(conv models.ConversationID, toolUseID string) (models.ResponseID, error) {
 	return t.rowID(t.Row(t.s.hot.byToolUse, conv, toolUseID))
 }
 
-// AddReported stores what an agent says that it said or did, with the next number of its
-// conversation. Nobody is asked about it, and it costs nothing.
+// AddReported stores an agent's reported message or call, with the next number of its conversation. It needs no
+// approval and costs nothing.
 func (t *Tx) AddReported(
 	actor models.Actor, conv *models.Conversation, reported models.Response, with *models.Report,
 ) (*models.Response, error) {
@@ -56,13 +56,13 @@ type adoptedEntry struct {
 	Agent models.AgentID `json:"agent,omitempty"`
 }
 
-// Adopt moves a request that an agent made without naming a run out of its standing conversation
-// into the run. What it cost moves with it, as far as the run's budget allows: it is spent.
+// Adopt moves an agent's request without a run out of its default conversation into the run. Its cost moves with it,
+// as far as the run's budget allows: it is spent.
 func (t *Tx) Adopt(actor models.Actor, conv *models.Conversation, a *models.Approval) error {
 	energy := a.Energy
 	next, fits, err := t.take(conv.ID, energy)
 	if err == nil && !fits {
-		// What was spent before anybody knew of the run stays where it was spent.
+		// Energy spent before the run was known stays where it was spent.
 		energy = 0
 		next, _, err = t.take(conv.ID, 0)
 	}
@@ -86,8 +86,8 @@ func (t *Tx) Adopt(actor models.Actor, conv *models.Conversation, a *models.Appr
 	})
 }
 
-// move gives a row its place in a run. Energy that the run cannot carry stays
-// counted in the standing conversation, on a turn that stands for it.
+// move gives a row its place in a run. Energy that the run cannot carry stays counted in the default conversation, on
+// a turn in place of the row.
 func (t *Tx) move(a *models.Approval, to models.ConversationID, sequence, energy int64) error {
 	if err := t.Changes("responses", a.ID); err != nil {
 		return err

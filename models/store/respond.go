@@ -107,7 +107,7 @@ func checkResponse(in models.ResponseInput) (models.Response, error) {
 	return r, err
 }
 
-// sameResponse checks that a response whose id stands is that same response.
+// sameResponse checks that a response whose id exists is that same response.
 func (t *Tx) sameResponse(actor models.Actor, conv models.ConversationID, r models.Response, a *models.Approval) (*models.Approval, error) {
 	digest, err := r.DigestUnder(a.DigestVersion)
 	if err != nil {
@@ -144,8 +144,8 @@ func (t *Tx) agentConversation(actor models.Actor, id models.ConversationID, ene
 	return t.openConversation(actor, &asked{conversation: id})
 }
 
-// Respond is Store.Respond in a conversation of the agent's own; of the energy, prepaid was spent
-// before. It does not look for a response that stands.
+// Respond is Store.Respond in one of the agent's conversations; prepaid is the part of the energy that was spent
+// before. It does not look for an existing response with the same id.
 func (t *Tx) Respond(
 	actor models.Actor, conv *models.Conversation, in models.ResponseInput, prepaid int64,
 ) (*models.Approval, error) {
@@ -197,8 +197,8 @@ func (t *Tx) responseIn(actor models.Actor, conv *models.Conversation, r models.
 // terms are on what terms a proposal or budget request is stored.
 type terms struct {
 	least   int64 // what it costs where no rule says more
-	prepaid int64 // what was spent of that before
-	passing bool  // it ends as it begins, and nobody is waited for
+	prepaid int64 // the part of it that was spent before
+	passing bool  // it ends as it begins, and waits for no one
 }
 
 // addJudged stores a proposal or budget request as the policy judges it: pending

@@ -52,7 +52,7 @@ func (t *Tx) complete(id models.ResponseID, g *Result) (done bool, err error) {
 	return db.ExactlyOne(n), nil
 }
 
-// Contradict notes beside a call, once, what was reported against what stands.
+// Contradict notes beside a call, once, a report that contradicts its row.
 func (t *Tx) Contradict(id models.ResponseID, text string) (changed bool, err error) {
 	n, err := t.Exec(t.s.hot.contradict, text, id)
 	if err != nil {
@@ -134,8 +134,8 @@ func (t *Tx) askedLate(a *models.Approval) error {
 	return err
 }
 
-// CloseCall completes a tool call without a result; one that is completed stays as it is. It does
-// not decide: what is pending stays so.
+// CloseCall completes a tool call without a result; it leaves a completed one unchanged. It does not decide: a pending
+// call stays pending.
 func (t *Tx) CloseCall(a *models.Approval, by models.ClosedBy) error {
 	if a.Kind != models.KindToolCall || a.IsCompleted {
 		return nil

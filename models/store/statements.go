@@ -104,7 +104,7 @@ func (h *hotWriting) texts() map[**db.Stmt]string {
 		&h.addReported:      insertReported.Short(),
 		&h.addWholeReported: insertReported.Full(),
 		&h.joinReported:     `UPDATE responses SET reported_at = ?, batch_id = coalesce(batch_id, ?), parent_tool_use_id = ? WHERE id = ?`,
-		// Whoever asks about a call that was closed goes on with it.
+		// An agent that asks about a closed call goes on with it.
 		&h.judgeReported: `UPDATE responses SET asked = TRUE, job_id = ?, risk = ?, requires_approval = ?, approval_status = ?, approval_timestamp = ?, approval_feedback = ?, cause = ?,
  policy_version = ?, policy_rule = ?, policy_reason = ?, reviewers_only = ?, self_approval = ?, approvers = ?, no_substitutes = ?, template = ?, checklist = ?, template_text = ?, approval_requested_at = ?, approval_timeout_at = ?, energy = ?, claimed_at = ?, protocol = ?, client_data = ?, headline = ?, accepts_edits = ?, grant_id = ?` + setExplanation() + `,
  is_completed = is_completed AND closed = '', completed_at = CASE WHEN closed = '' THEN completed_at END, closed = ''
@@ -189,8 +189,7 @@ var (
 // The rows that prepared statements store.
 var (
 	insertVote = db.InsertionOf([]string{"withdrawn_at", "waits_for", "checked", "behalf_of", "behalf_name", "undo_until", "budget_set", "budget_delta"}, requests.VoteRow)
-	// What was asked, and what was only reported: the one is not done yet, the other
-	// needs no approval.
+	// Rows of requests, and of calls that were only reported: the one is not done yet, the other needs no approval.
 	insertAsked = db.InsertionOf([]string{
 		"call_id", "upstream_id", "approval_id", "outside_run", "batch_id", "held_until", "paused_left", "open_note", "decided_by", "vote_id", "cascaded_from",
 		"is_completed", "reported_at", "is_error", "closed", "matched_by", "input_bytes", "answer", "removed",

@@ -1,16 +1,15 @@
-// Package store keeps requests and what belongs to them: conversations, responses with
-// their approvals, votes, budgets, grants and the policy.
+// Package store keeps requests and what belongs to them: conversations, responses with their approvals, votes,
+// budgets, grants and the policy.
 //
-// One exported method is one use case is one transaction. It takes the actor and judges
-// their rights: a missing right is CodeForbidden before any look-up, what one may not see
-// is CodeNotFound. A change runs in write, with its ledger entry; it may run twice, and
-// nobody hears of it before it is on the disk (I2). Rooms after this one change what is kept here
-// by what their Tx exports.
+// One exported method is one use case is one transaction. It takes the actor and checks their rights: a missing right
+// is CodeForbidden before any look-up, a row that the actor may not see is CodeNotFound. A change runs in write, with
+// its ledger entry; it may run twice, and no one hears of it before it is on the disk (I2). Rooms after this one
+// change its rows by the methods that its Tx exports.
 //
-// A request begins in ask.go (find.go, join.go, check_ask.go, quota.go), respond.go or reported.go;
-// it waits in presence.go and await.go; it ends in decide.go, by way of hold.go and
-// undo.go, in deadline.go, cancel.go or withdraw.go. The hot statements of all of these
-// are in statements.go; what people and programs read is models/requests.
+// A request begins in ask.go (find.go, join.go, check_ask.go, quota.go), respond.go or reported.go; it waits in
+// presence.go and await.go; it ends in decide.go, by way of hold.go and undo.go, in deadline.go, cancel.go or
+// withdraw.go. The hot statements of all of these are in statements.go; the reads of people and programs are in
+// models/requests.
 package store
 
 import (
@@ -72,8 +71,8 @@ type Options struct {
 	// ObserveSignInFailure hears of every sign-in that failed, and why in one word. It
 	// must be quick and must not call the store.
 	ObserveSignInFailure func(reason string)
-	// BeforeCommit is called before each COMMIT; tests hold the commit back
-	// with it to see that nobody was told early.
+	// BeforeCommit is called before each COMMIT; tests hold the commit back with it to check that no waiter hears
+	// early.
 	BeforeCommit func()
 	// BeforeRead is called before each statement of a read that needs several; tests
 	// write between two of them with it.
@@ -84,7 +83,7 @@ type Options struct {
 type Store struct {
 	Ledger *ledger.Ledger
 	People *people.People
-	// Requests are what was asked and said, for who may see it.
+	// Requests reads requests and conversations, for those who may see them.
 	Requests *requests.Requests
 	// Webhooks are the endpoints that get the ledger's events.
 	Webhooks *webhooks.Webhooks
@@ -108,7 +107,7 @@ type Store struct {
 
 	opened   time.Time
 	deadline chan struct{} // signalled when an earlier deadline was stored
-	ending   chan struct{} // closed: waits return what stands
+	ending   chan struct{} // closed: waits return the current row
 	endOnce  sync.Once
 
 	closeOnce sync.Once
@@ -182,8 +181,7 @@ func (s *Store) CheckOutside(ctx context.Context) error { return s.db.CheckOutsi
 // is space for it. The server calls it at its start and now and then.
 func (s *Store) KeepReserve(ctx context.Context) error { return s.db.KeepReserve(ctx) }
 
-// Schema is the version of the schema that stands and the one that this program
-// brings: numbers of migration files.
+// Schema is the current version of the schema and the one that this program brings: numbers of migration files.
 func (s *Store) Schema(ctx context.Context) (have, want int64, err error) {
 	return db.SchemaOf(ctx, s.db.Reads())
 }

@@ -10,15 +10,15 @@ import (
 	"countersign/models/policy"
 )
 
-// activeVersion is the version of the policy that stands within a transaction.
+// activeVersion is the active version of the policy within a transaction.
 type activeVersion struct {
 	version int64
 	policy  *policy.Policy
 }
 
-// endSwitches writes down that a switch of the active policy which let calls through has
-// ended, as a version of the system's, and returns what is active then. Whoever saves a
-// version calls it first, so that the end is in the history and the ledger before theirs.
+// endSwitches stores the end of a switch of the active policy that allowed calls, as a version by the system, and
+// returns the active version after it. Every save of a version calls it first, so that the end is in the history and
+// the ledger before that version.
 func (t *Tx) endSwitches() (activeVersion, error) {
 	version, p, err := t.Policy()
 	if err != nil {
@@ -72,8 +72,7 @@ func (s *Store) NextSwitchEnd(ctx context.Context) (time.Time, bool, error) {
 	return end, some, nil
 }
 
-// activePolicy is the version that stands, without its row: a document that is compiled
-// already is not read.
+// activePolicy is the active version, without its row: a document that is compiled already is not read.
 func (s *Store) activePolicy(ctx context.Context) (*policy.Policy, error) {
 	var version int64
 	if err := s.db.Gorm(ctx).Model(&models.Policy{}).Select("max(version)").Scan(&version).Error; err != nil {

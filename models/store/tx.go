@@ -23,9 +23,9 @@ type Tx struct {
 	result
 }
 
-// result is what is told after the commit.
+// result is what the commit announces.
 type result struct {
-	outcomes  []*models.Approval  // what was settled, at the ask or later
+	outcomes  []*models.Approval  // requests settled, at the ask or later
 	activity  []activity          // for the log
 	noted     []models.ResponseID // a question about it was asked
 	sooner    bool
@@ -42,7 +42,7 @@ type known struct {
 	early         *bool                               // whether results wait for their calls; nil: not looked yet
 	substitutions *substitutions                      // who acts for whom; nil: not looked yet
 	recipients    *recipients                         // who has a channel; nil: not looked yet
-	stops         []models.Stop                       // that stand; nil: not looked yet
+	stops         []models.Stop                       // in force; nil: not looked yet
 	grants        *time.Time                          // when the last grant that was not revoked expires, zero: there is none; nil: not looked yet
 }
 
@@ -50,7 +50,7 @@ func (k *known) forget() {
 	*k = known{active: make(map[models.ConversationID]time.Time)}
 }
 
-// changes forgets what is known of a table that is about to be changed; empty: of any.
+// changes drops the cache of a table that is about to be changed; empty: of all.
 func (k *known) changes(table string) {
 	if table == "" || recipientTables[table] {
 		k.recipients = nil
@@ -87,8 +87,7 @@ func (s *Store) writeBy(ctx context.Context, write func(context.Context, func(*d
 		}
 		judged = first.judged()
 	}
-	// Each caller writes its own lines, behind the commit, so that nobody waits for
-	// another's.
+	// Each caller writes its own log lines, after the commit, so that no caller waits for another's.
 	if last != nil && last.committed {
 		s.logActivity(ctx, last.activity)
 	}
@@ -106,9 +105,9 @@ func (s *Store) within(share *db.Tx) *Tx {
 	return t
 }
 
-// Write has fn change something for a room after the store: see db.DB.Write. fn may run twice and must have no
-// outside effects. Conditions of the policy are judged before the transaction, not in it, and what
-// was asked and ended is logged.
+// Write has fn change something for a room after the store: see db.DB.Write. fn may run twice and must have no outside
+// effects. Conditions of the policy are judged before the transaction, not in it, and the requests that began and
+// ended are logged.
 func (s *Store) Write(ctx context.Context, fn func(*Tx) error) error { return s.write(ctx, fn) }
 
 // WriteAnyway is Write for what must go on when the disk is full.
@@ -116,7 +115,7 @@ func (s *Store) WriteAnyway(ctx context.Context, fn func(*Tx) error) error {
 	return s.writeAnyway(ctx, fn)
 }
 
-// stranded ends what nobody may approve any more, within another room's share.
+// stranded ends the requests that no person can approve any more, within another room's share.
 func (s *Store) stranded(share *db.Tx) error {
 	t := s.within(share)
 	share.AfterCommit(func() { s.logActivity(t.Caller, t.activity) })
@@ -126,7 +125,7 @@ func (s *Store) stranded(share *db.Tx) error {
 	return t.endStranded()
 }
 
-// announce tells what was committed to those who wait for an outcome.
+// announce hands the committed outcomes to their waiters.
 func (t *Tx) announce() {
 	s := t.s
 	t.committed = true
@@ -142,7 +141,7 @@ func (t *Tx) announce() {
 	}
 }
 
-// wakeExpirer has the expirer look anew for the next deadline.
+// wakeExpirer has the expirer look again for the next deadline.
 func (s *Store) wakeExpirer() {
 	select {
 	case s.deadline <- struct{}{}:

@@ -18,8 +18,8 @@ const (
 	latestVote = `SELECT * FROM votes WHERE response_id = ? ORDER BY at DESC, id DESC LIMIT 1`
 )
 
-// undoFor is how long the policy that stands has a verdict held, so that it can
-// be taken back: approvals only, never rejections nor answers.
+// undoFor is how long the active policy has a verdict held, so that it can be undone: approvals only, never rejections
+// nor answers.
 func (t *Tx) undoFor(a *models.Approval, v *models.Vote) (time.Duration, error) {
 	if v.Verdict != models.VerdictApprove {
 		return 0, nil
@@ -31,8 +31,8 @@ func (t *Tx) undoFor(a *models.Approval, v *models.Vote) (time.Duration, error) 
 	return p.UndoFor(a.Risk), nil
 }
 
-// holdForUndo keeps an approval back for its window, with the change of the
-// budget that came with it: nothing is told and nothing changes before.
+// holdForUndo keeps an approval back for its window, with its change of the budget: before the end, no one hears of it
+// and nothing changes.
 func (t *Tx) holdForUndo(actor models.Actor, a *models.Approval, v *models.Vote, window time.Duration, change models.BudgetChange) (*models.Approval, error) {
 	until := t.Now.Add(window)
 	v.UndoUntil, v.BudgetSet, v.BudgetDelta = &until, change.Set, change.Delta
@@ -45,14 +45,12 @@ func (t *Tx) holdForUndo(actor models.Actor, a *models.Approval, v *models.Vote,
 	return t.hold(actor, a, v, window)
 }
 
-// Undo takes back an approval in its undo window, by whoever gave it and
-// before anybody was told: of an outside approval, before the first attempt to
-// tell the other system. The request is pending again as before; if its deadline
-// has passed meanwhile it expires at once (I3), and comes back expired. A repeat
-// changes nothing.
+// Undo undoes an approval in its undo window, by the person who gave it and before anyone hears of it: of an outside
+// approval, before the first attempt to send it to the other system. The request is pending again as before; if its
+// deadline has passed meanwhile it expires at once (I3), and comes back expired. A repeat changes nothing.
 //
-// Codes: forbidden, not_found, conflict (nothing is held); with the standing row:
-// already_decided, expired, being_decided (it is somebody else's, or too late).
+// Codes: forbidden, not_found, conflict (nothing is held); with the current row: already_decided, expired,
+// being_decided (another person approved it, or it is too late).
 func (s *Store) Undo(ctx context.Context, actor models.Actor, id models.ResponseID) (*models.Approval, error) {
 	if !actor.IsPerson() {
 		return nil, models.Errorf(models.CodeForbidden, "Only the person who approved can undo it.")
@@ -95,8 +93,7 @@ func (t *Tx) toTakeBack(actor models.Actor, a *models.Approval) (*models.Vote, e
 	return vote, nil
 }
 
-// nothingHeld answers who wants to take back what is not held: nil if that was
-// done before.
+// nothingHeld answers an undo of a request that is not held: nil if it was undone before.
 func (t *Tx) nothingHeld(actor models.Actor, a *models.Approval) error {
 	if err := t.conflict(a); err != nil {
 		return err
@@ -147,8 +144,8 @@ func (t *Tx) takeBack(actor models.Actor, a *models.Approval, vote *models.Vote)
 	if a.PastDeadline(t.Now) {
 		err = t.expireNow(a)
 	} else {
-		t.deadlineStored(a.ApprovalTimeoutAt) // nobody has watched it while the verdict held
-		err = t.endIfStranded(a)              // whoever else could approve it may be disabled meanwhile
+		t.deadlineStored(a.ApprovalTimeoutAt) // the expirer has not watched it while the verdict held
+		err = t.endIfStranded(a)              // other approvers may be disabled meanwhile
 	}
 	if err != nil {
 		return err

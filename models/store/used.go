@@ -10,8 +10,8 @@ import (
 	"countersign/models/db"
 )
 
-// A key for repeats is no standing permission: it names one call, until that call has run or
-// its answer was taken. The next request with it is another one (I9).
+// A key for repeats is no permanent permission: it names one call, until that call has run or its answer was taken.
+// The next request with it is another one (I9).
 
 // latestUse finds the last call with an id.
 const latestUse = `SELECT id FROM responses` + db.ByResponsesToolUse + ` WHERE conversation_id = ? AND tool_use_id = ? ORDER BY sequence DESC LIMIT 1`
@@ -23,9 +23,9 @@ const sameResultOfUse = `SELECT 1 FROM responses o JOIN responses r` + db.ByResp
 // isLatestUse leaves, of the rows r of a conversation with one id of a call, the last.
 const isLatestUse = `NOT EXISTS (SELECT 1 FROM responses later WHERE later.conversation_id = r.conversation_id AND later.tool_use_id = r.tool_use_id AND later.sequence > r.sequence)`
 
-// usedUp reports whether a request is another one than the row with its key: the row's call
-// has run. What nobody was asked about yet is asked about in its own row, and what only
-// reports that it went on tells of the call that ran.
+// usedUp reports whether a request is another one than the row with its key: the row's call has run. The first request
+// about a call that was only reported uses its row, and a report that a call went on without an answer is about the
+// call that ran.
 func (q *asked) usedUp(a *models.Approval) bool {
 	switch {
 	case !a.IsCompleted || a.Status() == models.StatusPending || !q.fallback.IsZero():
@@ -77,7 +77,7 @@ func (t *Tx) another(actor models.Actor, q *asked, a *models.Approval) (bool, er
 	return err == nil && (rest == nil || rest.ID != a.ConversationID), err
 }
 
-// offerAnswer notes that a permission prompt waits for a row's answer, which nobody has taken.
+// offerAnswer notes that a permission prompt waits for a row's answer, which no caller has taken.
 func (t *Tx) offerAnswer(q *asked, a *models.Approval) error {
 	if q.Taker == "" || q.ToolUseID == "" {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"countersign/models/ledger"
 )
 
-// refused takes back a decision that the other system will not take: the request
-// waits again. What was settled otherwise meanwhile stays, and is marked.
+// refused takes back a decision that the other system refused: the request waits again. A request that was settled
+// meanwhile stays so, and is marked.
 func (t *Tx) refused(a *models.Approval, row *models.Delivery, end models.DeliveryEnd) error {
 	if err := t.deliveryDone(row, string(models.DeliveryRefused)); err != nil {
 		return err
@@ -41,13 +41,12 @@ func refusalText(w *models.Withdrawal) string {
 	return text + "."
 }
 
-// WithdrawDecision takes back the decision that holds an outside approval, whoever
-// gave it: an admin does so, with a reason, where the other system cannot be told.
-// The request waits again; past its deadline it expires. It may run while attempts
-// to tell the other system go on, but not during one.
+// WithdrawDecision takes back the decision that holds an outside approval, whichever person gave it: an admin does so,
+// with a reason, if the other system can't be reached. The request waits again; past its deadline it expires. It may
+// run between attempts to send the decision, but not during one.
 //
-// Codes: forbidden, not_found, comment_required, invalid, conflict (nothing is held,
-// or it ends by itself); with the standing row: already_decided, expired, being_decided.
+// Codes: forbidden, not_found, comment_required, invalid, conflict (nothing is held, or its undo window ends it); with
+// the current row: already_decided, expired, being_decided.
 func (s *Store) WithdrawDecision(ctx context.Context, actor models.Actor, id models.ResponseID, reason string) (*models.Approval, error) {
 	if !actor.IsPerson() || !actor.Admin {
 		return nil, models.Errorf(models.CodeForbidden, "Only an admin may undo another person's decision.")
@@ -145,7 +144,7 @@ func (t *Tx) withdrawDecision(actor models.Actor, a *models.Approval, action str
 	if expires {
 		return t.expireUndelivered(a, "The decision could not be delivered, and the time to decide is over.")
 	}
-	t.deadlineStored(a.ApprovalTimeoutAt) // nobody has watched it while the decision held
+	t.deadlineStored(a.ApprovalTimeoutAt) // the expirer has not watched it while the decision held
 	return t.wakeBySaid(voter(vote), a)
 }
 
