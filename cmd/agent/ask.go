@@ -103,7 +103,8 @@ func (o *askOptions) request(c *cobra.Command, tool string) (wire.AskRequest, er
 	}
 	req := wire.AskRequest{
 		ApprovalID: string(models.NewID[models.ResponseID]()),
-		ToolName:   tool, Input: input, Explanation: wire.Explanation{Description: o.description, Preview: preview}, Template: o.template,
+		ToolName:   tool, Input: input, Explanation: wire.Explanation{Description: o.description, Preview: preview},
+		Template:     o.template,
 		AcceptsEdits: o.asJSON,
 	}
 	if o.timeout > 0 {

@@ -260,7 +260,8 @@ func (a *asking) unanswered(req wire.AskRequest, cause error) error {
 	}
 	return terminal.PrintJSON(a.out, wire.Approval{
 		ApprovalID: wire.ResponseID(req.ApprovalID), Kind: wire.KindToolCall, ToolName: req.ToolName, Input: req.Input,
-		Explained: wire.Explained{Description: req.Description}, Status: wire.StatusApproved, Cause: wire.Cause(models.CauseFallback),
+		Explained: wire.Explained{Description: req.Description}, Status: wire.StatusApproved,
+		Cause:  wire.Cause(models.CauseFallback),
 		Advice: models.Advice(models.StatusRan, models.CauseFallback, models.KindToolCall), RequestedAt: now.UTC(),
 		Decision: &wire.Decision{Approved: true, At: now.UTC(), Input: req.Input},
 	})

@@ -23,7 +23,11 @@ type stop struct {
 var stops = []stop{
 	{
 		ask: wire.AskRequest{
-			ToolName: "shell.run", Explanation: wire.Explanation{Description: "clear the build folder and rebuild the shop", Context: "The last build failed on stale files, twice."},
+			ToolName: "shell.run",
+			Explanation: wire.Explanation{
+				Description: "clear the build folder and rebuild the shop",
+				Context:     "The last build failed on stale files, twice.",
+			},
 			Input: json.RawMessage(`{"command": "rm -rf build/ && make release", "cwd": "/srv/shop"}`),
 		},
 		explains: "Everything in build/ is made from the sources; nothing else is there. The build takes about two minutes.",
@@ -34,7 +38,11 @@ var stops = []stop{
 	},
 	{
 		ask: wire.AskRequest{
-			ToolName: "file.edit", Explanation: wire.Explanation{Description: "set the VAT rate of the price list to 21%", Context: "Ticket 4711 says that the rate changes on the first of the month."},
+			ToolName: "file.edit",
+			Explanation: wire.Explanation{
+				Description: "set the VAT rate of the price list to 21%",
+				Context:     "Ticket 4711 says that the rate changes on the first of the month.",
+			},
 			Input: json.RawMessage(`{
   "file_path": "config/prices.yaml",
   "old_string": "currency: EUR\nvat: 19\nrounding: line\nbooks:\n  vat: 7",
@@ -52,7 +60,11 @@ var stops = []stop{
 	},
 	{
 		ask: wire.AskRequest{
-			ToolName: "payment.send", Explanation: wire.Explanation{Description: "pay the hosting bill of this month", Context: "The invoice is due on Friday; last month's was 228.00 EUR."},
+			ToolName: "payment.send",
+			Explanation: wire.Explanation{
+				Description: "pay the hosting bill of this month",
+				Context:     "The invoice is due on Friday; last month's was 228.00 EUR.",
+			},
 			Input: json.RawMessage(`{"to": "Nordlicht Hosting", "amount": "240.00", "currency": "EUR", "reference": "invoice 2026-118"}`),
 		},
 		explains: "It is 12.00 EUR more than last month because of the second server.",
@@ -67,8 +79,9 @@ var stops = []stop{
 	},
 	{
 		ask: wire.AskRequest{
-			Kind: wire.KindQuestion, Explanation: wire.Explanation{Description: "Which headline goes on the start page of the shop?"},
-			Options: []wire.Option{{Name: "summer", Title: "Summer sale: 20% off"}, {Name: "plain", Title: "New in the shop"}},
+			Kind:        wire.KindQuestion,
+			Explanation: wire.Explanation{Description: "Which headline goes on the start page of the shop?"},
+			Options:     []wire.Option{{Name: "summer", Title: "Summer sale: 20% off"}, {Name: "plain", Title: "New in the shop"}},
 		},
 		explains: "The summer sale begins on Monday, and both fit above the picture.",
 		answered: func(answer string) string { return "question: puts this on the start page: " + answer },

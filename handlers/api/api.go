@@ -48,7 +48,10 @@ func New(kit handlers.Kit, s *store.Store, version string) (*API, error) {
 	if kit.Lists == nil {
 		kit.Lists = handlers.NewLists()
 	}
-	a := &API{kit: kit, store: s, version: version, waitRoutes: map[route]bool{}, looks: make(chan struct{}, looksAtOnce), few: fewWaiters, keepAlive: keepAliveEvery}
+	a := &API{
+		kit: kit, store: s, version: version, waitRoutes: map[route]bool{}, looks: make(chan struct{}, looksAtOnce),
+		few: fewWaiters, keepAlive: keepAliveEvery,
+	}
 	key, err := s.Ledger.PositionKey(context.Background())
 	if err != nil {
 		return nil, err
@@ -114,7 +117,9 @@ type input[I any] interface {
 
 // register adds one route. Its body is read strictly and its errors become
 // problem documents.
-func register[I, O any, P input[I]](a *API, who Capability, op huma.Operation, fn func(context.Context, *I) (*O, error)) {
+func register[I, O any, P input[I]](
+	a *API, who Capability, op huma.Operation, fn func(context.Context, *I) (*O, error),
+) {
 	op.MaxBodyBytes = cmp.Or(op.MaxBodyBytes, models.MaxBody+1) // huma refuses a body that reaches the limit
 	op.BodyReadTimeout = handlers.BodyTimeout
 	op.SkipValidateBody = true

@@ -24,12 +24,17 @@ func approvalOf(kit handlers.Kit, a *models.Approval) *wire.Approval {
 	status := a.Status()
 	input, reported := inputOf(a)
 	out := &wire.Approval{
-		ApprovalID: wire.ResponseID(a.ID), ConversationID: wire.ConversationID(a.ConversationID), Agent: askerOf(a), Sequence: a.Sequence,
-		Kind: wire.Kind(a.Kind), ToolName: a.ToolName, Input: input, ReportedInput: reported, Options: optionsOf(a.Options),
-		Content: a.Content, EnergyBudget: a.EnergyBudget, Explained: wire.Explained(a.AgentExplanation()), ToolUseID: a.ToolUseID, JobID: a.JobID, RunID: a.AskedRun(),
-		Digest: a.Digest, Risk: wire.Risk(a.Risk), Status: shown(a), Cause: wire.Cause(a.Cause), GrantID: (*wire.GrantID)(a.GrantID), Advice: a.Advice(status),
-		RequiresApproval: a.NeedsApproval(), RequestedAt: requestedAt(a), Timestamp: requestedAt(a), ClaimedAt: a.ClaimedTime(),
-		Decision: decisionOf(a, status), Held: heldOf(a), OpenNote: openNoteOf(a), Policy: policyOf(a), AcceptsEdits: a.TakesEdits(), Template: a.Template,
+		ApprovalID: wire.ResponseID(a.ID), ConversationID: wire.ConversationID(a.ConversationID), Agent: askerOf(a),
+		Sequence: a.Sequence,
+		Kind:     wire.Kind(a.Kind), ToolName: a.ToolName, Input: input, ReportedInput: reported, Options: optionsOf(a.Options),
+		Content: a.Content, EnergyBudget: a.EnergyBudget, Explained: wire.Explained(a.AgentExplanation()),
+		ToolUseID: a.ToolUseID, JobID: a.JobID, RunID: a.AskedRun(),
+		Digest: a.Digest, Risk: wire.Risk(a.Risk), Status: shown(a), Cause: wire.Cause(a.Cause),
+		GrantID: (*wire.GrantID)(a.GrantID), Advice: a.Advice(status),
+		RequiresApproval: a.NeedsApproval(), RequestedAt: requestedAt(a), Timestamp: requestedAt(a),
+		ClaimedAt: a.ClaimedTime(),
+		Decision:  decisionOf(a, status), Held: heldOf(a), OpenNote: openNoteOf(a), Policy: policyOf(a),
+		AcceptsEdits: a.TakesEdits(), Template: a.Template,
 		URL: kit.ApprovalURL(a.ID), Removed: a.RemovedText(),
 	}
 	if a.HasDeadline() {
@@ -41,7 +46,10 @@ func approvalOf(kit handlers.Kit, a *models.Approval) *wire.Approval {
 
 // askerOf names the agent that asks, and its owner.
 func askerOf(a *models.Approval) wire.Asker {
-	return wire.Asker{ID: wire.AgentID(a.AgentID), Name: a.AgentName, Owner: wire.Named[wire.UserID]{ID: wire.UserID(a.OwnerID), Name: a.OwnerName}}
+	return wire.Asker{
+		ID: wire.AgentID(a.AgentID), Name: a.AgentName,
+		Owner: wire.Named[wire.UserID]{ID: wire.UserID(a.OwnerID), Name: a.OwnerName},
+	}
 }
 
 // respond repeats the decision under the names that other clients read.
@@ -126,7 +134,8 @@ func optionsIn(sent []wire.Option) []models.Option {
 	}
 	options := make([]models.Option, 0, len(sent))
 	for _, o := range sent {
-		options = append(options, models.Option{Name: o.Name, Title: o.Title, Description: o.Description, PromptFill: o.PromptFill})
+		options = append(options,
+			models.Option{Name: o.Name, Title: o.Title, Description: o.Description, PromptFill: o.PromptFill})
 	}
 	return options
 }
@@ -135,7 +144,8 @@ func optionsIn(sent []wire.Option) []models.Option {
 func askInput(r *wire.AskRequest) models.AskInput {
 	in := models.AskInput{
 		ApprovalID: r.ApprovalID, ConversationID: r.ConversationID, RunID: r.RunID, ToolUseID: r.ToolUseID, JobID: r.JobID,
-		Kind: models.Kind(r.Kind), ToolName: r.ToolName, Input: r.Input, Options: optionsIn(r.Options), Explanation: models.Explanation(r.Explanation), Join: r.Join, AcceptsEdits: r.AcceptsEdits,
+		Kind: models.Kind(r.Kind), ToolName: r.ToolName, Input: r.Input, Options: optionsIn(r.Options),
+		Explanation: models.Explanation(r.Explanation), Join: r.Join, AcceptsEdits: r.AcceptsEdits,
 		TimeoutSeconds: r.TimeoutSeconds, Template: r.Template, Energy: r.Energy, Explicit: true, ClaimedAt: r.Timestamp,
 	}
 	if r.Fallback != nil {
@@ -148,7 +158,8 @@ func askInput(r *wire.AskRequest) models.AskInput {
 // edit: clients that send every member mean "not edited" by it.
 func decisionInput(r *wire.RespondRequest) models.DecisionInput {
 	in := models.DecisionInput{
-		Approved: r.Approved, Reason: r.Reason, Digest: r.Digest, Answer: r.Answer, Option: r.Option, Checked: r.Checked, Page: models.NoPage,
+		Approved: r.Approved, Reason: r.Reason, Digest: r.Digest, Answer: r.Answer, Option: r.Option, Checked: r.Checked,
+		Page: models.NoPage,
 	}
 	if len(r.Input) > 0 && string(r.Input) != "null" {
 		in.Input = r.Input

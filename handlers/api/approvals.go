@@ -23,15 +23,18 @@ func (a *API) registerApprovals() {
 	}, a.ask)
 	registerWaiting[getIn, approvalOut](a, Anyone, huma.Operation{
 		OperationID: "get-approval", Method: http.MethodGet, Path: "/v1/approvals/{id}",
-		Summary: "Read a request, or wait for its outcome", Description: "200 while it is pending too.", Errors: []int{401, 404, 422},
+		Summary: "Read a request, or wait for its outcome", Description: "200 while it is pending too.",
+		Errors: []int{401, 404, 422},
 	}, a.get)
 	register(a, Anyone, huma.Operation{
 		OperationID: "cancel-approval", Method: http.MethodPost, Path: "/v1/approvals/{id}/cancel",
-		Summary: "Cancel a request", Description: "For the agent that asked, its owner and admins.", Errors: []int{401, 403, 404, 409, 422},
+		Summary: "Cancel a request", Description: "For the agent that asked, its owner and admins.",
+		Errors: []int{401, 403, 404, 409, 422},
 	}, a.cancel)
 	register(a, People, huma.Operation{
 		OperationID: "respond", Method: http.MethodPost, Path: "/v1/approvals/{id}/respond",
-		Summary: "Decide a request", Description: heldDescription, Responses: heldResponses(), Errors: []int{401, 403, 404, 409, 413, 422},
+		Summary: "Decide a request", Description: heldDescription, Responses: heldResponses(),
+		Errors: []int{401, 403, 404, 409, 413, 422},
 	}, a.respond)
 	a.registerNotes()
 	a.registerClock()
@@ -224,7 +227,8 @@ func naming(asked string, err error) error {
 }
 
 func noSuchApproval(asked string) error {
-	if len(asked) > models.MaxName || !utf8.ValidString(asked) || strings.ContainsFunc(asked, func(r rune) bool { return r < 0x20 }) {
+	if len(asked) > models.MaxName || !utf8.ValidString(asked) ||
+		strings.ContainsFunc(asked, func(r rune) bool { return r < 0x20 }) {
 		asked = "(not an id)"
 	}
 	return models.Errorf(models.CodeNotFound, "No pending approval request for ID: %s", asked)

@@ -20,7 +20,8 @@ func (a *API) registerConversations() {
 	a.registerMessages()
 	register(a, Anyone, huma.Operation{
 		OperationID: "list-conversations", Method: http.MethodGet, Path: conversationsPath, Tags: conversationTags,
-		Summary: "List conversations, newest activity first", Description: "An agent's own, a person's, all for admins.", Errors: []int{401, 422},
+		Summary: "List conversations, newest activity first", Description: "An agent's own, a person's, all for admins.",
+		Errors: []int{401, 422},
 	}, a.conversations)
 	register(a, Anyone, huma.Operation{
 		OperationID: "get-conversation", Method: http.MethodGet, Path: onePath, Tags: conversationTags,
@@ -99,7 +100,8 @@ func (a *API) conversation(ctx context.Context, in *conversationIn) (*conversati
 	if err := a.beginList(ctx, &in.caller); err != nil {
 		return nil, err
 	}
-	history, err := a.store.Requests.History(ctx, in.actor, id, requests.HistoryQuery{Before: before, After: after, Limit: in.Limit, MaxBytes: requests.MaxListBytes})
+	history, err := a.store.Requests.History(ctx, in.actor, id,
+		requests.HistoryQuery{Before: before, After: after, Limit: in.Limit, MaxBytes: requests.MaxListBytes})
 	if err != nil {
 		return nil, err
 	}

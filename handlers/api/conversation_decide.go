@@ -17,14 +17,17 @@ const approvePath, rejectPath = onePath + "/approve", onePath + "/reject"
 
 func (a *API) registerConversationDecisions() {
 	register(a, Anyone, huma.Operation{
-		OperationID: "list-conversation-approvals", Method: http.MethodGet, Path: onePath + "/approvals", Tags: conversationTags,
-		Summary: "List the requests of a conversation, newest first", Description: filteredDescription, Errors: []int{401, 404, 422, 429},
+		OperationID: "list-conversation-approvals", Method: http.MethodGet, Path: onePath + "/approvals",
+		Tags:    conversationTags,
+		Summary: "List the requests of a conversation, newest first", Description: filteredDescription,
+		Errors: []int{401, 404, 422, 429},
 	}, a.approvalsOf)
 	register(a, People, huma.Operation{
 		OperationID: "approve-in-conversation", Method: http.MethodPost, Path: approvePath, Tags: conversationTags,
 		Summary: "Approve a request, and change the budget with it",
 		Description: "Without responseId the most recent pending proposal or budget request is approved, never a tool call, and stillWaiting names those that still wait; then no body is needed, unless it has a checklist. " +
-			"Approving a budget request sets the budget it asks for, unless newBudget or budgetChange says otherwise. " + heldDescription,
+			"Approving a budget request sets the budget it asks for, unless newBudget or budgetChange says otherwise. " +
+			heldDescription,
 		Responses: heldResponses(),
 		Errors:    []int{401, 403, 404, 409, 413, 422, 503},
 	}, a.approve)
@@ -60,11 +63,14 @@ func (a *API) approvalsOf(ctx context.Context, in *approvalsOfIn) (*approvalsOfO
 	if err := a.beginList(ctx, &in.caller); err != nil {
 		return nil, err
 	}
-	got, err := a.store.Requests.Approvals(ctx, in.actor, requests.ListQuery{Conversation: id, Cursor: in.Cursor, Limit: in.Limit, MaxBytes: requests.MaxListBytes})
+	got, err := a.store.Requests.Approvals(ctx, in.actor,
+		requests.ListQuery{Conversation: id, Cursor: in.Cursor, Limit: in.Limit, MaxBytes: requests.MaxListBytes})
 	if err != nil {
 		return nil, err
 	}
-	page := &wire.ConversationApprovals{RequestID: wire.ConversationID(id), Approvals: make([]wire.ConversationApproval, 0, len(got.Items)), Next: got.Next}
+	page := &wire.ConversationApprovals{
+		RequestID: wire.ConversationID(id), Approvals: make([]wire.ConversationApproval, 0, len(got.Items)), Next: got.Next,
+	}
 	if err := a.holders(ctx, in.actor, got.Items); err != nil {
 		return nil, err
 	}
@@ -79,7 +85,11 @@ func (a *API) approvalsOf(ctx context.Context, in *approvalsOfIn) (*approvalsOfO
 func conversationApprovalOf(a *models.Approval) wire.ConversationApproval {
 	status := a.Status()
 	_, reported := inputOf(a)
-	out := wire.ConversationApproval{ID: wire.ResponseID(a.ID), Agent: askerOf(a), Kind: wire.Kind(a.Kind), Content: summaryOf(a), ReportedInput: reported, Timestamp: a.CreatedAt, Status: shown(a), Digest: a.Digest, Risk: wire.Risk(a.Risk), Checklist: a.Checklist(), Held: heldOf(a)}
+	out := wire.ConversationApproval{
+		ID: wire.ResponseID(a.ID), Agent: askerOf(a), Kind: wire.Kind(a.Kind), Content: summaryOf(a), ReportedInput: reported,
+		Timestamp: a.CreatedAt, Status: shown(a), Digest: a.Digest, Risk: wire.Risk(a.Risk), Checklist: a.Checklist(),
+		Held: heldOf(a),
+	}
 	if status == models.StatusPending && out.Held == nil {
 		out.DecidableHere = new(a.Kind.Spoken())
 	}
@@ -115,13 +125,17 @@ type approveOut struct {
 func (a *API) approve(ctx context.Context, in *approveIn) (*approveOut, error) {
 	b := valueOr(in.Body)
 	got, conv, still, err := a.decideIn(ctx, in.actor, in.RequestID, wire.ApprovalResponse{
-		Approved: new(true), ResponseID: b.ResponseID, Digest: b.Digest, Feedback: b.Feedback, Checked: b.Checked, NewBudget: b.NewBudget, BudgetChange: b.BudgetChange,
+		Approved: new(true), ResponseID: b.ResponseID, Digest: b.Digest, Feedback: b.Feedback, Checked: b.Checked,
+		NewBudget: b.NewBudget, BudgetChange: b.BudgetChange,
 	})
 	if err != nil {
 		return nil, err
 	}
-	out := &wire.ApproveResult{Status: shown(got), ResponseID: wire.ResponseID(got.ID), Held: heldOf(got), StillWaiting: still}
-	if (b.NewBudget != nil || b.BudgetChange != nil || got.Kind == models.KindBudget && !got.AsksForAllowance()) && !got.MayBeUndone() {
+	out := &wire.ApproveResult{
+		Status: shown(got), ResponseID: wire.ResponseID(got.ID), Held: heldOf(got), StillWaiting: still,
+	}
+	if (b.NewBudget != nil || b.BudgetChange != nil || got.Kind == models.KindBudget && !got.AsksForAllowance()) &&
+		!got.MayBeUndone() {
 		out.BudgetUpdated, out.NewBudget = true, conv.EnergyBudget
 	}
 	return &approveOut{Status: decidedStatus(got), Body: out}, nil
@@ -147,10 +161,17 @@ func (a *API) reject(ctx context.Context, in *rejectIn) (*rejectOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &rejectOut{Status: decidedStatus(got), Body: &wire.RejectResult{Status: shown(got), ResponseID: wire.ResponseID(got.ID), Held: heldOf(got), StillWaiting: still}}, nil
+	return &rejectOut{
+		Status: decidedStatus(got),
+		Body: &wire.RejectResult{
+			Status: shown(got), ResponseID: wire.ResponseID(got.ID), Held: heldOf(got), StillWaiting: still,
+		},
+	}, nil
 }
 
-func (a *API) decideIn(ctx context.Context, actor models.Actor, conversation string, in wire.ApprovalResponse) (*models.Approval, *models.Conversation, []wire.WaitingRequest, error) {
+func (a *API) decideIn(
+	ctx context.Context, actor models.Actor, conversation string, in wire.ApprovalResponse,
+) (*models.Approval, *models.Conversation, []wire.WaitingRequest, error) {
 	id, err := conversationID(conversation)
 	if err != nil {
 		return nil, nil, nil, err
@@ -168,7 +189,9 @@ func (a *API) decideIn(ctx context.Context, actor models.Actor, conversation str
 
 // stillWaiting is what still waits after a decision that named no request. The decision is
 // done: an answer that can't tell this much is no error.
-func (a *API) stillWaiting(ctx context.Context, actor models.Actor, id models.ConversationID, d *models.ConversationDecision) []wire.WaitingRequest {
+func (a *API) stillWaiting(
+	ctx context.Context, actor models.Actor, id models.ConversationID, d *models.ConversationDecision,
+) []wire.WaitingRequest {
 	if d == nil || d.Approved == nil || d.ResponseID != "" {
 		return nil
 	}

@@ -8,7 +8,10 @@ import (
 
 // historyOf shows a page of a history; after is what the reader had read.
 func historyOf(kit handlers.Kit, v *models.ConversationView, h *models.History, after int64) *wire.ConversationHistory {
-	out := &wire.ConversationHistory{Conversation: conversationOf(v), Entries: make([]wire.ConversationEntry, 0, len(h.Entries)), After: max(h.After, after)}
+	out := &wire.ConversationHistory{
+		Conversation: conversationOf(v), Entries: make([]wire.ConversationEntry, 0, len(h.Entries)),
+		After: max(h.After, after),
+	}
 	if h.Before != 0 {
 		out.Before = &h.Before
 	}
@@ -24,7 +27,9 @@ func entryOf(kit handlers.Kit, e *models.HistoryEntry) wire.ConversationEntry {
 	case e.Message != nil:
 		m := e.Message
 		out.Type, out.Author = "message", authorOf(m.AuthorKind, m.AuthorID, m.AuthorName)
-		out.Message = &wire.ConversationMessage{ID: wire.MessageID(m.ID), Content: m.Content, ResponseID: (*wire.ResponseID)(m.ResponseID), Removed: m.Removed}
+		out.Message = &wire.ConversationMessage{
+			ID: wire.MessageID(m.ID), Content: m.Content, ResponseID: (*wire.ResponseID)(m.ResponseID), Removed: m.Removed,
+		}
 	case e.Response != nil:
 		r := e.Response
 		out.Type, out.Author = "response", authorOf(models.ActorAgent, string(r.AgentID), r.AgentName)

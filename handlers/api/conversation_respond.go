@@ -110,7 +110,9 @@ func (a *API) changeBudget(ctx context.Context, in *budgetIn) (*budgetOut, error
 	if err != nil {
 		return nil, err
 	}
-	out := &budgetOut{Status: http.StatusOK, Body: &wire.BudgetAnswer{RequestID: wire.ConversationID(id), Budget: budgetOf(got.Budget)}}
+	out := &budgetOut{
+		Status: http.StatusOK, Body: &wire.BudgetAnswer{RequestID: wire.ConversationID(id), Budget: budgetOf(got.Budget)},
+	}
 	if r := got.Approval; r != nil {
 		out.Location, out.Body.ApprovalID, out.Body.Approval = locationOf(r), (*wire.ResponseID)(&r.ID), approvalStateOf(r)
 		if r.Status() == models.StatusPending {

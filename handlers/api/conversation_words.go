@@ -17,12 +17,15 @@ func onConversationRoute(route string) bool {
 var (
 	messageFields = map[string]string{
 		"conversationId": "id",
-		"approved":       "approvalResponse.approved", "responseId": "approvalResponse.responseId", "digest": "approvalResponse.digest",
+		"approved":       "approvalResponse.approved", "responseId": "approvalResponse.responseId",
+		"digest":    "approvalResponse.digest",
 		"newBudget": "approvalResponse.newBudget", "budget": "approvalResponse.newBudget",
 		"budgetChange": "approvalResponse.budgetChange", "delta": "approvalResponse.budgetChange",
 		"feedback": "approvalResponse.feedback", "reason": "approvalResponse.feedback",
 	}
-	decisionFields = map[string]string{"reason": "feedback", "budget": "newBudget", "delta": "budgetChange", "conversationId": "requestId"}
+	decisionFields = map[string]string{
+		"reason": "feedback", "budget": "newBudget", "delta": "budgetChange", "conversationId": "requestId",
+	}
 	responseFields = map[string]string{"conversationId": "requestId"}
 	runFields      = map[string]string{"conversationId": "id"}
 	budgetFields   = map[string]string{"newBudget": "budget", "budgetChange": "delta", "conversationId": "requestId"}

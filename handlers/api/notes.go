@@ -55,7 +55,9 @@ func (a *API) addNote(ctx context.Context, in *addNoteIn) (*noteOut, error) {
 	if err != nil {
 		return nil, naming(in.ID, err)
 	}
-	return &noteOut{Body: &wire.NoteResult{ApprovalID: wire.ResponseID(got.ID), Note: noteOf(note), OpenNote: openNoteOf(got), TimeoutAt: timeoutOf(got)}}, nil
+	return &noteOut{Body: &wire.NoteResult{
+		ApprovalID: wire.ResponseID(got.ID), Note: noteOf(note), OpenNote: openNoteOf(got), TimeoutAt: timeoutOf(got),
+	}}, nil
 }
 
 type listNotesIn struct {
@@ -85,7 +87,9 @@ func (a *API) listNotes(ctx context.Context, in *listNotesIn) (*notesOut, error)
 }
 
 func noteOf(n *models.Note) wire.Note {
-	return wire.Note{OpenNote: wire.OpenNote{ID: wire.NoteID(n.ID), Text: n.Content, By: authorOf(n.AuthorKind, n.AuthorID, n.AuthorName), At: n.At}, Asks: n.Asks}
+	return wire.Note{OpenNote: wire.OpenNote{
+		ID: wire.NoteID(n.ID), Text: n.Content, By: authorOf(n.AuthorKind, n.AuthorID, n.AuthorName), At: n.At,
+	}, Asks: n.Asks}
 }
 
 // openNoteOf is the open question of a pending request; nil for none.

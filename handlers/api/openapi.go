@@ -36,7 +36,10 @@ type operationDoc struct {
 // program that builds the document makes the examples.
 func operationDocs() map[string]operationDoc {
 	all := map[string]operationDoc{}
-	for _, docs := range []func() map[string]operationDoc{approvalDocs, policyDocs, policyJudgingDocs, stopDocs, toolDocs, conversationDocs, runDocs, streamDocs, hookDocs, operationRouteDocs} {
+	for _, docs := range []func() map[string]operationDoc{
+		approvalDocs, policyDocs, policyJudgingDocs, stopDocs, toolDocs, conversationDocs, runDocs, streamDocs, hookDocs,
+		operationRouteDocs,
+	} {
 		maps.Copy(all, docs())
 	}
 	return all
@@ -78,7 +81,10 @@ func (a *API) describe() {
 		{Name: "Tool approval", Description: toolGuide},
 		{Name: functionCalls, Description: functionCallsGuide},
 		{Name: "Policy", Description: policyGuide},
-		{Name: "Stops", Description: "People stop one agent or all: what they ask is rejected and what waits is cancelled, until the stop is lifted."},
+		{
+			Name:        "Stops",
+			Description: "People stop one agent or all: what they ask is rejected and what waits is cancelled, until the stop is lifted.",
+		},
 		{Name: "Conversations", Description: conversationsGuide},
 		{Name: "Run events", Description: runEventsGuide},
 		{Name: "Coding agents", Description: hooksGuide},
@@ -86,7 +92,8 @@ func (a *API) describe() {
 		{Name: "MCP", Description: mcpGuide}, // whose messages are the protocol's
 		{Name: "Operation", Description: "For those who run the server."},
 	}
-	doc.Tags = slices.DeleteFunc(doc.Tags, func(t *huma.Tag) bool { return t.Name != functionCalls && !usesTag(doc, t.Name) })
+	doc.Tags = slices.DeleteFunc(doc.Tags,
+		func(t *huma.Tag) bool { return t.Name != functionCalls && !usesTag(doc, t.Name) })
 	doc.Components.Schemas.Schema(reflect.TypeFor[policy.Document](), true, "")
 	for name, schema := range doc.Components.Schemas.Map() {
 		describeMembers(schema, doc.Components.Schemas.TypeFromRef("#/components/schemas/"+name))
@@ -184,7 +191,9 @@ func (d operationDoc) describeProblems(op *huma.Operation) {
 				case code == models.CodeBeingDecided && d.held != nil:
 					p.Approval = d.held
 				case code == models.CodeSeveralWaiting:
-					p.Waiting = []handlers.NamedRequest{{ResponseID: exampleID, Kind: models.KindProposal}, {ResponseID: exampleWish, Kind: models.KindBudget}}
+					p.Waiting = []handlers.NamedRequest{
+						{ResponseID: exampleID, Kind: models.KindProposal}, {ResponseID: exampleWish, Kind: models.KindBudget},
+					}
 				case code != models.CodeNoPendingApproval:
 					p.Approval = d.conflict
 				}

@@ -29,20 +29,26 @@ func examplePending() *wire.Approval {
 	timeout := exampleTime.Add(5 * time.Minute)
 	return &wire.Approval{
 		ApprovalID: exampleID, ConversationID: exampleConversation, Agent: exampleAsker(), Sequence: 7,
-		Kind: wire.KindToolCall, ToolName: "deploy", Input: exampleInput, Explained: wire.Explained{Description: "1.4 to production"},
+		Kind: wire.KindToolCall, ToolName: "deploy", Input: exampleInput,
+		Explained: wire.Explained{Description: "1.4 to production"},
 		ToolUseID: new("toolu_01"), RunID: new("release-1.4"),
 		Digest: exampleDigest, Risk: wire.Risk(models.RiskHigh), Status: wire.StatusPending,
 		Advice:           models.Advice(models.StatusPending, models.CauseNone, models.KindToolCall),
 		RequiresApproval: true, RequestedAt: exampleTime, Timestamp: exampleTime, TimeoutAt: &timeout,
-		Policy: wire.Policy{Version: 3, Rule: "production", Reason: "Deployments to production need approval.", SelfApproval: wire.SelfApproval(models.SelfAllowed)},
-		URL:    "https://sign.example.com/approvals/" + exampleID,
+		Policy: wire.Policy{
+			Version: 3, Rule: "production", Reason: "Deployments to production need approval.",
+			SelfApproval: wire.SelfApproval(models.SelfAllowed),
+		},
+		URL: "https://sign.example.com/approvals/" + exampleID,
 
 		Reviewers: []string{"Ada Lovelace", models.AdminReviewers}, WaitingFor: "a decision by Ada Lovelace or an admin",
 	}
 }
 
 func exampleAsker() wire.Asker {
-	return wire.Asker{ID: exampleAgent, Name: "release-bot", Owner: wire.Named[wire.UserID]{ID: exampleUser, Name: "Ada Lovelace"}}
+	return wire.Asker{
+		ID: exampleAgent, Name: "release-bot", Owner: wire.Named[wire.UserID]{ID: exampleUser, Name: "Ada Lovelace"},
+	}
 }
 
 // exampleSettled is the same request, approved.
@@ -72,7 +78,9 @@ func exampleSpent() *wire.Approval {
 func exampleHeld() *wire.Approval {
 	a := examplePending()
 	a.Held, a.WaitingFor = exampleHolding(), "delivery of the decision to release gate"
-	a.Origin = &wire.Origin{Upstream: "release gate", CallID: new("call-c17ea629"), MatchedBy: wire.MatchedBy(models.MatchedByInput)}
+	a.Origin = &wire.Origin{
+		Upstream: "release gate", CallID: new("call-c17ea629"), MatchedBy: wire.MatchedBy(models.MatchedByInput),
+	}
 	return a
 }
 
@@ -87,12 +95,17 @@ func exampleUndo() *wire.Approval {
 // exampleQuestion is what a reviewer asks back, and its answer.
 func exampleQuestion() wire.Note {
 	ada := authorOf(models.ActorUser, exampleUser, "Ada Lovelace")
-	return wire.Note{OpenNote: wire.OpenNote{ID: exampleNote, Text: "Is the migration in it?", By: ada, At: exampleTime.Add(30 * time.Second)}, Asks: true}
+	return wire.Note{OpenNote: wire.OpenNote{
+		ID: exampleNote, Text: "Is the migration in it?", By: ada, At: exampleTime.Add(30 * time.Second),
+	}, Asks: true}
 }
 
 func exampleAnswer() wire.Note {
 	bot := authorOf(models.ActorAgent, exampleAgent, "release-bot")
-	return wire.Note{OpenNote: wire.OpenNote{ID: "0198a5c3-0a55-7f0e-9d61-2b8f0c4d9e22", Text: "No, it ran yesterday.", By: bot, At: exampleTime.Add(90 * time.Second)}}
+	return wire.Note{OpenNote: wire.OpenNote{
+		ID: "0198a5c3-0a55-7f0e-9d61-2b8f0c4d9e22", Text: "No, it ran yesterday.", By: bot,
+		At: exampleTime.Add(90 * time.Second),
+	}}
 }
 
 func exampleExtended() *wire.Approval {
@@ -121,16 +134,19 @@ func approvalDocs() map[string]operationDoc {
 		"ask": {
 			requests: map[string]any{
 				"call": &wire.AskRequest{
-					ToolUseID: "toolu_01", RunID: "release-1.4", ToolName: "deploy", Input: exampleInput, Explanation: wire.Explanation{Description: "1.4 to production"},
+					ToolUseID: "toolu_01", RunID: "release-1.4", ToolName: "deploy", Input: exampleInput,
+					Explanation: wire.Explanation{Description: "1.4 to production"},
 				},
 				"question": &wire.AskRequest{
-					ToolUseID: "toolu_02", RunID: "release-1.4", Kind: wire.KindQuestion, Explanation: wire.Explanation{Description: "Which region first?"},
-					Options: []wire.Option{{Name: "eu", Title: "Europe"}, {Name: "us", Title: "United States"}},
+					ToolUseID: "toolu_02", RunID: "release-1.4", Kind: wire.KindQuestion,
+					Explanation: wire.Explanation{Description: "Which region first?"},
+					Options:     []wire.Option{{Name: "eu", Title: "Europe"}, {Name: "us", Title: "United States"}},
 				},
 			},
 			answers: map[int]any{200: exampleSettled(), 202: examplePending()},
 			problems: []models.Code{
-				models.CodeBudgetExhausted, models.CodeKeyConflict, models.CodeIDTaken, models.CodeOtherAgent, models.CodeTooManyRequests, models.CodeTooManyPending,
+				models.CodeBudgetExhausted, models.CodeKeyConflict, models.CodeIDTaken, models.CodeOtherAgent,
+				models.CodeTooManyRequests, models.CodeTooManyPending,
 			},
 			spent: exampleSpent(),
 		},
@@ -141,7 +157,8 @@ func approvalDocs() map[string]operationDoc {
 		"cancel-approval": {
 			answers: map[int]any{200: exampleCancelled()},
 			problems: []models.Code{
-				models.CodeForbidden, models.CodeNotFound, models.CodeAlreadyDecided, models.CodeExpired, models.CodeBeingDecided, models.CodeWrongDecisionKind,
+				models.CodeForbidden, models.CodeNotFound, models.CodeAlreadyDecided, models.CodeExpired, models.CodeBeingDecided,
+				models.CodeWrongDecisionKind,
 			},
 			conflict: exampleSettled(), held: exampleHeld(),
 		},
@@ -150,9 +167,12 @@ func approvalDocs() map[string]operationDoc {
 				"question": &wire.NoteRequest{Text: "Is the migration in it?"},
 				"answer":   &wire.NoteRequest{Text: "No, it ran yesterday."},
 			},
-			answers: map[int]any{201: &wire.NoteResult{ApprovalID: exampleID, Note: exampleAnswer(), TimeoutAt: new(exampleTime.Add(6 * time.Minute))}},
+			answers: map[int]any{201: &wire.NoteResult{
+				ApprovalID: exampleID, Note: exampleAnswer(), TimeoutAt: new(exampleTime.Add(6 * time.Minute)),
+			}},
 			problems: []models.Code{
-				models.CodeForbidden, models.CodeNotAReviewer, models.CodeNotFound, models.CodeAlreadyDecided, models.CodeExpired, models.CodeBeingDecided, models.CodeWrongDecisionKind,
+				models.CodeForbidden, models.CodeNotAReviewer, models.CodeNotFound, models.CodeAlreadyDecided, models.CodeExpired,
+				models.CodeBeingDecided, models.CodeWrongDecisionKind,
 			},
 			conflict: exampleSettled(), held: exampleUndo(),
 		},
@@ -164,28 +184,34 @@ func approvalDocs() map[string]operationDoc {
 			requests: map[string]any{"an_hour": &wire.ExtendRequest{Minutes: 60}},
 			answers:  map[int]any{200: exampleExtended()},
 			problems: []models.Code{
-				models.CodeNotAReviewer, models.CodeNotFound, models.CodeAlreadyDecided, models.CodeExpired, models.CodeBeingDecided, models.CodeWrongDecisionKind,
+				models.CodeNotAReviewer, models.CodeNotFound, models.CodeAlreadyDecided, models.CodeExpired,
+				models.CodeBeingDecided, models.CodeWrongDecisionKind,
 			},
 			conflict: exampleSettled(), held: exampleUndo(),
 		},
 		"undo-approval": {
-			answers:  map[int]any{200: examplePending()},
-			problems: []models.Code{models.CodeNotFound, models.CodeAlreadyDecided, models.CodeExpired, models.CodeBeingDecided, models.CodeConflict},
+			answers: map[int]any{200: examplePending()},
+			problems: []models.Code{
+				models.CodeNotFound, models.CodeAlreadyDecided, models.CodeExpired, models.CodeBeingDecided, models.CodeConflict,
+			},
 			conflict: exampleSettled(), held: exampleUndo(),
 		},
 		"withdraw-decision": {
 			requests: map[string]any{"refused": &wire.WithdrawRequest{Reason: "The other system is broken until Monday."}},
 			answers:  map[int]any{200: examplePending()},
 			problems: []models.Code{
-				models.CodeForbidden, models.CodeNotFound, models.CodeAlreadyDecided, models.CodeExpired, models.CodeBeingDecided, models.CodeConflict, models.CodeCommentRequired,
+				models.CodeForbidden, models.CodeNotFound, models.CodeAlreadyDecided, models.CodeExpired, models.CodeBeingDecided,
+				models.CodeConflict, models.CodeCommentRequired,
 			},
 			conflict: exampleSettled(), held: exampleHeld(),
 		},
 		"respond": {
 			requests: map[string]any{
-				"approve":           &wire.RespondRequest{Approved: new(true), Reason: "go", Digest: exampleDigest},
-				"checklist":         &wire.RespondRequest{Approved: new(true), Digest: exampleDigest, Checked: []int{0, 1}},
-				"edit":              &wire.RespondRequest{Approved: new(true), Digest: exampleDigest, Input: json.RawMessage(`{"version":"1.4","target":"staging"}`)},
+				"approve":   &wire.RespondRequest{Approved: new(true), Reason: "go", Digest: exampleDigest},
+				"checklist": &wire.RespondRequest{Approved: new(true), Digest: exampleDigest, Checked: []int{0, 1}},
+				"edit": &wire.RespondRequest{
+					Approved: new(true), Digest: exampleDigest, Input: json.RawMessage(`{"version":"1.4","target":"staging"}`),
+				},
 				"reject":            &wire.RespondRequest{Approved: new(false), Reason: "not on a Friday"},
 				"settle_a_question": &wire.RespondRequest{Option: new("eu")},
 			},
@@ -200,13 +226,16 @@ func approvalDocs() map[string]operationDoc {
 				},
 			},
 			problems: []models.Code{
-				models.CodeNotAReviewer, models.CodeNotFound, models.CodeAlreadyDecided, models.CodeExpired, models.CodeBeingDecided, models.CodeDigestMismatch,
-				models.CodeDigestRequired, models.CodeWrongDecisionKind, models.CodeTakesNoEdits, models.CodeCommentRequired, models.CodeResponseRequired,
+				models.CodeNotAReviewer, models.CodeNotFound, models.CodeAlreadyDecided, models.CodeExpired,
+				models.CodeBeingDecided, models.CodeDigestMismatch,
+				models.CodeDigestRequired, models.CodeWrongDecisionKind, models.CodeTakesNoEdits, models.CodeCommentRequired,
+				models.CodeResponseRequired,
 			},
 			conflict: exampleSettled(), held: exampleHeld(),
 		},
 		"list-approvals": {
-			answers: map[int]any{200: &wire.Page{Approvals: []*wire.Approval{exampleSettled()}, Next: "MTcyOA"}}, problems: listProblems,
+			answers:  map[int]any{200: &wire.Page{Approvals: []*wire.Approval{exampleSettled()}, Next: "MTcyOA"}},
+			problems: listProblems,
 		},
 		"list-pending": {
 			answers: map[int]any{200: &wire.PendingPage{Pending: []*wire.Approval{exampleHeld()}}}, problems: listProblems,

@@ -47,16 +47,24 @@ func hookDocs() map[string]operationDoc {
 	return map[string]operationDoc{
 		"hook-claude-code": {
 			requests: map[string]any{"beforeACall": map[string]any{
-				"session_id": "5f3bdfca-bc78-4a8d-a4a2-078656ef9387", "cwd": "/srv/app", "permission_mode": "default", "hook_event_name": "PreToolUse",
-				"tool_name": "Bash", "tool_input": map[string]any{"command": "rm -rf build/"}, "tool_use_id": "toolu_01",
+				"session_id": "5f3bdfca-bc78-4a8d-a4a2-078656ef9387", "cwd": "/srv/app", "permission_mode": "default",
+				"hook_event_name": "PreToolUse",
+				"tool_name":       "Bash", "tool_input": map[string]any{"command": "rm -rf build/"}, "tool_use_id": "toolu_01",
 			}},
 			answers: map[int]any{
-				200: map[string]any{"hookSpecificOutput": map[string]any{"hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": "Rejected by Ann: Not on a Friday."}},
-				202: map[string]any{"pending": map[string]any{"approvalId": exampleID, "kind": "tool_call", "url": "https://countersign.example.com/approvals/" + exampleID}},
+				200: map[string]any{"hookSpecificOutput": map[string]any{
+					"hookEventName": "PreToolUse", "permissionDecision": "deny",
+					"permissionDecisionReason": "Rejected by Ann: Not on a Friday.",
+				}},
+				202: map[string]any{"pending": map[string]any{
+					"approvalId": exampleID, "kind": "tool_call", "url": "https://countersign.example.com/approvals/" + exampleID,
+				}},
 			},
 			problems: []models.Code{
-				models.CodeUnauthenticated, models.CodeForbidden, models.CodeInvalid, models.CodeTooLarge, models.CodeKeyConflict, models.CodeIDTaken, models.CodeOtherAgent,
-				models.CodeBudgetExhausted, models.CodeTooManyRequests, models.CodeTooManyPending, models.CodeDiskFull, models.CodeUnavailable,
+				models.CodeUnauthenticated, models.CodeForbidden, models.CodeInvalid, models.CodeTooLarge, models.CodeKeyConflict,
+				models.CodeIDTaken, models.CodeOtherAgent,
+				models.CodeBudgetExhausted, models.CodeTooManyRequests, models.CodeTooManyPending, models.CodeDiskFull,
+				models.CodeUnavailable,
 			},
 		},
 	}

@@ -20,7 +20,8 @@ func (a *API) describeOperation() {
 			"200 if the database can be written, the head of the ledger can be read and the schema is the program's own; otherwise 503, with a detail that names what is wrong. Answers to any Host.",
 		},
 		{
-			"metrics", "/metrics", "an admin's token, or none on the server's own machine", "text/plain", "Read metrics, in the form of Prometheus",
+			"metrics", "/metrics", "an admin's token, or none on the server's own machine", "text/plain",
+			"Read metrics, in the form of Prometheus",
 			"Without a token, the request must come from the server's own machine for localhost, and past no proxy.",
 		},
 		{
@@ -29,9 +30,10 @@ func (a *API) describeOperation() {
 	} {
 		a.operations++
 		a.huma.OpenAPI().AddOperation(&huma.Operation{
-			OperationID: op.id, Method: http.MethodGet, Path: op.path, Tags: []string{"Operation"}, Summary: op.summary, Description: op.text,
-			Responses:  map[string]*huma.Response{"200": {Description: "OK", Content: map[string]*huma.MediaType{op.kind: {}}}},
-			Extensions: map[string]any{extensionToken: op.token, extensionOrder: a.operations},
+			OperationID: op.id, Method: http.MethodGet, Path: op.path, Tags: []string{"Operation"}, Summary: op.summary,
+			Description: op.text,
+			Responses:   map[string]*huma.Response{"200": {Description: "OK", Content: map[string]*huma.MediaType{op.kind: {}}}},
+			Extensions:  map[string]any{extensionToken: op.token, extensionOrder: a.operations},
 		})
 	}
 }
@@ -47,6 +49,8 @@ func operationRouteDocs() map[string]operationDoc {
 			answers:  map[int]any{200: "# HELP countersign_approvals_pending Requests that wait for a decision.\n# TYPE countersign_approvals_pending gauge\ncountersign_approvals_pending 3\n"},
 			problems: []models.Code{models.CodeUnauthenticated, models.CodeForbidden},
 		},
-		"document": {answers: map[int]any{200: map[string]any{"openapi": "3.1.0", "info": map[string]any{"title": "Countersign"}}}},
+		"document": {answers: map[int]any{200: map[string]any{
+			"openapi": "3.1.0", "info": map[string]any{"title": "Countersign"},
+		}}},
 	}
 }

@@ -18,7 +18,9 @@ func commonProblems(op *huma.Operation) []models.Code {
 	if len(op.Security) == 0 {
 		return []models.Code{models.CodeInternal}
 	}
-	codes := []models.Code{models.CodeUnauthenticated, handlers.CodeUnknownHost, models.CodeInvalid, models.CodeUnavailable, models.CodeInternal}
+	codes := []models.Code{
+		models.CodeUnauthenticated, handlers.CodeUnknownHost, models.CodeInvalid, models.CodeUnavailable, models.CodeInternal,
+	}
 	if who, ok := op.Metadata[metadataWho].(Capability); ok && who != Anyone {
 		codes = append(codes, models.CodeForbidden)
 	}

@@ -33,7 +33,8 @@ func (a *API) registerStreams() {
 				Schema: &huma.Schema{Type: huma.TypeString},
 			}},
 			Responses: map[string]*huma.Response{"200": {
-				Description: "The events, for as long as the reader stays", Content: map[string]*huma.MediaType{"text/event-stream": {}},
+				Description: "The events, for as long as the reader stays",
+				Content:     map[string]*huma.MediaType{"text/event-stream": {}},
 			}},
 		})
 	}
@@ -58,7 +59,9 @@ func (v *vocabulary) names() []string {
 func streamDocs() map[string]operationDoc {
 	docs := make(map[string]operationDoc, len(vocabularies))
 	for _, v := range vocabularies {
-		docs[v.operation] = operationDoc{answers: map[int]any{200: v.example()}, problems: []models.Code{models.CodeTooManyRequests}}
+		docs[v.operation] = operationDoc{
+			answers: map[int]any{200: v.example()}, problems: []models.Code{models.CodeTooManyRequests},
+		}
 	}
 	return docs
 }
@@ -67,8 +70,12 @@ func streamDocs() map[string]operationDoc {
 func (v *vocabulary) example() string {
 	asked := exampleFeedEvent(requests.Asked, 815, models.StatusPending)
 	settled := exampleFeedEvent(requests.Settled, 816, models.StatusApproved)
-	asked.Changes = []models.StatusChange{{Conversation: exampleConversation, Old: models.ConversationRunning, New: models.ConversationWaitingInput}}
-	settled.Changes = []models.StatusChange{{Conversation: exampleConversation, Old: models.ConversationWaitingInput, New: models.ConversationRunning}}
+	asked.Changes = []models.StatusChange{{
+		Conversation: exampleConversation, Old: models.ConversationRunning, New: models.ConversationWaitingInput,
+	}}
+	settled.Changes = []models.StatusChange{{
+		Conversation: exampleConversation, Old: models.ConversationWaitingInput, New: models.ConversationRunning,
+	}}
 	var out strings.Builder
 	out.WriteString(": open\n\n")
 	named, err := newPlaces(make([]byte, aes.BlockSize)) // an example's key
@@ -89,9 +96,11 @@ func (v *vocabulary) example() string {
 
 func exampleFeedEvent(what requests.FeedKind, seq int64, status models.Status) *requests.FeedEvent {
 	a := &models.Approval{Response: models.Response{
-		ID: exampleID, ConversationID: exampleConversation, Kind: models.KindToolCall, CreatedAt: exampleTime, Digest: exampleDigest,
-		Risk: models.RiskHigh, RequiresApproval: true, ApprovalStatus: &status, ApprovalTimeoutAt: models.NoDeadline,
-		ToolUseID: new("toolu_01"), ToolName: "deploy", ToolInputJSON: string(exampleInput), Explanation: models.Explanation{Description: "1.4 to production"},
+		ID: exampleID, ConversationID: exampleConversation, Kind: models.KindToolCall, CreatedAt: exampleTime,
+		Digest: exampleDigest,
+		Risk:   models.RiskHigh, RequiresApproval: true, ApprovalStatus: &status, ApprovalTimeoutAt: models.NoDeadline,
+		ToolUseID: new("toolu_01"), ToolName: "deploy", ToolInputJSON: string(exampleInput),
+		Explanation: models.Explanation{Description: "1.4 to production"},
 	}, RunID: new("release-1.4")}
 	if status == models.StatusApproved {
 		a.Cause = models.CauseReviewer

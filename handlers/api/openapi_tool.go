@@ -12,8 +12,10 @@ import (
 func exampleInvocation() *wire.Invocation {
 	decided, timeout := exampleTime.Add(40*time.Second), exampleTime.Add(5*time.Minute)
 	return &wire.Invocation{
-		ToolUseID: "toolu_01", ToolCallID: exampleID, Agent: exampleAsker(), JobID: new("job-812"), SessionID: "release-1.4", ToolName: "deploy", ToolInput: exampleInput,
-		Explained: wire.Explained{Description: "1.4 to production"}, RequiresApproval: true, Status: wire.ToolApproved, Cause: wire.Cause(models.CauseReviewer), Risk: wire.Risk(models.RiskHigh),
+		ToolUseID: "toolu_01", ToolCallID: exampleID, Agent: exampleAsker(), JobID: new("job-812"), SessionID: "release-1.4",
+		ToolName: "deploy", ToolInput: exampleInput,
+		Explained: wire.Explained{Description: "1.4 to production"}, RequiresApproval: true, Status: wire.ToolApproved,
+		Cause: wire.Cause(models.CauseReviewer), Risk: wire.Risk(models.RiskHigh),
 		Digest: exampleDigest, RequestedAt: exampleTime, TimeoutAt: &timeout, DecidedAt: &decided,
 		DecidedBy: &wire.Decider{ID: exampleUser, Name: "Ada Lovelace"}, Reason: "go",
 	}
@@ -43,12 +45,15 @@ func exampleToolAnswer() *wire.ToolAnswer {
 	i := examplePendingInvocation()
 	return &wire.ToolAnswer{
 		RequiresApproval: true, Status: i.Status, ToolUseID: i.ToolUseID, ToolCallID: i.ToolCallID,
-		JobID: i.JobID, SessionID: i.SessionID, TimeoutAt: i.TimeoutAt, Reason: i.Reason, Reviewers: i.Reviewers, WaitingFor: i.WaitingFor,
+		JobID: i.JobID, SessionID: i.SessionID, TimeoutAt: i.TimeoutAt, Reason: i.Reason, Reviewers: i.Reviewers,
+		WaitingFor: i.WaitingFor,
 	}
 }
 
 func exampleConfig() *wire.ApprovalConfig {
-	return &wire.ApprovalConfig{RequiredApprovalTools: []string{"send_email", "/.*delete.*/"}, DefaultTimeoutMinutes: 10, ApprovalEnabled: true}
+	return &wire.ApprovalConfig{
+		RequiredApprovalTools: []string{"send_email", "/.*delete.*/"}, DefaultTimeoutMinutes: 10, ApprovalEnabled: true,
+	}
 }
 
 // toolDocs are the operations of the tool approval surface.
@@ -56,22 +61,29 @@ func toolDocs() map[string]operationDoc {
 	return map[string]operationDoc{
 		"request-tool-approval": {
 			requests: map[string]any{"call": &wire.ToolRequest{
-				ToolUseID: "toolu_01", JobID: "job-812", ToolName: "deploy", ToolInput: exampleInput, SessionID: "release-1.4", Explanation: wire.Explanation{Description: "1.4 to production"},
+				ToolUseID: "toolu_01", JobID: "job-812", ToolName: "deploy", ToolInput: exampleInput, SessionID: "release-1.4",
+				Explanation: wire.Explanation{Description: "1.4 to production"},
 			}},
 			answers: map[int]any{200: exampleToolAnswer()},
 			problems: []models.Code{
-				models.CodeBudgetExhausted, models.CodeKeyConflict, models.CodeIDTaken, models.CodeOtherAgent, models.CodeTooManyRequests, models.CodeTooManyPending,
+				models.CodeBudgetExhausted, models.CodeKeyConflict, models.CodeIDTaken, models.CodeOtherAgent,
+				models.CodeTooManyRequests, models.CodeTooManyPending,
 			},
 			spent: exampleSpentInvocation(),
 		},
 		"decide-tool-approval": {
 			requests: map[string]any{
-				"approve": &wire.ToolDecision{ToolUseID: "toolu_01", SessionID: "release-1.4", Decision: string(wire.ToolApproved), Digest: exampleDigest},
-				"reject":  &wire.ToolDecision{ToolUseID: "toolu_01", SessionID: "release-1.4", Decision: string(wire.ToolRejected), Reason: "not on a Friday"},
+				"approve": &wire.ToolDecision{
+					ToolUseID: "toolu_01", SessionID: "release-1.4", Decision: string(wire.ToolApproved), Digest: exampleDigest,
+				},
+				"reject": &wire.ToolDecision{
+					ToolUseID: "toolu_01", SessionID: "release-1.4", Decision: string(wire.ToolRejected), Reason: "not on a Friday",
+				},
 			},
 			answers: map[int]any{200: exampleInvocation(), 202: exampleHeldInvocation()},
 			problems: []models.Code{
-				models.CodeNotAReviewer, models.CodeNotFound, models.CodeAlreadyDecided, models.CodeExpired, models.CodeBeingDecided, models.CodeDigestMismatch,
+				models.CodeNotAReviewer, models.CodeNotFound, models.CodeAlreadyDecided, models.CodeExpired,
+				models.CodeBeingDecided, models.CodeDigestMismatch,
 				models.CodeAmbiguousSession, models.CodeDigestRequired, models.CodeWrongDecisionKind, models.CodeCommentRequired,
 			},
 			conflict: exampleInvocation(), held: exampleHeldInvocation(),

@@ -10,7 +10,9 @@ import (
 
 // approvalsFor shows requests to a caller, with what they wait for. People see where each comes from, who
 // may approve it and whether its agent waits; agents know what they asked.
-func (a *API) approvalsFor(ctx context.Context, actor models.Actor, rows ...*models.Approval) ([]*wire.Approval, error) {
+func (a *API) approvalsFor(
+	ctx context.Context, actor models.Actor, rows ...*models.Approval,
+) ([]*wire.Approval, error) {
 	all, ids := make([]*wire.Approval, 0, len(rows)), make([]models.ResponseID, 0, len(rows))
 	waits, err := a.store.WaitsFor(ctx, actor, rows...)
 	if err != nil {
@@ -58,19 +60,29 @@ func (a *API) agentWaits(actor models.Actor, id models.ResponseID, status models
 
 // originOf is nil for what an agent asked for itself, in a run of its own.
 func originOf(callID *string, o *models.Origin) *wire.Origin {
-	out := wire.Origin{Upstream: o.UpstreamName, ApprovalID: o.ApprovalID, MatchedBy: wire.MatchedBy(o.MatchedBy), FoundIn: o.FoundIn, Beside: o.Beside, Contradiction: o.Contradiction, ParentRunID: o.ParentRun, StartedBy: o.StartedBy}
+	out := wire.Origin{
+		Upstream: o.UpstreamName, ApprovalID: o.ApprovalID, MatchedBy: wire.MatchedBy(o.MatchedBy), FoundIn: o.FoundIn,
+		Beside: o.Beside, Contradiction: o.Contradiction, ParentRunID: o.ParentRun, StartedBy: o.StartedBy,
+	}
 	if l := o.Linked; l != nil {
-		out.Linked = &wire.Linked{ID: wire.ResponseID(l.ID), ConversationID: wire.ConversationID(l.ConversationID), Is: "approval", RunID: l.RunID, MatchedBy: wire.MatchedBy(l.By), SameInput: l.SameInput}
+		out.Linked = &wire.Linked{
+			ID: wire.ResponseID(l.ID), ConversationID: wire.ConversationID(l.ConversationID), Is: "approval", RunID: l.RunID,
+			MatchedBy: wire.MatchedBy(l.By), SameInput: l.SameInput,
+		}
 		if l.IsCall {
 			out.Linked.Is = "call"
 		}
 	}
 	if t := o.Delivery; t != nil {
-		out.Telling = &wire.Telling{Verdict: wire.Verdict(t.Verdict), By: t.VoterName, Since: t.Since, Attempts: t.Attempts, Problem: t.Problem, NextAt: t.NextAt}
+		out.Telling = &wire.Telling{
+			Verdict: wire.Verdict(t.Verdict), By: t.VoterName, Since: t.Since, Attempts: t.Attempts, Problem: t.Problem,
+			NextAt: t.NextAt,
+		}
 	}
 	for _, w := range o.Withdrawals {
 		out.Withdrawn = append(out.Withdrawn, wire.Withdrawal{
-			Verdict: wire.Verdict(w.Verdict), Decider: w.VoterName, At: w.At, Kind: wire.WithdrawalKind(w.Kind), By: w.ByName, Status: w.Status, Said: w.Said, Lost: w.Lost,
+			Verdict: wire.Verdict(w.Verdict), Decider: w.VoterName, At: w.At, Kind: wire.WithdrawalKind(w.Kind), By: w.ByName,
+			Status: w.Status, Said: w.Said, Lost: w.Lost,
 		})
 	}
 	if reflect.ValueOf(out).IsZero() {

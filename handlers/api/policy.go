@@ -59,7 +59,8 @@ type changePolicyIn struct {
 
 func (a *API) changePolicy(ctx context.Context, in *changePolicyIn) (*policyOut, error) {
 	if in.IfMatch == "" {
-		return nil, models.Errorf(models.CodePreconditionRequired, "If-Match is required: the ETag of the version that you changed, from GET /v1/policy.")
+		return nil, models.Errorf(models.CodePreconditionRequired,
+			"If-Match is required: the ETag of the version that you changed, from GET /v1/policy.")
 	}
 	if len(in.Body.Document) == 0 {
 		return nil, models.Invalid("document", "must be the whole document of the policy")
@@ -99,7 +100,8 @@ func (a *API) matched(ctx context.Context, header string) (int64, error) {
 }
 
 func anotherStands() error {
-	return models.Errorf(models.CodePreconditionFailed, "If-Match does not name the active version of the policy. Read it, and make your change to it.")
+	return models.Errorf(models.CodePreconditionFailed,
+		"If-Match does not name the active version of the policy. Read it, and make your change to it.")
 }
 
 func etag(version int64) string { return `"` + strconv.FormatInt(version, 10) + `"` }
@@ -117,7 +119,9 @@ func policyVersionOf(v store.PolicyVersion) (*policyOut, error) {
 // policyDocs are the operations of the policy.
 func policyDocs() map[string]operationDoc {
 	document := jsontext.Value(`{"unmatched":"require","rules":[{"name":"payments","tools":["/^payment\\./"],"effect":"require","risk":"high"}]}`)
-	example := &wire.PolicyVersion{Version: 7, Document: document, Author: "Ada Lovelace", Note: "payments need a person", SavedAt: exampleTime}
+	example := &wire.PolicyVersion{
+		Version: 7, Document: document, Author: "Ada Lovelace", Note: "payments need a person", SavedAt: exampleTime,
+	}
 	return map[string]operationDoc{
 		"get-policy": {answers: map[int]any{200: example}},
 		"change-policy": {

@@ -85,7 +85,8 @@ func (a *API) callToTry(ctx context.Context, in *tryPolicyIn) (policy.Call, erro
 		return a.store.CallOf(ctx, asked)
 	}
 	call := policy.Call{
-		Kind: models.Kind(cmp.Or(b.Kind, string(models.KindToolCall))), ToolName: b.ToolName, Explicit: b.Explicit, Template: b.Template, At: a.store.Now(),
+		Kind: models.Kind(cmp.Or(b.Kind, string(models.KindToolCall))), ToolName: b.ToolName, Explicit: b.Explicit,
+		Template: b.Template, At: a.store.Now(),
 		Facts: policy.Facts{Agent: b.Agent, Owner: b.Owner, Conversation: b.Conversation, Input: b.Input},
 	}
 	if b.At != nil {
@@ -97,9 +98,12 @@ func (a *API) callToTry(ctx context.Context, in *tryPolicyIn) (policy.Call, erro
 func policyAnswer(e policy.Explanation) wire.PolicyAnswer {
 	j := e.Judgement
 	out := wire.PolicyAnswer{
-		Effect: string(j.Effect), Cause: string(j.Cause), Rule: j.Rule, Reason: j.Reason, Unjudged: j.Unjudged, Risk: string(j.Risk), TimeoutMinutes: j.Timeout,
-		Reviewers: append([]string{}, j.Reviewers...), ReviewersOnly: j.ReviewersOnly, SelfApproval: wire.SelfApproval(cmp.Or(j.SelfApproval, models.SelfAllowed)),
-		Only: j.Only, AtMostMinutes: j.AtMost, Checklist: j.Checklist, Substitutes: !j.NoSubstitutes, Text: j.Text, Steps: []wire.PolicyStep{},
+		Effect: string(j.Effect), Cause: string(j.Cause), Rule: j.Rule, Reason: j.Reason, Unjudged: j.Unjudged,
+		Risk: string(j.Risk), TimeoutMinutes: j.Timeout,
+		Reviewers: append([]string{}, j.Reviewers...), ReviewersOnly: j.ReviewersOnly,
+		SelfApproval: wire.SelfApproval(cmp.Or(j.SelfApproval, models.SelfAllowed)),
+		Only:         j.Only, AtMostMinutes: j.AtMost, Checklist: j.Checklist, Substitutes: !j.NoSubstitutes, Text: j.Text,
+		Steps: []wire.PolicyStep{},
 	}
 	for _, s := range j.Escalate {
 		out.Escalate = append(out.Escalate, wire.PolicyAsks{AfterMinutes: s.AfterMinutes, To: s.To})
@@ -152,12 +156,14 @@ func replayedOf(found *drafts.Replay) *wire.PolicyReplayed {
 		out.OldestAt = &found.Oldest
 	}
 	for _, g := range found.Groups() {
-		out.Groups = append(out.Groups, wire.PolicyReplayGroup{ToolName: g.Tool, Active: outcomeOf(g.Old), Draft: outcomeOf(g.New), Calls: g.Calls})
+		out.Groups = append(out.Groups,
+			wire.PolicyReplayGroup{ToolName: g.Tool, Active: outcomeOf(g.Old), Draft: outcomeOf(g.New), Calls: g.Calls})
 	}
 	for i := range min(len(found.Changes), shownReplayed) {
 		c := &found.Changes[i]
 		out.Changes = append(out.Changes, wire.PolicyReplayChange{
-			ApprovalID: string(c.ID), ToolName: c.Tool, Agent: c.AgentName, AskedAt: c.At, Active: outcomeOf(c.Old), Draft: outcomeOf(c.New),
+			ApprovalID: string(c.ID), ToolName: c.Tool, Agent: c.AgentName, AskedAt: c.At, Active: outcomeOf(c.Old),
+			Draft: outcomeOf(c.New),
 		})
 	}
 	return out
@@ -205,17 +211,26 @@ func policyJudgingDocs() map[string]operationDoc {
 	waits := wire.PolicyOutcome{Effect: "require", Rule: "payments over 100", Terms: "risk high"}
 	return map[string]operationDoc{
 		"try-policy": {
-			requests: map[string]any{"call": &wire.PolicyTry{Document: document, ToolName: "payment.send", Input: jsontext.Value(`{"amount":101}`)}},
+			requests: map[string]any{"call": &wire.PolicyTry{
+				Document: document, ToolName: "payment.send", Input: jsontext.Value(`{"amount":101}`),
+			}},
 			answers: map[int]any{200: &wire.PolicyTried{
 				Active: wire.PolicyAnswer{
-					Effect: "allow", Cause: "policy", Rule: "unmatched", Reason: "No rule concerns this tool, and the policy lets such calls through.", Risk: "medium",
+					Effect: "allow", Cause: "policy", Rule: "unmatched",
+					Reason: "No rule concerns this tool, and the policy lets such calls through.", Risk: "medium",
 					Reviewers: []string{}, SelfApproval: "allowed",
-					Steps: []wire.PolicyStep{{Rule: "required_approval_tools", Why: "None of the tools in it matches."}, {Rule: "unmatched", Why: "No rule concerns this tool, and the policy lets such calls through."}},
+					Steps: []wire.PolicyStep{
+						{Rule: "required_approval_tools", Why: "None of the tools in it matches."},
+						{Rule: "unmatched", Why: "No rule concerns this tool, and the policy lets such calls through."},
+					},
 				},
 				Draft: &wire.PolicyAnswer{
-					Effect: "require", Rule: "payments over 100", Reason: "The rule “payments over 100” requires approval of this tool.", Risk: "high",
+					Effect: "require", Rule: "payments over 100",
+					Reason: "The rule “payments over 100” requires approval of this tool.", Risk: "high",
 					Reviewers: []string{}, SelfApproval: "allowed",
-					Steps: []wire.PolicyStep{{Rule: "payments over 100", Why: "The tool matches “/^payment\\./”, and its condition is true."}},
+					Steps: []wire.PolicyStep{{
+						Rule: "payments over 100", Why: "The tool matches “/^payment\\./”, and its condition is true.",
+					}},
 				},
 			}},
 			problems: []models.Code{models.CodeNotFound},
@@ -224,15 +239,20 @@ func policyJudgingDocs() map[string]operationDoc {
 			requests: map[string]any{"draft": &wire.PolicyReplay{Document: document, Last: &last, Since: &since}},
 			answers: map[int]any{200: &wire.PolicyReplayed{
 				Calls: 1000, Changed: 12, Effects: 12, OldestAt: &since,
-				Groups:  []wire.PolicyReplayGroup{{ToolName: "payment.send", Active: runs, Draft: waits, Calls: 12}},
-				Changes: []wire.PolicyReplayChange{{ApprovalID: exampleID, ToolName: "payment.send", Agent: "builder", AskedAt: exampleTime, Active: runs, Draft: waits}},
+				Groups: []wire.PolicyReplayGroup{{ToolName: "payment.send", Active: runs, Draft: waits, Calls: 12}},
+				Changes: []wire.PolicyReplayChange{{
+					ApprovalID: exampleID, ToolName: "payment.send", Agent: "builder", AskedAt: exampleTime, Active: runs,
+					Draft: waits,
+				}},
 			}},
 		},
 		"lint-policy": {
 			requests: map[string]any{"document": &wire.PolicyDocument{Document: document}},
 			answers: map[int]any{200: &wire.PolicyLinted{
 				Problems: []wire.PolicyRemark{},
-				Warnings: []wire.PolicyRemark{{Path: "rules[0].tools[0]", Text: "Narrowly misses “Payment.Send”, which agents asked about."}},
+				Warnings: []wire.PolicyRemark{{
+					Path: "rules[0].tools[0]", Text: "Narrowly misses “Payment.Send”, which agents asked about.",
+				}},
 			}},
 		},
 	}

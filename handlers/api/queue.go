@@ -18,7 +18,8 @@ func (a *API) registerQueue() {
 	}, a.list)
 	register(a, Anyone, huma.Operation{
 		OperationID: "list-pending", Method: http.MethodGet, Path: "/v1/approvals/pending",
-		Summary: "List what waits: an agent's own, or what a person may decide", Description: listDescription, Errors: []int{401, 422, 429},
+		Summary: "List what waits: an agent's own, or what a person may decide", Description: listDescription,
+		Errors: []int{401, 422, 429},
 	}, a.pending)
 	register(a, Anyone, huma.Operation{
 		OperationID: "approval-stats", Method: http.MethodGet, Path: "/v1/approvals/stats",
@@ -40,7 +41,9 @@ type listOut struct {
 }
 
 func (a *API) list(ctx context.Context, in *listIn) (*listOut, error) {
-	query := requests.ListQuery{Status: models.Status(in.Status), Cursor: in.Cursor, Limit: in.Limit, MaxBytes: requests.MaxListBytes}
+	query := requests.ListQuery{
+		Status: models.Status(in.Status), Cursor: in.Cursor, Limit: in.Limit, MaxBytes: requests.MaxListBytes,
+	}
 	if in.ConversationID != "" {
 		id, err := models.ParseID[models.ConversationID]("conversationId", in.ConversationID)
 		if err != nil {
@@ -103,5 +106,7 @@ func (a *API) stats(ctx context.Context, in *statsIn) (*statsOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &statsOut{Body: &wire.Stats{PendingCount: got.Pending, ResolversCount: got.Waiters, ResponsesCount: got.Responses}}, nil
+	return &statsOut{Body: &wire.Stats{
+		PendingCount: got.Pending, ResolversCount: got.Waiters, ResponsesCount: got.Responses,
+	}}, nil
 }

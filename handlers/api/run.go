@@ -40,7 +40,8 @@ type openRunOut struct {
 func (a *API) openRun(ctx context.Context, in *openRunIn) (*openRunOut, error) {
 	b := in.Body
 	conv, opened, err := runs.New(a.store).OpenRun(ctx, in.actor, models.RunInput{
-		ID: b.ID, RunID: b.RunID, ParentRunID: b.ParentRunID, Title: b.Title, EnergyBudget: (*int64)(b.EnergyBudget), OnReject: b.OnReject,
+		ID: b.ID, RunID: b.RunID, ParentRunID: b.ParentRunID, Title: b.Title, EnergyBudget: (*int64)(b.EnergyBudget),
+		OnReject:        b.OnReject,
 		OnRejectDefault: b.OnRejectDefault,
 	})
 	if err != nil {
@@ -50,5 +51,7 @@ func (a *API) openRun(ctx context.Context, in *openRunIn) (*openRunOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &openRunOut{Location: conversationPath(conv.ID), Body: &wire.OpenedRun{Conversation: conversationOf(view), Opened: opened}}, nil
+	return &openRunOut{
+		Location: conversationPath(conv.ID), Body: &wire.OpenedRun{Conversation: conversationOf(view), Opened: opened},
+	}, nil
 }

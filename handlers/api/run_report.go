@@ -18,7 +18,8 @@ func (a *API) reportOperation() huma.Operation {
 	return huma.Operation{
 		OperationID: "report-events", Method: http.MethodPost, Path: eventsPath, Tags: runTags,
 		Summary: "Report what happens in a run: messages, replies, tool calls and their results",
-		Description: "A JSON array as application/json, or one event on each line as " + ndjson + ". The order of arrival is the sequence. Each event is answered separately: " +
+		Description: "A JSON array as application/json, or one event on each line as " + ndjson +
+			". The order of arrival is the sequence. Each event is answered separately: " +
 			"a wrong one is named by its line and does not lose the others, which are stored together or, with a problem as answer, not at all. " +
 			"An event is known by its id, or without one by type and toolUseId: the same sent again is repeated and changes nothing. " +
 			"What is reported is the agent's word; it needs no approval, costs nothing. A token may report so many new events an hour; a repeat is not counted.",
@@ -83,7 +84,8 @@ func reportAnswerOf(lines []reportedLine, stored []models.RunEventResult) *wire.
 			out.Failed++
 		}
 		out.Results = append(out.Results, wire.RunEventResult{
-			Line: result.Line, ID: result.ID, Status: wire.RunEventOutcome(result.Status), ResponseID: wire.ResponseID(result.ResponseID), Error: result.Error,
+			Line: result.Line, ID: result.ID, Status: wire.RunEventOutcome(result.Status),
+			ResponseID: wire.ResponseID(result.ResponseID), Error: result.Error,
 		})
 	}
 	return out

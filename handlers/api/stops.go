@@ -20,8 +20,9 @@ func (a *API) registerStops() {
 		Errors:      []int{401, 403, 503},
 	}, a.listStops)
 	register(a, People, huma.Operation{
-		OperationID: "stop-agents", Method: http.MethodPost, Path: "/v1/stops", Tags: stopTags, DefaultStatus: http.StatusCreated,
-		Summary: "Stop one agent, or all",
+		OperationID: "stop-agents", Method: http.MethodPost, Path: "/v1/stops", Tags: stopTags,
+		DefaultStatus: http.StatusCreated,
+		Summary:       "Stop one agent, or all",
 		Description: "What a stopped agent asks is rejected with the cause stopped, whatever the policy says; what waits of it is cancelled, and nothing of it can be approved. " +
 			"An agent's owner and admins may stop it; all agents, admins only.",
 		Errors: []int{401, 403, 404, 409, 413, 422, 503},
@@ -82,7 +83,9 @@ func (a *API) stopAgents(ctx context.Context, in *stopAgentsIn) (*stopAgentsOut,
 	if err != nil {
 		return nil, err
 	}
-	return &stopAgentsOut{&wire.Stopped{Stop: stopOf(stop), Cancelled: n, Withdrawn: stop.Withdrawn, InFlight: stop.InFlight}}, nil
+	return &stopAgentsOut{&wire.Stopped{
+		Stop: stopOf(stop), Cancelled: n, Withdrawn: stop.Withdrawn, InFlight: stop.InFlight,
+	}}, nil
 }
 
 type liftStopIn struct {
@@ -106,11 +109,16 @@ func (a *API) liftStop(ctx context.Context, in *liftStopIn) (*listStopsOut, erro
 // stopDocs are the operations of stops.
 func stopDocs() map[string]operationDoc {
 	agent, name := exampleConversation, "builder"
-	stop := wire.Stop{StopID: exampleID, AgentID: &agent, AgentName: &name, Note: "It deletes things.", StoppedAt: exampleTime, StoppedBy: "Ada Lovelace"}
+	stop := wire.Stop{
+		StopID: exampleID, AgentID: &agent, AgentName: &name, Note: "It deletes things.", StoppedAt: exampleTime,
+		StoppedBy: "Ada Lovelace",
+	}
 	return map[string]operationDoc{
 		"list-stops": {answers: map[int]any{200: &wire.StopList{Stops: []wire.Stop{stop}}}},
 		"stop-agents": {
-			requests: map[string]any{"one": &wire.StopRequest{AgentID: agent, Note: stop.Note}, "all": &wire.StopRequest{All: true, Note: "Incident 12"}},
+			requests: map[string]any{
+				"one": &wire.StopRequest{AgentID: agent, Note: stop.Note}, "all": &wire.StopRequest{All: true, Note: "Incident 12"},
+			},
 			answers:  map[int]any{201: &wire.Stopped{Stop: stop, Cancelled: 3}},
 			problems: []models.Code{models.CodeNotFound, models.CodeConflict},
 		},

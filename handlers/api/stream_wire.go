@@ -14,7 +14,8 @@ func approvalRequired(h *requests.FeedEvent) any {
 	a := h.Approval
 	input, reported := inputOf(a)
 	return &wire.ApprovalRequired{
-		ApprovalID: wire.ResponseID(a.ID), Agent: askerOf(a), Kind: wire.Kind(a.Kind), ToolName: a.ToolName, Input: input, Reported: reported, Content: a.Content, Description: a.Description,
+		ApprovalID: wire.ResponseID(a.ID), Agent: askerOf(a), Kind: wire.Kind(a.Kind), ToolName: a.ToolName, Input: input,
+		Reported: reported, Content: a.Content, Description: a.Description,
 		Digest: a.Digest, Risk: wire.Risk(a.Risk), Timestamp: requestedAt(a), TimeoutAt: timeoutOf(a),
 	}
 }
@@ -23,17 +24,22 @@ func approvalSettled(h *requests.FeedEvent) any {
 	a := h.Approval
 	status := a.Status()
 	out := &wire.ApprovalSettled{
-		ApprovalID: wire.ResponseID(a.ID), Kind: wire.Kind(a.Kind), ToolName: a.ToolName, Status: shown(a), Cause: wire.Cause(a.Cause),
+		ApprovalID: wire.ResponseID(a.ID), Kind: wire.Kind(a.Kind), ToolName: a.ToolName, Status: shown(a),
+		Cause:  wire.Cause(a.Cause),
 		Advice: a.Advice(status), Decision: decisionOf(a, status), Timestamp: requestedAt(a),
 	}
 	if d := out.Decision; d != nil {
-		out.Approved, out.Reason, out.Response = d.Approved, d.Reason, wire.Responded{Approved: d.Approved, Reason: d.Reason, Timestamp: d.At}
+		out.Approved, out.Reason, out.Response = d.Approved, d.Reason, wire.Responded{
+			Approved: d.Approved, Reason: d.Reason, Timestamp: d.At,
+		}
 	}
 	return out
 }
 
 func approvalAskedBack(h *requests.FeedEvent) any {
-	return &wire.ApprovalAskedBack{ApprovalID: wire.ResponseID(h.Approval.ID), OpenNote: openNoteOf(h.Approval), TimeoutAt: timeoutOf(h.Approval)}
+	return &wire.ApprovalAskedBack{
+		ApprovalID: wire.ResponseID(h.Approval.ID), OpenNote: openNoteOf(h.Approval), TimeoutAt: timeoutOf(h.Approval),
+	}
 }
 
 func invocationNow(h *requests.FeedEvent) any { return invocationOf(h.Approval, "") }
@@ -43,9 +49,12 @@ func newApproval(h *requests.FeedEvent) any {
 	kind, name, args := functionOf(a)
 	input, reported := inputOf(a)
 	return &wire.NewApproval{RunID: a.AskedRun(), Approvals: []wire.RunApproval{{
-		ID: wire.ResponseID(a.ID), Type: kind, Status: wire.StatusPending, FunctionName: name, FunctionArgs: args, RequestedAt: a.AskedTime(),
-		ApprovalID: wire.ResponseID(a.ID), CallID: callID(a), RunID: a.AskedRun(), SessionID: wire.ConversationID(a.ConversationID), Agent: askerOf(a), Kind: wire.Kind(a.Kind),
-		ToolName: a.ToolName, ToolInput: input, Reported: reported, Content: a.Content, Description: a.Description, CreatedAt: a.CreatedAt, TimeoutAt: timeoutOf(a),
+		ID: wire.ResponseID(a.ID), Type: kind, Status: wire.StatusPending, FunctionName: name, FunctionArgs: args,
+		RequestedAt: a.AskedTime(),
+		ApprovalID:  wire.ResponseID(a.ID), CallID: callID(a), RunID: a.AskedRun(),
+		SessionID: wire.ConversationID(a.ConversationID), Agent: askerOf(a), Kind: wire.Kind(a.Kind),
+		ToolName: a.ToolName, ToolInput: input, Reported: reported, Content: a.Content, Description: a.Description,
+		CreatedAt: a.CreatedAt, TimeoutAt: timeoutOf(a),
 	}}}
 }
 
@@ -59,7 +68,8 @@ func approvalResolved(h *requests.FeedEvent) any {
 		decision, approved = "resolved", nil // how is known elsewhere only
 	}
 	return &wire.ApprovalResolved{
-		ApprovalID: wire.ResponseID(a.ID), CallID: callID(a), RunID: a.AskedRun(), Decision: decision, Approved: approved, Status: shown(a), Cause: wire.Cause(a.Cause), SessionID: wire.ConversationID(a.ConversationID),
+		ApprovalID: wire.ResponseID(a.ID), CallID: callID(a), RunID: a.AskedRun(), Decision: decision, Approved: approved,
+		Status: shown(a), Cause: wire.Cause(a.Cause), SessionID: wire.ConversationID(a.ConversationID),
 	}
 }
 
@@ -99,7 +109,10 @@ func callID(a *models.Approval) *string {
 }
 
 func statusChanged(c *models.StatusChange) any {
-	return &wire.SessionStatusChanged{SessionID: wire.ConversationID(c.Conversation), OldStatus: wire.ConversationStatus(c.Old), NewStatus: wire.ConversationStatus(c.New)}
+	return &wire.SessionStatusChanged{
+		SessionID: wire.ConversationID(c.Conversation), OldStatus: wire.ConversationStatus(c.Old),
+		NewStatus: wire.ConversationStatus(c.New),
+	}
 }
 
 // requestedAt is when approval was asked for.

@@ -43,7 +43,8 @@ var vocabularies = []*vocabulary{
 		},
 	},
 	{
-		path: toolPath + "/events", operation: "stream-tool-approvals", summary: "Stream calls that need approval and their outcomes",
+		path: toolPath + "/events", operation: "stream-tool-approvals",
+		summary: "Stream calls that need approval and their outcomes",
 		words: map[requests.FeedKind][]word{
 			requests.Asked:      {{"approval_requested", invocationNow}},
 			requests.TurnedAway: {{"approval_requested", invocationNow}, {"approval_decided", invocationNow}},

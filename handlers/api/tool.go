@@ -25,17 +25,21 @@ func (a *API) registerTools() {
 	}, a.requestTool)
 	register(a, People, huma.Operation{
 		OperationID: "decide-tool-approval", Method: http.MethodPost, Path: toolPath + "/decide", Tags: toolTags,
-		Summary: "Decide a call", Description: heldDescription, Responses: heldResponses(), Errors: []int{401, 403, 404, 409, 413, 422, 503},
+		Summary: "Decide a call", Description: heldDescription, Responses: heldResponses(),
+		Errors: []int{401, 403, 404, 409, 413, 422, 503},
 	}, a.decideTool)
 	registerWaiting[invocationIn, invocationOut](a, Anyone, huma.Operation{
-		OperationID: "get-tool-invocation", Method: http.MethodGet, Path: toolPath + "/invocation/{tool_use_id}", Tags: toolTags,
+		OperationID: "get-tool-invocation", Method: http.MethodGet, Path: toolPath + "/invocation/{tool_use_id}",
+		Tags:        toolTags,
 		Summary:     "Read a call, or wait for its outcome",
 		Description: "With edited_input in the answer, run that and not what was sent: it is what the reviewer approved.",
 		Errors:      []int{401, 404, 409, 422},
 	}, a.invocation)
 	register(a, Anyone, huma.Operation{
-		OperationID: "list-pending-invocations", Method: http.MethodGet, Path: toolPath + "/pending/{session_id}", Tags: toolTags,
-		Summary: "List what waits in a session, soonest deadline first", Description: listDescription, Errors: []int{401, 422, 429},
+		OperationID: "list-pending-invocations", Method: http.MethodGet, Path: toolPath + "/pending/{session_id}",
+		Tags:    toolTags,
+		Summary: "List what waits in a session, soonest deadline first", Description: listDescription,
+		Errors: []int{401, 422, 429},
 	}, a.pendingOfSession)
 	a.registerToolConfig()
 }
@@ -134,7 +138,9 @@ func (a *API) invocation(ctx context.Context, in *invocationIn) (*waiting, error
 
 // invocationsFor shows calls to a caller, who named their session so, with what they wait
 // for.
-func (a *API) invocationsFor(ctx context.Context, actor models.Actor, session string, rows ...*models.Approval) ([]*wire.Invocation, error) {
+func (a *API) invocationsFor(
+	ctx context.Context, actor models.Actor, session string, rows ...*models.Approval,
+) ([]*wire.Invocation, error) {
 	waits, err := a.store.WaitsFor(ctx, actor, rows...)
 	if err != nil {
 		return nil, err

@@ -21,8 +21,11 @@ var toolStatuses = map[models.Status]wire.ToolStatus{
 // toolAnswerOf is the short form of a call.
 func toolAnswerOf(i *wire.Invocation) *wire.ToolAnswer {
 	return &wire.ToolAnswer{
-		RequiresApproval: i.RequiresApproval, Status: i.Status, Cause: i.Cause, ToolUseID: i.ToolUseID, ToolCallID: i.ToolCallID,
-		JobID: i.JobID, SessionID: i.SessionID, TimeoutAt: i.TimeoutAt, Reason: i.Reason, EditedInput: i.EditedInput, SuggestedInput: i.SuggestedInput, Reviewers: i.Reviewers, WaitingFor: i.WaitingFor, Held: i.Held, OpenNote: i.OpenNote, Removed: i.Removed,
+		RequiresApproval: i.RequiresApproval, Status: i.Status, Cause: i.Cause, ToolUseID: i.ToolUseID,
+		ToolCallID: i.ToolCallID,
+		JobID:      i.JobID, SessionID: i.SessionID, TimeoutAt: i.TimeoutAt, Reason: i.Reason, EditedInput: i.EditedInput,
+		SuggestedInput: i.SuggestedInput, Reviewers: i.Reviewers, WaitingFor: i.WaitingFor, Held: i.Held,
+		OpenNote: i.OpenNote, Removed: i.Removed,
 	}
 }
 
@@ -32,9 +35,12 @@ func invocationOf(a *models.Approval, session string) *wire.Invocation {
 	status := a.Status()
 	input, reported := inputOf(a)
 	out := &wire.Invocation{
-		ToolCallID: wire.ResponseID(a.ID), Agent: askerOf(a), JobID: a.JobID, SessionID: session, ToolName: a.ToolName, ToolInput: input, ReportedInput: reported,
-		Content: a.Content, Explained: wire.Explained(a.AgentExplanation()), RequiresApproval: a.NeedsApproval(), Status: toolStatuses[status], Cause: wire.Cause(a.Cause),
-		Risk: wire.Risk(a.Risk), Digest: a.Digest, Checklist: a.Checklist(), RequestedAt: requestedAt(a), Reason: a.Feedback(), Held: heldOf(a), OpenNote: openNoteOf(a), Removed: a.RemovedText(),
+		ToolCallID: wire.ResponseID(a.ID), Agent: askerOf(a), JobID: a.JobID, SessionID: session, ToolName: a.ToolName,
+		ToolInput: input, ReportedInput: reported,
+		Content: a.Content, Explained: wire.Explained(a.AgentExplanation()), RequiresApproval: a.NeedsApproval(),
+		Status: toolStatuses[status], Cause: wire.Cause(a.Cause),
+		Risk: wire.Risk(a.Risk), Digest: a.Digest, Checklist: a.Checklist(), RequestedAt: requestedAt(a),
+		Reason: a.Feedback(), Held: heldOf(a), OpenNote: openNoteOf(a), Removed: a.RemovedText(),
 	}
 	if a.Kind != models.KindToolCall {
 		out.Kind = wire.Kind(a.Kind)
@@ -80,7 +86,8 @@ func toolInput(r *wire.ToolRequest) (models.AskInput, error) {
 		return models.AskInput{}, models.Invalid("session_id", "must name the session")
 	}
 	return models.AskInput{
-		ToolUseID: r.ToolUseID, JobID: r.JobID, ToolName: r.ToolName, Input: r.ToolInput, Session: r.SessionID, Explanation: models.Explanation(r.Explanation), Template: r.Template, AcceptsEdits: r.AcceptsEdits,
+		ToolUseID: r.ToolUseID, JobID: r.JobID, ToolName: r.ToolName, Input: r.ToolInput, Session: r.SessionID,
+		Explanation: models.Explanation(r.Explanation), Template: r.Template, AcceptsEdits: r.AcceptsEdits,
 	}, nil
 }
 

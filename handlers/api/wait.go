@@ -66,7 +66,9 @@ type waiting struct {
 }
 
 // registerWaiting adds a route that may wait. O is the answer as the document has it.
-func registerWaiting[I, O any, P input[I]](a *API, who Capability, op huma.Operation, fn func(context.Context, *I) (*waiting, error)) {
+func registerWaiting[I, O any, P input[I]](
+	a *API, who Capability, op huma.Operation, fn func(context.Context, *I) (*waiting, error),
+) {
 	a.waitRoutes[routeOf(op.Method, op.Path)] = true
 	register[I, O, P](a, who, op, func(ctx context.Context, in *I) (*O, error) {
 		w, err := fn(ctx, in)

@@ -54,7 +54,10 @@ func questions(input jsontext.Value) ([]models.AskInput, error) {
 		if err != nil {
 			return nil, models.Invalid(field, "must be a question")
 		}
-		ask := models.AskInput{Kind: models.KindQuestion, ToolName: toolQuestions, Input: whole, Explanation: models.Explanation{Description: q.Question}}
+		ask := models.AskInput{
+			Kind: models.KindQuestion, ToolName: toolQuestions, Input: whole,
+			Explanation: models.Explanation{Description: q.Question},
+		}
 		ask.Options, ask.Context = q.offered()
 		asks = append(asks, ask)
 	}

@@ -67,7 +67,8 @@ func New(kit handlers.Kit, s *store.Store, opts Options) *Pages {
 	telling, requests := channels.New(shared, opts.Notify), request.New(shared)
 	p.policy = policy.New(shared, requests)
 	areas := []interface{ Routes() []site.Route }{
-		nav.New(shared, opts.Gallery), account.New(shared), live.New(shared, opts.Pulse), telling, people.New(shared, telling),
+		nav.New(shared, opts.Gallery), account.New(shared), live.New(shared, opts.Pulse), telling,
+		people.New(shared, telling),
 		inbox.New(shared, requests), requests, grants.New(shared, requests), conversation.New(shared, requests, opts.Drafts),
 		agents.New(shared), connect.New(shared), p.policy, p.audit,
 		system.New(shared, opts.Version, opts.CheckUpstream), webhooks.New(shared, opts.TestWebhook),

@@ -14,8 +14,12 @@ import (
 )
 
 // askUnmatched gives an item a response in the default conversation of the upstream's agent.
-func (t *tx) askUnmatched(u *models.Upstream, item models.OutsideItem, row *models.OutsideApproval) (*models.Approval, error) {
-	r := models.Response{Kind: models.KindToolCall, ToolName: row.Name, ToolInputJSON: string(item.Arguments), MatchedBy: "unmatched"}
+func (t *tx) askUnmatched(
+	u *models.Upstream, item models.OutsideItem, row *models.OutsideApproval,
+) (*models.Approval, error) {
+	r := models.Response{
+		Kind: models.KindToolCall, ToolName: row.Name, ToolInputJSON: string(item.Arguments), MatchedBy: "unmatched",
+	}
 	if r.ToolName == "" {
 		r.ToolName = "(no name)"
 	}
@@ -36,7 +40,10 @@ func (t *tx) askUnmatched(u *models.Upstream, item models.OutsideItem, row *mode
 
 // questionOf is what a human contact asks, as a question.
 func questionOf(item *models.OutsideItem) (models.Response, error) {
-	r := models.Response{Kind: models.KindQuestion, ToolName: "question", ToolInputJSON: "{}", Explanation: models.Explanation{Description: validText(item.Message)}}
+	r := models.Response{
+		Kind: models.KindQuestion, ToolName: "question", ToolInputJSON: "{}",
+		Explanation: models.Explanation{Description: validText(item.Message)},
+	}
 	if n := len(r.Description); n > models.MaxContent {
 		r.Description = fmt.Sprintf("%s… (the beginning of %d bytes)", models.Cut(r.Description, models.MaxContent), n)
 	}
@@ -49,7 +56,9 @@ func questionOf(item *models.OutsideItem) (models.Response, error) {
 }
 
 // askContact makes a question of a human contact, in its run if that is known.
-func (t *tx) askContact(u *models.Upstream, item models.OutsideItem, row *models.OutsideApproval) (*models.Approval, error) {
+func (t *tx) askContact(
+	u *models.Upstream, item models.OutsideItem, row *models.OutsideApproval,
+) (*models.Approval, error) {
 	r, err := questionOf(&item)
 	if err != nil {
 		return nil, err
@@ -154,7 +163,8 @@ func (k *known) isAskedAgain(now time.Time) bool {
 // system; nil: it is the one that is known.
 func (k *known) movedDeadline(item *models.OutsideItem, now time.Time) *time.Time {
 	until := item.Deadline(now)
-	if k.Status != models.StatusPending || k.HeldUntil != nil || until == nil || !now.Before(*until) || k.Deadline.Sub(*until).Abs() <= movedBy {
+	if k.Status != models.StatusPending || k.HeldUntil != nil || until == nil || !now.Before(*until) ||
+		k.Deadline.Sub(*until).Abs() <= movedBy {
 		return nil
 	}
 	return new(db.Stamp(*until))

@@ -15,7 +15,9 @@ const outsideCallOf = `SELECT o.call_id, o.kind FROM responses r JOIN outside_ap
 // BeginDelivery notes that an attempt begins, before anything is sent, and returns the verdict to send and its
 // upstream. Nil: there is nothing left to send; a verdict whose time is over has expired, cause undelivered. It writes
 // nothing for a caller that has lost the lease: CodeConflict.
-func (o *Outside) BeginDelivery(ctx context.Context, l *models.Lease, id models.ResponseID) (d *models.Delivery, u *models.Upstream, err error) {
+func (o *Outside) BeginDelivery(
+	ctx context.Context, l *models.Lease, id models.ResponseID,
+) (d *models.Delivery, u *models.Upstream, err error) {
 	err = o.writeAnyway(ctx, func(t *tx) error {
 		d, u = nil, nil
 		if err := t.HoldsLease(l); err != nil {
@@ -46,7 +48,9 @@ func (o *Outside) BeginDelivery(ctx context.Context, l *models.Lease, id models.
 		// An attempt of a process that died may have arrived.
 		row.Lost = row.Lost || row.InFlightAt != nil
 		row.Attempts++
-		if err := t.Gorm().Model(&row).UpdateColumns(map[string]any{"attempts": row.Attempts, "in_flight_at": t.Now, "lost": row.Lost}).Error; err != nil {
+		if err := t.Gorm().Model(&row).UpdateColumns(map[string]any{
+			"attempts": row.Attempts, "in_flight_at": t.Now, "lost": row.Lost,
+		}).Error; err != nil {
 			return fmt.Errorf("note attempt: %w", err)
 		}
 		d, err = t.delivery(&row)
@@ -85,7 +89,9 @@ func (t *tx) delivery(row *models.Delivery) (*models.Delivery, error) {
 // EndDelivery keeps how an attempt ended. If the upstream took the verdict, it becomes the outcome and everyone hears
 // of it. A request that someone else has settled, or that is gone, is resolved. Otherwise another attempt follows. It
 // writes nothing for a caller that has lost the lease: CodeConflict; the attempt then counts as lost.
-func (o *Outside) EndDelivery(ctx context.Context, l *models.Lease, id models.ResponseID, end models.DeliveryEnd) error {
+func (o *Outside) EndDelivery(
+	ctx context.Context, l *models.Lease, id models.ResponseID, end models.DeliveryEnd,
+) error {
 	return o.writeAnyway(ctx, func(t *tx) error {
 		if err := t.HoldsLease(l); err != nil {
 			return err
@@ -131,16 +137,20 @@ func (t *tx) retry(row *models.Delivery, end models.DeliveryEnd) error {
 
 const (
 	upstreamIDs          = `SELECT id, paused_at IS NOT NULL AS paused FROM upstreams ORDER BY id`
-	deliveriesOfUpstream = `SELECT response_id, next_at FROM deliveries` + db.ByDeliveriesDue + ` WHERE upstream_id = ? AND done_at IS NULL ORDER BY next_at LIMIT ?`
+	deliveriesOfUpstream = `SELECT response_id, next_at FROM deliveries` + db.ByDeliveriesDue +
+		` WHERE upstream_id = ? AND done_at IS NULL ORDER BY next_at LIMIT ?`
 	// Of one that is paused, only the end of a decision's time is waited for, and that
 	// of an attempt that may still run then.
-	pausedOf = `SELECT response_id, next_at, give_up_at FROM deliveries` + db.ByDeliveriesDue + ` WHERE upstream_id = ? AND done_at IS NULL ORDER BY give_up_at LIMIT ?`
+	pausedOf = `SELECT response_id, next_at, give_up_at FROM deliveries` + db.ByDeliveriesDue +
+		` WHERE upstream_id = ? AND done_at IS NULL ORDER BY give_up_at LIMIT ?`
 )
 
 // DueDeliveries are the verdicts to send now, the longest due first and at most limit of each upstream, so that an
 // upstream that does not answer delays no other; and when the next one becomes due, if any waits. That time ignores
 // deliveries that are due and beyond the limit: the caller asks again after each delivery.
-func (o *Outside) DueDeliveries(ctx context.Context, limit int) (due map[models.UpstreamID][]models.ResponseID, next time.Time, err error) {
+func (o *Outside) DueDeliveries(
+	ctx context.Context, limit int,
+) (due map[models.UpstreamID][]models.ResponseID, next time.Time, err error) {
 	var upstreams []struct {
 		ID     models.UpstreamID
 		Paused bool

@@ -28,7 +28,9 @@ func (t *tx) awaitCall(item models.OutsideItem, row *models.OutsideApproval, a *
 	if call.Digest != a.Digest {
 		call.Digest = "" // it is kept cut, or has no canonical form: nothing equals it
 	}
-	err := t.Gorm().Model(row).UpdateColumns(map[string]any{"waits": true, "tool_use_id": call.ToolUseID, "digest": call.Digest}).Error
+	err := t.Gorm().Model(row).UpdateColumns(map[string]any{
+		"waits": true, "tool_use_id": call.ToolUseID, "digest": call.Digest,
+	}).Error
 	if err != nil {
 		return fmt.Errorf("have an outside approval wait for its call: %w", err)
 	}
@@ -51,14 +53,17 @@ func (t *tx) runsFor(u *models.Upstream, run string) ([]models.ConversationID, e
 
 const (
 	runByID      = `SELECT id FROM conversations WHERE owner_id = ? AND run_id = ?`
-	runsByParent = `SELECT id FROM conversations` + db.ByConversationsParentRun + ` WHERE owner_id = ? AND parent_run_id = ? ORDER BY created_at, id LIMIT 100`
+	runsByParent = `SELECT id FROM conversations` + db.ByConversationsParentRun +
+		` WHERE owner_id = ? AND parent_run_id = ? ORDER BY created_at, id LIMIT 100`
 )
 
 // Three rows tell as much as all open calls of a conversation (models.Correlate).
 const (
 	openColumns = `SELECT id, coalesce(tool_use_id, '') AS tool_use_id, tool_name, digest, sequence, is_completed AS completed, coalesce(approval_status, '') AS status, cause FROM responses r `
-	openByUse   = openColumns + db.ByResponsesToolUse + ` WHERE conversation_id = ? AND tool_use_id = ? AND NOT ` + isLinked
-	isOpen      = ` AND kind = 'tool_call' AND is_completed = FALSE AND approval_status IS NULL AND cause = '' AND NOT ` + isLinked + ` ORDER BY sequence LIMIT `
+	openByUse   = openColumns + db.ByResponsesToolUse + ` WHERE conversation_id = ? AND tool_use_id = ? AND NOT ` +
+		isLinked
+	isOpen = ` AND kind = 'tool_call' AND is_completed = FALSE AND approval_status IS NULL AND cause = '' AND NOT ` +
+		isLinked + ` ORDER BY sequence LIMIT `
 	openByInput = openColumns + db.ByResponsesOpenInput + ` WHERE conversation_id = ? AND digest = ?` + isOpen + `1`
 	openByName  = openColumns + db.ByResponsesOpen + ` WHERE conversation_id = ? AND tool_name = ?` + isOpen + `2`
 )
@@ -88,7 +93,9 @@ func (t *tx) candidates(id models.ConversationID, o models.OutsideCall) ([]model
 
 // askMatched finds the call that an item is for and makes it pending; nil where
 // none fits now.
-func (t *tx) askMatched(u *models.Upstream, item models.OutsideItem, row *models.OutsideApproval) (*models.Approval, error) {
+func (t *tx) askMatched(
+	u *models.Upstream, item models.OutsideItem, row *models.OutsideApproval,
+) (*models.Approval, error) {
 	match, ok, err := t.callFor(u, outsideCall(item), item.RunID, row.FirstAt)
 	if err != nil || !ok {
 		return nil, err //nolint:nilnil // no call fits yet
@@ -117,10 +124,13 @@ const cascadedCall = `SELECT r.id, r.cascaded_from AS source FROM conversations 
 
 // askCascaded gives an item whose call was rejected with its batch a response of its
 // own that is rejected with it; nil: there is no such call.
-func (t *tx) askCascaded(u *models.Upstream, item models.OutsideItem, row *models.OutsideApproval) (*models.Approval, error) {
+func (t *tx) askCascaded(
+	u *models.Upstream, item models.OutsideItem, row *models.OutsideApproval,
+) (*models.Approval, error) {
 	call := outsideCall(item)
 	var found struct{ ID, Source models.ResponseID }
-	if err := t.Gorm().Raw(cascadedCall, u.OwnerID, item.RunID, call.Digest, item.Name, item.ToolUseID).Scan(&found).Error; err != nil {
+	if err := t.Gorm().Raw(cascadedCall, u.OwnerID, item.RunID, call.Digest, item.Name,
+		item.ToolUseID).Scan(&found).Error; err != nil {
 		return nil, fmt.Errorf("look for a rejected call: %w", err)
 	}
 	if found.ID == "" || call.Digest == "" {
@@ -139,26 +149,33 @@ func (t *tx) askCascaded(u *models.Upstream, item models.OutsideItem, row *model
 // An open call of the same tool that an approval may be for: in its own run, in
 // the run above it, and in those below it.
 const (
-	fitsByName = ` JOIN responses r` + db.ByResponsesOpen + ` ON r.conversation_id = c.id AND r.tool_name = o.name AND r.kind = 'tool_call'
+	fitsByName = ` JOIN responses r` + db.ByResponsesOpen +
+		` ON r.conversation_id = c.id AND r.tool_name = o.name AND r.kind = 'tool_call'
  AND r.is_completed = FALSE AND r.approval_status IS NULL AND r.cause = '' AND o.tool_use_id IN ('', r.tool_use_id) AND NOT ` + isLinked
-	fitsByInput = ` JOIN responses r` + db.ByResponsesOpenInput + ` ON r.conversation_id = c.id AND r.digest = o.digest AND r.kind = 'tool_call'
+	fitsByInput = ` JOIN responses r` + db.ByResponsesOpenInput +
+		` ON r.conversation_id = c.id AND r.digest = o.digest AND r.kind = 'tool_call'
  AND r.is_completed = FALSE AND r.approval_status IS NULL AND r.cause = '' AND o.tool_use_id IN ('', r.tool_use_id) AND NOT ` + isLinked
-	isLinked = `EXISTS (SELECT 1 FROM outside_approvals l` + db.ByOutsideApprovalsLinked + ` WHERE l.linked_id = r.id AND l.linked_id <> '')`
+	isLinked = `EXISTS (SELECT 1 FROM outside_approvals l` + db.ByOutsideApprovalsLinked +
+		` WHERE l.linked_id = r.id AND l.linked_id <> '')`
 
 	ofOwnRun   = `EXISTS (SELECT 1 FROM conversations c` + db.ByConversationsRun
 	ofRunBelow = `EXISTS (SELECT 1 FROM conversations c` + db.ByConversationsParentRun
 	isOwnRun   = ` WHERE c.owner_id = ?2 AND c.run_id = o.run_id)`
-	isRunAbove = ` WHERE c.owner_id = ?2 AND c.run_id = (SELECT p.parent_run_id FROM conversations p` + db.ByConversationsRun + ` WHERE p.owner_id = ?2 AND p.run_id = o.run_id))`
+	isRunAbove = ` WHERE c.owner_id = ?2 AND c.run_id = (SELECT p.parent_run_id FROM conversations p` +
+		db.ByConversationsRun + ` WHERE p.owner_id = ?2 AND p.run_id = o.run_id))`
 	isRunBelow = ` WHERE c.owner_id = ?2 AND c.parent_run_id = o.run_id)`
 )
 
 // linkable are the approvals that wait for a call and may have one now, or have
 // ended too long ago to wait on. ?3 and ?4 are from when on the name alone tells,
 // and the end is long ago.
-const linkable = `SELECT o.call_id FROM outside_approvals o` + db.ByOutsideApprovalsWaiting + ` WHERE o.upstream_id = ?1 AND o.waits = TRUE AND (` +
+const linkable = `SELECT o.call_id FROM outside_approvals o` + db.ByOutsideApprovalsWaiting +
+	` WHERE o.upstream_id = ?1 AND o.waits = TRUE AND (` +
 	`EXISTS (SELECT 1 FROM responses a WHERE a.id = o.response_id AND a.approval_timestamp <= ?4)` +
-	` OR ` + ofOwnRun + fitsByInput + isOwnRun + ` OR ` + ofOwnRun + fitsByInput + isRunAbove + ` OR ` + ofRunBelow + fitsByInput + isRunBelow +
-	` OR o.linked_id = '' AND o.first_at <= ?3 AND (` + ofOwnRun + fitsByName + isOwnRun + ` OR ` + ofOwnRun + fitsByName + isRunAbove + ` OR ` + ofRunBelow + fitsByName + isRunBelow + `)) ORDER BY o.first_at`
+	` OR ` + ofOwnRun + fitsByInput + isOwnRun + ` OR ` + ofOwnRun + fitsByInput + isRunAbove + ` OR ` + ofRunBelow +
+	fitsByInput + isRunBelow +
+	` OR o.linked_id = '' AND o.first_at <= ?3 AND (` + ofOwnRun + fitsByName + isOwnRun + ` OR ` + ofOwnRun + fitsByName +
+	isRunAbove + ` OR ` + ofRunBelow + fitsByName + isRunBelow + `)) ORDER BY o.first_at`
 
 // Link looks again for the calls of an upstream's approvals that found none.
 // An approval and its call that both have a row keep them, and lead to each other.
@@ -166,7 +183,8 @@ const linkable = `SELECT o.call_id FROM outside_approvals o` + db.ByOutsideAppro
 func (o *Outside) Link(ctx context.Context, l *models.Lease, u *models.Upstream) error {
 	now := o.db.Now()
 	var calls []string
-	if err := o.db.Gorm(context.WithoutCancel(ctx)).Raw(linkable, u.ID, u.OwnerID, now.Add(-models.NameAloneAfter), now.Add(-models.LinkAfterEnd)).Scan(&calls).Error; err != nil {
+	if err := o.db.Gorm(context.WithoutCancel(ctx)).Raw(linkable, u.ID, u.OwnerID, now.Add(-models.NameAloneAfter),
+		now.Add(-models.LinkAfterEnd)).Scan(&calls).Error; err != nil {
 		return fmt.Errorf("look for calls of outside approvals: %w", err)
 	}
 	for _, call := range calls {
@@ -186,7 +204,8 @@ func (o *Outside) Link(ctx context.Context, l *models.Lease, u *models.Upstream)
 // linkWaiting links one approval that waits, if a call fits it by now.
 func (t *tx) linkWaiting(u *models.Upstream, callID string) error {
 	var row models.OutsideApproval
-	err := t.Gorm().Where("upstream_id = ? AND call_id = ? AND kind = ? AND waits = TRUE", u.ID, callID, models.OutsideCallKind).Take(&row).Error
+	err := t.Gorm().Where("upstream_id = ? AND call_id = ? AND kind = ? AND waits = TRUE", u.ID, callID,
+		models.OutsideCallKind).Take(&row).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		return nil
 	}
@@ -201,7 +220,8 @@ func (t *tx) linkWaiting(u *models.Upstream, callID string) error {
 		return t.Gorm().Model(&row).UpdateColumn("waits", false).Error
 	}
 	match, ok, err := t.callFor(u, row.Call(), row.RunID, row.FirstAt)
-	if err != nil || !ok || !match.SameInput && (row.LinkedID != "" || t.Now.Before(row.FirstAt.Add(models.NameAloneAfter))) {
+	if err != nil || !ok ||
+		!match.SameInput && (row.LinkedID != "" || t.Now.Before(row.FirstAt.Add(models.NameAloneAfter))) {
 		return err
 	}
 	return t.LinkCall(a, &row, match)
@@ -213,7 +233,9 @@ const runAbove = `SELECT c.id FROM conversations p` + db.ByConversationsRun + `
 
 // callFor finds the call that an approval is for: in its own run, else in the one
 // above it, else in those below. since is when the approval was first seen.
-func (t *tx) callFor(u *models.Upstream, call models.OutsideCall, run string, since time.Time) (models.Match, bool, error) {
+func (t *tx) callFor(
+	u *models.Upstream, call models.OutsideCall, run string, since time.Time,
+) (models.Match, bool, error) {
 	own, err := t.openIn(runByID, u, run, call)
 	if err != nil {
 		return models.Match{}, false, err
@@ -236,7 +258,9 @@ func (t *tx) callFor(u *models.Upstream, call models.OutsideCall, run string, si
 }
 
 // openIn are the open calls that decide a match, of each run that a query finds.
-func (t *tx) openIn(query string, u *models.Upstream, run string, call models.OutsideCall) ([][]models.OpenCall, error) {
+func (t *tx) openIn(
+	query string, u *models.Upstream, run string, call models.OutsideCall,
+) ([][]models.OpenCall, error) {
 	var runs []models.ConversationID
 	if err := t.Gorm().Raw(query, u.OwnerID, run).Scan(&runs).Error; err != nil {
 		return nil, fmt.Errorf("look for a run: %w", err)

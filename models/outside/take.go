@@ -27,7 +27,8 @@ func (o *Outside) Take(ctx context.Context, l *models.Lease, id models.UpstreamI
 	// behind those who write.
 	now := o.db.Now()
 	var known known
-	if err := o.db.Gorm(context.WithoutCancel(ctx)).Raw(knownQuery, id, item.CallID, item.Kind).Scan(&known).Error; err != nil {
+	if err := o.db.Gorm(context.WithoutCancel(ctx)).Raw(knownQuery, id, item.CallID,
+		item.Kind).Scan(&known).Error; err != nil {
 		return fmt.Errorf("look for an outside approval: %w", err)
 	}
 	if known.stays(&item, now) {
@@ -82,7 +83,8 @@ func (t *tx) outside(u *models.Upstream, item models.OutsideItem) (*models.Outsi
 // keepOutside keeps a fetched item as another request.
 func (t *tx) keepOutside(u *models.Upstream, item models.OutsideItem, again int) (*models.OutsideApproval, error) {
 	row := &models.OutsideApproval{
-		UpstreamID: u.ID, CallID: item.CallID, ApprovalID: validText(item.ApprovalID), Kind: item.Kind, Again: again, RunID: item.RunID, Name: validText(item.Name), FirstAt: t.Now,
+		UpstreamID: u.ID, CallID: item.CallID, ApprovalID: validText(item.ApprovalID), Kind: item.Kind, Again: again,
+		RunID: item.RunID, Name: validText(item.Name), FirstAt: t.Now,
 	}
 	keepItem(row, item)
 	if until := item.Deadline(t.Now); until != nil {
@@ -96,7 +98,9 @@ func (t *tx) keepOutside(u *models.Upstream, item models.OutsideItem, again int)
 
 // replaceOutside ends a request whose id asks for something else now: a decision on it would release an input that no
 // person has seen. A decision that may be on its way goes first.
-func (t *tx) replaceOutside(u *models.Upstream, item models.OutsideItem, row *models.OutsideApproval) (*models.OutsideApproval, error) {
+func (t *tx) replaceOutside(
+	u *models.Upstream, item models.OutsideItem, row *models.OutsideApproval,
+) (*models.OutsideApproval, error) {
 	a, err := t.Request(row.ResponseID)
 	if err != nil {
 		return nil, err
@@ -118,7 +122,8 @@ func (t *tx) replaceOutside(u *models.Upstream, item models.OutsideItem, row *mo
 
 // keepItem takes over the texts of an item.
 func keepItem(o *models.OutsideApproval, item models.OutsideItem) {
-	o.Arguments, o.Raw = models.Cut(validText(string(item.Arguments)), maxRaw), models.Cut(validText(string(item.Raw)), maxRaw)
+	o.Arguments, o.Raw = models.Cut(validText(string(item.Arguments)), maxRaw), models.Cut(validText(string(item.Raw)),
+		maxRaw)
 	if item.Kind == models.OutsideCallKind {
 		o.Beside = restOf(item)
 	}
@@ -134,7 +139,8 @@ func wholeRest(item *models.OutsideItem) bool {
 }
 
 func (t *tx) keepTexts(row *models.OutsideApproval) error {
-	err := t.Gorm().Model(row).Where("(name, arguments, raw, beside) IS NOT (?, ?, ?, ?)", row.Name, row.Arguments, row.Raw, row.Beside).Select("name", "arguments", "raw", "beside").UpdateColumns(row).Error
+	err := t.Gorm().Model(row).Where("(name, arguments, raw, beside) IS NOT (?, ?, ?, ?)", row.Name, row.Arguments,
+		row.Raw, row.Beside).Select("name", "arguments", "raw", "beside").UpdateColumns(row).Error
 	if err != nil {
 		return fmt.Errorf("keep what was fetched: %w", err)
 	}
@@ -179,7 +185,9 @@ const pendingOfUpstream = `SELECT r.id, r.call_id FROM responses r` + db.ByRespo
 // decided it there. listed is a complete list of the kind, fetched without fault;
 // anything less must not be given. What a verdict from here holds is left alone.
 // It writes nothing for who has lost the lease: CodeConflict.
-func (o *Outside) Reconcile(ctx context.Context, l *models.Lease, id models.UpstreamID, kind models.OutsideKind, list []string) error {
+func (o *Outside) Reconcile(
+	ctx context.Context, l *models.Lease, id models.UpstreamID, kind models.OutsideKind, list []string,
+) error {
 	stands := make(map[string]bool, len(list))
 	for _, call := range list {
 		stands[call] = true

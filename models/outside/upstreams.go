@@ -49,7 +49,10 @@ func (o *Outside) AddUpstream(ctx context.Context, actor models.Actor, in NewUps
 	if in.Dialect != "plain" && in.Dialect != "cloud" {
 		return nil, models.Invalid("dialect", "must be plain or cloud")
 	}
-	u := &models.Upstream{ID: models.NewID[models.UpstreamID](), Name: in.Name, BaseURL: in.BaseURL, Dialect: in.Dialect, OwnerID: in.OwnerID, CheckedAddress: true}
+	u := &models.Upstream{
+		ID: models.NewID[models.UpstreamID](), Name: in.Name, BaseURL: in.BaseURL, Dialect: in.Dialect, OwnerID: in.OwnerID,
+		CheckedAddress: true,
+	}
 	var err error
 	if u.KeySealed, err = o.keyFile().Seal(in.Key, string(u.ID)); err != nil {
 		return nil, err
@@ -75,14 +78,22 @@ func (t *tx) addUpstream(actor models.Actor, u *models.Upstream) error {
 		return fmt.Errorf("look for upstream: %w", err)
 	}
 	if uses > 0 {
-		return &models.Error{Code: models.CodeConflict, Text: "There is already an upstream with this name.", Fields: map[string]string{"name": "is taken"}}
+		return &models.Error{
+			Code: models.CodeConflict, Text: "There is already an upstream with this name.",
+			Fields: map[string]string{"name": "is taken"},
+		}
 	}
 	var agents int64
-	if err := t.Gorm().Model(&models.Agent{}).Where("owner_id = ? AND name = ?", u.OwnerID, u.Name).Count(&agents).Error; err != nil {
+	if err := t.Gorm().Model(&models.Agent{}).Where("owner_id = ? AND name = ?", u.OwnerID,
+		u.Name).Count(&agents).Error; err != nil {
 		return fmt.Errorf("look for agent: %w", err)
 	}
 	if agents > 0 {
-		return &models.Error{Code: models.CodeConflict, Text: "The owner has an agent with this name, and the upstream's requests would belong to that agent.", Fields: map[string]string{"name": "is taken"}}
+		return &models.Error{
+			Code:   models.CodeConflict,
+			Text:   "The owner has an agent with this name, and the upstream's requests would belong to that agent.",
+			Fields: map[string]string{"name": "is taken"},
+		}
 	}
 	agent, err := t.AgentNamed(actor, u.OwnerID, u.Name)
 	if err != nil {
@@ -94,7 +105,10 @@ func (t *tx) addUpstream(actor models.Actor, u *models.Upstream) error {
 	}
 	t.Adds("upstreams", u.ID)
 	t.Publish(events.Upstreams)
-	return t.Record(actor, "upstream.added", ledger.Subject{Owner: u.OwnerID}, upstreamEntry{ID: u.ID, Name: u.Name, BaseURL: u.BaseURL, Dialect: u.Dialect, Agent: u.AgentID, Checked: u.CheckedAddress})
+	return t.Record(actor, "upstream.added", ledger.Subject{Owner: u.OwnerID},
+		upstreamEntry{
+			ID: u.ID, Name: u.Name, BaseURL: u.BaseURL, Dialect: u.Dialect, Agent: u.AgentID, Checked: u.CheckedAddress,
+		})
 }
 
 // Upstreams lists all, by name, without their keys. For admins and the operator.
@@ -164,11 +178,15 @@ func (t *tx) pauseUpstream(who string, id models.UpstreamID, problem string) err
 	if err := t.Changes("upstreams", id); err != nil {
 		return err
 	}
-	if err := t.Gorm().Model(&models.Upstream{}).Where("id = ?", id).UpdateColumns(map[string]any{"paused_at": t.Now, "problem": problem, "failures": max(u.Failures, 1)}).Error; err != nil {
+	if err := t.Gorm().Model(&models.Upstream{}).Where("id = ?",
+		id).UpdateColumns(map[string]any{
+		"paused_at": t.Now, "problem": problem, "failures": max(u.Failures, 1),
+	}).Error; err != nil {
 		return fmt.Errorf("pause upstream: %w", err)
 	}
 	t.Publish(events.Upstreams)
-	return t.Record(models.System(who), "upstream.paused", ledger.Subject{Owner: u.OwnerID}, upstreamEntry{ID: u.ID, Name: u.Name})
+	return t.Record(models.System(who), "upstream.paused", ledger.Subject{Owner: u.OwnerID},
+		upstreamEntry{ID: u.ID, Name: u.Name})
 }
 
 // tellAgain has decisions told at once whose next attempt was to come later.
@@ -281,13 +299,16 @@ func (o *Outside) NotePoll(ctx context.Context, l *models.Lease, id models.Upstr
 var openRow = db.RowOf(&models.Upstream{}).Without("key_sealed")
 
 //nolint:gosec // the columns are the model's
-var upstreamStates = `SELECT ` + openRow.Columns("u", nil) + `, o.name FROM upstreams u JOIN users o ON o.id = u.owner_id ORDER BY u.name`
+var upstreamStates = `SELECT ` + openRow.Columns("u", nil) +
+	`, o.name FROM upstreams u JOIN users o ON o.id = u.owner_id ORDER BY u.name`
 
 const (
 	waitingOfUpstream = `SELECT count(*) FROM (SELECT 1 FROM responses` + db.ByResponsesPendingUpstream + `
  WHERE upstream_id = ? AND approval_status = 'pending' AND held_until IS NULL LIMIT ?)`
-	countUntold  = `SELECT count(*) FROM (SELECT 1 FROM deliveries` + db.ByDeliveriesDue + ` WHERE upstream_id = ? AND done_at IS NULL LIMIT ?)`
-	oldestUntold = `SELECT created_at, problem FROM deliveries` + db.ByDeliveriesUntold + ` WHERE upstream_id = ? AND done_at IS NULL ORDER BY created_at LIMIT 1`
+	countUntold = `SELECT count(*) FROM (SELECT 1 FROM deliveries` + db.ByDeliveriesDue +
+		` WHERE upstream_id = ? AND done_at IS NULL LIMIT ?)`
+	oldestUntold = `SELECT created_at, problem FROM deliveries` + db.ByDeliveriesUntold +
+		` WHERE upstream_id = ? AND done_at IS NULL ORDER BY created_at LIMIT 1`
 )
 
 // UpstreamStates reports how each upstream does, by name, in one snapshot: its polls, its pending requests, and the

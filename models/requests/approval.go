@@ -23,7 +23,9 @@ type approvalScan struct {
 
 var approvalScans = sync.Pool{New: func() any {
 	s := &approvalScan{vote: VoteRow.Optional(), note: noteRow.Optional()}
-	s.into = slices.Concat(ResponseRow.Targets(&s.a.Response), []any{&s.a.RunID, &s.a.ConversationTitle, &s.a.AgentName, &s.a.OwnerName, &s.a.Stopped}, s.vote.Targets(), s.note.Targets())
+	s.into = slices.Concat(ResponseRow.Targets(&s.a.Response),
+		[]any{&s.a.RunID, &s.a.ConversationTitle, &s.a.AgentName, &s.a.OwnerName, &s.a.Stopped}, s.vote.Targets(),
+		s.note.Targets())
 	return s
 }}
 
@@ -84,7 +86,9 @@ func (rs *Requests) Approval(ctx context.Context, actor models.Actor, id models.
 
 // approvalFor is an approval that was read, as it holds at now, for an actor who may
 // see it.
-func (rs *Requests) approvalFor(ctx context.Context, actor models.Actor, a *models.Approval, now time.Time) (*models.Approval, error) {
+func (rs *Requests) approvalFor(
+	ctx context.Context, actor models.Actor, a *models.Approval, now time.Time,
+) (*models.Approval, error) {
 	sees, err := rs.MaySee(ctx, actor, &a.Response)
 	if err != nil {
 		return nil, err

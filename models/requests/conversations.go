@@ -23,7 +23,8 @@ var (
 
 // ScanView reads a row of SelectView.
 func ScanView(row db.Scanner, v *models.ConversationView) error {
-	err := row.Scan(append(ConversationRow.Targets(&v.Conversation), &v.AgentName, &v.BuiltIn, &v.OwnerName, &v.Pending)...)
+	err := row.Scan(append(ConversationRow.Targets(&v.Conversation), &v.AgentName, &v.BuiltIn, &v.OwnerName,
+		&v.Pending)...)
 	v.Status = v.Status.Shown(v.Pending > 0)
 	v.Pending = min(v.Pending, models.StatsCap)
 	return err
@@ -48,9 +49,12 @@ type ConversationList struct {
 
 // Conversations lists an agent's own conversations, a person's own, and for
 // admins all. Codes: forbidden, invalid.
-func (rs *Requests) Conversations(ctx context.Context, actor models.Actor, q ConversationQuery) (ConversationList, error) {
+func (rs *Requests) Conversations(
+	ctx context.Context, actor models.Actor, q ConversationQuery,
+) (ConversationList, error) {
 	switch q.Status {
-	case "", models.ConversationRunning, models.ConversationWaitingInput, models.ConversationCompleted, models.ConversationFailed:
+	case "", models.ConversationRunning, models.ConversationWaitingInput, models.ConversationCompleted,
+		models.ConversationFailed:
 	default:
 		return ConversationList{}, models.Invalid("status", "must be running, waiting_input, completed or failed")
 	}
@@ -77,8 +81,10 @@ func (rs *Requests) Conversations(ctx context.Context, actor models.Actor, q Con
 func (rs *Requests) conversations(q ConversationQuery, after db.Cursor) *db.List[models.ConversationView] {
 	l := &db.List[models.ConversationView]{
 		Walks: []db.Walk{{From: db.Say(`conversations k` + db.By(q.index())), Where: q.where(q.Status)}},
-		Order: []db.Key{{Name: `active_at`, Is: `k.active_at`}, {Name: `id`, Is: `k.id`}}, Down: true, Limit: db.PageSize(q.Limit),
-		Columns: viewColumns, From: `JOIN conversations c ON c.id = k.id` + strings.TrimPrefix(viewFrom, ` FROM conversations c`), Read: rs.views,
+		Order: []db.Key{{Name: `active_at`, Is: `k.active_at`}, {Name: `id`, Is: `k.id`}}, Down: true,
+		Limit:   db.PageSize(q.Limit),
+		Columns: viewColumns,
+		From:    `JOIN conversations c ON c.id = k.id` + strings.TrimPrefix(viewFrom, ` FROM conversations c`), Read: rs.views,
 		Cursor: func(v *models.ConversationView) db.Cursor { return db.Cursor{At: v.ActiveAt, ID: string(v.ID)} },
 	}
 	if after.ID != "" {
@@ -142,7 +148,8 @@ func (q *ConversationQuery) where(status models.ConversationStatus) []db.Part {
 		out = append(out, db.Say(`k.status = ?`, status))
 	}
 	if q.Status == models.ConversationRunning {
-		out = append(out, db.Say(`NOT EXISTS (SELECT 1 FROM responses p`+db.ByResponsesPendingConversation+` WHERE p.conversation_id = k.id AND p.approval_status = 'pending')`))
+		out = append(out,
+			db.Say(`NOT EXISTS (SELECT 1 FROM responses p`+db.ByResponsesPendingConversation+` WHERE p.conversation_id = k.id AND p.approval_status = 'pending')`))
 	}
 	if q.Owner != "" {
 		out = append(out, db.Say(`k.owner_id = ?`, q.Owner))
@@ -157,16 +164,19 @@ func (q *ConversationQuery) where(status models.ConversationStatus) []db.Part {
 // pending requests, so that its cost follows how many conversations wait, not how many run nor how many requests are
 // pending in each.
 const (
-	firstThatWaits = `SELECT p.conversation_id FROM responses p` + db.ByResponsesPendingConversation + ` WHERE p.approval_status = 'pending'`
-	thatWait       = `(WITH RECURSIVE w(id) AS (SELECT * FROM (` + firstThatWaits + ` ORDER BY p.conversation_id LIMIT 1)
+	firstThatWaits = `SELECT p.conversation_id FROM responses p` + db.ByResponsesPendingConversation +
+		` WHERE p.approval_status = 'pending'`
+	thatWait = `(WITH RECURSIVE w(id) AS (SELECT * FROM (` + firstThatWaits + ` ORDER BY p.conversation_id LIMIT 1)
  UNION ALL SELECT (` + firstThatWaits + ` AND p.conversation_id > w.id ORDER BY p.conversation_id LIMIT 1) FROM w WHERE w.id IS NOT NULL) SELECT id FROM w) w
  CROSS JOIN conversations k ON k.id = w.id`
 )
 
 const (
-	runLinkColumns = `SELECT c.id, coalesce(c.run_id, ''), c.title, c.status, EXISTS (SELECT 1 FROM responses p` + db.ByResponsesPendingConversation + `
+	runLinkColumns = `SELECT c.id, coalesce(c.run_id, ''), c.title, c.status, EXISTS (SELECT 1 FROM responses p` +
+		db.ByResponsesPendingConversation + `
  WHERE p.conversation_id = c.id AND p.approval_status = 'pending'), a.name, c.created_at, c.agent_id FROM conversations c `
-	parentQuery   = runLinkColumns + db.ByConversationsRun + ` JOIN agents a ON a.id = c.agent_id WHERE c.owner_id = ? AND c.run_id = ?`
+	parentQuery = runLinkColumns + db.ByConversationsRun +
+		` JOIN agents a ON a.id = c.agent_id WHERE c.owner_id = ? AND c.run_id = ?`
 	childrenQuery = runLinkColumns + db.ByConversationsParentRun + ` JOIN agents a ON a.id = c.agent_id
  WHERE c.owner_id = ? AND c.parent_run_id = ? ORDER BY c.created_at, c.id LIMIT ?`
 )
@@ -174,7 +184,9 @@ const (
 // Family are the run that started a run, nil if none is known, and those that it
 // started, in order of creation: at most models.MaxPage. An agent sees its own.
 // CodeNotFound as for Conversation.
-func (rs *Requests) Family(ctx context.Context, actor models.Actor, id models.ConversationID) (parent *models.RunLink, children []models.RunLink, err error) {
+func (rs *Requests) Family(
+	ctx context.Context, actor models.Actor, id models.ConversationID,
+) (parent *models.RunLink, children []models.RunLink, err error) {
 	c, err := rs.Conversation(ctx, actor, id)
 	if err != nil {
 		return nil, nil, err
@@ -195,7 +207,9 @@ func (rs *Requests) Family(ctx context.Context, actor models.Actor, id models.Co
 	return parent, children, err
 }
 
-func (rs *Requests) runLinks(ctx context.Context, actor models.Actor, query string, args ...any) ([]models.RunLink, error) {
+func (rs *Requests) runLinks(
+	ctx context.Context, actor models.Actor, query string, args ...any,
+) ([]models.RunLink, error) {
 	rows, err := rs.db.Reads().QueryContext(context.WithoutCancel(ctx), query, args...)
 	if err != nil {
 		return nil, fmt.Errorf("look for related runs: %w", err)
@@ -222,7 +236,9 @@ func (rs *Requests) runLinks(ctx context.Context, actor models.Actor, query stri
 
 // Conversation is one conversation with what its readers need around it:
 // CodeNotFound unless the actor is its agent, its owner or an admin.
-func (rs *Requests) Conversation(ctx context.Context, actor models.Actor, id models.ConversationID) (*models.ConversationView, error) {
+func (rs *Requests) Conversation(
+	ctx context.Context, actor models.Actor, id models.ConversationID,
+) (*models.ConversationView, error) {
 	var v models.ConversationView
 	v.Reader = actor.Voter()
 	err := ScanView(rs.db.Reader(ctx).QueryRowContext(context.WithoutCancel(ctx), SelectView+` WHERE c.id = ?`, id), &v)

@@ -18,8 +18,9 @@ const (
 // The requests before one, newest first: calls of the same agent and tool, rejected ones, and rejected ones with the
 // same input. A reviewer to whom the request was routed sees of them those that were routed to them as well.
 const (
-	beforeThis   = ` AND p.number < (SELECT number FROM responses WHERE id = :id) ORDER BY p.number DESC LIMIT :n`
-	earlierKeys  = `SELECT p.number FROM responses p` + db.ByResponsesTool + ` WHERE p.agent_id = :agent AND p.tool_name = :tool AND p.asked = TRUE` + beforeThis
+	beforeThis  = ` AND p.number < (SELECT number FROM responses WHERE id = :id) ORDER BY p.number DESC LIMIT :n`
+	earlierKeys = `SELECT p.number FROM responses p` + db.ByResponsesTool +
+		` WHERE p.agent_id = :agent AND p.tool_name = :tool AND p.asked = TRUE` + beforeThis
 	rejectedKeys = `SELECT p.number FROM responses p` + db.ByResponsesRejectedTool + `
  WHERE p.agent_id = :agent AND p.tool_name = :tool AND p.approval_status = 'rejected'` + beforeThis
 	reaskedKeys = `SELECT p.number FROM responses p` + db.ByResponsesRejected + `
@@ -30,12 +31,15 @@ var earlierQuery = `SELECT r.number, r.id, coalesce(r.approval_status, ''), r.ca
  FROM (` + earlierKeys + `) k CROSS JOIN responses r ON r.number = k.number ORDER BY k.number DESC`
 
 func latestQuery(keys string) string {
-	return `SELECT r.number, r.id FROM (` + keys + `) k CROSS JOIN responses r ON r.number = k.number WHERE ` + searchSees + ` ORDER BY k.number DESC LIMIT 1`
+	return `SELECT r.number, r.id FROM (` + keys + `) k CROSS JOIN responses r ON r.number = k.number WHERE ` +
+		searchSees + ` ORDER BY k.number DESC LIMIT 1`
 }
 
 // beside reads what went before a request, whether one like it was approved, and which parts of it
 // the person has unfolded.
-func (rs *Requests) beside(ctx context.Context, actor models.Actor, a *models.Approval, out *models.Around) (err error) {
+func (rs *Requests) beside(
+	ctx context.Context, actor models.Actor, a *models.Approval, out *models.Around,
+) (err error) {
 	if err := rs.aroundEarlier(ctx, actor, a, out); err != nil {
 		return err
 	}
@@ -55,9 +59,12 @@ type earlier struct {
 }
 
 // aroundEarlier says what became of the request's like.
-func (rs *Requests) aroundEarlier(ctx context.Context, actor models.Actor, a *models.Approval, out *models.Around) (err error) {
+func (rs *Requests) aroundEarlier(
+	ctx context.Context, actor models.Actor, a *models.Approval, out *models.Around,
+) (err error) {
 	args := map[string]any{
-		"me": actor.ID, "admin": actor.Admin, "id": a.ID, "agent": a.AgentID, "tool": a.ToolName, "digest": a.Digest, "n": aroundSearched + 1,
+		"me": actor.ID, "admin": actor.Admin, "id": a.ID, "agent": a.AgentID, "tool": a.ToolName, "digest": a.Digest,
+		"n": aroundSearched + 1,
 	}
 	if out.ReaskOf, err = rs.latest(ctx, reaskedKeys, args); err != nil || a.ToolName == "" {
 		return err

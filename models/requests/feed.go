@@ -50,8 +50,9 @@ const feedPage = 256
 // number before the first, ?3 how many, ?4 which agent.
 var (
 	ofOwner  = ledger.After(feedRow, ledger.ByOwner, `?1`, `?2`)
-	ofReader = `SELECT ` + feedRow.Columns("l", map[string]string{"seq": "f.seq"}) + ` FROM ledger_readers f CROSS JOIN ledger l ON l.seq = f.seq WHERE f.reader_id = ?1 AND f.seq > ?2`
-	ofAgent  = ` AND (EXISTS (SELECT 1 FROM responses r WHERE r.id = l.response_id AND r.agent_id = ?4)
+	ofReader = `SELECT ` + feedRow.Columns("l", map[string]string{"seq": "f.seq"}) +
+		` FROM ledger_readers f CROSS JOIN ledger l ON l.seq = f.seq WHERE f.reader_id = ?1 AND f.seq > ?2`
+	ofAgent = ` AND (EXISTS (SELECT 1 FROM responses r WHERE r.id = l.response_id AND r.agent_id = ?4)
  OR (l.action = 'conversation.status' AND EXISTS (SELECT 1 FROM conversations c WHERE c.id = l.conversation_id AND c.agent_id = ?4)))`
 
 	feedOfAgent  = strings.Join(ofOwner, ofAgent+` UNION ALL `) + ofAgent + inFeed
@@ -107,7 +108,9 @@ func (rs *Requests) FeedFrom(ctx context.Context, actor models.Actor, after int6
 // Feed passes to tell, in order, the entries after a number that the actor may see now: an agent those about its own
 // requests, a person those about requests they own or review, an admin all. It returns the number of the last entry.
 // An error of tell ends it and is returned with the number before that event.
-func (rs *Requests) Feed(ctx context.Context, actor models.Actor, after int64, tell func(*FeedEvent) error) (int64, error) {
+func (rs *Requests) Feed(
+	ctx context.Context, actor models.Actor, after int64, tell func(*FeedEvent) error,
+) (int64, error) {
 	for {
 		entries, err := rs.feedEntries(actor, after)
 		if err != nil {
@@ -187,7 +190,8 @@ var whatOf = map[string]FeedKind{
 	"approval.requested": Asked, "approval.approved": Settled, "approval.rejected": Settled, "approval.cancelled": Settled,
 	"approval.routed":   Asked, // of a person who joined its group
 	StepAction:          Asked, // of those whom its rule asks later
-	"approval.resolved": Settled, "approval.expired": Expired, "approval.asked_back": AskedBack, "conversation.status": StatusChanged, "response.adopted": StatusChanged,
+	"approval.resolved": Settled, "approval.expired": Expired, "approval.asked_back": AskedBack,
+	"conversation.status": StatusChanged, "response.adopted": StatusChanged,
 }
 
 // feedEvent is what a stream tells of an entry; nil if it tells nothing.
@@ -244,13 +248,16 @@ func asksOf(actor models.Actor, e *models.Entry) bool {
 
 // changesFor leaves out, for an agent, conversations that it did not open: a request
 // may have come from one.
-func (rs *Requests) changesFor(ctx context.Context, actor models.Actor, changes []models.StatusChange) ([]models.StatusChange, error) {
+func (rs *Requests) changesFor(
+	ctx context.Context, actor models.Actor, changes []models.StatusChange,
+) ([]models.StatusChange, error) {
 	if !actor.IsAgent() {
 		return changes, nil
 	}
 	var own []models.StatusChange
 	for _, c := range changes {
-		sees, err := db.Exists(rs.db.Reads().QueryRowContext(ctx, `SELECT 1 FROM conversations WHERE id = ? AND agent_id = ?`, c.Conversation, actor.ID))
+		sees, err := db.Exists(rs.db.Reads().QueryRowContext(ctx, `SELECT 1 FROM conversations WHERE id = ? AND agent_id = ?`,
+			c.Conversation, actor.ID))
 		if err != nil {
 			return nil, err
 		}
@@ -262,7 +269,9 @@ func (rs *Requests) changesFor(ctx context.Context, actor models.Actor, changes 
 }
 
 // seenChange is a change of status as far as the actor may see the conversation.
-func (rs *Requests) seenChange(ctx context.Context, actor models.Actor, e *models.Entry, h *FeedEvent) (*FeedEvent, error) {
+func (rs *Requests) seenChange(
+	ctx context.Context, actor models.Actor, e *models.Entry, h *FeedEvent,
+) (*FeedEvent, error) {
 	sees := actor.Admin || (actor.IsPerson() && e.OwnerID == actor.UserID())
 	if actor.IsAgent() {
 		var err error

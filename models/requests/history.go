@@ -29,8 +29,9 @@ const (
 )
 
 var (
-	messagesPart = `SELECT ` + MessageRow.Columns("", nil) + ` FROM messages` + db.ByMessagesHistory + ` WHERE conversation_id = ? AND sequence `
-	stepsPart    = `SELECT ` + StepRow.Columns("", nil) + ` FROM budget_steps WHERE conversation_id = ? AND sequence `
+	messagesPart = `SELECT ` + MessageRow.Columns("", nil) + ` FROM messages` + db.ByMessagesHistory +
+		` WHERE conversation_id = ? AND sequence `
+	stepsPart = `SELECT ` + StepRow.Columns("", nil) + ` FROM budget_steps WHERE conversation_id = ? AND sequence `
 )
 
 func responsesPart(direction string) string {
@@ -42,7 +43,9 @@ func responsesPart(direction string) string {
 // History is one page of a conversation's messages, responses and changes of its
 // budget, oldest first, as they hold now. CodeNotFound unless the actor is its
 // agent, its owner or an admin.
-func (rs *Requests) History(ctx context.Context, actor models.Actor, id models.ConversationID, q HistoryQuery) (*models.History, error) {
+func (rs *Requests) History(
+	ctx context.Context, actor models.Actor, id models.ConversationID, q HistoryQuery,
+) (*models.History, error) {
 	limit := db.PageSize(q.Limit)
 	direction, key := backwards, q.Before
 	switch {
@@ -101,7 +104,9 @@ func pageOf(entries []models.HistoryEntry, direction string, q HistoryQuery, lim
 }
 
 // historyParts reads of each table as many as a page can have, and one more.
-func (rs *Requests) historyParts(ctx context.Context, dbtx *sql.Tx, id models.ConversationID, direction string, key int64, limit, most int) ([]models.HistoryEntry, error) {
+func (rs *Requests) historyParts(
+	ctx context.Context, dbtx *sql.Tx, id models.ConversationID, direction string, key int64, limit, most int,
+) ([]models.HistoryEntry, error) {
 	var out []models.HistoryEntry
 	now, read := rs.db.Now(), atMost{most: most}
 	keep := func(e models.HistoryEntry) error {
@@ -147,14 +152,17 @@ func (rs *Requests) historyParts(ctx context.Context, dbtx *sql.Tx, id models.Co
 
 // BudgetSteps are the changes of a conversation's budget before a sequence (0:
 // the latest), newest first. CodeNotFound as for Conversation.
-func (rs *Requests) BudgetSteps(ctx context.Context, actor models.Actor, id models.ConversationID, before int64, limit int) ([]models.BudgetStep, error) {
+func (rs *Requests) BudgetSteps(
+	ctx context.Context, actor models.Actor, id models.ConversationID, before int64, limit int,
+) ([]models.BudgetStep, error) {
 	if _, err := rs.Conversation(ctx, actor, id); err != nil {
 		return nil, err
 	}
 	if before <= 0 {
 		before = 1 << 62
 	}
-	rows, err := rs.db.Reads().QueryContext(context.WithoutCancel(ctx), stepsPart+backwards, id, before, db.PageSize(limit))
+	rows, err := rs.db.Reads().QueryContext(context.WithoutCancel(ctx), stepsPart+backwards, id, before,
+		db.PageSize(limit))
 	if err != nil {
 		return nil, fmt.Errorf("list changes of a budget: %w", err)
 	}

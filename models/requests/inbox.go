@@ -229,7 +229,9 @@ func (rs *Requests) numberOf(ctx context.Context, id string) (int64, error) {
 
 // inboxCount counts what passes the filters from the beginning of the list: by the
 // index alone if it can, else by a search of its own, unless the page's own tells.
-func (rs *Requests) inboxCount(ctx context.Context, actor models.Actor, q InboxQuery, l *search, now time.Time) (int, bool, error) {
+func (rs *Requests) inboxCount(
+	ctx context.Context, actor models.Actor, q InboxQuery, l *search, now time.Time,
+) (int, bool, error) {
 	if !q.filtered() {
 		text, args := countQuery(actor, q.Conversation, now)
 		n, err := rs.scalar(ctx, text, args...)
@@ -249,7 +251,9 @@ func (rs *Requests) inboxCount(ctx context.Context, actor models.Actor, q InboxQ
 
 // reasks names the latest earlier request that was rejected and is repeated by one
 // of keys, if the actor sees it.
-func (rs *Requests) reasks(ctx context.Context, actor models.Actor, keys []Key) (map[models.ResponseID]models.ResponseID, error) {
+func (rs *Requests) reasks(
+	ctx context.Context, actor models.Actor, keys []Key,
+) (map[models.ResponseID]models.ResponseID, error) {
 	if len(keys) == 0 {
 		return nil, nil //nolint:nilnil // nothing was asked for
 	}

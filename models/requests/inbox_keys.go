@@ -72,13 +72,17 @@ func (rs *Requests) inboxSearch(ctx context.Context, actor models.Actor, q Inbox
 // after :number.
 var (
 	byDeadline = db.List[Key]{
-		Order: []db.Key{{Name: `deadline`, Is: `p.approval_timeout_at`}, {Name: `id`, Is: `p.id`}}, With: []db.Key{{Name: `number`, Is: `p.number`}},
+		Order: []db.Key{{Name: `deadline`, Is: `p.approval_timeout_at`}, {Name: `id`, Is: `p.id`}},
+		With:  []db.Key{{Name: `number`, Is: `p.number`}},
 		After: db.Say(`(:at, :id)`), Count: db.Say(`:n`),
 	}
 	ofDecider = db.List[Key]{
-		Order: []db.Key{{Name: `deadline`, Is: `d.deadline`}, {Name: `id`, Is: `d.response_id`}}, After: db.Say(`(:at, :id)`), Count: db.Say(`:n`),
+		Order: []db.Key{{Name: `deadline`, Is: `d.deadline`}, {Name: `id`, Is: `d.response_id`}}, After: db.Say(`(:at, :id)`),
+		Count: db.Say(`:n`),
 	}
-	byNumber = db.List[Key]{Order: []db.Key{{Name: `number`, Is: `p.number`}}, After: db.Say(`:number`), Count: db.Say(`:n`)}
+	byNumber = db.List[Key]{
+		Order: []db.Key{{Name: `number`, Is: `p.number`}}, After: db.Say(`:number`), Count: db.Say(`:n`),
+	}
 )
 
 // along is a walk whose conditions have no arguments but those with names.
@@ -106,7 +110,8 @@ const (
 
 // The keys of an inbox by deadline.
 var (
-	pendingKeys      = mergedByDeadline(`p.approval_timeout_at AS deadline, p.id AS id, p.number AS number`, `(p.approval_timeout_at, p.id) > (:at, :id)`, `:n`)
+	pendingKeys = mergedByDeadline(`p.approval_timeout_at AS deadline, p.id AS id, p.number AS number`,
+		`(p.approval_timeout_at, p.id) > (:at, :id)`, `:n`)
 	conversationKeys = keysOf(byDeadline, along(conversationWait, ofRunPending))
 	agentKeys        = keysOf(byDeadline, along(agentPending, ofAgentPending))
 	deciderKeys      = keysOf(ofDecider, along(`deciders d`, `d.user_id = :me`))
@@ -114,8 +119,10 @@ var (
 
 // These count the rows of a set, up to the limit of a small one.
 const (
-	smallAgent = `SELECT count(*) FROM (SELECT 1 FROM responses` + db.ByResponsesPendingAgent + ` WHERE agent_id = ? AND approval_status = 'pending' LIMIT ?)`
-	waitingFor = `SELECT count(*) FROM (SELECT 1 FROM reviewers` + db.ByReviewersSettled + ` WHERE user_id = ? AND settled_at IS NULL LIMIT ?)`
+	smallAgent = `SELECT count(*) FROM (SELECT 1 FROM responses` + db.ByResponsesPendingAgent +
+		` WHERE agent_id = ? AND approval_status = 'pending' LIMIT ?)`
+	waitingFor = `SELECT count(*) FROM (SELECT 1 FROM reviewers` + db.ByReviewersSettled +
+		` WHERE user_id = ? AND settled_at IS NULL LIMIT ?)`
 )
 
 func (rs *Requests) keysByDeadline(ctx context.Context, actor models.Actor, q InboxQuery) (string, error) {
@@ -141,15 +148,18 @@ var (
 	conversationByAge = keysOf(byNumber, along(conversationWait, ofRunPending))
 	allByAge          = agentsByAge()
 	mineByAge         = agentsByAge(`g.owner_id = :me`)
-	routedByAge       = keysOf(byNumber, along(`reviewers v`+db.ByReviewersSettled+` CROSS JOIN responses p ON p.id = v.response_id`, `v.user_id = :me`, `v.settled_at IS NULL`))
-	bothByAge         = keysOf(byNumber, db.Walk{Keys: db.Say(mineByAge)}, db.Walk{Keys: db.Say(routedByAge)})
+	routedByAge       = keysOf(byNumber,
+		along(`reviewers v`+db.ByReviewersSettled+` CROSS JOIN responses p ON p.id = v.response_id`, `v.user_id = :me`,
+			`v.settled_at IS NULL`))
+	bothByAge = keysOf(byNumber, db.Walk{Keys: db.Say(mineByAge)}, db.Walk{Keys: db.Say(routedByAge)})
 )
 
 // agentsByAge are the keys of some agents, one agent's after the other's, put in order.
 func agentsByAge(which ...string) string {
 	each, all := byNumber, byNumber
 	each.Order, all.After = []db.Key{{Name: `number`, Is: `o.number`}}, db.Part{}
-	of := keysOf(each, along(`responses o`+db.ByResponsesPendingAgent, `o.agent_id = g.id`, `o.approval_status = 'pending'`))
+	of := keysOf(each,
+		along(`responses o`+db.ByResponsesPendingAgent, `o.agent_id = g.id`, `o.approval_status = 'pending'`))
 	return keysOf(all, along(`agents g CROSS JOIN responses p ON p.number IN (`+of+`)`, which...))
 }
 
@@ -181,19 +191,25 @@ func (rs *Requests) keysByAge(ctx context.Context, actor models.Actor, q InboxQu
 func countQuery(actor models.Actor, conv models.ConversationID, now time.Time) (string, []any) {
 	count := func(rest string) string { return `SELECT count(*) FROM (SELECT 1 FROM ` + rest + ` LIMIT ?)` }
 	waits := func(deadline, id string) string {
-		return deadline + ` > ? AND (` + deadline + ` > ? OR EXISTS (SELECT 1 FROM responses h WHERE h.id = ` + id + ` AND h.held_until IS NOT NULL))`
+		return deadline + ` > ? AND (` + deadline + ` > ? OR EXISTS (SELECT 1 FROM responses h WHERE h.id = ` + id +
+			` AND h.held_until IS NOT NULL))`
 	}
-	inConversation := `responses r` + db.ByResponsesPendingConversation + ` WHERE r.conversation_id = ? AND r.approval_status = 'pending' AND ` + waits(`r.approval_timeout_at`, `r.id`)
+	inConversation := `responses r` + db.ByResponsesPendingConversation +
+		` WHERE r.conversation_id = ? AND r.approval_status = 'pending' AND ` + waits(`r.approval_timeout_at`, `r.id`)
 	back := now.Add(-heldBack)
 	switch {
 	case conv == "" && actor.Admin:
-		return count(`responses r` + db.ByResponsesPendingRisk + ` WHERE r.approval_status = 'pending' AND ` + waits(`r.approval_timeout_at`, `r.id`)), []any{back, now, models.StatsCap + 1}
+		return count(`responses r` + db.ByResponsesPendingRisk + ` WHERE r.approval_status = 'pending' AND ` +
+			waits(`r.approval_timeout_at`, `r.id`)), []any{back, now, models.StatsCap + 1}
 	case conv == "":
-		return count(`deciders d WHERE d.user_id = ? AND ` + waits(`d.deadline`, `d.response_id`)), []any{actor.ID, back, now, models.StatsCap + 1}
+		return count(`deciders d WHERE d.user_id = ? AND ` + waits(`d.deadline`, `d.response_id`)), []any{
+			actor.ID, back, now, models.StatsCap + 1,
+		}
 	case actor.Admin:
 		return count(inConversation), []any{conv, back, now, models.StatsCap + 1}
 	}
-	return count(inConversation + ` AND EXISTS (SELECT 1 FROM deciders d WHERE d.user_id = ? AND d.deadline = r.approval_timeout_at AND d.response_id = r.id)`),
+	return count(inConversation +
+			` AND EXISTS (SELECT 1 FROM deciders d WHERE d.user_id = ? AND d.deadline = r.approval_timeout_at AND d.response_id = r.id)`),
 		[]any{conv, back, now, actor.ID, models.StatsCap + 1}
 }
 
@@ -212,7 +228,9 @@ func riskRank(table string) string {
 
 // An inbox by risk: the next :n keys after :rank, :at and :id.
 var byRisk = db.List[Key]{
-	Order: []db.Key{{Name: `rank`, Is: riskRank(`p`)}, {Name: `deadline`, Is: `p.approval_timeout_at`}, {Name: `id`, Is: `p.id`}},
+	Order: []db.Key{
+		{Name: `rank`, Is: riskRank(`p`)}, {Name: `deadline`, Is: `p.approval_timeout_at`}, {Name: `id`, Is: `p.id`},
+	},
 	With:  []db.Key{{Name: `number`, Is: `p.number`}},
 	After: db.Say(`(:rank, :at, :id)`), Count: db.Say(`:n`),
 }
@@ -226,7 +244,8 @@ var (
 		along(everyPending, isPending, riskRank(`p`)+` > :rank`))
 	conversationByRisk = keysOf(byRisk, along(conversationWait, ofRunPending))
 	agentByRisk        = keysOf(byRisk, along(agentPending, ofAgentPending))
-	deciderByRisk      = keysOf(byRisk, along(`deciders d CROSS JOIN responses p ON p.id = d.response_id`, `d.user_id = :me`, isPending))
+	deciderByRisk      = keysOf(byRisk,
+		along(`deciders d CROSS JOIN responses p ON p.id = d.response_id`, `d.user_id = :me`, isPending))
 )
 
 // mergedByDeadline selects pending requests by deadline, from the index by risk: each level has that order, and SQLite
@@ -234,21 +253,25 @@ var (
 func mergedByDeadline(columns, condition, limit string) string {
 	each := make([]string, len(models.Risks()))
 	for rank := range each {
-		each[rank] = `SELECT ` + columns + ` FROM ` + everyPending + ` WHERE ` + isPending + ` AND ` + riskRank(`p`) + ` = ` + strconv.Itoa(rank) + ` AND ` + condition
+		each[rank] = `SELECT ` + columns + ` FROM ` + everyPending + ` WHERE ` + isPending + ` AND ` + riskRank(`p`) + ` = ` +
+			strconv.Itoa(rank) + ` AND ` + condition
 	}
 	return strings.Join(each, ` UNION ALL `) + ` ORDER BY deadline, id LIMIT ` + limit
 }
 
 // DueQuery selects the requests that are past their deadline, by deadline.
 func DueQuery() string {
-	return `SELECT id FROM (` + mergedByDeadline(`p.approval_timeout_at AS deadline, p.id AS id`, `p.approval_timeout_at <= ?1 AND p.held_until IS NULL`, `?2`) + `)`
+	return `SELECT id FROM (` +
+		mergedByDeadline(`p.approval_timeout_at AS deadline, p.id AS id`,
+			`p.approval_timeout_at <= ?1 AND p.held_until IS NULL`, `?2`) + `)`
 }
 
 // NextDeadlines selects the next deadline of each level of risk: a column each.
 func NextDeadlines() string {
 	each := make([]string, len(models.Risks()))
 	for rank := range each {
-		each[rank] = `(SELECT p.approval_timeout_at FROM ` + everyPending + ` WHERE ` + isPending + ` AND ` + riskRank(`p`) + ` = ` + strconv.Itoa(rank) +
+		each[rank] = `(SELECT p.approval_timeout_at FROM ` + everyPending + ` WHERE ` + isPending + ` AND ` + riskRank(`p`) +
+			` = ` + strconv.Itoa(rank) +
 			` AND p.held_until IS NULL ORDER BY p.approval_timeout_at, p.id LIMIT 1)`
 	}
 	return `SELECT ` + strings.Join(each, `, `)

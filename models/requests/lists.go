@@ -14,7 +14,9 @@ import (
 	"countersign/models/db"
 )
 
-var turnsQuery = `SELECT * FROM (SELECT ` + briefColumns + approvalFrom + ` WHERE r.conversation_id = ? AND r.sequence < ? ORDER BY r.sequence DESC LIMIT ?) ORDER BY ` + strconv.Itoa(ResponseRow.Place("sequence"))
+var turnsQuery = `SELECT * FROM (SELECT ` + briefColumns + approvalFrom +
+	` WHERE r.conversation_id = ? AND r.sequence < ? ORDER BY r.sequence DESC LIMIT ?) ORDER BY ` +
+	strconv.Itoa(ResponseRow.Place("sequence"))
 
 // ListQuery chooses from all requests that the actor may see.
 type ListQuery struct {
@@ -152,7 +154,8 @@ func (rs *Requests) readCandidates(ctx context.Context, q db.Part) (out []candid
 // ApprovalsBy is a list of requests, which are found by their numbers.
 func (rs *Requests) ApprovalsBy(limit, most int) *db.List[models.Approval] {
 	return &db.List[models.Approval]{
-		Limit: db.PageSize(limit), Columns: approvalColumns, From: `CROSS JOIN responses r ON r.number = k.number` + approvalJoins, Cursor: CursorOf, Weight: weight, Most: most,
+		Limit: db.PageSize(limit), Columns: approvalColumns,
+		From: `CROSS JOIN responses r ON r.number = k.number` + approvalJoins, Cursor: CursorOf, Weight: weight, Most: most,
 		Read: func(ctx context.Context, query string, args ...any) ([]models.Approval, error) {
 			return rs.approvalsWithin(ctx, most, query, args...)
 		},
@@ -177,7 +180,9 @@ func (rs *Requests) requests(actor models.Actor, q ListQuery, of chunk, now time
 	}
 	l := rs.ApprovalsBy(q.Limit, q.MaxBytes)
 	count := cmp.Or(of.count, l.Limit+1)
-	l.Order, l.With, l.Down, l.Count = []db.Key{{Name: `place`, Is: `r.` + place}}, []db.Key{{Name: `number`, Is: `r.number`}}, true, db.Say(`?`, count)
+	l.Order, l.With, l.Down, l.Count = []db.Key{{Name: `place`, Is: `r.` + place}}, []db.Key{{
+		Name: `number`, Is: `r.number`,
+	}}, true, db.Say(`?`, count)
 	if l.After = of.after; l.After.Text == "" && q.Cursor != "" {
 		l.After = db.Say(`(SELECT `+place+` FROM responses WHERE id = ?)`, q.Cursor)
 	}
@@ -206,7 +211,8 @@ func (rs *Requests) requests(actor models.Actor, q ListQuery, of chunk, now time
 		if q.filtersRows() {
 			filter = db.Say(`TRUE`) // a conversation may have many rows that ask for nothing
 		}
-		l.Walks = []db.Walk{along(`responses r`+ofConversation, db.Say(`r.conversation_id = ?`, q.Conversation), SeenBy(actor, `r`))}
+		l.Walks = []db.Walk{along(`responses r`+ofConversation, db.Say(`r.conversation_id = ?`, q.Conversation),
+			SeenBy(actor, `r`))}
 	case actor.IsAgent():
 		l.Walks = []db.Walk{along(`responses r`+ofAgent, db.Say(`r.agent_id = ?`, actor.ID))}
 	case actor.MayAdminister():
@@ -241,11 +247,13 @@ func (q *ListQuery) filter(now time.Time) db.Part {
 	switch q.Status {
 	case models.StatusNone:
 	case models.StatusPending:
-		return db.Say(asks+` AND r.approval_status = 'pending' AND (r.approval_timeout_at > ? OR r.held_until IS NOT NULL)`, now)
+		return db.Say(asks+` AND r.approval_status = 'pending' AND (r.approval_timeout_at > ? OR r.held_until IS NOT NULL)`,
+			now)
 	case models.StatusExpired:
 		return db.Say(asks+` AND (r.approval_status = 'expired' OR (r.approval_status = 'pending' AND r.approval_timeout_at <= ? AND r.held_until IS NULL))`, now)
 	case models.StatusApproved:
-		return db.Say(asks + ` AND (r.approval_status = 'approved' OR (r.approval_status IS NULL AND r.cause NOT IN ('', 'fallback')))`)
+		return db.Say(asks +
+			` AND (r.approval_status = 'approved' OR (r.approval_status IS NULL AND r.cause NOT IN ('', 'fallback')))`)
 	case models.StatusRan:
 		return db.Say(asks + ` AND r.approval_status IS NULL AND r.cause = 'fallback'`)
 	case models.StatusRejected, models.StatusCancelled, models.StatusResolved:
@@ -277,8 +285,9 @@ func (rs *Requests) pendingOfAgent(actor models.Actor, after string, limit int) 
 	l := rs.ApprovalsBy(limit, MaxListBytes)
 	l.Order = []db.Key{{Name: `number`, Is: `p.number`}}
 	l.Walks = []db.Walk{{
-		From:  db.Say(`responses p` + db.ByResponsesPendingAgent),
-		Where: []db.Part{db.Say(`p.agent_id = ? AND p.approval_status = 'pending' AND p.approval_timeout_at > ?`, actor.ID, rs.db.Now())},
+		From: db.Say(`responses p` + db.ByResponsesPendingAgent),
+		Where: []db.Part{db.Say(`p.agent_id = ? AND p.approval_status = 'pending' AND p.approval_timeout_at > ?`, actor.ID,
+			rs.db.Now())},
 	}}
 	if after != "" {
 		l.After = db.Say(`coalesce((SELECT number FROM responses WHERE id = ?), 0)`, after)
@@ -303,7 +312,9 @@ func (rs *Requests) approvals(ctx context.Context, query string, args ...any) ([
 
 // approvalsWithin stops to read one row after those that weigh most together; 0:
 // it reads all.
-func (rs *Requests) approvalsWithin(ctx context.Context, most int, query string, args ...any) ([]models.Approval, error) {
+func (rs *Requests) approvalsWithin(
+	ctx context.Context, most int, query string, args ...any,
+) ([]models.Approval, error) {
 	stmt, err := rs.db.Prepared(ctx, query) //nolint:sqlclosecheck // kept until the store closes
 	if err != nil {
 		return nil, fmt.Errorf("list approvals: %w", err)

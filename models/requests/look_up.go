@@ -104,7 +104,9 @@ type lookUp struct{ text, end string }
 
 // requestsBy are pending requests, and then others, and whether there are some that were
 // not looked at.
-func (rs *Requests) requestsBy(ctx context.Context, actor models.Actor, look lookUp) (found []Key, cut bool, err error) {
+func (rs *Requests) requestsBy(
+	ctx context.Context, actor models.Actor, look lookUp,
+) (found []Key, cut bool, err error) {
 	now := rs.db.Now()
 	pending := InboxQuery{Text: look.text}
 	l, err := rs.inboxSearch(ctx, actor, pending, now)
@@ -165,7 +167,8 @@ func beginsLike(table, column string) string {
 }
 
 // requestsByIDQuery is for the beginning of an id.
-var requestsByIDQuery = `SELECT r.number, r.id FROM ` + beginsLike(`responses`, `number`) + ` CROSS JOIN responses r ON r.number = k.k
+var requestsByIDQuery = `SELECT r.number, r.id FROM ` + beginsLike(`responses`, `number`) +
+	` CROSS JOIN responses r ON r.number = k.k
  WHERE r.asked = TRUE AND ` + personSees(`r`, `:admin`, `:me`) + ` ORDER BY r.id LIMIT :n`
 
 // requestsByID are the requests whose ids begin so, of those that the actor sees.
@@ -188,7 +191,8 @@ func agentsQuery(admin bool) string {
 	if !admin {
 		whose = ` AND g.owner_id = :me`
 	}
-	return `SELECT g.id, g.name, u.name, g.disabled_at IS NOT NULL, EXISTS (SELECT 1 FROM responses p` + db.ByResponsesPendingAgent + `
+	return `SELECT g.id, g.name, u.name, g.disabled_at IS NOT NULL, EXISTS (SELECT 1 FROM responses p` +
+		db.ByResponsesPendingAgent + `
   WHERE p.agent_id = g.id AND p.approval_status = 'pending' AND (p.approval_timeout_at > :now OR p.held_until IS NOT NULL))
  FROM agents g CROSS JOIN users u ON u.id = g.owner_id WHERE ` + hasText(`g.name`) + whose + ` ORDER BY g.disabled_at IS NOT NULL, g.name, g.id LIMIT :n`
 }
@@ -206,7 +210,8 @@ func (rs *Requests) lookUpAgents(ctx context.Context, actor models.Actor, text s
 }
 
 // conversationsByIDQuery is for the beginning of an id.
-var conversationsByIDQuery = `SELECT ` + viewColumns + ` FROM ` + beginsLike(`conversations`, `id`) + ` CROSS JOIN conversations c ON c.id = k.k JOIN agents a ON a.id = c.agent_id JOIN users u ON u.id = c.owner_id
+var conversationsByIDQuery = `SELECT ` + viewColumns + ` FROM ` + beginsLike(`conversations`, `id`) +
+	` CROSS JOIN conversations c ON c.id = k.k JOIN agents a ON a.id = c.agent_id JOIN users u ON u.id = c.owner_id
  WHERE (:admin OR c.owner_id = :me) ORDER BY k.k LIMIT :n`
 
 // conversationsQuery finds conversations by their text among the latest, or by the end of
@@ -221,17 +226,25 @@ func conversationsQuery(admin, archived bool) string {
 		q.Owner = "me"
 		where += ` AND k.owner_id = :me`
 	}
-	latest := `SELECT k.id, k.active_at FROM conversations k` + db.By(q.index()) + ` WHERE ` + where + ` ORDER BY k.active_at DESC, k.id DESC LIMIT :most`
-	match := strings.Join([]string{hasText(`c.title`), hasText(`c.run_id`), hasText(`a.name`), `:ending <> '' AND ` + db.HasSuffix(`c.id`, `:ending`)}, ` OR `)
-	return `SELECT ` + viewColumns + ` FROM (SELECT k.id, k.active_at FROM (` + latest + `) k CROSS JOIN conversations c ON c.id = k.id CROSS JOIN agents a ON a.id = c.agent_id
+	latest := `SELECT k.id, k.active_at FROM conversations k` + db.By(q.index()) + ` WHERE ` + where +
+		` ORDER BY k.active_at DESC, k.id DESC LIMIT :most`
+	match := strings.Join([]string{
+		hasText(`c.title`), hasText(`c.run_id`), hasText(`a.name`), `:ending <> '' AND ` + db.HasSuffix(`c.id`, `:ending`),
+	}, ` OR `)
+	return `SELECT ` + viewColumns + ` FROM (SELECT k.id, k.active_at FROM (` + latest +
+		`) k CROSS JOIN conversations c ON c.id = k.id CROSS JOIN agents a ON a.id = c.agent_id
   WHERE ` + match + ` ORDER BY k.active_at DESC, k.id DESC LIMIT :n) k CROSS JOIN conversations c ON c.id = k.id JOIN agents a ON a.id = c.agent_id JOIN users u ON u.id = c.owner_id
  ORDER BY k.active_at DESC, k.id DESC`
 }
 
 // lookUpConversations finds conversations by the beginning of their id, and fills the rest of the list by their text,
 // archived ones last.
-func (rs *Requests) lookUpConversations(ctx context.Context, actor models.Actor, text string) ([]models.ConversationView, error) {
-	args := map[string]any{"admin": actor.Admin, "me": actor.ID, "text": text, "ending": "", "n": MostFound, "most": mostOfID}
+func (rs *Requests) lookUpConversations(
+	ctx context.Context, actor models.Actor, text string,
+) ([]models.ConversationView, error) {
+	args := map[string]any{
+		"admin": actor.Admin, "me": actor.ID, "text": text, "ending": "", "n": MostFound, "most": mostOfID,
+	}
 	queries := []string{conversationsQuery(actor.Admin, false), conversationsQuery(actor.Admin, true)}
 	if id, ok := partOfID(text); ok {
 		args["from"], args["after"], args["ending"] = id, afterID(id), id
@@ -258,7 +271,9 @@ func (rs *Requests) lookUpConversations(ctx context.Context, actor models.Actor,
 }
 
 // lookUpRows hands on each row of a query that has arguments with names.
-func (rs *Requests) lookUpRows(ctx context.Context, query string, args map[string]any, each func(db.Scanner) error) error {
+func (rs *Requests) lookUpRows(
+	ctx context.Context, query string, args map[string]any, each func(db.Scanner) error,
+) error {
 	if err := db.EachRow(context.WithoutCancel(ctx), rs.db.Reads(), query, arguments(query, args), each); err != nil {
 		return fmt.Errorf("look up: %w", err)
 	}

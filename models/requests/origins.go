@@ -32,7 +32,9 @@ var originsQuery = `SELECT r.id, coalesce(u.name, ''), coalesce(r.approval_id, '
 
 // Origins tells where requests come from, of those among ids that the person may
 // see. It is for people: CodeForbidden for others.
-func (rs *Requests) Origins(ctx context.Context, actor models.Actor, ids ...models.ResponseID) (map[models.ResponseID]models.Origin, error) {
+func (rs *Requests) Origins(
+	ctx context.Context, actor models.Actor, ids ...models.ResponseID,
+) (map[models.ResponseID]models.Origin, error) {
 	if !actor.IsPerson() {
 		return nil, models.Errorf(models.CodeForbidden, "Only a person reads where requests come from.")
 	}
@@ -83,16 +85,19 @@ func scanOrigin(row db.Scanner, now time.Time) (id models.ResponseID, o models.O
 		attempts       *int
 	}
 	var r models.Response
-	err = row.Scan(&id, &o.UpstreamName, &o.ApprovalID, &o.MatchedBy, &o.FoundIn, &o.Beside, &o.Contradiction, &o.ParentID, &o.ParentRun, &o.ParentTitle, &o.StartedBy, &o.StartedInput,
+	err = row.Scan(&id, &o.UpstreamName, &o.ApprovalID, &o.MatchedBy, &o.FoundIn, &o.Beside, &o.Contradiction, &o.ParentID,
+		&o.ParentRun, &o.ParentTitle, &o.StartedBy, &o.StartedInput,
 		&told.verdict, &told.voter, &told.since, &told.attempts, &told.problem, &told.next, &told.until, &told.start,
-		&o.ContentBytes, &o.CascadedFrom, &r.ApprovalStatus, &r.ApprovalTimeoutAt, &r.HeldUntil, &r.IsCompleted, &r.Closed, &r.IsError)
+		&o.ContentBytes, &o.CascadedFrom, &r.ApprovalStatus, &r.ApprovalTimeoutAt, &r.HeldUntil, &r.IsCompleted, &r.Closed,
+		&r.IsError)
 	o.Contradiction = strings.TrimSpace(o.Contradiction + " " + r.RanAnyway(now))
 	if err != nil || told.verdict == nil {
 		return id, o, err
 	}
 	o.Delivery = &models.SendingState{
 		Verdict: *told.verdict, VoterName: *told.voter, Since: *told.since, Attempts: *told.attempts, Problem: *told.problem,
-		NextAt: *told.next, GiveUpAt: *told.until, InFlight: told.start != nil && now.Before(told.start.Add(models.AttemptEnds)),
+		NextAt: *told.next, GiveUpAt: *told.until,
+		InFlight: told.start != nil && now.Before(told.start.Add(models.AttemptEnds)),
 	}
 	return id, o, nil
 }
@@ -116,7 +121,9 @@ var (
 )
 
 // addLinks adds the other rows of those whose origins were read.
-func (rs *Requests) addLinks(ctx context.Context, actor models.Actor, ids string, to map[models.ResponseID]models.Origin) error {
+func (rs *Requests) addLinks(
+	ctx context.Context, actor models.Actor, ids string, to map[models.ResponseID]models.Origin,
+) error {
 	stmt, err := rs.db.Prepared(ctx, linksQuery) //nolint:sqlclosecheck // kept until the store closes
 	if err != nil {
 		return err
@@ -132,7 +139,8 @@ func (rs *Requests) addLinks(ctx context.Context, actor models.Actor, ids string
 		var l models.LinkedResponse
 		var sees bool
 		var x, r models.Response
-		if err := rows.Scan(&id, &sees, &l.ID, &l.ConversationID, &l.IsCall, &l.RunID, &l.AgentName, &l.By, &l.SameInput, &l.Input, &l.InputBytes,
+		if err := rows.Scan(&id, &sees, &l.ID, &l.ConversationID, &l.IsCall, &l.RunID, &l.AgentName, &l.By, &l.SameInput,
+			&l.Input, &l.InputBytes,
 			&x.ApprovalStatus, &x.ApprovalTimeoutAt, &x.HeldUntil, &x.Cause, &x.IsCompleted, &x.Closed, &x.IsError,
 			&r.ApprovalStatus, &r.ApprovalTimeoutAt, &r.HeldUntil, &r.Cause, &r.IsCompleted, &r.Closed, &r.IsError); err != nil {
 			return fmt.Errorf("read linked calls: %w", err)

@@ -72,9 +72,12 @@ func (rs *Requests) page(ctx context.Context, actor models.Actor, id models.Resp
 
 // pageCalls reads the request's batch, its result, and for one that is not pending any
 // more another that waits.
-func (rs *Requests) pageCalls(ctx context.Context, actor models.Actor, a *models.Approval, p *models.RequestPage, next bool) (err error) {
+func (rs *Requests) pageCalls(
+	ctx context.Context, actor models.Actor, a *models.Approval, p *models.RequestPage, next bool,
+) (err error) {
 	if a.BatchID != nil && p.SeesConversation {
-		if p.Calls, err = rs.callDetails(ctx, a.ConversationID, max(1, a.Sequence-nearInBatch), a.Sequence+nearInBatch); err != nil {
+		if p.Calls, err = rs.callDetails(ctx, a.ConversationID, max(1, a.Sequence-nearInBatch),
+			a.Sequence+nearInBatch); err != nil {
 			return err
 		}
 	}

@@ -39,7 +39,8 @@ func visibleTo(actor models.Actor) func(*gorm.DB) *gorm.DB {
 // PendingAt are those that wait for a person.
 func PendingAt(now time.Time) func(*gorm.DB) *gorm.DB {
 	return func(g *gorm.DB) *gorm.DB {
-		return g.Where("approval_status = ? AND (approval_timeout_at > ? OR held_until IS NOT NULL)", models.StatusPending, now)
+		return g.Where("approval_status = ? AND (approval_timeout_at > ? OR held_until IS NOT NULL)", models.StatusPending,
+			now)
 	}
 }
 
@@ -61,7 +62,8 @@ func FindApprovals(g *gorm.DB, now time.Time) ([]models.Approval, error) {
 	out := make([]models.Approval, len(rows))
 	for i := range rows {
 		out[i] = *At(approvalOf(&rows[i]), now)
-		out[i].Stopped = !rows[i].IsCompleted && slices.ContainsFunc(stops, func(s models.Stop) bool { return s.Stops(rows[i].AgentID) })
+		out[i].Stopped = !rows[i].IsCompleted &&
+			slices.ContainsFunc(stops, func(s models.Stop) bool { return s.Stops(rows[i].AgentID) })
 	}
 	return out, nil
 }
@@ -144,7 +146,9 @@ func callResult(g *gorm.DB, id models.ResponseID) (*models.CallResult, error) {
 	if err := g.Session(&gorm.Session{NewDB: true}).Take(&report, "id = ?", id).Error; err != nil {
 		return nil, fmt.Errorf("read result: %w", err)
 	}
-	out := &models.CallResult{Completed: call.IsCompleted, IsError: call.IsError, Result: report.ToolResult, Bytes: int64(len(report.ToolResult))}
+	out := &models.CallResult{
+		Completed: call.IsCompleted, IsError: call.IsError, Result: report.ToolResult, Bytes: int64(len(report.ToolResult)),
+	}
 	if report.ResultBytes != nil {
 		out.Bytes = *report.ResultBytes
 	}
@@ -158,7 +162,8 @@ func callResult(g *gorm.DB, id models.ResponseID) (*models.CallResult, error) {
 // personSees is the condition under which a person sees the response of that name in a
 // statement, of which admin and me are parameters.
 func personSees(name, admin, me string) string {
-	return `(` + admin + ` OR ` + name + `.owner_id = ` + me + ` OR EXISTS (SELECT 1 FROM reviewers w WHERE w.user_id = ` + me + ` AND w.response_id = ` + name + `.id))`
+	return `(` + admin + ` OR ` + name + `.owner_id = ` + me + ` OR EXISTS (SELECT 1 FROM reviewers w WHERE w.user_id = ` +
+		me + ` AND w.response_id = ` + name + `.id))`
 }
 
 // SeenBy is the condition under which an actor sees the response of that name in a

@@ -24,7 +24,8 @@ func briefTexts(name string) map[string]string {
 	}
 	for _, column := range columns {
 		whole := name + "." + column
-		out[column] = `CASE WHEN ` + name + `.headline = '' AND ` + name + `.removed IS NULL THEN ` + whole + ` ELSE ` + BriefText(whole) + ` END AS ` + column
+		out[column] = `CASE WHEN ` + name + `.headline = '' AND ` + name + `.removed IS NULL THEN ` + whole + ` ELSE ` +
+			BriefText(whole) + ` END AS ` + column
 	}
 	return out
 }
@@ -40,11 +41,13 @@ var briefColumns = approvalAs(briefTexts("r"))
 // approvalAs are the columns of an approval, with expressions instead of some of its
 // response.
 func approvalAs(instead map[string]string) string {
-	return ResponseRow.Columns("r", instead) + `, c.run_id, c.title, a.name, u.name, ` + stoppedNow + `, ` + VoteRow.Columns("v", nil) + `, ` + noteRow.Columns("n", nil)
+	return ResponseRow.Columns("r", instead) + `, c.run_id, c.title, a.name, u.name, ` + stoppedNow + `, ` +
+		VoteRow.Columns("v", nil) + `, ` + noteRow.Columns("n", nil)
 }
 
 // stoppedNow is whether a stop is in force for the agent of a response that is not completed.
-const stoppedNow = `NOT r.is_completed AND EXISTS (SELECT 1 FROM stops s` + db.ByStopsStanding + ` WHERE s.lifted_at IS NULL AND (s.agent_id = '' OR s.agent_id = r.agent_id))`
+const stoppedNow = `NOT r.is_completed AND EXISTS (SELECT 1 FROM stops s` + db.ByStopsStanding +
+	` WHERE s.lifted_at IS NULL AND (s.agent_id = '' OR s.agent_id = r.agent_id))`
 
 const approvalFrom = ` FROM responses r
  JOIN conversations c ON c.id = r.conversation_id
@@ -70,5 +73,6 @@ var (
 	ConversationRow = db.RowOf(&models.Conversation{})
 	MessageRow      = db.RowOf(&models.Message{})
 	StepRow         = db.RowOf(&models.BudgetStep{})
-	feedRow         = ledger.EntryRow.Only("seq", "at", "actor_kind", "action", "owner_id", "conversation_id", "response_id", "data")
+	feedRow         = ledger.EntryRow.Only("seq", "at", "actor_kind", "action", "owner_id", "conversation_id",
+		"response_id", "data")
 )

@@ -25,7 +25,9 @@ const (
 
 // RunDetails are the tool calls of a page of history, from its first sequence to
 // its last: at most models.MaxPage. CodeNotFound as for Conversation.
-func (rs *Requests) RunDetails(ctx context.Context, actor models.Actor, conv models.ConversationID, from, to int64) (map[models.ResponseID]models.CallDetail, error) {
+func (rs *Requests) RunDetails(
+	ctx context.Context, actor models.Actor, conv models.ConversationID, from, to int64,
+) (map[models.ResponseID]models.CallDetail, error) {
 	if _, err := rs.Conversation(ctx, actor, conv); err != nil {
 		return nil, err
 	}
@@ -38,7 +40,9 @@ func (rs *Requests) RunDetails(ctx context.Context, actor models.Actor, conv mod
 }
 
 // callDetails is RunDetails within a snapshot, for an actor who sees the conversation.
-func (rs *Requests) callDetails(ctx context.Context, conv models.ConversationID, from, to int64) (map[models.ResponseID]models.CallDetail, error) {
+func (rs *Requests) callDetails(
+	ctx context.Context, conv models.ConversationID, from, to int64,
+) (map[models.ResponseID]models.CallDetail, error) {
 	ctx = context.WithoutCancel(ctx)
 	var calls []models.CallDetail
 	now, reader := rs.db.Now(), rs.db.Reader(ctx)
@@ -71,8 +75,10 @@ func scanDetail(row db.Scanner, r *models.Response) (models.CallDetail, error) {
 	var d models.CallDetail
 	var fromID *models.ResponseID
 	var fromSequence *int64
-	err := row.Scan(&d.ID, &d.Sequence, &d.BatchID, &d.ParentToolUseID, &d.ReportedAt, &d.Completed, &d.CompletedAt, &d.IsError, &d.Result, &d.ResultBytes,
-		&d.Closed, &d.Contradiction, &d.MatchedBy, &r.ApprovalStatus, &r.ApprovalTimestamp, &r.ApprovalTimeoutAt, &r.HeldUntil, &fromID, &fromSequence)
+	err := row.Scan(&d.ID, &d.Sequence, &d.BatchID, &d.ParentToolUseID, &d.ReportedAt, &d.Completed, &d.CompletedAt,
+		&d.IsError, &d.Result, &d.ResultBytes,
+		&d.Closed, &d.Contradiction, &d.MatchedBy, &r.ApprovalStatus, &r.ApprovalTimestamp, &r.ApprovalTimeoutAt,
+		&r.HeldUntil, &fromID, &fromSequence)
 	if err != nil {
 		return d, err
 	}
@@ -131,7 +137,9 @@ func (p *places) count(batch string, upTo int64) (n int, err error) {
 
 // CallResult is a tool call's whole result, as far as it is kept: CodeNotFound
 // for those who may not see the call.
-func (rs *Requests) CallResult(ctx context.Context, actor models.Actor, id models.ResponseID) (out *models.CallResult, err error) {
+func (rs *Requests) CallResult(
+	ctx context.Context, actor models.Actor, id models.ResponseID,
+) (out *models.CallResult, err error) {
 	err = rs.db.Snapshot(ctx, func(ctx context.Context) error {
 		out, err = callResult(rs.db.Gorm(ctx).Scopes(visibleTo(actor)), id)
 		return err

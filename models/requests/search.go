@@ -127,7 +127,9 @@ var parameter = regexp.MustCompile(`:([a-z_]+)`)
 
 // search reads on until count rows were picked, there are no more, or most were
 // looked at (0: without end), and keeps the keys of the first want.
-func (rs *Requests) search(ctx context.Context, l *search, at func(*Key) time.Time, want, count, most int) (searchResult, error) {
+func (rs *Requests) search(
+	ctx context.Context, l *search, at func(*Key) time.Time, want, count, most int,
+) (searchResult, error) {
 	var out searchResult
 	text := l.sql()
 	stmt, err := rs.db.Prepared(ctx, text)
@@ -163,7 +165,9 @@ func (rs *Requests) search(ctx context.Context, l *search, at func(*Key) time.Ti
 }
 
 // read looks at the rows of one statement.
-func (w *searchResult) read(ctx context.Context, stmt *sql.Stmt, args []any, want, count int) (rows, bytes int, err error) {
+func (w *searchResult) read(
+	ctx context.Context, stmt *sql.Stmt, args []any, want, count int,
+) (rows, bytes int, err error) {
 	found, err := stmt.QueryContext(context.WithoutCancel(ctx), args...)
 	if err != nil {
 		return 0, 0, fmt.Errorf("look through a list: %w", err)
@@ -239,7 +243,8 @@ func (rs *Requests) RowsWithin(ctx context.Context, keys []Key, most int) ([]mod
 
 // keysQuery reads requests by their numbers, a JSON array.
 func keysQuery(columns string) string {
-	return `SELECT ` + columns + ` FROM ` + db.Each(`?`) + ` CROSS JOIN responses r ON r.number = j.value` + approvalFrom[len(` FROM responses r`):]
+	return `SELECT ` + columns + ` FROM ` + db.Each(`?`) + ` CROSS JOIN responses r ON r.number = j.value` +
+		approvalFrom[len(` FROM responses r`):]
 }
 
 func numbersOf(keys []Key) (string, error) {

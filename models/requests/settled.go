@@ -92,7 +92,9 @@ const exportBatch = 50
 // first, once the query was found good. Between two batches nothing is held,
 // however slowly fn takes them. An error of either, or the end of ctx, ends it.
 // Codes as for Settled.
-func (rs *Requests) EachSettled(ctx context.Context, actor models.Actor, q SettledQuery, begin func() error, fn func(*models.Approval) error) error {
+func (rs *Requests) EachSettled(
+	ctx context.Context, actor models.Actor, q SettledQuery, begin func() error, fn func(*models.Approval) error,
+) error {
 	l, err := rs.settledSearch(ctx, actor, q)
 	if err != nil {
 		return err
@@ -160,8 +162,10 @@ func (rs *Requests) settledSearch(ctx context.Context, actor models.Actor, q Set
 	l := &search{
 		join: `r.number = k.number`, sort: `k.at DESC, k.number DESC`, text: q.Text != "", pick: settledPicks,
 		args: map[string]any{
-			"me": actor.ID, "admin": actor.Admin, "conversation": q.Conversation, "agent": q.Agent, "tool": q.Tool, "risk": q.Risk,
-			"whose": string(q.Whose), "text": q.Text, "brief": models.MaxBrief, "status": q.Status, "cause": q.Cause, "by": q.By, "from": q.From,
+			"me": actor.ID, "admin": actor.Admin, "conversation": q.Conversation, "agent": q.Agent, "tool": q.Tool,
+			"risk":  q.Risk,
+			"whose": string(q.Whose), "text": q.Text, "brief": models.MaxBrief, "status": q.Status, "cause": q.Cause, "by": q.By,
+			"from": q.From,
 		},
 	}
 	l.from(Key{Number: math.MaxInt64}, models.NoDeadline)
@@ -191,7 +195,8 @@ const settledPicks = ` AND (:status = '' OR r.approval_status = :status OR (r.ap
 // the time by which it is listed.
 func bySettling(at string) db.List[Key] {
 	return db.List[Key]{
-		Order: []db.Key{{Name: `at`, Is: at}, {Name: `number`, Is: `p.number`}}, Down: true, After: db.Say(`(:at, :number)`), Count: db.Say(`:n`),
+		Order: []db.Key{{Name: `at`, Is: at}, {Name: `number`, Is: `p.number`}}, Down: true, After: db.Say(`(:at, :number)`),
+		Count: db.Say(`:n`),
 	}
 }
 
@@ -210,7 +215,8 @@ const (
 )
 
 var settledRoutes = keysOf(bySettling(`v.settled_at`),
-	along(`reviewers v`+db.ByReviewersSettled+` CROSS JOIN responses p ON p.id = v.response_id`, `v.user_id = :me`, `v.settled_at >= :from`))
+	along(`reviewers v`+db.ByReviewersSettled+` CROSS JOIN responses p ON p.id = v.response_id`, `v.user_id = :me`,
+		`v.settled_at >= :from`))
 
 // smallSets are what can be read and sorted instead, if it is small: how many there
 // are, no further than that, and where.
@@ -245,7 +251,9 @@ func (rs *Requests) settledKeys(ctx context.Context, actor models.Actor, q Settl
 	}
 	if index != "" {
 		text := smallSet(index)
-		n, err := rs.scalar(ctx, text, arguments(text, map[string]any{"conversation": q.Conversation, "agent": q.Agent, "tool": q.Tool, "n": smallSettled + 1})...)
+		n, err := rs.scalar(ctx, text,
+			arguments(text,
+				map[string]any{"conversation": q.Conversation, "agent": q.Agent, "tool": q.Tool, "n": smallSettled + 1})...)
 		if err != nil {
 			return "", err
 		}
@@ -260,7 +268,8 @@ func (rs *Requests) settledKeys(ctx context.Context, actor models.Actor, q Settl
 // those where the filters leave nothing.
 func allSettled(actor models.Actor, q SettledQuery) string {
 	left := (q.Cause == "" || q.Cause.Settles())
-	through := (q.Cause == "" || q.Cause.LetsThrough()) && (q.Status == "" || q.Status == models.StatusApproved || q.Status == models.StatusRan) && q.By == ""
+	through := (q.Cause == "" || q.Cause.LetsThrough()) &&
+		(q.Status == "" || q.Status == models.StatusApproved || q.Status == models.StatusRan) && q.By == ""
 	if !left && !through {
 		left = true
 	}

@@ -66,7 +66,9 @@ func (rs *Requests) Trail(ctx context.Context, actor models.Actor, q TrailQuery)
 
 // EachTrail gives all that Trail would, in its order. begin is called first, once
 // the query was found good. An error of either, or the end of ctx, ends it.
-func (rs *Requests) EachTrail(ctx context.Context, actor models.Actor, q TrailQuery, begin func() error, fn func(*models.TrailEntry) error) error {
+func (rs *Requests) EachTrail(
+	ctx context.Context, actor models.Actor, q TrailQuery, begin func() error, fn func(*models.TrailEntry) error,
+) error {
 	if err := q.check(actor); err != nil {
 		return err
 	}
@@ -206,7 +208,8 @@ func (q TrailQuery) picks() []db.Part {
 		and(`action = ?`, q.Outcome.action())
 	}
 	if q.Agent != "" {
-		and(`(actor_id = ? OR EXISTS (SELECT 1 FROM conversations c WHERE c.id = ledger.conversation_id AND c.agent_id = ?))`, q.Agent, q.Agent)
+		and(`(actor_id = ? OR EXISTS (SELECT 1 FROM conversations c WHERE c.id = ledger.conversation_id AND c.agent_id = ?))`,
+			q.Agent, q.Agent)
 	}
 	return out
 }
@@ -220,7 +223,9 @@ var (
 )
 
 // withRequests puts beside each entry its request, where the actor may see that.
-func (rs *Requests) withRequests(ctx context.Context, actor models.Actor, entries []models.Entry) ([]models.TrailEntry, error) {
+func (rs *Requests) withRequests(
+	ctx context.Context, actor models.Actor, entries []models.Entry,
+) ([]models.TrailEntry, error) {
 	requests, err := rs.requestsOf(ctx, entries)
 	if err != nil || len(entries) == 0 {
 		return nil, err
@@ -269,7 +274,9 @@ func (rs *Requests) withRequests(ctx context.Context, actor models.Actor, entrie
 }
 
 // requestsOf reads the requests that entries are about, in brief.
-func (rs *Requests) requestsOf(ctx context.Context, entries []models.Entry) (map[models.ResponseID]*models.Brief, error) {
+func (rs *Requests) requestsOf(
+	ctx context.Context, entries []models.Entry,
+) (map[models.ResponseID]*models.Brief, error) {
 	var ids []models.ResponseID
 	known := map[models.ResponseID]*models.Brief{}
 	for i := range entries {
@@ -298,7 +305,9 @@ func (rs *Requests) requestsOf(ctx context.Context, entries []models.Entry) (map
 
 // routedOf tells which of the requests were routed to the actor. Admins see all,
 // and owners their own: nothing is read for them.
-func (rs *Requests) routedOf(ctx context.Context, actor models.Actor, requests map[models.ResponseID]*models.Brief) (map[models.ResponseID]bool, error) {
+func (rs *Requests) routedOf(
+	ctx context.Context, actor models.Actor, requests map[models.ResponseID]*models.Brief,
+) (map[models.ResponseID]bool, error) {
 	var ids []models.ResponseID
 	for id, a := range requests {
 		if a != nil && !actor.Admin && a.OwnerID != actor.UserID() {
@@ -319,7 +328,9 @@ func (rs *Requests) routedOf(ctx context.Context, actor models.Actor, requests m
 var withdrawals = []string{"approval.withdrawn", "approval.refused"}
 
 // reasonsOf reads, by vote, the reasons given with the entries of some actions.
-func (rs *Requests) reasonsOf(ctx context.Context, query string, entries []models.Entry, actions ...string) (map[models.VoteID]string, error) {
+func (rs *Requests) reasonsOf(
+	ctx context.Context, query string, entries []models.Entry, actions ...string,
+) (map[models.VoteID]string, error) {
 	var ids []models.VoteID
 	for i := range entries {
 		if id := voteOf(entries[i].Data); id != "" && slices.Contains(actions, entries[i].Action) {
@@ -349,7 +360,9 @@ func voteOf(data string) models.VoteID {
 }
 
 // eachOfIDs runs a query whose last argument is a list of ids; without ids, none.
-func eachOfIDs[T ~string](ctx context.Context, pool db.Querier, query string, ids []T, args []any, each func(db.Scanner) error) error {
+func eachOfIDs[T ~string](
+	ctx context.Context, pool db.Querier, query string, ids []T, args []any, each func(db.Scanner) error,
+) error {
 	if len(ids) == 0 {
 		return nil
 	}

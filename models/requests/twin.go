@@ -40,18 +40,21 @@ func readerSees(name string) string { return personSees(name, `?3`, `?2`) }
 // The queries read for some requests, a JSON array of ids, what a person (?2, an
 // admin if ?3) approved that released the same. Both must be seen.
 var (
-	twinOf = `SELECT r.id, p.id, v.user_name, p.approval_timestamp FROM ` + db.Each(`?1`) + ` CROSS JOIN responses r ON r.id = j.value`
+	twinOf = `SELECT r.id, p.id, v.user_name, p.approval_timestamp FROM ` + db.Each(`?1`) +
+		` CROSS JOIN responses r ON r.id = j.value`
 	// twinSeen keeps what released the digest: as asked, or as edited.
 	twinSeen = ` CROSS JOIN votes v ON v.id = p.vote_id
  WHERE p.id <> r.id AND p.agent_id = r.agent_id AND p.approval_status = 'approved' AND p.cause = 'reviewer' AND v.verdict = 'approve'
  AND coalesce(v.input_digest, p.digest) = r.digest AND ` + readerSees("r") + ` AND ` + readerSees("p")
 
-	harmTwins = twinOf + ` CROSS JOIN responses p ON p.number IN (SELECT o.number FROM responses o` + db.ByResponsesApprovedHarm + `
+	harmTwins = twinOf + ` CROSS JOIN responses p ON p.number IN (SELECT o.number FROM responses o` +
+		db.ByResponsesApprovedHarm + `
  WHERE o.agent_id = r.agent_id AND o.digest = r.digest AND o.approval_status = 'approved' AND o.risk IN (` + harmful() + `)
  ORDER BY o.approval_timestamp DESC LIMIT ?4)` + twinSeen
 	editedTwins = twinOf + ` CROSS JOIN responses p ON p.id IN (SELECT e.response_id FROM votes e` + db.ByVotesEdited + `
  WHERE e.input_digest = r.digest ORDER BY e.at DESC LIMIT ?4)` + twinSeen
-	calledTwins = twinOf + ` CROSS JOIN responses p ON p.number IN (SELECT o.number FROM responses o` + db.ByResponsesTool + `
+	calledTwins = twinOf + ` CROSS JOIN responses p ON p.number IN (SELECT o.number FROM responses o` +
+		db.ByResponsesTool + `
  WHERE o.agent_id = r.agent_id AND o.tool_name = r.tool_name AND o.asked = TRUE ORDER BY o.number DESC LIMIT ?4)` + twinSeen
 
 	// recentTwins reads each owner's decisions once, however many of their requests
@@ -73,7 +76,9 @@ var (
 // if they were asked within models.TwinWindow of it.
 //
 // Codes: forbidden (people only).
-func (rs *Requests) Twins(ctx context.Context, actor models.Actor, rows ...*models.Approval) (map[models.ResponseID]models.Twin, error) {
+func (rs *Requests) Twins(
+	ctx context.Context, actor models.Actor, rows ...*models.Approval,
+) (map[models.ResponseID]models.Twin, error) {
 	if !actor.IsPerson() {
 		return nil, models.Errorf(models.CodeForbidden, "Only a person reads what was approved before.")
 	}
@@ -108,13 +113,17 @@ func (rs *Requests) Twins(ctx context.Context, actor models.Actor, rows ...*mode
 // far as the reader sees it.
 //
 // Codes: forbidden (people only).
-func (rs *Requests) Rejected(ctx context.Context, actor models.Actor, rows ...*models.Approval) (map[models.ResponseID]models.ResponseID, error) {
+func (rs *Requests) Rejected(
+	ctx context.Context, actor models.Actor, rows ...*models.Approval,
+) (map[models.ResponseID]models.ResponseID, error) {
 	if !actor.IsPerson() {
 		return nil, models.Errorf(models.CodeForbidden, "Only a person reads what was rejected before.")
 	}
 	out := map[models.ResponseID]models.ResponseID{}
 	for _, a := range rows {
-		args := map[string]any{"me": actor.ID, "admin": actor.Admin, "id": a.ID, "agent": a.AgentID, "digest": a.Digest, "n": aroundSearched + 1}
+		args := map[string]any{
+			"me": actor.ID, "admin": actor.Admin, "id": a.ID, "agent": a.AgentID, "digest": a.Digest, "n": aroundSearched + 1,
+		}
 		before, err := rs.latest(ctx, reaskedKeys, args)
 		if err != nil {
 			return nil, err
@@ -144,7 +153,9 @@ func (rs *Requests) twin(ctx context.Context, actor models.Actor, a *models.Appr
 type twins = map[models.ResponseID]models.Twin
 
 // findTwins adds what a query finds, and of several the latest.
-func (rs *Requests) findTwins(ctx context.Context, actor models.Actor, found twins, text string, ids []models.ResponseID, most int, since time.Time) error {
+func (rs *Requests) findTwins(
+	ctx context.Context, actor models.Actor, found twins, text string, ids []models.ResponseID, most int, since time.Time,
+) error {
 	if len(ids) == 0 {
 		return nil
 	}

@@ -19,11 +19,13 @@ const (
 	runsReady  = ` FROM agent_inbox i` + db.ByAgentInboxReady + ` JOIN conversations c ON c.id = i.conversation_id
  WHERE i.ready_at IS NOT NULL AND c.paused_at IS NULL AND c.status <> 'failed'`
 
-	claimQuery = `SELECT ` + runColumns + runsReady + ` AND i.ready_at <= ? AND (i.leased_until IS NULL OR i.leased_until <= ?)
+	claimQuery = `SELECT ` + runColumns + runsReady +
+		` AND i.ready_at <= ? AND (i.leased_until IS NULL OR i.leased_until <= ?)
  ORDER BY i.ready_at LIMIT 1`
 	// Ready runs are few, and mostly under way: they may be sorted.
-	nextRunQuery = `SELECT i.ready_at, i.leased_until` + runsReady + ` ORDER BY max(i.ready_at, coalesce(i.leased_until, i.ready_at)) LIMIT 1`
-	leaseQuery   = `SELECT 1 FROM agent_inbox WHERE conversation_id = ? AND lease = ? AND holder = ?`
+	nextRunQuery = `SELECT i.ready_at, i.leased_until` + runsReady +
+		` ORDER BY max(i.ready_at, coalesce(i.leased_until, i.ready_at)) LIMIT 1`
+	leaseQuery = `SELECT 1 FROM agent_inbox WHERE conversation_id = ? AND lease = ? AND holder = ?`
 )
 
 // ClaimRun gives holder the conversation that has been ready longest, until ttl
@@ -84,7 +86,8 @@ func (r *Runs) RenewRun(ctx context.Context, run *models.Run, ttl time.Duration)
 		if _, err := t.held(run); err != nil {
 			return err
 		}
-		if err := t.Gorm().Exec(`UPDATE agent_inbox SET leased_until = ? WHERE conversation_id = ?`, t.Now.Add(ttl), run.ConversationID).Error; err != nil {
+		if err := t.Gorm().Exec(`UPDATE agent_inbox SET leased_until = ? WHERE conversation_id = ?`, t.Now.Add(ttl),
+			run.ConversationID).Error; err != nil {
 			return fmt.Errorf("renew run: %w", err)
 		}
 		return nil
@@ -128,7 +131,8 @@ func (r *Runs) RestRun(ctx context.Context, run *models.Run, text string, failed
 			return err
 		}
 		if failed {
-			if err := t.Gorm().Exec(`UPDATE agent_inbox SET attempts = attempts + 1 WHERE conversation_id = ?`, conv.ID).Error; err != nil {
+			if err := t.Gorm().Exec(`UPDATE agent_inbox SET attempts = attempts + 1 WHERE conversation_id = ?`,
+				conv.ID).Error; err != nil {
 				return fmt.Errorf("count attempt: %w", err)
 			}
 		}

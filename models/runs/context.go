@@ -30,8 +30,10 @@ const (
 )
 
 var (
-	runMessagesQuery = `SELECT ` + requests.MessageRow.Columns("", nil) + ` FROM messages WHERE conversation_id = ? ORDER BY sequence DESC LIMIT ?`
-	runStepsQuery    = `SELECT ` + requests.StepRow.Columns("", nil) + ` FROM budget_steps WHERE conversation_id = ? ORDER BY sequence DESC LIMIT ?`
+	runMessagesQuery = `SELECT ` + requests.MessageRow.Columns("", nil) +
+		` FROM messages WHERE conversation_id = ? ORDER BY sequence DESC LIMIT ?`
+	runStepsQuery = `SELECT ` + requests.StepRow.Columns("", nil) +
+		` FROM budget_steps WHERE conversation_id = ? ORDER BY sequence DESC LIMIT ?`
 )
 
 // RunContext reads the input of a run's next turn, at one moment. CodeConflict if the run was taken over, paused or
@@ -45,7 +47,8 @@ func (r *Runs) RunContext(ctx context.Context, run *models.Run) (*models.RunCont
 			return err
 		}
 		var view models.ConversationView
-		if err := requests.ScanView(r.from.QueryRowContext(ctx, requests.SelectView+` WHERE c.id = ?`, run.ConversationID), &view); err != nil {
+		if err := requests.ScanView(r.from.QueryRowContext(ctx, requests.SelectView+` WHERE c.id = ?`, run.ConversationID),
+			&view); err != nil {
 			return fmt.Errorf("read conversation: %w", err)
 		}
 		if err := mayRun(stands, &view.Conversation); err != nil {
@@ -86,7 +89,8 @@ func (r *runReader) entries(c *models.RunContext) error {
 	err = r.each(runTurnsQuery, func(row db.Scanner) error {
 		var turn models.Turn
 		var said string
-		if err := row.Scan(&turn.ConversationID, &turn.Sequence, &turn.At, &turn.Model, &turn.PromptTokens, &turn.CompletionTokens, &turn.Energy, &said); err != nil {
+		if err := row.Scan(&turn.ConversationID, &turn.Sequence, &turn.At, &turn.Model, &turn.PromptTokens,
+			&turn.CompletionTokens, &turn.Energy, &said); err != nil {
 			return err
 		}
 		err := json.Unmarshal([]byte(said), &turn.TurnOutput)
@@ -163,7 +167,8 @@ func (r *runReader) requests(c *models.RunContext) error {
 	for i := range slices.Backward(pending) { // the earliest first
 		c.Pending = append(c.Pending, &pending[i])
 	}
-	decided, err := requests.FindApprovals(r.spoken().Where("sequence > ? AND requires_approval", c.Read-decidedWithin).Limit(contextPending+contextDecided), r.now)
+	decided, err := requests.FindApprovals(r.spoken().Where("sequence > ? AND requires_approval",
+		c.Read-decidedWithin).Limit(contextPending+contextDecided), r.now)
 	if err != nil {
 		return err
 	}

@@ -93,7 +93,8 @@ func (e *runEvent) check() error {
 
 func checkStatus(status models.ConversationStatus) error {
 	switch status {
-	case models.ConversationRunning, models.ConversationWaitingInput, models.ConversationCompleted, models.ConversationFailed:
+	case models.ConversationRunning, models.ConversationWaitingInput, models.ConversationCompleted,
+		models.ConversationFailed:
 		return nil
 	}
 	return models.Invalid("status", "must be running, waiting_input, completed or failed")
@@ -129,7 +130,8 @@ func (e *runEvent) checkCall() error {
 
 // checkCutCall reads an input that its reporter has cut.
 func (e *runEvent) checkCutCall(input jsontext.Value) error {
-	if raw, err := hex.DecodeString(e.InputDigest); err != nil || len(raw) != sha256.Size || strings.ToLower(e.InputDigest) != e.InputDigest {
+	if raw, err := hex.DecodeString(e.InputDigest); err != nil || len(raw) != sha256.Size ||
+		strings.ToLower(e.InputDigest) != e.InputDigest {
 		return models.Invalid("inputDigest", "is required with inputBytes: the SHA-256 of the whole call, in lower case")
 	}
 	text, err := jsontext.AppendUnquote(nil, input)

@@ -47,7 +47,8 @@ func (r *Runs) FindCall(ctx context.Context, actor models.Actor, callID string) 
 	return r.store.Requests.Approval(ctx, actor, ids[0])
 }
 
-const callByID = `SELECT id FROM responses` + db.ByResponsesFunctionCalls + ` WHERE agent_id = ? AND tool_use_id = ? AND protocol <> ''`
+const callByID = `SELECT id FROM responses` + db.ByResponsesFunctionCalls +
+	` WHERE agent_id = ? AND tool_use_id = ? AND protocol <> ''`
 
 // PendingCalls lists an agent's own pending function calls, or those that a person may decide. A page ends after
 // MaxListBytes. Offsets are the protocol's: rows that leave while a client reads pages move those behind them.
@@ -66,7 +67,8 @@ func (r *Runs) PendingCalls(ctx context.Context, actor models.Actor, q CallsQuer
 			Number int64
 		}
 		args := append(append([]any{}, from.Args...), q.Kind, now, maxPendingCalls)
-		if err := r.db.Gorm(ctx).Raw(`SELECT id, number FROM (`+from.Text+pendingOfKind+`) ORDER BY number LIMIT ?`, args...).Scan(&found).Error; err != nil {
+		if err := r.db.Gorm(ctx).Raw(`SELECT id, number FROM (`+from.Text+pendingOfKind+`) ORDER BY number LIMIT ?`,
+			args...).Scan(&found).Error; err != nil {
 			return fmt.Errorf("list pending calls: %w", err)
 		}
 		out.Total = len(found)

@@ -142,7 +142,9 @@ func (t *tx) say(actor models.Actor, in models.MessageInput) (*models.MessageRes
 
 // addMessage stores a message and has the run go on: a stopped or completed one resumes, an archived one comes back,
 // and more budget may be requested again. decided is the request that was decided together with it, or nil.
-func (t *tx) addMessage(author models.Actor, conv *models.Conversation, content string, decided *models.Approval) (*models.Message, error) {
+func (t *tx) addMessage(
+	author models.Actor, conv *models.Conversation, content string, decided *models.Approval,
+) (*models.Message, error) {
 	sequence, err := t.NextSequence(conv.ID)
 	if err != nil {
 		return nil, err
@@ -164,7 +166,8 @@ func (t *tx) addMessage(author models.Actor, conv *models.Conversation, content 
 	if m.ResponseID != nil {
 		entry["response"] = *m.ResponseID
 	}
-	if err := t.Record(author, "message.added", ledger.Subject{Owner: conv.OwnerID, Conversation: conv.ID}, entry); err != nil {
+	if err := t.Record(author, "message.added", ledger.Subject{Owner: conv.OwnerID, Conversation: conv.ID},
+		entry); err != nil {
 		return nil, err
 	}
 	if !author.IsPerson() {
@@ -183,7 +186,8 @@ func (t *tx) resumeBy(person models.Actor, conv *models.Conversation, decided *m
 	}
 	if conv.BudgetRefused != nil {
 		conv.BudgetRefused = nil
-		if err := t.Gorm().Model(&models.Conversation{}).Where("id = ?", conv.ID).UpdateColumn("budget_refused", nil).Error; err != nil {
+		if err := t.Gorm().Model(&models.Conversation{}).Where("id = ?", conv.ID).UpdateColumn("budget_refused",
+			nil).Error; err != nil {
 			return fmt.Errorf("forget refused budget: %w", err)
 		}
 	}
@@ -213,7 +217,9 @@ func titleOf(content string) string {
 //
 // Codes: forbidden (people only), not_found, no_pending_approval, several_waiting, no_budget,
 // and those of Decide.
-func (r *Runs) DecideIn(ctx context.Context, actor models.Actor, id models.ConversationID, d models.ConversationDecision) (*models.Approval, *models.Conversation, error) {
+func (r *Runs) DecideIn(
+	ctx context.Context, actor models.Actor, id models.ConversationID, d models.ConversationDecision,
+) (*models.Approval, *models.Conversation, error) {
 	if !actor.IsPerson() {
 		return nil, nil, models.Errorf(models.CodeForbidden, "Only a person may decide: use a reviewer's token or the page.")
 	}
@@ -274,14 +280,17 @@ func (t *tx) mayLeaveOut(id models.ConversationID) error {
 	if len(waiting) < 2 {
 		return nil
 	}
-	e := models.Errorf(models.CodeSeveralWaiting, "Several requests wait in this conversation, and the policy (explicit_response_id) wants one to be named: send responseId.")
+	e := models.Errorf(models.CodeSeveralWaiting,
+		"Several requests wait in this conversation, and the policy (explicit_response_id) wants one to be named: send responseId.")
 	e.Waiting = waiting
 	return e
 }
 
 // StillWaiting are the proposals and budget requests that wait for a person in a conversation
 // of the actor's, latest first: what a decision without an id may be about.
-func (r *Runs) StillWaiting(ctx context.Context, actor models.Actor, id models.ConversationID) ([]models.WaitingRequest, error) {
+func (r *Runs) StillWaiting(
+	ctx context.Context, actor models.Actor, id models.ConversationID,
+) ([]models.WaitingRequest, error) {
 	if _, err := r.store.Requests.Conversation(ctx, actor, id); err != nil {
 		return nil, err
 	}
@@ -294,7 +303,9 @@ func (r *Runs) StillWaiting(ctx context.Context, actor models.Actor, id models.C
 
 // decideIn is a checked decision in a conversation; nil where only the budget
 // was changed.
-func (t *tx) decideIn(actor models.Actor, conv *models.Conversation, d models.ConversationDecision) (*models.Approval, error) {
+func (t *tx) decideIn(
+	actor models.Actor, conv *models.Conversation, d models.ConversationDecision,
+) (*models.Approval, error) {
 	if d.Approved == nil {
 		next, err := d.Budget.Apply(conv.EnergyBudget, "newBudget", "budgetChange")
 		if err != nil {
@@ -313,7 +324,8 @@ func (t *tx) decideIn(actor models.Actor, conv *models.Conversation, d models.Co
 			return nil, err
 		}
 		if id == "" {
-			return nil, models.Errorf(models.CodeNoPendingApproval, "No proposal and no budget request is pending in this conversation.")
+			return nil, models.Errorf(models.CodeNoPendingApproval,
+				"No proposal and no budget request is pending in this conversation.")
 		}
 	}
 	a, err := t.Approval(actor, id)
@@ -326,5 +338,8 @@ func (t *tx) decideIn(actor models.Actor, conv *models.Conversation, d models.Co
 	if err := store.CheckTicksName(a, d); err != nil {
 		return nil, err
 	}
-	return t.Decide(actor, a, models.DecisionInput{Approved: d.Approved, Reason: d.Feedback, Digest: d.Digest, Budget: d.Budget, Checked: d.Checked, Page: d.Page})
+	return t.Decide(actor, a,
+		models.DecisionInput{
+			Approved: d.Approved, Reason: d.Feedback, Digest: d.Digest, Budget: d.Budget, Checked: d.Checked, Page: d.Page,
+		})
 }

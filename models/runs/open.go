@@ -13,7 +13,9 @@ import (
 // one is named; another parent is a conflict, and an existing title or budget stays.
 //
 // Codes: forbidden (agents only), invalid, other_agent, id_taken, key_conflict.
-func (r *Runs) OpenRun(ctx context.Context, actor models.Actor, in models.RunInput) (conv *models.Conversation, opened bool, err error) {
+func (r *Runs) OpenRun(
+	ctx context.Context, actor models.Actor, in models.RunInput,
+) (conv *models.Conversation, opened bool, err error) {
 	if !actor.IsAgent() {
 		return nil, false, models.Errorf(models.CodeForbidden, "Only an agent's token may open a run.")
 	}
@@ -106,7 +108,10 @@ func (t *tx) foundRun(actor models.Actor, id models.ConversationID, in models.Ru
 			// It was opened by an ask, which names no parent.
 			conv.ParentRunID, columns["parent_run_id"] = &in.ParentRunID, in.ParentRunID
 		case *conv.ParentRunID != in.ParentRunID:
-			return nil, &models.Error{Code: models.CodeKeyConflict, Text: "This run exists with a different parent; nothing was changed.", Fields: map[string]string{"parentRunId": "differs"}}
+			return nil, &models.Error{
+				Code: models.CodeKeyConflict, Text: "This run exists with a different parent; nothing was changed.",
+				Fields: map[string]string{"parentRunId": "differs"},
+			}
 		}
 	}
 	if conv.Title == "" && in.Title != "" {
@@ -142,7 +147,8 @@ func chooseOnReject(conv *models.Conversation, in models.RunInput, columns map[s
 // described is what the ledger says of a conversation whose description changes.
 func described(c *models.Conversation) map[string]any {
 	return map[string]any{
-		"on_reject": c.OnReject, "on_reject_by": c.OnRejectBy, "title_digest": models.DigestOfText(c.Title), "parent_digest": models.DigestOfText(parentOf(c)),
+		"on_reject": c.OnReject, "on_reject_by": c.OnRejectBy, "title_digest": models.DigestOfText(c.Title),
+		"parent_digest": models.DigestOfText(parentOf(c)),
 	}
 }
 

@@ -17,7 +17,9 @@ import (
 // nothing and is not counted.
 //
 // Codes: forbidden (agents only), not_found, other_agent, too_many_requests.
-func (r *Runs) ReportEvents(ctx context.Context, actor models.Actor, id models.ConversationID, reported []models.RunEvent) ([]models.RunEventResult, error) {
+func (r *Runs) ReportEvents(
+	ctx context.Context, actor models.Actor, id models.ConversationID, reported []models.RunEvent,
+) ([]models.RunEventResult, error) {
 	if !actor.IsAgent() {
 		return nil, models.Errorf(models.CodeForbidden, "Only an agent's token may report events.")
 	}
@@ -62,7 +64,9 @@ type report struct {
 }
 
 func newReport(t *tx, actor models.Actor, conv *models.Conversation) *report {
-	return &report{tx: t, actor: actor, conv: conv, batches: make(map[string]string), rejected: make(map[string]*models.Approval)}
+	return &report{
+		tx: t, actor: actor, conv: conv, batches: make(map[string]string), rejected: make(map[string]*models.Approval),
+	}
 }
 
 // admit counts the events that are new, before any is stored.

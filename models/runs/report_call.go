@@ -33,8 +33,9 @@ func (r *report) call(e *runEvent, out *models.RunEventResult) error {
 			return err
 		}
 		a, err := r.add(e, out, models.Response{
-			Kind: models.KindToolCall, ToolUseID: &e.ToolUseID, ToolName: e.ToolName, ToolInputJSON: e.input, InputBytes: e.inputBytes,
-			Digest: e.call, Risk: models.RiskMedium,
+			Kind: models.KindToolCall, ToolUseID: &e.ToolUseID, ToolName: e.ToolName, ToolInputJSON: e.input,
+			InputBytes: e.inputBytes,
+			Digest:     e.call, Risk: models.RiskMedium,
 		}, &models.Report{ParentToolUseID: e.ParentToolUseID})
 		if err != nil {
 			return err
@@ -105,7 +106,8 @@ func (r *report) at(e *runEvent) time.Time {
 	return db.Stamp(*e.At)
 }
 
-const standingAsk = `SELECT r.id FROM responses r` + db.ByResponsesAgentToolUse + ` JOIN conversations c ON c.id = r.conversation_id
+const standingAsk = `SELECT r.id FROM responses r` + db.ByResponsesAgentToolUse +
+	` JOIN conversations c ON c.id = r.conversation_id
  WHERE r.agent_id = ? AND r.tool_use_id = ? AND r.digest = ? AND c.standing ORDER BY r.number DESC LIMIT 1`
 
 // adopt moves the agent's request without a run that is the reported call out of the agent's default conversation into
@@ -139,7 +141,8 @@ func (t *tx) idOf(query string, args ...any) (id models.ResponseID, err error) {
 }
 
 // notReported finds the first call with an id that was asked about and not reported.
-const notReported = `SELECT id FROM responses` + db.ByResponsesToolUse + ` WHERE conversation_id = ? AND tool_use_id = ? AND reported_at IS NULL ORDER BY sequence LIMIT 1`
+const notReported = `SELECT id FROM responses` + db.ByResponsesToolUse +
+	` WHERE conversation_id = ? AND tool_use_id = ? AND reported_at IS NULL ORDER BY sequence LIMIT 1`
 
 // callWith finds the row of a reported call by its id: one with a request and no report yet, else the one that has no
 // result yet. Empty: the call is a new one. The message, or else the event's own id, tells a call that comes again
@@ -180,7 +183,8 @@ func (r *report) ofNextUse(e *runEvent, out *models.RunEventResult, same bool) (
 	if err != nil {
 		return false, false, err
 	}
-	if e.Type == models.RunEventToolResult && same && !a.Response.MayRun() || e.Type == models.RunEventToolCall && a.Digest != e.call {
+	if e.Type == models.RunEventToolResult && same && !a.Response.MayRun() ||
+		e.Type == models.RunEventToolCall && a.Digest != e.call {
 		return same, true, nil
 	}
 	first := e.key

@@ -17,11 +17,13 @@ const (
 	wantedColumns = `SELECT o.number, o.upstream_id, o.call_id, o.response_id FROM `
 	wantedOf      = ` CROSS JOIN upstreams u ON u.id = o.upstream_id AND u.owner_id = ?1 CROSS JOIN responses a ON a.id = o.response_id
  WHERE o.waits = TRUE AND o.digest = ?2 AND o.tool_use_id IN ('', ?3) AND (a.approval_status = 'pending' OR a.approval_timestamp > ?4)`
-	wantedInRun = wantedColumns + `outside_approvals o` + db.ByOutsideApprovalsWanted + wantedOf + ` AND o.run_id = ?5 ORDER BY o.first_at LIMIT 1`
+	wantedInRun = wantedColumns + `outside_approvals o` + db.ByOutsideApprovalsWanted + wantedOf +
+		` AND o.run_id = ?5 ORDER BY o.first_at LIMIT 1`
 	wantedBelow = wantedColumns + `conversations c` + db.ByConversationsParentRun + `
  CROSS JOIN outside_approvals o` + db.ByOutsideApprovalsWanted + ` ON o.run_id = c.run_id` + wantedOf + ` AND c.owner_id = ?1 AND c.parent_run_id = ?5 ORDER BY o.first_at LIMIT 1`
 
-	wantedCalls = `SELECT 1 FROM outside_approvals` + db.ByOutsideApprovalsWanted + ` WHERE waits = TRUE AND digest = ? LIMIT 1`
+	wantedCalls = `SELECT 1 FROM outside_approvals` + db.ByOutsideApprovalsWanted +
+		` WHERE waits = TRUE AND digest = ? LIMIT 1`
 )
 
 // wanted finds the outside approval that waits for a reported call; nil: none
@@ -37,13 +39,16 @@ func (r *report) wanted(e *runEvent) (*models.OutsideApproval, error) {
 	if waits, err := db.Exists(r.Row(calls, e.call)); err != nil || !waits {
 		return nil, err
 	}
-	looks := []struct{ query, run string }{{wantedInRun, *r.conv.RunID}, {wantedBelow, *r.conv.RunID}, {wantedInRun, parentOf(r.conv)}}
+	looks := []struct{ query, run string }{
+		{wantedInRun, *r.conv.RunID}, {wantedBelow, *r.conv.RunID}, {wantedInRun, parentOf(r.conv)},
+	}
 	for _, look := range looks {
 		if look.run == "" {
 			continue
 		}
 		var row models.OutsideApproval
-		err := r.QueryRowContext(context.Background(), look.query, r.conv.OwnerID, e.call, e.ToolUseID, r.Now.Add(-models.LinkAfterEnd), look.run).
+		err := r.QueryRowContext(context.Background(), look.query, r.conv.OwnerID, e.call, e.ToolUseID,
+			r.Now.Add(-models.LinkAfterEnd), look.run).
 			Scan(&row.Number, &row.UpstreamID, &row.CallID, &row.ResponseID)
 		if err == nil {
 			return &row, nil

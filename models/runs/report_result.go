@@ -58,7 +58,8 @@ func (r *report) earlyResult(e *runEvent, id models.ResponseID) error {
 const (
 	unfinished = `SELECT id, sequence FROM responses` + db.ByResponsesUnfinished + `
  WHERE kind = 'tool_call' AND reported_at IS NOT NULL AND (is_completed = FALSE OR approval_status = 'pending') AND conversation_id = ?1`
-	unfinishedBefore = unfinished + ` AND parent_tool_use_id = ?2 AND batch_id < ?3 UNION ALL ` + unfinished + ` AND parent_tool_use_id = ?2 AND batch_id > ?3`
+	unfinishedBefore = unfinished + ` AND parent_tool_use_id = ?2 AND batch_id < ?3 UNION ALL ` + unfinished +
+		` AND parent_tool_use_id = ?2 AND batch_id > ?3`
 )
 
 // batch notes which assistant message an event belongs to: a new one of the same agent, or of the same sub-agent,
@@ -93,7 +94,8 @@ func (r *report) end() error {
 	return r.closeAll(append(open, pending...), "The run has ended.")
 }
 
-const pendingOfRun = `SELECT id, sequence FROM responses` + db.ByResponsesPendingConversation + ` WHERE conversation_id = ? AND approval_status = 'pending'`
+const pendingOfRun = `SELECT id, sequence FROM responses` + db.ByResponsesPendingConversation +
+	` WHERE conversation_id = ? AND approval_status = 'pending'`
 
 // closeAll closes calls in their order.
 func (r *report) closeAll(open []openCall, why string) error {
@@ -153,7 +155,8 @@ func (r *Runs) CloseCall(ctx context.Context, actor models.Actor, id models.Resp
 		}
 		t.changed(a.ConversationID)
 		t.Publish(events.Approval(string(a.ID)))
-		return t.Record(actor, "call.closed", ledger.SubjectOf(&a.Response, nil), map[string]any{"digest": a.Digest, "sequence": a.Sequence})
+		return t.Record(actor, "call.closed", ledger.SubjectOf(&a.Response, nil),
+			map[string]any{"digest": a.Digest, "sequence": a.Sequence})
 	})
 	if err != nil {
 		return nil, err
@@ -168,7 +171,9 @@ func closable(a *models.Approval) error {
 	case a.Status() == models.StatusPending && a.HeldUntil != nil:
 		return &models.Error{Code: models.CodeBeingDecided, Text: "A decision on this request is on its way.", Approval: a}
 	case a.Status() == models.StatusPending:
-		return &models.Error{Code: models.CodeWrongDecisionKind, Text: "This call waits for approval: approve or reject it.", Approval: a}
+		return &models.Error{
+			Code: models.CodeWrongDecisionKind, Text: "This call waits for approval: approve or reject it.", Approval: a,
+		}
 	}
 	return nil
 }

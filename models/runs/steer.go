@@ -16,7 +16,9 @@ import (
 // requests are cancelled; a message resumes it.
 //
 // Codes: not_found, invalid; being_decided with the row of a verdict on its way.
-func (r *Runs) Steer(ctx context.Context, actor models.Actor, id models.ConversationID, how models.Steering) (*models.Conversation, error) {
+func (r *Runs) Steer(
+	ctx context.Context, actor models.Actor, id models.ConversationID, how models.Steering,
+) (*models.Conversation, error) {
 	return r.steered(ctx, actor, id, func(t *tx, c *models.Conversation) error {
 		switch how {
 		case models.SteerPause:
@@ -36,7 +38,9 @@ func (r *Runs) Steer(ctx context.Context, actor models.Actor, id models.Conversa
 
 // Rename gives a conversation another title; an empty one is none. For its owner
 // and admins. Codes: not_found, invalid.
-func (r *Runs) Rename(ctx context.Context, actor models.Actor, id models.ConversationID, title string) (*models.Conversation, error) {
+func (r *Runs) Rename(
+	ctx context.Context, actor models.Actor, id models.ConversationID, title string,
+) (*models.Conversation, error) {
 	if err := checkTitle(title); err != nil {
 		return nil, err
 	}
@@ -45,14 +49,17 @@ func (r *Runs) Rename(ctx context.Context, actor models.Actor, id models.Convers
 			return nil
 		}
 		c.Title = title
-		return t.setColumn(actor, c, "title", title, "conversation.renamed", map[string]any{"title_digest": models.DigestOfText(title)})
+		return t.setColumn(actor, c, "title", title, "conversation.renamed",
+			map[string]any{"title_digest": models.DigestOfText(title)})
 	})
 }
 
 // SetOnReject chooses what becomes of the calls queued after one that is rejected.
 // The agent does not change it any more. For the conversation's owner and admins.
 // Codes: not_found, invalid.
-func (r *Runs) SetOnReject(ctx context.Context, actor models.Actor, id models.ConversationID, onReject string) (*models.Conversation, error) {
+func (r *Runs) SetOnReject(
+	ctx context.Context, actor models.Actor, id models.ConversationID, onReject string,
+) (*models.Conversation, error) {
 	if onReject != models.OnRejectCascade && onReject != models.OnRejectContinue {
 		return nil, models.Invalid("onReject", "must be cascade or continue")
 	}
@@ -61,11 +68,14 @@ func (r *Runs) SetOnReject(ctx context.Context, actor models.Actor, id models.Co
 			return nil
 		}
 		c.OnReject, c.OnRejectBy = onReject, models.OnRejectByPerson
-		return t.setColumns(actor, c, map[string]any{"on_reject": c.OnReject, "on_reject_by": c.OnRejectBy}, "conversation.described", described(c))
+		return t.setColumns(actor, c, map[string]any{"on_reject": c.OnReject, "on_reject_by": c.OnRejectBy},
+			"conversation.described", described(c))
 	})
 }
 
-func (r *Runs) steered(ctx context.Context, actor models.Actor, id models.ConversationID, fn func(*tx, *models.Conversation) error) (*models.Conversation, error) {
+func (r *Runs) steered(
+	ctx context.Context, actor models.Actor, id models.ConversationID, fn func(*tx, *models.Conversation) error,
+) (*models.Conversation, error) {
 	if !actor.IsPerson() {
 		return nil, models.Errorf(models.CodeForbidden, "Only a person may do this.")
 	}
@@ -88,12 +98,16 @@ func (r *Runs) steered(ctx context.Context, actor models.Actor, id models.Conver
 }
 
 // setColumn changes one column of a conversation and records it.
-func (t *tx) setColumn(actor models.Actor, c *models.Conversation, column string, value any, action string, data map[string]any) error {
+func (t *tx) setColumn(
+	actor models.Actor, c *models.Conversation, column string, value any, action string, data map[string]any,
+) error {
 	return t.setColumns(actor, c, map[string]any{column: value}, action, data)
 }
 
 // setColumns changes columns of a conversation and records it as one change.
-func (t *tx) setColumns(actor models.Actor, c *models.Conversation, columns map[string]any, action string, data map[string]any) error {
+func (t *tx) setColumns(
+	actor models.Actor, c *models.Conversation, columns map[string]any, action string, data map[string]any,
+) error {
 	if err := t.Changes("conversations", c.ID); err != nil {
 		return err
 	}

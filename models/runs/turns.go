@@ -78,7 +78,8 @@ func (t *tx) waitForAgentBudget(run *models.Run, conv *models.Conversation, b *m
 		return err
 	}
 	request := refusal.Approval
-	if conv.Status != models.ConversationWaitingInput && (request.Status() != models.StatusPending || request.ConversationID != conv.ID) {
+	if conv.Status != models.ConversationWaitingInput &&
+		(request.Status() != models.StatusPending || request.ConversationID != conv.ID) {
 		// Nothing else in this conversation says why it waits.
 		if err := t.notice(conv, refusal.Text); err != nil {
 			return err
@@ -90,7 +91,8 @@ func (t *tx) waitForAgentBudget(run *models.Run, conv *models.Conversation, b *m
 	if err := t.giveBack(run, waits); err != nil {
 		return err
 	}
-	if err := t.Gorm().Exec(`UPDATE agent_inbox SET ready_at = ? WHERE conversation_id = ?`, room, conv.ID).Error; err != nil {
+	if err := t.Gorm().Exec(`UPDATE agent_inbox SET ready_at = ? WHERE conversation_id = ?`, room,
+		conv.ID).Error; err != nil {
 		return fmt.Errorf("wait for an agent's budget: %w", err)
 	}
 	t.Publish(events.AgentInbox)
@@ -121,8 +123,9 @@ func (r *Runs) StoreTurn(ctx context.Context, run *models.Run, in models.TurnInp
 			return err
 		}
 		said := &models.Turn{
-			ConversationID: conv.ID, At: t.Now, Model: in.Model, PromptTokens: in.PromptTokens, CompletionTokens: in.CompletionTokens,
-			TurnOutput: models.TurnOutput{Content: plainText(in.Content), Read: in.Context.Read, Open: openIn(in.Context)},
+			ConversationID: conv.ID, At: t.Now, Model: in.Model, PromptTokens: in.PromptTokens,
+			CompletionTokens: in.CompletionTokens,
+			TurnOutput:       models.TurnOutput{Content: plainText(in.Content), Read: in.Context.Read, Open: openIn(in.Context)},
 		}
 		if said.Sequence, err = t.NextSequence(conv.ID); err != nil {
 			return err
@@ -158,22 +161,29 @@ func openIn(c *models.RunContext) []models.ResponseID {
 
 // speak stores a turn's text as a reply and carries out its calls. The first
 // response of the turn carries what the turn has cost; left is what none carries.
-func (t *tx) speak(run *models.Run, conv *models.Conversation, turn *models.Turn, calls []models.TurnCall, spent int64) (left int64, err error) {
+func (t *tx) speak(
+	run *models.Run, conv *models.Conversation, turn *models.Turn, calls []models.TurnCall, spent int64,
+) (left int64, err error) {
 	left = spent
 	if turn.Content != "" {
-		done, err := t.carryOut(run, conv, turn.Model, &models.ToolCall{Name: models.ToolRespond, Content: turn.Content}, left)
+		done, err := t.carryOut(run, conv, turn.Model, &models.ToolCall{Name: models.ToolRespond, Content: turn.Content},
+			left)
 		if err != nil {
 			return 0, err
 		}
 		left -= done.carried
 		if done.result != models.Delivered {
-			t.runs.db.Log().WarnContext(t.Caller, "a model's text was not stored as a reply", slog.String("conversation", string(conv.ID)), slog.String("why", done.result))
+			t.runs.db.Log().WarnContext(t.Caller, "a model's text was not stored as a reply",
+				slog.String("conversation", string(conv.ID)), slog.String("why", done.result))
 		}
 	}
 	for i := range calls {
-		call := models.TurnCall{ID: calls[i].ID, Name: calls[i].Name, Arguments: strings.ToValidUTF8(calls[i].Arguments, "\uFFFD")}
+		call := models.TurnCall{
+			ID: calls[i].ID, Name: calls[i].Name, Arguments: strings.ToValidUTF8(calls[i].Arguments, "\uFFFD"),
+		}
 		if i >= models.MaxTurnCalls {
-			call.Result = models.RefusedResult(models.Errorf(models.CodeInvalid, "At most %d calls of one model answer are carried out.", models.MaxTurnCalls))
+			call.Result = models.RefusedResult(models.Errorf(models.CodeInvalid,
+				"At most %d calls of one model answer are carried out.", models.MaxTurnCalls))
 			turn.Calls = append(turn.Calls, call)
 			continue
 		}
@@ -207,11 +217,15 @@ type carriedOut struct {
 
 // carryOut does one call, whose response carries the energy that was spent before.
 // What the store refuses is a result; any other error spoils the turn.
-func (t *tx) carryOut(run *models.Run, conv *models.Conversation, model string, call *models.ToolCall, prepaid int64) (carriedOut, error) {
+func (t *tx) carryOut(
+	run *models.Run, conv *models.Conversation, model string, call *models.ToolCall, prepaid int64,
+) (carriedOut, error) {
 	actor := run.Actor()
 	switch call.Name {
 	case models.ToolRespond, models.ToolRespondWithApproval:
-		in := models.ResponseInput{Kind: models.KindReply, Content: call.Content, ModelUsed: model, Energy: &prepaid, EnergyBudget: call.EnergyBudget}
+		in := models.ResponseInput{
+			Kind: models.KindReply, Content: call.Content, ModelUsed: model, Energy: &prepaid, EnergyBudget: call.EnergyBudget,
+		}
 		if call.Name == models.ToolRespondWithApproval {
 			in.Kind = models.KindProposal
 		}
@@ -252,11 +266,13 @@ func (t *tx) addTurn(turn *models.Turn) error {
 		return fmt.Errorf("encode model call: %w", err)
 	}
 	err = t.Gorm().Exec(`INSERT INTO turns (conversation_id, sequence, at, model, prompt_tokens, completion_tokens, energy, said) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-		turn.ConversationID, turn.Sequence, turn.At, turn.Model, turn.PromptTokens, turn.CompletionTokens, turn.Energy, string(said)).Error
+		turn.ConversationID, turn.Sequence, turn.At, turn.Model, turn.PromptTokens, turn.CompletionTokens, turn.Energy,
+		string(said)).Error
 	if err != nil {
 		return fmt.Errorf("store model call: %w", err)
 	}
-	if err := t.Gorm().Exec(`UPDATE agent_inbox SET turns = turns + 1, attempts = 0 WHERE conversation_id = ?`, turn.ConversationID).Error; err != nil {
+	if err := t.Gorm().Exec(`UPDATE agent_inbox SET turns = turns + 1, attempts = 0 WHERE conversation_id = ?`,
+		turn.ConversationID).Error; err != nil {
 		return fmt.Errorf("count model call: %w", err)
 	}
 	return nil

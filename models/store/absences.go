@@ -27,7 +27,8 @@ const (
  FROM absences a` + db.ByAbsencesOpen + ` JOIN users u ON u.id = a.user_id LEFT JOIN users x ON x.id = a.substitute_id
  WHERE a.ended_at IS NULL`
 	absencesFor = withNames + ` AND (?1 OR ?2 IN (a.user_id, a.substitute_id)) ORDER BY a.from_at, a.id`
-	absencesNow = withNames + ` AND a.from_at <= ?1 AND a.until_at > ?1 AND ?2 IN (a.user_id, a.substitute_id) ORDER BY a.until_at, a.id`
+	absencesNow = withNames +
+		` AND a.from_at <= ?1 AND a.until_at > ?1 AND ?2 IN (a.user_id, a.substitute_id) ORDER BY a.until_at, a.id`
 )
 
 // absenceEntry is what the ledger says of an absence.
@@ -84,7 +85,9 @@ func (t *Tx) checkAbsence(in models.AbsenceInput) (*models.Absence, error) {
 	if there, err := t.personIs(in.UserID); err != nil || !there {
 		return nil, orNotFound(err, "user")
 	}
-	a := &models.Absence{UserID: in.UserID, FromAt: db.Stamp(in.From), UntilAt: db.Stamp(in.Until), SubstituteID: in.Substitute}
+	a := &models.Absence{
+		UserID: in.UserID, FromAt: db.Stamp(in.From), UntilAt: db.Stamp(in.Until), SubstituteID: in.Substitute,
+	}
 	if a.FromAt.Before(t.Now) {
 		a.FromAt = t.Now
 	}

@@ -32,7 +32,8 @@ var substitutionTables = map[string]bool{"substitutes": true, "handovers": true,
 
 const (
 	acceptedPairs = `SELECT substitute_id, user_id FROM substitutes WHERE removed_at IS NULL AND accepted_at IS NOT NULL`
-	handedPending = `SELECT DISTINCT h.response_id FROM handovers h` + db.ByHandoversResponse + ` CROSS JOIN responses r ON r.id = h.response_id
+	handedPending = `SELECT DISTINCT h.response_id FROM handovers h` + db.ByHandoversResponse +
+		` CROSS JOIN responses r ON r.id = h.response_id
  WHERE h.taken_back_at IS NULL AND r.approval_status = 'pending'`
 )
 
@@ -99,7 +100,8 @@ func (c rightsReader) delegations(r *models.Response, to models.UserID) ([]deleg
 		return nil, err
 	}
 	out = slices.DeleteFunc(out, func(one delegation) bool { return to != "" && one.To != to })
-	away := slices.DeleteFunc(slices.Clone(c.absences), func(a models.Absence) bool { return !a.Runs(c.now) || to != "" && a.SubstituteID != to })
+	away := slices.DeleteFunc(slices.Clone(c.absences),
+		func(a models.Absence) bool { return !a.Runs(c.now) || to != "" && a.SubstituteID != to })
 	if len(away) == 0 {
 		return out, nil
 	}
@@ -137,7 +139,8 @@ func (c rightsReader) handedOver(r *models.Response) ([]delegation, error) {
 }
 
 const (
-	forOthersOf  = `SELECT user_id FROM reviewers` + db.ByReviewersForOthers + ` WHERE response_id = ? AND for_others ORDER BY user_id`
+	forOthersOf = `SELECT user_id FROM reviewers` + db.ByReviewersForOthers +
+		` WHERE response_id = ? AND for_others ORDER BY user_id`
 	markForOther = `UPDATE reviewers SET for_others = TRUE WHERE user_id = ? AND response_id = ?`
 	askedNow     = `UPDATE reviewers SET for_others = FALSE WHERE user_id IN ? AND response_id = ? AND for_others`
 	// toReroute are the pending requests that somebody has for somebody else, or might have.
@@ -246,5 +249,6 @@ func (t *Tx) routeFor(actor models.Actor, a *models.Approval, user, from models.
 		return fmt.Errorf("note for whom somebody has a request: %w", err)
 	}
 	t.Publish(events.Approval(string(a.ID)))
-	return t.Record(actor, "approval.routed", ledger.SubjectOf(&a.Response, []models.UserID{user}), routedEntry{Digest: a.Digest, Joined: user, For: from})
+	return t.Record(actor, "approval.routed", ledger.SubjectOf(&a.Response, []models.UserID{user}),
+		routedEntry{Digest: a.Digest, Joined: user, For: from})
 }

@@ -22,8 +22,10 @@ type activity struct {
 
 // outcomeTexts are the lines of the final states.
 var outcomeTexts = map[models.Status]string{
-	models.StatusApproved: "approval decided", models.StatusRejected: "approval decided", models.StatusExpired: "approval expired",
-	models.StatusCancelled: "approval cancelled", models.StatusResolved: "approval resolved", models.StatusRan: "call ran without an answer",
+	models.StatusApproved: "approval decided", models.StatusRejected: "approval decided",
+	models.StatusExpired:   "approval expired",
+	models.StatusCancelled: "approval cancelled", models.StatusResolved: "approval resolved",
+	models.StatusRan: "call ran without an answer",
 }
 
 // asked notes a request that was stored, for the log after the commit; one that was
@@ -45,7 +47,8 @@ func (t *Tx) logAsked(a *models.Approval) {
 	if a.LetThrough() {
 		outcome = "let_through"
 	}
-	t.activity = append(t.activity, activity{text: "approval asked", approval: a, outcome: outcome, cause: a.Cause, by: by})
+	t.activity = append(t.activity,
+		activity{text: "approval asked", approval: a, outcome: outcome, cause: a.Cause, by: by})
 }
 
 // logOutcome notes how a request ended, for the log after the commit.
@@ -70,7 +73,8 @@ func (s *Store) logActivity(ctx context.Context, lines []activity) {
 		l := &lines[i]
 		attrs := make([]slog.Attr, 0, 8)
 		attrs = append(attrs,
-			slog.String("approval", string(l.approval.ID)), slog.String("tool", l.approval.ToolName), slog.String("agent", l.approval.AgentName),
+			slog.String("approval", string(l.approval.ID)), slog.String("tool", l.approval.ToolName),
+			slog.String("agent", l.approval.AgentName),
 			slog.String("outcome", l.outcome))
 		if l.cause != models.CauseNone {
 			attrs = append(attrs, slog.String("cause", string(l.cause)))
@@ -88,7 +92,9 @@ func (w *Watch) logWait(text string, attrs ...slog.Attr) {
 	if !w.s.logsDebug {
 		return
 	}
-	attrs = append([]slog.Attr{slog.String("approval", string(w.id)), slog.String("by", string(w.actor.Kind)), slog.String("who", w.actor.Name)}, attrs...)
+	attrs = append([]slog.Attr{
+		slog.String("approval", string(w.id)), slog.String("by", string(w.actor.Kind)), slog.String("who", w.actor.Name),
+	}, attrs...)
 	w.s.log.LogAttrs(w.caller, slog.LevelDebug, text, attrs...) //nolint:sloglint // one of two constants
 }
 

@@ -16,7 +16,8 @@ import (
 // minute, and only while the policy limits it. A minute counts until all of it is
 // outside the window, so that no window of that length holds too much (I14).
 const (
-	reservedOfAgent = `(SELECT coalesce(sum(energy_reserved), 0) FROM conversations` + db.ByConversationsReserved + ` WHERE agent_id = ?2 AND energy_reserved > 0)`
+	reservedOfAgent = `(SELECT coalesce(sum(energy_reserved), 0) FROM conversations` + db.ByConversationsReserved +
+		` WHERE agent_id = ?2 AND energy_reserved > 0)`
 
 	windowIsCurrent = `SELECT 1 FROM agent_windows WHERE agent_id = ? AND minute = ? AND hours = ?`
 	dropOldEnergy   = `DELETE FROM agent_energy WHERE agent_id = ? AND minute < ?`
@@ -134,7 +135,8 @@ func (t *Tx) AgentBudget(agent models.AgentID, except models.ConversationID) (*m
 		return nil, err
 	}
 	b := &models.AgentBudget{Energy: limit.Energy, Hours: limit.Hours}
-	if err := t.QueryRowContext(context.Background(), readWindow, agent, except).Scan(&b.Spent, &b.Allowed, &b.Reserved); err != nil {
+	if err := t.QueryRowContext(context.Background(), readWindow, agent, except).Scan(&b.Spent, &b.Allowed,
+		&b.Reserved); err != nil {
 		return nil, fmt.Errorf("read an agent's budget: %w", err)
 	}
 	return b, nil
@@ -183,7 +185,9 @@ func (s *Store) AgentBudget(ctx context.Context, actor models.Actor, id models.A
 	return nil, err
 }
 
-func (s *Store) agentBudgets(ctx context.Context, which string, args ...any) (map[models.AgentID]models.AgentBudget, error) {
+func (s *Store) agentBudgets(
+	ctx context.Context, which string, args ...any,
+) (map[models.AgentID]models.AgentBudget, error) {
 	p, err := s.CurrentPolicy(ctx)
 	if err != nil {
 		return nil, err
@@ -193,7 +197,8 @@ func (s *Store) agentBudgets(ctx context.Context, which string, args ...any) (ma
 		return nil, nil
 	}
 	now := minuteOf(s.db.Now())
-	rows, err := s.db.Reader(ctx).QueryContext(ctx, budgetsOfAgents+which, append([]any{now - int64(limit.Hours)*60, now}, args...)...)
+	rows, err := s.db.Reader(ctx).QueryContext(ctx, budgetsOfAgents+which,
+		append([]any{now - int64(limit.Hours)*60, now}, args...)...)
 	if err != nil {
 		return nil, fmt.Errorf("read the budgets of agents: %w", err)
 	}

@@ -100,20 +100,24 @@ func (t *Tx) allowanceRequest(agent models.AgentID) (*models.Approval, error) {
 // askForAllowance asks an agent's owner, in the conversation whose response was refused, for half as much again, or
 // for the energy that is needed if that is more. The allowance ends, and the request expires, when all energy spent so
 // far has left the window.
-func (t *Tx) askForAllowance(actor models.Actor, conv *models.Conversation, b *models.AgentBudget, energy int64) (*models.Approval, error) {
+func (t *Tx) askForAllowance(
+	actor models.Actor, conv *models.Conversation, b *models.AgentBudget, energy int64,
+) (*models.Approval, error) {
 	want := max(1, b.Energy/2, b.Spent+b.Reserved+energy-b.Total())
 	asked := models.Allowance{Energy: min(want, models.MaxBudget), Until: windowEnd(t.Now, b.Hours)}
 	canonical, err := models.Canonical(models.KindBudget, models.ToolAllowEnergy, []byte(asked.Input()))
 	if err != nil {
 		return nil, err
 	}
-	why := fmt.Sprintf("%s has spent %d of %d units of energy in %s, over all its conversations", actor.Name, b.Spent, b.Total(), b.Window())
+	why := fmt.Sprintf("%s has spent %d of %d units of energy in %s, over all its conversations", actor.Name, b.Spent,
+		b.Total(), b.Window())
 	if b.Reserved > 0 {
 		why += fmt.Sprintf(", %d more are reserved", b.Reserved)
 	}
 	a, err := t.addJudged(actor, conv, models.Response{
-		Kind: models.KindBudget, Digest: models.Digest(canonical), Explanation: models.Explanation{Description: fmt.Sprintf("%s, and the next response needs %d.", why, energy)},
-		ToolName: models.ToolAllowEnergy, ToolInputJSON: asked.Input(), ApprovalTimeoutAt: asked.Until,
+		Kind: models.KindBudget, Digest: models.Digest(canonical),
+		Explanation: models.Explanation{Description: fmt.Sprintf("%s, and the next response needs %d.", why, energy)},
+		ToolName:    models.ToolAllowEnergy, ToolInputJSON: asked.Input(), ApprovalTimeoutAt: asked.Until,
 	}, terms{})
 	if err != nil {
 		return nil, err

@@ -261,7 +261,8 @@ func (t *Tx) endIfStranded(a *models.Approval) error {
 	if a.PastDeadline(t.Now) {
 		return t.expireNow(a)
 	}
-	if err := t.settleAs(models.System("policy"), a, models.StatusRejected, models.CauseNoReviewer, noReviewerText(&a.Response)); err != nil {
+	if err := t.settleAs(models.System("policy"), a, models.StatusRejected, models.CauseNoReviewer,
+		noReviewerText(&a.Response)); err != nil {
 		return err
 	}
 	if a.Kind != models.KindBudget {
@@ -301,7 +302,8 @@ func (t *Tx) checkMeetable(doc policy.Document) error {
 // people it was routed to have one. deciders is that table's name in the statement; the
 // others are SQL.
 func DecidersOf(deciders, request, owner, deadline string) string {
-	return deciders + `.user_id IN (SELECT ` + owner + ` UNION ALL SELECT v.user_id FROM reviewers v WHERE v.response_id = ` + request + `)
+	return deciders + `.user_id IN (SELECT ` + owner +
+		` UNION ALL SELECT v.user_id FROM reviewers v WHERE v.response_id = ` + request + `)
  AND ` + deciders + `.deadline = ` + deadline + ` AND ` + deciders + `.response_id = ` + request
 }
 

@@ -70,7 +70,9 @@ func (s *Store) Ask(ctx context.Context, actor models.Actor, in models.AskInput)
 // place gives the row its conversation, opening it if need be, the next sequence
 // in it, and spends its energy there. It tells whether the conversation is shown
 // as running before the row is in it. Codes: budget_exhausted.
-func (t *Tx) place(actor models.Actor, q *asked, a *models.Approval, conv *models.Conversation) (running bool, err error) {
+func (t *Tx) place(
+	actor models.Actor, q *asked, a *models.Approval, conv *models.Conversation,
+) (running bool, err error) {
 	if conv == nil && q.namesNone() {
 		if running, placed, err := t.placeAtRest(actor, a); placed || err != nil {
 			return running, err
@@ -214,7 +216,8 @@ func (t *Tx) addDeciders(r *models.Response, reviewers []models.UserID) error {
 	case models.StatusRejected:
 		t.Publish(events.Agent(string(r.AgentID)), events.RecordOf(string(r.OwnerID)), events.RecordOfAdmins)
 		return nil
-	case models.StatusNone, models.StatusApproved, models.StatusExpired, models.StatusCancelled, models.StatusResolved, models.StatusRan:
+	case models.StatusNone, models.StatusApproved, models.StatusExpired, models.StatusCancelled, models.StatusResolved,
+		models.StatusRan:
 		return nil
 	}
 	topics := []events.Topic{events.Agent(string(r.AgentID)), events.InboxOfAdmins, events.InboxOf(string(r.OwnerID))}
@@ -307,7 +310,8 @@ func askedData(a *models.Approval, reviewers []models.UserID, running bool) aske
 		Kind: a.Kind, Tool: a.ToolName, Sequence: a.Sequence, Digest: a.Digest, Risk: a.Risk, Status: string(a.Status()),
 		Cause: a.Cause, Version: a.PolicyVersion, Rule: a.PolicyRule, Energy: a.Energy, Grant: a.GrantID,
 		Reason: models.DigestOfText(a.Feedback()), Conversation: waitBegins(a, running),
-		NoSubstitutes: a.NoSubstitutes, Template: a.Template, Checklist: models.DigestOfText(a.ChecklistJSON), TemplateText: models.DigestOfText(a.TemplateText),
+		NoSubstitutes: a.NoSubstitutes, Template: a.Template, Checklist: models.DigestOfText(a.ChecklistJSON),
+		TemplateText: models.DigestOfText(a.TemplateText),
 	}
 	if a.Status() == models.StatusPending {
 		e.Reviewers = reviewers

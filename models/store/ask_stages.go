@@ -58,7 +58,9 @@ func (x *ask) run() error {
 func (x *ask) judge() (err error) {
 	if x.reported != nil && x.reported.IsRemoved() {
 		return &models.Error{
-			Code: models.CodeKeyConflict, Text: "The input of this call was " + x.reported.RemovedText() + ", so nobody can decide about it: ask under another toolUseId.", Approval: x.reported,
+			Code: models.CodeKeyConflict,
+			Text: "The input of this call was " + x.reported.RemovedText() +
+				", so nobody can decide about it: ask under another toolUseId.", Approval: x.reported,
 		}
 	}
 	x.a = x.reported
@@ -149,7 +151,8 @@ func (t *Tx) updateReported(r *models.Response) error {
 	args := []any{
 		r.JobID, r.Risk, r.RequiresApproval, r.ApprovalStatus, r.ApprovalTimestamp, r.ApprovalFeedback, r.Cause,
 		r.PolicyVersion, r.PolicyRule, r.PolicyReason, r.ReviewersOnly, selfApproval(r), r.ApproversJSON, r.NoSubstitutes,
-		r.Template, r.ChecklistJSON, r.TemplateText, r.ApprovalRequestedAt, r.ApprovalTimeoutAt, r.Energy, r.ClaimedAt, r.Protocol, r.ClientDataJSON, r.HeadlineJSON, r.AcceptsEdits, r.GrantID,
+		r.Template, r.ChecklistJSON, r.TemplateText, r.ApprovalRequestedAt, r.ApprovalTimeoutAt, r.Energy, r.ClaimedAt,
+		r.Protocol, r.ClientDataJSON, r.HeadlineJSON, r.AcceptsEdits, r.GrantID,
 	}
 	for _, m := range r.Explanation.Members() {
 		args = append(args, *m.Text)
@@ -186,7 +189,8 @@ func (x *ask) tell() error {
 }
 
 func (x *ask) record() error {
-	return x.Record(x.actor, askAction(x.a), ledger.SubjectOf(&x.a.Response, x.reviewers), askedData(x.a, x.reviewers, x.running))
+	return x.Record(x.actor, askAction(x.a), ledger.SubjectOf(&x.a.Response, x.reviewers),
+		askedData(x.a, x.reviewers, x.running))
 }
 
 func (x *ask) substitute() error { return x.reroute(models.System("policy"), x.a) }

@@ -133,7 +133,9 @@ func (w *waiters) len() int {
 // reads, then sleeps, so that it never misses a decision made before the wait; it reads again at the deadline and
 // every 15 s at the latest. A credential that is revoked meanwhile ends it with CodeUnauthenticated, a stopping server
 // with the current row, and a caller that goes away with its context's error.
-func (s *Store) Await(ctx context.Context, actor models.Actor, id models.ResponseID, wait time.Duration, opts ...WatchOption) (*models.Approval, error) {
+func (s *Store) Await(
+	ctx context.Context, actor models.Actor, id models.ResponseID, wait time.Duration, opts ...WatchOption,
+) (*models.Approval, error) {
 	if wait <= 0 {
 		return s.Requests.Approval(ctx, actor, id)
 	}
@@ -202,7 +204,9 @@ func ByWay(name string) WatchOption { return func(w *Watch) { w.way = name } }
 // Watch registers a caller that waits up to wait for an outcome. Registering
 // comes before the first Look, so that no decision is missed. ctx names the caller in
 // the log and ends nothing. Close it.
-func (s *Store) Watch(ctx context.Context, actor models.Actor, id models.ResponseID, wait time.Duration, opts ...WatchOption) *Watch {
+func (s *Store) Watch(
+	ctx context.Context, actor models.Actor, id models.ResponseID, wait time.Duration, opts ...WatchOption,
+) *Watch {
 	w := &Watch{s: s, caller: ctx, actor: actor, id: id, outcome: make(chan *models.Approval, 1)}
 	for _, opt := range opts {
 		opt(w)
@@ -281,7 +285,8 @@ func (w *Watch) Look(ctx context.Context) (a *models.Approval, done bool, err er
 }
 
 // stateRow is what a wait reads of a request that is pending: whether to go on, and who may see it.
-var stateRow = requests.ResponseRow.Only("id", "owner_id", "agent_id", "kind", "approval_status", "cause", "reported_at", "approval_timeout_at", "held_until", "open_note")
+var stateRow = requests.ResponseRow.Only("id", "owner_id", "agent_id", "kind", "approval_status", "cause",
+	"reported_at", "approval_timeout_at", "held_until", "open_note")
 
 var stateByID = `SELECT ` + stateRow.Columns("r", nil) + ` FROM responses r WHERE r.id = ?`
 

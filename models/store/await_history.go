@@ -12,7 +12,9 @@ import (
 // AwaitHistory returns the entries after a sequence number as soon as there are any, or none after wait. A credential
 // that is revoked meanwhile ends it with CodeUnauthenticated, a stopping server with the current entries. After 0 is
 // everything.
-func (s *Store) AwaitHistory(ctx context.Context, actor models.Actor, id models.ConversationID, after int64, limit int, wait time.Duration) (*models.History, error) {
+func (s *Store) AwaitHistory(
+	ctx context.Context, actor models.Actor, id models.ConversationID, after int64, limit int, wait time.Duration,
+) (*models.History, error) {
 	if after <= 0 {
 		after = requests.FromStart
 	}

@@ -18,7 +18,9 @@ import (
 // Codes: not_found, invalid, no_budget; key_conflict with the pending request, if it asks for another budget;
 // already_decided with the request that a person rejected, as long as the budget has not changed and no person has
 // written.
-func (s *Store) ChangeBudget(ctx context.Context, actor models.Actor, id models.ConversationID, c models.BudgetChange, reason string) (*models.BudgetResult, error) {
+func (s *Store) ChangeBudget(
+	ctx context.Context, actor models.Actor, id models.ConversationID, c models.BudgetChange, reason string,
+) (*models.BudgetResult, error) {
 	if err := models.CheckText("reason", reason, models.MaxReason); err != nil {
 		return nil, err
 	}
@@ -46,7 +48,9 @@ func (s *Store) ChangeBudget(ctx context.Context, actor models.Actor, id models.
 
 // WishBudget is Store.ChangeBudget for an actor who sees the conversation: it updates conv. It reads the conversation
 // again, for an earlier step of the transaction may have changed its budget.
-func (t *Tx) WishBudget(actor models.Actor, conv *models.Conversation, c models.BudgetChange, reason string) (*models.Approval, error) {
+func (t *Tx) WishBudget(
+	actor models.Actor, conv *models.Conversation, c models.BudgetChange, reason string,
+) (*models.Approval, error) {
 	now, err := t.Conversation(conv.ID)
 	if err != nil {
 		return nil, err
@@ -61,7 +65,8 @@ func (t *Tx) WishBudget(actor models.Actor, conv *models.Conversation, c models.
 	}
 	why := reason
 	if why == "" {
-		why = fmt.Sprintf("The agent asks to raise the energy budget from %d to %d; %d are spent.", *conv.EnergyBudget, next, conv.EnergyUsed)
+		why = fmt.Sprintf("The agent asks to raise the energy budget from %d to %d; %d are spent.", *conv.EnergyBudget, next,
+			conv.EnergyUsed)
 	}
 	refused := conv.BudgetRefused
 	request, err := t.requestBudget(actor, conv, next, why)
@@ -102,7 +107,9 @@ type budgetEntry struct {
 
 // changeBudget makes next the budget of conv and records why; it ignores an unchanged budget. It settles a budget
 // request that this makes needless.
-func (t *Tx) changeBudget(actor models.Actor, conv *models.Conversation, next int64, reason string, response *models.ResponseID) error {
+func (t *Tx) changeBudget(
+	actor models.Actor, conv *models.Conversation, next int64, reason string, response *models.ResponseID,
+) error {
 	old := conv.EnergyBudget
 	if old != nil && *old == next {
 		return nil
@@ -112,8 +119,9 @@ func (t *Tx) changeBudget(actor models.Actor, conv *models.Conversation, next in
 		return err
 	}
 	step := &models.BudgetStep{
-		ConversationID: conv.ID, Sequence: place.sequence, At: t.Now, ActorKind: actor.Kind, ActorID: actor.ID, ActorName: actor.Name,
-		Old: old, New: next, Reason: reason, ResponseID: response,
+		ConversationID: conv.ID, Sequence: place.sequence, At: t.Now, ActorKind: actor.Kind, ActorID: actor.ID,
+		ActorName: actor.Name,
+		Old:       old, New: next, Reason: reason, ResponseID: response,
 	}
 	if err := t.Gorm().Create(step).Error; err != nil {
 		return fmt.Errorf("store budget: %w", err)
@@ -147,7 +155,8 @@ func (t *Tx) changeBudget(actor models.Actor, conv *models.Conversation, next in
 	if response != nil {
 		entry.Response = *response
 	}
-	if err := t.Record(actor, "conversation.budget", ledger.Subject{Owner: conv.OwnerID, Conversation: conv.ID}, entry); err != nil {
+	if err := t.Record(actor, "conversation.budget", ledger.Subject{Owner: conv.OwnerID, Conversation: conv.ID},
+		entry); err != nil {
 		return err
 	}
 	if actor.IsAgent() {
@@ -168,7 +177,8 @@ func (t *Tx) needlessBudget(actor models.Actor, conv *models.Conversation, next 
 	if err != nil || a == nil {
 		return err
 	}
-	return t.settleAs(actor, a, models.StatusResolved, models.CauseElsewhere, fmt.Sprintf("%s set the energy budget to %d.", actor.Name, next))
+	return t.settleAs(actor, a, models.StatusResolved, models.CauseElsewhere,
+		fmt.Sprintf("%s set the energy budget to %d.", actor.Name, next))
 }
 
 // pendingBudget is the budget request that is pending for a conversation, or for
@@ -187,7 +197,9 @@ func (t *Tx) pendingBudget(id string) (*models.Approval, error) {
 
 // requestBudget returns the current budget request of a conversation with a budget: the pending one, else the rejected
 // one, else a new one for want units, which the policy may have settled already.
-func (t *Tx) requestBudget(actor models.Actor, conv *models.Conversation, want int64, why string) (*models.Approval, error) {
+func (t *Tx) requestBudget(
+	actor models.Actor, conv *models.Conversation, want int64, why string,
+) (*models.Approval, error) {
 	if a, err := t.pendingBudget(string(conv.ID)); a != nil || err != nil {
 		return a, err
 	}
@@ -200,7 +212,8 @@ func (t *Tx) requestBudget(actor models.Actor, conv *models.Conversation, want i
 		return nil, err
 	}
 	r := models.Response{
-		Kind: models.KindBudget, Digest: models.Digest(canonical), Explanation: models.Explanation{Description: why}, ToolName: models.ToolSetBudget, ToolInputJSON: input,
+		Kind: models.KindBudget, Digest: models.Digest(canonical), Explanation: models.Explanation{Description: why},
+		ToolName: models.ToolSetBudget, ToolInputJSON: input,
 	}
 	small, err := t.isSmall(actor, conv, want, r)
 	if err != nil {
@@ -220,7 +233,8 @@ func (t *Tx) requestBudget(actor models.Actor, conv *models.Conversation, want i
 		if small {
 			return a, t.approveSmall(conv, a, want)
 		}
-	case models.StatusNone, models.StatusApproved, models.StatusExpired, models.StatusCancelled, models.StatusResolved, models.StatusRan:
+	case models.StatusNone, models.StatusApproved, models.StatusExpired, models.StatusCancelled, models.StatusResolved,
+		models.StatusRan:
 	}
 	return a, nil
 }
@@ -232,11 +246,13 @@ func (t *Tx) isSmall(actor models.Actor, conv *models.Conversation, want int64, 
 	if err != nil {
 		return false, err
 	}
-	j, err := t.judge(version, p, policy.Call{Kind: r.Kind, ToolName: r.ToolName}, judgedRow(t.responseIn(actor, conv, r), r.ToolInputJSON, t.Now))
+	j, err := t.judge(version, p, policy.Call{Kind: r.Kind, ToolName: r.ToolName},
+		judgedRow(t.responseIn(actor, conv, r), r.ToolInputJSON, t.Now))
 	if err != nil {
 		return false, err
 	}
-	return j.Rule == policy.RuleExplicit && conv.BudgetAdded+want-*conv.EnergyBudget <= p.Document().AutoBudgetIncrease, nil
+	return j.Rule == policy.RuleExplicit &&
+		conv.BudgetAdded+want-*conv.EnergyBudget <= p.Document().AutoBudgetIncrease, nil
 }
 
 // budgetDecided notes that a person has decided how much a conversation may
@@ -246,7 +262,8 @@ func (t *Tx) budgetDecided(conv *models.Conversation) error {
 		return nil
 	}
 	conv.BudgetAdded = 0
-	if err := t.Gorm().Model(&models.Conversation{}).Where("id = ?", conv.ID).UpdateColumn("budget_added", 0).Error; err != nil {
+	if err := t.Gorm().Model(&models.Conversation{}).Where("id = ?", conv.ID).UpdateColumn("budget_added",
+		0).Error; err != nil {
 		return fmt.Errorf("store decided budget: %w", err)
 	}
 	return nil
@@ -291,13 +308,16 @@ type decidedBudget struct {
 // checkBudget finds what a verdict does to the conversation's budget, before
 // anything is written: a change that came with it, whichever it is, else the sum
 // of the budget request that it approves. Codes: forbidden, invalid, no_budget.
-func (t *Tx) checkBudget(actor models.Actor, a *models.Approval, in models.DecisionInput, vote *models.Vote) (*decidedBudget, error) {
+func (t *Tx) checkBudget(
+	actor models.Actor, a *models.Approval, in models.DecisionInput, vote *models.Vote,
+) (*decidedBudget, error) {
 	if in.Budget.None() && a.Kind != models.KindBudget {
 		return nil, nil //nolint:nilnil // most decisions do nothing to a budget
 	}
 	if a.AsksForAllowance() {
 		if !in.Budget.None() {
-			return nil, models.Invalid("newBudget", "does not belong to this request, which is for the agent in all its conversations; edit its input to allow a different amount")
+			return nil, models.Invalid("newBudget",
+				"does not belong to this request, which is for the agent in all its conversations; edit its input to allow a different amount")
 		}
 		got, err := allowed(a, vote)
 		return &decidedBudget{allowance: &got}, err

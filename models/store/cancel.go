@@ -19,7 +19,8 @@ import (
 // waiting); with the current row: already_decided, expired, being_decided.
 func (s *Store) Cancel(ctx context.Context, actor models.Actor, id models.ResponseID) (*models.Approval, error) {
 	if !actor.IsAgent() && !actor.IsPerson() {
-		return nil, models.Errorf(models.CodeForbidden, "Only the agent that asked, its owner and admins may cancel a request.")
+		return nil, models.Errorf(models.CodeForbidden,
+			"Only the agent that asked, its owner and admins may cancel a request.")
 	}
 	var out *models.Approval
 	err := s.writeAnyway(ctx, func(t *Tx) error {
@@ -28,7 +29,8 @@ func (s *Store) Cancel(ctx context.Context, actor models.Actor, id models.Respon
 			return err
 		}
 		if actor.IsPerson() && !actor.Admin && actor.UserID() != a.OwnerID {
-			return models.Errorf(models.CodeForbidden, "Only the agent that asked, its owner and admins may cancel this request: reject it instead.")
+			return models.Errorf(models.CodeForbidden,
+				"Only the agent that asked, its owner and admins may cancel this request: reject it instead.")
 		}
 		out = a
 		if a.Status() == models.StatusCancelled && a.Cause == models.CauseCancelled {
@@ -39,7 +41,10 @@ func (s *Store) Cancel(ctx context.Context, actor models.Actor, id models.Respon
 			return err
 		}
 		if actor.IsPerson() && a.UpstreamID != nil {
-			return &models.Error{Code: models.CodeWrongDecisionKind, Text: "The other system waits for a decision: reject its request instead.", Approval: a}
+			return &models.Error{
+				Code: models.CodeWrongDecisionKind, Text: "The other system waits for a decision: reject its request instead.",
+				Approval: a,
+			}
 		}
 		return t.cancel(actor, a)
 	})
@@ -59,7 +64,8 @@ const openAfter = `SELECT r.id FROM responses r` + db.ByResponsesBatch + `
  WHERE r.conversation_id = ? AND r.batch_id = ? AND r.sequence > ? AND r.kind = 'tool_call' AND r.is_completed = FALSE
  AND ((r.approval_status IS NULL AND r.cause = '') OR r.approval_status = 'pending') AND NOT ` + approvedByLink + ` ORDER BY r.sequence`
 
-const approvedByLink = `EXISTS (SELECT 1 FROM outside_approvals l` + db.ByOutsideApprovalsLinked + ` CROSS JOIN responses a ON a.id = l.response_id
+const approvedByLink = `EXISTS (SELECT 1 FROM outside_approvals l` + db.ByOutsideApprovalsLinked +
+	` CROSS JOIN responses a ON a.id = l.response_id
  WHERE l.linked_id = r.id AND l.linked_id <> '' AND a.approval_status = 'approved')`
 
 // Cascade rejects the open calls after one that a person rejected, in the same
@@ -146,7 +152,9 @@ func (t *Tx) cascadeTo(actor models.Actor, from *models.Approval, id models.Resp
 	if err := t.updateOne(open, map[string]any{"cascaded_from": from.ID, "requires_approval": true}); err != nil {
 		return fmt.Errorf("cascade: %w", err)
 	}
-	entry := cascadeEntry{settledEntry: settledEntry{Digest: a.Digest, Status: status, Cause: a.Cause, Reason: models.DigestOfText(a.Feedback())}, From: from.ID}
+	entry := cascadeEntry{settledEntry: settledEntry{
+		Digest: a.Digest, Status: status, Cause: a.Cause, Reason: models.DigestOfText(a.Feedback()),
+	}, From: from.ID}
 	var left ending // of a call without a request: nothing
 	if pending {
 		left, err = settle(actor, a)
@@ -169,7 +177,8 @@ func (t *Tx) cascadeTo(actor models.Actor, from *models.Approval, id models.Resp
 	return t.addDelivery(a, from.Vote, t.Now, t.Now.Add(deliverFor)) // the other system still waits
 }
 
-const linkedApproval = `SELECT coalesce(max(o.response_id), '') FROM outside_approvals o` + db.ByOutsideApprovalsLinked + `
+const linkedApproval = `SELECT coalesce(max(o.response_id), '') FROM outside_approvals o` +
+	db.ByOutsideApprovalsLinked + `
  CROSS JOIN responses a ON a.id = o.response_id WHERE o.linked_id = ? AND o.linked_id <> '' AND a.approval_status = 'pending'`
 
 // cascadeToLinked rejects the approval of another system that asks for a call which
@@ -203,7 +212,8 @@ func (t *Tx) rejectOpen(actor models.Actor, a *models.Approval) error {
 	if !db.ExactlyOne(n) {
 		return fmt.Errorf("cascade to %s: something happened to it meanwhile", a.ID)
 	}
-	t.Publish(events.Agent(string(a.AgentID)), events.Approval(string(a.ID)), events.Conversation(string(a.ConversationID)), events.RecordOf(string(a.OwnerID)), events.RecordOfAdmins)
+	t.Publish(events.Agent(string(a.AgentID)), events.Approval(string(a.ID)),
+		events.Conversation(string(a.ConversationID)), events.RecordOf(string(a.OwnerID)), events.RecordOfAdmins)
 	t.tell(a)
 	t.logOutcome(actor, a)
 	return nil
@@ -222,7 +232,9 @@ const returnGrace = 15 * time.Second
 // any other counts as another way.
 //
 // Codes: forbidden (agents only), not_found.
-func (s *Store) GiveUp(ctx context.Context, actor models.Actor, id models.ResponseID, way string) (*models.Approval, error) {
+func (s *Store) GiveUp(
+	ctx context.Context, actor models.Actor, id models.ResponseID, way string,
+) (*models.Approval, error) {
 	if !actor.IsAgent() {
 		return nil, models.Errorf(models.CodeForbidden, "Only the agent that asked may give up its request.")
 	}
@@ -269,7 +281,9 @@ func (t *Tx) CancelBecause(actor models.Actor, a *models.Approval, cause models.
 }
 
 // settleAs settles a pending request without a vote, and records it.
-func (t *Tx) settleAs(actor models.Actor, a *models.Approval, status models.Status, cause models.Cause, text string) error {
+func (t *Tx) settleAs(
+	actor models.Actor, a *models.Approval, status models.Status, cause models.Cause, text string,
+) error {
 	left, err := t.endAs(actor, a, status, cause, text)
 	if err != nil {
 		return err
@@ -278,7 +292,9 @@ func (t *Tx) settleAs(actor models.Actor, a *models.Approval, status models.Stat
 }
 
 // endAs is settleAs without its entry.
-func (t *Tx) endAs(actor models.Actor, a *models.Approval, status models.Status, cause models.Cause, text string) (ending, error) {
+func (t *Tx) endAs(
+	actor models.Actor, a *models.Approval, status models.Status, cause models.Cause, text string,
+) (ending, error) {
 	settle, when := t.settle, t.Now
 	if a.HeldUntil != nil {
 		if err := t.overrule(a); err != nil {
@@ -292,6 +308,7 @@ func (t *Tx) endAs(actor models.Actor, a *models.Approval, status models.Status,
 
 func (t *Tx) recordEnd(actor models.Actor, a *models.Approval, left ending) error {
 	return t.Record(actor, "approval."+string(a.Status()), ledger.SubjectOf(&a.Response, left.readers), settledEntry{
-		Digest: a.Digest, Status: a.Status(), Cause: a.Cause, Reason: models.DigestOfText(a.Feedback()), Conversation: waitEnds(left.running),
+		Digest: a.Digest, Status: a.Status(), Cause: a.Cause, Reason: models.DigestOfText(a.Feedback()),
+		Conversation: waitEnds(left.running),
 	})
 }

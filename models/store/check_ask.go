@@ -65,7 +65,10 @@ func checkAsk(in models.AskInput) (*asked, error) {
 		return nil, err
 	}
 	// Made here, before the transaction, so that no other writer waits for it.
-	q.headline = headline.Of(&models.Response{Kind: q.Kind, ToolName: q.ToolName, ToolInputJSON: string(q.Input), Explanation: models.Explanation{Description: q.Description}}).Stored()
+	q.headline = headline.Of(&models.Response{
+		Kind: q.Kind, ToolName: q.ToolName, ToolInputJSON: string(q.Input),
+		Explanation: models.Explanation{Description: q.Description},
+	}).Stored()
 	return q, q.digestQuestion()
 }
 
@@ -104,7 +107,13 @@ func (q *asked) checkKeys() (err error) {
 	if q.Session != "" && (q.ConversationID != "" || q.RunID != "") {
 		return models.Invalid("sessionId", "can't be combined with a conversation's id or a run id; send one of them")
 	}
-	for _, key := range [...]struct{ field, value string }{{"runId", q.RunID}, {"sessionId", q.Session}, {"toolUseId", q.ToolUseID}, {"jobId", q.JobID}, {"template", q.Template}} {
+	for _, key := range [...]struct{ field, value string }{
+		{"runId", q.RunID},
+		{"sessionId", q.Session},
+		{"toolUseId", q.ToolUseID},
+		{"jobId", q.JobID},
+		{"template", q.Template},
+	} {
 		if key.value != "" {
 			if err := models.CheckKey(key.field, key.value); err != nil {
 				return err

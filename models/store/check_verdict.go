@@ -26,10 +26,13 @@ func (t *Tx) checkVerdict(actor models.Actor, a *models.Approval, in models.Deci
 		return nil, err
 	}
 	if in.Digest != "" && in.Digest != a.Digest {
-		return nil, &models.Error{Code: models.CodeDigestMismatch, Text: "This is not the request that was shown: its digest differs.", Approval: a}
+		return nil, &models.Error{
+			Code: models.CodeDigestMismatch, Text: "This is not the request that was shown: its digest differs.", Approval: a,
+		}
 	}
 	if verdict != models.VerdictReject && a.InputBytes != nil {
-		return nil, models.Errorf(models.CodeWrongDecisionKind, "Only the beginning of this call's input is kept, of %d bytes: it can be rejected, not approved.", *a.InputBytes)
+		return nil, models.Errorf(models.CodeWrongDecisionKind,
+			"Only the beginning of this call's input is kept, of %d bytes: it can be rejected, not approved.", *a.InputBytes)
 	}
 	if verdict != models.VerdictReject {
 		if err := t.checkRunning(a); err != nil {
@@ -38,7 +41,8 @@ func (t *Tx) checkVerdict(actor models.Actor, a *models.Approval, in models.Deci
 	}
 	if verdict != models.VerdictReject && in.Digest == "" && a.Risk.NeedsDigest() {
 		return nil, &models.Error{
-			Code: models.CodeDigestRequired, Text: fmt.Sprintf("Approving a request of %s risk needs the digest that was shown.", a.Risk),
+			Code:   models.CodeDigestRequired,
+			Text:   fmt.Sprintf("Approving a request of %s risk needs the digest that was shown.", a.Risk),
 			Fields: map[string]string{"digest": "is required to approve this request"},
 		}
 	}
@@ -72,7 +76,8 @@ func checkBehalf(in models.DecisionInput, vote *models.Vote) error {
 	if in.Behalf == nil || *in.Behalf == vote.BehalfOf || vote.Verdict == models.VerdictReject && vote.BehalfOf == "" {
 		return nil
 	}
-	return models.Errorf(models.CodeInvalid, "Nothing was decided: for whom you would decide has changed since it was shown. Look again, then decide.")
+	return models.Errorf(models.CodeInvalid,
+		"Nothing was decided: for whom you would decide has changed since it was shown. Look again, then decide.")
 }
 
 // checkViewed judges what the person has viewed on the page that they decide on.
@@ -96,7 +101,8 @@ func verdictOf(a *models.Approval, in models.DecisionInput) (models.Verdict, err
 		case rejects && in.Answer == nil && in.Option != nil:
 			return models.VerdictReject, checkRejectOption(a, in)
 		case answers:
-			return "", models.Errorf(models.CodeWrongDecisionKind, "This is a %s: approve or reject it. Only a question is answered.", a.Kind.Word())
+			return "", models.Errorf(models.CodeWrongDecisionKind,
+				"This is a %s: approve or reject it. Only a question is answered.", a.Kind.Word())
 		case in.Approved == nil:
 			return "", models.Invalid("approved", "must be true or false")
 		case *in.Approved:
@@ -111,7 +117,8 @@ func verdictOf(a *models.Approval, in models.DecisionInput) (models.Verdict, err
 		}
 		return models.VerdictReject, rejectsPlainly(in)
 	case !answers || in.Input != nil:
-		return "", models.Errorf(models.CodeWrongDecisionKind, "This is a question: answer it, choose an option, or decline it with approved: false.")
+		return "", models.Errorf(models.CodeWrongDecisionKind,
+			"This is a question: answer it, choose an option, or decline it with approved: false.")
 	}
 	return models.VerdictAnswer, checkAnswer(a, in)
 }
@@ -145,7 +152,10 @@ func checkOption(options []models.Option, name string) error {
 func checkAnswer(a *models.Approval, in models.DecisionInput) error {
 	if in.Answer != nil {
 		if strings.TrimSpace(*in.Answer) == "" {
-			return &models.Error{Code: models.CodeResponseRequired, Text: "A question needs an answer that is not empty.", Fields: map[string]string{"answer": "must not be empty"}}
+			return &models.Error{
+				Code: models.CodeResponseRequired, Text: "A question needs an answer that is not empty.",
+				Fields: map[string]string{"answer": "must not be empty"},
+			}
 		}
 		if err := models.CheckText("answer", *in.Answer, models.MaxAnswer); err != nil {
 			return err
@@ -173,7 +183,8 @@ func checkBulk(a *models.Approval, in models.DecisionInput, verdict models.Verdi
 	case a.Risk.NeedsDigest():
 		return models.Errorf(models.CodeWrongDecisionKind, "Requests of %s risk can't be bulk-approved.", a.Risk)
 	case a.DrawnInPart():
-		return models.Errorf(models.CodeWrongDecisionKind, "Requests with an input as long as this can't be bulk-approved: no page shows all of it.")
+		return models.Errorf(models.CodeWrongDecisionKind,
+			"Requests with an input as long as this can't be bulk-approved: no page shows all of it.")
 	}
 	return nil
 }
@@ -208,7 +219,8 @@ func CheckTicksName(a *models.Approval, d models.ConversationDecision) error {
 		return nil
 	}
 	return &models.Error{
-		Code: models.CodeDigestRequired, Text: "This request has a checklist. Send the responseId or the digest of the request whose items you ticked.",
+		Code:   models.CodeDigestRequired,
+		Text:   "This request has a checklist. Send the responseId or the digest of the request whose items you ticked.",
 		Fields: map[string]string{"digest": "is required to approve a request with a checklist, unless responseId is sent"},
 	}
 }
@@ -218,7 +230,8 @@ func checkEditTicks(a *models.Approval, j policy.Judgement) error {
 	shown := a.Checklist()
 	for _, item := range j.Checklist {
 		if !slices.Contains(shown, item) {
-			return models.Invalid("input", "the edited call falls under the rule “%s”, whose checklist is not shown here: reject the request, and have the agent ask for this input", j.Rule)
+			return models.Invalid("input",
+				"the edited call falls under the rule “%s”, whose checklist is not shown here: reject the request, and have the agent ask for this input", j.Rule)
 		}
 	}
 	return nil

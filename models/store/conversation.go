@@ -39,7 +39,9 @@ type statusEntry struct {
 // SetStatus moves a conversation to a status, and records it if it is another
 // than is stored: an outcome may have moved it since c was read. It is what the
 // conversation is apart from requests that are pending (Shown).
-func (t *Tx) SetStatus(actor models.Actor, c *models.Conversation, status models.ConversationStatus, cause models.Cause) error {
+func (t *Tx) SetStatus(
+	actor models.Actor, c *models.Conversation, status models.ConversationStatus, cause models.Cause,
+) error {
 	var waits bool
 	if err := t.QueryRowContext(context.Background(), statusQuery, c.ID).Scan(&c.Status, &waits); err != nil {
 		return fmt.Errorf("read status: %w", err)
@@ -163,7 +165,8 @@ func (t *Tx) namedConversation(actor models.Actor, q *asked) (*models.Conversati
 		return byRun, nil
 	}
 	if (byID == nil) != (byRun == nil) || (byID != nil && byID.ID != byRun.ID) {
-		return nil, models.Invalid("runId", "does not belong to the conversation that conversationId names; send one of the two")
+		return nil, models.Invalid("runId",
+			"does not belong to the conversation that conversationId names; send one of the two")
 	}
 	return byID, nil
 }
@@ -246,7 +249,8 @@ type openedEntry struct {
 func openedData(c *models.Conversation) openedEntry {
 	return openedEntry{
 		Standing: c.Standing, Agent: c.AgentID, OnReject: c.OnReject, ChosenBy: c.OnRejectBy,
-		Run: models.DigestOfText(orEmpty(c.RunID)), Parent: models.DigestOfText(orEmpty(c.ParentRunID)), Title: models.DigestOfText(c.Title),
+		Run: models.DigestOfText(orEmpty(c.RunID)), Parent: models.DigestOfText(orEmpty(c.ParentRunID)),
+		Title: models.DigestOfText(c.Title),
 	}
 }
 

@@ -159,7 +159,10 @@ func (t *Tx) expireNow(a *models.Approval) error {
 		return err
 	}
 	return t.Record(expirer, "approval.expired", ledger.SubjectOf(&a.Response, left.readers),
-		settledEntry{Digest: a.Digest, Status: models.StatusExpired, Cause: a.Cause, Reason: models.DigestOfText(a.Feedback()), Conversation: waitEnds(left.running)})
+		settledEntry{
+			Digest: a.Digest, Status: models.StatusExpired, Cause: a.Cause, Reason: models.DigestOfText(a.Feedback()),
+			Conversation: waitEnds(left.running),
+		})
 }
 
 func (t *Tx) dueNow(limit int) ([]models.ResponseID, error) {
@@ -189,7 +192,9 @@ func (t *Tx) dueNow(limit int) ([]models.ResponseID, error) {
 // Codes: forbidden, not_found, not_a_reviewer (who may not act for others any more), invalid (too late, too early, or
 // there is no deadline), wrong_decision_kind (outside approvals, whose clock is the other system's); with the current
 // row: already_decided, expired, being_decided.
-func (s *Store) Extend(ctx context.Context, actor models.Actor, id models.ResponseID, until time.Time) (*models.Approval, error) {
+func (s *Store) Extend(
+	ctx context.Context, actor models.Actor, id models.ResponseID, until time.Time,
+) (*models.Approval, error) {
 	if !actor.IsPerson() {
 		return nil, models.Errorf(models.CodeForbidden, "Only a person may extend a request.")
 	}
@@ -228,7 +233,9 @@ func (t *Tx) extended(a *models.Approval, until time.Time) (clock, error) {
 	most := p.Document().MaxTimeoutMinutes
 	switch {
 	case a.UpstreamID != nil:
-		return clock{}, &models.Error{Code: models.CodeWrongDecisionKind, Text: "The deadline of this request is the other system's.", Approval: a}
+		return clock{}, &models.Error{
+			Code: models.CodeWrongDecisionKind, Text: "The deadline of this request is the other system's.", Approval: a,
+		}
 	case !a.HasDeadline():
 		return clock{}, models.Invalid("minutes", "are not needed: this request has no deadline")
 	case until.After(t.Now.Add(time.Duration(most) * time.Minute)):
@@ -253,7 +260,8 @@ func (t *Tx) extend(actor models.Actor, a *models.Approval, to clock) error {
 	if err != nil {
 		return err
 	}
-	return t.Record(actor, "approval.extended", ledger.SubjectOf(&a.Response, readers), extendedEntry{clockEntry: movedFrom(old, a), Digest: a.Digest})
+	return t.Record(actor, "approval.extended", ledger.SubjectOf(&a.Response, readers),
+		extendedEntry{clockEntry: movedFrom(old, a), Digest: a.Digest})
 }
 
 type extendedEntry struct {

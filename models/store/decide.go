@@ -23,7 +23,9 @@ import (
 //
 // Codes: forbidden, not_found, not_a_reviewer, invalid, wrong_decision_kind, response_required, digest_required; with
 // the current row: already_decided, expired, being_decided, digest_mismatch.
-func (s *Store) Decide(ctx context.Context, actor models.Actor, id models.ResponseID, in models.DecisionInput) (*models.Approval, error) {
+func (s *Store) Decide(
+	ctx context.Context, actor models.Actor, id models.ResponseID, in models.DecisionInput,
+) (*models.Approval, error) {
 	if !actor.IsPerson() {
 		return nil, onlyPeopleDecide()
 	}
@@ -105,7 +107,8 @@ func conflictOf(a *models.Approval) error {
 		return &models.Error{Code: models.CodeBeingDecided, Text: "A decision on this request is on its way.", Approval: a}
 	case models.StatusExpired:
 		return &models.Error{Code: models.CodeExpired, Text: "This request has expired: " + a.Feedback() + ".", Approval: a}
-	case models.StatusNone, models.StatusApproved, models.StatusRejected, models.StatusCancelled, models.StatusResolved, models.StatusRan:
+	case models.StatusNone, models.StatusApproved, models.StatusRejected, models.StatusCancelled, models.StatusResolved,
+		models.StatusRan:
 	}
 	return &models.Error{Code: models.CodeAlreadyDecided, Text: settledText(a), Approval: a}
 }
@@ -133,7 +136,10 @@ func (t *Tx) conflict(a *models.Approval) error {
 		return errors.Join(voteErr, err)
 	}
 	a.Vote = requests.WindowAt(vote, t.Now)
-	return &models.Error{Code: models.CodeBeingDecided, Text: "The decision of " + vote.UserName + " on this request is on its way.", Approval: a}
+	return &models.Error{
+		Code: models.CodeBeingDecided, Text: "The decision of " + vote.UserName + " on this request is on its way.",
+		Approval: a,
+	}
 }
 
 func (t *Tx) addVote(v *models.Vote) error {
@@ -169,7 +175,8 @@ func (t *Tx) settleByVote(actor models.Actor, a *models.Approval, v *models.Vote
 	}
 	if err := t.Record(actor, "approval."+string(status), ledger.SubjectOf(&a.Response, left.readers), settledEntry{
 		Digest: a.Digest, Status: status, Cause: a.Cause, Verdict: v.Verdict, Edited: v.InputDigest,
-		Reason: models.DigestOfText(v.Reason), Answer: models.DigestOfText(a.Answer), Seen: v.SeenDigest != "", Checked: v.Ticked(), Behalf: v.BehalfOf, ForName: v.BehalfName, Conversation: waitEnds(left.running),
+		Reason: models.DigestOfText(v.Reason), Answer: models.DigestOfText(a.Answer), Seen: v.SeenDigest != "",
+		Checked: v.Ticked(), Behalf: v.BehalfOf, ForName: v.BehalfName, Conversation: waitEnds(left.running),
 	}); err != nil {
 		return nil, err
 	}
@@ -216,7 +223,8 @@ func (t *Tx) settle(actor models.Actor, a *models.Approval) (ending, error) {
 	if err := t.Changes("responses", r.ID); err != nil {
 		return ending{}, err
 	}
-	n, err := t.Exec(t.s.hot.settle, r.Status(), r.ApprovalTimestamp, r.ApprovalFeedback, r.Cause, r.DecidedBy, r.VoteID, r.Answer, r.ID, t.Now)
+	n, err := t.Exec(t.s.hot.settle, r.Status(), r.ApprovalTimestamp, r.ApprovalFeedback, r.Cause, r.DecidedBy, r.VoteID,
+		r.Answer, r.ID, t.Now)
 	if err != nil {
 		return ending{}, fmt.Errorf("settle approval: %w", err)
 	}
@@ -269,7 +277,8 @@ func (t *Tx) routedTo(r *models.Response) (out []models.UserID, err error) {
 // clearInboxes takes a row that has left pending out of the inboxes, by the key of each
 // place: its owner's, and those of the people it was routed to.
 func (t *Tx) clearInboxes(a *models.Approval) (out ending, err error) {
-	t.Publish(events.InboxOfAdmins, events.Approval(string(a.ID)), events.Agent(string(a.AgentID)), events.Conversation(string(a.ConversationID)))
+	t.Publish(events.InboxOfAdmins, events.Approval(string(a.ID)), events.Agent(string(a.AgentID)),
+		events.Conversation(string(a.ConversationID)))
 	routed, err := t.routedTo(&a.Response)
 	if err != nil {
 		return ending{}, err

@@ -80,7 +80,10 @@ func (t *Tx) WithdrawBarred(row *models.Delivery) (bool, error) {
 // addDelivery has a verdict told to the other system: not before from, nor after
 // until.
 func (t *Tx) addDelivery(a *models.Approval, v *models.Vote, from, until time.Time) error {
-	row := &models.Delivery{ResponseID: a.ID, UpstreamID: models.UpstreamID(*a.UpstreamID), VoteID: v.ID, CreatedAt: t.Now, GiveUpAt: until, NextAt: from}
+	row := &models.Delivery{
+		ResponseID: a.ID, UpstreamID: models.UpstreamID(*a.UpstreamID), VoteID: v.ID, CreatedAt: t.Now, GiveUpAt: until,
+		NextAt: from,
+	}
 	if err := t.Gorm().Save(row).Error; err != nil { //nolint:forbidigo // one that was withdrawn is replaced
 		return fmt.Errorf("store delivery: %w", err)
 	}
@@ -90,7 +93,8 @@ func (t *Tx) addDelivery(a *models.Approval, v *models.Vote, from, until time.Ti
 
 func (t *Tx) deliveryBegun(id models.ResponseID) (bool, error) {
 	var n int64
-	if err := t.Gorm().Model(&models.Delivery{}).Where("response_id = ? AND done_at IS NULL AND attempts > 0", id).Count(&n).Error; err != nil {
+	if err := t.Gorm().Model(&models.Delivery{}).Where("response_id = ? AND done_at IS NULL AND attempts > 0",
+		id).Count(&n).Error; err != nil {
 		return false, fmt.Errorf("read delivery: %w", err)
 	}
 	return n > 0, nil
@@ -111,7 +115,9 @@ func (t *Tx) undelivered(a *models.Approval, row *models.Delivery) error {
 }
 
 func (t *Tx) deliveryDone(row *models.Delivery, outcome string) error {
-	err := t.Gorm().Model(row).UpdateColumns(map[string]any{"done_at": t.Now, "outcome": outcome, "in_flight_at": nil, "problem": row.Problem}).Error
+	err := t.Gorm().Model(row).UpdateColumns(map[string]any{
+		"done_at": t.Now, "outcome": outcome, "in_flight_at": nil, "problem": row.Problem,
+	}).Error
 	if err != nil {
 		return fmt.Errorf("store delivery: %w", err)
 	}
@@ -120,7 +126,8 @@ func (t *Tx) deliveryDone(row *models.Delivery, outcome string) error {
 
 // noteContradiction adds a text to a row: what contradicts its outcome.
 func (t *Tx) noteContradiction(a *models.Approval, text string) error {
-	if err := t.Gorm().Exec(`UPDATE responses SET contradiction = ltrim(contradiction || ' ' || ?) WHERE id = ?`, text, a.ID).Error; err != nil {
+	if err := t.Gorm().Exec(`UPDATE responses SET contradiction = ltrim(contradiction || ' ' || ?) WHERE id = ?`, text,
+		a.ID).Error; err != nil {
 		return fmt.Errorf("note contradiction: %w", err)
 	}
 	t.changed(a.ConversationID)
@@ -173,7 +180,8 @@ func (t *Tx) resolveHeld(a *models.Approval, end models.DeliveryEnd) error {
 		return err
 	}
 	return t.Record(system, "approval.resolved", ledger.SubjectOf(&a.Response, left.readers), settledEntry{
-		Digest: a.Digest, Status: status, Cause: cause, Reason: models.DigestOfText(a.Feedback()), Conversation: waitEnds(left.running),
+		Digest: a.Digest, Status: status, Cause: cause, Reason: models.DigestOfText(a.Feedback()),
+		Conversation: waitEnds(left.running),
 	})
 }
 

@@ -66,7 +66,8 @@ func (t *Tx) checkSuggested(a *models.Approval, in models.DecisionInput, vote *m
 // otherDigest checks another input of a request and makes its digest.
 func otherDigest(field string, a *models.Approval, input []byte) (string, error) {
 	if a.Kind != models.KindToolCall && a.Kind != models.KindBudget {
-		return "", models.Errorf(models.CodeWrongDecisionKind, "Only the input of a tool call or a budget request can be edited.")
+		return "", models.Errorf(models.CodeWrongDecisionKind,
+			"Only the input of a tool call or a budget request can be edited.")
 	}
 	if err := models.CheckEditSize(field, len(input)); err != nil {
 		return "", err
@@ -92,7 +93,8 @@ func (t *Tx) judgeEdit(field string, a *models.Approval, input []byte, digest st
 	}
 	edited := judgedRow(a, string(input), t.Now)
 	edited.digest = digest
-	j, err := t.judge(version, p, policy.Call{Kind: a.Kind, ToolName: a.ToolName, Explicit: true, Template: a.Template, Pending: true}, edited)
+	j, err := t.judge(version, p,
+		policy.Call{Kind: a.Kind, ToolName: a.ToolName, Explicit: true, Template: a.Template, Pending: true}, edited)
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +133,8 @@ func (t *Tx) checkApprover(actor models.Actor, a *models.Approval, vote *models.
 		if err := t.mayApprove(actor, a, vote); err != nil || edited == nil || !edited.NoSubstitutes || vote.BehalfOf == "" {
 			return err
 		}
-		return models.Invalid("input", "the edited call falls under the rule “%s”, which lets nobody act for others", edited.Rule)
+		return models.Invalid("input", "the edited call falls under the rule “%s”, which lets nobody act for others",
+			edited.Rule)
 	}
 	now := models.Response{ID: a.ID, OwnerID: a.OwnerID}
 	edited.Escalate = nil // the request's own steps go on, and those of an edit never come
@@ -140,7 +143,8 @@ func (t *Tx) checkApprover(actor models.Actor, a *models.Approval, vote *models.
 		return err
 	}
 	if !able {
-		return models.Invalid("input", "the edited call falls under the rule “%s”, and nobody can approve it there", edited.Rule)
+		return models.Invalid("input", "the edited call falls under the rule “%s”, and nobody can approve it there",
+			edited.Rule)
 	}
 	if err := t.mayApprove(actor, a, vote); err != nil {
 		return err
@@ -246,8 +250,10 @@ func (t *Tx) proposeEdit(actor models.Actor, a *models.Approval, vote *models.Vo
 	}
 	a.Vote = vote
 	return a, t.Record(actor, "approval.voted", ledger.SubjectOf(&a.Response, readers), settledEntry{
-		Digest: a.Digest, Status: models.StatusPending, Verdict: vote.Verdict, Edited: vote.InputDigest, Reason: models.DigestOfText(vote.Reason),
-		Seen: vote.SeenDigest != "", Checked: vote.Ticked(), Behalf: vote.BehalfOf, ForName: vote.BehalfName, Vote: vote.ID, WaitsFor: models.DigestOfText(vote.WaitsFor), Reviewers: slices.Sorted(slices.Values(readers)),
+		Digest: a.Digest, Status: models.StatusPending, Verdict: vote.Verdict, Edited: vote.InputDigest,
+		Reason: models.DigestOfText(vote.Reason),
+		Seen:   vote.SeenDigest != "", Checked: vote.Ticked(), Behalf: vote.BehalfOf, ForName: vote.BehalfName, Vote: vote.ID,
+		WaitsFor: models.DigestOfText(vote.WaitsFor), Reviewers: slices.Sorted(slices.Values(readers)),
 	})
 }
 

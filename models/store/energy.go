@@ -83,7 +83,8 @@ func (t *Tx) placeAtRest(actor models.Actor, a *models.Approval) (running, place
 	if fits, err := t.spendOfAgent(actor.AgentID(), a.Energy); !fits || err != nil {
 		return false, false, err
 	}
-	err = t.ChangeRow(t.s.hot.nextOfRest, a.Energy, t.Now, actor.ID).Scan(&a.Sequence, &a.ConversationID, &a.ConversationTitle, &running)
+	err = t.ChangeRow(t.s.hot.nextOfRest, a.Energy, t.Now, actor.ID).Scan(&a.Sequence, &a.ConversationID,
+		&a.ConversationTitle, &running)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, false, t.refundAgent(actor.AgentID(), a.Energy)
 	}
@@ -95,7 +96,8 @@ func (t *Tx) placeAtRest(actor models.Actor, a *models.Approval) (running, place
 
 func exhausted(conv *models.Conversation, energy int64, request *models.Approval) *models.Error {
 	b := conv.Budget()
-	text := fmt.Sprintf("The conversation's energy budget does not allow this: it costs %d, and %d of %d are left.", energy, *b.Remaining(), *b.Total)
+	text := fmt.Sprintf("The conversation's energy budget does not allow this: it costs %d, and %d of %d are left.",
+		energy, *b.Remaining(), *b.Total)
 	if request.Status() == models.StatusPending {
 		text += " A person was asked for more: wait for that request, then repeat this one."
 	} else {
@@ -123,7 +125,8 @@ func (t *Tx) AskForEnergy(actor models.Actor, conv *models.Conversation, energy 
 	if conv.EnergyReserved > 0 {
 		why += fmt.Sprintf(", %d more are reserved", conv.EnergyReserved)
 	}
-	return t.requestBudget(actor, conv, min(want, models.MaxBudget), fmt.Sprintf("%s, and the next response needs %d.", why, energy))
+	return t.requestBudget(actor, conv, min(want, models.MaxBudget),
+		fmt.Sprintf("%s, and the next response needs %d.", why, energy))
 }
 
 // ReserveEnergy sets aside the most that the next turn can cost in a conversation of the built-in agent, in place of
@@ -164,11 +167,13 @@ func (t *Tx) SettleEnergy(conv *models.Conversation, actual int64) (int64, error
 		spent = min(spent, *left)
 	}
 	if spent < actual {
-		t.s.log.WarnContext(t.Caller, "a model call cost more than was reserved or is left", slog.String("conversation", string(conv.ID)),
+		t.s.log.WarnContext(t.Caller, "a model call cost more than was reserved or is left",
+			slog.String("conversation", string(conv.ID)),
 			slog.Int64("energy", actual), slog.Int64("counted", spent))
 	}
 	conv.EnergyUsed += spent
-	err := t.Gorm().Exec(`UPDATE conversations SET energy_used = energy_used + ?, energy_reserved = 0 WHERE id = ?`, spent, conv.ID).Error
+	err := t.Gorm().Exec(`UPDATE conversations SET energy_used = energy_used + ?, energy_reserved = 0 WHERE id = ?`, spent,
+		conv.ID).Error
 	if err != nil {
 		return 0, fmt.Errorf("settle energy: %w", err)
 	}
@@ -211,7 +216,8 @@ const energyEntries = 2_000
 // The energy spent from sequence ?3 on, in steps: each is as wide as ?2 sequences, so that many entries give no more
 // points than few.
 const (
-	spentByResponses = `SELECT (sequence - ?3) / ?2, max(sequence), max(created_at), sum(energy) FROM responses` + db.ByResponsesHistory + `
+	spentByResponses = `SELECT (sequence - ?3) / ?2, max(sequence), max(created_at), sum(energy) FROM responses` +
+		db.ByResponsesHistory + `
  WHERE conversation_id = ?1 AND sequence >= ?3 GROUP BY (sequence - ?3) / ?2`
 	spentByTurns = `SELECT (sequence - ?3) / ?2, max(sequence), max(at), sum(energy) FROM turns
  WHERE conversation_id = ?1 AND sequence >= ?3 GROUP BY (sequence - ?3) / ?2`
@@ -223,7 +229,8 @@ const (
 	// How much each kind of thing cost.
 	energyByTool = `SELECT kind, tool_name, count(*), sum(energy) FROM responses` + db.ByResponsesHistory + `
  WHERE conversation_id = ? AND sequence >= ? AND energy > 0 GROUP BY kind, tool_name ORDER BY sum(energy) DESC, kind, tool_name LIMIT ?`
-	spentFrom = `SELECT (SELECT coalesce(sum(energy), 0) FROM responses` + db.ByResponsesHistory + ` WHERE conversation_id = ?1 AND sequence >= ?2)
+	spentFrom = `SELECT (SELECT coalesce(sum(energy), 0) FROM responses` + db.ByResponsesHistory +
+		` WHERE conversation_id = ?1 AND sequence >= ?2)
  + (SELECT coalesce(sum(energy), 0) FROM turns WHERE conversation_id = ?1 AND sequence >= ?2)`
 )
 
@@ -232,7 +239,9 @@ func energyFrom(v *models.ConversationView) int64 { return max(0, v.NextSequence
 
 // EnergyOf is what a conversation has spent, and its budget, over its last energyEntries
 // entries: at most most points, evenly thinned. CodeNotFound as for Conversation.
-func (s *Store) EnergyOf(ctx context.Context, actor models.Actor, id models.ConversationID, most int) ([]models.EnergyPoint, error) {
+func (s *Store) EnergyOf(
+	ctx context.Context, actor models.Actor, id models.ConversationID, most int,
+) ([]models.EnergyPoint, error) {
 	var points []models.EnergyPoint
 	err := s.db.Snapshot(ctx, func(ctx context.Context) error {
 		v, err := s.Requests.Conversation(ctx, actor, id)
@@ -351,7 +360,9 @@ func burnt(points energyBuckets, used int64, budget *int64) []models.EnergyPoint
 // EnergyBy returns the energy of a conversation's last energyEntries entries by what it was spent on, the largest
 // first, at most most shares; after them the energy spent before these entries, if any. CodeNotFound as for
 // Conversation.
-func (s *Store) EnergyBy(ctx context.Context, actor models.Actor, id models.ConversationID, most int) ([]models.EnergyShare, error) {
+func (s *Store) EnergyBy(
+	ctx context.Context, actor models.Actor, id models.ConversationID, most int,
+) ([]models.EnergyShare, error) {
 	var shares []models.EnergyShare
 	err := s.db.Snapshot(ctx, func(ctx context.Context) error {
 		v, err := s.Requests.Conversation(ctx, actor, id)

@@ -24,12 +24,16 @@ const (
 	pauseEscalation = `UPDATE escalations SET paused_at = ? WHERE response_id = ? AND paused_at IS NULL`
 	moveEscalation  = `UPDATE escalations SET due_at = ?, paused_at = NULL WHERE response_id = ? AND step = ?`
 	stepTaken       = `UPDATE responses SET escalation = ? WHERE id = ? AND approval_status = 'pending' AND escalation < ?`
-	nextEscalation  = `SELECT due_at FROM escalations` + db.ByEscalationsDue + ` WHERE paused_at IS NULL ORDER BY due_at LIMIT 1`
-	dueEscalations  = `SELECT * FROM escalations` + db.ByEscalationsDue + ` WHERE paused_at IS NULL AND due_at <= ? ORDER BY due_at, response_id, step LIMIT ?`
+	nextEscalation  = `SELECT due_at FROM escalations` + db.ByEscalationsDue +
+		` WHERE paused_at IS NULL ORDER BY due_at LIMIT 1`
+	dueEscalations = `SELECT * FROM escalations` + db.ByEscalationsDue +
+		` WHERE paused_at IS NULL AND due_at <= ? ORDER BY due_at, response_id, step LIMIT ?`
 )
 
 // andSteps adds whom a rule asks later: people as they are now, groups by name.
-func (t *Tx) andSteps(named []models.Approver, steps []policy.Escalation, as models.NamedAs) ([]models.Approver, error) {
+func (t *Tx) andSteps(
+	named []models.Approver, steps []policy.Escalation, as models.NamedAs,
+) ([]models.Approver, error) {
 	for i, s := range steps {
 		emails, groups := splitReviewers(s.To)
 		people, err := t.named(emails)
@@ -52,7 +56,8 @@ func (t *Tx) laterAble(r *models.Response) (bool, error) {
 	}
 	who := r.Later()
 	able, err := t.enabledOf(who.Able())
-	return slices.ContainsFunc(able, func(id models.UserID) bool { return id != r.OwnerID || who.SelfApproval != models.SelfNever }), err
+	return slices.ContainsFunc(able,
+		func(id models.UserID) bool { return id != r.OwnerID || who.SelfApproval != models.SelfNever }), err
 }
 
 // planEscalation notes when further people are asked about a request that has begun to wait.
@@ -193,7 +198,8 @@ func (t *Tx) takeStep(a *models.Approval, step int) error {
 	}
 	t.Publish(events.Approval(string(a.ID)))
 	escalation := models.System("escalation")
-	if err := t.Record(escalation, requests.StepAction, ledger.SubjectOf(&a.Response, readers), stepEntry{Digest: a.Digest, Step: step, Reviewers: routed}); err != nil {
+	if err := t.Record(escalation, requests.StepAction, ledger.SubjectOf(&a.Response, readers),
+		stepEntry{Digest: a.Digest, Step: step, Reviewers: routed}); err != nil {
 		return err
 	}
 	return t.reroute(escalation, a)
@@ -213,7 +219,9 @@ const escalated = `UPDATE responses SET escalated_at = ? WHERE id = ? AND approv
 // repeat of the last note is that note.
 //
 // Codes: forbidden (agents only), not_found, invalid; with the current row: already_decided, expired.
-func (s *Store) Escalate(ctx context.Context, actor models.Actor, id models.ResponseID, text string) (*models.Approval, error) {
+func (s *Store) Escalate(
+	ctx context.Context, actor models.Actor, id models.ResponseID, text string,
+) (*models.Approval, error) {
 	if !actor.IsAgent() {
 		return nil, models.Errorf(models.CodeForbidden, "Only the agent that asked may escalate its request.")
 	}

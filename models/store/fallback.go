@@ -19,7 +19,8 @@ import (
 // agent, nor a rule for its tool, nor its own risk is against it (I11).
 func (s *Store) FallbackFor(ctx context.Context, a *models.Approval) (on bool, until *time.Time, err error) {
 	v, err := s.CurrentPolicy(ctx)
-	if err != nil || !v.Compiled.FallbackFor(policy.Call{Kind: a.Kind, ToolName: a.ToolName, Template: a.Template, At: s.Now()}) {
+	if err != nil ||
+		!v.Compiled.FallbackFor(policy.Call{Kind: a.Kind, ToolName: a.ToolName, Template: a.Template, At: s.Now()}) {
 		return false, nil, err
 	}
 	denied := a.Status() == models.StatusRejected && a.Cause != models.CauseReviewer
@@ -60,7 +61,8 @@ func (t *Tx) checkFallback(at time.Time) error {
 		}
 		until = row.CreatedAt
 	}
-	return models.Errorf(models.CodeForbidden, "fallback_auto_approve was not on at that time: ask, and wait for the decision.")
+	return models.Errorf(models.CodeForbidden,
+		"fallback_auto_approve was not on at that time: ask, and wait for the decision.")
 }
 
 // ranWithoutAnswer writes into the row what a client reports that it did without an answer.
@@ -103,7 +105,8 @@ func (t *Tx) ranBeside(q *asked, a *models.Approval) error {
 	if err != nil || !again && (a.Cause == models.CauseFallback || a.MayRun()) {
 		return err
 	}
-	text := "Its client " + models.RanText(q.fallback, a.Risk) + "; it was " + string(a.Status()) + " here when that was reported."
+	text := "Its client " + models.RanText(q.fallback, a.Risk) + "; it was " + string(a.Status()) +
+		" here when that was reported."
 	if again {
 		text = "Its client " + models.RanText(q.fallback, a.Risk) + ", after the call had run before."
 	}
@@ -119,7 +122,9 @@ func (t *Tx) ranBeside(q *asked, a *models.Approval) error {
 // nothing did.
 func (t *Tx) stoppedAt(agent models.AgentID, at time.Time) (*models.Stop, error) {
 	var stop models.Stop
-	err := t.Gorm().Select("id", "agent_id", "note", "by_name").Where("agent_id IN ('', ?) AND at <= ? AND (lifted_at IS NULL OR lifted_at > ?)", agent, at, at).Order("at").Take(&stop).Error
+	err := t.Gorm().Select("id", "agent_id", "note",
+		"by_name").Where("agent_id IN ('', ?) AND at <= ? AND (lifted_at IS NULL OR lifted_at > ?)", agent, at,
+		at).Order("at").Take(&stop).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		return nil, nil //nolint:nilnil // nothing is an answer
 	}

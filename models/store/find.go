@@ -124,31 +124,39 @@ func (t *Tx) repeatedCall(actor models.Actor, q *asked) (*models.Approval, error
 	}
 	if a.Digest != q.digestUnder(a.DigestVersion) {
 		return nil, &models.Error{
-			Code: models.CodeKeyConflict, Text: "A request with this call_id exists with a different " + q.content() + "; nothing was changed.", Approval: requests.At(a, t.Now),
+			Code:     models.CodeKeyConflict,
+			Text:     "A request with this call_id exists with a different " + q.content() + "; nothing was changed.",
+			Approval: requests.At(a, t.Now),
 		}
 	}
 	return a, nil
 }
 
 // repeated checks that a request with the key of an existing row is that same request.
-func (t *Tx) repeated(actor models.Actor, q *asked, a *models.Approval) (*models.Approval, *models.Conversation, error) {
+func (t *Tx) repeated(
+	actor models.Actor, q *asked, a *models.Approval,
+) (*models.Approval, *models.Conversation, error) {
 	if a.AgentID != actor.AgentID() {
 		return nil, nil, idTaken("approvalId")
 	}
 	if q.usedUp(a) { // by an approvalId, which names one row for good
 		return nil, nil, &models.Error{
-			Code: models.CodeKeyConflict, Text: "The call of this request has run, so its approvalId is used up: ask under a new one.", Approval: requests.At(a, t.Now),
+			Code:     models.CodeKeyConflict,
+			Text:     "The call of this request has run, so its approvalId is used up: ask under a new one.",
+			Approval: requests.At(a, t.Now),
 		}
 	}
 	conflict := func(what string) (*models.Approval, *models.Conversation, error) {
 		return nil, nil, &models.Error{
-			Code: models.CodeKeyConflict, Text: "A request with this key exists with a different " + what + "; nothing was changed.",
+			Code:     models.CodeKeyConflict,
+			Text:     "A request with this key exists with a different " + what + "; nothing was changed.",
 			Approval: requests.At(a, t.Now),
 		}
 	}
 	if a.Digest == q.digestUnder(a.DigestVersion) && q.losesEdit(a) {
 		return nil, nil, &models.Error{
-			Code: models.CodeKeyConflict, Text: "A request with this key was asked by a client that takes another input than it sent, and this one does not: send acceptsEdits and run decision.input, or ask under another key.",
+			Code:     models.CodeKeyConflict,
+			Text:     "A request with this key was asked by a client that takes another input than it sent, and this one does not: send acceptsEdits and run decision.input, or ask under another key.",
 			Approval: requests.At(a, t.Now),
 		}
 	}
@@ -172,7 +180,10 @@ func (t *Tx) repeated(actor models.Actor, q *asked, a *models.Approval) (*models
 }
 
 func idTaken(field string) error {
-	return &models.Error{Code: models.CodeIDTaken, Text: "This " + field + " is in use elsewhere; choose another.", Fields: map[string]string{field: "is taken"}}
+	return &models.Error{
+		Code: models.CodeIDTaken, Text: "This " + field + " is in use elsewhere; choose another.",
+		Fields: map[string]string{field: "is taken"},
+	}
 }
 
 // content is what a digest covers, for a sentence.
@@ -216,7 +227,8 @@ func (t *Tx) maySee(actor models.Actor, r *models.Response) (bool, error) {
 
 // placeOf is the row of a response in the place that it was read in.
 func (t *Tx) placeOf(r *models.Response) *gorm.DB {
-	return t.Gorm().Model(&models.Response{}).Where("id = ? AND conversation_id = ? AND sequence = ?", r.ID, r.ConversationID, r.Sequence)
+	return t.Gorm().Model(&models.Response{}).Where("id = ? AND conversation_id = ? AND sequence = ?", r.ID,
+		r.ConversationID, r.Sequence)
 }
 
 // updateOne is a compare-and-set: row names one row and the state that it leaves.

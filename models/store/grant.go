@@ -22,7 +22,9 @@ import (
 // Codes: forbidden (also when the policy has grants switched off), not_a_reviewer (may not approve such calls),
 // not_found, invalid (fixed, hours, uses), digest_required, wrong_decision_kind; conflict when the same grant is live,
 // or too many are; with the current row: digest_mismatch, already_decided for a rejected request.
-func (s *Store) MakeGrant(ctx context.Context, actor models.Actor, id models.ResponseID, in models.GrantInput) (*models.Grant, error) {
+func (s *Store) MakeGrant(
+	ctx context.Context, actor models.Actor, id models.ResponseID, in models.GrantInput,
+) (*models.Grant, error) {
 	if err := needPersonForGrant(actor); err != nil {
 		return nil, err
 	}
@@ -56,7 +58,8 @@ func mayGrant(actor models.Actor, a *models.Approval) error {
 	wrong := func(text string) error { return models.Errorf(models.CodeWrongDecisionKind, "%s", text) }
 	switch {
 	case !actor.Admin && a.OwnerID != actor.UserID():
-		return models.Errorf(models.CodeForbidden, "Only the conversation's owner and admins can pre-approve similar calls; you may decide this request.")
+		return models.Errorf(models.CodeForbidden,
+			"Only the conversation's owner and admins can pre-approve similar calls; you may decide this request.")
 	case a.Kind != models.KindToolCall:
 		return wrong("Only tool calls can be pre-approved.")
 	case a.UpstreamID != nil:
@@ -74,7 +77,10 @@ func mayGrant(actor models.Actor, a *models.Approval) error {
 	case !a.RequiresApproval && a.Cause != models.CauseGrant:
 		return wrong("Nobody was asked about this call, so it needs no pre-approval.")
 	case a.Status() == models.StatusRejected:
-		return &models.Error{Code: models.CodeAlreadyDecided, Text: "This call was rejected: pre-approve similar calls from one that was not.", Approval: a}
+		return &models.Error{
+			Code: models.CodeAlreadyDecided, Text: "This call was rejected: pre-approve similar calls from one that was not.",
+			Approval: a,
+		}
 	}
 	return nil
 }
@@ -88,7 +94,9 @@ func (t *Tx) makeGrant(actor models.Actor, a *models.Approval, in models.GrantIn
 			Fields: map[string]string{"digest": "is required to pre-approve similar calls"},
 		}
 	default:
-		return nil, &models.Error{Code: models.CodeDigestMismatch, Text: "This is not the request that was shown: its digest differs.", Approval: a}
+		return nil, &models.Error{
+			Code: models.CodeDigestMismatch, Text: "This is not the request that was shown: its digest differs.", Approval: a,
+		}
 	}
 	if err := t.grantsAllowed(actor, a); err != nil {
 		return nil, err
@@ -101,7 +109,8 @@ func (t *Tx) makeGrant(actor models.Actor, a *models.Approval, in models.GrantIn
 		return nil, err
 	}
 	g := &models.Grant{
-		ID: models.NewID[models.GrantID](), OwnerID: a.OwnerID, AgentID: a.AgentID, ToolName: a.ToolName, Fixed: fixed, Free: free,
+		ID: models.NewID[models.GrantID](), OwnerID: a.OwnerID, AgentID: a.AgentID, ToolName: a.ToolName, Fixed: fixed,
+		Free:   free,
 		MadeBy: actor.UserID(), MakerName: actor.Name, MadeFrom: a.ID, CreatedAt: t.Now,
 		ExpiresAt: t.Now.Add(time.Duration(in.Hours) * time.Hour), MaxUses: int64(in.Uses),
 	}
@@ -118,7 +127,8 @@ func (t *Tx) makeGrant(actor models.Actor, a *models.Approval, in models.GrantIn
 	}
 	t.grantChanged(g)
 	return g, t.Record(actor, "grant.made", ledger.SubjectOf(&a.Response, nil), grantEntry{
-		Grant: g.ID, Agent: g.AgentID, Tool: g.ToolName, Fixed: models.Digest([]byte(g.Fixed)), Free: models.Digest([]byte(g.Free)),
+		Grant: g.ID, Agent: g.AgentID, Tool: g.ToolName, Fixed: models.Digest([]byte(g.Fixed)),
+		Free:    models.Digest([]byte(g.Free)),
 		Expires: g.ExpiresAt.Format(db.TimeFormat), MaxUses: g.MaxUses,
 	})
 }
@@ -133,18 +143,22 @@ func (t *Tx) grantsAllowed(actor models.Actor, a *models.Approval) error {
 	if !p.Document().GrantsEnabled {
 		return models.Errorf(models.CodeForbidden, "Pre-approvals are switched off in the policy (grants_enabled).")
 	}
-	j, err := t.judge(version, p, policy.Call{Kind: a.Kind, ToolName: a.ToolName, Explicit: true}, judgedRow(a, a.ToolInputJSON, t.Now))
+	j, err := t.judge(version, p, policy.Call{Kind: a.Kind, ToolName: a.ToolName, Explicit: true},
+		judgedRow(a, a.ToolInputJSON, t.Now))
 	if err != nil {
 		return err
 	}
 	switch {
 	case j.Effect == policy.EffectDeny:
-		return models.Errorf(models.CodeWrongDecisionKind, "The policy denies such calls now: a pre-approval would cover none.")
+		return models.Errorf(models.CodeWrongDecisionKind,
+			"The policy denies such calls now: a pre-approval would cover none.")
 	case j.Risk.DecidedAlone():
-		return models.Errorf(models.CodeWrongDecisionKind, "The policy now says that such calls are of %s risk: they are always decided one by one.", j.Risk)
+		return models.Errorf(models.CodeWrongDecisionKind,
+			"The policy now says that such calls are of %s risk: they are always decided one by one.", j.Risk)
 	}
 	if len(j.Checklist) > 0 {
-		return models.Errorf(models.CodeWrongDecisionKind, "The policy has a checklist for such calls now: they are always decided one by one.")
+		return models.Errorf(models.CodeWrongDecisionKind,
+			"The policy has a checklist for such calls now: they are always decided one by one.")
 	}
 	now := models.Response{OwnerID: a.OwnerID}
 	if _, _, err := t.whoDecides(&now, j); err != nil {
@@ -187,7 +201,8 @@ func (t *Tx) checkGrant(a *models.Approval, in models.GrantInput) (fixed, free s
 	return fixed, free, nil
 }
 
-const liveGrants = `SELECT count(*) AS live, coalesce(sum(fixed = ? AND free = ?), 0) AS same FROM grants` + db.ByGrantsLive + `
+const liveGrants = `SELECT count(*) AS live, coalesce(sum(fixed = ? AND free = ?), 0) AS same FROM grants` +
+	db.ByGrantsLive + `
  WHERE agent_id = ? AND tool_name = ? AND revoked_at IS NULL AND expires_at > ? AND uses < max_uses`
 
 // roomForGrant refuses the same grant twice, as a form sent twice would make it,
@@ -201,7 +216,8 @@ func (t *Tx) roomForGrant(g *models.Grant) error {
 	case found.Same > 0:
 		return models.Errorf(models.CodeConflict, "The same pre-approval is active already: revoke it first.")
 	case found.Live >= models.MaxLiveGrants:
-		return models.Errorf(models.CodeConflict, "%d pre-approvals are active for this agent and tool: revoke some first.", found.Live)
+		return models.Errorf(models.CodeConflict, "%d pre-approvals are active for this agent and tool: revoke some first.",
+			found.Live)
 	}
 	return nil
 }
@@ -245,7 +261,8 @@ func (t *Tx) revokeGrant(actor models.Actor, g *models.Grant) error {
 	g.RevokedAt, g.RevokedBy, g.RevokerName = &when, &by, actor.Name
 	t.grantChanged(g)
 	var conversation models.ConversationID
-	if err := t.Gorm().Raw(`SELECT conversation_id FROM responses WHERE id = ?`, g.MadeFrom).Scan(&conversation).Error; err != nil {
+	if err := t.Gorm().Raw(`SELECT conversation_id FROM responses WHERE id = ?`,
+		g.MadeFrom).Scan(&conversation).Error; err != nil {
 		return fmt.Errorf("read the request of a pre-approval: %w", err)
 	}
 	return t.Record(actor, "grant.revoked", ledger.Subject{Owner: g.OwnerID, Conversation: conversation, Response: g.MadeFrom}, grantEntry{
@@ -275,7 +292,8 @@ type grantEntry struct {
 // nothing in the database: the use is counted when the call is stored, by
 // useGrant, in the same transaction.
 func (t *Tx) granted(a *models.Approval) (bool, error) {
-	if a.Kind != models.KindToolCall || a.Risk.DecidedAlone() || a.InputBytes != nil || a.DrawnInPart() || a.UpstreamID != nil {
+	if a.Kind != models.KindToolCall || a.Risk.DecidedAlone() || a.InputBytes != nil || a.DrawnInPart() ||
+		a.UpstreamID != nil {
 		return false, nil
 	}
 	if may, err := t.anyGrant(); !may || err != nil {

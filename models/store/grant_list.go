@@ -22,7 +22,8 @@ type GrantList struct {
 // grantColumns read one models.Grant. fixed and free are as they are shown.
 func grantColumns(fixed, free string) string {
 	return grantRow.Columns("g", map[string]string{
-		"fixed": fixed + ` AS fixed`, "free": free + ` AS free`, "agent_name": `a.name AS agent_name`, "owner_name": `o.name AS owner_name`,
+		"fixed": fixed + ` AS fixed`, "free": free + ` AS free`, "agent_name": `a.name AS agent_name`,
+		"owner_name":       `o.name AS owner_name`,
 		"maker_may_decide": `(m.disabled_at IS NULL AND (m.role = 'admin' OR m.id = g.owner_id)) AS maker_may_decide`,
 	})
 }
@@ -55,7 +56,8 @@ func (s *Store) Grants(ctx context.Context, actor models.Actor, after string, li
 func (s *Store) grants(actor models.Actor, after db.Cursor, limit int) *db.List[models.Grant] {
 	l := &db.List[models.Grant]{
 		Walks: []db.Walk{{From: db.Say(`grants` + db.ByGrantsAll)}},
-		Order: []db.Key{{Name: `created_at`, Is: `created_at`}, {Name: `id`, Is: `id`}}, Down: true, Limit: db.PageSize(limit),
+		Order: []db.Key{{Name: `created_at`, Is: `created_at`}, {Name: `id`, Is: `id`}}, Down: true,
+		Limit:   db.PageSize(limit),
 		Columns: briefGrant, From: `JOIN grants g ON g.id = k.id` + grantFrom,
 		Read: func(ctx context.Context, query string, args ...any) (items []models.Grant, err error) {
 			return items, s.db.Gorm(ctx).Raw(query, args...).Scan(&items).Error
@@ -81,7 +83,9 @@ type GrantUses struct {
 }
 
 // grantUses are the calls that a grant let through, newest first.
-func (s *Store) grantUses(ctx context.Context, id models.GrantID, after string, limit int) (items []models.Brief, next string, err error) {
+func (s *Store) grantUses(
+	ctx context.Context, id models.GrantID, after string, limit int,
+) (items []models.Brief, next string, err error) {
 	limit = db.PageSize(limit)
 	err = s.db.Snapshot(ctx, func(ctx context.Context) (err error) {
 		g := s.db.Gorm(ctx).Where("grant_id = ?", id).Order("number DESC").Limit(limit + 1)
@@ -98,7 +102,9 @@ func (s *Store) grantUses(ctx context.Context, id models.GrantID, after string, 
 // Grant is one grant and the calls it let through, going on after the key of the
 // page before. CodeNotFound for those who may not revoke it; agents are
 // CodeForbidden. Who made it and may not decide any more sees none of the calls.
-func (s *Store) Grant(ctx context.Context, actor models.Actor, id models.GrantID, after string, limit int) (GrantUses, error) {
+func (s *Store) Grant(
+	ctx context.Context, actor models.Actor, id models.GrantID, after string, limit int,
+) (GrantUses, error) {
 	if err := needPersonForGrant(actor); err != nil {
 		return GrantUses{}, err
 	}
@@ -143,7 +149,9 @@ const reachQuery = `SELECT tool_input_json, input_bytes, created_at FROM respons
 // GrantReach is how many of the latest calls of the request's agent and tool, the request itself left out, a grant
 // made on it would have covered. For those who may make one. Codes: forbidden, not_found, invalid (fixed),
 // wrong_decision_kind; already_decided for a rejected request.
-func (s *Store) GrantReach(ctx context.Context, actor models.Actor, id models.ResponseID, fixed []string) (models.GrantReach, error) {
+func (s *Store) GrantReach(
+	ctx context.Context, actor models.Actor, id models.ResponseID, fixed []string,
+) (models.GrantReach, error) {
 	var reach models.GrantReach
 	if err := needPersonForGrant(actor); err != nil {
 		return reach, err
@@ -163,7 +171,8 @@ func (s *Store) GrantReach(ctx context.Context, actor models.Actor, id models.Re
 	if g.Fixed, g.Free, err = shape.Split(fixed); err != nil {
 		return reach, err
 	}
-	rows, err := s.db.Reads().QueryContext(context.WithoutCancel(ctx), reachQuery, a.AgentID, a.ToolName, a.ID, reachCalls+1)
+	rows, err := s.db.Reads().QueryContext(context.WithoutCancel(ctx), reachQuery, a.AgentID, a.ToolName, a.ID,
+		reachCalls+1)
 	if err != nil {
 		return reach, fmt.Errorf("look at past calls: %w", err)
 	}

@@ -14,7 +14,8 @@ import (
 var (
 	// waitForGroup are the requests that wait and name a group (?1, as it is frozen), or one
 	// of whose edits was proposed under a rule that names it.
-	waitForGroup = `SELECT id FROM responses` + db.ByResponsesPendingGroups + ` WHERE approval_status = 'pending' AND ` + db.Contains(`approvers`, `'"group":'`) + ` AND ` + db.Contains(`approvers`, `?1`) + `
+	waitForGroup = `SELECT id FROM responses` + db.ByResponsesPendingGroups + ` WHERE approval_status = 'pending' AND ` +
+		db.Contains(`approvers`, `'"group":'`) + ` AND ` + db.Contains(`approvers`, `?1`) + `
  UNION ALL SELECT r.id FROM responses r` + db.ByResponsesPendingRisk + ` CROSS JOIN votes v` + db.ByVotesWaiting + ` ON v.response_id = r.id
  WHERE r.approval_status = 'pending' AND v.waits_for <> '' AND ` + db.Contains(`v.waits_for`, `?1`)
 	everProposed = `SELECT v.* FROM votes v` + db.ByVotesWaiting + ` WHERE v.response_id = ? AND v.waits_for <> ''`
@@ -127,7 +128,8 @@ func (t *Tx) routeTo(actor models.Actor, a *models.Approval, user models.UserID)
 		return err
 	}
 	t.Publish(events.Approval(string(a.ID)))
-	return t.Record(actor, "approval.routed", ledger.SubjectOf(&a.Response, []models.UserID{user}), routedEntry{Digest: a.Digest, Joined: user})
+	return t.Record(actor, "approval.routed", ledger.SubjectOf(&a.Response, []models.UserID{user}),
+		routedEntry{Digest: a.Digest, Joined: user})
 }
 
 // routeNoMore takes a pending request from those among some people who have no reason left
@@ -179,7 +181,8 @@ func (t *Tx) unroute(actor models.Actor, a *models.Approval, idle []models.UserI
 		t.Publish(events.InboxOf(string(user)))
 	}
 	t.Publish(events.Approval(string(a.ID)), events.InboxOfAdmins)
-	return t.Record(actor, "approval.routed", ledger.SubjectOf(&a.Response, nil), routedEntry{Digest: a.Digest, Left: left})
+	return t.Record(actor, "approval.routed", ledger.SubjectOf(&a.Response, nil),
+		routedEntry{Digest: a.Digest, Left: left})
 }
 
 // everAsked are all whom a request names, and each edit of it that was ever proposed: whom an

@@ -27,7 +27,9 @@ const (
 //
 // Codes: forbidden (people only), not_found, not_a_reviewer, invalid (to, note); with the current row:
 // already_decided, expired, being_decided.
-func (s *Store) HandOver(ctx context.Context, actor models.Actor, id models.ResponseID, to models.UserID, note string) (*models.HandOver, error) {
+func (s *Store) HandOver(
+	ctx context.Context, actor models.Actor, id models.ResponseID, to models.UserID, note string,
+) (*models.HandOver, error) {
 	if !actor.IsPerson() {
 		return nil, models.Errorf(models.CodeForbidden, "Only a person may hand a request over.")
 	}
@@ -54,7 +56,9 @@ func (s *Store) HandOver(ctx context.Context, actor models.Actor, id models.Resp
 			out = &there[0]
 			return nil
 		}
-		out = &models.HandOver{ID: models.NewID[models.HandOverID](), ResponseID: id, FromUser: actor.UserID(), ToUser: to, Note: note, At: t.Now}
+		out = &models.HandOver{
+			ID: models.NewID[models.HandOverID](), ResponseID: id, FromUser: actor.UserID(), ToUser: to, Note: note, At: t.Now,
+		}
 		return t.handOver(actor, a, out)
 	})
 	if err != nil {
@@ -76,7 +80,8 @@ func (t *Tx) mayHandOver(actor models.Actor, a *models.Approval, to models.UserI
 	if may, err := c.mayApprove(from, &a.Response); err != nil {
 		return err
 	} else if !may {
-		return notAReviewer(a.Approvers(), "You can't hand this request over, because you can't approve it in your own right. ")
+		return notAReviewer(a.Approvers(),
+			"You can't hand this request over, because you can't approve it in your own right. ")
 	}
 	may := false
 	if to != actor.UserID() {
@@ -90,7 +95,8 @@ func (t *Tx) mayHandOver(actor models.Actor, a *models.Approval, to models.UserI
 	case a.NoSubstitutes:
 		return models.Invalid("to", "must be somebody who may approve this request: its rule lets nobody act for others")
 	}
-	return models.Invalid("to", "must be somebody who may approve this request, or whom an admin has accepted as your substitute, and who doesn't own the agent or the conversation")
+	return models.Invalid("to",
+		"must be somebody who may approve this request, or whom an admin has accepted as your substitute, and who doesn't own the agent or the conversation")
 }
 
 // takes reports whether a request can be handed to somebody by somebody else.
@@ -177,7 +183,8 @@ func (t *Tx) takeOverBack(actor models.Actor, a *models.Approval, h *models.Hand
 	if err != nil {
 		return err
 	}
-	if err := t.Record(actor, "approval.hand_over_taken_back", ledger.SubjectOf(&a.Response, readers), handOverEntry{Digest: a.Digest, HandOver: h.ID, To: h.ToUser}); err != nil {
+	if err := t.Record(actor, "approval.hand_over_taken_back", ledger.SubjectOf(&a.Response, readers),
+		handOverEntry{Digest: a.Digest, HandOver: h.ID, To: h.ToUser}); err != nil {
 		return err
 	}
 	return t.rerouteOne(actor, a)
@@ -187,7 +194,9 @@ func (t *Tx) takeOverBack(actor models.Actor, a *models.Approval, h *models.Hand
 // hand it over.
 //
 // Codes: forbidden (people only), not_found.
-func (s *Store) MayHandOverTo(ctx context.Context, actor models.Actor, id models.ResponseID) ([]models.PersonRef, error) {
+func (s *Store) MayHandOverTo(
+	ctx context.Context, actor models.Actor, id models.ResponseID,
+) ([]models.PersonRef, error) {
 	if !actor.IsPerson() {
 		return nil, models.Errorf(models.CodeForbidden, "Only a person may hand a request over.")
 	}

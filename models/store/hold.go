@@ -21,9 +21,13 @@ func checkOutside(a *models.Approval, in models.DecisionInput, verdict models.Ve
 	switch {
 	case a.UpstreamID == nil:
 	case a.Kind == models.KindQuestion && verdict == models.VerdictReject:
-		return models.Errorf(models.CodeWrongDecisionKind, "The other system waits for an answer: its questions can't be declined.")
+		return models.Errorf(models.CodeWrongDecisionKind,
+			"The other system waits for an answer: its questions can't be declined.")
 	case verdict == models.VerdictReject && strings.TrimSpace(in.Reason) == "":
-		return &models.Error{Code: models.CodeCommentRequired, Text: "The other system requires a reason for a rejection.", Fields: map[string]string{"reason": "is required"}}
+		return &models.Error{
+			Code: models.CodeCommentRequired, Text: "The other system requires a reason for a rejection.",
+			Fields: map[string]string{"reason": "is required"},
+		}
 	}
 	return nil
 }
@@ -31,7 +35,9 @@ func checkOutside(a *models.Approval, in models.DecisionInput, verdict models.Ve
 // hold keeps a verdict from becoming the outcome: until its undo window is over and, of an outside approval, until the
 // other system has it. The row stays pending, and no one else can decide it (I1). A decision made before the deadline
 // counts: from now on the request's own deadline does not end it.
-func (t *Tx) hold(actor models.Actor, a *models.Approval, v *models.Vote, window time.Duration) (*models.Approval, error) {
+func (t *Tx) hold(
+	actor models.Actor, a *models.Approval, v *models.Vote, window time.Duration,
+) (*models.Approval, error) {
 	until := t.Now.Add(window)
 	if a.UpstreamID != nil {
 		until = until.Add(deliverFor)
@@ -62,8 +68,10 @@ func (t *Tx) hold(actor models.Actor, a *models.Approval, v *models.Vote, window
 		return nil, err
 	}
 	return a, t.Record(actor, "approval.voted", ledger.SubjectOf(&a.Response, readers), settledEntry{
-		Digest: a.Digest, Status: models.StatusPending, Verdict: v.Verdict, Edited: v.InputDigest, Reason: models.DigestOfText(v.Reason), Seen: v.SeenDigest != "", Checked: v.Ticked(), Behalf: v.BehalfOf, ForName: v.BehalfName,
-		Vote: v.ID, Until: until.Format(db.TimeFormat),
+		Digest: a.Digest, Status: models.StatusPending, Verdict: v.Verdict, Edited: v.InputDigest,
+		Reason: models.DigestOfText(v.Reason), Seen: v.SeenDigest != "", Checked: v.Ticked(), Behalf: v.BehalfOf,
+		ForName: v.BehalfName,
+		Vote:    v.ID, Until: until.Format(db.TimeFormat),
 	})
 }
 
@@ -143,7 +151,8 @@ func (t *Tx) settleHeld(actor models.Actor, a *models.Approval) (ending, error) 
 	if err := t.Changes("responses", r.ID); err != nil {
 		return ending{}, err
 	}
-	n, err := t.Exec(t.s.hot.settleHeld, r.Status(), r.ApprovalTimestamp, r.ApprovalFeedback, r.Cause, r.DecidedBy, r.VoteID, r.Answer, r.ID)
+	n, err := t.Exec(t.s.hot.settleHeld, r.Status(), r.ApprovalTimestamp, r.ApprovalFeedback, r.Cause, r.DecidedBy,
+		r.VoteID, r.Answer, r.ID)
 	if err != nil {
 		return ending{}, fmt.Errorf("settle held approval: %w", err)
 	}

@@ -92,5 +92,6 @@ func (q *asked) losesEdit(a *models.Approval) bool {
 // fits reports whether the decision on a pending request also decides this call: the call says nothing that the
 // reviewer is not shown, and demands nothing that the request does not.
 func (q *asked) fits(a *models.Approval) bool {
-	return q.Explanation.Repeats(&a.Explanation) && (q.JobID == "" || q.JobID == orEmpty(a.JobID)) && q.Template == a.Template && !q.losesEdit(a)
+	return q.Explanation.Repeats(&a.Explanation) && (q.JobID == "" || q.JobID == orEmpty(a.JobID)) &&
+		q.Template == a.Template && !q.losesEdit(a)
 }

@@ -29,15 +29,18 @@ type judgedCall struct {
 // judgedRow is a call that is stored; its input may be another one, where a person edits it.
 func judgedRow(a *models.Approval, input string, at time.Time) judgedCall {
 	return judgedCall{
-		id: a.ID, digest: a.Digest, agent: a.AgentName, owner: a.OwnerID, conversation: models.NameOfConversation(a.ConversationID, a.RunID), at: at, input: []byte(input), removed: a.IsRemoved(),
+		id: a.ID, digest: a.Digest, agent: a.AgentName, owner: a.OwnerID,
+		conversation: models.NameOfConversation(a.ConversationID, a.RunID), at: at, input: []byte(input),
+		removed: a.IsRemoved(),
 	}
 }
 
 // judgedAsk is a call that an agent asks about.
 func judgedAsk(actor models.Actor, q *asked, id models.ResponseID, at time.Time) judgedCall {
 	return judgedCall{
-		id: id, digest: q.digest, agent: actor.Name, owner: actor.OwnerID, conversation: cmp.Or(q.RunID, q.Session, string(q.conversation)),
-		at: at, input: q.Input,
+		id: id, digest: q.digest, agent: actor.Name, owner: actor.OwnerID,
+		conversation: cmp.Or(q.RunID, q.Session, string(q.conversation)),
+		at:           at, input: q.Input,
 	}
 }
 
@@ -103,7 +106,8 @@ func (t *Tx) logJudgement(version int64, c policy.Call, of judgedCall, j policy.
 		t.s.log.LogAttrs(t.Caller, slog.LevelDebug, "policy judged",
 			slog.String("approval", string(of.id)), slog.String("tool", c.ToolName),
 			slog.String("effect", string(j.Effect)), slog.String("rule", j.Rule), slog.String("cause", string(j.Cause)),
-			slog.String("risk", string(j.Risk)), slog.Int64("policy_version", version), slog.String("digest", of.digest), slog.Bool("ahead", ahead))
+			slog.String("risk", string(j.Risk)), slog.Int64("policy_version", version), slog.String("digest", of.digest),
+			slog.Bool("ahead", ahead))
 	}
 }
 
@@ -123,7 +127,8 @@ func (a *ahead) of(p *policy.Policy, c policy.Call, of judgedCall) bool {
 		return false
 	}
 	was, is := a.judged, of
-	return a.call.Kind == c.Kind && a.call.ToolName == c.ToolName && a.call.Explicit == c.Explicit && a.call.Template == c.Template && a.call.Pending == c.Pending &&
+	return a.call.Kind == c.Kind && a.call.ToolName == c.ToolName && a.call.Explicit == c.Explicit &&
+		a.call.Template == c.Template && a.call.Pending == c.Pending &&
 		was.digest == is.digest && was.agent == is.agent && was.owner == is.owner && was.conversation == is.conversation &&
 		was.removed == is.removed && bytes.Equal(was.input, is.input)
 }
@@ -144,7 +149,9 @@ func (s *Store) judgeAhead(ctx context.Context, actor models.Actor, q *asked) (*
 }
 
 // judgeAsk judges a request.
-func (t *Tx) judgeAsk(actor models.Actor, version int64, p *policy.Policy, q *asked, id models.ResponseID) (policy.Judgement, error) {
+func (t *Tx) judgeAsk(
+	actor models.Actor, version int64, p *policy.Policy, q *asked, id models.ResponseID,
+) (policy.Judgement, error) {
 	if q.Template != "" && q.fallback.IsZero() && !p.HasTemplate(q.Template) {
 		return policy.Judgement{}, unknownTemplate(p)
 	}
@@ -154,7 +161,9 @@ func (t *Tx) judgeAsk(actor models.Actor, version int64, p *policy.Policy, q *as
 
 // callOfAsk is a request as the policy is asked about it.
 func callOfAsk(actor models.Actor, q *asked, id models.ResponseID, at time.Time) (policy.Call, judgedCall) {
-	return policy.Call{Kind: q.Kind, ToolName: q.ToolName, Explicit: q.Explicit, Template: q.Template, At: at}, judgedAsk(actor, q, id, at)
+	return policy.Call{
+		Kind: q.Kind, ToolName: q.ToolName, Explicit: q.Explicit, Template: q.Template, At: at,
+	}, judgedAsk(actor, q, id, at)
 }
 
 // CallOf is a request as the policy would be asked about it now.

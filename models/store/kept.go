@@ -35,7 +35,8 @@ func (s *Store) checkKept(ctx context.Context) error {
 			lost, s.db.Path(), lost.Kept.Seq)
 	}
 	if err := s.writeAnyway(ctx, func(t *Tx) error {
-		return t.Record(s.opts.AcceptedBy, "ledger.loss_accepted", ledger.Subject{}, lossEntry{Kept: lost.Kept.String(), Found: lost.Has.String(), Missing: lost.Missing()})
+		return t.Record(s.opts.AcceptedBy, "ledger.loss_accepted", ledger.Subject{},
+			lossEntry{Kept: lost.Kept.String(), Found: lost.Has.String(), Missing: lost.Missing()})
 	}); err != nil {
 		return err
 	}
@@ -116,7 +117,8 @@ func (s *Store) TellHead(ctx context.Context, mail bool) error {
 			return err
 		}
 		for i := range to {
-			if err := t.QueueNotice(&to[i], models.NoticeLedgerHead, "", models.ChannelID(strconv.FormatInt(told.Seq, 10))); err != nil {
+			if err := t.QueueNotice(&to[i], models.NoticeLedgerHead, "",
+				models.ChannelID(strconv.FormatInt(told.Seq, 10))); err != nil {
 				return err
 			}
 		}

@@ -24,7 +24,9 @@ const (
 // Codes: forbidden, not_found, not_a_reviewer (who may not act for others any more), invalid, wrong_decision_kind
 // (outside approvals, whose clock is the other system's); with the current row: already_decided, expired,
 // being_decided.
-func (s *Store) AskBack(ctx context.Context, actor models.Actor, id models.ResponseID, text string) (*models.Approval, error) {
+func (s *Store) AskBack(
+	ctx context.Context, actor models.Actor, id models.ResponseID, text string,
+) (*models.Approval, error) {
 	if !actor.IsPerson() {
 		return nil, models.Errorf(models.CodeForbidden, "Only a person may ask a question.")
 	}
@@ -73,7 +75,10 @@ func (t *Tx) askBack(actor models.Actor, a *models.Approval, last *models.Note, 
 		return nil, err
 	}
 	if a.UpstreamID != nil {
-		return nil, &models.Error{Code: models.CodeWrongDecisionKind, Text: "The other system's clock cannot be stopped: approve or reject its request.", Approval: a}
+		return nil, &models.Error{
+			Code: models.CodeWrongDecisionKind,
+			Text: "The other system's clock cannot be stopped: approve or reject its request.", Approval: a,
+		}
 	}
 	// There must be room for the answer, without which the clock would not go on.
 	note, err := t.newNote(actor, a, last, text, models.MaxNotes-1)
@@ -109,7 +114,9 @@ func (t *Tx) askBack(actor models.Actor, a *models.Approval, last *models.Note, 
 //
 // Codes: forbidden (neither agent nor owner), not_found, invalid, wrong_decision_kind (an owner without a question);
 // with the current row: already_decided, expired.
-func (s *Store) AnswerNote(ctx context.Context, actor models.Actor, id models.ResponseID, text string) (*models.Approval, *models.Note, error) {
+func (s *Store) AnswerNote(
+	ctx context.Context, actor models.Actor, id models.ResponseID, text string,
+) (*models.Approval, *models.Note, error) {
 	if !actor.IsAgent() && !actor.IsPerson() {
 		return nil, nil, models.Errorf(models.CodeForbidden, "Only the agent that asked and its owner may answer.")
 	}
@@ -126,7 +133,9 @@ func (t *Tx) answerNote(actor models.Actor, a *models.Approval, last *models.Not
 		return nil, conflictOf(a)
 	}
 	if a.OpenNote == nil && actor.IsPerson() {
-		return nil, &models.Error{Code: models.CodeWrongDecisionKind, Text: "No question about this request waits for an answer.", Approval: a}
+		return nil, &models.Error{
+			Code: models.CodeWrongDecisionKind, Text: "No question about this request waits for an answer.", Approval: a,
+		}
 	}
 	most := int64(models.MaxNotes)
 	if a.OpenNote == nil {
@@ -197,7 +206,8 @@ func kindOfNote(n *models.Note) noteKind {
 
 // repeats reports whether a note was sent again.
 func repeats(last *models.Note, actor models.Actor, text string, kind noteKind) bool {
-	return last != nil && last.AuthorKind == actor.Kind && last.AuthorID == actor.ID && last.Content == text && kindOfNote(last) == kind
+	return last != nil && last.AuthorKind == actor.Kind && last.AuthorID == actor.ID && last.Content == text &&
+		kindOfNote(last) == kind
 }
 
 func (t *Tx) lastNote(id models.ResponseID) (*models.Note, error) {
@@ -212,16 +222,20 @@ func (t *Tx) lastNote(id models.ResponseID) (*models.Note, error) {
 }
 
 // newNote makes the next note, if there may be one more.
-func (t *Tx) newNote(actor models.Actor, a *models.Approval, last *models.Note, text string, most int64) (*models.Note, error) {
+func (t *Tx) newNote(
+	actor models.Actor, a *models.Approval, last *models.Note, text string, most int64,
+) (*models.Note, error) {
 	n := &models.Note{
-		ID: models.NewID[models.NoteID](), ResponseID: a.ID, Number: 1, AuthorKind: actor.Kind, AuthorID: actor.ID, AuthorName: actor.Name,
-		Content: text, At: t.Now,
+		ID: models.NewID[models.NoteID](), ResponseID: a.ID, Number: 1, AuthorKind: actor.Kind, AuthorID: actor.ID,
+		AuthorName: actor.Name,
+		Content:    text, At: t.Now,
 	}
 	if last != nil {
 		n.Number = last.Number + 1
 	}
 	if n.Number > most {
-		return nil, models.Errorf(models.CodeInvalid, "There are too many notes on this request: at most %d are kept, and more than %d only of questions and their answers.", models.MaxNotes, models.MaxEvidence)
+		return nil, models.Errorf(models.CodeInvalid,
+			"There are too many notes on this request: at most %d are kept, and more than %d only of questions and their answers.", models.MaxNotes, models.MaxEvidence)
 	}
 	return n, nil
 }

@@ -22,9 +22,11 @@ type recipients struct {
 }
 
 const (
-	peopleWithChannels = `SELECT DISTINCT c.user_id FROM channels c` + db.ByChannelsInUse + ` JOIN users u ON u.id = c.user_id
+	peopleWithChannels = `SELECT DISTINCT c.user_id FROM channels c` + db.ByChannelsInUse +
+		` JOIN users u ON u.id = c.user_id
  WHERE ` + people.ChannelUsable + ` AND u.disabled_at IS NULL ORDER BY c.user_id`
-	groupsWithChannels = `SELECT DISTINCT g.id, g.name FROM channels c` + db.ByChannelsInUse + ` JOIN groups g ON g.id = c.group_id
+	groupsWithChannels = `SELECT DISTINCT g.id, g.name FROM channels c` + db.ByChannelsInUse +
+		` JOIN groups g ON g.id = c.group_id
  WHERE ` + people.ChannelUsable + ` AND g.removed_at IS NULL`
 )
 
@@ -36,7 +38,9 @@ func (t *Tx) recipients() (*recipients, error) {
 	if t.s.known.recipients != nil {
 		return t.s.known.recipients, nil
 	}
-	out := &recipients{settings: map[models.RecipientID]*models.NotificationSettings{}, groups: map[string]models.RecipientID{}}
+	out := &recipients{
+		settings: map[models.RecipientID]*models.NotificationSettings{}, groups: map[string]models.RecipientID{},
+	}
 	var users []models.UserID
 	if err := t.Gorm().Raw(peopleWithChannels).Scan(&users).Error; err != nil {
 		return nil, fmt.Errorf("read who has channels: %w", err)
@@ -165,7 +169,8 @@ const (
 	// followUps are the channels that got a message about a request and can get more, except the decider's.
 	followUps = `SELECT n.channel_id, c.kind FROM notified n JOIN channels c ON c.id = n.channel_id
  WHERE n.response_id = ? AND n.sent_at IS NOT NULL AND n.burst = FALSE AND c.user_id <> ? AND ` + people.ChannelUsable
-	dropUnsent   = `DELETE FROM notice_sends` + db.ByNoticeSendsResponse + ` WHERE response_id = ? AND response_id <> '' AND attempts = 0`
+	dropUnsent = `DELETE FROM notice_sends` + db.ByNoticeSendsResponse +
+		` WHERE response_id = ? AND response_id <> '' AND attempts = 0`
 	waitsNoMore  = `UPDATE notified SET waiting = FALSE WHERE response_id = ? AND waiting`
 	leftUntold   = `UPDATE notified SET waiting = FALSE WHERE response_id = ? AND channel_id IN (SELECT c.id FROM channels c WHERE c.id = notified.channel_id AND c.user_id IN ?)`
 	forgetToTell = `DELETE FROM notices WHERE response_id = ? AND recipient IN ?`
@@ -222,7 +227,8 @@ func (t *Tx) noticesEnd(a *models.Approval) error {
 		by = *a.DecidedBy
 	}
 	var channels []models.Channel
-	if err := t.Gorm().Raw(`SELECT channel_id AS id, kind FROM (`+followUps+`)`, a.ID, by).Scan(&channels).Error; err != nil {
+	if err := t.Gorm().Raw(`SELECT channel_id AS id, kind FROM (`+followUps+`)`, a.ID,
+		by).Scan(&channels).Error; err != nil {
 		return fmt.Errorf("read who was told: %w", err)
 	}
 	for i := range channels {
@@ -234,11 +240,15 @@ func (t *Tx) noticesEnd(a *models.Approval) error {
 }
 
 // QueueNotice puts a message on its way, unless it follows another and the channel has no threads.
-func (t *Tx) QueueNotice(c *models.Channel, kind models.NoticeKind, request models.ResponseID, about models.ChannelID) error {
+func (t *Tx) QueueNotice(
+	c *models.Channel, kind models.NoticeKind, request models.ResponseID, about models.ChannelID,
+) error {
 	if kind == models.NoticeSettled && !c.Kind.FollowsUp() {
 		return nil
 	}
-	send := &models.NoticeSend{ID: models.NewID[string](), ChannelID: c.ID, Kind: kind, ResponseID: request, About: about, At: t.Now, DueAt: t.Now}
+	send := &models.NoticeSend{
+		ID: models.NewID[string](), ChannelID: c.ID, Kind: kind, ResponseID: request, About: about, At: t.Now, DueAt: t.Now,
+	}
 	if err := t.Gorm().Create(send).Error; err != nil {
 		return fmt.Errorf("store message: %w", err)
 	}

@@ -43,7 +43,8 @@ func (s *Store) OpenPart(ctx context.Context, actor models.Actor, id models.Resp
 		if len(opened) >= maxOpenedParts {
 			return models.Invalid("part", "is one too many: a request has at most %d", maxOpenedParts)
 		}
-		if err := t.Gorm().Exec(`INSERT INTO opened_parts (user_id, response_id, part, at) VALUES (?, ?, ?, ?)`, actor.ID, id, part, t.Now).Error; err != nil {
+		if err := t.Gorm().Exec(`INSERT INTO opened_parts (user_id, response_id, part, at) VALUES (?, ?, ?, ?)`, actor.ID, id,
+			part, t.Now).Error; err != nil {
 			return fmt.Errorf("store opened part: %w", err)
 		}
 		return nil

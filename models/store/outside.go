@@ -39,7 +39,9 @@ func (t *Tx) AskMatched(ask OutsideAsk, a *models.Approval) error {
 // AskOwn stores another system's own request and makes it pending: in the given conversation, else in the default one
 // of the upstream's agent.
 func (t *Tx) AskOwn(ask OutsideAsk, r models.Response, in models.ConversationID) (*models.Approval, error) {
-	actor := models.Actor{Kind: models.ActorAgent, ID: string(ask.Upstream.AgentID), Name: ask.Upstream.Name, OwnerID: ask.Upstream.OwnerID}
+	actor := models.Actor{
+		Kind: models.ActorAgent, ID: string(ask.Upstream.AgentID), Name: ask.Upstream.Name, OwnerID: ask.Upstream.OwnerID,
+	}
 	var conv *models.Conversation
 	var err error
 	if in == "" {
@@ -90,7 +92,8 @@ func (t *Tx) askOutside(ask OutsideAsk, a *models.Approval) error {
 	if err != nil {
 		return err
 	}
-	j, err := t.judge(version, p, policy.Call{Kind: a.Kind, ToolName: a.ToolName, Explicit: true}, judgedRow(a, a.ToolInputJSON, t.Now))
+	j, err := t.judge(version, p, policy.Call{Kind: a.Kind, ToolName: a.ToolName, Explicit: true},
+		judgedRow(a, a.ToolInputJSON, t.Now))
 	if err != nil {
 		return err
 	}
@@ -120,8 +123,11 @@ func (t *Tx) askOutside(ask OutsideAsk, a *models.Approval) error {
 	if err := t.Changes("responses", a.ID); err != nil {
 		return err
 	}
-	n, err := t.Exec(t.s.hot.matchOutside, a.UpstreamID, a.CallID, a.ApprovalID, a.OutsideRun, a.ClaimedAt, a.MatchedBy, row.Contradiction, a.Context, a.HeadlineJSON, a.Risk, a.PolicyVersion, a.PolicyRule, a.PolicyReason,
-		a.ReviewersOnly, selfApproval(&a.Response), a.ApproversJSON, a.NoSubstitutes, a.ChecklistJSON, a.TemplateText, a.ApprovalRequestedAt, a.ApprovalTimeoutAt, a.ID)
+	n,
+		err := t.Exec(t.s.hot.matchOutside, a.UpstreamID, a.CallID, a.ApprovalID, a.OutsideRun, a.ClaimedAt, a.MatchedBy,
+		row.Contradiction, a.Context, a.HeadlineJSON, a.Risk, a.PolicyVersion, a.PolicyRule, a.PolicyReason,
+		a.ReviewersOnly, selfApproval(&a.Response), a.ApproversJSON, a.NoSubstitutes, a.ChecklistJSON, a.TemplateText,
+		a.ApprovalRequestedAt, a.ApprovalTimeoutAt, a.ID)
 	if err != nil {
 		return fmt.Errorf("match outside approval: %w", err)
 	}
@@ -137,7 +143,8 @@ func (t *Tx) askOutside(ask OutsideAsk, a *models.Approval) error {
 	t.Publish(events.Conversation(string(a.ConversationID)))
 	poller := models.System("poller")
 	t.logAsked(a)
-	if err := t.Record(poller, "approval.requested", ledger.SubjectOf(&a.Response, routed), askedData(a, routed, running)); err != nil {
+	if err := t.Record(poller, "approval.requested", ledger.SubjectOf(&a.Response, routed),
+		askedData(a, routed, running)); err != nil {
 		return err
 	}
 	return t.reroute(models.System("policy"), a)
@@ -163,7 +170,9 @@ func (t *Tx) MoveDeadline(a *models.Approval, until time.Time) error {
 // another input is the one that is meant only as long as none with the same comes.
 func (t *Tx) LinkCall(a *models.Approval, row *models.OutsideApproval, match models.Match) error {
 	row.Waits, row.LinkedID, row.LinkedBy = !match.SameInput, match.ID, match.By
-	err := t.Gorm().Model(row).UpdateColumns(map[string]any{"waits": row.Waits, "linked_id": match.ID, "linked_by": match.By}).Error
+	err := t.Gorm().Model(row).UpdateColumns(map[string]any{
+		"waits": row.Waits, "linked_id": match.ID, "linked_by": match.By,
+	}).Error
 	if err != nil {
 		return fmt.Errorf("link outside approval: %w", err)
 	}
@@ -172,7 +181,8 @@ func (t *Tx) LinkCall(a *models.Approval, row *models.OutsideApproval, match mod
 		return err
 	}
 	poller := models.System("poller")
-	err = t.Record(poller, "approval.linked", ledger.Subject{Owner: a.OwnerID, Conversation: a.ConversationID, Response: a.ID},
+	err = t.Record(poller, "approval.linked",
+		ledger.Subject{Owner: a.OwnerID, Conversation: a.ConversationID, Response: a.ID},
 		map[string]any{"response": call.ID, "matched_by": match.By, "same_input": match.SameInput})
 	if err != nil {
 		return err

@@ -97,7 +97,8 @@ func (s *Store) PolicyAt(ctx context.Context, actor models.Actor, version int64)
 // seedPolicy stores the initial document where there is none.
 func (s *Store) seedPolicy(ctx context.Context) error {
 	var n int64
-	if err := s.db.Reads().QueryRowContext(ctx, `SELECT count(*) FROM (SELECT 1 FROM policies LIMIT 1)`).Scan(&n); err != nil {
+	if err := s.db.Reads().QueryRowContext(ctx,
+		`SELECT count(*) FROM (SELECT 1 FROM policies LIMIT 1)`).Scan(&n); err != nil {
 		return fmt.Errorf("read policy: %w", err)
 	}
 	if n > 0 {

@@ -30,13 +30,17 @@ func (s *Store) CheckPolicy(ctx context.Context, raw []byte) (policy.Document, e
 // nothing; base names the version that was edited (0: any), and another active one is CodeConflict. A document equal
 // to the active one makes no version; one with a rule that no person could satisfy is CodeInvalid. Admins and the
 // operator only.
-func (s *Store) ApplyPolicy(ctx context.Context, actor models.Actor, raw []byte, note string, base int64) (PolicyVersion, error) {
+func (s *Store) ApplyPolicy(
+	ctx context.Context, actor models.Actor, raw []byte, note string, base int64,
+) (PolicyVersion, error) {
 	return s.ApplyPolicyAnd(ctx, actor, raw, note, base, func(*db.Tx) error { return nil })
 }
 
 // ApplyPolicyAnd is ApplyPolicy, and does something else in the same transaction, whether or
 // not the document makes a version.
-func (s *Store) ApplyPolicyAnd(ctx context.Context, actor models.Actor, raw []byte, note string, base int64, also func(*db.Tx) error) (PolicyVersion, error) {
+func (s *Store) ApplyPolicyAnd(
+	ctx context.Context, actor models.Actor, raw []byte, note string, base int64, also func(*db.Tx) error,
+) (PolicyVersion, error) {
 	if !actor.MayAdminister() {
 		return PolicyVersion{}, models.AdminsOnly()
 	}
@@ -58,7 +62,8 @@ func (s *Store) ApplyPolicyAnd(ctx context.Context, actor models.Actor, raw []by
 			return err
 		}
 		if base != 0 && base != version {
-			return models.Errorf(models.CodeConflict, "The policy was changed in the meantime: version %d is active, your change was made to version %d.", version, base)
+			return models.Errorf(models.CodeConflict,
+				"The policy was changed in the meantime: version %d is active, your change was made to version %d.", version, base)
 		}
 		doc, err := p.Document().Timely(standing.Document(), t.Now)
 		if err != nil {
@@ -85,7 +90,9 @@ func (s *Store) ApplyPolicyAnd(ctx context.Context, actor models.Actor, raw []by
 // ChangePolicy makes a new version out of the active one, by a change to its document; members that change does not
 // touch stay unchanged, also when two change at the same time. It checks the result as ApplyPolicy does. change may
 // run twice. Admins and the operator only.
-func (s *Store) ChangePolicy(ctx context.Context, actor models.Actor, note string, change func(*policy.Document)) (PolicyVersion, error) {
+func (s *Store) ChangePolicy(
+	ctx context.Context, actor models.Actor, note string, change func(*policy.Document),
+) (PolicyVersion, error) {
 	if !actor.MayAdminister() {
 		return PolicyVersion{}, models.AdminsOnly()
 	}
@@ -127,7 +134,9 @@ func checkedChange(doc, before policy.Document, now time.Time) (policy.Document,
 
 // nextVersion stores a document as the version behind the active one, if check allows it. A
 // document that says what the active one says makes no version: then row is that one.
-func (t *Tx) nextVersion(actor models.Actor, active activeVersion, doc policy.Document, note string, check func(policy.Document) error) (row models.Policy, err error) {
+func (t *Tx) nextVersion(
+	actor models.Actor, active activeVersion, doc policy.Document, note string, check func(policy.Document) error,
+) (row models.Policy, err error) {
 	old, err := active.policy.Document().Marshal()
 	if err != nil {
 		return row, fmt.Errorf("write policy: %w", err)
@@ -142,7 +151,10 @@ func (t *Tx) nextVersion(actor models.Actor, active activeVersion, doc policy.Do
 	if err := check(doc); err != nil {
 		return row, err
 	}
-	row = models.Policy{Version: active.version + 1, Document: string(text), AuthorID: actor.ID, AuthorName: actor.Name, Note: note, CreatedAt: t.Now}
+	row = models.Policy{
+		Version: active.version + 1, Document: string(text), AuthorID: actor.ID, AuthorName: actor.Name, Note: note,
+		CreatedAt: t.Now,
+	}
 	t.watchEnds(doc)
 	return row, t.addPolicy(actor, row)
 }
@@ -154,5 +166,8 @@ func (t *Tx) addPolicy(actor models.Actor, row models.Policy) error {
 	t.Adds("policies", row.Version)
 	t.s.known.policy = row.Version
 	t.Publish(events.Policy)
-	return t.Record(actor, "policy.changed", ledger.Subject{}, map[string]any{"version": row.Version, "digest": models.Digest([]byte(row.Document)), "note_digest": models.DigestOfText(row.Note)})
+	return t.Record(actor, "policy.changed", ledger.Subject{},
+		map[string]any{
+			"version": row.Version, "digest": models.Digest([]byte(row.Document)), "note_digest": models.DigestOfText(row.Note),
+		})
 }

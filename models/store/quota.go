@@ -95,9 +95,12 @@ func (q *quota) admitRate(now time.Time, actor models.Actor, asks int) error {
 		return nil
 	}
 	if asks > 1 {
-		return tooMany(wait, "This token may ask %.0f times a minute, and an input of this size counts as %d; try again in %d s. Repeats of an existing request are not counted.", q.asks.most, asks, wait)
+		return tooMany(wait,
+			"This token may ask %.0f times a minute, and an input of this size counts as %d; try again in %d s. Repeats of an existing request are not counted.", q.asks.most, asks, wait)
 	}
-	return tooMany(wait, "This token may ask %.0f times a minute; try again in %d s. Repeats of an existing request are not counted.", q.asks.most, wait)
+	return tooMany(wait,
+		"This token may ask %.0f times a minute; try again in %d s. Repeats of an existing request are not counted.",
+		q.asks.most, wait)
 }
 
 // AdmitRun counts one run that is opened, or refuses it: CodeTooManyRequests.
@@ -107,7 +110,8 @@ func (t *Tx) AdmitRun(actor models.Actor) error {
 	if wait == 0 {
 		return nil
 	}
-	return tooMany(wait, "This token may open %.0f runs an hour; try again in %d s. Opening a run again is not counted.", q.most, wait)
+	return tooMany(wait, "This token may open %.0f runs an hour; try again in %d s. Opening a run again is not counted.",
+		q.most, wait)
 }
 
 // AdmitMessage counts one message of a person's, or refuses it: CodeTooManyRequests.
@@ -132,7 +136,8 @@ func (t *Tx) AdmitReports(actor models.Actor, n int) error {
 	if wait == 0 {
 		return nil
 	}
-	return tooMany(wait, "This token may report %.0f events an hour, and here are %d new ones; try again in %d s. What was reported before is not counted.", q.most, n, wait)
+	return tooMany(wait,
+		"This token may report %.0f events an hour, and here are %d new ones; try again in %d s. What was reported before is not counted.", q.most, n, wait)
 }
 
 func tooMany(wait int, text string, args ...any) error {

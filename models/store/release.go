@@ -77,20 +77,27 @@ func (t *Tx) releaseBarrier(a *models.Approval, vote *models.Vote) (*barrier, er
 		return &barrier{byName: models.SystemAuthor, text: "What was approved is not what the request contains."}, nil
 	}
 	if _, edited := vote.ApprovedInput(); edited && !a.TakesEdits() {
-		return &barrier{byName: models.SystemAuthor, text: "Another input was approved than was sent, which the agent does not take."}, nil
+		return &barrier{
+			byName: models.SystemAuthor, text: "Another input was approved than was sent, which the agent does not take.",
+		}, nil
 	}
 	gone, err := t.disabledGiver(a, vote)
 	if err != nil {
 		return nil, err
 	}
 	if gone != "" {
-		return &barrier{byName: models.SystemAuthor, text: gone + " approved it and was disabled before the decision was delivered."}, nil
+		return &barrier{
+			byName: models.SystemAuthor, text: gone + " approved it and was disabled before the decision was delivered.",
+		}, nil
 	}
 	able, err := t.stillMayApprove(a, vote)
 	if able || err != nil {
 		return nil, err
 	}
-	return &barrier{byName: models.SystemAuthor, text: vote.UserName + " approved it and was no longer allowed to when the decision was to be delivered."}, nil
+	return &barrier{
+		byName: models.SystemAuthor,
+		text:   vote.UserName + " approved it and was no longer allowed to when the decision was to be delivered.",
+	}, nil
 }
 
 // stillMayApprove judges a held approval as the vote was judged, by the roles, groups and
@@ -157,7 +164,8 @@ const signersOfEdit = `SELECT * FROM votes WHERE response_id = ? AND input_diges
 
 // heldOutside asks for the decisions that are on their way to other systems, behind an id, of
 // one agent or, with an empty id, of all.
-const heldOutside = `SELECT d.response_id FROM deliveries d` + db.ByDeliveriesDue + ` CROSS JOIN responses r ON r.id = d.response_id
+const heldOutside = `SELECT d.response_id FROM deliveries d` + db.ByDeliveriesDue +
+	` CROSS JOIN responses r ON r.id = d.response_id
  WHERE d.done_at IS NULL AND d.response_id > ?1 AND (?2 = '' OR r.agent_id = ?2) AND r.approval_status = 'pending' ORDER BY d.response_id LIMIT ?3`
 
 // NextRelease is when the next undo window ends; false when none is open. Those

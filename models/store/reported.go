@@ -97,7 +97,8 @@ func (t *Tx) move(a *models.Approval, to models.ConversationID, sequence, energy
 		return fmt.Errorf("adopt request: %w", err)
 	}
 	if energy > 0 {
-		err := t.Gorm().Exec(`UPDATE conversations SET energy_used = energy_used - ? WHERE id = ?`, energy, a.ConversationID).Error
+		err := t.Gorm().Exec(`UPDATE conversations SET energy_used = energy_used - ? WHERE id = ?`, energy,
+			a.ConversationID).Error
 		if err != nil {
 			return fmt.Errorf("adopt request: %w", err)
 		}
@@ -141,7 +142,8 @@ func (t *Tx) AdoptOutside(
 	if err != nil {
 		return fmt.Errorf("adopt outside approval: %w", err)
 	}
-	if err := t.Gorm().Exec(`UPDATE reviewers SET tool_use_id = ? WHERE response_id = ?`, toolUseID, a.ID).Error; err != nil {
+	if err := t.Gorm().Exec(`UPDATE reviewers SET tool_use_id = ? WHERE response_id = ?`, toolUseID,
+		a.ID).Error; err != nil {
 		return fmt.Errorf("adopt outside approval: %w", err)
 	}
 	leftRunning, err := t.isRunning(from.ConversationID)

@@ -12,7 +12,9 @@ import (
 // page mixes two states. next says whether another that waits is wanted.
 //
 // Codes: forbidden (people only), not_found.
-func (s *Store) RequestPage(ctx context.Context, actor models.Actor, id models.ResponseID, next bool) (*models.RequestPage, error) {
+func (s *Store) RequestPage(
+	ctx context.Context, actor models.Actor, id models.ResponseID, next bool,
+) (*models.RequestPage, error) {
 	page, err := s.Requests.Page(ctx, actor, id, next, func(ctx context.Context, p *models.RequestPage) error {
 		if err := s.around(ctx, &p.Approval, &p.Around); err != nil {
 			return err
@@ -31,7 +33,9 @@ func (s *Store) RequestPage(ctx context.Context, actor models.Actor, id models.R
 
 // pageBudget reads what a decider has to know of the budget, for those who may change
 // it: whom a request was only routed to sees that request and no more.
-func (s *Store) pageBudget(ctx context.Context, actor models.Actor, a *models.Approval, p *models.RequestPage) (err error) {
+func (s *Store) pageBudget(
+	ctx context.Context, actor models.Actor, a *models.Approval, p *models.RequestPage,
+) (err error) {
 	if !a.Kind.Spoken() || !p.SeesConversation {
 		return nil
 	}
@@ -140,7 +144,9 @@ func (c rightsReader) releases(me relation, a *models.Approval, proposed []model
 
 // pageActing reads what the reader of a pending request may do, who acts for others on it, and
 // who is asked next. proposed are the edits that wait for others.
-func (s *Store) pageActing(ctx context.Context, actor models.Actor, a *models.Approval, proposed []models.Vote, p *models.ActingPage) error {
+func (s *Store) pageActing(
+	ctx context.Context, actor models.Actor, a *models.Approval, proposed []models.Vote, p *models.ActingPage,
+) error {
 	if a.Status() != models.StatusPending {
 		return nil
 	}
@@ -175,7 +181,8 @@ func (s *Store) pageActing(ctx context.Context, actor models.Actor, a *models.Ap
 	}
 	for i := range p.HandOvers {
 		if h := &p.HandOvers[i]; h.ToUser == actor.UserID() {
-			p.Delegations = append(p.Delegations, models.Delegation{From: models.PersonRef{ID: h.FromUser, Name: h.FromName}, HandOver: h})
+			p.Delegations = append(p.Delegations,
+				models.Delegation{From: models.PersonRef{ID: h.FromUser, Name: h.FromName}, HandOver: h})
 		}
 	}
 	return nil

@@ -62,7 +62,10 @@ func (s *Store) Respond(ctx context.Context, actor models.Actor, in models.Respo
 
 // checkResponse does everything that needs no database.
 func checkResponse(in models.ResponseInput) (models.Response, error) {
-	r := models.Response{Kind: in.Kind, Content: in.Content, EnergyBudget: in.EnergyBudget, ModelUsed: in.ModelUsed, Explanation: models.Explanation{Preview: in.Preview}, Energy: models.DefaultEnergy}
+	r := models.Response{
+		Kind: in.Kind, Content: in.Content, EnergyBudget: in.EnergyBudget, ModelUsed: in.ModelUsed,
+		Explanation: models.Explanation{Preview: in.Preview}, Energy: models.DefaultEnergy,
+	}
 	switch in.Kind {
 	case models.KindProposal:
 		r.ToolName = models.ToolRespondWithApproval
@@ -108,7 +111,9 @@ func checkResponse(in models.ResponseInput) (models.Response, error) {
 }
 
 // sameResponse checks that a response whose id exists is that same response.
-func (t *Tx) sameResponse(actor models.Actor, conv models.ConversationID, r models.Response, a *models.Approval) (*models.Approval, error) {
+func (t *Tx) sameResponse(
+	actor models.Actor, conv models.ConversationID, r models.Response, a *models.Approval,
+) (*models.Approval, error) {
 	digest, err := r.DigestUnder(a.DigestVersion)
 	if err != nil {
 		return nil, err
@@ -122,7 +127,9 @@ func (t *Tx) sameResponse(actor models.Actor, conv models.ConversationID, r mode
 			what = "conversation"
 		}
 		return nil, &models.Error{
-			Code: models.CodeKeyConflict, Text: "A response with this id exists with a different " + what + "; nothing was changed.", Approval: requests.At(a, t.Now),
+			Code:     models.CodeKeyConflict,
+			Text:     "A response with this id exists with a different " + what + "; nothing was changed.",
+			Approval: requests.At(a, t.Now),
 		}
 	}
 	return requests.At(a, t.Now), nil
@@ -130,7 +137,9 @@ func (t *Tx) sameResponse(actor models.Actor, conv models.ConversationID, r mode
 
 // agentConversation is an agent's own conversation, opened if its id is unknown
 // anywhere. energy is the least that it is about to spend there.
-func (t *Tx) agentConversation(actor models.Actor, id models.ConversationID, energy int64) (*models.Conversation, error) {
+func (t *Tx) agentConversation(
+	actor models.Actor, id models.ConversationID, energy int64,
+) (*models.Conversation, error) {
 	conv, err := t.Conversation(id)
 	if err != nil {
 		return nil, err
@@ -158,7 +167,9 @@ func (t *Tx) Respond(
 
 // respond stores a checked reply or proposal with its energy, of which prepaid was
 // spent before.
-func (t *Tx) respond(actor models.Actor, conv *models.Conversation, r models.Response, prepaid int64) (*models.Approval, error) {
+func (t *Tx) respond(
+	actor models.Actor, conv *models.Conversation, r models.Response, prepaid int64,
+) (*models.Approval, error) {
 	if r.Kind != models.KindReply {
 		return t.addJudged(actor, conv, r, terms{least: r.Energy, prepaid: prepaid})
 	}
@@ -204,7 +215,9 @@ type terms struct {
 // addJudged stores a proposal or budget request as the policy judges it: pending
 // or rejected. A budget request costs nothing. It expires at r.ApprovalTimeoutAt at
 // the latest, if that is set.
-func (t *Tx) addJudged(actor models.Actor, conv *models.Conversation, r models.Response, on terms) (*models.Approval, error) {
+func (t *Tx) addJudged(
+	actor models.Actor, conv *models.Conversation, r models.Response, on terms,
+) (*models.Approval, error) {
 	version, p, err := t.Policy()
 	if err != nil {
 		return nil, err
@@ -249,7 +262,8 @@ func (t *Tx) addJudged(actor models.Actor, conv *models.Conversation, r models.R
 		return nil, err
 	}
 	t.asked(a)
-	if err := t.Record(actor, askAction(a), ledger.SubjectOf(&a.Response, reviewers), askedData(a, reviewers, next.running && !on.passing)); err != nil {
+	if err := t.Record(actor, askAction(a), ledger.SubjectOf(&a.Response, reviewers),
+		askedData(a, reviewers, next.running && !on.passing)); err != nil {
 		return nil, fmt.Errorf("record %s: %w", r.Kind, err)
 	}
 	return a, t.reroute(models.System("policy"), a)

@@ -94,7 +94,8 @@ func (s *Store) KeepLonger(ctx context.Context, actor models.Actor) (PolicyVersi
 		return PolicyVersion{}, err
 	}
 	if now.Begins.IsZero() {
-		return PolicyVersion{}, models.Errorf(models.CodeConflict, "No removal is waiting to begin: it has begun or was cancelled.")
+		return PolicyVersion{}, models.Errorf(models.CodeConflict,
+			"No removal is waiting to begin: it has begun or was cancelled.")
 	}
 	note := fmt.Sprintf("Cancelled before it began: removing contents after %d days.", now.Next)
 	return s.ChangePolicy(ctx, actor, note, func(d *policy.Document) { d.RetentionDays = now.Days })

@@ -50,10 +50,12 @@ func (g *readAhead) handedOver(request models.ResponseID) ([]delegation, bool) {
 }
 
 var (
-	handedOverEach = `SELECT h.response_id, h.from_user AS "from", h.to_user AS "to" FROM ` + db.Each(`?`) + ` CROSS JOIN handovers h ON h.response_id = j.value
+	handedOverEach = `SELECT h.response_id, h.from_user AS "from", h.to_user AS "to" FROM ` + db.Each(`?`) +
+		` CROSS JOIN handovers h ON h.response_id = j.value
  WHERE h.taken_back_at IS NULL ORDER BY h.at, h.id`
 	// relationsOf are those of some people (?2) on some requests (?1).
-	relationsOf = `SELECT r.id AS response_id, ` + relationColumns + ` FROM ` + db.Each(`?1`) + ` CROSS JOIN responses r ON r.id = j.value
+	relationsOf = `SELECT r.id AS response_id, ` + relationColumns + ` FROM ` + db.Each(`?1`) +
+		` CROSS JOIN responses r ON r.id = j.value
  CROSS JOIN conversations c ON c.id = r.conversation_id CROSS JOIN agents a ON a.id = r.agent_id
  CROSS JOIN users u ON u.id IN (SELECT j.value FROM ` + db.Each(`?2`) + `)`
 )
@@ -141,7 +143,8 @@ func gatherRelations(q *gorm.DB, g *readAhead, list string, who []models.UserID)
 	return nil
 }
 
-var forOthersEach = `SELECT v.response_id, v.user_id FROM ` + db.Each(`?`) + ` CROSS JOIN reviewers v` + db.ByReviewersForOthers + ` ON v.response_id = j.value
+var forOthersEach = `SELECT v.response_id, v.user_id FROM ` + db.Each(`?`) + ` CROSS JOIN reviewers v` +
+	db.ByReviewersForOthers + ` ON v.response_id = j.value
  WHERE v.for_others ORDER BY v.user_id`
 
 // standIns names, of requests that wait, who may decide them now for others only, and for
@@ -229,7 +232,9 @@ func listOf[T ~string](ids []T) (string, error) {
 // many as for one.
 //
 // Codes: forbidden (people only).
-func (s *Store) Rights(ctx context.Context, actor models.Actor, rows ...*models.Approval) (map[models.ResponseID]models.Right, error) {
+func (s *Store) Rights(
+	ctx context.Context, actor models.Actor, rows ...*models.Approval,
+) (map[models.ResponseID]models.Right, error) {
 	if !actor.IsPerson() {
 		return nil, models.Errorf(models.CodeForbidden, "Only people may decide.")
 	}

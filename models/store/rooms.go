@@ -51,14 +51,16 @@ func (s *Store) Holder() (string, error) { return s.db.Holder() }
 // DropLease gives a lease back, so that another need not wait for its end.
 func (s *Store) DropLease(ctx context.Context, l *models.Lease) error {
 	return s.writeAnyway(ctx, func(t *Tx) error {
-		return t.Gorm().Exec(`UPDATE leases SET until = ? WHERE name = ? AND holder = ? AND number = ?`, t.Now, l.Name, l.Holder, l.Number).Error
+		return t.Gorm().Exec(`UPDATE leases SET until = ? WHERE name = ? AND holder = ? AND number = ?`, t.Now, l.Name,
+			l.Holder, l.Number).Error
 	})
 }
 
 // HoldsLease refuses a caller that has lost the lease, with CodeConflict: nothing is written.
 func (t *Tx) HoldsLease(l *models.Lease) error {
 	var rows []models.Lease
-	if err := t.Gorm().Where("name = ? AND holder = ? AND number = ? AND until > ?", l.Name, l.Holder, l.Number, t.Now).Limit(1).Find(&rows).Error; err != nil {
+	if err := t.Gorm().Where("name = ? AND holder = ? AND number = ? AND until > ?", l.Name, l.Holder, l.Number,
+		t.Now).Limit(1).Find(&rows).Error; err != nil {
 		return err
 	}
 	if len(rows) == 0 {
@@ -143,7 +145,8 @@ func (s *Store) RequestOfEvent(ctx context.Context, id models.ResponseID) (*mode
 // NameOf is the name of a person, for who sends events about them; empty: there is none.
 func (s *Store) NameOf(ctx context.Context, id models.UserID) (string, error) {
 	var names []string
-	if err := s.db.Gorm(ctx).Raw(`SELECT name FROM users WHERE id = ?`, id).Scan(&names).Error; err != nil || len(names) == 0 {
+	if err := s.db.Gorm(ctx).Raw(`SELECT name FROM users WHERE id = ?`, id).Scan(&names).Error; err != nil ||
+		len(names) == 0 {
 		return "", err
 	}
 	return names[0], nil
@@ -165,7 +168,8 @@ const namesOfDeciders = `SELECT u.id, u.name FROM deciders JOIN users u ON u.id 
 // approve it: whose agent asks perhaps may not.
 func (t *Tx) WhoMayApprove(a *models.Approval) ([]models.User, error) {
 	var all, out []models.User
-	if err := t.Gorm().Raw(namesOfDeciders+decidersOf+` ORDER BY u.name, u.id`, a.ID, a.OwnerID, a.ApprovalTimeoutAt).Scan(&all).Error; err != nil {
+	if err := t.Gorm().Raw(namesOfDeciders+decidersOf+` ORDER BY u.name, u.id`, a.ID, a.OwnerID,
+		a.ApprovalTimeoutAt).Scan(&all).Error; err != nil {
 		return nil, fmt.Errorf("read deciders: %w", err)
 	}
 	who := a.Approvers()

@@ -56,7 +56,8 @@ func (k KeyFile) Unseal(sealed []byte, about string) (string, error) {
 	}
 	secret, err := box.Open(nil, sealed[:box.NonceSize()], sealed[box.NonceSize():], []byte(about))
 	if err != nil {
-		return "", fmt.Errorf("the key file %s in the data folder is not the one that sealed this: set it again", models.KeyFile)
+		return "", fmt.Errorf("the key file %s in the data folder is not the one that sealed this: set it again",
+			models.KeyFile)
 	}
 	return string(secret), nil
 }
@@ -75,7 +76,8 @@ func (k KeyFile) box(create bool) (cipher.AEAD, error) {
 		return nil, fmt.Errorf("read key file: %w", err)
 	}
 	if len(key) != keyBytes {
-		return nil, fmt.Errorf("the key file %s in the data folder is damaged: %d bytes, want %d", models.KeyFile, len(key), keyBytes)
+		return nil, fmt.Errorf("the key file %s in the data folder is damaged: %d bytes, want %d", models.KeyFile, len(key),
+			keyBytes)
 	}
 	block, err := aes.NewCipher(key)
 	if err != nil {

@@ -49,13 +49,16 @@ func sessions(actor models.Actor, session string) []db.Part {
 		return append(out, db.Say(`SELECT id FROM conversations WHERE owner_id = ? AND run_id = ?`, actor.OwnerID, session))
 	}
 	// Run ids are unique for one owner: one look into the index for each.
-	return append(out, db.Say(`SELECT c.id FROM users u CROSS JOIN conversations c`+db.ByConversationsRun+` ON c.owner_id = u.id AND c.run_id = ?`, session))
+	return append(out,
+		db.Say(`SELECT c.id FROM users u CROSS JOIN conversations c`+db.ByConversationsRun+` ON c.owner_id = u.id AND c.run_id = ?`, session))
 }
 
 // SessionPending lists the pending requests of a session, soonest deadline first: an agent's own, or those that a
 // person may decide. A session that does not exist, or that the actor may not see, has none. Next, if not empty, is
 // the after of the next page. A page ends after MaxListBytes.
-func (s *Store) SessionPending(ctx context.Context, actor models.Actor, session, after string, limit int) (requests.List, error) {
+func (s *Store) SessionPending(
+	ctx context.Context, actor models.Actor, session, after string, limit int,
+) (requests.List, error) {
 	if !actor.IsAgent() && !actor.IsPerson() {
 		return requests.List{}, models.Errorf(models.CodeForbidden, "Only agents and people list requests.")
 	}
@@ -82,9 +85,13 @@ func (s *Store) SessionPending(ctx context.Context, actor models.Actor, session,
 }
 
 // pendingIn lists the pending requests of some conversations, soonest deadline first.
-func (s *Store) pendingIn(actor models.Actor, conversations db.Part, from db.Cursor, limit int) *db.List[models.Approval] {
+func (s *Store) pendingIn(
+	actor models.Actor, conversations db.Part, from db.Cursor, limit int,
+) *db.List[models.Approval] {
 	l := s.Requests.ApprovalsBy(limit, requests.MaxListBytes)
-	l.Order, l.With = []db.Key{{Name: `due`, Is: `r.approval_timeout_at`}, {Name: `id`, Is: `r.id`}}, []db.Key{{Name: `number`, Is: `r.number`}}
+	l.Order, l.With = []db.Key{
+		{Name: `due`, Is: `r.approval_timeout_at`}, {Name: `id`, Is: `r.id`},
+	}, []db.Key{{Name: `number`, Is: `r.number`}}
 	l.Walks = []db.Walk{{
 		From: db.Say(`(`+conversations.Text+`) c CROSS JOIN responses r`+db.ByResponsesPendingConversation+` ON r.conversation_id = c.id AND r.approval_status = 'pending'`,
 			conversations.Args...),
@@ -99,7 +106,9 @@ func (s *Store) pendingIn(actor models.Actor, conversations db.Part, from db.Cur
 // its current state. session, a conversation's id or a run id, may be empty if only one session has that name.
 //
 // Codes: invalid, not_found, ambiguous_session.
-func (s *Store) FindInvocation(ctx context.Context, actor models.Actor, toolUseID, session string) (*models.Approval, error) {
+func (s *Store) FindInvocation(
+	ctx context.Context, actor models.Actor, toolUseID, session string,
+) (*models.Approval, error) {
 	if !actor.IsAgent() && !actor.IsPerson() {
 		return nil, models.Errorf(models.CodeForbidden, "Only agents and people look up requests.")
 	}
@@ -117,9 +126,11 @@ func (s *Store) FindInvocation(ctx context.Context, actor models.Actor, toolUseI
 		case err != nil:
 			return nil, err
 		case len(ids) > 1 && session == "":
-			return nil, models.Errorf(models.CodeAmbiguousSession, "This tool use id exists in more than one session: send session_id.")
+			return nil, models.Errorf(models.CodeAmbiguousSession,
+				"This tool use id exists in more than one session: send session_id.")
 		case len(ids) > 1:
-			return nil, models.Errorf(models.CodeAmbiguousSession, "More than one owner has a run with this name: send the conversation's id as session_id.")
+			return nil, models.Errorf(models.CodeAmbiguousSession,
+				"More than one owner has a run with this name: send the conversation's id as session_id.")
 		case len(ids) == 1:
 			return s.Requests.Approval(ctx, actor, ids[0])
 		}
@@ -147,7 +158,8 @@ func invocationQueries(actor models.Actor, toolUseID, session string) []db.Part 
 }
 
 func invocationAnywhere(actor models.Actor, toolUseID string) db.Part {
-	const ofAgents = `SELECT r.id FROM agents g CROSS JOIN responses r` + db.ByResponsesAgentToolUse + ` ON r.agent_id = g.id AND r.tool_use_id = ? AND ` + isLatestUse
+	const ofAgents = `SELECT r.id FROM agents g CROSS JOIN responses r` + db.ByResponsesAgentToolUse +
+		` ON r.agent_id = g.id AND r.tool_use_id = ? AND ` + isLatestUse
 	switch {
 	case actor.IsAgent():
 		return db.Say(`SELECT r.id FROM responses r`+db.ByResponsesAgentToolUse+` WHERE r.agent_id = ? AND r.tool_use_id = ? AND `+isLatestUse+` LIMIT 2`, actor.ID, toolUseID)

@@ -72,7 +72,8 @@ func (h *hotWriting) texts() map[**db.Stmt]string {
 		&h.byPendingDigest:    byPendingDigest,
 		&h.keyedPendingDigest: keyedPendingDigest,
 		&h.routedTo:           reviewersOf,
-		&h.byCallID:           `SELECT id FROM responses` + db.ByResponsesFunctionCalls + ` WHERE agent_id = ? AND tool_use_id = ? AND protocol <> ''`,
+		&h.byCallID: `SELECT id FROM responses` + db.ByResponsesFunctionCalls +
+			` WHERE agent_id = ? AND tool_use_id = ? AND protocol <> ''`,
 		&h.conversation:       selectConversation + ` WHERE id = ?`,
 		&h.conversationByRun:  selectConversation + ` WHERE owner_id = ? AND run_id = ?`,
 		&h.conversationByRest: selectConversation + ` WHERE agent_id = ? AND standing`,
@@ -97,9 +98,10 @@ func (h *hotWriting) texts() map[**db.Stmt]string {
 		&h.addResponse:      insertAsked.Short(),
 		&h.addWholeResponse: insertAsked.Full(),
 		&h.addDecider:       db.InsertNew + `deciders (user_id, deadline, response_id) VALUES (?, ?, ?)`,
-		&h.addReviewer:      db.InsertNew + `reviewers (user_id, response_id, tool_use_id, number) SELECT ?, id, tool_use_id, number FROM responses WHERE id = ?`,
-		&h.anyAdmin:         `SELECT 1 FROM users WHERE role = 'admin' AND disabled_at IS NULL LIMIT 1`,
-		&h.pendingOfAgent:   `SELECT count(*) FROM (SELECT 1 FROM responses WHERE agent_id = ? AND approval_status = 'pending' LIMIT ?)`,
+		&h.addReviewer: db.InsertNew +
+			`reviewers (user_id, response_id, tool_use_id, number) SELECT ?, id, tool_use_id, number FROM responses WHERE id = ?`,
+		&h.anyAdmin:       `SELECT 1 FROM users WHERE role = 'admin' AND disabled_at IS NULL LIMIT 1`,
+		&h.pendingOfAgent: `SELECT count(*) FROM (SELECT 1 FROM responses WHERE agent_id = ? AND approval_status = 'pending' LIMIT ?)`,
 
 		&h.addReported:      insertReported.Short(),
 		&h.addWholeReported: insertReported.Full(),
@@ -115,7 +117,8 @@ func (h *hotWriting) texts() map[**db.Stmt]string {
 		&h.sameResult: `SELECT 1 FROM responses WHERE id = ?1 AND is_error = ?2 AND (tool_result = ?3 OR (is_error AND approval_status = 'rejected'))`,
 		&h.contradict: `UPDATE responses SET contradiction = CASE contradiction WHEN '' THEN ?1 ELSE contradiction || ' ' || ?1 END
  WHERE id = ?2 AND NOT ` + db.Contains(`contradiction`, `?1`),
-		&h.addEarlyResult:  db.InsertNew + `early_results (conversation_id, tool_use_id, at, is_error, result_bytes, result) VALUES (?, ?, ?, ?, ?, ?)`,
+		&h.addEarlyResult: db.InsertNew +
+			`early_results (conversation_id, tool_use_id, at, is_error, result_bytes, result) VALUES (?, ?, ?, ?, ?, ?)`,
 		&h.takeEarlyResult: `DELETE FROM early_results WHERE conversation_id = ? AND tool_use_id = ? RETURNING at, is_error, result_bytes, result, removed`,
 		&h.sameEarly:       `SELECT 1 FROM early_results WHERE conversation_id = ? AND tool_use_id = ? AND is_error = ? AND result = ?`,
 		&h.anyEarlyResult:  `SELECT 1 FROM early_results LIMIT 1`,
@@ -183,22 +186,31 @@ var (
 	reportRow = db.RowOf(&models.Report{}).Without("id") // the rest of a response's row
 
 	grantRow = db.RowOf(&models.Grant{})
-	coverRow = grantRow.Only("id", "fixed", "free", "made_by", "maker_name", "expires_at", "max_uses", "uses") // what judges whether it covers a call
+	// what judges whether it covers a call
+	coverRow = grantRow.Only("id", "fixed", "free", "made_by", "maker_name", "expires_at", "max_uses", "uses")
 )
 
 // The rows that prepared statements store.
 var (
-	insertVote = db.InsertionOf([]string{"withdrawn_at", "waits_for", "checked", "behalf_of", "behalf_name", "undo_until", "budget_set", "budget_delta"}, requests.VoteRow)
+	insertVote = db.InsertionOf([]string{
+		"withdrawn_at", "waits_for", "checked", "behalf_of", "behalf_name", "undo_until", "budget_set", "budget_delta",
+	}, requests.VoteRow)
 	// Rows of requests, and of calls that were only reported: the one is not done yet, the other needs no approval.
 	insertAsked = db.InsertionOf([]string{
-		"call_id", "upstream_id", "approval_id", "outside_run", "batch_id", "held_until", "paused_left", "open_note", "decided_by", "vote_id", "cascaded_from",
+		"call_id", "upstream_id", "approval_id", "outside_run", "batch_id", "held_until", "paused_left", "open_note",
+		"decided_by", "vote_id", "cascaded_from",
 		"is_completed", "reported_at", "is_error", "closed", "matched_by", "input_bytes", "answer", "removed",
-		"template", "checklist", "template_text", "preview", "protocol", "client_data", "escalated_at", "escalation", "no_substitutes",
+		"template", "checklist", "template_text", "preview", "protocol", "client_data", "escalated_at", "escalation",
+		"no_substitutes",
 	}, requests.ResponseRow)
 	insertReported = db.InsertionOf([]string{
-		"claimed_at", "job_id", "call_id", "upstream_id", "approval_id", "outside_run", "requires_approval", "approval_status", "approval_timestamp", "approval_feedback",
-		"cause", "policy_version", "policy_rule", "policy_reason", "reviewers_only", "approvers", "template", "checklist", "template_text", "approval_requested_at", "held_until", "paused_left", "open_note",
-		"decided_by", "vote_id", "grant_id", "cascaded_from", "is_completed", "is_error", "closed", "matched_by", "energy", "energy_budget", "model_used",
-		"description", "context", "preview", "options", "answer", "removed", "protocol", "client_data", "accepts_edits", "escalated_at", "escalation", "no_substitutes", "completed_at", "tool_result", "contradiction", "result_bytes",
+		"claimed_at", "job_id", "call_id", "upstream_id", "approval_id", "outside_run", "requires_approval",
+		"approval_status", "approval_timestamp", "approval_feedback",
+		"cause", "policy_version", "policy_rule", "policy_reason", "reviewers_only", "approvers", "template", "checklist",
+		"template_text", "approval_requested_at", "held_until", "paused_left", "open_note",
+		"decided_by", "vote_id", "grant_id", "cascaded_from", "is_completed", "is_error", "closed", "matched_by", "energy",
+		"energy_budget", "model_used",
+		"description", "context", "preview", "options", "answer", "removed", "protocol", "client_data", "accepts_edits",
+		"escalated_at", "escalation", "no_substitutes", "completed_at", "tool_result", "contradiction", "result_bytes",
 	}, requests.ResponseRow, reportRow)
 )

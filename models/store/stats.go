@@ -22,12 +22,14 @@ func (s *Store) Stats(ctx context.Context, actor models.Actor) (models.Stats, er
 	args, settledArgs := []any{actor.ID, now}, []any{actor.ID, since}
 	switch {
 	case actor.IsAgent():
-		pending = `responses r` + db.ByResponsesPendingAgent + ` WHERE r.agent_id = ? AND r.approval_status = 'pending' AND r.approval_timeout_at > ?`
+		pending = `responses r` + db.ByResponsesPendingAgent +
+			` WHERE r.agent_id = ? AND r.approval_status = 'pending' AND r.approval_timeout_at > ?`
 		settled = `responses r` + db.ByResponsesSettled + ` WHERE r.agent_id = ? AND r.approval_timestamp > ?`
 	case !actor.IsPerson():
 		return models.Stats{}, models.Errorf(models.CodeForbidden, "Only agents and people read the counts.")
 	case actor.Admin:
-		pending = `responses r` + db.ByResponsesPendingRisk + ` WHERE r.approval_status = 'pending' AND r.approval_timeout_at > ?`
+		pending = `responses r` + db.ByResponsesPendingRisk +
+			` WHERE r.approval_status = 'pending' AND r.approval_timeout_at > ?`
 		settled = `responses r` + db.ByResponsesSettled + ` WHERE r.approval_timestamp > ?`
 		args, settledArgs = args[1:], settledArgs[1:]
 	default:
@@ -103,8 +105,11 @@ func (s *Store) agentWaits(ctx context.Context, actor models.Actor) (int, error)
 // routedQuery finds which of the ids, a JSON array, were routed to a person.
 var routedQuery = `SELECT response_id FROM reviewers WHERE user_id = ? AND response_id` + db.Within(`?`)
 
-func (s *Store) routedAmong(ctx context.Context, person models.Actor, ids []models.ResponseID) ([]models.ResponseID, error) {
-	if some, err := db.Exists(s.db.Reads().QueryRowContext(ctx, `SELECT 1 FROM reviewers WHERE user_id = ? LIMIT 1`, person.ID)); err != nil || !some {
+func (s *Store) routedAmong(
+	ctx context.Context, person models.Actor, ids []models.ResponseID,
+) ([]models.ResponseID, error) {
+	if some, err := db.Exists(s.db.Reads().QueryRowContext(ctx, `SELECT 1 FROM reviewers WHERE user_id = ? LIMIT 1`,
+		person.ID)); err != nil || !some {
 		return nil, err
 	}
 	raw, err := json.Marshal(ids)

@@ -19,8 +19,10 @@ const (
 
 	// The pending requests of one agent, or of all, are withdrawn when it is stopped. Requests of another system stay:
 	// it would go on waiting.
-	stoppedOfAgent = `SELECT id FROM responses` + db.ByResponsesPendingAgent + ` WHERE approval_status = 'pending' AND upstream_id IS NULL AND id > ? AND agent_id = ? ORDER BY id LIMIT ?`
-	stoppedOfAll   = `SELECT id FROM responses` + db.ByResponsesPendingRisk + ` WHERE approval_status = 'pending' AND upstream_id IS NULL AND id > ? ORDER BY id LIMIT ?`
+	stoppedOfAgent = `SELECT id FROM responses` + db.ByResponsesPendingAgent +
+		` WHERE approval_status = 'pending' AND upstream_id IS NULL AND id > ? AND agent_id = ? ORDER BY id LIMIT ?`
+	stoppedOfAll = `SELECT id FROM responses` + db.ByResponsesPendingRisk +
+		` WHERE approval_status = 'pending' AND upstream_id IS NULL AND id > ? ORDER BY id LIMIT ?`
 )
 
 // stopAtOnce is how many requests a stop withdraws in one transaction.
@@ -39,7 +41,9 @@ type stopEntry struct {
 // admins may stop it; all agents, admins and the operator only.
 //
 // Codes: forbidden, not_found, invalid (note), conflict (it is already stopped).
-func (s *Store) Stop(ctx context.Context, actor models.Actor, agent models.AgentID, note string) (stop *models.Stop, cancelled int, err error) {
+func (s *Store) Stop(
+	ctx context.Context, actor models.Actor, agent models.AgentID, note string,
+) (stop *models.Stop, cancelled int, err error) {
 	if note, err = stopNote(note); err != nil {
 		return nil, 0, err
 	}
@@ -55,13 +59,17 @@ func (s *Store) Stop(ctx context.Context, actor models.Actor, agent models.Agent
 		if slices.ContainsFunc(standing, func(s models.Stop) bool { return s.AgentID == agent }) {
 			return models.Errorf(models.CodeConflict, "It is already stopped.")
 		}
-		stop = &models.Stop{ID: models.NewID[models.StopID](), AgentID: agent, Note: note, At: t.Now, ByID: actor.UserID(), ByName: actor.Name, AgentName: of.Name, AgentOwner: of.OwnerID}
+		stop = &models.Stop{
+			ID: models.NewID[models.StopID](), AgentID: agent, Note: note, At: t.Now, ByID: actor.UserID(), ByName: actor.Name,
+			AgentName: of.Name, AgentOwner: of.OwnerID,
+		}
 		if err := t.Gorm().Create(stop).Error; err != nil {
 			return fmt.Errorf("store stop: %w", err)
 		}
 		t.Adds("stops", stop.ID)
 		t.stopsChanged()
-		return t.Record(actor, "agents.stopped", ledger.Subject{Owner: of.OwnerID}, stopEntry{stop.ID, agent, models.DigestOfText(note)})
+		return t.Record(actor, "agents.stopped", ledger.Subject{Owner: of.OwnerID},
+			stopEntry{stop.ID, agent, models.DigestOfText(note)})
 	})
 	if err != nil {
 		return nil, 0, err
@@ -207,11 +215,15 @@ func (s *Store) Lift(ctx context.Context, actor models.Actor, id models.StopID, 
 		if err := t.Changes("stops", id); err != nil {
 			return err
 		}
-		if err := t.updateOne(one, map[string]any{"lifted_at": t.Now, "lifted_id": actor.UserID(), "lifted_name": actor.Name, "lifted_note": note}); err != nil {
+		if err := t.updateOne(one,
+			map[string]any{
+				"lifted_at": t.Now, "lifted_id": actor.UserID(), "lifted_name": actor.Name, "lifted_note": note,
+			}); err != nil {
 			return fmt.Errorf("lift stop: %w", err)
 		}
 		t.stopsChanged()
-		return t.Record(actor, "agents.resumed", ledger.Subject{Owner: of.OwnerID}, stopEntry{id, stop.AgentID, models.DigestOfText(note)})
+		return t.Record(actor, "agents.resumed", ledger.Subject{Owner: of.OwnerID},
+			stopEntry{id, stop.AgentID, models.DigestOfText(note)})
 	})
 }
 
@@ -221,7 +233,8 @@ func (s *Store) Stops(ctx context.Context, actor models.Actor) ([]models.Stop, e
 		return nil, models.Errorf(models.CodeForbidden, "Only a person may see what is stopped.")
 	}
 	all, err := s.StopsInForce(ctx)
-	return slices.DeleteFunc(all, func(s models.Stop) bool { return !s.ConcernsUser(actor.UserID(), actor.MayAdminister()) }), err
+	return slices.DeleteFunc(all,
+		func(s models.Stop) bool { return !s.ConcernsUser(actor.UserID(), actor.MayAdminister()) }), err
 }
 
 // StopsInForce are all that are in force, for the warnings on pages. Whom each concerns is
@@ -270,5 +283,6 @@ func (t *Tx) checkRunning(a *models.Approval) error {
 	if stop == nil || err != nil {
 		return err
 	}
-	return models.Errorf(models.CodeWrongDecisionKind, "%s Lift the stop first; until then you may only reject its requests.", stop.Text())
+	return models.Errorf(models.CodeWrongDecisionKind,
+		"%s Lift the stop first; until then you may only reject its requests.", stop.Text())
 }

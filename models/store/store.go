@@ -117,7 +117,11 @@ type Store struct {
 // date and seeds the first policy version. The server and the command line
 // open it alike and may do so side by side.
 func Open(ctx context.Context, opts Options) (*Store, error) {
-	d, err := db.Open(ctx, db.Options{Dir: opts.Dir, Now: opts.Now, Log: opts.Log, Observe: opts.Observe, BeforeCommit: opts.BeforeCommit, BeforeRead: opts.BeforeRead})
+	d, err := db.Open(ctx,
+		db.Options{
+			Dir: opts.Dir, Now: opts.Now, Log: opts.Log, Observe: opts.Observe, BeforeCommit: opts.BeforeCommit,
+			BeforeRead: opts.BeforeRead,
+		})
 	if err != nil {
 		return nil, err
 	}
@@ -130,15 +134,19 @@ func Open(ctx context.Context, opts Options) (*Store, error) {
 		return nil, errors.Join(err, d.Close())
 	}
 	s := &Store{
-		Ledger: l, Requests: r, db: d, opts: opts, log: d.Log(), logsInfo: logsAt(d.Log(), slog.LevelInfo), logsDebug: logsAt(d.Log(), slog.LevelDebug),
-		deadline: make(chan struct{}, 1),
-		ending:   make(chan struct{}),
+		Ledger: l, Requests: r, db: d, opts: opts, log: d.Log(), logsInfo: logsAt(d.Log(), slog.LevelInfo),
+		logsDebug: logsAt(d.Log(), slog.LevelDebug),
+		deadline:  make(chan struct{}, 1),
+		ending:    make(chan struct{}),
 	}
 	s.People = people.New(d, s.Ledger, people.Options{
-		PasswordCost: opts.PasswordCost, BeforeHash: opts.BeforeHash, WinsLot: opts.WinsLot, ObserveSignInFailure: opts.ObserveSignInFailure,
-		OnAccessEnd: s.stranded, Joined: s.joined, Left: s.left, NamingGroup: s.namingGroup, OnAccess: s.waiters.wakeAll, Seal: s.seal, Unseal: s.unseal,
+		PasswordCost: opts.PasswordCost, BeforeHash: opts.BeforeHash, WinsLot: opts.WinsLot,
+		ObserveSignInFailure: opts.ObserveSignInFailure,
+		OnAccessEnd:          s.stranded, Joined: s.joined, Left: s.left, NamingGroup: s.namingGroup, OnAccess: s.waiters.wakeAll,
+		Seal: s.seal, Unseal: s.unseal,
 	})
-	s.Webhooks = webhooks.New(d, s.Ledger, webhooks.Options{Seal: s.seal, Unseal: s.unseal, Check: s.checkTarget(), Holds: s.holdsLease, Tell: s.tellOfPause})
+	s.Webhooks = webhooks.New(d, s.Ledger,
+		webhooks.Options{Seal: s.seal, Unseal: s.unseal, Check: s.checkTarget(), Holds: s.holdsLease, Tell: s.tellOfPause})
 	s.opened = s.db.Now()
 	s.waiters.init()
 	s.quota.init(opts)

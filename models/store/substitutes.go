@@ -31,7 +31,9 @@ type substituteEntry struct {
 // person does it themselves, or an admin. Who was named before stays so.
 //
 // Codes: forbidden, invalid (substitute), not_found.
-func (s *Store) AskSubstitute(ctx context.Context, actor models.Actor, user, substitute models.UserID) (*models.Substitute, error) {
+func (s *Store) AskSubstitute(
+	ctx context.Context, actor models.Actor, user, substitute models.UserID,
+) (*models.Substitute, error) {
 	if err := needsThemselves(actor, user); err != nil {
 		return nil, err
 	}
@@ -53,7 +55,10 @@ func (s *Store) AskSubstitute(ctx context.Context, actor models.Actor, user, sub
 			out = &found[0]
 			return nil
 		}
-		out = &models.Substitute{ID: models.NewID[models.SubstituteID](), UserID: user, SubstituteID: substitute, AskedAt: t.Now, AskedBy: actor.UserID()}
+		out = &models.Substitute{
+			ID: models.NewID[models.SubstituteID](), UserID: user, SubstituteID: substitute, AskedAt: t.Now,
+			AskedBy: actor.UserID(),
+		}
 		if err := t.Gorm().Create(out).Error; err != nil {
 			return fmt.Errorf("store substitute: %w", err)
 		}
@@ -88,7 +93,8 @@ func (s *Store) AcceptSubstitute(ctx context.Context, actor models.Actor, id mod
 		if err := t.changeSubstitute(acceptSubstitute, t.Now, actor.UserID(), id); err != nil {
 			return err
 		}
-		if err := t.Record(actor, "substitute.accepted", ledger.Subject{Owner: sub.UserID}, substituteEntry{id, sub.UserID, sub.SubstituteID}); err != nil {
+		if err := t.Record(actor, "substitute.accepted", ledger.Subject{Owner: sub.UserID},
+			substituteEntry{id, sub.UserID, sub.SubstituteID}); err != nil {
 			return err
 		}
 		return t.rerouteAll(actor)
@@ -144,7 +150,8 @@ func (s *Store) RemoveSubstitute(ctx context.Context, actor models.Actor, id mod
 		if err := t.changeSubstitute(removeSubstitute, t.Now, id); err != nil {
 			return err
 		}
-		if err := t.Record(actor, "substitute.removed", ledger.Subject{Owner: sub.UserID}, substituteEntry{id, sub.UserID, sub.SubstituteID}); err != nil {
+		if err := t.Record(actor, "substitute.removed", ledger.Subject{Owner: sub.UserID},
+			substituteEntry{id, sub.UserID, sub.SubstituteID}); err != nil {
 			return err
 		}
 		return t.rerouteAll(actor)

@@ -33,7 +33,10 @@ func (t *Tx) endSwitches() (activeVersion, error) {
 	if err != nil {
 		return activeVersion{}, err
 	}
-	row := models.Policy{Version: version + 1, Document: string(text), AuthorName: models.SystemAuthor, Note: endNote(before, gate, fallback), CreatedAt: t.Now}
+	row := models.Policy{
+		Version: version + 1, Document: string(text), AuthorName: models.SystemAuthor, Note: endNote(before, gate, fallback),
+		CreatedAt: t.Now,
+	}
 	if err := t.addPolicy(models.System("policy"), row); err != nil {
 		return activeVersion{}, err
 	}
@@ -47,10 +50,12 @@ func (t *Tx) endSwitches() (activeVersion, error) {
 func endNote(before policy.Document, gate, fallback bool) string {
 	var out []string
 	if gate {
-		out = append(out, "The gate was switched on again: its end of "+policy.SpokenEnd(*before.ApprovalOffUntil)+" was reached.")
+		out = append(out,
+			"The gate was switched on again: its end of "+policy.SpokenEnd(*before.ApprovalOffUntil)+" was reached.")
 	}
 	if fallback {
-		out = append(out, "Fallback was switched off again: its end of "+policy.SpokenEnd(*before.FallbackUntil)+" was reached.")
+		out = append(out,
+			"Fallback was switched off again: its end of "+policy.SpokenEnd(*before.FallbackUntil)+" was reached.")
 	}
 	return strings.Join(out, " ")
 }

@@ -43,7 +43,8 @@ type known struct {
 	substitutions *substitutions                      // who acts for whom; nil: not looked yet
 	recipients    *recipients                         // who has a channel; nil: not looked yet
 	stops         []models.Stop                       // in force; nil: not looked yet
-	grants        *time.Time                          // when the last grant that was not revoked expires, zero: there is none; nil: not looked yet
+	// when the last grant that was not revoked expires, zero: there is none; nil: not looked yet
+	grants *time.Time
 }
 
 func (k *known) forget() {
@@ -72,7 +73,9 @@ func (s *Store) writeAnyway(ctx context.Context, fn func(*Tx) error) error {
 	return s.writeBy(ctx, s.db.WriteAnyway, nil, fn)
 }
 
-func (s *Store) writeBy(ctx context.Context, write func(context.Context, func(*db.Tx) error) error, judged *ahead, fn func(*Tx) error) error {
+func (s *Store) writeBy(
+	ctx context.Context, write func(context.Context, func(*db.Tx) error) error, judged *ahead, fn func(*Tx) error,
+) error {
 	var last *Tx
 	var err error
 	for left := 0; ; left++ {

@@ -33,7 +33,9 @@ func (t *Tx) undoFor(a *models.Approval, v *models.Vote) (time.Duration, error) 
 
 // holdForUndo keeps an approval back for its window, with its change of the budget: before the end, no one hears of it
 // and nothing changes.
-func (t *Tx) holdForUndo(actor models.Actor, a *models.Approval, v *models.Vote, window time.Duration, change models.BudgetChange) (*models.Approval, error) {
+func (t *Tx) holdForUndo(
+	actor models.Actor, a *models.Approval, v *models.Vote, window time.Duration, change models.BudgetChange,
+) (*models.Approval, error) {
 	until := t.Now.Add(window)
 	v.UndoUntil, v.BudgetSet, v.BudgetDelta = &until, change.Set, change.Delta
 	if err := t.Changes("votes", v.ID); err != nil {

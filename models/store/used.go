@@ -14,10 +14,12 @@ import (
 // The next request with it is another one (I9).
 
 // latestUse finds the last call with an id.
-const latestUse = `SELECT id FROM responses` + db.ByResponsesToolUse + ` WHERE conversation_id = ? AND tool_use_id = ? ORDER BY sequence DESC LIMIT 1`
+const latestUse = `SELECT id FROM responses` + db.ByResponsesToolUse +
+	` WHERE conversation_id = ? AND tool_use_id = ? ORDER BY sequence DESC LIMIT 1`
 
 // sameResultOfUse finds whether a call with the id of another has a result.
-const sameResultOfUse = `SELECT 1 FROM responses o JOIN responses r` + db.ByResponsesToolUse + ` ON r.conversation_id = o.conversation_id AND r.tool_use_id = o.tool_use_id
+const sameResultOfUse = `SELECT 1 FROM responses o JOIN responses r` + db.ByResponsesToolUse +
+	` ON r.conversation_id = o.conversation_id AND r.tool_use_id = o.tool_use_id
  WHERE o.id = ? AND r.is_completed = TRUE AND r.is_error = ? AND r.tool_result = ?`
 
 // isLatestUse leaves, of the rows r of a conversation with one id of a call, the last.

@@ -11,7 +11,8 @@ import (
 )
 
 var (
-	namesQuery         = `SELECT u.id, u.name FROM ` + db.Each(`?`) + ` CROSS JOIN users u ON u.id = j.value WHERE u.disabled_at IS NULL`
+	namesQuery = `SELECT u.id, u.name FROM ` + db.Each(`?`) +
+		` CROSS JOIN users u ON u.id = j.value WHERE u.disabled_at IS NULL`
 	upstreamNamesQuery = `SELECT u.id, u.name FROM ` + db.Each(`?`) + ` CROSS JOIN upstreams u ON u.id = j.value`
 )
 

@@ -21,7 +21,9 @@ func (t *Tx) refused(a *models.Approval, row *models.Delivery, end models.Delive
 	if err := t.Gorm().Raw(`SELECT name FROM upstreams WHERE id = ?`, row.UpstreamID).Scan(&name).Error; err != nil {
 		return fmt.Errorf("read who refused a decision: %w", err)
 	}
-	w := &models.Withdrawal{Kind: models.WithdrawalRefused, ByName: name, Status: end.Status, Said: end.Words, Lost: row.Lost}
+	w := &models.Withdrawal{
+		Kind: models.WithdrawalRefused, ByName: name, Status: end.Status, Said: end.Words, Lost: row.Lost,
+	}
 	if a.Status() != models.StatusPending {
 		w.VoteID, w.ResponseID, w.At = row.VoteID, a.ID, t.Now
 		return t.noteContradiction(a, refusalText(w))
@@ -47,7 +49,9 @@ func refusalText(w *models.Withdrawal) string {
 //
 // Codes: forbidden, not_found, comment_required, invalid, conflict (nothing is held, or its undo window ends it); with
 // the current row: already_decided, expired, being_decided.
-func (s *Store) WithdrawDecision(ctx context.Context, actor models.Actor, id models.ResponseID, reason string) (*models.Approval, error) {
+func (s *Store) WithdrawDecision(
+	ctx context.Context, actor models.Actor, id models.ResponseID, reason string,
+) (*models.Approval, error) {
 	if !actor.IsPerson() || !actor.Admin {
 		return nil, models.Errorf(models.CodeForbidden, "Only an admin may undo another person's decision.")
 	}
@@ -55,7 +59,10 @@ func (s *Store) WithdrawDecision(ctx context.Context, actor models.Actor, id mod
 		return nil, err
 	}
 	if strings.TrimSpace(reason) == "" {
-		return nil, &models.Error{Code: models.CodeCommentRequired, Text: "Undoing another person's decision needs a reason.", Fields: map[string]string{"reason": "is required"}}
+		return nil, &models.Error{
+			Code: models.CodeCommentRequired, Text: "Undoing another person's decision needs a reason.",
+			Fields: map[string]string{"reason": "is required"},
+		}
 	}
 	var out *models.Approval
 	err := s.writeAnyway(ctx, func(t *Tx) error {
@@ -70,16 +77,24 @@ func (s *Store) WithdrawDecision(ctx context.Context, actor models.Actor, id mod
 			}
 		}
 		if a.HeldUntil == nil || a.UpstreamID == nil {
-			return &models.Error{Code: models.CodeConflict, Text: "No decision on this request is on its way to another system: there is nothing to undo.", Approval: a}
+			return &models.Error{
+				Code: models.CodeConflict,
+				Text: "No decision on this request is on its way to another system: there is nothing to undo.", Approval: a,
+			}
 		}
 		row, err := t.openDelivery(a.ID)
 		if err != nil {
 			return err
 		}
 		if row.InFlight(t.Now) {
-			return &models.Error{Code: models.CodeBeingDecided, Text: "The other system is being told right now. Try again in a moment.", Approval: a}
+			return &models.Error{
+				Code: models.CodeBeingDecided, Text: "The other system is being told right now. Try again in a moment.",
+				Approval: a,
+			}
 		}
-		w := &models.Withdrawal{Kind: models.WithdrawalByAdmin, ByName: actor.Name, Said: reason, Lost: row.Lost || row.InFlightAt != nil}
+		w := &models.Withdrawal{
+			Kind: models.WithdrawalByAdmin, ByName: actor.Name, Said: reason, Lost: row.Lost || row.InFlightAt != nil,
+		}
 		if err := t.deliveryDone(row, "withdrawn"); err != nil {
 			return err
 		}
@@ -136,7 +151,8 @@ func (t *Tx) withdrawDecision(actor models.Actor, a *models.Approval, action str
 		return err
 	}
 	if err := t.Record(actor, action, ledger.SubjectOf(&a.Response, readers), settledEntry{
-		Digest: a.Digest, Status: models.StatusPending, Verdict: vote.Verdict, Edited: vote.InputDigest, Reason: models.DigestOfText(w.Said), Vote: vote.ID,
+		Digest: a.Digest, Status: models.StatusPending, Verdict: vote.Verdict, Edited: vote.InputDigest,
+		Reason: models.DigestOfText(w.Said), Vote: vote.ID,
 	}); err != nil {
 		return err
 	}
@@ -158,7 +174,8 @@ func (t *Tx) expireUndelivered(a *models.Approval, text string) error {
 		return err
 	}
 	return t.Record(system, "approval.expired", ledger.SubjectOf(&a.Response, left.readers), settledEntry{
-		Digest: a.Digest, Status: expired, Cause: a.Cause, Reason: models.DigestOfText(text), Conversation: waitEnds(left.running),
+		Digest: a.Digest, Status: expired, Cause: a.Cause, Reason: models.DigestOfText(text),
+		Conversation: waitEnds(left.running),
 	})
 }
 
@@ -225,7 +242,9 @@ func (t *Tx) withdrawBarred(a *models.Approval, row *models.Delivery) (bool, err
 	if row.InFlight(t.Now) {
 		return true, t.DeliverAt(row, row.InFlightAt.Add(models.AttemptEnds))
 	}
-	w := &models.Withdrawal{Kind: models.WithdrawalByAdmin, ByName: why.byName, Said: why.text, Lost: row.Lost || row.InFlightAt != nil}
+	w := &models.Withdrawal{
+		Kind: models.WithdrawalByAdmin, ByName: why.byName, Said: why.text, Lost: row.Lost || row.InFlightAt != nil,
+	}
 	if err := t.deliveryDone(row, "withdrawn"); err != nil {
 		return false, err
 	}

@@ -36,7 +36,9 @@ func TraceOf(b *Bench, conv models.ConversationID) *Trace { return &Trace{b, con
 
 // Reports sends events and wants each to come out as told; "stored" for those that
 // are not told.
-func (r *Trace) Reports(tb testing.TB, reported []models.RunEvent, want ...models.RunEventOutcome) []models.RunEventResult {
+func (r *Trace) Reports(
+	tb testing.TB, reported []models.RunEvent, want ...models.RunEventOutcome,
+) []models.RunEventResult {
 	tb.Helper()
 	out, err := r.b.ReportEvents(tb.Context(), r.b.Agent, r.Conv, reported)
 	if err != nil {
@@ -47,7 +49,8 @@ func (r *Trace) Reports(tb testing.TB, reported []models.RunEvent, want ...model
 		if i < len(want) {
 			outcome = want[i]
 		}
-		if got.Line != i+1 || got.ID != reported[i].ID || got.Status != outcome || (got.Error == "") != (outcome == models.RunEventStored || outcome == models.RunEventRepeated) {
+		if got.Line != i+1 || got.ID != reported[i].ID || got.Status != outcome ||
+			(got.Error == "") != (outcome == models.RunEventStored || outcome == models.RunEventRepeated) {
 			tb.Errorf("event %d (%s %s) = %+v, want %s", i+1, reported[i].Type, reported[i].ToolUseID, got, outcome)
 		}
 	}
@@ -56,7 +59,9 @@ func (r *Trace) Reports(tb testing.TB, reported []models.RunEvent, want ...model
 
 // Queued reports a call of a batch.
 func Queued(use, tool, input, batch string) models.RunEvent {
-	return models.RunEvent{Type: models.RunEventToolCall, ToolUseID: use, ToolName: tool, Input: jsontext.Value(input), BatchID: batch}
+	return models.RunEvent{
+		Type: models.RunEventToolCall, ToolUseID: use, ToolName: tool, Input: jsontext.Value(input), BatchID: batch,
+	}
 }
 
 // Gave reports the result of a call.
@@ -85,7 +90,8 @@ func One(e models.RunEvent) []models.RunEvent { return []models.RunEvent{e} }
 // Entries are the whole history of the run.
 func (r *Trace) Entries(tb testing.TB) []models.HistoryEntry {
 	tb.Helper()
-	h, err := r.b.Requests.History(tb.Context(), r.b.Owner, r.Conv, requests.HistoryQuery{After: requests.FromStart, Limit: models.MaxPage})
+	h, err := r.b.Requests.History(tb.Context(), r.b.Owner, r.Conv,
+		requests.HistoryQuery{After: requests.FromStart, Limit: models.MaxPage})
 	if err != nil {
 		tb.Fatalf("history: %v", err)
 	}
@@ -152,7 +158,8 @@ func (r *Trace) Rows(tb testing.TB, use string) int {
 // Asks has the agent ask about a call of the run.
 func (r *Trace) Asks(tb testing.TB, use, tool, input string) *models.Approval {
 	tb.Helper()
-	return r.b.AskFor(tb, models.AskInput{ConversationID: string(r.Conv), ToolUseID: use, ToolName: tool, Input: []byte(input)})
+	return r.b.AskFor(tb,
+		models.AskInput{ConversationID: string(r.Conv), ToolUseID: use, ToolName: tool, Input: []byte(input)})
 }
 
 // CallIDs are tool use ids of calls, by their numbers.

@@ -123,7 +123,9 @@ func (c *Talk) Says(tb testing.TB, content string, d *models.ConversationDecisio
 // request that the refusal names.
 func (c *Talk) Exhausts(tb testing.TB) *models.Approval {
 	tb.Helper()
-	e := Refused(tb, Err(c.TriesToRespond(tb, models.ResponseInput{Kind: models.KindReply, Content: "More.", Energy: new(int64(1000))})), models.CodeBudgetExhausted)
+	e := Refused(tb,
+		Err(c.TriesToRespond(tb, models.ResponseInput{Kind: models.KindReply, Content: "More.", Energy: new(int64(1000))})),
+		models.CodeBudgetExhausted)
 	if e.Approval == nil || e.Approval.Kind != models.KindBudget {
 		tb.Fatalf("the refusal names %+v", e.Approval)
 	}

@@ -104,7 +104,8 @@ func (l *line) event(b *block, batch, id string) (models.RunEvent, bool) {
 		if b.Name == "" {
 			return e, false
 		}
-		e.Type, e.ToolUseID, e.BatchID, e.ToolName = models.RunEventToolCall, key(b.ID), batch, models.Cut(string(b.Name), maxName)
+		e.Type, e.ToolUseID, e.BatchID, e.ToolName = models.RunEventToolCall, key(b.ID), batch, models.Cut(string(b.Name),
+			maxName)
 		if e.ToolUseID == "" {
 			e.ToolUseID = id // no result can name it, but it was made
 		}

@@ -144,7 +144,8 @@ func (r *Reader) note(raw []byte, position int64) {
 	if len(r.first) < mostNamed {
 		r.first = append(r.first,
 			Unread{
-				position + 1, models.Cut(strings.ToValidUTF8(string(raw[:min(len(raw), 2*mostBeginning)]), "\ufffd"), mostBeginning),
+				position + 1,
+				models.Cut(strings.ToValidUTF8(string(raw[:min(len(raw), 2*mostBeginning)]), "\ufffd"), mostBeginning),
 			})
 	}
 }

@@ -75,7 +75,9 @@ func actingStates(page func(name, note string, a models.Approval, mend ...func(*
 	acting := func(from models.PersonRef, came models.Delegation) func(*requests.Input) {
 		return func(in *requests.Input) {
 			came.From = from
-			in.Substitution.Right, in.Substitution.Delegations = models.Right{MayApprove: true, OnBehalf: &from}, []models.Delegation{came}
+			in.Substitution.Right, in.Substitution.Delegations = models.Right{
+				MayApprove: true, OnBehalf: &from,
+			}, []models.Delegation{came}
 			in.Substitution.HandOvers = nil
 			if came.HandOver != nil {
 				in.Substitution.HandOvers = []models.HandOver{*came.HandOver}

@@ -12,7 +12,8 @@ import (
 
 // withBudget puts the panel of the budget beside a conversation.
 func withBudget(in conversations.Input) conversations.Input {
-	in.Budget = budgets.Panel(budgets.NewPanel(budgets.PanelInput{Conversation: in.Conversation, InConversation: true}, Now))
+	in.Budget = budgets.Panel(budgets.NewPanel(budgets.PanelInput{Conversation: in.Conversation, InConversation: true},
+		Now))
 	return in
 }
 

@@ -43,7 +43,9 @@ func PeopleInput() people.Input {
 		Self: UserID,
 		People: []models.Person{
 			{
-				User:     models.User{ID: UserID, Email: "ada@example.org", Name: "Ada Berg", Role: models.RoleAdmin, CreatedAt: made},
+				User: models.User{
+					ID: UserID, Email: "ada@example.org", Name: "Ada Berg", Role: models.RoleAdmin, CreatedAt: made,
+				},
 				Sessions: 2, LastSeen: new(Now.Add(-20 * time.Second)),
 			},
 			{User: models.User{

@@ -154,7 +154,8 @@ func disguised(text string, most int) []string {
 		for from > at && (schemeLetter(text[from-1]) || text[from-1] >= 0x80) {
 			from--
 		}
-		to += highlight.Run(text[to:min(len(text), to+255)], func(r rune) bool { return highlight.IsWord(r) || r == '.' || r == '-' })
+		to += highlight.Run(text[to:min(len(text), to+255)],
+			func(r rune) bool { return highlight.IsWord(r) || r == '.' || r == '-' })
 		if to == begin {
 			_, size := utf8.DecodeRuneInString(text[to:])
 			at = to + size
@@ -183,7 +184,11 @@ func addressText(a Address) templ.Component {
 		var b strings.Builder
 		b.WriteString(`<pre class="address"><code>`)
 		for _, part := range [...]highlight.Span{
-			{Text: a.Scheme}, {Text: a.User, Class: "address-user"}, {Text: a.Host, Class: "address-host"}, {Text: a.Port, Class: "address-port"}, {Text: a.Rest},
+			{Text: a.Scheme},
+			{Text: a.User, Class: "address-user"},
+			{Text: a.Host, Class: "address-host"},
+			{Text: a.Port, Class: "address-port"},
+			{Text: a.Rest},
 		} {
 			if part.Text != "" {
 				drawSpans(&b, []highlight.Span{part})

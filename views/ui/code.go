@@ -160,7 +160,9 @@ func (c Code) spans(ctx context.Context) []highlight.Span {
 		return highlight.Colour(ctx, c.Language, c.Text)
 	}
 	begin, end := c.ends()
-	return []highlight.Span{{Text: begin}, {Text: "\n… " + views.Bytes(c.LeftOut()) + " are left out here …\n", Class: "left-out"}, {Text: end}}
+	return []highlight.Span{
+		{Text: begin}, {Text: "\n… " + views.Bytes(c.LeftOut()) + " are left out here …\n", Class: "left-out"}, {Text: end},
+	}
 }
 
 // parts is the text in colour, the part before the fold and the one behind it.

@@ -32,7 +32,8 @@ func (a *Agent) turn(ctx context.Context, run *models.Run) {
 	default:
 		log.ErrorContext(ctx, "a model call of the agent failed", slog.String("error", err.Error()))
 		// At rest: another try would call the model again and fail again.
-		err = runs.New(a.Store).RestRun(context.WithoutCancel(ctx), run, "An internal error stopped the agent; write to try again.",
+		err = runs.New(a.Store).RestRun(context.WithoutCancel(ctx), run,
+			"An internal error stopped the agent; write to try again.",
 			true)
 	}
 	if err != nil && models.ErrorCode(err) != models.CodeConflict {

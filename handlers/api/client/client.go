@@ -50,7 +50,9 @@ func (c *Client) Ask(ctx context.Context, req wire.AskRequest, wait time.Duratio
 
 // ask asks again without AcceptsEdits where the server is older than that and refuses it:
 // such a server lets every input be edited, and its answer has the edited one too.
-func (c *Client) ask(ctx context.Context, query string, req wire.AskRequest, wait time.Duration) (*wire.Approval, error) {
+func (c *Client) ask(
+	ctx context.Context, query string, req wire.AskRequest, wait time.Duration,
+) (*wire.Approval, error) {
 	a, err := c.approval(ctx, http.MethodPost, "/v1/approvals"+query, req, wait)
 	if req.AcceptsEdits && refusesField(err, "acceptsEdits") {
 		req.AcceptsEdits = false
@@ -66,7 +68,9 @@ func (c *Client) Get(ctx context.Context, id wire.ResponseID, wait time.Duration
 
 // askSeen is Ask, and ends its wait for a question too that is another than seen;
 // empty: the caller has seen none.
-func (c *Client) askSeen(ctx context.Context, req wire.AskRequest, wait time.Duration, seen wire.NoteID) (*wire.Approval, error) {
+func (c *Client) askSeen(
+	ctx context.Context, req wire.AskRequest, wait time.Duration, seen wire.NoteID,
+) (*wire.Approval, error) {
 	return c.ask(ctx, waitQuery(wait)+"&seenNote="+url.QueryEscape(string(seen)), req, wait)
 }
 
@@ -76,7 +80,9 @@ func (c *Client) Cancel(ctx context.Context, id wire.ResponseID) (*wire.Approval
 }
 
 // Respond decides a request; the token must be a reviewer's.
-func (c *Client) Respond(ctx context.Context, id wire.ResponseID, verdict wire.RespondRequest) (*wire.RespondResult, error) {
+func (c *Client) Respond(
+	ctx context.Context, id wire.ResponseID, verdict wire.RespondRequest,
+) (*wire.RespondResult, error) {
 	var out wire.RespondResult
 	if err := c.send(ctx, http.MethodPost, approvalPath(id)+"/respond", verdict, &out, 0); err != nil {
 		return nil, err
@@ -123,10 +129,13 @@ func (c *Client) Undo(ctx context.Context, id wire.ResponseID) (*wire.Approval, 
 // WithdrawDecision takes back, for an admin, a decision that another system has not
 // taken.
 func (c *Client) WithdrawDecision(ctx context.Context, id wire.ResponseID, reason string) (*wire.Approval, error) {
-	return c.approval(ctx, http.MethodPost, approvalPath(id)+"/withdraw-decision", &wire.WithdrawRequest{Reason: reason}, 0)
+	return c.approval(ctx, http.MethodPost, approvalPath(id)+"/withdraw-decision", &wire.WithdrawRequest{Reason: reason},
+		0)
 }
 
-func (c *Client) approval(ctx context.Context, method, path string, body any, wait time.Duration) (*wire.Approval, error) {
+func (c *Client) approval(
+	ctx context.Context, method, path string, body any, wait time.Duration,
+) (*wire.Approval, error) {
 	var out wire.Approval
 	if err := c.send(ctx, method, path, body, &out, wait); err != nil {
 		return nil, err

@@ -28,7 +28,9 @@ func (c *Client) Send(ctx context.Context, m wire.MessageRequest) (*wire.Message
 }
 
 // Conversation reads the entries after a sequence number, and waits up to wait for one. 0 is the beginning.
-func (c *Client) Conversation(ctx context.Context, id wire.ConversationID, after int64, wait time.Duration) (*wire.ConversationHistory, error) {
+func (c *Client) Conversation(
+	ctx context.Context, id wire.ConversationID, after int64, wait time.Duration,
+) (*wire.ConversationHistory, error) {
 	query := url.Values{"after": {strconv.FormatInt(after, 10)}, "limit": {strconv.Itoa(historyPage)}}
 	if wait > 0 {
 		query.Set("wait", strconv.FormatInt(int64(wait/time.Millisecond), 10)+"ms")
@@ -45,7 +47,9 @@ func (c *Client) Conversation(ctx context.Context, id wire.ConversationID, after
 
 // Say stores an agent's reply or proposal, or the same again, and waits up to
 // wait for a proposal's outcome.
-func (c *Client) Say(ctx context.Context, id wire.ConversationID, r wire.ResponseRequest, wait time.Duration) (*wire.ConversationResponse, error) {
+func (c *Client) Say(
+	ctx context.Context, id wire.ConversationID, r wire.ResponseRequest, wait time.Duration,
+) (*wire.ConversationResponse, error) {
 	var out wire.ConversationResponse
 	if err := c.send(ctx, http.MethodPost, conversationPath(id)+"/responses"+waitQuery(wait), r, &out, wait); err != nil {
 		return nil, err
@@ -59,7 +63,9 @@ func (c *Client) Say(ctx context.Context, id wire.ConversationID, r wire.Respons
 }
 
 // ChangeBudget sets a conversation's budget or changes it by a step.
-func (c *Client) ChangeBudget(ctx context.Context, id wire.ConversationID, change wire.BudgetRequest) (*wire.BudgetAnswer, error) {
+func (c *Client) ChangeBudget(
+	ctx context.Context, id wire.ConversationID, change wire.BudgetRequest,
+) (*wire.BudgetAnswer, error) {
 	var out wire.BudgetAnswer
 	if err := c.send(ctx, http.MethodPut, conversationPath(id)+"/budget", change, &out, 0); err != nil {
 		return nil, err

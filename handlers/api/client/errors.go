@@ -44,7 +44,8 @@ func Retryable(err error) (after time.Duration, ok bool) {
 	if _, unreachable := errors.AsType[*UnreachableError](err); unreachable {
 		return 0, true
 	}
-	if answer, ok := errors.AsType[*AnswerError](err); ok && (answer.Status >= http.StatusInternalServerError || answer.Status == http.StatusTooManyRequests) {
+	if answer, ok := errors.AsType[*AnswerError](err); ok &&
+		(answer.Status >= http.StatusInternalServerError || answer.Status == http.StatusTooManyRequests) {
 		return answer.RetryAfter, true
 	}
 	return 0, false

@@ -70,7 +70,9 @@ func (c *Client) Hook(ctx context.Context, name wire.HookName, event []byte, p H
 }
 
 // hookOnce sends it once.
-func (c *Client) hookOnce(ctx context.Context, name wire.HookName, query url.Values, event []byte) (*wire.HookResult, error) {
+func (c *Client) hookOnce(
+	ctx context.Context, name wire.HookName, query url.Values, event []byte,
+) (*wire.HookResult, error) {
 	timeLimit, cancel := context.WithTimeout(ctx, pollWait+grace)
 	defer cancel()
 	req, err := c.request(timeLimit, http.MethodPost, hookPath+"?"+query.Encode(), nil)

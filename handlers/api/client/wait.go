@@ -77,7 +77,9 @@ func (c *Client) AskUntilDecided(ctx context.Context, req wire.AskRequest, p Wai
 // firstAnswer tries until the server answers for the first time: while patience
 // lasts, or without end if there is a server: it was heard before, or said that
 // it is busy.
-func (c *Client) firstAnswer(ctx context.Context, req wire.AskRequest, patience time.Duration, heard bool) (*wire.Approval, error) {
+func (c *Client) firstAnswer(
+	ctx context.Context, req wire.AskRequest, patience time.Duration, heard bool,
+) (*wire.Approval, error) {
 	timeLimit, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	busy := heard
@@ -110,7 +112,9 @@ func (c *Client) firstAnswer(ctx context.Context, req wire.AskRequest, patience 
 
 // budgetDecided waits until a budget request is settled, through restarts of the
 // server.
-func (c *Client) budgetDecided(ctx context.Context, id wire.ResponseID, told func(*wire.Approval)) (*wire.Approval, error) {
+func (c *Client) budgetDecided(
+	ctx context.Context, id wire.ResponseID, told func(*wire.Approval),
+) (*wire.Approval, error) {
 	wait := time.Duration(0)
 	for pause := firstPause; ; {
 		a, err := c.Get(ctx, id, wait)
@@ -137,7 +141,9 @@ func (c *Client) budgetDecided(ctx context.Context, id wire.ResponseID, told fun
 }
 
 // outcome repeats a request that the server has taken.
-func (c *Client) outcome(ctx context.Context, req wire.AskRequest, a *wire.Approval, asked func(*wire.OpenNote)) (*wire.Approval, error) {
+func (c *Client) outcome(
+	ctx context.Context, req wire.AskRequest, a *wire.Approval, asked func(*wire.OpenNote),
+) (*wire.Approval, error) {
 	seen := questions{heard: asked}
 	end := newDeadline(a)
 	defer end.timer.Stop()

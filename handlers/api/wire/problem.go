@@ -30,10 +30,11 @@ const (
 	CodeInvalid           Code = "invalid"             // 422: a field is wrong; Errors say which
 	CodeDigestRequired    Code = "digest_required"     // 422: approving high or critical risk needs the digest shown
 	CodeWrongDecisionKind Code = "wrong_decision_kind" // 422: this kind of request takes another kind of verdict
-	CodeTakesNoEdits      Code = "takes_no_edits"      // 422: the agent would run what it sent; reject, with suggestedInput
-	CodeCommentRequired   Code = "comment_required"    // 422
-	CodeResponseRequired  Code = "response_required"   // 422: a question needs an answer
-	CodeNoBudget          Code = "no_budget"           // 422
+	// 422: the agent would run what it sent; reject, with suggestedInput
+	CodeTakesNoEdits     Code = "takes_no_edits"
+	CodeCommentRequired  Code = "comment_required"  // 422
+	CodeResponseRequired Code = "response_required" // 422: a question needs an answer
+	CodeNoBudget         Code = "no_budget"         // 422
 
 	CodeUnauthenticated Code = "unauthenticated" // 401: no valid token
 	CodeForbidden       Code = "forbidden"       // 403: the token may not do this

@@ -124,7 +124,9 @@ func (s *Screens) setupPage(c echo.Context, status int, key string, wrong *model
 
 func (s *Screens) setup(c echo.Context) error {
 	r := c.Request()
-	in := people.NewUser{Name: r.PostFormValue("name"), Email: r.PostFormValue("email"), Password: r.PostFormValue("password")}
+	in := people.NewUser{
+		Name: r.PostFormValue("name"), Email: r.PostFormValue("email"), Password: r.PostFormValue("password"),
+	}
 	_, err := s.Store.People.Setup(r.Context(), r.FormValue("key"), in)
 	if e := site.AsError(err, models.CodeInvalid); e != nil {
 		return s.setupPage(c, http.StatusUnprocessableEntity, r.FormValue("key"), e)

@@ -27,7 +27,8 @@ func (s *Screens) joinPage(c echo.Context, status int, key string, wrong *models
 	}
 	frame.Viewer, frame.Narrow = nil, true
 	handlers.Uncompressed(c) // the key of the link is in its form
-	return handlers.Render(c, status, account.NewAccountPage(frame, account.InvitedAccount(key, *invite, r.PostFormValue("name"), wrong)), nil)
+	return handlers.Render(c, status,
+		account.NewAccountPage(frame, account.InvitedAccount(key, *invite, r.PostFormValue("name"), wrong)), nil)
 }
 
 // join uses an invitation up and signs the new person in.

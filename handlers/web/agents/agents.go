@@ -69,7 +69,9 @@ func (s *Screens) addToken(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	fresh := &connect.FreshToken{Scope: form.Scope, Name: form.Agent + form.Name, Secret: secret, Server: s.Kit.PublicURL.String()}
+	fresh := &connect.FreshToken{
+		Scope: form.Scope, Name: form.Agent + form.Name, Secret: secret, Server: s.Kit.PublicURL.String(),
+	}
 	return s.agentsPage(c, http.StatusOK, agents.Input{Fresh: fresh})
 }
 

@@ -71,7 +71,8 @@ func (s *Screens) liftStop(c echo.Context) error {
 	id := models.StopID(strings.ToLower(c.Param("id")))
 	err := s.Store.Lift(c.Request().Context(), site.ActorOf(c), id, note)
 	if failed := site.AsError(err, models.CodeInvalid); failed != nil {
-		return s.agentsPage(c, http.StatusUnprocessableEntity, agents.Input{StopForm: agents.StopForm{Lift: id, LiftNote: note, Errors: failed.Fields}})
+		return s.agentsPage(c, http.StatusUnprocessableEntity,
+			agents.Input{StopForm: agents.StopForm{Lift: id, LiftNote: note, Errors: failed.Fields}})
 	}
 	if err != nil {
 		return err

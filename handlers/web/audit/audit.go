@@ -107,11 +107,13 @@ func trailQuery(v url.Values, p *views.TrailPlace) (requests.TrailQuery, error) 
 	faults := map[string]string{}
 	p.Part, p.Outcome = v.Get("what"), v.Get("outcome")
 	p.From, p.To = strings.TrimSpace(v.Get("from")), strings.TrimSpace(v.Get("to"))
-	p.Agent, p.Conversation = site.ReadID[models.AgentID](v, "agent", faults), site.ReadID[models.ConversationID](v, "conversation", faults)
+	p.Agent = site.ReadID[models.AgentID](v, "agent", faults)
+	p.Conversation = site.ReadID[models.ConversationID](v, "conversation", faults)
 	zone := site.ReadZone(v, faults, p.From, p.To)
 	p.Zone = site.NameOf(zone)
 	q := requests.TrailQuery{
-		Person: p.Person, Part: requests.TrailPart(p.Part), Outcome: requests.TrailOutcome(p.Outcome), Agent: p.Agent, Conversation: p.Conversation,
+		Person: p.Person, Part: requests.TrailPart(p.Part), Outcome: requests.TrailOutcome(p.Outcome), Agent: p.Agent,
+		Conversation: p.Conversation,
 	}
 	q.From, q.Until = site.ReadDays(p.From, p.To, zone, faults)
 	if before := v.Get("before"); before != "" {

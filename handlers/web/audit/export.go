@@ -64,7 +64,8 @@ type auditedEntry struct {
 func auditedOf(e *models.TrailEntry) auditedEntry {
 	row := audit.NewTrailRow(e, models.Actor{})
 	out := auditedEntry{
-		Seq: e.Seq, At: e.At, Who: e.ActorName, WhoKind: e.ActorKind, WhoID: e.ActorID, Action: e.Action, Outcome: row.Outcome, Reason: e.Reason,
+		Seq: e.Seq, At: e.At, Who: e.ActorName, WhoKind: e.ActorKind, WhoID: e.ActorID, Action: e.Action,
+		Outcome: row.Outcome, Reason: e.Reason,
 		RequestID: e.ResponseID, ConversationID: e.ConversationID, Hash: fmt.Sprintf("%x", e.Hash),
 	}
 	if json.Valid([]byte(e.Data)) {
@@ -82,7 +83,8 @@ func auditJSONL(w io.Writer) (func(*models.TrailEntry) error, error) {
 
 // auditColumns head a CSV file.
 var auditColumns = []string{
-	"seq", "at", "who", "who_kind", "action", "outcome", "reason", "kind", "tool", "summary", "agent", "owner", "request", "conversation", "page", "data", "hash",
+	"seq", "at", "who", "who_kind", "action", "outcome", "reason", "kind", "tool", "summary", "agent", "owner", "request",
+	"conversation", "page", "data", "hash",
 }
 
 func auditCSV(w io.Writer) (func(*models.TrailEntry) error, error) {
@@ -90,7 +92,8 @@ func auditCSV(w io.Writer) (func(*models.TrailEntry) error, error) {
 	return func(e *models.TrailEntry) error {
 		x := auditedOf(e)
 		row := []string{
-			strconv.FormatInt(x.Seq, 10), x.At, x.Who, string(x.WhoKind), x.Action, x.Outcome, x.Reason, string(x.Kind), x.Tool, x.Summary, x.Agent, x.Owner,
+			strconv.FormatInt(x.Seq, 10), x.At, x.Who, string(x.WhoKind), x.Action, x.Outcome, x.Reason, string(x.Kind), x.Tool,
+			x.Summary, x.Agent, x.Owner,
 			string(x.RequestID), string(x.ConversationID), x.Page, e.Data, x.Hash,
 		}
 		return put(row)

@@ -77,7 +77,8 @@ func readHistory(v url.Values) (views.HistoryPlace, requests.SettledQuery, error
 	p.Agent = site.ReadID[models.AgentID](v, "agent", faults)
 	p.By = site.ReadID[models.UserID](v, "by", faults)
 	q := requests.SettledQuery{
-		Conversation: p.Conversation, Agent: p.Agent, Tool: p.Tool, Risk: p.Risk, Text: p.Text, Whose: requests.Whose(p.Whose),
+		Conversation: p.Conversation, Agent: p.Agent, Tool: p.Tool, Risk: p.Risk, Text: p.Text,
+		Whose:  requests.Whose(p.Whose),
 		Status: p.Status, Cause: p.Cause, By: p.By, After: p.After,
 	}
 	q.From, q.To = site.ReadDays(p.From, p.To, zone, faults)

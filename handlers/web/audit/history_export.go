@@ -39,22 +39,23 @@ func (s *Screens) exportHistory(c echo.Context) error {
 
 // exportedRequest is a request in JSON Lines. Its input is as sent, with invisible characters escaped.
 type exportedRequest struct {
-	ID            models.ResponseID `json:"id"`
-	Status        string            `json:"status"` // let_through: without a person
-	Cause         models.Cause      `json:"cause"`
-	SettledAt     string            `json:"settledAt"`
-	AskedAt       string            `json:"askedAt"`
-	By            models.UserID     `json:"by,omitempty"`
-	ByName        string            `json:"byName,omitempty"`
-	Reason        string            `json:"reason,omitempty"`
-	Kind          models.Kind       `json:"kind"`
-	Tool          string            `json:"tool,omitempty"`
-	Digest        string            `json:"digest"`
-	Input         json.RawMessage   `json:"input,omitempty"`
-	CutInput      string            `json:"cutInput,omitempty"` // the beginning of one that is not kept whole
-	InputBytes    int64             `json:"inputBytes,omitempty"`
-	ReportedInput json.RawMessage   `json:"reportedInput,omitempty"` // what the agent reported, where another system ran another input
-	Content       string            `json:"content,omitempty"`
+	ID         models.ResponseID `json:"id"`
+	Status     string            `json:"status"` // let_through: without a person
+	Cause      models.Cause      `json:"cause"`
+	SettledAt  string            `json:"settledAt"`
+	AskedAt    string            `json:"askedAt"`
+	By         models.UserID     `json:"by,omitempty"`
+	ByName     string            `json:"byName,omitempty"`
+	Reason     string            `json:"reason,omitempty"`
+	Kind       models.Kind       `json:"kind"`
+	Tool       string            `json:"tool,omitempty"`
+	Digest     string            `json:"digest"`
+	Input      json.RawMessage   `json:"input,omitempty"`
+	CutInput   string            `json:"cutInput,omitempty"` // the beginning of one that is not kept whole
+	InputBytes int64             `json:"inputBytes,omitempty"`
+	// what the agent reported, where another system ran another input
+	ReportedInput json.RawMessage `json:"reportedInput,omitempty"`
+	Content       string          `json:"content,omitempty"`
 	models.Explanation
 
 	Answer         string                `json:"answer,omitempty"`
@@ -77,10 +78,13 @@ type exportedRequest struct {
 
 func exportedOf(a *models.Approval) exportedRequest {
 	e := exportedRequest{
-		ID: a.ID, Status: string(a.Status()), Cause: a.Cause, SettledAt: a.CreatedAt.UTC().Format(site.TimeFormat), AskedAt: a.CreatedAt.UTC().Format(site.TimeFormat),
-		Reason: a.Feedback(), Kind: a.Kind, Tool: a.ToolName, Digest: a.Digest, Content: a.Content, Explanation: a.AgentExplanation(),
-		Answer: a.Answer, Risk: a.Risk, PolicyVersion: a.PolicyVersion, PolicyRule: a.PolicyRule,
-		AgentID: a.AgentID, Agent: a.AgentName, OwnerID: a.OwnerID, Owner: a.OwnerName, ConversationID: a.ConversationID, Conversation: a.ConversationTitle, Removed: a.RemovedText(),
+		ID: a.ID, Status: string(a.Status()), Cause: a.Cause, SettledAt: a.CreatedAt.UTC().Format(site.TimeFormat),
+		AskedAt: a.CreatedAt.UTC().Format(site.TimeFormat),
+		Reason:  a.Feedback(), Kind: a.Kind, Tool: a.ToolName, Digest: a.Digest, Content: a.Content,
+		Explanation: a.AgentExplanation(),
+		Answer:      a.Answer, Risk: a.Risk, PolicyVersion: a.PolicyVersion, PolicyRule: a.PolicyRule,
+		AgentID: a.AgentID, Agent: a.AgentName, OwnerID: a.OwnerID, Owner: a.OwnerName, ConversationID: a.ConversationID,
+		Conversation: a.ConversationTitle, Removed: a.RemovedText(),
 	}
 	if a.LetThrough() {
 		e.Status = "let_through"
@@ -127,8 +131,10 @@ func exportJSONL(w io.Writer) (func(*models.Approval) error, error) {
 
 // exportColumns head a CSV file.
 var exportColumns = []string{
-	"id", "settled_at", "status", "cause", "by", "reason", "kind", "tool", "input", "edited_input", "answer", "description", "risk", "asked_at", "took_seconds",
-	"digest", "policy_version", "policy_rule", "agent", "owner", "conversation", "run", "grant_id", "page", "reported_input",
+	"id", "settled_at", "status", "cause", "by", "reason", "kind", "tool", "input", "edited_input", "answer",
+	"description", "risk", "asked_at", "took_seconds",
+	"digest", "policy_version", "policy_rule", "agent", "owner", "conversation", "run", "grant_id", "page",
+	"reported_input",
 }
 
 func exportCSV(w io.Writer) (func(*models.Approval) error, error) {
@@ -144,8 +150,10 @@ func exportCSV(w io.Writer) (func(*models.Approval) error, error) {
 			input = a.Content
 		}
 		row := []string{
-			string(e.ID), e.SettledAt, e.Status, string(e.Cause), e.ByName, e.Reason, string(e.Kind), e.Tool, input, string(e.EditedInput), e.Answer, e.Description,
-			string(e.Risk), e.AskedAt, took, e.Digest, strconv.FormatInt(e.PolicyVersion, 10), e.PolicyRule, e.Agent, e.Owner, e.Conversation, e.RunID, string(e.GrantID),
+			string(e.ID), e.SettledAt, e.Status, string(e.Cause), e.ByName, e.Reason, string(e.Kind), e.Tool, input,
+			string(e.EditedInput), e.Answer, e.Description,
+			string(e.Risk), e.AskedAt, took, e.Digest, strconv.FormatInt(e.PolicyVersion, 10), e.PolicyRule, e.Agent, e.Owner,
+			e.Conversation, e.RunID, string(e.GrantID),
 			views.ApprovalURL(a.ID), string(e.ReportedInput),
 		}
 		return put(row)

@@ -21,8 +21,9 @@ import (
 func (s *Screens) ledger(c echo.Context) error {
 	ctx, actor := c.Request().Context(), site.ActorOf(c)
 	in := audit.LedgerInput{Filter: views.LedgerFilter{
-		Who: strings.TrimSpace(c.QueryParam("who")), Action: c.QueryParam("action"), Conversation: strings.TrimSpace(c.QueryParam("conversation")),
-		From: strings.TrimSpace(c.QueryParam("from")), Until: strings.TrimSpace(c.QueryParam("until")),
+		Who: strings.TrimSpace(c.QueryParam("who")), Action: c.QueryParam("action"),
+		Conversation: strings.TrimSpace(c.QueryParam("conversation")),
+		From:         strings.TrimSpace(c.QueryParam("from")), Until: strings.TrimSpace(c.QueryParam("until")),
 	}, Chain: s.chain.state()}
 	faults := make(map[string]string)
 	zone := site.ReadZone(c.QueryParams(), faults, in.Filter.From, in.Filter.Until)
@@ -135,7 +136,8 @@ func (s *Screens) ledgerEntry(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return handlers.Render(c, http.StatusOK, audit.LedgerEntryPage(frame, audit.NewLedgerEntry(*entry, before, head.Seq)), nil)
+	return handlers.Render(c, http.StatusOK, audit.LedgerEntryPage(frame, audit.NewLedgerEntry(*entry, before, head.Seq)),
+		nil)
 }
 
 // showChain shows the state of the check, for the page that waits for its end.

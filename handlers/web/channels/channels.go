@@ -89,7 +89,10 @@ func (s *Screens) notifyMeans(c echo.Context) (account.NotifyMeans, error) {
 	if err != nil {
 		return account.NotifyMeans{}, err
 	}
-	out := account.NotifyMeans{Mail: s.sender.From != "", Hosts: hosts, MayAllow: site.ActorOf(c).Admin, Secure: s.Kit.PublicURL.Scheme == "https" || !s.Cookie.Secure}
+	out := account.NotifyMeans{
+		Mail: s.sender.From != "", Hosts: hosts, MayAllow: site.ActorOf(c).Admin,
+		Secure: s.Kit.PublicURL.Scheme == "https" || !s.Cookie.Secure,
+	}
 	if s.sender.PushKey != nil && out.Secure {
 		if out.Push, err = s.sender.PushKey(); err != nil {
 			return out, err
@@ -103,7 +106,10 @@ func (s *Screens) Add(c echo.Context, place Place) error {
 	ctx, actor, sent := c.Request().Context(), site.ActorOf(c), c.Request().PostForm
 	in := models.ChannelInput{
 		Group: place.Group, Kind: models.ChannelKind(sent.Get("kind")), Label: strings.TrimSpace(sent.Get("label")),
-		Target: models.ChannelTarget{Address: strings.TrimSpace(sent.Get("address")), URL: strings.TrimSpace(sent.Get("url")), Token: strings.TrimSpace(sent.Get("token"))},
+		Target: models.ChannelTarget{
+			Address: strings.TrimSpace(sent.Get("address")), URL: strings.TrimSpace(sent.Get("url")),
+			Token: strings.TrimSpace(sent.Get("token")),
+		},
 	}
 	if in.Kind == models.ChannelWebPush {
 		in.Target = models.ChannelTarget{URL: sent.Get("endpoint"), P256dh: sent.Get("p256dh"), Auth: sent.Get("auth")}
@@ -189,7 +195,8 @@ func (s *Screens) Verify(c echo.Context, place Place) error {
 	code := strings.Join(strings.Fields(c.Request().PostFormValue("code")), "") // people type it in groups
 	err = s.Store.People.VerifyChannel(c.Request().Context(), site.ActorOf(c), id, code)
 	if e := site.AsError(err, models.CodeInvalid); e != nil {
-		return place.Show(handlers.Status(e.Code), account.ChannelsInput{Codes: map[models.ChannelID]string{id: e.Fields["code"]}})
+		return place.Show(handlers.Status(e.Code),
+			account.ChannelsInput{Codes: map[models.ChannelID]string{id: e.Fields["code"]}})
 	}
 	return s.changedChannel(c, place, "channel-verified", err)
 }
@@ -209,7 +216,8 @@ func (s *Screens) Remove(c echo.Context, place Place) error {
 	if err != nil {
 		return err
 	}
-	return s.changedChannel(c, place, "channel-removed", s.Store.People.RemoveChannel(c.Request().Context(), site.ActorOf(c), id))
+	return s.changedChannel(c, place, "channel-removed",
+		s.Store.People.RemoveChannel(c.Request().Context(), site.ActorOf(c), id))
 }
 
 // changedChannel answers a change. The page of the channels shows why a change was refused.

@@ -21,7 +21,9 @@ func (s *Screens) notifications(c echo.Context) error {
 
 // notificationsPage shows where and when the reader is notified. in carries the form about channels that was sent;
 // form, if not nil, has settings to correct.
-func (s *Screens) notificationsPage(c echo.Context, status int, in account.NotificationsInput, form *account.NotificationForm) error {
+func (s *Screens) notificationsPage(
+	c echo.Context, status int, in account.NotificationsInput, form *account.NotificationForm,
+) error {
 	ctx, actor := c.Request().Context(), site.ActorOf(c)
 	settings, err := s.Store.People.NotificationSettings(ctx, actor)
 	if err != nil {
@@ -75,17 +77,20 @@ func readNotifications(sent url.Values) (account.NotificationForm, models.Notifi
 	on := func(name string) bool { return sent.Get(name) == "true" }
 	field := func(name string) string { return strings.TrimSpace(sent.Get(name)) }
 	form := account.NotificationForm{
-		Moments: map[models.Risk]account.MomentsForm{}, Digest: field("digest_at"), From: field("quiet_from"), Until: field("quiet_to"),
-		Zone: field("zone"), Critical: on("critical"),
+		Moments: map[models.Risk]account.MomentsForm{}, Digest: field("digest_at"), From: field("quiet_from"),
+		Until: field("quiet_to"),
+		Zone:  field("zone"), Critical: on("critical"),
 	}
 	settings := models.NotificationSettings{
-		Moments: map[models.Risk]models.Moments{}, DigestAt: models.ClockTime(form.Digest), QuietFrom: models.ClockTime(form.From), QuietTo: models.ClockTime(form.Until),
+		Moments: map[models.Risk]models.Moments{}, DigestAt: models.ClockTime(form.Digest),
+		QuietFrom: models.ClockTime(form.From), QuietTo: models.ClockTime(form.Until),
 		Zone: form.Zone, CriticalBreaksThrough: form.Critical,
 	}
 	for _, risk := range models.Risks() {
 		name := string(risk)
 		m := account.MomentsForm{
-			AtOnce: on(account.AtOnceField + name), Half: on(account.HalfField + name), Tenth: on(account.TenthField + name), Unseen: field(account.UnseenField + name),
+			AtOnce: on(account.AtOnceField + name), Half: on(account.HalfField + name), Tenth: on(account.TenthField + name),
+			Unseen: field(account.UnseenField + name),
 		}
 		minutes := 0
 		if m.Unseen != "" {

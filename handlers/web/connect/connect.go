@@ -50,7 +50,8 @@ func (s *Screens) makeConnection(c echo.Context) error {
 	}
 	in.Form.Agent = strings.TrimSpace(c.Request().PostFormValue("agent"))
 	replace := c.Request().PostFormValue("replace") == "true"
-	secret, token, err := s.Store.People.AddToken(ctx, actor, people.NewToken{Scope: models.ScopeAgent, Agent: in.Form.Agent, NoReplace: !replace})
+	secret, token, err := s.Store.People.AddToken(ctx, actor,
+		people.NewToken{Scope: models.ScopeAgent, Agent: in.Form.Agent, NoReplace: !replace})
 	if e := site.AsError(err, models.CodeInvalid, models.CodeConflict); e != nil {
 		in.Form.Errors, in.Form.Replace = e.Fields, e.Code == models.CodeConflict && e.Fields["agent"] != ""
 		if in.Form.Errors["agent"] == "" {

@@ -55,7 +55,8 @@ func (s *Screens) budgetPage(c echo.Context, status int, in budgets.PanelInput) 
 
 // budgetPanel is the panel as shown on the conversation's own page.
 func (s *Screens) budgetPanel(c echo.Context, conv *models.ConversationView) (templ.Component, error) {
-	v, err := s.budgetView(c.Request().Context(), site.ActorOf(c), budgets.PanelInput{Conversation: *conv, InConversation: true})
+	v, err := s.budgetView(c.Request().Context(), site.ActorOf(c),
+		budgets.PanelInput{Conversation: *conv, InConversation: true})
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +65,9 @@ func (s *Screens) budgetPanel(c echo.Context, conv *models.ConversationView) (te
 
 // budgetView reads what the panel of a conversation's budget shows beside the
 // conversation itself.
-func (s *Screens) budgetView(ctx context.Context, actor models.Actor, in budgets.PanelInput) (budgets.PanelView, error) {
+func (s *Screens) budgetView(
+	ctx context.Context, actor models.Actor, in budgets.PanelInput,
+) (budgets.PanelView, error) {
 	id, limit := in.Conversation.ID, stepsShown
 	if in.InConversation {
 		limit = stepsBeside
@@ -102,7 +105,8 @@ func (s *Screens) changeBudget(c echo.Context) error {
 	}
 	if e := site.AsError(err, models.CodeInvalid, models.CodeNoBudget); e != nil {
 		form.Errors = atBudgetFields(e)
-		return s.budgetPage(c, handlers.Status(e.Code), budgets.PanelInput{Conversation: *conv, InConversation: inConversation, Form: form})
+		return s.budgetPage(c, handlers.Status(e.Code),
+			budgets.PanelInput{Conversation: *conv, InConversation: inConversation, Form: form})
 	}
 	if err != nil {
 		return err
@@ -139,7 +143,8 @@ func budgetChange(values url.Values) (models.BudgetChange, error) {
 	case "take":
 		return models.BudgetChange{Delta: new(-n)}, nil
 	}
-	return models.BudgetChange{}, models.Errorf(models.CodeInvalid, "Choose what to do: set the budget, add to it or subtract from it.")
+	return models.BudgetChange{}, models.Errorf(models.CodeInvalid,
+		"Choose what to do: set the budget, add to it or subtract from it.")
 }
 
 // atBudgetFields puts each text where its field is on the panel.

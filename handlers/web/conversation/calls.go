@@ -25,7 +25,8 @@ func (s *Screens) callIn(c echo.Context) (*models.Conversation, *models.Approval
 		return nil, nil, none
 	}
 	a, err := s.Store.Requests.Entry(c.Request().Context(), site.ActorOf(c), id)
-	if models.ErrorCode(err) == models.CodeNotFound || err == nil && (a.ConversationID != v.ID || a.Kind != models.KindToolCall) {
+	if models.ErrorCode(err) == models.CodeNotFound ||
+		err == nil && (a.ConversationID != v.ID || a.Kind != models.KindToolCall) {
 		return nil, nil, none
 	}
 	return &v.Conversation, a, err
@@ -40,7 +41,9 @@ func (s *Screens) call(c echo.Context) error {
 	return s.callPage(c, http.StatusOK, conv, a, "")
 }
 
-func (s *Screens) callPage(c echo.Context, status int, conv *models.Conversation, a *models.Approval, problem string) error {
+func (s *Screens) callPage(
+	c echo.Context, status int, conv *models.Conversation, a *models.Approval, problem string,
+) error {
 	ctx, actor := c.Request().Context(), site.ActorOf(c)
 	result, err := s.Store.Requests.CallResult(ctx, actor, a.ID)
 	if err != nil {
@@ -59,7 +62,9 @@ func (s *Screens) callPage(c echo.Context, status int, conv *models.Conversation
 		return err
 	}
 	frame.Path = views.CallURL(a.ConversationID, a.ID)
-	in := conversations.CallInput{Conversation: *conv, Call: *a, Detail: details[a.ID], Origin: origins[a.ID], Result: *result, Problem: problem}
+	in := conversations.CallInput{
+		Conversation: *conv, Call: *a, Detail: details[a.ID], Origin: origins[a.ID], Result: *result, Problem: problem,
+	}
 	return handlers.Render(c, status, conversations.CallPage(frame, conversations.NewCall(in, frame.Now)), nil)
 }
 

@@ -83,7 +83,8 @@ func sequenceParam(c echo.Context, name string) (int64, error) {
 // sent with its errors.
 func (s *Screens) conversationPage(c echo.Context, status int, in conversations.Input) error {
 	ctx, actor, id := c.Request().Context(), site.ActorOf(c), in.Conversation.ID
-	history, err := s.Store.Requests.History(ctx, actor, id, requests.HistoryQuery{Before: in.Before, Limit: conversations.HistoryPage})
+	history, err := s.Store.Requests.History(ctx, actor, id,
+		requests.HistoryQuery{Before: in.Before, Limit: conversations.HistoryPage})
 	if err != nil {
 		return err
 	}
@@ -117,14 +118,19 @@ func (s *Screens) conversationPage(c echo.Context, status int, in conversations.
 }
 
 // waitingIn are the requests of a conversation that wait, newest first.
-func (s *Screens) waitingIn(ctx context.Context, actor models.Actor, id models.ConversationID) ([]models.Approval, error) {
-	list, err := s.Store.Requests.Approvals(ctx, actor, requests.ListQuery{Conversation: id, Status: models.StatusPending, Limit: models.DefaultPage})
+func (s *Screens) waitingIn(
+	ctx context.Context, actor models.Actor, id models.ConversationID,
+) ([]models.Approval, error) {
+	list, err := s.Store.Requests.Approvals(ctx, actor,
+		requests.ListQuery{Conversation: id, Status: models.StatusPending, Limit: models.DefaultPage})
 	return list.Items, err
 }
 
 // sharesFor is what energy was spent on, where a budget request waits among the
 // entries.
-func (s *Screens) sharesFor(ctx context.Context, actor models.Actor, id models.ConversationID, entries []models.HistoryEntry) ([]models.EnergyShare, error) {
+func (s *Screens) sharesFor(
+	ctx context.Context, actor models.Actor, id models.ConversationID, entries []models.HistoryEntry,
+) ([]models.EnergyShare, error) {
 	for _, e := range entries {
 		if e.Response != nil && e.Response.Kind == models.KindBudget && e.Response.Status() == models.StatusPending {
 			return s.Store.EnergyBy(ctx, actor, id, models.SharesRead)
@@ -161,7 +167,8 @@ func (s *Screens) historyGrowth(c echo.Context, v *models.ConversationView) (tem
 	if after == 0 {
 		after = -1 // from the very beginning
 	}
-	history, err := s.Store.Requests.History(c.Request().Context(), site.ActorOf(c), v.ID, requests.HistoryQuery{After: after, Limit: conversations.HistoryPage})
+	history, err := s.Store.Requests.History(c.Request().Context(), site.ActorOf(c), v.ID,
+		requests.HistoryQuery{After: after, Limit: conversations.HistoryPage})
 	if err != nil || len(history.Entries) == 0 {
 		return nil, err
 	}
@@ -177,7 +184,9 @@ func (s *Screens) historyGrowth(c echo.Context, v *models.ConversationView) (tem
 }
 
 // responseIn is a response of this conversation and of no other.
-func (s *Screens) responseIn(ctx context.Context, actor models.Actor, conv models.ConversationID, raw string) (*models.Approval, error) {
+func (s *Screens) responseIn(
+	ctx context.Context, actor models.Actor, conv models.ConversationID, raw string,
+) (*models.Approval, error) {
 	none := models.Errorf(models.CodeNotFound, "There is no such request.")
 	id, err := models.ParseID[models.ResponseID]("response", raw)
 	if err != nil {

@@ -52,7 +52,9 @@ func (s *Screens) decideHere(c echo.Context) error {
 }
 
 // decidedHere shows the conversation with a request's form as it was sent.
-func (s *Screens) decidedHere(c echo.Context, status int, v *models.ConversationView, a *models.Approval, again conversations.FailedDecision) error {
+func (s *Screens) decidedHere(
+	c echo.Context, status int, v *models.ConversationView, a *models.Approval, again conversations.FailedDecision,
+) error {
 	shown := conversations.Input{Conversation: *v, Around: conversations.HistoryAround{Decided: &again}}
 	if conversations.MayBeEarlier(&v.Conversation, a.Sequence) {
 		shown.Before = a.Sequence + 1

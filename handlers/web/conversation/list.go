@@ -20,7 +20,8 @@ func (s *Screens) conversations(c echo.Context) error {
 	ctx, actor := c.Request().Context(), site.ActorOf(c)
 	in := conversations.ListInput{
 		Filter: views.ConversationFilter{
-			Status: c.QueryParam("status"), Agent: strings.TrimSpace(c.QueryParam("agent")), Archived: c.QueryParam("archived") == "true",
+			Status: c.QueryParam("status"), Agent: strings.TrimSpace(c.QueryParam("agent")),
+			Archived: c.QueryParam("archived") == "true",
 		},
 		After: c.QueryParam("after"), Admin: actor.Admin, BaseURL: strings.TrimSuffix(s.Kit.PublicURL.String(), "/"),
 	}
@@ -62,7 +63,9 @@ func (s *Screens) conversations(c echo.Context) error {
 
 // conversationQuery reads the filters of an address: CodeInvalid names all that
 // are wrong.
-func (s *Screens) conversationQuery(ctx context.Context, actor models.Actor, f views.ConversationFilter, after string) (requests.ConversationQuery, error) {
+func (s *Screens) conversationQuery(
+	ctx context.Context, actor models.Actor, f views.ConversationFilter, after string,
+) (requests.ConversationQuery, error) {
 	q := requests.ConversationQuery{Status: models.ConversationStatus(f.Status), Archived: f.Archived, Cursor: after}
 	faults := map[string]string{}
 	var err error

@@ -17,7 +17,9 @@ import (
 const batchPages = 10
 
 // runAround is what entries are shown with besides their approvals.
-func (s *Screens) runAround(ctx context.Context, actor models.Actor, id models.ConversationID, entries []models.HistoryEntry) (conversations.RunAround, error) {
+func (s *Screens) runAround(
+	ctx context.Context, actor models.Actor, id models.ConversationID, entries []models.HistoryEntry,
+) (conversations.RunAround, error) {
 	var out conversations.RunAround
 	var ids []models.ResponseID
 	var asked []*models.Approval
@@ -51,11 +53,14 @@ func (s *Screens) runAround(ctx context.Context, actor models.Actor, id models.C
 
 // openedOf are the folded parts that the reader has opened, of those requests that
 // are closed until all of them are.
-func (s *Screens) openedOf(ctx context.Context, actor models.Actor, entries []models.HistoryEntry, origins map[models.ResponseID]models.Origin) (map[models.ResponseID][]string, error) {
+func (s *Screens) openedOf(
+	ctx context.Context, actor models.Actor, entries []models.HistoryEntry, origins map[models.ResponseID]models.Origin,
+) (map[models.ResponseID][]string, error) {
 	var out map[models.ResponseID][]string
 	for _, e := range entries {
 		a := e.Response
-		if a == nil || a.Status() != models.StatusPending || len(a.Unopened(inputs.Folds(&a.Response, origins[a.ID].Beside), nil)) == 0 {
+		if a == nil || a.Status() != models.StatusPending ||
+			len(a.Unopened(inputs.Folds(&a.Response, origins[a.ID].Beside), nil)) == 0 {
 			continue
 		}
 		opened, err := s.Store.Requests.OpenedParts(ctx, actor, a.ID)
@@ -72,7 +77,9 @@ func (s *Screens) openedOf(ctx context.Context, actor models.Actor, entries []mo
 
 // entryIn is a response of this conversation and of no other, asked about or
 // only reported.
-func (s *Screens) entryIn(ctx context.Context, actor models.Actor, conv models.ConversationID, raw string) (*models.Approval, error) {
+func (s *Screens) entryIn(
+	ctx context.Context, actor models.Actor, conv models.ConversationID, raw string,
+) (*models.Approval, error) {
 	none := models.Errorf(models.CodeNotFound, "There is no such entry.")
 	id, err := models.ParseID[models.ResponseID]("entry", raw)
 	if err != nil {
@@ -115,11 +122,14 @@ func (s *Screens) batchPart(c echo.Context, v *models.ConversationView) (templ.C
 	return s.batchFrom(c, v, first)
 }
 
-func (s *Screens) batchFrom(c echo.Context, v *models.ConversationView, first *models.Approval) (templ.Component, error) {
+func (s *Screens) batchFrom(
+	c echo.Context, v *models.ConversationView, first *models.Approval,
+) (templ.Component, error) {
 	ctx, actor := c.Request().Context(), site.ActorOf(c)
 	var around conversations.HistoryAround
 	around.Run = conversations.RunAround{
-		Calls: map[models.ResponseID]models.CallDetail{}, Origins: map[models.ResponseID]models.Origin{}, Opened: map[models.ResponseID][]string{}, Rights: map[models.ResponseID]models.Right{},
+		Calls: map[models.ResponseID]models.CallDetail{}, Origins: map[models.ResponseID]models.Origin{},
+		Opened: map[models.ResponseID][]string{}, Rights: map[models.ResponseID]models.Right{},
 	}
 	var batch []models.HistoryEntry
 	after := first.Sequence - 1
@@ -148,7 +158,9 @@ func (s *Screens) batchFrom(c echo.Context, v *models.ConversationView, first *m
 }
 
 // inBatch are the entries that belong to a call's batch; it copies their details from run to to.
-func inBatch(first *models.Approval, entries []models.HistoryEntry, run conversations.RunAround, to *conversations.RunAround) []models.HistoryEntry {
+func inBatch(
+	first *models.Approval, entries []models.HistoryEntry, run conversations.RunAround, to *conversations.RunAround,
+) []models.HistoryEntry {
 	var out []models.HistoryEntry
 	for _, e := range entries {
 		if e.Response == nil {

@@ -24,7 +24,8 @@ func (s *Screens) say(c echo.Context) error {
 	values := c.Request().PostForm
 	form := conversations.SayForm{Sent: true, Content: strings.ReplaceAll(values.Get("content"), "\r\n", "\n")}
 	if err = onlyWords(values, form.Content); err == nil {
-		_, err = runs.New(s.Store).Say(c.Request().Context(), site.ActorOf(c), models.MessageInput{ConversationID: v.ID, Content: form.Content})
+		_, err = runs.New(s.Store).Say(c.Request().Context(), site.ActorOf(c),
+			models.MessageInput{ConversationID: v.ID, Content: form.Content})
 	}
 	if err == nil {
 		return c.Redirect(http.StatusSeeOther, views.ConversationEndURL(v.ID))
@@ -42,7 +43,8 @@ func (s *Screens) say(c echo.Context) error {
 func onlyWords(values url.Values, content string) error {
 	mode := values.Get("budgetMode")
 	if values.Get("decision") != "" || mode == "set" || mode == "step" {
-		return models.Errorf(models.CodeInvalid, "Nothing was saved, because Countersign was updated while this page was open. Decide on the request's card, and change the budget under Budget. Your message is still in the form.")
+		return models.Errorf(models.CodeInvalid,
+			"Nothing was saved, because Countersign was updated while this page was open. Decide on the request's card, and change the budget under Budget. Your message is still in the form.")
 	}
 	if strings.TrimSpace(content) == "" {
 		return models.Invalid("content", "must not be empty")

@@ -15,7 +15,8 @@ import (
 
 // steered names the message about each way to steer.
 var steered = map[models.Steering]string{
-	models.SteerPause: "conversation-paused", models.SteerResume: "conversation-resumed", models.SteerStop: "conversation-stopped",
+	models.SteerPause: "conversation-paused", models.SteerResume: "conversation-resumed",
+	models.SteerStop:    "conversation-stopped",
 	models.SteerArchive: "conversation-archived", models.SteerUnarchive: "conversation-unarchived",
 }
 
@@ -43,7 +44,8 @@ func (s *Screens) chooseOnReject(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := runs.New(s.Store).SetOnReject(c.Request().Context(), site.ActorOf(c), v.ID, c.FormValue("onReject")); err != nil {
+	if _, err := runs.New(s.Store).SetOnReject(c.Request().Context(), site.ActorOf(c), v.ID,
+		c.FormValue("onReject")); err != nil {
 		return err
 	}
 	s.SetFlash(c, "conversation-on-reject")
@@ -63,7 +65,8 @@ func (s *Screens) rename(c echo.Context) error {
 		if problem == "" {
 			problem = e.Error()
 		}
-		return s.conversationPage(c, handlers.Status(e.Code), conversations.Input{Conversation: *v, Rename: conversations.RenameForm{Title: title, Error: problem}})
+		return s.conversationPage(c, handlers.Status(e.Code),
+			conversations.Input{Conversation: *v, Rename: conversations.RenameForm{Title: title, Error: problem}})
 	}
 	if err != nil {
 		return err

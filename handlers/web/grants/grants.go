@@ -116,7 +116,8 @@ func readGrantForm(values url.Values) agents.GrantForm {
 func fixedBy(form agents.GrantForm, a *models.Approval) ([]string, error) {
 	shape, err := models.ShapeOf([]byte(a.ToolInputJSON))
 	if err != nil {
-		return nil, models.Errorf(models.CodeWrongDecisionKind, "The stored input can't be read, so similar calls can't be pre-approved.")
+		return nil, models.Errorf(models.CodeWrongDecisionKind,
+			"The stored input can't be read, so similar calls can't be pre-approved.")
 	}
 	return form.Fixed(shape)
 }
@@ -136,7 +137,8 @@ func (s *Screens) makeGrant(c echo.Context) error {
 		return err
 	}
 	g, err := s.grantOf(r, actor, a, form)
-	if e := site.AsError(err, append(request.ToCorrect, models.CodeConflict, models.CodeDigestMismatch, models.CodeAlreadyDecided)...); e != nil {
+	if e := site.AsError(err,
+		append(request.ToCorrect, models.CodeConflict, models.CodeDigestMismatch, models.CodeAlreadyDecided)...); e != nil {
 		form.Errors = grantErrors(e)
 		return s.grantForm(c, handlers.Status(e.Code), id, form)
 	}
@@ -168,7 +170,9 @@ func (s *Screens) makeGrant(c echo.Context) error {
 	return c.Redirect(http.StatusSeeOther, views.ApprovalURL(id))
 }
 
-func (s *Screens) grantOf(r *http.Request, actor models.Actor, a *models.Approval, form agents.GrantForm) (*models.Grant, error) {
+func (s *Screens) grantOf(
+	r *http.Request, actor models.Actor, a *models.Approval, form agents.GrantForm,
+) (*models.Grant, error) {
 	fixed, err := fixedBy(form, a)
 	if err != nil {
 		return nil, err
@@ -178,7 +182,8 @@ func (s *Screens) grantOf(r *http.Request, actor models.Actor, a *models.Approva
 		return nil, err
 	}
 	if groups {
-		return nil, models.Errorf(models.CodeInvalid, "Nothing was pre-approved: open the collapsed sections of this request first.")
+		return nil, models.Errorf(models.CodeInvalid,
+			"Nothing was pre-approved: open the collapsed sections of this request first.")
 	}
 	page.SeenEnd = request.SeenEnd(r.PostForm)
 	return s.Store.MakeGrant(r.Context(), actor, a.ID, models.GrantInput{
@@ -227,7 +232,9 @@ func (s *Screens) grants(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	v := agents.NewGrants(agents.GrantsInput{Grants: list.Items, After: after, Next: list.Next, Admin: actor.Admin, Off: !doc.GrantsEnabled}, frame.Now)
+	v := agents.NewGrants(agents.GrantsInput{
+		Grants: list.Items, After: after, Next: list.Next, Admin: actor.Admin, Off: !doc.GrantsEnabled,
+	}, frame.Now)
 	return handlers.Render(c, http.StatusOK, agents.GrantsPage(frame, v), agents.GrantList(v))
 }
 

@@ -58,9 +58,11 @@ func (s *Screens) bulk(c echo.Context) error {
 	}
 	for i := range in.Items {
 		item := &in.Items[i]
-		item.Ticks = item.Refusal == "" && (len(item.LeftOut) == 0 || item.Opened && sure) && (!sure || slices.Contains(ticks, pick{item.ID, item.Digest, item.Behalf}))
+		item.Ticks = item.Refusal == "" && (len(item.LeftOut) == 0 || item.Opened && sure) &&
+			(!sure || slices.Contains(ticks, pick{item.ID, item.Digest, item.Behalf}))
 	}
-	if e := site.AsError(models.CheckText("reason", in.Reason, models.MaxReason), models.CodeInvalid); e != nil && in.Open() > 0 {
+	if e := site.AsError(models.CheckText("reason", in.Reason, models.MaxReason), models.CodeInvalid); e != nil &&
+		in.Open() > 0 {
 		in.Ask, in.ReasonError = true, e.Fields["reason"] // corrected there, with the ticks kept
 		return s.bulkPage(c, http.StatusUnprocessableEntity, in)
 	}
@@ -134,7 +136,9 @@ func readPicks(values []string) (picks []pick, problem string) {
 
 // checkPicks reads the current state of the ticked requests, and says which can't be decided in bulk, or not before
 // they are opened.
-func (s *Screens) checkPicks(ctx context.Context, actor models.Actor, verdict models.Verdict, picks []pick) ([]inbox.BulkItem, error) {
+func (s *Screens) checkPicks(
+	ctx context.Context, actor models.Actor, verdict models.Verdict, picks []pick,
+) ([]inbox.BulkItem, error) {
 	items := make([]inbox.BulkItem, 0, len(picks))
 	var waiting []*models.Approval
 	for _, p := range picks {
@@ -159,7 +163,9 @@ func (s *Screens) checkPicks(ctx context.Context, actor models.Actor, verdict mo
 
 // markPicks adds what the cards of requests would warn of, and which of them are
 // left out of an approval until somebody has opened them.
-func (s *Screens) markPicks(ctx context.Context, actor models.Actor, verdict models.Verdict, items []inbox.BulkItem, waiting []*models.Approval) error {
+func (s *Screens) markPicks(
+	ctx context.Context, actor models.Actor, verdict models.Verdict, items []inbox.BulkItem, waiting []*models.Approval,
+) error {
 	twins, err := s.Store.Requests.Twins(ctx, actor, waiting...)
 	if err != nil {
 		return err
@@ -237,13 +243,15 @@ func (s *Screens) decideEach(ctx context.Context, c echo.Context, in *inbox.Bulk
 			continue
 		}
 		a, err := s.Store.Decide(ctx, actor, item.ID, models.DecisionInput{
-			Approved: new(in.Verdict == models.VerdictApprove), Reason: in.Reason, Digest: item.Digest, Behalf: &item.Behalf, Bulk: true, Page: &models.PageView{},
+			Approved: new(in.Verdict == models.VerdictApprove), Reason: in.Reason, Digest: item.Digest, Behalf: &item.Behalf,
+			Bulk: true, Page: &models.PageView{},
 		})
 		if err == nil {
 			item.Approval, item.Done = a, true
 			continue
 		}
-		e := site.AsError(err, append(request.TooLate, append(request.ToCorrect, models.CodeNotFound, models.CodeForbidden)...)...)
+		e := site.AsError(err,
+			append(request.TooLate, append(request.ToCorrect, models.CodeNotFound, models.CodeForbidden)...)...)
 		if e == nil {
 			s.Kit.LogInternal(c, err) //nolint:contextcheck // a line in the log
 			item.Refusal = "Something went wrong. It may have been decided: open it to check."

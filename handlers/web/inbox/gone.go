@@ -21,7 +21,9 @@ const (
 )
 
 // readGone finds the requests that have just left the list, and the outcome of the request that was just decided.
-func (s *Screens) readGone(ctx context.Context, actor models.Actor, in *inbox.Input, decided models.ResponseID, ids []models.ResponseID) error {
+func (s *Screens) readGone(
+	ctx context.Context, actor models.Actor, in *inbox.Input, decided models.ResponseID, ids []models.ResponseID,
+) error {
 	now := s.Kit.Now()
 	if decided != "" {
 		ids = append(ids, decided)
@@ -40,7 +42,8 @@ func (s *Screens) readGone(ctx context.Context, actor models.Actor, in *inbox.In
 			} else if err != nil {
 				return err
 			}
-			if settled := a.ApprovalTimestamp; a.Status() != models.StatusPending && settled != nil && now.Sub(*settled) < goneFor {
+			if settled := a.ApprovalTimestamp; a.Status() != models.StatusPending && settled != nil &&
+				now.Sub(*settled) < goneFor {
 				in.Gone = append(in.Gone, *a)
 			}
 		}

@@ -174,7 +174,9 @@ func (s *Screens) inboxList(c echo.Context, place views.InboxPlace) error {
 
 // readInbox reads what a place shows. decided is the request that was just
 // decided; gone may have left the list, and leave a line in it.
-func (s *Screens) readInbox(ctx context.Context, actor models.Actor, place views.InboxPlace, decided models.ResponseID, gone ...models.ResponseID) (inbox.Input, error) {
+func (s *Screens) readInbox(
+	ctx context.Context, actor models.Actor, place views.InboxPlace, decided models.ResponseID, gone ...models.ResponseID,
+) (inbox.Input, error) {
 	in := inbox.Input{Place: place, Reader: actor.Voter(), AsOf: s.asOf()}
 	page, err := s.Store.Requests.Inbox(ctx, actor, inboxQuery(place))
 	if err != nil {
@@ -239,7 +241,8 @@ func pointers(rows []models.Brief) []*models.Approval {
 
 // teachToken makes a token for the example of an empty inbox and shows it once.
 func (s *Screens) teachToken(c echo.Context) error {
-	secret, _, err := s.Store.People.AddToken(c.Request().Context(), site.ActorOf(c), people.NewToken{Scope: models.ScopeAgent, Agent: teachAgent})
+	secret, _, err := s.Store.People.AddToken(c.Request().Context(), site.ActorOf(c),
+		people.NewToken{Scope: models.ScopeAgent, Agent: teachAgent})
 	if err != nil {
 		return err
 	}

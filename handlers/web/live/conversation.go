@@ -11,7 +11,9 @@ import (
 
 // watchedConversation is the conversation that a page shows, if its reader may
 // see it.
-func (s *Screens) watchedConversation(ctx context.Context, actor models.Actor, raw string) (models.ConversationID, error) {
+func (s *Screens) watchedConversation(
+	ctx context.Context, actor models.Actor, raw string,
+) (models.ConversationID, error) {
 	id, err := models.ParseID[models.ConversationID]("conversation", raw)
 	if err != nil {
 		return "", nil //nolint:nilerr // what names none is not watched

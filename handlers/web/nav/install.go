@@ -20,7 +20,9 @@ import (
 // it is read.
 var offlinePage = sync.OnceValues(func() ([]byte, error) {
 	var b bytes.Buffer
-	err := nav.OfflinePage(views.Page{Title: "Offline", Path: views.OfflineURL(), Narrow: true}).Render(context.Background(), &b)
+	err := nav.OfflinePage(views.Page{
+		Title: "Offline", Path: views.OfflineURL(), Narrow: true,
+	}).Render(context.Background(), &b)
 	return b.Bytes(), err
 })
 

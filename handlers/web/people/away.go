@@ -112,7 +112,8 @@ func (s *Screens) readAbsence(c echo.Context, place awayPlace) (people.AwayForm,
 	field := func(name string) string { return strings.TrimSpace(sent.Get(name)) }
 	form := people.AwayForm{
 		Person: field(people.AwayPersonField), From: field(people.AwayFromField), Until: field(people.AwayUntilField),
-		Zone: field(people.AwayZoneField), Substitute: field(people.AwaySubstituteField), Sent: true, Errors: map[string]string{},
+		Zone: field(people.AwayZoneField), Substitute: field(people.AwaySubstituteField), Sent: true,
+		Errors: map[string]string{},
 	}
 	zone := zoneOf(form.Zone)
 	if zone == nil {
@@ -180,7 +181,9 @@ func (s *Screens) removeSubstitute(place awayPlace) echo.HandlerFunc {
 
 // changeAway is a handler that changes what its path names and then tells so; what may not be
 // done is said on the page.
-func (s *Screens) changeAway(place awayPlace, flash, what string, change func(context.Context, models.Actor, string) error) echo.HandlerFunc {
+func (s *Screens) changeAway(
+	place awayPlace, flash, what string, change func(context.Context, models.Actor, string) error,
+) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		id, err := models.ParseID[models.AbsenceID]("id", c.Param("id"))
 		if err != nil {
@@ -189,7 +192,8 @@ func (s *Screens) changeAway(place awayPlace, flash, what string, change func(co
 		err = change(c.Request().Context(), site.ActorOf(c), string(id))
 		switch e := site.AsError(err, models.CodeForbidden, models.CodeConflict, models.CodeNotFound); {
 		case e != nil && e.Code == models.CodeNotFound:
-			return s.awayPage(c, place, http.StatusNotFound, people.AwayInput{Problem: "That has ended or was removed in the meantime. Nothing was changed."})
+			return s.awayPage(c, place, http.StatusNotFound,
+				people.AwayInput{Problem: "That has ended or was removed in the meantime. Nothing was changed."})
 		case e != nil:
 			return s.awayPage(c, place, handlers.Status(e.Code), people.AwayInput{Problem: e.Error()})
 		case err != nil:
@@ -247,9 +251,12 @@ func (s *Screens) namedFlash(ctx context.Context, sub models.UserID) (string, er
 	return "substitute-named", nil
 }
 
-func (s *Screens) readSubstitute(c echo.Context, sent url.Values, place awayPlace) (form people.SubstituteForm, user, sub models.UserID, err error) {
+func (s *Screens) readSubstitute(
+	c echo.Context, sent url.Values, place awayPlace,
+) (form people.SubstituteForm, user, sub models.UserID, err error) {
 	form = people.SubstituteForm{
-		Person: strings.TrimSpace(sent.Get(people.AwayPersonField)), Substitute: strings.TrimSpace(sent.Get(people.AwaySubstituteField)), Errors: map[string]string{},
+		Person:     strings.TrimSpace(sent.Get(people.AwayPersonField)),
+		Substitute: strings.TrimSpace(sent.Get(people.AwaySubstituteField)), Errors: map[string]string{},
 	}
 	user = site.ActorOf(c).UserID()
 	if place.everybody {

@@ -47,7 +47,8 @@ func (s *Screens) groupsPage(c echo.Context, status int, form people.GroupForm) 
 		return err
 	}
 	frame.Path = views.PeopleURL()
-	return handlers.Render(c, status, people.GroupsPage(frame, people.NewGroups(people.GroupsInput{Groups: all, Form: form}, frame.Now)), nil)
+	return handlers.Render(c, status,
+		people.GroupsPage(frame, people.NewGroups(people.GroupsInput{Groups: all, Form: form}, frame.Now)), nil)
 }
 
 func (s *Screens) addGroup(c echo.Context) error {

@@ -63,7 +63,9 @@ func (s *Screens) peoplePage(c echo.Context, status int, in people.Input) error 
 // anywhere that a redirect could read it from.
 func (s *Screens) invite(c echo.Context) error {
 	r := c.Request()
-	form := people.InviteForm{Email: strings.TrimSpace(r.PostFormValue("email")), Role: models.Role(r.PostFormValue("role"))}
+	form := people.InviteForm{
+		Email: strings.TrimSpace(r.PostFormValue("email")), Role: models.Role(r.PostFormValue("role")),
+	}
 	secret, made, err := s.Store.People.Invite(r.Context(), site.ActorOf(c), form.Email, form.Role)
 	if e := site.AsError(err, models.CodeInvalid, models.CodeConflict); e != nil {
 		form.Errors = e.Fields
@@ -90,7 +92,9 @@ func (s *Screens) withdrawInvite(c echo.Context) error {
 
 // changePerson is a handler that changes the person of its path and then tells
 // so; what may not be done is said on the page of people.
-func (s *Screens) changePerson(flash string, change func(context.Context, echo.Context, models.UserID) error) echo.HandlerFunc {
+func (s *Screens) changePerson(
+	flash string, change func(context.Context, echo.Context, models.UserID) error,
+) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		id, err := models.ParseID[models.UserID]("id", c.Param("id"))
 		if err != nil {

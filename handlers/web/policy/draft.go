@@ -107,8 +107,9 @@ func (e *editing) text() (string, error) {
 
 func (e *editing) view(notice string) *policies.DraftInput {
 	in := &policies.DraftInput{
-		Base: e.draft.Base, Revision: e.draft.Revision, ChangedAt: e.draft.ChangedAt, Undo: e.draft.Previous != "", Notice: notice,
-		Zone: e.standing.Compiled.Zone().String(), Ends: e.entries,
+		Base: e.draft.Base, Revision: e.draft.Revision, ChangedAt: e.draft.ChangedAt, Undo: e.draft.Previous != "",
+		Notice: notice,
+		Zone:   e.standing.Compiled.Zone().String(), Ends: e.entries,
 	}
 	if e.doc == nil {
 		for path, text := range e.problems() {

@@ -66,7 +66,8 @@ func (s *Screens) changePolicyJSON(c echo.Context) error {
 	}
 	switch {
 	case e.broken != nil:
-		return s.policyJSON(c, http.StatusUnprocessableEntity, e, text, "This can't be shown as a form yet. Your text is kept.")
+		return s.policyJSON(c, http.StatusUnprocessableEntity, e, text,
+			"This can't be shown as a form yet. Your text is kept.")
 	case form.Get("step") == "form":
 		return c.Redirect(http.StatusSeeOther, views.PolicyURL())
 	case len(e.checked.Problems) > 0:

@@ -59,7 +59,9 @@ func (s *Screens) changePart(c echo.Context, p part) error {
 	}
 	sent := readFields(form, p.fields)
 	sent["reviewers"] = withoutBlanks(form["reviewers"])
-	in := policies.RuleInput{New: c.Param("n") == "new", Was: form.Get("was"), Form: p.shown(sent), First: form.Get("place") == "first"}
+	in := policies.RuleInput{
+		New: c.Param("n") == "new", Was: form.Get("was"), Form: p.shown(sent), First: form.Get("place") == "first",
+	}
 	if in.Index, err = p.index(e.doc, c.Param("n"), in.Was); err != nil {
 		return err
 	}

@@ -175,13 +175,17 @@ func (s *Screens) policyVersion(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	in := policies.DocumentInput{Version: versionView(version), Document: []byte(version.Document), Current: n == standing.Version}
+	in := policies.DocumentInput{
+		Version: versionView(version), Document: []byte(version.Document), Current: n == standing.Version,
+	}
 	in.Newest = standing.Version
 	status := http.StatusOK
 	if text := c.QueryParam("before"); text != "" {
 		with, wrong := versionNumber(text)
 		if wrong != nil || with < 1 || with > standing.Version {
-			in.Compared = policies.CompareForm{Before: text, Error: fmt.Sprintf("must be a version from 1 to %d", standing.Version)}
+			in.Compared = policies.CompareForm{
+				Before: text, Error: fmt.Sprintf("must be a version from 1 to %d", standing.Version),
+			}
 			status = http.StatusUnprocessableEntity
 		} else if in.Changes, err = s.changesSince(ctx, actor, with, version); err != nil {
 			return err
@@ -197,7 +201,9 @@ func (s *Screens) policyVersion(c echo.Context) error {
 }
 
 // changesSince are what a version changed, beside one that may be any other.
-func (s *Screens) changesSince(ctx context.Context, actor models.Actor, n int64, version store.PolicyVersion) ([]policy.Change, error) {
+func (s *Screens) changesSince(
+	ctx context.Context, actor models.Actor, n int64, version store.PolicyVersion,
+) ([]policy.Change, error) {
 	before, err := s.Store.PolicyAt(ctx, actor, n)
 	if err != nil {
 		return nil, err

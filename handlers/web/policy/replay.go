@@ -131,7 +131,8 @@ func (r *replays) found(who models.UserID, e *editing) (policies.ReplayState, []
 	s.Stale = one.draft != e.draft.Revision || one.standing != e.standing.Version
 	for i := range min(len(one.changes), shownChanges) {
 		c := &one.changes[i]
-		s.Changes = append(s.Changes, policies.ReplayChange{Shift: c.Shift, ID: c.ID, Tool: c.Tool, Who: c.AgentName, At: c.At})
+		s.Changes = append(s.Changes,
+			policies.ReplayChange{Shift: c.Shift, ID: c.ID, Tool: c.Tool, Who: c.AgentName, At: c.At})
 	}
 	s.Total = len(one.changes)
 	return s, one.changes
@@ -266,8 +267,10 @@ type exportedOutcome struct {
 
 func exportedReplayOf(c *drafts.ReplayedCall) exportedReplay {
 	return exportedReplay{
-		ID: c.ID, AskedAt: c.At.UTC().Format(site.TimeFormat), Agent: c.AgentName, Tool: c.Tool, Approval: views.ApprovalURL(c.ID),
-		Active: exportedOutcome{c.Old.Effect, c.Old.Rule, c.Old.Terms}, Draft: exportedOutcome{c.New.Effect, c.New.Rule, c.New.Terms},
+		ID: c.ID, AskedAt: c.At.UTC().Format(site.TimeFormat), Agent: c.AgentName, Tool: c.Tool,
+		Approval: views.ApprovalURL(c.ID),
+		Active:   exportedOutcome{c.Old.Effect, c.Old.Rule, c.Old.Terms},
+		Draft:    exportedOutcome{c.New.Effect, c.New.Rule, c.New.Terms},
 	}
 }
 
@@ -276,7 +279,10 @@ func replayJSONL(w io.Writer) (func(*drafts.ReplayedCall) error, error) {
 	return func(c *drafts.ReplayedCall) error { return out.Encode(exportedReplayOf(c)) }, nil
 }
 
-var replayColumns = []string{"id", "asked_at", "agent", "tool", "active", "active_rule", "active_terms", "draft", "draft_rule", "draft_terms", "url"}
+var replayColumns = []string{
+	"id", "asked_at", "agent", "tool", "active", "active_rule", "active_terms", "draft", "draft_rule", "draft_terms",
+	"url",
+}
 
 func replayCSV(w io.Writer) (func(*drafts.ReplayedCall) error, error) {
 	put, err := site.CSVRows(w, replayColumns)

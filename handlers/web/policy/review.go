@@ -77,7 +77,8 @@ func (s *Screens) removal(c echo.Context, in *policies.ReviewInput) error {
 	}
 	ctx, cancel := context.WithTimeout(c.Request().Context(), reviewWaits)
 	defer cancel()
-	dry, err := upkeep.New(s.Store).NewPurge(ctx, site.ActorOf(c), models.PurgeQuery{Before: s.Store.Now().AddDate(0, 0, -days), DryRun: true})
+	dry, err := upkeep.New(s.Store).NewPurge(ctx, site.ActorOf(c),
+		models.PurgeQuery{Before: s.Store.Now().AddDate(0, 0, -days), DryRun: true})
 	if err != nil {
 		return err
 	}
@@ -104,7 +105,8 @@ func (s *Screens) replayedBriefly(c echo.Context, e *editing) *policy.Tally {
 	if err != nil || next == nil {
 		return nil
 	}
-	found, err := drafts.New(s.Store).Replay(ctx, site.ActorOf(c), e.standing.Compiled, next, drafts.ReplayQuery{Last: reviewReplays}, func(int) {})
+	found, err := drafts.New(s.Store).Replay(ctx, site.ActorOf(c), e.standing.Compiled, next,
+		drafts.ReplayQuery{Last: reviewReplays}, func(int) {})
 	if err != nil {
 		return nil
 	}
@@ -135,12 +137,15 @@ func (s *Screens) saveOrMergePolicy(c echo.Context) error {
 	}
 	days := e.checked.Document.RetentionDays
 	if text := strings.TrimSpace(form.Get("retention_typed")); policy.KeepsLonger(e.standing.Compiled.Document().RetentionDays, days) && text != strconv.Itoa(days) {
-		in.Removal = &policies.Removal{Text: text, Error: "must be " + strconv.Itoa(days) + ", to confirm that contents are removed"}
+		in.Removal = &policies.Removal{
+			Text: text, Error: "must be " + strconv.Itoa(days) + ", to confirm that contents are removed",
+		}
 	}
 	if in.NoteError != "" || in.Removal != nil {
 		return s.policyReview(c, http.StatusUnprocessableEntity, e, in)
 	}
-	saved, err := drafts.New(s.Store).Apply(c.Request().Context(), site.ActorOf(c), e.draft.Revision, strings.TrimSpace(in.Note))
+	saved, err := drafts.New(s.Store).Apply(c.Request().Context(), site.ActorOf(c), e.draft.Revision,
+		strings.TrimSpace(in.Note))
 	if failed := site.AsError(err, models.CodeInvalid, models.CodeConflict); failed != nil {
 		return s.notSaved(c, failed, in)
 	}
@@ -184,7 +189,8 @@ func (s *Screens) mergePolicy(c echo.Context, e *editing) error {
 	if err != nil {
 		return err
 	}
-	if _, err := drafts.New(s.Store).Keep(c.Request().Context(), site.ActorOf(c), e.standing.Version, e.draft.Revision, string(text)); err != nil {
+	if _, err := drafts.New(s.Store).Keep(c.Request().Context(), site.ActorOf(c), e.standing.Version, e.draft.Revision,
+		string(text)); err != nil {
 		return err
 	}
 	return c.Redirect(http.StatusSeeOther, views.PolicyReviewURL())

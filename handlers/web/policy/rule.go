@@ -20,7 +20,8 @@ import (
 // rules are the rules of a draft.
 func (s *Screens) rules() part {
 	return part{
-		fields: policy.RuleFields(), path: "rules[%d].", none: "Your draft has no such rule. It may have been moved or deleted.",
+		fields: policy.RuleFields(), path: "rules[%d].",
+		none:  "Your draft has no such rule. It may have been moved or deleted.",
 		count: (*policy.Draft).Rules, read: (*policy.Draft).Rule, form: s.ruleForm,
 		put: func(d *policy.Draft, in *policies.RuleInput, sent policy.Form) {
 			d.PutRule(in.Index, sent)
@@ -114,7 +115,8 @@ func (s *Screens) showToolMatches(c echo.Context) error {
 }
 
 func withoutBlanks(values []string) string {
-	return strings.Join(slices.DeleteFunc(slices.Clone(values), func(s string) bool { return strings.TrimSpace(s) == "" }), "\n")
+	return strings.Join(slices.DeleteFunc(slices.Clone(values), func(s string) bool { return strings.TrimSpace(s) == "" }),
+		"\n")
 }
 
 // whoMayReview are the people and groups to pick reviewers from.

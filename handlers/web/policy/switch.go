@@ -63,7 +63,8 @@ func endTyped(end policies.TypedEnd, now time.Time, zone *time.Location) (until 
 	case policies.UntilTime:
 		at, err := time.ParseInLocation(localTime, strings.Replace(strings.TrimSpace(end.At), " ", "T", 1), zone)
 		if err != nil {
-			return "", map[string]string{"at": "must be a date and a time such as " + now.Add(time.Hour).In(zone).Format(localTime)}
+			return "", map[string]string{"at": "must be a date and a time such as " +
+				now.Add(time.Hour).In(zone).Format(localTime)}
 		}
 		if wrong := policy.EndProblem(at, now); wrong != "" {
 			return "", map[string]string{"at": wrong}
@@ -74,7 +75,8 @@ func endTyped(end policies.TypedEnd, now time.Time, zone *time.Location) (until 
 	if err != nil || minutes < 1 || policy.EndProblem(now.Add(time.Duration(minutes)*time.Minute), now) != "" {
 		return "", map[string]string{"for": "must be one of these"}
 	}
-	return now.Add(time.Duration(minutes)*time.Minute + time.Minute - 1).Truncate(time.Minute).UTC().Format(time.RFC3339), nil
+	return now.Add(time.Duration(minutes)*time.Minute +
+		time.Minute - 1).Truncate(time.Minute).UTC().Format(time.RFC3339), nil
 }
 
 // ends are the errors in the ends of a valid draft at this time, by path.

@@ -19,7 +19,8 @@ import (
 // templates are the templates of a draft. Rules that name one follow when it is renamed.
 func (s *Screens) templates() part {
 	return part{
-		fields: policy.TemplateFields(), path: "templates[%d].", none: "Your draft has no such template. It may have been renamed or deleted.",
+		fields: policy.TemplateFields(), path: "templates[%d].",
+		none:  "Your draft has no such template. It may have been renamed or deleted.",
 		count: (*policy.Draft).Templates, read: (*policy.Draft).Template, form: s.templateForm,
 		put: func(d *policy.Draft, in *policies.RuleInput, sent policy.Form) {
 			d.PutTemplate(in.Index, sent)
@@ -94,7 +95,8 @@ func changeTemplates(d *policy.Draft, step, which string) (leads string, err err
 		d.DuplicateTemplate(i)
 	case "delete":
 		if n := len(d.RulesOf(d.Template(i)["name"])); n > 0 {
-			return "", models.Errorf(models.CodeConflict, "This template can't be deleted: %s. Choose another template there first.", ruleCount(n))
+			return "", models.Errorf(models.CodeConflict,
+				"This template can't be deleted: %s. Choose another template there first.", ruleCount(n))
 		}
 		d.DeleteTemplate(i)
 	}

@@ -64,9 +64,11 @@ const localTime = "2006-01-02T15:04"
 // callToTry reads the form.
 func (s *Screens) callToTry(e *editing, form url.Values) policies.TryInput {
 	in := policies.TryInput{When: form.Get("at"), Errors: map[string]string{}, Call: policy.Call{
-		Kind: models.Kind(form.Get("kind")), ToolName: form.Get("tool"), Explicit: form.Get("explicit") == "true", Template: form.Get("template"), At: s.Store.Now(),
+		Kind: models.Kind(form.Get("kind")), ToolName: form.Get("tool"), Explicit: form.Get("explicit") == "true",
+		Template: form.Get("template"), At: s.Store.Now(),
 		Facts: policy.Facts{
-			Agent: form.Get("agent"), Owner: form.Get("owner"), Conversation: form.Get("conversation"), Input: []byte(form.Get("input")),
+			Agent: form.Get("agent"), Owner: form.Get("owner"), Conversation: form.Get("conversation"),
+			Input: []byte(form.Get("input")),
 		},
 	}}
 	if in.When != "" {
@@ -105,7 +107,8 @@ func checkTried(in *policies.TryInput) {
 
 // try adds what the active policy says, and the draft if there is one that is valid.
 func (e *editing) try(in *policies.TryInput) error {
-	in.Trial = append(in.Trial, policies.Tried{Title: "v" + views.Number(e.standing.Version) + ", which is active", Policy: e.standing.Compiled})
+	in.Trial = append(in.Trial,
+		policies.Tried{Title: "v" + views.Number(e.standing.Version) + ", which is active", Policy: e.standing.Compiled})
 	if e.draft.Revision == 0 {
 		return nil
 	}

@@ -112,7 +112,8 @@ func (s *Screens) askBack(c echo.Context) error {
 	}
 	text := typedText(c)
 	if _, err = s.Store.AskBack(c.Request().Context(), site.ActorOf(c), id, text); err != nil {
-		return s.notDone(c, id, err, requests.Input{LateAct: requests.LateQuestion, Form: requests.DecideForm{Ask: text}}, "ask")
+		return s.notDone(c, id, err, requests.Input{LateAct: requests.LateQuestion, Form: requests.DecideForm{Ask: text}},
+			"ask")
 	}
 	return s.backToRequest(c, id, deskOf(c, id), "")
 }
@@ -125,7 +126,8 @@ func (s *Screens) answerNote(c echo.Context) error {
 	}
 	text := typedText(c)
 	if _, _, err = s.Store.AnswerNote(c.Request().Context(), site.ActorOf(c), id, text); err != nil {
-		return s.notDone(c, id, err, requests.Input{LateAct: requests.LateNote, Form: requests.DecideForm{Note: text}}, "note")
+		return s.notDone(c, id, err, requests.Input{LateAct: requests.LateNote, Form: requests.DecideForm{Note: text}},
+			"note")
 	}
 	return s.backToRequest(c, id, deskOf(c, id), "")
 }
@@ -153,7 +155,9 @@ func (s *Screens) extend(c echo.Context) error {
 }
 
 // extendTo adds a form's minutes to the current deadline.
-func (s *Screens) extendTo(ctx context.Context, actor models.Actor, id models.ResponseID, text string) (time.Time, error) {
+func (s *Screens) extendTo(
+	ctx context.Context, actor models.Actor, id models.ResponseID, text string,
+) (time.Time, error) {
 	a, err := s.Store.Requests.Approval(ctx, actor, id)
 	if models.ErrorCode(err) == models.CodeNotFound {
 		return time.Time{}, models.Errorf(models.CodeNotFound, "There is no such request.")
@@ -185,10 +189,12 @@ func (s *Screens) withdrawDecision(c echo.Context) error {
 	if _, err := s.Store.WithdrawDecision(c.Request().Context(), site.ActorOf(c), id, text); err != nil {
 		if e := site.AsError(err, models.CodeCommentRequired, models.CodeInvalid); e != nil {
 			return s.approvalPage(c, handlers.Status(e.Code), id, requests.Input{
-				Desk: deskOf(c, id), Form: requests.DecideForm{Withdraw: text, Errors: map[string]string{"withdraw": e.Fields["reason"]}},
+				Desk: deskOf(c, id),
+				Form: requests.DecideForm{Withdraw: text, Errors: map[string]string{"withdraw": e.Fields["reason"]}},
 			})
 		}
-		return s.notDone(c, id, err, requests.Input{LateAct: requests.LateWithdrawal, Form: requests.DecideForm{Withdraw: text}}, "withdraw")
+		return s.notDone(c, id, err,
+			requests.Input{LateAct: requests.LateWithdrawal, Form: requests.DecideForm{Withdraw: text}}, "withdraw")
 	}
 	return s.backToRequest(c, id, deskOf(c, id), "")
 }

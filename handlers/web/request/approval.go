@@ -112,7 +112,8 @@ func (s *Screens) View(c echo.Context, id models.ResponseID, in requests.Input) 
 		return requests.Approval{}, err
 	}
 	in.Approval, in.Substitution, in.Reader, in.Admin = p.Approval, p.Substitution, actor.Voter(), actor.Admin
-	in.Sees, in.Turns, in.Origin, in.Presence = p.SeesConversation, append(p.Turns, models.Brief{Approval: p.Approval}), p.Origin, p.Presence
+	in.Sees, in.Turns, in.Origin, in.Presence = p.SeesConversation, append(p.Turns,
+		models.Brief{Approval: p.Approval}), p.Origin, p.Presence
 	in.Around, in.Opened, in.Calls, in.Result, in.Next = &p.Around, p.Around.Opened, p.Calls, p.Result, p.Next
 	in.Budget, in.AgentBudget, in.Points, in.Shares = p.Budget, p.AgentBudget, p.Points, p.Shares
 	if err := s.answerers(c.Request().Context(), actor, &in); err != nil {
@@ -138,7 +139,8 @@ func (s *Screens) presence(c echo.Context) error {
 		handlers.KeepFragment(c) // the card says how it ended
 		return c.NoContent(http.StatusOK)
 	}
-	return handlers.Render(c, http.StatusOK, outcomes.PresenceLine(outcomes.NewPresence(a, s.Store.Presence(id), s.Kit.Now())), nil)
+	return handlers.Render(c, http.StatusOK,
+		outcomes.PresenceLine(outcomes.NewPresence(a, s.Store.Presence(id), s.Kit.Now())), nil)
 }
 
 // Find reads a request that a page is about.

@@ -14,7 +14,9 @@ import (
 // ConfirmPage shows all of what would be approved, and asks once more. Its form sends the same fields to the same
 // address; this page decides nothing.
 func (s *Screens) ConfirmPage(c echo.Context, id models.ResponseID, edited []byte, in requests.Input) error {
-	in.Confirm = &requests.ConfirmInput{URL: c.Request().URL.Path, Sent: c.Request().PostForm, Input: edited, Single: c.Param("id") != string(id)}
+	in.Confirm = &requests.ConfirmInput{
+		URL: c.Request().URL.Path, Sent: c.Request().PostForm, Input: edited, Single: c.Param("id") != string(id),
+	}
 	in.Single = !handlers.WantsFragment(c.Request())
 	v, err := s.View(c, id, in)
 	if err != nil {

@@ -55,7 +55,9 @@ func (s *Screens) decide(c echo.Context) error {
 
 // TakeVerdict has the store take what a form says, with what its sender has seen. The request is
 // read once: a form sends its places, not what they mean.
-func (s *Screens) TakeVerdict(ctx context.Context, actor models.Actor, id models.ResponseID, form VerdictForm) (*models.Approval, error) {
+func (s *Screens) TakeVerdict(
+	ctx context.Context, actor models.Actor, id models.ResponseID, form VerdictForm,
+) (*models.Approval, error) {
 	in, err := form.decision()
 	if err != nil {
 		return nil, err
@@ -121,9 +123,12 @@ func (s *Screens) Folds(ctx context.Context, actor models.Actor, a *models.Appro
 // What can be wrong with a verdict: it meets another state than was shown, or
 // its form has to be corrected.
 var (
-	TooLate   = []models.Code{models.CodeAlreadyDecided, models.CodeExpired, models.CodeBeingDecided, models.CodeDigestMismatch}
+	TooLate = []models.Code{
+		models.CodeAlreadyDecided, models.CodeExpired, models.CodeBeingDecided, models.CodeDigestMismatch,
+	}
 	ToCorrect = []models.Code{
-		models.CodeInvalid, models.CodeWrongDecisionKind, models.CodeTakesNoEdits, models.CodeDigestRequired, models.CodeCommentRequired, models.CodeResponseRequired,
+		models.CodeInvalid, models.CodeWrongDecisionKind, models.CodeTakesNoEdits, models.CodeDigestRequired,
+		models.CodeCommentRequired, models.CodeResponseRequired,
 		models.CodeNoBudget, models.CodeNotAReviewer,
 	}
 )
@@ -172,7 +177,10 @@ func (f VerdictForm) reasonForAgent() string {
 
 // decision is what the form means. A person who approves must send the digest that was shown, whatever the risk (I6).
 func (f VerdictForm) decision() (models.DecisionInput, error) {
-	in := models.DecisionInput{Reason: f.reasonForAgent(), Digest: f.digest, Checked: readTicks(f.values), Behalf: new(models.UserID(f.values.Get(requests.BehalfField)))}
+	in := models.DecisionInput{
+		Reason: f.reasonForAgent(), Digest: f.digest, Checked: readTicks(f.values),
+		Behalf: new(models.UserID(f.values.Get(requests.BehalfField))),
+	}
 	if err := f.budget(&in); err != nil {
 		return in, err
 	}
@@ -200,7 +208,8 @@ func (f VerdictForm) decision() (models.DecisionInput, error) {
 		return in, models.Errorf(models.CodeInvalid, "Choose Approve, Reject or Answer.")
 	}
 	if f.preset != "" || f.Verdict == models.VerdictApprove && f.values.Get(requests.WithOptionField) != "" {
-		return in, models.Errorf(models.CodeInvalid, "Nothing was decided: a reject reason is chosen. Clear it, or press Reject.")
+		return in, models.Errorf(models.CodeInvalid,
+			"Nothing was decided: a reject reason is chosen. Clear it, or press Reject.")
 	}
 	if f.digest == "" {
 		return in, noDigest()
@@ -209,7 +218,10 @@ func (f VerdictForm) decision() (models.DecisionInput, error) {
 }
 
 func noDigest() error {
-	return &models.Error{Code: models.CodeDigestRequired, Fields: map[string]string{"digest": "The form did not say what you were shown. It does now: check it and send it again."}}
+	return &models.Error{
+		Code:   models.CodeDigestRequired,
+		Fields: map[string]string{"digest": "The form did not say what you were shown. It does now: check it and send it again."},
+	}
 }
 
 // AtFields puts each text at its field on the page; others get the empty key and are shown above the form.

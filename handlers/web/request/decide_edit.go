@@ -19,7 +19,8 @@ func (f VerdictForm) edit(a *models.Approval, in *models.DecisionInput) error {
 	case !whole && !members:
 		return nil
 	case !f.edited:
-		return models.Errorf(models.CodeInvalid, "Nothing was decided: you changed the input, and Approve would send the original. Press Approve as edited, or discard the edits.")
+		return models.Errorf(models.CodeInvalid,
+			"Nothing was decided: you changed the input, and Approve would send the original. Press Approve as edited, or discard the edits.")
 	case whole && members:
 		return models.Invalid("input", "was changed here and in the fields: keep one of the changes, or discard the edits")
 	case members:
@@ -87,15 +88,18 @@ func (f VerdictForm) typed() map[int]string {
 // Undecided reports whether the form decides nothing: an option fills it in, its edits are discarded, or
 // its confirmation was cancelled.
 func (f VerdictForm) Undecided() bool {
-	return f.Verdict == requests.DiscardEdits || f.values.Get(requests.FillField) != "" || f.values.Get(requests.CancelField) != ""
+	return f.Verdict == requests.DiscardEdits || f.values.Get(requests.FillField) != "" ||
+		f.values.Get(requests.CancelField) != ""
 }
 
 // Refilled is the form as it was filled in, to be corrected.
 func (f VerdictForm) Refilled() requests.DecideForm {
 	form := requests.DecideForm{
-		Sent: true, Reason: f.reason, Preset: f.preset, Checked: readTicks(f.values), Proposals: f.values.Get(requests.ProposedField), Answer: f.text("answer"),
+		Sent: true, Reason: f.reason, Preset: f.preset, Checked: readTicks(f.values),
+		Proposals: f.values.Get(requests.ProposedField), Answer: f.text("answer"),
 		Option: f.values.Get(requests.WithOptionField),
-		Sum:    strings.TrimSpace(f.values.Get("sum")), SetBudget: f.values.Get("set_budget") == "true", NewBudget: strings.TrimSpace(f.values.Get("new_budget")),
+		Sum:    strings.TrimSpace(f.values.Get("sum")), SetBudget: f.values.Get("set_budget") == "true",
+		NewBudget: strings.TrimSpace(f.values.Get("new_budget")),
 	}
 	if f.Verdict == requests.DiscardEdits {
 		form.Sum = ""

@@ -10,7 +10,9 @@ import (
 
 // Prefill puts what the button of an option fills in into the form, unless the person has
 // written something there. It decides nothing.
-func (s *Screens) Prefill(ctx context.Context, actor models.Actor, id models.ResponseID, f VerdictForm, form *requests.DecideForm) error {
+func (s *Screens) Prefill(
+	ctx context.Context, actor models.Actor, id models.ResponseID, f VerdictForm, form *requests.DecideForm,
+) error {
 	name := f.values.Get(requests.FillField)
 	if name == "" {
 		return nil
@@ -54,7 +56,8 @@ var wouldApprove = strings.ToUpper(models.AdviceOtherInput[:1]) + models.AdviceO
 // input, and its reason says in words what would be approved.
 func (f VerdictForm) describe(a *models.Approval, in *models.DecisionInput) error {
 	if a.TakesEdits() {
-		return models.Errorf(models.CodeInvalid, "Nothing was decided: this agent takes an edited input. Press Approve as edited, or Reject.")
+		return models.Errorf(models.CodeInvalid,
+			"Nothing was decided: this agent takes an edited input. Press Approve as edited, or Reject.")
 	}
 	approval, edit := f, models.DecisionInput{}
 	approval.Verdict, approval.edited = models.VerdictApprove, true
@@ -74,7 +77,9 @@ func (f VerdictForm) describe(a *models.Approval, in *models.DecisionInput) erro
 		in.Reason = short // the agent reads the input beside it
 	}
 	if len(in.Reason) > models.MaxReason {
-		return models.Invalid("reason", "is %d bytes long with the change described, at most %d are allowed: describe it in your own words and press Reject", len(in.Reason), models.MaxReason)
+		return models.Invalid("reason",
+			"is %d bytes long with the change described, at most %d are allowed: describe it in your own words and press Reject",
+			len(in.Reason), models.MaxReason)
 	}
 	return nil
 }

@@ -46,7 +46,9 @@ func (s *Screens) handOver(c echo.Context) error {
 	if _, err := s.Store.HandOver(c.Request().Context(), site.ActorOf(c), id, who, note); err != nil {
 		field := "to"
 		if e := site.AsError(err, models.CodeInvalid); e != nil && e.Fields["note"] != "" {
-			field, err = "handover_note", &models.Error{Code: e.Code, Text: e.Text, Fields: map[string]string{"handover_note": e.Fields["note"]}}
+			field, err = "handover_note", &models.Error{
+				Code: e.Code, Text: e.Text, Fields: map[string]string{"handover_note": e.Fields["note"]},
+			}
 		}
 		return s.notDone(c, id, err, again, field)
 	}

@@ -50,13 +50,16 @@ func (f Formats[T]) Named(c echo.Context) (string, error) {
 // was asked for is found good, and then put. What goes wrong before anything was sent
 // is said as always; later, the connection is cut, so that half a file is not taken
 // for one.
-func Export[T any](s *Site, c echo.Context, what, name string, format Format[T], each func(begin func() error, put func(T) error) error) error {
+func Export[T any](
+	s *Site, c echo.Context, what, name string, format Format[T], each func(begin func() error, put func(T) error) error,
+) error {
 	ctx, actor := c.Request().Context(), ActorOf(c)
 	w := c.Response()
 	out := bufio.NewWriterSize(deadlineWriter{w}, 64<<10)
 	header := w.Header()
 	header.Set(echo.HeaderContentType, format.ContentType)
-	header.Set(echo.HeaderContentDisposition, `attachment; filename="countersign-`+what+`-`+s.Kit.Now().UTC().Format("2006-01-02")+`.`+name+`"`)
+	header.Set(echo.HeaderContentDisposition,
+		`attachment; filename="countersign-`+what+`-`+s.Kit.Now().UTC().Format("2006-01-02")+`.`+name+`"`)
 	header.Set(echo.HeaderCacheControl, "no-store")
 	n := 0
 	send := func() error { return s.sendExport(ctx, w, out, actor) }

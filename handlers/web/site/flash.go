@@ -18,31 +18,44 @@ const FlashCookie = "countersign-flash"
 const flashSeconds = 60
 
 var flashes = map[string]views.Flash{
-	"signed-out":              {Tone: views.ToneNeutral, Text: "You are signed out."},
-	"set-up":                  {Tone: views.ToneGood, Text: "Account created. You are signed in."},
-	"password-changed-tokens": {Tone: views.ToneGood, Text: "Password changed. Your other sessions are signed out, and your tokens are revoked."},
-	"password-changed":        {Tone: views.ToneGood, Text: "Password changed. Your other sessions are signed out."},
-	"retention-cancelled":     {Tone: views.ToneGood, Text: "Cancelled. Contents are still kept."},
-	"retention-begun":         {Tone: views.ToneWarn, Text: "Nothing to cancel: it has started, or was already cancelled."},
-	"stop-lifted":             {Tone: views.ToneGood, Text: "Stop lifted. The policy judges new requests again."},
-	"token-revoked":           {Tone: views.ToneGood, Text: "Token revoked."},
-	"joined":                  {Tone: views.ToneGood, Text: "Welcome. Account created. You are signed in."},
-	"invite-withdrawn":        {Tone: views.ToneGood, Text: "Invitation revoked. Its link no longer works."},
-	"group-added":             {Tone: views.ToneGood, Text: "Group added. Now add people to it."},
-	"group-described":         {Tone: views.ToneGood, Text: "Group description saved."},
-	"group-joined":            {Tone: views.ToneGood, Text: "Added to the group. Its pending requests are now in their inbox."},
-	"group-left":              {Tone: views.ToneGood, Text: "Removed from the group."},
-	"group-removed":           {Tone: views.ToneGood, Text: "Group removed."},
-	"role-changed":            {Tone: views.ToneGood, Text: "Role changed. It takes effect at once."},
-	"person-disabled":         {Tone: views.ToneGood, Text: "Disabled. Their sessions are signed out, and their tokens are refused."},
-	"person-enabled":          {Tone: views.ToneGood, Text: "Enabled. They can sign in again."},
-	"sessions-of-ended":       {Tone: views.ToneGood, Text: "All their sessions are signed out."},
-	"session-ended":           {Tone: views.ToneGood, Text: "Session signed out."},
-	"sessions-ended":          {Tone: views.ToneGood, Text: "All your other sessions are signed out."},
-	"budget-changed":          {Tone: views.ToneGood, Text: "Budget changed."},
-	"policy-saved":            {Tone: views.ToneGood, Text: "The new version is active."},
-	"restored-ended":          {Tone: views.ToneNeutral, Text: "That version allowed calls without approval until a time that has passed. This is not restored; the rest is shown below."},
-	"draft-kept":              {Tone: views.ToneGood, Text: "Draft saved. Nothing takes effect until you save it as a version."},
+	"signed-out": {Tone: views.ToneNeutral, Text: "You are signed out."},
+	"set-up":     {Tone: views.ToneGood, Text: "Account created. You are signed in."},
+	"password-changed-tokens": {
+		Tone: views.ToneGood, Text: "Password changed. Your other sessions are signed out, and your tokens are revoked.",
+	},
+	"password-changed":    {Tone: views.ToneGood, Text: "Password changed. Your other sessions are signed out."},
+	"retention-cancelled": {Tone: views.ToneGood, Text: "Cancelled. Contents are still kept."},
+	"retention-begun": {
+		Tone: views.ToneWarn, Text: "Nothing to cancel: it has started, or was already cancelled.",
+	},
+	"stop-lifted":      {Tone: views.ToneGood, Text: "Stop lifted. The policy judges new requests again."},
+	"token-revoked":    {Tone: views.ToneGood, Text: "Token revoked."},
+	"joined":           {Tone: views.ToneGood, Text: "Welcome. Account created. You are signed in."},
+	"invite-withdrawn": {Tone: views.ToneGood, Text: "Invitation revoked. Its link no longer works."},
+	"group-added":      {Tone: views.ToneGood, Text: "Group added. Now add people to it."},
+	"group-described":  {Tone: views.ToneGood, Text: "Group description saved."},
+	"group-joined": {
+		Tone: views.ToneGood, Text: "Added to the group. Its pending requests are now in their inbox.",
+	},
+	"group-left":    {Tone: views.ToneGood, Text: "Removed from the group."},
+	"group-removed": {Tone: views.ToneGood, Text: "Group removed."},
+	"role-changed":  {Tone: views.ToneGood, Text: "Role changed. It takes effect at once."},
+	"person-disabled": {
+		Tone: views.ToneGood, Text: "Disabled. Their sessions are signed out, and their tokens are refused.",
+	},
+	"person-enabled":    {Tone: views.ToneGood, Text: "Enabled. They can sign in again."},
+	"sessions-of-ended": {Tone: views.ToneGood, Text: "All their sessions are signed out."},
+	"session-ended":     {Tone: views.ToneGood, Text: "Session signed out."},
+	"sessions-ended":    {Tone: views.ToneGood, Text: "All your other sessions are signed out."},
+	"budget-changed":    {Tone: views.ToneGood, Text: "Budget changed."},
+	"policy-saved":      {Tone: views.ToneGood, Text: "The new version is active."},
+	"restored-ended": {
+		Tone: views.ToneNeutral,
+		Text: "That version allowed calls without approval until a time that has passed. This is not restored; the rest is shown below.",
+	},
+	"draft-kept": {
+		Tone: views.ToneGood, Text: "Draft saved. Nothing takes effect until you save it as a version.",
+	},
 	"draft-discarded":         {Tone: views.ToneNeutral, Text: "Draft discarded. The active policy is unchanged."},
 	"draft-undone":            {Tone: views.ToneNeutral, Text: "The last change to your draft is undone."},
 	"conversation-paused":     {Tone: views.ToneGood, Text: "Paused. No model is called until you resume."},
@@ -53,40 +66,52 @@ var flashes = map[string]views.Flash{
 	"conversation-on-reject":  {Tone: views.ToneGood, Text: "Changed what happens when a call is rejected."},
 	"conversation-renamed":    {Tone: views.ToneGood, Text: "Title changed."},
 	"grant-made":              {Tone: views.ToneGood, Text: "Pre-approved. Similar calls are allowed from now on."},
-	"grant-made-waits":        {Tone: views.ToneGood, Text: "Pre-approved. Similar calls are allowed from now on. This one is still waiting for a decision."},
-	"grant-made-approved":     {Tone: views.ToneGood, Text: "Pre-approved, and you approved this one."},
-	"grant-made-late":         {Tone: views.ToneWarn, Text: "Pre-approved. Somebody else decided this one in the meantime."},
-	"grant-revoked":           {Tone: views.ToneGood, Text: "Revoked. It allows no more calls."},
-	"upstream-added":          {Tone: views.ToneGood, Text: "Added. It is polled from now on."},
-	"upstream-key":            {Tone: views.ToneGood, Text: "Key changed. It is being tried now."},
-	"upstream-enabled":        {Tone: views.ToneGood, Text: "Enabled. It is polled from now on."},
-	"upstream-resumed":        {Tone: views.ToneGood, Text: "Resumed. It is being tried again now."},
-	"upstream-disabled":       {Tone: views.ToneGood, Text: "Disabled. It is no longer polled."},
-	"channel-added":           {Tone: views.ToneGood, Text: "Added. A code is on its way: enter it below."},
-	"push-on":                 {Tone: views.ToneGood, Text: "This browser gets notifications from now on."},
-	"channel-verified":        {Tone: views.ToneGood, Text: "Verified. Notifications go there from now on."},
-	"code-sent":               {Tone: views.ToneGood, Text: "A new code is on its way. The one before no longer works."},
-	"channel-removed":         {Tone: views.ToneGood, Text: "Removed. Nothing more is sent there."},
-	"notifications-set":       {Tone: views.ToneGood, Text: "Saved. This applies to requests that come from now on."},
-	"absence-planned":         {Tone: views.ToneGood, Text: "Saved. It begins and ends automatically."},
-	"absence-ended":           {Tone: views.ToneGood, Text: "Ended. New requests no longer go to the substitute."},
-	"substitute-named":        {Tone: views.ToneGood, Text: "Named. An admin has to accept it."},
-	"substitute-named-admin":  {Tone: views.ToneGood, Text: "Named. Another admin has to accept it, for this one would act by it."},
-	"substitute-named-alone":  {Tone: views.ToneWarn, Text: "Named. There is no other admin: only the one who would act by it can accept it."},
-	"substitute-named-nobody": {Tone: views.ToneWarn, Text: "Named, but nobody can accept it: there is no admin who may sign in. Ask the operator to make one."},
-	"substitute-accepted":     {Tone: views.ToneGood, Text: "Accepted. They may act from now on."},
-	"substitute-removed":      {Tone: views.ToneGood, Text: "Removed. They no longer act."},
-	"host-allowed":            {Tone: views.ToneGood, Text: "Allowed. Channels and webhooks may name this host."},
-	"host-removed":            {Tone: views.ToneGood, Text: "Removed. Nothing more is sent to this host."},
-	"webhook-changed":         {Tone: views.ToneGood, Text: "Saved. It applies to what is sent from now on."},
-	"webhook-paused":          {Tone: views.ToneGood, Text: "Paused. Nothing is sent until you resume; nothing is lost."},
-	"webhook-resumed":         {Tone: views.ToneGood, Text: "Resumed. It goes on where it stopped."},
-	"webhook-retried":         {Tone: views.ToneGood, Text: "What was refused is sent again now."},
-	"webhook-retired":         {Tone: views.ToneGood, Text: "Only the new secret signs from now on."},
-	"webhook-skipped":         {Tone: views.ToneGood, Text: "Skipped. Its conversation goes on with the next event."},
-	"webhook-replayed":        {Tone: views.ToneGood, Text: "Events are sent again from there."},
-	"webhook-removed":         {Tone: views.ToneGood, Text: "Removed. Nothing more is sent there."},
-	"policy-same":             {Tone: views.ToneNeutral, Text: "Nothing changed: the policy already says that."},
+	"grant-made-waits": {
+		Tone: views.ToneGood,
+		Text: "Pre-approved. Similar calls are allowed from now on. This one is still waiting for a decision.",
+	},
+	"grant-made-approved": {Tone: views.ToneGood, Text: "Pre-approved, and you approved this one."},
+	"grant-made-late": {
+		Tone: views.ToneWarn, Text: "Pre-approved. Somebody else decided this one in the meantime.",
+	},
+	"grant-revoked":     {Tone: views.ToneGood, Text: "Revoked. It allows no more calls."},
+	"upstream-added":    {Tone: views.ToneGood, Text: "Added. It is polled from now on."},
+	"upstream-key":      {Tone: views.ToneGood, Text: "Key changed. It is being tried now."},
+	"upstream-enabled":  {Tone: views.ToneGood, Text: "Enabled. It is polled from now on."},
+	"upstream-resumed":  {Tone: views.ToneGood, Text: "Resumed. It is being tried again now."},
+	"upstream-disabled": {Tone: views.ToneGood, Text: "Disabled. It is no longer polled."},
+	"channel-added":     {Tone: views.ToneGood, Text: "Added. A code is on its way: enter it below."},
+	"push-on":           {Tone: views.ToneGood, Text: "This browser gets notifications from now on."},
+	"channel-verified":  {Tone: views.ToneGood, Text: "Verified. Notifications go there from now on."},
+	"code-sent":         {Tone: views.ToneGood, Text: "A new code is on its way. The one before no longer works."},
+	"channel-removed":   {Tone: views.ToneGood, Text: "Removed. Nothing more is sent there."},
+	"notifications-set": {Tone: views.ToneGood, Text: "Saved. This applies to requests that come from now on."},
+	"absence-planned":   {Tone: views.ToneGood, Text: "Saved. It begins and ends automatically."},
+	"absence-ended":     {Tone: views.ToneGood, Text: "Ended. New requests no longer go to the substitute."},
+	"substitute-named":  {Tone: views.ToneGood, Text: "Named. An admin has to accept it."},
+	"substitute-named-admin": {
+		Tone: views.ToneGood, Text: "Named. Another admin has to accept it, for this one would act by it.",
+	},
+	"substitute-named-alone": {
+		Tone: views.ToneWarn, Text: "Named. There is no other admin: only the one who would act by it can accept it.",
+	},
+	"substitute-named-nobody": {
+		Tone: views.ToneWarn,
+		Text: "Named, but nobody can accept it: there is no admin who may sign in. Ask the operator to make one.",
+	},
+	"substitute-accepted": {Tone: views.ToneGood, Text: "Accepted. They may act from now on."},
+	"substitute-removed":  {Tone: views.ToneGood, Text: "Removed. They no longer act."},
+	"host-allowed":        {Tone: views.ToneGood, Text: "Allowed. Channels and webhooks may name this host."},
+	"host-removed":        {Tone: views.ToneGood, Text: "Removed. Nothing more is sent to this host."},
+	"webhook-changed":     {Tone: views.ToneGood, Text: "Saved. It applies to what is sent from now on."},
+	"webhook-paused":      {Tone: views.ToneGood, Text: "Paused. Nothing is sent until you resume; nothing is lost."},
+	"webhook-resumed":     {Tone: views.ToneGood, Text: "Resumed. It goes on where it stopped."},
+	"webhook-retried":     {Tone: views.ToneGood, Text: "What was refused is sent again now."},
+	"webhook-retired":     {Tone: views.ToneGood, Text: "Only the new secret signs from now on."},
+	"webhook-skipped":     {Tone: views.ToneGood, Text: "Skipped. Its conversation goes on with the next event."},
+	"webhook-replayed":    {Tone: views.ToneGood, Text: "Events are sent again from there."},
+	"webhook-removed":     {Tone: views.ToneGood, Text: "Removed. Nothing more is sent there."},
+	"policy-same":         {Tone: views.ToneNeutral, Text: "Nothing changed: the policy already says that."},
 }
 
 // SetFlash has the next page show a message, by its name.
@@ -115,10 +140,14 @@ func StoppedFlash(cancelled int, stop *models.Stop) string {
 // agentsStopped says what a stop ended; nil where the name is of no such message.
 func agentsStopped(name string) *views.Flash {
 	var cancelled, lost, sent int
-	if n, err := fmt.Sscanf(name, "agents-stopped.%d.%d.%d", &cancelled, &lost, &sent); n != 3 || err != nil || min(cancelled, lost, sent) < 0 {
+	if n, err := fmt.Sscanf(name, "agents-stopped.%d.%d.%d", &cancelled, &lost, &sent); n != 3 || err != nil ||
+		min(cancelled, lost, sent) < 0 {
 		return nil
 	}
-	f := &views.Flash{Tone: views.ToneGood, Text: "Stopped. Pending requests cancelled: " + strconv.Itoa(cancelled) + ". New ones are rejected."}
+	f := &views.Flash{
+		Tone: views.ToneGood,
+		Text: "Stopped. Pending requests cancelled: " + strconv.Itoa(cancelled) + ". New ones are rejected.",
+	}
 	if lost > 0 {
 		f.Text += " Approvals cancelled before another system received them: " + strconv.Itoa(lost) + "."
 	}

@@ -118,5 +118,6 @@ func badForm(err error) error {
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return err // says its own limit
 	}
-	return models.Errorf(models.CodeInvalid, "The form could not be read: it must be sent as application/x-www-form-urlencoded.")
+	return models.Errorf(models.CodeInvalid,
+		"The form could not be read: it must be sent as application/x-www-form-urlencoded.")
 }

@@ -13,7 +13,9 @@ import (
 
 // typedNames are the fields in which people write; editedName is that of each
 // member of an input that is edited.
-var typedNames = []string{"content", "text", "reason", "answer", "note", "input", "description", "required_approval_tools", "title"}
+var typedNames = []string{
+	"content", "text", "reason", "answer", "note", "input", "description", "required_approval_tools", "title",
+}
 
 var editedName = regexp.MustCompile(`^m[0-9]+$`)
 

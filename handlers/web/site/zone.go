@@ -52,7 +52,9 @@ func TimeIn(text string, zone *time.Location) (time.Time, bool) {
 	if text == "" {
 		return time.Time{}, true
 	}
-	for _, layout := range []string{"2006-01-02 15:04", "2006-01-02T15:04", time.DateTime, "2006-01-02T15:04:05", time.DateOnly, time.RFC3339} {
+	for _, layout := range []string{
+		"2006-01-02 15:04", "2006-01-02T15:04", time.DateTime, "2006-01-02T15:04:05", time.DateOnly, time.RFC3339,
+	} {
 		if at, err := time.ParseInLocation(layout, text, zone); err == nil {
 			return at.UTC(), true
 		}

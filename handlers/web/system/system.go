@@ -40,7 +40,8 @@ func (s *Screens) system(c echo.Context) error {
 	}
 	in := system.Input{
 		State: *state, Version: s.version, Go: runtime.Version(), Start: s.Start,
-		Streams: s.Streams.Open(), Upstreams: upstreams, Notifications: backlog, Webhooks: webhooks, GateOff: frame.GateOff, FallbackOn: frame.FallbackOn,
+		Streams: s.Streams.Open(), Upstreams: upstreams, Notifications: backlog, Webhooks: webhooks, GateOff: frame.GateOff,
+		FallbackOn:   frame.FallbackOn,
 		GateOffUntil: frame.GateOffUntil, FallbackUntil: frame.FallbackUntil,
 	}
 	if err := s.Store.Ready(ctx); err != nil {

@@ -22,7 +22,8 @@ const maxUpstreamKey = 4000
 // upstreams shows the other systems that ask for approvals, or for the list's own
 // refetch the list.
 func (s *Screens) upstreams(c echo.Context) error {
-	return s.upstreamsPage(c, http.StatusOK, system.UpstreamsInput{Form: system.UpstreamForm{Owner: site.VisitorOf(c).User.Email}})
+	return s.upstreamsPage(c, http.StatusOK,
+		system.UpstreamsInput{Form: system.UpstreamForm{Owner: site.VisitorOf(c).User.Email}})
 }
 
 // upstreamsPage lists upstreams. in carries a form that is to be corrected, or
@@ -74,7 +75,8 @@ func (s *Screens) newUpstream(ctx context.Context, actor models.Actor, form syst
 	if err != nil {
 		return err
 	}
-	_, err = outside.New(s.Store).AddUpstream(ctx, actor, outside.NewUpstream{Name: form.Name, BaseURL: form.BaseURL, Dialect: form.Dialect, Key: key, OwnerID: owner.ID})
+	_, err = outside.New(s.Store).AddUpstream(ctx, actor,
+		outside.NewUpstream{Name: form.Name, BaseURL: form.BaseURL, Dialect: form.Dialect, Key: key, OwnerID: owner.ID})
 	return err
 }
 
@@ -105,7 +107,9 @@ func upstreamErrors(e *models.Error) map[string]string {
 
 // changeUpstream is a handler that changes the upstream of its path and then
 // tells so; what may not be done is said on the page of upstreams.
-func (s *Screens) changeUpstream(flash string, change func(context.Context, echo.Context, models.UpstreamID) error) echo.HandlerFunc {
+func (s *Screens) changeUpstream(
+	flash string, change func(context.Context, echo.Context, models.UpstreamID) error,
+) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		id, err := models.ParseID[models.UpstreamID]("id", c.Param("id"))
 		if err != nil {
@@ -113,7 +117,9 @@ func (s *Screens) changeUpstream(flash string, change func(context.Context, echo
 		}
 		err = change(c.Request().Context(), c, id)
 		if e := site.AsError(err, models.CodeConflict, models.CodeInvalid); e != nil {
-			in := system.UpstreamsInput{Form: system.UpstreamForm{Owner: site.VisitorOf(c).User.Email}, Problem: "Nothing was changed: " + e.Error()}
+			in := system.UpstreamsInput{
+				Form: system.UpstreamForm{Owner: site.VisitorOf(c).User.Email}, Problem: "Nothing was changed: " + e.Error(),
+			}
 			return s.upstreamsPage(c, handlers.Status(e.Code), in)
 		}
 		if err != nil {

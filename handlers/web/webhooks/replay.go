@@ -40,7 +40,10 @@ func (s *Screens) showWebhookReplay(c echo.Context) error {
 
 // readReplay reads the typed point, and adds an error if it is neither an entry's number nor a time.
 func readReplay(sent url.Values) (in webhooks.ReplayInput, from models.WebhookFrom) {
-	in = webhooks.ReplayInput{Entry: strings.TrimSpace(sent.Get(webhooks.ReplayEntryField)), At: strings.TrimSpace(sent.Get(webhooks.ReplayTimeField))}
+	in = webhooks.ReplayInput{
+		Entry: strings.TrimSpace(sent.Get(webhooks.ReplayEntryField)),
+		At:    strings.TrimSpace(sent.Get(webhooks.ReplayTimeField)),
+	}
 	if in.Entry != "" {
 		var err error
 		// The audit writes numbers in groups.

@@ -14,7 +14,9 @@ type Screens struct {
 }
 
 // New makes them. test sends a test to an endpoint, at once; nil: nothing is sent from here.
-func New(s *site.Site, test func(context.Context, models.Actor, models.WebhookID) (models.WebhookAnswer, error)) *Screens {
+func New(
+	s *site.Site, test func(context.Context, models.Actor, models.WebhookID) (models.WebhookAnswer, error),
+) *Screens {
 	return &Screens{Site: s, test: test}
 }
 
@@ -34,7 +36,8 @@ func (s *Screens) Routes() []site.Route {
 		site.Post("/system/webhooks/:id/pause", site.Admin, s.actOnWebhook("webhook-paused", s.Store.Webhooks.Pause)),
 		site.Post("/system/webhooks/:id/resume", site.Admin, s.actOnWebhook("webhook-resumed", s.Store.Webhooks.Resume)),
 		site.Post("/system/webhooks/:id/retry", site.Admin, s.actOnWebhook("webhook-retried", s.Store.Webhooks.RetryNow)),
-		site.Post("/system/webhooks/:id/retire", site.Admin, s.actOnWebhook("webhook-retired", s.Store.Webhooks.RetireOldKey)),
+		site.Post("/system/webhooks/:id/retire", site.Admin,
+			s.actOnWebhook("webhook-retired", s.Store.Webhooks.RetireOldKey)),
 		site.Post("/system/webhooks/:id/skip", site.Admin, s.skipWebhook),
 		site.Post("/system/webhooks/:id/rotate", site.Admin, s.rotateWebhook),
 		site.Post("/system/webhooks/:id/remove", site.Admin, s.removeWebhook),

@@ -81,7 +81,9 @@ func (s *Screens) changedWebhook(c echo.Context, id models.WebhookID, flash stri
 }
 
 // actOnWebhook is a handler of an act that takes nothing but the endpoint.
-func (s *Screens) actOnWebhook(flash string, act func(context.Context, models.Actor, models.WebhookID) error) echo.HandlerFunc {
+func (s *Screens) actOnWebhook(
+	flash string, act func(context.Context, models.Actor, models.WebhookID) error,
+) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		id, err := webhookID(c)
 		if err != nil {
@@ -130,7 +132,8 @@ func (s *Screens) skipWebhook(c echo.Context) error {
 	reason := strings.TrimSpace(c.Request().PostFormValue("reason"))
 	err = s.Store.Webhooks.Skip(c.Request().Context(), site.ActorOf(c), id, seq, reason)
 	if e := site.AsError(err, models.CodeInvalid); e != nil {
-		return s.webhookPage(c, handlers.Status(e.Code), id, webhooks.WebhookInput{Skip: webhooks.SkipForm{Seq: seq, Reason: reason, Error: e.Fields["reason"]}})
+		return s.webhookPage(c, handlers.Status(e.Code), id,
+			webhooks.WebhookInput{Skip: webhooks.SkipForm{Seq: seq, Reason: reason, Error: e.Fields["reason"]}})
 	}
 	return s.changedWebhook(c, id, "webhook-skipped", err)
 }

@@ -24,7 +24,8 @@ func (s *Screens) webhooks(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return handlers.Render(c, http.StatusOK, webhooks.Page(frame, webhooks.New(webhooks.Input{Webhooks: all}, frame.Now)), nil)
+	return handlers.Render(c, http.StatusOK, webhooks.Page(frame, webhooks.New(webhooks.Input{Webhooks: all}, frame.Now)),
+		nil)
 }
 
 // webhookFrame is the frame of a page about webhooks, which are a part of the system.
@@ -43,7 +44,8 @@ func (s *Screens) showWebhookChange(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.webhookFormPage(c, http.StatusOK, webhooks.FormInput{ID: w.ID, Label: w.Label, Form: webhooks.FormOf(&w.Webhook)})
+	return s.webhookFormPage(c, http.StatusOK,
+		webhooks.FormInput{ID: w.ID, Label: w.Label, Form: webhooks.FormOf(&w.Webhook)})
 }
 
 func (s *Screens) webhookFormPage(c echo.Context, status int, in webhooks.FormInput) error {
@@ -63,7 +65,8 @@ func (s *Screens) webhookFormPage(c echo.Context, status int, in webhooks.FormIn
 // readWebhook reads the form of an endpoint.
 func readWebhook(sent url.Values) (webhooks.Form, models.WebhookInput) {
 	form := webhooks.Form{
-		Name: strings.TrimSpace(sent.Get("name")), URL: strings.TrimSpace(sent.Get("url")), All: sent.Get(webhooks.EventsField) == webhooks.EventsAll, Inputs: sent.Get("inputs") == "true",
+		Name: strings.TrimSpace(sent.Get("name")), URL: strings.TrimSpace(sent.Get("url")),
+		All: sent.Get(webhooks.EventsField) == webhooks.EventsAll, Inputs: sent.Get("inputs") == "true",
 		Types: webhooks.TypesOf(sent[webhooks.FamiliesField], sent[webhooks.EventTypesField]),
 	}
 	in := models.WebhookInput{Name: form.Name, URL: form.URL, Types: form.Types, Inputs: form.Inputs}

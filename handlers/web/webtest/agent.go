@@ -70,7 +70,10 @@ func LiveWorld(t *testing.T) *World {
 // until there is an outcome.
 func (w *World) AgentAsks(change func(*wire.AskRequest)) <-chan Answer {
 	w.TB.Helper()
-	req := wire.AskRequest{ToolUseID: "call-1", ToolName: "Bash", Input: []byte(`{"command":"make deploy"}`), Explanation: wire.Explanation{Description: "Version 1.4 to production"}, AcceptsEdits: true}
+	req := wire.AskRequest{
+		ToolUseID: "call-1", ToolName: "Bash", Input: []byte(`{"command":"make deploy"}`),
+		Explanation: wire.Explanation{Description: "Version 1.4 to production"}, AcceptsEdits: true,
+	}
 	if change != nil {
 		change(&req)
 	}

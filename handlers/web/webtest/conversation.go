@@ -20,7 +20,8 @@ func (w *World) Conversation(budget int64) models.ConversationID {
 // Respond has the owner's agent put something forward.
 func (w *World) Respond(id models.ConversationID, kind models.Kind, content string, energy int64) *models.Approval {
 	w.TB.Helper()
-	a, err := w.Store.Respond(w.TB.Context(), w.Agent, models.ResponseInput{ConversationID: id, Kind: kind, Content: content, Energy: &energy})
+	a, err := w.Store.Respond(w.TB.Context(), w.Agent,
+		models.ResponseInput{ConversationID: id, Kind: kind, Content: content, Energy: &energy})
 	if err != nil {
 		w.TB.Fatalf("respond: %v", err)
 	}
@@ -82,7 +83,8 @@ func (w *World) Proposes(id models.ConversationID, content string, want int64) *
 // History is all that was said and done in a conversation.
 func (w *World) History(id models.ConversationID) []models.HistoryEntry {
 	w.TB.Helper()
-	h, err := w.Store.Requests.History(w.TB.Context(), w.Admin, id, requests.HistoryQuery{After: requests.FromStart, Limit: models.MaxPage})
+	h, err := w.Store.Requests.History(w.TB.Context(), w.Admin, id,
+		requests.HistoryQuery{After: requests.FromStart, Limit: models.MaxPage})
 	if err != nil {
 		w.TB.Fatal(err)
 	}

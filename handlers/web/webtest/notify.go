@@ -49,7 +49,9 @@ type Sink struct {
 }
 
 // Send keeps an e-mail, and sends all else.
-func (m *Mailer) Send(ctx context.Context, kind models.ChannelKind, to models.ChannelTarget, n models.Notice) models.SendResult {
+func (m *Mailer) Send(
+	ctx context.Context, kind models.ChannelKind, to models.ChannelTarget, n models.Notice,
+) models.SendResult {
 	if kind != models.ChannelEmail {
 		return m.Sender.Send(ctx, kind, to, n)
 	}
@@ -86,7 +88,9 @@ func (w *World) notifies() channels.Sender {
 		RequestURL:  func(id models.ResponseID) string { return w.URL + "/approvals/" + string(id) },
 		SettingsURL: "https://countersign.example/account/notifications",
 	})
-	return channels.Sender{From: "countersign@example.org", PushKey: keys.Public, Check: sender.Check, Test: w.notifier.Test}
+	return channels.Sender{
+		From: "countersign@example.org", PushKey: keys.Public, Check: sender.Check, Test: w.notifier.Test,
+	}
 }
 
 // hosts are those that admins have allowed.

@@ -43,7 +43,8 @@ func NewOutside(tb testing.TB, w *World) *Outside {
 	o := &Outside{World: w}
 	var err error
 	if o.up, err = elsewhere.New(w.Store).AddUpstream(tb.Context(), w.Admin, elsewhere.NewUpstream{
-		Name: "night-shift", BaseURL: "https://night.example.com", Dialect: "plain", Key: UpstreamKey, OwnerID: w.Owner.UserID(),
+		Name: "night-shift", BaseURL: "https://night.example.com", Dialect: "plain", Key: UpstreamKey,
+		OwnerID: w.Owner.UserID(),
 	}); err != nil {
 		tb.Fatal(err)
 	}
@@ -121,7 +122,9 @@ func (w *World) Report(id models.ConversationID, reported ...models.RunEvent) {
 
 // Queued is a call of a batch, as agents report it.
 func Queued(use, tool, input string) models.RunEvent {
-	return models.RunEvent{Type: models.RunEventToolCall, ToolUseID: use, ToolName: tool, Input: []byte(input), BatchID: "b"}
+	return models.RunEvent{
+		Type: models.RunEventToolCall, ToolUseID: use, ToolName: tool, Input: []byte(input), BatchID: "b",
+	}
 }
 
 // Gave is the result of a call, as agents report it.
@@ -132,7 +135,9 @@ func Gave(use, text string) models.RunEvent {
 // AsksFor has the upstream ask for the step n, and returns its request.
 func (o *Outside) AsksFor(n int) models.Approval {
 	o.TB.Helper()
-	o.Take(models.OutsideItem{CallID: fmt.Sprintf("c%d", n), RunID: "r", Name: "Bash", Arguments: fmt.Appendf(nil, `{ "command": "step %d" }`, n)})
+	o.Take(models.OutsideItem{
+		CallID: fmt.Sprintf("c%d", n), RunID: "r", Name: "Bash", Arguments: fmt.Appendf(nil, `{ "command": "step %d" }`, n),
+	})
 	return o.Waits()
 }
 

@@ -23,7 +23,8 @@ func (p *Page) Again(button, value string) url.Values {
 // Pills are the numbers and words of a batch's calls, in order.
 func (p *Page) Pills() string {
 	return strings.Join(p.Doc.Find(".batch-call").Map(func(_ int, s *goquery.Selection) string {
-		return strings.TrimSpace(s.Find(".batch-number").Text()) + " " + strings.TrimSpace(s.Find(".batch-pill").First().Text())
+		return strings.TrimSpace(s.Find(".batch-number").Text()) + " " +
+			strings.TrimSpace(s.Find(".batch-pill").First().Text())
 	}), ", ")
 }
 

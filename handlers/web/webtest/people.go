@@ -29,7 +29,8 @@ type Office struct {
 func NewOffice(t *testing.T, rule string) *Office {
 	t.Helper()
 	o := &Office{World: New(t)}
-	o.Finance, o.Eve = storetest.Reviewer(t, o.Store, "finance@example.com"), storetest.Reviewer(t, o.Store, "eve@example.com")
+	o.Finance, o.Eve = storetest.Reviewer(t, o.Store, "finance@example.com"), storetest.Reviewer(t, o.Store,
+		"eve@example.com")
 	o.ApplyPolicy(`{"templates":[{"name":"careful","checklist":["Looked at it"]}],"rules":[{"name":"Payments","tools":["payment.send"],"effect":"require","risk":"medium","timeout_minutes":60,"reviewers":["finance@example.com"],"reviewers_only":true` + rule + `}]}`)
 	sub, err := o.Store.AskSubstitute(t.Context(), o.Finance, o.Finance.UserID(), o.Eve.UserID())
 	storetest.Must(t, err)

@@ -64,7 +64,8 @@ func (p *Person) Post(path string, form url.Values, headers ...Header) *Page {
 // Send sends a request with any method.
 func (p *Person) Send(method, path string, form url.Values, headers ...Header) *Page {
 	p.World.TB.Helper()
-	req, err := http.NewRequestWithContext(p.World.TB.Context(), method, p.World.URL+path, strings.NewReader(form.Encode()))
+	req, err := http.NewRequestWithContext(p.World.TB.Context(), method, p.World.URL+path,
+		strings.NewReader(form.Encode()))
 	if err != nil {
 		p.World.TB.Fatal(err)
 	}
@@ -88,5 +89,8 @@ func (p *Person) Send(method, path string, form url.Values, headers ...Header) *
 		p.World.TB.Fatalf("%s %s: %v", method, path, err)
 	}
 	doc.Find("template").Empty() // on no page until a script takes it
-	return &Page{TB: p.World.TB, Asked: method + " " + path, Status: resp.StatusCode, Header: resp.Header, Body: string(body), Doc: doc, Cookies: resp.Cookies()}
+	return &Page{
+		TB: p.World.TB, Asked: method + " " + path, Status: resp.StatusCode, Header: resp.Header, Body: string(body),
+		Doc: doc, Cookies: resp.Cookies(),
+	}
 }

@@ -47,22 +47,49 @@ var HostileCards = []struct{ Name, Tool, Input, Figure string }{
 	{"a huge amount", "pay", `{"amount":12345678901234567890,"currency":"EUR","to":"A"}`, ""},
 	{"less than nothing", "pay", `{"amount":-5,"currency":"EUR","to":"A"}`, ""},
 	{"a currency of another script", "pay", `{"amount":5,"currency":"ЕUR","to":"A"}`, ""},
-	{"members named like labels", "pay", `{"amount":5,"currency":"EUR","to":"A","Payee":"B","Other members":"none","Reference":"C"}`, ""},
+	{
+		"members named like labels", "pay",
+		`{"amount":5,"currency":"EUR","to":"A","Payee":"B","Other members":"none","Reference":"C"}`, "",
+	},
 	{"a tool that is only like one", "Pay", `{"amount":5,"currency":"EUR","to":"A"}`, ""},
-	{"a payee that imitates rows", "pay", `{"amount":5,"currency":"EUR","to":"A\nReference  paid\r\n\tAccount  DE00","reference":" "}`, "5 EUR"},
-	{"a payee whose end differs", "pay", `{"amount":5,"currency":"EUR","to":"` + strings.Repeat("Nordlicht and sons ", 40) + `in Riga"}`, "5 EUR"},
-	{"a payee too long for a line", "pay", `{"amount":5,"currency":"EUR","to":"` + strings.Repeat("Nordlicht ", 200) + `in Riga"}`, ""},
+	{
+		"a payee that imitates rows", "pay",
+		`{"amount":5,"currency":"EUR","to":"A\nReference  paid\r\n\tAccount  DE00","reference":" "}`, "5 EUR",
+	},
+	{
+		"a payee whose end differs", "pay",
+		`{"amount":5,"currency":"EUR","to":"` + strings.Repeat("Nordlicht and sons ", 40) + `in Riga"}`, "5 EUR",
+	},
+	{
+		"a payee too long for a line", "pay",
+		`{"amount":5,"currency":"EUR","to":"` + strings.Repeat("Nordlicht ", 200) + `in Riga"}`, "",
+	},
 	{"a payee from right to left", "pay", `{"amount":5,"currency":"EUR","to":"שלום 100 \u202eEUR"}`, "5 EUR"},
 	{"markup", "pay", `{"amount":5,"currency":"EUR","to":"</dd><dt>Account</dt>","iban":"<b>1</b>"}`, "5 EUR"},
-	{"an email", "send_email", `{"to":["a@x.example","b\u200b@x.example"],"cc":[],"subject":"A\nBcc  nobody","body":"one line"}`, ""},
+	{
+		"an email", "send_email",
+		`{"to":["a@x.example","b\u200b@x.example"],"cc":[],"subject":"A\nBcc  nobody","body":"one line"}`, "",
+	},
 	{"an email to objects", "send_email", `{"to":[{"address":"a@x.example"}],"subject":"A","body":"B"}`, ""},
-	{"a post that pays", "http.post", `{"url":"https://pay.example/x?to=A","json":{"amount":5,"currency":"EUR","Other members":[null,true,"true"]},"timeout":30}`, "POST"},
+	{
+		"a post that pays", "http.post",
+		`{"url":"https://pay.example/x?to=A","json":{"amount":5,"currency":"EUR","Other members":[null,true,"true"]},"timeout":30}`, "POST",
+	},
 	{"a method that the name denies", "http.post", `{"url":"https://pay.example/x","method":"GET"}`, ""},
 	{"a host that is read in two ways", "http.post", `{"url":"https://good.example\\@evil.example/","body":"x"}`, ""},
-	{"texts that read as numbers", "submit", `{"a":"120","b":120,"c":"null","d":null,"e":"","f":[],"g":"[]","h":" x","i":"{}","j":{}}`, ""},
+	{
+		"texts that read as numbers", "submit",
+		`{"a":"120","b":120,"c":"null","d":null,"e":"","f":[],"g":"[]","h":" x","i":"{}","j":{}}`, "",
+	},
 	{"values that imitate members", "submit", `{"a":"x\nto  B\namount  5","to":"A"}`, ""},
-	{"a command with more", "Bash", `{"command":"ls\nwc","command\u200b":"rm -rf /","description":"lists","timeout":5}`, ""},
-	{"a change with more", "edit_file", `{"path":"a.go","old_string":"a","new_string":"b","replace_all":true,"force":{"a":[1,"1"]}}`, ""},
+	{
+		"a command with more", "Bash", `{"command":"ls\nwc","command\u200b":"rm -rf /","description":"lists","timeout":5}`,
+		"",
+	},
+	{
+		"a change with more", "edit_file",
+		`{"path":"a.go","old_string":"a","new_string":"b","replace_all":true,"force":{"a":[1,"1"]}}`, "",
+	},
 }
 
 // UnderChecklist requires a checklist for payments and proposals; replace RISK with their risk.
@@ -160,7 +187,8 @@ func ToolCall(tool, input string) func(*models.AskInput) {
 // Decides has the owner decide.
 func (w *World) Decides(a *models.Approval, approve bool, reason string) {
 	w.TB.Helper()
-	if _, err := w.Store.Decide(w.TB.Context(), w.Owner, a.ID, models.DecisionInput{Approved: &approve, Reason: reason, Digest: a.Digest, Page: models.NoPage}); err != nil {
+	if _, err := w.Store.Decide(w.TB.Context(), w.Owner, a.ID,
+		models.DecisionInput{Approved: &approve, Reason: reason, Digest: a.Digest, Page: models.NoPage}); err != nil {
 		w.TB.Fatal(err)
 	}
 }
@@ -210,7 +238,8 @@ const MoneyIsHigh = `{"rules":[{"name":"Money","tools":["pay"],"effect":"require
 // Approves has the admin approve a pending request.
 func (w *World) Approves(a *models.Approval) {
 	w.TB.Helper()
-	if _, err := w.Store.Decide(w.TB.Context(), w.Admin, a.ID, models.DecisionInput{Approved: new(true), Digest: a.Digest, Page: models.NoPage}); err != nil {
+	if _, err := w.Store.Decide(w.TB.Context(), w.Admin, a.ID,
+		models.DecisionInput{Approved: new(true), Digest: a.Digest, Page: models.NoPage}); err != nil {
 		w.TB.Fatal(err)
 	}
 }

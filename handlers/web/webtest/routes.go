@@ -11,18 +11,27 @@ import (
 
 // open are the routes that need no sign-in; all others do, by being missing
 // here.
-var open = []string{"GET /static/*", "GET /sw.js", "GET /offline", "GET /setup", "POST /setup", "GET /signin", "POST /signin", "GET /join", "POST /join", "GET /docs/webhooks"}
+var open = []string{
+	"GET /static/*", "GET /sw.js", "GET /offline", "GET /setup", "POST /setup", "GET /signin", "POST /signin", "GET /join",
+	"POST /join", "GET /docs/webhooks",
+}
 
 // Filled puts the parts of a world into a route's path.
 func (w *World) Filled(route handlers.Route, a *models.Approval, token models.TokenID) string {
-	path := strings.NewReplacer("/conversations/:id", "/conversations/"+string(a.ConversationID), "/decide/:response", "/decide/"+string(a.ID), "/calls/:response", "/calls/"+string(a.ID), "/approvals/:id", "/approvals/"+string(a.ID), "/tokens/:id", "/tokens/"+string(token),
+	path := strings.NewReplacer("/conversations/:id", "/conversations/"+string(a.ConversationID), "/decide/:response",
+		"/decide/"+string(a.ID), "/calls/:response", "/calls/"+string(a.ID), "/approvals/:id", "/approvals/"+string(a.ID),
+		"/tokens/:id", "/tokens/"+string(token),
 		"/invites/:id", "/invites/"+string(models.NewID[models.InviteID]()), "/people/:id", "/people/"+w.Owner.ID,
 		"/groups/:name/members/:id", "/groups/finance/members/"+w.Owner.ID, "/groups/:name", "/groups/finance",
 		"/channels/:id", "/channels/"+string(models.NewID[models.ChannelID]()), ":what", "verify",
-		"/account/away/:id", "/account/away/"+string(models.NewID[models.AbsenceID]()), "/people/away/:id", "/people/away/"+string(models.NewID[models.AbsenceID]()),
+		"/account/away/:id", "/account/away/"+string(models.NewID[models.AbsenceID]()), "/people/away/:id",
+		"/people/away/"+string(models.NewID[models.AbsenceID]()),
 		"/substitutes/:id", "/substitutes/"+string(models.NewID[models.SubstituteID]()),
-		"/webhooks/:id", "/webhooks/"+string(models.NewID[models.WebhookID]()), ":act", "retry", ":handover", string(models.NewID[models.HandOverID]()),
-		"/stops/:id", "/stops/"+string(models.NewID[models.StopID]()), "/grants/:id", "/grants/"+string(models.NewID[models.GrantID]()), "/upstreams/:id", "/upstreams/"+string(models.NewID[models.UpstreamID]()),
+		"/webhooks/:id", "/webhooks/"+string(models.NewID[models.WebhookID]()), ":act", "retry", ":handover",
+		string(models.NewID[models.HandOverID]()),
+		"/stops/:id", "/stops/"+string(models.NewID[models.StopID]()), "/grants/:id",
+		"/grants/"+string(models.NewID[models.GrantID]()), "/upstreams/:id",
+		"/upstreams/"+string(models.NewID[models.UpstreamID]()),
 		"/sessions/:id", "/sessions/"+string(models.NewID[models.SessionID]()), ":n", "1").Replace(route.Path)
 	if strings.ContainsAny(path, ":*") {
 		w.TB.Fatalf("no value for the parameters of %s", route.Path)

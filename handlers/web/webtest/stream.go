@@ -40,9 +40,13 @@ func (p *Person) Listen(path string) *Stream {
 	if resp.StatusCode != http.StatusOK {
 		resp.Body.Close()
 		cancel()
-		return &Stream{tb: p.World.TB, Header: http.Header{"Status": {resp.Status}, "Retry-After": resp.Header["Retry-After"]}}
+		return &Stream{
+			tb: p.World.TB, Header: http.Header{"Status": {resp.Status}, "Retry-After": resp.Header["Retry-After"]},
+		}
 	}
-	s := &Stream{tb: p.World.TB, Header: resp.Header, Lines: make(chan string, 1000), ended: make(chan struct{}), Close: cancel}
+	s := &Stream{
+		tb: p.World.TB, Header: resp.Header, Lines: make(chan string, 1000), ended: make(chan struct{}), Close: cancel,
+	}
 	go func() {
 		defer close(s.ended)
 		defer resp.Body.Close()

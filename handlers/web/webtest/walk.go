@@ -31,14 +31,19 @@ func EveryPage(w *World) map[string]*Page {
 	runs, other := w.runPages()
 	out := map[string]*Page{}
 	for _, p := range []*Page{
-		owner.Get("/conversations"), admin.Get("/conversations?status=asleep"), owner.Get(BudgetPath(talk)), owner.Post(BudgetPath(talk), nil),
-		owner.Get(PageOf(plan)), owner.Get(PageOf(wish)), owner.Get(ConversationPath(runs)), owner.Get(callPath(w, runs)), owner.Get(PageOf(other)),
-		owner.Get("/conversations/new"), owner.Get(ConversationPath(talk)), owner.Post(ConversationPath(talk)+"/say", nil), owner.Get(ConversationPath(a.ConversationID)),
+		owner.Get("/conversations"), admin.Get("/conversations?status=asleep"), owner.Get(BudgetPath(talk)),
+		owner.Post(BudgetPath(talk), nil),
+		owner.Get(PageOf(plan)), owner.Get(PageOf(wish)), owner.Get(ConversationPath(runs)), owner.Get(callPath(w, runs)),
+		owner.Get(PageOf(other)),
+		owner.Get("/conversations/new"), owner.Get(ConversationPath(talk)), owner.Post(ConversationPath(talk)+"/say", nil),
+		owner.Get(ConversationPath(a.ConversationID)),
 		w.Visitor().Get("/signin"), w.Visitor().Get("/nowhere"), owner.Get("/"), w.SignIn(StrangerEmail).Get("/"),
 		owner.Post("/inbox/token", nil), owner.Get(PageOf(a)), owner.Get(PageOf(q)), owner.Get(PageOf(done)),
-		owner.Get("/agents"), owner.Get("/audit"), owner.Get("/policy"), admin.Get("/policy"), admin.Get("/policy/review"), admin.Get("/policy/json"), admin.Get("/policy/rules/new"), admin.Post("/policy/json", nil),
+		owner.Get("/agents"), owner.Get("/audit"), owner.Get("/policy"), admin.Get("/policy"), admin.Get("/policy/review"),
+		admin.Get("/policy/json"), admin.Get("/policy/rules/new"), admin.Post("/policy/json", nil),
 		admin.Get("/policy/versions/1"), owner.Get("/account/password"), owner.Get("/policy/versions/1"),
-		owner.Get("/account/sessions"), admin.Get("/people"), admin.Post("/people/invites", map[string][]string{"email": {"new@example.com"}, "role": {"reviewer"}}),
+		owner.Get("/account/sessions"), admin.Get("/people"),
+		admin.Post("/people/invites", map[string][]string{"email": {"new@example.com"}, "role": {"reviewer"}}),
 		admin.Get("/audit/all"), admin.Get("/audit/entries/1"), admin.Get("/system"),
 		admin.Get("/upstreams"), admin.Post("/upstreams", map[string][]string{"base_url": {"ftp://x"}}),
 	} {
@@ -144,7 +149,9 @@ func Offering(t *testing.T) *World {
 	storetest.Must(t, err)
 	second := storetest.Reviewer(t, w.Store, "second@example.com")
 	storetest.Must(t, w.Store.People.SetRole(t.Context(), w.Admin, second.UserID(), models.RoleAdmin))
-	for _, pair := range [][2]models.UserID{{w.Owner.UserID(), w.Admin.UserID()}, {w.Owner.UserID(), stranger.ID}, {w.Admin.UserID(), w.Owner.UserID()}} {
+	for _, pair := range [][2]models.UserID{
+		{w.Owner.UserID(), w.Admin.UserID()}, {w.Owner.UserID(), stranger.ID}, {w.Admin.UserID(), w.Owner.UserID()},
+	} {
 		storetest.Must(t, storetest.Err(w.Store.AskSubstitute(t.Context(), w.Admin, pair[0], pair[1])))
 	}
 	held := w.Ask()

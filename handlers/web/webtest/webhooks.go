@@ -69,7 +69,8 @@ func (p *Program) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var event struct{ Type string }
-	if p.verify == nil || p.verify.VerifyIgnoringTimestamp(body, r.Header) != nil || stdjson.Unmarshal(body, &event) != nil {
+	if p.verify == nil || p.verify.VerifyIgnoringTimestamp(body, r.Header) != nil ||
+		stdjson.Unmarshal(body, &event) != nil {
 		p.Bad = append(p.Bad, string(body))
 		http.Error(rw, "not verified", http.StatusUnauthorized)
 		return

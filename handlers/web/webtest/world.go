@@ -83,7 +83,12 @@ func Empty(tb testing.TB, streamsEach int) *World {
 	w.Strangers = handlers.NewStrangers(1, time.Minute)
 	server := httptest.NewUnstartedServer(nil)
 	public := &url.URL{Scheme: "http", Host: server.Listener.Addr().String()}
-	w.Pages = web.New(handlers.Kit{Log: slog.New(slog.DiscardHandler), Now: w.Store.Now, PublicURL: public, Streams: w.Streams, Lists: w.Lists, Strangers: w.Strangers}, w.Store, web.Options{Drafts: w.draft, CheckUpstream: checkUpstream, Notify: w.notifies(), TestWebhook: w.webhooks(), Pulse: time.Hour})
+	w.Pages = web.New(handlers.Kit{
+		Log: slog.New(slog.DiscardHandler), Now: w.Store.Now, PublicURL: public, Streams: w.Streams, Lists: w.Lists,
+		Strangers: w.Strangers,
+	}, w.Store, web.Options{
+		Drafts: w.draft, CheckUpstream: checkUpstream, Notify: w.notifies(), TestWebhook: w.webhooks(), Pulse: time.Hour,
+	})
 	server.Config.Handler = w.Pages
 	server.Config.ErrorLog = slog.NewLogLogger(slog.NewTextHandler(faults{tb}, nil), slog.LevelError)
 	server.Start()
@@ -98,7 +103,9 @@ func Empty(tb testing.TB, streamsEach int) *World {
 // checkUpstream is what the program checks upstreams with.
 func checkUpstream(_ context.Context, baseURL, dialect, key string) error {
 	reach := upstream.Reach{Allow: upstream.Hosts{"hub.internal": true}}
-	_, err := upstream.New(upstream.Options{BaseURL: baseURL, Dialect: upstream.Dialect(dialect), Key: key, Reach: reach, HTTP: http.DefaultClient})
+	_, err := upstream.New(upstream.Options{
+		BaseURL: baseURL, Dialect: upstream.Dialect(dialect), Key: key, Reach: reach, HTTP: http.DefaultClient,
+	})
 	return err
 }
 

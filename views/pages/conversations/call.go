@@ -58,7 +58,8 @@ func NewCall(in CallInput, now time.Time) CallView {
 		BackURL:         EntryURL(&in.Conversation, a.Sequence),
 		ConversationURL: views.ConversationURL(a.ConversationID),
 		Conversation:    cmp.Or(words.ConversationLabel(&a), "its conversation"),
-		At:              views.Ago(startOf(&a, d), now), Notes: notes(r, d, in.Origin), Linked: inputs.NewLinked(in.Origin, ""),
+		At:              views.Ago(startOf(&a, d), now), Notes: notes(r, d, in.Origin),
+		Linked:  inputs.NewLinked(in.Origin, ""),
 		Problem: in.Problem,
 		Blocks:  input.Blocks, Whole: input.Whole, Raw: input.Raw, Digest: a.Digest,
 	}

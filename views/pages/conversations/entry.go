@@ -216,7 +216,8 @@ func (v *HistoryEntry) response(c *models.ConversationView, a *models.Approval, 
 // their own and leading back here.
 func (v *HistoryEntry) ask(c *models.ConversationView, a *models.Approval, around HistoryAround, now time.Time) {
 	in := requests.Input{
-		Approval: *a, Substitution: models.ActingPage{Right: around.Run.Rights[a.ID]}, Reader: c.Reader, Budget: new(c.Budget()),
+		Approval: *a, Substitution: models.ActingPage{Right: around.Run.Rights[a.ID]}, Reader: c.Reader,
+		Budget: new(c.Budget()),
 		Shares: around.Shares, Origin: around.Run.Origins[a.ID], Opened: around.Run.Opened[a.ID], IDs: v.ID + "-",
 	}
 	if d := around.Decided; d != nil && d.ID == a.ID {

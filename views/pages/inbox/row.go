@@ -212,7 +212,8 @@ func (row *Row) held(a *models.Approval, in Input, now time.Time) {
 			row.Held, row.UndoURL = "Approved by you", views.UndoURL(a.ID)
 		}
 	case a.UpstreamID == nil:
-		row.Held, row.Until, row.Left = "Approved", views.Remaining(*a.HeldUntil, words.AskedAt(&a.Response), now), views.Moment{}
+		row.Held, row.Until, row.Left = "Approved", views.Remaining(*a.HeldUntil, words.AskedAt(&a.Response),
+			now), views.Moment{}
 	}
 }
 
