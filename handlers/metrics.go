@@ -133,7 +133,7 @@ func (m *Metrics) NotificationTried(kind models.ChannelKind, class models.SendCl
 	m.notices.WithLabelValues(string(kind), string(class)).Inc()
 }
 
-// Told counts how long after its decision a caller had an outcome; it is made for
+// ObserveNotice counts how long after its decision a caller had an outcome; it is made for
 // store.Options.ObserveTold.
 func (m *Metrics) ObserveNotice(after time.Duration) { m.told.Observe(max(0, after.Seconds())) }
 

@@ -71,7 +71,7 @@ func AgoOf(at *time.Time, now time.Time) Moment {
 	return Ago(*at, now)
 }
 
-// Left is a moment that counts down to a deadline. It is zero for a deadline
+// Remaining is a moment that counts down to a deadline. It is zero for a deadline
 // that does not exist (models.NoDeadline).
 func Remaining(deadline, since, now time.Time) Moment {
 	if !deadline.Before(models.NoDeadline) {

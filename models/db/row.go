@@ -12,7 +12,7 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// Naming is how GORM names tables and columns, here and on the connection.
+// Names is how GORM names tables and columns, here and on the connection.
 var Names = schema.NamingStrategy{IdentifierMaxLength: 64}
 
 // Row is a table's row as its model defines it. GORM's schema of the struct is the only list of its columns: SELECT,

@@ -214,7 +214,7 @@ func (b *Bench) WantActions(tb testing.TB, after int64, want ...string) {
 	}
 }
 
-// WantEnergyAddsUp: what responses and turns cost is what each conversation has
+// WantEnergyAddsUp checks that what responses and turns cost is what each conversation has
 // spent (I14).
 func (b *Bench) WantEnergyAddsUp(tb testing.TB) {
 	tb.Helper()

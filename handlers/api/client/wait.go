@@ -15,7 +15,7 @@ import (
 // request even once. It is the only case in which a fallback may be thought of.
 var ErrNeverAnswered = errors.New("no server answered")
 
-// ErrDeadlinePassed is wrapped around the last failure when a request was taken,
+// ErrDeadline is wrapped around the last failure when a request was taken,
 // the server then fell silent, and the request's own deadline has passed: it
 // can no longer be approved.
 var ErrDeadline = errors.New("the request's deadline has passed while no server answered")
