@@ -61,7 +61,7 @@ func TestNobodyElseIsCalledBuiltIn(t *testing.T) {
 
 func TestSayRefuses(t *testing.T) {
 	t.Parallel()
-	c := begun(t, 50)
+	c := begun(t)
 	foreign := newTalk(t).Conv
 	call := c.AskFor(t, c.In(models.AskInput{ToolName: "Bash"}))
 	reply := c.Replies(t, "x")
@@ -120,7 +120,7 @@ func TestSayRefuses(t *testing.T) {
 // TestAMessageDecidesTheMostRecentProposal or budget request, and no tool call.
 func TestAMessageDecidesTheMostRecentProposal(t *testing.T) {
 	t.Parallel()
-	c := begun(t, 50)
+	c := begun(t)
 	first, last := c.Proposes(t, "First?"), c.Proposes(t, "Second?")
 	call := c.AskFor(t, c.In(models.AskInput{ToolName: "Bash"}))
 	r := c.Says(t, "Yes.", &models.ConversationDecision{Approved: new(true)})
@@ -153,7 +153,7 @@ func TestAMessageDecidesTheMostRecentProposal(t *testing.T) {
 // is approved with more budget, and of a step alone.
 func TestMessageDecisionAndBudgetAreOneTransaction(t *testing.T) {
 	t.Parallel()
-	c := begun(t, 50)
+	c := begun(t)
 	p := c.Proposes(t, "I could delete the old logs.")
 	at := storetest.LedgerAt(t, c.Store)
 	r := c.Says(t, "Go on, and more of it.", &models.ConversationDecision{Approved: new(true), Budget: models.BudgetChange{Set: new(int64(100))}, Feedback: "fine"})
@@ -173,7 +173,7 @@ func TestMessageDecisionAndBudgetAreOneTransaction(t *testing.T) {
 
 func TestAMessageResumes(t *testing.T) {
 	t.Parallel()
-	c := begun(t, 50)
+	c := begun(t)
 	storetest.Must(t, storetest.Err(c.Steer(t.Context(), c.Owner, c.Conv, models.SteerStop)))
 	storetest.Must(t, storetest.Err(c.Steer(t.Context(), c.Owner, c.Conv, models.SteerArchive)))
 	c.WantStatus(t, models.ConversationFailed)

@@ -12,7 +12,7 @@ import (
 
 func TestSteeringIsRecordedOnceAndDoneAgainChangesNothing(t *testing.T) {
 	t.Parallel()
-	c := begun(t, 50)
+	c := begun(t)
 	owner := " " + string(c.Owner.OwnerID)
 	for _, tt := range []struct {
 		how    models.Steering
@@ -44,7 +44,7 @@ func TestSteeringIsRecordedOnceAndDoneAgainChangesNothing(t *testing.T) {
 
 func TestWhoSteers(t *testing.T) {
 	t.Parallel()
-	c := begun(t, 50)
+	c := begun(t)
 	noAdmin := c.Admin
 	noAdmin.Admin = false
 	for _, how := range []models.Steering{models.SteerPause, models.SteerStop, models.SteerArchive} {
@@ -68,7 +68,7 @@ func TestWhoSteers(t *testing.T) {
 // expired.
 func TestI10StopCancelsWhatIsPending(t *testing.T) {
 	t.Parallel()
-	c := begun(t, 50)
+	c := begun(t)
 	late := c.AskFor(t, c.In(models.AskInput{ToolName: "Bash", TimeoutSeconds: new(int64(60))}))
 	call := c.AskFor(t, c.In(models.AskInput{ToolName: "Bash", TimeoutSeconds: new(int64(600))}))
 	question := c.AskFor(t, c.In(models.AskInput{Kind: models.KindQuestion, Explanation: models.Explanation{Description: "?"}}))
@@ -128,7 +128,7 @@ func TestAStoppedRunStaysStopped(t *testing.T) {
 // done then.
 func TestAVerdictOnItsWayIsNotStopped(t *testing.T) {
 	t.Parallel()
-	c := begun(t, 50)
+	c := begun(t)
 	c.Proposes(t, "First?")
 	held := c.Proposes(t, "Second?")
 	storetest.Tampered(c.Store)
@@ -145,7 +145,7 @@ func TestAVerdictOnItsWayIsNotStopped(t *testing.T) {
 
 func TestWhilePausedDecisionsArePossible(t *testing.T) {
 	t.Parallel()
-	c := begun(t, 50)
+	c := begun(t)
 	c.Proposes(t, "Shall I?")
 	c.Steers(t, models.SteerPause)
 	c.DecidesIn(t, c.Owner, storetest.Approving(""))
@@ -157,7 +157,7 @@ func TestWhilePausedDecisionsArePossible(t *testing.T) {
 
 func TestArchivedConversationsAreListedApart(t *testing.T) {
 	t.Parallel()
-	c := begun(t, 50)
+	c := begun(t)
 	list := func(archived bool) int {
 		l, err := c.Requests.Conversations(t.Context(), c.Owner, requests.ConversationQuery{Archived: archived})
 		storetest.Must(t, err)

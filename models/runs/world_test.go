@@ -35,10 +35,10 @@ func newTalk(t *testing.T, opts ...storetest.Option) *talk {
 	return &talk{b, storetest.NewTalk(b)}
 }
 
-// begun is a talk in which the agent has said something, with that budget.
-func begun(t *testing.T, budget int64, opts ...storetest.Option) *talk {
+// begun is a talk in which the agent has said something, with a budget of 50.
+func begun(t *testing.T, opts ...storetest.Option) *talk {
 	t.Helper()
 	c := newTalk(t, opts...)
-	c.Begun(t, budget)
+	c.Begun(t, 50)
 	return c
 }
