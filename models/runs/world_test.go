@@ -36,9 +36,9 @@ func newTalk(t *testing.T, opts ...storetest.Option) *talk {
 }
 
 // begun is a talk in which the agent has said something, with a budget of 50.
-func begun(t *testing.T, opts ...storetest.Option) *talk {
+func begun(t *testing.T) *talk {
 	t.Helper()
-	c := newTalk(t, opts...)
+	c := newTalk(t)
 	c.Begun(t, 50)
 	return c
 }
