@@ -2,6 +2,7 @@ package models
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -124,4 +125,10 @@ func RevealString(s string, lines bool) string {
 		b.WriteString(seg.Text)
 	}
 	return b.String()
+}
+
+// IsOdd reports whether a text is drawn as more than its letters: with escapes, or a note that no cut may hide.
+func IsOdd(s string) bool {
+	segments, _ := Reveal(s, false)
+	return ScriptNote(s) != "" || HasRightToLeft(s) || slices.ContainsFunc(segments, func(seg Segment) bool { return seg.Escape })
 }

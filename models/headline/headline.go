@@ -82,7 +82,7 @@ func made(h Headline) Headline {
 	h.rest = parted{begin: full}.within(MaxText)
 	h.Rest, h.Cut = h.rest.String(), h.Cut || h.rest.gap > 0
 	_, found := models.Reveal(full, true)
-	h.Unseen, h.Odd = found.Any(), isOdd(full)
+	h.Unseen, h.Odd = found.Any(), models.IsOdd(full)
 	slices.Sort(h.Hidden)
 	if most := min(len(h.Hidden), mostHidden); most > 0 {
 		h.Hidden, h.More = h.Hidden[:most], len(h.Hidden)-most
@@ -91,13 +91,6 @@ func made(h Headline) Headline {
 		}
 	}
 	return h
-}
-
-// isOdd reports whether a text is drawn as more than its letters: with escapes or a note.
-func isOdd(s string) bool {
-	segments, _ := models.Reveal(s, false)
-	return models.ScriptNote(s) != "" || models.HasRightToLeft(s) ||
-		slices.ContainsFunc(segments, func(seg models.Segment) bool { return seg.Escape })
 }
 
 func sentence(r *models.Response) Headline {

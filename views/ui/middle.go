@@ -23,7 +23,7 @@ const (
 // mixes scripts or runs from right to left is never cut: it takes the lines that it needs.
 func UntrustedMiddle(s string) templ.Component {
 	at := middleAt(s)
-	if Odd(s) || at == len(s) {
+	if models.IsOdd(s) || at == len(s) {
 		return Untrusted(s)
 	}
 	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
@@ -41,7 +41,7 @@ func middleOf(s string, end int) string {
 // between them loses its middle, as UntrustedMiddle does.
 func UntrustedParted(lead, rest, tail string) templ.Component {
 	whole := strings.Join(slices.DeleteFunc([]string{lead, rest, tail}, func(s string) bool { return s == "" }), " ")
-	if lead == "" && tail == "" || Odd(whole) {
+	if lead == "" && tail == "" || models.IsOdd(whole) {
 		return UntrustedMiddle(whole)
 	}
 	kept := func(part string) string {
@@ -65,14 +65,6 @@ func UntrustedParted(lead, rest, tail string) templ.Component {
 		return write(w, `<bdi class="untrusted parted" title="`, templ.EscapeString(whole), `">`, strings.Join(parts, " "),
 			`</bdi>`)
 	})
-}
-
-// Odd reports whether a text is drawn as more than its letters: with escapes or a note that
-// no cut may hide.
-func Odd(s string) bool {
-	segments, _ := models.Reveal(s, false)
-	return models.ScriptNote(s) != "" || models.HasRightToLeft(s) ||
-		slices.ContainsFunc(segments, func(seg models.Segment) bool { return seg.Escape })
 }
 
 // middleAt is where the end of a text begins that stays: before a letter of ASCII, so that no

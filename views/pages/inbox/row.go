@@ -197,7 +197,7 @@ func (row *Row) whole(says headline.Headline) {
 	row.Hidden, row.Whole = says.Unseen, says.Odd
 	for _, text := range []string{row.Agent, row.Tool, row.Conversation, says.Text()} {
 		row.Hidden = row.Hidden || inputs.Findings(text).Any()
-		row.Whole = row.Whole || ui.Odd(text)
+		row.Whole = row.Whole || models.IsOdd(text)
 	}
 }
 
