@@ -130,5 +130,5 @@ func Recover(log *slog.Logger) echo.MiddlewareFunc {
 	}
 }
 
-// errPanicked says that the log has the rest already.
+// errPanic says that the log has the rest already.
 var errPanic = errors.New("the handler panicked")

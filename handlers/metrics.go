@@ -133,9 +133,9 @@ func (m *Metrics) NotificationTried(kind models.ChannelKind, class models.SendCl
 	m.notices.WithLabelValues(string(kind), string(class)).Inc()
 }
 
-// ObserveNotice counts how long after its decision a caller had an outcome; it is made for
+// ObserveOutcome counts how long after its decision a caller had an outcome; it is made for
 // store.Options.ObserveTold.
-func (m *Metrics) ObserveNotice(after time.Duration) { m.told.Observe(max(0, after.Seconds())) }
+func (m *Metrics) ObserveOutcome(after time.Duration) { m.told.Observe(max(0, after.Seconds())) }
 
 // Settled counts one outcome; it is made for store.Options.ObserveOutcome.
 func (m *Metrics) Settled(o models.Outcome) {

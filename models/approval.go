@@ -52,7 +52,7 @@ type DecisionInput struct {
 	Reason   string // ≤ MaxReason bytes
 	Digest   string // what the decider saw; required to approve high and critical
 	Input    []byte // an edited input, JSON; nil when not edited
-	// Suggested is an input that would be approved, JSON, beside a rejection; nil: none.
+	// Suggestion is an input that would be approved, JSON, beside a rejection; nil: none.
 	Suggestion []byte
 	Answer     *string // for questions
 	Option     *string // the name of one of the options: of a question, or to reject a call with

@@ -5,7 +5,7 @@ import "time"
 // Around is what a reviewer should see beside a request: why it needs approval and whether it still would, how similar
 // calls ended, its notes, and which acts it allows.
 type Around struct {
-	// PolicyChanged: the request was judged by an older version of the policy. Now is
+	// PolicyChange: the request was judged by an older version of the policy. Now is
 	// what the current version would say; the request stays as it was judged (I12).
 	PolicyChange bool
 	Now          PolicyResult
@@ -14,7 +14,7 @@ type Around struct {
 
 	// Earlier are the last calls of the same agent and tool that have an outcome,
 	// newest first, inputs cut; Counts says how the last of them ended.
-	// EarlierCapped: there are older ones, which are not counted.
+	// EarlierCap: there are older ones, which are not counted.
 	Earlier    []Brief
 	Counts     CallCounts
 	EarlierCap bool
@@ -26,7 +26,7 @@ type Around struct {
 	// ReaskOf was rejected, and asked for the very same; nil: nothing did.
 	ReaskOf *Approval
 
-	// Proposed are approvals with an edit that others must approve too, oldest first.
+	// Proposals are approvals with an edit that others must approve too, oldest first.
 	Proposals []Vote
 
 	Notes  []Note   // in the order they were said

@@ -74,7 +74,7 @@ type PageView struct {
 	Folds   []string // the parts to open, as PageParts.ToOpen names them
 	SeenEnd bool     // the last lines of PageParts.ToSee were in view
 
-	// Confirmed says that the page is the second one for this approval: what can do much harm is
+	// Confirms says that the page is the second one for this approval: what can do much harm is
 	// not approved with one press.
 	Confirms bool
 

@@ -160,9 +160,9 @@ func (d *doctor) deciders(ctx context.Context) diagnosis {
 		return fail("open the setup link (`countersign setup-link`), or "+addAdmin, "nobody can sign in")
 	case who.AdminOnly > 0:
 		return fail(addAdmin, "nobody can decide %d pending requests", who.AdminOnly)
-	case len(who.Single) > 0:
+	case len(who.NoApprover) > 0:
 		return fail(addAdmin, "requests of these agents are refused, for their owners are disabled and there is no admin: %s",
-			strings.Join(who.Single, ", "))
+			strings.Join(who.NoApprover, ", "))
 	case len(nobody) > 0:
 		return fail("enable or add these people, or change the rules; until then such requests are refused", "%s",
 			warningLines(nobody))

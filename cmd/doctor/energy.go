@@ -13,9 +13,9 @@ func (d *doctor) energy(ctx context.Context) diagnosis {
 	case len(f.Sums) > 0:
 		return fail("budgets count what the conversations say: keep this file as evidence, and compare with a backup",
 			"what these conversations have spent does not match their responses and model calls: %s", listed(f.Sums))
-	case len(f.Single) > 0:
+	case len(f.Orphans) > 0:
 		return warn("write into these conversations: their next run frees it",
-			"energy is reserved for runs that are not under way: %s", listed(f.Single))
+			"energy is reserved for runs that are not under way: %s", listed(f.Orphans))
 	case len(f.Windows) > 0:
 		return fail("keep this file as evidence, and compare with a backup",
 			"what these agents have spent does not match the minutes of their window: %s", listed(f.Windows))

@@ -135,7 +135,7 @@ func New(ctx context.Context, cfg config.Config, log *slog.Logger, screen io.Wri
 // measured has the store report to the metrics.
 func (a *App) measured(o *store.Options) {
 	o.Observe, o.ObserveOutcome = a.metrics.Committed, a.metrics.Settled
-	o.ObserveSignInFailure, o.ObserveTold = a.metrics.SignInFailed, a.metrics.ObserveNotice
+	o.ObserveSignInFailure, o.ObserveTold = a.metrics.SignInFailed, a.metrics.ObserveOutcome
 }
 
 // gallery is every page in every state, in a build with that tag.

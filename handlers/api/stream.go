@@ -61,7 +61,7 @@ func (a *API) stream(words *vocabulary) echo.HandlerFunc {
 	}
 }
 
-// errEnded ends a stream that is telling: its reader is gone or may hear no more,
+// errEnd ends a stream that is telling: its reader is gone or may hear no more,
 // or the server stops.
 var errEnd = errors.New("the stream has ended")
 

@@ -19,9 +19,8 @@ type vocabulary struct {
 	words map[requests.FeedKind][]word
 	// changed is the event for a run that has another status; empty: not told.
 	changed string
-	// typed events carry their name inside, as {type, timestamp, data}; others
-	// as the event's name.
-	types bool
+	// envelope: an event carries its name inside, as {type, timestamp, data}; otherwise it is the event's name.
+	envelope bool
 }
 
 // word is one event that a stream sends for an entry.
@@ -54,7 +53,7 @@ var vocabularies = []*vocabulary{
 	},
 	{
 		path: "/v1/events", operation: "stream-events", summary: "Stream requests, outcomes and runs",
-		types: true,
+		envelope: true,
 		words: map[requests.FeedKind][]word{
 			requests.Asked:      {{"new_approval", newApproval}},
 			requests.TurnedAway: {{"approval_resolved", approvalResolved}},
@@ -105,7 +104,7 @@ func (v *vocabulary) events(h *requests.FeedEvent, p places) ([]handlers.Event, 
 
 func (v *vocabulary) event(name string, at time.Time, data any) (handlers.Event, error) {
 	e := handlers.Event{Name: name}
-	if v.types {
+	if v.envelope {
 		e.Name, data = "", &typedEvent{Type: name, Timestamp: at, Data: data}
 	}
 	raw, err := json.Marshal(data, wire.WriteOptions)
@@ -117,7 +116,7 @@ func (v *vocabulary) event(name string, at time.Time, data any) (handlers.Event,
 // go on from here.
 func (v *vocabulary) reset(id string, now time.Time) handlers.Event {
 	e := handlers.Event{ID: id, Name: "reset", Data: "{}"}
-	if v.types {
+	if v.envelope {
 		e.Data = `{"type":"reset","timestamp":"` + now.UTC().Format(time.RFC3339Nano) + `","data":{}}`
 	}
 	return e

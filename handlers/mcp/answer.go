@@ -14,7 +14,7 @@ import (
 
 var errInternal = errors.New("internal")
 
-// told is what an agent hears of a request. See requestSchema.
+// reply is what an agent hears of a request. See requestSchema.
 type reply struct {
 	ApprovalID       models.ResponseID     `json:"approval_id"`
 	ConversationID   models.ConversationID `json:"conversation_id"`

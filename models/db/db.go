@@ -74,7 +74,7 @@ type Room struct {
 	Changes func(table string)
 	// BeforeCommit is the last step of each batch.
 	BeforeCommit func() error
-	// Committed hears that a batch is on the disk, before any of its callers and before the
+	// OnCommit hears that a batch is on the disk, before any of its callers and before the
 	// next batch begins.
 	OnCommit func()
 	// Outside hears that another process has written, once for any number of commits.

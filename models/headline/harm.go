@@ -53,8 +53,8 @@ func (h *Headline) names(parts []part, i int) {
 	h.Rest, h.which, h.partly = parts[i].text, placed(i, len(parts)), true
 }
 
-// told ends the lead of a headline that names one of several.
-func (h *Headline) addTexts() {
+// endLead ends the lead of a headline that names one of several.
+func (h *Headline) endLead() {
 	if h.which != "" {
 		h.Lead = strings.TrimSuffix(h.Lead, ":") + h.which + ":"
 	}

@@ -53,7 +53,7 @@ func readShell(members map[string]jsontext.Value) (Headline, bool) {
 		h.Hidden = without(all, name)
 	}
 	h.runs(s)
-	h.addTexts()
+	h.endLead()
 	return h, true
 }
 

@@ -32,17 +32,17 @@ func readSQL(members map[string]jsontext.Value) (Headline, bool) {
 	if h.Hidden = all; !h.partly {
 		h.Hidden = without(all, name)
 	}
-	h.addSQL(s)
-	h.addTexts()
+	h.leadWithDatabase(s)
+	h.endLead()
 	return h, true
 }
 
 // mostOfParameters is how long parameters may be that are shown, in characters.
 const mostOfParameters = 60
 
-// given says on which database SQL would be run, and with what in place of its marks: before
+// leadWithDatabase says on which database SQL would be run, and with what in place of its marks: before
 // the statement, whose end is the agent's.
-func (h *Headline) addSQL(s *SQL) {
+func (h *Headline) leadWithDatabase(s *SQL) {
 	if s.Database != "" {
 		where, cut := place(s.Database)
 		h.adds("on "+where, "database", "db", "schema")

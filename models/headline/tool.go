@@ -73,7 +73,7 @@ func (h *Headline) suspectsMember(name string, in input) {
 	}
 	if h.suspects(text, MaxText); h.partly {
 		h.Hidden, h.Tail, h.Cut = append(h.Hidden, name), "", true
-		h.addTexts()
+		h.endLead()
 	}
 }
 

@@ -111,7 +111,7 @@ func (t *tx) writeCount(n *models.Notice, query, of string) (bool, error) {
 	return true, nil
 }
 
-// left is the time until a deadline; 0: there is none.
+// remaining is the time until a deadline; 0: there is none.
 func remaining(deadline, now time.Time) time.Duration {
 	if !deadline.Before(models.NoDeadline) {
 		return 0

@@ -182,15 +182,15 @@ const pendingOfUpstream = `SELECT r.id, r.call_id FROM responses r` + db.ByRespo
  WHERE r.upstream_id = ? AND r.approval_status = 'pending' AND r.held_until IS NULL AND o.kind = ?`
 
 // Reconcile settles what an upstream does not list as pending any more: somebody
-// decided it there. listed is a complete list of the kind, fetched without fault;
+// decided it there. list is a complete list of the kind, fetched without fault;
 // anything less must not be given. What a verdict from here holds is left alone.
 // It writes nothing for who has lost the lease: CodeConflict.
 func (o *Outside) Reconcile(
 	ctx context.Context, l *models.Lease, id models.UpstreamID, kind models.OutsideKind, list []string,
 ) error {
-	stands := make(map[string]bool, len(list))
+	items := make(map[string]bool, len(list))
 	for _, call := range list {
-		stands[call] = true
+		items[call] = true
 	}
 	return o.writeAnyway(ctx, func(t *tx) error {
 		if err := t.HoldsLease(l); err != nil {
@@ -208,7 +208,7 @@ func (o *Outside) Reconcile(
 			return fmt.Errorf("read what is pending of an upstream: %w", err)
 		}
 		for _, p := range pending {
-			if stands[p.CallID] {
+			if items[p.CallID] {
 				continue
 			}
 			a, err := t.Request(p.ID)

@@ -23,7 +23,7 @@ type Options struct {
 	// must be quick and must not call the database.
 	ObserveSignInFailure func(reason string)
 
-	// Stranded is called, within the transaction, after somebody has got or lost the right to decide: it ends requests
+	// OnAccessEnd is called, within the transaction, after somebody has got or lost the right to decide: it ends requests
 	// without a possible approver.
 	OnAccessEnd func(*db.Tx) error
 	// Joined is called, within the transaction, after somebody has come into a group: the group's pending requests go
@@ -37,7 +37,7 @@ type Options struct {
 	// Seal and Unseal encrypt what must be used again and never shown, tied to what it is about.
 	Seal   func(secret, about string) ([]byte, error)
 	Unseal func(ciphertext []byte, about string) (string, error)
-	// AccessChanged is called after a commit that changed what a credential allows.
+	// OnAccess is called after a commit that changed what a credential allows.
 	OnAccess func()
 }
 

@@ -130,7 +130,7 @@ func normalise(reviewers, reasons *[]string, self *models.SelfApproval) {
 	}
 }
 
-// unsaid makes [] and absence, and true and absence, the same document.
+// withoutDefaults makes [] and absence, and true and absence, the same document.
 func withoutDefaults(steps []Escalation, substitutes *bool) ([]Escalation, *bool) {
 	if len(steps) == 0 {
 		steps = nil

@@ -76,7 +76,7 @@ func (l *usageLinter) rule(i int) {
 		return
 	}
 	l.unknown(path, r.Reviewers, r.Escalate)
-	l.lintRule(path, l.doc.Resolved(r))
+	l.ownApproval(path, l.doc.Resolved(r))
 }
 
 // unknown finds reviewers who do not exist, and groups without members.
@@ -103,8 +103,8 @@ func (l *usageLinter) nobody(n naming) {
 	}
 }
 
-// alone finds rules under which the asker needs no one else.
-func (l *usageLinter) lintRule(path string, r Rule) {
+// ownApproval finds rules under which the asker needs no one else.
+func (l *usageLinter) ownApproval(path string, r Rule) {
 	if len(l.in.People) < 2 || r.ReviewersOnly || r.SelfApproval == models.SelfNever {
 		return
 	}

@@ -78,7 +78,7 @@ func Check(
 	if err := c.missing(); err != nil {
 		return err
 	}
-	return c.checkRest()
+	return c.countRest()
 }
 
 type check struct {
@@ -254,8 +254,8 @@ func (c *check) missing() error {
 	return nil
 }
 
-// left counts the rows that are not compared, with the reason: a report without faults must name its gaps.
-func (c *check) checkRest() error {
+// countRest counts the rows that are not compared, with the reason: a report without faults must name its gaps.
+func (c *check) countRest() error {
 	columns, err := db.Columns(c.ctx, c.dbtx)
 	if err != nil {
 		return err

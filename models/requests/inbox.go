@@ -52,7 +52,7 @@ type InboxPage struct {
 	Items []models.Brief
 	Next  string // empty: the last page
 	// Count is how many pass the filters from the beginning of the list, up to
-	// models.StatsCap; CountCapped: there are more, or may be.
+	// models.StatsCap; CountCap: there are more, or may be.
 	Count    int
 	CountCap bool
 	// Cut says that looking for what passes the filters ended early, after Searched

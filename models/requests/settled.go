@@ -32,7 +32,7 @@ type SettledPage struct {
 	Items []models.Brief
 	Next  string // empty: the last page
 	// Cut says that looking for what passes the filters ended early, at Back, after
-	// Searched rows; Next goes on from there, though Items may be few or none.
+	// ScanCount rows; Next goes on from there, though Items may be few or none.
 	Cut       bool
 	ScanCount int
 	Back      time.Time

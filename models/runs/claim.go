@@ -98,7 +98,7 @@ func (r *Runs) RenewRun(ctx context.Context, run *models.Run, ttl time.Duration)
 // nothing.
 func (r *Runs) CheckRun(ctx context.Context, run *models.Run) error {
 	ctx = context.WithoutCancel(ctx)
-	stands, err := db.Exists(r.db.Reads().QueryRowContext(ctx, leaseQuery, run.ConversationID, run.Lease, run.Holder))
+	valid, err := db.Exists(r.db.Reads().QueryRowContext(ctx, leaseQuery, run.ConversationID, run.Lease, run.Holder))
 	if err != nil {
 		return err
 	}
@@ -106,15 +106,15 @@ func (r *Runs) CheckRun(ctx context.Context, run *models.Run) error {
 	if err := r.db.Gorm(ctx).Where("id = ?", run.ConversationID).Take(&c).Error; err != nil {
 		return fmt.Errorf("read conversation: %w", err)
 	}
-	return mayRun(stands, &c)
+	return mayRun(valid, &c)
 }
 
 // ReleaseRun gives the run back unchanged, with the energy that was reserved for it: a ready run stays ready. It does
 // nothing if another caller has taken the run over.
 func (r *Runs) ReleaseRun(ctx context.Context, run *models.Run) error {
 	return r.write(ctx, func(t *tx) error {
-		stands, err := t.leased(run)
-		if err != nil || !stands {
+		valid, err := t.leased(run)
+		if err != nil || !valid {
 			return err
 		}
 		t.Publish(events.AgentInbox)
@@ -159,7 +159,7 @@ func (r *Runs) IdleRun(ctx context.Context, run *models.Run, seen *models.RunCon
 
 // held checks that the run is still its holder's and may go on.
 func (t *tx) held(run *models.Run) (*models.Conversation, error) {
-	stands, err := t.leased(run)
+	valid, err := t.leased(run)
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +167,7 @@ func (t *tx) held(run *models.Run) (*models.Conversation, error) {
 	if err != nil {
 		return nil, err
 	}
-	return conv, mayRun(stands, conv)
+	return conv, mayRun(valid, conv)
 }
 
 func (t *tx) leased(run *models.Run) (bool, error) {

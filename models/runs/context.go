@@ -42,7 +42,7 @@ func (r *Runs) RunContext(ctx context.Context, run *models.Run) (*models.RunCont
 	c := &models.RunContext{}
 	err := r.db.Snapshot(context.WithoutCancel(ctx), func(ctx context.Context) error {
 		r := runReader{ctx: ctx, from: r.db.Reader(ctx), gorm: r.db.Gorm(ctx), now: r.db.Now(), conv: run.ConversationID}
-		stands, err := db.Exists(r.from.QueryRowContext(ctx, leaseQuery, run.ConversationID, run.Lease, run.Holder))
+		valid, err := db.Exists(r.from.QueryRowContext(ctx, leaseQuery, run.ConversationID, run.Lease, run.Holder))
 		if err != nil {
 			return err
 		}
@@ -51,7 +51,7 @@ func (r *Runs) RunContext(ctx context.Context, run *models.Run) (*models.RunCont
 			&view); err != nil {
 			return fmt.Errorf("read conversation: %w", err)
 		}
-		if err := mayRun(stands, &view.Conversation); err != nil {
+		if err := mayRun(valid, &view.Conversation); err != nil {
 			return err
 		}
 		c.Conversation, c.Read = view.Conversation, view.NextSequence-1

@@ -168,9 +168,8 @@ func (r *report) callWith(e *runEvent) (models.ResponseID, error) {
 	return id, nil
 }
 
-// ofNextUse looks again at an event that has no id of its own, where one of an earlier call
-// with the same id is known: it may be of the call that came next. A result is, if it is
-// another one, or that call may have run.
+// ofNextUse checks an event without an id of its own against the next call with the same tool use id, where the store
+// has such an event of the call before. A result belongs to the next call if it differs, or if that call may have run.
 func (r *report) ofNextUse(e *runEvent, out *models.RunEventResult, same bool) (sameAgain, found bool, err error) {
 	if e.ID != "" || e.ToolUseID == "" || out.ResponseID == "" { // a result that came before its call
 		return same, true, nil

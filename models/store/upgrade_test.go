@@ -102,7 +102,7 @@ func rowsAgainstTheLedger(t *testing.T, dir string) {
 	if err != nil || found.Found > 0 || found.Uncovered() == 0 || found.Rows() == 0 {
 		t.Errorf("rows against the ledger: %+v, %v; want none that differ, and what older entries do not cover", found, err)
 	}
-	if f, err := folder.Energy(t.Context()); err != nil || len(f.Sums)+len(f.Single) > 0 {
+	if f, err := folder.Energy(t.Context()); err != nil || len(f.Sums)+len(f.Orphans) > 0 {
 		t.Errorf("energy: %+v, %v", f, err)
 	}
 }

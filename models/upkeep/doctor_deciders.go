@@ -17,12 +17,12 @@ type Deciders struct {
 	People int // who may sign in
 	Admins int // of these, who may decide everything
 
-	// Stranded is how many pending requests have no decider: their owner and those they were routed to are disabled,
+	// AdminOnly is how many pending requests have no decider: their owner and those they were routed to are disabled,
 	// and there is no admin. At most models.StatsCap are counted.
 	AdminOnly int
-	// Alone names agents whose requests would be refused at once, for the same
+	// NoApprover names agents whose requests would be refused at once, for the same
 	// reason. At most ten.
-	Single []string
+	NoApprover []string
 	// Missing are those of the e-mails asked about whom no enabled person has.
 	Missing []string
 }
@@ -65,7 +65,7 @@ func (i *Inspection) Deciders(ctx context.Context, reviewers []string) (Deciders
 	if err := i.db.QueryRowContext(ctx, strandedCount, models.StatsCap).Scan(&d.AdminOnly); err != nil {
 		return d, fmt.Errorf("count requests without anybody: %w", err)
 	}
-	d.Single, err = agentsAlone(ctx, i.db)
+	d.NoApprover, err = agentsAlone(ctx, i.db)
 	return d, err
 }
 

@@ -15,8 +15,8 @@ type EnergyFaults struct {
 	// Sums are those that have spent something else than their responses and turns
 	// say.
 	Sums []models.ConversationID
-	// Alone are those in which energy is reserved although no process runs them.
-	Single []models.ConversationID
+	// Orphans are those in which energy is reserved although no process runs them.
+	Orphans []models.ConversationID
 	// Windows are agents whose window is another sum than of the minutes in it.
 	Windows []models.AgentID
 }
@@ -38,7 +38,7 @@ func (i *Inspection) Energy(ctx context.Context) (EnergyFaults, error) {
 	if err := i.db.QueryRowContext(ctx, `SELECT count(*) FROM conversations`).Scan(&f.Conversations); err != nil {
 		return f, fmt.Errorf("count conversations: %w", err)
 	}
-	for query, found := range map[string]*[]models.ConversationID{energySums: &f.Sums, energyAlone: &f.Single} {
+	for query, found := range map[string]*[]models.ConversationID{energySums: &f.Sums, energyAlone: &f.Orphans} {
 		ids, err := db.Strings(ctx, i.db, query)
 		if err != nil {
 			return f, fmt.Errorf("add up energy: %w", err)

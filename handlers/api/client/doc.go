@@ -23,7 +23,7 @@
 //
 // An error is an *AnswerError if the server refuses, with a code from package wire such as wire.CodeKeyConflict; an
 // *UnreachableError if no server answers; or the context's. AskUntilDecided has a few more: ErrNeverAnswered,
-// ErrDeadlinePassed and *BudgetError. Retryable reports whether the same request may be sent again.
+// ErrDeadline and *BudgetError. Retryable reports whether the same request may be sent again.
 //
 // Package wire has the types of bodies and answers.
 package client

@@ -97,7 +97,7 @@ type Decision struct {
 	At       time.Time       `json:"at"`
 	Edited   bool            `json:"edited" doc:"The input released is not the one that the agent sent"`
 	Input    json.RawMessage `json:"input" doc:"The input that is released; null if none is"`
-	// Suggested is left out where there is none, as it has no meaning without.
+	// Suggestion is left out where there is none, as it has no meaning without.
 	Suggestion json.RawMessage `json:"suggestedInput,omitempty" doc:"With approved: false, an input that a person would approve: ask again with it under a new key"`
 	Answer     *string         `json:"answer"`
 	Option     *string         `json:"option"`
@@ -156,7 +156,7 @@ type Responded struct {
 // Held says why a stored verdict is not the outcome yet: until then the request is pending and no one else can decide
 // it (I1).
 type Held struct {
-	Reason string     `json:"reason" enum:"undo,upstream,quorum" doc:"undo: its approver may undo it; upstream: the system that asked is told first; quorum: the approval is kept, and others have to approve the same edit, as others may still decide"`
+	Reason string     `json:"reason" enum:"undo,upstream,quorum" doc:"undo: the approver may still undo it; upstream: the system that asked is told first; quorum: the approval is kept, and others have to approve the same edit, as others may still decide"`
 	Until  *time.Time `json:"until" doc:"When it ends at the latest; null: the request has no deadline, and neither has this"`
 }
 

@@ -79,7 +79,7 @@ func deskOf(c echo.Context, id models.ResponseID) string {
 
 // approvalPage shows the current state of a request. in carries the form that was sent, and its errors.
 func (s *Screens) approvalPage(c echo.Context, status int, id models.ResponseID, in requests.Input) error {
-	in.Single = !handlers.WantsFragment(c.Request())
+	in.OwnPage = !handlers.WantsFragment(c.Request())
 	v, err := s.View(c, id, in)
 	if err != nil {
 		return err

@@ -15,15 +15,15 @@ import (
 // address; this page decides nothing.
 func (s *Screens) ConfirmPage(c echo.Context, id models.ResponseID, edited []byte, in requests.Input) error {
 	in.Confirm = &requests.ConfirmInput{
-		URL: c.Request().URL.Path, Sent: c.Request().PostForm, Input: edited, Single: c.Param("id") != string(id),
+		URL: c.Request().URL.Path, Sent: c.Request().PostForm, Input: edited, OwnPage: c.Param("id") != string(id),
 	}
-	in.Single = !handlers.WantsFragment(c.Request())
+	in.OwnPage = !handlers.WantsFragment(c.Request())
 	v, err := s.View(c, id, in)
 	if err != nil {
 		return err
 	}
 	frame := views.Page{Now: s.Kit.Now()}
-	if in.Single {
+	if in.OwnPage {
 		if frame, err = s.Frame(c, "", -1); err != nil {
 			return err
 		}

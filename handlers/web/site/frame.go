@@ -11,7 +11,7 @@ import (
 )
 
 // Frame is what the shell shows around a screen for the signed-in person.
-// counted is how many requests wait, or negative to have it read.
+// waits is how many requests wait, or negative to have it read.
 func (s *Site) Frame(c echo.Context, title string, waits int) (views.Page, error) {
 	ctx := c.Request().Context()
 	p := views.Page{Title: title, Path: c.Request().URL.Path, Now: s.Kit.Now(), Flash: s.takeFlash(c)}

@@ -31,7 +31,7 @@ type GrantFormInput struct {
 	Form              GrantForm
 	// Closed says why no grant can be made here; empty: one can.
 	Closed string
-	// Folded says that parts of a request of high risk must be opened first.
+	// Fold says that parts of a request of high risk must be opened first.
 	Fold bool
 }
 

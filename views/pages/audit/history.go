@@ -17,7 +17,7 @@ type HistoryInput struct {
 	Place views.HistoryPlace
 	Rows  []models.Brief // newest first
 	Next  string         // key of the next page; empty: the last one
-	// Searched is after how many rows the search ended early, and Back how far back
+	// ScanCount is after how many rows the search ended early, and Back how far back
 	// that is; 0: it did not.
 	ScanCount int
 	Back      time.Time

@@ -17,7 +17,7 @@ type PanelInput struct {
 	Next         int64                // key of the page of changes after these; 0: there is none
 	Before       int64                // key that this page of changes began before; 0: the newest
 	Points       []models.EnergyPoint // for the burn chart
-	// Embedded panels are on the conversation's own page; there a sent form leads back to.
+	// InConversation panels are on the conversation's own page; there a sent form leads back to.
 	InConversation bool
 	Form           Form
 }

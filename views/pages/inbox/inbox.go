@@ -31,7 +31,7 @@ type Input struct {
 	Cap            bool
 	// Next is the key of the next page, empty on the last one.
 	Next string
-	// Searched is after how many rows the search ended early; 0: it did not.
+	// ScanCount is after how many rows the search ended early; 0: it did not.
 	ScanCount int
 	// Reader is who looks: whose own verdicts may be taken back.
 	Reader models.Voter
@@ -40,7 +40,7 @@ type Input struct {
 	// Gone are requests that have just left the list; each leaves a line where it
 	// stood.
 	Gone []models.Approval
-	// Sending is how many of them the reader has approved, and may still undo: they
+	// Send is how many of them the reader has approved, and may still undo: they
 	// are not part of Count.
 	Send int
 	// Done is the request that was just decided; nil: none was.

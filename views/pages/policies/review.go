@@ -23,7 +23,7 @@ type ReviewInput struct {
 	Theirs []policy.Change // what that changed
 	// Removal is what a retention that starts or gets shorter will remove; nil: it does neither.
 	Removal *Removal
-	// Replayed is what the draft would have made of the last calls; nil: that is not known.
+	// Replay is what the draft would have made of the last calls; nil: that is not known.
 	Replay  *policy.Tally
 	Clashes []policy.Clash // what both changed
 	Now     time.Time

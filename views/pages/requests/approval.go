@@ -23,7 +23,7 @@ type Input struct {
 	// Turns are the last of its conversation, oldest first; this one may be among
 	// them.
 	Turns []models.Brief
-	// Acting is what the reader may do, and who acts for others. The zero value: they may see
+	// Substitution is what the reader may do, and who acts for others. The zero value: they may see
 	// and not decide.
 	Substitution models.ActingPage
 	// HandOverTo are those to whom the reader may hand it over.
@@ -49,9 +49,9 @@ type Input struct {
 	// Pane says that the request is beside the inbox's list, and Desk where there: the query of the address.
 	Pane bool
 	Desk string
-	// Alone says that it is a page of its own all the same: what it says without
+	// OwnPage says that it is a page of its own all the same: what it says without
 	// script when its form came from there.
-	Single bool
+	OwnPage bool
 	// Late is the verdict that the reader just sent and that came too late or met another; empty otherwise. The page
 	// then shows the current state.
 	Late models.Verdict

@@ -126,7 +126,7 @@ func (v Approval) state(r *models.Response) string {
 }
 
 func (v *Approval) card(in Input, now time.Time) {
-	v.Pane, v.Desk = (in.Pane || in.Desk != "") && !in.Single, in.Desk
+	v.Pane, v.Desk = (in.Pane || in.Desk != "") && !in.OwnPage, in.Desk
 	if in.Next != nil {
 		v.NextURL, v.NextLabel = views.ApprovalURL(in.Next.ID), headline.Shown(&in.Next.Response).Short(words.TitleLength)
 	}

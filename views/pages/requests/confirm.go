@@ -21,10 +21,10 @@ const (
 
 // ConfirmInput is an approval that waits to be confirmed.
 type ConfirmInput struct {
-	URL    string     // where it was sent
-	Sent   url.Values // the form as sent
-	Input  []byte     // the edited input; nil: it was not edited
-	Single bool       // it did not come from the card of the request
+	URL     string     // where it was sent
+	Sent    url.Values // the form as sent
+	Input   []byte     // the edited input; nil: it was not edited
+	OwnPage bool       // it did not come from the card of the request
 }
 
 // Confirm is the view of it.
@@ -50,7 +50,7 @@ func (v *Approval) confirm(in Input, r *models.Response) {
 	if c == nil {
 		return
 	}
-	out := &Confirm{URL: c.URL, Plain: c.Single, Does: "Approve", After: v.asks(""), Source: v.Whole}
+	out := &Confirm{URL: c.URL, Plain: c.OwnPage, Does: "Approve", After: v.asks(""), Source: v.Whole}
 	out.Other, out.Beside, out.Blocks = v.Other, v.Beside, slices.Clone(v.Blocks)
 	for _, c := range [...]*ui.Code{&out.Source, &out.Other, &out.Beside} {
 		c.Opened, c.Part, c.End = true, "", ""
