@@ -78,23 +78,24 @@ func Version(ctx context.Context, from RowQuerier) (string, error) {
 	return out, nil
 }
 
-// Schema is what a database consists of: of each table, index, view and trigger, its text
-// as far as it means anything. Tables that begin with sqlite_ are the library's own, and
+// Schema is what a database consists of: of each table, index, view and trigger, the
+// statement that makes it. Tables that begin with sqlite_ are the library's own, and
 // goose's its own.
-func Schema(ctx context.Context, from Querier) (map[string]string, error) {
+func Schema(ctx context.Context, from Querier) (map[string]Statement, error) {
 	rows, err := from.QueryContext(ctx,
 		`SELECT type || ' ' || name, coalesce(sql, '') FROM sqlite_master WHERE name NOT LIKE 'sqlite\_%' ESCAPE '\' AND name <> 'goose_db_version'`)
 	if err != nil {
 		return nil, fmt.Errorf("read schema: %w", err)
 	}
 	defer rows.Close()
-	out := map[string]string{}
+	out := map[string]Statement{}
 	for rows.Next() {
-		var what, text string
+		var what string
+		var text Statement
 		if err := rows.Scan(&what, &text); err != nil {
 			return nil, fmt.Errorf("read schema: %w", err)
 		}
-		out[what] = bare(text)
+		out[what] = text
 	}
 	if err := rows.Err(); err != nil {
 		return nil, fmt.Errorf("read schema: %w", err)
@@ -106,6 +107,14 @@ var (
 	comment  = regexp.MustCompile(`('[^']*')|--[^\n]*`)
 	needless = regexp.MustCompile(`('[^']*')|"(\w+)"| ?([(),]) ?`)
 )
+
+// Statement is the text of a statement.
+type Statement string
+
+// Same reports whether two statements differ in nothing but comments, white space and quotes around names.
+func (s Statement) Same(other Statement) bool {
+	return s == other || bare(string(s)) == bare(string(other))
+}
 
 // bare is a statement without comments, without the white space that only helps readers, and without quotes around
 // names.

@@ -56,7 +56,7 @@ func takeOver(ctx context.Context, pool *sql.DB) error {
 	if err != nil {
 		return err
 	}
-	var want map[string]string
+	var want map[string]Statement
 	err = inMemory(ctx, baseline, func(empty *sql.DB) (err error) {
 		want, err = Schema(ctx, empty)
 		return err
@@ -82,13 +82,13 @@ func takeOver(ctx context.Context, pool *sql.DB) error {
 }
 
 // differences names each part in which two schemas differ.
-func differences(have, want map[string]string) []string {
+func differences(have, want map[string]Statement) []string {
 	var out []string
 	for _, what := range slices.Sorted(maps.Keys(want)) {
 		switch text, ok := have[what]; {
 		case !ok:
 			out = append(out, what+" is missing")
-		case text != want[what]:
+		case !text.Same(want[what]):
 			out = append(out, what+" is changed")
 		}
 	}

@@ -106,7 +106,7 @@ func TestTheBaselineIsWhatThe46Made(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var want map[string]string
+			var want map[string]Statement
 			err = InMemory(t.Context(), func(empty *sql.DB) (err error) { want, err = Schema(t.Context(), empty); return err })
 			if differs := differences(have, want); err != nil || len(differs) > 0 || len(have) < 150 {
 				t.Errorf("of %d parts these differ: %q, %v", len(have), differs, err)

@@ -74,12 +74,12 @@ func (c *rowCheck) schema() error {
 	if err != nil {
 		return err
 	}
-	for what, sql := range want {
+	for what, statement := range want {
 		c.report.Checked["schema"]++
 		switch found, ok := have[what]; {
 		case !ok:
 			c.fault("schema", what, "it is missing: a migration makes it")
-		case found != sql:
+		case !found.Same(statement):
 			c.fault("schema", what, "it is not as the migrations make it")
 		}
 	}
@@ -92,8 +92,8 @@ func (c *rowCheck) schema() error {
 }
 
 // migratedSchema is the schema that the migrations make.
-var migratedSchema = sync.OnceValues(func() (map[string]string, error) {
-	var out map[string]string
+var migratedSchema = sync.OnceValues(func() (map[string]db.Statement, error) {
+	var out map[string]db.Statement
 	err := db.InMemory(context.Background(), func(pool *sql.DB) (err error) {
 		out, err = db.Schema(context.Background(), pool)
 		return err
