@@ -83,6 +83,17 @@ func (w *world) replay(token, path, from, mark string) (all []told) {
 	}
 }
 
+// next are so many events after one.
+func (w *world) next(token, path, from string, most int) (all []told) {
+	w.tb.Helper()
+	l := w.listen(token, path, from)
+	defer l.close()
+	for range most {
+		all = append(all, l.next())
+	}
+	return all
+}
+
 func namesOf(all []told) []string {
 	out := make([]string, 0, len(all))
 	for _, e := range all {
