@@ -23,14 +23,12 @@ func avoid(where place, pattern, advice string) rule {
 }
 
 var rules = []rule{
-	avoid(texts|comments, `\bverdict checked\b|\bNobody says why\b|\bfull function grant group\b`, ""), // columns of votes, keywords of SQL
-	avoid(texts, `\bturn(s|ed|ing)? (it |them |this )?(on|off|into)\b|\bto grant a different\b`, ""),   // verbs
-	avoid(texts, `\bwithdrawn by\b`, ""), // the stored reason of a cancelled request
+	avoid(texts|comments, `\bverdict checked\b|\bNobody says why\b|\bfull function grant group\b`, ""),                // columns of votes, keywords of SQL
+	avoid(texts, `\bturn(s|ed|ing)? (it |them |this )?(on|off|into)\b|\bto grant a different\b|\bwithdrawn by\b`, ""), // verbs, a stored reason
 	avoid(variables, `\b\w*(need|seed|feed|speed|embed|bed|red|string|thing|setting|warning|heading|padding|spacing|p?ring|meaning)\b`, ""),
 	avoid(variables, `\b\w*(pending|approved|rejected|expired|cancelled|resolved|disabled|enabled)\b`, ""), // states in JSON and columns
 
-	avoid(texts, `\bstands?\b|\bstood\b`, "say what is true: is active, applies, appears"),
-	avoid(texts, `\bholds\b`, "say contains, keeps, has, or applies"),
+	avoid(texts, `\bstands?\b|\bstood\b|\bholds\b`, "say what is true: is active, applies, appears, contains, has"),
 	avoid(texts, `\bsaid why\b|\bwhy (it was |it is )?held\b`, "say agent's reason, why it needs approval, or why it was allowed"),
 	avoid(texts|comments, `\bby (itself|themselves)\b`, "say alone, automatically, or can't be bulk-approved"),
 	avoid(texts|comments, `\banew\b`, "say again"),
@@ -38,22 +36,17 @@ var rules = []rule{
 	avoid(texts|comments, `\b(goes|went|gone) ahead\b`, "say was approved, was allowed, runs"),
 	avoid(texts, `\bas it (is|says)\b`, "say unchanged, Agent's, Details, or leave it out"),
 	avoid(texts, `\btold to\b|\bnot told\b`, "say sent to, shown to, not sent"),
-	avoid(texts, `\bverdicts?\b`, "say decision"),
 	avoid(texts, `\bwithdr(aw|aws|ew|awn|awing|awal|awals)\b`, "say undo for one's own approval, cancel for a request"),
 	avoid(texts, `\b(un)?fold(s|ed|ing)?\b`, "say section, or group"),
-	avoid(texts, `\bturns?\b`, "say message, or step"),
-	avoid(texts, `\bgrants?\b`, "say pre-approval"),
+	avoid(texts, `\b(grant|turn|verdict)s?\b`, "say pre-approval, message or step, decision"),
 	avoid(texts, `(^|[\d…}]) %([\s,;:)]|$)|%[dvs] %%`, "no space before the per cent sign"),
-	avoid(texts, `\bagainst the last\b`, "name it: the call Ann approved 3 min ago"),
-	avoid(texts, `\bis a no\b`, "say expires and must not run, or is rejected"),
-	avoid(texts, `\bin my own words\b|\blaid out\b`, "say Other, or Preview"),
-	avoid(texts, `\bjudged by\b|\bas asked\b`, "say the version they arrived under, unchanged, or as requested"),
+	avoid(texts, `\bis a no\b|\bin my own words\b|\blaid out\b`, "say expires and must not run, Other, or Preview"),
+	avoid(texts, `\bagainst the last\b|\bjudged by\b|\bas asked\b`, "name the call or the version; say unchanged, or as requested"),
 	avoid(texts, `\bno (answer came|open session)\b`, "say Connection lost, or Your session expired"),
 	avoid(texts, `\bas far as may be\b|\bor minutes more\b`, "say Max, or Custom minutes"),
-	avoid(texts, `\bask back\b|\banother sum\b`, "say Ask a question, or a different amount"),
 	avoid(texts, `\bnobody in time\b|\bat another place\b`, "say no decision in time, or decided elsewhere"),
 	avoid(texts, `\btake it back\b|\btaken (back|away)\b|\btakes? away\b`, "say Undo, Subtract, or Remove"),
-	avoid(texts, `\bmay allow further calls\b`, "say can pre-approve similar calls"),
+	avoid(texts, `\bmay allow further calls\b|\bask back\b|\banother sum\b`, "say can pre-approve similar calls, Ask a question, a different amount"),
 	avoid(texts, `\bat the desk\b|\bby program\b`, "say Reviewer settings, in the inbox, or via API"),
 	avoid(texts, `\bfor your eyes\b|\boutside of any run\b`, "say you don't have access, or single requests"),
 	avoid(texts, `\bwhat is no\b`, "name the thing that is wrong"),
