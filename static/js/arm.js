@@ -119,7 +119,7 @@ window.addEventListener("submit", (event) => {
   const { target: form, submitter: button } = event;
   if (!releases(form, button)) return disarm();
   if (form.elements.confirmed.value === "true") return;
-  if (form.querySelector("[data-checklist] input:not(:checked)")) return disarm(); // the server names the missing tick
+  if ([...form.elements].some((field) => field.matches("[data-checklist] input:not(:checked)"))) return disarm(); // the server names the missing tick
   event.preventDefault();
   event.stopImmediatePropagation();
   if (armed?.form === form && armed.button === button) {

@@ -4,7 +4,7 @@ package pages_test
 var actingPages = []page{
 	{key: "inbox-for-others", like: "inbox-one", seen: seen{
 		"who":   "buyer asks to use pay in Office order · 1 min ago",
-		"marks": "critical risk waiting 0:12 left",
+		"marks": "critical risk 0:12 left",
 		"tally": "2 waiting",
 		"what":  "120.00, number EUR, text, 3 characters Payee ACME SA, text, 7 characters Reference 9007199254740993, number",
 		"rows":  "buyer · pay · Office order critical risk You decide for Eve⟨U+202E⟩ <b>Holm</b> 1 min ago 0:12 left Pay 120.00 EUR to ACME SA | release-bot · Bash · Ship 1.4 Only others may decide it 1 min ago 1:00 left Run: make target-0",

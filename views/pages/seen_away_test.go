@@ -4,7 +4,7 @@ var awayPages = []page{
 	{key: "inbox-away", seen: seen{
 		"title": "Inbox",
 		"who":   "fixer asks to use edit_file in Rounding bug · 1 min ago",
-		"marks": "low risk waiting 3:41 left",
+		"marks": "low risk 3:41 left",
 		"tally": "1 waiting",
 		"warns": "You are away until 2026-11-22 10:30:00 UTC Eve⟨U+202E⟩ <b>Lind</b> accepted (eve@evil.example) gets only those of your requests that the rules let them approve anyway: no admin has accepted them as your substitute. I am back | Eve Lind (eve@example.org) is away until 2026-11-21 10:30:00 UTC You get their requests as well, and may decide for them.",
 		"what":  "func Round(x float64) int { − return int(x)+ return int(math.Round(x)) }",

@@ -32,18 +32,18 @@ var laterRequestPages = []page{
 		"who":    "release-bot asks to use Edit in Ship 1.4 · 1 min ago",
 	}},
 	{key: "approval-change-shut", like: "approval-change", seen: seen{
-		"marks": "high risk waiting 3:41 left",
+		"marks": "high risk 3:41 left",
 		"what":  "−func Sum() int {+func Sum() float64 { sum += price // of  … The rest is not printed: 0 bytes in all. (337 bytes, df40bddd4490315a)",
 		"acts":  "Show all 35 lines | Open the collapsed section first | Edit… → #edit-body | Reject",
 		"folds": "the last 2 messages before this one | Details",
 	}},
 	{key: "approval-change-opened", like: "approval-change", seen: seen{
-		"marks": "high risk waiting 3:41 left",
+		"marks": "high risk 3:41 left",
 		"what":  "−func Sum() int {+func Sum() float64 { sum += price // of  …  return sum // ⟨U+202E⟩not rounded } (786 bytes, b46e88a55c81dbf1)",
 		"folds": "the last 2 messages before this one | Details",
 	}},
 	{key: "approval-long-shut", like: "approval", seen: seen{
-		"marks":  "critical risk waiting 3:41 left",
+		"marks":  "critical risk 3:41 left",
 		"why":    "policy v7",
 		"what":   "if [ -f \"$x\" ]; then rm -rf 'a b' # gone\nfi\nif [ -f \"$x\" ];  …  -f \"$x\" ]; then rm -rf 'a b' # gone\nfi\n (1320 bytes, f733c76c95fd3693)",
 		"labels": "command | 81 lines, 1,776 bytes | Whole input | 1,950 bytes as sent | Hashed bytes | 1,997 bytes",
@@ -57,7 +57,7 @@ var laterRequestPages = []page{
 	}},
 	{key: "approval-file", like: "approval", seen: seen{
 		"title":  "Write shop/pay.py (3 lines)",
-		"marks":  "low risk waiting 3:41 left",
+		"marks":  "low risk 3:41 left",
 		"why":    "policy v7",
 		"what":   `+def total(prices):+ """All of it."""+ return sum(p for p in prices if p > 0) # @`,
 		"labels": "shop/pay.py, content | Whole input | 137 bytes as sent | Hashed bytes | 185 bytes",
@@ -127,13 +127,13 @@ var laterRequestPages = []page{
 		"acts":   "Approve and set the budget the budget | Reject",
 	}},
 	{key: "approval-proposal-routed", like: "approval-proposal", seen: seen{
-		"marks":  "high risk waiting no deadline",
+		"marks":  "high risk no deadline",
 		"why":    "rule All proposals · policy v7",
 		"filled": "",
 		"acts":   "Approve | Reject",
 	}},
 	{key: "approval-proposal-approved", like: "approval-proposal", seen: seen{
-		"marks":   "approved",
+		"marks":   "",
 		"outcome": "approved by Bo Lind 12 s ago · after 1 min 7 s Reason Go.",
 		"acts":    "",
 		"filled":  "",
@@ -141,7 +141,7 @@ var laterRequestPages = []page{
 	{key: "approval-budget", seen: seen{
 		"title":  "Set the budget to 150. The agent says: \"62 of 100 units of energy are spent, and the next response needs 40.\"",
 		"who":    "release-bot asks in Old logs · 1 min ago",
-		"marks":  "waiting no deadline",
+		"marks":  "no deadline",
 		"why":    "policy v7 | 62 of 100 units of energy are spent, and the next response needs 40.",
 		"what":   "The agent asks for a budget of 150 units of energy. 66 of 100 62 used, 4 reserved, 34 remaining of 100",
 		"labels": "Hashed bytes | 64 bytes",
@@ -161,7 +161,7 @@ var laterRequestPages = []page{
 		"filled": "sum=lots",
 	}},
 	{key: "approval-more-energy", like: "approval-budget-routed", seen: seen{
-		"marks":  "waiting 23:00:00 left",
+		"marks":  "23:00:00 left",
 		"warns":  "99% used or reserved",
 		"why":    "policy v7 | release-bot has spent 499 of 500 units of energy in 24 hours, over all its conversations, and the next response needs 2.",
 		"what":   "release-bot asks for 250 more units of energy, for all its conversations, until 2026-11-21 09:30:00 UTC . Spent in the last 24 hours, out of what the policy and its owner allow: 499 of 500 499 used, 1 remaining of 500 99% used or reserved",
@@ -170,7 +170,7 @@ var laterRequestPages = []page{
 		"title":  "Allow the agent 250 more energy. The agent says: \"release-bot has spent 499 of 500 units of energ … 42 characters … and the next response needs 2.\"",
 	}},
 	{key: "approval-budget-changed", like: "approval-budget", seen: seen{
-		"marks":   "approved",
+		"marks":   "",
 		"what":    "The agent asked for a budget of 150 units of energy. 66 of 100 62 used, 4 reserved, 34 remaining of 100",
 		"outcome": "approved by Bo Lind 12 s ago · after 1 min 7 s Reason A little less. Budget changed: 120 instead of 150. Budget",
 		"acts":    "",

@@ -158,3 +158,22 @@ func TestDigestsAreOfWhatIsShownI6(t *testing.T) {
 		t.Errorf("only %d pages show the bytes", pages)
 	}
 }
+
+// A request says in one place how far it is: the time that is left, that it will be sent, or the outcome.
+func TestARequestHasOneStatus(t *testing.T) {
+	t.Parallel()
+	n := 0
+	for _, s := range gallery.States() {
+		doc := shows(t, s.Key())
+		if doc.Find("#approval").Length() == 0 {
+			continue
+		}
+		n++
+		if got := doc.Find("#approval").Find(".approval-marks .deadline, .decide-bar .undo, .decide-bar [data-held], .outcome-line").Length(); got != 1 {
+			t.Errorf("%s: %d places say its status", s.Key(), got)
+		}
+	}
+	if n < 60 {
+		t.Errorf("only %d states show a request", n)
+	}
+}

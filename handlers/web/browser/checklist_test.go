@@ -40,6 +40,10 @@ func TestInABrowserAChecklistIsTicked(t *testing.T) {
 				p.becomes(`document.activeElement.id + " " + document.getElementById("reason").value === "checklist-1 as agreed"`) // focus comes with the first frame
 				p.click("#checklist-1")
 				p.click("#checklist-2")
+				// On a phone the list scrolls with the request: the bar over it stays low.
+				if p.value(`innerWidth > 390 || document.querySelector(".decide-bar").getBoundingClientRect().height <= 120`) != "true" {
+					t.Errorf("the bar takes %s of 900 px", p.value(`document.querySelector(".decide-bar").getBoundingClientRect().height`))
+				}
 				p.click("#approve")
 				p.sees("#approval .ticked", "The recipient is known")
 				if got := w.Approval(a.ID); got.Status() != models.StatusApproved || got.Vote.Checked != "[0,1]" || got.Vote.Reason != "as agreed" {

@@ -98,7 +98,9 @@ func TestTheChecklistInAConversation(t *testing.T) {
 
 	call := w.Ask(webtest.Paying, func(in *models.AskInput) { in.ConversationID = string(first.ConversationID) })
 	card := path + "/decide/" + string(call.ID)
-	if n := p.Get(path).Doc.Find("form[action='" + card + "'] input[name=checked]").Length(); n != 2 {
+	doc := p.Get(path).Doc
+	verdict := doc.Find("form.verdict[action='"+card+"']").AttrOr("id", "")
+	if n := doc.Find("input[name=checked][form='" + verdict + "']").Length(); n != 2 {
 		t.Errorf("the card has %d items", n)
 	}
 	approve := url.Values{"verdict": {"approve"}, "digest": {call.Digest}}

@@ -134,7 +134,6 @@ type Approval struct {
 	Named           []NamedFact // what its sender calls things, in the order of the page
 	Details         []NamedFact // ids and the like, to be copied
 
-	Status    ui.Word
 	Risk      ui.Word
 	Asked     views.Moment
 	Claimed   views.Moment // when the agent, or the other system, says that it asked, where that is another time
@@ -235,7 +234,7 @@ func New(in Input, now time.Time) Approval {
 		Agent: a.AgentName, Owner: a.OwnerName,
 		Conversation: words.ConversationLabel(&a), ConversationURL: views.InboxPageURL(r.ConversationID, ""),
 		Sequence: strconv.FormatInt(r.Sequence, 10), Named: namedFacts(&a),
-		Status: ui.StatusWord(r.Status(), r.Cause), Asked: views.Ago(asked, now),
+		Asked:       views.Ago(asked, now),
 		Explanation: r.AgentExplanation(),
 		Blocks:      input.Blocks, Whole: input.Whole, Raw: input.Raw, Digest: r.Digest,
 		Why: whyLabel(r), Rule: r.PolicyRule, BuiltIn: builtInWords(r.PolicyRule), PolicyVersion: r.PolicyVersion,

@@ -38,6 +38,14 @@ func (v Approval) sourceFirst() bool {
 // decides reports whether there are forms of a verdict.
 func (v Approval) decides() bool { return v.MayDecide && v.Held == "" }
 
+// waits reports whether the time that is left is its status: later the outcome is, or that it will be sent.
+func (v Approval) waits() bool { return v.Pending && v.Held == "" && v.Undo == nil }
+
+// approves reports whether its reader may approve it as it is, or edited, in the form below it.
+func (v Approval) approves() bool {
+	return v.decides() && v.Undo == nil && !v.Question && v.NoApprove == "" && v.Closed == ""
+}
+
 // withOption is what the button reads of the option that goes with the text; empty: none
 // does.
 func (v Approval) withOption() string {
