@@ -29,6 +29,7 @@ var inboxPages = []page{
 		"leads": "Remove the filter Conversation → / | Clear all → /",
 	}},
 	{key: "inbox-filtered", like: "inbox-many", seen: seen{
+		"what":   "make target-0",
 		"tally":  "2+ match · 240 waiting in total | Requests Mine Remove the filter Requests Agent release-bot Remove the filter Agent Risk high Remove the filter Risk Tool Bash Remove the filter Tool Search rm -rf Remove the filter Search",
 		"rows":   "release-bot · Bash · Ship 1.4 1 min ago 1:00 left Run: make target-0 | release-bot · Bash · Ship 1.4 1 min ago 2:00 left Run: make target-1",
 		"acts":   "Search further → /?whose=mine&agent=01890a5d-ac96-774b-bcce-b302099a8101&tool=Bash&risk=high&q=rm+-rf&order=age&after=k2 | Approve | Edit… → #edit-body | Reject… | Reject | Ask a question… | Ask | More time… | +15 min | +1 h | +4 h | Max (8 h) | Extend | Cancel request… | Cancel request | Pre-approve… → /approvals/01890a5d-ac96-774b-bcce-b302099a9000/grant",
@@ -74,6 +75,7 @@ var inboxPages = []page{
 		"empty": "Request not found It doesn't exist, or you don't have access. Your requests are in the list.",
 	}},
 	{key: "inbox-held", like: "inbox-many", seen: seen{
+		"what":  "make target-0",
 		"marks": "",
 		"tally": "3 waiting",
 		"rows":  "release-bot · Bash · Ship 1.4 Approved by you – sends in 0:25 left Undo 1 min ago Run: make target-0 | release-bot · Bash · Ship 1.4 Approved by Bo Lind – sends in 0:25 left 1 min ago Run: make target-1 | release-bot · Bash · Ship 1.4 1 min ago 3:00 left Run: make target-2",
@@ -82,12 +84,14 @@ var inboxPages = []page{
 		"leads": "",
 	}},
 	{key: "inbox-gone", like: "inbox-many", seen: seen{
+		"what":  "make target-0",
 		"tally": "1 waiting | Approved by Bo Lind: Bash of release-bot.",
 		"rows":  "release-bot · Bash · Ship 1.4 1 min ago 1:00 left Run: make target-0 | Bash Approved by Bo Lind release-bot | Bash Expired release-bot",
 		"acts":  "Approve | Edit… → #edit-body | Reject… | Reject | Ask a question… | Ask | More time… | +15 min | +1 h | +4 h | Max (8 h) | Extend | Cancel request… | Cancel request | Pre-approve… → /approvals/01890a5d-ac96-774b-bcce-b302099a9000/grant",
 		"leads": "",
 	}},
 	{key: "inbox-asked-again", like: "inbox-gone", seen: seen{
+		"what":  "make target-0",
 		"tally": "2 waiting",
 		"rows":  "release-bot · Bash · Ship 1.4 asked again after it was rejected 1 min ago 1:00 left Run: make target-0 | release-bot · Bash · Ship 1.4 Question from Bo⟨U+202E⟩ Lind: waiting for an answer 1 min ago timer paused Run: make target-1",
 	}},
@@ -110,6 +114,7 @@ var inboxPages = []page{
 		"help":  "Sent to the agent and its owner. The timer pauses until they answer, for at most 1 h. After the answer, 12 s will be left. Without an answer, the request expires.",
 	}},
 	{key: "inbox-groups", like: "inbox-twins", seen: seen{
+		"what":  "120.00, number EUR, text, 3 characters Payee ACME SA, text, 7 characters Reference 9007199254740993, number",
 		"tally": "9 waiting",
 		"rows":  "buyer · pay · Office order critical risk 1 min ago 0:12 le …  1 min ago 33:00 left Run: make target-3 (1008 bytes, 349ed571d5e7f633)",
 	}},

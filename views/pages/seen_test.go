@@ -23,7 +23,7 @@ var places = []struct{ name, selector, not string }{
 	{"warns", "main .warning, main .flash, main .call-note, main .policy-now, #closed, #dangers > *", "[hidden], .warning .warning, #detail *"},
 	{"errors", ".field-error", ""},
 	{"why", "main > article .approval-why dt:first-of-type + dd, main > article .approval-why dt:contains(reason) + dd", ""},
-	{"what", "#what .code-body, .laid-out, .asked-sum, .question", ""},
+	{"what", "#what .code-body, .laid-out, .asked-sum, .question", ".source *"},
 	{"labels", "main > article .code-label, main > article .code-head .quiet", ".editor *, .compared *"},
 	{"whole", "main > article #whole", ""},
 	{"more", "#other, #beside, #result, #edited", ""},

@@ -31,10 +31,6 @@ type Code struct {
 	OpenInto string
 	Opened   bool
 
-	// First is how many lines are shown before somebody opens the rest on the page;
-	// 0: as many as fit a screen. Where that hides only a line or two, nothing is hidden.
-	First int
-
 	// WholeURL is where the text can be had whole. With it, only the beginning and the end
 	// are drawn of a very long text; without, all of it is.
 	WholeURL string
@@ -96,19 +92,11 @@ func (c Code) size() string {
 	return views.Number(int64(n)) + " lines, " + views.Bytes(len(c.Text))
 }
 
-// strip reports whether only its first lines are shown at first.
-func (c Code) strip() bool {
-	return c.First > 0 && !c.Opened && c.OpenURL == "" && c.lines() > c.First+2
-}
-
 func (c Code) lines() int { return strings.Count(c.Text, "\n") + 1 }
 
 // fold is where the text is folded: its length if it all fits.
 func (c Code) fold() int {
-	at, lines, most := 0, 0, foldLines
-	if c.strip() {
-		most = c.First
-	}
+	at, lines := 0, 0
 	for at < len(c.Text) {
 		next := strings.IndexByte(c.Text[at:], '\n')
 		if next < 0 {
@@ -116,13 +104,13 @@ func (c Code) fold() int {
 		} else {
 			next++
 		}
-		if lines == most || at+next > foldBytes {
+		if lines == foldLines || at+next > foldBytes {
 			break
 		}
 		at += next
 		lines++
 	}
-	if at < foldBytes/2 && lines < most && len(c.Text) > foldBytes { // a single line that is too long
+	if at < foldBytes/2 && lines < foldLines && len(c.Text) > foldBytes { // a single line that is too long
 		cut, _ := Cut(c.Text[at:], foldBytes-at)
 		at += len(cut)
 	}

@@ -42,25 +42,22 @@ func TestInABrowserNoValueOfACardReadsAsAnotherRowI13(t *testing.T) {
 	}
 }
 
-// The source of what is drawn whole starts as a strip at low and medium risk, and s opens it;
-// at high and critical risk it is open, and there is nothing to press (I13).
-func TestInABrowserTheSourceStartsAsAStripI13(t *testing.T) {
+// The source of what is drawn whole is closed at first at low and medium risk, and s opens it;
+// at high and critical risk it is open (I13).
+func TestInABrowserTheSourceStartsClosedI13(t *testing.T) {
 	t.Parallel()
 	w := webtest.New(t)
 	p := openTab(w)
 	p.signIn()
-	for risk, strip := range map[models.Risk]bool{models.RiskLow: true, models.RiskMedium: true, models.RiskHigh: false, models.RiskCritical: false} {
+	for risk, shut := range map[models.Risk]bool{models.RiskLow: true, models.RiskMedium: true, models.RiskHigh: false, models.RiskCritical: false} {
 		w.ApplyPolicy(`{"rules":[{"name":"Money","tools":["pay"],"effect":"require","risk":"` + string(risk) + `"}]}`)
 		p.open(webtest.PageOf(w.Ask(webtest.ToolCall("pay", `{"amount":240.00,"currency":"EUR","to":"Nordlicht","reference":"R-1","iban":"DE00"}`))))
 		last := `String(!!document.evaluate("//*[@id='whole']//text()[contains(., 'Nordlicht')]", document, null, 9, null).singleNodeValue?.parentElement.checkVisibility())`
-		if got := p.value(last); got != map[bool]string{true: "false", false: "true"}[strip] {
+		if got := p.value(last); got != map[bool]string{true: "false", false: "true"}[shut] {
 			t.Errorf("%s: the end of the source is in sight: %s", risk, got)
 		}
-		if !strip {
+		if !shut {
 			continue
-		}
-		if got := p.text("#whole summary"); got != "Show all 7 lines" {
-			t.Errorf("%s: it says %q", risk, got)
 		}
 		p.press("s")
 		p.becomes(last + ` === "true"`)

@@ -35,7 +35,7 @@ func TestACardDrawsAllOfItsInputI13(t *testing.T) {
 			if source := doc.Find("#whole pre").Text(); !strings.HasPrefix(source, "{") || !strings.HasSuffix(source, "}") {
 				t.Errorf("the source is %q", source)
 			}
-			if strip := doc.Find("[data-act=source]").Length() > 0; strip && doc.Find(".warning").Length() > 0 {
+			if shut := doc.Find(".source:not([open])").Length() > 0; shut && doc.Find(".warning").Length() > 0 {
 				t.Error("the source is hidden below a warning")
 			}
 		})

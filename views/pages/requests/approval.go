@@ -146,6 +146,8 @@ type Approval struct {
 	Warnings   []inputs.Warning
 	Blocks     []ui.Block
 	Whole, Raw ui.Code
+	DrawnWhole bool // the blocks draw every member whole: the source is below them, in their frame
+	SourceOpen bool // there, it is open at first
 	Digest     string
 
 	Why           string // what Rule and PolicyReason say: why it was asked about, allowed or rejected
@@ -270,7 +272,7 @@ func New(in Input, now time.Time) Approval {
 		v.Follows = r.ConversationID
 	}
 	v.Warnings = inputs.Warnings(&a, in.Origin.Beside, input)
-	v.strip(r, input)
+	v.drawSource(r, input)
 	v.Details = detailFacts(v, r)
 	if v.Pending {
 		v.Offer = newBudgetOffer(in)

@@ -7,13 +7,12 @@ import (
 	"countersign/views/pages/words"
 )
 
-// strip leaves the first lines of the source in sight only: where the risk is known to be
-// low or medium, and the blocks draw every member whole, with nothing to warn of (I13).
-func (v *Approval) strip(r *models.Response, input inputs.View) {
+// drawSource puts the source into the input's frame where the blocks draw every member whole. There it is closed
+// only where the risk is known to be low or medium and there is nothing to warn of (I13).
+func (v *Approval) drawSource(r *models.Response, input inputs.View) {
 	low := r.Risk == models.RiskLow || r.Risk == models.RiskMedium
-	if r.Kind == models.KindToolCall && low && len(v.Warnings) == 0 && len(v.Blocks) > 0 && input.DrawnWhole() {
-		v.Whole.First = stripLines
-	}
+	v.DrawnWhole = r.Kind == models.KindToolCall && len(v.Blocks) > 0 && input.DrawnWhole()
+	v.SourceOpen = !low || len(v.Warnings) > 0
 }
 
 // outside fills in the differences where another system asks.
@@ -42,6 +41,3 @@ func (v *Approval) outside(in Input) {
 		v.Whole.Label = "The input that " + models.RevealString(a.AgentName, false) + " reported"
 	}
 }
-
-// stripLines is how much of the source is shown where all of it is drawn above.
-const stripLines = 3

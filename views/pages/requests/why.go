@@ -1,6 +1,8 @@
 package requests
 
 import (
+	"cmp"
+
 	"countersign/models"
 	"countersign/models/policy"
 	"countersign/views"
@@ -36,6 +38,15 @@ func builtInWords(rule string) string {
 		return "no rule matches"
 	}
 	return ""
+}
+
+// whyWords is why the policy asked without a rule, and leads to its reason.
+func (v Approval) whyWords() string {
+	words := cmp.Or(v.BuiltIn, "policy v"+views.Number(v.PolicyVersion))
+	if v.PolicyReason != "" {
+		words += ":"
+	}
+	return words
 }
 
 // detailFacts are the ids and the like of a request, in the order of the page.

@@ -9,16 +9,16 @@ import (
 	"countersign/views/pages/inputs"
 )
 
-// The source may start as a strip only where the blocks draw the whole input: every member,
+// The source may be closed at first only where the blocks draw the whole input: every member,
 // every value to its end, nothing folded, nothing to warn of, at low or medium risk (I13).
-func TestTheSourceIsAStripOnlyBelowAllOfItI13(t *testing.T) {
+func TestTheSourceIsClosedOnlyBelowAllOfItI13(t *testing.T) {
 	t.Parallel()
 	const payment = `{"amount":240.00,"currency":"EUR","to":"Nordlicht","reference":"R-1"}`
 	for _, c := range []struct {
 		name, tool, input string
 		risk              models.Risk
 		mend              func(*models.Approval)
-		strip             bool
+		shut              bool
 	}{
 		{"low", "pay", payment, models.RiskLow, nil, true},
 		{"medium", "pay", payment, models.RiskMedium, nil, true},
@@ -50,8 +50,8 @@ func TestTheSourceIsAStripOnlyBelowAllOfItI13(t *testing.T) {
 			if c.mend != nil {
 				c.mend(&a)
 			}
-			if v := New(Input{Approval: a, Substitution: models.ActingPage{Right: models.Right{Own: true, MayApprove: true}}}, time.Now()); v.Whole.First > 0 != c.strip {
-				t.Errorf("a strip of %d lines", v.Whole.First)
+			if v := New(Input{Approval: a, Substitution: models.ActingPage{Right: models.Right{Own: true, MayApprove: true}}}, time.Now()); (v.DrawnWhole && !v.SourceOpen) != c.shut {
+				t.Errorf("drawn whole: %v, the source is open: %v", v.DrawnWhole, v.SourceOpen)
 			}
 		})
 	}
