@@ -52,7 +52,7 @@ var actingPages = []page{
 	{key: "approval-handed-over", like: "approval", seen: seen{
 		"what":       "rm -rf build/ && git push --force origin main | description Clean and publish, text, 17 characters timeout 120000, number",
 		"warns":      "The policy is now v9; it would still require approval, at critical risk (rule “Force push”).",
-		"why":        "rule Force push : History of a protected branch would be rewritten. The policy is now v9; it would still require approval, at critical risk (rule “Force push”). | The branch has diverged after the rebase.",
+		"why":        "rule Force push – History of a protected branch would be rewritten. The policy is now v9; it would still require approval, at critical risk (rule “Force push”). | The branch has diverged after the rebase.",
 		"acts":       "Take back | Approve | Edit… → #edit-body | Reject… | Reject | Ask a question… | Ask | More time… | +15 min | +1 h | +4 h | Max (8 h) | Extend | Hand over to… | Hand over | Cancel request… | Cancel request | Pre-approve… → /approvals/01890a5d-ac96-774b-bcce-b302099a8057/grant",
 		"folds":      "Source | Approved 3 times, allowed by rules 2 times, rejected once · last: 2 d ago by Bo Lind | the last 2 messages before this one | Details",
 		"help":       "Sent to the agent and its owner. The timer pauses until they answer, for at most 1 h. After the answer, 3 min 41 s will be left. Without an answer, the request expires.",
@@ -62,7 +62,7 @@ var actingPages = []page{
 		"what":   "rm -rf build/ && git push --force origin main | description Clean and publish, text, 17 characters timeout 120000, number",
 		"warns":  "The policy is now v9; it would still require approval, at critical risk (rule “Force push”).",
 		"errors": "must be somebody who may approve this request | is 1200 bytes long; at most 1000 are allowed",
-		"why":    "rule Force push : History of a protected branch would be rewritten. The policy is now v9; it would still require approval, at critical risk (rule “Force push”). | The branch has diverged after the rebase.",
+		"why":    "rule Force push – History of a protected branch would be rewritten. The policy is now v9; it would still require approval, at critical risk (rule “Force push”). | The branch has diverged after the rebase.",
 		"acts":   "Approve | Edit… → #edit-body | Reject… | Reject | Ask a question… | Ask | More time… | +15 min | +1 h | +4 h | Max (8 h) | Extend | Hand over to… | Hand over | Cancel request… | Cancel request | Pre-approve… → /approvals/01890a5d-ac96-774b-bcce-b302099a8057/grant",
 		"folds":  "Source | Approved 3 times, allowed by rules 2 times, rejected once · last: 2 d ago by Bo Lind | the last 2 messages before this one | Details",
 		"help":   "Sent to the agent and its owner. The timer pauses until they answer, for at most 1 h. After the answer, 3 min 41 s will be left. Without an answer, the request expires.",
@@ -77,7 +77,7 @@ var actingPages = []page{
 	}},
 	{key: "approval-for-another-approved", like: "approval-approved", seen: seen{
 		"what":    "rm -rf build/ && git push --force origin main | description Clean and publish, text, 17 characters timeout 120000, number",
-		"why":     "rule Force push : History of a protected branch would be rewritten. | The branch has diverged after the rebase.",
+		"why":     "rule Force push – History of a protected branch would be rewritten. | The branch has diverged after the rebase.",
 		"more":    "",
 		"labels":  "command | 45 bytes | Other members | Whole input | 110 bytes as sent | Context reported by release-bot | 21 bytes | Hashed bytes | 157 bytes",
 		"outcome": "approved by Bo Lind on behalf of Eve⟨U+202E⟩ on behalf of <b>Ann</b> 12 s ago · after 1 min 7 s Reason Fine. Result no result yet",

@@ -826,7 +826,7 @@ func decided(v Approval) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else if v.DrawnWhole && v.wholeInput() {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 62, "<details class=\"more source\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 62, "<details class=\"fold source\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

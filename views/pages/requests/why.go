@@ -2,6 +2,7 @@ package requests
 
 import (
 	"cmp"
+	"strings"
 
 	"countersign/models"
 	"countersign/models/policy"
@@ -40,13 +41,17 @@ func builtInWords(rule string) string {
 	return ""
 }
 
-// whyWords is why the policy asked without a rule, and leads to its reason.
+// namesRule reports whether the reason of the policy has to be told whose it is.
+func (v Approval) namesRule() bool {
+	return v.Rule != "" && v.BuiltIn == "" && !strings.Contains(v.PolicyReason, v.Rule)
+}
+
+// whyWords is the reason of the policy, or why it asked without one; empty where the rule's name is all there is.
 func (v Approval) whyWords() string {
-	words := cmp.Or(v.BuiltIn, "policy v"+views.Number(v.PolicyVersion))
-	if v.PolicyReason != "" {
-		words += ":"
+	if v.PolicyReason != "" || v.namesRule() {
+		return v.PolicyReason
 	}
-	return words
+	return cmp.Or(v.BuiltIn, "policy v"+views.Number(v.PolicyVersion))
 }
 
 // detailFacts are the ids and the like of a request, in the order of the page.
