@@ -36,6 +36,7 @@ function early(form, button) {
 function asks(button) {
   if (button?.dataset.act === "option") return { ends: ` with “${button.firstChild.textContent.trim()}”?` };
   if (button?.dataset.act === "approve-edited") return { does: "Approve as edited?", bare: true }; // what changes is written above
+  if (button?.dataset.act === "approve-rule") return { ends: " and make a rule from it?" };
   return { ends: button?.dataset.ends };
 }
 

@@ -203,7 +203,7 @@ var requestPages = []page{
 		"folds": "Source | Details",
 		"marks": "",
 		"warns": "",
-		"why":   "policy v7 Create a rule from this request",
+		"why":   "policy v7 Make a rule from this request…",
 		"acts":  "Undo this decision… | Undo decision",
 	}},
 	{key: "approval-outside-cut", like: "approval-outside-refused", seen: seen{

@@ -280,3 +280,24 @@ func TestInABrowserTheGateIsSwitchedOff(t *testing.T) {
 		})
 	}
 }
+
+// Approve and make a rule asks as any approval does, and goes on to the rule's form.
+func TestInABrowserAnApprovalLeadsToARule(t *testing.T) {
+	t.Parallel()
+	w := webtest.New(t)
+	w.ApplyPolicy(webtest.Danger)
+	a := w.Ask()
+	p := adminTab(w, 1440, true)
+	p.open(webtest.PageOf(a))
+	p.sees("#live-text", "live")
+	p.click("#approve-rule")
+	p.becomes(asks)
+	p.sees("#decide [data-armed]", "and make a rule from it?")
+	p.becomes(`document.querySelector("#decide [data-confirm]:not([aria-disabled])") !== null`)
+	p.do("confirm", chromedp.Click(chromedp.CSS("#decide [data-confirm]")))
+	p.becomes(`location.pathname + location.search === "/policy/rules/new?from=` + string(a.ID) + `"`)
+	p.becomes(`document.querySelector("#tools")?.value === "` + a.ToolName + `"`)
+	if got := w.Approval(a.ID).Status(); got != models.StatusApproved {
+		t.Errorf("it is %s", got)
+	}
+}

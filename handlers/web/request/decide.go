@@ -13,6 +13,7 @@ import (
 	"countersign/handlers"
 	"countersign/handlers/web/site"
 	"countersign/models"
+	"countersign/views"
 	"countersign/views/pages/inputs"
 	"countersign/views/pages/requests"
 )
@@ -32,7 +33,15 @@ func (s *Screens) decide(c echo.Context) error {
 		}
 		return s.approvalPage(c, http.StatusOK, id, again)
 	}
+	if form.rule {
+		if err := site.ActorOf(c).NeedAdmin(); err != nil {
+			return err
+		}
+	}
 	a, err := s.TakeVerdict(c.Request().Context(), site.ActorOf(c), id, form)
+	if err == nil && form.rule {
+		return site.Leave(c, views.NewPolicyRuleURL(id))
+	}
 	if err == nil {
 		if desk != "" {
 			return s.Desk(c, a, desk)
@@ -137,6 +146,7 @@ var (
 type VerdictForm struct {
 	Verdict models.Verdict
 	edited  bool // the verdict approves the edited input
+	rule    bool // a rule is made from it afterwards
 	// described: it is rejected, and the edit suggested, which the agent does not take
 	described bool
 	reason    string // in the decider's own words
@@ -152,6 +162,8 @@ func ReadVerdict(values url.Values) VerdictForm {
 		f.Verdict, f.edited = models.VerdictApprove, true
 	}
 	switch {
+	case f.Verdict == requests.ApproveAndRule:
+		f.Verdict, f.rule = models.VerdictApprove, true
 	case f.Verdict == requests.RejectAsEdited:
 		f.Verdict, f.described = models.VerdictReject, true
 	case f.Verdict == "" && values.Has(requests.RejectOptionField):

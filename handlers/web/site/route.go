@@ -4,6 +4,8 @@ import (
 	"net/http"
 
 	"github.com/labstack/echo/v4"
+
+	"countersign/handlers"
 )
 
 // Right is what a route asks of the sender of a request.
@@ -37,4 +39,13 @@ func Post(path string, right Right, handler echo.HandlerFunc) Route {
 // typed or restored.
 func GoTo(path string) echo.HandlerFunc {
 	return func(c echo.Context) error { return c.Redirect(http.StatusSeeOther, path) }
+}
+
+// Leave sends a browser to another page, also where it asked for a part of this one.
+func Leave(c echo.Context, path string) error {
+	if handlers.WantsFragment(c.Request()) {
+		c.Response().Header().Set("Hx-Redirect", path)
+		return c.NoContent(http.StatusOK)
+	}
+	return c.Redirect(http.StatusSeeOther, path)
 }

@@ -153,7 +153,7 @@ type Approval struct {
 	Why           string // what Rule and PolicyReason say: why it was asked about, allowed or rejected
 	Rule          string
 	BuiltIn       string // says what Rule means where it is none of the policy's own rules
-	RuleURL       string // makes a rule of calls like it; admins only
+	RuleURL       string // makes a rule from it; admins only
 	PolicyVersion int64
 	PolicyReason  string
 

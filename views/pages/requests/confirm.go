@@ -66,6 +66,8 @@ func (v *Approval) confirm(in Input, r *models.Response) {
 		edited := *r
 		edited.ToolInputJSON = string(c.Input)
 		out.Blocks, _, _ = inputs.Blocks(&edited, inputs.CanonicalInput(&edited))
+	case c.Sent.Get("verdict") == ApproveAndRule:
+		out.After = v.asks("and make a rule from it")
 	case v.Question:
 		out.Does, out.After = "Answer", v.asks("with “"+models.RevealString(v.answerOf(c.Sent), true)+"”")
 	}

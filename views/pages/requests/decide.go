@@ -41,6 +41,11 @@ func (v Approval) decides() bool { return v.MayDecide && v.Held == "" }
 // waits reports whether the time that is left is its status: later the outcome is, or that it will be sent.
 func (v Approval) waits() bool { return v.Pending && v.Held == "" && v.Undo == nil }
 
+// mayMakeRule reports whether a button approves it and makes a rule from it.
+func (v Approval) mayMakeRule() bool {
+	return v.RuleURL != "" && v.approves() && v.OpenFirst == "" && len(v.Edits) == 0
+}
+
 // approves reports whether its reader may approve it as it is, or edited, in the form below it.
 func (v Approval) approves() bool {
 	return v.decides() && v.Undo == nil && !v.Question && v.NoApprove == "" && v.Closed == ""

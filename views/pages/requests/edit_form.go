@@ -102,6 +102,7 @@ func (v Approval) editsJSON() bool {
 const (
 	ApproveAsEdited = "approve_edited"
 	RejectAsEdited  = "reject_edited" // with the edit suggested, where the asker takes none
+	ApproveAndRule  = "approve_rule"  // then a rule is made from it, by admins
 	DiscardEdits    = "discard"
 )
 
