@@ -1,7 +1,7 @@
 // The list does not move under a reader who is about to click in it. New requests come in below the ones in view;
-// those that belong above wait behind a button that counts them. A request that leaves keeps its place for a while, as
-// a line.
-const STAYS = 4000;
+// those that belong above wait behind a button that counts them. A request that leaves is shown for a while as it was,
+// struck out.
+const STAYS = 5000;
 const desk = document.querySelector("[data-desk]");
 const say = (text) => document.dispatchEvent(new CustomEvent("countersign:say", { detail: text }));
 const refetch = () => document.getElementById("live")?.dispatchEvent(new CustomEvent("inbox", { bubbles: true }));
@@ -13,8 +13,7 @@ const groupOf = (li) => li.closest("li[data-group]");
 const idOf = (li) => li.dataset.id;
 const gone = (li) => li.hasAttribute("data-gone");
 
-const since = new Map(); // id of a line that left to when it did
-const heights = new Map(); // id of a row to its height, which a line in its place keeps
+const since = new Map(); // id of a row that left to when it did
 let held = new Map(); // id to row, in the server's order
 let order = []; // ids as the server gave them last
 let over = false;
@@ -38,41 +37,33 @@ function anchored(live) {
   return live.findIndex((li) => li.getAttribute("aria-current") === "true") + 1;
 }
 
-// line replaces the row of a request that has left.
-function line(li, text) {
-  const out = document.createElement("li");
-  out.className = "row row-gone";
-  out.id = li.id;
-  out.dataset.id = idOf(li);
-  out.dataset.url = li.dataset.url ?? "";
+// struck is the row of a request that has left, as it stood.
+function struck(li) {
+  const out = li.cloneNode(true);
+  if (gone(li)) return out;
   out.dataset.gone = "elsewhere";
-  if (li.getAttribute("aria-current")) out.setAttribute("aria-current", "true");
-  const words = document.createElement("p");
-  words.dataset.goneText = "";
-  const name = li.querySelector(".row-tool")?.cloneNode(true);
-  if (name) words.append(name, " ");
-  words.append(text);
-  const link = document.createElement("a");
-  link.href = li.dataset.url ?? "";
-  link.textContent = "See the outcome";
-  const ask = document.createElement("input"); // the next time the server says what became of it
+  for (const name of ["data-held", "data-bulk"]) out.removeAttribute(name);
+  for (const part of out.querySelectorAll(".row-pick > *, .row-undo, .row-signals, .row-link > .sr-only")) part.remove();
+  const text = document.createElement("span");
+  text.className = "row-outcome";
+  text.dataset.goneText = "";
+  text.textContent = "No longer waiting";
+  out.querySelector(".row-left").replaceChildren(text);
+  const summary = out.querySelector(".row-summary");
+  const words = document.createElement("s");
+  words.className = summary.className;
+  words.append(...summary.childNodes);
+  summary.replaceWith(words);
+  const ask = out.querySelector("[name=gone]") ?? document.createElement("input"); // the next answer says what became of it
   ask.type = "hidden";
   ask.name = "gone";
   ask.value = idOf(li);
-  out.append(words, link, ask);
+  out.append(ask);
   return out;
 }
 
-// left is what becomes of a row that the server no longer gives.
-function left(li, last, more) {
-  if (gone(li)) {
-    const copy = li.cloneNode(true);
-    copy.removeAttribute("style");
-    return copy;
-  }
-  if (more && last) return null; // it went to the next page, from the end of this one
-  return line(li, "is no longer waiting.");
-}
+// left is what becomes of a row that the server no longer gives: none if it went to the next page, from the end of this one.
+const left = (li, last, more) => (!gone(li) && more && last ? null : struck(li));
 
 function merge(fresh) {
   const live = items(section());
@@ -178,7 +169,7 @@ function tally(group) {
   const waiting = [...group.querySelectorAll("li[data-id]:not([data-gone])")];
   const count = group.querySelector("[data-group-count]");
   if (count.textContent !== String(waiting.length)) count.textContent = waiting.length;
-  const times = waiting.map((li) => li.querySelector(".row-left time[data-time=left]")).filter(Boolean);
+  const times = waiting.map((li) => li.querySelector(".row-left > time")).filter(Boolean);
   const soonest = times.sort((a, b) => Date.parse(a.dateTime) - Date.parse(b.dateTime))[0];
   const left = group.querySelector("[data-group-left]");
   if (left.querySelector("time")?.dateTime !== soonest?.dateTime) left.replaceChildren(...soonest ? [soonest.cloneNode(true)] : []);
@@ -190,7 +181,7 @@ function tally(group) {
 let urgent = ""; // its id
 
 const rank = (li) => Number(li.dataset.rank ?? 9);
-const deadline = (li) => Date.parse(li.querySelector(".row-left time[data-time=left]")?.dateTime ?? "") || Infinity;
+const deadline = (li) => Date.parse(li.querySelector(".row-left > time")?.dateTime ?? "") || Infinity;
 const least = (rows, of) => Math.min(Infinity, ...rows.map(of));
 
 function notice(fresh, live) {
@@ -226,7 +217,7 @@ function urgentText() {
   const li = urgentRow();
   if (!li) return "";
   const words = (selector) => li.querySelector(selector)?.textContent.trim().replace(/\s+/g, " ") ?? "";
-  return `More urgent: ${[words(".pill"), words(".row-agent"), words(".row-tool"), words(".row-left time[data-time=left]")].filter(Boolean).join(", ")}. Press n to go there.`;
+  return `More urgent: ${[words(".row-risk"), words(".row-agent"), words(".row-tool"), words(".row-left > time")].filter(Boolean).join(", ")}. Press n to go there.`;
 }
 
 function put(fresh, rows) {
@@ -270,7 +261,7 @@ function offer(where) {
 
 // named is a row in one line: its risk, who, which tool, and the time that is left.
 function named(li, rest) {
-  const parts = [".row-marks .pill", ".row-agent", ".row-tool", ".row-left time[data-time=left]"].map((part) => li.querySelector(part)?.cloneNode(true)).filter(Boolean);
+  const parts = [".row-risk", ".row-agent", ".row-tool", ".row-left > time"].map((part) => li.querySelector(part)?.cloneNode(true)).filter(Boolean);
   const out = parts.flatMap((part, n) => (n ? [" · ", part] : [part]));
   return ["New: ", ...out, rest > 0 ? ` · ${rest} more new` : "", " · press n"];
 }
@@ -298,17 +289,18 @@ function go() {
   document.dispatchEvent(new CustomEvent("countersign:go", { detail: { id } }));
 }
 
-// sweep takes the lines away whose time is over, unless somebody points at them.
+// sweep takes the rows away whose time is over, unless that would move a row that somebody points at or has the focus.
 function sweep() {
   const now = performance.now();
   let next = Infinity;
   let swept = false;
-  for (const li of items(section()).filter(gone)) {
-    const until = (since.get(idOf(li)) ?? now) + STAYS;
-    const offered = [...li.querySelectorAll("[data-act=undo]")].some((button) => button.checkVisibility());
-    if (over || li.contains(document.activeElement)) continue;
-    if (until > now || offered) {
-      next = Math.min(next, Math.max(until - now, 250));
+  const focused = document.activeElement?.closest("#inbox ol.rows > li");
+  const below = (li) => !focused || focused.compareDocumentPosition(li) === Node.DOCUMENT_POSITION_FOLLOWING;
+  for (const li of items(section()).filter((row) => gone(row) && below(row))) {
+    if (over) return;
+    const rest = (since.get(idOf(li)) ?? now) + STAYS - now;
+    if (rest > 0) {
+      next = Math.min(next, rest);
       continue;
     }
     since.delete(idOf(li));
@@ -343,21 +335,14 @@ if (desk) {
         held = new Map();
         asOf = fresh.dataset?.asOf ?? "";
       }
-      for (const li of items(section()).filter((row) => !gone(row))) heights.set(idOf(li), li.getBoundingClientRect().height);
     }
   });
 
   document.addEventListener("htmx:after:swap", () => {
     const now = performance.now();
-    for (const li of items(section()).filter(gone)) {
-      if (since.has(idOf(li))) continue;
-      since.set(idOf(li), now);
-    }
-    for (const li of items(section())) {
-      const height = gone(li) ? heights.get(idOf(li)) : 0;
-      const text = height ? `${height}px` : "";
-      if (li.style.height !== text) li.style.height = text;
-    }
+    const left = items(section()).filter((li) => gone(li) && !since.has(idOf(li)));
+    for (const li of left) since.set(idOf(li), now);
+    if (left.some((li) => li.dataset.gone === "elsewhere")) refetch(); // what became of it
     sweep();
   });
 
@@ -368,6 +353,7 @@ if (desk) {
     sweep();
     if (held.size) refetch(); // some may come in now
   });
+  document.addEventListener("focusout", (event) => { if (section()?.contains(event.target)) setTimeout(sweep); });
   document.documentElement.addEventListener("pointerleave", () => { over = false; sweep(); });
 
   document.addEventListener("click", (event) => {

@@ -7,7 +7,7 @@ var actingPages = []page{
 		"marks": "critical risk 0:12 left",
 		"tally": "2 waiting",
 		"what":  "120.00, number EUR, text, 3 characters Payee ACME SA, text, 7 characters Reference 9007199254740993, number",
-		"rows":  "buyer · pay · Office order critical risk You decide for Eve⟨U+202E⟩ <b>Holm</b> 1 min ago 0:12 left Pay 120.00 EUR to ACME SA | release-bot · Bash · Ship 1.4 Only others may decide it 1 min ago 1:00 left Run: make target-0",
+		"rows":  "buyer · pay 1 critical risk 0:12 left Pay 120.00 EUR to ACME SA · For Eve⟨U+202E⟩ <b>Holm</b> | release-bot · Bash 1 1:00 left Run: make target-0 · Only others may decide it",
 		"acts":  "Approve | Edit… → #edit-body | Reject… | Reject | Ask a question… | Ask | More time… | +15 min | +1 h | +4 h | Max (8 h) | Extend | Cancel request… | Cancel request",
 		"help":  "Sent to the agent and its owner. The timer pauses until they answer, for at most 1 h. After the answer, 12 s will be left. Without an answer, the request expires.",
 	}},

@@ -8,7 +8,7 @@ var awayPages = []page{
 		"tally": "1 waiting",
 		"warns": "You are away until 2026-11-22 10:30:00 UTC Eve⟨U+202E⟩ <b>Lind</b> accepted (eve@evil.example) gets only those of your requests that the rules let them approve anyway: no admin has accepted them as your substitute. I am back | Eve Lind (eve@example.org) is away until 2026-11-21 10:30:00 UTC You get their requests as well, and may decide for them.",
 		"what":  "func Round(x float64) int { − return int(x)+ return int(math.Round(x)) }",
-		"rows":  "fixer · edit_file · Rounding bug low risk 1 min ago 3:41 left Edit src/pay.go (+1 −1)",
+		"rows":  "fixer · edit_file 3:41 left Edit src/pay.go (+1 −1)",
 		"acts":  "I am back | Approve | Edit… → #edit-body | Reject… | Reject | Ask a question… | Ask | More time… | +15 min | +1 h | +4 h | Max (8 h) | Extend | Cancel request… | Cancel request | Pre-approve… → /approvals/01890a5d-ac96-774b-bcce-b302099a8060/grant",
 		"help":  "Sent to the agent and its owner. The timer pauses until they answer, for at most 1 h. After the answer, 3 min 41 s will be left. Without an answer, the request expires.",
 	}},

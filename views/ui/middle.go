@@ -20,7 +20,7 @@ const (
 // UntrustedMiddle is Untrusted on one line that loses its middle where there is no room, so
 // that beginning and end stay: what tells one command from the next is often at its end. The
 // whole text is in its title, and read aloud. A text with anything that is not seen, that
-// mixes scripts or runs from right to left is never cut: it takes the lines that it needs.
+// mixes scripts or runs from right to left does not lose its middle.
 func UntrustedMiddle(s string) templ.Component {
 	at := middleAt(s)
 	if models.IsOdd(s) || at == len(s) {
@@ -37,30 +37,34 @@ func middleOf(s string, end int) string {
 		templ.EscapeString(s[end:]) + `</span>`
 }
 
-// UntrustedParted is a headline: its lead and tail are never cut and take the lines that they need, and the part
-// between them loses its middle, as UntrustedMiddle does.
+// PartsFit reports whether a headline's lead and tail have room everywhere on one line.
+func PartsFit(lead, tail string) bool {
+	return utf8.RuneCountInString(lead)+utf8.RuneCountInString(tail) <= middleShort
+}
+
+// UntrustedParted is a headline on one line: where there is no room the part between lead and tail loses its middle
+// first, as UntrustedMiddle does, then the names in the lead but the last one are cut, and last of all that one and the
+// tail. Of each some letters stay.
 func UntrustedParted(lead, rest, tail string) templ.Component {
 	whole := strings.Join(slices.DeleteFunc([]string{lead, rest, tail}, func(s string) bool { return s == "" }), " ")
 	if lead == "" && tail == "" || models.IsOdd(whole) {
 		return UntrustedMiddle(whole)
 	}
-	kept := func(part string) string {
-		return `<span class="parted-kept">` + templ.EscapeString(part) + `</span>`
+	parts := make([]string, 0, 4)
+	add := func(class, text string) {
+		if text != "" {
+			parts = append(parts, `<span class="`+class+`">`+templ.EscapeString(text)+`</span>`)
+		}
 	}
-	parts := make([]string, 0, 3)
-	if lead != "" {
-		parts = append(parts, kept(lead))
-	}
-	switch end := middleAt(rest); {
-	case rest == "":
-	case end == len(rest):
-		parts = append(parts, kept(rest))
-	default:
+	at := strings.LastIndex(lead, ", ") + 1
+	add("parted-begin", lead[:at])
+	add("parted-kept", strings.TrimPrefix(lead[at:], " "))
+	if end := middleAt(rest); end < len(rest) {
 		parts = append(parts, `<span class="middle">`+middleOf(rest, end)+`</span>`)
+	} else {
+		add("parted-rest", rest)
 	}
-	if tail != "" {
-		parts = append(parts, kept(tail))
-	}
+	add("parted-kept", tail)
 	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
 		return write(w, `<bdi class="untrusted parted" title="`, templ.EscapeString(whole), `">`, strings.Join(parts, " "),
 			`</bdi>`)

@@ -202,7 +202,7 @@ func TestInABrowserATwinShowsWhenItIsApproved(t *testing.T) {
 	p.click(fmt.Sprintf("#row-%s .row-link", second.ID))
 	p.shownBeside(second.ID)
 	w.Approves(first)
-	p.sees(fmt.Sprintf("#row-%s .row-twin", second.ID), "Identical call approved by admin@example.com")
+	p.sees(fmt.Sprintf("#row-%s .row-link", second.ID), "Same as")
 	p.sees("#detail .warning.twin", "Duplicate?")
 	p.becomes(`(() => { const b = document.querySelector("#detail .warning.twin").getBoundingClientRect(), c = document.querySelector("#detail .code").getBoundingClientRect();
 		return b.top > 0 && b.bottom <= c.top && b.bottom < innerHeight; })()`)

@@ -156,6 +156,34 @@ func TestInABrowserTheListStaysUnderThePointer(t *testing.T) {
 	w.Waits(asked[0], asked[2], asked[3], asked[4], sooner, later)
 }
 
+// What has left stands as it stood, and does not close up above a row that has the focus.
+func TestInABrowserTheListStaysUnderTheFocus(t *testing.T) {
+	t.Parallel()
+	w := webtest.New(t)
+	asked := w.Asks(5)
+	p := openDesk(w, asked[0].ID)
+	row := func(a *models.Approval) string { return fmt.Sprintf(`document.getElementById("row-%s")`, a.ID) }
+	place := func(a *models.Approval) string { return p.value(`String(` + row(a) + `.getBoundingClientRect().top)`) }
+	p.value(row(asked[3]) + `.querySelector(".row-link").focus(), ""`)
+	at, says := place(asked[3]), p.value(row(asked[1])+`.querySelector(".row-summary").textContent`)
+
+	w.Approves(asked[1])
+	w.Approves(asked[4])
+	for _, a := range []*models.Approval{asked[1], asked[4]} {
+		p.sees(fmt.Sprintf("#row-%s[data-gone] [data-gone-text]", a.ID), "Approved by admin@example.com")
+	}
+	if got := p.value(row(asked[1]) + `.querySelector("s.row-summary").textContent`); got != says {
+		t.Errorf("it said %q and says %q", says, got)
+	}
+	p.becomes(row(asked[4]) + ` === null`) // below the focus
+	if got := place(asked[3]); got != at {
+		t.Errorf("the row moved from %s to %s", at, got)
+	}
+	p.value(`document.activeElement.blur(), ""`)
+	p.becomes(row(asked[1]) + ` === null`)
+	w.Waits(asked[0], asked[2], asked[3])
+}
+
 func TestInABrowserWhatIsTypedIsThereAgain(t *testing.T) {
 	t.Parallel()
 	w := webtest.New(t)

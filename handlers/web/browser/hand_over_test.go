@@ -36,7 +36,7 @@ func TestInABrowserARequestIsHandedOverAndApprovedByTheOther(t *testing.T) {
 			}
 			q.signInAs("eve@example.com")
 			q.open("/")
-			q.sees("#row-"+string(a.ID), "You decide for finance@example.com")
+			q.sees("#row-"+string(a.ID), "For finance@example.com")
 			q.open(at)
 			q.sees(".came", "finance@example.com handed this request to you")
 			q.sees(".decides-for", "You decide on behalf of finance@example.com")

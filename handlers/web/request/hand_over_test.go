@@ -35,7 +35,7 @@ func TestARequestIsHandedOverByItsPage(t *testing.T) {
 	finance.Post(at+"/hand-over", url.Values{"to": {string(o.Eve.UserID())}, "note": {"Please look,\r\nI am on a train."}}).Redirects(at + "#handovers")
 	finance.Get(at).Is(http.StatusOK).Says("#handovers", "eve@example.com has this request too, from you", "I am on a train.", "Take back")
 
-	eve.Get("/").Is(http.StatusOK).Says("#row-"+string(a.ID), "You decide for finance@example.com")
+	eve.Get("/").Is(http.StatusOK).Says("#row-"+string(a.ID), "For finance@example.com")
 	mine := eve.Get(at).Is(http.StatusOK).Says(".came", "finance@example.com handed this request to you", "I am on a train.").Says(".decide-bar", "You decide on behalf of finance@example.com")
 	if mine.Doc.Find("#hand-over, [id$='-back']").Length() != 0 {
 		t.Error("she may hand it on, or take it back")

@@ -44,7 +44,7 @@ func TestARequestOfAnotherSystemIsDecidedAndHeldUntilItHasHeard(t *testing.T) {
 	p.Post(webtest.DecideOf(&a), form).Redirects(webtest.PageOf(&a))
 	held := "owner@example.com's rejection is being sent to night-shift: not confirmed yet"
 	p.Get(webtest.PageOf(&a)).Says(".decide", held)
-	p.Get("/").Says("#inbox .row-told", held)
+	p.Get("/").Says("#inbox .row-link", held)
 	o.Deliver(a.ID, models.DeliveryEnd{Result: models.DeliveryLater, Text: "The upstream failed (503).", Pause: time.Minute})
 	p.Get(webtest.PageOf(&a)).Says(".decide", held+" (attempt 1)", "failed (503)")
 	late := p.Post(webtest.DecideOf(&a), url.Values{"verdict": {"approve"}, "digest": {a.Digest}}).Is(http.StatusConflict)

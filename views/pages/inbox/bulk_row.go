@@ -7,6 +7,7 @@ import (
 	"countersign/models/headline"
 	"countersign/views/pages/inputs"
 	"countersign/views/pages/words"
+	"countersign/views/ui"
 )
 
 // PartInBulk is the part of a request that is opened inside the confirmation of
@@ -57,6 +58,9 @@ func LookFirst(a *models.Approval, twin *models.Twin, asksAgain bool) []string {
 			text += " and " + requestsOf(l.More, "more argument", "more arguments")
 		}
 		out = append(out, text+".")
+	}
+	if !l.Cut && !ui.PartsFit(l.Lead, l.Tail) {
+		out = append(out, "It is cut off in the list.")
 	}
 	if len(inputs.Warnings(a, "", inputs.New(&a.Response, inputs.Folding{}))) > 0 || twin != nil && a.TwinWarns(*twin) ||
 		asksAgain {

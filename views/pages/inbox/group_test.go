@@ -108,16 +108,16 @@ func TestARowTellsOfHiddenCharactersThatItsCutLeavesOutI13(t *testing.T) {
 	for _, hidden := range []string{"\u200b", "\u202e", "\U000e0041"} {
 		a := gallery.Call("Bash", `{"command":"`+long+hidden+long+`"}`)
 		row := inbox.New(inbox.Input{Rights: gallery.Able(gallery.Briefs(a)), Rows: gallery.Briefs(a)}, gallery.Now).Rows[0]
-		if strings.Contains(row.Summary, hidden) || !row.Hidden || !row.Whole {
-			t.Errorf("%+q: hidden %v, whole %v", hidden, row.Hidden, row.Whole)
+		if strings.Contains(row.Summary, hidden) || !row.Hidden || !row.Odd {
+			t.Errorf("%+q: hidden %v, odd %v", hidden, row.Hidden, row.Odd)
 		}
 	}
 	a := gallery.Call("Bash", `{"command":"ls"}`, func(a *models.Approval) { a.AgentName = "b\u200bot" })
-	if row := inbox.New(inbox.Input{Rights: gallery.Able(gallery.Briefs(a)), Rows: gallery.Briefs(a)}, gallery.Now).Rows[0]; !row.Hidden || !row.Whole {
+	if row := inbox.New(inbox.Input{Rights: gallery.Able(gallery.Briefs(a)), Rows: gallery.Briefs(a)}, gallery.Now).Rows[0]; !row.Hidden || !row.Odd {
 		t.Error("a name")
 	}
 	a = gallery.Call("Bash", `{"command":"`+long+`"}`)
-	if row := inbox.New(inbox.Input{Rights: gallery.Able(gallery.Briefs(a)), Rows: gallery.Briefs(a)}, gallery.Now).Rows[0]; row.Hidden || row.Whole {
+	if row := inbox.New(inbox.Input{Rights: gallery.Able(gallery.Briefs(a)), Rows: gallery.Briefs(a)}, gallery.Now).Rows[0]; row.Hidden || row.Odd {
 		t.Error("plain words")
 	}
 }

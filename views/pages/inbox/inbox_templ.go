@@ -302,7 +302,7 @@ func rowList(v Inbox) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				} else {
-					templ_7745c5c3_Err = oneRow(e.Row).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = inboxRow(e.Row).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

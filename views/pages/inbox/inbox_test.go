@@ -150,6 +150,8 @@ func TestWhatALineDoesNotSayIsLookedAtFirst(t *testing.T) {
 		{"pay", `{"amount":1,"currency":"EUR","to":"A","iban":"X"}`, nil, false, ""},
 		{"pay", `{"amount":1,"currency":"EUR","to":"A","memo":"X"}`, nil, false, "Its summary does not show memo."},
 		{"pay", `{"amount":1,"to":{"name":"A"}}`, nil, false, ""},
+		{"send_email", `{"to":"anna@example.org","subject":"s"}`, nil, false, ""},
+		{"send_email", `{"to":"anna@example.org","bcc":"drop@evil.example","subject":"s"}`, nil, false, "It is cut off in the list."},
 		{"pay", `{"amount":1,"to":{"name":"A","iban":"X"}}`, nil, false, ""},
 		{"edit", `{"path":"a","old_string":"x","new_string":"y"}`, nil, false, ""},
 		{"read", `{"path":"a"}`, nil, false, ""},

@@ -15,7 +15,7 @@ import (
 	"countersign/views/ui"
 )
 
-// Row is one request in the list, or the line that it left there.
+// Row is one request in the list, or one that has just left it.
 type Row struct {
 	ID           string
 	URL          string // the list with this request beside it
@@ -36,7 +36,7 @@ type Row struct {
 	Left         views.Moment
 	Paused       bool   // its clock is paused
 	Hidden       bool   // what it says has characters that are not seen, here or where it is cut
-	Whole        bool   // nothing in it is cut, for it is drawn as more than its letters
+	Odd          bool   // it is drawn as more than its letters, here or where it is cut
 	Rank         string // the place of its risk from the highest; empty: it has none
 	Fold         string // what rows have in common that may be folded; empty: it is always shown
 
@@ -53,12 +53,12 @@ type Row struct {
 	BehalfID  string
 	ReaskOf   string       // leads to the earlier rejection; empty: there is none
 	Twin      *inputs.Twin // that was approved before
-	Same      string       // leads to an identical request that waits as well; empty: none does
+	Same      int          // how many identical requests of the list wait as well
 
 	Gone string // what became of it, revealed; empty: it still waits
 }
 
-// inboxRows are the requests, and among them the lines of those that have left.
+// inboxRows are the requests, and among them those that have left.
 func inboxRows(in Input, now time.Time) []Row {
 	type placed struct {
 		row Row
@@ -69,15 +69,13 @@ func inboxRows(in Input, now time.Time) []Row {
 	for i := range in.Rows {
 		waiting[i] = &in.Rows[i].Approval
 	}
-	same := inputs.IdenticalRequests(waiting)
+	same := duplicates(waiting)
 	for _, a := range waiting {
 		row := NewRow(a, in, now)
 		if twin, ok := in.Twins[a.ID]; ok && a.HeldUntil == nil {
 			row.Twin = inputs.NewTwin(a, twin, now)
 		}
-		if other := same[a.ID]; other != "" {
-			row.Same = views.ApprovalURL(other)
-		}
+		row.Same = same[a.ID]
 		row.from(in.Origins[a.ID])
 		rows = append(rows, placed{row, a})
 	}
@@ -128,34 +126,31 @@ func NextInInbox(rows []models.Brief, after *models.Approval, order string) mode
 	return first
 }
 
+// duplicates is how many other requests of one agent have the same digest, of each that is not alone.
+func duplicates(rows []*models.Approval) map[models.ResponseID]int {
+	type call struct {
+		agent  models.AgentID
+		digest string
+	}
+	same, count := inputs.IdenticalRequests(rows), map[call]int{}
+	out := make(map[models.ResponseID]int, len(same))
+	for _, a := range rows {
+		if same[a.ID] != "" {
+			count[call{a.AgentID, a.Digest}]++
+		}
+	}
+	for _, a := range rows {
+		if same[a.ID] != "" {
+			out[a.ID] = count[call{a.AgentID, a.Digest}] - 1
+		}
+	}
+	return out
+}
+
 // NewRow makes the row of one request.
 func NewRow(a *models.Approval, in Input, now time.Time) Row {
-	asked, says := words.AskedAt(&a.Response), headline.Shown(&a.Response)
-	row := Row{
-		ID:           string(a.ID),
-		URL:          in.Place.At(a.ID).URL(),
-		Desk:         in.Place.At(a.ID).Query(),
-		PageURL:      views.ApprovalURL(a.ID),
-		Current:      a.ID == in.Place.Open,
-		Tool:         a.ToolName,
-		Kind:         words.KindTitle(a.Kind),
-		Summary:      says.Text(),
-		Says:         says,
-		input:        a.Digest,
-		Agent:        a.AgentName,
-		Conversation: words.ConversationLabel(a),
-		FilterURL:    views.InboxPlace{Conversation: a.ConversationID}.URL(),
-		Asked:        views.Ago(asked, now),
-		Left:         views.Remaining(a.ApprovalTimeoutAt, asked, now),
-	}
-	if a.Risk != models.RiskMedium &&
-		(a.Kind == models.KindToolCall || a.Risk.NeedsDigest() && a.Kind != models.KindQuestion) {
-		row.Risk = ui.RiskWord(a.Risk)
-	}
-	if a.Kind != models.KindQuestion {
-		row.Rank = strconv.Itoa(a.Risk.Rank())
-	}
-	row.whole(says)
+	row, asked := newBareRow(a, in), words.AskedAt(&a.Response)
+	row.Asked, row.Left = views.Ago(asked, now), views.Remaining(a.ApprovalTimeoutAt, asked, now)
 	row.foldsWith(a)
 	if a.HeldUntil == nil {
 		row.Pick = string(a.ID) + " " + a.Digest
@@ -177,6 +172,39 @@ func NewRow(a *models.Approval, in Input, now time.Time) Row {
 	return row
 }
 
+// newBareRow says of a request what stays true when it leaves the list.
+func newBareRow(a *models.Approval, in Input) Row {
+	says := headline.Shown(&a.Response)
+	row := Row{
+		ID:           string(a.ID),
+		URL:          in.Place.At(a.ID).URL(),
+		Desk:         in.Place.At(a.ID).Query(),
+		PageURL:      views.ApprovalURL(a.ID),
+		Current:      a.ID == in.Place.Open,
+		Tool:         a.ToolName,
+		Kind:         words.KindTitle(a.Kind),
+		Summary:      says.Text(),
+		Says:         says,
+		input:        a.Digest,
+		Agent:        a.AgentName,
+		Conversation: words.ConversationLabel(a),
+		FilterURL:    views.InboxPlace{Conversation: a.ConversationID}.URL(),
+	}
+	if a.Risk != models.RiskMedium &&
+		(a.Kind == models.KindToolCall || a.Risk.NeedsDigest() && a.Kind != models.KindQuestion) {
+		row.Risk = ui.RiskWord(a.Risk)
+	}
+	if a.Kind != models.KindQuestion {
+		row.Rank = strconv.Itoa(a.Risk.Rank())
+	}
+	row.Hidden, row.Odd = says.Unseen, says.Odd
+	for _, text := range []string{row.Agent, row.Tool, says.Text()} {
+		row.Hidden = row.Hidden || inputs.Findings(text).Any()
+		row.Odd = row.Odd || models.IsOdd(text)
+	}
+	return row
+}
+
 // rights says who must approve, where the reader may not, and for whom they decide.
 func (row *Row) rights(a *models.Approval, right models.Right) {
 	if a.HeldUntil != nil {
@@ -189,15 +217,6 @@ func (row *Row) rights(a *models.Approval, right models.Right) {
 	if right.OnBehalf != nil {
 		row.Behalf, row.BehalfID = right.OnBehalf.Name, string(right.OnBehalf.ID)
 		row.Pick += " " + row.BehalfID
-	}
-}
-
-// whole says what no cut may hide. The part of a headline that is left out counts as well.
-func (row *Row) whole(says headline.Headline) {
-	row.Hidden, row.Whole = says.Unseen, says.Odd
-	for _, text := range []string{row.Agent, row.Tool, row.Conversation, says.Text()} {
-		row.Hidden = row.Hidden || inputs.Findings(text).Any()
-		row.Whole = row.Whole || models.IsOdd(text)
 	}
 }
 
@@ -217,12 +236,11 @@ func (row *Row) held(a *models.Approval, in Input, now time.Time) {
 	}
 }
 
-// newGoneRow is the line that a request leaves.
+// newGoneRow is a request that has left the list, as it stood, and what became of it.
 func newGoneRow(a *models.Approval, in Input, now time.Time) Row {
-	return Row{
-		ID: string(a.ID), PageURL: views.ApprovalURL(a.ID), URL: in.Place.At(a.ID).URL(), Current: a.ID == in.Place.Open,
-		Tool: a.ToolName, Kind: words.KindTitle(a.Kind), Agent: a.AgentName, Gone: outcomeBy(a, in.Reader.ID, now),
-	}
+	row := newBareRow(a, in)
+	row.Gone = outcomeBy(a, in.Reader.ID, now)
+	return row
 }
 
 // outcomeBy says in a few words what became of a request, and through whom:
@@ -255,21 +273,48 @@ func (row *Row) from(o models.Origin) {
 	}
 }
 
-// marked reports whether the row has marks.
-func (row Row) marked() bool {
-	return row.special() || row.Risk.Text != "" || row.Same != ""
+// signal is something about a request that its headline does not say. The request beside the list says more.
+type signal struct {
+	Text  string       // revealed
+	At    views.Moment // follows Text; zero: none does
+	Warns bool
 }
 
-// special reports whether a mark says more than the risk, and that it is asked for twice.
+// signals are what makes the row unlike others, warnings first.
+func (row Row) signals() []signal {
+	var out []signal
+	add := func(is bool, s signal) {
+		if is {
+			out = append(out, s)
+		}
+	}
+	toLeft := models.HasRightToLeft(row.Tool + row.Agent + row.Summary)
+	add(row.Hidden, signal{Text: "Hidden characters", Warns: true})
+	add(toLeft, signal{Text: models.RightToLeftNote, Warns: true})
+	add(row.Odd && !row.Hidden && !toLeft, signal{Text: "Mixed or look-alike letters", Warns: true})
+	add(row.Refusal != "", signal{Text: row.Refusal, Warns: true})
+	add(row.Send != "", signal{Text: row.Send, Warns: true})
+	add(row.ReaskOf != "", signal{Text: "Rejected before", Warns: true})
+	if row.Twin != nil && row.Twin.Warns {
+		add(true, signal{Text: "Same as", At: row.Twin.At, Warns: true})
+	}
+	add(!row.Escalated.IsZero(), signal{Text: "Escalated", At: row.Escalated})
+	add(row.Asks != "", signal{Text: row.Asks + ": waits for an answer"})
+	add(row.Behalf != "", signal{Text: "For " + models.RevealString(row.Behalf, false)})
+	add(row.Must != "", signal{Text: row.Must})
+	add(row.Same > 0, signal{Text: requestsOf(row.Same, "duplicate", "duplicates")})
+	return out
+}
+
+// warn reports whether one of the signals warns.
+func warn(signals []signal) bool {
+	return slices.ContainsFunc(signals, func(s signal) bool { return s.Warns })
+}
+
+// special reports whether the row has a signal other than that it is asked for twice, or is held.
 func (row Row) special() bool {
-	return row.Held != "" || row.Send != "" || row.Refusal != "" || row.Asks != "" || !row.Escalated.IsZero() ||
-		row.Must != "" || row.Behalf != "" || row.ReaskOf != "" ||
-		row.Twin != nil && row.Twin.Warns || row.Hidden || row.Whole
-}
-
-// reordered reports whether what the row shows has right-to-left letters.
-func (row Row) reordered() bool {
-	return row.Gone == "" && models.HasRightToLeft(row.Tool+row.Agent+row.Conversation+row.Summary)
+	row.Same = 0
+	return row.Held != "" || len(row.signals()) > 0
 }
 
 // pickLabel names the tick of a row.
