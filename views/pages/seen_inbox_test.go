@@ -78,7 +78,7 @@ var inboxPages = []page{
 		"what":  "make target-0",
 		"marks": "",
 		"tally": "3 waiting",
-		"rows":  "release-bot · Bash Approved by you – sends in 0:25 left Run: make target-0 Undo | release-bot · Bash Approved by Bo Lind – sends in 0:25 left Run: make target-1 | release-bot · Bash 3:00 left Run: make target-2",
+		"rows":  "release-bot · Bash Approved by you – sends in 25 s Run: make target-0 Undo | release-bot · Bash Approved by Bo Lind – sends in 25 s Run: make target-1 | release-bot · Bash 3:00 left Run: make target-2",
 		"acts":  "Undo | Cancel request… | Cancel request",
 		"help":  "",
 		"leads": "",
@@ -179,7 +179,7 @@ var inboxPages = []page{
 		"rows":  "Bash Run: make target-0 release-bot · Ship 1.4 Approved by you. approved medium risk | Bash Run: make target-1 release-bot · Ship 1.4 Approved by you, not sent yet. approved medium risk | Bash Bash: \"echo safe ⟨U+202E⟩# gnp.exe⟨U+2066⟩ ; cu … ch changed nothing. rejected medium risk (320 bytes, 220a936d273bad81) | unbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbr …  be bulk-approved. waiting critical risk (663 bytes, e46384856b5b12f7) | A request This request doesn't exist, or you don't have access.",
 		"acts":  "Undo | Back to the inbox → /?risk=medium",
 		"help":  "1 approval was sent at once and can't be undone.",
-		"says":  "Approved 1 – sends in 0:25 left | 1 approval was sent at once and can't be undone.",
+		"says":  "Approved 1 – sends in 25 s | 1 approval was sent at once and can't be undone.",
 	}},
 	{key: "bulk-ask", seen: seen{
 		"title":  "Approve which of 4 requests?",

@@ -46,7 +46,9 @@ func TestAnApprovalLeadsToARule(t *testing.T) {
 			if got := owner.Get(webtest.PageOf(c)).Doc.Find("#approve-rule").Length(); got != 0 {
 				t.Errorf("a reviewer has %d buttons", got)
 			}
-			owner.Post(webtest.DecideOf(c), url.Values{"verdict": {"approve_rule"}, "digest": {c.Digest}, "confirmed": {"true"}, "seen_end": {"1"}}).Is(http.StatusForbidden)
+			sent := url.Values{"verdict": {"approve_rule"}, "digest": {c.Digest}, "confirmed": {"true"}, "seen_end": {"1"}}
+			owner.Post(webtest.DecideOf(c), sent).Is(http.StatusForbidden)
+			owner.Post(webtest.ConversationPath(c.ConversationID)+"/decide/"+string(c.ID), sent).Is(http.StatusForbidden)
 			if got := w.Approval(c.ID).Status(); got != models.StatusPending {
 				t.Errorf("it is %s", got)
 			}

@@ -33,11 +33,6 @@ func (s *Screens) decide(c echo.Context) error {
 		}
 		return s.approvalPage(c, http.StatusOK, id, again)
 	}
-	if form.rule {
-		if err := site.ActorOf(c).NeedAdmin(); err != nil {
-			return err
-		}
-	}
 	a, err := s.TakeVerdict(c.Request().Context(), site.ActorOf(c), id, form)
 	if err == nil && form.rule {
 		return site.Leave(c, views.NewPolicyRuleURL(id))
@@ -68,6 +63,9 @@ func (s *Screens) TakeVerdict(
 	ctx context.Context, actor models.Actor, id models.ResponseID, form VerdictForm,
 ) (*models.Approval, error) {
 	in, err := form.decision()
+	if err == nil && form.rule {
+		err = actor.NeedAdmin()
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -194,7 +194,6 @@ func (v *Bulk) undo(in *BulkInput, done int, now time.Time) {
 		return
 	}
 	var last time.Time
-	var start time.Time
 	ids := []string{}
 	for i := range in.Items {
 		a := in.Items[i].Approval
@@ -204,12 +203,12 @@ func (v *Bulk) undo(in *BulkInput, done int, now time.Time) {
 		}
 		ids = append(ids, string(a.ID))
 		if a.Vote.UndoUntil.After(last) {
-			last, start = *a.Vote.UndoUntil, a.Vote.At
+			last = *a.Vote.UndoUntil
 		}
 	}
 	if len(ids) > 0 {
 		v.Undo = &BulkUndo{
-			Text: "Approved " + strconv.Itoa(len(ids)) + " – sends in", IDs: ids, Until: views.Remaining(last, start, now),
+			Text: "Approved " + strconv.Itoa(len(ids)) + " – sends in", IDs: ids, Until: views.Seconds(last, now),
 		}
 	}
 	switch sent := done - len(ids); {

@@ -225,14 +225,12 @@ func (row *Row) held(a *models.Approval, in Input, now time.Time) {
 	switch {
 	case a.HeldUntil == nil:
 	case a.Vote != nil && a.Vote.UndoUntil != nil:
-		row.Until, row.Held, row.Left = views.Remaining(*a.Vote.UndoUntil, a.Vote.At,
-			now), "Approved by "+words.ByWhom(a.Vote), views.Moment{}
+		row.Held, row.Until, row.Left = "Approved by "+words.ByWhom(a.Vote), views.Seconds(*a.Vote.UndoUntil, now), views.Moment{}
 		if a.Vote.UserID == in.Reader.ID {
 			row.Held, row.UndoURL = "Approved by you", views.UndoURL(a.ID)
 		}
 	case a.UpstreamID == nil:
-		row.Held, row.Until, row.Left = "Approved", views.Remaining(*a.HeldUntil, words.AskedAt(&a.Response),
-			now), views.Moment{}
+		row.Held, row.Until, row.Left = "Approved", views.Seconds(*a.HeldUntil, now), views.Moment{}
 	}
 }
 

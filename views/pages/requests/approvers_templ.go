@@ -305,7 +305,7 @@ func proposedEdits(v Approval) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = checklist(p.Checklist).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = checklist(p.Checklist, "").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -269,7 +269,7 @@ func beforeApproving(v Approval) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		if v.approves() {
-			templ_7745c5c3_Err = checklistOf(v.Checklist, v.Anchor("verdict")).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = checklist(v.Checklist, v.Anchor("verdict")).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1687,7 +1687,7 @@ func answerForms(v Approval) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = checklist(v.Checklist).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = checklist(v.Checklist, "").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

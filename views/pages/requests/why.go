@@ -41,9 +41,9 @@ func builtInWords(rule string) string {
 	return ""
 }
 
-// namesRule reports whether the reason of the policy has to be told whose it is.
+// namesRule reports whether the rule has to be named beside the reason: where none is written, the reason names it.
 func (v Approval) namesRule() bool {
-	return v.Rule != "" && v.BuiltIn == "" && !strings.Contains(v.PolicyReason, v.Rule)
+	return v.Rule != "" && v.BuiltIn == "" && !strings.Contains(v.PolicyReason, "“"+v.Rule+"”")
 }
 
 // whyWords is the reason of the policy, or why it asked without one; empty where the rule's name is all there is.
