@@ -109,7 +109,7 @@ func facts(v Approval) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		if v.RuleURL != "" && !v.mayMakeRule() {
+		if v.RuleURL != "" {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "<p><a href=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
