@@ -34,7 +34,7 @@ func (o *policyDocument) flags(c *cobra.Command) {
 
 // overActive is the document as it is to be applied to the active version.
 func (o *policyDocument) overActive(c *cobra.Command, args []string, active store.PolicyVersion) ([]byte, error) {
-	was, err := active.Compiled.Document().Marshal()
+	was, err := active.Program.Document().Marshal()
 	if err != nil {
 		return nil, err
 	}

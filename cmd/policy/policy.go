@@ -32,7 +32,7 @@ func newPolicyShow() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		doc, err := v.Compiled.Document().Marshal()
+		doc, err := v.Program.Document().Marshal()
 		if err != nil {
 			return err
 		}
@@ -68,12 +68,12 @@ func newPolicyApply() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		doc := after.Compiled.Document()
+		doc := after.Program.Document()
 		usage, err := drafts.New(s).Usage(c.Context(), data.Operator())
 		if err != nil {
 			return err
 		}
-		return tellApplied(c, before.Version, after.Version, before.Compiled.Document(), doc, policy.LintIn(doc, usage))
+		return tellApplied(c, before.Version, after.Version, before.Program.Document(), doc, policy.LintIn(doc, usage))
 	}), func(c *cobra.Command, args []string, server *client.Client) error {
 		return applyPolicyTo(c, args, server, &o)
 	})

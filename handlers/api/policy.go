@@ -107,7 +107,7 @@ func anotherStands() error {
 func etag(version int64) string { return `"` + strconv.FormatInt(version, 10) + `"` }
 
 func policyVersionOf(v store.PolicyVersion) (*policyOut, error) {
-	document, err := v.Compiled.Document().Marshal()
+	document, err := v.Program.Document().Marshal()
 	if err != nil {
 		return nil, err
 	}

@@ -59,9 +59,9 @@ func (a *API) tryPolicy(ctx context.Context, in *tryPolicyIn) (*tryPolicyOut, er
 	if err != nil {
 		return nil, err
 	}
-	out := &wire.PolicyTried{Active: policyAnswer(active.Compiled.Explain(call))}
+	out := &wire.PolicyTried{Active: policyAnswer(active.Program.Explain(call))}
 	if len(in.Body.Document) > 0 {
-		draft, err := policy.ParseChanged(in.Body.Document, active.Compiled.Document())
+		draft, err := policy.ParseChanged(in.Body.Document, active.Program.Document())
 		if err != nil {
 			return nil, err
 		}
@@ -127,7 +127,7 @@ func (a *API) replayPolicy(ctx context.Context, in *replayPolicyIn) (*replayPoli
 	if err != nil {
 		return nil, err
 	}
-	draft, err := policy.ParseChanged(in.Body.Document, active.Compiled.Document())
+	draft, err := policy.ParseChanged(in.Body.Document, active.Program.Document())
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +140,7 @@ func (a *API) replayPolicy(ctx context.Context, in *replayPolicyIn) (*replayPoli
 	if in.Body.Since != nil {
 		q.Since = *in.Body.Since
 	}
-	found, err := drafts.New(a.store).Replay(ctx, in.actor, active.Compiled, draft, q, func(int) {})
+	found, err := drafts.New(a.store).Replay(ctx, in.actor, active.Program, draft, q, func(int) {})
 	if err != nil {
 		return nil, err
 	}

@@ -56,7 +56,7 @@ func (a *API) toolConfig(ctx context.Context, _ *toolConfigIn) (*toolConfigOut, 
 	if err != nil {
 		return nil, err
 	}
-	return &toolConfigOut{Body: configFields(v.Compiled.Document(), a.store.Now())}, nil
+	return &toolConfigOut{Body: configFields(v.Program.Document(), a.store.Now())}, nil
 }
 
 type changeToolConfigIn struct {
@@ -73,7 +73,7 @@ func (a *API) changeToolConfig(ctx context.Context, in *changeToolConfigIn) (*to
 	if err != nil {
 		return nil, err
 	}
-	return &toolConfigOut{Body: configFields(v.Compiled.Document(), a.store.Now())}, nil
+	return &toolConfigOut{Body: configFields(v.Program.Document(), a.store.Now())}, nil
 }
 
 type cleanupIn struct {

@@ -328,7 +328,7 @@ func TestToolConfig(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if doc := v.Compiled.Document(); len(doc.Rules) != 1 || len(doc.RequiredApprovalTools) != 1 || v.AuthorName != w.adminAs.Name {
+	if doc := v.Program.Document(); len(doc.Rules) != 1 || len(doc.RequiredApprovalTools) != 1 || v.AuthorName != w.adminAs.Name {
 		t.Errorf("a partial change lost something: %+v by %s", doc, v.AuthorName)
 	}
 	w.call(w.admin, "PUT", path, `{"required_approval_tools":[]}`).want(t, 200, nil)

@@ -56,11 +56,11 @@ func getPolicy(m *Server, x *exchange, params *sdk.CallToolParamsRaw) (*sdk.Call
 	if err != nil {
 		return nil, err
 	}
-	d, _, _ := v.Compiled.Document().Ended(m.store.Now())
+	d, _, _ := v.Program.Document().Ended(m.store.Now())
 	out := policyTold{
 		Version: v.Version, ApprovalEnabled: d.ApprovalEnabled, DefaultTimeoutMinutes: d.DefaultTimeoutMinutes,
 		RequiredApprovalTools: d.RequiredApprovalTools, Unmatched: d.Unmatched,
-		Templates: append([]string{}, v.Compiled.TemplateNames()...), Rules: []ruleTold{},
+		Templates: append([]string{}, v.Program.TemplateNames()...), Rules: []ruleTold{},
 	}
 	for _, r := range d.Rules {
 		if !r.Disabled {

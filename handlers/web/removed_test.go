@@ -97,8 +97,8 @@ func TestThePolicyFormTakesRetention(t *testing.T) {
 	save.Set("retention_typed", "90")
 	p.Post("/policy/review", save).Redirects("/policy")
 	now, err := w.Store.CurrentPolicy(t.Context())
-	if err != nil || now.Compiled.Document().RetentionDays != 90 {
-		t.Errorf("saved: %v, %v", now.Compiled.Document().RetentionDays, err)
+	if err != nil || now.Program.Document().RetentionDays != 90 {
+		t.Errorf("saved: %v, %v", now.Program.Document().RetentionDays, err)
 	}
 
 	// Until it begins it can be cancelled, and a restored version asks again.

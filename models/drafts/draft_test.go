@@ -71,13 +71,13 @@ func TestADraftBecomesAVersion(t *testing.T) {
 		_, err := d.Keep(ctx, who, 1, 0, `{"unmatched": "require"}`)
 		storetest.Must(t, err)
 	}
-	if v, err := s.CurrentPolicy(ctx); err != nil || v.Version != 1 || v.Compiled.Document().Unmatched != policy.EffectAllow {
+	if v, err := s.CurrentPolicy(ctx); err != nil || v.Version != 1 || v.Program.Document().Unmatched != policy.EffectAllow {
 		t.Errorf("a draft holds: %+v (%v)", v.Policy, err)
 	}
 	wantCode(t, storetest.Err(d.Apply(ctx, ann, 2, "")), models.CodeConflict)
 	v, err := d.Apply(ctx, ann, 1, "hold what is new")
 	storetest.Must(t, err)
-	if v.Version != 2 || v.AuthorID != ann.ID || v.Note != "hold what is new" || v.Compiled.Document().Unmatched != policy.EffectRequire {
+	if v.Version != 2 || v.AuthorID != ann.ID || v.Note != "hold what is new" || v.Program.Document().Unmatched != policy.EffectRequire {
 		t.Errorf("%+v", v.Policy)
 	}
 	if draft, err := d.Draft(ctx, ann); err != nil || draft.Revision != 0 {

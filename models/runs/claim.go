@@ -65,16 +65,16 @@ func (r *Runs) ClaimRun(ctx context.Context, holder string, ttl time.Duration) (
 // ready, the end of its lease for one that somebody holds. False: none.
 func (r *Runs) NextRun(ctx context.Context) (time.Time, bool, error) {
 	var ready time.Time
-	var leased *time.Time
-	err := r.db.Reads().QueryRowContext(context.WithoutCancel(ctx), nextRunQuery).Scan(&ready, &leased)
+	var leaseUntil *time.Time
+	err := r.db.Reads().QueryRowContext(context.WithoutCancel(ctx), nextRunQuery).Scan(&ready, &leaseUntil)
 	if errors.Is(err, sql.ErrNoRows) {
 		return time.Time{}, false, nil
 	}
 	if err != nil {
 		return time.Time{}, false, fmt.Errorf("look for the next run: %w", err)
 	}
-	if leased != nil && leased.After(ready) {
-		ready = *leased
+	if leaseUntil != nil && leaseUntil.After(ready) {
+		ready = *leaseUntil
 	}
 	return ready, true, nil
 }
@@ -174,9 +174,9 @@ func (t *tx) leased(run *models.Run) (bool, error) {
 	return db.Exists(t.QueryRowContext(context.Background(), leaseQuery, run.ConversationID, run.Lease, run.Holder))
 }
 
-func mayRun(leased bool, conv *models.Conversation) error {
+func mayRun(hasLease bool, conv *models.Conversation) error {
 	switch {
-	case !leased || conv == nil:
+	case !hasLease || conv == nil:
 		return models.Errorf(models.CodeConflict, "The run was taken over.")
 	case conv.PausedAt != nil:
 		return models.Errorf(models.CodeConflict, "The conversation is paused.")

@@ -146,9 +146,9 @@ func (e *runEvent) checkCutCall(input jsontext.Value) error {
 // quotedCut is as much of the beginning of a text as is kept, as a JSON string.
 func quotedCut(text string) string {
 	for most := models.MaxBeginning; ; most /= 2 {
-		quoted, err := jsontext.AppendQuote(nil, models.Cut(text, most))
-		if err != nil || len(quoted) <= models.MaxBeginning { // the text is valid UTF-8, so that nothing can fail
-			return string(quoted)
+		quote, err := jsontext.AppendQuote(nil, models.Cut(text, most))
+		if err != nil || len(quote) <= models.MaxBeginning { // the text is valid UTF-8, so that nothing can fail
+			return string(quote)
 		}
 	}
 }

@@ -22,9 +22,9 @@ func (r *report) call(e *runEvent, out *models.RunEventResult) error {
 			return err
 		}
 	}
-	var wanted *models.OutsideApproval
+	var approval *models.OutsideApproval
 	if id == "" {
-		if wanted, id, err = r.adoptOutside(e); err != nil {
+		if approval, id, err = r.adoptOutside(e); err != nil {
 			return err
 		}
 	}
@@ -43,7 +43,7 @@ func (r *report) call(e *runEvent, out *models.RunEventResult) error {
 		if err := r.earlyResult(e, out.ResponseID); err != nil {
 			return err
 		}
-		return r.reportedLate(e, a, wanted)
+		return r.reportedLate(e, a, approval)
 	}
 	out.ResponseID = id
 	return r.join(e, out)

@@ -63,18 +63,18 @@ func (r *report) wanted(e *runEvent) (*models.OutsideApproval, error) {
 // adoptOutside moves the outside approval that waits for a reported call into its
 // run: both are one row. An approval that was decided, or is being decided, stays
 // where it is; it is returned, to be linked to the call's own row.
-func (r *report) adoptOutside(e *runEvent) (wanted *models.OutsideApproval, id models.ResponseID, err error) {
-	if wanted, err = r.wanted(e); wanted == nil || err != nil {
+func (r *report) adoptOutside(e *runEvent) (approval *models.OutsideApproval, id models.ResponseID, err error) {
+	if approval, err = r.wanted(e); approval == nil || err != nil {
 		return nil, "", err
 	}
-	a, err := r.Request(wanted.ResponseID)
+	a, err := r.Request(approval.ResponseID)
 	if err != nil {
 		return nil, "", err
 	}
 	if a.StateAt(r.Now) != models.StatusPending || a.HeldUntil != nil {
-		return wanted, "", nil
+		return approval, "", nil
 	}
-	return nil, a.ID, r.AdoptOutside(r.actor, r.conv, wanted, a, e.ToolUseID)
+	return nil, a.ID, r.AdoptOutside(r.actor, r.conv, approval, a, e.ToolUseID)
 }
 
 // rejectedIn is the call of a batch that a person rejected, with a row of its own
@@ -88,9 +88,9 @@ UNION ALL SELECT a.id FROM responses r` + db.ByResponsesBatch + `
 // reportedLate does to a call that was just stored what it would have met if it
 // had been reported in time: it is linked to its approval, if that was decided
 // before, or rejected with the call before it in its batch that a person rejected.
-func (r *report) reportedLate(e *runEvent, a *models.Response, wanted *models.OutsideApproval) error {
-	if wanted != nil {
-		return r.linkDecided(e, a, wanted)
+func (r *report) reportedLate(e *runEvent, a *models.Response, approval *models.OutsideApproval) error {
+	if approval != nil {
+		return r.linkDecided(e, a, approval)
 	}
 	from, err := r.rejectedBefore(e)
 	if from == nil || err != nil {
@@ -130,13 +130,13 @@ func (r *report) joinedLate(e *runEvent, id models.ResponseID) error {
 }
 
 // linkDecided links a call to its approval that was decided, or is being decided.
-func (r *report) linkDecided(e *runEvent, a *models.Response, wanted *models.OutsideApproval) error {
-	approval, err := r.Request(wanted.ResponseID)
+func (r *report) linkDecided(e *runEvent, a *models.Response, outside *models.OutsideApproval) error {
+	approval, err := r.Request(outside.ResponseID)
 	if err != nil {
 		return err
 	}
 	delete(r.rejected, e.BatchID) // it may be this one
-	return r.LinkCall(approval, wanted, models.Match{ID: a.ID, By: models.MatchedByInput, SameInput: true})
+	return r.LinkCall(approval, outside, models.Match{ID: a.ID, By: models.MatchedByInput, SameInput: true})
 }
 
 // rejectedBefore is the call of an event's batch that a person rejected; nil:
@@ -145,7 +145,7 @@ func (r *report) rejectedBefore(e *runEvent) (*models.Approval, error) {
 	if e.BatchID == "" || r.conv.OnReject != models.OnRejectCascade {
 		return nil, nil //nolint:nilnil // none is an answer here
 	}
-	if from, looked := r.rejected[e.BatchID]; looked {
+	if from, known := r.rejected[e.BatchID]; known {
 		return from, nil
 	}
 	id, err := r.idOf(rejectedIn, r.conv.ID, e.BatchID)

@@ -171,7 +171,7 @@ func (t *tx) speak(
 		if err != nil {
 			return 0, err
 		}
-		left -= done.carried
+		left -= done.carry
 		if done.result != models.Delivered {
 			t.runs.db.Log().WarnContext(t.Caller, "a model's text was not stored as a reply",
 				slog.String("conversation", string(conv.ID)), slog.String("why", done.result))
@@ -187,17 +187,17 @@ func (t *tx) speak(
 			turn.Calls = append(turn.Calls, call)
 			continue
 		}
-		parsed, err := models.ParseToolCall(conv.ID, call.Name, []byte(calls[i].Arguments))
+		input, err := models.ParseToolCall(conv.ID, call.Name, []byte(calls[i].Arguments))
 		if err != nil {
 			call.Result = models.RefusedResult(err)
 			turn.Calls = append(turn.Calls, call)
 			continue
 		}
-		done, err := t.carryOut(run, conv, turn.Model, parsed, left)
+		done, err := t.carryOut(run, conv, turn.Model, input, left)
 		if err != nil {
 			return 0, err
 		}
-		left -= done.carried
+		left -= done.carry
 		call.Result, call.ResponseID = done.result, done.response
 		if done.response != "" {
 			turn.Open = append(turn.Open, done.response)
@@ -212,7 +212,7 @@ func (t *tx) speak(
 type carriedOut struct {
 	result   string
 	response models.ResponseID
-	carried  int64 // what its response carries of the energy that was spent before
+	carry    int64 // what its response carries of the energy that was spent before
 }
 
 // carryOut does one call, whose response carries the energy that was spent before.
@@ -234,9 +234,9 @@ func (t *tx) carryOut(
 			return asResult(err)
 		}
 		if in.Kind == models.KindReply {
-			return carriedOut{result: models.Delivered, carried: prepaid}, nil
+			return carriedOut{result: models.Delivered, carry: prepaid}, nil
 		}
-		return carriedOut{response: a.ID, carried: prepaid}, nil
+		return carriedOut{response: a.ID, carry: prepaid}, nil
 	}
 	request, err := t.WishBudget(actor, conv, call.Change, "")
 	if err != nil {
@@ -250,14 +250,14 @@ func (t *tx) carryOut(
 
 // asResult turns a refusal into a call's result.
 func asResult(err error) (carriedOut, error) {
-	refused, spoils := db.Refused(err)
-	if refused == nil {
-		refused = spoils
+	refusal, spoils := db.Refused(err)
+	if refusal == nil {
+		refusal = spoils
 	}
-	if models.ErrorCode(refused) == models.CodeInternal {
-		return carriedOut{}, refused
+	if models.ErrorCode(refusal) == models.CodeInternal {
+		return carriedOut{}, refusal
 	}
-	return carriedOut{result: models.RefusedResult(refused)}, nil
+	return carriedOut{result: models.RefusedResult(refusal)}, nil
 }
 
 func (t *tx) addTurn(turn *models.Turn) error {

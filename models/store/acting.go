@@ -22,9 +22,9 @@ import (
 
 // substitutions are who acts for whom, cached by the writer: without any, an ask and a vote cost nothing more.
 type substitutions struct {
-	accepted map[[2]models.UserID]bool  // of a substitute, for whom
-	handed   map[models.ResponseID]bool // pending requests that are handed over; some have been settled since
-	absences []models.Absence           // with a substitute, that run or are planned, or whose end was not taken yet
+	accepted  map[[2]models.UserID]bool  // of a substitute, for whom
+	handOvers map[models.ResponseID]bool // pending requests that are handed over; some have been settled since
+	absences  []models.Absence           // with a substitute, that run or are planned, or whose end was not taken yet
 }
 
 // substitutionTables are those of which substitutions consist.
@@ -38,7 +38,7 @@ const (
 )
 
 func readSubstitutions(q *gorm.DB) (*substitutions, error) {
-	out := &substitutions{accepted: map[[2]models.UserID]bool{}, handed: map[models.ResponseID]bool{}}
+	out := &substitutions{accepted: map[[2]models.UserID]bool{}, handOvers: map[models.ResponseID]bool{}}
 	var pairs []models.Substitute
 	if err := q.Raw(acceptedPairs).Scan(&pairs).Error; err != nil {
 		return nil, fmt.Errorf("read substitutes: %w", err)
@@ -46,12 +46,12 @@ func readSubstitutions(q *gorm.DB) (*substitutions, error) {
 	for _, p := range pairs {
 		out.accepted[[2]models.UserID{p.SubstituteID, p.UserID}] = true
 	}
-	var handed []models.ResponseID
-	if err := q.Raw(handedPending).Scan(&handed).Error; err != nil {
+	var ids []models.ResponseID
+	if err := q.Raw(handedPending).Scan(&ids).Error; err != nil {
 		return nil, fmt.Errorf("look for hand-overs: %w", err)
 	}
-	for _, id := range handed {
-		out.handed[id] = true
+	for _, id := range ids {
+		out.handOvers[id] = true
 	}
 	if err := q.Raw(openAbsences).Scan(&out.absences).Error; err != nil {
 		return nil, fmt.Errorf("read absences: %w", err)
@@ -61,12 +61,12 @@ func readSubstitutions(q *gorm.DB) (*substitutions, error) {
 }
 
 // True if no one has any request for another person.
-func (w *substitutions) nobody() bool { return len(w.handed) == 0 && len(w.absences) == 0 }
+func (w *substitutions) nobody() bool { return len(w.handOvers) == 0 && len(w.absences) == 0 }
 
 // True if no one has this request for another person. An absence that is over counts until its end is stored: until
 // then the substitute has the request but may not act on it.
 func (w *substitutions) nobodyHas(id models.ResponseID) bool {
-	return !w.handed[id] && len(w.absences) == 0
+	return !w.handOvers[id] && len(w.absences) == 0
 }
 
 // substitutions reads who acts for whom, unless it is known.
@@ -128,7 +128,7 @@ func (c rightsReader) delegations(r *models.Response, to models.UserID) ([]deleg
 }
 
 func (c rightsReader) handedOver(r *models.Response) ([]delegation, error) {
-	if out, ok := c.read.handedOver(r.ID); ok || !c.handed[r.ID] {
+	if out, ok := c.read.handedOver(r.ID); ok || !c.handOvers[r.ID] {
 		return slices.Clone(out), nil
 	}
 	var out []delegation
@@ -207,7 +207,7 @@ func (t *Tx) rerouteOne(actor models.Actor, a *models.Approval) error {
 	if err != nil {
 		return err
 	}
-	wanted, err := c.standInsOf(&a.Response)
+	standIns, err := c.standInsOf(&a.Response)
 	if err != nil {
 		return err
 	}
@@ -224,16 +224,16 @@ func (t *Tx) rerouteOne(actor models.Actor, a *models.Approval) error {
 		}
 	}
 	for _, user := range have {
-		if _, still := wanted[user]; !still && user != holds {
+		if _, still := standIns[user]; !still && user != holds {
 			idle = append(idle, user)
 		}
-		delete(wanted, user)
+		delete(standIns, user)
 	}
 	if err := t.unroute(actor, a, idle); err != nil {
 		return err
 	}
-	for _, user := range slices.Sorted(maps.Keys(wanted)) {
-		if err := t.routeFor(actor, a, user, wanted[user]); err != nil {
+	for _, user := range slices.Sorted(maps.Keys(standIns)) {
+		if err := t.routeFor(actor, a, user, standIns[user]); err != nil {
 			return err
 		}
 	}

@@ -11,13 +11,13 @@ import (
 // activity is one line of the log: a request that was asked, or how one ended. It
 // holds names, never inputs nor what people wrote.
 type activity struct {
-	text      string
-	approval  *models.Approval
-	outcome   string
-	cause     models.Cause
-	by        models.Actor
-	waited    time.Duration
-	hasWaited bool
+	text        string
+	approval    *models.Approval
+	outcome     string
+	cause       models.Cause
+	by          models.Actor
+	waitTime    time.Duration
+	hasWaitTime bool
 }
 
 // outcomeTexts are the lines of the final states.
@@ -58,7 +58,7 @@ func (t *Tx) logOutcome(by models.Actor, a *models.Approval) {
 	}
 	l := activity{text: outcomeTexts[a.Status()], approval: a, outcome: string(a.Status()), cause: a.Cause, by: by}
 	if a.ApprovalRequestedAt != nil && a.ApprovalTimestamp != nil {
-		l.waited, l.hasWaited = a.ApprovalTimestamp.Sub(*a.ApprovalRequestedAt), true
+		l.waitTime, l.hasWaitTime = a.ApprovalTimestamp.Sub(*a.ApprovalRequestedAt), true
 	}
 	t.activity = append(t.activity, l)
 }
@@ -80,8 +80,8 @@ func (s *Store) logActivity(ctx context.Context, lines []activity) {
 			attrs = append(attrs, slog.String("cause", string(l.cause)))
 		}
 		attrs = append(attrs, slog.String("by", string(l.by.Kind)), slog.String("who", l.by.Name))
-		if l.hasWaited {
-			attrs = append(attrs, slog.Duration("waited", l.waited))
+		if l.hasWaitTime {
+			attrs = append(attrs, slog.Duration("waited", l.waitTime))
 		}
 		s.log.LogAttrs(ctx, slog.LevelInfo, l.text, attrs...) //nolint:sloglint // one of a few constants
 	}

@@ -63,7 +63,7 @@ func (t *Tx) spendOfAgent(agent models.AgentID, energy int64) (fits bool, err er
 		if db.ExactlyOne(n) {
 			return true, t.addAgentEnergy(agent, energy)
 		}
-		if moved, err := t.moveWindow(agent, limit.Hours); !moved || err != nil {
+		if ok, err := t.moveWindow(agent, limit.Hours); !ok || err != nil {
 			return false, err
 		}
 	}
@@ -109,7 +109,7 @@ func (t *Tx) agentLimit() (*policy.BudgetPerAgent, error) {
 
 // moveWindow adds up an agent's window again if the stored sum is of another minute; moved is false if it is of this
 // one.
-func (t *Tx) moveWindow(agent models.AgentID, hours int) (moved bool, err error) {
+func (t *Tx) moveWindow(agent models.AgentID, hours int) (ok bool, err error) {
 	now := minuteOf(t.Now)
 	current, err := db.Exists(t.QueryRowContext(context.Background(), windowIsCurrent, agent, now, hours))
 	if current || err != nil {
@@ -192,7 +192,7 @@ func (s *Store) agentBudgets(
 	if err != nil {
 		return nil, err
 	}
-	limit := p.Compiled.BudgetPerAgent()
+	limit := p.Program.BudgetPerAgent()
 	if limit == nil {
 		return nil, nil
 	}

@@ -16,7 +16,7 @@ import (
 // and freezes in the row who may approve it: people as they are now, groups by name. It
 // returns whom the request is routed to besides the owner, and whether anybody at all is
 // able to approve.
-func (t *Tx) whoDecides(r *models.Response, j policy.Judgement) (routed []models.UserID, able bool, err error) {
+func (t *Tx) whoDecides(r *models.Response, j policy.Judgement) (reviewers []models.UserID, able bool, err error) {
 	who := models.Approvers{ReviewersOnly: j.ReviewersOnly, SelfApproval: j.SelfApproval, NoSubstitutes: j.NoSubstitutes}
 	asked := models.NamedAs("")
 	if j.Only != nil {
@@ -29,11 +29,11 @@ func (t *Tx) whoDecides(r *models.Response, j policy.Judgement) (routed []models
 	}
 	for _, p := range named {
 		if p.ID != r.OwnerID {
-			routed = append(routed, p.ID)
+			reviewers = append(reviewers, p.ID)
 		}
 	}
 	who.Named = naming(named, groups, asked)
-	if routed, err = t.andMembers(r, routed, groups); err != nil {
+	if reviewers, err = t.andMembers(r, reviewers, groups); err != nil {
 		return nil, false, err
 	}
 	if j.Only != nil {
@@ -53,17 +53,17 @@ func (t *Tx) whoDecides(r *models.Response, j policy.Judgement) (routed []models
 		r.SetApprovers(who)
 	}
 	if who.Limited() {
-		able, err = t.canApprove(r, routed)
-		return routed, able, err
+		able, err = t.canApprove(r, reviewers)
+		return reviewers, able, err
 	}
-	if able, err = t.Enabled(r.OwnerID); err != nil || able || len(routed) > 0 {
-		return routed, able || len(routed) > 0, err
+	if able, err = t.Enabled(r.OwnerID); err != nil || able || len(reviewers) > 0 {
+		return reviewers, able || len(reviewers) > 0, err
 	}
 	if able, err = db.Exists(t.Row(t.s.hot.anyAdmin)); err != nil || able {
-		return routed, able, err
+		return reviewers, able, err
 	}
 	able, err = t.laterAble(r)
-	return routed, able, err
+	return reviewers, able, err
 }
 
 // naming are people and groups as a request freezes them.
@@ -92,15 +92,15 @@ func splitReviewers(reviewers []string) (emails, groups []string) {
 }
 
 // andMembers adds the members of groups to those a request is routed to, but for its owner.
-func (t *Tx) andMembers(r *models.Response, routed []models.UserID, groups []string) ([]models.UserID, error) {
+func (t *Tx) andMembers(r *models.Response, reviewers []models.UserID, groups []string) ([]models.UserID, error) {
 	members, err := t.s.People.EnabledMembers(t.Tx, groups)
 	for _, id := range members {
-		if id != r.OwnerID && !slices.Contains(routed, id) {
-			routed = append(routed, id)
+		if id != r.OwnerID && !slices.Contains(reviewers, id) {
+			reviewers = append(reviewers, id)
 		}
 	}
-	slices.Sort(routed)
-	return routed, err
+	slices.Sort(reviewers)
+	return reviewers, err
 }
 
 // named are the enabled people among e-mails.
@@ -108,12 +108,12 @@ func (t *Tx) named(emails []string) ([]models.Approver, error) {
 	if len(emails) == 0 {
 		return nil, nil
 	}
-	folded := make([]string, len(emails))
+	folds := make([]string, len(emails))
 	for i, email := range emails {
-		folded[i] = people.FoldEmail(email)
+		folds[i] = people.FoldEmail(email)
 	}
 	var found []models.Approver
-	if err := t.Gorm().Model(&models.User{}).Select("id, email").Where("email IN ? AND disabled_at IS NULL", folded).
+	if err := t.Gorm().Model(&models.User{}).Select("id, email").Where("email IN ? AND disabled_at IS NULL", folds).
 		Order("id").Scan(&found).Error; err != nil {
 		return nil, fmt.Errorf("resolve reviewers: %w", err)
 	}
@@ -131,7 +131,7 @@ const (
 
 // canApprove reports whether anybody who is enabled may approve a request whose
 // rule makes a demand. routed are those to whom it goes besides its owner.
-func (t *Tx) canApprove(r *models.Response, routed []models.UserID) (bool, error) {
+func (t *Tx) canApprove(r *models.Response, reviewers []models.UserID) (bool, error) {
 	if later, err := t.laterAble(r); err != nil || later {
 		return later, err
 	}
@@ -144,7 +144,7 @@ func (t *Tx) canApprove(r *models.Response, routed []models.UserID) (bool, error
 		if id == r.OwnerID && who.SelfApproval == models.SelfNever {
 			continue
 		}
-		if id == r.OwnerID || slices.Contains(routed, id) {
+		if id == r.OwnerID || slices.Contains(reviewers, id) {
 			return true, nil
 		}
 		// A template that the agent named limits who approves, but routes the request to no one.
@@ -251,11 +251,11 @@ func (t *Tx) endIfStranded(a *models.Approval) error {
 	if a.Status() != models.StatusPending || a.HeldUntil != nil || a.UpstreamID != nil || !a.Approvers().Limited() {
 		return nil
 	}
-	var routed []models.UserID
-	if err := t.Gorm().Raw(reviewersOf, a.ID).Scan(&routed).Error; err != nil {
+	var reviewers []models.UserID
+	if err := t.Gorm().Raw(reviewersOf, a.ID).Scan(&reviewers).Error; err != nil {
 		return fmt.Errorf("read reviewers: %w", err)
 	}
-	if able, err := t.canApprove(&a.Response, routed); err != nil || able {
+	if able, err := t.canApprove(&a.Response, reviewers); err != nil || able {
 		return err
 	}
 	if a.PastDeadline(t.Now) {
@@ -317,7 +317,7 @@ var (
 // tellDeciders tells those who may decide a pending request, and all who look at
 // it, that something about it changed. It returns whom it was routed to, beside
 // the owner: they read the entry too.
-func (t *Tx) tellDeciders(a *models.Approval) (routed []models.UserID, err error) {
+func (t *Tx) tellDeciders(a *models.Approval) (reviewers []models.UserID, err error) {
 	var all []models.UserID
 	if err := t.Gorm().Raw(listDeciders, a.ID, a.OwnerID, a.ApprovalTimeoutAt).Scan(&all).Error; err != nil {
 		return nil, fmt.Errorf("read deciders: %w", err)
@@ -326,8 +326,8 @@ func (t *Tx) tellDeciders(a *models.Approval) (routed []models.UserID, err error
 	for _, user := range all {
 		t.Publish(events.InboxOf(string(user)))
 		if user != a.OwnerID {
-			routed = append(routed, user)
+			reviewers = append(reviewers, user)
 		}
 	}
-	return routed, nil
+	return reviewers, nil
 }

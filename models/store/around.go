@@ -31,7 +31,7 @@ func (s *Store) aroundPolicy(ctx context.Context, a *models.Approval, out *model
 	if err != nil {
 		return err
 	}
-	doc := now.Compiled.Document()
+	doc := now.Program.Document()
 	if a.UpstreamID == nil {
 		out.UndoFor = doc.UndoSeconds.For(a.Risk)
 		out.MaxPause = time.Duration(doc.MaxPauseMinutes) * time.Minute
@@ -51,17 +51,17 @@ func (s *Store) aroundPolicy(ctx context.Context, a *models.Approval, out *model
 			return err
 		}
 	}
-	out.RejectReasons = then.Compiled.RejectReasons(a.PolicyRule, a.Template)
+	out.RejectReasons = then.Program.RejectReasons(a.PolicyRule, a.Template)
 	out.PolicyChange = then.Version != now.Version
 	call, err := s.CallOf(ctx, a)
 	if err != nil {
 		return err
 	}
-	was := then.Compiled.Judge(call)
-	if at := s.Now(); now.Compiled.GateOff(call.At) && !now.Compiled.GateOff(at) {
+	was := then.Program.Judge(call)
+	if at := s.Now(); now.Program.GateOff(call.At) && !now.Program.GateOff(at) {
 		call.At = at // it was off at the time of the ask, and is on by now
 	}
-	j := now.Compiled.Judge(call)
+	j := now.Program.Judge(call)
 	out.Now = models.PolicyResult{
 		Effect: string(j.Effect), Rule: j.Rule, Reason: j.Reason, Risk: j.Risk, Version: now.Version,
 		Differs: j.Effect != was.Effect || j.Rule != was.Rule || j.Reason != was.Reason || j.Risk != was.Risk ||

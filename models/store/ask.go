@@ -27,12 +27,12 @@ func (s *Store) Ask(ctx context.Context, actor models.Actor, in models.AskInput)
 	if err != nil {
 		return nil, err
 	}
-	judged, err := s.judgeAhead(ctx, actor, q)
+	early, err := s.judgeAhead(ctx, actor, q)
 	if err != nil {
 		return nil, err
 	}
 	var out *models.Approval
-	err = s.writeBy(ctx, s.db.WriteAnyway, judged, func(t *Tx) error {
+	err = s.writeBy(ctx, s.db.WriteAnyway, early, func(t *Tx) error {
 		standing, conv, err := t.findAsk(actor, q)
 		if err != nil {
 			return err
@@ -72,10 +72,10 @@ func (s *Store) Ask(ctx context.Context, actor models.Actor, in models.AskInput)
 // as running before the row is in it. Codes: budget_exhausted.
 func (t *Tx) place(
 	actor models.Actor, q *asked, a *models.Approval, conv *models.Conversation,
-) (running bool, err error) {
+) (runs bool, err error) {
 	if conv == nil && q.namesNone() {
-		if running, placed, err := t.placeAtRest(actor, a); placed || err != nil {
-			return running, err
+		if runs, ok, err := t.placeAtRest(actor, a); ok || err != nil {
+			return runs, err
 		}
 		if conv, err = scanConversation(t.Row(t.s.hot.conversationByRest, actor.ID)); err != nil {
 			return false, err
@@ -92,12 +92,12 @@ func (t *Tx) place(
 	a.ConversationID, a.RunID, a.ConversationTitle = conv.ID, conv.RunID, conv.Title
 	next, err := t.spend(actor, conv.ID, a.Energy)
 	a.Sequence = next.sequence
-	return next.running, err
+	return next.runs, err
 }
 
 // judged writes the policy's outcome into the row (I12) and returns who it was
 // routed to.
-func (t *Tx) judged(a *models.Approval, q *asked, j policy.Judgement, deadline time.Time) ([]models.UserID, error) {
+func (t *Tx) applyJudgement(a *models.Approval, q *asked, j policy.Judgement, deadline time.Time) ([]models.UserID, error) {
 	stop, err := t.stopOf(a.AgentID)
 	if err != nil {
 		return nil, err
@@ -133,12 +133,12 @@ func (t *Tx) judged(a *models.Approval, q *asked, j policy.Judgement, deadline t
 		return nil, nil
 	}
 	a.SetTemplates(j.Checklist, j.Text)
-	begun := &struct { // one value, for one allocation
+	wait := &struct { // one value, for one allocation
 		status models.Status
 		at     time.Time
 	}{models.StatusPending, t.Now}
-	a.ApprovalStatus, a.RequiresApproval = &begun.status, true
-	a.ApprovalRequestedAt, a.ApprovalTimeoutAt = &begun.at, deadline
+	a.ApprovalStatus, a.RequiresApproval = &wait.status, true
+	a.ApprovalRequestedAt, a.ApprovalTimeoutAt = &wait.at, deadline
 	return reviewers, nil
 }
 
@@ -188,7 +188,7 @@ func (q *asked) checkTimeout(p *policy.Policy) error {
 
 func (t *Tx) addResponse(r *models.Response) error {
 	r.Asked, r.SelfApproval = r.Kind != models.KindReply, selfApproval(r)
-	return t.insertResponse(insertAsked, t.s.hot.addWholeResponse, t.s.hot.addResponse, r)
+	return t.insertResponse(askInsertion, t.s.hot.addWholeResponse, t.s.hot.addResponse, r)
 }
 
 // insertResponse is the only way to store a new response: it refuses one whose approval
@@ -305,11 +305,11 @@ type askedEntry struct {
 
 // askedData is the entry of a request. running is how its conversation was shown before it; false if the request waits
 // for no person.
-func askedData(a *models.Approval, reviewers []models.UserID, running bool) askedEntry {
+func askedData(a *models.Approval, reviewers []models.UserID, runs bool) askedEntry {
 	e := askedEntry{
 		Kind: a.Kind, Tool: a.ToolName, Sequence: a.Sequence, Digest: a.Digest, Risk: a.Risk, Status: string(a.Status()),
 		Cause: a.Cause, Version: a.PolicyVersion, Rule: a.PolicyRule, Energy: a.Energy, Grant: a.GrantID,
-		Reason: models.DigestOfText(a.Feedback()), Conversation: waitBegins(a, running),
+		Reason: models.DigestOfText(a.Feedback()), Conversation: waitBegins(a, runs),
 		NoSubstitutes: a.NoSubstitutes, Template: a.Template, Checklist: models.DigestOfText(a.ChecklistJSON),
 		TemplateText: models.DigestOfText(a.TemplateText),
 	}

@@ -28,7 +28,7 @@ type ask struct {
 	deadline  time.Time
 	a         *models.Approval
 	reviewers []models.UserID // to whom it goes, beside its owner
-	running   bool            // how its conversation is shown before the request waits in it
+	runs      bool            // how its conversation is shown before the request waits in it
 }
 
 // askStages are the way of a request, in order: each uses what those before it have set.
@@ -113,21 +113,21 @@ func costOf(q *asked, j policy.Judgement) int64 {
 }
 
 func (x *ask) setOutcome() (err error) {
-	x.reviewers, err = x.judged(x.a, x.q, x.judgement, x.deadline)
+	x.reviewers, err = x.applyJudgement(x.a, x.q, x.judgement, x.deadline)
 	return err
 }
 
 func (x *ask) place() (err error) {
 	switch {
 	case x.reported == nil:
-		x.running, err = x.Tx.place(x.actor, x.q, x.a, x.conv)
+		x.runs, err = x.Tx.place(x.actor, x.q, x.a, x.conv)
 	case x.a.Energy == 0:
-		x.running, err = x.isRunning(x.a.ConversationID)
+		x.runs, err = x.isRunning(x.a.ConversationID)
 	default:
 		// The sequence that comes with it stays unused: the call has its own.
-		var next taken
+		var next place
 		next, err = x.spend(x.actor, x.a.ConversationID, x.a.Energy)
-		x.running = next.running
+		x.runs = next.runs
 	}
 	return err
 }
@@ -157,7 +157,7 @@ func (t *Tx) updateReported(r *models.Response) error {
 	for _, m := range r.Explanation.Members() {
 		args = append(args, *m.Text)
 	}
-	n, err := t.Exec(t.s.hot.judgeReported, append(args, r.ID)...)
+	n, err := t.Exec(t.s.hot.judgeReport, append(args, r.ID)...)
 	if err != nil {
 		return fmt.Errorf("judge reported call: %w", err)
 	}
@@ -190,7 +190,7 @@ func (x *ask) tell() error {
 
 func (x *ask) record() error {
 	return x.Record(x.actor, askAction(x.a), ledger.SubjectOf(&x.a.Response, x.reviewers),
-		askedData(x.a, x.reviewers, x.running))
+		askedData(x.a, x.reviewers, x.runs))
 }
 
 func (x *ask) substitute() error { return x.reroute(models.System("policy"), x.a) }

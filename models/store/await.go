@@ -154,11 +154,11 @@ func (s *Store) Await(
 }
 
 // EndWaits makes open and future waits return the current row: the first step of a shutdown.
-func (s *Store) EndWaits() { s.endOnce.Do(func() { close(s.ending) }) }
+func (s *Store) EndWaits() { s.endOnce.Do(func() { close(s.end) }) }
 
 // WaitsEnded is closed once EndWaits was called: a row that a wait returns pending from then
 // on was not waited for to the end.
-func (s *Store) WaitsEnded() <-chan struct{} { return s.ending }
+func (s *Store) WaitsEnded() <-chan struct{} { return s.end }
 
 // Waiters counts the callers that are blocked in Await now.
 func (s *Store) Waiters() int { return s.waiters.len() }
@@ -178,11 +178,11 @@ type Watch struct {
 
 	over   atomic.Bool // the wait is over: answer with the current row
 	check  bool        // the credential is to be looked at: something about access changed
-	ending bool        // the server stops
+	stops  bool        // the server stops
 	closed bool        // the request is settled
 	enters bool        // it is noted that the agent waits
 
-	begun time.Time
+	start time.Time
 	way   string        // by which the agent waits
 	notes bool          // a question about the request ends it too
 	seen  models.NoteID // but not this one, which the caller has
@@ -216,7 +216,7 @@ func (s *Store) Watch(
 	w.end = time.AfterFunc(wait, func() { w.over.Store(true); w.rouse() })
 	w.reread = time.AfterFunc(rereadEvery, w.rouse)
 	s.waiters.add(actor, id, w.outcome, w.notes)
-	w.begun = s.db.Now()
+	w.start = s.db.Now()
 	w.logWait("wait begun", slog.Duration("longest", wait))
 	return w
 }
@@ -240,7 +240,7 @@ func (w *Watch) Close() {
 	}
 	w.end.Stop()
 	w.reread.Stop()
-	w.logWait("wait ended", slog.Duration("waited", w.s.db.Now().Sub(w.begun)))
+	w.logWait("wait ended", slog.Duration("waited", w.s.db.Now().Sub(w.start)))
 }
 
 // Look reads the request. done says that it is the answer: it is settled, has a new question, or
@@ -259,12 +259,12 @@ func (w *Watch) Look(ctx context.Context) (a *models.Approval, done bool, err er
 	if err != nil {
 		return nil, false, err
 	}
-	if over || w.ending || r.StateAt(w.s.db.Now()) != models.StatusPending || w.asked(r) {
+	if over || w.stops || r.StateAt(w.s.db.Now()) != models.StatusPending || w.asked(r) {
 		if a, err = w.s.Requests.Approval(ctx, w.actor, w.id); err != nil {
 			return nil, false, err
 		}
 		w.closed = a.Status() != models.StatusPending
-		if done = over || w.ending || w.closed || w.asked(&a.Response); done {
+		if done = over || w.stops || w.closed || w.asked(&a.Response); done {
 			return a, true, nil
 		}
 		r = &a.Response // a decision in time was being committed, and was not: see Approval
@@ -336,8 +336,8 @@ func (w *Watch) Sleep(ctx context.Context) (*models.Approval, error) {
 		return a, nil
 	case <-w.again:
 		w.check = true
-	case <-w.s.ending:
-		w.ending = true
+	case <-w.s.end:
+		w.stops = true
 	case <-ctx.Done():
 		return nil, ctx.Err() //nolint:wrapcheck // the caller's own
 	}
@@ -370,7 +370,7 @@ func (s *Store) AwaitHistory(
 		case <-reread.C:
 		case <-end.C:
 			return h, nil
-		case <-s.ending:
+		case <-s.end:
 			return h, nil
 		case <-ctx.Done():
 			return nil, ctx.Err() //nolint:wrapcheck // the caller's own

@@ -68,7 +68,7 @@ func (t *Tx) WishBudget(
 		why = fmt.Sprintf("The agent asks to raise the energy budget from %d to %d; %d are spent.", *conv.EnergyBudget, next,
 			conv.EnergyUsed)
 	}
-	refused := conv.BudgetRefused
+	hadRefusal := conv.BudgetRefused
 	request, err := t.requestBudget(actor, conv, next, why)
 	if err != nil {
 		return nil, err
@@ -79,7 +79,7 @@ func (t *Tx) WishBudget(
 			Text: fmt.Sprintf("A budget of %s is asked for already and waits for a person; nothing was changed. Wait for it, or cancel it and ask again.", budgetWanted(request)),
 		}
 	}
-	if refused != nil && *refused == request.ID {
+	if hadRefusal != nil && *hadRefusal == request.ID {
 		return nil, &models.Error{
 			Code: models.CodeAlreadyDecided, Approval: request,
 			Text: "More budget was requested and rejected; nobody is asked again until the budget changes or a person writes.",
@@ -219,7 +219,7 @@ func (t *Tx) requestBudget(
 	if err != nil {
 		return nil, err
 	}
-	a, err := t.addJudged(actor, conv, r, terms{passing: small})
+	a, err := t.addJudged(actor, conv, r, terms{waitless: small})
 	if err != nil {
 		return nil, err
 	}

@@ -158,7 +158,7 @@ func (t *Tx) cascadeTo(actor models.Actor, from *models.Approval, id models.Resp
 	var left ending // of a call without a request: nothing
 	if pending {
 		left, err = settle(actor, a)
-		entry.Conversation = waitEnds(left.running)
+		entry.Conversation = waitEnds(left.runs)
 	} else {
 		err = t.rejectOpen(actor, a)
 	}
@@ -309,6 +309,6 @@ func (t *Tx) endAs(
 func (t *Tx) recordEnd(actor models.Actor, a *models.Approval, left ending) error {
 	return t.Record(actor, "approval."+string(a.Status()), ledger.SubjectOf(&a.Response, left.readers), settledEntry{
 		Digest: a.Digest, Status: a.Status(), Cause: a.Cause, Reason: models.DigestOfText(a.Feedback()),
-		Conversation: waitEnds(left.running),
+		Conversation: waitEnds(left.runs),
 	})
 }

@@ -266,17 +266,17 @@ const (
 )
 
 // isRunning reports whether a conversation is shown as running now.
-func (t *Tx) isRunning(id models.ConversationID) (running bool, err error) {
-	if err := t.Row(t.s.hot.isRunning, id).Scan(&running); err != nil {
+func (t *Tx) isRunning(id models.ConversationID) (runs bool, err error) {
+	if err := t.Row(t.s.hot.runs, id).Scan(&runs); err != nil {
 		return false, fmt.Errorf("read status: %w", err)
 	}
-	return running, nil
+	return runs, nil
 }
 
 // waitBegins is the change of status that a request brings as the first in its
 // conversation; nil: there is none. running is from before it was stored.
-func waitBegins(a *models.Approval, running bool) *models.StatusChange {
-	if !running || a.Status() != models.StatusPending {
+func waitBegins(a *models.Approval, runs bool) *models.StatusChange {
+	if !runs || a.Status() != models.StatusPending {
 		return nil
 	}
 	return &models.StatusChange{Old: models.ConversationRunning, New: models.ConversationWaitingInput}
@@ -284,16 +284,16 @@ func waitBegins(a *models.Approval, running bool) *models.StatusChange {
 
 // waitEnds is the change of status that the last outcome of a conversation brings;
 // nil: there is none. running is from after it.
-func waitEnds(running bool) *models.StatusChange {
-	if !running {
+func waitEnds(runs bool) *models.StatusChange {
+	if !runs {
 		return nil
 	}
 	return &models.StatusChange{Old: models.ConversationWaitingInput, New: models.ConversationRunning}
 }
 
 // waitEndsFor is waitEnds where a row has left its conversation for another.
-func waitEndsFor(a *models.Approval, running bool) *models.StatusChange {
-	return waitEnds(running && a.Status() == models.StatusPending)
+func waitEndsFor(a *models.Approval, runs bool) *models.StatusChange {
+	return waitEnds(runs && a.Status() == models.StatusPending)
 }
 
 // ShowStatus turns the stored status of a conversation into the one that readers

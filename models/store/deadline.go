@@ -55,9 +55,9 @@ func (t *Tx) setClock(a *models.Approval, to clock) error {
 	if err := t.escalationPauses(a, to); err != nil {
 		return err
 	}
-	moved := !to.deadline.Equal(a.ApprovalTimeoutAt)
+	isNew := !to.deadline.Equal(a.ApprovalTimeoutAt)
 	a.ApprovalTimeoutAt, a.PausedLeft, a.OpenNote = to.deadline, to.left, to.open
-	if moved {
+	if isNew {
 		return t.noticesMove(a)
 	}
 	return nil
@@ -161,7 +161,7 @@ func (t *Tx) expireNow(a *models.Approval) error {
 	return t.Record(expirer, "approval.expired", ledger.SubjectOf(&a.Response, left.readers),
 		settledEntry{
 			Digest: a.Digest, Status: models.StatusExpired, Cause: a.Cause, Reason: models.DigestOfText(a.Feedback()),
-			Conversation: waitEnds(left.running),
+			Conversation: waitEnds(left.runs),
 		})
 }
 

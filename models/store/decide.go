@@ -176,7 +176,7 @@ func (t *Tx) settleByVote(actor models.Actor, a *models.Approval, v *models.Vote
 	if err := t.Record(actor, "approval."+string(status), ledger.SubjectOf(&a.Response, left.readers), settledEntry{
 		Digest: a.Digest, Status: status, Cause: a.Cause, Verdict: v.Verdict, Edited: v.InputDigest,
 		Reason: models.DigestOfText(v.Reason), Answer: models.DigestOfText(a.Answer), Seen: v.SeenDigest != "",
-		Checked: v.Ticked(), Behalf: v.BehalfOf, ForName: v.BehalfName, Conversation: waitEnds(left.running),
+		Checked: v.Ticked(), Behalf: v.BehalfOf, ForName: v.BehalfName, Conversation: waitEnds(left.runs),
 	}); err != nil {
 		return nil, err
 	}
@@ -214,7 +214,7 @@ type settledEntry struct {
 // ending is what a row that has left pending leaves behind.
 type ending struct {
 	readers []models.UserID // out of whose inboxes it was taken, beside its owner's
-	running bool            // its conversation is shown as running now
+	runs    bool            // its conversation is shown as running now
 }
 
 // settle is the one UPDATE that leaves pending, with what hangs on it.
@@ -279,11 +279,11 @@ func (t *Tx) routedTo(r *models.Response) (out []models.UserID, err error) {
 func (t *Tx) clearInboxes(a *models.Approval) (out ending, err error) {
 	t.Publish(events.InboxOfAdmins, events.Approval(string(a.ID)), events.Agent(string(a.AgentID)),
 		events.Conversation(string(a.ConversationID)))
-	routed, err := t.routedTo(&a.Response)
+	reviewers, err := t.routedTo(&a.Response)
 	if err != nil {
 		return ending{}, err
 	}
-	for _, user := range append([]models.UserID{a.OwnerID}, routed...) {
+	for _, user := range append([]models.UserID{a.OwnerID}, reviewers...) {
 		n, err := t.Exec(t.s.hot.dropDecider, user, a.ApprovalTimeoutAt, a.ID)
 		if err != nil {
 			return ending{}, fmt.Errorf("clear inboxes: %w", err)
@@ -296,7 +296,7 @@ func (t *Tx) clearInboxes(a *models.Approval) (out ending, err error) {
 			out.readers = append(out.readers, user)
 		}
 	}
-	if out.running, err = t.isRunning(a.ConversationID); err != nil {
+	if out.runs, err = t.isRunning(a.ConversationID); err != nil {
 		return ending{}, err
 	}
 	if len(out.readers) == 0 {

@@ -181,7 +181,7 @@ func (t *Tx) resolveHeld(a *models.Approval, end models.DeliveryEnd) error {
 	}
 	return t.Record(system, "approval.resolved", ledger.SubjectOf(&a.Response, left.readers), settledEntry{
 		Digest: a.Digest, Status: status, Cause: cause, Reason: models.DigestOfText(a.Feedback()),
-		Conversation: waitEnds(left.running),
+		Conversation: waitEnds(left.runs),
 	})
 }
 

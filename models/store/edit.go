@@ -149,8 +149,8 @@ func (t *Tx) checkApprover(actor models.Actor, a *models.Approval, vote *models.
 	if err := t.mayApprove(actor, a, vote); err != nil {
 		return err
 	}
-	alone, err := t.allows(now.Approvers(), now.OwnerID, actor.UserID())
-	if err == nil && !alone {
+	suffices, err := t.allows(now.Approvers(), now.OwnerID, actor.UserID())
+	if err == nil && !suffices {
 		vote.WaitFor(now.Approvers())
 	}
 	return err
@@ -182,12 +182,12 @@ func (t *Tx) mayApprove(actor models.Actor, a *models.Approval, vote *models.Vot
 
 // signedBefore reports whether somebody else, who may approve a request, has signed the same edit.
 func (t *Tx) signedBefore(c rightsReader, a *models.Approval, vote *models.Vote) (bool, error) {
-	proposed, err := t.waitingEdits(a.ID)
+	edits, err := t.waitingEdits(a.ID)
 	if err != nil {
 		return false, err
 	}
-	for i := range proposed {
-		v := &proposed[i]
+	for i := range edits {
+		v := &edits[i]
 		if v.UserID == vote.UserID || *v.InputDigest != *vote.InputDigest {
 			continue
 		}
@@ -221,21 +221,21 @@ func (t *Tx) proposeEdit(actor models.Actor, a *models.Approval, vote *models.Vo
 		return nil, fmt.Errorf("keep proposed edit: %w", err)
 	}
 	who, _ := vote.Waits()
-	var routed []models.UserID
+	var reviewers []models.UserID
 	var groups []string
 	for _, p := range who.Asked() {
 		switch {
 		case p.Group != "":
 			groups = append(groups, p.Group)
 		case p.ID != a.OwnerID:
-			routed = append(routed, p.ID)
+			reviewers = append(reviewers, p.ID)
 		}
 	}
-	routed, err := t.andMembers(&a.Response, routed, groups)
+	reviewers, err := t.andMembers(&a.Response, reviewers, groups)
 	if err != nil {
 		return nil, err
 	}
-	if err := t.addDeciders(&a.Response, routed); err != nil {
+	if err := t.addDeciders(&a.Response, reviewers); err != nil {
 		return nil, err
 	}
 	if err := t.reroute(actor, a); err != nil {

@@ -15,21 +15,21 @@ import (
 )
 
 // taken is a place in a conversation, and what taking it tells.
-type taken struct {
+type place struct {
 	sequence int64
-	running  bool // the conversation is shown as running: nothing in it waits yet
+	runs     bool // the conversation is shown as running: nothing in it waits yet
 }
 
 // take takes a conversation's next sequence and spends energy there, in one
 // statement; fits is false, and nothing is changed, where that would pass the
 // budget (I14).
-func (t *Tx) take(id models.ConversationID, energy int64) (next taken, fits bool, err error) {
-	err = t.ChangeRow(t.s.hot.nextSequence, energy, t.Now, id).Scan(&next.sequence, &next.running)
+func (t *Tx) take(id models.ConversationID, energy int64) (next place, fits bool, err error) {
+	err = t.ChangeRow(t.s.hot.nextSequence, energy, t.Now, id).Scan(&next.sequence, &next.runs)
 	if errors.Is(err, sql.ErrNoRows) {
-		return taken{}, false, nil
+		return place{}, false, nil
 	}
 	if err != nil {
-		return taken{}, false, fmt.Errorf("take next sequence: %w", err)
+		return place{}, false, fmt.Errorf("take next sequence: %w", err)
 	}
 	return next, true, t.touch(id)
 }
@@ -43,13 +43,13 @@ func (t *Tx) NextSequence(id models.ConversationID) (int64, error) {
 // spend is take for an agent's requests and messages. If the conversation's budget, or the agent's limit in the
 // policy, does not allow it, there is a budget request afterwards, and the error is a refusal that commits:
 // CodeBudgetExhausted with that request. If the policy lets the system approve it, the energy is spent after all.
-func (t *Tx) spend(actor models.Actor, id models.ConversationID, energy int64) (taken, error) {
+func (t *Tx) spend(actor models.Actor, id models.ConversationID, energy int64) (place, error) {
 	fits, err := t.spendOfAgent(actor.AgentID(), energy)
 	if err != nil {
-		return taken{}, err
+		return place{}, err
 	}
 	if !fits {
-		return taken{}, t.refusedByAgentBudget(actor, id, energy)
+		return place{}, t.refusedByAgentBudget(actor, id, energy)
 	}
 	next, fits, err := t.take(id, energy)
 	if fits || err != nil {
@@ -57,14 +57,14 @@ func (t *Tx) spend(actor models.Actor, id models.ConversationID, energy int64) (
 	}
 	conv, err := t.Conversation(id)
 	if err != nil {
-		return taken{}, err
+		return place{}, err
 	}
 	if conv == nil {
-		return taken{}, fmt.Errorf("take next sequence: no conversation %s", id)
+		return place{}, fmt.Errorf("take next sequence: no conversation %s", id)
 	}
 	request, err := t.AskForEnergy(actor, conv, energy)
 	if err != nil {
-		return taken{}, err
+		return place{}, err
 	}
 	if request.Status() == models.StatusApproved {
 		if next, fits, err = t.take(id, energy); fits || err != nil {
@@ -72,26 +72,26 @@ func (t *Tx) spend(actor models.Actor, id models.ConversationID, energy int64) (
 		}
 	}
 	if err := t.refundAgent(actor.AgentID(), energy); err != nil {
-		return taken{}, err
+		return place{}, err
 	}
-	return taken{}, db.Commits(exhausted(conv, energy, request))
+	return place{}, db.Commits(exhausted(conv, energy, request))
 }
 
 // placeAtRest is place for the agent's default conversation, which mostly exists and has the energy, in one step; if
 // it does not, placed is false and nothing is changed.
-func (t *Tx) placeAtRest(actor models.Actor, a *models.Approval) (running, placed bool, err error) {
+func (t *Tx) placeAtRest(actor models.Actor, a *models.Approval) (runs, ok bool, err error) {
 	if fits, err := t.spendOfAgent(actor.AgentID(), a.Energy); !fits || err != nil {
 		return false, false, err
 	}
 	err = t.ChangeRow(t.s.hot.nextOfRest, a.Energy, t.Now, actor.ID).Scan(&a.Sequence, &a.ConversationID,
-		&a.ConversationTitle, &running)
+		&a.ConversationTitle, &runs)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, false, t.refundAgent(actor.AgentID(), a.Energy)
 	}
 	if err != nil {
 		return false, false, fmt.Errorf("take next sequence: %w", err)
 	}
-	return running, true, t.touch(a.ConversationID)
+	return runs, true, t.touch(a.ConversationID)
 }
 
 func exhausted(conv *models.Conversation, energy int64, request *models.Approval) *models.Error {
@@ -111,14 +111,14 @@ func exhausted(conv *models.Conversation, energy int64, request *models.Approval
 // or for the energy that is needed if that is more.
 func (t *Tx) AskForEnergy(actor models.Actor, conv *models.Conversation, energy int64) (*models.Approval, error) {
 	standing := *conv.EnergyBudget
-	needed := conv.EnergyUsed + conv.EnergyReserved + energy
-	want := max(needed, standing+max(1, standing/2))
+	need := conv.EnergyUsed + conv.EnergyReserved + energy
+	want := max(need, standing+max(1, standing/2))
 	_, p, err := t.Policy()
 	if err != nil {
 		return nil, err
 	}
 	// What the system may still add is asked for first, where that is enough.
-	if most := standing + p.Document().AutoBudgetIncrease - conv.BudgetAdded; most >= needed {
+	if most := standing + p.Document().AutoBudgetIncrease - conv.BudgetAdded; most >= need {
 		want = min(want, most)
 	}
 	why := fmt.Sprintf("%d of %d units of energy are spent", conv.EnergyUsed, standing)

@@ -165,26 +165,26 @@ func (t *Tx) takeStep(a *models.Approval, step int) error {
 	if err := t.Changes("responses", a.ID); err != nil {
 		return err
 	}
-	taken := t.Gorm().Exec(stepTaken, step, a.ID, step)
-	if taken.Error != nil {
-		return fmt.Errorf("take step: %w", taken.Error)
+	result := t.Gorm().Exec(stepTaken, step, a.ID, step)
+	if result.Error != nil {
+		return fmt.Errorf("take step: %w", result.Error)
 	}
-	if !db.ExactlyOne(taken.RowsAffected) {
+	if !db.ExactlyOne(result.RowsAffected) {
 		return fmt.Errorf("take step %d of %s: it left pending, or took it before", step, a.ID)
 	}
 	a.Escalation = step
 	who := a.Step(step)
-	var routed []models.UserID
+	var reviewers []models.UserID
 	for _, p := range who.Asked() {
 		if p.Group == "" && p.ID != a.OwnerID {
-			routed = append(routed, p.ID)
+			reviewers = append(reviewers, p.ID)
 		}
 	}
-	routed, err := t.andMembers(&a.Response, routed, who.Groups())
+	reviewers, err := t.andMembers(&a.Response, reviewers, who.Groups())
 	if err != nil {
 		return err
 	}
-	if err := t.addDeciders(&a.Response, routed); err != nil {
+	if err := t.addDeciders(&a.Response, reviewers); err != nil {
 		return err
 	}
 	if w, err := t.recipients(); err != nil {
@@ -199,7 +199,7 @@ func (t *Tx) takeStep(a *models.Approval, step int) error {
 	t.Publish(events.Approval(string(a.ID)))
 	escalation := models.System("escalation")
 	if err := t.Record(escalation, requests.StepAction, ledger.SubjectOf(&a.Response, readers),
-		stepEntry{Digest: a.Digest, Step: step, Reviewers: routed}); err != nil {
+		stepEntry{Digest: a.Digest, Step: step, Reviewers: reviewers}); err != nil {
 		return err
 	}
 	return t.reroute(escalation, a)

@@ -20,16 +20,16 @@ import (
 func (s *Store) FallbackFor(ctx context.Context, a *models.Approval) (on bool, until *time.Time, err error) {
 	v, err := s.CurrentPolicy(ctx)
 	if err != nil ||
-		!v.Compiled.FallbackFor(policy.Call{Kind: a.Kind, ToolName: a.ToolName, Template: a.Template, At: s.Now()}) {
+		!v.Program.FallbackFor(policy.Call{Kind: a.Kind, ToolName: a.ToolName, Template: a.Template, At: s.Now()}) {
 		return false, nil, err
 	}
-	denied := a.Status() == models.StatusRejected && a.Cause != models.CauseReviewer
-	if denied || a.Cause == models.CauseStopped || !models.FallbackFor(a.Risk) {
+	isDenial := a.Status() == models.StatusRejected && a.Cause != models.CauseReviewer
+	if isDenial || a.Cause == models.CauseStopped || !models.FallbackFor(a.Risk) {
 		return false, nil, nil
 	}
 	stops, err := s.StopsInForce(ctx)
 	stopped := slices.ContainsFunc(stops, func(stop models.Stop) bool { return stop.Stops(a.AgentID) })
-	return !stopped && err == nil, v.Compiled.FallbackUntil(), err
+	return !stopped && err == nil, v.Program.FallbackUntil(), err
 }
 
 // checkFallback checks a report that a client went on without an answer: the
@@ -53,7 +53,7 @@ func (t *Tx) checkFallback(at time.Time) error {
 		if err != nil {
 			return err
 		}
-		if v.Compiled.FallbackOn(at) && !at.Before(row.CreatedAt) && !at.After(until.Add(models.FallbackBelieved)) {
+		if v.Program.FallbackOn(at) && !at.Before(row.CreatedAt) && !at.After(until.Add(models.FallbackBelieved)) {
 			return nil
 		}
 		if row.CreatedAt.Add(models.FallbackBelieved).Before(at) {
@@ -84,11 +84,11 @@ func (t *Tx) ranWithoutAnswer(a *models.Approval, at time.Time, j policy.Judgeme
 		text = text + ", and reported it while stopped: " + standing.Text()
 	}
 	if j.Effect == policy.EffectDeny {
-		denied := models.RanDenied + ": " + j.Reason
+		reason := models.RanDenied + ": " + j.Reason
 		if stopped != nil {
-			denied += " It also " + text
+			reason += " It also " + text
 		}
-		t.rejectAtOnce(a, models.CauseFallback, denied)
+		t.rejectAtOnce(a, models.CauseFallback, reason)
 		return nil
 	}
 	a.Cause, a.PolicyReason = models.CauseFallback, text

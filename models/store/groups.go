@@ -18,7 +18,7 @@ var (
 		db.Contains(`approvers`, `'"group":'`) + ` AND ` + db.Contains(`approvers`, `?1`) + `
  UNION ALL SELECT r.id FROM responses r` + db.ByResponsesPendingRisk + ` CROSS JOIN votes v` + db.ByVotesWaiting + ` ON v.response_id = r.id
  WHERE r.approval_status = 'pending' AND v.waits_for <> '' AND ` + db.Contains(`v.waits_for`, `?1`)
-	everProposed = `SELECT v.* FROM votes v` + db.ByVotesWaiting + ` WHERE v.response_id = ? AND v.waits_for <> ''`
+	allEdits = `SELECT v.* FROM votes v` + db.ByVotesWaiting + ` WHERE v.response_id = ? AND v.waits_for <> ''`
 
 	dropReviewers = `DELETE FROM reviewers WHERE user_id IN ? AND response_id = ? RETURNING user_id`
 	dropInboxes   = `DELETE FROM deciders WHERE user_id IN ? AND deadline = ? AND response_id = ?`
@@ -50,7 +50,7 @@ func (s *Store) joined(share *db.Tx, actor models.Actor, user models.UserID, gro
 
 // left takes a group's pending requests out of the inboxes of those who have left it, unless they are asked for
 // another reason.
-func (s *Store) left(share *db.Tx, actor models.Actor, users []models.UserID, group string) error {
+func (s *Store) dropMembers(share *db.Tx, actor models.Actor, users []models.UserID, group string) error {
 	t := s.within(share)
 	waiting, err := t.waitingFor(group)
 	if err != nil {
@@ -190,7 +190,7 @@ func (t *Tx) unroute(actor models.Actor, a *models.Approval, idle []models.UserI
 func (t *Tx) everAsked(a *models.Approval) (models.Approvers, error) {
 	who := a.Approvers()
 	var edits []models.Vote
-	if err := t.Gorm().Raw(everProposed, a.ID).Scan(&edits).Error; err != nil {
+	if err := t.Gorm().Raw(allEdits, a.ID).Scan(&edits).Error; err != nil {
 		return who, fmt.Errorf("read proposed edits: %w", err)
 	}
 	for i := range edits {

@@ -109,8 +109,8 @@ func (t *Tx) CheckOverrule(a *models.Approval) error {
 	if a.HeldUntil == nil {
 		return nil
 	}
-	begun, err := t.deliveryBegun(a.ID)
-	if begun && err == nil {
+	inFlight, err := t.deliveryBegun(a.ID)
+	if inFlight && err == nil {
 		err = t.conflict(a)
 	}
 	return err

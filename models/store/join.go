@@ -59,7 +59,7 @@ func (t *Tx) joinedIn(actor models.Actor, q *asked, named *models.Conversation) 
 
 func (t *Tx) pendingWith(actor models.Actor, q *asked) ([]models.ResponseID, error) {
 	if !q.Join {
-		if keyed, err := db.Exists(t.Row(t.s.hot.keyedPendingDigest, actor.ID, q.digest)); err != nil || !keyed {
+		if exists, err := db.Exists(t.Row(t.s.hot.keyedPendingDigest, actor.ID, q.digest)); err != nil || !exists {
 			return nil, err
 		}
 	}

@@ -66,9 +66,9 @@ func (of *judgedCall) facts(owner string) policy.Facts {
 func (t *Tx) judge(version int64, p *policy.Policy, c policy.Call, of judgedCall) (policy.Judgement, error) {
 	c.At = of.at
 	if p.Conditional(c.ToolName) {
-		if t.ahead.of(p, c, of) {
-			t.logJudgement(version, c, of, t.ahead.judgement, true)
-			return t.ahead.judgement, nil
+		if t.early.of(p, c, of) {
+			t.logJudgement(version, c, of, t.early.judgement, true)
+			return t.early.judgement, nil
 		}
 		var err error
 		if c.Facts, err = factsOf(t.Gorm(), of); err != nil {
@@ -93,40 +93,40 @@ type unjudgedError struct {
 func (*unjudgedError) Error() string { return "the policy's conditions are to be judged first" }
 
 // judged judges it outside of the transaction that was left.
-func (f *unjudgedError) judged() *ahead {
-	return &ahead{f.policy, f.call, f.of, f.policy.Judge(f.call)}
+func (f *unjudgedError) judge() *earlyJudgement {
+	return &earlyJudgement{f.policy, f.call, f.of, f.policy.Judge(f.call)}
 }
 
 // leavesMost is how often a function is left for a judgement: behind that the policy has
 // changed each time, and it is judged within.
 const leavesMost = 2
 
-func (t *Tx) logJudgement(version int64, c policy.Call, of judgedCall, j policy.Judgement, ahead bool) {
+func (t *Tx) logJudgement(version int64, c policy.Call, of judgedCall, j policy.Judgement, early bool) {
 	if t.s.logsDebug {
 		t.s.log.LogAttrs(t.Caller, slog.LevelDebug, "policy judged",
 			slog.String("approval", string(of.id)), slog.String("tool", c.ToolName),
 			slog.String("effect", string(j.Effect)), slog.String("rule", j.Rule), slog.String("cause", string(j.Cause)),
 			slog.String("risk", string(j.Risk)), slog.Int64("policy_version", version), slog.String("digest", of.digest),
-			slog.Bool("ahead", ahead))
+			slog.Bool("ahead", early))
 	}
 }
 
 // ahead is what a policy said of a call before the transaction that needs to know.
-type ahead struct {
+type earlyJudgement struct {
 	policy    *policy.Policy
 	call      policy.Call
-	judged    judgedCall
+	about     judgedCall
 	judgement policy.Judgement
 }
 
 // of reports whether it is what the policy says of a call now: the same policy of the same
 // call, within the same second, so that neither the gate has come on since (I3) nor do
 // conditions read another time.
-func (a *ahead) of(p *policy.Policy, c policy.Call, of judgedCall) bool {
+func (a *earlyJudgement) of(p *policy.Policy, c policy.Call, of judgedCall) bool {
 	if a == nil || a.policy != p || a.call.At.Unix() != c.At.Unix() {
 		return false
 	}
-	was, is := a.judged, of
+	was, is := a.about, of
 	return a.call.Kind == c.Kind && a.call.ToolName == c.ToolName && a.call.Explicit == c.Explicit &&
 		a.call.Template == c.Template && a.call.Pending == c.Pending &&
 		was.digest == is.digest && was.agent == is.agent && was.owner == is.owner && was.conversation == is.conversation &&
@@ -135,7 +135,7 @@ func (a *ahead) of(p *policy.Policy, c policy.Call, of judgedCall) bool {
 
 // judgeAhead judges a request before its transaction, if that means judging conditions: it
 // saves an ask from running twice. It is nil where nothing was judged.
-func (s *Store) judgeAhead(ctx context.Context, actor models.Actor, q *asked) (*ahead, error) {
+func (s *Store) judgeAhead(ctx context.Context, actor models.Actor, q *asked) (*earlyJudgement, error) {
 	p := s.lastUsed.Load()
 	if p == nil || !p.Conditional(q.ToolName) {
 		return nil, nil //nolint:nilnil // nothing judged is an answer
@@ -145,7 +145,7 @@ func (s *Store) judgeAhead(ctx context.Context, actor models.Actor, q *asked) (*
 	if c.Facts, err = factsOf(s.db.Gorm(ctx), of); err != nil {
 		return nil, err
 	}
-	return (&unjudgedError{p, c, of}).judged(), nil
+	return (&unjudgedError{p, c, of}).judge(), nil
 }
 
 // judgeAsk judges a request.

@@ -76,8 +76,8 @@ const mailsOfAdmins = `SELECT c.* FROM channels c` + db.ByChannelsInUse + ` JOIN
 // e-mails are queued with the entry, or neither is. The server calls it now and then.
 func (s *Store) TellHead(ctx context.Context, mail bool) error {
 	const action = "ledger.head"
-	wanted, err := s.Webhooks.AnyWants(ctx, action)
-	if err != nil || !wanted && !mail {
+	wants, err := s.Webhooks.AnyWants(ctx, action)
+	if err != nil || !wants && !mail {
 		return err
 	}
 	head, err := s.Ledger.Head(ctx)
@@ -102,7 +102,7 @@ func (s *Store) TellHead(ctx context.Context, mail bool) error {
 				return fmt.Errorf("read e-mail channels: %w", err)
 			}
 		}
-		if !wanted && len(to) == 0 {
+		if !wants && len(to) == 0 {
 			return nil
 		}
 		head, err := s.Ledger.HeadIn(t.Tx)

@@ -104,7 +104,7 @@ func (t *Tx) askBack(actor models.Actor, a *models.Approval, last *models.Note, 
 		return nil, err
 	}
 	a.Note = note
-	t.noted = append(t.noted, a.ID)
+	t.questions = append(t.questions, a.ID)
 	return note, t.storeNote(actor, a, note, "approval.asked_back", old)
 }
 

@@ -128,13 +128,13 @@ type moment struct {
 
 // momentsOf are the notices about a request that was asked at one time and came to this person at another. A moment
 // that has passed is sent at once only if there is no other.
-func momentsOf(wanted models.Moments, asked, now, deadline time.Time) []moment {
+func momentsOf(moments models.Moments, asked, now, deadline time.Time) []moment {
 	out := make([]moment, 0, 4)
-	if wanted.AtOnce {
+	if moments.AtOnce {
 		out = append(out, moment{models.NoticeWaiting, now})
 	}
-	if wanted.UnseenMinutes > 0 {
-		if at := now.Add(time.Duration(wanted.UnseenMinutes) * time.Minute); at.Before(deadline) {
+	if moments.UnseenMinutes > 0 {
+		if at := now.Add(time.Duration(moments.UnseenMinutes) * time.Minute); at.Before(deadline) {
 			out = append(out, moment{models.NoticeUnseen, at})
 		}
 	}
@@ -142,10 +142,10 @@ func momentsOf(wanted models.Moments, asked, now, deadline time.Time) []moment {
 		return out
 	}
 	half, tenth := partsOf(asked, deadline)
-	if wanted.Half && half.After(now) {
+	if moments.Half && half.After(now) {
 		out = append(out, moment{models.NoticeHalf, half})
 	}
-	if wanted.Tenth {
+	if moments.Tenth {
 		at := tenth
 		if at.Before(now) {
 			at = now

@@ -111,12 +111,12 @@ func (t *Tx) askOutside(ask OutsideAsk, a *models.Approval) error {
 	}
 	// A request without an able approver is not refused here: the other system waits until its own deadline, and owner
 	// and admins may reject.
-	routed, _, err := t.whoDecides(&a.Response, j)
+	reviewers, _, err := t.whoDecides(&a.Response, j)
 	if err != nil {
 		return err
 	}
 	a.SetTemplates(j.Checklist, j.Text)
-	running, err := t.isRunning(a.ConversationID)
+	runs, err := t.isRunning(a.ConversationID)
 	if err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func (t *Tx) askOutside(ask OutsideAsk, a *models.Approval) error {
 	if !db.ExactlyOne(n) {
 		return fmt.Errorf("match outside approval to %s: something happened to it meanwhile", a.ID)
 	}
-	if err := t.addDeciders(&a.Response, routed); err != nil {
+	if err := t.addDeciders(&a.Response, reviewers); err != nil {
 		return err
 	}
 	if err := t.planEscalation(&a.Response); err != nil {
@@ -143,8 +143,8 @@ func (t *Tx) askOutside(ask OutsideAsk, a *models.Approval) error {
 	t.Publish(events.Conversation(string(a.ConversationID)))
 	poller := models.System("poller")
 	t.logAsked(a)
-	if err := t.Record(poller, "approval.requested", ledger.SubjectOf(&a.Response, routed),
-		askedData(a, routed, running)); err != nil {
+	if err := t.Record(poller, "approval.requested", ledger.SubjectOf(&a.Response, reviewers),
+		askedData(a, reviewers, runs)); err != nil {
 		return err
 	}
 	return t.reroute(models.System("policy"), a)

@@ -16,7 +16,7 @@ import (
 type PolicyVersion struct {
 	models.Policy
 
-	Compiled *policy.Policy
+	Program *policy.Policy
 }
 
 // Policy is the active version as this transaction sees it, compiled.
@@ -46,7 +46,7 @@ func (s *Store) compile(row models.Policy) (PolicyVersion, error) {
 	if err != nil {
 		return PolicyVersion{}, err
 	}
-	return PolicyVersion{Policy: row, Compiled: p}, nil
+	return PolicyVersion{Policy: row, Program: p}, nil
 }
 
 // CurrentPolicy is the active version.

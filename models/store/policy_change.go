@@ -19,11 +19,11 @@ func (s *Store) CheckPolicy(ctx context.Context, raw []byte) (policy.Document, e
 	if err != nil {
 		return policy.Document{}, err
 	}
-	p, err := policy.ParseChanged(raw, active.Compiled.Document())
+	p, err := policy.ParseChanged(raw, active.Program.Document())
 	if err != nil {
 		return policy.Document{}, err
 	}
-	return p.Document().Timely(active.Compiled.Document(), s.Now())
+	return p.Document().Timely(active.Program.Document(), s.Now())
 }
 
 // ApplyPolicy makes a new version from a document. It refuses an invalid one with the path of each fault and changes
@@ -51,7 +51,7 @@ func (s *Store) ApplyPolicyAnd(
 	if err != nil {
 		return PolicyVersion{}, err
 	}
-	p, err := policy.ParseChanged(raw, before.Compiled.Document())
+	p, err := policy.ParseChanged(raw, before.Program.Document())
 	if err != nil {
 		return PolicyVersion{}, err
 	}

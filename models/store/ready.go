@@ -47,8 +47,8 @@ func (s *Store) Ready(ctx context.Context) error {
 			if s.db.Full() {
 				return models.Errorf(models.CodeUnavailable, "Not ready: disk full.")
 			}
-			if failing := s.db.Failing(); failing != nil {
-				return models.Errorf(models.CodeUnavailable, "Not ready: %s", failing)
+			if fault := s.db.Failing(); fault != nil {
+				return models.Errorf(models.CodeUnavailable, "Not ready: %s", fault)
 			}
 			s.log.WarnContext(ctx, "not ready", slog.String("error", err.Error()))
 			return models.Errorf(models.CodeUnavailable, "%s", check.text)

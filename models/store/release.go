@@ -141,7 +141,7 @@ func (t *Tx) disabledGiver(a *models.Approval, vote *models.Vote) (string, error
 	if vote.InputDigest == nil || vote.BehalfOf != "" {
 		return "", nil
 	}
-	if alone, err := t.allows(a.Approvers(), a.OwnerID, vote.UserID); alone || err != nil {
+	if suffices, err := t.allows(a.Approvers(), a.OwnerID, vote.UserID); suffices || err != nil {
 		return "", err
 	}
 	var signers []models.Vote
@@ -195,11 +195,11 @@ func (s *Store) ReleaseDue(ctx context.Context, limit int) (int, error) {
 			return fmt.Errorf("read what is to be released: %w", err)
 		}
 		for _, id := range ids {
-			released, err := t.release(id)
+			ok, err := t.release(id)
 			if err != nil {
 				return err
 			}
-			if released {
+			if ok {
 				n++
 			}
 		}

@@ -28,7 +28,7 @@ func (t *Tx) AddReported(
 		return nil, err
 	}
 	r.SelfApproval = selfApproval(r)
-	return r, t.insertResponse(insertReported, t.s.hot.addWholeReported, t.s.hot.addReported, r, with)
+	return r, t.insertResponse(reportInsertion, t.s.hot.addWholeReport, t.s.hot.addReport, r, with)
 }
 
 // JoinReported notes that a request of an agent's is a call that it reports: when it says that the
@@ -37,7 +37,7 @@ func (t *Tx) JoinReported(id models.ResponseID, at time.Time, batch, parent stri
 	if err := t.Changes("responses", id); err != nil {
 		return err
 	}
-	if _, err := t.Exec(t.s.hot.joinReported, at, nullable(batch), parent, id); err != nil {
+	if _, err := t.Exec(t.s.hot.joinReport, at, nullable(batch), parent, id); err != nil {
 		return fmt.Errorf("join reported call: %w", err)
 	}
 	t.Publish(events.Approval(string(id)))
@@ -72,7 +72,7 @@ func (t *Tx) Adopt(actor models.Actor, conv *models.Conversation, a *models.Appr
 	if err := t.move(a, conv.ID, next.sequence, energy); err != nil {
 		return err
 	}
-	leftRunning, err := t.isRunning(a.ConversationID)
+	runs, err := t.isRunning(a.ConversationID)
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (t *Tx) Adopt(actor models.Actor, conv *models.Conversation, a *models.Appr
 	about := ledger.Subject{Owner: conv.OwnerID, Conversation: conv.ID, Response: a.ID}
 	return t.Record(actor, "response.adopted", about, adoptedEntry{
 		From: a.ConversationID, FromSequence: a.Sequence, Sequence: next.sequence, Energy: energy,
-		Conversation: waitBegins(a, next.running), Left: waitEndsFor(a, leftRunning),
+		Conversation: waitBegins(a, next.runs), Left: waitEndsFor(a, runs),
 	})
 }
 
@@ -146,7 +146,7 @@ func (t *Tx) AdoptOutside(
 		a.ID).Error; err != nil {
 		return fmt.Errorf("adopt outside approval: %w", err)
 	}
-	leftRunning, err := t.isRunning(from.ConversationID)
+	runs, err := t.isRunning(from.ConversationID)
 	if err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func (t *Tx) AdoptOutside(
 	about := ledger.Subject{Owner: a.OwnerID, Conversation: a.ConversationID, Response: a.ID}
 	err = t.Record(actor, "response.adopted", about, adoptedEntry{
 		From: from.ConversationID, FromSequence: from.Sequence, Sequence: next.sequence, Energy: a.Energy,
-		Conversation: waitBegins(a, next.running), Left: waitEndsFor(a, leftRunning), Agent: a.AgentID,
+		Conversation: waitBegins(a, next.runs), Left: waitEndsFor(a, runs), Agent: a.AgentID,
 	})
 	if err != nil {
 		return err

@@ -118,10 +118,10 @@ func (c rightsReader) pageAbsences(actor models.Actor, a *models.Approval, p *mo
 }
 
 // releases notes which of the proposed edits would count with somebody's approval.
-func (c rightsReader) releases(me relation, a *models.Approval, proposed []models.Vote, p *models.ActingPage) error {
-	p.Releases = make(map[models.VoteID]bool, len(proposed))
-	for i := range proposed {
-		v := &proposed[i]
+func (c rightsReader) releases(me relation, a *models.Approval, edits []models.Vote, p *models.ActingPage) error {
+	p.Releases = make(map[models.VoteID]bool, len(edits))
+	for i := range edits {
+		v := &edits[i]
 		who, _ := v.Waits()
 		may := p.MayApprove
 		if !may && p.Own {
@@ -145,7 +145,7 @@ func (c rightsReader) releases(me relation, a *models.Approval, proposed []model
 // pageActing reads what the reader of a pending request may do, who acts for others on it, and
 // who is asked next. proposed are the edits that wait for others.
 func (s *Store) pageActing(
-	ctx context.Context, actor models.Actor, a *models.Approval, proposed []models.Vote, p *models.ActingPage,
+	ctx context.Context, actor models.Actor, a *models.Approval, edits []models.Vote, p *models.ActingPage,
 ) error {
 	if a.Status() != models.StatusPending {
 		return nil
@@ -161,7 +161,7 @@ func (s *Store) pageActing(
 	if p.Right, err = c.right(me, &a.Response); err != nil {
 		return err
 	}
-	if err := c.releases(me, a, proposed, p); err != nil {
+	if err := c.releases(me, a, edits, p); err != nil {
 		return err
 	}
 	if a.Escalates() {

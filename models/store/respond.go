@@ -207,9 +207,9 @@ func (t *Tx) responseIn(actor models.Actor, conv *models.Conversation, r models.
 
 // terms are on what terms a proposal or budget request is stored.
 type terms struct {
-	least   int64 // what it costs where no rule says more
-	prepaid int64 // the part of it that was spent before
-	passing bool  // it ends as it begins, and waits for no one
+	least    int64 // what it costs where no rule says more
+	prepaid  int64 // the part of it that was spent before
+	waitless bool  // it ends as it begins, and waits for no one
 }
 
 // addJudged stores a proposal or budget request as the policy judges it: pending
@@ -247,7 +247,7 @@ func (t *Tx) addJudged(
 	if !latest.IsZero() && latest.Before(deadline) {
 		deadline = latest
 	}
-	reviewers, err := t.judged(a, &asked{}, j, deadline)
+	reviewers, err := t.applyJudgement(a, &asked{}, j, deadline)
 	if err != nil {
 		return nil, err
 	}
@@ -263,7 +263,7 @@ func (t *Tx) addJudged(
 	}
 	t.asked(a)
 	if err := t.Record(actor, askAction(a), ledger.SubjectOf(&a.Response, reviewers),
-		askedData(a, reviewers, next.running && !on.passing)); err != nil {
+		askedData(a, reviewers, next.runs && !on.waitless)); err != nil {
 		return nil, fmt.Errorf("record %s: %w", r.Kind, err)
 	}
 	return a, t.reroute(models.System("policy"), a)

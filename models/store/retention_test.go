@@ -74,7 +74,7 @@ func TestARetentionIsCancelledBeforeItBegins(t *testing.T) {
 	}
 	v, err := s.KeepLonger(t.Context(), admin)
 	storetest.Must(t, err)
-	if got := read(); v.Compiled.Document().RetentionDays != 0 || got != (store.Retention{}) {
+	if got := read(); v.Program.Document().RetentionDays != 0 || got != (store.Retention{}) {
 		t.Errorf("%+v", got)
 	}
 	_, err = s.ApplyPolicy(t.Context(), admin, []byte(`{"retention_days":7}`), "", 0)

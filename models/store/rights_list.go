@@ -17,7 +17,7 @@ import (
 type readAhead struct {
 	relations map[relationKey]relation
 	groups    map[models.UserID][]string
-	handed    map[models.ResponseID][]delegation
+	handOvers map[models.ResponseID][]delegation
 }
 
 type relationKey struct {
@@ -45,8 +45,8 @@ func (g *readAhead) handedOver(request models.ResponseID) ([]delegation, bool) {
 	if g == nil {
 		return nil, false
 	}
-	handed, ok := g.handed[request]
-	return handed, ok
+	list, ok := g.handOvers[request]
+	return list, ok
 }
 
 var (
@@ -64,18 +64,18 @@ var (
 // without names, of all who may.
 func (c *rightsReader) gather(rows []*models.Approval, named ...models.UserID) error {
 	g := &readAhead{map[relationKey]relation{}, map[models.UserID][]string{}, map[models.ResponseID][]delegation{}}
-	wanted := map[models.UserID]bool{}
+	users := map[models.UserID]bool{}
 	for _, user := range named {
-		wanted[user] = true
+		users[user] = true
 	}
 	takes := func(from, to models.UserID) {
-		if len(named) == 0 || wanted[to] {
-			wanted[from], wanted[to] = true, true
+		if len(named) == 0 || users[to] {
+			users[from], users[to] = true, true
 		}
 	}
 	ids, groups := make([]models.ResponseID, 0, len(rows)), false
 	for _, a := range rows {
-		ids, g.handed[a.ID] = append(ids, a.ID), nil
+		ids, g.handOvers[a.ID] = append(ids, a.ID), nil
 		groups = groups || len(a.Approvers().Groups()) > 0
 	}
 	list, err := listOf(ids)
@@ -90,8 +90,8 @@ func (c *rightsReader) gather(rows []*models.Approval, named ...models.UserID) e
 			takes(a.UserID, a.SubstituteID)
 		}
 	}
-	who := make([]models.UserID, 0, len(wanted))
-	for user := range wanted {
+	who := make([]models.UserID, 0, len(users))
+	for user := range users {
 		who = append(who, user)
 	}
 	if err := gatherRelations(c.q, g, list, who); err != nil {
@@ -107,7 +107,7 @@ func (c *rightsReader) gather(rows []*models.Approval, named ...models.UserID) e
 }
 
 func (c *rightsReader) gatherHanded(g *readAhead, list string, takes func(from, to models.UserID)) error {
-	if len(c.handed) == 0 {
+	if len(c.handOvers) == 0 {
 		return nil
 	}
 	var all []struct {
@@ -119,7 +119,7 @@ func (c *rightsReader) gatherHanded(g *readAhead, list string, takes func(from, 
 	}
 	for i := range all {
 		one := &all[i]
-		g.handed[one.ResponseID] = append(g.handed[one.ResponseID], one.Delegation)
+		g.handOvers[one.ResponseID] = append(g.handOvers[one.ResponseID], one.Delegation)
 		takes(one.Delegation.From, one.Delegation.To)
 	}
 	return nil
@@ -167,14 +167,14 @@ func (s *Store) standIns(ctx context.Context, rows []*models.Approval) (map[mode
 		if err != nil {
 			return err
 		}
-		var routed []struct {
+		var routes []struct {
 			ResponseID models.ResponseID
 			UserID     models.UserID
 		}
-		if err := c.q.Raw(forOthersEach, list).Scan(&routed).Error; err != nil {
+		if err := c.q.Raw(forOthersEach, list).Scan(&routes).Error; err != nil {
 			return fmt.Errorf("read who has requests for others: %w", err)
 		}
-		for _, v := range routed {
+		for _, v := range routes {
 			with[v.ResponseID] = append(with[v.ResponseID], v.UserID)
 		}
 		var some []*models.Approval

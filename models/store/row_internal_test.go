@@ -165,7 +165,7 @@ var plainTables = map[string]string{
 func TestWhatIsSeldomSetHasItsZeroByDefault(t *testing.T) {
 	t.Parallel()
 	s := openTemp(t, Options{})
-	for _, i := range []*db.Insertion{insertAsked, insertReported, insertVote} {
+	for _, i := range []*db.Insertion{askInsertion, reportInsertion, insertVote} {
 		if len(i.RareColumns()) == 0 {
 			t.Errorf("nothing is seldom in %s", i.Table())
 		}

@@ -41,20 +41,20 @@ func (k KeyFile) Seal(secret, about string) ([]byte, error) {
 }
 
 // unseal is the secret that was sealed about the same.
-func (s *Store) unseal(sealed []byte, about string) (string, error) {
-	return KeyFileBeside(s.Path()).Unseal(sealed, about)
+func (s *Store) unseal(ciphertext []byte, about string) (string, error) {
+	return KeyFileBeside(s.Path()).Unseal(ciphertext, about)
 }
 
 // Unseal is the secret that was sealed about the same.
-func (k KeyFile) Unseal(sealed []byte, about string) (string, error) {
+func (k KeyFile) Unseal(ciphertext []byte, about string) (string, error) {
 	box, err := k.box(false)
 	if err != nil {
 		return "", err
 	}
-	if len(sealed) < box.NonceSize() {
+	if len(ciphertext) < box.NonceSize() {
 		return "", errors.New("a sealed key is too short")
 	}
-	secret, err := box.Open(nil, sealed[:box.NonceSize()], sealed[box.NonceSize():], []byte(about))
+	secret, err := box.Open(nil, ciphertext[:box.NonceSize()], ciphertext[box.NonceSize():], []byte(about))
 	if err != nil {
 		return "", fmt.Errorf("the key file %s in the data folder is not the one that sealed this: set it again",
 			models.KeyFile)

@@ -194,7 +194,7 @@ func TestChangePolicyKeepsTheRest(t *testing.T) {
 	}
 	after, err := change(b.Admin, "b")
 	storetest.Must(t, err)
-	doc := after.Compiled.Document()
+	doc := after.Program.Document()
 	if after.Version != before.Version+1 || after.Note != "note" || after.AuthorID != b.Admin.ID || len(doc.Rules) != 1 || doc.MaxTimeoutMinutes != 60 ||
 		len(doc.RequiredApprovalTools) != 1 || doc.RequiredApprovalTools[0] != "b" {
 		t.Errorf("version %d by %s: %+v", after.Version, after.AuthorID, doc)
@@ -221,7 +221,7 @@ func TestChangesOfThePolicyAtOnceAllStand(t *testing.T) {
 	all.Wait()
 	v, err := b.CurrentPolicy(t.Context())
 	storetest.Must(t, err)
-	if d := v.Compiled.Document(); v.Version != 5 || d.ApprovalEnabled || !d.FallbackAutoApprove || d.DefaultTimeoutMinutes != 7 || len(d.RequiredApprovalTools) != 1 {
+	if d := v.Program.Document(); v.Version != 5 || d.ApprovalEnabled || !d.FallbackAutoApprove || d.DefaultTimeoutMinutes != 7 || len(d.RequiredApprovalTools) != 1 {
 		t.Errorf("version %d: %+v, want all four changes", v.Version, d)
 	}
 }

@@ -20,17 +20,17 @@ type hotWriting struct {
 	byToolUse, byAgentToolUse, byPendingDigest, byCallID   *db.Stmt
 	keyedPendingDigest, routedTo                           *db.Stmt
 	conversation, conversationByRun, conversationByRest    *db.Stmt
-	nextSequence, nextOfRest, touch, isRunning             *db.Stmt
+	nextSequence, nextOfRest, touch, runs                  *db.Stmt
 	spendOfAgent, addAgentEnergy                           *db.Stmt
 	latestSpoken, pendingBudget, pendingOutside            *db.Stmt
 	addResponse, addWholeResponse, addDecider, addReviewer *db.Stmt
 	anyAdmin, pendingOfAgent                               *db.Stmt
 
-	addReported, addWholeReported, joinReported              *db.Stmt
-	complete, addEarlyResult, takeEarlyResult, judgeReported *db.Stmt
-	sameResult, sameEarly, anyEarlyResult, contradict        *db.Stmt
-	closeCall                                                *db.Stmt
-	hold, settleHeld, rejectOpen, matchOutside               *db.Stmt
+	addReport, addWholeReport, joinReport                  *db.Stmt
+	complete, addEarlyResult, takeEarlyResult, judgeReport *db.Stmt
+	sameResult, sameEarly, anyEarlyResult, contradict      *db.Stmt
+	closeCall                                              *db.Stmt
+	hold, settleHeld, rejectOpen, matchOutside             *db.Stmt
 
 	addVote, addWholeVote, settle, expire, dropDecider, settleReviewers, isReviewer, due *db.Stmt
 
@@ -83,7 +83,7 @@ func (h *hotWriting) texts() map[**db.Stmt]string {
  WHERE id = ?3 AND ` + fitsBudget + ` RETURNING next_sequence - 1, ` + shownRunning,
 		&h.nextOfRest: `UPDATE conversations SET next_sequence = next_sequence + 1, energy_used = energy_used + ?1, updated_at = ?2
  WHERE agent_id = ?3 AND standing AND ` + fitsBudget + ` RETURNING next_sequence - 1, id, title, ` + shownRunning,
-		&h.isRunning: `SELECT ` + shownRunning + ` FROM conversations WHERE id = ?`,
+		&h.runs: `SELECT ` + shownRunning + ` FROM conversations WHERE id = ?`,
 		&h.spendOfAgent: `UPDATE agent_windows SET spent = spent + ?1 WHERE agent_id = ?2 AND minute = ?3 AND hours = ?4
  AND spent + ` + reservedOfAgent + ` + ?1 <= ?5 + allowed`,
 		&h.addAgentEnergy: `INSERT INTO agent_energy (agent_id, minute, energy) VALUES (?, ?, ?)` + db.OrAdd(`energy`),
@@ -95,19 +95,19 @@ func (h *hotWriting) texts() map[**db.Stmt]string {
  WHERE CASE tool_name WHEN 'allow_agent_energy' THEN agent_id ELSE conversation_id END = ? AND kind = 'budget' AND approval_status = 'pending'`,
 		&h.pendingOutside: `SELECT 1 FROM responses` + db.ByResponsesPendingConversation + `
  WHERE conversation_id = ? AND approval_status = 'pending' AND upstream_id IS NOT NULL LIMIT 1`,
-		&h.addResponse:      insertAsked.Short(),
-		&h.addWholeResponse: insertAsked.Full(),
+		&h.addResponse:      askInsertion.Short(),
+		&h.addWholeResponse: askInsertion.Full(),
 		&h.addDecider:       db.InsertNew + `deciders (user_id, deadline, response_id) VALUES (?, ?, ?)`,
 		&h.addReviewer: db.InsertNew +
 			`reviewers (user_id, response_id, tool_use_id, number) SELECT ?, id, tool_use_id, number FROM responses WHERE id = ?`,
 		&h.anyAdmin:       `SELECT 1 FROM users WHERE role = 'admin' AND disabled_at IS NULL LIMIT 1`,
 		&h.pendingOfAgent: `SELECT count(*) FROM (SELECT 1 FROM responses WHERE agent_id = ? AND approval_status = 'pending' LIMIT ?)`,
 
-		&h.addReported:      insertReported.Short(),
-		&h.addWholeReported: insertReported.Full(),
-		&h.joinReported:     `UPDATE responses SET reported_at = ?, batch_id = coalesce(batch_id, ?), parent_tool_use_id = ? WHERE id = ?`,
+		&h.addReport:      reportInsertion.Short(),
+		&h.addWholeReport: reportInsertion.Full(),
+		&h.joinReport:     `UPDATE responses SET reported_at = ?, batch_id = coalesce(batch_id, ?), parent_tool_use_id = ? WHERE id = ?`,
 		// An agent that asks about a closed call goes on with it.
-		&h.judgeReported: `UPDATE responses SET asked = TRUE, job_id = ?, risk = ?, requires_approval = ?, approval_status = ?, approval_timestamp = ?, approval_feedback = ?, cause = ?,
+		&h.judgeReport: `UPDATE responses SET asked = TRUE, job_id = ?, risk = ?, requires_approval = ?, approval_status = ?, approval_timestamp = ?, approval_feedback = ?, cause = ?,
  policy_version = ?, policy_rule = ?, policy_reason = ?, reviewers_only = ?, self_approval = ?, approvers = ?, no_substitutes = ?, template = ?, checklist = ?, template_text = ?, approval_requested_at = ?, approval_timeout_at = ?, energy = ?, claimed_at = ?, protocol = ?, client_data = ?, headline = ?, accepts_edits = ?, grant_id = ?` + setExplanation() + `,
  is_completed = is_completed AND closed = '', completed_at = CASE WHEN closed = '' THEN completed_at END, closed = ''
  WHERE id = ? AND approval_status IS NULL AND cause = ''`,
@@ -196,14 +196,14 @@ var (
 		"withdrawn_at", "waits_for", "checked", "behalf_of", "behalf_name", "undo_until", "budget_set", "budget_delta",
 	}, requests.VoteRow)
 	// Rows of requests, and of calls that were only reported: the one is not done yet, the other needs no approval.
-	insertAsked = db.InsertionOf([]string{
+	askInsertion = db.InsertionOf([]string{
 		"call_id", "upstream_id", "approval_id", "outside_run", "batch_id", "held_until", "paused_left", "open_note",
 		"decided_by", "vote_id", "cascaded_from",
 		"is_completed", "reported_at", "is_error", "closed", "matched_by", "input_bytes", "answer", "removed",
 		"template", "checklist", "template_text", "preview", "protocol", "client_data", "escalated_at", "escalation",
 		"no_substitutes",
 	}, requests.ResponseRow)
-	insertReported = db.InsertionOf([]string{
+	reportInsertion = db.InsertionOf([]string{
 		"claimed_at", "job_id", "call_id", "upstream_id", "approval_id", "outside_run", "requires_approval",
 		"approval_status", "approval_timestamp", "approval_feedback",
 		"cause", "policy_version", "policy_rule", "policy_reason", "reviewers_only", "approvers", "template", "checklist",

@@ -95,8 +95,8 @@ func (s *Store) agentWaits(ctx context.Context, actor models.Actor) (int, error)
 	if len(others) == 0 {
 		return n, nil
 	}
-	routed, err := s.routedAmong(ctx, actor, slices.Collect(maps.Keys(others)))
-	for _, id := range routed {
+	routes, err := s.routedAmong(ctx, actor, slices.Collect(maps.Keys(others)))
+	for _, id := range routes {
 		n += others[id]
 	}
 	return n, err

@@ -107,7 +107,7 @@ type Store struct {
 
 	opened   time.Time
 	deadline chan struct{} // signalled when an earlier deadline was stored
-	ending   chan struct{} // closed: waits return the current row
+	end      chan struct{} // closed: waits return the current row
 	endOnce  sync.Once
 
 	closeOnce sync.Once
@@ -137,12 +137,12 @@ func Open(ctx context.Context, opts Options) (*Store, error) {
 		Ledger: l, Requests: r, db: d, opts: opts, log: d.Log(), logsInfo: logsAt(d.Log(), slog.LevelInfo),
 		logsDebug: logsAt(d.Log(), slog.LevelDebug),
 		deadline:  make(chan struct{}, 1),
-		ending:    make(chan struct{}),
+		end:       make(chan struct{}),
 	}
 	s.People = people.New(d, s.Ledger, people.Options{
 		PasswordCost: opts.PasswordCost, BeforeHash: opts.BeforeHash, WinsLot: opts.WinsLot,
 		ObserveSignInFailure: opts.ObserveSignInFailure,
-		OnAccessEnd:          s.stranded, Joined: s.joined, Left: s.left, NamingGroup: s.namingGroup, OnAccess: s.waiters.wakeAll,
+		OnAccessEnd:          s.stranded, Joined: s.joined, Left: s.dropMembers, NamingGroup: s.namingGroup, OnAccess: s.waiters.wakeAll,
 		Seal: s.seal, Unseal: s.unseal,
 	})
 	s.Webhooks = webhooks.New(d, s.Ledger,
@@ -199,10 +199,10 @@ func (s *Store) Schema(ctx context.Context) (have, want int64, err error) {
 func (s *Store) Close() error {
 	var err error
 	s.closeOnce.Do(func() {
-		flushed := s.People.FlushLastUse(context.Background())
+		flushErr := s.People.FlushLastUse(context.Background())
 		s.EndWaits()
 		kept := s.Ledger.Keep(context.Background())
-		err = errors.Join(flushed, kept, s.db.Close())
+		err = errors.Join(flushErr, kept, s.db.Close())
 	})
 	return err
 }

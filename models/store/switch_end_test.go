@@ -45,7 +45,7 @@ func TestAGateIsOnAgainAtItsEndI3(t *testing.T) {
 	if waits.Status() != models.StatusPending || !b.Clock.Now().Equal(end) {
 		t.Errorf("at the end: %s, %s", waits.Cause, waits.Status())
 	}
-	if v := b.versions(t); len(v) != n || v[0].Compiled.Document().ApprovalEnabled {
+	if v := b.versions(t); len(v) != n || v[0].Program.Document().ApprovalEnabled {
 		t.Errorf("something was saved: %d versions, %s", len(v), v[0].Document)
 	}
 	if around := b.around(t, b.Owner, waits.ID); around.Now.Effect != string(policy.EffectRequire) {
@@ -124,7 +124,7 @@ func TestTheSystemSavesWhatAnEndChangesI7I8(t *testing.T) {
 	}
 	v, err := s.CurrentPolicy(t.Context())
 	storetest.Must(t, err)
-	d := v.Compiled.Document()
+	d := v.Program.Document()
 	if v.Version != saved.Version+1 || !d.ApprovalEnabled || d.FallbackAutoApprove || d.ApprovalOffUntil != nil || d.FallbackUntil != nil || d.DefaultTimeoutMinutes != 7 {
 		t.Errorf("version %d: %s", v.Version, v.Document)
 	}
@@ -152,12 +152,12 @@ func TestEachEndIsSavedAtItsTime(t *testing.T) {
 	if at, some, err := b.NextSwitchEnd(t.Context()); err != nil || !some || !at.Equal(later) {
 		t.Errorf("the next end is %s, %v, %v", at, some, err)
 	}
-	if d := b.versions(t)[0].Compiled.Document(); !d.ApprovalEnabled || !d.FallbackAutoApprove || d.FallbackUntil == nil {
+	if d := b.versions(t)[0].Program.Document(); !d.ApprovalEnabled || !d.FallbackAutoApprove || d.FallbackUntil == nil {
 		t.Errorf("after the first end: %+v", d)
 	}
 	b.Clock.Step(time.Hour)
 	storetest.Must(t, storetest.Err(b.EndSwitches(t.Context())))
-	if v := b.versions(t)[0]; v.Compiled.Document().FallbackAutoApprove || !strings.HasPrefix(v.Note, "Fallback was") {
+	if v := b.versions(t)[0]; v.Program.Document().FallbackAutoApprove || !strings.HasPrefix(v.Note, "Fallback was") {
 		t.Errorf("after the second end: %s (%s)", v.Document, v.Note)
 	}
 }
@@ -184,11 +184,11 @@ func TestASaveBehindAnEndThatIsNotWrittenDown(t *testing.T) {
 		seq := storetest.LedgerAt(t, b.Store)
 		saved, err := save(t, b, before)
 		storetest.Must(t, err)
-		d := saved.Compiled.Document()
+		d := saved.Program.Document()
 		if saved.Version != before.Version+2 || saved.Note != "nine minutes" || !d.ApprovalEnabled || d.ApprovalOffUntil != nil || d.DefaultTimeoutMinutes != 9 {
 			t.Errorf("%s: version %d: %s", name, saved.Version, saved.Document)
 		}
-		if end := b.versions(t)[1]; end.AuthorName != models.SystemAuthor || !end.Compiled.Document().ApprovalEnabled || end.Compiled.Document().DefaultTimeoutMinutes != 5 {
+		if end := b.versions(t)[1]; end.AuthorName != models.SystemAuthor || !end.Program.Document().ApprovalEnabled || end.Program.Document().DefaultTimeoutMinutes != 5 {
 			t.Errorf("%s: the version before is by %s: %s", name, end.AuthorName, end.Document)
 		}
 		storetest.SameStrings(t, name, storetest.ActionsSince(t, b.Store, seq), []string{"policy.changed ", "policy.changed "})
@@ -207,7 +207,7 @@ func TestAnUnchangedSaveBehindAnEnd(t *testing.T) {
 	b.Clock.Step(time.Hour)
 	saved, err := b.ApplyPolicy(t.Context(), b.Admin, []byte(before.Document), "again", before.Version)
 	storetest.Must(t, err)
-	if saved.Version != before.Version+1 || saved.AuthorName != models.SystemAuthor || !saved.Compiled.Document().ApprovalEnabled {
+	if saved.Version != before.Version+1 || saved.AuthorName != models.SystemAuthor || !saved.Program.Document().ApprovalEnabled {
 		t.Errorf("version %d by %s: %s", saved.Version, saved.AuthorName, saved.Document)
 	}
 	// Now it is a new end, and in the past.
@@ -244,7 +244,7 @@ func TestSavesRaceWithAnEnd(t *testing.T) {
 		for _, v := range b.versions(t)[:b.versions(t)[0].Version-before.Version] {
 			authors = append(authors, v.AuthorName)
 		}
-		now := b.versions(t)[0].Compiled.Document()
+		now := b.versions(t)[0].Program.Document()
 		if !now.ApprovalEnabled || now.ApprovalOffUntil != nil {
 			t.Fatalf("the gate is off: %+v", now)
 		}
@@ -272,7 +272,7 @@ func TestADraftOutlivesAnEnd(t *testing.T) {
 	wantCode(t, storetest.Err(drafts.New(b.Store).Apply(t.Context(), b.Admin, kept.Revision, "nine")), models.CodeConflict)
 	mine, err := policy.Parse([]byte(text))
 	storetest.Must(t, err)
-	merged, clashes, err := policy.Merge(before.Compiled.Document(), b.versions(t)[0].Compiled.Document(), mine.Document())
+	merged, clashes, err := policy.Merge(before.Program.Document(), b.versions(t)[0].Program.Document(), mine.Document())
 	if err != nil || len(clashes) > 0 {
 		t.Fatalf("%v, %v", clashes, err)
 	}
@@ -282,7 +282,7 @@ func TestADraftOutlivesAnEnd(t *testing.T) {
 	storetest.Must(t, err)
 	saved, err := drafts.New(b.Store).Apply(t.Context(), b.Admin, kept.Revision, "nine")
 	storetest.Must(t, err)
-	if d := saved.Compiled.Document(); !d.ApprovalEnabled || d.DefaultTimeoutMinutes != 9 {
+	if d := saved.Program.Document(); !d.ApprovalEnabled || d.DefaultTimeoutMinutes != 9 {
 		t.Errorf("%s", saved.Document)
 	}
 }

@@ -17,20 +17,20 @@ type Tx struct {
 	*db.Tx
 	s *Store
 
-	ahead  *ahead // what the policy was asked before; nil: nothing
-	leaves bool   // the function is left where conditions are to be judged
+	early  *earlyJudgement // what the policy was asked before; nil: nothing
+	leaves bool            // the function is left where conditions are to be judged
 
 	result
 }
 
 // result is what the commit announces.
 type result struct {
-	outcomes  []*models.Approval  // requests settled, at the ask or later
-	activity  []activity          // for the log
-	noted     []models.ResponseID // a question about it was asked
-	sooner    bool
-	notices   bool // somebody is to be told of something, or of less
-	committed bool
+	outcomes     []*models.Approval  // requests settled, at the ask or later
+	activity     []activity          // for the log
+	questions    []models.ResponseID // a question about it was asked
+	wakesExpirer bool
+	notices      bool // somebody is to be told of something, or of less
+	hasCommit    bool
 }
 
 // known is what the writer remembers from one batch to the next. It holds as
@@ -74,24 +74,24 @@ func (s *Store) writeAnyway(ctx context.Context, fn func(*Tx) error) error {
 }
 
 func (s *Store) writeBy(
-	ctx context.Context, write func(context.Context, func(*db.Tx) error) error, judged *ahead, fn func(*Tx) error,
+	ctx context.Context, write func(context.Context, func(*db.Tx) error) error, early *earlyJudgement, fn func(*Tx) error,
 ) error {
 	var last *Tx
 	var err error
 	for left := 0; ; left++ {
 		err = write(ctx, func(share *db.Tx) error {
 			last = s.within(share)
-			last.ahead, last.leaves = judged, left < leavesMost
+			last.early, last.leaves = early, left < leavesMost
 			return fn(last)
 		})
 		first, ok := errors.AsType[*unjudgedError](err)
 		if !ok {
 			break
 		}
-		judged = first.judged()
+		early = first.judge()
 	}
 	// Each caller writes its own log lines, after the commit, so that no caller waits for another's.
-	if last != nil && last.committed {
+	if last != nil && last.hasCommit {
 		s.logActivity(ctx, last.activity)
 	}
 	return err
@@ -131,15 +131,15 @@ func (s *Store) stranded(share *db.Tx) error {
 // announce hands the committed outcomes to their waiters.
 func (t *Tx) announce() {
 	s := t.s
-	t.committed = true
+	t.hasCommit = true
 	for _, a := range t.outcomes {
 		s.waiters.tell(a)
 	}
-	for _, id := range t.noted {
+	for _, id := range t.questions {
 		s.waiters.note(id)
 	}
 	s.observe(&t.result)
-	if t.sooner {
+	if t.wakesExpirer {
 		s.wakeExpirer()
 	}
 }
@@ -178,6 +178,6 @@ func (t *Tx) AgentNamed(actor models.Actor, owner models.UserID, name string) (*
 // deadlineStored wakes the expirer after the commit if at is not "none".
 func (t *Tx) deadlineStored(at time.Time) {
 	if at.Before(models.NoDeadline) {
-		t.sooner = true
+		t.wakesExpirer = true
 	}
 }

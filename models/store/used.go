@@ -92,17 +92,17 @@ func (t *Tx) offerAnswer(q *asked, a *models.Approval) error {
 
 // TakeAnswers gives the answers to the requests of one call to its taker, and reports whether
 // it has all of them: an answer that another took is not given again.
-func (s *Store) TakeAnswers(ctx context.Context, taker string, ids []models.ResponseID) (taken bool, err error) {
+func (s *Store) TakeAnswers(ctx context.Context, taker string, ids []models.ResponseID) (ok bool, err error) {
 	err = s.write(ctx, func(t *Tx) error {
-		taken = true
+		ok = true
 		for _, id := range ids {
 			n, err := t.Exec(t.s.hot.takeAnswer, taker, id, taker)
 			if err != nil {
 				return fmt.Errorf("take an answer: %w", err)
 			}
-			taken = taken && db.ExactlyOne(n)
+			ok = ok && db.ExactlyOne(n)
 		}
 		return nil
 	})
-	return taken && err == nil, err
+	return ok && err == nil, err
 }

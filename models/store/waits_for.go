@@ -48,7 +48,7 @@ func (s *Store) WaitsFor(ctx context.Context, actor models.Actor, rows ...*model
 	if err != nil {
 		return nil, err
 	}
-	acting, err := s.standIns(ctx, waiting)
+	standIns, err := s.standIns(ctx, waiting)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func (s *Store) WaitsFor(ctx context.Context, actor models.Actor, rows ...*model
 		if a.UpstreamID != nil {
 			upstream = upstreams[*a.UpstreamID]
 		}
-		out[i] = a.WaitingFor(append(candidateNames(a, names), acting[a.ID]...), upstream, now)
+		out[i] = a.WaitingFor(append(candidateNames(a, names), standIns[a.ID]...), upstream, now)
 	}
 	return out, nil
 }

@@ -175,7 +175,7 @@ func (t *Tx) expireUndelivered(a *models.Approval, text string) error {
 	}
 	return t.Record(system, "approval.expired", ledger.SubjectOf(&a.Response, left.readers), settledEntry{
 		Digest: a.Digest, Status: expired, Cause: a.Cause, Reason: models.DigestOfText(text),
-		Conversation: waitEnds(left.running),
+		Conversation: waitEnds(left.runs),
 	})
 }
 
@@ -185,9 +185,9 @@ func (t *Tx) expireUndelivered(a *models.Approval, text string) error {
 func (s *Store) withdrawOutside(ctx context.Context, stop *models.Stop) error {
 	for last := models.ResponseID(""); ; {
 		var ids []models.ResponseID
-		var withdrawn, sending int
+		var withdrawn, inFlight int
 		err := s.writeAnyway(ctx, func(t *Tx) error {
-			withdrawn, sending = 0, 0
+			withdrawn, inFlight = 0, 0
 			if err := t.Gorm().Raw(heldOutside, last, stop.AgentID, stopAtOnce).Scan(&ids).Error; err != nil {
 				return fmt.Errorf("read what is on its way: %w", err)
 			}
@@ -205,7 +205,7 @@ func (s *Store) withdrawOutside(ctx context.Context, stop *models.Stop) error {
 				case err != nil:
 					return err
 				case barred && flies:
-					sending++
+					inFlight++
 				case barred:
 					withdrawn++
 				}
@@ -216,7 +216,7 @@ func (s *Store) withdrawOutside(ctx context.Context, stop *models.Stop) error {
 			return err
 		}
 		stop.Withdrawn += withdrawn
-		stop.InFlight += sending
+		stop.InFlight += inFlight
 		if len(ids) < stopAtOnce {
 			return nil
 		}

@@ -88,7 +88,7 @@ func (u *Upkeep) switches(ctx context.Context, n *models.Numbers) (err error) {
 		return err
 	}
 	now := u.db.Now()
-	n.GateOff, n.FallbackOn = version.Compiled.GateOff(now), version.Compiled.FallbackOn(now)
+	n.GateOff, n.FallbackOn = version.Program.GateOff(now), version.Program.FallbackOn(now)
 	if err := u.db.Reads().QueryRowContext(ctx, standingStops).Scan(&n.Stops); err != nil {
 		return fmt.Errorf("count stops: %w", err)
 	}

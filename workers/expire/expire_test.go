@@ -111,7 +111,7 @@ func TestOnceWritesDownTheEndOfASwitchI3(t *testing.T) {
 			t.Errorf("%v later: sleeps %v, %v; want %v", step.passes, sleep, err, step.sleeps)
 		}
 		v, err := s.CurrentPolicy(t.Context())
-		if d := v.Compiled.Document(); err != nil || v.Version != step.version || d.ApprovalEnabled != (step.version > 2) || d.FallbackAutoApprove != (step.version < 4) {
+		if d := v.Program.Document(); err != nil || v.Version != step.version || d.ApprovalEnabled != (step.version > 2) || d.FallbackAutoApprove != (step.version < 4) {
 			t.Errorf("%v later: version %d, %v: %s", step.passes, v.Version, err, v.Document)
 		}
 	}

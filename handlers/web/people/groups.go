@@ -88,7 +88,7 @@ func (s *Screens) groupPage(c echo.Context, status int, in people.GroupInput) er
 	if err != nil {
 		return err
 	}
-	in.Group, in.Members, in.Rules = *found, members, standing.Compiled.Document().NamingGroup(name)
+	in.Group, in.Members, in.Rules = *found, members, standing.Program.Document().NamingGroup(name)
 	in.Others = slices.DeleteFunc(everybody, func(u models.User) bool {
 		return !u.Enabled() || slices.ContainsFunc(members, func(m models.User) bool { return m.ID == u.ID })
 	})

@@ -63,7 +63,7 @@ func (e *editing) begin(ctx context.Context, from *store.Store, actor models.Act
 		}
 	}
 	e.draft.Base = version
-	e.doc, err = policy.DraftOf(e.base.Compiled.Document())
+	e.doc, err = policy.DraftOf(e.base.Program.Document())
 	e.check()
 	return err
 }
@@ -81,7 +81,7 @@ func (e *editing) read(text string) error {
 
 func (e *editing) check() {
 	if e.doc != nil {
-		e.checked = e.doc.Check(e.base.Compiled.Document())
+		e.checked = e.doc.Check(e.base.Program.Document())
 	}
 }
 
@@ -109,7 +109,7 @@ func (e *editing) view(notice string) *policies.DraftInput {
 	in := &policies.DraftInput{
 		Base: e.draft.Base, Revision: e.draft.Revision, ChangedAt: e.draft.ChangedAt, Undo: e.draft.Previous != "",
 		Notice: notice,
-		Zone:   e.standing.Compiled.Zone().String(), Ends: e.entries,
+		Zone:   e.standing.Program.Zone().String(), Ends: e.entries,
 	}
 	if e.doc == nil {
 		for path, text := range e.problems() {
@@ -142,7 +142,7 @@ func (s *Screens) keep(c echo.Context, e *editing) error {
 func (s *Screens) keepText(c echo.Context, e *editing, text string) error {
 	same := e.draft.Document
 	if e.draft.Revision == 0 {
-		raw, err := e.base.Compiled.Document().Marshal()
+		raw, err := e.base.Program.Document().Marshal()
 		if err != nil {
 			return err
 		}
@@ -245,7 +245,7 @@ func (s *Screens) afterKept(c echo.Context, e *editing, step, leads string) erro
 		return c.Redirect(http.StatusSeeOther, views.PolicyURL())
 	case len(e.checked.Problems) > 0 || e.ends() != nil:
 		return s.policyForm(c, http.StatusUnprocessableEntity, e, notValidYet)
-	case !e.stale() && len(policy.Diff(e.standing.Compiled.Document(), e.checked.Document)) == 0:
+	case !e.stale() && len(policy.Diff(e.standing.Program.Document(), e.checked.Document)) == 0:
 		return s.policyForm(c, http.StatusOK, e, "Nothing would change.")
 	}
 	return c.Redirect(http.StatusSeeOther, views.PolicyReviewURL())

@@ -41,7 +41,7 @@ func (s *Screens) policyRead(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	doc := standing.Compiled.Document()
+	doc := standing.Program.Document()
 	in := policyInput(standing, doc, s.Store.Now())
 	shown, err := policy.DraftOf(doc)
 	if err != nil {
@@ -61,7 +61,7 @@ func (s *Screens) policyRead(c echo.Context) error {
 
 // policyForm shows the draft as a form, or what holds where there is no draft.
 func (s *Screens) policyForm(c echo.Context, status int, e *editing, notice string) error {
-	in := policyInput(e.standing, e.standing.Compiled.Document(), e.now)
+	in := policyInput(e.standing, e.standing.Program.Document(), e.now)
 	in.Draft = e.view(notice)
 	in.Draft.Page, _ = strconv.Atoi(c.QueryParam("rules")) // 0, the first page, if it is not a number
 	if sent := c.Request().PostForm.Get("rules"); sent != "" {
@@ -208,7 +208,7 @@ func (s *Screens) changesSince(
 	if err != nil {
 		return nil, err
 	}
-	return policy.Diff(before.Compiled.Document(), version.Compiled.Document()), nil
+	return policy.Diff(before.Program.Document(), version.Program.Document()), nil
 }
 
 // restorePolicy makes an old version the draft, to be reviewed.
@@ -227,7 +227,7 @@ func (s *Screens) restorePolicy(c echo.Context) error {
 		return err
 	}
 	// What an end of that time let through is over: it is not restored.
-	doc, gate, fallback := version.Compiled.Document().Ended(e.now)
+	doc, gate, fallback := version.Program.Document().Ended(e.now)
 	text, err := doc.Marshal()
 	if err != nil {
 		return err

@@ -71,7 +71,7 @@ func (r *replays) begin(by context.Context, actor models.Actor, e *editing, next
 	r.forgetOldest()
 	r.ended.Go(func() {
 		defer cancel()
-		found, err := drafts.New(r.store).Replay(ctx, actor, e.standing.Compiled, next, q, func(read int) {
+		found, err := drafts.New(r.store).Replay(ctx, actor, e.standing.Program, next, q, func(read int) {
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			one.state.Read = read

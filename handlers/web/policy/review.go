@@ -38,9 +38,9 @@ func (s *Screens) policyReview(c echo.Context, status int, e *editing, in polici
 	for path, text := range e.ends() {
 		in.Error = path + " " + text + ". Change it on the form: your draft is kept."
 	}
-	in.Before, in.After = e.standing.Compiled.Document(), e.checked.Document
+	in.Before, in.After = e.standing.Program.Document(), e.checked.Document
 	if e.stale() {
-		base := e.base.Compiled.Document()
+		base := e.base.Program.Document()
 		_, clashes, err := policy.Merge(base, in.Before, in.After)
 		if err != nil {
 			return err
@@ -105,7 +105,7 @@ func (s *Screens) replayedBriefly(c echo.Context, e *editing) *policy.Tally {
 	if err != nil || next == nil {
 		return nil
 	}
-	found, err := drafts.New(s.Store).Replay(ctx, site.ActorOf(c), e.standing.Compiled, next,
+	found, err := drafts.New(s.Store).Replay(ctx, site.ActorOf(c), e.standing.Program, next,
 		drafts.ReplayQuery{Last: reviewReplays}, func(int) {})
 	if err != nil {
 		return nil
@@ -136,7 +136,7 @@ func (s *Screens) saveOrMergePolicy(c echo.Context) error {
 		in.NoteError = "Say why you are making this change."
 	}
 	days := e.checked.Document.RetentionDays
-	if text := strings.TrimSpace(form.Get("retention_typed")); policy.KeepsLonger(e.standing.Compiled.Document().RetentionDays, days) && text != strconv.Itoa(days) {
+	if text := strings.TrimSpace(form.Get("retention_typed")); policy.KeepsLonger(e.standing.Program.Document().RetentionDays, days) && text != strconv.Itoa(days) {
 		in.Removal = &policies.Removal{
 			Text: text, Error: "must be " + strconv.Itoa(days) + ", to confirm that contents are removed",
 		}
@@ -181,7 +181,7 @@ func (s *Screens) mergePolicy(c echo.Context, e *editing) error {
 	if e.doc == nil || len(e.checked.Problems) > 0 || !e.stale() {
 		return c.Redirect(http.StatusSeeOther, views.PolicyReviewURL())
 	}
-	merge, _, err := policy.Merge(e.base.Compiled.Document(), e.standing.Compiled.Document(), e.checked.Document)
+	merge, _, err := policy.Merge(e.base.Program.Document(), e.standing.Program.Document(), e.checked.Document)
 	if err != nil {
 		return err
 	}

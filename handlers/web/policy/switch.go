@@ -37,7 +37,7 @@ func (e *editing) turn(step string) (ok bool) {
 	set := policy.Form{t.Flag: t.Closed, t.Until: ""}
 	if step == t.Open {
 		end := e.entries[t.ID]
-		until, faults := endTyped(end, e.now, e.standing.Compiled.Zone())
+		until, faults := endTyped(end, e.now, e.standing.Program.Zone())
 		if len(faults) > 0 {
 			end.Faults = faults
 			e.entries[t.ID] = end
@@ -84,7 +84,7 @@ func (e *editing) ends() map[string]string {
 	if e.doc == nil || len(e.checked.Problems) > 0 {
 		return nil
 	}
-	wrong := site.AsError(e.checked.Document.CheckEnds(e.base.Compiled.Document(), e.now), models.CodeInvalid)
+	wrong := site.AsError(e.checked.Document.CheckEnds(e.base.Program.Document(), e.now), models.CodeInvalid)
 	if wrong == nil {
 		return nil
 	}

@@ -72,7 +72,7 @@ func (s *Screens) callToTry(e *editing, form url.Values) policies.TryInput {
 		},
 	}}
 	if in.When != "" {
-		at, err := time.ParseInLocation(localTime, in.When, e.standing.Compiled.Zone())
+		at, err := time.ParseInLocation(localTime, in.When, e.standing.Program.Zone())
 		if err != nil {
 			in.Errors["at"] = "must be a date and a time such as 2026-03-02T18:00"
 		}
@@ -108,7 +108,7 @@ func checkTried(in *policies.TryInput) {
 // try adds what the active policy says, and the draft if there is one that is valid.
 func (e *editing) try(in *policies.TryInput) error {
 	in.Trial = append(in.Trial,
-		policies.Tried{Title: "v" + views.Number(e.standing.Version) + ", which is active", Policy: e.standing.Compiled})
+		policies.Tried{Title: "v" + views.Number(e.standing.Version) + ", which is active", Policy: e.standing.Program})
 	if e.draft.Revision == 0 {
 		return nil
 	}
@@ -130,5 +130,5 @@ func (e *editing) compiled() (*policy.Policy, error) {
 	if err != nil {
 		return nil, err
 	}
-	return policy.ParseChanged(raw, e.base.Compiled.Document())
+	return policy.ParseChanged(raw, e.base.Program.Document())
 }

@@ -59,7 +59,7 @@ func (w *PolicyWatch) look(ctx context.Context) error {
 	if w.stops, err = w.store.StopsInForce(ctx); err != nil {
 		return err
 	}
-	doc := v.Compiled.Document()
+	doc := v.Program.Document()
 	w.doc = &doc
 	return nil
 }

@@ -11,7 +11,7 @@ func (w *World) PolicyIs(version int64) policy.Document {
 	if err != nil || v.Version != version {
 		w.TB.Fatalf("version %d is active, want %d (%v)", v.Version, version, err)
 	}
-	return v.Compiled.Document()
+	return v.Program.Document()
 }
 
 // ApplyPolicy puts a policy document in force.
