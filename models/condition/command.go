@@ -21,6 +21,7 @@ type command struct {
 	names   []string // that the condition names
 
 	words  []string // of all commands in the line, with the names of their programs
+	inner  []string // those of commands in nested shells
 	wholes []string // words that may hold another one
 	unread string   // why a part of the line can't be read; empty: all was
 	hidden string   // why words of the line may hold commands that were not read; empty: they do not

@@ -101,10 +101,10 @@ func Compile(source string) (*Condition, error) {
 	if out := tree.OutputType(); !out.IsExactType(cel.BoolType) && !out.IsExactType(cel.DynType) {
 		return nil, fmt.Errorf("must be true or false, and is %s", typeWord(out))
 	}
-	names, texts, err := look(tree.NativeRep().Expr())
-	if err != nil {
+	if err := mistakeIn(tree.NativeRep()); err != nil {
 		return nil, err
 	}
+	names, texts := look(tree.NativeRep().Expr())
 	program, err := env.Program(tree,
 		cel.EvalOptions(cel.OptOptimize),
 		cel.CostLimit(MaxCost),
@@ -118,9 +118,8 @@ func Compile(source string) (*Condition, error) {
 	return &Condition{program: program, reads: names}, nil
 }
 
-// look finds which of a call's members are read and which texts are written down, and refuses
-// a regular expression that is not: one that an agent sends could be costly to compile.
-func look(expr ast.Expr) (names, texts []string, err error) {
+// look finds which of a call's members are read and which texts are written down.
+func look(expr ast.Expr) (names, texts []string) {
 	ast.PreOrderVisit(expr, ast.NewExprVisitor(func(e ast.Expr) {
 		switch e.Kind() { //nolint:exhaustive // all others have these within them
 		case ast.IdentKind:
@@ -131,16 +130,10 @@ func look(expr ast.Expr) (names, texts []string, err error) {
 			if text, ok := textOf(e.AsLiteral()); ok {
 				texts = append(texts, text)
 			}
-		case ast.CallKind:
-			call := e.AsCall()
-			if args := call.Args(); call.FunctionName() == "matches" && len(args) > 0 &&
-				args[len(args)-1].Kind() != ast.LiteralKind {
-				err = errors.New("the regular expression of matches() must be written in the condition itself, in quotation marks")
-			}
 		}
 	}))
 	slices.Sort(names)
-	return names, texts, err
+	return names, texts
 }
 
 // Result is what a condition says of a call.
@@ -198,6 +191,9 @@ func costs() []cost.TrackerOption {
 		cost.OverloadTracker(overloadHost, chargeText),
 		cost.OverloadTracker(overloadHas, chargeText),
 		cost.OverloadTracker(overloadWithin, chargeText),
+		cost.OverloadTracker(overloadDeletes, chargeText),
+		cost.OverloadTracker(overloadDecimal, chargeText),
+		cost.OverloadTracker(overloadBetween, chargeText),
 	}
 }
 

@@ -31,6 +31,8 @@ func FuzzCompile(f *testing.F) {
 		`input.amount > 100`, `[1,2,3].map(x, [x].map(y, y)).size() > 0`, `input.a.all(x, x.all(y, y.all(z, z == x)))`,
 		`input.s.matches("(a+)+$")`, `"a" + input.s + input.s + input.s == ""`, `command(input).has("rm") || path(input.f).within("/")`,
 		strings.Repeat("!", 500) + "true", strings.Repeat("[", 300), `optional.of(input).optMap(x, x).hasValue()`, "has(input.a) ? true : host(input.u) == ''",
+		`decimal(input.n) > decimal("1e5") && decimal(input.s).between("-1", "0.5")`, `input.n == decimal("5")`,
+		`command(input).deletesOutside("/tmp") || command(input).all(c, !c.deletesOutside("/"))`,
 		`input == input && [input] == [input]`, `size(string(input.n) + "x") > 1u`, `timestamp(input.t) - now > duration("1s")`,
 	} {
 		f.Add(seed, `{"s":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaab","a":[[[1]]],"f":"/a","u":"http://x"}`)

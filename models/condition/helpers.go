@@ -38,7 +38,7 @@ func helpers() cel.EnvOption {
 		if err != nil {
 			return nil, err
 		}
-		for _, option := range []cel.EnvOption{
+		for _, option := range append([]cel.EnvOption{
 			cel.CustomTypeProvider(provider{registry}),
 			cel.CustomTypeAdapter(registry),
 			allCommands(),
@@ -52,7 +52,10 @@ func helpers() cel.EnvOption {
 				cel.MemberOverload(overloadWithin, []*cel.Type{pathType, cel.StringType}, cel.BoolType,
 					cel.BinaryBinding(pathWithin))),
 			cel.Function("host", cel.Overload(overloadHost, []*cel.Type{cel.DynType}, cel.StringType, cel.UnaryBinding(hostOf))),
-		} {
+			cel.Function(funcDeletes,
+				cel.MemberOverload(overloadDeletes, []*cel.Type{commandType, cel.StringType}, cel.BoolType,
+					cel.BinaryBinding(deletesOutside))),
+		}, decimals()...) {
 			if env, err = option(env); err != nil {
 				return nil, err
 			}
@@ -71,6 +74,8 @@ func (p provider) FindStructType(name string) (*types.Type, bool) {
 		return types.NewTypeTypeWithParam(commandType), true
 	case pathType.TypeName():
 		return types.NewTypeTypeWithParam(pathType), true
+	case decimalType.TypeName():
+		return types.NewTypeTypeWithParam(decimalType), true
 	}
 	return p.Registry.FindStructType(name)
 }
@@ -80,7 +85,7 @@ func (p provider) FindStructFieldNames(name string) ([]string, bool) {
 	switch name {
 	case commandType.TypeName():
 		return []string{fieldProgram, fieldArgs, fieldCommands}, true
-	case pathType.TypeName():
+	case pathType.TypeName(), decimalType.TypeName():
 		return nil, true
 	}
 	return p.Registry.FindStructFieldNames(name)

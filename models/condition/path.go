@@ -46,6 +46,8 @@ func components(p string) []string {
 	return strings.FieldsFunc(p, func(r rune) bool { return r == '/' })
 }
 
+const caseWhy = "a path differs from the folder only in letter case, which counts on some systems and not on others"
+
 // pathWithin reports whether a path is a folder or in it.
 func pathWithin(v, folder ref.Val) ref.Val {
 	o, ok := v.(opaque)
@@ -64,7 +66,7 @@ func pathWithin(v, folder ref.Val) ref.Val {
 	}
 	same := slices.Equal(parts[:len(want)], want)
 	if !same && slices.EqualFunc(parts[:len(want)], want, strings.EqualFold) {
-		return failure("a path differs from the folder only in letter case, which counts on some systems and not on others")
+		return failure(caseWhy)
 	}
 	return types.Bool(same)
 }

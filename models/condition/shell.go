@@ -212,6 +212,9 @@ func (c *command) literals(args []*syntax.Word) []string {
 // add takes the words of one command in, and what they say that it runs.
 func (c *command) add(words []string, depth int) {
 	c.words = append(c.words, words...)
+	if depth > 0 {
+		c.inner = append(c.inner, words...)
+	}
 	if len(words) == 0 {
 		return
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"cel.dev/cel-go/cel"
+	"cel.dev/cel-go/common"
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/common/types/ref"
 )
@@ -59,14 +60,18 @@ func faultOf(issues *cel.Issues) string {
 		return plainText(issues.Err().Error())
 	}
 	first := all[0]
-	at := ""
-	if first.Location != nil && first.Location.Line() > 0 {
-		at = fmt.Sprintf("at character %d: ", first.Location.Column()+1)
-		if first.Location.Line() > 1 {
-			at = fmt.Sprintf("in line %d at character %d: ", first.Location.Line(), first.Location.Column()+1)
-		}
+	return placeOf(first.Location) + plainText(first.Message)
+}
+
+// placeOf says where in a condition something is, for the beginning of a sentence; nothing: it is not known.
+func placeOf(at common.Location) string {
+	switch {
+	case at == nil || at.Line() < 1:
+		return ""
+	case at.Line() == 1:
+		return fmt.Sprintf("at character %d: ", at.Column()+1)
 	}
-	return at + plainText(first.Message)
+	return fmt.Sprintf("in line %d at character %d: ", at.Line(), at.Column()+1)
 }
 
 var (
@@ -85,7 +90,7 @@ func plainText(text string) string {
 	case undeclared.MatchString(text):
 		name := undeclared.FindStringSubmatch(text)[1]
 		text = "“" + name +
-			"” is not known; there are tool, input, agent, owner, conversation, kind, now, and the helpers command, path and host"
+			"” is not known; there are tool, input, agent, owner, conversation, kind, now, and the helpers command, path, host and decimal"
 	case noField.MatchString(text):
 		text = "“" + noField.FindStringSubmatch(text)[1] + "” is not known there"
 	case noOverload.MatchString(text):
@@ -122,6 +127,9 @@ func typeWord(t *cel.Type) string {
 		return "a time"
 	case types.DurationKind:
 		return "a duration"
+	}
+	if t.IsExactType(decimalType) {
+		return "a decimal"
 	}
 	return t.TypeName()
 }
