@@ -90,6 +90,7 @@ const zone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 function nameZone() {
   if (!zone || zone === "Etc/Unknown") return;
+  if (!document.cookie.includes(`countersign-zone=${zone}`)) document.cookie = `countersign-zone=${zone};path=/;max-age=31536000;samesite=lax`;
   for (const element of document.querySelectorAll("[data-zone-name]")) set(element, zone);
   for (const field of document.querySelectorAll("input[data-zone-field]")) if (field.value !== zone) field.value = zone;
   // Once, and as what the field held at first: it is no change of the reader's.

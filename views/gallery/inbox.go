@@ -143,6 +143,17 @@ func longRow() models.Approval {
 	})
 }
 
+// decidedToday waited for 4, 12 and 40 seconds.
+func decidedToday() []models.Brief {
+	rows := Many(3)
+	for i, seconds := range []int{12, 40, 4} {
+		a := Settle(rows[i].Approval, models.StatusApproved, models.CauseReviewer, &models.Vote{Verdict: models.VerdictApprove})
+		a.ApprovalTimestamp = new(a.ApprovalRequestedAt.Add(time.Duration(seconds) * time.Second))
+		rows[i].Approval = a
+	}
+	return rows
+}
+
 func inboxStates() []State {
 	page := func(name, note string, in inbox.Input) State {
 		if in.BaseURL == "" {
@@ -185,9 +196,10 @@ func inboxStates() []State {
 				48*time.Hour, false), absence("2", awayEve, models.PersonRef{ID: UserID}, -time.Hour, 24*time.Hour, true),
 		}}),
 		page("one", "Only one", inbox.Input{Rows: rows[2:3], Count: 1}),
-		page("empty", "What will come here, and how", inbox.Input{}),
+		page("empty", "What will come here, and how", inbox.Input{Newcomer: true}),
+		page("all-clear", "Empty after work", inbox.Input{Today: decidedToday(), Midnight: Now.Truncate(24 * time.Hour)}),
 		page("token", "Empty, with a fresh token to try",
-			inbox.Input{FreshToken: "csa_0123456789abcdef", FreshAgent: "first-agent"}),
+			inbox.Input{Newcomer: true, FreshToken: "csa_0123456789abcdef", FreshAgent: "first-agent"}),
 		page("missing", "The address names a request that is not there",
 			inbox.Input{Rows: rows[:2], Count: 2, Missing: true, Explicit: true}),
 		page("held", "Approvals that may be taken back: one's own, and another person's",

@@ -20,7 +20,7 @@ func paletteStates() []State {
 			in.Viewer = admin
 		}
 		*p.Viewer, p.Palette = in.Viewer, nav.GoOptions(nav.NewGo(in))
-		return State{Page: "palette", Name: name, Note: note, Component: inbox.Page(p, inbox.New(inbox.Input{}, Now))}
+		return State{Page: "palette", Name: name, Note: note, Component: inbox.Page(p, inbox.New(inbox.Input{Newcomer: true}, Now))}
 	}
 	page := func(name, note string, in nav.GoInput) State {
 		in.Viewer = reviewer

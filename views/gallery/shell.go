@@ -16,7 +16,7 @@ func shellStates() []State {
 		p := Frame("Inbox", "/")
 		mend(&p)
 		return State{
-			Page: "shell", Name: name, Note: note, Component: inbox.Page(p, inbox.New(inbox.Input{BaseURL: serverURL}, Now)),
+			Page: "shell", Name: name, Note: note, Component: inbox.Page(p, inbox.New(inbox.Input{BaseURL: serverURL, Newcomer: true}, Now)),
 		}
 	}
 	return []State{
@@ -53,6 +53,6 @@ func keysStates() []State {
 	frame.KeysOpen = true
 	return []State{{
 		Page: "keys", Name: Usual, Note: "Each key with what it does; the switches can be reached without keys",
-		Component: inbox.Page(frame, inbox.New(inbox.Input{}, Now)),
+		Component: inbox.Page(frame, inbox.New(inbox.Input{Newcomer: true}, Now)),
 	}}
 }

@@ -65,6 +65,11 @@ var inboxPages = []page{
 		"empty": "Nothing is waiting for you Requests from your agents, and those that rules send to you, appear here, soonest deadline first.",
 		"acts":  "Create an agent token",
 	}},
+	{key: "inbox-all-clear", seen: seen{
+		"title": "Inbox",
+		"tally": "0 waiting",
+		"empty": "All clear Nothing is waiting for you. 3 decided today (UTC), median 12 s Last: Run: make target-0 | Nothing to decide New requests appear in the list. Open one to read it here.",
+	}},
 	{key: "inbox-token", like: "inbox-empty", seen: seen{
 		"acts": "",
 	}},

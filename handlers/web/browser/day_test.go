@@ -209,7 +209,7 @@ func (d *day) works(all int) {
 			d.arrives()
 		}
 	}
-	d.p.sees("#inbox", "Nothing is waiting")
+	d.p.sees("#inbox", "All clear")
 	d.p.becomes(`document.querySelectorAll("#inbox li[data-id]:not([data-gone])").length === 0 && !document.title.startsWith("(")`)
 	if d.asked != all || own < all*2/3 || d.p.value("window.same") != "page" {
 		d.TB.Errorf("%d were asked, %d decided by hand, on %s", d.asked, own, d.p.value("window.same"))

@@ -155,7 +155,7 @@ func TestInABrowserTheDeskWorksWithoutScript(t *testing.T) {
 		t.Errorf("it is %s", got.Status())
 	}
 	p.open("/")
-	p.sees("#inbox", "Nothing is waiting")
+	p.sees("#inbox", "All clear")
 }
 
 func TestInABrowserThePhoneDecides(t *testing.T) {

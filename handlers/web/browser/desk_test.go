@@ -62,7 +62,7 @@ func TestInABrowserTenRequestsAreDecidedByKeys(t *testing.T) {
 			p.becomes(`document.activeElement.matches("#detail #approval-title")`) // where no key but those of the desk does anything
 		}
 	}
-	p.sees("#inbox", "Nothing is waiting")
+	p.sees("#inbox", "All clear")
 	p.becomes(`!document.title.startsWith("(")`)
 	if got := p.value("window.same"); got != "page" {
 		t.Error("the page was loaded again")

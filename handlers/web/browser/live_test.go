@@ -172,7 +172,7 @@ func TestInABrowserSilenceIsSeenToExpire(t *testing.T) {
 		t.Errorf("the agent hears %s: %+v", got.Status, got.Decision)
 	}
 	p.open("/")
-	p.sees("#inbox", "Nothing is waiting for you")
+	p.sees("#inbox", "All clear")
 }
 
 func TestInABrowserAHalfFilledFormIsLeftAlone(t *testing.T) {

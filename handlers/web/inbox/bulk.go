@@ -321,7 +321,7 @@ func (s *Screens) bulkPage(c echo.Context, status int, in inbox.BulkInput) error
 		for i := range in.Items {
 			gone = append(gone, in.Items[i].ID)
 		}
-		rows, err := s.readInbox(c.Request().Context(), site.ActorOf(c), in.Place, "", gone...)
+		rows, err := s.readInbox(c, in.Place, "", gone...)
 		if err != nil {
 			return err
 		}

@@ -8,7 +8,6 @@ import (
 
 	"countersign/handlers"
 	"countersign/handlers/web/request"
-	"countersign/handlers/web/site"
 	"countersign/models"
 	"countersign/views/pages/inbox"
 )
@@ -18,9 +17,8 @@ import (
 // none, and the list in which a line says what became of it. desk is the query of
 // the place that the form stood in.
 func (s *Screens) BackToDesk(c echo.Context, a *models.Approval, desk string) error {
-	ctx, actor := c.Request().Context(), site.ActorOf(c)
 	place := request.ReadDesk(desk)
-	in, err := s.readInbox(ctx, actor, place, a.ID)
+	in, err := s.readInbox(c, place, a.ID)
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package inbox
 
 import (
-	"context"
 	"net/http"
 	"strconv"
 	"strings"
@@ -70,7 +69,7 @@ func (s *Screens) inboxPage(c echo.Context, place views.InboxPlace, wrong error,
 	decided := s.takeDecided(c)
 	in, err := inbox.Input{Place: place}, wrong
 	if err == nil {
-		in, err = s.readInbox(ctx, actor, place, decided)
+		in, err = s.readInbox(c, place, decided)
 	}
 	status := http.StatusOK
 	if e := site.AsError(err, models.CodeInvalid); e != nil {
@@ -163,8 +162,7 @@ func (s *Screens) inboxList(c echo.Context, place views.InboxPlace) error {
 	if place.Open != "" {
 		gone = append(gone, place.Open)
 	}
-	ctx, actor := c.Request().Context(), site.ActorOf(c)
-	in, err := s.readInbox(ctx, actor, place, "", gone...)
+	in, err := s.readInbox(c, place, "", gone...)
 	if err != nil {
 		return err
 	}
@@ -175,8 +173,9 @@ func (s *Screens) inboxList(c echo.Context, place views.InboxPlace) error {
 // readInbox reads what a place shows. decided is the request that was just
 // decided; gone may have left the list, and leave a line in it.
 func (s *Screens) readInbox(
-	ctx context.Context, actor models.Actor, place views.InboxPlace, decided models.ResponseID, gone ...models.ResponseID,
+	c echo.Context, place views.InboxPlace, decided models.ResponseID, gone ...models.ResponseID,
 ) (inbox.Input, error) {
+	ctx, actor := c.Request().Context(), site.ActorOf(c)
 	in := inbox.Input{Place: place, Reader: actor.Voter(), AsOf: s.asOf()}
 	page, err := s.Store.Requests.Inbox(ctx, actor, inboxQuery(place))
 	if err != nil {
@@ -213,6 +212,11 @@ func (s *Screens) readInbox(
 	}
 	if place.Conversation != "" && len(page.Items) > 0 {
 		in.ConversationTitle = words.ConversationLabel(&page.Items[0].Approval)
+	}
+	if len(page.Items) == 0 && !place.Filtered() && place.After == "" {
+		if err := s.readToday(c, &in); err != nil {
+			return in, err
+		}
 	}
 	return in, s.readGone(ctx, actor, &in, decided, gone)
 }

@@ -2,6 +2,7 @@ package inbox_test
 
 import (
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -55,4 +56,30 @@ func TestInboxIsPagedAndFiltered(t *testing.T) {
 	}
 	w.Clock.Step(5 * time.Minute)
 	p.Get("/").Is(http.StatusOK).Says("#inbox-tally", "0 waiting")
+}
+
+// After work it says what was decided today, in the reader's zone, and teaches nothing.
+func TestAnInboxInWhichAllIsDoneSaysWhatWasDecided(t *testing.T) {
+	t.Parallel()
+	w := webtest.New(t)
+	p := w.SignIn(webtest.OwnerEmail)
+	for _, seconds := range []int{12, 4, 40} {
+		a := w.Ask()
+		w.Clock.Step(time.Duration(seconds) * time.Second)
+		p.Post(webtest.DecideOf(a), url.Values{"verdict": {"reject"}, "reason": {"no"}, "digest": {a.Digest}})
+	}
+	day := w.Clock.Now().UTC().Format(time.DateOnly)
+	page := p.Get("/").Is(http.StatusOK).Says("#inbox .empty-state", "All clear", "3 decided today (UTC), median 12 s", "Last: Run: rm -rf build/").SaysNot("#detail", "Try it")
+	if got := page.Doc.Find(".today a").First().AttrOr("href", ""); got != "/history?by="+string(w.Owner.UserID())+"&from="+day {
+		t.Errorf("the count leads to %q", got)
+	}
+	p.Get(page.Doc.Find(".today a").Last().AttrOr("href", "")).Is(http.StatusOK).Says("main", "rm -rf build/")
+	p.Get("/", webtest.Header{"Cookie", "countersign-zone=../etc/passwd"}).Is(http.StatusOK).Says("#inbox .empty-state", "3 decided today (UTC)")
+	// The day ends at the midnight of the browser's zone.
+	w.Clock.Step(13 * time.Hour)
+	p = w.SignIn(webtest.OwnerEmail)
+	p.Get("/").Is(http.StatusOK).Says("#inbox .empty-state", "All clear").SaysNot("#inbox", "decided today").SaysNot("#detail", "Try it")
+	page = p.Get("/", webtest.Header{"Cookie", "countersign-zone=America/New_York"}).Is(http.StatusOK).Says("#inbox .empty-state", "3 decided today, median")
+	p.Get(page.Doc.Find(".today a").First().AttrOr("href", "")).Is(http.StatusOK).Says("main", "rm -rf build/")
+	w.SignIn(webtest.StrangerEmail).Get("/").Is(http.StatusOK).Says("#detail", "Try it").SaysNot("#inbox", "All clear")
 }

@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/labstack/echo/v4"
 )
 
 // ReadZone is the zone that an address names for its days; without days, or without a
@@ -20,6 +22,24 @@ func ReadZone(v url.Values, faults map[string]string, days ...string) *time.Loca
 		return time.UTC
 	}
 	return zone
+}
+
+// zoneCookie carries the zone that the reader's browser is in (time.js).
+const zoneCookie = "countersign-zone"
+
+// ZoneOf is the zone that the reader's browser is in; UTC if it told none that is known.
+func ZoneOf(c echo.Context) *time.Location {
+	cookie, err := c.Cookie(zoneCookie)
+	if err != nil {
+		return time.UTC
+	}
+	return ReadZone(url.Values{"zone": {cookie.Value}}, map[string]string{}, zoneCookie)
+}
+
+// Midnight is when the day began in a zone.
+func Midnight(now time.Time, zone *time.Location) time.Time {
+	year, month, day := now.In(zone).Date()
+	return time.Date(year, month, day, 0, 0, 0, 0, zone)
 }
 
 // NameOf is a zone as addresses name it: UTC by nothing.

@@ -21,7 +21,7 @@ func newInboxDetail(in Input) Detail {
 		Card: in.Card, Open: in.Explicit && (in.Card != nil || in.Missing), Missing: in.Missing, Waits: len(in.Rows) > 0,
 		ListURL: in.Place.At("").URL(),
 	}
-	if in.FreshToken != "" || !d.Waits && d.Card == nil && !d.Missing && in.Place.After == "" && !in.Place.Filtered() {
+	if in.FreshToken != "" || in.Newcomer && d.Card == nil && !d.Missing {
 		d.Teach = newTeach(in)
 	}
 	return d

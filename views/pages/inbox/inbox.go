@@ -63,6 +63,14 @@ type Input struct {
 	// Missing says that the address names one that is not there.
 	Missing bool
 
+	// Newcomer says that no request has ever come for the reader.
+	Newcomer bool
+	// Today are the requests that the reader decided since Midnight, latest first, of an inbox that is empty; TodayCap:
+	// there may be more.
+	Today    []models.Brief
+	TodayCap bool
+	Midnight time.Time // in the reader's zone, or UTC
+
 	// BaseURL is the server's public address, for the example of an empty inbox.
 	BaseURL string
 	// FreshToken is the secret of a token that was made just now, shown once.
@@ -79,6 +87,7 @@ type Inbox struct {
 	Said    string
 	Done    *DecisionNotice
 	Empty   *lists.Empty
+	Clear   *Clear // of an inbox in which all is done
 	Filter  Filter
 	Query   string // of the place, for forms that lead back to it
 	ListURL string // where the list refetches itself
@@ -176,5 +185,7 @@ func (v *Inbox) tally(in Input) {
 		v.Empty = &lists.Empty{
 			Title: "No matches", Text: "New requests that match appear here. Clear the filters to see all requests.",
 		}
+	case !in.Newcomer:
+		v.Empty, v.Clear = &lists.Empty{Title: "All clear", Text: "Nothing is waiting for you."}, newClear(in)
 	}
 }
