@@ -82,7 +82,7 @@ var environment = sync.OnceValues(func() (*cel.Env, error) {
 	)
 })
 
-// Compile reads a condition. The error says in words where a mistake is.
+// Compile reads a condition. The error says in words what a mistake is, and is a *Fault if it is at one place.
 func Compile(source string) (*Condition, error) {
 	if len(source) > MaxSource {
 		return nil, fmt.Errorf("is longer than %d bytes", MaxSource)
@@ -96,12 +96,12 @@ func Compile(source string) (*Condition, error) {
 	}
 	tree, issues := env.Compile(source)
 	if issues.Err() != nil {
-		return nil, errors.New(faultOf(issues))
+		return nil, faultOf(source, issues)
 	}
 	if out := tree.OutputType(); !out.IsExactType(cel.BoolType) && !out.IsExactType(cel.DynType) {
 		return nil, fmt.Errorf("must be true or false, and is %s", typeWord(out))
 	}
-	if err := mistakeIn(tree.NativeRep()); err != nil {
+	if err := mistakeIn(source, tree.NativeRep()); err != nil {
 		return nil, err
 	}
 	names, texts := look(tree.NativeRep().Expr())
@@ -113,7 +113,7 @@ func Compile(source string) (*Condition, error) {
 		namingPrograms(texts),
 	)
 	if err != nil {
-		return nil, errors.New("can't be used: " + plainText(err.Error()))
+		return nil, errors.New("can't be used")
 	}
 	return &Condition{program: program, reads: names}, nil
 }

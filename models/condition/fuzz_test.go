@@ -41,6 +41,7 @@ func FuzzCompile(f *testing.F) {
 		inTime(t, source, func() {
 			c, err := condition.Compile(source)
 			if err != nil {
+				saysNoJargon(t, source, err)
 				return
 			}
 			c.Judge(call(input))

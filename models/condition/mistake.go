@@ -1,7 +1,6 @@
 package condition
 
 import (
-	"errors"
 	"slices"
 
 	"cel.dev/cel-go/common/ast"
@@ -10,7 +9,7 @@ import (
 // mistakeIn finds mistakes that the library takes: a regular expression that an agent could send, which could
 // be costly to compile; numbers and folders that can't be read; and a decimal that is not compared with another one. A
 // text is never equal to a decimal, nor in a list of them, so such a condition would be false without a word.
-func mistakeIn(tree *ast.AST) (err error) {
+func mistakeIn(source string, tree *ast.AST) (err error) {
 	isDecimal := func(e ast.Expr) bool { return tree.GetType(e.ID()).IsExactType(decimalType) }
 	compared := map[int64]bool{}
 	ast.PreOrderVisit(tree.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
@@ -39,7 +38,12 @@ func mistakeIn(tree *ast.AST) (err error) {
 			mistake = `a decimal can only be compared with another one, as in decimal(input.amount) > decimal("100")`
 		}
 		if mistake != "" {
-			err = errors.New(placeOf(tree.SourceInfo().GetStartLocation(e.ID())) + mistake)
+			name := ""
+			if e.Kind() == ast.CallKind {
+				name = e.AsCall().FunctionName()
+			}
+			f := newFault(source, tree.SourceInfo().GetStartLocation(e.ID()), name)
+			f.Text, err = mistake, f
 		}
 	}))
 	return err

@@ -2,12 +2,9 @@ package condition
 
 import (
 	"errors"
-	"fmt"
-	"regexp"
 	"strings"
 
 	"cel.dev/cel-go/cel"
-	"cel.dev/cel-go/common"
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/common/types/ref"
 )
@@ -51,65 +48,6 @@ func whyFailed(err error) string {
 		}
 	}
 	return "a value is not what the condition expects"
-}
-
-// faultOf says where a condition is wrong, and how.
-func faultOf(issues *cel.Issues) string {
-	all := issues.Errors()
-	if len(all) == 0 {
-		return plainText(issues.Err().Error())
-	}
-	first := all[0]
-	return placeOf(first.Location) + plainText(first.Message)
-}
-
-// placeOf says where in a condition something is, for the beginning of a sentence; nothing: it is not known.
-func placeOf(at common.Location) string {
-	switch {
-	case at == nil || at.Line() < 1:
-		return ""
-	case at.Line() == 1:
-		return fmt.Sprintf("at character %d: ", at.Column()+1)
-	}
-	return fmt.Sprintf("in line %d at character %d: ", at.Line(), at.Column()+1)
-}
-
-var (
-	undeclared = regexp.MustCompile(`^undeclared reference to '([^']*)'`)
-	noField    = regexp.MustCompile(`^undefined field '([^']*)'`)
-	noOverload = regexp.MustCompile(`^found no matching overload for '([^']*)' applied to '([^']*)'`)
-	operator   = regexp.MustCompile(`^_?(.*?)_?$`)
-)
-
-const maxFault = 300
-
-// plainText turns a text of the library for programmers into one for people.
-func plainText(text string) string {
-	text, _, _ = strings.Cut(text, "\n")
-	switch {
-	case undeclared.MatchString(text):
-		name := undeclared.FindStringSubmatch(text)[1]
-		text = "“" + name +
-			"” is not known; there are tool, input, agent, owner, conversation, kind, now, and the helpers command, path, host and decimal"
-	case noField.MatchString(text):
-		text = "“" + noField.FindStringSubmatch(text)[1] + "” is not known there"
-	case noOverload.MatchString(text):
-		found := noOverload.FindStringSubmatch(text)
-		text = "“" + operatorWord(found[1]) + "” does not work for " + strings.Trim(found[2], "()")
-	}
-	text = strings.TrimPrefix(text, "Syntax error: ")
-	if len(text) > maxFault {
-		text = strings.ToValidUTF8(text[:maxFault], "") + "…"
-	}
-	return text
-}
-
-// operatorWord is an operator as people write it: the library calls > “_>_”.
-func operatorWord(name string) string {
-	if !strings.Contains(name, "_") || strings.ContainsAny(name, "abcdefghijklmnopqrstuvwxyz") {
-		return name
-	}
-	return strings.Trim(operator.FindStringSubmatch(name)[1], "_")
 }
 
 // typeWord names a type for people.

@@ -118,7 +118,7 @@ func TestAConditionThatCantBeRead(t *testing.T) {
 	const doc = `{"time_zone":"Local","rules":[{"name":"x","tools":["a"],"effect":"require","when":"amount > 1"}]}`
 	_, err := policy.Parse([]byte(doc))
 	got := fields(t, err)
-	if !strings.Contains(got["rules[0].when"], "“amount” is not known") || !strings.Contains(got["time_zone"], "Europe/Berlin") {
+	if !strings.Contains(got["rules[0].when"], "I don't understand “amount” here") || !strings.Contains(got["time_zone"], "Europe/Berlin") {
 		t.Errorf("%v", got)
 	}
 	stored, err := policy.ParseStored([]byte(strings.Replace(doc, "Local", "UTC", 1)))
