@@ -18,6 +18,23 @@ func TestAReplayWalksByKey(t *testing.T) {
 	}
 }
 
+// Samples are found by their places in the index, above those that are too old, and read by their keys.
+func TestSamplesAreFoundByIndex(t *testing.T) {
+	t.Parallel()
+	d := dbtest.Open(t)
+	for query, want := range map[string]string{
+		newestOfTool: "responses_tool (agent_id=? AND tool_name=? AND rowid>?)", selectSamples: "SEARCH r USING INTEGER PRIMARY KEY (rowid=?)",
+	} {
+		args := []any{"", "", 9, 9}
+		if query == selectSamples {
+			args = []any{"[9]"}
+		}
+		if plan := dbtest.Plan(t, d, query, args...); !strings.Contains(plan, want) || strings.Contains(plan, "B-TREE") || strings.Contains(plan, "SCAN r") {
+			t.Errorf("%s\n%s", query, plan)
+		}
+	}
+}
+
 // However many calls there were, tools are found by their place in the index.
 func TestToolsAreFoundByIndex(t *testing.T) {
 	t.Parallel()

@@ -52,12 +52,17 @@ const (
 	replayPage       = 500 // rows of one read
 )
 
-// selectCalls reads calls downwards from a number: %s is the input, where it is needed.
-const selectCalls = `SELECT r.number, r.id, r.tool_name, r.created_at, r.policy_rule, r.template, r.owner_id, r.conversation_id, c.run_id, a.name AS agent_name, %s AS input, r.removed IS NOT NULL AS removed
- FROM responses r JOIN agents a ON a.id = r.agent_id JOIN conversations c ON c.id = r.conversation_id
+// callColumns are those of a callRow, in its order: %s is the input, where it is needed.
+const (
+	callColumns = `r.number, r.id, r.tool_name, r.created_at, r.policy_rule, r.template, r.owner_id, r.conversation_id, c.run_id, a.name AS agent_name, %s AS input, r.removed IS NOT NULL AS removed`
+	callJoins   = ` JOIN agents a ON a.id = r.agent_id JOIN conversations c ON c.id = r.conversation_id`
+)
+
+// selectCalls reads calls downwards from a number.
+const selectCalls = `SELECT ` + callColumns + ` FROM responses r` + callJoins + `
  WHERE r.number < ? AND r.kind = 'tool_call' AND r.asked = TRUE AND r.policy_version > 0 ORDER BY r.number DESC LIMIT ?`
 
-type replayRow struct {
+type callRow struct {
 	Number         int64
 	ID             models.ResponseID
 	ToolName       string
@@ -70,6 +75,14 @@ type replayRow struct {
 	AgentName      string
 	Input          string
 	Removed        bool
+}
+
+// fields are where a row of callColumns goes.
+func (r *callRow) fields() []any {
+	return []any{
+		&r.Number, &r.ID, &r.ToolName, &r.CreatedAt, &r.PolicyRule, &r.Template, &r.OwnerID, &r.ConversationID, &r.RunID,
+		&r.AgentName, &r.Input, &r.Removed,
+	}
 }
 
 // Replay judges calls that agents asked about by two policies, and tells of which the
@@ -85,7 +98,7 @@ func (d *Drafts) Replay(
 		return nil, models.Invalid("last", "must be from 1 to %d", MaxReplayed)
 	}
 	q.Last = cmp.Or(q.Last, MaxReplayed)
-	r := &replayRun{old: old, next: next, shares: make(chan []replayRow)}
+	r := &replayRun{old: old, next: next, shares: make(chan []callRow)}
 	workers := make([]replayWorker, replayWorkers)
 	var group sync.WaitGroup
 	owners := d.ownerEmails(ctx)
@@ -113,7 +126,7 @@ func (d *Drafts) Replay(
 // replayRun is a replay under way.
 type replayRun struct {
 	old, next *policy.Policy
-	shares    chan []replayRow
+	shares    chan []callRow
 }
 
 // readReplay hands the calls to the workers, page by page.
@@ -151,12 +164,11 @@ func (w *replayWalk) page(ctx context.Context, from *sql.DB, r *replayRun, n int
 		return err
 	}
 	defer rows.Close()
-	var share []replayRow
+	var share []callRow
 	found, size := 0, 0
 	for rows.Next() {
-		var row replayRow
-		if err := rows.Scan(&row.Number, &row.ID, &row.ToolName, &row.CreatedAt, &row.PolicyRule, &row.Template, &row.OwnerID,
-			&row.ConversationID, &row.RunID, &row.AgentName, &row.Input, &row.Removed); err != nil {
+		var row callRow
+		if err := rows.Scan(row.fields()...); err != nil {
 			return err
 		}
 		if w.over = row.CreatedAt.Before(w.since); w.over {
@@ -175,7 +187,7 @@ func (w *replayWalk) page(ctx context.Context, from *sql.DB, r *replayRun, n int
 	return errors.Join(rows.Err(), r.hand(ctx, share))
 }
 
-func (r *replayRun) hand(ctx context.Context, share []replayRow) error {
+func (r *replayRun) hand(ctx context.Context, share []callRow) error {
 	select {
 	case r.shares <- share:
 		return nil
@@ -201,7 +213,7 @@ func (w *replayWorker) judge(r *replayRun, owner func(models.UserID) (string, er
 	}
 }
 
-func (w *replayWorker) one(r *replayRun, row *replayRow, owner func(models.UserID) (string, error)) {
+func (w *replayWorker) one(r *replayRun, row *callRow, owner func(models.UserID) (string, error)) {
 	c := policy.CallAgain(models.KindToolCall, row.ToolName, row.PolicyRule, row.Template, row.CreatedAt)
 	if r.old.Conditional(row.ToolName) || r.next.Conditional(row.ToolName) {
 		email, err := owner(row.OwnerID)

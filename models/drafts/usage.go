@@ -41,32 +41,45 @@ func (d *Drafts) Usage(ctx context.Context, actor models.Actor) (policy.Usage, e
 	if out.Groups, err = people.NamesOfGroups(q); err != nil {
 		return out, err
 	}
+	read, since := d.db.Reads(), d.db.Now().Add(-policy.UsageDays*24*time.Hour)
+	out.More, err = d.eachTool(ctx, func(agent models.AgentID, tool string) error {
+		var last time.Time
+		if err := read.QueryRowContext(ctx, lastOfTool, agent, tool).Scan(&last); err != nil {
+			return fmt.Errorf("read tools: %w", err)
+		}
+		if !last.Before(since) {
+			out.Tools = append(out.Tools, tool)
+		}
+		return nil
+	})
+	slices.Sort(out.Tools)
+	out.Tools = slices.Compact(out.Tools)
+	return out, err
+}
+
+// eachTool visits the tools that each agent ever asked about, and reports whether there are more than it visits.
+func (d *Drafts) eachTool(
+	ctx context.Context, visit func(agent models.AgentID, tool string) error,
+) (more bool, err error) {
 	var agents []models.AgentID
-	if err := q.Model(&models.Agent{}).Order("id").Limit(maxTools).Pluck("id", &agents).Error; err != nil {
-		return out, fmt.Errorf("read agents: %w", err)
+	if err := d.db.Gorm(ctx).Model(&models.Agent{}).Order("id").Limit(maxTools).Pluck("id", &agents).Error; err != nil {
+		return false, fmt.Errorf("read agents: %w", err)
 	}
-	read, since, n := d.db.Reads(), d.db.Now().Add(-policy.UsageDays*24*time.Hour), 0
+	read, n := d.db.Reads(), 0
 	for _, agent := range agents {
 		for tool := ""; ; n++ {
 			if n == maxTools {
-				out.More = true
-				break
+				return true, nil
 			}
-			var last time.Time
 			if err := read.QueryRowContext(ctx, nextToolOf, agent, tool).Scan(&tool); errors.Is(err, sql.ErrNoRows) {
 				break
 			} else if err != nil {
-				return out, fmt.Errorf("read tools: %w", err)
+				return false, fmt.Errorf("read tools: %w", err)
 			}
-			if err := read.QueryRowContext(ctx, lastOfTool, agent, tool).Scan(&last); err != nil {
-				return out, fmt.Errorf("read tools: %w", err)
-			}
-			if !last.Before(since) {
-				out.Tools = append(out.Tools, tool)
+			if err := visit(agent, tool); err != nil {
+				return false, err
 			}
 		}
 	}
-	slices.Sort(out.Tools)
-	out.Tools = slices.Compact(out.Tools)
-	return out, nil
+	return false, nil
 }
