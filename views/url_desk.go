@@ -17,10 +17,13 @@ type InboxPlace struct {
 	Tool         string // exact
 	Risk         models.Risk
 	Text         string
-	Whose        string // mine, routed; empty: all
+	Whose        string // WhoseForMe, mine, routed; empty: all
 	Order        string // age, risk; empty: deadline
 	After        string // the key of the page before
 }
+
+// WhoseForMe as InboxPlace.Whose leaves out what the reader may not approve.
+const WhoseForMe = "me"
 
 // URL is the address of the place.
 func (p InboxPlace) URL() string {

@@ -1,10 +1,16 @@
-// A filter that is chosen by pointer counts at once. By keyboard a list changes
-// with every arrow: there its button is pressed, as it is without script.
-let pointed = null;
+// A choice of a filter counts at once, by pointer and by keyboard. The page that answers has the focus where it was.
+const key = "countersign-filter";
 
-document.addEventListener("pointerdown", (event) => { pointed = event.target; });
-document.addEventListener("keydown", () => { pointed = null; });
-document.addEventListener("change", (event) => {
-  const field = event.target;
-  if (field.matches("[data-submit-on-change]") && pointed === field) field.form?.requestSubmit();
+document.addEventListener("change", ({ target }) => {
+  if (!target.matches("[data-submit-on-change]")) return;
+  sessionStorage.setItem(key, target.id);
+  target.form.requestSubmit();
 });
+
+const field = document.getElementById(sessionStorage.getItem(key) ?? "");
+sessionStorage.removeItem(key);
+if (field) {
+  const menu = field.closest("details");
+  if (menu) menu.open = true;
+  field.focus({ preventScroll: true });
+}

@@ -116,7 +116,7 @@ function merge(fresh) {
   asOf = fresh.dataset.asOf ?? "";
   notice(given.filter((li) => !known.has(idOf(li)) && !waited.has(idOf(li)) && !gone(li)), live);
   if (out.length) put(fresh, inGroups(out, groups));
-  offer(fresh);
+  offer();
   if ([...held.keys()].some((id) => !waited.has(id))) say(urgentText() || `${held.size} new above.`);
 }
 
@@ -233,18 +233,9 @@ function put(fresh, rows) {
 }
 
 // offer shows how many wait behind the button, and which of them is urgent.
-function offer(where) {
-  let button = where.querySelector("[data-newer]");
-  const ol = where.querySelector("ol.rows");
+function offer() {
+  const button = document.querySelector("[data-newer]");
   const li = missed();
-  if (!button && ol && (held.size || li)) {
-    button = document.createElement("button");
-    button.type = "button";
-    button.className = "newer";
-    button.dataset.newer = "";
-    ol.before(button);
-  }
-  if (!button) return;
   button.hidden = held.size === 0 && !li;
   if (li) {
     const rest = held.size - (held.has(urgent) ? 1 : 0);
@@ -259,11 +250,10 @@ function offer(where) {
   if (button.textContent !== text) button.textContent = text;
 }
 
-// named is a row in one line: its risk, who, which tool, and the time that is left.
+// named is a row in one line: its risk, which tool, the time that is left, and how many more there are.
 function named(li, rest) {
-  const parts = [".row-risk", ".row-agent", ".row-tool", ".row-left > time"].map((part) => li.querySelector(part)?.cloneNode(true)).filter(Boolean);
-  const out = parts.flatMap((part, n) => (n ? [" · ", part] : [part]));
-  return ["New: ", ...out, rest > 0 ? ` · ${rest} more new` : "", " · press n"];
+  const parts = [".row-risk", ".row-tool", ".row-left > time"].map((part) => li.querySelector(part)?.cloneNode(true)).filter(Boolean);
+  return rest > 0 ? [...parts, `+${rest}`] : parts;
 }
 
 // release puts the held rows into the list, in the server's order.
@@ -277,7 +267,7 @@ function release() {
     first ??= li;
   }
   held = new Map();
-  if (section()) offer(section());
+  offer();
   return first;
 }
 
@@ -334,6 +324,7 @@ if (desk) {
       else {
         held = new Map();
         asOf = fresh.dataset?.asOf ?? "";
+        offer();
       }
     }
   });
@@ -371,5 +362,5 @@ if (desk) {
     go();
   });
 
-  document.addEventListener("scroll", () => { if (urgent && section()) offer(section()); }, { capture: true, passive: true });
+  document.addEventListener("scroll", () => { if (urgent) offer(); }, { capture: true, passive: true });
 }

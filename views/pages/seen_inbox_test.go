@@ -33,7 +33,7 @@ var inboxPages = []page{
 		"tally":  "2+ match · 240 waiting in total | Requests Mine Remove the filter Requests Agent release-bot Remove the filter Agent Risk high Remove the filter Risk Tool Bash Remove the filter Tool Search rm -rf Remove the filter Search",
 		"rows":   "release-bot · Bash 1:00 left Run: make target-0 | release-bot · Bash 2:00 left Run: make target-1",
 		"acts":   "Search further → /?whose=mine&agent=01890a5d-ac96-774b-bcce-b302099a8101&tool=Bash&risk=high&q=rm+-rf&order=age&after=k2 | Approve | Edit… → #edit-body | Reject… | Reject | Ask a question… | Ask | More time… | +15 min | +1 h | +4 h | Max (8 h) | Extend | Cancel request… | Cancel request | Pre-approve… → /approvals/01890a5d-ac96-774b-bcce-b302099a9000/grant",
-		"filled": "q=rm -rf | whose=mine | agent=01890a5d-ac96-774b-bcce-b302099a8101 | risk=high | tool=Bash | order=age",
+		"filled": "q=rm -rf | agent=01890a5d-ac96-774b-bcce-b302099a8101 | risk=high | tool=Bash | order=age",
 		"leads":  "Remove the filter Requests → /?agent=01890a5d-ac96-774b-bcce-b302099a8101&tool=Bash&risk=high&q=rm+-rf&order=age | Remove the filter Agent → /?whose=mine&tool=Bash&risk=high&q=rm+-rf&order=age | Remove the filter Risk → /?whose=mine&agent=01890a5d-ac96-774b-bcce-b302099a8101&tool=Bash&q=rm+-rf&order=age | Remove the filter Tool → /?whose=mine&agent=01890a5d-ac96-774b-bcce-b302099a8101&risk=high&q=rm+-rf&order=age | Remove the filter Search → /?whose=mine&agent=01890a5d-ac96-774b-bcce-b302099a8101&tool=Bash&risk=high&order=age | Clear all → /?order=age",
 	}},
 	{key: "inbox-none-match", seen: seen{

@@ -2,13 +2,16 @@ package browser_test
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"countersign/handlers/web/webtest"
 )
@@ -134,4 +137,36 @@ func TestInABrowserTheFiltersOpenWithoutMovingThePage(t *testing.T) {
 	if after := top(); after != before {
 		t.Errorf("the list moves from %d to %d", before, after)
 	}
+}
+
+// The order and the filters count as soon as they are chosen, by keyboard too, which stays where it is.
+func TestInABrowserTheOrderIsChosenByKeyboard(t *testing.T) {
+	t.Parallel()
+	w := webtest.New(t)
+	w.ApplyPolicy(`{"rules":[{"name":"Shell","tools":["Bash"],"effect":"require","risk":"low"},{"name":"Money","tools":["pay"],"effect":"require","risk":"high"}]}`)
+	w.Ask(webtest.ToolCall("Bash", `{"command":"make"}`))
+	w.Clock.Step(time.Second)
+	w.Pays()
+	p := openTab(w)
+	p.do("size", chromedp.EmulateViewport(1440, 900))
+	p.signIn()
+	first := func(tool string) {
+		p.becomes(fmt.Sprintf(`document.querySelector("#inbox .row .row-tool")?.textContent.trim() === %q`, tool))
+	}
+	first("Bash")
+	p.becomes(`!document.querySelector("#filter-show").checkVisibility()`)
+	p.value(`document.querySelector("#filter-order").focus()`)
+	p.press(kb.ArrowDown)
+	first("pay")
+	p.becomes(`document.activeElement.id === "filter-order" && location.search === "?order=risk"`)
+	p.press(kb.ArrowDown)
+	first("Bash")
+	p.becomes(`document.activeElement.id === "filter-order" && location.search === "?order=age"`)
+	p.value(`document.querySelector(".filter-menu").open = true, document.querySelector("#filter-risk").focus()`)
+	p.press(kb.ArrowDown, kb.ArrowDown)
+	first("pay")
+	p.becomes(`document.activeElement.id === "filter-risk" && document.querySelector(".filter-menu").open`)
+	p.click(".whose a")
+	p.becomes(`new URLSearchParams(location.search).get("whose") === "me" && document.querySelector(".whose [aria-current]").textContent === "For me"`)
+	first("pay")
 }

@@ -1,6 +1,8 @@
 package inbox
 
 import (
+	"context"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -177,14 +179,10 @@ func (s *Screens) readInbox(
 ) (inbox.Input, error) {
 	ctx, actor := c.Request().Context(), site.ActorOf(c)
 	in := inbox.Input{Place: place, Reader: actor.Voter(), AsOf: s.asOf()}
-	page, err := s.Store.Requests.Inbox(ctx, actor, inboxQuery(place))
-	if err != nil {
+	if err := s.readRows(ctx, actor, &in); err != nil {
 		return in, err
 	}
-	in.Rows, in.Next, in.Count, in.Cap, in.ReaskOf = page.Items, page.Next, page.Count, page.CountCap, page.ReaskOf
-	if page.Cut {
-		in.ScanCount = page.ScanCount
-	}
+	var err error
 	if in.Send, err = s.Store.Sending(ctx, actor); err != nil {
 		return in, err
 	}
@@ -196,13 +194,10 @@ func (s *Screens) readInbox(
 			return in, err
 		}
 	}
-	if in.Rights, err = s.Store.Rights(ctx, actor, pointers(page.Items)...); err != nil {
+	if in.Origins, err = s.Store.Requests.Origins(ctx, actor, idsOf(in.Rows)...); err != nil {
 		return in, err
 	}
-	if in.Origins, err = s.Store.Requests.Origins(ctx, actor, idsOf(page.Items)...); err != nil {
-		return in, err
-	}
-	if in.Twins, err = s.Store.Requests.Twins(ctx, actor, pointers(page.Items)...); err != nil {
+	if in.Twins, err = s.Store.Requests.Twins(ctx, actor, pointers(in.Rows)...); err != nil {
 		return in, err
 	}
 	if place.Filtered() {
@@ -210,15 +205,58 @@ func (s *Screens) readInbox(
 			return in, err
 		}
 	}
-	if place.Conversation != "" && len(page.Items) > 0 {
-		in.ConversationTitle = words.ConversationLabel(&page.Items[0].Approval)
+	if place.Conversation != "" && len(in.Rows) > 0 {
+		in.ConversationTitle = words.ConversationLabel(&in.Rows[0].Approval)
 	}
-	if len(page.Items) == 0 && !place.Filtered() && place.After == "" {
+	if len(in.Rows) == 0 && !place.Filtered() && place.After == "" {
 		if err := s.readToday(c, &in); err != nil {
 			return in, err
 		}
 	}
 	return in, s.readGone(ctx, actor, &in, decided, gone)
+}
+
+// mostPages is how many pages are read to find the requests that are the reader's to approve.
+const mostPages = 10
+
+// readRows reads the page of the list, and what the reader may do with each request. Of those that the reader may
+// approve it reads on until there is a page of them: who may approve is a rule, and no column.
+func (s *Screens) readRows(ctx context.Context, actor models.Actor, in *inbox.Input) error {
+	forMe, q := in.Place.Whose == views.WhoseForMe, inboxQuery(in.Place)
+	in.Rights, in.ReaskOf = map[models.ResponseID]models.Right{}, map[models.ResponseID]models.ResponseID{}
+	for read := 1; ; read++ {
+		page, err := s.Store.Requests.Inbox(ctx, actor, q)
+		if err != nil {
+			return err
+		}
+		rights, err := s.Store.Rights(ctx, actor, pointers(page.Items)...)
+		if err != nil {
+			return err
+		}
+		maps.Copy(in.Rights, rights)
+		maps.Copy(in.ReaskOf, page.ReaskOf)
+		if in.Next = page.Next; page.Cut {
+			in.ScanCount += page.ScanCount
+		}
+		if !forMe {
+			in.Rows, in.Count, in.Cap = page.Items, page.Count, page.CountCap
+			return nil
+		}
+		for i := range page.Items {
+			if rights[page.Items[i].ID].MayApprove {
+				in.Rows = append(in.Rows, page.Items[i])
+			}
+		}
+		in.Count, in.Cap = len(in.Rows), page.Next != ""
+		switch {
+		case page.Next == "" || page.Cut || len(in.Rows) >= models.DefaultPage:
+			return nil
+		case read == mostPages:
+			in.ScanCount = read * models.DefaultPage
+			return nil
+		}
+		q.After = page.Next
+	}
 }
 
 // asOf numbers a read before it begins, so that a page can ignore an older answer that arrives later. After a restart

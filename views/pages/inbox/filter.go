@@ -22,14 +22,31 @@ const maxAgents = 200
 
 // Filter is the form that narrows the list.
 type Filter struct {
-	Place        views.InboxPlace
-	Whose, Risks []ui.Choice
-	Agents       []ui.Choice
-	Orders       []ui.Choice
-	Tools        []string // to choose from
-	Chips        []ui.Chip
-	ClearURL     string
-	Errors       map[string]string
+	Place    views.InboxPlace
+	Whose    []WhoseLink
+	Risks    []ui.Choice
+	Agents   []ui.Choice
+	Orders   []ui.Choice
+	Tools    []string // to choose from
+	Chips    []ui.Chip
+	ClearURL string
+	Errors   map[string]string
+}
+
+// WhoseLink leads to the requests of one sort: those that the reader may approve, all, or those that they have signed.
+type WhoseLink struct {
+	Label, URL string
+	Current    bool
+}
+
+func newWhoseLinks(place views.InboxPlace, reader models.UserID) []WhoseLink {
+	all, mine := place, place
+	all.Whose, mine.Whose = "", views.WhoseForMe
+	return []WhoseLink{
+		{Label: "For me", URL: mine.URL(), Current: place.Whose == views.WhoseForMe},
+		{Label: "All", URL: all.URL(), Current: place.Whose == ""},
+		{Label: "Signed by me", URL: views.HistoryPlace{By: reader}.URL()},
+	}
 }
 
 func newInboxFilter(in Input) Filter {
@@ -37,9 +54,7 @@ func newInboxFilter(in Input) Filter {
 	place.After = ""
 	f := Filter{
 		Place: place, Errors: in.Errors,
-		Whose: []ui.Choice{
-			{Value: "", Label: "All"}, {Value: "mine", Label: "Mine"}, {Value: "routed", Label: "Routed to me"},
-		},
+		Whose:  newWhoseLinks(place, in.Reader.ID),
 		Risks:  []ui.Choice{{Value: "", Label: "Any risk"}},
 		Agents: inboxAgents(in),
 		Orders: []ui.Choice{
@@ -73,8 +88,8 @@ func (f *Filter) chips(conversation string) {
 		f.Chips = append(f.Chips, ui.Chip{Name: name, Value: value, RemoveURL: place.URL(), Claim: claim})
 	}
 	p := f.Place
-	if p.Whose != "" {
-		chip("Requests", lists.LabelOf(f.Whose, p.Whose), false, func(p *views.InboxPlace) { p.Whose = "" })
+	if label := map[string]string{"mine": "Mine", "routed": "Routed to me"}[p.Whose]; label != "" {
+		chip("Requests", label, false, func(p *views.InboxPlace) { p.Whose = "" })
 	}
 	if p.Agent != "" {
 		chip("Agent", lists.LabelOf(f.Agents, string(p.Agent)), false, func(p *views.InboxPlace) { p.Agent = "" })

@@ -181,6 +181,8 @@ func (v *Inbox) tally(in Input) {
 		}
 	case in.Place.After != "":
 		v.Empty = &lists.Empty{Title: "End of the list", Text: "Go back to the start to see what is waiting now."}
+	case in.Place == (views.InboxPlace{Whose: views.WhoseForMe, Order: in.Place.Order, Open: in.Place.Open}) && in.Waiting > 0:
+		v.Empty = &lists.Empty{Title: "Nothing for you to approve", Text: "What is waiting is for others. See it under All."}
 	case filtered:
 		v.Empty = &lists.Empty{
 			Title: "No matches", Text: "New requests that match appear here. Clear the filters to see all requests.",
