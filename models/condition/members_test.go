@@ -129,4 +129,12 @@ func TestMembersThatNoCallHad(t *testing.T) {
 	if got := condition.Unseen(`input.x == 1`, "of pay", nil); got != "" {
 		t.Errorf("nothing is known: %q", got)
 	}
+	var many strings.Builder
+	for i := range condition.MaxMembers + 1 {
+		fmt.Fprintf(&many, `,"m%d":1`, i)
+	}
+	others := condition.Members([][]byte{[]byte(`{` + many.String()[1:] + `}`)})
+	if got := condition.Unseen(`input.m9 == 1 || input.x == 1`, "of pay", others); got != "" {
+		t.Errorf("not all members are known: %q", got)
+	}
 }
