@@ -75,12 +75,18 @@ func AuditURL() string { return "/audit" }
 // PolicyURL shows, and for admins changes, what needs approval.
 func PolicyURL() string { return "/policy" }
 
+// PolicySettingsURL shows, and for admins changes, all of the policy but its rules and templates.
+func PolicySettingsURL() string { return "/policy/settings" }
+
+// PolicyTemplatesURL lists the templates.
+func PolicyTemplatesURL() string { return "/policy/templates" }
+
 // PolicyVersionsURL lists the versions before one; 0: the newest.
 func PolicyVersionsURL(before int64) string {
 	if before == 0 {
-		return PolicyURL() + "#versions-title"
+		return "/policy/versions"
 	}
-	return PolicyURL() + "?before=" + strconv.FormatInt(before, 10) + "#versions-title"
+	return "/policy/versions?before=" + strconv.FormatInt(before, 10)
 }
 
 // RulesOnAPage is how many rules of a draft are on one page.
@@ -133,9 +139,6 @@ func PolicyTemplateURL(n int) string { return "/policy/templates/" + strconv.Ito
 
 // NewPolicyTemplateURL is the form of a new template.
 func NewPolicyTemplateURL() string { return "/policy/templates/new" }
-
-// PolicyTemplatesURL leads to the list of templates.
-func PolicyTemplatesURL() string { return PolicyURL() + "#templates-title" }
 
 // NewPolicyRuleURL is the form of a new rule; from names a request that fills it in.
 func NewPolicyRuleURL(from models.ResponseID) string {

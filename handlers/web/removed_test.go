@@ -77,16 +77,16 @@ func TestThePolicyFormTakesRetention(t *testing.T) {
 	t.Parallel()
 	w := webtest.New(t)
 	p := w.SignIn(webtest.AdminEmail)
-	form := p.Get("/policy").Is(http.StatusOK).Form("#policy-form", "#review")
+	form := p.Get("/policy/settings").Is(http.StatusOK).Form("#policy-form", "#review")
 	if form.Get("retention_days") != "0" {
 		t.Fatalf("it begins with %q", form.Get("retention_days"))
 	}
 	form.Set("step", "review")
 	form.Set("retention_days", "-1")
-	p.Post("/policy", form).Is(http.StatusUnprocessableEntity)
-	form = p.Get("/policy").Form("#policy-form", "#review")
+	p.Post("/policy/settings", form).Is(http.StatusUnprocessableEntity)
+	form = p.Get("/policy/settings").Form("#policy-form", "#review")
 	form.Set("retention_days", "90")
-	p.Post("/policy", form).Redirects("/policy/review")
+	p.Post("/policy/settings", form).Redirects("/policy/review")
 	w.Ask() // what waits is not counted
 	save := p.Get("/policy/review").Is(http.StatusOK).Says("main", "permanently removed, including existing ones").Says("#removal", "begins 24 hours after you save", "It would now affect 0 requests").Form("form:has(#save)", "#save")
 	save.Set("note", "ninety days")

@@ -35,6 +35,18 @@ func TestSamplesAreFoundByIndex(t *testing.T) {
 	}
 }
 
+// The calls of rules are counted over the newest requests, from the newest down by their key.
+func TestRecentCallsWalkByKey(t *testing.T) {
+	t.Parallel()
+	d := dbtest.Open(t)
+	for _, query := range []string{callsOfRules, firstBefore} {
+		args := []any{0}[:strings.Count(query, "?")]
+		if plan := dbtest.Plan(t, d, query, args...); !strings.Contains(plan, "SCAN responses") || strings.Contains(plan, "ORDER BY") {
+			t.Errorf("%s\n%s", query, plan)
+		}
+	}
+}
+
 // However many calls there were, tools are found by their place in the index.
 func TestToolsAreFoundByIndex(t *testing.T) {
 	t.Parallel()

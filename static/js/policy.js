@@ -7,7 +7,7 @@ const place = (tr) => Number(tr?.querySelector("button[value^='edit:']")?.value.
 // press sends the form as a button of that value would.
 function press(form, value) {
   const button = document.createElement("button");
-  Object.assign(button, { type: "submit", name: "step", value, hidden: true });
+  Object.assign(button, { type: "submit", name: "step", value, hidden: true, formNoValidate: true });
   form.append(button);
   button.click();
   button.remove();
@@ -78,6 +78,17 @@ for (const tr of document.querySelectorAll("#policy-form tr[id^='rule-']")) {
 // the fragment at the load, and takes the focus away by that.
 const focus = () => document.getElementById(location.hash.slice(1))?.querySelector("button")?.focus();
 if (location.hash.startsWith("#rule-")) addEventListener("load", () => requestAnimationFrame(focus));
+
+// The draft takes along all that is typed here, to another page of the policy.
+const form = document.querySelector("#policy-form");
+const typed = () => new URLSearchParams(new FormData(form)).toString();
+const begun = form && typed();
+document.querySelector(".ways")?.addEventListener("click", (event) => {
+  const tab = event.target.closest("a");
+  if (!form || !tab || event.ctrlKey || event.metaKey || event.shiftKey || typed() === begun) return;
+  event.preventDefault();
+  press(form, `go:${tab.getAttribute("href")}`);
+});
 
 // Numbers beside the lines of the document, which scroll along.
 const text = document.querySelector("#json-form #document");

@@ -58,17 +58,28 @@ func policyStates() []State {
 	}
 	reader := PolicyInput()
 	reader.Draft, reader.Versions, reader.Rules = nil, nil, policyRules()
+	at := func(section policies.Section, in policies.Input) policies.Input {
+		in.Section = section
+		return in
+	}
 	return []State{
-		page(Usual, "Three rules and two versions", PolicyInput()),
+		page(Usual, "Three rules", PolicyInput()),
+		page("settings", "The settings", at(policies.Settings, PolicyInput())),
+		page("versions", "Two versions", at(policies.Versions, PolicyInput())),
 		page("draft", "A draft that is kept", kept),
+		page("draft-versions", "A draft that is kept, beside the versions", at(policies.Versions, kept)),
 		page("stale", "Another version was saved meanwhile", stale),
-		page("errors", "Errors at their fields", wrong),
-		page("open", "A draft that switches the gate off for an hour, and fallback on without an end", open),
-		page("open-errors", "An end that is no time, and one that was not confirmed", openFaults),
+		page("errors", "Errors in a rule and in a member that there is not", wrong),
+		page("errors-settings", "Errors at their fields", at(policies.Settings, wrong)),
+		page("open", "A draft that switches the gate off for an hour, and fallback on without an end", at(policies.Settings, open)),
+		page("open-errors", "An end that is no time, and one that was not confirmed", at(policies.Settings, openFaults)),
 		page("empty", "No rules, with examples to begin with", emptyPolicy()),
+		page("no-templates", "No templates", at(policies.Templates, PolicyInput())),
 		page("unreadable", "A draft that is no document", unreadable),
-		page("hostile", "Hostile and long values, and many rules and versions", crowdedPolicy()),
+		page("hostile", "Hostile and long values, and many rules", crowdedPolicy()),
+		page("hostile-versions", "Many versions with hostile notes", at(policies.Versions, crowdedPolicy())),
 		page("reader", "To somebody who may only read", reader),
+		page("reader-settings", "The settings to somebody who may only read", at(policies.Settings, reader)),
 		state("rule", "The form of one rule",
 			policies.RulePage(Frame("Rule", "/policy/rules/1"), policies.NewRuleForm(ruleInput()))),
 		state("rule-errors", "A new rule that is not valid yet",
@@ -77,7 +88,7 @@ func policyStates() []State {
 			policies.TemplatePage(Frame("Template", "/policy/templates/1"), policies.NewTemplateForm(templateInput()))),
 		state("template-errors", "A new template that is not valid yet",
 			policies.TemplatePage(Frame("Template", "/policy/templates/new"), policies.NewTemplateForm(wrongTemplate(), nil))),
-		page("templates", "Templates, one of which rules use", templatesPolicy()),
+		page("templates", "Templates, one of which rules use", at(policies.Templates, templatesPolicy())),
 		state("review", "What would open the gate is said before saving",
 			policies.ReviewPage(Frame("Review your draft", "/policy/review"), policies.NewReview(ReviewInput()))),
 		state("review-stale", "Somebody else saved a version meanwhile",
@@ -125,6 +136,7 @@ func PolicyInput() policies.Input {
 		Retention: policies.Retention{Days: 90, Next: 30, Begins: Now.Add(20 * time.Hour)},
 		Draft: &policies.DraftInput{
 			Base: 7, Zone: "Europe/Berlin", Settings: settings, Rules: policyRules(),
+			Calls: map[string]int{"Force push": 12, "Reading": 1},
 			Warnings: []policy.Warning{
 				{
 					Path: "rules[1].tools[0]",

@@ -194,6 +194,7 @@ var components = []component{
 	{"agents/grant-form-folded", "grant-form-folded", "main"},
 	{"agents/grant-form-whole", "grant-form-whole", "main"},
 	{"policies/policy", "policy-errors", "main"},
+	{"policies/settings", "policy-errors-settings", "main"},
 	{"policies/policy-reader", "policy-reader", "main"},
 	{"policies/policy-review", "policy-review", ".review"},
 	{"policies/policy-version", "policy-version", "main"},

@@ -168,7 +168,7 @@ func TestInABrowserWhatIsTypedOutlivesTheSession(t *testing.T) {
 	conversation := "/conversations/" + string(a.ConversationID)
 	for _, c := range []struct{ name, path, field, text, send, says string }{
 		{"composer", conversation, "#content", "what I wanted to say", "#send", "what I wanted to say"},
-		{"policy", "/policy", "#required_approval_tools", "deploy_everything", "#review", "deploy_everything"},
+		{"policy", "/policy/settings", "#required_approval_tools", "deploy_everything", "#review", "deploy_everything"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			// In place, by the dialog.

@@ -28,6 +28,7 @@ type editing struct {
 	doc      *policy.Draft       // nil: it can't be shown as a form
 	broken   *models.Error       // why not
 	checked  policy.Checked
+	section  policies.Section // the page that shows it
 
 	now     time.Time                    // when it is looked at
 	entries map[string]policies.TypedEnd // what the form says about switches, by their ID
@@ -179,17 +180,25 @@ func (s *Screens) sentFrom(c echo.Context, e *editing) (ok bool, err error) {
 	return true, e.begin(c.Request().Context(), s.Store, site.ActorOf(c), base)
 }
 
-// changePolicy takes the form of the policy page: it puts the fields into the draft, then does what the button says.
-func (s *Screens) changePolicy(c echo.Context) error {
+// changePolicy takes the form of a page of the policy: it puts the fields of that page into the draft, then does what
+// the button says.
+func (s *Screens) changePolicy(section policies.Section) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		step, which, _ := strings.Cut(c.Request().PostForm.Get("step"), ":")
+		if step == "discard" || step == "undo" {
+			return s.takeBack(c, section, step)
+		}
+		e, err := s.editing(c)
+		if err != nil {
+			return err
+		}
+		e.section = section
+		return s.changeDraft(c, e, step, which)
+	}
+}
+
+func (s *Screens) changeDraft(c echo.Context, e *editing, step, which string) error {
 	form := c.Request().PostForm
-	step, which, _ := strings.Cut(form.Get("step"), ":")
-	if step == "discard" || step == "undo" {
-		return s.takeBack(c, step)
-	}
-	e, err := s.editing(c)
-	if err != nil {
-		return err
-	}
 	same, err := s.sentFrom(c, e)
 	if err != nil {
 		return err
@@ -197,7 +206,7 @@ func (s *Screens) changePolicy(c echo.Context) error {
 	if e.doc == nil {
 		return s.policyForm(c, http.StatusConflict, e, "")
 	}
-	e.doc.PutSettings(readFields(form, policy.Settings()))
+	e.doc.PutSettings(readFields(form, fieldsOf(e.section)))
 	e.check()
 	e.entries = typedEnds(form, step)
 	if !same {
@@ -217,7 +226,7 @@ func (s *Screens) changePolicy(c echo.Context) error {
 		return s.notKept(c, e, err)
 	}
 	e.check()
-	return s.afterKept(c, e, step, leads)
+	return s.afterKept(c, e, step, which, leads)
 }
 
 // pressed changes what a button changes of the lists in a draft, and tells where that leads;
@@ -234,7 +243,7 @@ func pressed(doc *policy.Draft, step, which string) (leads string, err error) {
 
 // afterKept goes on behind a draft that is kept: where the button leads, else to its review,
 // unless something is wrong with it.
-func (s *Screens) afterKept(c echo.Context, e *editing, step, leads string) error {
+func (s *Screens) afterKept(c echo.Context, e *editing, step, which, leads string) error {
 	switch {
 	case leads != "":
 		return c.Redirect(http.StatusSeeOther, leads)
@@ -242,7 +251,9 @@ func (s *Screens) afterKept(c echo.Context, e *editing, step, leads string) erro
 		return c.Redirect(http.StatusSeeOther, views.PolicyJSONURL())
 	case step == "keep":
 		s.SetFlash(c, "draft-kept")
-		return c.Redirect(http.StatusSeeOther, views.PolicyURL())
+		return c.Redirect(http.StatusSeeOther, e.section.URL())
+	case step == "go":
+		return c.Redirect(http.StatusSeeOther, policies.SectionAt(which).URL())
 	case len(e.checked.Problems) > 0 || e.ends() != nil:
 		return s.policyForm(c, http.StatusUnprocessableEntity, e, notValidYet)
 	case !e.stale() && len(policy.Diff(e.standing.Program.Document(), e.checked.Document)) == 0:
@@ -255,7 +266,7 @@ func (s *Screens) afterKept(c echo.Context, e *editing, step, leads string) erro
 const notValidYet = "Some fields are not valid yet. Correct the marked ones; your draft is kept."
 
 // takeBack throws the draft away, or undoes its last change.
-func (s *Screens) takeBack(c echo.Context, step string) error {
+func (s *Screens) takeBack(c echo.Context, section policies.Section, step string) error {
 	ctx, actor, flash := c.Request().Context(), site.ActorOf(c), "draft-discarded"
 	var err error
 	if step == "undo" {
@@ -269,7 +280,7 @@ func (s *Screens) takeBack(c echo.Context, step string) error {
 		return err
 	}
 	s.SetFlash(c, flash)
-	return c.Redirect(http.StatusSeeOther, views.PolicyURL())
+	return c.Redirect(http.StatusSeeOther, section.URL())
 }
 
 // notKept shows the form again when the draft was too large, or changed meanwhile.
@@ -337,6 +348,13 @@ func beginWith(d *policy.Draft, name string) (leads string, err error) {
 		return "", models.Errorf(models.CodeNotFound, "There is no such example.")
 	}
 	return views.PolicyURL() + "#rules-title", d.Begin(policy.Examples()[i])
+}
+
+// fieldsOf are the settings that the form of a page has. A switch without its field would read as off.
+func fieldsOf(section policies.Section) []policy.Field {
+	return slices.DeleteFunc(slices.Clone(policy.Settings()), func(f policy.Field) bool {
+		return policies.SectionOf(f.Path) != section
+	})
 }
 
 // readFields takes the texts of a form; a box that is not ticked sends nothing, and a list

@@ -14,8 +14,8 @@ func TestThePolicyPageSaysAtTheTopWhatHappensToToolsThatNoRuleNames(t *testing.T
 	t.Parallel()
 	w := webtest.New(t)
 	for document, want := range map[string]string{
-		`{}`:                         "A tool that no rule or list names runs without approval, unless its agent asks for approval (unmatched: allow).",
-		`{"unmatched":"require"}`:    "A tool that no rule or list names needs approval (unmatched: require).",
+		`{}`:                         "Tools without a rule run freely. Agents that ask through the API still wait for a person.",
+		`{"unmatched":"require"}`:    "Tools without a rule need approval.",
 		`{"approval_enabled":false}`: "Approval is off: every tool runs unless a rule denies it.",
 	} {
 		w.ApplyPolicy(document)
@@ -31,12 +31,12 @@ func TestAPatternWithOneSlashIsRefusedOnThePage(t *testing.T) {
 	w := webtest.New(t)
 	p := w.SignIn(storetest.AdminEmail)
 	form := func(tools string) url.Values {
-		got := p.Get("/policy").Is(http.StatusOK).Form("#policy-form", "#review")
+		got := p.Get("/policy/settings").Is(http.StatusOK).Form("#policy-form", "#review")
 		got.Set("required_approval_tools", tools)
 		return got
 	}
-	p.Post("/policy", form("/delete")).Is(http.StatusUnprocessableEntity).
+	p.Post("/policy/settings", form("/delete")).Is(http.StatusUnprocessableEntity).
 		Says("#policy-form", "write /delete/ for a regular expression, or /^\\/delete$/ for a tool of exactly this name")
-	p.Post("/policy", form(`/^\/delete$/`)).Redirects("/policy/review")
+	p.Post("/policy/settings", form(`/^\/delete$/`)).Redirects("/policy/review")
 	p.Get("/policy/review").Is(http.StatusOK).Says(".review", `/^\/delete$/`)
 }

@@ -23,26 +23,30 @@ import (
 // versionsShown is how many versions the policy page lists.
 const versionsShown = 50
 
-func (s *Screens) policy(c echo.Context) error {
-	if !site.ActorOf(c).MayAdminister() {
-		return s.policyRead(c)
+// policy shows a page of the policy: to admins their draft, to others the active version.
+func (s *Screens) policy(section policies.Section) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		if !site.ActorOf(c).MayAdminister() {
+			return s.policyRead(c, section)
+		}
+		e, err := s.editing(c)
+		if err != nil {
+			return err
+		}
+		e.section = section
+		return s.policyForm(c, http.StatusOK, e, "")
 	}
-	e, err := s.editing(c)
-	if err != nil {
-		return err
-	}
-	return s.policyForm(c, http.StatusOK, e, "")
 }
 
-// policyRead shows what holds to somebody who is not an admin: the four fields and the
+// policyRead shows the active version to somebody who is not an admin: the four fields, or the
 // rules that send requests to them.
-func (s *Screens) policyRead(c echo.Context) error {
+func (s *Screens) policyRead(c echo.Context, section policies.Section) error {
 	standing, err := s.Store.CurrentPolicy(c.Request().Context())
 	if err != nil {
 		return err
 	}
 	doc := standing.Program.Document()
-	in := policyInput(standing, doc, s.Store.Now())
+	in := policyInput(section, standing, doc, s.Store.Now())
 	shown, err := policy.DraftOf(doc)
 	if err != nil {
 		return err
@@ -59,26 +63,48 @@ func (s *Screens) policyRead(c echo.Context) error {
 	return s.policyPage(c, http.StatusOK, in)
 }
 
-// policyForm shows the draft as a form, or what holds where there is no draft.
+// policyForm shows a page of the draft as a form, or of the active version if there is no draft.
 func (s *Screens) policyForm(c echo.Context, status int, e *editing, notice string) error {
-	in := policyInput(e.standing, e.standing.Program.Document(), e.now)
+	ctx, actor := c.Request().Context(), site.ActorOf(c)
+	in := policyInput(e.section, e.standing, e.standing.Program.Document(), e.now)
 	in.Draft = e.view(notice)
 	in.Draft.Page, _ = strconv.Atoi(c.QueryParam("rules")) // 0, the first page, if it is not a number
 	if sent := c.Request().PostForm.Get("rules"); sent != "" {
 		in.Draft.Page, _ = strconv.Atoi(sent)
 	}
-	retention, err := s.Store.Retention(c.Request().Context())
+	retention, err := s.Store.Retention(ctx)
 	if err != nil {
 		return err
 	}
 	in.Retention = policies.Retention{Days: retention.Days, Next: retention.Next, Begins: retention.Begins}
-	usage, err := drafts.New(s.Store).Usage(c.Request().Context(), site.ActorOf(c))
+	work := drafts.New(s.Store)
+	usage, err := work.Usage(ctx, actor)
 	if err != nil {
 		return err
 	}
 	if e.doc != nil && len(e.problems()) == 0 {
 		in.Draft.Warnings = policy.LintIn(e.checked.Document, usage)
 	}
+	switch e.section {
+	case policies.Rules:
+		calls, whole, err := work.RecentCalls(ctx, actor, e.now.Add(-week))
+		if err != nil {
+			return err
+		}
+		in.Draft.Calls, in.Draft.CallsCut = calls, !whole
+	case policies.Versions:
+		if err := s.listVersions(c, &in); err != nil {
+			return err
+		}
+	}
+	return s.policyPage(c, status, in)
+}
+
+// week is over which time the calls of rules are counted.
+const week = 7 * 24 * time.Hour
+
+// listVersions puts a page of the versions in.
+func (s *Screens) listVersions(c echo.Context, in *policies.Input) (err error) {
 	before, _ := strconv.ParseInt(c.QueryParam("before"), 10, 64) // 0, the newest, if it is not a number
 	if in.Versions, err = s.versions(c.Request().Context(), site.ActorOf(c), max(0, before), versionsShown+1); err != nil {
 		return err
@@ -88,7 +114,7 @@ func (s *Screens) policyForm(c echo.Context, status int, e *editing, notice stri
 		in.Versions = in.Versions[:versionsShown]
 		in.Older = in.Versions[versionsShown-1].Version
 	}
-	return s.policyPage(c, status, in)
+	return nil
 }
 
 // keepLonger cancels a retention that has not begun.
@@ -106,10 +132,10 @@ func (s *Screens) keepLonger(c echo.Context) error {
 }
 
 // policyInput shows what a version says at a time.
-func policyInput(standing store.PolicyVersion, doc policy.Document, at time.Time) policies.Input {
+func policyInput(section policies.Section, standing store.PolicyVersion, doc policy.Document, at time.Time) policies.Input {
 	doc, _, _ = doc.Ended(at)
 	return policies.Input{
-		Version: standing.Version, Unmatched: doc.Unmatched,
+		Section: section, Version: standing.Version, Unmatched: doc.Unmatched,
 		Fields: policies.Fields{
 			ApprovalEnabled: doc.ApprovalEnabled, RequiredApprovalTools: doc.RequiredApprovalTools,
 			DefaultTimeoutMinutes: int64(doc.DefaultTimeoutMinutes), FallbackAutoApprove: doc.FallbackAutoApprove,

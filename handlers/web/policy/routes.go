@@ -3,6 +3,7 @@ package policy
 import (
 	"countersign/handlers/web/request"
 	"countersign/handlers/web/site"
+	"countersign/views/pages/policies"
 )
 
 // Screens are the pages of the policy.
@@ -23,8 +24,14 @@ func (s *Screens) Stop() { s.replays.stop() }
 // Routes are the addresses of the area, and who may go there.
 func (s *Screens) Routes() []site.Route {
 	return []site.Route{
-		site.Get("/policy", site.Person, s.policy),
-		site.Post("/policy", site.Admin, s.changePolicy),
+		site.Get("/policy", site.Person, s.policy(policies.Rules)),
+		site.Post("/policy", site.Admin, s.changePolicy(policies.Rules)),
+		site.Get("/policy/settings", site.Person, s.policy(policies.Settings)),
+		site.Post("/policy/settings", site.Admin, s.changePolicy(policies.Settings)),
+		site.Get("/policy/templates", site.Admin, s.policy(policies.Templates)),
+		site.Post("/policy/templates", site.Admin, s.changePolicy(policies.Templates)),
+		site.Get("/policy/versions", site.Admin, s.policy(policies.Versions)),
+		site.Post("/policy/versions", site.Admin, s.changePolicy(policies.Versions)),
 		site.Get("/policy/guide", site.Person, s.policyGuide),
 		site.Get("/policy/json", site.Admin, s.showPolicyJSON),
 		site.Post("/policy/json", site.Admin, s.changePolicyJSON),

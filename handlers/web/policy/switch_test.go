@@ -13,7 +13,7 @@ import (
 
 // switchForm is the form of the policy page with a button of a switch pressed.
 func switchForm(p *webtest.Person, button string, fill map[string]string) url.Values {
-	form := p.Get("/policy").Is(http.StatusOK).Form("#policy-form", "#"+button)
+	form := p.Get("/policy/settings").Is(http.StatusOK).Form("#policy-form", "#"+button)
 	for name, text := range fill {
 		form.Set(name, text)
 	}
@@ -27,10 +27,10 @@ func TestTheGateIsSwitchedOffForAnHourI3I11(t *testing.T) {
 	w := webtest.New(t)
 	p := w.SignIn("admin@example.com")
 	now := w.Clock.Now()
-	p.Get("/policy").Says("#gate-switch", "The gate is on", "60 minutes", "Until when?").Says("#fallback-switch", "Fallback is off")
-	p.Post("/policy", switchForm(p, "gate-off", nil)).Redirects("/policy/review")
+	p.Get("/policy/settings").Says("#gate-switch", "The gate is on", "60 minutes", "Until when?").Says("#fallback-switch", "Fallback is off")
+	p.Post("/policy/settings", switchForm(p, "gate-off", nil)).Redirects("/policy/review")
 	w.PolicyIs(1) // nothing is saved before the review
-	p.Get("/policy").Says("#gate-switch", "The gate is off until "+now.Add(time.Hour).Format("2006-01-02 15:04"))
+	p.Get("/policy/settings").Says("#gate-switch", "The gate is off until "+now.Add(time.Hour).Format("2006-01-02 15:04"))
 	p.Get("/").Is(http.StatusOK)
 	if n := p.Get("/").Doc.Find(".dangers").Length(); n != 0 {
 		t.Error("a draft warns every page")
@@ -51,7 +51,8 @@ func TestTheGateIsSwitchedOffForAnHourI3I11(t *testing.T) {
 		t.Errorf("the warning has the time %q", at)
 	}
 	p.Get("/system").Says("main", "Off until 2026-03-02 13:00 UTC")
-	w.SignIn(webtest.OwnerEmail).Get("/policy").Says("main", "false until 2026-03-02 13:00 UTC", "Approval is off")
+	w.SignIn(webtest.OwnerEmail).Get("/policy/settings").Says("main", "false until 2026-03-02 13:00 UTC")
+	w.SignIn(webtest.OwnerEmail).Get("/policy").Says("main", "Approval is off")
 
 	// At the end nothing is red any more, though nobody has written it down.
 	w.Clock.Step(time.Hour)
@@ -61,15 +62,16 @@ func TestTheGateIsSwitchedOffForAnHourI3I11(t *testing.T) {
 	w.PolicyIs(2)
 	w.SignIn(webtest.OwnerEmail).Get("/policy").SaysNot("main", "Approval is off")
 	storetest.Must(t, storetest.Err(w.Store.EndSwitches(t.Context())))
-	p.Get("/policy").Says("main", "v3", "Countersign", "The gate was switched on again: its end of 2026-03-02 13:00 UTC was reached.").Says("#gate-switch", "The gate is on")
+	p.Get("/policy/settings").Says("#gate-switch", "The gate is on")
+	p.Get("/policy/versions").Says("main", "v3", "Countersign", "The gate was switched on again: its end of 2026-03-02 13:00 UTC was reached.")
 
 	// What let calls through then is not restored.
 	p.Post("/policy/versions/2/restore", nil).Redirects("/policy/review")
 	p.Get("/policy/review").Says(".flash", "a time that has passed").Says("main", "Nothing would change")
-	p.Post("/policy", url.Values{"step": {"discard"}}).Redirects("/policy")
+	p.Post("/policy/settings", url.Values{"step": {"discard"}}).Redirects("/policy/settings")
 
-	p.Post("/policy", switchForm(p, "gate-off", map[string]string{"gate_for": "240"})).Redirects("/policy/review")
-	p.Post("/policy", switchForm(p, "gate-on", nil)).Is(http.StatusOK).Says("main", "Nothing would change").Says("#gate-switch", "The gate is on")
+	p.Post("/policy/settings", switchForm(p, "gate-off", map[string]string{"gate_for": "240"})).Redirects("/policy/review")
+	p.Post("/policy/settings", switchForm(p, "gate-on", nil)).Is(http.StatusOK).Says("main", "Nothing would change").Says("#gate-switch", "The gate is on")
 }
 
 // An end that is wrong comes back as it was typed, with the fault at its field, and what was
@@ -93,7 +95,7 @@ func TestAnEndThatIsWrongComesBack(t *testing.T) {
 	} {
 		form := switchForm(p, "gate-off", tt.fill)
 		form.Set("required_approval_tools", "deploy")
-		back := p.Post("/policy", form).Is(http.StatusUnprocessableEntity).Says(tt.at, tt.says).Says("#gate-switch", "The gate is on")
+		back := p.Post("/policy/settings", form).Is(http.StatusUnprocessableEntity).Says(tt.at, tt.says).Says("#gate-switch", "The gate is on")
 		if got := back.Value(tt.kept); got != tt.filled {
 			t.Errorf("%s: the field holds %q", name, got)
 		}
@@ -112,9 +114,9 @@ func TestAnEndThatIsWrongComesBack(t *testing.T) {
 		{"gate_for": "none", "gate_word": " No End "},
 		{"gate_for": "until", "gate_at": "2026-03-03 09:30"},
 	} {
-		p.Post("/policy", switchForm(p, "gate-off", fill)).Redirects("/policy/review")
+		p.Post("/policy/settings", switchForm(p, "gate-off", fill)).Redirects("/policy/review")
 	}
-	p.Get("/policy").Says("#gate-switch", "off until 2026-03-03 09:30:00 UTC")
+	p.Get("/policy/settings").Says("#gate-switch", "off until 2026-03-03 09:30:00 UTC")
 }
 
 // Without an end is said as such, and the fallback is switched in the same way.
@@ -122,9 +124,9 @@ func TestTheFallbackIsSwitchedOnI11(t *testing.T) {
 	t.Parallel()
 	w := webtest.New(t)
 	p := w.SignIn("admin@example.com")
-	p.Post("/policy", switchForm(p, "fallback-on", map[string]string{"fallback_for": "none", "fallback_word": "no end"})).Redirects("/policy/review")
+	p.Post("/policy/settings", switchForm(p, "fallback-on", map[string]string{"fallback_for": "none", "fallback_word": "no end"})).Redirects("/policy/review")
 	p.Get("/policy/review").Says(".warning", "Fallback will be on with no end")
-	p.Post("/policy", switchForm(p, "fallback-on", nil)).Redirects("/policy/review")
+	p.Post("/policy/settings", switchForm(p, "fallback-on", nil)).Redirects("/policy/review")
 	review := p.Get("/policy/review").Says(".warning", "Fallback will be on: clients run calls", "(1 hour)").SaysNot(".warning", "The gate")
 	save := review.Form("form:has(#save)", "#save")
 	save.Set("note", "maintenance")
@@ -133,7 +135,7 @@ func TestTheFallbackIsSwitchedOnI11(t *testing.T) {
 		t.Errorf("saved %+v", doc)
 	}
 	p.Get("/").Says(".dangers", "Fallback is on until")
-	p.Post("/policy", switchForm(p, "fallback-off", nil)).Redirects("/policy/review")
+	p.Post("/policy/settings", switchForm(p, "fallback-off", nil)).Redirects("/policy/review")
 	if n := p.Get("/policy/review").SaysNot("main", "Fallback goes").Doc.Find("section .warning").Length(); n != 0 {
 		t.Errorf("%d warnings of what is safer", n)
 	}
@@ -144,7 +146,7 @@ func TestAnEndThatPassesBeforeTheSave(t *testing.T) {
 	t.Parallel()
 	w := webtest.New(t)
 	p := w.SignIn("admin@example.com")
-	p.Post("/policy", switchForm(p, "gate-off", nil)).Redirects("/policy/review")
+	p.Post("/policy/settings", switchForm(p, "gate-off", nil)).Redirects("/policy/review")
 	save := p.Get("/policy/review").Form("form:has(#save)", "#save")
 	save.Set("note", "migration")
 	for passes, says := range map[time.Duration]string{59*time.Minute + time.Second: "less than a minute away", time.Hour: "is in the past"} {
@@ -153,13 +155,13 @@ func TestAnEndThatPassesBeforeTheSave(t *testing.T) {
 		if back.Value("#note") != "migration" {
 			t.Errorf("the note is %q", back.Value("#note"))
 		}
-		p.Get("/policy").Says("#gate-fault", says)
-		p.Post("/policy", p.Get("/policy").Form("#policy-form", "#review")).Is(http.StatusUnprocessableEntity)
+		p.Get("/policy/settings").Says("#gate-fault", says)
+		p.Post("/policy/settings", p.Get("/policy/settings").Form("#policy-form", "#review")).Is(http.StatusUnprocessableEntity)
 		w.Clock.Step(-passes)
 	}
 	w.PolicyIs(1)
 	w.Clock.Step(time.Hour)
-	p.Post("/policy", switchForm(p, "gate-off", nil)).Redirects("/policy/review")
+	p.Post("/policy/settings", switchForm(p, "gate-off", nil)).Redirects("/policy/review")
 	save = p.Get("/policy/review").Form("form:has(#save)", "#save")
 	save.Set("note", "migration")
 	p.Post("/policy/review", save).Redirects("/policy")
@@ -173,9 +175,9 @@ func TestADraftIsMergedBehindAnEnd(t *testing.T) {
 	w := webtest.New(t)
 	p := w.SignIn("admin@example.com")
 	w.ApplyPolicy(`{"approval_enabled":false,"approval_off_until":"2026-03-02T13:00:00Z"}`)
-	form := p.Get("/policy").Form("#policy-form", "#review")
+	form := p.Get("/policy/settings").Form("#policy-form", "#review")
 	form.Set("default_timeout_minutes", "9")
-	p.Post("/policy", form).Redirects("/policy/review")
+	p.Post("/policy/settings", form).Redirects("/policy/review")
 	w.Clock.Step(time.Hour)
 	storetest.Must(t, storetest.Err(w.Store.EndSwitches(t.Context())))
 	stale := p.Get("/policy/review").Says("main", "saved v3").SaysNot("main", "Changed by both")

@@ -13,9 +13,9 @@ func TestTemplatesAreWrittenByForm(t *testing.T) {
 	w := webtest.New(t)
 	p := w.SignIn("admin@example.com")
 	step := func(value string) *webtest.Page {
-		form := p.Get("/policy").Form("#policy-form", "")
+		form := p.Get("/policy/templates").Form("#policy-form", "")
 		form.Set("step", value)
-		return p.Post("/policy", form)
+		return p.Post("/policy/templates", form)
 	}
 	step("add-template").Redirects("/policy/templates/new")
 	form := p.Get("/policy/templates/new").Is(http.StatusOK).Form("#template-form", "#keep-template")
@@ -28,32 +28,33 @@ func TestTemplatesAreWrittenByForm(t *testing.T) {
 	}
 	form = back.Form("#template-form", "#keep-template")
 	form.Set("name", "payments")
-	p.Post("/policy/templates/1", form).Redirects("/policy#templates-title")
-	p.Get("/policy").Says("#template-1", "payments", "The recipient is known", "none")
+	p.Post("/policy/templates/1", form).Redirects("/policy/templates")
+	p.Get("/policy/templates").Says("#template-1", "payments", "The recipient is known", "none")
 
 	rule := p.Get("/policy/rules/new").Form("#rule-form", "#keep-rule")
 	rule.Set("name", "payouts")
 	rule.Set("tools", "payout")
 	rule.Set("template", "payments")
 	p.Post("/policy/rules/new", rule).Redirects("/policy#rule-1")
-	shown := p.Get("/policy").Says("#template-1", "payouts").Says("#rule-1", "template “payments”")
+	shown := p.Get("/policy/templates").Says("#template-1", "payouts")
+	p.Get("/policy").Says("#rule-1", "template “payments”")
 	if shown.Doc.Find("button[value='delete-template:0']").Length() != 0 {
 		t.Error("a template that a rule uses can be deleted")
 	}
 	step("delete-template:0").Is(http.StatusConflict).Says("main", "1 rule uses it")
-	step("duplicate-template:0").Redirects("/policy#templates-title")
-	p.Get("/policy").Says("#template-2", "payments-2")
-	step("delete-template:1").Redirects("/policy#templates-title")
+	step("duplicate-template:0").Redirects("/policy/templates")
+	p.Get("/policy/templates").Says("#template-2", "payments-2")
+	step("delete-template:1").Redirects("/policy/templates")
 
 	// The rules follow a new name; another window is told.
 	old := p.Get("/policy/templates/1").Form("#template-form", "#keep-template")
 	renamed := p.Get("/policy/templates/1").Says("main", "payouts").Form("#template-form", "#keep-template")
 	renamed.Set("name", "payouts")
-	p.Post("/policy/templates/1", renamed).Redirects("/policy#templates-title")
+	p.Post("/policy/templates/1", renamed).Redirects("/policy/templates")
 	old.Set("note", "typed meanwhile")
 	p.Post("/policy/templates/1", old).Is(http.StatusNotFound)
 	stale := p.Get("/policy/templates/1").Form("#template-form", "#keep-template")
-	step("duplicate-template:0").Redirects("/policy#templates-title")
+	step("duplicate-template:0").Redirects("/policy/templates")
 	stale.Set("note", "typed meanwhile")
 	if got := p.Post("/policy/templates/1", stale).Is(http.StatusConflict).Says("main", "another window").Value("#note"); got != "typed meanwhile" {
 		t.Errorf("what was typed became %q", got)

@@ -39,9 +39,9 @@ func TestACallIsTriedOnWhatStandsAndOnTheDraft(t *testing.T) {
 	p.Get("/policy/try?from="+url.QueryEscape(string(a.ID))).Is(http.StatusOK).Says("main", "this request").Says(".tried-answer:nth-child(1)", "waits for a person")
 	p.Get("/policy/try?from=nothing").Is(http.StatusNotFound)
 
-	wrong := p.Get("/policy").Form("#policy-form", "#review")
+	wrong := p.Get("/policy/settings").Form("#policy-form", "#review")
 	wrong.Set("grant_max_uses", "many")
-	p.Post("/policy", wrong).Is(http.StatusUnprocessableEntity)
+	p.Post("/policy/settings", wrong).Is(http.StatusUnprocessableEntity)
 	p.Get("/policy/try?tool=Bash").Is(http.StatusOK).Says("main", "not valid yet")
 	w.SignIn(webtest.OwnerEmail).Get("/policy/try?tool=Bash").Is(http.StatusForbidden)
 }

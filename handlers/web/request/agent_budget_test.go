@@ -57,16 +57,16 @@ func TestThePolicyPageSaysWhatAgentsMaySpend(t *testing.T) {
 	t.Parallel()
 	w := webtest.New(t)
 	p := w.SignIn(webtest.AdminEmail)
-	if form := p.Get("/policy").Form("#policy-form", ""); form.Get("budget_per_agent.energy") != "" || form.Get("budget_per_agent.hours") != "" {
+	if form := p.Get("/policy/settings").Form("#policy-form", ""); form.Get("budget_per_agent.energy") != "" || form.Get("budget_per_agent.hours") != "" {
 		t.Errorf("without a limit the form shows %q in %q hours", form.Get("budget_per_agent.energy"), form.Get("budget_per_agent.hours"))
 	}
 	w.ApplyPolicy(`{"budget_per_agent":{"energy":1500,"hours":24}}`)
-	form := p.Get("/policy").Form("#policy-form", "#review")
+	form := p.Get("/policy/settings").Form("#policy-form", "#review")
 	if form.Get("budget_per_agent.energy") != "1500" || form.Get("budget_per_agent.hours") != "24" {
 		t.Errorf("the form shows %q in %q hours", form.Get("budget_per_agent.energy"), form.Get("budget_per_agent.hours"))
 	}
 	form.Set("budget_per_agent.energy", "")
 	form.Set("budget_per_agent.hours", "")
-	p.Post("/policy", form).Redirects("/policy/review")
+	p.Post("/policy/settings", form).Redirects("/policy/review")
 	p.Get("/policy/review").Says("table", "budget_per_agent", "1500 units of energy in 24 hours", "none")
 }

@@ -60,5 +60,5 @@ func TestThePolicyPageSaysWhoApproves(t *testing.T) {
 	storetest.Reviewer(t, w.Store, "finance@example.com")
 	w.ApplyPolicy(webtest.FinancePays)
 	w.SignIn(storetest.AdminEmail).Get("/policy").Is(200).
-		Says("main", "only finance@example.com may approve (reviewers_only)", "the agent's owner may not approve (self_approval: never)")
+		Says("main", "calls wait for finance@example.com, but not the agent's owner")
 }

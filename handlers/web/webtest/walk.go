@@ -21,9 +21,9 @@ func EveryPage(w *World) map[string]*Page {
 	done := w.Ask()
 	admin, owner := w.SignIn("admin@example.com"), w.SignIn(OwnerEmail)
 	owner.Post(DecideOf(done), map[string][]string{"verdict": {"reject"}, "reason": {"<b>no</b>"}})
-	form := admin.Get("/policy").Form("#policy-form", "#review")
+	form := admin.Get("/policy/settings").Form("#policy-form", "#review")
 	form.Set("default_timeout_minutes", "9")
-	admin.Post("/policy", form).Redirects("/policy/review")
+	admin.Post("/policy/settings", form).Redirects("/policy/review")
 	talk := w.Conversation(50)
 	w.Respond(talk, models.KindReply, "# A **reply**", 1)
 	w.Proposes(talk, "May I?", 100)
@@ -39,7 +39,7 @@ func EveryPage(w *World) map[string]*Page {
 		owner.Get(ConversationPath(a.ConversationID)),
 		w.Visitor().Get("/signin"), w.Visitor().Get("/nowhere"), owner.Get("/"), w.SignIn(StrangerEmail).Get("/"),
 		owner.Post("/inbox/token", nil), owner.Get(PageOf(a)), owner.Get(PageOf(q)), owner.Get(PageOf(done)),
-		owner.Get("/agents"), owner.Get("/audit"), owner.Get("/policy"), admin.Get("/policy"), admin.Get("/policy/review"),
+		owner.Get("/agents"), owner.Get("/audit"), owner.Get("/policy"), admin.Get("/policy"), admin.Get("/policy/settings"), admin.Get("/policy/templates"), admin.Get("/policy/versions"), admin.Get("/policy/review"),
 		admin.Get("/policy/json"), admin.Get("/policy/rules/new"), admin.Post("/policy/json", nil),
 		admin.Get("/policy/versions/1"), owner.Get("/account/password"), owner.Get("/policy/versions/1"),
 		owner.Get("/account/sessions"), admin.Get("/people"),

@@ -8,10 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"countersign/models"
 	"countersign/models/policy"
 	"countersign/views"
-	"countersign/views/ui"
 )
 
 // DraftInput is what an admin is writing, valid or not.
@@ -33,10 +31,16 @@ type DraftInput struct {
 	Ends map[string]TypedEnd
 	// Warnings are members that are perhaps not meant, of a draft that is valid.
 	Warnings []policy.Warning
+	// Calls counts last week's calls by the name of the rule that decided them; nil: not known. CallsCut: there were
+	// more than were counted.
+	Calls    map[string]int
+	CallsCut bool
 }
 
 // Draft is an admin's draft as a form.
 type Draft struct {
+	Section        Section
+	URL            string
 	Base, Revision string
 	Kept           bool
 	ChangedAt      views.Moment
@@ -52,8 +56,7 @@ type Draft struct {
 	Page           string      // of the rules
 	Pages          []RulesLink // empty: there is only one
 	Faulty         []RulesLink // rules on other pages in which something is wrong
-	Warnings       []string
-	MoreWarnings   string
+	EverythingElse []string    // remarks on what no rule covers
 	Unmatched      FormField
 	LetsThrough    bool             // everything else is allowed
 	Examples       []policy.Example // to begin with, while there are no rules
@@ -64,15 +67,17 @@ type Draft struct {
 type RuleRow struct {
 	Index              int
 	Number, Name, Note string
-	Tools, When, Then  string
-	Effect, Risk       ui.Word
+	Says               []Phrase // behind the name
+	Tools, When, Rest  string
+	Calls              string // last week; empty: not known
 	Disabled           bool
 	First, Last        bool
-	Faults             []string
+	Faults, Remarks    []string
 }
 
-func newPolicyDraft(in DraftInput, standing int64, now time.Time) *Draft {
+func newPolicyDraft(section Section, in DraftInput, standing int64, now time.Time) *Draft {
 	v := &Draft{
+		Section: section, URL: section.URL(),
 		Base: strconv.FormatInt(in.Base, 10), Revision: strconv.FormatInt(in.Revision, 10),
 		Kept: in.Revision > 0, ChangedAt: views.Ago(in.ChangedAt, now), Undo: in.Undo,
 		Began: "v" + views.Number(in.Base), Notice: in.Notice, Unreadable: in.Unreadable,
@@ -83,6 +88,19 @@ func newPolicyDraft(in DraftInput, standing int64, now time.Time) *Draft {
 	if in.Unreadable != "" {
 		return v
 	}
+	switch section {
+	case Settings:
+		v.settings(in)
+	case Templates:
+		v.Templates = templateRows(in)
+	case Rules:
+		v.rules(in)
+	}
+	return v
+}
+
+// settings shows all members outside the rules and templates.
+func (v *Draft) settings(in DraftInput) {
 	for _, g := range policyGroups {
 		group := FormGroup{ID: g.id, Title: g.title, Help: g.help}
 		for _, f := range g.fields {
@@ -92,33 +110,16 @@ func newPolicyDraft(in DraftInput, standing int64, now time.Time) *Draft {
 				i := slices.IndexFunc(policyToggles, func(t Toggle) bool { return t.Flag == f.path })
 				group.Fields = append(group.Fields, FormField{Toggle: new(newSwitch(policyToggles[i], in))})
 			default:
-				group.Fields = append(group.Fields, drawField(f, policy.Settings(), in.Settings, "", in.Problems))
+				field := drawField(f, policy.Settings(), in.Settings, "", in.Problems)
+				field.Remarks = remarksAt(in.Warnings, f.path)
+				group.Fields = append(group.Fields, field)
 			}
 		}
 		v.Groups = append(v.Groups, group)
 	}
-	v.Unmatched = drawField(unmatchedField, policy.Settings(), in.Settings, "", in.Problems)
-	v.Unmatched.Input.ID = "everything-else"
-	v.LetsThrough = in.Settings["unmatched"] == string(policy.EffectAllow)
-	v.rules(in)
-	v.Templates = templateRows(in)
-	for i, w := range in.Warnings {
-		if i == shownWarnings {
-			v.MoreWarnings = views.Number(int64(len(in.Warnings)-i)) + " more are listed in the review."
-			break
-		}
-		v.Warnings = append(v.Warnings, w.Path+": "+w.Text)
-	}
-	if len(in.Rules) == 0 {
-		v.Examples = policy.Examples()
-	}
-	v.Others = slices.DeleteFunc(otherProblems(in.Problems, "rules[", policy.Settings(), ""), func(text string) bool {
-		return strings.HasPrefix(text, "templates[") // in the list of templates
-	})
-	return v
 }
 
-// shownWarnings is how many remarks the form lists.
+// shownWarnings is how many remarks a row lists.
 const shownWarnings = 10
 
 // RulesLink leads to a page of rules, or to one of them.
@@ -127,11 +128,44 @@ type RulesLink struct {
 	Current    bool
 }
 
+// remarksAt are possible mistakes in a member of the document or in a part of it.
+func remarksAt(warnings []policy.Warning, at string) []string {
+	var out []string
+	for _, w := range warnings {
+		if rest, ok := strings.CutPrefix(w.Path, at); ok && (rest == "" || rest[0] == '.' || rest[0] == '[') {
+			if len(out) == shownWarnings {
+				return append(out, "There are more: the review lists them.")
+			}
+			out = append(out, w.Text)
+		}
+	}
+	return out
+}
+
+// unknownMembers are problems of members that no page of the policy shows.
+func unknownMembers(problems map[string]string) []string {
+	var out []string
+	for _, path := range slices.Sorted(maps.Keys(problems)) {
+		if _, known := sectionOfMember(path); !known {
+			out = append(out, path+" "+problems[path])
+		}
+	}
+	return out
+}
+
 // shownFaulty is how many rules on other pages are named in which something is wrong.
 const shownFaulty = 10
 
 // rules shows one page of them, and leads to the others.
 func (v *Draft) rules(in DraftInput) {
+	v.Unmatched = drawField(unmatchedField, policy.Settings(), in.Settings, "", in.Problems)
+	v.Unmatched.Input.ID = "everything-else"
+	v.LetsThrough = in.Settings["unmatched"] == string(policy.EffectAllow)
+	if len(in.Rules) == 0 {
+		v.Examples = policy.Examples()
+	}
+	v.Others = unknownMembers(in.Problems)
+	v.EverythingElse = remarksAt(in.Warnings, unmatchedField.path)
 	v.All = len(in.Rules)
 	pages := max(1, (len(in.Rules)+views.RulesOnAPage-1)/views.RulesOnAPage)
 	page := min(max(1, in.Page), pages)
@@ -164,90 +198,43 @@ func (v *Draft) rules(in DraftInput) {
 
 // ruleRow shows a rule as it is written so far.
 func ruleRow(i int, in DraftInput) RuleRow {
-	form := in.Rules[i]
+	form, at := in.Rules[i], fmt.Sprintf("rules[%d]", i)
 	row := RuleRow{
-		Index: i, Number: strconv.Itoa(i + 1), Name: form["name"], Note: form["note"], Tools: form["tools"],
-		When:     form["when"],
+		Index: i, Number: strconv.Itoa(i + 1), Name: form["name"], Note: form["note"],
+		Says: ruleSays(form, in.Templates), Rest: strings.Join(ruleRest(form), "; "),
+		Tools: strings.ReplaceAll(form["tools"], "\n", ", "), When: form["when"],
 		Disabled: form["disabled"] == "true", First: i == 0, Last: i == len(in.Rules)-1,
-		Effect: effectWord(form["effect"]), Then: thenText(form),
+		Faults: faultsAt(in.Problems, at), Remarks: remarksAt(in.Warnings, at),
 	}
-	if form["effect"] == string(policy.EffectRequire) {
-		row.Risk = ruleRisk(form, in.Templates)
+	if in.Calls != nil {
+		row.Calls = callsText(in.Calls[form["name"]], in.CallsCut)
 	}
-	row.Faults = faultsAt(in.Problems, fmt.Sprintf("rules[%d]", i))
 	return row
 }
 
+// callsText is how many calls a rule decided last week; cut: of more than were counted.
+func callsText(n int, cut bool) string {
+	text := views.Number(int64(n)) + " calls"
+	if n == 1 {
+		text = "1 call"
+	}
+	if cut {
+		return "at least " + text
+	}
+	return text
+}
+
 // otherProblems are those without a field in a form whose members begin with at.
-func otherProblems(problems map[string]string, but string, fields []policy.Field, at string) []string {
+func otherProblems(problems map[string]string, fields []policy.Field, at string) []string {
 	var out []string
 	for _, path := range slices.Sorted(maps.Keys(problems)) {
-		if !strings.HasPrefix(path, at) || but != "" && strings.HasPrefix(path, but) {
-			continue
-		}
-		member, _, _ := strings.Cut(strings.TrimPrefix(path, at), "[")
-		if !slices.ContainsFunc(fields, func(f policy.Field) bool {
-			return f.Path == member &&
-				(f.Kind != policy.FieldSwitch ||
-					slices.ContainsFunc(policyToggles, func(t Toggle) bool { return t.Flag == member }))
-		}) {
+		rest, ok := strings.CutPrefix(path, at)
+		member, _, _ := strings.Cut(rest, "[")
+		if ok && !slices.ContainsFunc(fields, func(f policy.Field) bool { return f.Path == member && f.Kind != policy.FieldSwitch }) {
 			out = append(out, path+" "+problems[path])
 		}
 	}
 	return out
-}
-
-func effectWord(effect string) ui.Word {
-	w := ui.Word{Text: effect, Tone: views.ToneNeutral}
-	switch policy.Effect(effect) {
-	case policy.EffectDeny:
-		w.Tone = views.ToneBad
-	case policy.EffectRequire:
-		w.Tone = views.ToneAccent
-	case policy.EffectAllow:
-		w.Tone = views.ToneGood
-	}
-	return w
-}
-
-// thenText says what else a rule does.
-func thenText(form policy.Form) string {
-	var then []string
-	if form["template"] != "" {
-		then = append(then, "template “"+form["template"]+"”")
-	}
-	if minutes, err := strconv.Atoi(form["timeout_minutes"]); err == nil && minutes > 0 {
-		then = append(then, "waits "+models.SpokenDuration(time.Duration(minutes)*time.Minute))
-	}
-	if reasons := form["reject_reasons"]; reasons != "" {
-		then = append(then, "offers reasons to reject: "+strings.ReplaceAll(reasons, "\n", ", "))
-	}
-	if energy, err := strconv.ParseInt(form["energy"], 10, 64); err == nil && energy > 0 {
-		then = append(then, "costs at least "+views.Number(energy)+" energy")
-	}
-	switch reviewers := strings.ReplaceAll(form["reviewers"], "\n", ", "); {
-	case reviewers == "":
-	case form["reviewers_only"] == "true":
-		then = append(then, "only "+reviewers+" may approve (reviewers_only)")
-	default:
-		then = append(then, "also asks "+reviewers)
-	}
-	if form["self_approval"] == string(models.SelfNever) {
-		then = append(then, "the agent's owner may not approve (self_approval: never)")
-	}
-	if steps := form["escalate"]; steps != "" {
-		then = append(then, "asks further people after minutes (escalate): "+strings.ReplaceAll(steps, "\n", "; "))
-	}
-	if may, said := form["substitutes"]; said && may == "" {
-		then = append(then, "no substitutes (substitutes: false)")
-	}
-	if form["notify_headline"] == "true" {
-		then = append(then, "notifications may show the headline (notify_headline)")
-	}
-	if form["reason"] != "" {
-		then = append(then, "“"+form["reason"]+"”")
-	}
-	return strings.Join(then, "; ")
 }
 
 // JSON is the draft as JSON.

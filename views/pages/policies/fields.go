@@ -30,13 +30,13 @@ type policyGroup struct {
 
 const (
 	enabledHelp = "Tool calls that need approval wait for a person. If off, none do, and every page says so in red."
-	toolsHelp   = "Tools that need approval, one per line: an exact name, or a pattern between slashes such as /^git_/. A name that matches a pattern only in another letter case needs approval too."
+	toolsHelp   = "Tools that need approval, one per line: an exact name, or a pattern between slashes such as /^git_/. Upper and lower case don't matter here."
 	timeoutHelp = "How long a tool call waits for a decision. Then it expires and must not run."
 	// What follows from it is said where it is typed, for it cannot be undone.
 	retentionHelp = "How long after the end of a request or conversation its inputs, texts, answers and results are permanently removed. 0 keeps them. Pending requests are never touched; names, times, outcomes and digests stay."
-	whenHelp      = "Limits the rule to calls for which this is true, such as input.amount > 100. It can read tool, input, agent, owner, conversation, kind and now. A call for which it can't be judged is never allowed, for example if a member is missing or \"101\" is compared with a number. See the guide for more."
+	whenHelp      = "Limits the rule to calls for which this is true, such as input.amount > 100. It can read tool, input, agent, owner, conversation, kind and now. If the condition can't be checked, the call is not allowed, for example if a member is missing or \"101\" is compared with a number. See the guide for more."
 	zoneHelp      = "For hours and days in conditions: UTC, or a name such as Europe/Berlin."
-	escalateHelp  = "Who is asked as well if nobody has decided by then, one step per line: minutes, a colon, and e-mail addresses or groups, such as 30: group:oncall, eve@example.com. At most five steps, each later than the one before, all before the request expires."
+	escalateHelp  = "If nobody decides within so many minutes, also ask: one step per line, such as 30: group:oncall, eve@example.com. At most five steps, each later than the one before, all before the request expires."
 	// The switch, when off, takes nothing from those whom the rule names.
 	substitutesHelp = "For approvers who are away or hand a request over. If off, only the approvers of the rule decide."
 	fallbackHelp    = "If no server answers, our own clients run the call and report it afterwards. Every page says so in red."
@@ -44,9 +44,7 @@ const (
 
 // policyGroups are the members outside the rules, in the order of the page.
 var policyGroups = []policyGroup{
-	{id: "fields", title: "Configuration", fields: []policyField{
-		{path: "approval_enabled", label: "Approval is on", toggle: true},
-		{path: "approval_off_until", label: "The gate is off until", drawnThere: true},
+	{id: "fields", title: "Tools and deadlines", fields: []policyField{
 		{path: "required_approval_tools", label: "Tools that need approval", help: toolsHelp, rows: 5},
 		{path: "default_timeout_minutes", label: "Minutes until a tool call expires", help: timeoutHelp, least: "1"},
 		{
@@ -57,8 +55,6 @@ var policyGroups = []policyGroup{
 			path: "proposal_timeout_minutes", label: "Minutes until a question or proposal expires",
 			help: "Also for budget requests. Empty: no deadline.", least: "1", optional: true,
 		},
-		{path: "fallback_auto_approve", label: "Fallback: run calls when no server answers", toggle: true},
-		{path: "fallback_until", label: "Fallback is on until", drawnThere: true},
 	}},
 	{id: "budgets", title: "Budgets", fields: []policyField{
 		{
@@ -100,12 +96,18 @@ var policyGroups = []policyGroup{
 	{id: "retention", title: "Retention", fields: []policyField{
 		{path: "retention_days", label: "Days until contents are removed", help: retentionHelp, least: "0"},
 	}},
+	{id: "switches", title: "Gate and fallback", fields: []policyField{
+		{path: "approval_enabled", label: "Approval is on", toggle: true},
+		{path: "approval_off_until", label: "The gate is off until", drawnThere: true},
+		{path: "fallback_auto_approve", label: "Fallback: run calls when no server answers", toggle: true},
+		{path: "fallback_until", label: "Fallback is on until", drawnThere: true},
+	}},
 }
 
 // unmatchedField is the last row of the rules.
 var unmatchedField = policyField{
 	path: "unmatched", label: "Everything else",
-	help: "Calls that no rule or list names, unless their agent asks for approval.",
+	help: "Tools without a rule. Agents that ask through the API still wait for a person.",
 	choices: []ui.Choice{
 		{Value: string(policy.EffectRequire), Label: "waits for a person"},
 		{Value: string(policy.EffectAllow), Label: "is allowed"},
@@ -153,7 +155,7 @@ var rulePolicyFields = []policyField{
 			{Value: string(models.SelfNever), Label: "may not approve"},
 		},
 	},
-	{path: "escalate", label: "Ask further people", help: escalateHelp, rows: 2, optional: true},
+	{path: "escalate", label: "Escalate", help: escalateHelp, rows: 2, optional: true},
 	{path: "substitutes", label: "Substitutes may act", help: substitutesHelp},
 	{path: "reason", label: "Reason", help: "Shown to the reviewer and to the agent.", optional: true},
 	{
@@ -187,6 +189,7 @@ type FormField struct {
 	Switch  bool
 	On      bool
 	Toggle  *Switch // it is this, and nothing of the above
+	Remarks []string
 }
 
 // FormGroup is a group of fields.

@@ -37,6 +37,7 @@ type Version struct {
 
 // Input is what the policy page is made of.
 type Input struct {
+	Section   Section
 	Version   int64
 	Fields    Fields
 	Rules     []policy.Form // as readers see them; an admin sees the draft's
@@ -59,6 +60,8 @@ type Retention struct {
 
 // Policy is the view model of what needs approval.
 type Policy struct {
+	Section   Section
+	Tabs      []Tab
 	Version   string
 	Fields    []Field
 	Rules     []RuleRow
@@ -84,7 +87,10 @@ type VersionRow struct {
 
 // New makes the page as of now.
 func New(in Input, now time.Time) Policy {
-	v := Policy{Version: "v" + views.Number(in.Version), Unmatched: unmatchedText(in), Fields: fieldsRead(in.Fields)}
+	v := Policy{
+		Section: in.Section, Tabs: tabs(in),
+		Version: "v" + views.Number(in.Version), Unmatched: unmatchedText(in), Fields: fieldsRead(in.Fields),
+	}
 	for i := range in.Rules[:min(len(in.Rules), shownPolicyChanges)] {
 		v.Rules = append(v.Rules, ruleRow(i, DraftInput{Rules: in.Rules, Templates: in.Templates}))
 	}
@@ -116,7 +122,7 @@ func New(in Input, now time.Time) Policy {
 			" days after the end of their request or conversation. " + kept + " Removal begins"
 	}
 	if in.Draft != nil {
-		v.Draft = newPolicyDraft(*in.Draft, in.Version, now)
+		v.Draft = newPolicyDraft(in.Section, *in.Draft, in.Version, now)
 	}
 	return v
 }
@@ -143,14 +149,13 @@ func switchRead(on bool, until *time.Time) string {
 
 // unmatchedText says what happens to a call that neither a rule nor the list names.
 func unmatchedText(in Input) string {
-	const tool = "A tool that no rule or list names "
 	switch {
 	case !in.Fields.ApprovalEnabled:
 		return "Approval is off: every tool runs unless a rule denies it."
 	case in.Unmatched == policy.EffectAllow:
-		return tool + "runs without approval, unless its agent asks for approval (unmatched: allow)."
+		return "Tools without a rule run freely. Agents that ask through the API still wait for a person."
 	}
-	return tool + "needs approval (unmatched: require)."
+	return "Tools without a rule need approval."
 }
 
 // DocumentInput is what the page of one version is made of.

@@ -19,7 +19,10 @@ func drawPolicy(t *testing.T, in policies.Input) string {
 // Every member of the policy can be written by form, on the page and in the rule's form.
 func TestThePolicyFormHasEveryMember(t *testing.T) {
 	t.Parallel()
-	html := drawPolicy(t, gallery.PolicyInput())
+	in := gallery.PolicyInput()
+	html := drawPolicy(t, in)
+	in.Section = policies.Settings
+	html += drawPolicy(t, in)
 	for _, f := range policy.Settings() {
 		if !strings.Contains(html, `name="`+f.Path+`"`) {
 			t.Errorf("the page has no field for %s", f.Path)
@@ -56,11 +59,14 @@ func TestPolicyReviewWarnsI11(t *testing.T) {
 func TestPolicyErrorsStandAtTheirField(t *testing.T) {
 	t.Parallel()
 	in := gallery.PolicyInput()
+	in.Section = policies.Settings
 	in.Draft.Problems = map[string]string{"required_approval_tools[3]": "missing closing )", "required_approval_tools[10]": "later", "rules[0].name": "is empty", "colour": "is no member"}
 	in.Draft.Settings["default_timeout_minutes"] = "soon"
 	in.Draft.Problems["default_timeout_minutes"] = "must be a whole number"
 	html := drawPolicy(t, in)
-	for _, want := range []string{`id="required_approval_tools-error"`, "Line 4: missing closing )", "name is empty", "colour is no member", `value="soon"`} {
+	in.Section = policies.Rules
+	html += drawPolicy(t, in)
+	for _, want := range []string{"3 errors", "2 errors", `id="required_approval_tools-error"`, "Line 4: missing closing )", "name is empty", "colour is no member", `value="soon"`} {
 		if !strings.Contains(html, want) {
 			t.Errorf("%q is missing", want)
 		}
@@ -70,9 +76,11 @@ func TestPolicyErrorsStandAtTheirField(t *testing.T) {
 func TestPolicyReaderCannotSend(t *testing.T) {
 	t.Parallel()
 	in := gallery.PolicyInput()
-	in.Rules, in.Draft, in.Versions = in.Draft.Rules, nil, nil
+	in.Rules, in.Draft, in.Versions, in.Retention = in.Draft.Rules, nil, nil, policies.Retention{}
 	html := drawPolicy(t, in)
-	if strings.Contains(html, `action="/policy"`) || !strings.Contains(html, "required_approval_tools") || !strings.Contains(html, "Force push") {
+	in.Section = policies.Settings
+	html += drawPolicy(t, in)
+	if strings.Contains(html, `action="/policy`) || !strings.Contains(html, "required_approval_tools") || !strings.Contains(html, "Force push") {
 		t.Error("a reviewer sees a form, or does not see the fields and rules")
 	}
 }

@@ -68,6 +68,6 @@ func NewRuleForm(in RuleInput) RuleForm {
 		v.Matches = NewToolMatches(in.Form["tools"], in.Form["effect"], *in.Seen)
 	}
 	v.ReviewersError = problemAt(in.Problems, at+"reviewers")
-	v.Others = otherProblems(in.Problems, "", policy.RuleFields(), at)
+	v.Others = otherProblems(in.Problems, policy.RuleFields(), at)
 	return v
 }

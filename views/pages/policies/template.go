@@ -1,6 +1,7 @@
 package policies
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -44,7 +45,7 @@ var templatePolicyFields = []policyField{
 			{Value: string(models.SelfNever), Label: "may not approve"},
 		},
 	},
-	{path: "escalate", label: "Ask further people", help: escalateHelp, rows: 2, optional: true},
+	{path: "escalate", label: "Escalate", help: escalateHelp, rows: 2, optional: true},
 	{path: "substitutes", label: "Substitutes may act", help: substitutesHelp},
 	{
 		path: "reject_reasons", label: "Reasons to reject", help: "Offered when rejecting, one per line.", rows: 3,
@@ -61,6 +62,7 @@ type TemplateRow struct {
 	Risk       ui.Word
 	UsedBy     []string // the rules that name it
 	Faults     []string
+	Remarks    []string
 }
 
 // templateRows show the templates as they are written so far.
@@ -69,7 +71,8 @@ func templateRows(in DraftInput) []TemplateRow {
 	for i, form := range in.Templates {
 		row := TemplateRow{
 			Index: i, Name: form["name"], Note: form["note"], Says: templateSays(form),
-			Faults: faultsAt(in.Problems, fmt.Sprintf("templates[%d]", i)),
+			Faults:  faultsAt(in.Problems, fmt.Sprintf("templates[%d]", i)),
+			Remarks: remarksAt(in.Warnings, fmt.Sprintf("templates[%d]", i)),
 		}
 		if form["risk"] != "" {
 			row.Risk = ui.RiskWord(models.Risk(form["risk"]))
@@ -118,17 +121,14 @@ func faultsAt(problems map[string]string, at string) []string {
 }
 
 // ruleRisk is the risk of a rule, its own or that of its template.
-func ruleRisk(form policy.Form, templates []policy.Form) ui.Word {
+func ruleRisk(form policy.Form, templates []policy.Form) models.Risk {
 	risk := form["risk"]
 	for _, t := range templates {
 		if risk == "" && t["name"] != "" && t["name"] == form["template"] {
 			risk = t["risk"]
 		}
 	}
-	if risk == "" {
-		risk = string(models.RiskMedium)
-	}
-	return ui.RiskWord(models.Risk(risk))
+	return cmp.Or(models.Risk(risk), models.RiskMedium)
 }
 
 // templateChoices are the templates that a rule may name.
@@ -168,6 +168,6 @@ func NewTemplateForm(in RuleInput, usedBy []string) TemplateForm {
 		v.Reviewers = append(v.Reviewers, "")
 	}
 	v.ReviewersError = problemAt(in.Problems, at+"reviewers")
-	v.Others = otherProblems(in.Problems, "", policy.TemplateFields(), at)
+	v.Others = otherProblems(in.Problems, policy.TemplateFields(), at)
 	return v
 }
