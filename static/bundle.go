@@ -25,7 +25,7 @@ var appScripts = []string{
 	"js/returned.js", // before all that acts
 	"js/channel.js",  // before all that speaks
 	"js/time.js", "js/copy.js", "js/drafts.js", "js/guard.js", "js/badge.js", "js/live.js",
-	"js/process.js", "js/session.js", "js/pending.js", "js/say.js", "js/failed.js", "js/reject.js", "js/offer.js", "js/arm.js", "js/seen.js", "js/misfire.js", "js/edits.js", "js/newcomers.js", "js/desk.js", "js/select.js", "js/undo.js", "js/open.js", "js/filters.js", "js/menus.js", "js/keys.js", "js/palette.js", "js/notify.js", "js/look.js", "js/push.js",
+	"js/process.js", "js/session.js", "js/pending.js", "js/say.js", "js/failed.js", "js/reject.js", "js/offer.js", "js/arm.js", "js/seen.js", "js/misfire.js", "js/edits.js", "js/newcomers.js", "js/desk.js", "js/rove.js", "js/select.js", "js/undo.js", "js/open.js", "js/filters.js", "js/menus.js", "js/keys.js", "js/palette.js", "js/notify.js", "js/look.js", "js/push.js",
 	"js/policy.js", "js/conversation.js", "js/places.js", "js/worker.js",
 }
 

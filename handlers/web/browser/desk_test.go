@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"countersign/handlers/web/webtest"
 	"countersign/models"
@@ -67,4 +68,67 @@ func TestInABrowserTenRequestsAreDecidedByKeys(t *testing.T) {
 	if got := p.value("window.same"); got != "page" {
 		t.Error("the page was loaded again")
 	}
+}
+
+// Whoever uses no single keys comes to Approve with the tabulator, however long the list is: it is one stop, through
+// which the arrows go.
+func TestInABrowserTheListIsOneStop(t *testing.T) {
+	t.Parallel()
+	w := webtest.New(t)
+	asked := w.Asks(50)
+	p := openTab(w)
+	p.do("size", chromedp.EmulateViewport(1440, 900))
+	p.signIn()
+	p.value(`localStorage.setItem("countersign:keys", "off")`)
+	p.open("/")
+	p.value(`document.querySelector("#inbox details").open = true`)
+	tabs := func(selector string) int {
+		for n := range 40 {
+			if p.value(`document.activeElement.matches(`+quoted(selector)+`)`) == "true" {
+				return n
+			}
+			p.press("\t")
+		}
+		t.Fatalf("Tab never comes to %s", selector)
+		return 0
+	}
+	n := tabs(".skip")
+	p.press("\r")
+	n += tabs(".skip-list")
+	p.press("\r")
+	n += tabs("#approve")
+	if n > 12 {
+		t.Errorf("Approve is reached after %d tabs", n)
+	}
+	focused := func(selector string) {
+		p.becomes(`document.activeElement.matches(` + quoted(selector) + `)`)
+	}
+	row := func(n int) string { return "#row-" + string(asked[n].ID) + " .row-link" }
+	p.value(`document.querySelector(".whose li:last-child a").focus()`)
+	p.press("\t")
+	focused(row(0))
+	p.press(kb.ArrowDown, kb.ArrowDown)
+	focused(row(2))
+	p.press(" ", kb.ArrowLeft)
+	focused("#row-" + string(asked[2].ID) + " input:checked")
+	p.press(kb.ArrowDown, kb.ArrowRight)
+	focused(row(3))
+	p.press(kb.End)
+	focused(row(49))
+	p.press("\t")
+	if p.value(`document.activeElement.closest("#inbox .rows") === null`) != "true" {
+		t.Error("the list has another stop")
+	}
+	p.value(`document.querySelector("` + row(49) + `").focus()`)
+	p.press(kb.Home, kb.ArrowUp)
+	p.becomes(`document.activeElement.closest("#inbox .rows > li:first-child") !== null`)
+	// A new one is no stop of its own, and takes the focus from none.
+	p.value(`document.querySelector("` + row(1) + `").focus()`)
+	added := w.Ask(func(in *models.AskInput) { in.TimeoutSeconds = new(int64(3600 + 60*30 + 30)) })
+	p.becomes(`document.getElementById("row-` + string(added.ID) + `") !== null`)
+	focused(row(1))
+	p.becomes(`document.querySelectorAll("#inbox .rows :is(a, input, summary, button):not([tabindex='-1'])").length === 1`)
+	p.press(kb.ArrowDown, "\r")
+	p.shownBeside(asked[2].ID)
+	w.Waits(asked...)
 }
