@@ -117,6 +117,7 @@ func (c *checker) rule(path string, d *Document, r Rule) {
 		c.add(path+".energy", "must be 0 to %d units of energy", int64(models.MaxEnergy))
 	}
 	c.rejectReasons(path+".reject_reasons", r.RejectReasons)
+	c.checklistOf(path+".checklist", r)
 	if only := d.Resolved(r); only.ReviewersOnly && len(only.Reviewers) == 0 {
 		c.add(path+".reviewers_only", "needs reviewers: name at least one in reviewers")
 	}

@@ -144,10 +144,10 @@ func ruleJudgement(r Rule, t *Template) Judgement {
 		Effect: r.Effect, Rule: r.Name, Reason: r.Reason, Risk: r.Risk,
 		Timeout: r.TimeoutMinutes, Reviewers: slices.Clip(r.Reviewers), Energy: r.Energy,
 		ReviewersOnly: r.ReviewersOnly, SelfApproval: r.SelfApproval, NotifyHeadline: r.NotifyHeadline,
-		Escalate: r.Escalate, NoSubstitutes: noSubstitutes(r.Substitutes),
+		Escalate: r.Escalate, NoSubstitutes: noSubstitutes(r.Substitutes), Checklist: slices.Clip(r.Checklist),
 	}
 	if t != nil {
-		j.Checklist, j.Text = slices.Clip(t.Checklist), t.Text
+		j.Text = t.Text
 	}
 	fallback := ""
 	switch r.Effect {

@@ -80,6 +80,7 @@ func (d *differ) rule(a, b Rule) {
 	d.field(path+".effect", string(a.Effect), string(b.Effect))
 	d.field(path+".timeout_minutes", minutesText(a.TimeoutMinutes), minutesText(b.TimeoutMinutes))
 	d.field(path+".template", quotedText(a.Template), quotedText(b.Template))
+	d.field(path+".checklist", listText(a.Checklist), listText(b.Checklist))
 	d.field(path+".risk", ruleRisk(a), ruleRisk(b))
 	d.field(path+".reviewers", listText(a.Reviewers), listText(b.Reviewers))
 	d.field(path+".reviewers_only", strconv.FormatBool(a.ReviewersOnly), strconv.FormatBool(b.ReviewersOnly))
@@ -107,6 +108,9 @@ func ruleText(r Rule) string {
 	fmt.Fprintf(&b, "%s %s, risk %s", r.Effect, listText(r.Tools), ruleRisk(r))
 	if r.Template != "" {
 		fmt.Fprintf(&b, ", template %s", strconv.Quote(r.Template))
+	}
+	if len(r.Checklist) > 0 {
+		fmt.Fprintf(&b, ", checklist %s", listText(r.Checklist))
 	}
 	if r.When != "" {
 		fmt.Fprintf(&b, ", when %s", strconv.Quote(r.When))

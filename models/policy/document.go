@@ -120,6 +120,8 @@ type Rule struct {
 	// SelfApproval says whether the agent's owner may approve: allowed, as when it
 	// is empty, or never.
 	SelfApproval models.SelfApproval `json:"self_approval,omitempty"`
+	// Checklist is what an approver ticks first; all of its template's checklist comes behind it.
+	Checklist []string `json:"checklist,omitempty"`
 	// Escalate asks further people as time runs, if there is no decision by then.
 	Escalate []Escalation `json:"escalate,omitempty"`
 	// Substitutes false keeps substitutes from acting for those who may approve; nil: they may.
@@ -190,7 +192,7 @@ func (d Document) clone() Document {
 		r := &d.Rules[i]
 		r.Tools = slices.Clone(r.Tools)
 		r.Reviewers = slices.Clone(r.Reviewers)
-		r.RejectReasons = slices.Clone(r.RejectReasons)
+		r.RejectReasons, r.Checklist = slices.Clone(r.RejectReasons), slices.Clone(r.Checklist)
 		r.Escalate, r.Substitutes = cloneSteps(r.Escalate), cloneFlag(r.Substitutes)
 		r.TimeoutMinutes = cloneMinutes(r.TimeoutMinutes)
 	}

@@ -131,6 +131,9 @@ func documents() *rapid.Generator[policy.Document] {
 			if rapid.Bool().Draw(t, "four eyes") {
 				r.SelfApproval = models.SelfNever
 			}
+			if r.Effect == policy.EffectRequire && rapid.Bool().Draw(t, "ticks") {
+				r.Checklist = rapid.SliceOfNDistinct(odd.Filter(func(s string) bool { return strings.TrimSpace(s) != "" }), 1, 3, rapid.ID).Draw(t, "items")
+			}
 			if r.Effect == policy.EffectRequire && len(d.Templates) > 0 && rapid.Bool().Draw(t, "under one") {
 				r.Template = rapid.SampledFrom(d.Templates).Draw(t, "named").Name
 				r.Risk = rapid.SampledFrom(append(models.Risks(), "")).Draw(t, "own risk")

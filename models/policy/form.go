@@ -93,6 +93,7 @@ var (
 		{Path: "reviewers", Kind: FieldLines, Empty: EmptyAbsent},
 		{Path: "reviewers_only", Kind: FieldSwitch},
 		{Path: "self_approval"},
+		{Path: "checklist", Kind: FieldLines, Empty: EmptyAbsent},
 		{Path: "escalate", Kind: FieldSteps, Empty: EmptyAbsent},
 		{Path: "substitutes", Kind: FieldSwitch},
 		{Path: "reason", Empty: EmptyAbsent},

@@ -66,8 +66,8 @@ type Judgement struct {
 	Escalate      []Escalation        // who is asked besides as time runs
 	NoSubstitutes bool                // no one acts for those who may approve
 
-	// Checklist is the list that an approver has to tick, and Text is shown beside the request: of the rule's template,
-	// then of the agent's.
+	// Checklist is the list that an approver has to tick: of the rule, then of its template, then of the agent's. Text is
+	// shown beside the request: of the rule's template, then of the agent's.
 	Checklist []string
 	Text      string
 	// AtMost is how many minutes the call waits at most, by whatever setting it waits; nil: there is no such limit.

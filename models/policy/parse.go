@@ -85,7 +85,7 @@ func decode(raw []byte) (Document, error) {
 	doc.ApprovalOffUntil, doc.FallbackUntil = utc(doc.ApprovalOffUntil), utc(doc.FallbackUntil)
 	for i := range doc.Rules {
 		r := &doc.Rules[i]
-		normalise(&r.Reviewers, &r.RejectReasons, &r.SelfApproval)
+		normalise(&r.SelfApproval, &r.Reviewers, &r.RejectReasons, &r.Checklist)
 		r.Escalate, r.Substitutes = withoutDefaults(r.Escalate, r.Substitutes)
 		r.Risk = readRisk(r.Risk)
 	}
@@ -94,11 +94,8 @@ func decode(raw []byte) (Document, error) {
 	}
 	for i := range doc.Templates {
 		t := &doc.Templates[i]
-		normalise(&t.Reviewers, &t.RejectReasons, &t.SelfApproval)
+		normalise(&t.SelfApproval, &t.Reviewers, &t.RejectReasons, &t.Checklist)
 		t.Escalate, t.Substitutes = withoutDefaults(t.Escalate, t.Substitutes)
-		if len(t.Checklist) == 0 {
-			t.Checklist = nil
-		}
 	}
 	return doc, nil
 }
@@ -119,8 +116,8 @@ const (
 )
 
 // normalise makes [] and absence, and "allowed" and absence, the same document.
-func normalise(reviewers, reasons *[]string, self *models.SelfApproval) {
-	for _, list := range []*[]string{reviewers, reasons} {
+func normalise(self *models.SelfApproval, lists ...*[]string) {
+	for _, list := range lists {
 		if len(*list) == 0 {
 			*list = nil
 		}

@@ -58,7 +58,7 @@ func (d *Document) template(name string) *Template {
 
 // Resolved is a rule with what its template says where the rule says nothing. That
 // only reviewers approve, never the agent's owner, or no substitute, is so if either says
-// it; reasons to reject are the rule's, then the template's.
+// it; reasons to reject and items to tick are the rule's, then the template's.
 func (d *Document) Resolved(r Rule) Rule {
 	if t := d.template(r.Template); t != nil {
 		r.Risk = cmp.Or(r.Risk, t.Risk)
@@ -71,6 +71,7 @@ func (d *Document) Resolved(r Rule) Rule {
 		r.ReviewersOnly = r.ReviewersOnly || t.ReviewersOnly
 		r.SelfApproval = stricterSelf(r.SelfApproval, t.SelfApproval)
 		r.RejectReasons = joined(r.RejectReasons, t.RejectReasons)
+		r.Checklist = joined(r.Checklist, t.Checklist)
 		if len(r.Escalate) == 0 {
 			r.Escalate = t.Escalate
 		}
@@ -217,8 +218,20 @@ func (c *checker) template(path string, t *Template) {
 		c.add(path+".reviewers_only", "needs reviewers: name at least one in reviewers")
 	}
 	c.rejectReasons(path+".reject_reasons", t.RejectReasons)
-	c.lines(path+".checklist", t.Checklist, maxChecklist, maxChecklistItem)
+	c.checklist(path+".checklist", t.Checklist)
 	c.take(path+".text", models.CheckText(path+".text", t.Text, maxTemplateText))
+}
+
+func (c *checker) checklist(path string, items []string) {
+	c.lines(path, items, maxChecklist, maxChecklistItem)
+}
+
+// checklistOf checks a rule's own: where nothing waits, nothing is ticked.
+func (c *checker) checklistOf(path string, r Rule) {
+	c.checklist(path, r.Checklist)
+	if len(r.Checklist) > 0 && (r.Effect == EffectAllow || r.Effect == EffectDeny) {
+		c.add(path, "has no effect in a rule that says %s: checklists are for calls that wait", r.Effect)
+	}
 }
 
 func isTemplateName(name string) bool {

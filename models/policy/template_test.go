@@ -61,6 +61,12 @@ func TestWhatATemplateMayNotSay(t *testing.T) {
 		"under deny":  {`"effect":"deny","template":"payments"`, "rules[0].template", "has no effect in a rule that says deny"},
 		"empty risk":  {`"effect":"require","risk":""`, "rules[0].risk", "must be low"},
 		"disabled":    {`"effect":"require","template":"gone","disabled":true`, "rules[0].template", "names no template"},
+
+		"items under allow": {`"effect":"allow","checklist":["b"]`, "rules[0].checklist", "has no effect in a rule that says allow"},
+		"items under deny":  {`"effect":"deny","checklist":["b"]`, "rules[0].checklist", "has no effect in a rule that says deny"},
+		"many items":        {`"effect":"require","checklist":[` + many(21, number) + `]`, "rules[0].checklist", "must be at most 20"},
+		"a long item":       {`"effect":"require","checklist":["b",` + item(201) + `]`, "rules[0].checklist[1]", "at most 200"},
+		"an item twice":     {`"effect":"require","checklist":["b","b"]`, "rules[0].checklist[1]", "twice"},
 	} {
 		t.Run("rule "+name, func(t *testing.T) {
 			_, err := policy.Parse([]byte(`{"templates":[` + payments + `],"rules":[{"name":"r","tools":["x"],` + c.rule + `}]}`))
@@ -83,6 +89,9 @@ func TestARuleUnderATemplate(t *testing.T) {
 	if j.Risk != models.RiskCritical || *j.Timeout != 30 || !slices.Equal(j.Reviewers, []string{"fin@example.com"}) || !j.ReviewersOnly || j.SelfApproval != models.SelfNever ||
 		len(j.Checklist) != 2 || j.Text != "Money leaves the account." || j.Effect != policy.EffectRequire || j.AtMost != nil {
 		t.Errorf("the template says nothing: %+v", j)
+	}
+	if j = judge(`,"checklist":["The amount is right","Finance knows"]`); !slices.Equal(j.Checklist, []string{"The amount is right", "Finance knows", "The recipient is known"}) {
+		t.Errorf("items are %q", j.Checklist)
 	}
 	j = judge(`,"risk":"low","timeout_minutes":60,"reviewers":["cy@example.com"]`)
 	if j.Risk != models.RiskLow || *j.Timeout != 60 || !slices.Equal(j.Reviewers, []string{"cy@example.com"}) || !j.ReviewersOnly || j.SelfApproval != models.SelfNever {
@@ -117,6 +126,8 @@ func TestWhatATemplateThatAnAgentNamesDoes(t *testing.T) {
 		"a rule wants four eyes":   {`,"rules":[{"name":"r","tools":["x"],"effect":"require","self_approval":"never"}]`, "seen", "require r medium [] never Read it"},
 		"only people of both":      {`,"rules":[{"name":"r","tools":["x"],"effect":"require",` + only + `}]`, "payments", "require r critical only [Fin@example.com] never The recipient is known; The amount is right"},
 		"only people of neither":   {`,"rules":[{"name":"r","tools":["x"],"effect":"require",` + only + `}]`, "other", "require r medium only [] nobody"},
+		"a rule has items":         {`,"rules":[{"name":"r","tools":["x"],"effect":"require","checklist":["First","Read it"]}]`, "seen", "require r medium [] First; Read it"},
+		"of a like name":           {`,"rules":[{"name":"r","tools":["X"],"effect":"require","checklist":["First"]}]`, "", "require r medium [] First"},
 		"of the rule's own":        {`,"rules":[{"name":"r","tools":["x"],"effect":"require","template":"payments"}]`, "seen", "require r critical only [fin@example.com] never The recipient is known; The amount is right; Read it"},
 		"one that nobody has left": {`,"unmatched":"allow"`, "gone", "require explicit ask medium []"},
 	} {
@@ -241,6 +252,15 @@ func TestTemplatesAreComparedAndMerged(t *testing.T) {
 	t.Parallel()
 	doc := func(risk, rest string) policy.Document {
 		return parse(t, `{"templates":[{"name":"payments","risk":"`+risk+`","checklist":["a"]}`+rest+`]}`).Document()
+	}
+	ticks := func(items string) policy.Document {
+		return parse(t, `{"rules":[{"name":"r","tools":["x"],"effect":"require","checklist":[`+items+`]}]}`).Document()
+	}
+	if got := policy.Diff(ticks(""), ticks(`"a","b"`)); !slices.Equal(got, []policy.Change{{Path: `rules["r"].checklist`, Before: "none", After: `"a", "b"`}}) {
+		t.Errorf("%+v", got)
+	}
+	if got := policy.Diff(policy.Default(), ticks(`"a"`)); len(got) != 1 || got[0].After != `rule 1 of 1: require "x", risk medium, checklist "a"` {
+		t.Errorf("%+v", got)
 	}
 	base := doc("high", `,{"name":"old"}`)
 	changes := policy.Diff(base, doc("critical", `,{"name":"new","text":"Look."}`))

@@ -68,6 +68,42 @@ func TestApprovingNeedsEveryTick(t *testing.T) {
 	storetest.CheckRows(t, b.Store)
 }
 
+// A rule's own checklist, alone or before its template's, is demanded as a template's is.
+func TestApprovingNeedsTheTicksOfARule(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		templates, rule string
+		want            []string
+	}{
+		"alone":             {``, ``, []string{"The amount is right", "Finance knows"}},
+		"with its template": {checking, `,"template":"pay"`, []string{"The amount is right", "Finance knows", "The recipient is known"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			b.UsePolicy(t, `{"templates":[`+c.templates+`],"rules":[{"name":"Payments","tools":["payment.send"],"effect":"require","checklist":["The amount is right","Finance knows"]`+c.rule+`}]}`)
+			a := b.pay(t, 1)
+			if got := a.Checklist(); !slices.Equal(got, c.want) {
+				t.Fatalf("the checklist is %q", got)
+			}
+			all := []int{0, 1, 2}[:len(c.want)]
+			for _, checked := range [][]int{nil, all[1:]} {
+				err := storetest.Err(b.Decide(t.Context(), b.Owner, a.ID, ticking(checked...)))
+				if wantCode(t, err, models.CodeInvalid); !strings.Contains(models.FieldsOf(err)["checked"], "must list every item") {
+					t.Errorf("%v: %v", checked, err)
+				}
+			}
+			bulk := ticking(all...)
+			bulk.Bulk = true
+			wantCode(t, storetest.Err(b.Decide(t.Context(), b.Owner, a.ID, bulk)), models.CodeWrongDecisionKind)
+			b.standsAs(t, a.ID, models.StatusPending)
+			storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.Owner, a.ID, ticking(all...))))
+			b.standsAs(t, a.ID, models.StatusApproved)
+			storetest.CheckRows(t, b.Store)
+		})
+	}
+}
+
 // An answer is an approval, and so is the proposal of an edit that waits for another person.
 func TestEveryApproverTicks(t *testing.T) {
 	t.Parallel()

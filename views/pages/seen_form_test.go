@@ -148,7 +148,7 @@ var formPages = []page{
 	{key: "policy-templates", seen: seen{
 		"title":  "Policy",
 		"errors": "text is 3000 bytes long; at most 2048 are allowed",
-		"rows":   "payments high risk Agreed with finance checklist: The recipi … emplate that rules use can't be deleted. (301 bytes, 6871feddf5548d0d) | odd text is 3000 bytes long; at most 2048 are allowed “\"safe \\u202egnp.exe\\u2066 \\u200b\\udb40\\udc41 </p><script>alert(1)</script>\"” none Edit template 2 More about template 2 Duplicate Delete",
+		"rows":   "payments high risk Agreed with finance waits 1 hour; for fin … emplate that rules use can't be deleted. (301 bytes, 87aed1a5f3fe3966) | odd text is 3000 bytes long; at most 2048 are allowed “\"safe \\u202egnp.exe\\u2066 \\u200b\\udb40\\udc41 </p><script>alert(1)</script>\"” none Edit template 2 More about template 2 Duplicate Delete",
 		"acts":   "Cancel removal | Add a template | Review changes | Save draft | Edit as JSON",
 		"filled": "",
 		"says":   "v7 is active. Pending requests keep the version they arrived under. | How the policy works Try a call Replay past calls",

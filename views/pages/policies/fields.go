@@ -37,6 +37,7 @@ const (
 	whenHelp      = "Limits the rule to calls for which this is true, such as input.amount > 100. It can read tool, input, agent, owner, conversation, kind and now. If the condition can't be checked, the call is not allowed, for example if a member is missing or \"101\" is compared with a number. See the guide for more."
 	zoneHelp      = "For hours and days in conditions: UTC, or a name such as Europe/Berlin."
 	escalateHelp  = "If nobody decides within so many minutes, also ask: one step per line, such as 30: group:oncall, eve@example.com. At most five steps, each later than the one before, all before the request expires."
+	checklistHelp = "Items to tick before approving, one per line; at most 20."
 	// The switch, when off, takes nothing from those whom the rule names.
 	substitutesHelp = "For approvers who are away or hand a request over. If off, only the approvers of the rule decide."
 	fallbackHelp    = "If no server answers, our own clients run the call and report it afterwards. Every page says so in red."
@@ -155,6 +156,7 @@ var rulePolicyFields = []policyField{
 			{Value: string(models.SelfNever), Label: "may not approve"},
 		},
 	},
+	{path: "checklist", label: "Checklist", help: checklistHelp, rows: 2, optional: true},
 	{path: "escalate", label: "Escalate", help: escalateHelp, rows: 2, optional: true},
 	{path: "substitutes", label: "Substitutes may act", help: substitutesHelp},
 	{path: "reason", label: "Reason", help: "Shown to the reviewer and to the agent.", optional: true},

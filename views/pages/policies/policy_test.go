@@ -42,6 +42,16 @@ func TestThePolicyFormHasEveryMember(t *testing.T) {
 	}
 }
 
+// A rule's row says its checklist.
+func TestARuleSaysItsChecklist(t *testing.T) {
+	t.Parallel()
+	in := gallery.PolicyInput()
+	in.Draft.Rules[0]["checklist"] = "Tests pass\nSomebody is on call"
+	if html := drawPolicy(t, in); !strings.Contains(html, "checklist: Tests pass, Somebody is on call") {
+		t.Error("the row of the rule does not say it")
+	}
+}
+
 // I11: what would open the gate is said before saving.
 func TestPolicyReviewWarnsI11(t *testing.T) {
 	t.Parallel()

@@ -97,6 +97,9 @@ func ruleRest(form policy.Form) []string {
 	if form["template"] != "" {
 		rest = append(rest, "template “"+form["template"]+"”")
 	}
+	if items := form["checklist"]; items != "" {
+		rest = append(rest, "checklist: "+strings.ReplaceAll(items, "\n", ", "))
+	}
 	if reasons := form["reject_reasons"]; reasons != "" {
 		rest = append(rest, "offers reasons to reject: "+strings.ReplaceAll(reasons, "\n", ", "))
 	}

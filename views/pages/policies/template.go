@@ -25,7 +25,7 @@ var templatePolicyFields = []policyField{
 		optional: true,
 	},
 	{
-		path: "checklist", label: "Checklist", help: "Items to tick before approving, one per line; at most 20.", rows: 4,
+		path: "checklist", label: "Checklist", help: checklistHelp, rows: 4,
 		optional: true,
 	},
 	{path: "risk", label: "Risk", choices: append([]ui.Choice{{Value: "", Label: "not set"}}, riskChoices()...)},
@@ -90,9 +90,6 @@ func templateRows(in DraftInput) []TemplateRow {
 // templateSays is what a template says, in one line.
 func templateSays(form policy.Form) string {
 	var says []string
-	if n := countLines(form["checklist"]); n > 0 {
-		says = append(says, "checklist: "+strings.ReplaceAll(form["checklist"], "\n", ", "))
-	}
 	if then := thenText(form); then != "" {
 		says = append(says, then)
 	}
@@ -100,13 +97,6 @@ func templateSays(form policy.Form) string {
 		says = append(says, "“"+form["text"]+"”")
 	}
 	return strings.Join(says, "; ")
-}
-
-func countLines(text string) int {
-	if text == "" {
-		return 0
-	}
-	return 1 + strings.Count(text, "\n")
 }
 
 // faultsAt are the problems of one rule or template, by its members.
