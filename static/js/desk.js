@@ -179,7 +179,8 @@ document.addEventListener("htmx:before:swap", (event) => {
     if (list) {
       for (const other of list.querySelectorAll("li[aria-current]")) other.removeAttribute("aria-current");
       const chosen = selected();
-      const id = chosen?.matches("[data-group]") ? chosen.id : `row-${chosen?.dataset.id ?? shown}`;
+      const left = !chosen || chosen.hasAttribute("data-gone");
+      const id = chosen?.matches("[data-group]") ? chosen.id : `row-${left ? shown : chosen.dataset.id}`;
       list.querySelector(`[id="${CSS.escape(id)}"]`)?.setAttribute("aria-current", "true");
       follow(list);
     }

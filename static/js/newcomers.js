@@ -86,8 +86,9 @@ function merge(fresh) {
   live.forEach((li, n) => {
     const id = idOf(li);
     const now = byId.get(id);
+    if (now && gone(now) && li.dataset.others) now.dataset.others = li.dataset.others; // it stays on its side of the line
     if (now && n < at) {
-      deepest = Math.max(deepest, place.get(id));
+      deepest = place.get(id); // the rows that stay may be in another order by now: what belongs above the last of them waits
       stands.add(id);
       groups.set(now, after.get(before.get(id)) ?? null);
       out.push(now);
@@ -109,8 +110,16 @@ function merge(fresh) {
     // A line for a row that is not here has been read and swept while the answer was on its way.
     if (stands.has(id) || gone(li) && !known.has(id)) continue;
     groups.set(li, groups.get(li) ?? groupOf(li));
-    if (!known.has(id) && place.get(id) < deepest) held.set(id, li);
-    else out.push(li, ...follows.get(id) ?? []);
+    const group = groupOf(li);
+    const last = group ? out.findLastIndex((other) => groups.get(other) === group) : -1;
+    if (known.has(id) || place.get(id) > deepest || li.getAttribute("aria-current") === "true") { // what opens now is in sight
+      out.push(li, ...follows.get(id) ?? []);
+    } else if (last >= 0 && document.getElementById(group.id)?.querySelector("details:not([open])")) {
+      out.splice(last + 1, 0, li); // out of sight it moves nothing
+    } else {
+      li.dataset.within = group?.id ?? "";
+      held.set(id, li);
+    }
   }
   order = given.map(idOf);
   asOf = fresh.dataset.asOf ?? "";
@@ -169,6 +178,7 @@ function tally(group) {
   const waiting = [...group.querySelectorAll("li[data-id]:not([data-gone])")];
   const count = group.querySelector("[data-group-count]");
   if (count.textContent !== String(waiting.length)) count.textContent = waiting.length;
+  count.parentElement.hidden = waiting.length === 1;
   const times = waiting.map((li) => li.querySelector(".row-left > time")).filter(Boolean);
   const soonest = times.sort((a, b) => Date.parse(a.dateTime) - Date.parse(b.dateTime))[0];
   const left = group.querySelector("[data-group-left]");
@@ -261,8 +271,12 @@ function release() {
   let first = null;
   for (const [id, li] of held) {
     const before = order.slice(0, order.indexOf(id)).reverse().map((other) => document.getElementById(`row-${other}`)).find(Boolean);
-    if (before) (groupOf(before) ?? before).after(li);
+    const group = document.getElementById(li.dataset.within);
+    if (group && before && groupOf(before) === group) before.after(li);
+    else if (group) group.querySelector("ol.rows").prepend(li);
+    else if (before) (groupOf(before) ?? before).after(li);
     else list()?.prepend(li);
+    if (group) tally(group);
     window.htmx?.process(li);
     first ??= li;
   }

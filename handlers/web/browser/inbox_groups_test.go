@@ -162,8 +162,10 @@ func TestInABrowserAnUrgentRequestIsNamedAndMovesNothing(t *testing.T) {
 		t.Errorf("the row moved from %s to %s", at, got)
 	}
 	// What is new has a line of its own: it covers no row, and no mark of one.
-	for range 8 {
-		w.Ask(func(in *models.AskInput) { in.TimeoutSeconds = new(int64(50)) })
+	for n := range 8 {
+		w.Ask(func(in *models.AskInput) {
+			in.ToolName, in.TimeoutSeconds = fmt.Sprintf("new-%d", n), new(int64(50))
+		})
 	}
 	p.sees("[data-newer]", "+9")
 	for _, width := range []int64{1440, 390} {

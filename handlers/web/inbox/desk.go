@@ -24,7 +24,7 @@ func (s *Screens) BackToDesk(c echo.Context, a *models.Approval, desk string) er
 	}
 	open := a.ID
 	if a.Status() != models.StatusPending || a.HeldUntil != nil {
-		if next := inbox.NextInInbox(in.Rows, a, place.Order); next != "" {
+		if next := inbox.Next(in, a.ID, s.Kit.Now()); next != "" {
 			open = next
 		}
 	}

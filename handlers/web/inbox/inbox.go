@@ -90,7 +90,9 @@ func (s *Screens) inboxPage(c echo.Context, place views.InboxPlace, wrong error,
 	}
 	in.Explicit = place.Open != ""
 	if !in.Explicit && secret == "" {
-		in.Place.Open = firstOf(in.Rows)
+		if in.Place.Open = inbox.Next(in, "", s.Kit.Now()); in.Place.Open == "" && len(in.Rows) > 0 {
+			in.Place.Open = in.Rows[0].ID
+		}
 	}
 	if err := s.openCard(c, &in); err != nil {
 		return err
@@ -112,19 +114,6 @@ func (s *Screens) inboxPage(c echo.Context, place views.InboxPlace, wrong error,
 		return err
 	}
 	return handlers.Render(c, status, inbox.Page(frame, inbox.New(in, frame.Now)), nil)
-}
-
-// words.FirstText is the first request that waits for a verdict, else the first.
-func firstOf(rows []models.Brief) models.ResponseID {
-	for i := range rows {
-		if rows[i].HeldUntil == nil && rows[i].OpenNote == nil {
-			return rows[i].ID
-		}
-	}
-	if len(rows) > 0 {
-		return rows[0].ID
-	}
-	return ""
 }
 
 // openCard reads the request beside the list.

@@ -10,6 +10,7 @@ import (
 
 	"countersign/handlers/web/webtest"
 	"countersign/models"
+	"countersign/models/storetest"
 )
 
 // besideList asks for a request as a click on its row does.
@@ -231,4 +232,30 @@ func TestI13HostileTextInTheInbox(t *testing.T) {
 		}
 	}
 	w.Visitor().Get("/?risk=low").Redirects("/signin?next=" + url.QueryEscape("/?risk=low"))
+}
+
+// What only others may approve comes last, is not opened by itself, and is left out on wish.
+func TestTheInboxIsForItsReaderFirst(t *testing.T) {
+	t.Parallel()
+	w := webtest.New(t)
+	storetest.Reviewer(t, w.Store, "finance@example.com")
+	w.ApplyPolicy(webtest.FinancePays)
+	p := w.SignIn(webtest.OwnerEmail)
+	theirs := w.Ask(webtest.Payment, func(in *models.AskInput) { in.TimeoutSeconds = new(int64(60)) })
+	p.Get("/?whose=me").Is(http.StatusOK).Says("#inbox", "Nothing for you to approve").Says("#inbox-tally", "0 match · 1 waiting in total")
+	mine := w.Ask()
+	page := p.Get("/").Is(http.StatusOK).Says("#detail", "rm -rf build/").Says(".whose [aria-current]", "All")
+	if last := page.Doc.Find("#inbox .row[data-others]"); last.Length() != 1 || last.AttrOr("id", "") != "row-"+string(theirs.ID) || last.Index() != 1 {
+		t.Error("what is for others does not come last")
+	}
+	page = p.Get(page.Doc.Find(".whose a").First().AttrOr("href", "")).Is(http.StatusOK).Says(".whose [aria-current]", "For me").Says("#inbox-tally", "1 match · 2 waiting in total")
+	if rows := page.Doc.Find("#inbox .row"); rows.Length() != 1 || rows.AttrOr("id", "") != "row-"+string(mine.ID) {
+		t.Error("it is not left out")
+	}
+	// A page of those for the reader is filled from further on in the list, and ends.
+	for range 60 {
+		w.Ask(webtest.Payment, func(in *models.AskInput) { in.TimeoutSeconds = new(int64(30)) })
+	}
+	p.Get("/?whose=me").Is(http.StatusOK).Says("#inbox-tally", "1 match · 62 waiting in total").SaysNot("#inbox", "Search further")
+	p.Get("/history?by=" + string(w.Owner.UserID())).Is(http.StatusOK)
 }

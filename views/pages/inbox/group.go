@@ -10,7 +10,7 @@ import (
 // leastFolded is how many rows at least are folded into one group.
 const leastFolded = 3
 
-// Entry is a row of the list, or a group of rows that follow one another.
+// Entry is a row of the list, or a group of rows.
 type Entry struct {
 	Row   Row
 	Group *Group // nil: it is the row
@@ -24,50 +24,58 @@ type Group struct {
 	Count       int // requests in it; the lines of those that left do not count
 	Rows        []Row
 	Left        views.Moment // of the soonest deadline; zero: none has one
-	Same        string       // how the headlines of all begin; empty: they do not begin alike
+	Same        string       // how the headlines of all begin
 	Differ      bool         // they would not all run the same, though their headlines are alike
+	Others      bool         // only others may approve them
 	Open        bool
 }
 
-// foldsWith says what a call has to have in common with its neighbours to be folded with
-// them. A call of high or critical risk never is.
+// foldsWith says what a call has to have in common with others to be folded with them: agent, tool, risk, what it does
+// (the first word of its headline), and who must approve it. A call of high or critical risk never is.
 func (row *Row) foldsWith(a *models.Approval) {
 	if a.Kind == models.KindToolCall && !a.Risk.NeedsDigest() {
-		row.Fold = string(a.AgentID) + " " + a.ToolName
+		does, _, _ := strings.Cut(row.Summary, " ")
+		row.Fold = strings.Join([]string{string(a.AgentID), a.ToolName, string(a.Risk), does, row.Must}, "\n")
 	}
 }
 
-// folds reports whether the row may be out of sight: nothing about it is special.
-func (row Row) folds() bool { return row.Fold != "" && row.Gone == "" && !row.special() }
-
-// foldRows puts rows into groups that follow one another and belong together. The line of a
-// request that left stays between its neighbours.
+// foldRows puts the rows that belong together into groups, each in the place of its first row. A row about which something
+// is special stays in sight, one that has left goes with those that it was among.
 func foldRows(rows []Row) []Entry {
-	out := make([]Entry, 0, len(rows))
-	for i := 0; i < len(rows); {
-		end, count := groupAt(rows[i:])
-		if count < leastFolded {
-			out, i = append(out, Entry{Row: rows[i]}), i+1
+	groups := map[string][]Row{}
+	waiting := map[string]int{}
+	for _, row := range rows {
+		if row.Fold == "" || row.special() {
 			continue
 		}
-		out, i = append(out, Entry{Group: newInboxGroup(rows[i:i+end], count)}), i+end
+		if groups[row.Fold] = append(groups[row.Fold], row); row.Gone == "" {
+			waiting[row.Fold]++
+		}
+	}
+	out := make([]Entry, 0, len(rows))
+	for _, row := range rows {
+		switch {
+		case row.Fold == "" || row.special() || waiting[row.Fold] < leastFolded:
+			out = append(out, Entry{Row: row})
+		case groups[row.Fold] != nil:
+			out = append(out, Entry{Group: newInboxGroup(groups[row.Fold], waiting[row.Fold])})
+			groups[row.Fold] = nil
+		}
 	}
 	return out
 }
 
-// groupAt is how many rows, from the first, could be one group, and how many of them still
-// wait.
-func groupAt(rows []Row) (end, count int) {
-	for i, row := range rows {
-		switch {
-		case row.Gone != "" && i > 0: // it belongs to the group if another of its rows follows
-			continue
-		case !row.folds() || row.Fold != rows[0].Fold:
-			return end, count
+// drawn are the rows of entries, in their order.
+func drawn(entries []Entry) []Row {
+	var out []Row
+	for _, e := range entries {
+		if e.Group != nil {
+			out = append(out, e.Group.Rows...)
+		} else {
+			out = append(out, e.Row)
 		}
-		end, count = i+1, count+1
 	}
-	return end, count
+	return out
 }
 
 func newInboxGroup(rows []Row, count int) *Group {
@@ -75,10 +83,11 @@ func newInboxGroup(rows []Row, count int) *Group {
 	var says []string
 	inputs := map[string]bool{}
 	for _, row := range rows {
-		g.Open = g.Open || row.Current
+		g.Open = g.Open || row.Current || row.UndoURL != ""
 		if row.Gone != "" {
 			continue
 		}
+		g.Others = row.Others
 		says, inputs[row.input] = append(says, row.Summary), true
 		if !row.Left.IsZero() && (g.Left.IsZero() || row.Left.At.Before(g.Left.At)) {
 			g.Left = row.Left

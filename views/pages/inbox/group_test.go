@@ -7,13 +7,15 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"countersign/models"
 	"countersign/views/gallery"
 	"countersign/views/pages/inbox"
 )
 
-// Only calls of one tool by one agent that follow one another are folded, three at least; what
-// is of high risk or special stays in sight and parts them.
+// Calls of one tool by one agent that do the same are folded, three at least, where the first one stands; what is of high
+// risk or special stays in sight.
 func TestInboxFoldsCallsOfOneTool(t *testing.T) {
 	t.Parallel()
 	held, note := gallery.Now.Add(time.Minute), models.NoteID("01890a5d-ac96-774b-bcce-b302099a8401")
@@ -24,19 +26,26 @@ func TestInboxFoldsCallsOfOneTool(t *testing.T) {
 	}{
 		{"alike", func(int, *models.Approval) {}, "5"},
 		{"another tool", func(n int, a *models.Approval) { a.ToolName += strings.Repeat("x", n/3) }, "3 1 1"},
+		{"one of another tool", func(n int, a *models.Approval) { a.ToolName += strings.Repeat("x", n%2*n) }, "3 1 1"},
 		{"another agent", func(n int, a *models.Approval) { a.AgentID += models.AgentID(strings.Repeat("x", n/2)) }, "1 1 1 1 1"},
-		{"high risk", func(n int, a *models.Approval) { a.Risk = []models.Risk{1: "high", 4: ""}[n] }, "1 1 3"},
+		{"high risk", func(n int, a *models.Approval) { a.Risk = []models.Risk{1: "high", 4: ""}[n] }, "4 1"},
+		{"another risk", func(n int, a *models.Approval) { a.Risk = []models.Risk{0: "low", 3: "low", 4: ""}[n] }, "1 3 1"},
+		{"one pushes by force", func(n int, a *models.Approval) {
+			if n == 2 {
+				a.ToolInputJSON = `{"command":"git push --force origin main"}`
+			}
+		}, "4 1"},
 		{"all critical", func(_ int, a *models.Approval) { a.Risk = models.RiskCritical }, "1 1 1 1 1"},
 		{"one is held", func(n int, a *models.Approval) {
 			if n == 4 {
 				a.HeldUntil, a.Vote = &held, &models.Vote{UndoUntil: &held, At: gallery.Now}
 			}
-		}, "4 1"},
+		}, "5"},
 		{"one waits for an answer", func(n int, a *models.Approval) {
 			if n == 1 {
 				a.OpenNote = &note
 			}
-		}, "1 1 3"},
+		}, "4 1"},
 		{"one has hidden characters", func(n int, a *models.Approval) {
 			if n == 0 {
 				a.ToolInputJSON = "{\"command\":\"ls \u200b\"}"
@@ -66,11 +75,64 @@ func TestInboxFoldsCallsOfOneTool(t *testing.T) {
 			if got := strings.Join(got, " "); got != tt.want {
 				t.Errorf("got %s, want %s", got, tt.want)
 			}
-			if !slices.EqualFunc(ids, rows, func(id string, b models.Brief) bool { return id == string(b.ID) }) {
-				t.Errorf("the rows are not all there in their order: %v", ids)
+			want := make([]string, 0, len(rows))
+			for _, b := range rows {
+				want = append(want, string(b.ID))
+			}
+			slices.Sort(ids)
+			if !slices.Equal(ids, want) {
+				t.Errorf("not each row is there once: %v", ids)
 			}
 		})
 	}
+}
+
+// Whatever waits, each row is drawn once, a group is of one kind and hides nothing that is special, and stands where its
+// first row would.
+func TestAGroupHidesNothingThatIsSpecial(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		rows := gallery.Many(rapid.IntRange(0, 30).Draw(rt, "rows"))
+		rights := gallery.Able(rows)
+		again := map[models.ResponseID]models.ResponseID{}
+		for i := range rows {
+			a := &rows[i].Approval
+			a.ToolName = rapid.SampledFrom([]string{"Bash", "shell"}).Draw(rt, "tool")
+			a.Risk = rapid.SampledFrom([]models.Risk{"low", "medium", "high"}).Draw(rt, "risk")
+			if rapid.IntRange(0, 5).Draw(rt, "again") == 0 {
+				again[a.ID] = a.ID
+			}
+			if rapid.IntRange(0, 3).Draw(rt, "others") == 0 {
+				rights[a.ID] = models.Right{}
+			}
+		}
+		v := inbox.New(inbox.Input{Rights: rights, Rows: rows, ReaskOf: again}, gallery.Now)
+		seen, folds := map[string]bool{}, map[string]bool{}
+		for _, row := range v.Rows {
+			if seen[row.ID] {
+				rt.Errorf("%s is there twice", row.ID)
+			}
+			seen[row.ID] = true
+		}
+		if len(seen) != len(rows) {
+			rt.Errorf("%d of %d rows are there", len(seen), len(rows))
+		}
+		for _, e := range v.Entries {
+			if e.Group == nil {
+				continue
+			}
+			if fold := e.Group.Rows[0].Fold; folds[fold] || len(e.Group.Rows) < 3 {
+				rt.Errorf("%d rows are a group", len(e.Group.Rows))
+			} else {
+				folds[fold] = true
+			}
+			for _, row := range e.Group.Rows {
+				if row.Fold != e.Group.Rows[0].Fold || row.ReaskOf != "" || row.Risk.Text == "high risk" || row.Others != e.Group.Others {
+					rt.Errorf("the group hides %+v", row)
+				}
+			}
+		}
+	})
 }
 
 // A group says the soonest deadline, whatever the order, how all of it begins, and is open for
@@ -95,7 +157,7 @@ func TestAGroupSaysWhatIsInIt(t *testing.T) {
 	if g := inbox.New(in, gallery.Now).Entries[0].Group; g == nil || g.Count != 3 || len(g.Rows) != 4 {
 		t.Errorf("a line inside of it: %+v", g)
 	}
-	rows[0].ToolInputJSON = `{"command":"true"}`
+	rows[0].ToolInputJSON = `{"command":"truer"}`
 	if g := inbox.New(inbox.Input{Rights: gallery.Able(rows), Rows: rows}, gallery.Now).Entries[0].Group; g.Same != "Run: …" {
 		t.Errorf("they begin with %q", g.Same)
 	}

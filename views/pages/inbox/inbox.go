@@ -114,6 +114,7 @@ func New(in Input, now time.Time) Inbox {
 		v.Count = in.Count
 	}
 	v.Entries = foldRows(v.Rows)
+	v.Rows = drawn(v.Entries)
 	v.pages(in)
 	v.tally(in)
 	v.Detail, v.Done, v.Away = newInboxDetail(in), newDecisionNotice(in, now), people.NewAwayNotes(in.Away, in.Reader.ID)

@@ -1,6 +1,8 @@
 package inbox_test
 
 import (
+	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -179,15 +181,41 @@ func TestInboxLinesStandWhereRequestsStood(t *testing.T) {
 	if len(v.Rows) != 4 || v.Rows[1].ID != "b" || v.Rows[1].Gone != "Approved by you" || v.Rows[2].Gone != "" {
 		t.Errorf("%+v", v.Rows)
 	}
-	if next := inbox.NextInInbox(rows, &gone, ""); next != "c" {
+	in := inbox.Input{Rights: gallery.Able(rows), Rows: rows, Gone: []models.Approval{gone}}
+	if next := inbox.Next(in, "b", gallery.Now); next != "c" {
 		t.Errorf("next is %q", next)
 	}
-	last := at(9, "z")
-	if next := inbox.NextInInbox(rows, &last, ""); next != "a" {
+	if next := inbox.Next(in, "d", gallery.Now); next != "a" {
 		t.Errorf("after the last comes %q", next)
 	}
-	if next := inbox.NextInInbox(rows[:1], &rows[0].Approval, ""); next != "" {
+	in.Rows, in.Gone = rows[:1], nil
+	if next := inbox.Next(in, "a", gallery.Now); next != "" {
 		t.Errorf("after the only one comes %q", next)
+	}
+}
+
+// What the reader may approve comes first, and is gone on with first.
+func TestInboxShowsWhatWaitsForOthersLast(t *testing.T) {
+	t.Parallel()
+	rows := gallery.Many(5)
+	for i := range rows {
+		rows[i].ToolName += strconv.Itoa(i) // none are folded
+	}
+	rights := gallery.Able(rows)
+	rights[rows[0].ID], rights[rows[2].ID] = models.Right{}, models.Right{}
+	in := inbox.Input{Rights: rights, Rows: rows}
+	v := inbox.New(in, gallery.Now)
+	var got []string
+	for _, row := range v.Rows {
+		got = append(got, fmt.Sprintf("%s %v", row.Tool, row.Others))
+	}
+	if got := strings.Join(got, ", "); got != "Bash1 false, Bash3 false, Bash4 false, Bash0 true, Bash2 true" {
+		t.Error(got)
+	}
+	for after, want := range map[models.ResponseID]int{"": 1, rows[1].ID: 3, rows[4].ID: 1, rows[0].ID: 1} {
+		if next := inbox.Next(in, after, gallery.Now); next != rows[want].ID {
+			t.Errorf("after %s comes %s", after, next)
+		}
 	}
 }
 

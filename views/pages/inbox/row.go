@@ -48,6 +48,7 @@ type Row struct {
 	Refusal   string       // whose decision was taken back, and by whom, revealed; empty: none was
 	Asks      string       // who waits for an answer, revealed; empty: no one
 	Escalated views.Moment // when its agent asked for more attention
+	Others    bool         // only others may approve it
 	Must      string       // who must approve, revealed, where the reader may not; empty: the reader may
 	Behalf    string       // for whom the reader decides; empty: in their own right
 	BehalfID  string
@@ -79,10 +80,11 @@ func inboxRows(in Input, now time.Time) []Row {
 		row.from(in.Origins[a.ID])
 		rows = append(rows, placed{row, a})
 	}
+	slices.SortStableFunc(rows, func(a, b placed) int { return order(a.row.Others) - order(b.row.Others) })
 	for i := range in.Gone {
 		a := &in.Gone[i]
 		gone := placed{newGoneRow(a, in, now), a}
-		at := slices.IndexFunc(rows, func(p placed) bool { return compareInbox(p.a, a, in.Place.Order) > 0 })
+		at := slices.IndexFunc(rows, func(p placed) bool { return p.row.Others || compareInbox(p.a, a, in.Place.Order) > 0 })
 		if at < 0 {
 			at = len(rows)
 		}
@@ -93,6 +95,17 @@ func inboxRows(in Input, now time.Time) []Row {
 		out = append(out, p.row)
 	}
 	return out
+}
+
+// others is the line above the rows that only others may approve.
+const others = "Waits for others"
+
+// order has what the reader may approve come first.
+func order(others bool) int {
+	if others {
+		return 1
+	}
+	return 0
 }
 
 // compareInbox orders two requests as the list does.
@@ -107,23 +120,21 @@ func compareInbox(a, b *models.Approval, order string) int {
 	return cmp.Or(first, a.ApprovalTimeoutAt.Compare(b.ApprovalTimeoutAt), cmp.Compare(a.ID, b.ID))
 }
 
-// NextInInbox is what a reader goes on with after a request: the first one behind
-// it that waits for a verdict, else the first of the page; empty when none does.
-func NextInInbox(rows []models.Brief, after *models.Approval, order string) models.ResponseID {
-	first := models.ResponseID("")
-	for i := range rows {
-		a := &rows[i].Approval
-		if a.ID == after.ID || a.HeldUntil != nil || a.OpenNote != nil {
-			continue
-		}
-		if compareInbox(a, after, order) > 0 {
-			return a.ID
-		}
-		if first == "" {
-			first = a.ID
+// Next is what a reader goes on with after a request, in the order in which the list is drawn: of those that wait for a
+// verdict of the reader's, else of anybody's, the first one behind it, else the first; empty: none waits.
+func Next(in Input, after models.ResponseID, now time.Time) models.ResponseID {
+	rows := drawn(foldRows(inboxRows(in, now)))
+	at := slices.IndexFunc(rows, func(row Row) bool { return row.ID == string(after) })
+	waits := func(row Row) bool { return row.Pick != "" && row.Asks == "" && row.ID != string(after) }
+	mine := func(row Row) bool { return waits(row) && !row.Others }
+	for _, is := range []func(Row) bool{mine, waits} {
+		for _, some := range [][]Row{rows[at+1:], rows} {
+			if n := slices.IndexFunc(some, is); n >= 0 {
+				return models.ResponseID(some[n].ID)
+			}
 		}
 	}
-	return first
+	return ""
 }
 
 // duplicates is how many other requests of one agent have the same digest, of each that is not alone.
@@ -151,7 +162,6 @@ func duplicates(rows []*models.Approval) map[models.ResponseID]int {
 func NewRow(a *models.Approval, in Input, now time.Time) Row {
 	row, asked := newBareRow(a, in), words.AskedAt(&a.Response)
 	row.Asked, row.Left = views.Ago(asked, now), views.Remaining(a.ApprovalTimeoutAt, asked, now)
-	row.foldsWith(a)
 	if a.HeldUntil == nil {
 		row.Pick = string(a.ID) + " " + a.Digest
 	}
@@ -163,6 +173,7 @@ func NewRow(a *models.Approval, in Input, now time.Time) Row {
 	}
 	row.held(a, in, now)
 	row.rights(a, in.Rights[a.ID])
+	row.foldsWith(a)
 	if a.OpenNote != nil {
 		row.Asks, row.Paused = "Question", a.PausedLeft != nil
 		if a.Note != nil {
@@ -207,10 +218,10 @@ func newBareRow(a *models.Approval, in Input) Row {
 
 // rights says who must approve, where the reader may not, and for whom they decide.
 func (row *Row) rights(a *models.Approval, right models.Right) {
-	if a.HeldUntil != nil {
+	if row.Others = !right.MayApprove; a.HeldUntil != nil {
 		return
 	}
-	if !right.MayApprove {
+	if row.Others {
 		who := a.Approvers()
 		row.Must = models.RevealString(cmp.Or(who.Must(), "Only others may decide it"), false)
 	}
@@ -238,6 +249,7 @@ func (row *Row) held(a *models.Approval, in Input, now time.Time) {
 func newGoneRow(a *models.Approval, in Input, now time.Time) Row {
 	row := newBareRow(a, in)
 	row.Gone = outcomeBy(a, in.Reader.ID, now)
+	row.foldsWith(a)
 	return row
 }
 
@@ -309,10 +321,10 @@ func warn(signals []signal) bool {
 	return slices.ContainsFunc(signals, func(s signal) bool { return s.Warns })
 }
 
-// special reports whether the row has a signal other than that it is asked for twice, or is held.
+// special reports whether the row has a signal other than that it is asked for twice, or who must approve it.
 func (row Row) special() bool {
-	row.Same = 0
-	return row.Held != "" || len(row.signals()) > 0
+	row.Same, row.Must = 0, ""
+	return len(row.signals()) > 0
 }
 
 // pickLabel names the tick of a row.
