@@ -131,7 +131,7 @@ func TestDoctorFindsEachFault(t *testing.T) {
 		{"a stored pattern that would be refused now", func(t *testing.T, dir string) {
 			t.Helper()
 			process.Infect(t, dir, policyRow+`'{"rules": [{"name": "a", "tools": ["/delete"], "effect": "require"}]}'`)
-		}, nil, "policy lint", "warn", `rules[0].tools[0]: Is read as an exact name, because it has a slash at one end only: write /delete/ for a regular expression, or /^\/delete$/`},
+		}, nil, "policy lint", "warn", `rules[0].tools[0]: “/delete” in the rule “a” is read as an exact name, because it has a slash at one end only: write /delete/ for a regular expression, or /^\/delete$/`},
 		{"nobody", func(t *testing.T, dir string) {
 			t.Helper()
 			process.Infect(t, dir, `UPDATE users SET disabled_at = created_at`)

@@ -251,7 +251,7 @@ func policyJudgingDocs() map[string]operationDoc {
 			answers: map[int]any{200: &wire.PolicyLinted{
 				Problems: []wire.PolicyRemark{},
 				Warnings: []wire.PolicyRemark{{
-					Path: "rules[0].tools[0]", Text: "Narrowly misses “Payment.Send”, which agents asked about.",
+					Path: "rules[0].tools[0]", Text: "“/^payment\\./” in the rule “payments over 100” narrowly misses “Payment.Send”, which agents asked about. Add the name if you mean it too.",
 				}},
 			}},
 		},

@@ -108,7 +108,7 @@ func TestThePolicyIsTriedReplayedAndLookedThrough(t *testing.T) {
 
 		lint := w.call(w.admin, "POST", "/v1/policy/lint", `{"document":{"rules":[{"name":"a","tools":["Payment.Send"],"effect":"require"}]}}`)
 		lint.want(t, http.StatusOK, nil)
-		if !strings.Contains(lint.body, `"problems":[]`) || !strings.Contains(lint.body, `{"path":"rules[0].tools[0]","text":"Narrowly misses “payment.send”`) {
+		if !strings.Contains(lint.body, `"problems":[]`) || !strings.Contains(lint.body, `{"path":"rules[0].tools[0]","text":"“Payment.Send” in the rule “a” narrowly misses “payment.send”`) {
 			t.Errorf("%s", lint.body)
 		}
 		past := w.call(w.admin, "POST", "/v1/policy/lint", `{"document":{"approval_enabled":false,"approval_off_until":"2001-01-01T00:00:00Z"}}`)

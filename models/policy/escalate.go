@@ -163,16 +163,16 @@ func (f Field) stepMisfit(v jsontext.Value) (path, text string) {
 	return f.Path, ""
 }
 
-// steps finds steps that have no effect, or never come.
-func (l *linter) steps(path string, steps []Escalation, timeout *int) {
-	minutes := l.doc.DefaultTimeoutMinutes
+// steps finds steps of a rule that never come.
+func (l *linter) steps(i int, timeout *int) {
 	if timeout != nil {
-		minutes = *timeout
+		return // then the document is not valid
 	}
-	for i, s := range steps {
-		if s.AfterMinutes >= minutes && timeout == nil {
-			l.warn(fmt.Sprintf("%s[%d].after_minutes", path, i),
-				"Has no effect where the agent names no longer wait: the request expires after %d minutes (default_timeout_minutes).", minutes)
+	for k, s := range l.doc.Rules[i].Escalate {
+		if s.AfterMinutes >= l.doc.DefaultTimeoutMinutes {
+			l.warn(fmt.Sprintf("rules[%d].escalate[%d].after_minutes", i, k),
+				"%s asks further people after %d minutes, but its requests expire after %d (default_timeout_minutes), unless the agent asks for longer. Give the rule a longer time.",
+				capital(l.of(i)), s.AfterMinutes, l.doc.DefaultTimeoutMinutes)
 		}
 	}
 }

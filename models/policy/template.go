@@ -275,13 +275,15 @@ func (l *linter) templates() {
 		}
 		uses[t.Name] = true
 		if r.Risk != "" && higherRisk(r.Risk, t.Risk) != r.Risk && !r.Disabled {
-			l.warn(fmt.Sprintf("rules[%d].risk", i), "Is used instead of the higher risk of its template “%s” (%s).", t.Name,
-				t.Risk)
+			l.warn(fmt.Sprintf("rules[%d].risk", i),
+				"%s sets the risk to %s, and so lowers that of its template “%s” (%s). Leave it out to use the template's.",
+				capital(l.of(i)), r.Risk, t.Name, t.Risk)
+			l.fix("Use the template's", i, Form{"risk": ""})
 		}
 	}
 	for i, t := range l.doc.Templates {
 		if !uses[t.Name] {
-			l.warn(fmt.Sprintf("templates[%d]", i), "No rule uses this template: it only applies where an agent names it.")
+			l.warn(fmt.Sprintf("templates[%d]", i), "No rule uses the template “%s”: it only applies where an agent names it. Delete it if none does.", t.Name)
 		}
 	}
 }

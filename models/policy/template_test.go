@@ -302,10 +302,10 @@ func TestLintOfTemplates(t *testing.T) {
 		said[w.Path] += w.Text
 	}
 	for path, want := range map[string]string{
-		"rules[0].risk":             "Is used instead of the higher risk of its template “payments” (critical).",
-		"templates[1]":              "No rule uses this template: it only applies where an agent names it.",
-		"templates[1].reviewers[0]": "Nobody who may sign in has this address.",
-		"rules[1].self_approval":    "Requests of fin@example.com's own agents are refused under the rule “s”: nobody else may approve them.",
+		"rules[0].risk":             "The rule “r” sets the risk to low, and so lowers that of its template “payments” (critical). Leave it out to use the template's.",
+		"templates[1]":              "No rule uses the template “idle”: it only applies where an agent names it. Delete it if none does.",
+		"templates[1].reviewers[0]": "Nobody who may sign in has the address “none@example.com”, which the template “idle” asks. Invite that person, or name another.",
+		"rules[1].self_approval":    "Requests of fin@example.com's own agents are refused under the rule “s”: nobody else may approve them. Name another reviewer.",
 	} {
 		if said[path] != want {
 			t.Errorf("%s: %q, want %q", path, said[path], want)

@@ -100,10 +100,10 @@ func (d Document) UnknownGroups(groups []string) []Warning {
 	for _, n := range d.namings() {
 		for i, reviewer := range n.reviewers {
 			if name, ok := models.GroupOf(reviewer); ok && !slices.Contains(groups, name) {
-				out = append(out,
-					Warning{
-						fmt.Sprintf("%s[%d]", n.path, i), "There is no group named " + name + ". An admin adds groups under People.",
-					})
+				out = append(out, Warning{
+					Path: fmt.Sprintf("%s[%d]", n.path, i),
+					Text: "There is no group named " + name + ", which " + n.of + " asks. An admin adds groups under People.",
+				})
 			}
 		}
 	}
@@ -144,11 +144,11 @@ func (d Document) Unmeetable(people []Person) []Warning {
 		able := approversAmong(m.Rule, people)
 		switch {
 		case len(able) == 0:
-			out = append(out, Warning{m.path + ".reviewers", "Nobody could approve under " + m.of +
+			out = append(out, Warning{Path: m.path + ".reviewers", Text: "Nobody could approve under " + m.of +
 				": none of its reviewers is a person who may sign in, or a group with such a person. Add one, or name others."})
 		case m.SelfApproval == models.SelfNever && ownsAll(able, people):
 			out = append(out,
-				Warning{m.path + ".self_approval", "Nobody could approve under " + m.of + ": only " + able[0].Email +
+				Warning{Path: m.path + ".self_approval", Text: "Nobody could approve under " + m.of + ": only " + able[0].Email +
 					" may, and that person owns the agents. Name another reviewer, or set self_approval to allowed."})
 		}
 	}
@@ -165,8 +165,8 @@ func (d Document) Stuck(people []Person) []Warning {
 		}
 		if able := approversAmong(m.Rule, people); len(able) == 1 && able[0].Owns && !ownsAll(able, people) {
 			out = append(out,
-				Warning{m.path + ".self_approval", "Requests of " + able[0].Email + "'s own agents are refused under " + m.of +
-					": nobody else may approve them."})
+				Warning{Path: m.path + ".self_approval", Text: "Requests of " + able[0].Email + "'s own agents are refused under " + m.of +
+					": nobody else may approve them. Name another reviewer."})
 		}
 	}
 	return out

@@ -27,15 +27,15 @@ type Usage struct {
 
 // LintIn is Lint, and reads the document beside the usage of its installation.
 func LintIn(d Document, in Usage) []Warning {
-	l := &usageLinter{linter: newLinter(d), in: in}
+	l := newLinter(d, in)
 	l.document()
 	for i := range d.Rules {
 		if !d.Rules[i].Disabled {
-			l.rule(i)
+			l.usedRule(i)
 		}
 	}
 	for i, t := range d.Templates {
-		l.unknown(fmt.Sprintf("templates[%d]", i), t.Reviewers, t.Escalate)
+		l.unknown(namingsOf(fmt.Sprintf("templates[%d]", i), "the template “"+t.Name+"”", t.Reviewers, t.Escalate))
 	}
 	l.uncovered()
 	if in.Groups != nil {
@@ -48,78 +48,100 @@ func LintIn(d Document, in Usage) []Warning {
 	return l.warnings
 }
 
-type usageLinter struct {
-	*linter
-
-	in Usage
-}
-
-func (l *usageLinter) rule(i int) {
+// usedRule looks at a rule beside the tools and the people that there are.
+func (l *linter) usedRule(i int) {
 	r, path := l.doc.Rules[i], fmt.Sprintf("rules[%d]", i)
-	matches := 0
+	hits := l.hits(i)
 	for j, pat := range l.pats.rules[i] {
-		m := matchesOf(pat, l.in.Tools)
-		matches += len(m.Hit)
-		if len(m.Misses) > 0 {
-			l.warn(toolPath(i, j), "Narrowly misses %s, which agents asked about.", someOf(m.Misses))
+		misses := slices.DeleteFunc(matchesOf(pat, l.in.Tools).Misses, func(tool string) bool { return hits[tool] })
+		if len(misses) == 0 {
+			continue
 		}
-		if r.Effect == EffectAllow && r.When == "" && len(m.Hit) > 0 && len(m.Hit) <= maxListed && !l.in.More &&
-			openEnded(pat) {
-			l.warn(toolPath(i, j), "Lets through more than was ever used: only %s in the last %d days. List the names instead.",
-				someOf(m.Hit), UsageDays)
+		l.warn(toolPath(i, j), "%s narrowly misses %s, which agents asked about. Add the name if you mean it too.",
+			l.entry(i, pat.text), someOf(misses))
+		if r.Effect != EffectAllow && len(misses) <= maxListed && allExact(misses) {
+			l.fixTools("Add it", i, joined(r.Tools, misses))
 		}
 	}
-	if matches == 0 && len(l.in.Tools) > 0 && !l.in.More {
-		l.warn(path, "Matched no tool that agents asked about in the last %d days.", UsageDays)
+	if len(hits) == 0 && len(l.in.Tools) > 0 && !l.in.More {
+		l.warn(path,
+			"%s matches no tool that agents asked about in the last %d days. Check the names in it, or disable it if it is not needed.",
+			capital(l.of(i)), UsageDays)
+		if r.Effect == EffectAllow {
+			l.fix("Disable the rule", i, Form{"disabled": "true"})
+		}
 	}
 	if r.Effect != EffectRequire || l.in.People == nil {
 		return
 	}
-	l.unknown(path, r.Reviewers, r.Escalate)
-	l.ownApproval(path, l.doc.Resolved(r))
+	l.unknown(namingsOf(path, l.of(i), r.Reviewers, r.Escalate))
+	l.ownApproval(i)
+}
+
+// hits are the tools that agents asked about and a rule matches.
+func (l *linter) hits(rule int) map[string]bool {
+	out := map[string]bool{}
+	for _, pat := range l.pats.rules[rule] {
+		for _, tool := range matchesOf(pat, l.in.Tools).Hit {
+			out[tool] = true
+		}
+	}
+	return out
 }
 
 // unknown finds reviewers who do not exist, and groups without members.
-func (l *usageLinter) unknown(path string, reviewers []string, steps []Escalation) {
+func (l *linter) unknown(namings []naming) {
 	if l.in.People == nil {
 		return
 	}
-	for _, n := range namingsOf(path, "", reviewers, steps) {
+	for _, n := range namings {
 		l.nobody(n)
 	}
 }
 
-func (l *usageLinter) nobody(n naming) {
+func (l *linter) nobody(n naming) {
 	for k, reviewer := range n.reviewers {
 		group, isGroup := models.GroupOf(reviewer)
 		if isGroup && slices.Contains(l.in.Groups, group) &&
 			!slices.ContainsFunc(l.in.People, func(p Person) bool { return p.isIn(group) }) {
-			l.warn(fmt.Sprintf("%s[%d]", n.path, k), "Nobody who may sign in is in this group.")
+			l.warn(fmt.Sprintf("%s[%d]", n.path, k),
+				"Nobody who may sign in is in the group “%s”, which %s asks. Add people to the group.", group, n.of)
 		}
 		if !isGroup &&
 			!slices.ContainsFunc(l.in.People, func(p Person) bool { return strings.EqualFold(p.Email, reviewer) }) {
-			l.warn(fmt.Sprintf("%s[%d]", n.path, k), "Nobody who may sign in has this address.")
+			l.warn(fmt.Sprintf("%s[%d]", n.path, k),
+				"Nobody who may sign in has the address “%s”, which %s asks. Invite that person, or name another.", reviewer, n.of)
 		}
 	}
 }
 
 // ownApproval finds rules under which the asker needs no one else.
-func (l *usageLinter) ownApproval(path string, r Rule) {
+func (l *linter) ownApproval(i int) {
+	r := l.doc.Resolved(l.doc.Rules[i])
 	if len(l.in.People) < 2 || r.ReviewersOnly || r.SelfApproval == models.SelfNever {
 		return
 	}
 	if slices.Index(models.Risks(), r.Risk) >= slices.Index(models.Risks(), models.RiskHigh) {
-		l.warn(path+".self_approval", "The risk is %s, and the agent's owner may approve alone.", r.Risk)
+		l.warn(fmt.Sprintf("rules[%d].self_approval", i),
+			"Calls under %s have %s risk, and the agent's owner may approve them alone. Let somebody else approve them.", l.of(i),
+			r.Risk)
+		r.SelfApproval = models.SelfNever
+		without := Document{Rules: []Rule{r}}
+		if len(without.Unmeetable(l.in.People)) == 0 && len(without.Stuck(l.in.People)) == 0 {
+			l.fix("The owner may not approve", i, Form{"self_approval": string(models.SelfNever)})
+		}
 	}
 	askers := slices.DeleteFunc(slices.Clone(l.in.People), func(p Person) bool { return !p.Owns })
 	others := slices.ContainsFunc(l.in.People, func(p Person) bool { return !p.Owns && p.NamedBy(r) })
 	if len(r.Reviewers) > 0 && len(askers) == 1 && !others && askers[0].NamedBy(r) {
-		l.warn(path+".reviewers", "Only names the person to whom all agents belong, so nobody else is asked.")
+		l.warn(fmt.Sprintf("rules[%d].reviewers", i),
+			"%s only asks %s, to whom all agents belong, so nobody else is asked. Name another person too.", capital(l.of(i)),
+			askers[0].Email)
 	}
 }
 
 // uncovered names the tools that no rule and no list covers.
-func (l *usageLinter) uncovered() {
+func (l *linter) uncovered() {
 	var rest []string
 	for _, tool := range l.in.Tools {
 		r := l.policy.find(tool)
@@ -127,8 +149,21 @@ func (l *usageLinter) uncovered() {
 			rest = append(rest, tool)
 		}
 	}
-	if len(rest) > 0 {
-		l.warn("unmatched", "Is all that covers %s (%s).", someOf(rest), l.doc.Unmatched)
+	if len(rest) == 0 {
+		return
+	}
+	what := "they wait for a person"
+	switch free := l.doc.Unmatched == EffectAllow; {
+	case free && len(rest) == 1:
+		what = "it runs without approval"
+	case free:
+		what = "they run without approval"
+	case len(rest) == 1:
+		what = "it waits for a person"
+	}
+	l.warn("unmatched", "No rule covers %s, so %s.", plainSome(rest), what)
+	if l.doc.Unmatched == EffectAllow && len(rest) <= maxListed && allExact(rest) {
+		l.fixTools("Require approval", -1, joined(l.doc.RequiredApprovalTools, rest))
 	}
 }
 
@@ -186,10 +221,27 @@ func openEnded(pat pattern) bool {
 // maxListed is how many tools a sentence names.
 const maxListed = 10
 
-// someOf names tools, and counts the rest.
+// someOf names tools in quotes, and counts the rest.
 func someOf(tools []string) string {
-	shown := tools[:min(len(tools), maxListed)]
-	text := "“" + strings.Join(shown, "”, “") + "”"
+	return firstOf(tools, func(tool string) string { return "“" + tool + "”" })
+}
+
+// plainSome is someOf with quotes only where a name could be read as words of the sentence.
+func plainSome(tools []string) string {
+	return firstOf(tools, func(tool string) string {
+		if strings.Contains(tool, " ") {
+			return "“" + tool + "”"
+		}
+		return tool
+	})
+}
+
+func firstOf(tools []string, write func(string) string) string {
+	shown := make([]string, 0, maxListed)
+	for _, tool := range tools[:min(len(tools), maxListed)] {
+		shown = append(shown, write(tool))
+	}
+	text := strings.Join(shown, ", ")
 	if rest := len(tools) - len(shown); rest > 0 {
 		text += fmt.Sprintf(" and %d more", rest)
 	}

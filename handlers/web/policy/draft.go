@@ -215,9 +215,9 @@ func (s *Screens) changeDraft(c echo.Context, e *editing, step, which string) er
 	if !e.turn(step) {
 		return s.policyForm(c, http.StatusUnprocessableEntity, e, "Nothing is switched yet. Correct the marked fields.")
 	}
-	leads, err := pressed(e.doc, step, which)
-	if inUse := site.AsError(err, models.CodeConflict); inUse != nil {
-		return s.policyForm(c, http.StatusConflict, e, inUse.Text)
+	leads, err := s.pressed(c, e, step, which)
+	if conflict := site.AsError(err, models.CodeConflict); conflict != nil {
+		return s.policyForm(c, http.StatusConflict, e, conflict.Text)
 	}
 	if err != nil {
 		return err
@@ -229,16 +229,19 @@ func (s *Screens) changeDraft(c echo.Context, e *editing, step, which string) er
 	return s.afterKept(c, e, step, which, leads)
 }
 
-// pressed changes what a button changes of the lists in a draft, and tells where that leads;
-// empty: to no other page. CodeConflict for a template that rules use.
-func pressed(doc *policy.Draft, step, which string) (leads string, err error) {
-	if step == "example" {
-		return beginWith(doc, which)
+// pressed changes what a button beside the fields changes in a draft, and tells where that leads; empty: to no other
+// page. CodeConflict for a template that rules use, and for a remark that is not there any more.
+func (s *Screens) pressed(c echo.Context, e *editing, step, which string) (leads string, err error) {
+	switch step {
+	case "example":
+		return beginWith(e.doc, which)
+	case "fix":
+		return s.fix(c, e, which)
 	}
-	if leads, err = changeTemplates(doc, step, which); err != nil || leads != "" {
+	if leads, err = changeTemplates(e.doc, step, which); err != nil || leads != "" {
 		return leads, err
 	}
-	return changeRules(doc, step, which), nil
+	return changeRules(e.doc, step, which), nil
 }
 
 // afterKept goes on behind a draft that is kept: where the button leads, else to its review,

@@ -159,7 +159,7 @@ func TestARuleIsWrittenBesideTheToolsThatWereSeen(t *testing.T) {
 	w.SignIn(webtest.OwnerEmail).Post("/policy/rules/matches", form, webtest.HTMX).Is(http.StatusForbidden)
 	form.Set("tools", "/^payment\\./")
 	p.Post("/policy/rules/new", form).Is(http.StatusSeeOther)
-	p.Get("/policy/review").Is(http.StatusOK).Says("#warnings", "Narrowly misses “Payment.Send”", "Is all that covers “Bash”, “read_file”", "the agent's owner may approve alone")
+	p.Get("/policy/review").Is(http.StatusOK).Says("#warnings", "“/^payment\\./” in the rule “payments” narrowly misses “Payment.Send”", "No rule covers Bash, read_file, so they run without approval.", "the agent's owner may approve them alone")
 }
 
 // A policy of many rules is written on pages of a hundred; one of nearly 1 MiB is taken as

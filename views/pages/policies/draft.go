@@ -56,7 +56,7 @@ type Draft struct {
 	Page           string      // of the rules
 	Pages          []RulesLink // empty: there is only one
 	Faulty         []RulesLink // rules on other pages in which something is wrong
-	EverythingElse []string    // remarks on what no rule covers
+	EverythingElse []Remark    // on what no rule covers
 	Unmatched      FormField
 	LetsThrough    bool             // everything else is allowed
 	Examples       []policy.Example // to begin with, while there are no rules
@@ -72,7 +72,8 @@ type RuleRow struct {
 	Calls              string // last week; empty: not known
 	Disabled           bool
 	First, Last        bool
-	Faults, Remarks    []string
+	Faults             []string
+	Remarks            []Remark
 }
 
 func newPolicyDraft(section Section, in DraftInput, standing int64, now time.Time) *Draft {
@@ -128,15 +129,25 @@ type RulesLink struct {
 	Current    bool
 }
 
+// Remark is a possible mistake, with a button that does something about it.
+type Remark struct {
+	Text, ID  string
+	Fix, Step string // of the button; empty: there is none
+}
+
 // remarksAt are possible mistakes in a member of the document or in a part of it.
-func remarksAt(warnings []policy.Warning, at string) []string {
-	var out []string
+func remarksAt(warnings []policy.Warning, at string) []Remark {
+	var out []Remark
 	for _, w := range warnings {
 		if rest, ok := strings.CutPrefix(w.Path, at); ok && (rest == "" || rest[0] == '.' || rest[0] == '[') {
 			if len(out) == shownWarnings {
-				return append(out, "There are more: the review lists them.")
+				return append(out, Remark{Text: "There are more: the review lists them.", ID: "remarks-" + at})
 			}
-			out = append(out, w.Text)
+			remark := Remark{Text: w.Text, ID: "remark-" + w.Key()}
+			if w.Fix != nil {
+				remark.Fix, remark.Step = w.Fix.Label, "fix:"+w.Key()
+			}
+			out = append(out, remark)
 		}
 	}
 	return out

@@ -191,7 +191,7 @@ type FormField struct {
 	Switch  bool
 	On      bool
 	Toggle  *Switch // it is this, and nothing of the above
-	Remarks []string
+	Remarks []Remark
 }
 
 // FormGroup is a group of fields.

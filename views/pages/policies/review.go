@@ -60,7 +60,7 @@ func NewReview(in ReviewInput) Review {
 				views.Number(int64(len(in.Warnings)-i))+" more remarks; `countersign policy check` lists them all")
 			break
 		}
-		v.Warnings = append(v.Warnings, w.Path+": "+w.Text)
+		v.Warnings = append(v.Warnings, w.Text)
 	}
 	if in.Base != in.Standing {
 		v.By = in.By

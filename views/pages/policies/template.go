@@ -62,7 +62,7 @@ type TemplateRow struct {
 	Risk       ui.Word
 	UsedBy     []string // the rules that name it
 	Faults     []string
-	Remarks    []string
+	Remarks    []Remark
 }
 
 // templateRows show the templates as they are written so far.
