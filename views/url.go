@@ -128,6 +128,9 @@ func ReplayExportURL(format string) string { return with("/policy/replay/export"
 // PolicyJSONURL shows the draft as JSON.
 func PolicyJSONURL() string { return "/policy/json" }
 
+// RuleConditionURL draws the condition of a rule again while it is written: its rows, or what real calls say of it.
+func RuleConditionURL(part string) string { return with("/policy/rules/condition", "part", part) }
+
 // PolicyRuleURL is the form of one rule of the draft, counted from 1.
 func PolicyRuleURL(n int) string { return "/policy/rules/" + strconv.Itoa(n) }
 

@@ -79,6 +79,17 @@ for (const tr of document.querySelectorAll("#policy-form tr[id^='rule-']")) {
 const focus = () => document.getElementById(location.hash.slice(1))?.querySelector("button")?.focus();
 if (location.hash.startsWith("#rule-")) addEventListener("load", () => requestAnimationFrame(focus));
 
+// A subject offers the operators that fit it.
+function fit(event) {
+  const subject = event.target.closest?.(".c-subject");
+  if (!subject) return;
+  const fits = subject.selectedOptions[0]?.dataset.fits?.split(" ");
+  const operator = subject.parentElement.querySelector(".c-operator");
+  for (const option of operator.options) option.hidden = option.disabled = Boolean(fits) && !fits.includes(option.value);
+  if (operator.selectedOptions[0]?.disabled) operator.value = fits[0];
+}
+document.addEventListener("change", fit);
+
 // The draft takes along all that is typed here, to another page of the policy.
 const form = document.querySelector("#policy-form");
 const typed = () => new URLSearchParams(new FormData(form)).toString();

@@ -8,6 +8,7 @@ import (
 	"github.com/a-h/templ"
 
 	"countersign/models"
+	"countersign/models/condition"
 	"countersign/models/policy"
 	"countersign/views/pages/policies"
 )
@@ -82,6 +83,10 @@ func policyStates() []State {
 		page("reader-settings", "The settings to somebody who may only read", at(policies.Settings, reader)),
 		state("rule", "The form of one rule",
 			policies.RulePage(Frame("Rule", "/policy/rules/1"), policies.NewRuleForm(ruleInput()))),
+		state("rule-rows", "A rule with a condition in rows",
+			policies.RulePage(Frame("Rule", "/policy/rules/1"), policies.NewRuleForm(RowsRule()))),
+		state("rule-rows-errors", "A row that is not complete",
+			policies.RulePage(Frame("Rule", "/policy/rules/1"), policies.NewRuleForm(rowsWrong()))),
 		state("rule-errors", "A new rule that is not valid yet",
 			policies.RulePage(Frame("Rule", "/policy/rules/new"), policies.NewRuleForm(wrongRule()))),
 		state("template", "The form of a template that rules use",
@@ -196,9 +201,53 @@ func policyRules() []policy.Form {
 func ruleInput() policies.RuleInput {
 	return policies.RuleInput{
 		Was: "Force push", Base: 7, Revision: 3, Form: policyRules()[0],
-		People: []string{"ada@example.com", "bo@example.org"},
-		Seen:   &policy.Usage{Tools: []string{"Bash", "bash", "Read", "payment.send"}},
+		People:    []string{"ada@example.com", "bo@example.org"},
+		Seen:      &policy.Usage{Tools: []string{"Bash", "bash", "Read", "payment.send"}},
+		Tools:     seenTools(),
+		Condition: policies.ConditionOf(policyRules()[0]["when"]),
 	}
+}
+
+func seenTools() []policies.SeenTool {
+	call := func(tool, input string) *models.Response {
+		return &models.Response{ID: "01890a5d-ac96-774b-bcce-b302099a8059", Kind: models.KindToolCall, ToolName: tool, ToolInputJSON: input}
+	}
+	return []policies.SeenTool{
+		{Name: "Bash", Calls: 208, Newest: call("Bash", `{"command":"npm ci && npm test"}`)},
+		{Name: "payment.send", Calls: 3, Newest: call("payment.send", `{"amount":"103.50","currency":"EUR","to":"ACME"}`)},
+		{Name: hostile, Calls: 1, Newest: call("x", `{"a":1}`)},
+		{Name: "Read"},
+	}
+}
+
+// RowsRule is a rule whose condition is written in rows, beside the calls that it matches.
+func RowsRule() policies.RuleInput {
+	in := ruleInput()
+	in.Was, in.Form = "Payments over 100 EUR", policyRule("name", "Payments over 100 EUR", "tools", "payment.send", "risk", "high",
+		"timeout_minutes", "60", "reviewers", "group:finance\nada@example.com", "when",
+		`decimal(input.amount) > decimal("100") && (input.currency == "EUR" || input.to.name.startsWith("safe"))`)
+	in.People = append([]string{"group:finance", "group:oncall"}, in.People...)
+	in.Condition = policies.ConditionOf(in.Form["when"])
+	in.Calls = 3
+	in.Members = condition.Members([][]byte{
+		[]byte(`{"amount":"103.50","currency":"EUR","to":{"name":"ACME"}}`), []byte(`{"amount":"20","currency":"EUR"}`),
+		[]byte(`{"amount":"5000","currency":"USD","to":{"name":"Bo"},"urgent":true}`),
+	})
+	newest := policies.CallFinding{Request: seenTools()[1].Newest, Agent: "deployer " + hostile}
+	unclear := newest
+	unclear.Why = "the member `to` is missing"
+	in.Findings = policies.NewFindings([]policies.CallFinding{newest}, []policies.CallFinding{unclear}, 3, "", "require",
+		[]string{"No call of payment.send had `vat`; they have `amount`, `currency`, `to`."})
+	return in
+}
+
+// rowsWrong has a row that is not complete.
+func rowsWrong() policies.RuleInput {
+	in := RowsRule()
+	in.Notice = "Some fields are not valid yet. Correct the marked ones; your draft is kept."
+	in.Condition.Rows[0].Value, in.Condition.Rows[0].Error = "5 EUR", "This row needs a number, such as 100.50."
+	in.Findings = policies.Findings{Summary: "The conditions are not complete yet."}
+	return in
 }
 
 func wrongRule() policies.RuleInput {

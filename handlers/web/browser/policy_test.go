@@ -68,14 +68,17 @@ func TestInABrowserARuleIsWrittenAndTheVersionBeforeRestored(t *testing.T) {
 			p.click("#add-rule")
 			p.sees("main h1", "A new rule")
 			p.retype("#name", "payments")
+			p.click(".advanced summary")
 			p.retype("#tools", "/^payment/")
 			if c.scripts {
 				p.sees("#tool-matches", "matches 1 tool seen in the last 90 days: payment.send")
 			}
+			p.click("#condition-expression")
 			p.retype("#when", "input.amount > 100")
+			p.click("label:has([value='group:finance'])")
+			p.click("details.step summary")
 			p.do("choose the risk", chromedp.SendKeys(chromedp.CSS("#risk"), "high"))
 			p.retype("#timeout_minutes", "60")
-			p.retype("#reviewers-1", "group:finance")
 			p.click("#keep-rule")
 			p.sees("#rule-1", "payments")
 			p.sees(".draft-state", "Nothing takes effect")
@@ -191,8 +194,17 @@ func TestInABrowserARuleIsWrittenByKeys(t *testing.T) {
 	p.do("add", chromedp.KeyEvent("\r"))
 	p.sees("main h1", "A new rule")
 	write("#name", "payments over 100")
+	press := func(selector, key string) {
+		t.Helper()
+		to(selector)
+		p.do("press", chromedp.KeyEvent(key))
+	}
+	// No tool was seen yet, so that names are to be typed.
 	write("#tools", "/^payment/")
+	press("#condition-always", kb.ArrowRight)
+	press("#condition-rows", kb.ArrowRight)
 	write("#when", "input.amount > 100")
+	press("details.step summary", "\r")
 	write("#risk", "high")
 	to("#keep-rule")
 	p.do("keep", chromedp.KeyEvent("\r"))
@@ -306,8 +318,134 @@ func TestInABrowserAnApprovalLeadsToARule(t *testing.T) {
 	p.becomes(`document.querySelector("#decide [data-confirm]:not([aria-disabled])") !== null`)
 	p.do("confirm", chromedp.Click(chromedp.CSS("#decide [data-confirm]")))
 	p.becomes(`location.pathname + location.search === "/policy/rules/new?from=` + string(a.ID) + `"`)
-	p.becomes(`document.querySelector("#tools")?.value === "` + a.ToolName + `"`)
+	p.becomes(`document.querySelector("#tool-choices :checked")?.value === "` + a.ToolName + `"`)
 	if got := w.Approval(a.ID).Status(); got != models.StatusApproved {
 		t.Errorf("it is %s", got)
+	}
+}
+
+// The four rules that an admin writes who knows neither patterns nor expressions, with script and without: each by
+// choosing and by typing plain values, in a form of at most eight fields.
+func TestInABrowserFourRulesAreWrittenByChoosing(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name    string
+		width   int64
+		scripts bool
+	}{{"wide", 1440, true}, {"phone without script", 390, false}} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := webtest.New(t)
+			for _, group := range []string{"finance", "oncall"} {
+				storetest.Must(t, w.Store.People.AddGroup(t.Context(), w.Admin, group, ""))
+				storetest.Must(t, w.Store.People.JoinGroup(t.Context(), w.Admin, group, webtest.OwnerEmail))
+			}
+			ask := func(tool, input string) *models.Approval {
+				t.Helper()
+				return w.Ask(func(in *models.AskInput) { in.ToolName, in.Input, in.Explicit = tool, []byte(input), false })
+			}
+			for tool, inputs := range map[string][]string{
+				"payment.send": {`{"amount": "103.50", "currency": "EUR"}`, `{"amount": "20", "currency": "EUR"}`},
+				"shell.run":    {`{"command": "npm ci && npm test"}`, `{"command": "rm -rf /tmp/build"}`, `{"command": "rm -rf /srv/data"}`},
+				"file.read":    {`{"path": "README.md"}`}, "deploy": {`{"version": "1.2"}`},
+			} {
+				for _, input := range inputs {
+					ask(tool, input)
+				}
+			}
+			p := adminTab(w, c.width, c.scripts)
+			begin := func(name, tool string) {
+				t.Helper()
+				p.open("/policy/rules/new")
+				const fields = `new Set([...document.querySelectorAll("#rule-form :is(input, select, textarea)")].filter((f) => f.checkVisibility()).map((f) => f.name)).size`
+				if n := p.value(fields); n > "8" || len(n) > 1 {
+					t.Errorf("a new rule has %s fields in view", n)
+				}
+				p.retype("#name", name)
+				p.click("label:has([name=tool][value='" + tool + "'])")
+			}
+			choose := func(selector, value string) {
+				t.Helper()
+				p.value(`((s) => { s.value = "` + value + `"; s.dispatchEvent(new Event("change", { bubbles: true })); return s.value })(document.querySelector("` + selector + `"))`)
+			}
+			row := func(n, subject, operator, value string) {
+				t.Helper()
+				p.click("#condition-rows")
+				choose("#c"+n+"_subject", subject)
+				if off := p.value(`document.querySelector("#c` + n + `_op option[value='between:number']").disabled`); c.scripts && subject == "command" && off != "true" {
+					t.Error("a command is offered to be compared with a number")
+				}
+				choose("#c"+n+"_op", operator)
+				p.retype("#c"+n+"_value", value)
+			}
+			says := func(text string) {
+				t.Helper()
+				if !c.scripts {
+					p.click("#condition-fields button[value=check]")
+				}
+				p.sees("#condition-findings", text)
+				p.fits()
+			}
+			keep := func(row string, texts ...string) {
+				t.Helper()
+				p.click("#keep-rule")
+				for _, text := range texts {
+					p.sees("#rule-"+row, text)
+				}
+			}
+			rest := func() { p.click("details.step summary") }
+
+			begin("Payments over 100 EUR", "payment.send")
+			row("1", "input.amount", "greater:number", "100")
+			says("Matches 1 of the last 2 calls.")
+			p.click("label:has([value='group:finance'])")
+			rest()
+			p.do("choose the risk", chromedp.SendKeys(chromedp.CSS("#risk"), "high"))
+			keep("1", "calls wait for finance", "high risk")
+
+			begin("No deletes outside of /tmp", "shell.run")
+			row("1", "command", "deletes_outside:text", "/tmp")
+			says("Matches 1 of the last 3 calls.")
+			p.click("label:has(#effect-deny)")
+			keep("2", "calls are denied")
+
+			begin("Reads", "file.read")
+			p.click("label:has(#effect-allow)")
+			keep("3", "calls run without a person")
+
+			begin("Deploys", "deploy")
+			p.click("label:has([value='group:oncall'])")
+			rest()
+			p.retype("#timeout_minutes", "120")
+			p.retype("#checklist", "The tests are green")
+			keep("4", "calls wait for oncall", "2 hours", "The tests are green")
+
+			p.click("#review")
+			p.sees("main h1", "Review your draft")
+			p.fill("#note", "four rules")
+			p.click("#save")
+			p.sees(".flash", "new version")
+			if doc := w.PolicyIs(2); len(doc.Rules) != 4 {
+				t.Fatalf("saved %+v", doc)
+			}
+			for _, call := range []struct {
+				tool, input string
+				status      models.Status
+				rule        string
+			}{
+				{"payment.send", `{"amount": "100.01", "currency": "EUR"}`, models.StatusPending, "Payments over 100 EUR"},
+				{"payment.send", `{"amount": "99.99", "currency": "EUR"}`, models.StatusNone, ""},
+				{"shell.run", `{"command": "npm ci && npm test"}`, models.StatusNone, ""},
+				{"shell.run", `{"command": "rm -rf /tmp/build"}`, models.StatusNone, ""},
+				{"shell.run", `{"command": "cd / && rm -rf /srv"}`, models.StatusRejected, "No deletes outside of /tmp"},
+				{"file.read", `{"path": "a"}`, models.StatusNone, "Reads"},
+				{"deploy", `{"version": "2"}`, models.StatusPending, "Deploys"},
+			} {
+				a := ask(call.tool, call.input)
+				if a.Status() != call.status || call.rule != "" && a.PolicyRule != call.rule {
+					t.Errorf("%s %s is %q by %q", call.tool, call.input, a.Status(), a.PolicyRule)
+				}
+			}
+		})
 	}
 }

@@ -3,6 +3,7 @@ package policy
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 
@@ -24,8 +25,10 @@ type part struct {
 	put    func(d *policy.Draft, in *policies.RuleInput, sent policy.Form)
 	form   func(c echo.Context, status int, e *editing, in policies.RuleInput) error
 	list   func(policies.RuleInput) string // the address to which a form leads that is in order
-	path   string                          // of the problems of one, by its index
-	none   string                          // the answer about one that the draft does not have
+	// take reads what the form has beside its members; ok is false if that is wrong. nil: there is nothing.
+	take func(form url.Values, was policy.Form, in *policies.RuleInput, sent policy.Form) (ok bool)
+	path string // of the problems of one, by its index
+	none string // the answer about one that the draft does not have
 }
 
 // showPart is the form of one, or of a new one behind the last.
@@ -59,15 +62,25 @@ func (s *Screens) changePart(c echo.Context, p part) error {
 	}
 	sent := readFields(form, p.fields)
 	sent["reviewers"] = withoutBlanks(form["reviewers"])
-	in := policies.RuleInput{
-		New: c.Param("n") == "new", Was: form.Get("was"), Form: p.shown(sent), First: form.Get("place") == "first",
-	}
+	in := policies.RuleInput{New: c.Param("n") == "new", Was: form.Get("was"), First: form.Get("place") == "first"}
 	if in.Index, err = p.index(e.doc, c.Param("n"), in.Was); err != nil {
 		return err
 	}
-	if form.Get("step") == "more" {
+	ok := p.take == nil || p.take(form, p.read(e.doc, in.Index), &in, sent)
+	in.Form = p.shown(sent)
+	switch form.Get("step") {
+	case "more":
 		in.Form["reviewers"] += strings.Repeat("\n", spareFields)
 		return p.form(c, http.StatusOK, e, in)
+	case "more-rows":
+		in.Condition.Rows = append(in.Condition.Rows, policies.ConditionRow{})
+		return p.form(c, http.StatusOK, e, in)
+	case "check":
+		return p.form(c, http.StatusOK, e, in)
+	}
+	if !ok {
+		in.Notice = notValidYet
+		return p.form(c, http.StatusUnprocessableEntity, e, in)
 	}
 	if !same {
 		in.Notice = otherWindow

@@ -269,7 +269,7 @@ func TestARuleIsMadeFromARequest(t *testing.T) {
 	admin := w.SignIn("admin@example.com")
 	link, _ := admin.Get(webtest.PageOf(a)).Is(http.StatusOK).Doc.Find("a[href^='/policy/rules/new']").Attr("href")
 	form := admin.Get(link).Is(http.StatusOK).Form("#rule-form", "#keep-rule")
-	if form.Get("tools") != "deploy" || form.Get("place") != "first" || form.Get("risk") != string(a.Risk) {
+	if form.Get("tool") != "deploy" || form.Get("place") != "first" || form.Get("risk") != string(a.Risk) {
 		t.Errorf("%s: %v", link, form)
 	}
 	if n := w.SignIn(webtest.OwnerEmail).Get(webtest.PageOf(a)).Doc.Find("a[href^='/policy/rules']").Length(); n != 0 {

@@ -43,6 +43,7 @@ func (s *Screens) Routes() []site.Route {
 		site.Get("/policy/replay", site.Admin, s.showReplay),
 		site.Post("/policy/replay", site.Admin, s.replayPolicy),
 		site.Get("/policy/replay/export", site.Admin, s.exportReplay),
+		site.Post("/policy/rules/condition", site.Admin, s.showRuleCondition),
 		site.Post("/policy/rules/matches", site.Admin, s.showToolMatches),
 		site.Get("/policy/rules/:n", site.Admin, s.showPolicyRule),
 		site.Post("/policy/rules/:n", site.Admin, s.changePolicyRule),

@@ -2,7 +2,10 @@ package policy
 
 import (
 	"context"
+	"fmt"
+	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -11,6 +14,7 @@ import (
 	"countersign/handlers"
 	"countersign/handlers/web/site"
 	"countersign/models"
+	"countersign/models/condition"
 	"countersign/models/drafts"
 	"countersign/models/policy"
 	"countersign/views"
@@ -20,7 +24,7 @@ import (
 // rules are the rules of a draft.
 func (s *Screens) rules() part {
 	return part{
-		fields: policy.RuleFields(), path: "rules[%d].",
+		fields: policy.RuleFields(), path: "rules[%d].", take: takeRule,
 		none:  "Your draft has no such rule. It may have been moved or deleted.",
 		count: (*policy.Draft).Rules, read: (*policy.Draft).Rule, form: s.ruleForm,
 		put: func(d *policy.Draft, in *policies.RuleInput, sent policy.Form) {
@@ -32,6 +36,14 @@ func (s *Screens) rules() part {
 		},
 		list: func(in policies.RuleInput) string { return views.PolicyRuleRowURL(in.Index + 1) },
 	}
+}
+
+// takeRule reads what the form of a rule has beside its members: the tools that are ticked, and the rows of its
+// condition. ok is false if rows are wrong.
+func takeRule(form url.Values, was policy.Form, in *policies.RuleInput, sent policy.Form) (ok bool) {
+	sent["tools"] = readTools(form, sent["tools"], was["tools"])
+	in.Condition = readCondition(form)
+	return writeCondition(&in.Condition, sent)
 }
 
 // showPolicyRule is the form of one rule of the draft, or of a new one.
@@ -91,12 +103,31 @@ func (s *Screens) ruleForm(c echo.Context, status int, e *editing, in policies.R
 		return err
 	}
 	in.Seen, in.Templates = &usage, e.doc.TemplateNames()
+	if in.Condition.Mode == "" {
+		in.Condition = policies.ConditionOf(in.Form["when"])
+	}
+	if err := s.sample(c.Request().Context(), c, e, &in); err != nil {
+		return err
+	}
+	s.explain(&in)
 	v := policies.NewRuleForm(in)
 	frame, err := s.Frame(c, "Rule", -1)
 	if err != nil {
 		return err
 	}
 	return handlers.Render(c, status, policies.RulePage(frame, v), nil)
+}
+
+// explain says in words why the condition of a rule can't be read, with what its author may have meant.
+func (s *Screens) explain(in *policies.RuleInput) {
+	path := fmt.Sprintf("rules[%d].when", in.Index)
+	if in.Problems[path] == "" {
+		return
+	}
+	if _, err := condition.Compile(in.Form["when"]); err != nil {
+		in.Problems = maps.Clone(in.Problems)
+		in.Problems[path] = policies.WithoutCode(condition.Explain(err, in.Form["when"], in.Members))
+	}
 }
 
 // showToolMatches says which tools that were seen the tools of a rule match, as they are
@@ -119,21 +150,24 @@ func withoutBlanks(values []string) string {
 		"\n")
 }
 
-// whoMayReview are the people and groups to pick reviewers from.
+// whoMayReview are the groups and people to pick reviewers from.
 func (s *Screens) whoMayReview(ctx context.Context, actor models.Actor) ([]string, error) {
 	users, err := s.Store.People.Users(ctx, actor)
 	if err != nil {
 		return nil, err
 	}
+	groups, err := s.Store.People.Groups(ctx, actor)
+	if err != nil {
+		return nil, err
+	}
 	var out []string
+	for i := range groups {
+		out = append(out, models.GroupReviewer(groups[i].Name))
+	}
 	for i := range users {
 		if users[i].DisabledAt == nil {
 			out = append(out, users[i].Email)
 		}
 	}
-	groups, err := s.Store.People.Groups(ctx, actor)
-	for i := range groups {
-		out = append(out, models.GroupReviewer(groups[i].Name))
-	}
-	return out, err
+	return out, nil
 }

@@ -122,10 +122,10 @@ var rulePolicyFields = []policyField{
 		path: "tools", label: "Tools",
 		help: "One per line: an exact name, or a pattern between slashes such as /^payment\\./. A pattern matches anywhere in the name, but under “runs without a person” it must match all of it.", rows: 4,
 	},
-	{path: "when", label: "Condition", help: whenHelp, rows: 2, optional: true, mono: true},
+	{path: "when", label: "Expression", help: whenHelp, rows: 2, optional: true, mono: true},
 	{path: "effect", label: "What happens", choices: []ui.Choice{
 		{Value: string(policy.EffectRequire), Label: "Waits for a person"},
-		{Value: string(policy.EffectAllow), Label: "Runs without a person"},
+		{Value: string(policy.EffectAllow), Label: "Runs freely"},
 		{Value: string(policy.EffectDeny), Label: "Is denied"},
 	}},
 	{
@@ -174,6 +174,19 @@ var rulePolicyFields = []policyField{
 	},
 	{path: "note", label: "Note", help: "For people who edit the policy.", rows: 2, optional: true},
 	{path: "disabled", label: "Disabled", help: "The rule stays in the policy and has no effect."},
+}
+
+// effectHelp says what an effect means for the agent.
+func effectHelp(effect string) string {
+	switch policy.Effect(effect) {
+	case policy.EffectRequire:
+		return "The agent waits until somebody decides, or until the time is up."
+	case policy.EffectAllow:
+		return "The agent goes on at once. The call is recorded."
+	case policy.EffectDeny:
+		return "The agent is told that it must not. Nobody is asked."
+	}
+	return ""
 }
 
 func riskChoices() []ui.Choice {
