@@ -297,7 +297,6 @@ function go() {
 function sweep() {
   const now = performance.now();
   let next = Infinity;
-  let swept = false;
   const focused = document.activeElement?.closest("#inbox ol.rows > li");
   const below = (li) => !focused || focused.compareDocumentPosition(li) === Node.DOCUMENT_POSITION_FOLLOWING;
   for (const li of items(section()).filter((row) => gone(row) && below(row))) {
@@ -307,14 +306,23 @@ function sweep() {
       next = Math.min(next, rest);
       continue;
     }
-    since.delete(idOf(li));
-    const group = groupOf(li);
-    li.remove();
-    if (group && !group.querySelector("li[data-id]")) group.remove();
-    swept = true;
+    since.set(idOf(li), Infinity); // once
+    close(li);
   }
-  if (swept && list()?.childElementCount === 0) refetch(); // what an empty list says comes from the server
   if (next < Infinity) setTimeout(sweep, next);
+}
+
+const calm = matchMedia("(prefers-reduced-motion: reduce)");
+
+// close takes a row away, and its group with the last one.
+async function close(li) {
+  const height = `${li.offsetHeight}px`;
+  if (!calm.matches) await li.animate({ height: [height, "0px"], opacity: [1, 0] }, 160).finished.catch(() => {}); // swapped meanwhile
+  since.delete(idOf(li));
+  const group = groupOf(li);
+  li.remove();
+  if (group && !group.querySelector("li[data-id]")) group.remove();
+  if (list()?.childElementCount === 0) refetch(); // what an empty list says comes from the server
 }
 
 // own is whether a swap comes from a refetch, a decision or an undo: a filter or another page replaces the whole list.

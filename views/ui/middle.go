@@ -58,7 +58,11 @@ func UntrustedParted(lead, rest, tail string) templ.Component {
 	}
 	at := strings.LastIndex(lead, ", ") + 1
 	add("parted-begin", lead[:at])
-	add("parted-kept", strings.TrimPrefix(lead[at:], " "))
+	if strings.Contains(lead, " ") && lead[0] != '"' {
+		add("parted-kept", strings.TrimPrefix(lead[at:], " "))
+	} else {
+		add("parted-name", lead) // of a tool: it is in the row's first line too
+	}
 	if end := middleAt(rest); end < len(rest) {
 		parts = append(parts, `<span class="middle">`+middleOf(rest, end)+`</span>`)
 	} else {

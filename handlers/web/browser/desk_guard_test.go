@@ -146,8 +146,13 @@ func TestInABrowserTheListStaysUnderThePointer(t *testing.T) {
 	p.shownBeside(asked[0].ID)
 
 	// The pointer leaves: the line goes, and what waited comes in when asked for.
+	p.value(`window.shut = 0, Element.prototype.animate = ((animate) => function (...how) {
+		if (this.matches("#inbox .row[data-gone]")) window.shut++;
+		return animate.apply(this, how);
+	})(Element.prototype.animate), ""`)
 	p.point("#detail")
 	p.becomes(fmt.Sprintf(`document.getElementById("row-%s") === null`, asked[1].ID))
+	p.becomes(`window.shut === 1`)
 	p.press("n")
 	p.becomes(fmt.Sprintf(`document.querySelector("#inbox li[data-id]").dataset.id === %q`, sooner.ID))
 	p.shownBeside(sooner.ID) // the urgent one first
