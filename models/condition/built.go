@@ -88,13 +88,26 @@ type Operator struct {
 // Operators are all of them, in the order in which forms offer them.
 func Operators() []Operator {
 	return []Operator{
-		{Is, KindText, TakesOne}, {Is, KindNumber, TakesOne}, {Is, KindBool, TakesOne},
-		{IsNot, KindText, TakesOne}, {IsNot, KindNumber, TakesOne}, {IsNot, KindBool, TakesOne},
-		{Contains, KindText, TakesOne}, {Contains, KindList, TakesOne}, {StartsWith, KindText, TakesOne},
-		{Greater, KindNumber, TakesOne}, {GreaterOrEqual, KindNumber, TakesOne},
-		{Less, KindNumber, TakesOne}, {LessOrEqual, KindNumber, TakesOne}, {Between, KindNumber, TakesTwo},
-		{OneOf, KindText, TakesMany}, {Within, KindText, TakesOne}, {HostIs, KindText, TakesOne},
-		{ProgramIs, KindText, TakesOne}, {EveryProgram, KindText, TakesMany}, {DeletesOutside, KindText, TakesOne},
+		{Is, KindText, TakesOne},
+		{Is, KindNumber, TakesOne},
+		{Is, KindBool, TakesOne},
+		{IsNot, KindText, TakesOne},
+		{IsNot, KindNumber, TakesOne},
+		{IsNot, KindBool, TakesOne},
+		{Contains, KindText, TakesOne},
+		{Contains, KindList, TakesOne},
+		{StartsWith, KindText, TakesOne},
+		{Greater, KindNumber, TakesOne},
+		{GreaterOrEqual, KindNumber, TakesOne},
+		{Less, KindNumber, TakesOne},
+		{LessOrEqual, KindNumber, TakesOne},
+		{Between, KindNumber, TakesTwo},
+		{OneOf, KindText, TakesMany},
+		{Within, KindText, TakesOne},
+		{HostIs, KindText, TakesOne},
+		{ProgramIs, KindText, TakesOne},
+		{EveryProgram, KindText, TakesMany},
+		{DeletesOutside, KindText, TakesOne},
 	}
 }
 

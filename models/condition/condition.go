@@ -82,7 +82,7 @@ var environment = sync.OnceValues(func() (*cel.Env, error) {
 	)
 })
 
-// Compile reads a condition. The error says in words what a mistake is, and is a *Fault if it is at one place.
+// Compile reads a condition. The error says in words what a mistake is, and is a *SourceError if it is at one place.
 func Compile(source string) (*Condition, error) {
 	if len(source) > MaxSource {
 		return nil, fmt.Errorf("is longer than %d bytes", MaxSource)

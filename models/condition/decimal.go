@@ -106,7 +106,7 @@ func (d decimal) compare(other decimal) int {
 
 // decimalOf reads a number, or a text that is written as one.
 func decimalOf(v ref.Val) ref.Val {
-	text := ""
+	var text string
 	switch v := v.(type) {
 	case types.String:
 		text = string(v)

@@ -12,8 +12,8 @@ import (
 	"cel.dev/cel-go/common"
 )
 
-// Fault is a mistake at one place of an expression, in words.
-type Fault struct {
+// SourceError is a mistake at one place of an expression, in words.
+type SourceError struct {
 	Line, Column int    // where it is, in characters from 1; 0: that is not known
 	Token        string // the word that is written there; empty: the expression ends there
 	Text         string // for a sentence
@@ -23,7 +23,7 @@ type Fault struct {
 }
 
 // Error says the mistake, where it is, and what helps.
-func (f *Fault) Error() string {
+func (f *SourceError) Error() string {
 	text := f.Text + f.place()
 	if f.Help != "" {
 		text += ". " + f.Help
@@ -31,7 +31,7 @@ func (f *Fault) Error() string {
 	return text
 }
 
-func (f *Fault) place() string {
+func (f *SourceError) place() string {
 	switch f.Line {
 	case 0:
 		return ""
@@ -43,20 +43,20 @@ func (f *Fault) place() string {
 
 // newFault is a mistake at a place. The library names the bracket behind a function as its place, so the name, if there
 // is one, is looked for before it.
-func newFault(source string, at common.Location, name string) *Fault {
+func newFault(source string, at common.Location, name string) *SourceError {
 	if at == nil || at.Line() < 1 {
-		return &Fault{}
+		return &SourceError{}
 	}
 	lines := strings.Split(source, "\n")
 	if at.Line() > len(lines) {
-		return &Fault{}
+		return &SourceError{}
 	}
 	line := []rune(lines[at.Line()-1])
 	column := min(max(at.Column(), 0), len(line))
 	if rest, ok := strings.CutSuffix(string(line[:column]), name); ok {
 		column = len([]rune(rest))
 	}
-	return &Fault{Line: at.Line(), Column: column + 1, Token: tokenAt.FindString(string(line[column:]))}
+	return &SourceError{Line: at.Line(), Column: column + 1, Token: tokenAt.FindString(string(line[column:]))}
 }
 
 // tokenAt is the word, number, text or sign at the beginning of a line.
@@ -75,7 +75,7 @@ func word(token string) string {
 }
 
 // unclear says that a word is not understood.
-func (f *Fault) unclear(token string) {
+func (f *SourceError) unclear(token string) {
 	f.Text, f.unknown = "I don't understand "+word(token)+" here", true
 }
 
@@ -88,10 +88,10 @@ var (
 )
 
 // faultOf is the first mistake that the library found, in words of ours: its own are for programmers.
-func faultOf(source string, issues *cel.Issues) *Fault {
+func faultOf(source string, issues *cel.Issues) *SourceError {
 	all := issues.Errors()
 	if len(all) == 0 {
-		return &Fault{Text: "can't be read"}
+		return &SourceError{Text: "can't be read"}
 	}
 	text := all[0].Message
 	name := ""
@@ -135,7 +135,7 @@ var spellings = map[string]string{
 }
 
 // syntax says what does not fit where it is written.
-func (f *Fault) syntax(text string) {
+func (f *SourceError) syntax(text string) {
 	switch {
 	case f.Token == "" && (strings.Contains(text, "missing ')'") || strings.Contains(text, "{']'")):
 		f.Text = "a bracket is not closed"
@@ -172,7 +172,7 @@ var typeNames = strings.NewReplacer("string", "text", "uint", "number", "int", "
 
 // Suggest is the expression that a mistake may have been meant as; empty: none is known. The members are those of the
 // calls that the condition is for.
-func (f *Fault) Suggest(source string, members []Member) string {
+func (f *SourceError) Suggest(source string, members []Member) string {
 	if !f.unknown || f.Line == 0 {
 		return ""
 	}
@@ -210,7 +210,7 @@ func (f *Fault) Suggest(source string, members []Member) string {
 var wantsText = regexp.MustCompile(`(?:[=!]=|[\[,(])\s*$`)
 
 // before is the expression up to the mistake.
-func (f *Fault) before(source string) string {
+func (f *SourceError) before(source string) string {
 	lines := strings.Split(source, "\n")
 	if f.Line > len(lines) {
 		return ""
@@ -222,7 +222,7 @@ func (f *Fault) before(source string) string {
 // Explain says in words why Compile refused an expression, and what may have been meant. Between ` and ` are
 // expressions.
 func Explain(err error, source string, members []Member) string {
-	f, ok := err.(*Fault) //nolint:errorlint // Compile wraps none
+	f, ok := err.(*SourceError) //nolint:errorlint // Compile wraps none
 	if !ok {
 		return err.Error()
 	}

@@ -190,7 +190,7 @@ func Reads(source string) []string {
 // pathIn are the names on the way from the input to a member, also one that may be missing, and what the last of them
 // is read of.
 func pathIn(expr ast.Expr) (steps []string, operand ast.Expr, ok bool) {
-	step := ""
+	var step string
 	switch {
 	case expr.Kind() == ast.IdentKind:
 		return nil, nil, expr.AsIdent() == varInput

@@ -53,8 +53,7 @@ func writeCondition(in *policies.ConditionInput, rule policy.Form) (ok bool) {
 			return true
 		}
 		row, text := len(in.Rows)-1, err.Error()
-		var wrong *condition.RowError
-		if errors.As(err, &wrong) {
+		if wrong, ok := errors.AsType[*condition.RowError](err); ok {
 			row, text = where[wrong.Row], wrong.Text
 		}
 		in.Rows[row].Error = "This row " + text + "."

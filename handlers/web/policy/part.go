@@ -68,21 +68,14 @@ func (s *Screens) changePart(c echo.Context, p part) error {
 	}
 	ok := p.take == nil || p.take(form, p.read(e.doc, in.Index), &in, sent)
 	in.Form = p.shown(sent)
-	switch form.Get("step") {
-	case "more":
-		in.Form["reviewers"] += strings.Repeat("\n", spareFields)
+	switch step := form.Get("step"); {
+	case step == "more" || step == "more-rows" || step == "check":
+		addFields(&in, step)
 		return p.form(c, http.StatusOK, e, in)
-	case "more-rows":
-		in.Condition.Rows = append(in.Condition.Rows, policies.ConditionRow{})
-		return p.form(c, http.StatusOK, e, in)
-	case "check":
-		return p.form(c, http.StatusOK, e, in)
-	}
-	if !ok {
+	case !ok:
 		in.Notice = notValidYet
 		return p.form(c, http.StatusUnprocessableEntity, e, in)
-	}
-	if !same {
+	case !same:
 		in.Notice = otherWindow
 		return p.form(c, http.StatusConflict, e, in)
 	}
@@ -99,6 +92,16 @@ func (s *Screens) changePart(c echo.Context, p part) error {
 		}
 	}
 	return c.Redirect(http.StatusSeeOther, p.list(in))
+}
+
+// addFields adds the fields that a button asks for.
+func addFields(in *policies.RuleInput, step string) {
+	switch step {
+	case "more":
+		in.Form["reviewers"] += strings.Repeat("\n", spareFields)
+	case "more-rows":
+		in.Condition.Rows = append(in.Condition.Rows, policies.ConditionRow{})
+	}
 }
 
 // notKept shows a form again when the draft was too large, or changed meanwhile.

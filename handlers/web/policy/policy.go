@@ -92,6 +92,7 @@ func (s *Screens) policyForm(c echo.Context, status int, e *editing, notice stri
 			return err
 		}
 		in.Draft.Calls, in.Draft.CallsCut = calls, !whole
+	case policies.Settings, policies.Templates:
 	case policies.Versions:
 		if err := s.listVersions(c, &in); err != nil {
 			return err

@@ -256,11 +256,16 @@ func memberWords(m condition.Member, calls int) string {
 		kind condition.Kind
 		word string
 	}{
-		{condition.KindText, "text"}, {condition.KindNumeral, "number as text"}, {condition.KindNumber, "number"},
-		{condition.KindBool, "yes or no"}, {condition.KindList, "list"}, {condition.KindObject, "object"}, {condition.KindNull, "null"},
+		{condition.KindText, "text"},
+		{condition.KindNumeral, "number as text"},
+		{condition.KindNumber, "number"},
+		{condition.KindBool, "yes or no"},
+		{condition.KindList, "list"},
+		{condition.KindObject, "object"},
+		{condition.KindNull, "null"},
 	} {
 		if n := m.Kinds[k.kind]; n > 0 {
-			kinds = append(kinds, fmt.Sprintf("%s in %d of %s", k.word, n, counted(calls, "call")))
+			kinds = append(kinds, fmt.Sprintf("%s in %d of %s", k.word, n, callCount(calls)))
 		}
 	}
 	text := models.RevealName(m.Name) + ": " + strings.Join(kinds, ", ")
@@ -293,6 +298,7 @@ func operatorWords(o condition.Operator) string {
 // valueHint says what the value of a row is.
 func valueHint(operator string) string {
 	switch takesOf(operator) {
+	case condition.TakesOne:
 	case condition.TakesTwo:
 		return "two, with a comma"
 	case condition.TakesMany:
@@ -311,9 +317,9 @@ func NewFindings(matches, unjudged []CallFinding, of int, stopped, effect string
 	case of == 0:
 		v.Summary = "No call of these tools is known yet, so nothing can be said about the condition."
 	case len(matches) == of:
-		v.Summary = "Matches all of the last " + counted(of, "call") + "."
+		v.Summary = "Matches all of the last " + callCount(of) + "."
 	default:
-		v.Summary = "Matches " + views.Number(int64(len(matches))) + " of the last " + counted(of, "call") + "."
+		v.Summary = "Matches " + views.Number(int64(len(matches))) + " of the last " + callCount(of) + "."
 	}
 	if stopped != "" {
 		v.Summary += " Older ones were not read: " + stopped + "."
@@ -331,7 +337,7 @@ func NewFindings(matches, unjudged []CallFinding, of int, stopped, effect string
 		if n == 1 && effect == string(policy.EffectDeny) {
 			does = "it is denied"
 		}
-		v.Trouble = counted(n, "call") + " could not be checked, so " + does + "."
+		v.Trouble = callCount(n) + " could not be checked, so " + does + "."
 		v.Unjudged = unjudged[:min(n, shownUnjudged)]
 	}
 	return v
@@ -346,11 +352,11 @@ const (
 	shownUnjudged = 5
 )
 
-func counted(n int, noun string) string {
+func callCount(n int) string {
 	if n == 1 {
-		return "1 " + noun
+		return "1 call"
 	}
-	return views.Number(int64(n)) + " " + noun + "s"
+	return views.Number(int64(n)) + " calls"
 }
 
 func rowName(part string, n int) string { return "c" + strconv.Itoa(n) + "_" + part }

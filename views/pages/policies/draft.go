@@ -96,6 +96,7 @@ func newPolicyDraft(section Section, in DraftInput, standing int64, now time.Tim
 		v.Templates = templateRows(in)
 	case Rules:
 		v.rules(in)
+	case Versions:
 	}
 	return v
 }
@@ -225,14 +226,10 @@ func ruleRow(i int, in DraftInput) RuleRow {
 
 // callsText is how many calls a rule decided last week; cut: of more than were counted.
 func callsText(n int, cut bool) string {
-	text := views.Number(int64(n)) + " calls"
-	if n == 1 {
-		text = "1 call"
-	}
 	if cut {
-		return "at least " + text
+		return "at least " + callCount(n)
 	}
-	return text
+	return callCount(n)
 }
 
 // otherProblems are those without a field in a form whose members begin with at.

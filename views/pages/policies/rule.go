@@ -145,7 +145,7 @@ func (v *RuleForm) chooseTools(in RuleInput) {
 	for _, t := range seen {
 		choice := ToolChoice{SeenTool: t, Chosen: slices.Contains(entries, t.Name)}
 		if t.Calls > 0 {
-			choice.Count = counted(t.Calls, "call")
+			choice.Count = callCount(t.Calls)
 		}
 		v.Tools = append(v.Tools, choice)
 	}

@@ -23,6 +23,7 @@ const (
 // URL is the page's address.
 func (s Section) URL() string {
 	switch s {
+	case Rules:
 	case Settings:
 		return views.PolicySettingsURL()
 	case Templates:

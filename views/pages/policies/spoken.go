@@ -39,6 +39,7 @@ func ruleSays(form policy.Form, templates []policy.Form) []Phrase {
 		return []Phrase{{Text: "calls "}, {Text: "run without a person", Strong: true}}
 	case policy.EffectDeny:
 		return []Phrase{{Text: "calls "}, {Text: "are denied", Strong: true}}
+	case policy.EffectRequire:
 	}
 	says := append([]Phrase{{Text: "calls wait for "}}, whoIsAsked(form)...)
 	rest := ", " + string(ruleRisk(form, templates)) + " risk"
@@ -128,11 +129,11 @@ func thenText(form policy.Form) string {
 		then = append(then, "waits "+models.SpokenDuration(minutes))
 	}
 	if form["reviewers"] != "" || form["self_approval"] == string(models.SelfNever) {
-		who := ""
+		var who strings.Builder
 		for _, p := range whoIsAsked(form) {
-			who += p.Text
+			who.WriteString(p.Text)
 		}
-		then = append(then, "for "+who)
+		then = append(then, "for "+who.String())
 	}
 	return strings.Join(append(then, ruleRest(form)...), "; ")
 }
