@@ -1,6 +1,7 @@
 package gallery
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -279,7 +280,7 @@ func ReviewInput() policies.ReviewInput {
 	}}
 	replayed := replayInput().State.Tally
 	return policies.ReviewInput{
-		Base: 7, Standing: 7, Revision: 3, Before: before, After: after, Changes: policy.Diff(before, after),
+		Base: 7, Standing: 7, Revision: 3, Before: before, After: after,
 		Warnings: policy.Lint(after),
 		Replay:   &replayed, Now: Now,
 		Removal: &policies.Removal{
@@ -291,10 +292,15 @@ func ReviewInput() policies.ReviewInput {
 func staleReview() policies.ReviewInput {
 	in := ReviewInput()
 	in.Base, in.By = 6, "Bo "+hostile
-	in.Theirs = []policy.Change{
-		{Path: "default_timeout_minutes", Before: "5", After: "10"},
-		{Path: `rules["Payments"].risk`, Before: "high", After: "critical"},
-	}
+	in.Began, in.Before = in.After, in.After
+	in.Before.DefaultTimeoutMinutes = 10
+	in.Before.Rules = slices.Clone(in.Began.Rules)
+	in.Before.Rules[0].Risk = models.RiskCritical
+	in.After.Rules = append(slices.Clone(in.Began.Rules), policy.Rule{
+		Name: "No " + hostile, Tools: []string{"drop " + hostile}, When: `tool == "` + hostile + `"`, Effect: policy.EffectDeny,
+		Reason: "Not " + hostile,
+	})
+	in.After.Rules[0].Risk = models.RiskLow
 	in.Clashes = []policy.Clash{{Path: `rules["Payments"].risk`, Base: "high", Theirs: "critical", Mine: "low"}}
 	return in
 }
@@ -388,7 +394,7 @@ func policyJSON() policies.JSON {
 func policyVersion() policies.Document {
 	return policies.NewDocument(policies.DocumentInput{
 		Version: PolicyInput().Versions[1], Document: []byte(`{"approval_enabled":true,"rules":[]}`), Before: 5,
-		Changes: []policy.Change{{Path: "unmatched", Before: "allow", After: "require"}}, Newest: 61,
+		Was: policy.Document{Unmatched: policy.EffectAllow}, Is: policy.Document{Unmatched: policy.EffectRequire}, Newest: 61,
 	}, Now)
 }
 

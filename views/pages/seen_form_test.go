@@ -171,7 +171,7 @@ var formPages = []page{
 	{key: "policy-review", seen: seen{
 		"title":  "Review your draft",
 		"warns":  "The gate will be off: no tool call waits for a person from the moment you save until 2026-11-20 11:30:00 UTC (1 hour). Pending requests stay pending. | Fallback will be on with no end: clients run calls without asking anyone when no server answers until somebody changes it. They report them afterwards. | Contents of requests and conversations that ended 30 or more days ago are permanently removed, including existing ones. Only a backup can bring them back.",
-		"rows":   "Approval is on approval_enabled true false | The gate is off until approval_off_until none 2026-11-20 11:30 UTC | Tools that need approval required_approval_tools none \"deploy\" | Fallback: run calls when no server answers fallback_auto_approve false true | Days until contents are removed retention_days 0 30 | Rule “Payments” rules[\"Payments\"] nothing rule 1 of 1: require \"/^pay/\", risk high",
+		"rows":   "Approval is switched off. | The gate is off until: none → 2026-11-20 11:30 UTC. | Tools that need approval: deploy. | Fallback is switched on. | Days until contents are removed: 0 → 30. | New rule Payments: calls wait for the agent's owner or an admin, high risk. /^pay/ Of the last 1,010 calls, none would have had a different outcome.",
 		"acts":   "Save as new version | Back to the form → /policy",
 		"says":   "v7 is active. Your draft is based on v7.",
 		"tried":  "Of the last 1,010 calls, 12 would have waited, 8 would have been denied.",
@@ -181,7 +181,7 @@ var formPages = []page{
 	{key: "policy-review-stale", seen: seen{
 		"title": "Review your draft",
 		"warns": "Bo safe ⟨U+202E⟩gnp.exe⟨U+2066⟩ ⟨U+200B⟩⟨U+E0041⟩ </p><script>alert(1)</script> saved v7 while you were writing. Your draft is kept, and nothing is saved yet.",
-		"rows":  "Rule “Payments”: Risk rules[\"Payments\"].risk high critical low | Minutes until a tool call expires default_timeout_minutes 5 10 | Rule “Payments”: Risk rules[\"Payments\"].risk high critical | Approval is on approval_enabled true false | The gate is off until approval_off_until none 2026-11-20 11:30 UTC | Tools that need approval required_approval_tools none \"deploy\" | Fallback: run calls when no server answers fallback_auto_approve false true | Days until contents are removed retention_days 0 30 | Rule “Payments” rules[\"Payments\"] nothing rule 1 of 1: require \"/^pay/\", risk high",
+		"rows":  "Rule “Payments”: Risk high critical low | Minutes until a tool call expires: 5 → 10. | Rule Payments: risk high → critical. | Rule Payments: risk high → low. | New rule No safe ⟨U+202E⟩gnp.exe⟨U+2066⟩ ⟨U+200B … \\udc41 </p><script>alert(1)</script>\"” (402 bytes, 724a136a0d7fe959)",
 		"acts":  "Apply my changes to v7 | Back to the form → /policy",
 		"says":  "v7 is active. Your draft is based on v6.",
 	}},
@@ -233,7 +233,7 @@ var formPages = []page{
 	{key: "policy-version", seen: seen{
 		"filled": "before=5",
 		"title":  "Policy v6",
-		"rows":   "Everything else unmatched allow require",
+		"rows":   "Everything else: is allowed → waits for a person.",
 		"says":   "saved by operator root 3 d 8 h ago | Copies it into your draft. You see what would change before anything is saved. It replaces the draft that you have; “Undo the last change” brings that back.",
 		"acts":   "Restore this version…",
 	}},

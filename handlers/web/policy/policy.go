@@ -214,10 +214,12 @@ func (s *Screens) policyVersion(c echo.Context) error {
 				Before: text, Error: fmt.Sprintf("must be a version from 1 to %d", standing.Version),
 			}
 			status = http.StatusUnprocessableEntity
-		} else if in.Changes, err = s.changesSince(ctx, actor, with, version); err != nil {
-			return err
 		} else {
-			in.Before = with
+			before, err := s.Store.PolicyAt(ctx, actor, with)
+			if err != nil {
+				return err
+			}
+			in.Before, in.Was, in.Is = with, before.Program.Document(), version.Program.Document()
 		}
 	}
 	frame, err := s.Frame(c, "Policy v"+views.Number(n), -1)
@@ -225,17 +227,6 @@ func (s *Screens) policyVersion(c echo.Context) error {
 		return err
 	}
 	return handlers.Render(c, status, policies.VersionPage(frame, policies.NewDocument(in, frame.Now)), nil)
-}
-
-// changesSince are what a version changed, beside one that may be any other.
-func (s *Screens) changesSince(
-	ctx context.Context, actor models.Actor, n int64, version store.PolicyVersion,
-) ([]policy.Change, error) {
-	before, err := s.Store.PolicyAt(ctx, actor, n)
-	if err != nil {
-		return nil, err
-	}
-	return policy.Diff(before.Program.Document(), version.Program.Document()), nil
 }
 
 // restorePolicy makes an old version the draft, to be reviewed.

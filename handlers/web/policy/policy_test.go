@@ -26,7 +26,9 @@ func TestPolicyIsReviewedThenSaved(t *testing.T) {
 	form.Set("default_timeout_minutes", "7")
 	p.Post("/policy/settings", form).Redirects("/policy/review")
 	review := p.Get("/policy/review").Is(http.StatusOK).
-		Says("table", "required_approval_tools", "Bash", "/^git_/", "Minutes until a tool call expires", "5", "7")
+		Says("#changes", "Tools that need approval: Bash, /^git_/.", "Minutes until a tool call expires: 5 → 7.").
+		SaysNot("#changes", "required_approval_tools", "default_timeout_minutes").
+		Says("details.difference", "default_timeout_minutes", "+5", "−2")
 	w.PolicyIs(1)
 	if got := p.Get("/policy/settings").Is(http.StatusOK).Says("main", "Your draft").Value("#default_timeout_minutes"); got != "7" {
 		t.Errorf("back to the form: %q minutes", got)
@@ -44,7 +46,7 @@ func TestPolicyIsReviewedThenSaved(t *testing.T) {
 	}
 	p.Get("/policy/versions/2").Is(http.StatusOK).Says("#document", "/^git_/")
 	p.Get("/policy/versions/1").Is(http.StatusOK)
-	p.Get("/policy/versions/2?before=1").Is(http.StatusOK).Says("table", "default_timeout_minutes", "5", "7")
+	p.Get("/policy/versions/2?before=1").Is(http.StatusOK).Says("#changes", "Minutes until a tool call expires: 5 → 7.")
 	for _, before := range []string{"9", "x", "0"} {
 		p.Get("/policy/versions/2?before="+before).Is(http.StatusUnprocessableEntity).Says("#before-error", "must be a version from 1 to 2")
 	}
@@ -55,7 +57,7 @@ func TestPolicyIsReviewedThenSaved(t *testing.T) {
 
 	// An old version is restored by way of the draft.
 	p.Post("/policy/versions/1/restore", nil).Redirects("/policy/review")
-	save = p.Get("/policy/review").Says("table", "default_timeout_minutes", "7", "5").Form("form:has(#save)", "#save")
+	save = p.Get("/policy/review").Says("#changes", "Minutes until a tool call expires: 7 → 5.", "Tools that need approval: no longer Bash, /^git_/.").Form("form:has(#save)", "#save")
 	save.Set("note", "back")
 	p.Post("/policy/review", save).Redirects("/policy")
 	if doc := w.PolicyIs(3); doc.DefaultTimeoutMinutes != 5 || len(doc.RequiredApprovalTools) != 0 {
@@ -84,7 +86,8 @@ func TestTwoAdminsChangeThePolicyAtOnce(t *testing.T) {
 	bo.Post("/policy/settings", late).Redirects("/policy/review")
 	bo.Get("/policy/settings").Says(".draft-state", "v2 was saved in the meantime")
 	stale := bo.Get("/policy/review").Is(http.StatusOK).
-		Says("main", "admin@example.com saved v2", "Changed by both", "max_pause_minutes", "deploy")
+		Says("main", "admin@example.com saved v2", "Changed by both").
+		Says("#their-changes", "Minutes that a question may pause the timer: 60 → 30.").Says("#changes", "deploy")
 	if got := stale.Doc.Find("table").First().Find("tbody tr").Length(); got != 1 {
 		t.Errorf("%d places were changed by both", got)
 	}
@@ -94,7 +97,7 @@ func TestTwoAdminsChangeThePolicyAtOnce(t *testing.T) {
 	bo.Post("/policy/review", blind).Is(http.StatusConflict)
 	w.PolicyIs(2)
 	bo.Post("/policy/review", stale.Form("form:has(#merge)", "#merge")).Redirects("/policy/review")
-	save = bo.Get("/policy/review").SaysNot("main", "max_pause_minutes").Says("table", "default_timeout_minutes", "7", "9", "deploy").Form("form:has(#save)", "#save")
+	save = bo.Get("/policy/review").SaysNot("#changes", "pause the timer").Says("#changes", "Minutes until a tool call expires: 7 → 9.", "deploy").Form("form:has(#save)", "#save")
 	save.Set("note", "both")
 	bo.Post("/policy/review", save).Redirects("/policy")
 	doc := w.PolicyIs(3)
@@ -332,7 +335,7 @@ func TestTheDraftAsJSONAndAsAForm(t *testing.T) {
 	form.Set("revision", p.Get("/policy/json").Value("#json-form [name=revision]"))
 	form.Set("step", "review")
 	p.Post("/policy/json", form).Redirects("/policy/review")
-	p.Get("/policy/review").Is(http.StatusOK).Says("table", "5", "3")
+	p.Get("/policy/review").Is(http.StatusOK).Says("#changes", "5 → 3")
 	w.PolicyIs(1)
 }
 

@@ -45,14 +45,13 @@ func (s *Screens) policyReview(c echo.Context, status int, e *editing, in polici
 		if err != nil {
 			return err
 		}
-		in.By, in.Theirs, in.Clashes = e.standing.AuthorName, policy.Diff(base, in.Before), clashes
-		in.Changes = policy.Diff(base, in.After)
+		in.By, in.Began, in.Clashes = e.standing.AuthorName, base, clashes
 	} else {
 		usage, err := drafts.New(s.Store).Usage(c.Request().Context(), site.ActorOf(c))
 		if err != nil {
 			return err
 		}
-		in.Changes, in.Warnings = policy.Diff(in.Before, in.After), policy.LintIn(in.After, usage)
+		in.Warnings = policy.LintIn(in.After, usage)
 		in.Replay = s.replayedBriefly(c, e)
 		if in.Removal == nil {
 			in.Removal = &policies.Removal{}

@@ -22,11 +22,6 @@ type Fields struct {
 	ApprovalOffUntil, FallbackUntil *time.Time
 }
 
-// Change is one difference that saving would make.
-type Change struct {
-	What, Path, Before, After string // What: in words; empty: the path says it best
-}
-
 // Version is one entry of the policy's history.
 type Version struct {
 	Version int64
@@ -164,7 +159,7 @@ type DocumentInput struct {
 	Document []byte
 	Current  bool
 	Before   int64 // it is compared with this one; 0: with none
-	Changes  []policy.Change
+	Was, Is  policy.Document
 	Newest   int64 // the versions go from 1 to this
 	Compared CompareForm
 }
@@ -181,7 +176,7 @@ type Document struct {
 	Current            bool
 	Code               ui.Code
 	Before             string
-	Changes            []Change
+	Changes            Changes
 	CompareWith        *ui.Field // nil: there is no other
 	Restore            string    // empty: it is active
 }
@@ -195,7 +190,7 @@ func NewDocument(in DocumentInput, now time.Time) Document {
 		Code: ui.Code{ID: "document", Label: "Document", Text: inputs.Indent(in.Document), Numbers: true},
 	}
 	if in.Before > 0 {
-		v.Before, v.Changes = "v"+views.Number(in.Before), changesRead(in.Changes)
+		v.Before, v.Changes = "v"+views.Number(in.Before), newChanges(in.Was, in.Is, nil)
 	}
 	if in.Newest > 1 {
 		v.CompareWith = &ui.Field{

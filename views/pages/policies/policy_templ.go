@@ -1037,13 +1037,13 @@ func VersionPage(p views.Page, v Document) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				if len(v.Changes) == 0 {
+				if len(v.Changes.Said) == 0 {
 					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 87, "<p>Nothing. Both versions are the same.</p>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
 				} else {
-					templ_7745c5c3_Err = policyChanges(v.Changes, v.Before, v.Number).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = policyChanges(v.Changes, "changes").Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

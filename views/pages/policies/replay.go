@@ -167,7 +167,7 @@ func replaySummary(s ReplayState, now time.Time) string {
 		return "No calls found."
 	}
 	text := "Of " + callsSpoken(s.Tally.Calls) + ", the oldest " + models.SpokenDuration(now.Sub(s.Oldest)) + " ago, " +
-		turnedSpoken(&s.Tally) + "."
+		turnedSpoken(s.Tally.Turned) + "."
 	if terms := s.Tally.Changed - s.Tally.Effects; terms > 0 {
 		text += " " + views.Number(int64(terms)) + " would have waited under different terms."
 	}
@@ -184,8 +184,8 @@ func callsSpoken(n int) string {
 	return views.Number(int64(n)) + " calls"
 }
 
-// turnedSpoken counts the other outcomes.
-func turnedSpoken(t *policy.Tally) string {
+// turnedSpoken counts the other outcomes, by their effects.
+func turnedSpoken(count func(policy.Effect) int) string {
 	var parts []string
 	for _, e := range []struct {
 		effect policy.Effect
@@ -195,7 +195,7 @@ func turnedSpoken(t *policy.Tally) string {
 		{policy.EffectDeny, "would have been denied"},
 		{policy.EffectAllow, "would have run without a person"},
 	} {
-		if n := t.Turned(e.effect); n > 0 {
+		if n := count(e.effect); n > 0 {
 			parts = append(parts, views.Number(int64(n))+" "+e.text)
 		}
 	}
@@ -210,9 +210,13 @@ func replayedInOneLine(t *policy.Tally) string {
 	if t == nil || t.Calls == 0 {
 		return ""
 	}
-	last := "the last " + callsSpoken(t.Calls)
+	return ofLast(t) + turnedSpoken(t.Turned) + "."
+}
+
+// ofLast begins a sentence about the calls of a tally.
+func ofLast(t *policy.Tally) string {
 	if t.Calls == 1 {
-		last = "the last call"
+		return "Of the last call, "
 	}
-	return "Of " + last + ", " + turnedSpoken(t) + "."
+	return "Of the last " + callsSpoken(t.Calls) + ", "
 }

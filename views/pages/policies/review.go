@@ -1,9 +1,7 @@
 package policies
 
 import (
-	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"countersign/models/policy"
@@ -14,13 +12,12 @@ import (
 // ReviewInput is what a review of the draft is made of.
 type ReviewInput struct {
 	Base, Revision, Standing int64
-	Changes                  []policy.Change
 	Before, After            policy.Document
 	Warnings                 []policy.Warning
 	Note, NoteError, Error   string
 	// By saved the active version after the draft was begun; empty: it began with that.
-	By     string
-	Theirs []policy.Change // what that changed
+	By    string
+	Began policy.Document // which the draft began with then
 	// Removal is what a retention that starts or gets shorter will remove; nil: it does neither.
 	Removal *Removal
 	// Replay is what the draft would have made of the last calls; nil: that is not known.
@@ -33,7 +30,7 @@ type ReviewInput struct {
 type Review struct {
 	Version, Began           string
 	Revision                 string
-	Changes, Theirs          []Change
+	Changes, Theirs          Changes
 	Clashes                  []Clash
 	Dangers                  []Danger
 	Removal                  string // what a retention will remove; empty: it does not start or get shorter
@@ -45,14 +42,14 @@ type Review struct {
 }
 
 // Clash is what two people changed in different ways.
-type Clash struct{ What, Path, Base, Theirs, Mine string }
+type Clash struct{ What, Base, Theirs, Mine string }
 
 // NewReview makes the review.
 func NewReview(in ReviewInput) Review {
 	v := Review{
 		Version: "v" + views.Number(in.Standing), Began: "v" + views.Number(in.Base),
 		Revision: strconv.FormatInt(in.Revision, 10),
-		Changes:  changesRead(in.Changes), Note: in.Note, NoteError: in.NoteError, Problem: in.Error,
+		Note:     in.Note, NoteError: in.NoteError, Problem: in.Error,
 	}
 	for i, w := range in.Warnings {
 		if i == shownPolicyChanges {
@@ -64,11 +61,11 @@ func NewReview(in ReviewInput) Review {
 	}
 	if in.Base != in.Standing {
 		v.By = in.By
-		v.Theirs = changesRead(in.Theirs)
+		v.Theirs, v.Changes = newChanges(in.Began, in.Before, nil), newChanges(in.Began, in.After, nil)
 		for _, c := range in.Clashes {
 			v.Clashes = append(v.Clashes,
 				Clash{
-					What: inWords(c.Path), Path: c.Path, Base: orNothing(c.Base), Theirs: orNothing(c.Theirs), Mine: orNothing(c.Mine),
+					What: inWords(c.Path), Base: orNothing(c.Base), Theirs: orNothing(c.Theirs), Mine: orNothing(c.Mine),
 				})
 		}
 		return v
@@ -81,68 +78,13 @@ func NewReview(in ReviewInput) Review {
 			Value: r.Text, Error: r.Error, Required: true,
 		}
 	}
+	v.Changes = newChanges(in.Before, in.After, in.Replay)
 	v.Dangers, v.Replay = dangers(in.Before, in.After, in.Now), replayedInOneLine(in.Replay)
 	return v
 }
 
 // shownPolicyChanges is how many changes a page lists.
 const shownPolicyChanges = 300
-
-func changesRead(changes []policy.Change) []Change {
-	var out []Change
-	for i, c := range changes {
-		if i == shownPolicyChanges {
-			return append(out,
-				Change{
-					What: views.Number(int64(len(changes)-i)) + " more changes", Path: "not listed here", Before: "…", After: "…",
-				})
-		}
-		out = append(out, Change{What: inWords(c.Path), Path: c.Path, Before: orNothing(c.Before), After: orNothing(c.After)})
-	}
-	return out
-}
-
-// inWords names what a path leads to, as the forms do; empty: the path says it best.
-func inWords(path string) string {
-	if rest, ok := strings.CutPrefix(path, "rules["); ok {
-		quote, err := strconv.QuotedPrefix(rest)
-		if err != nil {
-			return ""
-		}
-		name, err := strconv.Unquote(quote)
-		if err != nil {
-			return ""
-		}
-		rule := "Rule “" + name + "”"
-		if label := policyLabel(rulePolicyFields, strings.TrimPrefix(rest[len(quote):], "].")); label != "" {
-			return rule + ": " + label
-		}
-		return rule
-	}
-	for _, g := range policyGroups {
-		if label := policyLabel(g.fields, path); label != "" {
-			return label
-		}
-	}
-	switch path {
-	case "unmatched":
-		return unmatchedField.label
-	case "undo_seconds":
-		return "Seconds to undo an approval"
-	case "budget_per_agent":
-		return "What one agent may spend"
-	case "order of rules":
-		return "Order of rules"
-	}
-	return ""
-}
-
-func policyLabel(fields []policyField, path string) string {
-	if i := slices.IndexFunc(fields, func(f policyField) bool { return f.path == path }); i >= 0 {
-		return fields[i].label
-	}
-	return ""
-}
 
 // dangers is what the changes would open, or remove for good.
 func dangers(before, after policy.Document, now time.Time) []Danger {

@@ -13,23 +13,17 @@ import (
 	"countersign/views/ui"
 )
 
-// Phrase is a piece of a sentence; strong ones are seen first.
+// Phrase is a piece of a sentence.
 type Phrase struct {
-	Text   string
-	Strong bool
+	Text    string
+	Strong  bool // it is seen first
+	Written bool // somebody wrote it, as the strong ones
 }
 
-// ruleSentence draws a rule's name and what it says. A template would put spaces between the phrases.
+// ruleSentence draws a rule's name and what it says.
 func ruleSentence(r RuleRow) templ.Component {
-	parts := []templ.Component{templ.Raw(`<strong class="rule-name">`), ui.UntrustedCut(r.Name, 200), templ.Raw(`</strong>: `)}
-	for _, p := range r.Says {
-		if p.Strong {
-			parts = append(parts, templ.Raw(`<strong>`), ui.UntrustedCut(p.Text, 200), templ.Raw(`</strong>`))
-		} else {
-			parts = append(parts, templ.Raw(templ.EscapeString(p.Text)))
-		}
-	}
-	return templ.Join(parts...)
+	return templ.Join(templ.Raw(`<strong class="rule-name">`), ui.UntrustedCut(r.Name, 200), templ.Raw(`</strong>: `),
+		phrases(r.Says))
 }
 
 // ruleSays says in a sentence, behind the rule's name, what happens to its calls.
