@@ -32,6 +32,7 @@ func TestLintWithUsage(t *testing.T) {
 		"as broad as the use":               {`{"name":"a","tools":["/read_(file|dir)/"],"effect":"allow"}`, []string{"read_file"}, false, nil, ""},
 		"broad, under a condition":          {`{"name":"a","tools":["/read_[a-z]+/"],"effect":"allow","when":"input.x == 1"}`, []string{"read_file"}, false, nil, ""},
 		"only unmatched covers":             {`{"name":"a","tools":["pay"],"effect":"require"}`, []string{"pay", "drop"}, false, nil, "unmatched: No rule covers drop, so it runs without approval."},
+		"only questions and the like":       {`{"name":"a","tools":["pay"],"effect":"require"}`, []string{"pay", "question", "respond_with_approval", "set_budget", "allow_agent_energy"}, false, nil, ""},
 		"a disabled rule":                   {`{"name":"a","tools":["pay"],"effect":"require","disabled":true},{"name":"b","tools":["x"],"effect":"require"}`, []string{"x"}, false, nil, ""},
 		"a reviewer who can't sign in":      {`{"name":"a","tools":["x"],"effect":"require","reviewers":["bo@x","gone@x"]}`, []string{"x"}, false, []policy.Person{ann, bo, cy}, "rules[0].reviewers[1]: Nobody who may sign in has the address “gone@x”, which the rule “a” asks. Invite"},
 		"reviewers who can":                 {`{"name":"a","tools":["x"],"effect":"require","reviewers":["BO@x"]}`, []string{"x"}, false, []policy.Person{ann, bo, cy}, ""},
