@@ -125,10 +125,7 @@ func (w Approvers) Must() string {
 		}
 		name := a.Email
 		if a.Group != "" {
-			name = "somebody in " + a.Group
-			if i == 0 {
-				name = "S" + name[1:] // it begins the sentence
-			}
+			name = a.Group
 		}
 		names = append(names, name)
 	}
@@ -136,7 +133,7 @@ func (w Approvers) Must() string {
 	case !w.Limited():
 		return ""
 	case !w.ReviewersOnly && len(names) == 0:
-		return "An admin who does not own the agent must approve"
+		return "Only an admin who does not own the agent can approve"
 	case !w.ReviewersOnly:
 		names = append(names, "an admin")
 	case len(names) == 0:
@@ -144,9 +141,9 @@ func (w Approvers) Must() string {
 	}
 	last := len(names) - 1
 	if last == 0 {
-		return names[0] + " must approve"
+		return "Only " + names[0] + " can approve"
 	}
-	return strings.Join(names[:last], ", ") + " or " + names[last] + " must approve"
+	return "Only " + strings.Join(names[:last], ", ") + " or " + names[last] + " can approve"
 }
 
 // Refusal says in one line why a person may not approve; empty if they may.

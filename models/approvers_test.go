@@ -13,14 +13,14 @@ func TestWhoMustApproveInWords(t *testing.T) {
 		return all[:n]
 	}
 	for want, w := range map[string]models.Approvers{
-		"":                                  {SelfApproval: models.SelfAllowed, Named: named(1)},
-		"a@x must approve":                  {ReviewersOnly: true, Named: named(1)},
-		"a@x or b@x must approve":           {ReviewersOnly: true, Named: named(2)},
-		"a@x, b@x or c@x must approve":      {ReviewersOnly: true, Named: named(3)},
-		"a@x, b@x or 2 others must approve": {ReviewersOnly: true, Named: named(4)},
-		"a@x or an admin must approve":      {SelfApproval: models.SelfNever, Named: named(1)},
-		"An admin who does not own the agent must approve": {SelfApproval: models.SelfNever},
-		"Nobody is able to approve":                        {ReviewersOnly: true},
+		"":                                      {SelfApproval: models.SelfAllowed, Named: named(1)},
+		"Only a@x can approve":                  {ReviewersOnly: true, Named: named(1)},
+		"Only a@x or b@x can approve":           {ReviewersOnly: true, Named: named(2)},
+		"Only a@x, b@x or c@x can approve":      {ReviewersOnly: true, Named: named(3)},
+		"Only a@x, b@x or 2 others can approve": {ReviewersOnly: true, Named: named(4)},
+		"Only a@x or an admin can approve":      {SelfApproval: models.SelfNever, Named: named(1)},
+		"Only an admin who does not own the agent can approve": {SelfApproval: models.SelfNever},
+		"Nobody is able to approve":                            {ReviewersOnly: true},
 	} {
 		if got := w.Must(); got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -38,11 +38,11 @@ func TestWhoMustApproveInWords(t *testing.T) {
 func TestApproversByGroup(t *testing.T) {
 	t.Parallel()
 	finance := models.Approvers{ReviewersOnly: true, Named: []models.Approver{{Group: "finance"}, {ID: "bo", Email: "bo@x"}}}
-	if got := finance.Must(); got != "Somebody in finance or bo@x must approve" {
+	if got := finance.Must(); got != "Only finance or bo@x can approve" {
 		t.Errorf("%q", got)
 	}
 	never := models.Approvers{SelfApproval: models.SelfNever, Named: []models.Approver{{ID: "bo", Email: "bo@x"}, {Group: "finance"}}}
-	if got := never.Must(); got != "bo@x, somebody in finance or an admin must approve" {
+	if got := never.Must(); got != "Only bo@x, finance or an admin can approve" {
 		t.Errorf("%q", got)
 	}
 	for _, tt := range []struct {

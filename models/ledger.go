@@ -212,7 +212,7 @@ var eventTypes = []EventType{
 	{"approval.routed", "A request goes to other people, because a group or an absence has changed."},
 	{"approval.taken_back", "A decision was undone before it was the outcome."},
 	{"approval.voted", "A person decided a request; the outcome follows."},
-	{"approval.withdrawn", "Another system was told nothing of a decision, because it no longer counts."},
+	{"approval.withdrawn", "A decision was undone before the other system got it."},
 	{"call.closed", "A reported call ended."},
 	{"channel.added", "A channel of notifications was added."},
 	{"channel.disabled", "A channel's service said that its address is gone."},

@@ -43,7 +43,7 @@ var problemTexts = map[models.Code]string{
 	models.CodeResponseRequired:  "A question needs an answer that is not empty.",
 	models.CodeUnauthenticated:   "A bearer token is needed: Authorization: Bearer TOKEN.",
 	models.CodeForbidden:         "Only a person may do this: use a reviewer's token or the page.",
-	models.CodeNotAReviewer:      "You can't approve this request; you may reject it. finance@example.com must approve.",
+	models.CodeNotAReviewer:      "You can't approve this request; you may reject it. Only finance@example.com can approve.",
 	models.CodeNotFound:          "No pending approval request for ID: 0198a5c2-7d10-7c33-a2f4-6d1f1f0b7d42",
 	models.CodeAlreadyDecided:    "This request was already approved by Ada Lovelace.",
 	models.CodeExpired:           "This request has expired: Approval request timed out (5 minutes).",

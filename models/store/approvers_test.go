@@ -102,7 +102,7 @@ func TestI12WhoApprovesIsFrozen(t *testing.T) {
 	wantCode(t, storetest.Err(b.Decide(t.Context(), b.Owner, strict.ID, storetest.Yes())), models.CodeNotAReviewer)
 	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.Owner, lax.ID, storetest.Yes())))
 	got := b.Read(t, strict.ID)
-	if w := got.Approvers(); !w.ReviewersOnly || w.SelfApproval != models.SelfAllowed || len(w.Named) != 1 || w.Must() != "stranger@example.com must approve" {
+	if w := got.Approvers(); !w.ReviewersOnly || w.SelfApproval != models.SelfAllowed || len(w.Named) != 1 || w.Must() != "Only stranger@example.com can approve" {
 		t.Errorf("%+v", w)
 	}
 	if _, err := storetest.Tamper(t, b.Store).ExecContext(t.Context(), `UPDATE responses SET reviewers_only = FALSE WHERE id = ?`, strict.ID); err == nil {

@@ -31,7 +31,7 @@ func TestEscalationIsFrozenAndComesAtItsTimeI12(t *testing.T) {
 	b.UsePolicy(t, payments(byStranger+only+`,"timeout_minutes":60`+further))
 	a := b.pay(t, 1)
 	b.UsePolicy(t, payments(byStranger+only+`,"escalate":[{"after_minutes":1,"to":["late@example.com"]}]`))
-	if must := a.Approvers().Must(); must != "stranger@example.com must approve" {
+	if must := a.Approvers().Must(); must != "Only stranger@example.com can approve" {
 		t.Errorf("at the ask: %q", must)
 	}
 	b.passes(t, 10*time.Minute-time.Second)

@@ -53,7 +53,7 @@ func TestAGroupDecidesWithWhoIsInItI12(t *testing.T) {
 	b.UsePolicy(t, payments(byFinance+only))
 	first, second, third := b.pay(t, 1), b.pay(t, 2), b.pay(t, 3)
 	b.UsePolicy(t, payments("")) // what waits is not judged again
-	if must := first.Approvers().Must(); must != "Somebody in finance must approve" {
+	if must := first.Approvers().Must(); must != "Only finance can approve" {
 		t.Errorf("%q", must)
 	}
 	if !b.asks(t, bo, first.ID) || b.asks(t, cy, first.ID) {
@@ -238,7 +238,7 @@ func TestLeavingOneOfSeveralReasons(t *testing.T) {
 	b.group(t, "board", cy)
 	b.UsePolicy(t, payments(`,"reviewers":["group:finance","Bo@example.com","group:board","group:finance"]`+only))
 	a := b.pay(t, 1)
-	if must := a.Approvers().Must(); must != "bo@example.com, somebody in finance or somebody in board must approve" {
+	if must := a.Approvers().Must(); must != "Only bo@example.com, finance or board can approve" {
 		t.Errorf("%q", must)
 	}
 	for _, who := range []models.Actor{bo, cy, b.Owner} {

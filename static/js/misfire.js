@@ -71,7 +71,7 @@ function look() {
 
 // early says why it is too early to decide; empty: it is not.
 function early(at) {
-  if (at - Number(root.dataset.shifted ?? 0) < WAIT) return "This just changed. Look again.";
+  if (at - Number(root.dataset.shifted ?? 0) < WAIT) return "Wait: this request just appeared.";
   if (root.dataset.unseen === undefined) return "";
   top?.scrollIntoView({ block: "center" });
   return "Look at the top of this request first.";

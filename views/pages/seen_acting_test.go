@@ -79,8 +79,8 @@ var actingPages = []page{
 		"what":    "rm -rf build/ && git push --force origin main | description Clean and publish, text, 17 characters timeout 120000, number",
 		"why":     "rule Force push – History of a protected branch would be rewritten. | The branch has diverged after the rebase.",
 		"more":    "",
-		"labels":  "command | 45 bytes | Other members | Whole input | 110 bytes as sent | Context reported by release-bot | 21 bytes | Hashed bytes | 157 bytes",
-		"outcome": "approved by Bo Lind on behalf of Eve⟨U+202E⟩ on behalf of <b>Ann</b> 12 s ago · after 1 min 7 s Reason Fine. Result no result yet",
+		"labels":  "command | 45 bytes | Other fields | Whole input | 110 bytes as sent | Context reported by release-bot | 21 bytes | Hashed bytes | 157 bytes",
+		"outcome": "approved by Bo Lind on behalf of Eve⟨U+202E⟩ on behalf of <b>Ann</b> 12 s ago · after 1 min 7 s Reason Fine. Result Waiting for the result",
 	}},
 	{key: "approval-unanswered", like: "approval-expired", seen: seen{
 		"folds":      "the last 2 messages before this one | Details",

@@ -24,7 +24,7 @@ var conversationPages = []page{
 	}},
 	{key: "conversation", seen: seen{
 		"title":  "Old logs",
-		"who":    "built-in works for Ada Berg · started 1 h ago",
+		"who":    "Agent: built-in , owner: Ada Berg · started 1 h ago",
 		"marks":  "running",
 		"labels": "Source, as built-in wrote it | 29 bytes | Source, as built-in wrote it | 23 bytes | Source, as built-in wrote it | 6 lines, 49 bytes",
 		"rows":   "Ada Berg said 57 min ago #3 | Ada Berg set the budget to 50 50 min ago #4 | built-in proposed approved demo-model · 2 energy 55 min ago #5 | built-in proposed rejected demo-model · 2 energy 54 min ago #6 | release-bot called read_file allowed 1 min ago #7 | planner asked answered 1 min ago #8 | built-in asked for a budget of 80 expired 1 min ago #9 | built-in replied demo-model · 2 energy 50 min ago #10 | Countersign says 49 min ago #11",
@@ -35,17 +35,18 @@ var conversationPages = []page{
 	}},
 	{key: "conversation-empty", seen: seen{
 		"title":  "Old logs",
-		"who":    "built-in works for Ada Berg · started 1 h ago",
+		"who":    "Agent: built-in , owner: Ada Berg · started 1 h ago",
 		"marks":  "running",
 		"empty":  "No messages yet Messages, proposals and budget changes appear here as they happen.",
 		"acts":   "Pause | Archive | Stop… | Stop now | Rename… | Save title | Budget 12 of 50 12 of 50 | Change budget | +10 : Raise the budget to 60 | +50 : Raise the budget to 100 | +100 : Raise the budget to 150 | ×2 : Double the budget to 100 | Send",
 		"filled": "title=Old logs | how=set",
 	}},
 	{key: "conversation-waiting", like: "conversation", seen: seen{
+		"who":    "Agent: built-in , owner: Ada Berg · started 1 h ago",
 		"marks":  "waiting for you",
 		"warns":  "The stored input does not match its digest. Do not approve this.",
 		"what":   "Preview. You are approving the source. Remove every log older than 30 days from /var/log/app. list them delete them",
-		"labels": "Source, as built-in wrote it | 29 bytes | Source, as built-in wrote it | 23 bytes | Source, as built-in wrote it | 6 lines, 49 bytes | Content | 5 lines, 90 bytes | Hashed bytes | 145 bytes | command | 45 bytes | Other members | Whole input | 110 bytes as sent | Context reported by release-bot | 21 bytes | Hashed bytes | 157 bytes",
+		"labels": "Source, as built-in wrote it | 29 bytes | Source, as built-in wrote it | 23 bytes | Source, as built-in wrote it | 6 lines, 49 bytes | Content | 5 lines, 90 bytes | Hashed bytes | 145 bytes | command | 45 bytes | Other fields | Whole input | 110 bytes as sent | Context reported by release-bot | 21 bytes | Hashed bytes | 157 bytes",
 		"rows":   "Ada Berg said 57 min ago #3 | Ada Berg set the budget to 50 50 min ago #4 | built-in proposed approved demo-model · 2 energy 55 min ago #5 | built-in proposed rejected demo-model · 2 energy 54 min ago #6 | release-bot called read_file allowed 1 min ago #7 | planner asked answered 1 min ago #8 | built-in asked for a budget of 80 expired 1 min ago #9 | built-in replied demo-model · 2 energy 50 min ago #10 | Countersign says 49 min ago #11 | built-in proposed waiting demo-model · 2 energy 48 min ago #12 | release-bot called Bash waiting 1 min ago #13",
 		"said":   "Please clean up the old logs. There are many. | Reason To begin with | approved by Bo Lind · 12 s ago Reason But only look. | rejected by Bo Lind · 12 s ago Reason Keep the audit logs. | read_file: /var/log/app/1.log | Which region should be migrated first? | answered by Bo Lind · 12 s ago · chosen: eu shown as Europe | Spent 48 of 50: 40 on replies, 8 on proposals. The next step needs more. | Nobody decided in time. · 12 s ago | The model's endpoint does not answer; nothing is lost. Send a message to try again. | Agent's reason The branch has diverged after the rebase.",
 		"acts":   "Pause | Archive | Stop… | Stop now | Rename… | Save title | Budget 12 of 50 12 of 50 | Change budget | +10 : Raise the budget to 60 | +50 : Raise the budget to 100 | +100 : Raise the budget to 150 | ×2 : Double the budget to 100 | Earlier → /conversations/01890a5d-ac96-774b-bcce-b302099a8001?before=3#end | Approve and set 100 the budget | Reject | Approve | Edit… → #entry-13-edit-body | Reject | Send",
@@ -53,21 +54,24 @@ var conversationPages = []page{
 		"filled": "title=Old logs | how=set | set_budget=true | new_budget=100",
 	}},
 	{key: "conversation-errors", like: "conversation-waiting", seen: seen{
+		"who":    "Agent: built-in , owner: Ada Berg · started 1 h ago",
 		"warns":  "Your decision on #13 was not saved. See why | The stored input does not match its digest. Do not approve this. | Nothing was decided: correct the edit first | Nothing was saved.",
 		"errors": "is 200 characters long; at most 120 are allowed | must be one JSON value | is too long",
 		"acts":   "Pause | Archive | Stop… | Stop now | Rename… | Save title | Budget 12 of 50 12 of 50 | Change budget | +10 : Raise the budget to 60 | +50 : Raise the budget to 100 | +100 : Raise the budget to 150 | ×2 : Double the budget to 100 | Earlier → /conversations/01890a5d-ac96-774b-bcce-b302099a8001?before=3#end | Approve and set 100 the budget | Reject | Discard edits | Approve as edited | Edit… → #entry-13-edit-body | Reject | Send",
 		"filled": "title=x | how=set | set_budget=true | new_budget=100 | reason=because | content=Go on, but keep the audit logs.",
 	}},
 	{key: "conversation-late", like: "conversation", seen: seen{
+		"who":    "Agent: built-in , owner: Ada Berg · started 1 h ago",
 		"warns":  "Your decision on #5 was not saved. See why | Already approved by Bo Lind. Your rejection changed nothing.",
 		"filled": "title=Old logs | how=set | content=And the rest?",
 	}},
 	{key: "conversation-earlier", like: "conversation", seen: seen{
+		"who":  "Agent: built-in , owner: Ada Berg · started 1 h ago",
 		"acts": "Pause | Archive | Stop… | Stop now | Rename… | Save title | Budget 12 of 50 12 of 50 | Change budget | +10 : Raise the budget to 60 | +50 : Raise the budget to 100 | +100 : Raise the budget to 150 | ×2 : Double the budget to 100 | Earlier → /conversations/01890a5d-ac96-774b-bcce-b302099a8001?before=3#end | To the end → /conversations/01890a5d-ac96-774b-bcce-b302099a8001#end",
 	}},
 	{key: "conversation-hostile", seen: seen{
 		"title":  "<b>Old</b> ⟨U+202E⟩sgol",
-		"who":    "releаse⟨U+200B⟩-bot mixes Cyrillic and Latin works for Ada Berg · started 1 h ago",
+		"who":    "Agent: releаse⟨U+200B⟩-bot mixes Cyrillic and Latin , owner: Ada Berg · started 1 h ago",
 		"marks":  "running",
 		"warns":  "Contains hidden characters. They are shown as codes in the content (2 direction controls, 1 zero-width character).",
 		"what":   "Preview. You are approving the source. </p><script>alert(1)</script> ⟨U+202E⟩# gnp.exe⟨U+2066⟩ x (javascript:alert(1)) ⟨U+200B⟩",
@@ -80,7 +84,7 @@ var conversationPages = []page{
 	}},
 	{key: "conversation-long", seen: seen{
 		"title":  "unbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbroken",
-		"who":    "unbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbroken works for unbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbroken · started 1 h ago",
+		"who":    "Agent: unbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbroken , owner: unbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbroken · started 1 h ago",
 		"marks":  "running",
 		"what":   "Preview. You are approving the source. unbrokenunbrokenunbro … brokenunbrokenunbrokenunbrokenunbroken 1 (3290 bytes, 8933ad0b81599a8f)",
 		"labels": "Source, as built-in wrote it | 29 bytes | Source, as built-in wrote it | 23 bytes | Source, as built-in wrote it | 6 lines, 49 bytes | Content | 8 lines, 3,285 bytes | Hashed bytes | 3,344 bytes",
@@ -91,13 +95,14 @@ var conversationPages = []page{
 		"filled": "title=unbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbroken | how=set",
 	}},
 	{key: "conversation-paused", like: "conversation", seen: seen{
+		"who":   "Agent: built-in , owner: Ada Berg · started 1 h ago",
 		"marks": "running paused archived",
 		"rows":  "Ada Berg said 57 min ago #3 | Ada Berg set the budget to 50 50 min ago #4 | built-in proposed approved demo-model · 2 energy 55 min ago #5 | built-in proposed rejected demo-model · 2 energy 54 min ago #6 | release-bot called read_file allowed 1 min ago #7 | planner asked answered 1 min ago #8 | built-in asked for a budget of 80 expired 1 min ago #9 | built-in replied demo-model · 2 energy 50 min ago #10 | Countersign says 49 min ago #11 | built-in is writing with demo draft, not saved",
 		"said":  "Please clean up the old logs. There are many. | Reason To begin with | approved by Bo Lind · 12 s ago Reason But only look. | rejected by Bo Lind · 12 s ago Reason Keep the audit logs. | read_file: /var/log/app/1.log | Which region should be migrated first? | answered by Bo Lind · 12 s ago · chosen: eu shown as Europe | Spent 48 of 50: 40 on replies, 8 on proposals. The next step needs more. | Nobody decided in time. · 12 s ago | The model's endpoint does not answer; nothing is lost. Send a message to try again. | I shall look at the logs first",
 		"acts":  "Resume | Unarchive | Stop… | Stop now | Rename… | Save title | Budget 12 of 50 12 of 50 | Change budget | +10 : Raise the budget to 60 | +50 : Raise the budget to 100 | +100 : Raise the budget to 150 | ×2 : Double the budget to 100 | Send",
 	}},
 	{key: "run", like: "conversation", seen: seen{
-		"who":    "release-bot reports to Ada Berg · started 1 h ago",
+		"who":    "Agent: release-bot , owner: Ada Berg · started 1 h ago",
 		"labels": "Reported result | 2 lines, 3 bytes | Reported result | 2 lines, 3 bytes | Reported result | 2 lines, 3 bytes | Reported result | 2 lines, 3 bytes | Reported result | 2 lines, 3 bytes | command | 11 bytes | Whole input | 25 bytes as sent | Hashed bytes | 72 bytes",
 		"rows":   "Ada Berg said 57 min ago #3 | release-bot 10 calls queued together 5 of 10 done, 1 waiting for approval 3 min ago | #1 Read Read: /srv/app/1.go 20 s done Result, 3 bytes Reported result 2 lines, 3 bytes copy ok | #2 Bash Run: make step-2 20 s done approved by Bo Lind · 2 min ago Result, 3 bytes Reported result 2 lines, 3 bytes copy ok | #3 Bash Run: make step-3 20 s done approved by Bo Lind · 2 min ago Result, 3 bytes Reported result 2 lines, 3 bytes copy ok | #4 Read Read: /srv/app/4.go 20 s done Result, 3 bytes Reported result 2 lines, 3 bytes copy ok | #5 Read Read: /srv/app/5.go 20 s done Result, 3 bytes Reported result 2 lines, 3 bytes copy ok | #6 Bash Run: make step-6 waiting for approval This request c … onfirms it; until then it is sent again. (808 bytes, 668e89e5fc55fe7c) | #7 Write Write /srv/app/out.txt (1 line) queued | #8 Read Read: /srv/app/8.go queued | #9 Bash Run: make step-9 queued | #10 Read Read: /srv/app/10.go queued",
 		"said":   "Please clean up the old logs. There are many. | Read: /srv/app/1.go | Run: make step-2 | approved by Bo Lind · 2 min ago | Run: make step-3 | approved by Bo Lind · 2 min ago | Read: /srv/app/4.go | Read: /srv/app/5.go | Run: make step-6 | Write /srv/app/out.txt (1 line) | Read: /srv/app/8.go | Run: make step-9 | Read: /srv/app/10.go",
@@ -106,6 +111,7 @@ var conversationPages = []page{
 		"filled": "title=Old logs",
 	}},
 	{key: "run-rejected", like: "run", seen: seen{
+		"who":    "Agent: release-bot , owner: Ada Berg · started 1 h ago",
 		"warns":  "The agent reported a result although the call was rejected.",
 		"labels": "Reported result | 2 lines, 3 bytes | Reported result | 2 lines, 3 bytes | Reported result | 2 lines, 3 bytes | Reported result | 2 lines, 3 bytes | Reported result | 2 lines, 3 bytes | Reported result | 11 bytes",
 		"rows":   "Ada Berg said 57 min ago #3 | release-bot 10 calls queued to … ad Read: /srv/app/10.go rejected with #6 (1056 bytes, b48787d25e6c484a)",
@@ -114,6 +120,7 @@ var conversationPages = []page{
 		"folds":  "5 done, #1 to #5 | Result, 3 bytes | Result, 3 bytes | Result, 3 bytes | Result, 3 bytes | Result, 3 bytes | Result, 11 bytes",
 	}},
 	{key: "run-odd", like: "run", seen: seen{
+		"who":    "Agent: release-bot , owner: Ada Berg · started 1 h ago",
 		"warns":  "A person closed this call without waiting for a result. | Matched by order: several calls matched what the other system asks for, so only their order decided. | The run continued or ended without a result. | Ada⟨U+202E⟩ Berg's approval is being sent to night-shift: not confirmed yet (attempt 3). The upstream failed (503).",
 		"labels": "Reported result | 37 bytes",
 		"rows":   "Ada Berg said 57 min ago #3 | rele⟨U+200B⟩ase-bot 10 cal … o | #10 Read Read: /srv/app/10.go queued (1459 bytes, 12fe02266cd3a6b7)",
@@ -122,11 +129,13 @@ var conversationPages = []page{
 		"folds":  "Error, 300,000 bytes",
 	}},
 	{key: "run-refused", like: "run", seen: seen{
+		"who":    "Agent: release-bot , owner: Ada Berg · started 1 h ago",
 		"warns":  "Your decision on #25 was not saved. See why",
 		"errors": "is required",
 		"rows":   "Ada Berg said 57 min ago #3 | release-bot 10 calls queued together 5 of 10 done, 1 waiting for approval 3 min ago | #1 Read Read: /srv/app/1.go 20 s done Result, 3 bytes Reported result 2 lines, 3 bytes copy ok | #2 Bash Run: make step-2 20 s done approved by Bo Lind · 2 min ago Result, 3 bytes Reported result 2 lines, 3 bytes copy ok | #3 Bash Run: make step-3 20 s done approved by Bo Lind · 2 min ago Result, 3 bytes Reported result 2 lines, 3 bytes copy ok | #4 Read Read: /srv/app/4.go 20 s done Result, 3 bytes Reported result 2 lines, 3 bytes copy ok | #5 Read Read: /srv/app/5.go 20 s done Result, 3 bytes Reported result 2 lines, 3 bytes copy ok | #6 Bash Run: make step-6 waiting for approval This request c … onfirms it; until then it is sent again. (820 bytes, 93621df613fa594b) | #7 Write Write /srv/app/out.txt (1 line) queued | #8 Read Read: /srv/app/8.go queued | #9 Bash Run: make step-9 queued | #10 Read Read: /srv/app/10.go queued",
 	}},
 	{key: "run-alone", like: "run", seen: seen{
+		"who":    "Agent: release-bot , owner: Ada Berg · started 1 h ago",
 		"labels": "Reported result | 2 lines, 3 bytes",
 		"rows":   "release-bot called a tool 3 min ago | Read Read: /srv/app/1.go 20 s done Result, 3 bytes Reported result 2 lines, 3 bytes copy ok",
 		"said":   "Read: /srv/app/1.go",

@@ -12,7 +12,7 @@ var laterRequestPages = []page{
 	}},
 	{key: "approval-code", like: "approval-long-command", seen: seen{
 		"what":   "for f in $(ls build/); do\n  rm -rf \"build/$f\" # all of it\ndone\ngit push --force origin main && echo 'done' 12 | timeout 120000, number",
-		"labels": "command | 4 lines, 109 bytes | Other members | Whole input | 145 bytes as sent | Hashed bytes | 192 bytes",
+		"labels": "command | 4 lines, 109 bytes | Other fields | Whole input | 145 bytes as sent | Hashed bytes | 192 bytes",
 		"whole":  "{\n  \"command\": \"for f in $(ls build/); do\\n  rm -rf \\\"build/$f\\\" # all of it\\ndone\\ngit push --force origin main && echo 'done' 12\",\n  \"timeout\": 120000\n}",
 		"title":  "Run 4 commands, no. 2: rm -rf \"build/$f\"",
 	}},
@@ -97,7 +97,7 @@ var laterRequestPages = []page{
 		"warns":  "“аррӏе” (sent as xn--80ak6aa92e) looks like “apple” and is written in Cyrillic letters.",
 		"why":    "policy v7",
 		"what":   "https://ada:secret@xn--80ak6aa92e.com:8443/login?next=/x#a | method POST, text, 4 characters",
-		"labels": "url | 58 bytes | Other members | Whole input | 84 bytes as sent | Hashed bytes | 132 bytes",
+		"labels": "url | 58 bytes | Other fields | Whole input | 84 bytes as sent | Hashed bytes | 132 bytes",
 		"whole":  "{\n  \"method\": \"POST\",\n  \"url\": \"https://ada:secret@xn--80ak6aa92e.com:8443/login?next=/x#a\"\n}",
 		"who":    "release-bot asks to use fetch in Ship 1.4 · 1 min ago",
 	}},

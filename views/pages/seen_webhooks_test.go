@@ -5,19 +5,19 @@ var webhookPages = []page{
 		"title": "Webhooks",
 		"rows":  "Ledger copy https://hooks.example.com active none 2 min ago Accepted with 204. | Deploys https://hooks.example.com refusing 2 conversations wait. 14 entries behind oldest 25 min ago 3 min ago Refused with 503. | Catching up https://hooks.example.com active 100,000 entries behind oldest 1 d 2 h ago 2 min ago Accepted with 204. | On hold https://hooks.example.com paused by Bo⟨U+202E⟩ Lind 1 entry behind oldest 2 h ago 2 min ago Accepted with 204. | longlonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglong http://10.0.0.5:8787 paused It refused an event for 24 hours. 5,120 entries behind oldest 1 d 1 h ago 3 min ago Refused with 503. | <b>gone</b> https://hooks.example.com paused It answered 410: it wants no more events. none none yet",
 		"acts":  "Add an endpoint → /system/webhooks/new",
-		"says":  "Programs of yours that are told what happens here. How to receive events",
+		"says":  "Send events to your own programs. How to receive events",
 	}},
 	{key: "webhooks-one", seen: seen{
 		"title": "Webhooks",
 		"rows":  "Ledger copy https://hooks.example.com active none 2 min ago Accepted with 204.",
 		"acts":  "Add an endpoint → /system/webhooks/new",
-		"says":  "Programs of yours that are told what happens here. How to receive events",
+		"says":  "Send events to your own programs. How to receive events",
 	}},
 	{key: "webhooks-empty", seen: seen{
 		"title": "Webhooks",
 		"empty": "No endpoints yet An endpoint is sent each entry of the ledger that you choose, signed and in order: to keep a copy elsewhere, to start a program when a request is approved, or to watch from another system. Add an endpoint",
 		"acts":  "Add an endpoint → /system/webhooks/new",
-		"says":  "Programs of yours that are told what happens here. How to receive events",
+		"says":  "Send events to your own programs. How to receive events",
 	}},
 	{key: "webhooks-new", seen: seen{
 		"title":  "Add an endpoint",
@@ -133,6 +133,6 @@ var webhookPages = []page{
 	}},
 	{key: "docs-webhooks", seen: seen{
 		"title": "Webhooks",
-		"rows":  "absence.begun A person is away from now on, and their reques … ent that a webhook refused was given up. (5659 bytes, cc4b61f836a53ee2)",
+		"rows":  "absence.begun A person is away from now on, and their reques … ent that a webhook refused was given up. (5637 bytes, 43ebbb1f77cef3d0)",
 	}},
 }

@@ -19,10 +19,10 @@ func TestInABrowserTheOwnerCannotSignTheirOwnPayment(t *testing.T) {
 	p := openTab(w)
 	p.signIn()
 	p.open("/")
-	p.sees("#row-"+string(a.ID), "finance@example.com must approve")
+	p.sees("#row-"+string(a.ID), "Only finance@example.com can approve")
 	p.open("/approvals/" + string(a.ID))
-	p.sees(".must-approve", "finance@example.com must approve")
-	p.sees(".decide-bar", "You own this agent, so you can't approve its request. finance@example.com must approve. You can reject it.")
+	p.sees(".must-approve", "Only finance@example.com can approve")
+	p.sees(".decide-bar", "You own this agent, so you can't approve its request. Only finance@example.com can approve. You can reject it.")
 	for _, gone := range []string{"#approve", "[data-act=approve]", "#edit", "a[href$='/grant']"} {
 		if got := p.value(`String(document.querySelectorAll("` + gone + `").length)`); got != "0" {
 			t.Errorf("%s is offered: %v", gone, got)

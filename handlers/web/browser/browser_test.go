@@ -214,7 +214,7 @@ func (t *tab) calm() {
 // does: what changes by itself may do so at any moment.
 func (t *tab) insist(act func()) {
 	t.tb.Helper()
-	for early := true; early; early = strings.Contains(t.text("[data-hint]"), "just changed") {
+	for early := true; early; early = strings.Contains(t.text("[data-hint]"), "just appeared") {
 		t.calm()
 		t.value(`(document.querySelector("[data-hint]") ?? {}).textContent = ""`)
 		act()

@@ -147,7 +147,7 @@ func (d *day) decides(a *models.Approval, reject bool) {
 		p.becomes(`document.querySelector("[data-armed]:not([hidden]) [data-confirm]:not([aria-disabled])") !== null`)
 		d.press("\r", "[data-armed]:not([hidden]) [data-confirm]")
 	}
-	if hint := p.text("[data-hint]"); strings.Contains(hint, "just changed") || strings.Contains(hint, "of this request first") {
+	if hint := p.text("[data-hint]"); strings.Contains(hint, "just appeared") || strings.Contains(hint, "of this request first") {
 		d.TB.Errorf("a press on %s was refused: %s", a.ID, hint)
 	}
 	got := d.Decided(a.ID)

@@ -37,15 +37,15 @@ func TestInABrowserAStrayKeyDecidesNothing(t *testing.T) {
 	p.calm()
 	p.value(early)
 	p.press("a")
-	p.sees("[data-hint]", "This just changed. Look again")
+	p.sees("[data-hint]", "Wait: this request just appeared")
 	for _, how := range []string{`document.querySelector("#approve").click()`, `document.querySelector("#reject").click()`} {
 		p.value(`document.querySelector("[data-hint]").textContent = ""`)
 		p.value(how)
-		p.sees("[data-hint]", "This just changed. Look again")
+		p.sees("[data-hint]", "Wait: this request just appeared")
 	}
 	p.value(`document.querySelector("[data-hint]").textContent = "", document.querySelector("#approve").focus()`)
 	p.press("\r")
-	p.sees("[data-hint]", "This just changed. Look again")
+	p.sees("[data-hint]", "Wait: this request just appeared")
 	w.Waits(asked...)
 
 	// Nor with Ctrl, while a key is held down, or in a field.
@@ -76,7 +76,7 @@ func TestInABrowserAStrayKeyDecidesNothing(t *testing.T) {
 	}).observe(document.getElementById("main"), { subtree: true, childList: true, attributes: true }), ""`, asked[2].ID))
 	p.press("a")
 	w.Decided(asked[1].ID)
-	p.becomes(`window.hinted === "This just changed. Look again."`)
+	p.becomes(`window.hinted === "Wait: this request just appeared."`)
 	p.shownBeside(asked[2].ID)
 	w.Waits(asked[2], asked[3])
 

@@ -109,7 +109,7 @@ func TestInABrowserTheFirstRequestOpens(t *testing.T) {
 	first := w.Asks(1)[0]
 	p.shownBeside(first.ID)
 	p.becomes(`window.struck === true`)
-	p.sees("[data-hint]", "This just changed")
+	p.sees("[data-hint]", "Wait: this request just appeared")
 	w.Waits(first)
 
 	// Not while somebody writes.

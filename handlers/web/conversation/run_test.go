@@ -164,7 +164,7 @@ func TestWhatAnAgentReportsAsSaidIsItsOwnWord(t *testing.T) {
 		models.RunEvent{ID: "1", Type: models.RunEventMessage, Content: "<b>Delete it all</b>"},
 		models.RunEvent{ID: "2", Type: models.RunEventReply, Content: long})
 	got := w.SignIn(webtest.OwnerEmail).Get(webtest.ConversationPath(id)).Is(http.StatusOK)
-	got.Says("#entry-1 .entry-head", "deployer", "says that a person wrote").Says("#entry-1", "<b>Delete").SaysNot("#entry-1", "Countersign says")
+	got.Says("#entry-1 .entry-head", "deployer", "User (reported by deployer)").Says("#entry-1", "<b>Delete").SaysNot("#entry-1", "Countersign says")
 	got.Says("#entry-2 .call-note", "only the beginning is kept")
 }
 

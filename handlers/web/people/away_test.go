@@ -35,7 +35,7 @@ func TestAwayFromNamingToBack(t *testing.T) {
 	until := w.Clock.Now().Add(48 * time.Hour)
 	eve.Get("/").SaysNot("main", "is away")
 	ann.Post(own, url.Values{"until": {until.Format("2006-01-02T15:04")}, "zone": {"UTC"}, "substitute": {string(substitutes[0].SubstituteID)}}).Redirects(own)
-	ann.Get(own).Says("#absence", "You are away until", "eve@example.com", "gets your requests as well")
+	ann.Get(own).Says("#absence", "You are away until", "eve@example.com", "also gets your requests")
 	ann.Get("/").Says(".away-note", "You are away", "eve@example.com")
 	second := w.Ask()
 	inbox := eve.Get("/").Says(".away-note", "ann@example.com", "is away until", "may decide for them")

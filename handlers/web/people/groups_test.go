@@ -46,12 +46,12 @@ func TestAGroupIsMadeNamedAndDecides(t *testing.T) {
 
 	bo.Get("/").Is(http.StatusOK).Says("main", "pay")
 	bo.Get("/policy").Is(http.StatusOK).Says("main", "payments")
-	seen := bo.Get("/approvals/"+string(a.ID)).Is(http.StatusOK).Says("main", "admin@example.com or somebody in finance must approve").SaysNot("main", "You can't approve")
+	seen := bo.Get("/approvals/"+string(a.ID)).Is(http.StatusOK).Says("main", "Only admin@example.com or finance can approve").SaysNot("main", "You can't approve")
 	if seen.Doc.Find("button[value='approve']").Length() == 0 {
 		t.Error("a member has no button to approve")
 	}
 	owner := w.SignIn(webtest.OwnerEmail)
-	owner.Get("/approvals/"+string(a.ID)).Is(http.StatusOK).Says("main", "You can't approve this request. admin@example.com or somebody in finance must approve.")
+	owner.Get("/approvals/"+string(a.ID)).Is(http.StatusOK).Says("main", "You can't approve this request. Only admin@example.com or finance can approve.")
 
 	admin.Post("/people/groups/finance/remove", nil).Is(http.StatusConflict).Says(".flash", "rule “payments”")
 	leave := admin.Get("/people/groups/finance").Doc.Find("form[action$='/remove']").AttrOr("action", "")

@@ -30,7 +30,7 @@ func TestMoreEnergyForAnAgentIsDecidedOnItsPage(t *testing.T) {
 	a := refused.Approval
 	p.Get("/").Says("main", "Allow the agent 500 more energy", "1000 of 1000 units of energy in 24 hours")
 	got := p.Get(webtest.PageOf(a)).Is(http.StatusOK).
-		Says("#approval", "asks for 500 more units of energy, for all its conversations, until", "in the last 24 hours", "1,000 used, 0 remaining of 1,000", "Limit reached", "that much more in all its conversations, until the time above", "nobody is asked again before then")
+		Says("#approval", "asks for 500 more units of energy, for all its conversations, until", "in the last 24 hours", "1,000 used, 0 remaining of 1,000", "Limit reached", "that much more in all its conversations, until the time above", "you won't be asked again before then")
 	if got.Value("#sum") != "500" {
 		t.Errorf("the field holds %q", got.Value("#sum"))
 	}

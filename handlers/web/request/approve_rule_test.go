@@ -33,7 +33,9 @@ func TestAnApprovalLeadsToARule(t *testing.T) {
 			if got.Redirects(rule); w.Approval(a.ID).Status() != models.StatusApproved {
 				t.Error("it is not approved")
 			}
-			admin.Get(rule).Is(http.StatusOK).Says("#tools", a.ToolName)
+			if got := admin.Get(rule).Is(http.StatusOK).Form("#rule-form", "").Get("tool"); got != a.ToolName {
+				t.Errorf("the rule is for %q", got)
+			}
 
 			form = admin.Get(webtest.PageOf(b)).Form("#verdict", "#approve-rule")
 			form.Set("confirmed", "true")

@@ -19,7 +19,7 @@ func TestTheOwnerCannotApproveByAnyForm(t *testing.T) {
 	owner, finance := w.SignIn(webtest.OwnerEmail), w.SignIn("finance@example.com")
 	at := "/approvals/" + string(a.ID)
 	approve := url.Values{"verdict": {"approve"}, "digest": {a.Digest}}
-	owner.Post(at+"/decide", approve).Is(403).Says(".decide-bar", "finance@example.com must approve")
+	owner.Post(at+"/decide", approve).Is(403).Says(".decide-bar", "Only finance@example.com can approve")
 	owner.Post("/conversations/"+string(a.ConversationID)+"/approvals/"+string(a.ID)+"/decide", approve)
 	owner.Post("/approvals/bulk", url.Values{"verdict": {"approve"}, "pick": {string(a.ID) + " " + a.Digest}})
 	owner.Post(at+"/grant", url.Values{"sent": {"1"}, "hours": {"1"}, "uses": {"1"}, "digest": {a.Digest}, "approve": {"true"}})
@@ -45,7 +45,7 @@ func TestAProposedEditIsShownToWhoMustApproveIt(t *testing.T) {
 	owner, finance := w.SignIn(webtest.OwnerEmail), w.SignIn("finance@example.com")
 	at := "/approvals/" + string(a.ID)
 	owner.Post(at+"/decide", url.Values{"verdict": {"approve_edited"}, "digest": {a.Digest}, "input": {`{"amount":"1.00","currency":"EUR","to":"Bo himself"}`}})
-	owner.Get(at).Is(200).Says(".proposed", "You approved an edit.", "finance@example.com must approve", "Undo")
+	owner.Get(at).Is(200).Says(".proposed", "You approved an edit.", "Only finance@example.com can approve", "Undo")
 	page := finance.Get(at).Is(200).Says(".proposed", "approved an edit.", "1.00")
 	finance.Post(at+"/decide", page.Form(".proposed form", ""))
 	got := w.Approval(a.ID)

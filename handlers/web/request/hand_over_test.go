@@ -129,7 +129,7 @@ func TestNobodyElseDecidesFromTheList(t *testing.T) {
 			}
 			for _, email := range []string{webtest.OwnerEmail, "admin@example.com"} {
 				p := o.SignIn(email)
-				p.Get("/").Is(http.StatusOK).Says("#row-"+string(a.ID), "finance@example.com must approve")
+				p.Get("/").Is(http.StatusOK).Says("#row-"+string(a.ID), "Only finance@example.com can approve")
 				form := url.Values{"verdict": {"approve"}, "digest": {a.Digest}, "checked": {"0"}, "behalf": {string(o.Finance.UserID())}}
 				p.Post(at+"/decide", form).Is(http.StatusForbidden).Says("#approval", "can't approve this request")
 				form.Del("checked")

@@ -49,7 +49,7 @@ var HostileCards = []struct{ Name, Tool, Input, Figure string }{
 	{"a currency of another script", "pay", `{"amount":5,"currency":"ЕUR","to":"A"}`, ""},
 	{
 		"members named like labels", "pay",
-		`{"amount":5,"currency":"EUR","to":"A","Payee":"B","Other members":"none","Reference":"C"}`, "",
+		`{"amount":5,"currency":"EUR","to":"A","Payee":"B","Other fields":"none","Reference":"C"}`, "",
 	},
 	{"a tool that is only like one", "Pay", `{"amount":5,"currency":"EUR","to":"A"}`, ""},
 	{
@@ -73,7 +73,7 @@ var HostileCards = []struct{ Name, Tool, Input, Figure string }{
 	{"an email to objects", "send_email", `{"to":[{"address":"a@x.example"}],"subject":"A","body":"B"}`, ""},
 	{
 		"a post that pays", "http.post",
-		`{"url":"https://pay.example/x?to=A","json":{"amount":5,"currency":"EUR","Other members":[null,true,"true"]},"timeout":30}`, "POST",
+		`{"url":"https://pay.example/x?to=A","json":{"amount":5,"currency":"EUR","Other fields":[null,true,"true"]},"timeout":30}`, "POST",
 	},
 	{"a method that the name denies", "http.post", `{"url":"https://pay.example/x","method":"GET"}`, ""},
 	{"a host that is read in two ways", "http.post", `{"url":"https://good.example\\@evil.example/","body":"x"}`, ""},

@@ -1,7 +1,6 @@
 package conversations
 
 import (
-	"cmp"
 	"time"
 
 	"countersign/models"
@@ -57,7 +56,7 @@ func NewCall(in CallInput, now time.Time) CallView {
 		Sequence: views.Number(a.Sequence), ToolUseID: words.Deref(a.ToolUseID),
 		BackURL:         EntryURL(&in.Conversation, a.Sequence),
 		ConversationURL: views.ConversationURL(a.ConversationID),
-		Conversation:    cmp.Or(words.ConversationLabel(&a), "its conversation"),
+		Conversation:    words.ConversationLabel(&a),
 		At:              views.Ago(startOf(&a, d), now), Notes: notes(r, d, in.Origin),
 		Linked:  inputs.NewLinked(in.Origin, ""),
 		Problem: in.Problem,

@@ -105,7 +105,7 @@ func (v *HistoryEntry) message(m *models.Message) {
 	switch m.AuthorKind {
 	case models.ActorUser:
 	case models.ActorAgent: // its word, and no person's
-		v.Kind, v.Does = "notice", "says that a person wrote"
+		v.Kind, v.Who = "notice", "User (reported by "+m.AuthorName+")"
 	case models.ActorSystem, models.ActorOperator:
 		v.Kind, v.Who, v.Does = "notice", "Countersign", "says"
 	}

@@ -160,7 +160,7 @@ func (m *inputLayout) others() {
 		return
 	}
 	if tree, _ := ui.NewTree(raw); tree != nil {
-		m.add(ui.Block{Code: ui.Code{Label: "Other members"}, Tree: tree}, left...)
+		m.add(ui.Block{Code: ui.Code{Label: "Other fields"}, Tree: tree}, left...)
 	}
 }
 

@@ -121,7 +121,7 @@ func ResultText(r *models.Response) string {
 	case r.Closed != "":
 		return "no result reported"
 	case !r.IsCompleted:
-		return "no result yet"
+		return "Waiting for the result"
 	case r.IsError:
 		return "failed"
 	}

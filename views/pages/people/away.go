@@ -212,14 +212,14 @@ func (in *AwayInput) fields() AwayFields {
 		Substitute: ui.Field{
 			ID: "away-substitute", Name: AwaySubstituteField, Label: "Substitute", Value: f.Substitute,
 			Error: f.Errors[AwaySubstituteField],
-			Help:  "Gets your requests as well, from the beginning to the end.",
+			Help:  "Also gets your requests while you are away.",
 		},
 	}
 	v.From.Optional, v.Until.Required = true, true
 	if in.Everybody {
 		v.Person = in.email("away-person", AwayPersonField, "Who is away", f.Person, f.Errors)
 		sub := in.email("away-substitute", AwaySubstituteField, "Substitute", f.Substitute, f.Errors)
-		sub.Required, sub.Optional, sub.Help = false, true, "The e-mail of who gets their requests as well."
+		sub.Required, sub.Optional, sub.Help = false, true, "The e-mail of the person who also gets their requests."
 		v.Substitute = *sub
 	}
 	return v

@@ -67,7 +67,7 @@ func AllAwayPage(p views.Page, v AllAway) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "People</a><header class=\"sheet-head\"><h1>Absences and substitutes</h1><p class=\"quiet\">A substitute decides in somebody's place while they are away, or when a request is handed to them. Nobody does before an admin has accepted it.</p></header>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "People</a><header class=\"sheet-head\"><h1>Absences and substitutes</h1><p class=\"quiet\">A substitute decides in somebody's place while they are away, or when a request is handed to them. An admin must accept a substitute first.</p></header>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -157,7 +157,7 @@ func AllAwayPage(p views.Page, v AllAway) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if len(v.Accepted) == 0 {
-				templ_7745c5c3_Err = ui.EmptyLine("Nobody acts for anybody.").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.EmptyLine("No substitutes.").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

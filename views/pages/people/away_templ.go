@@ -328,7 +328,7 @@ func awayHelp() templ.Component {
 			templ_7745c5c3_Var9 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "<section aria-labelledby=\"help-title\"><h2 id=\"help-title\">How this works</h2><ul class=\"help-list\"><li>While somebody is away, requests that ask them go to their substitute as well, also those that were pending when the absence began.</li><li>A substitute may decide what the person may decide, once an admin has accepted them. Anybody whom a rule lets approve needs no acceptance.</li><li>A vote says on whose behalf it was given, in the history and in the ledger. Each person has one vote, and nobody passes a request on twice.</li><li>The owner of the agent or of the conversation never decides for somebody else on its requests. A rule may refuse substitutes.</li><li>Nothing is ever approved because somebody is away: a request that nobody decides expires.</li></ul></section>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "<section aria-labelledby=\"help-title\"><h2 id=\"help-title\">How this works</h2><ul class=\"help-list\"><li>While somebody is away, requests that ask them go to their substitute as well, also those that were pending when the absence began.</li><li>A substitute may decide what the person may decide, once an admin has accepted them. Anybody whom a rule lets approve needs no acceptance.</li><li>Decisions show who they were made for. Each person has one vote, and a request can be handed over once.</li><li>The owner of the agent or of the conversation never decides for somebody else on its requests. A rule may refuse substitutes.</li><li>Nothing is ever approved because somebody is away: a request that nobody decides expires.</li></ul></section>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -645,9 +645,9 @@ func actsMeanwhile(sub *PersonName, accepted bool) templ.Component {
 			}
 			if accepted {
 				var templ_7745c5c3_Var24 string
-				templ_7745c5c3_Var24, templ_7745c5c3_Err = templ.JoinStringErrs(" gets your requests as well.")
+				templ_7745c5c3_Var24, templ_7745c5c3_Err = templ.JoinStringErrs(" also gets your requests.")
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/pages/people/away.templ`, Line: 164, Col: 35}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/pages/people/away.templ`, Line: 164, Col: 32}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var24))
 				if templ_7745c5c3_Err != nil {
@@ -942,7 +942,7 @@ func AwayNotes(notes []AwayNote) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else if n.Accepted {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 53, "You get their requests as well, and may decide for them.")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 53, "You also get their requests, and may decide for them.")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

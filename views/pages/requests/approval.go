@@ -252,7 +252,6 @@ func New(in Input, now time.Time) Approval {
 	}
 	if in.Sees {
 		v.ConversationURL = views.ConversationURL(r.ConversationID)
-		v.Conversation = cmp.Or(v.Conversation, "its conversation")
 	}
 	v.Sent = sentBeside(&a)
 	v.Presence = outcomes.NewPresence(&a, in.Presence, now)

@@ -145,7 +145,7 @@ func TestOutcomeSaysHowLongAndHowItWent(t *testing.T) {
 	t.Parallel()
 	a := gallery.Settle(gallery.Shell(), models.StatusApproved, models.CauseReviewer, &models.Vote{Verdict: models.VerdictApprove})
 	a.ApprovalTimestamp = new(a.ApprovalRequestedAt.Add(65 * time.Second))
-	if o := pagestest.Request(a).Outcome; o.Took != "1 min 5 s" || o.Result != "no result yet" {
+	if o := pagestest.Request(a).Outcome; o.Took != "1 min 5 s" || o.Result != "Waiting for the result" {
 		t.Errorf("%q, %q", o.Took, o.Result)
 	}
 	a = gallery.Settle(gallery.Shell(), models.StatusCancelled, models.CauseCancelled, nil)
