@@ -316,6 +316,8 @@ func NewFindings(matches, unjudged []CallFinding, of int, stopped, effect string
 	switch {
 	case of == 0:
 		v.Summary = "No call of these tools is known yet, so nothing can be said about the condition."
+	case of == 1 && len(matches) == 1:
+		v.Summary = "Matches the one call that is known."
 	case len(matches) == of:
 		v.Summary = "Matches all of the last " + callCount(of) + "."
 	default:
