@@ -12,7 +12,7 @@ func TestTheSystemPage(t *testing.T) {
 	w := webtest.New(t)
 	a := w.Ask()
 	admin := w.SignIn(webtest.AdminEmail)
-	admin.Get("/system").Is(http.StatusOK).Says("main", "Database", "ok", "Write-ahead log", "SQLite", "deployer").SaysNot("#stranded-title + .empty-state", "more")
+	admin.Get("/system").Is(http.StatusOK).Says("main", "Database", "ok", "write-ahead log", "SQLite", "deployer").SaysNot("#stranded-title + .empty-state", "more")
 	if href := admin.Get("/system").Doc.Find("table a").First().AttrOr("href", ""); href != webtest.PageOf(a) {
 		t.Errorf("the oldest leads to %q", href)
 	}

@@ -80,13 +80,13 @@ func New(in Input, now time.Time) System {
 	v.Facts = []FactGroup{
 		{ID: "now", Title: "Now", Facts: []Fact{
 			{Name: "Pending", Value: views.Count(s.Pending)},
-			{Name: "Waiters", Value: views.Number(int64(s.Waiters)), Note: "agents waiting for an answer"},
-			{Name: "Stream clients", Value: views.Number(int64(in.Streams)), Note: "open pages and event streams"},
+			{Name: "Waiting agents", Value: views.Number(int64(s.Waiters)), Note: "with a request open for the answer"},
+			{Name: "Live connections", Value: views.Number(int64(in.Streams)), Note: "open pages and event streams"},
 			{Name: "Running since", Value: views.Ago(in.Start, now).Text},
 		}},
 		{ID: "size", Title: "Size", Facts: []Fact{
 			{Name: "Database", Value: size(s.DatabaseBytes), Note: size(s.FreeBytes) + " of it free"},
-			{Name: "Write-ahead log", Value: size(s.LogBytes)},
+			{Name: "Not yet merged (write-ahead log)", Value: size(s.LogBytes)},
 			{Name: "Ledger", Value: views.Number(s.Entries) + " entries"},
 			{Name: "Requests", Value: views.Number(s.Responses)},
 			{Name: "Conversations", Value: views.Count(s.Conversations)},
@@ -122,7 +122,7 @@ func health(in Input, now time.Time) []Health {
 	bad := func(name, text string) Health {
 		return Health{Name: name, Word: ui.Word{Text: "not ok", Tone: views.ToneBad, Icon: "octagon-alert"}, Text: text}
 	}
-	store := good("Database", "It can be written, the ledger can be read, and the schema matches this version.")
+	store := good("Database", "It can be read and written, and its schema matches this version.")
 	if in.Fault != "" {
 		store = bad("Database", in.Fault)
 	}
@@ -167,7 +167,7 @@ func webhookHealth(all []models.WebhookState) Health {
 		}
 	}
 	h := Health{
-		Name: "Webhooks", Word: ui.Word{Text: "ok", Tone: views.ToneGood, Icon: "check"}, Text: "No endpoint refuses events.",
+		Name: "Delivery to webhooks", Word: ui.Word{Text: "ok", Tone: views.ToneGood, Icon: "check"}, Text: "All webhooks work.",
 	}
 	if stopped+refusals == 0 {
 		return h
@@ -185,8 +185,8 @@ const lateAfter = 5 * time.Minute
 // notifyHealth is one line for all messages.
 func notifyHealth(b models.NotificationBacklog, now time.Time) Health {
 	h := Health{
-		Name: "Notifications", Word: ui.Word{Text: "ok", Tone: views.ToneGood, Icon: "check"},
-		Text: "No channel fails, and nothing waits for long.",
+		Name: "Delivery of notifications", Word: ui.Word{Text: "ok", Tone: views.ToneGood, Icon: "check"},
+		Text: "All channels work, and no message is late.",
 	}
 	late := !b.Oldest.IsZero() && now.Sub(b.Oldest) >= lateAfter
 	if late || len(b.Failures) > 0 {

@@ -21,7 +21,7 @@ func TestSystemInWords(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"Database": "48.0 MiB|3.0 MiB of it free", "Ledger": "120,000 entries|", "Conversations": "1,000+|",
-		"Last day": "4,200 entries|about 1.6 MiB", "Countersign": "1.4.0|", "Stream clients": "9|open pages and event streams", "Running since": "1 d 2 h ago|",
+		"Last day": "4,200 entries|about 1.6 MiB", "Countersign": "1.4.0|", "Live connections": "9|open pages and event streams", "Running since": "1 d 2 h ago|",
 	} {
 		if facts[name] != want {
 			t.Errorf("%s: %q, want %q", name, facts[name], want)
