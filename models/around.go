@@ -13,10 +13,11 @@ type Around struct {
 	RejectReasons []string
 
 	// Earlier are the last calls of the same agent and tool that have an outcome,
-	// newest first, inputs cut; Counts says how the last of them ended.
+	// newest first, inputs cut; Counts says how the last of them ended, and SameCounts those of them with the same input.
 	// EarlierCap: there are older ones, which are not counted.
 	Earlier    []Brief
 	Counts     CallCounts
+	SameCounts CallCounts
 	EarlierCap bool
 	// LastApproved is the newest call that was allowed to run, LastRejected the newest
 	// rejected one. Both are from before the request and not cut; Released says what ran.

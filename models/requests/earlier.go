@@ -27,7 +27,7 @@ const (
  WHERE p.agent_id = :agent AND p.digest = :digest AND p.approval_status = 'rejected'` + beforeThis
 )
 
-var earlierQuery = `SELECT r.number, r.id, coalesce(r.approval_status, ''), r.cause, ` + searchSees + `
+var earlierQuery = `SELECT r.number, r.id, coalesce(r.approval_status, ''), r.cause, r.digest = :digest, ` + searchSees + `
  FROM (` + earlierKeys + `) k CROSS JOIN responses r ON r.number = k.number ORDER BY k.number DESC`
 
 func latestQuery(keys string) string {
@@ -56,6 +56,7 @@ type earlier struct {
 
 	status models.Status
 	cause  models.Cause
+	same   bool // it has the same input
 }
 
 // aroundEarlier says what became of the request's like.
@@ -83,6 +84,9 @@ func (rs *Requests) aroundEarlier(
 		e := &calls[i]
 		e.status = models.StatusIn(e.status, e.cause)
 		allowed := out.Counts.Add(e.status, e.cause)
+		if e.same {
+			out.SameCounts.Add(e.status, e.cause)
+		}
 		if !allowed && !e.status.Final() {
 			continue
 		}
@@ -146,7 +150,7 @@ func (rs *Requests) earlierCalls(ctx context.Context, args map[string]any) ([]ea
 	for rows.Next() {
 		var e earlier
 		var sees bool
-		if err := rows.Scan(&e.Number, &e.ID, &e.status, &e.cause, &sees); err != nil {
+		if err := rows.Scan(&e.Number, &e.ID, &e.status, &e.cause, &e.same, &sees); err != nil {
 			return nil, false, fmt.Errorf("read what went before: %w", err)
 		}
 		if n++; sees && n <= aroundSearched {

@@ -44,6 +44,9 @@ func TestWhatStandsAroundARequest(t *testing.T) {
 	if got.Counts.Approved != 2 || got.Counts.Rejected != 1 || got.EarlierCap || len(got.Earlier) != 3 || got.Earlier[0].ID != refused.ID {
 		t.Errorf("%d approved, %d rejected, %v", got.Counts.Approved, got.Counts.Rejected, storetest.IDList(got.Earlier))
 	}
+	if got.SameCounts != (models.CallCounts{Rejected: 1}) {
+		t.Errorf("of calls with the same input: %+v", got.SameCounts)
+	}
 	if got.LastApproved == nil || got.LastApproved.ID != ran.ID || got.LastApproved.Released() != `{"sum":3}` || got.LastApproved.ToolInputJSON != `{"sum":30}` {
 		t.Errorf("last approved: %+v", got.LastApproved)
 	}

@@ -7,7 +7,7 @@ var laterRequestPages = []page{
 		"warns": "Contains hidden characters. They are shown as codes in the i … e agent's name (1 zero-width character). (315 bytes, 39a4905de26bcb14) | The agent's name mixes Cyrillic and Latin letters. Letters of different scripts can look alike: it may imitate another name. | The policy is now v9; it would still require approval, at critical risk (rule “Force push”).",
 		"why":   "reason with ⟨U+2067⟩ inside The policy is now v9; it would still require approval, at critical risk (rule “Force push”). | Looks fine⟨U+E0049⟩⟨U+E0067⟩⟨U+E006E⟩⟨U+202E⟩enif",
 		"acts":  "Approve | Edit… → #edit-body | Reject… | Reject | Ask a question… | Ask | More time… | +15 min | +1 h | +4 h | Max (8 h) | Extend | Cancel request… | Cancel request | Pre-approve… → /approvals/01890a5d-ac96-774b-bcce-b302099a8062/grant",
-		"folds": "Source | Approved 3 times, allowed by rules 2 times, rejected once · last: 2 d ago by Bo⟨U+200B⟩ <i>Lind</i> | the last 2 messages before this one | Details",
+		"folds": "Source | This call: never before. Calls of this tool: approved 3 times, allowed by rules 2 times, rejected once · last: 2 d ago by Bo⟨U+200B⟩ <i>Lind</i> | the last 2 messages before this one | Details",
 		"help":  "Sent to the agent and its owner. The timer pauses until they answer, for at most 1 h. After the answer, 3 min 41 s will be left. Without an answer, the request expires.",
 	}},
 	{key: "approval-code", like: "approval-long-command", seen: seen{

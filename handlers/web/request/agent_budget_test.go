@@ -68,5 +68,5 @@ func TestThePolicyPageSaysWhatAgentsMaySpend(t *testing.T) {
 	form.Set("budget_per_agent.energy", "")
 	form.Set("budget_per_agent.hours", "")
 	p.Post("/policy/settings", form).Redirects("/policy/review")
-	p.Get("/policy/review").Says("table", "budget_per_agent", "1500 units of energy in 24 hours", "none")
+	p.Get("/policy/review").Says("main", "What one agent may spend", "1500 units of energy in 24 hours", "none")
 }

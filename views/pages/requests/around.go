@@ -16,7 +16,7 @@ import (
 
 // EarlierCalls says how an agent's last calls of the tool ended.
 type EarlierCalls struct {
-	Count   string // "Approved 3 times, allowed by rules 2 times, never rejected"
+	Count   string // "This call: approved 3 times, never rejected. Calls of this tool: …"
 	By      string // who decided the last one; empty: no one did
 	At      views.Moment
 	More    bool // there are older ones that were not counted
@@ -178,7 +178,7 @@ func newEarlierCalls(around *models.Around, now time.Time) *EarlierCalls {
 	if len(around.Earlier) == 0 {
 		return nil
 	}
-	b := &EarlierCalls{Count: countsOf(around.Counts), More: around.EarlierCap}
+	b := &EarlierCalls{Count: countsRead(around), More: around.EarlierCap}
 	for i := range around.Earlier {
 		a := &around.Earlier[i]
 		r := a.At(now)
@@ -196,6 +196,21 @@ func newEarlierCalls(around *models.Around, now time.Time) *EarlierCalls {
 	}
 	b.By, b.At = b.Earlier[0].By, b.Earlier[0].At
 	return b
+}
+
+// countsRead says how calls with the same input ended, then all of the tool.
+func countsRead(around *models.Around) string {
+	same, all := countsOf(around.SameCounts), countsOf(around.Counts)
+	none := models.CallCounts{}
+	switch {
+	case around.Counts == none:
+		return all
+	case around.SameCounts == around.Counts:
+		return "This call: " + strings.ToLower(same)
+	case around.SameCounts == none:
+		return "This call: never before. Calls of this tool: " + strings.ToLower(all)
+	}
+	return "This call: " + strings.ToLower(same) + ". Calls of this tool: " + strings.ToLower(all)
 }
 
 // countsOf says how the agent's earlier calls of the tool ended. Only people approve: calls that a rule or a

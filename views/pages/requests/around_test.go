@@ -35,9 +35,28 @@ func TestCountsSayWhoAllowedI10(t *testing.T) {
 		{models.CallCounts{Unapproved: 1, AutoRejected: 2}, "Ran without approval once, rejected automatically 2 times"},
 		{models.CallCounts{Rejected: 1}, "Rejected once, never approved"},
 	} {
-		got := whole(gallery.Shell(), func(in *requests.Input) { in.Around.Counts = c.counts }).Before
+		got := whole(gallery.Shell(), func(in *requests.Input) { in.Around.Counts, in.Around.SameCounts = c.counts, c.counts }).Before
+		if c.counts != (models.CallCounts{}) {
+			c.want = "This call: " + strings.ToLower(c.want)
+		}
 		if got == nil || got.Count != c.want {
 			t.Errorf("%+v is told as %+v, want %q", c.counts, got, c.want)
+		}
+	}
+}
+
+// What became of this very call is said before what became of the tool's.
+func TestThisCallIsCountedBeforeItsTool(t *testing.T) {
+	t.Parallel()
+	for want, same := range map[string]models.CallCounts{
+		"This call: never before. Calls of this tool: approved 20 times, rejected once":                     {},
+		"This call: approved 3 times, never rejected. Calls of this tool: approved 20 times, rejected once": {Approved: 3},
+	} {
+		got := whole(gallery.Shell(), func(in *requests.Input) {
+			in.Around.Counts, in.Around.SameCounts = models.CallCounts{Approved: 20, Rejected: 1}, same
+		}).Before
+		if got == nil || got.Count != want {
+			t.Errorf("%+v, want %q", got, want)
 		}
 	}
 }
@@ -48,7 +67,7 @@ func TestAroundARequest(t *testing.T) {
 	if v.PolicyNow != "The policy is now v9; it would still require approval, at critical risk (rule “Force push”)." {
 		t.Errorf("the policy by now: %q", v.PolicyNow)
 	}
-	if b := v.Before; b.Count != "Approved 3 times, allowed by rules 2 times, rejected once" || b.By != "Bo Lind" || !b.More || len(b.Earlier) != 3 {
+	if b := v.Before; b.Count != "This call: never before. Calls of this tool: approved 3 times, allowed by rules 2 times, rejected once" || b.By != "Bo Lind" || !b.More || len(b.Earlier) != 3 {
 		t.Errorf("before: %+v", b)
 	}
 	for i, want := range []string{"done", "failed", ""} {
