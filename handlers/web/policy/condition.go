@@ -20,14 +20,14 @@ import (
 	"countersign/views/pages/policies"
 )
 
-// maxConditionRows bounds the rows that a form may send.
-const maxConditionRows = 50
-
 // readCondition takes the condition of a rule's form. Without its choice of how it is written, the expression counts.
 func readCondition(form url.Values) policies.ConditionInput {
 	in := policies.ConditionInput{Mode: form.Get("condition"), Any: form.Get("c_join") == "any"}
-	for i := 1; i <= maxConditionRows; i++ {
+	for i := 1; ; i++ {
 		n := "c" + strconv.Itoa(i) + "_"
+		if !form.Has(n + "subject") {
+			return in
+		}
 		row := policies.ConditionRow{
 			Subject: form.Get(n + "subject"), Operator: form.Get(n + "op"), Value: form.Get(n + "value"),
 			With: form.Get(n+"with") == "true",
@@ -36,7 +36,6 @@ func readCondition(form url.Values) policies.ConditionInput {
 			in.Rows = append(in.Rows, row)
 		}
 	}
-	return in
 }
 
 // writeCondition puts the condition into a rule's form as an expression. Rows that are none keep their errors; ok is
@@ -46,6 +45,10 @@ func writeCondition(in *policies.ConditionInput, rule policy.Form) (ok bool) {
 	case policies.ConditionAlways:
 		rule["when"] = ""
 	case policies.ConditionRows:
+		if len(in.Rows) == 0 { // no condition at all would apply to every call
+			in.Rows = []policies.ConditionRow{{Error: "Choose what to compare, or choose “Always”."}}
+			return false
+		}
 		built, where := in.Built()
 		source, err := built.CEL()
 		if err == nil {

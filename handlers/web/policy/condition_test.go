@@ -58,6 +58,15 @@ func TestAConditionIsWrittenInRows(t *testing.T) {
 	p.Post("/policy/rules/condition", form).Is(http.StatusSeeOther)
 	w.SignIn(webtest.OwnerEmail).Post("/policy/rules/condition", form, webtest.HTMX).Is(http.StatusForbidden)
 
+	// Rows without any would apply to every call: that is refused, and said.
+	empty := p.Get("/policy/rules/new").Form("#rule-form", "#keep-rule")
+	empty.Set("name", "all")
+	empty.Set("tool", "payment.send")
+	empty.Set("effect", "allow")
+	empty.Set("condition", "rows")
+	p.Post("/policy/rules/new", empty).Is(http.StatusUnprocessableEntity).Says("#c1_error", "Choose what to compare")
+	p.Get("/policy").SaysNot("main", "Your draft")
+
 	// A row that is no condition comes back as it was typed.
 	form.Set("step", "keep")
 	form.Set("c1_value", "100 EUR")
