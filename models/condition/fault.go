@@ -170,8 +170,8 @@ func noOverloadText(found []string) string {
 var typeNames = strings.NewReplacer("string", "text", "uint", "number", "int", "number", "double", "number", "dyn", "any value",
 	"bool", "true or false", "countersign.", "", "google.protobuf.", "", "timestamp", "time", "null_type", "null")
 
-// Suggest is the expression that a mistake may have been meant as; empty: none is known. The members are those of the
-// calls that the condition is for.
+// Suggest returns the expression that the author probably meant, from the members of the input of real calls; empty:
+// unknown.
 func (f *SourceError) Suggest(source string, members []Member) string {
 	if !f.unknown || f.Line == 0 {
 		return ""

@@ -69,7 +69,7 @@ func writeCondition(in *policies.ConditionInput, rule policy.Form) (ok bool) {
 func readTools(form url.Values, text, was string) string {
 	entries := slices.Clone(form["tool"])
 	for entry := range strings.Lines(text) {
-		if entry = strings.TrimSpace(entry); entry != "" {
+		if entry = strings.TrimSpace(entry); entry != "" && !slices.Contains(entries, entry) {
 			entries = append(entries, entry)
 		}
 	}
@@ -81,7 +81,7 @@ func readTools(form url.Values, text, was string) string {
 		return len(before)
 	}
 	slices.SortStableFunc(entries, func(a, b string) int { return place(a) - place(b) })
-	return strings.Join(slices.Compact(entries), "\n")
+	return strings.Join(entries, "\n")
 }
 
 // showRuleCondition draws the condition of a rule again while it is written: its rows, or what it says of real calls.
@@ -97,7 +97,7 @@ func (s *Screens) showRuleCondition(c echo.Context) error {
 	sent := readFields(form, policy.RuleFields())
 	sent["tools"] = readTools(form, sent["tools"], "")
 	in := policies.RuleInput{Form: sent, Condition: readCondition(form)}
-	if err := s.sample(c.Request().Context(), c, e, &in); err != nil {
+	if err := s.sample(c, e, &in); err != nil {
 		return err
 	}
 	v := policies.NewRuleForm(in).Condition
@@ -108,29 +108,24 @@ func (s *Screens) showRuleCondition(c echo.Context) error {
 	return handlers.Render(c, http.StatusOK, panel, panel)
 }
 
-// sample reads real calls: the tools to choose from, the members of the input of the chosen ones, and what the
-// condition says of them.
-func (s *Screens) sample(ctx context.Context, c echo.Context, e *editing, in *policies.RuleInput) error {
-	work, actor := drafts.New(s.Store), site.ActorOf(c)
-	all, err := work.Samples(ctx, actor, drafts.SampleQuery{})
+// sample reads real calls of the tools of a rule, or of all while none is chosen: the members of their input, and what
+// the condition says of them.
+func (s *Screens) sample(c echo.Context, e *editing, in *policies.RuleInput) error {
+	ctx, query, chosen := c.Request().Context(), drafts.SampleQuery{}, in.Form["tools"] != ""
+	if chosen {
+		query.Tools = strings.Split(in.Form["tools"], "\n")
+		query.Allow = in.Form["effect"] == string(policy.EffectAllow)
+	}
+	calls, err := drafts.New(s.Store).Samples(ctx, site.ActorOf(c), query)
 	if err != nil {
 		return err
 	}
-	in.Tools = seenTools(all.Calls, in.Seen)
-	calls, effect := all, in.Form["effect"]
-	if tools := strings.Split(in.Form["tools"], "\n"); in.Form["tools"] != "" {
-		query := drafts.SampleQuery{Tools: tools, Allow: effect == string(policy.EffectAllow)}
-		if calls, err = work.Samples(ctx, actor, query); err != nil {
-			return err
-		}
-	}
 	inputs := calls.Inputs()
 	in.Members, in.Calls = condition.Members(inputs), len(inputs)
-	if in.Form["tools"] == "" {
-		in.Findings.Summary = "Choose tools, to see which calls the rule is about."
-		return nil
+	in.Findings.Summary = "Choose tools, to see which calls the rule is about."
+	if chosen {
+		in.Findings = s.judge(ctx, e, in, calls)
 	}
-	in.Findings = s.judge(ctx, e, in, calls)
 	return nil
 }
 
@@ -182,7 +177,7 @@ func callFinding(c *drafts.Sample, why string) policies.CallFinding {
 }
 
 // seenTools are the tools that agents asked about, the busiest first.
-func seenTools(calls []drafts.Sample, seen *policy.Usage) []policies.SeenTool {
+func seenTools(calls []drafts.Sample, seen []string) []policies.SeenTool {
 	var out []policies.SeenTool
 	at := map[string]int{}
 	for i := range calls {
@@ -195,11 +190,9 @@ func seenTools(calls []drafts.Sample, seen *policy.Usage) []policies.SeenTool {
 		out[n].Calls++
 	}
 	slices.SortStableFunc(out, func(a, b policies.SeenTool) int { return b.Calls - a.Calls })
-	if seen != nil {
-		for _, tool := range seen.Tools {
-			if _, known := at[tool]; !known {
-				out = append(out, policies.SeenTool{Name: tool})
-			}
+	for _, tool := range seen {
+		if _, known := at[tool]; !known {
+			out = append(out, policies.SeenTool{Name: tool})
 		}
 	}
 	return out

@@ -106,7 +106,12 @@ func (s *Screens) ruleForm(c echo.Context, status int, e *editing, in policies.R
 	if in.Condition.Mode == "" {
 		in.Condition = policies.ConditionOf(in.Form["when"])
 	}
-	if err := s.sample(c.Request().Context(), c, e, &in); err != nil {
+	all, err := drafts.New(s.Store).Samples(c.Request().Context(), site.ActorOf(c), drafts.SampleQuery{})
+	if err != nil {
+		return err
+	}
+	in.Tools = seenTools(all.Calls, usage.Tools)
+	if err := s.sample(c, e, &in); err != nil {
 		return err
 	}
 	s.explain(&in)

@@ -184,7 +184,7 @@ func effectHelp(effect string) string {
 	case policy.EffectAllow:
 		return "The agent goes on at once. The call is recorded."
 	case policy.EffectDeny:
-		return "The agent is told that it must not. Nobody is asked."
+		return "The call must not run, and the agent gets the reason."
 	}
 	return ""
 }
