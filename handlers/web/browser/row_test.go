@@ -166,6 +166,8 @@ func TestInABrowserTheOrderIsChosenByKeyboard(t *testing.T) {
 	p.press(kb.ArrowDown, kb.ArrowDown)
 	first("pay")
 	p.becomes(`document.activeElement.id === "filter-risk" && document.querySelector(".filter-menu").open`)
+	p.press(kb.Escape)
+	p.becomes(`!document.querySelector(".filter-menu").open`)
 	p.click(".whose a")
 	p.becomes(`new URLSearchParams(location.search).get("whose") === "me" && document.querySelector(".whose [aria-current]").textContent === "For me"`)
 	first("pay")
