@@ -60,7 +60,7 @@ func (rs *Requests) Trail(ctx context.Context, actor models.Actor, q TrailQuery)
 		return TrailPage{}, err
 	}
 	out := TrailPage{Next: found.Next, StoppedEarly: found.StoppedEarly}
-	out.Entries, err = rs.withRequests(ctx, actor, found.Entries)
+	out.Entries, err = rs.WithRequests(ctx, actor, found.Entries)
 	return out, err
 }
 
@@ -222,8 +222,8 @@ var (
 	trailWithdrawn = `SELECT vote_id, said FROM withdrawals WHERE vote_id` + db.Within(`?`)
 )
 
-// withRequests puts beside each entry its request, where the actor may see that.
-func (rs *Requests) withRequests(
+// WithRequests puts beside each entry its request, where the actor may see that.
+func (rs *Requests) WithRequests(
 	ctx context.Context, actor models.Actor, entries []models.Entry,
 ) ([]models.TrailEntry, error) {
 	requests, err := rs.requestsOf(ctx, entries)

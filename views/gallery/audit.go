@@ -34,7 +34,7 @@ func auditStates() []State {
 	more := paper
 	more.Next = 1190
 	return []State{
-		page(Usual, "A decision, an ask by a hostile name, an operator's act", Trail()),
+		page(Usual, "Acts of people, agents, one of them named like a person, the system and the command line", Trail()),
 		page("filtered", "Decisions of one week; few match", filtered),
 		page("wrong", "Filters that cannot be read", wrong),
 		page("none", "Nothing matches", none),
@@ -73,16 +73,30 @@ func Entries() []models.Entry {
 	return []models.Entry{
 		{
 			Seq: 1204, At: "2026-11-20T10:29:48.000000Z", ActorKind: models.ActorUser, ActorName: "Bo Lind",
-			Action: "approval.decided", ResponseID: "01890a5d-ac96-774b-bcce-b302099a8057",
+			Action: "approval.approved", ResponseID: "01890a5d-ac96-774b-bcce-b302099a8057",
 			Data: `{"status":"approved","cause":"reviewer","digest":"ab12","edited":true}`, Hash: []byte{0xab, 0x12},
 		},
 		{
 			Seq: 1203, At: "2026-11-20T10:28:41.000000Z", ActorKind: models.ActorAgent, ActorName: "release\u202E-bot",
-			Action: "approval.asked", ResponseID: "01890a5d-ac96-774b-bcce-b302099a8057", Data: `{"digest":"ab12"}`,
+			Action: "approval.requested", ResponseID: "01890a5d-ac96-774b-bcce-b302099a8057", Data: `{"digest":"ab12"}`,
 		},
 		{
 			Seq: 1190, At: "2026-11-20T09:00:00.000000Z", ActorKind: models.ActorOperator, ActorName: "root",
-			Action: "token.created",
+			Action: "token.added", Data: `{"name":"ci","scope":"agent"}`,
+		},
+		{
+			Seq: 1189, At: "2026-11-20T08:59:10.000000Z", ActorKind: models.ActorSystem, ActorName: "expirer",
+			Action: "approval.expired", ResponseID: "01890a5d-ac96-774b-bcce-b302099a8058",
+			Data: `{"status":"expired","cause":"timeout","digest":"cd34"}`,
+		},
+		{
+			Seq: 1188, At: "2026-11-20T08:58:00.000000Z", ActorKind: models.ActorAgent, ActorName: "Bo Lind",
+			Action: "approval.let_through", ResponseID: "01890a5d-ac96-774b-bcce-b302099a8059",
+			Data: `{"status":"let_through","cause":"policy","digest":"ef56"}`,
+		},
+		{
+			Seq: 1187, At: "2026-11-20T08:57:00.000000Z", ActorKind: models.ActorUser, ActorName: "Bo Lind",
+			Action: "later.version", Data: `{"old":"a","new":"b"}`,
 		},
 	}
 }
@@ -93,7 +107,7 @@ func manyEntries() []models.Entry {
 	for i := range 100 {
 		e := models.Entry{
 			Seq: int64(9_000_000 - i), At: "2026-11-20T10:28:41.000000Z", ActorKind: models.ActorAgent, ActorName: "release-bot",
-			Action: "approval.asked", ResponseID: "01890a5d-ac96-774b-bcce-b302099a8057", Data: `{"digest":"ab12"}`,
+			Action: "approval.requested", ResponseID: "01890a5d-ac96-774b-bcce-b302099a8057", Data: `{"digest":"ab12"}`,
 		}
 		switch i {
 		case 3:

@@ -54,11 +54,11 @@ func ledgerStates() []State {
 
 // LedgerInput is a filtered page of the ledger, checked a while ago.
 func LedgerInput() audit.LedgerInput {
-	rows := Entries()
-	rows[0].ActorID, rows[0].OwnerID, rows[0].ConversationID = string(UserID), UserID, ConversationID
+	rows := Trail().Entries
+	rows[0].ActorID, rows[0].OwnerID = string(UserID), UserID
 	return audit.LedgerInput{
-		Entries: rows, Next: 1190, Actions: []string{"approval.asked", "approval.decided", "token.created"},
-		Filter: views.LedgerFilter{Action: "approval.decided", From: "2026-11-20"},
+		Entries: rows, Next: 1190, Actions: []string{"approval.approved", "approval.requested", "token.added"},
+		Filter: views.LedgerFilter{Action: "approval.approved", From: "2026-11-20"},
 		Head:   models.Head{Seq: 1204, Hash: []byte{0xab, 0x12}},
 		Chain: audit.ChainState{
 			Ended: Now.Add(-2 * time.Minute), Took: 2300 * time.Millisecond, Head: models.Head{Seq: 1200},
@@ -74,7 +74,7 @@ func Sealed() (second models.Entry, first []byte) {
 	head := models.Seal(models.Head{}, &one)
 	second = models.Entry{
 		At: "2026-11-20T10:29:48.000000Z", ActorKind: models.ActorUser, ActorID: string(UserID), ActorName: "Bo\u202E Lind",
-		Action: "approval.decided", OwnerID: UserID,
+		Action: "approval.approved", OwnerID: UserID,
 		ConversationID: ConversationID, ResponseID: "01890a5d-ac96-774b-bcce-b302099a8057",
 		Data: `{"status":"approved","cause":"reviewer","note":"<script>alert(1)</script>"}`,
 	}

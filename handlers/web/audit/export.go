@@ -62,7 +62,7 @@ type auditedEntry struct {
 }
 
 func auditedOf(e *models.TrailEntry) auditedEntry {
-	row := audit.NewTrailRow(e, models.Actor{})
+	row := audit.NewRow(e, models.Actor{})
 	out := auditedEntry{
 		Seq: e.Seq, At: e.At, Who: e.ActorName, WhoKind: e.ActorKind, WhoID: e.ActorID, Action: e.Action,
 		Outcome: row.Outcome, Reason: e.Reason,

@@ -34,7 +34,7 @@ func TestHistoryListsWhatWasSettled(t *testing.T) {
 	w.Decides(refused, false, "not on Fridays")
 	got := p.Get("/history").Is(http.StatusOK)
 	rows := historyRows(got)
-	if len(rows) != 2 || !strings.Contains(rows[0], "rejected") || !strings.Contains(rows[0], "by "+webtest.OwnerEmail) || !strings.Contains(rows[0], "not on Fridays") || !strings.Contains(rows[1], "ACME") {
+	if len(rows) != 2 || !strings.Contains(rows[0], "rejected") || !strings.Contains(rows[0], "person "+webtest.OwnerEmail) || !strings.Contains(rows[0], "not on Fridays") || !strings.Contains(rows[1], "ACME") {
 		t.Fatalf("%q", rows)
 	}
 	if got.Doc.Find(`.history .list-what[href="`+webtest.PageOf(refused)+`"]`).Length() != 1 {

@@ -42,7 +42,10 @@ func (s *Screens) ledger(c echo.Context) error {
 		if err != nil {
 			return err
 		}
-		in.Entries, in.Next, in.StoppedEarly, in.Before = found.Entries, found.Next, found.StoppedEarly, q.Before
+		in.Next, in.StoppedEarly, in.Before = found.Next, found.StoppedEarly, q.Before
+		if in.Entries, err = s.Store.Requests.WithRequests(ctx, actor, found.Entries); err != nil {
+			return err
+		}
 		if in.Person, err = s.personOf(ctx, actor, q.Who); err != nil {
 			return err
 		}

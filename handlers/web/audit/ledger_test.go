@@ -20,7 +20,7 @@ func TestEverybodysAuditIsNarrowedAndPaged(t *testing.T) {
 	}
 	w.SignIn(webtest.OwnerEmail).Post(webtest.DecideOf(a), url.Values{"verdict": {"reject"}}).Redirects(webtest.PageOf(a))
 	admin := w.SignIn(webtest.AdminEmail)
-	first := admin.Get("/audit/all").Is(http.StatusOK).Says("table", "approval rejected", "rejected, reviewer", "deployer")
+	first := admin.Get("/audit/all").Is(http.StatusOK).Says("table", "person owner@example.com rejected", "Agent deployer asked", "rejected")
 	rows := first.Doc.Find("tbody tr").Length()
 	next := first.Doc.Find("a[rel=next]").AttrOr("href", "")
 	second := admin.Get(next).Is(http.StatusOK)
@@ -65,8 +65,8 @@ func TestAnEntryReadableAndRaw(t *testing.T) {
 	w := webtest.New(t)
 	w.Ask()
 	admin := w.SignIn(webtest.AdminEmail)
-	link := admin.Get("/audit/all").Doc.Find("tbody th a").First().AttrOr("href", "")
-	got := admin.Get(link).Is(http.StatusOK).Says("main", "intact", "session opened").Says("#raw-entry", `"action": "session.opened"`, `"prev"`)
+	link := admin.Get("/audit/all").Doc.Find("tbody th dd a").First().AttrOr("href", "")
+	got := admin.Get(link).Is(http.StatusOK).Says("main", "intact", "signed in").Says("#raw-entry", `"action": "session.opened"`, `"prev"`)
 	if _, err := strconv.Atoi(strings.TrimPrefix(link, "/audit/entries/")); err != nil || got.Doc.Find("a[rel=prev]").Length() != 1 || got.Doc.Find("a[rel=next]").Length() != 0 {
 		t.Errorf("the newest entry %s: %v", link, err)
 	}

@@ -36,7 +36,7 @@ func TestATrailOnPaper(t *testing.T) {
 		"it fits":              `document.documentElement.scrollWidth <= 718`,
 		"no way back":          `!document.querySelector(".trail-paper .back").checkVisibility()`,
 		"no navigation":        `!document.querySelector("nav").checkVisibility()`,
-		"the reason is there":  `document.querySelector(".trail-reason").checkVisibility()`,
+		"the reason is there":  `document.querySelector(".past-reason").checkVisibility()`,
 		"the ledger's head is": `[...document.querySelectorAll(".facts dt")].some((e) => e.textContent === "Ledger" && e.checkVisibility())`,
 	} {
 		if got := tab.value("String(" + expression + ")"); got != "true" {

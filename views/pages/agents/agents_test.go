@@ -62,7 +62,7 @@ func TestAuditInWords(t *testing.T) {
 	t.Parallel()
 	v := audit.NewTrail(gallery.Trail(), gallery.Now)
 	first := v.Rows[0]
-	if first.Action != "approval decided" || first.Outcome != "approved, reviewer" || first.Kind != "person" || first.Seq != "1,204" || first.URL == "" {
+	if first.Act != "approved" || first.Outcome != "approved, reviewer" || first.Kind != "person" || first.Seq != "1,204" || first.URL == "" {
 		t.Errorf("%+v", first)
 	}
 	if !first.At.At.Equal(time.Date(2026, 11, 20, 10, 29, 48, 0, time.UTC)) {
@@ -71,7 +71,7 @@ func TestAuditInWords(t *testing.T) {
 	if len(first.Details) != 4 || first.Details[0].Name != "cause" || first.Details[2] != (audit.Detail{Name: "edited", Value: "true"}) {
 		t.Errorf("%+v", first.Details)
 	}
-	if v.Rows[2].URL != "" || len(v.Rows[2].Details) != 0 {
+	if v.Rows[2].URL != "" || v.Rows[2].Object != "ci" {
 		t.Errorf("%+v", v.Rows[2])
 	}
 	if v.Head != "1204:ab12" {

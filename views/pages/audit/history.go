@@ -56,7 +56,7 @@ type HistoryRow struct {
 	Summary      string
 	Risk         ui.Word
 	Outcome      ui.Word
-	By           string // the person who decided
+	By           string // the person who decided, or cancelled
 	Behalf       string // for whom they decided; empty: in their own right
 	How          string // in place of a person
 	GrantURL     string
@@ -86,13 +86,10 @@ type HistoryFilter struct {
 // historyColumns head the history.
 var historyColumns = []ui.Column{
 	ui.TimeColumn("Settled"),
+	{Label: "Decided by", Width: "sentence"},
 	{Label: "Request"},
-	{Label: "Agent", Width: "medium"},
-	{Label: "Conversation", Width: "small", Wide: true},
-	{Label: "Outcome", Width: "outcome"},
-	{Label: "Reason", Width: "medium", Wide: true},
-	{Label: "Took", Width: "num", Wide: true},
-	{Width: "small"},
+	{Label: "Outcome", Width: "end"},
+	{Label: "Reason", Width: "reason"},
 }
 
 // NewHistory makes the page of past requests.
@@ -155,7 +152,7 @@ func historyRow(in HistoryInput, a *models.Approval) HistoryRow {
 	row := HistoryRow{
 		ID: string(a.ID), URL: views.ApprovalURL(a.ID), Tool: r.ToolName, Summary: words.Summary(r),
 		Risk:    specialRisk(r.Risk),
-		Outcome: ui.StatusWord(r.Status(), r.Cause), How: causeInShort(r), At: views.Stamp(at), Agent: a.AgentName,
+		Outcome: ui.StatusWord(r.Status(), r.Cause), At: views.Stamp(at), Agent: a.AgentName,
 		Conversation: words.ConversationLabel(a),
 	}
 	if r.Kind != models.KindToolCall {
@@ -179,23 +176,25 @@ func historyRow(in HistoryInput, a *models.Approval) HistoryRow {
 		of.Conversation, of.After = a.ConversationID, ""
 		row.FilterURL = of.URL()
 	}
-	if r.Cause == models.CauseReviewer && a.Vote != nil {
-		_, edited := a.Vote.ApprovedInput()
-		row.By, row.Behalf, row.How, row.Reason, row.Edited = a.Vote.UserName, a.Vote.BehalfName, "", a.Vote.Reason, edited
-		if a.Vote.Verdict == models.VerdictAnswer {
-			row.Outcome = ui.Word{Text: "answered", Tone: views.ToneGood, Icon: "check"}
-		}
-	}
+	row.decidedBy(r, a.Vote)
 	return row
 }
 
-// causeInShort is models.Cause.Text for where a line of each is shown: each cause has its
-// own words (I10).
-func causeInShort(r *models.Response) string {
-	if name, ok := r.CancelledBy(); ok && name != "" {
-		return "by " + models.RevealString(name, false)
+// decidedBy says who decided, and in their words why, or how it was settled without a person: each cause has its own
+// words (I10).
+func (row *HistoryRow) decidedBy(r *models.Response, vote *models.Vote) {
+	row.By, _ = r.CancelledBy()
+	if row.By == "" {
+		row.How = words.Capitalize(r.Cause.Short())
 	}
-	return r.Cause.Short()
+	if r.Cause != models.CauseReviewer || vote == nil {
+		return
+	}
+	_, edited := vote.ApprovedInput()
+	row.By, row.Behalf, row.How, row.Reason, row.Edited = vote.UserName, vote.BehalfName, "", vote.Reason, edited
+	if vote.Verdict == models.VerdictAnswer {
+		row.Outcome = ui.Word{Text: "answered", Tone: views.ToneGood, Icon: "check"}
+	}
 }
 
 func newHistoryFilter(in HistoryInput) HistoryFilter {

@@ -18,10 +18,10 @@ import (
 
 // LedgerInput is what the page of everybody's audit is made of.
 type LedgerInput struct {
-	Entries      []models.Entry // one page, newest first
-	Next         int64          // the key of the next page; 0: that was all
-	StoppedEarly bool           // reading stopped early: the filters together are rare
-	Before       int64          // the key this page began with
+	Entries      []models.TrailEntry // one page, newest first
+	Next         int64               // the key of the next page; 0: that was all
+	StoppedEarly bool                // reading stopped early: the filters together are rare
+	Before       int64               // the key this page began with
 	Filter       views.LedgerFilter
 	Person       models.UserID     // whom the filter names, if it is a person
 	Errors       map[string]string // of the filter, by field
@@ -45,7 +45,7 @@ type ChainState struct {
 
 // Ledger is the view model of everybody's audit.
 type Ledger struct {
-	Rows              []LedgerRow
+	Rows              []Row
 	Filter            views.LedgerFilter
 	Errors            map[string]string
 	Actions           []ui.Choice
@@ -59,15 +59,6 @@ type Ledger struct {
 	NextLabel         string
 	Note              string
 	TrailURL          string // of the person whom the filter names
-}
-
-// LedgerRow is one entry in words, with what leads on from it.
-type LedgerRow struct {
-	Row
-	EntryURL        string
-	WhoURL          string
-	ConversationURL string
-	Conversation    string
 }
 
 // Chain is the state of the check of the chain, in words.
@@ -113,17 +104,6 @@ func NewLedger(in LedgerInput, now time.Time) Ledger {
 		v.Rows = append(v.Rows, ledgerRow(&in.Entries[i], in.Filter))
 	}
 	return v
-}
-
-// ledgerColumns head everybody's audit.
-var ledgerColumns = []ui.Column{
-	{Label: "No.", Width: "num"},
-	ui.TimeColumn("Time"),
-	{Label: "Who", Width: "large"},
-	{Label: "Action", Width: "medium"},
-	{Label: "Outcome"},
-	{Label: "About", Width: "large"},
-	{Label: "Conversation", Width: "small"},
 }
 
 // chooseWho fills the picker of people and agents. An address may name a person by e-mail.
@@ -178,8 +158,10 @@ func ledgerBar(f views.LedgerFilter, v Ledger) ui.FilterBar {
 	return b
 }
 
-func ledgerRow(e *models.Entry, filter views.LedgerFilter) LedgerRow {
-	row := LedgerRow{Row: auditRowOf(e), EntryURL: views.LedgerEntryURL(e.Seq)}
+// ledgerRow is an entry for an admin, who may see all, with what narrows the list to it.
+func ledgerRow(e *models.TrailEntry, filter views.LedgerFilter) Row {
+	row := NewRow(e, models.Actor{Admin: true})
+	row.EntryURL = views.LedgerEntryURL(e.Seq)
 	if e.ActorID != "" {
 		who := filter
 		who.Who = e.ActorID
@@ -188,11 +170,7 @@ func ledgerRow(e *models.Entry, filter views.LedgerFilter) LedgerRow {
 	if e.ConversationID != "" {
 		only := filter
 		only.Conversation = string(e.ConversationID)
-		row.ConversationURL = views.LedgerURL(only, 0)
-		row.Conversation = words.Tail(string(e.ConversationID))
-		if e.ResponseID == "" {
-			row.Label = "open the conversation"
-		}
+		row.ConversationURL, row.Conversation = views.LedgerURL(only, 0), "conversation "+words.Tail(string(e.ConversationID))
 	}
 	return row
 }
@@ -238,7 +216,7 @@ func tookText(d time.Duration) string {
 
 // LedgerEntry is the view model of one entry.
 type LedgerEntry struct {
-	LedgerRow
+	Row
 	Stamp            string
 	Owner            string
 	OwnerURL         string
@@ -252,7 +230,7 @@ type LedgerEntry struct {
 // it has, newest the number of the last entry.
 func NewLedgerEntry(e models.Entry, before []byte, newest int64) LedgerEntry {
 	v := LedgerEntry{
-		LedgerRow: ledgerRow(&e, views.LedgerFilter{}), Stamp: e.At, Owner: string(e.OwnerID),
+		Row: ledgerRow(&models.TrailEntry{Entry: e}, views.LedgerFilter{}), Stamp: e.At, Owner: string(e.OwnerID),
 		Hash: hex.EncodeToString(e.Hash), Prev: hex.EncodeToString(e.Prev), Raw: rawEntry(e),
 		Follows: bytes.Equal(e.Prev, before),
 	}

@@ -62,13 +62,13 @@ func TestAnEntryShowsWhetherItIsWhole(t *testing.T) {
 func TestLedgerLinksKeepTheOtherFilters(t *testing.T) {
 	t.Parallel()
 	v := audit.NewLedger(gallery.LedgerInput(), gallery.Now)
-	if want := "/audit/all?who=" + string(gallery.UserID) + "&action=approval.decided&from=2026-11-20"; v.Rows[0].WhoURL != want {
+	if want := "/audit/all?who=" + string(gallery.UserID) + "&action=approval.approved&from=2026-11-20"; v.Rows[0].WhoURL != want {
 		t.Errorf("who: %s", v.Rows[0].WhoURL)
 	}
-	if want := "/audit/all?action=approval.decided&conversation=" + string(gallery.ConversationID) + "&from=2026-11-20"; v.Rows[0].ConversationURL != want {
+	if want := "/audit/all?action=approval.approved&conversation=" + string(gallery.ConversationID) + "&from=2026-11-20"; v.Rows[0].ConversationURL != want {
 		t.Errorf("conversation: %s", v.Rows[0].ConversationURL)
 	}
-	if v.NextURL != "/audit/all?action=approval.decided&from=2026-11-20&before=1190" || v.FirstURL != "" || v.Rows[2].WhoURL != "" {
+	if v.NextURL != "/audit/all?action=approval.approved&from=2026-11-20&before=1190" || v.FirstURL != "" || v.Rows[2].WhoURL != "" {
 		t.Errorf("%+v", v)
 	}
 	in := gallery.LedgerInput()

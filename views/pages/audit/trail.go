@@ -1,8 +1,6 @@
 package audit
 
 import (
-	"cmp"
-	"strings"
 	"time"
 
 	"countersign/models"
@@ -30,7 +28,7 @@ type Trail struct {
 	Title       string
 	Own         bool
 	Name, Email string // whose it is
-	Rows        []TrailRow
+	Rows        []Row
 	Filter      TrailFilter
 	Bar         ui.FilterBar
 	Presets     []TrailPreset
@@ -44,26 +42,6 @@ type Trail struct {
 
 // TrailPreset is a filter that is often wanted, one click away.
 type TrailPreset struct{ Label, URL string }
-
-// TrailRow is one entry with the request that it is about.
-type TrailRow struct {
-	Row
-	ID              string // of the request or conversation, whole
-	Tool            string
-	RequestKind     string // in place of a tool
-	Summary         string
-	Agent           string
-	Hidden          bool   // the reader may no longer see the request
-	Reason          string // its first line
-	Ticks           string // items of the checklist
-	ConversationURL string // narrows the trail to it
-	Conversation    string
-}
-
-// byAgent reports whether the actor is the agent of the request: its name is then told once.
-func (r TrailRow) byAgent() bool {
-	return r.Kind == actorWord(models.ActorAgent) && r.Actor == r.Agent
-}
 
 // TrailTitle is the heading of a trail.
 func TrailTitle(in TrailInput) string {
@@ -109,11 +87,11 @@ func NewTrail(in TrailInput, now time.Time) Trail {
 	return v
 }
 
-func trailRows(in TrailInput) []TrailRow {
-	rows := make([]TrailRow, 0, len(in.Entries))
+func trailRows(in TrailInput) []Row {
+	rows := make([]Row, 0, len(in.Entries))
 	for i := range in.Entries {
 		e := &in.Entries[i]
-		row := NewTrailRow(e, in.Reader)
+		row := NewRow(e, in.Reader)
 		if e.ConversationID != "" {
 			only := in.Place
 			only.Conversation, only.Before = e.ConversationID, 0
@@ -122,37 +100,6 @@ func trailRows(in TrailInput) []TrailRow {
 		rows = append(rows, row)
 	}
 	return rows
-}
-
-// NewTrailRow puts an entry into words for its reader: nothing of a request, nor a
-// link to it, where the reader may not see it.
-func NewTrailRow(e *models.TrailEntry, reader models.Actor) TrailRow {
-	row := TrailRow{
-		Row: auditRowOf(&e.Entry), ID: cmp.Or(string(e.ResponseID), string(e.ConversationID)), Hidden: e.Hidden,
-		Reason: firstLine(e.Reason),
-	}
-	if a := e.Request; a != nil {
-		row.Tool, row.Summary, row.Agent = a.ToolName, words.Summary(&a.Response), a.AgentName
-		row.Ticks = strings.Join(a.ItemsOf(models.TickedIn(&e.Entry)), "; ")
-		if a.Kind != models.KindToolCall {
-			row.RequestKind = a.Kind.Word()
-		}
-		return row
-	}
-	if e.ResponseID != "" || !reader.Admin && e.OwnerID != reader.UserID() {
-		row.URL, row.Label = "", ""
-	}
-	return row
-}
-
-// firstLine is the first line of a text, and a sign where there are more.
-func firstLine(s string) string {
-	first, rest, _ := strings.Cut(strings.TrimSpace(s), "\n")
-	first = strings.TrimRight(first, "\r")
-	if strings.TrimSpace(rest) != "" {
-		first += " …"
-	}
-	return first
 }
 
 func trailEmpty(in TrailInput) *lists.Empty {
@@ -211,18 +158,6 @@ func newTrailFilter(in TrailInput) TrailFilter {
 	}
 	f.Place.Before = 0
 	return f
-}
-
-// trailColumns head a trail.
-var trailColumns = []ui.Column{
-	{Label: "No.", Width: "num"},
-	ui.TimeColumn("Time"),
-	{Label: "Who", Width: "large"},
-	{Label: "Action", Width: "large"},
-	{Label: "Request"},
-	{Label: "Agent", Width: "small", Wide: true},
-	{Label: "Outcome", Width: "medium"},
-	{Label: "Reason", Width: "medium", Wide: true},
 }
 
 // trailBar shows what narrows a trail.

@@ -13,7 +13,7 @@ import (
 type TrailPrint struct {
 	Name, Email string
 	Facts       []Detail // the chosen entries, in words
-	Rows        []TrailRow
+	Rows        []Row
 	More        string // how many entries are not on the page; empty: all are there
 	At          views.Moment
 	Head        string
