@@ -6,20 +6,6 @@ import (
 	"time"
 )
 
-// MaxUnseenMinutes is the longest time after which an unseen request may be told.
-const MaxUnseenMinutes = 24 * 60
-
-// Moments say when somebody hears of a request; none set: never.
-type Moments struct {
-	AtOnce        bool `json:"at_once,omitzero"`
-	UnseenMinutes int  `json:"unseen_minutes,omitzero"` // told after so long, if they have not looked at it; 0: not then
-	Half          bool `json:"half,omitzero"`           // when half of its time is over
-	Tenth         bool `json:"tenth,omitzero"`          // when a tenth of its time is left
-}
-
-// None reports whether there are no moments.
-func (m Moments) None() bool { return m == Moments{} }
-
 // NotificationSettings are when a person hears of pending requests.
 type NotificationSettings struct {
 	UserID                UserID
@@ -78,7 +64,7 @@ func (s *NotificationSettings) Check() error {
 	}
 	for _, risk := range Risks() {
 		if m := s.Moments[risk]; m.UnseenMinutes < 0 || m.UnseenMinutes > MaxUnseenMinutes {
-			faults["unseen_minutes_"+string(risk)] = fmt.Sprintf("must be from 1 to %d, or empty", MaxUnseenMinutes)
+			faults["moments_"+string(risk)] = fmt.Sprintf("must be at most %d minutes", MaxUnseenMinutes)
 		}
 	}
 	for risk := range s.Moments {

@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"countersign/models"
 )
 
@@ -69,13 +71,13 @@ func TestSettingsNameEveryFieldThatIsWrong(t *testing.T) {
 		t.Errorf("the default: %v", err)
 	}
 	for field, change := range map[string]func(*models.NotificationSettings){
-		"digest_at":           func(s *models.NotificationSettings) { s.DigestAt = "7:30" },
-		"quiet_from":          func(s *models.NotificationSettings) { s.QuietFrom, s.QuietTo = "24:00", "07:00" },
-		"quiet_to":            func(s *models.NotificationSettings) { s.QuietFrom = "22:00" },
-		"zone":                func(s *models.NotificationSettings) { s.Zone = "Local" },
-		"unseen_minutes_low":  func(s *models.NotificationSettings) { s.Moments[models.RiskLow] = models.Moments{UnseenMinutes: -1} },
-		"unseen_minutes_high": func(s *models.NotificationSettings) { s.Moments[models.RiskHigh] = models.Moments{UnseenMinutes: 1441} },
-		"moments":             func(s *models.NotificationSettings) { s.Moments["none"] = models.Moments{} },
+		"digest_at":    func(s *models.NotificationSettings) { s.DigestAt = "7:30" },
+		"quiet_from":   func(s *models.NotificationSettings) { s.QuietFrom, s.QuietTo = "24:00", "07:00" },
+		"quiet_to":     func(s *models.NotificationSettings) { s.QuietFrom = "22:00" },
+		"zone":         func(s *models.NotificationSettings) { s.Zone = "Local" },
+		"moments_low":  func(s *models.NotificationSettings) { s.Moments[models.RiskLow] = models.Moments{UnseenMinutes: -1} },
+		"moments_high": func(s *models.NotificationSettings) { s.Moments[models.RiskHigh] = models.Moments{UnseenMinutes: 1441} },
+		"moments":      func(s *models.NotificationSettings) { s.Moments["none"] = models.Moments{} },
 	} {
 		s := models.DefaultNotificationSettings()
 		change(&s)
@@ -88,5 +90,24 @@ func TestSettingsNameEveryFieldThatIsWrong(t *testing.T) {
 	same.QuietFrom, same.QuietTo = "07:00", "07:00"
 	if models.FieldsOf(same.Check())["quiet_to"] == "" {
 		t.Error("quiet hours without an end")
+	}
+}
+
+// Moments go through a form as one word, and come back as they are.
+func TestMomentsAreWrittenAndRead(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		m := models.Moments{
+			AtOnce: rapid.Bool().Draw(t, "at once"), UnseenMinutes: rapid.IntRange(0, models.MaxUnseenMinutes).Draw(t, "unseen"),
+			Half: rapid.Bool().Draw(t, "half"), Tenth: rapid.Bool().Draw(t, "tenth"),
+		}
+		if got, ok := models.ParseMoments(m.String()); !ok || got != m {
+			t.Errorf("%q is read as %+v, %v; want %+v", m, got, ok, m)
+		}
+	})
+	for _, wrong := range []string{"", "+", "at_once+never", "half+at_once", "unseen-0", "unseen-x", "unseen-015", "at_once+at_once", "soon"} {
+		if got, ok := models.ParseMoments(wrong); ok {
+			t.Errorf("%q is read as %+v", wrong, got)
+		}
 	}
 }

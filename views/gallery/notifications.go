@@ -38,13 +38,15 @@ func notificationsStates() []State {
 	}
 	wrong := account.NewNotificationForm(models.DefaultNotificationSettings())
 	wrong.Digest, wrong.From, wrong.Until, wrong.Zone = "half past seven", "22:00", "", "Vienna"
-	wrong.Moments[models.RiskHigh] = account.MomentsForm{AtOnce: true, Unseen: "soon"}
+	wrong.Moments[models.RiskHigh] = "soon"
 	wrong.Errors = map[string]string{
-		"digest_at":           "must be a time of day such as 07:30",
-		"quiet_to":            "must be set together with “Quiet from”, or left empty like it",
-		"zone":                "must be a time zone such as Europe/Vienna",
-		"unseen_minutes_high": "must be from 1 to 1440, or empty",
+		"digest_at":    "must be a time of day such as 07:30",
+		"quiet_to":     "must be set together with “Quiet from”, or left empty like it",
+		"zone":         "must be a time zone such as Europe/Vienna",
+		"moments_high": "must be one of the choices",
 	}
+	asSet := account.NewNotificationForm(models.DefaultNotificationSettings())
+	asSet.Moments[models.RiskMedium] = models.Moments{AtOnce: true, UnseenMinutes: 7}.String()
 	tried := func(result models.SendResult, admin bool) account.NotificationsInput {
 		in := ChannelsInput()
 		in.Channels, in.Admin = in.Channels[2:3], admin
@@ -66,6 +68,8 @@ func notificationsStates() []State {
 		own("limited", "Too many codes; the address stays", account.NotificationsInput{Channels: limited}),
 		own("settings-wrong", "Settings that can't be; what was typed stays",
 			account.NotificationsInput{Channels: one, Form: wrong}),
+		own("as-set", "Moments that the list doesn't offer stay as they are set",
+			account.NotificationsInput{Channels: one, Form: asSet}),
 		own("secret", "A webhook was added, whose secret is shown once", account.NotificationsInput{Channels: secret}),
 		own("tried", "A test that arrived",
 			tried(models.SendResult{Class: models.SendSent, Status: 200, Body: []byte("ok")}, false)),

@@ -46,7 +46,6 @@ var places = []struct{ name, selector, not string }{
 	{"ways", ".channel-add > p, #ways li, #backlog dd, #channels .secret", ""},
 	{"endpoint", "#replay-from button, #webhook-state dd, .secret:has(#webhook-secret), #replay > p", ""},
 	{"absence", "#absence > p", ""},
-	{"when", "#notification-settings tbody :checked, #notification-settings tbody .input", ""},
 	{"says", "main .sheet-head p, main .alone > p, .bulk-question > p, .bulk-body > p, main .sheet > p, main .sheet > form > p", ".flash, :has(.btn)"},
 }
 

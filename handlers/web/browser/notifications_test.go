@@ -58,12 +58,12 @@ func TestInABrowserNotificationsAreSet(t *testing.T) {
 				p.fill("#channels tbody input[name=code]", w.Mails.Last(t).Code)
 				p.click("#channels tbody form button")
 				p.sees(".flash", "Verified")
-				p.fill("#unseen_minutes_high", "7")
+				p.chooses("#moments_high", "if you haven't looked at it after 5")
 				p.click("#save-notifications")
 				p.sees(".flash", "Saved")
 				settings, err := w.Store.People.NotificationSettings(t.Context(), w.Owner)
 				storetest.Must(t, err)
-				if got := settings.Moments["high"].UnseenMinutes; got != 7 {
+				if got := settings.Moments["high"].UnseenMinutes; got != 5 {
 					t.Errorf("it keeps %d minutes", got)
 				}
 				// A script offers the browser's zone; without one it stays what it was.

@@ -3,7 +3,6 @@ package channels
 import (
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 
 	"github.com/labstack/echo/v4"
@@ -51,9 +50,6 @@ func (s *Screens) setNotifications(c echo.Context) error {
 	form, settings := readNotifications(c.Request().PostForm)
 	err := settings.Check()
 	if e := site.AsError(err, models.CodeInvalid); e != nil {
-		if form.Errors == nil {
-			form.Errors = map[string]string{}
-		}
 		for field, text := range e.Fields {
 			if form.Errors[field] == "" {
 				form.Errors[field] = text
@@ -72,14 +68,14 @@ func (s *Screens) setNotifications(c echo.Context) error {
 	return c.Redirect(http.StatusSeeOther, views.NotificationsURL())
 }
 
-// readNotifications reads the form of the settings. Text that is not a number becomes a value that Check refuses.
+// readNotifications reads the form of the settings, with the errors of what Check would not see.
 func readNotifications(sent url.Values) (account.NotificationForm, models.NotificationSettings) {
 	on := func(name string) bool { return sent.Get(name) == "true" }
 	field := func(name string) string { return strings.TrimSpace(sent.Get(name)) }
 	form := account.NotificationForm{
-		Moments: map[models.Risk]account.MomentsForm{}, Digest: field("digest_at"), From: field("quiet_from"),
+		Moments: map[models.Risk]string{}, Digest: field("digest_at"), From: field("quiet_from"),
 		Until: field("quiet_to"),
-		Zone:  field("zone"), Critical: on("critical"),
+		Zone:  field("zone"), Critical: on("critical"), Errors: map[string]string{},
 	}
 	settings := models.NotificationSettings{
 		Moments: map[models.Risk]models.Moments{}, DigestAt: models.ClockTime(form.Digest),
@@ -87,20 +83,13 @@ func readNotifications(sent url.Values) (account.NotificationForm, models.Notifi
 		Zone: form.Zone, CriticalBreaksThrough: form.Critical,
 	}
 	for _, risk := range models.Risks() {
-		name := string(risk)
-		m := account.MomentsForm{
-			AtOnce: on(account.AtOnceField + name), Half: on(account.HalfField + name), Tenth: on(account.TenthField + name),
-			Unseen: field(account.UnseenField + name),
+		name := account.MomentsField(risk)
+		form.Moments[risk] = field(name)
+		moments, ok := models.ParseMoments(form.Moments[risk])
+		if !ok {
+			form.Errors[name] = "must be one of the choices"
 		}
-		minutes := 0
-		if m.Unseen != "" {
-			var err error
-			if minutes, err = strconv.Atoi(m.Unseen); err != nil || minutes < 1 {
-				minutes = models.MaxUnseenMinutes + 1 // Check refuses it
-			}
-		}
-		form.Moments[risk] = m
-		settings.Moments[risk] = models.Moments{AtOnce: m.AtOnce, UnseenMinutes: minutes, Half: m.Half, Tenth: m.Tenth}
+		settings.Moments[risk] = moments
 	}
 	return form, settings
 }

@@ -191,31 +191,35 @@ func TestWhenSomebodyIsTold(t *testing.T) {
 	p := w.SignIn(webtest.OwnerEmail)
 	const own = "/account/notifications"
 	form := p.Get(own).Form("#notification-settings", "")
-	if form.Get("at_once_high") != "true" || form.Get("unseen_minutes_low") != "2" || form.Get("zone") != "UTC" {
+	if form.Get("moments_high") != "at_once+half+tenth" || form.Get("moments_low") != "unseen-2" || form.Get("zone") != "UTC" {
 		t.Errorf("it begins with %v", form)
 	}
-	for field, value := range map[string]string{"unseen_minutes_low": "soon", "digest_at": "7.30", "quiet_from": "22:00", "quiet_to": "", "zone": "Vienna"} {
+	for field, value := range map[string]string{"moments_low": "soon", "moments_high": "half", "digest_at": "7.30", "quiet_from": "22:00", "quiet_to": "", "zone": "Vienna"} {
 		form.Set(field, value)
 	}
-	form.Del("at_once_high")
 	wrong := p.Post(own, form).Is(http.StatusUnprocessableEntity)
-	for field, value := range map[string]string{"#unseen_minutes_low": "soon", "#digest_at": "7.30", "#quiet_from": "22:00", "#zone": "Vienna"} {
+	for field, value := range map[string]string{"#digest_at": "7.30", "#quiet_from": "22:00", "#zone": "Vienna"} {
 		if got := wrong.Value(field); got != value {
 			t.Errorf("%s holds %q, want %q", field, got, value)
 		}
 	}
-	wrong.Says("#unseen_minutes_low-error", "1 to 1440").Says("#digest_at-error", "time of day").Says("#zone-error", "time zone").Says("#quiet_to-error", "together")
-	for field, value := range map[string]string{"unseen_minutes_low": "0", "digest_at": "07:30", "quiet_to": "06:00", "zone": "Europe/Vienna"} {
+	if got := wrong.Form("#notification-settings", ""); got.Get("moments_high") != "half" || got.Get("moments_low") != "" {
+		t.Errorf("what was chosen is lost: %v", got)
+	}
+	wrong.Says("#moments_low-error", "one of the choices").Says("#digest_at-error", "time of day").Says("#zone-error", "time zone").Says("#quiet_to-error", "together")
+	for field, value := range map[string]string{"moments_low": "unseen-1441", "digest_at": "07:30", "quiet_to": "06:00", "zone": "Europe/Vienna"} {
 		form.Set(field, value)
 	}
-	p.Post(own, form).Is(http.StatusUnprocessableEntity).Says("#unseen_minutes_low-error", "1 to 1440")
-	form.Set("unseen_minutes_low", "15")
+	p.Post(own, form).Is(http.StatusUnprocessableEntity).Says("#moments_low-error", "at most 1440")
+	// What the list doesn't offer stays as it is set.
+	form.Set("moments_low", "at_once+unseen-7+half")
 	form.Del("critical")
 	p.Post(own, form).Redirects(own)
 	saved := p.Get(own).Says(".flash", "Saved").Form("#notification-settings", "")
 	if saved.Encode() != form.Encode() {
 		t.Errorf("it keeps\n%s, want\n%s", saved.Encode(), form.Encode())
 	}
+	p.Get(own).Says("#moments_low", "as set: at once, and if you haven't looked at it after 7 minutes, and when half of its time is left")
 	if other := w.SignIn(webtest.StrangerEmail).Get(own).Form("#notification-settings", ""); other.Get("zone") != "UTC" {
 		t.Error("another person has these settings")
 	}

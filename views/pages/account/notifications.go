@@ -1,7 +1,8 @@
 package account
 
 import (
-	"strconv"
+	"slices"
+	"strings"
 	"time"
 
 	"countersign/models"
@@ -16,33 +17,22 @@ type NotificationsInput struct {
 
 // NotificationForm is what the form of the settings holds, as it was typed.
 type NotificationForm struct {
-	Moments             map[models.Risk]MomentsForm
-	Digest, From, Until string // times of day
+	Moments             map[models.Risk]string // as models.Moments writes them
+	Digest, From, Until string                 // times of day
 	Zone                string
 	Critical            bool // breaks through
 	Errors              map[string]string
 }
 
-// MomentsForm is when requests of one risk are told.
-type MomentsForm struct {
-	AtOnce, Half, Tenth bool
-	Unseen              string // minutes
-}
-
 // NewNotificationForm is the form of settings as they are.
 func NewNotificationForm(s models.NotificationSettings) NotificationForm {
 	out := NotificationForm{
-		Moments: map[models.Risk]MomentsForm{}, Digest: string(s.DigestAt), From: string(s.QuietFrom),
+		Moments: map[models.Risk]string{}, Digest: string(s.DigestAt), From: string(s.QuietFrom),
 		Until: string(s.QuietTo),
 		Zone:  s.Zone, Critical: s.CriticalBreaksThrough,
 	}
 	for _, risk := range models.Risks() {
-		m := s.Moments[risk]
-		form := MomentsForm{AtOnce: m.AtOnce, Half: m.Half, Tenth: m.Tenth}
-		if m.UnseenMinutes > 0 {
-			form.Unseen = strconv.Itoa(m.UnseenMinutes)
-		}
-		out.Moments[risk] = form
+		out.Moments[risk] = s.Moments[risk].String()
 	}
 	return out
 }
@@ -50,32 +40,20 @@ func NewNotificationForm(s models.NotificationSettings) NotificationForm {
 // Notifications is the view model of one's own notifications.
 type Notifications struct {
 	Channels                  Channels
-	Rows                      []MomentsRow
+	When                      []MomentsRow
 	Digest, From, Until, Zone ui.Field
 	Critical                  bool
 	Problem                   string
 }
 
-// MomentsRow are the fields of one risk.
+// MomentsRow says when requests of one risk are told, and what else may be chosen.
 type MomentsRow struct {
-	Risk                string
-	AtOnce, Half, Tenth Tick
-	Unseen              ui.Field
+	Field   ui.Field
+	Choices []ui.Choice
 }
 
-// Tick is one box of a table.
-type Tick struct {
-	Name, Label string
-	On          bool
-}
-
-// The fields of the settings, each with its risk behind it.
-const (
-	AtOnceField = "at_once_"
-	UnseenField = "unseen_minutes_"
-	HalfField   = "half_"
-	TenthField  = "tenth_"
-)
+// MomentsField is the name of the field of a risk.
+func MomentsField(risk models.Risk) string { return "moments_" + string(risk) }
 
 // NewNotifications makes the page as of now.
 func NewNotifications(in NotificationsInput, now time.Time) Notifications {
@@ -105,25 +83,67 @@ func NewNotifications(in NotificationsInput, now time.Time) Notifications {
 		v.Problem = f.Errors["moments"]
 	}
 	for _, risk := range models.Risks() {
-		v.Rows = append(v.Rows, f.row(risk))
+		v.When = append(v.When, f.row(risk))
 	}
 	return v
 }
 
+// momentChoices are the moments that are offered; others stay as they are set.
+func momentChoices() []models.Moments {
+	return []models.Moments{
+		{AtOnce: true},
+		{AtOnce: true, Tenth: true},
+		{AtOnce: true, Half: true, Tenth: true},
+		{UnseenMinutes: 2},
+		{UnseenMinutes: 5},
+		{UnseenMinutes: 15},
+		{UnseenMinutes: 30},
+		{UnseenMinutes: 60},
+		{UnseenMinutes: 15, Tenth: true},
+		{Half: true, Tenth: true},
+		{Half: true},
+		{Tenth: true},
+		{},
+	}
+}
+
 func (f *NotificationForm) row(risk models.Risk) MomentsRow {
-	m, name := f.Moments[risk], string(risk)
-	unseen := ui.Field{
-		Name: UnseenField + name, Label: "Minutes unseen, " + name + " risk", Value: m.Unseen, Type: "number", Min: "1",
-		Max: strconv.Itoa(models.MaxUnseenMinutes), Error: f.Errors[UnseenField+name],
+	value := f.Moments[risk]
+	row := MomentsRow{Field: ui.Field{
+		Name: MomentsField(risk), Label: "When it's " + string(risk) + " risk", Value: value, Error: f.Errors[MomentsField(risk)],
+	}}
+	moments, ok := models.ParseMoments(value)
+	if !ok {
+		row.Choices = append(row.Choices, ui.Choice{Label: "Choose…"})
 	}
-	if unseen.Error != "" {
-		unseen.Type = "text"
+	for _, m := range momentChoices() {
+		row.Choices = append(row.Choices, ui.Choice{Value: m.String(), Label: momentsText(m)})
 	}
-	return MomentsRow{
-		Risk:   name,
-		AtOnce: Tick{AtOnceField + name, "At once, " + name + " risk", m.AtOnce},
-		Half:   Tick{HalfField + name, "At half the time, " + name + " risk", m.Half},
-		Tenth:  Tick{TenthField + name, "At a tenth of the time, " + name + " risk", m.Tenth},
-		Unseen: unseen,
+	if ok && !slices.Contains(momentChoices(), moments) {
+		row.Choices = append(row.Choices, ui.Choice{Value: value, Label: "as set: " + momentsText(moments)})
 	}
+	return row
+}
+
+// momentsText says when somebody hears of a request, as the end of a sentence.
+func momentsText(m models.Moments) string {
+	var parts []string
+	if m.AtOnce {
+		parts = append(parts, "at once")
+	}
+	if m.UnseenMinutes > 0 {
+		parts = append(parts, "if you haven't looked at it after "+models.SpokenDuration(time.Duration(m.UnseenMinutes)*time.Minute))
+	}
+	switch {
+	case m.Half && m.Tenth:
+		parts = append(parts, "when half and when a tenth of its time is left")
+	case m.Half:
+		parts = append(parts, "when half of its time is left")
+	case m.Tenth:
+		parts = append(parts, "when a tenth of its time is left")
+	}
+	if len(parts) == 0 {
+		return "never"
+	}
+	return strings.Join(parts, ", and ")
 }
