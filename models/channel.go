@@ -2,6 +2,7 @@ package models
 
 import (
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -75,6 +76,17 @@ func (c *Channel) Usable() bool { return c.VerifiedAt != nil && c.DisabledAt == 
 
 // Working reports whether messages to the channel are believed to arrive.
 func (c *Channel) Working() bool { return c.Usable() && c.FailingSince == nil }
+
+// Host is the host that it sends to, with which its label ends; empty: its kind has no host that admins allow.
+func (c *Channel) Host() string {
+	if c.Kind == ChannelEmail || c.Kind == ChannelWebPush {
+		return ""
+	}
+	if at := strings.LastIndex(c.Label, " ("); at >= 0 {
+		return strings.TrimSuffix(c.Label[at+2:], ")")
+	}
+	return c.Label
+}
 
 // Recipient is the person or group that it belongs to.
 func (c *Channel) Recipient() RecipientID {

@@ -36,6 +36,14 @@ func notificationsStates() []State {
 		Kind: models.ChannelEmail, Address: "ada@example.org",
 		Errors: map[string]string{"": "This address was sent 3 codes within an hour, which is the limit."},
 	}
+	barred := ChannelsInput()
+	barred.Channels = barred.Channels[1:4]
+	barred.Channels[2].LastClass, barred.Channels[2].LastStatus = models.SendRefusedHost, 0
+	barred.Barred = map[models.ChannelID]string{
+		barred.Channels[0].ID: "ntfy.example.com", barred.Channels[2].ID: "pager.example.com",
+	}
+	offered := barred
+	offered.Admin = true
 	wrong := account.NewNotificationForm(models.DefaultNotificationSettings())
 	wrong.Digest, wrong.From, wrong.Until, wrong.Zone = "half past seven", "22:00", "", "Vienna"
 	wrong.Moments[models.RiskHigh] = "soon"
@@ -66,6 +74,9 @@ func notificationsStates() []State {
 		own("refused", "A wrong code, and an address that can't be used: it is not shown again",
 			account.NotificationsInput{Channels: refused}),
 		own("limited", "Too many codes; the address stays", account.NotificationsInput{Channels: limited}),
+		own("barred", "Channels whose hosts no admin has allowed, to a reviewer",
+			account.NotificationsInput{Channels: barred}),
+		own("barred-admin", "The same to an admin, who may allow them", account.NotificationsInput{Channels: offered}),
 		own("settings-wrong", "Settings that can't be; what was typed stays",
 			account.NotificationsInput{Channels: one, Form: wrong}),
 		own("as-set", "Moments that the list doesn't offer stay as they are set",
@@ -142,6 +153,10 @@ func systemNotificationsStates() []State {
 			}),
 		page("failing", "Channels fail, and messages wait",
 			system.NotificationsInput{Means: means, From: "Approvals <countersign@example.org>", Backlog: failing}),
+		page("barred", "A channel fails because its host is not allowed", system.NotificationsInput{
+			Means: means, From: "countersign@example.org", Backlog: failing,
+			Barred: map[models.ChannelID]string{channels[3].ID: "pager.example.com"},
+		}),
 		page("empty", "Nothing is set up", system.NotificationsInput{}),
 		page("refused", "A host that is none; what was typed stays", system.NotificationsInput{
 			Means: means, Host: "https://hooks.slack.com/x",

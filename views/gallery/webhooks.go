@@ -142,6 +142,8 @@ func webhookStates() []State {
 		}),
 		page("failing", "Paused after 24 hours of refusals",
 			webhooks.WebhookInput{Webhook: all[4], Answers: answers[1:], Blocks: blocks}),
+		page("barred", "Its host is not allowed",
+			webhooks.WebhookInput{Webhook: all[1], Answers: answers[1:], Barred: "hooks.example.com"}),
 		page("paused", "Paused by an admin", webhooks.WebhookInput{Webhook: all[3]}),
 		page("gone", "It wanted no more, and nothing was ever sent", webhooks.WebhookInput{Webhook: all[5]}),
 		page("secret", "Just added: the secret is shown once",

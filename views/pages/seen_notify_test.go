@@ -9,6 +9,12 @@ var notifyPages = []page{
 		"filled": "moments_low=unseen-2 | moments_medium=at_once+tenth | moments_high=at_once+half+tenth | moments_critical=at_once+half+tenth | zone=UTC | critical=true",
 		"says":   "Where and when you hear of requests that you may decide. A message names the agent, the tool, the risk, the time left and who may decide – never the input. Its link opens the request; it decides nothing.",
 	}},
+	{key: "notifications-barred", like: "notifications", seen: seen{
+		"rows": "Phone (ntfy.example.com)ntfy not verified ntfy.example.com is not allowed yet. An admin can allow it under System, Notifications. Code Six digits, sent to this channel. A code works for 15 minutes. Verify never Remove… Nothing more is sent there. Remove Phone (ntfy.example.com) | Ops⟨U+202E⟩<b> @everyone (hooks.slack.com)Slack verified 3 min ago Send a test Remove… Nothing more is sent there. Remove Ops⟨U+202E⟩<b> @everyone (hooks.slack.com) | Pager (pager.example.com)Webhook failing since 2 h ago pager.example.com is not allowed yet. An admin can allow it under System, Notifications. 3 min ago Remove… Nothing more is sent there. Remove Pager (pager.example.com)",
+	}},
+	{key: "notifications-barred-admin", like: "notifications", seen: seen{
+		"rows": "Phone (ntfy.example.com)ntfy not verified ntfy.example.com is not allowed yet. Allow it (ntfy.example.com) Code Six digits, sent to this channel. A code works for 15 minutes. Verify never Remove… Nothing more is sent there. Remove Phone (ntfy.example.com) | Ops⟨U+202E⟩<b> @everyone (hooks.slack.com)Slack verified 3 min ago Send a test Remove… Nothing more is sent there. Remove Ops⟨U+202E⟩<b> @everyone (hooks.slack.com) | Pager (pager.example.com)Webhook failing since 2 h ago pager.example.com is not allowed yet. Allow it (pager.example.com) 3 min ago Remove… Nothing more is sent there. Remove Pager (pager.example.com)",
+	}},
 	{key: "notifications-one", seen: seen{
 		"title":  "Notifications",
 		"rows":   "ada@example.orgE-mail verified 3 min ago Send a test Remove… Nothing more is sent there. Remove ada@example.org",
@@ -106,6 +112,10 @@ var notifyPages = []page{
 		"acts":  "Allow host",
 		"says":  "How messages leave this server, and where they may go. Each person sets their own channels.",
 		"ways":  "ok E-mail Sent through the SMTP server that was set, from Approvals <countersign@example.org>. | ok Web push Ready. The server must be able to reach the push services of browser makers. | ok ntfy, Slack, webhooks Sent to the hosts below, and to no other. | 512 for later, or after quiet hours | 40 now, or again after a failure | 7 min ago",
+	}},
+	{key: "system-notifications-barred", like: "system-notifications-failing", seen: seen{
+		"rows": "Bo⟨U+202E⟩ Lind Pager (pager.example.com)Webhook pager.example.com is not allowed yet. Allow it (pager.example.com) 2 h ago 3 min ago | group:finance Firefox on Linux (updates.push.services.mozilla.com)Browser The service says that this address no longer exists (410). 1 h ago 3 min ago | hooks.slack.com Ada Berg 3 d ago Remove… Channels and endpoints that name it stay, but nothing is sent there. Remove hooks.slack.com | 10.0.0.5:8080 command line 1 h ago Remove… Channels and endpoints that name it stay, but nothing is sent there. Remove 10.0.0.5:8080",
+		"ways": "ok E-mail Sent through the SMTP server that was set, from countersign@example.org. | ok Web push Ready. The server must be able to reach the push services of browser makers. | ok ntfy, Slack, webhooks Sent to the hosts below, and to no other. | 512 for later, or after quiet hours | 40 now, or again after a failure | 7 min ago",
 	}},
 	{key: "system-notifications-empty", seen: seen{
 		"title": "Notifications",

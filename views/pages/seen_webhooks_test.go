@@ -56,6 +56,12 @@ var webhookPages = []page{
 		"endpoint": "refusing 2 conversations wait. | 14 entries behind oldest 25 min ago | 2 min ago | approval.approved approval.rejected | not sent | 3 d ago by Ada Berg",
 		"says":     "https://hooks.example.com",
 	}},
+	{key: "webhook-barred", like: "webhook-blocked", seen: seen{
+		"rows":     "approval.rejected entry 1,790 refused Refused with 503. Answer's body <script>alert(1)</script> ⟨U+202E⟩no database 9 412 ms 3 min ago | approval.rejected entry 1,790 refused No answer in time. 8 15000 ms 4 min ago | conversation.opened entry 1,611 refused It redirects (302), and redirects are not followed. 1 3 ms 1 h ago",
+		"empty":    "None. When an event is refused, its conversation waits here and others go on. | None.",
+		"acts":     "Allow it (hooks.example.com) | Send a test | Pause | Change… → /system/webhooks/0199a1d2-6c1e-7b1c-9f0e-3f6f3a9b2c12/change | Replay… → /system/webhooks/0199a1d2-6c1e-7b1c-9f0e-3f6f3a9b2c12/replay | New secret… | Make a new secret | Remove… | Remove this endpoint",
+		"endpoint": "refusing 2 conversations wait. hooks.example.com is not allowed yet. Allow it (hooks.example.com) | 14 entries behind oldest 25 min ago | 2 min ago | approval.approved approval.rejected | not sent | 3 d ago by Ada Berg",
+	}},
 	{key: "webhook-failing", seen: seen{
 		"title":    "longlonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglong",
 		"rows":     "approval.rejected entry 1,790 conversation …3a9b2c71 25 min ago Refused with 503. attempt 9, next when resumed Skip… entry 1,790 This event is given up, and its conversation goes on with the next. The audit says that you skipped it. Reason Skip entry 1,790 | token.added entry 1,803 people and settings 10 min ago No answer in time. attempt 1, next when resumed Skip… entry 1,803 This event is given up, and its conversation goes on with the next. The audit says that you skipped it. Reason Skip entry 1,803 | approval.rejected entry 1,790 refused Refused with 503. Answer's body <script>alert(1)</script> ⟨U+202E⟩no database 9 412 ms 3 min ago | approval.rejected entry 1,790 refused No answer in time. 8 15000 ms 4 min ago | conversation.opened entry 1,611 refused It redirects (302), and redirects are not followed. 1 3 ms 1 h ago",

@@ -48,3 +48,30 @@ func TestAHostIsAllowedWhereItIsTyped(t *testing.T) {
 		}
 	}
 }
+
+// A channel whose host is not allowed says so, also before anything is sent there: admins allow it in place, others read
+// who can. Nothing is offered there that would fail.
+func TestAChannelOffersToAllowItsHost(t *testing.T) {
+	t.Parallel()
+	w := webtest.New(t)
+	s := w.Sink()
+	w.AllowSink(s)
+	admin, owner := w.SignIn(webtest.AdminEmail), w.SignIn(webtest.OwnerEmail)
+	host := s.Listener.Addr().String()
+	const own, hosts = "/account/notifications", "/system/notifications/hosts"
+	added := url.Values{"kind": {"webhook"}, "url": {s.URL + "/hook"}, "label": {"Pager (evil.example)"}}
+	for _, p := range []*webtest.Person{admin, owner} {
+		p.Post(own+"/channels", added).Is(http.StatusOK).SaysNot("#channels tbody", "not allowed yet").Says("#channels tbody", "Send a new code")
+	}
+	admin.Post(hosts+"/remove", url.Values{"host": {host}}).Redirects("/system/notifications")
+	read := owner.Get(own).Says(".barred", host+" is not allowed yet. An admin can allow it under System, Notifications.").SaysNot("#channels tbody", "Send a new code")
+	if read.Doc.Find(".barred form").Length() != 0 {
+		t.Error("a reviewer is offered to allow a host")
+	}
+	owner.Post(hosts, url.Values{"host": {host}, "back": {own}}).Is(http.StatusForbidden)
+	form := admin.Get(own).Says(".barred", host+" is not allowed yet.", "Allow it").Form(".barred form", "")
+	admin.Post(hosts, form).Redirects(own)
+	admin.Get(own).Says(".flash", "Allowed").SaysNot("#channels tbody", "not allowed yet")
+	form.Set("back", "https://evil.example")
+	admin.Post(hosts, form).Redirects("/")
+}

@@ -79,7 +79,7 @@ func channelOf(c echo.Context, place Place) (models.ChannelID, error) {
 // Fill adds to a list of channels the parts that are the same on every page.
 func (s *Screens) Fill(c echo.Context, in *account.ChannelsInput) error {
 	means, err := s.notifyMeans(c)
-	in.Means, in.Admin = means, site.ActorOf(c).Admin
+	in.Means, in.Admin, in.Barred = means, site.ActorOf(c).Admin, site.BarredChannels(means.Hosts, in.Channels)
 	return err
 }
 

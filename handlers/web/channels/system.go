@@ -22,13 +22,17 @@ func (s *Screens) systemNotifications(c echo.Context) error {
 // corrected, or why something was not done.
 func (s *Screens) systemNotificationsPage(c echo.Context, status int, in system.NotificationsInput) error {
 	var err error
+	var failing []models.Channel
 	if in.Backlog, err = notices.New(s.Store).Backlog(c.Request().Context(), site.ActorOf(c)); err != nil {
 		return err
 	}
 	if in.Means, err = s.notifyMeans(c); err != nil {
 		return err
 	}
-	in.From = s.sender.From
+	for i := range in.Backlog.Failures {
+		failing = append(failing, in.Backlog.Failures[i].Channel)
+	}
+	in.From, in.Barred = s.sender.From, site.BarredChannels(in.Means.Hosts, failing)
 	frame, err := s.Frame(c, "Notifications", -1)
 	if err != nil {
 		return err
@@ -37,7 +41,7 @@ func (s *Screens) systemNotificationsPage(c echo.Context, status int, in system.
 	return handlers.Render(c, status, system.NotificationsPage(frame, system.NewNotifications(in, frame.Now)), nil)
 }
 
-// allowHost lets channels send to a host.
+// allowHost lets channels send to a host, and leads back to the page that offered it.
 func (s *Screens) allowHost(c echo.Context) error {
 	host := strings.TrimSpace(c.Request().PostFormValue("host"))
 	err := s.Store.People.AllowHost(c.Request().Context(), site.ActorOf(c), host)
@@ -64,5 +68,8 @@ func (s *Screens) changedHosts(c echo.Context, flash string, err error) error {
 		return err
 	}
 	s.SetFlash(c, flash)
+	if back := c.Request().PostFormValue("back"); back != "" {
+		return c.Redirect(http.StatusSeeOther, site.LocalPage(back))
+	}
 	return c.Redirect(http.StatusSeeOther, views.SystemNotificationsURL())
 }

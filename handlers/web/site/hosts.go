@@ -2,6 +2,7 @@ package site
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/labstack/echo/v4"
@@ -35,6 +36,28 @@ func hostOf(address string) string {
 		return ""
 	}
 	return fold
+}
+
+// BarredHost is the host of an address if no admin has allowed it; empty: one has, or none could.
+func BarredHost(allowed []models.NotificationHost, address string) string {
+	host := hostOf(address)
+	if slices.ContainsFunc(allowed, func(h models.NotificationHost) bool {
+		return h.Host == host || h.Host == host+":443" || h.Host == host+":80"
+	}) {
+		return ""
+	}
+	return host
+}
+
+// BarredChannels are the hosts of channels that no admin has allowed.
+func BarredChannels(allowed []models.NotificationHost, all []models.Channel) map[models.ChannelID]string {
+	out := map[models.ChannelID]string{}
+	for i := range all {
+		if host := all[i].Host(); host != "" {
+			out[all[i].ID] = BarredHost(allowed, "https://"+host)
+		}
+	}
+	return out
 }
 
 // AllowNamedHost allows the host of an address if the sender ticked that. It reports no error in the host: the check

@@ -60,6 +60,11 @@ func (s *Screens) webhookPage(c echo.Context, status int, id models.WebhookID, i
 	if w.NextSkip != "" {
 		in.MoreSkips = views.WebhookSkipsURL(id, w.NextSkip)
 	}
+	hosts, err := s.Store.People.AllowedHosts(ctx, actor)
+	if err != nil {
+		return err
+	}
+	in.Barred = site.BarredHost(hosts, w.Label)
 	frame, err := s.webhookFrame(c, models.RevealName(w.Name))
 	if err != nil {
 		return err

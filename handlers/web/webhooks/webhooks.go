@@ -20,12 +20,19 @@ func (s *Screens) webhooks(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	hosts, err := s.Store.People.AllowedHosts(c.Request().Context(), site.ActorOf(c))
+	if err != nil {
+		return err
+	}
+	in := webhooks.Input{Webhooks: all, Barred: map[models.WebhookID]string{}}
+	for i := range all {
+		in.Barred[all[i].ID] = site.BarredHost(hosts, all[i].Label)
+	}
 	frame, err := s.webhookFrame(c, "Webhooks")
 	if err != nil {
 		return err
 	}
-	return handlers.Render(c, http.StatusOK, webhooks.Page(frame, webhooks.New(webhooks.Input{Webhooks: all}, frame.Now)),
-		nil)
+	return handlers.Render(c, http.StatusOK, webhooks.Page(frame, webhooks.New(in, frame.Now)), nil)
 }
 
 // webhookFrame is the frame of a page about webhooks, which are a part of the system.

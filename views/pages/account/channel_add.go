@@ -2,6 +2,7 @@ package account
 
 import (
 	"strconv"
+	"strings"
 
 	"countersign/models"
 	"countersign/views"
@@ -31,6 +32,9 @@ func (in *ChannelsInput) add(kind models.ChannelKind) AddChannel {
 	address := func(label, help string) ui.Field {
 		f := field("url", label, help+" It is stored encrypted and never shown again.")
 		f.Value, f.Mend = form.URL, ui.AllowHost(form.Allow)
+		if !in.Admin && strings.HasSuffix(f.Error, models.HostNotAllowed) {
+			f.Error += "; an admin can allow it under System, Notifications"
+		}
 		f.Type, f.Mono, f.Secret, f.MaxLength = "url", true, true, strconv.Itoa(models.MaxTarget)
 		return f
 	}

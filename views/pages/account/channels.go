@@ -68,7 +68,8 @@ type ChannelsInput struct {
 	Channels []models.Channel
 	Group    string // whose they are; empty: the reader's own
 	Means    NotifyMeans
-	Admin    bool // of the reader
+	Admin    bool                        // of the reader
+	Barred   map[models.ChannelID]string // hosts that no admin has allowed
 	Form     ChannelForm
 	Codes    map[models.ChannelID]string // the error of a code that was typed
 	Problem  string                      // why the act was refused
@@ -94,15 +95,16 @@ type Channels struct {
 
 // ChannelRow is one channel.
 type ChannelRow struct {
-	Kind, Label          string
-	Word                 ui.Word // empty: it works
-	Problem              string
-	Since                views.Moment // of failing
-	Sent                 views.Moment
-	Code                 *ui.Field // nil: it is verified
-	VerifyURL, ResendURL string
-	TestURL              string // empty: nothing is sent there
-	RemoveURL            string
+	Kind, Label        string
+	Word               ui.Word // empty: it works
+	Problem            string
+	Barred             ui.Barred
+	Since              views.Moment // of failing
+	Sent               views.Moment
+	Code               *ui.Field // nil: it is verified
+	VerifyURL          string
+	ResendURL, TestURL string // empty: nothing is sent there
+	RemoveURL          string
 }
 
 // ChannelTest is what came of a test.
@@ -158,6 +160,14 @@ func (in *ChannelsInput) url(id models.ChannelID, what string) string {
 	return views.ChannelURL(id, what)
 }
 
+// page is where they are listed.
+func (in *ChannelsInput) page() string {
+	if in.Group != "" {
+		return views.GroupURL(in.Group)
+	}
+	return views.NotificationsURL()
+}
+
 func (in *ChannelsInput) row(c *models.Channel, now time.Time) ChannelRow {
 	row := ChannelRow{
 		Kind: words.ChannelName(c.Kind), Label: c.Label, Sent: views.AgoOf(c.LastSentAt, now),
@@ -186,6 +196,9 @@ func (in *ChannelsInput) row(c *models.Channel, now time.Time) ChannelRow {
 	}
 	if c.Usable() {
 		row.TestURL = in.url(c.ID, "test")
+	}
+	if host := in.Barred[c.ID]; host != "" && c.DisabledAt == nil {
+		row.Barred, row.Problem, row.ResendURL, row.TestURL = ui.Barred{Host: host, Back: in.page(), May: in.Admin}, "", "", ""
 	}
 	return row
 }

@@ -15,9 +15,10 @@ type NotificationsInput struct {
 	Means   account.NotifyMeans
 	From    string // whose name messages by e-mail bear
 	Backlog models.NotificationBacklog
-	Host    string            // that was typed and not allowed
-	Errors  map[string]string // its errors
-	Problem string            // why the act was refused
+	Barred  map[models.ChannelID]string // hosts of failing channels that no admin has allowed
+	Host    string                      // that was typed and not allowed
+	Errors  map[string]string           // its errors
+	Problem string                      // why the act was refused
 }
 
 // Notifications is the view model of the page of the system's notifications.
@@ -33,6 +34,7 @@ type Notifications struct {
 // FailingRow is one channel whose messages do not arrive.
 type FailingRow struct {
 	Owner, Kind, Label, Problem string
+	Barred                      ui.Barred
 	Since, Sent                 views.Moment
 }
 
@@ -68,6 +70,9 @@ func NewNotifications(in NotificationsInput, now time.Time) Notifications {
 		}
 		if row.Since = views.AgoOf(f.FailingSince, now); row.Since.IsZero() {
 			row.Since = views.AgoOf(f.DisabledAt, now)
+		}
+		if host := in.Barred[f.ID]; host != "" && f.DisabledAt == nil {
+			row.Barred, row.Problem = ui.Barred{Host: host, Back: views.SystemNotificationsURL(), May: true}, ""
 		}
 		v.Failures = append(v.Failures, row)
 	}

@@ -13,6 +13,7 @@ import (
 // Input is what the list of endpoints is made of.
 type Input struct {
 	Webhooks []models.WebhookState
+	Barred   map[models.WebhookID]string // hosts that no admin has allowed
 }
 
 // Webhooks is the view model of the list of endpoints.
@@ -26,6 +27,7 @@ type Row struct {
 	URL, Name, Label string
 	Word             ui.Word // empty: it is sent events
 	Why              string
+	Barred           ui.Barred
 	Backlog          Backlog
 	Last             *AnswerRow
 }
@@ -43,6 +45,7 @@ func New(in Input, now time.Time) Webhooks {
 		w := &in.Webhooks[i]
 		row := Row{URL: views.WebhookURL(w.ID), Name: w.Name, Label: w.Label, Backlog: webhookBacklog(w, now)}
 		row.Word, row.Why = webhookWord(w)
+		row.Barred = ui.Barred{Host: in.Barred[w.ID], Back: views.WebhooksURL(), May: true}
 		if w.Last != nil {
 			last := webhookAnswer(w.Last, now)
 			row.Last = &last

@@ -22,6 +22,7 @@ type WebhookInput struct {
 	Trial   *models.WebhookAnswer // what came of a test
 	Skip    SkipForm              // that was refused
 	Problem string                // why the act was refused
+	Barred  string                // its host, if no admin has allowed it
 }
 
 // SkipForm is the form that gives up an event, as it was sent.
@@ -37,6 +38,7 @@ type WebhookView struct {
 	Name, Label string
 	Word        ui.Word
 	Why         string
+	Barred      ui.Barred
 	Paused      bool
 	PausedAt    views.Moment
 	Backlog     Backlog
@@ -99,6 +101,7 @@ func NewWebhookPage(in WebhookInput, now time.Time) WebhookView {
 		RemoveURL: at("remove"),
 	}
 	v.Word, v.Why = webhookWord(w)
+	v.Barred = ui.Barred{Host: in.Barred, Back: views.WebhookURL(w.ID), May: true}
 	if v.Paused {
 		v.SwitchURL, v.SwitchLabel = at("resume"), "Resume"
 	}
