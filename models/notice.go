@@ -18,6 +18,7 @@ const (
 	NoticeChannelFailing NoticeKind = "channel_failing"
 	NoticeCode           NoticeKind = "code"
 	NoticeTest           NoticeKind = "test"
+	NoticeInvite         NoticeKind = "invite" // the link with which somebody joins; it is never queued
 	NoticeWebhookPaused  NoticeKind = "webhook_paused"
 	NoticeLedgerHead     NoticeKind = "ledger_head" // the ledger's last entry, to be kept elsewhere
 )
@@ -26,7 +27,7 @@ const (
 func NoticeKinds() []NoticeKind {
 	return []NoticeKind{
 		NoticeWaiting, NoticeUnseen, NoticeHalf, NoticeTenth, NoticeBreakthrough, NoticeBurst, NoticeSettled, NoticeDigest,
-		NoticeChannelFailing, NoticeCode, NoticeTest, NoticeWebhookPaused, NoticeLedgerHead,
+		NoticeChannelFailing, NoticeCode, NoticeTest, NoticeInvite, NoticeWebhookPaused, NoticeLedgerHead,
 	}
 }
 
@@ -54,7 +55,7 @@ type Notice struct {
 	Agent, Tool string        // text of strangers, to be shown literally
 	Risk        Risk          // burst and digest: the worst of those that wait
 	Deadline    time.Time     // NoDeadline: none
-	Left        time.Duration // until the deadline, when the message was made; 0: there is none
+	Left        time.Duration // until the deadline, or the end of a link, when the message was made; 0: there is none
 
 	Deciders     []string // names of who may decide, at most MostDeciders
 	MoreDeciders int      // how many there are besides
@@ -65,7 +66,7 @@ type Notice struct {
 	First time.Duration // burst and digest: until the first of them expires; 0: none does
 
 	Outcome string // settled: such as "approved"
-	By      string // settled: who decided; empty: no one did
+	By      string // settled: who decided; empty: no one did. invite: who invites
 
 	Code    string // code: six digits
 	Channel string // channel_failing: the label of the one that fails

@@ -64,7 +64,10 @@ func newNotifier(
 			return headline.Shown(r).Short(mostOfHeadline), nil
 		},
 	})
-	return n, channels.Sender{From: cfg.Mail.From, PushKey: keys.Public, Check: sender.Check, Test: n.Test}, nil
+	mail := func(ctx context.Context, address string, n models.Notice) models.SendResult {
+		return sender.Send(ctx, models.ChannelEmail, models.ChannelTarget{Address: address}, n)
+	}
+	return n, channels.Sender{From: cfg.Mail.From, PushKey: keys.Public, Check: sender.Check, Mail: mail, Test: n.Test}, nil
 }
 
 // pushName is how push services reach the operator of this server: its address, or an e-mail address where that is not

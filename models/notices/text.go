@@ -46,7 +46,7 @@ func (t *tx) writeNotice(g *models.Sending, secret *models.ChannelSecret) (bool,
 		return t.writePaused(n, models.WebhookID(g.Send.About))
 	case models.NoticeLedgerHead:
 		return t.writeHead(n, string(g.Send.About))
-	case models.NoticeTest:
+	case models.NoticeTest, models.NoticeInvite:
 	}
 	return false, nil
 }

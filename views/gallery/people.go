@@ -18,6 +18,10 @@ func peopleStates() []State {
 	fresh.Fresh = &people.FreshInvite{
 		Email: "new@example.org", Link: "https://countersign.example/join?key=0123456789abcdef",
 	}
+	mailed, unsent, unmailed := fresh, fresh, PeopleInput()
+	mailed.Fresh = &people.FreshInvite{Email: fresh.Fresh.Email, Link: fresh.Fresh.Link, Mail: &models.SendResult{Class: models.SendSent, Status: 250}}
+	unsent.Fresh = &people.FreshInvite{Email: fresh.Fresh.Email, Link: fresh.Fresh.Link, Mail: &models.SendResult{Class: models.SendRejected, Status: 550}}
+	unmailed.MailFrom = ""
 	wrong.Form = people.InviteForm{
 		Email: "bo@example.org", Role: models.RoleAdmin, Errors: map[string]string{"email": "is in use"},
 	}
@@ -30,6 +34,9 @@ func peopleStates() []State {
 		page(Usual, "Oneself, another, one who is disabled", PeopleInput()),
 		page("one", "Nobody but oneself", people.Input{Self: UserID, OneAdmin: true, People: PeopleInput().People[:1]}),
 		page("fresh", "A link to join, shown only now", fresh),
+		page("mailed", "The link went by e-mail, and is shown only now", mailed),
+		page("unsent", "The mail server refused it: the link is not lost", unsent),
+		page("no-mail", "This server sends no e-mail", unmailed),
 		page("wrong", "What cannot be done, and an error in the form", wrong),
 		page("away", "Somebody is away, and a substitute is to be accepted", away),
 		page("paged", "More than fits, nobody invited", paged),
@@ -40,7 +47,7 @@ func peopleStates() []State {
 func PeopleInput() people.Input {
 	made := Now.Add(-90 * 24 * time.Hour)
 	return people.Input{
-		Self: UserID,
+		Self: UserID, MailFrom: "countersign@example.org",
 		People: []models.Person{
 			{
 				User: models.User{

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -24,8 +25,23 @@ type Sender struct {
 	// Check refuses a target that can't receive messages with CodeInvalid: among others, a host that no admin allows.
 	// It sends nothing.
 	Check func(context.Context, models.ChannelKind, models.ChannelTarget) error
+	// Mail sends one message to an e-mail address, at once, if From is set.
+	Mail func(ctx context.Context, address string, n models.Notice) models.SendResult
 	// Test sends a test by a channel of the actor, at once.
 	Test func(context.Context, models.Actor, models.ChannelID) (models.SendResult, error)
+}
+
+// mailTime is how long a page waits for the mail server.
+const mailTime = 10 * time.Second
+
+// MailFrom is the address that e-mail comes from; empty: this server sends none.
+func (s *Screens) MailFrom() string { return s.sender.From }
+
+// Mail sends one message to an e-mail address at once, and says how that ended. It goes on if the reader leaves.
+func (s *Screens) Mail(ctx context.Context, address string, n models.Notice) models.SendResult {
+	mailCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), mailTime)
+	defer cancel()
+	return s.sender.Mail(mailCtx, address, n)
 }
 
 // Place is whose channels a form is about, and the page that shows them.

@@ -55,16 +55,18 @@ func (s *Screens) peoplePage(c echo.Context, status int, in people.Input) error 
 	if err != nil {
 		return err
 	}
+	in.MailFrom = s.channels.MailFrom()
 	in.People, in.Next, in.OneAdmin, in.Self, frame.Path = found.People, found.Next, found.OneAdmin, actor.UserID(), views.PeopleURL()
 	return handlers.Render(c, status, people.Page(frame, people.New(in, frame.Now)), nil)
 }
 
-// invite makes a one-time link and shows it in its answer: it is not kept
-// anywhere that a redirect could read it from.
+// invite makes a one-time link, mails it if that was ticked, and shows it in its answer: it is not kept anywhere that a
+// redirect could read it from, nor in a queue of messages.
 func (s *Screens) invite(c echo.Context) error {
 	r := c.Request()
 	form := people.InviteForm{
 		Email: strings.TrimSpace(r.PostFormValue("email")), Role: models.Role(r.PostFormValue("role")),
+		ByHand: r.PostFormValue("mail") != "true",
 	}
 	secret, made, err := s.Store.People.Invite(r.Context(), site.ActorOf(c), form.Email, form.Role)
 	if e := site.AsError(err, models.CodeInvalid, models.CodeConflict); e != nil {
@@ -74,8 +76,17 @@ func (s *Screens) invite(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	link := strings.TrimSuffix(s.Kit.PublicURL.String(), "/") + views.JoinURL(secret)
-	return s.peoplePage(c, http.StatusOK, people.Input{Fresh: &people.FreshInvite{Email: made.Email, Link: link}})
+	fresh := &people.FreshInvite{
+		Email: made.Email, Link: strings.TrimSuffix(s.Kit.PublicURL.String(), "/") + views.JoinURL(secret),
+	}
+	if !form.ByHand && s.channels.MailFrom() != "" {
+		sent := s.channels.Mail(r.Context(), made.Email, models.Notice{
+			ID: string(made.ID), Kind: models.NoticeInvite, By: made.InviterName, URL: fresh.Link,
+			Left: made.ExpiresAt.Sub(made.CreatedAt),
+		})
+		fresh.Mail = &sent
+	}
+	return s.peoplePage(c, http.StatusOK, people.Input{Fresh: fresh})
 }
 
 func (s *Screens) withdrawInvite(c echo.Context) error {

@@ -5,8 +5,11 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"countersign/handlers/web/webtest"
+	"countersign/models"
+	"countersign/models/notices"
 	"countersign/models/storetest"
 )
 
@@ -44,6 +47,45 @@ func TestAPersonJoinsByALinkThatIsShownOnce(t *testing.T) {
 	w.Visitor().Post("/join", answer).Is(http.StatusNotFound)
 	admin.Get("/people").Says("table", "new@example.com").SaysNot("#invites-title", "Invited")
 	admin.Post("/people/invites", form).Is(http.StatusConflict).Says("#invite-email-error", "in use")
+}
+
+// A link is mailed if that is ticked. Its secret is in the mail and once on the page, also where it could not be sent;
+// no table keeps it.
+func TestALinkIsMailed(t *testing.T) {
+	t.Parallel()
+	w := webtest.New(t)
+	admin := w.SignIn(webtest.AdminEmail)
+	form := admin.Get("/people").Is(http.StatusOK).Says("main", "Send the link by e-mail", "from countersign@example.org").Form("form:has(#invite)", "")
+	if form.Get("mail") != "true" {
+		t.Error("sending is not ticked")
+	}
+	wrong := admin.Post("/people/invites", url.Values{"email": {"new"}, "role": {"reviewer"}}).Is(http.StatusUnprocessableEntity)
+	if again := wrong.Form("form:has(#invite)", ""); again.Get("mail") != "" || again.Get("email") != "new" {
+		t.Errorf("the form comes back with %v", again)
+	}
+	form.Set("email", "new@example.com")
+	link := admin.Post("/people/invites", form).Is(http.StatusOK).Says("main", "Sent to new@example.com.").Text("#fresh-invite")
+	mail := w.Mails.Last(t)
+	if mail.Kind != models.NoticeInvite || mail.URL != link || mail.By != w.Admin.Name || mail.Left != 7*24*time.Hour {
+		t.Errorf("the e-mail is %+v", mail)
+	}
+	// Another link, from the row: the one before is over.
+	again := admin.Get("/people").Form("form:has(input[name=email][type=hidden])", "")
+	w.Mails.Down(models.SendTimeout)
+	second := admin.Post("/people/invites", again).Is(http.StatusOK).Says("main", "Could not send to new@example.com. The mail server did not answer in time. Pass on the link yourself.").Text("#fresh-invite")
+	w.Visitor().Get(strings.TrimPrefix(link, w.URL)).Is(http.StatusNotFound)
+	w.Visitor().Get(strings.TrimPrefix(second, w.URL)).Is(http.StatusOK)
+	// Not ticked, nothing is sent.
+	w.Mails.Down("")
+	form.Del("mail")
+	form.Set("email", "other@example.com")
+	admin.Post("/people/invites", form).Is(http.StatusOK).Says("main", "other@example.com").SaysNot("main", "Sent to")
+	if last := w.Mails.Last(t); last.URL != link {
+		t.Errorf("%+v was sent", last)
+	}
+	if due, _, err := notices.New(w.Store).Due(t.Context(), 50); err != nil || len(due) != 0 {
+		t.Errorf("%d messages are queued, %v", len(due), err)
+	}
 }
 
 func TestAnInvitationIsWithdrawn(t *testing.T) {

@@ -36,6 +36,14 @@ type Mailer struct {
 
 	mu   sync.Mutex
 	mail []models.Notice
+	down models.SendClass // how each attempt ends; empty: it is sent
+}
+
+// Down has each e-mail end like this from now on.
+func (m *Mailer) Down(class models.SendClass) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.down = class
 }
 
 // Sink is a service on this computer that takes messages.
@@ -57,6 +65,9 @@ func (m *Mailer) Send(
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.down != "" {
+		return models.SendResult{Class: m.down}
+	}
 	m.mail = append(m.mail, n)
 	return models.SendResult{Class: models.SendSent, Status: 250}
 }
@@ -90,6 +101,9 @@ func (w *World) notifies() channels.Sender {
 	})
 	return channels.Sender{
 		From: "countersign@example.org", PushKey: keys.Public, Check: sender.Check, Test: w.notifier.Test,
+		Mail: func(ctx context.Context, address string, n models.Notice) models.SendResult {
+			return w.Mails.Send(ctx, models.ChannelEmail, models.ChannelTarget{Address: address}, n)
+		},
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"countersign/models"
 	"countersign/views"
+	"countersign/views/pages/words"
 	"countersign/views/ui"
 )
 
@@ -19,17 +20,49 @@ type Input struct {
 	OneAdmin bool             // no other person may administer
 	Self     models.UserID
 	Fresh    *FreshInvite
+	MailFrom string // the address that invitations are mailed from; empty: none is
 	Form     InviteForm
 	Problem  string // why the act was refused
 }
 
 // FreshInvite is an invitation that was made just now; its link is shown once.
-type FreshInvite struct{ Email, Link string }
+type FreshInvite struct {
+	Email, Link string
+	Mail        *models.SendResult // how mailing it ended; nil: it was not mailed
+}
+
+// tone and text say how mailing the link ended; no text: it was not mailed.
+func (f *FreshInvite) tone() views.Tone {
+	if f.Mail != nil && f.Mail.Class == models.SendSent {
+		return views.ToneGood
+	}
+	return views.ToneBad
+}
+
+func (f *FreshInvite) text() string {
+	address := models.RevealString(f.Email, false)
+	switch {
+	case f.Mail == nil:
+		return ""
+	case f.Mail.Class == models.SendSent:
+		return "Sent to " + address + "."
+	}
+	return "Could not send to " + address + ". " + words.MailText(f.Mail.Class, f.Mail.Status) + " Pass on the link yourself."
+}
+
+func (f *FreshInvite) help() string {
+	const once = "The first person who opens it sets the name and password. It works once, within seven days."
+	if f.Mail != nil && f.Mail.Class == models.SendSent {
+		return "The same link as in the e-mail. " + once
+	}
+	return "Send it to them and to nobody else. " + once
+}
 
 // InviteForm keeps the form if an invitation could not be made.
 type InviteForm struct {
 	Email  string
 	Role   models.Role
+	ByHand bool // the link is not mailed
 	Errors map[string]string
 }
 
@@ -39,6 +72,7 @@ type People struct {
 	Invites           []InviteRow
 	Fresh             *FreshInvite
 	Form              InviteForm
+	MailFrom          string
 	Problem           string
 	FirstURL, NextURL string
 	AwayLabel         string
@@ -70,7 +104,7 @@ type InviteRow struct {
 
 // New makes the page as of now.
 func New(in Input, now time.Time) People {
-	v := People{Fresh: in.Fresh, Form: in.Form, Problem: in.Problem}
+	v := People{Fresh: in.Fresh, Form: in.Form, MailFrom: in.MailFrom, Problem: in.Problem}
 	if v.Form.Role == "" {
 		v.Form.Role = models.RoleReviewer
 	}

@@ -23,6 +23,23 @@ func ChannelName(kind models.ChannelKind) string {
 	return string(kind)
 }
 
+// MailText says how an attempt to send an e-mail ended, which is up to the one mail server.
+func MailText(class models.SendClass, status int) string {
+	switch class {
+	case models.SendConnect:
+		return "No connection to the mail server."
+	case models.SendTimeout:
+		return "The mail server did not answer in time."
+	case models.SendNameNotFound:
+		return "The mail server's name was not found."
+	case models.SendCertificate:
+		return "The mail server's certificate is not valid."
+	case models.SendSent, models.SendRefusedHost, models.SendRedirect, models.SendTooLarge, models.SendRejected,
+		models.SendUnavailable, models.SendGone, models.SendNotConfigured:
+	}
+	return SendText(class, status)
+}
+
 // SendText says how an attempt to send a message ended.
 func SendText(class models.SendClass, status int) string {
 	code := ""

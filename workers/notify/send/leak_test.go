@@ -389,7 +389,7 @@ func TestNothingOfARequestLeavesTheProcess(t *testing.T) {
 		by := w.sender.kinds[kind]
 		for _, channel := range models.ChannelKinds() {
 			follows := slices.Contains([]models.NoticeKind{models.NoticeUnseen, models.NoticeHalf, models.NoticeTenth, models.NoticeSettled}, kind)
-			if kind == models.NoticeTest || kind == models.NoticeLedgerHead && channel != models.ChannelEmail || kind == models.NoticeCode && channel == models.ChannelWebPush || follows && !channel.FollowsUp() {
+			if kind == models.NoticeTest || kind == models.NoticeInvite || kind == models.NoticeLedgerHead && channel != models.ChannelEmail || kind == models.NoticeCode && channel == models.ChannelWebPush || follows && !channel.FollowsUp() {
 				continue
 			}
 			if by[channel] == 0 {

@@ -87,6 +87,7 @@ func TestWhatLeavesTheProcess(t *testing.T) {
 		models.NoticeWaiting: {"Agent", "Deciders", "Headline", "Tool", "URL"},
 		models.NoticeSettled: {"Agent", "By", "Headline", "Outcome", "Tool", "URL"},
 		models.NoticeCode:    {"Code", "URL"},
+		models.NoticeInvite:  {"By", "URL"},
 
 		models.NoticeWebhookPaused: {"Class", "URL", "Webhook", "WebhookHost"},
 		models.NoticeLedgerHead:    {"Head", "URL"},
@@ -98,7 +99,7 @@ func TestWhatLeavesTheProcess(t *testing.T) {
 		for _, channel := range models.ChannelKinds() {
 			n, marks := marked(t, kind)
 			var absent []string // what is of requests, of which some tell nothing
-			if kind == models.NoticeCode {
+			if kind == models.NoticeCode || kind == models.NoticeInvite {
 				n.Request, absent = "", []string{"Request"}
 			}
 			if kind == models.NoticeWebhookPaused || kind == models.NoticeLedgerHead {

@@ -42,6 +42,8 @@ func (w words) message(n models.Notice) Message {
 	case n.URL == "":
 	case n.Request != "":
 		m.Link = "Open the request"
+	case n.Kind == models.NoticeInvite:
+		m.Link = "Set your name and password"
 	case n.Kind == models.NoticeBurst, n.Kind == models.NoticeDigest:
 		m.Link = "Open the inbox"
 	default:
@@ -64,6 +66,8 @@ func (w words) subject(n models.Notice) string {
 		return "Your Countersign code: " + w.quote(n.Code, mostName)
 	case models.NoticeTest:
 		return "Test message from Countersign"
+	case models.NoticeInvite:
+		return "Your invitation to Countersign"
 	case models.NoticeWaiting, models.NoticeUnseen, models.NoticeHalf, models.NoticeTenth, models.NoticeBreakthrough,
 		models.NoticeSettled:
 	}
@@ -114,6 +118,9 @@ func (w words) lead(n models.Notice) string {
 			spoken(models.CodeLife) + ". If you didn't ask for it, ignore this message."
 	case models.NoticeTest:
 		return "This channel works. Nothing needs to be done."
+	case models.NoticeInvite:
+		return w.quote(n.By, mostName) + " invites you to Countersign, where people approve what AI agents do. The link below works once, for " +
+			spoken(n.Left) + ". Give it to nobody else. If you didn't expect it, ignore this message."
 	}
 	return "Something needs your attention."
 }
