@@ -22,7 +22,7 @@ func (s *Screens) systemNotifications(c echo.Context) error {
 // corrected, or why something was not done.
 func (s *Screens) systemNotificationsPage(c echo.Context, status int, in system.NotificationsInput) error {
 	var err error
-	var failing []models.Channel
+	var broken []models.Channel
 	if in.Backlog, err = notices.New(s.Store).Backlog(c.Request().Context(), site.ActorOf(c)); err != nil {
 		return err
 	}
@@ -30,9 +30,9 @@ func (s *Screens) systemNotificationsPage(c echo.Context, status int, in system.
 		return err
 	}
 	for i := range in.Backlog.Failures {
-		failing = append(failing, in.Backlog.Failures[i].Channel)
+		broken = append(broken, in.Backlog.Failures[i].Channel)
 	}
-	in.From, in.Barred = s.sender.From, site.BarredChannels(in.Means.Hosts, failing)
+	in.From, in.Barred = s.sender.From, site.BarredChannels(in.Means.Hosts, broken)
 	frame, err := s.Frame(c, "Notifications", -1)
 	if err != nil {
 		return err
