@@ -24,6 +24,8 @@ type Around struct {
 	LastApproved, LastRejected *Approval
 	// Twin released the same and was approved before; nil: nothing did.
 	Twin *Twin
+	// Duplicates wait as well: the same agent asks for the very same, newest first.
+	Duplicates []Duplicate
 	// ReaskOf was rejected, and asked for the very same; nil: nothing did.
 	ReaskOf *Approval
 
@@ -39,6 +41,12 @@ type Around struct {
 
 	GrantsEnabled               bool
 	GrantMaxHours, GrantMaxUses int
+}
+
+// Duplicate is a pending request that asks for the very same as another.
+type Duplicate struct {
+	ID        ResponseID
+	CreatedAt time.Time
 }
 
 // PolicyResult is what a version of the policy says of a call.

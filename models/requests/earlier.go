@@ -46,6 +46,9 @@ func (rs *Requests) beside(
 	if out.Twin, err = rs.twin(ctx, actor, a); err != nil {
 		return err
 	}
+	if out.Duplicates, err = rs.duplicates(ctx, actor, a); err != nil {
+		return err
+	}
 	out.Opened, err = rs.OpenedParts(ctx, actor, a.ID)
 	return err
 }

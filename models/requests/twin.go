@@ -150,6 +150,45 @@ func (rs *Requests) twin(ctx context.Context, actor models.Actor, a *models.Appr
 	return nil, err
 }
 
+// mostDuplicates is how many requests that wait for the very same are named.
+const mostDuplicates = 5
+
+// duplicatesOf finds what else waits for the very same, among an agent's latest pending requests.
+var duplicatesOf = `SELECT r.id, r.created_at FROM (SELECT p.number, p.digest FROM responses p` + db.ByResponsesPendingAgent + `
+ WHERE p.agent_id = :agent AND p.approval_status = 'pending' ORDER BY p.number DESC LIMIT :n) k
+ CROSS JOIN responses r ON r.number = k.number
+ WHERE k.digest = :digest AND r.id <> :id AND r.held_until IS NULL AND r.approval_timeout_at > :now AND ` + searchSees + `
+ ORDER BY k.number DESC LIMIT :most`
+
+// duplicates are other requests of the agent that wait for the very same, as far as the reader sees them.
+func (rs *Requests) duplicates(
+	ctx context.Context, actor models.Actor, a *models.Approval,
+) (out []models.Duplicate, err error) {
+	if a.Status() != models.StatusPending || a.HeldUntil != nil || a.Kind == models.KindQuestion {
+		return nil, nil
+	}
+	stmt, err := rs.db.Prepared(ctx, duplicatesOf) //nolint:sqlclosecheck // kept until the store closes
+	if err != nil {
+		return nil, err
+	}
+	rows, err := stmt.QueryContext(context.WithoutCancel(ctx), arguments(duplicatesOf, map[string]any{
+		"me": actor.ID, "admin": actor.Admin, "id": a.ID, "agent": a.AgentID, "digest": a.Digest, "n": aroundSearched,
+		"now": rs.db.Now(), "most": mostDuplicates,
+	})...)
+	if err != nil {
+		return nil, fmt.Errorf("look for duplicates: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var d models.Duplicate
+		if err := rows.Scan(&d.ID, &d.CreatedAt); err != nil {
+			return nil, fmt.Errorf("look for duplicates: %w", err)
+		}
+		out = append(out, d)
+	}
+	return out, rows.Err()
+}
+
 type twins = map[models.ResponseID]models.Twin
 
 // findTwins adds what a query finds, and of several the latest.

@@ -1,10 +1,24 @@
 package requests
 
 import (
+	"database/sql"
 	"strings"
 	"testing"
 	"time"
 )
+
+// Duplicates are looked for among so many of an agent's pending requests, by their index.
+func TestDuplicatesAreServedByAnIndex(t *testing.T) {
+	t.Parallel()
+	rs := open(t)
+	plan := explain(t, rs, duplicatesOf, []any{
+		sql.Named("me", "u"), sql.Named("admin", false), sql.Named("id", "r"), sql.Named("agent", "a"), sql.Named("digest", "d"),
+		sql.Named("n", 9), sql.Named("now", time.Unix(0, 0)), sql.Named("most", 5),
+	})
+	if !strings.Contains(plan, "responses_pending_agent (agent_id=?)") || strings.Contains(plan, "B-TREE") {
+		t.Error(plan)
+	}
+}
 
 // A twin is found by an index, and nothing that grows is read whole or sorted: only
 // what one page asks about is.

@@ -104,6 +104,10 @@ func requestStates(page func(name, note string, a models.Approval, mend ...func(
 			in.Around.Twin = &models.Twin{
 				ID: "01890a5d-ac96-774b-bcce-b302099a8071", By: "Bo\u202E Lind", At: Now.Add(-3 * time.Minute),
 			}
+			in.Around.Duplicates = []models.Duplicate{
+				{ID: "01890a5d-ac96-774b-bcce-b302099a8072", CreatedAt: Now.Add(-time.Minute)},
+				{ID: "01890a5d-ac96-774b-bcce-b302099a8073", CreatedAt: Now.Add(-2 * time.Minute)},
+			}
 		}),
 		page("twin-before", "The same was approved long ago, and does little harm", Edit(), whole, func(in *requests.Input) {
 			in.Around.Twin = &models.Twin{

@@ -76,3 +76,23 @@ func TestWarningsStandAboveTheInput(t *testing.T) {
 		t.Errorf("%q is more than a line, or has no detail", text)
 	}
 }
+
+// What waits for the very same is named beside the request, as the list counts it, until it is decided.
+func TestDuplicatesAreNamed(t *testing.T) {
+	t.Parallel()
+	w := webtest.New(t)
+	owner := w.SignIn(webtest.OwnerEmail)
+	a := w.Ask()
+	owner.Get(webtest.PageOf(a)).SaysNot("main", "duplicate")
+	b := w.Ask()
+	w.Ask(func(in *models.AskInput) { in.Input = []byte(`{"command":"ls"}`) })
+	page := owner.Get(webtest.PageOf(a)).Says("main", "1 duplicate", "See it")
+	if href := page.Doc.Find("#duplicates a").AttrOr("href", ""); href != webtest.PageOf(b) {
+		t.Errorf("the duplicate is at %q", href)
+	}
+	w.Ask()
+	owner.Get(webtest.PageOf(b)).Says("main", "2 duplicates")
+	w.Approves(b)
+	owner.Get(webtest.PageOf(a)).Says("main", "1 duplicate")
+	owner.Get(webtest.PageOf(b)).SaysNot("main", "1 duplicate")
+}

@@ -32,6 +32,20 @@ type EarlierCall struct {
 	Result    string // "done", "failed" …
 }
 
+// Duplicate is another request that waits for the very same.
+type Duplicate struct {
+	URL string
+	At  views.Moment
+}
+
+// duplicatesLabel counts the requests that wait for the very same, as the list does.
+func duplicatesLabel(n int) string {
+	if n == 1 {
+		return "1 duplicate"
+	}
+	return strconv.Itoa(n) + " duplicates"
+}
+
 // Reask says that the very same was rejected before.
 type Reask struct {
 	URL, By, Reason string
@@ -116,6 +130,9 @@ func (v *Approval) around(in Input, now time.Time) {
 	v.PolicyNow = policyNow(around)
 	if around.Twin != nil && v.Pending {
 		v.Twin = inputs.NewTwin(&in.Approval, *around.Twin, now)
+	}
+	for _, d := range around.Duplicates {
+		v.Duplicates = append(v.Duplicates, Duplicate{URL: views.ApprovalURL(d.ID), At: views.Ago(d.CreatedAt, now)})
 	}
 	v.Before = newEarlierCalls(around, now)
 	if before := around.ReaskOf; before != nil {

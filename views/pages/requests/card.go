@@ -38,13 +38,15 @@ type Card struct {
 
 	PolicyNow string       // what the policy would say by now, if it has changed
 	Twin      *inputs.Twin // that was approved before
-	Before    *EarlierCalls
-	Reask     *Reask
-	Compared  []Comparison
-	Batch     *BatchFact
-	Result    *ui.Code
-	NextURL   string
-	NextLabel string
+	// Duplicates wait for the very same.
+	Duplicates []Duplicate
+	Before     *EarlierCalls
+	Reask      *Reask
+	Compared   []Comparison
+	Batch      *BatchFact
+	Result     *ui.Code
+	NextURL    string
+	NextLabel  string
 }
 
 // Undo is an approval that the reader may still take back.
