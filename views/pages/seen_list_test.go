@@ -340,7 +340,7 @@ var listPages = []page{
 		"acts":  "Add to group | Save | Remove… | Remove group",
 		"says":  "To use it, name it as a reviewer in a rule: group:board",
 		"empty": "No channels yet, and none can be added until this server can send messages. What each kind needs is below.",
-		"ways":  "E-mail Not available: this server has no SMTP server. It is set with --smtp. | ntfy Not available: no host is allowed yet. Admins allow hosts under System, Notifications. | Slack Not available: no host is allowed yet. Admins allow hosts under System, Notifications. | Webhook Not available: no host is allowed yet. Admins allow hosts under System, Notifications.",
+		"ways":  "E-mail Not available: this server has no mail server. It is set with --smtp. | ntfy Not available: no host is allowed yet. Admins allow hosts under System, Notifications. | Slack Not available: no host is allowed yet. Admins allow hosts under System, Notifications. | Webhook Not available: no host is allowed yet. Admins allow hosts under System, Notifications.",
 	}},
 	{key: "group-wrong", seen: seen{
 		"title":  "longlonglonglonglonglonglonglonglonglonglonglonglonglonglong",
@@ -351,7 +351,7 @@ var listPages = []page{
 		"filled": "email=gone@example.org | note=unbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbroke … unbrokenunbrokenunbrokenunbrokenunbroken (485 bytes, c7949184396867d7)",
 		"says":   "To use it, name it as a reviewer in a rule: group:longlonglonglonglonglonglonglonglonglonglonglonglonglonglong",
 		"empty":  "No channels yet, and none can be added until this server can send messages. What each kind needs is below.",
-		"ways":   "E-mail Not available: this server has no SMTP server. It is set with --smtp. | ntfy Not available: no host is allowed yet. Admins allow hosts under System, Notifications. | Slack Not available: no host is allowed yet. Admins allow hosts under System, Notifications. | Webhook Not available: no host is allowed yet. Admins allow hosts under System, Notifications.",
+		"ways":   "E-mail Not available: this server has no mail server. It is set with --smtp. | ntfy Not available: no host is allowed yet. Admins allow hosts under System, Notifications. | Slack Not available: no host is allowed yet. Admins allow hosts under System, Notifications. | Webhook Not available: no host is allowed yet. Admins allow hosts under System, Notifications.",
 	}},
 	{key: "sessions-one", seen: seen{
 		"title": "My sessions",
@@ -374,7 +374,7 @@ var listPages = []page{
 	}},
 	{key: "system-upstreams", seen: seen{
 		"title": "System",
-		"rows":  "Bash release-bot Ada Berg 4 min ago 1:00 left | calls-1https://approvals.example.com/v1 plain dialect Ada Berg ok 1 s ago 3 none | <b>fail⟨U+202E⟩inghttps://longlonglonglonglonglonglonglo … ded 5 min ago The upstream failed (503). (454 bytes, 255d7cc89076276f) | calls-3https://approvals.example.com/v3 plain dialect Ada Berg incomplete The upstream lists more than 100 pages. So nothing was taken for settled there. 1 s ago 0 none | calls-4https://approvals.example.com/v4 plain dialect Ada Berg not polled yet never 0 none | calls-5https://approvals.example.com/v5 plain dialect Ada Berg not polled Overdue by 2 min: no server polls it. 1 s ago 0 none | calls-6https://approvals.example.com/v6 cloud dialect Ada Berg disabled never 0 none | calls-7https://approvals.example.com/v7 plain dialect Ada Be …  ago The upstream refuses the key (401). (306 bytes, 806e945287d28795)",
+		"rows":  "Bash release-bot Ada Berg 4 min ago 1:00 left | calls-1https://approvals.example.com/v1 plain API Ada Berg ok 1 s ago 3 none | <b>fail⟨U+202E⟩inghttps://longlonglonglonglonglonglonglo … ded 5 min ago The upstream failed (503). (456 bytes, 8b506dce0c4ad1c7) | calls-3https://approvals.example.com/v3 plain API Ada Berg incomplete The upstream lists more than 100 pages. So nothing was taken for settled there. 1 s ago 0 none | calls-4https://approvals.example.com/v4 plain API Ada Berg not fetched yet never 0 none | calls-5https://approvals.example.com/v5 plain API Ada Berg not fetched Overdue by 2 min: no server fetches from it. 1 s ago 0 none | calls-6https://approvals.example.com/v6 cloud API Ada Berg disabled never 0 none | calls-7https://approvals.example.com/v7 plain API Ada Berg p …  ago The upstream refuses the key (401). (302 bytes, 7e2ea2045b687247)",
 		"empty": "None: every pending request has an active reviewer.",
 		"says":  "As of 2026-11-20 10:30:00 UTC",
 	}},

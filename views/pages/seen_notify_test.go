@@ -30,7 +30,7 @@ var notifyPages = []page{
 		"help":   "Later messages about a request join its first one where the channel can do that. Nothing is sent while you are active on a page here. A daily digest counts all that waits for you, of every risk. | Times of this browser: UTC",
 		"filled": "moments_low=unseen-2 | moments_medium=at_once+tenth | moments_high=at_once+half+tenth | moments_critical=at_once+half+tenth | zone=UTC | critical=true",
 		"says":   "Where and when you hear of requests that you may decide. A message names the agent, the tool, the risk, the time left and who may decide – never the input. Its link opens the request; it decides nothing.",
-		"ways":   "E-mail Not available: this server has no SMTP server. It is set with --smtp. | Browser Not available: browsers allow it only over HTTPS or on localhost. | ntfy Not available: no host is allowed yet. Admins allow hosts under System, Notifications. | Slack Not available: no host is allowed yet. Admins allow hosts under System, Notifications. | Webhook Not available: no host is allowed yet. Admins allow hosts under System, Notifications.",
+		"ways":   "E-mail Not available: this server has no mail server. It is set with --smtp. | Browser Not available: browsers allow it only over HTTPS or on localhost. | ntfy Not available: no host is allowed yet. Admins allow hosts under System, Notifications. | Slack Not available: no host is allowed yet. Admins allow hosts under System, Notifications. | Webhook Not available: no host is allowed yet. Admins allow hosts under System, Notifications.",
 	}},
 	{key: "notifications-refused", seen: seen{
 		"title":  "Notifications",
@@ -104,25 +104,25 @@ var notifyPages = []page{
 		"empty": "None.",
 		"acts":  "Allow host",
 		"says":  "How messages leave this server, and where they may go. Each person sets their own channels.",
-		"ways":  "ok E-mail Sent through the SMTP server that was set, from countersign@example.org. | ok Web push Ready. The server must be able to reach the push services of browser makers. | ok ntfy, Slack, webhooks Sent to the hosts below, and to no other. | 3 for later, or after quiet hours | 0 now, or again after a failure",
+		"ways":  "ok E-mail Sent through the mail server that was set, from countersign@example.org. | ok Browser notifications Ready. The server must be able to reach the push services of browser makers. | ok ntfy, Slack, webhooks Sent to the hosts below, and to no other. | 3 for later, or after quiet hours | 0 now, or again after a failure",
 	}},
 	{key: "system-notifications-failing", seen: seen{
 		"title": "Notifications",
 		"rows":  "Bo⟨U+202E⟩ Lind Pager (pager.example.com)Webhook The service is not available (503). 2 h ago 3 min ago | group:finance Firefox on Linux (updates.push.services.mozilla.com)Browser The service says that this address no longer exists (410). 1 h ago 3 min ago | hooks.slack.com Ada Berg 3 d ago Remove… Channels and endpoints that name it stay, but nothing is sent there. Remove hooks.slack.com | 10.0.0.5:8080 command line 1 h ago Remove… Channels and endpoints that name it stay, but nothing is sent there. Remove 10.0.0.5:8080",
 		"acts":  "Allow host",
 		"says":  "How messages leave this server, and where they may go. Each person sets their own channels.",
-		"ways":  "ok E-mail Sent through the SMTP server that was set, from Approvals <countersign@example.org>. | ok Web push Ready. The server must be able to reach the push services of browser makers. | ok ntfy, Slack, webhooks Sent to the hosts below, and to no other. | 512 for later, or after quiet hours | 40 now, or again after a failure | 7 min ago",
+		"ways":  "ok E-mail Sent through the mail server that was set, from Approvals <countersign@example.org>. | ok Browser notifications Ready. The server must be able to reach the push services of browser makers. | ok ntfy, Slack, webhooks Sent to the hosts below, and to no other. | 512 for later, or after quiet hours | 40 now, or again after a failure | 7 min ago",
 	}},
 	{key: "system-notifications-barred", like: "system-notifications-failing", seen: seen{
 		"rows": "Bo⟨U+202E⟩ Lind Pager (pager.example.com)Webhook pager.example.com is not allowed yet. Allow it (pager.example.com) 2 h ago 3 min ago | group:finance Firefox on Linux (updates.push.services.mozilla.com)Browser The service says that this address no longer exists (410). 1 h ago 3 min ago | hooks.slack.com Ada Berg 3 d ago Remove… Channels and endpoints that name it stay, but nothing is sent there. Remove hooks.slack.com | 10.0.0.5:8080 command line 1 h ago Remove… Channels and endpoints that name it stay, but nothing is sent there. Remove 10.0.0.5:8080",
-		"ways": "ok E-mail Sent through the SMTP server that was set, from countersign@example.org. | ok Web push Ready. The server must be able to reach the push services of browser makers. | ok ntfy, Slack, webhooks Sent to the hosts below, and to no other. | 512 for later, or after quiet hours | 40 now, or again after a failure | 7 min ago",
+		"ways": "ok E-mail Sent through the mail server that was set, from countersign@example.org. | ok Browser notifications Ready. The server must be able to reach the push services of browser makers. | ok ntfy, Slack, webhooks Sent to the hosts below, and to no other. | 512 for later, or after quiet hours | 40 now, or again after a failure | 7 min ago",
 	}},
 	{key: "system-notifications-empty", seen: seen{
 		"title": "Notifications",
 		"empty": "None. | None yet.",
 		"acts":  "Allow host",
 		"says":  "How messages leave this server, and where they may go. Each person sets their own channels.",
-		"ways":  "off E-mail No SMTP server is set. Start the server with --smtp and --smtp-from. | off Web push Not available: browsers allow it only over HTTPS or on localhost. | off ntfy, Slack, webhooks No host is allowed yet. | 0 for later, or after quiet hours | 0 now, or again after a failure",
+		"ways":  "off E-mail No mail server is set. Start the server with --smtp and --smtp-from. | off Browser notifications Not available: browsers allow it only over HTTPS or on localhost. | off ntfy, Slack, webhooks No host is allowed yet. | 0 for later, or after quiet hours | 0 now, or again after a failure",
 	}},
 	{key: "system-notifications-refused", seen: seen{
 		"title":  "Notifications",
@@ -132,6 +132,6 @@ var notifyPages = []page{
 		"acts":   "Allow host",
 		"filled": "host=https://hooks.slack.com/x",
 		"says":   "How messages leave this server, and where they may go. Each person sets their own channels.",
-		"ways":   "ok E-mail Sent through the SMTP server that was set. | ok Web push Ready. The server must be able to reach the push services of browser makers. | ok ntfy, Slack, webhooks Sent to the hosts below, and to no other. | 0 for later, or after quiet hours | 0 now, or again after a failure",
+		"ways":   "ok E-mail Sent through the mail server that was set. | ok Browser notifications Ready. The server must be able to reach the push services of browser makers. | ok ntfy, Slack, webhooks Sent to the hosts below, and to no other. | 0 for later, or after quiet hours | 0 now, or again after a failure",
 	}},
 }

@@ -3,7 +3,7 @@ package pages_test
 var webhookPages = []page{
 	{key: "webhooks", seen: seen{
 		"title": "Webhooks",
-		"rows":  "Ledger copy https://hooks.example.com active none 2 min ago Accepted with 204. | Deploys https://hooks.example.com refusing 2 conversations wait. 14 entries behind oldest 25 min ago 3 min ago Refused with 503. | Catching up https://hooks.example.com active 100,000 entries behind oldest 1 d 2 h ago 2 min ago Accepted with 204. | On hold https://hooks.example.com paused by Bo⟨U+202E⟩ Lind 1 entry behind oldest 2 h ago 2 min ago Accepted with 204. | longlonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglong http://10.0.0.5:8787 paused It refused an event for 24 hours. 5,120 entries behind oldest 1 d 1 h ago 3 min ago Refused with 503. | <b>gone</b> https://hooks.example.com paused It answered 410: it wants no more events. none none yet",
+		"rows":  "Ledger copy https://hooks.example.com active none 2 min ago Accepted with 204. | Deploys https://hooks.example.com refusing 2 conversations wait. 14 entries oldest 25 min ago 3 min ago Refused with 503. | Catching up https://hooks.example.com active 100,000 entries oldest 1 d 2 h ago 2 min ago Accepted with 204. | On hold https://hooks.example.com paused by Bo⟨U+202E⟩ Lind 1 entry oldest 2 h ago 2 min ago Accepted with 204. | longlonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglong http://10.0.0.5:8787 paused It refused an event for 24 hours. 5,120 entries oldest 1 d 1 h ago 3 min ago Refused with 503. | <b>gone</b> https://hooks.example.com paused It answered 410: it wants no more events. none none yet",
 		"acts":  "Add an endpoint → /system/webhooks/new",
 		"says":  "Send events to your own programs. How to receive events",
 	}},
@@ -53,28 +53,28 @@ var webhookPages = []page{
 		"title":    "Deploys",
 		"rows":     "approval.rejected entry 1,790 conversation …3a9b2c71 25 mi … efused with 422. 1 d 2 h ago by Ada Berg (1031 bytes, 90aaaa8afc611ae3)",
 		"acts":     "Send a test | Pause | Change… → /system/webhooks/0199a1d2-6c1e-7b1c-9f0e-3f6f3a9b2c12/change | Replay… → /system/webhooks/0199a1d2-6c1e-7b1c-9f0e-3f6f3a9b2c12/replay | New secret… | Make a new secret | Remove… | Remove this endpoint | Try all now",
-		"endpoint": "refusing 2 conversations wait. | 14 entries behind oldest 25 min ago | 2 min ago | approval.approved approval.rejected | not sent | 3 d ago by Ada Berg",
+		"endpoint": "refusing 2 conversations wait. | 14 entries oldest 25 min ago | 2 min ago | approval.approved approval.rejected | not sent | 3 d ago by Ada Berg",
 		"says":     "https://hooks.example.com",
 	}},
 	{key: "webhook-barred", like: "webhook-blocked", seen: seen{
 		"rows":     "approval.rejected entry 1,790 refused Refused with 503. Answer's body <script>alert(1)</script> ⟨U+202E⟩no database 9 412 ms 3 min ago | approval.rejected entry 1,790 refused No answer in time. 8 15000 ms 4 min ago | conversation.opened entry 1,611 refused It redirects (302), and redirects are not followed. 1 3 ms 1 h ago",
 		"empty":    "None. When an event is refused, its conversation waits here and others go on. | None.",
 		"acts":     "Allow it (hooks.example.com) | Send a test | Pause | Change… → /system/webhooks/0199a1d2-6c1e-7b1c-9f0e-3f6f3a9b2c12/change | Replay… → /system/webhooks/0199a1d2-6c1e-7b1c-9f0e-3f6f3a9b2c12/replay | New secret… | Make a new secret | Remove… | Remove this endpoint",
-		"endpoint": "refusing 2 conversations wait. hooks.example.com is not allowed yet. Allow it (hooks.example.com) | 14 entries behind oldest 25 min ago | 2 min ago | approval.approved approval.rejected | not sent | 3 d ago by Ada Berg",
+		"endpoint": "refusing 2 conversations wait. hooks.example.com is not allowed yet. Allow it (hooks.example.com) | 14 entries oldest 25 min ago | 2 min ago | approval.approved approval.rejected | not sent | 3 d ago by Ada Berg",
 	}},
 	{key: "webhook-failing", seen: seen{
 		"title":    "longlonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglong",
 		"rows":     "approval.rejected entry 1,790 conversation …3a9b2c71 25 min ago Refused with 503. attempt 9, next when resumed Skip… entry 1,790 This event is given up, and its conversation goes on with the next. The audit says that you skipped it. Reason Skip entry 1,790 | token.added entry 1,803 people and settings 10 min ago No answer in time. attempt 1, next when resumed Skip… entry 1,803 This event is given up, and its conversation goes on with the next. The audit says that you skipped it. Reason Skip entry 1,803 | approval.rejected entry 1,790 refused Refused with 503. Answer's body <script>alert(1)</script> ⟨U+202E⟩no database 9 412 ms 3 min ago | approval.rejected entry 1,790 refused No answer in time. 8 15000 ms 4 min ago | conversation.opened entry 1,611 refused It redirects (302), and redirects are not followed. 1 3 ms 1 h ago",
 		"empty":    "None.",
 		"acts":     "Send a test | Resume | Change… → /system/webhooks/0199a1d2-6c1e-7b1c-9f0e-3f6f3a9b2c15/change | Replay… → /system/webhooks/0199a1d2-6c1e-7b1c-9f0e-3f6f3a9b2c15/replay | New secret… | Make a new secret | Remove… | Remove this endpoint",
-		"endpoint": "paused It refused an event for 24 hours. 1 h ago | 5,120 entries behind oldest 1 d 1 h ago | 2 min ago | all | not sent | 3 d ago by Ada Berg",
+		"endpoint": "paused It refused an event for 24 hours. 1 h ago | 5,120 entries oldest 1 d 1 h ago | 2 min ago | all | not sent | 3 d ago by Ada Berg",
 		"says":     "http://10.0.0.5:8787",
 	}},
 	{key: "webhook-paused", seen: seen{
 		"title":    "On hold",
 		"empty":    "None. When an event is refused, its conversation waits here and others go on. | None yet. | None.",
 		"acts":     "Send a test | Resume | Change… → /system/webhooks/0199a1d2-6c1e-7b1c-9f0e-3f6f3a9b2c14/change | Replay… → /system/webhooks/0199a1d2-6c1e-7b1c-9f0e-3f6f3a9b2c14/replay | New secret… | Make a new secret | Remove… | Remove this endpoint",
-		"endpoint": "paused by Bo⟨U+202E⟩ Lind 3 h ago | 1 entry behind oldest 2 h ago | 2 min ago | all | not sent | 3 d ago by Ada Berg",
+		"endpoint": "paused by Bo⟨U+202E⟩ Lind 3 h ago | 1 entry oldest 2 h ago | 2 min ago | all | not sent | 3 d ago by Ada Berg",
 		"says":     "https://hooks.example.com",
 	}},
 	{key: "webhook-gone", seen: seen{
@@ -112,7 +112,7 @@ var webhookPages = []page{
 		"rows":     "approval.rejected entry 1,790 conversation …3a9b2c71 25 mi …  at most 500 characters Skip entry 1,790 (296 bytes, 186456722790f4b2) | token.added entry 1,803 people and settings 10 min ago No answer in time. attempt 1, next now Skip… entry 1,803 This event is given up, and its conversation goes on with the next. The audit says that you skipped it. Reason Skip entry 1,803",
 		"empty":    "None yet. | None.",
 		"acts":     "Send a test | Pause | Change… → /system/webhooks/0199a1d2-6c1e-7b1c-9f0e-3f6f3a9b2c12/change | Replay… → /system/webhooks/0199a1d2-6c1e-7b1c-9f0e-3f6f3a9b2c12/replay | New secret… | Make a new secret | Remove… | Remove this endpoint | Try all now",
-		"endpoint": "refusing 2 conversations wait. | 14 entries behind oldest 25 min ago | 2 min ago | approval.approved approval.rejected | not sent | 3 d ago by Ada Berg",
+		"endpoint": "refusing 2 conversations wait. | 14 entries oldest 25 min ago | 2 min ago | approval.approved approval.rejected | not sent | 3 d ago by Ada Berg",
 		"says":     "https://hooks.example.com",
 	}},
 	{key: "webhook-replay", seen: seen{

@@ -16,15 +16,15 @@ func TestTheSystemPageTellsWhetherRowsAreAsTheLedgerTells(t *testing.T) {
 	for name, c := range map[string]struct {
 		edit, says string
 	}{
-		"as recorded": {"", "all match the ledger"},
-		"edited":      {`UPDATE users SET role = 'admin' WHERE email = '` + webtest.OwnerEmail + `'`, "1 rows did not match the ledger"},
+		"as recorded": {"", "all match the audit trail"},
+		"edited":      {`UPDATE users SET role = 'admin' WHERE email = '` + webtest.OwnerEmail + `'`, "1 records did not match the audit trail"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := webtest.New(t)
 			w.Ask()
 			admin := w.SignIn(webtest.AdminEmail)
-			admin.Get("/system").Is(http.StatusOK).Says(".checks", "Rows against the ledger", "Not compared yet")
+			admin.Get("/system").Is(http.StatusOK).Says(".checks", "Records against the audit trail", "Not compared yet")
 			if c.edit != "" {
 				storetest.Tampered(w.Store)
 				db, err := sql.Open("sqlite3", "file:"+w.Store.Path()+"?mode=rw&_busy_timeout=10000")
@@ -39,7 +39,7 @@ func TestTheSystemPageTellsWhetherRowsAreAsTheLedgerTells(t *testing.T) {
 			if _, err := upkeep.New(w.Store).CheckRowsIfDue(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			admin.Get("/system").Is(http.StatusOK).Says(".checks", "Rows against the ledger", c.says)
+			admin.Get("/system").Is(http.StatusOK).Says(".checks", "Records against the audit trail", c.says)
 		})
 	}
 }

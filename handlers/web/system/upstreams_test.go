@@ -31,7 +31,7 @@ func TestAnAdminAddsAnUpstreamAndItsKeyIsNotShownAfterwards(t *testing.T) {
 		t.Errorf("the owner is %q before anybody says so", got)
 	}
 	admin.Post("/upstreams", upstreamForm()).Redirects("/upstreams")
-	list := admin.Get("/upstreams").Says(".flash", "Added").Says("#upstreams", "night-shift", "https://approvals.example.com/v1", "plain dialect", "not polled yet")
+	list := admin.Get("/upstreams").Says(".flash", "Added").Says("#upstreams", "night-shift", "https://approvals.example.com/v1", "plain API", "not fetched yet")
 	again := admin.Post("/upstreams", upstreamForm()).Is(http.StatusConflict).Says("main", "an upstream with this name").Says("#upstream-name-error", "is taken")
 	for _, p := range []*webtest.Page{list, admin.Get("/system"), admin.Get("/audit/all"), admin.Get("/audit")} {
 		if strings.Contains(p.Body, webtest.UpstreamKey) {
@@ -133,5 +133,5 @@ func TestAnUpstreamIsChanged(t *testing.T) {
 		t.Error("the list's own refetch brings the form, which somebody may be filling in")
 	}
 	w.Clock.Step(3 * time.Minute)
-	admin.Get("/upstreams").Says("#upstreams", "not polled", "no server polls it")
+	admin.Get("/upstreams").Says("#upstreams", "not fetched", "no server fetches from it")
 }

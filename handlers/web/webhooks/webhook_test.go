@@ -26,7 +26,7 @@ func TestWhatAnEndpointRefusesIsShownTriedAndSkipped(t *testing.T) {
 	w.Approves(a)
 
 	p.Comes(path, "#blocks tbody", "approval.requested") // the worker may write between two parts of a page: load it again
-	page := p.Get(path).Says("#blocks tbody", "conversation", "Refused with 503").Says("#webhook-state", "refusing", "1 conversation waits", "what was refused")
+	page := p.Get(path).Says("#blocks tbody", "conversation", "Refused with 503").Says("#webhook-state", "refusing", "1 conversation waits", "refused events only")
 	page.Says("#answers tbody", "approval.requested", "refused", "no <b>room</b>")
 	if strings.Contains(page.Body, "<b>room") {
 		t.Error("an answer's body is markup")

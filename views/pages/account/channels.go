@@ -26,14 +26,14 @@ func (m NotifyMeans) Missing(kind models.ChannelKind) string {
 	switch kind {
 	case models.ChannelEmail:
 		if !m.Mail {
-			return "Not available: this server has no SMTP server. It is set with --smtp."
+			return "Not available: this server has no mail server. It is set with --smtp."
 		}
 	case models.ChannelWebPush:
 		if !m.Secure {
 			return "Not available: browsers allow it only over HTTPS or on localhost."
 		}
 		if m.Push == "" {
-			return "Not available: this server has no key for web push."
+			return "Not available: this server has no key for browser notifications."
 		}
 	case models.ChannelNtfy, models.ChannelSlack, models.ChannelWebhook:
 		if len(m.Hosts) == 0 {

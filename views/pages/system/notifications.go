@@ -89,15 +89,15 @@ func NewNotifications(in NotificationsInput, now time.Time) Notifications {
 func notifyWays(in NotificationsInput) []Health {
 	good := ui.Word{Text: "ok", Tone: views.ToneGood, Icon: "check"}
 	off := ui.Word{Text: "off", Tone: views.ToneNeutral}
-	mail := Health{Name: "E-mail", Word: good, Text: "Sent through the SMTP server that was set."}
+	mail := Health{Name: "E-mail", Word: good, Text: "Sent through the mail server that was set."}
 	if in.From != "" {
-		mail.Text = "Sent through the SMTP server that was set, from " + models.RevealString(in.From, false) + "."
+		mail.Text = "Sent through the mail server that was set, from " + models.RevealString(in.From, false) + "."
 	}
 	if !in.Means.Mail {
-		mail.Word, mail.Text = off, "No SMTP server is set. Start the server with --smtp and --smtp-from."
+		mail.Word, mail.Text = off, "No mail server is set. Start the server with --smtp and --smtp-from."
 	}
 	push := Health{
-		Name: "Web push", Word: good, Text: "Ready. The server must be able to reach the push services of browser makers.",
+		Name: "Browser notifications", Word: good, Text: "Ready. The server must be able to reach the push services of browser makers.",
 	}
 	if text := in.Means.Missing(models.ChannelWebPush); text != "" {
 		push.Word, push.Text = off, text

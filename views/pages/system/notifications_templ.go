@@ -77,7 +77,7 @@ func NotificationsPage(p views.Page, v Notifications) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<section aria-labelledby=\"ways-title\"><h2 id=\"ways-title\">Ways out</h2><ul class=\"checks\" id=\"ways\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<section aria-labelledby=\"ways-title\"><h2 id=\"ways-title\">How messages are sent</h2><ul class=\"checks\" id=\"ways\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -121,7 +121,7 @@ func NotificationsPage(p views.Page, v Notifications) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "</ul></section><section aria-labelledby=\"backlog-title\"><h2 id=\"backlog-title\">Backlog</h2><dl class=\"facts\" id=\"backlog\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "</ul></section><section aria-labelledby=\"backlog-title\"><h2 id=\"backlog-title\">Waiting messages</h2><dl class=\"facts\" id=\"backlog\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

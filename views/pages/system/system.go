@@ -86,8 +86,8 @@ func New(in Input, now time.Time) System {
 		}},
 		{ID: "size", Title: "Size", Facts: []Fact{
 			{Name: "Database", Value: size(s.DatabaseBytes), Note: size(s.FreeBytes) + " of it free"},
-			{Name: "Not yet merged (write-ahead log)", Value: size(s.LogBytes)},
-			{Name: "Ledger", Value: views.Number(s.Entries) + " entries"},
+			{Name: "Newest changes", Value: size(s.LogBytes), Note: "in the write-ahead log, until they are merged"},
+			{Name: "Audit trail", Value: views.Number(s.Entries) + " entries"},
 			{Name: "Requests", Value: views.Number(s.Responses)},
 			{Name: "Conversations", Value: views.Count(s.Conversations)},
 			{Name: "People, agents", Value: views.Count(s.People) + ", " + views.Count(s.Agents)},
@@ -98,7 +98,7 @@ func New(in Input, now time.Time) System {
 		}},
 		{ID: "versions", Title: "Versions", Facts: []Fact{
 			{Name: "Countersign", Value: version},
-			{Name: "Schema", Value: strconv.FormatInt(s.Schema, 10)},
+			{Name: "Database format", Value: strconv.FormatInt(s.Schema, 10)},
 			{Name: "SQLite", Value: s.SQLite},
 			{Name: "Go", Value: in.Go},
 		}},
@@ -210,7 +210,7 @@ func untilEnd(t time.Time) string {
 // rowHealth is the result of comparing all rows with the ledger. The log and the command name the faults: they hold
 // names that others chose.
 func rowHealth(c models.RowCheck, now time.Time, good, bad func(name, text string) Health) Health {
-	const name = "Rows against the ledger"
+	const name = "Records against the audit trail"
 	switch {
 	case c.EndedAt == nil:
 		return Health{
@@ -219,14 +219,14 @@ func rowHealth(c models.RowCheck, now time.Time, good, bad func(name, text strin
 		}
 	case c.Found > 0:
 		return bad(name,
-			views.Number(c.Found)+" rows did not match the ledger, "+views.Ago(*c.EndedAt,
+			views.Number(c.Found)+" records did not match the audit trail, "+views.Ago(*c.EndedAt,
 				now).Text+". Run countersign audit verify --rows.")
 	case c.Failed():
 		return bad(name, "The comparison failed, "+views.Ago(*c.EndedAt, now).Text+". See the log.")
 	}
-	text := views.Number(c.Rows) + " compared " + views.Ago(*c.EndedAt, now).Text + "; all match the ledger."
+	text := views.Number(c.Rows) + " compared " + views.Ago(*c.EndedAt, now).Text + "; all match the audit trail."
 	if c.NotCovered > 0 {
-		text += " Not covered: " + views.Number(c.NotCovered) + "."
+		text += " " + views.Number(c.NotCovered) + " can't be compared."
 	}
 	return good(name, text)
 }

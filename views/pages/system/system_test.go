@@ -20,7 +20,7 @@ func TestSystemInWords(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"Database": "48.0 MiB|3.0 MiB of it free", "Ledger": "120,000 entries|", "Conversations": "1,000+|",
+		"Database": "48.0 MiB|3.0 MiB of it free", "Audit trail": "120,000 entries|", "Conversations": "1,000+|",
 		"Last day": "4,200 entries|about 1.6 MiB", "Countersign": "1.4.0|", "Live connections": "9|open pages and event streams", "Running since": "1 d 2 h ago|",
 	} {
 		if facts[name] != want {
@@ -40,10 +40,10 @@ func TestUpstreamsInWords(t *testing.T) {
 	v := system.NewUpstreams(system.UpstreamsInput{Upstreams: gallery.UpstreamStates()}, gallery.Now)
 	for i, want := range []string{
 		"ok||1 s ago||",
-		"failing|The last 4 polls failed. Next poll in 1 min 10 s.|6 min ago|2|The upstream failed (503).",
+		"failing|The last 4 attempts failed. Next attempt in 1 min 10 s.|6 min ago|2|The upstream failed (503).",
 		"incomplete||1 s ago||",
-		"not polled yet||||",
-		"not polled|Overdue by 2 min: no server polls it.|1 s ago||",
+		"not fetched yet||||",
+		"not fetched|Overdue by 2 min: no server fetches from it.|1 s ago||",
 		"disabled||||",
 		"paused|Paused 8 min ago: nothing is fetched from it or sent to it. Give it a new key, or resume once the key works again.|9 min ago|1|The upstream refuses the key (401).",
 	} {

@@ -104,7 +104,7 @@ func upstreamRow(u *models.UpstreamState, now time.Time) UpstreamRow {
 		return row
 	}
 	if late := now.Sub(u.NextPollAt); late >= overdueAfter {
-		row.Next = "Overdue by " + views.Duration(late) + ": no server polls it."
+		row.Next = "Overdue by " + views.Duration(late) + ": no server fetches from it."
 	} else if u.Failures > 0 {
 		row.Next = failures(u.Failures) + " " + retryText(u.NextPollAt.Sub(now))
 	}
@@ -113,16 +113,16 @@ func upstreamRow(u *models.UpstreamState, now time.Time) UpstreamRow {
 
 func failures(n int) string {
 	if n == 1 {
-		return "The last poll failed."
+		return "The last attempt failed."
 	}
-	return "The last " + views.Number(int64(n)) + " polls failed."
+	return "The last " + views.Number(int64(n)) + " attempts failed."
 }
 
 func retryText(left time.Duration) string {
 	if left < time.Second {
-		return "Next poll now."
+		return "Next attempt now."
 	}
-	return "Next poll in " + views.Duration(left) + "."
+	return "Next attempt in " + views.Duration(left) + "."
 }
 
 func upstreamWord(u *models.UpstreamState, now time.Time) ui.Word {
@@ -134,9 +134,9 @@ func upstreamWord(u *models.UpstreamState, now time.Time) ui.Word {
 	case u.Failures > 0:
 		return ui.Word{Text: "failing", Tone: views.ToneBad, Icon: "octagon-alert"}
 	case now.Sub(u.NextPollAt) >= overdueAfter:
-		return ui.Word{Text: "not polled", Tone: views.ToneWarn, Icon: "triangle-alert"}
+		return ui.Word{Text: "not fetched", Tone: views.ToneWarn, Icon: "triangle-alert"}
 	case u.PolledAt == nil:
-		return ui.Word{Text: "not polled yet", Tone: views.ToneNeutral}
+		return ui.Word{Text: "not fetched yet", Tone: views.ToneNeutral}
 	case u.Problem != "":
 		return ui.Word{Text: "incomplete", Tone: views.ToneWarn, Icon: "triangle-alert"}
 	}

@@ -304,7 +304,7 @@ func upstreamLine(row UpstreamRow) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, " dialect</span></th><td data-label=\"Owner\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, " API</span></th><td data-label=\"Owner\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -536,7 +536,7 @@ func upstreamForms(row UpstreamRow) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if row.Disabled {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 38, "<p>Polling resumes at once.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 38, "<p>Its requests are fetched again at once.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -545,7 +545,7 @@ func upstreamForms(row UpstreamRow) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 39, "<p>Polling stops. Its pending requests stay here and can still be decided.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 39, "<p>Nothing more is fetched from it. Its pending requests stay here and can still be decided.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -612,7 +612,7 @@ func upstreamForm(form UpstreamForm) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Select(ui.Field{ID: "upstream-dialect", Name: "dialect", Label: "Dialect", Value: form.Dialect, Error: form.Errors["dialect"], Help: "plain: /function_calls and /human_contacts. cloud: the older cloud API, with pages and /agent/… paths."}, []ui.Choice{
+		templ_7745c5c3_Err = ui.Select(ui.Field{ID: "upstream-dialect", Name: "dialect", Label: "API", Value: form.Dialect, Error: form.Errors["dialect"], Help: "plain: /function_calls and /human_contacts. cloud: the older cloud API, with pages and /agent/… paths."}, []ui.Choice{
 			{Value: "plain", Label: "plain"},
 			{Value: "cloud", Label: "cloud"},
 		}).Render(ctx, templ_7745c5c3_Buffer)

@@ -80,12 +80,12 @@ func webhookBacklog(w *models.WebhookState, now time.Time) Backlog {
 	if w.OldestAt == nil {
 		return Backlog{}
 	}
-	text := views.Number(w.Behind) + " entries behind"
+	text := views.Number(w.Behind) + " entries"
 	switch {
 	case w.Behind == 1:
-		text = "1 entry behind"
+		text = "1 entry"
 	case w.Behind <= 0: // only blocked events
-		text = "what was refused"
+		text = "refused events only"
 	}
 	return Backlog{Count: text, Oldest: views.Ago(*w.OldestAt, now)}
 }
