@@ -16,7 +16,9 @@ type key struct {
 var keyGroups = []keyGroup{
 	{"Move through the list", []key{
 		{[]string{"j", "k"}, "/", "Next, previous request"},
-		{[]string{"Enter"}, "", "Open the request on its own page"},
+		{[]string{"↓", "↑"}, "/", "Next, previous row, once the list has the focus (Tab)"},
+		{[]string{"Home", "End"}, "/", "First, last row of the list"},
+		{[]string{"Enter"}, "", "Open the request on its own page; in the list, beside it"},
 		{[]string{"o"}, "", "Open or close a group"},
 		{[]string{"n"}, "", "Jump to the most urgent new request, else to the newest"},
 		{[]string{"/"}, "", "Search"},

@@ -52,7 +52,7 @@ function approve(at) {
   else if (act("undo")) hint("Already approved. Press u to undo it before it is sent.");
   else if (shown.querySelector("[name=option]")) hint("Choose one of the answers.");
   else if (shown.querySelector("[name=answer]")) open(shown.querySelector("textarea[name=answer]"));
-  else hint("You can't decide this request.");
+  else hint(shown.querySelector("[id$=no-approve]")?.textContent.trim() ?? "You can't decide this request.");
 }
 
 function reject(at) {

@@ -89,7 +89,7 @@ function astray(form) {
   const id = card.dataset.card;
   const selected = document.querySelector("#inbox li[aria-current=true]:not([data-gone])");
   if (selected?.matches("[data-group]")) return "A group is selected. Press o to open it, then choose a request.";
-  if (selected && selected.dataset.id !== id) return "The current request is still loading. Look again.";
+  if (selected && selected.dataset.id !== id) return "Wait: the request is still loading.";
   const digest = form.querySelector("input[name=digest]");
   if (!pathOf(form).startsWith(`/approvals/${id}`) || digest && card.dataset.digest && digest.value !== card.dataset.digest) {
     return "This form belongs to another request. Reload the page.";

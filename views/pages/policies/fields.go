@@ -34,7 +34,7 @@ const (
 	timeoutHelp = "How long a tool call waits for a decision. Then it expires and must not run."
 	// What follows from it is said where it is typed, for it cannot be undone.
 	retentionHelp = "How long after the end of a request or conversation its inputs, texts, answers and results are permanently removed. 0 keeps them. Pending requests are never touched; names, times, outcomes and digests stay."
-	whenHelp      = "Limits the rule to calls for which this is true, such as input.amount > 100. It can read tool, input, agent, owner, conversation, kind and now. If the condition can't be checked, the call is not allowed, for example if a member is missing or \"101\" is compared with a number. See the guide for more."
+	whenHelp      = "Limits the rule to calls for which this is true, such as input.amount > 100. It can read tool, input, agent, owner, conversation, kind and now. If the condition can't be checked, the call is not allowed, for example if a member is missing or \"101\" is compared with a number. Amounts that arrive as text are compared with decimal(), as in decimal(input.amount) > decimal(\"100\"); input.command.deletesOutside(\"/tmp\") is true if a command deletes something elsewhere. See the guide for more."
 	zoneHelp      = "For hours and days in conditions: UTC, or a name such as Europe/Berlin."
 	escalateHelp  = "If nobody decides within so many minutes, also ask: one step per line, such as 30: group:oncall, eve@example.com. At most five steps, each later than the one before, all before the request expires."
 	checklistHelp = "Items to tick before approving, one per line; at most 20."
