@@ -542,7 +542,7 @@ func detailList(v Approval) templ.Component {
 	})
 }
 
-// duplicates are requests that wait for the very same: each is decided by itself.
+// duplicates are requests that wait for the very same; each is decided alone.
 func duplicates(all []Duplicate) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
