@@ -51,6 +51,7 @@ type LedgerFilter struct {
 	Who          string // an e-mail, or the id of a person or agent
 	Action       string
 	Conversation string
+	Text         string
 	From, Until  string // days, or times; a day means its beginning
 	Zone         string // of both, such as Europe/Berlin; empty: UTC
 }
@@ -65,7 +66,7 @@ func LedgerURL(f LedgerFilter, before int64) string {
 	if before > 0 {
 		key = strconv.FormatInt(before, 10)
 	}
-	return with("/audit/all", "who", f.Who, "action", f.Action, "conversation", f.Conversation, "from", f.From, "until",
+	return with("/audit/all", "who", f.Who, "action", f.Action, "conversation", f.Conversation, "q", f.Text, "from", f.From, "until",
 		f.Until, "zone", f.Zone, "before", key)
 }
 

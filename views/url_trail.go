@@ -15,6 +15,7 @@ type TrailPlace struct {
 	Outcome      string
 	Agent        models.AgentID
 	Conversation models.ConversationID
+	Text         string
 	From, To     string // days as typed, 2006-01-02
 	Zone         string // of the days, such as Europe/Berlin; empty: UTC
 	Before       int64  // the key of the page
@@ -48,7 +49,7 @@ func (p TrailPlace) at(below, format string) string {
 		key = strconv.FormatInt(p.Before, 10)
 	}
 	return with(path+below, "format", format, "what", p.Part, "outcome", p.Outcome, "agent", string(p.Agent),
-		"conversation", string(p.Conversation),
+		"conversation", string(p.Conversation), "q", p.Text,
 		"from", p.From, "to", p.To, "zone", p.Zone, "before", key)
 }
 

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
@@ -20,6 +21,9 @@ type Query struct {
 	From, Until  time.Time // from the first to before the second; zero: no bound
 	Before       int64     // numbers below this one only; 0: from the newest
 	Limit        int
+
+	Text db.Part // a condition that reads other tables as well; empty: none
+	Look int     // how many entries are read for a page then
 }
 
 // Page is one page of the ledger, newest first.
@@ -100,7 +104,7 @@ func (q Query) list(dbtx *sql.Tx, low, high int64, rare bool) *db.List[models.En
 	case q.Action != "":
 		walks = Through(low, high, Key{ByAction, q.Action})
 	}
-	return Entries(dbtx, db.PageSize(q.Limit), ledgerLook, q.picks(rare), walks...)
+	return Entries(dbtx, db.PageSize(q.Limit), cmp.Or(q.Look, ledgerLook), q.picks(rare), walks...)
 }
 
 // rareAction reports whether the action is done so seldom that it should drive, and
@@ -127,6 +131,9 @@ func (q Query) picks(rare bool) []db.Part {
 	}
 	if q.Action != "" && !rare && (q.Conversation != "" || q.Who != "") {
 		out = append(out, db.Say(`action = ?`, q.Action))
+	}
+	if q.Text.Text != "" {
+		out = append(out, q.Text)
 	}
 	return out
 }

@@ -13,6 +13,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/db"
+	"countersign/models/ledger"
 )
 
 // How much is looked at for one page of a list, where no index serves a filter:
@@ -266,4 +267,62 @@ func (rs *Requests) scalar(ctx context.Context, text string, args ...any) (int64
 		return 0, fmt.Errorf("count: %w", err)
 	}
 	return n, nil
+}
+
+// textLook bounds how many entries are searched for a text for one page.
+const textLook = 4_000
+
+// storedHeadline is the stored headline of a request, in one text; of a row whose contents were removed there is none.
+var storedHeadline = `CASE WHEN substr(r.headline, 1, 1) = '{' THEN ` + strings.Join([]string{
+	`coalesce(` + db.JSONMember(`r.headline`, `lead`) + `, '')`, `coalesce(` + db.JSONMember(`r.headline`, `begin`) + `, '')`,
+	`coalesce(` + db.JSONMember(`r.headline`, `end`) + `, '')`, `coalesce(` + db.JSONMember(`r.headline`, `tail`) + `, '')`,
+}, ` || ' ' || `) + ` ELSE '' END`
+
+// hasEntryText picks entries that have a text, small and capital letters alike: in who acted, the action, the end of an
+// id, or in the request that they are about, where the actor sees that: its tool, headline and agent, and the reasons
+// that were given.
+func hasEntryText(actor models.Actor, text string) db.Part {
+	text = strings.TrimPrefix(text, "…") // pages show ends of ids so
+	var args []any
+	has := func(columns ...string) string {
+		some := make([]string, len(columns))
+		for i, column := range columns {
+			some[i] = db.Contains(`lower(`+column+`)`, `lower(?)`)
+			args = append(args, text)
+		}
+		return strings.Join(some, ` OR `)
+	}
+	entry := has(`actor_name`, `action`, `replace(action, '.', ' ')`)
+	ids := make([]string, 0, 3)
+	for _, id := range []string{`response_id`, `conversation_id`, `actor_id`} {
+		ids = append(ids, db.HasSuffix(id, `lower(?)`))
+		args = append(args, text, text)
+	}
+	sees := SeenBy(actor, `r`)
+	args = append(args, sees.Args...)
+	request := has(`r.tool_name`, storedHeadline, `a.name`, `coalesce(r.approval_feedback, '')`)
+	vote := has(`v.reason`)
+	return db.Say(`(`+entry+` OR `+strings.Join(ids, ` OR `)+` OR EXISTS (SELECT 1 FROM responses r CROSS JOIN agents a ON a.id = r.agent_id WHERE r.id = ledger.response_id AND `+
+		sees.Text+` AND (`+request+` OR EXISTS (SELECT 1 FROM votes v WHERE v.response_id = r.id AND `+vote+`))))`, args...)
+}
+
+// Everything is a page of everybody's audit, each entry with its request. An entry is found by a text as in a trail.
+//
+// Codes: forbidden (admins and the operator only), invalid (text).
+func Everything(
+	ctx context.Context, rs *Requests, l *ledger.Ledger, actor models.Actor, q ledger.Query, text string,
+) (TrailPage, error) {
+	if err := models.CheckText("text", text, maxSearch); err != nil {
+		return TrailPage{}, err
+	}
+	if text != "" {
+		q.Text, q.Look = hasEntryText(actor, text), textLook
+	}
+	found, err := l.Page(ctx, actor, q)
+	if err != nil {
+		return TrailPage{}, err
+	}
+	out := TrailPage{Next: found.Next, StoppedEarly: found.StoppedEarly}
+	out.Entries, err = rs.withRequests(ctx, actor, found.Entries)
+	return out, err
 }

@@ -22,6 +22,7 @@ type TrailQuery struct {
 	Outcome      TrailOutcome
 	Agent        models.AgentID // entries of it, or of its conversations
 	Conversation models.ConversationID
+	Text         string    // as in Everything
 	From, Until  time.Time // from the first to before the second; zero: no bound
 	Before       int64     // numbers below this one only; 0: from the newest
 	Limit        int       // 0: models.DefaultPage; at most TrailMost
@@ -55,12 +56,12 @@ func (rs *Requests) Trail(ctx context.Context, actor models.Actor, q TrailQuery)
 	if q.Limit > 0 {
 		limit = min(q.Limit, TrailMost)
 	}
-	found, err := rs.trailEntries(ctx, q, limit)
+	found, err := rs.trailEntries(ctx, actor, q, limit)
 	if err != nil {
 		return TrailPage{}, err
 	}
 	out := TrailPage{Next: found.Next, StoppedEarly: found.StoppedEarly}
-	out.Entries, err = rs.WithRequests(ctx, actor, found.Entries)
+	out.Entries, err = rs.withRequests(ctx, actor, found.Entries)
 	return out, err
 }
 
@@ -113,10 +114,10 @@ func (q *TrailQuery) check(actor models.Actor) error {
 	if q.Outcome != "" && !slices.Contains(TrailOutcomes(), q.Outcome) {
 		return models.Invalid("outcome", "must be %s", models.AnyOf(TrailOutcomes()))
 	}
-	return nil
+	return models.CheckText("text", q.Text, maxSearch)
 }
 
-func (rs *Requests) trailEntries(ctx context.Context, q TrailQuery, limit int) (ledger.Page, error) {
+func (rs *Requests) trailEntries(ctx context.Context, actor models.Actor, q TrailQuery, limit int) (ledger.Page, error) {
 	dbtx, err := rs.db.Reads().BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return ledger.Page{}, fmt.Errorf("read ledger: %w", err)
@@ -126,11 +127,11 @@ func (rs *Requests) trailEntries(ctx context.Context, q TrailQuery, limit int) (
 	if err != nil || low >= high {
 		return ledger.Page{}, err
 	}
-	return ledger.PageIn(ctx, dbtx, q.list(dbtx, low, high, limit))
+	return ledger.PageIn(ctx, dbtx, q.list(dbtx, actor, low, high, limit))
 }
 
 // list is the page of a query: entries from low to before high.
-func (q TrailQuery) list(dbtx *sql.Tx, low, high int64, limit int) *db.List[models.Entry] {
+func (q TrailQuery) list(dbtx *sql.Tx, actor models.Actor, low, high int64, limit int) *db.List[models.Entry] {
 	keys := ledger.Concerning(q.Person)
 	switch {
 	case q.Conversation != "":
@@ -138,7 +139,11 @@ func (q TrailQuery) list(dbtx *sql.Tx, low, high int64, limit int) *db.List[mode
 	case q.Part == TrailDecisions:
 		keys = []ledger.Key{{Kind: ledger.ByActor, Value: string(q.Person)}}
 	}
-	return ledger.Entries(dbtx, limit, trailLook, q.picks(), ledger.Through(low, high, keys...)...)
+	look, picks := trailLook, q.picks()
+	if q.Text != "" {
+		look, picks = textLook, append(picks, hasEntryText(actor, q.Text))
+	}
+	return ledger.Entries(dbtx, limit, look, picks, ledger.Through(low, high, keys...)...)
 }
 
 // TrailPart is a kind of entries that a trail can be narrowed to.
@@ -222,8 +227,8 @@ var (
 	trailWithdrawn = `SELECT vote_id, said FROM withdrawals WHERE vote_id` + db.Within(`?`)
 )
 
-// WithRequests puts beside each entry its request, where the actor may see that.
-func (rs *Requests) WithRequests(
+// withRequests puts beside each entry its request, where the actor may see that.
+func (rs *Requests) withRequests(
 	ctx context.Context, actor models.Actor, entries []models.Entry,
 ) ([]models.TrailEntry, error) {
 	requests, err := rs.requestsOf(ctx, entries)

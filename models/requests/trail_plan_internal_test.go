@@ -26,10 +26,12 @@ func TestATrailIsServedByAnIndex(t *testing.T) {
 		{"requests", TrailQuery{Part: TrailRequests}, 2},
 		{"outcome", TrailQuery{Outcome: TrailOutcome(models.StatusExpired)}, 2},
 		{"conversation", TrailQuery{Conversation: "c"}, 1},
+		{"text", TrailQuery{Text: "t"}, 2},
+		{"what they decided with a text", TrailQuery{Part: TrailDecisions, Text: "t"}, 1},
 		{"everything together", TrailQuery{Conversation: "c", Part: TrailDecisions, Outcome: TrailOutcome(models.StatusApproved), Agent: "a"}, 1},
 	} {
 		c.q.Person = "u"
-		page := c.q.list(nil, 1, 9, 50).SQL()
+		page := c.q.list(nil, models.Actor{Kind: models.ActorUser, ID: "u"}, 1, 9, 50).SQL()
 		plan := explain(t, rs, page.Text, page.Args)
 		if n := strings.Count(plan, byKey); n != c.keys || strings.Count(plan, tail) != 1 {
 			t.Errorf("%s: by %d keys, want %d, and the tail\n%s", c.name, n, c.keys, plan)

@@ -1,5 +1,5 @@
 // A menu or a popover closes when its reader goes on elsewhere, and with Escape.
-const open = () => [...document.querySelectorAll("details:is(.menu, .pop, .filter-menu)[open], .list-table details[open]")];
+const open = () => [...document.querySelectorAll("details:is(.menu, .pop, .filter-menu)[open], .list-table details[open]:not(.past-group)")];
 
 document.addEventListener("pointerdown", (event) => {
   for (const one of open()) {

@@ -1,7 +1,9 @@
 package gallery
 
 import (
+	"fmt"
 	"strings"
+	"time"
 
 	"countersign/models"
 	"countersign/views"
@@ -14,7 +16,7 @@ func auditStates() []State {
 			Page: "audit", Name: name, Note: note, Component: audit.Page(Frame("Audit", "/audit"), audit.NewTrail(in, Now)),
 		}
 	}
-	own := audit.TrailInput{Reader: models.Actor{Kind: models.ActorUser, ID: string(UserID)}}
+	own := audit.TrailInput{Reader: models.Actor{Kind: models.ActorUser, ID: string(UserID)}, Zone: time.UTC}
 	filtered, wrong, none, long, person := Trail(), own, own, Trail(), Trail()
 	filtered.Place, filtered.StoppedEarly, filtered.Next = views.TrailPlace{
 		Part: "decisions", Outcome: "approved", From: "2026-11-09", To: "2026-11-15", Before: 1300,
@@ -38,6 +40,7 @@ func auditStates() []State {
 		page("filtered", "Decisions of one week; few match", filtered),
 		page("wrong", "Filters that cannot be read", wrong),
 		page("none", "Nothing matches", none),
+		page("stop", "A stop that cancelled requests, and the end of one that began on a later page", stopTrail()),
 		page("long", "Many, some with hostile and long values", long),
 		page("empty", "Nothing has happened yet", own),
 		page("person", "An admin reads what another person did", person),
@@ -57,7 +60,7 @@ func auditStates() []State {
 func Trail() audit.TrailInput {
 	in := audit.TrailInput{
 		Person: &models.User{ID: UserID, Name: "Bo Lind", Email: "bo@example.org"},
-		Reader: models.Actor{Kind: models.ActorUser, ID: string(UserID), Admin: true},
+		Reader: models.Actor{Kind: models.ActorUser, ID: string(UserID), Admin: true}, Zone: time.UTC,
 	}
 	for _, e := range Entries() {
 		in.Entries = append(in.Entries, models.TrailEntry{Entry: e})
@@ -65,6 +68,34 @@ func Trail() audit.TrailInput {
 	paid := Payment()
 	in.Entries[0].Request, in.Entries[0].ConversationID, in.Entries[0].Reason = &models.Brief{Approval: paid}, ConversationID, "Agreed with ACME\u202e.\nSee the contract."
 	in.Entries[1].Hidden = true
+	return in
+}
+
+// stopTrail is a trail in which agents were stopped.
+func stopTrail() audit.TrailInput {
+	in := Trail()
+	in.Place.Text, in.Entries = "stop", nil
+	add := func(seq int64, actor, action, data string, request *models.Brief) {
+		e := models.TrailEntry{Entry: models.Entry{
+			Seq: seq, At: "2026-11-20T10:28:41.000000Z", ActorKind: models.ActorUser, ActorName: actor, Action: action, Data: data,
+		}, Request: request}
+		if request != nil {
+			e.ResponseID = request.ID
+		}
+		in.Entries = append(in.Entries, e)
+	}
+	const cancelled = `{"status":"cancelled","cause":"stopped"}`
+	paid, shell := &models.Brief{Approval: Payment()}, &models.Brief{Approval: Shell()}
+	add(1240, "Bo Lind", "agents.stopped", fmt.Sprintf(`{"agent":%q}`, paid.AgentID), nil)
+	add(1239, "Bo Lind", "session.opened", `{}`, nil)
+	for i := range int64(3) {
+		add(1238-i, "Bo Lind", "approval.cancelled", cancelled, paid)
+	}
+	add(1235, "Bo Lind", "agents.stopped", fmt.Sprintf(`{"agent":%q}`, paid.AgentID), nil)
+	add(1234, "Ada Berg", "approval.cancelled", cancelled, shell)
+	add(1233, "Ada Berg", "agents.stopped", `{"agent":""}`, nil)
+	add(1232, hostile, "approval.cancelled", cancelled, shell)
+	add(1231, hostile, "approval.cancelled", cancelled, paid)
 	return in
 }
 

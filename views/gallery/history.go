@@ -38,10 +38,10 @@ func Settled() []models.Brief {
 
 func historyStates() []State {
 	page := func(name, note string, in audit.HistoryInput) State {
-		in.Reader = UserID
+		in.Reader, in.Zone = UserID, time.UTC
 		return State{
 			Page: "history", Name: name, Note: note,
-			Component: audit.SettledPage(Frame("History", "/history"), audit.NewHistory(in)),
+			Component: audit.SettledPage(Frame("History", "/history"), audit.NewHistory(in, Now)),
 		}
 	}
 	people := []models.User{{ID: UserID, Name: "Ada Berg"}, {ID: "01890a5d-ac96-774b-bcce-b302099a8202", Name: "Bo Lind"}}

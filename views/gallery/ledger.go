@@ -59,7 +59,7 @@ func LedgerInput() audit.LedgerInput {
 	return audit.LedgerInput{
 		Entries: rows, Next: 1190, Actions: []string{"approval.approved", "approval.requested", "token.added"},
 		Filter: views.LedgerFilter{Action: "approval.approved", From: "2026-11-20"},
-		Head:   models.Head{Seq: 1204, Hash: []byte{0xab, 0x12}},
+		Head:   models.Head{Seq: 1204, Hash: []byte{0xab, 0x12}}, Zone: time.UTC,
 		Chain: audit.ChainState{
 			Ended: Now.Add(-2 * time.Minute), Took: 2300 * time.Millisecond, Head: models.Head{Seq: 1200},
 		},

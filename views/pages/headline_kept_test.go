@@ -3,6 +3,7 @@ package pages_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"countersign/models"
 	"countersign/models/headline"
@@ -30,7 +31,7 @@ func TestEachPlaceShowsTheHeadlineThatWasKept(t *testing.T) {
 		t.Errorf("the page says %q, titled %q, quoted %q", page.Headline, page.Title, page.Quote)
 	}
 	done := gallery.Settle(a, models.StatusApproved, models.CauseReviewer, &models.Vote{Verdict: models.VerdictApprove})
-	if got := audit.NewHistory(audit.HistoryInput{Rows: gallery.Briefs(done)}).Rows[0].Summary; got != want {
+	if got := audit.NewHistory(audit.HistoryInput{Rows: gallery.Briefs(done), Zone: time.UTC}, gallery.Now).Rows[0].Summary; got != want {
 		t.Errorf("the history says %q", got)
 	}
 	if got := inbox.Decided(&done, gallery.UserID, gallery.Now); !strings.Contains(got, want) {

@@ -98,14 +98,14 @@ func (s *Screens) readTrail(c echo.Context) (audit.TrailInput, requests.TrailQue
 	} else {
 		in.Person = site.VisitorOf(c).User
 	}
-	in.Reader = site.ActorOf(c)
+	in.Reader, in.Zone = site.ActorOf(c), site.ZoneOf(c)
 	q, err := trailQuery(c.QueryParams(), &in.Place)
 	return in, q, err
 }
 
 func trailQuery(v url.Values, p *views.TrailPlace) (requests.TrailQuery, error) {
 	faults := map[string]string{}
-	p.Part, p.Outcome = v.Get("what"), v.Get("outcome")
+	p.Part, p.Outcome, p.Text = v.Get("what"), v.Get("outcome"), strings.TrimSpace(v.Get("q"))
 	p.From, p.To = strings.TrimSpace(v.Get("from")), strings.TrimSpace(v.Get("to"))
 	p.Agent = site.ReadID[models.AgentID](v, "agent", faults)
 	p.Conversation = site.ReadID[models.ConversationID](v, "conversation", faults)
@@ -113,7 +113,7 @@ func trailQuery(v url.Values, p *views.TrailPlace) (requests.TrailQuery, error) 
 	p.Zone = site.NameOf(zone)
 	q := requests.TrailQuery{
 		Person: p.Person, Part: requests.TrailPart(p.Part), Outcome: requests.TrailOutcome(p.Outcome), Agent: p.Agent,
-		Conversation: p.Conversation,
+		Conversation: p.Conversation, Text: p.Text,
 	}
 	q.From, q.Until = site.ReadDays(p.From, p.To, zone, faults)
 	if before := v.Get("before"); before != "" {

@@ -175,7 +175,7 @@ func TestWhatOnePersonDecidedLastWeek(t *testing.T) {
 	w.Decides(w.Ask(), false, "this week")
 	admin := w.SignIn(storetest.AdminEmail)
 	all := admin.Get("/people/" + w.Owner.ID + "/audit").Is(http.StatusOK)
-	week := admin.Get(all.Doc.Find(`.trail-presets a:contains("last week")`).AttrOr("href", "")).Is(http.StatusOK)
+	week := admin.Get(all.Doc.Find(`.shortcuts a:contains("Last week")`).AttrOr("href", "") + "&what=decisions").Is(http.StatusOK)
 	paper := admin.Get(week.Doc.Find(`.head-end a:contains("Printable")`).AttrOr("href", "")).Is(http.StatusOK)
 	for _, p := range []*webtest.Page{week, paper} {
 		if rows := trailRows(p); len(rows) != 2 || !has(rows[0], `"pay": amount 5, to ACME`, "approved", "on Sunday") || !has(rows[1], "rejected", "on Monday") {

@@ -23,7 +23,7 @@ func (s *Screens) history(c echo.Context) error {
 	if err == nil && site.EmptyMembers(c.QueryParams()) {
 		return c.Redirect(http.StatusSeeOther, place.URL()) // one place has one address
 	}
-	in := audit.HistoryInput{Place: place, Reader: actor.UserID(), Admin: actor.MayAdminister()}
+	in := audit.HistoryInput{Place: place, Reader: actor.UserID(), Admin: actor.MayAdminister(), Zone: site.ZoneOf(c)}
 	if err == nil {
 		var page requests.SettledPage
 		page, err = s.Store.Requests.Settled(ctx, actor, q)
@@ -51,7 +51,7 @@ func (s *Screens) history(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return handlers.Render(c, status, audit.SettledPage(frame, audit.NewHistory(in)), nil)
+	return handlers.Render(c, status, audit.SettledPage(frame, audit.NewHistory(in, frame.Now)), nil)
 }
 
 // deciders are the people whom the reader may name: for admins all.

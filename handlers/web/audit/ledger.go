@@ -13,6 +13,7 @@ import (
 	"countersign/handlers/web/site"
 	"countersign/models"
 	"countersign/models/ledger"
+	"countersign/models/requests"
 	"countersign/views"
 	"countersign/views/pages/audit"
 )
@@ -22,9 +23,9 @@ func (s *Screens) ledger(c echo.Context) error {
 	ctx, actor := c.Request().Context(), site.ActorOf(c)
 	in := audit.LedgerInput{Filter: views.LedgerFilter{
 		Who: strings.TrimSpace(c.QueryParam("who")), Action: c.QueryParam("action"),
-		Conversation: strings.TrimSpace(c.QueryParam("conversation")),
-		From:         strings.TrimSpace(c.QueryParam("from")), Until: strings.TrimSpace(c.QueryParam("until")),
-	}, Chain: s.chain.state()}
+		Conversation: strings.TrimSpace(c.QueryParam("conversation")), Text: strings.TrimSpace(c.QueryParam("q")),
+		From: strings.TrimSpace(c.QueryParam("from")), Until: strings.TrimSpace(c.QueryParam("until")),
+	}, Chain: s.chain.state(), Zone: site.ZoneOf(c)}
 	faults := make(map[string]string)
 	zone := site.ReadZone(c.QueryParams(), faults, in.Filter.From, in.Filter.Until)
 	in.Filter.Zone = site.NameOf(zone)
@@ -32,23 +33,14 @@ func (s *Screens) ledger(c echo.Context) error {
 		return c.Redirect(http.StatusSeeOther, views.LedgerURL(in.Filter, 0)) // one place has one address
 	}
 	q, err := s.ledgerQuery(ctx, actor, in.Filter, zone, faults, c.QueryParam("before"))
+	if err == nil {
+		err = s.addLedger(ctx, actor, &in, q)
+	}
 	status := http.StatusOK
 	if e := site.AsError(err, models.CodeInvalid); e != nil {
 		status, in.Errors = handlers.Status(e.Code), e.Fields
 	} else if err != nil {
 		return err
-	} else {
-		found, err := s.Store.Ledger.Page(ctx, actor, q)
-		if err != nil {
-			return err
-		}
-		in.Next, in.StoppedEarly, in.Before = found.Next, found.StoppedEarly, q.Before
-		if in.Entries, err = s.Store.Requests.WithRequests(ctx, actor, found.Entries); err != nil {
-			return err
-		}
-		if in.Person, err = s.personOf(ctx, actor, q.Who); err != nil {
-			return err
-		}
 	}
 	if in.Actions, err = s.Store.Ledger.Actions(ctx, actor); err != nil {
 		return err
@@ -67,6 +59,17 @@ func (s *Screens) ledger(c echo.Context) error {
 		return err
 	}
 	return handlers.Render(c, status, audit.LedgerPage(frame, audit.NewLedger(in, frame.Now)), nil)
+}
+
+// addLedger reads the page. CodeInvalid names the filters that are wrong.
+func (s *Screens) addLedger(ctx context.Context, actor models.Actor, in *audit.LedgerInput, q ledger.Query) error {
+	found, err := requests.Everything(ctx, s.Store.Requests, s.Store.Ledger, actor, q, in.Filter.Text)
+	if err != nil {
+		return err
+	}
+	in.Entries, in.Next, in.StoppedEarly, in.Before = found.Entries, found.Next, found.StoppedEarly, q.Before
+	in.Person, err = s.personOf(ctx, actor, q.Who)
+	return err
 }
 
 // ledgerQuery reads the filters of an address: CodeInvalid names all that are

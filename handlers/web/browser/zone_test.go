@@ -25,6 +25,8 @@ func TestInABrowserTimesAndDaysAreOfItsZone(t *testing.T) {
 	p.signIn()
 	p.open("/history")
 	p.sees(".list-table thead", "Asia/Tokyo")
+	p.open("/history")
+	p.sees(".shortcuts", "days in Asia/Tokyo")
 	tokyo := at.In(time.FixedZone("", 9*3600))
 	if got, want := p.value(`document.querySelector(".list-table tbody time").textContent`), tokyo.Format(time.DateTime); got != want {
 		t.Errorf("the time is %q, want %q", got, want)
@@ -40,7 +42,7 @@ func TestInABrowserTimesAndDaysAreOfItsZone(t *testing.T) {
 	p.click(".filter-chip a")
 	p.becomes(`!document.querySelector(".chips")`)
 	p.click(".filter-menu > summary")
-	p.value(`String(document.querySelector("#filter-q").dispatchEvent(new KeyboardEvent("keydown", { key: "Escape", bubbles: true })))`)
+	p.value(`String(document.querySelector("#filter-tool").dispatchEvent(new KeyboardEvent("keydown", { key: "Escape", bubbles: true })))`)
 	if got := p.value(`String(document.querySelector(".filter-menu").open)`); got != "false" {
 		t.Errorf("after Escape the menu is open: %s", got)
 	}

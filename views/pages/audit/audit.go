@@ -21,6 +21,8 @@ type Row struct {
 	Actor  string
 	Behalf string // for whom the actor voted; empty: in their own right
 	Act    string // follows the name; the whole sentence where the system acted
+	Target string // a name that follows the act
+	Rest   string // what follows that
 	Person bool   // a person acted
 	System bool   // the system did
 	Named  bool   // the actor's name comes before the act
@@ -42,6 +44,12 @@ type Row struct {
 	Ticks       string // items of the checklist
 
 	Details []Detail
+
+	Group []Row // requests that this stop cancelled
+
+	who            [3]string      // of the actor: kind, id and name
+	isStop, byStop bool           // it is the entry of a stop, or of a request that one cancelled
+	stopOf         models.AgentID // whom it stopped; empty: all agents
 
 	// Links that narrow the list, and the page of the entry; empty: none.
 	WhoURL, ConversationURL, EntryURL string
@@ -97,6 +105,9 @@ func rowOf(e *models.Entry) Row {
 		Person: e.ActorKind == models.ActorUser, System: e.ActorKind == models.ActorSystem,
 		Named: e.ActorKind != models.ActorSystem && e.ActorKind != models.ActorOperator,
 		ID:    cmp.Or(string(e.ResponseID), string(e.ConversationID)), Details: data, Outcome: outcomeOf(values),
+		who:    [3]string{string(e.ActorKind), e.ActorID, e.ActorName},
+		isStop: e.Action == "agents.stopped", stopOf: models.AgentID(values["agent"]),
+		byStop: e.Action == "approval.cancelled" && values["cause"] == string(models.CauseStopped),
 		Behalf: values["on_behalf_name"], Object: cmp.Or(values["name"], values["host"], values["email"]),
 	}
 	if at, err := time.Parse(time.RFC3339Nano, e.At); err == nil {

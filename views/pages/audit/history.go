@@ -28,6 +28,7 @@ type HistoryInput struct {
 	// Reader is who looks, and Admin whether as an admin.
 	Reader models.UserID
 	Admin  bool
+	Zone   *time.Location // in which the reader's days begin
 	// Errors are the errors of the filters, by field.
 	Errors map[string]string
 }
@@ -92,10 +93,16 @@ var historyColumns = []ui.Column{
 	{Label: "Reason", Width: "reason"},
 }
 
-// NewHistory makes the page of past requests.
-func NewHistory(in HistoryInput) History {
+// NewHistory makes the page of past requests as of now.
+func NewHistory(in HistoryInput, now time.Time) History {
 	v := History{Filter: newHistoryFilter(in)}
 	v.Bar = historyBar(v.Filter)
+	v.Bar.Shortcuts = lists.SpanLinks(now, in.Zone, v.Filter.Place.URL(), func(s lists.Span) string {
+		place := v.Filter.Place
+		place.From, place.To, place.Zone = s.From, s.To, lists.ZoneName(in.Zone)
+		return place.URL()
+	})
+	v.Bar.ShortcutZone = in.Zone.String()
 	for i := range in.Rows {
 		v.Rows = append(v.Rows, historyRow(in, &in.Rows[i].Approval))
 	}
@@ -247,7 +254,7 @@ func historyBar(f HistoryFilter) ui.FilterBar {
 	p := f.Place
 	b := ui.FilterBar{
 		Label: "Filter the history", Action: views.HistoryURL(), Open: len(f.Errors) > 0,
-		Zone: lists.ZoneOfDays(p.Zone, p.From, p.To),
+		Zone: lists.ZoneOfDays(p.Zone, p.From, p.To), Search: lists.SearchField("Search the history", p.Text, f.Errors["text"]),
 	}
 	add := func(name, value, shown string, without func(*views.HistoryPlace)) {
 		if value != "" {

@@ -3,6 +3,7 @@ package audit_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"countersign/models"
 	"countersign/views"
@@ -22,7 +23,7 @@ func TestI10EveryCauseIsToldApartInTheHistory(t *testing.T) {
 		}
 		seen[text] = cause
 	}
-	v := audit.NewHistory(audit.HistoryInput{})
+	v := audit.NewHistory(audit.HistoryInput{Zone: time.UTC}, gallery.Now)
 	if len(v.Filter.Causes) != len(models.Causes())+1 {
 		t.Errorf("%d causes to choose from", len(v.Filter.Causes))
 	}
@@ -33,7 +34,7 @@ func TestAHistoryRowSaysWhoAndHow(t *testing.T) {
 	withdrawn := gallery.Settle(gallery.Shell(), models.StatusCancelled, models.CauseCancelled, nil)
 	withdrawn.ApprovalFeedback = new("withdrawn by Ada\u202E")
 	rows := append(gallery.Settled(), gallery.Briefs(withdrawn)...)
-	v := audit.NewHistory(audit.HistoryInput{Rows: rows, Reader: gallery.UserID, Place: views.HistoryPlace{Tool: "x", After: "k"}, Next: "k2"})
+	v := audit.NewHistory(audit.HistoryInput{Rows: rows, Reader: gallery.UserID, Place: views.HistoryPlace{Tool: "x", After: "k"}, Next: "k2", Zone: time.UTC}, gallery.Now)
 	for i, want := range []struct {
 		word, by, how string
 		edited        bool

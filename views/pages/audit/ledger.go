@@ -30,6 +30,7 @@ type LedgerInput struct {
 	Agents       []models.Agent    // to choose from
 	Head         models.Head
 	Chain        ChainState
+	Zone         *time.Location // in which the reader's days begin
 }
 
 // ChainState is the state of the check of the whole chain.
@@ -86,6 +87,12 @@ func NewLedger(in LedgerInput, now time.Time) Ledger {
 	}
 	v.chooseWho(in)
 	v.Bar = ledgerBar(in.Filter, v)
+	v.Bar.Shortcuts = lists.SpanLinks(now, in.Zone, views.LedgerURL(in.Filter, 0), func(s lists.Span) string {
+		place := in.Filter
+		place.From, place.Until, place.Zone = s.From, s.After, lists.ZoneName(in.Zone)
+		return views.LedgerURL(place, 0)
+	})
+	v.Bar.ShortcutZone = in.Zone.String()
 	if in.Person != "" {
 		v.TrailURL = views.PersonAuditURL(in.Person)
 	}
@@ -103,6 +110,7 @@ func NewLedger(in LedgerInput, now time.Time) Ledger {
 	for i := range in.Entries {
 		v.Rows = append(v.Rows, ledgerRow(&in.Entries[i], in.Filter))
 	}
+	v.Rows = foldStops(v.Rows, in.Agents)
 	return v
 }
 
@@ -136,7 +144,7 @@ func (v *Ledger) chooseWho(in LedgerInput) {
 func ledgerBar(f views.LedgerFilter, v Ledger) ui.FilterBar {
 	b := ui.FilterBar{
 		Label: "Filter the ledger", Action: views.LedgerURL(views.LedgerFilter{}, 0), Open: len(v.Errors) > 0,
-		Zone: lists.ZoneOfDays(f.Zone, f.From, f.Until),
+		Zone: lists.ZoneOfDays(f.Zone, f.From, f.Until), Search: lists.SearchField("Search the audit", f.Text, v.Errors["text"]),
 	}
 	add := func(name, value, shown string, without func(*views.LedgerFilter)) {
 		if value != "" {
@@ -148,6 +156,7 @@ func ledgerBar(f views.LedgerFilter, v Ledger) ui.FilterBar {
 	add("Who", f.Who, lists.LabelOf(v.Who, v.WhoValue), func(r *views.LedgerFilter) { r.Who = "" })
 	add("Action", f.Action, actionWords(f.Action), func(r *views.LedgerFilter) { r.Action = "" })
 	add("Conversation", f.Conversation, words.Tail(f.Conversation), func(r *views.LedgerFilter) { r.Conversation = "" })
+	add("Text", f.Text, f.Text, func(r *views.LedgerFilter) { r.Text = "" })
 	add("From", f.From, lists.DayText(f.From, f.Zone),
 		func(r *views.LedgerFilter) { r.From, r.Zone = "", lists.ZoneFor(r.Until, r.Zone) })
 	add("Before", f.Until, lists.DayText(f.Until, f.Zone),

@@ -21,6 +21,7 @@ type TrailInput struct {
 	Agents       []models.Agent      // to choose from, besides those on the page
 	Errors       map[string]string   // of the filters, by field
 	Head         models.Head         // of the ledger, for the printed form
+	Zone         *time.Location      // in which the reader's days begin
 }
 
 // Trail is the view model of a person's audit trail.
@@ -31,7 +32,6 @@ type Trail struct {
 	Rows        []Row
 	Filter      TrailFilter
 	Bar         ui.FilterBar
-	Presets     []TrailPreset
 	Empty       *lists.Empty
 	Note        string
 	Head        string // number and hash of the newest entry shown
@@ -39,9 +39,6 @@ type Trail struct {
 	FirstURL, NextURL, NextLabel string
 	PrintURL, CSVURL, JSONLURL   string // empty: there is nothing
 }
-
-// TrailPreset is a filter that is often wanted, one click away.
-type TrailPreset struct{ Label, URL string }
 
 // TrailTitle is the heading of a trail.
 func TrailTitle(in TrailInput) string {
@@ -55,9 +52,15 @@ func TrailTitle(in TrailInput) string {
 func NewTrail(in TrailInput, now time.Time) Trail {
 	v := Trail{
 		Title: TrailTitle(in), Own: in.Place.Person == "", Filter: newTrailFilter(in), NextLabel: "Older entries",
-		Rows: trailRows(in), Presets: trailPresets(in.Place, now),
+		Rows: foldStops(trailRows(in), in.Agents),
 	}
 	v.Bar = trailBar(in, v.Filter)
+	v.Bar.Shortcuts = lists.SpanLinks(now, in.Zone, v.Filter.Place.URL(), func(s lists.Span) string {
+		place := v.Filter.Place
+		place.From, place.To, place.Zone = s.From, s.To, lists.ZoneName(in.Zone)
+		return place.URL()
+	})
+	v.Bar.ShortcutZone = in.Zone.String()
 	if in.Person != nil {
 		v.Name, v.Email = in.Person.Name, in.Person.Email
 	}
@@ -121,22 +124,6 @@ func trailEmpty(in TrailInput) *lists.Empty {
 	}
 }
 
-// trailPresets are the decisions of the last whole week, Monday to Sunday, and of
-// the last seven days, both in UTC.
-func trailPresets(p views.TrailPlace, now time.Time) []TrailPreset {
-	today := now.UTC().Truncate(24 * time.Hour)
-	monday := today.AddDate(0, 0, -(int(today.Weekday())+6)%7)
-	between := func(from, to time.Time) string {
-		place := p.All()
-		place.Part, place.From, place.To = "decisions", from.Format(time.DateOnly), to.Format(time.DateOnly)
-		return place.URL()
-	}
-	return []TrailPreset{
-		{"Decided last week", between(monday.AddDate(0, 0, -7), monday.AddDate(0, 0, -1))},
-		{"Decided in the last 7 days", between(today.AddDate(0, 0, -6), today)},
-	}
-}
-
 // TrailFilter is the form that narrows a trail.
 type TrailFilter struct {
 	Place                   views.TrailPlace
@@ -165,7 +152,7 @@ func trailBar(in TrailInput, f TrailFilter) ui.FilterBar {
 	p := f.Place
 	b := ui.FilterBar{
 		Label: "Filter the audit trail", Action: p.All().URL(), Open: len(in.Errors) > 0,
-		Zone: lists.ZoneOfDays(p.Zone, p.From, p.To),
+		Zone: lists.ZoneOfDays(p.Zone, p.From, p.To), Search: lists.SearchField("Search the audit", p.Text, in.Errors["text"]),
 	}
 	add := func(name, value, shown string, without func(*views.TrailPlace)) {
 		if value != "" {
@@ -179,6 +166,7 @@ func trailBar(in TrailInput, f TrailFilter) ui.FilterBar {
 	add("Agent", string(p.Agent), lists.LabelOf(f.Agents, string(p.Agent)), func(r *views.TrailPlace) { r.Agent = "" })
 	add("Conversation", string(p.Conversation), words.Tail(string(p.Conversation)),
 		func(r *views.TrailPlace) { r.Conversation = "" })
+	add("Text", p.Text, p.Text, func(r *views.TrailPlace) { r.Text = "" })
 	add("From", p.From, lists.DayText(p.From, p.Zone),
 		func(r *views.TrailPlace) { r.From, r.Zone = "", lists.ZoneFor(r.To, r.Zone) })
 	add("Up to", p.To, lists.DayText(p.To, p.Zone),

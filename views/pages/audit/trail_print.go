@@ -47,6 +47,7 @@ func NewTrailPrint(in TrailInput, now time.Time) TrailPrint {
 		}
 		fact("Agent", name)
 	}
+	fact("Text", p.Text)
 	fact("Conversation", string(p.Conversation))
 	count := views.Number(int64(len(in.Entries)))
 	if p.Before > 0 {
