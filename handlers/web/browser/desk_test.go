@@ -2,6 +2,7 @@ package browser_test
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -131,4 +132,43 @@ func TestInABrowserTheListIsOneStop(t *testing.T) {
 	p.press(kb.ArrowDown, "\r")
 	p.shownBeside(asked[2].ID)
 	w.Waits(asked...)
+}
+
+// nextCard notes in the page when a key went down, and when another card stands beside the list and was drawn.
+const nextCard = `(() => {
+  window.took = [];
+  let began = 0, from = "";
+  const card = () => document.querySelector("#detail [data-card]")?.dataset.card ?? "";
+  addEventListener("keydown", () => { began = performance.now(); from = card(); }, true);
+  new MutationObserver(() => {
+    if (!began || !card() || card() === from) return;
+    const at = began;
+    began = 0;
+    requestAnimationFrame(() => setTimeout(() => took.push(performance.now() - at)));
+  }).observe(document.body, { childList: true, subtree: true });
+})()`
+
+// BenchmarkNextCard approves by keyboard with 500 requests waiting: the median time from the key to the next request,
+// drawn, as ms/card.
+func BenchmarkNextCard(b *testing.B) {
+	w := webtest.New(b)
+	asked := w.Asks(500)
+	p := openTab(w)
+	p.do("size", chromedp.EmulateViewport(1440, 900))
+	p.signIn()
+	p.sees("#live-text", "live")
+	p.shownBeside(asked[0].ID)
+	p.value(nextCard + `, "ready"`)
+	n := 0
+	for b.Loop() && n < len(asked)-1 {
+		p.acts("a")
+		n++
+		p.becomes(fmt.Sprintf(`took.length >= %d`, n))
+		p.shownBeside(asked[n].ID)
+	}
+	median, err := strconv.ParseFloat(p.value(`String(took.toSorted((a, b) => a - b)[Math.floor(took.length / 2)])`), 64)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportMetric(median, "ms/card")
 }
