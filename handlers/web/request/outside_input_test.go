@@ -35,7 +35,7 @@ func TestTheLineIsOfWhatAnotherSystemRuns(t *testing.T) {
 			t.Errorf("history as %s: %s", format, got)
 		}
 	}
-	says("trail", "/audit?what=decisions", "td[data-label=Request]")
+	says("trail", "/audit?what=decisions", ".past-what")
 	for _, format := range []string{"csv", "jsonl"} {
 		says := p.Get("/audit/export?what=decisions&format=" + format).Is(http.StatusOK).Body
 		if !strings.Contains(says, "rm -rf /") || strings.Contains(says, "ls -la") {

@@ -42,7 +42,7 @@ func TestAnAdminAddsAnUpstreamAndItsKeyIsNotShownAfterwards(t *testing.T) {
 		t.Errorf("the key that was typed comes back as %q", got)
 	}
 	admin.Get("/system").Says("#upstreams-title + *", "night-shift").Says(".checks", "Upstreams")
-	admin.Get("/audit/all").Says("table", "upstream added")
+	admin.Get("/audit/all").Says("table", "connected another system")
 	if list.Doc.Find("nav [aria-current=page]").AttrOr("href", "") != "/system" {
 		t.Error("the navigation does not say where one is")
 	}
