@@ -58,17 +58,6 @@ func PresenceURL(id models.ResponseID) string { return ApprovalURL(id) + "/prese
 // DecideURL takes the POST of a verdict.
 func DecideURL(id models.ResponseID) string { return ApprovalURL(id) + "/decide" }
 
-// AgentsURL lists agents and tokens.
-func AgentsURL() string { return "/agents" }
-
-// TokensURL takes the POST that makes a token.
-func TokensURL() string { return "/agents/tokens" }
-
-// RevokeTokenURL takes the POST that revokes a token.
-func RevokeTokenURL(id models.TokenID) string {
-	return "/agents/tokens/" + url.PathEscape(string(id)) + "/revoke"
-}
-
 // AuditURL shows the reader's own audit trail.
 func AuditURL() string { return "/audit" }
 
@@ -192,15 +181,6 @@ func ApprovalTopic(id models.ResponseID) string { return "approval:" + string(id
 // PresenceTopic is the event sent when the agent of an approval began or ceased
 // to wait for it.
 func PresenceTopic(id models.ResponseID) string { return "presence:" + string(id) }
-
-// StopsURL is where agents are stopped, on the page of agents.
-func StopsURL() string { return "/agents#stops" }
-
-// StopURL takes the form that stops agents.
-func StopURL() string { return "/agents/stops" }
-
-// LiftURL takes the form that lifts a stop.
-func LiftURL(id models.StopID) string { return "/agents/stops/" + string(id) + "/lift" }
 
 // PolicyTopic is the event sent when the policy changed.
 func PolicyTopic() string { return "policy" }

@@ -105,19 +105,3 @@ func GroupMembersURL(name string) string { return GroupURL(name) + "/members" }
 func LeaveGroupURL(name string, id models.UserID) string {
 	return GroupMembersURL(name) + "/" + url.PathEscape(string(id)) + "/remove"
 }
-
-// EveryonePlace is where among everybody's agents and tokens an admin is.
-type EveryonePlace struct {
-	People bool   // the tokens of people; else agents
-	Text   string // in a name
-	After  string // the key of the page before
-}
-
-// URL is the address of the place.
-func (p EveryonePlace) URL() string {
-	what := ""
-	if p.People {
-		what = "people"
-	}
-	return with("/agents/all", "what", what, "q", p.Text, "after", p.After)
-}

@@ -80,6 +80,8 @@ func TestPagesByRole(t *testing.T) {
 		{"GET", "/go", 200, 200, 200},
 		{"GET", "/go?q=" + strings.Repeat("x", 201), 422, 422, 422},
 		{"GET", "/agents/all", 403, 403, 200},
+		{"GET", "/agents/" + w.Agent.ID, 200, 404, 200},
+		{"GET", "/agents/nonsense", 404, 404, 404},
 		{"GET", "/agents/all?what=people&q=x&after=zzz", 403, 403, 200},
 		{"GET", "/connect", 200, 200, 200},
 		{"GET", "/connect?agent=" + w.Agent.ID, 200, 404, 404},

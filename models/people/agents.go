@@ -52,26 +52,6 @@ func (p *People) AgentsToChoose(ctx context.Context, actor models.Actor) ([]mode
 // maxEveryAgent is how many agents an admin may choose from.
 const maxEveryAgent = 500
 
-// OwnedAgent is an agent and the e-mail of its owner.
-type OwnedAgent struct {
-	ID          models.AgentID
-	Name, Owner string
-}
-
-// EveryAgent lists the agents of all people that are not disabled, by name, the first 500.
-// Admins and the operator only.
-func (p *People) EveryAgent(ctx context.Context, actor models.Actor) ([]OwnedAgent, error) {
-	if !actor.MayAdminister() {
-		return nil, models.AdminsOnly()
-	}
-	var agents []OwnedAgent
-	if err := p.db.Gorm(ctx).Model(&models.Agent{}).Select("agents.id, agents.name, u.email AS owner").Joins("JOIN users u ON u.id = agents.owner_id").
-		Where("agents.disabled_at IS NULL").Order("agents.name, agents.id").Limit(maxEveryAgent).Scan(&agents).Error; err != nil {
-		return nil, fmt.Errorf("list agents: %w", err)
-	}
-	return agents, nil
-}
-
 // needPersonOrOperator keeps agents away from all credentials (I4).
 func needPersonOrOperator(actor models.Actor) error {
 	if actor.IsPerson() || actor.Kind == models.ActorOperator {

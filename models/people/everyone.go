@@ -11,13 +11,14 @@ import (
 
 // EveryoneQuery narrows what admins see of everybody's agents and tokens.
 type EveryoneQuery struct {
+	Own   bool   // of agents the actor's own alone, by name; Text narrows nothing then
 	Text  string // in the name, or in the owner's name or e-mail; empty: all
 	After string // the key of the page before
 	Limit int
 }
 
-// EveryonesAgents is one page of everybody's agents, newest first.
-type EveryonesAgents struct {
+// AgentsPage is one page of agents.
+type AgentsPage struct {
 	Agents []models.OwnedAgent
 	Next   string // the key of the next page; empty: that was all
 }
@@ -54,6 +55,12 @@ var (
 	everyonesTokens = `SELECT ` + tokenRow.Columns("k", nil) +
 		`, u.name, u.email FROM tokens k CROSS JOIN users u ON u.id = k.user_id
  WHERE k.id < ? AND k.scope <> 'agent' AND k.revoked_at IS NULL` + ownerHas(`k.name`) + ` ORDER BY k.id DESC LIMIT ?`
+	ownAgents = `SELECT ` + agentRow.Columns("g", nil) +
+		`, u.name, u.email FROM agents g CROSS JOIN users u ON u.id = g.owner_id
+ WHERE g.owner_id = ? AND g.name > coalesce((SELECT name FROM agents WHERE id = ?), '') ORDER BY g.name LIMIT ?`
+	oneAgent = `SELECT ` + agentRow.Columns("g", nil) +
+		`, u.name, u.email FROM agents g CROSS JOIN users u ON u.id = g.owner_id WHERE g.id = ? AND (g.owner_id = ? OR ?)`
+	tokensOfAgent  = `SELECT ` + tokenRow.Columns("k", nil) + ` FROM tokens k WHERE k.agent_id = ? ORDER BY k.id DESC LIMIT ?`
 	tokensOfAgents = `SELECT ` + tokenRow.Columns("k", nil) + ` FROM tokens k WHERE k.agent_id` + db.Within(`?`) +
 		` AND k.revoked_at IS NULL ORDER BY k.id DESC`
 )
@@ -75,26 +82,74 @@ func (q EveryoneQuery) check(actor models.Actor) error {
 	return models.CheckText("q", q.Text, maxOwnerSearch)
 }
 
-// EveryonesAgents lists everybody's agents, disabled ones too, with their tokens that work.
-// For admins and the operator, else CodeForbidden; CodeInvalid names "q".
-func (p *People) EveryonesAgents(ctx context.Context, actor models.Actor, q EveryoneQuery) (EveryonesAgents, error) {
+// AgentPage lists everybody's agents, disabled ones too, newest first, or the actor's own, with their tokens that
+// work. Everybody's are for admins and the operator, own ones for people, else CodeForbidden; CodeInvalid names "q".
+func (p *People) AgentPage(ctx context.Context, actor models.Actor, q EveryoneQuery) (AgentsPage, error) {
+	if q.Own {
+		if !actor.IsPerson() {
+			return AgentsPage{}, models.Errorf(models.CodeForbidden, "Only a person has agents.")
+		}
+		return p.agentsPage(ctx, ownAgents, []any{actor.ID, q.After, db.PageSize(q.Limit) + 1}, q.Limit)
+	}
 	if err := q.check(actor); err != nil {
-		return EveryonesAgents{}, err
+		return AgentsPage{}, err
 	}
-	var out EveryonesAgents
-	err := p.eachRow(ctx, everyonesAgents, q.arguments(), func(row db.Scanner) error {
-		var a models.OwnedAgent
-		err := row.Scan(append(agentRow.Targets(&a.Agent), &a.OwnerName, &a.OwnerEmail)...)
-		out.Agents = append(out.Agents, a)
-		return err
-	})
+	return p.agentsPage(ctx, everyonesAgents, q.arguments(), q.Limit)
+}
+
+// Agent is an agent of the actor's, for admins of anybody's, with its newest tokens, those that ended too; else
+// CodeNotFound.
+func (p *People) Agent(ctx context.Context, actor models.Actor, id models.AgentID) (*models.OwnedAgent, error) {
+	if err := needPersonOrOperator(actor); err != nil {
+		return nil, err
+	}
+	found, err := p.agents(ctx, oneAgent, []any{id, actor.ID, actor.MayAdminister()})
 	if err != nil {
-		return EveryonesAgents{}, err
+		return nil, err
 	}
-	if n := db.PageSize(q.Limit); len(out.Agents) > n {
+	if len(found) == 0 {
+		return nil, models.NotFound("agent")
+	}
+	a := &found[0]
+	a.Tokens, err = p.tokens(ctx, tokensOfAgent, id, maxTokensOfAgent)
+	return a, err
+}
+
+// maxTokensOfAgent is how many tokens of an agent its page lists. A new one replaces all before it.
+const maxTokensOfAgent = 20
+
+// agentsPage reads one page of a list of agents: the query gives one more than fit.
+func (p *People) agentsPage(ctx context.Context, query string, args []any, limit int) (out AgentsPage, err error) {
+	if out.Agents, err = p.agents(ctx, query, args); err != nil {
+		return AgentsPage{}, err
+	}
+	if n := db.PageSize(limit); len(out.Agents) > n {
 		out.Agents, out.Next = out.Agents[:n], string(out.Agents[n-1].ID)
 	}
 	return out, p.addTokens(ctx, out.Agents)
+}
+
+// agents reads agents with their owners.
+func (p *People) agents(ctx context.Context, query string, args []any) (out []models.OwnedAgent, err error) {
+	err = p.eachRow(ctx, query, args, func(row db.Scanner) error {
+		var a models.OwnedAgent
+		err := row.Scan(append(agentRow.Targets(&a.Agent), &a.OwnerName, &a.OwnerEmail)...)
+		out = append(out, a)
+		return err
+	})
+	return out, err
+}
+
+// tokens reads tokens as they are now.
+func (p *People) tokens(ctx context.Context, query string, args ...any) (out []models.Token, err error) {
+	err = p.eachRow(ctx, query, args, func(row db.Scanner) error {
+		var t models.Token
+		err := row.Scan(tokenRow.Targets(&t)...)
+		out = append(out, t)
+		return err
+	})
+	p.access.overlay(out)
+	return out, err
 }
 
 // addTokens gives agents their tokens that work now.
@@ -107,17 +162,10 @@ func (p *People) addTokens(ctx context.Context, agents []models.OwnedAgent) erro
 	if err != nil {
 		return fmt.Errorf("list tokens: %w", err)
 	}
-	var tokens []models.Token
-	err = p.eachRow(ctx, tokensOfAgents, []any{string(list)}, func(row db.Scanner) error {
-		var t models.Token
-		err := row.Scan(tokenRow.Targets(&t)...)
-		tokens = append(tokens, t)
-		return err
-	})
+	tokens, err := p.tokens(ctx, tokensOfAgents, string(list))
 	if err != nil {
 		return err
 	}
-	p.access.overlay(tokens)
 	now := p.db.Now()
 	for i := range tokens {
 		if t := &tokens[i]; t.Live(now) {

@@ -21,15 +21,15 @@ func TestAdminsSeeAndRevokeEverybodysTokens(t *testing.T) {
 	storetest.Must(t, err)
 
 	for _, who := range []models.Actor{ada, bot, {}} {
-		storetest.Refused(t, storetest.Err(s.People.EveryonesAgents(t.Context(), who, people.EveryoneQuery{})), models.CodeForbidden)
+		storetest.Refused(t, storetest.Err(s.People.AgentPage(t.Context(), who, people.EveryoneQuery{})), models.CodeForbidden)
 		storetest.Refused(t, storetest.Err(s.People.EveryonesTokens(t.Context(), who, people.EveryoneQuery{})), models.CodeForbidden)
 	}
-	if e := storetest.Refused(t, storetest.Err(s.People.EveryonesAgents(t.Context(), admin, people.EveryoneQuery{Text: strings.Repeat("x", 201)})), models.CodeInvalid); e.Fields["q"] == "" {
+	if e := storetest.Refused(t, storetest.Err(s.People.AgentPage(t.Context(), admin, people.EveryoneQuery{Text: strings.Repeat("x", 201)})), models.CodeInvalid); e.Fields["q"] == "" {
 		t.Errorf("%v", e.Fields)
 	}
 	find := func(text string) []models.OwnedAgent {
 		t.Helper()
-		got, err := s.People.EveryonesAgents(t.Context(), admin, people.EveryoneQuery{Text: text})
+		got, err := s.People.AgentPage(t.Context(), admin, people.EveryoneQuery{Text: text})
 		storetest.Must(t, err)
 		return got.Agents
 	}
@@ -72,7 +72,7 @@ func TestEverybodysAgentsPageByKey(t *testing.T) {
 	slices.Reverse(want)
 	var got []models.AgentID
 	for q := (people.EveryoneQuery{Limit: 2}); ; {
-		page, err := s.People.EveryonesAgents(t.Context(), admin, q)
+		page, err := s.People.AgentPage(t.Context(), admin, q)
 		storetest.Must(t, err)
 		for _, a := range page.Agents {
 			got = append(got, a.ID)

@@ -22,6 +22,9 @@ func TestPeopleAreReadByAnIndex(t *testing.T) {
 		"agents":     {everyonesAgents, []any{"~", "x", "x", "x", "x", 51}},
 		"tokens":     {everyonesTokens, []any{"~", "x", "x", "x", "x", 51}},
 		"of agents":  {tokensOfAgents, []any{`["a"]`}},
+		"own":        {ownAgents, []any{"u", "a", 51}},
+		"one agent":  {oneAgent, []any{"a", "u", false}},
+		"its tokens": {tokensOfAgent, []any{"a", 20}},
 		"groups of":  {groupsOfUser, []any{"u"}},
 	} {
 		plan := dbtest.Plan(t, d, q.text, q.args...)

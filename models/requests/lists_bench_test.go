@@ -168,6 +168,7 @@ func byStatus(s *store.Store, admin, owner, agent models.Actor, last *models.App
 
 // besideLists is what pages read besides their lists.
 func besideLists(s *store.Store, admin, owner, agent models.Actor, last *models.Approval, measure measuring) {
+	some := []models.AgentID{agent.AgentID()}
 	measure("look up", func(ctx context.Context) error { return storetest.Err(s.Requests.LookUp(ctx, owner, "nowhere")) })
 	measure("look up, id", func(ctx context.Context) error { return storetest.Err(s.Requests.LookUp(ctx, owner, string(last.ID))) })
 	measure("energy of a conversation", func(ctx context.Context) error {
@@ -188,8 +189,8 @@ func besideLists(s *store.Store, admin, owner, agent models.Actor, last *models.
 		return storetest.Err(runs.New(s).PendingCalls(ctx, agent, runs.CallsQuery{Kind: models.KindToolCall, Limit: 50}))
 	})
 	measure("own conversation", func(ctx context.Context) error { return storetest.Err(runs.New(s).OwnConversation(ctx, agent)) })
-	measure("agent budgets", func(ctx context.Context) error { return storetest.Err(s.AgentBudgets(ctx, admin)) })
-	measure("last ask", func(ctx context.Context) error { return storetest.Err(s.Requests.LastAsk(ctx, owner, agent.AgentID())) })
+	measure("agent figures", func(ctx context.Context) error { return storetest.Err(s.AgentFigures(ctx, admin, some)) })
+	measure("of an agent", func(ctx context.Context) error { return storetest.Err(s.Requests.OfAgent(ctx, admin, agent.AgentID())) })
 	measure("sending", func(ctx context.Context) error { return storetest.Err(s.Sending(ctx, owner)) })
 	measure("rights", func(ctx context.Context) error { return storetest.Err(s.Rights(ctx, owner, last)) })
 	measure("twins", func(ctx context.Context) error { return storetest.Err(s.Requests.Twins(ctx, owner, last)) })
@@ -205,6 +206,5 @@ func besideLists(s *store.Store, admin, owner, agent models.Actor, last *models.
 	})
 	measure("agents", func(ctx context.Context) error { return storetest.Err(s.People.Agents(ctx, owner)) })
 	measure("agents to choose", func(ctx context.Context) error { return storetest.Err(s.People.AgentsToChoose(ctx, admin)) })
-	measure("every agent", func(ctx context.Context) error { return storetest.Err(s.People.EveryAgent(ctx, admin)) })
 	measure("people", func(ctx context.Context) error { return storetest.Err(s.People.List(ctx, admin, "", 50)) })
 }

@@ -56,7 +56,10 @@ func TestListsAreServedByAnIndex(t *testing.T) {
 		{"one conversation", SelectView + ` WHERE c.id = ?`, []any{"c"}, false},
 		{"the decision that holds", StandingVote, []any{"r"}, true},
 		{"what was opened", OpenedPartsQuery, []any{"u", "r"}, false},
-		{"asked last", lastAskOf, []any{"a", "u"}, false},
+		{"newest of an agent", newestOfAgent, []any{"a", 10}, false},
+		{"waiting of an agent", waitingOfAgent, []any{"a", 0, 10}, false},
+		{"calls of an agent by rule", groupedOfAgent, []any{"a", 201}, false},
+		{"owner of an agent", ownerOfAgent, []any{"a", "u", false}, false},
 	}
 	admin := models.Actor{Kind: models.ActorUser, ID: "u", Admin: true}
 	person := models.Actor{Kind: models.ActorUser, ID: "u"}
@@ -117,3 +120,29 @@ func TestListsAreServedByAnIndex(t *testing.T) {
 // walked in order under a LIMIT, the first row of a table, the agents and people of
 // one installation.
 var scannable = regexp.MustCompile(`^SCAN ([guk]\b|\(?(subquery-)?\d+\)?|CONSTANT ROW|known|.* USING (COVERING )?INDEX (responses_pending|users_enabled_admins|users_disabled|grants_live)|policies|early_results$)`)
+
+func TestOriginsAreReadByKeys(t *testing.T) {
+	t.Parallel()
+	rs := open(t)
+	plan := explain(t, rs, originsQuery, []any{`["r"]`, "u", false, 9})
+	for line := range strings.SplitSeq(plan, "\n") {
+		if strings.Contains(line, "SCAN") && !strings.Contains(line, "SCAN j ") || strings.Contains(line, "AUTOMATIC") {
+			t.Errorf("not served by an index: %s\n%s", line, plan)
+		}
+	}
+	for _, index := range []string{"conversations_run (owner_id=? AND run_id=?)", "(conversation_id=? AND tool_use_id=?)"} {
+		if !strings.Contains(plan, index) {
+			t.Errorf("not served by %s:\n%s", index, plan)
+		}
+	}
+}
+
+func TestLinkedRowsAreReadByKeys(t *testing.T) {
+	t.Parallel()
+	plan := explain(t, open(t), linksQuery, []any{"[]", "u", true})
+	for line := range strings.SplitSeq(plan, "\n") {
+		if strings.HasPrefix(line, "SCAN ") && !strings.HasPrefix(line, "SCAN j VIRTUAL TABLE") || strings.Contains(line, "USE TEMP B-TREE") {
+			t.Errorf("not served by a key: %s\n%s", line, plan)
+		}
+	}
+}

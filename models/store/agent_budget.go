@@ -163,16 +163,7 @@ const budgetsOfAgents = `SELECT a.id,
  (SELECT coalesce(sum(c.energy_reserved), 0) FROM conversations c` + db.ByConversationsReserved + ` WHERE c.agent_id = a.id AND c.energy_reserved > 0)
  FROM agents a WHERE `
 
-// AgentBudgets is what the person's own agents may spend and have spent; nil
-// where the policy does not limit it. Agents get CodeForbidden.
-func (s *Store) AgentBudgets(ctx context.Context, actor models.Actor) (map[models.AgentID]models.AgentBudget, error) {
-	if !actor.IsPerson() {
-		return nil, models.Errorf(models.CodeForbidden, "Only a person may see the budgets of agents.")
-	}
-	return s.agentBudgets(ctx, `a.owner_id = ?3`, actor.ID)
-}
-
-// AgentBudget is that of one agent, for its owner and admins; nil where the policy
+// AgentBudget is what one agent may spend and has spent, for its owner and admins; nil where the policy
 // does not limit it, or for all others.
 func (s *Store) AgentBudget(ctx context.Context, actor models.Actor, id models.AgentID) (*models.AgentBudget, error) {
 	if !actor.IsPerson() {

@@ -40,9 +40,9 @@ func (c *talk) beyond(t *testing.T, err error) *models.Approval {
 
 func (c *talk) agentBudget(t *testing.T) models.AgentBudget {
 	t.Helper()
-	all, err := c.AgentBudgets(t.Context(), c.Owner)
+	all, err := c.AgentFigures(t.Context(), c.Owner, []models.AgentID{c.Agent.AgentID()})
 	storetest.Must(t, err)
-	return all[c.Agent.AgentID()]
+	return *all.Of[c.Agent.AgentID()].Budget
 }
 
 // TestI14AnAgentsBudgetIsOverAllItsConversations: asks, replies and proposals in

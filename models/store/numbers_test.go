@@ -146,3 +146,55 @@ func BenchmarkNumbers(b *testing.B) {
 		}
 	}
 }
+
+// figuresOf are an agent's, as an actor reads them.
+func (b *bench) figuresOf(t *testing.T, actor models.Actor, agent models.AgentID) (models.AgentFigures, bool) {
+	t.Helper()
+	all, err := b.AgentFigures(t.Context(), actor, []models.AgentID{agent})
+	storetest.Must(t, err)
+	f, ok := all.Of[agent]
+	return f, ok
+}
+
+// The requests of an agent are counted by the day that they came, in UTC, for those who may see it.
+func TestRequestsOfAnAgentByDay(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, storetest.NoLimits)
+	id := b.Agent.AgentID()
+	if f, ok := b.figuresOf(t, b.Owner, id); !ok || f != (models.AgentFigures{}) {
+		t.Errorf("of an agent that never asked: %+v, %v", f, ok)
+	}
+	b.Clock.Step(24*time.Hour - b.Clock.Now().Sub(b.Clock.Now().Truncate(24*time.Hour))) // to midnight
+	asks := []int{2, 0, 3, 1, 0, 0, 4, 5, 1}
+	for day, n := range asks {
+		for i := range n {
+			a := b.AskFor(t, models.AskInput{ToolName: "pay"})
+			if i == 0 {
+				_, err := b.Ask(t.Context(), b.Other, models.AskInput{ToolName: "pay", Explicit: true})
+				storetest.Must(t, err)
+			}
+			if day == len(asks)-1 && !a.CreatedAt.Equal(b.Clock.Now()) {
+				t.Errorf("it came at %s", a.CreatedAt)
+			}
+		}
+		if day < len(asks)-1 {
+			b.Clock.Step(24 * time.Hour)
+		}
+	}
+	f, _ := b.figuresOf(t, b.Owner, id)
+	if f.Days != [models.AgentDays]int{3, 1, 0, 0, 4, 5, 1} || f.LastAskAt == nil || !f.LastAskAt.Equal(b.Clock.Now()) {
+		t.Errorf("%+v", f)
+	}
+	b.Clock.Step(24*time.Hour - time.Second)
+	if f, _ := b.figuresOf(t, b.Admin, id); f.Days != [models.AgentDays]int{3, 1, 0, 0, 4, 5, 1} {
+		t.Errorf("a second before midnight: %v", f.Days)
+	}
+	b.Clock.Step(time.Second)
+	if f, _ := b.figuresOf(t, b.Admin, id); f.Days != [models.AgentDays]int{1, 0, 0, 4, 5, 1, 0} {
+		t.Errorf("a day later: %v", f.Days)
+	}
+	if f, ok := b.figuresOf(t, b.Stranger, id); ok {
+		t.Errorf("a stranger reads %+v", f)
+	}
+	wantCode(t, storetest.Err(b.AgentFigures(t.Context(), b.Agent, []models.AgentID{id})), models.CodeForbidden)
+}

@@ -47,6 +47,8 @@ func TestHotQueriesAreServedByAnIndex(t *testing.T) {
 		queries, query{"energy by responses", spentByResponses, []any{"c", 3, 1}, true}, query{"energy by turns", spentByTurns, []any{"c", 3, 1}, true},
 		query{"budget by steps", budgetBySteps, []any{"c", 3, 1}, false}, query{"energy by tool", energyByTool, []any{"c", 1, 9}, true},
 		query{"status", statusQuery, []any{"c"}, false},
+		query{"last response", lastResponse, nil, false},
+		query{"a day's first response", responseFrom, []any{1}, false}, query{"what a stop of all cancels", cancelsOfAll, []any{now, 9}, false},
 	)
 	for _, q := range queries {
 		plan := explain(t, s, q.text, q.args)
@@ -246,5 +248,25 @@ func TestNamesOfReviewersAreReadByKeys(t *testing.T) {
 		if strings.Contains(plan, "SCAN u") || !strings.Contains(plan, "(id=?)") {
 			t.Errorf("not served by a key: %s\n%s", query, plan)
 		}
+	}
+}
+
+// What a list says of its agents is read by indexes alone, and of the days without their rows.
+func TestFiguresOfAgentsAreServedByAnIndex(t *testing.T) {
+	t.Parallel()
+	s := openTemp(t, Options{})
+	plan := explain(t, s, agentFigures, blanks(agentFigures))
+	for want, times := range map[string]int{
+		"SEARCH a USING PRIMARY KEY (id=?)":                                                          1,
+		"SEARCH responses USING INDEX responses_agent (agent_id=?)":                                  1,
+		"SEARCH responses USING INDEX responses_pending_agent (agent_id=?)":                          2,
+		"SEARCH responses USING COVERING INDEX responses_agent (agent_id=? AND rowid>? AND rowid<?)": 7,
+	} {
+		if n := strings.Count(plan, want); n != times {
+			t.Errorf("%d times %s, want %d:\n%s", n, want, times, plan)
+		}
+	}
+	if strings.Contains(plan, "SCAN responses") || strings.Contains(plan, "TEMP B-TREE") {
+		t.Errorf("reads a whole table, or sorts:\n%s", plan)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -130,4 +131,122 @@ func (s *Store) routedAmong(
 		out = append(out, id)
 	}
 	return out, rows.Err()
+}
+
+const (
+	lastResponse = `SELECT coalesce(max(number), 0) FROM responses`
+	// responseFrom is the first response with a number, or after it.
+	responseFrom = `SELECT number, created_at FROM responses WHERE number >= ? ORDER BY number LIMIT 1`
+)
+
+// agentFigures reads a row for each agent, of those of a list that the actor may see.
+var agentFigures = figuresQuery()
+
+func figuresQuery() string {
+	count := func(index, where string) string {
+		return `, (SELECT count(*) FROM (SELECT 1 FROM responses` + index + ` WHERE agent_id = a.id AND ` + where + ` LIMIT ?))`
+	}
+	return `SELECT a.id, (SELECT created_at FROM responses` + db.ByResponsesAgent +
+		` WHERE agent_id = a.id AND asked = TRUE ORDER BY number DESC LIMIT 1)` +
+		count(db.ByResponsesPendingAgent, `approval_status = 'pending' AND `+stillWaits) +
+		count(db.ByResponsesPendingAgent, stopEnds+` AND `+stillWaits) +
+		strings.Repeat(count(db.ByResponsesAgent, `asked = TRUE AND number >= ? AND number < ?`), models.AgentDays) +
+		` FROM agents a WHERE a.id` + db.Within(`?`) + ` AND (a.owner_id = ? OR ?)`
+}
+
+// AgentFigures counts what some agents asked, what of it is pending, and what they spent: of the actor's own agents,
+// for admins of all. Others are left out. Agents get CodeForbidden.
+func (s *Store) AgentFigures(
+	ctx context.Context, actor models.Actor, agents []models.AgentID,
+) (out models.AgentsFigures, err error) {
+	if !actor.IsPerson() {
+		return out, models.Errorf(models.CodeForbidden, "Only a person may see the figures of agents.")
+	}
+	list, err := json.Marshal(agents)
+	if err != nil {
+		return out, fmt.Errorf("count what agents asked: %w", err)
+	}
+	err = s.db.Snapshot(ctx, func(ctx context.Context) error {
+		if out.Of, err = s.countOfAgents(ctx, actor, string(list), len(agents)); err != nil || !actor.Admin {
+			return err
+		}
+		return s.db.Reader(ctx).QueryRowContext(ctx, cancelsOfAll, s.db.Now(), models.StatsCap).Scan(&out.AllCancels)
+	})
+	if err != nil {
+		return out, fmt.Errorf("count what agents asked: %w", err)
+	}
+	spent, err := s.agentBudgets(ctx, `a.id`+db.Within(`?3`)+` AND (a.owner_id = ?4 OR ?5)`, string(list), actor.ID, actor.Admin)
+	for id, b := range spent {
+		f := out.Of[id]
+		f.Budget = &b
+		out.Of[id] = f
+	}
+	return out, err
+}
+
+// countOfAgents reads the counts of the agents of a list, a JSON array.
+func (s *Store) countOfAgents(
+	ctx context.Context, actor models.Actor, list string, n int,
+) (map[models.AgentID]models.AgentFigures, error) {
+	now, out := s.db.Now(), make(map[models.AgentID]models.AgentFigures, n)
+	days, err := s.dayStarts(ctx, now)
+	if err != nil {
+		return nil, err
+	}
+	args := []any{now, models.StatsCap, now, models.StatsCap}
+	for i := range models.AgentDays {
+		args = append(args, days[i], days[i+1], models.StatsCap)
+	}
+	err = db.EachRow(ctx, s.db.Reader(ctx), agentFigures, append(args, list, actor.ID, actor.Admin),
+		func(row db.Scanner) error {
+			var id models.AgentID
+			var f models.AgentFigures
+			into := []any{&id, &f.LastAskAt, &f.Pending, &f.Cancels}
+			for i := range f.Days {
+				into = append(into, &f.Days[i])
+			}
+			err := row.Scan(into...)
+			out[id] = f
+			return err
+		})
+	return out, err
+}
+
+// dayStarts are the numbers of the first response of each of the last days, and the one after the last response.
+// Numbers are in the order of arrival, so each is found by halving: an index by agent and time would cost every ask a
+// page.
+func (s *Store) dayStarts(ctx context.Context, now time.Time) (out [models.AgentDays + 1]int64, err error) {
+	var last int64
+	if err := s.db.Reader(ctx).QueryRowContext(ctx, lastResponse).Scan(&last); err != nil {
+		return out, err
+	}
+	out[models.AgentDays] = last + 1
+	midnight := now.UTC().Truncate(24 * time.Hour)
+	low := int64(1)
+	for i := range models.AgentDays {
+		day := midnight.AddDate(0, 0, i+1-models.AgentDays)
+		if low, err = s.firstSince(ctx, day, low, last+1); err != nil {
+			return out, err
+		}
+		out[i] = low
+	}
+	return out, nil
+}
+
+// firstSince is the number from low on of the first response that came at a time or later; high: there is none.
+func (s *Store) firstSince(ctx context.Context, at time.Time, low, high int64) (int64, error) {
+	for low < high {
+		middle := low + (high-low)/2
+		var number int64
+		var came time.Time
+		if err := s.db.Reader(ctx).QueryRowContext(ctx, responseFrom, middle).Scan(&number, &came); err != nil {
+			return 0, err
+		}
+		if came.Before(at) {
+			low = number + 1
+		} else {
+			high = middle
+		}
+	}
+	return low, nil
 }

@@ -18,11 +18,16 @@ const (
  WHERE s.lifted_at IS NULL ORDER BY s.at, s.id`
 
 	// The pending requests of one agent, or of all, are withdrawn when it is stopped. Requests of another system stay:
-	// it would go on waiting.
+	// it would go on waiting. Those past their deadline (stillWaits) are only stored as expired.
+	stopEnds   = `approval_status = 'pending' AND upstream_id IS NULL`
+	stillWaits = `(approval_timeout_at > ? OR held_until IS NOT NULL)`
+
 	stoppedOfAgent = `SELECT id FROM responses` + db.ByResponsesPendingAgent +
-		` WHERE approval_status = 'pending' AND upstream_id IS NULL AND id > ? AND agent_id = ? ORDER BY id LIMIT ?`
+		` WHERE ` + stopEnds + ` AND id > ? AND agent_id = ? ORDER BY id LIMIT ?`
 	stoppedOfAll = `SELECT id FROM responses` + db.ByResponsesPendingRisk +
-		` WHERE approval_status = 'pending' AND upstream_id IS NULL AND id > ? ORDER BY id LIMIT ?`
+		` WHERE ` + stopEnds + ` AND id > ? ORDER BY id LIMIT ?`
+	cancelsOfAll = `SELECT count(*) FROM (SELECT 1 FROM responses` + db.ByResponsesPendingRisk +
+		` WHERE ` + stopEnds + ` AND ` + stillWaits + ` LIMIT ?)`
 )
 
 // stopAtOnce is how many requests a stop withdraws in one transaction.

@@ -230,3 +230,33 @@ func TestAStoppedAgentCollectsNoApproval(t *testing.T) {
 		mayRun(true)
 	}
 }
+
+// What the page says that a stop cancels is what it cancels: not what expired, and what waits in its
+// undo window too.
+func TestAStopCancelsAsManyAsThePageSays(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.UsePolicy(t, `{"default_timeout_minutes":5,"undo_seconds":{"low":0,"medium":600,"high":0,"critical":0}}`)
+	id := b.Agent.AgentID()
+	b.AskFor(t, models.AskInput{ToolName: "late"})
+	held := b.AskFor(t, models.AskInput{ToolName: "pay"})
+	got, err := b.Decide(t.Context(), b.Owner, held.ID, storetest.Yes())
+	storetest.Must(t, err)
+	if got.HeldUntil == nil {
+		t.Fatal("nothing holds the approval")
+	}
+	b.Clock.Step(5 * time.Minute)
+	b.AskFor(t, models.AskInput{ToolName: "pay"})
+	b.AskFor(t, models.AskInput{ToolName: "pay", Input: []byte(`{"n":2}`)})
+	f, _ := b.figuresOf(t, b.Owner, id)
+	all, err := b.AgentFigures(t.Context(), b.Admin, nil)
+	storetest.Must(t, err)
+	_, n, err := b.Stop(t.Context(), b.Owner, id, "It deletes things")
+	storetest.Must(t, err)
+	if n != 3 || f.Cancels != n || f.Pending != n || all.AllCancels != n {
+		t.Errorf("%d cancelled; the agent's figures are %+v, those of all %d", n, f, all.AllCancels)
+	}
+	if f, _ := b.figuresOf(t, b.Owner, id); f.Cancels != 0 || f.Pending != 0 {
+		t.Errorf("after the stop: %+v", f)
+	}
+}

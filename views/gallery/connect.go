@@ -15,7 +15,7 @@ const connectServer = "https://sign.example"
 func connectStates() []State {
 	state := func(name, note string, change func(*connect.Input)) State {
 		base := AgentsInput()
-		in := connect.Input{Way: "shell", Server: connectServer, Agents: base.Agents, Tokens: base.Tokens}
+		in := connect.Input{Way: "shell", Server: connectServer, Agents: []models.Agent{base.Agents[0].Agent}, Tokens: base.Tokens}
 		change(&in)
 		frame := Frame("Connect an agent", views.ConnectURL("", ""))
 		return State{Page: "connect", Name: name, Note: note, Component: connect.Page(frame, connect.New(in, Now))}

@@ -1,6 +1,7 @@
 package agents_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -35,12 +36,12 @@ func TestTokensAreShownOnceAndRevoked(t *testing.T) {
 	}
 	again.Says("main", "builder", "active")
 
-	revoke, ok := again.Doc.Find("main form[action$='/revoke']").Attr("action")
+	revoke, ok := again.Doc.Find("main form[action*='/revoke']").Attr("action")
 	if !ok {
 		t.Fatal("no form revokes")
 	}
 	p.Post(revoke, nil).Redirects("/agents")
-	p.Get("/agents").Says(".flash", "revoked").Says("table", "revoked")
+	p.Get("/agents").Says(".flash", "revoked").Says("#tokens", "revoked")
 	if _, err := w.Store.People.AuthenticateToken(t.Context(), secret); models.ErrorCode(err) != models.CodeUnauthenticated {
 		t.Errorf("the token still works: %v", err)
 	}
@@ -84,8 +85,8 @@ func TestTokenForms(t *testing.T) {
 	}
 }
 
-// TestAnAdminRevokesTheTokenOfAnother on the page of everybody's agents; a reviewer has no
-// such page, and no such right.
+// TestAnAdminRevokesTheTokenOfAnother on the agent's page, which the list of everybody's agents
+// leads to; a reviewer has no such list, and no such right.
 func TestAnAdminRevokesTheTokenOfAnother(t *testing.T) {
 	t.Parallel()
 	w := webtest.New(t)
@@ -93,24 +94,80 @@ func TestAnAdminRevokesTheTokenOfAnother(t *testing.T) {
 	if tabs := admin.Get("/agents").Doc.Find(`a[href="/agents/all"]`).Length(); tabs != 1 {
 		t.Errorf("%d tabs lead to everybody's agents", tabs)
 	}
-	p := admin.Get("/agents/all?q="+webtest.OwnerEmail).Is(http.StatusOK).Says(".list-table", "deployer", webtest.OwnerEmail, "active")
+	p := admin.Get("/agents/all?q="+webtest.OwnerEmail).Is(http.StatusOK).Says(".list-table", "deployer", webtest.OwnerEmail)
 	p.Says(".chips", webtest.OwnerEmail)
-	revoke := p.Doc.Find(`form[action$="/revoke"]`).First().AttrOr("action", "")
+	page := p.Doc.Find(`.list-table th a`).First().AttrOr("href", "")
+	revoke := admin.Get(page).Is(http.StatusOK).Doc.Find(`form[action*="/revoke"]`).First().AttrOr("action", "")
 	stranger := w.SignIn(webtest.StrangerEmail)
 	if n := stranger.Get("/agents").Doc.Find(`a[href="/agents/all"]`).Length(); n != 0 {
 		t.Error("a reviewer is led to everybody's agents")
 	}
-	stranger.Post(revoke, url.Values{"everyone": {"true"}}).Is(http.StatusNotFound)
+	stranger.Post(revoke, nil).Is(http.StatusNotFound)
 	if _, err := w.Store.People.AuthenticateToken(t.Context(), w.Token); err != nil {
 		t.Fatalf("a stranger revoked it: %v", err)
 	}
-	admin.Post(revoke, url.Values{"everyone": {"true"}}).Redirects("/agents/all")
+	admin.Post(revoke, nil).Redirects(page)
 	if _, err := w.Store.People.AuthenticateToken(t.Context(), w.Token); models.ErrorCode(err) != models.CodeUnauthenticated {
 		t.Errorf("after an admin revoked it: %v", err)
 	}
+	admin.Get(page).Says("#tokens", "No live token", "revoked")
 	admin.Get("/audit?what=access").Is(http.StatusOK).Says(".list-table", "token revoked")
 	admin.Get("/agents/all?q=nothing-of-that-name").Is(http.StatusOK).Says(".empty-line", "Nothing matches")
 	admin.Get("/agents/all?what=people&q=").Redirects("/agents/all?what=people")
+	admin.Post("/agents/tokens", url.Values{"scope": {"admin"}, "name": {"ops"}}).Is(http.StatusOK)
+	people := admin.Get("/agents/all?what=people").Is(http.StatusOK).Says(".list-table", "ops", "admin@example.com")
+	admin.Post(people.Doc.Find(`form[action*="/revoke"]`).First().AttrOr("action", ""), nil).Redirects("/agents/all?what=people")
+}
+
+// TestAnAgentHasAPage for its owner and admins: what it did, what applied, its tokens.
+func TestAnAgentHasAPage(t *testing.T) {
+	t.Parallel()
+	w := webtest.New(t)
+	owner, admin, stranger := w.SignIn(webtest.OwnerEmail), w.SignIn(webtest.AdminEmail), w.SignIn(webtest.StrangerEmail)
+	page := "/agents/" + w.Agent.ID
+	owner.Get(page).Is(http.StatusOK).Says("main", "deployer", "it has not asked").SaysNot("main", "Newest requests")
+	a := w.Ask()
+	got := owner.Get(page).Is(http.StatusOK).Says("main", "1 waited for a person", "Pending (1)", "Newest requests").SaysNot(".agent-facts", "Owner")
+	if got.Doc.Find(`main a[href="`+webtest.PageOf(a)+`"]`).Length() != 2 || got.Doc.Find(`main a[href="/history?agent=`+w.Agent.ID+`"]`).Length() != 2 {
+		t.Error("its request or its history is not led to")
+	}
+	admin.Get(page).Is(http.StatusOK).Says(".agent-facts", "Owner", webtest.OwnerEmail).SaysNot("#tokens", "New token")
+	stranger.Get(page).Is(http.StatusNotFound)
+	for _, path := range []string{"/agents/nonsense", "/agents/" + string(models.NewID[models.AgentID]())} {
+		admin.Get(path).Is(http.StatusNotFound)
+	}
+	form := got.Form("form:has(#new-agent-token)", "")
+	form.Set("expires", "soon")
+	action := got.Doc.Find("form:has(#new-agent-token)").AttrOr("action", "")
+	owner.Post(action, form).Is(http.StatusUnprocessableEntity).Says("#agent-expires-error", "such as 90d")
+	form.Set("expires", "90d")
+	secret := owner.Post(action, form).Is(http.StatusOK).Says("h1", "deployer").Text("#fresh-token")
+	if actor, err := w.Store.People.AuthenticateToken(t.Context(), secret); err != nil || actor.ID != w.Agent.ID {
+		t.Errorf("the token is of %+v (%v)", actor, err)
+	}
+}
+
+// TestManyAgentsComeByPage.
+func TestManyAgentsComeByPage(t *testing.T) {
+	t.Parallel()
+	w := webtest.New(t)
+	p := w.SignIn(webtest.OwnerEmail)
+	for i := range models.DefaultPage {
+		p.Post("/agents/tokens", url.Values{"scope": {"agent"}, "agent": {fmt.Sprintf("bot %02d", i)}}).Is(http.StatusOK)
+	}
+	first := p.Get("/agents")
+	if n := first.Doc.Find(".agent-rows").First().Find("tbody tr").Length(); n != models.DefaultPage {
+		t.Errorf("%d rows on the first page", n)
+	}
+	next := first.Doc.Find(`.pager a[rel="next"]`).AttrOr("href", "")
+	last := p.Get(next).Is(http.StatusOK).Says("#stops", "deployer")
+	if rows := last.Doc.Find("#stops tbody tr"); rows.Length() != 1 || last.Doc.Find(`.pager a[rel="next"]`).Length() != 0 {
+		t.Errorf("%d rows on the last page", rows.Length())
+	}
+	stop := last.Doc.Find("#stops form").First()
+	p.Post(stop.AttrOr("action", ""), url.Values{"agent": {w.Agent.ID}, "note": {" "}}).Is(http.StatusUnprocessableEntity).
+		Says("#agent-"+w.Agent.ID+" details[open]", "must say why")
+	p.Post(stop.AttrOr("action", ""), url.Values{"agent": {w.Agent.ID}, "note": {"It loops"}}).Redirects(next + "#agent-" + w.Agent.ID)
 }
 
 // TestAFreshTokenComesWithTheLinesToPaste: every way to connect, with the token in them.

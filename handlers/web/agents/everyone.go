@@ -2,7 +2,6 @@ package agents
 
 import (
 	"net/http"
-	"strings"
 
 	"github.com/labstack/echo/v4"
 
@@ -16,27 +15,34 @@ import (
 
 // everyone lists everybody's agents, or the tokens by which people act.
 func (s *Screens) everyone(c echo.Context) error {
-	ctx, actor := c.Request().Context(), site.ActorOf(c)
-	in := agents.EveryoneInput{Place: views.EveryonePlace{
-		People: c.QueryParam("what") == "people", Text: strings.TrimSpace(c.QueryParam("q")), After: c.QueryParam("after"),
-	}}
+	place := placeOf(c)
+	place.Everyone = true
 	if site.EmptyMembers(c.QueryParams()) {
-		return c.Redirect(http.StatusSeeOther, in.Place.URL()) // one place has one address
+		return c.Redirect(http.StatusSeeOther, place.URL()) // one place has one address
 	}
-	q, status := people.EveryoneQuery{Text: in.Place.Text, After: in.Place.After, Limit: models.DefaultPage}, http.StatusOK
+	return s.everyonePage(c, http.StatusOK, agents.EveryoneInput{Common: agents.Common{Place: place}})
+}
+
+// everyonePage is a page of that list. in carries a form that is to be corrected.
+func (s *Screens) everyonePage(c echo.Context, status int, in agents.EveryoneInput) error {
+	ctx, actor := visitor(c)
+	q := people.EveryoneQuery{Text: in.Place.Text, After: in.Place.After, Limit: models.DefaultPage}
 	var err error
 	if in.Place.People {
 		var found people.EveryonesTokens
 		found, err = s.Store.People.EveryonesTokens(ctx, actor, q)
 		in.Tokens, in.Next = found.Tokens, found.Next
 	} else {
-		var found people.EveryonesAgents
-		found, err = s.Store.People.EveryonesAgents(ctx, actor, q)
+		var found people.AgentsPage
+		found, err = s.Store.People.AgentPage(ctx, actor, q)
 		in.Agents, in.Next = found.Agents, found.Next
 	}
 	if e := site.AsError(err, models.CodeInvalid); e != nil {
 		status, in.Errors = handlers.Status(e.Code), e.Fields
 	} else if err != nil {
+		return err
+	}
+	if err := s.fill(ctx, actor, &in.Common, in.Agents...); err != nil {
 		return err
 	}
 	frame, err := s.Frame(c, "Everyone's agents and tokens", -1)

@@ -17,6 +17,7 @@ func (s *Screens) Routes() []site.Route {
 	return []site.Route{
 		site.Get("/agents", site.Person, s.agents),
 		site.Get("/agents/all", site.Admin, s.everyone),
+		site.Get("/agents/:id", site.Person, s.agent),
 		site.Get("/agents/tokens", site.Person, toAgents),
 		site.Post("/agents/tokens", site.Person, s.addToken),
 		site.Post("/agents/tokens/:id/revoke", site.Person, s.revokeToken),

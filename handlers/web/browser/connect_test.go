@@ -57,3 +57,34 @@ func TestInABrowserAnAgentIsConnected(t *testing.T) {
 		})
 	}
 }
+
+// An agent is stopped in its row by keyboard alone: the row says how many requests that cancels, and
+// a note that says nothing comes back in the row. On a phone a row is two lines.
+func TestInABrowserAnAgentIsStoppedFromItsRow(t *testing.T) {
+	t.Parallel()
+	w := webtest.New(t)
+	waits := []*models.Approval{w.Ask(), w.Ask(webtest.Question)}
+	p := openTab(w)
+	p.signIn()
+	p.expected = append(p.expected, "422")
+	p.open("/agents")
+	row := "#agent-" + w.Agent.ID
+	p.tabTo(row + " summary")
+	p.press("\r")
+	p.sees(row+" details[open]", "Cancels 2 pending requests.")
+	p.press("\t", " ", "\r")
+	p.sees(row+" details[open] .field-error", "must say why")
+	p.becomes(`document.activeElement.id === "stop-note-` + w.Agent.ID + `"`)
+	p.press("It deletes things", "\t", "\r")
+	p.sees(".flash", "Pending requests cancelled: 2.")
+	p.sees(row+" .agent-state", "stopped")
+	for _, a := range waits {
+		if got := w.Approval(a.ID); got.Cause != models.CauseStopped {
+			t.Errorf("%s is %s by %q", a.ID, got.Status(), got.Cause)
+		}
+	}
+	p.calm()
+	p.do("a phone", chromedp.EmulateViewport(390, 844, chromedp.EmulateTouch))
+	p.becomes(`document.querySelector("` + row + `").getBoundingClientRect().height <= 120`)
+	p.fits()
+}

@@ -92,8 +92,10 @@ func (s *Screens) readConnect(c echo.Context) (connect.Input, error) {
 	if in.Agent = agentWith(in.Agents, models.AgentID(named)); in.Agent == nil {
 		return in, noSuchAgent()
 	}
-	var err error
-	in.Last, err = s.Store.Requests.LastAsk(ctx, actor, in.Agent.ID)
+	of, err := s.Store.Requests.OfAgent(ctx, actor, in.Agent.ID)
+	if len(of.Newest) > 0 {
+		in.Last = &of.Newest[0].Approval
+	}
 	return in, err
 }
 

@@ -29,6 +29,7 @@ var flashes = map[string]views.Flash{
 		Tone: views.ToneWarn, Text: "Nothing to cancel: it has started, or was already cancelled.",
 	},
 	"stop-lifted":      {Tone: views.ToneGood, Text: "Stop lifted. The policy judges new requests again."},
+	"stopped-before":   {Tone: views.ToneWarn, Text: "It was stopped already. Nothing changed."},
 	"token-revoked":    {Tone: views.ToneGood, Text: "Token revoked."},
 	"joined":           {Tone: views.ToneGood, Text: "Welcome. Account created. You are signed in."},
 	"invite-withdrawn": {Tone: views.ToneGood, Text: "Invitation revoked. Its link no longer works."},

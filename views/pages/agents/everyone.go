@@ -10,7 +10,8 @@ import (
 
 // EveryoneInput is what the page of everybody's agents and tokens is made of.
 type EveryoneInput struct {
-	Place  views.EveryonePlace
+	Common
+
 	Agents []models.OwnedAgent // one page, newest first
 	Tokens []models.OwnedToken // one page of people's tokens, where the place is that
 	Next   string              // the key of the next page; empty: that was all
@@ -19,8 +20,12 @@ type EveryoneInput struct {
 
 // Everyone is the view model of everybody's agents and tokens.
 type Everyone struct {
-	Place             views.EveryonePlace
-	Rows              []EveryoneRow
+	*Common
+
+	Rows              []AgentRow
+	People            []PersonToken
+	StopLines         []StopLine
+	All               *NoteForm // stops all agents; nil: they are stopped
 	Bar               ui.FilterBar
 	Whats             []ui.Choice
 	What              string
@@ -29,78 +34,73 @@ type Everyone struct {
 	FirstURL, NextURL string
 }
 
-// EveryoneRow is an agent with one of its tokens, or none, or a token of a person.
-type EveryoneRow struct {
-	Name, Owner, Email string
-	Hint, Scope        string
-	RevokeURL          string // empty: there is nothing to revoke
-	State              ui.Word
-	LastUsed, Expires  views.Moment
-	Made               views.Moment
+// PersonToken is a token by which a person acts.
+type PersonToken struct {
+	TokenRow
+
+	Owner, Email string
+	LastUsed     views.Moment
+	Expires      views.Moment
+	Made         views.Moment
 }
 
 // everyonesPeople is how the form names the tokens of people.
 const everyonesPeople = "people"
 
-// everyoneColumns head the list.
-func (v Everyone) columns() []ui.Column {
-	first := "Agent"
-	if v.Place.People {
-		first = "Token"
-	}
+// peopleColumns head the tokens of people.
+func peopleColumns() []ui.Column {
 	return []ui.Column{
-		{Label: first},
+		{Label: "Token"},
 		{Label: "Owner", Width: "large"},
-		{Label: "Token", Width: "large", Wide: true},
+		{Label: "Begins with", Width: "large", Wide: true},
 		{Label: "State", Width: "small"},
 		ui.TimeColumn("Last use"),
 		{Label: "Expires", Width: "time", Wide: true},
-		{Label: "Made", Width: "time", Wide: true},
+		{Label: "Created", Width: "time", Wide: true},
 		{Width: "small"},
 	}
 }
 
 // NewEveryone makes the page as of now.
 func NewEveryone(in EveryoneInput, now time.Time) Everyone {
-	p := in.Place
-	p.After = ""
+	c := &in.Common
 	v := Everyone{
-		Place: p, Error: in.Errors["q"],
+		Common: c, Error: in.Errors["q"], All: c.stopAll(), Rows: c.rows(in.Agents, now), Bar: everyoneBar(in),
 		Whats: []ui.Choice{{Label: "agents"}, {Value: everyonesPeople, Label: "tokens of people"}},
-		Bar: ui.FilterBar{
-			Label: "Search everybody's agents and tokens", Action: views.EveryonePlace{}.URL(), Open: len(in.Errors) > 0,
-		},
 	}
-	if p.People {
+	if c.Place.People {
 		v.What = everyonesPeople
-		v.Bar.Chips = append(v.Bar.Chips,
-			ui.Chip{Name: "Show", Value: "tokens of people", RemoveURL: views.EveryonePlace{Text: p.Text}.URL()})
-	}
-	if p.Text != "" {
-		v.Bar.Chips = append(v.Bar.Chips,
-			ui.Chip{Name: "Text", Value: p.Text, RemoveURL: views.EveryonePlace{People: p.People}.URL()})
-	}
-	if len(v.Bar.Chips) > 0 {
-		v.Bar.ClearURL = v.Bar.Action
-	}
-	for i := range in.Agents {
-		v.Rows = append(v.Rows, agentRows(&in.Agents[i], now)...)
+	} else {
+		v.StopLines = c.stopLines(amongOf(in.Agents), now)
 	}
 	for i := range in.Tokens {
-		t := &in.Tokens[i]
-		row := tokenOf(&t.Token, now)
-		row.Name, row.Owner, row.Email = t.Name, t.OwnerName, t.OwnerEmail
-		v.Rows = append(v.Rows, row)
+		v.People = append(v.People, personRow(&in.Tokens[i], c.Place, now))
 	}
-	if in.Place.After != "" {
-		v.FirstURL = p.URL()
-	}
-	if in.Next != "" {
-		p.After = in.Next
-		v.NextURL = p.URL()
-	}
+	v.FirstURL, v.NextURL = pages(c.Place, in.Next)
 	v.Empty = everyoneEmpty(in)
 	return v
+}
+
+// everyoneBar is the search, with a chip for each filter that is set.
+func everyoneBar(in EveryoneInput) ui.FilterBar {
+	p := in.Place
+	bar := ui.FilterBar{
+		Label: "Search everybody's agents and tokens", Action: views.AgentsPlace{Everyone: true}.URL(), Open: len(in.Errors) > 0,
+	}
+	if p.People {
+		bar.Chips = append(bar.Chips, ui.Chip{
+			Name: "Show", Value: "tokens of people", RemoveURL: views.AgentsPlace{Everyone: true, Text: p.Text}.URL(),
+		})
+	}
+	if p.Text != "" {
+		bar.Chips = append(bar.Chips, ui.Chip{
+			Name: "Text", Value: p.Text, RemoveURL: views.AgentsPlace{Everyone: true, People: p.People}.URL(),
+		})
+	}
+	if len(bar.Chips) > 0 {
+		bar.ClearURL = bar.Action
+	}
+	return bar
 }
 
 func everyoneEmpty(in EveryoneInput) string {
@@ -115,38 +115,16 @@ func everyoneEmpty(in EveryoneInput) string {
 	return "No agents yet. An agent appears here with its first token."
 }
 
-// agentRows are a row for each token of an agent that works, or one that says there is none.
-func agentRows(a *models.OwnedAgent, now time.Time) []EveryoneRow {
-	rows := []EveryoneRow{{State: ui.Word{Text: "no token", Tone: views.ToneNeutral}, Made: views.Stamp(a.CreatedAt)}}
-	if len(a.Tokens) > 0 {
-		rows = rows[:0]
-	}
-	for i := range a.Tokens {
-		rows = append(rows, tokenOf(&a.Tokens[i], now))
-	}
-	for i := range rows {
-		rows[i].Name, rows[i].Owner, rows[i].Email = a.Name, a.OwnerName, a.OwnerEmail
-		if a.DisabledAt != nil {
-			rows[i].State = ui.Word{Text: "disabled", Tone: views.ToneNeutral}
-		}
-	}
-	return rows
-}
-
-// tokenOf is what a row says of a token.
-func tokenOf(t *models.Token, now time.Time) EveryoneRow {
-	row := EveryoneRow{
-		Hint: t.Hint, Scope: string(t.Scope), Made: views.Stamp(t.CreatedAt), RevokeURL: views.RevokeTokenURL(t.ID),
-		State: ui.Word{Text: "active", Tone: views.ToneGood},
+// personRow is a row of a token by which a person acts.
+func personRow(t *models.OwnedToken, place views.AgentsPlace, now time.Time) PersonToken {
+	row := PersonToken{
+		TokenRow: tokenRow(&t.Token, place, now), Owner: t.OwnerName, Email: t.OwnerEmail, Made: views.Stamp(t.CreatedAt),
 	}
 	if t.LastUsedAt != nil {
 		row.LastUsed = views.Stamp(*t.LastUsedAt)
 	}
 	if t.ExpiresAt != nil {
 		row.Expires = views.Stamp(*t.ExpiresAt)
-	}
-	if !t.Live(now) {
-		row.State, row.RevokeURL = ui.Word{Text: "expired", Tone: views.ToneWarn}, ""
 	}
 	return row
 }
