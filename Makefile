@@ -130,8 +130,12 @@ test-firefox: cc ## a push notification end to end in a Firefox, at a push servi
 test-kill: cc ## kill -9 of processes that send notifications and events, KILL_ROUNDS=100 times instead of the few of make test
 	KILL_ROUNDS=$(or $(KILL_ROUNDS),100) $(TEST) -race -count=1 -v -run TestKilledWhileSendingI8 ./workers/notify ./workers/webhooks
 
+.PHONY: test-postgres
+test-postgres: cc ## what speaks to PostgreSQL, beside a server of its own (.ci/postgres)
+	.ci/postgres env $(TEST) -tags postgres ./models/db/postgres
+
 .PHONY: check
-check: build drift fmt-check vet lint mod-check test ## all that CI checks
+check: build drift fmt-check vet lint mod-check test test-postgres ## all that CI checks
 
 # In a copy: `make test` has read these folders, and need not run again in `make check`.
 .PHONY: drift
