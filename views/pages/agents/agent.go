@@ -156,10 +156,8 @@ func callPart(agent models.AgentID, g models.CallGroup) CallPart {
 	case models.CallStranded:
 		text, place.Cause = "ended: nobody could approve", models.CauseNoReviewer
 	}
-	switch g.Effect {
-	case models.CallUngated, models.CallFallback, models.CallStopped:
+	if g.Effect == models.CallUngated || g.Effect == models.CallFallback || g.Effect == models.CallStopped {
 		part.Rule, part.Why = "", "" // no rule decided that
-	default:
 	}
 	part.Text, part.URL = views.Count(g.Count)+" "+text, place.URL()
 	return part

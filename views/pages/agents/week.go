@@ -46,10 +46,10 @@ func newWeek(days [models.AgentDays]int, now time.Time) Week {
 			X: strconv.Itoa(i * weekStep), Y: strconv.Itoa(weekHeight - height), Height: strconv.Itoa(height),
 		})
 	}
-	switch {
-	case total == 0:
+	switch total {
+	case 0:
 		return w
-	case total == 1:
+	case 1:
 		w.Text = "1 request in 7 days, "
 	default:
 		w.Text = views.Number(int64(total)) + more + " requests in 7 days, most "
