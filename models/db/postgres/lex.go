@@ -65,14 +65,14 @@ func (r *reader) list(inner bool) (out []node, err error) {
 			}
 			return out, nil
 		}
-		switch c := r.in[r.at]; {
-		case c == ')':
+		switch c := r.in[r.at]; c {
+		case ')':
 			if !inner {
 				return nil, errors.New("a parenthesis is closed that was not opened")
 			}
 			r.at++
 			return out, nil
-		case c == '(':
+		case '(':
 			r.at++
 			parts, err := r.list(true)
 			if err != nil {

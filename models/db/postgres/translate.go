@@ -229,14 +229,10 @@ func isOperand(out []node) bool {
 		return false
 	}
 	last := out[len(out)-1]
-	switch last.kind {
-	case text, number, value, list:
-		return true
-	case word:
+	if last.kind == word {
 		return !last.is("SELECT", "WHERE", "AND", "OR", "NOT", "ON", "BY", "THEN", "ELSE", "WHEN", "CASE", "IN", "AS", "SET", "LIMIT", "DISTINCT")
-	default:
-		return false
 	}
+	return last.kind != sign
 }
 
 // write puts nodes into words again.
