@@ -38,6 +38,7 @@
     for (const cell of document.querySelectorAll("td[data-label]:not(:empty)")) {
       const heading = getComputedStyle(cell, "::before");
       if (heading.content === "none" || !cell.getClientRects().length) continue;
+      if (heading.position === "static" && heading.display === "inline" && heading.float === "none") continue; // in the line, before its cell's text
       pen.font = `${heading.fontWeight} ${heading.fontSize} ${heading.fontFamily}`;
       const whole = heading.position === "absolute" || heading.whiteSpace === "nowrap"; // else it wraps between its words
       const needs = Math.max(...(whole ? [cell.dataset.label] : cell.dataset.label.split(" ")).map((part) => pen.measureText(part).width));
