@@ -108,8 +108,8 @@ func (s *Screens) showRuleCondition(c echo.Context) error {
 	return handlers.Render(c, http.StatusOK, panel, panel)
 }
 
-// sample reads real calls of the tools of a rule, or of all while none is chosen: the members of their input, and what
-// the condition says of them.
+// sample reads recent calls of the rule's tools, of all tools while none is chosen. It fills in the members of their
+// input, and how the condition judges each call.
 func (s *Screens) sample(c echo.Context, e *editing, in *policies.RuleInput) error {
 	ctx, query, chosen := c.Request().Context(), drafts.SampleQuery{}, in.Form["tools"] != ""
 	if chosen {

@@ -20,7 +20,7 @@ type Input struct {
 	OneAdmin bool             // no other person may administer
 	Self     models.UserID
 	Fresh    *FreshInvite
-	MailFrom string // the address that invitations are mailed from; empty: none is
+	MailFrom string // the sender of invitations; empty: the server sends no e-mail
 	Form     InviteForm
 	Problem  string // why the act was refused
 }
