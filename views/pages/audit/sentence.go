@@ -73,7 +73,7 @@ var sentences = map[string]sentence{
 	"approval.extended":             {by: "moved the deadline"},
 	"approval.hand_over_taken_back": {by: "took a hand-over back"},
 	"approval.handed_over":          {by: "handed it over"},
-	"approval.let_through":          {by: "let it through", agent: "asked and was let through", system: "Policy let it through"},
+	"approval.let_through":          {by: "allowed it", agent: "asked and was allowed", system: "Allowed by the policy"},
 	"approval.linked":               {by: "linked it to a reported call"},
 	"approval.note_added":           {by: "added a note"},
 	"approval.ran":                  {by: "reported that it ran without an answer"},

@@ -38,7 +38,7 @@ func TestEveryActionOfTheLedgerHasItsSentence(t *testing.T) {
 		{models.ActorAgent, "approval.rejected", `{}`, "asked and was rejected"},
 		{models.ActorAgent, "approval.requested", `{}`, "asked"},
 		{models.ActorSystem, "approval.expired", `{}`, "Expired automatically"},
-		{models.ActorSystem, "approval.let_through", `{}`, "Policy let it through"},
+		{models.ActorSystem, "approval.let_through", `{}`, "Allowed by the policy"},
 		{models.ActorUser, "agents.stopped", `{"agent":"a"}`, "stopped an agent"},
 		{models.ActorUser, "agents.stopped", `{}`, "stopped all agents"},
 		{models.ActorUser, "later.version", `{}`, "did: later version"},
