@@ -111,7 +111,7 @@ func TestAnAdminRevokesTheTokenOfAnother(t *testing.T) {
 		t.Errorf("after an admin revoked it: %v", err)
 	}
 	admin.Get(page).Says("#tokens", "No live token", "revoked")
-	admin.Get("/audit?what=access").Is(http.StatusOK).Says(".list-table", "token revoked")
+	admin.Get("/audit?what=access").Is(http.StatusOK).Says(".list-table", "revoked a token")
 	admin.Get("/agents/all?q=nothing-of-that-name").Is(http.StatusOK).Says(".empty-line", "Nothing matches")
 	admin.Get("/agents/all?what=people&q=").Redirects("/agents/all?what=people")
 	admin.Post("/agents/tokens", url.Values{"scope": {"admin"}, "name": {"ops"}}).Is(http.StatusOK)

@@ -268,7 +268,7 @@ func TestRequestsAndEntriesLeadToTheirConversation(t *testing.T) {
 	if n := stranger.Get(webtest.PageOf(a)).Is(http.StatusOK).Doc.Find("#approval a[href^='/conversations/']").Length(); n != 0 {
 		t.Errorf("%d links lead where their reader may not go", n)
 	}
-	owner.Get("/audit").Is(http.StatusOK).Says("main", "conversation budget", "conversation_status", "running → waiting_input")
+	owner.Get("/audit").Is(http.StatusOK).Says("main", "changed the budget of a conversation", "conversation_status", "running → waiting_input")
 	for _, p := range []*webtest.Page{owner.Get("/audit"), w.SignIn("admin@example.com").Get("/audit/all")} {
 		if p.Doc.Find("main a[href='"+webtest.ConversationPath(id)+"']").Length() == 0 {
 			t.Errorf("%s: no entry leads to the conversation", p.Asked)

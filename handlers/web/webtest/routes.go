@@ -32,7 +32,7 @@ func (w *World) Filled(route handlers.Route, a *models.Approval, token models.To
 		"/stops/:id", "/stops/"+string(models.NewID[models.StopID]()), "/grants/:id",
 		"/grants/"+string(models.NewID[models.GrantID]()), "/upstreams/:id",
 		"/upstreams/"+string(models.NewID[models.UpstreamID]()),
-		"/sessions/:id", "/sessions/"+string(models.NewID[models.SessionID]()), ":n", "1").Replace(route.Path)
+		"/agents/:id", "/agents/"+string(a.AgentID), "/sessions/:id", "/sessions/"+string(models.NewID[models.SessionID]()), ":n", "1").Replace(route.Path)
 	if strings.ContainsAny(path, ":*") {
 		w.TB.Fatalf("no value for the parameters of %s", route.Path)
 	}
