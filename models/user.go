@@ -84,3 +84,47 @@ type Token struct {
 func (t Token) Live(now time.Time) bool {
 	return t.RevokedAt == nil && (t.ExpiresAt == nil || now.Before(*t.ExpiresAt))
 }
+
+// List is a page on which views are saved.
+type List string
+
+// The lists: a person's history and audit, and everybody's audit.
+const (
+	ListHistory    List = "history"
+	ListAudit      List = "audit"
+	ListEverything List = "everything"
+)
+
+// What people may save.
+const (
+	MaxSavedViews = 20 // of a person and list
+	MaxViewName   = 80 // bytes
+	maxViewQuery  = 2000
+)
+
+// SavedView is a list as a person narrowed it, kept under a name. It grants nothing: the list judges each time what its
+// reader may see.
+type SavedView struct {
+	UserID    UserID `gorm:"primaryKey"`
+	List      List   `gorm:"primaryKey"`
+	Name      string `gorm:"primaryKey"`
+	Query     string // of the list's address, without days
+	CreatedAt time.Time
+}
+
+// Check is CodeInvalid, naming "name" or "query", for what can't be saved.
+func (v *SavedView) Check() error {
+	if v.Query == "" {
+		return Invalid("query", "must narrow the list by more than days: set a filter or search first")
+	}
+	if err := CheckText("query", v.Query, maxViewQuery); err != nil {
+		return err
+	}
+	if v.Name == "" {
+		return Invalid("name", "must be a name by which you find the view again")
+	}
+	if _, hidden := Reveal(v.Name, false); hidden.Any() {
+		return Invalid("name", "must not contain invisible characters: it has %s", hidden)
+	}
+	return CheckText("name", v.Name, MaxViewName)
+}

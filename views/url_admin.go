@@ -59,6 +59,12 @@ type LedgerFilter struct {
 // Any reports whether anything narrows.
 func (f LedgerFilter) Any() bool { return f != LedgerFilter{} }
 
+// Kept is what a saved view has of the filter: all but days, as a query.
+func (f LedgerFilter) Kept() string {
+	f.From, f.Until, f.Zone = "", "", ""
+	return queryOf(LedgerURL(f, 0))
+}
+
 // LedgerURL is everybody's audit, for admins; before is the key of the page
 // before (0: from the newest).
 func LedgerURL(f LedgerFilter, before int64) string {

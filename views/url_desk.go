@@ -74,6 +74,12 @@ func (p HistoryPlace) Filtered() bool {
 	return p != HistoryPlace{}
 }
 
+// Kept is what a saved view has of the place: its filters, as a query, without days and page.
+func (p HistoryPlace) Kept() string {
+	p.From, p.To, p.Zone, p.After = "", "", "", ""
+	return queryOf(p.URL())
+}
+
 // ExportURL streams all that the place filters, as csv or jsonl.
 func (p HistoryPlace) ExportURL(format string) string {
 	p.After = ""

@@ -53,6 +53,12 @@ func (p TrailPlace) at(below, format string) string {
 		"from", p.From, "to", p.To, "zone", p.Zone, "before", key)
 }
 
+// Kept is what a saved view has of the place: its filters, as a query, without days and page.
+func (p TrailPlace) Kept() string {
+	p.From, p.To, p.Zone, p.Before = "", "", "", 0
+	return queryOf(p.URL())
+}
+
 // PersonAuditURL is one person's audit trail, for admins.
 func PersonAuditURL(id models.UserID) string {
 	return PeopleURL() + "/" + url.PathEscape(string(id)) + "/audit"

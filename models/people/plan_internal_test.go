@@ -26,6 +26,7 @@ func TestPeopleAreReadByAnIndex(t *testing.T) {
 		"one agent":  {oneAgent, []any{"a", "u", false}},
 		"its tokens": {tokensOfAgent, []any{"a", 20}},
 		"groups of":  {groupsOfUser, []any{"u"}},
+		"views":      {savedViews, []any{"u", "history"}},
 	} {
 		plan := dbtest.Plan(t, d, q.text, q.args...)
 		for line := range strings.SplitSeq(plan, "\n") {

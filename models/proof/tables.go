@@ -74,6 +74,10 @@ var tables = map[string]*table{
 		not:  reasons{"what an admin is writing, which has no effect": "*"},
 		kept: map[reason]string{anID: "user_id", aSetting: "document previous"},
 	},
+	"saved_views": {
+		not:  reasons{"how a person likes to see a list, which decides nothing": "*"},
+		kept: map[reason]string{anID: "user_id", ourWord: "list", aName: "name", aSetting: "query"},
+	},
 	"grants": {
 		removed: map[mark]string{markObject: "fixed", markList: "free"},
 		kept: map[reason]string{

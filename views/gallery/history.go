@@ -7,6 +7,7 @@ import (
 	"countersign/models"
 	"countersign/views"
 	"countersign/views/pages/audit"
+	"countersign/views/pages/lists"
 )
 
 // Settled are requests that ended in every way that people tell apart, newest
@@ -48,12 +49,26 @@ func historyStates() []State {
 	filtered := views.HistoryPlace{
 		Conversation: ConversationID, Risk: models.RiskHigh, Status: models.StatusRejected, From: "2026-11-01", After: "k1",
 	}
+	saved := []models.SavedView{
+		{Name: "Expired over night", Query: "status=expired"},
+		{Name: "<b>" + strings.Repeat("a long name ", 6), Query: "tool=drop_table"},
+		{Name: "Rejected, high risk", Query: filtered.Kept()},
+	}
 	wrong := views.HistoryPlace{From: "last week", To: "2026-11-20", Text: "rm -rf"}
 	return []State{
 		page(Usual, "Every end that a request can have; one hostile, one edited",
 			audit.HistoryInput{Rows: Settled(), Next: "k2", People: people}),
 		page("filtered", "A page further back, of one conversation",
-			audit.HistoryInput{Place: filtered, Rows: Settled()[1:2], People: people}),
+			audit.HistoryInput{
+				Place: filtered, Rows: Settled()[1:2], People: people, Saved: lists.Saved{List: models.ListHistory, Views: saved},
+			}),
+		page("save", "A view that is not saved, for its name is taken", audit.HistoryInput{
+			Place: views.HistoryPlace{Tool: "pay"}, Rows: Settled()[1:2], People: people,
+			Saved: lists.Saved{
+				List: models.ListHistory, Views: saved[:1], Name: "Expired over night",
+				Error: "is the name of another view here; choose another, or remove that view first",
+			},
+		}),
 		page("cut", "A search that ended early, with nothing found so far", audit.HistoryInput{
 			Place: views.HistoryPlace{Tool: "drop_table"}, Next: "k9", ScanCount: 10_000, Back: Now.Add(-31 * 24 * time.Hour),
 			People: people,

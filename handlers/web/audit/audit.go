@@ -29,10 +29,16 @@ func (s *Screens) audit(c echo.Context) error {
 	if in.Agents, err = s.Store.People.AgentsToChoose(c.Request().Context(), site.ActorOf(c)); err != nil {
 		return err
 	}
+	if in.Place.Person == "" {
+		if in.Saved, status, err = s.savedOn(c, models.ListAudit, status); err != nil {
+			return err
+		}
+	}
 	frame, err := s.Frame(c, audit.TrailTitle(in), -1)
 	if err != nil {
 		return err
 	}
+	frame.Path = views.AuditURL()
 	if in.Place.Person != "" {
 		frame.Path = views.PeopleURL()
 	}

@@ -47,10 +47,14 @@ func (s *Screens) history(c echo.Context) error {
 	if in.People, err = s.deciders(ctx, c); err != nil {
 		return err
 	}
+	if in.Saved, status, err = s.savedOn(c, models.ListHistory, status); err != nil {
+		return err
+	}
 	frame, err := s.Frame(c, "History", -1)
 	if err != nil {
 		return err
 	}
+	frame.Path = views.HistoryURL()
 	return handlers.Render(c, status, audit.SettledPage(frame, audit.NewHistory(in, frame.Now)), nil)
 }
 

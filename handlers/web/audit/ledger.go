@@ -3,6 +3,7 @@ package audit
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -21,11 +22,9 @@ import (
 // ledger is everybody's audit.
 func (s *Screens) ledger(c echo.Context) error {
 	ctx, actor := c.Request().Context(), site.ActorOf(c)
-	in := audit.LedgerInput{Filter: views.LedgerFilter{
-		Who: strings.TrimSpace(c.QueryParam("who")), Action: c.QueryParam("action"),
-		Conversation: strings.TrimSpace(c.QueryParam("conversation")), Text: strings.TrimSpace(c.QueryParam("q")),
-		From: strings.TrimSpace(c.QueryParam("from")), Until: strings.TrimSpace(c.QueryParam("until")),
-	}, Chain: s.chain.state(), Zone: site.ZoneOf(c)}
+	in := audit.LedgerInput{
+		Filter: readLedgerFilter(c.QueryParams()), Chain: s.chain.state(), Zone: site.ZoneOf(c),
+	}
 	faults := make(map[string]string)
 	zone := site.ReadZone(c.QueryParams(), faults, in.Filter.From, in.Filter.Until)
 	in.Filter.Zone = site.NameOf(zone)
@@ -54,11 +53,23 @@ func (s *Screens) ledger(c echo.Context) error {
 	if in.Head, err = s.Store.Ledger.Head(ctx); err != nil {
 		return err
 	}
+	if in.Saved, status, err = s.savedOn(c, models.ListEverything, status); err != nil {
+		return err
+	}
 	frame, err := s.Frame(c, "Audit of everything", -1)
 	if err != nil {
 		return err
 	}
+	frame.Path = views.ListURL(models.ListEverything, "")
 	return handlers.Render(c, status, audit.LedgerPage(frame, audit.NewLedger(in, frame.Now)), nil)
+}
+
+func readLedgerFilter(v url.Values) views.LedgerFilter {
+	return views.LedgerFilter{
+		Who: strings.TrimSpace(v.Get("who")), Action: v.Get("action"),
+		Conversation: strings.TrimSpace(v.Get("conversation")), Text: strings.TrimSpace(v.Get("q")),
+		From: strings.TrimSpace(v.Get("from")), Until: strings.TrimSpace(v.Get("until")),
+	}
 }
 
 // addLedger reads the page. CodeInvalid names the filters that are wrong.

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"countersign/handlers/web/site"
+	"countersign/models"
 )
 
 // Screens are the pages of the past: history, audit and ledger.
@@ -23,13 +24,19 @@ func (s *Screens) Routes() []site.Route {
 	return []site.Route{
 		site.Get("/history", site.Person, s.history),
 		site.Get("/history/export", site.Person, s.exportHistory),
+		site.Post("/history/views", site.Person, s.saveView(models.ListHistory, keptOfHistory, s.history)),
+		site.Post("/history/views/remove", site.Person, s.removeView(models.ListHistory, keptOfHistory)),
 		site.Get("/audit", site.Person, s.audit),
 		site.Get("/audit/print", site.Person, s.printAudit),
 		site.Get("/audit/export", site.Person, s.exportAudit),
+		site.Post("/audit/views", site.Person, s.saveView(models.ListAudit, keptOfTrail, s.audit)),
+		site.Post("/audit/views/remove", site.Person, s.removeView(models.ListAudit, keptOfTrail)),
 		site.Get("/people/:id/audit", site.Admin, s.audit),
 		site.Get("/people/:id/audit/print", site.Admin, s.printAudit),
 		site.Get("/people/:id/audit/export", site.Admin, s.exportAudit),
 		site.Get("/audit/all", site.Admin, s.ledger),
+		site.Post("/audit/all/views", site.Admin, s.saveView(models.ListEverything, keptOfLedger, s.ledger)),
+		site.Post("/audit/all/views/remove", site.Admin, s.removeView(models.ListEverything, keptOfLedger)),
 		site.Get("/audit/entries/:n", site.Admin, s.ledgerEntry),
 		site.Get("/audit/chain", site.Admin, s.showChain),
 		site.Post("/audit/chain", site.Admin, s.checkChain),

@@ -29,6 +29,7 @@ type HistoryInput struct {
 	Reader models.UserID
 	Admin  bool
 	Zone   *time.Location // in which the reader's days begin
+	Saved  lists.Saved
 	// Errors are the errors of the filters, by field.
 	Errors map[string]string
 }
@@ -103,6 +104,7 @@ func NewHistory(in HistoryInput, now time.Time) History {
 		return place.URL()
 	})
 	v.Bar.ShortcutZone = in.Zone.String()
+	v.Bar.Saved = in.Saved.Bar(v.Filter.Place.Kept(), in.Errors)
 	for i := range in.Rows {
 		v.Rows = append(v.Rows, historyRow(in, &in.Rows[i].Approval))
 	}

@@ -31,6 +31,7 @@ type LedgerInput struct {
 	Head         models.Head
 	Chain        ChainState
 	Zone         *time.Location // in which the reader's days begin
+	Saved        lists.Saved
 }
 
 // ChainState is the state of the check of the whole chain.
@@ -93,6 +94,7 @@ func NewLedger(in LedgerInput, now time.Time) Ledger {
 		return views.LedgerURL(place, 0)
 	})
 	v.Bar.ShortcutZone = in.Zone.String()
+	v.Bar.Saved = in.Saved.Bar(in.Filter.Kept(), in.Errors)
 	if in.Person != "" {
 		v.TrailURL = views.PersonAuditURL(in.Person)
 	}

@@ -22,6 +22,7 @@ type TrailInput struct {
 	Errors       map[string]string   // of the filters, by field
 	Head         models.Head         // of the ledger, for the printed form
 	Zone         *time.Location      // in which the reader's days begin
+	Saved        lists.Saved
 }
 
 // Trail is the view model of a person's audit trail.
@@ -61,6 +62,7 @@ func NewTrail(in TrailInput, now time.Time) Trail {
 		return place.URL()
 	})
 	v.Bar.ShortcutZone = in.Zone.String()
+	v.Bar.Saved = in.Saved.Bar(v.Filter.Place.Kept(), in.Errors)
 	if in.Person != nil {
 		v.Name, v.Email = in.Person.Name, in.Person.Email
 	}
