@@ -51,8 +51,8 @@ func buildAndRun(m *testing.M) int {
 }
 
 // Patience is how long anything may take that should happen soon. It is long,
-// for many tests share few processors; nothing waits for it unless it fails.
-const Patience = time.Minute
+// for many tests share few processors, and some build a program; nothing waits for it unless it fails.
+const Patience = 5 * time.Minute
 
 // Stuck is after how long something is given up that would go on once a wait of 50 s is over.
 const Stuck = 40 * time.Second

@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 }
 
 // patience is how long anything may take that should happen soon.
-const patience = 30 * time.Second
+const patience = time.Minute
 
 // event is what an endpoint got.
 type event struct {
