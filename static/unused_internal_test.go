@@ -1,6 +1,7 @@
 package static
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -46,5 +47,42 @@ func TestTheComponentLibraryIsCutWhereItIsUnused(t *testing.T) {
 	t.Logf("%d of %d bytes; all sheets have %d, packed", len(cut), len(whole), len(compress(joinedSheets(sheets))))
 	if len(cut) > len(whole)*2/3 {
 		t.Errorf("%d of %d bytes are left", len(cut), len(whole))
+	}
+}
+
+// A rule with :has() for whatever element has a browser style the whole page again at each change of it: one such rule
+// took 15 ms each time.
+func TestNoRuleWithHasIsForAnyElement(t *testing.T) {
+	t.Parallel()
+	commented := regexp.MustCompile(`(?s)/\*.*?\*/`)
+	var walk func(sheet, css string)
+	read := 0
+	walk = func(sheet, css string) {
+		for css != "" {
+			head, block, rest, _ := statement(css)
+			css = rest
+			selector := strings.TrimSpace(head)
+			if grouping.MatchString(selector) {
+				walk(sheet, block)
+				continue
+			}
+			read++
+			if !strings.Contains(selector, ":has(") {
+				continue
+			}
+			for _, plain := range plainSelectors(selector) {
+				plain = strings.TrimSpace(plain)
+				subject := plain[strings.LastIndexAny(plain, " >+~")+1:]
+				if strings.HasPrefix(subject, "*") || strings.HasPrefix(subject, ":not") {
+					t.Errorf("%s: %s: name a class or an element, or set an attribute where the page is made", sheet, selector)
+				}
+			}
+		}
+	}
+	for _, sheet := range sheets[1:] {
+		walk(sheet, commented.ReplaceAllString(string(embedded(sheet)), ""))
+	}
+	if read < 500 {
+		t.Errorf("only %d rules were read", read)
 	}
 }

@@ -21,22 +21,27 @@ const scene = () => cards()
   .join("\n");
 
 let known = null;
-let sent = null; // the form that is on its way
+// The form that is on its way.
+let sent = null;
 
 function moved() {
   const at = String(performance.now());
   root.dataset.shifted = at;
-  requestAnimationFrame(() => { // when it can be seen
+  // When it can be seen.
+  requestAnimationFrame(() => {
     if (root.dataset.shifted === at) root.dataset.shifted = String(performance.now());
   });
 }
 
 // The top of the one request on a page must have been in view: nothing is decided
 // on a page that slid in under the thumb.
-let top = null; // the title that is watched, with what it names
+
+// The title that is watched, with what it names.
+let top = null;
 let name = "";
 let timer = 0;
-let lookedAt = ""; // the one whose top has been in view
+// The one whose top has been in view.
+let lookedAt = "";
 
 const seen = new IntersectionObserver((entries) => {
   const inView = entries.at(-1).isIntersecting;
@@ -44,15 +49,21 @@ const seen = new IntersectionObserver((entries) => {
   if (inView) timer = setTimeout(() => { lookedAt = name; delete root.dataset.unseen; seen.disconnect(); }, WAIT);
 }, { threshold: 0.6 });
 
+const nameOf = (card) => card.dataset.card + card.dataset.digest;
+
 function watch() {
-  const shown = cards().filter((card) => card.checkVisibility());
+  const all = cards();
+  // Whether it shows is not asked again at each change of the page, for which all of it is laid out.
+  if (top?.isConnected && all.length === 1 && nameOf(all[0]) === name) return;
+  const shown = all.filter((card) => card.checkVisibility());
   const card = shown.length === 1 && shown[0].querySelector("form[data-verdict]") ? shown[0] : null;
   const title = card?.querySelector("#approval-title") ?? null;
-  const now = card ? `${card.dataset.card} ${card.dataset.digest}` : "";
+  const now = card ? nameOf(card) : "";
   if (title === top && now === name) return;
   top = title;
   name = now;
-  if (shown.length && now !== lookedAt) lookedAt = ""; // a redrawn card may be gone for a moment
+  // A redrawn card may be gone for a moment.
+  if (shown.length && now !== lookedAt) lookedAt = "";
   clearTimeout(timer);
   seen.disconnect();
   delete root.dataset.unseen;
@@ -121,7 +132,8 @@ window.addEventListener("submit", (event) => {
 document.addEventListener("htmx:finally:request", (event) => {
   if (event.target === sent || !sent?.isConnected) sent = null;
 });
-document.addEventListener("countersign:led", moved); // to a button other than the one that was pressed
+// To a button other than the one that was pressed.
+document.addEventListener("countersign:led", moved);
 document.addEventListener("countersign:unsent", () => { sent = null; });
 window.addEventListener("pageshow", () => { sent = null; moved(); });
 document.addEventListener("visibilitychange", () => { if (!document.hidden) moved(); });

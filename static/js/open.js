@@ -14,11 +14,11 @@ document.addEventListener("click", (event) => {
 // A field is scrolled clear of the bar at the bottom, whatever the bar's height.
 const bar = () => [...document.querySelectorAll(".decide-bar, .decide")].find((part) => getComputedStyle(part).position === "sticky" && part.checkVisibility());
 const sizes = new ResizeObserver(measure);
-let measured = null;
-let height = 0;
+let measured;
+let height = -1;
 
 function measure() {
-  const now = bar() ?? null;
+  const now = bar();
   if (now !== measured) {
     sizes.disconnect();
     measured = now;
@@ -26,7 +26,8 @@ function measure() {
   }
   const before = height;
   height = now?.offsetHeight ?? 0;
-  document.documentElement.style.setProperty("--bar", `${height}px`);
+  // The whole page is styled again for it.
+  if (height !== before) document.documentElement.style.setProperty("--bar", `${height}px`);
   // A bar that grows does not hide the field that is being edited.
   const field = document.activeElement;
   if (height > before && field?.matches(".edit-body :is(textarea, input, select)")) field.scrollIntoView({ block: "nearest" });
