@@ -113,7 +113,7 @@ var flashes = map[string]views.Flash{
 	"webhook-replayed":    {Tone: views.ToneGood, Text: "Events are sent again from there."},
 	"webhook-removed":     {Tone: views.ToneGood, Text: "Removed. Nothing more is sent there."},
 	"view-saved":          {Tone: views.ToneGood, Text: "View saved. It is shown to you only."},
-	"view-removed":        {Tone: views.ToneNeutral, Text: "View removed. The list stays as it is."},
+	"view-removed":        {Tone: views.ToneNeutral, Text: "View removed. The list is unchanged."},
 	"policy-same":         {Tone: views.ToneNeutral, Text: "Nothing changed: the policy already says that."},
 }
 
