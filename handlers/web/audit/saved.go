@@ -49,8 +49,8 @@ func (s *Screens) removeView(list models.List, kept func(url.Values) string) ech
 // savedOn are the reader's views of a list, with the form that was refused, if one was; the status of the page follows
 // that.
 func (s *Screens) savedOn(c echo.Context, list models.List, status int) (lists.Saved, int, error) {
-	saved, refused := c.Get(refusedView).(lists.Saved)
-	if refused {
+	saved, again := c.Get(refusedView).(lists.Saved)
+	if again {
 		status = handlers.Status(models.CodeInvalid)
 	}
 	var err error
