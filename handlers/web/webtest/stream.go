@@ -10,7 +10,7 @@ import (
 )
 
 // Patience is after how long a test gives up on what ought to come at once.
-const Patience = time.Minute
+const Patience = 5 * time.Minute
 
 // Stream is an open stream of events.
 type Stream struct {
