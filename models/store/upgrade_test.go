@@ -85,7 +85,16 @@ func TestAFolderThatWaitsToBeTakenOverIsInspected(t *testing.T) {
 	if found, err := upkeep.VerifyFile(t.Context(), filepath.Join(dir, models.DatabaseFile)); err != nil || found.Schema != 1 {
 		t.Errorf("the file: %+v, %v", found, err)
 	}
-	rowsAgainstTheLedger(t, dir)
+	// Its chain is verified; its rows are those of another schema, and it says what to do.
+	folder, err := upkeep.Inspect(t.Context(), dir)
+	storetest.Must(t, err)
+	if found, err := folder.Verify(t.Context(), nil, false); err != nil || found.Head.Seq == 0 {
+		t.Errorf("the chain: %+v, %v", found, err)
+	}
+	if _, err := folder.Verify(t.Context(), nil, true); err == nil || !strings.Contains(err.Error(), "has schema 1") || !strings.Contains(err.Error(), "run `countersign migrate`") {
+		t.Errorf("the rows: %v", err)
+	}
+	storetest.Must(t, folder.Close())
 	if now := tables(t, dir); !reflect.DeepEqual(now, was) {
 		t.Error("looking at it has changed it")
 	}
