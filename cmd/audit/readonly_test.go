@@ -166,10 +166,11 @@ func TestAFolderOfBeforeTheBaseline(t *testing.T) {
 	dir := storetest.Dir(t)
 	storetest.Before(t, dir)
 	process.Must(t, "", "audit", "verify", "--data", dir)
-	if got, code := verifyRows(t, dir); code != 0 || !got.OK || got.Rows["users"] == 0 {
-		t.Errorf("exit %d: %+v", code, got)
+	// Its rows are those of an older schema: they are compared once it is migrated.
+	if _, said, code := process.Run(t, "", "audit", "verify", "--rows", "--data", dir); code == 0 || !strings.Contains(said, "run `countersign migrate`") {
+		t.Errorf("exit %d: %s", code, said)
 	}
-	if found, _ := process.Examine(t, dir); found["migrations"].Result != "ok" || found["ledger"].Result != "ok" || found["rows"].Result != "ok" {
+	if found, _ := process.Examine(t, dir); found["ledger"].Result != "ok" || found["rows"].Result != "skipped" || !strings.Contains(found["migrations"].Text+found["migrations"].Remedy, "migrat") {
 		t.Errorf("doctor: %+v", found)
 	}
 	backup := filepath.Join(t.TempDir(), "copy.db")
@@ -177,11 +178,13 @@ func TestAFolderOfBeforeTheBaseline(t *testing.T) {
 	if version := at(dir); version != 46 {
 		t.Errorf("looking has taken it over, to %d", version)
 	}
+	_, newest, err := storetest.New(t).Schema(t.Context())
+	storetest.Must(t, err)
 	into := filepath.Join(t.TempDir(), "data")
 	process.Must(t, "", "restore", backup, "--data", into)
 	for _, dir := range []string{dir, into} {
 		process.Must(t, "", "migrate", "--data", dir)
-		if version := at(dir); version != 1 {
+		if version := int64(at(dir)); version != newest {
 			t.Errorf("after `countersign migrate` it is at %d", version)
 		}
 		if got, code := verifyRows(t, dir); code != 0 || !got.OK {
