@@ -60,12 +60,14 @@ func historyStates() []State {
 			audit.HistoryInput{Rows: Settled(), Next: "k2", People: people}),
 		page("filtered", "A page further back, of one conversation",
 			audit.HistoryInput{
-				Place: filtered, Rows: Settled()[1:2], People: people, Saved: lists.Saved{List: models.ListHistory, Views: saved},
+				Place: filtered, Rows: Settled()[1:2], People: people, Saved: lists.Saved{
+					List: models.ListHistory, Views: saved, Query: filtered.Kept(), Here: "Rejected, high risk",
+				},
 			}),
 		page("save", "A view that is not saved, for its name is taken", audit.HistoryInput{
 			Place: views.HistoryPlace{Tool: "pay"}, Rows: Settled()[1:2], People: people,
 			Saved: lists.Saved{
-				List: models.ListHistory, Views: saved[:1], Name: "Expired over night",
+				List: models.ListHistory, Views: saved[:1], Query: "tool=pay", Name: "Expired over night",
 				Error: "is the name of another view here; choose another, or remove that view first",
 			},
 		}),

@@ -30,7 +30,7 @@ func (s *Screens) audit(c echo.Context) error {
 		return err
 	}
 	if in.Place.Person == "" {
-		if in.Saved, status, err = s.savedOn(c, models.ListAudit, status); err != nil {
+		if in.Saved, status, err = s.savedOn(c, models.ListAudit, keptOfTrail, status); err != nil {
 			return err
 		}
 	}

@@ -47,7 +47,7 @@ func (s *Screens) history(c echo.Context) error {
 	if in.People, err = s.deciders(ctx, c); err != nil {
 		return err
 	}
-	if in.Saved, status, err = s.savedOn(c, models.ListHistory, status); err != nil {
+	if in.Saved, status, err = s.savedOn(c, models.ListHistory, keptOfHistory, status); err != nil {
 		return err
 	}
 	frame, err := s.Frame(c, "History", -1)

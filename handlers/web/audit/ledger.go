@@ -53,7 +53,7 @@ func (s *Screens) ledger(c echo.Context) error {
 	if in.Head, err = s.Store.Ledger.Head(ctx); err != nil {
 		return err
 	}
-	if in.Saved, status, err = s.savedOn(c, models.ListEverything, status); err != nil {
+	if in.Saved, status, err = s.savedOn(c, models.ListEverything, keptOfLedger, status); err != nil {
 		return err
 	}
 	frame, err := s.Frame(c, "Audit of everything", -1)

@@ -46,17 +46,28 @@ func (s *Screens) removeView(list models.List, kept func(url.Values) string) ech
 	}
 }
 
-// savedOn are the reader's views of a list, with the form that was refused, if one was; the status of the page follows
-// that.
-func (s *Screens) savedOn(c echo.Context, list models.List, status int) (lists.Saved, int, error) {
+// savedOn are the reader's views of a list, and which of them is in view: kept reads that from an address, and from a
+// view's, which another version may have written otherwise. With a refused form the status of the page is its own.
+func (s *Screens) savedOn(
+	c echo.Context, list models.List, kept func(url.Values) string, status int,
+) (lists.Saved, int, error) {
 	saved, again := c.Get(refusedView).(lists.Saved)
+	if saved.List = list; status == http.StatusOK {
+		saved.Query = kept(c.QueryParams())
+	}
+	var err error
+	if saved.Views, err = people.ViewsOf(s.Store.People).On(c.Request().Context(), site.ActorOf(c), list); err != nil {
+		return saved, status, err
+	}
+	for _, view := range saved.Views {
+		if q, err := url.ParseQuery(view.Query); view.Query == c.QueryString() || err == nil && saved.Query != "" && kept(q) == saved.Query {
+			saved.Here = view.Name
+		}
+	}
 	if again {
 		status = handlers.Status(models.CodeInvalid)
 	}
-	var err error
-	saved.List = list
-	saved.Views, err = people.ViewsOf(s.Store.People).On(c.Request().Context(), site.ActorOf(c), list)
-	return saved, status, err
+	return saved, status, nil
 }
 
 func keptOfHistory(v url.Values) string {

@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"countersign/handlers/web/webtest"
+	"countersign/models"
+	"countersign/models/people"
+	"countersign/models/storetest"
 )
 
 // TestAListIsSavedAsItIsNarrowed on each list, by its form, and found again by its name.
@@ -59,5 +62,24 @@ func TestAListIsSavedAsItIsNarrowed(t *testing.T) {
 		}
 		p.Post(list+"/views?from=2026-11-02", url.Values{"name": {"Days"}}).Is(http.StatusUnprocessableEntity).
 			Says("#save-view .field-error", "set a filter or search first")
+	}
+}
+
+// TestAViewOfAnotherVersionCanBeRemoved although its filters are in another order, or are known no more.
+func TestAViewOfAnotherVersionCanBeRemoved(t *testing.T) {
+	t.Parallel()
+	w := webtest.New(t)
+	p := w.SignIn(webtest.OwnerEmail)
+	for _, query := range []string{"q=build&status=rejected", "status=of-later"} {
+		storetest.Must(t, people.ViewsOf(w.Store.People).Save(t.Context(), w.Owner, models.ListHistory, "Odd", query))
+		link := p.Get("/history").Doc.Find(`nav[aria-label="Saved views"] a`)
+		if link.Length() != 1 || link.AttrOr("aria-current", "") != "" {
+			t.Fatalf("%s: %d links, the first is here: %q", query, link.Length(), link.AttrOr("aria-current", ""))
+		}
+		remove := p.Get(link.AttrOr("href", "")).Doc.Find("form:has(#remove-view)")
+		p.Post(remove.AttrOr("action", "/nothing"), url.Values{"name": {remove.Find("input[name=name]").AttrOr("value", "")}})
+		if p.Get("/history").Doc.Find(`nav[aria-label="Saved views"]`).Length() != 0 {
+			t.Errorf("%s: the view is still there", query)
+		}
 	}
 }

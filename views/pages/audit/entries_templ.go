@@ -320,8 +320,8 @@ func whoDid(row Row) templ.Component {
 	})
 }
 
-// entryDetails opens what an entry says beyond its line. Its members as stored are listed where the entry has no page
-// of its own that does.
+// entryDetails opens what an entry says beyond its line. It lists the members as stored unless the entry has its own
+// page, which shows them.
 func entryDetails(row Row) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

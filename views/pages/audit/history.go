@@ -104,7 +104,7 @@ func NewHistory(in HistoryInput, now time.Time) History {
 		return place.URL()
 	})
 	v.Bar.ShortcutZone = in.Zone.String()
-	v.Bar.Saved = in.Saved.Bar(v.Filter.Place.Kept(), in.Errors)
+	v.Bar.Saved = in.Saved.Bar()
 	for i := range in.Rows {
 		v.Rows = append(v.Rows, historyRow(in, &in.Rows[i].Approval))
 	}

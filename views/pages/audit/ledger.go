@@ -94,7 +94,7 @@ func NewLedger(in LedgerInput, now time.Time) Ledger {
 		return views.LedgerURL(place, 0)
 	})
 	v.Bar.ShortcutZone = in.Zone.String()
-	v.Bar.Saved = in.Saved.Bar(in.Filter.Kept(), in.Errors)
+	v.Bar.Saved = in.Saved.Bar()
 	if in.Person != "" {
 		v.TrailURL = views.PersonAuditURL(in.Person)
 	}

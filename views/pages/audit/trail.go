@@ -62,7 +62,7 @@ func NewTrail(in TrailInput, now time.Time) Trail {
 		return place.URL()
 	})
 	v.Bar.ShortcutZone = in.Zone.String()
-	v.Bar.Saved = in.Saved.Bar(v.Filter.Place.Kept(), in.Errors)
+	v.Bar.Saved = in.Saved.Bar()
 	if in.Person != nil {
 		v.Name, v.Email = in.Person.Name, in.Person.Email
 	}
