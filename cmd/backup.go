@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -25,11 +26,15 @@ func newBackup() *cobra.Command {
 			"It prints the head of the ledger in the copy, for `audit verify --head`.",
 		Args: cobra.ExactArgs(1),
 	}
-	config.Add(c.Flags(), config.DataSetting)
+	config.Add(c.Flags(), config.DataSetting, config.DatabaseSetting)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		cfg, err := config.Of(c)
 		if err != nil {
 			return err
+		}
+		if cfg.Database != nil {
+			return errors.New("PostgreSQL's backups are made with pg_dump: pg_dump --format=custom --file=FILE DATABASE; " +
+				"check a copy that was restored with `countersign audit verify --rows --database-url …`")
 		}
 		head, err := upkeep.Backup(c.Context(), cfg.Data, args[0])
 		if err != nil {

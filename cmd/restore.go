@@ -32,11 +32,15 @@ func newRestore() *cobra.Command {
 		Args: cobra.ExactArgs(1),
 	}
 	c.Flags().BoolVar(&force, "force", false, "move an existing database aside")
-	config.Add(c.Flags(), config.DataSetting)
+	config.Add(c.Flags(), config.DataSetting, config.DatabaseSetting)
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
 		cfg, err := config.Of(c)
 		if err != nil {
 			return err
+		}
+		if cfg.Database != nil {
+			return errors.New("PostgreSQL's backups are restored with pg_restore, into an empty database; " +
+				"check it with `countersign audit verify --rows --database-url …`")
 		}
 		done, err := upkeep.Restore(c.Context(), args[0], cfg.Data, force, time.Now())
 		if err != nil {
@@ -64,7 +68,7 @@ func newRestore() *cobra.Command {
 
 // tellLocked says which upstreams and channels of a folder that was restored can't be used there.
 func tellLocked(c *cobra.Command, dir string) error {
-	folder, err := upkeep.Inspect(c.Context(), dir)
+	folder, err := upkeep.Inspect(c.Context(), dir, "")
 	if err != nil {
 		return err
 	}

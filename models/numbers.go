@@ -15,7 +15,7 @@ type Numbers struct {
 	Stops      int  // that are in force
 
 	DatabaseBytes, LogBytes int64
-	FreeBytes               uint64    // of the disk
+	FreeBytes               int64     // of the disk
 	BackupAt                time.Time // when the last backup was made; zero: none was
 
 	UnsentVerdicts   int // on their way to an upstream, not capped

@@ -37,6 +37,15 @@ func SpokenDuration(d time.Duration) string {
 	return out
 }
 
+// zero is the one character that not every database stores.
+const zero = "\x00"
+
+// StoredText is a text as it is stored where it may not be refused: with a sign in the place of each zero byte, and of bytes
+// that are not UTF-8.
+func StoredText(s string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), zero, "\uFFFD")
+}
+
 // AnyOf names the values that a member may have: "low, medium, high or critical".
 func AnyOf[T ~string](values []T) string {
 	words := make([]string, len(values))
@@ -50,10 +59,13 @@ func AnyOf[T ~string](values []T) string {
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
-// CheckText refuses text that is not UTF-8 or longer than most bytes.
+// CheckText refuses text that is not UTF-8, has a zero byte, or is longer than most bytes.
 func CheckText(field, s string, most int) error {
 	if !utf8.ValidString(s) {
 		return Invalid(field, "must be valid UTF-8")
+	}
+	if strings.Contains(s, zero) {
+		return Invalid(field, "must not contain a zero byte (U+0000)")
 	}
 	if len(s) > most {
 		return Invalid(field, "is %d bytes long; at most %d are allowed", len(s), most)

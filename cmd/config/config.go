@@ -22,6 +22,7 @@ import (
 type Config struct {
 	Addr      string   // where to listen, host:port; port 0 picks a free one
 	Data      string   // the data folder
+	Database  *url.URL // of PostgreSQL; nil: a file in the data folder
 	PublicURL *url.URL // the address that people and agents use; nil: where it listens
 
 	CORSOrigins handlers.Origins // web pages elsewhere that may use the API with a bearer token
@@ -74,6 +75,37 @@ var DataSetting = Setting{"data", "./data", "FOLDER", "data folder, made if miss
 	c.Data = v
 	return nil
 }}
+
+// DatabaseSetting is what every command takes that works on the database, wherever that is.
+var DatabaseSetting = Setting{
+	"database-url", "", "URL",
+	"PostgreSQL database in place of a file in the data folder, such as postgres://countersign@db.example/countersign; its password comes from PGPASSWORD, or the file that PGPASSFILE or passfile= in the URL names",
+	setDatabase,
+}
+
+// setDatabase takes no password: arguments of programs are seen by everybody on the machine.
+func setDatabase(c *Config, v string) error {
+	if v == "" {
+		return nil
+	}
+	u, err := url.Parse(v)
+	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
+		return errors.New("must be the address of a PostgreSQL database, such as postgres://countersign@db.example/countersign")
+	}
+	if _, has := u.User.Password(); has || u.Query().Has("password") {
+		return errors.New("must not have the password, which others could see: set PGPASSWORD, or name its file in PGPASSFILE")
+	}
+	c.Database = u
+	return nil
+}
+
+// DatabaseURL is the address of the PostgreSQL database; empty: the database is a file in the data folder.
+func (c *Config) DatabaseURL() string {
+	if c.Database == nil {
+		return ""
+	}
+	return c.Database.String()
+}
 
 // ServeSettings are all settings of a server, but for the data folder.
 var ServeSettings = []Setting{
@@ -130,7 +162,7 @@ var ServeSettings = []Setting{
 
 // All are the settings that there are.
 func All() []Setting {
-	return slices.Concat([]Setting{DataSetting}, ServeSettings, upstreamSettings, mailSettings, llmSettings)
+	return slices.Concat([]Setting{DataSetting, DatabaseSetting}, ServeSettings, upstreamSettings, mailSettings, llmSettings)
 }
 
 // AddressSettings say where a server is: it listens at one address, and people may use another.
@@ -296,7 +328,7 @@ func (c Config) LogValue() slog.Value {
 		public = c.PublicURL.String()
 	}
 	return slog.GroupValue(
-		slog.String("addr", c.Addr), slog.String("data", c.Data), slog.String("public_url", public),
+		slog.String("addr", c.Addr), slog.String("data", c.Data), slog.String("database", c.DatabaseURL()), slog.String("public_url", public),
 		slog.String("trusted_proxies", c.TrustedProxies.String()), slog.Any("cors_origins", c.CORSOrigins),
 		slog.Int("limit_asks_per_minute", c.AsksPerMinute), slog.Int("limit_pending_per_agent", c.PendingPerAgent),
 		slog.Int("limit_reports_per_hour", c.ReportsPerHour), slog.Int("limit_runs_per_hour", c.RunsPerHour),

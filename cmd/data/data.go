@@ -26,13 +26,13 @@ func Command(c *cobra.Command, do func(c *cobra.Command, args []string, s *store
 // Inspect makes a command that only looks at a data folder: it migrates
 // nothing, and the folder may be on a read-only volume.
 func Inspect(c *cobra.Command, do func(c *cobra.Command, folder *upkeep.Inspection) error) *cobra.Command {
-	config.Add(c.Flags(), config.DataSetting)
+	config.Add(c.Flags(), config.DataSetting, config.DatabaseSetting)
 	c.RunE = func(c *cobra.Command, _ []string) (err error) {
 		cfg, err := config.Of(c)
 		if err != nil {
 			return err
 		}
-		folder, err := upkeep.Inspect(c.Context(), cfg.Data)
+		folder, err := upkeep.Inspect(c.Context(), cfg.Data, cfg.DatabaseURL())
 		if err != nil {
 			return err
 		}
@@ -51,13 +51,16 @@ func First(c *cobra.Command, do func(c *cobra.Command, args []string, s *store.S
 func storeCommand(
 	c *cobra.Command, check func(dir string) error, do func(c *cobra.Command, args []string, s *store.Store) error,
 ) *cobra.Command {
-	config.Add(c.Flags(), config.DataSetting)
+	config.Add(c.Flags(), config.DataSetting, config.DatabaseSetting)
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
 		cfg, err := config.Of(c)
 		if err != nil {
 			return err
 		}
-		if err := check(cfg.Data); err != nil {
+		if cfg.Database == nil {
+			err = check(cfg.Data)
+		}
+		if err != nil {
 			return err
 		}
 		s, err := Open(c.Context(), cfg,
@@ -76,7 +79,7 @@ func Open(
 	ctx context.Context, cfg config.Config, log *slog.Logger, change ...func(*store.Options),
 ) (*store.Store, error) {
 	opts := store.Options{
-		Dir: cfg.Data, Log: log, CheckTarget: checkTarget, AcceptLoss: cfg.AcceptLoss, AcceptedBy: Operator(),
+		Dir: cfg.Data, URL: cfg.DatabaseURL(), Log: log, CheckTarget: checkTarget, AcceptLoss: cfg.AcceptLoss, AcceptedBy: Operator(),
 		AsksPerMinute: config.OrOff(cfg.AsksPerMinute), PendingPerAgent: config.OrOff(cfg.PendingPerAgent),
 		ReportsPerHour: config.OrOff(cfg.ReportsPerHour), RunsPerHour: config.OrOff(cfg.RunsPerHour),
 		MessagesPerHour: config.OrOff(cfg.MessagesPerHour),

@@ -40,7 +40,7 @@ func Command() *cobra.Command {
 	}
 	data := config.DataSetting
 	data.Initial, data.Usage = "./demo-data", "the demo's own data folder, made if missing"
-	config.Add(c.Flags(), data)
+	config.Add(c.Flags(), data, config.DatabaseSetting)
 	for _, s := range config.ServeSettings {
 		switch s.Flag {
 		case "log-level":

@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -92,8 +93,7 @@ func (f *demoFolder) people(
 	case err == nil:
 		err = s.People.SetPassword(ctx, actor, admin.ID, password)
 	case models.ErrorCode(err) == models.CodeNotFound:
-		admin, err = s.People.AddUser(ctx, actor,
-			people.NewUser{Email: demoEmail, Name: "Demo admin", Role: models.RoleAdmin, Password: password})
+		admin, err = addAdmin(ctx, s, password)
 	}
 	if err != nil {
 		return "", err
@@ -109,6 +109,16 @@ func (f *demoFolder) people(
 	token, _, err = s.People.AddToken(ctx, actor,
 		people.NewToken{Scope: models.ScopeAgent, Agent: demoAgent, UserID: admin.ID})
 	return token, err
+}
+
+// addAdmin adds the demo's admin, to an empty database: PostgreSQL's may be anybody's.
+func addAdmin(ctx context.Context, s *store.Store, password string) (*models.User, error) {
+	if used, err := s.People.HasUsers(ctx); used || err != nil {
+		return nil, cmp.Or(err, errors.New("the database was not made by a demo, and a demo would add an admin to it: "+
+			"name an empty one with --database-url, or start `countersign serve`"))
+	}
+	return s.People.AddUser(ctx, data.Operator(),
+		people.NewUser{Email: demoEmail, Name: "Demo admin", Role: models.RoleAdmin, Password: password})
 }
 
 // beginTour has the admin say something to the built-in agent, so that the page

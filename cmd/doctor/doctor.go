@@ -66,7 +66,7 @@ func Command() *cobra.Command {
 			"Exit codes: 0 all is well, warnings aside; 1 something is wrong.",
 		Args: cobra.NoArgs,
 	}
-	config.Add(c.Flags(), config.DataSetting)
+	config.Add(c.Flags(), config.DataSetting, config.DatabaseSetting)
 	config.Add(c.Flags(), config.AddressSettings()...)
 	config.Add(c.Flags(), config.UpstreamAllow)
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
@@ -94,7 +94,7 @@ func Command() *cobra.Command {
 
 // examine makes every check, also after one has failed.
 func (d *doctor) examine(ctx context.Context) []diagnosis {
-	d.folder, d.openErr = upkeep.Inspect(ctx, d.cfg.Data)
+	d.folder, d.openErr = upkeep.Inspect(ctx, d.cfg.Data, d.cfg.DatabaseURL())
 	if d.folder != nil {
 		defer d.folder.Close()
 	}

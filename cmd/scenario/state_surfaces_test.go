@@ -321,10 +321,7 @@ func (s *stateWalk) removes() {
 
 // forgetsEdits has the requests be from before they said whether they take edits.
 func (s *stateWalk) forgetsEdits() {
-	storetest.Tampered(s.w.Store())
-	if _, err := storetest.Beside(s.t, s.w.Store()).ExecContext(s.t.Context(), `DROP TRIGGER responses_accepts_edits; UPDATE responses SET accepts_edits = FALSE`); err != nil {
-		s.t.Fatal(err)
-	}
+	storetest.Forge(s.t, s.w.Store(), `UPDATE responses SET accepts_edits = FALSE`)
 	for _, row := range s.known {
 		if row.input == otherInput {
 			row.input, row.suggests = "", otherInput

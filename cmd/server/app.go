@@ -132,8 +132,9 @@ func New(ctx context.Context, cfg config.Config, log *slog.Logger, screen io.Wri
 	return a, nil
 }
 
-// measured has the store report to the metrics.
+// measured has the store report to the metrics, and hear of other processes.
 func (a *App) measured(o *store.Options) {
+	o.Listen = true
 	o.Observe, o.ObserveOutcome = a.metrics.Committed, a.metrics.Settled
 	o.ObserveSignInFailure, o.ObserveTold = a.metrics.SignInFailed, a.metrics.ObserveOutcome
 }

@@ -91,10 +91,7 @@ func TestWhetherAClientTakesEditsNeverChanges(t *testing.T) {
 	if _, err := storetest.Beside(t, w.store).Exec(`UPDATE responses SET accepts_edits = TRUE`); err == nil {
 		t.Error("it was changed")
 	}
-	if _, err := storetest.Beside(t, w.store).Exec(`DROP TRIGGER responses_accepts_edits; UPDATE responses SET accepts_edits = TRUE`); err != nil {
-		t.Fatal(err)
-	}
-	storetest.Tampered(w.store)
+	storetest.Forge(t, w.store, `UPDATE responses SET accepts_edits = TRUE`)
 	report, err := upkeep.New(w.store).VerifyRows(t.Context(), nil)
 	storetest.Must(t, err)
 	if len(report.Faults) == 0 {
@@ -109,10 +106,7 @@ func TestAnOldEditIsNoGo(t *testing.T) {
 	w := newWorld(t)
 	id := w.ask(`{"toolUseId":"q","runId":"s","toolName":"deploy","input":{"n":1},"acceptsEdits":true}`)
 	w.call(w.reviewer, "POST", "/v1/approvals/"+id+"/respond", `{"approved":true,"input":{"n":2}}`).want(t, 200, nil)
-	storetest.Tampered(w.store)
-	if _, err := storetest.Beside(t, w.store).Exec(`DROP TRIGGER responses_accepts_edits; UPDATE responses SET accepts_edits = FALSE`); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Forge(t, w.store, `UPDATE responses SET accepts_edits = FALSE`)
 	w.call(w.agent, "GET", "/v1/approvals/"+id, "").want(t, 200, map[string]any{
 		"status": "resolved", "approved": false, "reason": models.AdviceOtherInput, "advice": models.AdviceOtherInput, "decision.input": nil, "decision.suggestedInput.n": jsonNumber("2"),
 	})

@@ -1119,13 +1119,15 @@ CREATE TABLE row_checks (
 );
 INSERT INTO row_checks (id) VALUES (1);
 
--- How many batches all processes of the installation have written: each finds out whether anybody
--- else has written since its last one.
+-- The last batch of each process that writes, and of all of them (writer ''): a process finds out
+-- whether anybody else has written since its last one, and, if the answer to a COMMIT is lost,
+-- whether it was committed. One that ends takes its row away.
 CREATE TABLE batches (
-  id     bigint PRIMARY KEY CHECK (id = 1),
-  number bigint NOT NULL
+  writer text PRIMARY KEY,
+  number bigint NOT NULL,
+  at     timestamptz NOT NULL DEFAULT now()
 );
-INSERT INTO batches (id, number) VALUES (1, 1);
+INSERT INTO batches (writer, number) VALUES ('', 1);
 
 -- === Between tables ===
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"countersign/models"
+	"countersign/models/events"
 )
 
 // op is one caller's function on its way through a commit.
@@ -83,14 +84,18 @@ func (o *op) callerErr() error {
 
 // commitBatch runs a batch in one transaction, or each alone if one spoilt it.
 func (d *DB) commitBatch(batch []*op) {
-	began := d.opts.Now()
+	began := d.clock.Now()
 	err := d.commit(batch)
-	full := isDiskFull(err)
+	full := d.engine.full(err)
 	if full {
 		d.noSpace(err)
 	}
 	switch {
 	case err == nil:
+	case d.loss.gone: // it was tried long enough, and one of them may be in the database
+		for _, o := range batch {
+			o.err = err
+		}
 	case len(batch) > 1 || full && batch[0].anyway:
 		for _, o := range batch {
 			d.commitAlone(o)
@@ -101,7 +106,7 @@ func (d *DB) commitBatch(batch []*op) {
 		batch[0].err = err
 	}
 	if d.opts.Observe != nil && slices.ContainsFunc(batch, func(o *op) bool { return o.tx != nil && o.tx.wrote }) {
-		d.opts.Observe(len(batch), d.opts.Now().Sub(began))
+		d.opts.Observe(len(batch), d.clock.Now().Sub(began))
 	}
 }
 
@@ -113,7 +118,7 @@ func (d *DB) commitAlone(o *op) {
 		return
 	}
 	err := d.commit([]*op{o})
-	if isDiskFull(err) {
+	if d.engine.full(err) {
 		d.noSpace(err)
 		err = DiskFull()
 	}
@@ -122,11 +127,10 @@ func (d *DB) commitAlone(o *op) {
 	}
 }
 
-// commit runs all of batch in one transaction. Its error concerns the whole
+// attempt runs all of batch in one transaction. Its error concerns the whole
 // transaction; what refused without having written is in the op's own err.
-func (d *DB) commit(batch []*op) (err error) {
-	defer d.under.begin()()
-	if err := d.checkFile(); err != nil {
+func (d *DB) attempt(batch []*op) (err error) {
+	if err := d.engine.present(nil); err != nil {
 		return err
 	}
 	w, err := d.begin()
@@ -138,7 +142,7 @@ func (d *DB) commit(batch []*op) (err error) {
 			err = errors.Join(err, d.rollback(w))
 		}
 	}()
-	if err := errors.Join(d.checkLog(w), d.seesOutside(w)); err != nil {
+	if err := errors.Join(d.engine.present(w), d.seesOutside(w)); err != nil {
 		return err
 	}
 	for _, o := range batch {
@@ -161,11 +165,19 @@ func (d *DB) commit(batch []*op) (err error) {
 	if d.opts.BeforeCommit != nil {
 		d.opts.BeforeCommit()
 	}
+	wrote := slices.ContainsFunc(batch, func(o *op) bool { return o.tx.wrote })
+	if wrote {
+		if d.loss.batch, err = d.engine.mark(w, topicsOf(batch)); err != nil {
+			return err
+		}
+	}
 	if err := w.commit.Run(); err != nil {
+		d.loss.unknown = wrote && d.engine.lost(err)
 		return fmt.Errorf("commit: %w", err)
 	}
-	if slices.ContainsFunc(batch, func(o *op) bool { return o.tx.wrote }) {
+	if wrote {
 		d.faults.committed(d.log)
+		d.heard.add(d.loss.batch)
 	}
 	for _, room := range d.rooms {
 		if room.OnCommit != nil {
@@ -173,6 +185,16 @@ func (d *DB) commit(batch []*op) (err error) {
 		}
 	}
 	return nil
+}
+
+// topicsOf are what a batch changes.
+func topicsOf(batch []*op) (topics []events.Topic) {
+	for _, o := range batch {
+		if o.err == nil {
+			topics = append(topics, o.tx.topics...)
+		}
+	}
+	return topics
 }
 
 // begin starts a transaction on the writing connection, opening it if need be.

@@ -20,9 +20,18 @@ import (
 // Options are what a DB is opened with.
 type Options struct {
 	Dir string           // the data folder; made with mode 0700 if missing
-	Now func() time.Time // the clock; time.Now if nil
+	URL string           // of a PostgreSQL database; empty: SQLite, in the data folder
+	Now func() time.Time // the clock; nil: the database's, or this machine's where it has none
 	Log *slog.Logger     // slog.Default if nil
 
+	// Machine is this machine's clock, time.Now if nil; tests have one that is wrong.
+	Machine func() time.Time
+
+	// Patience is how long callers wait for a database that has gone; 0: ten seconds.
+	Patience time.Duration
+	// Listen has the rooms and the bus hear what other processes commit, as they do. On SQLite nothing tells:
+	// CheckOutside finds it out.
+	Listen bool
 	// Observe hears of every commit that wrote: how many callers shared it and
 	// how long it took. It must be quick and must not call the database.
 	Observe func(callers int, took time.Duration)
@@ -43,16 +52,21 @@ type DB struct {
 	w, r   *sql.DB  // the pool of the one writing connection, and the read pool
 	gw, gr *gorm.DB // the same two through GORM
 	rooms  []Room
+	engine engine
 	writer *writer // used by the leader of a batch only
-	reads  statementCache
+	loss   loss    // as writer
+	heard  heard
+
+	listener listener
+	reads    statementCache
 
 	queue   queue
+	clock   clock
 	under   currentTx
 	disk    disk
 	faults  faults
 	holder  holder
-	file    fileID // of the database
-	schema  int64  // that this program writes
+	schema  int64 // that this program writes
 	bus     *events.Bus
 	outside atomic.Bool // another process wrote, and not all were told yet
 
@@ -77,6 +91,8 @@ type Room struct {
 	// OnCommit hears that a batch is on the disk, before any of its callers and before the
 	// next batch begins.
 	OnCommit func()
+	// Heard hears what a batch of another process has changed, by the topics that it published.
+	Heard func(topics []events.Topic)
 	// Outside hears that another process has written, once for any number of commits.
 	Outside func()
 }
@@ -84,17 +100,21 @@ type Room struct {
 // Open makes or opens the database in the data folder and brings its schema up to
 // date. The server and the command line open it alike and may do so side by side.
 func Open(ctx context.Context, opts Options) (*DB, error) {
-	if opts.Now == nil {
-		opts.Now = time.Now //nolint:forbidigo // the one place that reads the clock, and the default only
-	}
 	if opts.Log == nil {
 		opts.Log = slog.Default()
 	}
-	path, err := prepareDir(opts.Dir)
+	path, err := prepareDir(opts.Dir, opts.URL == "")
 	if err != nil {
 		return nil, err
 	}
-	d := &DB{opts: opts, log: opts.Log, path: path, bus: events.NewBus()}
+	d := &DB{opts: opts, log: opts.Log, path: path, bus: events.NewBus(), engine: engineOf(opts, path)}
+	d.clock.now, d.clock.fixed = opts.Now, opts.Now != nil
+	if !d.clock.fixed {
+		d.clock.now = opts.Machine
+	}
+	if d.clock.now == nil {
+		d.clock.now = time.Now //nolint:forbidigo // the one place that reads the clock, and the default only
+	}
 	d.disk.path = filepath.Join(opts.Dir, models.ReserveFile)
 	if err := d.open(ctx); err != nil {
 		return nil, errors.Join(err, d.closeAll())
@@ -103,33 +123,18 @@ func Open(ctx context.Context, opts Options) (*DB, error) {
 }
 
 func (d *DB) open(ctx context.Context) error {
-	if err := TempIn(ctx, d.opts.Dir); err != nil {
-		return err
-	}
-	if err := migrate(ctx, d.path, &progress{log: d.log, every: rowsALine}); err != nil {
-		return err
-	}
 	var err error
-	if d.file, err = idOf(d.path); err != nil {
-		return fmt.Errorf("look at the database: %w", err)
-	}
-	if d.schema, err = newestMigration(); err != nil {
-		return err
-	}
-	if d.w, err = OpenFile(writeDSN(d.path)); err != nil {
+	if d.w, d.r, err = d.engine.open(ctx, d); err != nil {
 		return err
 	}
 	d.w.SetMaxOpenConns(1)
 	d.w.SetMaxIdleConns(1)
-	if d.r, err = OpenFile(readDSN(d.path)); err != nil {
-		return err
-	}
 	d.r.SetMaxOpenConns(readers)
 	d.r.SetMaxIdleConns(readers)
-	if d.gw, err = openGORM(d.w, d.log); err != nil {
+	if d.gw, err = openGORM(d.engine.gorm(d.w), d.log); err != nil {
 		return err
 	}
-	d.gr, err = openGORM(d.r, d.log)
+	d.gr, err = openGORM(d.engine.gorm(d.r), d.log)
 	return err
 }
 
@@ -150,6 +155,7 @@ func (d *DB) Register(r Room) {
 func (d *DB) Close() error {
 	var err error
 	d.closeOnce.Do(func() {
+		d.listener.end()
 		d.queue.close()
 		err = d.closeAll()
 	})
@@ -159,6 +165,9 @@ func (d *DB) Close() error {
 func (d *DB) closeAll() error {
 	var errs []error
 	errs = append(errs, d.reads.close(), d.writer.close(), d.holder.close())
+	if d.writer != nil {
+		errs = append(errs, d.engine.leave(d))
+	}
 	// Readers first: the last connection to close folds the log into the file,
 	// and only one that may write can do so.
 	for _, pool := range []*sql.DB{d.r, d.w} {
@@ -175,9 +184,6 @@ func (d *DB) closeAll() error {
 // Path is the database file.
 func (d *DB) Path() string { return d.path }
 
-// Now is the clock: UTC, cut to the precision that is stored.
-func (d *DB) Now() time.Time { return Stamp(d.opts.Now()) }
-
 // Log is where the data layer logs.
 func (d *DB) Log() *slog.Logger { return d.log }
 
@@ -187,9 +193,6 @@ func (d *DB) Bus() *events.Bus { return d.bus }
 // Reads is the pool of connections that read.
 func (d *DB) Reads() *sql.DB { return d.r }
 
-// Stamp is the one place where times are cut to their stored form: UTC, whole microseconds, no monotonic part.
-func Stamp(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond).Round(0) }
-
 // TimeFormat is how times are written where text holds them: fixed width,
 // microseconds, UTC.
 const TimeFormat = "2006-01-02T15:04:05.000000Z"
@@ -197,12 +200,25 @@ const TimeFormat = "2006-01-02T15:04:05.000000Z"
 // FileFormat is how the file writes a time.
 const FileFormat = "2006-01-02 15:04:05.999999999-07:00"
 
-// StoredTime reads a time as the driver writes it: an aggregate has no type by
-// which the driver would.
-func StoredTime(s string) (time.Time, error) {
-	at, err := time.Parse(FileFormat, s)
-	if err != nil {
-		return time.Time{}, fmt.Errorf("read a stored time: %w", err)
+// StoredTime is a place for a time that an aggregate gives, which has no type by which SQLite's driver would read it;
+// zero: NULL.
+type StoredTime struct{ time.Time }
+
+// Scan reads a time as one of the drivers gives it.
+func (s *StoredTime) Scan(value any) error {
+	switch v := value.(type) {
+	case nil:
+		s.Time = time.Time{}
+	case time.Time:
+		s.Time = v.UTC()
+	case string:
+		at, err := time.Parse(FileFormat, v)
+		if err != nil {
+			return fmt.Errorf("read a stored time: %w", err)
+		}
+		s.Time = at.UTC()
+	default:
+		return fmt.Errorf("read a stored time: it is a %T", value)
 	}
-	return at.UTC(), nil
+	return nil
 }

@@ -13,24 +13,34 @@ import (
 // InsertNew begins an INSERT that skips existing rows.
 const InsertNew = `INSERT OR IGNORE INTO `
 
-// OrReplace ends an INSERT: where a row of the same key exists, these columns of it take the new values. After a
-// SELECT, that has to end with a WHERE.
-func OrReplace(columns ...string) string { return orUpdate(`excluded.`, columns) }
-
-// OrAdd ends an INSERT: where a row of the same key exists, the new number is added to that of this column.
-func OrAdd(column string) string { return orUpdate(column+` + excluded.`, []string{column}) }
-
-func orUpdate(value string, columns []string) string {
+// OrReplace ends an INSERT: where a row of the same key, these columns, exists, others of it take the new values. After
+// a SELECT, that has to end with a WHERE.
+func OrReplace(key string, columns ...string) string {
 	sets := make([]string, len(columns))
 	for i, column := range columns {
-		sets[i] = column + ` = ` + value + column
+		sets[i] = column + ` = excluded.` + column
 	}
-	return ` ON CONFLICT DO UPDATE SET ` + strings.Join(sets, `, `)
+	return ` ON CONFLICT (` + key + `) DO UPDATE SET ` + strings.Join(sets, `, `)
+}
+
+// OrAdd ends an INSERT into a table: where a row of the same key exists, the new number is added to that of a column.
+func OrAdd(table, key, column string) string {
+	return ` ON CONFLICT (` + key + `) DO UPDATE SET ` + column + ` = ` + table + `.` + column + ` + excluded.` + column
 }
 
 // Each is a table j of the values of a list, an argument that is a JSON array: their
 // column is j.value.
 func Each(list string) string { return `json_each(` + list + `) j` }
+
+// EachNumber is Each of numbers, as a table jn.
+func EachNumber(list string) string { return `json_each(` + list + `) jn` }
+
+// InListOrder ends a query over EachNumber whose rows come in the order of the list. SQLite gives them so without being asked.
+const InListOrder = ` /* in the order of the list */`
+
+// tellNumber ends an INSERT of one row whose number is wanted. SQLite knows it without RETURNING, which costs it a table in
+// memory.
+const tellNumber = ` /* numbered */`
 
 // Within is a condition on the expression before it: one of the values of a list, an argument that is a JSON array.
 func Within(list string) string { return ` IN (SELECT value FROM json_each(` + list + `))` }
@@ -69,10 +79,42 @@ func DayAfter(at string) string { return `datetime(` + at + `, '+1 day')` }
 // Lesser is the smaller of two values.
 func Lesser(a, b string) string { return `min(` + a + `, ` + b + `)` }
 
-// Version is which SQLite it is.
+// Questions to the catalog, and how PostgreSQL is asked.
+const (
+	schemaQuery = `SELECT type || ' ' || name, coalesce(sql, '') FROM sqlite_master WHERE name NOT LIKE 'sqlite\_%' ESCAPE '\' AND name <> 'goose_db_version'`
+	// hasLastOfBefore is whether a database has the last of the 46 migrations of before: PostgreSQL's begin later.
+	hasLastOfBefore = `SELECT EXISTS (SELECT 1 FROM pragma_table_info('responses') WHERE name = 'outside_run')`
+
+	versionQuery = `SELECT sqlite_version()`
+	freeQuery    = `SELECT (SELECT * FROM pragma_freelist_count), (SELECT * FROM pragma_page_size)`
+	columnsQuery = `SELECT m.name, c.name, coalesce(c.dflt_value, '') FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY m.name, c.cid`
+)
+
+var ofCatalog = map[string]string{
+	schemaQuery: `WITH ours AS (SELECT oid, relname FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace AND relname <> 'goose_db_version')
+ SELECT 'table ' || o.relname, string_agg(a.attname || ' ' || format_type(a.atttypid, a.atttypmod) || CASE WHEN a.attnotnull THEN ' NOT NULL' ELSE '' END
+  || coalesce(' DEFAULT ' || replace(pg_get_expr(d.adbin, d.adrelid), current_schema() || '.', ''), '') || a.attidentity::text || a.attgenerated::text, ', ' ORDER BY a.attnum)
+  FROM ours o JOIN pg_attribute a ON a.attrelid = o.oid AND a.attnum > 0 AND NOT a.attisdropped LEFT JOIN pg_attrdef d ON d.adrelid = o.oid AND d.adnum = a.attnum GROUP BY o.relname
+ UNION ALL SELECT 'constraint ' || o.relname || '.' || c.conname, replace(pg_get_constraintdef(c.oid), current_schema() || '.', '') FROM pg_constraint c JOIN ours o ON o.oid = c.conrelid
+ UNION ALL SELECT 'index ' || i.indexname, replace(i.indexdef, current_schema() || '.', '') FROM pg_indexes i JOIN ours o ON o.relname = i.tablename WHERE i.schemaname = current_schema()
+ UNION ALL SELECT 'trigger ' || t.tgname, replace(pg_get_triggerdef(t.oid), current_schema() || '.', '') FROM pg_trigger t JOIN ours o ON o.oid = t.tgrelid WHERE NOT t.tgisinternal
+ UNION ALL SELECT 'function ' || p.proname, p.prosrc FROM pg_proc p WHERE p.pronamespace = current_schema()::regnamespace
+ UNION ALL SELECT 'view ' || v.viewname, v.definition FROM pg_views v WHERE v.schemaname = current_schema()`,
+	hasLastOfBefore: `SELECT TRUE`,
+
+	versionQuery: `SELECT split_part(version(), ' ', 2)`,
+	freeQuery:    `SELECT 0, 0`, // autovacuum gives them back
+	columnsQuery: `SELECT table_name, column_name, CASE is_identity WHEN 'YES' THEN '' ELSE coalesce(column_default, '') END
+ FROM information_schema.columns WHERE table_schema = current_schema() AND table_name <> 'batches' ORDER BY table_name, ordinal_position`,
+}
+
+// SizeQuery is how many bytes a PostgreSQL database takes.
+const SizeQuery = `SELECT pg_database_size(current_database())`
+
+// Version is which SQLite, or PostgreSQL, it is.
 func Version(ctx context.Context, from RowQuerier) (string, error) {
 	var out string
-	if err := from.QueryRowContext(ctx, `SELECT sqlite_version()`).Scan(&out); err != nil {
+	if err := from.QueryRowContext(ctx, versionQuery).Scan(&out); err != nil {
 		return "", fmt.Errorf("read the version of the database: %w", err)
 	}
 	return out, nil
@@ -82,8 +124,11 @@ func Version(ctx context.Context, from RowQuerier) (string, error) {
 // statement that makes it. Tables that begin with sqlite_ are the library's own, and
 // goose's its own.
 func Schema(ctx context.Context, from Querier) (map[string]Statement, error) {
-	rows, err := from.QueryContext(ctx,
-		`SELECT type || ' ' || name, coalesce(sql, '') FROM sqlite_master WHERE name NOT LIKE 'sqlite\_%' ESCAPE '\' AND name <> 'goose_db_version'`)
+	return schemaBy(ctx, from, schemaQuery)
+}
+
+func schemaBy(ctx context.Context, from Querier, query string) (map[string]Statement, error) {
+	rows, err := from.QueryContext(ctx, query)
 	if err != nil {
 		return nil, fmt.Errorf("read schema: %w", err)
 	}
@@ -131,8 +176,7 @@ type Column struct {
 
 // Columns are those of all tables, by the table, in their order.
 func Columns(ctx context.Context, from Querier) (map[string][]Column, error) {
-	rows, err := from.QueryContext(ctx,
-		`SELECT m.name, c.name, coalesce(c.dflt_value, '') FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY m.name, c.cid`)
+	rows, err := from.QueryContext(ctx, columnsQuery)
 	if err != nil {
 		return nil, fmt.Errorf("read columns: %w", err)
 	}

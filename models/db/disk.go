@@ -12,7 +12,6 @@ import (
 	"sync/atomic"
 	"syscall"
 
-	"github.com/mattn/go-sqlite3"
 	"golang.org/x/sys/unix"
 
 	"countersign/models"
@@ -42,16 +41,6 @@ func (d *DB) Full() bool { return d.disk.full.Load() }
 func DiskFull() error {
 	return models.Errorf(models.CodeDiskFull,
 		"Disk full: nothing new is accepted until there is space. Signing in, rejecting and cancelling still work.")
-}
-
-// isDiskFull reports whether SQLite could not write for want of space.
-func isDiskFull(err error) bool {
-	e, ok := errors.AsType[sqlite3.Error](err)
-	if !ok {
-		return false
-	}
-	return e.Code == sqlite3.ErrFull ||
-		e.Code == sqlite3.ErrIoErr && (errors.Is(e.SystemErrno, syscall.ENOSPC) || errors.Is(e.SystemErrno, syscall.EDQUOT))
 }
 
 // noSpace gives the reserve back, once.
@@ -114,30 +103,8 @@ func makeReserve(path string) (err error) {
 			err = errors.Join(err, os.Remove(path))
 		}
 	}()
-	if err = allocate(f, reserveSize); err != nil {
+	if _, err = f.WriteAt(make([]byte, reserveSize), 0); err != nil {
 		return fmt.Errorf("make the reserve: %w", err)
 	}
 	return nil
-}
-
-// fill is allocate where the file system has no call for it.
-func fill(f *os.File, size int64) error {
-	_, err := f.WriteAt(make([]byte, size), 0)
-	return err
-}
-
-// Sizes are how many bytes the database and its log take, and how many are free on their disk.
-func (d *DB) Sizes() (database, log int64, free uint64, err error) {
-	for end, size := range map[string]*int64{"": &database, "-wal": &log} {
-		info, err := os.Stat(d.path + end)
-		if err != nil {
-			return 0, 0, 0, fmt.Errorf("look at the database: %w", err)
-		}
-		*size = info.Size()
-	}
-	var room unix.Statfs_t
-	if err := unix.Statfs(filepath.Dir(d.path), &room); err != nil {
-		return 0, 0, 0, fmt.Errorf("look at the disk: %w", err)
-	}
-	return database, log, room.Bavail * uint64(room.Bsize), nil
 }

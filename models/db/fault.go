@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mattn/go-sqlite3"
 	"golang.org/x/sys/unix"
 
 	"countersign/models"
@@ -47,13 +46,13 @@ func (d *DB) Failing() error {
 // answer is what a caller hears of an error: of a fault only that the server can't write
 // now. The log has the cause, at once and each minute while it lasts.
 func (d *DB) answer(ctx context.Context, err error) error {
-	f := faultOf(err)
+	f := d.faultOf(err)
 	if f == nil {
 		return err
 	}
 	d.faults.mu.Lock()
 	defer d.faults.mu.Unlock()
-	now := d.opts.Now()
+	now := d.clock.Now()
 	if since := now.Sub(d.faults.lastLog); d.faults.last == nil || since < 0 || since >= faultAgain {
 		d.faults.lastLog = now
 		d.log.ErrorContext(ctx, "NOTHING CAN BE WRITTEN: all that would change anything is refused.",
@@ -74,24 +73,14 @@ func (f *faults) committed(log *slog.Logger) {
 	}
 }
 
+const unwritableText = "The database cannot be written now; ask again later. The server's log says why."
+
 // faultOf is the fault that an error is; nil: it is about the request.
-func faultOf(err error) *fault {
+func (d *DB) faultOf(err error) *fault {
 	if f, ok := errors.AsType[*fault](err); ok {
 		return f
 	}
-	e, ok := errors.AsType[sqlite3.Error](err)
-	if !ok {
-		return nil
-	}
-	switch e.Code {
-	case sqlite3.ErrIoErr, sqlite3.ErrReadonly, sqlite3.ErrCantOpen, sqlite3.ErrCorrupt, sqlite3.ErrNotADB,
-		sqlite3.ErrPerm, sqlite3.ErrFull:
-		return &fault{"The database cannot be written now; ask again later. The server's log says why.", err}
-	case sqlite3.ErrBusy, sqlite3.ErrLocked, sqlite3.ErrProtocol:
-		return &fault{"Another process keeps the database from being written; ask again.", err}
-	default:
-		return nil
-	}
+	return d.engine.fault(err)
 }
 
 // fileID tells one file from another of the same name.
@@ -108,22 +97,9 @@ func idOf(path string) (fileID, error) {
 const movedText = "The database file was moved or replaced under the running server: put it back, " +
 	"or stop the server and restore a backup."
 
-// checkFile refuses to go on where the database's name leads to another file than the one that is open: later writes
-// would be lost.
-func (d *DB) checkFile() error {
-	if id, err := idOf(d.path); err != nil || id != d.file {
-		return &fault{movedText, err}
-	}
-	return nil
-}
-
-// checkLog is checkFile of the write-ahead log. It is there as long as w is open.
-func (d *DB) checkLog(w *writer) error {
-	id, err := idOf(d.path + "-wal")
-	if err == nil && w.log == (fileID{}) {
-		w.log = id
-	}
-	if err != nil || id != w.log {
+// samePlace refuses to go on where a name leads to another file than the one that is open.
+func samePlace(path string, open fileID) error {
+	if id, err := idOf(path); err != nil || id != open {
 		return &fault{movedText, err}
 	}
 	return nil

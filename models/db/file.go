@@ -5,9 +5,15 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+
+	"golang.org/x/sys/unix"
 )
 
 // CopyInto copies a database within one read transaction, so that writers go on meanwhile. Deleted rows are not copied.
@@ -93,8 +99,7 @@ func Strings(ctx context.Context, pool *sql.DB, query string) ([]string, error) 
 // FreeBytes is how much of the file is empty: Vacuum gives it back.
 func FreeBytes(ctx context.Context, from RowQuerier) (int64, error) {
 	var free, size int64
-	err := from.QueryRowContext(ctx,
-		`SELECT (SELECT * FROM pragma_freelist_count), (SELECT * FROM pragma_page_size)`).Scan(&free, &size)
+	err := from.QueryRowContext(ctx, freeQuery).Scan(&free, &size)
 	if err != nil {
 		return 0, fmt.Errorf("read free pages: %w", err)
 	}
@@ -104,4 +109,73 @@ func FreeBytes(ctx context.Context, from RowQuerier) (int64, error) {
 // fileURI is a file as SQLite opens it with parameters.
 func fileURI(file, parameters string) string {
 	return "file:" + (&url.URL{Path: file}).EscapedPath() + "?" + parameters
+}
+
+// SQLite's locks on a database file: each process that has it open holds some of the shared bytes.
+const (
+	sharedFirst = 0x40000002
+	sharedSize  = 510
+)
+
+// ErrFileInUse is that another process has the database file open.
+var ErrFileInUse = errors.New("the database is in use")
+
+// LockFile keeps other processes off a database file until it is closed; nil
+// where there is none, or an empty one. It asks the operating system and not SQLite,
+// for the file may be damaged: that is when backups are needed.
+func LockFile(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open the existing database: %w", err)
+	}
+	lock := unix.Flock_t{Type: unix.F_WRLCK, Whence: io.SeekStart, Start: sharedFirst, Len: sharedSize}
+	if err := unix.FcntlFlock(f.Fd(), unix.F_SETLK, &lock); err != nil {
+		return nil, errors.Join(ErrFileInUse, f.Close())
+	}
+	if info, err := f.Stat(); err != nil || info.Size() == 0 {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// temporary is where SQLite keeps its temporary files, for the whole process: the first
+// data folder that it opens.
+var temporary struct {
+	mu  sync.Mutex
+	dir string
+}
+
+// TempIn has SQLite keep its temporary files in a data folder. Sorting for an index, a migration and VACUUM need such
+// files, and a container has no other folder for them. They hold rows as the database does, so they belong where others
+// can't read. A folder that can't be written stays unchanged: a reader needs no such file.
+func TempIn(ctx context.Context, dir string) (err error) {
+	temporary.mu.Lock()
+	defer temporary.mu.Unlock()
+	if temporary.dir != "" {
+		return nil
+	}
+	dir, err = filepath.Abs(dir)
+	if err != nil {
+		return fmt.Errorf("choose a folder for temporary files: %w", err)
+	}
+	if err := unix.Access(dir, unix.W_OK); err != nil {
+		if errors.Is(err, unix.EROFS) || errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return fmt.Errorf("choose a folder for temporary files: %w", err)
+	}
+	pool, err := sql.Open("sqlite3", ":memory:")
+	if err != nil {
+		return fmt.Errorf("choose a folder for temporary files: %w", err)
+	}
+	defer func() { err = errors.Join(err, pool.Close()) }()
+	quote := "'" + strings.ReplaceAll(dir, "'", "''") + "'"
+	if _, err := pool.ExecContext(ctx, `PRAGMA temp_store_directory = `+quote); err != nil {
+		return fmt.Errorf("choose a folder for temporary files: %w", err)
+	}
+	temporary.dir = dir
+	return nil
 }

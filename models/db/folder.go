@@ -11,14 +11,17 @@ import (
 	"countersign/models"
 )
 
-// prepareDir makes the data folder and the database file with narrow modes, or
+// prepareDir makes the data folder, and the database file if it is to have one, with narrow modes, or
 // refuses a folder that others may read.
-func prepareDir(dir string) (string, error) {
+func prepareDir(dir string, file bool) (string, error) {
 	if dir == "" {
 		return "", errors.New("no data folder given")
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", fmt.Errorf("make data folder: %w", err)
+	}
+	if !file {
+		return filepath.Join(dir, models.DatabaseFile), errors.Join(FolderMode(dir), FileModes(dir))
 	}
 	return checkModes(dir)
 }

@@ -31,7 +31,10 @@ type holder struct {
 func (d *DB) Holder() (string, error) {
 	d.holder.mu.Lock()
 	defer d.holder.mu.Unlock()
-	if d.holder.file != nil {
+	if d.holder.name == "" && d.opts.URL != "" {
+		d.holder.name = models.NewID[string]() // other machines don't see this one's locks: its leases end by their time
+	}
+	if d.holder.name != "" {
 		return d.holder.name, nil
 	}
 	f, err := os.OpenFile(d.holders(), os.O_CREATE|os.O_RDWR, 0o600)

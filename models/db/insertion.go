@@ -13,6 +13,7 @@ import (
 // Its default must be the field's zero, which a test checks.
 type Insertion struct {
 	table   string
+	number  bool // the database numbers its rows, in a column of that name
 	columns []insertedColumn
 	rare    []insertedColumn
 }
@@ -31,6 +32,8 @@ func InsertionOf(rare []string, parts ...*Row) *Insertion {
 		for _, f := range part.fields {
 			c := insertedColumn{name: f.DBName, part: n, index: f.StructField.Index}
 			switch {
+			case !f.Creatable && f.DBName == "number":
+				i.number = true
 			case !f.Creatable:
 			case slices.Contains(rare, f.DBName):
 				i.rare = append(i.rare, c)
@@ -65,8 +68,12 @@ func (i *Insertion) statement(columns []insertedColumn) string {
 	for n, c := range columns {
 		names[n] = c.name
 	}
-	return `INSERT INTO ` + i.table + ` (` + strings.Join(names, ", ") + `) VALUES (?` +
+	text := `INSERT INTO ` + i.table + ` (` + strings.Join(names, ", ") + `) VALUES (?` +
 		strings.Repeat(", ?", len(names)-1) + `)`
+	if i.number {
+		text += tellNumber
+	}
+	return text
 }
 
 // Args appends the arguments to args, and says whether they are those of Short. models
@@ -105,7 +112,7 @@ func (c *conn) Insert(i *Insertion, full, short *Stmt, models ...any) (number in
 		stmt = short
 	}
 	res, err := c.exec(stmt, args)
-	if err != nil {
+	if err != nil || !i.number {
 		return 0, err
 	}
 	return res.LastInsertId()

@@ -17,9 +17,14 @@ const (
 )
 
 // TruncateLog moves everything out of the write-ahead log into the database and empties the log, so that removed
-// contents are not in it any more. It needs a moment without readers of the log; false: there was none.
+// contents are not in it any more. It needs a moment without readers of the log; false: there was none. PostgreSQL
+// overwrites its log as it goes on.
 func (d *DB) TruncateLog(ctx context.Context) (done bool, err error) {
-	pool, err := OpenFile(DSN(d.path, url.Values{"_txlock": {"immediate"}, "_busy_timeout": {truncateBusy}}))
+	return d.engine.truncateLog(ctx)
+}
+
+func (e *sqliteEngine) truncateLog(ctx context.Context) (done bool, err error) {
+	pool, err := OpenFile(DSN(e.path, url.Values{"_txlock": {"immediate"}, "_busy_timeout": {truncateBusy}}))
 	if err != nil {
 		return false, err
 	}
@@ -45,11 +50,13 @@ func (d *DB) TruncateLog(ctx context.Context) (done bool, err error) {
 }
 
 // Vacuum writes the database again without its empty pages. Nothing else can be
-// written meanwhile, and it takes as much free disk as the database does.
-func (d *DB) Vacuum(ctx context.Context) (err error) {
+// written meanwhile, and it takes as much free disk as the database does. On PostgreSQL the pages stay, for new rows.
+func (d *DB) Vacuum(ctx context.Context) (err error) { return d.engine.vacuum(ctx) }
+
+func (e *sqliteEngine) vacuum(ctx context.Context) (err error) {
 	// With a driver that keeps its copy in a file: the others keep theirs in memory.
 	pool, err := sql.Open("sqlite3",
-		fileURI(d.path, "mode=rw&_secure_delete=on&_journal_mode=WAL&_synchronous=FULL&_busy_timeout="+BusyTimeout))
+		fileURI(e.path, "mode=rw&_secure_delete=on&_journal_mode=WAL&_synchronous=FULL&_busy_timeout="+BusyTimeout))
 	if err != nil {
 		return fmt.Errorf("open database: %w", err)
 	}

@@ -61,10 +61,17 @@ func migrate(ctx context.Context, path string, p *progress) (err error) {
 	}
 	// What a newer program wrote may mean something else than this one thinks.
 	has, knows, err := SchemaOf(ctx, pool)
-	if err == nil && has > knows {
-		err = fmt.Errorf("the database has schema %d, and this program knows %d: run the newer one that wrote it", has, knows)
+	if err != nil {
+		return err
 	}
-	return err
+	return notNewer(has, knows)
+}
+
+func notNewer(has, knows int64) error {
+	if has > knows {
+		return fmt.Errorf("the database has schema %d, and this program knows %d: run the newer one that wrote it", has, knows)
+	}
+	return nil
 }
 
 // hasPending tells whether migrations are to be run, or ended.
@@ -103,14 +110,20 @@ func nobodyUses(path string) error {
 	return f.Close()
 }
 
-// migrationsOf are the migrations of a database; log hears of each statement.
+// migrationsOf are the migrations of a SQLite database; log hears of each statement.
 func migrationsOf(pool *sql.DB, from fs.FS, log *slog.Logger) (*goose.Provider, error) {
-	files, err := fs.Sub(from, "sqlite")
+	return provide(goose.DialectSQLite3, pool, from, "sqlite", log)
+}
+
+func provide(dialect goose.Dialect, pool *sql.DB, from fs.FS, folder string, log *slog.Logger,
+	options ...goose.ProviderOption,
+) (*goose.Provider, error) {
+	files, err := fs.Sub(from, folder)
 	if err != nil {
 		return nil, fmt.Errorf("read migrations: %w", err)
 	}
-	provider, err := goose.NewProvider(goose.DialectSQLite3, pool, files, goose.WithDisableGlobalRegistry(true),
-		goose.WithVerbose(true), goose.WithSlog(log))
+	provider, err := goose.NewProvider(dialect, pool, files, append(options, goose.WithDisableGlobalRegistry(true),
+		goose.WithVerbose(true), goose.WithSlog(log))...)
 	if err != nil {
 		return nil, fmt.Errorf("read migrations: %w", err)
 	}
@@ -191,8 +204,10 @@ func versionIn(ctx context.Context, from RowQuerier) (has int64, err error) {
 }
 
 // newestMigration is the number that the last migration file begins with.
-func newestMigration() (int64, error) {
-	names, err := fs.Glob(migrations.SQLite, "sqlite/*.sql")
+func newestMigration() (int64, error) { return newestOf(migrations.SQLite, "sqlite") }
+
+func newestOf(from fs.FS, folder string) (int64, error) {
+	names, err := fs.Glob(from, folder+"/*.sql")
 	if err != nil {
 		return 0, fmt.Errorf("read migrations: %w", err)
 	}

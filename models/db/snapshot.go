@@ -17,7 +17,7 @@ func (d *DB) Snapshot(ctx context.Context, fn func(context.Context) error) error
 		return fn(ctx)
 	}
 	// The driver starts a goroutine for each context that can end.
-	tx, err := d.r.BeginTx(context.WithoutCancel(ctx), &sql.TxOptions{ReadOnly: true})
+	tx, err := d.r.BeginTx(context.WithoutCancel(ctx), &sql.TxOptions{ReadOnly: true, Isolation: sql.LevelRepeatableRead})
 	if err != nil {
 		return fmt.Errorf("begin to read: %w", err)
 	}

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/mattn/go-sqlite3"
-	"gorm.io/driver/sqlite"
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
 )
@@ -107,11 +106,11 @@ func OpenFile(dsn string) (*sql.DB, error) {
 
 // openGORM wraps an open handle. Statements are logged without their values:
 // GORM's default would print inputs and hashes.
-func openGORM(pool *sql.DB, log *slog.Logger) (*gorm.DB, error) {
+func openGORM(dialector gorm.Dialector, log *slog.Logger) (*gorm.DB, error) {
 	quiet := logger.NewSlogLogger(log, logger.Config{
 		SlowThreshold: time.Second, LogLevel: logger.Warn, IgnoreRecordNotFoundError: true, ParameterizedQueries: true,
 	})
-	g, err := gorm.Open(sqlite.New(sqlite.Config{Conn: pool}),
+	g, err := gorm.Open(dialector,
 		&gorm.Config{SkipDefaultTransaction: true, NamingStrategy: Names, Logger: quiet})
 	if err != nil {
 		return nil, fmt.Errorf("open gorm: %w", err)

@@ -28,8 +28,7 @@ func fromBefore(ctx context.Context, from RowQuerier, has int64) (bool, error) {
 		return has == lastOfBefore, nil
 	}
 	var last bool
-	err := from.QueryRowContext(ctx,
-		`SELECT EXISTS (SELECT 1 FROM pragma_table_info('responses') WHERE name = 'outside_run')`).Scan(&last)
+	err := from.QueryRowContext(ctx, hasLastOfBefore).Scan(&last)
 	if err != nil {
 		return false, fmt.Errorf("read the schema's version: %w", err)
 	}

@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"gorm.io/gorm"
@@ -60,3 +61,22 @@ func (t *Tx) Once(fn func() error) error {
 // ExactlyOne checks a compare-and-set: an UPDATE that names the state it leaves must
 // have changed one row.
 func ExactlyOne(n int64) bool { return n == 1 }
+
+// refusal is an error that the caller gets although the transaction is committed: a
+// refused response may leave a request for more budget behind.
+type refusal struct{ err error }
+
+func (r *refusal) Error() string { return r.err.Error() }
+func (r *refusal) Unwrap() error { return r.err }
+
+// Commits makes err a refusal: the transaction is committed, and Write returns err.
+func Commits(err error) error { return &refusal{err} }
+
+// Refused splits the error of a function: callerErr goes to the caller although the
+// transaction is committed, txErr rolls the transaction back. At most one is set.
+func Refused(err error) (callerErr, txErr error) {
+	if r, ok := errors.AsType[*refusal](err); ok {
+		return r.err, nil
+	}
+	return nil, err
+}

@@ -18,6 +18,7 @@ type writer struct {
 	conn                    *sql.Conn
 	begin, commit, rollback *Stmt
 	version, schema         *Stmt
+	lock, mark, find        *Stmt // of PostgreSQL
 	all                     []*Stmt
 	byText                  map[string]*Stmt // what Tx.Prepared has prepared
 	dataVersion             int64            // of the last batch; it moves when another process writes
@@ -31,6 +32,10 @@ type writer struct {
 func (d *DB) openWriter(ctx context.Context) (_ *writer, err error) {
 	w := &writer{byText: make(map[string]*Stmt)}
 	d.forget()
+	if d.loss.reopens {
+		d.outside.Store(true) // others may have written meanwhile
+	}
+	d.loss.reopens = true
 	if w.conn, err = d.w.Conn(ctx); err != nil {
 		return nil, fmt.Errorf("open writing connection: %w", err)
 	}
@@ -39,21 +44,24 @@ func (d *DB) openWriter(ctx context.Context) (_ *writer, err error) {
 			err = errors.Join(err, w.close())
 		}
 	}()
-	texts := map[**Stmt]string{
-		&w.begin: `BEGIN IMMEDIATE`, &w.commit: `COMMIT`, &w.rollback: `ROLLBACK`, &w.version: `PRAGMA data_version`,
-		&w.schema: schemaVersion,
-	}
+	texts := d.engine.prepare(w)
+	texts[&w.schema] = schemaVersion
 	for _, room := range d.rooms {
 		maps.Copy(texts, room.Statements)
 		if room.Changes != nil {
 			w.changes = append(w.changes, room.Changes)
 		}
 	}
+	var errs []error
 	for place, text := range texts {
 		if *place, err = w.prepare(ctx, text); err != nil {
-			return nil, err
+			errs = append(errs, fmt.Errorf("%s\n    %w", text, err))
 		}
 	}
+	if len(errs) > 0 {
+		return nil, errors.Join(errs...)
+	}
+	d.listen()
 	return w, nil
 }
 

@@ -35,7 +35,7 @@ const newestOfTool = `SELECT number FROM responses` + db.ByResponsesTool + `
 
 // selectSamples reads calls by their numbers, a JSON array.
 var selectSamples = `SELECT ` + fmt.Sprintf(callColumns, `r.tool_input_json`) + `, r.headline, r.removed FROM ` +
-	db.Each(`?`) + ` CROSS JOIN responses r ON r.number = j.value` + callJoins
+	db.EachNumber(`?`) + ` CROSS JOIN responses r ON r.number = jn.value` + callJoins
 
 // SampleQuery names the calls to read.
 type SampleQuery struct {

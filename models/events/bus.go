@@ -34,6 +34,11 @@ func Agent(agentID string) Topic { return Topic("agent:" + agentID) }
 // Approval is the topic of one approval.
 func Approval(responseID string) Topic { return Topic("approval:" + responseID) }
 
+// IsApproval reports whether a topic is one approval's, and which.
+func (t Topic) IsApproval() (responseID string, ok bool) {
+	return strings.CutPrefix(string(t), string(Approval("")))
+}
+
 // Presence is the topic of whether an agent waits for one approval. It is no change:
 // nothing of it is stored.
 func Presence(responseID string) Topic { return Topic("presence:" + responseID) }

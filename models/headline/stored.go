@@ -22,8 +22,13 @@ type stored struct {
 
 // Stored is the headline as it is kept.
 func (h Headline) Stored() string {
+	hidden := make([]string, len(h.Hidden))
+	for i, name := range h.Hidden {
+		hidden[i] = models.StoredText(name)
+	}
 	b, err := json.Marshal(stored{
-		Lead: h.Lead, Begin: h.rest.begin, Left: h.rest.gap, End: h.rest.end, Tail: h.Tail, Cut: h.Cut, Hidden: h.Hidden,
+		Lead: models.StoredText(h.Lead), Begin: models.StoredText(h.rest.begin), Left: h.rest.gap,
+		End: models.StoredText(h.rest.end), Tail: models.StoredText(h.Tail), Cut: h.Cut, Hidden: hidden,
 		More: h.More, Unseen: h.Unseen, Odd: h.Odd,
 	})
 	if err != nil {

@@ -19,11 +19,7 @@ func TestTheLedgerIsIndexedCloseBehindItsHead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	beside, err := db.Open(t.Context(), db.Options{Dir: dbtest.Dir(d)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = beside.Close() })
+	beside := dbtest.Again(t, d)
 	other, err := ledger.New(t.Context(), beside)
 	if err != nil {
 		t.Fatal(err)

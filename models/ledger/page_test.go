@@ -51,12 +51,12 @@ func TestTheLedgerByEveryFilter(t *testing.T) {
 		{"person", ledger.Query{Who: ada.ID}, `owner_id = ? OR actor_id = ?`, []any{ada.ID, ada.ID}},
 		{"agent", ledger.Query{Who: bot.ID}, `actor_id = ?`, []any{bot.ID}},
 		{"action", ledger.Query{Action: "approval.requested"}, `action = 'approval.requested'`, nil},
-		{"unknown action", ledger.Query{Action: "x"}, `0`, nil},
+		{"unknown action", ledger.Query{Action: "x"}, `FALSE`, nil},
 		{"conversation", ledger.Query{Conversation: asked[0].ConversationID}, `conversation_id = ?`, []any{asked[0].ConversationID}},
 		{"time", ledger.Query{From: from, Until: until}, `at >= ? AND at < ?`, []any{from.Format("2006-01-02T15:04:05.000000Z"), until.Format("2006-01-02T15:04:05.000000Z")}},
 		{"from", ledger.Query{From: from}, `at >= ?`, []any{from.Format("2006-01-02T15:04:05.000000Z")}},
-		{"the future", ledger.Query{From: clock.Now().Add(time.Hour)}, `0`, nil},
-		{"before all", ledger.Query{Until: clock.Now().AddDate(-1, 0, 0)}, `0`, nil},
+		{"the future", ledger.Query{From: clock.Now().Add(time.Hour)}, `FALSE`, nil},
+		{"before all", ledger.Query{Until: clock.Now().AddDate(-1, 0, 0)}, `FALSE`, nil},
 		{"person and action", ledger.Query{Who: ada.ID, Action: "approval.requested"}, `action = 'approval.requested' AND owner_id = ?`, []any{ada.ID}},
 		{
 			"all of them",
@@ -76,7 +76,7 @@ func TestTheLedgerByEveryFilter(t *testing.T) {
 				}
 				got += fmt.Sprint(n)
 			}
-			if got != want || want == "" && c.where != `0` {
+			if got != want || want == "" && c.where != `FALSE` {
 				t.Errorf("%s, indexed up to %d:\n got %s\nwant %s", c.name, indexed, got, want)
 			}
 		}

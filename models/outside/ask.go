@@ -42,7 +42,7 @@ func (t *tx) askUnmatched(
 func questionOf(item *models.OutsideItem) (models.Response, error) {
 	r := models.Response{
 		Kind: models.KindQuestion, ToolName: "question", ToolInputJSON: "{}",
-		Explanation: models.Explanation{Description: validText(item.Message)},
+		Explanation: models.Explanation{Description: models.StoredText(item.Message)},
 	}
 	if n := len(r.Description); n > models.MaxContent {
 		r.Description = fmt.Sprintf("%s… (the beginning of %d bytes)", models.Cut(r.Description, models.MaxContent), n)
@@ -86,7 +86,7 @@ func contactContext(item models.OutsideItem, row *models.OutsideApproval) string
 
 // restOf is the part of an item beside its question or arguments.
 func restOf(item models.OutsideItem) string {
-	rest := models.Cut(validText(string(item.Rest)), maxRaw)
+	rest := models.Cut(models.StoredText(string(item.Rest)), maxRaw)
 	if n := len(item.Rest); n > len(rest) {
 		return fmt.Sprintf("%s… (the beginning of %d bytes)", rest, n)
 	} else if canonical, err := models.CanonicalJSON("rest", item.Rest); n > 0 && err == nil {
@@ -128,7 +128,7 @@ func (k *known) asksFor(item *models.OutsideItem, now time.Time) bool {
 		r, err := questionOf(item)
 		return err != nil || r.Description == k.Description && r.Options == k.Options
 	}
-	is := models.OutsideApproval{Name: validText(item.Name)}
+	is := models.OutsideApproval{Name: models.StoredText(item.Name)}
 	keepItem(&is, *item)
 	wasWhole, isWhole := k.Row.Arguments == k.Row.Raw, is.Arguments == is.Raw
 	switch {

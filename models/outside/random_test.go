@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"countersign/models"
+	"countersign/models/db/dbtest"
 	"countersign/models/outside"
 	"countersign/models/runs"
 	"countersign/models/store"
@@ -62,16 +63,10 @@ func farItem(call string) models.OutsideItem {
 func TestI1RandomFatesOfOutsideApprovals(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	files := map[string][]byte{}
 	storetest.Must(t, w.Close())
-	for _, name := range []string{models.DatabaseFile, models.KeyFile} {
-		raw, err := os.ReadFile(filepath.Join(filepath.Dir(w.Path()), name))
-		storetest.Must(t, err)
-		files[name] = raw
-	}
 	rapid.Check(t, func(rt *rapid.T) {
 		f := &farWorld{owner: w.Owner, agent: w.Agent, up: w.Up, there: map[string]string{}, told: map[string]map[string]bool{}}
-		f.open(t, rt, files)
+		f.open(t, rt, filepath.Dir(w.Path()))
 		defer f.close(rt)
 		rt.Repeat(map[string]func(*rapid.T){
 			"take": f.take, "vote": f.vote, "vote again": f.vote, "begin": f.begin, "begin another": f.begin, "end": f.end, "die": f.die, "elsewhere": f.elsewhere, "reconcile": f.reconcile,
@@ -81,25 +76,20 @@ func TestI1RandomFatesOfOutsideApprovals(t *testing.T) {
 	})
 }
 
-func (f *farWorld) open(t *testing.T, rt *rapid.T, files map[string][]byte) {
+func (f *farWorld) open(t *testing.T, rt *rapid.T, template string) {
 	t.Helper()
 	dir, err := os.MkdirTemp("/dev/shm", "countersign") //nolint:usetesting // a hundred of them: each goes when it is done
 	if err != nil {
 		dir, err = os.MkdirTemp(t.TempDir(), "far") //nolint:usetesting // as above
 	}
-	for name, raw := range files {
-		if err == nil {
-			err = os.WriteFile(filepath.Join(dir, name), raw, 0o600)
-		}
-	}
+	f.done(rt, err)
+	url := dbtest.Copy(t, template, dir)
 	f.clock = storetest.NewClock()
 	if err == nil {
-		f.Store, err = store.Open(context.Background(), store.Options{Dir: dir, Log: slog.New(slog.DiscardHandler), Now: f.clock.Now, AsksPerMinute: -1})
-	}
-	if err == nil {
-		f.db, err = sql.Open("sqlite3", "file:"+f.Path()+"?mode=ro&_busy_timeout=5000")
+		f.Store, err = store.Open(context.Background(), store.Options{Dir: dir, URL: url, Log: slog.New(slog.DiscardHandler), Now: f.clock.Now, AsksPerMinute: -1})
 	}
 	f.done(rt, err)
+	f.db = dbtest.Beside(t, f.Path())
 	f.poll, err = f.TakeLease(context.Background(), "poll", "h", 1000*time.Hour)
 	f.done(rt, err)
 	f.tell, err = f.TakeLease(context.Background(), "deliver", "h", 1000*time.Hour)
@@ -284,7 +274,7 @@ func (f *farWorld) rows(rt *rapid.T) map[string]farRow {
  (SELECT count(*) FROM votes v WHERE v.response_id = r.id AND v.withdrawn_at IS NULL),
  (SELECT count(*) FROM deliveries d WHERE d.response_id = r.id AND d.done_at IS NULL),
  (SELECT count(*) FROM ledger l WHERE l.response_id = r.id AND l.action IN ('approval.approved', 'approval.rejected', 'approval.expired', 'approval.cancelled', 'approval.resolved')),
- coalesce((SELECT iif(v.verdict = 'approve', 'true', 'false') || coalesce(v.answer, '') FROM votes v WHERE v.id = r.vote_id), '')
+ coalesce((SELECT CASE v.verdict WHEN 'approve' THEN 'true' ELSE 'false' END || coalesce(v.answer, '') FROM votes v WHERE v.id = r.vote_id), '')
  FROM responses r WHERE r.upstream_id IS NOT NULL`, func(scan func(...any)) {
 		var r farRow
 		scan(&r.id, &r.call, &r.status, &r.cause, &r.held, &r.votes, &r.open, &r.finals, &r.verdict)

@@ -3,7 +3,6 @@ package outside
 import (
 	"context"
 	"fmt"
-	"strings"
 	"unicode/utf8"
 
 	"countersign/models"
@@ -57,12 +56,12 @@ func (t *tx) outside(u *models.Upstream, item models.OutsideItem) (*models.Outsi
 		return nil, fmt.Errorf("look for an outside approval: %w", err)
 	}
 	row := &known.Row
-	row.ApprovalID = validText(item.ApprovalID)
+	row.ApprovalID = models.StoredText(item.ApprovalID)
 	switch {
 	case row.Number == 0:
 		return t.keepOutside(u, item, 0)
 	case row.ResponseID == "": // as listed now: the stored texts may have been removed meanwhile
-		row.Name = validText(item.Name)
+		row.Name = models.StoredText(item.Name)
 		keepItem(row, item)
 		return row, t.keepTexts(row)
 	case !known.asksFor(&item, t.Now):
@@ -83,8 +82,8 @@ func (t *tx) outside(u *models.Upstream, item models.OutsideItem) (*models.Outsi
 // keepOutside keeps a fetched item as another request.
 func (t *tx) keepOutside(u *models.Upstream, item models.OutsideItem, again int) (*models.OutsideApproval, error) {
 	row := &models.OutsideApproval{
-		UpstreamID: u.ID, CallID: item.CallID, ApprovalID: validText(item.ApprovalID), Kind: item.Kind, Again: again,
-		RunID: item.RunID, Name: validText(item.Name), FirstAt: t.Now,
+		UpstreamID: u.ID, CallID: item.CallID, ApprovalID: models.StoredText(item.ApprovalID), Kind: item.Kind, Again: again,
+		RunID: item.RunID, Name: models.StoredText(item.Name), FirstAt: t.Now,
 	}
 	keepItem(row, item)
 	if until := item.Deadline(t.Now); until != nil {
@@ -122,7 +121,7 @@ func (t *tx) replaceOutside(
 
 // keepItem takes over the texts of an item.
 func keepItem(o *models.OutsideApproval, item models.OutsideItem) {
-	o.Arguments, o.Raw = models.Cut(validText(string(item.Arguments)), maxRaw), models.Cut(validText(string(item.Raw)),
+	o.Arguments, o.Raw = models.Cut(models.StoredText(string(item.Arguments)), maxRaw), models.Cut(models.StoredText(string(item.Raw)),
 		maxRaw)
 	if item.Kind == models.OutsideCallKind {
 		o.Beside = restOf(item)
@@ -146,8 +145,6 @@ func (t *tx) keepTexts(row *models.OutsideApproval) error {
 	}
 	return nil
 }
-
-func validText(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
 // placeOutside gives an item its response, if it is time.
 func (t *tx) placeOutside(u *models.Upstream, item models.OutsideItem, row *models.OutsideApproval) error {

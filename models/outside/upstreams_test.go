@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/db/dbtest"
 	"countersign/models/outside"
 	"countersign/models/store"
 	"countersign/models/storetest"
@@ -157,7 +158,7 @@ func TestAKeyFileThatIsLostOrOpenIsSaid(t *testing.T) {
 	}
 	storetest.Must(t, w.Close())
 	storetest.Must(t, os.Chmod(file, 0o644)) // others may read it: that is the fault
-	if s, err := store.Open(t.Context(), store.Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), models.KeyFile) {
+	if s, err := store.Open(t.Context(), store.Options{Dir: dir, URL: dbtest.URL(t, dir)}); err == nil || !strings.Contains(err.Error(), models.KeyFile) {
 		t.Errorf("a key file that others may read: %v, %v", s, err)
 	}
 }

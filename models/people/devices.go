@@ -41,7 +41,7 @@ func (p *People) RememberDevice(ctx context.Context, user models.UserID, device 
 // forgetDevices keeps the few of a person's browsers that were used last.
 func (t *tx) forgetDevices(user models.UserID, keep int) error {
 	err := t.Gorm().Exec(`DELETE FROM known_devices WHERE secret_hash IN
- (SELECT secret_hash FROM known_devices WHERE user_id = ? ORDER BY used_at DESC, secret_hash LIMIT -1 OFFSET ?)`, user, keep).Error
+ (SELECT secret_hash FROM known_devices WHERE user_id = ? ORDER BY used_at DESC, secret_hash LIMIT 1000 OFFSET ?)`, user, keep).Error
 	if err != nil {
 		return fmt.Errorf("forget devices: %w", err)
 	}

@@ -103,7 +103,7 @@ func (t *tx) setSettings(
 		return err
 	}
 	if err := t.Gorm().Exec(`INSERT INTO notification_settings (user_id, moments, digest_at, quiet_from, quiet_to, zone, critical_breaks_through) VALUES (?, ?, ?, ?, ?, ?, ?)`+
-		db.OrReplace("moments", "digest_at", "quiet_from", "quiet_to", "zone", "critical_breaks_through"),
+		db.OrReplace("user_id", "moments", "digest_at", "quiet_from", "quiet_to", "zone", "critical_breaks_through"),
 		row.UserID, row.Moments, row.DigestAt, row.QuietFrom, row.QuietTo, row.Zone, row.CriticalBreaksThrough).Error; err != nil {
 		return fmt.Errorf("store notification settings: %w", err)
 	}

@@ -3,6 +3,7 @@ package people
 import (
 	"context"
 	"log/slog"
+	"slices"
 
 	"countersign/models"
 	"countersign/models/db"
@@ -71,6 +72,11 @@ func New(d *db.DB, l *ledger.Ledger, opts Options) *People {
 		Statements: map[**db.Stmt]string{&p.userEnabled: `SELECT 1 FROM users WHERE id = ? AND disabled_at IS NULL`},
 		Forget:     func() { p.enabled = make(map[models.UserID]bool) },
 		Outside:    p.access.drop,
+		Heard: func(topics []events.Topic) {
+			if slices.Contains(topics, events.Access) {
+				p.access.drop()
+			}
+		},
 	})
 	return p
 }

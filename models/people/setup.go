@@ -14,11 +14,11 @@ import (
 func (p *People) HasUsers(ctx context.Context) (bool, error) { return hasUsers(p.db.Gorm(ctx)) }
 
 func hasUsers(pool *gorm.DB) (bool, error) {
-	var n int64
-	if err := pool.Raw("SELECT EXISTS (SELECT 1 FROM users)").Scan(&n).Error; err != nil {
+	var has bool
+	if err := pool.Raw("SELECT EXISTS (SELECT 1 FROM users)").Scan(&has).Error; err != nil {
 		return false, fmt.Errorf("look for users: %w", err)
 	}
-	return n > 0, nil
+	return has, nil
 }
 
 // NewSetupLink makes the secret of a one-time link with which the first admin is

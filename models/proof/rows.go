@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"countersign/models/db"
 )
@@ -176,6 +177,13 @@ func (r *reader) digest() string {
 			text = string(v)
 		case int64:
 			text = strconv.FormatInt(v, 10)
+		case time.Time: // as SQLite has it, so that a row has one digest in both
+			text = v.UTC().Format(db.FileFormat)
+		case bool:
+			text = "0"
+			if v {
+				text = "1"
+			}
 		default:
 			text = fmt.Sprint(v)
 		}

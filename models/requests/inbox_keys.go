@@ -218,7 +218,7 @@ func countQuery(actor models.Actor, conv models.ConversationID, now time.Time) (
 var reasksQuery = `SELECT r.id, (SELECT p.id FROM responses p` + db.ByResponsesRejected + `
  WHERE p.agent_id = r.agent_id AND p.digest = r.digest AND p.approval_status = 'rejected' AND p.number < r.number
  AND ` + personSees(`p`, `?3`, `?2`) + ` ORDER BY p.number DESC LIMIT 1)
- FROM ` + db.Each(`?1`) + ` CROSS JOIN responses r ON r.number = j.value`
+ FROM ` + db.EachNumber(`?1`) + ` CROSS JOIN responses r ON r.number = jn.value`
 
 // riskRank is the place of a response's risk from the highest, as the index by risk has it
 // word for word.

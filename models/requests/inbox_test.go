@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/db/dbtest"
 	"countersign/models/requests"
 	"countersign/models/storetest"
 )
@@ -19,10 +20,7 @@ func TestALongInboxSaysHowFarItHasLooked(t *testing.T) {
 	owner := storetest.Reviewer(t, s, "ada@example.com")
 	agent, _ := storetest.AgentToken(t, s, owner, "bot")
 	storetest.Seed(t, s, agent, storetest.Rows{Pending: rows})
-	db := storetest.Tamper(t, s)
-	if _, err := db.ExecContext(t.Context(), `DROP TRIGGER responses_content; UPDATE responses SET tool_name = 'rare' WHERE number = (SELECT max(number) FROM responses)`); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Forge(t, storetest.Tamper(t, s), `UPDATE responses SET tool_name = 'rare' WHERE number = (SELECT max(number) FROM responses)`)
 	for _, order := range []requests.InboxOrder{requests.ByDeadline, requests.ByAge} {
 		q := requests.InboxQuery{Tool: "rare", Order: order}
 		var found []models.Brief

@@ -244,8 +244,8 @@ func (rs *Requests) RowsWithin(ctx context.Context, keys []Key, most int) ([]mod
 
 // keysQuery reads requests by their numbers, a JSON array.
 func keysQuery(columns string) string {
-	return `SELECT ` + columns + ` FROM ` + db.Each(`?`) + ` CROSS JOIN responses r ON r.number = j.value` +
-		approvalFrom[len(` FROM responses r`):]
+	return `SELECT ` + columns + ` FROM ` + db.EachNumber(`?`) + ` CROSS JOIN responses r ON r.number = jn.value` +
+		approvalFrom[len(` FROM responses r`):] + db.InListOrder
 }
 
 func numbersOf(keys []Key) (string, error) {

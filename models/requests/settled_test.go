@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"countersign/models"
+	"countersign/models/db/dbtest"
 	"countersign/models/requests"
 	"countersign/models/storetest"
 )
@@ -53,6 +54,9 @@ func TestAnExportHoldsNothingWhileItsReaderTakesItsTime(t *testing.T) {
 		}
 		if seen[a.ID] = true; len(seen)%50 == 7 {
 			b.Settle(t, `{}`, storetest.Yes())
+			if dbtest.OnPostgres() {
+				return nil // it has no log that a reader holds
+			}
 			// The whole log goes into the database only while nobody reads.
 			var busy, log, moved int
 			db := storetest.Tamper(t, b.Store)

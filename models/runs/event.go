@@ -77,6 +77,7 @@ func (e *runEvent) check() error {
 		if !utf8.ValidString(*text.value) {
 			return models.Invalid(text.field, "must be valid UTF-8")
 		}
+		*text.value = models.StoredText(*text.value)
 		if text.isKey {
 			*text.value = eventKey(*text.value)
 		}

@@ -2,7 +2,6 @@ package runs_test
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -10,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"countersign/models"
+	"countersign/models/db/dbtest"
 	"countersign/models/storetest"
 )
 
@@ -22,15 +22,9 @@ func TestRandomReportsHoldTogether(t *testing.T) {
 	if err := made.Close(); err != nil {
 		t.Fatal(err)
 	}
-	file, err := os.ReadFile(made.Path())
-	if err != nil {
-		t.Fatal(err)
-	}
 	rapid.Check(t, func(rt *rapid.T) {
 		dir := storetest.Dir(t)
-		if err := os.WriteFile(filepath.Join(dir, models.DatabaseFile), file, 0o600); err != nil {
-			rt.Fatal(err)
-		}
+		dbtest.Copy(t, filepath.Dir(made.Path()), dir)
 		b := &storetest.Bench{Owner: made.Owner, Agent: made.Agent}
 		b.Use(storetest.New(t, storetest.WithDir(dir), storetest.WithClock(made.Clock), storetest.NoLimits))
 		r := &reportWorld{trace: trace{b, storetest.TraceOf(b, made.Conv)}}

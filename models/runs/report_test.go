@@ -268,7 +268,7 @@ func TestWhatIsReportedIsNeverRefusedForItsSize(t *testing.T) {
 	if c := entries[2].Response; c == nil || c.Content != big[:models.MaxResult] {
 		t.Errorf("a long reply is kept as %d bytes", len(c.Content))
 	}
-	if c := entries[3].Response; c.ID != out[4].ResponseID || c.ToolName != name || c.ToolUseID == nil || len(*c.ToolUseID) > 512 || !c.IsCompleted {
+	if c := entries[3].Response; c.ID != out[4].ResponseID || c.ToolName != strings.ReplaceAll(name, "\x00", "\uFFFD") || c.ToolUseID == nil || len(*c.ToolUseID) > 512 || !c.IsCompleted {
 		t.Errorf("a name is kept as %q, an id of %d bytes", c.ToolName, len(*c.ToolUseID))
 	}
 	if deepRow, d := r.Row(t, "deep"); deepRow.ToolInputJSON != `"`+deep+`"` || d.ResultBytes != 1<<40 {

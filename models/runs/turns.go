@@ -179,7 +179,7 @@ func (t *tx) speak(
 	}
 	for i := range calls {
 		call := models.TurnCall{
-			ID: calls[i].ID, Name: calls[i].Name, Arguments: strings.ToValidUTF8(calls[i].Arguments, "\uFFFD"),
+			ID: calls[i].ID, Name: calls[i].Name, Arguments: models.StoredText(calls[i].Arguments),
 		}
 		if i >= models.MaxTurnCalls {
 			call.Result = models.RefusedResult(models.Errorf(models.CodeInvalid,
@@ -310,7 +310,7 @@ func (t *tx) goOn(run *models.Run, conv *models.Conversation, seen *models.RunCo
 
 // plainText is a model's text as a reply can hold it.
 func plainText(s string) string {
-	s = strings.ToValidUTF8(s, "\uFFFD")
+	s = models.StoredText(s)
 	if strings.TrimSpace(s) == "" {
 		return ""
 	}

@@ -29,10 +29,10 @@ const (
 )
 
 // moveWindow adds up an agent's window again. Minutes after this one count too: the clock may have been set back.
-var moveWindow = `INSERT INTO agent_windows (agent_id, minute, hours, spent, allowed) SELECT ?1, ?2, ?3,
- (SELECT coalesce(sum(energy), 0) FROM agent_energy WHERE agent_id = ?1 AND minute >= ?2 - 60 * ?3),
+var moveWindow = `INSERT INTO agent_windows (agent_id, minute, hours, spent, allowed) SELECT ?1, CAST(?2 AS bigint), ?3,
+ (SELECT coalesce(sum(energy), 0) FROM agent_energy WHERE agent_id = ?1 AND minute >= ?4),
  (SELECT coalesce(sum(energy), 0) FROM agent_allowances WHERE agent_id = ?1 AND until > ?2)
- WHERE TRUE` + db.OrReplace(`minute`, `hours`, `spent`, `allowed`)
+ WHERE TRUE` + db.OrReplace(`agent_id`, `minute`, `hours`, `spent`, `allowed`)
 
 // minuteOf numbers the minutes.
 func minuteOf(at time.Time) int64 { return at.Unix() / 60 }
@@ -118,7 +118,7 @@ func (t *Tx) moveWindow(agent models.AgentID, hours int) (ok bool, err error) {
 	if err := t.Gorm().Exec(dropOldEnergy, agent, now-policy.MaxBudgetHours*60).Error; err != nil {
 		return false, fmt.Errorf("drop an agent's old energy: %w", err)
 	}
-	if _, err := t.ExecContext(context.Background(), moveWindow, agent, now, hours); err != nil {
+	if _, err := t.ExecContext(context.Background(), moveWindow, agent, now, hours, now-60*int64(hours)); err != nil {
 		return false, fmt.Errorf("add up an agent's energy: %w", err)
 	}
 	return true, nil

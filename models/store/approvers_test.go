@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/db/dbtest"
 	"countersign/models/storetest"
 )
 
@@ -239,19 +240,12 @@ func TestAnEditThatWaitsIsOfferedOnlyWhereItIsTaken(t *testing.T) {
 		t.Error("the second person is not offered the edit")
 	}
 	beside := storetest.Beside(t, b.Store)
-	trigger := storetest.Scalar[string](t, b.Store, `SELECT sql FROM sqlite_master WHERE name = 'responses_accepts_edits'`)
-	change := func(statements string) {
-		t.Helper()
-		if _, err := beside.ExecContext(t.Context(), statements); err != nil {
-			t.Fatal(err)
-		}
-	}
-	change(`DROP TRIGGER responses_accepts_edits; UPDATE responses SET accepts_edits = FALSE`)
+	dbtest.Forge(t, beside, `UPDATE responses SET accepts_edits = FALSE`)
 	wantCode(t, storetest.Err(b.Decide(t.Context(), b.Stranger, a.ID, edited)), models.CodeTakesNoEdits)
 	if offered() {
 		t.Error("the second person is offered what is refused")
 	}
-	change(`UPDATE responses SET accepts_edits = TRUE; ` + trigger) // as the ledger has it
+	dbtest.Forge(t, beside, `UPDATE responses SET accepts_edits = TRUE`) // as the ledger has it
 }
 
 // TestAnEditUnderAStricterRuleWaitsForThatRulesPeople who then approve the same

@@ -109,6 +109,18 @@ func (w *waiters) note(id models.ResponseID) {
 	}
 }
 
+// lookAgain has the waiters of a request read it again: another process has changed it.
+func (w *waiters) lookAgain(id models.ResponseID) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, ch := range w.byID[id] {
+		select {
+		case ch <- nil:
+		default: // it reads again in any case
+		}
+	}
+}
+
 // wakeAll has every waiter read again, after something changed that names no row.
 func (w *waiters) wakeAll() {
 	w.mu.Lock()

@@ -9,6 +9,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/db"
+	"countersign/models/db/dbtest"
 	"countersign/models/ledger"
 	"countersign/models/people"
 )
@@ -178,6 +179,7 @@ func TestInboxesOfThoseAskedLaterAreCleared(t *testing.T) {
 // with RETURNING.
 func TestHotStatementsMakeNoTables(t *testing.T) {
 	t.Parallel()
+	dbtest.OnlySQLite(t, "its programs are read")
 	w := newBesideWorld(t)
 	h := new(hotWriting)
 	texts := h.texts()

@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"countersign/models"
+	"countersign/models/db/dbtest"
 	"countersign/models/runs"
 	"countersign/models/store"
 	"countersign/models/storetest"
@@ -69,11 +70,9 @@ func TestI14RandomCommandsByManyActors(t *testing.T) {
 		w.agents = append(w.agents, agent)
 	}
 	storetest.Must(t, made.Close())
-	file, err := os.ReadFile(filepath.Join(template, models.DatabaseFile))
-	storetest.Must(t, err)
 	rapid.Check(t, func(rt *rapid.T) {
 		one := w
-		one.open(t, rt, file)
+		one.open(t, rt, template)
 		defer one.close(rt)
 		rt.Repeat(map[string]func(*rapid.T){
 			"ask": one.ask, "respond": one.respond, "change budget": one.changeBudget, "say": one.sayAny, "decide in": one.decideInAny, "decide": one.decideAny,
@@ -84,26 +83,25 @@ func TestI14RandomCommandsByManyActors(t *testing.T) {
 	})
 }
 
-func (w *world) open(t *testing.T, rt *rapid.T, file []byte) {
+func (w *world) open(t *testing.T, rt *rapid.T, template string) {
 	t.Helper()
 	// Memory, where there is such: nothing here is about the disk.
 	dir, err := os.MkdirTemp("/dev/shm", "countersign") //nolint:usetesting // a hundred of them: each goes when it is done
 	if err != nil {
 		dir, err = os.MkdirTemp(t.TempDir(), "world") //nolint:usetesting // as above
 	}
-	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, models.DatabaseFile), file, 0o600)
+	if err != nil {
+		rt.Fatal(err)
 	}
+	url := dbtest.Copy(t, template, dir)
 	w.clock = storetest.NewClock()
 	if err == nil {
-		w.Store, err = store.Open(context.Background(), store.Options{Dir: dir, Log: slog.New(slog.DiscardHandler), Now: w.clock.Now, AsksPerMinute: -1})
-	}
-	if err == nil {
-		w.db, err = sql.Open("sqlite3", "file:"+w.Path()+"?mode=ro&_busy_timeout=5000")
+		w.Store, err = store.Open(context.Background(), store.Options{Dir: dir, URL: url, Log: slog.New(slog.DiscardHandler), Now: w.clock.Now, AsksPerMinute: -1})
 	}
 	if err != nil {
 		rt.Fatal(err)
 	}
+	w.db = dbtest.Beside(t, w.Path())
 	policy := rapid.SampledFrom(worldPolicies).Draw(rt, "policy")
 	if _, err := w.ApplyPolicy(context.Background(), w.people[2], []byte(policy.doc), "test", 0); err != nil {
 		rt.Fatal(err)

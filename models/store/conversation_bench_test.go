@@ -2,12 +2,13 @@ package store_test
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 
 	"countersign/models"
+	"countersign/models/db/dbtest"
 	"countersign/models/requests"
 	"countersign/models/store"
 	"countersign/models/storetest"
@@ -78,11 +79,7 @@ func long(tb testing.TB, s *store.Store, n int) (agent models.Actor, conv models
 	agent, _ = storetest.AgentToken(tb, s, owner, "bench")
 	conv = models.NewID[models.ConversationID]()
 	begin(tb, s, owner, agent, conv)
-	db, err := sql.Open("sqlite3", "file:"+s.Path()+"?_busy_timeout=60000&_txlock=immediate")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer db.Close()
+	db := dbtest.Beside(tb, s.Path())
 	tx, err := db.BeginTx(context.WithoutCancel(tb.Context()), nil)
 	if err != nil {
 		tb.Fatal(err)
@@ -91,14 +88,14 @@ func long(tb testing.TB, s *store.Store, n int) (agent models.Actor, conv models
 	const at, upTo = `'2026-01-01 00:00:00+00:00'`, ` FROM (WITH RECURSIVE n (i) AS (SELECT 3 UNION ALL SELECT i + 1 FROM n WHERE i < ?2) SELECT i FROM n) WHERE `
 	for _, query := range []string{
 		`INSERT INTO responses (id, conversation_id, sequence, owner_id, agent_id, kind, created_at, digest, risk, energy, content)
- SELECT printf('00000000-0000-7000-8000-%012x', i), ?1, i, (SELECT owner_id FROM conversations), (SELECT agent_id FROM conversations), 'reply', ` + at + `, 'd', 'low', 1, printf('%.500c', 'x')` + upTo + `i % 3 <> 0`,
+ SELECT '00000000-0000-7000-8000-' || substr('000000000000' || i, -12), ?1, i, (SELECT owner_id FROM conversations), (SELECT agent_id FROM conversations), 'reply', ` + at + `, 'd', 'low', 1, ?3` + upTo + `i % 3 <> 0`,
 		`INSERT INTO messages (id, conversation_id, sequence, author_kind, author_id, author_name, content, created_at)
- SELECT printf('m%012x', i), ?1, i, 'user', 'u', 'U', printf('%.200c', 'y'), ` + at + upTo + `i % 30 <> 0 AND i % 3 = 0`,
+ SELECT 'm' || i, ?1, i, 'user', 'u', 'U', ?3, ` + at + upTo + `i % 30 <> 0 AND i % 3 = 0`,
 		`INSERT INTO budget_steps (conversation_id, sequence, at, actor_kind, actor_id, actor_name, old, new)
  SELECT ?1, i, ` + at + `, 'user', 'u', 'U', i, i + 1` + upTo + `i % 30 = 0`,
 		`UPDATE conversations SET next_sequence = ?2 + 1, energy_used = (SELECT sum(energy) FROM responses WHERE conversation_id = ?1) WHERE id = ?1`,
 	} {
-		if _, err := tx.ExecContext(tb.Context(), query, conv, n); err != nil {
+		if _, err := tx.ExecContext(tb.Context(), query, conv, n, strings.Repeat("x", 500)); err != nil {
 			tb.Fatalf("%s: %v", query, err)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"countersign/models"
+	"countersign/models/db/dbtest"
 	"countersign/models/storetest"
 )
 
@@ -100,11 +101,7 @@ func TestAProposalWithAnotherWishIsAnotherRequestI9(t *testing.T) {
 // before makes a row one that was stored before digests had versions.
 func before(t *testing.T, b *bench, id models.ResponseID, digest string) {
 	t.Helper()
-	db := storetest.Tamper(t, b.Store)
-	if _, err := db.ExecContext(t.Context(), `DROP TRIGGER responses_content; DROP TRIGGER responses_digested;
-UPDATE responses SET digest = ?, digest_version = 1 WHERE id = ?`, digest, id); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Forge(t, storetest.Tamper(t, b.Store), `UPDATE responses SET digest = ?, digest_version = 1 WHERE id = ?`, digest, id)
 }
 
 func TestTheTextOfAQuestionNeverChanges(t *testing.T) {

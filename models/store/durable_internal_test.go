@@ -16,7 +16,7 @@ import (
 func openTemp(tb testing.TB, opts Options) *Store {
 	tb.Helper()
 	opts.Dir = cmp.Or(opts.Dir, filepath.Join(tb.TempDir(), "data"))
-	dbtest.Migrate(tb, opts.Dir)
+	opts.URL = dbtest.Migrate(tb, opts.Dir)
 	s, err := Open(tb.Context(), opts)
 	if err != nil {
 		tb.Fatal(err)
@@ -31,6 +31,7 @@ func openTemp(tb testing.TB, opts Options) *Store {
 
 func TestACleanStopLeavesOneFile(t *testing.T) {
 	t.Parallel()
+	dbtest.OnlySQLite(t, "its file")
 	dir := filepath.Join(t.TempDir(), "data")
 	s, err := Open(t.Context(), Options{Dir: dir})
 	if err != nil {

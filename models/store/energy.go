@@ -262,12 +262,9 @@ func (s *Store) energyOf(ctx context.Context, v *models.ConversationView, most i
 	for _, query := range []string{spentByResponses, spentByTurns} {
 		err := s.eachEnergy(ctx, query, args, func(row db.Scanner) error {
 			var bucket, sequence, n int64
-			var when string
-			if err := row.Scan(&bucket, &sequence, &when, &n); err != nil {
-				return err
-			}
-			at, err := db.StoredTime(when)
-			points.of(bucket, sequence, at).spent += n
+			var at db.StoredTime
+			err := row.Scan(&bucket, &sequence, &at, &n)
+			points.of(bucket, sequence, at.Time).spent += n
 			sum += n
 			return err
 		})

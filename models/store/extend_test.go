@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"database/sql"
 	"testing"
 	"time"
 
@@ -39,7 +40,7 @@ func TestExtendMovesADeadlineLaterUpToTheMostThatThePolicyAllows(t *testing.T) {
 		t.Error(storetest.Difference(before, after))
 	}
 	storetest.SameStrings(t, "ledger", b.entriesOf(t, a.ID), []string{"agent approval.requested", "user approval.extended"})
-	storetest.SameStrings(t, "the entry", storetest.Column(t, b.Store, `SELECT data ->> 'old_deadline' || ' ' || (data ->> 'new_deadline') FROM ledger WHERE action = 'approval.extended'`),
+	storetest.SameStrings(t, "the entry", storetest.Column(t, b.Store, `SELECT json_extract(data, '$.old_deadline') || ' ' || json_extract(data, '$.new_deadline') FROM ledger WHERE action = 'approval.extended'`),
 		[]string{"2026-03-02T12:05:00.000000Z 2026-03-02T14:01:00.000000Z"})
 	b.Clock.Step(110 * time.Minute)
 	b.standsAs(t, a.ID, models.StatusPending)
@@ -105,7 +106,11 @@ func TestReviewersAreToldWhenWhatWasRoutedToThemWasSettled(t *testing.T) {
 	b, _ := routedBench(t)
 	settledAt := func(id models.ResponseID) []string {
 		t.Helper()
-		return storetest.Column(t, b.Store, `SELECT coalesce(settled_at, 'not yet') FROM reviewers WHERE response_id = ?`, id)
+		at := storetest.Scalar[sql.NullTime](t, b.Store, `SELECT settled_at FROM reviewers WHERE response_id = ?`, id)
+		if !at.Valid {
+			return []string{"not yet"}
+		}
+		return []string{at.Time.UTC().Format(time.DateTime)}
 	}
 	approved, expired := b.AskFor(t, models.AskInput{}), b.AskFor(t, models.AskInput{})
 	storetest.SameStrings(t, "settled", settledAt(approved.ID), []string{"not yet"})
@@ -113,6 +118,6 @@ func TestReviewersAreToldWhenWhatWasRoutedToThemWasSettled(t *testing.T) {
 	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.Owner, approved.ID, storetest.Yes())))
 	b.Clock.Step(time.Hour)
 	storetest.Must(t, storetest.Err(b.ExpireDue(t.Context(), 10)))
-	storetest.SameStrings(t, "settled", settledAt(approved.ID), []string{"2026-03-02 12:01:00+00:00"})
-	storetest.SameStrings(t, "settled", settledAt(expired.ID), []string{"2026-03-02 12:05:00+00:00"}) // as of its deadline
+	storetest.SameStrings(t, "settled", settledAt(approved.ID), []string{"2026-03-02 12:01:00"})
+	storetest.SameStrings(t, "settled", settledAt(expired.ID), []string{"2026-03-02 12:05:00"}) // as of its deadline
 }

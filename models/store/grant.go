@@ -201,7 +201,7 @@ func (t *Tx) checkGrant(a *models.Approval, in models.GrantInput) (fixed, free s
 	return fixed, free, nil
 }
 
-const liveGrants = `SELECT count(*) AS live, coalesce(sum(fixed = ? AND free = ?), 0) AS same FROM grants` +
+const liveGrants = `SELECT count(*) AS live, coalesce(sum(CASE WHEN fixed = ? AND free = ? THEN 1 ELSE 0 END), 0) AS same FROM grants` +
 	db.ByGrantsLive + `
  WHERE agent_id = ? AND tool_name = ? AND revoked_at IS NULL AND expires_at > ? AND uses < max_uses`
 
@@ -318,14 +318,11 @@ func (t *Tx) granted(a *models.Approval) (bool, error) {
 func (t *Tx) anyGrant() (bool, error) {
 	known := &t.s.known
 	if known.grants == nil {
-		var last *time.Time
-		if err := t.Row(t.s.hot.lastGrant).Scan(&last, new(any)); err != nil {
+		var last db.StoredTime
+		if err := t.Row(t.s.hot.lastGrant).Scan(&last); err != nil {
 			return false, fmt.Errorf("look for pre-approvals: %w", err)
 		}
-		if last == nil {
-			last = new(time.Time)
-		}
-		known.grants = last
+		known.grants = &last.Time
 	}
 	return t.Now.Before(*known.grants), nil
 }

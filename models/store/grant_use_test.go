@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/db/dbtest"
 	"countersign/models/people"
 	"countersign/models/store"
 	"countersign/models/storetest"
@@ -310,6 +311,7 @@ func TestARevocationEndsAGrantBetweenTwoUses(t *testing.T) {
 // has neither, what one after it leaves has both.
 func TestI8AUseAndItsCallAreOneCommit(t *testing.T) {
 	t.Parallel()
+	dbtest.OnlySQLite(t, "its file is copied while it is written")
 	var armed atomic.Bool
 	var b *bench
 	before := storetest.Dir(t)

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"countersign/models"
+	"countersign/models/db/dbtest"
 	"countersign/models/requests"
 	"countersign/models/store"
 	"countersign/models/storetest"
@@ -102,10 +103,8 @@ func TestI7TheLedgerFindsWhatWasDoneToIt(t *testing.T) {
 				t.Fatalf("untouched: %v, %v", kept, err)
 			}
 			db := storetest.Tamper(t, b.Store)
-			for _, stmt := range append([]string{`DROP TRIGGER ledger_no_update`, `DROP TRIGGER ledger_no_delete`}, strings.Split(tt.attack, ";")...) {
-				if _, err := db.ExecContext(t.Context(), stmt); err != nil {
-					t.Fatalf("%s: %v", stmt, err)
-				}
+			for stmt := range strings.SplitSeq(tt.attack, ";") {
+				dbtest.Forge(t, db, stmt)
 			}
 			_, err = b.Ledger.Verify(t.Context(), nil)
 			if tt.kept {
@@ -148,19 +147,12 @@ func TestI7ARewrittenChainIsFoundByAKeptHead(t *testing.T) {
 		t.Fatal(err)
 	}
 	chain[2].ActorName = "somebody else"
-	exec := func(stmt string, args ...any) {
-		t.Helper()
-		if _, err := db.ExecContext(t.Context(), stmt, args...); err != nil {
-			t.Fatalf("%s: %v", stmt, err)
-		}
-	}
-	exec(`DROP TRIGGER ledger_no_update`)
 	head := models.Head{Hash: []byte{}}
 	for i := range chain {
 		head = models.Seal(head, &chain[i])
-		exec(`UPDATE ledger SET actor_name = ?, prev = ?, hash = ? WHERE seq = ?`, chain[i].ActorName, chain[i].Prev, chain[i].Hash, chain[i].Seq)
+		dbtest.Forge(t, db, `UPDATE ledger SET actor_name = ?, prev = ?, hash = ? WHERE seq = ?`, chain[i].ActorName, chain[i].Prev, chain[i].Hash, chain[i].Seq)
 	}
-	exec(`UPDATE ledger_head SET hash = ?`, head.Hash)
+	dbtest.Forge(t, db, `UPDATE ledger_head SET hash = ?`, head.Hash)
 	if _, err := b.Ledger.Verify(t.Context(), nil); err != nil {
 		t.Fatalf("the rewritten chain holds by itself, yet: %v", err)
 	}

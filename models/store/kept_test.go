@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/db/dbtest"
 	"countersign/models/ledger"
 	"countersign/models/store"
 	"countersign/models/storetest"
@@ -38,7 +39,7 @@ func TestTheHeadIsKeptBesideTheDatabase(t *testing.T) {
 	storetest.Must(t, s.Close()) // keeps it
 	storetest.Must(t, storetest.New(t, storetest.WithDir(dir)).Close())
 	storetest.Must(t, os.WriteFile(file, []byte("7:"), 0o600))
-	if _, err := store.Open(t.Context(), store.Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), "damaged") {
+	if _, err := store.Open(t.Context(), store.Options{Dir: dir, URL: dbtest.URL(t, dir)}); err == nil || !strings.Contains(err.Error(), "damaged") {
 		t.Errorf("beside a damaged file: %v", err)
 	}
 }
@@ -54,7 +55,7 @@ func TestAnotherLedgerIsALoss(t *testing.T) {
 	storetest.Must(t, s.Close())
 	head.Hash[0] ^= 1
 	storetest.Must(t, ledger.WriteKept(s.Path(), models.KeptHead{Head: head}))
-	if _, err := store.Open(t.Context(), store.Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), "not the database") {
+	if _, err := store.Open(t.Context(), store.Options{Dir: dir, URL: dbtest.URL(t, dir)}); err == nil || !strings.Contains(err.Error(), "not the database") {
 		t.Errorf("with another ledger: %v", err)
 	}
 }

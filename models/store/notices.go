@@ -162,7 +162,7 @@ func partsOf(asked, deadline time.Time) (half, tenth time.Time) {
 }
 
 const (
-	moveNotices = `UPDATE notices SET due_at = CASE moment WHEN 'half' THEN ?2 ELSE ?3 END WHERE response_id = ?1 AND moment IN ('half', 'tenth')`
+	moveNotice = `UPDATE notices SET due_at = ? WHERE response_id = ? AND moment = ?`
 	// hurryNotices brings forward notices that were put off until after the deadline: they would never be sent.
 	hurryNotices = `UPDATE notices SET due_at = ?2 WHERE response_id = ?1 AND moment IN ('waiting', 'unseen') AND due_at > ?2 AND due_at >= ?3`
 	dropNotices  = `DELETE FROM notices WHERE response_id = ?`
@@ -190,8 +190,10 @@ func (t *Tx) noticesMove(a *models.Approval) error {
 		}
 		half, tenth = partsOf(asked, a.ApprovalTimeoutAt)
 	}
-	if err := t.Gorm().Exec(moveNotices, a.ID, half, tenth).Error; err != nil {
-		return fmt.Errorf("move notices: %w", err)
+	for moment, at := range map[string]time.Time{"half": half, "tenth": tenth} {
+		if err := t.Gorm().Exec(moveNotice, at, a.ID, moment).Error; err != nil {
+			return fmt.Errorf("move notices: %w", err)
+		}
 	}
 	if err := t.Gorm().Exec(hurryNotices, a.ID, t.Now, a.ApprovalTimeoutAt).Error; err != nil {
 		return fmt.Errorf("move notices: %w", err)

@@ -114,7 +114,7 @@ func TestNoticesOfARequestAreServedByAnIndex(t *testing.T) {
 	t.Parallel()
 	s := openTemp(t, Options{})
 	for _, q := range []struct{ query, want string }{
-		{moveNotices, "SEARCH notices USING PRIMARY KEY (response_id=?"},
+		{moveNotice, "SEARCH notices USING PRIMARY KEY (response_id=?"},
 		{hurryNotices, "SEARCH notices USING PRIMARY KEY (response_id=?"},
 		{dropNotices, "SEARCH notices USING PRIMARY KEY (response_id=?"},
 		{forgetToTell, "SEARCH notices USING PRIMARY KEY (response_id=? AND recipient=?"},

@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"countersign/models"
+	"countersign/models/db/dbtest"
 	"countersign/models/proof"
 	"countersign/models/store"
 	"countersign/models/storetest"
@@ -29,14 +31,16 @@ func TestEachColumnIsProvedAsDeclared(t *testing.T) {
 	storetest.Must(t, second(spent.Decide(t.Context(), spent.Owner, spent.beyond(t, spent.replyIn(t, spent.Conv, 3)).ID, storetest.Yes())))
 	files := []*sql.DB{unguarded(t, w.Store), unguarded(t, spent.Store)}
 	for _, table := range proof.Tables() {
-		columns := map[string]string{}
+		columns := dbtest.Columns(t, files[0], table)
 		var key []string
-		for _, name := range storetest.Column(t, w.Store, `SELECT name FROM pragma_table_info('`+table+`')`) {
-			columns[name] = storetest.Column(t, w.Store, `SELECT type FROM pragma_table_info('`+table+`') WHERE name = ?`, name)[0]
+		for _, c := range columns {
+			if c.Key {
+				key = append(key, c.Name)
+			}
 		}
-		key = storetest.Column(t, w.Store, `SELECT name FROM pragma_table_info('`+table+`') WHERE pk > 0 ORDER BY pk`)
 		of := strings.Join(key, ", ")
-		for name, kind := range columns {
+		for _, c := range columns {
+			name, kind := c.Name, c.Type
 			why, followed := proof.Unproved(table, name)
 			if followed {
 				continue // TestEachEditOfARowIsFound edits these
@@ -70,27 +74,25 @@ func (w *outsideWorld) othersAct(t *testing.T) {
 // unguarded is a copy of a database without what would refuse an edit.
 func unguarded(t *testing.T, s *store.Store) *sql.DB {
 	t.Helper()
-	file, err := sql.Open("sqlite3", "file:"+copyOf(t, s))
-	storetest.Must(t, err)
-	t.Cleanup(func() { file.Close() })
+	file := dbtest.Beside(t, filepath.Join(copyOf(t, s), models.DatabaseFile))
 	file.SetMaxOpenConns(1)
-	for _, name := range storetest.Column(t, s, `SELECT name FROM sqlite_master WHERE type = 'trigger'`) {
-		_, err := file.ExecContext(t.Context(), `DROP TRIGGER `+name)
-		storetest.Must(t, err)
-	}
-	_, err = file.ExecContext(t.Context(), `PRAGMA ignore_check_constraints = ON`)
-	storetest.Must(t, err)
+	dbtest.NoRules(t, file)
 	return file
 }
 
 // another is SQL for another value of a column.
 func another(name, kind string) string {
 	switch kind {
-	case "DATETIME":
+	case "datetime", "timestamp with time zone":
 		return `'2036-01-01 00:00:00+00:00'`
-	case "INTEGER", "BOOLEAN":
+	case "boolean":
+		if dbtest.OnPostgres() {
+			return `NOT coalesce("` + name + `", FALSE)`
+		}
+		fallthrough
+	case "integer", "bigint":
 		return `coalesce("` + name + `", 0) + 1000`
-	case "BLOB":
+	case "blob", "bytea":
 		return `x'00'`
 	}
 	return `coalesce("` + name + `", '') || 'x'`
@@ -126,13 +128,8 @@ func TestAnEditIsFoundAfterAnActHasChangedTheRow(t *testing.T) {
 	b := newBench(t)
 	a := b.AskFor(t, models.AskInput{ToolName: "Bash", Input: []byte(`{}`), Explanation: models.Explanation{Description: "Removes all."}})
 	file := storetest.Tamper(t, b.Store)
-	file.SetMaxOpenConns(1)
-	for _, edit := range []string{
-		`DROP TRIGGER responses_digested`, `UPDATE responses SET description = 'Looks around.'`, `UPDATE users SET role = 'admin' WHERE email LIKE 'stranger%'`,
-	} {
-		_, err := file.ExecContext(t.Context(), edit)
-		storetest.Must(t, err)
-	}
+	dbtest.Forge(t, file, `UPDATE responses SET description = 'Looks around.'`)
+	dbtest.Forge(t, file, `UPDATE users SET role = 'admin' WHERE email LIKE 'stranger%'`)
 	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.Owner, a.ID, storetest.Yes())))
 	storetest.Must(t, b.People.SetPassword(t.Context(), b.Admin, b.Stranger.UserID(), "another correct horse"))
 	report, err := upkeep.New(b.Store).VerifyRows(t.Context(), nil)

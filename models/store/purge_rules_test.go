@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/db/dbtest"
 	"countersign/models/storetest"
 	"countersign/models/upkeep"
 )
@@ -122,12 +123,7 @@ func TestWhatWasTamperedWithKeepsItsContents(t *testing.T) {
 	in.Digest = a.Digest
 	_, err := b.Decide(t.Context(), b.Owner, a.ID, in)
 	storetest.Must(t, err)
-	db := storetest.Beside(t, b.Store)
-	trigger := storetest.Scalar[string](t, b.Store, `SELECT sql FROM sqlite_master WHERE name = 'responses_content'`)
-	for _, query := range []string{`DROP TRIGGER responses_content`, `UPDATE responses SET tool_input_json = '{"a":2}'`, trigger} {
-		_, err := db.ExecContext(t.Context(), query)
-		storetest.Must(t, err)
-	}
+	dbtest.Forge(t, storetest.Beside(t, b.Store), `UPDATE responses SET tool_input_json = '{"a":2}'`)
 	b.Clock.Step(time.Minute)
 	if got := storetest.Purge(t, b.Store, models.PurgeQuery{Before: b.Clock.Now()}); got.Kept != 1 || got.Rows() != 0 {
 		t.Errorf("%+v", got)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/db/dbtest"
 	"countersign/models/store"
 	"countersign/models/storetest"
 )
@@ -176,8 +177,10 @@ func lived(t *testing.T, w *outsideWorld, n *secrets) {
 
 	db := storetest.Beside(t, w.Store)
 	db.SetMaxOpenConns(1)
-	_, err = db.ExecContext(ctx, `PRAGMA secure_delete = ON`)
-	storetest.Must(t, err)
+	if !dbtest.OnPostgres() {
+		_, err = db.ExecContext(ctx, `PRAGMA secure_delete = ON`)
+		storetest.Must(t, err)
+	}
 	for _, write := range []struct {
 		query string
 		args  []any

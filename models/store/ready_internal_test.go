@@ -8,7 +8,16 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/db/dbtest"
 )
+
+// refusesWrites has the writing connection change nothing more.
+func refusesWrites() string {
+	if dbtest.OnPostgres() {
+		return `SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY`
+	}
+	return `PRAGMA query_only = 1`
+}
 
 func TestReadyNamesWhatIsWrong(t *testing.T) {
 	t.Parallel()
@@ -20,9 +29,9 @@ func TestReadyNamesWhatIsWrong(t *testing.T) {
 	}
 	for _, tt := range []struct{ name, plant, want string }{
 		{"nothing", `SELECT 1`, ""},
-		{"the database refuses writes", `PRAGMA query_only = 1`, "cannot be written"},
+		{"the database refuses writes", refusesWrites(), "cannot be written"},
 		{"the ledger has no head", `CREATE TABLE kept AS SELECT * FROM ledger_head; DELETE FROM ledger_head`, "head of the ledger"},
-		{"a newer program has migrated", `INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, 1)`, "schema"},
+		{"a newer program has migrated", `INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, TRUE)`, "schema"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -59,6 +68,7 @@ func TestReadyNamesWhatIsWrong(t *testing.T) {
 // then the disk would not be asked.
 func TestReadyHasTheDiskWritten(t *testing.T) {
 	t.Parallel()
+	dbtest.OnlySQLite(t, "its log is measured")
 	now := time.Unix(1_800_000_000, 0)
 	s := openTemp(t, Options{Now: func() time.Time { return now }})
 	size := func() int64 {
@@ -89,6 +99,7 @@ func TestReadyHasTheDiskWritten(t *testing.T) {
 // TestReadyCountsTheLastCommit: a success of a moment ago says nothing once a commit failed.
 func TestReadyCountsTheLastCommit(t *testing.T) {
 	t.Parallel()
+	dbtest.OnlySQLite(t, "its file is moved")
 	now := time.Unix(1_800_000_000, 0)
 	s := openTemp(t, Options{Now: func() time.Time { return now }})
 	if err := s.Ready(t.Context()); err != nil {

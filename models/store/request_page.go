@@ -71,7 +71,7 @@ func (s *Store) Saw(ctx context.Context, actor models.Actor, id models.ResponseI
 		if _, err := t.Approval(actor, id); err != nil {
 			return err
 		}
-		if err := t.Gorm().Exec(sawRequest+db.OrReplace("active_at"), id, actor.UserID(), t.Now, t.Now).Error; err != nil {
+		if err := t.Gorm().Exec(sawRequest+db.OrReplace("response_id, user_id", "active_at"), id, actor.UserID(), t.Now, t.Now).Error; err != nil {
 			return fmt.Errorf("note who has seen it: %w", err)
 		}
 		return t.activeAtDesk(actor)
@@ -90,7 +90,7 @@ func (s *Store) AtDesk(ctx context.Context, actor models.Actor) error {
 }
 
 func (t *Tx) activeAtDesk(actor models.Actor) error {
-	if err := t.Gorm().Exec(atDesk+db.OrReplace("active_at"), actor.UserID(), t.Now).Error; err != nil {
+	if err := t.Gorm().Exec(atDesk+db.OrReplace("user_id", "active_at"), actor.UserID(), t.Now).Error; err != nil {
 		return fmt.Errorf("note who has a page open: %w", err)
 	}
 	return nil

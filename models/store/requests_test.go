@@ -156,7 +156,7 @@ func TestARowIsWrittenAlone(t *testing.T) {
 func rowCounts(t *testing.T, s *store.Store) map[string]int {
 	t.Helper()
 	out := map[string]int{}
-	for _, table := range storetest.Column(t, s, `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`) {
+	for _, table := range dbtest.Tables(t, storetest.Beside(t, s)) {
 		out[table] = storetest.Scalar[int](t, s, `SELECT count(*) FROM "`+table+`"`)
 	}
 	return out

@@ -28,7 +28,7 @@ type Retention struct {
 // began, and its retention_days.
 //
 //nolint:gosec // all of it is ours
-var retentionSteps = `SELECT created_at, coalesce(` + db.JSONMember(`document`, `retention_days`) + `, 0) FROM policies
+var retentionSteps = `SELECT created_at, coalesce(CAST(` + db.JSONMember(`document`, `retention_days`) + ` AS INTEGER), 0) FROM policies
  WHERE version >= coalesce((SELECT max(version) FROM policies WHERE created_at <= ?), 0) ORDER BY version DESC`
 
 // RetentionStep is one of them.

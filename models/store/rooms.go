@@ -37,7 +37,7 @@ func (s *Store) TakeLease(ctx context.Context, name, holder string, ttl time.Dur
 		}
 		out = &l
 		return t.Gorm().Exec(`INSERT INTO leases (name, number, holder, until) VALUES (?, ?, ?, ?)`+
-			db.OrReplace(`number`, `holder`, `until`), l.Name, l.Number, l.Holder, l.Until).Error
+			db.OrReplace(`name`, `number`, `holder`, `until`), l.Name, l.Number, l.Holder, l.Until).Error
 	})
 	if err != nil {
 		return nil, err

@@ -1,15 +1,14 @@
 package store_test
 
 import (
-	"database/sql"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"countersign/models"
+	"countersign/models/db/dbtest"
 	"countersign/models/proof"
 	"countersign/models/store"
 	"countersign/models/storetest"
@@ -30,6 +29,7 @@ func TestEachEditOfARowIsFound(t *testing.T) {
 	storetest.IndexLedger(t, w.Store, storetest.LedgerAt(t, w.Store)-3)
 	storetest.CheckRows(t, w.Store)
 	file := copyOf(t, w.Store)
+	edits := editsOfTriggers()
 	for _, tt := range []struct{ name, edit, table string }{
 		{"a rejection into an approval", `UPDATE responses SET approval_status = 'approved'` + oneOf + `approval_status = 'rejected' AND vote_id IS NOT NULL)`, "responses"},
 		{"a policy's rejection into a release", `UPDATE responses SET approval_status = NULL, approval_timestamp = NULL` + oneOf + `cause = 'policy' AND approval_status = 'rejected')`, "responses"},
@@ -158,9 +158,9 @@ func TestEachEditOfARowIsFound(t *testing.T) {
 		{"a dead letter taken away", `DELETE FROM webhook_skipped`, "webhook_skipped"},
 		{"a dead letter put in", `INSERT INTO webhook_skipped SELECT 'made-up', webhook_id, seq, type, at, by_id, by_name, reason, class, status FROM webhook_skipped LIMIT 1`, "webhook_skipped"},
 
-		{"a dropped trigger", `DROP TRIGGER responses_move`, "schema"},
-		{"a trigger that does nothing", `DROP TRIGGER responses_outcome; CREATE TRIGGER responses_outcome BEFORE DELETE ON responses BEGIN SELECT 1; END`, "schema"},
-		{"a trigger put in", `CREATE TRIGGER extra AFTER INSERT ON responses BEGIN SELECT 1; END`, "schema"},
+		{"a dropped trigger", edits.drop, "schema"},
+		{"a trigger that does nothing", edits.empty, "schema"},
+		{"a trigger put in", edits.add, "schema"},
 		{"a dropped index", `DROP INDEX responses_history`, "schema"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -184,7 +184,7 @@ func TestAReportNamesWhatIsNotCompared(t *testing.T) {
 	storetest.Must(t, err)
 	for _, table := range proof.Tables() {
 		rows := storetest.Column(t, w.Store, `SELECT count(*) FROM `+table)[0]
-		for _, column := range storetest.Column(t, w.Store, `SELECT name FROM pragma_table_info('`+table+`')`) {
+		for _, column := range dbtest.ColumnsOf(t, storetest.Beside(t, w.Store), table) {
 			reason, followed := proof.Unproved(table, column)
 			if reason == "" || followed || rows == "0" {
 				continue
@@ -201,70 +201,47 @@ func TestAReportNamesWhatIsNotCompared(t *testing.T) {
 	}
 }
 
-func copyOf(t *testing.T, s *store.Store) string {
-	t.Helper()
-	file := filepath.Join(storetest.Dir(t), "copy.db")
-	_, err := storetest.Beside(t, s).ExecContext(t.Context(), `VACUUM INTO ?`, file)
-	storetest.Must(t, err)
-	return file
+// editsOfTriggers take a rule of a table away, empty one, and add one.
+func editsOfTriggers() (edits struct{ drop, empty, add string }) {
+	edits.drop = `DROP TRIGGER responses_move`
+	edits.empty = `DROP TRIGGER responses_outcome; CREATE TRIGGER responses_outcome BEFORE DELETE ON responses BEGIN SELECT 1; END`
+	edits.add = `CREATE TRIGGER extra AFTER INSERT ON responses BEGIN SELECT 1; END`
+	if dbtest.OnPostgres() {
+		edits.drop += ` ON responses`
+		edits.empty = `CREATE OR REPLACE TRIGGER responses_outcome BEFORE DELETE ON responses FOR EACH ROW EXECUTE FUNCTION refuse('')`
+		edits.add = `CREATE TRIGGER extra AFTER INSERT ON responses FOR EACH ROW EXECUTE FUNCTION refuse('')`
+	}
+	return edits
 }
 
-// tampered edits a copy of a database, with the triggers that would refuse put
-// back afterwards, and compares its rows.
-func tampered(t *testing.T, file, edit string, keepTriggers bool) *models.RowReport {
+// copyOf is a data folder with a copy of the database of a store.
+func copyOf(t *testing.T, s *store.Store) (dir string) {
+	t.Helper()
+	dir = storetest.Dir(t)
+	_ = dbtest.Copy(t, filepath.Dir(s.Path()), dir)
+	return dir
+}
+
+// tampered edits a copy of the database of a data folder, past the rules of its tables where they stand afterwards, and
+// compares its rows.
+func tampered(t *testing.T, original, edit string, keepTriggers bool) *models.RowReport {
 	t.Helper()
 	ctx, dir := t.Context(), storetest.Dir(t)
-	data, err := os.ReadFile(file)
-	storetest.Must(t, err)
-	storetest.Must(t, os.WriteFile(filepath.Join(dir, models.DatabaseFile), data, 0o600))
-	db, err := sql.Open("sqlite3", "file:"+filepath.Join(dir, models.DatabaseFile))
-	storetest.Must(t, err)
-	defer db.Close()
-	db.SetMaxOpenConns(1)
-	triggers := map[string]string{}
-	rows, err := db.QueryContext(ctx, `SELECT name, sql FROM sqlite_master WHERE type = 'trigger'`)
-	storetest.Must(t, err)
-	defer rows.Close()
-	for rows.Next() {
-		var name, text string
-		storetest.Must(t, rows.Scan(&name, &text))
-		triggers[name] = text
+	url := dbtest.Copy(t, original, dir)
+	pool := dbtest.Beside(t, filepath.Join(dir, models.DatabaseFile))
+	if !keepTriggers {
+		_, err := pool.ExecContext(ctx, edit)
+		storetest.Must(t, err)
+	} else if dbtest.Forge(t, pool, edit) == 0 {
+		t.Fatal("the edit changed nothing")
 	}
-	storetest.Must(t, rows.Err())
-	exec := func(query string) {
-		t.Helper()
-		if _, err := db.ExecContext(ctx, query); err != nil {
-			t.Fatalf("%v\n%s", err, query)
-		}
-	}
-	if keepTriggers {
-		for name := range triggers {
-			exec("DROP TRIGGER " + name)
-		}
-	}
-	before := changes(t, db)
-	exec(edit)
-	if keepTriggers {
-		if changes(t, db) == before {
-			t.Fatal("the edit changed nothing")
-		}
-		for _, text := range triggers {
-			exec(text)
-		}
-	}
-	storetest.Must(t, db.Close())
-	folder, err := upkeep.Inspect(ctx, dir)
+	storetest.Must(t, pool.Close())
+	folder, err := upkeep.Inspect(ctx, dir, url)
 	storetest.Must(t, err)
 	defer folder.Close()
 	found, err := folder.Rows(ctx)
 	storetest.Must(t, err)
 	return found
-}
-
-func changes(t *testing.T, db *sql.DB) (n int64) {
-	t.Helper()
-	storetest.Must(t, db.QueryRowContext(t.Context(), `SELECT total_changes()`).Scan(&n))
-	return n
 }
 
 // TestTheDeclarationKnowsEachTable fails when a migration adds a table that nobody has thought
@@ -273,12 +250,13 @@ func changes(t *testing.T, db *sql.DB) (n int64) {
 func TestTheDeclarationKnowsEachTable(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t)
-	tables := storetest.Column(t, s, `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name`)
+	pool := storetest.Beside(t, s)
+	tables := dbtest.Tables(t, pool)
 	if known := proof.Tables(); !slices.Equal(tables, known) {
 		t.Errorf("there are the tables\n%s\nand the declaration knows\n%s", tables, known)
 	}
 	for _, table := range tables {
-		columns := storetest.Column(t, s, `SELECT name FROM pragma_table_info('`+table+`')`)
+		columns := dbtest.ColumnsOf(t, pool, table)
 		for _, column := range proof.Named(table) {
 			if !slices.Contains(columns, column) {
 				t.Errorf("the declaration names a column %s.%s, which is not there", table, column)

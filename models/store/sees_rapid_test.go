@@ -2,7 +2,6 @@ package store_test
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"countersign/models"
+	"countersign/models/db/dbtest"
 	"countersign/models/requests"
 	"countersign/models/runs"
 	"countersign/models/store"
@@ -59,11 +59,9 @@ func TestWhoSeesARequest(t *testing.T) {
 	token, _ := storetest.ReviewerToken(t, made, people[1])
 	people = append(people, narrow, wide, token)
 	storetest.Must(t, made.Close())
-	file, err := os.ReadFile(made.Path())
-	storetest.Must(t, err)
 	rapid.Check(t, func(rt *rapid.T) {
 		dir := storetest.Dir(t)
-		storetest.Must(t, os.WriteFile(filepath.Join(dir, models.DatabaseFile), file, 0o600))
+		dbtest.Copy(t, filepath.Dir(made.Path()), dir)
 		w := &seesWorld{rt: rt, people: people, agents: agents, routed: map[string]bool{}}
 		w.Store = storetest.New(t, storetest.WithDir(dir), storetest.WithClock(clock), storetest.NoLimits)
 		defer func() { _ = w.Close() }() // New closes it too, and tells what went wrong

@@ -86,7 +86,7 @@ func (h *hotWriting) texts() map[**db.Stmt]string {
 		&h.runs: `SELECT ` + shownRunning + ` FROM conversations WHERE id = ?`,
 		&h.spendOfAgent: `UPDATE agent_windows SET spent = spent + ?1 WHERE agent_id = ?2 AND minute = ?3 AND hours = ?4
  AND spent + ` + reservedOfAgent + ` + ?1 <= ?5 + allowed`,
-		&h.addAgentEnergy: `INSERT INTO agent_energy (agent_id, minute, energy) VALUES (?, ?, ?)` + db.OrAdd(`energy`),
+		&h.addAgentEnergy: `INSERT INTO agent_energy (agent_id, minute, energy) VALUES (?, ?, ?)` + db.OrAdd(`agent_energy`, `agent_id, minute`, `energy`),
 		&h.touch:          `UPDATE conversations SET active_at = ?1 WHERE id = ?2 AND active_at < ?1`,
 		&h.latestSpoken: `SELECT id FROM responses` + db.ByResponsesPendingSpoken + `
  WHERE conversation_id = ? AND approval_status = 'pending' AND kind IN ('proposal', 'budget') AND (approval_timeout_at > ? OR held_until IS NOT NULL)
@@ -151,8 +151,7 @@ func (h *hotWriting) texts() map[**db.Stmt]string {
 		&h.waitsNoMore: waitsNoMore,
 		&h.dropUnsent:  dropUnsent,
 
-		// The column beside the maximum is that row's, and read as a time.
-		&h.lastGrant: `SELECT expires_at, max(expires_at) FROM grants` + db.ByGrantsLive + ` WHERE revoked_at IS NULL`,
+		&h.lastGrant: `SELECT max(expires_at) FROM grants` + db.ByGrantsLive + ` WHERE revoked_at IS NULL`,
 		&h.grantsOf: `SELECT ` + coverRow.Columns("g", nil) + `
  FROM grants g` + db.ByGrantsLive + ` JOIN users u ON u.id = g.made_by
  WHERE g.agent_id = ?1 AND g.tool_name = ?2 AND g.revoked_at IS NULL AND g.expires_at > ?3 AND g.uses < g.max_uses

@@ -16,6 +16,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -33,8 +34,12 @@ import (
 // Options are what a Store is opened with.
 type Options struct {
 	Dir string           // the data folder; made with mode 0700 if missing
-	Now func() time.Time // the clock; time.Now if nil
+	URL string           // of a PostgreSQL database; empty: SQLite, in the data folder
+	Now func() time.Time // the clock; nil: the database's, or this machine's where it has none
 	Log *slog.Logger     // slog.Default if nil
+
+	// Machine is this machine's clock, time.Now if nil; tests have one that is wrong.
+	Machine func() time.Time
 
 	// See ARCHITECTURE.md, "Limits"; zero means the default, negative means off.
 	AsksPerMinute   int // per token, initially 600
@@ -59,6 +64,8 @@ type Options struct {
 	AcceptLoss int64
 	AcceptedBy models.Actor
 
+	// Listen has it hear what other processes do, as they do it.
+	Listen bool
 	// Observe hears of every commit that wrote: how many callers shared it and
 	// how long it took. It must be quick and must not call the store.
 	Observe func(callers int, took time.Duration)
@@ -119,7 +126,7 @@ type Store struct {
 func Open(ctx context.Context, opts Options) (*Store, error) {
 	d, err := db.Open(ctx,
 		db.Options{
-			Dir: opts.Dir, Now: opts.Now, Log: opts.Log, Observe: opts.Observe, BeforeCommit: opts.BeforeCommit,
+			Dir: opts.Dir, URL: opts.URL, Now: opts.Now, Machine: opts.Machine, Listen: opts.Listen, Log: opts.Log, Observe: opts.Observe, BeforeCommit: opts.BeforeCommit,
 			BeforeRead: opts.BeforeRead,
 		})
 	if err != nil {
@@ -151,7 +158,7 @@ func Open(ctx context.Context, opts Options) (*Store, error) {
 	s.waiters.init()
 	s.quota.init(opts)
 	d.Register(db.Room{
-		Statements: s.hot.texts(), Outside: s.outside, Changes: s.known.changes, Forget: s.known.forget,
+		Statements: s.hot.texts(), Outside: s.outside, Heard: s.heard, Changes: s.known.changes, Forget: s.known.forget,
 	})
 	if err := s.open(ctx); err != nil {
 		return nil, errors.Join(err, d.Close())
@@ -177,6 +184,19 @@ func (s *Store) outside() {
 	s.quota.forget()
 	s.waiters.wakeAll()
 	s.db.Bus().Publish(events.Outside, events.Access)
+	s.wakeExpirer()
+}
+
+// heard has those look again who wait for what another process has changed.
+func (s *Store) heard(topics []events.Topic) {
+	for _, topic := range topics {
+		if id, ok := topic.IsApproval(); ok {
+			s.waiters.lookAgain(models.ResponseID(id))
+		}
+	}
+	if slices.Contains(topics, events.Access) {
+		s.waiters.wakeAll()
+	}
 	s.wakeExpirer()
 }
 

@@ -86,7 +86,7 @@ func TestAFolderThatWaitsToBeTakenOverIsInspected(t *testing.T) {
 		t.Errorf("the file: %+v, %v", found, err)
 	}
 	// Its chain is verified; its rows are those of another schema, and it says what to do.
-	folder, err := upkeep.Inspect(t.Context(), dir)
+	folder, err := upkeep.Inspect(t.Context(), dir, "")
 	storetest.Must(t, err)
 	if found, err := folder.Verify(t.Context(), nil, false); err != nil || found.Head.Seq == 0 {
 		t.Errorf("the chain: %+v, %v", found, err)
@@ -102,7 +102,7 @@ func TestAFolderThatWaitsToBeTakenOverIsInspected(t *testing.T) {
 
 func rowsAgainstTheLedger(t *testing.T, dir string) {
 	t.Helper()
-	folder, err := upkeep.Inspect(t.Context(), dir)
+	folder, err := upkeep.Inspect(t.Context(), dir, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,8 +190,8 @@ func TestOpenRefusesANewerSchema(t *testing.T) {
 	if err := storetest.New(t, storetest.WithDir(dir)).Close(); err != nil {
 		t.Fatal(err)
 	}
-	storetest.Plant(t, dir, `INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, 1)`)
-	if s, err := store.Open(t.Context(), store.Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), "newer") {
+	storetest.Plant(t, dir, `INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, TRUE)`)
+	if s, err := store.Open(t.Context(), store.Options{Dir: dir, URL: dbtest.URL(t, dir)}); err == nil || !strings.Contains(err.Error(), "newer") {
 		t.Errorf("open: %v, %v; want a refusal", s, err)
 	}
 }
@@ -206,6 +206,7 @@ func afterDump() *storetest.Clock {
 // folderOf46 is a data folder of before the migrations became one.
 func folderOf46(t *testing.T) (dir string) {
 	t.Helper()
+	dbtest.OnlySQLite(t, "only there are older versions")
 	dir = storetest.Dir(t)
 	dbtest.Before(t, dir)
 	return dir
@@ -243,6 +244,7 @@ func compare(t *testing.T, dir string, before table) {
 
 func lines(t *testing.T, dir, query string) []string {
 	t.Helper()
+	dbtest.OnlySQLite(t, "its file is read")
 	db, err := sql.Open("sqlite3", "file:"+filepath.Join(dir, models.DatabaseFile)+"?mode=ro")
 	if err != nil {
 		t.Fatal(err)

@@ -3,7 +3,6 @@ package store_test
 import (
 	"context"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -12,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"countersign/models"
+	"countersign/models/db/dbtest"
 	"countersign/models/requests"
 	"countersign/models/runs"
 	"countersign/models/store"
@@ -29,15 +29,9 @@ func TestRandomWaitsAreToldOnce(t *testing.T) {
 	if err := made.Close(); err != nil {
 		t.Fatal(err)
 	}
-	file, err := os.ReadFile(made.Path())
-	if err != nil {
-		t.Fatal(err)
-	}
 	rapid.Check(t, func(rt *rapid.T) {
 		dir := storetest.Dir(t)
-		if err := os.WriteFile(filepath.Join(dir, models.DatabaseFile), file, 0o600); err != nil {
-			rt.Fatal(err)
-		}
+		dbtest.Copy(t, filepath.Dir(made.Path()), dir)
 		w := &waitingWorld{
 			made: made, open: func() *store.Store {
 				return storetest.New(t, storetest.WithDir(dir), storetest.WithClock(made.Clock), storetest.NoLimits)
@@ -48,6 +42,7 @@ func TestRandomWaitsAreToldOnce(t *testing.T) {
 		w.Store = w.open()
 		defer func() { _ = w.Close() }() // New closes it too, and tells what went wrong
 		w.look(rt)
+		var err error
 		w.heard, err = headOf(w.Store)
 		if err != nil {
 			rt.Fatal(err)

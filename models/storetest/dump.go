@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"countersign/models/db/dbtest"
 	"countersign/models/store"
 )
 
@@ -14,22 +16,40 @@ import (
 // last uses: two dumps are equal when nothing was changed between them.
 func Dump(tb testing.TB, s *store.Store) string {
 	tb.Helper()
-	db, err := sql.Open("sqlite3", "file:"+s.Path()+"?mode=ro")
-	if err != nil {
-		tb.Fatalf("open the database beside the store: %v", err)
-	}
-	defer db.Close()
+	db := dbtest.Look(tb, s.Path())
 	var out strings.Builder
-	for _, table := range columnOf(tb, db, `SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name`) {
-		columns := columnOf(tb, db, `SELECT name FROM pragma_table_info('`+table+`')`)
-		columns = slices.DeleteFunc(columns, func(c string) bool { return strings.HasPrefix(c, "last_") })
+	for _, table := range dbtest.Tables(tb, db) {
+		columns := slices.DeleteFunc(dbtest.ColumnsOf(tb, db, table), func(c string) bool { return strings.HasPrefix(c, "last_") })
 		if len(columns) == 0 {
 			continue
 		}
-		rows := columnOf(tb, db, `SELECT quote(`+strings.Join(columns, `) || ' ' || quote(`)+`) FROM "`+table+`" ORDER BY 1`)
-		fmt.Fprintf(&out, "%s\n%s\n", table, strings.Join(rows, "\n"))
+		fmt.Fprintf(&out, "%s\n%s\n", table, strings.Join(rowsOf(tb, db, table, columns), "\n"))
 	}
 	return out.String()
+}
+
+// rowsOf are the rows of a table, a line each, in order.
+func rowsOf(tb testing.TB, db *sql.DB, table string, columns []string) (lines []string) {
+	tb.Helper()
+	rows, err := db.QueryContext(tb.Context(), `SELECT "`+strings.Join(columns, `", "`)+`" FROM "`+table+`"`) //nolint:gosec // names of the schema
+	Must(tb, err)
+	defer rows.Close()
+	for rows.Next() {
+		row, places := make([]any, len(columns)), make([]any, len(columns))
+		for i := range row {
+			places[i] = &row[i]
+		}
+		Must(tb, rows.Scan(places...))
+		for i := range row {
+			if at, ok := row[i].(time.Time); ok {
+				row[i] = at.UTC()
+			}
+		}
+		lines = append(lines, fmt.Sprintf("%q", row))
+	}
+	Must(tb, rows.Err())
+	slices.Sort(lines)
+	return lines
 }
 
 func columnOf(tb testing.TB, db *sql.DB, query string) []string {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/db/dbtest"
 	"countersign/models/store"
 )
 
@@ -45,18 +46,41 @@ func Again(tb testing.TB, s *store.Store, opts ...Option) *store.Store {
 func Tamper(tb testing.TB, s *store.Store) *sql.DB {
 	tb.Helper()
 	Tampered(s)
-	db, err := sql.Open("sqlite3", "file:"+s.Path()+"?_busy_timeout=10000")
-	if err != nil {
-		tb.Fatal(err)
+	return dbtest.Beside(tb, s.Path())
+}
+
+// Forge changes rows past the rules of their tables, as whoever has the database could.
+func Forge(tb testing.TB, s *store.Store, query string) {
+	tb.Helper()
+	dbtest.Forge(tb, Tamper(tb, s), query)
+}
+
+// Break has the database refuse a change of rows, until mend is called: dbtest.Break.
+func Break(tb testing.TB, s *store.Store, event, table, when, message string) (mend func()) {
+	tb.Helper()
+	return dbtest.Break(tb, Beside(tb, s), event, table, when, message)
+}
+
+// Elsewhere changes rows as another process does: it takes its turn, and the store finds out.
+func Elsewhere(tb testing.TB, s *store.Store, query string, args ...any) {
+	tb.Helper()
+	tx, err := Tamper(tb, s).BeginTx(tb.Context(), nil)
+	Must(tb, err)
+	defer tx.Rollback()
+	if dbtest.OnPostgres() {
+		_, err := tx.ExecContext(tb.Context(), dbtest.TakeTurn)
+		Must(tb, err)
 	}
-	tb.Cleanup(func() { db.Close() })
-	return db
+	if _, err := tx.ExecContext(tb.Context(), query, args...); err != nil {
+		tb.Fatalf("%s: %v", query, err)
+	}
+	Must(tb, tx.Commit())
 }
 
 // Column reads one column beside the store.
 func Column(tb testing.TB, s *store.Store, query string, args ...any) (out []string) {
 	tb.Helper()
-	rows, err := Beside(tb, s).QueryContext(tb.Context(), query, args...)
+	rows, err := dbtest.Look(tb, s.Path()).QueryContext(tb.Context(), query, args...)
 	Must(tb, err)
 	defer rows.Close()
 	for rows.Next() {
@@ -90,11 +114,7 @@ func Plant(tb testing.TB, dir string, statements ...string) {
 // PlantFile runs statements on a database file, past all rules.
 func PlantFile(tb testing.TB, file string, statements ...string) {
 	tb.Helper()
-	db, err := sql.Open("sqlite3", "file:"+file+"?mode=rw&_busy_timeout=10000")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer db.Close()
+	db := dbtest.Beside(tb, file)
 	for _, statement := range statements {
 		if _, err := db.ExecContext(tb.Context(), statement); err != nil {
 			tb.Fatalf("%s: %v", statement, err)

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"countersign/models"
+	"countersign/models/db/dbtest"
 	"countersign/models/people"
 	"countersign/models/store"
 )
@@ -41,17 +42,14 @@ func Must(tb testing.TB, err error) {
 // Beside opens the file beside the store.
 func Beside(tb testing.TB, s *store.Store) *sql.DB {
 	tb.Helper()
-	db, err := sql.Open("sqlite3", "file:"+s.Path()+"?_busy_timeout=5000")
-	Must(tb, err)
-	tb.Cleanup(func() { _ = db.Close() })
-	return db
+	return dbtest.Beside(tb, s.Path())
 }
 
 // Scalar is the one value of a query.
 func Scalar[T any](tb testing.TB, s *store.Store, query string, args ...any) T {
 	tb.Helper()
 	var v T
-	if err := Beside(tb, s).QueryRowContext(tb.Context(), query, args...).Scan(&v); err != nil {
+	if err := dbtest.Look(tb, s.Path()).QueryRowContext(tb.Context(), query, args...).Scan(&v); err != nil {
 		tb.Fatalf("%s: %v", query, err)
 	}
 	return v
@@ -61,7 +59,7 @@ func Scalar[T any](tb testing.TB, s *store.Store, query string, args ...any) T {
 // "action owner".
 func ActionsSince(tb testing.TB, s *store.Store, seq int64) []string {
 	tb.Helper()
-	rows, err := Beside(tb, s).QueryContext(tb.Context(),
+	rows, err := dbtest.Look(tb, s.Path()).QueryContext(tb.Context(),
 		`SELECT action || ' ' || owner_id FROM ledger WHERE seq > ? ORDER BY seq`, seq)
 	Must(tb, err)
 	defer rows.Close()

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/db/dbtest"
 	"countersign/models/outside"
 	"countersign/models/requests"
 )
@@ -133,7 +134,7 @@ const outsideColumns = `SELECT id, conversation_id, kind, tool_name, coalesce(to
 func (w *OutsideWorld) Row(tb testing.TB, where string, args ...any) (OutsideRow, bool) {
 	tb.Helper()
 	var r OutsideRow
-	err := Beside(tb, w.b.Store).QueryRowContext(tb.Context(), outsideColumns+where, args...).Scan(&r.ID, &r.Conversation,
+	err := dbtest.Look(tb, w.b.Path()).QueryRowContext(tb.Context(), outsideColumns+where, args...).Scan(&r.ID, &r.Conversation,
 		&r.Kind, &r.Tool, &r.Use, &r.Status, &r.Cause, &r.Matched,
 		&r.Contradiction, &r.Feedback, &r.Held, &r.Completed, &r.From)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -225,7 +226,7 @@ func (w *OutsideWorld) WantRow(tb testing.TB, id models.ResponseID, want string)
 // ActionsOn are the ledger's words about one response, in order.
 func (w *OutsideWorld) ActionsOn(tb testing.TB, id models.ResponseID) []string {
 	tb.Helper()
-	rows, err := Beside(tb, w.b.Store).QueryContext(tb.Context(),
+	rows, err := dbtest.Look(tb, w.b.Path()).QueryContext(tb.Context(),
 		`SELECT actor_kind || ' ' || action FROM ledger WHERE response_id = ? ORDER BY seq`, id)
 	Must(tb, err)
 	defer rows.Close()

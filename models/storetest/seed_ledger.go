@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"countersign/models"
+	"countersign/models/db/dbtest"
 	"countersign/models/proof"
 	"countersign/models/store"
 )
@@ -17,6 +18,7 @@ import (
 // so. A million takes a minute.
 func SeedLedger(tb testing.TB, s *store.Store, agent, owner models.Actor, n int) {
 	tb.Helper()
+	dbtest.OnlySQLite(tb, "rows are copied there by the million")
 	ctx := context.WithoutCancel(tb.Context())
 	stop := func(err error) {
 		tb.Helper()

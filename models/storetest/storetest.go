@@ -39,7 +39,7 @@ func New(tb testing.TB, opts ...Option) *store.Store {
 	if o.Dir == "" {
 		o.Dir = Dir(tb)
 	}
-	dbtest.Migrate(tb, o.Dir)
+	o.URL = dbtest.Migrate(tb, o.Dir)
 	s, err := store.Open(tb.Context(), o)
 	if err != nil {
 		tb.Fatalf("open store: %v", err)
@@ -55,8 +55,23 @@ func New(tb testing.TB, opts ...Option) *store.Store {
 // Migrate is dbtest.Migrate for tests of commands, which do not know the kernel.
 func Migrate(tb testing.TB, dir string) {
 	tb.Helper()
-	dbtest.Migrate(tb, dir)
+	_ = dbtest.Migrate(tb, dir)
 }
+
+// URL is the address of the database of a data folder; empty: it is a file there.
+func URL(tb testing.TB, dir string) string {
+	tb.Helper()
+	return dbtest.URL(tb, dir)
+}
+
+// OnlySQLite leaves a test out on PostgreSQL, and says why.
+func OnlySQLite(tb testing.TB, why string) {
+	tb.Helper()
+	dbtest.OnlySQLite(tb, why)
+}
+
+// OnPostgres is whether tests run on PostgreSQL.
+func OnPostgres() bool { return dbtest.OnPostgres() }
 
 // Before is dbtest.Before for them.
 func Before(tb testing.TB, dir string) {

@@ -12,14 +12,19 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/db/dbtest"
 	"countersign/models/storetest"
 	"countersign/models/upkeep"
 )
+
+// noBackups is why nothing is backed up here on PostgreSQL.
+const noBackups = "pg_dump makes the backups of PostgreSQL"
 
 // TestBackupIsOneMomentI8 backs up while others write: the copy is whole, its
 // ledger verifies, and it holds as many requests as its ledger tells of.
 func TestBackupIsOneMomentI8(t *testing.T) {
 	t.Parallel()
+	dbtest.OnlySQLite(t, noBackups)
 	dir := storetest.Dir(t)
 	s := storetest.New(t, storetest.WithDir(dir))
 	agent, _ := storetest.AgentToken(t, s, storetest.Admin(t, s), "bot")
@@ -66,6 +71,7 @@ func TestBackupIsOneMomentI8(t *testing.T) {
 
 func TestBackupRefuses(t *testing.T) {
 	t.Parallel()
+	dbtest.OnlySQLite(t, noBackups)
 	dir := storetest.Dir(t)
 	s := storetest.New(t, storetest.WithDir(dir))
 	storetest.Admin(t, s)
@@ -101,6 +107,7 @@ func TestBackupRefuses(t *testing.T) {
 
 func TestRestoreBringsBackWhatWas(t *testing.T) {
 	t.Parallel()
+	dbtest.OnlySQLite(t, noBackups)
 	dir := storetest.Dir(t)
 	s := storetest.New(t, storetest.WithDir(dir))
 	admin := storetest.Admin(t, s)
@@ -136,6 +143,7 @@ func TestRestoreBringsBackWhatWas(t *testing.T) {
 
 func TestRestoreMovesAsideOnlyByForce(t *testing.T) {
 	t.Parallel()
+	dbtest.OnlySQLite(t, noBackups)
 	file := backupOf(t, "kept@example.com")
 	dir := storetest.Dir(t)
 	other := storetest.New(t, storetest.WithDir(dir))
@@ -171,6 +179,7 @@ func TestRestoreMovesAsideOnlyByForce(t *testing.T) {
 
 func TestRestoreRefusesWhatIsNotSound(t *testing.T) {
 	t.Parallel()
+	dbtest.OnlySQLite(t, noBackups)
 	tests := []struct {
 		name string
 		harm func(t *testing.T, file string)

@@ -9,6 +9,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/db"
+	"countersign/models/db/dbtest"
 	"countersign/models/storetest"
 	"countersign/models/upkeep"
 )
@@ -17,6 +18,7 @@ import (
 // schema that any program knows, so that a copy of it would be refused when it is needed.
 func TestASchemaInTheMiddleIsNotBackedUp(t *testing.T) {
 	t.Parallel()
+	dbtest.OnlySQLite(t, noBackups)
 	dir := t.TempDir()
 	storetest.Must(t, os.Chmod(dir, 0o700))
 	file := filepath.Join(dir, models.DatabaseFile)

@@ -23,11 +23,20 @@ import (
 type Inspection struct {
 	db       *sql.DB
 	path     string
+	url      string // of a PostgreSQL database; empty: it is a file
 	readOnly bool
 }
 
-// Inspect opens the database of a folder, which must have one. Close it.
-func Inspect(ctx context.Context, dir string) (*Inspection, error) {
+// Inspect opens the database of an installation: of PostgreSQL at a URL, or, where that is empty, the one that its data
+// folder must have. Close it.
+func Inspect(ctx context.Context, dir, url string) (*Inspection, error) {
+	if url != "" {
+		pool, err := db.OpenPostgres(ctx, url, true)
+		if err != nil {
+			return nil, err
+		}
+		return &Inspection{db: pool, path: filepath.Join(dir, models.DatabaseFile), url: url}, nil
+	}
 	path, err := databaseIn(dir)
 	if err != nil {
 		return nil, err
@@ -68,6 +77,14 @@ func logSize(path string) int64 {
 	return info.Size()
 }
 
+// migrated is the schema that it should have.
+func (i *Inspection) migrated(ctx context.Context) (map[string]db.Statement, error) {
+	if i.url != "" {
+		return db.MigratedPostgres(ctx, i.url)
+	}
+	return db.MigratedFile(ctx)
+}
+
 // ReadOnly reports whether the folder or its database cannot be written.
 func (i *Inspection) ReadOnly() bool { return i.readOnly }
 
@@ -77,6 +94,10 @@ func (i *Inspection) Close() error { return i.db.Close() }
 // Size is how many bytes the database takes, its log included.
 func (i *Inspection) Size() int64 {
 	var size int64
+	if i.url != "" {
+		_ = i.db.QueryRowContext(context.Background(), db.SizeQuery).Scan(&size)
+		return size
+	}
 	for _, end := range beside {
 		if info, err := os.Stat(i.path + end); err == nil {
 			size += info.Size()
@@ -88,6 +109,9 @@ func (i *Inspection) Size() int64 {
 // Sound reports whether every page and every reference is whole and, unless the
 // folder is read-only, the file can be written.
 func (i *Inspection) Sound(ctx context.Context) error {
+	if i.url != "" {
+		return i.db.PingContext(ctx) // its pages are the server's to check
+	}
 	if err := db.SoundPages(ctx, i.db); err != nil || i.readOnly {
 		return err
 	}
@@ -141,7 +165,7 @@ func (i *Inspection) Verify(ctx context.Context, kept *models.Head, rows bool) (
 		return nil, fmt.Errorf("the database has schema %d, and this program knows %d: run the newer one that wrote it", have,
 			want)
 	}
-	return verifyRows(ctx, i.db, kept)
+	return verifyRows(ctx, i.db, i.migrated, kept)
 }
 
 // Policy is the current document, as stored.

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"countersign/models/db/dbtest"
 	"countersign/models/storetest"
 	"countersign/models/upkeep"
 )
@@ -20,7 +21,7 @@ func TestTheNewestEntryIsNotTheLast(t *testing.T) {
 	storetest.Reviewer(t, s, "ahead@example.com")
 	clock.Step(-time.Hour)
 	storetest.Reviewer(t, s, "back@example.com")
-	folder, err := upkeep.Inspect(t.Context(), dir)
+	folder, err := upkeep.Inspect(t.Context(), dir, dbtest.URL(t, dir))
 	storetest.Must(t, err)
 	defer folder.Close()
 	if _, newest, err := folder.Ledger(t.Context()); err != nil || newest.Before(ahead) {

@@ -92,7 +92,7 @@ func (u *Upkeep) switches(ctx context.Context, n *models.Numbers) (err error) {
 	if err := u.db.Reads().QueryRowContext(ctx, standingStops).Scan(&n.Stops); err != nil {
 		return fmt.Errorf("count stops: %w", err)
 	}
-	if n.DatabaseBytes, n.LogBytes, n.FreeBytes, err = u.db.Sizes(); err != nil {
+	if n.DatabaseBytes, n.LogBytes, n.FreeBytes, err = u.db.Sizes(ctx); err != nil {
 		return err
 	}
 	info, err := os.Stat(filepath.Join(filepath.Dir(u.db.Path()), models.BackupFile))

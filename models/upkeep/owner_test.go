@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/db/dbtest"
 	"countersign/models/storetest"
 	"countersign/models/upkeep"
 )
@@ -15,6 +16,7 @@ import (
 // TestARestoreByRootKeepsTheFoldersOwner, or the server could not open what it restored.
 func TestARestoreByRootKeepsTheFoldersOwner(t *testing.T) {
 	t.Parallel()
+	dbtest.OnlySQLite(t, noBackups)
 	if os.Geteuid() != 0 {
 		t.Skip("only root can give files to others")
 	}

@@ -32,12 +32,12 @@ func (w *walk) text(conversation models.ConversationID) string {
 // first is before all keys.
 func (w *walk) first(conversation models.ConversationID) [2]any {
 	if w.number || conversation != "" && w.within != "" {
-		return [2]any{-1, ""}
+		return [2]any{-1, nil}
 	}
 	if conversation != "" && w.keys == 2 {
 		return [2]any{string(conversation), nil}
 	}
-	return [2]any{"", ""}
+	return [2]any{"", nil}
 }
 
 // due is whether one row is due now.
@@ -59,7 +59,7 @@ const (
  AND NOT EXISTS (SELECT 1 FROM outside_approvals o` + db.ByOutsideApprovalsLinked + ` CROSS JOIN responses a ON a.id = o.response_id
   WHERE o.linked_id = x.id AND o.linked_id <> '' AND a.approval_status = 'pending') AND ` + agentRests
 	// A result may come when the rest is removed already.
-	responseDue = `coalesce(x.approval_timestamp, x.created_at) < ?3 AND coalesce(x.completed_at, '') < ?3
+	responseDue = `coalesce(x.approval_timestamp, x.created_at) < ?3 AND (x.completed_at IS NULL OR x.completed_at < ?3)
  AND (x.removed IS NULL OR x.tool_result NOT IN ('', x.removed) OR x.contradiction NOT IN ('', x.removed)) AND ` + responseOver
 )
 

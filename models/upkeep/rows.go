@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"countersign/models"
+	"countersign/models/db"
 	"countersign/models/proof"
 )
 
@@ -17,22 +18,24 @@ import (
 // it is one snapshot, which keeps no writer waiting; nothing is written. A broken
 // chain is a *models.ChainError: nothing is said about rows then.
 func (u *Upkeep) VerifyRows(ctx context.Context, kept *models.Head) (*models.RowReport, error) {
-	return verifyRows(ctx, u.db.Reads(), kept)
+	return verifyRows(ctx, u.db.Reads(), u.db.Migrated, kept)
 }
 
 // Rows is VerifyRows for a folder. It needs the schema that this program brings.
 func (i *Inspection) Rows(ctx context.Context) (*models.RowReport, error) {
-	return verifyRows(ctx, i.db, nil)
+	return verifyRows(ctx, i.db, i.migrated, nil)
 }
 
-func verifyRows(ctx context.Context, pool *sql.DB, kept *models.Head) (*models.RowReport, error) {
+func verifyRows(
+	ctx context.Context, pool *sql.DB, target func(context.Context) (map[string]db.Statement, error), kept *models.Head,
+) (*models.RowReport, error) {
 	dbtx, err := pool.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return nil, fmt.Errorf("read rows: %w", err)
 	}
 	defer dbtx.Rollback()
 	c := &rowCheck{
-		ctx: ctx, dbtx: dbtx, rest: map[[2]string]struct{}{},
+		ctx: ctx, dbtx: dbtx, target: target, rest: map[[2]string]struct{}{},
 		report: &models.RowReport{
 			Checked: map[string]int64{}, NotCovered: map[string]int64{}, NotCompared: map[string]int64{},
 		},
@@ -68,6 +71,8 @@ type rowCheck struct {
 	ctx    context.Context
 	dbtx   *sql.Tx
 	report *models.RowReport
+
+	target func(context.Context) (map[string]db.Statement, error)
 
 	// left are the people who were asked about a request, and are no longer.
 	rest map[[2]string]struct{}

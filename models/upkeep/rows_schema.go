@@ -1,10 +1,8 @@
 package upkeep
 
 import (
-	"context"
 	"database/sql"
 	"fmt"
-	"sync"
 
 	"countersign/models/db"
 	"countersign/models/ledger"
@@ -66,7 +64,7 @@ func (c *rowCheck) eachID(rows *sql.Rows, do func(id string)) error {
 // schema compares tables, indexes, triggers and views with those that the
 // migrations make.
 func (c *rowCheck) schema() error {
-	want, err := migratedSchema()
+	want, err := c.target(c.ctx)
 	if err != nil {
 		return err
 	}
@@ -90,13 +88,3 @@ func (c *rowCheck) schema() error {
 	}
 	return nil
 }
-
-// migratedSchema is the schema that the migrations make.
-var migratedSchema = sync.OnceValues(func() (map[string]db.Statement, error) {
-	var out map[string]db.Statement
-	err := db.InMemory(context.Background(), func(pool *sql.DB) (err error) {
-		out, err = db.Schema(context.Background(), pool)
-		return err
-	})
-	return out, err
-})

@@ -3,10 +3,7 @@ package upkeep
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"time"
 
 	"countersign/models"
@@ -56,14 +53,8 @@ func (u *Upkeep) System(ctx context.Context, actor models.Actor) (*models.System
 	if out.RowCheck, err = lastRows(ctx, dbtx); err != nil {
 		return nil, err
 	}
-	if info, err := os.Stat(u.db.Path()); err == nil {
-		out.DatabaseBytes = info.Size()
-	}
-	switch info, err := os.Stat(u.db.Path() + "-wal"); {
-	case err == nil:
-		out.LogBytes = info.Size()
-	case !errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("look at the write-ahead log: %w", err)
+	if out.DatabaseBytes, out.LogBytes, _, err = u.db.Sizes(ctx); err != nil {
+		return nil, err
 	}
 	return out, nil
 }

@@ -169,9 +169,9 @@ const (
 )
 
 var (
-	orMoveBlock = db.OrReplace(`conversation_id`, `response_id`, `next_seq`, `type`, `since`, `due_at`, `attempts`,
+	orMoveBlock = db.OrReplace(`webhook_id, stream`, `conversation_id`, `response_id`, `next_seq`, `type`, `since`, `due_at`, `attempts`,
 		`class`, `status`)
-	orDropOldest  = db.OrReplace(`number`, `at`, `seq`, `type`, `attempt`, `ms`, `class`, `status`, `body`)
+	orDropOldest  = db.OrReplace(`webhook_id, slot`, `number`, `at`, `seq`, `type`, `attempt`, `ms`, `class`, `status`, `body`)
 	pauseWebhook  = `UPDATE webhooks SET paused_at = ?, paused_why = ?, paused_by = '', paused_class = ? WHERE id = ? AND paused_at IS NULL`
 	answersSoFar  = `SELECT answers FROM webhooks WHERE id = ?`
 	countedAnswer = `UPDATE webhooks SET answers = ? WHERE id = ?`

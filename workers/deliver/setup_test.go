@@ -3,7 +3,6 @@ package deliver_test
 import (
 	"bytes"
 	"context"
-	"database/sql"
 	"log/slog"
 	"net/http"
 	"sync"
@@ -115,10 +114,7 @@ func (f *far) decide(t *testing.T, item models.OutsideItem, in models.DecisionIn
 
 func (p *place) read(t *testing.T, query string, args []any, into ...any) {
 	t.Helper()
-	db, err := sql.Open("sqlite3", "file:"+p.Path()+"?mode=ro&_busy_timeout=5000")
-	must(t, err)
-	defer db.Close()
-	must(t, db.QueryRowContext(t.Context(), query, args...).Scan(into...))
+	must(t, storetest.Beside(t, p.Store).QueryRowContext(t.Context(), query, args...).Scan(into...))
 }
 
 // stands is the status and cause of a request, and what its delivery came to.

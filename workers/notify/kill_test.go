@@ -25,15 +25,15 @@ import (
 	"countersign/workers/outward"
 )
 
-// killedEnv holds the folder of the process that is to be killed; killRoundsEnv how often that
+// killedEnv holds the folder of the process that is to be killed, killedURLEnv its database; killRoundsEnv how often that
 // happens, where it is not as often as in make test.
-const killedEnv, killRoundsEnv = "NOTIFY_KILLED", "KILL_ROUNDS"
+const killedEnv, killedURLEnv, killRoundsEnv = "NOTIFY_KILLED", "NOTIFY_KILLED_URL", "KILL_ROUNDS"
 
 // sendUntilKilled is the process that is killed: a worker with the senders that a server has.
 func sendUntilKilled(dir string) int {
 	ctx := context.Background()
 	log := slog.New(slog.DiscardHandler)
-	s, err := store.Open(ctx, store.Options{Dir: dir, Log: log})
+	s, err := store.Open(ctx, store.Options{Dir: dir, URL: os.Getenv(killedURLEnv), Log: log})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
@@ -188,7 +188,7 @@ func newKilled(t *testing.T, people int) *killed {
 func (k *killed) start(t *testing.T) {
 	t.Helper()
 	k.child = exec.CommandContext(t.Context(), os.Args[0])
-	k.child.Env = append(os.Environ(), killedEnv+"="+k.dir)
+	k.child.Env = append(os.Environ(), killedEnv+"="+k.dir, killedURLEnv+"="+storetest.URL(t, k.dir))
 	k.child.Stderr = os.Stderr
 	storetest.Must(t, k.child.Start())
 }
@@ -242,9 +242,7 @@ func (k *killed) drained(t *testing.T) {
 
 func (k *killed) hurry(t *testing.T, update string) {
 	t.Helper()
-	if _, err := storetest.Beside(t, k.Store).ExecContext(t.Context(), update, time.Now().UTC()); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Elsewhere(t, k.Store, update, time.Now().UTC())
 }
 
 // told is what is noted as sent.

@@ -1,7 +1,6 @@
 package poll_test
 
 import (
-	"database/sql"
 	"fmt"
 	"io"
 	"maps"
@@ -181,11 +180,7 @@ func TestOneThatCannotBeKeptDoesNotHoldUpTheOthers(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	s := p.upstream(t, "u", upstreamtest.Options{})
-	db, err := sql.Open("sqlite3", "file:"+p.Path()+"?_busy_timeout=5000")
-	must(t, err)
-	defer db.Close()
-	_, err = db.ExecContext(t.Context(), `CREATE TRIGGER broken BEFORE INSERT ON outside_approvals WHEN NEW.call_id = 'bad' BEGIN SELECT RAISE(ABORT, 'disk I/O error'); END`)
-	must(t, err)
+	mend := storetest.Break(t, p.Store, `INSERT`, `outside_approvals`, `NEW.call_id = 'bad'`, "disk I/O error")
 	s.Ask(calls("a", "bad", "z")...)
 	made, _ := p.poller(t, poll.Options{})
 	p.once(t, made)
@@ -193,9 +188,8 @@ func TestOneThatCannotBeKeptDoesNotHoldUpTheOthers(t *testing.T) {
 	if said := p.said.String(); !strings.Contains(said, "disk I/O error") || !strings.Contains(said, "call=bad") {
 		t.Errorf("said %s", said)
 	}
-	_, err = db.ExecContext(t.Context(), `DROP TRIGGER broken;
- CREATE TRIGGER broken BEFORE UPDATE OF approval_status ON responses WHEN NEW.approval_status = 'resolved' BEGIN SELECT RAISE(ABORT, 'disk is full'); END`)
-	must(t, err)
+	mend()
+	mend = storetest.Break(t, p.Store, `UPDATE OF approval_status`, `responses`, `NEW.approval_status = 'resolved'`, "disk is full")
 	s.Settle("a", true, "")
 	p.clock.Step(time.Minute)
 	p.once(t, made)
@@ -203,8 +197,7 @@ func TestOneThatCannotBeKeptDoesNotHoldUpTheOthers(t *testing.T) {
 	if said := p.said.String(); !strings.Contains(said, "disk is full") || p.state(t).Failures != 0 {
 		t.Errorf("said %s", said)
 	}
-	_, err = db.ExecContext(t.Context(), `DROP TRIGGER broken`)
-	must(t, err)
+	mend()
 	p.clock.Step(time.Minute)
 	p.once(t, made)
 	wantStand(t, p, map[string]string{"a": "resolved elsewhere", "bad": "pending", "z": "pending"})
@@ -309,10 +302,7 @@ func TestAWrongKeyFileIsSaidAndNothingIsAsked(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	p.upstream(t, "u", upstreamtest.Options{})
-	db, err := sql.Open("sqlite3", "file:"+p.Path()+"?_busy_timeout=5000")
-	must(t, err)
-	defer db.Close()
-	_, err = db.ExecContext(t.Context(), `UPDATE upstreams SET key_sealed = x'00'`)
+	_, err := storetest.Beside(t, p.Store).ExecContext(t.Context(), `UPDATE upstreams SET key_sealed = x'00'`)
 	must(t, err)
 	made, count := p.poller(t, poll.Options{})
 	p.once(t, made)

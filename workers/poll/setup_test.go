@@ -3,7 +3,6 @@ package poll_test
 import (
 	"bytes"
 	"context"
-	"database/sql"
 	"log/slog"
 	"net/http"
 	"sync"
@@ -144,10 +143,7 @@ func (p *place) state(t *testing.T) models.UpstreamState {
 // stand is how the requests of upstreams stand, by their calls.
 func (p *place) stand(t *testing.T) map[string]string {
 	t.Helper()
-	db, err := sql.Open("sqlite3", "file:"+p.Path()+"?mode=ro&_busy_timeout=5000")
-	must(t, err)
-	defer db.Close()
-	rows, err := db.QueryContext(t.Context(), `SELECT call_id, trim(approval_status || ' ' || cause) FROM responses WHERE upstream_id IS NOT NULL`)
+	rows, err := storetest.Beside(t, p.Store).QueryContext(t.Context(), `SELECT call_id, trim(approval_status || ' ' || cause) FROM responses WHERE upstream_id IS NOT NULL`)
 	must(t, err)
 	defer rows.Close()
 	out := map[string]string{}

@@ -19,15 +19,15 @@ import (
 	"countersign/workers/webhooks"
 )
 
-// killedEnv holds the folder of the process that is to be killed; killRoundsEnv how often that
+// killedEnv holds the folder of the process that is to be killed, killedURLEnv its database; killRoundsEnv how often that
 // happens, where it is not as often as in make test.
-const killedEnv, killRoundsEnv = "WEBHOOKS_KILLED", "KILL_ROUNDS"
+const killedEnv, killedURLEnv, killRoundsEnv = "WEBHOOKS_KILLED", "WEBHOOKS_KILLED_URL", "KILL_ROUNDS"
 
 // sendUntilKilled is the process that is killed: a worker as a server has it.
 func sendUntilKilled(dir string) int {
 	ctx := context.Background()
 	log := slog.New(slog.DiscardHandler)
-	s, err := store.Open(ctx, store.Options{Dir: dir, Log: log})
+	s, err := store.Open(ctx, store.Options{Dir: dir, URL: os.Getenv(killedURLEnv), Log: log})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
@@ -45,7 +45,7 @@ func sendUntilKilled(dir string) int {
 func sender(t *testing.T, dir string) (kill func()) {
 	t.Helper()
 	process := exec.CommandContext(context.WithoutCancel(t.Context()), os.Args[0])
-	process.Env = append(os.Environ(), killedEnv+"="+dir)
+	process.Env = append(os.Environ(), killedEnv+"="+dir, killedURLEnv+"="+storetest.URL(t, dir))
 	process.Stderr = os.Stderr
 	storetest.Must(t, process.Start())
 	return sync.OnceFunc(func() {

@@ -14,6 +14,7 @@ import (
 // before: the ids are others. Without the key file nothing goes out, and the test says why.
 func TestARestoredBackupSendsWhatHappensSince(t *testing.T) {
 	t.Parallel()
+	storetest.OnlySQLite(t, "pg_dump makes the backups of PostgreSQL")
 	dir, r := storetest.Dir(t), newReceiver(t)
 	p := newPlace(t, storetest.WithDir(dir))
 	h := p.add(t, r, requested())

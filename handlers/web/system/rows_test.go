@@ -1,7 +1,6 @@
 package system_test
 
 import (
-	"database/sql"
 	"net/http"
 	"testing"
 
@@ -27,12 +26,7 @@ func TestTheSystemPageTellsWhetherRowsAreAsTheLedgerTells(t *testing.T) {
 			admin.Get("/system").Is(http.StatusOK).Says(".checks", "Records against the audit trail", "Not compared yet")
 			if c.edit != "" {
 				storetest.Tampered(w.Store)
-				db, err := sql.Open("sqlite3", "file:"+w.Store.Path()+"?mode=rw&_busy_timeout=10000")
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer db.Close()
-				if _, err := db.ExecContext(t.Context(), c.edit); err != nil {
+				if _, err := storetest.Beside(t, w.Store).ExecContext(t.Context(), c.edit); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -16,12 +16,16 @@ import (
 
 // Migrate puts an empty database with this program's schema into a folder that has
 // none, so that it need not be migrated there: that is nearly all the time that
-// opening a fresh one takes. Tests of migrations leave it out.
-func Migrate(tb testing.TB, dir string) {
+// opening a fresh one takes. Tests of migrations leave it out. On PostgreSQL it returns the address of the folder's
+// database.
+func Migrate(tb testing.TB, dir string) (url string) {
 	tb.Helper()
+	if OnPostgres() {
+		return address(tb, dir)
+	}
 	file := filepath.Join(dir, models.DatabaseFile)
 	if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
-		return
+		return ""
 	}
 	empty, err := migrated()
 	if err == nil {
@@ -33,6 +37,29 @@ func Migrate(tb testing.TB, dir string) {
 	if err != nil {
 		tb.Fatalf("make a migrated database: %v", err)
 	}
+	return ""
+}
+
+// Copy gives a data folder a copy of the database of another, and of its key. On PostgreSQL it returns the copy's
+// address; whoever has the first open has to connect again.
+func Copy(tb testing.TB, from, to string) (url string) {
+	tb.Helper()
+	if OnPostgres() {
+		url = made(tb, to, from)
+	} else {
+		file := filepath.Join(to, models.DatabaseFile)
+		_, err := Beside(tb, filepath.Join(from, models.DatabaseFile)).ExecContext(tb.Context(), `VACUUM INTO ?`, file)
+		must(tb, err)
+		must(tb, os.Chmod(file, 0o600))
+	}
+	raw, err := os.ReadFile(filepath.Join(from, models.KeyFile))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(to, models.KeyFile), raw, 0o600) //nolint:gosec // folders of tests
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		tb.Fatalf("copy a database: %v", err)
+	}
+	return url
 }
 
 // migrated is the file that Migrate puts there, made once.

@@ -6,13 +6,19 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/stdlib"
+
+	"countersign/models"
 )
 
 // durable are the settings of synchronous_commit with which a commit waits for the disk.
@@ -26,11 +32,10 @@ func Open(ctx context.Context, address string, reads bool, inOtherWords map[stri
 	if err != nil {
 		return nil, err
 	}
-	known := &statements{}
 	for ours, theirs := range inOtherWords {
 		known.byText.Store(ours, Statement{Text: theirs})
 	}
-	return seen(ctx, sql.OpenDB(connector{made, known}))
+	return seen(ctx, sql.OpenDB(connector{made, &known, reads}))
 }
 
 // OpenPlain is Open without a translation, for migrations.
@@ -42,15 +47,28 @@ func OpenPlain(ctx context.Context, address string) (*sql.DB, error) {
 	return seen(ctx, sql.OpenDB(made))
 }
 
-func connect(address string, reads bool) (driver.Connector, error) {
+// configOf reads the address of a database.
+func configOf(address string) (*pgx.ConnConfig, error) {
 	config, err := pgx.ParseConfig(address)
 	if err != nil {
 		return nil, fmt.Errorf("read the address of the database: %w", err) // pgx leaves the password out
 	}
-	config.RuntimeParams["timezone"] = "UTC"
+	if config.ConnectTimeout == 0 {
+		config.ConnectTimeout = 5 * time.Second
+	}
 	if config.RuntimeParams["application_name"] == "" {
 		config.RuntimeParams["application_name"] = "countersign"
 	}
+	return config, nil
+}
+
+func connect(address string, reads bool) (driver.Connector, error) {
+	config, err := configOf(address)
+	if err != nil {
+		return nil, err
+	}
+	config.RuntimeParams["timezone"] = "UTC"
+	config.RuntimeParams["jit"] = "off" // a statement of ours takes less than its compilation
 	if reads {
 		config.RuntimeParams["default_transaction_read_only"] = "on"
 	}
@@ -84,8 +102,10 @@ func ready(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// statements are those that a pool has translated: few dozen texts, each once.
+// statements are those that were translated: some hundred texts, each once.
 type statements struct{ byText sync.Map }
+
+var known statements
 
 func (s *statements) of(text string) (Statement, error) {
 	if known, ok := s.byText.Load(text); ok {
@@ -98,11 +118,28 @@ func (s *statements) of(text string) (Statement, error) {
 	return out, err
 }
 
+// Lost reports whether an error means that the connection is gone, with all that was not committed. At a COMMIT it is not
+// known whether it was.
+func Lost(err error) bool {
+	if answer, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return answer.Code[:2] == "08" || slices.Contains(shutdown, answer.Code)
+	}
+	var unreachable *pgconn.ConnectError
+	var network net.Error
+	return errors.As(err, &unreachable) || errors.As(err, &network) || pgconn.SafeToRetry(err) ||
+		slices.ContainsFunc([]error{driver.ErrBadConn, pgconn.ErrConnClosed, sql.ErrConnDone, io.EOF, io.ErrUnexpectedEOF, net.ErrClosed},
+			func(gone error) bool { return errors.Is(err, gone) })
+}
+
+// shutdown are the errors of a server that stops, crashed or starts: admin_shutdown, crash_shutdown, cannot_connect_now.
+var shutdown = []string{"57P01", "57P02", "57P03"}
+
 // connector makes connections that translate what they are given.
 type connector struct {
 	driver.Connector
 
 	known *statements
+	reads bool
 }
 
 func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
@@ -114,7 +151,7 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	if !ok {
 		return nil, fmt.Errorf("a connection is a %T", made)
 	}
-	return &conn{inner, c.known}, nil
+	return &conn{inner, c.known, c.reads}, nil
 }
 
 // conn is a connection to the server.
@@ -122,32 +159,27 @@ type conn struct {
 	*stdlib.Conn
 
 	known *statements
+	reads bool // nothing is written on it
 }
 
 func (c *conn) Prepare(query string) (driver.Stmt, error) {
 	return c.PrepareContext(context.Background(), query)
 }
 
-func (c *conn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
+// PrepareContext translates. The server plans a statement when it is used first, and keeps it for the connection: of the
+// hundreds that a writer may need, a command needs few.
+func (c *conn) PrepareContext(_ context.Context, query string) (driver.Stmt, error) {
 	s, err := c.known.of(query)
 	if err != nil {
 		return nil, err
 	}
-	made, err := c.Conn.PrepareContext(ctx, s.Text)
-	if err != nil {
-		return nil, err
-	}
-	inner, ok := made.(*stdlib.Stmt)
-	if !ok {
-		return nil, errors.Join(fmt.Errorf("a statement is a %T", made), made.Close())
-	}
-	return &stmt{inner, s}, nil
+	return &stmt{c, s}, nil
 }
 
 func (c *conn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
 	s, err := c.known.of(query)
 	if err == nil {
-		args, err = s.args(args)
+		args, err = s.args(args, c.reads)
 	}
 	if err != nil {
 		return nil, err
@@ -157,43 +189,100 @@ func (c *conn) ExecContext(ctx context.Context, query string, args []driver.Name
 
 func (c *conn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
 	s, err := c.known.of(query)
-	if err == nil {
-		args, err = s.args(args)
-	}
 	if err != nil {
 		return nil, err
 	}
-	return c.Conn.QueryContext(ctx, s.Text, args)
+	return c.query(ctx, s, args)
 }
 
-// stmt is a prepared statement.
-type stmt struct {
-	*stdlib.Stmt
+// query has the pool try again on another connection if this one is gone: reading twice does no harm.
+func (c *conn) query(ctx context.Context, s Statement, args []driver.NamedValue) (driver.Rows, error) {
+	args, err := s.args(args, c.reads)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := c.Conn.QueryContext(ctx, s.Text, args)
+	if c.reads && Lost(err) {
+		return nil, errors.Join(err, driver.ErrBadConn)
+	}
+	return rows, err
+}
 
+// stmt is a statement of a connection.
+type stmt struct {
+	on        *conn
 	statement Statement
 }
+
+// Close leaves the statement to the connection.
+func (*stmt) Close() error { return nil }
 
 // NumInput leaves the count to the server: one argument may have several places, or none.
 func (*stmt) NumInput() int { return -1 }
 
-func (s *stmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
-	args, err := s.statement.args(args)
-	if err != nil {
-		return nil, err
-	}
-	return s.Stmt.ExecContext(ctx, args)
+// Exec is the way of older callers.
+func (s *stmt) Exec(args []driver.Value) (driver.Result, error) {
+	return s.ExecContext(context.Background(), named(args))
 }
 
-func (s *stmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
-	args, err := s.statement.args(args)
+// Query is the way of older callers.
+func (s *stmt) Query(args []driver.Value) (driver.Rows, error) {
+	return s.QueryContext(context.Background(), named(args))
+}
+
+func named(args []driver.Value) []driver.NamedValue {
+	out := make([]driver.NamedValue, len(args))
+	for i, arg := range args {
+		out[i] = driver.NamedValue{Ordinal: i + 1, Value: arg}
+	}
+	return out
+}
+
+func (s *stmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
+	args, err := s.statement.args(args, s.on.reads)
 	if err != nil {
 		return nil, err
 	}
-	return s.Stmt.QueryContext(ctx, args)
+	if s.statement.Numbered {
+		return s.insert(ctx, args)
+	}
+	return s.on.Conn.ExecContext(ctx, s.statement.Text, args)
+}
+
+// insert stores a row, and has its number as the result.
+func (s *stmt) insert(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
+	rows, err := s.on.Conn.QueryContext(ctx, s.statement.Text, args)
+	if err != nil {
+		return nil, err
+	}
+	row := make([]driver.Value, 1)
+	if err := errors.Join(rows.Next(row), rows.Close()); err != nil {
+		return nil, err
+	}
+	number, ok := row[0].(int64)
+	if !ok {
+		return nil, fmt.Errorf("a row's number is a %T", row[0])
+	}
+	return inserted(number), nil
+}
+
+// inserted is the number of a row that was stored.
+type inserted int64
+
+// LastInsertId is the row's number.
+func (n inserted) LastInsertId() (int64, error) { return int64(n), nil }
+
+// RowsAffected is one.
+func (inserted) RowsAffected() (int64, error) { return 1, nil }
+
+func (s *stmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
+	return s.on.query(ctx, s.statement, args)
 }
 
 // args puts a caller's arguments into PostgreSQL's order.
-func (s Statement) args(all []driver.NamedValue) ([]driver.NamedValue, error) {
+//
+// A zero byte can't be stored in a text: a writer hears so, and a reader finds nothing.
+func (s Statement) args(all []driver.NamedValue, reads bool) ([]driver.NamedValue, error) {
 	out := make([]driver.NamedValue, len(s.Places))
 	for i, place := range s.Places {
 		at := slices.IndexFunc(all, func(v driver.NamedValue) bool {
@@ -202,7 +291,14 @@ func (s Statement) args(all []driver.NamedValue) ([]driver.NamedValue, error) {
 		if at < 0 {
 			return nil, fmt.Errorf("an argument is missing: %s%d", place.Name, place.Number)
 		}
-		out[i] = driver.NamedValue{Ordinal: i + 1, Value: all[at].Value}
+		value := all[at].Value
+		if text, ok := value.(string); ok && strings.Contains(text, "\x00") {
+			if !reads {
+				return nil, models.Errorf(models.CodeInvalid, "A text has a zero byte (U+0000), which can't be stored.")
+			}
+			value = models.StoredText(text)
+		}
+		out[i] = driver.NamedValue{Ordinal: i + 1, Value: value}
 	}
 	return out, nil
 }

@@ -9,11 +9,12 @@ import (
 // functions are those that models/db/dialect.go writes, as PostgreSQL has them: %s are the arguments.
 var functions = map[string]string{
 	"instr":        `strpos(%s, %s)`,
-	"group_concat": `string_agg(%s, %s)`,
+	"group_concat": ``, // of texts, with or without a text between them
 	"datetime":     ``, // with a step only: a day
 	"json_extract": ``, // of a member of an object
 	"json_object":  ``,
 	"json_array":   ``,
+	"substr":       ``, // from the end
 	"max":          ``, // of several values
 	"min":          ``,
 }
@@ -61,6 +62,16 @@ func callOf(name string, args []string) (string, error) {
 			return "", nil
 		}
 		return map[string]string{"max": "greatest", "min": "least"}[name] + "(" + strings.Join(args, ", ") + ")", nil
+	case "substr":
+		if len(args) == 2 && strings.HasPrefix(args[1], "-") {
+			return `right(` + args[0] + `, ` + args[1][1:] + `)`, nil
+		}
+		return "", nil
+	case "group_concat":
+		if len(args) == 1 {
+			args = append(args, `','`)
+		}
+		return `string_agg(CAST(` + args[0] + ` AS text), ` + args[1] + `)`, nil
 	case "datetime":
 		if len(args) != 2 || args[1] != `'+1 day'` {
 			return "", errors.New("datetime is not of a day")
@@ -73,12 +84,15 @@ func callOf(name string, args []string) (string, error) {
 	}
 }
 
+// ofObject begins what extract makes.
+const ofObject = `(CAST(nullif(`
+
 // extract is a member of a JSON object that a text holds: a text, number or NULL.
 func extract(args []string) (string, error) {
 	if len(args) != 2 || !strings.HasPrefix(args[1], `'$.`) {
 		return "", errors.New("json_extract is not of a member")
 	}
-	return `(CAST(nullif(` + args[0] + `, '') AS jsonb) ->> '` + args[1][3:] + `)`, nil
+	return ofObject + args[0] + `, '') AS jsonb) ->> '` + args[1][3:] + `)`, nil
 }
 
 // object is a JSON object or array as SQLite writes it: without white space.
@@ -103,6 +117,9 @@ func object(name string, args []string) (string, error) {
 func member(arg string) string {
 	if strings.HasPrefix(arg, `('{' || `) || strings.HasPrefix(arg, `('[' || `) {
 		return arg
+	}
+	if strings.HasPrefix(arg, ofObject) {
+		return `coalesce(CAST(` + strings.Replace(arg, ` ->> `, ` -> `, 1) + ` AS text), 'null')` // as it is there
 	}
 	return `coalesce(CAST(to_json(CAST(` + arg + ` AS text)) AS text), 'null')`
 }

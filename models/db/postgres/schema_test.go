@@ -56,7 +56,8 @@ var (
 
 // onlyPostgres is what SQLite has no use for.
 var onlyPostgres = []string{
-	"table batches", "column batches.id bigint NOT NULL", "column batches.number bigint NOT NULL",
+	"table batches", "column batches.writer text NOT NULL", "column batches.number bigint NOT NULL",
+	"column batches.at timestamp with time zone NOT NULL with a default",
 }
 
 // Both first migrations make the same tables, columns, CHECKs, indexes and triggers.

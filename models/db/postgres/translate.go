@@ -12,6 +12,8 @@ type Statement struct {
 	Text string
 	// Places are the arguments in PostgreSQL's order: of each its name, or its number from 1 in what a caller gives.
 	Places []Place
+	// Numbered is whether it stores one row, whose number is asked for.
+	Numbered bool
 }
 
 // Place says which of a caller's arguments goes to a place.
@@ -23,7 +25,7 @@ type Place struct {
 // Translate says a statement in PostgreSQL's language. It changes what models/db/dialect.go writes in SQLite's, and
 // nothing else: what PostgreSQL does not know it refuses when the statement is prepared.
 func Translate(statement string) (Statement, error) {
-	nodes, err := parse(statement)
+	nodes, err := parse(asked.Replace(statement))
 	if err != nil {
 		return Statement{}, err
 	}
@@ -38,8 +40,16 @@ func Translate(statement string) (Statement, error) {
 	}
 	var out strings.Builder
 	write(&out, nodes)
-	return Statement{Text: strings.TrimSpace(out.String()), Places: t.places}, nil
+	return Statement{Text: strings.TrimSpace(out.String()), Places: t.places, Numbered: strings.HasSuffix(statement, tellNumber)}, nil
 }
+
+// What models/db/dialect.go asks for in comments: SQLite does it anyway.
+const (
+	inListOrder = ` /* in the order of the list */`
+	tellNumber  = ` /* numbered */`
+)
+
+var asked = strings.NewReplacer(inListOrder, ` ORDER BY jn.place`, tellNumber, ` RETURNING number`)
 
 type translation struct {
 	places  []Place
@@ -192,7 +202,7 @@ func (*translation) glob(in, out []node) ([]node, int, error) {
 	return append(out, node{kind: sign, text: "^@", space: true}, node{kind: text, text: prefix, space: true}), 2, nil
 }
 
-// each is a table of the values of a JSON array, under the name that follows: n is one of numbers, any other of texts.
+// each is a table of the values of a JSON array, under the name that follows: jn is one of numbers, any other of texts.
 func (t *translation) each(in, out []node) ([]node, int, error) {
 	arg, err := t.walk(in[1].parts)
 	if err != nil {
@@ -200,16 +210,15 @@ func (t *translation) each(in, out []node) ([]node, int, error) {
 	}
 	var values strings.Builder
 	write(&values, arg)
-	name, n, column := "", 2, "value"
-	if len(in) > 2 && in[2].kind == word && !in[2].is("JOIN", "CROSS", "WHERE", "LEFT") {
+	name, n := "each", 2
+	if hasName(in[2:]) {
 		name, n = in[2].text, 3
 	}
-	if name == "n" {
-		column = "CAST(value AS bigint) AS value"
-	}
-	table := `(SELECT ` + column + ` FROM jsonb_array_elements_text(CAST(` + values.String() + ` AS jsonb)) AS of(value)) ` + name
-	if name == "" {
-		table += `each`
+	table := `jsonb_array_elements_text(CAST(` + values.String() + ` AS jsonb))`
+	if name == "jn" {
+		table = `(SELECT CAST(value AS bigint) AS value, place FROM ` + table + ` WITH ORDINALITY AS of(value, place)) ` + name
+	} else {
+		table = `(SELECT value FROM ` + table + ` AS of(value)) ` + name
 	}
 	return append(out, node{kind: word, text: table, space: in[0].space}), n, nil
 }

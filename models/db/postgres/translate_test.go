@@ -27,8 +27,8 @@ func TestTranslate(t *testing.T) {
 			`SELECT r.a FROM (SELECT value FROM jsonb_array_elements_text(CAST($1 AS jsonb)) AS of(value)) j JOIN t r ON r.id = j.value`, `1`,
 		},
 		{
-			`SELECT r.a FROM ` + `json_each(?) n` + ` CROSS JOIN t r`,
-			`SELECT r.a FROM (SELECT CAST(value AS bigint) AS value FROM jsonb_array_elements_text(CAST($1 AS jsonb)) AS of(value)) n CROSS JOIN t r`, `1`,
+			`SELECT r.a FROM ` + db.EachNumber(`?`) + ` CROSS JOIN t r ON r.number = jn.value` + db.InListOrder,
+			`SELECT r.a FROM (SELECT CAST(value AS bigint) AS value, place FROM jsonb_array_elements_text(CAST($1 AS jsonb)) WITH ORDINALITY AS of(value, place)) jn JOIN t r ON r.number = jn.value ORDER BY jn.place`, `1`,
 		},
 		{
 			`SELECT a FROM t WHERE b` + db.Within(`?`),
@@ -39,7 +39,7 @@ func TestTranslate(t *testing.T) {
 		{`SELECT ` + db.NotBy(`r.a`) + `, b + 1, (a) + 1`, `SELECT r.a, b + 1, (a) + 1`, ``},
 		{`SELECT ` + db.DayAfter(`a`), `SELECT (a + interval '1 day')`, ``},
 		{`SELECT ` + db.Lesser(`a`, `b`) + `, max(c), max(a, b)`, `SELECT least(a, b), max(c), greatest(a, b)`, ``},
-		{`SELECT ` + db.Joined(`a`), `SELECT string_agg(a, ' ')`, ``},
+		{`SELECT ` + db.Joined(`a`), `SELECT string_agg(CAST(a AS text), ' ')`, ``},
 		{`SELECT ` + db.JSONMember(`a`, `b`), `SELECT (CAST(nullif(a, '') AS jsonb) ->> 'b')`, ``},
 		{`SELECT a FROM (SELECT b FROM t) WHERE c = (SELECT 1)`, `SELECT a FROM (SELECT b FROM t) AS t1 WHERE c = (SELECT 1)`, ``},
 		{`SELECT a FROM (SELECT b FROM t) k WHERE c = x'0a'`, `SELECT a FROM (SELECT b FROM t) k WHERE c = '\x0a'`, ``},

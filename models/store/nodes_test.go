@@ -1,0 +1,108 @@
+package store_test
+
+import (
+	"testing"
+	"time"
+
+	"countersign/models"
+	"countersign/models/db/dbtest"
+	"countersign/models/events"
+	"countersign/models/store"
+	"countersign/models/storetest"
+)
+
+// secondNode is another process on the database, that listens.
+func secondNode(t *testing.T, s *store.Store, opts ...storetest.Option) *store.Store {
+	t.Helper()
+	if !dbtest.OnPostgres() {
+		t.Skip("only on PostgreSQL: SQLite has one node")
+	}
+	node := storetest.Again(t, s, append(opts, func(o *store.Options) { o.Listen = true })...)
+	storetest.Must(t, node.CheckOutside(t.Context())) // as a server does each second: it listens from then on
+	return node
+}
+
+// A wait on one node hears of a decision on another, and a page there of a request, without anybody looking again.
+func TestWhatOneNodeDecidesTheOtherHears(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	node := secondNode(t, b.Store, storetest.WithClock(b.Clock))
+	inbox := node.Bus().Subscribe(10, events.InboxOf(string(b.Owner.UserID())))
+	defer inbox.Close()
+	for { // it listens once it hears this
+		storetest.Must(t, storetest.Err(b.Requests.Approval(t.Context(), b.Owner, b.AskFor(t, models.AskInput{}).ID)))
+		select {
+		case <-inbox.C:
+		case <-time.After(50 * time.Millisecond):
+			continue
+		}
+		break
+	}
+	a := b.AskFor(t, models.AskInput{})
+	w := node.Watch(t.Context(), b.Agent, a.ID, time.Hour)
+	defer w.Close()
+	if _, done, err := w.Look(t.Context()); done || err != nil {
+		t.Fatalf("at first: %v, %v", done, err)
+	}
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.Owner, a.ID, storetest.Yes())))
+	for {
+		got, done, err := w.Look(t.Context())
+		storetest.Must(t, err)
+		if done {
+			if got.Status() != models.StatusApproved {
+				t.Errorf("it hears %s", got.Status())
+			}
+			return
+		}
+		storetest.Must(t, storetest.Err(w.Sleep(t.Context())))
+	}
+}
+
+// Nodes whose machines' clocks differ judge a deadline alike: by the database's.
+func TestI3NodesJudgeADeadlineByTheDatabasesClock(t *testing.T) {
+	t.Parallel()
+	off := func(by time.Duration) storetest.Option {
+		return func(o *store.Options) { o.Machine = func() time.Time { return time.Now().Add(by) } }
+	}
+	s := storetest.New(t, off(-time.Hour))
+	node := secondNode(t, s, off(time.Hour))
+	owner := storetest.Reviewer(t, s, "ada@example.com")
+	agent, _ := storetest.AgentToken(t, s, owner, "bot")
+	a, err := s.Ask(t.Context(), agent, models.AskInput{ToolName: "deploy", Explicit: true, TimeoutSeconds: new(int64(600))})
+	storetest.Must(t, err)
+	if left := time.Until(a.ApprovalTimeoutAt); left < 9*time.Minute || left > 11*time.Minute {
+		t.Errorf("the deadline is in %s", left)
+	}
+	got, err := node.Decide(t.Context(), owner, a.ID, storetest.Yes())
+	if err != nil || got.Status() != models.StatusApproved {
+		t.Errorf("another node, two hours ahead: %v", err)
+	}
+	if n, err := node.ExpireDue(t.Context(), 10); n != 0 || err != nil {
+		t.Errorf("it expires %d, %v", n, err)
+	}
+}
+
+// TestALeaseOfAProcessThatEndedIsTakenOverAtOnce: not when its time is over. The lock of one that
+// lives keeps it.
+func TestALeaseOfAProcessThatEndedIsTakenOverAtOnce(t *testing.T) {
+	t.Parallel()
+	dbtest.OnlySQLite(t, "other machines don't see a process's locks: its leases end by their time")
+	dir := storetest.Dir(t)
+	one, two := storetest.New(t, storetest.WithDir(dir)), storetest.New(t, storetest.WithDir(dir))
+	first, err := one.Holder()
+	storetest.Must(t, err)
+	second, err := two.Holder()
+	storetest.Must(t, err)
+	l, err := one.TakeLease(t.Context(), "webhooks", first, time.Hour)
+	if err != nil || l == nil {
+		t.Fatalf("the first: %v, %v", l, err)
+	}
+	if l, err := two.TakeLease(t.Context(), "webhooks", second, time.Hour); err != nil || l != nil {
+		t.Errorf("while the first lives, the second gets %v, %v", l, err)
+	}
+	storetest.Must(t, one.Close()) // without giving it back
+	after, err := two.TakeLease(t.Context(), "webhooks", second, time.Hour)
+	if err != nil || after == nil || after.Number != l.Number+1 {
+		t.Errorf("once it has ended, the second gets %v, %v", after, err)
+	}
+}
