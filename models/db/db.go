@@ -155,8 +155,8 @@ func (d *DB) Register(r Room) {
 func (d *DB) Close() error {
 	var err error
 	d.closeOnce.Do(func() {
-		d.listener.end()
 		d.queue.close()
+		d.listener.end()
 		err = d.closeAll()
 	})
 	return err

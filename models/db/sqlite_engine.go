@@ -131,7 +131,7 @@ func (e *sqliteEngine) sizes(context.Context, *DB) (database, log, free int64, e
 	if err := unix.Statfs(filepath.Dir(e.path), &room); err != nil {
 		return 0, 0, 0, fmt.Errorf("look at the disk: %w", err)
 	}
-	return database, log, int64(room.Bavail) * room.Bsize, nil //nolint:gosec // no disk has more
+	return database, log, int64(room.Bavail) * int64(room.Bsize), nil //nolint:unconvert // the type differs between systems
 }
 
 func (*sqliteEngine) full(err error) bool {
