@@ -132,14 +132,14 @@ test-kill: cc ## kill -9 of processes that send notifications and events, KILL_R
 
 .PHONY: test-postgres
 test-postgres: cc ## the tests of data, surfaces and workers on PostgreSQL, beside a server of its own (.ci/postgres): an hour
-	.ci/postgres env $(TEST) $(ON_POSTGRES) ./models/... ./handlers/... ./workers/...
+	.ci/postgres env $(ON_POSTGRES) ./models/... ./handlers/... ./workers/...
 
 .PHONY: test-postgres-some
 test-postgres-some: cc ## those of them that CI has time for: the schema, nodes, and of models the invariants I3, I8 and I9
-	.ci/postgres env $(TEST) $(ON_POSTGRES) -run 'Node|Lost|Gone|Schema|Translate|TestI[389]' ./models/...
+	.ci/postgres env $(ON_POSTGRES) -run 'Node|Lost|Gone|Schema|Translate|TestI[389]' ./models/...
 
 # Each test has a database of its own there: random tests make fewer cases.
-ON_POSTGRES := -tags postgres -parallel 4 -timeout 2h
+ON_POSTGRES := $(subst RAPID_CHECKS=60,RAPID_CHECKS=5,$(TEST)) -tags postgres -parallel 4 -timeout 2h
 
 .PHONY: check
 check: build drift fmt-check vet lint mod-check test test-postgres-some ## all that CI checks
