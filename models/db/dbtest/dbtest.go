@@ -31,7 +31,7 @@ func Open(tb testing.TB) *db.DB {
 	return d
 }
 
-// Beside opens the database of a data folder, which the file in it names, as whoever has it could.
+// Beside opens a store's database a second time, past the store. file is its Path.
 func Beside(tb testing.TB, file string) *sql.DB {
 	tb.Helper()
 	var pool *sql.DB
@@ -94,8 +94,8 @@ func OnlySQLite(tb testing.TB, why string) {
 	}
 }
 
-// Forge changes rows past the rules of their tables, as whoever has the database could, and says how many. The rules
-// stand afterwards.
+// Forge changes rows with all triggers off, as someone with access to the database could, and returns how many. The
+// triggers are on again afterwards.
 func Forge(tb testing.TB, pool *sql.DB, query string, args ...any) (rows int64) {
 	tb.Helper()
 	tx, err := pool.BeginTx(tb.Context(), nil)

@@ -41,7 +41,7 @@ func Migrate(tb testing.TB, dir string) (url string) {
 }
 
 // Copy gives a data folder a copy of the database of another, and of its key. On PostgreSQL it returns the copy's
-// address; whoever has the first open has to connect again.
+// address, and ends all connections to the original.
 func Copy(tb testing.TB, from, to string) (url string) {
 	tb.Helper()
 	if OnPostgres() {

@@ -35,7 +35,7 @@ func Open(ctx context.Context, address string, reads bool, inOtherWords map[stri
 	for ours, theirs := range inOtherWords {
 		known.byText.Store(ours, Statement{Text: theirs})
 	}
-	return seen(ctx, sql.OpenDB(connector{made, &known, reads}))
+	return seen(ctx, sql.OpenDB(connector{made, reads}))
 }
 
 // OpenPlain is Open without a translation, for migrations.
@@ -126,7 +126,7 @@ func Lost(err error) bool {
 	}
 	var unreachable *pgconn.ConnectError
 	var network net.Error
-	return errors.As(err, &unreachable) || errors.As(err, &network) || pgconn.SafeToRetry(err) ||
+	return errors.As(err, &unreachable) || errors.As(err, &network) && !errors.Is(err, context.DeadlineExceeded) || pgconn.SafeToRetry(err) ||
 		slices.ContainsFunc([]error{driver.ErrBadConn, pgconn.ErrConnClosed, sql.ErrConnDone, io.EOF, io.ErrUnexpectedEOF, net.ErrClosed},
 			func(gone error) bool { return errors.Is(err, gone) })
 }
@@ -138,7 +138,6 @@ var shutdown = []string{"57P01", "57P02", "57P03"}
 type connector struct {
 	driver.Connector
 
-	known *statements
 	reads bool
 }
 
@@ -151,14 +150,13 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	if !ok {
 		return nil, fmt.Errorf("a connection is a %T", made)
 	}
-	return &conn{inner, c.known, c.reads}, nil
+	return &conn{inner, c.reads}, nil
 }
 
 // conn is a connection to the server.
 type conn struct {
 	*stdlib.Conn
 
-	known *statements
 	reads bool // nothing is written on it
 }
 
@@ -169,7 +167,7 @@ func (c *conn) Prepare(query string) (driver.Stmt, error) {
 // PrepareContext translates. The server plans a statement when it is used first, and keeps it for the connection: of the
 // hundreds that a writer may need, a command needs few.
 func (c *conn) PrepareContext(_ context.Context, query string) (driver.Stmt, error) {
-	s, err := c.known.of(query)
+	s, err := known.of(query)
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +175,7 @@ func (c *conn) PrepareContext(_ context.Context, query string) (driver.Stmt, err
 }
 
 func (c *conn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
-	s, err := c.known.of(query)
+	s, err := known.of(query)
 	if err == nil {
 		args, err = s.args(args, c.reads)
 	}
@@ -188,7 +186,7 @@ func (c *conn) ExecContext(ctx context.Context, query string, args []driver.Name
 }
 
 func (c *conn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
-	s, err := c.known.of(query)
+	s, err := known.of(query)
 	if err != nil {
 		return nil, err
 	}
