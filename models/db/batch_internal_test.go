@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/events"
 )
 
 // numbered is a room that numbers its rows, as the ledger does: it remembers the last
@@ -253,5 +254,50 @@ func TestOnceCountsOnceHoweverOftenAFunctionRuns(t *testing.T) {
 	}
 	if counts != 3 {
 		t.Errorf("two that are refused count to %d", counts-1)
+	}
+}
+
+// A notice names what a batch has changed, each once; one that would be too long for the database says that anything may
+// have changed, and so does one that cannot be read.
+func TestANoticeNamesWhatChanged(t *testing.T) {
+	t.Parallel()
+	n, ok := readNotice("w 7" + noticeOf([]events.Topic{"b", "a", "b"}))
+	if !ok || n.writer != "w" || n.batch != 7 || !slices.Equal(n.topics, []events.Topic{"a", "b"}) {
+		t.Errorf("%+v, %v", n, ok)
+	}
+	if n, ok := readNotice("w 7" + noticeOf(nil)); !ok || n.topics == nil || len(n.topics) != 0 {
+		t.Errorf("of nothing: %+v, %v", n, ok)
+	}
+	many := make([]events.Topic, 1000)
+	for i := range many {
+		many[i] = events.Approval(models.NewID[string]())
+	}
+	if n, ok := readNotice("w 7" + noticeOf(many)); !ok || n.topics != nil {
+		t.Errorf("of too many: %d topics, %v", len(n.topics), ok)
+	}
+	if _, ok := readNotice("w x\na"); ok {
+		t.Error("one without a number is read")
+	}
+}
+
+// A batch of which no notice came is missed, once; later ones are counted again.
+func TestABatchWithoutANoticeIsMissed(t *testing.T) {
+	t.Parallel()
+	var h heard
+	if h.upTo(5) {
+		t.Error("what was before the first is known")
+	}
+	h.add(7)
+	h.add(6) // in any order
+	if !h.upTo(7) {
+		t.Error("two that were told are missed")
+	}
+	h.add(9)
+	if h.upTo(9) {
+		t.Error("8 is not missed")
+	}
+	h.add(10)
+	if !h.upTo(10) || len(h.some) != 0 {
+		t.Errorf("10 is missed, or kept: %v", h.some)
 	}
 }
