@@ -102,6 +102,10 @@ func TestAServerThatIsGoneIsSaid(t *testing.T) {
 	if models.ErrorCode(said) != models.CodeUnavailable || c.runs != 0 {
 		t.Errorf("without a server: %v, after %d runs", said, c.runs)
 	}
+	var n int
+	if err := c.Reads().QueryRowContext(t.Context(), `SELECT count(*) FROM leases`).Scan(&n); models.ErrorCode(err) != models.CodeUnavailable {
+		t.Errorf("a reader, without a server: %v", err)
+	}
 	c.proxy.Down(false)
 	if err := c.take(t, "back"); err != nil {
 		t.Errorf("with the server back: %v", err)

@@ -143,6 +143,9 @@ type connector struct {
 
 func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	made, err := c.Connector.Connect(ctx)
+	if Lost(err) {
+		return nil, unreachable{err}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -152,6 +155,14 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	}
 	return &conn{inner, c.reads}, nil
 }
+
+// unreachable is why there is no connection. Callers of a server of ours hear that they may ask again.
+type unreachable struct{ error }
+
+var errUnreachable = models.Errorf(models.CodeUnavailable, "The database can't be reached now; ask again later. The server's log says why.")
+
+// Unwrap is the reason, and what callers hear.
+func (u unreachable) Unwrap() []error { return []error{u.error, errUnreachable} }
 
 // conn is a connection to the server.
 type conn struct {
@@ -201,7 +212,7 @@ func (c *conn) query(ctx context.Context, s Statement, args []driver.NamedValue)
 	}
 	rows, err := c.Conn.QueryContext(ctx, s.Text, args)
 	if c.reads && Lost(err) {
-		return nil, errors.Join(err, driver.ErrBadConn)
+		return nil, errors.Join(unreachable{err}, driver.ErrBadConn)
 	}
 	return rows, err
 }
