@@ -29,6 +29,8 @@ type engine interface {
 	mark(w *writer, topics []events.Topic) (batch int64, err error)
 	// listen hears what they tell, until ctx ends.
 	listen(ctx context.Context, d *DB)
+	// awaitOthers waits for the transaction that another node runs now.
+	awaitOthers(ctx context.Context, d *DB) error
 	// lost reports whether the connection is gone, with all that was not committed.
 	lost(err error) bool
 	// committed reports whether a batch of this process is in the database; w is another connection than its own.

@@ -179,6 +179,17 @@ func (e *postgresEngine) hearFrom(ctx context.Context, d *DB) error {
 	}
 }
 
+// afterOthers has the lock for a moment, as soon as no writer has it.
+const afterOthers = `SELECT CAST(pg_advisory_xact_lock_shared(4919) AS text)`
+
+func (*postgresEngine) awaitOthers(ctx context.Context, d *DB) error {
+	var void string
+	if err := d.r.QueryRowContext(ctx, afterOthers).Scan(&void); err != nil {
+		return fmt.Errorf("wait for other nodes: %w", err)
+	}
+	return nil
+}
+
 // committed waits until the server is done with the connection that was lost: it held the lock.
 func (e *postgresEngine) committed(w *writer, batch int64) (bool, error) {
 	if err := w.lock.Run(); err != nil {

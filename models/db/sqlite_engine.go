@@ -82,6 +82,9 @@ func (*sqliteEngine) listen(context.Context, *DB) {}
 
 func (*sqliteEngine) leave(*DB) error { return nil }
 
+// awaitOthers has nothing to wait for: one process decides.
+func (*sqliteEngine) awaitOthers(context.Context, *DB) error { return nil }
+
 func (*sqliteEngine) lost(error) bool { return false }
 
 func (*sqliteEngine) committed(*writer, int64) (bool, error) { return false, nil }

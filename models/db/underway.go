@@ -1,6 +1,9 @@
 package db
 
-import "sync"
+import (
+	"context"
+	"sync"
+)
 
 // currentTx is the transaction that runs now. A decision in it may have come in time
 // although the deadline has passed since.
@@ -34,6 +37,9 @@ func (u *currentTx) wait() {
 	}
 }
 
-// AwaitCurrentTx waits for the end of the transaction that runs now, if there is one:
+// AwaitCurrentTx waits for the end of the transaction that runs now, here or on another node, if there is one:
 // then what it stores can be read.
-func (d *DB) AwaitCurrentTx() { d.under.wait() }
+func (d *DB) AwaitCurrentTx(ctx context.Context) error {
+	d.under.wait()
+	return d.engine.awaitOthers(ctx, d)
+}

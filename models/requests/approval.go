@@ -75,8 +75,9 @@ func (rs *Requests) Approval(ctx context.Context, actor models.Actor, id models.
 	a, err := rs.ReadApproval(ctx, id)
 	if err == nil && a.PastDeadline(now) {
 		// A verdict in time may be being committed: wait for it, so that no caller sees the request as expired (I1).
-		rs.db.AwaitCurrentTx()
-		a, err = rs.ReadApproval(ctx, id)
+		if err = rs.db.AwaitCurrentTx(ctx); err == nil {
+			a, err = rs.ReadApproval(ctx, id)
+		}
 	}
 	if err != nil {
 		return nil, err

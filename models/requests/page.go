@@ -27,8 +27,9 @@ func (rs *Requests) Page(ctx context.Context, actor models.Actor, id models.Resp
 	if errors.Is(err, errPastDeadline) {
 		// As in Approval: a decision that came in time may be on its way to the disk, and
 		// only a later snapshot has it (I1).
-		rs.db.AwaitCurrentTx()
-		page, err = rs.page(ctx, actor, id, next, true, add)
+		if err = rs.db.AwaitCurrentTx(ctx); err == nil {
+			page, err = rs.page(ctx, actor, id, next, true, add)
+		}
 	}
 	return page, err
 }

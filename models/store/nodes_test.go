@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -79,6 +80,43 @@ func TestI3NodesJudgeADeadlineByTheDatabasesClock(t *testing.T) {
 	}
 	if n, err := node.ExpireDue(t.Context(), 10); n != 0 || err != nil {
 		t.Errorf("it expires %d, %v", n, err)
+	}
+}
+
+// A reader takes no request for expired that another node is approving in time.
+func TestI1NodesDoNotSayExpiredWhileOneApproves(t *testing.T) {
+	t.Parallel()
+	if !dbtest.OnPostgres() {
+		t.Skip("only on PostgreSQL: SQLite has one node")
+	}
+	b := newBench(t)
+	var holds atomic.Bool
+	held, release := make(chan struct{}), make(chan struct{})
+	node := storetest.Again(t, b.Store, storetest.WithClock(b.Clock), func(o *store.Options) {
+		o.BeforeCommit = func() {
+			if holds.Swap(false) {
+				held <- struct{}{}
+				<-release
+			}
+		}
+	})
+	a := b.AskFor(t, models.AskInput{TimeoutSeconds: new(int64(60))})
+	decided, read := make(chan error, 1), make(chan *models.Approval, 1)
+	holds.Store(true)
+	go func() { decided <- storetest.Err(node.Decide(t.Context(), b.Owner, a.ID, storetest.Yes())) }()
+	<-held
+	b.Clock.Step(time.Hour)
+	go func() { read <- b.Read(t, a.ID) }()
+	select {
+	case got := <-read:
+		t.Errorf("while another node commits, it is %s", got.Status())
+		read <- got
+	case <-time.After(200 * time.Millisecond):
+	}
+	close(release)
+	storetest.Must(t, <-decided)
+	if got := <-read; got.Status() != models.StatusApproved {
+		t.Errorf("afterwards it is %s", got.Status())
 	}
 }
 
