@@ -130,6 +130,15 @@ test-firefox: cc ## a push notification end to end in a Firefox, at a push servi
 test-kill: cc ## kill -9 of processes that send notifications and events, KILL_ROUNDS=100 times instead of the few of make test
 	KILL_ROUNDS=$(or $(KILL_ROUNDS),100) $(TEST) -race -count=1 -v -run TestKilledWhileSendingI8 ./workers/notify ./workers/webhooks
 
+.PHONY: faults
+faults: cc ## kills, cuts and full disks under two nodes on PostgreSQL and one on SQLite, histories checked; FOR=10m, SEED=1
+	.ci/postgres env -u COUNTERSIGN_TEST_POSTGRES FAULTS_FOR=$(or $(FOR),10m) FAULTS_SEED=$(SEED) \
+		$(GO) test -count=1 -timeout 3h -v -run 'OnPostgres|OnSQLite' ./cmd/faults
+
+.PHONY: faults-some
+faults-some: ## as much of it as CI has time for: a minute, with what comes before and after
+	@$(MAKE) faults FOR=30s
+
 .PHONY: test-postgres
 test-postgres: cc ## the tests of data, surfaces and workers on PostgreSQL, beside a server of its own (.ci/postgres): an hour
 	.ci/postgres env $(ON_POSTGRES) ./models/... ./handlers/... ./workers/...
@@ -142,7 +151,7 @@ test-postgres-some: cc ## those of them that CI has time for: the schema, nodes,
 ON_POSTGRES := $(subst RAPID_CHECKS=60,RAPID_CHECKS=5,$(TEST)) -tags postgres -parallel 4 -timeout 2h
 
 .PHONY: check
-check: build drift fmt-check vet lint mod-check test test-postgres-some ## all that CI checks
+check: build drift fmt-check vet lint mod-check test test-postgres-some faults-some ## all that CI checks
 
 # In a copy: `make test` has read these folders, and need not run again in `make check`.
 .PHONY: drift

@@ -76,8 +76,11 @@ type App struct {
 }
 
 // New opens the data folder and listens, so that Addr is known; Run serves. It hands out the setup link while there is
-// no user, on screen or, if that is nil, in a file. Close the App in any case.
-func New(ctx context.Context, cfg config.Config, log *slog.Logger, screen io.Writer) (_ *App, err error) {
+// no user, on screen or, if that is nil, in a file. Close the App in any case. With change tests open the store as
+// the settings can't say.
+func New(
+	ctx context.Context, cfg config.Config, log *slog.Logger, screen io.Writer, change ...func(*store.Options),
+) (_ *App, err error) {
 	a := &App{
 		cfg: cfg, log: log, metrics: handlers.NewMetrics(Version), memory: newMemory(cfg.MemoryLimit), stopIn: stopTimeout,
 	}
@@ -86,7 +89,7 @@ func New(ctx context.Context, cfg config.Config, log *slog.Logger, screen io.Wri
 			err = errors.Join(err, a.Close())
 		}
 	}()
-	if a.store, err = data.Open(ctx, cfg, log, a.measured); err != nil {
+	if a.store, err = data.Open(ctx, cfg, log, append(change, a.measured)...); err != nil {
 		return nil, err
 	}
 	if err = a.store.KeepReserve(ctx); err != nil {

@@ -7,11 +7,11 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 )
 
 // Proxy stands between a program and the tests' PostgreSQL server, and cuts connections when it is told to.
 type Proxy struct {
-	tb     testing.TB
 	server string // its socket
 	listen net.Listener
 	url    url.URL
@@ -19,6 +19,7 @@ type Proxy struct {
 	mu    sync.Mutex
 	down  bool
 	cut   Cut
+	delay time.Duration
 	conns map[net.Conn]struct{}
 }
 
@@ -37,7 +38,7 @@ func NewProxy(tb testing.TB, address string) *Proxy {
 	tb.Helper()
 	u, err := url.Parse(address)
 	must(tb, err)
-	p := &Proxy{tb: tb, server: filepath.Join(u.Query().Get("host"), ".s.PGSQL.5432"), conns: map[net.Conn]struct{}{}}
+	p := &Proxy{server: filepath.Join(u.Query().Get("host"), ".s.PGSQL.5432"), conns: map[net.Conn]struct{}{}}
 	p.listen, err = net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it is closed with the test
 	must(tb, err)
 	p.url = url.URL{Scheme: u.Scheme, User: u.User, Host: p.listen.Addr().String(), Path: u.Path, RawQuery: "sslmode=disable"}
@@ -57,6 +58,13 @@ func (p *Proxy) Cut(at Cut) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.cut = at
+}
+
+// Delay has the server get so late what it is asked.
+func (p *Proxy) Delay(by time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.delay = by
 }
 
 // Down ends all connections and, as long as it is down, each new one.
@@ -86,8 +94,7 @@ func (p *Proxy) pass(client net.Conn) {
 	defer client.Close()
 	server, err := net.Dial("unix", p.server) //nolint:noctx // on this machine
 	if err != nil {
-		p.tb.Errorf("the proxy reaches no server: %v", err)
-		return
+		return // it has been killed
 	}
 	defer server.Close()
 	p.mu.Lock()
@@ -132,9 +139,20 @@ func (p *Proxy) pass(client net.Conn) {
 			close(silent)
 		case Nowhere:
 		}
+		p.wait()
 		if !wrote(server, question[:n]) {
 			return
 		}
+	}
+}
+
+// wait keeps back what was asked.
+func (p *Proxy) wait() {
+	p.mu.Lock()
+	by := p.delay
+	p.mu.Unlock()
+	if by > 0 {
+		<-time.After(by)
 	}
 }
 
