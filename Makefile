@@ -22,7 +22,7 @@ export GOFLAGS := -trimpath -buildvcs=false $(filter-out -trimpath -buildvcs=fal
 GO       ?= go
 BIN      := bin/countersign
 VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-LDFLAGS  := -s -w -X countersign/cmd/server.Version=$(VERSION)
+LDFLAGS  := -s -w -X countersign/cmd/data.Version=$(VERSION)
 TAGS     :=
 # STATIC=1 links the C library in, for a container that holds nothing else. Names are looked up by
 # Go then, and SQLite loads no extensions: both would want the C library's own files at run time.

@@ -14,6 +14,7 @@ import (
 	"countersign/cmd/agent"
 	"countersign/cmd/audit"
 	"countersign/cmd/connect"
+	"countersign/cmd/data"
 	"countersign/cmd/demo"
 	"countersign/cmd/doctor"
 	"countersign/cmd/ingest"
@@ -63,7 +64,7 @@ func newRoot() *cobra.Command {
 		Short: "The second signature for what AI agents do",
 		Long: "Countersign gives the second signature to what AI agents do: an agent asks,\n" +
 			"a person looks and decides, and the agent goes on, or does not.",
-		Version:           server.Version,
+		Version:           data.Version,
 		Args:              cobra.NoArgs,
 		SilenceErrors:     true,
 		SilenceUsage:      true,

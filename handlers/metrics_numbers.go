@@ -44,6 +44,14 @@ var (
 		nil)
 	backupDesc = prometheus.NewDesc("countersign_backup_timestamp_seconds", "When the last backup was made; 0 for never.",
 		nil, nil)
+	nodeSeenDesc = prometheus.NewDesc("countersign_node_last_commit_timestamp_seconds",
+		"When each server on the database committed last; those that end take themselves away.", []string{"node", "version"}, nil)
+	nodeSinceDesc = prometheus.NewDesc("countersign_node_start_timestamp_seconds", "Since when each server runs.",
+		[]string{"node"}, nil)
+	nodeLagDesc = prometheus.NewDesc("countersign_node_lag_seconds",
+		"How late each server heard of the last change of another.", []string{"node"}, nil)
+	nodeLeaseDesc = prometheus.NewDesc("countersign_node_lease", "1 for the work that a server does for all.",
+		[]string{"node", "lease"}, nil)
 	rowsAtDesc = prometheus.NewDesc("countersign_rows_compared_timestamp_seconds",
 		"When all rows were last compared with the ledger; 0 for never.", nil, nil)
 )
@@ -60,7 +68,7 @@ func (*numbers) Describe(descs chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		pendingDesc, oldestDesc, waitersDesc, untoldDesc, failingDesc, unsentDesc, brokenDesc, behindDesc, lateDesc,
 		haltedDesc, ledgerDesc, rowsDesc, rowsAtDesc, byAgeDesc, gateDesc, fallDesc, stopsDesc, sizeDesc, logDesc, freeDesc,
-		backupDesc,
+		backupDesc, nodeSeenDesc, nodeSinceDesc, nodeLagDesc, nodeLeaseDesc,
 	} {
 		descs <- d
 	}
@@ -98,6 +106,7 @@ func (c *numbers) Collect(metrics chan<- prometheus.Metric) {
 		metrics <- prometheus.MustNewConstMetric(byAgeDesc, prometheus.GaugeValue, float64(one.Count), string(one.Risk),
 			one.Age)
 	}
+	c.nodes(metrics, n.Nodes)
 	for desc, value := range map[*prometheus.Desc]float64{
 		pendingDesc: float64(n.Pending), oldestDesc: age, waitersDesc: float64(n.Waiters),
 		untoldDesc: float64(n.UnsentVerdicts), failingDesc: float64(n.FailingUpstreams), ledgerDesc: float64(n.LedgerSeq),
@@ -108,6 +117,27 @@ func (c *numbers) Collect(metrics chan<- prometheus.Metric) {
 		sizeDesc: float64(n.DatabaseBytes), logDesc: float64(n.LogBytes), freeDesc: float64(n.FreeBytes), backupDesc: backup,
 	} {
 		metrics <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value)
+	}
+}
+
+// nodes reports the servers; of those with one name, the one that was seen last.
+func (c *numbers) nodes(metrics chan<- prometheus.Metric, all []models.Node) {
+	latest := map[string]models.Node{}
+	for _, n := range all {
+		if n.SeenAt.After(latest[n.Name].SeenAt) {
+			latest[n.Name] = n
+		}
+	}
+	gauge := func(desc *prometheus.Desc, value float64, labels ...string) {
+		metrics <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)
+	}
+	for name, n := range latest {
+		gauge(nodeSeenDesc, float64(n.SeenAt.UnixMilli())/1000, name, n.Version)
+		gauge(nodeSinceDesc, float64(n.StartedAt.UnixMilli())/1000, name)
+		gauge(nodeLagDesc, float64(n.LagMS)/1000, name)
+		for _, lease := range n.Leases {
+			gauge(nodeLeaseDesc, 1, name, lease)
+		}
 	}
 }
 

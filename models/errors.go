@@ -107,7 +107,7 @@ func NotFound(what string) *Error { return Errorf(CodeNotFound, "No such %s.", w
 
 // FieldsOf is what an error says about fields; nothing for none.
 func FieldsOf(err error) map[string]string {
-	if e, ok := err.(*Error); ok { //nolint:errorlint // straight from the check
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Fields
 	}
 	return nil

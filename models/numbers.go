@@ -29,6 +29,8 @@ type Numbers struct {
 	PausedWebhooks int
 
 	RowCheck RowCheck // of all rows with the ledger, each week
+
+	Nodes []Node // the servers on the database
 }
 
 // PendingCount is how many requests of a risk wait for so long.

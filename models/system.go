@@ -5,8 +5,10 @@ import "time"
 // SystemState is an admin's view of the whole: its size, growth and queues. Counts stop at StatsCap unless their own
 // line says otherwise.
 type SystemState struct {
-	SQLite string // version of the library
-	Schema int64  // number of the last migration
+	Database string // which it is, and its version
+	Schema   int64  // number of the last migration
+
+	Nodes []Node // the servers on it
 
 	DatabaseBytes int64 // of the file
 	FreeBytes     int64 // within it, for later rows

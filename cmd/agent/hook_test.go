@@ -161,7 +161,7 @@ func TestHookDeniesWhenTheServerStaysAwayI11(t *testing.T) {
 		t.Errorf("exit %d, %s%s", code, p.Out, p.Err)
 	}
 	w.Restart(t)
-	if again := w.OnlyPending(t).ID; again != asked || w.Store().Presence(again).Waiting {
+	if again := w.OnlyPending(t).ID; again != asked || storetest.PresenceOf(t, w.Store(), again).Waiting {
 		t.Errorf("request %s, want %s and nobody waiting", again, asked)
 	}
 }

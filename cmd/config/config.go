@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"net/url"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +16,7 @@ import (
 
 	"countersign/handlers"
 	"countersign/handlers/mcp"
+	"countersign/models"
 )
 
 // Config is what the server and the data commands are started with. It may be
@@ -48,6 +50,10 @@ type Config struct {
 
 	Upstreams Upstreams // the pace of polling and telling them
 
+	Keys       string // folder of the key files; empty: the data folder
+	AcceptKeys bool
+	NodeName   string
+	Drain      time.Duration
 	AcceptLoss int64 // number of the last ledger entry that is missing and may be
 
 	LogLevel  slog.Level
@@ -81,6 +87,15 @@ var DatabaseSetting = Setting{
 	"database-url", "", "URL",
 	"PostgreSQL database in place of a file in the data folder, such as postgres://countersign@db.example/countersign; its password comes from PGPASSWORD, or the file that PGPASSFILE or passfile= in the URL names",
 	setDatabase,
+}
+
+// KeysSetting is what every command takes that works on the database: some open what is sealed in it.
+var KeysSetting = Setting{
+	"keys", "", "FOLDER", "folder of upstream.key and push.key, the same on all servers that share a database (default: the data folder)",
+	func(c *Config, v string) error {
+		c.Keys = v
+		return nil
+	},
 }
 
 // setDatabase takes no password: arguments of programs are seen by everybody on the machine.
@@ -152,6 +167,14 @@ var ServeSettings = []Setting{
 		"memory to stay below if possible, such as 512MiB (default: three quarters of what the machine or its control group has; GOMEMLIMIT comes first)", setMemoryLimit,
 	},
 	{"accept-loss", "0", "N", "start although ledger entries up to number N are missing, and record that", setAcceptLoss},
+	{
+		"accept-keys", "false", "bool", "have this server's key files be the right ones for all that share the database: the former are lost",
+		yesOrNo(func(c *Config) *bool { return &c.AcceptKeys }),
+	},
+	{"node-name", "", "NAME", "name of this server among those that share a database (default: the machine's)", setNodeName},
+	{
+		"drain", "0s", "TIME", "how long to go on after SIGTERM while /readyz says no, so that a balancer sends requests to another server", setDrain,
+	},
 	{"log-level", "info", "LEVEL", "debug, info, warn or error", setLogLevel},
 	{"log-format", "text", "FORMAT", "text or json", setLogFormat},
 	{
@@ -162,7 +185,7 @@ var ServeSettings = []Setting{
 
 // All are the settings that there are.
 func All() []Setting {
-	return slices.Concat([]Setting{DataSetting, DatabaseSetting}, ServeSettings, upstreamSettings, mailSettings, llmSettings)
+	return slices.Concat([]Setting{DataSetting, DatabaseSetting, KeysSetting}, ServeSettings, upstreamSettings, mailSettings, llmSettings)
 }
 
 // AddressSettings say where a server is: it listens at one address, and people may use another.
@@ -275,6 +298,26 @@ func setAcceptLoss(c *Config, v string) (err error) {
 		return errors.New("must be the number of a ledger entry, as the error at the start names it")
 	}
 	return nil
+}
+
+// longestDrain is below the time after which systemd and container engines kill.
+const longestDrain = 60 * time.Second
+
+func setDrain(c *Config, v string) error {
+	d, err := time.ParseDuration(v)
+	if err != nil || d < 0 || d > longestDrain {
+		return fmt.Errorf("must be a length of time from 0s to %s, such as 5s", longestDrain)
+	}
+	c.Drain = d
+	return nil
+}
+
+func setNodeName(c *Config, v string) error {
+	if v == "" {
+		v, _ = os.Hostname() // a server without a name is shown by its start
+	}
+	c.NodeName = v
+	return models.CheckText("node-name", v, models.MaxName)
 }
 
 func setMCPWait(c *Config, v string) error {

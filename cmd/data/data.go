@@ -16,6 +16,9 @@ import (
 	"countersign/models/upkeep"
 )
 
+// Version of this program, set when the binary is built.
+var Version = "dev"
+
 // Command makes a command that works on a data folder that is there, beside a
 // running server or without one. It never makes one: a mistyped --data would look
 // like an empty installation.
@@ -26,7 +29,7 @@ func Command(c *cobra.Command, do func(c *cobra.Command, args []string, s *store
 // Inspect makes a command that only looks at a data folder: it migrates
 // nothing, and the folder may be on a read-only volume.
 func Inspect(c *cobra.Command, do func(c *cobra.Command, folder *upkeep.Inspection) error) *cobra.Command {
-	config.Add(c.Flags(), config.DataSetting, config.DatabaseSetting)
+	config.Add(c.Flags(), config.DataSetting, config.DatabaseSetting, config.KeysSetting)
 	c.RunE = func(c *cobra.Command, _ []string) (err error) {
 		cfg, err := config.Of(c)
 		if err != nil {
@@ -36,6 +39,7 @@ func Inspect(c *cobra.Command, do func(c *cobra.Command, folder *upkeep.Inspecti
 		if err != nil {
 			return err
 		}
+		folder.KeysIn(cfg.Keys)
 		defer func() { err = errors.Join(err, folder.Close()) }()
 		return do(c, folder)
 	}
@@ -51,7 +55,7 @@ func First(c *cobra.Command, do func(c *cobra.Command, args []string, s *store.S
 func storeCommand(
 	c *cobra.Command, check func(dir string) error, do func(c *cobra.Command, args []string, s *store.Store) error,
 ) *cobra.Command {
-	config.Add(c.Flags(), config.DataSetting, config.DatabaseSetting)
+	config.Add(c.Flags(), config.DataSetting, config.DatabaseSetting, config.KeysSetting)
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
 		cfg, err := config.Of(c)
 		if err != nil {
@@ -79,7 +83,8 @@ func Open(
 	ctx context.Context, cfg config.Config, log *slog.Logger, change ...func(*store.Options),
 ) (*store.Store, error) {
 	opts := store.Options{
-		Dir: cfg.Data, URL: cfg.DatabaseURL(), Log: log, CheckTarget: checkTarget, AcceptLoss: cfg.AcceptLoss, AcceptedBy: Operator(),
+		Dir: cfg.Data, URL: cfg.DatabaseURL(), Log: log, Version: Version, CheckTarget: checkTarget, AcceptLoss: cfg.AcceptLoss, AcceptedBy: Operator(),
+		Keys: cfg.Keys, AcceptKeys: cfg.AcceptKeys,
 		AsksPerMinute: config.OrOff(cfg.AsksPerMinute), PendingPerAgent: config.OrOff(cfg.PendingPerAgent),
 		ReportsPerHour: config.OrOff(cfg.ReportsPerHour), RunsPerHour: config.OrOff(cfg.RunsPerHour),
 		MessagesPerHour: config.OrOff(cfg.MessagesPerHour),

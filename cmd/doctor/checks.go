@@ -45,8 +45,10 @@ func (d *doctor) migrations(ctx context.Context) diagnosis {
 	case err != nil:
 		return fail("check --data: this may be another program's file; else "+fromBackup, "%v", err)
 	case have > want:
-		return fail("run the newer countersign that wrote it", "the database has schema %d, and this program knows %d", have,
-			want)
+		if err := d.folder.Usable(ctx); err != nil {
+			return fail("run that version", "%v", err)
+		}
+		return passed("schema %d, which this program may use: it knows %d", have, want)
 	case have < want:
 		return fail("make a backup and run `countersign migrate`", "the database has schema %d, and this program brings %d",
 			have, want)

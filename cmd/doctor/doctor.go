@@ -96,6 +96,7 @@ func Command() *cobra.Command {
 func (d *doctor) examine(ctx context.Context) []diagnosis {
 	d.folder, d.openErr = upkeep.Inspect(ctx, d.cfg.Data, d.cfg.DatabaseURL())
 	if d.folder != nil {
+		d.folder.KeysIn(d.cfg.Keys)
 		defer d.folder.Close()
 	}
 	var found []diagnosis
@@ -120,6 +121,7 @@ func (d *doctor) examine(ctx context.Context) []diagnosis {
 		{"upstreams", migrated, d.upstreams},
 		{"channels", migrated, d.channels},
 		{"webhooks", migrated, d.webhooks},
+		{"servers", schema, d.nodes},
 	} {
 		f := diagnosis{Result: checkSkipped}
 		if lacks := d.lacks(ctx, check.needs); lacks != nothing {

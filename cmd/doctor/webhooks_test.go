@@ -19,7 +19,7 @@ import (
 func addWebhooks(t *testing.T, dir string, state map[string]webhooks.Progress, opts ...storetest.Option) {
 	t.Helper()
 	s := storetest.New(t, append([]storetest.Option{storetest.WithDir(dir)}, opts...)...)
-	lease, err := s.TakeLease(t.Context(), "webhooks", "me", time.Minute)
+	lease, err := s.Nodes.TakeLease(t.Context(), "webhooks", "me", time.Minute)
 	storetest.Must(t, err)
 	for name, p := range state {
 		h, _, err := s.Webhooks.Add(t.Context(), storetest.Operator(), models.WebhookInput{Name: name, URL: "https://hooks.example.com/s3cret"})
@@ -30,7 +30,7 @@ func addWebhooks(t *testing.T, dir string, state map[string]webhooks.Progress, o
 		_, err = s.Webhooks.Keep(t.Context(), lease, []webhooks.Progress{p})
 		storetest.Must(t, err)
 	}
-	storetest.Must(t, s.DropLease(t.Context(), lease))
+	storetest.Must(t, s.Nodes.DropLease(t.Context(), lease))
 	storetest.Must(t, s.Close())
 }
 

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"countersign/cmd/config"
@@ -33,6 +34,7 @@ import (
 	"countersign/workers/agent"
 	"countersign/workers/expire"
 	"countersign/workers/notify"
+	"countersign/workers/notify/send"
 	"countersign/workers/retain"
 	"countersign/workers/webhooks"
 )
@@ -45,15 +47,14 @@ const (
 	outsideEvery = 500 * time.Millisecond // well within the second that is promised
 	flushEvery   = time.Minute
 	headEvery    = time.Hour
+	beatEvery    = 5 * time.Second // three may fail before the others take this server for gone
+	tidyEvery    = time.Hour
 	keptEvery    = time.Second // so much may be lost unseen
 	memoryEvery  = 500 * time.Millisecond
 	reserveEvery = 5 * time.Second
 	rowsEvery    = time.Hour // a look whether the week is over
 	retainEvery  = time.Hour
 )
-
-// Version is set when the binary is built.
-var Version = "dev"
 
 // App is one server: store, surfaces and workers, put together.
 type App struct {
@@ -71,6 +72,8 @@ type App struct {
 	metrics  *handlers.Metrics
 	memory   *memory
 	gone     sync.Once
+	ends     atomic.Bool // it was told to stop
+	started  time.Time
 	latest   time.Time     // that the clock has shown, or an entry of the ledger has
 	stopIn   time.Duration // how long requests under way may take to end at a stop
 }
@@ -82,7 +85,7 @@ func New(
 	ctx context.Context, cfg config.Config, log *slog.Logger, screen io.Writer, change ...func(*store.Options),
 ) (_ *App, err error) {
 	a := &App{
-		cfg: cfg, log: log, metrics: handlers.NewMetrics(Version), memory: newMemory(cfg.MemoryLimit), stopIn: stopTimeout,
+		cfg: cfg, log: log, metrics: handlers.NewMetrics(data.Version), memory: newMemory(cfg.MemoryLimit), stopIn: stopTimeout,
 	}
 	defer func() {
 		if err != nil {
@@ -95,11 +98,14 @@ func New(
 	if err = a.store.KeepReserve(ctx); err != nil {
 		return nil, err
 	}
+	if err = a.joins(ctx); err != nil {
+		return nil, err
+	}
 	if a.latest, err = a.store.Ledger.Newest(ctx); err != nil {
 		return nil, err
 	}
 	a.builtIn = newBuiltIn(cfg.LLM, a.store, log)
-	a.metrics.Follow(upkeep.New(a.store).Numbers, time.Now)
+	a.metrics.Follow(upkeep.New(a.store).Numbers, a.store.Now)
 	var lc net.ListenConfig
 	if a.listener, err = lc.Listen(ctx, "tcp", cfg.Addr); err != nil {
 		return nil, config.ListenError(cfg.Addr, err)
@@ -172,7 +178,10 @@ func (a *App) Run(ctx context.Context) error {
 	group.Go("webhooks", a.webhooks.Run)
 	group.Go("deliver", newDeliverer(a.cfg.Upstreams, a.store, a.log).Run)
 	group.Go("setup file", func(ctx context.Context) { removeUsedSetupFile(ctx, a.store, a.cfg.Data, a.log) })
+	group.Go("presence", a.store.TellPresence)
 	every("outside", outsideEvery, a.store.CheckOutside)
+	every("node", beatEvery, a.beat)
+	every("tidy", tidyEvery, a.store.Tidy)
 	every("last use", flushEvery, a.store.People.FlushLastUse)
 	every("ledger head", headEvery, a.logHead)
 	every("kept head", keptEvery, a.store.KeepHead)
@@ -186,10 +195,11 @@ func (a *App) Run(ctx context.Context) error {
 	serveErr := make(chan error, 1)
 	go func() { serveErr <- a.server.Serve(a.listener) }()
 	a.log.InfoContext(ctx, "serving", slog.String("url", a.URL()), slog.String("addr", a.Addr()),
-		slog.String("version", Version), slog.Any("config", a.cfg))
+		slog.String("version", data.Version), slog.Any("config", a.cfg))
 	var err error
 	select {
 	case <-ctx.Done():
+		a.drain(context.WithoutCancel(ctx))
 		err = a.stop(context.WithoutCancel(ctx))
 		if serveEnd := <-serveErr; !errors.Is(serveEnd, http.ErrServerClosed) {
 			err = errors.Join(err, serveEnd)
@@ -198,7 +208,43 @@ func (a *App) Run(ctx context.Context) error {
 		err = fmt.Errorf("serve: %w", err)
 	}
 	group.Stop()
-	return errors.Join(err, a.logHead(context.WithoutCancel(ctx)))
+	ctx = context.WithoutCancel(ctx)
+	return errors.Join(err, a.store.Nodes.Leave(ctx), a.logHead(ctx))
+}
+
+// joins has this server be one of those that share the database: it has their keys, and they know it.
+func (a *App) joins(ctx context.Context) error {
+	a.started = a.store.Now()
+	if a.cfg.Database != nil {
+		if _, err := a.store.Key(ctx, models.KeyFile, store.NewSealingKey); err != nil {
+			return err
+		}
+		if _, err := a.store.Key(ctx, models.PushKeyFile, send.NewPushKey); err != nil {
+			return err
+		}
+	}
+	return a.beat(ctx)
+}
+
+func (a *App) beat(ctx context.Context) error {
+	return a.store.Nodes.Beat(ctx, a.cfg.NodeName, data.Version, a.started)
+}
+
+// drain goes on answering while /readyz says that this server ends, so that a balancer has the time to see it.
+func (a *App) drain(ctx context.Context) {
+	a.ends.Store(true)
+	if a.cfg.Drain > 0 {
+		a.log.InfoContext(ctx, "draining", slog.Duration("for", a.cfg.Drain))
+		time.Sleep(a.cfg.Drain)
+	}
+}
+
+// readiness is why no requests are to be sent here.
+func (a *App) readiness(ctx context.Context) error {
+	if a.ends.Load() {
+		return models.Errorf(models.CodeUnavailable, "Not ready: this server is ending.")
+	}
+	return a.store.Ready(ctx)
 }
 
 // stop ends requests under way. A client that is cut off repeats its request and meets its own row.
@@ -273,26 +319,26 @@ func (a *App) logHead(ctx context.Context) error {
 func (a *App) routers(messages channels.Sender) (http.Handler, error) {
 	a.streams = handlers.NewStreams(config.OrOff(a.cfg.StreamsPerUser))
 	kit := handlers.Kit{
-		Log: a.log, AccessLog: a.cfg.AccessLog, Now: time.Now, PublicURL: a.public, Metrics: a.metrics,
+		Log: a.log, AccessLog: a.cfg.AccessLog, Now: a.store.Now, PublicURL: a.public, Metrics: a.metrics,
 		Proxies: a.cfg.TrustedProxies, Streams: a.streams, Lists: handlers.NewLists(),
 		Strangers: handlers.NewStrangers(handlers.StrangersAtOnce, handlers.StrangersTime),
 	}
-	queue, err := api.New(kit, a.store, Version)
+	queue, err := api.New(kit, a.store, data.Version)
 	if err != nil {
 		return nil, err
 	}
 	humanlayer.New(kit, a.store).Register(queue.Echo())
 	hooks.Register(queue.Echo(), kit, a.store)
-	handlers.RegisterHealth(queue.Echo(), a.store.Ready)
+	handlers.RegisterHealth(queue.Echo(), a.readiness)
 	kit.RegisterMetrics(queue.Echo(), a.store.People)
-	tools, err := mcp.New(kit, a.store, mcp.Options{Version: Version, Wait: a.cfg.MCPWait})
+	tools, err := mcp.New(kit, a.store, mcp.Options{Version: data.Version, Wait: a.cfg.MCPWait})
 	if err != nil {
 		return nil, err
 	}
 	tools.Register(queue.Echo())
 	a.pages = web.New(kit, a.store,
 		web.Options{
-			Version: Version, Drafts: a.builtIn.Draft, CheckUpstream: config.UpstreamCheck(a.cfg.Upstreams.Allow),
+			Version: data.Version, Drafts: a.builtIn.Draft, CheckUpstream: config.UpstreamCheck(a.cfg.Upstreams.Allow),
 			Notify: messages, TestWebhook: a.webhooks.Test, Gallery: gallery,
 		})
 	a.pages.ServeDocs(queue.Document)

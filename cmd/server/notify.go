@@ -21,14 +21,14 @@ import (
 )
 
 // newSender makes what sends notifications, and the keys that browsers subscribe with.
-// Nothing is sent to hosts but those of the list that hosts reads, the browsers' push
+// Nothing is sent to hosts but those of the list that admins keep, the browsers' push
 // services and the one mail server.
-func newSender(
-	cfg config.Config, public *url.URL, hosts func(context.Context) (outward.List, error),
-) (*send.Sender, *send.PushKeys, error) {
-	keys := send.NewPushKeys(cfg.Data)
+func newSender(cfg config.Config, public *url.URL, s *store.Store) (*send.Sender, *send.PushKeys, error) {
+	keys := send.NewPushKeys(func() ([]byte, error) {
+		return s.Key(context.Background(), models.PushKeyFile, send.NewPushKey)
+	})
 	sender, err := send.New(send.Options{
-		Out:  outward.New(outward.Options{Hosts: hosts, Now: time.Now}),
+		Out:  outward.New(outward.Options{Hosts: hostsOf(s), Now: time.Now}),
 		SMTP: cfg.Mail.SMTP(), Push: keys, Name: pushName(cfg, public), Now: time.Now,
 	})
 	return sender, keys, err
@@ -41,7 +41,7 @@ const mostOfHeadline = 120
 func newNotifier(
 	cfg config.Config, public *url.URL, s *store.Store, log *slog.Logger, metrics *handlers.Metrics,
 ) (*notify.Notifier, channels.Sender, error) {
-	sender, keys, err := newSender(cfg, public, hostsOf(s))
+	sender, keys, err := newSender(cfg, public, s)
 	if err != nil {
 		return nil, channels.Sender{}, err
 	}

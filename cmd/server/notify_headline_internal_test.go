@@ -47,7 +47,7 @@ func newOffice(t *testing.T) *office {
 	storetest.Must(t, err)
 	o.notifier, _, err = newNotifier(config.Config{Data: dir}, public, o.Store, slog.New(slog.DiscardHandler), handlers.NewMetrics("test"))
 	storetest.Must(t, err)
-	o.lease, err = o.TakeLease(t.Context(), "notify", "test", 10_000*time.Hour)
+	o.lease, err = o.Nodes.TakeLease(t.Context(), "notify", "test", 10_000*time.Hour)
 	storetest.Must(t, err)
 	storetest.Must(t, o.People.AllowHost(t.Context(), o.admin, strings.TrimPrefix(sink.URL, "http://")))
 	c, err := o.People.AddChannel(t.Context(), o.admin, models.ChannelInput{Kind: models.ChannelWebhook, Target: models.ChannelTarget{URL: sink.URL}})

@@ -1,22 +1,22 @@
 package server
 
 import (
-	"context"
 	"net/url"
 	"testing"
 
 	"countersign/cmd/config"
 	"countersign/models"
-	"countersign/workers/outward"
+	"countersign/models/storetest"
 )
 
 // The sender is put together of the settings: without a mail server it sends no e-mail, and
 // hosts that no admin allowed are not asked.
 func TestSenderOfTheServer(t *testing.T) {
 	t.Parallel()
+	s := storetest.New(t)
 	cfg := config.Config{Data: t.TempDir()}
 	public := &url.URL{Scheme: "http", Host: "localhost:8080"}
-	sender, keys, err := newSender(cfg, public, func(context.Context) (outward.List, error) { return nil, nil })
+	sender, keys, err := newSender(cfg, public, s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +30,7 @@ func TestSenderOfTheServer(t *testing.T) {
 		t.Errorf("%q %v", public, err)
 	}
 	cfg.Mail = config.Mail{Addr: "mail.example.com:587", From: "sign@example.com", TLS: "starttls"}
-	if sender, _, err = newSender(cfg, public, nil); err != nil || !sender.Can(models.ChannelEmail) {
+	if sender, _, err = newSender(cfg, public, s); err != nil || !sender.Can(models.ChannelEmail) {
 		t.Errorf("with a mail server: %v", err)
 	}
 	if name := pushName(cfg, public); name != "sign@example.com" {

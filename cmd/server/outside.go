@@ -28,7 +28,7 @@ func newDeliverer(u config.Upstreams, s *store.Store, log *slog.Logger) *deliver
 // holderOf names this process as holder of leases, so that another one need not wait for their end
 // after a kill; empty: its name is made up, and another one has to.
 func holderOf(s *store.Store, log *slog.Logger) string {
-	name, err := s.Holder()
+	name, err := s.Nodes.Holder()
 	if err != nil {
 		log.Warn("other servers won't see at once that this one has ended", slog.String("error", err.Error()))
 		return ""

@@ -126,7 +126,10 @@ func (a *API) conversation(ctx context.Context, in *conversationIn) (*conversati
 		}
 		r.Reviewers, r.WaitingFor, waits = waits[0].Reviewers, waits[0].Text, waits[1:]
 		if r.Status != nil {
-			r.Waiting = a.agentWaits(in.actor, models.ResponseID(r.ResponseID), models.Status(*r.Status))
+			r.Waiting, err = a.agentWaits(ctx, in.actor, models.ResponseID(r.ResponseID), models.Status(*r.Status))
+			if err != nil {
+				return nil, err
+			}
 		}
 	}
 	return &conversationOut{Body: out}, nil

@@ -76,7 +76,10 @@ func (a *API) approvalsOf(ctx context.Context, in *approvalsOfIn) (*approvalsOfO
 	}
 	for i := range got.Items {
 		one := conversationApprovalOf(&got.Items[i])
-		one.Waiting = a.agentWaits(in.actor, models.ResponseID(one.ID), models.Status(one.Status))
+		one.Waiting, err = a.agentWaits(ctx, in.actor, models.ResponseID(one.ID), models.Status(one.Status))
+		if err != nil {
+			return nil, err
+		}
 		page.Approvals = append(page.Approvals, one)
 	}
 	return &approvalsOfOut{Body: page}, nil

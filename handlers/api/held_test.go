@@ -35,7 +35,7 @@ func newOutsideWorld(t *testing.T) *outsideWorld {
 
 func (w *outsideWorld) lease(t *testing.T, name string) *models.Lease {
 	t.Helper()
-	l, err := w.store.TakeLease(t.Context(), name, "test", 1000*time.Hour)
+	l, err := w.store.Nodes.TakeLease(t.Context(), name, "test", 1000*time.Hour)
 	if err != nil || l == nil {
 		t.Fatalf("take lease %s: %v", name, err)
 	}

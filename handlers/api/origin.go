@@ -33,7 +33,9 @@ func (a *API) approvalsFor(
 		if w := row.Approvers(); w.Limited() {
 			all[i].Policy.Approvers = w.Reviewers()
 		}
-		all[i].Waiting = a.agentWaits(actor, row.ID, row.Status())
+		if all[i].Waiting, err = a.agentWaits(ctx, actor, row.ID, row.Status()); err != nil {
+			return nil, err
+		}
 		if o, ok := origins[row.ID]; ok {
 			all[i].Origin = originOf(row.CallID, &o)
 		}
@@ -51,11 +53,14 @@ func (a *API) approvalFor(ctx context.Context, actor models.Actor, row *models.A
 }
 
 // agentWaits tells a person whether the agent of a pending request waits for it now.
-func (a *API) agentWaits(actor models.Actor, id models.ResponseID, status models.Status) *bool {
+func (a *API) agentWaits(
+	ctx context.Context, actor models.Actor, id models.ResponseID, status models.Status,
+) (*bool, error) {
 	if !actor.IsPerson() || status != models.StatusPending {
-		return nil
+		return nil, nil //nolint:nilnil // it is left out
 	}
-	return new(a.store.Presence(id).Waiting)
+	p, err := a.store.Presence(ctx, id)
+	return &p.Waiting, err
 }
 
 // originOf is nil for what an agent asked for itself, in a run of its own.

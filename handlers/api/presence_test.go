@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/storetest"
 )
 
 // agentsWait returns once so many waits of agents are counted.
@@ -45,7 +46,7 @@ func TestWhoMayNotSeeARequestIsNotSeenWaiting(t *testing.T) {
 	(<-told).want(t, http.StatusOK, nil)
 
 	w.call(w.agent, "GET", "/v1/approvals/"+uuid+"9?wait=1s", "").want(t, http.StatusNotFound, nil)
-	if got := w.store.Presence(uuid + "9"); got != (models.Presence{}) {
+	if got := storetest.PresenceOf(t, w.store, uuid+"9"); got != (models.Presence{}) {
 		t.Errorf("a made-up id takes a place: %+v", got)
 	}
 }

@@ -149,7 +149,9 @@ func (a *API) invocationsFor(
 	for i, row := range rows {
 		one := invocationOf(row, session)
 		one.Reviewers, one.WaitingFor = waits[i].Reviewers, waits[i].Text
-		one.Waiting = a.agentWaits(actor, row.ID, row.Status())
+		if one.Waiting, err = a.agentWaits(ctx, actor, row.ID, row.Status()); err != nil {
+			return nil, err
+		}
 		all = append(all, one)
 	}
 	return all, nil

@@ -236,8 +236,8 @@ func TestALostConnectionWithdrawsNothingI8(t *testing.T) {
 	<-got
 	w.eventually("nobody waits", func() bool { return w.store.Waiters() == 0 })
 	w.clock.Step(nextWait)
-	if row := w.row(asked.ID); row.Status() != models.StatusPending || w.store.Presence(asked.ID).Waiting {
-		t.Errorf("the request is %s, waiting %v", row.Status(), w.store.Presence(asked.ID).Waiting)
+	if row := w.row(asked.ID); row.Status() != models.StatusPending || storetest.PresenceOf(t, w.store, asked.ID).Waiting {
+		t.Errorf("the request is %s, waiting %v", row.Status(), storetest.PresenceOf(t, w.store, asked.ID).Waiting)
 	}
 }
 

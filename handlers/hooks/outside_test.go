@@ -37,7 +37,7 @@ func TestTheInputThatWasSeenIsReleasedI6(t *testing.T) {
 
 func (w *world) lease(name string) *models.Lease {
 	w.tb.Helper()
-	l, err := w.store.TakeLease(w.tb.Context(), name, "test", time.Hour)
+	l, err := w.store.Nodes.TakeLease(w.tb.Context(), name, "test", time.Hour)
 	if err != nil || l == nil {
 		w.tb.Fatalf("take lease %s: %v", name, err)
 	}

@@ -45,7 +45,10 @@ func (h *hook) rest(ctx context.Context) error {
 	if err := h.report(ctx, models.ConversationWaitingInput, "rest:"+id, said...); err != nil {
 		return err
 	}
-	return h.withdraw(ctx, func(a *models.Approval) bool { return !h.store.Presence(a.ID).Waiting })
+	return h.withdraw(ctx, func(a *models.Approval) bool {
+		p, err := h.store.Presence(ctx, a.ID)
+		return err == nil && !p.Waiting
+	})
 }
 
 // report tells what happened in the session, and moves it to a status that it is not in.

@@ -7,6 +7,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/runs"
+	"countersign/models/storetest"
 )
 
 // waiting returns once so many callers wait.
@@ -152,7 +153,7 @@ func TestAPollKeepsTheRequest(t *testing.T) {
 		w.call(w.agent, "GET", "/function_calls/c1", "").want(t, 200, nil)
 	}
 	w.clock.Step(5 * time.Second)
-	if got, err := w.store.GiveUp(t.Context(), w.agentAs, a.ID, "prompt"); err != nil || got.Status() != models.StatusPending || !w.store.Presence(a.ID).Waiting {
+	if got, err := w.store.GiveUp(t.Context(), w.agentAs, a.ID, "prompt"); err != nil || got.Status() != models.StatusPending || !storetest.PresenceOf(t, w.store, a.ID).Waiting {
 		t.Fatalf("given up while it is polled: %v, %v", got.Status(), err)
 	}
 	w.clock.Step(time.Minute)

@@ -70,7 +70,7 @@ func TestARestartWhileItWaitsI8(t *testing.T) {
 		}
 		w.up()
 		row := w.pending(1)[0]
-		if w.store.Presence(row.ID).Waiting {
+		if storetest.PresenceOf(t, w.store, row.ID).Waiting {
 			t.Error("the agent is shown as waiting while it is cut off")
 		}
 		yes := true
@@ -79,7 +79,7 @@ func TestARestartWhileItWaitsI8(t *testing.T) {
 		}
 		back := c.resume(first.id)
 		if !early {
-			w.until("it waits again", func() bool { return w.store.Presence(row.ID).Waiting })
+			w.until("it waits again", func() bool { return storetest.PresenceOf(t, w.store, row.ID).Waiting })
 			if e, ok := back.next(); !ok || e.id != first.id {
 				t.Errorf("the resumed stream begins with %+v", e)
 			}
@@ -123,11 +123,11 @@ func TestALostConnectionWithdrawsNothingI8(t *testing.T) {
 	for _, c := range []*client{w.begin(w.agent), w.modern(w.agent, "approve")} {
 		s, _ := c.waiting(1)
 		row := w.pending(1)[0]
-		w.until("it waits", func() bool { return w.store.Presence(row.ID).Waiting })
+		w.until("it waits", func() bool { return storetest.PresenceOf(t, w.store, row.ID).Waiting })
 		s.close()
 		w.until("it is gone", func() bool { return w.store.Waiters() == 0 })
 		w.clock.Step(time.Minute / 2) // longer than clients take from one wait to the next
-		if w.store.Presence(row.ID).Waiting {
+		if storetest.PresenceOf(t, w.store, row.ID).Waiting {
 			t.Errorf("protocol %s: the agent is shown as waiting", c.protocol)
 		}
 		w.pending(1)

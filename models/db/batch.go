@@ -18,7 +18,6 @@ type op struct {
 	fn     func(*Tx) error
 	turn   chan bool // true: lead the next batch; false: done
 	anyway bool      // also when the disk is full
-	once   bool      // what Tx.Once was given has run
 
 	result
 }
@@ -147,7 +146,7 @@ func (d *DB) attempt(batch []*op) (err error) {
 	}
 	for _, o := range batch {
 		o.reset()
-		t := &Tx{d: d, conn: conn{w: w}, Now: d.Now(), Caller: o.ctx, once: &o.once}
+		t := &Tx{d: d, conn: conn{w: w}, Now: d.Now(), Caller: o.ctx}
 		o.tx = t
 		o.refusal, o.err = Refused(d.run(o.fn, t))
 		if o.err != nil && t.wrote {

@@ -228,51 +228,22 @@ func TestAStatementIsPreparedOnceForAConnection(t *testing.T) {
 	}
 }
 
-// A neighbour that spoils the batch has each run again, and nothing counts twice.
-func TestOnceCountsOnceHoweverOftenAFunctionRuns(t *testing.T) {
-	t.Parallel()
-	d, room := openTemp(t, Options{})
-	runs, counts := 0, 0
-	errs := together(t, d, make(chan struct{}),
-		func(t *Tx) error {
-			runs++
-			if err := t.Once(func() error { counts++; return nil }); err != nil {
-				return err
-			}
-			return room.add(t, "test")
-		},
-		func(t *Tx) error { return errors.Join(room.add(t, "test"), errors.New("after writing")) },
-	)
-	if errs[0] != nil || errs[1] == nil || runs != 2 || counts != 1 {
-		t.Errorf("%v; it ran %d times, and counted %d times", errs, runs, counts)
-	}
-	refuse := errors.New("too many")
-	for range 2 {
-		if err := d.Write(t.Context(), func(t *Tx) error { return t.Once(func() error { counts++; return refuse }) }); !errors.Is(err, refuse) {
-			t.Errorf("a refusal: %v", err)
-		}
-	}
-	if counts != 3 {
-		t.Errorf("two that are refused count to %d", counts-1)
-	}
-}
-
 // A notice names what a batch has changed, each once; one that would be too long for the database says that anything may
 // have changed, and so does one that cannot be read.
 func TestANoticeNamesWhatChanged(t *testing.T) {
 	t.Parallel()
-	n, ok := readNotice("w 7" + noticeOf([]events.Topic{"b", "a", "b"}))
-	if !ok || n.writer != "w" || n.batch != 7 || !slices.Equal(n.topics, []events.Topic{"a", "b"}) {
+	n, ok := readNotice("w 7 1700000000000000" + noticeOf([]events.Topic{"b", "a", "b"}))
+	if !ok || n.writer != "w" || n.batch != 7 || n.at.Unix() != 1_700_000_000 || !slices.Equal(n.topics, []events.Topic{"a", "b"}) {
 		t.Errorf("%+v, %v", n, ok)
 	}
-	if n, ok := readNotice("w 7" + noticeOf(nil)); !ok || n.topics == nil || len(n.topics) != 0 {
+	if n, ok := readNotice("w 7 1700000000000000" + noticeOf(nil)); !ok || n.topics == nil || len(n.topics) != 0 {
 		t.Errorf("of nothing: %+v, %v", n, ok)
 	}
 	many := make([]events.Topic, 1000)
 	for i := range many {
 		many[i] = events.Approval(models.NewID[string]())
 	}
-	if n, ok := readNotice("w 7" + noticeOf(many)); !ok || n.topics != nil {
+	if n, ok := readNotice("w 7 1700000000000000" + noticeOf(many)); !ok || n.topics != nil {
 		t.Errorf("of too many: %d topics, %v", len(n.topics), ok)
 	}
 	if _, ok := readNotice("w x\na"); ok {

@@ -19,10 +19,11 @@ import (
 
 // Options are what a DB is opened with.
 type Options struct {
-	Dir string           // the data folder; made with mode 0700 if missing
-	URL string           // of a PostgreSQL database; empty: SQLite, in the data folder
-	Now func() time.Time // the clock; nil: the database's, or this machine's where it has none
-	Log *slog.Logger     // slog.Default if nil
+	Dir     string           // the data folder; made with mode 0700 if missing
+	URL     string           // of a PostgreSQL database; empty: SQLite, in the data folder
+	Now     func() time.Time // the clock; nil: the database's, or this machine's where it has none
+	Log     *slog.Logger     // slog.Default if nil
+	Version string           // of this program, for those that meet its schema
 
 	// Machine is this machine's clock, time.Now if nil; tests have one that is wrong.
 	Machine func() time.Time
@@ -56,6 +57,7 @@ type DB struct {
 	writer *writer // used by the leader of a batch only
 	loss   loss    // as writer
 	heard  heard
+	lag    atomic.Int64 // nanoseconds
 
 	listener listener
 	reads    statementCache
@@ -180,6 +182,9 @@ func (d *DB) closeAll() error {
 	}
 	return nil
 }
+
+// Shared reports whether processes on other machines may be on the database too.
+func (d *DB) Shared() bool { return d.opts.URL != "" }
 
 // Path is the database file.
 func (d *DB) Path() string { return d.path }

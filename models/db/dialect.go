@@ -28,6 +28,14 @@ func OrAdd(table, key, column string) string {
 	return ` ON CONFLICT (` + key + `) DO UPDATE SET ` + column + ` = ` + table + `.` + column + ` + excluded.` + column
 }
 
+// OrAdvance ends an INSERT into a table of a number that is at least now plus a step: where a row of the same key exists,
+// its number goes a step on from where it is, if that is later, and not beyond the most; else nothing changes.
+func OrAdvance(table, key, column, step, most string) string {
+	next := table + `.` + column + ` + ` + step
+	return ` ON CONFLICT (` + key + `) DO UPDATE SET ` + column + ` = CASE WHEN ` + next + ` > excluded.` + column + ` THEN ` + next +
+		` ELSE excluded.` + column + ` END WHERE ` + next + ` <= ` + most
+}
+
 // Each is a table j of the values of a list, an argument that is a JSON array: their
 // column is j.value.
 func Each(list string) string { return `json_each(` + list + `) j` }
@@ -85,7 +93,7 @@ const (
 	// hasLastOfBefore is whether a database has the last of the 46 migrations of before: PostgreSQL's begin later.
 	hasLastOfBefore = `SELECT EXISTS (SELECT 1 FROM pragma_table_info('responses') WHERE name = 'outside_run')`
 
-	versionQuery = `SELECT sqlite_version()`
+	versionQuery = `SELECT 'SQLite ' || sqlite_version()`
 	freeQuery    = `SELECT (SELECT * FROM pragma_freelist_count), (SELECT * FROM pragma_page_size)`
 	columnsQuery = `SELECT m.name, c.name, coalesce(c.dflt_value, '') FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY m.name, c.cid`
 )
@@ -102,7 +110,7 @@ var ofCatalog = map[string]string{
  UNION ALL SELECT 'view ' || v.viewname, v.definition FROM pg_views v WHERE v.schemaname = current_schema()`,
 	hasLastOfBefore: `SELECT TRUE`,
 
-	versionQuery: `SELECT split_part(version(), ' ', 2)`,
+	versionQuery: `SELECT 'PostgreSQL ' || split_part(version(), ' ', 2)`,
 	freeQuery:    `SELECT 0, 0`, // autovacuum gives them back
 	columnsQuery: `SELECT table_name, column_name, CASE is_identity WHEN 'YES' THEN '' ELSE coalesce(column_default, '') END
  FROM information_schema.columns WHERE table_schema = current_schema() AND table_name <> 'batches' ORDER BY table_name, ordinal_position`,

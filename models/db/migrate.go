@@ -23,7 +23,7 @@ import (
 // migrate brings the schema up to date. SQLite has no lock for that in goose, so
 // a lock on the data folder keeps two processes apart. As a restore does, it refuses to go
 // on while another process has the database open.
-func migrate(ctx context.Context, path string, p *progress) (err error) {
+func migrate(ctx context.Context, path, version string, p *progress) (err error) {
 	lock, err := os.Open(filepath.Dir(path))
 	if err != nil {
 		return fmt.Errorf("lock for migration: %w", err)
@@ -52,6 +52,9 @@ func migrate(ctx context.Context, path string, p *progress) (err error) {
 		if err == nil {
 			err = up(ctx, pool, migrations.SQLite, p)
 		}
+		if err == nil {
+			err = noteProgram(ctx, pool, version)
+		}
 		if err != nil {
 			return fmt.Errorf("migrate database: %w", err)
 		}
@@ -64,15 +67,42 @@ func migrate(ctx context.Context, path string, p *progress) (err error) {
 	if err != nil {
 		return err
 	}
-	return notNewer(has, knows)
+	return CheckUse(ctx, pool, has, knows)
 }
 
-func notNewer(has, knows int64) error {
-	if has > knows {
-		return fmt.Errorf("the database has schema %d, and this program knows %d: run the newer one that wrote it", has, knows)
+// CheckUse refuses a schema that is not this program's. A newer one is good as long as its migrations have only added
+// what older programs need not know: so servers are replaced one after the other.
+func CheckUse(ctx context.Context, from RowQuerier, has, knows int64) error {
+	switch {
+	case has == knows:
+		return nil
+	case has < knows:
+		return fmt.Errorf("the database has schema %d, and this program has migrations to %d", has, knows)
+	}
+	writableBy, program := has, "that brought it"
+	err := from.QueryRowContext(ctx, schemaUse).Scan(&writableBy, &program)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return fmt.Errorf("read which programs may use the schema: %w", err)
+	}
+	if writableBy <= knows {
+		return nil
+	}
+	return fmt.Errorf("the database has schema %d, and this program knows %d: install the version %s, or a later one", has, knows, program)
+}
+
+// schemaUse is the first schema whose programs may use this one too, and the program that brought it.
+const schemaUse = `SELECT writable_by, CASE program WHEN '' THEN 'that brought it' ELSE program END FROM schema_use`
+
+// noteProgram writes down which program has brought the schema.
+func noteProgram(ctx context.Context, pool *sql.DB, version string) error {
+	if _, err := pool.ExecContext(ctx, `UPDATE schema_use SET program = `+quoted(version)); err != nil {
+		return fmt.Errorf("note the program that brought the schema: %w", err)
 	}
 	return nil
 }
+
+// quoted is a text as SQL writes it: the two drivers have different places for arguments.
+func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
 
 // hasPending tells whether migrations are to be run, or ended.
 func hasPending(ctx context.Context, pool *sql.DB) (bool, error) {

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"countersign/models/events"
 )
@@ -43,6 +43,7 @@ func (l *listener) end() {
 type notice struct {
 	writer string
 	batch  int64
+	at     time.Time      // of the database, as the batch ended
 	topics []events.Topic // nil: too many for a notice
 }
 
@@ -65,12 +66,11 @@ func noticeOf(topics []events.Topic) string {
 // readNotice reads the text of a notice.
 func readNotice(text string) (n notice, ok bool) {
 	lines := strings.Split(text, "\n")
-	writer, number, _ := strings.Cut(lines[0], " ")
-	batch, err := strconv.ParseInt(number, 10, 64)
-	if err != nil {
+	var at int64
+	if _, err := fmt.Sscanf(lines[0], "%s %d %d", &n.writer, &n.batch, &at); err != nil {
 		return notice{}, false
 	}
-	n = notice{writer: writer, batch: batch}
+	n.at = time.UnixMicro(at)
 	if !slices.Contains(lines[1:], "*") {
 		n.topics = []events.Topic{}
 		for _, line := range lines[1:] {
@@ -83,6 +83,9 @@ func readNotice(text string) (n notice, ok bool) {
 // hear tells the rooms and the bus of another process's batch.
 func (d *DB) hear(ctx context.Context, text string) error {
 	n, ok := readNotice(text)
+	if ok {
+		d.lag.Store(int64(max(0, d.clock.Now().Sub(n.at))))
+	}
 	if !ok || n.topics == nil {
 		d.outside.Store(true)
 		return d.CheckOutside(ctx)
@@ -96,6 +99,9 @@ func (d *DB) hear(ctx context.Context, text string) error {
 	d.heard.add(n.batch)
 	return nil
 }
+
+// Lag is how long after its end this process heard of the last batch of another; 0: of none.
+func (d *DB) Lag() time.Duration { return time.Duration(d.lag.Load()) }
 
 // heard counts the batches of all processes of which this one knows: its own, and those of which it was told.
 type heard struct {
@@ -172,10 +178,8 @@ func (d *DB) checkSchema(w *writer) (other, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the schema's version: %w", err)
 	}
-	if has != d.schema {
-		return &fault{
-			otherSchemaText, fmt.Errorf("the database has schema %d, and this program writes %d", has, d.schema),
-		}, nil
+	if err := CheckUse(context.Background(), w.conn, has, d.schema); err != nil {
+		return &fault{otherSchemaText, err}, nil
 	}
 	return nil, nil
 }

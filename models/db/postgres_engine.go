@@ -32,7 +32,7 @@ func (e *postgresEngine) open(ctx context.Context, d *DB) (writes, reads *sql.DB
 	if d.schema, err = newestOf(migrations.Postgres, "postgres"); err != nil {
 		return nil, nil, err
 	}
-	if err := e.migrate(ctx, d.schema); err != nil {
+	if err := e.migrate(ctx, d.schema, d.opts.Version); err != nil {
 		return nil, nil, err
 	}
 	if writes, err = postgres.Open(ctx, e.url, false, ofCatalog); err != nil {
@@ -45,7 +45,7 @@ func (e *postgresEngine) open(ctx context.Context, d *DB) (writes, reads *sql.DB
 }
 
 // migrate brings the schema up to date, one process of the cluster at a time.
-func (e *postgresEngine) migrate(ctx context.Context, knows int64) (err error) {
+func (e *postgresEngine) migrate(ctx context.Context, knows int64, version string) (err error) {
 	pool, err := postgres.OpenPlain(ctx, e.url)
 	if err != nil {
 		return err
@@ -60,14 +60,18 @@ func (e *postgresEngine) migrate(ctx context.Context, knows int64) (err error) {
 	if err != nil {
 		return err
 	}
-	if _, err := provider.Up(ctx); err != nil {
+	applied, err := provider.Up(ctx)
+	if err == nil && len(applied) > 0 {
+		err = noteProgram(ctx, pool, version)
+	}
+	if err != nil {
 		return fmt.Errorf("migrate database: %w", err)
 	}
 	has, err := provider.GetDBVersion(ctx)
 	if err != nil {
 		return fmt.Errorf("read the schema's version: %w", err)
 	}
-	return notNewer(has, knows)
+	return CheckUse(ctx, pool, has, knows)
 }
 
 // OpenPostgres opens a database of ours as it is, whatever its schema; with reads it changes nothing.
@@ -108,7 +112,7 @@ const channel = "countersign"
 // markBatch counts a batch, for all processes and for this one, and tells the others.
 const markBatch = `WITH next AS (UPDATE batches SET number = number + 1 WHERE writer = '' RETURNING number)
  INSERT INTO batches (writer, number) SELECT ?1, number FROM next WHERE TRUE ON CONFLICT (writer) DO UPDATE SET number = excluded.number, at = now()
- RETURNING number, CAST(pg_notify('` + channel + `', ?1 || ' ' || number || ?2) AS text)`
+ RETURNING number, CAST(pg_notify('` + channel + `', ?1 || ' ' || number || ' ' || CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS bigint) || ?2) AS text)`
 
 // present waits until no other process writes.
 func (*postgresEngine) present(w *writer) error {

@@ -30,7 +30,7 @@ func (e *sqliteEngine) open(ctx context.Context, d *DB) (writes, reads *sql.DB, 
 	if err := TempIn(ctx, filepath.Dir(e.path)); err != nil {
 		return nil, nil, err
 	}
-	if err := migrate(ctx, e.path, &progress{log: d.log, every: rowsALine}); err != nil {
+	if err := migrate(ctx, e.path, d.opts.Version, &progress{log: d.log, every: rowsALine}); err != nil {
 		return nil, nil, err
 	}
 	if e.file, err = idOf(e.path); err != nil {

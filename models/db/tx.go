@@ -24,7 +24,6 @@ type Tx struct {
 
 	d           *DB
 	g           *gorm.DB
-	once        *bool
 	topics      []events.Topic
 	afterCommit []func()
 }
@@ -46,17 +45,6 @@ func (t *Tx) Publish(topics ...events.Topic) { t.topics = append(t.topics, topic
 // AfterCommit registers fn to run after the commit, before anything is announced on
 // the bus and before the caller goes on. It must not block, nor write.
 func (t *Tx) AfterCommit(fn func()) { t.afterCommit = append(t.afterCommit, fn) }
-
-// Once runs fn, which counts a call and refuses it beyond a limit: a single time for each Write, also where its
-// function runs again. A refusal counts nothing.
-func (t *Tx) Once(fn func() error) error {
-	if *t.once {
-		return nil
-	}
-	err := fn()
-	*t.once = err == nil
-	return err
-}
 
 // ExactlyOne checks a compare-and-set: an UPDATE that names the state it leaves must
 // have changed one row.

@@ -148,7 +148,7 @@ func TestTheSystemInNumbers(t *testing.T) {
 	if got.Entries != head.Seq || got.Head.String() != head.String() || got.Responses != 12 || got.People != 3 || got.Agents != 2 || got.Conversations < 4 {
 		t.Errorf("%+v", got)
 	}
-	if got.Day != head.Seq || got.Week != head.Seq || got.DatabaseBytes+got.LogBytes < 4096 || got.SQLite == "" || got.Schema < 1 {
+	if got.Day != head.Seq || got.Week != head.Seq || got.DatabaseBytes+got.LogBytes < 4096 || got.Database == "" || got.Schema < 1 {
 		t.Errorf("%+v", got)
 	}
 	// Only the last of them still waits: its deadline is five minutes.

@@ -105,7 +105,7 @@ func TestAnAttemptThatDiedMayHaveArrived(t *testing.T) {
 	}
 	// Another process takes over.
 	w.Clock.Step(2000 * time.Hour)
-	l, err := w.TakeLease(t.Context(), "deliver", "other", time.Hour)
+	l, err := w.Nodes.TakeLease(t.Context(), "deliver", "other", time.Hour)
 	storetest.Must(t, err)
 	if l.Number == w.Tell.Number {
 		t.Fatal("the lease is the same")

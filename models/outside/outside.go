@@ -17,9 +17,6 @@ type Outside struct {
 // New is the other systems of an open store.
 func New(s *store.Store) *Outside { return &Outside{store: s, db: s.DB()} }
 
-// keyFile seals the keys of upstreams.
-func (o *Outside) keyFile() store.KeyFile { return store.KeyFileBeside(o.db.Path()) }
-
 // tx is one caller's share of a transaction.
 type tx struct {
 	*store.Tx

@@ -90,9 +90,9 @@ func (f *farWorld) open(t *testing.T, rt *rapid.T, template string) {
 	}
 	f.done(rt, err)
 	f.db = dbtest.Beside(t, f.Path())
-	f.poll, err = f.TakeLease(context.Background(), "poll", "h", 1000*time.Hour)
+	f.poll, err = f.Nodes.TakeLease(context.Background(), "poll", "h", 1000*time.Hour)
 	f.done(rt, err)
-	f.tell, err = f.TakeLease(context.Background(), "deliver", "h", 1000*time.Hour)
+	f.tell, err = f.Nodes.TakeLease(context.Background(), "deliver", "h", 1000*time.Hour)
 	f.done(rt, err)
 	f.run(rt, models.RunInput{RunID: "a", OnReject: models.OnRejectCascade}, "a1", "a2", "a3")
 	f.run(rt, models.RunInput{RunID: "b"}, "b1", "b2")
@@ -204,8 +204,8 @@ func (f *farWorld) end(rt *rapid.T) {
 // die lets the process that tells verdicts die, and another take over.
 func (f *farWorld) die(rt *rapid.T) {
 	f.flights = nil
-	f.done(rt, f.DropLease(context.Background(), f.tell))
-	l, err := f.TakeLease(context.Background(), "deliver", f.tell.Holder+"h", 1000*time.Hour)
+	f.done(rt, f.Nodes.DropLease(context.Background(), f.tell))
+	l, err := f.Nodes.TakeLease(context.Background(), "deliver", f.tell.Holder+"h", 1000*time.Hour)
 	f.done(rt, err)
 	f.tell = l
 }

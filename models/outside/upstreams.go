@@ -54,7 +54,7 @@ func (o *Outside) AddUpstream(ctx context.Context, actor models.Actor, in NewUps
 		CheckedAddress: true,
 	}
 	var err error
-	if u.KeySealed, err = o.keyFile().Seal(in.Key, string(u.ID)); err != nil {
+	if u.KeySealed, err = o.store.Sealer().Seal(in.Key, string(u.ID)); err != nil {
 		return nil, err
 	}
 	err = o.write(ctx, func(t *tx) error {
@@ -128,7 +128,7 @@ func (o *Outside) SetUpstreamKey(ctx context.Context, actor models.Actor, id mod
 	if err := actor.NeedAdmin(); err != nil {
 		return err
 	}
-	seal, err := o.keyFile().Seal(key, string(id))
+	seal, err := o.store.Sealer().Seal(key, string(id))
 	if err != nil {
 		return err
 	}
@@ -248,7 +248,7 @@ func (t *tx) upstream(id models.UpstreamID) (*models.Upstream, error) {
 
 // UpstreamKey opens an upstream's key, for its client.
 func (o *Outside) UpstreamKey(u *models.Upstream) (string, error) {
-	return o.keyFile().Unseal(u.KeySealed, string(u.ID))
+	return o.store.Sealer().Unseal(u.KeySealed, string(u.ID))
 }
 
 // DueUpstreams are those to be polled now, and when the next one is.

@@ -220,7 +220,7 @@ func TestOneHolderHasALeaseUntilItRunsOutOrIsGivenBack(t *testing.T) {
 	b := storetest.NewBench(t)
 	take := func(holder string) *models.Lease {
 		t.Helper()
-		l, err := b.TakeLease(t.Context(), "poll", holder, 20*time.Second)
+		l, err := b.Nodes.TakeLease(t.Context(), "poll", holder, 20*time.Second)
 		storetest.Must(t, err)
 		return l
 	}
@@ -241,11 +241,11 @@ func TestOneHolderHasALeaseUntilItRunsOutOrIsGivenBack(t *testing.T) {
 	if second == nil || second.Number == first.Number || take("a") != nil {
 		t.Fatalf("%+v", second)
 	}
-	storetest.Must(t, b.DropLease(t.Context(), first)) // it is not theirs any more
+	storetest.Must(t, b.Nodes.DropLease(t.Context(), first)) // it is not theirs any more
 	if take("a") != nil {
 		t.Fatal("two have it")
 	}
-	storetest.Must(t, b.DropLease(t.Context(), second))
+	storetest.Must(t, b.Nodes.DropLease(t.Context(), second))
 	if third := take("a"); third == nil || third.Number == second.Number {
 		t.Errorf("%+v", third)
 	}

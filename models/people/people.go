@@ -52,7 +52,6 @@ type People struct {
 
 	access    accessCache
 	passwords passwordHasher
-	lots      lots
 
 	// Of the writer: who is enabled, and the statement that tells.
 	enabled     map[models.UserID]bool
@@ -64,10 +63,12 @@ const maxKnownUsers = 10_000
 
 // New is the people of a database, with which it registers.
 func New(d *db.DB, l *ledger.Ledger, opts Options) *People {
+	if opts.WinsLot == nil {
+		opts.WinsLot = oneOf
+	}
 	p := &People{db: d, ledger: l, log: d.Log(), opts: opts}
 	p.access.init()
 	p.passwords.init(opts)
-	p.lots.init(opts.WinsLot)
 	d.Register(db.Room{
 		Statements: map[**db.Stmt]string{&p.userEnabled: `SELECT 1 FROM users WHERE id = ? AND disabled_at IS NULL`},
 		Forget:     func() { p.enabled = make(map[models.UserID]bool) },

@@ -1,11 +1,9 @@
 package people
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -13,6 +11,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/db"
 )
 
 // Guessing is limited per account and address, so that a stranger cannot lock
@@ -40,7 +39,6 @@ type SignInFrom struct {
 // attempt is one try at a password.
 type attempt struct {
 	account, address string
-	drawn            bool // it has won the lot
 	known            bool // by the account's owner, or from one of the owner's browsers
 }
 
@@ -103,29 +101,15 @@ func (p *People) SignIn(
 	return secret, user, nil
 }
 
-// errSlowedDown says that only the lot admits the attempt; nothing was counted.
-var errSlowedDown = errors.New("the account is slowed down")
-
 // admit counts an attempt, or refuses it.
 func (p *People) admit(ctx context.Context, try *attempt, email, device string) error {
-	now := p.db.Now()
-	p.lots.come(*try, now)
-	count := func(t *tx) (err error) {
+	return p.writeAnyway(ctx, func(t *tx) error {
+		var err error
 		if try.known, err = t.knowsDevice(email, device); err != nil {
 			return err
 		}
 		return t.countAttempt(*try)
-	}
-	err := p.writeAnyway(ctx, count)
-	if !errors.Is(err, errSlowedDown) {
-		return err
-	}
-	// Outside of the transaction, which may run twice.
-	if wait := p.lots.draw(*try, now); wait > 0 {
-		return tooManyFailures(wait)
-	}
-	try.drawn = true
-	return p.writeAnyway(ctx, count)
+	})
 }
 
 // tooManyFailures says when to come back.
@@ -141,18 +125,21 @@ func wrongPassword() error {
 	return models.Errorf(models.CodeUnauthenticated, "The e-mail or the password is wrong.")
 }
 
-// countAttempt stores a failure, or refuses if there are too many. Those that
-// have left the window are deleted on the way.
+// countAttempt stores a failure, or refuses if there are too many. Those that have left the window are deleted on the
+// way.
 func (t *tx) countAttempt(a attempt) error {
-	block, err := t.blockedFor(a)
+	wait, err := t.blockedFor(a)
 	if err != nil {
 		return err
 	}
-	if block > 0 {
-		return tooManyFailures(block)
+	if wait > 0 {
+		return tooManyFailures(wait)
 	}
-	if slow, err := t.isSlowed(a); err != nil || slow {
-		return cmp.Or(err, errSlowedDown)
+	if wait, err = t.slowedFor(a); err != nil {
+		return err
+	}
+	if wait > 0 {
+		return db.Commits(tooManyFailures(wait)) // the lot is drawn
 	}
 	if err := t.Gorm().Where("at <= ?", t.Now.Add(-signInWindow)).Delete(&models.SignInFailure{}).Error; err != nil {
 		return fmt.Errorf("delete old sign-in failures: %w", err)
@@ -192,7 +179,7 @@ func (t *tx) blockedFor(a attempt) (time.Duration, error) {
 // isSlowed reports whether an account was guessed at so often that only the lot admits the
 // attempt: not the first one of its address, while few addresses have failed there.
 func (t *tx) isSlowed(a attempt) (bool, error) {
-	if a.known || a.drawn {
+	if a.known {
 		return false, nil
 	}
 	var by []string // the address of each failure
@@ -207,6 +194,18 @@ func (t *tx) isSlowed(a attempt) (bool, error) {
 	slices.Sort(by)
 	by = slices.Compact(by)
 	return len(by) >= firstTries || slices.Contains(by, a.address), nil
+}
+
+// slowedFor is how long an attempt has to wait at an account that is slowed down: not at all if it wins the lot.
+func (t *tx) slowedFor(a attempt) (time.Duration, error) {
+	if err := t.comes(a); err != nil {
+		return 0, err
+	}
+	slow, err := t.isSlowed(a)
+	if err != nil || !slow {
+		return 0, err
+	}
+	return t.draw(a)
 }
 
 func (t *tx) forgetAttempts(a attempt) error {

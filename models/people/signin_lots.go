@@ -1,79 +1,56 @@
 package people
 
 import (
+	"database/sql"
+	"fmt"
 	"math/rand/v2"
-	"sync"
 	"time"
+
+	"countersign/models/db"
 )
 
-// mostLots bounds the memory of draws; above it all is forgotten.
-const mostLots = 10_000
+// Lots say who of many may try at an account that is slowed down. Each address draws once in slowedTo, however often it
+// comes and at whichever server, and one of as many as came in that time wins: so quick callers keep no one out.
 
-// lots say who of many may try at an account that is slowed down. Each address draws once in slowedTo, however often it
-// comes, and one of as many as came in that time wins: so quick callers keep no one out.
-type lots struct {
-	mu   sync.Mutex
-	wins func(of int) bool
-	all  map[string]map[string]lot // by account and address
-	size int
+// comes notes that an address tries at an account. Those that came too long ago to count are forgotten.
+func (t *tx) comes(a attempt) error {
+	gone := t.Now.Add(-slowedTo)
+	if err := t.Gorm().Exec(`DELETE FROM signin_lots WHERE came_at < ?`, gone).Error; err != nil {
+		return fmt.Errorf("forget who tried to sign in: %w", err)
+	}
+	err := t.Gorm().Exec(`INSERT INTO signin_lots (account, address, came_at) VALUES (?, ?, ?)`+
+		db.OrReplace(`account, address`, `came_at`), a.account, a.address, t.Now).Error
+	if err != nil {
+		return fmt.Errorf("note who tries to sign in: %w", err)
+	}
+	return nil
 }
 
-// lot is one address's: when it last came, and when it last drew.
-type lot struct{ came, drew time.Time }
-
-func (l *lots) init(wins func(of int) bool) {
-	if l.wins = wins; wins == nil {
-		l.wins = func(of int) bool { return rand.IntN(of) == 0 } //nolint:gosec // a lot decides who waits, no secret
+// draw has an address that comes draw a lot: zero if it may try now, else when it may draw again.
+func (t *tx) draw(a attempt) (time.Duration, error) {
+	var of int
+	if err := t.QueryRowContext(t.Caller, `SELECT count(*) FROM signin_lots WHERE account = ?`, a.account).Scan(&of); err != nil {
+		return 0, fmt.Errorf("draw lots: %w", err)
 	}
-	l.all = make(map[string]map[string]lot)
+	var drew sql.NullTime
+	err := t.QueryRowContext(t.Caller, `SELECT drew_at FROM signin_lots WHERE account = ? AND address = ?`, a.account,
+		a.address).Scan(&drew)
+	if err != nil {
+		return 0, fmt.Errorf("draw lots: %w", err)
+	}
+	if wait := drew.Time.Add(slowedTo).Sub(t.Now); drew.Valid && wait > 0 {
+		return wait, nil
+	}
+	err = t.Gorm().Exec(`UPDATE signin_lots SET drew_at = ? WHERE account = ? AND address = ?`, t.Now, a.account,
+		a.address).Error
+	if err != nil {
+		return 0, fmt.Errorf("draw lots: %w", err)
+	}
+	if t.p.opts.WinsLot(of) {
+		return 0, nil
+	}
+	return slowedTo, nil
 }
 
-// come notes that an address tries at an account.
-func (l *lots) come(a attempt, now time.Time) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.entered(a, now)
-}
-
-// entered are the draws of an account's addresses, with this one.
-func (l *lots) entered(a attempt, now time.Time) map[string]lot {
-	if l.size >= mostLots {
-		clear(l.all)
-		l.size = 0
-	}
-	of := l.all[a.account]
-	if of == nil {
-		of = make(map[string]lot)
-		l.all[a.account] = of
-	}
-	for address, one := range of {
-		if one.came.Add(slowedTo).Before(now) {
-			delete(of, address)
-			l.size--
-		}
-	}
-	mine, known := of[a.address]
-	if !known {
-		l.size++
-	}
-	mine.came = now
-	of[a.address] = mine
-	return of
-}
-
-// draw has an address draw: zero if it may try now, else when it may draw again.
-func (l *lots) draw(a attempt, now time.Time) time.Duration {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	of := l.entered(a, now)
-	mine := of[a.address]
-	if wait := mine.drew.Add(slowedTo).Sub(now); !mine.drew.IsZero() && wait > 0 {
-		return wait
-	}
-	mine.drew = now
-	of[a.address] = mine
-	if l.wins(len(of)) {
-		return 0
-	}
-	return slowedTo
-}
+// oneOf is the chance of one of so many.
+func oneOf(many int) bool { return rand.IntN(many) == 0 } //nolint:gosec // a lot decides who waits, no secret

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -185,5 +186,28 @@ func TestFailedSignInsAreLoggedAndCounted(t *testing.T) {
 	}
 	if counted["wrong_password"] != 5 || counted["too_many"] != 1 || counted["unknown_account"] != 1 {
 		t.Errorf("counted %v", counted)
+	}
+}
+
+// An address draws once a minute, however often it comes and at whichever server: the chance is one of as many addresses
+// as came.
+func TestEachAddressDrawsOnceInTheCluster(t *testing.T) {
+	t.Parallel()
+	clock := storetest.NewClock()
+	var draws []int
+	counts := func(o *store.Options) { o.WinsLot = func(of int) bool { draws = append(draws, of); return false } }
+	one := storetest.New(t, storetest.WithClock(clock), counts)
+	two := storetest.Again(t, one, storetest.WithClock(clock), counts)
+	storetest.Reviewer(t, one, "ada@example.com")
+	guess(t, one, "ada@example.com", 1, 20)
+	clock.Step(2 * time.Minute)
+	for i := range 3 {
+		for _, s := range []*store.Store{one, two, one} {
+			storetest.Refused(t, signIn(t, s, "ada@example.com", storetest.Password, fromAddress(fmt.Sprintf("203.0.113.%d", i))),
+				models.CodeTooManyRequests)
+		}
+	}
+	if !slices.Equal(draws, []int{1, 2, 3}) {
+		t.Errorf("drew one of %v, want of 1, 2 and 3", draws)
 	}
 }

@@ -240,5 +240,11 @@ var tables = map[string]*table{
 	"row_checks":       {not: reasons{bookkeep: "*"}, kept: map[reason]string{ofNow: "last_problem"}},
 	"position_key":     {not: reasons{bookkeep: "*"}},
 	"leases":           {not: reasons{bookkeep: "*"}, kept: map[reason]string{ofNow: "name holder"}},
+	"nodes":            {not: reasons{bookkeep: "*"}, kept: map[reason]string{anID: "id", aName: "name", ourWord: "version"}},
+	"presences":        {not: reasons{bookkeep: "*"}, kept: map[reason]string{anID: "response_id node_id", ofNow: "ways"}},
+	"rates":            {not: reasons{bookkeep: "*"}, kept: map[reason]string{anID: "client", ourWord: "kind"}},
+	"signin_lots":      {not: reasons{bookkeep: "*"}, kept: map[reason]string{ofNow: "account address"}},
+	"key_checks":       {not: reasons{bookkeep: "*"}, kept: map[reason]string{ourWord: "file"}},
+	"schema_use":       {not: reasons{bookkeep: "*"}, kept: map[reason]string{ourWord: "program"}},
 	"goose_db_version": {follows: reasons{"the schema itself is compared": "*"}},
 }

@@ -104,7 +104,7 @@ func BenchmarkCorrelate(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			lease, err := s.TakeLease(b.Context(), "poll", "h", 1000*time.Hour)
+			lease, err := s.Nodes.TakeLease(b.Context(), "poll", "h", 1000*time.Hour)
 			if err != nil {
 				b.Fatal(err)
 			}

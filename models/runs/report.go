@@ -91,7 +91,10 @@ func (r *report) all(reported []*runEvent, out []models.RunEventResult) error {
 	for _, e := range reported {
 		weight += e.weight()
 	}
-	spare := r.SparesReports(r.actor, weight)
+	spare, err := r.SparesReports(r.actor, weight)
+	if err != nil {
+		return err
+	}
 	if !spare {
 		if err := r.admit(reported); err != nil {
 			return err

@@ -48,7 +48,7 @@ func (s *Store) Ask(ctx context.Context, actor models.Actor, in models.AskInput)
 		if s.db.Full() {
 			return db.DiskFull() // existing rows are still answered
 		}
-		if err := t.Once(func() error { return s.quota.admit(t, actor, len(q.Input)) }); err != nil {
+		if err := t.admitAsk(actor, len(q.Input)); err != nil {
 			return err
 		}
 		x := &ask{Tx: t, actor: actor, q: q, conv: conv}

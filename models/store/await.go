@@ -32,9 +32,16 @@ type waiters struct {
 	ofOwner map[string]int                  // and whose
 
 	again chan struct{} // closed and replaced: everyone reads again
+
+	untold map[models.ResponseID]struct{} // presences that other servers do not know; nil: there are none to know
+	toTell chan struct{}
 }
 
-func (w *waiters) init() {
+func (w *waiters) init(shared bool) {
+	w.toTell = make(chan struct{}, 1)
+	if shared {
+		w.untold = make(map[models.ResponseID]struct{})
+	}
 	w.byID = make(map[models.ResponseID][]chan *models.Approval)
 	w.notes = make(map[models.ResponseID][]chan *models.Approval)
 	w.of = make(map[string]int)

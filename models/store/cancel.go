@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"countersign/models"
@@ -245,8 +246,11 @@ func (s *Store) GiveUp(
 			return err
 		}
 		out = requests.At(a, t.Now)
-		if out.Status() != models.StatusPending || s.mayBeAwaited(a, way, t.Now) {
+		if out.Status() != models.StatusPending {
 			return nil
+		}
+		if awaited, err := s.mayBeAwaited(t.Caller, a, way, t.Now); err != nil || awaited {
+			return err
 		}
 		err = t.cancel(actor, a)
 		if models.ErrorCode(err) == models.CodeBeingDecided {
@@ -263,11 +267,13 @@ func (s *Store) GiveUp(
 
 // mayBeAwaited reports whether the agent waits for a request by another way than one, or
 // waited before the server started and may not be back yet.
-func (s *Store) mayBeAwaited(a *models.Approval, way string, now time.Time) bool {
-	if s.waiters.byAnother(a.ID, way, now) {
-		return true
+func (s *Store) mayBeAwaited(ctx context.Context, a *models.Approval, way string, now time.Time) (bool, error) {
+	if s.waiters.byAnother(a.ID, way, now) ||
+		a.ApprovalRequestedAt != nil && a.ApprovalRequestedAt.Before(s.opened) && now.Sub(s.opened) < returnGrace {
+		return true, nil
 	}
-	return a.ApprovalRequestedAt != nil && a.ApprovalRequestedAt.Before(s.opened) && now.Sub(s.opened) < returnGrace
+	all, err := s.elsewhere(ctx, a.ID)
+	return slices.ContainsFunc(all, func(p *presence) bool { return p.byAnother(way, now) }), err
 }
 
 // CancelBecause ends a pending request without a vote, for a cause that is no person's verdict on it:

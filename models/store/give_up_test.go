@@ -129,7 +129,7 @@ func TestI8APollIsAWayIn(t *testing.T) {
 	prompt := b.waits(t, a.ID, "prompt")
 	b.Polled(b.Agent, a, "polls")
 	b.Clock.Step(5 * time.Second)
-	if p := b.Presence(a.ID); !p.Waiting {
+	if p := storetest.PresenceOf(t, b, a.ID); !p.Waiting {
 		t.Error("whoever polls is shown as gone")
 	}
 	b.givesUp(t, a.ID, "prompt", models.StatusPending)
@@ -139,12 +139,12 @@ func TestI8APollIsAWayIn(t *testing.T) {
 	b.Polled(b.Other, a, "polls") // not theirs
 	b.Polled(b.Owner, a, "polls") // a person
 	b.Clock.Step(7 * time.Second)
-	if p := b.Presence(a.ID); p.Waiting || p.Left.IsZero() {
+	if p := storetest.PresenceOf(t, b, a.ID); p.Waiting || p.Left.IsZero() {
 		t.Errorf("nobody has polled for 15 s: %+v", p)
 	}
 	settled := b.givesUp(t, a.ID, "prompt", models.StatusCancelled)
 	b.Polled(b.Agent, settled, "polls")
-	if p := b.Presence(a.ID); p.Waiting || !p.Left.IsZero() {
+	if p := storetest.PresenceOf(t, b, a.ID); p.Waiting || !p.Left.IsZero() {
 		t.Errorf("what is known of a request that is over: %+v", p)
 	}
 }

@@ -127,19 +127,19 @@ func TestALeaseOfAProcessThatEndedIsTakenOverAtOnce(t *testing.T) {
 	dbtest.OnlySQLite(t, "other machines don't see a process's locks: its leases end by their time")
 	dir := storetest.Dir(t)
 	one, two := storetest.New(t, storetest.WithDir(dir)), storetest.New(t, storetest.WithDir(dir))
-	first, err := one.Holder()
+	first, err := one.Nodes.Holder()
 	storetest.Must(t, err)
-	second, err := two.Holder()
+	second, err := two.Nodes.Holder()
 	storetest.Must(t, err)
-	l, err := one.TakeLease(t.Context(), "webhooks", first, time.Hour)
+	l, err := one.Nodes.TakeLease(t.Context(), "webhooks", first, time.Hour)
 	if err != nil || l == nil {
 		t.Fatalf("the first: %v, %v", l, err)
 	}
-	if l, err := two.TakeLease(t.Context(), "webhooks", second, time.Hour); err != nil || l != nil {
+	if l, err := two.Nodes.TakeLease(t.Context(), "webhooks", second, time.Hour); err != nil || l != nil {
 		t.Errorf("while the first lives, the second gets %v, %v", l, err)
 	}
 	storetest.Must(t, one.Close()) // without giving it back
-	after, err := two.TakeLease(t.Context(), "webhooks", second, time.Hour)
+	after, err := two.Nodes.TakeLease(t.Context(), "webhooks", second, time.Hour)
 	if err != nil || after == nil || after.Number != l.Number+1 {
 		t.Errorf("once it has ended, the second gets %v, %v", after, err)
 	}

@@ -1,11 +1,16 @@
 package store
 
 import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"math"
 	"time"
 
 	"countersign/models"
+	"countersign/models/db"
 )
 
 const (
@@ -14,130 +19,105 @@ const (
 	defaultReportsPerHour  = 20_000
 	defaultRunsPerHour     = 1_000
 	defaultMessagesPerHour = 1_000
-	maxQuotaEntries        = 10_000
 )
 
-// quota keeps the limits on what one client stores. It is used inside write only, one caller at
-// a time, and so has no lock. Counts live in memory: a restart forgives.
+// quota are the limits on what one client stores.
 type quota struct {
 	asks, reports, runs, messages rate
 
-	pending int // 0: off
-	// atMost is an upper bound of an agent's pending rows: counted again only when it reaches the limit, so that an
-	// ask does not count up to 10,000 rows.
-	atMost map[models.AgentID]int
-	stale  chan struct{}
+	pending int // of an agent; 0: off
 }
 
 func (q *quota) init(opts Options) {
-	q.asks.init(opts.AsksPerMinute, defaultAsksPerMinute, time.Minute)
-	q.reports.init(opts.ReportsPerHour, defaultReportsPerHour, time.Hour)
-	q.runs.init(opts.RunsPerHour, defaultRunsPerHour, time.Hour)
-	q.messages.init(opts.MessagesPerHour, defaultMessagesPerHour, time.Hour)
+	q.asks = newRate("asks", opts.AsksPerMinute, defaultAsksPerMinute, time.Minute)
+	q.reports = newRate("reports", opts.ReportsPerHour, defaultReportsPerHour, time.Hour)
+	q.runs = newRate("runs", opts.RunsPerHour, defaultRunsPerHour, time.Hour)
+	q.messages = newRate("messages", opts.MessagesPerHour, defaultMessagesPerHour, time.Hour)
 	q.pending = defaultPendingPerAgent
 	if opts.PendingPerAgent != 0 {
 		q.pending = max(0, opts.PendingPerAgent)
 	}
-	q.atMost = make(map[models.AgentID]int)
-	q.stale = make(chan struct{}, 1)
 }
 
-// forget drops the counts at the next ask: another process may have added rows.
-func (q *quota) forget() {
-	select {
-	case q.stale <- struct{}{}:
-	default:
-	}
-}
-
-// admit counts one new ask of the actor's with an input of so many bytes, or refuses it
-// with the seconds to wait. It refuses before anything was written.
-func (q *quota) admit(t *Tx, actor models.Actor, input int) error {
-	select {
-	case <-q.stale:
-		clear(q.atMost)
-	default:
-	}
-	if err := q.admitPending(t, actor); err != nil {
+// admitAsk counts one new ask of the actor's with an input of so many bytes, or refuses it with the seconds to wait.
+func (t *Tx) admitAsk(actor models.Actor, input int) error {
+	if err := t.admitPending(actor); err != nil {
 		return err
 	}
-	return q.admitRate(t.Now, actor, models.Weight(input))
-}
-
-func (q *quota) admitPending(t *Tx, actor models.Actor) error {
-	if q.pending == 0 {
-		return nil
-	}
-	agent := actor.AgentID()
-	n, known := q.atMost[agent]
-	if !known || n >= q.pending {
-		if err := t.Row(t.s.hot.pendingOfAgent, agent, q.pending).Scan(&n); err != nil {
-			return fmt.Errorf("count pending: %w", err)
-		}
-	}
-	if n >= q.pending {
-		return &models.Error{
-			Code:              models.CodeTooManyPending,
-			Text:              fmt.Sprintf("This agent has %d requests waiting, which is the limit; wait until some are decided, or cancel them.", q.pending),
-			RetryAfterSeconds: 60,
-		}
-	}
-	if len(q.atMost) >= maxQuotaEntries {
-		clear(q.atMost)
-	}
-	q.atMost[agent] = n + 1
-	return nil
-}
-
-func (q *quota) admitRate(now time.Time, actor models.Actor, asks int) error {
-	wait := q.asks.take(now, actor, asks)
-	if wait == 0 {
-		return nil
+	asks, most := models.Weight(input), t.s.quota.asks.most
+	wait, err := t.s.quota.asks.take(t, actor, asks)
+	if err != nil || wait == 0 {
+		return err
 	}
 	if asks > 1 {
 		return tooMany(wait,
-			"This token may ask %.0f times a minute, and an input of this size counts as %d; try again in %d s. Repeats of an existing request are not counted.", q.asks.most, asks, wait)
+			"This token may ask %d times a minute, and an input of this size counts as %d; try again in %d s. Repeats of an existing request are not counted.", most, asks, wait)
 	}
 	return tooMany(wait,
-		"This token may ask %.0f times a minute; try again in %d s. Repeats of an existing request are not counted.",
-		q.asks.most, wait)
+		"This token may ask %d times a minute; try again in %d s. Repeats of an existing request are not counted.", most, wait)
+}
+
+// admitPending refuses an agent with too many requests that wait. The writer knows an upper bound of each agent's, and
+// counts again only when that reaches the limit.
+func (t *Tx) admitPending(actor models.Actor) error {
+	most := t.s.quota.pending
+	if most == 0 {
+		return nil
+	}
+	agent := actor.AgentID()
+	n, known := t.s.known.pending[agent]
+	if !known || n >= most {
+		if err := t.Row(t.s.hot.pendingOfAgent, agent, most).Scan(&n); err != nil {
+			return fmt.Errorf("count pending: %w", err)
+		}
+	}
+	if n >= most {
+		return &models.Error{
+			Code:              models.CodeTooManyPending,
+			Text:              fmt.Sprintf("This agent has %d requests waiting, which is the limit; wait until some are decided, or cancel them.", most),
+			RetryAfterSeconds: 60,
+		}
+	}
+	t.s.known.pendingAtMost(agent, n+1)
+	return nil
 }
 
 // AdmitRun counts one run that is opened, or refuses it: CodeTooManyRequests.
 func (t *Tx) AdmitRun(actor models.Actor) error {
 	q := &t.s.quota.runs
-	wait := q.take(t.Now, actor, 1)
-	if wait == 0 {
-		return nil
+	wait, err := q.take(t, actor, 1)
+	if err != nil || wait == 0 {
+		return err
 	}
-	return tooMany(wait, "This token may open %.0f runs an hour; try again in %d s. Opening a run again is not counted.",
+	return tooMany(wait, "This token may open %d runs an hour; try again in %d s. Opening a run again is not counted.",
 		q.most, wait)
 }
 
 // AdmitMessage counts one message of a person's, or refuses it: CodeTooManyRequests.
 func (t *Tx) AdmitMessage(actor models.Actor) error {
 	q := &t.s.quota.messages
-	wait := q.take(t.Now, actor, 1)
-	if wait == 0 {
-		return nil
+	wait, err := q.take(t, actor, 1)
+	if err != nil || wait == 0 {
+		return err
 	}
-	return tooMany(wait, "You may send %.0f messages an hour; try again in %d s.", q.most, wait)
+	return tooMany(wait, "You may send %d messages an hour; try again in %d s.", q.most, wait)
 }
 
-// SparesReports reports whether n events more are certainly allowed. Nothing is counted.
-func (t *Tx) SparesReports(actor models.Actor, n int) bool {
-	return t.s.quota.reports.spare(actor, n)
+// SparesReports reports whether n events more are allowed. Nothing is counted.
+func (t *Tx) SparesReports(actor models.Actor, n int) (bool, error) {
+	wait, err := t.s.quota.reports.wait(t, actor, n)
+	return wait == 0, err
 }
 
 // AdmitReports counts so many events that are new, or refuses them: CodeTooManyRequests.
 func (t *Tx) AdmitReports(actor models.Actor, n int) error {
 	q := &t.s.quota.reports
-	wait := q.take(t.Now, actor, n)
-	if wait == 0 {
-		return nil
+	wait, err := q.take(t, actor, n)
+	if err != nil || wait == 0 {
+		return err
 	}
 	return tooMany(wait,
-		"This token may report %.0f events an hour, and here are %d new ones; try again in %d s. What was reported before is not counted.", q.most, n, wait)
+		"This token may report %d events an hour, and here are %d new ones; try again in %d s. What was reported before is not counted.", q.most, n, wait)
 }
 
 func tooMany(wait int, text string, args ...any) error {
@@ -145,61 +125,71 @@ func tooMany(wait int, text string, args ...any) error {
 }
 
 // rate is how often each client may do something: most times per length of time, at once or spread over it. Unused
-// times come back steadily.
+// times come back steadily. What is kept of a client is the time at which it may do all of it again.
 type rate struct {
-	most    float64 // 0: off
-	per     time.Duration
-	buckets map[string]bucket
+	kind string
+	most int // 0: off
+	per  time.Duration
 }
 
-// bucket is what one client may still do, as of a time.
-type bucket struct {
-	left float64
-	at   time.Time
+// countRate moves that time by ?4, unless it would come after ?5. Where it has passed it is counted from now: ?3.
+var countRate = `INSERT INTO rates (kind, client, full_at) VALUES (?1, ?2, ?3)` +
+	db.OrAdvance(`rates`, `kind, client`, `full_at`, `?4`, `?5`)
+
+const (
+	rateFullAt = `SELECT full_at FROM rates WHERE kind = ? AND client = ?`
+	// fullRates are those of clients that may do everything again.
+	fullRates = `DELETE FROM rates WHERE full_at <= ?`
+)
+
+// Tidy forgets what no limit counts any more. The server calls it now and then.
+func (s *Store) Tidy(ctx context.Context) error {
+	return s.writeAnyway(ctx, func(t *Tx) error { return t.Gorm().Exec(fullRates, t.Now.UnixMicro()).Error })
 }
 
-// init takes a setting: 0 is the initial value, negative is off.
-func (r *rate) init(most, initial int, per time.Duration) {
+// newRate takes a setting: 0 is the initial value, negative is off.
+func newRate(kind string, most, initial int, per time.Duration) rate {
 	if most == 0 {
 		most = initial
 	}
-	r.most, r.per, r.buckets = math.Max(0, float64(most)), per, make(map[string]bucket)
+	return rate{kind: kind, most: max(0, most), per: per}
 }
 
-// take counts n times of the actor's token, or session's person, or says in how
-// many seconds to try again. More than can ever be done at once is counted as all.
-func (r *rate) take(now time.Time, actor models.Actor, n int) (wait int) {
+// client is whose times are counted: a token's, or a person's.
+func client(actor models.Actor) string { return cmp.Or(string(actor.TokenID), actor.ID) }
+
+// cost is how long n times take to come back, in microseconds. More than can ever be done at once is counted as all.
+func (r *rate) cost(n int) int64 { return r.per.Microseconds() * int64(min(n, r.most)) / int64(r.most) }
+
+// take counts n times of the actor's token, or session's person, or says in how many seconds to try again.
+func (r *rate) take(t *Tx, actor models.Actor, n int) (wait int, err error) {
 	if r.most == 0 || n == 0 {
-		return 0
+		return 0, nil
 	}
-	key := string(actor.TokenID)
-	if key == "" {
-		key = actor.ID
+	now := t.Now.UnixMicro()
+	counted, err := t.Exec(t.s.hot.countRate, r.kind, client(actor), now+r.cost(n), r.cost(n), now+r.per.Microseconds())
+	if err != nil {
+		return 0, fmt.Errorf("count against a limit: %w", err)
 	}
-	b, known := r.buckets[key]
-	if !known {
-		if len(r.buckets) >= maxQuotaEntries {
-			clear(r.buckets)
-		}
-		b = bucket{left: r.most, at: now}
+	if counted > 0 {
+		return 0, nil
 	}
-	b.left = math.Min(r.most, b.left+float64(now.Sub(b.at))/float64(r.per)*r.most)
-	b.at = now
-	if want := math.Min(float64(n), r.most); b.left < want {
-		r.buckets[key] = b
-		return int(math.Ceil((want - b.left) / r.most * r.per.Seconds()))
-	}
-	b.left = math.Max(0, b.left-float64(n))
-	r.buckets[key] = b
-	return 0
+	return r.wait(t, actor, n)
 }
 
-// spare reports whether n times more are certainly allowed.
-func (r *rate) spare(actor models.Actor, n int) bool {
+// wait is in how many seconds n times are allowed; 0: now.
+func (r *rate) wait(t *Tx, actor models.Actor, n int) (seconds int, err error) {
 	if r.most == 0 {
-		return true
+		return 0, nil
 	}
-	key := string(actor.TokenID)
-	b, known := r.buckets[key]
-	return !known && float64(n) <= r.most || known && float64(n) <= b.left
+	var fullAt int64
+	err = t.Row(t.s.hot.rateFullAt, r.kind, client(actor)).Scan(&fullAt)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("read a limit: %w", err)
+	}
+	early := time.Duration(fullAt+r.cost(n)-t.Now.UnixMicro())*time.Microsecond - r.per
+	return max(0, int(math.Ceil(early.Seconds()))), nil
 }

@@ -2,12 +2,12 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"sync"
 	"time"
 
 	"countersign/models"
+	"countersign/models/db"
 )
 
 // readyFor is how long a success is believed: a caller without a sign-in must not be able to keep the disk busy.
@@ -76,8 +76,8 @@ func (s *Store) checkHead(ctx context.Context) error {
 
 func (s *Store) checkSchema(ctx context.Context) error {
 	have, want, err := s.Schema(ctx)
-	if err == nil && have != want {
-		err = fmt.Errorf("the database has schema version %d, want %d", have, want)
+	if err != nil {
+		return err
 	}
-	return err
+	return db.CheckUse(ctx, s.db.Reads(), have, want)
 }

@@ -27,8 +27,8 @@ func (s *Store) RequestPage(
 	if err != nil {
 		return nil, err
 	}
-	page.Presence = s.Presence(id)
-	return page, nil
+	page.Presence, err = s.Presence(ctx, id)
+	return page, err
 }
 
 // pageBudget reads what a decider has to know of the budget, for those who may change

@@ -44,7 +44,7 @@ func (s *Store) Respond(ctx context.Context, actor models.Actor, in models.Respo
 				return err
 			}
 		}
-		if err := t.Once(func() error { return s.quota.admit(t, actor, 0) }); err != nil {
+		if err := t.admitAsk(actor, 0); err != nil {
 			return err
 		}
 		conv, err := t.agentConversation(actor, conversation, r.Energy)

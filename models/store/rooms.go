@@ -3,74 +3,19 @@ package store
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"countersign/models"
 	"countersign/models/db"
+	"countersign/models/nodes"
 	"countersign/models/people"
 	"countersign/models/requests"
 )
 
-// What other rooms and their workers ask of the store: leases, notices, webhooks. A room after the
+// What other rooms and their workers ask of the store: notices, webhooks. A room after the
 // store asks within its Tx, one before it by what Open gave it, within a share of its own.
 
-// TakeLease gives holder the right to do what one process of the installation
-// does at a time, or renews it; nil while another holds it. One that has ended without giving it
-// back, as after kill -9, does not, if it was on this machine and named itself by Holder.
-func (s *Store) TakeLease(ctx context.Context, name, holder string, ttl time.Duration) (*models.Lease, error) {
-	var out *models.Lease
-	err := s.writeAnyway(ctx, func(t *Tx) error {
-		out = nil
-		var rows []models.Lease
-		if err := t.Gorm().Where("name = ?", name).Limit(1).Find(&rows).Error; err != nil {
-			return err
-		}
-		l := models.Lease{Name: name, Holder: holder, Number: 1, Until: db.Stamp(t.Now.Add(ttl))}
-		if len(rows) > 0 {
-			old := rows[0]
-			if old.Holder != holder && old.Until.After(t.Now) && !s.db.HolderGone(old.Holder) {
-				return nil
-			}
-			if l.Number = old.Number; old.Holder != holder {
-				l.Number++
-			}
-		}
-		out = &l
-		return t.Gorm().Exec(`INSERT INTO leases (name, number, holder, until) VALUES (?, ?, ?, ?)`+
-			db.OrReplace(`name`, `number`, `holder`, `until`), l.Name, l.Number, l.Holder, l.Until).Error
-	})
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-// Holder names this process, for TakeLease: a lock tells others whether it lives.
-func (s *Store) Holder() (string, error) { return s.db.Holder() }
-
-// DropLease gives a lease back, so that another need not wait for its end.
-func (s *Store) DropLease(ctx context.Context, l *models.Lease) error {
-	return s.writeAnyway(ctx, func(t *Tx) error {
-		return t.Gorm().Exec(`UPDATE leases SET until = ? WHERE name = ? AND holder = ? AND number = ?`, t.Now, l.Name,
-			l.Holder, l.Number).Error
-	})
-}
-
 // HoldsLease refuses a caller that has lost the lease, with CodeConflict: nothing is written.
-func (t *Tx) HoldsLease(l *models.Lease) error {
-	var rows []models.Lease
-	if err := t.Gorm().Where("name = ? AND holder = ? AND number = ? AND until > ?", l.Name, l.Holder, l.Number,
-		t.Now).Limit(1).Find(&rows).Error; err != nil {
-		return err
-	}
-	if len(rows) == 0 {
-		return models.Errorf(models.CodeConflict, "Another process has taken this work over.")
-	}
-	return nil
-}
-
-// holdsLease is HoldsLease within another room's share.
-func (s *Store) holdsLease(share *db.Tx, l *models.Lease) error { return s.within(share).HoldsLease(l) }
+func (t *Tx) HoldsLease(l *models.Lease) error { return nodes.Holds(t.Tx, l) }
 
 // checkTarget judges addresses of webhooks by the hosts that are allowed; nil: nothing does.
 func (s *Store) checkTarget() func(ctx context.Context, field, url string) error {

@@ -24,7 +24,7 @@ type hotWriting struct {
 	spendOfAgent, addAgentEnergy                           *db.Stmt
 	latestSpoken, pendingBudget, pendingOutside            *db.Stmt
 	addResponse, addWholeResponse, addDecider, addReviewer *db.Stmt
-	anyAdmin, pendingOfAgent                               *db.Stmt
+	anyAdmin, pendingOfAgent, countRate, rateFullAt        *db.Stmt
 
 	addReport, addWholeReport, joinReport                  *db.Stmt
 	complete, addEarlyResult, takeEarlyResult, judgeReport *db.Stmt
@@ -100,7 +100,8 @@ func (h *hotWriting) texts() map[**db.Stmt]string {
 		&h.addDecider:       db.InsertNew + `deciders (user_id, deadline, response_id) VALUES (?, ?, ?)`,
 		&h.addReviewer: db.InsertNew +
 			`reviewers (user_id, response_id, tool_use_id, number) SELECT ?, id, tool_use_id, number FROM responses WHERE id = ?`,
-		&h.anyAdmin:       `SELECT 1 FROM users WHERE role = 'admin' AND disabled_at IS NULL LIMIT 1`,
+		&h.anyAdmin:  `SELECT 1 FROM users WHERE role = 'admin' AND disabled_at IS NULL LIMIT 1`,
+		&h.countRate: countRate, &h.rateFullAt: rateFullAt,
 		&h.pendingOfAgent: `SELECT count(*) FROM (SELECT 1 FROM responses WHERE agent_id = ? AND approval_status = 'pending' LIMIT ?)`,
 
 		&h.addReport:      reportInsertion.Short(),

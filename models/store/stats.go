@@ -12,6 +12,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/db"
+	"countersign/models/requests"
 )
 
 // Stats counts pending requests and those decided in the last minute: own rows for agents and reviewers, all for
@@ -41,7 +42,11 @@ func (s *Store) Stats(ctx context.Context, actor models.Actor) (models.Stats, er
 	if err != nil {
 		return models.Stats{}, err
 	}
-	out := models.Stats{Waiters: min(waits, models.StatsCap)}
+	others, err := s.Nodes.CountElsewhere(ctx, requests.SeenBy(actor, `r`))
+	if err != nil {
+		return models.Stats{}, err
+	}
+	out := models.Stats{Waiters: min(waits+others, models.StatsCap)}
 	for _, c := range []struct {
 		from string
 		args []any

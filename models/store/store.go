@@ -25,6 +25,7 @@ import (
 	"countersign/models/db"
 	"countersign/models/events"
 	"countersign/models/ledger"
+	"countersign/models/nodes"
 	"countersign/models/people"
 	"countersign/models/policy"
 	"countersign/models/requests"
@@ -33,10 +34,11 @@ import (
 
 // Options are what a Store is opened with.
 type Options struct {
-	Dir string           // the data folder; made with mode 0700 if missing
-	URL string           // of a PostgreSQL database; empty: SQLite, in the data folder
-	Now func() time.Time // the clock; nil: the database's, or this machine's where it has none
-	Log *slog.Logger     // slog.Default if nil
+	Dir     string           // the data folder; made with mode 0700 if missing
+	URL     string           // of a PostgreSQL database; empty: SQLite, in the data folder
+	Now     func() time.Time // the clock; nil: the database's, or this machine's where it has none
+	Log     *slog.Logger     // slog.Default if nil
+	Version string           // of this program
 
 	// Machine is this machine's clock, time.Now if nil; tests have one that is wrong.
 	Machine func() time.Time
@@ -63,6 +65,9 @@ type Options struct {
 	// accepted that they are. AcceptedBy does.
 	AcceptLoss int64
 	AcceptedBy models.Actor
+
+	Keys       string // the folder of the key files; empty: the data folder
+	AcceptKeys bool   // this server's key files become the installation's
 
 	// Listen has it hear what other processes do, as they do it.
 	Listen bool
@@ -94,6 +99,8 @@ type Store struct {
 	Requests *requests.Requests
 	// Webhooks are the endpoints that get the ledger's events.
 	Webhooks *webhooks.Webhooks
+	// Nodes are the servers of the installation.
+	Nodes *nodes.Nodes
 
 	db   *db.DB
 	opts Options
@@ -126,7 +133,7 @@ type Store struct {
 func Open(ctx context.Context, opts Options) (*Store, error) {
 	d, err := db.Open(ctx,
 		db.Options{
-			Dir: opts.Dir, URL: opts.URL, Now: opts.Now, Machine: opts.Machine, Listen: opts.Listen, Log: opts.Log, Observe: opts.Observe, BeforeCommit: opts.BeforeCommit,
+			Dir: opts.Dir, URL: opts.URL, Now: opts.Now, Machine: opts.Machine, Version: opts.Version, Listen: opts.Listen, Log: opts.Log, Observe: opts.Observe, BeforeCommit: opts.BeforeCommit,
 			BeforeRead: opts.BeforeRead,
 		})
 	if err != nil {
@@ -141,7 +148,7 @@ func Open(ctx context.Context, opts Options) (*Store, error) {
 		return nil, errors.Join(err, d.Close())
 	}
 	s := &Store{
-		Ledger: l, Requests: r, db: d, opts: opts, log: d.Log(), logsInfo: logsAt(d.Log(), slog.LevelInfo),
+		Ledger: l, Requests: r, Nodes: nodes.New(d), db: d, opts: opts, log: d.Log(), logsInfo: logsAt(d.Log(), slog.LevelInfo),
 		logsDebug: logsAt(d.Log(), slog.LevelDebug),
 		deadline:  make(chan struct{}, 1),
 		end:       make(chan struct{}),
@@ -153,9 +160,9 @@ func Open(ctx context.Context, opts Options) (*Store, error) {
 		Seal: s.seal, Unseal: s.unseal,
 	})
 	s.Webhooks = webhooks.New(d, s.Ledger,
-		webhooks.Options{Seal: s.seal, Unseal: s.unseal, Check: s.checkTarget(), Holds: s.holdsLease, Tell: s.tellOfPause})
+		webhooks.Options{Seal: s.seal, Unseal: s.unseal, Check: s.checkTarget(), Holds: nodes.Holds, Tell: s.tellOfPause})
 	s.opened = s.db.Now()
-	s.waiters.init()
+	s.waiters.init(d.Shared())
 	s.quota.init(opts)
 	d.Register(db.Room{
 		Statements: s.hot.texts(), Outside: s.outside, Heard: s.heard, Changes: s.known.changes, Forget: s.known.forget,
@@ -181,7 +188,6 @@ func (s *Store) open(ctx context.Context) error {
 
 // outside has everybody look again after another process has written.
 func (s *Store) outside() {
-	s.quota.forget()
 	s.waiters.wakeAll()
 	s.db.Bus().Publish(events.Outside, events.Access)
 	s.wakeExpirer()

@@ -45,10 +45,22 @@ type known struct {
 	stops         []models.Stop                       // in force; nil: not looked yet
 	// when the last grant that was not revoked expires, zero: there is none; nil: not looked yet
 	grants *time.Time
+	// upper bounds of how many requests of each agent wait
+	pending map[models.AgentID]int
 }
 
 func (k *known) forget() {
-	*k = known{active: make(map[models.ConversationID]time.Time)}
+	*k = known{active: make(map[models.ConversationID]time.Time), pending: make(map[models.AgentID]int)}
+}
+
+// maxKnownAgents bounds what the writer remembers of agents.
+const maxKnownAgents = 10_000
+
+func (k *known) pendingAtMost(agent models.AgentID, n int) {
+	if len(k.pending) >= maxKnownAgents {
+		clear(k.pending)
+	}
+	k.pending[agent] = n
 }
 
 // changes drops the cache of a table that is about to be changed; empty: of all.

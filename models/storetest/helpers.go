@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"slices"
@@ -121,4 +122,15 @@ func Pick[T any](rt *rapid.T, name string, from []T) T {
 		rt.Skip("there is none")
 	}
 	return rapid.SampledFrom(from).Draw(rt, name)
+}
+
+// PresenceOf is whether the agent of a request waits.
+func PresenceOf(tb testing.TB, s interface {
+	Presence(ctx context.Context, id models.ResponseID) (models.Presence, error)
+}, id models.ResponseID,
+) models.Presence {
+	tb.Helper()
+	p, err := s.Presence(tb.Context(), id)
+	Must(tb, err)
+	return p
 }

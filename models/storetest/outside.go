@@ -48,7 +48,7 @@ func (w *OutsideWorld) Upstream(tb testing.TB, name string) *models.Upstream {
 // Lease takes a lease for long.
 func (w *OutsideWorld) Lease(tb testing.TB, name string) *models.Lease {
 	tb.Helper()
-	l, err := w.b.TakeLease(tb.Context(), name, "h", 1000*time.Hour)
+	l, err := w.b.Nodes.TakeLease(tb.Context(), name, "h", 1000*time.Hour)
 	Must(tb, err)
 	return l
 }

@@ -25,6 +25,14 @@ type Inspection struct {
 	path     string
 	url      string // of a PostgreSQL database; empty: it is a file
 	readOnly bool
+	keys     string // the folder of the key files
+}
+
+// KeysIn says in which folder the key files are; empty: in the data folder.
+func (i *Inspection) KeysIn(folder string) {
+	if folder != "" {
+		i.keys = folder
+	}
 }
 
 // Inspect opens the database of an installation: of PostgreSQL at a URL, or, where that is empty, the one that its data
@@ -35,13 +43,13 @@ func Inspect(ctx context.Context, dir, url string) (*Inspection, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &Inspection{db: pool, path: filepath.Join(dir, models.DatabaseFile), url: url}, nil
+		return &Inspection{db: pool, path: filepath.Join(dir, models.DatabaseFile), url: url, keys: dir}, nil
 	}
 	path, err := databaseIn(dir)
 	if err != nil {
 		return nil, err
 	}
-	i := &Inspection{path: path, readOnly: isReadOnly(dir) || isReadOnly(path)}
+	i := &Inspection{path: path, keys: dir, readOnly: isReadOnly(dir) || isReadOnly(path)}
 	if i.db, err = db.OpenInspected(ctx, path, "mode=rw"); err == nil {
 		return i, nil
 	}
@@ -127,6 +135,15 @@ func (i *Inspection) Schema(ctx context.Context) (have, want int64, err error) {
 	return db.SchemaOf(ctx, i.db)
 }
 
+// Usable is why this program must not use a schema that is newer than it knows; nil: it may.
+func (i *Inspection) Usable(ctx context.Context) error {
+	have, want, err := i.Schema(ctx)
+	if err != nil {
+		return err
+	}
+	return db.CheckUse(ctx, i.db, have, want)
+}
+
 // Unfinished is the schema that migrations are on the way to, if they began and did not
 // end; else 0.
 func (i *Inspection) Unfinished(ctx context.Context) (to int64, err error) {
@@ -162,7 +179,7 @@ func (i *Inspection) Verify(ctx context.Context, kept *models.Head, rows bool) (
 	case have < want:
 		return nil, fmt.Errorf("the database has schema %d, and this program compares rows of schema %d: run the version that wrote it, or make a backup and run `countersign migrate`", have, want)
 	case have > want:
-		return nil, fmt.Errorf("the database has schema %d, and this program knows %d: run the newer one that wrote it", have,
+		return nil, fmt.Errorf("the database has schema %d, and this program compares rows of schema %d: run the newer one that wrote it", have,
 			want)
 	}
 	return verifyRows(ctx, i.db, i.migrated, kept)

@@ -30,7 +30,7 @@ func (i *Inspection) LockedChannels(ctx context.Context) (channels []LockedChann
 			return nil, 0, fmt.Errorf("read channels: %w", err)
 		}
 		all++
-		if _, err := store.KeyFileBeside(i.path).Unseal(secret.TargetSealed, people.AboutTarget(secret.ID)); err != nil {
+		if _, err := store.SealerIn(i.keys).Unseal(secret.TargetSealed, people.AboutTarget(secret.ID)); err != nil {
 			c.Why = err.Error()
 			channels = append(channels, c)
 		}
@@ -71,7 +71,7 @@ func (i *Inspection) Upstreams(ctx context.Context) ([]InspectedUpstream, error)
 			&u.Problem); err != nil {
 			return nil, fmt.Errorf("read upstreams: %w", err)
 		}
-		if _, err := store.KeyFileBeside(i.path).Unseal(ciphertext, string(id)); err != nil {
+		if _, err := store.SealerIn(i.keys).Unseal(ciphertext, string(id)); err != nil {
 			u.Lock = err.Error()
 		}
 		out = append(out, u)

@@ -39,7 +39,7 @@ func (i *Inspection) Webhooks(ctx context.Context) ([]InspectedWebhook, error) {
 		if err := rows.Scan(&id, &h.Name, &h.Label, &ciphertext, &h.Why, &at); err != nil {
 			return nil, fmt.Errorf("read webhooks: %w", err)
 		}
-		if _, err := store.KeyFileBeside(i.path).Unseal(ciphertext, "webhook "+id); err != nil {
+		if _, err := store.SealerIn(i.keys).Unseal(ciphertext, "webhook "+id); err != nil {
 			h.Lock = err.Error()
 		}
 		if at != "" {

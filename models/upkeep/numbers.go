@@ -78,6 +78,9 @@ func (u *Upkeep) Numbers(ctx context.Context) (models.Numbers, error) {
 	if n.ByAge, err = u.byAge(ctx); err != nil {
 		return n, err
 	}
+	if n.Nodes, err = u.store.Nodes.All(ctx); err != nil {
+		return n, err
+	}
 	return n, u.switches(ctx, &n)
 }
 

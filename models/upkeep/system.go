@@ -53,6 +53,9 @@ func (u *Upkeep) System(ctx context.Context, actor models.Actor) (*models.System
 	if out.RowCheck, err = lastRows(ctx, dbtx); err != nil {
 		return nil, err
 	}
+	if out.Nodes, err = u.store.Nodes.All(ctx); err != nil {
+		return nil, err
+	}
 	if out.DatabaseBytes, out.LogBytes, _, err = u.db.Sizes(ctx); err != nil {
 		return nil, err
 	}
@@ -83,7 +86,7 @@ func systemNumbers(ctx context.Context, dbtx *sql.Tx, now time.Time, out *models
 		}
 	}
 	var err error
-	if out.SQLite, err = db.Version(ctx, dbtx); err != nil {
+	if out.Database, err = db.Version(ctx, dbtx); err != nil {
 		return err
 	}
 	out.FreeBytes, err = db.FreeBytes(ctx, dbtx)

@@ -205,7 +205,7 @@ func TestARefusedEventIsSkippedForAReason(t *testing.T) {
 	s := storetest.New(t)
 	admin := storetest.Admin(t, s)
 	h := added(t, s, admin, hook("a"))
-	lease, err := s.TakeLease(t.Context(), "webhooks", "me", time.Minute)
+	lease, err := s.Nodes.TakeLease(t.Context(), "webhooks", "me", time.Minute)
 	storetest.Must(t, err)
 	for i := range 3 {
 		storetest.Reviewer(t, s, fmt.Sprintf("r%d@example.com", i)) // entries without a conversation: one stream
@@ -286,7 +286,7 @@ func TestAFailingEndpointIsPausedAndItsOwnerTold(t *testing.T) {
 	s := storetest.New(t)
 	admin := storetest.Admin(t, s)
 	h := added(t, s, admin, hook("a"))
-	lease, err := s.TakeLease(t.Context(), "webhooks", "me", time.Minute)
+	lease, err := s.Nodes.TakeLease(t.Context(), "webhooks", "me", time.Minute)
 	storetest.Must(t, err)
 	session, _ := storetest.Session(t, s, "admin@example.com")
 	tell, err := s.People.AddChannel(t.Context(), session, models.ChannelInput{Kind: models.ChannelWebPush, Target: models.ChannelTarget{
@@ -306,7 +306,7 @@ func TestAFailingEndpointIsPausedAndItsOwnerTold(t *testing.T) {
 	if len(due) != 1 || due[0].ChannelID != tell.ID {
 		t.Fatalf("%+v", due)
 	}
-	sender, err := s.TakeLease(t.Context(), "notify", "me", time.Minute)
+	sender, err := s.Nodes.TakeLease(t.Context(), "notify", "me", time.Minute)
 	storetest.Must(t, err)
 	sending, err := notices.New(s).Begin(t.Context(), sender, due[0].ID)
 	storetest.Must(t, err)
@@ -328,7 +328,7 @@ func TestAnAnswerToWhatWasRemovedIsKeptWithoutItsBody(t *testing.T) {
 	storetest.Must(t, err)
 	seq := storetest.LedgerAt(t, s)
 	storetest.Must(t, storetest.Err(s.Decide(t.Context(), admin, a.ID, models.DecisionInput{Approved: new(false), Digest: a.Digest})))
-	lease, err := s.TakeLease(t.Context(), "webhooks", "me", 1000*time.Hour)
+	lease, err := s.Nodes.TakeLease(t.Context(), "webhooks", "me", 1000*time.Hour)
 	storetest.Must(t, err)
 	keep := func() []byte {
 		t.Helper()
@@ -358,7 +358,7 @@ func TestAPageIsOfOneMoment(t *testing.T) {
 	s := storetest.New(t)
 	admin := storetest.Admin(t, s)
 	h := added(t, s, admin, hook("a"))
-	lease, err := s.TakeLease(t.Context(), "webhooks", "me", time.Hour)
+	lease, err := s.Nodes.TakeLease(t.Context(), "webhooks", "me", time.Hour)
 	storetest.Must(t, err)
 	ended, done := make(chan struct{}), make(chan struct{})
 	go func() {

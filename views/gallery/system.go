@@ -40,7 +40,15 @@ func SystemInput() system.Input {
 	return system.Input{
 		Version: "1.4.0", Go: "go1.26", Start: Now.Add(-26 * time.Hour), Streams: 9,
 		State: models.SystemState{
-			SQLite: "3.50.4", Schema: 4, DatabaseBytes: 48 << 20, FreeBytes: 3 << 20, LogBytes: 4 << 20,
+			Database: "SQLite 3.50.4", Schema: 4,
+			Nodes: []models.Node{
+				{
+					Name: "desk-1", Version: "1.4.0", StartedAt: Now.Add(-26 * time.Hour), SeenAt: Now.Add(-2 * time.Second), LagMS: 4,
+					Leases: []string{"deliver", "notify", "poll", "webhooks"},
+				},
+				{Name: "desk-2", Version: "1.4.0", StartedAt: Now.Add(-3 * time.Hour), SeenAt: Now.Add(-40 * time.Second), LagMS: 11},
+			},
+			DatabaseBytes: 48 << 20, FreeBytes: 3 << 20, LogBytes: 4 << 20,
 			Entries: 120_000, Day: 4200, Week: 31_000, Responses: 51_204, People: 12, Agents: 31, Conversations: models.StatsCap,
 			Pending: 7, Waiters: 5,
 			Oldest: &models.PendingRef{

@@ -71,7 +71,7 @@ func New(o Options) *Deliverer {
 func (d *Deliverer) Run(ctx context.Context) {
 	defer d.clients.CloseIdleConnections()
 	workers.Lead(ctx, d.Log, workers.Post{
-		Name: lease, Holder: d.Holder, TTL: d.LeaseTTL, Leases: d.Store, Bus: d.Store.Bus(), Topics: topics,
+		Name: lease, Holder: d.Holder, TTL: d.LeaseTTL, Leases: d.Store.Nodes, Bus: d.Store.Bus(), Topics: topics,
 		HasWork: outside.New(d.Store).HasUpstreams, Work: d.work,
 	})
 }

@@ -197,14 +197,14 @@ func TestALeaseThatIsLostDuringAnAttempt(t *testing.T) {
 		return upstreamtest.Fault{Then: func(*upstreamtest.Server) {
 			clock.Step(time.Minute)
 			var err error
-			if second, err = p.TakeLease(t.Context(), "deliver", "second", time.Minute); err != nil || second == nil {
+			if second, err = p.Nodes.TakeLease(t.Context(), "deliver", "second", time.Minute); err != nil || second == nil {
 				t.Errorf("%v, %v", second, err)
 			}
 			dump = storetest.Dump(t, p.Store)
 		}}
 	}})
 	id := u.call(t, "c", true)
-	first, err := p.TakeLease(t.Context(), "deliver", "first", time.Minute)
+	first, err := p.Nodes.TakeLease(t.Context(), "deliver", "first", time.Minute)
 	must(t, err)
 	made := p.deliverer(t, deliver.Options{})
 	made.Once(t.Context(), first, id)
@@ -229,7 +229,7 @@ func TestPausesGrowAndEnd(t *testing.T) {
 	p := newPlace(t, storetest.WithClock(clock))
 	u := p.upstream(t, "u", upstreamtest.Options{Plan: func(upstreamtest.Request) upstreamtest.Fault { return fails }})
 	id := u.call(t, "c", true)
-	l, err := p.TakeLease(t.Context(), "deliver", "test", 1000*time.Hour)
+	l, err := p.Nodes.TakeLease(t.Context(), "deliver", "test", 1000*time.Hour)
 	must(t, err)
 	made := p.deliverer(t, deliver.Options{FirstRetry: time.Second})
 	for _, seconds := range []int{1, 2, 4, 8, 16, 32, 64, 120, 120} {

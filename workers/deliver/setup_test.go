@@ -59,7 +59,7 @@ func newPlace(t *testing.T, opts ...storetest.Option) *place {
 	p := &place{Store: storetest.New(t, opts...), said: &syncBuffer{}}
 	p.owner = storetest.Admin(t, p.Store)
 	var err error
-	p.poll, err = p.TakeLease(t.Context(), "poll", "test", 1000*time.Hour)
+	p.poll, err = p.Nodes.TakeLease(t.Context(), "poll", "test", 1000*time.Hour)
 	must(t, err)
 	return p
 }

@@ -113,9 +113,9 @@ func TestACrashCostsAtMostOneMessageMoreI8(t *testing.T) {
 	storetest.Must(t, err)
 	p.post.Send(t.Context(), sending.Channel.Kind, sending.Target, sending.Notice)
 	// Here the process dies. Another takes over once the lease is free.
-	storetest.Must(t, p.DropLease(t.Context(), p.lease))
+	storetest.Must(t, p.Nodes.DropLease(t.Context(), p.lease))
 	was := p.lease
-	p.lease, err = p.TakeLease(t.Context(), "notify", "another", 10_000*time.Hour)
+	p.lease, err = p.Nodes.TakeLease(t.Context(), "notify", "another", 10_000*time.Hour)
 	storetest.Must(t, err)
 	p.notifier = notify.New(notify.Options{Store: p.Store, Sender: p.post, Log: slog.New(slog.DiscardHandler)})
 	p.wait(t, time.Hour)
@@ -141,7 +141,7 @@ func TestARestartLosesNoNoticeI8(t *testing.T) {
 	first.mail(t, ann)
 	first.rule(t, models.RiskHigh, 60, ann.Name)
 	a := first.ask(t)
-	storetest.Must(t, first.DropLease(t.Context(), first.lease))
+	storetest.Must(t, first.Nodes.DropLease(t.Context(), first.lease))
 	storetest.Must(t, first.Close())
 
 	second := &place{clock: clock, post: &post{now: clock.Now}, admin: first.admin, agent: first.agent}

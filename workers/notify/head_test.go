@@ -39,7 +39,7 @@ func TestAdminsGetTheLedgersHeadOnceADay(t *testing.T) {
 	at := p.Now()
 	p.post.fails[p.admin.Name] = models.SendResult{Class: models.SendUnavailable, Status: 451}
 	tell(true)
-	storetest.Must(t, p.DropLease(t.Context(), p.lease))
+	storetest.Must(t, p.Nodes.DropLease(t.Context(), p.lease))
 	storetest.Must(t, p.Close())
 	delete(p.post.fails, p.admin.Name)
 	p.Store = storetest.New(t, storetest.WithDir(dir), storetest.WithClock(clock))

@@ -180,7 +180,7 @@ func newKilled(t *testing.T, people int) *killed {
 		k.settings(t, who, onlyAtOnce)
 	}
 	k.rule(t, models.RiskMedium, 24*60, names...)
-	storetest.Must(t, k.DropLease(t.Context(), k.lease))
+	storetest.Must(t, k.Nodes.DropLease(t.Context(), k.lease))
 	k.lease = nil
 	return k
 }

@@ -74,7 +74,7 @@ func New(o Options) *Notifier {
 // lease.
 func (n *Notifier) Run(ctx context.Context) {
 	workers.Lead(ctx, n.Log, workers.Post{
-		Name: lease, Holder: n.Holder, TTL: n.LeaseTTL, Leases: n.Store, Bus: n.Store.Bus(), Topics: topics,
+		Name: lease, Holder: n.Holder, TTL: n.LeaseTTL, Leases: n.Store.Nodes, Bus: n.Store.Bus(), Topics: topics,
 		HasWork: n.notices.HasChannels, Work: n.work,
 	})
 }

@@ -109,7 +109,7 @@ func (p *place) open(t *testing.T) {
 		SettingsURL: "https://gate.example/account/notifications", Log: slog.New(slog.DiscardHandler),
 	})
 	var err error
-	p.lease, err = p.TakeLease(t.Context(), "notify", "test", 10_000*time.Hour)
+	p.lease, err = p.Nodes.TakeLease(t.Context(), "notify", "test", 10_000*time.Hour)
 	storetest.Must(t, err)
 }
 

@@ -62,7 +62,7 @@ func New(o Options) *Poller {
 func (p *Poller) Run(ctx context.Context) {
 	defer p.clients.CloseIdleConnections()
 	workers.Lead(ctx, p.Log, workers.Post{
-		Name: lease, Holder: p.Holder, TTL: p.LeaseTTL, Leases: p.Store, Bus: p.Store.Bus(), Topics: topics,
+		Name: lease, Holder: p.Holder, TTL: p.LeaseTTL, Leases: p.Store.Nodes, Bus: p.Store.Bus(), Topics: topics,
 		HasWork: outside.New(p.Store).HasUpstreams, Work: p.work,
 	})
 }

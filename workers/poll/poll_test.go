@@ -209,7 +209,7 @@ func TestWhoLosesTheLeaseWhileItFetchesWritesNothing(t *testing.T) {
 	var dump string
 	steal := func(*upstreamtest.Server) {
 		p.clock.Step(1001 * time.Hour)
-		if _, err := p.TakeLease(t.Context(), "poll", "another", time.Hour); err != nil {
+		if _, err := p.Nodes.TakeLease(t.Context(), "poll", "another", time.Hour); err != nil {
 			t.Error(err)
 		}
 		dump = storetest.Dump(t, p.Store)

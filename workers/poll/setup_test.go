@@ -107,7 +107,7 @@ func (p *place) poller(t *testing.T, o poll.Options) (*poll.Poller, *counting) {
 // once polls all upstreams that are due, one after the other.
 func (p *place) once(t *testing.T, made *poll.Poller) {
 	t.Helper()
-	l, err := p.TakeLease(t.Context(), "poll", "test", 1000*time.Hour)
+	l, err := p.Nodes.TakeLease(t.Context(), "poll", "test", 1000*time.Hour)
 	must(t, err)
 	due, _, err := outside.New(p.Store).DueUpstreams(t.Context())
 	must(t, err)

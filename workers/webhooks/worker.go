@@ -68,7 +68,7 @@ func New(o Options) *Worker {
 // takes the lease.
 func (w *Worker) Run(ctx context.Context) {
 	workers.Lead(ctx, w.o.Log, workers.Post{
-		Name: post, Holder: w.o.Holder, TTL: w.o.LeaseTTL, Leases: w.o.Store, Bus: w.o.Store.Bus(), Topics: topics,
+		Name: post, Holder: w.o.Holder, TTL: w.o.LeaseTTL, Leases: w.o.Store.Nodes, Bus: w.o.Store.Bus(), Topics: topics,
 		HasWork: w.o.Store.Webhooks.Any, Work: w.work,
 	})
 }

@@ -139,8 +139,11 @@ func (s *Screens) presence(c echo.Context) error {
 		handlers.KeepFragment(c) // the card says how it ended
 		return c.NoContent(http.StatusOK)
 	}
-	return handlers.Render(c, http.StatusOK,
-		outcomes.PresenceLine(outcomes.NewPresence(a, s.Store.Presence(id), s.Kit.Now())), nil)
+	p, err := s.Store.Presence(c.Request().Context(), id)
+	if err != nil {
+		return err
+	}
+	return handlers.Render(c, http.StatusOK, outcomes.PresenceLine(outcomes.NewPresence(a, p, s.Kit.Now())), nil)
 }
 
 // Find reads a request that a page is about.

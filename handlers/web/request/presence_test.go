@@ -31,7 +31,7 @@ func TestTheRequestPageSaysWhetherItsAgentWaits(t *testing.T) {
 	says("· deployer is waiting now")
 	end()
 	says("· deployer is waiting now") // clients wait in slices
-	if got := w.Store.Presence(a.ID); got.Until.IsZero() {
+	if got := storetest.PresenceOf(t, w.Store, a.ID); got.Until.IsZero() {
 		t.Errorf("a page is not told until when: %+v", got)
 	}
 	w.Clock.Step(40 * time.Second)
@@ -51,7 +51,7 @@ func TestTheRequestPageSaysWhetherItsAgentWaits(t *testing.T) {
 	other := w.Ask()
 	defer w.WaitsFor(other)()
 	again := storetest.New(t, storetest.WithClock(w.Clock))
-	if got := again.Presence(other.ID); got != (models.Presence{}) {
+	if got := storetest.PresenceOf(t, again, other.ID); got != (models.Presence{}) {
 		t.Errorf("it is said that %+v", got)
 	}
 }

@@ -116,7 +116,7 @@ func (w *World) WaitsFor(a *models.Approval) (end func()) {
 		defer close(ended)
 		_, _ = w.Store.Await(ctx, w.Agent, a.ID, time.Hour)
 	}()
-	for deadline := time.Now().Add(Browsing); !w.Store.Presence(a.ID).Waiting; {
+	for deadline := time.Now().Add(Browsing); !storetest.PresenceOf(w.TB, w.Store, a.ID).Waiting; {
 		if time.Now().After(deadline) {
 			w.TB.Fatal("the agent does not wait")
 		}

@@ -87,7 +87,7 @@ func (m *Mailer) Last(tb testing.TB) models.Notice {
 // roots vouch for.
 func (w *World) notifies() channels.Sender {
 	w.Roots = x509.NewCertPool()
-	keys := send.NewPushKeys(w.TB.TempDir())
+	keys := send.NewPushKeys(send.NewPushKey)
 	w.out = outward.New(outward.Options{Hosts: w.hosts, Roots: w.Roots})
 	sender, err := send.New(send.Options{Out: w.out, Now: w.Store.Now, Push: keys, Name: "https://countersign.example"})
 	if err != nil {
@@ -123,7 +123,7 @@ func (w *World) SendsDue() {
 	ctx := w.TB.Context()
 	if w.lease == nil {
 		var err error
-		w.lease, err = w.Store.TakeLease(ctx, "notify", "test", 10_000*time.Hour)
+		w.lease, err = w.Store.Nodes.TakeLease(ctx, "notify", "test", 10_000*time.Hour)
 		storetest.Must(w.TB, err)
 	}
 	for {

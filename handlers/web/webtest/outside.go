@@ -54,7 +54,7 @@ func NewOutside(tb testing.TB, w *World) *Outside {
 
 func (o *Outside) lease(name string) *models.Lease {
 	o.TB.Helper()
-	l, err := o.Store.TakeLease(o.TB.Context(), name, "h", 1000*time.Hour)
+	l, err := o.Store.Nodes.TakeLease(o.TB.Context(), name, "h", 1000*time.Hour)
 	if err != nil {
 		o.TB.Fatal(err)
 	}

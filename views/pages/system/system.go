@@ -2,6 +2,7 @@ package system
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
 	"countersign/models"
@@ -38,6 +39,14 @@ type System struct {
 	AdminOnly []WaitingRow
 	More      bool
 	Upstreams []UpstreamRow
+	Servers   []ServerRow
+}
+
+// ServerRow is one server of the installation.
+type ServerRow struct {
+	Name, Version, Work, Lag string
+	Since, Commit            views.Moment
+	State                    ui.Word
 }
 
 // Health is one check and its result.
@@ -73,6 +82,9 @@ func New(in Input, now time.Time) System {
 	for _, p := range s.AdminOnly {
 		v.AdminOnly = append(v.AdminOnly, waitingRow(p, now))
 	}
+	for i := range s.Nodes {
+		v.Servers = append(v.Servers, serverRow(&s.Nodes[i], now))
+	}
 	version := in.Version
 	if version == "" {
 		version = "unknown"
@@ -99,11 +111,26 @@ func New(in Input, now time.Time) System {
 		{ID: "versions", Title: "Versions", Facts: []Fact{
 			{Name: "Countersign", Value: version},
 			{Name: "Database format", Value: strconv.FormatInt(s.Schema, 10)},
-			{Name: "SQLite", Value: s.SQLite},
+			{Name: "Database", Value: s.Database},
 			{Name: "Go", Value: in.Go},
 		}},
 	}
 	return v
+}
+
+func serverRow(n *models.Node, now time.Time) ServerRow {
+	row := ServerRow{
+		Name: n.Name, Version: n.Version, Work: strings.Join(n.Leases, ", "), Since: views.Ago(n.StartedAt, now),
+		Commit: views.Ago(n.SeenAt, now), State: ui.Word{Text: "running", Tone: views.ToneGood},
+		Lag: views.Number(n.LagMS) + " ms",
+	}
+	if n.Silent(now) {
+		row.State = ui.Word{Text: "not seen", Tone: views.ToneBad}
+	}
+	if row.Work == "" {
+		row.Work = "answers only"
+	}
+	return row
 }
 
 // perEntry estimates what n entries take with all that belongs to them: their

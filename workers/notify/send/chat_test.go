@@ -150,7 +150,7 @@ func TestHostsThatAreNotAllowed(t *testing.T) {
 	t.Parallel()
 	s := newSink(t)
 	out := outward.New(outward.Options{Hosts: allow("other.example"), Roots: roots(s.Server)})
-	sender, err := send.New(send.Options{Out: out, Now: noon, Push: send.NewPushKeys(t.TempDir()), Name: "https://sign.example.com"})
+	sender, err := send.New(send.Options{Out: out, Now: noon, Push: send.NewPushKeys(send.NewPushKey), Name: "https://sign.example.com"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -87,7 +87,7 @@ func newLeakWorld(t *testing.T) *leakWorld {
 	}
 	sender, err := send.New(send.Options{
 		Out: outward.New(outward.Options{Hosts: allow(hosts...), Roots: roots(w.broken.Server), Now: w.clock.Now}), Now: w.clock.Now,
-		Push: send.NewPushKeys(t.TempDir()), Name: "https://sign.example.com",
+		Push: send.NewPushKeys(send.NewPushKey), Name: "https://sign.example.com",
 		SMTP: send.SMTP{Addr: w.mails.addr(), From: "countersign@sign.example.com", TLS: send.SMTPNone, Timeout: time.Minute},
 	})
 	storetest.Must(t, err)
@@ -103,7 +103,7 @@ func newLeakWorld(t *testing.T) *leakWorld {
 			return r.ToolInputJSON, err
 		},
 	})
-	w.lease, err = w.TakeLease(t.Context(), "notify", "test", 10_000*time.Hour)
+	w.lease, err = w.Nodes.TakeLease(t.Context(), "notify", "test", 10_000*time.Hour)
 	storetest.Must(t, err)
 	w.channels(t)
 	return w
@@ -118,7 +118,7 @@ func (w *leakWorld) pausedWebhook(t *testing.T, address string) {
 	ann.Admin = true
 	h, _, err := w.Webhooks.Add(t.Context(), ann, models.WebhookInput{Name: "Ledger", URL: address})
 	storetest.Must(t, err)
-	lease, err := w.TakeLease(t.Context(), "webhooks", "test", time.Hour)
+	lease, err := w.Nodes.TakeLease(t.Context(), "webhooks", "test", time.Hour)
 	storetest.Must(t, err)
 	_, err = w.Webhooks.Keep(t.Context(), lease, []webhooks.Progress{{
 		ID: h.ID, Cursor: h.Cursor, Pause: models.PausedGone, Refuse: models.WebhookAnswer{At: w.clock.Now(), Class: models.SendGone, Status: 410},
@@ -221,7 +221,7 @@ func (w *leakWorld) pausesWebhook(t *testing.T, address string) {
 	t.Helper()
 	h, _, err := w.Webhooks.Add(t.Context(), w.admin, models.WebhookInput{Name: "copy", URL: address})
 	storetest.Must(t, err)
-	lease, err := w.TakeLease(t.Context(), "webhooks", "test", time.Hour)
+	lease, err := w.Nodes.TakeLease(t.Context(), "webhooks", "test", time.Hour)
 	storetest.Must(t, err)
 	stale, err := w.Webhooks.Keep(t.Context(), lease, []webhooks.Progress{{
 		ID: h.ID, Cursor: h.Cursor, Pause: models.PausedFailing, Refuse: models.WebhookAnswer{Seq: h.Cursor, Type: "user.added", Class: models.SendUnavailable, Status: 503},

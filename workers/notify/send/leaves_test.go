@@ -48,7 +48,7 @@ func left(t *testing.T, kind models.ChannelKind, n models.Notice) string {
 	s, mails := newSink(t), newMailServer(t, &mailServer{})
 	out := outward.New(outward.Options{Hosts: allow(s.Listener.Addr().String()), Roots: roots(s.Server), Now: noon})
 	sender, err := send.New(send.Options{
-		Out: out, Now: noon, Push: send.NewPushKeys(t.TempDir()), Name: "https://sign.example.com",
+		Out: out, Now: noon, Push: send.NewPushKeys(send.NewPushKey), Name: "https://sign.example.com",
 		SMTP: send.SMTP{Addr: mails.addr(), From: "countersign@sign.example.com", TLS: send.SMTPNone, Timeout: time.Minute},
 	})
 	if err != nil {

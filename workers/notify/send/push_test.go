@@ -13,10 +13,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"math/big"
-	"os"
-	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -152,8 +149,12 @@ func TestPush(t *testing.T) {
 	s := newSink(t)
 	s.status = 201
 	to, browser := newBrowser(t, s.URL+"/push/secret")
-	folder := t.TempDir()
-	keys := send.NewPushKeys(folder)
+	key, err := send.NewPushKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	load := func() ([]byte, error) { return key, nil }
+	keys := send.NewPushKeys(load)
 	out := outward.New(outward.Options{Hosts: allow(s.Listener.Addr().String()), Roots: roots(s.Server)})
 	sender, err := send.New(send.Options{Out: out, Now: noon, Push: keys, Name: "https://sign.example.com"})
 	if err != nil {
@@ -163,7 +164,7 @@ func TestPush(t *testing.T) {
 		t.Fatalf("%+v %s", r, r.Body)
 	}
 	got := s.only(t)
-	public, err := send.NewPushKeys(folder).Public() // as after a restart
+	public, err := send.NewPushKeys(load).Public() // as after a restart
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,32 +234,11 @@ func TestPushServices(t *testing.T) {
 	}
 }
 
-// The server's key is made once, whoever comes first, and only its owner can read it.
-func TestPushKeyFile(t *testing.T) {
+// A file that holds no key is named.
+func TestADamagedPushKeyIsNamed(t *testing.T) {
 	t.Parallel()
-	folder := t.TempDir()
-	made := make([]string, 8)
-	var group sync.WaitGroup
-	for i := range made {
-		group.Go(func() { made[i], _ = send.NewPushKeys(folder).Public() })
-	}
-	group.Wait()
-	for _, public := range made {
-		if public == "" || public != made[0] {
-			t.Errorf("keys %q", made)
-		}
-	}
-	info, err := os.Stat(filepath.Join(folder, models.PushKeyFile))
-	if err != nil || info.Mode().Perm() != 0o600 || info.Size() != 32 {
-		t.Errorf("%v %v", info, err)
-	}
-	if files, _ := os.ReadDir(folder); len(files) != 1 {
-		t.Errorf("%d files are left", len(files))
-	}
-	if err := os.WriteFile(filepath.Join(folder, models.PushKeyFile), []byte("damaged"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := send.NewPushKeys(folder).Public(); err == nil || !strings.Contains(err.Error(), "push.key") {
+	keys := send.NewPushKeys(func() ([]byte, error) { return []byte("damaged"), nil })
+	if _, err := keys.Public(); err == nil || !strings.Contains(err.Error(), "push.key") {
 		t.Errorf("a damaged file: %v", err)
 	}
 }

@@ -91,7 +91,7 @@ func sender(t *testing.T, s *sink) *send.Sender {
 		Hosts:   func(context.Context) (outward.List, error) { return outward.List{s.Listener.Addr().String()}, nil },
 		Timeout: time.Minute, Now: noon, Roots: roots(s.Server),
 	})
-	sender, err := send.New(send.Options{Out: out, Now: noon, Push: send.NewPushKeys(t.TempDir()), Name: "https://sign.example.com"})
+	sender, err := send.New(send.Options{Out: out, Now: noon, Push: send.NewPushKeys(send.NewPushKey), Name: "https://sign.example.com"})
 	if err != nil {
 		t.Fatal(err)
 	}
