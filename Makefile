@@ -59,6 +59,10 @@ TEMPLATES := $(wildcard views handlers)
 run: build ## build and start the demo: server, one admin, an agent that asks
 	./$(BIN) demo
 
+.PHONY: run-two
+run-two: build ## two servers on one PostgreSQL database, behind a balancer, with the demo's agent: kill one and see
+	.ci/postgres $(GO) run ./.ci/two ./$(BIN)
+
 .PHONY: build
 build: cc ## build bin/countersign, stripped and with its version
 	@GO="$(GO)" OUT=$(BIN) .ci/build -tags "$(TAGS)" -ldflags "$(LDFLAGS)" .

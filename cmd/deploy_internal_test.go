@@ -35,7 +35,7 @@ func TestDocumentsAreShort(t *testing.T) {
 	t.Parallel()
 	for name, most := range map[string]struct{ lines, bytes int }{
 		"README.md":       {lines: 130, bytes: 12 << 10},
-		"ARCHITECTURE.md": {lines: 250, bytes: 28 << 10},
+		"ARCHITECTURE.md": {lines: 275, bytes: 30 << 10},
 		"DECISIONS.md":    {lines: 1000, bytes: 60_000},
 		"bench/README.md": {lines: 250, bytes: 16 << 10},
 	} {

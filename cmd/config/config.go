@@ -89,7 +89,7 @@ var DatabaseSetting = Setting{
 	setDatabase,
 }
 
-// KeysSetting is what every command takes that works on the database: some open what is sealed in it.
+// KeysSetting is what every command takes that works on the database: some open the secrets in it.
 var KeysSetting = Setting{
 	"keys", "", "FOLDER", "folder of upstream.key and push.key, the same on all servers that share a database (default: the data folder)",
 	func(c *Config, v string) error {

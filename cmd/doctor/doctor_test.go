@@ -77,7 +77,7 @@ func TestDoctorFindsEachFault(t *testing.T) {
 		}, nil, "migrations", "fail", "this program brings"},
 		{"a newer schema", func(t *testing.T, dir string) {
 			t.Helper()
-			process.Infect(t, dir, `INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, 1)`)
+			process.Infect(t, dir, `INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, 1)`, `UPDATE schema_use SET writable_by = 9999`)
 		}, nil, "migrations", "fail", "9999"},
 		{"a changed entry", func(t *testing.T, dir string) {
 			t.Helper()

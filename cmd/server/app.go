@@ -188,8 +188,7 @@ func (a *App) Run(ctx context.Context) error {
 	every("clock", reserveEvery, a.checkClock)
 	every("told head", headEvery, func(ctx context.Context) error { return a.store.TellHead(ctx, a.cfg.Mail.Head) })
 	every("reserve", reserveEvery, a.store.KeepReserve)
-	every("rows", rowsEvery, a.checkRows)
-	every("retention", retainEvery, (&retain.Worker{Store: a.store, Log: a.log, Pause: retain.Pause}).Once)
+	group.Go("upkeep", a.upkeep)
 	every("memory", memoryEvery, a.memory.follow)
 
 	serveErr := make(chan error, 1)
@@ -210,6 +209,23 @@ func (a *App) Run(ctx context.Context) error {
 	group.Stop()
 	ctx = context.WithoutCancel(ctx)
 	return errors.Join(err, a.store.Nodes.Leave(ctx), a.logHead(ctx))
+}
+
+// upkeep removes contents and compares rows, at one server of the installation.
+func (a *App) upkeep(ctx context.Context) {
+	workers.Lead(ctx, a.log, workers.Post{
+		Name: "upkeep", Holder: holderOf(a.store, a.log), Leases: a.store.Nodes,
+		HasWork: func(context.Context) (bool, error) { return true, nil },
+		Work: func(ctx context.Context, _ *models.Lease) {
+			group := workers.NewGroup(ctx)
+			group.Go("rows", func(ctx context.Context) { workers.Every(ctx, a.log, rowsEvery, a.checkRows) })
+			group.Go("retention", func(ctx context.Context) {
+				workers.Every(ctx, a.log, retainEvery, (&retain.Worker{Store: a.store, Log: a.log, Pause: retain.Pause}).Once)
+			})
+			<-ctx.Done()
+			group.Stop()
+		},
+	})
 }
 
 // joins has this server be one of those that share the database: it has their keys, and they know it.

@@ -3,8 +3,10 @@ package db
 import (
 	"bytes"
 	"database/sql"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -14,6 +16,7 @@ import (
 	"github.com/mattn/go-sqlite3"
 	"golang.org/x/sys/unix"
 
+	"countersign/migrations"
 	"countersign/models"
 )
 
@@ -112,13 +115,18 @@ func TestNothingIsWrittenIntoAnotherSchema(t *testing.T) {
 	d, room := openTemp(t, Options{})
 	taken(t, d, room)
 	beside(t, d.path, `INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, 1)`)
+	taken(t, d, room) // it only adds what this program need not know
+	beside(t, d.path, `UPDATE schema_use SET writable_by = 9999, program = 'v9.9'`)
 	refused(t, d, room, "Another version")
+	if err := d.Failing(); err == nil || !strings.Contains(fmt.Sprint(errors.Unwrap(err)), "install the version v9.9") {
+		t.Errorf("it does not say which to install: %v", err)
+	}
 	refused(t, d, room, "Another version")
 	if err := d.dropWriter(); err != nil {
 		t.Fatal(err)
 	}
 	refused(t, d, room, "Another version")
-	beside(t, d.path, `DELETE FROM goose_db_version WHERE version_id = 9999`)
+	beside(t, d.path, `DELETE FROM goose_db_version WHERE version_id = 9999; UPDATE schema_use SET writable_by = 3`)
 	taken(t, d, room)
 }
 
@@ -183,5 +191,48 @@ func beside(t *testing.T, path, text string) {
 	defer pool.Close()
 	if _, err := pool.ExecContext(t.Context(), text); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A program that is older than the schema opens it as long as migrations only added to it, and else says which to
+// install. Each migration says which of the two it is.
+func TestAnOlderProgramOpensWhatWasOnlyAddedTo(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "data")
+	open := func() error {
+		d, err := Open(t.Context(), Options{Dir: dir, Version: "v1"})
+		if err != nil {
+			return err
+		}
+		return d.Close()
+	}
+	if err := open(); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, models.DatabaseFile)
+	beside(t, path, `INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, 1)`)
+	if err := open(); err != nil {
+		t.Errorf("with something added: %v", err)
+	}
+	beside(t, path, `UPDATE schema_use SET writable_by = 9999, program = 'v9.9'`)
+	if err := open(); err == nil || !strings.Contains(err.Error(), "install the version v9.9") {
+		t.Errorf("with something changed: %v", err)
+	}
+	for folder, files := range map[string]fs.FS{"sqlite": migrations.SQLite, "postgres": migrations.Postgres} {
+		names, err := fs.Glob(files, folder+"/*.sql")
+		if err != nil || len(names) < 3 {
+			t.Fatalf("%s: %d migrations, %v", folder, len(names), err)
+		}
+		for _, name := range names[3:] {
+			text, err := fs.ReadFile(files, name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			number, _, _ := strings.Cut(filepath.Base(name), "_")
+			expands := strings.Contains(string(text), "-- Expand: ")
+			if contracts := strings.Contains(string(text), "UPDATE schema_use SET writable_by = "+strings.TrimLeft(number, "0")+";"); expands == contracts {
+				t.Errorf("%s says neither \"-- Expand: \" and why older programs go on, nor that they may not: UPDATE schema_use SET writable_by = N;", name)
+			}
+		}
 	}
 }

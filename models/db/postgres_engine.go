@@ -60,8 +60,8 @@ func (e *postgresEngine) migrate(ctx context.Context, knows int64, version strin
 	if err != nil {
 		return err
 	}
-	applied, err := provider.Up(ctx)
-	if err == nil && len(applied) > 0 {
+	steps, err := provider.Up(ctx)
+	if err == nil && len(steps) > 0 {
 		err = noteProgram(ctx, pool, version)
 	}
 	if err != nil {

@@ -249,7 +249,7 @@ func (s *Store) GiveUp(
 		if out.Status() != models.StatusPending {
 			return nil
 		}
-		if awaited, err := s.mayBeAwaited(t.Caller, a, way, t.Now); err != nil || awaited {
+		if waits, err := s.mayBeAwaited(t.Caller, a, way, t.Now); err != nil || waits {
 			return err
 		}
 		err = t.cancel(actor, a)

@@ -31,8 +31,12 @@ func (s *Store) checkKept(ctx context.Context) error {
 	case !ok:
 		return err
 	case s.opts.AcceptLoss != lost.Kept.Seq:
-		return fmt.Errorf("%w. Put %s-wal back if there is one, or restore a backup. To go on without what is missing: countersign serve --accept-loss %d, which the ledger records",
-			lost, s.db.Path(), lost.Kept.Seq)
+		advice := fmt.Sprintf("Put %s-wal back if there is one, or restore a backup", s.db.Path())
+		if s.db.Shared() {
+			advice = "Check --database-url and --data: the folder may belong to another database; else restore a backup"
+		}
+		return fmt.Errorf("%w. %s. To go on without what is missing: countersign serve --accept-loss %d, which the ledger records",
+			lost, advice, lost.Kept.Seq)
 	}
 	if err := s.writeAnyway(ctx, func(t *Tx) error {
 		return t.Record(s.opts.AcceptedBy, "ledger.loss_accepted", ledger.Subject{},

@@ -1,6 +1,11 @@
 package store_test
 
 import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -142,5 +147,108 @@ func TestALeaseOfAProcessThatEndedIsTakenOverAtOnce(t *testing.T) {
 	after, err := two.Nodes.TakeLease(t.Context(), "webhooks", second, time.Hour)
 	if err != nil || after == nil || after.Number != l.Number+1 {
 		t.Errorf("once it has ended, the second gets %v, %v", after, err)
+	}
+}
+
+// What a token may do in a minute it may do at all servers together, and a restart forgives nothing.
+func TestServersCountTogetherAgainstALimit(t *testing.T) {
+	t.Parallel()
+	limits := func(o *store.Options) { o.AsksPerMinute = 2 }
+	b := newBench(t, limits)
+	two := storetest.Again(t, b.Store, storetest.WithClock(b.Clock), limits)
+	ask := func(s *store.Store) error {
+		return storetest.Err(s.Ask(t.Context(), b.Agent, models.AskInput{ToolName: "ls"}))
+	}
+	storetest.Must(t, ask(b.Store))
+	storetest.Must(t, ask(two))
+	for _, s := range []*store.Store{b.Store, two} {
+		if e := storetest.Refused(t, ask(s), models.CodeTooManyRequests); e.RetryAfterSeconds != 30 {
+			t.Errorf("again in %d s, want 30", e.RetryAfterSeconds)
+		}
+	}
+	storetest.Must(t, two.Close())
+	three := storetest.Again(t, b.Store, storetest.WithClock(b.Clock), limits)
+	storetest.Refused(t, ask(three), models.CodeTooManyRequests)
+	b.Clock.Step(30 * time.Second)
+	storetest.Must(t, ask(three))
+	storetest.Refused(t, ask(b.Store), models.CodeTooManyRequests)
+	b.Clock.Step(time.Minute)
+	storetest.Must(t, b.Tidy(t.Context()))
+	if n := storetest.Scalar[int](t, b.Store, `SELECT count(*) FROM rates`); n != 0 {
+		t.Errorf("%d limits are kept of who may do everything again", n)
+	}
+}
+
+// A page at one server knows that the agent waits at another, and nothing is cancelled there as given up; a server that
+// is not seen any more has nobody waiting.
+func TestServersKnowWhoWaitsAtAnother(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	node := secondNode(t, b.Store, storetest.WithClock(b.Clock))
+	storetest.Must(t, node.Nodes.Beat(t.Context(), "two", "v1", b.Clock.Now()))
+	a := b.AskFor(t, models.AskInput{})
+	ctx, stop := context.WithCancel(t.Context())
+	go node.TellPresence(ctx)
+	defer stop()
+	w := node.Watch(t.Context(), b.Agent, a.ID, time.Hour, store.ByWay("hook"))
+	if _, done, err := w.Look(t.Context()); done || err != nil {
+		t.Fatalf("it does not wait: %v", err)
+	}
+	until := func(waiting bool) {
+		for storetest.PresenceOf(t, b, a.ID).Waiting != waiting {
+			if t.Context().Err() != nil {
+				t.Fatalf("it is never told that waiting is %v", waiting)
+			}
+		}
+	}
+	until(true)
+	stats, err := b.Stats(t.Context(), b.Admin)
+	if err != nil || stats.Waiters != 1 {
+		t.Errorf("%d wait, %v", stats.Waiters, err)
+	}
+	got, err := b.GiveUp(t.Context(), b.Agent, a.ID, "ask")
+	if err != nil || got.Status() != models.StatusPending {
+		t.Errorf("while another waits, giving up makes it %s, %v", got.Status(), err)
+	}
+	if got, err := b.GiveUp(t.Context(), b.Agent, a.ID, "hook"); err != nil || got.Status() != models.StatusCancelled {
+		t.Errorf("given up by the way that waits: %s, %v", got.Status(), err)
+	}
+	b.Clock.Step(models.NodeSilent)
+	until(false)
+	w.Close()
+}
+
+// A server without the key file that the others have is refused, and says what to do; with it, or with --accept-keys,
+// it starts.
+func TestServersHaveOneKey(t *testing.T) {
+	t.Parallel()
+	own := t.TempDir()
+	s := storetest.New(t, func(o *store.Options) { o.Keys = own })
+	key, err := s.Key(t.Context(), models.KeyFile, store.NewSealingKey)
+	storetest.Must(t, err)
+	if again, err := s.Key(t.Context(), models.KeyFile, store.NewSealingKey); err != nil || !bytes.Equal(again, key) {
+		t.Errorf("it is another one later, %v", err)
+	}
+	theirs := t.TempDir()
+	node := secondNode(t, s, func(o *store.Options) { o.Keys = theirs })
+	for _, what := range []string{"without a file", "with another file"} {
+		if _, err := node.Key(t.Context(), models.KeyFile, store.NewSealingKey); err == nil || !strings.Contains(err.Error(), "copy that file") {
+			t.Errorf("%s: %v", what, err)
+		}
+		if _, err := node.Sealer().Seal("secret", "it"); err == nil {
+			t.Errorf("%s it seals", what)
+		}
+		storetest.Must(t, os.WriteFile(filepath.Join(theirs, models.KeyFile), bytes.Repeat([]byte{7}, 32), 0o600))
+	}
+	lost := storetest.Again(t, s, func(o *store.Options) { o.Keys, o.AcceptKeys = theirs, true })
+	storetest.Must(t, storetest.Err(lost.Key(t.Context(), models.KeyFile, store.NewSealingKey)))
+	if _, err := s.Key(t.Context(), models.KeyFile, store.NewSealingKey); err == nil {
+		t.Error("the former key is still good")
+	}
+	storetest.Must(t, os.WriteFile(filepath.Join(own, models.KeyFile), bytes.Repeat([]byte{7}, 32), 0o600))
+	sealed, err := s.Sealer().Seal("secret", "it")
+	storetest.Must(t, err)
+	if got, err := node.Sealer().Unseal(sealed, "it"); err != nil || got != "secret" {
+		t.Errorf("%q, %v", got, err)
 	}
 }

@@ -169,7 +169,7 @@ func (s *Store) Presence(ctx context.Context, id models.ResponseID) (models.Pres
 	s.waiters.mu.Unlock()
 	all, err := s.elsewhere(ctx, id)
 	for _, p := range all {
-		out = sooner(out, p.at(now))
+		out = either(out, p.at(now))
 	}
 	return out, err
 }
@@ -186,8 +186,8 @@ func (p *presence) at(now time.Time) models.Presence {
 	return out
 }
 
-// sooner are two servers' presences as one: the agent waits if it does at one of them.
-func sooner(a, b models.Presence) models.Presence {
+// either are two servers' presences as one: the agent waits if it does at one of them.
+func either(a, b models.Presence) models.Presence {
 	out := models.Presence{Waiting: a.Waiting || b.Waiting, Left: later(a.Left, b.Left)}
 	if goesOn := a.Waiting && a.Until.IsZero() || b.Waiting && b.Until.IsZero(); out.Waiting && !goesOn {
 		out.Until = later(a.Until, b.Until)

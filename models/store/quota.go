@@ -125,7 +125,7 @@ func tooMany(wait int, text string, args ...any) error {
 }
 
 // rate is how often each client may do something: most times per length of time, at once or spread over it. Unused
-// times come back steadily. What is kept of a client is the time at which it may do all of it again.
+// times come back steadily. Of a client the time is kept at which it may do all of it again.
 type rate struct {
 	kind string
 	most int // 0: off
@@ -167,11 +167,11 @@ func (r *rate) take(t *Tx, actor models.Actor, n int) (wait int, err error) {
 		return 0, nil
 	}
 	now := t.Now.UnixMicro()
-	counted, err := t.Exec(t.s.hot.countRate, r.kind, client(actor), now+r.cost(n), r.cost(n), now+r.per.Microseconds())
+	rows, err := t.Exec(t.s.hot.countRate, r.kind, client(actor), now+r.cost(n), r.cost(n), now+r.per.Microseconds())
 	if err != nil {
 		return 0, fmt.Errorf("count against a limit: %w", err)
 	}
-	if counted > 0 {
+	if rows > 0 {
 		return 0, nil
 	}
 	return r.wait(t, actor, n)

@@ -75,7 +75,7 @@ func (s *Store) checkHead(ctx context.Context) error {
 }
 
 func (s *Store) checkSchema(ctx context.Context) error {
-	have, want, err := s.Schema(ctx)
+	have, want, err := db.SchemaOf(ctx, s.db.Reads())
 	if err != nil {
 		return err
 	}

@@ -31,7 +31,7 @@ func TestReadyNamesWhatIsWrong(t *testing.T) {
 		{"nothing", `SELECT 1`, ""},
 		{"the database refuses writes", refusesWrites(), "cannot be written"},
 		{"the ledger has no head", `CREATE TABLE kept AS SELECT * FROM ledger_head; DELETE FROM ledger_head`, "head of the ledger"},
-		{"a newer program has migrated", `INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, TRUE)`, "schema"},
+		{"a newer program has migrated", `INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, TRUE); UPDATE schema_use SET writable_by = 9999`, "schema"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

@@ -215,11 +215,6 @@ func (s *Store) CheckOutside(ctx context.Context) error { return s.db.CheckOutsi
 // is space for it. The server calls it at its start and now and then.
 func (s *Store) KeepReserve(ctx context.Context) error { return s.db.KeepReserve(ctx) }
 
-// Schema is the current version of the schema and the one that this program brings: numbers of migration files.
-func (s *Store) Schema(ctx context.Context) (have, want int64, err error) {
-	return db.SchemaOf(ctx, s.db.Reads())
-}
-
 // Close waits for writes that have begun, refuses new ones, ends open waits and
 // closes the database; a clean stop leaves one file. Closing twice is harmless.
 func (s *Store) Close() error {

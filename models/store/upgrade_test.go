@@ -13,6 +13,7 @@ import (
 
 	"countersign/migrations"
 	"countersign/models"
+	"countersign/models/db"
 	"countersign/models/db/dbtest"
 	"countersign/models/people"
 	"countersign/models/requests"
@@ -50,7 +51,7 @@ func TestTakeoverKeepsWhatStands(t *testing.T) {
 	storetest.ReadFile(t, filepath.Join(dir, models.DatabaseFile), `SELECT seq, hash FROM ledger_head`, &kept.Seq, &kept.Hash)
 
 	s := storetest.New(t, storetest.WithDir(dir), storetest.WithClock(afterDump()))
-	if have, want, err := s.Schema(t.Context()); err != nil || have != want {
+	if have, want, err := db.SchemaOf(t.Context(), s.DB().Reads()); err != nil || have != want {
 		t.Errorf("schema %d, %v; want %d", have, err, want)
 	}
 	if head, err := s.Ledger.Verify(t.Context(), &kept); err != nil || head.Seq <= kept.Seq {
@@ -191,7 +192,8 @@ func TestOpenRefusesANewerSchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	storetest.Plant(t, dir, `INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, TRUE)`)
-	if s, err := store.Open(t.Context(), store.Options{Dir: dir, URL: dbtest.URL(t, dir)}); err == nil || !strings.Contains(err.Error(), "newer") {
+	storetest.Plant(t, dir, `UPDATE schema_use SET writable_by = 9999`)
+	if s, err := store.Open(t.Context(), store.Options{Dir: dir, URL: dbtest.URL(t, dir)}); err == nil || !strings.Contains(err.Error(), "install") {
 		t.Errorf("open: %v, %v; want a refusal", s, err)
 	}
 }

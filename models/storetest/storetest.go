@@ -10,6 +10,7 @@ import (
 
 	_ "github.com/mattn/go-sqlite3" // the driver
 
+	"countersign/models"
 	"countersign/models/db/dbtest"
 	"countersign/models/people"
 	"countersign/models/store"
@@ -43,6 +44,9 @@ func New(tb testing.TB, opts ...Option) *store.Store {
 	s, err := store.Open(tb.Context(), o)
 	if err != nil {
 		tb.Fatalf("open store: %v", err)
+	}
+	if o.Keys == "" && dbtest.OnPostgres() { // as the first server does
+		Must(tb, Err(s.Key(tb.Context(), models.KeyFile, store.NewSealingKey)))
 	}
 	tb.Cleanup(func() {
 		if err := s.Close(); err != nil {

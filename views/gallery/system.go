@@ -26,7 +26,7 @@ func systemStates() []State {
 		Unsent: 40, Oldest: Now.Add(-7 * time.Minute), Failures: make([]models.FailingChannel, 2),
 	}
 	bad.Webhooks = WebhookStates()
-	withUpstreams.Upstreams = UpstreamStates()
+	withUpstreams.Upstreams, withUpstreams.State.Nodes = UpstreamStates(), nil
 	return []State{
 		page(Usual, "All is well", SystemInput()),
 		page("bad", "Not ready, open gate, requests that nobody can decide", bad),

@@ -111,7 +111,7 @@ func New(in Input, now time.Time) System {
 		{ID: "versions", Title: "Versions", Facts: []Fact{
 			{Name: "Countersign", Value: version},
 			{Name: "Database format", Value: strconv.FormatInt(s.Schema, 10)},
-			{Name: "Database", Value: s.Database},
+			{Name: "Engine", Value: s.Database},
 			{Name: "Go", Value: in.Go},
 		}},
 	}
@@ -122,10 +122,13 @@ func serverRow(n *models.Node, now time.Time) ServerRow {
 	row := ServerRow{
 		Name: n.Name, Version: n.Version, Work: strings.Join(n.Leases, ", "), Since: views.Ago(n.StartedAt, now),
 		Commit: views.Ago(n.SeenAt, now), State: ui.Word{Text: "running", Tone: views.ToneGood},
-		Lag: views.Number(n.LagMS) + " ms",
+		Lag: "at once",
 	}
 	if n.Silent(now) {
 		row.State = ui.Word{Text: "not seen", Tone: views.ToneBad}
+	}
+	if n.LagMS > 0 {
+		row.Lag = views.Number(n.LagMS) + " ms"
 	}
 	if row.Work == "" {
 		row.Work = "answers only"
