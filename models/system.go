@@ -1,6 +1,9 @@
 package models
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // SystemState is an admin's view of the whole: its size, growth and queues. Counts stop at StatsCap unless their own
 // line says otherwise.
@@ -76,3 +79,21 @@ type Wait struct {
 
 // TableName is where they are.
 func (*Wait) TableName() string { return "presences" }
+
+// Move is the mark that a move leaves in a database, which no program opens as long as it is there.
+type Move struct {
+	ID    int64  `gorm:"primaryKey"`
+	Gone  bool   // moved from here; else on the way to here
+	Place string // where to, or where from
+	Head  string // of the ledger that is moved
+	At    time.Time
+}
+
+// Refusal says why the database is not opened, and what to do.
+func (m *Move) Refusal() error {
+	at := m.At.UTC().Format("2006-01-02 15:04:05Z")
+	if m.Gone {
+		return fmt.Errorf("this installation was moved on %s: start it at its new place, %s. To start it here all the same, without what has happened there since, run `countersign move --undo` first", at, m.Place)
+	}
+	return fmt.Errorf("a move to here began on %s and has not ended: run the same `countersign move` again, from %s", at, m.Place)
+}

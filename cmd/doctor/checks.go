@@ -53,6 +53,9 @@ func (d *doctor) migrations(ctx context.Context) diagnosis {
 		return fail("make a backup and run `countersign migrate`", "the database has schema %d, and this program brings %d",
 			have, want)
 	default:
+		if err := d.folder.Moved(ctx); err != nil {
+			return fail("follow that; until then no server starts here", "%v", err)
+		}
 		return passed("schema %d, as this program brings", have)
 	}
 }

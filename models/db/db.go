@@ -30,6 +30,8 @@ type Options struct {
 
 	// Patience is how long callers wait for a database that has gone; 0: ten seconds.
 	Patience time.Duration
+	// DespiteMove opens a database also where a move has left its mark.
+	DespiteMove bool
 	// Listen has the rooms and the bus hear what other processes commit, as they do. On SQLite nothing tells:
 	// CheckOutside finds it out.
 	Listen bool
@@ -136,7 +138,13 @@ func (d *DB) open(ctx context.Context) error {
 	if d.gw, err = openGORM(d.engine.gorm(d.w), d.log); err != nil {
 		return err
 	}
-	d.gr, err = openGORM(d.engine.gorm(d.r), d.log)
+	if d.gr, err = openGORM(d.engine.gorm(d.r), d.log); err != nil || d.opts.DespiteMove {
+		return err
+	}
+	move, err := MoveOf(ctx, d.r)
+	if err == nil && move != nil {
+		err = move.Refusal()
+	}
 	return err
 }
 

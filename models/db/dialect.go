@@ -96,6 +96,11 @@ const (
 	versionQuery = `SELECT 'SQLite ' || sqlite_version()`
 	freeQuery    = `SELECT (SELECT * FROM pragma_freelist_count), (SELECT * FROM pragma_page_size)`
 	columnsQuery = `SELECT m.name, c.name, coalesce(c.dflt_value, '') FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY m.name, c.cid`
+	keysQuery    = `SELECT m.name, c.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND c.pk > 0 ORDER BY m.name, c.pk`
+	// looseQuery are the statements that take away what rows are better stored without: indexes, and references.
+	looseQuery = `SELECT 'DROP INDEX "' || name || '"' FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL`
+	// numberQuery are those that number later rows after the last that there is. SQLite does so.
+	numberQuery = `SELECT sql FROM sqlite_master WHERE FALSE`
 )
 
 var ofCatalog = map[string]string{
@@ -114,6 +119,14 @@ var ofCatalog = map[string]string{
 	freeQuery:    `SELECT 0, 0`, // autovacuum gives them back
 	columnsQuery: `SELECT table_name, column_name, CASE is_identity WHEN 'YES' THEN '' ELSE coalesce(column_default, '') END
  FROM information_schema.columns WHERE table_schema = current_schema() AND table_name <> 'batches' ORDER BY table_name, ordinal_position`,
+	keysQuery: `SELECT t.relname, a.attname FROM pg_index i JOIN pg_class t ON t.oid = i.indrelid AND t.relnamespace = current_schema()::regnamespace
+ CROSS JOIN LATERAL unnest(i.indkey) WITH ORDINALITY AS k (number, place) JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = k.number WHERE i.indisprimary ORDER BY t.relname, k.place`,
+	looseQuery: `SELECT format('ALTER TABLE %I DROP CONSTRAINT %I', t.relname, c.conname) FROM pg_constraint c JOIN pg_class t ON t.oid = c.conrelid
+ WHERE c.contype = 'f' AND c.connamespace = current_schema()::regnamespace
+ UNION ALL SELECT format('DROP INDEX %I', c.relname) FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid AND c.relnamespace = current_schema()::regnamespace
+ WHERE NOT EXISTS (SELECT 1 FROM pg_constraint o WHERE o.conindid = i.indexrelid AND o.contype IN ('p', 'u'))`,
+	numberQuery: `SELECT format('SELECT setval(pg_get_serial_sequence(%L, %L), coalesce(max(%I), 1), max(%I) IS NOT NULL) FROM %I', table_name, column_name, column_name, column_name, table_name)
+ FROM information_schema.columns WHERE table_schema = current_schema() AND is_identity = 'YES' UNION ALL SELECT 'ANALYZE'`, // so that it plans well
 }
 
 // SizeQuery is how many bytes a PostgreSQL database takes.
@@ -180,6 +193,21 @@ func bare(text string) string {
 type Column struct {
 	Name    string
 	Default string // what it is where an INSERT does not say: SQL; empty: NULL
+}
+
+// Keys are the columns that tell the rows of each table apart, in the order of its key.
+func Keys(ctx context.Context, from Querier) (map[string][]string, error) {
+	out := map[string][]string{}
+	err := EachRow(ctx, from, keysQuery, nil, func(row Scanner) error {
+		var table, column string
+		err := row.Scan(&table, &column)
+		out[table] = append(out[table], column)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read keys: %w", err)
+	}
+	return out, nil
 }
 
 // Columns are those of all tables, by the table, in their order.

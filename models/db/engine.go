@@ -55,6 +55,11 @@ func (d *DB) Migrated(ctx context.Context) (map[string]Statement, error) {
 	return d.engine.migrated(ctx)
 }
 
+// MigratedAt is the same of a PostgreSQL database, or, where its address is empty, of a file.
+func MigratedAt(ctx context.Context, url string) (map[string]Statement, error) {
+	return engineOf(Options{URL: url}, "").migrated(ctx)
+}
+
 // Sizes are how many bytes the database and its log take, and how many are free on their disk; 0: that can't be told.
 func (d *DB) Sizes(ctx context.Context) (database, log, free int64, err error) {
 	return d.engine.sizes(ctx, d)

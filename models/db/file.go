@@ -14,6 +14,8 @@ import (
 	"sync"
 
 	"golang.org/x/sys/unix"
+
+	"countersign/models/db/postgres"
 )
 
 // CopyInto copies a database within one read transaction, so that writers go on meanwhile. Deleted rows are not copied.
@@ -79,7 +81,7 @@ func SoundPages(ctx context.Context, pool *sql.DB) error {
 }
 
 // Strings are the values of a query of one column.
-func Strings(ctx context.Context, pool *sql.DB, query string) ([]string, error) {
+func Strings(ctx context.Context, pool Querier, query string) ([]string, error) {
 	rows, err := pool.QueryContext(ctx, query)
 	if err != nil {
 		return nil, err
@@ -117,8 +119,8 @@ const (
 	sharedSize  = 510
 )
 
-// ErrFileInUse is that another process has the database file open.
-var ErrFileInUse = errors.New("the database is in use")
+// ErrInUse is that another process has the database open.
+var ErrInUse = postgres.ErrHeld
 
 // LockFile keeps other processes off a database file until it is closed; nil
 // where there is none, or an empty one. It asks the operating system and not SQLite,
@@ -133,7 +135,7 @@ func LockFile(path string) (*os.File, error) {
 	}
 	lock := unix.Flock_t{Type: unix.F_WRLCK, Whence: io.SeekStart, Start: sharedFirst, Len: sharedSize}
 	if err := unix.FcntlFlock(f.Fd(), unix.F_SETLK, &lock); err != nil {
-		return nil, errors.Join(ErrFileInUse, f.Close())
+		return nil, errors.Join(ErrInUse, f.Close())
 	}
 	if info, err := f.Stat(); err != nil || info.Size() == 0 {
 		return nil, errors.Join(err, f.Close())

@@ -130,7 +130,7 @@ func hasPending(ctx context.Context, pool *sql.DB) (bool, error) {
 // it does not know. None can open the database meanwhile: each takes the folder's lock first.
 func nobodyUses(path string) error {
 	f, err := LockFile(path)
-	if errors.Is(err, ErrFileInUse) {
+	if errors.Is(err, ErrInUse) {
 		return fmt.Errorf("the database in %s needs this program's migrations, and another version of Countersign is using it: "+
 			"stop that server or command first", filepath.Dir(path))
 	}

@@ -79,11 +79,6 @@ func OpenPostgres(ctx context.Context, url string, reads bool) (*sql.DB, error) 
 	return postgres.Open(ctx, url, reads, ofCatalog)
 }
 
-// MigratedPostgres is the schema that the migrations make there, as Schema reads it.
-func MigratedPostgres(ctx context.Context, url string) (map[string]Statement, error) {
-	return (&postgresEngine{url: url}).migrated(ctx)
-}
-
 func (*postgresEngine) gorm(pool *sql.DB) gorm.Dialector {
 	return ourPlaces{gormpostgres.Dialector{Config: &gormpostgres.Config{Conn: pool}}}
 }

@@ -99,9 +99,18 @@ func OpenFile(dsn string) (*sql.DB, error) {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
 	if err := pool.PingContext(context.Background()); err != nil {
+		if isBusy(err) {
+			err = fmt.Errorf("another process, such as `countersign move`, has it for itself: wait until that has ended (%w)", err)
+		}
 		return nil, errors.Join(fmt.Errorf("open database: %w", err), pool.Close())
 	}
 	return pool, nil
+}
+
+// isBusy reports whether another process has the file.
+func isBusy(err error) bool {
+	e, ok := errors.AsType[sqlite3.Error](err)
+	return ok && e.Code == sqlite3.ErrBusy
 }
 
 // openGORM wraps an open handle. Statements are logged without their values:

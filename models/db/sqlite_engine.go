@@ -114,11 +114,8 @@ var migratedInMemory = sync.OnceValues(func() (out map[string]Statement, err err
 	return out, err
 })
 
-// MigratedFile is the schema that the migrations make in a file, as Schema reads it.
-func MigratedFile(context.Context) (map[string]Statement, error) { return migratedInMemory() }
-
-func (*sqliteEngine) migrated(ctx context.Context) (map[string]Statement, error) {
-	return MigratedFile(ctx)
+func (*sqliteEngine) migrated(context.Context) (map[string]Statement, error) {
+	return migratedInMemory()
 }
 
 func (e *sqliteEngine) sizes(context.Context, *DB) (database, log, free int64, err error) {

@@ -160,6 +160,27 @@ func (rs *Rows) read(row Row, of func(*reader) *sql.Row) (string, error) {
 	return r.digest(), nil
 }
 
+// ValueText is a value as SQLite has it, so that a row has one digest in both databases.
+func ValueText(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case []byte:
+		return string(v)
+	case int64:
+		return strconv.FormatInt(v, 10)
+	case time.Time:
+		return v.UTC().Format(db.FileFormat)
+	case bool:
+		if v {
+			return "1"
+		}
+		return "0"
+	default:
+		return fmt.Sprint(v)
+	}
+}
+
 // largeRow is how much of a buffer is kept for the next row.
 const largeRow = 1 << 20
 
@@ -167,26 +188,10 @@ const largeRow = 1 << 20
 func (r *reader) digest() string {
 	b := r.buf[:0]
 	for i, v := range r.values {
-		var text string
-		switch v := v.(type) {
-		case nil:
+		if v == nil {
 			continue
-		case string:
-			text = v
-		case []byte:
-			text = string(v)
-		case int64:
-			text = strconv.FormatInt(v, 10)
-		case time.Time: // as SQLite has it, so that a row has one digest in both
-			text = v.UTC().Format(db.FileFormat)
-		case bool:
-			text = "0"
-			if v {
-				text = "1"
-			}
-		default:
-			text = fmt.Sprint(v)
 		}
+		text := ValueText(v)
 		b = append(append(b, r.columns[i]...), 0)
 		b = binary.BigEndian.AppendUint64(b, uint64(len(text)))
 		b = append(b, text...)

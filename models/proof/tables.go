@@ -240,6 +240,7 @@ var tables = map[string]*table{
 	"row_checks":       {not: reasons{bookkeep: "*"}, kept: map[reason]string{ofNow: "last_problem"}},
 	"position_key":     {not: reasons{bookkeep: "*"}},
 	"leases":           {not: reasons{bookkeep: "*"}, kept: map[reason]string{ofNow: "name holder"}},
+	"moves":            {not: reasons{bookkeep: "*"}, kept: map[reason]string{ofNow: "place head"}},
 	"nodes":            {not: reasons{bookkeep: "*"}, kept: map[reason]string{anID: "id", aName: "name", ourWord: "version"}},
 	"presences":        {not: reasons{bookkeep: "*"}, kept: map[reason]string{anID: "response_id node_id", ofNow: "ways"}},
 	"rates":            {not: reasons{bookkeep: "*"}, kept: map[reason]string{anID: "client", ourWord: "kind"}},

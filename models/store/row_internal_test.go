@@ -41,6 +41,7 @@ var rowModels = map[string][]any{
 	"leases":            {&models.Lease{}},
 	"nodes":             {&models.Node{}},
 	"presences":         {&models.Wait{}},
+	"moves":             {&models.Move{}},
 	"signin_failures":   {&models.SignInFailure{}},
 	"outside_approvals": {&models.OutsideApproval{}},
 	"withdrawals":       {&models.Withdrawal{}},

@@ -96,7 +96,7 @@ func lockFolder(dir string) (unlock func() error, err error) {
 // where there is none, or an empty one.
 func lockDatabase(path string) (*os.File, error) {
 	f, err := db.LockFile(path)
-	if errors.Is(err, db.ErrFileInUse) {
+	if errors.Is(err, db.ErrInUse) {
 		return nil, inUse(filepath.Dir(path))
 	}
 	return f, err

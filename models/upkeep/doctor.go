@@ -87,10 +87,7 @@ func logSize(path string) int64 {
 
 // migrated is the schema that it should have.
 func (i *Inspection) migrated(ctx context.Context) (map[string]db.Statement, error) {
-	if i.url != "" {
-		return db.MigratedPostgres(ctx, i.url)
-	}
-	return db.MigratedFile(ctx)
+	return db.MigratedAt(ctx, i.url)
 }
 
 // ReadOnly reports whether the folder or its database cannot be written.
@@ -148,6 +145,15 @@ func (i *Inspection) Usable(ctx context.Context) error {
 // end; else 0.
 func (i *Inspection) Unfinished(ctx context.Context) (to int64, err error) {
 	return db.Unfinished(ctx, i.db)
+}
+
+// Moved says where the installation was moved, or that a move to here has not ended.
+func (i *Inspection) Moved(ctx context.Context) error {
+	move, err := db.MoveOf(ctx, i.db)
+	if move != nil {
+		err = move.Refusal()
+	}
+	return err
 }
 
 // Ledger walks the whole chain, and tells its head and the largest time of an

@@ -28,7 +28,33 @@ var durable = []string{"on", "remote_apply"}
 // change nothing. inOtherWords has statements for which Translate has no rule. The password may be in the address, in a file (passfile=) or in PGPASSWORD and PGPASSFILE; errors never
 // have it.
 func Open(ctx context.Context, address string, reads bool, inOtherWords map[string]string) (*sql.DB, error) {
-	made, err := connect(address, reads)
+	return open(ctx, address, reads, sharedLock, inOtherWords)
+}
+
+// OpenAlone is Open of one connection, beside which no other process of ours has any, for as long as it is there.
+func OpenAlone(ctx context.Context, address string, inOtherWords map[string]string) (*sql.DB, error) {
+	pool, err := open(ctx, address, false, soleLock, inOtherWords)
+	if err == nil {
+		pool.SetMaxOpenConns(1)
+	}
+	return pool, err
+}
+
+// Ways to have a database: each connection to it holds one lock, a shared one or the only one.
+const (
+	sharedLock = `pg_try_advisory_lock_shared(4920)`
+	soleLock   = `pg_try_advisory_lock(4920)`
+	noLock     = `TRUE`
+)
+
+// ErrHeld is that the lock is another's.
+var ErrHeld = errors.New("the database is in use")
+
+// ErrMove is ErrHeld for who would have the database among others.
+var ErrMove = fmt.Errorf("%w by `countersign move`: wait until that has ended", ErrHeld)
+
+func open(ctx context.Context, address string, reads bool, lock string, inOtherWords map[string]string) (*sql.DB, error) {
+	made, err := connect(address, reads, lock)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +66,7 @@ func Open(ctx context.Context, address string, reads bool, inOtherWords map[stri
 
 // OpenPlain is Open without a translation, for migrations.
 func OpenPlain(ctx context.Context, address string) (*sql.DB, error) {
-	made, err := connect(address, false)
+	made, err := connect(address, false, noLock)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +88,7 @@ func configOf(address string) (*pgx.ConnConfig, error) {
 	return config, nil
 }
 
-func connect(address string, reads bool) (driver.Connector, error) {
+func connect(address string, reads bool, lock string) (driver.Connector, error) {
 	config, err := configOf(address)
 	if err != nil {
 		return nil, err
@@ -72,7 +98,13 @@ func connect(address string, reads bool) (driver.Connector, error) {
 	if reads {
 		config.RuntimeParams["default_transaction_read_only"] = "on"
 	}
-	return stdlib.GetConnector(*config, stdlib.OptionAfterConnect(ready)), nil
+	return stdlib.GetConnector(*config, stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error {
+		err := ready(ctx, conn, lock)
+		if err != nil {
+			_ = conn.Close(ctx)
+		}
+		return err
+	})), nil
 }
 
 func seen(ctx context.Context, pool *sql.DB) (*sql.DB, error) {
@@ -83,14 +115,21 @@ func seen(ctx context.Context, pool *sql.DB) (*sql.DB, error) {
 }
 
 // ready makes a fresh connection ready, or refuses it.
-func ready(ctx context.Context, conn *pgx.Conn) error {
+func ready(ctx context.Context, conn *pgx.Conn, lock string) error {
 	conn.TypeMap().RegisterType(&pgtype.Type{
 		Name: "timestamptz", OID: pgtype.TimestamptzOID, Codec: &pgtype.TimestamptzCodec{ScanLocation: time.UTC},
 	})
 	var commit, charset, collation string
-	if err := conn.QueryRow(ctx, `SELECT current_setting('synchronous_commit'), current_setting('server_encoding'), datcollate
- FROM pg_database WHERE datname = current_database()`).Scan(&commit, &charset, &collation); err != nil {
+	var locks bool
+	if err := conn.QueryRow(ctx, `SELECT current_setting('synchronous_commit'), current_setting('server_encoding'), datcollate, `+lock+`
+ FROM pg_database WHERE datname = current_database()`).Scan(&commit, &charset, &collation, &locks); err != nil {
 		return fmt.Errorf("read the settings of the database: %w", err)
+	}
+	if !locks {
+		if lock == soleLock {
+			return ErrHeld
+		}
+		return ErrMove
 	}
 	if !slices.Contains(durable, commit) {
 		return fmt.Errorf("connection has synchronous_commit = %s, want on or remote_apply", commit)
