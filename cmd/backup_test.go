@@ -90,3 +90,26 @@ func TestBackupMakesNoDatabase(t *testing.T) {
 		t.Errorf("the folder was made: %v", err)
 	}
 }
+
+// What is wrong with a move is said of the flag, before anything is touched.
+func TestMoveNamesTheFlagThatIsWrong(t *testing.T) {
+	t.Parallel()
+	w := process.NewWorld(t)
+	w.Stop()
+	for _, one := range []struct{ args, want string }{
+		{"", "--to is missing"},
+		{"--to " + t.TempDir(), "use `countersign backup` and `countersign restore`"},
+		{"--to mysql://x/y", "--to: must be the address of a PostgreSQL database"},
+		{"--to postgres://me:secret@127.0.0.1:1/x", "--to: must not have the password"},
+		{"--to postgres://127.0.0.1:1/x", "--to: PostgreSQL database x on 127.0.0.1:1"},
+		{"--to postgres://127.0.0.1:1/x --database-url postgres://127.0.0.1:1/y", "use pg_dump and pg_restore"},
+		{"--to x --undo", "--undo and --to"},
+		{"--undo", "was not moved"},
+	} {
+		_, said, code := process.Run(t, "", append(strings.Fields("move "+one.args), "--data", w.Dir)...)
+		if code != 1 || !strings.Contains(said, one.want) || strings.Contains(said, "secret") {
+			t.Errorf("move %s: exit %d, %s; want %q", one.args, code, said, one.want)
+		}
+	}
+	process.Must(t, "", "user", "list", "--data", w.Dir)
+}

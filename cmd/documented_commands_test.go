@@ -52,6 +52,7 @@ var documentedBlocks = []documented{
 	{doc: runGuide, begins: "countersign.example.com {", shown: true},
 	{doc: runGuide, begins: "server {", shown: true},
 	{doc: runGuide, begins: "createuser", tried: "These commands were tried on 2026-11-28"},
+	{doc: runGuide, begins: "countersign move", tried: "moved there and back on 2026-11-28"},
 	{doc: runGuide, begins: "docker build", tried: "The image itself has not been built yet (2026-11-26)"},
 	{doc: runGuide, begins: "ok       database", shown: true},
 	{doc: runGuide, begins: "countersign upstream add orders", run: runs("countersign upstream", "echo key | countersign upstream", "you@example.com", "ann@example.com")},

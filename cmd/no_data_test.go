@@ -48,7 +48,7 @@ func TestOnlyCommandsThatBeginMakeADataFolder(t *testing.T) {
 		"token add": {"bot", "--user", "ada@example.com"}, "token revoke": {"0"}, "backup": {filepath.Join(t.TempDir(), "copy.db")},
 		"upstream add": {"hub", "--url", "http://127.0.0.1:1", "--dialect", "plain", "--owner", "ada@example.com"},
 		"group add":    {"finance"}, "group members": {"finance"}, "group join": {"finance", "ada@example.com"}, "group leave": {"finance", "ada@example.com"}, "group remove": {"finance"},
-		"policy check": {"-"}, "stop lift": {"0"}, "upstream set-key": {"hub"}, "upstream enable": {"hub"}, "upstream disable": {"hub"}, "upstream resume": {"hub"},
+		"policy check": {"-"}, "stop lift": {"0"}, "move": {"--to", "postgres://127.0.0.1:1/x"}, "upstream set-key": {"hub"}, "upstream enable": {"hub"}, "upstream disable": {"hub"}, "upstream resume": {"hub"},
 	}
 	checked := 0
 	for _, name := range all {

@@ -74,7 +74,7 @@ func newRoot() *cobra.Command {
 		newServe(), demo.Command(), demo.Agent(), agent.Ask(), agent.MCP(), agent.Note(), ingest.Command(), agent.Hook(),
 		connect.Command(), connect.Disconnect(),
 		newUser(), newGroup(), newToken(), newRequest(), policy.Command(), newStop(), audit.Command(), newMigrate(),
-		newUpstream(), webhook.Command(), newSetupLink(), newBackup(), newRestore(), newPurge(), doctor.Command(),
+		newUpstream(), webhook.Command(), newSetupLink(), newBackup(), newRestore(), newMove(), newPurge(), doctor.Command(),
 	)
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()

@@ -240,6 +240,8 @@ var eventTypes = []EventType{
 	{"invite.withdrawn", "A link to invite somebody was cancelled."},
 	{"ledger.head", "The ledger's last entry, once a day if there is a new one: keep its number and hash."},
 	{"ledger.loss_accepted", "The server was started although entries of the ledger are missing."},
+	{"ledger.move_undone", "An installation that was moved to another database was started again where it had been."},
+	{"ledger.moved", "The installation was moved to another database."},
 	{"ledger.rows_sealed", "Rows of a database from an older version were listed, so that changes to them are found."},
 	{"message.added", "A message was added to a conversation."},
 	{"notification_host.allowed", "A host was allowed for notifications and webhooks."},

@@ -98,20 +98,23 @@ var KeysSetting = Setting{
 	},
 }
 
-// setDatabase takes no password: arguments of programs are seen by everybody on the machine.
-func setDatabase(c *Config, v string) error {
-	if v == "" {
-		return nil
+func setDatabase(c *Config, v string) (err error) {
+	if v != "" {
+		c.Database, err = ParseDatabase(v)
 	}
+	return err
+}
+
+// ParseDatabase takes no password: arguments of programs are seen by everybody on the machine.
+func ParseDatabase(v string) (*url.URL, error) {
 	u, err := url.Parse(v)
 	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
-		return errors.New("must be the address of a PostgreSQL database, such as postgres://countersign@db.example/countersign")
+		return nil, errors.New("must be the address of a PostgreSQL database, such as postgres://countersign@db.example/countersign")
 	}
 	if _, has := u.User.Password(); has || u.Query().Has("password") {
-		return errors.New("must not have the password, which others could see: set PGPASSWORD, or name its file in PGPASSFILE")
+		return nil, errors.New("must not have the password, which others could see: set PGPASSWORD, or name its file in PGPASSFILE")
 	}
-	c.Database = u
-	return nil
+	return u, nil
 }
 
 // DatabaseURL is the address of the PostgreSQL database; empty: the database is a file in the data folder.

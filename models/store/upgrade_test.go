@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -269,4 +270,80 @@ func lines(t *testing.T, dir, query string) []string {
 		t.Fatal(err)
 	}
 	return out
+}
+
+// unlived are rows of the tables in which no world of ours has any.
+var unlived = []string{
+	`INSERT INTO agent_allowances SELECT id, 1, 'r', 0 FROM agents WHERE name = 'bot'`,
+	`INSERT INTO agent_energy SELECT id, 9007199254740993, 2 FROM agents`,
+	`INSERT INTO agent_inbox (conversation_id, ready_at) SELECT id, created_at FROM conversations`,
+	`INSERT INTO agent_windows SELECT id, 1, 1, 0, 0 FROM agents`,
+	`INSERT INTO desk_active SELECT id, created_at FROM users`,
+	`INSERT INTO escalations SELECT id, 1, created_at, NULL FROM responses`,
+	`INSERT INTO given_answers SELECT id, '' FROM responses`,
+	`INSERT INTO known_devices SELECT secret_hash, user_id, created_at, created_at FROM tokens`,
+	`INSERT INTO key_checks SELECT 'x.key', secret_hash FROM tokens LIMIT 1`,
+	`INSERT INTO notified SELECT r.id, c.id, r.created_at, FALSE, TRUE, NULL FROM responses r CROSS JOIN channels c`,
+	`INSERT INTO opened_parts SELECT owner_id, id, 'input', created_at FROM responses`,
+	`INSERT INTO policy_drafts SELECT id, 1, 2, '{"a":"\u2028\\u0000"}', '', 0, created_at FROM users`,
+	`INSERT INTO saved_views SELECT id, 'history', name, '', created_at FROM users`,
+	`INSERT INTO seen SELECT owner_id, id, created_at, created_at FROM responses`,
+	`INSERT INTO setup_links SELECT secret_hash, created_at, NULL FROM tokens`,
+	`INSERT INTO signin_failures (id, account, address, at) SELECT 1000000, email, '192.0.2.1', created_at FROM users LIMIT 1`,
+	`INSERT INTO signin_lots SELECT email, '', created_at, NULL FROM users`,
+	`INSERT INTO told_headlines SELECT id FROM responses`,
+	`INSERT INTO webhook_answers SELECT id, 1, 1, created_at, 0, '', 1, 1, 'ok', 200, target_sealed FROM webhooks WHERE target_sealed IS NOT NULL`,
+	`INSERT INTO webhook_blocks SELECT id, 's', '', '', 1, '', created_at, created_at, 1, '', 500 FROM webhooks`,
+}
+
+// A world with rows in every table is moved to SQLite and back, and is the same: each row, the chain, and what the rows
+// prove. Only the ledger says that it was moved.
+func TestAMovedWorldIsTheSame(t *testing.T) {
+	t.Parallel()
+	if !dbtest.OnPostgres() {
+		t.Skip("only on PostgreSQL: it is moved from there, and back")
+	}
+	w := pastOf(t)
+	w.othersAct(t)
+	lived(t, w, &secrets{name: "moved"})
+	storetest.IndexLedger(t, w.Store, storetest.LedgerAt(t, w.Store))
+	original := copyOf(t, w.Store)
+	storetest.Plant(t, original, unlived...)
+	begun := storetest.New(t, storetest.WithDir(original))
+	want := storetest.Dump(t, begun)
+	source := copyOf(t, begun)
+	storetest.Must(t, os.WriteFile(filepath.Join(source, models.PushKeyFile), []byte("key"), 0o600))
+	there := upkeep.Installation{Dir: source, URL: dbtest.URL(t, source)}
+	here := upkeep.Installation{Dir: filepath.Join(t.TempDir(), "file")}
+	move := func(from, to upkeep.Installation) *upkeep.MoveResult {
+		t.Helper()
+		result, err := upkeep.Move{From: from, To: to, By: storetest.Operator(), Now: w.Clock.Now(), Tell: func(upkeep.MoveState) {}}.Run(t.Context())
+		storetest.Must(t, err)
+		return result
+	}
+	first := move(there, here)
+	for _, table := range first.Tables {
+		if table.Rows == 0 {
+			t.Errorf("there was no row of %s to move", table.Name)
+		}
+	}
+	storetest.SameStrings(t, "key files", first.Keys, []string{models.KeyFile, models.PushKeyFile})
+	if again := move(here, upkeep.Installation{Dir: here.Dir, URL: dbtest.URL(t, here.Dir)}); again.Rows != first.Rows+1 || len(again.Tables) != len(first.Tables) {
+		t.Errorf("%d rows were moved there, and %d back", first.Rows, again.Rows)
+	}
+	end := storetest.New(t, storetest.WithDir(here.Dir), storetest.WithClock(w.Clock))
+	got := storetest.Dump(t, end)
+	for line := range strings.SplitSeq(storetest.Difference(want, got)+"\n"+storetest.Difference(got, want), "\n") {
+		if !strings.Contains(line, `"ledger.moved"`) && !strings.HasPrefix(line, "['\\x01' ") && !strings.Contains(line, ` "h" `) { // the entries, the head, and leases
+			t.Errorf("one of them only has %s", line)
+		}
+	}
+	if entries := storetest.ActionsSince(t, end, storetest.LedgerAt(t, begun)); len(entries) != 2 {
+		t.Errorf("its ledger says of two moves: %q", entries)
+	}
+	w.Use(end)
+	if late := w.AskFor(t, models.AskInput{Input: []byte(`{"command":"late"}`)}); late.Number <= storetest.Scalar[int64](t, begun, `SELECT max(number) FROM responses`) {
+		t.Errorf("a request that came later has number %d", late.Number)
+	}
+	storetest.CheckRows(t, end)
 }

@@ -139,6 +139,6 @@ var webhookPages = []page{
 	}},
 	{key: "docs-webhooks", seen: seen{
 		"title": "Webhooks",
-		"rows":  "absence.begun A person is away from now on, and their reques … ent that a webhook refused was given up. (5637 bytes, 43ebbb1f77cef3d0)",
+		"rows":  "absence.begun A person is away from now on, and their reques … ent that a webhook refused was given up. (5809 bytes, 77ccdb915c373914)",
 	}},
 }

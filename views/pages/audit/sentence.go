@@ -112,6 +112,8 @@ var sentences = map[string]sentence{
 	"invite.withdrawn":              {by: "cancelled an invitation"},
 	"ledger.head":                   {by: "recorded the newest entry"},
 	"ledger.loss_accepted":          {by: "accepted that entries are missing"},
+	"ledger.move_undone":            {by: "undid a move to another database"},
+	"ledger.moved":                  {by: "moved the installation to another database"},
 	"ledger.rows_sealed":            {by: "listed rows of an older version"},
 	"message.added":                 {by: "wrote a message"},
 	"notification_host.allowed":     {by: "allowed a host"},
