@@ -33,7 +33,7 @@ var exits = map[string]string{
 	"ask": gates, "hook": gates, "mcp": gates,
 	"ingest": checks, "audit verify": checks, "doctor": checks, "policy check": checks, "connect claude-code": checks,
 	"serve": serves, "demo": serves, "demo-agent": serves, "webhook listen": serves,
-	"audit export": acts, "backup": acts, "disconnect claude-code": acts, "migrate": acts, "note": acts, "purge": acts, "restore": acts, "setup-link": acts,
+	"audit export": acts, "backup": acts, "disconnect claude-code": acts, "migrate": acts, "note": acts, "purge": acts, "move": acts, "restore": acts, "setup-link": acts,
 	"policy show": acts, "policy apply": acts, "stop": acts, "stop list": acts, "stop lift": acts,
 	"completion bash": acts, "completion fish": acts, "completion powershell": acts, "completion zsh": acts, "help": acts,
 }
