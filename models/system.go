@@ -49,7 +49,7 @@ type PendingRef struct {
 	Deadline  time.Time
 }
 
-// A node that was not seen for so long has ended, or can't write: another takes its work over.
+// NodeSilent is how long after it was last seen a node has ended, or can't write: another takes its work over.
 const NodeSilent = 20 * time.Second
 
 // Node is a server of the installation.

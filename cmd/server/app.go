@@ -251,7 +251,7 @@ func (a *App) drain(ctx context.Context) {
 	a.ends.Store(true)
 	if a.cfg.Drain > 0 {
 		a.log.InfoContext(ctx, "draining", slog.Duration("for", a.cfg.Drain))
-		time.Sleep(a.cfg.Drain)
+		<-time.After(a.cfg.Drain)
 	}
 }
 

@@ -95,7 +95,7 @@ const schemaUse = `SELECT writable_by, CASE program WHEN '' THEN 'that brought i
 
 // noteProgram writes down which program has brought the schema.
 func noteProgram(ctx context.Context, pool *sql.DB, version string) error {
-	if _, err := pool.ExecContext(ctx, `UPDATE schema_use SET program = `+quoted(version)); err != nil {
+	if _, err := pool.ExecContext(ctx, `UPDATE schema_use SET program = `+quoted(version)); err != nil { //nolint:gosec // in quotes
 		return fmt.Errorf("note the program that brought the schema: %w", err)
 	}
 	return nil

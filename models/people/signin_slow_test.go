@@ -16,10 +16,10 @@ import (
 	"countersign/models/storetest"
 )
 
-// guess tries a wrong password from n addresses that were not used before.
-func guess(t *testing.T, s *store.Store, email string, first, n int) {
+// guess tries a wrong password from 20 addresses that were not used before.
+func guess(t *testing.T, s *store.Store, email string, first int) {
 	t.Helper()
-	for i := range n {
+	for i := range 20 {
 		storetest.Refused(t, signIn(t, s, email, "not the password", fromAddress(fmt.Sprintf("198.51.100.%d", first+i))), models.CodeUnauthenticated)
 	}
 }
@@ -37,7 +37,7 @@ func TestGuessesFromManyAddressesSlowAnAccountDown(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	guess(t, s, "ada@example.com", 1, 20)
+	guess(t, s, "ada@example.com", 1)
 	fresh := fromAddress("203.0.113.9")
 	e := storetest.Refused(t, signIn(t, s, "ada@example.com", storetest.Password, fresh), models.CodeTooManyRequests)
 	if e.RetryAfterSeconds != 60 {
@@ -50,7 +50,7 @@ func TestGuessesFromManyAddressesSlowAnAccountDown(t *testing.T) {
 	stolen.Device = own.Device
 	storetest.Refused(t, signIn(t, s, "nobody@example.com", "x", stolen), models.CodeUnauthenticated)
 	eve := stolen // Ada's browser is known for Ada only
-	guess(t, s, "eve@example.com", 101, 20)
+	guess(t, s, "eve@example.com", 101)
 	storetest.Refused(t, signIn(t, s, "eve@example.com", storetest.Password, eve), models.CodeTooManyRequests)
 
 	wins = true // but each address draws once a minute
@@ -97,7 +97,7 @@ func TestUnlockingAnAccount(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t, storetest.WithClock(storetest.NewClock()), func(o *store.Options) { o.WinsLot = func(int) bool { return false } })
 	ada := storetest.Reviewer(t, s, "ada@example.com")
-	guess(t, s, "ada@example.com", 1, 20)
+	guess(t, s, "ada@example.com", 1)
 	storetest.Refused(t, signIn(t, s, "ada@example.com", storetest.Password, storetest.Somewhere), models.CodeTooManyRequests)
 	storetest.Refused(t, s.People.UnlockUser(t.Context(), ada, ada.OwnerID), models.CodeForbidden)
 	storetest.Must(t, s.People.UnlockUser(t.Context(), storetest.Operator(), ada.OwnerID))
@@ -199,7 +199,7 @@ func TestEachAddressDrawsOnceInTheCluster(t *testing.T) {
 	one := storetest.New(t, storetest.WithClock(clock), counts)
 	two := storetest.Again(t, one, storetest.WithClock(clock), counts)
 	storetest.Reviewer(t, one, "ada@example.com")
-	guess(t, one, "ada@example.com", 1, 20)
+	guess(t, one, "ada@example.com", 1)
 	clock.Step(2 * time.Minute)
 	for i := range 3 {
 		for _, s := range []*store.Store{one, two, one} {
