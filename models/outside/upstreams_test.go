@@ -133,6 +133,7 @@ func TestAKeyIsSealedAndNeverShown(t *testing.T) {
 
 func TestAKeyFileThatIsLostOrOpenIsSaid(t *testing.T) {
 	t.Parallel()
+	storetest.OnlySQLite(t, "several servers have one key there: TestServersHaveOneKey in models/store")
 	dir := storetest.Dir(t)
 	w := newWorld(t, storetest.WithDir(dir))
 	due, _, err := outside.New(w.Store).DueUpstreams(t.Context())
