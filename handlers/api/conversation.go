@@ -118,6 +118,10 @@ func (a *API) conversation(ctx context.Context, in *conversationIn) (*conversati
 	if err != nil {
 		return nil, err
 	}
+	agents, err := a.presences(ctx, in.actor, responses...)
+	if err != nil {
+		return nil, err
+	}
 	out := historyOf(a.kit, history.Conversation, history, max(after, 0))
 	for i := range out.Entries {
 		r := out.Entries[i].Response
@@ -125,12 +129,7 @@ func (a *API) conversation(ctx context.Context, in *conversationIn) (*conversati
 			continue
 		}
 		r.Reviewers, r.WaitingFor, waits = waits[0].Reviewers, waits[0].Text, waits[1:]
-		if r.Status != nil {
-			r.Waiting, err = a.agentWaits(ctx, in.actor, models.ResponseID(r.ResponseID), models.Status(*r.Status))
-			if err != nil {
-				return nil, err
-			}
-		}
+		r.Waiting = agents.waiting(models.ResponseID(r.ResponseID))
 	}
 	return &conversationOut{Body: out}, nil
 }

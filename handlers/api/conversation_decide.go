@@ -74,12 +74,17 @@ func (a *API) approvalsOf(ctx context.Context, in *approvalsOfIn) (*approvalsOfO
 	if err := a.holders(ctx, in.actor, got.Items); err != nil {
 		return nil, err
 	}
+	rows := make([]*models.Approval, len(got.Items))
 	for i := range got.Items {
-		one := conversationApprovalOf(&got.Items[i])
-		one.Waiting, err = a.agentWaits(ctx, in.actor, models.ResponseID(one.ID), models.Status(one.Status))
-		if err != nil {
-			return nil, err
-		}
+		rows[i] = &got.Items[i]
+	}
+	agents, err := a.presences(ctx, in.actor, rows...)
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range rows {
+		one := conversationApprovalOf(row)
+		one.Waiting = agents.waiting(row.ID)
 		page.Approvals = append(page.Approvals, one)
 	}
 	return &approvalsOfOut{Body: page}, nil

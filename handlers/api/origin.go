@@ -29,13 +29,15 @@ func (a *API) approvalsFor(
 	if err != nil {
 		return nil, err
 	}
+	agents, err := a.presences(ctx, actor, rows...)
+	if err != nil {
+		return nil, err
+	}
 	for i, row := range rows {
 		if w := row.Approvers(); w.Limited() {
 			all[i].Policy.Approvers = w.Reviewers()
 		}
-		if all[i].Waiting, err = a.agentWaits(ctx, actor, row.ID, row.Status()); err != nil {
-			return nil, err
-		}
+		all[i].Waiting = agents.waiting(row.ID)
 		if o, ok := origins[row.ID]; ok {
 			all[i].Origin = originOf(row.CallID, &o)
 		}
@@ -52,15 +54,30 @@ func (a *API) approvalFor(ctx context.Context, actor models.Actor, row *models.A
 	return all[0], nil
 }
 
-// agentWaits tells a person whether the agent of a pending request waits for it now.
-func (a *API) agentWaits(
-	ctx context.Context, actor models.Actor, id models.ResponseID, status models.Status,
-) (*bool, error) {
-	if !actor.IsPerson() || status != models.StatusPending {
-		return nil, nil //nolint:nilnil // it is left out
+// presences are of pending requests, for people.
+type presences map[models.ResponseID]models.Presence
+
+// presences reads whether the agents of the pending ones among some requests wait for them now; an agent is not told.
+func (a *API) presences(ctx context.Context, actor models.Actor, rows ...*models.Approval) (presences, error) {
+	if !actor.IsPerson() {
+		return nil, nil //nolint:nilnil // none is shown
 	}
-	p, err := a.store.Presence(ctx, id)
-	return &p.Waiting, err
+	var ids []models.ResponseID
+	for _, row := range rows {
+		if row.Status() == models.StatusPending {
+			ids = append(ids, row.ID)
+		}
+	}
+	return a.store.Presences(ctx, ids...)
+}
+
+// waiting is nil where it is not to be shown.
+func (p presences) waiting(id models.ResponseID) *bool {
+	one, ok := p[id]
+	if !ok {
+		return nil
+	}
+	return &one.Waiting
 }
 
 // originOf is nil for what an agent asked for itself, in a run of its own.

@@ -145,13 +145,15 @@ func (a *API) invocationsFor(
 	if err != nil {
 		return nil, err
 	}
+	agents, err := a.presences(ctx, actor, rows...)
+	if err != nil {
+		return nil, err
+	}
 	all := make([]*wire.Invocation, 0, len(rows))
 	for i, row := range rows {
 		one := invocationOf(row, session)
 		one.Reviewers, one.WaitingFor = waits[i].Reviewers, waits[i].Text
-		if one.Waiting, err = a.agentWaits(ctx, actor, row.ID, row.Status()); err != nil {
-			return nil, err
-		}
+		one.Waiting = agents.waiting(row.ID)
 		all = append(all, one)
 	}
 	return all, nil

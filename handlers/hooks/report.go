@@ -46,8 +46,8 @@ func (h *hook) rest(ctx context.Context) error {
 		return err
 	}
 	return h.withdraw(ctx, func(a *models.Approval) bool {
-		p, err := h.store.Presence(ctx, a.ID)
-		return err == nil && !p.Waiting
+		agents, err := h.store.Presences(ctx, a.ID)
+		return err == nil && !agents[a.ID].Waiting
 	})
 }
 

@@ -9,9 +9,6 @@ import (
 	"countersign/models/events"
 )
 
-// Shared reports whether there may be other servers, which have to be told what only this one sees.
-func (n *Nodes) Shared() bool { return n.db.Shared() }
-
 const addWait = `INSERT INTO presences (response_id, node_id, waits, ways, until, left_at) VALUES (?, ?, ?, ?, ?, ?)`
 
 // Tell writes down how agents wait here for requests; over are those for which no agent does. Pages of these requests at
@@ -44,16 +41,16 @@ func (n *Nodes) Tell(ctx context.Context, waits []models.Wait, over []models.Res
 // elsewhere are the waits p at other servers n that are seen: its arguments are our own name, and since when.
 const elsewhere = ` FROM presences p JOIN nodes n ON n.id = p.node_id WHERE p.node_id <> ? AND n.seen_at > ?`
 
-// Elsewhere is how agents wait for a request at other servers.
-func (n *Nodes) Elsewhere(ctx context.Context, id models.ResponseID) (out []models.Wait, err error) {
-	if !n.db.Shared() {
+// Elsewhere is how agents wait for requests at other servers.
+func (n *Nodes) Elsewhere(ctx context.Context, ids ...models.ResponseID) (out []models.Wait, err error) {
+	if !n.db.Shared() || len(ids) == 0 {
 		return nil, nil
 	}
 	own, err := n.db.Holder()
 	if err != nil {
 		return nil, err
 	}
-	err = n.db.Gorm(ctx).Raw(`SELECT p.*`+elsewhere+` AND p.response_id = ?`, own, n.db.Now().Add(-models.NodeSilent), id).Scan(&out).Error
+	err = n.db.Gorm(ctx).Raw(`SELECT p.*`+elsewhere+` AND p.response_id IN ?`, own, n.db.Now().Add(-models.NodeSilent), ids).Scan(&out).Error
 	if err != nil {
 		return nil, fmt.Errorf("read who waits elsewhere: %w", err)
 	}

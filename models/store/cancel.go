@@ -273,7 +273,7 @@ func (s *Store) mayBeAwaited(ctx context.Context, a *models.Approval, way string
 		return true, nil
 	}
 	all, err := s.elsewhere(ctx, a.ID)
-	return slices.ContainsFunc(all, func(p *presence) bool { return p.byAnother(way, now) }), err
+	return slices.ContainsFunc(all[a.ID], func(p *presence) bool { return p.byAnother(way, now) }), err
 }
 
 // CancelBecause ends a pending request without a vote, for a cause that is no person's verdict on it:

@@ -153,6 +153,7 @@ func (w *waiters) forgetSome() {
 	for id, p := range w.present {
 		if p.waits == 0 {
 			delete(w.present, id)
+			w.differs(id)
 		}
 		if len(w.present) < maxPresences*9/10 {
 			return
@@ -160,16 +161,20 @@ func (w *waiters) forgetSome() {
 	}
 }
 
-// Presence tells whether the agent of a request waits for it now, at any server, and since when it
-// does not. It knows nothing of the time before the server started.
-func (s *Store) Presence(ctx context.Context, id models.ResponseID) (models.Presence, error) {
-	now := s.db.Now()
+// Presences tell whether the agent of each request waits for it now, at any server, and since when it
+// does not. They know nothing of the time before the server started.
+func (s *Store) Presences(ctx context.Context, ids ...models.ResponseID) (map[models.ResponseID]models.Presence, error) {
+	now, out := s.db.Now(), make(map[models.ResponseID]models.Presence, len(ids))
 	s.waiters.mu.Lock()
-	out := s.waiters.present[id].at(now)
+	for _, id := range ids {
+		out[id] = s.waiters.present[id].at(now)
+	}
 	s.waiters.mu.Unlock()
-	all, err := s.elsewhere(ctx, id)
-	for _, p := range all {
-		out = either(out, p.at(now))
+	others, err := s.elsewhere(ctx, ids...)
+	for id, all := range others {
+		for _, p := range all {
+			out[id] = either(out[id], p.at(now))
+		}
 	}
 	return out, err
 }
@@ -313,10 +318,10 @@ func timeOrNil(at time.Time) *time.Time {
 	return &at
 }
 
-// elsewhere is how agents wait for a request at other servers.
-func (s *Store) elsewhere(ctx context.Context, id models.ResponseID) ([]*presence, error) {
-	rows, err := s.Nodes.Elsewhere(ctx, id)
-	out := make([]*presence, len(rows))
+// elsewhere is how agents wait for requests at other servers.
+func (s *Store) elsewhere(ctx context.Context, ids ...models.ResponseID) (map[models.ResponseID][]*presence, error) {
+	rows, err := s.Nodes.Elsewhere(ctx, ids...)
+	out := make(map[models.ResponseID][]*presence, len(rows))
 	for i := range rows {
 		r := &rows[i]
 		p := &presence{waits: r.Waits}
@@ -329,7 +334,7 @@ func (s *Store) elsewhere(ctx context.Context, id models.ResponseID) ([]*presenc
 		if err := json.Unmarshal([]byte(r.Ways), &p.ways); err != nil {
 			return nil, fmt.Errorf("read who waits elsewhere: %w", err)
 		}
-		out[i] = p
+		out[r.ResponseID] = append(out[r.ResponseID], p)
 	}
 	return out, err
 }

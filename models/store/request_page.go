@@ -27,7 +27,8 @@ func (s *Store) RequestPage(
 	if err != nil {
 		return nil, err
 	}
-	page.Presence, err = s.Presence(ctx, id)
+	agents, err := s.Presences(ctx, id)
+	page.Presence = agents[id]
 	return page, err
 }
 

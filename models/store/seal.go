@@ -1,12 +1,12 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/rand"
 	"crypto/sha256"
-	"crypto/subtle"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -160,7 +160,7 @@ func (s *Store) checkKey(ctx context.Context, file string, key []byte) error {
 	if digest == nil {
 		return models.Errorf(models.CodeNotFound, "The installation has no key yet: start a server, which makes it.")
 	}
-	if sum := sha256.Sum256(key); subtle.ConstantTimeCompare(sum[:], digest) != 1 {
+	if sum := sha256.Sum256(key); !bytes.Equal(sum[:], digest) {
 		return otherKey(filepath.Join(s.keys(), file))
 	}
 	return nil
@@ -174,8 +174,8 @@ func (s *Store) keepKey(ctx context.Context, file string, key []byte) error {
 		if err != nil {
 			return err
 		}
-		if digest != nil && !s.opts.AcceptKeys {
-			return s.checkKey(ctx, file, key)
+		if digest != nil && !bytes.Equal(digest, sum[:]) && !s.opts.AcceptKeys {
+			return otherKey(filepath.Join(s.keys(), file))
 		}
 		if err := t.Gorm().Exec(`INSERT INTO key_checks (file, digest) VALUES (?, ?)`+db.OrReplace(`file`, `digest`),
 			file, sum[:]).Error; err != nil {

@@ -126,11 +126,11 @@ func Pick[T any](rt *rapid.T, name string, from []T) T {
 
 // PresenceOf is whether the agent of a request waits.
 func PresenceOf(tb testing.TB, s interface {
-	Presence(ctx context.Context, id models.ResponseID) (models.Presence, error)
+	Presences(ctx context.Context, ids ...models.ResponseID) (map[models.ResponseID]models.Presence, error)
 }, id models.ResponseID,
 ) models.Presence {
 	tb.Helper()
-	p, err := s.Presence(tb.Context(), id)
+	all, err := s.Presences(tb.Context(), id)
 	Must(tb, err)
-	return p
+	return all[id]
 }

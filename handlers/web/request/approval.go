@@ -139,11 +139,11 @@ func (s *Screens) presence(c echo.Context) error {
 		handlers.KeepFragment(c) // the card says how it ended
 		return c.NoContent(http.StatusOK)
 	}
-	p, err := s.Store.Presence(c.Request().Context(), id)
+	agents, err := s.Store.Presences(c.Request().Context(), id)
 	if err != nil {
 		return err
 	}
-	return handlers.Render(c, http.StatusOK, outcomes.PresenceLine(outcomes.NewPresence(a, p, s.Kit.Now())), nil)
+	return handlers.Render(c, http.StatusOK, outcomes.PresenceLine(outcomes.NewPresence(a, agents[id], s.Kit.Now())), nil)
 }
 
 // Find reads a request that a page is about.
