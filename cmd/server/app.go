@@ -74,6 +74,7 @@ type App struct {
 	gone     sync.Once
 	ends     atomic.Bool // it was told to stop
 	started  time.Time
+	drained  chan struct{} // closed, by tests: the drain is over
 	latest   time.Time     // that the clock has shown, or an entry of the ledger has
 	stopIn   time.Duration // how long requests under way may take to end at a stop
 }
@@ -249,9 +250,13 @@ func (a *App) beat(ctx context.Context) error {
 // drain goes on answering while /readyz says that this server ends, so that a balancer has the time to see it.
 func (a *App) drain(ctx context.Context) {
 	a.ends.Store(true)
-	if a.cfg.Drain > 0 {
-		a.log.InfoContext(ctx, "draining", slog.Duration("for", a.cfg.Drain))
-		<-time.After(a.cfg.Drain)
+	if a.cfg.Drain == 0 {
+		return
+	}
+	a.log.InfoContext(ctx, "draining", slog.Duration("for", a.cfg.Drain))
+	select {
+	case <-time.After(a.cfg.Drain):
+	case <-a.drained:
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -155,6 +156,50 @@ func TestStopAnswersWaitsQuicklyAndLeavesOneFile(t *testing.T) {
 		if !slices.Contains([]string{models.DatabaseFile, models.DatabaseFile + models.HeadEnd, "reserve", "holders"}, e.Name()) {
 			t.Errorf("the stop left %s", e.Name())
 		}
+	}
+}
+
+// A server that drains says at /readyz that it ends, and answers, lets wait and decides meanwhile; then those who wait
+// hear that it is pending, and the others forget it.
+func TestADrainSaysSoFirstAndGoesOn(t *testing.T) {
+	t.Parallel()
+	w := process.NewWorld(t)
+	if nodes, err := w.Store().Nodes.All(t.Context()); err != nil || len(nodes) != 1 || nodes[0].Silent(w.Store().Now()) {
+		t.Errorf("before, the servers are %+v, %v", nodes, err)
+	}
+	over := w.DrainUntil()
+	var stopped sync.WaitGroup
+	stopped.Go(w.Stop)
+	process.Eventually(t, "it says that it ends", func() bool {
+		res, err := http.Get("http://" + w.Addr + "/readyz") //nolint:noctx // it is answered at once
+		if err != nil {
+			t.Fatalf("it does not answer while it drains: %v", err)
+		}
+		defer res.Body.Close()
+		return res.StatusCode == http.StatusServiceUnavailable
+	})
+	asked, err := w.Client(w.Agent).Ask(t.Context(), wire.AskRequest{ToolUseID: "call-1", ToolName: "deploy"}, 0)
+	if err != nil {
+		t.Fatalf("an ask while it drains: %v", err)
+	}
+	w.Respond(t, models.ResponseID(asked.ApprovalID), wire.RespondRequest{Approved: new(true)})
+	answer := make(chan *wire.Approval, 1)
+	go func() {
+		got, err := w.Client(w.Agent).Ask(context.WithoutCancel(t.Context()), wire.AskRequest{ToolUseID: "call-2", ToolName: "deploy"}, 50*time.Second)
+		if err != nil {
+			t.Errorf("a wait while it drains: %v", err)
+		}
+		answer <- got
+	}()
+	process.Eventually(t, "the agent waits", func() bool { return w.Store().Waiters() == 1 })
+	over()
+	stopped.Wait()
+	if got := <-answer; got == nil || got.Status != wire.StatusPending {
+		t.Errorf("the waiter was told %+v, want that it is pending", got)
+	}
+	nodes, err := storetest.New(t, storetest.WithDir(w.Dir)).Nodes.All(t.Context())
+	if err != nil || len(nodes) != 0 {
+		t.Errorf("after it, the servers are %+v, %v", nodes, err)
 	}
 }
 
