@@ -11,7 +11,7 @@ CREATE TABLE nodes (
 
 -- How much each client has done of what it may do in a length of time: at full_at it may do all of it again.
 CREATE TABLE rates (
-  kind    text NOT NULL, -- asks, reports, runs, messages
+  kind    text NOT NULL, -- asks, reports, runs, messages, tests
   client  text NOT NULL, -- a token, or a person
   full_at bigint NOT NULL, -- microseconds since 1970
   PRIMARY KEY (kind, client)

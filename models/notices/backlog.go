@@ -7,6 +7,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/db"
+	"countersign/models/store"
 )
 
 const (
@@ -44,6 +45,12 @@ func (n *Notices) Backlog(ctx context.Context, actor models.Actor) (out models.N
 		return out, fmt.Errorf("read the backlog of notifications: %w", err)
 	}
 	return out, nil
+}
+
+// AdmitTest counts one test that a person sends, of a channel or a webhook: CodeTooManyRequests if there was one a
+// moment ago, at any server.
+func (n *Notices) AdmitTest(ctx context.Context, actor models.Actor) error {
+	return n.write(ctx, func(t *tx) error { return store.AdmitTest(t.Tx, actor) })
 }
 
 // HasChannels reports whether anybody has a channel.

@@ -19,11 +19,14 @@ const (
 	defaultReportsPerHour  = 20_000
 	defaultRunsPerHour     = 1_000
 	defaultMessagesPerHour = 1_000
+
+	// testEvery is how often one person may send a test: somebody's mailbox is at the other end.
+	testEvery = 10 * time.Second
 )
 
 // quota are the limits on what one client stores.
 type quota struct {
-	asks, reports, runs, messages rate
+	asks, reports, runs, messages, tests rate
 
 	pending int // of an agent; 0: off
 }
@@ -33,6 +36,7 @@ func (q *quota) init(opts Options) {
 	q.reports = newRate("reports", opts.ReportsPerHour, defaultReportsPerHour, time.Hour)
 	q.runs = newRate("runs", opts.RunsPerHour, defaultRunsPerHour, time.Hour)
 	q.messages = newRate("messages", opts.MessagesPerHour, defaultMessagesPerHour, time.Hour)
+	q.tests = newRate("tests", 1, 1, testEvery)
 	q.pending = defaultPendingPerAgent
 	if opts.PendingPerAgent != 0 {
 		q.pending = max(0, opts.PendingPerAgent)
@@ -101,6 +105,15 @@ func (t *Tx) AdmitMessage(actor models.Actor) error {
 		return err
 	}
 	return tooMany(wait, "You may send %d messages an hour; try again in %d s.", q.most, wait)
+}
+
+// AdmitTest counts one test of a channel or webhook, or refuses it: CodeTooManyRequests.
+func AdmitTest(t *Tx, actor models.Actor) error {
+	wait, err := t.s.quota.tests.take(t, actor, 1)
+	if err != nil || wait == 0 {
+		return err
+	}
+	return tooMany(wait, "You sent a test a moment ago. Try again in a few seconds.")
 }
 
 // SparesReports reports whether n events more are allowed. Nothing is counted.

@@ -7,6 +7,7 @@ import (
 
 	"countersign/handlers/web/site"
 	"countersign/models"
+	"countersign/models/notices"
 	"countersign/views/pages/account"
 )
 
@@ -21,7 +22,7 @@ func (s *Screens) Try(c echo.Context, place Place) error {
 		return s.changedChannel(c, place, "", models.Errorf(models.CodeConflict, "This server can't send messages."))
 	}
 	actor := site.ActorOf(c)
-	if err := s.Tests.Take(actor.UserID(), s.Kit.Now()); err != nil {
+	if err := notices.New(s.Store).AdmitTest(c.Request().Context(), actor); err != nil {
 		return s.changedChannel(c, place, "", err)
 	}
 	result, err := s.sender.Test(c.Request().Context(), actor, id)

@@ -20,7 +20,6 @@ type Site struct {
 	Policies *PolicyWatch
 	Streams  *handlers.Streams
 	Start    time.Time
-	Tests    TestPace
 }
 
 // New makes it over a store. The kit's PublicURL must be set: by it links are made, foreign

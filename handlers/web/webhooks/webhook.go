@@ -11,6 +11,7 @@ import (
 	"countersign/handlers"
 	"countersign/handlers/web/site"
 	"countersign/models"
+	"countersign/models/notices"
 	"countersign/views"
 	"countersign/views/pages/webhooks"
 )
@@ -157,7 +158,7 @@ func (s *Screens) tryWebhook(c echo.Context) error {
 	if s.test == nil {
 		return s.changedWebhook(c, id, "", models.Errorf(models.CodeConflict, "This server can't send events."))
 	}
-	if err := s.Tests.Take(actor.UserID(), s.Kit.Now()); err != nil {
+	if err := notices.New(s.Store).AdmitTest(ctx, actor); err != nil {
 		return s.changedWebhook(c, id, "", err)
 	}
 	answer, err := s.test(ctx, actor, id)
