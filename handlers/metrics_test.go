@@ -39,8 +39,12 @@ func measured(t *testing.T, numbers error) *echo.Echo {
 	k, _ := kit()
 	now := time.Unix(1_800_000_000, 0)
 	k.Metrics = handlers.NewMetrics("v1.2.3")
+	nodes := []models.Node{ // two of one name: the one that was killed has left its row
+		{ID: "a", Name: "one", Version: "v1", SeenAt: time.Unix(1_650_000_000, 0)},
+		{ID: "b", Name: "one", Version: "v2", StartedAt: time.Unix(1_600_000_000, 0), SeenAt: time.Unix(1_700_000_000, 0), LagMS: 12, Leases: []string{"poll"}},
+	}
 	k.Metrics.Follow(func(context.Context) (models.Numbers, error) {
-		return models.Numbers{Pending: 7, Oldest: now.Add(-90 * time.Second), Waiters: 3, LedgerSeq: 1234, RowCheck: models.RowCheck{EndedAt: new(time.Unix(1_700_000_000, 0)), Found: 5}, UnsentVerdicts: 4, FailingUpstreams: 2, UnsentNotices: 9, FailingChannels: 6}, numbers
+		return models.Numbers{Pending: 7, Oldest: now.Add(-90 * time.Second), Waiters: 3, LedgerSeq: 1234, RowCheck: models.RowCheck{EndedAt: new(time.Unix(1_700_000_000, 0)), Found: 5}, UnsentVerdicts: 4, FailingUpstreams: 2, UnsentNotices: 9, FailingChannels: 6, Nodes: nodes}, numbers
 	}, func() time.Time { return now })
 	e := k.Router(k.FailJSON)
 	e.GET("/things/:id", func(c echo.Context) error { return c.NoContent(http.StatusNoContent) })
@@ -96,6 +100,10 @@ func TestMetricsTellWhatHappens(t *testing.T) {
 		`countersign_stream_clients{surface="pages"} 1`,
 		`countersign_stream_clients{surface="api"} 0`,
 		`countersign_ledger_entry 1234`,
+		`countersign_node_last_commit_timestamp_seconds{node="one",version="v2"} 1.7e+09`,
+		`countersign_node_start_timestamp_seconds{node="one"} 1.6e+09`,
+		`countersign_node_lag_seconds{node="one"} 0.012`,
+		`countersign_node_lease{lease="poll",node="one"} 1`,
 		`countersign_rows_differing 5`,
 		`countersign_rows_compared_timestamp_seconds 1.7e+09`,
 		`countersign_build_info{version="v1.2.3"} 1`,

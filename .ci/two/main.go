@@ -5,12 +5,12 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
-	"log"
 	"net"
 	"net/http"
 	"net/http/httputil"
@@ -38,30 +38,33 @@ const (
 )
 
 func main() {
-	log.SetFlags(log.Ltime)
 	database := os.Getenv("COUNTERSIGN_TEST_POSTGRES")
 	if len(os.Args) != 2 || database == "" || os.Unsetenv("COUNTERSIGN_TEST_POSTGRES") != nil {
-		log.Fatal("usage: .ci/postgres go run ./.ci/two PROGRAM")
+		fmt.Fprintln(os.Stderr, "usage: .ci/postgres go run ./.ci/two PROGRAM")
+		os.Exit(2)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, os.Args[1], database); err != nil {
-		log.Fatal(err)
+	err := run(ctx, os.Stdout, os.Args[1], database)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, program, database string) (err error) {
+func run(ctx context.Context, out io.Writer, program, database string) (err error) {
 	folder, err := os.MkdirTemp("", "countersign-two-")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-	l, err := net.Listen("tcp", cmpOr(os.Getenv("ADDR"), "127.0.0.1:8080"))
+	var listen net.ListenConfig
+	l, err := listen.Listen(ctx, "tcp", cmp.Or(os.Getenv("ADDR"), "127.0.0.1:8080"))
 	if err != nil {
 		return err
 	}
 	b := &balancer{}
-	two := &pair{program: program, database: database, folder: folder, public: "http://localhost:" + port(l.Addr())}
+	two := &pair{out: out, program: program, database: database, folder: folder, public: "http://localhost:" + port(l.Addr())}
 	password, token, err := two.people(ctx)
 	if err != nil {
 		return err
@@ -70,7 +73,7 @@ func run(ctx context.Context, program, database string) (err error) {
 	defer group.Wait()
 	for _, name := range []string{"one", "two"} {
 		n := &node{name: name}
-		if n.addr, err = freeAddr(); err != nil {
+		if n.addr, err = freeAddr(ctx); err != nil {
 			return err
 		}
 		n.proxy = httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: n.addr})
@@ -89,21 +92,14 @@ func run(ctx context.Context, program, database string) (err error) {
 		case <-time.After(lookEvery):
 		}
 	}
-	fmt.Printf("\n    Open      %s\n    E-mail    %s\n    Password  %s\n\nKill a server, and see that pages and the agent go on; it comes back after %s:\n\n", two.public, email, password, again)
+	fmt.Fprintf(out, "\n    Open      %s\n    E-mail    %s\n    Password  %s\n\nKill a server, and see that pages and the agent go on; it comes back after %s:\n\n", two.public, email, password, again)
 	for _, n := range b.nodes {
-		fmt.Printf("    kill -9 %d    # %s, at %s\n", n.pid.Load(), n.name, n.addr)
+		fmt.Fprintf(out, "    kill -9 %d    # %s, at %s\n", n.pid.Load(), n.name, n.addr)
 	}
-	fmt.Printf("\nSystem shows both. Ctrl-C ends all; nothing is kept.\n\n")
+	fmt.Fprintf(out, "\nSystem shows both. Ctrl-C ends all; nothing is kept.\n\n")
 	group.Go(func() { two.agent(ctx, token) })
 	<-ctx.Done()
 	return nil
-}
-
-func cmpOr(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 func port(a net.Addr) string {
@@ -111,8 +107,9 @@ func port(a net.Addr) string {
 	return p
 }
 
-func freeAddr() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+func freeAddr(ctx context.Context) (string, error) {
+	var listen net.ListenConfig
+	l, err := listen.Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", err
 	}
@@ -120,11 +117,18 @@ func freeAddr() (string, error) {
 }
 
 // pair are the two servers.
-type pair struct{ program, database, folder, public string }
+type pair struct {
+	out                               io.Writer
+	program, database, folder, public string
+}
+
+func (p *pair) say(format string, args ...any) {
+	fmt.Fprintf(p.out, format+"\n", args...)
+}
 
 // command is the program with settings that all its commands take.
 func (p *pair) command(ctx context.Context, args ...string) *exec.Cmd {
-	c := exec.CommandContext(ctx, p.program, args...)
+	c := exec.CommandContext(ctx, p.program, args...) //nolint:gosec // the program that make has built
 	c.Env = append(os.Environ(), "COUNTERSIGN_DATABASE_URL="+p.database, "COUNTERSIGN_KEYS="+p.folder)
 	c.Stderr = os.Stderr
 	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
@@ -152,14 +156,14 @@ func (p *pair) people(ctx context.Context) (password, token string, err error) {
 func (p *pair) agent(ctx context.Context, token string) {
 	c := p.command(ctx, "demo-agent")
 	c.Env = []string{"COUNTERSIGN_SERVER=" + p.public, "COUNTERSIGN_TOKEN=" + token}
-	c.Stdout = os.Stdout
+	c.Stdout = p.out
 	input, err := c.StdinPipe() // open for as long as this process lives
 	if err == nil {
 		defer input.Close()
 		err = c.Run()
 	}
 	if err != nil && ctx.Err() == nil {
-		log.Print("the demo agent stopped: ", err)
+		p.say("the demo agent stopped: %v", err)
 	}
 }
 
@@ -179,7 +183,7 @@ func (p *pair) keep(ctx context.Context, n *node) {
 		err := c.Start()
 		if err == nil {
 			if last := n.pid.Swap(int64(c.Process.Pid)); last != 0 {
-				log.Printf("%s is started again: kill -9 %d", n.name, c.Process.Pid)
+				p.say("%s is started again: kill -9 %d", n.name, c.Process.Pid)
 			}
 			err = c.Wait()
 		}
@@ -187,7 +191,7 @@ func (p *pair) keep(ctx context.Context, n *node) {
 		if ctx.Err() != nil {
 			return
 		}
-		log.Printf("%s has ended (%v); it is started again in %s", n.name, err, again)
+		p.say("%s has ended (%v); it is started again in %s", n.name, err, again)
 		select {
 		case <-ctx.Done():
 		case <-time.After(again):
@@ -199,16 +203,25 @@ func (p *pair) keep(ctx context.Context, n *node) {
 func (n *node) look(ctx context.Context) {
 	client := &http.Client{Timeout: time.Second}
 	for ctx.Err() == nil {
-		res, err := client.Get("http://" + n.addr + "/readyz")
-		n.ready.Store(err == nil && res.StatusCode == http.StatusOK)
-		if err == nil {
-			_ = res.Body.Close()
-		}
+		n.ready.Store(n.takes(ctx, client))
 		select {
 		case <-ctx.Done():
 		case <-time.After(lookEvery):
 		}
 	}
+}
+
+// takes reports whether a server says that it takes requests.
+func (n *node) takes(ctx context.Context, client *http.Client) bool {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+n.addr+"/readyz", http.NoBody)
+	if err != nil {
+		return false
+	}
+	res, err := client.Do(req)
+	if err != nil {
+		return false
+	}
+	return res.Body.Close() == nil && res.StatusCode == http.StatusOK
 }
 
 // balancer sends requests to the servers that are ready, in turn.

@@ -79,6 +79,14 @@ func TestDoctorFindsEachFault(t *testing.T) {
 			t.Helper()
 			process.Infect(t, dir, `INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, 1)`, `UPDATE schema_use SET writable_by = 9999`)
 		}, nil, "migrations", "fail", "9999"},
+		{"a server that is not seen", func(t *testing.T, dir string) {
+			t.Helper()
+			process.Infect(t, dir, `INSERT INTO nodes (id, name, version, started_at, seen_at, lag_ms) VALUES ('n', 'two', 'v1', '2026-01-01', '2026-01-01', 3)`)
+		}, nil, "servers", "warn", "two (v1), since 2026-01-01 00:00:00, last commit 2026-01-01 00:00:00: not seen since"},
+		{"a server that hears late", func(t *testing.T, dir string) {
+			t.Helper()
+			process.Infect(t, dir, `INSERT INTO nodes (id, name, version, started_at, seen_at, lag_ms) VALUES ('n', 'two', 'v1', '2026-01-01', '2099-01-01', 2500)`)
+		}, nil, "servers", "warn", "2.5s late"},
 		{"a changed entry", func(t *testing.T, dir string) {
 			t.Helper()
 			process.Infect(t, dir, `DROP TRIGGER ledger_no_update`, `UPDATE ledger SET actor_name = 'eve' WHERE seq = 2`)

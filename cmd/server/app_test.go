@@ -171,7 +171,7 @@ func TestADrainSaysSoFirstAndGoesOn(t *testing.T) {
 	var stopped sync.WaitGroup
 	stopped.Go(w.Stop)
 	process.Eventually(t, "it says that it ends", func() bool {
-		res, err := http.Get("http://" + w.Addr + "/readyz") //nolint:noctx // it is answered at once
+		res, err := http.Get("http://" + w.Addr + "/readyz")
 		if err != nil {
 			t.Fatalf("it does not answer while it drains: %v", err)
 		}
