@@ -77,6 +77,7 @@ type App struct {
 	drained  chan struct{} // closed, by tests: the drain is over
 	latest   time.Time     // that the clock has shown, or an entry of the ledger has
 	stopIn   time.Duration // how long requests under way may take to end at a stop
+	drainFor time.Duration // how long it goes on before that
 }
 
 // New opens the data folder and listens, so that Addr is known; Run serves. It hands out the setup link while there is
@@ -87,6 +88,7 @@ func New(
 ) (_ *App, err error) {
 	a := &App{
 		cfg: cfg, log: log, metrics: handlers.NewMetrics(data.Version), memory: newMemory(cfg.MemoryLimit), stopIn: stopTimeout,
+		drainFor: cfg.Drain,
 	}
 	defer func() {
 		if err != nil {
@@ -250,12 +252,12 @@ func (a *App) beat(ctx context.Context) error {
 // drain goes on answering while /readyz says that this server ends, so that a balancer has the time to see it.
 func (a *App) drain(ctx context.Context) {
 	a.ends.Store(true)
-	if a.cfg.Drain == 0 {
+	if a.drainFor == 0 {
 		return
 	}
-	a.log.InfoContext(ctx, "draining", slog.Duration("for", a.cfg.Drain))
+	a.log.InfoContext(ctx, "draining", slog.Duration("for", a.drainFor))
 	select {
-	case <-time.After(a.cfg.Drain):
+	case <-time.After(a.drainFor):
 	case <-a.drained:
 	}
 }

@@ -50,7 +50,7 @@ type notice struct {
 // noticeMost is what PostgreSQL takes, less the writer and the number.
 const noticeMost = 7900
 
-// noticeOf writes topics, each on a line of its own.
+// noticeOf writes topics, one a line.
 func noticeOf(topics []events.Topic) string {
 	slices.Sort(topics)
 	var text strings.Builder

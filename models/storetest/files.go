@@ -49,7 +49,7 @@ func Tamper(tb testing.TB, s *store.Store) *sql.DB {
 	return dbtest.Beside(tb, s.Path())
 }
 
-// Forge changes rows past the rules of their tables, as whoever has the database could.
+// Forge changes rows past the rules of their tables, as anybody with the database could.
 func Forge(tb testing.TB, s *store.Store, query string) {
 	tb.Helper()
 	dbtest.Forge(tb, Tamper(tb, s), query)

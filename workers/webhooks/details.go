@@ -23,7 +23,7 @@ var toldMembers = setOf(
 	// Outcomes and choices.
 	"cause", "checked", "class", "conversation_status", "digest_seen", "from_status", "inputs", "matched_by", "new",
 	"no_substitutes", "old", "on_reject", "on_reject_by",
-	"reviewers_only", "risk", "role", "rows", "same_input", "self_approval", "standing", "status", "verdict", "waits",
+	"reviewers_only", "risk", "role", "rows", "same_input", "self_approval", "standing", "status", "tables", "verdict", "waits",
 	"why",
 	// Numbers and times.
 	"before", "count", "deadline", "energy", "expires", "expiresAt", "from_at", "from_sequence", "held_until",

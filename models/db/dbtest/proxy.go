@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Proxy stands between a program and the tests' PostgreSQL server, and cuts connections when it is told to.
+// Proxy passes on what a program and the tests' PostgreSQL server say to each other, and cuts connections on demand.
 type Proxy struct {
 	server string // its socket
 	listen net.Listener
@@ -33,7 +33,7 @@ const (
 	AfterCommit // the server has committed, and its answer is lost
 )
 
-// NewProxy stands before the database of an address of these tests.
+// NewProxy makes one for the address of a database of these tests.
 func NewProxy(tb testing.TB, address string) *Proxy {
 	tb.Helper()
 	u, err := url.Parse(address)
