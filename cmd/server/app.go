@@ -74,7 +74,7 @@ type App struct {
 	gone     sync.Once
 	ends     atomic.Bool // it was told to stop
 	started  time.Time
-	drained  chan struct{} // closed, by tests: the drain is over
+	drainEnd chan struct{} // closed, by tests: the drain is over
 	latest   time.Time     // that the clock has shown, or an entry of the ledger has
 	stopIn   time.Duration // how long requests under way may take to end at a stop
 	drainFor time.Duration // how long it goes on before that
@@ -258,7 +258,7 @@ func (a *App) drain(ctx context.Context) {
 	a.log.InfoContext(ctx, "draining", slog.Duration("for", a.drainFor))
 	select {
 	case <-time.After(a.drainFor):
-	case <-a.drained:
+	case <-a.drainEnd:
 	}
 }
 

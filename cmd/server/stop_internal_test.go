@@ -8,6 +8,6 @@ func (a *App) StopIn(d time.Duration) { a.stopIn = d }
 
 // DrainUntil has a stop drain until it is told that it is over.
 func (a *App) DrainUntil() (over func()) {
-	a.drainFor, a.drained = time.Hour, make(chan struct{})
-	return func() { close(a.drained) }
+	a.drainFor, a.drainEnd = time.Hour, make(chan struct{})
+	return func() { close(a.drainEnd) }
 }
