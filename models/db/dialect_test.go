@@ -9,6 +9,9 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"countersign/models/db"
+	"countersign/models/db/dbtest"
 )
 
 // onlyHere are words of SQL that SQLite alone understands, or says in its own way. They
@@ -64,5 +67,33 @@ func TestOnlyThisFolderKnowsTheDialect(t *testing.T) {
 	}
 	if read < 100 {
 		t.Fatalf("%d files read", read)
+	}
+}
+
+// What is written while a transaction reads is not seen by it, on either database.
+func TestAReadIsOfOneState(t *testing.T) {
+	t.Parallel()
+	d := dbtest.Open(t)
+	read, err := db.BeginRead(t.Context(), d.Reads())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer read.Rollback()
+	leases := func() (n int) {
+		t.Helper()
+		if err := read.QueryRowContext(t.Context(), `SELECT count(*) FROM leases`).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	before := leases()
+	if err := d.Write(t.Context(), func(tx *db.Tx) error {
+		_, err := tx.ExecContext(t.Context(), `INSERT INTO leases (name, number, holder, until) VALUES ('one', 1, 'h', ?)`, tx.Now)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if after := leases(); after != before {
+		t.Errorf("%d rows, then %d within one read", before, after)
 	}
 }

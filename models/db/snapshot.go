@@ -8,6 +8,12 @@ import (
 	"gorm.io/gorm"
 )
 
+// BeginRead begins to read one state of a pool's database, whatever is written meanwhile; end it by Rollback. Without the
+// isolation that it names, each statement of a transaction on PostgreSQL reads a state of its own.
+func BeginRead(ctx context.Context, pool *sql.DB) (*sql.Tx, error) {
+	return pool.BeginTx(ctx, &sql.TxOptions{ReadOnly: true, Isolation: sql.LevelRepeatableRead}) //nolint:forbidigo // here it is right
+}
+
 // Snapshot runs fn with a context whose reads are all of one state: they run in one
 // read transaction. They see nothing that is written meanwhile. A snapshot within
 // another is that one. All that fn reads must go through Reader, Row, Prepared or Gorm
@@ -17,7 +23,7 @@ func (d *DB) Snapshot(ctx context.Context, fn func(context.Context) error) error
 		return fn(ctx)
 	}
 	// The driver starts a goroutine for each context that can end.
-	tx, err := d.r.BeginTx(context.WithoutCancel(ctx), &sql.TxOptions{ReadOnly: true, Isolation: sql.LevelRepeatableRead})
+	tx, err := BeginRead(context.WithoutCancel(ctx), d.r)
 	if err != nil {
 		return fmt.Errorf("begin to read: %w", err)
 	}

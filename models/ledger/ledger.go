@@ -210,7 +210,7 @@ const progressEvery = 4096
 func walkChain(
 	ctx context.Context, pool *sql.DB, kept *models.Head, progress func(read, of int64),
 ) (models.Head, error) {
-	dbtx, err := pool.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	dbtx, err := db.BeginRead(ctx, pool)
 	if err != nil {
 		return models.Head{}, fmt.Errorf("read ledger: %w", err)
 	}

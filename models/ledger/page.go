@@ -46,7 +46,7 @@ func (l *Ledger) Page(ctx context.Context, actor models.Actor, q Query) (Page, e
 	if err := actor.NeedAdmin(); err != nil {
 		return Page{}, err
 	}
-	dbtx, err := l.db.Reads().BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	dbtx, err := db.BeginRead(ctx, l.db.Reads())
 	if err != nil {
 		return Page{}, fmt.Errorf("read ledger: %w", err)
 	}
@@ -232,7 +232,7 @@ func (l *Ledger) Entry(
 	if err := actor.NeedAdmin(); err != nil {
 		return nil, nil, err
 	}
-	dbtx, err := l.db.Reads().BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	dbtx, err := db.BeginRead(ctx, l.db.Reads())
 	if err != nil {
 		return nil, nil, fmt.Errorf("read ledger: %w", err)
 	}

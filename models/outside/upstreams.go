@@ -317,7 +317,7 @@ func (o *Outside) UpstreamStates(ctx context.Context, actor models.Actor) ([]mod
 	if err := actor.NeedAdmin(); err != nil {
 		return nil, err
 	}
-	dbtx, err := o.db.Reads().BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	dbtx, err := db.BeginRead(ctx, o.db.Reads())
 	if err != nil {
 		return nil, fmt.Errorf("read upstreams: %w", err)
 	}

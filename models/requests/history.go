@@ -55,7 +55,7 @@ func (rs *Requests) History(
 		key = 1 << 62
 	}
 	ctx = context.WithoutCancel(ctx)
-	dbtx, err := rs.db.Reads().BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	dbtx, err := db.BeginRead(ctx, rs.db.Reads())
 	if err != nil {
 		return nil, fmt.Errorf("read history: %w", err)
 	}

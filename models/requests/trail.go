@@ -118,7 +118,7 @@ func (q *TrailQuery) check(actor models.Actor) error {
 }
 
 func (rs *Requests) trailEntries(ctx context.Context, actor models.Actor, q TrailQuery, limit int) (ledger.Page, error) {
-	dbtx, err := rs.db.Reads().BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	dbtx, err := db.BeginRead(ctx, rs.db.Reads())
 	if err != nil {
 		return ledger.Page{}, fmt.Errorf("read ledger: %w", err)
 	}

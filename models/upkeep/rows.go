@@ -29,7 +29,7 @@ func (i *Inspection) Rows(ctx context.Context) (*models.RowReport, error) {
 func verifyRows(
 	ctx context.Context, pool *sql.DB, target func(context.Context) (map[string]db.Statement, error), kept *models.Head,
 ) (*models.RowReport, error) {
-	dbtx, err := pool.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	dbtx, err := db.BeginRead(ctx, pool)
 	if err != nil {
 		return nil, fmt.Errorf("read rows: %w", err)
 	}

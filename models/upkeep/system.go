@@ -35,7 +35,7 @@ func (u *Upkeep) System(ctx context.Context, actor models.Actor) (*models.System
 		return nil, err
 	}
 	now := u.db.Now()
-	dbtx, err := u.db.Reads().BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	dbtx, err := db.BeginRead(ctx, u.db.Reads())
 	if err != nil {
 		return nil, fmt.Errorf("read system: %w", err)
 	}
