@@ -193,8 +193,8 @@ bench: cc ## benchmarks; BENCH=Ask picks by name
 	$(GO) test -run '^$$' -bench '$(or $(BENCH),.)' -benchmem -timeout 30m $$dirs
 
 .PHONY: bench-loop
-bench-loop: build ## the loop beside a yardstick, a table; PAIRS=5, BEFORE=another binary
-	BENCH_LOOP=$(or $(PAIRS),5) BENCH_LOOP_SECONDS=$(or $(SECONDS_EACH),3) BENCH_LOOP_BEFORE=$(if $(BEFORE),$(abspath $(BEFORE))) \
+bench-loop: build ## the loop beside a yardstick on SQLite and PostgreSQL, a table; PAIRS=5, BEFORE=another binary
+	PG_DURABLE=1 .ci/postgres env BENCH_LOOP=$(or $(PAIRS),5) BENCH_LOOP_SECONDS=$(or $(SECONDS_EACH),3) BENCH_LOOP_BEFORE=$(if $(BEFORE),$(abspath $(BEFORE))) \
 		$(GO) test -run '^$$' -bench '^BenchmarkLoopAgainstYardstick$$' -benchtime 1x -timeout 60m ./cmd/process
 
 .PHONY: bench-lists

@@ -20,12 +20,15 @@ import (
 	"time"
 
 	"countersign/cmd/process"
+	"countersign/models/db"
 	"countersign/models/storetest"
 )
 
 // BenchmarkLoopAgainstYardstick is `make bench-loop`: ask, wait, decide, told, over HTTP,
 // each contender in a process of its own with a fresh database, in turns, beside the
 // yardstick. It prints a table; the first column of figures is the median of the pairs.
+// Where there is a PostgreSQL server, one and two servers of Countersign on it are
+// contenders too; what a loop takes of PostgreSQL's own processes is not counted.
 //
 //	BENCH_LOOP=5          pairs
 //	BENCH_LOOP_SECONDS=3  each run, after a second that does not count
@@ -35,10 +38,17 @@ func BenchmarkLoopAgainstYardstick(b *testing.B) {
 	if pairs == 0 {
 		b.Skip("it takes minutes, and the machine for itself: make bench-loop")
 	}
+	postgres := os.Getenv("COUNTERSIGN_TEST_POSTGRES")
+	if err := os.Unsetenv("COUNTERSIGN_TEST_POSTGRES"); err != nil { // Countersign refuses a variable that it does not know
+		b.Fatal(err)
+	}
 	seconds, _ := strconv.Atoi(cmp.Or(os.Getenv("BENCH_LOOP_SECONDS"), "3"))
 	contenders := []*contender{newYardstick(b), newContender(b, "this", process.Binary)}
 	if before := os.Getenv("BENCH_LOOP_BEFORE"); before != "" {
 		contenders = append(contenders, newContender(b, "before", before))
+	}
+	if postgres != "" {
+		contenders = append(contenders, newOnPostgres(b, postgres, "postgres", 1), newOnPostgres(b, postgres, "two on it", 2))
 	}
 	fmt.Printf("\n%-22s %-10s %9s %8s %10s %8s %9s %8s %8s\n", "requesters", "", "loops/s", "ratio", "cpu µs", "ratio", "kB", "writes", "p50/p99 ms")
 	for _, l := range []workload{
@@ -107,8 +117,10 @@ type measured struct {
 type contender struct {
 	name                     string
 	start                    func(ctx context.Context, dir, addr string) *exec.Cmd
-	data                     string // the folder that each run begins with; empty: an empty one
-	ask, waits, decides      string // paths; {id} is the request's
+	data                     string                           // the folder that each run begins with; empty: an empty one
+	servers                  int                              // how many, on one database
+	database                 func(b *testing.B) (drop func()) // makes the PostgreSQL database of a run; nil: it is in the folder
+	ask, waits, decides      string                           // paths; {id} is the request's
 	asks, verdict, idMember  string
 	agentToken, reviewsToken string
 }
@@ -120,7 +132,7 @@ func newYardstick(b *testing.B) *contender {
 		b.Fatal(err)
 	}
 	return &contender{
-		name: "yardstick", start: func(ctx context.Context, dir, addr string) *exec.Cmd {
+		name: "yardstick", servers: 1, start: func(ctx context.Context, dir, addr string) *exec.Cmd {
 			c := exec.CommandContext(ctx, self)
 			c.Env = append(os.Environ(), yardstickEnv+"="+dir+" "+addr)
 			return c
@@ -130,13 +142,20 @@ func newYardstick(b *testing.B) *contender {
 	}
 }
 
-// newContender makes the data folder of a binary, by its own commands.
-func newContender(b *testing.B, name, path string) *contender {
+// serves starts a binary's server without limits.
+func serves(path string, env ...string) func(ctx context.Context, dir, addr string) *exec.Cmd {
+	return func(ctx context.Context, dir, addr string) *exec.Cmd {
+		c := exec.CommandContext(ctx, path, "serve", "--data", dir, "--addr", addr, "--log-level", "error", "--limit-asks-per-minute", "0", "--limit-pending-per-agent", "0")
+		c.Env = append(os.Environ(), env...)
+		return c
+	}
+}
+
+// newContender makes the data folder of a binary, by its own commands. env are variables that they all have.
+func newContender(b *testing.B, name, path string, env ...string) *contender {
 	b.Helper()
 	c := &contender{
-		name: name, data: b.TempDir(), start: func(ctx context.Context, dir, addr string) *exec.Cmd {
-			return exec.CommandContext(ctx, path, "serve", "--data", dir, "--addr", addr, "--log-level", "error", "--limit-asks-per-minute", "0", "--limit-pending-per-agent", "0")
-		},
+		name: name, data: b.TempDir(), servers: 1, start: serves(path, env...),
 		ask: "/v1/approvals", waits: "/v1/approvals/{id}?wait=50s", decides: "/v1/approvals/{id}/respond", idMember: "approvalId",
 		asks: `{"toolName":"bench","input":{"n":"` + strings.Repeat("x", 400) + `"}}`, verdict: `{"approved":true}`,
 	}
@@ -145,7 +164,7 @@ func newContender(b *testing.B, name, path string) *contender {
 	}
 	does := func(stdin string, args ...string) string {
 		command := exec.CommandContext(b.Context(), path, append(args, "--data", c.data)...)
-		command.Stdin = strings.NewReader(stdin)
+		command.Stdin, command.Env = strings.NewReader(stdin), append(os.Environ(), env...)
 		out, err := command.Output()
 		if err != nil {
 			b.Fatalf("%v: %v", args, err)
@@ -158,51 +177,66 @@ func newContender(b *testing.B, name, path string) *contender {
 	return c
 }
 
-// run starts the server on a database of its own and measures it.
+// newOnPostgres is a contender whose runs begin with copies of a database at a PostgreSQL server.
+func newOnPostgres(b *testing.B, at, name string, servers int) *contender {
+	b.Helper()
+	admin, err := db.OpenPostgres(b.Context(), at, false)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = admin.Close() })
+	exec := func(query string) {
+		if _, err := admin.ExecContext(context.WithoutCancel(b.Context()), query); err != nil {
+			b.Fatal(err)
+		}
+	}
+	made, run := fmt.Sprintf("loop_%d", servers), fmt.Sprintf("loop_%d_run", servers)
+	exec(`CREATE DATABASE ` + made)
+	c := newContender(b, name, process.Binary, "COUNTERSIGN_DATABASE_URL="+strings.Replace(at, "/postgres?", "/"+made+"?", 1))
+	c.start = serves(process.Binary, "COUNTERSIGN_DATABASE_URL="+strings.Replace(at, "/postgres?", "/"+run+"?", 1))
+	c.servers = servers
+	c.database = func(b *testing.B) func() {
+		b.Helper()
+		exec(`CREATE DATABASE ` + run + ` TEMPLATE ` + made)
+		return func() { exec(`DROP DATABASE ` + run + ` WITH (FORCE)`) }
+	}
+	return c
+}
+
+// run starts the servers on a database of their own and measures them.
 func (c *contender) run(b *testing.B, l workload) measured {
 	b.Helper()
-	dir := b.TempDir()
-	defer os.RemoveAll(dir)
-	if err := os.Chmod(dir, 0o700); err != nil {
-		b.Fatal(err)
-	}
-	if c.data != "" {
-		if err := os.CopyFS(dir, os.DirFS(c.data)); err != nil {
-			b.Fatal(err)
-		}
-		files, err := filepath.Glob(filepath.Join(dir, "*"))
-		for _, file := range files {
-			err = cmp.Or(err, os.Chmod(file, 0o600))
-		}
-		if err != nil {
-			b.Fatal(err)
-		}
+	if c.database != nil {
+		defer c.database(b)()
 	}
 	ctx, stop := context.WithCancel(b.Context())
-	addr := process.FreeAddr(b)
-	server := c.start(ctx, dir, addr)
-	if err := server.Start(); err != nil {
-		b.Fatal(err)
-	}
-	defer func() {
-		stop()
-		_ = server.Wait()
-	}()
-	for late := time.Now().Add(process.Patience); ; {
-		if conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr); err == nil {
-			conn.Close()
-			break
-		} else if time.Now().After(late) {
-			b.Fatalf("%s does not listen: %v", c.name, err)
+	defer stop()
+	dir, addrs, servers := c.folder(b), make([]string, c.servers), make([]*exec.Cmd, c.servers)
+	for i := range servers {
+		addrs[i] = process.FreeAddr(b)
+		servers[i] = c.start(ctx, dir, addrs[i])
+		servers[i].Stderr = os.Stderr
+		if err := servers[i].Start(); err != nil {
+			b.Fatal(err)
 		}
+		defer servers[i].Wait()
+		defer stop()
+		c.listens(ctx, b, addrs[i]) // the first makes the keys that the next one needs
 	}
-	c.loops(b, addr, workload{requesters: l.requesters, length: time.Second, think: l.think})
-	before, counted := storetest.UsedBy(server.Process.Pid)
-	told := c.loops(b, addr, l)
-	after, _ := storetest.UsedBy(server.Process.Pid)
-	if !counted {
-		b.Skip("this system does not tell what a process uses")
+	used := func() (sum storetest.Used) {
+		for _, server := range servers {
+			one, counted := storetest.UsedBy(server.Process.Pid)
+			if !counted {
+				b.Skip("this system does not tell what a process uses")
+			}
+			sum.CPU, sum.Written, sum.Writes = sum.CPU+one.CPU, sum.Written+one.Written, sum.Writes+one.Writes
+		}
+		return sum
 	}
+	c.loops(b, addrs, workload{requesters: l.requesters, length: time.Second, think: l.think})
+	before := used()
+	told := c.loops(b, addrs, l)
+	after := used()
 	slices.Sort(told)
 	n := float64(len(told))
 	return measured{
@@ -212,14 +246,47 @@ func (c *contender) run(b *testing.B, l workload) measured {
 	}
 }
 
-// loops runs the load; for each loop, the time from the decision to the told.
-func (c *contender) loops(b *testing.B, addr string, l workload) (told []time.Duration) {
+// folder is a data folder for one run.
+func (c *contender) folder(b *testing.B) string {
+	b.Helper()
+	dir := b.TempDir()
+	err := os.Chmod(dir, 0o700)
+	if err == nil && c.data != "" {
+		err = os.CopyFS(dir, os.DirFS(c.data))
+		files, failed := filepath.Glob(filepath.Join(dir, "*"))
+		for _, file := range files {
+			err = cmp.Or(err, os.Chmod(file, 0o600))
+		}
+		err = cmp.Or(err, failed)
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+	return dir
+}
+
+// listens waits for a server.
+func (c *contender) listens(ctx context.Context, b *testing.B, addr string) {
+	b.Helper()
+	for late := time.Now().Add(process.Patience); ; {
+		if conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr); err == nil {
+			conn.Close()
+			return
+		} else if time.Now().After(late) {
+			b.Fatalf("%s does not listen: %v", c.name, err)
+		}
+	}
+}
+
+// loops runs the load; for each loop, the time from the decision to the told. Of several servers, each requester asks
+// and waits at one and decides at the next: no answer is had from the memory of one.
+func (c *contender) loops(b *testing.B, addrs []string, l workload) (told []time.Duration) {
 	b.Helper()
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	end := time.Now().Add(l.length)
-	for range l.requesters {
-		r, err := c.requester(b.Context(), addr)
+	for i := range l.requesters {
+		r, err := c.requester(b.Context(), addrs[i%len(addrs)], addrs[(i+1)%len(addrs)])
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -255,9 +322,9 @@ type requester struct {
 	told                      chan error
 }
 
-func (c *contender) requester(ctx context.Context, addr string) (*requester, error) {
+func (c *contender) requester(ctx context.Context, asks, decides string) (*requester, error) {
 	r := &requester{contender: c, id: make(chan string), told: make(chan error, 1)}
-	for _, at := range []**keptConn{&r.asking, &r.waiting, &r.deciding} {
+	for at, addr := range map[**keptConn]string{&r.asking: asks, &r.waiting: asks, &r.deciding: decides} {
 		conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
 		if err != nil {
 			return nil, err
