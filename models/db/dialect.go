@@ -103,22 +103,28 @@ const (
 	numberQuery = `SELECT sql FROM sqlite_master WHERE FALSE`
 )
 
+// notOfExtension leaves out what extensions bring, such as pg_stat_statements' view: they are the operator's.
+func notOfExtension(catalog, oid string) string {
+	return ` AND NOT EXISTS (SELECT 1 FROM pg_depend e WHERE e.classid = '` + catalog + `'::regclass AND e.objid = ` + oid + ` AND e.deptype = 'e')`
+}
+
 var ofCatalog = map[string]string{
-	schemaQuery: `WITH ours AS (SELECT oid, relname FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace AND relname <> 'goose_db_version')
+	schemaQuery: `WITH ours AS (SELECT oid, relname FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace AND relname <> 'goose_db_version'` + notOfExtension("pg_class", "pg_class.oid") + `)
  SELECT 'table ' || o.relname, string_agg(a.attname || ' ' || format_type(a.atttypid, a.atttypmod) || CASE WHEN a.attnotnull THEN ' NOT NULL' ELSE '' END
   || coalesce(' DEFAULT ' || replace(pg_get_expr(d.adbin, d.adrelid), current_schema() || '.', ''), '') || a.attidentity::text || a.attgenerated::text, ', ' ORDER BY a.attnum)
   FROM ours o JOIN pg_attribute a ON a.attrelid = o.oid AND a.attnum > 0 AND NOT a.attisdropped LEFT JOIN pg_attrdef d ON d.adrelid = o.oid AND d.adnum = a.attnum GROUP BY o.relname
  UNION ALL SELECT 'constraint ' || o.relname || '.' || c.conname, replace(pg_get_constraintdef(c.oid), current_schema() || '.', '') FROM pg_constraint c JOIN ours o ON o.oid = c.conrelid
  UNION ALL SELECT 'index ' || i.indexname, replace(i.indexdef, current_schema() || '.', '') FROM pg_indexes i JOIN ours o ON o.relname = i.tablename WHERE i.schemaname = current_schema()
  UNION ALL SELECT 'trigger ' || t.tgname, replace(pg_get_triggerdef(t.oid), current_schema() || '.', '') FROM pg_trigger t JOIN ours o ON o.oid = t.tgrelid WHERE NOT t.tgisinternal
- UNION ALL SELECT 'function ' || p.proname, p.prosrc FROM pg_proc p WHERE p.pronamespace = current_schema()::regnamespace
- UNION ALL SELECT 'view ' || v.viewname, v.definition FROM pg_views v WHERE v.schemaname = current_schema()`,
+ UNION ALL SELECT 'function ' || p.proname, p.prosrc FROM pg_proc p WHERE p.pronamespace = current_schema()::regnamespace` + notOfExtension("pg_proc", "p.oid") + `
+ UNION ALL SELECT 'view ' || v.relname, pg_get_viewdef(v.oid) FROM pg_class v WHERE v.relkind IN ('v', 'm') AND v.relnamespace = current_schema()::regnamespace` + notOfExtension("pg_class", "v.oid"),
 	hasLastOfBefore: `SELECT TRUE`,
 
 	versionQuery: `SELECT 'PostgreSQL ' || split_part(version(), ' ', 2)`,
 	freeQuery:    `SELECT 0, 0`, // autovacuum gives them back
-	columnsQuery: `SELECT table_name, column_name, CASE is_identity WHEN 'YES' THEN '' ELSE coalesce(column_default, '') END
- FROM information_schema.columns WHERE table_schema = current_schema() AND table_name <> 'batches' ORDER BY table_name, ordinal_position`,
+	columnsQuery: `SELECT t.relname, c.column_name, CASE c.is_identity WHEN 'YES' THEN '' ELSE coalesce(c.column_default, '') END
+ FROM pg_class t JOIN information_schema.columns c ON c.table_schema = current_schema() AND c.table_name = t.relname
+ WHERE t.relkind = 'r' AND t.relnamespace = current_schema()::regnamespace AND t.relname <> 'batches'` + notOfExtension("pg_class", "t.oid") + ` ORDER BY t.relname, c.ordinal_position`,
 	keysQuery: `SELECT t.relname, a.attname FROM pg_index i JOIN pg_class t ON t.oid = i.indrelid AND t.relnamespace = current_schema()::regnamespace
  CROSS JOIN LATERAL unnest(i.indkey) WITH ORDINALITY AS k (number, place) JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = k.number WHERE i.indisprimary ORDER BY t.relname, k.place`,
 	looseQuery: `SELECT format('ALTER TABLE %I DROP CONSTRAINT %I', t.relname, c.conname) FROM pg_constraint c JOIN pg_class t ON t.oid = c.conrelid

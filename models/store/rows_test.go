@@ -175,6 +175,35 @@ func TestEachEditOfARowIsFound(t *testing.T) {
 	}
 }
 
+// An extension is the operator's: what it brings is no change of ours. What is made beside it is.
+func TestWhatAnExtensionBringsIsNoFinding(t *testing.T) {
+	t.Parallel()
+	if !dbtest.OnPostgres() {
+		t.Skip("only PostgreSQL has extensions")
+	}
+	s := storetest.New(t)
+	pool := storetest.Tamper(t, s)
+	exec := func(query string) {
+		t.Helper()
+		_, err := pool.ExecContext(t.Context(), query)
+		storetest.Must(t, err)
+	}
+	report := func() *models.RowReport {
+		t.Helper()
+		out, err := upkeep.New(s).VerifyRows(t.Context(), nil)
+		storetest.Must(t, err)
+		return out
+	}
+	exec(`CREATE EXTENSION pg_stat_statements`)
+	if found := report(); found.Found > 0 {
+		t.Errorf("of the extension: %+v", found.Faults)
+	}
+	exec(`CREATE VIEW beside AS SELECT 1 AS one`)
+	if found := report(); found.Found != 1 || found.Faults[0].ID != "view beside" {
+		t.Errorf("of a view: %+v", found.Faults)
+	}
+}
+
 // TestAReportNamesWhatIsNotCompared fails for a table with rows that the check leaves out, whole
 // or in some columns, and that its report does not name.
 func TestAReportNamesWhatIsNotCompared(t *testing.T) {
