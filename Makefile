@@ -149,7 +149,7 @@ test-postgres: cc ## the tests of data, surfaces and workers on PostgreSQL, besi
 
 .PHONY: test-postgres-some
 test-postgres-some: cc ## those of them that CI has time for: the schema, nodes, and of models the invariants I3, I8 and I9
-	.ci/postgres env $(ON_POSTGRES) -run 'Node|Server|Lost|Gone|Schema|Extension|OneState|Translate|TestI[389]' ./models/...
+	.ci/postgres env $(ON_POSTGRES) -run 'Node|Server|Lost|Gone|Schema|Served|Extension|OneState|Translate|TestI[389]' ./models/...
 
 # Each test has a database of its own there: random tests make fewer cases.
 ON_POSTGRES := $(subst RAPID_CHECKS=60,RAPID_CHECKS=5,$(TEST)) -tags postgres -parallel 4 -timeout 2h

@@ -81,6 +81,9 @@ func HasSuffix(text, part string) string {
 // type: the driver gives its value as it is stored.
 func NotBy(column string) string { return `+` + column }
 
+// AmongKeys is whether a key is one of those that a query finds for each row before it.
+func AmongKeys(query string) string { return ` IN ( /* keys */ ` + query + ` /* of keys */ )` }
+
 // DayAfter is a stored time, a day later.
 func DayAfter(at string) string { return `datetime(` + at + `, '+1 day')` }
 

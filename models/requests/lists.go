@@ -203,7 +203,7 @@ func (rs *Requests) requests(actor models.Actor, q ListQuery, of chunk, now time
 		one := *l
 		one.Walks = []db.Walk{along(`responses r`+ofAgent, db.Say(`r.agent_id = g.id`))}
 		each := one.Keys()
-		return db.Walk{Keys: db.Say(`SELECT p.number AS place, p.number FROM agents g CROSS JOIN responses p ON p.number IN (SELECT number FROM (`+each.Text+`))`+whose+` ORDER BY p.number DESC LIMIT ?`,
+		return db.Walk{Keys: db.Say(`SELECT p.number AS place, p.number FROM agents g CROSS JOIN responses p ON p.number`+db.AmongKeys(`SELECT number FROM (`+each.Text+`)`)+whose+` ORDER BY p.number DESC LIMIT ?`,
 			append(append(each.Args, args...), count)...)}
 	}
 	switch {

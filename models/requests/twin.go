@@ -47,15 +47,13 @@ var (
  WHERE p.id <> r.id AND p.agent_id = r.agent_id AND p.approval_status = 'approved' AND p.cause = 'reviewer' AND v.verdict = 'approve'
  AND coalesce(v.input_digest, p.digest) = r.digest AND ` + readerSees("r") + ` AND ` + readerSees("p")
 
-	harmTwins = twinOf + ` CROSS JOIN responses p ON p.number IN (SELECT o.number FROM responses o` +
-		db.ByResponsesApprovedHarm + `
- WHERE o.agent_id = r.agent_id AND o.digest = r.digest AND o.approval_status = 'approved' AND o.risk IN (` + harmful() + `)
- ORDER BY o.approval_timestamp DESC LIMIT ?4)` + twinSeen
-	editedTwins = twinOf + ` CROSS JOIN responses p ON p.id IN (SELECT e.response_id FROM votes e` + db.ByVotesEdited + `
- WHERE e.input_digest = r.digest ORDER BY e.at DESC LIMIT ?4)` + twinSeen
-	calledTwins = twinOf + ` CROSS JOIN responses p ON p.number IN (SELECT o.number FROM responses o` +
-		db.ByResponsesTool + `
- WHERE o.agent_id = r.agent_id AND o.tool_name = r.tool_name AND o.asked = TRUE ORDER BY o.number DESC LIMIT ?4)` + twinSeen
+	harmTwins = twinOf + ` CROSS JOIN responses p ON p.number` + db.AmongKeys(`SELECT o.number FROM responses o`+db.ByResponsesApprovedHarm+`
+ WHERE o.agent_id = r.agent_id AND o.digest = r.digest AND o.approval_status = 'approved' AND o.risk IN (`+harmful()+`)
+ ORDER BY o.approval_timestamp DESC LIMIT ?4`) + twinSeen
+	editedTwins = twinOf + ` CROSS JOIN responses p ON p.id` + db.AmongKeys(`SELECT e.response_id FROM votes e`+db.ByVotesEdited+`
+ WHERE e.input_digest = r.digest ORDER BY e.at DESC LIMIT ?4`) + twinSeen
+	calledTwins = twinOf + ` CROSS JOIN responses p ON p.number` + db.AmongKeys(`SELECT o.number FROM responses o`+db.ByResponsesTool+`
+ WHERE o.agent_id = r.agent_id AND o.tool_name = r.tool_name AND o.asked = TRUE ORDER BY o.number DESC LIMIT ?4`) + twinSeen
 
 	// recentTwins reads each owner's decisions once, however many of their requests
 	// are asked about, since ?5.
@@ -63,8 +61,8 @@ var (
  FROM ` + db.Each(`?1`) + ` CROSS JOIN responses r ON r.id = j.value WHERE ` + readerSees("r") + `) r),
  owners AS MATERIALIZED (SELECT DISTINCT owner_id FROM wanted),
  lately AS MATERIALIZED (SELECT p.id, p.agent_id, p.approval_timestamp, v.user_name, coalesce(v.input_digest, p.digest) AS released
- FROM owners o CROSS JOIN responses p ON p.number IN (SELECT s.number FROM responses s` + db.ByResponsesSettledOwner + `
- WHERE s.owner_id = o.owner_id AND s.approval_timestamp >= ?5 ORDER BY s.approval_timestamp DESC LIMIT ?4)
+ FROM owners o CROSS JOIN responses p ON p.number` + db.AmongKeys(`SELECT s.number FROM responses s`+db.ByResponsesSettledOwner+`
+ WHERE s.owner_id = o.owner_id AND s.approval_timestamp >= ?5 ORDER BY s.approval_timestamp DESC LIMIT ?4`) + `
  CROSS JOIN votes v ON v.id = p.vote_id
  WHERE p.approval_status = 'approved' AND p.cause = 'reviewer' AND v.verdict = 'approve' AND ` + readerSees("p") + `)
  SELECT r.id, p.id, p.user_name, p.approval_timestamp FROM lately p CROSS JOIN wanted r

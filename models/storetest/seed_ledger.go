@@ -18,7 +18,6 @@ import (
 // so. A million takes a minute.
 func SeedLedger(tb testing.TB, s *store.Store, agent, owner models.Actor, n int) {
 	tb.Helper()
-	dbtest.OnlySQLite(tb, "rows are copied there by the million")
 	ctx := context.WithoutCancel(tb.Context())
 	stop := func(err error) {
 		tb.Helper()
@@ -37,12 +36,12 @@ func SeedLedger(tb testing.TB, s *store.Store, agent, owner models.Actor, n int)
 	head, err := s.Ledger.Head(ctx)
 	stop(err)
 
-	db, err := sql.Open("sqlite3",
-		"file:"+s.Path()+"?_busy_timeout=60000&_synchronous=OFF&_txlock=immediate&_cache_size=-1000000")
-	stop(err)
-	defer db.Close()
-	triggers := columnOf(tb, db, `SELECT sql FROM sqlite_master WHERE type = 'trigger'`)
-	names := columnOf(tb, db, `SELECT name FROM sqlite_master WHERE type = 'trigger'`)
+	db := Beside(tb, s)
+	if !dbtest.OnPostgres() {
+		db, err = sql.Open("sqlite3", "file:"+s.Path()+"?_busy_timeout=60000&_synchronous=OFF&_txlock=immediate&_cache_size=-1000000")
+		stop(err)
+		defer db.Close()
+	}
 	entries := make([]models.Entry, 2)
 	for i := range entries {
 		e := &entries[i]
@@ -51,7 +50,7 @@ func SeedLedger(tb testing.TB, s *store.Store, agent, owner models.Actor, n int)
 			Scan(&e.At, &e.ActorKind, &e.ActorID, &e.ActorName, &e.Action, &e.OwnerID, &e.ConversationID, &e.Data))
 	}
 	copied := func(table, where string, own map[string]string) string {
-		columns := columnOf(tb, db, `SELECT name FROM pragma_table_info('`+table+`')`)
+		columns := dbtest.ColumnsOf(tb, db, table)
 		values := make([]string, len(columns))
 		for i, c := range columns {
 			if values[i] = own[c]; values[i] == "" {
@@ -62,7 +61,11 @@ func SeedLedger(tb testing.TB, s *store.Store, agent, owner models.Actor, n int)
 			`") WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
  SELECT ` + strings.Join(values, ", ") + ` FROM n CROSS JOIN ` + table + ` t WHERE ` + where
 	}
-	const id, vote = `printf('%08x-0000-7000-8000-%012x', i % 65536 * 7919, i)`, `printf('%08x-0000-7000-9000-%012x', i % 65536 * 7919, i)`
+	id, vote := `printf('%08x-0000-7000-8000-%012x', i % 65536 * 7919, i)`, `printf('%08x-0000-7000-9000-%012x', i % 65536 * 7919, i)`
+	if dbtest.OnPostgres() {
+		const made = `lpad(to_hex(i %% 65536 * 7919), 8, '0') || '-0000-7000-%s000-' || lpad(to_hex(i), 12, '0')`
+		id, vote = fmt.Sprintf(made, "8"), fmt.Sprintf(made, "9")
+	}
 
 	tx, err := db.BeginTx(ctx, nil)
 	stop(err)
@@ -72,10 +75,17 @@ func SeedLedger(tb testing.TB, s *store.Store, agent, owner models.Actor, n int)
 		_, err := tx.ExecContext(ctx, query, args...)
 		stop(err)
 	}
-	for _, name := range names {
-		exec(`DROP TRIGGER ` + name) // what is copied here never was pending
+	// What is copied here never was pending.
+	var triggers map[string]string
+	if dbtest.OnPostgres() {
+		exec(`SET LOCAL session_replication_role = replica`)
+	} else {
+		triggers = dbtest.Triggers(tb, tx)
+		exec(`PRAGMA defer_foreign_keys = ON`)
 	}
-	exec(`PRAGMA defer_foreign_keys = ON`)
+	for name := range triggers {
+		exec(`DROP TRIGGER ` + name)
+	}
 	exec(copied("responses", "t.id = ?2",
 		map[string]string{"number": "t.number + i", "id": id, "sequence": "t.sequence + i", "vote_id": vote}), n, a.ID)
 	exec(copied("votes", "t.response_id = ?2", map[string]string{"id": vote, "response_id": id}), n, a.ID)
@@ -116,4 +126,10 @@ func SeedLedger(tb testing.TB, s *store.Store, agent, owner models.Actor, n int)
 	}
 	stop(tx.Commit())
 	IndexLedger(tb, s, head.Seq)
+	if dbtest.OnPostgres() {
+		for _, text := range []string{`UPDATE batches SET number = number + 1 WHERE writer = ''`, `SELECT setval(pg_get_serial_sequence('responses', 'number'), max(number)) FROM responses`, `ANALYZE`} {
+			_, err := db.ExecContext(ctx, text)
+			stop(err)
+		}
+	}
 }

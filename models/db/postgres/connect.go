@@ -157,6 +157,15 @@ func (s *statements) of(text string) (Statement, error) {
 	return out, err
 }
 
+// Known are the statements that this process has translated so far, as PostgreSQL takes them, for tests of their plans.
+func Known() (all []Statement) {
+	known.byText.Range(func(_, s any) bool {
+		all = append(all, s.(Statement)) //nolint:forcetypeassert // nothing else is stored
+		return true
+	})
+	return all
+}
+
 // Lost reports whether an error means that the connection is gone, with all that was not committed. At a COMMIT it is not
 // known whether it was.
 func Lost(err error) bool {

@@ -49,7 +49,15 @@ const (
 	tellNumber  = ` /* numbered */`
 )
 
-var asked = strings.NewReplacer(inListOrder, ` ORDER BY jn.place`, tellNumber, ` RETURNING number`)
+// What stands there for keys that are read for each row: PostgreSQL looks them up by an index if they are an array, and
+// reads the whole table if they are a subquery.
+const (
+	keysBegin = ` IN ( /* keys */ `
+	keysEnd   = ` /* of keys */ )`
+)
+
+var asked = strings.NewReplacer(inListOrder, ` ORDER BY jn.place`, tellNumber, ` RETURNING number`,
+	keysBegin, ` = ANY (ARRAY(`, keysEnd, `))`)
 
 type translation struct {
 	places  []Place
