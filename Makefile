@@ -145,11 +145,13 @@ faults-some: ## as much of it as CI has time for: a minute, with what comes befo
 
 .PHONY: test-postgres
 test-postgres: cc ## the tests of data, surfaces and workers on PostgreSQL, beside a server of its own (.ci/postgres): an hour
-	.ci/postgres env $(ON_POSTGRES) ./models/... ./handlers/... ./workers/...
+	.ci/postgres env $(ON_POSTGRES) ./models/... ./handlers/... ./workers/... ./cmd/scenario ./cmd/demo
+	.ci/postgres env $(ON_POSTGRES) -run EachDocumentedCommand ./cmd
 
 .PHONY: test-postgres-some
 test-postgres-some: cc ## those of them that CI has time for: the schema, nodes, and of models the invariants I3, I8 and I9
 	.ci/postgres env $(ON_POSTGRES) -run 'Node|Server|Lost|Gone|Schema|Served|Extension|OneState|Translate|TestI[389]' ./models/...
+	.ci/postgres env $(ON_POSTGRES) -run EachDocumentedCommand ./cmd
 
 # Each test has a database of its own there: random tests make fewer cases.
 ON_POSTGRES := $(subst RAPID_CHECKS=60,RAPID_CHECKS=5,$(TEST)) -tags postgres -parallel 4 -timeout 2h
@@ -198,8 +200,9 @@ bench-loop: build ## the loop beside a yardstick on SQLite and PostgreSQL, a tab
 		$(GO) test -run '^$$' -bench '^BenchmarkLoopAgainstYardstick$$' -benchtime 1x -timeout 60m ./cmd/process
 
 .PHONY: bench-lists
-bench-lists: cc ## what a page of each list takes, of more and more rows; MOST=1000000
-	BENCH_LISTS=$(or $(MOST),1000000) $(GO) test -run '^$$' -bench '^BenchmarkLists$$' -benchtime 1x -timeout 60m ./models/store
+bench-lists: cc ## what a page of each list takes, of more and more rows; MOST=1000000, POSTGRES=1 on PostgreSQL
+	$(if $(POSTGRES),PG_DURABLE=1 .ci/postgres) env BENCH_LISTS=$(or $(MOST),1000000) \
+		$(GO) test -run '^$$' -bench '^BenchmarkLists$$' -benchtime 1x -timeout 60m ./models/requests
 
 .PHONY: test-clients
 test-clients: build ## real agents and SDKs from npm, offline, against this build; CLIENT=mcp.sh picks one

@@ -14,6 +14,7 @@ import (
 
 	"countersign/cmd/process"
 	"countersign/handlers/api/wire"
+	"countersign/models/db/dbtest"
 	"countersign/models/storetest"
 )
 
@@ -56,9 +57,9 @@ var documentedBlocks = []documented{
 	{doc: runGuide, begins: "docker build", tried: "The image itself has not been built yet (2026-11-26)"},
 	{doc: runGuide, begins: "ok       database", shown: true},
 	{doc: runGuide, begins: "countersign upstream add orders", run: runs("countersign upstream", "echo key | countersign upstream", "you@example.com", "ann@example.com")},
-	{doc: runGuide, begins: "countersign backup", run: runs()},
+	{doc: runGuide, begins: "countersign backup", run: onSQLite(runs(), "pg_dump")},
 	{doc: runGuide, begins: "wrote /backups", shown: true},
-	{doc: runGuide, begins: "countersign restore", run: runs("--data ./data", "--data ./restored")},
+	{doc: runGuide, begins: "countersign restore", run: onSQLite(runs("--data ./data", "--data ./restored"), "pg_restore")},
 	{doc: runGuide, begins: "countersign audit export", run: runs()},
 	{doc: runGuide, begins: "countersign audit verify --head", run: verifies},
 	{doc: runGuide, begins: "countersign audit verify --rows", run: runs()},
@@ -69,10 +70,11 @@ var documentedBlocks = []documented{
 type documents struct {
 	*process.World
 
+	t      *testing.T
 	folder string
 }
 
-// TestEachDocumentedCommandRuns follows README and .deploy/README.md from top to bottom. A block
+// TestEachDocumentedCommandRuns follows README and .deploy/README.md from top to bottom, on PostgreSQL too. A block
 // that is new has to be said of how it is known to work.
 func TestEachDocumentedCommandRuns(t *testing.T) {
 	t.Parallel()
@@ -81,7 +83,7 @@ func TestEachDocumentedCommandRuns(t *testing.T) {
 			t.Skip(need + " is not installed")
 		}
 	}
-	d := &documents{World: process.NewWorld(t), folder: t.TempDir()}
+	d := &documents{World: process.NewWorld(t), t: t, folder: t.TempDir()}
 	_, d.Reviewer = storetest.AdminToken(t, d.Store(), d.Admin) // who also decides what is Ann's
 	d.prepare(t)
 	makefile := readText(t, "../Makefile")
@@ -233,7 +235,24 @@ func (d *documents) command(ctx context.Context, block, addr, data string) *exec
 		"HOME=" + filepath.Join(d.folder, "home"), "PATH=" + filepath.Join(d.folder, "bin") + ":" + os.Getenv("PATH"),
 		"COUNTERSIGN_DATA=" + data,
 	}
+	if url := storetest.URL(d.t, data); url != "" {
+		c.Env = append(c.Env, "COUNTERSIGN_DATABASE_URL="+url)
+	}
 	return c
+}
+
+// onSQLite runs a block that on PostgreSQL is refused, with a word on what to do there.
+func onSQLite(run func(*testing.T, *documents, string), says string) func(*testing.T, *documents, string) {
+	if !dbtest.OnPostgres() {
+		return run
+	}
+	return func(t *testing.T, d *documents, block string) {
+		t.Helper()
+		out, err := d.command(t.Context(), block, d.Addr, d.Dir).CombinedOutput()
+		if err == nil || !strings.Contains(string(out), says) {
+			t.Errorf("%s\n%v\n%s\nwant a refusal that says %s", block, err, out, says)
+		}
+	}
 }
 
 // runs runs a block that ends well, with parts of it replaced.

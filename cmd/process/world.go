@@ -35,6 +35,12 @@ func Serve(tb testing.TB, dir, addr string, change ...func(*config.Config)) *Ser
 	}
 	storetest.Migrate(tb, dir)
 	cfg := config.Config{Addr: addr, Data: dir}
+	if address := storetest.URL(tb, dir); address != "" {
+		var err error
+		if cfg.Database, err = config.ParseDatabase(address); err != nil {
+			tb.Fatal(err)
+		}
+	}
 	for _, c := range change {
 		c(&cfg)
 	}

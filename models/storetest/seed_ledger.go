@@ -61,10 +61,13 @@ func SeedLedger(tb testing.TB, s *store.Store, agent, owner models.Actor, n int)
 			`") WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
  SELECT ` + strings.Join(values, ", ") + ` FROM n CROSS JOIN ` + table + ` t WHERE ` + where
 	}
+	// Each is a second after the one before it: SQLite has the number behind each key of an index, PostgreSQL not.
+	later := func(string) string { return "" }
 	id, vote := `printf('%08x-0000-7000-8000-%012x', i % 65536 * 7919, i)`, `printf('%08x-0000-7000-9000-%012x', i % 65536 * 7919, i)`
 	if dbtest.OnPostgres() {
 		const made = `lpad(to_hex(i %% 65536 * 7919), 8, '0') || '-0000-7000-%s000-' || lpad(to_hex(i), 12, '0')`
 		id, vote = fmt.Sprintf(made, "8"), fmt.Sprintf(made, "9")
+		later = func(column string) string { return `t.` + column + ` - (CAST(?1 AS bigint) - i) * interval '1 second'` }
 	}
 
 	tx, err := db.BeginTx(ctx, nil)
@@ -87,7 +90,7 @@ func SeedLedger(tb testing.TB, s *store.Store, agent, owner models.Actor, n int)
 		exec(`DROP TRIGGER ` + name)
 	}
 	exec(copied("responses", "t.id = ?2",
-		map[string]string{"number": "t.number + i", "id": id, "sequence": "t.sequence + i", "vote_id": vote}), n, a.ID)
+		map[string]string{"number": "t.number + i", "id": id, "sequence": "t.sequence + i", "vote_id": vote, "created_at": later("created_at"), "approval_timestamp": later("approval_timestamp")}), n, a.ID)
 	exec(copied("votes", "t.response_id = ?2", map[string]string{"id": vote, "response_id": id}), n, a.ID)
 	add, err := tx.PrepareContext(ctx, `INSERT INTO ledger VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
 	stop(err)
