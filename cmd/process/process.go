@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -104,7 +105,7 @@ func (o *Output) String() string {
 func Start(t *testing.T, env []string, args ...string) *Program {
 	t.Helper()
 	p := &Program{Cmd: exec.Command(Binary, args...), Out: &Output{}, Err: &Output{}, Done: make(chan struct{})}
-	p.Env = append([]string{"HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH")}, env...)
+	p.Env = environment(t, env, args)
 	p.Stdout, p.Stderr = p.Out, p.Err
 	var err error
 	if p.In, err = p.StdinPipe(); err != nil {
@@ -122,6 +123,18 @@ func Start(t *testing.T, env []string, args ...string) *Program {
 		<-p.Done
 	})
 	return p
+}
+
+// environment is that of a program, which is told where the database of its data folder is, if it is elsewhere.
+func environment(t *testing.T, env, args []string) []string {
+	t.Helper()
+	all := append([]string{"HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH")}, env...)
+	if at := slices.Index(args, "--data"); at >= 0 {
+		if url := storetest.URL(t, args[at+1]); url != "" {
+			all = append(all, "COUNTERSIGN_DATABASE_URL="+url)
+		}
+	}
+	return all
 }
 
 // Exit waits for the end and returns the exit code.
