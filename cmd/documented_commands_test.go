@@ -14,7 +14,6 @@ import (
 
 	"countersign/cmd/process"
 	"countersign/handlers/api/wire"
-	"countersign/models/db/dbtest"
 	"countersign/models/storetest"
 )
 
@@ -243,7 +242,7 @@ func (d *documents) command(ctx context.Context, block, addr, data string) *exec
 
 // onSQLite runs a block that on PostgreSQL is refused, with a word on what to do there.
 func onSQLite(run func(*testing.T, *documents, string), says string) func(*testing.T, *documents, string) {
-	if !dbtest.OnPostgres() {
+	if !storetest.OnPostgres() {
 		return run
 	}
 	return func(t *testing.T, d *documents, block string) {

@@ -20,7 +20,6 @@ import (
 	"time"
 
 	"countersign/cmd/process"
-	"countersign/models/db"
 	"countersign/models/storetest"
 )
 
@@ -183,16 +182,7 @@ func newContender(b *testing.B, name, path string, env ...string) *contender {
 // newOnPostgres is a contender whose runs begin with copies of a database at a PostgreSQL server.
 func newOnPostgres(b *testing.B, at, name string, servers int) *contender {
 	b.Helper()
-	admin, err := db.OpenPostgres(b.Context(), at, false)
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() { _ = admin.Close() })
-	exec := func(query string) {
-		if _, err := admin.ExecContext(context.WithoutCancel(b.Context()), query); err != nil {
-			b.Fatal(err)
-		}
-	}
+	exec := storetest.AtPostgres(b, at)
 	made, run := fmt.Sprintf("loop_%d", servers), fmt.Sprintf("loop_%d_run", servers)
 	exec(`CREATE DATABASE ` + made)
 	c := newContender(b, name, process.Binary, "COUNTERSIGN_DATABASE_URL="+strings.Replace(at, "/postgres?", "/"+made+"?", 1))
@@ -222,8 +212,10 @@ func (c *contender) run(b *testing.B, l workload) measured {
 		if err := servers[i].Start(); err != nil {
 			b.Fatal(err)
 		}
-		defer servers[i].Wait()
-		defer stop()
+		defer func() {
+			stop()
+			_ = servers[i].Wait()
+		}()
 		c.listens(ctx, b, addrs[i]) // the first makes the keys that the next one needs
 	}
 	used := func() (sum storetest.Used) {

@@ -125,7 +125,7 @@ func Start(t *testing.T, env []string, args ...string) *Program {
 	return p
 }
 
-// environment is that of a program, which is told where the database of its data folder is, if it is elsewhere.
+// environment is that of a program, with the address of the database of its data folder, if it is elsewhere.
 func environment(t *testing.T, env, args []string) []string {
 	t.Helper()
 	all := append([]string{"HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH")}, env...)

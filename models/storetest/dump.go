@@ -51,24 +51,3 @@ func rowsOf(tb testing.TB, db *sql.DB, table string, columns []string) (lines []
 	slices.Sort(lines)
 	return lines
 }
-
-func columnOf(tb testing.TB, db *sql.DB, query string) []string {
-	tb.Helper()
-	rows, err := db.QueryContext(tb.Context(), query)
-	if err != nil {
-		tb.Fatalf("%s: %v", query, err)
-	}
-	defer rows.Close()
-	var out []string
-	for rows.Next() {
-		var s string
-		if err := rows.Scan(&s); err != nil {
-			tb.Fatalf("%s: %v", query, err)
-		}
-		out = append(out, s)
-	}
-	if err := rows.Err(); err != nil {
-		tb.Fatalf("%s: %v", query, err)
-	}
-	return out
-}

@@ -68,6 +68,12 @@ func URL(tb testing.TB, dir string) string {
 	return dbtest.URL(tb, dir)
 }
 
+// AtPostgres is dbtest.AtPostgres.
+func AtPostgres(tb testing.TB, address string) (exec func(query string)) {
+	tb.Helper()
+	return dbtest.AtPostgres(tb, address)
+}
+
 // OnlySQLite leaves a test out on PostgreSQL, and says why.
 func OnlySQLite(tb testing.TB, why string) {
 	tb.Helper()

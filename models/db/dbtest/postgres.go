@@ -159,3 +159,16 @@ func template(ctx context.Context, pool *sql.DB) (err error) {
 	_, err = conn.ExecContext(ctx, `ALTER DATABASE making RENAME TO `+templateName())
 	return err
 }
+
+// AtPostgres runs statements at a PostgreSQL server, such as those that make databases.
+func AtPostgres(tb testing.TB, address string) (exec func(query string)) {
+	tb.Helper()
+	pool, err := db.OpenPostgres(tb.Context(), address, false)
+	must(tb, err)
+	tb.Cleanup(func() { _ = pool.Close() })
+	return func(query string) {
+		tb.Helper()
+		_, err := pool.ExecContext(context.WithoutCancel(tb.Context()), query)
+		must(tb, err)
+	}
+}

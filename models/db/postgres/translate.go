@@ -49,8 +49,8 @@ const (
 	tellNumber  = ` /* numbered */`
 )
 
-// What stands there for keys that are read for each row: PostgreSQL looks them up by an index if they are an array, and
-// reads the whole table if they are a subquery.
+// Around a subquery that finds keys for each row: PostgreSQL looks them up by an index if they are an array, else it reads
+// the whole table.
 const (
 	keysBegin = ` IN ( /* keys */ `
 	keysEnd   = ` /* of keys */ )`

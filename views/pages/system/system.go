@@ -89,6 +89,13 @@ func New(in Input, now time.Time) System {
 	if version == "" {
 		version = "unknown"
 	}
+	sizes := []Fact{{Name: "Database", Value: size(s.DatabaseBytes)}}
+	if s.FreeBytes > 0 {
+		sizes[0].Note = size(s.FreeBytes) + " of it free"
+	}
+	if s.LogBytes > 0 { // PostgreSQL has both elsewhere
+		sizes = append(sizes, Fact{Name: "Newest changes", Value: size(s.LogBytes), Note: "in the write-ahead log, until they are merged"})
+	}
 	v.Facts = []FactGroup{
 		{ID: "now", Title: "Now", Facts: []Fact{
 			{Name: "Pending", Value: views.Count(s.Pending)},
@@ -96,14 +103,12 @@ func New(in Input, now time.Time) System {
 			{Name: "Live connections", Value: views.Number(int64(in.Streams)), Note: "open pages and event streams"},
 			{Name: "Running since", Value: views.Ago(in.Start, now).Text},
 		}},
-		{ID: "size", Title: "Size", Facts: []Fact{
-			{Name: "Database", Value: size(s.DatabaseBytes), Note: size(s.FreeBytes) + " of it free"},
-			{Name: "Newest changes", Value: size(s.LogBytes), Note: "in the write-ahead log, until they are merged"},
+		{ID: "size", Title: "Size", Facts: append(sizes, []Fact{
 			{Name: "Audit trail", Value: views.Number(s.Entries) + " entries"},
 			{Name: "Requests", Value: views.Number(s.Responses)},
 			{Name: "Conversations", Value: views.Count(s.Conversations)},
 			{Name: "People, agents", Value: views.Count(s.People) + ", " + views.Count(s.Agents)},
-		}},
+		}...)},
 		{ID: "growth", Title: "Growth", Facts: []Fact{
 			{Name: "Last day", Value: views.Number(s.Day) + " entries", Note: "about " + size(perEntry(s, s.Day))},
 			{Name: "Last seven days", Value: views.Number(s.Week) + " entries", Note: "about " + size(perEntry(s, s.Week))},
