@@ -116,3 +116,23 @@ func TestAServerThatIsGoneIsSaid(t *testing.T) {
 		}
 	}
 }
+
+// A reader whose rows break off is not told that these were all, and may ask again.
+func TestAConnectionLostBetweenTwoRowsIsSaid(t *testing.T) {
+	t.Parallel()
+	c := newCutOff(t, 0)
+	rows, err := c.Reads().QueryContext(t.Context(), `SELECT n FROM generate_series(1, 10000000) AS of(n)`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	if !rows.Next() {
+		t.Fatal(rows.Err())
+	}
+	c.proxy.Down(true)
+	for rows.Next() {
+	}
+	if err := rows.Err(); models.ErrorCode(err) != models.CodeUnavailable {
+		t.Errorf("rows that break off: %v", err)
+	}
+}

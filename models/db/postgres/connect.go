@@ -262,7 +262,22 @@ func (c *conn) query(ctx context.Context, s Statement, args []driver.NamedValue)
 	if c.reads && Lost(err) {
 		return nil, errors.Join(unreachable{err}, driver.ErrBadConn)
 	}
+	if inner, ok := rows.(*stdlib.Rows); ok && c.reads {
+		return &readRows{inner}, err
+	}
 	return rows, err
+}
+
+// readRows are rows of a reader, who hears it if the connection is lost between two of them.
+type readRows struct{ *stdlib.Rows }
+
+// Next is io.EOF after the last row.
+func (r *readRows) Next(row []driver.Value) error {
+	err := r.Rows.Next(row)
+	if err != io.EOF && Lost(err) { //nolint:errorlint // database/sql wants it as it is
+		return unreachable{err}
+	}
+	return err
 }
 
 // stmt is a statement of a connection.
