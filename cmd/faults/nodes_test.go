@@ -23,6 +23,7 @@ import (
 
 // node is a server process, which is killed and started again at the same address.
 type node struct {
+	keys string // the folder of the keys that all share
 	*process.Program
 
 	dir, addr string
@@ -57,7 +58,7 @@ func newSite(t *testing.T, nodes int) *site {
 	for range nodes {
 		n := &node{dir: dir, addr: process.FreeAddr(t)}
 		if address := storetest.URL(t, dir); address != "" {
-			n.dir, n.proxy = storetest.Dir(t), dbtest.NewProxy(t, address)
+			n.dir, n.proxy, n.keys = storetest.Dir(t), dbtest.NewProxy(t, address), dir
 		}
 		n.start(t)
 		n.ready(t)
@@ -74,7 +75,7 @@ func (n *node) start(t *testing.T) {
 		"--limit-pending-per-agent", "0", "--limit-runs-per-hour", "0", "--limit-messages-per-hour", "0",
 	}
 	if n.proxy != nil {
-		args = append(args, "--database-url", n.proxy.URL())
+		args = append(args, "--database-url", n.proxy.URL(), "--keys", n.keys)
 	}
 	n.Program = process.Start(t, []string{clockEnv + "=" + strconv.Itoa(n.ahead)}, args...)
 }

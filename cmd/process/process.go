@@ -129,7 +129,8 @@ func Start(t *testing.T, env []string, args ...string) *Program {
 func environment(t *testing.T, env, args []string) []string {
 	t.Helper()
 	all := append([]string{"HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH")}, env...)
-	if at := slices.Index(args, "--data"); at >= 0 {
+	known := slices.Contains(args, "--database-url") || slices.ContainsFunc(env, func(v string) bool { return strings.HasPrefix(v, "COUNTERSIGN_DATABASE_URL=") })
+	if at := slices.Index(args, "--data"); at >= 0 && !known {
 		if url := storetest.URL(t, args[at+1]); url != "" {
 			all = append(all, "COUNTERSIGN_DATABASE_URL="+url)
 		}
