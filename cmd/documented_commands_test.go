@@ -1,7 +1,6 @@
 package cmd_test
 
 import (
-	"context"
 	"errors"
 	"os"
 	"os/exec"
@@ -69,7 +68,6 @@ var documentedBlocks = []documented{
 type documents struct {
 	*process.World
 
-	t      *testing.T
 	folder string
 }
 
@@ -82,7 +80,7 @@ func TestEachDocumentedCommandRuns(t *testing.T) {
 			t.Skip(need + " is not installed")
 		}
 	}
-	d := &documents{World: process.NewWorld(t), t: t, folder: t.TempDir()}
+	d := &documents{World: process.NewWorld(t), folder: t.TempDir()}
 	_, d.Reviewer = storetest.AdminToken(t, d.Store(), d.Admin) // who also decides what is Ann's
 	d.prepare(t)
 	makefile := readText(t, "../Makefile")
@@ -226,15 +224,16 @@ func (d *documents) prepare(t *testing.T) {
 
 // command is a block as a shell runs it, with what earlier blocks have exported. In place of the
 // addresses and folders of the document it has those of the test.
-func (d *documents) command(ctx context.Context, block, addr, data string) *exec.Cmd {
+func (d *documents) command(t *testing.T, block, addr, data string) *exec.Cmd {
+	t.Helper()
 	block = strings.NewReplacer("127.0.0.1:8080", addr, "/backups/", filepath.Join(d.folder, "backups")+"/").Replace(block)
-	c := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", ". ./env\n"+block+"\nexport -p >env")
+	c := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", ". ./env\n"+block+"\nexport -p >env")
 	c.Dir = d.folder
 	c.Env = []string{
 		"HOME=" + filepath.Join(d.folder, "home"), "PATH=" + filepath.Join(d.folder, "bin") + ":" + os.Getenv("PATH"),
 		"COUNTERSIGN_DATA=" + data,
 	}
-	if url := storetest.URL(d.t, data); url != "" {
+	if url := storetest.URL(t, data); url != "" {
 		c.Env = append(c.Env, "COUNTERSIGN_DATABASE_URL="+url)
 	}
 	return c
@@ -247,7 +246,7 @@ func onSQLite(run func(*testing.T, *documents, string), says string) func(*testi
 	}
 	return func(t *testing.T, d *documents, block string) {
 		t.Helper()
-		out, err := d.command(t.Context(), block, d.Addr, d.Dir).CombinedOutput()
+		out, err := d.command(t, block, d.Addr, d.Dir).CombinedOutput()
 		if err == nil || !strings.Contains(string(out), says) {
 			t.Errorf("%s\n%v\n%s\nwant a refusal that says %s", block, err, out, says)
 		}
@@ -264,7 +263,7 @@ func runs(replace ...string) func(*testing.T, *documents, string) {
 
 func (d *documents) give(t *testing.T, block string) {
 	t.Helper()
-	out, err := d.command(t.Context(), block, d.Addr, d.Dir).CombinedOutput()
+	out, err := d.command(t, block, d.Addr, d.Dir).CombinedOutput()
 	if err != nil {
 		t.Errorf("%s\n%v\n%s", block, err, out)
 	}
@@ -274,7 +273,7 @@ func (d *documents) give(t *testing.T, block string) {
 func decided(says string, replace ...string) func(*testing.T, *documents, string) {
 	return func(t *testing.T, d *documents, block string) {
 		t.Helper()
-		c := d.command(t.Context(), strings.NewReplacer(replace...).Replace(block), d.Addr, d.Dir)
+		c := d.command(t, strings.NewReplacer(replace...).Replace(block), d.Addr, d.Dir)
 		out := &process.Output{}
 		c.Stdout, c.Stderr = out, out
 		if err := c.Start(); err != nil {
@@ -291,7 +290,7 @@ func decided(says string, replace ...string) func(*testing.T, *documents, string
 func serves(t *testing.T, d *documents, block string) {
 	t.Helper()
 	addr := process.FreeAddr(t)
-	c := d.command(t.Context(), strings.Replace(block, "countersign serve", "exec countersign serve", 1), addr, filepath.Join(t.TempDir(), "data"))
+	c := d.command(t, strings.Replace(block, "countersign serve", "exec countersign serve", 1), addr, filepath.Join(t.TempDir(), "data"))
 	out := &process.Output{}
 	c.Stdout, c.Stderr, c.Env = out, out, append(c.Env, "COUNTERSIGN_ADDR="+addr)
 	d.untilSeen(t, c, out, func() bool { return strings.Contains(out.String(), "msg=serving") })
@@ -300,7 +299,7 @@ func serves(t *testing.T, d *documents, block string) {
 // streams runs a block that prints events, until there is one.
 func streams(t *testing.T, d *documents, block string) {
 	t.Helper()
-	c := d.command(t.Context(), "TOKEN="+d.Agent+"\nexec "+block, d.Addr, d.Dir)
+	c := d.command(t, "TOKEN="+d.Agent+"\nexec "+block, d.Addr, d.Dir)
 	out := &process.Output{}
 	c.Stdout, c.Stderr = out, out
 	asked := false

@@ -23,10 +23,10 @@ import (
 
 // node is a server process, which is killed and started again at the same address.
 type node struct {
-	keys string // the folder of the keys that all share
 	*process.Program
 
 	dir, addr string
+	keys      string        // the folder of the keys that all share
 	proxy     *dbtest.Proxy // before its database; nil: it is a file
 	ahead     int           // seconds of its clock
 }

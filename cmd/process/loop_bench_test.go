@@ -202,21 +202,26 @@ func (c *contender) run(b *testing.B, l workload) measured {
 	if c.database != nil {
 		defer c.database(b)()
 	}
+	dir := c.folder(b)
+	defer os.RemoveAll(dir)
 	ctx, stop := context.WithCancel(b.Context())
-	defer stop()
-	dir, addrs, servers := c.folder(b), make([]string, c.servers), make([]*exec.Cmd, c.servers)
-	for i := range servers {
-		addrs[i] = process.FreeAddr(b)
-		servers[i] = c.start(ctx, dir, addrs[i])
-		servers[i].Stderr = os.Stderr
-		if err := servers[i].Start(); err != nil {
+	var addrs []string
+	var servers []*exec.Cmd
+	defer func() {
+		stop()
+		for _, server := range servers {
+			_ = server.Wait()
+		}
+	}()
+	for range c.servers {
+		addr := process.FreeAddr(b)
+		server := c.start(ctx, dir, addr)
+		server.Stderr = os.Stderr
+		if err := server.Start(); err != nil {
 			b.Fatal(err)
 		}
-		defer func() {
-			stop()
-			_ = servers[i].Wait()
-		}()
-		c.listens(ctx, b, addrs[i]) // the first makes the keys that the next one needs
+		addrs, servers = append(addrs, addr), append(servers, server)
+		c.listens(ctx, b, addr) // the first makes the keys that the next one needs
 	}
 	used := func() (sum storetest.Used) {
 		for _, server := range servers {

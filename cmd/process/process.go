@@ -129,8 +129,7 @@ func Start(t *testing.T, env []string, args ...string) *Program {
 func environment(t *testing.T, env, args []string) []string {
 	t.Helper()
 	all := append([]string{"HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH")}, env...)
-	known := slices.Contains(args, "--database-url") || slices.ContainsFunc(env, func(v string) bool { return strings.HasPrefix(v, "COUNTERSIGN_DATABASE_URL=") })
-	if at := slices.Index(args, "--data"); at >= 0 && !known {
+	if at := slices.Index(args, "--data"); at >= 0 && !slices.Contains(args, "--database-url") {
 		if url := storetest.URL(t, args[at+1]); url != "" {
 			all = append(all, "COUNTERSIGN_DATABASE_URL="+url)
 		}

@@ -8,8 +8,8 @@ import (
 	"gorm.io/gorm"
 )
 
-// BeginRead begins to read one state of a pool's database, whatever is written meanwhile; end it by Rollback. Without the
-// isolation that it names, each statement of a transaction on PostgreSQL reads a state of its own.
+// BeginRead begins to read one state of a pool's database, whatever is written meanwhile; end it by Rollback. Without
+// the isolation PostgreSQL shows each statement the newest state.
 func BeginRead(ctx context.Context, pool *sql.DB) (*sql.Tx, error) {
 	return pool.BeginTx(ctx, &sql.TxOptions{ReadOnly: true, Isolation: sql.LevelRepeatableRead}) //nolint:forbidigo // here it is right
 }

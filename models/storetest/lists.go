@@ -11,7 +11,7 @@ import (
 	"countersign/models/store"
 )
 
-// Reading is told of each list: its name, and what reads a page of it.
+// Reading takes the name of a list, and what reads a page of it.
 type Reading func(name string, read func(context.Context) error)
 
 // EachList names every list that people and agents read, and what pages read besides. last is a pending request.
@@ -22,7 +22,6 @@ func EachList(tb testing.TB, s *store.Store, admin, owner, agent models.Actor, l
 	Must(tb, err)
 	head, err := s.Ledger.Head(ctx)
 	Must(tb, err)
-
 	for who, actor := range map[string]models.Actor{"admin": admin, "reviewer": owner} {
 		measure("inbox, "+who, func(ctx context.Context) error {
 			return Err(s.Requests.Inbox(ctx, actor, requests.InboxQuery{}))

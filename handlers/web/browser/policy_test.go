@@ -327,6 +327,26 @@ func TestInABrowserAnApprovalLeadsToARule(t *testing.T) {
 	}
 }
 
+// What is typed while a check is under way is checked: the answer to the one before is not the last word.
+func TestInABrowserAConditionIsCheckedAsItWasTypedLast(t *testing.T) {
+	t.Parallel()
+	w := webtest.New(t)
+	w.Ask(func(in *models.AskInput) { in.ToolName, in.Input = "payment.send", []byte(`{"amount": "103.50"}`) })
+	p := adminTab(w, 1440, true)
+	p.open("/policy/rules/new")
+	p.click("label:has([name=tool][value='payment.send'])")
+	p.click("#condition-rows")
+	p.sees("#condition-findings", "not complete yet")
+	p.value(`window.goes = window.fetch, window.held = [], window.fetch = (...asked) => new Promise((resolve, reject) => held.push(() => goes(...asked).then(resolve, reject))), ""`)
+	p.value(`((s) => { s.value = "input.amount"; s.dispatchEvent(new Event("change", { bubbles: true })); return s.value })(document.querySelector("#c1_subject"))`)
+	p.becomes(`held.length === 1`)
+	p.value(`((s) => { s.value = "greater:number"; s.dispatchEvent(new Event("change", { bubbles: true })); return s.value })(document.querySelector("#c1_op"))`)
+	p.retype("#c1_value", "100")
+	p.becomes(`held.length > 1`)
+	p.value(`window.fetch = goes, held.forEach((go) => go()), ""`)
+	p.sees("#condition-findings", "Matches the one call that is known.")
+}
+
 // The four rules that an admin writes who knows neither patterns nor expressions, with script and without: each by
 // choosing and by typing plain values, in a form of at most eight fields.
 func TestInABrowserFourRulesAreWrittenByChoosing(t *testing.T) {

@@ -157,15 +157,6 @@ func (s *statements) of(text string) (Statement, error) {
 	return out, err
 }
 
-// Known are the statements that this process has translated so far, as PostgreSQL takes them, for tests of their plans.
-func Known() (all []Statement) {
-	known.byText.Range(func(_, s any) bool {
-		all = append(all, s.(Statement)) //nolint:forcetypeassert // nothing else is stored
-		return true
-	})
-	return all
-}
-
 // Lost reports whether an error means that the connection is gone, with all that was not committed. At a COMMIT it is not
 // known whether it was.
 func Lost(err error) bool {
@@ -263,7 +254,7 @@ func (c *conn) query(ctx context.Context, s Statement, args []driver.NamedValue)
 		return nil, errors.Join(unreachable{err}, driver.ErrBadConn)
 	}
 	if inner, ok := rows.(*stdlib.Rows); ok && c.reads {
-		return &readRows{inner}, err
+		return &readRows{inner}, nil
 	}
 	return rows, err
 }
