@@ -13,8 +13,9 @@ type SelfApproval string
 
 // The values of SelfApproval.
 const (
-	SelfAllowed SelfApproval = "allowed" // also what the empty value means
-	SelfNever   SelfApproval = "never"
+	SelfAllowed  SelfApproval = "allowed"   // also what the empty value means
+	SelfNotAlone SelfApproval = "not_alone" // only if somebody else does too
+	SelfNever    SelfApproval = "never"
 )
 
 // Approver is a person or a group whom a rule names.
@@ -180,7 +181,7 @@ func (r *Response) frozen() Approvers {
 func (r *Response) SetApprovers(w Approvers) {
 	r.ReviewersOnly, r.SelfApproval, r.ApproversJSON = w.ReviewersOnly, w.SelfApproval, ""
 	r.NoSubstitutes, r.Escalation = w.NoSubstitutes, 0
-	if r.SelfApproval == "" {
+	if r.SelfApproval == "" || r.SelfApproval == SelfNotAlone { // the latter is part of Quorum
 		r.SelfApproval = SelfAllowed
 	}
 	if len(w.Named) > 0 {

@@ -47,6 +47,8 @@ type Response struct {
 	ReviewersOnly       bool         // these three are one: Approvers
 	SelfApproval        SelfApproval // whether the agent's owner may approve
 	ApproversJSON       string       `gorm:"column:approvers"`
+	QuorumJSON          string       `gorm:"column:quorum"` // use Quorum
+	StrandedAt          *time.Time   // since when nobody is left who could sign it; nil: they could
 	Template            string       // that the agent named
 	ChecklistJSON       string       `gorm:"column:checklist"` // use Checklist
 	TemplateText        string       // shown beside the request
@@ -232,6 +234,9 @@ func (r *Response) Expire() {
 	status, at := StatusExpired, r.ApprovalTimeoutAt
 	r.ApprovalStatus, r.ApprovalTimestamp = &status, &at
 	r.Cause, r.ApprovalFeedback = CauseTimeout, FeedbackOf(r.expiryReason())
+	if r.StrandedAt != nil {
+		r.Cause, r.ApprovalFeedback = CauseNoReviewer, FeedbackOf("not enough people were left who could sign it")
+	}
 }
 
 // LetThrough reports whether the call ran without a person.
@@ -309,8 +314,11 @@ type Vote struct {
 	Option      *string
 	At          time.Time
 	WithdrawnAt *time.Time
-	// WaitsFor names, as JSON, who must approve the edit too; empty: the vote counts.
+	// WaitsFor names, as JSON, who must approve the edit too, or is the one of a signature (Signed); empty: the vote
+	// counts.
 	WaitsFor string
+	// ReplacedBy is the vote whose edit began the count of signatures anew, which withdrew this one; empty: none did.
+	ReplacedBy VoteID
 	// Checked are the items of the checklist that were ticked, as JSON; use Ticked.
 	Checked string
 	// BehalfOf is for whom they voted, where the rule does not let them approve in their own right; empty: for no one.

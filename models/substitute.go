@@ -67,6 +67,12 @@ type Right struct {
 	// MayApprove says that an approval counts: in their own right, or for OnBehalf.
 	MayApprove bool
 	OnBehalf   *PersonRef // for whom they decide; nil: for no one
+
+	// Of a request that several people sign: their signature, if they have given one; why they may not sign it now; and
+	// that theirs is the last that it takes.
+	Signed *Vote
+	Why    string
+	Last   bool
 }
 
 // MayDecide reports whether they may decide it at all: people who may not approve it may reject it, unless they had it

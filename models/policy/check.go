@@ -122,6 +122,7 @@ func (c *checker) rule(path string, d *Document, r Rule) {
 		c.add(path+".reviewers_only", "needs reviewers: name at least one in reviewers")
 	}
 	c.reviewers(path, r.Reviewers, r.SelfApproval)
+	c.quorumOf(path, d, r)
 	if only := d.Resolved(r); len(r.Escalate) > 0 {
 		c.escalate(path+".escalate", r.Escalate, only.TimeoutMinutes)
 	} else if n := len(only.Escalate); n > 0 && only.TimeoutMinutes != nil &&
@@ -131,10 +132,34 @@ func (c *checker) rule(path string, d *Document, r Rule) {
 	}
 }
 
+// quorumOf checks what a rule demands of several people, in its own words or its template's.
+func (c *checker) quorumOf(path string, d *Document, r Rule) {
+	whole := r
+	if t := d.template(r.Template); t != nil {
+		if !r.quorate() {
+			whole.Quorum = t.Quorum
+		}
+		whole.ReviewersOnly = r.ReviewersOnly || t.ReviewersOnly
+		if len(r.Reviewers) == 0 {
+			whole.Reviewers = t.Reviewers
+		}
+		if len(r.Escalate) == 0 {
+			whole.Escalate = t.Escalate
+		}
+	}
+	c.quorum(path, whole.Quorum, d.Resolved(r).TimeoutMinutes)
+	c.besideQuorum(path, whole.Quorum, whole.Reviewers, whole.ReviewersOnly, whole.Escalate)
+	if r.quorate() && (r.Effect == EffectAllow || r.Effect == EffectDeny) {
+		c.add(path+".approvals", "has no effect in a rule that says %s: only calls that wait are signed", r.Effect)
+	}
+}
+
 // reviewers checks who is named to approve, of a rule or a template.
 func (c *checker) reviewers(path string, reviewers []string, self models.SelfApproval) {
-	if self != "" && self != models.SelfAllowed && self != models.SelfNever {
-		c.add(path+".self_approval", "must be allowed or never")
+	switch self {
+	case "", models.SelfAllowed, models.SelfNotAlone, models.SelfNever:
+	default:
+		c.add(path+".self_approval", "must be allowed, not_alone or never")
 	}
 	c.whom(path+".reviewers", reviewers)
 }

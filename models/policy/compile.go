@@ -144,7 +144,7 @@ func ruleJudgement(r Rule, t *Template) Judgement {
 		Effect: r.Effect, Rule: r.Name, Reason: r.Reason, Risk: r.Risk,
 		Timeout: r.TimeoutMinutes, Reviewers: slices.Clip(r.Reviewers), Energy: r.Energy,
 		ReviewersOnly: r.ReviewersOnly, SelfApproval: r.SelfApproval, NotifyHeadline: r.NotifyHeadline,
-		Escalate: r.Escalate, NoSubstitutes: noSubstitutes(r.Substitutes), Checklist: slices.Clip(r.Checklist),
+		Escalate: r.Escalate, NoSubstitutes: noSubstitutes(r.Substitutes), Quorum: r.Quorum, Checklist: slices.Clip(r.Checklist),
 	}
 	if t != nil {
 		j.Text = t.Text

@@ -85,6 +85,7 @@ func (d *differ) rule(a, b Rule) {
 	d.field(path+".reviewers", listText(a.Reviewers), listText(b.Reviewers))
 	d.field(path+".reviewers_only", strconv.FormatBool(a.ReviewersOnly), strconv.FormatBool(b.ReviewersOnly))
 	d.field(path+".self_approval", selfText(a.SelfApproval), selfText(b.SelfApproval))
+	d.field(path+".approvals", a.Quorum.text(), b.Quorum.text())
 	d.field(path+".escalate", stepsText(a.Escalate), stepsText(b.Escalate))
 	d.field(path+".substitutes", substitutesText(a.Substitutes), substitutesText(b.Substitutes))
 	d.field(path+".reason", quotedText(a.Reason), quotedText(b.Reason))
@@ -124,8 +125,11 @@ func ruleText(r Rule) string {
 	if r.ReviewersOnly {
 		b.WriteString(", reviewers_only")
 	}
-	if r.SelfApproval == models.SelfNever {
-		b.WriteString(", self_approval never")
+	if r.SelfApproval != "" {
+		b.WriteString(", self_approval " + string(r.SelfApproval))
+	}
+	if r.quorate() {
+		b.WriteString(", approvals " + r.Quorum.text())
 	}
 	if len(r.Escalate) > 0 {
 		fmt.Fprintf(&b, ", escalate %s", stepsText(r.Escalate))
@@ -246,6 +250,7 @@ func templateMembers(t Template) []memberText {
 		{"reviewers", listText(t.Reviewers)},
 		{"reviewers_only", strconv.FormatBool(t.ReviewersOnly)},
 		{"self_approval", selfText(t.SelfApproval)},
+		{"approvals", t.Quorum.text()},
 		{"escalate", stepsText(t.Escalate)},
 		{"substitutes", substitutesText(t.Substitutes)},
 		{"reject_reasons", listText(t.RejectReasons)},

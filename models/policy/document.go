@@ -118,8 +118,9 @@ type Rule struct {
 	// ReviewersOnly lets only Reviewers approve; owner and admins still reject.
 	ReviewersOnly bool `json:"reviewers_only,omitzero"`
 	// SelfApproval says whether the agent's owner may approve: allowed, as when it
-	// is empty, or never.
+	// is empty, not_alone or never.
 	SelfApproval models.SelfApproval `json:"self_approval,omitempty"`
+	Quorum
 	// Checklist is what an approver ticks first; all of its template's checklist comes behind it.
 	Checklist []string `json:"checklist,omitempty"`
 	// Escalate asks further people as time runs, if there is no decision by then.
@@ -193,7 +194,7 @@ func (d Document) clone() Document {
 		r.Tools = slices.Clone(r.Tools)
 		r.Reviewers = slices.Clone(r.Reviewers)
 		r.RejectReasons, r.Checklist = slices.Clone(r.RejectReasons), slices.Clone(r.Checklist)
-		r.Escalate, r.Substitutes = cloneSteps(r.Escalate), cloneFlag(r.Substitutes)
+		r.Escalate, r.Substitutes, r.Quorum = cloneSteps(r.Escalate), cloneFlag(r.Substitutes), r.Quorum.clone()
 		r.TimeoutMinutes = cloneMinutes(r.TimeoutMinutes)
 	}
 	return d

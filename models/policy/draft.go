@@ -119,7 +119,7 @@ func (d *Draft) Marshal() ([]byte, error) {
 
 // initial is what a member says that is not written down.
 var initial = sync.OnceValues(func() (document, rule object) {
-	document, rule = membersOf(Default()), membersOf(Rule{SelfApproval: models.SelfAllowed})
+	document, rule = membersOf(Default()), membersOf(Rule{})
 	document.set("time_zone", quoted(defaultZone))
 	rule.set("substitutes", jsontext.Value("true"))
 	for _, f := range settings {

@@ -6,8 +6,6 @@ import (
 	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
-
-	"countersign/models"
 )
 
 // Templates is how many templates there are.
@@ -24,7 +22,7 @@ func (d *Draft) Template(i int) Form {
 
 // initialTemplate is what a template's member says that is not written down.
 var initialTemplate = object{
-	{"self_approval", quoted(string(models.SelfAllowed))}, {"substitutes", jsontext.Value("true")},
+	{"substitutes", jsontext.Value("true")},
 }
 
 // PutTemplate takes what a form sent of a template, as PutRule does of a rule.

@@ -66,6 +66,8 @@ func memberPaths(of reflect.Type, at string) []string {
 			inner = inner.Elem()
 		}
 		switch {
+		case f.Anonymous:
+			out = append(out, memberPaths(inner, at)...)
 		case name == "rules" || name == "templates":
 		case inner.Kind() == reflect.Struct && inner != reflect.TypeFor[time.Time]():
 			out = append(out, memberPaths(inner, at+name+".")...)

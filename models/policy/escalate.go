@@ -91,76 +91,28 @@ func (c *checker) escalate(path string, steps []Escalation, timeout *int) {
 // The text of a step in a form: minutes, a colon, and who is asked then.
 const stepWanted = "must be minutes, a colon and who is asked then, such as 30: group:oncall, eve@example.com"
 
-// stepLine writes a step in a line of its own: what would not come back from that as it was
-// is written as JSON.
-func stepLine(v jsontext.Value) string {
-	s, ok := readStep(v)
-	if ok {
-		line := s.String()
-		if back := stepValue(line); back.Kind() == '{' && !hidden(line) {
-			if again, ok := readStep(back); ok && SameEscalation([]Escalation{s}, []Escalation{again}) {
-				return line
-			}
-		}
+// stepText is a value as a line, and as the document would have it.
+func stepText(v jsontext.Value) (line string, same jsontext.Value, ok bool) {
+	var s Escalation
+	if v.Kind() != '{' || json.Unmarshal(v, &s, json.RejectUnknownMembers(true)) != nil {
+		return "", nil, false
 	}
-	if v.Kind() == '"' {
-		return lineOf(v)
-	}
-	if line := slices.Clone(v); line.Compact() == nil {
-		v = line
-	}
-	return Visible(string(v))
+	same, err := json.Marshal(s)
+	return s.String(), same, err == nil
 }
 
-func readStep(v jsontext.Value) (s Escalation, ok bool) {
-	return s, v.Kind() == '{' && json.Unmarshal(v, &s, json.RejectUnknownMembers(true)) == nil
-}
-
-// stepValue reads a line of a form. One that is no step is kept as a text, and said to be wrong
-// where it is checked.
+// stepValue reads a line of a form; nil: it is no step.
 func stepValue(line string) jsontext.Value {
-	if value := jsontext.Value(line); line[0] == '{' && value.IsValid() {
-		return value
-	}
 	minutes, rest, found := strings.Cut(line, ":")
 	n, err := strconv.Atoi(strings.TrimSpace(minutes))
 	if !found || err != nil {
-		return quoted(line)
-	}
-	to := strings.FieldsFunc(rest, func(r rune) bool { return r == ',' || r == ' ' || r == '\t' })
-	value, err := json.Marshal(Escalation{n, to})
-	if err != nil {
-		return quoted(line)
-	}
-	return value
-}
-
-// steps is what a text of a form says, one step a line.
-func (f Field) steps(text string) jsontext.Value {
-	var out []jsontext.Value
-	for line := range strings.Lines(plainBreaks(text)) {
-		if line = strings.TrimSpace(line); line != "" {
-			out = append(out, stepValue(line))
-		}
-	}
-	if out == nil {
 		return nil
 	}
-	return listOf(out)
-}
-
-// stepMisfit says which value is expected, and where, if a value is no list of steps.
-func (f Field) stepMisfit(v jsontext.Value) (path, text string) {
-	list, err := readList(v)
+	value, err := json.Marshal(Escalation{n, namesIn(rest)})
 	if err != nil {
-		return f.Path, "must be a list"
+		return nil
 	}
-	for i, item := range list {
-		if _, ok := readStep(item); !ok {
-			return f.Path + "[" + strconv.Itoa(i) + "]", stepWanted
-		}
-	}
-	return f.Path, ""
+	return value
 }
 
 // steps finds steps of a rule that never come.

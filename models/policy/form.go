@@ -23,12 +23,13 @@ type FieldKind int
 
 // The kinds.
 const (
-	FieldText   FieldKind = iota // a text, or one of a few words
-	FieldLines                   // a list of texts, one a line
-	FieldNumber                  // a whole number
-	FieldSwitch                  // "true", or empty for false
-	FieldSteps                   // a list of Escalation, one a line
-	FieldTime                    // a time such as 2026-03-02T18:00:00Z
+	FieldText    FieldKind = iota // a text, or one of a few words
+	FieldLines                    // a list of texts, one a line
+	FieldNumber                   // a whole number
+	FieldSwitch                   // "true", or empty for false
+	FieldSteps                    // a list of Escalation, one a line
+	FieldSigners                  // a list of Signers, one a line
+	FieldTime                     // a time such as 2026-03-02T18:00:00Z
 )
 
 // Field is one member of a document that people write in a form.
@@ -92,7 +93,12 @@ var (
 		{Path: "timeout_minutes", Kind: FieldNumber, Empty: EmptyAbsent},
 		{Path: "reviewers", Kind: FieldLines, Empty: EmptyAbsent},
 		{Path: "reviewers_only", Kind: FieldSwitch},
-		{Path: "self_approval"},
+		{Path: "self_approval", Empty: EmptyAbsent},
+		{Path: "approvals", Kind: FieldSigners, Empty: EmptyAbsent},
+		{Path: "any", Kind: FieldSwitch},
+		{Path: "stages", Kind: FieldSwitch},
+		{Path: "reject_count", Kind: FieldNumber, Empty: EmptyAbsent},
+		{Path: "show_progress", Kind: FieldSwitch},
 		{Path: "checklist", Kind: FieldLines, Empty: EmptyAbsent},
 		{Path: "escalate", Kind: FieldSteps, Empty: EmptyAbsent},
 		{Path: "substitutes", Kind: FieldSwitch},
@@ -115,7 +121,12 @@ var templateFields = []Field{
 	{Path: "timeout_minutes", Kind: FieldNumber, Empty: EmptyAbsent},
 	{Path: "reviewers", Kind: FieldLines, Empty: EmptyAbsent},
 	{Path: "reviewers_only", Kind: FieldSwitch},
-	{Path: "self_approval"},
+	{Path: "self_approval", Empty: EmptyAbsent},
+	{Path: "approvals", Kind: FieldSigners, Empty: EmptyAbsent},
+	{Path: "any", Kind: FieldSwitch},
+	{Path: "stages", Kind: FieldSwitch},
+	{Path: "reject_count", Kind: FieldNumber, Empty: EmptyAbsent},
+	{Path: "show_progress", Kind: FieldSwitch},
 	{Path: "escalate", Kind: FieldSteps, Empty: EmptyAbsent},
 	{Path: "substitutes", Kind: FieldSwitch},
 	{Path: "reject_reasons", Kind: FieldLines, Empty: EmptyAbsent},
@@ -137,10 +148,10 @@ func (f Field) text(v jsontext.Value) string {
 				lines[i] = lineOf(item)
 			}
 			return strings.Join(lines, "\n")
-		} else if err == nil && f.Kind == FieldSteps {
+		} else if g, ok := grammars[f.Kind]; err == nil && ok {
 			lines := make([]string, len(list))
 			for i, item := range list {
-				lines[i] = stepLine(item)
+				lines[i] = g.line(item)
 			}
 			return strings.Join(lines, "\n")
 		}
@@ -235,8 +246,8 @@ func (f Field) value(text string) jsontext.Value {
 		return jsontext.Value(strconv.FormatBool(line == "true"))
 	case FieldLines:
 		return f.list(text)
-	case FieldSteps:
-		return f.steps(text)
+	case FieldSteps, FieldSigners:
+		return grammars[f.Kind].list(text)
 	case FieldNumber:
 		if n, err := strconv.ParseInt(line, 10, 64); err == nil {
 			return jsontext.Value(strconv.FormatInt(n, 10))
@@ -289,8 +300,8 @@ func (f Field) misfit(v jsontext.Value) (path, text string) {
 		return f.Path, kindProblem[string](v)
 	case FieldTime:
 		return f.Path, kindProblem[time.Time](v)
-	case FieldSteps:
-		return f.stepMisfit(v)
+	case FieldSteps, FieldSigners:
+		return grammars[f.Kind].misfit(f.Path, v)
 	case FieldLines:
 		list, err := readList(v)
 		if err != nil {
@@ -337,5 +348,5 @@ func sameText(shown, sent string) bool {
 // initialRule is what a form of a new rule shows, and what a rule's member has that is
 // not written down.
 func initialRule() Rule {
-	return Rule{Effect: EffectRequire, SelfApproval: models.SelfAllowed}
+	return Rule{Effect: EffectRequire}
 }

@@ -65,6 +65,7 @@ type Judgement struct {
 	SelfApproval  models.SelfApproval // whether the agent's owner may
 	Escalate      []Escalation        // who is asked besides as time runs
 	NoSubstitutes bool                // no one acts for those who may approve
+	Quorum                            // how many sign, who are Reviewers or Only
 
 	// Checklist is the list that an approver has to tick: of the rule, then of its template, then of the agent's. Text is
 	// shown beside the request: of the rule's template, then of the agent's.
@@ -120,7 +121,7 @@ func (p *Policy) judgement(e *evaluation) Judgement {
 	if c.Kind == models.KindToolCall && j.Effect == EffectRequire && p.lets(c) {
 		j.Effect, j.Cause = EffectAllow, models.CauseGateOff
 		j.Timeout, j.AtMost, j.Reviewers, j.ReviewersOnly, j.SelfApproval = nil, nil, nil, false, ""
-		j.Escalate, j.NoSubstitutes = nil, false
+		j.Escalate, j.NoSubstitutes, j.Quorum = nil, false, Quorum{}
 		j.Only, j.Checklist, j.Text, j.Nobody = nil, nil, "", ""
 		j.Reason = "Approval is switched off, so nobody was asked. Otherwise it would have needed approval: " + j.Reason
 	}

@@ -329,7 +329,7 @@ func (l *linter) unused(i int) {
 		who = "reviewers"
 	case len(r.Escalate) > 0:
 		who = "escalate"
-	case r.SelfApproval == models.SelfNever:
+	case r.SelfApproval == models.SelfNever || r.SelfApproval == models.SelfNotAlone:
 		who = "self_approval"
 	}
 	if who != "" {
@@ -337,7 +337,7 @@ func (l *linter) unused(i int) {
 			"Who approves has no effect on tool calls in %s: it %s, so nobody is asked. Remove that, or let its calls wait.",
 			l.of(i), itsCalls(r.Effect))
 		l.fix("Remove who approves", i,
-			Form{"reviewers": "", "reviewers_only": "", "escalate": "", "self_approval": string(models.SelfAllowed)})
+			Form{"reviewers": "", "reviewers_only": "", "escalate": "", "self_approval": ""})
 	}
 	if r.TimeoutMinutes != nil {
 		l.warn(fmt.Sprintf("rules[%d].timeout_minutes", i),

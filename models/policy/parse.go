@@ -85,16 +85,20 @@ func decode(raw []byte) (Document, error) {
 	doc.ApprovalOffUntil, doc.FallbackUntil = utc(doc.ApprovalOffUntil), utc(doc.FallbackUntil)
 	for i := range doc.Rules {
 		r := &doc.Rules[i]
-		normalise(&r.SelfApproval, &r.Reviewers, &r.RejectReasons, &r.Checklist)
-		r.Escalate, r.Substitutes = withoutDefaults(r.Escalate, r.Substitutes)
+		r.Quorum = r.Quorum.withoutDefaults()
 		r.Risk = readRisk(r.Risk)
+		r.SelfApproval = selfOf(r.SelfApproval, doc.Resolved(*r))
+		normalise(&r.Reviewers, &r.RejectReasons, &r.Checklist)
+		r.Escalate, r.Substitutes = withoutDefaults(r.Escalate, r.Substitutes)
 	}
 	if len(doc.Templates) == 0 {
 		doc.Templates = nil
 	}
 	for i := range doc.Templates {
 		t := &doc.Templates[i]
-		normalise(&t.SelfApproval, &t.Reviewers, &t.RejectReasons, &t.Checklist)
+		t.Quorum = t.Quorum.withoutDefaults()
+		t.SelfApproval = selfOf(t.SelfApproval, Rule{Risk: t.Risk, Quorum: t.Quorum})
+		normalise(&t.Reviewers, &t.RejectReasons, &t.Checklist)
 		t.Escalate, t.Substitutes = withoutDefaults(t.Escalate, t.Substitutes)
 	}
 	return doc, nil
@@ -115,15 +119,24 @@ const (
 	riskEmpty  models.Risk = "empty"
 )
 
-// normalise makes [] and absence, and "allowed" and absence, the same document.
-func normalise(self *models.SelfApproval, lists ...*[]string) {
+// selfOf makes "allowed" and absence the same document, but where several people must sign what is of high or critical
+// risk: there the owner may not, unless the document says so.
+func selfOf(said models.SelfApproval, resolved Rule) models.SelfApproval {
+	switch guarded := resolved.quorate() && resolved.Risk.NeedsDigest(); {
+	case said == "" && guarded:
+		return models.SelfNever
+	case said == models.SelfAllowed && !guarded:
+		return ""
+	}
+	return said
+}
+
+// normalise makes [] and absence the same document.
+func normalise(lists ...*[]string) {
 	for _, list := range lists {
 		if len(*list) == 0 {
 			*list = nil
 		}
-	}
-	if *self == models.SelfAllowed {
-		*self = ""
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"countersign/models"
 )
 
 // Outcome is what becomes of a call, as far as replaying compares it.
@@ -54,8 +56,15 @@ func termsOf(j Judgement) string {
 	if j.Only != nil {
 		parts = append(parts, "only "+strings.Join(slices.Sorted(slices.Values(j.Only)), ", "))
 	}
-	if selfText(j.SelfApproval) == "never" {
+	if j.quorate() {
+		parts = append(parts, "signed by "+j.Quorum.text())
+	}
+	switch j.SelfApproval {
+	case models.SelfNever:
 		parts = append(parts, "not the agent's owner")
+	case models.SelfNotAlone:
+		parts = append(parts, "the agent's owner not alone")
+	case models.SelfAllowed:
 	}
 	if len(j.Escalate) > 0 {
 		parts = append(parts, "then asks "+stepsText(j.Escalate))

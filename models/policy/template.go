@@ -26,12 +26,13 @@ type Template struct {
 	Risk           models.Risk `json:"risk,omitempty"`
 	TimeoutMinutes *int        `json:"timeout_minutes,omitzero"`
 	Reviewers      []string    `json:"reviewers,omitempty"`
-	// ReviewersOnly, SelfApproval, Escalate and Substitutes mean what they mean in a rule.
+	// ReviewersOnly, SelfApproval, Quorum, Escalate and Substitutes mean what they mean in a rule.
 	ReviewersOnly bool                `json:"reviewers_only,omitzero"`
 	SelfApproval  models.SelfApproval `json:"self_approval,omitempty"`
-	Escalate      []Escalation        `json:"escalate,omitempty"`
-	Substitutes   *bool               `json:"substitutes,omitzero"`
-	RejectReasons []string            `json:"reject_reasons,omitempty"`
+	Quorum
+	Escalate      []Escalation `json:"escalate,omitempty"`
+	Substitutes   *bool        `json:"substitutes,omitzero"`
+	RejectReasons []string     `json:"reject_reasons,omitempty"`
 	// Checklist is what a reviewer ticks before approving.
 	Checklist []string `json:"checklist,omitempty"`
 	Text      string   `json:"text,omitempty"` // shown beside the request
@@ -42,7 +43,7 @@ func (t Template) clone() Template {
 	t.Reviewers = slices.Clone(t.Reviewers)
 	t.RejectReasons = slices.Clone(t.RejectReasons)
 	t.Checklist = slices.Clone(t.Checklist)
-	t.Escalate, t.Substitutes = cloneSteps(t.Escalate), cloneFlag(t.Substitutes)
+	t.Escalate, t.Substitutes, t.Quorum = cloneSteps(t.Escalate), cloneFlag(t.Substitutes), t.Quorum.clone()
 	return t
 }
 
@@ -58,12 +59,16 @@ func (d *Document) template(name string) *Template {
 
 // Resolved is a rule with what its template says where the rule says nothing. That
 // only reviewers approve, never the agent's owner, or no substitute, is so if either says
-// it; reasons to reject and items to tick are the rule's, then the template's.
+// it; reasons to reject and items to tick are the rule's, then the template's. Where several
+// people must sign they are its only reviewers.
 func (d *Document) Resolved(r Rule) Rule {
 	if t := d.template(r.Template); t != nil {
 		r.Risk = cmp.Or(r.Risk, t.Risk)
 		if r.TimeoutMinutes == nil {
 			r.TimeoutMinutes = t.TimeoutMinutes
+		}
+		if !r.quorate() {
+			r.Quorum = t.Quorum
 		}
 		if len(r.Reviewers) == 0 {
 			r.Reviewers = t.Reviewers
@@ -80,6 +85,9 @@ func (d *Document) Resolved(r Rule) Rule {
 		}
 	}
 	r.Risk = cmp.Or(r.Risk, models.RiskMedium)
+	if r.quorate() {
+		r.Reviewers, r.ReviewersOnly = r.signers(), true
+	}
 	return r
 }
 
@@ -131,8 +139,17 @@ func (p *Policy) under(j Judgement, c *Call) Judgement {
 //
 // A call that is free, which only its agent asks about, would have no approver without the template: its reviewers are
 // asked, and approve.
+//
+// Signatures are demanded by the rule or by the template: it would not be clear whose count if both did, or one beside
+// the other's only reviewers. Nobody can approve then.
 func reviewedUnder(j Judgement, t *Template, free bool) Judgement {
 	switch {
+	case j.quorate() && (t.quorate() || t.ReviewersOnly), t.quorate() && j.ReviewersOnly:
+		j.Nobody = fmt.Sprintf("Nobody is able to approve this: the rule “%s” and the template “%s” each say who the only ones are that approve, and one of them wants several to sign.", j.Rule, t.Name)
+	case t.quorate() && free:
+		j.ReviewersOnly, j.Reviewers, j.Escalate, j.Quorum = true, t.signers(), nil, t.Quorum
+	case t.quorate():
+		j.ReviewersOnly, j.Only, j.Escalate, j.Quorum = true, t.signers(), nil, t.Quorum
 	case t.ReviewersOnly && j.ReviewersOnly:
 		both := slices.DeleteFunc(slices.Clone(j.Reviewers), func(who string) bool { return !names(t.Reviewers, who) })
 		if len(both) == 0 {
@@ -156,7 +173,7 @@ func names(reviewers []string, who string) bool {
 }
 
 func stricterSelf(a, b models.SelfApproval) models.SelfApproval {
-	if b == models.SelfNever {
+	if b == models.SelfNever || b == models.SelfNotAlone && a != models.SelfNever {
 		return b
 	}
 	return a
@@ -213,6 +230,8 @@ func (c *checker) template(path string, t *Template) {
 	}
 	c.minutes(path+".timeout_minutes", t.TimeoutMinutes)
 	c.reviewers(path, t.Reviewers, t.SelfApproval)
+	c.quorum(path, t.Quorum, t.TimeoutMinutes)
+	c.besideQuorum(path, t.Quorum, t.Reviewers, t.ReviewersOnly, t.Escalate)
 	c.escalate(path+".escalate", t.Escalate, t.TimeoutMinutes)
 	if t.ReviewersOnly && len(t.Reviewers) == 0 {
 		c.add(path+".reviewers_only", "needs reviewers: name at least one in reviewers")

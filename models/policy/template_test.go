@@ -35,7 +35,7 @@ func TestWhatATemplateMayNotSay(t *testing.T) {
 		"minutes":       {`{"name":"a","timeout_minutes":0}`, "templates[0].timeout_minutes", "must be 1 to 1440 minutes"},
 		"only nobody":   {`{"name":"a","reviewers_only":true}`, "templates[0].reviewers_only", "needs reviewers"},
 		"no e-mail":     {`{"name":"a","reviewers":["x"]}`, "templates[0].reviewers[0]", "must be an e-mail address"},
-		"self approval": {`{"name":"a","self_approval":"maybe"}`, "templates[0].self_approval", "must be allowed or never"},
+		"self approval": {`{"name":"a","self_approval":"maybe"}`, "templates[0].self_approval", "must be allowed, not_alone or never"},
 		"many reasons":  {`{"name":"a","reject_reasons":[` + many(13, number) + `]}`, "templates[0].reject_reasons", "must be at most 12"},
 		"many items":    {`{"name":"a","checklist":[` + many(21, number) + `]}`, "templates[0].checklist", "must be at most 20"},
 		"a long item":   {`{"name":"a","checklist":["b",` + item(201) + `]}`, "templates[0].checklist[1]", "at most 200"},

@@ -39,16 +39,19 @@ type naming struct {
 func (d Document) namings() []naming {
 	out := make([]naming, 0, len(d.Rules)+len(d.Templates))
 	for i, r := range d.Rules {
-		out = append(out, namingsOf(fmt.Sprintf("rules[%d]", i), "the rule “"+r.Name+"”", r.Reviewers, r.Escalate)...)
+		out = append(out, namingsOf(fmt.Sprintf("rules[%d]", i), "the rule “"+r.Name+"”", r.Reviewers, r.Escalate, r.Quorum)...)
 	}
 	for i, t := range d.Templates {
-		out = append(out, namingsOf(fmt.Sprintf("templates[%d]", i), "the template “"+t.Name+"”", t.Reviewers, t.Escalate)...)
+		out = append(out, namingsOf(fmt.Sprintf("templates[%d]", i), "the template “"+t.Name+"”", t.Reviewers, t.Escalate, t.Quorum)...)
 	}
 	return out
 }
 
-func namingsOf(path, of string, reviewers []string, steps []Escalation) []naming {
+func namingsOf(path, of string, reviewers []string, steps []Escalation, q Quorum) []naming {
 	out := []naming{{path + ".reviewers", of, reviewers}}
+	for i, s := range q.Approvals {
+		out = append(out, naming{fmt.Sprintf("%s.approvals[%d].from", path, i), of, s.From})
+	}
 	for i, s := range steps {
 		out = append(out, naming{fmt.Sprintf("%s.escalate[%d].to", path, i), of, s.To})
 	}
@@ -63,12 +66,12 @@ func (d Document) Named() []string {
 		if r.Disabled {
 			continue
 		}
-		for _, n := range namingsOf("", "", r.Reviewers, r.Escalate) {
+		for _, n := range namingsOf("", "", r.Reviewers, r.Escalate, r.Quorum) {
 			out = append(out, n.reviewers...)
 		}
 	}
 	for _, t := range d.Templates {
-		for _, n := range namingsOf("", "", t.Reviewers, t.Escalate) {
+		for _, n := range namingsOf("", "", t.Reviewers, t.Escalate, t.Quorum) {
 			out = append(out, n.reviewers...)
 		}
 	}
@@ -127,10 +130,12 @@ func (d Document) demands() []demand {
 		}
 	}
 	for i, t := range d.Templates {
-		r := Rule{Reviewers: t.Reviewers, ReviewersOnly: t.ReviewersOnly, SelfApproval: t.SelfApproval}
+		r := d.Resolved(Rule{Reviewers: t.Reviewers, ReviewersOnly: t.ReviewersOnly, SelfApproval: t.SelfApproval, Quorum: t.Quorum})
 		out = append(out, demand{r, fmt.Sprintf("templates[%d]", i), "the template “" + t.Name + "”"})
 	}
-	return slices.DeleteFunc(out, func(m demand) bool { return !m.ReviewersOnly && m.SelfApproval != models.SelfNever })
+	return slices.DeleteFunc(out, func(m demand) bool {
+		return !m.ReviewersOnly && m.SelfApproval != models.SelfNever && m.SelfApproval != models.SelfNotAlone
+	})
 }
 
 // LimitsApprovers reports whether a rule or a template makes a demand of approvers.
@@ -143,6 +148,10 @@ func (d Document) Unmeetable(people []Person) []Warning {
 	for _, m := range d.demands() {
 		able := approversAmong(m.Rule, people)
 		switch {
+		case len(able) > 0 && m.signed():
+			if !slices.ContainsFunc(owners(people), func(o Person) bool { return m.meetable(people, o) }) {
+				out = append(out, m.unmeetable("under "+m.of))
+			}
 		case len(able) == 0:
 			out = append(out, Warning{Path: m.path + ".reviewers", Text: "Nobody could approve under " + m.of +
 				": none of its reviewers is a person who may sign in, or a group with such a person. Add one, or name others."})
@@ -160,6 +169,10 @@ func (d Document) Unmeetable(people []Person) []Warning {
 func (d Document) Stuck(people []Person) []Warning {
 	var out []Warning
 	for _, m := range d.demands() {
+		if m.signed() {
+			out = append(out, m.stuck(people)...)
+			continue
+		}
 		if m.SelfApproval != models.SelfNever {
 			continue
 		}
@@ -195,4 +208,59 @@ func ownsAll(able, people []Person) bool {
 		}
 	}
 	return able[0].Owns || len(people) == 1
+}
+
+// signed reports whether it takes several people to approve.
+func (m demand) signed() bool { return m.quorate() || m.SelfApproval == models.SelfNotAlone }
+
+// owners are those who own agents; if nobody does yet, all who might.
+func owners(people []Person) []Person {
+	out := slices.DeleteFunc(slices.Clone(people), func(p Person) bool { return !p.Owns })
+	if len(out) == 0 {
+		return people
+	}
+	return out
+}
+
+// meetable reports whether enough of some people could sign what an agent of the owner asks.
+func (m demand) meetable(people []Person, owner Person) bool {
+	q := models.Quorum{Any: m.Any, Stages: m.Stages, NotAlone: m.SelfApproval == models.SelfNotAlone}
+	for _, s := range m.Approvals {
+		entry := models.Signers{Count: s.Count}
+		for _, who := range s.From {
+			if group, ok := models.GroupOf(who); ok {
+				entry.From = append(entry.From, models.Approver{Group: group})
+			} else {
+				entry.From = append(entry.From, models.Approver{ID: models.UserID(strings.ToLower(who))})
+			}
+		}
+		q.Entries = append(q.Entries, entry)
+	}
+	var able []models.Signer
+	for _, p := range approversAmong(m.Rule, people) {
+		if self := p.Email == owner.Email; !self || m.SelfApproval != models.SelfNever {
+			id := models.UserID(strings.ToLower(p.Email))
+			able = append(able, models.Signer{Voter: models.Voter{ID: id, Groups: strings.Fields(p.Groups)}, By: id, Self: self})
+		}
+	}
+	return q.Meetable(able)
+}
+
+func (m demand) unmeetable(where string) Warning {
+	if !m.quorate() {
+		return Warning{Path: m.path + ".self_approval", Text: "Nobody could approve " + where +
+			": the agent's owner must not be alone, and nobody else may. Name another reviewer."}
+	}
+	return Warning{Path: m.path + ".approvals", Text: "Nobody could approve " + where + ", which wants " + m.Quorum.text() +
+		": there are not enough different people who may sign in. Add people, or ask for fewer."}
+}
+
+// stuck names whose agents' requests can't be signed, though those of others can.
+func (m demand) stuck(people []Person) []Warning {
+	all := owners(people)
+	without := slices.DeleteFunc(slices.Clone(all), func(o Person) bool { return m.meetable(people, o) })
+	if len(without) == 0 || len(without) == len(all) {
+		return nil
+	}
+	return []Warning{m.unmeetable("requests of " + without[0].Email + "'s own agents under " + m.of)}
 }

@@ -35,7 +35,7 @@ func LintIn(d Document, in Usage) []Warning {
 		}
 	}
 	for i, t := range d.Templates {
-		l.unknown(namingsOf(fmt.Sprintf("templates[%d]", i), "the template “"+t.Name+"”", t.Reviewers, t.Escalate))
+		l.unknown(namingsOf(fmt.Sprintf("templates[%d]", i), "the template “"+t.Name+"”", t.Reviewers, t.Escalate, t.Quorum))
 	}
 	l.uncovered()
 	if in.Groups != nil {
@@ -74,7 +74,7 @@ func (l *linter) usedRule(i int) {
 	if r.Effect != EffectRequire || l.in.People == nil {
 		return
 	}
-	l.unknown(namingsOf(path, l.of(i), r.Reviewers, r.Escalate))
+	l.unknown(namingsOf(path, l.of(i), r.Reviewers, r.Escalate, r.Quorum))
 	l.ownApproval(i)
 }
 
@@ -118,7 +118,7 @@ func (l *linter) nobody(n naming) {
 // ownApproval finds rules under which the asker needs no one else.
 func (l *linter) ownApproval(i int) {
 	r := l.doc.Resolved(l.doc.Rules[i])
-	if len(l.in.People) < 2 || r.ReviewersOnly || r.SelfApproval == models.SelfNever {
+	if len(l.in.People) < 2 || r.ReviewersOnly || r.SelfApproval == models.SelfNever || r.SelfApproval == models.SelfNotAlone {
 		return
 	}
 	if slices.Index(models.Risks(), r.Risk) >= slices.Index(models.Risks(), models.RiskHigh) {

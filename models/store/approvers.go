@@ -22,6 +22,9 @@ func (t *Tx) whoDecides(r *models.Response, j policy.Judgement) (reviewers []mod
 	if j.Only != nil {
 		asked = models.NamedToAsk
 	}
+	if len(j.Approvals) > 0 || j.SelfApproval == models.SelfNotAlone {
+		return t.whoSigns(r, j, who)
+	}
 	emails, groups := splitReviewers(j.Reviewers)
 	named, err := t.named(emails)
 	if err != nil {
@@ -63,6 +66,55 @@ func (t *Tx) whoDecides(r *models.Response, j policy.Judgement) (reviewers []mod
 		return reviewers, able, err
 	}
 	able, err = t.laterAble(r)
+	return reviewers, able, err
+}
+
+// whoSigns is whoDecides where several people must sign.
+func (t *Tx) whoSigns(
+	r *models.Response, j policy.Judgement, who models.Approvers,
+) (reviewers []models.UserID, able bool, err error) {
+	as := models.NamedAs("")
+	if j.Only != nil { // a template that the agent named limits who signs, and asks nobody
+		as = models.NamedToLimit
+	}
+	q, named, err := t.quorumOf(j, as)
+	if err != nil {
+		return nil, false, err
+	}
+	ask := j.Reviewers
+	if j.Only == nil && len(j.Approvals) > 0 {
+		ask = j.Approvals[0].From
+		if !j.Stages {
+			ask = j.Reviewers
+		}
+	}
+	emails, groups := splitReviewers(ask)
+	people, err := t.named(emails)
+	if err != nil {
+		return nil, false, err
+	}
+	for _, p := range people {
+		if p.ID != r.OwnerID {
+			reviewers = append(reviewers, p.ID)
+		}
+	}
+	if reviewers, err = t.andMembers(r, reviewers, groups); err != nil {
+		return nil, false, err
+	}
+	switch {
+	case len(j.Approvals) == 0: // the owner must not be alone: the rule's reviewers are asked as ever
+		who.Named = naming(people, groups, "")
+	case j.Only != nil:
+		who.Named = append(naming(people, groups, models.NamedToAsk), named...)
+	default:
+		who.Named = named
+	}
+	if who.SelfApproval == models.SelfNever {
+		who.Named = slices.DeleteFunc(who.Named, func(a models.Approver) bool { return a.ID == r.OwnerID })
+	}
+	r.SetApprovers(who)
+	r.SetQuorum(q)
+	able, err = t.meetable(r, reviewers)
 	return reviewers, able, err
 }
 
@@ -194,13 +246,16 @@ func (t *Tx) isAdmin(user models.UserID) (bool, error) {
 }
 
 func noReviewerText(r *models.Response) string {
+	if q := r.Quorum(); q != nil {
+		return "Not enough people are able to sign this: it takes " + whoSigns(q, q.Count(nil)) + "."
+	}
 	if !r.Approvers().Limited() {
 		return "Nobody is able to decide: the owner is disabled, and there is no routed reviewer and no admin."
 	}
 	return "Nobody is able to approve this: the rule lets only people approve who are disabled, or who own the agent."
 }
 
-// selfApproval is the member as stored.
+// selfApproval is the member as stored. That the owner must not be alone is part of the quorum.
 func selfApproval(r *models.Response) models.SelfApproval {
 	return cmp.Or(r.SelfApproval, models.SelfAllowed)
 }
@@ -224,7 +279,7 @@ func notAReviewer(who models.Approvers, text string) *models.Error {
 }
 
 const pendingLimited = `SELECT id FROM responses` + db.ByResponsesPendingRisk + `
- WHERE approval_status = 'pending' AND held_until IS NULL AND upstream_id IS NULL AND (reviewers_only OR self_approval = 'never')`
+ WHERE approval_status = 'pending' AND held_until IS NULL AND upstream_id IS NULL AND (reviewers_only OR self_approval = 'never' OR quorum <> '')`
 
 // endStranded rejects the pending requests that no person can approve any more, after a person was disabled or lost
 // the role of admin. A request that a vote holds goes on, for its vote was in time. A request of another system ends
@@ -248,12 +303,16 @@ func (t *Tx) endStranded() error {
 
 // endIfStranded rejects a pending request that no person can approve any more.
 func (t *Tx) endIfStranded(a *models.Approval) error {
-	if a.Status() != models.StatusPending || a.HeldUntil != nil || a.UpstreamID != nil || !a.Approvers().Limited() {
+	if a.Status() != models.StatusPending || a.HeldUntil != nil || a.UpstreamID != nil ||
+		!a.Approvers().Limited() && a.QuorumJSON == "" {
 		return nil
 	}
 	var reviewers []models.UserID
 	if err := t.Gorm().Raw(reviewersOf, a.ID).Scan(&reviewers).Error; err != nil {
 		return fmt.Errorf("read reviewers: %w", err)
+	}
+	if a.QuorumJSON != "" && !a.PastDeadline(t.Now) {
+		return t.strand(a, reviewers)
 	}
 	if able, err := t.canApprove(&a.Response, reviewers); err != nil || able {
 		return err

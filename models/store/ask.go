@@ -132,6 +132,10 @@ func (t *Tx) applyJudgement(a *models.Approval, q *asked, j policy.Judgement, de
 		settle(models.CauseNoReviewer, cmp.Or(j.Nobody, noReviewerText(&a.Response)))
 		return nil, nil
 	}
+	if end := stepEnds(j, t.Now, deadline); !end.Equal(deadline) {
+		a.EndStepsAt(deadline)
+		deadline = end
+	}
 	a.SetTemplates(j.Checklist, j.Text)
 	wait := &struct { // one value, for one allocation
 		status models.Status
@@ -298,6 +302,8 @@ type askedEntry struct {
 
 	NoSubstitutes bool `json:"no_substitutes,omitzero"`
 
+	Quorum string `json:"quorum_digest,omitempty"` // of what several people must do
+
 	Template     string `json:"template,omitempty"` // that the agent named
 	Checklist    string `json:"checklist_digest,omitempty"`
 	TemplateText string `json:"template_text_digest,omitempty"`
@@ -322,6 +328,7 @@ func askedData(a *models.Approval, reviewers []models.UserID, runs bool) askedEn
 	if a.ApproversJSON != "" {
 		e.Approvers = models.DigestOfText(a.ApproversJSON)
 	}
+	e.Quorum = models.DigestOfText(a.QuorumJSON)
 	if w := a.Approvers(); w.Limited() {
 		e.ReviewersOnly = w.ReviewersOnly
 		if w.SelfApproval == models.SelfNever {

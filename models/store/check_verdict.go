@@ -10,8 +10,14 @@ import (
 	"countersign/models/policy"
 )
 
-// checkVerdict checks a verdict against the row and makes the vote.
-func (t *Tx) checkVerdict(actor models.Actor, a *models.Approval, in models.DecisionInput) (*models.Vote, error) {
+// checkVerdict checks a verdict against the row, and what is signed of it, and makes the vote.
+func (t *Tx) checkVerdict(
+	actor models.Actor, a *models.Approval, in models.DecisionInput, s *signing,
+) (*models.Vote, error) {
+	seen, err := in.Digest, error(nil)
+	if in, err = s.asSigned(a, in); err != nil {
+		return nil, err
+	}
 	if err := models.CheckText("reason", in.Reason, models.MaxReason); err != nil {
 		return nil, err
 	}
@@ -48,13 +54,18 @@ func (t *Tx) checkVerdict(actor models.Actor, a *models.Approval, in models.Deci
 	}
 	vote := &models.Vote{
 		ID: models.NewID[models.VoteID](), ResponseID: a.ID, UserID: actor.UserID(), UserName: actor.Name, Verdict: verdict,
-		Reason: in.Reason, Digest: a.Digest, SeenDigest: in.Digest, Answer: in.Answer, Option: in.Option, At: t.Now,
+		Reason: in.Reason, Digest: a.Digest, SeenDigest: seen, Answer: in.Answer, Option: in.Option, At: t.Now,
 	}
 	j, err := t.checkEdit(a, in, vote)
 	if err != nil {
 		return nil, err
 	}
-	if err := t.checkApprover(actor, a, vote, j); err != nil {
+	if s != nil {
+		err = t.checkSigner(actor, a, s, vote, j)
+	} else {
+		err = t.checkApprover(actor, a, vote, j)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if err := checkBehalf(in, vote); err != nil || verdict == models.VerdictReject {
@@ -198,10 +209,15 @@ func unknownTemplate(p *policy.Policy) *models.Error {
 	return models.Invalid("template", "must be the name of a template of the policy: %s", strings.Join(names, ", "))
 }
 
+// signed reports whether it takes several people to approve a call: one of them can't approve others like it ahead.
+func signed(j policy.Judgement) bool {
+	return len(j.Approvals) > 0 || j.SelfApproval == models.SelfNotAlone
+}
+
 // decidedBefore reports whether a grant may allow a call that would otherwise need approval. The maker of a grant has
 // ticked nothing for this call, and an agent that names a template asks for a person.
 func decidedBefore(q *asked, j policy.Judgement) bool {
-	return q.Template == "" && len(j.Checklist) == 0
+	return q.Template == "" && len(j.Checklist) == 0 && !signed(j)
 }
 
 // checkTicks keeps with a vote what its voter ticked; CodeInvalid unless that is all.

@@ -146,7 +146,7 @@ func (t *Tx) expireNow(a *models.Approval) error {
 	if err := t.Changes("responses", a.ID); err != nil {
 		return err
 	}
-	changed, err := t.Exec(t.s.hot.expire, a.ApprovalFeedback, a.ID, t.Now)
+	changed, err := t.Exec(t.s.hot.expire, a.ApprovalFeedback, a.Cause, a.ID, t.Now)
 	if err != nil {
 		return fmt.Errorf("expire: %w", err)
 	}

@@ -61,9 +61,17 @@ func (t *Tx) Decide(actor models.Actor, a *models.Approval, in models.DecisionIn
 	if err := t.conflict(a); err != nil {
 		return nil, err
 	}
-	vote, err := t.checkVerdict(actor, a, in)
+	s, err := t.signing(&a.Response)
 	if err != nil {
 		return nil, err
+	}
+	vote, err := t.checkVerdict(actor, a, in, s)
+	if err != nil {
+		return nil, err
+	}
+	if before := s.repeats(vote); before != nil {
+		a.Vote = before
+		return a, nil
 	}
 	budget, err := t.checkBudget(actor, a, in, vote)
 	if err != nil {
@@ -71,9 +79,20 @@ func (t *Tx) Decide(actor models.Actor, a *models.Approval, in models.DecisionIn
 	}
 	if vote.WaitsFor != "" {
 		if !in.Budget.None() {
-			return nil, models.Invalid("newBudget", "can't be combined with an edit that others must approve first")
+			return nil, models.Invalid("newBudget", "can't be combined with an approval that waits for others")
 		}
-		return t.proposeEdit(actor, a, vote)
+		if s == nil {
+			return t.proposeEdit(actor, a, vote)
+		}
+		if err := t.replace(s, vote); err != nil {
+			return nil, err
+		}
+		return t.sign(actor, a, vote)
+	}
+	if s != nil {
+		if err := t.replace(s, vote); err != nil {
+			return nil, err
+		}
 	}
 	window, err := t.undoFor(a, vote)
 	if err != nil {
@@ -90,6 +109,11 @@ func (t *Tx) Decide(actor models.Actor, a *models.Approval, in models.DecisionIn
 			return nil, err
 		}
 		return a, t.applyBudget(actor, a, budget)
+	}
+	if s != nil { // each signature has its entry, and the outcome one of its own
+		if err := t.recordSignature(actor, a, vote, s.count.Filled()); err != nil {
+			return nil, err
+		}
 	}
 	if a, err = t.settleByVote(actor, a, vote); err != nil {
 		return nil, err
@@ -169,6 +193,10 @@ func (t *Tx) settleByVote(actor models.Actor, a *models.Approval, v *models.Vote
 	if a.HeldUntil != nil {
 		settle = t.settleHeld
 	}
+	votes, err := t.signedBy(a, v)
+	if err != nil {
+		return nil, err
+	}
 	left, err := settle(actor, a)
 	if err != nil {
 		return nil, err
@@ -176,7 +204,7 @@ func (t *Tx) settleByVote(actor models.Actor, a *models.Approval, v *models.Vote
 	if err := t.Record(actor, "approval."+string(status), ledger.SubjectOf(&a.Response, left.readers), settledEntry{
 		Digest: a.Digest, Status: status, Cause: a.Cause, Verdict: v.Verdict, Edited: v.InputDigest,
 		Reason: models.DigestOfText(v.Reason), Answer: models.DigestOfText(a.Answer), Seen: v.SeenDigest != "",
-		Checked: v.Ticked(), Behalf: v.BehalfOf, ForName: v.BehalfName, Conversation: waitEnds(left.runs),
+		Checked: v.Ticked(), Behalf: v.BehalfOf, ForName: v.BehalfName, Votes: votes, Conversation: waitEnds(left.runs),
 	}); err != nil {
 		return nil, err
 	}
@@ -201,6 +229,12 @@ type settledEntry struct {
 	// Of a verdict that is held: which, and until when.
 	Vote  models.VoteID `json:"vote,omitempty"`
 	Until string        `json:"held_until,omitempty"`
+
+	// Of a request that several people sign: how many have with this signature, and of how many; at the outcome, the
+	// votes that it rests on.
+	Have  int             `json:"have,omitzero"`
+	Need  int             `json:"need,omitzero"`
+	Votes []models.VoteID `json:"votes,omitempty"`
 
 	// Set if the conversation has no other pending request.
 	Conversation *models.StatusChange `json:"conversation_status,omitempty"`

@@ -129,6 +129,9 @@ func (t *Tx) checkApprover(actor models.Actor, a *models.Approval, vote *models.
 	if vote.Verdict == models.VerdictReject {
 		return t.mayReject(actor, a, vote)
 	}
+	if edited != nil && signed(*edited) {
+		return signedByOthers(edited)
+	}
 	if edited == nil || !edited.ReviewersOnly && edited.SelfApproval != models.SelfNever {
 		if err := t.mayApprove(actor, a, vote); err != nil || edited == nil || !edited.NoSubstitutes || vote.BehalfOf == "" {
 			return err

@@ -66,6 +66,9 @@ func (t *Tx) planEscalation(r *models.Response) error {
 		return nil
 	}
 	for step, minutes := range r.Steps() {
+		if minutes == 0 { // it comes when the one before it is signed
+			continue
+		}
 		at := t.Now.Add(time.Duration(minutes) * time.Minute)
 		if err := t.Gorm().Exec(addEscalation, r.ID, step, at).Error; err != nil {
 			return fmt.Errorf("plan escalation: %w", err)

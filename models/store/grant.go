@@ -66,6 +66,8 @@ func mayGrant(actor models.Actor, a *models.Approval) error {
 		return wrong("Calls of another system are always decided one by one.")
 	case a.Risk.DecidedAlone():
 		return wrong("Calls of " + string(a.Risk) + " risk are always decided one by one.")
+	case a.QuorumJSON != "":
+		return wrong("Calls that several people sign are always decided one by one.")
 	case a.Template != "" || a.ChecklistJSON != "":
 		return wrong("Calls with a checklist, or for which the agent named a template, are always decided one by one.")
 	case a.IsRemoved():
@@ -155,6 +157,10 @@ func (t *Tx) grantsAllowed(actor models.Actor, a *models.Approval) error {
 	case j.Risk.DecidedAlone():
 		return models.Errorf(models.CodeWrongDecisionKind,
 			"The policy now says that such calls are of %s risk: they are always decided one by one.", j.Risk)
+	}
+	if signed(j) {
+		return models.Errorf(models.CodeWrongDecisionKind,
+			"The policy now has several people sign such calls: they are always decided one by one.")
 	}
 	if len(j.Checklist) > 0 {
 		return models.Errorf(models.CodeWrongDecisionKind,

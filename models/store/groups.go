@@ -45,7 +45,10 @@ func (s *Store) joined(share *db.Tx, actor models.Actor, user models.UserID, gro
 			return err
 		}
 	}
-	return t.rerouteAll(actor)
+	if err := t.rerouteAll(actor); err != nil {
+		return err
+	}
+	return t.endStranded() // what too few could sign may have enough again
 }
 
 // left takes a group's pending requests out of the inboxes of those who have left it, unless they are asked for

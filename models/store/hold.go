@@ -67,12 +67,9 @@ func (t *Tx) hold(
 	if err != nil {
 		return nil, err
 	}
-	return a, t.Record(actor, "approval.voted", ledger.SubjectOf(&a.Response, readers), settledEntry{
-		Digest: a.Digest, Status: models.StatusPending, Verdict: v.Verdict, Edited: v.InputDigest,
-		Reason: models.DigestOfText(v.Reason), Seen: v.SeenDigest != "", Checked: v.Ticked(), Behalf: v.BehalfOf,
-		ForName: v.BehalfName,
-		Vote:    v.ID, Until: until.Format(db.TimeFormat),
-	})
+	e := votedEntry(a, v)
+	e.Until = until.Format(db.TimeFormat)
+	return a, t.Record(actor, "approval.voted", ledger.SubjectOf(&a.Response, readers), e)
 }
 
 const withdrawnVotes = `SELECT id FROM votes WHERE response_id = ? AND withdrawn_at IS NULL AND waits_for = ''`
@@ -96,6 +93,11 @@ func (t *Tx) overrule(a *models.Approval) error {
 	if err := t.withdrawVotes(a.ID); err != nil {
 		return err
 	}
+	return t.endDelivery(a)
+}
+
+// endDelivery has a decision not be delivered.
+func (t *Tx) endDelivery(a *models.Approval) error {
 	if err := t.Gorm().Exec(`UPDATE deliveries SET done_at = ?, outcome = 'withdrawn' WHERE response_id = ? AND done_at IS NULL`, t.Now, a.ID).Error; err != nil {
 		return fmt.Errorf("cancel delivery: %w", err)
 	}

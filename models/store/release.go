@@ -41,6 +41,8 @@ func (t *Tx) release(id models.ResponseID) (bool, error) {
 		return false, err
 	case barrier != nil && barrier.stop != nil:
 		return t.cancelFor(barrier.stop, models.System("stop"), id)
+	case barrier != nil && barrier.short:
+		return false, t.reopen(models.System("release"), a, vote)
 	case barrier != nil:
 		return false, t.takeBack(models.System("release"), a, vote)
 	}
@@ -56,10 +58,12 @@ type barrier struct {
 	stop   *models.Stop // nil: another reason
 	byName string       // who is to be named for it
 	text   string
+	short  bool // not enough signatures count: the last one waits with the others
 }
 
 // releaseBarrier is the one function that decides whether a held decision may take effect: the agent is not stopped,
-// the digest is that of the vote, and the voter may still vote. Each way from held to settled calls it: the end of an
+// the digest is that of the vote, and the voter may still vote; where several people sign, their signatures still
+// suffice. Each way from held to settled calls it: the end of an
 // undo window, and each attempt to send it to another system. Nil: it may. A rejection always may, for it lets nothing
 // run.
 func (t *Tx) releaseBarrier(a *models.Approval, vote *models.Vote) (*barrier, error) {
@@ -80,6 +84,13 @@ func (t *Tx) releaseBarrier(a *models.Approval, vote *models.Vote) (*barrier, er
 		return &barrier{
 			byName: models.SystemAuthor, text: "Another input was approved than was sent, which the agent does not take.",
 		}, nil
+	}
+	if a.QuorumJSON != "" && vote.Verdict == models.VerdictApprove {
+		text, err := t.short(a, vote)
+		if err != nil || text == "" {
+			return nil, err
+		}
+		return &barrier{byName: models.SystemAuthor, text: text, short: true}, nil
 	}
 	gone, err := t.disabledGiver(a, vote)
 	if err != nil {

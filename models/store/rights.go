@@ -71,15 +71,21 @@ func (c rightsReader) mayApprove(p relation, r *models.Response) (bool, error) {
 func (c rightsReader) allows(who models.Approvers, user models.UserID, r *models.Response) (bool, error) {
 	as := models.Voter{ID: user}
 	if len(who.Groups()) > 0 {
-		var ok bool
-		if as.Groups, ok = c.read.groupsOf(user); !ok {
-			var err error
-			if as.Groups, err = people.GroupsIn(c.q, user); err != nil {
-				return false, err
-			}
+		var err error
+		if as, err = c.voter(user); err != nil {
+			return false, err
 		}
 	}
 	return who.Allow(r.OwnerID, as), nil
+}
+
+// voter is somebody with the groups that they are in now.
+func (c rightsReader) voter(user models.UserID) (models.Voter, error) {
+	if groups, ok := c.read.groupsOf(user); ok {
+		return models.Voter{ID: user, Groups: groups}, nil
+	}
+	groups, err := people.GroupsIn(c.q, user)
+	return models.Voter{ID: user, Groups: groups}, err
 }
 
 // actsFor reports whether somebody may act on a request for somebody else.
@@ -96,6 +102,9 @@ func (c rightsReader) actsFor(sub relation, user models.UserID, r *models.Respon
 
 // right is what somebody who sees a pending request may do with it.
 func (c rightsReader) right(p relation, r *models.Response) (models.Right, error) {
+	if r.QuorumJSON != "" {
+		return c.signRight(p, r)
+	}
 	out := models.Right{Own: p.Enabled && (p.ID == r.OwnerID || p.Admin || p.Asked)}
 	var err error
 	if out.MayApprove, err = c.mayApprove(p, r); err != nil || out.MayApprove {
@@ -171,7 +180,7 @@ func (t *Tx) rightOf(actor models.Actor, a *models.Approval) (models.Right, erro
 	if err != nil {
 		return models.Right{}, err
 	}
-	if w.nobodyHas(a.ID) { // a person who sees it is its owner, an admin, or asked
+	if w.nobodyHas(a.ID) && a.QuorumJSON == "" { // a person who sees it is its owner, an admin, or asked
 		able, err := t.allows(a.Approvers(), a.OwnerID, actor.UserID())
 		return models.Right{Own: true, MayApprove: able}, err
 	}

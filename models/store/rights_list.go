@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/go-json-experiment/json"
 	"gorm.io/gorm"
@@ -18,6 +20,7 @@ type readAhead struct {
 	relations map[relationKey]relation
 	groups    map[models.UserID][]string
 	handOvers map[models.ResponseID][]delegation
+	signed    map[models.ResponseID][]models.Vote // of requests that several people sign
 }
 
 type relationKey struct {
@@ -49,7 +52,17 @@ func (g *readAhead) handedOver(request models.ResponseID) ([]delegation, bool) {
 	return list, ok
 }
 
+func (g *readAhead) signatures(request models.ResponseID) ([]models.Vote, bool) {
+	if g == nil {
+		return nil, false
+	}
+	votes, ok := g.signed[request]
+	return votes, ok
+}
+
 var (
+	standingEach = `SELECT v.* FROM ` + db.Each(`?`) + ` CROSS JOIN votes v` + db.ByVotesWaiting + ` ON v.response_id = j.value
+ WHERE v.withdrawn_at IS NULL AND v.waits_for <> '' ORDER BY v.at, v.id`
 	handedOverEach = `SELECT h.response_id, h.from_user AS "from", h.to_user AS "to" FROM ` + db.Each(`?`) +
 		` CROSS JOIN handovers h ON h.response_id = j.value
  WHERE h.taken_back_at IS NULL ORDER BY h.at, h.id`
@@ -63,7 +76,10 @@ var (
 // gather reads the rights of some people for rows: of the people named, and of those for whom they may have a row;
 // without names, of all who may.
 func (c *rightsReader) gather(rows []*models.Approval, named ...models.UserID) error {
-	g := &readAhead{map[relationKey]relation{}, map[models.UserID][]string{}, map[models.ResponseID][]delegation{}}
+	g := &readAhead{
+		map[relationKey]relation{}, map[models.UserID][]string{}, map[models.ResponseID][]delegation{},
+		map[models.ResponseID][]models.Vote{},
+	}
 	users := map[models.UserID]bool{}
 	for _, user := range named {
 		users[user] = true
@@ -77,12 +93,18 @@ func (c *rightsReader) gather(rows []*models.Approval, named ...models.UserID) e
 	for _, a := range rows {
 		ids, g.handOvers[a.ID] = append(ids, a.ID), nil
 		groups = groups || len(a.Approvers().Groups()) > 0
+		if a.QuorumJSON != "" {
+			g.signed[a.ID], groups = nil, true
+		}
 	}
 	list, err := listOf(ids)
 	if err != nil {
 		return err
 	}
 	if err := c.gatherHanded(g, list, takes); err != nil {
+		return err
+	}
+	if err := c.gatherSigned(g, users); err != nil {
 		return err
 	}
 	for i := range c.absences {
@@ -121,6 +143,30 @@ func (c *rightsReader) gatherHanded(g *readAhead, list string, takes func(from, 
 		one := &all[i]
 		g.handOvers[one.ResponseID] = append(g.handOvers[one.ResponseID], one.Delegation)
 		takes(one.Delegation.From, one.Delegation.To)
+	}
+	return nil
+}
+
+// gatherSigned reads the signatures on requests, and who gave them.
+func (c *rightsReader) gatherSigned(g *readAhead, users map[models.UserID]bool) error {
+	if len(g.signed) == 0 {
+		return nil
+	}
+	list, err := listOf(slices.Sorted(maps.Keys(g.signed)))
+	if err != nil {
+		return err
+	}
+	var votes []models.Vote
+	if err := c.q.Raw(standingEach, list).Scan(&votes).Error; err != nil {
+		return fmt.Errorf("read signatures: %w", err)
+	}
+	for i := range votes {
+		v := votes[i]
+		g.signed[v.ResponseID] = append(g.signed[v.ResponseID], v)
+		users[v.UserID] = true
+		if v.BehalfOf != "" {
+			users[v.BehalfOf] = true
+		}
 	}
 	return nil
 }

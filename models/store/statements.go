@@ -109,7 +109,7 @@ func (h *hotWriting) texts() map[**db.Stmt]string {
 		&h.joinReport:     `UPDATE responses SET reported_at = ?, batch_id = coalesce(batch_id, ?), parent_tool_use_id = ? WHERE id = ?`,
 		// An agent that asks about a closed call goes on with it.
 		&h.judgeReport: `UPDATE responses SET asked = TRUE, job_id = ?, risk = ?, requires_approval = ?, approval_status = ?, approval_timestamp = ?, approval_feedback = ?, cause = ?,
- policy_version = ?, policy_rule = ?, policy_reason = ?, reviewers_only = ?, self_approval = ?, approvers = ?, no_substitutes = ?, template = ?, checklist = ?, template_text = ?, approval_requested_at = ?, approval_timeout_at = ?, energy = ?, claimed_at = ?, protocol = ?, client_data = ?, headline = ?, accepts_edits = ?, grant_id = ?` + setExplanation() + `,
+ policy_version = ?, policy_rule = ?, policy_reason = ?, reviewers_only = ?, self_approval = ?, approvers = ?, no_substitutes = ?, quorum = ?, template = ?, checklist = ?, template_text = ?, approval_requested_at = ?, approval_timeout_at = ?, energy = ?, claimed_at = ?, protocol = ?, client_data = ?, headline = ?, accepts_edits = ?, grant_id = ?` + setExplanation() + `,
  is_completed = is_completed AND closed = '', completed_at = CASE WHEN closed = '' THEN completed_at END, closed = ''
  WHERE id = ? AND approval_status IS NULL AND cause = ''`,
 		&h.complete: `UPDATE responses SET is_completed = TRUE, completed_at = ?, is_error = ?, result_bytes = ?, tool_result = ?, closed = ''
@@ -138,9 +138,9 @@ func (h *hotWriting) texts() map[**db.Stmt]string {
 		&h.rejectOpen: `UPDATE responses SET asked = TRUE, approval_status = 'rejected', approval_timestamp = ?, approval_feedback = ?, cause = ?
  WHERE id = ? AND approval_status IS NULL AND cause = ''`,
 		&h.matchOutside: `UPDATE responses SET asked = TRUE, upstream_id = ?, call_id = ?, approval_id = ?, outside_run = ?, claimed_at = ?, matched_by = ?, contradiction = ?, context = ?, headline = ?, risk = ?, policy_version = ?, policy_rule = ?, policy_reason = ?,
- reviewers_only = ?, self_approval = ?, approvers = ?, no_substitutes = ?, checklist = ?, template_text = ?, requires_approval = TRUE, approval_status = 'pending', approval_requested_at = ?, approval_timeout_at = ?
+ reviewers_only = ?, self_approval = ?, approvers = ?, no_substitutes = ?, quorum = ?, checklist = ?, template_text = ?, requires_approval = TRUE, approval_status = 'pending', approval_requested_at = ?, approval_timeout_at = ?
  WHERE id = ? AND approval_status IS NULL AND cause = '' AND is_completed = FALSE`,
-		&h.expire: `UPDATE responses SET approval_status = 'expired', approval_timestamp = approval_timeout_at, approval_feedback = ?, cause = 'timeout'
+		&h.expire: `UPDATE responses SET approval_status = 'expired', approval_timestamp = approval_timeout_at, approval_feedback = ?, cause = ?
  WHERE id = ? AND approval_status = 'pending' AND held_until IS NULL AND approval_timeout_at <= ?`,
 		&h.settleReviewers: settleReviewers,
 		&h.dropDecider:     `DELETE FROM deciders WHERE user_id = ? AND deadline = ? AND response_id = ?`,
@@ -193,7 +193,7 @@ var (
 // The rows that prepared statements store.
 var (
 	insertVote = db.InsertionOf([]string{
-		"withdrawn_at", "waits_for", "checked", "behalf_of", "behalf_name", "undo_until", "budget_set", "budget_delta",
+		"withdrawn_at", "waits_for", "replaced_by", "checked", "behalf_of", "behalf_name", "undo_until", "budget_set", "budget_delta",
 	}, requests.VoteRow)
 	// Rows of requests, and of calls that were only reported: the one is not done yet, the other needs no approval.
 	askInsertion = db.InsertionOf([]string{
@@ -201,7 +201,7 @@ var (
 		"decided_by", "vote_id", "cascaded_from",
 		"is_completed", "reported_at", "is_error", "closed", "matched_by", "input_bytes", "answer", "removed",
 		"template", "checklist", "template_text", "preview", "protocol", "client_data", "escalated_at", "escalation",
-		"no_substitutes",
+		"no_substitutes", "quorum", "stranded_at",
 	}, requests.ResponseRow)
 	reportInsertion = db.InsertionOf([]string{
 		"claimed_at", "job_id", "call_id", "upstream_id", "approval_id", "outside_run", "requires_approval",
@@ -211,6 +211,6 @@ var (
 		"decided_by", "vote_id", "grant_id", "cascaded_from", "is_completed", "is_error", "closed", "matched_by", "energy",
 		"energy_budget", "model_used",
 		"description", "context", "preview", "options", "answer", "removed", "protocol", "client_data", "accepts_edits",
-		"escalated_at", "escalation", "no_substitutes", "completed_at", "tool_result", "contradiction", "result_bytes",
+		"escalated_at", "escalation", "no_substitutes", "quorum", "stranded_at", "completed_at", "tool_result", "contradiction", "result_bytes",
 	}, requests.ResponseRow, reportRow)
 )

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -12,10 +13,10 @@ import (
 )
 
 const (
-	unhold     = `UPDATE responses SET held_until = NULL WHERE id = ? AND approval_status = 'pending' AND held_until IS NOT NULL`
-	keepUndo   = `UPDATE votes SET undo_until = ?, budget_set = ?, budget_delta = ? WHERE id = ?`
-	saidWith   = `SELECT count(*) FROM (SELECT 1 FROM messages WHERE conversation_id = ? AND sequence > ? AND response_id = ? LIMIT 1)`
-	latestVote = `SELECT * FROM votes WHERE response_id = ? ORDER BY at DESC, id DESC LIMIT 1`
+	unhold   = `UPDATE responses SET held_until = NULL WHERE id = ? AND approval_status = 'pending' AND held_until IS NOT NULL`
+	keepUndo = `UPDATE votes SET undo_until = ?, budget_set = ?, budget_delta = ? WHERE id = ?`
+	saidWith = `SELECT count(*) FROM (SELECT 1 FROM messages WHERE conversation_id = ? AND sequence > ? AND response_id = ? LIMIT 1)`
+	hasVoted = `SELECT 1 FROM votes WHERE response_id = ? AND user_id = ? LIMIT 1`
 )
 
 // undoFor is how long the active policy has a verdict held, so that it can be undone: approvals only, never rejections
@@ -65,8 +66,11 @@ func (s *Store) Undo(ctx context.Context, actor models.Actor, id models.Response
 		}
 		out = a
 		vote, err := t.toTakeBack(actor, a)
-		if err != nil || vote == nil {
+		switch {
+		case err != nil || vote == nil:
 			return err
+		case vote.UserID != actor.UserID():
+			return t.unsign(actor, a, vote)
 		}
 		return t.takeBack(actor, a, vote)
 	})
@@ -76,7 +80,8 @@ func (s *Store) Undo(ctx context.Context, actor models.Actor, id models.Response
 	return out, nil
 }
 
-// toTakeBack is the approval that the actor may take back; nil if it was already.
+// toTakeBack is the approval that the actor may take back; nil if it was already. Of a request that several people
+// sign it may be another's, that holds it: without the actor's signature it waits again.
 func (t *Tx) toTakeBack(actor models.Actor, a *models.Approval) (*models.Vote, error) {
 	if a.HeldUntil == nil || a.Status() != models.StatusPending {
 		return nil, t.nothingHeld(actor, a)
@@ -86,11 +91,15 @@ func (t *Tx) toTakeBack(actor models.Actor, a *models.Approval) (*models.Vote, e
 		return nil, err
 	}
 	switch {
-	case vote == nil || vote.UserID != actor.UserID() || vote.UndoUntil == nil:
+	case vote == nil:
 		return nil, t.conflict(a)
-	case a.UpstreamID == nil && !t.Now.Before(*vote.UndoUntil):
-		a.Vote = requests.WindowAt(vote, t.Now)
-		return nil, &models.Error{Code: models.CodeBeingDecided, Text: "It is too late to undo this approval.", Approval: a}
+	case vote.UserID != actor.UserID() || vote.UndoUntil == nil:
+		if may, err := t.mayUnsign(actor, a); err != nil || !may {
+			return nil, errors.Join(err, t.conflict(a))
+		}
+	}
+	if a.UpstreamID == nil && vote.UndoUntil != nil && !t.Now.Before(*vote.UndoUntil) {
+		return nil, windowOver(a, vote, t.Now)
 	}
 	return vote, nil
 }
@@ -103,11 +112,11 @@ func (t *Tx) nothingHeld(actor models.Actor, a *models.Approval) error {
 	if dropped, err := t.dropEdit(actor, a); err != nil || dropped {
 		return err
 	}
-	var votes []models.Vote
-	if err := t.Gorm().Raw(latestVote, a.ID).Scan(&votes).Error; err != nil {
+	var found []int
+	if err := t.Gorm().Raw(hasVoted, a.ID, actor.UserID()).Scan(&found).Error; err != nil {
 		return fmt.Errorf("read decision: %w", err)
 	}
-	if v := requests.FirstVote(votes); v != nil && v.UserID == actor.UserID() {
+	if len(found) > 0 {
 		return nil
 	}
 	return &models.Error{Code: models.CodeConflict, Text: "There is no approval to undo.", Approval: a}
@@ -117,6 +126,11 @@ func (t *Tx) takeBack(actor models.Actor, a *models.Approval, vote *models.Vote)
 	if err := t.overrule(a); err != nil {
 		return err
 	}
+	return t.waitsAgain(actor, a, vote)
+}
+
+// waitsAgain has a request wait that a verdict held until now.
+func (t *Tx) waitsAgain(actor models.Actor, a *models.Approval, vote *models.Vote) error {
 	if err := t.Changes("responses", a.ID); err != nil {
 		return err
 	}

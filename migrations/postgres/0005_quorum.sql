@@ -1,0 +1,15 @@
+-- +goose Up
+-- What several people must do to approve a request, as its rule said at the ask: JSON (models.Quorum); empty: one
+-- approves it.
+ALTER TABLE responses ADD COLUMN quorum text NOT NULL DEFAULT '';
+-- Since when nobody is left who could sign it; NULL: they could.
+ALTER TABLE responses ADD COLUMN stranded_at timestamptz;
+-- Of a signature: the vote whose edit began the count anew; empty: none did.
+ALTER TABLE votes ADD COLUMN replaced_by text NOT NULL DEFAULT '';
+-- Requests that were settled at one moment are in the order of their numbers. On SQLite every index ends with it.
+DROP INDEX responses_settled;
+DROP INDEX responses_settled_owner;
+CREATE INDEX responses_settled ON responses (approval_timestamp, number) WHERE approval_timestamp IS NOT NULL;
+CREATE INDEX responses_settled_owner ON responses (owner_id, approval_timestamp, number) WHERE approval_timestamp IS NOT NULL;
+-- A program that does not know the count would release a request after one signature.
+UPDATE schema_use SET writable_by = 5;

@@ -1,0 +1,10 @@
+-- +goose Up
+-- What several people must do to approve a request, as its rule said at the ask: JSON (models.Quorum); empty: one
+-- approves it.
+ALTER TABLE responses ADD COLUMN quorum TEXT NOT NULL DEFAULT '';
+-- Since when nobody is left who could sign it; NULL: they could.
+ALTER TABLE responses ADD COLUMN stranded_at DATETIME;
+-- Of a signature: the vote whose edit began the count anew; empty: none did.
+ALTER TABLE votes ADD COLUMN replaced_by TEXT NOT NULL DEFAULT '';
+-- A program that does not know the count would release a request after one signature.
+UPDATE schema_use SET writable_by = 5;

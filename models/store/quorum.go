@@ -1,0 +1,325 @@
+package store
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"countersign/models"
+	"countersign/models/db"
+	"countersign/models/ledger"
+	"countersign/models/people"
+	"countersign/models/policy"
+)
+
+// quorumOf freezes in a request what its rule demands of several people: people as they are now, groups by name. It
+// gives back whom the request names: who signs in a later step has the number of that step. Nil: one person approves.
+func (t *Tx) quorumOf(j policy.Judgement, as models.NamedAs) (*models.Quorum, []models.Approver, error) {
+	q := &models.Quorum{
+		Any: j.Any, Stages: j.Stages, NotAlone: j.SelfApproval == models.SelfNotAlone, RejectCount: j.RejectCount,
+		ShowProgress: j.ShowProgress,
+	}
+	var all []models.Approver
+	for i, s := range j.Approvals {
+		emails, groups := splitReviewers(s.From)
+		found, err := t.named(emails)
+		if err != nil {
+			return nil, nil, err
+		}
+		q.Entries = append(q.Entries, models.Signers{From: naming(found, groups, ""), Count: s.Count, Minutes: s.Minutes})
+		for _, a := range naming(found, groups, as) {
+			if j.Stages {
+				a.Step = i
+			}
+			all = append(all, a)
+		}
+	}
+	if len(q.Entries) == 0 && !q.NotAlone {
+		return nil, nil, nil
+	}
+	return q, all, nil
+}
+
+// stepEnds is when the first step of a request ends, if that is before its own deadline.
+func stepEnds(j policy.Judgement, now, deadline time.Time) time.Time {
+	if !j.Stages || j.Approvals[0].Minutes == 0 {
+		return deadline
+	}
+	return earlier(now.Add(time.Duration(j.Approvals[0].Minutes)*time.Minute), deadline)
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+const ownersOf = `SELECT owner_id FROM agents WHERE id = ? UNION SELECT owner_id FROM conversations WHERE id = ?`
+
+// couldSign are the people who may sign a request now: those whom its quorum names, who are enabled, and of whom its
+// rule does not say that they must not. Where it names nobody, all who may approve it.
+func (t *Tx) couldSign(r *models.Response, routed []models.UserID) ([]models.Signer, error) {
+	q, who := r.Quorum(), r.Approvers()
+	var owners []models.UserID
+	if err := t.Gorm().Raw(ownersOf, r.AgentID, r.ConversationID).Scan(&owners).Error; err != nil {
+		return nil, fmt.Errorf("read owners: %w", err)
+	}
+	owners = append(owners, r.OwnerID)
+	var named []models.Approver
+	for _, e := range q.Entries {
+		named = append(named, e.From...)
+	}
+	if len(q.Entries) == 0 {
+		for _, id := range append(routed, r.OwnerID) {
+			named = append(named, models.Approver{ID: id})
+		}
+		var admins []models.UserID
+		if err := t.Gorm().Raw(enabledAdmins).Scan(&admins).Error; err != nil {
+			return nil, fmt.Errorf("read admins: %w", err)
+		}
+		for _, id := range admins {
+			named = append(named, models.Approver{ID: id})
+		}
+	}
+	able, err := t.enabledOf(named)
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(able)
+	groups := map[models.UserID][]string{}
+	if err := people.GroupsOfEach(t.Gorm(), slices.Compact(able), groups); err != nil {
+		return nil, err
+	}
+	var out []models.Signer
+	for _, id := range slices.Compact(able) {
+		self := slices.Contains(owners, id)
+		if self && who.SelfApproval == models.SelfNever {
+			continue
+		}
+		out = append(out, models.Signer{Voter: models.Voter{ID: id, Groups: groups[id]}, By: id, Self: self})
+	}
+	return out, nil
+}
+
+// meetable reports whether enough people are left who could sign a request.
+func (t *Tx) meetable(r *models.Response, routed []models.UserID) (bool, error) {
+	able, err := t.couldSign(r, routed)
+	return err == nil && r.Quorum().Meetable(able), err
+}
+
+const setStranded = `UPDATE responses SET stranded_at = ? WHERE id = ? AND approval_status = 'pending'`
+
+// strandedEntry is what the ledger says of a pending request that not enough people can sign any more, or again.
+type strandedEntry struct {
+	Digest string `json:"digest"`
+	Since  string `json:"since,omitempty"` // empty: they can again
+}
+
+// strand notes that not enough people are left who could sign a pending request, or that they are again. It goes on
+// waiting, so that an admin can name others; if nobody does, it expires as no_reviewer.
+func (t *Tx) strand(a *models.Approval, routed []models.UserID) error {
+	able, err := t.meetable(&a.Response, routed)
+	if err != nil || able == (a.StrandedAt == nil) {
+		return err
+	}
+	a.StrandedAt = nil
+	entry, action := strandedEntry{Digest: a.Digest}, "approval.signable"
+	if !able {
+		a.StrandedAt = new(t.Now)
+		entry.Since, action = t.Now.Format(db.TimeFormat), "approval.stranded"
+	}
+	if err := t.Changes("responses", a.ID); err != nil {
+		return err
+	}
+	res := t.Gorm().Exec(setStranded, a.StrandedAt, a.ID)
+	if res.Error != nil || !db.ExactlyOne(res.RowsAffected) {
+		return fmt.Errorf("note that %s is stranded: %d rows, %w", a.ID, res.RowsAffected, res.Error)
+	}
+	readers, err := t.tellDeciders(a)
+	if err != nil {
+		return err
+	}
+	return t.Record(models.System("policy"), action, ledger.SubjectOf(&a.Response, readers), entry)
+}
+
+// standingVotes are the votes on a request that wait for others, oldest first.
+const standingVotes = `SELECT * FROM votes` + db.ByVotesWaiting +
+	` WHERE response_id = ? AND withdrawn_at IS NULL AND waits_for <> '' ORDER BY at, id`
+
+// signing is what has been signed of a request that several people must approve.
+type signing struct {
+	quorum  *models.Quorum
+	votes   []models.Vote // signatures and rejections that wait for others, oldest first
+	signers []models.Signer
+	count   models.Count // of the signatures that count now
+}
+
+// signing reads it; nil: one person approves the request.
+func (c rightsReader) signing(r *models.Response) (*signing, error) {
+	q := r.Quorum()
+	if q == nil {
+		return nil, nil //nolint:nilnil // there is nothing to sign
+	}
+	s := &signing{quorum: q}
+	if votes, ok := c.read.signatures(r.ID); ok {
+		s.votes = votes
+	} else if err := c.q.Raw(standingVotes, r.ID).Scan(&s.votes).Error; err != nil {
+		return nil, fmt.Errorf("read signatures: %w", err)
+	}
+	var err error
+	if s.signers, err = c.signersOf(r, s.approvals()); err != nil {
+		return nil, err
+	}
+	s.count = q.Count(s.signers)
+	return s, nil
+}
+
+func (s *signing) approvals() []models.Vote { return s.of(models.VerdictApprove) }
+
+func (s *signing) of(verdict models.Verdict) []models.Vote {
+	return slices.DeleteFunc(slices.Clone(s.votes), func(v models.Vote) bool { return v.Verdict != verdict })
+}
+
+// edit is the signature with the edited input that is signed now; nil: the input is signed as it was asked.
+func (s *signing) edit() *models.Vote {
+	if s == nil {
+		return nil
+	}
+	for i := range s.votes {
+		if v := &s.votes[i]; v.Verdict == models.VerdictApprove && v.InputDigest != nil {
+			return v
+		}
+	}
+	return nil
+}
+
+// own is somebody's vote that waits for others; nil: there is none.
+func (s *signing) own(user models.UserID) *models.Vote {
+	for i := range s.votes {
+		if s.votes[i].UserID == user {
+			return &s.votes[i]
+		}
+	}
+	return nil
+}
+
+// signersOf are those of some signatures that count now, of distinct people.
+func (c rightsReader) signersOf(r *models.Response, votes []models.Vote) ([]models.Signer, error) {
+	var out []models.Signer
+	for i := range votes {
+		s, able, err := c.signer(r, votes[i].UserID, votes[i].BehalfOf)
+		if err != nil {
+			return nil, err
+		}
+		if able {
+			out = append(out, s)
+		}
+	}
+	return models.Distinct(out), nil
+}
+
+// signer is somebody as their signature counts on a request now, in their own right or for somebody else; false: it
+// does not.
+func (c rightsReader) signer(r *models.Response, user, behalf models.UserID) (models.Signer, bool, error) {
+	by, err := c.relation(user, r)
+	if err != nil {
+		return models.Signer{}, false, err
+	}
+	whose, able := by, false
+	if behalf == "" {
+		able, err = c.mayApprove(by, r)
+	} else if able, err = c.actsFor(by, behalf, r); able {
+		whose, err = c.relation(behalf, r)
+	}
+	self := by.Owns || whose.Owns
+	if err != nil || !able || self && r.Approvers().SelfApproval == models.SelfNever {
+		return models.Signer{}, false, err
+	}
+	voter, err := c.voter(whose.ID)
+	return models.Signer{Voter: voter, By: by.ID, Self: self}, err == nil, err
+}
+
+// mySignature is how somebody's signature would count: in their own right, else for whom they may act.
+func (c rightsReader) mySignature(me relation, r *models.Response) (s models.Signer, behalf *models.PersonRef, able bool, err error) {
+	s, able, err = c.signer(r, me.ID, "")
+	if err != nil || able && r.Quorum().Takes(s) {
+		return s, nil, able, err
+	}
+	if behalf, err = c.behalf(me, r); err != nil || behalf == nil {
+		return s, nil, false, err
+	}
+	s, able, err = c.signer(r, me.ID, behalf.ID)
+	return s, behalf, able && err == nil && r.Quorum().Takes(s), err
+}
+
+// signRight is what somebody who sees a request that several people must sign may do with it, and why they may not
+// sign it.
+func (c rightsReader) signRight(me relation, r *models.Response) (models.Right, error) {
+	out := models.Right{Own: me.Enabled && (me.ID == r.OwnerID || me.Admin || me.Asked)}
+	s, err := c.signing(r)
+	if err != nil {
+		return out, err
+	}
+	mine, behalf, able, err := c.mySignature(me, r)
+	if err != nil {
+		return out, err
+	}
+	switch own := s.own(me.ID); {
+	case own != nil && own.Verdict == models.VerdictApprove:
+		out.Signed, out.Why = own, "You have signed it."
+	case !able && me.Owns && r.Approvers().SelfApproval == models.SelfNever:
+		out.Why = "You own this agent or its conversation, so you can't sign its request."
+	case !able:
+		out.Why = "You are not one of those who sign it."
+	case slices.ContainsFunc(s.signers, mine.SameAs):
+		out.Why = "Somebody has signed it for you, or you for somebody else: nobody signs twice."
+	case !s.quorum.Helps(s.signers, mine):
+		out.Why = s.notNeeded(mine)
+	default:
+		out.MayApprove, out.OnBehalf = true, behalf
+		out.Last = s.quorum.Count(append(slices.Clone(s.signers), mine)).Met
+	}
+	return out, nil
+}
+
+// notNeeded says why a signature would not bring a request nearer.
+func (s *signing) notNeeded(mine models.Signer) string {
+	if s.quorum.Stages && !(&models.Quorum{Entries: s.quorum.Entries[:s.count.Step+1]}).Takes(mine) {
+		return "It is not your turn yet: it waits for " + s.quorum.Entries[s.count.Step].String() + " first."
+	}
+	return "Your signature is not needed: those of whom you are one have signed."
+}
+
+// whoSigns are the signatures on a request, in words that fit behind “waits for”.
+func whoSigns(q *models.Quorum, count models.Count) string {
+	var open []string
+	for i, e := range q.Entries {
+		if q.Stages && i != count.Step || len(count.Of) > i && count.Of[i] >= e.Count {
+			continue
+		}
+		e.Count -= count.Of[i]
+		open = append(open, e.String())
+	}
+	last := len(open) - 1
+	switch word := map[bool]string{true: " or ", false: " and "}[q.Any]; {
+	case last < 0:
+		return "somebody else's signature"
+	case last == 0:
+		return open[0]
+	default:
+		return strings.Join(open[:last], ", ") + word + open[last]
+	}
+}
+
+// shown is it as pages and clients of people are shown it.
+func (s *signing) shown() *models.Signing {
+	out := &models.Signing{Quorum: *s.quorum, Count: s.count, Edit: s.edit(), Votes: s.votes, WaitsFor: whoSigns(s.quorum, s.count)}
+	out.Counts = make([]bool, len(s.votes))
+	for i := range s.votes {
+		v := &s.votes[i]
+		out.Counts[i] = slices.ContainsFunc(s.signers, func(one models.Signer) bool { return one.By == v.UserID })
+	}
+	return out
+}
