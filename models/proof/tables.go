@@ -22,7 +22,7 @@ var tables = map[string]*table{
 		},
 		kept: map[reason]string{
 			anID:  "id conversation_id owner_id agent_id tool_use_id job_id call_id upstream_id approval_id batch_id parent_tool_use_id open_note decided_by vote_id grant_id cascaded_from outside_run",
-			aName: "policy_rule model_used tool_name template", aDigest: "digest", theMark: "removed", whoMay: "approvers",
+			aName: "policy_rule model_used tool_name template", aDigest: "digest", theMark: "removed", whoMay: "approvers quorum",
 			ruleWords: "policy_reason checklist template_text",
 			ourWord:   "kind risk approval_status cause self_approval closed matched_by protocol",
 		},
@@ -30,7 +30,7 @@ var tables = map[string]*table{
 	"votes": {
 		removed: map[mark]string{markText: "reason answer option", markObject: "input"},
 		kept: map[reason]string{
-			anID: "id response_id user_id behalf_of", aName: "user_name behalf_name", aDigest: "digest seen_digest input_digest",
+			anID: "id response_id user_id behalf_of replaced_by", aName: "user_name behalf_name", aDigest: "digest seen_digest input_digest",
 			ourWord: "verdict checked", whoMay: "waits_for",
 		},
 	},

@@ -145,6 +145,10 @@ func (t *Tx) checkSameSigners(a *models.Approval, edited *policy.Judgement) erro
 	if edited == nil || !edited.ReviewersOnly && edited.SelfApproval != models.SelfNever && edited.SelfApproval != models.SelfNotAlone {
 		return nil
 	}
+	version, _, err := t.Policy()
+	if err != nil || version == a.PolicyVersion && edited.Rule == a.PolicyRule {
+		return err // the rule of the request itself, whoever has come or gone since
+	}
 	edited.Escalate = nil
 	now := models.Response{ID: a.ID, OwnerID: a.OwnerID, AgentID: a.AgentID, ConversationID: a.ConversationID}
 	if _, _, err := t.whoDecides(&now, *edited); err != nil {
@@ -337,7 +341,11 @@ func (t *Tx) reopen(actor models.Actor, a *models.Approval, last *models.Vote) e
 // mayUnsign reports whether somebody has signed a request that another's signature holds.
 func (t *Tx) mayUnsign(actor models.Actor, a *models.Approval) (bool, error) {
 	s, err := t.signing(&a.Response)
-	return err == nil && s != nil && s.own(actor.UserID()) != nil, err
+	if err != nil || s == nil {
+		return false, err
+	}
+	own := s.own(actor.UserID())
+	return own != nil && own.Verdict == models.VerdictApprove, nil
 }
 
 // windowOver is the state of a held verdict for somebody who may not undo it any more.

@@ -9,7 +9,6 @@ import (
 	"countersign/models"
 	"countersign/models/db"
 	"countersign/models/ledger"
-	"countersign/models/requests"
 )
 
 const (

@@ -17,7 +17,7 @@ var toldMembers = setOf(
 	"absence", "agent", "agentId", "cascaded_from", "channel", "for", "from", "grant", "group", "handover", "inviteId",
 	"joined", "left", "member", "message", "note", "on_behalf_of", "response",
 	"reviewers", "sessionId", "skip", "step", "stop", "substitute", "substitute_id", "to", "tokenId", "upstream", "userId",
-	"vote", "webhook",
+	"vote", "votes", "webhook",
 	// Names.
 	"kind", "name", "on_behalf_name", "policy_rule", "scope", "template", "tool", "type", "types",
 	// Outcomes and choices.
@@ -27,8 +27,8 @@ var toldMembers = setOf(
 	"why",
 	// Numbers and times.
 	"before", "count", "deadline", "energy", "expires", "expiresAt", "from_at", "from_sequence", "held_until",
-	"http_status", "max_uses", "new_deadline", "number", "old_deadline",
-	"missing", "paused_left", "policy_version", "removed", "seq", "sequence", "until", "until_at", "uses", "version",
+	"have", "http_status", "max_uses", "need", "new_deadline", "number", "old_deadline",
+	"missing", "paused_left", "policy_version", "removed", "seq", "sequence", "since", "until", "until_at", "uses", "version",
 	// Digests of inputs.
 	"digest", "edited_digest",
 	// Heads of the ledger, whose hashes are of whole entries.
@@ -40,7 +40,7 @@ var toldMembers = setOf(
 var withheldMembers = setOf(
 	"answer_digest", "approvers_digest", "checklist_digest", "fixed_digest", "free_digest", "handover_note_digest",
 	"label_digest", "note_digest", "parent_digest",
-	"proof", "reason_digest", "run_digest", "template_text_digest",
+	"proof", "quorum_digest", "reason_digest", "run_digest", "template_text_digest",
 	"text_digest", "title_digest", "waits_for_digest",
 	"table", "key", "done",
 	"address", "base_url", "checked_address", "dialect", "email", "host",
