@@ -35,10 +35,10 @@ type ballot struct {
 }
 
 type ballotRule struct {
-	text          string
-	entries       []ballotEntry
-	any, stages   bool
-	rejects int
+	text        string
+	entries     []ballotEntry
+	any, stages bool
+	rejects     int
 }
 
 type ballotEntry struct {
@@ -349,7 +349,9 @@ func TestSignaturesAreCountedAsByTryingAllAssignments(t *testing.T) {
 			"sign what was asked": func(rt *rapid.T) {
 				b.vote(rt, who(rt), true, "")
 			},
-			"edit":      func(rt *rapid.T) { b.vote(rt, who(rt), true, storetest.Pick(rt, "input", []string{`{"amount":2}`, `{"amount":3}`})) },
+			"edit": func(rt *rapid.T) {
+				b.vote(rt, who(rt), true, storetest.Pick(rt, "input", []string{`{"amount":2}`, `{"amount":3}`}))
+			},
 			"reject":    func(rt *rapid.T) { b.vote(rt, who(rt), false, "") },
 			"take back": func(rt *rapid.T) { b.takesBack(rt, who(rt)) },
 			"wait":      func(rt *rapid.T) { b.passes(rt, time.Duration(rapid.IntRange(1, 50).Draw(rt, "seconds"))*time.Second) },
