@@ -174,6 +174,9 @@ func (r *Response) frozen() Approvers {
 		// The store wrote it. Unreadable JSON names no one, which allows less.
 		_ = json.Unmarshal([]byte(r.ApproversJSON), &w.Named)
 	}
+	if q := r.Quorum(); q != nil && q.NotAlone {
+		w.SelfApproval = SelfNotAlone
+	}
 	return w
 }
 

@@ -257,6 +257,9 @@ func (c Count) Filled() Count {
 // Progress is it in a few words, such as “2 of 3”.
 func (c Count) Progress() string { return fmt.Sprintf("%d of %d", c.Have, c.Need) }
 
+// Reviewers names them as a rule does.
+func (e Signers) Reviewers() []string { return Approvers{Named: e.From}.Reviewers() }
+
 // String says what an entry wants, such as “2 of finance”.
 func (e Signers) String() string {
 	names := make([]string, len(e.From))

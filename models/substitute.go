@@ -90,4 +90,20 @@ type ActingPage struct {
 	// NextStep is when the rule asks further people, and NextTo whom; nil: it asks no one else.
 	NextStep *Escalation
 	NextTo   Approvers
+
+	// Of a request that several people sign: what has been signed, who of each entry may sign, and the reader's own
+	// signature that an edit replaced (nil: none was) with who made the edit.
+	Signing  *Signing
+	Seats    [][]Seat
+	Replaced *Vote
+	Editor   string
+}
+
+// Seat is somebody of whom a request's signature is wanted.
+type Seat struct {
+	PersonRef
+
+	Signed     *Vote  // their signature, or that of somebody who signed for them; nil: there is none
+	Why        string // why they can't sign; empty: they can
+	Substitute string // who may sign for them, as they are away; empty: nobody, or they are not
 }

@@ -14,6 +14,10 @@ type WaitsFor struct {
 	Reviewers []string
 	// Text says in a few words what it waits for; empty: nothing.
 	Text string
+	// Count is how many have signed a request that several people sign, for people, and for its agent where the rule
+	// shows it; nil: it takes one, or is not to be known. Signing is who has, for people.
+	Count   *Count
+	Signing *Signing
 }
 
 // AdminReviewers names all admins in a list of reviewers.
@@ -65,6 +69,30 @@ func (a *Approval) WaitingFor(reviewers []string, upstream string, now time.Time
 		return WaitsFor{}
 	}
 	return WaitsFor{Reviewers: reviewers, Text: a.waitingText(reviewers, upstream, now)}
+}
+
+// Signed is what a request waits for that several people sign. Its agent hears of no person, and how many have signed
+// only where the rule says so.
+func (w WaitsFor) Signed(a *Approval, s *Signing, toPerson bool) WaitsFor {
+	if toPerson || s.ShowProgress {
+		w.Count = &s.Count
+	}
+	plain := a.HeldUntil == nil && a.OpenNote == nil
+	if !toPerson {
+		w.Reviewers = nil
+		if w.Text = "the signatures of several people"; s.ShowProgress {
+			w.Text += " (" + s.Count.Progress() + ")"
+		}
+		return w
+	}
+	w.Signing = s
+	switch {
+	case a.StrandedAt != nil:
+		w.Text = "other signers: not enough people are left who could sign it (" + s.Count.Progress() + ")"
+	case plain:
+		w.Text = "the signatures of " + s.WaitsFor + " (" + s.Count.Progress() + ")"
+	}
+	return w
 }
 
 func (a *Approval) waitingText(reviewers []string, upstream string, now time.Time) string {

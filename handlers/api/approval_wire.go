@@ -13,7 +13,7 @@ import (
 func policyOf(a *models.Approval) wire.Policy {
 	return wire.Policy{
 		Version: a.PolicyVersion, Rule: a.PolicyRule, Reason: a.PolicyReason,
-		ReviewersOnly: a.ReviewersOnly, SelfApproval: wire.SelfApproval(cmp.Or(a.SelfApproval, models.SelfAllowed)),
+		ReviewersOnly: a.ReviewersOnly, SelfApproval: wire.SelfApproval(cmp.Or(a.Approvers().SelfApproval, models.SelfAllowed)),
 		Checklist: a.Checklist(), Text: a.TemplateText,
 	}
 }

@@ -128,7 +128,7 @@ func (a *API) conversation(ctx context.Context, in *conversationIn) (*conversati
 		if r == nil {
 			continue
 		}
-		r.Reviewers, r.WaitingFor, waits = waits[0].Reviewers, waits[0].Text, waits[1:]
+		r.Reviewers, r.WaitingFor, r.Signatures, waits = waits[0].Reviewers, waits[0].Text, signaturesOf(waits[0]), waits[1:]
 		r.Waiting = agents.waiting(models.ResponseID(r.ResponseID))
 	}
 	return &conversationOut{Body: out}, nil

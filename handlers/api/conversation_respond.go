@@ -80,6 +80,7 @@ func (a *API) responseTo(actor models.Actor) func(context.Context, *models.Appro
 		}
 		out := responseOf(a.kit, row)
 		out.Reviewers, out.WaitingFor = waits[0].Reviewers, waits[0].Text
+		out.Signatures = signaturesOf(waits[0])
 		return out, nil
 	}
 }

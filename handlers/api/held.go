@@ -47,3 +47,34 @@ func decidedStatus(a *models.Approval) int {
 	}
 	return http.StatusOK
 }
+
+// signaturesOf is how far a request has come that several people sign, as far as the reader may know it.
+func signaturesOf(waits models.WaitsFor) *wire.Signatures {
+	if waits.Count == nil {
+		return nil
+	}
+	out := &wire.Signatures{Have: waits.Count.Have, Need: waits.Count.Need}
+	s := waits.Signing
+	if s == nil {
+		return out
+	}
+	out.InOrder, out.Any = s.Stages, s.Any
+	for i := range s.Votes {
+		v := &s.Votes[i]
+		one := wire.Signature{
+			By: wire.Decider{ID: wire.UserID(v.UserID), Name: v.UserName}, Verdict: string(v.Verdict), Reason: v.Reason, At: v.At,
+			Counts: s.Counts[i],
+		}
+		if v.BehalfOf != "" {
+			one.Behalf = &wire.Decider{ID: wire.UserID(v.BehalfOf), Name: v.BehalfName}
+		}
+		out.Signed = append(out.Signed, one)
+	}
+	for i, e := range s.Entries {
+		out.Wanted = append(out.Wanted, wire.Wanted{From: e.Reviewers(), Count: e.Count, Have: s.Count.Of[i]})
+	}
+	if s.Edit != nil {
+		out.Digest, out.Input = *s.Edit.InputDigest, rawOf(*s.Edit.Input)
+	}
+	return out
+}

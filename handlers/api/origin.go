@@ -21,6 +21,7 @@ func (a *API) approvalsFor(
 	for i, row := range rows {
 		all, ids = append(all, approvalOf(a.kit, row)), append(ids, row.ID)
 		all[i].Reviewers, all[i].WaitingFor = waits[i].Reviewers, waits[i].Text
+		all[i].Signatures = signaturesOf(waits[i])
 	}
 	if !actor.IsPerson() {
 		return all, nil

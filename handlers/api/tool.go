@@ -153,6 +153,7 @@ func (a *API) invocationsFor(
 	for i, row := range rows {
 		one := invocationOf(row, session)
 		one.Reviewers, one.WaitingFor = waits[i].Reviewers, waits[i].Text
+		one.Signatures = signaturesOf(waits[i])
 		one.Waiting = agents.waiting(row.ID)
 		all = append(all, one)
 	}

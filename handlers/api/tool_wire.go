@@ -24,7 +24,7 @@ func toolAnswerOf(i *wire.Invocation) *wire.ToolAnswer {
 		RequiresApproval: i.RequiresApproval, Status: i.Status, Cause: i.Cause, ToolUseID: i.ToolUseID,
 		ToolCallID: i.ToolCallID,
 		JobID:      i.JobID, SessionID: i.SessionID, TimeoutAt: i.TimeoutAt, Reason: i.Reason, EditedInput: i.EditedInput,
-		SuggestedInput: i.SuggestedInput, Reviewers: i.Reviewers, WaitingFor: i.WaitingFor, Held: i.Held,
+		SuggestedInput: i.SuggestedInput, Reviewers: i.Reviewers, WaitingFor: i.WaitingFor, Held: i.Held, Signatures: i.Signatures,
 		OpenNote: i.OpenNote, Removed: i.Removed,
 	}
 }

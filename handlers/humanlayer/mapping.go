@@ -54,6 +54,9 @@ func (s *Surface) besideOf(a *models.Approval, waits models.WaitsFor) beside {
 		Digest: a.Digest, URL: s.kit.ApprovalURL(a.ID), Removed: a.RemovedText(), Reviewers: waits.Reviewers,
 		WaitingFor: waits.Text,
 	}
+	if count := waits.Count; count != nil {
+		b.Signatures = &signatures{count.Have, count.Need}
+	}
 	if by, until := a.Held(); by != "" {
 		b.Held = &held{Reason: string(by), Until: until}
 	}

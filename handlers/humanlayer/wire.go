@@ -159,9 +159,16 @@ type beside struct {
 	// Who may decide, and what the request waits for, in words; while it is pending.
 	Reviewers  []string `json:"reviewers,omitzero"`
 	WaitingFor string   `json:"waiting_for,omitzero"`
+	// Of a request that several people sign: how many have, where the rule tells its agent.
+	Signatures *signatures `json:"signatures,omitzero"`
 
 	Removed string   `json:"removed,omitzero"` // says that the contents were removed
 	Dropped []string `json:"dropped,omitzero"` // members of the request that were not kept
+}
+
+type signatures struct {
+	Have int `json:"have"`
+	Need int `json:"need"`
 }
 
 type held struct {

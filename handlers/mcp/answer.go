@@ -36,8 +36,15 @@ type reply struct {
 	Question         string                `json:"question,omitempty"`
 	Reviewers        []string              `json:"reviewers,omitempty"`
 	WaitingFor       string                `json:"waiting_for,omitempty"`
+	Signatures       *signatures           `json:"signatures,omitempty"`
 	URL              string                `json:"url"`
 	Advice           string                `json:"advice"`
+}
+
+// signatures are how many have signed a request that several people sign, and how many must.
+type signatures struct {
+	Have int `json:"have"`
+	Need int `json:"need"`
 }
 
 // requestAnswer tells of the one request of a call.
@@ -48,6 +55,9 @@ func requestAnswer(x *exchange, rows []*models.Approval) (*sdk.CallToolResult, e
 		return nil, err
 	}
 	out.Reviewers, out.WaitingFor = waits[0].Reviewers, waits[0].Text
+	if count := waits[0].Count; count != nil {
+		out.Signatures = &signatures{count.Have, count.Need}
+	}
 	return structured(out)
 }
 

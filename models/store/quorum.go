@@ -323,3 +323,99 @@ func (s *signing) shown() *models.Signing {
 	}
 	return out
 }
+
+// signaturesOf are the votes on a request that were not taken back or replaced, the one that settled it among them.
+const signaturesOf = `SELECT * FROM votes WHERE response_id = ? AND withdrawn_at IS NULL ORDER BY at, id`
+
+const replacedOf = `SELECT v.*, e.user_name AS editor FROM votes v JOIN votes e ON e.id = v.replaced_by
+ WHERE v.response_id = ? AND v.user_id = ? AND v.replaced_by <> '' ORDER BY v.at DESC, v.id DESC LIMIT 1`
+
+// pageSigning reads what the page of a request says of its signatures.
+func (c rightsReader) pageSigning(me relation, a *models.Approval, p *models.ActingPage) error {
+	s, err := c.signing(&a.Response)
+	if err != nil || s == nil {
+		return err
+	}
+	p.Signing = s.shown()
+	for i := range s.quorum.Entries {
+		seats, err := c.seats(a, s, i)
+		if err != nil {
+			return err
+		}
+		p.Seats = append(p.Seats, seats)
+	}
+	if p.Signed != nil {
+		return nil
+	}
+	var replaced []struct {
+		models.Vote
+
+		Editor string
+	}
+	if err := c.q.Raw(replacedOf, a.ID, me.ID).Scan(&replaced).Error; err != nil {
+		return fmt.Errorf("read what an edit replaced: %w", err)
+	}
+	if len(replaced) > 0 && s.edit() != nil {
+		p.Replaced, p.Editor = &replaced[0].Vote, replaced[0].Editor
+	}
+	return nil
+}
+
+// seatsMost is how many people of an entry the page names.
+const seatsMost = 50
+
+// seats are the people of one entry, by their names.
+func (c rightsReader) seats(a *models.Approval, s *signing, entry int) ([]models.Seat, error) {
+	var ids []models.UserID
+	var groups []string
+	for _, who := range s.quorum.Entries[entry].From {
+		if who.Group != "" {
+			groups = append(groups, who.Group)
+		} else {
+			ids = append(ids, who.ID)
+		}
+	}
+	var people []models.User
+	if err := c.q.Raw(seatsOf, ids, groups, seatsMost).Scan(&people).Error; err != nil {
+		return nil, fmt.Errorf("read who may sign: %w", err)
+	}
+	never := a.Approvers().SelfApproval == models.SelfNever
+	out := make([]models.Seat, 0, len(people))
+	for i := range people {
+		u := &people[i]
+		seat := models.Seat{PersonRef: models.PersonRef{ID: u.ID, Name: u.Name, Email: u.Email}}
+		rel, err := c.relation(u.ID, &a.Response)
+		if err != nil {
+			return nil, err
+		}
+		for k := range s.votes {
+			if v := &s.votes[k]; v.Verdict == models.VerdictApprove && (v.UserID == u.ID || v.BehalfOf == u.ID) {
+				seat.Signed = v
+			}
+		}
+		switch {
+		case !u.Enabled():
+			seat.Why = "disabled"
+		case rel.Owns && never:
+			seat.Why = "own request"
+		}
+		seat.Substitute = c.substituteOf(u.ID)
+		out = append(out, seat)
+	}
+	return out, nil
+}
+
+// substituteOf names who acts for somebody who is away; empty: nobody.
+func (c rightsReader) substituteOf(user models.UserID) string {
+	for i := range c.absences {
+		if a := &c.absences[i]; a.UserID == user && a.SubstituteID != "" && a.Runs(c.now) {
+			return a.SubstituteName
+		}
+	}
+	return ""
+}
+
+// seatsOf are people by id and the members of groups by name, with those who are disabled.
+const seatsOf = `SELECT u.* FROM users u WHERE u.id IN ? OR u.id IN (
+ SELECT m.user_id FROM groups g JOIN group_members m ON m.group_id = g.id WHERE g.name IN ? AND g.removed_at IS NULL AND m.left_at IS NULL)
+ ORDER BY u.name, u.id LIMIT ?`

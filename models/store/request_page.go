@@ -168,6 +168,9 @@ func (s *Store) pageActing(
 	if err := c.releases(me, a, edits, p); err != nil {
 		return err
 	}
+	if err := c.pageSigning(me, a, p); err != nil {
+		return err
+	}
 	if a.Escalates() {
 		var next []models.Escalation
 		if err := c.q.Raw(nextStepOf, a.ID).Scan(&next).Error; err != nil {

@@ -52,14 +52,53 @@ func (s *Store) WaitsFor(ctx context.Context, actor models.Actor, rows ...*model
 	if err != nil {
 		return nil, err
 	}
+	signings, err := s.signings(ctx, waiting)
+	if err != nil {
+		return nil, err
+	}
 	for i, a := range rows {
 		upstream := ""
 		if a.UpstreamID != nil {
 			upstream = upstreams[*a.UpstreamID]
 		}
 		out[i] = a.WaitingFor(append(candidateNames(a, names), standIns[a.ID]...), upstream, now)
+		if signing := signings[a.ID]; signing != nil {
+			out[i] = out[i].Signed(a, signing, actor.IsPerson())
+		}
 	}
 	return out, nil
+}
+
+// signings are how far those of some requests have come that several people sign.
+func (s *Store) signings(ctx context.Context, rows []*models.Approval) (map[models.ResponseID]*models.Signing, error) {
+	var some []*models.Approval
+	for _, a := range rows {
+		if a.QuorumJSON != "" {
+			some = append(some, a)
+		}
+	}
+	if len(some) == 0 {
+		return nil, nil //nolint:nilnil // one person decides each
+	}
+	out := make(map[models.ResponseID]*models.Signing, len(some))
+	err := s.db.Snapshot(ctx, func(ctx context.Context) error {
+		c, err := s.rightsReader(ctx)
+		if err != nil {
+			return err
+		}
+		if err := c.gather(some); err != nil {
+			return err
+		}
+		for _, a := range some {
+			of, err := c.signing(&a.Response)
+			if err != nil {
+				return err
+			}
+			out[a.ID] = of.shown()
+		}
+		return nil
+	})
+	return out, err
 }
 
 // knows reports whether an actor brings the name of a person: an agent does that of its owner,

@@ -48,36 +48,37 @@ type Approval struct {
 	Options        []Option        `json:"options,omitempty"`
 	Explained
 
-	EnergyBudget     *int64     `json:"energyBudget,omitempty" doc:"The budget that a proposal asks for; not applied"`
-	ToolUseID        *string    `json:"toolUseId"`
-	JobID            *string    `json:"jobId"`
-	RunID            *string    `json:"runId"`
-	Digest           string     `json:"digest" doc:"SHA-256 over the canonical JSON of kind, tool name and input or content; of a question also its description and options, of a proposal also its budget; where there is a reportedInput, over that instead of the input"`
-	Risk             Risk       `json:"risk" enum:"all"`
-	Status           Status     `json:"status" enum:"all"`
-	Cause            Cause      `json:"cause"`
-	GrantID          *GrantID   `json:"grantId,omitempty" doc:"The pre-approval that allowed the call, where one did"`
-	Advice           string     `json:"advice" doc:"One sentence for the model"`
-	RequiresApproval bool       `json:"requiresApproval" doc:"False: allowed without a person"`
-	RequestedAt      time.Time  `json:"requestedAt"`
-	Timestamp        time.Time  `json:"timestamp" doc:"As requestedAt"`
-	ClaimedAt        *time.Time `json:"claimedAt,omitempty" doc:"When the agent, or the other system, says that it asked, where that is more than a minute off"`
-	TimeoutAt        *time.Time `json:"timeoutAt" doc:"Null: no deadline"`
-	Decision         *Decision  `json:"decision" doc:"Null while pending"`
-	Approved         *bool      `json:"approved,omitzero" doc:"As response.approved; left out while pending"`
-	Reason           *string    `json:"reason,omitzero" doc:"As response.reason; left out while pending"`
-	Response         *Responded `json:"response,omitempty" doc:"The decision in short; left out while pending"`
-	Reviewers        []string   `json:"reviewers,omitempty" doc:"While pending, who may approve or answer: people by name, groups as group:NAME, and admins"`
-	WaitingFor       string     `json:"waitingFor,omitempty" doc:"While pending, what it waits for, in a few words"`
-	Waiting          *bool      `json:"waiting,omitempty" doc:"For people, while pending: whether its agent waits for the outcome now"`
-	Held             *Held      `json:"held,omitempty" doc:"Set while a decision is stored but not yet the outcome"`
-	OpenNote         *OpenNote  `json:"openNote" doc:"A reviewer's question, which stops the clock; null: none waits for an answer"`
-	Policy           Policy     `json:"policy"`
-	AcceptsEdits     bool       `json:"acceptsEdits,omitzero" doc:"Another input than the one that was sent can be approved: the agent runs decision.input"`
-	Template         string     `json:"template,omitempty" doc:"The template that the agent named"`
-	Origin           *Origin    `json:"origin,omitempty" doc:"For people: where it comes from, if not from its agent alone"`
-	URL              string     `json:"url" doc:"The page on which a person decides"`
-	Removed          string     `json:"removed,omitempty" doc:"Set when the contents were removed, by whom and when: the input is null, and an approval counts no more"`
+	EnergyBudget     *int64      `json:"energyBudget,omitempty" doc:"The budget that a proposal asks for; not applied"`
+	ToolUseID        *string     `json:"toolUseId"`
+	JobID            *string     `json:"jobId"`
+	RunID            *string     `json:"runId"`
+	Digest           string      `json:"digest" doc:"SHA-256 over the canonical JSON of kind, tool name and input or content; of a question also its description and options, of a proposal also its budget; where there is a reportedInput, over that instead of the input"`
+	Risk             Risk        `json:"risk" enum:"all"`
+	Status           Status      `json:"status" enum:"all"`
+	Cause            Cause       `json:"cause"`
+	GrantID          *GrantID    `json:"grantId,omitempty" doc:"The pre-approval that allowed the call, where one did"`
+	Advice           string      `json:"advice" doc:"One sentence for the model"`
+	RequiresApproval bool        `json:"requiresApproval" doc:"False: allowed without a person"`
+	RequestedAt      time.Time   `json:"requestedAt"`
+	Timestamp        time.Time   `json:"timestamp" doc:"As requestedAt"`
+	ClaimedAt        *time.Time  `json:"claimedAt,omitempty" doc:"When the agent, or the other system, says that it asked, where that is more than a minute off"`
+	TimeoutAt        *time.Time  `json:"timeoutAt" doc:"Null: no deadline"`
+	Decision         *Decision   `json:"decision" doc:"Null while pending"`
+	Approved         *bool       `json:"approved,omitzero" doc:"As response.approved; left out while pending"`
+	Reason           *string     `json:"reason,omitzero" doc:"As response.reason; left out while pending"`
+	Response         *Responded  `json:"response,omitempty" doc:"The decision in short; left out while pending"`
+	Reviewers        []string    `json:"reviewers,omitempty" doc:"While pending, who may approve or answer: people by name, groups as group:NAME, and admins"`
+	WaitingFor       string      `json:"waitingFor,omitempty" doc:"While pending, what it waits for, in a few words"`
+	Signatures       *Signatures `json:"signatures,omitempty" doc:"While pending, of a request that several people sign: how far it has come. For people, and for the agent where the rule says so"`
+	Waiting          *bool       `json:"waiting,omitempty" doc:"For people, while pending: whether its agent waits for the outcome now"`
+	Held             *Held       `json:"held,omitempty" doc:"Set while a decision is stored but not yet the outcome"`
+	OpenNote         *OpenNote   `json:"openNote" doc:"A reviewer's question, which stops the clock; null: none waits for an answer"`
+	Policy           Policy      `json:"policy"`
+	AcceptsEdits     bool        `json:"acceptsEdits,omitzero" doc:"Another input than the one that was sent can be approved: the agent runs decision.input"`
+	Template         string      `json:"template,omitempty" doc:"The template that the agent named"`
+	Origin           *Origin     `json:"origin,omitempty" doc:"For people: where it comes from, if not from its agent alone"`
+	URL              string      `json:"url" doc:"The page on which a person decides"`
+	Removed          string      `json:"removed,omitempty" doc:"Set when the contents were removed, by whom and when: the input is null, and an approval counts no more"`
 }
 
 // Asker is the agent that asks, with the person to whom it belongs.
@@ -117,7 +118,7 @@ type Policy struct {
 	Reason  string `json:"reason"`
 
 	ReviewersOnly bool         `json:"reviewersOnly" doc:"True: only the people whom the rule names may approve; owner and admins may still reject"`
-	SelfApproval  SelfApproval `json:"selfApproval" enum:"allowed,never" doc:"Whether the agent's owner may approve"`
+	SelfApproval  SelfApproval `json:"selfApproval" enum:"allowed,not_alone,never" doc:"Whether the agent's owner may approve"`
 	Checklist     []string     `json:"checklist,omitempty" doc:"Items that the approver has to tick"`
 	Text          string       `json:"text,omitempty" doc:"The text of its templates, shown beside the request"`
 	Approvers     []string     `json:"approvers,omitempty" doc:"For people, where the rule limits who approves: the e-mails of those it names who may, and groups as group:NAME"`
@@ -156,8 +157,37 @@ type Responded struct {
 // Held says why a stored verdict is not the outcome yet: until then the request is pending and no one else can decide
 // it (I1).
 type Held struct {
-	Reason string     `json:"reason" enum:"undo,upstream,quorum" doc:"undo: the approver may still undo it; upstream: the system that asked is told first; quorum: the approval is kept, and others have to approve the same edit, as others may still decide"`
+	Reason string     `json:"reason" enum:"undo,upstream,quorum" doc:"undo: the approver may still undo it; upstream: the system that asked is told first; quorum: the vote is kept, and others have to sign as well, or to approve the same edit, as others may still decide"`
 	Until  *time.Time `json:"until" doc:"When it ends at the latest; null: the request has no deadline, and neither has this"`
+}
+
+// Signatures say how far a request has come that several people sign.
+type Signatures struct {
+	Have    int             `json:"have" doc:"How many that count have signed"`
+	Need    int             `json:"need"`
+	Signed  []Signature     `json:"signed,omitempty" doc:"For people: who has signed, or rejected where several reject together, and when"`
+	Wanted  []Wanted        `json:"wanted,omitempty" doc:"For people: of whom how many must sign"`
+	InOrder bool            `json:"inOrder,omitempty" doc:"For people: the entries of wanted are steps"`
+	Any     bool            `json:"any,omitempty" doc:"For people: one of the entries of wanted will do"`
+	Digest  string          `json:"digest,omitempty" doc:"For people: of the edited input that is signed now: an approval sends it, or that input. Left out while the input is signed as it was asked"`
+	Input   json.RawMessage `json:"input,omitempty" doc:"For people: that input"`
+}
+
+// Signature is one person's.
+type Signature struct {
+	By      Decider   `json:"by"`
+	Behalf  *Decider  `json:"onBehalfOf,omitempty"`
+	Verdict string    `json:"verdict" enum:"approve,reject"`
+	Reason  string    `json:"reason,omitempty"`
+	At      time.Time `json:"at"`
+	Counts  bool      `json:"counts" doc:"False: who signed may not any more"`
+}
+
+// Wanted is how many of some people must sign.
+type Wanted struct {
+	From  []string `json:"from" doc:"E-mails, and groups as group:NAME"`
+	Count int      `json:"count"`
+	Have  int      `json:"have"`
 }
 
 // WithdrawRequest says why a decision is withdrawn.

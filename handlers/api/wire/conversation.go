@@ -53,26 +53,27 @@ type ConversationResponse struct {
 	Options       []Option        `json:"options,omitempty"`
 	Explained
 
-	Energy           int64      `json:"energy" doc:"What it cost"`
-	EnergyBudget     *int64     `json:"energyBudget" doc:"The budget that it proposes; not applied"`
-	ModelUsed        string     `json:"modelUsed"`
-	Digest           string     `json:"digest" doc:"SHA-256 over the canonical JSON of what is decided; where there is a reportedInput, over that instead of the input"`
-	Risk             Risk       `json:"risk" enum:"all"`
-	Checklist        []string   `json:"checklist,omitempty" doc:"Items that the approver has to tick"`
-	RequiresApproval bool       `json:"requiresApproval"`
-	Status           *Status    `json:"status" enum:"all" doc:"Null: a reply, which needs no approval, or a call that was only reported"`
-	Cause            Cause      `json:"cause"`
-	Advice           string     `json:"advice" doc:"One sentence for the model"`
-	Timestamp        time.Time  `json:"timestamp"`
-	TimeoutAt        *time.Time `json:"timeoutAt" doc:"Null: no deadline"`
-	Decision         *Decision  `json:"decision" doc:"Null while pending, and with a reply"`
-	Reviewers        []string   `json:"reviewers,omitempty" doc:"While pending, who may approve or answer: people by name, groups as group:NAME, and admins"`
-	WaitingFor       string     `json:"waitingFor,omitempty" doc:"While pending, what it waits for, in a few words"`
-	Waiting          *bool      `json:"waiting,omitempty" doc:"For people, while pending: whether its agent waits for the outcome now"`
-	Held             *Held      `json:"held,omitempty" doc:"Set while a decision is stored but not yet the outcome"`
-	OpenNote         *OpenNote  `json:"openNote,omitempty" doc:"A reviewer's question, answered at /v1/approvals/{responseId}/notes"`
-	URL              string     `json:"url,omitempty" doc:"The page on which a person decides; not with a reply"`
-	Removed          string     `json:"removed,omitempty" doc:"Set when the contents were removed, by whom and when: the input is null, and an approval counts no more"`
+	Energy           int64       `json:"energy" doc:"What it cost"`
+	EnergyBudget     *int64      `json:"energyBudget" doc:"The budget that it proposes; not applied"`
+	ModelUsed        string      `json:"modelUsed"`
+	Digest           string      `json:"digest" doc:"SHA-256 over the canonical JSON of what is decided; where there is a reportedInput, over that instead of the input"`
+	Risk             Risk        `json:"risk" enum:"all"`
+	Checklist        []string    `json:"checklist,omitempty" doc:"Items that the approver has to tick"`
+	RequiresApproval bool        `json:"requiresApproval"`
+	Status           *Status     `json:"status" enum:"all" doc:"Null: a reply, which needs no approval, or a call that was only reported"`
+	Cause            Cause       `json:"cause"`
+	Advice           string      `json:"advice" doc:"One sentence for the model"`
+	Timestamp        time.Time   `json:"timestamp"`
+	TimeoutAt        *time.Time  `json:"timeoutAt" doc:"Null: no deadline"`
+	Decision         *Decision   `json:"decision" doc:"Null while pending, and with a reply"`
+	Reviewers        []string    `json:"reviewers,omitempty" doc:"While pending, who may approve or answer: people by name, groups as group:NAME, and admins"`
+	WaitingFor       string      `json:"waitingFor,omitempty" doc:"While pending, what it waits for, in a few words"`
+	Signatures       *Signatures `json:"signatures,omitempty" doc:"While pending, of a request that several people sign: how far it has come. For people, and for the agent where the rule says so"`
+	Waiting          *bool       `json:"waiting,omitempty" doc:"For people, while pending: whether its agent waits for the outcome now"`
+	Held             *Held       `json:"held,omitempty" doc:"Set while a decision is stored but not yet the outcome"`
+	OpenNote         *OpenNote   `json:"openNote,omitempty" doc:"A reviewer's question, answered at /v1/approvals/{responseId}/notes"`
+	URL              string      `json:"url,omitempty" doc:"The page on which a person decides; not with a reply"`
+	Removed          string      `json:"removed,omitempty" doc:"Set when the contents were removed, by whom and when: the input is null, and an approval counts no more"`
 }
 
 // ConversationPage is one page of conversations; Next, if not empty, is the

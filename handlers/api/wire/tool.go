@@ -45,6 +45,7 @@ type ToolAnswer struct {
 	SuggestedInput   json.RawMessage `json:"suggested_input,omitempty" doc:"Only where it may not run: an input that a person would approve; ask again with it under a new tool_use_id"`
 	Reviewers        []string        `json:"reviewers,omitempty" doc:"While pending, who may approve or answer: people by name, groups as group:NAME, and admins"`
 	WaitingFor       string          `json:"waiting_for,omitempty" doc:"While pending, what it waits for, in a few words"`
+	Signatures       *Signatures     `json:"signatures,omitempty" doc:"While pending, of a request that several people sign: how far it has come. For people, and for the agent where the rule says so"`
 	Held             *Held           `json:"held,omitempty" doc:"Set while a decision is stored but not yet the outcome"`
 	OpenNote         *OpenNote       `json:"open_note,omitempty" doc:"A reviewer's question, answered at /v1/approvals/{tool_call_id}/notes"`
 	Removed          string          `json:"removed,omitempty" doc:"Set when the contents were removed, by whom and when: the input is null, and an approval counts no more"`
@@ -66,24 +67,25 @@ type Invocation struct {
 	Content        string          `json:"content,omitempty" doc:"The text of a proposal"`
 	Explained
 
-	RequiresApproval bool       `json:"requires_approval"`
-	Status           ToolStatus `json:"status" enum:"PENDING,APPROVED,REJECTED,TIMED_OUT,CANCELLED"`
-	Cause            Cause      `json:"cause" doc:"What led to the status; empty while pending"`
-	Risk             Risk       `json:"risk" enum:"all"`
-	Digest           string     `json:"digest" doc:"SHA-256 over the canonical JSON of kind, tool name and input; where there is a reported_input, over that instead of the input"`
-	Checklist        []string   `json:"checklist,omitempty" doc:"Items that the approver has to tick"`
-	RequestedAt      time.Time  `json:"requested_at"`
-	TimeoutAt        *time.Time `json:"timeout_at" doc:"Null: no deadline"`
-	DecidedAt        *time.Time `json:"decided_at" doc:"Null while pending"`
-	DecidedBy        *Decider   `json:"decided_by" doc:"Null: no person did"`
-	OnBehalfOf       *Decider   `json:"on_behalf_of,omitempty" doc:"For whom they decided, where the rule does not let them approve in their own right"`
-	Reason           string     `json:"reason" doc:"The decider's words, or why the policy requires approval, allows or denies"`
-	Reviewers        []string   `json:"reviewers,omitempty" doc:"While pending, who may approve or answer: people by name, groups as group:NAME, and admins"`
-	WaitingFor       string     `json:"waiting_for,omitempty" doc:"While pending, what it waits for, in a few words"`
-	Waiting          *bool      `json:"waiting,omitempty" doc:"For people, while pending: whether its agent waits for the outcome now"`
-	Held             *Held      `json:"held,omitempty" doc:"Set while a decision is stored but not yet the outcome"`
-	OpenNote         *OpenNote  `json:"open_note,omitempty" doc:"A reviewer's question, answered at /v1/approvals/{tool_call_id}/notes"`
-	Removed          string     `json:"removed,omitempty" doc:"Set when the contents were removed, by whom and when: the input is null, and an approval counts no more"`
+	RequiresApproval bool        `json:"requires_approval"`
+	Status           ToolStatus  `json:"status" enum:"PENDING,APPROVED,REJECTED,TIMED_OUT,CANCELLED"`
+	Cause            Cause       `json:"cause" doc:"What led to the status; empty while pending"`
+	Risk             Risk        `json:"risk" enum:"all"`
+	Digest           string      `json:"digest" doc:"SHA-256 over the canonical JSON of kind, tool name and input; where there is a reported_input, over that instead of the input"`
+	Checklist        []string    `json:"checklist,omitempty" doc:"Items that the approver has to tick"`
+	RequestedAt      time.Time   `json:"requested_at"`
+	TimeoutAt        *time.Time  `json:"timeout_at" doc:"Null: no deadline"`
+	DecidedAt        *time.Time  `json:"decided_at" doc:"Null while pending"`
+	DecidedBy        *Decider    `json:"decided_by" doc:"Null: no person did"`
+	OnBehalfOf       *Decider    `json:"on_behalf_of,omitempty" doc:"For whom they decided, where the rule does not let them approve in their own right"`
+	Reason           string      `json:"reason" doc:"The decider's words, or why the policy requires approval, allows or denies"`
+	Reviewers        []string    `json:"reviewers,omitempty" doc:"While pending, who may approve or answer: people by name, groups as group:NAME, and admins"`
+	WaitingFor       string      `json:"waiting_for,omitempty" doc:"While pending, what it waits for, in a few words"`
+	Signatures       *Signatures `json:"signatures,omitempty" doc:"While pending, of a request that several people sign: how far it has come. For people, and for the agent where the rule says so"`
+	Waiting          *bool       `json:"waiting,omitempty" doc:"For people, while pending: whether its agent waits for the outcome now"`
+	Held             *Held       `json:"held,omitempty" doc:"Set while a decision is stored but not yet the outcome"`
+	OpenNote         *OpenNote   `json:"open_note,omitempty" doc:"A reviewer's question, answered at /v1/approvals/{tool_call_id}/notes"`
+	Removed          string      `json:"removed,omitempty" doc:"Set when the contents were removed, by whom and when: the input is null, and an approval counts no more"`
 }
 
 // PendingInvocations is one page of a session's pending requests; Next is the cursor of the next page, if there is

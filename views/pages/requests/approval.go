@@ -175,6 +175,8 @@ type Approval struct {
 	MustApprove  string // who must approve, where the rule limits that
 	NoApprove    string // why the reader may not; empty: they may
 	Proposals    []ProposedEdit
+	Signatures   *Signatures // of a request that several people sign; nil: one decides it
+	Signed       []SignedBy  // who signed what is settled; none: one person decided
 	Substitution Acting
 
 	EditJSON   string
@@ -277,11 +279,17 @@ func New(in Input, now time.Time) Approval {
 		v.Offer = newBudgetOffer(in)
 		v.Left = views.Remaining(r.ApprovalTimeoutAt, asked, now)
 		v.Held = heldText(&a, in.Origin)
+		v.Signatures = newSignatures(&v, in, now)
 		v.approvers(in)
 	} else {
 		v.Outcome = outcomes.New(&a, r, now)
 		if from := in.Origin.CascadedFrom; from != "" {
 			v.Outcome.FromURL = views.ApprovalURL(from)
+		}
+		if in.Around != nil {
+			for i := range in.Around.Signatures {
+				v.Signed = append(v.Signed, signedBy(&in.Around.Signatures[i], true, now))
+			}
 		}
 	}
 	v.Substitution = newActing(&v, in, now)

@@ -26,6 +26,7 @@ type ProposedEdit struct {
 	Sends    string // the input that approving it releases
 	Approves bool   // the reader may
 	UndoURL  string // takes it back; empty: it is not the reader's
+	Signs    string // what the button reads; empty: Approve this edit
 
 	Checklist Checklist
 }
@@ -41,6 +42,9 @@ func (v *Approval) approvers(in Input) {
 		v.NoApprove = models.RevealString(cmp.Or(who.Refusal(in.Approval.OwnerID, in.Reader),
 			"You can't approve this request."), false)
 	}
+	if v.Signatures != nil {
+		v.signs(in)
+	}
 	if v.NoApprove != "" {
 		v.EditJSON = "" // an edit is an approval
 	}
@@ -49,6 +53,23 @@ func (v *Approval) approvers(in Input) {
 	}
 	for i := range in.Around.Proposals {
 		v.Proposals = append(v.Proposals, newProposedEdit(v, in, &in.Around.Proposals[i]))
+	}
+}
+
+// signs is approvers where several people sign: why the reader may not, and the edit that is signed in the place of
+// what was asked.
+func (v *Approval) signs(in Input) {
+	v.MustApprove = v.Signatures.signedLine()
+	if v.NoApprove != "" {
+		v.NoApprove = models.RevealString(cmp.Or(in.Substitution.Why, v.NoApprove), false)
+	}
+	edit := signedEdit(v, in)
+	if edit == nil {
+		return
+	}
+	v.Proposals = []ProposedEdit{*edit}
+	if v.NoApprove == "" {
+		v.NoApprove = "Somebody has edited the input, and signatures count for the edit: approve that, below."
 	}
 }
 

@@ -115,7 +115,7 @@ const LastChoice = "most"
 func (v Approval) state(r *models.Response) string {
 	parts := []string{
 		string(r.Status()), r.Digest, v.Held, r.ApprovalTimeoutAt.UTC().Format(time.RFC3339),
-		strconv.Itoa(len(v.Thread.Notes)), v.OpenFirst + v.proposedState(),
+		strconv.Itoa(len(v.Thread.Notes)), v.OpenFirst + v.proposedState() + v.Signatures.state(),
 	}
 	parts = append(parts, v.Substitution.state()...)
 	if v.Twin != nil && v.Twin.Warns {

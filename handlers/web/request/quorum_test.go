@@ -1,0 +1,91 @@
+package request_test
+
+import (
+	"net/url"
+	"testing"
+
+	"countersign/handlers/web/webtest"
+	"countersign/models"
+	"countersign/models/storetest"
+)
+
+// stagedPays has two of finance sign a payment, then one of oncall.
+const stagedPays = `{"rules":[{"name":"Payments","tools":["payment.send"],"effect":"require",
+ "approvals":[{"from":["group:finance"],"count":2},{"from":["group:oncall"],"count":1}],"stages":true}]}`
+
+func signersWorld(t *testing.T) *webtest.World {
+	t.Helper()
+	w := webtest.New(t)
+	admin := storetest.Operator()
+	for _, group := range []string{"finance", "oncall"} {
+		storetest.Must(t, w.Store.People.AddGroup(t.Context(), admin, group, ""))
+	}
+	for email, groups := range map[string][]string{"ann@example.com": {"finance"}, "bo@example.com": {"finance"}, "cy@example.com": {"finance", "oncall"}, "dee@example.com": {"oncall"}} {
+		storetest.Reviewer(t, w.Store, email)
+		for _, group := range groups {
+			storetest.Must(t, w.Store.People.JoinGroup(t.Context(), admin, group, email))
+		}
+	}
+	w.ApplyPolicy(stagedPays)
+	return w
+}
+
+// TestThreePeopleSignByForms: in order, edited in the middle, taken back and given again, and released. Each page says
+// who has signed, what one's own signature does, and why one can't.
+func TestThreePeopleSignByForms(t *testing.T) {
+	t.Parallel()
+	w := signersWorld(t)
+	a := w.Ask(webtest.Payment)
+	at := "/approvals/" + string(a.ID)
+	ann, bo, dee, owner := w.SignIn("ann@example.com"), w.SignIn("bo@example.com"), w.SignIn("dee@example.com"), w.SignIn(webtest.OwnerEmail)
+	sign := func(who *webtest.Person) {
+		t.Helper()
+		who.Post(at+"/decide", who.Get(at).Is(200).Form("form.verdict", "#approve")).Redirects(at)
+	}
+	dee.Get(at).Is(404)
+	owner.Get(at).Is(200).Says(".must-approve", "0 of 3 signed; waiting for 2 of finance.").
+		Says(".decide-bar", "You are not one of those who sign it. You can reject it.").
+		Says(".signatures", "2 of finance", "Can sign: ann@example.com, bo@example.com, cy@example.com", "1 of oncall – not asked yet")
+	ann.Get(at).Says("#approve", "Approve (1 of 3)")
+	sign(ann)
+	ann.Get(at).Says(".must-approve", "1 of 3 signed: ann@example.com").Says(".decide-bar", "You signed it.", "Take it back")
+	bo.Get(at).Says("#approve", "Approve (2 of 3)")
+	edited := bo.Get(at).Form("form.verdict", "#approve")
+	edited.Set("verdict", "approve_edited")
+	edited.Set("input", `{"amount":"1.00","currency":"EUR","to":"Bo himself"}`)
+	bo.Post(at+"/decide", edited).Redirects(at)
+	ann.Get(at).Is(200).Says(".decide-bar", "bo@example.com has edited it since", "signatures count for the edit").
+		Says(".proposed", "approved an edit.", "1.00", "Approve this edit (2 of 3)")
+	// A page from before the edit signs nothing.
+	ann.Post(at+"/decide", url.Values{"verdict": {"approve"}, "digest": {a.Digest}}).Is(409)
+	bo.Post(at+"/undo", url.Values{}).Redirects(at)
+	ann.Get(at).SaysNot("main", "approved an edit")
+	bo.Post(at+"/decide", edited).Redirects(at)
+	ann.Post(at+"/decide", ann.Get(at).Form(".proposed form", "")).Redirects(at)
+	dee.Get(at).Is(200).Says(".proposed", "Approve this edit and run (3 of 3)").Says(".signatures", "2 of finance – complete")
+	dee.Post(at+"/decide", dee.Get(at).Form(".proposed form", "")).Redirects(at)
+	got := w.Approval(a.ID)
+	if got.Status() != models.StatusApproved || got.Vote.Input == nil {
+		t.Fatalf("%+v", got.Response)
+	}
+	owner.Get(at).Is(200).Says(".outcome", "Signed by", "ann@example.com", "bo@example.com", "dee@example.com")
+}
+
+// TestTheDeskSaysWhatCanNotBeSigned, before anybody tries.
+func TestTheDeskSaysWhatCanNotBeSigned(t *testing.T) {
+	t.Parallel()
+	w := signersWorld(t)
+	a := w.Ask(webtest.Payment)
+	for _, email := range []string{"cy@example.com", "dee@example.com"} {
+		users, err := w.Store.People.Users(t.Context(), storetest.Operator())
+		storetest.Must(t, err)
+		for _, u := range users {
+			if u.Email == email {
+				storetest.Must(t, storetest.Err(w.Store.People.DisableUser(t.Context(), storetest.Operator(), u.ID)))
+			}
+		}
+	}
+	admin := w.SignIn(storetest.AdminEmail)
+	admin.Get("/approvals/"+string(a.ID)).Is(200).Says(".signatures", "Not enough people are left", "Can't: cy@example.com (disabled), dee@example.com (disabled)").
+		Says(".must-approve", "Not enough people are left who could sign it")
+}
