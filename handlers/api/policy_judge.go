@@ -105,6 +105,10 @@ func policyAnswer(e policy.Explanation) wire.PolicyAnswer {
 		Only:         j.Only, AtMostMinutes: j.AtMost, Checklist: j.Checklist, Substitutes: !j.NoSubstitutes, Text: j.Text,
 		Steps: []wire.PolicyStep{},
 	}
+	out.Any, out.Stages, out.RejectCount = j.Any, j.Stages, j.RejectCount
+	for _, s := range j.Approvals {
+		out.Approvals = append(out.Approvals, wire.PolicySigners(s))
+	}
 	for _, s := range j.Escalate {
 		out.Escalate = append(out.Escalate, wire.PolicyAsks{AfterMinutes: s.AfterMinutes, To: s.To})
 	}

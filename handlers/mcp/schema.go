@@ -54,6 +54,7 @@ var requestSchema = openSchema([]string{"approval_id", "conversation_id", "statu
 	`"question":{"type":"string","description":"What a reviewer asks about the request, before deciding."}`,
 	`"reviewers":{"type":"array","items":{"type":"string"},"description":"Who may decide it, while it is pending."}`,
 	`"waiting_for":{"type":"string","description":"What it waits for, in words, while it is pending."}`,
+	`"signatures":{"type":"object","description":"While it is pending and several people must sign it: how many have, and of how many.","properties":{"have":{"type":"integer"},"need":{"type":"integer"}}}`,
 	`"url":{"type":"string","description":"Where people decide it."}`,
 	`"advice":{"type":"string","description":"What to do next."}`,
 )

@@ -189,25 +189,34 @@ func signersText(v jsontext.Value) (line string, same jsontext.Value, ok bool) {
 	return s.String(), same, err == nil
 }
 
-// signersValue reads a line of a form; nil: it is no entry.
-func signersValue(line string) jsontext.Value {
+// ReadSigners reads a line of a form, as String writes it; false: it is no entry.
+func ReadSigners(line string) (Signers, bool) {
 	count, rest, found := strings.Cut(line, ":")
 	n, err := strconv.Atoi(strings.TrimSpace(count))
 	if !found || err != nil {
-		return nil
+		return Signers{}, false
 	}
 	s := Signers{Count: n}
 	from, limit, limited := strings.Cut(rest, ";")
 	if limited {
 		words := strings.Fields(limit)
 		if len(words) == 0 || len(words) > 2 || len(words) == 2 && !strings.HasPrefix(words[1], "min") {
-			return nil
+			return Signers{}, false
 		}
 		if s.Minutes, err = strconv.Atoi(words[0]); err != nil {
-			return nil
+			return Signers{}, false
 		}
 	}
 	s.From = namesIn(from)
+	return s, true
+}
+
+// signersValue is a line of a form as the document would have it; nil: it is no entry.
+func signersValue(line string) jsontext.Value {
+	s, ok := ReadSigners(line)
+	if !ok {
+		return nil
+	}
 	value, err := json.Marshal(s)
 	if err != nil {
 		return nil

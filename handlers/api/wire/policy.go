@@ -46,23 +46,34 @@ type PolicyTried struct {
 
 // PolicyAnswer is what one policy says of a call, and how it came to that.
 type PolicyAnswer struct {
-	Effect         string       `json:"effect" enum:"allow,require,deny"`
-	Cause          string       `json:"cause,omitempty" doc:"Of what is settled without a person"`
-	Rule           string       `json:"rule"`
-	Reason         string       `json:"reason"`
-	Unjudged       bool         `json:"unjudged" doc:"A condition could not be judged; reason says why"`
-	Risk           string       `json:"risk" enum:"low,medium,high,critical"`
-	TimeoutMinutes *int         `json:"timeoutMinutes" doc:"null: no rule says"`
-	Reviewers      []string     `json:"reviewers"`
-	ReviewersOnly  bool         `json:"reviewersOnly"`
-	SelfApproval   SelfApproval `json:"selfApproval"`
-	Only           []string     `json:"only,omitempty" doc:"Where the template that the agent names limits who approves: its entries. Only they approve, of those who could without it"`
-	AtMostMinutes  *int         `json:"atMostMinutes,omitempty" doc:"The longest wait, also where the template that the agent names sets the time"`
-	Checklist      []string     `json:"checklist,omitempty" doc:"Items that the approver has to tick"`
-	Escalate       []PolicyAsks `json:"escalate,omitempty" doc:"Who is asked besides, if nobody has decided by then"`
-	Substitutes    bool         `json:"substitutes" doc:"Substitutes may act for those who may approve"`
-	Text           string       `json:"text,omitempty" doc:"What is shown beside the request"`
-	Steps          []PolicyStep `json:"steps" doc:"In the order in which they were asked; the last decided"`
+	Effect         string          `json:"effect" enum:"allow,require,deny"`
+	Cause          string          `json:"cause,omitempty" doc:"Of what is settled without a person"`
+	Rule           string          `json:"rule"`
+	Reason         string          `json:"reason"`
+	Unjudged       bool            `json:"unjudged" doc:"A condition could not be judged; reason says why"`
+	Risk           string          `json:"risk" enum:"low,medium,high,critical"`
+	TimeoutMinutes *int            `json:"timeoutMinutes" doc:"null: no rule says"`
+	Reviewers      []string        `json:"reviewers"`
+	ReviewersOnly  bool            `json:"reviewersOnly"`
+	SelfApproval   SelfApproval    `json:"selfApproval"`
+	Only           []string        `json:"only,omitempty" doc:"Where the template that the agent names limits who approves: its entries. Only they approve, of those who could without it"`
+	AtMostMinutes  *int            `json:"atMostMinutes,omitempty" doc:"The longest wait, also where the template that the agent names sets the time"`
+	Checklist      []string        `json:"checklist,omitempty" doc:"Items that the approver has to tick"`
+	Approvals      []PolicySigners `json:"approvals,omitempty" doc:"How many of whom must sign, where it takes several people"`
+	Any            bool            `json:"any,omitzero" doc:"One of approvals will do"`
+	Stages         bool            `json:"stages,omitzero" doc:"The entries of approvals are steps, in order"`
+	RejectCount    int             `json:"rejectCount,omitzero" doc:"How many people reject it together, where one is not enough"`
+	Escalate       []PolicyAsks    `json:"escalate,omitempty" doc:"Who is asked besides, if nobody has decided by then"`
+	Substitutes    bool            `json:"substitutes" doc:"Substitutes may act for those who may approve"`
+	Text           string          `json:"text,omitempty" doc:"What is shown beside the request"`
+	Steps          []PolicyStep    `json:"steps" doc:"In the order in which they were asked; the last decided"`
+}
+
+// PolicySigners are how many of some people must sign.
+type PolicySigners struct {
+	From    []string `json:"from" doc:"E-mails, and groups as group:NAME"`
+	Count   int      `json:"count"`
+	Minutes int      `json:"minutes,omitzero" doc:"That its step may take"`
 }
 
 // PolicyAsks is whom a rule asks as time runs.

@@ -62,6 +62,9 @@ func (s *Screens) changePart(c echo.Context, p part) error {
 	}
 	sent := readFields(form, p.fields)
 	sent["reviewers"] = withoutBlanks(form["reviewers"])
+	if rows, there := form["approvals"]; there {
+		sent["approvals"] = signersOf(rows, form[policies.SignersCount], form[policies.SignersMinutes])
+	}
 	in := policies.RuleInput{New: c.Param("n") == "new", Was: form.Get("was"), First: form.Get("place") == "first"}
 	if in.Index, err = p.index(e.doc, c.Param("n"), in.Was); err != nil {
 		return err
@@ -69,7 +72,7 @@ func (s *Screens) changePart(c echo.Context, p part) error {
 	ok := p.take == nil || p.take(form, p.read(e.doc, in.Index), &in, sent)
 	in.Form = p.shown(sent)
 	switch step := form.Get("step"); {
-	case step == "more" || step == "more-rows" || step == "check":
+	case step == "more" || step == "more-rows" || step == "more-signers" || step == "check":
 		addFields(&in, step)
 		return p.form(c, http.StatusOK, e, in)
 	case !ok:
@@ -94,11 +97,31 @@ func (s *Screens) changePart(c echo.Context, p part) error {
 	return c.Redirect(http.StatusSeeOther, p.list(in))
 }
 
+// signersOf are rows of a form as lines of the draft.
+func signersOf(from, counts, minutes []string) string {
+	at := func(list []string, i int) string {
+		if i < len(list) {
+			return list[i]
+		}
+		return ""
+	}
+	var lines []string
+	for i := range from {
+		row := policies.SignersRow{Count: at(counts, i), From: from[i], Minutes: at(minutes, i)}
+		if line := row.Line(); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
 // addFields adds the fields that a button asks for.
 func addFields(in *policies.RuleInput, step string) {
 	switch step {
 	case "more":
 		in.Form["reviewers"] += strings.Repeat("\n", spareFields)
+	case "more-signers":
+		in.MoreSigners = true
 	case "more-rows":
 		in.Condition.Rows = append(in.Condition.Rows, policies.ConditionRow{})
 	}

@@ -37,6 +37,7 @@ const (
 	whenHelp      = "Limits the rule to calls for which this is true, such as input.amount > 100. It can read tool, input, agent, owner, conversation, kind and now. If the condition can't be checked, the call is not allowed, for example if a member is missing or \"101\" is compared with a number. Amounts that arrive as text are compared with decimal(), as in decimal(input.amount) > decimal(\"100\"); input.command.deletesOutside(\"/tmp\") is true if a command deletes something elsewhere. See the guide for more."
 	zoneHelp      = "For hours and days in conditions: UTC, or a name such as Europe/Berlin."
 	escalateHelp  = "If nobody decides within so many minutes, also ask: one step per line, such as 30: group:oncall, eve@example.com. At most five steps, each later than the one before, all before the request expires."
+	signersHelp   = "How many of whom must sign, an entry a row: people by e-mail and groups such as group:finance, with commas between. They take the place of the reviewers. A step may have minutes of its own."
 	checklistHelp = "Items to tick before approving, one per line; at most 20."
 	// The switch, when off, takes nothing from those whom the rule names.
 	substitutesHelp = "For approvers who are away or hand a request over. If off, only the approvers of the rule decide."
@@ -152,10 +153,17 @@ var rulePolicyFields = []policyField{
 	{
 		path: "self_approval", label: "The agent's owner",
 		choices: []ui.Choice{
+			{Value: "", Label: "may approve; not where several sign what is of high risk"},
 			{Value: string(models.SelfAllowed), Label: "may approve"},
+			{Value: string(models.SelfNotAlone), Label: "may approve, but not alone"},
 			{Value: string(models.SelfNever), Label: "may not approve"},
 		},
 	},
+	{path: "approvals", label: "Several people sign", help: signersHelp, optional: true},
+	{path: "any", label: "One of these entries will do", help: "Otherwise all of them must be met, by different people."},
+	{path: "stages", label: "In this order", help: "The next entry is asked when the one before it has signed."},
+	{path: "reject_count", label: "How many reject it", help: "Empty: one rejection ends a request.", least: "1", optional: true},
+	{path: "show_progress", label: "The agent sees how many have signed", help: "It never sees who."},
 	{path: "checklist", label: "Checklist", help: checklistHelp, rows: 2, optional: true},
 	{path: "escalate", label: "Escalate", help: escalateHelp, rows: 2, optional: true},
 	{path: "substitutes", label: "Substitutes may act", help: substitutesHelp},
@@ -225,7 +233,7 @@ func drawField(f policyField, kinds []policy.Field, form policy.Form, at string,
 	switch kinds[i].Kind {
 	case policy.FieldSwitch:
 		out.Switch, out.On = true, text == "true"
-	case policy.FieldLines, policy.FieldSteps:
+	case policy.FieldLines, policy.FieldSteps, policy.FieldSigners:
 		in.Type, in.Rows, in.Mono = "textarea", max(f.rows, 1+strings.Count(text, "\n")), true
 		in.Rows = min(in.Rows, maxFieldRows)
 	case policy.FieldNumber:

@@ -34,6 +34,8 @@ type RuleInput struct {
 	Members   []condition.Member // of the input of calls of its tools
 	Calls     int                // of how many calls
 	Findings  Findings
+
+	MoreSigners bool // more empty rows for those who sign
 }
 
 // SeenTool is a tool that agents asked about.
@@ -68,8 +70,11 @@ type RuleForm struct {
 	Patterns  FormField // names and patterns that are not among the tools to tick
 	Condition Condition
 	Who       []WhoChoice
-	Rest      string // what the folded members say
-	Unfold    bool   // one of them is wrong
+	Signers   []SignersRow
+	// SignersSay reads them back; empty: nobody is named.
+	SignersSay string
+	Rest       string // what the folded members say
+	Unfold     bool   // one of them is wrong
 }
 
 // WhoChoice is a person or a group to tick.
@@ -96,7 +101,10 @@ func (v RuleForm) folded() []FormField {
 }
 
 // inView are the members of a rule that have a step of its form.
-var inView = []string{"name", "tools", "when", "effect", "reviewers", "reviewers_only"}
+var inView = []string{
+	"name", "tools", "when", "effect", "reviewers", "reviewers_only", "self_approval", "approvals", "any", "stages",
+	"reject_count", "show_progress",
+}
 
 // spareReviewers is how many empty fields there are for more people.
 const spareReviewers = 2
@@ -127,6 +135,7 @@ func NewRuleForm(in RuleInput) RuleForm {
 		v.Matches = NewToolMatches(v.Patterns.Input.Value, in.Form["effect"], *in.Seen)
 	}
 	v.ReviewersError = problemAt(in.Problems, at+"reviewers")
+	v.Signers, v.SignersSay = signersRows(in), signersSay(in.Form)
 	v.Others = otherProblems(in.Problems, policy.RuleFields(), at)
 	return v
 }
@@ -197,9 +206,6 @@ func restRead(in RuleInput) string {
 			time = models.SpokenDuration(minutes)
 		}
 		parts = append(parts, risk+" risk", time)
-		if in.Form["self_approval"] == string(models.SelfNever) {
-			parts = append(parts, "the owner may not approve")
-		}
 	}
 	parts = append(parts, ruleRest(in.Form)...)
 	if in.Form["disabled"] == "true" {

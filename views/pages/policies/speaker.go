@@ -165,10 +165,19 @@ func (s *speaker) member(at place, c policy.Change) []Phrase {
 		}
 		return one("not only its reviewers may approve any more, but the agent's owner and admins too")
 	case "self_approval":
-		if c.After == string(models.SelfNever) {
+		switch c.After {
+		case string(models.SelfNever):
 			return one("the agent's owner may no longer approve")
+		case string(models.SelfNotAlone):
+			return one("the agent's owner may not approve alone")
 		}
 		return one("the agent's owner may approve")
+	case "approvals":
+		was, is := signersSay(was), signersSay(is)
+		if is == "" {
+			return before(one("one person's approval is enough"), was)
+		}
+		return before([]Phrase{{Text: "it takes the signatures of "}, {Text: is, Strong: true}}, was)
 	case "escalate":
 		return list("escalates after minutes:")
 	case "substitutes":

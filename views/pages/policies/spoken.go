@@ -45,6 +45,9 @@ func ruleSays(form policy.Form, templates []policy.Form) []Phrase {
 
 // whoIsAsked names those whom a rule asks.
 func whoIsAsked(form policy.Form) []Phrase {
+	if signers := signersSay(form); signers != "" {
+		return []Phrase{{Text: "the signatures of "}, {Text: signers, Strong: true}}
+	}
 	var names []Phrase
 	if form["reviewers"] != "" {
 		for reviewer := range strings.SplitSeq(form["reviewers"], "\n") {
@@ -72,6 +75,8 @@ func whoIsAsked(form policy.Form) []Phrase {
 	switch {
 	case form["self_approval"] == string(models.SelfNever):
 		return append(out, Phrase{Text: ", but not the agent's owner"})
+	case form["self_approval"] == string(models.SelfNotAlone):
+		return append(out, Phrase{Text: ", but not the agent's owner alone"})
 	case only:
 		return append(out, Phrase{Text: " only"})
 	}
@@ -101,6 +106,12 @@ func ruleRest(form policy.Form) []string {
 	if energy, err := strconv.ParseInt(form["energy"], 10, 64); err == nil && energy > 0 {
 		rest = append(rest, "costs at least "+views.Number(energy)+" energy")
 	}
+	if count := form["reject_count"]; count != "" && count != "1" {
+		rest = append(rest, count+" people reject together")
+	}
+	if form["show_progress"] == "true" {
+		rest = append(rest, "the agent sees how many have signed")
+	}
 	if steps := form["escalate"]; steps != "" {
 		rest = append(rest, "escalates after minutes: "+strings.ReplaceAll(steps, "\n", "; "))
 	}
@@ -122,7 +133,7 @@ func thenText(form policy.Form) string {
 	if minutes := minutesOf(form["timeout_minutes"]); minutes > 0 {
 		then = append(then, "waits "+models.SpokenDuration(minutes))
 	}
-	if form["reviewers"] != "" || form["self_approval"] == string(models.SelfNever) {
+	if form["reviewers"] != "" || form["approvals"] != "" || form["self_approval"] == string(models.SelfNever) {
 		var who strings.Builder
 		for _, p := range whoIsAsked(form) {
 			who.WriteString(p.Text)

@@ -41,10 +41,17 @@ var templatePolicyFields = []policyField{
 	{
 		path: "self_approval", label: "The agent's owner",
 		choices: []ui.Choice{
+			{Value: "", Label: "may approve; not where several sign what is of high risk"},
 			{Value: string(models.SelfAllowed), Label: "may approve"},
+			{Value: string(models.SelfNotAlone), Label: "may approve, but not alone"},
 			{Value: string(models.SelfNever), Label: "may not approve"},
 		},
 	},
+	{path: "approvals", label: "Several people sign", help: signersHelp, optional: true},
+	{path: "any", label: "One of these entries will do", help: "Otherwise all of them must be met, by different people."},
+	{path: "stages", label: "In this order", help: "The next entry is asked when the one before it has signed."},
+	{path: "reject_count", label: "How many reject it", help: "Empty: one rejection ends a request.", least: "1", optional: true},
+	{path: "show_progress", label: "The agent sees how many have signed", help: "It never sees who."},
 	{path: "escalate", label: "Escalate", help: escalateHelp, rows: 2, optional: true},
 	{path: "substitutes", label: "Substitutes may act", help: substitutesHelp},
 	{
@@ -158,6 +165,7 @@ func NewTemplateForm(in RuleInput, usedBy []string) TemplateForm {
 		v.Reviewers = append(v.Reviewers, "")
 	}
 	v.ReviewersError = problemAt(in.Problems, at+"reviewers")
+	v.Signers, v.SignersSay = signersRows(in), signersSay(in.Form)
 	v.Others = otherProblems(in.Problems, policy.TemplateFields(), at)
 	return v
 }
