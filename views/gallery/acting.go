@@ -145,3 +145,64 @@ func forOthersInbox() inbox.Input {
 		rows[0].ID: {MayApprove: true, OnBehalf: &models.PersonRef{ID: eveID, Name: "Eve\u202E <b>Holm</b>"}}, rows[1].ID: {},
 	}}
 }
+
+// signedBy is a signature on a payment, some minutes ago.
+func signedBy(id models.VoteID, user models.UserID, name string, minutes int) models.Vote {
+	return models.Vote{
+		ID: id, UserID: user, UserName: name, Verdict: models.VerdictApprove, At: Now.Add(-time.Duration(minutes) * time.Minute),
+		WaitsFor: models.Signed,
+	}
+}
+
+// quorumStates are the page of a payment that two of finance sign, and then one of oncall.
+func quorumStates(page func(name, note string, a models.Approval, mend ...func(*requests.Input)) State) []State {
+	finance, oncall := models.Approver{Group: "finance"}, models.Approver{Group: "oncall"}
+	a := Payment()
+	a.OwnerID, a.OwnerName = boID, "Bo Lind"
+	q := &models.Quorum{Stages: true, Entries: []models.Signers{
+		{From: []models.Approver{finance}, Count: 2}, {From: []models.Approver{oncall, {ID: eveID, Email: "eve@example.org"}}, Count: 1},
+	}}
+	oncall.Step = 1
+	a.SetApprovers(models.Approvers{ReviewersOnly: true, Named: []models.Approver{finance, oncall, {ID: eveID, Email: "eve@example.org", Step: 1}}})
+	a.SetQuorum(q)
+	ann := signedBy("01890a5d-ac96-774b-bcce-b302099a8601", "01890a5d-ac96-774b-bcce-b302099a8211", "Ann Sand", 9)
+	ref := func(id models.UserID, name string) models.PersonRef { return models.PersonRef{ID: id, Name: name} }
+	signing := func(in *requests.Input, right models.Right, count models.Count, votes ...models.Vote) {
+		in.Substitution.Right = right
+		s := &models.Signing{Quorum: *q, Count: count, Votes: votes, WaitsFor: "1 of finance"}
+		for range votes {
+			s.Counts = append(s.Counts, true)
+		}
+		in.Substitution.Signing = s
+		in.Substitution.Seats = [][]models.Seat{
+			{{PersonRef: ref(ann.UserID, ann.UserName)}, {PersonRef: ref(UserID, "Ada Berg")}, {PersonRef: ref(boID, "Bo Lind"), Why: "own request"}},
+			{{PersonRef: ref(eveID, "Eve Holm"), Substitute: "Cy Dahl"}, {PersonRef: ref("x", "Dee\u202E <b>Moe</b>"), Why: "disabled"}},
+		}
+		for i := range votes {
+			for k := range in.Substitution.Seats[0] {
+				if seat := &in.Substitution.Seats[0][k]; seat.ID == votes[i].UserID {
+					seat.Signed = &votes[i]
+				}
+			}
+		}
+	}
+	input, digest := `{"to":"ACME","amount":99}`, models.Digest([]byte("another"))
+	edit := ann
+	edit.Input, edit.InputDigest = &input, &digest
+	mine := signedBy("01890a5d-ac96-774b-bcce-b302099a8602", UserID, "Ada Berg", 3)
+	stranded := a
+	since := Now.Add(-time.Minute)
+	stranded.StrandedAt = &since
+	return []State{
+		page("signed-my-turn", "one of three has signed, and the reader is next", a, func(in *requests.Input) {
+			signing(in, models.Right{Own: true, MayApprove: true}, models.Count{Have: 1, Need: 3, Of: []int{1, 0}}, ann)
+		}),
+		page("signed-edit", "an edit began the count anew after the reader had signed", a, func(in *requests.Input) {
+			signing(in, models.Right{Own: true, MayApprove: true}, models.Count{Have: 1, Need: 3, Of: []int{1, 0}}, edit)
+			in.Substitution.Signing.Edit, in.Substitution.Replaced, in.Substitution.Editor = &edit, &mine, "Ann Sand"
+		}),
+		page("signed-mine", "the reader has signed, and others must yet; not enough of them are left", stranded, func(in *requests.Input) {
+			signing(in, models.Right{Own: true, Signed: &mine, Why: "You have signed it."}, models.Count{Have: 1, Need: 3, Of: []int{1, 0}}, mine)
+		}),
+	}
+}

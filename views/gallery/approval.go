@@ -75,5 +75,5 @@ func approvalStates() []State {
 			Component: requests.Page(Frame("Bash", "/x"), cut),
 		},
 	}, slices.Concat(requestStates(page), cardStates(page), checklistStates(page), functionCallStates(page),
-		actingStates(page))...)
+		actingStates(page), quorumStates(page))...)
 }
