@@ -153,17 +153,17 @@ func anyOf(counts []int, people int, fits func(person, entry int) bool) Count {
 	return out
 }
 
-// inOrder counts steps: one begins when those before it are met.
+// inOrder counts steps: one begins when those before it are met. A signature on a later one counts already: its giver
+// made an edit, or one before was taken back.
 func inOrder(counts []int, people int, fits func(person, entry int) bool) Count {
-	out := Count{Need: sum(counts)}
+	out := Count{Of: assign(counts, people, fits), Need: sum(counts)}
 	for out.Step = range counts {
 		upTo := counts[:out.Step+1]
-		out.Of = assign(upTo, people, fits)
-		if out.Have = sum(out.Of); out.Have < sum(upTo) {
+		if sum(assign(upTo, people, fits)) < sum(upTo) {
 			break
 		}
 	}
-	out.Of = append(out.Of, make([]int, len(counts)-len(out.Of))...)
+	out.Have = sum(out.Of)
 	out.Met = out.Have == out.Need
 	return out
 }
@@ -175,8 +175,15 @@ func (q *Quorum) Helps(signers []Signer, one Signer) bool {
 	if before.Met || !q.Takes(one) || slices.ContainsFunc(signers, one.SameAs) {
 		return false
 	}
-	after := q.Count(append(slices.Clip(slices.Clone(signers)), one))
-	return after.Met || sum(after.Of) > sum(before.Of)
+	more := append(slices.Clone(signers), one)
+	if q.Count(more).Met {
+		return true
+	}
+	open := *q
+	if q.Stages {
+		open = Quorum{Entries: q.Entries[:before.Step+1]}
+	}
+	return sum(open.Count(more).Of) > sum(open.Count(signers).Of)
 }
 
 // SameAs reports whether two signatures are not of two people.

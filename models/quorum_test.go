@@ -64,15 +64,7 @@ func oracle(q *models.Quorum, signers []models.Signer) (met bool, have int) {
 			}
 		}
 		met = lacks == 0
-	case q.Stages:
-		for i := range all {
-			upTo := all[:i+1]
-			if have = counted(q, upTo, signers); have < wanted(q, upTo) {
-				return false, have
-			}
-		}
-		met = true
-	default:
+	default: // steps too: their order says who may sign next
 		have = counted(q, all, signers)
 		met = have == wanted(q, all)
 	}

@@ -1,7 +1,11 @@
 package browser_test
 
 import (
+	"strings"
 	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
 
 	"countersign/handlers/web/webtest"
 	"countersign/models"
@@ -36,4 +40,61 @@ func TestInABrowserTheOwnerCannotSignTheirOwnPayment(t *testing.T) {
 	}
 	p.click("#reject")
 	p.sees("#approval", "rejected")
+}
+
+// TestInABrowserThreePeopleSignAPayment at once: in order, by keyboard, on a phone and without script; edited in the
+// middle, taken back in the undo window, signed again, and released.
+func TestInABrowserThreePeopleSignAPayment(t *testing.T) {
+	t.Parallel()
+	w := webtest.SignersWorld(t)
+	w.ApplyPolicy(`{"undo_seconds":{"medium":600},` + strings.TrimPrefix(webtest.StagedPays, "{"))
+	a := w.Ask(webtest.Payment)
+	at := "/approvals/" + string(a.ID)
+	desk, phone, plain := openTab(w), openTab(w), openTab(w)
+	desk.do("size", chromedp.EmulateViewport(1440, 900))
+	phone.do("a phone", chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile, chromedp.EmulateTouch))
+	desk.signInAs("ann@example.com")
+	phone.signInAs("bo@example.com")
+	plain.signInAs("dee@example.com")
+	plain.withoutScript()
+
+	desk.open(at)
+	desk.sees("#approve", "Approve (1 of 3)")
+	phone.open(at)
+	phone.sees(".must-approve", "0 of 3 signed; waiting for 2 of finance.")
+	desk.calm()
+	desk.press("a") // the key that approves
+	desk.sees(".decide-bar", "You signed it.")
+	phone.sees(".must-approve", "1 of 3 signed: ann@example.com; waiting for 1 of finance.") // told, without a reload
+	phone.sees("#approve", "Approve (2 of 3)")
+	phone.fits()
+	phone.tap("[data-opens=edit]")
+	phone.becomes(`document.activeElement.id === "m0"`)
+	phone.types("#m0", "1.00")
+	phone.becomes(`!document.querySelector("#approve-edited").hidden`)
+	phone.tap("#approve-edited")
+	desk.sees(".decide-bar", "bo@example.com has edited it since")
+	desk.sees(".proposed", "Approve this edit (2 of 3)")
+	desk.fits()
+	desk.click(".proposed button[id$=-approve]")
+	desk.sees(".decide-bar", "You signed it.")
+	plain.open(at)
+	plain.sees(".proposed", "Approve this edit and run (3 of 3)")
+	plain.click(".proposed button[id$=-approve]")
+	plain.sees(".decide-bar", "Undo")
+	// Held for its window; who signed before may still go back on it.
+	desk.sees(".decide-bar", "You signed it.")
+	desk.click("#unsign")
+	desk.sees(".proposed", "Approve this edit and run (3 of 3)")
+	plain.open(at)
+	plain.sees(".decide-bar", "You signed it.")
+	desk.click(".proposed button[id$=-approve]")
+	desk.sees(".decide-bar", "Undo")
+	w.Clock.Step(20 * time.Minute)
+	if _, err := w.Store.ReleaseDue(t.Context(), 10); err != nil {
+		t.Fatal(err)
+	}
+	phone.sees(".outcome", "Signed by")
+	phone.sees(".outcome", "dee@example.com")
+	releases(w, a, `{"amount":"1.00","currency":"EUR","to":"Bo himself"}`)
 }

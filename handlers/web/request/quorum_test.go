@@ -9,32 +9,11 @@ import (
 	"countersign/models/storetest"
 )
 
-// stagedPays has two of finance sign a payment, then one of oncall.
-const stagedPays = `{"rules":[{"name":"Payments","tools":["payment.send"],"effect":"require",
- "approvals":[{"from":["group:finance"],"count":2},{"from":["group:oncall"],"count":1}],"stages":true}]}`
-
-func signersWorld(t *testing.T) *webtest.World {
-	t.Helper()
-	w := webtest.New(t)
-	admin := storetest.Operator()
-	for _, group := range []string{"finance", "oncall"} {
-		storetest.Must(t, w.Store.People.AddGroup(t.Context(), admin, group, ""))
-	}
-	for email, groups := range map[string][]string{"ann@example.com": {"finance"}, "bo@example.com": {"finance"}, "cy@example.com": {"finance", "oncall"}, "dee@example.com": {"oncall"}} {
-		storetest.Reviewer(t, w.Store, email)
-		for _, group := range groups {
-			storetest.Must(t, w.Store.People.JoinGroup(t.Context(), admin, group, email))
-		}
-	}
-	w.ApplyPolicy(stagedPays)
-	return w
-}
-
 // TestThreePeopleSignByForms: in order, edited in the middle, taken back and given again, and released. Each page says
 // who has signed, what one's own signature does, and why one can't.
 func TestThreePeopleSignByForms(t *testing.T) {
 	t.Parallel()
-	w := signersWorld(t)
+	w := webtest.SignersWorld(t)
 	a := w.Ask(webtest.Payment)
 	at := "/approvals/" + string(a.ID)
 	ann, bo, dee, owner := w.SignIn("ann@example.com"), w.SignIn("bo@example.com"), w.SignIn("dee@example.com"), w.SignIn(webtest.OwnerEmail)
@@ -74,7 +53,7 @@ func TestThreePeopleSignByForms(t *testing.T) {
 // TestTheDeskSaysWhatCanNotBeSigned, before anybody tries.
 func TestTheDeskSaysWhatCanNotBeSigned(t *testing.T) {
 	t.Parallel()
-	w := signersWorld(t)
+	w := webtest.SignersWorld(t)
 	a := w.Ask(webtest.Payment)
 	for _, email := range []string{"cy@example.com", "dee@example.com"} {
 		users, err := w.Store.People.Users(t.Context(), storetest.Operator())

@@ -65,3 +65,25 @@ func PersonPath(who models.Actor, what string) string { return "/people/" + who.
 func Credentials(email, password string) url.Values {
 	return url.Values{"email": {email}, "password": {password}}
 }
+
+// StagedPays has two of finance sign a payment, then one of oncall.
+const StagedPays = `{"rules":[{"name":"Payments","tools":["payment.send"],"effect":"require",
+ "approvals":[{"from":["group:finance"],"count":2},{"from":["group:oncall"],"count":1}],"stages":true}]}`
+
+// SignersWorld has ann, bo and cy in finance, and cy and dee in oncall, who sign payments by StagedPays.
+func SignersWorld(t *testing.T) *World {
+	t.Helper()
+	w := New(t)
+	admin := storetest.Operator()
+	for _, group := range []string{"finance", "oncall"} {
+		storetest.Must(t, w.Store.People.AddGroup(t.Context(), admin, group, ""))
+	}
+	for email, groups := range map[string][]string{"ann@example.com": {"finance"}, "bo@example.com": {"finance"}, "cy@example.com": {"finance", "oncall"}, "dee@example.com": {"oncall"}} {
+		storetest.Reviewer(t, w.Store, email)
+		for _, group := range groups {
+			storetest.Must(t, w.Store.People.JoinGroup(t.Context(), admin, group, email))
+		}
+	}
+	w.ApplyPolicy(StagedPays)
+	return w
+}
