@@ -105,6 +105,9 @@ func (a *API) conversation(ctx context.Context, in *conversationIn) (*conversati
 	if err != nil {
 		return nil, err
 	}
+	if wait > 0 && len(history.Entries) == 0 {
+		handlers.HintRetry(humaecho.Unwrap(in.from).Response().Header(), a.store.WaitsEnded())
+	}
 	var responses []*models.Approval
 	for i := range history.Entries {
 		if r := history.Entries[i].Response; r != nil {

@@ -141,9 +141,10 @@ func TestWaitsForMessagesEnd(t *testing.T) {
 		name   string
 		end    func(*world)
 		status int
+		retry  string
 	}{
-		{"when the token is revoked", func(w *world) { w.revokeAgent() }, 401},
-		{"when the server stops", func(w *world) { w.store.EndWaits() }, 200},
+		{"when the token is revoked", func(w *world) { w.revokeAgent() }, 401, ""},
+		{"when the server stops", func(w *world) { w.store.EndWaits() }, 200, "1"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -159,7 +160,7 @@ func TestWaitsForMessagesEnd(t *testing.T) {
 			}()
 			w.asleep()
 			tt.end(w)
-			(<-heard).want(t, tt.status, nil)
+			(<-heard).wantRetry(t, tt.status, tt.retry)
 		})
 	}
 }

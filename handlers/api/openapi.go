@@ -110,6 +110,7 @@ func (a *API) describe() {
 				op.Extensions[extensionOrder] = order
 			}
 			d.describe(op)
+			describeWait(op)
 			d.describeProblems(op)
 		}
 	}
@@ -157,6 +158,24 @@ func (d operationDoc) describe(op *huma.Operation) {
 			media.Examples = examplesOf(map[string]any{"answer": example})
 		}
 	}
+}
+
+// describeWait adds what handlers.HintRetry sets to the answer of a wait without an outcome: 202, or 200 where that
+// is pending too.
+func describeWait(op *huma.Operation) {
+	if !slices.ContainsFunc(op.Parameters, func(p *huma.Param) bool { return p.Name == "wait" }) {
+		return
+	}
+	res := op.Responses["202"]
+	if res == nil {
+		res = op.Responses["200"]
+	}
+	headers := map[string]*huma.Header{"Retry-After": {
+		Description: "1 if the wait ended because the server stops: send the same again after a second",
+		Schema:      &huma.Schema{Type: huma.TypeInteger},
+	}}
+	maps.Copy(headers, res.Headers) // which 200 may have too
+	res.Headers = headers
 }
 
 func examplesOf(values map[string]any) map[string]*huma.Example {

@@ -25,6 +25,29 @@ func document(t *testing.T, w *world) *openapi3.T {
 	return doc
 }
 
+// The document says of every answer that may tell of a stop that it does, and of no other.
+func TestTheDocumentSaysWhenToComeBack(t *testing.T) {
+	t.Parallel()
+	var got []string
+	for path, item := range document(t, newWorld(t)).Paths.Map() {
+		for method, op := range item.Operations() {
+			for status, res := range op.Responses.Map() {
+				if res.Value.Headers["Retry-After"] != nil {
+					got = append(got, method+" "+path+" "+status)
+				}
+			}
+		}
+	}
+	slices.Sort(got)
+	want := []string{
+		"GET /api/approval/invocation/{tool_use_id} 200", "GET /conversations/{requestId} 200", "GET /v1/approvals/{id} 200",
+		"POST /conversations/{requestId}/responses 202", "POST /hooks/claude-code 202", "POST /v1/approvals 202",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("it says so of\n%q, want\n%q", got, want)
+	}
+}
+
 // The document keeps to OpenAPI 3.1, and its examples to its schemas.
 func TestTheDocumentIsValid(t *testing.T) {
 	t.Parallel()

@@ -164,6 +164,9 @@ func (a *API) answer(ctx context.Context, rw http.ResponseWriter, w *waiting) in
 			status = http.StatusAccepted
 		}
 	}
+	if w.watch != nil && w.row.Status() == models.StatusPending {
+		handlers.HintRetry(h, a.store.WaitsEnded())
+	}
 	if fallback != "" {
 		h.Set(wire.HeaderFallback, fallback)
 	}

@@ -83,14 +83,42 @@ func TestAWaitThatIsOverTellsPending(t *testing.T) {
 	}
 }
 
+// A stopping server tells all who wait that it is pending, and when to come back; nobody else hears the latter.
 func TestAStoppingServerTellsPending(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	asked := w.waiting(w.agent, "POST", "/v1/approvals?wait=50s", `{"approvalId":"`+uuid+`1","toolName":"rm"}`)
-	got := w.waiting(w.reviewer, "GET", "/v1/approvals/"+uuid+"1?wait=50s", "")
+	const ask, one = `{"approvalId":"` + uuid + `1","toolName":"rm"}`, "/v1/approvals/" + uuid + "1"
+	const propose = `{"responseId":"` + uuid + `2","kind":"proposal","content":"Shall I?"}`
+	w.policy(`{"required_approval_tools":["rm"]}`)
+	w.request("tu", "rm", "s")
+	w.call(w.agent, "POST", "/v1/approvals?wait=1ms", ask).wantRetry(t, 202, "")
+	w.blocked(0) // the answer is sent first
+	asked := w.waiting(w.agent, "POST", "/v1/approvals?wait=50s", ask)
+	got := w.waiting(w.reviewer, "GET", one+"?wait=50s", "")
+	proposed := w.waiting(w.agent, "POST", "/conversations/"+run+"/responses?wait=50s", propose)
+	call := w.waiting(w.agent, "GET", "/api/approval/invocation/tu?wait=50s", "")
 	w.store.EndWaits()
-	(<-asked).want(t, 202, map[string]any{"status": "pending"})
-	(<-got).want(t, 200, map[string]any{"status": "pending"})
+	for _, tt := range []struct {
+		told   <-chan answer
+		status int
+		shown  string
+	}{{asked, 202, "pending"}, {got, 200, "pending"}, {proposed, 202, "pending"}, {call, 200, "PENDING"}} {
+		told := <-tt.told
+		told.wantRetry(t, tt.status, "1")
+		told.want(t, tt.status, map[string]any{"status": tt.shown})
+	}
+	w.call(w.agent, "POST", "/v1/approvals?wait=50s", ask).wantRetry(t, 202, "1") // came after the stop began
+	w.call(w.agent, "GET", one, "").wantRetry(t, 200, "")                         // does not wait
+	w.decide(uuid+"1", "true")
+	w.call(w.agent, "POST", "/v1/approvals?wait=50s", ask).wantRetry(t, 200, "") // is settled
+}
+
+// wantRetry checks a status, and when to send the same again; empty: nothing is said of it.
+func (a answer) wantRetry(tb testing.TB, status int, after string) {
+	tb.Helper()
+	if got := a.header.Get("Retry-After"); a.status != status || got != after {
+		tb.Errorf("%d, Retry-After %q, want %d and %q: %s", a.status, got, status, after, a.body)
+	}
 }
 
 func TestARevokedTokenEndsTheWait(t *testing.T) {

@@ -56,7 +56,7 @@ func TestARefusedBodyIsANoWhereverItIsWrongI11(t *testing.T) {
 // A token that is revoked between two waits, when no wait hears of it, hears no outcome.
 func TestARevokedTokenHearsNoOutcome(t *testing.T) {
 	t.Parallel()
-	for query, want := range map[string]answer{"": {200, `"permissionDecision":"deny"`}, "?wait=50s": {401, "bearer token"}} {
+	for query, want := range map[string]answer{"": {status: 200, body: `"permissionDecision":"deny"`}, "?wait=50s": {status: 401, body: "bearer token"}} {
 		w := newWorld(t)
 		w.onceItWaits(func(asked models.ResponseID) {
 			if err := w.store.People.RevokeToken(w.tb.Context(), w.owner, w.agentAs.TokenID); err != nil {

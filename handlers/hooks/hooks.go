@@ -250,6 +250,7 @@ func (h *hook) write(c echo.Context, got wire.HookResult) error {
 		status := http.StatusOK
 		if got.Pending != nil {
 			status = http.StatusAccepted
+			handlers.HintRetry(res.Header(), h.store.WaitsEnded())
 		}
 		begin(res, status)
 	}

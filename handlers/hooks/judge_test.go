@@ -219,7 +219,10 @@ func TestAStoppingServerDenies(t *testing.T) {
 	w.waiting(2)
 	w.store.EndWaits()
 	(<-waits).want(t, 200, `"permissionDecision":"deny","permissionDecisionReason":"Countersign is stopping`)
-	(<-polls).want(t, 202, `"pending"`)
+	told := <-polls
+	if told.want(t, 202, `"pending"`); told.retry != "1" {
+		t.Errorf("it is told to come back after %q s, want 1", told.retry)
+	}
 	if pending := w.pending(); len(pending) != 2 {
 		t.Errorf("%d requests wait, want both", len(pending))
 	}

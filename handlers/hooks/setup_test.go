@@ -85,6 +85,7 @@ func (w *world) policy(document string) {
 type answer struct {
 	status int
 	body   string
+	retry  string // when to come back, if that is said
 }
 
 // send hands an event over and waits for the answer.
@@ -116,7 +117,7 @@ func (w *world) begin(ctx context.Context, token, query, event string) <-chan an
 		}
 		defer res.Body.Close()
 		body, _ := io.ReadAll(res.Body)
-		answers <- answer{res.StatusCode, strings.TrimSpace(string(body))}
+		answers <- answer{res.StatusCode, strings.TrimSpace(string(body)), res.Header.Get("Retry-After")}
 	}()
 	return answers
 }

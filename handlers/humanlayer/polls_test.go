@@ -61,8 +61,8 @@ func TestAStoppingServerAnswersPending(t *testing.T) {
 	for path, status := range polls {
 		go func() {
 			a, err := w.try(w.agent, "GET", path, "")
-			if err != nil || a.status != status || a.at("status.approved") != nil || a.at("status.response") != nil || a.text("call_id") == "" {
-				got <- fmt.Sprintf("%s: %v %d %s", path, err, a.status, a.body)
+			if err != nil || a.status != status || a.at("status.approved") != nil || a.at("status.response") != nil || a.text("call_id") == "" || a.header.Get("Retry-After") != "1" {
+				got <- fmt.Sprintf("%s: %v %d %v %s", path, err, a.status, a.header, a.body)
 				return
 			}
 			got <- ""
@@ -83,7 +83,10 @@ func TestAStoppingServerAnswersPending(t *testing.T) {
 	if err := w.store.Close(); err != nil {
 		t.Fatal(err)
 	}
-	w.call(w.agent, "GET", "/function_calls/c1", "").want(t, 200, map[string]any{"status.approved": nil, "call_id": "c1"})
+	unread := w.call(w.agent, "GET", "/function_calls/c1", "")
+	if unread.want(t, 200, map[string]any{"status.approved": nil, "call_id": "c1"}); unread.header.Get("Retry-After") != "1" {
+		t.Errorf("Retry-After: %q", unread.header.Get("Retry-After"))
+	}
 	w.call(w.agent, "POST", "/function_calls", `{"call_id":"c9","spec":{"fn":"f"}}`).want(t, 503, nil)
 }
 

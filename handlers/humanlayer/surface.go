@@ -183,10 +183,14 @@ func (s *Surface) poll(kind models.Kind) func(*request) error {
 			s.pause(ctx, delay)
 		}
 		if s.stopping() && isOurFault(err) {
+			handlers.HintRetry(r.Response().Header(), s.store.WaitsEnded())
 			return handlers.WriteJSON(r, http.StatusOK, stillPending(kind, callID))
 		}
 		if err != nil {
 			return err
+		}
+		if a.Status() == models.StatusPending {
+			handlers.HintRetry(r.Response().Header(), s.store.WaitsEnded())
 		}
 		return s.answer(r, http.StatusOK, a, nil)
 	}
