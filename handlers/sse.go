@@ -10,6 +10,10 @@ import (
 // eventStream is the type of an answer that only its reader ends.
 const eventStream = "text/event-stream"
 
+// StreamHead begins every stream. It tells its reader to connect again a second after the stream ends, as it does
+// when the server stops: another server may be there by then.
+const StreamHead = ": open\nretry: 1000\n\n"
+
 // EventStream writes server-sent events. Every call is on the wire when it
 // returns; an error means that the reader is gone or too slow.
 type EventStream struct {
@@ -32,7 +36,7 @@ func NewEventStream(w http.ResponseWriter) (*EventStream, error) {
 	h.Set("X-Accel-Buffering", "no") // nginx would hold events back
 	w.WriteHeader(http.StatusOK)
 	s := &EventStream{w: w, rc: http.NewResponseController(w)}
-	return s, s.Comment("open")
+	return s, s.write(StreamHead)
 }
 
 // String is the event as it is sent.

@@ -159,6 +159,70 @@ func TestStopAnswersWaitsQuicklyAndLeavesOneFile(t *testing.T) {
 	}
 }
 
+// Whoever is sent away by a stop hears when to come back: waits in the answer's head, streams in their first lines.
+func TestAStopSaysWhenToComeBack(t *testing.T) {
+	t.Parallel()
+	w := process.NewWorld(t)
+	asked, err := w.Client(w.Agent).Ask(t.Context(), wire.AskRequest{ToolUseID: "call-1", ToolName: "deploy"}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const ask = `{"toolUseId":"call-1","toolName":"deploy"}`
+	const hook = `{"session_id":"s","cwd":"/","hook_event_name":"PermissionRequest","tool_name":"Bash","tool_input":{"command":"ls"}}`
+	waits := []struct {
+		method, path, body string
+		status             int
+	}{
+		{http.MethodPost, "/v1/approvals?wait=50s", ask, http.StatusAccepted},
+		{http.MethodGet, "/v1/approvals/" + string(asked.ApprovalID) + "?wait=50s", "", http.StatusOK},
+		{http.MethodPost, "/hooks/claude-code?wait=50s&approvalId=" + string(models.NewID[models.ResponseID]()), hook, http.StatusAccepted},
+	}
+	var told sync.WaitGroup
+	for _, wait := range waits {
+		told.Go(func() {
+			res, err := asAgent(context.WithoutCancel(t.Context()), w, wait.method, wait.path, wait.body)
+			if err != nil {
+				t.Errorf("%s: %v", wait.path, err)
+				return
+			}
+			defer res.Body.Close()
+			if got := res.Header.Get("Retry-After"); res.StatusCode != wait.status || got != "1" {
+				t.Errorf("%s %s: %d, Retry-After %q, want %d and 1", wait.method, wait.path, res.StatusCode, got, wait.status)
+			}
+		})
+	}
+	stream, err := asAgent(context.WithoutCancel(t.Context()), w, http.MethodGet, "/v1/approvals/stream", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stream.Body.Close()
+	streams := map[string]io.Reader{"the agent's stream": stream.Body, "a page's stream": openStream(t, w)}
+	process.Eventually(t, "all wait", func() bool { return w.Store().Waiters() == len(waits) })
+	w.StopIn(10 * process.Patience)
+	w.Stop()
+	told.Wait()
+	for name, stream := range streams {
+		text, err := io.ReadAll(stream)
+		if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Errorf("%s ended with %v", name, err)
+		}
+		if head, _, _ := strings.Cut(string(text), "\n\n"); !slices.Contains(strings.Split(head, "\n"), "retry: 1000") || strings.Count(string(text), "retry:") != 1 {
+			t.Errorf("%s does not begin with when to come back, once: %q", name, text)
+		}
+	}
+}
+
+// asAgent sends a request with the agent's token.
+func asAgent(ctx context.Context, w *process.World, method, path, body string) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, "http://"+w.Addr+path, strings.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Authorization", "Bearer "+w.Agent)
+	req.Header.Set("Content-Type", "application/json")
+	return http.DefaultClient.Do(req)
+}
+
 // A server that drains says at /readyz that it ends, and answers, lets wait and decides meanwhile; then those who wait
 // hear that it is pending, and the others forget it.
 func TestADrainSaysSoFirstAndGoesOn(t *testing.T) {

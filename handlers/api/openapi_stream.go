@@ -9,13 +9,14 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"countersign/handlers"
 	"countersign/models"
 	"countersign/models/requests"
 )
 
 const streamDescription = `Server-sent events, from now on or from Last-Event-ID on: %s. Resuming sends each event once, with what the token may see now. ` +
 	`Where another system asks with another input than its agent reported, input, tool_input and function_args are that input, which runs, reportedInput or reported_input is what the agent reported, and the digest is over that one. ` +
-	`Ids say nothing but where to go on; 0 begins with the first. A comment comes every 15 seconds. After "event: reset" too much was missed: read the lists, and go on. ` +
+	`Ids say nothing but where to go on; 0 begins with the first. A comment comes every 15 seconds. The stream begins with retry: 1000, since it ends when the server stops: connect again after a second. After "event: reset" too much was missed: read the lists, and go on. ` +
 	`A client that does not read is disconnected, as is one whose token is revoked.`
 
 // registerStreams adds the streams to the router and to the document, which huma
@@ -77,7 +78,7 @@ func (v *vocabulary) example() string {
 		Conversation: exampleConversation, Old: models.ConversationWaitingInput, New: models.ConversationRunning,
 	}}
 	var out strings.Builder
-	out.WriteString(": open\n\n")
+	out.WriteString(handlers.StreamHead)
 	named, err := newPlaces(make([]byte, aes.BlockSize)) // an example's key
 	if err != nil {
 		return ""
