@@ -105,7 +105,7 @@ var actingPages = []page{
 	{key: "approval-signed-edit", seen: seen{
 		"acts":       "Approve this edit (2 of 3) | Reject",
 		"folds":      "Source | the last 2 messages before this one | Details",
-		"labels":     "Payment | Whole input | 78 bytes as sent | What the edit changes | Input as edited | 4 lines, 34 bytes | Hashed bytes | 124 bytes",
+		"labels":     "What the edit changes | Input as edited | 4 lines, 34 bytes | Payment | Whole input | 78 bytes as sent | Hashed bytes | 124 bytes",
 		"marks":      "critical risk 0:12 left",
 		"signatures": "1 of 3 signed: Ann Sand; waiting for 1 of finance. | Ann Sand approved an edit. Signatures count for the edit now, and for nothing else. | 2 of finance – 1 signed Ann Sand 9 min ago Can sign: Ada Berg Can't: Bo Lind (own request) | 1 of oncall, eve@example.org – not asked yet Can sign: Eve Holm (away; for them Cy Dahl) Can't: Dee⟨U+202E⟩ <b>Moe</b> (disabled)",
 		"title":      "Pay 120.00 EUR to ACME SA",

@@ -47,7 +47,7 @@ var templatePolicyFields = []policyField{
 			{Value: string(models.SelfNever), Label: "may not approve"},
 		},
 	},
-	{path: "approvals", label: "Several people sign", help: signersHelp, optional: true},
+	{path: "approvals", label: "Who must sign", help: signersHelp, optional: true},
 	{path: "any", label: "One of these entries will do", help: "Otherwise all of them must be met, by different people."},
 	{path: "stages", label: "In this order", help: "The next entry is asked when the one before it has signed."},
 	{path: "reject_count", label: "How many reject it", help: "Empty: one rejection ends a request.", least: "1", optional: true},

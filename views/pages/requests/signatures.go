@@ -84,7 +84,7 @@ func newSignatures(v *Approval, in Input, now time.Time) *Signatures {
 	for i, e := range s.Entries {
 		w := WantedFrom{
 			Text: models.RevealString(e.String(), false), Have: s.Count.Of[i], Met: s.Count.Of[i] >= e.Count,
-			Waits: s.Stages && i > s.Count.Step,
+			Waits: s.Stages && i > s.Count.Step && s.Count.Of[i] < e.Count,
 		}
 		for k := range in.Substitution.Seats[i] {
 			w.add(&in.Substitution.Seats[i][k], counts, now)
@@ -153,6 +153,9 @@ func (s *Signatures) state() string {
 	}
 	return strings.Join(parts, "|")
 }
+
+// says reports whether it is said already why the reader may not sign.
+func (s *Signatures) says() bool { return s != nil && (s.UndoURL != "" || s.Replaced != "") }
 
 // signedLine says in one sentence how far it has come.
 func (s *Signatures) signedLine() string {
