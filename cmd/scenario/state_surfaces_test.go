@@ -55,6 +55,8 @@ func stateRows() []stateRow {
 		{name: "waits", status: models.StatusPending},
 		{name: "held-undo", status: models.StatusPending, held: models.HeldByUndo, tool: "grave", decide: `{"approved":true,"digest":"DIGEST"}`},
 		{name: "held-quorum", status: models.StatusPending, held: models.HeldByQuorum, tool: "shared", sends: takes, decide: `{"approved":true,"input":` + otherInput + `}`},
+		{name: "signed", status: models.StatusPending, held: models.HeldByQuorum, tool: "several", decide: `{"approved":true}`},
+		{name: "signed-edit", status: models.StatusPending, held: models.HeldByQuorum, tool: "several", sends: takes, decide: `{"approved":true,"input":` + otherInput + `}`},
 		{name: "approved", status: models.StatusApproved, cause: reviewer, decide: `{"approved":true}`, input: askedInput},
 		{name: "approved-takes", status: models.StatusApproved, cause: reviewer, sends: takes, decide: `{"approved":true}`, input: askedInput},
 		{name: "edited", status: models.StatusApproved, cause: reviewer, sends: takes, decide: `{"approved":true,"input":` + otherInput + `}`, input: otherInput},
@@ -63,6 +65,7 @@ func stateRows() []stateRow {
 		{name: "let-through", status: models.StatusNone, cause: models.CausePolicy, tool: "free", input: askedInput},
 		{name: "granted", status: models.StatusNone, cause: models.CauseGrant, tool: "again", before: (*stateWalk).grants, input: askedInput},
 		{name: "gate-off", status: models.StatusNone, cause: models.CauseGateOff, before: (*stateWalk).opensGate, then: (*stateWalk).closesGate, input: askedInput},
+		{name: "stranded", status: models.StatusExpired, cause: models.CauseNoReviewer, tool: "lost", sends: `"timeoutSeconds":1,`, then: (*stateWalk).strands},
 		{name: "nobody", status: models.StatusRejected, cause: models.CauseNoReviewer, tool: "orphan", before: (*stateWalk).losesReviewer},
 		{name: "rejected", status: models.StatusRejected, cause: reviewer, decide: `{"approved":false,"reason":"no"}`},
 		{name: "suggested", status: models.StatusRejected, cause: reviewer, decide: `{"approved":false,"suggestedInput":` + otherInput + `}`, suggests: otherInput},
@@ -186,6 +189,8 @@ const statePolicy = `{"fallback_auto_approve":true,"undo_seconds":{"low":0,"medi
 	 {"name":"never","tools":["never"],"effect":"deny","reason":"Nobody does."},{"name":"free","tools":["free"],"effect":"allow"},
 	 {"name":"grave","tools":["grave"],"effect":"require","risk":"high"},
 	 {"name":"orphan","tools":["orphan"],"effect":"require","reviewers":["cy@example.com"],"reviewers_only":true,"self_approval":"never"},
+	 {"name":"several","tools":["several"],"effect":"require","approvals":[{"from":["admin@example.com","bo@example.com"],"count":2}]},
+	 {"name":"lost","tools":["lost"],"effect":"require","approvals":[{"from":["cy@example.com","bo@example.com"],"count":2}]},
 	 {"name":"others","tools":["shared"],"when":"input.n == 2","effect":"require","reviewers":["bo@example.com"],"reviewers_only":true,"self_approval":"never"},
 	 {"name":"all","tools":["/.*/"],"effect":"require","risk":"medium"}]}`
 
@@ -283,6 +288,12 @@ func (s *stateWalk) stopsAll() {
 func (s *stateWalk) opensGate() { s.w.ApplyPolicy(s.t, `{"approval_enabled":false}`) }
 
 func (s *stateWalk) closesGate(stateRow) { s.w.ApplyPolicy(s.t, statePolicy) }
+
+// strands has too few left who could sign, and waits until the request expires.
+func (s *stateWalk) strands(row stateRow) {
+	s.losesReviewer()
+	s.waits(row)
+}
 
 // losesReviewer disables the only person who could decide on a tool.
 func (s *stateWalk) losesReviewer() {
