@@ -11,7 +11,7 @@ import (
 )
 
 // Quorum is what a rule demands of several people, frozen at the ask (I12). Each entry is met by
-// distinct people; nobody counts twice in a request, in their own name or in another's.
+// distinct people; no one counts twice in a request, in their own name or in another's.
 type Quorum struct {
 	Entries []Signers `json:"entries,omitempty"` // none: one person who may approve
 	// Any: one of the entries will do. Stages: the entries are steps, in order.
@@ -56,7 +56,7 @@ func (r *Response) Quorum() *Quorum {
 	}
 	q := &Quorum{}
 	if err := json.Unmarshal([]byte(r.QuorumJSON), q); err != nil {
-		// The store wrote it. What can't be read is met by nobody.
+		// The store wrote it. No one can meet a quorum that can't be read.
 		return &Quorum{Entries: []Signers{{Count: 1}}}
 	}
 	return q
@@ -215,13 +215,13 @@ func assign(counts []int, people int, fits func(person, entry int) bool) []int {
 	for p := range entry {
 		entry[p] = -1
 	}
-	var place func(person int, tried []bool) bool
-	place = func(person int, tried []bool) bool {
+	var place func(person int, seen []bool) bool
+	place = func(person int, seen []bool) bool {
 		for e := range counts {
-			if tried[e] || !fits(person, e) {
+			if seen[e] || !fits(person, e) {
 				continue
 			}
-			tried[e] = true
+			seen[e] = true
 			if of[e] < counts[e] {
 				entry[person] = e
 				of[e]++
@@ -232,7 +232,7 @@ func assign(counts []int, people int, fits func(person, entry int) bool) []int {
 					continue
 				}
 				// The place is free if who has it finds another.
-				if place(other, tried) {
+				if place(other, seen) {
 					of[e]--
 					entry[person] = e
 					of[e]++
@@ -279,8 +279,8 @@ func (e Signers) String() string {
 // Signed is Vote.WaitsFor of a signature, and of a rejection, that waits for those of others.
 const Signed = "{}"
 
-// Signing is how far a pending request has come that several people must sign.
-type Signing struct {
+// Ballot is how far a pending request has come that several people must sign.
+type Ballot struct {
 	Quorum
 
 	Count    Count

@@ -48,7 +48,7 @@ type Response struct {
 	SelfApproval        SelfApproval // whether the agent's owner may approve
 	ApproversJSON       string       `gorm:"column:approvers"`
 	QuorumJSON          string       `gorm:"column:quorum"` // use Quorum
-	StrandedAt          *time.Time   // since when nobody is left who could sign it; nil: they could
+	StrandedAt          *time.Time   // since when too few are left who could sign it; nil: they could
 	Template            string       // that the agent named
 	ChecklistJSON       string       `gorm:"column:checklist"` // use Checklist
 	TemplateText        string       // shown beside the request
@@ -317,7 +317,7 @@ type Vote struct {
 	// WaitsFor names, as JSON, who must approve the edit too, or is the one of a signature (Signed); empty: the vote
 	// counts.
 	WaitsFor string
-	// ReplacedBy is the vote whose edit began the count of signatures anew, which withdrew this one; empty: none did.
+	// ReplacedBy is the vote whose edit began another count, and so withdrew this one; empty: none did.
 	ReplacedBy VoteID
 	// Checked are the items of the checklist that were ticked, as JSON; use Ticked.
 	Checked string

@@ -91,19 +91,19 @@ type ActingPage struct {
 	NextStep *Escalation
 	NextTo   Approvers
 
-	// Of a request that several people sign: what has been signed, who of each entry may sign, and the reader's own
+	// Of a request that several people sign: the signatures so far, who of each entry may sign, and the reader's own
 	// signature that an edit replaced (nil: none was) with who made the edit.
-	Signing  *Signing
-	Seats    [][]Seat
-	Replaced *Vote
-	Editor   string
+	Ballot *Ballot
+	Seats  [][]Seat
+	Older  *Vote
+	Editor string
 }
 
-// Seat is somebody of whom a request's signature is wanted.
+// Seat is somebody who may sign a request, or would.
 type Seat struct {
 	PersonRef
 
 	Signed     *Vote  // their signature, or that of somebody who signed for them; nil: there is none
 	Why        string // why they can't sign; empty: they can
-	Substitute string // who may sign for them, as they are away; empty: nobody, or they are not
+	Substitute string // who may sign for them, as they are away; empty: no one, or they are not
 }

@@ -15,9 +15,9 @@ type WaitsFor struct {
 	// Text says in a few words what it waits for; empty: nothing.
 	Text string
 	// Count is how many have signed a request that several people sign, for people, and for its agent where the rule
-	// shows it; nil: it takes one, or is not to be known. Signing is who has, for people.
-	Count   *Count
-	Signing *Signing
+	// shows it; nil: it takes one, or is not to be known. Ballot is who has, for people.
+	Count  *Count
+	Ballot *Ballot
 }
 
 // AdminReviewers names all admins in a list of reviewers.
@@ -73,7 +73,7 @@ func (a *Approval) WaitingFor(reviewers []string, upstream string, now time.Time
 
 // Signed is what a request waits for that several people sign. Its agent hears of no person, and how many have signed
 // only where the rule says so.
-func (w WaitsFor) Signed(a *Approval, s *Signing, toPerson bool) WaitsFor {
+func (w WaitsFor) Signed(a *Approval, s *Ballot, toPerson bool) WaitsFor {
 	if toPerson || s.ShowProgress {
 		w.Count = &s.Count
 	}
@@ -85,7 +85,7 @@ func (w WaitsFor) Signed(a *Approval, s *Signing, toPerson bool) WaitsFor {
 		}
 		return w
 	}
-	w.Signing = s
+	w.Ballot = s
 	switch {
 	case a.StrandedAt != nil:
 		w.Text = "other signers: not enough people are left who could sign it (" + s.Count.Progress() + ")"

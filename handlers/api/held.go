@@ -54,7 +54,7 @@ func signaturesOf(waits models.WaitsFor) *wire.Signatures {
 		return nil
 	}
 	out := &wire.Signatures{Have: waits.Count.Have, Need: waits.Count.Need}
-	s := waits.Signing
+	s := waits.Ballot
 	if s == nil {
 		return out
 	}

@@ -119,13 +119,13 @@ const (
 	riskEmpty  models.Risk = "empty"
 )
 
-// selfOf makes "allowed" and absence the same document, but where several people must sign what is of high or critical
+// selfOf makes "allowed" and absence the same document, but where several people must sign calls of high or critical
 // risk: there the owner may not, unless the document says so.
 func selfOf(said models.SelfApproval, resolved Rule) models.SelfApproval {
-	switch guarded := resolved.quorate() && resolved.Risk.NeedsDigest(); {
-	case said == "" && guarded:
+	switch strict := resolved.quorate() && resolved.Risk.NeedsDigest(); {
+	case said == "" && strict:
 		return models.SelfNever
-	case said == models.SelfAllowed && !guarded:
+	case said == models.SelfAllowed && !strict:
 		return ""
 	}
 	return said

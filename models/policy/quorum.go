@@ -123,7 +123,7 @@ func (c *checker) quorum(path string, q Quorum, timeout *int) {
 			c.add(at+".count", "must be at most %d, the number of people that from names", people)
 		}
 		if s.Minutes != 0 && !q.Stages {
-			c.add(at+".minutes", "needs stages: only a step has a time of its own")
+			c.add(at+".minutes", "needs stages: only a step has its own time")
 		}
 		if s.Minutes < 0 {
 			c.add(at+".minutes", "must be 1 or more")
@@ -197,8 +197,8 @@ func ReadSigners(line string) (Signers, bool) {
 		return Signers{}, false
 	}
 	s := Signers{Count: n}
-	from, limit, limited := strings.Cut(rest, ";")
-	if limited {
+	from, limit, found := strings.Cut(rest, ";")
+	if found {
 		words := strings.Fields(limit)
 		if len(words) == 0 || len(words) > 2 || len(words) == 2 && !strings.HasPrefix(words[1], "min") {
 			return Signers{}, false

@@ -141,7 +141,7 @@ func (p *Policy) under(j Judgement, c *Call) Judgement {
 // asked, and approve.
 //
 // Signatures are demanded by the rule or by the template: it would not be clear whose count if both did, or one beside
-// the other's only reviewers. Nobody can approve then.
+// the other's only reviewers. No one can approve then.
 func reviewedUnder(j Judgement, t *Template, free bool) Judgement {
 	switch {
 	case j.quorate() && (t.quorate() || t.ReviewersOnly), t.quorate() && j.ReviewersOnly:

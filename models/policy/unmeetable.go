@@ -213,7 +213,7 @@ func ownsAll(able, people []Person) bool {
 // signed reports whether it takes several people to approve.
 func (m demand) signed() bool { return m.quorate() || m.SelfApproval == models.SelfNotAlone }
 
-// owners are those who own agents; if nobody does yet, all who might.
+// owners are those who own agents; if no one does yet, all who might.
 func owners(people []Person) []Person {
 	out := slices.DeleteFunc(slices.Clone(people), func(p Person) bool { return !p.Owns })
 	if len(out) == 0 {
@@ -249,7 +249,7 @@ func (m demand) meetable(people []Person, owner Person) bool {
 func (m demand) unmeetable(where string) Warning {
 	if !m.quorate() {
 		return Warning{Path: m.path + ".self_approval", Text: "Nobody could approve " + where +
-			": the agent's owner must not be alone, and nobody else may. Name another reviewer."}
+			": the agent's owner must not be alone, and no one else may. Name another reviewer."}
 	}
 	return Warning{Path: m.path + ".approvals", Text: "Nobody could approve " + where + ", which wants " + m.Quorum.text() +
 		": there are not enough different people who may sign in. Add people, or ask for fewer."}

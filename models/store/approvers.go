@@ -74,7 +74,7 @@ func (t *Tx) whoSigns(
 	r *models.Response, j policy.Judgement, who models.Approvers,
 ) (reviewers []models.UserID, able bool, err error) {
 	as := models.NamedAs("")
-	if j.Only != nil { // a template that the agent named limits who signs, and asks nobody
+	if j.Only != nil { // a template that the agent named limits who signs, and asks no one
 		as = models.NamedToLimit
 	}
 	q, named, err := t.quorumOf(j, as)

@@ -10,9 +10,9 @@ import (
 	"countersign/models/policy"
 )
 
-// checkVerdict checks a verdict against the row, and what is signed of it, and makes the vote.
+// checkVerdict checks a verdict against the row and the signatures on it, and makes the vote.
 func (t *Tx) checkVerdict(
-	actor models.Actor, a *models.Approval, in models.DecisionInput, s *signing,
+	actor models.Actor, a *models.Approval, in models.DecisionInput, s *ballot,
 ) (*models.Vote, error) {
 	seen, err := in.Digest, error(nil)
 	if in, err = s.asSigned(a, in); err != nil {

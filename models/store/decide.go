@@ -61,7 +61,7 @@ func (t *Tx) Decide(actor models.Actor, a *models.Approval, in models.DecisionIn
 	if err := t.conflict(a); err != nil {
 		return nil, err
 	}
-	s, err := t.signing(&a.Response)
+	s, err := t.ballot(&a.Response)
 	if err != nil {
 		return nil, err
 	}

@@ -58,9 +58,9 @@ func earlier(a, b time.Time) time.Time {
 
 const ownersOf = `SELECT owner_id FROM agents WHERE id = ? UNION SELECT owner_id FROM conversations WHERE id = ?`
 
-// couldSign are the people who may sign a request now: those whom its quorum names, who are enabled, and of whom its
-// rule does not say that they must not. Where it names nobody, all who may approve it.
-func (t *Tx) couldSign(r *models.Response, routed []models.UserID) ([]models.Signer, error) {
+// couldSign are the people who may sign a request now: those whom its quorum names, who are enabled, and
+// whom its rule does not keep from it. Where it names no one, all who may approve it.
+func (t *Tx) couldSign(r *models.Response, reviewers []models.UserID) ([]models.Signer, error) {
 	q, who := r.Quorum(), r.Approvers()
 	var owners []models.UserID
 	if err := t.Gorm().Raw(ownersOf, r.AgentID, r.ConversationID).Scan(&owners).Error; err != nil {
@@ -72,7 +72,7 @@ func (t *Tx) couldSign(r *models.Response, routed []models.UserID) ([]models.Sig
 		named = append(named, e.From...)
 	}
 	if len(q.Entries) == 0 {
-		for _, id := range append(routed, r.OwnerID) {
+		for _, id := range append(reviewers, r.OwnerID) {
 			named = append(named, models.Approver{ID: id})
 		}
 		var admins []models.UserID
@@ -104,8 +104,8 @@ func (t *Tx) couldSign(r *models.Response, routed []models.UserID) ([]models.Sig
 }
 
 // meetable reports whether enough people are left who could sign a request.
-func (t *Tx) meetable(r *models.Response, routed []models.UserID) (bool, error) {
-	able, err := t.couldSign(r, routed)
+func (t *Tx) meetable(r *models.Response, reviewers []models.UserID) (bool, error) {
+	able, err := t.couldSign(r, reviewers)
 	return err == nil && r.Quorum().Meetable(able), err
 }
 
@@ -118,9 +118,9 @@ type strandedEntry struct {
 }
 
 // strand notes that not enough people are left who could sign a pending request, or that they are again. It goes on
-// waiting, so that an admin can name others; if nobody does, it expires as no_reviewer.
-func (t *Tx) strand(a *models.Approval, routed []models.UserID) error {
-	able, err := t.meetable(&a.Response, routed)
+// waiting, so that an admin can name others; otherwise it expires as no_reviewer.
+func (t *Tx) strand(a *models.Approval, reviewers []models.UserID) error {
+	able, err := t.meetable(&a.Response, reviewers)
 	if err != nil || able == (a.StrandedAt == nil) {
 		return err
 	}
@@ -148,21 +148,21 @@ func (t *Tx) strand(a *models.Approval, routed []models.UserID) error {
 const standingVotes = `SELECT * FROM votes` + db.ByVotesWaiting +
 	` WHERE response_id = ? AND withdrawn_at IS NULL AND waits_for <> '' ORDER BY at, id`
 
-// signing is what has been signed of a request that several people must approve.
-type signing struct {
+// ballot is the signatures on a request that several people must approve.
+type ballot struct {
 	quorum  *models.Quorum
 	votes   []models.Vote // signatures and rejections that wait for others, oldest first
 	signers []models.Signer
 	count   models.Count // of the signatures that count now
 }
 
-// signing reads it; nil: one person approves the request.
-func (c rightsReader) signing(r *models.Response) (*signing, error) {
+// ballot reads it; nil: one person approves the request.
+func (c rightsReader) ballot(r *models.Response) (*ballot, error) {
 	q := r.Quorum()
 	if q == nil {
 		return nil, nil //nolint:nilnil // there is nothing to sign
 	}
-	s := &signing{quorum: q}
+	s := &ballot{quorum: q}
 	if votes, ok := c.read.signatures(r.ID); ok {
 		s.votes = votes
 	} else if err := c.q.Raw(standingVotes, r.ID).Scan(&s.votes).Error; err != nil {
@@ -176,14 +176,14 @@ func (c rightsReader) signing(r *models.Response) (*signing, error) {
 	return s, nil
 }
 
-func (s *signing) approvals() []models.Vote { return s.of(models.VerdictApprove) }
+func (s *ballot) approvals() []models.Vote { return s.of(models.VerdictApprove) }
 
-func (s *signing) of(verdict models.Verdict) []models.Vote {
+func (s *ballot) of(verdict models.Verdict) []models.Vote {
 	return slices.DeleteFunc(slices.Clone(s.votes), func(v models.Vote) bool { return v.Verdict != verdict })
 }
 
 // edit is the signature with the edited input that is signed now; nil: the input is signed as it was asked.
-func (s *signing) edit() *models.Vote {
+func (s *ballot) edit() *models.Vote {
 	if s == nil {
 		return nil
 	}
@@ -196,7 +196,7 @@ func (s *signing) edit() *models.Vote {
 }
 
 // own is somebody's vote that waits for others; nil: there is none.
-func (s *signing) own(user models.UserID) *models.Vote {
+func (s *ballot) own(user models.UserID) *models.Vote {
 	for i := range s.votes {
 		if s.votes[i].UserID == user {
 			return &s.votes[i]
@@ -258,7 +258,7 @@ func (c rightsReader) mySignature(me relation, r *models.Response) (s models.Sig
 // sign it.
 func (c rightsReader) signRight(me relation, r *models.Response) (models.Right, error) {
 	out := models.Right{Own: me.Enabled && (me.ID == r.OwnerID || me.Admin || me.Asked)}
-	s, err := c.signing(r)
+	s, err := c.ballot(r)
 	if err != nil {
 		return out, err
 	}
@@ -285,9 +285,9 @@ func (c rightsReader) signRight(me relation, r *models.Response) (models.Right, 
 }
 
 // notNeeded says why a signature would not bring a request nearer.
-func (s *signing) notNeeded(mine models.Signer) string {
+func (s *ballot) notNeeded(mine models.Signer) string {
 	if s.quorum.Stages && !(&models.Quorum{Entries: s.quorum.Entries[:s.count.Step+1]}).Takes(mine) {
-		return "It is not your turn yet: it waits for " + s.quorum.Entries[s.count.Step].String() + " first."
+		return "It waits for " + s.quorum.Entries[s.count.Step].String() + " first, before you can sign it."
 	}
 	return "Your signature is not needed: those of whom you are one have signed."
 }
@@ -314,8 +314,8 @@ func whoSigns(q *models.Quorum, count models.Count) string {
 }
 
 // shown is it as pages and clients of people are shown it.
-func (s *signing) shown() *models.Signing {
-	out := &models.Signing{Quorum: *s.quorum, Count: s.count, Edit: s.edit(), Votes: s.votes, WaitsFor: whoSigns(s.quorum, s.count)}
+func (s *ballot) shown() *models.Ballot {
+	out := &models.Ballot{Quorum: *s.quorum, Count: s.count, Edit: s.edit(), Votes: s.votes, WaitsFor: whoSigns(s.quorum, s.count)}
 	out.Counts = make([]bool, len(s.votes))
 	for i := range s.votes {
 		v := &s.votes[i]
@@ -330,13 +330,13 @@ const signaturesOf = `SELECT * FROM votes WHERE response_id = ? AND withdrawn_at
 const replacedOf = `SELECT v.*, e.user_name AS editor FROM votes v JOIN votes e ON e.id = v.replaced_by
  WHERE v.response_id = ? AND v.user_id = ? AND v.replaced_by <> '' ORDER BY v.at DESC, v.id DESC LIMIT 1`
 
-// pageSigning reads what the page of a request says of its signatures.
-func (c rightsReader) pageSigning(me relation, a *models.Approval, p *models.ActingPage) error {
-	s, err := c.signing(&a.Response)
+// pageBallot reads what the page of a request says of its signatures.
+func (c rightsReader) pageBallot(me relation, a *models.Approval, p *models.ActingPage) error {
+	s, err := c.ballot(&a.Response)
 	if err != nil || s == nil {
 		return err
 	}
-	p.Signing = s.shown()
+	p.Ballot = s.shown()
 	for i := range s.quorum.Entries {
 		seats, err := c.seats(a, s, i)
 		if err != nil {
@@ -347,16 +347,16 @@ func (c rightsReader) pageSigning(me relation, a *models.Approval, p *models.Act
 	if p.Signed != nil {
 		return nil
 	}
-	var replaced []struct {
+	var older []struct {
 		models.Vote
 
 		Editor string
 	}
-	if err := c.q.Raw(replacedOf, a.ID, me.ID).Scan(&replaced).Error; err != nil {
+	if err := c.q.Raw(replacedOf, a.ID, me.ID).Scan(&older).Error; err != nil {
 		return fmt.Errorf("read what an edit replaced: %w", err)
 	}
-	if len(replaced) > 0 && s.edit() != nil {
-		p.Replaced, p.Editor = &replaced[0].Vote, replaced[0].Editor
+	if len(older) > 0 && s.edit() != nil {
+		p.Older, p.Editor = &older[0].Vote, older[0].Editor
 	}
 	return nil
 }
@@ -365,7 +365,7 @@ func (c rightsReader) pageSigning(me relation, a *models.Approval, p *models.Act
 const seatsMost = 50
 
 // seats are the people of one entry, by their names.
-func (c rightsReader) seats(a *models.Approval, s *signing, entry int) ([]models.Seat, error) {
+func (c rightsReader) seats(a *models.Approval, s *ballot, entry int) ([]models.Seat, error) {
 	var ids []models.UserID
 	var groups []string
 	for _, who := range s.quorum.Entries[entry].From {
@@ -405,7 +405,7 @@ func (c rightsReader) seats(a *models.Approval, s *signing, entry int) ([]models
 	return out, nil
 }
 
-// substituteOf names who acts for somebody who is away; empty: nobody.
+// substituteOf names who acts for somebody who is away; empty: no one.
 func (c rightsReader) substituteOf(user models.UserID) string {
 	for i := range c.absences {
 		if a := &c.absences[i]; a.UserID == user && a.SubstituteID != "" && a.Runs(c.now) {

@@ -168,7 +168,7 @@ func (s *Store) pageActing(
 	if err := c.releases(me, a, edits, p); err != nil {
 		return err
 	}
-	if err := c.pageSigning(me, a, p); err != nil {
+	if err := c.pageBallot(me, a, p); err != nil {
 		return err
 	}
 	if a.Escalates() {

@@ -12,11 +12,11 @@ import (
 )
 
 // A signature is a vote that waits for those of others, as its WaitsFor says. The last one that a request takes is its
-// verdict: it settles the request, or holds it for its undo window. Whether signatures suffice is counted from those
-// that stand, with the rights of now, at each vote and at the release.
+// verdict: it settles the request, or holds it for its undo window. Whether signatures suffice is counted from all
+// that are there, with the rights of now, at each vote and at the release.
 
-// signing reads what has been signed of a request; nil: one person approves it.
-func (t *Tx) signing(r *models.Response) (*signing, error) {
+// ballot reads the signatures on a request; nil: one person approves it.
+func (t *Tx) ballot(r *models.Response) (*ballot, error) {
 	if r.QuorumJSON == "" {
 		return nil, nil //nolint:nilnil // there is nothing to sign
 	}
@@ -24,12 +24,12 @@ func (t *Tx) signing(r *models.Response) (*signing, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.signing(r)
+	return c.ballot(r)
 }
 
 // asSigned is a decision on the input that is signed now. Where that is an edit, an approval that names another
 // digest, or none, was made before somebody else's edit was seen: digest_mismatch.
-func (s *signing) asSigned(a *models.Approval, in models.DecisionInput) (models.DecisionInput, error) {
+func (s *ballot) asSigned(a *models.Approval, in models.DecisionInput) (models.DecisionInput, error) {
 	edit := s.edit()
 	if edit == nil {
 		return in, nil
@@ -61,9 +61,9 @@ func sameInput(a, b *models.Vote) bool {
 }
 
 // checkSigner is checkApprover where several people sign: it refuses a signature that does not count, and notes with
-// the vote whether it waits for others. An edit begins the count anew. not_a_reviewer says why.
+// the vote whether it waits for others. An edit begins another count. not_a_reviewer says why.
 func (t *Tx) checkSigner(
-	actor models.Actor, a *models.Approval, s *signing, vote *models.Vote, edited *policy.Judgement,
+	actor models.Actor, a *models.Approval, s *ballot, vote *models.Vote, edited *policy.Judgement,
 ) error {
 	if vote.Verdict == models.VerdictReject {
 		if err := t.mayReject(actor, a, vote); err != nil {
@@ -112,13 +112,13 @@ func (t *Tx) checkSigner(
 }
 
 // isSigned reports whether an approval is of the input that is signed now.
-func (s *signing) isSigned(vote *models.Vote) bool {
+func (s *ballot) isSigned(vote *models.Vote) bool {
 	signed := s.approvals()
 	return len(signed) == 0 && vote.InputDigest == nil || len(signed) > 0 && sameInput(&signed[0], vote)
 }
 
 // checkReject has a rejection wait for others, where several people reject together.
-func (s *signing) checkReject(vote *models.Vote) error {
+func (s *ballot) checkReject(vote *models.Vote) error {
 	rejects := []models.Signer{{Voter: models.Voter{ID: whose(vote)}, By: vote.UserID}}
 	for _, v := range s.of(models.VerdictReject) {
 		if v.UserID != vote.UserID {
@@ -147,7 +147,7 @@ func (t *Tx) checkSameSigners(a *models.Approval, edited *policy.Judgement) erro
 	}
 	version, _, err := t.Policy()
 	if err != nil || version == a.PolicyVersion && edited.Rule == a.PolicyRule {
-		return err // the rule of the request itself, whoever has come or gone since
+		return err // the rule of the request itself, and it makes no difference who has come or gone since
 	}
 	edited.Escalate = nil
 	now := models.Response{ID: a.ID, OwnerID: a.OwnerID, AgentID: a.AgentID, ConversationID: a.ConversationID}
@@ -175,7 +175,7 @@ func signedByOthers(edited *policy.Judgement) error {
 }
 
 // repeats is the signature that a vote repeats; nil: it is none.
-func (s *signing) repeats(vote *models.Vote) *models.Vote {
+func (s *ballot) repeats(vote *models.Vote) *models.Vote {
 	if s == nil || vote.WaitsFor == "" {
 		return nil
 	}
@@ -190,7 +190,7 @@ const replaceVote = `UPDATE votes SET withdrawn_at = ?, replaced_by = ? WHERE id
 
 // replace withdraws what a new vote takes the place of: its voter's own, and, if it is an approval of another input,
 // all signatures on the one before.
-func (t *Tx) replace(s *signing, vote *models.Vote) error {
+func (t *Tx) replace(s *ballot, vote *models.Vote) error {
 	anew := vote.Verdict == models.VerdictApprove && !s.isSigned(vote)
 	for i := range s.votes {
 		v, by := &s.votes[i], models.VoteID("")
@@ -219,7 +219,7 @@ func (t *Tx) sign(actor models.Actor, a *models.Approval, vote *models.Vote) (*m
 	if err := t.Gorm().Exec(keepWaiting, vote.WaitsFor, vote.ID).Error; err != nil {
 		return nil, fmt.Errorf("keep signature: %w", err)
 	}
-	s, err := t.signing(&a.Response)
+	s, err := t.ballot(&a.Response)
 	if err != nil {
 		return nil, err
 	}
@@ -279,7 +279,7 @@ func (t *Tx) signedBy(a *models.Approval, vote *models.Vote) ([]models.VoteID, e
 	if a.QuorumJSON == "" {
 		return nil, nil
 	}
-	s, err := t.signing(&a.Response)
+	s, err := t.ballot(&a.Response)
 	if err != nil {
 		return nil, err
 	}
@@ -296,7 +296,7 @@ func (t *Tx) short(a *models.Approval, vote *models.Vote) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	s, err := c.signing(&a.Response)
+	s, err := c.ballot(&a.Response)
 	if err != nil {
 		return "", err
 	}
@@ -340,7 +340,7 @@ func (t *Tx) reopen(actor models.Actor, a *models.Approval, last *models.Vote) e
 
 // mayUnsign reports whether somebody has signed a request that another's signature holds.
 func (t *Tx) mayUnsign(actor models.Actor, a *models.Approval) (bool, error) {
-	s, err := t.signing(&a.Response)
+	s, err := t.ballot(&a.Response)
 	if err != nil || s == nil {
 		return false, err
 	}

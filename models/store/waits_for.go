@@ -52,7 +52,7 @@ func (s *Store) WaitsFor(ctx context.Context, actor models.Actor, rows ...*model
 	if err != nil {
 		return nil, err
 	}
-	signings, err := s.signings(ctx, waiting)
+	ballots, err := s.ballots(ctx, waiting)
 	if err != nil {
 		return nil, err
 	}
@@ -62,15 +62,15 @@ func (s *Store) WaitsFor(ctx context.Context, actor models.Actor, rows ...*model
 			upstream = upstreams[*a.UpstreamID]
 		}
 		out[i] = a.WaitingFor(append(candidateNames(a, names), standIns[a.ID]...), upstream, now)
-		if signing := signings[a.ID]; signing != nil {
-			out[i] = out[i].Signed(a, signing, actor.IsPerson())
+		if ballot := ballots[a.ID]; ballot != nil {
+			out[i] = out[i].Signed(a, ballot, actor.IsPerson())
 		}
 	}
 	return out, nil
 }
 
-// signings are how far those of some requests have come that several people sign.
-func (s *Store) signings(ctx context.Context, rows []*models.Approval) (map[models.ResponseID]*models.Signing, error) {
+// ballots are how far those of some requests have come that several people sign.
+func (s *Store) ballots(ctx context.Context, rows []*models.Approval) (map[models.ResponseID]*models.Ballot, error) {
 	var some []*models.Approval
 	for _, a := range rows {
 		if a.QuorumJSON != "" {
@@ -80,7 +80,7 @@ func (s *Store) signings(ctx context.Context, rows []*models.Approval) (map[mode
 	if len(some) == 0 {
 		return nil, nil //nolint:nilnil // one person decides each
 	}
-	out := make(map[models.ResponseID]*models.Signing, len(some))
+	out := make(map[models.ResponseID]*models.Ballot, len(some))
 	err := s.db.Snapshot(ctx, func(ctx context.Context) error {
 		c, err := s.rightsReader(ctx)
 		if err != nil {
@@ -90,7 +90,7 @@ func (s *Store) signings(ctx context.Context, rows []*models.Approval) (map[mode
 			return err
 		}
 		for _, a := range some {
-			of, err := c.signing(&a.Response)
+			of, err := c.ballot(&a.Response)
 			if err != nil {
 				return err
 			}

@@ -37,7 +37,7 @@ var places = []struct{ name, selector, not string }{
 	{"tried", ".tried-answer, #replay-summary, #replayed-briefly, #replayed .panel-line [role=status]", ""},
 	{"help", "#ask-text-help, #approval > .decide-note, .decide > .decide-note, .sheet-head ~ p.quiet, main form > .quiet", "#bulk *, .open-part *"},
 	{"checklist", "main .checklist", ""},
-	{"signatures", "article:has(.signatures) .must-approve, .signatures > p, .signature-steps > li, article:has(.signatures) .proposed > p, article:has(.signatures) .undo", ""},
+	{"signatures", "article:has(.signatures) .must-approve, .signatures > p:not(.signatures-title), .signature-steps > li, article:has(.signatures) .proposed > p, article:has(.signatures) .undo", ""},
 	{"for-others", "main .came, main .decides-for, #handovers li, #unanswered p, #unanswered li, .approval-why dt:contains('Asks next') + dd", ""},
 	{"policy words", "main .template-text", ""},
 	{"connect", ".connect [aria-current], .connect .steps .code-label, #received, .connect .facts dd:first-of-type", ""},

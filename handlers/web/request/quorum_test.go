@@ -27,7 +27,7 @@ func TestThreePeopleSignByForms(t *testing.T) {
 		Says(".signatures", "2 of finance", "Can sign: ann@example.com, bo@example.com, cy@example.com", "1 of oncall – not asked yet")
 	ann.Get(at).Says("#approve", "Approve (1 of 3)")
 	sign(ann)
-	ann.Get(at).Says(".must-approve", "1 of 3 signed: ann@example.com").Says(".decide-bar", "You signed it.", "Take it back")
+	ann.Get(at).Says(".must-approve", "1 of 3 signed: ann@example.com").Says(".decide-bar", "You signed it.", "Undo my signature")
 	bo.Get(at).Says("#approve", "Approve (2 of 3)")
 	edited := bo.Get(at).Form("form.verdict", "#approve")
 	edited.Set("verdict", "approve_edited")

@@ -71,7 +71,7 @@ type RuleForm struct {
 	Condition Condition
 	Who       []WhoChoice
 	Signers   []SignersRow
-	// SignersSay reads them back; empty: nobody is named.
+	// SignersSay reads them back; empty: no one is named.
 	SignersSay string
 	Rest       string // what the folded members say
 	Unfold     bool   // one of them is wrong

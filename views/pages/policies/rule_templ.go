@@ -715,7 +715,7 @@ func whoChoices(v RuleForm) templ.Component {
 	})
 }
 
-// policySigners are rows of how many must sign, and of whom.
+// policySigners are rows of how many must sign, and who.
 func policySigners(f FormField, v RuleForm) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -865,9 +865,9 @@ func policySigners(f FormField, v RuleForm) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var31 string
-			templ_7745c5c3_Var31, templ_7745c5c3_Err = templ.JoinStringErrs("Entry " + strconv.Itoa(i+1) + ": of whom")
+			templ_7745c5c3_Var31, templ_7745c5c3_Err = templ.JoinStringErrs("Entry " + strconv.Itoa(i+1) + ": who")
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/pages/policies/rule.templ`, Line: 182, Col: 276}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/pages/policies/rule.templ`, Line: 182, Col: 272}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var31))
 			if templ_7745c5c3_Err != nil {

@@ -59,7 +59,7 @@ func (r SignersRow) Line() string {
 }
 
 // signersSay reads back who must sign: “2 of finance and 1 of oncall, in this order; the agent's owner never counts”.
-// Empty: nobody is named.
+// Empty: no one is named.
 func signersSay(form policy.Form) string {
 	var entries []string
 	for _, line := range lines(form["approvals"]) {

@@ -176,7 +176,7 @@ type Approval struct {
 	NoApprove    string // why the reader may not; empty: they may
 	Proposals    []ProposedEdit
 	Signatures   *Signatures // of a request that several people sign; nil: one decides it
-	Signed       []SignedBy  // who signed what is settled; none: one person decided
+	Signed       []SignedBy  // who signed a settled request; none: one person decided
 	Substitution Acting
 
 	EditJSON   string
