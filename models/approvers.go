@@ -66,6 +66,8 @@ type Approvers struct {
 	Named []Approver `json:"named,omitempty"`
 	// NoSubstitutes: no one acts for those who may approve.
 	NoSubstitutes bool `json:"no_substitutes,omitzero"`
+	// Quorum is how many of whom must sign; nil: one approves. It is stored beside.
+	Quorum *Quorum `json:"-"`
 }
 
 // Limited reports whether not everybody who sees a request may approve it.
@@ -117,6 +119,9 @@ const shownApprovers = 3
 // Must says who must approve, as a sentence without its full stop; empty where
 // everybody may who sees the request.
 func (w Approvers) Must() string {
+	if w.Quorum != nil {
+		return "It takes the signatures of " + w.Quorum.Wants(w.Quorum.Count(nil))
+	}
 	names := make([]string, 0, shownApprovers+1)
 	able := w.Able()
 	for i, a := range able {
@@ -174,7 +179,7 @@ func (r *Response) frozen() Approvers {
 		// The store wrote it. Unreadable JSON names no one, which allows less.
 		_ = json.Unmarshal([]byte(r.ApproversJSON), &w.Named)
 	}
-	if q := r.Quorum(); q != nil && q.NotAlone {
+	if w.Quorum = r.Quorum(); w.Quorum != nil && w.Quorum.NotAlone {
 		w.SelfApproval = SelfNotAlone
 	}
 	return w

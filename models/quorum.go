@@ -255,6 +255,30 @@ func sum(numbers []int) (out int) {
 	return out
 }
 
+// Wants are the signatures that lack yet, in words that fit behind “waits for”.
+func (q *Quorum) Wants(count Count) string {
+	var open []string
+	for i, e := range q.Entries {
+		if q.Stages && i != count.Step || count.Of[i] >= e.Count {
+			continue
+		}
+		e.Count -= count.Of[i]
+		open = append(open, e.String())
+	}
+	word := " and "
+	if q.Any {
+		word = " or "
+	}
+	switch last := len(open) - 1; last {
+	case -1:
+		return "somebody else"
+	case 0:
+		return open[0]
+	default:
+		return strings.Join(open[:last], ", ") + word + open[last]
+	}
+}
+
 // Filled is the count when nothing lacks any more.
 func (c Count) Filled() Count {
 	c.Have, c.Met = c.Need, true

@@ -68,11 +68,12 @@ type Right struct {
 	MayApprove bool
 	OnBehalf   *PersonRef // for whom they decide; nil: for no one
 
-	// Of a request that several people sign: their signature, if they have given one; why they may not sign it now; and
-	// that theirs is the last that it takes.
-	Signed *Vote
-	Why    string
-	Last   bool
+	// Of a request that several people sign: their signature, if they have given one; why they may not sign it now; that
+	// theirs is the last that it takes; and how far it is, in words.
+	Signed   *Vote
+	Why      string
+	Last     bool
+	Progress string
 }
 
 // MayDecide reports whether they may decide it at all: people who may not approve it may reject it, unless they had it

@@ -17,13 +17,16 @@ type InboxPlace struct {
 	Tool         string // exact
 	Risk         models.Risk
 	Text         string
-	Whose        string // WhoseForMe, mine, routed; empty: all
+	Whose        string // WhoseForMe, WhoseWaits, mine, routed; empty: all
 	Order        string // age, risk; empty: deadline
 	After        string // the key of the page before
 }
 
 // WhoseForMe as InboxPlace.Whose leaves out what the reader may not approve.
 const WhoseForMe = "me"
+
+// WhoseWaits as InboxPlace.Whose is what the reader has signed, and others must yet.
+const WhoseWaits = "signed"
 
 // URL is the address of the place.
 func (p InboxPlace) URL() string {

@@ -247,7 +247,7 @@ func (t *Tx) isAdmin(user models.UserID) (bool, error) {
 
 func noReviewerText(r *models.Response) string {
 	if q := r.Quorum(); q != nil {
-		return "Not enough people are able to sign this: it takes " + whoSigns(q, q.Count(nil)) + "."
+		return "Not enough people are able to sign this: it takes " + q.Wants(q.Count(nil)) + "."
 	}
 	if !r.Approvers().Limited() {
 		return "Nobody is able to decide: the owner is disabled, and there is no routed reviewer and no admin."

@@ -3,7 +3,6 @@ package store
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"countersign/models"
@@ -262,6 +261,7 @@ func (c rightsReader) signRight(me relation, r *models.Response) (models.Right, 
 	if err != nil {
 		return out, err
 	}
+	out.Progress = s.count.Progress() + " signed; waiting for " + s.quorum.Wants(s.count)
 	mine, behalf, able, err := c.mySignature(me, r)
 	if err != nil {
 		return out, err
@@ -292,30 +292,9 @@ func (s *ballot) notNeeded(mine models.Signer) string {
 	return "Your signature is not needed: those of whom you are one have signed."
 }
 
-// whoSigns are the signatures on a request, in words that fit behind “waits for”.
-func whoSigns(q *models.Quorum, count models.Count) string {
-	var open []string
-	for i, e := range q.Entries {
-		if q.Stages && i != count.Step || len(count.Of) > i && count.Of[i] >= e.Count {
-			continue
-		}
-		e.Count -= count.Of[i]
-		open = append(open, e.String())
-	}
-	last := len(open) - 1
-	switch word := map[bool]string{true: " or ", false: " and "}[q.Any]; {
-	case last < 0:
-		return "somebody else's signature"
-	case last == 0:
-		return open[0]
-	default:
-		return strings.Join(open[:last], ", ") + word + open[last]
-	}
-}
-
 // shown is it as pages and clients of people are shown it.
 func (s *ballot) shown() *models.Ballot {
-	out := &models.Ballot{Quorum: *s.quorum, Count: s.count, Edit: s.edit(), Votes: s.votes, WaitsFor: whoSigns(s.quorum, s.count)}
+	out := &models.Ballot{Quorum: *s.quorum, Count: s.count, Edit: s.edit(), Votes: s.votes, WaitsFor: s.quorum.Wants(s.count)}
 	out.Counts = make([]bool, len(s.votes))
 	for i := range s.votes {
 		v := &s.votes[i]

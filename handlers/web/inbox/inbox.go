@@ -209,9 +209,13 @@ func (s *Screens) readInbox(
 const mostPages = 10
 
 // readRows reads the page of the list, and what the reader may do with each request. Of those that the reader may
-// approve it reads on until there is a page of them: who may approve is a rule, and no column.
+// approve, or has signed, it reads on until there is a page of them: who may approve is a rule, and no column.
 func (s *Screens) readRows(ctx context.Context, actor models.Actor, in *inbox.Input) error {
-	forMe, q := in.Place.Whose == views.WhoseForMe, inboxQuery(in.Place)
+	q := inboxQuery(in.Place)
+	wanted := map[string]func(models.Right) bool{
+		views.WhoseForMe: func(r models.Right) bool { return r.MayApprove },
+		views.WhoseWaits: func(r models.Right) bool { return r.Signed != nil },
+	}[in.Place.Whose]
 	in.Rights, in.ReaskOf = map[models.ResponseID]models.Right{}, map[models.ResponseID]models.ResponseID{}
 	for read := 1; ; read++ {
 		page, err := s.Store.Requests.Inbox(ctx, actor, q)
@@ -227,12 +231,12 @@ func (s *Screens) readRows(ctx context.Context, actor models.Actor, in *inbox.In
 		if in.Next = page.Next; page.Cut {
 			in.ScanCount += page.ScanCount
 		}
-		if !forMe {
+		if wanted == nil {
 			in.Rows, in.Count, in.Cap = page.Items, page.Count, page.CountCap
 			return nil
 		}
 		for i := range page.Items {
-			if rights[page.Items[i].ID].MayApprove {
+			if wanted(rights[page.Items[i].ID]) {
 				in.Rows = append(in.Rows, page.Items[i])
 			}
 		}

@@ -7,7 +7,7 @@ import (
 
 // inboxQuery asks the store for what a place shows.
 func inboxQuery(p views.InboxPlace) requests.InboxQuery {
-	if p.Whose == views.WhoseForMe { // the rules say of each request who may approve it
+	if p.Whose == views.WhoseForMe || p.Whose == views.WhoseWaits { // the rules say of each request who may approve it
 		p.Whose = ""
 	}
 	return requests.InboxQuery{

@@ -33,18 +33,19 @@ type Filter struct {
 	Errors   map[string]string
 }
 
-// WhoseLink leads to the requests of one sort: those that the reader may approve, all, or those that they have signed.
+// WhoseLink leads to the requests of one sort: those that the reader may approve, all, or those that they have signed, pending or decided.
 type WhoseLink struct {
 	Label, URL string
 	Current    bool
 }
 
 func newWhoseLinks(place views.InboxPlace, reader models.UserID) []WhoseLink {
-	all, mine := place, place
-	all.Whose, mine.Whose = "", views.WhoseForMe
+	all, mine, others := place, place, place
+	all.Whose, mine.Whose, others.Whose = "", views.WhoseForMe, views.WhoseWaits
 	return []WhoseLink{
 		{Label: "For me", URL: mine.URL(), Current: place.Whose == views.WhoseForMe},
 		{Label: "All", URL: all.URL(), Current: place.Whose == ""},
+		{Label: "Waits for other signatures", URL: others.URL(), Current: place.Whose == views.WhoseWaits},
 		{Label: "Signed by me", URL: views.HistoryPlace{By: reader}.URL()},
 	}
 }

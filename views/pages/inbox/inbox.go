@@ -184,6 +184,8 @@ func (v *Inbox) tally(in Input) {
 		v.Empty = &lists.Empty{Title: "End of the list", Text: "Go back to the start to see what is waiting now."}
 	case in.Place == (views.InboxPlace{Whose: views.WhoseForMe, Order: in.Place.Order, Open: in.Place.Open}) && in.Waiting > 0:
 		v.Empty = &lists.Empty{Title: "Nothing for you to approve", Text: "What is waiting is for others. See it under All."}
+	case in.Place == (views.InboxPlace{Whose: views.WhoseWaits, Order: in.Place.Order, Open: in.Place.Open}):
+		v.Empty = &lists.Empty{Title: "Nothing waits for other signatures", Text: "What you have signed, and others must yet, appears here."}
 	case filtered:
 		v.Empty = &lists.Empty{
 			Title: "No matches", Text: "New requests that match appear here. Clear the filters to see all requests.",

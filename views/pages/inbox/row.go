@@ -223,7 +223,7 @@ func (row *Row) rights(a *models.Approval, right models.Right) {
 	}
 	if row.Others {
 		who := a.Approvers()
-		row.Must = models.RevealString(cmp.Or(who.Must(), "Only others may decide it"), false)
+		row.Must = models.RevealString(cmp.Or(right.Progress, who.Must(), "Only others may decide it"), false)
 	}
 	if right.OnBehalf != nil {
 		row.Behalf, row.BehalfID = right.OnBehalf.Name, string(right.OnBehalf.ID)
