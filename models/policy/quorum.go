@@ -88,19 +88,21 @@ func (q Quorum) text() string {
 	for _, s := range q.Approvals {
 		parts = append(parts, s.String())
 	}
-	out := listText(parts)
+	says := []string{listText(parts)}
 	for _, m := range [...]struct {
 		is   bool
 		text string
 	}{
-		{q.Any, "any of them"}, {q.Stages, "in this order"}, {q.ShowProgress, "the agent sees how many"},
+		{q.Any, "any of them"},
+		{q.Stages, "in this order"},
+		{q.ShowProgress, "the agent sees how many"},
 		{q.RejectCount > 1, strconv.Itoa(q.RejectCount) + " reject together"},
 	} {
 		if m.is {
-			out += ", " + m.text
+			says = append(says, m.text)
 		}
 	}
-	return out
+	return strings.Join(says, ", ")
 }
 
 // quorum checks what the resolved rule, or a template, demands of several people.

@@ -14,8 +14,9 @@ import (
 func (t *Tx) checkVerdict(
 	actor models.Actor, a *models.Approval, in models.DecisionInput, s *ballot,
 ) (*models.Vote, error) {
-	seen, err := in.Digest, error(nil)
-	if in, err = s.asSigned(a, in); err != nil {
+	seen := in.Digest
+	in, err := s.asSigned(a, in)
+	if err != nil {
 		return nil, err
 	}
 	if err := models.CheckText("reason", in.Reason, models.MaxReason); err != nil {

@@ -226,7 +226,8 @@ func (c rightsReader) signer(r *models.Response, user, behalf models.UserID) (mo
 	if err != nil {
 		return models.Signer{}, false, err
 	}
-	whose, able := by, false
+	whose := by
+	var able bool
 	if behalf == "" {
 		able, err = c.mayApprove(by, r)
 	} else if able, err = c.actsFor(by, behalf, r); able {

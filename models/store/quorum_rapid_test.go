@@ -52,7 +52,8 @@ var ballotRules = []ballotRule{
 	{twoAndOne + `,"any":true,"reject_count":2`, []ballotEntry{{[]string{"group:finance"}, 2}, {[]string{"group:oncall"}, 1}}, true, false, 2},
 	{
 		`,"approvals":[{"from":["group:finance","dee@example.com"],"count":1},{"from":["ann@example.com","group:oncall"],"count":2}],"reject_count":3`,
-		[]ballotEntry{{[]string{"group:finance", "dee"}, 1}, {[]string{"ann", "group:oncall"}, 2}}, false, false, 3,
+		[]ballotEntry{{[]string{"group:finance", "dee"}, 1}, {[]string{"ann", "group:oncall"}, 2}},
+		false, false, 3,
 	},
 }
 

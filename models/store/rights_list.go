@@ -77,7 +77,9 @@ var (
 // without names, of all who may.
 func (c *rightsReader) gather(rows []*models.Approval, named ...models.UserID) error {
 	g := &readAhead{
-		map[relationKey]relation{}, map[models.UserID][]string{}, map[models.ResponseID][]delegation{},
+		map[relationKey]relation{},
+		map[models.UserID][]string{},
+		map[models.ResponseID][]delegation{},
 		map[models.ResponseID][]models.Vote{},
 	}
 	users := map[models.UserID]bool{}
