@@ -13,6 +13,9 @@ type Approval struct {
 	Stopped           bool  // its agent is stopped now, and has not said that it is done
 	Vote              *Vote // the vote that became the outcome, if a person decided
 	Note              *Note // the question that waits for an answer
+	// Signatures are those on a settled request that several people signed, oldest first, the last one too; for people
+	// only (requests.Requests.HeldVerdicts).
+	Signatures []Vote
 }
 
 // AskedRun is the run for which it was asked; nil: none was named.

@@ -31,8 +31,6 @@ type Around struct {
 
 	// Proposals are approvals with an edit that others must approve too, oldest first.
 	Proposals []Vote
-	// Signatures are those on a settled request that several people signed, oldest first, the last one among them.
-	Signatures []Vote
 
 	Notes  []Note   // in the order they were said
 	Opened []string // parts that the reader has unfolded

@@ -168,6 +168,9 @@ func (d *doctor) deciders(ctx context.Context) diagnosis {
 	case len(who.NoApprover) > 0:
 		return fail(addAdmin, "requests of these agents are refused, for their owners are disabled and there is no admin: %s",
 			strings.Join(who.NoApprover, ", "))
+	case who.TooFew > 0:
+		return fail("enable these people, or add others to the groups; else the requests expire",
+			"not enough people are left who could sign %d pending requests", who.TooFew)
 	case len(nobody) > 0:
 		return fail("enable or add these people, or change the rules; until then such requests are refused", "%s",
 			warningLines(nobody))

@@ -161,6 +161,14 @@ func TestDoctorFindsEachFault(t *testing.T) {
 			t.Helper()
 			process.Infect(t, dir, policyRow+`'{"rules": [{"name": "pay", "tools": ["x"], "effect": "require", "reviewers": ["gone@example.com"], "reviewers_only": true}]}'`)
 		}, nil, "who can decide", "fail", "Nobody could approve under the rule “pay”"},
+		{"too few to sign a request", func(t *testing.T, dir string) {
+			t.Helper()
+			process.Infect(t, dir, `UPDATE responses SET stranded_at = created_at`)
+		}, nil, "who can decide", "fail", "not enough people are left who could sign 1 pending"},
+		{"too few to sign under a rule", func(t *testing.T, dir string) {
+			t.Helper()
+			process.Infect(t, dir, policyRow+`'{"rules": [{"name": "pay", "tools": ["x"], "effect": "require", "approvals": [{"from": ["owner@example.com"], "count": 1}], "self_approval": "never"}]}'`)
+		}, nil, "who can decide", "fail", "Nobody could approve under the rule “pay”"},
 		{"an open key file", func(t *testing.T, dir string) {
 			t.Helper()
 			process.AddUpstream(t, dir)

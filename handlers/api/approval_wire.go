@@ -101,6 +101,7 @@ func decisionOf(a *models.Approval, status models.Status) *wire.Decision {
 	if a.IsRemoved() {
 		d.Input, d.Answer, d.Option = nil, nil, nil
 	}
+	d.Signed = signedOf(a.Signatures)
 	if text, ok := a.Suggested(); ok {
 		d.Suggestion = rawOf(text)
 	}

@@ -59,22 +59,32 @@ func signaturesOf(waits models.WaitsFor) *wire.Signatures {
 		return out
 	}
 	out.InOrder, out.Any = s.Stages, s.Any
-	for i := range s.Votes {
-		v := &s.Votes[i]
-		one := wire.Signature{
-			By: wire.Decider{ID: wire.UserID(v.UserID), Name: v.UserName}, Verdict: string(v.Verdict), Reason: v.Reason, At: v.At,
-			Counts: s.Counts[i],
-		}
-		if v.BehalfOf != "" {
-			one.Behalf = &wire.Decider{ID: wire.UserID(v.BehalfOf), Name: v.BehalfName}
-		}
-		out.Signed = append(out.Signed, one)
+	out.Signed = signedOf(s.Votes)
+	for i := range out.Signed {
+		out.Signed[i].Counts = s.Counts[i]
 	}
 	for i, e := range s.Entries {
 		out.Wanted = append(out.Wanted, wire.Wanted{From: e.Reviewers(), Count: e.Count, Have: s.Count.Of[i]})
 	}
 	if s.Edit != nil {
 		out.Digest, out.Input = *s.Edit.InputDigest, rawOf(*s.Edit.Input)
+	}
+	return out
+}
+
+// signedOf are the signatures on a request.
+func signedOf(votes []models.Vote) []wire.Signature {
+	var out []wire.Signature
+	for i := range votes {
+		v := &votes[i]
+		one := wire.Signature{
+			By: wire.Decider{ID: wire.UserID(v.UserID), Name: v.UserName}, Verdict: string(v.Verdict), Reason: v.Reason, At: v.At,
+			Counts: true,
+		}
+		if v.BehalfOf != "" {
+			one.Behalf = &wire.Decider{ID: wire.UserID(v.BehalfOf), Name: v.BehalfName}
+		}
+		out = append(out, one)
 	}
 	return out
 }

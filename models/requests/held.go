@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/go-json-experiment/json"
+
 	"countersign/models"
+	"countersign/models/db"
 )
 
 // StandingVote is the verdict that holds a request.
@@ -13,7 +16,7 @@ const StandingVote = `SELECT * FROM votes WHERE response_id = ? AND withdrawn_at
 
 // HeldVerdicts gives a person the verdicts that hold requests which were read, as
 // their Vote; UndoUntil is set while that may still be taken back. An agent is not
-// to know that there is one.
+// to know that there is one. Settled requests get the signatures of several people.
 func (rs *Requests) HeldVerdicts(ctx context.Context, actor models.Actor, read ...*models.Approval) error {
 	if !actor.IsPerson() {
 		return nil
@@ -29,7 +32,7 @@ func (rs *Requests) HeldVerdicts(ctx context.Context, actor models.Actor, read .
 		}
 		a.Vote = WindowAt(FirstVote(votes), now)
 	}
-	return nil
+	return rs.signatures(ctx, read)
 }
 
 // WindowAt is the state of a verdict at now: an undo window that is over is removed.
@@ -46,4 +49,34 @@ func FirstVote(votes []models.Vote) *models.Vote {
 		return nil
 	}
 	return &votes[0]
+}
+
+var signaturesEach = `SELECT v.* FROM ` + db.Each(`?`) + ` CROSS JOIN votes v ON v.response_id = j.value
+ WHERE v.withdrawn_at IS NULL ORDER BY v.at, v.id`
+
+// signatures gives settled requests that several people signed their signatures.
+func (rs *Requests) signatures(ctx context.Context, rows []*models.Approval) error {
+	var ids []models.ResponseID
+	settled := map[models.ResponseID]*models.Approval{}
+	for _, a := range rows {
+		if a.QuorumJSON != "" && a.Status().Final() {
+			ids, settled[a.ID], a.Signatures = append(ids, a.ID), a, nil
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	list, err := json.Marshal(ids)
+	if err != nil {
+		return fmt.Errorf("read signatures: %w", err)
+	}
+	var votes []models.Vote
+	if err := rs.db.Gorm(ctx).Raw(signaturesEach, string(list)).Scan(&votes).Error; err != nil {
+		return fmt.Errorf("read signatures: %w", err)
+	}
+	for i := range votes {
+		a := settled[votes[i].ResponseID]
+		a.Signatures = append(a.Signatures, votes[i])
+	}
+	return nil
 }

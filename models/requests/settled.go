@@ -111,6 +111,13 @@ func (rs *Requests) EachSettled(
 		if err != nil {
 			return err
 		}
+		all := make([]*models.Approval, len(items))
+		for i := range items {
+			all[i] = &items[i]
+		}
+		if err := rs.signatures(ctx, all); err != nil {
+			return err
+		}
 		for i := range items {
 			if err := ctx.Err(); err != nil {
 				return fmt.Errorf("export: %w", err)

@@ -15,12 +15,7 @@ func (s *Store) around(ctx context.Context, a *models.Approval, out *models.Arou
 	if err := s.aroundPolicy(ctx, a, out); err != nil {
 		return err
 	}
-	switch {
-	case a.QuorumJSON != "" && a.Status() != models.StatusPending:
-		if err := s.db.Gorm(ctx).Raw(signaturesOf, a.ID).Scan(&out.Signatures).Error; err != nil {
-			return fmt.Errorf("read signatures: %w", err)
-		}
-	case a.QuorumJSON == "" && a.Status() == models.StatusPending:
+	if a.QuorumJSON == "" && a.Status() == models.StatusPending {
 		if err := s.db.Gorm(ctx).Raw(waitingEdits, a.ID).Scan(&out.Proposals).Error; err != nil {
 			return fmt.Errorf("read proposed edits: %w", err)
 		}

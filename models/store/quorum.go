@@ -304,9 +304,6 @@ func (s *ballot) shown() *models.Ballot {
 	return out
 }
 
-// signaturesOf are the votes on a request that were not taken back or replaced, the one that settled it among them.
-const signaturesOf = `SELECT * FROM votes WHERE response_id = ? AND withdrawn_at IS NULL ORDER BY at, id`
-
 const replacedOf = `SELECT v.*, e.user_name AS editor FROM votes v JOIN votes e ON e.id = v.replaced_by
  WHERE v.response_id = ? AND v.user_id = ? AND v.replaced_by <> '' ORDER BY v.at DESC, v.id DESC LIMIT 1`
 

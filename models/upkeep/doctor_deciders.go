@@ -20,6 +20,8 @@ type Deciders struct {
 	// AdminOnly is how many pending requests have no decider: their owner and those they were routed to are disabled,
 	// and there is no admin. At most models.StatsCap are counted.
 	AdminOnly int
+	// TooFew is how many pending requests not enough people are left to sign, of at most models.StatsCap.
+	TooFew int
 	// NoApprover names agents whose requests would be refused at once, for the same
 	// reason. At most ten.
 	NoApprover []string
@@ -32,6 +34,9 @@ var decidersOfR = store.DecidersOf(`d`, `r.id`, `r.owner_id`, `r.approval_timeou
 
 var strandedCount = `SELECT count(*) FROM (SELECT 1 FROM responses r WHERE r.approval_status = 'pending'
  AND NOT EXISTS (SELECT 1 FROM deciders d JOIN users u ON u.id = d.user_id WHERE ` + decidersOfR + ` AND u.disabled_at IS NULL) LIMIT ?)`
+
+var tooFewCount = `SELECT count(*) FROM (SELECT 1 FROM responses` + db.ByResponsesPendingRisk +
+	` WHERE approval_status = 'pending' AND stranded_at IS NOT NULL LIMIT ?)`
 
 const aloneQuery = `SELECT a.name FROM agents a JOIN users u ON u.id = a.owner_id
  WHERE a.disabled_at IS NULL AND u.disabled_at IS NOT NULL ORDER BY a.name LIMIT 10`
@@ -58,6 +63,9 @@ func (i *Inspection) Deciders(ctx context.Context, reviewers []string) (Deciders
 		if !there {
 			d.Missing = append(d.Missing, email)
 		}
+	}
+	if err := i.db.QueryRowContext(ctx, tooFewCount, models.StatsCap).Scan(&d.TooFew); err != nil {
+		return d, fmt.Errorf("count requests with too few signers: %w", err)
 	}
 	if d.Admins > 0 {
 		return d, nil // who may decide everything that no rule keeps for others

@@ -103,6 +103,7 @@ type Decision struct {
 	Answer     *string         `json:"answer"`
 	Option     *string         `json:"option"`
 	Checked    []int           `json:"checked,omitempty" doc:"The items of the checklist that were ticked, by their numbers from 0"`
+	Signed     []Signature     `json:"signed,omitempty" doc:"For people, where several signed: all of them, the last one too"`
 }
 
 // Decider is the person who decided.

@@ -286,10 +286,8 @@ func New(in Input, now time.Time) Approval {
 		if from := in.Origin.CascadedFrom; from != "" {
 			v.Outcome.FromURL = views.ApprovalURL(from)
 		}
-		if in.Around != nil {
-			for i := range in.Around.Signatures {
-				v.Signed = append(v.Signed, signedBy(&in.Around.Signatures[i], true, now))
-			}
+		for i := range a.Signatures {
+			v.Signed = append(v.Signed, signedBy(&a.Signatures[i], true, now))
 		}
 	}
 	v.Substitution = newActing(&v, in, now)
