@@ -46,6 +46,7 @@ type exportedRequest struct {
 	AskedAt    string            `json:"askedAt"`
 	By         models.UserID     `json:"by,omitempty"`
 	ByName     string            `json:"byName,omitempty"`
+	Signed     []signature       `json:"signed,omitempty"` // where several people signed: all of them
 	Reason     string            `json:"reason,omitempty"`
 	Kind       models.Kind       `json:"kind"`
 	Tool       string            `json:"tool,omitempty"`
@@ -76,6 +77,31 @@ type exportedRequest struct {
 	Removed        string                `json:"removed,omitempty"` // the mark in place of removed contents
 }
 
+// signature is one of several on a request.
+type signature struct {
+	By         models.UserID  `json:"by"`
+	ByName     string         `json:"byName"`
+	Behalf     models.UserID  `json:"behalf,omitempty"` // for whom; empty: in their own right
+	BehalfName string         `json:"behalfName,omitempty"`
+	Verdict    models.Verdict `json:"verdict"`
+	At         string         `json:"at"`
+}
+
+// signaturesOf are those on a request that several people signed, and the same in words.
+func signaturesOf(a *models.Approval) (out []signature, words string) {
+	for i := range a.Signatures {
+		v := &a.Signatures[i]
+		out = append(out, signature{v.UserID, v.UserName, v.BehalfOf, v.BehalfName, v.Verdict, v.At.UTC().Format(site.TimeFormat)})
+		if words != "" {
+			words += "; "
+		}
+		if words += v.UserName; v.BehalfOf != "" {
+			words += " on behalf of " + v.BehalfName
+		}
+	}
+	return out, words
+}
+
 func exportedOf(a *models.Approval) exportedRequest {
 	e := exportedRequest{
 		ID: a.ID, Status: string(a.Status()), Cause: a.Cause, SettledAt: a.CreatedAt.UTC().Format(site.TimeFormat),
@@ -86,6 +112,7 @@ func exportedOf(a *models.Approval) exportedRequest {
 		AgentID: a.AgentID, Agent: a.AgentName, OwnerID: a.OwnerID, Owner: a.OwnerName, ConversationID: a.ConversationID,
 		Conversation: a.ConversationTitle, Removed: a.RemovedText(),
 	}
+	e.Signed, _ = signaturesOf(a)
 	if a.LetThrough() {
 		e.Status = "let_through"
 	}
@@ -134,7 +161,7 @@ var exportColumns = []string{
 	"id", "settled_at", "status", "cause", "by", "reason", "kind", "tool", "input", "edited_input", "answer",
 	"description", "risk", "asked_at", "took_seconds",
 	"digest", "policy_version", "policy_rule", "agent", "owner", "conversation", "run", "grant_id", "page",
-	"reported_input",
+	"reported_input", "signed_by",
 }
 
 func exportCSV(w io.Writer) (func(*models.Approval) error, error) {
@@ -145,6 +172,7 @@ func exportCSV(w io.Writer) (func(*models.Approval) error, error) {
 		if a.ApprovalTimestamp != nil && a.ApprovalRequestedAt != nil {
 			took = strconv.FormatFloat(a.ApprovalTimestamp.Sub(*a.ApprovalRequestedAt).Seconds(), 'f', 3, 64)
 		}
+		_, signed := signaturesOf(a)
 		input := a.InputThatRuns()
 		if input == "" {
 			input = a.Content
@@ -154,7 +182,7 @@ func exportCSV(w io.Writer) (func(*models.Approval) error, error) {
 			string(e.EditedInput), e.Answer, e.Description,
 			string(e.Risk), e.AskedAt, took, e.Digest, strconv.FormatInt(e.PolicyVersion, 10), e.PolicyRule, e.Agent, e.Owner,
 			e.Conversation, e.RunID, string(e.GrantID),
-			views.ApprovalURL(a.ID), string(e.ReportedInput),
+			views.ApprovalURL(a.ID), string(e.ReportedInput), signed,
 		}
 		return put(row)
 	}, err

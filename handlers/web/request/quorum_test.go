@@ -2,6 +2,7 @@ package request_test
 
 import (
 	"net/url"
+	"strings"
 	"testing"
 
 	"countersign/handlers/web/webtest"
@@ -52,6 +53,14 @@ func TestThreePeopleSignByForms(t *testing.T) {
 		t.Fatalf("%+v", got.Response)
 	}
 	owner.Get(at).Is(200).Says(".outcome", "Signed by", "ann@example.com", "bo@example.com", "dee@example.com")
+	for _, format := range []string{"csv", "jsonl"} {
+		body := w.SignIn(storetest.AdminEmail).Get("/history/export?format=" + format).Is(200).Body
+		for _, who := range []string{"ann@example.com", "bo@example.com", "dee@example.com"} {
+			if !strings.Contains(body, who) {
+				t.Errorf("the %s export has no %s: %s", format, who, body)
+			}
+		}
+	}
 }
 
 // TestTheDeskSaysWhatCanNotBeSigned, before anybody tries.
