@@ -66,7 +66,7 @@ type Approvers struct {
 	Named []Approver `json:"named,omitempty"`
 	// NoSubstitutes: no one acts for those who may approve.
 	NoSubstitutes bool `json:"no_substitutes,omitzero"`
-	// Quorum is how many of whom must sign; nil: one approves. It is stored beside.
+	// Quorum is how many must sign, and who; nil: one approves. It is stored beside.
 	Quorum *Quorum `json:"-"`
 }
 
