@@ -169,10 +169,11 @@ func inOrder(counts []int, people int, fits func(person, entry int) bool) Count 
 }
 
 // Helps reports whether one more signature brings the quorum nearer: one that the entries which
-// are open do not need yet, or not any more, does not.
+// are open do not need yet, or not any more, does not. A quorum that is met while its request is pending lacks the
+// signature that settles it: somebody could not sign for a time, and can again.
 func (q *Quorum) Helps(signers []Signer, one Signer) bool {
 	before := q.Count(signers)
-	if before.Met || !q.Takes(one) || slices.ContainsFunc(signers, one.SameAs) {
+	if !q.Takes(one) || slices.ContainsFunc(signers, one.SameAs) {
 		return false
 	}
 	more := append(slices.Clone(signers), one)

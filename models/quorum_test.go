@@ -136,9 +136,6 @@ func TestAQuorumIsCountedAsByTryingAllAssignments(t *testing.T) {
 				if !q.Helps(signed, s) {
 					continue
 				}
-				if before, _ := oracle(q, signed); before {
-					t.Fatalf("a signature helps what %+v have met", signed)
-				}
 				signed, again = append(signed, s), true
 			}
 		}

@@ -80,6 +80,9 @@ func (w WaitsFor) Signed(a *Approval, s *Ballot, toPerson bool) WaitsFor {
 	plain := a.HeldUntil == nil && a.OpenNote == nil
 	if !toPerson {
 		w.Reviewers = nil
+		if a.OpenNote != nil {
+			return w // it waits for the agent itself
+		}
 		if w.Text = "the signatures of several people"; s.ShowProgress {
 			w.Text += " (" + s.Count.Progress() + ")"
 		}

@@ -11,5 +11,10 @@ DROP INDEX responses_settled;
 DROP INDEX responses_settled_owner;
 CREATE INDEX responses_settled ON responses (approval_timestamp, number) WHERE approval_timestamp IS NOT NULL;
 CREATE INDEX responses_settled_owner ON responses (owner_id, approval_timestamp, number) WHERE approval_timestamp IS NOT NULL;
+DROP TRIGGER responses_approvers ON responses;
+CREATE TRIGGER responses_approvers BEFORE UPDATE OF reviewers_only, self_approval, approvers, quorum ON responses FOR EACH ROW
+WHEN (OLD.approval_status IS NOT NULL
+  AND (NEW.reviewers_only IS DISTINCT FROM OLD.reviewers_only OR NEW.self_approval IS DISTINCT FROM OLD.self_approval OR NEW.approvers IS DISTINCT FROM OLD.approvers OR NEW.quorum IS DISTINCT FROM OLD.quorum))
+EXECUTE FUNCTION refuse('who may approve a request never changes');
 -- A program that does not know the count would release a request after one signature.
 UPDATE schema_use SET writable_by = 5;

@@ -6,5 +6,14 @@ ALTER TABLE responses ADD COLUMN quorum TEXT NOT NULL DEFAULT '';
 ALTER TABLE responses ADD COLUMN stranded_at DATETIME;
 -- Of a signature: the vote whose edit began the count anew; empty: none did.
 ALTER TABLE votes ADD COLUMN replaced_by TEXT NOT NULL DEFAULT '';
+-- +goose StatementBegin
+DROP TRIGGER responses_approvers;
+-- +goose StatementEnd
+-- +goose StatementBegin
+CREATE TRIGGER responses_approvers BEFORE UPDATE OF reviewers_only, self_approval, approvers, quorum ON responses
+WHEN OLD.approval_status IS NOT NULL
+  AND (NEW.reviewers_only IS NOT OLD.reviewers_only OR NEW.self_approval IS NOT OLD.self_approval OR NEW.approvers IS NOT OLD.approvers OR NEW.quorum IS NOT OLD.quorum)
+BEGIN SELECT RAISE(ABORT, 'who may approve a request never changes'); END;
+-- +goose StatementEnd
 -- A program that does not know the count would release a request after one signature.
 UPDATE schema_use SET writable_by = 5;

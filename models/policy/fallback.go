@@ -3,14 +3,15 @@ package policy
 import "countersign/models"
 
 // FallbackFor reports whether calls of a tool, under a template or none, may run without an
-// answer at a time: fallback is on, and whatever such a call holds, no rule denies it or says
-// that its risk is high or critical. A client asks before it knows what it will call the tool
+// answer at a time: fallback is on, and whatever such a call holds, no rule denies it, says
+// that its risk is high or critical, or has several people sign it. A client asks before it knows what it will call the tool
 // with, so no condition is judged, and each counts as met.
 func (p *Policy) FallbackFor(c Call) bool {
 	if c.Kind != models.KindToolCall || !p.FallbackOn(c.At) {
 		return false
 	}
-	if t := p.doc.template(c.Template); t != nil && t.Risk != "" && !models.FallbackFor(t.Risk) {
+	if t := p.doc.template(c.Template); t != nil && (t.Risk != "" && !models.FallbackFor(t.Risk) ||
+		t.quorate() || t.SelfApproval == models.SelfNotAlone) {
 		return false
 	}
 	r := p.reach(c.ToolName)
@@ -28,5 +29,5 @@ func (p *Policy) FallbackFor(c Call) bool {
 }
 
 func runsWithoutAnswer(j *Judgement) bool {
-	return j.Effect != EffectDeny && models.FallbackFor(j.Risk)
+	return j.Effect != EffectDeny && models.FallbackFor(j.Risk) && !j.Signed()
 }

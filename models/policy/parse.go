@@ -119,13 +119,10 @@ const (
 	riskEmpty  models.Risk = "empty"
 )
 
-// selfOf makes "allowed" and absence the same document, but where several people must sign calls of high or critical
-// risk: there the owner may not, unless the document says so.
+// selfOf makes "allowed" and absence the same document, but where several people sign: there absence is never, at high
+// and critical risk (selfUnder).
 func selfOf(said models.SelfApproval, resolved Rule) models.SelfApproval {
-	switch strict := resolved.quorate() && resolved.Risk.NeedsDigest(); {
-	case said == "" && strict:
-		return models.SelfNever
-	case said == models.SelfAllowed && !strict:
+	if said == models.SelfAllowed && !resolved.quorate() {
 		return ""
 	}
 	return said

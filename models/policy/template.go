@@ -88,7 +88,17 @@ func (d *Document) Resolved(r Rule) Rule {
 	if r.quorate() {
 		r.Reviewers, r.ReviewersOnly = r.signers(), true
 	}
+	r.SelfApproval = selfUnder(r.SelfApproval, r.Quorum, r.Risk)
 	return r
+}
+
+// selfUnder is whether the owner may approve: not where several people sign a call of high or critical risk, unless it
+// is said.
+func selfUnder(said models.SelfApproval, q Quorum, risk models.Risk) models.SelfApproval {
+	if said == "" && q.quorate() && risk.NeedsDigest() {
+		return models.SelfNever
+	}
+	return said
 }
 
 // HasTemplate reports whether the policy has a template of that name.

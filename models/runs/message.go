@@ -194,7 +194,7 @@ func (t *tx) resumeBy(person models.Actor, conv *models.Conversation, decided *m
 	if err := t.SetStatus(person, conv, models.ConversationRunning, ""); err != nil {
 		return err
 	}
-	if decided != nil && decided.Vote != nil && decided.Vote.UndoUntil != nil {
+	if decided != nil && decided.Vote != nil && (decided.Vote.UndoUntil != nil || decided.Vote.WaitsFor != "") {
 		return nil
 	}
 	return t.Wake(person, conv.ID)

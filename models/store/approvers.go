@@ -22,7 +22,7 @@ func (t *Tx) whoDecides(r *models.Response, j policy.Judgement) (reviewers []mod
 	if j.Only != nil {
 		asked = models.NamedToAsk
 	}
-	if len(j.Approvals) > 0 || j.SelfApproval == models.SelfNotAlone {
+	if len(j.Approvals) > 0 {
 		return t.whoSigns(r, j, who)
 	}
 	emails, groups := splitReviewers(j.Reviewers)
@@ -55,6 +55,11 @@ func (t *Tx) whoDecides(r *models.Response, j policy.Judgement) (reviewers []mod
 	if who.Limited() || len(who.Named) > 0 || who.NoSubstitutes {
 		r.SetApprovers(who)
 	}
+	if j.SelfApproval == models.SelfNotAlone {
+		r.SetQuorum(&models.Quorum{NotAlone: true})
+		able, err = t.meetable(r, reviewers)
+		return reviewers, able, err
+	}
 	if who.Limited() {
 		able, err = t.canApprove(r, reviewers)
 		return reviewers, able, err
@@ -82,11 +87,8 @@ func (t *Tx) whoSigns(
 		return nil, false, err
 	}
 	ask := j.Reviewers
-	if j.Only == nil && len(j.Approvals) > 0 {
+	if j.Only == nil && j.Stages {
 		ask = j.Approvals[0].From
-		if !j.Stages {
-			ask = j.Reviewers
-		}
 	}
 	emails, groups := splitReviewers(ask)
 	people, err := t.named(emails)
@@ -101,13 +103,9 @@ func (t *Tx) whoSigns(
 	if reviewers, err = t.andMembers(r, reviewers, groups); err != nil {
 		return nil, false, err
 	}
-	switch {
-	case len(j.Approvals) == 0: // the owner must not be alone: the rule's reviewers are asked as ever
-		who.Named = naming(people, groups, "")
-	case j.Only != nil:
+	who.Named = named
+	if j.Only != nil {
 		who.Named = append(naming(people, groups, models.NamedToAsk), named...)
-	default:
-		who.Named = named
 	}
 	if who.SelfApproval == models.SelfNever {
 		who.Named = slices.DeleteFunc(who.Named, func(a models.Approver) bool { return a.ID == r.OwnerID })
@@ -246,8 +244,8 @@ func (t *Tx) isAdmin(user models.UserID) (bool, error) {
 }
 
 func noReviewerText(r *models.Response) string {
-	if q := r.Quorum(); q != nil {
-		return "Not enough people are able to sign this: it takes " + q.Wants(q.Count(nil)) + "."
+	if r.QuorumJSON != "" { // the agent reads it, and hears of no person
+		return "Not enough people are able to sign this."
 	}
 	if !r.Approvers().Limited() {
 		return "Nobody is able to decide: the owner is disabled, and there is no routed reviewer and no admin."

@@ -132,7 +132,7 @@ func (t *Tx) applyJudgement(a *models.Approval, q *asked, j policy.Judgement, de
 		settle(models.CauseNoReviewer, cmp.Or(j.Nobody, noReviewerText(&a.Response)))
 		return nil, nil
 	}
-	if end := stepEnds(j, t.Now, deadline); !end.Equal(deadline) {
+	if end, ok := stepEnds(j, t.Now, deadline); ok {
 		a.EndStepsAt(deadline)
 		deadline = end
 	}

@@ -210,15 +210,10 @@ func unknownTemplate(p *policy.Policy) *models.Error {
 	return models.Invalid("template", "must be the name of a template of the policy: %s", strings.Join(names, ", "))
 }
 
-// signed reports whether it takes several people to approve a call: one of them can't approve others like it ahead.
-func signed(j policy.Judgement) bool {
-	return len(j.Approvals) > 0 || j.SelfApproval == models.SelfNotAlone
-}
-
 // decidedBefore reports whether a grant may allow a call that would otherwise need approval. The maker of a grant has
 // ticked nothing for this call, and an agent that names a template asks for a person.
 func decidedBefore(q *asked, j policy.Judgement) bool {
-	return q.Template == "" && len(j.Checklist) == 0 && !signed(j)
+	return q.Template == "" && len(j.Checklist) == 0 && !j.Signed()
 }
 
 // checkTicks keeps with a vote what its voter ticked; CodeInvalid unless that is all.

@@ -69,6 +69,9 @@ func (t *Tx) Decide(actor models.Actor, a *models.Approval, in models.DecisionIn
 	if err != nil {
 		return nil, err
 	}
+	if s != nil && a.Kind == models.KindBudget && !in.Budget.None() {
+		return nil, models.Invalid("newBudget", "can't be combined with signatures: edit the sum that is asked for")
+	}
 	if before := s.repeats(vote); before != nil {
 		a.Vote = before
 		return a, nil

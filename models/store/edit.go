@@ -129,7 +129,7 @@ func (t *Tx) checkApprover(actor models.Actor, a *models.Approval, vote *models.
 	if vote.Verdict == models.VerdictReject {
 		return t.mayReject(actor, a, vote)
 	}
-	if edited != nil && signed(*edited) {
+	if edited != nil && edited.Signed() {
 		return signedByOthers(edited)
 	}
 	if edited == nil || !edited.ReviewersOnly && edited.SelfApproval != models.SelfNever {
@@ -262,6 +262,12 @@ func (t *Tx) proposeEdit(actor models.Actor, a *models.Approval, vote *models.Vo
 
 // dropEdit withdraws what a person proposed; false: there was nothing.
 func (t *Tx) dropEdit(actor models.Actor, a *models.Approval) (bool, error) {
+	verdict := models.VerdictApprove
+	if s, err := t.ballot(&a.Response); err != nil {
+		return false, err
+	} else if s != nil && s.own(actor.UserID()) != nil {
+		verdict = s.own(actor.UserID()).Verdict
+	}
 	if n, err := t.withdrawEach(waitingOf, a.ID, actor.UserID()); err != nil || n == 0 {
 		return false, err
 	}
@@ -270,6 +276,6 @@ func (t *Tx) dropEdit(actor models.Actor, a *models.Approval) (bool, error) {
 		return false, err
 	}
 	return true, t.Record(actor, "approval.taken_back", ledger.SubjectOf(&a.Response, readers), settledEntry{
-		Digest: a.Digest, Status: models.StatusPending, Verdict: models.VerdictApprove,
+		Digest: a.Digest, Status: models.StatusPending, Verdict: verdict,
 	})
 }

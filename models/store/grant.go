@@ -158,7 +158,7 @@ func (t *Tx) grantsAllowed(actor models.Actor, a *models.Approval) error {
 		return models.Errorf(models.CodeWrongDecisionKind,
 			"The policy now says that such calls are of %s risk: they are always decided one by one.", j.Risk)
 	}
-	if signed(j) {
+	if j.Signed() {
 		return models.Errorf(models.CodeWrongDecisionKind,
 			"The policy now has several people sign such calls: they are always decided one by one.")
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // quorumOf freezes in a request what its rule demands of several people: people as they are now, groups by name. It
-// gives back whom the request names: who signs in a later step has the number of that step. Nil: one person approves.
+// gives back whom the request names: who signs in a later step has the number of that step.
 func (t *Tx) quorumOf(j policy.Judgement, as models.NamedAs) (*models.Quorum, []models.Approver, error) {
 	q := &models.Quorum{
 		Any: j.Any, Stages: j.Stages, NotAlone: j.SelfApproval == models.SelfNotAlone, RejectCount: j.RejectCount,
@@ -34,18 +34,23 @@ func (t *Tx) quorumOf(j policy.Judgement, as models.NamedAs) (*models.Quorum, []
 			all = append(all, a)
 		}
 	}
-	if len(q.Entries) == 0 && !q.NotAlone {
-		return nil, nil, nil
-	}
 	return q, all, nil
 }
 
-// stepEnds is when the first step of a request ends, if that is before its own deadline.
-func stepEnds(j policy.Judgement, now, deadline time.Time) time.Time {
-	if !j.Stages || j.Approvals[0].Minutes == 0 {
+// stepEnds is when the first step of a request ends, at most at its own deadline; false: no step has its own time.
+func stepEnds(j policy.Judgement, now, deadline time.Time) (time.Time, bool) {
+	if !slices.ContainsFunc(j.Approvals, func(s policy.Signers) bool { return s.Minutes > 0 }) {
+		return deadline, false
+	}
+	return stepEnd(j.Approvals[0].Minutes, now, deadline), true
+}
+
+// stepEnd is when a step ends that begins now, with its minutes (0: it has as long as the request).
+func stepEnd(minutes int, now, deadline time.Time) time.Time {
+	if minutes == 0 {
 		return deadline
 	}
-	return earlier(now.Add(time.Duration(j.Approvals[0].Minutes)*time.Minute), deadline)
+	return earlier(now.Add(time.Duration(minutes)*time.Minute), deadline)
 }
 
 func earlier(a, b time.Time) time.Time {
@@ -70,7 +75,12 @@ func (t *Tx) couldSign(r *models.Response, reviewers []models.UserID) ([]models.
 	for _, e := range q.Entries {
 		named = append(named, e.From...)
 	}
-	if len(q.Entries) == 0 {
+	switch {
+	case len(q.Entries) > 0:
+	case who.ReviewersOnly:
+		named = append(who.Able(), r.Later().Able()...)
+	default:
+		named = append(named, r.Later().Able()...)
 		for _, id := range append(reviewers, r.OwnerID) {
 			named = append(named, models.Approver{ID: id})
 		}
@@ -194,6 +204,11 @@ func (s *ballot) edit() *models.Vote {
 	return nil
 }
 
+// counts reports whether a signature counts now.
+func (s *ballot) counts(v *models.Vote) bool {
+	return slices.ContainsFunc(s.signers, func(one models.Signer) bool { return one.By == v.UserID })
+}
+
 // own is somebody's vote that waits for others; nil: there is none.
 func (s *ballot) own(user models.UserID) *models.Vote {
 	for i := range s.votes {
@@ -242,16 +257,35 @@ func (c rightsReader) signer(r *models.Response, user, behalf models.UserID) (mo
 }
 
 // mySignature is how somebody's signature would count: in their own right, else for whom they may act.
-func (c rightsReader) mySignature(me relation, r *models.Response) (s models.Signer, behalf *models.PersonRef, able bool, err error) {
+func (c rightsReader) mySignature(
+	me relation, r *models.Response, signers []models.Signer,
+) (s models.Signer, behalf *models.PersonRef, able bool, err error) {
 	s, able, err = c.signer(r, me.ID, "")
 	if err != nil || able && r.Quorum().Takes(s) {
 		return s, nil, able, err
 	}
-	if behalf, err = c.behalf(me, r); err != nil || behalf == nil {
+	able = false
+	all, err := c.delegations(r, me.ID)
+	if err != nil {
 		return s, nil, false, err
 	}
-	s, able, err = c.signer(r, me.ID, behalf.ID)
-	return s, behalf, able && err == nil && r.Quorum().Takes(s), err
+	for _, one := range all {
+		proxy, may, err := c.signer(r, me.ID, one.From)
+		if err != nil {
+			return s, nil, false, err
+		}
+		if !may || !r.Quorum().Takes(proxy) || able && slices.ContainsFunc(signers, proxy.SameAs) {
+			continue
+		}
+		from, err := c.relation(one.From, r)
+		if err != nil {
+			return s, nil, false, err
+		}
+		if s, behalf, able = proxy, &from.PersonRef, true; !slices.ContainsFunc(signers, s.SameAs) {
+			break
+		}
+	}
+	return s, behalf, behalf != nil, nil
 }
 
 // signRight is what somebody who sees a request that several people must sign may do with it, and why they may not
@@ -263,11 +297,17 @@ func (c rightsReader) signRight(me relation, r *models.Response) (models.Right, 
 		return out, err
 	}
 	out.Progress = s.count.Progress() + " signed; waiting for " + s.quorum.Wants(s.count)
-	mine, behalf, able, err := c.mySignature(me, r)
+	mine, behalf, able, err := c.mySignature(me, r, s.signers)
 	if err != nil {
 		return out, err
 	}
+	if !out.Own {
+		out.OnBehalf = behalf
+	}
 	switch own := s.own(me.ID); {
+	case own != nil && own.Verdict == models.VerdictApprove && s.count.Met && able:
+		// Somebody who could not sign for a time can again, and all needed signatures are there: any one of them is the last now.
+		out.Signed, out.MayApprove, out.OnBehalf, out.Last = own, true, behalf, true
 	case own != nil && own.Verdict == models.VerdictApprove:
 		out.Signed, out.Why = own, "You have signed it."
 	case !able && me.Owns && r.Approvers().SelfApproval == models.SelfNever:
@@ -298,8 +338,7 @@ func (s *ballot) shown() *models.Ballot {
 	out := &models.Ballot{Quorum: *s.quorum, Count: s.count, Edit: s.edit(), Votes: s.votes, WaitsFor: s.quorum.Wants(s.count)}
 	out.Counts = make([]bool, len(s.votes))
 	for i := range s.votes {
-		v := &s.votes[i]
-		out.Counts[i] = slices.ContainsFunc(s.signers, func(one models.Signer) bool { return one.By == v.UserID })
+		out.Counts[i] = s.counts(&s.votes[i])
 	}
 	return out
 }

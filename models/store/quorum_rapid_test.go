@@ -107,8 +107,11 @@ func (b *ballot) open(who []string) []ballotEntry {
 
 // helps: one more signature brings it nearer.
 func (b *ballot) helps(who []string, one string) bool {
-	if b.met(who) || slices.Contains(who, one) {
+	if slices.Contains(who, one) {
 		return false
+	}
+	if b.met(who) { // somebody could not sign for a time: any signature settles it now
+		return slices.ContainsFunc(b.rule.entries, func(e ballotEntry) bool { return e.takes(b, one) })
 	}
 	more := append(slices.Clone(who), one)
 	if b.rule.any {

@@ -86,7 +86,7 @@ func (t *Tx) checkSigner(
 	if err != nil {
 		return err
 	}
-	mine, behalf, able, err := c.mySignature(me, &a.Response)
+	mine, behalf, able, err := c.mySignature(me, &a.Response, s.signers)
 	if err != nil {
 		return err
 	}
@@ -145,6 +145,9 @@ func (t *Tx) checkSameSigners(a *models.Approval, edited *policy.Judgement) erro
 	if edited == nil || !edited.ReviewersOnly && edited.SelfApproval != models.SelfNever && edited.SelfApproval != models.SelfNotAlone {
 		return nil
 	}
+	if edited.NoSubstitutes && !a.NoSubstitutes {
+		return signedByOthers(edited)
+	}
 	version, _, err := t.Policy()
 	if err != nil || version == a.PolicyVersion && edited.Rule == a.PolicyRule {
 		return err // the rule of the request itself, and it makes no difference who has come or gone since
@@ -154,7 +157,8 @@ func (t *Tx) checkSameSigners(a *models.Approval, edited *policy.Judgement) erro
 	if _, _, err := t.whoDecides(&now, *edited); err != nil {
 		return err
 	}
-	if now.QuorumJSON == withoutUntil(a.Quorum()) && now.ApproversJSON == a.ApproversJSON && now.SelfApproval == a.SelfApproval {
+	if now.QuorumJSON == withoutUntil(a.Quorum()) && now.ApproversJSON == a.ApproversJSON &&
+		now.SelfApproval == a.SelfApproval && now.ReviewersOnly == a.ReviewersOnly {
 		return nil
 	}
 	return signedByOthers(edited)
@@ -260,13 +264,18 @@ func (t *Tx) beginStep(a *models.Approval, q *models.Quorum, step int) error {
 	if err := t.takeStep(a, step); err != nil {
 		return err
 	}
-	if q.Until.IsZero() || a.OpenNote != nil {
-		return nil // no step has a time of its own, or a question stops the clock
+	if q.Until.IsZero() {
+		return nil // no step has its own time
 	}
-	to := clockOf(a)
-	to.deadline = q.Until
-	if minutes := q.Entries[step].Minutes; minutes > 0 {
-		to.deadline = earlier(t.Now.Add(time.Duration(minutes)*time.Minute), q.Until)
+	to, minutes, last := clockOf(a), q.Entries[step].Minutes, q.Until
+	if a.ApprovalTimeoutAt.After(last) {
+		last = a.ApprovalTimeoutAt // it was extended, or a question stopped the clock
+	}
+	switch {
+	case a.OpenNote == nil:
+		to.deadline = stepEnd(minutes, t.Now, last)
+	case minutes > 0:
+		to.left = new(int64(minutes) * 60) // from the answer on
 	}
 	if to.same(clockOf(a)) {
 		return nil
@@ -274,7 +283,7 @@ func (t *Tx) beginStep(a *models.Approval, q *models.Quorum, step int) error {
 	return t.extend(models.System("policy"), a, to)
 }
 
-// signedBy names the signatures that an outcome rests on, the last one included.
+// signedBy names the signatures that an outcome rests on, the last one included, and withdraws the others.
 func (t *Tx) signedBy(a *models.Approval, vote *models.Vote) ([]models.VoteID, error) {
 	if a.QuorumJSON == "" {
 		return nil, nil
@@ -285,7 +294,14 @@ func (t *Tx) signedBy(a *models.Approval, vote *models.Vote) ([]models.VoteID, e
 	}
 	var out []models.VoteID
 	for _, v := range s.of(vote.Verdict) {
-		out = append(out, v.ID)
+		if vote.Verdict == models.VerdictReject || s.counts(&v) {
+			out = append(out, v.ID)
+			continue
+		}
+		// Who gave it may not sign any more: the outcome does not rest on it.
+		if _, err := t.withdrawEach(`SELECT id FROM votes WHERE id = ?`, v.ID); err != nil {
+			return nil, err
+		}
 	}
 	return append(out, vote.ID), nil
 }

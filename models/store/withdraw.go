@@ -248,5 +248,8 @@ func (t *Tx) withdrawBarred(a *models.Approval, row *models.Delivery) (bool, err
 	if err := t.deliveryDone(row, "withdrawn"); err != nil {
 		return false, err
 	}
+	if why.short && !w.Lost { // the other system has not heard of it: the last signature waits with the others
+		return true, t.reopen(models.System("release"), a, vote)
+	}
 	return true, t.withdrawDecision(models.System("release"), a, "approval.withdrawn", w)
 }
