@@ -306,7 +306,8 @@ func (c rightsReader) signRight(me relation, r *models.Response) (models.Right, 
 	}
 	switch own := s.own(me.ID); {
 	case own != nil && own.Verdict == models.VerdictApprove && s.count.Met && able:
-		// Somebody who could not sign for a time can again, and all needed signatures are there: any one of them is the last now.
+		// Somebody who could not sign for a time can again, and all needed signatures are there: any one of them is the
+		// last now.
 		out.Signed, out.MayApprove, out.OnBehalf, out.Last = own, true, behalf, true
 	case own != nil && own.Verdict == models.VerdictApprove:
 		out.Signed, out.Why = own, "You have signed it."

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -442,5 +443,53 @@ func TestRacersReleaseNothingBelowTheCount(t *testing.T) {
 	}
 	if approved == 0 {
 		t.Error("nothing was approved")
+	}
+}
+
+// TestAgentsHearOfNoSigner, and of how many have signed only where the rule says so; people hear of all.
+func TestAgentsHearOfNoSigner(t *testing.T) {
+	t.Parallel()
+	for rule, want := range map[string]string{twoAndOne: "", twoAndOne + `,"show_progress":true`: "1 of 3"} {
+		s := newSigners(t, rule)
+		a := s.pay(t, 1)
+		s.votes(t, s.ann, a, storetest.Yes(), models.StatusPending)
+		got, err := s.Requests.Approval(t.Context(), s.Agent, a.ID)
+		storetest.Must(t, err)
+		told, err := s.WaitsFor(t.Context(), s.Agent, got)
+		storetest.Must(t, err)
+		if count := told[0].Count; (count != nil) != (want != "") || count != nil && count.Progress() != want || told[0].Ballot != nil {
+			t.Errorf("%s: the agent hears of %+v", rule, told[0])
+		}
+		if said := fmt.Sprint(told[0].Reviewers, told[0].Text); strings.Contains(said, "@") || strings.Contains(said, "finance") {
+			t.Errorf("%s: the agent hears %q", rule, said)
+		}
+		seen, err := s.WaitsFor(t.Context(), s.Admin, got)
+		storetest.Must(t, err)
+		if b := seen[0].Ballot; b == nil || len(b.Votes) != 1 || !strings.Contains(seen[0].Text, "1 of finance and 1 of oncall (1 of 3)") {
+			t.Errorf("%s: an admin hears of %+v", rule, seen[0])
+		}
+		s.votes(t, s.bo, a, storetest.Yes(), models.StatusPending)
+		done := s.votes(t, s.dee, a, storetest.Yes(), models.StatusApproved)
+		for i, who := range []models.Actor{s.Agent, s.Admin} {
+			want := 3 * i
+			if got, err := s.Requests.Approval(t.Context(), who, done.ID); err != nil || len(got.Signatures) != want {
+				t.Errorf("%s: %s hears of %d signatures, want %d: %v", rule, who.Name, len(got.Signatures), want, err)
+			}
+		}
+	}
+}
+
+// TestAStepTakesNoTimeAway that the request was given, and later steps have theirs if the first has none.
+func TestAStepTakesNoTimeAway(t *testing.T) {
+	t.Parallel()
+	s := newSigners(t, `,"timeout_minutes":60,"stages":true,"approvals":[{"from":["group:finance"],"count":1},{"from":["group:oncall"],"count":1,"minutes":20}]`)
+	begin := s.Now()
+	a := s.pay(t, 1)
+	storetest.Must(t, storetest.Err(s.Extend(t.Context(), s.ann, a.ID, begin.Add(110*time.Minute))))
+	s.Clock.Step(70 * time.Minute)
+	s.votes(t, s.ann, a, storetest.Yes(), models.StatusPending)
+	got, err := s.Requests.Approval(t.Context(), s.Agent, a.ID)
+	if err != nil || !got.ApprovalTimeoutAt.Equal(begin.Add(90*time.Minute)) {
+		t.Errorf("the second step ends at %s, %v", got.ApprovalTimeoutAt.Sub(begin), err)
 	}
 }
