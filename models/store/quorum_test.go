@@ -416,7 +416,6 @@ func TestSignaturesSurviveARestart(t *testing.T) {
 	s.votes(t, s.dee, a, storetest.Yes(), models.StatusApproved)
 }
 
-
 // TestNoSecondWayPastTheCount: neither a template that limits who approves, nor an edit into a stricter rule, nor the
 // budget beside a signature, nor running without an answer.
 func TestNoSecondWayPastTheCount(t *testing.T) {
