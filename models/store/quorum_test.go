@@ -442,10 +442,10 @@ func TestNoSecondWayPastTheCount(t *testing.T) {
 	})
 	t.Run("an edit", func(t *testing.T) {
 		t.Parallel()
-		for _, more := range []string{`,"reviewers_only":true`, `,"substitutes":false`} {
+		base := `,"effect":"require","reviewers":["ann@example.com"],"self_approval":"not_alone"`
+		for _, large := range []string{base + `,"reviewers_only":true`, base + `,"substitutes":false`, `,"effect":"require","substitutes":false`} {
 			s := newSigners(t, ``)
-			base := `,"effect":"require","reviewers":["ann@example.com"],"self_approval":"not_alone"`
-			s.UsePolicy(t, `{"rules":[{"name":"Large","tools":["payment.send"],"when":"input.amount > 100"`+base+more+`},{"name":"Small","tools":["payment.send"]`+base+`}]}`)
+			s.UsePolicy(t, `{"rules":[{"name":"Large","tools":["payment.send"],"when":"input.amount > 100"`+large+`},{"name":"Small","tools":["payment.send"]`+base+`}]}`)
 			edit := storetest.Yes()
 			edit.Input = []byte(`{"amount":5000}`)
 			s.refused(t, s.Admin, s.pay(t, 5), edit, models.CodeInvalid, "other people sign")

@@ -142,11 +142,13 @@ func whose(v *models.Vote) models.UserID {
 // checkSameSigners refuses an edit that the policy would now have others sign than the request: their count would not
 // be that of either.
 func (t *Tx) checkSameSigners(a *models.Approval, edited *policy.Judgement) error {
-	if edited == nil || !edited.ReviewersOnly && edited.SelfApproval != models.SelfNever && edited.SelfApproval != models.SelfNotAlone {
+	switch {
+	case edited == nil:
 		return nil
-	}
-	if edited.NoSubstitutes && !a.NoSubstitutes {
+	case edited.NoSubstitutes && !a.NoSubstitutes:
 		return signedByOthers(edited)
+	case !edited.ReviewersOnly && edited.SelfApproval != models.SelfNever && !edited.Signed():
+		return nil
 	}
 	version, _, err := t.Policy()
 	if err != nil || version == a.PolicyVersion && edited.Rule == a.PolicyRule {
