@@ -13,6 +13,7 @@ const (
 	NoticeTenth          NoticeKind = "tenth"        // a tenth of its time is left
 	NoticeBreakthrough   NoticeKind = "breakthrough" // sent in quiet hours: no one would hear of it in time
 	NoticeBurst          NoticeKind = "burst"        // so many wait
+	NoticeTooFew         NoticeKind = "too_few"      // for admins: not enough people are left who could sign it
 	NoticeSettled        NoticeKind = "settled"      // an announced request is decided, or over
 	NoticeDigest         NoticeKind = "digest"       // so many wait this morning
 	NoticeChannelFailing NoticeKind = "channel_failing"
@@ -26,7 +27,8 @@ const (
 // NoticeKinds is the list of all kinds.
 func NoticeKinds() []NoticeKind {
 	return []NoticeKind{
-		NoticeWaiting, NoticeUnseen, NoticeHalf, NoticeTenth, NoticeBreakthrough, NoticeBurst, NoticeSettled, NoticeDigest,
+		NoticeWaiting, NoticeUnseen, NoticeHalf, NoticeTenth, NoticeBreakthrough, NoticeBurst, NoticeTooFew, NoticeSettled,
+		NoticeDigest,
 		NoticeChannelFailing, NoticeCode, NoticeTest, NoticeInvite, NoticeWebhookPaused, NoticeLedgerHead,
 	}
 }

@@ -28,6 +28,8 @@ func (t *tx) writeNotice(g *models.Sending, secret *models.ChannelSecret) (bool,
 	case models.NoticeWaiting, models.NoticeUnseen, models.NoticeHalf, models.NoticeTenth, models.NoticeBreakthrough,
 		models.NoticeSettled:
 		return t.writeRequest(n, g.Channel.UserID)
+	case models.NoticeTooFew:
+		return t.writeTooFew(n)
 	case models.NoticeBurst:
 		return t.writeCount(n, burstWaits, string(g.Channel.ID))
 	case models.NoticeDigest:
@@ -86,6 +88,17 @@ func (t *tx) writeRequest(n *models.Notice, to models.UserID) (bool, error) {
 		}
 		n.Deciders = append(n.Deciders, who.Name)
 	}
+	return true, nil
+}
+
+// writeTooFew says that not enough people are left who could sign a request; false: they are again, or it is over.
+func (t *tx) writeTooFew(n *models.Notice) (bool, error) {
+	a, err := t.Request(n.Request)
+	if err != nil || a == nil || a.Status() != models.StatusPending || a.PastDeadline(t.Now) || a.StrandedAt == nil {
+		return false, err
+	}
+	n.Agent, n.Tool, n.Risk, n.Deadline = a.AgentName, a.ToolName, a.Risk, a.ApprovalTimeoutAt
+	n.Left = remaining(a.ApprovalTimeoutAt, t.Now)
 	return true, nil
 }
 

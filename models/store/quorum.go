@@ -150,6 +150,11 @@ func (t *Tx) strand(a *models.Approval, reviewers []models.UserID) error {
 	if err != nil {
 		return err
 	}
+	if !able {
+		if err := t.tellAdmins(models.NoticeTooFew, a.ID, ""); err != nil {
+			return err
+		}
+	}
 	return t.Record(models.System("policy"), action, ledger.SubjectOf(&a.Response, readers), entry)
 }
 

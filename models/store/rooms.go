@@ -32,9 +32,9 @@ func (s *Store) checkTarget() func(ctx context.Context, field, url string) error
 }
 
 const (
-	// tellsOfPause are the channels for the news that a webhook was paused: its owner's, if they are an admin with a
-	// channel, else all admins'.
-	tellsOfPause = `SELECT c.* FROM channels c` + db.ByChannelsInUse + ` JOIN users u ON u.id = c.user_id
+	// channelsOfAdmin are those by which an admin is told of what no other person can mend. That a webhook was paused its
+	// owner hears, if they are an admin with a channel, else all admins.
+	channelsOfAdmin = `SELECT c.* FROM channels c` + db.ByChannelsInUse + ` JOIN users u ON u.id = c.user_id
  WHERE c.user_id || c.group_id = ? AND ` + people.ChannelUsable + ` AND u.role = 'admin' AND u.disabled_at IS NULL ORDER BY c.id`
 	enabledAdmins = `SELECT id FROM users WHERE role = 'admin' AND disabled_at IS NULL ORDER BY id`
 )
@@ -43,30 +43,37 @@ const (
 // can't be told.
 func (s *Store) tellOfPause(share *db.Tx, h *models.Webhook) error {
 	t := s.within(share)
-	told, err := t.tellOfPause(h, h.OwnerID)
+	told, err := t.tellAdmin(h.OwnerID, models.NoticeWebhookPaused, "", models.ChannelID(h.ID))
 	if err != nil || told {
 		return err
 	}
+	return t.tellAdmins(models.NoticeWebhookPaused, "", models.ChannelID(h.ID))
+}
+
+// tellAdmins has all admins told.
+func (t *Tx) tellAdmins(kind models.NoticeKind, request models.ResponseID, about models.ChannelID) error {
 	var admins []models.UserID
 	if err := t.Gorm().Raw(enabledAdmins).Scan(&admins).Error; err != nil {
 		return fmt.Errorf("read admins: %w", err)
 	}
 	for _, id := range admins {
-		if _, err := t.tellOfPause(h, id); err != nil {
+		if _, err := t.tellAdmin(id, kind, request, about); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// tellOfPause reports whether somebody has a channel by which they are told.
-func (t *Tx) tellOfPause(h *models.Webhook, to models.UserID) (told bool, err error) {
+// tellAdmin reports whether an admin has a channel by which they are told.
+func (t *Tx) tellAdmin(
+	to models.UserID, kind models.NoticeKind, request models.ResponseID, about models.ChannelID,
+) (told bool, err error) {
 	var channels []models.Channel
-	if err := t.Gorm().Raw(tellsOfPause, to).Scan(&channels).Error; err != nil {
+	if err := t.Gorm().Raw(channelsOfAdmin, to).Scan(&channels).Error; err != nil {
 		return false, fmt.Errorf("read channels: %w", err)
 	}
 	for i := range channels {
-		if err := t.QueueNotice(&channels[i], models.NoticeWebhookPaused, "", models.ChannelID(h.ID)); err != nil {
+		if err := t.QueueNotice(&channels[i], kind, request, about); err != nil {
 			return false, err
 		}
 	}

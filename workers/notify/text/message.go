@@ -69,7 +69,7 @@ func (w words) subject(n models.Notice) string {
 	case models.NoticeInvite:
 		return "Your invitation to Countersign"
 	case models.NoticeWaiting, models.NoticeUnseen, models.NoticeHalf, models.NoticeTenth, models.NoticeBreakthrough,
-		models.NoticeSettled:
+		models.NoticeTooFew, models.NoticeSettled:
 	}
 	s := "Request"
 	if risk := riskWord(n.Risk); risk != "" {
@@ -94,6 +94,8 @@ func (w words) lead(n models.Notice) string {
 		return "This request expires soon."
 	case models.NoticeBreakthrough:
 		return "This request can't wait until your quiet hours are over."
+	case models.NoticeTooFew:
+		return "Not enough people are left who could sign this request. Add people to the groups that its rule names, or let them sign in again; otherwise it expires."
 	case models.NoticeSettled:
 		return w.settled(n)
 	case models.NoticeBurst, models.NoticeDigest:

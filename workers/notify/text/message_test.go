@@ -48,6 +48,7 @@ https://sign.example.com/account/notifications
 		{request(models.NoticeHalf), "High-risk request from deploy-bot: shell_exec", "Half of the time to decide this request is over.\n" + about + links},
 		{request(models.NoticeTenth), "High-risk request from deploy-bot: shell_exec", "This request expires soon.\n" + about + links},
 		{request(models.NoticeBreakthrough), "High-risk request from deploy-bot: shell_exec", "This request can't wait until your quiet hours are over.\n" + about + links},
+		{request(models.NoticeTooFew), "High-risk request from deploy-bot: shell_exec", "Not enough people are left who could sign this request. Add people to the groups that its rule names, or let them sign in again; otherwise it expires.\n" + about + links},
 		{settled, "High-risk request from deploy-bot: shell_exec", "Settled: approved by Ann.\n\nAgent: deploy-bot\nTool: shell_exec\nRisk: high\n" + links},
 		{models.Notice{Kind: models.NoticeBurst, Count: 500, First: 4*time.Minute + time.Second}, "500 requests need a decision", "500 requests need a decision. The first expires in 4 minutes.\n"},
 		{models.Notice{Kind: models.NoticeBurst, Count: 97, First: time.Millisecond, Risk: models.RiskCritical}, "97 requests need a decision, up to critical risk", "97 requests need a decision, up to critical risk. The first expires within a minute.\n"},
