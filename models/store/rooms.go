@@ -32,7 +32,7 @@ func (s *Store) checkTarget() func(ctx context.Context, field, url string) error
 }
 
 const (
-	// channelsOfAdmin are those by which an admin is told of what no other person can mend. That a webhook was paused its
+	// channelsOfAdmin are those by which an admin learns of what no other person can mend. That a webhook was paused its
 	// owner hears, if they are an admin with a channel, else all admins.
 	channelsOfAdmin = `SELECT c.* FROM channels c` + db.ByChannelsInUse + ` JOIN users u ON u.id = c.user_id
  WHERE c.user_id || c.group_id = ? AND ` + people.ChannelUsable + ` AND u.role = 'admin' AND u.disabled_at IS NULL ORDER BY c.id`
