@@ -6,7 +6,7 @@ ALTER TABLE responses ADD COLUMN quorum text NOT NULL DEFAULT '';
 ALTER TABLE responses ADD COLUMN stranded_at timestamptz;
 -- Of a signature: the vote whose edit began the count anew; empty: none did.
 ALTER TABLE votes ADD COLUMN replaced_by text NOT NULL DEFAULT '';
--- Requests that were settled at one moment are in the order of their numbers. On SQLite every index ends with it.
+-- Requests that were settled at one moment are in the order of their numbers, on both databases by the same indexes.
 DROP INDEX responses_settled;
 DROP INDEX responses_settled_owner;
 CREATE INDEX responses_settled ON responses (approval_timestamp, number) WHERE approval_timestamp IS NOT NULL;

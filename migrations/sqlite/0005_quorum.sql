@@ -15,5 +15,10 @@ WHEN OLD.approval_status IS NOT NULL
   AND (NEW.reviewers_only IS NOT OLD.reviewers_only OR NEW.self_approval IS NOT OLD.self_approval OR NEW.approvers IS NOT OLD.approvers OR NEW.quorum IS NOT OLD.quorum)
 BEGIN SELECT RAISE(ABORT, 'who may approve a request never changes'); END;
 -- +goose StatementEnd
+-- Requests that were settled at one moment are in the order of their numbers, on both databases by the same indexes.
+DROP INDEX responses_settled;
+DROP INDEX responses_settled_owner;
+CREATE INDEX responses_settled ON responses (approval_timestamp, number) WHERE approval_timestamp IS NOT NULL;
+CREATE INDEX responses_settled_owner ON responses (owner_id, approval_timestamp, number) WHERE approval_timestamp IS NOT NULL;
 -- A program that does not know the count would release a request after one signature.
 UPDATE schema_use SET writable_by = 5;
