@@ -45,7 +45,7 @@ func newWhoseLinks(place views.InboxPlace, reader models.UserID) []WhoseLink {
 	return []WhoseLink{
 		{Label: "For me", URL: mine.URL(), Current: place.Whose == views.WhoseForMe},
 		{Label: "All", URL: all.URL(), Current: place.Whose == ""},
-		{Label: "Waits for other signatures", URL: others.URL(), Current: place.Whose == views.WhoseWaits},
+		{Label: "Waits for others", URL: others.URL(), Current: place.Whose == views.WhoseWaits},
 		{Label: "Signed by me", URL: views.HistoryPlace{By: reader}.URL()},
 	}
 }
