@@ -141,5 +141,5 @@ const StatsCap = 1000
 const MaxBrief = 4096
 
 // Brief is an approval as lists show it: its Context, Preview, Content and ToolInputJSON are their first MaxBrief
-// characters, all else is whole. It is a type of its own so that cut text is not taken for the request.
+// characters, all else is whole. A separate type keeps cut text from being taken for the request.
 type Brief struct{ Approval }

@@ -3,7 +3,6 @@ package models
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/go-json-experiment/json"
 )
@@ -119,7 +118,7 @@ const shownApprovers = 3
 // Must says who must approve, as a sentence without its full stop; empty where
 // everybody may who sees the request.
 func (w Approvers) Must() string {
-	if w.Quorum != nil {
+	if w.Quorum != nil && len(w.Quorum.Entries) > 0 {
 		return "It takes the signatures of " + w.Quorum.Wants(w.Quorum.Count(nil))
 	}
 	names := make([]string, 0, shownApprovers+1)
@@ -136,6 +135,8 @@ func (w Approvers) Must() string {
 		names = append(names, name)
 	}
 	switch {
+	case !w.Limited() && w.SelfApproval == SelfNotAlone:
+		return "The agent's owner can't approve alone"
 	case !w.Limited():
 		return ""
 	case !w.ReviewersOnly && len(names) == 0:
@@ -145,11 +146,7 @@ func (w Approvers) Must() string {
 	case len(names) == 0:
 		return "Nobody is able to approve"
 	}
-	last := len(names) - 1
-	if last == 0 {
-		return "Only " + names[0] + " can approve"
-	}
-	return "Only " + strings.Join(names[:last], ", ") + " or " + names[last] + " can approve"
+	return "Only " + AnyOf(names) + " can approve"
 }
 
 // Refusal says in one line why a person may not approve; empty if they may.

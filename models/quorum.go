@@ -18,10 +18,9 @@ type Quorum struct {
 	Any    bool `json:"any,omitzero"`
 	Stages bool `json:"stages,omitzero"`
 	// NotAlone: the agent's owner may be one of those who sign, and not the only one.
-	NotAlone     bool       `json:"not_alone,omitzero"`
-	RejectCount  int        `json:"reject_count,omitzero"` // how many reject it together; 0: one
-	ShowProgress bool       `json:"show_progress,omitzero"`
-	BreakGlass   []Approver `json:"break_glass,omitempty"` // who may decide alone in an emergency
+	NotAlone     bool `json:"not_alone,omitzero"`
+	RejectCount  int  `json:"reject_count,omitzero"` // how many reject it together; 0: one
+	ShowProgress bool `json:"show_progress,omitzero"`
 	// Until is the request's own deadline, where that of a step may be earlier.
 	Until time.Time `json:"until,omitzero"`
 }
@@ -81,12 +80,7 @@ func (r *Response) EndStepsAt(deadline time.Time) {
 }
 
 // Rejects is how many people reject the request together.
-func (q *Quorum) Rejects() int {
-	if q == nil {
-		return 1
-	}
-	return max(q.RejectCount, 1)
-}
+func (q *Quorum) Rejects() int { return max(q.RejectCount, 1) }
 
 // counts are how many signatures the entries want.
 func (q *Quorum) counts() []int {
@@ -119,6 +113,23 @@ func (q *Quorum) Takes(s Signer) bool {
 // Count is how far the signatures of distinct people meet the quorum: by an assignment of people
 // to entries that has most of them, since somebody in two groups may be needed in either.
 func (q *Quorum) Count(signers []Signer) Count {
+	out := q.count(signers)
+	if !q.NotAlone || !out.Met {
+		return out
+	}
+	own := slices.DeleteFunc(slices.Clone(signers), func(s Signer) bool { return !s.Self })
+	if !q.count(own).Met {
+		return out // others are among those whom it takes
+	}
+	out.Need++ // somebody else besides
+	if out.Met = slices.ContainsFunc(signers, func(s Signer) bool { return !s.Self && q.Takes(s) }); out.Met {
+		out.Have++
+	}
+	return out
+}
+
+// count is Count without regard to who owns the agent.
+func (q *Quorum) count(signers []Signer) Count {
 	counts := q.counts()
 	fits := func(person, entry int) bool { return q.fits(signers[person], entry) }
 	var out Count
@@ -131,10 +142,6 @@ func (q *Quorum) Count(signers []Signer) Count {
 		out.Of = assign(counts, len(signers), fits)
 		out.Have, out.Need = sum(out.Of), sum(counts)
 		out.Met = out.Have == out.Need
-	}
-	if q.NotAlone && out.Met && !slices.ContainsFunc(signers, func(s Signer) bool { return !s.Self && q.Takes(s) }) {
-		out.Met = false
-		out.Need++
 	}
 	return out
 }
@@ -266,24 +273,17 @@ func (q *Quorum) Wants(count Count) string {
 		e.Count -= count.Of[i]
 		open = append(open, e.String())
 	}
-	word := " and "
-	if q.Any {
-		word = " or "
+	switch {
+	case len(open) == 0 && count.Have == 0:
+		return "an approval"
+	case len(open) == 0 && !count.Met:
+		return "somebody who does not own the agent"
+	case len(open) == 0:
+		return "one of them to sign again"
+	case q.Any:
+		return AnyOf(open)
 	}
-	switch last := len(open) - 1; last {
-	case -1:
-		return "somebody else"
-	case 0:
-		return open[0]
-	default:
-		return strings.Join(open[:last], ", ") + word + open[last]
-	}
-}
-
-// Filled is the count when nothing lacks any more.
-func (c Count) Filled() Count {
-	c.Have, c.Met = c.Need, true
-	return c
+	return AllOf(open)
 }
 
 // Progress is it in a few words, such as “2 of 3”.
@@ -308,9 +308,9 @@ const Signed = "{}"
 type Ballot struct {
 	Quorum
 
-	Count    Count
-	Votes    []Vote // signatures and rejections that wait for others, oldest first
-	Counts   []bool // whether each of Votes counts now: who gave it may still
-	Edit     *Vote  // the one with the input that is signed; nil: as it was asked
-	WaitsFor string // whose signatures are wanted next
+	Tally    Count
+	Votes    []Vote          // signatures and rejections that wait for others, oldest first
+	Lost     map[VoteID]bool // the signatures that do not count now: who gave them may not sign any more
+	Edit     *Vote           // the one with the input that is signed; nil: as it was asked
+	WaitsFor string          // whose signatures are wanted next
 }

@@ -69,9 +69,17 @@ func oracle(q *models.Quorum, signers []models.Signer) (met bool, have int) {
 		met = have == wanted(q, all)
 	}
 	if met && q.NotAlone {
+		own := *q
+		own.NotAlone = false
+		if alone, _ := oracle(&own, slices.DeleteFunc(slices.Clone(signers), func(s models.Signer) bool { return !s.Self })); !alone {
+			return met, have
+		}
 		met = slices.ContainsFunc(signers, func(s models.Signer) bool {
 			return !s.Self && slices.ContainsFunc(q.Entries, func(e models.Signers) bool { return takes(e, s) })
 		})
+		if met {
+			have++ // the owner's signatures suffice but for one of somebody else
+		}
 	}
 	return met, have
 }

@@ -68,11 +68,11 @@ type Right struct {
 	MayApprove bool
 	OnBehalf   *PersonRef // for whom they decide; nil: for no one
 
-	// Of a request that several people sign: their signature, if they have given one; why they may not sign it now; that
-	// theirs is the last that it takes; and how far it is, in words.
+	// Of a request that several people sign: their signature, if they have given one; why they may not sign it now; how
+	// far it is with their signature; and how far it is, in words.
 	Signed   *Vote
 	Why      string
-	Last     bool
+	After    Count
 	Progress string
 }
 
@@ -92,11 +92,10 @@ type ActingPage struct {
 	NextStep *Escalation
 	NextTo   Approvers
 
-	// Of a request that several people sign: the signatures so far, who of each entry may sign, and the reader's own
-	// signature that an edit replaced (nil: none was) with who made the edit.
+	// Of a request that several people sign: the signatures so far, who of each entry may sign, and who edited it after
+	// the reader had signed (empty: no one).
 	Ballot *Ballot
 	Seats  [][]Seat
-	Older  *Vote
 	Editor string
 }
 

@@ -47,7 +47,12 @@ func StoredText(s string) string {
 }
 
 // AnyOf names the values that a member may have: "low, medium, high or critical".
-func AnyOf[T ~string](values []T) string {
+func AnyOf[T ~string](values []T) string { return inWords(values, " or ") }
+
+// AllOf lists values in a sentence: a, b and c.
+func AllOf[T ~string](values []T) string { return inWords(values, " and ") }
+
+func inWords[T ~string](values []T, last string) string {
 	words := make([]string, len(values))
 	for i, value := range values {
 		words[i] = string(value)
@@ -55,8 +60,8 @@ func AnyOf[T ~string](values []T) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")
 	}
-	last := len(words) - 1
-	return strings.Join(words[:last], ", ") + " or " + words[last]
+	end := len(words) - 1
+	return strings.Join(words[:end], ", ") + last + words[end]
 }
 
 // CheckText refuses text that is not UTF-8, has a zero byte, or is longer than most bytes.

@@ -75,25 +75,24 @@ func (a *Approval) WaitingFor(reviewers []string, upstream string, now time.Time
 // only where the rule says so.
 func (w WaitsFor) Signed(a *Approval, s *Ballot, toPerson bool) WaitsFor {
 	if toPerson || s.ShowProgress {
-		w.Count = &s.Count
+		w.Count = &s.Tally
 	}
-	plain := a.HeldUntil == nil && a.OpenNote == nil
 	if !toPerson {
 		w.Reviewers = nil
 		if a.OpenNote != nil {
 			return w // it waits for the agent itself
 		}
 		if w.Text = "the signatures of several people"; s.ShowProgress {
-			w.Text += " (" + s.Count.Progress() + ")"
+			w.Text += " (" + s.Tally.Progress() + ")"
 		}
 		return w
 	}
 	w.Ballot = s
 	switch {
 	case a.StrandedAt != nil:
-		w.Text = "other signers: not enough people are left who could sign it (" + s.Count.Progress() + ")"
-	case plain:
-		w.Text = "the signatures of " + s.WaitsFor + " (" + s.Count.Progress() + ")"
+		w.Text = "other signers: not enough people are left who could sign it (" + s.Tally.Progress() + ")"
+	case a.HeldUntil == nil && a.OpenNote == nil:
+		w.Text = "the signatures of " + s.WaitsFor + " (" + s.Tally.Progress() + ")"
 	}
 	return w
 }
@@ -136,12 +135,8 @@ func oneOf(reviewers []string) string {
 		}
 		names = append(names, name)
 	}
-	switch last := len(names) - 1; last {
-	case -1:
+	if len(names) == 0 {
 		return "a reviewer"
-	case 0:
-		return names[0]
-	default:
-		return strings.Join(names[:last], ", ") + " or " + names[last]
 	}
+	return AnyOf(names)
 }

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"encoding/json"
 	"net/http"
 	"testing"
 
@@ -63,4 +64,64 @@ func TestAnEditThatOthersMustApproveIs202(t *testing.T) {
 	w.call(w.reviewer, "POST", respond, edit).want(t, http.StatusAccepted, map[string]any{"status": "pending", "held.reason": "quorum"})
 	w.call(w.agent, "GET", "/v1/approvals/"+a.text("approvalId"), "").want(t, http.StatusOK, map[string]any{"status": string(models.StatusPending), "held": nil})
 	w.call(w.stranger, "POST", respond, edit).want(t, http.StatusOK, map[string]any{"status": "approved"})
+}
+
+// TestTwoSignOnEachSurface: the first signature is 202 and nothing is released, whichever way it comes; the second
+// releases. People see who has signed, and agents only how many, where the rule says so.
+func TestTwoSignOnEachSurface(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.policy(`{"rules":[{"name":"Payments","tools":["payment.send","respond_with_approval"],"effect":"require","show_progress":true,
+	 "approvals":[{"from":["admin@example.com","stranger@example.com"],"count":2}]}]}`)
+	call := func(name string) (id string, sign []func(token string) answer) {
+		a := w.call(w.agent, "POST", "/v1/approvals", `{"toolUseId":"`+name+`","runId":"r","toolName":"payment.send","input":{"amount":1},"acceptsEdits":true}`)
+		id = a.text("approvalId")
+		return id, []func(string) answer{
+			func(token string) answer {
+				return w.call(token, "POST", "/v1/approvals/"+id+"/respond", `{"approved":true}`)
+			},
+			func(token string) answer {
+				return w.call(token, "POST", "/api/approval/decide", `{"tool_use_id":"`+name+`","session_id":"r","decision":"APPROVED"}`)
+			},
+		}
+	}
+	proposal := func(string) (id string, sign []func(token string) answer) {
+		opened := w.call(w.agent, "POST", "/v1/approvals", `{"toolUseId":"open","runId":"p","toolName":"payment.send","input":{"amount":2}}`)
+		conv := opened.text("conversationId")
+		id = w.call(w.agent, "POST", "/conversations/"+conv+"/responses", `{"kind":"proposal","content":"Pay it."}`).text("responseId")
+		return id, []func(string) answer{
+			func(token string) answer {
+				return w.call(token, "POST", "/conversations/"+conv+"/approve", `{"responseId":"`+id+`"}`)
+			},
+			func(token string) answer {
+				return w.call(token, "POST", "/message", `{"id":"`+conv+`","content":"go","approvalResponse":{"approved":true,"responseId":"`+id+`"}}`)
+			},
+		}
+	}
+	for name, opens := range map[string]func(string) (string, []func(string) answer){"call": call, "proposal": proposal} {
+		for first := range 2 {
+			id, sign := opens(name + string(rune('0'+first)))
+			if got := sign[first](w.admin); got.status != http.StatusAccepted {
+				t.Fatalf("%s, way %d: %d %s", name, first, got.status, got.body)
+			}
+			at := "/v1/approvals/" + id
+			w.call(w.agent, "GET", at, "").want(t, http.StatusOK, map[string]any{
+				"status": "pending", "decision": nil, "held": nil, "reviewers": nil, "signatures.have": json.Number("1"), "signatures.need": json.Number("2"), "signatures.signed": nil,
+			})
+			seen := w.call(w.admin, "GET", at, "")
+			if signed, ok := seen.at("signatures.signed").([]any); !ok || len(signed) != 1 {
+				t.Errorf("%s: a person sees %s", name, seen.body)
+			}
+			if name == "call" { // a conversation is for its owner and admins; whoever signs besides does so here
+				sign[1-first](w.stranger).want(t, http.StatusOK, nil)
+			} else {
+				w.call(w.stranger, "POST", at+"/respond", `{"approved":true}`).want(t, http.StatusOK, nil)
+			}
+			w.call(w.agent, "GET", at, "").want(t, http.StatusOK, map[string]any{"status": "approved", "decision.signed": nil})
+			done := w.call(w.admin, "GET", at, "")
+			if signed, ok := done.at("decision.signed").([]any); !ok || len(signed) != 2 {
+				t.Errorf("%s: signed by %s", name, done.body)
+			}
+		}
+	}
 }

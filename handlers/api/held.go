@@ -61,10 +61,10 @@ func signaturesOf(waits models.WaitsFor) *wire.Signatures {
 	out.InOrder, out.Any = s.Stages, s.Any
 	out.Signed = signedOf(s.Votes)
 	for i := range out.Signed {
-		out.Signed[i].Counts = s.Counts[i]
+		out.Signed[i].Counts = !s.Lost[s.Votes[i].ID]
 	}
 	for i, e := range s.Entries {
-		out.Wanted = append(out.Wanted, wire.Wanted{From: e.Reviewers(), Count: e.Count, Have: s.Count.Of[i]})
+		out.Wanted = append(out.Wanted, wire.Wanted{From: e.Reviewers(), Count: e.Count, Have: s.Tally.Of[i]})
 	}
 	if s.Edit != nil {
 		out.Digest, out.Input = *s.Edit.InputDigest, rawOf(*s.Edit.Input)

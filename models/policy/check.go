@@ -134,20 +134,8 @@ func (c *checker) rule(path string, d *Document, r Rule) {
 
 // quorumOf checks what a rule demands of several people, in its own words or its template's.
 func (c *checker) quorumOf(path string, d *Document, r Rule) {
-	whole := r
-	if t := d.template(r.Template); t != nil {
-		if !r.quorate() {
-			whole.Quorum = t.Quorum
-		}
-		whole.ReviewersOnly = r.ReviewersOnly || t.ReviewersOnly
-		if len(r.Reviewers) == 0 {
-			whole.Reviewers = t.Reviewers
-		}
-		if len(r.Escalate) == 0 {
-			whole.Escalate = t.Escalate
-		}
-	}
-	c.quorum(path, whole.Quorum, d.Resolved(r).TimeoutMinutes)
+	whole := d.withTemplate(r)
+	c.quorum(path, whole.Quorum, whole.TimeoutMinutes)
 	c.besideQuorum(path, whole.Quorum, whole.Reviewers, whole.ReviewersOnly, whole.Escalate)
 	if r.quorate() && (r.Effect == EffectAllow || r.Effect == EffectDeny) {
 		c.add(path+".approvals", "has no effect in a rule that says %s: only calls that wait are signed", r.Effect)

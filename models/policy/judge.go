@@ -89,6 +89,16 @@ type Judgement struct {
 // Signed reports whether it takes several people to approve the call.
 func (j *Judgement) Signed() bool { return j.quorate() || j.SelfApproval == models.SelfNotAlone }
 
+// Answered is what it says of a question, which is answered once: by one of those who would sign, and not by the
+// agent's owner if the owner must not be alone.
+func (j Judgement) Answered() Judgement {
+	j.Quorum = Quorum{}
+	if j.SelfApproval == models.SelfNotAlone {
+		j.SelfApproval = models.SelfNever
+	}
+	return j
+}
+
 // WaitMinutes is how long a call waits, if its asker says nothing about that; ok is false when it waits without a
 // deadline.
 func (p *Policy) WaitMinutes(j Judgement, kind models.Kind) (minutes int, ok bool) {
@@ -120,7 +130,7 @@ func (p *Policy) judgement(e *evaluation) Judgement {
 		j.Effect, j.Cause, j.Reason = EffectRequire, models.CauseNone, asked(c.Kind).Reason
 	}
 	j = p.under(j, c)
-	j.SelfApproval = selfUnder(j.SelfApproval, j.Quorum, j.Risk)
+	j.SelfApproval = SelfUnder(j.SelfApproval, j.Quorum, j.Risk)
 	j.NotifyHeadline = j.NotifyHeadline && !j.Unjudged
 	if c.Kind == models.KindToolCall && j.Effect == EffectRequire && p.lets(c) {
 		j.Effect, j.Cause = EffectAllow, models.CauseGateOff

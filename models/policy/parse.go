@@ -120,7 +120,7 @@ const (
 )
 
 // selfOf makes "allowed" and absence the same document, but where several people sign: there absence is never, at high
-// and critical risk (selfUnder).
+// and critical risk (SelfUnder).
 func selfOf(said models.SelfApproval, resolved Rule) models.SelfApproval {
 	if said == models.SelfAllowed && !resolved.quorate() {
 		return ""

@@ -179,7 +179,7 @@ func (c *checker) besideQuorum(path string, q Quorum, reviewers []string, only b
 }
 
 // The text of an entry in a form.
-const signersWanted = "must be how many, a colon and of whom, such as 2: group:finance, ann@example.com"
+const signersWanted = "must be a number, a colon and names, such as 2: group:finance, ann@example.com"
 
 // signersText is a value as a line, and as the document would have it.
 func signersText(v jsontext.Value) (line string, same jsontext.Value, ok bool) {

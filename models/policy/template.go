@@ -62,6 +62,17 @@ func (d *Document) template(name string) *Template {
 // it; reasons to reject and items to tick are the rule's, then the template's. Where several
 // people must sign they are its only reviewers.
 func (d *Document) Resolved(r Rule) Rule {
+	r = d.withTemplate(r)
+	r.Risk = cmp.Or(r.Risk, models.RiskMedium)
+	if r.quorate() {
+		r.Reviewers, r.ReviewersOnly = r.signers(), true
+	}
+	r.SelfApproval = SelfUnder(r.SelfApproval, r.Quorum, r.Risk)
+	return r
+}
+
+// withTemplate is a rule with what its template says besides, as both are written.
+func (d *Document) withTemplate(r Rule) Rule {
 	if t := d.template(r.Template); t != nil {
 		r.Risk = cmp.Or(r.Risk, t.Risk)
 		if r.TimeoutMinutes == nil {
@@ -84,17 +95,12 @@ func (d *Document) Resolved(r Rule) Rule {
 			r.Substitutes = t.Substitutes
 		}
 	}
-	r.Risk = cmp.Or(r.Risk, models.RiskMedium)
-	if r.quorate() {
-		r.Reviewers, r.ReviewersOnly = r.signers(), true
-	}
-	r.SelfApproval = selfUnder(r.SelfApproval, r.Quorum, r.Risk)
 	return r
 }
 
-// selfUnder is whether the owner may approve: not where several people sign a call of high or critical risk, unless it
+// SelfUnder is whether the owner may approve: not where several people sign a call of high or critical risk, unless it
 // is said.
-func selfUnder(said models.SelfApproval, q Quorum, risk models.Risk) models.SelfApproval {
+func SelfUnder(said models.SelfApproval, q Quorum, risk models.Risk) models.SelfApproval {
 	if said == "" && q.quorate() && risk.NeedsDigest() {
 		return models.SelfNever
 	}

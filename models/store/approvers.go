@@ -17,6 +17,9 @@ import (
 // returns whom the request is routed to besides the owner, and whether anybody at all is
 // able to approve.
 func (t *Tx) whoDecides(r *models.Response, j policy.Judgement) (reviewers []models.UserID, able bool, err error) {
+	if r.Kind == models.KindQuestion {
+		j = j.Answered()
+	}
 	who := models.Approvers{ReviewersOnly: j.ReviewersOnly, SelfApproval: j.SelfApproval, NoSubstitutes: j.NoSubstitutes}
 	asked := models.NamedAs("")
 	if j.Only != nil {

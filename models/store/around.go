@@ -67,7 +67,7 @@ func (s *Store) aroundPolicy(ctx context.Context, a *models.Approval, out *model
 		Differs: j.Effect != was.Effect || j.Rule != was.Rule || j.Reason != was.Reason || j.Risk != was.Risk ||
 			j.ReviewersOnly != was.ReviewersOnly || j.SelfApproval != was.SelfApproval ||
 			j.ReviewersOnly && !slices.Equal(j.Reviewers, was.Reviewers) || !policy.SameEscalation(j.Escalate, was.Escalate) ||
-			j.NoSubstitutes != was.NoSubstitutes || !slices.Equal(j.Only, was.Only) ||
+			!j.Quorum.Same(was.Quorum) || j.NoSubstitutes != was.NoSubstitutes || !slices.Equal(j.Only, was.Only) ||
 			!slices.Equal(j.Checklist, was.Checklist),
 	}
 	return nil

@@ -87,13 +87,13 @@ func (t *Tx) Decide(actor models.Actor, a *models.Approval, in models.DecisionIn
 		if s == nil {
 			return t.proposeEdit(actor, a, vote)
 		}
-		if err := t.replace(s, vote); err != nil {
+		if err := t.replace(s, a, vote); err != nil {
 			return nil, err
 		}
-		return t.sign(actor, a, vote)
+		return t.sign(actor, a, s, vote)
 	}
 	if s != nil {
-		if err := t.replace(s, vote); err != nil {
+		if err := t.replace(s, a, vote); err != nil {
 			return nil, err
 		}
 	}
@@ -114,7 +114,7 @@ func (t *Tx) Decide(actor models.Actor, a *models.Approval, in models.DecisionIn
 		return a, t.applyBudget(actor, a, budget)
 	}
 	if s != nil { // each signature has its entry, and the outcome one of its own
-		if err := t.recordSignature(actor, a, vote, s.count.Filled()); err != nil {
+		if err := t.recordSignature(actor, a, vote, s.after); err != nil {
 			return nil, err
 		}
 	}

@@ -85,7 +85,11 @@ func TestRightsAreReadByIndex(t *testing.T) {
 		handedOverEach: "SEARCH h USING INDEX handovers_response (response_id=?)",
 		relationsOf:    "SEARCH u USING PRIMARY KEY (id=?)",
 		forOthersEach:  "SEARCH v USING INDEX reviewers_for_others (response_id=?)",
+		standingEach:   "SEARCH v USING INDEX votes_waiting (response_id=?)",
+		replacedOf:     "SEARCH v USING INDEX votes_response (response_id=?)",
+		seatsOf:        "SEARCH u USING PRIMARY KEY (id=?)",
 	} {
+		text = strings.ReplaceAll(text, "IN ?", "IN (?)")
 		plan := explain(t, s, text, blanks(text))
 		if !strings.Contains(plan, index) {
 			t.Errorf("no %s in\n%s", index, plan)

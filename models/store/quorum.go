@@ -143,8 +143,11 @@ func (t *Tx) strand(a *models.Approval, reviewers []models.UserID) error {
 		return err
 	}
 	res := t.Gorm().Exec(setStranded, a.StrandedAt, a.ID)
-	if res.Error != nil || !db.ExactlyOne(res.RowsAffected) {
-		return fmt.Errorf("note that %s is stranded: %d rows, %w", a.ID, res.RowsAffected, res.Error)
+	if res.Error != nil {
+		return fmt.Errorf("note who could sign: %w", res.Error)
+	}
+	if !db.ExactlyOne(res.RowsAffected) {
+		return fmt.Errorf("note who could sign %s: it left pending meanwhile", a.ID)
 	}
 	readers, err := t.tellDeciders(a)
 	if err != nil {
@@ -168,10 +171,11 @@ type ballot struct {
 	votes   []models.Vote // signatures and rejections that wait for others, oldest first
 	signers []models.Signer
 	count   models.Count // of the signatures that count now
+	after   models.Count // with the vote that is checked
 }
 
-// ballot reads it; nil: one person approves the request.
-func (c rightsReader) ballot(r *models.Response) (*ballot, error) {
+// ballot reads it, with a signature that holds the request, if one does; nil: one person approves it.
+func (c rightsReader) ballot(r *models.Response, held ...models.Vote) (*ballot, error) {
 	q := r.Quorum()
 	if q == nil {
 		return nil, nil //nolint:nilnil // there is nothing to sign
@@ -182,10 +186,17 @@ func (c rightsReader) ballot(r *models.Response) (*ballot, error) {
 	} else if err := c.q.Raw(standingVotes, r.ID).Scan(&s.votes).Error; err != nil {
 		return nil, fmt.Errorf("read signatures: %w", err)
 	}
-	var err error
-	if s.signers, err = c.signersOf(r, s.approvals()); err != nil {
-		return nil, err
+	s.votes = append(slices.Clone(s.votes), held...)
+	for _, v := range s.approvals() {
+		signer, able, err := c.signer(r, v.UserID, v.BehalfOf)
+		if err != nil {
+			return nil, err
+		}
+		if able {
+			s.signers = append(s.signers, signer)
+		}
 	}
+	s.signers = models.Distinct(s.signers)
 	s.count = q.Count(s.signers)
 	return s, nil
 }
@@ -224,21 +235,6 @@ func (s *ballot) own(user models.UserID) *models.Vote {
 	return nil
 }
 
-// signersOf are those of some signatures that count now, of distinct people.
-func (c rightsReader) signersOf(r *models.Response, votes []models.Vote) ([]models.Signer, error) {
-	var out []models.Signer
-	for i := range votes {
-		s, able, err := c.signer(r, votes[i].UserID, votes[i].BehalfOf)
-		if err != nil {
-			return nil, err
-		}
-		if able {
-			out = append(out, s)
-		}
-	}
-	return models.Distinct(out), nil
-}
-
 // signer is somebody as their signature counts on a request now, in their own right or for somebody else; false: it
 // does not.
 func (c rightsReader) signer(r *models.Response, user, behalf models.UserID) (models.Signer, bool, error) {
@@ -261,79 +257,84 @@ func (c rightsReader) signer(r *models.Response, user, behalf models.UserID) (mo
 	return models.Signer{Voter: voter, By: by.ID, Self: self}, err == nil, err
 }
 
-// mySignature is how somebody's signature would count: in their own right, else for whom they may act.
-func (c rightsReader) mySignature(
-	me relation, r *models.Response, signers []models.Signer,
-) (s models.Signer, behalf *models.PersonRef, able bool, err error) {
-	s, able, err = c.signer(r, me.ID, "")
-	if err != nil || able && r.Quorum().Takes(s) {
-		return s, nil, able, err
+// mine is a person's own signature as it would count; the zero value: it does not.
+type mine struct {
+	models.Signer
+
+	behalf *models.PersonRef // for whom they sign; nil: in their own right
+}
+
+// mine is how somebody's signature would count: in their own right, else for somebody for whom they may act, best for
+// one who has not signed.
+func (c rightsReader) mine(me relation, r *models.Response, s *ballot) (out mine, err error) {
+	own, able, err := c.signer(r, me.ID, "")
+	if err != nil || able && s.quorum.Takes(own) {
+		return mine{Signer: own}, err
 	}
-	able = false
 	all, err := c.delegations(r, me.ID)
 	if err != nil {
-		return s, nil, false, err
+		return mine{}, err
 	}
 	for _, one := range all {
-		proxy, may, err := c.signer(r, me.ID, one.From)
+		proxy, able, err := c.signer(r, me.ID, one.From)
 		if err != nil {
-			return s, nil, false, err
+			return mine{}, err
 		}
-		if !may || !r.Quorum().Takes(proxy) || able && slices.ContainsFunc(signers, proxy.SameAs) {
+		isNew := !slices.ContainsFunc(s.signers, proxy.SameAs)
+		if !able || !s.quorum.Takes(proxy) || out.behalf != nil && !isNew {
 			continue
 		}
 		from, err := c.relation(one.From, r)
 		if err != nil {
-			return s, nil, false, err
+			return mine{}, err
 		}
-		if s, behalf, able = proxy, &from.PersonRef, true; !slices.ContainsFunc(signers, s.SameAs) {
+		if out = (mine{proxy, &from.PersonRef}); isNew {
 			break
 		}
-	}
-	return s, behalf, behalf != nil, nil
-}
-
-// signRight is what somebody who sees a request that several people must sign may do with it, and why they may not
-// sign it.
-func (c rightsReader) signRight(me relation, r *models.Response) (models.Right, error) {
-	out := models.Right{Own: me.Enabled && (me.ID == r.OwnerID || me.Admin || me.Asked)}
-	s, err := c.ballot(r)
-	if err != nil {
-		return out, err
-	}
-	out.Progress = s.count.Progress() + " signed; waiting for " + s.quorum.Wants(s.count)
-	mine, behalf, able, err := c.mySignature(me, r, s.signers)
-	if err != nil {
-		return out, err
-	}
-	if !out.Own {
-		out.OnBehalf = behalf
-	}
-	switch own := s.own(me.ID); {
-	case own != nil && own.Verdict == models.VerdictApprove && s.count.Met && able:
-		// Somebody who could not sign for a time can again, and all needed signatures are there: any one of them is the
-		// last now.
-		out.Signed, out.MayApprove, out.OnBehalf, out.Last = own, true, behalf, true
-	case own != nil && own.Verdict == models.VerdictApprove:
-		out.Signed, out.Why = own, "You have signed it."
-	case !able && me.Owns && r.Approvers().SelfApproval == models.SelfNever:
-		out.Why = "You own this agent or its conversation, so you can't sign its request."
-	case !able:
-		out.Why = "You are not one of those who sign it."
-	case slices.ContainsFunc(s.signers, mine.SameAs):
-		out.Why = "Somebody has signed it for you, or you for somebody else: nobody signs twice."
-	case !s.quorum.Helps(s.signers, mine):
-		out.Why = s.notNeeded(mine)
-	default:
-		out.MayApprove, out.OnBehalf = true, behalf
-		out.Last = s.quorum.Count(append(slices.Clone(s.signers), mine)).Met
 	}
 	return out, nil
 }
 
+// signRight is what somebody who sees a request that several people must sign may do with it, and why they may not
+// sign it; with how their signature would count.
+func (c rightsReader) signRight(me relation, r *models.Response, s *ballot) (models.Right, mine, error) {
+	out := models.Right{
+		Own:      me.Enabled && (me.ID == r.OwnerID || me.Admin || me.Asked),
+		Progress: s.count.Progress() + " signed; waiting for " + s.quorum.Wants(s.count),
+	}
+	my, err := c.mine(me, r, s)
+	if err != nil {
+		return out, my, err
+	}
+	if own := s.own(me.ID); own != nil && own.Verdict == models.VerdictApprove {
+		out.Signed = own
+	}
+	switch {
+	case out.Signed != nil && s.count.Met && my.ID != "":
+		// Somebody who could not sign for a time can again, and all needed signatures are there: any of them is the last now.
+		out.MayApprove, out.After = true, s.count
+	case out.Signed != nil:
+		out.Why = "You have signed it."
+	case my.ID == "" && me.Owns && r.Approvers().SelfApproval == models.SelfNever:
+		out.Why = "You own this agent or its conversation, so you can't sign its request."
+	case my.ID == "":
+		out.Why = "You are not one of those who sign it."
+	case slices.ContainsFunc(s.signers, my.SameAs):
+		out.Why = "Somebody has signed it for you, or you for somebody else: nobody signs twice."
+	case !s.quorum.Helps(s.signers, my.Signer):
+		out.Why = s.notNeeded(my.Signer)
+	default:
+		out.MayApprove, out.After = true, s.quorum.Count(append(slices.Clone(s.signers), my.Signer))
+	}
+	if out.MayApprove || !out.Own {
+		out.OnBehalf = my.behalf
+	}
+	return out, my, nil
+}
+
 // notNeeded says why a signature would not bring a request nearer.
-func (s *ballot) notNeeded(mine models.Signer) string {
-	if s.quorum.Stages && !(&models.Quorum{Entries: s.quorum.Entries[:s.count.Step+1]}).Takes(mine) {
+func (s *ballot) notNeeded(one models.Signer) string {
+	if s.quorum.Stages && !(&models.Quorum{Entries: s.quorum.Entries[:s.count.Step+1]}).Takes(one) {
 		return "It waits for " + s.quorum.Entries[s.count.Step].String() + " first, before you can sign it."
 	}
 	return "Your signature is not needed: those of whom you are one have signed."
@@ -341,103 +342,12 @@ func (s *ballot) notNeeded(mine models.Signer) string {
 
 // shown is it as pages and clients of people are shown it.
 func (s *ballot) shown() *models.Ballot {
-	out := &models.Ballot{Quorum: *s.quorum, Count: s.count, Edit: s.edit(), Votes: s.votes, WaitsFor: s.quorum.Wants(s.count)}
-	out.Counts = make([]bool, len(s.votes))
-	for i := range s.votes {
-		out.Counts[i] = s.counts(&s.votes[i])
+	out := &models.Ballot{
+		Quorum: *s.quorum, Tally: s.count, Edit: s.edit(), Votes: s.votes, WaitsFor: s.quorum.Wants(s.count),
+		Lost: map[models.VoteID]bool{},
+	}
+	for _, v := range s.approvals() {
+		out.Lost[v.ID] = !s.counts(&v)
 	}
 	return out
 }
-
-const replacedOf = `SELECT v.*, e.user_name AS editor FROM votes v JOIN votes e ON e.id = v.replaced_by
- WHERE v.response_id = ? AND v.user_id = ? AND v.replaced_by <> '' ORDER BY v.at DESC, v.id DESC LIMIT 1`
-
-// pageBallot reads what the page of a request says of its signatures.
-func (c rightsReader) pageBallot(me relation, a *models.Approval, p *models.ActingPage) error {
-	s, err := c.ballot(&a.Response)
-	if err != nil || s == nil {
-		return err
-	}
-	p.Ballot = s.shown()
-	for i := range s.quorum.Entries {
-		seats, err := c.seats(a, s, i)
-		if err != nil {
-			return err
-		}
-		p.Seats = append(p.Seats, seats)
-	}
-	if p.Signed != nil {
-		return nil
-	}
-	var older []struct {
-		models.Vote
-
-		Editor string
-	}
-	if err := c.q.Raw(replacedOf, a.ID, me.ID).Scan(&older).Error; err != nil {
-		return fmt.Errorf("read what an edit replaced: %w", err)
-	}
-	if len(older) > 0 && s.edit() != nil {
-		p.Older, p.Editor = &older[0].Vote, older[0].Editor
-	}
-	return nil
-}
-
-// seatsMost is how many people of an entry the page names.
-const seatsMost = 50
-
-// seats are the people of one entry, by their names.
-func (c rightsReader) seats(a *models.Approval, s *ballot, entry int) ([]models.Seat, error) {
-	var ids []models.UserID
-	var groups []string
-	for _, who := range s.quorum.Entries[entry].From {
-		if who.Group != "" {
-			groups = append(groups, who.Group)
-		} else {
-			ids = append(ids, who.ID)
-		}
-	}
-	var people []models.User
-	if err := c.q.Raw(seatsOf, ids, groups, seatsMost).Scan(&people).Error; err != nil {
-		return nil, fmt.Errorf("read who may sign: %w", err)
-	}
-	never := a.Approvers().SelfApproval == models.SelfNever
-	out := make([]models.Seat, 0, len(people))
-	for i := range people {
-		u := &people[i]
-		seat := models.Seat{PersonRef: models.PersonRef{ID: u.ID, Name: u.Name, Email: u.Email}}
-		rel, err := c.relation(u.ID, &a.Response)
-		if err != nil {
-			return nil, err
-		}
-		for k := range s.votes {
-			if v := &s.votes[k]; v.Verdict == models.VerdictApprove && (v.UserID == u.ID || v.BehalfOf == u.ID) {
-				seat.Signed = v
-			}
-		}
-		switch {
-		case !u.Enabled():
-			seat.Why = "disabled"
-		case rel.Owns && never:
-			seat.Why = "own request"
-		}
-		seat.Substitute = c.substituteOf(u.ID)
-		out = append(out, seat)
-	}
-	return out, nil
-}
-
-// substituteOf names who acts for somebody who is away; empty: no one.
-func (c rightsReader) substituteOf(user models.UserID) string {
-	for i := range c.absences {
-		if a := &c.absences[i]; a.UserID == user && a.SubstituteID != "" && a.Runs(c.now) {
-			return a.SubstituteName
-		}
-	}
-	return ""
-}
-
-// seatsOf are people by id and the members of groups by name, with those who are disabled.
-const seatsOf = `SELECT u.* FROM users u WHERE u.id IN ? OR u.id IN (
- SELECT m.user_id FROM groups g JOIN group_members m ON m.group_id = g.id WHERE g.name IN ? AND g.removed_at IS NULL AND m.left_at IS NULL)
- ORDER BY u.name, u.id LIMIT ?`

@@ -162,13 +162,19 @@ func (s *Store) pageActing(
 	if err != nil {
 		return err
 	}
-	if p.Right, err = c.right(me, &a.Response); err != nil {
+	ballot, err := c.ballot(&a.Response)
+	if err != nil {
+		return err
+	}
+	if ballot == nil {
+		p.Right, err = c.right(me, &a.Response)
+	} else if p.Right, _, err = c.signRight(me, &a.Response, ballot); err == nil {
+		err = c.pageBallot(me, a, ballot, p)
+	}
+	if err != nil {
 		return err
 	}
 	if err := c.releases(me, a, edits, p); err != nil {
-		return err
-	}
-	if err := c.pageBallot(me, a, p); err != nil {
 		return err
 	}
 	if a.Escalates() {
@@ -252,4 +258,96 @@ func (s *Store) ActorNow(ctx context.Context, actor models.Actor) (models.Actor,
 		return actor, nil
 	}
 	return s.People.SessionActor(ctx, actor.SessionID)
+}
+
+const (
+	replacedOf = `SELECT v.*, e.user_name AS editor FROM votes v JOIN votes e ON e.id = v.replaced_by
+ WHERE v.response_id = ? AND v.user_id = ? AND v.replaced_by <> '' ORDER BY v.at DESC, v.id DESC LIMIT 1`
+	// seatsOf are people by id and the members of groups by name, on a request, with those who are disabled.
+	seatsOf = `SELECT ` + relationColumns + `
+ FROM responses r JOIN conversations c ON c.id = r.conversation_id JOIN agents a ON a.id = r.agent_id
+ JOIN users u ON u.id IN (SELECT p.id FROM users p WHERE p.id IN ? UNION
+  SELECT m.user_id FROM groups g JOIN group_members m ON m.group_id = g.id
+  WHERE g.name IN ? AND g.removed_at IS NULL AND m.left_at IS NULL)
+ WHERE r.id = ? ORDER BY u.name, u.id LIMIT ?`
+)
+
+// seatsMost is how many people of an entry the page names.
+const seatsMost = 50
+
+// pageBallot reads what the page of a request says of its signatures.
+func (c rightsReader) pageBallot(me relation, a *models.Approval, s *ballot, p *models.ActingPage) error {
+	p.Ballot = s.shown()
+	for i := range s.quorum.Entries {
+		seats, err := c.seats(a, s, i)
+		if err != nil {
+			return err
+		}
+		p.Seats = append(p.Seats, seats)
+	}
+	if p.Signed != nil || s.edit() == nil {
+		return nil
+	}
+	var older []struct {
+		models.Vote
+
+		Editor string
+	}
+	if err := c.q.Raw(replacedOf, a.ID, me.ID).Scan(&older).Error; err != nil {
+		return fmt.Errorf("read what an edit replaced: %w", err)
+	}
+	if len(older) > 0 {
+		p.Editor = older[0].Editor
+	}
+	return nil
+}
+
+// seats are the people of one entry, by their names.
+func (c rightsReader) seats(a *models.Approval, s *ballot, entry int) ([]models.Seat, error) {
+	var ids []models.UserID
+	var groups []string
+	for _, who := range s.quorum.Entries[entry].From {
+		if who.Group != "" {
+			groups = append(groups, who.Group)
+		} else {
+			ids = append(ids, who.ID)
+		}
+	}
+	var people []relation
+	if err := c.q.Raw(seatsOf, ids, groups, a.ID, seatsMost).Scan(&people).Error; err != nil {
+		return nil, fmt.Errorf("read who may sign: %w", err)
+	}
+	never := a.Approvers().SelfApproval == models.SelfNever
+	out := make([]models.Seat, 0, len(people))
+	for _, p := range people {
+		seat := models.Seat{PersonRef: p.PersonRef, Signed: s.signedFor(p.ID), Substitute: c.substituteOf(p.ID)}
+		switch {
+		case !p.Enabled:
+			seat.Why = "disabled"
+		case p.Owns && never:
+			seat.Why = "own request"
+		}
+		out = append(out, seat)
+	}
+	return out, nil
+}
+
+// signedFor is the signature by which somebody has signed, or somebody else for them; nil: there is none.
+func (s *ballot) signedFor(user models.UserID) *models.Vote {
+	for i := range s.votes {
+		if v := &s.votes[i]; v.Verdict == models.VerdictApprove && (v.UserID == user || v.BehalfOf == user) {
+			return v
+		}
+	}
+	return nil
+}
+
+// substituteOf names who acts for somebody who is away; empty: no one.
+func (c rightsReader) substituteOf(user models.UserID) string {
+	for i := range c.absences {
+		if a := &c.absences[i]; a.UserID == user && a.SubstituteID != "" && a.Runs(c.now) {
+			return a.SubstituteName
+		}
+	}
+	return ""
 }

@@ -102,8 +102,12 @@ func (c rightsReader) actsFor(sub relation, user models.UserID, r *models.Respon
 
 // right is what somebody who sees a pending request may do with it.
 func (c rightsReader) right(p relation, r *models.Response) (models.Right, error) {
-	if r.QuorumJSON != "" {
-		return c.signRight(p, r)
+	if s, err := c.ballot(r); err != nil || s != nil {
+		if err != nil {
+			return models.Right{}, err
+		}
+		right, _, err := c.signRight(p, r, s)
+		return right, err
 	}
 	out := models.Right{Own: p.Enabled && (p.ID == r.OwnerID || p.Admin || p.Asked)}
 	var err error

@@ -65,47 +65,40 @@ func sameInput(a, b *models.Vote) bool {
 func (t *Tx) checkSigner(
 	actor models.Actor, a *models.Approval, s *ballot, vote *models.Vote, edited *policy.Judgement,
 ) error {
+	c, err := t.rightsReader()
+	if err != nil {
+		return err
+	}
 	if vote.Verdict == models.VerdictReject {
 		if err := t.mayReject(actor, a, vote); err != nil {
 			return err
 		}
-		return s.checkReject(vote)
+		s.after = s.quorum.Count(slices.DeleteFunc(slices.Clone(s.signers), func(one models.Signer) bool { return one.By == vote.UserID }))
+		s.checkReject(vote)
+		return nil
 	}
 	if err := t.checkSameSigners(a, edited); err != nil {
-		return err
-	}
-	c, err := t.rightsReader()
-	if err != nil {
 		return err
 	}
 	me, err := c.relation(actor.UserID(), &a.Response)
 	if err != nil {
 		return err
 	}
-	right, err := c.signRight(me, &a.Response)
+	right, my, err := c.signRight(me, &a.Response, s)
 	if err != nil {
 		return err
-	}
-	mine, behalf, able, err := c.mySignature(me, &a.Response, s.signers)
-	if err != nil {
-		return err
-	}
-	if !able {
-		return models.Errorf(models.CodeNotAReviewer, "%s", right.Why)
-	}
-	if behalf != nil {
-		vote.BehalfOf, vote.BehalfName = behalf.ID, behalf.Name
-	}
-	if vote.Verdict == models.VerdictAnswer {
-		return nil // a question is answered once
 	}
 	signers := s.signers
-	if !s.isSigned(vote) {
-		signers = nil
-	} else if own := s.own(actor.UserID()); !right.MayApprove && (own == nil || own.Verdict != models.VerdictApprove) {
+	switch anew := !s.isSigned(vote); {
+	case my.ID == "", !anew && !right.MayApprove && right.Signed == nil:
 		return models.Errorf(models.CodeNotAReviewer, "%s", right.Why)
+	case anew:
+		signers = nil
 	}
-	if !s.quorum.Count(models.Distinct(append(slices.Clone(signers), mine))).Met {
+	if my.behalf != nil {
+		vote.BehalfOf, vote.BehalfName = my.behalf.ID, my.behalf.Name
+	}
+	if s.after = s.quorum.Count(models.Distinct(append(slices.Clone(signers), my.Signer))); !s.after.Met {
 		vote.WaitsFor = models.Signed
 	}
 	return nil
@@ -118,7 +111,7 @@ func (s *ballot) isSigned(vote *models.Vote) bool {
 }
 
 // checkReject has a rejection wait for others, where several people reject together.
-func (s *ballot) checkReject(vote *models.Vote) error {
+func (s *ballot) checkReject(vote *models.Vote) {
 	rejects := []models.Signer{{Voter: models.Voter{ID: whose(vote)}, By: vote.UserID}}
 	for _, v := range s.of(models.VerdictReject) {
 		if v.UserID != vote.UserID {
@@ -128,7 +121,6 @@ func (s *ballot) checkReject(vote *models.Vote) error {
 	if len(models.Distinct(rejects)) < s.quorum.Rejects() {
 		vote.WaitsFor = models.Signed
 	}
-	return nil
 }
 
 // whose is the person whose vote it is: for whom it was given, else who gave it.
@@ -195,15 +187,16 @@ func (s *ballot) repeats(vote *models.Vote) *models.Vote {
 const replaceVote = `UPDATE votes SET withdrawn_at = ?, replaced_by = ? WHERE id = ?`
 
 // replace withdraws what a new vote takes the place of: its voter's own, and, if it is an approval of another input,
-// all signatures on the one before.
-func (t *Tx) replace(s *ballot, vote *models.Vote) error {
+// all signatures on the one before, whose givers are told that it waits for them again.
+func (t *Tx) replace(s *ballot, a *models.Approval, vote *models.Vote) error {
 	anew := vote.Verdict == models.VerdictApprove && !s.isSigned(vote)
+	var again []models.UserID // those who must sign again
 	for i := range s.votes {
 		v, by := &s.votes[i], models.VoteID("")
 		switch {
 		case v.UserID == vote.UserID:
 		case anew && v.Verdict == models.VerdictApprove:
-			by = vote.ID
+			by, again = vote.ID, append(again, v.UserID)
 		default:
 			continue
 		}
@@ -214,26 +207,29 @@ func (t *Tx) replace(s *ballot, vote *models.Vote) error {
 			return fmt.Errorf("replace a signature: %w", err)
 		}
 	}
-	return nil
+	w, err := t.recipients()
+	if err != nil || w.nobody() {
+		return err
+	}
+	return t.awaits(w, &a.Response, again)
 }
 
 // sign stores a signature that waits for others. A step that it completes asks the next.
-func (t *Tx) sign(actor models.Actor, a *models.Approval, vote *models.Vote) (*models.Approval, error) {
+func (t *Tx) sign(actor models.Actor, a *models.Approval, s *ballot, vote *models.Vote) (*models.Approval, error) {
 	if err := t.addVote(vote); err != nil {
 		return nil, err
 	}
 	if err := t.Gorm().Exec(keepWaiting, vote.WaitsFor, vote.ID).Error; err != nil {
 		return nil, fmt.Errorf("keep signature: %w", err)
 	}
-	s, err := t.ballot(&a.Response)
-	if err != nil {
+	if err := t.noticesLeave(a.ID, []models.UserID{vote.UserID}); err != nil { // who has signed needs no reminder
 		return nil, err
 	}
-	if err := t.recordSignature(actor, a, vote, s.count); err != nil {
+	if err := t.recordSignature(actor, a, vote, s.after); err != nil {
 		return nil, err
 	}
-	if s.quorum.Stages && s.count.Step > a.Escalation {
-		if err := t.beginStep(a, s.quorum, s.count.Step); err != nil {
+	if s.quorum.Stages && s.after.Step > a.Escalation {
+		if err := t.beginStep(a, s.quorum, s.after.Step); err != nil {
 			return nil, err
 		}
 	}
@@ -314,19 +310,11 @@ func (t *Tx) short(a *models.Approval, vote *models.Vote) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	s, err := c.ballot(&a.Response)
-	if err != nil {
+	s, err := c.ballot(&a.Response, *vote)
+	if err != nil || s.count.Met {
 		return "", err
 	}
-	signers, err := c.signersOf(&a.Response, append(s.approvals(), *vote))
-	if err != nil {
-		return "", err
-	}
-	count := s.quorum.Count(signers)
-	if signed := s.approvals(); count.Met && (len(signed) == 0 || sameInput(&signed[0], vote)) {
-		return "", nil
-	}
-	return "Of the signatures on it only " + count.Progress() + " count now: somebody who signed it may not any more.", nil
+	return "Of the signatures on it only " + s.count.Progress() + " count now: somebody who signed it may not any more.", nil
 }
 
 // unsign takes back a signature on a request that the last one holds. That one waits again with the others.

@@ -169,11 +169,7 @@ func quorumStates(page func(name, note string, a models.Approval, mend ...func(*
 	ref := func(id models.UserID, name string) models.PersonRef { return models.PersonRef{ID: id, Name: name} }
 	sign := func(in *requests.Input, right models.Right, count models.Count, votes ...models.Vote) {
 		in.Substitution.Right = right
-		s := &models.Ballot{Quorum: *q, Count: count, Votes: votes, WaitsFor: "1 of finance"}
-		for range votes {
-			s.Counts = append(s.Counts, true)
-		}
-		in.Substitution.Ballot = s
+		in.Substitution.Ballot = &models.Ballot{Quorum: *q, Tally: count, Votes: votes, WaitsFor: "1 of finance"}
 		in.Substitution.Seats = [][]models.Seat{
 			{{PersonRef: ref(ann.UserID, ann.UserName)}, {PersonRef: ref(UserID, "Ada Berg")}, {PersonRef: ref(boID, "Bo Lind"), Why: "own request"}},
 			{{PersonRef: ref(eveID, "Eve Holm"), Substitute: "Cy Dahl"}, {PersonRef: ref("x", "Dee\u202E <b>Moe</b>"), Why: "disabled"}},
@@ -195,11 +191,11 @@ func quorumStates(page func(name, note string, a models.Approval, mend ...func(*
 	stranded.StrandedAt = &since
 	return []State{
 		page("signed-my-turn", "one of three has signed, and the reader is next", a, func(in *requests.Input) {
-			sign(in, models.Right{Own: true, MayApprove: true}, models.Count{Have: 1, Need: 3, Of: []int{1, 0}}, ann)
+			sign(in, models.Right{Own: true, MayApprove: true, After: models.Count{Have: 2, Need: 3}}, models.Count{Have: 1, Need: 3, Of: []int{1, 0}}, ann)
 		}),
 		page("signed-edit", "an edit began the count anew after the reader had signed", a, func(in *requests.Input) {
-			sign(in, models.Right{Own: true, MayApprove: true}, models.Count{Have: 1, Need: 3, Of: []int{1, 0}}, edit)
-			in.Substitution.Ballot.Edit, in.Substitution.Older, in.Substitution.Editor = &edit, &mine, "Ann Sand"
+			sign(in, models.Right{Own: true, MayApprove: true, After: models.Count{Have: 2, Need: 3}}, models.Count{Have: 1, Need: 3, Of: []int{1, 0}}, edit)
+			in.Substitution.Ballot.Edit, in.Substitution.Editor = &edit, "Ann Sand"
 		}),
 		page("signed-mine", "the reader has signed, and others must yet; not enough of them are left", stranded, func(in *requests.Input) {
 			sign(in, models.Right{Own: true, Signed: &mine, Why: "You have signed it."}, models.Count{Have: 1, Need: 3, Of: []int{1, 0}}, mine)

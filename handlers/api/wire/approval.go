@@ -158,7 +158,7 @@ type Responded struct {
 // Held says why a stored verdict is not the outcome yet: until then the request is pending and no one else can decide
 // it (I1).
 type Held struct {
-	Reason string     `json:"reason" enum:"undo,upstream,quorum" doc:"undo: the approver may still undo it; upstream: the system that asked is told first; quorum: the vote is kept, and others have to sign as well, or to approve the same edit, as others may still decide"`
+	Reason string     `json:"reason" enum:"undo,upstream,quorum" doc:"undo: the approver may still undo it; upstream: the system that asked is told first; quorum: the vote is kept, and others must sign too or approve the same edit; others may still decide"`
 	Until  *time.Time `json:"until" doc:"When it ends at the latest; null: the request has no deadline, and neither has this"`
 }
 
@@ -167,7 +167,7 @@ type Signatures struct {
 	Have    int             `json:"have" doc:"How many that count have signed"`
 	Need    int             `json:"need"`
 	Signed  []Signature     `json:"signed,omitempty" doc:"For people: who has signed, or rejected where several reject together, and when"`
-	Wanted  []Wanted        `json:"wanted,omitempty" doc:"For people: of whom how many must sign"`
+	Wanted  []Wanted        `json:"wanted,omitempty" doc:"For people: who must sign, and how many of them"`
 	InOrder bool            `json:"inOrder,omitempty" doc:"For people: the entries of wanted are steps"`
 	Any     bool            `json:"any,omitempty" doc:"For people: one of the entries of wanted will do"`
 	Digest  string          `json:"digest,omitempty" doc:"For people: of the edited input that is signed now: an approval sends it, or that input. Left out while the input is signed as it was asked"`

@@ -59,7 +59,7 @@ type PolicyAnswer struct {
 	Only           []string        `json:"only,omitempty" doc:"Where the template that the agent names limits who approves: its entries. Only they approve, of those who could without it"`
 	AtMostMinutes  *int            `json:"atMostMinutes,omitempty" doc:"The longest wait, also where the template that the agent names sets the time"`
 	Checklist      []string        `json:"checklist,omitempty" doc:"Items that the approver has to tick"`
-	Approvals      []PolicySigners `json:"approvals,omitempty" doc:"How many of whom must sign, where it takes several people"`
+	Approvals      []PolicySigners `json:"approvals,omitempty" doc:"Where several people must sign: who, and how many of them"`
 	Any            bool            `json:"any,omitzero" doc:"One of approvals will do"`
 	Stages         bool            `json:"stages,omitzero" doc:"The entries of approvals are steps, in order"`
 	RejectCount    int             `json:"rejectCount,omitzero" doc:"How many people reject it together, where one is not enough"`

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"countersign/handlers/web/webtest"
+	"countersign/models/storetest"
 )
 
 func TestTemplatesAreWrittenByForm(t *testing.T) {
@@ -72,4 +73,44 @@ func TestTemplatesAreWrittenByForm(t *testing.T) {
 		t.Errorf("%+v", doc)
 	}
 	w.SignIn(webtest.OwnerEmail).Get("/policy").Is(http.StatusOK).Says("main", "payouts") // names its reader by its template
+}
+
+// TestWhoMustSignIsWrittenInRows, of a rule and of a template: what is wrong comes back as it was typed, and what was
+// written is read back in a sentence.
+func TestWhoMustSignIsWrittenInRows(t *testing.T) {
+	t.Parallel()
+	w := webtest.SignersWorld(t)
+	p := w.SignIn(storetest.AdminEmail)
+	for at, form := range map[string]string{"/policy/rules/new": "#rule-form", "/policy/templates/new": "#template-form"} {
+		sent := p.Get(at).Is(http.StatusOK).Form(form, "")
+		sent.Set("step", "keep")
+		sent.Set("name", "wires")
+		if form == "#rule-form" {
+			sent.Set("tools", "wire")
+			sent.Set("effect", "require")
+		}
+		sent["approvals_count"] = []string{"two", "1"}
+		sent["approvals"] = []string{"group:finance", "group:oncall, ann@example.com"}
+		sent["approvals_minutes"] = []string{"", "30"}
+		sent.Set("stages", "true")
+		wrong := p.Post(at, sent).Is(http.StatusUnprocessableEntity).Says("#approvals-error", "Line 1: must be a number, a colon and names")
+		again := wrong.Form(form, "")
+		if got := again["approvals"]; len(got) < 2 || got[0] != "two: group:finance" || got[1] != "group:oncall, ann@example.com" {
+			t.Errorf("%s: the rows come back as %q", at, got)
+		}
+		again["approvals_count"], again["approvals"] = []string{"2", "1"}, []string{"group:finance", "group:oncall, ann@example.com"}
+		again["approvals_minutes"] = []string{"", "30"}
+		again.Set("step", "keep")
+		p.Post(wrong.Doc.Find(form).AttrOr("action", ""), again).Is(http.StatusSeeOther)
+	}
+	read := "2 of finance and 1 of oncall, ann@example.com within 30 minutes, in this order"
+	p.Get("/policy").Says("main", "calls wait for the signatures of "+read)
+	p.Get("/policy/rules/2").Says("#approvals", "It takes "+read+".")
+	p.Get("/policy/templates/1").Says("#approvals", "It takes "+read+".")
+	more := p.Get("/policy/rules/2").Form("#rule-form", "")
+	before := len(more["approvals"])
+	more.Set("step", "more-signers")
+	if after := len(p.Post("/policy/rules/2", more).Is(http.StatusOK).Form("#rule-form", "")["approvals"]); after <= before {
+		t.Errorf("%d rows, and %d after more were asked for", before, after)
+	}
 }

@@ -81,3 +81,44 @@ func TestTheDeskSaysWhatCanNotBeSigned(t *testing.T) {
 	admin.Get("/approvals/"+string(a.ID)).Is(200).Says(".signatures", "Not enough people are left", "Can't: cy@example.com (disabled), dee@example.com (disabled)").
 		Says(".must-approve", "Not enough people are left who could sign it")
 }
+
+// TestTheOwnerSeesThatTheyCanNotBeAlone, who has signed, and that anybody else's approval runs it.
+func TestTheOwnerSeesThatTheyCanNotBeAlone(t *testing.T) {
+	t.Parallel()
+	w := webtest.New(t)
+	w.ApplyPolicy(`{"rules":[{"name":"Payments","tools":["payment.send"],"effect":"require","self_approval":"not_alone"}]}`)
+	a := w.Ask(webtest.Payment)
+	at := "/approvals/" + string(a.ID)
+	owner, admin := w.SignIn(webtest.OwnerEmail), w.SignIn(storetest.AdminEmail)
+	owner.Get(at).Is(200).Says("#approve", "Approve (1 of 2)").Says(".must-approve", "0 of 1 signed; waiting for an approval.")
+	admin.Get(at).Says("#approve", "Approve and run (1 of 1)")
+	owner.Post(at+"/decide", owner.Get(at).Form("form.verdict", "#approve")).Redirects(at)
+	owner.Get("/").Says("#inbox", "1 of 2 signed; waiting for somebody who does not own the agent")
+	admin.Get(at).Says(".must-approve", "1 of 2 signed: "+webtest.OwnerEmail).Says(".signatures", "not the agent's owner alone – 1 signed", webtest.OwnerEmail).
+		Says("#approve", "Approve and run (2 of 2)")
+	admin.Post(at+"/decide", admin.Get(at).Form("form.verdict", "#approve")).Redirects(at)
+	if got := w.Approval(a.ID); got.Status() != models.StatusApproved {
+		t.Errorf("it is %s", got.Status())
+	}
+}
+
+// TestASignedEditOfHighRiskIsConfirmed, as any approval there: the edit that is signed is what is confirmed and runs.
+func TestASignedEditOfHighRiskIsConfirmed(t *testing.T) {
+	t.Parallel()
+	w := webtest.SignersWorld(t)
+	w.ApplyPolicy(strings.Replace(webtest.StagedPays, `"effect":"require"`, `"effect":"require","risk":"high"`, 1))
+	a := w.Ask(webtest.Payment)
+	at := "/approvals/" + string(a.ID)
+	sign := func(who *webtest.Person, form url.Values) {
+		t.Helper()
+		asked := who.Post(at+"/decide", form).Is(200)
+		who.Post(at+"/decide", asked.Form("#confirm", "#confirm-approve")).Redirects(at)
+	}
+	ann, bo := w.SignIn("ann@example.com"), w.SignIn("bo@example.com")
+	edited := ann.Get(at).Is(200).Form("form.verdict", "#approve")
+	edited.Set("verdict", "approve_edited")
+	edited.Set("input", `{"amount":"1.00","currency":"EUR","to":"Bo himself"}`)
+	sign(ann, edited)
+	sign(bo, bo.Get(at).Is(200).Form(".proposed form", ""))
+	bo.Get(at).Says(".must-approve", "2 of 3 signed: ann@example.com, bo@example.com; waiting for 1 of oncall.")
+}

@@ -1,6 +1,8 @@
 package audit
 
 import (
+	"cmp"
+
 	"countersign/models"
 	"countersign/views/pages/words"
 )
@@ -36,6 +38,8 @@ func act(e *models.Entry, data map[string]string) string {
 	switch {
 	case e.Action == "approval.approved" && data["verdict"] == string(models.VerdictAnswer):
 		s.by = "answered"
+	case e.Action == "approval.voted" && data["need"] != "" && data["verdict"] == string(models.VerdictApprove):
+		s.by = "signed (" + cmp.Or(data["have"], "0") + " of " + data["need"] + ")"
 	case e.Action == "approval.voted":
 		s.by = verdicts[models.Verdict(data["verdict"])]
 	case (e.Action == "agents.stopped" || e.Action == "agents.resumed") && data["agent"] == "":

@@ -58,50 +58,47 @@ func (r SignersRow) Line() string {
 	return strings.TrimSpace(r.Count) + ": " + from + "; " + strings.TrimSpace(r.Minutes) + " minutes"
 }
 
-// signersSay reads back who must sign: “2 of finance and 1 of oncall, in this order; the agent's owner never counts”.
-// Empty: no one is named.
+// signersSay reads back who must sign, as a form says it; empty: no one is named. Of its template's risk the form knows
+// nothing.
 func signersSay(form policy.Form) string {
-	var entries []string
+	q := policy.Quorum{Any: form["any"] == "true", Stages: form["stages"] == "true"}
 	for _, line := range lines(form["approvals"]) {
-		s, ok := policy.ReadSigners(line)
-		if !ok {
-			continue
+		if s, ok := policy.ReadSigners(line); ok {
+			q.Approvals = append(q.Approvals, s)
 		}
-		from := make([]string, len(s.From))
-		for i, who := range s.From {
-			from[i] = reviewerName(who)
-		}
-		text := strconv.Itoa(s.Count) + " of " + strings.Join(from, ", ")
-		if s.Minutes > 0 {
-			text += " within " + strconv.Itoa(s.Minutes) + " minutes"
-		}
-		entries = append(entries, text)
 	}
-	if len(entries) == 0 {
+	return quorumSays(q, policy.SelfUnder(models.SelfApproval(form["self_approval"]), q, models.Risk(form["risk"])))
+}
+
+// quorumSays is who must sign, in words: “2 of finance and 1 of oncall, in this order; the agent's owner never counts”.
+// Empty: no one is named.
+func quorumSays(q policy.Quorum, self models.SelfApproval) string {
+	if len(q.Approvals) == 0 {
 		return ""
 	}
-	word := " and "
-	if form["any"] == "true" {
-		word = " or "
+	entries := make([]string, len(q.Approvals))
+	for i, s := range q.Approvals {
+		from := make([]string, len(s.From))
+		for k, who := range s.From {
+			from[k] = reviewerName(who)
+		}
+		if entries[i] = strconv.Itoa(s.Count) + " of " + strings.Join(from, ", "); s.Minutes > 0 {
+			entries[i] += " within " + strconv.Itoa(s.Minutes) + " minutes"
+		}
 	}
-	last := len(entries) - 1
-	out := entries[last]
-	if last > 0 {
-		out = strings.Join(entries[:last], ", ") + word + out
+	out := models.AllOf(entries)
+	if q.Any {
+		out = models.AnyOf(entries)
 	}
-	if form["stages"] == "true" && last > 0 {
+	if q.Stages && len(entries) > 1 {
 		out += ", in this order"
 	}
-	switch models.SelfApproval(form["self_approval"]) {
+	switch self {
 	case models.SelfNever:
 		out += "; the agent's owner never counts"
 	case models.SelfNotAlone:
 		out += "; the agent's owner never counts alone"
 	case models.SelfAllowed:
-	default:
-		if models.Risk(form["risk"]).NeedsDigest() {
-			out += "; the agent's owner never counts"
-		}
 	}
 	return out
 }

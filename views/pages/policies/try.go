@@ -184,21 +184,6 @@ func reviewerWords(reviewers []string) []string {
 	return out
 }
 
-// signersOf are the signatures that a call takes.
-func signersOf(j policy.Judgement) string {
-	form := policy.Form{"risk": string(j.Risk), "self_approval": string(j.SelfApproval)}
-	if j.SelfApproval == "" {
-		form["self_approval"] = string(models.SelfAllowed)
-	}
-	var entries []string
-	for _, s := range j.Approvals {
-		entries = append(entries, s.String())
-	}
-	form["approvals"] = strings.Join(entries, "\n")
-	form["any"], form["stages"] = strconv.FormatBool(j.Any), strconv.FormatBool(j.Stages)
-	return signersSay(form)
-}
-
 // whoDecides is who may approve a call that waits.
 func whoDecides(j policy.Judgement) string {
 	reviewers := strings.Join(reviewerWords(j.Reviewers), ", ")
@@ -207,7 +192,7 @@ func whoDecides(j policy.Judgement) string {
 	case j.Nobody != "":
 		return j.Nobody
 	case len(j.Approvals) > 0:
-		return "It takes " + signersOf(j) + " to approve it."
+		return "It takes " + quorumSays(j.Quorum, j.SelfApproval) + " to approve it."
 	case j.Only != nil:
 		text := "Only " + strings.Join(reviewerWords(j.Only), ", ") +
 			" may approve, of those who could without the template that the agent names"

@@ -287,7 +287,7 @@ func New(in Input, now time.Time) Approval {
 			v.Outcome.FromURL = views.ApprovalURL(from)
 		}
 		for i := range a.Signatures {
-			v.Signed = append(v.Signed, signedBy(&a.Signatures[i], true, now))
+			v.Signed = append(v.Signed, signedBy(&a.Signatures[i], false, now))
 		}
 	}
 	v.Substitution = newActing(&v, in, now)

@@ -105,6 +105,7 @@ type Signatures struct {
 	Wanted   []WantedFrom
 	Any      bool // one of Wanted will do
 	Steps    bool // they are steps, in order
+	Signed   []SignedBy
 	Rejects  []SignedBy
 	Together int    // how many reject it together
 	TooFew   bool   // not enough people are left
@@ -117,14 +118,13 @@ type Signatures struct {
 
 // WantedFrom is one entry of them.
 type WantedFrom struct {
-	Text     string // such as “2 of finance”
-	Have     int
-	Met      bool
-	Waits    bool // a step whose turn has not come
-	Signed   []SignedBy
-	Can      []Signer
-	Cannot   []Signer
-	MoreText string
+	Text   string // such as “2 of finance”
+	Have   int
+	Met    bool
+	Waits  bool // a step whose turn has not come
+	Signed []SignedBy
+	Can    []Signer
+	Cannot []Signer
 }
 
 // SignedBy is a signature.
@@ -144,55 +144,48 @@ func newSignatures(v *Approval, in Input, now time.Time) *Signatures {
 		return nil
 	}
 	out := &Signatures{
-		Progress: s.Count.Progress(), Lead: models.RevealString(s.WaitsFor, false), Any: s.Any, Steps: s.Stages,
-		TooFew: in.Approval.StrandedAt != nil, Runs: in.Substitution.Last, Together: s.Rejects(),
+		Progress: s.Tally.Progress(), Lead: models.RevealString(s.WaitsFor, false), Any: s.Any, Steps: s.Stages,
+		TooFew: in.Approval.StrandedAt != nil, Together: s.Rejects(), Editor: in.Substitution.Editor,
+		Next: in.Substitution.After.Progress(), Runs: in.Substitution.After.Met,
 	}
-	out.Next = models.Count{Have: s.Count.Have + 1, Need: max(s.Count.Need, s.Count.Have+1)}.Progress()
 	for i := range s.Votes {
 		vote := &s.Votes[i]
-		if vote.UserID == in.Reader.ID {
-			out.UndoURL, out.Mine = views.UndoURL(v.ID), "signed"
-			if vote.Verdict == models.VerdictReject {
-				out.Mine = "rejected"
-			}
-		}
+		said, list := "signed", &out.Signed
 		if vote.Verdict == models.VerdictReject {
-			out.Rejects = append(out.Rejects, signedBy(vote, true, now))
+			said, list = "rejected", &out.Rejects
 		}
-	}
-	if in.Substitution.Older != nil {
-		out.Editor = in.Substitution.Editor
-	}
-	counts := map[models.VoteID]bool{}
-	for i := range s.Votes {
-		counts[s.Votes[i].ID] = s.Counts[i]
+		*list = append(*list, signedBy(vote, s.Lost[vote.ID], now))
+		if vote.UserID == in.Reader.ID {
+			out.UndoURL, out.Mine = views.UndoURL(v.ID), said
+		}
 	}
 	for i, e := range s.Entries {
 		w := WantedFrom{
-			Text: models.RevealString(e.String(), false), Have: s.Count.Of[i], Met: s.Count.Of[i] >= e.Count,
-			Waits: s.Stages && i > s.Count.Step && s.Count.Of[i] < e.Count,
+			Text: models.RevealString(e.String(), false), Have: s.Tally.Of[i], Met: s.Tally.Of[i] >= e.Count,
+			Waits: s.Stages && i > s.Tally.Step && s.Tally.Of[i] < e.Count,
 		}
-		for k := range in.Substitution.Seats[i] {
-			w.add(&in.Substitution.Seats[i][k], counts, now)
+		for _, seat := range in.Substitution.Seats[i] {
+			switch {
+			case seat.Signed != nil:
+				w.Signed = append(w.Signed, signedBy(seat.Signed, s.Lost[seat.Signed.ID], now))
+			case seat.Why != "":
+				w.Cannot = append(w.Cannot, Signer{Name: seat.Name, Why: seat.Why})
+			default:
+				w.Can = append(w.Can, Signer{Name: seat.Name, Substitute: seat.Substitute})
+			}
 		}
 		out.Wanted = append(out.Wanted, w)
+	}
+	if len(s.Entries) == 0 {
+		out.Wanted = []WantedFrom{{
+			Text: "Anybody who may approve it, but not the agent's owner alone", Have: s.Tally.Have, Signed: out.Signed,
+		}}
 	}
 	return out
 }
 
-func (w *WantedFrom) add(seat *models.Seat, counts map[models.VoteID]bool, now time.Time) {
-	switch {
-	case seat.Signed != nil:
-		w.Signed = append(w.Signed, signedBy(seat.Signed, counts[seat.Signed.ID], now))
-	case seat.Why != "":
-		w.Cannot = append(w.Cannot, Signer{Name: seat.Name, Why: seat.Why})
-	default:
-		w.Can = append(w.Can, Signer{Name: seat.Name, Substitute: seat.Substitute})
-	}
-}
-
-func signedBy(v *models.Vote, counts bool, now time.Time) SignedBy {
-	return SignedBy{By: v.UserName, Behalf: v.BehalfName, At: views.Ago(v.At, now), Lost: !counts, Reason: v.Reason}
+func signedBy(v *models.Vote, isLost bool, now time.Time) SignedBy {
+	return SignedBy{By: v.UserName, Behalf: v.BehalfName, At: views.Ago(v.At, now), Lost: isLost, Reason: v.Reason}
 }
 
 // signedEdit is the edit that people sign in the place of the input; nil: they sign the input.
@@ -218,7 +211,7 @@ func signedEdit(v *Approval, in Input) *ProposedEdit {
 // approveLabel is what the button that approves reads: what the reader's signature does.
 func (v Approval) approveLabel(label string) string {
 	switch {
-	case v.Signatures == nil || v.Signatures.Progress == "":
+	case v.Signatures == nil:
 		return label
 	case v.Signatures.Runs:
 		return label + " and run (" + v.Signatures.Next + ")"
@@ -232,10 +225,8 @@ func (s *Signatures) state() string {
 		return ""
 	}
 	parts := []string{s.Progress, s.Lead, s.Mine}
-	for _, w := range s.Wanted {
-		for _, one := range w.Signed {
-			parts = append(parts, one.By+one.Behalf)
-		}
+	for _, one := range s.Signed {
+		parts = append(parts, one.By+one.Behalf)
 	}
 	return strings.Join(parts, "|")
 }
@@ -248,14 +239,12 @@ func (s *Signatures) signedLine() string {
 	if s.TooFew {
 		return s.Progress + " signed. Not enough people are left who could sign it: it takes " + s.Lead + "."
 	}
-	var who []string
-	for _, w := range s.Wanted {
-		for _, one := range w.Signed {
-			who = append(who, models.RevealString(cmp.Or(one.By), false))
-		}
-	}
-	if len(who) == 0 {
+	if len(s.Signed) == 0 {
 		return s.Progress + " signed; waiting for " + s.Lead + "."
+	}
+	who := make([]string, len(s.Signed))
+	for i, one := range s.Signed {
+		who[i] = models.RevealString(one.By, false)
 	}
 	return s.Progress + " signed: " + strings.Join(who, ", ") + "; waiting for " + s.Lead + "."
 }

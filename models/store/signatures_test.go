@@ -1,0 +1,153 @@
+package store_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"countersign/models"
+	"countersign/models/policy"
+	"countersign/models/storetest"
+)
+
+// TestNoSecondWayPastTheCount: neither a template that limits who approves, nor an edit into a stricter rule, nor the
+// budget beside a signature, nor running without an answer.
+func TestNoSecondWayPastTheCount(t *testing.T) {
+	t.Parallel()
+	t.Run("a template that the agent names", func(t *testing.T) {
+		t.Parallel()
+		s := newSigners(t, `,"reviewers":["ann@example.com"],"self_approval":"not_alone"`,
+			`"templates":[{"name":"cy","reviewers":["cy@example.com","ann@example.com"],"reviewers_only":true},{"name":"only-cy","reviewers":["owner@example.com"],"reviewers_only":true}],`)
+		a := s.AskFor(t, models.AskInput{ToolName: "payment.send", Input: []byte(`{"amount":1}`), Template: "only-cy"})
+		if a.Status() != models.StatusRejected || a.Cause != models.CauseNoReviewer {
+			t.Errorf("nobody but the owner may approve it: %s %s", a.Status(), a.Cause)
+		}
+		a = s.AskFor(t, models.AskInput{ToolName: "payment.send", Input: []byte(`{"amount":2}`), Template: "cy"})
+		s.refused(t, s.Admin, a, storetest.Yes(), models.CodeNotAReviewer, "not one of those who sign")
+		s.votes(t, s.ann, a, storetest.Yes(), models.StatusApproved)
+	})
+	t.Run("a risk that only the template raises", func(t *testing.T) {
+		t.Parallel()
+		s := newSigners(t, `,"approvals":[{"from":["owner@example.com","ann@example.com"],"count":1}]`, `"templates":[{"name":"grave","risk":"high"}],`)
+		a := s.AskFor(t, models.AskInput{ToolName: "payment.send", Input: []byte(`{"amount":1}`), Template: "grave"})
+		yes := storetest.Yes()
+		yes.Digest = a.Digest
+		s.refused(t, s.Owner, a, yes, models.CodeNotAReviewer, "You own this agent")
+	})
+	t.Run("an edit", func(t *testing.T) {
+		t.Parallel()
+		base := `,"effect":"require","reviewers":["ann@example.com"],"self_approval":"not_alone"`
+		for _, large := range []string{base + `,"reviewers_only":true`, base + `,"substitutes":false`, `,"effect":"require","substitutes":false`} {
+			s := newSigners(t, ``)
+			s.UsePolicy(t, `{"rules":[{"name":"Large","tools":["payment.send"],"when":"input.amount > 100"`+large+`},{"name":"Small","tools":["payment.send"]`+base+`}]}`)
+			edit := storetest.Yes()
+			edit.Input = []byte(`{"amount":5000}`)
+			s.refused(t, s.Admin, s.pay(t, 5), edit, models.CodeInvalid, "other people sign")
+		}
+	})
+	t.Run("without an answer", func(t *testing.T) {
+		t.Parallel()
+		for rule, want := range map[string]bool{twoAndOne: false, `,"self_approval":"not_alone"`: false, ``: true} {
+			p, err := policy.Parse([]byte(`{"fallback_auto_approve":true,"rules":[{"name":"Payments","tools":["payment.send"],"effect":"require"` + rule + `}]}`))
+			storetest.Must(t, err)
+			if got := p.FallbackFor(policy.Call{Kind: models.KindToolCall, ToolName: "payment.send", At: time.Now()}); got != want {
+				t.Errorf("%q may run without an answer: %v", rule, got)
+			}
+		}
+	})
+	t.Run("in the database", func(t *testing.T) {
+		t.Parallel()
+		s := newSigners(t, twoAndOne)
+		a := s.pay(t, 1)
+		if _, err := storetest.Tamper(t, s.Store).ExecContext(t.Context(), `UPDATE responses SET quorum = '' WHERE id = '`+string(a.ID)+`'`); err == nil {
+			t.Error("who must sign a request that waits can be changed")
+		}
+	})
+}
+
+// TestWhatIsMetAgainCanBeSigned: somebody who had signed leaves and comes back, and all who must have signed; any of
+// them settles it. What it rests on is named, and no other signature.
+func TestWhatIsMetAgainCanBeSigned(t *testing.T) {
+	t.Parallel()
+	rule := `,"approvals":[{"from":["group:finance"],"count":2}]`
+	s := newSigners(t, rule)
+	a, b := s.pay(t, 1), s.pay(t, 2)
+	for _, one := range []*models.Approval{a, b} {
+		s.votes(t, s.ann, one, storetest.Yes(), models.StatusPending)
+	}
+	s.leaves(t, "finance", s.ann)
+	for _, one := range []*models.Approval{a, b} {
+		s.votes(t, s.bo, one, storetest.Yes(), models.StatusPending)
+	}
+	done := s.votes(t, s.cy, b, storetest.Yes(), models.StatusApproved)
+	if got, err := s.Requests.Approval(t.Context(), s.Admin, done.ID); err != nil || len(got.Signatures) != 2 {
+		t.Errorf("it rests on %+v, %v", got.Signatures, err)
+	}
+	s.joins(t, "finance", s.ann)
+	rights, err := s.Rights(t.Context(), s.bo, a)
+	if err != nil || !rights[a.ID].MayApprove || !rights[a.ID].After.Met {
+		t.Errorf("%+v, %v", rights[a.ID], err)
+	}
+	s.votes(t, s.bo, a, storetest.Yes(), models.StatusApproved)
+}
+
+// TestAQuestionIsAnsweredOnce by one of those who would sign, and not by the owner who must not be alone.
+func TestAQuestionIsAnsweredOnce(t *testing.T) {
+	t.Parallel()
+	s := newSigners(t, ``, `"templates":[{"name":"signed","approvals":[{"from":["admin@example.com","ann@example.com"],"count":2}]},{"name":"shared","self_approval":"not_alone"}],`)
+	answer := models.DecisionInput{Answer: new("yes"), Page: models.NoPage}
+	ask := func(template string) *models.Approval {
+		return s.AskFor(t, models.AskInput{Kind: models.KindQuestion, Explanation: models.Explanation{Description: "May I?"}, Template: template})
+	}
+	q := ask("signed")
+	s.refused(t, s.Owner, q, answer, models.CodeNotAReviewer, "")
+	if page, err := s.RequestPage(t.Context(), s.Admin, q.ID, false); err != nil || page.Substitution.Ballot != nil || !page.Substitution.MayApprove {
+		t.Errorf("its page: %+v, %v", page.Substitution, err)
+	}
+	s.votes(t, s.Admin, q, answer, models.StatusApproved)
+	q = ask("shared")
+	s.refused(t, s.Owner, q, answer, models.CodeNotAReviewer, "")
+	s.votes(t, s.Admin, q, answer, models.StatusApproved)
+}
+
+// TestThePageSaysThatOthersWouldSignNow, where the policy has changed since the ask.
+func TestThePageSaysThatOthersWouldSignNow(t *testing.T) {
+	t.Parallel()
+	s := newSigners(t, twoAndOne)
+	a := s.pay(t, 1)
+	s.UsePolicy(t, payments(twoAndOne+`,"show_progress":false,"note":"as before"`))
+	if around := s.around(t, s.ann, a.ID); around.Now.Differs {
+		t.Errorf("the same rule: %+v", around.Now)
+	}
+	s.UsePolicy(t, payments(strings.Replace(twoAndOne, `"count":2`, `"count":1`, 1)))
+	if around := s.around(t, s.ann, a.ID); !around.Now.Differs {
+		t.Errorf("one of finance is enough by now: %+v", around.Now)
+	}
+}
+
+// TestWhoHasSignedIsRemindedNoMore, unless somebody edits the input that they signed.
+func TestWhoHasSignedIsRemindedNoMore(t *testing.T) {
+	t.Parallel()
+	s := newSigners(t, twoAndOne)
+	session, _ := storetest.Session(t, s.Store, "ann@example.com")
+	_, err := s.People.AddChannel(t.Context(), session, models.ChannelInput{Kind: models.ChannelWebPush, Target: models.ChannelTarget{
+		URL: "https://push.example.com/x", P256dh: "BNcRdreALRFXTkOOUHK1EtK2wtaz5Ry4YfYCA_0QTpQtUbVlUls0VJXg7A8u-Ts1XbjhazAkj7I99e8QcYP7DkM", Auth: "tBHItJI5svbpez7KI4CCXg",
+	}})
+	storetest.Must(t, err)
+	settings := models.DefaultNotificationSettings()
+	settings.Moments[models.RiskMedium] = models.Moments{AtOnce: true, UnseenMinutes: 1, Half: true}
+	storetest.Must(t, s.People.SetNotificationSettings(t.Context(), s.ann, settings))
+	a := s.pay(t, 1)
+	due := func() int {
+		return storetest.Scalar[int](t, s.Store, `SELECT count(*) FROM notices WHERE response_id = ? AND recipient = ?`, a.ID, s.ann.UserID())
+	}
+	before := due()
+	s.votes(t, s.ann, a, storetest.Yes(), models.StatusPending)
+	signed := due()
+	edit := storetest.Yes()
+	edit.Input = []byte(`{"amount":9}`)
+	s.votes(t, s.bo, a, edit, models.StatusPending)
+	if again := due(); before == 0 || signed != 0 || again == 0 {
+		t.Errorf("%d notices are due, %d after the signature, %d after the edit", before, signed, again)
+	}
+}
