@@ -62,6 +62,8 @@ type DecisionInput struct {
 	// Bulk says that the verdict is one of several given at once: requests of high and
 	// critical risk are not approved so, and questions not answered.
 	Bulk bool
+	// BreakGlass decides alone what several people sign. It takes a reason of at least MinGlassReason letters.
+	BreakGlass bool
 	// Checked are the items of the request's checklist that the decider ticked, by their
 	// numbers from 0. Approving and answering need all of them.
 	Checked []int

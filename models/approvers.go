@@ -3,6 +3,7 @@ package models
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 )
@@ -39,6 +40,8 @@ type NamedAs string
 const (
 	NamedToAsk   NamedAs = "asked" // asked, and may not approve
 	NamedToLimit NamedAs = "limit" // may approve if they see the request, and is not asked
+	// NamedForGlass may decide alone what several people sign, sees the request, and is not asked.
+	NamedForGlass NamedAs = "glass"
 )
 
 // Voter is a person as a rule's demands see them.
@@ -94,12 +97,17 @@ func (w Approvers) Groups() []string {
 
 // Asked are those in Named who are asked.
 func (w Approvers) Asked() []Approver {
-	return slices.DeleteFunc(slices.Clone(w.Named), func(a Approver) bool { return a.As == NamedToLimit })
+	return slices.DeleteFunc(slices.Clone(w.Named), func(a Approver) bool { return a.As == NamedToLimit || a.As == NamedForGlass })
 }
 
 // Asks reports whether a person is asked, as such or by a group that they are in.
 func (w Approvers) Asks(who Voter) bool {
 	return slices.ContainsFunc(w.Asked(), func(a Approver) bool { return a.is(who) })
+}
+
+// NamesGroup reports whether the members of a group are asked, or may break glass.
+func (w Approvers) NamesGroup(name string) bool {
+	return w.AsksGroup(name) || slices.ContainsFunc(w.ForGlass(), func(a Approver) bool { return a.Group == name })
 }
 
 // AsksGroup reports whether the members of a group are asked.
@@ -109,7 +117,17 @@ func (w Approvers) AsksGroup(name string) bool {
 
 // Able are those in Named who may approve.
 func (w Approvers) Able() []Approver {
-	return slices.DeleteFunc(slices.Clone(w.Named), func(a Approver) bool { return a.As == NamedToAsk })
+	return slices.DeleteFunc(slices.Clone(w.Named), func(a Approver) bool { return a.As == NamedToAsk || a.As == NamedForGlass })
+}
+
+// ForGlass are those in Named who may break glass.
+func (w Approvers) ForGlass() []Approver {
+	return slices.DeleteFunc(slices.Clone(w.Named), func(a Approver) bool { return a.As != NamedForGlass })
+}
+
+// LetsBreakGlass reports whether a person is among those who may break glass.
+func (w Approvers) LetsBreakGlass(who Voter) bool {
+	return slices.ContainsFunc(w.ForGlass(), func(a Approver) bool { return a.is(who) })
 }
 
 // shownApprovers is how many people a sentence names.
@@ -196,6 +214,9 @@ func (r *Response) SetApprovers(w Approvers) {
 		}
 	}
 }
+
+// TakesGlass reports whether somebody is named who may break glass. It reads no JSON: each ask is judged by it.
+func (r *Response) TakesGlass() bool { return strings.Contains(r.ApproversJSON, `"as":"glass"`) }
 
 // MayApprove reports whether a person who sees the request may approve it as it
 // was asked.

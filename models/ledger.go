@@ -192,6 +192,7 @@ var eventTypes = []EventType{
 	{"agent.registered", "An agent was added to a person."},
 	{"agents.resumed", "Agents that were stopped may work again."},
 	{"agents.stopped", "An agent, or all of them, were stopped."},
+	{"approval.acknowledged", "Another person looked at a decision that broke glass."},
 	{"approval.approved", "A request was approved, or a question answered."},
 	{"approval.asked_back", "A reviewer asked the agent about a request, which waits for the answer."},
 	{"approval.cancelled", "A request was cancelled."},

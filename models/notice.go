@@ -14,6 +14,7 @@ const (
 	NoticeBreakthrough   NoticeKind = "breakthrough" // sent in quiet hours: no one would hear of it in time
 	NoticeBurst          NoticeKind = "burst"        // so many wait
 	NoticeTooFew         NoticeKind = "too_few"      // for admins: not enough people are left who could sign it
+	NoticeBreakGlass     NoticeKind = "break_glass"  // somebody decided alone what several people should have signed
 	NoticeSettled        NoticeKind = "settled"      // an announced request is decided, or over
 	NoticeDigest         NoticeKind = "digest"       // so many wait this morning
 	NoticeChannelFailing NoticeKind = "channel_failing"
@@ -27,7 +28,7 @@ const (
 // NoticeKinds is the list of all kinds.
 func NoticeKinds() []NoticeKind {
 	return []NoticeKind{
-		NoticeWaiting, NoticeUnseen, NoticeHalf, NoticeTenth, NoticeBreakthrough, NoticeBurst, NoticeTooFew, NoticeSettled,
+		NoticeWaiting, NoticeUnseen, NoticeHalf, NoticeTenth, NoticeBreakthrough, NoticeBurst, NoticeTooFew, NoticeBreakGlass, NoticeSettled,
 		NoticeDigest,
 		NoticeChannelFailing, NoticeCode, NoticeTest, NoticeInvite, NoticeWebhookPaused, NoticeLedgerHead,
 	}

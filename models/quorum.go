@@ -301,6 +301,9 @@ func (e Signers) String() string {
 	return fmt.Sprintf("%d of %s", e.Count, strings.Join(names, ", "))
 }
 
+// MinGlassReason is how many letters the reason has at least for which somebody breaks glass.
+const MinGlassReason = 20
+
 // Signed is Vote.WaitsFor of a signature, and of a rejection, that waits for those of others.
 const Signed = "{}"
 

@@ -331,6 +331,32 @@ type Vote struct {
 	UndoUntil   *time.Time
 	BudgetSet   *int64
 	BudgetDelta *int64
+
+	// SkippedJSON says of a vote that broke glass whose signatures it did without; empty: it broke none. Use Skipped.
+	SkippedJSON string `gorm:"column:skipped"`
+	// Who else has looked at that, when (nil: no one yet), and what they found.
+	AcknowledgedBy   UserID
+	AcknowledgedName string
+	AcknowledgedAt   *time.Time
+	Finding          string
+}
+
+// BrokeGlass reports whether it decides alone what several people should have signed.
+func (v *Vote) BrokeGlass() bool { return v.SkippedJSON != "" }
+
+// Skipped are those whose signatures a vote did without that broke glass.
+func (v *Vote) Skipped() []PersonRef {
+	var out []PersonRef
+	_ = json.Unmarshal([]byte(v.SkippedJSON), &out) // the store wrote it; unreadable JSON names no one
+	return out
+}
+
+// Skip notes with a vote that it breaks glass, and whose signatures it does without.
+func (v *Vote) Skip(people []PersonRef) {
+	v.SkippedJSON = "[]"
+	if raw, err := json.Marshal(people); err == nil && len(people) > 0 { // texts always encode
+		v.SkippedJSON = string(raw)
+	}
 }
 
 // Budget is the change of the conversation's budget that waits for the release.

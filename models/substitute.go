@@ -47,9 +47,9 @@ func (HandOver) TableName() string { return "handovers" }
 
 // PersonRef is somebody by id, with the name and e-mail that people know them by.
 type PersonRef struct {
-	ID    UserID
-	Name  string
-	Email string
+	ID    UserID `json:"id"`
+	Name  string `json:"name"`
+	Email string `json:"email,omitempty"`
 }
 
 // Delegation is from whom somebody has a request, for whom they may act on it or not.
@@ -74,6 +74,8 @@ type Right struct {
 	Why      string
 	After    Count
 	Progress string
+	// BreaksGlass says that they may decide it alone, with a reason.
+	BreaksGlass bool
 }
 
 // MayDecide reports whether they may decide it at all: people who may not approve it may reject it, unless they had it

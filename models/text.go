@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -35,6 +36,16 @@ func SpokenDuration(d time.Duration) string {
 		return "0 seconds"
 	}
 	return out
+}
+
+// Letters is how many letters a text has, of any script.
+func Letters(text string) (n int) {
+	for _, r := range text {
+		if unicode.IsLetter(r) {
+			n++
+		}
+	}
+	return n
 }
 
 // zero is the one character that not every database stores.

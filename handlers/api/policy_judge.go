@@ -105,7 +105,7 @@ func policyAnswer(e policy.Explanation) wire.PolicyAnswer {
 		Only:         j.Only, AtMostMinutes: j.AtMost, Checklist: j.Checklist, Substitutes: !j.NoSubstitutes, Text: j.Text,
 		Steps: []wire.PolicyStep{},
 	}
-	out.Any, out.Stages, out.RejectCount = j.Any, j.Stages, j.RejectCount
+	out.Any, out.Stages, out.RejectCount, out.BreakGlass = j.Any, j.Stages, j.RejectCount, j.BreakGlass
 	for _, s := range j.Approvals {
 		out.Approvals = append(out.Approvals, wire.PolicySigners(s))
 	}

@@ -70,6 +70,7 @@ const (
 	ByUpstreamsDue                 = by + "upstreams_due"
 	ByUsersDisabled                = by + "users_disabled"
 	ByVotesEdited                  = by + "votes_edited"
+	ByVotesUnacknowledged          = by + "votes_unacknowledged"
 	ByVotesWaiting                 = by + "votes_waiting"
 	ByWebSessionsUser              = by + "web_sessions_user"
 	ByWebhookSkippedWebhook        = by + "webhook_skipped_webhook"

@@ -30,6 +30,8 @@ func (t *tx) writeNotice(g *models.Sending, secret *models.ChannelSecret) (bool,
 		return t.writeRequest(n, g.Channel.UserID)
 	case models.NoticeTooFew:
 		return t.writeTooFew(n)
+	case models.NoticeBreakGlass:
+		return t.writeBreakGlass(n, models.VoteID(g.Send.About))
 	case models.NoticeBurst:
 		return t.writeCount(n, burstWaits, string(g.Channel.ID))
 	case models.NoticeDigest:
@@ -99,6 +101,25 @@ func (t *tx) writeTooFew(n *models.Notice) (bool, error) {
 	}
 	n.Agent, n.Tool, n.Risk, n.Deadline = a.AgentName, a.ToolName, a.Risk, a.ApprovalTimeoutAt
 	n.Left = remaining(a.ApprovalTimeoutAt, t.Now)
+	return true, nil
+}
+
+// writeBreakGlass says who decided alone, also if they have undone it since.
+func (t *tx) writeBreakGlass(n *models.Notice, id models.VoteID) (bool, error) {
+	a, err := t.Request(n.Request)
+	if err != nil || a == nil {
+		return false, err
+	}
+	var votes []models.Vote
+	if err := t.Gorm().Where("id = ?", id).Limit(1).Find(&votes).Error; err != nil || len(votes) == 0 {
+		return false, err
+	}
+	n.Agent, n.Tool, n.Risk, n.Deadline = a.AgentName, a.ToolName, a.Risk, models.NoDeadline
+	n.By, n.Outcome = votes[0].UserName, string(models.StatusApproved)
+	if votes[0].Verdict == models.VerdictReject {
+		n.Outcome = string(models.StatusRejected)
+	}
+	n.Count = len(votes[0].Skipped())
 	return true, nil
 }
 

@@ -30,6 +30,8 @@ type Quorum struct {
 	RejectCount int `json:"reject_count,omitzero"`
 	// ShowProgress tells the agent how many have signed, and nothing of who.
 	ShowProgress bool `json:"show_progress,omitzero"`
+	// BreakGlass are those of whom one may decide alone, with a reason: as a rule's reviewers.
+	BreakGlass []string `json:"break_glass,omitempty"`
 }
 
 // Signers are how many of some people must sign.
@@ -65,6 +67,7 @@ func (q Quorum) clone() Quorum {
 	for i := range q.Approvals {
 		q.Approvals[i].From = slices.Clone(q.Approvals[i].From)
 	}
+	q.BreakGlass = slices.Clone(q.BreakGlass)
 	return q
 }
 
@@ -72,6 +75,9 @@ func (q Quorum) clone() Quorum {
 func (q Quorum) withoutDefaults() Quorum {
 	if len(q.Approvals) == 0 {
 		q.Approvals = nil
+	}
+	if len(q.BreakGlass) == 0 {
+		q.BreakGlass = nil
 	}
 	if q.RejectCount == 1 {
 		q.RejectCount = 0
@@ -97,6 +103,7 @@ func (q Quorum) text() string {
 		{q.Stages, "in this order"},
 		{q.ShowProgress, "the agent sees how many"},
 		{q.RejectCount > 1, strconv.Itoa(q.RejectCount) + " reject together"},
+		{len(q.BreakGlass) > 0, "break glass " + listText(q.BreakGlass)},
 	} {
 		if m.is {
 			says = append(says, m.text)
@@ -145,13 +152,14 @@ func (c *checker) quorum(path string, q Quorum, timeout *int) {
 	if q.RejectCount < 0 || q.RejectCount > 1 && q.RejectCount > total {
 		c.add(path+".reject_count", "must be 1 to %d, as many people as sign", max(total, 1))
 	}
+	c.whom(path+".break_glass", q.BreakGlass)
 	if q.quorate() {
 		return
 	}
 	for _, m := range [...]struct {
 		name string
 		is   bool
-	}{{"any", q.Any}, {"stages", q.Stages}, {"reject_count", q.RejectCount > 1}, {"show_progress", q.ShowProgress}} {
+	}{{"any", q.Any}, {"stages", q.Stages}, {"reject_count", q.RejectCount > 1}, {"show_progress", q.ShowProgress}, {"break_glass", len(q.BreakGlass) > 0}} {
 		if m.is {
 			c.add(path+"."+m.name, "needs approvals: it says how several people sign")
 		}

@@ -166,6 +166,7 @@ func reviewedUnder(j Judgement, t *Template, free bool) Judgement {
 		j.ReviewersOnly, j.Reviewers, j.Escalate, j.Quorum = true, t.signers(), nil, t.Quorum
 	case t.quorate():
 		j.ReviewersOnly, j.Only, j.Escalate, j.Quorum = true, t.signers(), nil, t.Quorum
+		j.BreakGlass = nil // the rule lets none of them decide alone
 	case t.ReviewersOnly && j.ReviewersOnly:
 		both := slices.DeleteFunc(slices.Clone(j.Reviewers), func(who string) bool { return !names(t.Reviewers, who) })
 		if len(both) == 0 {

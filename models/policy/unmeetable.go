@@ -52,6 +52,9 @@ func namingsOf(path, of string, reviewers []string, steps []Escalation, q Quorum
 	for i, s := range q.Approvals {
 		out = append(out, naming{fmt.Sprintf("%s.approvals[%d].from", path, i), of, s.From})
 	}
+	if len(q.BreakGlass) > 0 {
+		out = append(out, naming{path + ".break_glass", of, q.BreakGlass})
+	}
 	for i, s := range steps {
 		out = append(out, naming{fmt.Sprintf("%s.escalate[%d].to", path, i), of, s.To})
 	}

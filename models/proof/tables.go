@@ -28,10 +28,10 @@ var tables = map[string]*table{
 		},
 	},
 	"votes": {
-		removed: map[mark]string{markText: "reason answer option", markObject: "input"},
+		removed: map[mark]string{markText: "reason answer option finding", markObject: "input"},
 		kept: map[reason]string{
-			anID: "id response_id user_id behalf_of replaced_by", aName: "user_name behalf_name", aDigest: "digest seen_digest input_digest",
-			ourWord: "verdict checked", whoMay: "waits_for",
+			anID: "id response_id user_id behalf_of replaced_by acknowledged_by", aName: "user_name behalf_name acknowledged_name", aDigest: "digest seen_digest input_digest",
+			ourWord: "verdict checked", whoMay: "waits_for skipped",
 		},
 	},
 	"notes": {

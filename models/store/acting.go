@@ -152,12 +152,12 @@ const (
 )
 
 // noteAsked notes that people who may have had a request for others are asked now.
-func (t *Tx) noteAsked(id models.ResponseID, users []models.UserID) error {
+func (t *Tx) noteAsked(r *models.Response, users []models.UserID) error {
 	w, err := t.substitutions()
-	if err != nil || w.nobodyHas(id) || len(users) == 0 {
+	if err != nil || w.nobodyHas(r.ID) && !r.TakesGlass() || len(users) == 0 {
 		return err
 	}
-	if err := t.Gorm().Exec(askedNow, users, id).Error; err != nil {
+	if err := t.Gorm().Exec(askedNow, users, r.ID).Error; err != nil {
 		return fmt.Errorf("note who is asked: %w", err)
 	}
 	return nil
@@ -224,12 +224,16 @@ func (t *Tx) rerouteOne(actor models.Actor, a *models.Approval) error {
 		}
 	}
 	for _, user := range have {
-		if _, still := standIns[user]; !still && user != holds {
+		_, still := standIns[user]
+		if !still && user != holds {
 			idle = append(idle, user)
 		}
 		delete(standIns, user)
 	}
 	if err := t.unroute(actor, a, idle); err != nil {
+		return err
+	}
+	if err := t.admitLater(actor, a); err != nil { // those who may break glass had it beside
 		return err
 	}
 	for _, user := range slices.Sorted(maps.Keys(standIns)) {
@@ -251,4 +255,52 @@ func (t *Tx) routeFor(actor models.Actor, a *models.Approval, user, from models.
 	t.Publish(events.Approval(string(a.ID)))
 	return t.Record(actor, "approval.routed", ledger.SubjectOf(&a.Response, []models.UserID{user}),
 		routedEntry{Digest: a.Digest, Joined: user, For: from})
+}
+
+// admit shows a pending request to those who may break glass on it, and gives back who had it not. They are not asked,
+// and not told. An entry that follows says that the request goes to them.
+func (t *Tx) admit(r *models.Response) (came []models.UserID, err error) {
+	if !r.TakesGlass() || r.Status() != models.StatusPending {
+		return nil, nil
+	}
+	able, err := t.enabledOf(r.Approvers().ForGlass())
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range able {
+		has, err := db.Exists(t.Row(t.s.hot.isReviewer, id, r.ID))
+		if err != nil {
+			return nil, err
+		}
+		if has || id == r.OwnerID {
+			continue
+		}
+		if err := t.Changes("responses", r.ID); err != nil {
+			return nil, err
+		}
+		if _, err := t.Exec(t.s.hot.addDecider, id, r.ApprovalTimeoutAt, r.ID); err != nil {
+			return nil, fmt.Errorf("admit somebody: %w", err)
+		}
+		if _, err := t.Exec(t.s.hot.addReviewer, id, r.ID); err != nil {
+			return nil, fmt.Errorf("admit somebody: %w", err)
+		}
+		if err := t.Gorm().Exec(markForOther, id, r.ID).Error; err != nil {
+			return nil, fmt.Errorf("admit somebody: %w", err)
+		}
+		t.Publish(events.InboxOf(string(id)))
+		came = append(came, id)
+	}
+	return came, nil
+}
+
+// admitLater is admit after the ask, with its entries.
+func (t *Tx) admitLater(actor models.Actor, a *models.Approval) error {
+	came, err := t.admit(&a.Response)
+	for _, id := range came {
+		if err := t.Record(actor, "approval.routed", ledger.SubjectOf(&a.Response, []models.UserID{id}),
+			routedEntry{Digest: a.Digest, Joined: id}); err != nil {
+			return err
+		}
+	}
+	return err
 }

@@ -110,6 +110,11 @@ func (t *Tx) whoSigns(
 	if j.Only != nil {
 		who.Named = append(naming(people, groups, models.NamedToAsk), named...)
 	}
+	emails, groups = splitReviewers(j.BreakGlass)
+	if people, err = t.named(emails); err != nil {
+		return nil, false, err
+	}
+	who.Named = append(who.Named, naming(people, groups, models.NamedForGlass)...)
 	if who.SelfApproval == models.SelfNever {
 		who.Named = slices.DeleteFunc(who.Named, func(a models.Approver) bool { return a.ID == r.OwnerID })
 	}

@@ -255,7 +255,10 @@ func (t *Tx) addDeciders(r *models.Response, reviewers []models.UserID) error {
 		}
 		topics = append(topics, events.InboxOf(string(id)))
 	}
-	if err := t.noteAsked(r.ID, reviewers); err != nil {
+	if err := t.noteAsked(r, reviewers); err != nil {
+		return err
+	}
+	if _, err := t.admit(r); err != nil {
 		return err
 	}
 	t.Publish(topics...)

@@ -61,9 +61,12 @@ func (t *Tx) checkVerdict(
 	if err != nil {
 		return nil, err
 	}
-	if s != nil {
+	switch {
+	case in.BreakGlass:
+		err = t.checkGlass(actor, a, s, vote, j)
+	case s != nil:
 		err = t.checkSigner(actor, a, s, vote, j)
-	} else {
+	default:
 		err = t.checkApprover(actor, a, vote, j)
 	}
 	if err != nil {

@@ -104,6 +104,11 @@ func (t *Tx) Decide(actor models.Actor, a *models.Approval, in models.DecisionIn
 	if err := t.addVote(vote); err != nil {
 		return nil, err
 	}
+	if vote.BrokeGlass() {
+		if err := t.breakGlass(vote); err != nil {
+			return nil, err
+		}
+	}
 	switch {
 	case window > 0:
 		return t.holdForUndo(actor, a, vote, window, in.Budget)
@@ -207,7 +212,8 @@ func (t *Tx) settleByVote(actor models.Actor, a *models.Approval, v *models.Vote
 	if err := t.Record(actor, "approval."+string(status), ledger.SubjectOf(&a.Response, left.readers), settledEntry{
 		Digest: a.Digest, Status: status, Cause: a.Cause, Verdict: v.Verdict, Edited: v.InputDigest,
 		Reason: models.DigestOfText(v.Reason), Answer: models.DigestOfText(a.Answer), Seen: v.SeenDigest != "",
-		Checked: v.Ticked(), Behalf: v.BehalfOf, ForName: v.BehalfName, Votes: votes, Conversation: waitEnds(left.runs),
+		Checked: v.Ticked(), Behalf: v.BehalfOf, ForName: v.BehalfName, Votes: votes, BrokeGlass: v.BrokeGlass(),
+		Conversation: waitEnds(left.runs),
 	}); err != nil {
 		return nil, err
 	}
@@ -238,6 +244,11 @@ type settledEntry struct {
 	Have  int             `json:"have,omitzero"`
 	Need  int             `json:"need,omitzero"`
 	Votes []models.VoteID `json:"votes,omitempty"`
+
+	// Of a vote that broke glass: how many others it did without, and who they are.
+	BrokeGlass   bool               `json:"broke_glass,omitzero"`
+	SkippedCount int                `json:"skipped_count,omitzero"`
+	Skipped      []models.PersonRef `json:"skipped,omitempty"`
 
 	// Set if the conversation has no other pending request.
 	Conversation *models.StatusChange `json:"conversation_status,omitempty"`

@@ -41,7 +41,11 @@ func (s *Store) joined(share *db.Tx, actor models.Actor, user models.UserID, gro
 		return err
 	}
 	for _, w := range waiting {
-		if err := t.routeTo(actor, w.Approval, user); err != nil {
+		route := func() error { return t.routeTo(actor, w.Approval, user) }
+		if !w.who.AsksGroup(group) {
+			route = func() error { return t.admitLater(actor, w.Approval) }
+		}
+		if err := route(); err != nil {
 			return err
 		}
 	}
@@ -72,6 +76,9 @@ func (s *Store) dropMembers(share *db.Tx, actor models.Actor, users []models.Use
 	}
 	for _, w := range waiting {
 		if err := t.routeNoMore(actor, w, still); err != nil {
+			return err
+		}
+		if err := t.admitLater(actor, w.Approval); err != nil { // who may break glass keeps it
 			return err
 		}
 	}
@@ -113,7 +120,7 @@ func (t *Tx) waitingFor(group string) ([]asking, error) {
 		if err != nil {
 			return nil, err
 		}
-		if who.AsksGroup(group) && (!a.PastDeadline(t.Now) || a.HeldUntil != nil) {
+		if who.NamesGroup(group) && (!a.PastDeadline(t.Now) || a.HeldUntil != nil) {
 			out = append(out, asking{a, who})
 		}
 	}
@@ -125,7 +132,7 @@ func (t *Tx) routeTo(actor models.Actor, a *models.Approval, user models.UserID)
 		return nil
 	}
 	if asked, err := db.Exists(t.Row(t.s.hot.isReviewer, user, a.ID)); err != nil || asked {
-		return errors.Join(err, t.noteAsked(a.ID, []models.UserID{user}))
+		return errors.Join(err, t.noteAsked(&a.Response, []models.UserID{user}))
 	}
 	if err := t.addDeciders(&a.Response, []models.UserID{user}); err != nil {
 		return err

@@ -303,6 +303,9 @@ func (c rightsReader) signRight(me relation, r *models.Response, s *ballot) (mod
 		Progress: s.count.Progress() + " signed; waiting for " + s.quorum.Wants(s.count),
 	}
 	my, err := c.mine(me, r, s)
+	if err == nil {
+		out.BreaksGlass, err = c.breaksGlass(me, r)
+	}
 	if err != nil {
 		return out, my, err
 	}
@@ -329,6 +332,7 @@ func (c rightsReader) signRight(me relation, r *models.Response, s *ballot) (mod
 	if out.MayApprove || !out.Own {
 		out.OnBehalf = my.behalf
 	}
+	out.BreaksGlass = out.BreaksGlass && !out.After.Met // else their own signature settles it
 	return out, my, nil
 }
 

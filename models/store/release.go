@@ -90,7 +90,7 @@ func (t *Tx) releaseBarrier(a *models.Approval, vote *models.Vote) (*barrier, er
 		if err != nil || text == "" {
 			return nil, err
 		}
-		return &barrier{byName: models.SystemAuthor, text: text, short: true}, nil
+		return &barrier{byName: models.SystemAuthor, text: text, short: !vote.BrokeGlass()}, nil
 	}
 	gone, err := t.disabledGiver(a, vote)
 	if err != nil {

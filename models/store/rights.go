@@ -202,7 +202,7 @@ func (t *Tx) rightOf(actor models.Actor, a *models.Approval) (models.Right, erro
 // mayReject refuses somebody who had a request only for others, and may not act for them any
 // more. Everybody else who sees it may reject it.
 func (t *Tx) mayReject(actor models.Actor, a *models.Approval, vote *models.Vote) error {
-	if w, err := t.substitutions(); err != nil || w.nobody() {
+	if w, err := t.substitutions(); err != nil || w.nobody() && !a.TakesGlass() {
 		return err // a person who sees it is its owner, an admin, or asked
 	}
 	right, err := t.rightOf(actor, a)
@@ -217,8 +217,12 @@ func (t *Tx) mayReject(actor models.Actor, a *models.Approval, vote *models.Vote
 }
 
 func checkRight(right models.Right, a *models.Approval) error {
-	if right.MayDecide() {
+	switch {
+	case right.MayDecide():
 		return nil
+	case right.BreaksGlass:
+		return models.Errorf(models.CodeNotAReviewer,
+			"You are not asked about this request: all that you can do with it is to break glass, and decide it alone.")
 	}
 	return notAReviewer(a.Approvers(), "You can't act on this request for others any more. ")
 }
@@ -226,7 +230,7 @@ func checkRight(right models.Right, a *models.Approval) error {
 // maySteer refuses a question about a pending request, and a later deadline, by a person who had it only for others
 // and may not act for them any more.
 func (t *Tx) maySteer(actor models.Actor, a *models.Approval) error {
-	if w, err := t.substitutions(); err != nil || w.nobody() {
+	if w, err := t.substitutions(); err != nil || w.nobody() && !a.TakesGlass() {
 		return err
 	}
 	right, err := t.rightOf(actor, a)

@@ -32,18 +32,19 @@ func (s *Store) checkTarget() func(ctx context.Context, field, url string) error
 }
 
 const (
+	channelsOfPerson = `SELECT c.* FROM channels c` + db.ByChannelsInUse + ` JOIN users u ON u.id = c.user_id
+ WHERE c.user_id || c.group_id = ? AND ` + people.ChannelUsable + ` AND u.disabled_at IS NULL`
 	// channelsOfAdmin are those by which an admin learns of what no other person can mend. That a webhook was paused its
 	// owner hears, if they are an admin with a channel, else all admins.
-	channelsOfAdmin = `SELECT c.* FROM channels c` + db.ByChannelsInUse + ` JOIN users u ON u.id = c.user_id
- WHERE c.user_id || c.group_id = ? AND ` + people.ChannelUsable + ` AND u.role = 'admin' AND u.disabled_at IS NULL ORDER BY c.id`
-	enabledAdmins = `SELECT id FROM users WHERE role = 'admin' AND disabled_at IS NULL ORDER BY id`
+	channelsOfAdmin = channelsOfPerson + ` AND u.role = 'admin'`
+	enabledAdmins   = `SELECT id FROM users WHERE role = 'admin' AND disabled_at IS NULL ORDER BY id`
 )
 
 // tellOfPause has the owner of a webhook told that it was paused; all admins if the owner
 // can't be told.
 func (s *Store) tellOfPause(share *db.Tx, h *models.Webhook) error {
 	t := s.within(share)
-	told, err := t.tellAdmin(h.OwnerID, models.NoticeWebhookPaused, "", models.ChannelID(h.ID))
+	told, err := t.tellBy(channelsOfAdmin, h.OwnerID, models.NoticeWebhookPaused, "", models.ChannelID(h.ID))
 	if err != nil || told {
 		return err
 	}
@@ -57,19 +58,19 @@ func (t *Tx) tellAdmins(kind models.NoticeKind, request models.ResponseID, about
 		return fmt.Errorf("read admins: %w", err)
 	}
 	for _, id := range admins {
-		if _, err := t.tellAdmin(id, kind, request, about); err != nil {
+		if _, err := t.tellBy(channelsOfAdmin, id, kind, request, about); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// tellAdmin reports whether an admin has a channel by which they are told.
-func (t *Tx) tellAdmin(
-	to models.UserID, kind models.NoticeKind, request models.ResponseID, about models.ChannelID,
+// tellBy has a person told at once by some of their channels, and reports whether they have any.
+func (t *Tx) tellBy(
+	channelsOf string, to models.UserID, kind models.NoticeKind, request models.ResponseID, about models.ChannelID,
 ) (told bool, err error) {
 	var channels []models.Channel
-	if err := t.Gorm().Raw(channelsOfAdmin, to).Scan(&channels).Error; err != nil {
+	if err := t.Gorm().Raw(channelsOf+` ORDER BY c.id`, to).Scan(&channels).Error; err != nil {
 		return false, fmt.Errorf("read channels: %w", err)
 	}
 	for i := range channels {

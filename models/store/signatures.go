@@ -250,10 +250,12 @@ func (t *Tx) recordSignature(actor models.Actor, a *models.Approval, vote *model
 
 // votedEntry is what the ledger says of a vote that is not the outcome yet.
 func votedEntry(a *models.Approval, v *models.Vote) settledEntry {
+	skipped := v.Skipped()
 	return settledEntry{
 		Digest: a.Digest, Status: models.StatusPending, Verdict: v.Verdict, Edited: v.InputDigest,
 		Reason: models.DigestOfText(v.Reason), Seen: v.SeenDigest != "", Checked: v.Ticked(), Behalf: v.BehalfOf,
 		ForName: v.BehalfName, Vote: v.ID,
+		BrokeGlass: v.BrokeGlass(), SkippedCount: len(skipped), Skipped: skipped,
 	}
 }
 
@@ -310,6 +312,16 @@ func (t *Tx) short(a *models.Approval, vote *models.Vote) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if vote.BrokeGlass() {
+		me, err := c.relation(vote.UserID, &a.Response)
+		if err != nil {
+			return "", err
+		}
+		if still, err := c.breaksGlass(me, &a.Response); err != nil || still {
+			return "", err
+		}
+		return vote.UserName + " broke glass and was no longer allowed to when the decision was to take effect.", nil
+	}
 	s, err := c.ballot(&a.Response, *vote)
 	if err != nil || s.count.Met {
 		return "", err
@@ -358,4 +370,105 @@ func (t *Tx) mayUnsign(actor models.Actor, a *models.Approval) (bool, error) {
 func windowOver(a *models.Approval, vote *models.Vote, now time.Time) error {
 	a.Vote = requests.WindowAt(vote, now)
 	return &models.Error{Code: models.CodeBeingDecided, Text: "It is too late to undo this approval.", Approval: a}
+}
+
+// Breaking glass. One of those whom a rule names for it decides alone, with a reason, what several people sign. They
+// see the request from the beginning without being asked: their rows are those of people who have it for others.
+
+// breaksGlass reports whether somebody may decide a request alone now: in their own right, and not as one who owns the
+// agent or the conversation where those may not approve by themselves.
+func (c rightsReader) breaksGlass(p relation, r *models.Response) (bool, error) {
+	if !p.Enabled || !r.TakesGlass() {
+		return false, nil
+	}
+	who := r.Approvers()
+	if p.Owns && who.SelfApproval != "" && who.SelfApproval != models.SelfAllowed {
+		return false, nil
+	}
+	as, err := c.voter(p.ID)
+	return err == nil && who.LetsBreakGlass(as), err
+}
+
+// checkGlass is checkSigner for a vote that breaks glass: it notes with it whose signatures it does without. Codes:
+// not_a_reviewer, comment_required, invalid.
+func (t *Tx) checkGlass(
+	actor models.Actor, a *models.Approval, s *ballot, vote *models.Vote, edited *policy.Judgement,
+) error {
+	if s == nil {
+		return models.Invalid("breakGlass", "can only be set for a request that several people sign")
+	}
+	c, err := t.rightsReader()
+	if err != nil {
+		return err
+	}
+	me, err := c.relation(actor.UserID(), &a.Response)
+	if err != nil {
+		return err
+	}
+	right, _, err := c.signRight(me, &a.Response, s)
+	switch {
+	case err != nil:
+		return err
+	case right.After.Met:
+		return models.Invalid("breakGlass", "is not needed: your signature is the last")
+	case !right.BreaksGlass:
+		return models.Errorf(models.CodeNotAReviewer, "You are not one of those who may break glass on this request.")
+	case models.Letters(vote.Reason) < models.MinGlassReason:
+		return &models.Error{
+			Code: models.CodeCommentRequired, Text: "Breaking glass takes a reason.",
+			Fields: map[string]string{"reason": fmt.Sprintf("must have at least %d letters: why can't it wait for the others?", models.MinGlassReason)},
+		}
+	}
+	if vote.Verdict != models.VerdictReject {
+		if err := t.checkSameSigners(a, edited); err != nil {
+			return err
+		}
+	}
+	could, err := t.couldSign(&a.Response, nil)
+	if err != nil {
+		return err
+	}
+	var skipped []models.UserID
+	for _, one := range could {
+		if one.ID != me.ID && !slices.ContainsFunc(s.signers, one.SameAs) {
+			skipped = append(skipped, one.ID)
+		}
+	}
+	var people []models.PersonRef
+	if err := t.Gorm().Raw(namesOf, skipped).Scan(&people).Error; err != nil {
+		return fmt.Errorf("read who is skipped: %w", err)
+	}
+	vote.Skip(people)
+	s.after = s.count
+	return nil
+}
+
+const (
+	namesOf     = `SELECT id, name FROM users WHERE id IN ? ORDER BY name, id`
+	keepSkipped = `UPDATE votes SET skipped = ? WHERE id = ?`
+)
+
+// breakGlass keeps whose signatures a vote does without, and has them and all admins told at once.
+func (t *Tx) breakGlass(vote *models.Vote) error {
+	if err := t.Gorm().Exec(keepSkipped, vote.SkippedJSON, vote.ID).Error; err != nil {
+		return fmt.Errorf("keep who was skipped: %w", err)
+	}
+	var tell []models.UserID
+	if err := t.Gorm().Raw(enabledAdmins).Scan(&tell).Error; err != nil {
+		return fmt.Errorf("read admins: %w", err)
+	}
+	for _, p := range vote.Skipped() {
+		if !slices.Contains(tell, p.ID) {
+			tell = append(tell, p.ID)
+		}
+	}
+	for _, id := range tell {
+		if id == vote.UserID {
+			continue
+		}
+		if _, err := t.tellBy(channelsOfPerson, id, models.NoticeBreakGlass, vote.ResponseID, models.ChannelID(vote.ID)); err != nil {
+			return err
+		}
+	}
+	return nil
 }

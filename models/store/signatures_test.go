@@ -151,3 +151,181 @@ func TestWhoHasSignedIsRemindedNoMore(t *testing.T) {
 		t.Errorf("%d notices are due, %d after the signature, %d after the edit", before, signed, again)
 	}
 }
+
+const glass = twoAndOne + `,"break_glass":["group:incident"]`
+
+func alone(reason string) models.DecisionInput {
+	in := storetest.Yes()
+	in.BreakGlass, in.Reason = true, reason
+	return in
+}
+
+const why = "The disk of production is full, and nobody of finance answers."
+
+// newIncident has eve in the group that may break glass, and dee too.
+func newIncident(t *testing.T, rule string, settings ...string) (*signers, models.Actor) {
+	t.Helper()
+	s := newSigners(t, "")
+	eve := storetest.Reviewer(t, s.Store, "eve@example.com")
+	s.group(t, "incident", eve, s.dee)
+	s.UsePolicy(t, "{"+strings.Join(settings, "")+strings.TrimPrefix(payments(rule), "{"))
+	return s, eve
+}
+
+// TestGlassIsBroken by one whom the rule names for it: they see the request and are not asked, decide alone with a
+// reason, and the ledger and the vote name whose signatures they did without.
+func TestGlassIsBroken(t *testing.T) {
+	t.Parallel()
+	s, eve := newIncident(t, glass)
+	a := s.pay(t, 1)
+	rights, err := s.Rights(t.Context(), eve, a)
+	if r := rights[a.ID]; err != nil || r.Own || r.MayApprove || !r.BreaksGlass {
+		t.Fatalf("eve may %+v, %v", r, err)
+	}
+	if rights, err = s.Rights(t.Context(), s.ann, a); err != nil || rights[a.ID].BreaksGlass || !rights[a.ID].MayApprove {
+		t.Fatalf("ann may %+v, %v", rights[a.ID], err)
+	}
+	s.refused(t, eve, a, storetest.Yes(), models.CodeNotAReviewer, "not one of those who sign")
+	s.refused(t, eve, a, storetest.No("stop"), models.CodeNotAReviewer, "not asked about this request")
+	s.refused(t, s.ann, a, alone(why), models.CodeNotAReviewer, "not one of those who may break glass")
+	s.refused(t, s.Admin, a, alone(why), models.CodeNotAReviewer, "not one of those who may break glass")
+	s.refused(t, eve, a, alone("................ urgent"), models.CodeCommentRequired, "20 letters")
+	s.votes(t, s.ann, a, storetest.Yes(), models.StatusPending)
+	done := s.votes(t, eve, a, alone(why), models.StatusApproved)
+	got, err := s.Requests.Approval(t.Context(), s.Admin, done.ID)
+	storetest.Must(t, err)
+	var skipped []string
+	for _, p := range got.Vote.Skipped() {
+		skipped = append(skipped, p.Name)
+	}
+	if !got.Vote.BrokeGlass() || strings.Join(skipped, " ") != "bo@example.com cy@example.com dee@example.com" {
+		t.Errorf("skipped: %q of %+v", skipped, got.Vote)
+	}
+	if len(got.Signatures) != 2 {
+		t.Errorf("the signatures on it: %+v", got.Signatures)
+	}
+	var entries []string
+	all, err := s.Ledger.EntriesAfter(t.Context(), 0, 1000)
+	storetest.Must(t, err)
+	for _, e := range all {
+		if e.ResponseID == a.ID && strings.Contains(e.Data, "broke_glass") {
+			entries = append(entries, e.Action+" "+e.Data)
+		}
+	}
+	if len(entries) != 2 || !strings.Contains(entries[0], `"skipped_count":3`) || !strings.Contains(entries[0], `"name":"dee@example.com"`) ||
+		!strings.HasPrefix(entries[1], "approval.approved") {
+		t.Errorf("the ledger says %q", entries)
+	}
+}
+
+// TestGlassIsNotForTheAgentsOwner, nor for a question, nor for what one person decides, nor needed by the last signer,
+// nor a way for a template that an agent names.
+func TestGlassIsNotForTheAgentsOwner(t *testing.T) {
+	t.Parallel()
+	for self, code := range map[string]models.Code{
+		"": "", "allowed": "", "not_alone": models.CodeNotAReviewer, "never": models.CodeNotAReviewer,
+	} {
+		rule := twoAndOne + `,"break_glass":["owner@example.com"]`
+		if self != "" {
+			rule += `,"self_approval":"` + self + `"`
+		}
+		s, _ := newIncident(t, rule)
+		a := s.pay(t, 1)
+		if code != "" {
+			s.refused(t, s.Owner, a, alone(why), code, "may break glass")
+			continue
+		}
+		s.votes(t, s.Owner, a, alone(why), models.StatusApproved)
+	}
+	s, eve := newIncident(t, glass, `"templates":[{"name":"signed","approvals":[{"from":["admin@example.com","group:finance"],"count":2}],"break_glass":["group:incident"]}],`)
+	q := s.AskFor(t, models.AskInput{Kind: models.KindQuestion, Explanation: models.Explanation{Description: "May I?"}, Template: "signed"})
+	answer := models.DecisionInput{Answer: new("yes"), Page: models.NoPage, BreakGlass: true, Reason: why}
+	s.refused(t, s.Admin, q, answer, models.CodeInvalid, "several people sign")
+	s.refused(t, s.Admin, s.AskFor(t, models.AskInput{ToolName: "other", Explicit: true}), alone(why), models.CodeInvalid, "several people sign")
+	a := s.pay(t, 1)
+	s.votes(t, s.ann, a, storetest.Yes(), models.StatusPending)
+	s.votes(t, s.bo, a, storetest.Yes(), models.StatusPending)
+	s.refused(t, s.dee, a, alone(why), models.CodeInvalid, "not needed")
+	s.votes(t, eve, a, alone(why), models.StatusApproved)
+	s.UsePolicy(t, `{"templates":[{"name":"signed","approvals":[{"from":["group:finance"],"count":2}],"break_glass":["group:incident"]}],"rules":[{"name":"Payments","tools":["payment.send"],"effect":"require"}]}`)
+	a = s.AskFor(t, models.AskInput{ToolName: "payment.send", Input: []byte(`{"amount":9}`), Template: "signed"})
+	if _, err := s.Decide(t.Context(), eve, a.ID, alone(why)); models.ErrorCode(err) != models.CodeNotFound {
+		t.Errorf("the template of an agent lets eve decide alone: %v", err)
+	}
+}
+
+// TestGlassCountsAtTheRelease: who may not break it any more, when its undo window ends, has decided nothing; and no
+// other's signature is needed, or ends it.
+func TestGlassCountsAtTheRelease(t *testing.T) {
+	t.Parallel()
+	s, eve := newIncident(t, glass, `"undo_seconds":{"medium":30},`)
+	a, b := s.pay(t, 1), s.pay(t, 2)
+	s.votes(t, s.ann, b, storetest.Yes(), models.StatusPending)
+	for _, one := range []*models.Approval{a, b} {
+		s.votes(t, eve, one, alone(why), models.StatusPending)
+	}
+	if _, err := s.Undo(t.Context(), s.ann, b.ID); models.ErrorCode(err) != models.CodeBeingDecided {
+		t.Errorf("ann undoes it: %v", err)
+	}
+	s.leaves(t, "incident", eve)
+	s.Clock.Step(time.Minute)
+	storetest.Must(t, storetest.Err(s.ReleaseDue(t.Context(), 10)))
+	for _, one := range []*models.Approval{a, b} {
+		if got, err := s.Requests.Approval(t.Context(), s.Agent, one.ID); err != nil || got.Status() != models.StatusPending || got.HeldUntil != nil {
+			t.Fatalf("released by one who had left: %+v, %v", got, err)
+		}
+	}
+	if _, err := s.Decide(t.Context(), eve, a.ID, alone(why)); models.ErrorCode(err) != models.CodeNotFound {
+		t.Errorf("who has left sees it: %v", err)
+	}
+	s.joins(t, "incident", eve)
+	s.votes(t, eve, a, alone(why), models.StatusPending)
+	s.votes(t, s.dee, b, alone(why), models.StatusPending)
+	s.Clock.Step(time.Minute)
+	storetest.Must(t, storetest.Err(s.ReleaseDue(t.Context(), 10)))
+	for _, one := range []*models.Approval{a, b} {
+		if got, err := s.Requests.Approval(t.Context(), s.Agent, one.ID); err != nil || got.Status() != models.StatusApproved {
+			t.Fatalf("%+v, %v", got, err)
+		}
+	}
+}
+
+// TestWhoMayBreakGlassFollowsItsGroup, and who is asked besides goes on being asked.
+func TestWhoMayBreakGlassFollowsItsGroup(t *testing.T) {
+	t.Parallel()
+	s, eve := newIncident(t, glass)
+	a := s.pay(t, 1)
+	right := func(who models.Actor) models.Right {
+		t.Helper()
+		rights, err := s.Rights(t.Context(), who, a)
+		storetest.Must(t, err)
+		return rights[a.ID]
+	}
+	s.joins(t, "finance", eve)
+	if r := right(eve); !r.Own || !r.MayApprove || !r.BreaksGlass {
+		t.Errorf("eve joined finance: %+v", r)
+	}
+	s.leaves(t, "finance", eve)
+	if r := right(eve); r.Own || r.MayApprove || !r.BreaksGlass {
+		t.Errorf("eve left finance: %+v", r)
+	}
+	s.leaves(t, "incident", s.dee)
+	if r := right(s.dee); !r.Own || !r.MayApprove || r.BreaksGlass {
+		t.Errorf("dee left incident: %+v", r)
+	}
+	s.leaves(t, "oncall", s.dee)
+	if _, err := s.Requests.Approval(t.Context(), s.dee, a.ID); models.ErrorCode(err) != models.CodeNotFound {
+		t.Errorf("dee is in neither group and sees it: %v", err)
+	}
+}
+
+// TestGlassRejectsAlone, where several people reject together.
+func TestGlassRejectsAlone(t *testing.T) {
+	t.Parallel()
+	s, eve := newIncident(t, glass+`,"reject_count":3`)
+	a := s.pay(t, 1)
+	s.votes(t, s.ann, a, storetest.No("no"), models.StatusPending)
+	no := storetest.No(why)
+	no.BreakGlass = true
+	s.votes(t, eve, a, no, models.StatusRejected)
+}

@@ -93,7 +93,7 @@ func (t *Tx) toTakeBack(actor models.Actor, a *models.Approval) (*models.Vote, e
 	case vote == nil:
 		return nil, t.conflict(a)
 	case vote.UserID != actor.UserID() || vote.UndoUntil == nil:
-		if may, err := t.mayUnsign(actor, a); err != nil || !may {
+		if may, err := t.mayUnsign(actor, a); err != nil || !may || vote.BrokeGlass() {
 			return nil, errors.Join(err, t.conflict(a))
 		}
 	}

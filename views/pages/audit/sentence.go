@@ -38,6 +38,8 @@ func act(e *models.Entry, data map[string]string) string {
 	switch {
 	case e.Action == "approval.approved" && data["verdict"] == string(models.VerdictAnswer):
 		s.by = "answered"
+	case e.Action == "approval.voted" && data["broke_glass"] != "":
+		s.by = "broke glass, and " + verdicts[models.Verdict(data["verdict"])]
 	case e.Action == "approval.voted" && data["need"] != "" && data["verdict"] == string(models.VerdictApprove):
 		s.by = "signed (" + cmp.Or(data["have"], "0") + " of " + data["need"] + ")"
 	case e.Action == "approval.voted":
@@ -68,6 +70,7 @@ var sentences = map[string]sentence{
 	"agent.registered":              {by: "added an agent"},
 	"agents.resumed":                {by: "resumed an agent"},
 	"agents.stopped":                {by: "stopped an agent"},
+	"approval.acknowledged":         {by: "acknowledged a decision that broke glass"},
 	"approval.approved":             {by: "approved"},
 	"approval.asked_back":           {by: "asked a question"},
 	"approval.cancelled":            {by: "cancelled"},

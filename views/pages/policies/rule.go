@@ -103,7 +103,7 @@ func (v RuleForm) folded() []FormField {
 // inView are the members of a rule that have a step of its form.
 var inView = []string{
 	"name", "tools", "when", "effect", "reviewers", "reviewers_only", "self_approval", "approvals", "any", "stages",
-	"reject_count", "show_progress",
+	"reject_count", "show_progress", "break_glass",
 }
 
 // spareReviewers is how many empty fields there are for more people.

@@ -67,6 +67,11 @@ func signersSay(form policy.Form) string {
 			q.Approvals = append(q.Approvals, s)
 		}
 	}
+	for _, who := range lines(form["break_glass"]) {
+		if who != "" {
+			q.BreakGlass = append(q.BreakGlass, who)
+		}
+	}
 	return quorumSays(q, policy.SelfUnder(models.SelfApproval(form["self_approval"]), q, models.Risk(form["risk"])))
 }
 
@@ -99,6 +104,13 @@ func quorumSays(q policy.Quorum, self models.SelfApproval) string {
 	case models.SelfNotAlone:
 		out += "; the agent's owner never counts alone"
 	case models.SelfAllowed:
+	}
+	if len(q.BreakGlass) > 0 {
+		glass := make([]string, len(q.BreakGlass))
+		for i, who := range q.BreakGlass {
+			glass[i] = reviewerName(who)
+		}
+		out += "; in an emergency one of " + strings.Join(glass, ", ") + " alone"
 	}
 	return out
 }

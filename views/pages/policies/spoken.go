@@ -112,6 +112,9 @@ func ruleRest(form policy.Form) []string {
 	if form["show_progress"] == "true" {
 		rest = append(rest, "the agent sees how many have signed")
 	}
+	if who := form["break_glass"]; who != "" {
+		rest = append(rest, "break glass: "+strings.ReplaceAll(who, "\n", ", "))
+	}
 	if steps := form["escalate"]; steps != "" {
 		rest = append(rest, "escalates after minutes: "+strings.ReplaceAll(steps, "\n", "; "))
 	}

@@ -52,6 +52,7 @@ var templatePolicyFields = []policyField{
 	{path: "stages", label: "In this order", help: "The next entry is asked when the one before it has signed."},
 	{path: "reject_count", label: "How many reject it", help: "Empty: one rejection ends a request.", least: "1", optional: true},
 	{path: "show_progress", label: "The agent sees how many have signed", help: "It never sees who."},
+	{path: "break_glass", label: "Break glass", help: breakGlassHelp, rows: 2, optional: true},
 	{path: "escalate", label: "Escalate", help: escalateHelp, rows: 2, optional: true},
 	{path: "substitutes", label: "Substitutes may act", help: substitutesHelp},
 	{

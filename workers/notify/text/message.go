@@ -2,6 +2,7 @@ package text
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -69,7 +70,7 @@ func (w words) subject(n models.Notice) string {
 	case models.NoticeInvite:
 		return "Your invitation to Countersign"
 	case models.NoticeWaiting, models.NoticeUnseen, models.NoticeHalf, models.NoticeTenth, models.NoticeBreakthrough,
-		models.NoticeTooFew, models.NoticeSettled:
+		models.NoticeTooFew, models.NoticeBreakGlass, models.NoticeSettled:
 	}
 	s := "Request"
 	if risk := riskWord(n.Risk); risk != "" {
@@ -96,6 +97,8 @@ func (w words) lead(n models.Notice) string {
 		return "This request can't wait until your quiet hours are over."
 	case models.NoticeTooFew:
 		return "Not enough people are left who could sign this request. Add people to the groups that its rule names, or let them sign in again; otherwise it expires."
+	case models.NoticeBreakGlass:
+		return w.brokeGlass(n)
 	case models.NoticeSettled:
 		return w.settled(n)
 	case models.NoticeBurst, models.NoticeDigest:
@@ -125,6 +128,19 @@ func (w words) lead(n models.Notice) string {
 			spoken(n.Left) + ". Give it to nobody else. If you didn't expect it, ignore this message."
 	}
 	return "Something needs your attention."
+}
+
+// brokeGlass says who decided alone, and what is wanted of its readers.
+func (w words) brokeGlass(n models.Notice) string {
+	return w.quote(n.By, mostName) + " broke glass: they " + n.Outcome + " this alone, without the signatures of " + people(n.Count) +
+		". Look at what was decided, and acknowledge it on the Audit page."
+}
+
+func people(n int) string {
+	if n == 1 {
+		return "one other person"
+	}
+	return strconv.Itoa(n) + " other people"
 }
 
 // pending says how many requests there are.
