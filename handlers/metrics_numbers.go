@@ -38,9 +38,11 @@ var (
 	fallDesc = prometheus.NewDesc("countersign_fallback_on",
 		"1 while clients may go on when no server answers; else 0.", nil, nil)
 	stopsDesc = prometheus.NewDesc("countersign_stops", "Stops of agents that are in force.", nil, nil)
-	sizeDesc  = prometheus.NewDesc("countersign_database_bytes", "Size of the database.", nil, nil)
-	logDesc   = prometheus.NewDesc("countersign_database_log_bytes", "Size of the database's log.", nil, nil)
-	freeDesc  = prometheus.NewDesc("countersign_disk_free_bytes", "What is free on the disk of the data folder.", nil,
+	glassDesc = prometheus.NewDesc("countersign_break_glass_unacknowledged",
+		"Decisions that broke glass and that no other person has acknowledged.", nil, nil)
+	sizeDesc = prometheus.NewDesc("countersign_database_bytes", "Size of the database.", nil, nil)
+	logDesc  = prometheus.NewDesc("countersign_database_log_bytes", "Size of the database's log.", nil, nil)
+	freeDesc = prometheus.NewDesc("countersign_disk_free_bytes", "What is free on the disk of the data folder.", nil,
 		nil)
 	backupDesc = prometheus.NewDesc("countersign_backup_timestamp_seconds", "When the last backup was made; 0 for never.",
 		nil, nil)
@@ -67,7 +69,7 @@ type numbers struct {
 func (*numbers) Describe(descs chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		pendingDesc, oldestDesc, waitersDesc, untoldDesc, failingDesc, unsentDesc, brokenDesc, behindDesc, lateDesc,
-		haltedDesc, ledgerDesc, rowsDesc, rowsAtDesc, byAgeDesc, gateDesc, fallDesc, stopsDesc, sizeDesc, logDesc, freeDesc,
+		haltedDesc, ledgerDesc, rowsDesc, rowsAtDesc, byAgeDesc, gateDesc, fallDesc, stopsDesc, glassDesc, sizeDesc, logDesc, freeDesc,
 		backupDesc, nodeSeenDesc, nodeSinceDesc, nodeLagDesc, nodeLeaseDesc,
 	} {
 		descs <- d
@@ -113,7 +115,7 @@ func (c *numbers) Collect(metrics chan<- prometheus.Metric) {
 		unsentDesc: float64(n.UnsentNotices), brokenDesc: float64(n.FailingChannels),
 		behindDesc: float64(n.WebhooksBehind), lateDesc: late, haltedDesc: float64(n.PausedWebhooks),
 		rowsDesc: differing, rowsAtDesc: compared,
-		gateDesc: oneIf(n.GateOff), fallDesc: oneIf(n.FallbackOn), stopsDesc: float64(n.Stops),
+		gateDesc: oneIf(n.GateOff), fallDesc: oneIf(n.FallbackOn), stopsDesc: float64(n.Stops), glassDesc: float64(n.BrokenGlass),
 		sizeDesc: float64(n.DatabaseBytes), logDesc: float64(n.LogBytes), freeDesc: float64(n.FreeBytes), backupDesc: backup,
 	} {
 		metrics <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value)

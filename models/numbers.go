@@ -14,6 +14,8 @@ type Numbers struct {
 	FallbackOn bool // clients go on when no server answers
 	Stops      int  // that are in force
 
+	BrokenGlass int // decisions that broke glass and wait to be acknowledged
+
 	DatabaseBytes, LogBytes int64
 	FreeBytes               int64     // of the disk
 	BackupAt                time.Time // when the last backup was made; zero: none was

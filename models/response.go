@@ -2,6 +2,7 @@ package models
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -349,6 +350,21 @@ func (v *Vote) Skipped() []PersonRef {
 	var out []PersonRef
 	_ = json.Unmarshal([]byte(v.SkippedJSON), &out) // the store wrote it; unreadable JSON names no one
 	return out
+}
+
+// MayAcknowledge reports whether a person may acknowledge that a vote broke glass: an admin, or one whose signature it
+// did without, and not who gave it.
+func (v *Vote) MayAcknowledge(actor Actor) bool {
+	if !v.BrokeGlass() || !actor.IsPerson() || actor.UserID() == v.UserID {
+		return false
+	}
+	return actor.Admin || slices.ContainsFunc(v.Skipped(), func(p PersonRef) bool { return p.ID == actor.UserID() })
+}
+
+// GlassBreak is a decision that broke glass, with its request as it holds now.
+type GlassBreak struct {
+	Vote    Vote
+	Request Approval
 }
 
 // Skip notes with a vote that it breaks glass, and whose signatures it does without.

@@ -61,6 +61,9 @@ func DecideURL(id models.ResponseID) string { return ApprovalURL(id) + "/decide"
 // AuditURL shows the reader's own audit trail.
 func AuditURL() string { return "/audit" }
 
+// AcknowledgeURL takes that somebody has looked at a decision that broke glass.
+func AcknowledgeURL() string { return "/audit/acknowledge" }
+
 // PolicyURL shows, and for admins changes, what needs approval.
 func PolicyURL() string { return "/policy" }
 

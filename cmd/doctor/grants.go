@@ -15,3 +15,14 @@ func (d *doctor) grants(ctx context.Context) diagnosis {
 		return passed("uses add up in all pre-approvals (%d)", f.Grants)
 	}
 }
+
+func (d *doctor) glass(ctx context.Context) diagnosis {
+	switch n, err := d.folder.BrokenGlass(ctx); {
+	case err != nil:
+		return fail("see the database's check", "%v", err)
+	case n > 0:
+		return warn("acknowledge them on the page Audit", "decisions that broke glass and that nobody else has looked at: %d", n)
+	default:
+		return passed("no decision that broke glass waits to be acknowledged")
+	}
+}

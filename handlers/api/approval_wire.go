@@ -102,6 +102,8 @@ func decisionOf(a *models.Approval, status models.Status) *wire.Decision {
 		d.Input, d.Answer, d.Option = nil, nil, nil
 	}
 	d.Signed = signedOf(a.Signatures)
+	// Signatures are read for people only: an agent hears of no person's way.
+	d.BrokeGlass = len(d.Signed) > 0 && a.Vote != nil && a.Vote.BrokeGlass()
 	if text, ok := a.Suggested(); ok {
 		d.Suggestion = rawOf(text)
 	}
@@ -160,7 +162,8 @@ func askInput(r *wire.AskRequest) models.AskInput {
 func decisionInput(r *wire.RespondRequest) models.DecisionInput {
 	in := models.DecisionInput{
 		Approved: r.Approved, Reason: r.Reason, Digest: r.Digest, Answer: r.Answer, Option: r.Option, Checked: r.Checked,
-		Page: models.NoPage,
+		BreakGlass: r.BreakGlass,
+		Page:       models.NoPage,
 	}
 	if len(r.Input) > 0 && string(r.Input) != "null" {
 		in.Input = r.Input

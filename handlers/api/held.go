@@ -58,7 +58,7 @@ func signaturesOf(waits models.WaitsFor) *wire.Signatures {
 	if s == nil {
 		return out
 	}
-	out.InOrder, out.Any = s.Stages, s.Any
+	out.InOrder, out.Any, out.Glass = s.Stages, s.Any, s.Glass.Reviewers()
 	out.Signed = signedOf(s.Votes)
 	for i := range out.Signed {
 		out.Signed[i].Counts = !s.Lost[s.Votes[i].ID]
@@ -79,7 +79,7 @@ func signedOf(votes []models.Vote) []wire.Signature {
 		v := &votes[i]
 		one := wire.Signature{
 			By: wire.Decider{ID: wire.UserID(v.UserID), Name: v.UserName}, Verdict: string(v.Verdict), Reason: v.Reason, At: v.At,
-			Counts: true,
+			Counts: true, Glass: v.BrokeGlass(),
 		}
 		if v.BehalfOf != "" {
 			one.Behalf = &wire.Decider{ID: wire.UserID(v.BehalfOf), Name: v.BehalfName}

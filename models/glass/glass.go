@@ -23,28 +23,6 @@ type Glass struct {
 // New is those of an open store.
 func New(s *store.Store) *Glass { return &Glass{store: s, db: s.DB()} }
 
-// Break is a decision that broke glass.
-type Break struct {
-	Vote    models.Vote
-	Request models.Approval // as it holds now
-}
-
-// MayAcknowledge reports whether a person may acknowledge it: an admin, or one whose signature it did without, and not
-// who gave it.
-func (b *Break) MayAcknowledge(actor models.Actor) bool { return mayAcknowledge(actor, &b.Vote) }
-
-func mayAcknowledge(actor models.Actor, v *models.Vote) bool {
-	if !actor.IsPerson() || actor.UserID() == v.UserID {
-		return false
-	}
-	for _, p := range v.Skipped() {
-		if p.ID == actor.UserID() {
-			return true
-		}
-	}
-	return actor.Admin
-}
-
 // openVotes are those that nobody else has looked at, oldest first.
 const (
 	openVotes  = ` FROM votes` + db.ByVotesUnacknowledged + ` WHERE skipped <> '' AND acknowledged_at IS NULL`
@@ -60,7 +38,7 @@ func named(actor models.Actor) string { return `"id":"` + actor.ID + `"` }
 
 // Unacknowledged are the decisions that nobody else has looked at, as far as they concern the actor: all for admins
 // and the operator, else those that did without their signature, and their own. more: there are further ones.
-func (g *Glass) Unacknowledged(ctx context.Context, actor models.Actor) (list []Break, more bool, err error) {
+func (g *Glass) Unacknowledged(ctx context.Context, actor models.Actor) (list []models.GlassBreak, more bool, err error) {
 	query, args := `SELECT *`+openVotes, []any{}
 	switch {
 	case actor.MayAdminister():
@@ -79,7 +57,7 @@ func (g *Glass) Unacknowledged(ctx context.Context, actor models.Actor) (list []
 		if err != nil {
 			return nil, false, err
 		}
-		list = append(list, Break{v, *a})
+		list = append(list, models.GlassBreak{Vote: v, Request: *a})
 	}
 	return list, more, nil
 }
@@ -126,7 +104,7 @@ func (g *Glass) Acknowledge(ctx context.Context, actor models.Actor, id models.V
 		switch {
 		case actor.IsPerson() && actor.UserID() == v.UserID:
 			return models.Errorf(models.CodeForbidden, "You broke glass here: somebody else must acknowledge it.")
-		case !mayAcknowledge(actor, v):
+		case !v.MayAcknowledge(actor):
 			return notThere()
 		case v.AcknowledgedAt != nil && v.AcknowledgedBy == actor.UserID():
 			return nil

@@ -172,6 +172,7 @@ type ballot struct {
 	signers []models.Signer
 	count   models.Count // of the signatures that count now
 	after   models.Count // with the vote that is checked
+	glass   []models.Approver
 }
 
 // ballot reads it, with a signature that holds the request, if one does; nil: one person approves it.
@@ -180,7 +181,7 @@ func (c rightsReader) ballot(r *models.Response, held ...models.Vote) (*ballot, 
 	if q == nil {
 		return nil, nil //nolint:nilnil // there is nothing to sign
 	}
-	s := &ballot{quorum: q}
+	s := &ballot{quorum: q, glass: r.Approvers().ForGlass()}
 	if votes, ok := c.read.signatures(r.ID); ok {
 		s.votes = votes
 	} else if err := c.q.Raw(standingVotes, r.ID).Scan(&s.votes).Error; err != nil {
@@ -348,7 +349,7 @@ func (s *ballot) notNeeded(one models.Signer) string {
 func (s *ballot) shown() *models.Ballot {
 	out := &models.Ballot{
 		Quorum: *s.quorum, Tally: s.count, Edit: s.edit(), Votes: s.votes, WaitsFor: s.quorum.Wants(s.count),
-		Lost: map[models.VoteID]bool{},
+		Lost: map[models.VoteID]bool{}, Glass: models.Signers{From: s.glass, Count: 1},
 	}
 	for _, v := range s.approvals() {
 		out.Lost[v.ID] = !s.counts(&v)

@@ -19,6 +19,14 @@ type GrantFaults struct {
 const grantUses = `SELECT g.id FROM grants g WHERE g.uses <>
  (SELECT count(*) FROM responses r` + db.ByResponsesGrant + ` WHERE r.grant_id = g.id) ORDER BY g.id LIMIT 10`
 
+// BrokenGlass counts the decisions that broke glass and that nobody else has acknowledged.
+func (i *Inspection) BrokenGlass(ctx context.Context) (n int, err error) {
+	if err := i.db.QueryRowContext(ctx, brokenGlass).Scan(&n); err != nil {
+		return 0, fmt.Errorf("count what broke glass: %w", err)
+	}
+	return n, nil
+}
+
 // Grants counts the calls that grants have let through. It needs the schema that
 // this program brings.
 func (i *Inspection) Grants(ctx context.Context) (GrantFaults, error) {

@@ -32,6 +32,8 @@ const (
  count(*) FILTER (WHERE approval_requested_at > ?2 AND approval_requested_at <= ?3), count(*) FILTER (WHERE approval_requested_at > ?3)
  FROM responses` + db.ByResponsesPendingRisk + ` WHERE approval_status = 'pending' AND approval_timeout_at > ?4 GROUP BY place`
 	standingStops = `SELECT count(*) FROM stops` + db.ByStopsStanding + ` WHERE lifted_at IS NULL`
+	// brokenGlass are the decisions that broke glass and that nobody else has looked at.
+	brokenGlass = `SELECT count(*) FROM votes` + db.ByVotesUnacknowledged + ` WHERE skipped <> '' AND acknowledged_at IS NULL`
 )
 
 // Numbers are the current figures of the whole store. A request past its deadline does not wait, written down or not
@@ -94,6 +96,9 @@ func (u *Upkeep) switches(ctx context.Context, n *models.Numbers) (err error) {
 	n.GateOff, n.FallbackOn = version.Program.GateOff(now), version.Program.FallbackOn(now)
 	if err := u.db.Reads().QueryRowContext(ctx, standingStops).Scan(&n.Stops); err != nil {
 		return fmt.Errorf("count stops: %w", err)
+	}
+	if err := u.db.Reads().QueryRowContext(ctx, brokenGlass).Scan(&n.BrokenGlass); err != nil {
+		return fmt.Errorf("count what broke glass: %w", err)
 	}
 	if n.DatabaseBytes, n.LogBytes, n.FreeBytes, err = u.db.Sizes(ctx); err != nil {
 		return err

@@ -104,6 +104,7 @@ type Decision struct {
 	Option     *string         `json:"option"`
 	Checked    []int           `json:"checked,omitempty" doc:"The items of the checklist that were ticked, by their numbers from 0"`
 	Signed     []Signature     `json:"signed,omitempty" doc:"For people, where several signed: all of them, the last one too"`
+	BrokeGlass bool            `json:"brokeGlass,omitzero" doc:"For people: one person decided alone what several should have signed"`
 }
 
 // Decider is the person who decided.
@@ -136,6 +137,7 @@ type RespondRequest struct {
 	Answer         *string         `json:"answer,omitzero"`
 	Option         *string         `json:"option,omitzero" doc:"The name of one of the options offered"`
 	Checked        []int           `json:"checked,omitempty" doc:"Items of the checklist that were ticked, by their numbers from 0; approving needs all of them"`
+	BreakGlass     bool            `json:"breakGlass,omitzero" doc:"Decide alone what several people sign, for one of those in signatures.breakGlass. It takes a reason of at least 20 letters; all others and all admins are told"`
 }
 
 // RespondResult tells what a verdict led to.
@@ -170,6 +172,7 @@ type Signatures struct {
 	Wanted  []Wanted        `json:"wanted,omitempty" doc:"For people: who must sign, and how many of them"`
 	InOrder bool            `json:"inOrder,omitempty" doc:"For people: the entries of wanted are steps"`
 	Any     bool            `json:"any,omitempty" doc:"For people: one of the entries of wanted will do"`
+	Glass   []string        `json:"breakGlass,omitempty" doc:"For people: of whom one may decide alone: e-mails, and groups as group:NAME"`
 	Digest  string          `json:"digest,omitempty" doc:"For people: of the edited input that is signed now: an approval sends it, or that input. Left out while the input is signed as it was asked"`
 	Input   json.RawMessage `json:"input,omitempty" doc:"For people: that input"`
 }
@@ -182,6 +185,7 @@ type Signature struct {
 	Reason  string    `json:"reason,omitempty"`
 	At      time.Time `json:"at"`
 	Counts  bool      `json:"counts" doc:"False: who signed may not any more"`
+	Glass   bool      `json:"brokeGlass,omitzero" doc:"It decides alone"`
 }
 
 // Wanted is how many of some people must sign.

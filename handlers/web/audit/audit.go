@@ -30,6 +30,9 @@ func (s *Screens) audit(c echo.Context) error {
 		return err
 	}
 	if in.Place.Person == "" {
+		if in.Broken, status, err = s.broken(c, status); err != nil {
+			return err
+		}
 		if in.Saved, status, err = s.savedOn(c, models.ListAudit, keptOfTrail, status); err != nil {
 			return err
 		}

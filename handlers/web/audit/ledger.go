@@ -56,6 +56,9 @@ func (s *Screens) ledger(c echo.Context) error {
 	if in.Saved, status, err = s.savedOn(c, models.ListEverything, keptOfLedger, status); err != nil {
 		return err
 	}
+	if in.Broken, status, err = s.broken(c, status); err != nil {
+		return err
+	}
 	frame, err := s.Frame(c, "Audit of everything", -1)
 	if err != nil {
 		return err

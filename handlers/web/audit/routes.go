@@ -3,6 +3,7 @@ package audit
 import (
 	"countersign/handlers/web/site"
 	"countersign/models"
+	"countersign/views"
 )
 
 // Screens are the pages of the past: history, audit and ledger.
@@ -29,6 +30,8 @@ func (s *Screens) Routes() []site.Route {
 		site.Get("/audit", site.Person, s.audit),
 		site.Get("/audit/print", site.Person, s.printAudit),
 		site.Get("/audit/export", site.Person, s.exportAudit),
+		site.Get("/audit/acknowledge", site.Person, site.GoTo(views.AuditURL())),
+		site.Post("/audit/acknowledge", site.Person, s.acknowledge),
 		site.Post("/audit/views", site.Person, s.saveView(models.ListAudit, keptOfTrail, s.audit)),
 		site.Post("/audit/views/remove", site.Person, s.removeView(models.ListAudit, keptOfTrail)),
 		site.Get("/people/:id/audit", site.Admin, s.audit),

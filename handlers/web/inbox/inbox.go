@@ -13,6 +13,7 @@ import (
 	"countersign/handlers/web/request"
 	"countersign/handlers/web/site"
 	"countersign/models"
+	"countersign/models/glass"
 	"countersign/models/people"
 	"countersign/views"
 	"countersign/views/pages/inbox"
@@ -111,6 +112,9 @@ func (s *Screens) inboxPage(c echo.Context, place views.InboxPlace, wrong error,
 	}
 	in.Reader = actor.Voter()
 	if in.Away, err = s.Store.AwayNow(ctx, actor); err != nil {
+		return err
+	}
+	if in.Broken, err = glass.New(s.Store).Waits(ctx, actor); err != nil {
 		return err
 	}
 	return handlers.Render(c, status, inbox.Page(frame, inbox.New(in, frame.Now)), nil)

@@ -171,6 +171,9 @@ func ReadVerdict(values url.Values) VerdictForm {
 	return f
 }
 
+// breaksGlass reports whether it decides alone.
+func (f VerdictForm) breaksGlass() bool { return f.values.Get(requests.BreakGlassField) == "true" }
+
 // text is a field as typed: browsers send every line break as two characters.
 func (f VerdictForm) text(name string) string {
 	return strings.ReplaceAll(f.values.Get(name), "\r\n", "\n")
@@ -188,7 +191,7 @@ func (f VerdictForm) reasonForAgent() string {
 // decision is what the form means. A person who approves must send the digest that was shown, whatever the risk (I6).
 func (f VerdictForm) decision() (models.DecisionInput, error) {
 	in := models.DecisionInput{
-		Reason: f.reasonForAgent(), Digest: f.digest, Checked: readTicks(f.values),
+		BreakGlass: f.breaksGlass(), Reason: f.reasonForAgent(), Digest: f.digest, Checked: readTicks(f.values),
 		Behalf: new(models.UserID(f.values.Get(requests.BehalfField))),
 	}
 	if err := f.budget(&in); err != nil {

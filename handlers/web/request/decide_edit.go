@@ -96,6 +96,7 @@ func (f VerdictForm) Undecided() bool {
 func (f VerdictForm) Refilled() requests.DecideForm {
 	form := requests.DecideForm{
 		Sent: true, Reason: f.reason, Preset: f.preset, Checked: readTicks(f.values),
+		Glass:     f.breaksGlass(),
 		Proposals: f.values.Get(requests.ProposedField), Answer: f.text("answer"),
 		Option: f.values.Get(requests.WithOptionField),
 		Sum:    strings.TrimSpace(f.values.Get("sum")), SetBudget: f.values.Get("set_budget") == "true",

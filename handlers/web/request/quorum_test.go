@@ -122,3 +122,58 @@ func TestASignedEditOfHighRiskIsConfirmed(t *testing.T) {
 	sign(bo, bo.Get(at).Is(200).Form(".proposed form", ""))
 	bo.Get(at).Says(".must-approve", "2 of 3 signed: ann@example.com, bo@example.com; waiting for 1 of oncall.")
 }
+
+// TestGlassIsBrokenByAForm: who may break it sees the request and what that means; a reason that is too short comes
+// back filled in; the confirmation says that it is alone. Page, inbox, history and audit say so until another person
+// acknowledges it.
+func TestGlassIsBrokenByAForm(t *testing.T) {
+	t.Parallel()
+	w := webtest.SignersWorld(t)
+	storetest.Reviewer(t, w.Store, "eve@example.com")
+	w.ApplyPolicy(strings.Replace(webtest.StagedPays, `"effect":"require"`, `"effect":"require","risk":"high","break_glass":["eve@example.com"]`, 1))
+	a := w.Ask(webtest.Payment)
+	at := "/approvals/" + string(a.ID)
+	eve, ann, admin := w.SignIn("eve@example.com"), w.SignIn("ann@example.com"), w.SignIn(storetest.AdminEmail)
+	ann.Get(at).Is(200).SaysNot("main", "Break glass")
+	eve.Get("/").Is(200).Says("#inbox", "Pay 9999.00 EUR")
+	eve.Get("/?whose=me").Is(200).SaysNot("#inbox", "Pay 9999.00 EUR")
+	page := eve.Get(at).Is(200).Says(".glass", "Break glass", "In an emergency you can decide this alone", "Approve alone").SaysNot("main", "Reject alone")
+	form := page.Form(".glass form", "#glass-approve")
+	form.Set("reason", "too short")
+	eve.Post(at+"/decide", form).Is(422).Says(".glass[open] .field-error", "at least 20 letters").Says("#glass-reason", "too short")
+	const why = "The plant stops at noon, and nobody of finance answers."
+	form.Set("reason", why)
+	asked := eve.Post(at+"/decide", form).Is(200).Says("#confirm", "alone, without the signatures of the others")
+	eve.Post(at+"/decide", asked.Form("#confirm", "#confirm-approve")).Redirects(at)
+	if got := w.Approval(a.ID); got.Status() != models.StatusApproved || !got.Vote.BrokeGlass() {
+		t.Fatalf("%+v", got)
+	}
+	for who, may := range map[*webtest.Person]bool{eve: false, ann: true, admin: true} {
+		who.Get(at).Is(200).Says(".broken-note", "eve@example.com decided this alone, without ann@example.com, bo@example.com, cy@example.com, dee@example.com", "Nobody else has looked at it yet")
+		who.Get("/history").Is(200).Says(".past", "break glass")
+		audit := who.Get("/audit").Is(200).Says("#broken", "eve@example.com approved it", why)
+		if inbox := who.Get("/").Is(200); may {
+			inbox.Says(".broken-note", "One decision broke glass.")
+			audit.Says("#broken", "Acknowledge")
+		} else {
+			inbox.SaysNot("main", "broke glass")
+			audit.Says("#broken", "Another person must acknowledge it.")
+		}
+	}
+	admin.Get("/audit/all").Is(200).Says("#broken", why).Says("table", "broke glass, and decided to approve", "break glass")
+	w.SignIn("bo@example.com").Get("/audit").Says("#broken", why)
+	w.SignIn(webtest.StrangerEmail).Get("/audit").Is(200).SaysNot("main", "break glass")
+	found := ann.Get("/audit").Form("#broken form", "")
+	long := strings.Repeat("x", models.MaxReason+1)
+	found.Set("finding", long)
+	ann.Post("/audit/acknowledge", found).Is(422).Says("#broken .field-error", "at most 4000").Says("#broken textarea", long)
+	found.Set("finding", "It was right.")
+	eve.Post("/audit/acknowledge", found).Is(403)
+	w.SignIn(webtest.StrangerEmail).Post("/audit/acknowledge", found).Is(404)
+	ann.Post("/audit/acknowledge", found).Redirects("/audit")
+	ann.Get("/audit").Is(200).Says("main", "acknowledged a decision that broke glass").SaysNot("main", "Another person must")
+	ann.Get("/").SaysNot("main", "broke glass")
+	admin.Get(at).Says(".broken-note", "Acknowledged by ann@example.com", "It was right.")
+	admin.Post("/audit/acknowledge", found).Redirects("/audit")
+	admin.Get("/audit").Says("main", "Somebody has acknowledged it already.")
+}

@@ -112,6 +112,8 @@ var flashes = map[string]views.Flash{
 	"webhook-skipped":     {Tone: views.ToneGood, Text: "Skipped. Its conversation goes on with the next event."},
 	"webhook-replayed":    {Tone: views.ToneGood, Text: "Events are sent again from there."},
 	"webhook-removed":     {Tone: views.ToneGood, Text: "Removed. Nothing more is sent there."},
+	"acknowledged":        {Tone: views.ToneGood, Text: "Acknowledged. It is on record that you have looked at it."},
+	"acknowledged-before": {Tone: views.ToneNeutral, Text: "Somebody has acknowledged it already."},
 	"view-saved":          {Tone: views.ToneGood, Text: "View saved. It is shown to you only."},
 	"view-removed":        {Tone: views.ToneNeutral, Text: "View removed. The list is unchanged."},
 	"policy-same":         {Tone: views.ToneNeutral, Text: "Nothing changed: the policy already says that."},

@@ -28,6 +28,7 @@ type Row struct {
 	Named  bool   // the actor's name comes before the act
 
 	Status  ui.Word // what became of a request
+	Glass   bool    // by a decision that broke glass
 	How     string  // and why, where no person decided
 	Change  string  // in place of both: from which value to which
 	Outcome string  // either, as stored
@@ -108,6 +109,7 @@ func rowOf(e *models.Entry) Row {
 		who:    [3]string{string(e.ActorKind), e.ActorID, e.ActorName},
 		isStop: e.Action == "agents.stopped", stopOf: models.AgentID(values["agent"]),
 		byStop: e.Action == "approval.cancelled" && values["cause"] == string(models.CauseStopped),
+		Glass:  values["broke_glass"] != "" || e.Action == "approval.acknowledged",
 		Behalf: values["on_behalf_name"], Object: cmp.Or(values["name"], values["host"], values["email"]),
 	}
 	if at, err := time.Parse(time.RFC3339Nano, e.At); err == nil {

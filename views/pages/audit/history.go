@@ -64,6 +64,7 @@ type HistoryRow struct {
 	GrantURL     string
 	RuleURL      string // makes a rule of calls like it; admins only
 	Edited       bool
+	Glass        bool   // the decision broke glass
 	Reason       string // what the decider said
 	At           views.Moment
 	Took         string
@@ -201,6 +202,7 @@ func (row *HistoryRow) decidedBy(r *models.Response, vote *models.Vote) {
 	}
 	_, edited := vote.ApprovedInput()
 	row.By, row.Behalf, row.How, row.Reason, row.Edited = vote.UserName, vote.BehalfName, "", vote.Reason, edited
+	row.Glass = vote.BrokeGlass()
 	if vote.Verdict == models.VerdictAnswer {
 		row.Outcome = ui.Word{Text: "answered", Tone: views.ToneGood, Icon: "check"}
 	}

@@ -32,6 +32,7 @@ type LedgerInput struct {
 	Chain        ChainState
 	Zone         *time.Location // in which the reader's days begin
 	Saved        lists.Saved
+	Broken       BrokenInput
 }
 
 // ChainState is the state of the check of the whole chain.
@@ -48,6 +49,7 @@ type ChainState struct {
 // Ledger is the view model of everybody's audit.
 type Ledger struct {
 	Rows              []Row
+	Broken            Broken
 	Filter            views.LedgerFilter
 	Errors            map[string]string
 	Actions           []ui.Choice
@@ -75,6 +77,7 @@ type Chain struct {
 // NewLedger makes the page as of now.
 func NewLedger(in LedgerInput, now time.Time) Ledger {
 	v := Ledger{
+		Broken: NewBroken(in.Broken, now),
 		Filter: in.Filter, Errors: in.Errors, Head: in.Head.String(), Chain: NewChain(in.Chain, now),
 		Actions: []ui.Choice{{Value: "", Label: "any"}}, NextLabel: "Older entries",
 	}

@@ -23,12 +23,14 @@ type TrailInput struct {
 	Head         models.Head         // of the ledger, for the printed form
 	Zone         *time.Location      // in which the reader's days begin
 	Saved        lists.Saved
+	Broken       BrokenInput // on the reader's own
 }
 
 // Trail is the view model of a person's audit trail.
 type Trail struct {
 	Title       string
 	Own         bool
+	Broken      Broken
 	Name, Email string // whose it is
 	Rows        []Row
 	Filter      TrailFilter
@@ -53,7 +55,7 @@ func TrailTitle(in TrailInput) string {
 func NewTrail(in TrailInput, now time.Time) Trail {
 	v := Trail{
 		Title: TrailTitle(in), Own: in.Place.Person == "", Filter: newTrailFilter(in), NextLabel: "Older entries",
-		Rows: foldStops(trailRows(in), in.Agents),
+		Rows: foldStops(trailRows(in), in.Agents), Broken: NewBroken(in.Broken, now),
 	}
 	v.Bar = trailBar(in, v.Filter)
 	v.Bar.Shortcuts = lists.SpanLinks(now, in.Zone, v.Filter.Place.URL(), func(s lists.Span) string {

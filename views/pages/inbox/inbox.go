@@ -37,6 +37,8 @@ type Input struct {
 	Reader models.Voter
 	// Away are absences that run and concern the reader; of the whole page.
 	Away []models.Absence
+	// Broken is how many decisions broke glass that the reader may acknowledge; of the whole page.
+	Broken int
 	// Gone are requests that have just left the list; each leaves a line where it
 	// stood.
 	Gone []models.Approval
@@ -101,6 +103,7 @@ type Inbox struct {
 
 	Detail Detail
 	Away   []people.AwayNote // who is away, if that concerns the reader; on the whole page only
+	Broken string            // how many decisions broke glass that the reader may acknowledge; empty: none did
 }
 
 // New makes the inbox as of now.
@@ -118,6 +121,12 @@ func New(in Input, now time.Time) Inbox {
 	v.pages(in)
 	v.tally(in)
 	v.Detail, v.Done, v.Away = newInboxDetail(in), newDecisionNotice(in, now), people.NewAwayNotes(in.Away, in.Reader.ID)
+	switch {
+	case in.Broken == 1:
+		v.Broken = "One decision broke glass."
+	case in.Broken > 1:
+		v.Broken = views.Count(in.Broken) + " decisions broke glass."
+	}
 	return v
 }
 

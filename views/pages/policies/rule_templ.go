@@ -701,7 +701,7 @@ func whoChoices(v RuleForm) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		for _, name := range []string{"any", "stages", "reject_count", "show_progress"} {
+		for _, name := range []string{"any", "stages", "reject_count", "show_progress", "break_glass"} {
 			templ_7745c5c3_Err = policyInput(v.At(name)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

@@ -87,6 +87,7 @@ type DecideForm struct {
 	Option             string         // that goes with the reason or answer
 	Preset             string         // of the reasons offered
 	Checked            []int          // items of the checklist that are ticked, by their numbers
+	Glass              bool           // it decides alone
 	Proposals          string         // whose proposed edit Checked is about, by its vote; empty: the request
 	Input              *string        // the whole input as JSON; nil: not edited
 	Fields             map[int]string // the text typed for the input's members, by their place
@@ -177,6 +178,8 @@ type Approval struct {
 	Proposals    []ProposedEdit
 	Signatures   *Signatures // of a request that several people sign; nil: one decides it
 	Signed       []SignedBy  // who signed a settled request; none: one person decided
+	Glass        *Glass      // lets the reader decide alone; nil: they may not
+	Broken       *Broken     // of a decision that broke glass
 	Substitution Acting
 
 	EditJSON   string
@@ -227,7 +230,7 @@ func New(in Input, now time.Time) Approval {
 	r := a.At(now)
 	asked := words.AskedAt(r)
 	folds := inputs.Folding{}
-	if r.Status() == models.StatusPending && in.MayDecide() && r.Risk.NeedsDigest() {
+	if r.Status() == models.StatusPending && (in.MayDecide() || in.Substitution.BreaksGlass) && r.Risk.NeedsDigest() {
 		folds = inputs.Folding{URL: in.place(views.OpenURL(r.ID)), Opened: in.Opened}
 	}
 	input := inputs.New(r, folds)
@@ -290,6 +293,7 @@ func New(in Input, now time.Time) Approval {
 			v.Signed = append(v.Signed, signedBy(&a.Signatures[i], false, now))
 		}
 	}
+	v.Broken = newBroken(a.Vote, now)
 	v.Substitution = newActing(&v, in, now)
 	v.checklists(r, in.Form)
 	v.Withdrawn = withdrawnNotes(in.Origin, v.Pending && v.Held == "", now)

@@ -2,6 +2,8 @@ package requests
 
 import (
 	"cmp"
+	"maps"
+	"strconv"
 	"strings"
 	"time"
 
@@ -61,6 +63,7 @@ func (v *Approval) approvers(in Input) {
 // the input.
 func (v *Approval) signs(in Input) {
 	v.MustApprove = v.Signatures.signedLine()
+	v.glass(in)
 	if v.NoApprove != "" {
 		v.NoApprove = models.RevealString(cmp.Or(in.Substitution.Why, v.NoApprove), false)
 	}
@@ -247,4 +250,72 @@ func (s *Signatures) signedLine() string {
 		who[i] = models.RevealString(one.By, false)
 	}
 	return s.Progress + " signed: " + strings.Join(who, ", ") + "; waiting for " + s.Lead + "."
+}
+
+// BreakGlassField is the field of a form by which one person decides alone what several sign.
+const BreakGlassField = "break_glass"
+
+// Glass is the form by which one person decides alone.
+type Glass struct {
+	Approves  models.Verdict // what the button sends
+	Input     string         // the edited input that is signed now; empty: that of the request
+	Rejects   bool           // one rejection is not enough otherwise
+	Reason    ui.Field
+	Open      bool // it was sent, and has to be corrected
+	Checklist Checklist
+}
+
+// glass makes the form. What was sent by it is shown in it, and not in the form of a signature.
+func (v *Approval) glass(in Input) {
+	if !in.Substitution.BreaksGlass || v.Held != "" || v.Closed != "" {
+		return
+	}
+	g := &Glass{
+		Approves: models.VerdictApprove, Rejects: v.Signatures.Together > 1,
+		Reason: ui.Field{
+			ID: v.Anchor("glass-reason"), Name: "reason", Label: "Why it can't wait", Type: "textarea", Rows: 2, Required: true,
+			Help:      "At least " + strconv.Itoa(models.MinGlassReason) + " letters. The agent, the others and the record get it.",
+			MaxLength: strconv.Itoa(models.MaxReason),
+		},
+	}
+	if edit := in.Substitution.Ballot.Edit; edit != nil {
+		g.Approves, g.Input = ApproveAsEdited, words.Deref(edit.Input)
+	}
+	if v.Form.Glass {
+		g.Open, g.Reason.Value, g.Reason.Error = true, v.Form.Reason, v.Form.Errors["reason"]
+		v.Form.Reason, v.Form.Errors = "", maps.Clone(v.Form.Errors)
+		delete(v.Form.Errors, "reason")
+	}
+	v.Glass = g
+}
+
+// Broken is what the page says of a decision that broke glass.
+type Broken struct {
+	By         string
+	Skipped    []string
+	Reader     string // who acknowledged it; empty: no one yet
+	ReaderTime views.Moment
+	Finding    string
+}
+
+func (b *Broken) says() string {
+	if len(b.Skipped) == 0 {
+		return "decided this alone."
+	}
+	return "decided this alone, without "
+}
+
+// newBroken is what a vote says of that; nil: it broke no glass.
+func newBroken(v *models.Vote, now time.Time) *Broken {
+	if v == nil || !v.BrokeGlass() {
+		return nil
+	}
+	out := &Broken{By: v.UserName, Reader: v.AcknowledgedName, Finding: v.Finding}
+	for _, p := range v.Skipped() {
+		out.Skipped = append(out.Skipped, p.Name)
+	}
+	if v.AcknowledgedAt != nil {
+		out.ReaderTime = views.Ago(*v.AcknowledgedAt, now)
+	}
+	return out
 }

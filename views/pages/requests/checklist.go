@@ -50,7 +50,12 @@ func (v *Approval) checklists(r *models.Response, sent DecideForm) {
 			p.Checklist = newChecklist(r, nil, "", p.ID+"-")
 		}
 	}
-	if sent.Proposals != "" {
+	if g := v.Glass; g != nil {
+		if g.Checklist = newChecklist(r, nil, "", v.Anchor("glass-")); g.Open {
+			g.Checklist, wrong = newChecklist(r, sent.Checked, wrong, v.Anchor("glass-")), ""
+		}
+	}
+	if sent.Proposals != "" || sent.Glass {
 		sent.Checked = nil
 	}
 	v.Checklist = newChecklist(r, sent.Checked, wrong, v.IDs)

@@ -56,6 +56,8 @@ func (v *Approval) confirm(in Input, r *models.Response) {
 		c.Opened, c.Part, c.End = true, "", ""
 	}
 	switch {
+	case c.Sent.Get(BreakGlassField) == "true" && c.Input == nil:
+		out.After = v.asks("alone, without the signatures of the others")
 	case c.Input != nil && r.Kind == models.KindBudget:
 		out.Sum = in.Form.Sum
 	case v.Offer != nil && in.Form.SetBudget:
