@@ -120,9 +120,15 @@ func (w Approvers) Able() []Approver {
 	return slices.DeleteFunc(slices.Clone(w.Named), func(a Approver) bool { return a.As == NamedToAsk || a.As == NamedForGlass })
 }
 
-// ForGlass are those in Named who may break glass.
-func (w Approvers) ForGlass() []Approver {
-	return slices.DeleteFunc(slices.Clone(w.Named), func(a Approver) bool { return a.As != NamedForGlass })
+// ForGlass are those in Named who may break glass, as plain names.
+func (w Approvers) ForGlass() (out []Approver) {
+	for _, a := range w.Named {
+		if a.As == NamedForGlass {
+			a.As = ""
+			out = append(out, a)
+		}
+	}
+	return out
 }
 
 // LetsBreakGlass reports whether a person is among those who may break glass.

@@ -316,5 +316,5 @@ type Ballot struct {
 	Lost     map[VoteID]bool // the signatures that do not count now: who gave them may not sign any more
 	Edit     *Vote           // the one with the input that is signed; nil: as it was asked
 	WaitsFor string          // whose signatures are wanted next
-	Glass    Signers         // of whom one may decide alone
+	Glass    Signers         // each may decide alone
 }

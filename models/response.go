@@ -339,7 +339,7 @@ type Vote struct {
 	AcknowledgedBy   UserID
 	AcknowledgedName string
 	AcknowledgedAt   *time.Time
-	Finding          string
+	Remark           string
 }
 
 // BrokeGlass reports whether it decides alone what several people should have signed.

@@ -165,6 +165,10 @@ func TestDoctorFindsEachFault(t *testing.T) {
 			t.Helper()
 			process.Infect(t, dir, `UPDATE responses SET stranded_at = created_at`)
 		}, nil, "who can decide", "fail", "not enough people are left who could sign 1 pending"},
+		{"glass that nobody has looked at", func(t *testing.T, dir string) {
+			t.Helper()
+			process.Infect(t, dir, `INSERT INTO votes (id, response_id, user_id, user_name, verdict, digest, at, skipped) SELECT 'v', id, owner_id, 'Ann', 'approve', '', created_at, '[]' FROM responses`)
+		}, nil, "break glass", "warn", "nobody else has looked at: 1"},
 		{"too few to sign under a rule", func(t *testing.T, dir string) {
 			t.Helper()
 			process.Infect(t, dir, policyRow+`'{"rules": [{"name": "pay", "tools": ["x"], "effect": "require", "approvals": [{"from": ["owner@example.com"], "count": 1}], "self_approval": "never"}]}'`)

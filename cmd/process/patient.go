@@ -15,7 +15,7 @@ import (
 // DoctorChecks are all checks, in the order in which they are told.
 var DoctorChecks = []string{
 	"database", "permissions", "migrations", "ledger", "rows", "energy", "grants", "clock", "public URL", "disk space",
-	"policy lint", "retention", "who can decide", "unseen", "upstreams", "channels", "webhooks", "servers",
+	"policy lint", "retention", "who can decide", "break glass", "unseen", "upstreams", "channels", "webhooks", "servers",
 }
 
 // Diagnosis is what one check of the doctor says.

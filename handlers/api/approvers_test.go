@@ -125,3 +125,28 @@ func TestTwoSignOnEachSurface(t *testing.T) {
 		}
 	}
 }
+
+// TestGlassOverTheAPI: one who may break it decides alone with a reason; a person reads who was skipped, an agent
+// nothing of it.
+func TestGlassOverTheAPI(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.policy(`{"rules":[{"name":"Payments","tools":["payment.send"],"effect":"require","break_glass":["stranger@example.com"],
+	 "approvals":[{"from":["admin@example.com","owner@example.com"],"count":2}]}]}`)
+	id := w.call(w.agent, "POST", "/v1/approvals", `{"toolName":"payment.send","input":{"amount":1}}`).text("approvalId")
+	at := "/v1/approvals/" + id
+	w.call(w.agent, "GET", at, "").want(t, http.StatusOK, map[string]any{"signatures": nil})
+	seen := w.call(w.stranger, "GET", at, "")
+	if may, ok := seen.at("signatures.breakGlass").([]any); !ok || len(may) != 1 || may[0] != "stranger@example.com" {
+		t.Errorf("who may break glass: %s", seen.body)
+	}
+	respond := func(token, body string) answer { return w.call(token, "POST", at+"/respond", body) }
+	const why = `"reason":"The plant stops at noon, and nobody answers."`
+	respond(w.stranger, `{"approved":true,`+why+`}`).want(t, http.StatusForbidden, map[string]any{"code": "not_a_reviewer"})
+	respond(w.stranger, `{"approved":true,"breakGlass":true}`).want(t, http.StatusUnprocessableEntity, map[string]any{"code": "comment_required"})
+	respond(w.admin, `{"approved":true,"breakGlass":true,`+why+`}`).want(t, http.StatusForbidden, map[string]any{"code": "not_a_reviewer"})
+	respond(w.agent, `{"approved":true,"breakGlass":true,`+why+`}`).want(t, http.StatusForbidden, nil)
+	respond(w.stranger, `{"approved":true,"breakGlass":true,`+why+`}`).want(t, http.StatusOK, map[string]any{"status": "approved"})
+	w.call(w.admin, "GET", at, "").want(t, http.StatusOK, map[string]any{"decision.brokeGlass": true})
+	w.call(w.agent, "GET", at, "").want(t, http.StatusOK, map[string]any{"status": "approved", "decision.brokeGlass": nil, "decision.signed": nil})
+}

@@ -5,7 +5,7 @@ ALTER TABLE votes ADD COLUMN skipped text NOT NULL DEFAULT '';
 ALTER TABLE votes ADD COLUMN acknowledged_by text NOT NULL DEFAULT '';
 ALTER TABLE votes ADD COLUMN acknowledged_name text NOT NULL DEFAULT '';
 ALTER TABLE votes ADD COLUMN acknowledged_at timestamptz;
-ALTER TABLE votes ADD COLUMN finding text NOT NULL DEFAULT '';
+ALTER TABLE votes ADD COLUMN remark text NOT NULL DEFAULT '';
 CREATE INDEX votes_unacknowledged ON votes (at, id) WHERE skipped <> '' AND acknowledged_at IS NULL;
 CREATE TRIGGER votes_skipped BEFORE UPDATE OF skipped ON votes FOR EACH ROW
 WHEN (OLD.skipped <> '' AND NEW.skipped IS DISTINCT FROM OLD.skipped)

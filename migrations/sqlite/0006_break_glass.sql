@@ -5,7 +5,7 @@ ALTER TABLE votes ADD COLUMN skipped TEXT NOT NULL DEFAULT '';
 ALTER TABLE votes ADD COLUMN acknowledged_by TEXT NOT NULL DEFAULT '';
 ALTER TABLE votes ADD COLUMN acknowledged_name TEXT NOT NULL DEFAULT '';
 ALTER TABLE votes ADD COLUMN acknowledged_at DATETIME;
-ALTER TABLE votes ADD COLUMN finding TEXT NOT NULL DEFAULT '';
+ALTER TABLE votes ADD COLUMN remark TEXT NOT NULL DEFAULT '';
 CREATE INDEX votes_unacknowledged ON votes (at, id) WHERE skipped <> '' AND acknowledged_at IS NULL;
 -- +goose StatementBegin
 CREATE TRIGGER votes_skipped BEFORE UPDATE OF skipped ON votes WHEN OLD.skipped <> '' AND NEW.skipped IS NOT OLD.skipped

@@ -126,7 +126,11 @@ func TestDecimalsAreOrdered(t *testing.T) {
 		a, b := number.Draw(t, "a"), number.Draw(t, "b")
 		spell := func(n int64) string {
 			text := strconv.FormatInt(n, 10)
-			return rapid.SampledFrom([]string{text, `"` + text + `"`, `"` + text + `.000"`, `"` + text + `00e-2"`}).Draw(t, "spelling")
+			spellings := []string{text, `"` + text + `"`, `"` + text + `.000"`}
+			if n != 0 { // 000e-2 is not written as a number
+				spellings = append(spellings, `"`+text+`00e-2"`)
+			}
+			return rapid.SampledFrom(spellings).Draw(t, "spelling")
 		}
 		got := c.Judge(call(`{"a":` + spell(a) + `,"b":` + spell(b) + `}`))
 		if (got.Result == yes) != (a < b) || got.Result == un {

@@ -23,11 +23,11 @@ type Glass struct {
 // New is those of an open store.
 func New(s *store.Store) *Glass { return &Glass{store: s, db: s.DB()} }
 
-// openVotes are those that nobody else has looked at, oldest first.
+// openVotes are those that wait to be acknowledged, oldest first.
 const (
 	openVotes  = ` FROM votes` + db.ByVotesUnacknowledged + ` WHERE skipped <> '' AND acknowledged_at IS NULL`
 	inOrder    = ` ORDER BY at, id LIMIT ?`
-	keepThat   = `UPDATE votes SET acknowledged_by = ?, acknowledged_name = ?, acknowledged_at = ?, finding = ? WHERE id = ?`
+	keepThat   = `UPDATE votes SET acknowledged_by = ?, acknowledged_name = ?, acknowledged_at = ?, remark = ? WHERE id = ?`
 	findBroken = `SELECT * FROM votes WHERE id = ? AND skipped <> ''`
 )
 
@@ -36,8 +36,8 @@ var didWithout = db.Contains(`skipped`, `?`)
 // named is how the list of those who were skipped names a person.
 func named(actor models.Actor) string { return `"id":"` + actor.ID + `"` }
 
-// Unacknowledged are the decisions that nobody else has looked at, as far as they concern the actor: all for admins
-// and the operator, else those that did without their signature, and their own. more: there are further ones.
+// Unacknowledged are the decisions that wait to be acknowledged, as far as they concern the actor: all for admins and
+// the operator, else those that did without their signature, and their own. more: there are further ones.
 func (g *Glass) Unacknowledged(ctx context.Context, actor models.Actor) (list []models.GlassBreak, more bool, err error) {
 	query, args := `SELECT *`+openVotes, []any{}
 	switch {
@@ -77,19 +77,19 @@ func (g *Glass) Waits(ctx context.Context, actor models.Actor) (n int, err error
 	return n, nil
 }
 
-// acknowledgedEntry is what the ledger says of it: a digest of the finding, which is in the vote.
+// acknowledgedEntry is what the ledger says of it: it has a digest of the remark, which is in the vote.
 type acknowledgedEntry struct {
-	Digest  string        `json:"digest"`
-	Vote    models.VoteID `json:"vote"`
-	Finding string        `json:"finding_digest,omitempty"`
+	Digest string        `json:"digest"`
+	Vote   models.VoteID `json:"vote"`
+	Remark string        `json:"remark_digest,omitempty"`
 }
 
-// Acknowledge keeps that the actor has looked at a decision which broke glass, and what they found, which may be empty.
+// Acknowledge keeps that the actor has looked at a decision which broke glass, with their remark, which may be empty.
 // A repeat by the same person changes nothing.
 //
 // Codes: forbidden (who gave it), not_found, invalid, conflict (somebody else was first).
-func (g *Glass) Acknowledge(ctx context.Context, actor models.Actor, id models.VoteID, finding string) error {
-	if err := models.CheckText("finding", finding, models.MaxReason); err != nil {
+func (g *Glass) Acknowledge(ctx context.Context, actor models.Actor, id models.VoteID, remark string) error {
+	if err := models.CheckText("remark", remark, models.MaxReason); err != nil {
 		return err
 	}
 	return g.store.Write(ctx, func(t *store.Tx) error {
@@ -118,12 +118,12 @@ func (g *Glass) Acknowledge(ctx context.Context, actor models.Actor, id models.V
 		if err := t.Changes("votes", v.ID); err != nil {
 			return err
 		}
-		if err := t.Gorm().Exec(keepThat, actor.UserID(), actor.Name, t.Now, finding, v.ID).Error; err != nil {
+		if err := t.Gorm().Exec(keepThat, actor.UserID(), actor.Name, t.Now, remark, v.ID).Error; err != nil {
 			return fmt.Errorf("acknowledge a decision: %w", err)
 		}
 		t.Publish(events.Approval(string(a.ID)), events.RecordOf(string(a.OwnerID)), events.RecordOfAdmins)
 		return t.Record(actor, "approval.acknowledged", ledger.SubjectOf(&a.Response, nil),
-			acknowledgedEntry{Digest: a.Digest, Vote: v.ID, Finding: models.DigestOfText(finding)})
+			acknowledgedEntry{Digest: a.Digest, Vote: v.ID, Remark: models.DigestOfText(remark)})
 	})
 }
 

@@ -55,10 +55,10 @@ func TestAnotherPersonAcknowledges(t *testing.T) {
 	if _, _, err := room.Unacknowledged(t.Context(), b.Agent); models.ErrorCode(err) != models.CodeForbidden {
 		t.Errorf("an agent: %v", err)
 	}
-	refused := func(who models.Actor, id models.VoteID, finding string, code models.Code) {
+	refused := func(who models.Actor, id models.VoteID, remark string, code models.Code) {
 		t.Helper()
 		before := storetest.Dump(t, b.Store)
-		if err := room.Acknowledge(t.Context(), who, id, finding); models.ErrorCode(err) != code {
+		if err := room.Acknowledge(t.Context(), who, id, remark); models.ErrorCode(err) != code {
 			t.Errorf("%s: %v, want %s", who.Name, err, code)
 		}
 		if after := storetest.Dump(t, b.Store); after != before {
@@ -71,20 +71,20 @@ func TestAnotherPersonAcknowledges(t *testing.T) {
 	refused(b.Agent, id, "", models.CodeNotFound)
 	refused(ann, models.NewID[models.VoteID](), "", models.CodeNotFound)
 	refused(ann, id, strings.Repeat("x", models.MaxReason+1), models.CodeInvalid)
-	const finding = "It was right: the invoice was due."
-	storetest.Must(t, room.Acknowledge(t.Context(), ann, id, finding))
+	const remark = "It was right: the invoice was due."
+	storetest.Must(t, room.Acknowledge(t.Context(), ann, id, remark))
 	storetest.Must(t, room.Acknowledge(t.Context(), ann, id, "again"))
 	refused(bo, id, "", models.CodeConflict)
 	storetest.Must(t, room.Acknowledge(t.Context(), b.Admin, second.Vote.ID, ""))
 	if left := listed(b.Admin); len(left) != 0 {
 		t.Errorf("left: %v", left)
 	}
-	got := storetest.Column(t, b.Store, `SELECT acknowledged_name || ': ' || finding FROM votes WHERE id = ?`, id)
-	if len(got) != 1 || got[0] != "ann@example.com: "+finding {
+	got := storetest.Column(t, b.Store, `SELECT acknowledged_name || ': ' || remark FROM votes WHERE id = ?`, id)
+	if len(got) != 1 || got[0] != "ann@example.com: "+remark {
 		t.Errorf("kept: %q", got)
 	}
 	entries := storetest.Column(t, b.Store, `SELECT data FROM ledger WHERE action = 'approval.acknowledged' ORDER BY seq`)
-	if len(entries) != 2 || !strings.Contains(entries[0], models.DigestOfText(finding)) || strings.Contains(entries[0], "invoice") {
+	if len(entries) != 2 || !strings.Contains(entries[0], models.DigestOfText(remark)) || strings.Contains(entries[0], "invoice") {
 		t.Errorf("the ledger says %q", entries)
 	}
 	if _, err := storetest.Tamper(t, b.Store).ExecContext(t.Context(), `UPDATE votes SET acknowledged_by = 'x' WHERE skipped <> ''`); err == nil {

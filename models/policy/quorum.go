@@ -30,7 +30,7 @@ type Quorum struct {
 	RejectCount int `json:"reject_count,omitzero"`
 	// ShowProgress tells the agent how many have signed, and nothing of who.
 	ShowProgress bool `json:"show_progress,omitzero"`
-	// BreakGlass are those of whom one may decide alone, with a reason: as a rule's reviewers.
+	// BreakGlass names people and groups as a rule's reviewers does: any one of them may decide alone, with a reason.
 	BreakGlass []string `json:"break_glass,omitempty"`
 }
 

@@ -28,7 +28,7 @@ var tables = map[string]*table{
 		},
 	},
 	"votes": {
-		removed: map[mark]string{markText: "reason answer option finding", markObject: "input"},
+		removed: map[mark]string{markText: "reason answer option remark", markObject: "input"},
 		kept: map[reason]string{
 			anID: "id response_id user_id behalf_of replaced_by acknowledged_by", aName: "user_name behalf_name acknowledged_name", aDigest: "digest seen_digest input_digest",
 			ourWord: "verdict checked", whoMay: "waits_for skipped",

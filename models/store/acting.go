@@ -139,8 +139,10 @@ func (c rightsReader) handedOver(r *models.Response) ([]delegation, error) {
 }
 
 const (
-	forOthersOf = `SELECT user_id FROM reviewers` + db.ByReviewersForOthers +
-		` WHERE response_id = ? AND for_others ORDER BY user_id`
+	// forOthersOf leaves out those who may break glass: it is in no inbox of theirs.
+	forOthersOf = `SELECT v.user_id FROM reviewers v` + db.ByReviewersForOthers +
+		` CROSS JOIN deciders d ON d.user_id = v.user_id AND d.deadline = ? AND d.response_id = v.response_id
+ WHERE v.response_id = ? AND v.for_others ORDER BY v.user_id`
 	markForOther = `UPDATE reviewers SET for_others = TRUE WHERE user_id = ? AND response_id = ?`
 	askedNow     = `UPDATE reviewers SET for_others = FALSE WHERE user_id IN ? AND response_id = ? AND for_others`
 	// toReroute are the pending requests that somebody has for somebody else, or might have.
@@ -212,7 +214,7 @@ func (t *Tx) rerouteOne(actor models.Actor, a *models.Approval) error {
 		return err
 	}
 	var have, idle []models.UserID
-	if err := t.Gorm().Raw(forOthersOf, a.ID).Scan(&have).Error; err != nil {
+	if err := t.Gorm().Raw(forOthersOf, a.ApprovalTimeoutAt, a.ID).Scan(&have).Error; err != nil {
 		return fmt.Errorf("read who has a request for others: %w", err)
 	}
 	var holds models.UserID
@@ -224,8 +226,7 @@ func (t *Tx) rerouteOne(actor models.Actor, a *models.Approval) error {
 		}
 	}
 	for _, user := range have {
-		_, still := standIns[user]
-		if !still && user != holds {
+		if _, still := standIns[user]; !still && user != holds {
 			idle = append(idle, user)
 		}
 		delete(standIns, user)
@@ -257,8 +258,8 @@ func (t *Tx) routeFor(actor models.Actor, a *models.Approval, user, from models.
 		routedEntry{Digest: a.Digest, Joined: user, For: from})
 }
 
-// admit shows a pending request to those who may break glass on it, and gives back who had it not. They are not asked,
-// and not told. An entry that follows says that the request goes to them.
+// admit lets those see a pending request who may break glass on it, and gives back who did not before. They are not
+// asked: it is in no inbox of theirs, and they are not told. An entry that follows says that the request goes to them.
 func (t *Tx) admit(r *models.Response) (came []models.UserID, err error) {
 	if !r.TakesGlass() || r.Status() != models.StatusPending {
 		return nil, nil
@@ -278,16 +279,12 @@ func (t *Tx) admit(r *models.Response) (came []models.UserID, err error) {
 		if err := t.Changes("responses", r.ID); err != nil {
 			return nil, err
 		}
-		if _, err := t.Exec(t.s.hot.addDecider, id, r.ApprovalTimeoutAt, r.ID); err != nil {
-			return nil, fmt.Errorf("admit somebody: %w", err)
-		}
 		if _, err := t.Exec(t.s.hot.addReviewer, id, r.ID); err != nil {
 			return nil, fmt.Errorf("admit somebody: %w", err)
 		}
 		if err := t.Gorm().Exec(markForOther, id, r.ID).Error; err != nil {
 			return nil, fmt.Errorf("admit somebody: %w", err)
 		}
-		t.Publish(events.InboxOf(string(id)))
 		came = append(came, id)
 	}
 	return came, nil

@@ -347,7 +347,7 @@ func (t *Tx) clearInboxes(a *models.Approval) (out ending, err error) {
 	if out.runs, err = t.isRunning(a.ConversationID); err != nil {
 		return ending{}, err
 	}
-	if len(out.readers) == 0 {
+	if len(reviewers) == 0 {
 		return out, nil
 	}
 	if _, err := t.Exec(t.s.hot.settleReviewers, a.ApprovalTimestamp, a.ID); err != nil {

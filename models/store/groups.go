@@ -131,7 +131,7 @@ func (t *Tx) routeTo(actor models.Actor, a *models.Approval, user models.UserID)
 	if user == a.OwnerID {
 		return nil
 	}
-	if asked, err := db.Exists(t.Row(t.s.hot.isReviewer, user, a.ID)); err != nil || asked {
+	if asked, err := db.Exists(t.Row(t.s.hot.isReviewer, user, a.ID)); err != nil || asked && !a.TakesGlass() {
 		return errors.Join(err, t.noteAsked(&a.Response, []models.UserID{user}))
 	}
 	if err := t.addDeciders(&a.Response, []models.UserID{user}); err != nil {

@@ -33,7 +33,7 @@ func TestWhoActsForOthersIsServedByAnIndex(t *testing.T) {
 		{takeOverBack, "SEARCH handovers USING PRIMARY KEY (id=?)"},
 		{handedOver, "SEARCH handovers USING INDEX handovers_response (response_id=?)"},
 		{askedOf, "SEARCH reviewers USING"},
-		{forOthersOf, "SEARCH reviewers USING INDEX reviewers_for_others (response_id=?)"},
+		{forOthersOf, "SEARCH v USING INDEX reviewers_for_others (response_id=?)"},
 		{markForOther, "SEARCH reviewers USING PRIMARY KEY (user_id=? AND response_id=?)"},
 		{askedNow, "SEARCH reviewers USING PRIMARY KEY (user_id=? AND response_id=?)"},
 		{relationOf, "SEARCH v USING PRIMARY KEY (user_id=? AND response_id=?)"},

@@ -13,6 +13,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/db/dbtest"
+	"countersign/models/glass"
 	"countersign/models/store"
 	"countersign/models/storetest"
 )
@@ -126,6 +127,11 @@ func lived(t *testing.T, w *outsideWorld, n *secrets) {
 	decide(ask(question), models.DecisionInput{Option: &question.Options[0].Name, Reason: n.new("reason of an answer")})
 	question.Options = nil
 	decide(ask(question), models.DecisionInput{Answer: new(n.new("answer"))})
+	w.UsePolicy(t, `{"rules":[{"name":"Payments","tools":["pay"],"effect":"require","approvals":[{"from":["admin@example.com"],"count":1}],"break_glass":["owner@example.com"]}]}`)
+	broken := decide(w.AskFor(t, models.AskInput{ToolName: "pay", RunID: key("run")}), models.DecisionInput{
+		Approved: new(true), BreakGlass: true, Reason: "The plant stops at noon: " + n.new("emergency"), Page: models.NoPage,
+	})
+	storetest.Must(t, glass.New(w.Store).Acknowledge(ctx, w.Admin, broken.Vote.ID, n.new("remark")))
 	late := run
 	late.TimeoutSeconds = new(int64(5))
 	noted := ask(late)

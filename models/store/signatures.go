@@ -376,7 +376,7 @@ func windowOver(a *models.Approval, vote *models.Vote, now time.Time) error {
 // see the request from the beginning without being asked: their rows are those of people who have it for others.
 
 // breaksGlass reports whether somebody may decide a request alone now: in their own right, and not as one who owns the
-// agent or the conversation where those may not approve by themselves.
+// agent or the conversation where those may not approve alone.
 func (c rightsReader) breaksGlass(p relation, r *models.Response) (bool, error) {
 	if !p.Enabled || !r.TakesGlass() {
 		return false, nil

@@ -152,7 +152,7 @@ func TestWhoHasSignedIsRemindedNoMore(t *testing.T) {
 	}
 }
 
-const glass = twoAndOne + `,"break_glass":["group:incident"]`
+const inEmergency = twoAndOne + `,"break_glass":["group:incident"]`
 
 func alone(reason string) models.DecisionInput {
 	in := storetest.Yes()
@@ -176,7 +176,7 @@ func newIncident(t *testing.T, rule string, settings ...string) (*signers, model
 // reason, and the ledger and the vote name whose signatures they did without.
 func TestGlassIsBroken(t *testing.T) {
 	t.Parallel()
-	s, eve := newIncident(t, glass)
+	s, eve := newIncident(t, inEmergency)
 	a := s.pay(t, 1)
 	rights, err := s.Rights(t.Context(), eve, a)
 	if r := rights[a.ID]; err != nil || r.Own || r.MayApprove || !r.BreaksGlass {
@@ -237,7 +237,7 @@ func TestGlassIsNotForTheAgentsOwner(t *testing.T) {
 		}
 		s.votes(t, s.Owner, a, alone(why), models.StatusApproved)
 	}
-	s, eve := newIncident(t, glass, `"templates":[{"name":"signed","approvals":[{"from":["admin@example.com","group:finance"],"count":2}],"break_glass":["group:incident"]}],`)
+	s, eve := newIncident(t, inEmergency, `"templates":[{"name":"signed","approvals":[{"from":["admin@example.com","group:finance"],"count":2}],"break_glass":["group:incident"]}],`)
 	q := s.AskFor(t, models.AskInput{Kind: models.KindQuestion, Explanation: models.Explanation{Description: "May I?"}, Template: "signed"})
 	answer := models.DecisionInput{Answer: new("yes"), Page: models.NoPage, BreakGlass: true, Reason: why}
 	s.refused(t, s.Admin, q, answer, models.CodeInvalid, "several people sign")
@@ -258,7 +258,7 @@ func TestGlassIsNotForTheAgentsOwner(t *testing.T) {
 // other's signature is needed, or ends it.
 func TestGlassCountsAtTheRelease(t *testing.T) {
 	t.Parallel()
-	s, eve := newIncident(t, glass, `"undo_seconds":{"medium":30},`)
+	s, eve := newIncident(t, inEmergency, `"undo_seconds":{"medium":30},`)
 	a, b := s.pay(t, 1), s.pay(t, 2)
 	s.votes(t, s.ann, b, storetest.Yes(), models.StatusPending)
 	for _, one := range []*models.Approval{a, b} {
@@ -293,7 +293,7 @@ func TestGlassCountsAtTheRelease(t *testing.T) {
 // TestWhoMayBreakGlassFollowsItsGroup, and who is asked besides goes on being asked.
 func TestWhoMayBreakGlassFollowsItsGroup(t *testing.T) {
 	t.Parallel()
-	s, eve := newIncident(t, glass)
+	s, eve := newIncident(t, inEmergency)
 	a := s.pay(t, 1)
 	right := func(who models.Actor) models.Right {
 		t.Helper()
@@ -322,7 +322,7 @@ func TestWhoMayBreakGlassFollowsItsGroup(t *testing.T) {
 // TestGlassRejectsAlone, where several people reject together.
 func TestGlassRejectsAlone(t *testing.T) {
 	t.Parallel()
-	s, eve := newIncident(t, glass+`,"reject_count":3`)
+	s, eve := newIncident(t, inEmergency+`,"reject_count":3`)
 	a := s.pay(t, 1)
 	s.votes(t, s.ann, a, storetest.No("no"), models.StatusPending)
 	no := storetest.No(why)

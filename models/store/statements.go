@@ -194,7 +194,7 @@ var (
 var (
 	insertVote = db.InsertionOf([]string{
 		"withdrawn_at", "waits_for", "replaced_by", "checked", "behalf_of", "behalf_name", "undo_until", "budget_set", "budget_delta",
-		"skipped", "acknowledged_by", "acknowledged_name", "acknowledged_at", "finding",
+		"skipped", "acknowledged_by", "acknowledged_name", "acknowledged_at", "remark",
 	}, requests.VoteRow)
 	// Rows of requests, and of calls that were only reported: the one is not done yet, the other needs no approval.
 	askInsertion = db.InsertionOf([]string{

@@ -19,7 +19,7 @@ type GrantFaults struct {
 const grantUses = `SELECT g.id FROM grants g WHERE g.uses <>
  (SELECT count(*) FROM responses r` + db.ByResponsesGrant + ` WHERE r.grant_id = g.id) ORDER BY g.id LIMIT 10`
 
-// BrokenGlass counts the decisions that broke glass and that nobody else has acknowledged.
+// BrokenGlass counts the decisions that broke glass and wait to be acknowledged.
 func (i *Inspection) BrokenGlass(ctx context.Context) (n int, err error) {
 	if err := i.db.QueryRowContext(ctx, brokenGlass).Scan(&n); err != nil {
 		return 0, fmt.Errorf("count what broke glass: %w", err)

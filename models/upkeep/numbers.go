@@ -32,7 +32,7 @@ const (
  count(*) FILTER (WHERE approval_requested_at > ?2 AND approval_requested_at <= ?3), count(*) FILTER (WHERE approval_requested_at > ?3)
  FROM responses` + db.ByResponsesPendingRisk + ` WHERE approval_status = 'pending' AND approval_timeout_at > ?4 GROUP BY place`
 	standingStops = `SELECT count(*) FROM stops` + db.ByStopsStanding + ` WHERE lifted_at IS NULL`
-	// brokenGlass are the decisions that broke glass and that nobody else has looked at.
+	// brokenGlass are the decisions that broke glass and wait to be acknowledged.
 	brokenGlass = `SELECT count(*) FROM votes` + db.ByVotesUnacknowledged + ` WHERE skipped <> '' AND acknowledged_at IS NULL`
 )
 

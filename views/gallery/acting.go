@@ -154,6 +154,14 @@ func signedBy(id models.VoteID, user models.UserID, name string, minutes int) mo
 	}
 }
 
+// brokenGlass is a vote that did without the signatures of two people, one of them with a hostile name.
+func brokenGlass() models.Vote {
+	v := signedBy("01890a5d-ac96-774b-bcce-b302099a8603", eveID, "Eve\u202E <b>Holm</b>", 4)
+	v.WaitsFor, v.Reason = "", "The plant stops at noon, and nobody of finance answers.\nSee the incident."
+	v.Skip([]models.PersonRef{{ID: UserID, Name: "Ada Berg"}, {ID: "x", Name: "Dee\u202E <b>Moe</b>"}})
+	return v
+}
+
 // quorumStates are the page of a payment that two of finance sign, and then one of oncall.
 func quorumStates(page func(name, note string, a models.Approval, mend ...func(*requests.Input)) State) []State {
 	finance, oncall := models.Approver{Group: "finance"}, models.Approver{Group: "oncall"}
@@ -186,6 +194,14 @@ func quorumStates(page func(name, note string, a models.Approval, mend ...func(*
 	edit := ann
 	edit.Input, edit.InputDigest = &input, &digest
 	mine := signedBy("01890a5d-ac96-774b-bcce-b302099a8602", UserID, "Ada Berg", 3)
+	broke := brokenGlass()
+	broken := a
+	broken.ApprovalStatus, broken.Cause, broken.DecidedBy, broken.VoteID = new(models.StatusApproved), models.CauseReviewer, &broke.UserID, &broke.ID
+	broken.ApprovalTimestamp, broken.Vote = new(Now.Add(-time.Minute)), &broke
+	read := broken
+	looked := broke
+	looked.AcknowledgedBy, looked.AcknowledgedName, looked.AcknowledgedAt, looked.Remark = UserID, "Ada Berg", new(Now.Add(-30*time.Second)), "It was right."
+	read.Vote = &looked
 	stranded := a
 	since := Now.Add(-time.Minute)
 	stranded.StrandedAt = &since
@@ -197,6 +213,13 @@ func quorumStates(page func(name, note string, a models.Approval, mend ...func(*
 			sign(in, models.Right{Own: true, MayApprove: true, After: models.Count{Have: 2, Need: 3}}, models.Count{Have: 1, Need: 3, Of: []int{1, 0}}, edit)
 			in.Substitution.Ballot.Edit, in.Substitution.Editor = &edit, "Ann Sand"
 		}),
+		page("glass", "the reader may decide alone what several people sign, and their reason is too short", a, func(in *requests.Input) {
+			sign(in, models.Right{BreaksGlass: true, Why: "You are not one of those who sign it."}, models.Count{Need: 3, Of: []int{0, 0}})
+			in.Substitution.Ballot.RejectCount = 2
+			in.Form = requests.DecideForm{Sent: true, Glass: true, Reason: "hurry", Errors: map[string]string{"reason": "must have at least 20 letters: why can't it wait for the others?"}}
+		}),
+		page("glass-broken", "one person decided alone, and the reader has not acknowledged it", broken, func(in *requests.Input) { in.Reader.ID = UserID }),
+		page("glass-acknowledged", "one person decided alone, and another has looked at it", read),
 		page("signed-mine", "the reader has signed, and others must yet; not enough of them are left", stranded, func(in *requests.Input) {
 			sign(in, models.Right{Own: true, Signed: &mine, Why: "You have signed it."}, models.Count{Have: 1, Need: 3, Of: []int{1, 0}}, mine)
 		}),

@@ -40,6 +40,7 @@ func auditStates() []State {
 		page("filtered", "Decisions of one week; few match", filtered),
 		page("wrong", "Filters that cannot be read", wrong),
 		page("none", "Nothing matches", none),
+		page("glass", "Decisions that broke glass: one to acknowledge whose remark was too long, and one of the reader's own", brokenTrail()),
 		page("stop", "A stop that cancelled requests, and the end of one that began on a later page", stopTrail()),
 		page("long", "Many, some with hostile and long values", long),
 		page("empty", "Nothing has happened yet", own),
@@ -68,6 +69,19 @@ func Trail() audit.TrailInput {
 	paid := Payment()
 	in.Entries[0].Request, in.Entries[0].ConversationID, in.Entries[0].Reason = &models.Brief{Approval: paid}, ConversationID, "Agreed with ACME\u202e.\nSee the contract."
 	in.Entries[1].Hidden = true
+	return in
+}
+
+// brokenTrail is a trail above which decisions wait to be acknowledged.
+func brokenTrail() audit.TrailInput {
+	in := Trail()
+	theirs, own := brokenGlass(), brokenGlass()
+	own.ID, own.UserID, own.UserName, own.Verdict = "01890a5d-ac96-774b-bcce-b302099a8604", UserID, "Ada Berg", models.VerdictReject
+	own.WithdrawnAt = new(Now)
+	in.Broken = audit.BrokenInput{
+		List: []models.GlassBreak{{Vote: theirs, Request: Payment()}, {Vote: own, Request: Payment()}}, More: true, Reader: in.Reader,
+		Vote: theirs.ID, Remark: "It was right.", Error: "is 4001 bytes long; at most 4000 are allowed",
+	}
 	return in
 }
 

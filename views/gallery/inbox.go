@@ -195,6 +195,7 @@ func inboxStates() []State {
 			absence("1", models.PersonRef{ID: UserID, Name: "Ada Berg", Email: "ada@example.org"}, awayFake, -time.Hour,
 				48*time.Hour, false), absence("2", awayEve, models.PersonRef{ID: UserID}, -time.Hour, 24*time.Hour, true),
 		}}),
+		page("glass", "Decisions that broke glass wait for the reader", inbox.Input{Rows: rows[2:3], Count: 1, Broken: 2}),
 		page("one", "Only one", inbox.Input{Rows: rows[2:3], Count: 1}),
 		page("empty", "What will come here, and how", inbox.Input{Newcomer: true}),
 		page("all-clear", "Empty after work", inbox.Input{Today: decidedToday(), Midnight: Now.Truncate(24 * time.Hour)}),

@@ -128,4 +128,26 @@ var actingPages = []page{
 		"whole":      "{\n  \"amount\": 120.00,\n  \"currency\": \"EUR\",\n  \"reference\": 9007199254740993,\n  \"to\": \"ACME SA\"\n}",
 		"why":        "policy v7",
 	}},
+	{key: "approval-glass", like: "approval-signed-mine", seen: seen{
+		"acts":       "Approve alone | Reject alone",
+		"errors":     "must have at least 20 letters: why can't it wait for the others?",
+		"filled":     "reason=hurry",
+		"folds":      "Source | the last 2 messages before this one | Details | Break glass…",
+		"signatures": "0 of 3 signed; waiting for 1 of finance. | 2 of finance – 0 signed Can sign: Ann Sand, Ada Berg Can't: Bo Lind (own request) | 1 of oncall, eve@example.org – not asked yet Can sign: Eve Holm (away; for them Cy Dahl) Can't: Dee⟨U+202E⟩ <b>Moe</b> (disabled)",
+		"warns":      "",
+	}},
+	{key: "approval-glass-broken", like: "approval-signed-mine", seen: seen{
+		"acts":       "",
+		"marks":      "critical risk",
+		"outcome":    "approved by Eve⟨U+202E⟩ <b>Holm</b> 1 min ago · after 19 s Reason The plant stops at noon, and nobody of finance answers. See the incident. Result Waiting for the result",
+		"signatures": "",
+		"warns":      "Break glass: Eve⟨U+202E⟩ <b>Holm</b> decided this alone, without Ada Berg, Dee⟨U+202E⟩ <b>Moe</b> Nobody else has looked at it yet: acknowledge it on Audit .",
+	}},
+	{key: "approval-glass-acknowledged", like: "approval-glass-broken", seen: seen{
+		"acts":       "",
+		"marks":      "critical risk",
+		"outcome":    "approved by Eve⟨U+202E⟩ <b>Holm</b> 1 min ago · after 19 s Reason The plant stops at noon, and nobody of finance answers. See the incident. Result Waiting for the result",
+		"signatures": "",
+		"warns":      "Break glass: Eve⟨U+202E⟩ <b>Holm</b> decided this alone, without Ada Berg, Dee⟨U+202E⟩ <b>Moe</b> Acknowledged by Ada Berg 30 s ago · It was right.",
+	}},
 }

@@ -112,4 +112,8 @@ var awayPages = []page{
 		"filled": "zone=UTC",
 		"says":   "A substitute decides in somebody's place while they are away, or when a request is handed to them. An admin must accept a substitute first.",
 	}},
+	{key: "inbox-glass", like: "inbox-away", seen: seen{
+		"acts":  "Approve | Edit… → #edit-body | Reject… | Reject | Ask a question… | Ask | More time… | +15 min | +1 h | +4 h | Max (8 h) | Extend | Cancel request… | Cancel request | Pre-approve… → /approvals/01890a5d-ac96-774b-bcce-b302099a8060/grant",
+		"warns": "2 decisions broke glass. Several people should have signed. Acknowledge on Audit",
+	}},
 }

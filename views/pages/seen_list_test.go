@@ -469,4 +469,14 @@ var listPages = []page{
 		"empty": "You can't see these calls Only the agent's owner and admins can see them.",
 		"acts":  "Revoke… | Revoke now",
 	}},
+	{key: "audit-glass", like: "audit-stop", seen: seen{
+		"acts":   "Printable page → /audit/print | CSV → /audit/export?format=csv | JSONL → /audit/export?format=jsonl | Acknowledge | Search | Filter",
+		"errors": "is 4001 bytes long; at most 4000 are allowed",
+		"filled": "remark=It was right.",
+		"help":   "Times: UTC | Newest entry shown 1204:ab12",
+		"leads":  "",
+		"rows":   "2026-11-20 10:29:48 person Bo Lind approved Entry 1,204 Who  … proved Agreed with ACME⟨U+202E⟩. … (324 bytes, 27f62227162ee520) | 2026-11-20 10:28:41 Agent release⟨U+202E⟩-bot asked Entry 1,203 Who agent release⟨U+202E⟩-bot digest ab12 You can no longer see this request. | 2026-11-20 09:00:00 Command line made a token Entry 1,190 Who command line root name ci scope agent ci | 2026-11-20 08:59:10 Expired automatically Entry 1,189 Who system expirer cause timeout digest cd34 status expired expired no decision in time | 2026-11-20 08:58:00 Agent Bo Lind asked and was allowed Entry 1,188 Who agent Bo Lind cause policy digest ef56 status let_through allowed by the policy | 2026-11-20 08:57:00 person Bo Lind did: later version Entry 1,187 Who person Bo Lind new b old a a → b",
+		"says":   "What you did, and what happened to your agents, requests and tokens, newest first. | Times: UTC | Newest entry shown 1204:ab12",
+		"tally":  "",
+	}},
 }

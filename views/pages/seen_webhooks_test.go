@@ -139,6 +139,6 @@ var webhookPages = []page{
 	}},
 	{key: "docs-webhooks", seen: seen{
 		"title": "Webhooks",
-		"rows":  "absence.begun A person is away from now on, and their reques … ent that a webhook refused was given up. (6019 bytes, ccd10af5a8c5b21d)",
+		"rows":  "absence.begun A person is away from now on, and their reques … ent that a webhook refused was given up. (6097 bytes, 3b0e01eeb91f0198)",
 	}},
 }

@@ -39,7 +39,7 @@ var toldMembers = setOf(
 // it, so only digests of inputs are sent. The rest is how far rows are listed, and where people and systems are.
 var withheldMembers = setOf(
 	"answer_digest", "approvers_digest", "checklist_digest", "fixed_digest", "free_digest", "handover_note_digest",
-	"finding_digest", "label_digest", "note_digest", "parent_digest",
+	"remark_digest", "label_digest", "note_digest", "parent_digest",
 	"proof", "quorum_digest", "reason_digest", "run_digest", "template_text_digest",
 	"text_digest", "title_digest", "waits_for_digest",
 	"table", "key", "done", "skipped",

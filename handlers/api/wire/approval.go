@@ -172,7 +172,7 @@ type Signatures struct {
 	Wanted  []Wanted        `json:"wanted,omitempty" doc:"For people: who must sign, and how many of them"`
 	InOrder bool            `json:"inOrder,omitempty" doc:"For people: the entries of wanted are steps"`
 	Any     bool            `json:"any,omitempty" doc:"For people: one of the entries of wanted will do"`
-	Glass   []string        `json:"breakGlass,omitempty" doc:"For people: of whom one may decide alone: e-mails, and groups as group:NAME"`
+	Glass   []string        `json:"breakGlass,omitempty" doc:"For people: who may decide alone: e-mails, and groups as group:NAME"`
 	Digest  string          `json:"digest,omitempty" doc:"For people: of the edited input that is signed now: an approval sends it, or that input. Left out while the input is signed as it was asked"`
 	Input   json.RawMessage `json:"input,omitempty" doc:"For people: that input"`
 }

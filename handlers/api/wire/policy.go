@@ -63,7 +63,7 @@ type PolicyAnswer struct {
 	Any            bool            `json:"any,omitzero" doc:"One of approvals will do"`
 	Stages         bool            `json:"stages,omitzero" doc:"The entries of approvals are steps, in order"`
 	RejectCount    int             `json:"rejectCount,omitzero" doc:"How many people reject it together, where one is not enough"`
-	BreakGlass     []string        `json:"breakGlass,omitempty" doc:"Of whom one may decide alone, with a reason"`
+	BreakGlass     []string        `json:"breakGlass,omitempty" doc:"Who may decide alone, with a reason"`
 	Escalate       []PolicyAsks    `json:"escalate,omitempty" doc:"Who is asked besides, if nobody has decided by then"`
 	Substitutes    bool            `json:"substitutes" doc:"Substitutes may act for those who may approve"`
 	Text           string          `json:"text,omitempty" doc:"What is shown beside the request"`

@@ -14,8 +14,8 @@ import (
 	"countersign/views/pages/audit"
 )
 
-// refusedFinding is where a request keeps the form of a finding that was not taken, for the page that shows it again.
-const refusedFinding = "refused-finding"
+// refusedRemark is where a request keeps the form of a remark that was not taken, for the page that shows it again.
+const refusedRemark = "refused-remark"
 
 // acknowledge takes that somebody has looked at a decision that broke glass.
 func (s *Screens) acknowledge(c echo.Context) error {
@@ -24,10 +24,10 @@ func (s *Screens) acknowledge(c echo.Context) error {
 	if err != nil {
 		return models.Errorf(models.CodeNotFound, "There is no such decision.")
 	}
-	finding := strings.ReplaceAll(form.Get("finding"), "\r\n", "\n")
-	err = glass.New(s.Store).Acknowledge(c.Request().Context(), site.ActorOf(c), id, strings.TrimSpace(finding))
+	remark := strings.ReplaceAll(form.Get("remark"), "\r\n", "\n")
+	err = glass.New(s.Store).Acknowledge(c.Request().Context(), site.ActorOf(c), id, strings.TrimSpace(remark))
 	if e := site.AsError(err, models.CodeInvalid); e != nil {
-		c.Set(refusedFinding, audit.BrokenInput{Vote: id, Finding: finding, Error: e.Fields["finding"]})
+		c.Set(refusedRemark, audit.BrokenInput{Vote: id, Remark: remark, Error: e.Fields["remark"]})
 		return s.audit(c)
 	}
 	said := "acknowledged"
@@ -44,7 +44,7 @@ func (s *Screens) acknowledge(c echo.Context) error {
 // broken reads the decisions that the reader may have to acknowledge, with the form that was refused. The status is
 // that of the page, or the form's.
 func (s *Screens) broken(c echo.Context, status int) (audit.BrokenInput, int, error) {
-	in, again := c.Get(refusedFinding).(audit.BrokenInput)
+	in, again := c.Get(refusedRemark).(audit.BrokenInput)
 	if again {
 		status = handlers.Status(models.CodeInvalid)
 	}

@@ -135,8 +135,8 @@ func TestGlassIsBrokenByAForm(t *testing.T) {
 	at := "/approvals/" + string(a.ID)
 	eve, ann, admin := w.SignIn("eve@example.com"), w.SignIn("ann@example.com"), w.SignIn(storetest.AdminEmail)
 	ann.Get(at).Is(200).SaysNot("main", "Break glass")
-	eve.Get("/").Is(200).Says("#inbox", "Pay 9999.00 EUR")
-	eve.Get("/?whose=me").Is(200).SaysNot("#inbox", "Pay 9999.00 EUR")
+	eve.Get("/").Is(200).SaysNot("#inbox", "Pay 9999.00 EUR") // it is nothing to do for them
+	eve.Get("/go?q="+string(a.ID)).Is(200).Says("main", "Pay 9999.00 EUR")
 	page := eve.Get(at).Is(200).Says(".glass", "Break glass", "In an emergency you can decide this alone", "Approve alone").SaysNot("main", "Reject alone")
 	form := page.Form(".glass form", "#glass-approve")
 	form.Set("reason", "too short")
@@ -149,7 +149,7 @@ func TestGlassIsBrokenByAForm(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	for who, may := range map[*webtest.Person]bool{eve: false, ann: true, admin: true} {
-		who.Get(at).Is(200).Says(".broken-note", "eve@example.com decided this alone, without ann@example.com, bo@example.com, cy@example.com, dee@example.com", "Nobody else has looked at it yet")
+		who.Get(at).Is(200).Says(".broken-note", "eve@example.com decided this alone, without ann@example.com, bo@example.com, cy@example.com, dee@example.com", map[bool]string{true: "acknowledge it on Audit", false: "One of them, or an admin, must acknowledge it."}[may])
 		who.Get("/history").Is(200).Says(".past", "break glass")
 		audit := who.Get("/audit").Is(200).Says("#broken", "eve@example.com approved it", why)
 		if inbox := who.Get("/").Is(200); may {
@@ -165,9 +165,9 @@ func TestGlassIsBrokenByAForm(t *testing.T) {
 	w.SignIn(webtest.StrangerEmail).Get("/audit").Is(200).SaysNot("main", "break glass")
 	found := ann.Get("/audit").Form("#broken form", "")
 	long := strings.Repeat("x", models.MaxReason+1)
-	found.Set("finding", long)
+	found.Set("remark", long)
 	ann.Post("/audit/acknowledge", found).Is(422).Says("#broken .field-error", "at most 4000").Says("#broken textarea", long)
-	found.Set("finding", "It was right.")
+	found.Set("remark", "It was right.")
 	eve.Post("/audit/acknowledge", found).Is(403)
 	w.SignIn(webtest.StrangerEmail).Post("/audit/acknowledge", found).Is(404)
 	ann.Post("/audit/acknowledge", found).Redirects("/audit")

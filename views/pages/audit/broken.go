@@ -15,9 +15,9 @@ type BrokenInput struct {
 	List   []models.GlassBreak
 	More   bool
 	Reader models.Actor
-	// Of a form that was refused: its decision, what was typed, and what is wrong with it.
-	Vote           models.VoteID
-	Finding, Error string
+	// Of a form that was refused: its decision, the text as typed, and its error.
+	Vote          models.VoteID
+	Remark, Error string
 }
 
 // Broken are decisions that broke glass and wait until another person acknowledges them.
@@ -36,7 +36,7 @@ type BrokenRow struct {
 	Skipped             []string
 	Undone              bool
 	May                 bool // the reader may acknowledge it
-	Finding             ui.Field
+	Remark              ui.Field
 }
 
 // BrokeGlassWord marks a decision that broke glass.
@@ -62,12 +62,12 @@ func NewBroken(in BrokenInput, now time.Time) Broken {
 		for _, p := range b.Vote.Skipped() {
 			row.Skipped = append(row.Skipped, p.Name)
 		}
-		row.Finding = ui.Field{
-			ID: "finding-" + row.Vote, Name: "finding", Label: "What you found", Type: "textarea", Rows: 2, Optional: true,
+		row.Remark = ui.Field{
+			ID: "remark-" + row.Vote, Name: "remark", Label: "What you found", Type: "textarea", Rows: 2, Optional: true,
 			MaxLength: strconv.Itoa(models.MaxReason),
 		}
 		if b.Vote.ID == in.Vote {
-			row.Finding.Value, row.Finding.Error, row.Finding.Focus = in.Finding, in.Error, true
+			row.Remark.Value, row.Remark.Error, row.Remark.Focus = in.Remark, in.Error, true
 		}
 		v.Rows = append(v.Rows, row)
 	}

@@ -293,7 +293,7 @@ func New(in Input, now time.Time) Approval {
 			v.Signed = append(v.Signed, signedBy(&a.Signatures[i], false, now))
 		}
 	}
-	v.Broken = newBroken(a.Vote, now)
+	v.Broken = newBroken(a.Vote, in, now)
 	v.Substitution = newActing(&v, in, now)
 	v.checklists(r, in.Form)
 	v.Withdrawn = withdrawnNotes(in.Origin, v.Pending && v.Held == "", now)

@@ -265,7 +265,7 @@ type Glass struct {
 	Checklist Checklist
 }
 
-// glass makes the form. What was sent by it is shown in it, and not in the form of a signature.
+// glass makes the form. A text that was sent by it is shown in it, and not in the form of a signature.
 func (v *Approval) glass(in Input) {
 	if !in.Substitution.BreaksGlass || v.Held != "" || v.Closed != "" {
 		return
@@ -293,9 +293,10 @@ func (v *Approval) glass(in Input) {
 type Broken struct {
 	By         string
 	Skipped    []string
+	May        bool   // the reader may acknowledge it
 	Reader     string // who acknowledged it; empty: no one yet
 	ReaderTime views.Moment
-	Finding    string
+	Remark     string
 }
 
 func (b *Broken) says() string {
@@ -306,11 +307,12 @@ func (b *Broken) says() string {
 }
 
 // newBroken is what a vote says of that; nil: it broke no glass.
-func newBroken(v *models.Vote, now time.Time) *Broken {
+func newBroken(v *models.Vote, in Input, now time.Time) *Broken {
 	if v == nil || !v.BrokeGlass() {
 		return nil
 	}
-	out := &Broken{By: v.UserName, Reader: v.AcknowledgedName, Finding: v.Finding}
+	reader := models.Actor{Kind: models.ActorUser, ID: string(in.Reader.ID), Admin: in.Admin}
+	out := &Broken{By: v.UserName, May: v.MayAcknowledge(reader), Reader: v.AcknowledgedName, Remark: v.Remark}
 	for _, p := range v.Skipped() {
 		out.Skipped = append(out.Skipped, p.Name)
 	}

@@ -382,12 +382,16 @@ func TestNothingOfARequestLeavesTheProcess(t *testing.T) {
 	w.pausesWebhook(t, "https://hooks.example.com/"+sesame("webhook-path"))
 	w.wait(t, time.Minute)
 
-	bo := storetest.Reviewer(t, w.Store, "bo@example.com")
+	bo, cy := storetest.Reviewer(t, w.Store, "bo@example.com"), storetest.Reviewer(t, w.Store, "cy@example.com")
 	_, err = w.ApplyPolicy(t.Context(), w.admin, fmt.Appendf(nil, `{"rules":[
-	 {"name":"all","tools":["/.*/"],"effect":"require","reason":%q,"approvals":[{"from":["ann@example.com","bo@example.com"],"count":2}]}]}`, sesame("policy-reason")), "test", 0)
+	 {"name":"all","tools":["/.*/"],"effect":"require","reason":%q,"approvals":[{"from":["ann@example.com","bo@example.com"],"count":2}],"break_glass":["cy@example.com"]}]}`, sesame("policy-reason")), "test", 0)
 	storetest.Must(t, err)
-	ask()
+	broken := ask()
 	storetest.Must(t, storetest.Err(w.People.DisableUser(t.Context(), w.admin, bo.UserID())))
+	w.wait(t, time.Minute)
+	storetest.Must(t, storetest.Err(w.Decide(t.Context(), cy, broken.ID, models.DecisionInput{
+		Approved: new(true), BreakGlass: true, Reason: "The plant stops at noon: " + sesame("glass-reason"), Page: models.NoPage,
+	})))
 	w.wait(t, time.Minute)
 
 	storetest.Must(t, w.TellHead(t.Context(), true))

@@ -130,9 +130,13 @@ func (w words) lead(n models.Notice) string {
 	return "Something needs your attention."
 }
 
-// brokeGlass says who decided alone, and what is wanted of its readers.
+// brokeGlass says who decided alone, and asks its readers to acknowledge it.
 func (w words) brokeGlass(n models.Notice) string {
-	return w.quote(n.By, mostName) + " broke glass: they " + n.Outcome + " this alone, without the signatures of " + people(n.Count) +
+	did := "approved"
+	if n.Outcome == string(models.StatusRejected) {
+		did = "rejected"
+	}
+	return w.quote(n.By, mostName) + " broke glass: they " + did + " this alone, without the signatures of " + people(n.Count) +
 		". Look at what was decided, and acknowledge it on the Audit page."
 }
 

@@ -39,6 +39,7 @@ https://sign.example.com/account/notifications
 `
 	settled := request(models.NoticeSettled)
 	settled.Outcome, settled.By = "approved", "Ann"
+	glass := models.Notice{Kind: models.NoticeBreakGlass, Request: settled.Request, Agent: settled.Agent, Tool: settled.Tool, Risk: settled.Risk, By: "Ann", Outcome: "approved", Count: 2, URL: settled.URL, SettingsURL: settled.SettingsURL}
 	for _, tt := range []struct {
 		notice         models.Notice
 		subject, plain string
@@ -49,6 +50,7 @@ https://sign.example.com/account/notifications
 		{request(models.NoticeTenth), "High-risk request from deploy-bot: shell_exec", "This request expires soon.\n" + about + links},
 		{request(models.NoticeBreakthrough), "High-risk request from deploy-bot: shell_exec", "This request can't wait until your quiet hours are over.\n" + about + links},
 		{request(models.NoticeTooFew), "High-risk request from deploy-bot: shell_exec", "Not enough people are left who could sign this request. Add people to the groups that its rule names, or let them sign in again; otherwise it expires.\n" + about + links},
+		{glass, "High-risk request from deploy-bot: shell_exec", "Ann broke glass: they approved this alone, without the signatures of 2 other people. Look at what was decided, and acknowledge it on the Audit page.\n\nAgent: deploy-bot\nTool: shell_exec\nRisk: high\n" + links},
 		{settled, "High-risk request from deploy-bot: shell_exec", "Settled: approved by Ann.\n\nAgent: deploy-bot\nTool: shell_exec\nRisk: high\n" + links},
 		{models.Notice{Kind: models.NoticeBurst, Count: 500, First: 4*time.Minute + time.Second}, "500 requests need a decision", "500 requests need a decision. The first expires in 4 minutes.\n"},
 		{models.Notice{Kind: models.NoticeBurst, Count: 97, First: time.Millisecond, Risk: models.RiskCritical}, "97 requests need a decision, up to critical risk", "97 requests need a decision, up to critical risk. The first expires within a minute.\n"},
