@@ -78,9 +78,6 @@ func (s *Store) dropMembers(share *db.Tx, actor models.Actor, users []models.Use
 		if err := t.routeNoMore(actor, w, still); err != nil {
 			return err
 		}
-		if err := t.admitLater(actor, w.Approval); err != nil { // who may break glass keeps it
-			return err
-		}
 	}
 	return t.rerouteAll(actor)
 }
@@ -162,7 +159,10 @@ func (t *Tx) routeNoMore(actor models.Actor, a asking, among []models.Voter) err
 			idle = append(idle, p.ID)
 		}
 	}
-	return t.unroute(actor, a.Approval, idle)
+	if err := t.unroute(actor, a.Approval, idle); err != nil {
+		return err
+	}
+	return t.admitLater(actor, a.Approval) // who may break glass keeps seeing it
 }
 
 // unroute takes a pending request out of the inboxes of people to whom it was routed.

@@ -406,12 +406,16 @@ func (t *Tx) checkGlass(
 		return err
 	}
 	right, _, err := c.signRight(me, &a.Response, s)
+	if err != nil {
+		return err
+	}
+	may, err := c.breaksGlass(me, &a.Response)
 	switch {
 	case err != nil:
 		return err
-	case right.After.Met:
+	case vote.Verdict == models.VerdictApprove && right.After.Met:
 		return models.Invalid("breakGlass", "is not needed: your signature is the last")
-	case !right.BreaksGlass:
+	case !may:
 		return models.Errorf(models.CodeNotAReviewer, "You are not one of those who may break glass on this request.")
 	case models.Letters(vote.Reason) < models.MinGlassReason:
 		return &models.Error{

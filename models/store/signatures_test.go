@@ -1,7 +1,10 @@
 package store_test
 
 import (
+	"fmt"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -328,4 +331,121 @@ func TestGlassRejectsAlone(t *testing.T) {
 	no := storetest.No(why)
 	no.BreakGlass = true
 	s.votes(t, eve, a, no, models.StatusRejected)
+}
+
+// TestAgentsHearOfNoSigner, and of how many have signed only where the rule says so; people hear of all.
+func TestAgentsHearOfNoSigner(t *testing.T) {
+	t.Parallel()
+	for rule, want := range map[string]string{twoAndOne: "", twoAndOne + `,"show_progress":true`: "1 of 3"} {
+		s := newSigners(t, rule)
+		a := s.pay(t, 1)
+		s.votes(t, s.ann, a, storetest.Yes(), models.StatusPending)
+		got, err := s.Requests.Approval(t.Context(), s.Agent, a.ID)
+		storetest.Must(t, err)
+		told, err := s.WaitsFor(t.Context(), s.Agent, got)
+		storetest.Must(t, err)
+		if count := told[0].Count; (count != nil) != (want != "") || count != nil && count.Progress() != want || told[0].Ballot != nil {
+			t.Errorf("%s: the agent hears of %+v", rule, told[0])
+		}
+		if said := fmt.Sprint(told[0].Reviewers, told[0].Text); strings.Contains(said, "@") || strings.Contains(said, "finance") {
+			t.Errorf("%s: the agent hears %q", rule, said)
+		}
+		seen, err := s.WaitsFor(t.Context(), s.Admin, got)
+		storetest.Must(t, err)
+		if b := seen[0].Ballot; b == nil || len(b.Votes) != 1 || !strings.Contains(seen[0].Text, "1 of finance and 1 of oncall (1 of 3)") {
+			t.Errorf("%s: an admin hears of %+v", rule, seen[0])
+		}
+		s.votes(t, s.bo, a, storetest.Yes(), models.StatusPending)
+		done := s.votes(t, s.dee, a, storetest.Yes(), models.StatusApproved)
+		for i, who := range []models.Actor{s.Agent, s.Admin} {
+			want := 3 * i
+			if got, err := s.Requests.Approval(t.Context(), who, done.ID); err != nil || len(got.Signatures) != want {
+				t.Errorf("%s: %s hears of %d signatures, want %d: %v", rule, who.Name, len(got.Signatures), want, err)
+			}
+		}
+	}
+}
+
+// TestAStepTakesNoTimeAway that the request was given, and later steps have theirs if the first has none.
+func TestAStepTakesNoTimeAway(t *testing.T) {
+	t.Parallel()
+	s := newSigners(t, `,"timeout_minutes":60,"stages":true,"approvals":[{"from":["group:finance"],"count":1},{"from":["group:oncall"],"count":1,"minutes":20}]`)
+	begin := s.Now()
+	a := s.pay(t, 1)
+	storetest.Must(t, storetest.Err(s.Extend(t.Context(), s.ann, a.ID, begin.Add(110*time.Minute))))
+	s.Clock.Step(70 * time.Minute)
+	s.votes(t, s.ann, a, storetest.Yes(), models.StatusPending)
+	got, err := s.Requests.Approval(t.Context(), s.Agent, a.ID)
+	if err != nil || !got.ApprovalTimeoutAt.Equal(begin.Add(90*time.Minute)) {
+		t.Errorf("the second step ends at %s, %v", got.ApprovalTimeoutAt.Sub(begin), err)
+	}
+}
+
+// TestRacersReleaseNothingBelowTheCount: 64 at once vote, edit, take back, reject and change who may; each request has
+// one outcome, and an approval rests on enough distinct people who signed the same input.
+func TestRacersReleaseNothingBelowTheCount(t *testing.T) {
+	t.Parallel()
+	s, eve := newIncident(t, inEmergency)
+	people := []models.Actor{s.ann, s.bo, s.cy, s.dee, s.Owner, s.Admin, eve}
+	var asked []*models.Approval
+	for i := range 12 {
+		asked = append(asked, s.pay(t, i))
+	}
+	var racers sync.WaitGroup
+	for i := range 64 {
+		racers.Go(func() {
+			who := people[i%len(people)]
+			for k, a := range asked {
+				in := storetest.Yes()
+				in.Digest = a.Digest
+				switch (i/len(people) + k) % 7 {
+				case 4:
+					in.Input = []byte(`{"amount":100}`)
+				case 5:
+					_, _ = s.Undo(t.Context(), who, a.ID)
+				case 6:
+					if i == 60 {
+						_ = s.People.LeaveGroup(t.Context(), s.Admin, "finance", s.bo.UserID())
+						_ = s.People.JoinGroup(t.Context(), s.Admin, "finance", s.bo.Name)
+					}
+					if k%4 == 3 {
+						in = storetest.No("no")
+					}
+				}
+				if who.ID == eve.ID {
+					if k%3 != 0 {
+						continue
+					}
+					in = alone(why)
+				}
+				_, _ = s.Decide(t.Context(), who, a.ID, in)
+			}
+		})
+	}
+	racers.Wait()
+	approved, broke := 0, 0
+	for _, a := range asked {
+		got, err := s.Requests.Approval(t.Context(), s.Admin, a.ID)
+		storetest.Must(t, err)
+		if n := storetest.Scalar[int](t, s.Store, `SELECT count(*) FROM ledger WHERE response_id = ? AND action IN ('approval.approved', 'approval.rejected')`, a.ID); n > 1 || (n == 1) != got.Status().Final() {
+			t.Errorf("%s has %d outcomes", got.Status(), n)
+		}
+		if got.Status() != models.StatusApproved {
+			continue
+		}
+		approved++
+		if got.Vote.BrokeGlass() {
+			if broke++; got.Vote.UserID != eve.UserID() {
+				t.Errorf("%s broke glass", got.Vote.UserName)
+			}
+			continue
+		}
+		who := storetest.Column(t, s.Store, `SELECT user_id FROM votes WHERE response_id = ? AND withdrawn_at IS NULL AND verdict = 'approve' ORDER BY user_id`, a.ID)
+		if inputs := storetest.Scalar[int](t, s.Store, `SELECT count(DISTINCT coalesce(input_digest, '')) FROM votes WHERE response_id = ? AND withdrawn_at IS NULL AND verdict = 'approve'`, a.ID); len(who) != 3 || len(slices.Compact(who)) != 3 || inputs != 1 {
+			t.Errorf("released on %v, of %d inputs", who, inputs)
+		}
+	}
+	if approved == broke {
+		t.Errorf("of %d approvals %d broke glass", approved, broke)
+	}
 }
