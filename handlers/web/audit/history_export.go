@@ -85,18 +85,22 @@ type signature struct {
 	BehalfName string         `json:"behalfName,omitempty"`
 	Verdict    models.Verdict `json:"verdict"`
 	At         string         `json:"at"`
+	BrokeGlass bool           `json:"brokeGlass,omitzero"` // it decided alone
 }
 
 // signaturesOf are those on a request that several people signed, and the same in words.
 func signaturesOf(a *models.Approval) (out []signature, words string) {
 	for i := range a.Signatures {
 		v := &a.Signatures[i]
-		out = append(out, signature{v.UserID, v.UserName, v.BehalfOf, v.BehalfName, v.Verdict, v.At.UTC().Format(site.TimeFormat)})
+		out = append(out, signature{v.UserID, v.UserName, v.BehalfOf, v.BehalfName, v.Verdict, v.At.UTC().Format(site.TimeFormat), v.BrokeGlass()})
 		if words != "" {
 			words += "; "
 		}
 		if words += v.UserName; v.BehalfOf != "" {
 			words += " on behalf of " + v.BehalfName
+		}
+		if v.BrokeGlass() {
+			words += " (broke glass)"
 		}
 	}
 	return out, words

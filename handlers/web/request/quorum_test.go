@@ -160,6 +160,9 @@ func TestGlassIsBrokenByAForm(t *testing.T) {
 			audit.Says("#broken", "Another person must acknowledge it.")
 		}
 	}
+	if body := admin.Get("/history/export?format=csv").Is(200).Body; !strings.Contains(body, "eve@example.com (broke glass)") {
+		t.Errorf("the export says %s", body)
+	}
 	admin.Get("/audit/all").Is(200).Says("#broken", why).Says("table", "broke glass, and decided to approve", "break glass")
 	w.SignIn("bo@example.com").Get("/audit").Says("#broken", why)
 	w.SignIn(webtest.StrangerEmail).Get("/audit").Is(200).SaysNot("main", "break glass")

@@ -192,7 +192,7 @@ func whoDecides(j policy.Judgement) string {
 	case j.Nobody != "":
 		return j.Nobody
 	case len(j.Approvals) > 0:
-		return "It takes " + quorumSays(j.Quorum, j.SelfApproval) + " to approve it."
+		return "To approve it takes " + quorumSays(j.Quorum, j.SelfApproval) + "."
 	case j.Only != nil:
 		text := "Only " + strings.Join(reviewerWords(j.Only), ", ") +
 			" may approve, of those who could without the template that the agent names"

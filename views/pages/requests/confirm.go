@@ -64,6 +64,9 @@ func (v *Approval) confirm(in Input, r *models.Response) {
 		out.After, out.Sum = v.asks("and set the budget to "+v.Offer.named(in.Form)), in.Form.NewBudget
 	case c.Input != nil:
 		out.Does, out.Edited = "Approve as edited?", true
+		if c.Sent.Get(BreakGlassField) == "true" {
+			out.Does = "Approve the edit alone, without the signatures of the others?"
+		}
 		out.Source.Label, out.Source.Text, out.Source.Size = "Edited input", inputs.Indent(c.Input), ""
 		edited := *r
 		edited.ToolInputJSON = string(c.Input)
