@@ -25,9 +25,12 @@ func New(s *store.Store) *Glass { return &Glass{store: s, db: s.DB()} }
 
 // openVotes are those that wait to be acknowledged, oldest first.
 const (
-	openVotes  = ` FROM votes` + db.ByVotesUnacknowledged + ` WHERE skipped <> '' AND acknowledged_at IS NULL`
-	inOrder    = ` ORDER BY at, id LIMIT ?`
-	keepThat   = `UPDATE votes SET acknowledged_by = ?, acknowledged_name = ?, acknowledged_at = ?, remark = ? WHERE id = ?`
+	openVotes = ` FROM votes` + db.ByVotesUnacknowledged + ` WHERE skipped <> '' AND acknowledged_at IS NULL`
+	inOrder   = ` ORDER BY at, id LIMIT ?`
+	keepThat  = `UPDATE votes SET acknowledged_by = ?, acknowledged_name = ?, acknowledged_at = ?, remark = ? WHERE id = ?`
+	// CountUnacknowledged counts all of them.
+	CountUnacknowledged = `SELECT count(*)` + openVotes
+
 	findBroken = `SELECT * FROM votes WHERE id = ? AND skipped <> ''`
 )
 

@@ -7,6 +7,7 @@ import (
 	"countersign/models"
 	"countersign/models/glass"
 	"countersign/models/storetest"
+	"countersign/models/upkeep"
 )
 
 const payments = `{"undo_seconds":{"medium":30},"rules":[{"name":"Payments","tools":["pay"],"effect":"require","approvals":[{"from":["ann@example.com","bo@example.com"],"count":2}],"break_glass":["eve@example.com"]}]}`
@@ -55,6 +56,14 @@ func TestAnotherPersonAcknowledges(t *testing.T) {
 	if _, _, err := room.Unacknowledged(t.Context(), b.Agent); models.ErrorCode(err) != models.CodeForbidden {
 		t.Errorf("an agent: %v", err)
 	}
+	counted := func(want int) {
+		t.Helper()
+		n, err := upkeep.New(b.Store).Numbers(t.Context())
+		if storetest.Must(t, err); n.BrokenGlass != want {
+			t.Errorf("metrics count %d, want %d", n.BrokenGlass, want)
+		}
+	}
+	counted(2)
 	refused := func(who models.Actor, id models.VoteID, remark string, code models.Code) {
 		t.Helper()
 		before := storetest.Dump(t, b.Store)
@@ -76,6 +85,7 @@ func TestAnotherPersonAcknowledges(t *testing.T) {
 	storetest.Must(t, room.Acknowledge(t.Context(), ann, id, "again"))
 	refused(bo, id, "", models.CodeConflict)
 	storetest.Must(t, room.Acknowledge(t.Context(), b.Admin, second.Vote.ID, ""))
+	counted(0)
 	if left := listed(b.Admin); len(left) != 0 {
 		t.Errorf("left: %v", left)
 	}

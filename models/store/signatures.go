@@ -89,10 +89,10 @@ func (t *Tx) checkSigner(
 		return err
 	}
 	signers := s.signers
-	switch anew := !s.isSigned(vote); {
-	case my.ID == "", !anew && !right.MayApprove && right.Signed == nil:
+	switch recounts := !s.isSigned(vote); {
+	case my.ID == "", !recounts && !right.MayApprove && right.Signed == nil:
 		return models.Errorf(models.CodeNotAReviewer, "%s", right.Why)
-	case anew:
+	case recounts:
 		signers = nil
 	}
 	if my.behalf != nil {
@@ -189,13 +189,13 @@ const replaceVote = `UPDATE votes SET withdrawn_at = ?, replaced_by = ? WHERE id
 // replace withdraws what a new vote takes the place of: its voter's own, and, if it is an approval of another input,
 // all signatures on the one before, whose givers are told that it waits for them again.
 func (t *Tx) replace(s *ballot, a *models.Approval, vote *models.Vote) error {
-	anew := vote.Verdict == models.VerdictApprove && !s.isSigned(vote)
+	recounts := vote.Verdict == models.VerdictApprove && !s.isSigned(vote)
 	var again []models.UserID // those who must sign again
 	for i := range s.votes {
 		v, by := &s.votes[i], models.VoteID("")
 		switch {
 		case v.UserID == vote.UserID:
-		case anew && v.Verdict == models.VerdictApprove:
+		case recounts && v.Verdict == models.VerdictApprove:
 			by, again = vote.ID, append(again, v.UserID)
 		default:
 			continue
@@ -370,109 +370,4 @@ func (t *Tx) mayUnsign(actor models.Actor, a *models.Approval) (bool, error) {
 func windowOver(a *models.Approval, vote *models.Vote, now time.Time) error {
 	a.Vote = requests.WindowAt(vote, now)
 	return &models.Error{Code: models.CodeBeingDecided, Text: "It is too late to undo this approval.", Approval: a}
-}
-
-// Breaking glass. One of those whom a rule names for it decides alone, with a reason, what several people sign. They
-// see the request from the beginning without being asked: their rows are those of people who have it for others.
-
-// breaksGlass reports whether somebody may decide a request alone now: in their own right, and not as one who owns the
-// agent or the conversation where those may not approve alone.
-func (c rightsReader) breaksGlass(p relation, r *models.Response) (bool, error) {
-	if !p.Enabled || !r.TakesGlass() {
-		return false, nil
-	}
-	who := r.Approvers()
-	if p.Owns && who.SelfApproval != "" && who.SelfApproval != models.SelfAllowed {
-		return false, nil
-	}
-	as, err := c.voter(p.ID)
-	return err == nil && who.LetsBreakGlass(as), err
-}
-
-// checkGlass is checkSigner for a vote that breaks glass: it notes with it whose signatures it does without. Codes:
-// not_a_reviewer, comment_required, invalid.
-func (t *Tx) checkGlass(
-	actor models.Actor, a *models.Approval, s *ballot, vote *models.Vote, edited *policy.Judgement,
-) error {
-	if s == nil {
-		return models.Invalid("breakGlass", "can only be set for a request that several people sign")
-	}
-	c, err := t.rightsReader()
-	if err != nil {
-		return err
-	}
-	me, err := c.relation(actor.UserID(), &a.Response)
-	if err != nil {
-		return err
-	}
-	right, _, err := c.signRight(me, &a.Response, s)
-	if err != nil {
-		return err
-	}
-	may, err := c.breaksGlass(me, &a.Response)
-	switch {
-	case err != nil:
-		return err
-	case vote.Verdict == models.VerdictApprove && right.After.Met:
-		return models.Invalid("breakGlass", "is not needed: your signature is the last")
-	case !may:
-		return models.Errorf(models.CodeNotAReviewer, "You are not one of those who may break glass on this request.")
-	case models.Letters(vote.Reason) < models.MinGlassReason:
-		return &models.Error{
-			Code: models.CodeCommentRequired, Text: "Breaking glass takes a reason.",
-			Fields: map[string]string{"reason": fmt.Sprintf("must have at least %d letters: why can't it wait for the others?", models.MinGlassReason)},
-		}
-	}
-	if vote.Verdict != models.VerdictReject {
-		if err := t.checkSameSigners(a, edited); err != nil {
-			return err
-		}
-	}
-	could, err := t.couldSign(&a.Response, nil)
-	if err != nil {
-		return err
-	}
-	var skipped []models.UserID
-	for _, one := range could {
-		if one.ID != me.ID && !slices.ContainsFunc(s.signers, one.SameAs) {
-			skipped = append(skipped, one.ID)
-		}
-	}
-	var people []models.PersonRef
-	if err := t.Gorm().Raw(namesOf, skipped).Scan(&people).Error; err != nil {
-		return fmt.Errorf("read who is skipped: %w", err)
-	}
-	vote.Skip(people)
-	s.after = s.count
-	return nil
-}
-
-const (
-	namesOf     = `SELECT id, name FROM users WHERE id IN ? ORDER BY name, id`
-	keepSkipped = `UPDATE votes SET skipped = ? WHERE id = ?`
-)
-
-// breakGlass keeps whose signatures a vote does without, and has them and all admins told at once.
-func (t *Tx) breakGlass(vote *models.Vote) error {
-	if err := t.Gorm().Exec(keepSkipped, vote.SkippedJSON, vote.ID).Error; err != nil {
-		return fmt.Errorf("keep who was skipped: %w", err)
-	}
-	var tell []models.UserID
-	if err := t.Gorm().Raw(enabledAdmins).Scan(&tell).Error; err != nil {
-		return fmt.Errorf("read admins: %w", err)
-	}
-	for _, p := range vote.Skipped() {
-		if !slices.Contains(tell, p.ID) {
-			tell = append(tell, p.ID)
-		}
-	}
-	for _, id := range tell {
-		if id == vote.UserID {
-			continue
-		}
-		if _, err := t.tellBy(channelsOfPerson, id, models.NoticeBreakGlass, vote.ResponseID, models.ChannelID(vote.ID)); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -449,3 +449,16 @@ func TestRacersReleaseNothingBelowTheCount(t *testing.T) {
 		t.Errorf("of %d approvals %d broke glass", approved, broke)
 	}
 }
+
+// TestNobodyBreaksGlassForAnother, as their substitute or by a hand-over: it takes one's own right.
+func TestNobodyBreaksGlassForAnother(t *testing.T) {
+	t.Parallel()
+	s, eve := newIncident(t, inEmergency)
+	sub, err := s.AskSubstitute(t.Context(), eve, eve.UserID(), s.bo.UserID())
+	storetest.Must(t, err)
+	storetest.Must(t, s.AcceptSubstitute(t.Context(), s.Admin, sub.ID))
+	s.away(t, eve, s.bo)
+	a := s.pay(t, 1)
+	s.refused(t, s.bo, a, alone(why), models.CodeNotAReviewer, "may break glass")
+	s.votes(t, eve, a, alone(why), models.StatusApproved)
+}

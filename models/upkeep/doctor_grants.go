@@ -6,6 +6,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/db"
+	"countersign/models/glass"
 )
 
 // GrantFaults are grants whose count of uses does not hold. At most ten are named.
@@ -21,7 +22,7 @@ const grantUses = `SELECT g.id FROM grants g WHERE g.uses <>
 
 // BrokenGlass counts the decisions that broke glass and wait to be acknowledged.
 func (i *Inspection) BrokenGlass(ctx context.Context) (n int, err error) {
-	if err := i.db.QueryRowContext(ctx, brokenGlass).Scan(&n); err != nil {
+	if err := i.db.QueryRowContext(ctx, glass.CountUnacknowledged).Scan(&n); err != nil {
 		return 0, fmt.Errorf("count what broke glass: %w", err)
 	}
 	return n, nil

@@ -10,6 +10,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/db"
+	"countersign/models/glass"
 )
 
 // pendingNumbers walks the partial index of pending requests, which holds the rows' numbers too, so that no row is
@@ -32,8 +33,6 @@ const (
  count(*) FILTER (WHERE approval_requested_at > ?2 AND approval_requested_at <= ?3), count(*) FILTER (WHERE approval_requested_at > ?3)
  FROM responses` + db.ByResponsesPendingRisk + ` WHERE approval_status = 'pending' AND approval_timeout_at > ?4 GROUP BY place`
 	standingStops = `SELECT count(*) FROM stops` + db.ByStopsStanding + ` WHERE lifted_at IS NULL`
-	// brokenGlass are the decisions that broke glass and wait to be acknowledged.
-	brokenGlass = `SELECT count(*) FROM votes` + db.ByVotesUnacknowledged + ` WHERE skipped <> '' AND acknowledged_at IS NULL`
 )
 
 // Numbers are the current figures of the whole store. A request past its deadline does not wait, written down or not
@@ -97,7 +96,7 @@ func (u *Upkeep) switches(ctx context.Context, n *models.Numbers) (err error) {
 	if err := u.db.Reads().QueryRowContext(ctx, standingStops).Scan(&n.Stops); err != nil {
 		return fmt.Errorf("count stops: %w", err)
 	}
-	if err := u.db.Reads().QueryRowContext(ctx, brokenGlass).Scan(&n.BrokenGlass); err != nil {
+	if err := u.db.Reads().QueryRowContext(ctx, glass.CountUnacknowledged).Scan(&n.BrokenGlass); err != nil {
 		return fmt.Errorf("count what broke glass: %w", err)
 	}
 	if n.DatabaseBytes, n.LogBytes, n.FreeBytes, err = u.db.Sizes(ctx); err != nil {

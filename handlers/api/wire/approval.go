@@ -160,7 +160,7 @@ type Responded struct {
 // Held says why a stored verdict is not the outcome yet: until then the request is pending and no one else can decide
 // it (I1).
 type Held struct {
-	Reason string     `json:"reason" enum:"undo,upstream,quorum" doc:"undo: the approver may still undo it; upstream: the system that asked is told first; quorum: the vote is kept, and others must sign too or approve the same edit; others may still decide"`
+	Reason string     `json:"reason" enum:"undo,upstream,quorum" doc:"undo: the approver may still undo it; upstream: the system that asked is told first; quorum: the vote is kept; others must also sign, or approve the same edit, and may still decide"`
 	Until  *time.Time `json:"until" doc:"When it ends at the latest; null: the request has no deadline, and neither has this"`
 }
 

@@ -37,7 +37,7 @@ const (
 	whenHelp       = "Limits the rule to calls for which this is true, such as input.amount > 100. It can read tool, input, agent, owner, conversation, kind and now. If the condition can't be checked, the call is not allowed, for example if a member is missing or \"101\" is compared with a number. Amounts that arrive as text are compared with decimal(), as in decimal(input.amount) > decimal(\"100\"); input.command.deletesOutside(\"/tmp\") is true if a command deletes something elsewhere. See the guide for more."
 	zoneHelp       = "For hours and days in conditions: UTC, or a name such as Europe/Berlin."
 	escalateHelp   = "If nobody decides within so many minutes, also ask: one step per line, such as 30: group:oncall, eve@example.com. At most five steps, each later than the one before, all before the request expires."
-	signersHelp    = "How many of whom must sign, an entry a row: people by e-mail and groups such as group:finance, with commas between. They take the place of the reviewers. Each step may have its minutes."
+	signersHelp    = "Who must sign, and how many of them, one entry per row: e-mail addresses and groups such as group:finance, separated by commas. They take the place of the reviewers. Each step may have its minutes."
 	breakGlassHelp = "In an emergency one of these may decide alone, with a reason: people by e-mail and groups such as group:incident, one per line. All who are skipped and all admins are told at once, and another person must acknowledge it on Audit."
 	checklistHelp  = "Items to tick before approving, one per line; at most 20."
 	// The switch, when off, takes nothing from those whom the rule names.
