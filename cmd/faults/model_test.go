@@ -136,8 +136,8 @@ type request struct {
 	input  string      // that may run
 	reason string      // of the vote that holds it, or has decided
 	held   bool
-	holder int // the person of that vote
-	last   int // 1 and the person who has undone one last
+	holder int    // the person of that vote
+	undid  uint64 // who has undone one of theirs, a bit each
 
 	deadline, until int64 // 0: no answer has said so yet
 	since           int64 // the earliest time at which it can be like this
@@ -227,8 +227,8 @@ func (r request) undone(in input) (all []move) {
 		return []move{{r, wire.CodeExpired}}
 	case r.status != wire.StatusPending:
 		return []move{{r, wire.CodeAlreadyDecided}}
-	case !r.held && r.last == 1+in.who:
-		return []move{{r, ""}} // it was before
+	case !r.held && r.undid>>in.who&1 == 1:
+		return []move{{r, ""}} // it was before, whoever has voted since
 	case !r.held:
 		return []move{{r, wire.CodeConflict}}
 	case r.holder != in.who:
@@ -238,7 +238,7 @@ func (r request) undone(in input) (all []move) {
 		all = append(all, move{r, wire.CodeBeingDecided})
 	}
 	if r.until == 0 || in.call < r.until {
-		r.held, r.last, r.input, r.reason = false, 1+in.who, "", ""
+		r.held, r.undid, r.input, r.reason = false, r.undid|1<<in.who, "", ""
 		all = append(all, move{r, ""})
 	}
 	return all
