@@ -18,7 +18,7 @@ import (
 
 func newUser() *cobra.Command {
 	c := &cobra.Command{Use: "user", Short: "Add, list and disable people", Args: cobra.NoArgs}
-	c.AddCommand(newUserAdd(), newUserList(), newUserDisable(), newUserPassword(), newUserUnlock())
+	c.AddCommand(newUserAdd(), newUserList(), newUserRole(), newUserDisable(), newUserPassword(), newUserUnlock())
 	return c
 }
 
@@ -26,12 +26,12 @@ func newUserAdd() *cobra.Command {
 	var name, role string
 	var stdin bool
 	c := &cobra.Command{
-		Use:   "add EMAIL --name NAME --role admin|reviewer [--password-stdin]",
+		Use:   "add EMAIL --name NAME [--role reviewer|admin|policy_editor|auditor] [--password-stdin]",
 		Short: "Add a person",
 		Args:  cobra.ExactArgs(1),
 	}
 	c.Flags().StringVar(&name, "name", "", "the name that others see")
-	c.Flags().StringVar(&role, "role", string(models.RoleReviewer), "admin or reviewer")
+	c.Flags().StringVar(&role, "role", string(models.RoleReviewer), "reviewer, admin, policy_editor or auditor")
 	c.Flags().BoolVar(&stdin, "password-stdin", false, "read the password from the first line of standard input")
 	return data.First(c, func(c *cobra.Command, args []string, s *store.Store) error {
 		password, err := readPassword(c, stdin)
@@ -74,6 +74,31 @@ func newUserList() *cobra.Command {
 				[]string{u.Email, u.Name, string(u.Role), terminal.FormatTime(&u.CreatedAt), terminal.FormatTime(u.DisabledAt)})
 		}
 		return terminal.PrintList(c.OutOrStdout(), asJSON, list, []string{"EMAIL", "NAME", "ROLE", "ADDED", "DISABLED"}, rows)
+	})
+}
+
+func newUserRole() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "role EMAIL ROLE",
+		Short: "Make a person a reviewer, admin, policy_editor or auditor",
+		Long: "Change what a person may do, from their next request on.\n\n" +
+			"reviewer       decides requests that are theirs or routed to them\n" +
+			"admin          decides any request, and manages the policy and people\n" +
+			"policy_editor  a reviewer who also drafts the policy, tries and replays it; an admin saves it\n" +
+			"auditor        sees everything and changes nothing",
+		Args: cobra.ExactArgs(2),
+	}
+	return data.Command(c, func(c *cobra.Command, args []string, s *store.Store) error {
+		u, err := s.People.UserByEmail(c.Context(), data.Operator(), args[0])
+		if err != nil {
+			return err
+		}
+		role := models.Role(args[1])
+		if err := s.People.SetRole(c.Context(), data.Operator(), u.ID, role); err != nil {
+			return err
+		}
+		fmt.Fprintf(c.OutOrStdout(), "%s is %s now\n", terminal.Plain(u.Email), role)
+		return nil
 	})
 }
 

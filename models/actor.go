@@ -26,6 +26,11 @@ type Actor struct {
 	// Admin is true for a session or an admin token of a person who is an admin
 	// now. A reviewer token of an admin leaves it false.
 	Admin bool
+	// Auditor is true for a person who is an auditor now, by any credential: they see what admins see and change
+	// nothing but their own account.
+	Auditor bool
+	// PolicyEditor is true for a person who is one now: they draft the policy, and do not save it.
+	PolicyEditor bool
 	// Groups are the names of those that the person is in now.
 	Groups []string
 
@@ -77,16 +82,56 @@ func (a Actor) MayAdminister() bool {
 	return a.Kind == ActorOperator || (a.IsPerson() && a.Admin)
 }
 
+// Oversees reports whether the actor sees what belongs to everybody: admins, auditors and the operator. It is no right
+// to change anything.
+func (a Actor) Oversees() bool { return a.MayAdminister() || a.IsPerson() && a.Auditor }
+
+// NeedOversight is CodeForbidden for an actor that sees only their own.
+func (a Actor) NeedOversight() error {
+	if !a.Oversees() {
+		return Errorf(CodeForbidden, "Only an admin or an auditor may see this.")
+	}
+	return nil
+}
+
+// NeedPolicy is CodeForbidden for an actor that does not see the whole policy: admins, auditors, policy editors and the
+// operator do.
+func (a Actor) NeedPolicy() error {
+	if !a.Oversees() && !a.MayDraft() {
+		return Errorf(CodeForbidden, "Only an admin, an auditor or a policy editor may see this.")
+	}
+	return nil
+}
+
+// MayDraft reports whether the actor may draft the policy, try it and replay it: admins, policy editors and the operator.
+func (a Actor) MayDraft() bool { return a.MayAdminister() || a.IsPerson() && a.PolicyEditor }
+
+// NeedDrafting is CodeForbidden for an actor that may not.
+func (a Actor) NeedDrafting() error {
+	if !a.MayDraft() {
+		return Errorf(CodeForbidden, "Only an admin or a policy editor may do this.")
+	}
+	return nil
+}
+
+// NeedToAct is CodeForbidden for an auditor, who changes nothing but their own account.
+func (a Actor) NeedToAct() error {
+	if a.Auditor {
+		return Errorf(CodeForbidden, "An auditor sees everything and changes nothing.")
+	}
+	return nil
+}
+
 // Sees reports whether the actor may see a request, and whether it was routed to them
-// tells routed: the agent that opened it, its owner, its reviewers, every admin, the
-// system and the operator. For people, who sees it may reject it too, and approve it
-// where its rule does not say otherwise.
+// tells routed: the agent that opened it, its owner, its reviewers, every admin, every
+// auditor, the system and the operator. For people but auditors, who sees it may reject it too,
+// and approve it where its rule does not say otherwise.
 func (a Actor) Sees(r *Response, isReviewer bool) bool {
 	switch a.Kind {
 	case ActorAgent:
 		return a.IsAgent() && r.AgentID == a.AgentID()
 	case ActorUser:
-		return a.IsPerson() && (a.Admin || r.OwnerID == a.UserID() || isReviewer)
+		return a.IsPerson() && (a.Oversees() || r.OwnerID == a.UserID() || isReviewer)
 	case ActorSystem, ActorOperator:
 		return true
 	}

@@ -358,7 +358,7 @@ func (v *Vote) MayAcknowledge(actor Actor) bool {
 	if !v.BrokeGlass() || !actor.IsPerson() || actor.UserID() == v.UserID {
 		return false
 	}
-	return actor.Admin || slices.ContainsFunc(v.Skipped(), func(p PersonRef) bool { return p.ID == actor.UserID() })
+	return actor.Admin || !actor.Auditor && slices.ContainsFunc(v.Skipped(), func(p PersonRef) bool { return p.ID == actor.UserID() })
 }
 
 // GlassBreak is a decision that broke glass, with its request as it holds now.

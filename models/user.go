@@ -1,15 +1,35 @@
 package models
 
-import "time"
+import (
+	"slices"
+	"strings"
+	"time"
+)
 
 // Role is what a person may do.
 type Role string
 
 // The roles.
 const (
-	RoleReviewer Role = "reviewer"
-	RoleAdmin    Role = "admin"
+	RoleReviewer     Role = "reviewer"
+	RoleAdmin        Role = "admin"
+	RolePolicyEditor Role = "policy_editor" // a reviewer who drafts the policy too
+	RoleAuditor      Role = "auditor"       // sees everything, changes nothing
 )
+
+// Roles are all of them, from the most usual.
+var Roles = []Role{RoleReviewer, RoleAdmin, RolePolicyEditor, RoleAuditor}
+
+// Fault says why a text is no role; empty: it is one.
+func (r Role) Fault() string {
+	if slices.Contains(Roles, r) {
+		return ""
+	}
+	return "must be reviewer, admin, policy_editor or auditor"
+}
+
+// Word is the role as people read it.
+func (r Role) Word() string { return strings.ReplaceAll(string(r), "_", " ") }
 
 // The length of a password, in characters.
 const (

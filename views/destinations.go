@@ -15,28 +15,33 @@ func Destinations(v Viewer) []Destination {
 		out = append(out,
 			Destination{strings.TrimSpace(place.label + " " + place.rest), place.icon, place.url, otherNames[place.url]})
 	}
-	out = append(out,
-		Destination{"Start a conversation", "messages-square", NewConversationURL(), "new run"},
-		Destination{"Policy guide", "info", PolicyGuideURL(), "help rules members"},
-		Destination{"API reference", "info", DocsURL(), "help docs openapi"},
-		Destination{"Webhook guide", "info", WebhookGuideURL(), "help docs events receive signature"},
-		Destination{"Notifications", "bell", NotificationsURL(), "account e-mail push slack ntfy webhook quiet hours"},
-		Destination{"Away", "clock", AwayURL(), "absence holiday vacation substitute deputy"},
-		Destination{"My sessions", "monitor", SessionsURL(), "account devices sign out"},
-		Destination{"Change password", "key-round", PasswordURL(), "account"},
-	)
-	if v.Admin {
-		out = append(out,
-			Destination{"Groups", "users", GroupsURL(), "teams reviewers"},
-			Destination{"Absences and substitutes", "users", PeopleAwayURL(), "away holiday deputies accept"},
-			Destination{"Audit of everybody", "scroll-text", LedgerURL(LedgerFilter{}, 0), "ledger all entries"},
-			Destination{"Upstreams", "activity", UpstreamsURL(), "other systems"},
-			Destination{"Notifications of the system", "bell", SystemNotificationsURL(), "hosts smtp backlog"},
-			Destination{"Webhooks", "activity", WebhooksURL(), "system events endpoints integrations"},
-			Destination{"Policy as JSON", "sliders-horizontal", PolicyJSONURL(), "edit source"},
-			Destination{"Try the policy", "sliders-horizontal", TryPolicyURL(""), "test simulate"},
-			Destination{"Replay the policy", "sliders-horizontal", ReplayPolicyURL(), "test past requests"},
-		)
+	acts, drafts := !v.Auditor, v.Admin || v.PolicyEditor
+	for _, one := range []struct {
+		Destination
+
+		offered bool
+	}{
+		{Destination{"Start a conversation", "messages-square", NewConversationURL(), "new run"}, acts},
+		{Destination{"Policy guide", "info", PolicyGuideURL(), "help rules members"}, true},
+		{Destination{"API reference", "info", DocsURL(), "help docs openapi"}, true},
+		{Destination{"Webhook guide", "info", WebhookGuideURL(), "help docs events receive signature"}, true},
+		{Destination{"Notifications", "bell", NotificationsURL(), "account e-mail push slack ntfy webhook quiet hours"}, acts},
+		{Destination{"Away", "clock", AwayURL(), "absence holiday vacation substitute deputy"}, acts},
+		{Destination{"My sessions", "monitor", SessionsURL(), "account devices sign out"}, true},
+		{Destination{"Change password", "key-round", PasswordURL(), "account"}, true},
+		{Destination{"Groups", "users", GroupsURL(), "teams reviewers"}, v.Oversees()},
+		{Destination{"Absences and substitutes", "users", PeopleAwayURL(), "away holiday deputies accept"}, v.Oversees()},
+		{Destination{"Audit of everybody", "scroll-text", LedgerURL(LedgerFilter{}, 0), "ledger all entries"}, v.Oversees()},
+		{Destination{"Upstreams", "activity", UpstreamsURL(), "other systems"}, v.Oversees()},
+		{Destination{"Notifications of the system", "bell", SystemNotificationsURL(), "hosts smtp backlog"}, v.Oversees()},
+		{Destination{"Webhooks", "activity", WebhooksURL(), "system events endpoints integrations"}, v.Oversees()},
+		{Destination{"Policy as JSON", "sliders-horizontal", PolicyJSONURL(), "edit source"}, drafts},
+		{Destination{"Try the policy", "sliders-horizontal", TryPolicyURL(""), "test simulate"}, drafts},
+		{Destination{"Replay the policy", "sliders-horizontal", ReplayPolicyURL(), "test past requests"}, drafts},
+	} {
+		if one.offered {
+			out = append(out, one.Destination)
+		}
 	}
 	return out
 }

@@ -2,6 +2,7 @@ package views
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strings"
 	"time"
@@ -49,16 +50,33 @@ type Viewer struct {
 	ID    models.UserID
 	Name  string
 	Email string
-	Admin bool
+
+	Admin, Auditor, PolicyEditor bool
 }
+
+// Oversees reports whether the viewer sees what belongs to everybody.
+func (v Viewer) Oversees() bool { return v.Admin || v.Auditor }
 
 // Role is what the viewer is called.
 func (v Viewer) Role() string {
-	if v.Admin {
-		return "admin"
+	switch {
+	case v.Admin:
+		return string(models.RoleAdmin)
+	case v.Auditor:
+		return string(models.RoleAuditor)
+	case v.PolicyEditor:
+		return models.RolePolicyEditor.Word()
 	}
-	return "reviewer"
+	return string(models.RoleReviewer)
 }
+
+type watching struct{}
+
+// Watching has pages that are rendered with the context show no act: an auditor sees them.
+func Watching(ctx context.Context) context.Context { return context.WithValue(ctx, watching{}, true) }
+
+// Acts reports whether a page shows what its viewer might change.
+func Acts(ctx context.Context) bool { return ctx.Value(watching{}) == nil }
 
 // person names whom the page is for: scripts stop if another person signs in.
 func (p Page) person() templ.Attributes {
@@ -109,6 +127,7 @@ type place struct {
 	rest             string // of the label, where there is room
 	group            string // whose menu it is in; empty: the bar
 	thumb            bool   // it is in a phone's bar too
+	acts             bool   // it is nothing for an auditor
 	current          bool
 }
 
@@ -143,15 +162,18 @@ func (p Page) places() []place {
 		{label: "History", icon: "clock", url: HistoryURL(), thumb: true},
 		{label: "Audit", icon: "scroll-text", url: AuditURL()},
 		{label: "Agents", rest: "& tokens", icon: "key-round", url: AgentsURL(), group: groupAgents},
-		{label: "Connect", icon: "send", url: ConnectURL("", ""), group: groupAgents},
+		{label: "Connect", icon: "send", url: ConnectURL("", ""), group: groupAgents, acts: true},
 		{label: "Pre-approvals", icon: "check", url: GrantsURL(), group: groupAgents},
 		{label: "Policy", icon: "sliders-horizontal", url: PolicyURL()},
 	}
-	if p.Viewer.Admin {
+	if p.Viewer.Oversees() {
 		out[len(out)-1].group = groupAdmin
 		out = append(out,
 			place{label: "People", icon: "users", url: PeopleURL(), group: groupAdmin},
 			place{label: "System", icon: "activity", url: SystemURL(), group: groupAdmin})
+	}
+	if p.Viewer.Auditor {
+		out = slices.DeleteFunc(out, func(one place) bool { return one.acts })
 	}
 	for i := range out {
 		out[i].current = p.Path == out[i].url || out[i].url != InboxURL() && strings.HasPrefix(p.Path, out[i].url+"/")
@@ -193,13 +215,13 @@ func (p Page) BeyondThumb() []PlaceGroup {
 		out[at].Places = append(out[at].Places,
 			Place{strings.TrimSpace(one.label + " " + one.rest), one.icon, one.url, one.current})
 	}
-	return append(out, PlaceGroup{Title: "You", Places: []Place{
-		{"Change password", "key-round", PasswordURL(), false},
-		{"Notifications", "bell", NotificationsURL(), false},
-		{"Away", "clock", AwayURL(), false},
-		{"My sessions", "monitor", SessionsURL(), false},
-		{"API reference", "info", DocsURL(), false},
-	}})
+	you := []Place{{"Change password", "key-round", PasswordURL(), false}}
+	if !p.Viewer.Auditor {
+		you = append(you, Place{"Notifications", "bell", NotificationsURL(), false}, Place{"Away", "clock", AwayURL(), false})
+	}
+	return append(out, PlaceGroup{Title: "You", Places: append(you,
+		Place{"My sessions", "monitor", SessionsURL(), false}, Place{"API reference", "info", DocsURL(), false},
+	)})
 }
 
 // beyondThumb reports whether the page is one of those, or the list of them.

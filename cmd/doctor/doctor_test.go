@@ -225,11 +225,11 @@ func TestDoctorFindsEachFault(t *testing.T) {
 		}, nil, "unseen", "ok", "expired unseen"},
 		{"an owner without a channel", func(t *testing.T, dir string) {
 			t.Helper()
-			process.Infect(t, dir, `INSERT INTO users VALUES ('eve', 'eve@example.com', 'Eve', 'reviewer', 'x', '2026-01-01', NULL)`, channelOf("eve", "NULL"))
+			process.Infect(t, dir, `INSERT INTO users (id, email, name, role, password_hash, created_at) VALUES ('eve', 'eve@example.com', 'Eve', 'reviewer', 'x', '2026-01-01')`, channelOf("eve", "NULL"))
 		}, nil, "unseen", "warn", "no channel tells them"},
 		{"an owner whose channel fails", func(t *testing.T, dir string) {
 			t.Helper()
-			process.Infect(t, dir, `INSERT INTO users VALUES ('eve', 'eve@example.com', 'Eve', 'reviewer', 'x', '2026-01-01', NULL)`, channelOf("eve", "NULL"), channelOf("", "'2026-01-01'"))
+			process.Infect(t, dir, `INSERT INTO users (id, email, name, role, password_hash, created_at) VALUES ('eve', 'eve@example.com', 'Eve', 'reviewer', 'x', '2026-01-01')`, channelOf("eve", "NULL"), channelOf("", "'2026-01-01'"))
 		}, nil, "unseen", "warn", "no channel tells them"},
 	}
 	for _, tt := range tests {

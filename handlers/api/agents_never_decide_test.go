@@ -9,6 +9,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/requests"
+	"countersign/models/storetest"
 )
 
 // openRoutes need no sign-in.
@@ -157,5 +158,66 @@ func (w *world) onlyAgentsActions(name string, seq int64) {
 		if e.Seq > seq && !agentMay[e.Action] {
 			w.tb.Errorf("%s: led to %s", name, e.Action)
 		}
+	}
+}
+
+// TestAnAuditorChangesNothing makes the owner of the agent, to whom its requests go and who might do everything with
+// them, an auditor, and sends every verdict to every route with their token: the database stays as it is. What an
+// admin reads, they read.
+func TestAnAuditorChangesNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	asked := w.call(w.agent, "POST", "/v1/approvals", `{"toolName":"rm","input":{"n":1},"toolUseId":"tu"}`)
+	id, conversation := asked.text("approvalId"), asked.text("conversationId")
+	w.call(w.agent, "POST", "/conversations/"+conversation+"/responses", `{"kind":"proposal","content":"may I?"}`).want(t, 202, nil)
+	foreign := w.call(w.foreign, "POST", "/v1/approvals", `{"toolName":"rm","input":{"n":1},"toolUseId":"theirs"}`).text("approvalId")
+	storetest.Must(t, w.store.People.SetRole(t.Context(), w.adminAs, w.owner.UserID(), models.RoleAuditor))
+	before, refused := storetest.Dump(t, w.store), 0
+	for _, route := range w.api.Routes() {
+		for _, verdict := range verdicts {
+			name := fmt.Sprintf("%s %s with %s", route.Method, route.Path, verdict)
+			body := strings.NewReplacer("TU", "tu", "CONVERSATION", conversation, "ID", id, "DIGEST", asked.text("digest")).Replace(verdict)
+			path := strings.NewReplacer(":tool_use_id", url.PathEscape("tu"), ":session_id", conversation, ":requestId", conversation, ":conversationId", conversation, ":id", id).Replace(route.Path)
+			got := w.call(w.reviewer, route.Method, path, body)
+			if route.Method != http.MethodGet && got.status != http.StatusForbidden {
+				t.Errorf("%s: %d, want 403", name, got.status)
+			}
+			refused++
+			if route.Method == http.MethodGet {
+				break
+			}
+		}
+	}
+	if after := storetest.Dump(t, w.store); after != before {
+		t.Errorf("an auditor changed what is stored:\n%s\n---\n%s", before, after)
+	}
+	if refused < 500 {
+		t.Errorf("only %d tries", refused)
+	}
+	for _, path := range []string{"/v1/approvals/" + id, "/v1/approvals/" + foreign, "/v1/approvals", "/v1/policy", "/conversations/" + conversation} {
+		w.call(w.reviewer, "GET", path, "").want(t, 200, nil)
+	}
+}
+
+// A policy editor tries, replays and lints the policy with a reviewer's token, and neither changes nor decides.
+func TestAPolicyEditorDoesNotSaveThePolicy(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	_, token := storetest.ReviewerToken(t, w.store, storetest.User(t, w.store, "editor@example.com", models.RolePolicyEditor))
+	id := w.ask(`{"toolUseId":"1","toolName":"rm"}`)
+	version := w.policyVersion()
+	for path, body := range map[string]string{
+		"/v1/policy/try": `{"toolName":"rm"}`, "/v1/policy/replay": `{"document":{}}`, "/v1/policy/lint": `{"document":{}}`,
+	} {
+		w.call(token, "POST", path, body).want(t, 200, nil)
+		w.call(w.stranger, "POST", path, body).want(t, 403, nil)
+	}
+	w.call(token, "GET", "/v1/policy", "").want(t, 200, nil)
+	w.call(w.stranger, "GET", "/v1/policy", "").want(t, 403, nil)
+	w.putPolicy(token, "*", `{"document":{}}`).want(t, 403, nil)
+	w.call(token, "PUT", "/api/approval/config", `{"approval_enabled":false}`).want(t, 403, nil)
+	w.call(token, "POST", "/v1/approvals/"+id+"/respond", `{"approved":true}`).want(t, 404, nil)
+	if now := w.policyVersion(); now != version {
+		t.Errorf("the policy moved from version %d to %d", version, now)
 	}
 }

@@ -1,6 +1,8 @@
 package api
 
 import (
+	"net/http"
+
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humaecho"
 
@@ -14,10 +16,12 @@ type Capability string
 
 // The capabilities of routes.
 const (
-	Anyone Capability = "anyone" // with a token that holds
-	Agents Capability = "agents" // agent tokens
-	People Capability = "people" // reviewer and admin tokens (I4)
-	Admins Capability = "admins" // admin tokens of people who are admins now (I4)
+	Anyone        Capability = "anyone"         // with a token that holds
+	Agents        Capability = "agents"         // agent tokens
+	People        Capability = "people"         // reviewer and admin tokens (I4)
+	PolicyReaders Capability = "policy readers" // admin tokens, and reviewer tokens of auditors and policy editors
+	Drafters      Capability = "drafters"       // admin tokens, and reviewer tokens of policy editors
+	Admins        Capability = "admins"         // admin tokens of people who are admins now (I4)
 )
 
 func (c Capability) allows(actor models.Actor) bool {
@@ -26,6 +30,10 @@ func (c Capability) allows(actor models.Actor) bool {
 		return actor.IsAgent()
 	case People:
 		return actor.IsPerson()
+	case PolicyReaders:
+		return actor.NeedPolicy() == nil
+	case Drafters:
+		return actor.MayDraft()
 	case Admins:
 		return actor.MayAdminister()
 	case Anyone:
@@ -40,6 +48,10 @@ func (c Capability) refusal() error {
 		return models.Errorf(models.CodeForbidden, "Only an agent's token may do this.")
 	case Admins:
 		return models.Errorf(models.CodeForbidden, "Only an admin may do this: use an admin's token or the page.")
+	case PolicyReaders:
+		return models.Errorf(models.CodeForbidden, "Only an admin, an auditor or a policy editor may see this.")
+	case Drafters:
+		return models.Errorf(models.CodeForbidden, "Only an admin or a policy editor may do this: use such a token or the page.")
 	case People, Anyone:
 	}
 	return models.Errorf(models.CodeForbidden, "Only a person may do this: use a reviewer's token or the page.")
@@ -93,6 +105,9 @@ func (a *API) admit(ctx huma.Context, who Capability) *signedIn {
 	actor, err := handlers.Principal(ctx.Context(), a.store.People, ctx.Header("Authorization"))
 	if err == nil && !who.allows(actor) {
 		err = who.refusal()
+	}
+	if err == nil && ctx.Method() != http.MethodGet {
+		err = actor.NeedToAct()
 	}
 	if err != nil {
 		a.kit.FailJSON(err, c)

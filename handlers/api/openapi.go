@@ -62,6 +62,9 @@ var tokenWords = map[Capability]string{
 	Agents: "an agent's token",
 	People: "a reviewer's or an admin's token",
 	Admins: "an admin's token",
+
+	PolicyReaders: "an admin's token, or an auditor's or a policy editor's",
+	Drafters:      "an admin's token, or a policy editor's",
 }
 
 // functionCalls is a surface that the document tells of without its operations: a reader who

@@ -18,7 +18,7 @@ import (
 var policyTags = []string{"Policy"}
 
 func (a *API) registerPolicy() {
-	register(a, Admins, huma.Operation{
+	register(a, PolicyReaders, huma.Operation{
 		OperationID: "get-policy", Method: http.MethodGet, Path: "/v1/policy", Tags: policyTags,
 		Summary:     "Read the policy",
 		Description: "The active version. Its ETag is what If-Match takes when it is changed.",

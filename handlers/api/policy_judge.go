@@ -22,19 +22,19 @@ import (
 const shownReplayed = 1000
 
 func (a *API) registerPolicyJudging() {
-	register(a, Admins, huma.Operation{
+	register(a, Drafters, huma.Operation{
 		OperationID: "try-policy", Method: http.MethodPost, Path: "/v1/policy/try", Tags: policyTags,
 		Summary:     "Say what the policy would do with a call",
 		Description: "Which rule decides, and why each before it did not; by the active version, and by a document that is sent. Nothing is stored.",
 		Errors:      []int{401, 403, 404, 413, 422, 503},
 	}, a.tryPolicy)
-	register(a, Admins, huma.Operation{
+	register(a, Drafters, huma.Operation{
 		OperationID: "replay-policy", Method: http.MethodPost, Path: "/v1/policy/replay", Tags: policyTags,
 		Summary:     "Say what a policy would have made of real calls",
 		Description: "Each of the last calls that agents asked about is checked against the active version and the document. Nothing is stored.",
 		Errors:      []int{401, 403, 413, 422, 503},
 	}, a.replayPolicy)
-	register(a, Admins, huma.Operation{
+	register(a, Drafters, huma.Operation{
 		OperationID: "lint-policy", Method: http.MethodPost, Path: "/v1/policy/lint", Tags: policyTags,
 		Summary:     "Check a policy",
 		Description: "What is wrong with a document, and what may be a mistake, given the tools seen in the last 90 days and the people who may sign in. Nothing is stored.",

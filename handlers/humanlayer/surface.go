@@ -87,6 +87,9 @@ func (s *Surface) as(who capability, fn func(*request) error) echo.HandlerFunc {
 		if err == nil && !who.allows(actor) {
 			err = models.Errorf(models.CodeForbidden, "%s", who.refusal)
 		}
+		if err == nil && c.Request().Method != http.MethodGet {
+			err = actor.NeedToAct()
+		}
 		if err == nil {
 			err = fn(&request{Context: c, actor: actor})
 		}

@@ -71,7 +71,7 @@ func TestALongMigrationTellsHowFarItIs(t *testing.T) {
 	}
 }
 
-const fiveResponses = `INSERT INTO users VALUES ('u', 'u@example.com', 'U', 'admin', 'x', '2026-01-01', NULL);
+const fiveResponses = `INSERT INTO users (id, email, name, role, password_hash, created_at) VALUES ('u', 'u@example.com', 'U', 'admin', 'x', '2026-01-01');
 INSERT INTO agents (id, owner_id, name, created_at) VALUES ('a', 'u', 'A', '2026-01-01');
 INSERT INTO conversations (id, owner_id, agent_id, created_at, updated_at) VALUES ('c', 'u', 'a', '2026-01-01', '2026-01-01');
 INSERT INTO responses (id, conversation_id, sequence, owner_id, agent_id, kind, created_at, digest, risk)

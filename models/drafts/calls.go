@@ -20,10 +20,11 @@ var (
 )
 
 // RecentCalls counts the calls that each rule decided since a time, by the rule's name. whole is false if there were
-// more requests than are read: then the counts are of the newest 10,000. Admins and the operator only.
+// more requests than are read: then the counts are of the newest 10,000. Admins, policy editors and the operator
+// only.
 func (d *Drafts) RecentCalls(ctx context.Context, actor models.Actor, since time.Time) (counts map[string]int, whole bool, err error) {
-	if !actor.MayAdminister() {
-		return nil, false, models.AdminsOnly()
+	if err := actor.NeedDrafting(); err != nil {
+		return nil, false, err
 	}
 	rows, err := d.db.Reads().QueryContext(ctx, callsOfRules, since)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"countersign/models/store"
 )
 
-// Draft is what the admin is writing; its Revision is 0 if nothing. Admins only.
+// Draft is what the actor is writing; its Revision is 0 if nothing. Admins and policy editors only.
 func (d *Drafts) Draft(ctx context.Context, actor models.Actor) (models.PolicyDraft, error) {
 	if err := mayDraft(actor); err != nil {
 		return models.PolicyDraft{}, err
@@ -23,10 +23,10 @@ func (d *Drafts) Draft(ctx context.Context, actor models.Actor) (models.PolicyDr
 
 // mayDraft refuses all but people with an account: a draft is somebody's.
 func mayDraft(actor models.Actor) error {
-	if !actor.MayAdminister() || actor.UserID() == "" {
-		return models.AdminsOnly()
+	if actor.UserID() == "" {
+		return models.Errorf(models.CodeForbidden, "Only a person has a draft of the policy.")
 	}
-	return nil
+	return actor.NeedDrafting()
 }
 
 func draftMoved() error {

@@ -87,12 +87,12 @@ func (r *callRow) fields() []any {
 
 // Replay judges calls that agents asked about by two policies, and tells of which the
 // second says something else. Progress is called from time to time with how many were
-// read. Nothing is written, and a context that ends ends it. Admins only.
+// read. Nothing is written, and a context that ends ends it. Admins and policy editors only.
 func (d *Drafts) Replay(
 	ctx context.Context, actor models.Actor, old, next *policy.Policy, q ReplayQuery, progress func(read int),
 ) (*Replay, error) {
-	if !actor.MayAdminister() {
-		return nil, models.AdminsOnly()
+	if err := actor.NeedDrafting(); err != nil {
+		return nil, err
 	}
 	if q.Last < 0 || q.Last > MaxReplayed {
 		return nil, models.Invalid("last", "must be from 1 to %d", MaxReplayed)

@@ -85,10 +85,10 @@ func (s *Samples) Inputs() [][]byte {
 }
 
 // Samples reads the newest calls of some tools that agents asked about, until they take 20 MiB or the time is up.
-// Nothing is written. Admins only.
+// Nothing is written. Admins and policy editors only.
 func (d *Drafts) Samples(ctx context.Context, actor models.Actor, q SampleQuery) (*Samples, error) {
-	if !actor.MayAdminister() {
-		return nil, models.AdminsOnly()
+	if err := actor.NeedDrafting(); err != nil {
+		return nil, err
 	}
 	if q.Last < 0 || q.Last > MaxSamples {
 		return nil, models.Invalid("last", "must be from 1 to %d", MaxSamples)

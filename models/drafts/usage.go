@@ -27,11 +27,11 @@ const (
 )
 
 // Usage describes the installation: which tools agents asked about in the last policy.UsageDays, who may sign in, and
-// which groups exist. Admins and the operator only.
+// which groups exist. Admins, policy editors and the operator only.
 func (d *Drafts) Usage(ctx context.Context, actor models.Actor) (policy.Usage, error) {
 	out := policy.Usage{People: []policy.Person{}}
-	if !actor.MayAdminister() {
-		return out, models.AdminsOnly()
+	if err := actor.NeedDrafting(); err != nil {
+		return out, err
 	}
 	q := d.db.Gorm(ctx)
 	if err := q.Raw(people.WhoMayApprove).Scan(&out.People).Error; err != nil {

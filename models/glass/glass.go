@@ -44,7 +44,7 @@ func named(actor models.Actor) string { return `"id":"` + actor.ID + `"` }
 func (g *Glass) Unacknowledged(ctx context.Context, actor models.Actor) (list []models.GlassBreak, more bool, err error) {
 	query, args := `SELECT *`+openVotes, []any{}
 	switch {
-	case actor.MayAdminister():
+	case actor.Oversees():
 	case actor.IsPerson():
 		query, args = query+` AND (user_id = ? OR `+didWithout+`)`, append(args, actor.ID, named(actor))
 	default:
@@ -71,7 +71,7 @@ func (g *Glass) Waits(ctx context.Context, actor models.Actor) (n int, err error
 		return 0, nil
 	}
 	query, args := `SELECT count(*) FROM (SELECT 1`+openVotes+` AND user_id <> ?`, []any{actor.ID}
-	if !actor.Admin {
+	if !actor.Oversees() {
 		query, args = query+` AND `+didWithout, append(args, named(actor))
 	}
 	if err := g.db.Gorm(ctx).Raw(query+` LIMIT ?)`, append(args, models.StatsCap)...).Scan(&n).Error; err != nil {

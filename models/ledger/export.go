@@ -28,7 +28,7 @@ var exportQuery = `SELECT ` + entryColumns + ` FROM ledger
 // operator: CodeForbidden else. An error ends it.
 func (l *Ledger) Export(ctx context.Context, actor models.Actor, q ExportQuery) iter.Seq2[models.Entry, error] {
 	return func(yield func(models.Entry, error) bool) {
-		if err := actor.NeedAdmin(); err != nil {
+		if err := actor.NeedOversight(); err != nil {
 			yield(models.Entry{}, err)
 			return
 		}

@@ -116,10 +116,22 @@ func SubjectOf(r *models.Response, readers []models.UserID) Subject {
 	return Subject{Owner: r.OwnerID, Conversation: r.ConversationID, Response: r.ID, readers: readers}
 }
 
+// ofTheirOwn are the acts by which a person changes only their own account: all that an auditor may do. Whatever else one
+// tries, on whatever way, comes to its entry here and is undone with it.
+var ofTheirOwn = map[string]bool{
+	"invite.used": true, "user.added": true, "session.opened": true, "session.closed": true, "user.password_changed": true,
+	"token.added": true, "token.revoked": true,
+}
+
 // Append is the only way to write an entry. One object changed is one entry (I7); data, an
 // object, holds digests and outcomes, never inputs. The entry proves the rows of which Changes
-// and Adds were told since the entry before: so it comes after the changes.
+// and Adds were told since the entry before: so it comes after the changes. CodeForbidden for what an auditor may not do.
 func (l *Ledger) Append(t *db.Tx, actor models.Actor, action string, about Subject, data any) error {
+	if !ofTheirOwn[action] {
+		if err := actor.NeedToAct(); err != nil {
+			return err
+		}
+	}
 	raw, err := json.Marshal(data, json.Deterministic(true))
 	if err != nil {
 		return fmt.Errorf("encode ledger data: %w", err)

@@ -43,7 +43,7 @@ const ledgerLook = 20_000
 // CodeForbidden. One filter drives, by its index; the others pick from what it
 // finds.
 func (l *Ledger) Page(ctx context.Context, actor models.Actor, q Query) (Page, error) {
-	if err := actor.NeedAdmin(); err != nil {
+	if err := actor.NeedOversight(); err != nil {
 		return Page{}, err
 	}
 	dbtx, err := db.BeginRead(ctx, l.db.Reads())
@@ -213,7 +213,7 @@ var actionsQuery = fmt.Sprintf(`WITH RECURSIVE known(action) AS (
 // Actions names every action that the ledger holds, in order. For admins
 // and the operator, else CodeForbidden.
 func (l *Ledger) Actions(ctx context.Context, actor models.Actor) ([]string, error) {
-	if err := actor.NeedAdmin(); err != nil {
+	if err := actor.NeedOversight(); err != nil {
 		return nil, err
 	}
 	var out []string
@@ -229,7 +229,7 @@ func (l *Ledger) Actions(ctx context.Context, actor models.Actor) ([]string, err
 func (l *Ledger) Entry(
 	ctx context.Context, actor models.Actor, seq int64,
 ) (entry *models.Entry, before []byte, err error) {
-	if err := actor.NeedAdmin(); err != nil {
+	if err := actor.NeedOversight(); err != nil {
 		return nil, nil, err
 	}
 	dbtx, err := db.BeginRead(ctx, l.db.Reads())

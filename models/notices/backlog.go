@@ -21,7 +21,7 @@ const (
 // Backlog counts the messages that wait, and names the channels that fail. For admins and the operator, else
 // CodeForbidden.
 func (n *Notices) Backlog(ctx context.Context, actor models.Actor) (out models.NotificationBacklog, err error) {
-	if err := actor.NeedAdmin(); err != nil {
+	if err := actor.NeedOversight(); err != nil {
 		return out, err
 	}
 	err = n.db.Snapshot(ctx, func(ctx context.Context) error {

@@ -113,7 +113,7 @@ func (t *tx) addUpstream(actor models.Actor, u *models.Upstream) error {
 
 // Upstreams lists all, by name, without their keys. For admins and the operator.
 func (o *Outside) Upstreams(ctx context.Context, actor models.Actor) ([]models.Upstream, error) {
-	if err := actor.NeedAdmin(); err != nil {
+	if err := actor.NeedOversight(); err != nil {
 		return nil, err
 	}
 	var out []models.Upstream
@@ -314,7 +314,7 @@ const (
 // UpstreamStates reports how each upstream does, by name, in one snapshot: its polls, its pending requests, and the
 // verdicts that it has not received yet. For admins and the operator, else CodeForbidden.
 func (o *Outside) UpstreamStates(ctx context.Context, actor models.Actor) ([]models.UpstreamState, error) {
-	if err := actor.NeedAdmin(); err != nil {
+	if err := actor.NeedOversight(); err != nil {
 		return nil, err
 	}
 	dbtx, err := db.BeginRead(ctx, o.db.Reads())

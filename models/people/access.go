@@ -136,7 +136,8 @@ func (p *People) loadToken(ctx context.Context, token *models.Token, now time.Ti
 			return cachedToken{}, unauthenticated()
 		}
 		actor.Kind, actor.ID, actor.Name = models.ActorUser, string(user.ID), user.Name
-		actor.Admin = token.Scope == models.ScopeAdmin
+		actor.Admin, actor.Auditor = token.Scope == models.ScopeAdmin, user.Role == models.RoleAuditor
+		actor.PolicyEditor = user.Role == models.RolePolicyEditor
 		var err error
 		if actor.Groups, err = groupsOf(pool, user.ID); err != nil {
 			return cachedToken{}, err

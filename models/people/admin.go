@@ -32,7 +32,7 @@ var peopleQuery = `SELECT ` + personRow.Columns("u", nil) + `,
 // List gives everybody by e-mail, disabled people too, from after an e-mail
 // (empty: the start). For admins and the operator, else CodeForbidden.
 func (p *People) List(ctx context.Context, actor models.Actor, after string, limit int) (Page, error) {
-	if err := actor.NeedAdmin(); err != nil {
+	if err := actor.NeedOversight(); err != nil {
 		return Page{}, err
 	}
 	limit = db.PageSize(limit)
@@ -70,17 +70,19 @@ func (p *People) List(ctx context.Context, actor models.Actor, after string, lim
 // someAdmins are at most two of those who may administer.
 const someAdmins = `SELECT 1 FROM users WHERE role = 'admin' AND disabled_at IS NULL LIMIT 2`
 
-// SetRole makes a person an admin or a reviewer, from the next request on: open
+// SetRole changes what a person may do, from the next request on: open
 // streams and waits check their credential at once, admin tokens of who is no
-// admin any more are refused. The same role again is harmless. For admins and
+// admin any more are refused. Who becomes an auditor decides nothing any more, as
+// one who is disabled; whose role was that has the pending requests of their groups
+// in the inbox again. The same role again is harmless. For admins and
 // the operator, else CodeForbidden; CodeInvalid names "role"; CodeNotFound if
 // there is no such person; CodeConflict for the last enabled admin.
 func (p *People) SetRole(ctx context.Context, actor models.Actor, id models.UserID, role models.Role) error {
 	if err := actor.NeedAdmin(); err != nil {
 		return err
 	}
-	if !knownRole(role) {
-		return models.Invalid("role", "must be admin or reviewer")
+	if fault := role.Fault(); fault != "" {
+		return models.Invalid("role", "%s", fault)
 	}
 	return p.write(ctx, func(t *tx) error {
 		user, err := t.user(id)
@@ -105,6 +107,11 @@ func (p *People) SetRole(ctx context.Context, actor models.Actor, id models.User
 			roleData{UserID: id, Email: user.Email, Role: role, Before: user.Role}); err != nil {
 			return err
 		}
+		if user.Role == models.RoleAuditor {
+			if err := t.rejoin(actor, id); err != nil {
+				return err
+			}
+		}
 		return t.endStranded()
 	})
 }
@@ -115,10 +122,6 @@ type roleData struct {
 	Email  string        `json:"email"`
 	Role   models.Role   `json:"role"`
 	Before models.Role   `json:"before"`
-}
-
-func knownRole(role models.Role) bool {
-	return role == models.RoleAdmin || role == models.RoleReviewer
 }
 
 // keepAnAdmin refuses a change that would leave no admin.

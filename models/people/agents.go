@@ -37,7 +37,7 @@ func (p *People) Agents(ctx context.Context, actor models.Actor) ([]models.Agent
 // CodeForbidden.
 func (p *People) AgentsToChoose(ctx context.Context, actor models.Actor) ([]models.Agent, error) {
 	own, err := p.Agents(ctx, actor)
-	if err != nil || !actor.IsPerson() || !actor.MayAdminister() {
+	if err != nil || !actor.IsPerson() || !actor.Oversees() {
 		return own, err
 	}
 	var others []models.Agent

@@ -58,7 +58,7 @@ func (p *People) Channels(ctx context.Context, actor models.Actor) ([]models.Cha
 func (p *People) GroupChannels(
 	ctx context.Context, actor models.Actor, group models.GroupID,
 ) ([]models.Channel, error) {
-	if err := actor.NeedAdmin(); err != nil {
+	if err := actor.NeedOversight(); err != nil {
 		return nil, err
 	}
 	return channelsOf(p.db.Gorm(ctx), models.RecipientID(group))

@@ -76,7 +76,7 @@ func (q EveryoneQuery) arguments() []any {
 
 // check refuses who may not see everybody's, and a text that no name contains.
 func (q EveryoneQuery) check(actor models.Actor) error {
-	if err := actor.NeedAdmin(); err != nil {
+	if err := actor.NeedOversight(); err != nil {
 		return err
 	}
 	return models.CheckText("q", q.Text, maxOwnerSearch)
@@ -103,7 +103,7 @@ func (p *People) Agent(ctx context.Context, actor models.Actor, id models.AgentI
 	if err := needPersonOrOperator(actor); err != nil {
 		return nil, err
 	}
-	found, err := p.agents(ctx, oneAgent, []any{id, actor.ID, actor.MayAdminister()})
+	found, err := p.agents(ctx, oneAgent, []any{id, actor.ID, actor.Oversees()})
 	if err != nil {
 		return nil, err
 	}

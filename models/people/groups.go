@@ -28,12 +28,13 @@ const (
 	groupsOfUsers = `SELECT m.user_id, g.name FROM group_members m` + db.ByGroupMembersUser +
 		` JOIN groups g ON g.id = m.group_id
  WHERE m.user_id IN ? AND m.left_at IS NULL ORDER BY g.name`
-	// enabledMembers are those who may decide as members of some groups.
-	enabledMembers = `SELECT DISTINCT m.user_id FROM groups g` + db.ByGroupsInUse + ` CROSS JOIN group_members m` +
-		db.ByGroupMembersIn + ` ON m.group_id = g.id
- CROSS JOIN users u ON u.id = m.user_id
- WHERE g.removed_at IS NULL AND g.name IN ? AND m.left_at IS NULL AND u.disabled_at IS NULL ORDER BY m.user_id`
 )
+
+// enabledMembers are those who may decide as members of some groups.
+var enabledMembers = `SELECT DISTINCT m.user_id FROM groups g` + db.ByGroupsInUse + ` CROSS JOIN group_members m` +
+	db.ByGroupMembersIn + ` ON m.group_id = g.id
+ CROSS JOIN users u ON u.id = m.user_id
+ WHERE g.removed_at IS NULL AND g.name IN ? AND m.left_at IS NULL AND ` + MayDecide(`u`) + ` ORDER BY m.user_id`
 
 // groupData is what the ledger keeps of a change to a group.
 type groupData struct {
@@ -54,7 +55,7 @@ type memberData struct {
 // Groups are those in use, by name. For people who are signed in, and the operator.
 func (p *People) Groups(ctx context.Context, actor models.Actor) ([]models.Group, error) {
 	if !actor.IsPerson() {
-		if err := actor.NeedAdmin(); err != nil {
+		if err := actor.NeedOversight(); err != nil {
 			return nil, err
 		}
 	}
@@ -78,7 +79,7 @@ func NamesOfGroups(pool *gorm.DB) ([]string, error) {
 // Group is one that is in use and who is in it, by e-mail. For admins and the operator,
 // else CodeForbidden; CodeNotFound if there is none of that name.
 func (p *People) Group(ctx context.Context, actor models.Actor, name string) (*models.Group, []models.User, error) {
-	if err := actor.NeedAdmin(); err != nil {
+	if err := actor.NeedOversight(); err != nil {
 		return nil, nil, err
 	}
 	pool := p.db.Gorm(ctx)
@@ -226,8 +227,8 @@ func someOf(names []string) string {
 }
 
 // JoinGroup puts a person into a group: its pending requests are in their inbox at once. Joining twice is harmless. For
-// admins and the operator, else CodeForbidden; CodeNotFound names the missing group; CodeInvalid names "email" where no
-// enabled person has it; CodeConflict for a group of models.MaxMembers.
+// admins and the operator, else CodeForbidden; CodeNotFound names the missing group; CodeInvalid names "email" unless a
+// person has it who may decide; CodeConflict for a group of models.MaxMembers.
 func (p *People) JoinGroup(ctx context.Context, actor models.Actor, name, email string) error {
 	if err := actor.NeedAdmin(); err != nil {
 		return err
@@ -238,9 +239,9 @@ func (p *People) JoinGroup(ctx context.Context, actor models.Actor, name, email 
 			return err
 		}
 		var user models.User
-		err = t.Gorm().Where("email = ? AND disabled_at IS NULL", FoldEmail(email)).Take(&user).Error
+		err = t.Gorm().Where("email = ? AND "+MayDecide("users"), FoldEmail(email)).Take(&user).Error
 		if err != nil {
-			return db.NotFoundAs(err, models.Invalid("email", "must be the e-mail of a person who may sign in"))
+			return db.NotFoundAs(err, models.Invalid("email", "must be the e-mail of a person who may sign in and decide"))
 		}
 		if m, err := t.memberOf(g, user.ID); err != nil || m != nil {
 			return err

@@ -45,8 +45,8 @@ func (p *People) Invite(
 	if fault := emailFault(email); fault != "" {
 		faults["email"] = fault
 	}
-	if !knownRole(role) {
-		faults["role"] = "must be admin or reviewer"
+	if fault := role.Fault(); fault != "" {
+		faults["role"] = fault
 	}
 	if len(faults) > 0 {
 		return "", nil, &models.Error{Code: models.CodeInvalid, Text: "The invitation is not valid.", Fields: faults}
@@ -129,7 +129,7 @@ func (p *People) WithdrawInvite(ctx context.Context, actor models.Actor, id mode
 // Invites lists the open invitations, the latest first, at most a hundred. For
 // admins and the operator, else CodeForbidden.
 func (p *People) Invites(ctx context.Context, actor models.Actor) ([]models.Invite, error) {
-	if err := actor.NeedAdmin(); err != nil {
+	if err := actor.NeedOversight(); err != nil {
 		return nil, err
 	}
 	var out []models.Invite

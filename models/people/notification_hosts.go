@@ -25,7 +25,7 @@ type hostData struct {
 // that adds a channel shows them.
 func (p *People) AllowedHosts(ctx context.Context, actor models.Actor) ([]models.NotificationHost, error) {
 	if !actor.IsPerson() {
-		if err := actor.NeedAdmin(); err != nil {
+		if err := actor.NeedOversight(); err != nil {
 			return nil, err
 		}
 	}

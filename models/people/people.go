@@ -70,7 +70,7 @@ func New(d *db.DB, l *ledger.Ledger, opts Options) *People {
 	p.access.init()
 	p.passwords.init(opts)
 	d.Register(db.Room{
-		Statements: map[**db.Stmt]string{&p.userEnabled: `SELECT 1 FROM users WHERE id = ? AND disabled_at IS NULL`},
+		Statements: map[**db.Stmt]string{&p.userEnabled: `SELECT 1 FROM users WHERE id = ? AND ` + MayDecide(`users`)},
 		Forget:     func() { p.enabled = make(map[models.UserID]bool) },
 		Outside:    p.access.drop,
 		Heard: func(topics []events.Topic) {

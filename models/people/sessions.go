@@ -60,7 +60,9 @@ func notSignedIn() error {
 // personActor is the actor of a person by no credential yet.
 func personActor(user *models.User) models.Actor {
 	return models.Actor{
-		Kind: models.ActorUser, ID: string(user.ID), Name: user.Name, OwnerID: user.ID, Admin: user.Role == models.RoleAdmin,
+		Kind: models.ActorUser, ID: string(user.ID), Name: user.Name, OwnerID: user.ID,
+		Admin: user.Role == models.RoleAdmin, Auditor: user.Role == models.RoleAuditor,
+		PolicyEditor: user.Role == models.RolePolicyEditor,
 	}
 }
 

@@ -68,7 +68,7 @@ func (p *People) Tokens(ctx context.Context, actor models.Actor, all bool) ([]mo
 	}
 	pool := p.db.Gorm(ctx).Omit("secret_hash")
 	if all {
-		if err := actor.NeedAdmin(); err != nil {
+		if err := actor.NeedOversight(); err != nil {
 			return nil, err
 		}
 	} else if actor.IsPerson() {
@@ -176,6 +176,9 @@ func (t *tx) addToken(actor models.Actor, token *models.Token, in NewToken) erro
 		return models.Invalid("scope", "can be admin only for a user who is an admin")
 	}
 	if token.Scope == models.ScopeAgent {
+		if user.Role == models.RoleAuditor {
+			return models.Invalid("scope", "can't be agent for an auditor, who has no agents")
+		}
 		agent, err := t.agentNamed(actor, user.ID, in.Agent)
 		if err != nil {
 			return err

@@ -61,8 +61,8 @@ func (n NewUser) checked() (NewUser, error) {
 		faults["email"] = fault
 	}
 	maps.Copy(faults, models.FieldsOf(models.CheckKey("name", n.Name)))
-	if n.Role != models.RoleAdmin && n.Role != models.RoleReviewer {
-		faults["role"] = "must be admin or reviewer"
+	if fault := n.Role.Fault(); fault != "" {
+		faults["role"] = fault
 	}
 	if fault := passwordFault(n.Password, n.Email); fault != "" {
 		faults["password"] = fault
@@ -121,7 +121,7 @@ func (t *tx) addUser(actor models.Actor, user *models.User) error {
 // Users lists everybody by e-mail, disabled ones too. For admins and the
 // operator, else CodeForbidden.
 func (p *People) Users(ctx context.Context, actor models.Actor) ([]models.User, error) {
-	if err := actor.NeedAdmin(); err != nil {
+	if err := actor.NeedOversight(); err != nil {
 		return nil, err
 	}
 	var users []models.User
@@ -134,7 +134,7 @@ func (p *People) Users(ctx context.Context, actor models.Actor) ([]models.User, 
 // UserByEmail finds a user, also a disabled one. For admins and the operator,
 // else CodeForbidden; CodeNotFound if there is none.
 func (p *People) UserByEmail(ctx context.Context, actor models.Actor, email string) (*models.User, error) {
-	if err := actor.NeedAdmin(); err != nil {
+	if err := actor.NeedOversight(); err != nil {
 		return nil, err
 	}
 	user, err := p.userWithEmail(ctx, email)
@@ -178,7 +178,7 @@ func (p *People) userWithEmail(ctx context.Context, email string) (*models.User,
 // UserByID is one person. For admins and the operator, else CodeForbidden;
 // CodeNotFound if there is none.
 func (p *People) UserByID(ctx context.Context, actor models.Actor, id models.UserID) (*models.User, error) {
-	if err := actor.NeedAdmin(); err != nil {
+	if err := actor.NeedOversight(); err != nil {
 		return nil, err
 	}
 	var user models.User
@@ -257,9 +257,14 @@ func (t *tx) live(pool *gorm.DB) *gorm.DB {
 	return pool.Where("revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)", t.Now)
 }
 
-// WhoMayApprove reads a policy.Person of everybody who may sign in.
+// MayDecide is the condition, on a row of users, that the person may sign in and decide: they are enabled and no auditor.
+func MayDecide(user string) string {
+	return user + `.disabled_at IS NULL AND ` + user + `.role <> 'auditor'`
+}
+
+// WhoMayApprove reads a policy.Person of everybody who may decide.
 var WhoMayApprove = `SELECT u.email, u.role = 'admin' AS admin,
  EXISTS (SELECT 1 FROM agents a WHERE a.owner_id = u.id AND a.disabled_at IS NULL) AS owns,
  coalesce((SELECT ` + db.Joined("g.name") + ` FROM group_members m` + db.ByGroupMembersUser + ` JOIN groups g ON g.id = m.group_id
   WHERE m.user_id = u.id AND m.left_at IS NULL), '') AS groups
- FROM users u WHERE u.disabled_at IS NULL ORDER BY u.email`
+ FROM users u WHERE ` + MayDecide(`u`) + ` ORDER BY u.email`

@@ -63,7 +63,7 @@ func (rs *Requests) Conversations(
 		q.Agent, q.Owner = actor.AgentID(), ""
 	case !actor.IsPerson():
 		return ConversationList{}, models.Errorf(models.CodeForbidden, "Only agents and people list conversations.")
-	case !actor.Admin:
+	case !actor.Oversees():
 		q.Owner = actor.UserID()
 	}
 	after, err := db.ParseCursor(q.Cursor)
@@ -259,7 +259,7 @@ func Owns(actor models.Actor, c *models.Conversation) bool {
 // SeesConversation reports whether the actor may read all of a conversation. A reviewer of one request reads that one
 // and five turns, by other use cases.
 func SeesConversation(actor models.Actor, c *models.Conversation) bool {
-	return Owns(actor, c) || (actor.IsAgent() && actor.AgentID() == c.AgentID)
+	return Owns(actor, c) || actor.IsPerson() && actor.Oversees() || (actor.IsAgent() && actor.AgentID() == c.AgentID)
 }
 
 func sqlNotFoundAs(err, want error) error {

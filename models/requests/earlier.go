@@ -67,7 +67,7 @@ func (rs *Requests) aroundEarlier(
 	ctx context.Context, actor models.Actor, a *models.Approval, out *models.Around,
 ) (err error) {
 	args := map[string]any{
-		"me": actor.ID, "admin": actor.Admin, "id": a.ID, "agent": a.AgentID, "tool": a.ToolName, "digest": a.Digest,
+		"me": actor.ID, "admin": actor.Oversees(), "id": a.ID, "agent": a.AgentID, "tool": a.ToolName, "digest": a.Digest,
 		"n": aroundSearched + 1,
 	}
 	if out.ReaskOf, err = rs.latest(ctx, reaskedKeys, args); err != nil || a.ToolName == "" {

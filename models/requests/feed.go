@@ -70,7 +70,7 @@ func FeedTopics(actor models.Actor) []events.Topic {
 		topics = append(topics, events.Agent(actor.ID))
 	case actor.IsPerson():
 		topics = append(topics, events.InboxOf(actor.ID), events.RecordOf(actor.ID))
-		if actor.Admin {
+		if actor.Oversees() {
 			topics = append(topics, events.InboxOfAdmins, events.RecordOfAdmins)
 		}
 	}
@@ -88,7 +88,7 @@ func (rs *Requests) FeedFrom(ctx context.Context, actor models.Actor, after int6
 	if head.Seq-after <= MaxReplay {
 		return after, false, nil
 	}
-	if actor.Admin {
+	if actor.Oversees() {
 		return head.Seq, true, nil
 	}
 	query, args, err := feedQuery(actor, after, MaxReplay+1)
@@ -145,7 +145,7 @@ func feedQuery(actor models.Actor, after int64, limit int) (query string, args [
 	switch {
 	case actor.IsAgent():
 		return feedOfAgent, []any{actor.OwnerID, after, limit, actor.ID}, nil
-	case actor.IsPerson() && actor.Admin:
+	case actor.IsPerson() && actor.Oversees():
 		return feedOfAdmin, []any{after, limit}, nil
 	case actor.IsPerson():
 		return feedOfPerson, []any{actor.ID, after, limit}, nil
@@ -223,7 +223,7 @@ func (rs *Requests) feedEvent(ctx context.Context, actor models.Actor, e *models
 		return nil, err
 	}
 	h.Approval = a
-	if !actor.IsPerson() || actor.Admin || e.OwnerID == actor.UserID() {
+	if !actor.IsPerson() || actor.Oversees() || e.OwnerID == actor.UserID() {
 		// Whom one request was routed to does not see its conversation.
 		if h.Changes, err = rs.changesFor(ctx, actor, changes); err != nil {
 			return nil, err
@@ -242,7 +242,7 @@ func asksOf(actor models.Actor, e *models.Entry) bool {
 		Joined    models.UserID   `json:"joined"`
 		Reviewers []models.UserID `json:"reviewers"`
 	}
-	return actor.IsPerson() && !actor.Admin && json.Unmarshal([]byte(e.Data), &data) == nil &&
+	return actor.IsPerson() && !actor.Oversees() && json.Unmarshal([]byte(e.Data), &data) == nil &&
 		(data.Joined == actor.UserID() || slices.Contains(data.Reviewers, actor.UserID()))
 }
 
@@ -272,7 +272,7 @@ func (rs *Requests) changesFor(
 func (rs *Requests) seenChange(
 	ctx context.Context, actor models.Actor, e *models.Entry, h *FeedEvent,
 ) (*FeedEvent, error) {
-	sees := actor.Admin || (actor.IsPerson() && e.OwnerID == actor.UserID())
+	sees := actor.Oversees() || (actor.IsPerson() && e.OwnerID == actor.UserID())
 	if actor.IsAgent() {
 		var err error
 		if h.Changes, err = rs.changesFor(ctx, actor, h.Changes); err != nil {

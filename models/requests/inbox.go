@@ -265,7 +265,7 @@ func (rs *Requests) reasks(
 	if err != nil {
 		return nil, err
 	}
-	rows, err := stmt.QueryContext(context.WithoutCancel(ctx), list, actor.ID, actor.Admin)
+	rows, err := stmt.QueryContext(context.WithoutCancel(ctx), list, actor.ID, actor.Oversees())
 	if err != nil {
 		return nil, fmt.Errorf("look for what is asked again: %w", err)
 	}

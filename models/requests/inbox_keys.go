@@ -47,7 +47,7 @@ func (rs *Requests) inboxSearch(ctx context.Context, actor models.Actor, q Inbox
 		join: `r.id = k.id`, sort: `k.deadline, k.id`, text: q.Text != "",
 		pick: ` AND r.approval_status = 'pending' AND (r.approval_timeout_at > :now OR r.held_until IS NOT NULL)`,
 		args: map[string]any{
-			"me": actor.ID, "admin": actor.Admin, "now": now, "conversation": q.Conversation, "agent": q.Agent,
+			"me": actor.ID, "admin": actor.Oversees(), "now": now, "conversation": q.Conversation, "agent": q.Agent,
 			"tool": q.Tool, "risk": q.Risk, "whose": string(q.Whose), "text": q.Text, "brief": models.MaxBrief,
 		},
 	}
@@ -135,7 +135,7 @@ func (rs *Requests) keysByDeadline(ctx context.Context, actor models.Actor, q In
 			return agentKeys, err
 		}
 	}
-	if actor.Admin && q.Whose == WhoseAll {
+	if actor.Oversees() && q.Whose == WhoseAll {
 		return pendingKeys, nil
 	}
 	return deciderKeys, nil
@@ -171,7 +171,7 @@ func (rs *Requests) keysByAge(ctx context.Context, actor models.Actor, q InboxQu
 		return agentByAge, nil
 	case q.Whose == WhoseMine:
 		return mineByAge, nil
-	case q.Whose == WhoseAll && actor.Admin:
+	case q.Whose == WhoseAll && actor.Oversees():
 		return allByAge, nil
 	}
 	n, err := rs.scalar(ctx, waitingFor, actor.ID, smallRouted+1)
@@ -198,14 +198,14 @@ func countQuery(actor models.Actor, conv models.ConversationID, now time.Time) (
 		` WHERE r.conversation_id = ? AND r.approval_status = 'pending' AND ` + waits(`r.approval_timeout_at`, `r.id`)
 	back := now.Add(-heldBack)
 	switch {
-	case conv == "" && actor.Admin:
+	case conv == "" && actor.Oversees():
 		return count(`responses r` + db.ByResponsesPendingRisk + ` WHERE r.approval_status = 'pending' AND ` +
 			waits(`r.approval_timeout_at`, `r.id`)), []any{back, now, models.StatsCap + 1}
 	case conv == "":
 		return count(`deciders d WHERE d.user_id = ? AND ` + waits(`d.deadline`, `d.response_id`)), []any{
 			actor.ID, back, now, models.StatsCap + 1,
 		}
-	case actor.Admin:
+	case actor.Oversees():
 		return count(inConversation), []any{conv, back, now, models.StatsCap + 1}
 	}
 	return count(inConversation +
@@ -298,7 +298,7 @@ func (rs *Requests) keysByRisk(ctx context.Context, actor models.Actor, q InboxQ
 			return agentByRisk, err
 		}
 	}
-	if actor.Admin && q.Whose == WhoseAll {
+	if actor.Oversees() && q.Whose == WhoseAll {
 		return allByRisk, nil
 	}
 	if n, err := rs.scalar(ctx, decides, actor.ID, smallRouted+1); err != nil || n <= smallRouted {

@@ -215,7 +215,7 @@ func (rs *Requests) requests(actor models.Actor, q ListQuery, of chunk, now time
 			SeenBy(actor, `r`))}
 	case actor.IsAgent():
 		l.Walks = []db.Walk{along(`responses r`+ofAgent, db.Say(`r.agent_id = ?`, actor.ID))}
-	case actor.MayAdminister():
+	case actor.Oversees():
 		l.Walks = []db.Walk{ofAgents(``)}
 	default:
 		l.Walks = []db.Walk{ofAgents(` WHERE g.owner_id = ?`, actor.ID), routedTo(l, actor, q, filter)}

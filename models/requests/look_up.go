@@ -175,7 +175,7 @@ var requestsByIDQuery = `SELECT r.number, r.id FROM ` + beginsLike(`responses`, 
 func (rs *Requests) requestsByID(ctx context.Context, actor models.Actor, id string) ([]Key, error) {
 	var out []Key
 	err := rs.lookUpRows(ctx, requestsByIDQuery, map[string]any{
-		"from": id, "after": afterID(id), "most": mostOfID, "admin": actor.Admin, "me": actor.ID, "n": MostFound,
+		"from": id, "after": afterID(id), "most": mostOfID, "admin": actor.Oversees(), "me": actor.ID, "n": MostFound,
 	}, func(row db.Scanner) error {
 		var k Key
 		err := row.Scan(&k.Number, &k.ID)
@@ -200,7 +200,7 @@ func agentsQuery(admin bool) string {
 // lookUpAgents finds agents by name.
 func (rs *Requests) lookUpAgents(ctx context.Context, actor models.Actor, text string) ([]FoundAgent, error) {
 	var out []FoundAgent
-	err := rs.lookUpRows(ctx, agentsQuery(actor.Admin), map[string]any{"text": text, "me": actor.ID, "now": rs.db.Now(), "n": MostFound}, func(row db.Scanner) error {
+	err := rs.lookUpRows(ctx, agentsQuery(actor.Oversees()), map[string]any{"text": text, "me": actor.ID, "now": rs.db.Now(), "n": MostFound}, func(row db.Scanner) error {
 		var a FoundAgent
 		err := row.Scan(&a.ID, &a.Name, &a.Owner, &a.Disabled, &a.Pending)
 		out = append(out, a)
@@ -243,9 +243,9 @@ func (rs *Requests) lookUpConversations(
 	ctx context.Context, actor models.Actor, text string,
 ) ([]models.ConversationView, error) {
 	args := map[string]any{
-		"admin": actor.Admin, "me": actor.ID, "text": text, "ending": "", "n": MostFound, "most": mostOfID,
+		"admin": actor.Oversees(), "me": actor.ID, "text": text, "ending": "", "n": MostFound, "most": mostOfID,
 	}
-	queries := []string{conversationsQuery(actor.Admin, false), conversationsQuery(actor.Admin, true)}
+	queries := []string{conversationsQuery(actor.Oversees(), false), conversationsQuery(actor.Oversees(), true)}
 	if id, ok := partOfID(text); ok {
 		args["from"], args["after"], args["ending"] = id, afterID(id), id
 		queries = slices.Insert(queries, 0, conversationsByIDQuery)

@@ -30,7 +30,7 @@ type AgentRequests struct {
 // and admins, for others CodeNotFound.
 func (rs *Requests) OfAgent(ctx context.Context, actor models.Actor, id models.AgentID) (out AgentRequests, err error) {
 	err = rs.db.Snapshot(ctx, func(ctx context.Context) error {
-		seen, err := db.Exists(rs.db.Reader(ctx).QueryRowContext(ctx, ownerOfAgent, id, actor.ID, actor.MayAdminister()))
+		seen, err := db.Exists(rs.db.Reader(ctx).QueryRowContext(ctx, ownerOfAgent, id, actor.ID, actor.Oversees()))
 		if err != nil {
 			return fmt.Errorf("look for agent: %w", err)
 		}

@@ -49,7 +49,7 @@ func (rs *Requests) Origins(
 	if err != nil {
 		return nil, err
 	}
-	rows, err := stmt.QueryContext(context.WithoutCancel(ctx), string(list), actor.ID, actor.Admin, maxStartedInput)
+	rows, err := stmt.QueryContext(context.WithoutCancel(ctx), string(list), actor.ID, actor.Oversees(), maxStartedInput)
 	if err != nil {
 		return nil, fmt.Errorf("read origins: %w", err)
 	}
@@ -128,7 +128,7 @@ func (rs *Requests) addLinks(
 	if err != nil {
 		return err
 	}
-	rows, err := stmt.QueryContext(context.WithoutCancel(ctx), ids, actor.ID, actor.Admin)
+	rows, err := stmt.QueryContext(context.WithoutCancel(ctx), ids, actor.ID, actor.Oversees())
 	if err != nil {
 		return fmt.Errorf("read linked calls: %w", err)
 	}

@@ -48,7 +48,7 @@ func (rs *Requests) page(ctx context.Context, actor models.Actor, id models.Resp
 		if a, err = rs.approvalFor(ctx, actor, a, now); err != nil {
 			return err
 		}
-		p.Approval, p.SeesConversation = *a, Owns(actor, &models.Conversation{OwnerID: a.OwnerID})
+		p.Approval, p.SeesConversation = *a, SeesConversation(actor, &models.Conversation{OwnerID: a.OwnerID})
 		if p.Turns, err = rs.turns(ctx, a.ConversationID, a.Sequence, MaxRoutedTurns); err != nil {
 			return err
 		}

@@ -171,7 +171,7 @@ func SeenBy(actor models.Actor, name string) db.Part {
 	case actor.IsAgent():
 		return db.Say(name+`.agent_id = ?`, actor.ID)
 	case actor.IsPerson():
-		return db.Say(personSees(name, `?`, `?`), actor.Admin, actor.ID, actor.ID)
+		return db.Say(personSees(name, `?`, `?`), actor.Oversees(), actor.ID, actor.ID)
 	case actor.Kind == models.ActorSystem, actor.Kind == models.ActorOperator:
 		return db.Say(`TRUE`)
 	}

@@ -169,7 +169,7 @@ func (rs *Requests) settledSearch(ctx context.Context, actor models.Actor, q Set
 	l := &search{
 		join: `r.number = k.number`, sort: `k.at DESC, k.number DESC`, text: q.Text != "", pick: settledPicks,
 		args: map[string]any{
-			"me": actor.ID, "admin": actor.Admin, "conversation": q.Conversation, "agent": q.Agent, "tool": q.Tool,
+			"me": actor.ID, "admin": actor.Oversees(), "conversation": q.Conversation, "agent": q.Agent, "tool": q.Tool,
 			"risk":  q.Risk,
 			"whose": string(q.Whose), "text": q.Text, "brief": models.MaxBrief, "status": q.Status, "cause": q.Cause, "by": q.By,
 			"from": q.From,
@@ -280,7 +280,7 @@ func allSettled(actor models.Actor, q SettledQuery) string {
 	if !left && !through {
 		left = true
 	}
-	shape := settledShape{all: actor.Admin && q.Whose == WhoseAll, left: left, through: through}
+	shape := settledShape{all: actor.Oversees() && q.Whose == WhoseAll, left: left, through: through}
 	if !shape.all {
 		shape.whose = q.Whose
 	}

@@ -104,7 +104,7 @@ func (q *TrailQuery) check(actor models.Actor) error {
 	case q.Person == "":
 		q.Person = actor.UserID()
 	case q.Person != actor.UserID():
-		if err := actor.NeedAdmin(); err != nil {
+		if err := actor.NeedOversight(); err != nil {
 			return err
 		}
 	}
@@ -315,7 +315,7 @@ func (rs *Requests) routedOf(
 ) (map[models.ResponseID]bool, error) {
 	var ids []models.ResponseID
 	for id, a := range requests {
-		if a != nil && !actor.Admin && a.OwnerID != actor.UserID() {
+		if a != nil && !actor.Oversees() && a.OwnerID != actor.UserID() {
 			ids = append(ids, id)
 		}
 	}

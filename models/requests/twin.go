@@ -120,7 +120,7 @@ func (rs *Requests) Rejected(
 	out := map[models.ResponseID]models.ResponseID{}
 	for _, a := range rows {
 		args := map[string]any{
-			"me": actor.ID, "admin": actor.Admin, "id": a.ID, "agent": a.AgentID, "digest": a.Digest, "n": aroundSearched + 1,
+			"me": actor.ID, "admin": actor.Oversees(), "id": a.ID, "agent": a.AgentID, "digest": a.Digest, "n": aroundSearched + 1,
 		}
 		before, err := rs.latest(ctx, reaskedKeys, args)
 		if err != nil {
@@ -170,7 +170,7 @@ func (rs *Requests) duplicates(
 		return nil, err
 	}
 	rows, err := stmt.QueryContext(context.WithoutCancel(ctx), arguments(duplicatesOf, map[string]any{
-		"me": actor.ID, "admin": actor.Admin, "id": a.ID, "agent": a.AgentID, "digest": a.Digest, "n": aroundSearched,
+		"me": actor.ID, "admin": actor.Oversees(), "id": a.ID, "agent": a.AgentID, "digest": a.Digest, "n": aroundSearched,
 		"now": rs.db.Now(), "most": mostDuplicates,
 	})...)
 	if err != nil {
@@ -204,7 +204,7 @@ func (rs *Requests) findTwins(
 	if err != nil {
 		return err
 	}
-	args := []any{string(list), actor.ID, actor.Admin, most}
+	args := []any{string(list), actor.ID, actor.Oversees(), most}
 	if strings.Contains(text, "?5") {
 		args = append(args, since)
 	}

@@ -96,7 +96,7 @@ func pendingCalls(actor models.Actor) (db.Part, error) {
 	switch {
 	case actor.IsAgent():
 		return db.Say(rows+`responses r`+db.ByResponsesPendingProtocol+` WHERE r.agent_id = ?`, actor.ID), nil
-	case actor.IsPerson() && actor.Admin:
+	case actor.IsPerson() && actor.Oversees():
 		return db.Say(rows + `responses r` + db.ByResponsesPendingProtocol + ` WHERE TRUE`), nil
 	case actor.IsPerson():
 		return db.Say(rows+`deciders d CROSS JOIN responses r ON r.id = d.response_id WHERE d.user_id = ?`, actor.ID), nil

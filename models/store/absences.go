@@ -177,7 +177,7 @@ func (s *Store) EndAbsence(ctx context.Context, actor models.Actor, id models.Ab
 //
 // Codes: forbidden (people and the operator).
 func (s *Store) Absences(ctx context.Context, actor models.Actor) ([]models.Absence, error) {
-	admin := actor.NeedAdmin() == nil
+	admin := actor.NeedOversight() == nil
 	if !actor.IsPerson() && !admin {
 		return nil, models.Errorf(models.CodeForbidden, "Only people read who is away.")
 	}

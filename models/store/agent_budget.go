@@ -169,7 +169,7 @@ func (s *Store) AgentBudget(ctx context.Context, actor models.Actor, id models.A
 	if !actor.IsPerson() {
 		return nil, models.Errorf(models.CodeForbidden, "Only a person may see the budget of an agent.")
 	}
-	found, err := s.agentBudgets(ctx, `a.id = ?3 AND (a.owner_id = ?4 OR ?5)`, id, actor.ID, actor.Admin)
+	found, err := s.agentBudgets(ctx, `a.id = ?3 AND (a.owner_id = ?4 OR ?5)`, id, actor.ID, actor.Oversees())
 	if b, ok := found[id]; ok {
 		return &b, err
 	}

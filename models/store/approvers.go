@@ -171,7 +171,7 @@ func (t *Tx) named(emails []string) ([]models.Approver, error) {
 		folds[i] = people.FoldEmail(email)
 	}
 	var found []models.Approver
-	if err := t.Gorm().Model(&models.User{}).Select("id, email").Where("email IN ? AND disabled_at IS NULL", folds).
+	if err := t.Gorm().Model(&models.User{}).Select("id, email").Where("email IN ? AND "+people.MayDecide("users"), folds).
 		Order("id").Scan(&found).Error; err != nil {
 		return nil, fmt.Errorf("resolve reviewers: %w", err)
 	}
@@ -180,11 +180,11 @@ func (t *Tx) named(emails []string) ([]models.Approver, error) {
 
 // Who may approve a request whose rule makes a demand: the people it names, and
 // where it does not insist on them also admins, but for the owner.
-const (
+var (
 	enabledAdminBut = `SELECT 1 FROM users WHERE role = 'admin' AND disabled_at IS NULL AND id <> ? LIMIT 1`
 	reviewersOf     = `SELECT user_id FROM reviewers WHERE response_id = ?`
-	enabledRouted   = `SELECT 1 FROM reviewers v JOIN users u ON u.id = v.user_id
- WHERE v.response_id = ? AND v.user_id <> ? AND u.disabled_at IS NULL LIMIT 1`
+	otherReviewer   = `SELECT 1 FROM reviewers v JOIN users u ON u.id = v.user_id
+ WHERE v.response_id = ? AND v.user_id <> ? AND ` + people.MayDecide(`u`) + ` LIMIT 1`
 )
 
 // canApprove reports whether anybody who is enabled may approve a request whose
@@ -218,7 +218,7 @@ func (t *Tx) canApprove(r *models.Response, reviewers []models.UserID) (bool, er
 		return len(found) > 0, err
 	}
 	// Whom an edit was routed to may approve the request as well.
-	err = t.Gorm().Raw(enabledRouted, r.ID, r.OwnerID).Scan(&found).Error
+	err = t.Gorm().Raw(otherReviewer, r.ID, r.OwnerID).Scan(&found).Error
 	return len(found) > 0, err
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/ledger"
+	"countersign/models/people"
 	"countersign/models/policy"
 )
 
@@ -113,12 +114,13 @@ func takesNoEdits(a *models.Approval) error {
 	return &models.Error{Code: models.CodeTakesNoEdits, Text: text, Fields: map[string]string{"input": field}}
 }
 
-const (
+var (
 	waitingEdits = `SELECT v.* FROM votes v JOIN users u ON u.id = v.user_id
- WHERE v.response_id = ? AND v.withdrawn_at IS NULL AND v.waits_for <> '' AND u.disabled_at IS NULL ORDER BY v.at, v.id`
-	keepWaiting = `UPDATE votes SET waits_for = ? WHERE id = ?`
-	waitingOf   = `SELECT id FROM votes WHERE response_id = ? AND user_id = ? AND withdrawn_at IS NULL AND waits_for <> ''`
+ WHERE v.response_id = ? AND v.withdrawn_at IS NULL AND v.waits_for <> '' AND ` + people.MayDecide(`u`) + ` ORDER BY v.at, v.id`
+	waitingOf = `SELECT id FROM votes WHERE response_id = ? AND user_id = ? AND withdrawn_at IS NULL AND waits_for <> ''`
 )
+
+const keepWaiting = `UPDATE votes SET waits_for = ? WHERE id = ?`
 
 // checkApprover refuses an approval or answer by somebody whom the request's rule
 // does not let give one (not_a_reviewer). An edit is also under the rule that the

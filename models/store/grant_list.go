@@ -64,7 +64,7 @@ func (s *Store) grants(actor models.Actor, after db.Cursor, limit int) *db.List[
 		},
 		Cursor: func(g *models.Grant) db.Cursor { return db.Cursor{At: g.CreatedAt, ID: string(g.ID)} },
 	}
-	if !actor.Admin {
+	if !actor.Oversees() {
 		l.Walks = []db.Walk{{From: db.Say(`grants` + db.ByGrantsOwner), Where: []db.Part{db.Say(`owner_id = ?`, actor.ID)}}}
 	}
 	if after.ID != "" {
@@ -118,20 +118,20 @@ func (s *Store) Grant(
 		return GrantUses{}, err
 	}
 	out := GrantUses{Grant: *g}
-	if !actor.Admin && g.OwnerID != actor.UserID() {
+	if !actor.Oversees() && g.OwnerID != actor.UserID() {
 		return out, nil
 	}
 	out.Items, out.Next, err = s.grantUses(ctx, id, after, limit)
 	return out, err
 }
 
-// grantFor reads a grant for a person who may revoke it: its maker, the owner, admins.
+// grantFor reads a grant for a person who sees it: its maker, the owner, admins and auditors.
 func grantFor(pool *gorm.DB, actor models.Actor, id models.GrantID) (*models.Grant, error) {
 	var found []models.Grant
 	if err := pool.Raw(selectGrant, id).Scan(&found).Error; err != nil {
 		return nil, fmt.Errorf("read pre-approval: %w", err)
 	}
-	if len(found) == 0 || !actor.Admin && found[0].OwnerID != actor.UserID() && found[0].MadeBy != actor.UserID() {
+	if len(found) == 0 || !actor.Oversees() && found[0].OwnerID != actor.UserID() && found[0].MadeBy != actor.UserID() {
 		return nil, models.NotFound("grant")
 	}
 	return &found[0], nil

@@ -298,6 +298,34 @@ func TestDisabledMembers(t *testing.T) {
 	}
 }
 
+// Members who become auditors are asked nothing; reviewers again, they have what waits.
+func TestMembersWhoAreAuditors(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	bo, cy := storetest.Reviewer(t, b.Store, "bo@example.com"), storetest.Reviewer(t, b.Store, "cy@example.com")
+	b.group(t, "finance", bo, cy)
+	b.UsePolicy(t, payments(byFinance+only))
+	storetest.Must(t, b.People.SetRole(t.Context(), b.Admin, bo.UserID(), models.RoleAuditor))
+	a := b.pay(t, 1)
+	if b.asks(t, bo, a.ID) {
+		t.Error("an auditor is asked")
+	}
+	storetest.Must(t, b.People.SetRole(t.Context(), b.Admin, bo.UserID(), models.RolePolicyEditor))
+	if !b.asks(t, bo, a.ID) {
+		t.Error("no auditor any more, they have nothing to decide")
+	}
+	wantCode(t, storetest.Err(b.Decide(t.Context(), cy, a.ID, storetest.Yes())), "")
+	dee := storetest.User(t, b.Store, "dee@example.com", models.RoleAuditor)
+	wantCode(t, b.People.JoinGroup(t.Context(), b.Admin, "finance", dee.Name), models.CodeInvalid)
+	late := b.pay(t, 2)
+	for _, one := range []models.Actor{bo, cy} {
+		storetest.Must(t, b.People.SetRole(t.Context(), b.Admin, one.UserID(), models.RoleAuditor))
+	}
+	if got := b.standsAs(t, late.ID, models.StatusRejected); got.Cause != models.CauseNoReviewer {
+		t.Errorf("%s", got.Cause)
+	}
+}
+
 // An edit under a rule that wants a group waits for whoever is in it when they sign.
 func TestAnEditWaitsForAGroup(t *testing.T) {
 	t.Parallel()

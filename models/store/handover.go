@@ -8,15 +8,16 @@ import (
 	"countersign/models"
 	"countersign/models/db"
 	"countersign/models/ledger"
+	"countersign/models/people"
 )
 
-const (
+var (
 	handOverOf   = `SELECT * FROM handovers WHERE response_id = ? AND from_user = ? AND to_user = ? AND taken_back_at IS NULL`
 	handOverBy   = `SELECT * FROM handovers WHERE id = ? AND from_user = ?`
 	takeOverBack = `UPDATE handovers SET taken_back_at = ? WHERE id = ? AND taken_back_at IS NULL`
 	handOversOf  = `SELECT h.*, f.name AS from_name, u.name AS to_name FROM handovers h JOIN users f ON f.id = h.from_user JOIN users u ON u.id = h.to_user
  WHERE h.response_id = ? AND h.taken_back_at IS NULL ORDER BY h.at, h.id`
-	maybeHanded = `SELECT id FROM users WHERE disabled_at IS NULL AND id <> ?1
+	handOverTargets = `SELECT id FROM users WHERE ` + people.MayDecide(`users`) + ` AND id <> ?1
  AND (role = 'admin' OR id = ?2 OR id IN (SELECT v.user_id FROM reviewers v WHERE v.response_id = ?3 AND NOT v.for_others)
  OR id IN (SELECT s.substitute_id FROM substitutes s WHERE s.user_id = ?1 AND s.removed_at IS NULL AND s.accepted_at IS NOT NULL)) ORDER BY name, id`
 )
@@ -218,7 +219,7 @@ func (s *Store) MayHandOverTo(
 			return err
 		}
 		var ids []models.UserID
-		if err := c.q.Raw(maybeHanded, actor.UserID(), a.OwnerID, id).Scan(&ids).Error; err != nil {
+		if err := c.q.Raw(handOverTargets, actor.UserID(), a.OwnerID, id).Scan(&ids).Error; err != nil {
 			return fmt.Errorf("read people: %w", err)
 		}
 		if err := c.gather([]*models.Approval{a}, append(ids, actor.UserID())...); err != nil {

@@ -21,10 +21,10 @@ type recipients struct {
 	groups   map[string]models.RecipientID                       // by name
 }
 
-const (
+var (
 	peopleWithChannels = `SELECT DISTINCT c.user_id FROM channels c` + db.ByChannelsInUse +
 		` JOIN users u ON u.id = c.user_id
- WHERE ` + people.ChannelUsable + ` AND u.disabled_at IS NULL ORDER BY c.user_id`
+ WHERE ` + people.ChannelUsable + ` AND ` + people.MayDecide(`u`) + ` ORDER BY c.user_id`
 	groupsWithChannels = `SELECT DISTINCT g.id, g.name FROM channels c` + db.ByChannelsInUse +
 		` JOIN groups g ON g.id = c.group_id
  WHERE ` + people.ChannelUsable + ` AND g.removed_at IS NULL`

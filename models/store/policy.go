@@ -60,8 +60,8 @@ func (s *Store) CurrentPolicy(ctx context.Context) (PolicyVersion, error) {
 
 // Policies lists versions before one (0: all), newest first. Admins only.
 func (s *Store) Policies(ctx context.Context, actor models.Actor, before int64, limit int) ([]PolicyVersion, error) {
-	if !actor.MayAdminister() {
-		return nil, models.AdminsOnly()
+	if err := actor.NeedPolicy(); err != nil {
+		return nil, err
 	}
 	q := s.db.Gorm(ctx).Order("version DESC").Limit(limit)
 	if before > 0 {
@@ -84,8 +84,8 @@ func (s *Store) Policies(ctx context.Context, actor models.Actor, before int64, 
 
 // PolicyAt is one version. Admins only; CodeNotFound.
 func (s *Store) PolicyAt(ctx context.Context, actor models.Actor, version int64) (PolicyVersion, error) {
-	if !actor.MayAdminister() {
-		return PolicyVersion{}, models.AdminsOnly()
+	if err := actor.NeedPolicy(); err != nil {
+		return PolicyVersion{}, err
 	}
 	var row models.Policy
 	if err := s.db.Gorm(ctx).Where("version = ?", version).Take(&row).Error; err != nil {

@@ -173,7 +173,7 @@ func TestRowsOfAnOlderDatabaseAreListedOnce(t *testing.T) {
 	if now := lines(t, dir, listed); now[0] != before[0] {
 		t.Errorf("entries and tables: %s, and after another start %s", before, now)
 	}
-	_, err = storetest.Tamper(t, s).ExecContext(t.Context(), `INSERT INTO users SELECT 'made-up', 'eve@example.com', name, role, password_hash, created_at, NULL FROM users LIMIT 1`)
+	_, err = storetest.Tamper(t, s).ExecContext(t.Context(), `INSERT INTO users (id, email, name, role, password_hash, created_at, disabled_at) SELECT 'made-up', 'eve@example.com', name, role, password_hash, created_at, NULL FROM users LIMIT 1`)
 	storetest.Must(t, err)
 	storetest.Must(t, s.Close())
 	s = storetest.New(t, storetest.WithDir(dir), storetest.WithClock(afterDump()))

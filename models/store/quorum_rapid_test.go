@@ -337,6 +337,7 @@ func (b *ballot) begin(t *rapid.T, rule ballotRule) {
 	b.rule, b.signed, b.rejects, b.edit, b.last, b.over, b.alone = rule, nil, nil, "", "", "", false
 	for who := range b.disabled {
 		must(b.People.EnableUser(b.ctx, b.Admin, b.people[who].UserID()))
+		must(b.People.SetRole(b.ctx, b.Admin, b.people[who].UserID(), models.RoleReviewer))
 	}
 	clear(b.disabled)
 	for group, members := range map[string][]string{"finance": {"ann", "bo", "cy"}, "oncall": {"cy", "dee"}, "incident": {"eve", "ann"}} {
@@ -423,12 +424,17 @@ func TestSignaturesAreCountedAsByTryingAllAssignments(t *testing.T) {
 			"wait":        func(rt *rapid.T) { b.passes(rt, time.Duration(rapid.IntRange(1, 50).Draw(rt, "seconds"))*time.Second) },
 			"disable": func(rt *rapid.T) {
 				one := who(rt)
-				must(storetest.Err(b.People.DisableUser(b.ctx, b.Admin, b.people[one].UserID())))
+				if rapid.Bool().Draw(rt, "an auditor") {
+					must(b.People.SetRole(b.ctx, b.Admin, b.people[one].UserID(), models.RoleAuditor))
+				} else {
+					must(storetest.Err(b.People.DisableUser(b.ctx, b.Admin, b.people[one].UserID())))
+				}
 				b.disabled[one] = true
 			},
 			"enable": func(rt *rapid.T) {
 				one := who(rt)
 				must(b.People.EnableUser(b.ctx, b.Admin, b.people[one].UserID()))
+				must(b.People.SetRole(b.ctx, b.Admin, b.people[one].UserID(), models.RoleReviewer))
 				delete(b.disabled, one)
 			},
 			"leave": func(rt *rapid.T) {

@@ -236,6 +236,10 @@ func TestSignaturesCountAtTheRelease(t *testing.T) {
 			t.Helper()
 			storetest.Must(t, storetest.Err(s.People.DisableUser(t.Context(), s.Admin, s.bo.UserID())))
 		},
+		"is an auditor": func(t *testing.T, s *signers) {
+			t.Helper()
+			storetest.Must(t, s.People.SetRole(t.Context(), s.Admin, s.bo.UserID(), models.RoleAuditor))
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -92,13 +92,13 @@ func (t *Tx) releaseBarrier(a *models.Approval, vote *models.Vote) (*barrier, er
 		}
 		return &barrier{byName: models.SystemAuthor, text: text, short: !vote.BrokeGlass()}, nil
 	}
-	gone, err := t.disabledGiver(a, vote)
+	gone, err := t.lostGiver(a, vote)
 	if err != nil {
 		return nil, err
 	}
 	if gone != "" {
 		return &barrier{
-			byName: models.SystemAuthor, text: gone + " approved it and was disabled before the decision was delivered.",
+			byName: models.SystemAuthor, text: gone + " approved it and could decide no more before the decision was delivered.",
 		}, nil
 	}
 	able, err := t.stillMayApprove(a, vote)
@@ -135,9 +135,9 @@ func (t *Tx) stillMayApprove(a *models.Approval, vote *models.Vote) (bool, error
 	return t.signedBefore(c, a, vote)
 }
 
-// disabledGiver names a disabled person without whom an approval could not have been given: its voter, the person they
+// lostGiver names a person who may decide no more, without whom an approval could not have been given: its voter, the person they
 // voted for, or the second signer of an edit. Empty: there is none.
-func (t *Tx) disabledGiver(a *models.Approval, vote *models.Vote) (string, error) {
+func (t *Tx) lostGiver(a *models.Approval, vote *models.Vote) (string, error) {
 	for _, giver := range [...]struct {
 		id   models.UserID
 		name string

@@ -150,22 +150,62 @@ func TestAStopTellsOfWhatIsBeingSent(t *testing.T) {
 	storetest.CheckRows(t, w.Store)
 }
 
-// TestI1AHeldApprovalOfADisabledPersonIsWithdrawn when its undo window ends.
-func TestI1AHeldApprovalOfADisabledPersonIsWithdrawn(t *testing.T) {
+// TestI1AHeldApprovalOfWhoMayDecideNoMoreIsWithdrawn when its undo window ends.
+func TestI1AHeldApprovalOfWhoMayDecideNoMoreIsWithdrawn(t *testing.T) {
+	t.Parallel()
+	for name, ends := range map[string]func(t *testing.T, b *bench) error{
+		"disabled": func(t *testing.T, b *bench) error {
+			t.Helper()
+			return storetest.Err(b.People.DisableUser(t.Context(), b.Admin, b.Owner.OwnerID))
+		},
+		"an auditor": func(t *testing.T, b *bench) error {
+			t.Helper()
+			return b.People.SetRole(t.Context(), b.Admin, b.Owner.OwnerID, models.RoleAuditor)
+		},
+	} {
+		b := newBench(t)
+		b.UsePolicy(t, undoFor30)
+		a := held(t, b, models.AskInput{})
+		storetest.Must(t, ends(t, b))
+		b.Clock.Step(time.Minute)
+		b.release(t, 0)
+		got, err := b.Requests.Approval(t.Context(), b.Admin, a.ID)
+		storetest.Must(t, err)
+		if got.Status() == models.StatusApproved || got.HeldUntil != nil {
+			t.Errorf("%s: it is %s, held until %v", name, got.Status(), got.HeldUntil)
+		}
+		storetest.CheckRows(t, b.Store)
+	}
+}
+
+// An auditor's act is undone with its entry, also where nothing before has refused it: here their agent's request, which
+// an owner may cancel.
+func TestAnAuditorsActIsUndoneWithItsEntry(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.UsePolicy(t, undoFor30)
-	a := held(t, b, models.AskInput{})
-	_, err := b.People.DisableUser(t.Context(), b.Admin, b.Owner.OwnerID)
-	storetest.Must(t, err)
-	b.Clock.Step(time.Minute)
-	b.release(t, 0)
-	got, err := b.Requests.Approval(t.Context(), b.Admin, a.ID)
-	storetest.Must(t, err)
-	if got.Status() == models.StatusApproved || got.HeldUntil != nil {
-		t.Errorf("it is %s, held until %v", got.Status(), got.HeldUntil)
+	a := b.pay(t, 1)
+	storetest.Must(t, b.People.SetRole(t.Context(), b.Admin, b.Owner.OwnerID, models.RoleAuditor))
+	auditor := b.Owner
+	auditor.Auditor = true
+	before := storetest.Dump(t, b.Store)
+	for name, act := range map[string]func() error{
+		"cancel": func() error { return storetest.Err(b.Cancel(t.Context(), auditor, a.ID)) },
+		"decide": func() error { return storetest.Err(b.Decide(t.Context(), auditor, a.ID, storetest.Yes())) },
+		"stop": func() error {
+			_, _, err := b.Stop(t.Context(), auditor, a.AgentID, "enough")
+			return err
+		},
+		"grant": func() error {
+			return storetest.Err(b.AskSubstitute(t.Context(), auditor, auditor.UserID(), b.Stranger.UserID()))
+		},
+	} {
+		if err := act(); models.ErrorCode(err) != models.CodeForbidden {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
-	storetest.CheckRows(t, b.Store)
+	if after := storetest.Dump(t, b.Store); after != before {
+		t.Errorf("it changed what is stored:\n%s\n---\n%s", before, after)
+	}
 }
 
 // TestI1AHeldApprovalNeedsAllWhoseWordItTakes: for whom somebody voted, and who else signed an

@@ -262,10 +262,10 @@ func (s *Store) ActorNow(ctx context.Context, actor models.Actor) (models.Actor,
 	return s.People.SessionActor(ctx, actor.SessionID)
 }
 
-const (
+var (
 	replacedOf = `SELECT v.*, e.user_name AS editor FROM votes v JOIN votes e ON e.id = v.replaced_by
  WHERE v.response_id = ? AND v.user_id = ? AND v.replaced_by <> '' ORDER BY v.at DESC, v.id DESC LIMIT 1`
-	// seatsOf are people by id and the members of groups by name, on a request, with those who are disabled.
+	// seatsOf are people by id and the members of groups by name, on a request, with those who may not decide.
 	seatsOf = `SELECT ` + relationColumns + `
  FROM responses r JOIN conversations c ON c.id = r.conversation_id JOIN agents a ON a.id = r.agent_id
  JOIN users u ON u.id IN (SELECT p.id FROM users p WHERE p.id IN ? UNION

@@ -51,8 +51,8 @@ func (c rightsReader) relation(user models.UserID, r *models.Response) (relation
 	return out, nil
 }
 
-const (
-	relationColumns = `u.id, u.name, u.email, u.disabled_at IS NULL AS enabled, u.role = 'admin' AS admin,
+var (
+	relationColumns = `u.id, u.name, u.email, ` + people.MayDecide(`u`) + ` AS enabled, u.role = 'admin' AS admin,
  EXISTS (SELECT 1 FROM reviewers v WHERE v.user_id = u.id AND v.response_id = r.id AND NOT v.for_others) AS asked,
  u.id IN (r.owner_id, c.owner_id, a.owner_id) AS owns`
 	relationOf = `SELECT ` + relationColumns + `

@@ -31,9 +31,9 @@ func (s *Store) checkTarget() func(ctx context.Context, field, url string) error
 	}
 }
 
-const (
+var (
 	channelsOfPerson = `SELECT c.* FROM channels c` + db.ByChannelsInUse + ` JOIN users u ON u.id = c.user_id
- WHERE c.user_id || c.group_id = ? AND ` + people.ChannelUsable + ` AND u.disabled_at IS NULL`
+ WHERE c.user_id || c.group_id = ? AND ` + people.ChannelUsable + ` AND ` + people.MayDecide(`u`)
 	// channelsOfAdmin are those by which an admin learns of what no other person can mend. That a webhook was paused its
 	// owner hears, if they are an admin with a channel, else all admins.
 	channelsOfAdmin = channelsOfPerson + ` AND u.role = 'admin'`
@@ -115,7 +115,7 @@ func (t *Tx) NotificationSettings(recipient models.RecipientID) (*models.Notific
 	return w.settings[recipient], nil
 }
 
-const namesOfDeciders = `SELECT u.id, u.name FROM deciders JOIN users u ON u.id = deciders.user_id WHERE u.disabled_at IS NULL AND `
+var namesOfDeciders = `SELECT u.id, u.name FROM deciders JOIN users u ON u.id = deciders.user_id WHERE ` + people.MayDecide(`u`) + ` AND `
 
 // WhoMayApprove are the people who have a pending request in their inbox, may sign in and may
 // approve it: whose agent asks perhaps may not.

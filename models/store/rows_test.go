@@ -71,7 +71,7 @@ func TestEachEditOfARowIsFound(t *testing.T) {
 		{"a password", `UPDATE users SET password_hash = (SELECT password_hash FROM users WHERE email LIKE 'stranger%') WHERE email LIKE 'admin%'`, "users"},
 		{"an e-mail", `UPDATE users SET email = 'eve@example.com' WHERE email LIKE 'stranger%'`, "users"},
 		{"a person enabled again", `UPDATE users SET disabled_at = NULL WHERE disabled_at IS NOT NULL`, "users"},
-		{"an inserted person", `INSERT INTO users SELECT 'made-up', 'eve@example.com', name, role, password_hash, created_at, NULL FROM users WHERE role = 'admin' LIMIT 1`, "users"},
+		{"an inserted person", `INSERT INTO users (id, email, name, role, password_hash, created_at, disabled_at) SELECT 'made-up', 'eve@example.com', name, role, password_hash, created_at, NULL FROM users WHERE role = 'admin' LIMIT 1`, "users"},
 		{"a token's scope", `UPDATE tokens SET scope = 'admin' WHERE scope = 'reviewer'`, "tokens"},
 		{"a token's secret", `UPDATE tokens SET secret_hash = x'00' WHERE name = 'old'`, "tokens"},
 		{"a token that works again", `UPDATE tokens SET revoked_at = NULL WHERE name = 'old'`, "tokens"},

@@ -163,7 +163,7 @@ func invocationAnywhere(actor models.Actor, toolUseID string) db.Part {
 	switch {
 	case actor.IsAgent():
 		return db.Say(`SELECT r.id FROM responses r`+db.ByResponsesAgentToolUse+` WHERE r.agent_id = ? AND r.tool_use_id = ? AND `+isLatestUse+` LIMIT 2`, actor.ID, toolUseID)
-	case actor.Admin:
+	case actor.Oversees():
 		return db.Say(ofAgents+` LIMIT 2`, toolUseID)
 	}
 	return db.Say(ofAgents+` WHERE g.owner_id = ?

@@ -29,7 +29,7 @@ func (s *Store) Stats(ctx context.Context, actor models.Actor) (models.Stats, er
 		settled = `responses r` + db.ByResponsesSettled + ` WHERE r.agent_id = ? AND r.approval_timestamp > ?`
 	case !actor.IsPerson():
 		return models.Stats{}, models.Errorf(models.CodeForbidden, "Only agents and people read the counts.")
-	case actor.Admin:
+	case actor.Oversees():
 		pending = `responses r` + db.ByResponsesPendingRisk +
 			` WHERE r.approval_status = 'pending' AND r.approval_timeout_at > ?`
 		settled = `responses r` + db.ByResponsesSettled + ` WHERE r.approval_timestamp > ?`
@@ -82,7 +82,7 @@ func (s *Store) agentWaits(ctx context.Context, actor models.Actor) (int, error)
 	w := &s.waiters
 	w.mu.Lock()
 	switch {
-	case actor.Admin:
+	case actor.Oversees():
 		defer w.mu.Unlock()
 		return w.agents, nil
 	case actor.IsAgent():
@@ -172,7 +172,7 @@ func (s *Store) AgentFigures(
 		return out, fmt.Errorf("count what agents asked: %w", err)
 	}
 	err = s.db.Snapshot(ctx, func(ctx context.Context) error {
-		if out.Of, err = s.countOfAgents(ctx, actor, string(list), len(agents)); err != nil || !actor.Admin {
+		if out.Of, err = s.countOfAgents(ctx, actor, string(list), len(agents)); err != nil || !actor.Oversees() {
 			return err
 		}
 		return s.db.Reader(ctx).QueryRowContext(ctx, cancelsOfAll, s.db.Now(), models.StatsCap).Scan(&out.AllCancels)
@@ -180,7 +180,7 @@ func (s *Store) AgentFigures(
 	if err != nil {
 		return out, fmt.Errorf("count what agents asked: %w", err)
 	}
-	spent, err := s.agentBudgets(ctx, `a.id`+db.Within(`?3`)+` AND (a.owner_id = ?4 OR ?5)`, string(list), actor.ID, actor.Admin)
+	spent, err := s.agentBudgets(ctx, `a.id`+db.Within(`?3`)+` AND (a.owner_id = ?4 OR ?5)`, string(list), actor.ID, actor.Oversees())
 	for id, b := range spent {
 		f := out.Of[id]
 		f.Budget = &b
@@ -202,7 +202,7 @@ func (s *Store) countOfAgents(
 	for i := range models.AgentDays {
 		args = append(args, days[i], days[i+1], models.StatsCap)
 	}
-	err = db.EachRow(ctx, s.db.Reader(ctx), agentFigures, append(args, list, actor.ID, actor.Admin),
+	err = db.EachRow(ctx, s.db.Reader(ctx), agentFigures, append(args, list, actor.ID, actor.Oversees()),
 		func(row db.Scanner) error {
 			var id models.AgentID
 			var f models.AgentFigures

@@ -239,7 +239,7 @@ func (s *Store) Stops(ctx context.Context, actor models.Actor) ([]models.Stop, e
 	}
 	all, err := s.StopsInForce(ctx)
 	return slices.DeleteFunc(all,
-		func(s models.Stop) bool { return !s.ConcernsUser(actor.UserID(), actor.MayAdminister()) }), err
+		func(s models.Stop) bool { return !s.ConcernsUser(actor.UserID(), actor.Oversees()) }), err
 }
 
 // StopsInForce are all that are in force, for the warnings on pages. Whom each concerns is

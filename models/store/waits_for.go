@@ -8,11 +8,12 @@ import (
 
 	"countersign/models"
 	"countersign/models/db"
+	"countersign/models/people"
 )
 
 var (
 	namesQuery = `SELECT u.id, u.name FROM ` + db.Each(`?`) +
-		` CROSS JOIN users u ON u.id = j.value WHERE u.disabled_at IS NULL`
+		` CROSS JOIN users u ON u.id = j.value WHERE ` + people.MayDecide(`u`)
 	upstreamNamesQuery = `SELECT u.id, u.name FROM ` + db.Each(`?`) + ` CROSS JOIN upstreams u ON u.id = j.value`
 )
 
@@ -20,7 +21,7 @@ var (
 // actor gets people's names, as with decisions; e-mails and the names of other systems are for people.
 func (s *Store) WaitsFor(ctx context.Context, actor models.Actor, rows ...*models.Approval) ([]models.WaitsFor, error) {
 	out, now := make([]models.WaitsFor, len(rows)), s.db.Now()
-	var people, systems []string
+	var persons, systems []string
 	var waiting []*models.Approval
 	for _, a := range rows {
 		if a.StateAt(now) != models.StatusPending {
@@ -30,14 +31,14 @@ func (s *Store) WaitsFor(ctx context.Context, actor models.Actor, rows ...*model
 		ids, _, _ := a.Candidates()
 		for _, id := range ids {
 			if !knows(actor, id) {
-				people = append(people, string(id))
+				persons = append(persons, string(id))
 			}
 		}
 		if a.HeldUntil != nil && a.UpstreamID != nil && actor.IsPerson() {
 			systems = append(systems, *a.UpstreamID)
 		}
 	}
-	names, err := s.namesOf(ctx, namesQuery, people)
+	names, err := s.namesOf(ctx, namesQuery, persons)
 	if err != nil {
 		return nil, err
 	}
@@ -109,9 +110,9 @@ func knows(actor models.Actor, id models.UserID) bool {
 
 // candidateNames lists who may decide a request, without those who can't sign in.
 func candidateNames(a *models.Approval, names map[string]string) []string {
-	people, groups, admins := a.Candidates()
-	out := make([]string, 0, len(people)+len(groups)+1)
-	for _, id := range people {
+	candidates, groups, admins := a.Candidates()
+	out := make([]string, 0, len(candidates)+len(groups)+1)
+	for _, id := range candidates {
 		if name, ok := names[string(id)]; ok {
 			out = append(out, models.PersonReviewer(name))
 		}

@@ -40,6 +40,7 @@ func User(tb testing.TB, s *store.Store, email string, role models.Role) models.
 	}
 	return models.Actor{
 		Kind: models.ActorUser, ID: string(u.ID), Name: u.Name, OwnerID: u.ID, Admin: role == models.RoleAdmin,
+		Auditor: role == models.RoleAuditor, PolicyEditor: role == models.RolePolicyEditor,
 	}
 }
 

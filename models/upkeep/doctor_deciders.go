@@ -33,19 +33,19 @@ type Deciders struct {
 var decidersOfR = store.DecidersOf(`d`, `r.id`, `r.owner_id`, `r.approval_timeout_at`)
 
 var strandedCount = `SELECT count(*) FROM (SELECT 1 FROM responses r WHERE r.approval_status = 'pending'
- AND NOT EXISTS (SELECT 1 FROM deciders d JOIN users u ON u.id = d.user_id WHERE ` + decidersOfR + ` AND u.disabled_at IS NULL) LIMIT ?)`
+ AND NOT EXISTS (SELECT 1 FROM deciders d JOIN users u ON u.id = d.user_id WHERE ` + decidersOfR + ` AND ` + people.MayDecide(`u`) + `) LIMIT ?)`
 
 var tooFewCount = `SELECT count(*) FROM (SELECT 1 FROM responses` + db.ByResponsesPendingRisk +
 	` WHERE approval_status = 'pending' AND stranded_at IS NOT NULL LIMIT ?)`
 
-const aloneQuery = `SELECT a.name FROM agents a JOIN users u ON u.id = a.owner_id
- WHERE a.disabled_at IS NULL AND u.disabled_at IS NOT NULL ORDER BY a.name LIMIT 10`
+var aloneQuery = `SELECT a.name FROM agents a JOIN users u ON u.id = a.owner_id
+ WHERE a.disabled_at IS NULL AND NOT (` + people.MayDecide(`u`) + `) ORDER BY a.name LIMIT 10`
 
 // Deciders counts who can decide. reviewers are those that the policy names.
 func (i *Inspection) Deciders(ctx context.Context, reviewers []string) (Deciders, error) {
 	var d Deciders
 	err := i.db.QueryRowContext(ctx,
-		`SELECT count(*), count(*) FILTER (WHERE role = 'admin') FROM users WHERE disabled_at IS NULL`).Scan(&d.People,
+		`SELECT count(*), count(*) FILTER (WHERE role = 'admin') FROM users WHERE `+people.MayDecide(`users`)).Scan(&d.People,
 		&d.Admins)
 	if err != nil {
 		return d, fmt.Errorf("count people: %w", err)
@@ -55,7 +55,7 @@ func (i *Inspection) Deciders(ctx context.Context, reviewers []string) (Deciders
 			continue // UnknownGroups and Unmeetable tell of these
 		}
 		var there bool
-		err := i.db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM users WHERE email = ? AND disabled_at IS NULL)`,
+		err := i.db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM users WHERE email = ? AND `+people.MayDecide(`users`)+`)`,
 			people.FoldEmail(email)).Scan(&there)
 		if err != nil {
 			return d, fmt.Errorf("look for reviewers: %w", err)

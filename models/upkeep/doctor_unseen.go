@@ -49,7 +49,7 @@ const (
 //nolint:gosec // all of it is ours
 var deafPeople = `SELECT u.email, EXISTS (SELECT 1 FROM agents a WHERE a.owner_id = u.id AND a.disabled_at IS NULL),
  coalesce((SELECT ` + db.Joined(`g.name`) + ` FROM group_members m JOIN groups g ON g.id = m.group_id AND g.removed_at IS NULL WHERE m.user_id = u.id AND m.left_at IS NULL), '')
- FROM users u WHERE u.disabled_at IS NULL
+ FROM users u WHERE ` + people.MayDecide(`u`) + `
  AND NOT EXISTS (SELECT 1 FROM channels c WHERE c.user_id = u.id AND ` + channelWorks + `)
  AND NOT EXISTS (SELECT 1 FROM group_members m JOIN channels c ON c.group_id = m.group_id WHERE m.user_id = u.id AND m.left_at IS NULL AND ` + channelWorks + `)
  ORDER BY u.email`

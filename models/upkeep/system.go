@@ -9,6 +9,7 @@ import (
 	"countersign/models"
 	"countersign/models/db"
 	"countersign/models/ledger"
+	"countersign/models/people"
 )
 
 const (
@@ -25,13 +26,13 @@ var strandedQuery = pendingRefColumns + ` FROM users gone` + db.ByUsersDisabled 
  CROSS JOIN deciders o ON o.user_id = gone.id AND o.deadline > ?
  CROSS JOIN responses r ON r.id = o.response_id JOIN agents a ON a.id = r.agent_id JOIN users u ON u.id = r.owner_id
  WHERE gone.disabled_at IS NOT NULL AND r.approval_status = 'pending' AND r.owner_id = gone.id
- AND NOT EXISTS (SELECT 1 FROM deciders d JOIN users able ON able.id = d.user_id WHERE ` + decidersOfR + ` AND able.disabled_at IS NULL)
+ AND NOT EXISTS (SELECT 1 FROM deciders d JOIN users able ON able.id = d.user_id WHERE ` + decidersOfR + ` AND ` + people.MayDecide(`able`) + `)
  LIMIT ?`
 
 // System reads the figures of the page of that name, in one snapshot. Its cost follows pending requests, not old ones.
 // For admins and the operator, else CodeForbidden.
 func (u *Upkeep) System(ctx context.Context, actor models.Actor) (*models.SystemState, error) {
-	if err := actor.NeedAdmin(); err != nil {
+	if err := actor.NeedOversight(); err != nil {
 		return nil, err
 	}
 	now := u.db.Now()

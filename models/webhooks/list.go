@@ -27,7 +27,7 @@ const skippedPage = 50
 // List are all endpoints with where they are, by name. For admins and the operator, else
 // CodeForbidden.
 func (w *Webhooks) List(ctx context.Context, actor models.Actor) (out []models.WebhookState, err error) {
-	if err := actor.NeedAdmin(); err != nil {
+	if err := actor.NeedOversight(); err != nil {
 		return nil, err
 	}
 	return w.States(ctx)
@@ -169,7 +169,7 @@ func (w *Webhooks) Skipped(
 func (w *Webhooks) read(
 	ctx context.Context, actor models.Actor, id models.WebhookID, fn func(context.Context, *models.Webhook) error,
 ) error {
-	if err := actor.NeedAdmin(); err != nil {
+	if err := actor.NeedOversight(); err != nil {
 		return err
 	}
 	return w.db.Snapshot(ctx, func(ctx context.Context) error {

@@ -4,9 +4,13 @@
 package gallery
 
 import (
+	"context"
+	"io"
 	"slices"
 
 	"github.com/a-h/templ"
+
+	"countersign/views"
 )
 
 // Usual is the name of the state in which a page is seen most.
@@ -51,4 +55,13 @@ func States() []State {
 		grantsStates(), accountStates(), docsStates(), failureStates(), shellStates(), keysStates(), paletteStates(),
 		componentStates(),
 	)
+}
+
+// watched is a state as an auditor sees it.
+func watched(s State) State {
+	shown := s.Component
+	s.Component = templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
+		return shown.Render(views.Watching(ctx), w)
+	})
+	return s
 }

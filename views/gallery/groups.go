@@ -49,7 +49,7 @@ func groupsStates() []State {
 			Rules:   []string{"the rule “payments”", "the template “" + strings.Repeat("name", 60) + "”"},
 			Problem: "The group has 200 members, and may have no more.",
 			Form: people.GroupForm{
-				Email: "gone@example.org", Errors: map[string]string{"email": "must be the e-mail of a person who may sign in"},
+				Email: "gone@example.org", Errors: map[string]string{"email": "must be the e-mail of a person who may sign in and decide"},
 			},
 		}),
 	}

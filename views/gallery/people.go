@@ -39,6 +39,7 @@ func peopleStates() []State {
 		page("no-mail", "This server sends no e-mail", unmailed),
 		page("wrong", "What cannot be done, and an error in the form", wrong),
 		page("away", "Somebody is away, and a substitute is to be accepted", away),
+		watched(page("auditor", "As an auditor sees it", PeopleInput())),
 		page("paged", "More than fits, nobody invited", paged),
 	}
 }

@@ -14,7 +14,7 @@ var awayPages = []page{
 	}},
 	{key: "people-away", seen: seen{
 		"title":  "People",
-		"rows":   "Ada Berg you ada@example.org admin enabled 2 20 s ago 90 d a …  admin can enable you again. Disable now (398 bytes, 94c7777394fdf557) | Bo⟨U+202E⟩ Lindbo@example.org away until 2026-11-22 10:3 … an still ask; others decide. Disable now (324 bytes, 2d1e1a69b44b438e) | Cylonglonglonglonglonglonglonglonglonglonglonglonglonglonglo … nd admin tokens work again. Enable again (487 bytes, 833532bd5f7369ba) | new@example.org reviewer Ada Berg 6 d 23 h left New link… The old link stops working. The new one is sent by e-mail, and shown here once. Make a new link Revoke… The link stops working. You can invite them again. Revoke now",
+		"rows":   "Ada Berg you ada@example.org admin enabled 2 20 s ago 90 d a …  admin can enable you again. Disable now (561 bytes, c8b878b1bc37a61d) | Bo⟨U+202E⟩ Lindbo@example.org away until 2026-11-22 10:3 … an still ask; others decide. Disable now (422 bytes, 84a00ee00f2f9b9c) | Cylonglonglonglonglonglonglonglonglonglonglonglonglonglonglo … nd admin tokens work again. Enable again (585 bytes, 27a9c074cdca2d09) | new@example.org reviewer Ada Berg 6 d 23 h left New link… The old link stops working. The new one is sent by e-mail, and shown here once. Make a new link Revoke… The link stops working. You can invite them again. Revoke now",
 		"acts":   "Groups → /people/groups | Absences (2 to accept) → /people/away | Invite",
 		"help":   "You get a link, which is shown once. The person who opens it sets the name and password; nobody else sees the password.",
 		"filled": "role=reviewer | mail=true",

@@ -331,25 +331,25 @@ var listPages = []page{
 	}},
 	{key: "people-one", seen: seen{
 		"title":  "People",
-		"rows":   "Ada Berg you ada@example.org admin enabled 2 20 s ago 90 d ago Audit trail Change… The last enabled admin can't become a reviewer or be disabled: add another admin first. Signs you out everywhere except here. Sign out everywhere",
+		"rows":   "Ada Berg you ada@example.org admin enabled 2 20 s ago 90 d ago Audit trail Change… The last enabled admin can't get another role or be disabled: add another admin first. Signs you out everywhere except here. Sign out everywhere",
 		"acts":   "Groups → /people/groups | Absences → /people/away | Invite",
 		"help":   "You get a link, which is shown once. The person who opens it sets the name and password; nobody else sees the password.",
 		"filled": "role=reviewer",
 		"says":   "Who can sign in, and what they can do. Changes take effect immediately.",
 	}},
 	{key: "people-fresh", like: "people-one", seen: seen{
-		"rows":   "Ada Berg you ada@example.org admin enabled 2 20 s ago 90 d a …  admin can enable you again. Disable now (398 bytes, 94c7777394fdf557) | Bo⟨U+202E⟩ Lindbo@example.org reviewer enabled none —  … an still ask; others decide. Disable now (289 bytes, f26224ec77f4816d) | Cylonglonglonglonglonglonglonglonglonglonglonglonglonglonglo … nd admin tokens work again. Enable again (487 bytes, 833532bd5f7369ba) | new@example.org reviewer Ada Berg 6 d 23 h left New link… The old link stops working. The new one is sent by e-mail, and shown here once. Make a new link Revoke… The link stops working. You can invite them again. Revoke now",
+		"rows":   "Ada Berg you ada@example.org admin enabled 2 20 s ago 90 d a …  admin can enable you again. Disable now (561 bytes, c8b878b1bc37a61d) | Bo⟨U+202E⟩ Lindbo@example.org reviewer enabled none —  … an still ask; others decide. Disable now (387 bytes, 2f4d916c619fb2aa) | Cylonglonglonglonglonglonglonglonglonglonglonglonglonglonglo … nd admin tokens work again. Enable again (585 bytes, 27a9c074cdca2d09) | new@example.org reviewer Ada Berg 6 d 23 h left New link… The old link stops working. The new one is sent by e-mail, and shown here once. Make a new link Revoke… The link stops working. You can invite them again. Revoke now",
 		"acts":   "Groups → /people/groups | Absences → /people/away | Invite",
 		"help":   "You get a link, which is shown once. The person who opens it sets the name and password; nobody else sees the password.",
 		"filled": "role=reviewer | mail=true",
 	}},
 	{key: "people-no-mail", like: "people-fresh", seen: seen{
 		"filled": "role=reviewer",
-		"rows":   "Ada Berg you ada@example.org admin enabled 2 20 s ago 90 d a …  admin can enable you again. Disable now (398 bytes, 94c7777394fdf557) | Bo⟨U+202E⟩ Lindbo@example.org reviewer enabled none —  … an still ask; others decide. Disable now (289 bytes, f26224ec77f4816d) | Cylonglonglonglonglonglonglonglonglonglonglonglonglonglonglo … nd admin tokens work again. Enable again (487 bytes, 833532bd5f7369ba) | new@example.org reviewer Ada Berg 6 d 23 h left New link… The old link stops working. The new one is shown here once. Make a new link Revoke… The link stops working. You can invite them again. Revoke now",
+		"rows":   "Ada Berg you ada@example.org admin enabled 2 20 s ago 90 d a …  admin can enable you again. Disable now (561 bytes, c8b878b1bc37a61d) | Bo⟨U+202E⟩ Lindbo@example.org reviewer enabled none —  … an still ask; others decide. Disable now (387 bytes, 2f4d916c619fb2aa) | Cylonglonglonglonglonglonglonglonglonglonglonglonglonglonglo … nd admin tokens work again. Enable again (585 bytes, 27a9c074cdca2d09) | new@example.org reviewer Ada Berg 6 d 23 h left New link… The old link stops working. The new one is shown here once. Make a new link Revoke… The link stops working. You can invite them again. Revoke now",
 	}},
 	{key: "people-mailed", like: "people-fresh", seen: seen{
 		"warns": "Sent to new@example.org.",
-		"rows":  "Ada Berg you ada@example.org admin enabled 2 20 s ago 90 d a …  admin can enable you again. Disable now (398 bytes, 94c7777394fdf557) | Bo⟨U+202E⟩ Lindbo@example.org reviewer enabled none —  … an still ask; others decide. Disable now (289 bytes, f26224ec77f4816d) | Cylonglonglonglonglonglonglonglonglonglonglonglonglonglonglo … nd admin tokens work again. Enable again (487 bytes, 833532bd5f7369ba) | new@example.org reviewer Ada Berg 6 d 23 h left New link… The old link stops working. The new one is sent by e-mail, and shown here once. Make a new link Revoke… The link stops working. You can invite them again. Revoke now",
+		"rows":  "Ada Berg you ada@example.org admin enabled 2 20 s ago 90 d a …  admin can enable you again. Disable now (561 bytes, c8b878b1bc37a61d) | Bo⟨U+202E⟩ Lindbo@example.org reviewer enabled none —  … an still ask; others decide. Disable now (387 bytes, 2f4d916c619fb2aa) | Cylonglonglonglonglonglonglonglonglonglonglonglonglonglonglo … nd admin tokens work again. Enable again (585 bytes, 27a9c074cdca2d09) | new@example.org reviewer Ada Berg 6 d 23 h left New link… The old link stops working. The new one is sent by e-mail, and shown here once. Make a new link Revoke… The link stops working. You can invite them again. Revoke now",
 	}},
 	{key: "people-unsent", like: "people-fresh", seen: seen{
 		"warns": "Could not send to new@example.org. The service refused the message (550). Pass on the link yourself.",
@@ -357,13 +357,19 @@ var listPages = []page{
 	{key: "people-wrong", like: "people-one", seen: seen{
 		"warns":  "The last enabled admin cannot be disabled: add another admin first.",
 		"errors": "is in use",
-		"rows":   "Ada Berg you ada@example.org admin enabled 2 20 s ago 90 d a …  admin can enable you again. Disable now (398 bytes, 94c7777394fdf557) | Bo⟨U+202E⟩ Lindbo@example.org reviewer enabled none —  … an still ask; others decide. Disable now (289 bytes, f26224ec77f4816d) | Cylonglonglonglonglonglonglonglonglonglonglonglonglonglonglo … nd admin tokens work again. Enable again (487 bytes, 833532bd5f7369ba) | new@example.org reviewer Ada Berg 6 d 23 h left New link… The old link stops working. The new one is sent by e-mail, and shown here once. Make a new link Revoke… The link stops working. You can invite them again. Revoke now",
+		"rows":   "Ada Berg you ada@example.org admin enabled 2 20 s ago 90 d a …  admin can enable you again. Disable now (561 bytes, c8b878b1bc37a61d) | Bo⟨U+202E⟩ Lindbo@example.org reviewer enabled none —  … an still ask; others decide. Disable now (387 bytes, 2f4d916c619fb2aa) | Cylonglonglonglonglonglonglonglonglonglonglonglonglonglonglo … nd admin tokens work again. Enable again (585 bytes, 27a9c074cdca2d09) | new@example.org reviewer Ada Berg 6 d 23 h left New link… The old link stops working. The new one is sent by e-mail, and shown here once. Make a new link Revoke… The link stops working. You can invite them again. Revoke now",
 		"filled": "email=bo@example.org | role=admin | mail=true",
 		"acts":   "Groups → /people/groups | Absences → /people/away | Invite",
 		"help":   "You get a link, which is shown once. The person who opens it sets the name and password; nobody else sees the password.",
 	}},
+	{key: "people-auditor", like: "people-one", seen: seen{
+		"acts":   "Groups → /people/groups | Absences → /people/away",
+		"rows":   "Ada Berg you ada@example.org admin enabled 2 20 s ago 90 d ago Audit trail | Bo⟨U+202E⟩ Lindbo@example.org reviewer enabled none — 90 d ago Audit trail | Cylonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglong@example.org reviewer disabled 1,000+ — 90 d ago Audit trail | new@example.org reviewer Ada Berg 6 d 23 h left",
+		"help":   "",
+		"filled": "",
+	}},
 	{key: "people-paged", like: "people-one", seen: seen{
-		"rows":   "Ada Berg you ada@example.org admin enabled 2 20 s ago 90 d a …  admin can enable you again. Disable now (398 bytes, 94c7777394fdf557) | Bo⟨U+202E⟩ Lindbo@example.org reviewer enabled none —  … an still ask; others decide. Disable now (289 bytes, f26224ec77f4816d) | Cylonglonglonglonglonglonglonglonglonglonglonglonglonglonglo … nd admin tokens work again. Enable again (487 bytes, 833532bd5f7369ba)",
+		"rows":   "Ada Berg you ada@example.org admin enabled 2 20 s ago 90 d a …  admin can enable you again. Disable now (561 bytes, c8b878b1bc37a61d) | Bo⟨U+202E⟩ Lindbo@example.org reviewer enabled none —  … an still ask; others decide. Disable now (387 bytes, 2f4d916c619fb2aa) | Cylonglonglonglonglonglonglonglonglonglonglonglonglonglonglo … nd admin tokens work again. Enable again (585 bytes, 27a9c074cdca2d09)",
 		"acts":   "Groups → /people/groups | Absences → /people/away | Back to the start → /people | More people → /people?after=z%40example.org | Invite",
 		"help":   "You get a link, which is shown once. The person who opens it sets the name and password; nobody else sees the password.",
 		"filled": "role=reviewer | mail=true",
@@ -406,7 +412,7 @@ var listPages = []page{
 	{key: "group-wrong", seen: seen{
 		"title":  "longlonglonglonglonglonglonglonglonglonglonglonglonglonglong",
 		"warns":  "The group has 200 members, and may have no more.",
-		"errors": "must be the e-mail of a person who may sign in",
+		"errors": "must be the e-mail of a person who may sign in and decide",
 		"rows":   "Ada Bergada@example.org enabled Remove… The group's pending requests leave their inbox, unless they may decide them for another reason. Requests that nobody else may approve are rejected. Remove Ada Berg",
 		"acts":   "Add to group | Save",
 		"filled": "email=gone@example.org | note=unbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbroke … unbrokenunbrokenunbrokenunbrokenunbroken (485 bytes, c7949184396867d7)",

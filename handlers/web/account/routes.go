@@ -22,12 +22,12 @@ func (s *Screens) Routes() []site.Route {
 		site.Get("/join", site.Anyone, s.showJoin),
 		site.Post("/join", site.Anyone, s.join),
 		site.Get("/signout", site.Person, toInbox),
-		site.Post("/signout", site.Person, s.signOut),
+		site.Post("/signout", site.Own, s.signOut),
 		site.Get("/session", site.Person, s.session),
 		site.Get("/account/password", site.Person, s.showPassword),
-		site.Post("/account/password", site.Person, s.changePassword),
+		site.Post("/account/password", site.Own, s.changePassword),
 		site.Get("/account/sessions", site.Person, s.mySessions),
-		site.Post("/account/sessions/:id/end", site.Person, s.endSession),
-		site.Post("/account/sessions/end-others", site.Person, s.endOtherSessions),
+		site.Post("/account/sessions/:id/end", site.Own, s.endSession),
+		site.Post("/account/sessions/end-others", site.Own, s.endOtherSessions),
 	}
 }

@@ -16,13 +16,13 @@ func (s *Screens) Routes() []site.Route {
 	toAgents := site.GoTo(views.AgentsURL())
 	return []site.Route{
 		site.Get("/agents", site.Person, s.agents),
-		site.Get("/agents/all", site.Admin, s.everyone),
+		site.Get("/agents/all", site.Overseer, s.everyone),
 		site.Get("/agents/:id", site.Person, s.agent),
 		site.Get("/agents/tokens", site.Person, toAgents),
-		site.Post("/agents/tokens", site.Person, s.addToken),
-		site.Post("/agents/tokens/:id/revoke", site.Person, s.revokeToken),
+		site.Post("/agents/tokens", site.Own, s.addToken),
+		site.Post("/agents/tokens/:id/revoke", site.Own, s.revokeToken),
 		site.Get("/agents/stops", site.Person, toAgents),
-		site.Post("/agents/stops", site.Person, s.stopAgents),
-		site.Post("/agents/stops/:id/lift", site.Person, s.liftStop),
+		site.Post("/agents/stops", site.Acting, s.stopAgents),
+		site.Post("/agents/stops/:id/lift", site.Acting, s.liftStop),
 	}
 }

@@ -13,8 +13,8 @@ func New(s *site.Site) *Screens { return &Screens{s} }
 // Routes are the addresses of the area, and who may go there.
 func (s *Screens) Routes() []site.Route {
 	return []site.Route{
-		site.Get("/connect", site.Person, s.connect),
-		site.Post("/connect", site.Person, s.makeConnection),
-		site.Get("/connect/received", site.Person, s.received),
+		site.Get("/connect", site.Acting, s.connect),
+		site.Post("/connect", site.Acting, s.makeConnection),
+		site.Get("/connect/received", site.Acting, s.received),
 	}
 }

@@ -18,10 +18,10 @@ func New(s *site.Site, r *request.Screens) *Screens { return &Screens{Site: s, r
 func (s *Screens) Routes() []site.Route {
 	return []site.Route{
 		site.Get("/approvals/:id/grant", site.Person, s.showGrantForm),
-		site.Post("/approvals/:id/grant", site.Person, s.makeGrant),
+		site.Post("/approvals/:id/grant", site.Acting, s.makeGrant),
 		site.Get("/grants", site.Person, s.grants),
 		site.Get("/grants/:id", site.Person, s.grant),
 		site.Get("/grants/:id/revoke", site.Person, s.backToGrant),
-		site.Post("/grants/:id/revoke", site.Person, s.revokeGrant),
+		site.Post("/grants/:id/revoke", site.Acting, s.revokeGrant),
 	}
 }

@@ -28,10 +28,10 @@ func (s *Screens) Routes() []site.Route {
 	return []site.Route{
 		site.Get("/", site.Person, s.inbox),
 		site.Get("/inbox/token", site.Person, toInbox),
-		site.Post("/inbox/token", site.Person, s.teachToken),
+		site.Post("/inbox/token", site.Acting, s.teachToken),
 		site.Get("/approvals/bulk", site.Person, toInbox),
-		site.Post("/approvals/bulk", site.Person, s.bulk),
+		site.Post("/approvals/bulk", site.Acting, s.bulk),
 		site.Get("/approvals/bulk/undo", site.Person, toInbox),
-		site.Post("/approvals/bulk/undo", site.Person, s.undoBulk),
+		site.Post("/approvals/bulk/undo", site.Acting, s.undoBulk),
 	}
 }

@@ -126,7 +126,7 @@ func (s *Screens) changePerson(
 // afterChange leads back to the page of people, unless one has just changed
 // oneself into somebody who may not see it.
 func (s *Screens) afterChange(c echo.Context, id models.UserID) string {
-	if id == site.ActorOf(c).UserID() && c.Request().PostFormValue("role") == string(models.RoleReviewer) {
+	if role := c.Request().PostFormValue("role"); id == site.ActorOf(c).UserID() && role != "" && role != string(models.RoleAdmin) {
 		return views.InboxURL()
 	}
 	return views.PeopleURL()

@@ -23,10 +23,10 @@ import (
 // versionsShown is how many versions the policy page lists.
 const versionsShown = 50
 
-// policy shows a page of the policy: to admins their draft, to others the active version.
+// policy shows a page of the policy: to who may draft it their draft, to others the active version.
 func (s *Screens) policy(section policies.Section) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		if !site.ActorOf(c).MayAdminister() {
+		if !site.ActorOf(c).MayDraft() {
 			return s.policyRead(c, section)
 		}
 		e, err := s.editing(c)
@@ -38,27 +38,34 @@ func (s *Screens) policy(section policies.Section) echo.HandlerFunc {
 	}
 }
 
-// policyRead shows the active version to somebody who is not an admin: the four fields, or the
-// rules that send requests to them.
+// policyRead shows the active version to somebody who does not draft: the four fields, or the
+// rules that send requests to them; to an auditor all rules.
 func (s *Screens) policyRead(c echo.Context, section policies.Section) error {
+	actor := site.ActorOf(c)
 	standing, err := s.Store.CurrentPolicy(c.Request().Context())
 	if err != nil {
 		return err
 	}
 	doc := standing.Program.Document()
 	in := policyInput(section, standing, doc, s.Store.Now())
+	in.Whole = actor.Auditor
 	shown, err := policy.DraftOf(doc)
 	if err != nil {
 		return err
 	}
-	reader := policy.Person{Email: site.VisitorOf(c).User.Email, Groups: strings.Join(site.ActorOf(c).Groups, " ")}
+	reader := policy.Person{Email: site.VisitorOf(c).User.Email, Groups: strings.Join(actor.Groups, " ")}
 	for i, r := range doc.Rules {
-		if reader.NamedBy(doc.Resolved(r)) {
+		if actor.Auditor || reader.NamedBy(doc.Resolved(r)) {
 			in.Rules = append(in.Rules, shown.Rule(i))
 		}
 	}
 	for i := range doc.Templates {
 		in.Templates = append(in.Templates, shown.Template(i))
+	}
+	if section == policies.Versions {
+		if err := s.listVersions(c, &in); err != nil {
+			return err
+		}
 	}
 	return s.policyPage(c, http.StatusOK, in)
 }

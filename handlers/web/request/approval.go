@@ -111,7 +111,7 @@ func (s *Screens) View(c echo.Context, id models.ResponseID, in requests.Input) 
 	if err != nil {
 		return requests.Approval{}, err
 	}
-	in.Approval, in.Substitution, in.Reader, in.Admin = p.Approval, p.Substitution, actor.Voter(), actor.Admin
+	in.Approval, in.Substitution, in.Reader, in.Admin, in.Watches = p.Approval, p.Substitution, actor.Voter(), actor.Admin, actor.Auditor
 	in.Sees, in.Turns, in.Origin, in.Presence = p.SeesConversation, append(p.Turns,
 		models.Brief{Approval: p.Approval}), p.Origin, p.Presence
 	in.Around, in.Opened, in.Calls, in.Result, in.Next = &p.Around, p.Around.Opened, p.Calls, p.Result, p.Next

@@ -24,7 +24,7 @@ type Visitor struct {
 
 // View is the visitor as pages show them.
 func (v *Visitor) View() *views.Viewer {
-	return &views.Viewer{ID: v.User.ID, Name: v.User.Name, Email: v.User.Email, Admin: v.Actor.Admin}
+	return &views.Viewer{ID: v.User.ID, Name: v.User.Name, Email: v.User.Email, Admin: v.Actor.Admin, Auditor: v.Actor.Auditor, PolicyEditor: v.Actor.PolicyEditor}
 }
 
 const visitorKey = "visitor"
@@ -62,6 +62,9 @@ func (s *Site) identify(next echo.HandlerFunc) echo.HandlerFunc {
 		user, _ := session.Values[userKey{}].(*models.User)
 		if signedIn && user != nil {
 			c.Set(visitorKey, &Visitor{Actor: actor, User: user, since: since})
+			if actor.Auditor {
+				c.SetRequest(c.Request().WithContext(views.Watching(c.Request().Context())))
+			}
 		}
 		return next(c)
 	}
@@ -92,15 +95,5 @@ func (s *Site) signedIn(next echo.HandlerFunc) echo.HandlerFunc {
 			return s.SignInPage(c, http.StatusUnauthorized, account.SignIn{Next: wantedPage(r), Unsent: form})
 		}
 		return c.Redirect(http.StatusSeeOther, target)
-	}
-}
-
-// adminsOnly refuses before anything is looked up.
-func adminsOnly(next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
-		if !ActorOf(c).MayAdminister() {
-			return models.Errorf(models.CodeForbidden, "Only an admin may do this.")
-		}
-		return next(c)
 	}
 }

@@ -21,8 +21,8 @@ func New(s *site.Site, version string, check func(ctx context.Context, baseURL, 
 // Routes are the addresses of the area, and who may go there.
 func (s *Screens) Routes() []site.Route {
 	return []site.Route{
-		site.Get("/system", site.Admin, s.system),
-		site.Get("/upstreams", site.Admin, s.upstreams),
+		site.Get("/system", site.Overseer, s.system),
+		site.Get("/upstreams", site.Overseer, s.upstreams),
 		site.Post("/upstreams", site.Admin, s.addUpstream),
 		site.Post("/upstreams/:id/key", site.Admin, s.changeUpstream("upstream-key", s.setUpstreamKey)),
 		site.Post("/upstreams/:id/enable", site.Admin, s.changeUpstream("upstream-enabled", s.enableUpstream(true))),

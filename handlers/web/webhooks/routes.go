@@ -24,10 +24,10 @@ func New(
 func (s *Screens) Routes() []site.Route {
 	return []site.Route{
 		site.Get("/docs/webhooks", site.Anyone, s.webhookGuide),
-		site.Get("/system/webhooks", site.Admin, s.webhooks),
+		site.Get("/system/webhooks", site.Overseer, s.webhooks),
 		site.Post("/system/webhooks", site.Admin, s.addWebhook),
 		site.Get("/system/webhooks/new", site.Admin, s.showNewWebhook),
-		site.Get("/system/webhooks/:id", site.Admin, s.webhook),
+		site.Get("/system/webhooks/:id", site.Overseer, s.webhook),
 		site.Post("/system/webhooks/:id", site.Admin, s.changeWebhook),
 		site.Get("/system/webhooks/:id/change", site.Admin, s.showWebhookChange),
 		site.Get("/system/webhooks/:id/replay", site.Admin, s.showWebhookReplay),
@@ -41,6 +41,6 @@ func (s *Screens) Routes() []site.Route {
 		site.Post("/system/webhooks/:id/skip", site.Admin, s.skipWebhook),
 		site.Post("/system/webhooks/:id/rotate", site.Admin, s.rotateWebhook),
 		site.Post("/system/webhooks/:id/remove", site.Admin, s.removeWebhook),
-		site.Get("/system/webhooks/:id/:act", site.Admin, backToWebhook),
+		site.Get("/system/webhooks/:id/:act", site.Overseer, backToWebhook),
 	}
 }

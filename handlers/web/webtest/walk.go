@@ -140,6 +140,12 @@ func (p *Person) Walk(visit func(path string, at *Page)) {
 	}
 }
 
+// The people of Offering besides those of every world.
+const (
+	AuditorEmail = "auditor@example.com"
+	EditorEmail  = "editor@example.com"
+)
+
 // Offering is a world in which there is something of everything.
 func Offering(t *testing.T) *World {
 	t.Helper()
@@ -153,6 +159,9 @@ func Offering(t *testing.T) *World {
 		{w.Owner.UserID(), w.Admin.UserID()}, {w.Owner.UserID(), stranger.ID}, {w.Admin.UserID(), w.Owner.UserID()},
 	} {
 		storetest.Must(t, storetest.Err(w.Store.AskSubstitute(t.Context(), w.Admin, pair[0], pair[1])))
+	}
+	for email, role := range map[string]models.Role{AuditorEmail: models.RoleAuditor, EditorEmail: models.RolePolicyEditor} {
+		storetest.User(t, w.Store, email, role)
 	}
 	held := w.Ask()
 	w.Decides(held, true, "")

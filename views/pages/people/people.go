@@ -88,7 +88,7 @@ type PersonRow struct {
 	HasSessions       bool
 	LastSeen, Added   views.Moment
 	AwayUntil         views.Moment // zero: is not away
-	NewRole           models.Role  // the other one
+	Roles             []ui.Choice  // the others
 	RoleURL           string
 	SwitchURL         string // disables, or enables again
 	EndURL            string
@@ -97,9 +97,10 @@ type PersonRow struct {
 
 // InviteRow is one open invitation.
 type InviteRow struct {
-	Email, Role, By string
-	Expires         views.Moment
-	WithdrawURL     string
+	Email, By   string
+	Role        models.Role
+	Expires     views.Moment
+	WithdrawURL string
 }
 
 // New makes the page as of now.
@@ -129,7 +130,7 @@ func New(in Input, now time.Time) People {
 	}
 	for _, i := range in.Invites {
 		v.Invites = append(v.Invites, InviteRow{
-			Email: i.Email, Role: string(i.Role), By: i.InviterName,
+			Email: i.Email, Role: i.Role, By: i.InviterName,
 			Expires: views.Remaining(i.ExpiresAt, i.CreatedAt, now), WithdrawURL: views.WithdrawInviteURL(i.ID),
 		})
 	}
@@ -138,16 +139,13 @@ func New(in Input, now time.Time) People {
 
 func personRow(p models.Person, self models.UserID, now time.Time) PersonRow {
 	row := PersonRow{
-		Name: p.Name, Email: p.Email, Role: string(p.Role), Self: p.ID == self, Disabled: !p.Enabled(),
+		Name: p.Name, Email: p.Email, Role: p.Role.Word(), Self: p.ID == self, Disabled: !p.Enabled(),
 		Sessions: "none", HasSessions: p.Sessions > 0, LastSeen: views.AgoOf(p.LastSeen, now),
-		Added:   views.Ago(p.CreatedAt, now),
-		NewRole: models.RoleAdmin, RoleURL: views.PersonURL(p.ID, "role"),
+		Added: views.Ago(p.CreatedAt, now),
+		Roles: rolesBut(p.Role), RoleURL: views.PersonURL(p.ID, "role"),
 		SwitchURL: views.PersonURL(p.ID, "disable"), EndURL: views.PersonURL(p.ID, "end-sessions"),
 		AuditURL: views.PersonAuditURL(p.ID),
 		State:    ui.Word{Text: "enabled", Tone: views.ToneGood},
-	}
-	if p.Role == models.RoleAdmin {
-		row.NewRole = models.RoleReviewer
 	}
 	if p.Sessions > 0 {
 		row.Sessions = views.Count(p.Sessions)
@@ -159,15 +157,33 @@ func personRow(p models.Person, self models.UserID, now time.Time) PersonRow {
 	return row
 }
 
-// roleHelp says what the other role means for the person.
+// roleMeans says what each role may do.
+var roleMeans = map[models.Role]string{
+	models.RoleReviewer:     "decides requests that are theirs or routed to them",
+	models.RoleAdmin:        "decides any request, manages the policy and people",
+	models.RolePolicyEditor: "a reviewer who also drafts the policy",
+	models.RoleAuditor:      "sees everything, changes nothing",
+}
+
+// rolesBut are the roles that a person may get besides the one that they have.
+func rolesBut(standing models.Role) (all []ui.Choice) {
+	for _, role := range models.Roles {
+		if role != standing {
+			all = append(all, ui.Choice{Value: string(role), Label: role.Word() + ": " + roleMeans[role]})
+		}
+	}
+	return all
+}
+
+// roleHelp says what a change of role ends.
 func (r PersonRow) roleHelp() string {
-	if r.NewRole == models.RoleAdmin {
-		return "An admin decides any request, and manages the policy and people."
-	}
-	if r.Self {
+	switch {
+	case r.Self:
 		return "You lose access to this page, and your admin tokens are refused. Only another admin can make you an admin again."
+	case r.Role == string(models.RoleAdmin):
+		return "Their admin tokens are refused."
 	}
-	return "A reviewer decides requests that are theirs or routed to them. Their admin tokens are refused."
+	return ""
 }
 
 // disableHelp says what ends with the person's access.

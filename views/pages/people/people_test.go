@@ -14,10 +14,10 @@ func TestPeopleAndWhatMayBeDone(t *testing.T) {
 	t.Parallel()
 	v := people.New(gallery.PeopleInput(), gallery.Now)
 	ada, bo, cy := v.Rows[0], v.Rows[1], v.Rows[2]
-	if !ada.Self || ada.NewRole != models.RoleReviewer || ada.Sessions != "2" || ada.LastSeen.Text != "20 s ago" {
+	if !ada.Self || ada.Roles[0].Value != string(models.RoleReviewer) || len(ada.Roles) != 3 || ada.Sessions != "2" || ada.LastSeen.Text != "20 s ago" {
 		t.Errorf("%+v", ada)
 	}
-	if bo.NewRole != models.RoleAdmin || bo.HasSessions || !strings.HasSuffix(bo.SwitchURL, "/disable") || !bo.LastSeen.IsZero() {
+	if bo.Roles[0].Value != string(models.RoleAdmin) || bo.HasSessions || !strings.HasSuffix(bo.SwitchURL, "/disable") || !bo.LastSeen.IsZero() {
 		t.Errorf("%+v", bo)
 	}
 	if cy.State.Text != "disabled" || cy.Sessions != "1,000+" || !strings.HasSuffix(cy.SwitchURL, "/enable") {

@@ -35,15 +35,16 @@ type Input struct {
 	Section   Section
 	Version   int64
 	Fields    Fields
-	Rules     []policy.Form // as readers see them; an admin sees the draft's
+	Rules     []policy.Form // as readers see them; who may draft sees the draft's
+	Whole     bool          // the reader sees all of them, and the versions
 	Templates []policy.Form // which the rules name
-	Versions  []Version     // newest first; admins only
+	Versions  []Version     // newest first
 	Older     int64         // there are more before this version; 0: there are none
 	NotNewest bool          // they do not begin with the newest
 	// Unmatched is what happens to calls that nothing else settles.
 	Unmatched policy.Effect
 	Retention Retention // for admins
-	// Draft is the draft of an admin; nil for all other readers.
+	// Draft is the draft of an admin or a policy editor; nil for all other readers.
 	Draft *DraftInput
 }
 
@@ -60,6 +61,7 @@ type Policy struct {
 	Version   string
 	Fields    []Field
 	Rules     []RuleRow
+	RulesText string // which rules they are
 	Versions  []VersionRow
 	NewestURL string // empty: they begin with the newest
 	OlderURL  string // empty: there are none
@@ -85,6 +87,10 @@ func New(in Input, now time.Time) Policy {
 	v := Policy{
 		Section: in.Section, Tabs: tabs(in),
 		Version: "v" + views.Number(in.Version), Unmatched: unmatchedText(in), Fields: fieldsRead(in.Fields),
+		RulesText: "These rules send requests to you. The first one that matches a call decides.",
+	}
+	if in.Whole {
+		v.RulesText = "The first one that matches a call decides."
 	}
 	for i := range in.Rules[:min(len(in.Rules), shownPolicyChanges)] {
 		v.Rules = append(v.Rules, ruleRow(i, DraftInput{Rules: in.Rules, Templates: in.Templates}))

@@ -74,7 +74,10 @@ func tabs(in Input) []Tab {
 		}
 	}
 	var out []Tab
-	for s := Rules; s <= last; s++ {
+	for s := Rules; s <= Versions; s++ {
+		if s > last && (!in.Whole || s != Versions) {
+			continue
+		}
 		tab := Tab{Label: s.label(), URL: s.URL(), Current: s == in.Section}
 		switch n := faults[s]; n {
 		case 0:

@@ -32,6 +32,8 @@ type Input struct {
 	Unanswered *models.Unanswered
 	// Sees says that the reader may look at all of its conversation.
 	Sees bool
+	// Watches says that they change nothing.
+	Watches bool
 	// Opened are the folded parts that the reader has opened, see Folds.
 	Opened []string
 	// Reader is who looks, and Admin whether as an admin.

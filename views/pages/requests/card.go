@@ -154,7 +154,7 @@ func (v *Approval) card(in Input, now time.Time) {
 			Until: vote.UndoUntil.UTC().Format(time.RFC3339Nano),
 		}
 	}
-	if in.Sees && !v.Outside {
+	if in.Sees && !in.Watches && !v.Outside {
 		v.Cancel = views.CancelURL(v.ID)
 	}
 	if v.Held != "" || v.Outside || !in.MayDecide() {
