@@ -81,7 +81,23 @@ func TestCommandLineOnAFreshFolder(t *testing.T) {
 	if out, said, code := process.Run(t, `{"rules": [{"name": "a", "tools": ["x"], "effect": "require", "when": "x >"}]}`, "policy", "check", "-", data); code != 1 || out != "" || !strings.Contains(said, "rules[0].when") {
 		t.Errorf("a document that is wrong: exit %d, %q, %q", code, said, out)
 	}
+	process.Must(t, `{"policy_approvals": 2}`, "policy", "apply", "-", data)
+	if out, said, code := process.Run(t, `{"unmatched": "allow"}`, "policy", "apply", "-", data); code != 1 || out != "" || !strings.Contains(said, "takes 2 admins") {
+		t.Errorf("a change that takes two admins: exit %d, %q, %q", code, said, out)
+	}
+	if _, said, code := process.Run(t, `{"unmatched": "allow"}`, "policy", "apply", "-", "--alone", "now", data); code != 1 || !strings.Contains(said, "20 letters") {
+		t.Errorf("alone, without a reason: exit %d, %q", code, said)
+	}
+	if out := process.Must(t, `{"policy_approvals": 0}`, "policy", "apply", "-", "--alone", "Both admins have left the company.", data); !strings.Contains(out, "version 4 is active") {
+		t.Errorf("alone: %s", out)
+	}
+	process.Must(t, "correct horse battery\n", "user", "add", "eve@example.com", "--name", "Eve", "--role", "auditor", "--password-stdin", data)
+	if out := process.Must(t, "", "user", "role", "eve@example.com", "policy_editor", data); !strings.Contains(out, "eve@example.com is policy_editor now") {
+		t.Errorf("another role: %s", out)
+	}
 	for _, refused := range [][]string{
+		{"user", "role", "eve@example.com", "owner", data},
+		{"user", "role", "ada@example.com", "auditor", data},
 		{"policy", "apply", "/nonexistent", data},
 		{"user", "add", "ada@example.com", "--name", "Twice", "--password-stdin", data},
 		{"user", "disable", "ada@example.com", data},

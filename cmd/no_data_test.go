@@ -44,7 +44,7 @@ func TestOnlyCommandsThatBeginMakeADataFolder(t *testing.T) {
 		}
 	}
 	arguments := map[string][]string{
-		"user disable": {"ada@example.com"}, "user unlock": {"ada@example.com"}, "user password": {"ada@example.com", "--password-stdin"},
+		"user disable": {"ada@example.com"}, "user role": {"ada@example.com", "admin"}, "user unlock": {"ada@example.com"}, "user password": {"ada@example.com", "--password-stdin"},
 		"token add": {"bot", "--user", "ada@example.com"}, "token revoke": {"0"}, "backup": {filepath.Join(t.TempDir(), "copy.db")},
 		"upstream add": {"hub", "--url", "http://127.0.0.1:1", "--dialect", "plain", "--owner", "ada@example.com"},
 		"group add":    {"finance"}, "group members": {"finance"}, "group join": {"finance", "ada@example.com"}, "group leave": {"finance", "ada@example.com"}, "group remove": {"finance"},

@@ -7,16 +7,18 @@ type NoticeKind string
 
 // The kinds of message.
 const (
-	NoticeWaiting        NoticeKind = "waiting"      // a request has come
-	NoticeUnseen         NoticeKind = "unseen"       // it waits, and was not looked at
-	NoticeHalf           NoticeKind = "half"         // half of its time is over
-	NoticeTenth          NoticeKind = "tenth"        // a tenth of its time is left
-	NoticeBreakthrough   NoticeKind = "breakthrough" // sent in quiet hours: no one would hear of it in time
-	NoticeBurst          NoticeKind = "burst"        // so many wait
-	NoticeTooFew         NoticeKind = "too_few"      // for admins: not enough people are left who could sign it
-	NoticeBreakGlass     NoticeKind = "break_glass"  // somebody decided alone what several people should have signed
-	NoticeSettled        NoticeKind = "settled"      // an announced request is decided, or over
-	NoticeDigest         NoticeKind = "digest"       // so many wait this morning
+	NoticeWaiting        NoticeKind = "waiting"         // a request has come
+	NoticeUnseen         NoticeKind = "unseen"          // it waits, and was not looked at
+	NoticeHalf           NoticeKind = "half"            // half of its time is over
+	NoticeTenth          NoticeKind = "tenth"           // a tenth of its time is left
+	NoticeBreakthrough   NoticeKind = "breakthrough"    // sent in quiet hours: no one would hear of it in time
+	NoticeBurst          NoticeKind = "burst"           // so many wait
+	NoticeTooFew         NoticeKind = "too_few"         // for admins: not enough people are left who could sign it
+	NoticeBreakGlass     NoticeKind = "break_glass"     // somebody decided alone what several people should have signed
+	NoticePolicyProposed NoticeKind = "policy_proposed" // for admins: a change of the policy waits for them
+	NoticePolicyAlone    NoticeKind = "policy_alone"    // for admins: one of them changes it alone, or has
+	NoticeSettled        NoticeKind = "settled"         // an announced request is decided, or over
+	NoticeDigest         NoticeKind = "digest"          // so many wait this morning
 	NoticeChannelFailing NoticeKind = "channel_failing"
 	NoticeCode           NoticeKind = "code"
 	NoticeTest           NoticeKind = "test"
@@ -28,7 +30,7 @@ const (
 // NoticeKinds is the list of all kinds.
 func NoticeKinds() []NoticeKind {
 	return []NoticeKind{
-		NoticeWaiting, NoticeUnseen, NoticeHalf, NoticeTenth, NoticeBreakthrough, NoticeBurst, NoticeTooFew, NoticeBreakGlass, NoticeSettled,
+		NoticeWaiting, NoticeUnseen, NoticeHalf, NoticeTenth, NoticeBreakthrough, NoticeBurst, NoticeTooFew, NoticeBreakGlass, NoticePolicyProposed, NoticePolicyAlone, NoticeSettled,
 		NoticeDigest,
 		NoticeChannelFailing, NoticeCode, NoticeTest, NoticeInvite, NoticeWebhookPaused, NoticeLedgerHead,
 	}

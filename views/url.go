@@ -104,6 +104,9 @@ func PolicyGuideURL() string { return "/policy/guide" }
 // PolicyReviewURL shows what an admin's draft of the policy would change.
 func PolicyReviewURL() string { return "/policy/review" }
 
+// PolicyProposalURL shows the change of the policy that waits for admins to agree.
+func PolicyProposalURL() string { return "/policy/proposal" }
+
 // TryPolicyURL says what the policy would do with a call; from names a request that is
 // tried.
 func TryPolicyURL(from models.ResponseID) string { return with("/policy/try", "from", string(from)) }

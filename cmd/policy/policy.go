@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"countersign/cmd/data"
 	"countersign/cmd/terminal"
 	"countersign/handlers/api/client"
+	"countersign/models"
 	"countersign/models/drafts"
 	"countersign/models/policy"
 	"countersign/models/store"
@@ -45,6 +47,7 @@ func newPolicyShow() *cobra.Command {
 
 func newPolicyApply() *cobra.Command {
 	var o policyDocument
+	var alone string
 	c := &cobra.Command{
 		Use:   "apply [FILE]",
 		Short: "Make a new version of the policy from a document (- reads standard input)",
@@ -54,6 +57,7 @@ func newPolicyApply() *cobra.Command {
 			"    countersign policy apply --set unmatched=require --set undo_seconds='{\"high\":10}'",
 	}
 	c.Flags().StringVar(&o.note, "note", "", "why it is changed, shown with the version")
+	c.Flags().StringVar(&alone, "alone", "", "why it is changed without the admins who should agree (policy_approvals); all are told")
 	o.flags(c)
 	return orOnServer(data.First(c, func(c *cobra.Command, args []string, s *store.Store) error {
 		before, err := s.CurrentPolicy(c.Context())
@@ -64,7 +68,12 @@ func newPolicyApply() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		after, err := s.ApplyPolicy(c.Context(), data.Operator(), raw, o.note, before.Version)
+		if alone != "" && models.Letters(alone) < models.MinGlassReason {
+			return fmt.Errorf("--alone must have at least %d letters: why can't it wait for the other admins?", models.MinGlassReason)
+		}
+		after, err := s.ApplyPolicyAnd(c.Context(), data.Operator(), store.PolicyChange{
+			Document: raw, Note: o.note, Base: before.Version, Signed: signedAlone(before, alone),
+		})
 		if err != nil {
 			return err
 		}
@@ -75,8 +84,19 @@ func newPolicyApply() *cobra.Command {
 		}
 		return tellApplied(c, before.Version, after.Version, before.Program.Document(), doc, policy.LintIn(doc, usage))
 	}), func(c *cobra.Command, args []string, server *client.Client) error {
+		if alone != "" {
+			return errors.New("--alone is for those who hold the data folder: without it, use the page Policy")
+		}
 		return applyPolicyTo(c, args, server, &o)
 	})
+}
+
+// signedAlone is the operator's word where several admins should agree to a change.
+func signedAlone(before store.PolicyVersion, why string) (s models.PolicySigned) {
+	if why != "" && before.Program.Document().SavedBy() > 1 {
+		s = models.PolicySigned{Admins: []models.PersonRef{{Name: data.Operator().Name}}, Alone: why}
+	}
+	return s
 }
 
 // tellApplied says what a new version changes, and what in it is perhaps not meant.

@@ -121,7 +121,7 @@ func drop(t *db.Tx, actor models.Actor) error {
 
 // Apply makes a new version of what the admin has written, as Store.ApplyPolicy does, and
 // the draft is gone. CodeConflict: another version is active than the draft began with, or
-// the draft has another revision. Admins only.
+// the draft has another revision. Admins only; CodeForbidden also where the policy wants several to agree.
 func (d *Drafts) Apply(
 	ctx context.Context, actor models.Actor, revision int64, note string,
 ) (store.PolicyVersion, error) {
@@ -129,7 +129,7 @@ func (d *Drafts) Apply(
 	if err != nil {
 		return store.PolicyVersion{}, err
 	}
-	return d.store.ApplyPolicyAnd(ctx, actor, []byte(draft.Document), note, draft.Base, func(t *db.Tx) error {
+	also := func(t *db.Tx) error {
 		now, err := draftOf(t.Gorm(), actor)
 		if err != nil {
 			return err
@@ -138,5 +138,6 @@ func (d *Drafts) Apply(
 			return draftMoved()
 		}
 		return drop(t, actor)
-	})
+	}
+	return d.store.ApplyPolicyAnd(ctx, actor, store.PolicyChange{Document: []byte(draft.Document), Note: note, Base: draft.Base, Also: also})
 }

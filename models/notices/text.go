@@ -48,6 +48,8 @@ func (t *tx) writeNotice(g *models.Sending, secret *models.ChannelSecret) (bool,
 		return true, nil
 	case models.NoticeWebhookPaused:
 		return t.writePaused(n, models.WebhookID(g.Send.About))
+	case models.NoticePolicyProposed, models.NoticePolicyAlone:
+		return t.writePolicy(n, string(g.Send.About))
 	case models.NoticeLedgerHead:
 		return t.writeHead(n, string(g.Send.About))
 	case models.NoticeTest, models.NoticeInvite:
@@ -163,6 +165,31 @@ func (t *tx) writePaused(n *models.Notice, id models.WebhookID) (bool, error) {
 		return false, err
 	}
 	n.Webhook, n.WebhookHost, n.Class = rows[0].Name, rows[0].Label, rows[0].PausedClass
+	return true, nil
+}
+
+// writePolicy says who proposes a change of the policy, or who changes it alone: about is the digest of the proposal, or
+// the version that was saved.
+func (t *tx) writePolicy(n *models.Notice, about string) (bool, error) {
+	if version, err := strconv.ParseInt(about, 10, 64); err == nil {
+		var saved []models.Policy
+		if err := t.Gorm().Where("version = ?", version).Limit(1).Find(&saved).Error; err != nil || len(saved) == 0 {
+			return false, err
+		}
+		n.By, n.Outcome = saved[0].AuthorName, string(models.ProposalSaved)
+		if admins := saved[0].Signed().Admins; len(admins) > 0 {
+			n.By = admins[len(admins)-1].Name
+		}
+		return true, nil
+	}
+	var waits []models.PolicyProposal
+	if err := t.Gorm().Where("id = 1 AND outcome = '' AND digest = ?", about).Limit(1).Find(&waits).Error; err != nil || len(waits) == 0 {
+		return false, err
+	}
+	n.By = waits[0].ByName
+	if n.Kind == models.NoticePolicyAlone {
+		n.By = waits[0].AloneName
+	}
 	return true, nil
 }
 

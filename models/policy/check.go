@@ -59,6 +59,12 @@ func check(d Document, kept func(text string) bool) *checker {
 	if d.Unmatched != EffectAllow && d.Unmatched != EffectRequire {
 		c.add("unmatched", "must be allow or require")
 	}
+	if d.PolicyApprovals < 0 || d.PolicyApprovals > MaxPolicyApprovals {
+		c.add("policy_approvals", "must be 0 to %d admins; with 0 or 1, one saves alone", MaxPolicyApprovals)
+	}
+	if d.PolicyAloneMinutes < 0 || d.PolicyAloneMinutes > MaxAloneMinutes {
+		c.add("policy_alone_minutes", "must be 0 to %d minutes; 0 is %d", MaxAloneMinutes, DefaultAloneMinutes)
+	}
 	if d.RetentionDays < 0 || d.RetentionDays > MaxRetentionDays {
 		c.add("retention_days", "must be 0 to %d days; 0 keeps everything", MaxRetentionDays)
 	}

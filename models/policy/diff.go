@@ -39,6 +39,8 @@ func Diff(a, b Document) []Change {
 	d.field("grant_max_hours", strconv.Itoa(a.GrantMaxHours), strconv.Itoa(b.GrantMaxHours))
 	d.field("grant_max_uses", strconv.Itoa(a.GrantMaxUses), strconv.Itoa(b.GrantMaxUses))
 	d.field("retention_days", strconv.Itoa(a.RetentionDays), strconv.Itoa(b.RetentionDays))
+	d.field("policy_approvals", strconv.Itoa(a.PolicyApprovals), strconv.Itoa(b.PolicyApprovals))
+	d.field("policy_alone_minutes", strconv.Itoa(a.PolicyAloneMinutes), strconv.Itoa(b.PolicyAloneMinutes))
 	d.field("time_zone", cmp.Or(a.TimeZone, defaultZone), cmp.Or(b.TimeZone, defaultZone))
 	d.field("unmatched", string(a.Unmatched), string(b.Unmatched))
 	d.templates(a.Templates, b.Templates)

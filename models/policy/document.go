@@ -4,6 +4,7 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -16,15 +17,18 @@ import (
 
 // Limits of a document.
 const (
-	MaxDocument       = 1 << 20       // bytes, as sent and as stored
-	MaxPattern        = 500           // bytes of one tool pattern, slashes included
-	MaxRetentionDays  = 100 * 365     // the most that retention_days may be
-	MaxTimeoutMinutes = 365 * 24 * 60 // the most that max_timeout_minutes may be
-	maxPatternSteps   = 4000          // program size of one regular expression, by steps
-	maxDocumentSteps  = 100_000       // of all together; without counted repeats none gets there
-	maxConditions     = 1000
-	maxNote           = models.MaxDescription
-	maxEmail          = 254
+	MaxDocument         = 1 << 20 // bytes, as sent and as stored
+	MaxPattern          = 500     // bytes of one tool pattern, slashes included
+	MaxPolicyApprovals  = 5
+	DefaultAloneMinutes = 60
+	MaxAloneMinutes     = 7 * 24 * 60
+	MaxRetentionDays    = 100 * 365     // the most that retention_days may be
+	MaxTimeoutMinutes   = 365 * 24 * 60 // the most that max_timeout_minutes may be
+	maxPatternSteps     = 4000          // program size of one regular expression, by steps
+	maxDocumentSteps    = 100_000       // of all together; without counted repeats none gets there
+	maxConditions       = 1000
+	maxNote             = models.MaxDescription
+	maxEmail            = 254
 )
 
 // Effect is what a rule does with the calls it matches.
@@ -84,6 +88,12 @@ type Document struct {
 	GrantMaxUses  int `json:"grant_max_uses"`
 	// RetentionDays is after how many days the contents of ended requests and runs are removed for good; 0 keeps them.
 	RetentionDays int `json:"retention_days,omitzero"`
+	// PolicyApprovals is how many admins agree to a change of the policy; 0 and 1: one saves it alone. It is also what
+	// it takes to change this.
+	PolicyApprovals int `json:"policy_approvals,omitzero"`
+	// PolicyAloneMinutes is how long an admin who does it alone all the same waits, while all others are told; 0:
+	// DefaultAloneMinutes.
+	PolicyAloneMinutes int `json:"policy_alone_minutes,omitzero"`
 	// TimeZone is whose hours and days conditions read of a time, by its IANA name;
 	// empty is UTC.
 	TimeZone string `json:"time_zone,omitempty"`
@@ -212,6 +222,14 @@ func cloneFlag(b *bool) *bool {
 		return nil
 	}
 	return new(*b)
+}
+
+// SavedBy is how many admins agree to a change of this policy: at least one.
+func (d Document) SavedBy() int { return max(1, d.PolicyApprovals) }
+
+// AloneAfter is how long one of them waits who changes it alone.
+func (d Document) AloneAfter() time.Duration {
+	return time.Duration(cmp.Or(d.PolicyAloneMinutes, DefaultAloneMinutes)) * time.Minute
 }
 
 // KeepsLonger reports whether retention_days of a keep contents longer than those of b.

@@ -80,6 +80,8 @@ var (
 		{Path: "grant_max_hours", Kind: FieldNumber},
 		{Path: "grant_max_uses", Kind: FieldNumber},
 		{Path: "retention_days", Kind: FieldNumber},
+		{Path: "policy_approvals", Kind: FieldNumber},
+		{Path: "policy_alone_minutes", Kind: FieldNumber},
 		{Path: "time_zone"},
 	}
 	ruleFields = []Field{

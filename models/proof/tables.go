@@ -68,7 +68,13 @@ var tables = map[string]*table{
 
 	// The policy, and what people approved ahead.
 	"policies": {
-		key: "version", kept: map[reason]string{anID: "author_id", aName: "author_name", aSetting: "document note"},
+		key: "version", kept: map[reason]string{anID: "author_id", aName: "author_name", aSetting: "document note", whoMay: "signed"},
+	},
+	"policy_proposals": {
+		kept: map[reason]string{
+			anID: "by_id alone_by", aName: "by_name alone_name ended_name", aSetting: "document note alone_reason ended_text",
+			aDigest: "digest", whoMay: "signed", ourWord: "outcome",
+		},
 	},
 	"policy_drafts": {
 		not:  reasons{"what an admin is writing, which has no effect": "*"},

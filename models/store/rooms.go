@@ -53,16 +53,28 @@ func (s *Store) tellOfPause(share *db.Tx, h *models.Webhook) error {
 
 // tellAdmins has all admins told.
 func (t *Tx) tellAdmins(kind models.NoticeKind, request models.ResponseID, about models.ChannelID) error {
+	return t.tellAdminsBut("", kind, request, about)
+}
+
+func (t *Tx) tellAdminsBut(but models.UserID, kind models.NoticeKind, request models.ResponseID, about models.ChannelID) error {
 	var admins []models.UserID
 	if err := t.Gorm().Raw(enabledAdmins).Scan(&admins).Error; err != nil {
 		return fmt.Errorf("read admins: %w", err)
 	}
 	for _, id := range admins {
+		if id == but {
+			continue
+		}
 		if _, err := t.tellBy(channelsOfAdmin, id, kind, request, about); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// TellAdmins has all admins but one told at once, within the share of a room behind the store.
+func TellAdmins(t *Tx, kind models.NoticeKind, about models.ChannelID, but models.UserID) error {
+	return t.tellAdminsBut(but, kind, "", about)
 }
 
 // tellBy has a person told at once by some of their channels, and reports whether they have any.

@@ -33,6 +33,7 @@ var rowModels = map[string][]any{
 	"ledger":            {&models.Entry{}},
 	"policies":          {&models.Policy{}},
 	"policy_drafts":     {&models.PolicyDraft{}},
+	"policy_proposals":  {&models.PolicyProposal{}},
 	"saved_views":       {&models.SavedView{}},
 	"stops":             {&models.Stop{}},
 	"groups":            {&models.Group{}},

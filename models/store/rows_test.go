@@ -86,7 +86,7 @@ func TestEachEditOfARowIsFound(t *testing.T) {
 
 		{"a policy", `UPDATE policies SET document = replace(document, '20', '0') WHERE version = (SELECT max(version) FROM policies)`, "policies"},
 		{"a policy taken away", `DELETE FROM policies WHERE version = (SELECT max(version) FROM policies)`, "policies"},
-		{"a policy put in", `INSERT INTO policies SELECT version + 1, document, author_id, author_name, note, created_at FROM policies ORDER BY version DESC LIMIT 1`, "policies"},
+		{"a policy put in", `INSERT INTO policies SELECT version + 1, document, author_id, author_name, note, created_at, signed FROM policies ORDER BY version DESC LIMIT 1`, "policies"},
 		{"a grant's uses", `UPDATE grants SET uses = 0 WHERE uses > 0`, "grants"},
 		{"a grant's limit", `UPDATE grants SET max_uses = 1000 WHERE uses > 0`, "grants"},
 		{"a grant's end", `UPDATE grants SET expires_at = '2036-01-01 00:00:00+00:00' WHERE uses > 0`, "grants"},

@@ -59,7 +59,8 @@ func policyStates() []State {
 		Base: 7, Revision: 2, ChangedAt: Now.Add(-time.Minute), Unreadable: "rules must be a list",
 	}
 	reader := PolicyInput()
-	reader.Draft, reader.Versions, reader.Rules = nil, nil, policyRules()
+	reader.Draft, reader.Versions, reader.Rules, reader.Reader = nil, nil, policyRules(), models.Actor{Kind: models.ActorUser, ID: string(UserID)}
+	reader.Retention = policies.Retention{} // is for admins
 	at := func(section policies.Section, in policies.Input) policies.Input {
 		in.Section = section
 		return in
@@ -135,7 +136,7 @@ func PolicyInput() policies.Input {
 	settings["required_approval_tools"], settings["undo_seconds.high"], settings["undo_seconds.critical"] = "Bash\n/^git_/", "10", "30"
 	settings["auto_budget_increase"] = "25"
 	return policies.Input{
-		Version: 7, Unmatched: policy.EffectAllow,
+		Version: 7, Unmatched: policy.EffectAllow, Reader: models.Actor{Kind: models.ActorUser, ID: string(UserID), Admin: true},
 		Fields: policies.Fields{
 			ApprovalEnabled: true, RequiredApprovalTools: []string{"Bash", "/^git_/"}, DefaultTimeoutMinutes: 5,
 		},
@@ -415,4 +416,68 @@ func crowdedPolicy() policies.Input {
 	}
 	in.Draft.Rules = rules
 	return in
+}
+
+// policyProposalStates are what the admins who agree to a change of the policy see, and others.
+func policyProposalStates() []State {
+	page := func(name, note string, change func(*policies.ProposalInput)) State {
+		in := ProposalInput()
+		change(&in)
+		return State{Page: "proposed-policy", Name: name, Note: note, Component: policies.ProposalPage(Frame("Proposed policy", "/policy"), policies.NewProposal(in))}
+	}
+	waitsAlone := func(in *policies.ProposalInput) {
+		in.Proposal.AloneAt, in.Proposal.AloneBy = new(Now.Add(-10*time.Minute)), UserID
+		in.Proposal.AloneName, in.Proposal.AloneReason = "Ada Berg", "The others are on a ship until Monday. "+hostile
+	}
+	proposed := PolicyInput()
+	proposed.Proposal, proposed.SavedBy = ProposalInput().Proposal, 2
+	rejected := PolicyInput()
+	ended := *ProposalInput().Proposal
+	ended.Outcome, ended.EndedName, ended.EndedText = models.ProposalRejected, "Ada Berg", "Not before the audit. "+hostile
+	rejected.Proposal, rejected.SavedBy, rejected.Reader = &ended, 2, models.Actor{Kind: models.ActorUser, ID: string(ended.ByID), Admin: true}
+	review := ReviewInput()
+	review.Admins, review.Removal = 2, nil
+	behind := review
+	behind.Waiting = "Bo " + hostile
+	return []State{
+		page(Usual, "To an admin who has not agreed yet", func(*policies.ProposalInput) {}),
+		page("agreed", "To one who has", func(in *policies.ProposalInput) {
+			in.Proposal.SignedJSON = models.PolicySigned{Admins: []models.PersonRef{{ID: UserID, Name: "Ada Berg"}}}.JSON()
+		}),
+		page("own", "To who proposed it", func(in *policies.ProposalInput) {
+			in.Proposal.ByID, in.Proposal.SignedJSON = UserID, models.PolicySigned{Admins: []models.PersonRef{{ID: UserID, Name: "Ada Berg"}}}.JSON()
+		}),
+		page("editor", "To a policy editor who proposed it", func(in *policies.ProposalInput) {
+			in.Proposal.ByID, in.Reader.Admin, in.Reader.PolicyEditor = UserID, false, true
+		}),
+		page("alone", "To one who waits to save it alone", waitsAlone),
+		page("alone-over", "The time is over", func(in *policies.ProposalInput) {
+			waitsAlone(in)
+			in.Proposal.AloneAt = new(Now.Add(-2 * time.Hour))
+		}),
+		page("wrong", "A reason is too short, and one is missing", func(in *policies.ProposalInput) {
+			in.Step, in.Reason, in.Errors = policies.StepAlone, "now", map[string]string{"reason": "must have at least 20 letters: why can't it wait for the others?"}
+		}),
+		page("stale", "Another version was saved meanwhile", func(in *policies.ProposalInput) { in.Standing = 8 }),
+		page("none", "No change is proposed", func(in *policies.ProposalInput) { in.Proposal = nil }),
+		{Page: "proposed-policy", Name: "on-policy", Note: "The policy, while a change is proposed", Component: policies.Page(Frame("Policy", "/policy"), policies.New(proposed, Now))},
+		{Page: "proposed-policy", Name: "rejected", Note: "The policy, to whose proposal was rejected", Component: policies.Page(Frame("Policy", "/policy"), policies.New(rejected, Now))},
+		{Page: "proposed-policy", Name: "review", Note: "A draft that takes two admins", Component: policies.ReviewPage(Frame("Review", "/policy/review"), policies.NewReview(review))},
+		{Page: "proposed-policy", Name: "review-behind", Note: "The same, while another proposal waits", Component: policies.ReviewPage(Frame("Review", "/policy/review"), policies.NewReview(behind))},
+	}
+}
+
+// ProposalInput is a proposal to which one of three admins has agreed, shown to another.
+func ProposalInput() policies.ProposalInput {
+	review := ReviewInput()
+	review.Before.PolicyApprovals, review.After.PolicyApprovals = 3, 2
+	bo := models.PersonRef{ID: "01890a5d-ac96-774b-bcce-b302099a8202", Name: "Bo\u202E Lind"}
+	return policies.ProposalInput{
+		Proposal: &models.PolicyProposal{
+			ID: 1, Digest: "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef", Note: "Payments need a person. " + hostile, Base: 7,
+			ByID: bo.ID, ByName: bo.Name, At: Now.Add(-2 * time.Hour), SignedJSON: models.PolicySigned{Admins: []models.PersonRef{bo}}.JSON(),
+		},
+		Reader: models.Actor{Kind: models.ActorUser, ID: string(UserID), Admin: true}, Standing: 7,
+		Before: review.Before, After: review.After, Warnings: policy.Lint(review.After), Replay: review.Replay, Now: Now,
+	}
 }

@@ -15,7 +15,7 @@ var formPages = []page{
 	}},
 	{key: "policy-settings", seen: seen{
 		"says":   "v7 is active. Pending requests keep the version they arrived under. | How the policy works Try a call Replay past calls",
-		"filled": "required_approval_tools=Bash\n/^git_/ | default_timeout_minutes=5 | max_timeout_minutes=1440 | auto_budget_increase=25 | undo_seconds.low=0 | undo_seconds.medium=0 | undo_seconds.high=10 | undo_seconds.critical=30 | max_pause_minutes=60 | grants_enabled=true | grant_max_hours=24 | grant_max_uses=50 | time_zone=UTC | retention_days=0 | gate_for=60 | fallback_for=60",
+		"filled": "required_approval_tools=Bash\n/^git_/ | default_timeout_minutes=5 | max_timeout_minutes=1440 | auto_budget_increase=25 | undo_seconds.low=0 | undo_seconds.medium=0 | undo_seconds.high=10 | undo_seconds.critical=30 | max_pause_minutes=60 | grants_enabled=true | grant_max_hours=24 | grant_max_uses=50 | time_zone=UTC | retention_days=0 | policy_approvals=0 | policy_alone_minutes=0 | gate_for=60 | fallback_for=60",
 		"acts":   "Cancel removal | Switch the gate off… | Switch it off and review | Switch fallback on… | Switch it on and review | Review changes | Save draft | Edit as JSON",
 		"title":  "Policy",
 	}},
@@ -33,7 +33,7 @@ var formPages = []page{
 	}},
 	{key: "policy-errors-settings", seen: seen{
 		"says":   "v7 is active. Pending requests keep the version they arrived under. | How the policy works Try a call Replay past calls",
-		"filled": "required_approval_tools=Bash\n/(/ | default_timeout_minutes=soon | max_timeout_minutes=1440 | auto_budget_increase=25 | undo_seconds.low=0 | undo_seconds.medium=0 | undo_seconds.high=10 | undo_seconds.critical=30 | max_pause_minutes=60 | grants_enabled=true | grant_max_hours=24 | grant_max_uses=50 | time_zone=UTC | retention_days=0 | gate_for=60 | fallback_for=60",
+		"filled": "required_approval_tools=Bash\n/(/ | default_timeout_minutes=soon | max_timeout_minutes=1440 | auto_budget_increase=25 | undo_seconds.low=0 | undo_seconds.medium=0 | undo_seconds.high=10 | undo_seconds.critical=30 | max_pause_minutes=60 | grants_enabled=true | grant_max_hours=24 | grant_max_uses=50 | time_zone=UTC | retention_days=0 | policy_approvals=0 | policy_alone_minutes=0 | gate_for=60 | fallback_for=60",
 		"acts":   "Cancel removal | Switch the gate off… | Switch it off and review | Switch fallback on… | Switch it on and review | Review changes | Save draft | Edit as JSON",
 		"errors": "Line 2: is not a regular expression (RE2): missing closing ) | must be a whole number",
 		"warns":  "Some fields are not valid yet. Correct the marked ones; your draft is kept.",
@@ -53,8 +53,8 @@ var formPages = []page{
 	}},
 	{key: "policy-reader-settings", seen: seen{
 		"says":  "v7 is active. Pending requests keep the version they arrived under. | How the policy works",
-		"acts":  "Cancel removal",
 		"title": "Policy",
+		"acts":  "",
 	}},
 	{key: "policy-draft", seen: seen{
 		"warns":  "“/read_.*/” in the rule “Reading” lets through more than was ever used: only “read_file” in the last 90 days. List the names instead. List the names | No rule covers “safe safe ⟨U+202E⟩gnp.exe⟨U+2066⟩ ⟨U+200B⟩⟨U+E0041⟩ </p><script>alert(1)</script>”, so it runs without approval.",
@@ -83,7 +83,7 @@ var formPages = []page{
 	}},
 	{key: "policy-open", like: "policy-settings", seen: seen{
 		"says":   "v7 is active. Pending requests keep the version they arrived under. | How the policy works Try a call Replay past calls",
-		"filled": "required_approval_tools=Bash\n/^git_/ | default_timeout_minutes=5 | max_timeout_minutes=1440 | auto_budget_increase=25 | undo_seconds.low=0 | undo_seconds.medium=0 | undo_seconds.high=10 | undo_seconds.critical=30 | max_pause_minutes=60 | grants_enabled=true | grant_max_hours=24 | grant_max_uses=50 | time_zone=UTC | retention_days=0 | gate_for=60 | fallback_for=60",
+		"filled": "required_approval_tools=Bash\n/^git_/ | default_timeout_minutes=5 | max_timeout_minutes=1440 | auto_budget_increase=25 | undo_seconds.low=0 | undo_seconds.medium=0 | undo_seconds.high=10 | undo_seconds.critical=30 | max_pause_minutes=60 | grants_enabled=true | grant_max_hours=24 | grant_max_uses=50 | time_zone=UTC | retention_days=0 | policy_approvals=0 | policy_alone_minutes=0 | gate_for=60 | fallback_for=60",
 		"title":  "Policy",
 		"warns":  "The gate is off until 2026-11-20 11:30:00 UTC | Fallback is on, with no end",
 		"acts":   "Cancel removal | Discard draft | Switch the gate on | Change the end… | Switch it off and review | Switch fallback off | Change the end… | Switch it on and review | Review changes | Save draft | Edit as JSON",
@@ -94,7 +94,7 @@ var formPages = []page{
 		"warns":  "Nothing is switched yet. Correct the marked fields. | Fallback is on until soon",
 		"errors": "must be a date and a time such as 2026-11-20T11:30 | fallback_until must be a time such as 2026-03-02T18:00:00Z | must be “no end”, to confirm that it has no end",
 		"acts":   "Cancel removal | Switch the gate off… | Switch it off and review | Switch fallback off | Change the end… | Switch it on and review | Review changes | Save draft | Edit as JSON",
-		"filled": "required_approval_tools=Bash\n/^git_/ | default_timeout_minutes=5 | max_timeout_minutes=1440 | auto_budget_increase=25 | undo_seconds.low=0 | undo_seconds.medium=0 | undo_seconds.high=10 | undo_seconds.critical=30 | max_pause_minutes=60 | grants_enabled=true | grant_max_hours=24 | grant_max_uses=50 | time_zone=UTC | retention_days=0 | gate_for=until | gate_at=tomorrow | fallback_for=none | fallback_word=never",
+		"filled": "required_approval_tools=Bash\n/^git_/ | default_timeout_minutes=5 | max_timeout_minutes=1440 | auto_budget_increase=25 | undo_seconds.low=0 | undo_seconds.medium=0 | undo_seconds.high=10 | undo_seconds.critical=30 | max_pause_minutes=60 | grants_enabled=true | grant_max_hours=24 | grant_max_uses=50 | time_zone=UTC | retention_days=0 | policy_approvals=0 | policy_alone_minutes=0 | gate_for=until | gate_at=tomorrow | fallback_for=none | fallback_word=never",
 	}},
 	{key: "policy-empty", like: "policy", seen: seen{
 		"says":   "v7 is active. Pending requests keep the version they arrived under. | Tools without a rule run freely. Agents that ask through the API still wait for a person. | How the policy works Try a call Replay past calls",
@@ -322,5 +322,64 @@ var formPages = []page{
 		"title": "Something went wrong",
 		"acts":  "Go to the inbox → /",
 		"says":  "500 | Check whether your change was saved before you try again. If this keeps happening, give an admin the number below. | Request req-2",
+	}},
+	{key: "proposed-policy", seen: seen{
+		"title": "Proposed policy",
+		"warns": "The gate will be off: no tool call waits for a person from the moment you save until 2026-11-20 11:30:00 UTC (1 hour). Pending requests stay pending. | Fallback will be on with no end: clients run calls without asking anyone when no server answers until somebody changes it. They report them afterwards. | A change of the policy will take fewer admins: 2 instead of 3. | Contents of requests and conversations that ended 30 or more days ago are permanently removed, including existing ones. Only a backup can bring them back.",
+		"rows":  "Approval is switched off. | The gate is off until: none → 2026-11-20 11:30 UTC. | Tools that need approval: deploy. | Fallback is switched on. | Days until contents are removed: 0 → 30. | Admins who agree to a change: 3 → 2. | New rule Payments: calls wait for the agent's owner or an admin, high risk. /^pay/ Of the last 1,010 calls, none would have had a different outcome.",
+		"acts":  "Confirm (2 of 3) | Reject… | Reject it | Save it alone… | Tell all admins and wait",
+		"tried": "Of the last 1,010 calls, 12 would have waited, 8 would have been denied.",
+		"says":  "By Bo⟨U+202E⟩ Lind, 2 h ago , as a change of v7.",
+	}},
+	{key: "proposed-policy-agreed", like: "proposed-policy", seen: seen{
+		"acts": "Reject… | Reject it | Save it alone… | Tell all admins and wait",
+	}},
+	{key: "proposed-policy-own", like: "proposed-policy", seen: seen{
+		"acts": "Cancel proposal | Save it alone… | Tell all admins and wait",
+	}},
+	{key: "proposed-policy-editor", like: "proposed-policy", seen: seen{
+		"acts": "Cancel proposal",
+	}},
+	{key: "proposed-policy-alone", like: "proposed-policy", seen: seen{
+		"warns": "The gate will be off: no tool call waits for a person from the moment you save until 2026-11-20 11:30:00 UTC (1 hour). Pending requests stay pending. | Fallback will be on with no end: clients run calls without asking anyone when no server answers until somebody changes it. They report them afterwards. | A change of the policy will take fewer admins: 2 instead of 3. | Contents of requests and conversations that ended 30 or more days ago are permanently removed, including existing ones. Only a backup can bring them back. | Ada Berg may save this alone from 2026-11-20 11:20:00 UTC on: The others are on a ship until Monday. safe ⟨U+202E⟩gnp.exe⟨U+2066⟩ ⟨U+200B⟩⟨U+E0041⟩ </p><script>alert(1)</script>",
+		"acts":  "Confirm (2 of 3) | Reject… | Reject it",
+	}},
+	{key: "proposed-policy-alone-over", like: "proposed-policy", seen: seen{
+		"warns": "The gate will be off: no tool call waits for a person from the moment you save until 2026-11-20 11:30:00 UTC (1 hour). Pending requests stay pending. | Fallback will be on with no end: clients run calls without asking anyone when no server answers until somebody changes it. They report them afterwards. | A change of the policy will take fewer admins: 2 instead of 3. | Contents of requests and conversations that ended 30 or more days ago are permanently removed, including existing ones. Only a backup can bring them back. | Ada Berg may save this alone from 2026-11-20 09:30:00 UTC on: The others are on a ship until Monday. safe ⟨U+202E⟩gnp.exe⟨U+2066⟩ ⟨U+200B⟩⟨U+E0041⟩ </p><script>alert(1)</script>",
+		"acts":  "Confirm (2 of 3) | Reject… | Reject it | Save it alone",
+	}},
+	{key: "proposed-policy-wrong", like: "proposed-policy", seen: seen{
+		"errors": "must have at least 20 letters: why can't it wait for the others?",
+		"filled": "reason=now",
+	}},
+	{key: "proposed-policy-stale", like: "proposed-policy", seen: seen{
+		"acts":  "Reject… | Reject it",
+		"warns": "The gate will be off: no tool call waits for a person from the moment you save until 2026-11-20 11:30:00 UTC (1 hour). Pending requests stay pending. | Fallback will be on with no end: clients run calls without asking anyone when no server answers until somebody changes it. They report them afterwards. | A change of the policy will take fewer admins: 2 instead of 3. | Contents of requests and conversations that ended 30 or more days ago are permanently removed, including existing ones. Only a backup can bring them back. | Another version was saved meanwhile, so this can't be saved any more. The person who proposed it can cancel it and review their draft again.",
+	}},
+	{key: "proposed-policy-none", seen: seen{
+		"title": "Proposed policy",
+		"empty": "No change is proposed Where several admins must agree to a change of the policy, or a policy editor drafted it, it waits here.",
+	}},
+	{key: "proposed-policy-on-policy", seen: seen{
+		"title": "Policy",
+		"warns": "Bo⟨U+202E⟩ Lind proposes a change of the policy. 1 of 2 admins agree: Bo⟨U+202E⟩ Lind. Look at it | “/read_.*/” in the rule “Reading” lets through more than was ever used: only “read_file” in the last 90 days. List the names instead. List the names | No rule covers “safe safe ⟨U+202E⟩gnp.exe⟨U+2066⟩ ⟨U+200B⟩⟨U+E0041⟩ </p><script>alert(1)</script>”, so it runs without approval.",
+		"rows":  "1 Force push: calls wait for bo@example.org, the agent's own … ule 1 More about rule 1 Move down Delete (418 bytes, bad83df6fe6be0b7) | 2 Reading: calls run without a person · 1 call last week /r … re about rule 2 Move up Move down Delete (328 bytes, a1b6edd822766c0c) | 3 Never: calls are denied · 0 calls last week /^drop_/ “Not here.” Edit rule 3 Disable rule 3 Duplicate rule 3 More about rule 3 Move up Delete | 4 Everything else waits for a person is allowed Tools withou … script>”, so it runs without approval. (286 bytes, a83caccc70c24133)",
+		"acts":  "Add a rule | Review changes | Save draft | Edit as JSON",
+		"says":  "v7 is active. Pending requests keep the version they arrived under. | Tools without a rule run freely. Agents that ask through the API still wait for a person. | How the policy works Try a call Replay past calls",
+	}},
+	{key: "proposed-policy-rejected", like: "proposed-policy-on-policy", seen: seen{
+		"warns": "Ada Berg rejected the change that you proposed: Not before the audit. safe ⟨U+202E⟩gnp.exe⟨U+2066⟩ ⟨U+200B⟩⟨U+E0041⟩ </p><script>alert(1)</script> | “/read_.*/” in the rule “Reading” lets through more than was ever used: only “read_file” in the last 90 days. List the names instead. List the names | No rule covers “safe safe ⟨U+202E⟩gnp.exe⟨U+2066⟩ ⟨U+200B⟩⟨U+E0041⟩ </p><script>alert(1)</script>”, so it runs without approval.",
+	}},
+	{key: "proposed-policy-review", seen: seen{
+		"title": "Review your draft",
+		"warns": "The gate will be off: no tool call waits for a person from the moment you save until 2026-11-20 11:30:00 UTC (1 hour). Pending requests stay pending. | Fallback will be on with no end: clients run calls without asking anyone when no server answers until somebody changes it. They report them afterwards. | Contents of requests and conversations that ended 30 or more days ago are permanently removed, including existing ones. Only a backup can bring them back.",
+		"rows":  "Approval is switched off. | The gate is off until: none → 2026-11-20 11:30 UTC. | Tools that need approval: deploy. | Fallback is switched on. | Days until contents are removed: 0 → 30. | New rule Payments: calls wait for the agent's owner or an admin, high risk. /^pay/ Of the last 1,010 calls, none would have had a different outcome.",
+		"acts":  "Propose to the admins | Back to the form → /policy",
+		"tried": "Of the last 1,010 calls, 12 would have waited, 8 would have been denied.",
+		"says":  "v7 is active. Your draft is based on v7.",
+	}},
+	{key: "proposed-policy-review-behind", like: "proposed-policy-review", seen: seen{
+		"warns": "The gate will be off: no tool call waits for a person from the moment you save until 2026-11-20 11:30:00 UTC (1 hour). Pending requests stay pending. | Fallback will be on with no end: clients run calls without asking anyone when no server answers until somebody changes it. They report them afterwards. | Contents of requests and conversations that ended 30 or more days ago are permanently removed, including existing ones. Only a backup can bring them back. | Bo safe ⟨U+202E⟩gnp.exe⟨U+2066⟩ ⟨U+200B⟩⟨U+E0041⟩ </p><script>alert(1)</script> has proposed a change already, which must end first. Look at it",
+		"acts":  "Back to the form → /policy",
 	}},
 }

@@ -139,6 +139,6 @@ var webhookPages = []page{
 	}},
 	{key: "docs-webhooks", seen: seen{
 		"title": "Webhooks",
-		"rows":  "absence.begun A person is away from now on, and their reques … ent that a webhook refused was given up. (6097 bytes, 3b0e01eeb91f0198)",
+		"rows":  "absence.begun A person is away from now on, and their reques … ent that a webhook refused was given up. (6400 bytes, 22ebcc2272f1e630)",
 	}},
 }

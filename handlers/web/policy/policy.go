@@ -153,6 +153,17 @@ func policyInput(section policies.Section, standing store.PolicyVersion, doc pol
 }
 
 func (s *Screens) policyPage(c echo.Context, status int, in policies.Input) error {
+	ctx, actor := c.Request().Context(), site.ActorOf(c)
+	standing, err := s.Store.CurrentPolicy(ctx)
+	if err != nil {
+		return err
+	}
+	in.Reader, in.SavedBy = actor, standing.Program.Document().SavedBy()
+	if actor.NeedPolicy() == nil {
+		if in.Proposal, err = drafts.New(s.Store).Proposal(ctx, actor); err != nil {
+			return err
+		}
+	}
 	frame, err := s.Frame(c, "Policy", -1)
 	if err != nil {
 		return err
@@ -182,7 +193,7 @@ func (s *Screens) policyGuide(c echo.Context) error {
 }
 
 func versionView(v store.PolicyVersion) policies.Version {
-	return policies.Version{Version: v.Version, Author: v.AuthorName, At: v.CreatedAt, Note: v.Note}
+	return policies.Version{Version: v.Version, Author: v.AuthorName, At: v.CreatedAt, Note: v.Note, Signed: v.Signed()}
 }
 
 // versionNumber reads the number of a version; any other text is not found.

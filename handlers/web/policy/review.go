@@ -35,6 +35,9 @@ func (s *Screens) policyReview(c echo.Context, status int, e *editing, in polici
 	}
 	in.Base, in.Revision, in.Standing = e.draft.Base, e.draft.Revision, e.standing.Version
 	in.Now = e.now
+	if err := s.proposes(c, e, &in); err != nil {
+		return err
+	}
 	for path, text := range e.ends() {
 		in.Error = path + " " + text + ". Change it on the form: your draft is kept."
 	}
@@ -70,8 +73,8 @@ func (s *Screens) policyReview(c echo.Context, status int, e *editing, in polici
 // removal says what a retention will remove that starts or gets shorter.
 func (s *Screens) removal(c echo.Context, in *policies.ReviewInput) error {
 	days := in.After.RetentionDays
-	if !policy.KeepsLonger(in.Before.RetentionDays, days) {
-		in.Removal = nil
+	if !policy.KeepsLonger(in.Before.RetentionDays, days) || !site.ActorOf(c).MayAdminister() {
+		in.Removal = nil // the admin who saves it is warned
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(c.Request().Context(), reviewWaits)
@@ -98,13 +101,17 @@ const (
 // replayedBriefly is what the draft would have made of the last calls; nil if that can't be
 // told soon.
 func (s *Screens) replayedBriefly(c echo.Context, e *editing) *policy.Tally {
-	ctx, cancel := context.WithTimeout(c.Request().Context(), reviewWaits)
-	defer cancel()
 	next, err := e.compiled()
 	if err != nil || next == nil {
 		return nil
 	}
-	found, err := drafts.New(s.Store).Replay(ctx, site.ActorOf(c), e.standing.Program, next,
+	return s.replayedOf(c, e.standing.Program, next)
+}
+
+func (s *Screens) replayedOf(c echo.Context, standing, next *policy.Policy) *policy.Tally {
+	ctx, cancel := context.WithTimeout(c.Request().Context(), reviewWaits)
+	defer cancel()
+	found, err := drafts.New(s.Store).Replay(ctx, site.ActorOf(c), standing, next,
 		drafts.ReplayQuery{Last: reviewReplays}, func(int) {})
 	if err != nil {
 		return nil
@@ -134,8 +141,8 @@ func (s *Screens) saveOrMergePolicy(c echo.Context) error {
 	if strings.TrimSpace(in.Note) == "" {
 		in.NoteError = "Say why you are making this change."
 	}
-	days := e.checked.Document.RetentionDays
-	if text := strings.TrimSpace(form.Get("retention_typed")); policy.KeepsLonger(e.standing.Program.Document().RetentionDays, days) && text != strconv.Itoa(days) {
+	actor, days := site.ActorOf(c), e.checked.Document.RetentionDays
+	if text := strings.TrimSpace(form.Get("retention_typed")); actor.MayAdminister() && policy.KeepsLonger(e.standing.Program.Document().RetentionDays, days) && text != strconv.Itoa(days) {
 		in.Removal = &policies.Removal{
 			Text: text, Error: "must be " + strconv.Itoa(days) + ", to confirm that contents are removed",
 		}
@@ -143,8 +150,19 @@ func (s *Screens) saveOrMergePolicy(c echo.Context) error {
 	if in.NoteError != "" || in.Removal != nil {
 		return s.policyReview(c, http.StatusUnprocessableEntity, e, in)
 	}
-	saved, err := drafts.New(s.Store).Apply(c.Request().Context(), site.ActorOf(c), e.draft.Revision,
-		strings.TrimSpace(in.Note))
+	work, note := drafts.New(s.Store), strings.TrimSpace(in.Note)
+	if adminsFor(actor, e) > 0 {
+		err := work.Propose(c.Request().Context(), actor, e.draft.Revision, note)
+		if failed := site.AsError(err, models.CodeInvalid, models.CodeConflict); failed != nil {
+			return s.notSaved(c, failed, in)
+		}
+		if err != nil {
+			return err
+		}
+		s.SetFlash(c, "policy-proposed")
+		return c.Redirect(http.StatusSeeOther, views.PolicyProposalURL())
+	}
+	saved, err := work.Apply(c.Request().Context(), actor, e.draft.Revision, note)
 	if failed := site.AsError(err, models.CodeInvalid, models.CodeConflict); failed != nil {
 		return s.notSaved(c, failed, in)
 	}
@@ -156,6 +174,28 @@ func (s *Screens) saveOrMergePolicy(c echo.Context) error {
 		s.SetFlash(c, "policy-same")
 	}
 	return c.Redirect(http.StatusSeeOther, views.PolicyURL())
+}
+
+// adminsFor is how many admins have to agree to the draft before it is saved; 0: the actor saves it alone.
+func adminsFor(actor models.Actor, e *editing) int {
+	need := e.standing.Program.Document().SavedBy()
+	if need == 1 && actor.MayAdminister() {
+		return 0
+	}
+	return need
+}
+
+// proposes says whether the draft is proposed, and whose proposal waits already.
+func (s *Screens) proposes(c echo.Context, e *editing, in *policies.ReviewInput) error {
+	actor := site.ActorOf(c)
+	if in.Admins = adminsFor(actor, e); in.Admins == 0 {
+		return nil
+	}
+	p, err := drafts.New(s.Store).Proposal(c.Request().Context(), actor)
+	if p.Waits() {
+		in.Waiting = p.ByName
+	}
+	return err
 }
 
 // notSaved shows the review again, with why it was not saved.

@@ -37,6 +37,8 @@ func (s *Screens) Routes() []site.Route {
 		site.Post("/policy/json", site.Drafter, s.changePolicyJSON),
 		site.Get("/policy/review", site.Drafter, s.reviewPolicy),
 		site.Post("/policy/review", site.Drafter, s.saveOrMergePolicy),
+		site.Get("/policy/proposal", site.PolicyReader, s.showProposal),
+		site.Post("/policy/proposal", site.Drafter, s.actOnProposal),
 		site.Get("/policy/try", site.Drafter, s.tryPolicy),
 		site.Post("/policy/try", site.Drafter, s.tryPolicy),
 		site.Post("/policy/retention/cancel", site.Admin, s.keepLonger),

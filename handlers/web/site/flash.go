@@ -49,6 +49,10 @@ var flashes = map[string]views.Flash{
 	"session-ended":     {Tone: views.ToneGood, Text: "Session signed out."},
 	"sessions-ended":    {Tone: views.ToneGood, Text: "All your other sessions are signed out."},
 	"budget-changed":    {Tone: views.ToneGood, Text: "Budget changed."},
+	"policy-proposed":   {Tone: views.ToneGood, Text: "Proposed. The admins are told."},
+	"policy-confirmed":  {Tone: views.ToneGood, Text: "You agreed. Others have to, too."},
+	"proposal-ended":    {Tone: views.ToneNeutral, Text: "The proposal is over. Nothing was saved."},
+	"alone-begun":       {Tone: views.ToneWarn, Text: "All admins are told. You may save it when the time is over."},
 	"policy-saved":      {Tone: views.ToneGood, Text: "The new version is active."},
 	"restored-ended": {
 		Tone: views.ToneNeutral,

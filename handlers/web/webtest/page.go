@@ -70,6 +70,15 @@ func (p *Page) Says(selector string, parts ...string) *Page {
 	return p
 }
 
+// Has checks how many elements a selector finds.
+func (p *Page) Has(selector string, n int) *Page {
+	p.TB.Helper()
+	if found := p.Doc.Find(selector).Length(); found != n {
+		p.TB.Errorf("%s has %d of %s, want %d", p.Asked, found, selector, n)
+	}
+	return p
+}
+
 // SaysNot checks that the text of what a selector finds contains no part.
 func (p *Page) SaysNot(selector string, parts ...string) *Page {
 	p.TB.Helper()

@@ -163,6 +163,13 @@ func Offering(t *testing.T) *World {
 	for email, role := range map[string]models.Role{AuditorEmail: models.RoleAuditor, EditorEmail: models.RolePolicyEditor} {
 		storetest.User(t, w.Store, email, role)
 	}
+	editor := w.SignIn(EditorEmail)
+	draft := editor.Get("/policy/settings").Form("#policy-form", "#review")
+	draft.Set("default_timeout_minutes", "8")
+	editor.Post("/policy/settings", draft).Redirects("/policy/review")
+	propose := editor.Get("/policy/review").Form("form:has(#propose)", "#propose")
+	propose.Set("note", "longer")
+	editor.Post("/policy/review", propose).Redirects("/policy/proposal")
 	held := w.Ask()
 	w.Decides(held, true, "")
 	w.SignIn(AdminEmail).AllowHost("hooks.example.com")

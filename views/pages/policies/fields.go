@@ -33,13 +33,15 @@ const (
 	toolsHelp   = "Tools that need approval, one per line: an exact name, or a pattern between slashes such as /^git_/. Upper and lower case don't matter here."
 	timeoutHelp = "How long a tool call waits for a decision. Then it expires and must not run."
 	// What follows from it is said where it is typed, for it cannot be undone.
-	retentionHelp  = "How long after the end of a request or conversation its inputs, texts, answers and results are permanently removed. 0 keeps them. Pending requests are never touched; names, times, outcomes and digests stay."
-	whenHelp       = "Limits the rule to calls for which this is true, such as input.amount > 100. It can read tool, input, agent, owner, conversation, kind and now. If the condition can't be checked, the call is not allowed, for example if a member is missing or \"101\" is compared with a number. Amounts that arrive as text are compared with decimal(), as in decimal(input.amount) > decimal(\"100\"); input.command.deletesOutside(\"/tmp\") is true if a command deletes something elsewhere. See the guide for more."
-	zoneHelp       = "For hours and days in conditions: UTC, or a name such as Europe/Berlin."
-	escalateHelp   = "If nobody decides within so many minutes, also ask: one step per line, such as 30: group:oncall, eve@example.com. At most five steps, each later than the one before, all before the request expires."
-	signersHelp    = "Who must sign, and how many of them, one entry per row: e-mail addresses and groups such as group:finance, separated by commas. They take the place of the reviewers. Each step may have its minutes."
-	breakGlassHelp = "In an emergency one of these may decide alone, with a reason: people by e-mail and groups such as group:incident, one per line. All who are skipped and all admins are told at once, and another person must acknowledge it on Audit."
-	checklistHelp  = "Items to tick before approving, one per line; at most 20."
+	policyApprovalsHelp = "With 2 or more, a change of the policy is proposed, and saved when as many admins agree to it. Lowering this takes them, too."
+	policyAloneHelp     = "An admin without the others tells all of them why, and waits so long. 0 is 60 minutes."
+	retentionHelp       = "How long after the end of a request or conversation its inputs, texts, answers and results are permanently removed. 0 keeps them. Pending requests are never touched; names, times, outcomes and digests stay."
+	whenHelp            = "Limits the rule to calls for which this is true, such as input.amount > 100. It can read tool, input, agent, owner, conversation, kind and now. If the condition can't be checked, the call is not allowed, for example if a member is missing or \"101\" is compared with a number. Amounts that arrive as text are compared with decimal(), as in decimal(input.amount) > decimal(\"100\"); input.command.deletesOutside(\"/tmp\") is true if a command deletes something elsewhere. See the guide for more."
+	zoneHelp            = "For hours and days in conditions: UTC, or a name such as Europe/Berlin."
+	escalateHelp        = "If nobody decides within so many minutes, also ask: one step per line, such as 30: group:oncall, eve@example.com. At most five steps, each later than the one before, all before the request expires."
+	signersHelp         = "Who must sign, and how many of them, one entry per row: e-mail addresses and groups such as group:finance, separated by commas. They take the place of the reviewers. Each step may have its minutes."
+	breakGlassHelp      = "In an emergency one of these may decide alone, with a reason: people by e-mail and groups such as group:incident, one per line. All who are skipped and all admins are told at once, and another person must acknowledge it on Audit."
+	checklistHelp       = "Items to tick before approving, one per line; at most 20."
 	// The switch, when off, takes nothing from those whom the rule names.
 	substitutesHelp = "For approvers who are away or hand a request over. If off, only the approvers of the rule decide."
 	fallbackHelp    = "If no server answers, our own clients run the call and report it afterwards. Every page says so in red."
@@ -98,6 +100,10 @@ var policyGroups = []policyGroup{
 	}},
 	{id: "retention", title: "Retention", fields: []policyField{
 		{path: "retention_days", label: "Days until contents are removed", help: retentionHelp, least: "0"},
+	}},
+	{id: "changes", title: "Changes of the policy", fields: []policyField{
+		{path: "policy_approvals", label: "Admins who agree to a change", help: policyApprovalsHelp, least: "0"},
+		{path: "policy_alone_minutes", label: "Minutes until one admin may save alone", help: policyAloneHelp, least: "0"},
 	}},
 	{id: "switches", title: "Gate and fallback", fields: []policyField{
 		{path: "approval_enabled", label: "Approval is on", toggle: true},

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"countersign/models"
 	"countersign/models/policy"
 	"countersign/views"
 	"countersign/views/pages/inputs"
@@ -28,6 +29,22 @@ type Version struct {
 	Author  string
 	At      time.Time
 	Note    string
+	Signed  models.PolicySigned // who agreed besides
+}
+
+// signed says who agreed to the version; empty: its author alone.
+func (v Version) signed() string {
+	var names []string
+	for _, one := range v.Signed.Admins {
+		names = append(names, one.Name)
+	}
+	switch {
+	case len(names) == 0:
+		return ""
+	case v.Signed.Alone != "":
+		return "Saved alone, where several admins should have agreed, by " + names[len(names)-1] + ": " + v.Signed.Alone
+	}
+	return "Confirmed by " + strings.Join(names, ", ")
 }
 
 // Input is what the policy page is made of.
@@ -44,6 +61,11 @@ type Input struct {
 	// Unmatched is what happens to calls that nothing else settles.
 	Unmatched policy.Effect
 	Retention Retention // for admins
+	// Proposal is the change that waits for admins to agree, or the last one that did; nil: none, or it is not for the
+	// reader to see.
+	Proposal *models.PolicyProposal
+	Reader   models.Actor
+	SavedBy  int // how many admins agree to a change
 	// Draft is the draft of an admin or a policy editor; nil for all other readers.
 	Draft *DraftInput
 }
@@ -68,6 +90,8 @@ type Policy struct {
 	Unmatched string // what happens to a tool that no rule names
 	Retention string // what begins soon; empty: nothing
 	Begins    views.Moment
+	Keeps     bool // the reader may cancel that
+	Proposal  ProposalLine
 	Draft     *Draft
 }
 
@@ -122,6 +146,8 @@ func New(in Input, now time.Time) Policy {
 		v.Retention = "Contents will be removed " + views.Number(int64(r.Next)) +
 			" days after the end of their request or conversation. " + kept + " Removal begins"
 	}
+	v.Keeps = in.Reader.MayAdminister() && in.SavedBy < 2
+	v.Proposal = proposalLine(in.Proposal, in.Reader, in.SavedBy)
 	if in.Draft != nil {
 		v.Draft = newPolicyDraft(in.Section, *in.Draft, in.Version, now)
 	}
@@ -177,6 +203,7 @@ type CompareForm struct{ Before, Error string }
 type Document struct {
 	Title, Number, URL string
 	Author             string
+	Signed             string // who agreed besides; empty: no one
 	Note               string
 	At                 views.Moment
 	Current            bool
@@ -192,7 +219,7 @@ func NewDocument(in DocumentInput, now time.Time) Document {
 	number := "v" + views.Number(in.Version.Version)
 	v := Document{
 		Title: "Policy " + number, Number: number, URL: views.PolicyVersionURL(in.Version.Version),
-		Author: in.Version.Author, Note: in.Version.Note, At: views.Ago(in.Version.At, now), Current: in.Current,
+		Author: in.Version.Author, Signed: in.Version.signed(), Note: in.Version.Note, At: views.Ago(in.Version.At, now), Current: in.Current,
 		Code: ui.Code{ID: "document", Label: "Document", Text: inputs.Indent(in.Document), Numbers: true},
 	}
 	if in.Before > 0 {

@@ -24,6 +24,9 @@ type ReviewInput struct {
 	Replay  *policy.Tally
 	Clashes []policy.Clash // what both changed
 	Now     time.Time
+	// Admins is how many admins have to agree before it is saved; 0: the reader saves it alone.
+	Admins  int
+	Waiting string // who has proposed a change that waits; empty: no one
 }
 
 // Review shows what saving the draft would change.
@@ -38,6 +41,8 @@ type Review struct {
 	Replay                   string // what it would have made of the last calls; empty: that is not known
 	Warnings                 []string
 	Note, NoteError, Problem string
+	Proposes                 string // what happens when it is proposed; empty: it is saved
+	Waiting                  string // whose proposal has to end first
 	By                       string // saved another version meanwhile; empty: no one did
 }
 
@@ -79,6 +84,14 @@ func NewReview(in ReviewInput) Review {
 		}
 	}
 	v.Changes = newChanges(in.Before, in.After, in.Replay)
+	switch in.Admins {
+	case 0:
+	case 1:
+		v.Proposes = "An admin saves it, by confirming what you propose."
+	default:
+		v.Proposes = "It is saved when " + views.Count(in.Admins) + " admins agree to it."
+	}
+	v.Waiting = in.Waiting
 	v.Dangers, v.Replay = dangers(in.Before, in.After, in.Now), replayedInOneLine(in.Replay)
 	return v
 }
@@ -92,6 +105,9 @@ func dangers(before, after policy.Document, now time.Time) []Danger {
 	if before.Unmatched == policy.EffectRequire && after.Unmatched == policy.EffectAllow {
 		out = append(out,
 			Danger{Text: "Everything else is allowed: a tool that no rule or list names runs without a person."})
+	}
+	if before.SavedBy() > after.SavedBy() {
+		out = append(out, Danger{Text: "A change of the policy will take fewer admins: " + views.Count(after.SavedBy()) + " instead of " + views.Count(before.SavedBy()) + "."})
 	}
 	if days := after.RetentionDays; days > 0 && (before.RetentionDays == 0 || days < before.RetentionDays) {
 		out = append(out,

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/drafts"
 	"countersign/models/notices"
 	"countersign/models/runs"
 	"countersign/models/store"
@@ -395,6 +396,19 @@ func TestNothingOfARequestLeavesTheProcess(t *testing.T) {
 	w.wait(t, time.Minute)
 
 	storetest.Must(t, w.TellHead(t.Context(), true))
+	w.wait(t, time.Minute)
+
+	now, err := w.ApplyPolicy(t.Context(), w.admin, []byte(`{"policy_approvals":2}`), "test", 0)
+	storetest.Must(t, err)
+	room := drafts.New(w.Store)
+	storetest.Must(t, storetest.Err(room.Keep(t.Context(), w.admin, now.Version, 0, `{"policy_approvals":2,"unmatched":"require"}`)))
+	storetest.Must(t, room.Propose(t.Context(), w.admin, 1, sesame("policy-note")))
+	w.wait(t, time.Minute)
+	proposal, err := room.Proposal(t.Context(), w.admin)
+	storetest.Must(t, err)
+	storetest.Must(t, room.BeginAlone(t.Context(), w.admin, proposal.Digest, "No one else answers today: "+sesame("alone-reason")))
+	w.wait(t, time.Hour)
+	storetest.Must(t, storetest.Err(room.SaveAlone(t.Context(), w.admin, proposal.Digest)))
 	w.wait(t, time.Minute)
 
 	for _, kind := range models.NoticeKinds() {

@@ -61,6 +61,10 @@ func (w words) subject(n models.Notice) string {
 		return "A notification channel is failing"
 	case models.NoticeWebhookPaused:
 		return "A webhook was paused: " + w.quote(n.Webhook, mostName)
+	case models.NoticePolicyProposed:
+		return "A change of the policy waits for you"
+	case models.NoticePolicyAlone:
+		return "The policy is changed by one admin alone"
 	case models.NoticeLedgerHead:
 		return "Ledger head of " + n.HeadAt.UTC().Format(time.DateOnly)
 	case models.NoticeCode:
@@ -101,6 +105,13 @@ func (w words) lead(n models.Notice) string {
 		return w.brokeGlass(n)
 	case models.NoticeSettled:
 		return w.settled(n)
+	case models.NoticePolicyProposed:
+		return w.quote(n.By, mostName) + " proposes a change of the policy. Look at it on the Policy page, and confirm or reject it there."
+	case models.NoticePolicyAlone:
+		if n.Outcome != "" {
+			return w.quote(n.By, mostName) + " changed the policy alone, without the admins who should have agreed. Look at it on the Policy page."
+		}
+		return w.quote(n.By, mostName) + " is going to change the policy alone, without the other admins. Look at it on the Policy page: as long as it waits, you can reject it."
 	case models.NoticeBurst, models.NoticeDigest:
 		switch {
 		case n.First >= time.Minute:
