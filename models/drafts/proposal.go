@@ -214,8 +214,8 @@ func (d *Drafts) save(ctx context.Context, actor models.Actor, p *models.PolicyP
 			if err := d.store.Ledger.Changes(share, "policy_proposals", now.ID); err != nil {
 				return err
 			}
-			if err := share.Gorm().Save(now).Error; err != nil {
-				return fmt.Errorf("end the proposed policy: %w", err)
+			if err := changeRow(share, now); err != nil {
+				return err
 			}
 			if err := share.Gorm().Exec(dropSaved, p.ByID, p.At).Error; err != nil {
 				return fmt.Errorf("drop the draft that was saved: %w", err)
@@ -299,13 +299,44 @@ func (d *Drafts) keep(t *store.Tx, actor models.Actor, action string, p *models.
 	if err := t.Changes("policy_proposals", p.ID); err != nil {
 		return err
 	}
-	if err := t.Gorm().Save(p).Error; err != nil {
-		return fmt.Errorf("keep the proposed policy: %w", err)
+	var err error
+	if action == "policy.proposed" {
+		err = replaceRow(t.Tx, p)
+	} else {
+		err = changeRow(t.Tx, p)
+	}
+	if err != nil {
+		return err
 	}
 	t.Publish(events.Policy)
 	return t.Record(actor, action, ledger.Subject{}, proposalEntry{
 		Digest: p.Digest, Base: p.Base, Note: models.DigestOfText(said), Outcome: p.Outcome,
 	})
+}
+
+// replaceRow puts a proposal in the place of the one before, which is over.
+func replaceRow(t *db.Tx, p *models.PolicyProposal) error {
+	if err := t.Gorm().Where("id = 1 AND outcome <> ''").Delete(&models.PolicyProposal{}).Error; err != nil {
+		return fmt.Errorf("replace the proposed policy: %w", err)
+	}
+	if err := t.Gorm().Create(p).Error; err != nil {
+		return fmt.Errorf("propose a policy: %w", err)
+	}
+	return nil
+}
+
+// changeRow stores who has agreed, who waits to save it alone, and how it ended.
+func changeRow(t *db.Tx, p *models.PolicyProposal) error {
+	res := t.Gorm().Model(&models.PolicyProposal{}).Where("id = 1 AND outcome = '' AND digest = ?", p.Digest).
+		Select("signed", "alone_at", "alone_by", "alone_name", "alone_reason", "outcome", "ended_name", "ended_at", "ended_text").
+		Updates(p)
+	if res.Error != nil {
+		return fmt.Errorf("keep the proposed policy: %w", res.Error)
+	}
+	if !db.ExactlyOne(res.RowsAffected) {
+		return proposalMoved()
+	}
+	return nil
 }
 
 func refOf(actor models.Actor) models.PersonRef {
