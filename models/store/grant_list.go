@@ -10,6 +10,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/db"
+	"countersign/models/people"
 	"countersign/models/requests"
 )
 
@@ -24,7 +25,7 @@ func grantColumns(fixed, free string) string {
 	return grantRow.Columns("g", map[string]string{
 		"fixed": fixed + ` AS fixed`, "free": free + ` AS free`, "agent_name": `a.name AS agent_name`,
 		"owner_name":       `o.name AS owner_name`,
-		"maker_may_decide": `(m.disabled_at IS NULL AND (m.role = 'admin' OR m.id = g.owner_id)) AS maker_may_decide`,
+		"maker_may_decide": `(` + people.MayDecide(`m`) + ` AND (m.role = 'admin' OR m.id = g.owner_id)) AS maker_may_decide`,
 	})
 }
 

@@ -47,6 +47,14 @@ func makerDisabled(ctx context.Context, b *bench, _ *models.Grant) error {
 	return second(b.People.DisableUser(ctx, b.Admin, b.Owner.UserID()))
 }
 
+func makerAudits(ctx context.Context, b *bench, _ *models.Grant) error {
+	return b.People.SetRole(ctx, b.Admin, b.Owner.UserID(), models.RoleAuditor)
+}
+
+func makerReviews(ctx context.Context, b *bench, _ *models.Grant) error {
+	return b.People.SetRole(ctx, b.Admin, b.Owner.UserID(), models.RoleReviewer)
+}
+
 func makerEnabled(ctx context.Context, b *bench, _ *models.Grant) error {
 	return b.People.EnableUser(ctx, b.Admin, b.Owner.UserID())
 }
@@ -108,6 +116,8 @@ func TestGrantsGoNoFurtherThanTheySay(t *testing.T) {
 		"the gate off":                        {after: []aftermath{policies(`{"approval_enabled":false}`)}, want: "/gate_off"},
 		"its maker disabled":                  {after: []aftermath{makerDisabled}, want: waits},
 		"its maker disabled and enabled":      {after: []aftermath{makerDisabled, makerEnabled}, want: granted},
+		"its maker an auditor":                {after: []aftermath{makerAudits}, want: waits},
+		"its maker an auditor and no more":    {after: []aftermath{makerAudits, makerReviews}, want: granted},
 		"the admin who made it is none":       {after: []aftermath{byAdmin(models.RoleReviewer)}, want: waits},
 		"the admin who made it is still one":  {after: []aftermath{byAdmin(models.RoleAdmin)}, want: granted},
 	} {

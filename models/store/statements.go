@@ -6,6 +6,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/db"
+	"countersign/models/people"
 	"countersign/models/requests"
 )
 
@@ -156,7 +157,7 @@ func (h *hotWriting) texts() map[**db.Stmt]string {
 		&h.grantsOf: `SELECT ` + coverRow.Columns("g", nil) + `
  FROM grants g` + db.ByGrantsLive + ` JOIN users u ON u.id = g.made_by
  WHERE g.agent_id = ?1 AND g.tool_name = ?2 AND g.revoked_at IS NULL AND g.expires_at > ?3 AND g.uses < g.max_uses
- AND u.disabled_at IS NULL AND (u.role = 'admin' OR u.id = ?4) ORDER BY g.expires_at, g.id`,
+ AND ` + people.MayDecide(`u`) + ` AND (u.role = 'admin' OR u.id = ?4) ORDER BY g.expires_at, g.id`,
 		&h.useGrant: `UPDATE grants SET uses = uses + 1, used_at = ?1
  WHERE id = ?2 AND uses < max_uses AND revoked_at IS NULL AND expires_at > ?1`,
 	}
