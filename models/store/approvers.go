@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"countersign/models"
 	"countersign/models/db"
@@ -281,7 +282,10 @@ func (t *Tx) allows(who models.Approvers, owner, user models.UserID) (bool, erro
 
 // notAReviewer refuses who sees a request and may not approve it.
 func notAReviewer(who models.Approvers, text string) *models.Error {
-	return models.Errorf(models.CodeNotAReviewer, "%s%s.", text, who.Must())
+	if must := who.Must(); must != "" {
+		text += must + "."
+	}
+	return models.Errorf(models.CodeNotAReviewer, "%s", strings.TrimSpace(text))
 }
 
 const pendingLimited = `SELECT id FROM responses` + db.ByResponsesPendingRisk + `

@@ -184,7 +184,7 @@ func (t *Tx) rightOf(actor models.Actor, a *models.Approval) (models.Right, erro
 	if err != nil {
 		return models.Right{}, err
 	}
-	if w.nobodyHas(a.ID) && a.QuorumJSON == "" { // a person who sees it is its owner, an admin, or asked
+	if w.nobodyHas(a.ID) && a.QuorumJSON == "" && !watched(actor, a) { // a person who sees it is its owner, an admin, or asked
 		able, err := t.allows(a.Approvers(), a.OwnerID, actor.UserID())
 		return models.Right{Own: true, MayApprove: able}, err
 	}
@@ -199,10 +199,14 @@ func (t *Tx) rightOf(actor models.Actor, a *models.Approval) (models.Right, erro
 	return c.right(p, &a.Response)
 }
 
+// watched reports whether a person may see a request who is neither its owner nor an admin nor asked about it, and acts
+// for no other either.
+func watched(actor models.Actor, a *models.Approval) bool { return actor.Auditor || a.TakesGlass() }
+
 // mayReject refuses somebody who had a request only for others, and may not act for them any
 // more. Everybody else who sees it may reject it.
 func (t *Tx) mayReject(actor models.Actor, a *models.Approval, vote *models.Vote) error {
-	if w, err := t.substitutions(); err != nil || w.nobody() && !a.TakesGlass() {
+	if w, err := t.substitutions(); err != nil || w.nobody() && !watched(actor, a) {
 		return err // a person who sees it is its owner, an admin, or asked
 	}
 	right, err := t.rightOf(actor, a)
@@ -230,7 +234,7 @@ func checkRight(right models.Right, a *models.Approval) error {
 // maySteer refuses a question about a pending request, and a later deadline, by a person who had it only for others
 // and may not act for them any more.
 func (t *Tx) maySteer(actor models.Actor, a *models.Approval) error {
-	if w, err := t.substitutions(); err != nil || w.nobody() && !a.TakesGlass() {
+	if w, err := t.substitutions(); err != nil || w.nobody() && !watched(actor, a) {
 		return err
 	}
 	right, err := t.rightOf(actor, a)
