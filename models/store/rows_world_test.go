@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/drafts"
 	"countersign/models/outside"
 	"countersign/models/people"
 	"countersign/models/storetest"
@@ -55,6 +56,7 @@ func pastOf(t *testing.T, opts ...storetest.Option) *outsideWorld {
 	storetest.Must(t, w.People.AllowHost(ctx, w.Admin, "hooks.example.com")) // again
 
 	w.hooks(t)
+	w.proposes(t)
 
 	decide := func(who models.Actor, a *models.Approval, in models.DecisionInput) *models.Approval {
 		t.Helper()
@@ -204,4 +206,15 @@ func (w *outsideWorld) hooks(t *testing.T) {
 	storetest.Must(t, w.Webhooks.Replay(ctx, w.Admin, running, models.WebhookFrom{Seq: 1}))
 	storetest.Must(t, w.Webhooks.Remove(ctx, w.Admin, removed))
 	w.Clock.Step(time.Second)
+}
+
+// proposes has a policy editor propose a change of the policy.
+func (w *outsideWorld) proposes(t *testing.T) {
+	t.Helper()
+	editor := storetest.User(t, w.Store, "editor@example.com", models.RolePolicyEditor)
+	standing, err := w.CurrentPolicy(t.Context())
+	storetest.Must(t, err)
+	room := drafts.New(w.Store)
+	storetest.Must(t, storetest.Err(room.Keep(t.Context(), editor, standing.Version, 0, `{"unmatched":"require"}`)))
+	storetest.Must(t, room.Propose(t.Context(), editor, 1, "Ask about everything."))
 }

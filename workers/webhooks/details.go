@@ -22,11 +22,11 @@ var toldMembers = setOf(
 	"kind", "name", "on_behalf_name", "policy_rule", "scope", "template", "tool", "type", "types",
 	// Outcomes and choices.
 	"cause", "checked", "class", "conversation_status", "digest_seen", "from_status", "inputs", "matched_by", "new",
-	"no_substitutes", "old", "on_reject", "on_reject_by",
+	"no_substitutes", "old", "on_reject", "on_reject_by", "outcome",
 	"broke_glass", "reviewers_only", "risk", "role", "rows", "same_input", "self_approval", "standing", "status", "tables", "verdict", "waits",
 	"why",
 	// Numbers and times.
-	"before", "count", "deadline", "energy", "expires", "expiresAt", "from_at", "from_sequence", "held_until",
+	"base", "before", "count", "deadline", "energy", "expires", "expiresAt", "from_at", "from_sequence", "held_until",
 	"have", "http_status", "max_uses", "skipped_count", "need", "new_deadline", "number", "old_deadline",
 	"missing", "paused_left", "policy_version", "removed", "seq", "sequence", "since", "until", "until_at", "uses", "version",
 	// Digests of inputs.
@@ -38,11 +38,11 @@ var toldMembers = setOf(
 // withheldMembers are what the ledger keeps for itself. A digest of a short text reveals the text to anyone who guesses
 // it, so only digests of inputs are sent. The rest is how far rows are listed, and where people and systems are.
 var withheldMembers = setOf(
-	"answer_digest", "approvers_digest", "checklist_digest", "fixed_digest", "free_digest", "handover_note_digest",
+	"alone_digest", "answer_digest", "approvers_digest", "checklist_digest", "fixed_digest", "free_digest", "handover_note_digest",
 	"remark_digest", "label_digest", "note_digest", "parent_digest",
 	"proof", "quorum_digest", "reason_digest", "run_digest", "template_text_digest",
 	"text_digest", "title_digest", "waits_for_digest",
-	"table", "key", "done", "skipped",
+	"table", "key", "done", "signed", "skipped",
 	"address", "base_url", "checked_address", "dialect", "email", "host",
 )
 
