@@ -57,19 +57,32 @@ func resolving(t *testing.T, to *atomic.Pointer[netip.Addr]) *net.Resolver {
 	}}
 }
 
+// onOnePort is a receiver, and a listener at another address of this machine with the same port: one that is free at both.
+func onOnePort(t *testing.T, take http.HandlerFunc) (secured *httptest.Server, inside net.Listener, port string) {
+	t.Helper()
+	var err error
+	for range 20 {
+		secured = httptest.NewTLSServer(take)
+		_, port, err = net.SplitHostPort(secured.Listener.Addr().String())
+		storetest.Must(t, err)
+		var lc net.ListenConfig
+		if inside, err = lc.Listen(t.Context(), "tcp", net.JoinHostPort("127.0.0.2", port)); err == nil {
+			t.Cleanup(secured.Close)
+			t.Cleanup(func() { inside.Close() })
+			return secured, inside, port
+		}
+		secured.Close()
+	}
+	t.Fatal(err)
+	return nil, nil, ""
+}
+
 // An endpoint whose name comes to lead to this machine is refused, and told as refused; back at
 // where it may be, it gets what was refused.
 func TestANameThatComesToLeadInside(t *testing.T) {
 	t.Parallel()
 	p, r := newPlace(t), newReceiver(t)
-	secured := httptest.NewTLSServer(http.HandlerFunc(r.take))
-	t.Cleanup(secured.Close)
-	_, port, err := net.SplitHostPort(secured.Listener.Addr().String())
-	storetest.Must(t, err)
-	var lc net.ListenConfig
-	inside, err := lc.Listen(t.Context(), "tcp", net.JoinHostPort("127.0.0.2", port))
-	storetest.Must(t, err)
-	t.Cleanup(func() { inside.Close() })
+	secured, inside, port := onOnePort(t, r.take)
 	var reached atomic.Bool
 	go func() {
 		if c, err := inside.Accept(); err == nil {
