@@ -42,7 +42,12 @@ const (
 	NamedToLimit NamedAs = "limit" // may approve if they see the request, and is not asked
 	// NamedForGlass may decide alone what several people sign, sees the request, and is not asked.
 	NamedForGlass NamedAs = "glass"
+	// NamedToRead sees the request, decides nothing, and is not asked.
+	NamedToRead NamedAs = "read"
 )
+
+// beside reports whether somebody sees a request and is no part of who approves it.
+func (as NamedAs) beside() bool { return as == NamedForGlass || as == NamedToRead }
 
 // Voter is a person as a rule's demands see them.
 type Voter struct {
@@ -97,7 +102,7 @@ func (w Approvers) Groups() []string {
 
 // Asked are those in Named who are asked.
 func (w Approvers) Asked() []Approver {
-	return slices.DeleteFunc(slices.Clone(w.Named), func(a Approver) bool { return a.As == NamedToLimit || a.As == NamedForGlass })
+	return slices.DeleteFunc(slices.Clone(w.Named), func(a Approver) bool { return a.As == NamedToLimit || a.As.beside() })
 }
 
 // Asks reports whether a person is asked, as such or by a group that they are in.
@@ -105,9 +110,9 @@ func (w Approvers) Asks(who Voter) bool {
 	return slices.ContainsFunc(w.Asked(), func(a Approver) bool { return a.is(who) })
 }
 
-// NamesGroup reports whether the members of a group are asked, or may break glass.
+// NamesGroup reports whether the members of a group are asked, or see the request beside those.
 func (w Approvers) NamesGroup(name string) bool {
-	return w.AsksGroup(name) || slices.ContainsFunc(w.ForGlass(), func(a Approver) bool { return a.Group == name })
+	return w.AsksGroup(name) || slices.ContainsFunc(w.Beside(), func(a Approver) bool { return a.Group == name })
 }
 
 // AsksGroup reports whether the members of a group are asked.
@@ -117,13 +122,20 @@ func (w Approvers) AsksGroup(name string) bool {
 
 // Able are those in Named who may approve.
 func (w Approvers) Able() []Approver {
-	return slices.DeleteFunc(slices.Clone(w.Named), func(a Approver) bool { return a.As == NamedToAsk || a.As == NamedForGlass })
+	return slices.DeleteFunc(slices.Clone(w.Named), func(a Approver) bool { return a.As == NamedToAsk || a.As.beside() })
 }
 
+// Beside are those in Named who see the request and are not asked, as plain names.
+func (w Approvers) Beside() []Approver { return w.plain(NamedAs.beside) }
+
 // ForGlass are those in Named who may break glass, as plain names.
-func (w Approvers) ForGlass() (out []Approver) {
+func (w Approvers) ForGlass() []Approver {
+	return w.plain(func(as NamedAs) bool { return as == NamedForGlass })
+}
+
+func (w Approvers) plain(which func(NamedAs) bool) (out []Approver) {
 	for _, a := range w.Named {
-		if a.As == NamedForGlass {
+		if which(a.As) {
 			a.As = ""
 			out = append(out, a)
 		}
@@ -219,6 +231,12 @@ func (r *Response) SetApprovers(w Approvers) {
 			r.ApproversJSON = string(raw)
 		}
 	}
+}
+
+// Admits reports whether somebody is named who sees the request and is not asked. It reads no JSON: each ask is judged
+// by it.
+func (r *Response) Admits() bool {
+	return r.TakesGlass() || strings.Contains(r.ApproversJSON, `"as":"read"`)
 }
 
 // TakesGlass reports whether somebody is named who may break glass. It reads no JSON: each ask is judged by it.

@@ -63,6 +63,8 @@ var agentMay = map[string]bool{
 func TestI4AgentsNeverDecide(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
+	_, auditor := storetest.ReviewerToken(t, w.store, storetest.User(t, w.store, "auditor@example.com", models.RoleAuditor))
+	_, editor := storetest.ReviewerToken(t, w.store, storetest.User(t, w.store, "editor@example.com", models.RolePolicyEditor))
 	version := w.policyVersion()
 	tries, decided, moved, routes := 0, 0, 0, w.api.Routes()
 	if len(routes) < 8 {
@@ -71,7 +73,7 @@ func TestI4AgentsNeverDecide(t *testing.T) {
 	for _, route := range routes {
 		for kind, token := range map[string]string{
 			"none": "", "nonsense": "nonsense", "own agent": w.agent, "other agent": w.second, "foreign agent": w.foreign,
-			"stranger": w.stranger, "owner": w.reviewer, "admin": w.admin,
+			"stranger": w.stranger, "owner": w.reviewer, "admin": w.admin, "auditor": auditor, "policy editor": editor,
 		} {
 			tried := verdicts
 			if route.Method == http.MethodGet {

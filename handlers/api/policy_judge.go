@@ -100,7 +100,7 @@ func policyAnswer(e policy.Explanation) wire.PolicyAnswer {
 	out := wire.PolicyAnswer{
 		Effect: string(j.Effect), Cause: string(j.Cause), Rule: j.Rule, Reason: j.Reason, Unjudged: j.Unjudged,
 		Risk: string(j.Risk), TimeoutMinutes: j.Timeout,
-		Reviewers: append([]string{}, j.Reviewers...), ReviewersOnly: j.ReviewersOnly,
+		Reviewers: append([]string{}, j.Reviewers...), Readers: j.Readers, ReviewersOnly: j.ReviewersOnly,
 		SelfApproval: wire.SelfApproval(cmp.Or(j.SelfApproval, models.SelfAllowed)),
 		Only:         j.Only, AtMostMinutes: j.AtMost, Checklist: j.Checklist, Substitutes: !j.NoSubstitutes, Text: j.Text,
 		Steps: []wire.PolicyStep{},

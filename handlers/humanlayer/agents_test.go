@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"countersign/models"
+	"countersign/models/storetest"
 )
 
 // decisions are bodies with which one might try to decide, or to give oneself a say.
@@ -29,8 +32,10 @@ func TestI4AgentsNeverDecideHere(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.calls.Pace(1_000_000, time.Hour) // the clock stands still
+	_, auditor := storetest.ReviewerToken(t, w.store, storetest.User(t, w.store, "auditor@example.com", models.RoleAuditor))
 	tokens := map[string]string{
-		"none": "", "nonsense": "nonsense", "own agent": w.agent, "other agent": w.second, "foreign agent": w.foreign, "stranger": w.stranger, "owner": w.reviewer,
+		"auditor": auditor,
+		"none":    "", "nonsense": "nonsense", "own agent": w.agent, "other agent": w.second, "foreign agent": w.foreign, "stranger": w.stranger, "owner": w.reviewer,
 	}
 	routes, decided, n := 0, 0, 0
 	for _, route := range w.api.Routes() {

@@ -128,6 +128,10 @@ func (c *checker) rule(path string, d *Document, r Rule) {
 		c.add(path+".reviewers_only", "needs reviewers: name at least one in reviewers")
 	}
 	c.reviewers(path, r.Reviewers, r.SelfApproval)
+	c.whom(path+".readers", r.Readers)
+	if len(r.Readers) > 0 && (r.Effect == EffectAllow || r.Effect == EffectDeny) {
+		c.add(path+".readers", "has no effect in a rule that says %s: only calls that wait have readers", r.Effect)
+	}
 	c.quorumOf(path, d, r)
 	if only := d.Resolved(r); len(r.Escalate) > 0 {
 		c.escalate(path+".escalate", r.Escalate, only.TimeoutMinutes)

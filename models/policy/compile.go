@@ -142,7 +142,7 @@ func (p *Policy) addListed(l listed) {
 func ruleJudgement(r Rule, t *Template) Judgement {
 	j := Judgement{
 		Effect: r.Effect, Rule: r.Name, Reason: r.Reason, Risk: r.Risk,
-		Timeout: r.TimeoutMinutes, Reviewers: slices.Clip(r.Reviewers), Energy: r.Energy,
+		Timeout: r.TimeoutMinutes, Reviewers: slices.Clip(r.Reviewers), Readers: slices.Clip(r.Readers), Energy: r.Energy,
 		ReviewersOnly: r.ReviewersOnly, SelfApproval: r.SelfApproval, NotifyHeadline: r.NotifyHeadline,
 		Escalate: r.Escalate, NoSubstitutes: noSubstitutes(r.Substitutes), Quorum: r.Quorum, Checklist: slices.Clip(r.Checklist),
 	}

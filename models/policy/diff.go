@@ -85,6 +85,7 @@ func (d *differ) rule(a, b Rule) {
 	d.field(path+".checklist", listText(a.Checklist), listText(b.Checklist))
 	d.field(path+".risk", ruleRisk(a), ruleRisk(b))
 	d.field(path+".reviewers", listText(a.Reviewers), listText(b.Reviewers))
+	d.field(path+".readers", listText(a.Readers), listText(b.Readers))
 	d.field(path+".reviewers_only", strconv.FormatBool(a.ReviewersOnly), strconv.FormatBool(b.ReviewersOnly))
 	d.field(path+".self_approval", selfText(a.SelfApproval), selfText(b.SelfApproval))
 	d.field(path+".approvals", a.Quorum.text(), b.Quorum.text())
@@ -123,6 +124,9 @@ func ruleText(r Rule) string {
 	}
 	if len(r.Reviewers) > 0 {
 		fmt.Fprintf(&b, ", reviewers %s", listText(r.Reviewers))
+	}
+	if len(r.Readers) > 0 {
+		fmt.Fprintf(&b, ", readers %s", listText(r.Readers))
 	}
 	if r.ReviewersOnly {
 		b.WriteString(", reviewers_only")

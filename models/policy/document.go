@@ -125,6 +125,8 @@ type Rule struct {
 	Risk           models.Risk `json:"risk,omitempty"` // when not said, the template's, else medium
 	// e-mails, and groups as group:NAME: who may decide besides the owner
 	Reviewers []string `json:"reviewers,omitempty"`
+	// Readers see the calls that wait, named as reviewers are, and neither decide them nor are asked.
+	Readers []string `json:"readers,omitempty"`
 	// ReviewersOnly lets only Reviewers approve; owner and admins still reject.
 	ReviewersOnly bool `json:"reviewers_only,omitzero"`
 	// SelfApproval says whether the agent's owner may approve: allowed, as when it
@@ -202,7 +204,7 @@ func (d Document) clone() Document {
 	for i := range d.Rules {
 		r := &d.Rules[i]
 		r.Tools = slices.Clone(r.Tools)
-		r.Reviewers = slices.Clone(r.Reviewers)
+		r.Reviewers, r.Readers = slices.Clone(r.Reviewers), slices.Clone(r.Readers)
 		r.RejectReasons, r.Checklist = slices.Clone(r.RejectReasons), slices.Clone(r.Checklist)
 		r.Escalate, r.Substitutes, r.Quorum = cloneSteps(r.Escalate), cloneFlag(r.Substitutes), r.Quorum.clone()
 		r.TimeoutMinutes = cloneMinutes(r.TimeoutMinutes)

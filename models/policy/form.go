@@ -102,6 +102,7 @@ var (
 		{Path: "reject_count", Kind: FieldNumber, Empty: EmptyAbsent},
 		{Path: "show_progress", Kind: FieldSwitch},
 		{Path: "break_glass", Kind: FieldLines, Empty: EmptyAbsent},
+		{Path: "readers", Kind: FieldLines, Empty: EmptyAbsent},
 		{Path: "checklist", Kind: FieldLines, Empty: EmptyAbsent},
 		{Path: "escalate", Kind: FieldSteps, Empty: EmptyAbsent},
 		{Path: "substitutes", Kind: FieldSwitch},

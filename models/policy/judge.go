@@ -59,6 +59,7 @@ type Judgement struct {
 	Risk      models.Risk
 	Timeout   *int     // minutes; nil when no rule says
 	Reviewers []string // e-mails: who may decide besides the owner
+	Readers   []string // the same: who sees the call, and neither decides nor is asked
 	Energy    int64    // the least that the call costs its conversation
 
 	ReviewersOnly bool                // only Reviewers may approve

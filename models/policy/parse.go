@@ -88,7 +88,7 @@ func decode(raw []byte) (Document, error) {
 		r.Quorum = r.Quorum.withoutDefaults()
 		r.Risk = readRisk(r.Risk)
 		r.SelfApproval = selfOf(r.SelfApproval, doc.Resolved(*r))
-		normalise(&r.Reviewers, &r.RejectReasons, &r.Checklist)
+		normalise(&r.Reviewers, &r.Readers, &r.RejectReasons, &r.Checklist)
 		r.Escalate, r.Substitutes = withoutDefaults(r.Escalate, r.Substitutes)
 	}
 	if len(doc.Templates) == 0 {

@@ -40,6 +40,9 @@ func (d Document) namings() []naming {
 	out := make([]naming, 0, len(d.Rules)+len(d.Templates))
 	for i, r := range d.Rules {
 		out = append(out, namingsOf(fmt.Sprintf("rules[%d]", i), "the rule “"+r.Name+"”", r.Reviewers, r.Escalate, r.Quorum)...)
+		if len(r.Readers) > 0 {
+			out = append(out, naming{fmt.Sprintf("rules[%d].readers", i), "the rule “" + r.Name + "”", r.Readers})
+		}
 	}
 	for i, t := range d.Templates {
 		out = append(out, namingsOf(fmt.Sprintf("templates[%d]", i), "the template “"+t.Name+"”", t.Reviewers, t.Escalate, t.Quorum)...)

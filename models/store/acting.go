@@ -139,7 +139,7 @@ func (c rightsReader) handedOver(r *models.Response) ([]delegation, error) {
 }
 
 const (
-	// forOthersOf leaves out those who may break glass: it is in no inbox of theirs.
+	// forOthersOf leaves out those who may break glass or only read it: it is in no inbox of theirs.
 	forOthersOf = `SELECT v.user_id FROM reviewers v` + db.ByReviewersForOthers +
 		` CROSS JOIN deciders d ON d.user_id = v.user_id AND d.deadline = ? AND d.response_id = v.response_id
  WHERE v.response_id = ? AND v.for_others ORDER BY v.user_id`
@@ -156,7 +156,7 @@ const (
 // noteAsked notes that people who may have had a request for others are asked now.
 func (t *Tx) noteAsked(r *models.Response, users []models.UserID) error {
 	w, err := t.substitutions()
-	if err != nil || w.nobodyHas(r.ID) && !r.TakesGlass() || len(users) == 0 {
+	if err != nil || w.nobodyHas(r.ID) && !r.Admits() || len(users) == 0 {
 		return err
 	}
 	if err := t.Gorm().Exec(askedNow, users, r.ID).Error; err != nil {
@@ -234,7 +234,7 @@ func (t *Tx) rerouteOne(actor models.Actor, a *models.Approval) error {
 	if err := t.unroute(actor, a, idle); err != nil {
 		return err
 	}
-	if err := t.admitLater(actor, a); err != nil { // those who may break glass had it beside
+	if err := t.admitLater(actor, a); err != nil { // those who are not asked had it beside
 		return err
 	}
 	for _, user := range slices.Sorted(maps.Keys(standIns)) {

@@ -56,6 +56,9 @@ func (t *Tx) whoDecides(r *models.Response, j policy.Judgement) (reviewers []mod
 	if who.SelfApproval == models.SelfNever {
 		who.Named = slices.DeleteFunc(who.Named, func(a models.Approver) bool { return a.ID == r.OwnerID })
 	}
+	if who.Named, err = t.andReaders(who.Named, j.Readers); err != nil {
+		return nil, false, err
+	}
 	if who.Limited() || len(who.Named) > 0 || who.NoSubstitutes {
 		r.SetApprovers(who)
 	}
@@ -119,10 +122,20 @@ func (t *Tx) whoSigns(
 	if who.SelfApproval == models.SelfNever {
 		who.Named = slices.DeleteFunc(who.Named, func(a models.Approver) bool { return a.ID == r.OwnerID })
 	}
+	if who.Named, err = t.andReaders(who.Named, j.Readers); err != nil {
+		return nil, false, err
+	}
 	r.SetApprovers(who)
 	r.SetQuorum(q)
 	able, err = t.meetable(r, reviewers)
 	return reviewers, able, err
+}
+
+// andReaders adds those who see a request and decide nothing.
+func (t *Tx) andReaders(to []models.Approver, readers []string) ([]models.Approver, error) {
+	emails, groups := splitReviewers(readers)
+	people, err := t.named(emails)
+	return append(to, naming(people, groups, models.NamedToRead)...), err
 }
 
 // naming are people and groups as a request freezes them.

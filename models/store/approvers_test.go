@@ -8,6 +8,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/db/dbtest"
+	"countersign/models/requests"
 	"countersign/models/storetest"
 )
 
@@ -335,5 +336,58 @@ func TestI1DisablingRacesDeciding(t *testing.T) {
 			want = models.StatusRejected
 		}
 		b.standsAs(t, a.ID, want)
+	}
+}
+
+// TestReadersSeeAndDecideNothing: those whom a rule names as readers, also who joins such a group later, and no more when
+// they leave it.
+func TestReadersSeeAndDecideNothing(t *testing.T) {
+	t.Parallel()
+	for name, rule := range map[string]string{
+		"one approves":   "",
+		"a named person": byStranger + only,
+		"several sign":   `,"approvals":[{"from":["stranger@example.com","owner@example.com"],"count":2}]`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			eve, cy, dee := storetest.Reviewer(t, b.Store, "eve@example.com"), storetest.Reviewer(t, b.Store, "cy@example.com"), storetest.Reviewer(t, b.Store, "dee@example.com")
+			b.group(t, "support", cy)
+			b.UsePolicy(t, payments(rule+`,"readers":["eve@example.com","group:support"]`))
+			a := b.pay(t, 1)
+			b.joins(t, "support", dee)
+			edit := storetest.Yes()
+			edit.Input = []byte(`{"amount":9}`)
+			for _, reader := range []models.Actor{eve, cy, dee} {
+				storetest.Must(t, storetest.Err(b.Requests.Approval(t.Context(), reader, a.ID)))
+				inbox, err := b.Requests.Inbox(t.Context(), reader, requests.InboxQuery{Limit: 10})
+				storetest.Must(t, err)
+				if len(inbox.Items) > 0 {
+					t.Errorf("%s is asked", reader.Name)
+				}
+				right, err := b.Rights(t.Context(), reader, a)
+				storetest.Must(t, err)
+				if right[a.ID].MayDecide() {
+					t.Errorf("%s is offered to decide: %+v", reader.Name, right[a.ID])
+				}
+				for act, err := range map[string]error{
+					"approve": storetest.Err(b.Decide(t.Context(), reader, a.ID, storetest.Yes())),
+					"edit":    storetest.Err(b.Decide(t.Context(), reader, a.ID, edit)),
+					"reject":  storetest.Err(b.Decide(t.Context(), reader, a.ID, storetest.No("no"))),
+					"ask":     storetest.Err(b.AskBack(t.Context(), reader, a.ID, "why?")),
+					"cancel":  storetest.Err(b.Cancel(t.Context(), reader, a.ID)),
+				} {
+					if code := models.ErrorCode(err); code != models.CodeNotAReviewer && code != models.CodeForbidden && code != models.CodeNotFound {
+						t.Errorf("%s by %s: %v", act, reader.Name, err)
+					}
+				}
+			}
+			b.leaves(t, "support", cy)
+			storetest.Refused(t, storetest.Err(b.Requests.Approval(t.Context(), cy, a.ID)), models.CodeNotFound)
+			if got, err := b.Requests.Approval(t.Context(), b.Admin, a.ID); err != nil || got.Status() != models.StatusPending {
+				t.Fatalf("%+v, %v", got, err)
+			}
+			storetest.CheckRows(t, b.Store)
+		})
 	}
 }

@@ -142,7 +142,7 @@ func (t *Tx) checkApprover(actor models.Actor, a *models.Approval, vote *models.
 			edited.Rule)
 	}
 	now := models.Response{ID: a.ID, OwnerID: a.OwnerID}
-	edited.Escalate = nil // the request's own steps go on, and those of an edit never come
+	edited.Escalate, edited.Readers = nil, nil // the request's own steps go on, and its own readers see it
 	_, able, err := t.whoDecides(&now, *edited)
 	if err != nil {
 		return err
@@ -181,6 +181,9 @@ func (t *Tx) mayApprove(actor models.Actor, a *models.Approval, vote *models.Vot
 		if able, err := t.signedBefore(c, a, vote); err != nil || able {
 			return err
 		}
+	}
+	if !right.Own && right.OnBehalf == nil {
+		return notAReviewer(a.Approvers(), "You only see this request. ")
 	}
 	return notAReviewer(a.Approvers(), "You can't approve this request; you may reject it. ")
 }

@@ -116,13 +116,13 @@ func (t *Tx) breakGlass(vote *models.Vote) error {
 	return nil
 }
 
-// admit lets those see a pending request who may break glass on it, and gives back who did not before. They are not
-// asked: it is in no inbox of theirs, and they are not told. An entry that follows says that the request goes to them.
+// admit lets those see a pending request who may break glass on it or only read it, and gives back who did not before.
+// They are not asked: it is in no inbox of theirs, and they are not told. An entry that follows says that the request goes to them.
 func (t *Tx) admit(r *models.Response) (came []models.UserID, err error) {
-	if !r.TakesGlass() || r.Status() != models.StatusPending {
+	if !r.Admits() || r.Status() != models.StatusPending {
 		return nil, nil
 	}
-	able, err := t.enabledOf(r.Approvers().ForGlass())
+	able, err := t.enabledOf(r.Approvers().Beside())
 	if err != nil {
 		return nil, err
 	}

@@ -128,7 +128,7 @@ func (t *Tx) routeTo(actor models.Actor, a *models.Approval, user models.UserID)
 	if user == a.OwnerID {
 		return nil
 	}
-	if asked, err := db.Exists(t.Row(t.s.hot.isReviewer, user, a.ID)); err != nil || asked && !a.TakesGlass() {
+	if asked, err := db.Exists(t.Row(t.s.hot.isReviewer, user, a.ID)); err != nil || asked && !a.Admits() {
 		return errors.Join(err, t.noteAsked(&a.Response, []models.UserID{user}))
 	}
 	if err := t.addDeciders(&a.Response, []models.UserID{user}); err != nil {
@@ -162,7 +162,7 @@ func (t *Tx) routeNoMore(actor models.Actor, a asking, among []models.Voter) err
 	if err := t.unroute(actor, a.Approval, idle); err != nil {
 		return err
 	}
-	return t.admitLater(actor, a.Approval) // who may break glass keeps seeing it
+	return t.admitLater(actor, a.Approval) // a reader keeps seeing it, and who may break glass
 }
 
 // unroute takes a pending request out of the inboxes of people to whom it was routed.

@@ -201,7 +201,7 @@ func (t *Tx) rightOf(actor models.Actor, a *models.Approval) (models.Right, erro
 
 // watched reports whether a person may see a request who is neither its owner nor an admin nor asked about it, and acts
 // for no other either.
-func watched(actor models.Actor, a *models.Approval) bool { return actor.Auditor || a.TakesGlass() }
+func watched(actor models.Actor, a *models.Approval) bool { return actor.Auditor || a.Admits() }
 
 // mayReject refuses somebody who had a request only for others, and may not act for them any
 // more. Everybody else who sees it may reject it.

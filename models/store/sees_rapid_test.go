@@ -54,6 +54,7 @@ func TestWhoSeesARequest(t *testing.T) {
 		storetest.Must(t, made.People.AddGroup(t.Context(), admin, group, ""))
 		storetest.Must(t, made.People.JoinGroup(t.Context(), admin, group, seesEmails[i+1]))
 	}
+	people = append(people, storetest.User(t, made, "auditor@example.com", models.RoleAuditor))
 	narrow, _ := storetest.ReviewerToken(t, made, admin)
 	wide, _ := storetest.AdminToken(t, made, admin)
 	token, _ := storetest.ReviewerToken(t, made, people[1])

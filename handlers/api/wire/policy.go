@@ -54,6 +54,7 @@ type PolicyAnswer struct {
 	Risk           string          `json:"risk" enum:"low,medium,high,critical"`
 	TimeoutMinutes *int            `json:"timeoutMinutes" doc:"null: no rule says"`
 	Reviewers      []string        `json:"reviewers"`
+	Readers        []string        `json:"readers,omitempty" doc:"Who sees the call, and neither decides it nor is asked"`
 	ReviewersOnly  bool            `json:"reviewersOnly"`
 	SelfApproval   SelfApproval    `json:"selfApproval"`
 	Only           []string        `json:"only,omitempty" doc:"Where the template that the agent names limits who approves: its entries. Only they approve, of those who could without it"`

@@ -41,6 +41,7 @@ const (
 	escalateHelp        = "If nobody decides within so many minutes, also ask: one step per line, such as 30: group:oncall, eve@example.com. At most five steps, each later than the one before, all before the request expires."
 	signersHelp         = "Who must sign, and how many of them, one entry per row: e-mail addresses and groups such as group:finance, separated by commas. They take the place of the reviewers. Each step may have its minutes."
 	breakGlassHelp      = "In an emergency one of these may decide alone, with a reason: people by e-mail and groups such as group:incident, one per line. All who are skipped and all admins are told at once, and another person must acknowledge it on Audit."
+	readersHelp         = "These see the requests and decide nothing: people by e-mail and groups such as group:support, one per line. They are not asked, and nothing is sent to them."
 	checklistHelp       = "Items to tick before approving, one per line; at most 20."
 	// The switch, when off, takes nothing from those whom the rule names.
 	substitutesHelp = "For approvers who are away or hand a request over. If off, only the approvers of the rule decide."
@@ -172,6 +173,7 @@ var rulePolicyFields = []policyField{
 	{path: "reject_count", label: "How many reject it", help: "Empty: one rejection ends a request.", least: "1", optional: true},
 	{path: "show_progress", label: "The agent sees how many have signed", help: "It never sees who."},
 	{path: "break_glass", label: "Break glass", help: breakGlassHelp, rows: 2, optional: true},
+	{path: "readers", label: "Readers", help: readersHelp, rows: 2, optional: true},
 	{path: "checklist", label: "Checklist", help: checklistHelp, rows: 2, optional: true},
 	{path: "escalate", label: "Escalate", help: escalateHelp, rows: 2, optional: true},
 	{path: "substitutes", label: "Substitutes may act", help: substitutesHelp},

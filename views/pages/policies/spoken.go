@@ -115,6 +115,9 @@ func ruleRest(form policy.Form) []string {
 	if who := form["break_glass"]; who != "" {
 		rest = append(rest, "break glass: "+strings.ReplaceAll(who, "\n", ", "))
 	}
+	if who := form["readers"]; who != "" {
+		rest = append(rest, "readers: "+strings.ReplaceAll(who, "\n", ", "))
+	}
 	if steps := form["escalate"]; steps != "" {
 		rest = append(rest, "escalates after minutes: "+strings.ReplaceAll(steps, "\n", "; "))
 	}
