@@ -106,7 +106,10 @@ func (d *Drafts) Confirm(ctx context.Context, actor models.Actor, digest string)
 	}
 	signed := models.PolicySigned{Admins: append(p.Signed(), refOf(actor))}
 	if len(signed.Admins) >= active.Program.Document().SavedBy() {
-		return d.save(ctx, actor, p, signed)
+		version, err := d.save(ctx, actor, p, signed)
+		if models.ErrorCode(err) != models.CodeForbidden {
+			return version, err
+		} // one who has agreed is no admin any more: this word waits for another
 	}
 	return 0, d.changeProposal(ctx, p, func(t *store.Tx, now *models.PolicyProposal) error {
 		now.SignedJSON = signed.JSON()

@@ -143,7 +143,7 @@ func (s *Screens) keepLonger(c echo.Context) error {
 func policyInput(section policies.Section, standing store.PolicyVersion, doc policy.Document, at time.Time) policies.Input {
 	doc, _, _ = doc.Ended(at)
 	return policies.Input{
-		Section: section, Version: standing.Version, Unmatched: doc.Unmatched,
+		Section: section, Version: standing.Version, Unmatched: doc.Unmatched, SavedBy: doc.SavedBy(),
 		Fields: policies.Fields{
 			ApprovalEnabled: doc.ApprovalEnabled, RequiredApprovalTools: doc.RequiredApprovalTools,
 			DefaultTimeoutMinutes: int64(doc.DefaultTimeoutMinutes), FallbackAutoApprove: doc.FallbackAutoApprove,
@@ -153,14 +153,10 @@ func policyInput(section policies.Section, standing store.PolicyVersion, doc pol
 }
 
 func (s *Screens) policyPage(c echo.Context, status int, in policies.Input) error {
-	ctx, actor := c.Request().Context(), site.ActorOf(c)
-	standing, err := s.Store.CurrentPolicy(ctx)
-	if err != nil {
-		return err
-	}
-	in.Reader, in.SavedBy = actor, standing.Program.Document().SavedBy()
-	if actor.NeedPolicy() == nil {
-		if in.Proposal, err = drafts.New(s.Store).Proposal(ctx, actor); err != nil {
+	in.Reader = site.ActorOf(c)
+	if in.Reader.NeedPolicy() == nil {
+		var err error
+		if in.Proposal, err = drafts.New(s.Store).Proposal(c.Request().Context(), in.Reader); err != nil {
 			return err
 		}
 	}
