@@ -384,6 +384,15 @@ func TestReadersSeeAndDecideNothing(t *testing.T) {
 			}
 			b.leaves(t, "support", cy)
 			storetest.Refused(t, storetest.Err(b.Requests.Approval(t.Context(), cy, a.ID)), models.CodeNotFound)
+			settled := b.pay(t, 2)
+			storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.Owner, settled.ID, storetest.No("no"))))
+			for reader, want := range map[*models.Actor]int{&eve: 1, &dee: 1, &cy: 0} {
+				history, err := b.Requests.Settled(t.Context(), *reader, requests.SettledQuery{})
+				storetest.Must(t, err)
+				if len(history.Items) != want {
+					t.Errorf("%s has %d requests in the history, want %d", reader.Name, len(history.Items), want)
+				}
+			}
 			if got, err := b.Requests.Approval(t.Context(), b.Admin, a.ID); err != nil || got.Status() != models.StatusPending {
 				t.Fatalf("%+v, %v", got, err)
 			}
