@@ -120,7 +120,8 @@ func (d *Drafts) Confirm(ctx context.Context, actor models.Actor, digest string)
 // BeginAlone begins the time after which the actor may save a proposal without the other admins, who are told at once; a
 // repeat changes nothing. It takes a reason of at least models.MinGlassReason letters.
 //
-// Codes: as for Confirm; invalid names "reason"; conflict: one admin may save it anyway.
+// Codes: as for Confirm; invalid names "reason"; conflict: one admin may save it anyway, or another
+// waits already.
 func (d *Drafts) BeginAlone(ctx context.Context, actor models.Actor, digest, reason string) error {
 	p, err := d.toSign(ctx, actor, digest)
 	if err != nil {
@@ -132,8 +133,11 @@ func (d *Drafts) BeginAlone(ctx context.Context, actor models.Actor, digest, rea
 	if models.Letters(reason) < models.MinGlassReason {
 		return models.Invalid("reason", "must have at least %d letters: why can't it wait for the others?", models.MinGlassReason)
 	}
-	if p.AloneAt != nil && p.AloneBy == actor.UserID() {
+	switch {
+	case p.AloneAt != nil && p.AloneBy == actor.UserID():
 		return nil
+	case p.AloneAt != nil:
+		return models.Errorf(models.CodeConflict, "%s waits already to save it alone: confirm or reject it.", p.AloneName)
 	}
 	return d.changeProposal(ctx, p, func(t *store.Tx, now *models.PolicyProposal) error {
 		_, standing, err := t.Policy()

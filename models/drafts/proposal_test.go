@@ -173,6 +173,7 @@ func TestOneAdminSavesAloneInTheEnd(t *testing.T) {
 	storetest.Refused(t, b.room.BeginAlone(t.Context(), b.ann, digest, "......................"), models.CodeInvalid)
 	storetest.Refused(t, b.room.BeginAlone(t.Context(), b.editor, digest, reason), models.CodeForbidden)
 	storetest.Must(t, b.room.BeginAlone(t.Context(), b.ann, digest, reason))
+	storetest.Refused(t, b.room.BeginAlone(t.Context(), b.bo, digest, reason), models.CodeConflict)
 	b.Clock.Step(30*time.Minute - time.Second)
 	storetest.Refused(t, storetest.Err(b.room.SaveAlone(t.Context(), b.ann, digest)), models.CodeConflict)
 	b.Clock.Step(time.Second)

@@ -123,7 +123,7 @@ func soloOf(in ProposalInput, need int) *Solo {
 		from := p.AloneFrom(in.Before.AloneAfter())
 		a.Who, a.Why, a.From = p.AloneName, p.AloneReason, views.Exact(from)
 		mine := p.AloneBy == actor.UserID()
-		a.Begin, a.Save = a.Begin && !mine, mine && actor.MayAdminister() && !in.Now.Before(from)
+		a.Begin, a.Save = false, mine && actor.MayAdminister() && !in.Now.Before(from)
 	}
 	return a
 }
