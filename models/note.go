@@ -25,3 +25,23 @@ type Note struct {
 	Content    string
 	At         time.Time
 }
+
+// Paused is for how long questions have stopped the clock of their request, up to now. notes are all on it, in order: a
+// question that takes the place of an open one goes on with the same pause, and what the agent or its owner says next
+// ends it.
+func Paused(notes []Note, now time.Time) (out time.Duration) {
+	var since *time.Time
+	for i, n := range notes {
+		switch {
+		case n.Asks && since == nil:
+			since = &notes[i].At
+		case !n.Asks && !n.Escalates && since != nil:
+			out += n.At.Sub(*since)
+			since = nil
+		}
+	}
+	if since != nil {
+		out += now.Sub(*since)
+	}
+	return out
+}

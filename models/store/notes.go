@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"gorm.io/gorm"
+
 	"countersign/models"
 	"countersign/models/events"
 	"countersign/models/ledger"
@@ -171,8 +173,12 @@ func (s *Store) Notes(ctx context.Context, actor models.Actor, id models.Respons
 }
 
 func (s *Store) notes(ctx context.Context, id models.ResponseID) ([]models.Note, error) {
+	return readNotes(s.db.Gorm(ctx), id)
+}
+
+func readNotes(g *gorm.DB, id models.ResponseID) ([]models.Note, error) {
 	var notes []models.Note
-	if err := s.db.Gorm(ctx).Raw(notesOf, id).Scan(&notes).Error; err != nil {
+	if err := g.Raw(notesOf, id).Scan(&notes).Error; err != nil {
 		return nil, fmt.Errorf("read notes: %w", err)
 	}
 	return notes, nil

@@ -369,6 +369,45 @@ func TestStepsHaveTimesOfTheirOwn(t *testing.T) {
 	s.votes(t, s.dee, a, storetest.Yes(), models.StatusApproved)
 }
 
+// TestAQuestionStopsTheStepsAfterItToo: the request's own time stands still while one is open, whether its step ends
+// before the answer or after it.
+func TestAQuestionStopsTheStepsAfterItToo(t *testing.T) {
+	t.Parallel()
+	for name, signsFirst := range map[string]bool{"signed after the answer": false, "signed before it": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSigners(t, `,"timeout_minutes":60,"stages":true,"approvals":[{"from":["group:finance"],"count":1,"minutes":20},{"from":["group:oncall"],"count":1},{"from":["group:finance"],"count":1,"minutes":40}]`)
+			a := s.pay(t, 1)
+			begin := s.Now()
+			s.Clock.Step(10 * time.Minute)
+			storetest.Must(t, storetest.Err(s.AskBack(t.Context(), s.ann, a.ID, "Which invoice?")))
+			s.Clock.Step(5 * time.Minute)
+			storetest.Must(t, storetest.Err(s.AskBack(t.Context(), s.ann, a.ID, "And whose?"))) // the same pause goes on
+			s.Clock.Step(10 * time.Minute)
+			if signsFirst {
+				s.votes(t, s.ann, a, storetest.Yes(), models.StatusPending)
+			}
+			s.Clock.Step(5 * time.Minute)
+			_, _, err := s.AnswerNote(t.Context(), s.Agent, a.ID, "It is in the input.")
+			storetest.Must(t, err)
+			if !signsFirst {
+				s.Clock.Step(9 * time.Minute)
+				s.votes(t, s.ann, a, storetest.Yes(), models.StatusPending)
+			}
+			ends := func(want time.Duration) {
+				got, err := s.Requests.Approval(t.Context(), s.Agent, a.ID)
+				if err != nil || !got.ApprovalTimeoutAt.Equal(begin.Add(want)) || got.PausedLeft != nil {
+					t.Errorf("the step ends after %s, want %s: %v", got.ApprovalTimeoutAt.Sub(begin), want, err)
+				}
+			}
+			ends(80 * time.Minute)
+			s.Clock.Step(15 * time.Minute)
+			s.votes(t, s.dee, a, storetest.Yes(), models.StatusPending)
+			ends(80 * time.Minute) // 40 minutes would be more than the request has
+		})
+	}
+}
+
 // TestNoGrantForWhatSeveralSign: neither made nor used, also by a grant from before the rule.
 func TestNoGrantForWhatSeveralSign(t *testing.T) {
 	t.Parallel()

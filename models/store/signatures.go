@@ -267,20 +267,44 @@ func (t *Tx) beginStep(a *models.Approval, q *models.Quorum, step int) error {
 	if q.Until.IsZero() {
 		return nil // no step has its own time
 	}
-	to, minutes, last := clockOf(a), q.Entries[step].Minutes, q.Until
-	if a.ApprovalTimeoutAt.After(last) {
-		last = a.ApprovalTimeoutAt // it was extended, or a question stopped the clock
-	}
-	switch {
-	case a.OpenNote == nil:
-		to.deadline = stepEnd(minutes, t.Now, last)
-	case minutes > 0:
-		to.left = new(int64(minutes) * 60) // from the answer on
+	to, err := t.stepClock(a, q, q.Entries[step].Minutes)
+	if err != nil {
+		return err
 	}
 	if to.same(clockOf(a)) {
 		return nil
 	}
 	return t.extend(models.System("policy"), a, to)
+}
+
+// stepClock is the clock of a request whose next step begins now. The step has its minutes, and at most what is left of
+// the request's own time, which questions stop as they stop that of a step.
+func (t *Tx) stepClock(a *models.Approval, q *models.Quorum, minutes int) (clock, error) {
+	to, last := clockOf(a), q.Until
+	if q.Until.Before(models.NoDeadline) {
+		notes, err := readNotes(t.Gorm(), a.ID)
+		if err != nil {
+			return to, err
+		}
+		last = last.Add(models.Paused(notes, t.Now))
+	}
+	ends := a.ApprovalTimeoutAt // later than last where somebody extended it
+	if a.PausedLeft != nil {
+		ends = t.Now.Add(time.Duration(*a.PausedLeft) * time.Second)
+	}
+	if a.HasDeadline() && ends.After(last) {
+		last = ends
+	}
+	ends = stepEnd(minutes, t.Now, last)
+	switch {
+	case a.OpenNote == nil:
+		to.deadline = ends
+	case ends.Before(models.NoDeadline):
+		to.left = new(secondsUntil(ends, t.Now)) // from the answer on
+	default:
+		to.left = nil
+	}
+	return to, nil
 }
 
 // signedBy names the signatures that an outcome rests on, the last one included, and withdraws the others.
