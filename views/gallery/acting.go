@@ -213,6 +213,13 @@ func quorumStates(page func(name, note string, a models.Approval, mend ...func(*
 			sign(in, models.Right{Own: true, MayApprove: true, After: models.Count{Have: 2, Need: 3}}, models.Count{Have: 1, Need: 3, Of: []int{1, 0}}, edit)
 			in.Substitution.Ballot.Edit, in.Substitution.Editor = &edit, "Ann Sand"
 		}),
+		page("signed-further", "what the reader makes of an edit that others signed is no JSON", a, func(in *requests.Input) {
+			sign(in, models.Right{Own: true, MayApprove: true, After: models.Count{Have: 1, Need: 3}}, models.Count{Have: 1, Need: 3, Of: []int{1, 0}}, edit)
+			in.Substitution.Ballot.Edit = &edit
+			in.Form = requests.DecideForm{
+				Sent: true, Proposals: string(edit.ID), Further: new(`{"amount": 12.00,`), Errors: map[string]string{"input": "must be JSON: unexpected end"},
+			}
+		}),
 		page("glass", "the reader may decide alone what several people sign, and their reason is too short", a, func(in *requests.Input) {
 			sign(in, models.Right{BreaksGlass: true, Why: "You are not one of those who sign it."}, models.Count{Need: 3, Of: []int{0, 0}})
 			in.Substitution.Ballot.RejectCount = 2

@@ -103,8 +103,8 @@ var actingPages = []page{
 		"why":        "policy v7",
 	}},
 	{key: "approval-signed-edit", seen: seen{
-		"acts":       "Approve this edit (2 of 3) | Reject",
-		"folds":      "Source | the last 2 messages before this one | Details",
+		"acts":       "Approve this edit (2 of 3) | Approve as edited | Reject",
+		"folds":      "Edit it further, then approve | Source | the last 2 messages before this one | Details",
 		"labels":     "What the edit changes | Input as edited | 4 lines, 34 bytes | Payment | Whole input | 78 bytes as sent | Hashed bytes | 124 bytes",
 		"marks":      "critical risk 0:12 left",
 		"signatures": "1 of 3 signed: Ann Sand; waiting for 1 of finance. | Ann Sand approved an edit. Signatures count for the edit now, and for nothing else. | 2 of finance – 1 signed Ann Sand 9 min ago Can sign: Ada Berg Can't: Bo Lind (own request) | 1 of oncall, eve@example.org – not asked yet Can sign: Eve Holm (away; for them Cy Dahl) Can't: Dee⟨U+202E⟩ <b>Moe</b> (disabled)",
@@ -114,6 +114,13 @@ var actingPages = []page{
 		"who":        "buyer asks to use pay in Office order · 1 min ago",
 		"whole":      "{\n  \"amount\": 120.00,\n  \"currency\": \"EUR\",\n  \"reference\": 9007199254740993,\n  \"to\": \"ACME SA\"\n}",
 		"why":        "policy v7",
+		"filled":     "further={\n  \"amount\": 99,\n  \"to\": \"ACME\"\n}",
+	}},
+	{key: "approval-signed-further", like: "approval-signed-edit", seen: seen{
+		"acts":   "Approve this edit (1 of 3) | Approve as edited | Reject",
+		"errors": "must be JSON: unexpected end",
+		"filled": "further={\"amount\": 12.00,",
+		"warns":  "",
 	}},
 	{key: "approval-signed-mine", seen: seen{
 		"acts":       "Reject",

@@ -11,7 +11,12 @@ import (
 // edit takes the edited input of an approval. An approval of the original beside
 // changed fields is refused, so that no edit is dropped.
 func (f VerdictForm) edit(a *models.Approval, in *models.DecisionInput) error {
-	if f.Verdict != models.VerdictApprove || a.Kind == models.KindBudget {
+	switch {
+	case f.Verdict != models.VerdictApprove:
+		return nil
+	case f.values.Has(requests.ProposedField):
+		return f.proposed(in)
+	case a.Kind == models.KindBudget:
 		return nil // the sum of a budget request is part of its form
 	}
 	whole, members := f.wholeChanged(a), f.membersChanged(a)
@@ -30,18 +35,33 @@ func (f VerdictForm) edit(a *models.Approval, in *models.DecisionInput) error {
 	return nil
 }
 
+// proposed takes the input of the form that approves somebody's edit: that edit, or what its reader made of it, which
+// may be the input as it was asked.
+func (f VerdictForm) proposed(in *models.DecisionInput) error {
+	in.Input = []byte(f.text("input"))
+	switch further := f.text(requests.FurtherField); {
+	case f.values.Get(requests.EditsFurtherField) == "true":
+		in.Input = []byte(further)
+	case f.values.Has(requests.FurtherField) && !sameJSON(further, f.text("input")):
+		return models.Invalid("input", "was changed here, and that button would have sent the edit as it is: press Approve as edited, or undo the change")
+	}
+	return nil
+}
+
+// sameJSON reports whether two texts mean the same; what is no JSON means something else.
+func sameJSON(one, other string) bool {
+	a, err := models.CanonicalJSON("input", []byte(one))
+	if err != nil {
+		return false
+	}
+	b, err := models.CanonicalJSON("input", []byte(other))
+	return err == nil && bytes.Equal(a, b)
+}
+
 // wholeChanged reports whether the input as JSON means something else than was
 // asked for. White space alone does not count.
 func (f VerdictForm) wholeChanged(a *models.Approval) bool {
-	if !f.values.Has("input") {
-		return false
-	}
-	input, err := models.CanonicalJSON("input", []byte(f.text("input")))
-	if err != nil {
-		return true
-	}
-	asked, err := models.CanonicalJSON("input", []byte(a.ToolInputJSON))
-	return err != nil || !bytes.Equal(input, asked)
+	return f.values.Has("input") && !sameJSON(f.text("input"), a.ToolInputJSON)
 }
 
 // membersChanged reports whether a field holds something else than it showed.
@@ -107,7 +127,11 @@ func (f VerdictForm) Refilled() requests.DecideForm {
 		return form
 	}
 	form.Fields = f.typed()
-	if f.values.Has("input") {
+	switch {
+	case f.values.Has(requests.FurtherField):
+		form.Further = new(f.text(requests.FurtherField))
+	case f.values.Has(requests.ProposedField):
+	case f.values.Has("input"):
 		form.Input = new(f.text("input"))
 	}
 	return form

@@ -63,6 +63,51 @@ func TestThreePeopleSignByForms(t *testing.T) {
 	}
 }
 
+// TestASignedEditIsEditedFurther from its page: what was typed counts, also back to what was asked; mistakes come back
+// filled in at their field, and the button of the edit itself sends nothing else.
+func TestASignedEditIsEditedFurther(t *testing.T) {
+	t.Parallel()
+	w := webtest.SignersWorld(t)
+	a := w.Ask(webtest.Payment)
+	at := "/approvals/" + string(a.ID)
+	ann, bo, cy := w.SignIn("ann@example.com"), w.SignIn("bo@example.com"), w.SignIn("cy@example.com")
+	edited := ann.Get(at).Is(200).Form("form.verdict", "#approve")
+	edited.Set("verdict", "approve_edited")
+	edited.Set("input", `{"amount":"1.00","currency":"EUR","to":"Bo himself"}`)
+	ann.Post(at+"/decide", edited).Redirects(at)
+	button := func(p *webtest.Page) string {
+		t.Helper()
+		id, ok := p.Is(200).Doc.Find(".proposed [name=edits_further]").Attr("id")
+		if !ok {
+			t.Fatalf("the edit has no editor: %s", p.Text("main"))
+		}
+		return "#" + id
+	}
+	page := bo.Get(at)
+	further := page.Form(".proposed form", button(page))
+	if text := further.Get("further"); !strings.Contains(text, "Bo himself") {
+		t.Fatalf("the editor begins with %q", text)
+	}
+	further.Set("further", `{"amount":`)
+	bo.Post(at+"/decide", further).Is(422).Says(".proposed details[open] textarea", `{"amount":`).Says(".proposed .field-error", "JSON")
+	further.Set("further", `{"amount":"2.00","currency":"EUR","to":"Bo & Co"}`)
+	plain := url.Values{}
+	for name, values := range further {
+		plain[name] = values
+	}
+	plain.Del("edits_further")
+	bo.Post(at+"/decide", plain).Is(422).Says(".proposed details[open] textarea", "Bo & Co").Says(".proposed .field-error", "press Approve as edited")
+	bo.Post(at+"/decide", further).Redirects(at)
+	ann.Get(at).Is(200).Says(".decide-bar", "bo@example.com has edited it since").Says(".proposed", "2.00", "Approve this edit (2 of 3)")
+
+	// Back to the input as it was asked: an edit of the edit.
+	page = cy.Get(at)
+	back := page.Form(".proposed form", button(page))
+	back.Set("further", a.ToolInputJSON)
+	cy.Post(at+"/decide", back).Redirects(at)
+	bo.Get(at).Is(200).SaysNot("main", "approved an edit").Says("#approve", "Approve (2 of 3)").Says(".must-approve", "1 of 3 signed: cy@example.com")
+}
+
 // TestTheDeskSaysWhatCanNotBeSigned, before anybody tries.
 func TestTheDeskSaysWhatCanNotBeSigned(t *testing.T) {
 	t.Parallel()

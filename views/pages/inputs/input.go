@@ -83,10 +83,20 @@ func New(r *models.Response, f Folding) View {
 	if r.InputBytes == nil {
 		v.Whole.WholeURL, v.Raw.WholeURL = views.InputURL(r.ID), views.HashedURL(r.ID)
 	}
-	if len(lines) <= editMost && r.Kind != models.KindBudget {
-		v.Edit = models.VisibleJSON(lines)
+	if r.Kind != models.KindBudget {
+		v.Edit = editable(lines)
 	}
 	return v
+}
+
+// Editable is an input as an editor shows it; empty: it is too long.
+func Editable(input string) string { return editable(IndentJSON(input)) }
+
+func editable(lines string) string {
+	if len(lines) > editMost {
+		return ""
+	}
+	return models.VisibleJSON(lines)
 }
 
 // Blocks are the layout of an input, whether that shows all of it, and in words why there is none.

@@ -91,6 +91,7 @@ type DecideForm struct {
 	Checked            []int          // items of the checklist that are ticked, by their numbers
 	Glass              bool           // it decides alone
 	Proposals          string         // whose proposed edit Checked is about, by its vote; empty: the request
+	Further            *string        // what becomes of that edit, as JSON
 	Input              *string        // the whole input as JSON; nil: not edited
 	Fields             map[int]string // the text typed for the input's members, by their place
 	Sum                string         // of a budget request

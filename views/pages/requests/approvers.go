@@ -17,6 +17,12 @@ import (
 // ProposedField is the field of a form that approves a proposed edit: its vote.
 const ProposedField = "proposed"
 
+// FurtherField is its field with what the reader makes of the edit, and EditsFurtherField the button that approves it.
+const (
+	FurtherField      = "further"
+	EditsFurtherField = "edits_further"
+)
+
 // ProposedEdit is an approval with an edit that others must approve too.
 type ProposedEdit struct {
 	ID       string
@@ -31,6 +37,8 @@ type ProposedEdit struct {
 	UndoURL  string // takes it back; empty: it is not the reader's
 	Signs    string // what the button reads; empty: Approve this edit
 
+	Further   *ui.Field // the edit, to be edited further; nil: the reader may not, or it is too long
+	Open      bool      // Further was sent, and has to be corrected
 	Checklist Checklist
 }
 
@@ -51,11 +59,34 @@ func (v *Approval) approvers(in Input) {
 	if v.NoApprove != "" {
 		v.EditJSON = "" // an edit is an approval
 	}
-	if in.Around == nil || v.Held != "" {
-		return
+	if in.Around != nil && v.Held == "" {
+		for i := range in.Around.Proposals {
+			v.Proposals = append(v.Proposals, newProposedEdit(v, in, &in.Around.Proposals[i]))
+		}
 	}
-	for i := range in.Around.Proposals {
-		v.Proposals = append(v.Proposals, newProposedEdit(v, in, &in.Around.Proposals[i]))
+	v.editsFurther()
+}
+
+// editsFurther makes the editors of the edits that the reader may approve. What was typed into one, and its error, are
+// shown in it alone.
+func (v *Approval) editsFurther() {
+	for i := range v.Proposals {
+		p := &v.Proposals[i]
+		text := inputs.Editable(p.Sends)
+		if !p.Approves || text == "" {
+			continue
+		}
+		p.Further = &ui.Field{
+			ID: p.ID + "-further", Name: FurtherField, Label: "Input as JSON", Type: "textarea", Rows: editRows(text), Mono: true,
+			Value: text,
+		}
+		if v.Form.Proposals != p.Vote || v.Form.Further == nil {
+			continue
+		}
+		p.Further.Value, p.Further.Error = *v.Form.Further, v.Form.Errors["input"]
+		p.Open = p.Further.Error != "" || p.Further.Value != text
+		v.Form.Errors = maps.Clone(v.Form.Errors)
+		delete(v.Form.Errors, "input")
 	}
 }
 
