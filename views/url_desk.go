@@ -17,7 +17,7 @@ type InboxPlace struct {
 	Tool         string // exact
 	Risk         models.Risk
 	Text         string
-	Whose        string // WhoseForMe, WhoseWaits, mine, routed; empty: all
+	Whose        string // WhoseForMe, WhoseWaits, WhoseReads, mine, routed; empty: all
 	Order        string // age, risk; empty: deadline
 	After        string // the key of the page before
 }
@@ -27,6 +27,9 @@ const WhoseForMe = "me"
 
 // WhoseWaits as InboxPlace.Whose is what the reader has signed, and others must yet.
 const WhoseWaits = "signed"
+
+// WhoseReads as InboxPlace.Whose is what the reader sees and is not asked about.
+const WhoseReads = "read"
 
 // URL is the address of the place.
 func (p InboxPlace) URL() string {

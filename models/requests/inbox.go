@@ -19,6 +19,8 @@ const (
 	WhoseAll    Whose = ""       // for admins everything, for others both
 	WhoseMine   Whose = "mine"   // the reader owns it
 	WhoseRouted Whose = "routed" // a rule routed it to the reader
+	// WhoseReads of an inbox are those that the reader sees and is not asked about; of who sees all there are none.
+	WhoseReads Whose = "read"
 )
 
 // InboxOrder is the order of the inbox.
@@ -62,10 +64,12 @@ type InboxPage struct {
 	// ReaskOf names, for a request that an agent repeats, the latest earlier one that
 	// was rejected.
 	ReaskOf map[models.ResponseID]models.ResponseID
+	// Reads, of a first page, says that something waits that its reader sees and is not asked about: see WhoseReads.
+	Reads bool
 }
 
-// Inbox lists the requests that a person may decide now: for admins all that are pending, for others those that they
-// own or that were routed to them.
+// Inbox lists the requests that a person is asked about now: for those who see all every pending one, for others those
+// that they own or that were routed to them; with WhoseReads those that they only see.
 //
 // Codes: forbidden (people only), invalid.
 func (rs *Requests) Inbox(ctx context.Context, actor models.Actor, q InboxQuery) (InboxPage, error) {
@@ -78,7 +82,11 @@ func (rs *Requests) Inbox(ctx context.Context, actor models.Actor, q InboxQuery)
 		return InboxPage{}, err
 	}
 	page.Items = briefs(stillPending(items))
-	page.ReaskOf, err = rs.reasks(ctx, actor, keys)
+	if page.ReaskOf, err = rs.reasks(ctx, actor, keys); err != nil || q.After != "" || actor.Oversees() {
+		return page, err
+	}
+	n, err := rs.scalar(ctx, readsSome, actor.ID, smallRouted)
+	page.Reads = n > 0
 	return page, err
 }
 

@@ -21,7 +21,11 @@ const (
 const maxSearch = 200
 
 func (q *InboxQuery) check() error {
-	if err := checkFilters(q.Whose, q.Risk, q.Text); err != nil {
+	whose := q.Whose
+	if whose == WhoseReads {
+		whose = WhoseAll
+	}
+	if err := checkFilters(whose, q.Risk, q.Text); err != nil {
 		return err
 	}
 	if !slices.Contains([]InboxOrder{ByDeadline, ByAge, ByRisk}, q.Order) {
@@ -41,11 +45,15 @@ func checkFilters(whose Whose, risk models.Risk, text string) error {
 	return models.CheckText("text", text, maxSearch)
 }
 
+// inboxPicks is what an inbox lists of what its reader sees: what they are asked about, or the rest.
+const inboxPicks = ` AND r.approval_status = 'pending' AND (r.approval_timeout_at > :now OR r.held_until IS NOT NULL)
+ AND (:admin OR EXISTS (SELECT 1 FROM deciders d WHERE d.user_id = :me AND d.deadline = r.approval_timeout_at AND d.response_id = r.id)) = (:whose <> 'read')`
+
 // inboxSearch chooses the index that serves the list.
 func (rs *Requests) inboxSearch(ctx context.Context, actor models.Actor, q InboxQuery, now time.Time) (*search, error) {
 	l := &search{
 		join: `r.id = k.id`, sort: `k.deadline, k.id`, text: q.Text != "",
-		pick: ` AND r.approval_status = 'pending' AND (r.approval_timeout_at > :now OR r.held_until IS NOT NULL)`,
+		pick: inboxPicks,
 		args: map[string]any{
 			"me": actor.ID, "admin": actor.Oversees(), "now": now, "conversation": q.Conversation, "agent": q.Agent,
 			"tool": q.Tool, "risk": q.Risk, "whose": string(q.Whose), "text": q.Text, "brief": models.MaxBrief,
@@ -115,12 +123,21 @@ var (
 	conversationKeys = keysOf(byDeadline, along(conversationWait, ofRunPending))
 	agentKeys        = keysOf(byDeadline, along(agentPending, ofAgentPending))
 	deciderKeys      = keysOf(ofDecider, along(`deciders d`, `d.user_id = :me`))
+	readsByDeadline  = keysOf(byDeadline, waitsFor)
+
+	// waitsFor is what waits and was routed to a person, or may be read by them.
+	waitsFor = along(`reviewers v`+db.ByReviewersSettled+` CROSS JOIN responses p ON p.id = v.response_id`, `v.user_id = :me`,
+		`v.settled_at IS NULL`)
 )
 
 // These count the rows of a set, up to the limit of a small one.
 const (
 	smallAgent = `SELECT count(*) FROM (SELECT 1 FROM responses` + db.ByResponsesPendingAgent +
 		` WHERE agent_id = ? AND approval_status = 'pending' LIMIT ?)`
+	readsSome = `SELECT count(*) FROM (SELECT 1 FROM (SELECT user_id, response_id, for_others FROM reviewers` +
+		db.ByReviewersSettled + ` WHERE user_id = ? AND settled_at IS NULL LIMIT ?) v CROSS JOIN responses r ON r.id = v.response_id
+ WHERE v.for_others AND NOT EXISTS (SELECT 1 FROM deciders d WHERE d.user_id = v.user_id AND d.deadline = r.approval_timeout_at
+ AND d.response_id = v.response_id) LIMIT 1) n`
 	waitingFor = `SELECT count(*) FROM (SELECT 1 FROM reviewers` + db.ByReviewersSettled +
 		` WHERE user_id = ? AND settled_at IS NULL LIMIT ?)`
 )
@@ -138,7 +155,19 @@ func (rs *Requests) keysByDeadline(ctx context.Context, actor models.Actor, q In
 	if actor.Oversees() && q.Whose == WhoseAll {
 		return pendingKeys, nil
 	}
+	if q.Whose == WhoseReads {
+		return rs.ofSmall(ctx, waitingFor, actor, readsByDeadline, pendingKeys)
+	}
 	return deciderKeys, nil
+}
+
+// ofSmall is the first of two lists where a set of the actor's is small, else the second, in which it is found on the
+// way.
+func (rs *Requests) ofSmall(ctx context.Context, counts string, actor models.Actor, small, all string) (string, error) {
+	if n, err := rs.scalar(ctx, counts, actor.ID, smallRouted+1); err != nil || n <= smallRouted {
+		return small, err
+	}
+	return all, nil
 }
 
 // The keys of an inbox by age. An index has each agent's in order; of many agents
@@ -148,10 +177,8 @@ var (
 	conversationByAge = keysOf(byNumber, along(conversationWait, ofRunPending))
 	allByAge          = agentsByAge()
 	mineByAge         = agentsByAge(`g.owner_id = :me`)
-	routedByAge       = keysOf(byNumber,
-		along(`reviewers v`+db.ByReviewersSettled+` CROSS JOIN responses p ON p.id = v.response_id`, `v.user_id = :me`,
-			`v.settled_at IS NULL`))
-	bothByAge = keysOf(byNumber, db.Walk{Keys: db.Say(mineByAge)}, db.Walk{Keys: db.Say(routedByAge)})
+	routedByAge       = keysOf(byNumber, waitsFor)
+	bothByAge         = keysOf(byNumber, db.Walk{Keys: db.Say(mineByAge)}, db.Walk{Keys: db.Say(routedByAge)})
 )
 
 // agentsByAge are the keys of some agents, one agent's after the other's, put in order.
@@ -174,16 +201,11 @@ func (rs *Requests) keysByAge(ctx context.Context, actor models.Actor, q InboxQu
 	case q.Whose == WhoseAll && actor.Oversees():
 		return allByAge, nil
 	}
-	n, err := rs.scalar(ctx, waitingFor, actor.ID, smallRouted+1)
-	switch {
-	case err != nil:
-		return "", err
-	case n > smallRouted:
-		return allByAge, nil // with so much, it is found on the way
-	case q.Whose == WhoseRouted:
-		return routedByAge, nil
+	small := bothByAge
+	if q.Whose == WhoseRouted || q.Whose == WhoseReads {
+		small = routedByAge
 	}
-	return bothByAge, nil
+	return rs.ofSmall(ctx, waitingFor, actor, small, allByAge)
 }
 
 // countQuery counts the pending requests without a filter, up to one more than is shown. The indexes suffice, except
@@ -244,6 +266,7 @@ var (
 		along(everyPending, isPending, riskRank(`p`)+` > :rank`))
 	conversationByRisk = keysOf(byRisk, along(conversationWait, ofRunPending))
 	agentByRisk        = keysOf(byRisk, along(agentPending, ofAgentPending))
+	readsByRisk        = keysOf(byRisk, waitsFor)
 	deciderByRisk      = keysOf(byRisk,
 		along(`deciders d CROSS JOIN responses p ON p.id = d.response_id`, `d.user_id = :me`, isPending))
 )
@@ -301,8 +324,8 @@ func (rs *Requests) keysByRisk(ctx context.Context, actor models.Actor, q InboxQ
 	if actor.Oversees() && q.Whose == WhoseAll {
 		return allByRisk, nil
 	}
-	if n, err := rs.scalar(ctx, decides, actor.ID, smallRouted+1); err != nil || n <= smallRouted {
-		return deciderByRisk, err
+	if q.Whose == WhoseReads {
+		return rs.ofSmall(ctx, waitingFor, actor, readsByRisk, allByRisk)
 	}
-	return allByRisk, nil // with so much, it is found on the way
+	return rs.ofSmall(ctx, decides, actor, deciderByRisk, allByRisk)
 }

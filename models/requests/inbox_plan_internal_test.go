@@ -25,6 +25,7 @@ func TestDeskListsAreServedByAnIndex(t *testing.T) {
 	}
 	sorted := map[string]string{
 		agentKeys: "responses_pending_agent", conversationByAge: "responses_pending_conversation", allByAge: "responses_pending_agent",
+		readsByDeadline: "reviewers_settled", readsByRisk: "reviewers_settled",
 		mineByAge: "responses_pending_agent", routedByAge: "reviewers_settled", bothByAge: "reviewers_settled",
 		allByRisk: "responses_pending_risk (<expr>=? AND (approval_timeout_at,id)>(?,?))", agentByRisk: "responses_pending_agent", conversationByRisk: "responses_pending_conversation", deciderByRisk: "USING PRIMARY KEY (user_id=?)",
 	}
@@ -67,7 +68,7 @@ func TestDeskListsAreServedByAnIndex(t *testing.T) {
 			}
 		}
 	}
-	queries := []string{earlierQuery, latestQuery(rejectedKeys), latestQuery(reaskedKeys), smallAgent, waitingFor, decides, keysQuery(briefColumns), keysQuery(approvalColumns), reasksQuery}
+	queries := []string{earlierQuery, latestQuery(rejectedKeys), latestQuery(reaskedKeys), smallAgent, waitingFor, readsSome, decides, keysQuery(briefColumns), keysQuery(approvalColumns), reasksQuery}
 	for index := range smallSets {
 		queries = append(queries, smallSet(index))
 	}

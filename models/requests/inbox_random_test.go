@@ -45,12 +45,14 @@ func (w *listWorld) draw(t *rapid.T) listCase {
 
 // passes is the rule of who sees what and of all filters, said anew.
 func (w *listWorld) passes(c listCase, a *models.Approval) bool {
-	mine, routed := a.OwnerID == c.who.UserID(), slices.Contains(w.routed[a.ID], c.who.UserID())
+	mine, reads := a.OwnerID == c.who.UserID(), slices.Contains(w.reads[a.ID], c.who.UserID())
+	routed := reads && a.Status() != models.StatusPending || slices.Contains(w.routed[a.ID], c.who.UserID())
 	found := false
 	for _, text := range []string{a.ToolName, a.Description, a.AgentName, a.ConversationTitle, a.ToolInputJSON, a.Content} {
 		found = found || strings.Contains(strings.ToLower(text), strings.ToLower(c.text))
 	}
-	return (c.who.Admin || mine || routed) && (c.whose != requests.WhoseMine || mine) && (c.whose != requests.WhoseRouted || routed) &&
+	reads = reads && c.whose == requests.WhoseReads && !c.who.Admin
+	return (c.who.Admin && c.whose != requests.WhoseReads || (mine || routed) && c.whose != requests.WhoseReads || reads) && (c.whose != requests.WhoseMine || mine) && (c.whose != requests.WhoseRouted || routed) &&
 		(c.conv == "" || a.ConversationID == c.conv) && (c.agent == "" || a.AgentID == c.agent) && (c.tool == "" || a.ToolName == c.tool) &&
 		(c.risk == "" || a.Risk == c.risk) && found
 }

@@ -26,12 +26,13 @@ type listWorld struct {
 	convs  []models.ConversationID
 	ids    []models.ResponseID // in the order they came
 	routed map[models.ResponseID][]models.UserID
+	reads  map[models.ResponseID][]models.UserID // who sees it and is not asked
 }
 
 const listPolicy = `{"rules":[
- {"name":"pay","tools":["pay"],"effect":"require","risk":"high","reviewers":["ruth@example.com"]},
+ {"name":"pay","tools":["pay"],"effect":"require","risk":"high","reviewers":["ruth@example.com"],"readers":["bo@example.com"]},
  {"name":"deploy","tools":["deploy"],"effect":"require","risk":"critical","reviewers":["ruth@example.com","bo@example.com"]},
- {"name":"look","tools":["look"],"effect":"require","risk":"low"},
+ {"name":"look","tools":["look"],"effect":"require","risk":"low","readers":["ruth@example.com","ada@example.com"]},
  {"name":"read","tools":["read"],"effect":"allow","risk":"low"},
  {"name":"wipe","tools":["wipe"],"effect":"deny"}]}`
 
@@ -45,7 +46,7 @@ func newListWorld(t *testing.T, rows int) *listWorld {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 0))
-	w := &listWorld{clock: storetest.NewClock(), routed: map[models.ResponseID][]models.UserID{}}
+	w := &listWorld{clock: storetest.NewClock(), routed: map[models.ResponseID][]models.UserID{}, reads: map[models.ResponseID][]models.UserID{}}
 	w.Store = storetest.New(t, storetest.WithClock(w.clock), storetest.NoLimits)
 	w.people = []models.Actor{storetest.Admin(t, w.Store)}
 	for _, name := range []string{"ada", "bo", "ruth"} {
@@ -87,13 +88,15 @@ func (w *listWorld) step(t *testing.T, r *rand.Rand) {
 	if !slices.Contains(w.convs, a.ConversationID) {
 		w.convs = append(w.convs, a.ConversationID)
 	}
-	for tool, names := range map[string][]int{"pay": {3}, "deploy": {2, 3}} {
-		for _, i := range names {
-			if a.ToolName == tool && w.people[i].UserID() != a.OwnerID {
-				w.routed[a.ID] = append(w.routed[a.ID], w.people[i].UserID())
+	named := func(to map[models.ResponseID][]models.UserID, by map[string][]int) {
+		for _, i := range by[a.ToolName] {
+			if w.people[i].UserID() != a.OwnerID {
+				to[a.ID] = append(to[a.ID], w.people[i].UserID())
 			}
 		}
 	}
+	named(w.routed, map[string][]int{"pay": {3}, "deploy": {2, 3}})
+	named(w.reads, map[string][]int{"pay": {2}, "look": {1, 3}})
 	if r.IntN(2) == 0 {
 		id := w.ids[r.IntN(len(w.ids))]
 		who := w.people[r.IntN(len(w.people))]

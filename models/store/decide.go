@@ -336,10 +336,10 @@ func (t *Tx) clearInboxes(a *models.Approval) (out ending, err error) {
 		if err != nil {
 			return ending{}, fmt.Errorf("clear inboxes: %w", err)
 		}
-		if n == 0 {
-			continue
-		}
 		t.Publish(events.InboxOf(string(user)))
+		if n == 0 {
+			continue // who only sees it
+		}
 		if user != a.OwnerID {
 			out.readers = append(out.readers, user)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/db"
+	"countersign/models/events"
 	"countersign/models/ledger"
 	"countersign/models/policy"
 )
@@ -117,7 +118,7 @@ func (t *Tx) breakGlass(vote *models.Vote) error {
 }
 
 // admit lets those see a pending request who may break glass on it or only read it, and gives back who did not before.
-// They are not asked: it is in no inbox of theirs, and they are not told. An entry that follows says that the request goes to them.
+// They are not asked: their inbox has it among what they only see, and they are not told. An entry that follows says that the request goes to them.
 func (t *Tx) admit(r *models.Response) (came []models.UserID, err error) {
 	if !r.Admits() || r.Status() != models.StatusPending {
 		return nil, nil
@@ -143,6 +144,7 @@ func (t *Tx) admit(r *models.Response) (came []models.UserID, err error) {
 		if err := t.Gorm().Exec(markForOther, id, r.ID).Error; err != nil {
 			return nil, fmt.Errorf("admit somebody: %w", err)
 		}
+		t.Publish(events.InboxOf(string(id)))
 		came = append(came, id)
 	}
 	return came, nil

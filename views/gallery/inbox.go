@@ -196,6 +196,11 @@ func inboxStates() []State {
 				48*time.Hour, false), absence("2", awayEve, models.PersonRef{ID: UserID}, -time.Hour, 24*time.Hour, true),
 		}}),
 		page("glass", "Decisions that broke glass wait for the reader", inbox.Input{Rows: rows[2:3], Count: 1, Broken: 2}),
+		page("to-read", "One that the reader sees and is not asked about", inbox.Input{
+			Place: views.InboxPlace{Whose: views.WhoseReads}, Rows: rows[2:3], Count: 1, Reads: true,
+			Rights: map[models.ResponseID]models.Right{rows[2].ID: {}},
+		}),
+		page("nothing-to-read", "Nothing that the reader only sees waits", inbox.Input{Place: views.InboxPlace{Whose: views.WhoseReads}}),
 		page("one", "Only one", inbox.Input{Rows: rows[2:3], Count: 1}),
 		page("empty", "What will come here, and how", inbox.Input{Newcomer: true}),
 		page("all-clear", "Empty after work", inbox.Input{Today: decidedToday(), Midnight: Now.Truncate(24 * time.Hour)}),

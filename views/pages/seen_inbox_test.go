@@ -59,6 +59,16 @@ var inboxPages = []page{
 		"rows":  "fixer · edit_file 3:41 left Edit src/pay.go (+1 −1)",
 		"acts":  "Approve | Edit… → #edit-body | Reject… | Reject | Ask a question… | Ask | More time… | +15 min | +1 h | +4 h | Max (8 h) | Extend | Cancel request… | Cancel request | Pre-approve… → /approvals/01890a5d-ac96-774b-bcce-b302099a8060/grant",
 	}},
+	{key: "inbox-to-read", like: "inbox-one", seen: seen{
+		"title": "Inbox",
+		"tally": "1 match · 0 waiting in total",
+		"rows":  "fixer · edit_file 1 3:41 left Edit src/pay.go (+1 −1) · Only others may decide it",
+	}},
+	{key: "inbox-nothing-to-read", seen: seen{
+		"title": "Inbox",
+		"tally": "0 match · 0 waiting in total",
+		"empty": "Nothing to read Requests that a rule lets you see, and that others decide, appear here while they wait. | Nothing to decide New requests appear in the list. Open one to read it here.",
+	}},
 	{key: "inbox-empty", seen: seen{
 		"title": "Inbox",
 		"tally": "0 waiting",

@@ -232,6 +232,7 @@ func (s *Screens) readRows(ctx context.Context, actor models.Actor, in *inbox.In
 		}
 		maps.Copy(in.Rights, rights)
 		maps.Copy(in.ReaskOf, page.ReaskOf)
+		in.Reads = in.Reads || page.Reads
 		if in.Next = page.Next; page.Cut {
 			in.ScanCount += page.ScanCount
 		}

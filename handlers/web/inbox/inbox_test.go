@@ -259,3 +259,31 @@ func TestTheInboxIsForItsReaderFirst(t *testing.T) {
 	p.Get("/?whose=me").Is(http.StatusOK).Says("#inbox-tally", "1 match · 62 waiting in total").SaysNot("#inbox", "Search further")
 	p.Get("/history?by=" + string(w.Owner.UserID())).Is(http.StatusOK)
 }
+
+// TestWhatIsOnlyReadHasItsOwnPlace: in every order and filter the inbox has what its reader is asked about, and beside
+// it what they only see, while there is such.
+func TestWhatIsOnlyReadHasItsOwnPlace(t *testing.T) {
+	t.Parallel()
+	w := webtest.New(t)
+	storetest.Reviewer(t, w.Store, "finance@example.com")
+	storetest.Reviewer(t, w.Store, "eve@example.com")
+	w.ApplyPolicy(strings.Replace(webtest.FinancePays, `"reviewers":`, `"readers":["eve@example.com"],"reviewers":`, 1))
+	eve, finance := w.SignIn("eve@example.com"), w.SignIn("finance@example.com")
+	eve.Get("/").Is(200).SaysNot(".whose", "To read")
+	a := w.Ask(webtest.Payment)
+	for _, query := range []string{"", "?order=age", "?order=risk", "?agent=" + string(a.AgentID), "?conversation=" + string(a.ConversationID), "?whose=routed", "?whose=routed&order=age", "?whose=me", "?tool=payment.send"} {
+		eve.Get("/"+query).Is(200).SaysNot("#inbox", "Pay 9999.00 EUR").Says(".whose", "To read")
+		finance.Get("/"+query).Is(200).Says("#inbox", "Pay 9999.00 EUR").SaysNot(".whose", "To read")
+	}
+	for _, query := range []string{"", "&order=age", "&order=risk", "&agent=" + string(a.AgentID), "&tool=payment.send"} {
+		page := eve.Get("/?whose=read"+query).Is(200).Says("#row-"+string(a.ID), "Pay 9999.00 EUR").Says("#inbox-tally", "1")
+		if n := page.Doc.Find("#row-" + string(a.ID) + " input, .decide-bar button").Length(); n > 0 {
+			t.Errorf("%s offers %d acts: %s", query, n, page.Text(".decide-bar"))
+		}
+	}
+	w.SignIn(storetest.AdminEmail).Get("/?whose=read").Is(200).Says("#inbox", "Nothing to read")
+	finance.Post(webtest.DecideOf(a), url.Values{"verdict": {"approve"}, "digest": {a.Digest}})
+	eve.Get("/").Is(200).SaysNot(".whose", "To read")
+	eve.Get("/?whose=read").Is(200).Says("#inbox", "Nothing to read")
+	eve.Get("/history").Is(200).Says("main", "Pay 9999.00 EUR")
+}

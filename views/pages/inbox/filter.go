@@ -33,21 +33,26 @@ type Filter struct {
 	Errors   map[string]string
 }
 
-// WhoseLink leads to the requests of one sort: those that the reader may approve, all, or those that they have signed, pending or decided.
+// WhoseLink leads to the requests of one sort: those that the reader may approve, all, those that they have signed,
+// pending or decided, or those that they only see.
 type WhoseLink struct {
 	Label, URL string
 	Current    bool
 }
 
-func newWhoseLinks(place views.InboxPlace, reader models.UserID) []WhoseLink {
-	all, mine, others := place, place, place
-	all.Whose, mine.Whose, others.Whose = "", views.WhoseForMe, views.WhoseWaits
-	return []WhoseLink{
-		{Label: "For me", URL: mine.URL(), Current: place.Whose == views.WhoseForMe},
-		{Label: "All", URL: all.URL(), Current: place.Whose == ""},
-		{Label: "Waits for others", URL: others.URL(), Current: place.Whose == views.WhoseWaits},
-		{Label: "Signed by me", URL: views.HistoryPlace{By: reader}.URL()},
+func newWhoseLinks(in Input, place views.InboxPlace) []WhoseLink {
+	link := func(label, whose string) WhoseLink {
+		place.Whose = whose
+		return WhoseLink{Label: label, URL: place.URL(), Current: in.Place.Whose == whose}
 	}
+	out := []WhoseLink{
+		link("For me", views.WhoseForMe), link("All", ""), link("Waits for others", views.WhoseWaits),
+		{Label: "Signed by me", URL: views.HistoryPlace{By: in.Reader.ID}.URL()},
+	}
+	if in.Reads || in.Place.Whose == views.WhoseReads {
+		out = append(out, link("To read", views.WhoseReads))
+	}
+	return out
 }
 
 func newInboxFilter(in Input) Filter {
@@ -55,7 +60,7 @@ func newInboxFilter(in Input) Filter {
 	place.After = ""
 	f := Filter{
 		Place: place, Errors: in.Errors,
-		Whose:  newWhoseLinks(place, in.Reader.ID),
+		Whose:  newWhoseLinks(in, place),
 		Risks:  []ui.Choice{{Value: "", Label: "Any risk"}},
 		Agents: inboxAgents(in),
 		Orders: []ui.Choice{

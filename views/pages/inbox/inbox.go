@@ -33,6 +33,8 @@ type Input struct {
 	Next string
 	// ScanCount is after how many rows the search ended early; 0: it did not.
 	ScanCount int
+	// Reads says that something waits that the reader sees and is not asked about.
+	Reads bool
 	// Reader is who looks: whose own verdicts may be taken back.
 	Reader models.Voter
 	// Away are absences that run and concern the reader; of the whole page.
@@ -195,6 +197,8 @@ func (v *Inbox) tally(in Input) {
 		v.Empty = &lists.Empty{Title: "Nothing for you to approve", Text: "What is waiting is for others. See it under All."}
 	case in.Place == (views.InboxPlace{Whose: views.WhoseWaits, Order: in.Place.Order, Open: in.Place.Open}):
 		v.Empty = &lists.Empty{Title: "Nothing waits for other signatures", Text: "What you have signed, and others must yet, appears here."}
+	case in.Place == (views.InboxPlace{Whose: views.WhoseReads, Order: in.Place.Order, Open: in.Place.Open}):
+		v.Empty = &lists.Empty{Title: "Nothing to read", Text: "Requests that a rule lets you see, and that others decide, appear here while they wait."}
 	case filtered:
 		v.Empty = &lists.Empty{
 			Title: "No matches", Text: "New requests that match appear here. Clear the filters to see all requests.",

@@ -86,8 +86,8 @@ func TestInboxSaysHowFarItLooked(t *testing.T) {
 	}
 }
 
-// All that waits can be ticked, for it may be rejected; what can be approved together
-// with others is fewer.
+// All that waits can be ticked by who may decide it, for it may be rejected; what can be approved together with others
+// is fewer.
 func TestInboxTicksAllAndApprovesInBulkWhatMayBe(t *testing.T) {
 	t.Parallel()
 	held := gallery.Now.Add(time.Minute)
@@ -109,7 +109,12 @@ func TestInboxTicksAllAndApprovesInBulkWhatMayBe(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			row := inbox.New(inbox.Input{Rows: gallery.Briefs(tt.a)}, gallery.Now).Rows[0]
+			in := inbox.Input{Rows: gallery.Briefs(tt.a)}
+			if row := inbox.New(in, gallery.Now).Rows[0]; row.Pick != "" {
+				t.Errorf("a reader ticks %q", row.Pick)
+			}
+			in.Rights = map[models.ResponseID]models.Right{tt.a.ID: {Own: true}}
+			row := inbox.New(in, gallery.Now).Rows[0]
 			if got := row.Pick == string(tt.a.ID)+" "+tt.a.Digest; got != tt.ticks {
 				t.Errorf("ticked with %q", row.Pick)
 			}

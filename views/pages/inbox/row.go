@@ -40,7 +40,7 @@ type Row struct {
 	Rank         string // the place of its risk from the highest; empty: it has none
 	Fold         string // what rows have in common that may be folded; empty: it is always shown
 
-	Pick      string // what a tick sends: id and digest; empty: it is being decided
+	Pick      string // what a tick sends: id and digest; empty: it is being decided, or not by the reader
 	Send      string // whose verdict is on its way, revealed; empty: no one's
 	Held      string // whose approval waits for its undo window, revealed
 	Until     views.Moment
@@ -220,6 +220,9 @@ func newBareRow(a *models.Approval, in Input) Row {
 func (row *Row) rights(a *models.Approval, right models.Right) {
 	if row.Others = !right.MayApprove; a.HeldUntil != nil {
 		return
+	}
+	if !right.MayDecide() {
+		row.Pick = ""
 	}
 	if row.Others {
 		who := a.Approvers()
