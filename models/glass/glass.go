@@ -8,6 +8,7 @@ import (
 	"countersign/models/db"
 	"countersign/models/events"
 	"countersign/models/ledger"
+	"countersign/models/requests"
 	"countersign/models/store"
 )
 
@@ -55,19 +56,28 @@ func (g *Glass) Unacknowledged(ctx context.Context, actor models.Actor) (list []
 		return nil, false, fmt.Errorf("read what is not acknowledged: %w", err)
 	}
 	more = len(votes) > Most
-	for _, v := range votes[:min(len(votes), Most)] {
-		a, err := g.store.Requests.ReadApproval(ctx, v.ResponseID)
-		if err != nil {
-			return nil, false, err
-		}
-		list = append(list, models.GlassBreak{Vote: v, Request: *a})
+	votes = votes[:min(len(votes), Most)]
+	ids := make([]models.ResponseID, len(votes))
+	for i := range votes {
+		ids[i] = votes[i].ResponseID
+	}
+	rows, err := requests.FindApprovals(g.db.Gorm(ctx).Where("id IN ?", ids), g.db.Now())
+	if err != nil {
+		return nil, false, err
+	}
+	of := make(map[models.ResponseID]models.Approval, len(rows))
+	for i := range rows {
+		of[rows[i].ID] = rows[i]
+	}
+	for _, v := range votes {
+		list = append(list, models.GlassBreak{Vote: v, Request: of[v.ResponseID]})
 	}
 	return list, more, nil
 }
 
 // Waits is how many decisions wait until the actor, or another who may, acknowledges them; at most models.StatsCap.
 func (g *Glass) Waits(ctx context.Context, actor models.Actor) (n int, err error) {
-	if !actor.IsPerson() {
+	if !actor.IsPerson() || actor.Auditor {
 		return 0, nil
 	}
 	query, args := `SELECT count(*) FROM (SELECT 1`+openVotes+` AND user_id <> ?`, []any{actor.ID}
@@ -124,7 +134,10 @@ func (g *Glass) Acknowledge(ctx context.Context, actor models.Actor, id models.V
 		if err := t.Gorm().Exec(keepThat, actor.UserID(), actor.Name, t.Now, remark, v.ID).Error; err != nil {
 			return fmt.Errorf("acknowledge a decision: %w", err)
 		}
-		t.Publish(events.Approval(string(a.ID)), events.RecordOf(string(a.OwnerID)), events.RecordOfAdmins)
+		t.Publish(events.Approval(string(a.ID)), events.RecordOf(string(a.OwnerID)), events.RecordOfAdmins, events.InboxOfAdmins)
+		for _, p := range append(v.Skipped(), models.PersonRef{ID: v.UserID}) {
+			t.Publish(events.InboxOf(string(p.ID)))
+		}
 		return t.Record(actor, "approval.acknowledged", ledger.SubjectOf(&a.Response, nil),
 			acknowledgedEntry{Digest: a.Digest, Vote: v.ID, Remark: models.DigestOfText(remark)})
 	})

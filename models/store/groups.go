@@ -1,7 +1,6 @@
 package store
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -21,6 +20,7 @@ var (
 	allEdits = `SELECT v.* FROM votes v` + db.ByVotesWaiting + ` WHERE v.response_id = ? AND v.waits_for <> ''`
 
 	dropReviewers = `DELETE FROM reviewers WHERE user_id IN ? AND response_id = ? RETURNING user_id`
+	hasInInbox    = `SELECT count(*) FROM deciders WHERE user_id = ? AND deadline = ? AND response_id = ?`
 	dropInboxes   = `DELETE FROM deciders WHERE user_id IN ? AND deadline = ? AND response_id = ?`
 )
 
@@ -128,8 +128,12 @@ func (t *Tx) routeTo(actor models.Actor, a *models.Approval, user models.UserID)
 	if user == a.OwnerID {
 		return nil
 	}
-	if asked, err := db.Exists(t.Row(t.s.hot.isReviewer, user, a.ID)); err != nil || asked && !a.Admits() {
-		return errors.Join(err, t.noteAsked(&a.Response, []models.UserID{user}))
+	var has int
+	if err := t.Gorm().Raw(hasInInbox, user, a.ApprovalTimeoutAt, a.ID).Scan(&has).Error; err != nil {
+		return fmt.Errorf("look for it in an inbox: %w", err)
+	}
+	if has > 0 {
+		return t.noteAsked(&a.Response, []models.UserID{user})
 	}
 	if err := t.addDeciders(&a.Response, []models.UserID{user}); err != nil {
 		return err

@@ -308,6 +308,15 @@ func TestWhoMayBreakGlassFollowsItsGroup(t *testing.T) {
 	if r := right(eve); !r.Own || !r.MayApprove || !r.BreaksGlass {
 		t.Errorf("eve joined finance: %+v", r)
 	}
+	routed := func() int {
+		return storetest.Scalar[int](t, s.Store, `SELECT count(*) FROM ledger WHERE action = 'approval.routed'`)
+	}
+	before := routed()
+	s.joins(t, "oncall", eve)
+	if n := routed() - before; n != 0 {
+		t.Errorf("eve, who is asked, joined oncall: routed %d times more", n)
+	}
+	s.leaves(t, "oncall", eve)
 	s.leaves(t, "finance", eve)
 	if r := right(eve); r.Own || r.MayApprove || !r.BreaksGlass {
 		t.Errorf("eve left finance: %+v", r)

@@ -119,11 +119,11 @@ func TestInABrowserGlassIsBroken(t *testing.T) {
 	desk.fits()
 	desk.do("the button", chromedp.Focus("#glass-approve"), chromedp.KeyEvent("\r"))
 	desk.sees("#confirm", "alone, without the signatures of the others")
+	phone.open("/")
 	desk.do("the confirmation", chromedp.Focus("#confirm-approve"), chromedp.KeyEvent("\r"))
 	desk.sees(".broken-note", "decided this alone")
 	desk.fits()
-	phone.open("/")
-	phone.sees(".broken-note", "One decision broke glass.")
+	phone.sees(".broken-note", "One decision broke glass.") // the open page hears of it
 	phone.fits()
 	phone.tap(".broken-note a")
 	phone.sees("#broken", "The plant stops at noon")

@@ -114,9 +114,6 @@ func (s *Screens) inboxPage(c echo.Context, place views.InboxPlace, wrong error,
 	if in.Away, err = s.Store.AwayNow(ctx, actor); err != nil {
 		return err
 	}
-	if in.Broken, err = glass.New(s.Store).Waits(ctx, actor); err != nil {
-		return err
-	}
 	return handlers.Render(c, status, inbox.Page(frame, inbox.New(in, frame.Now)), nil)
 }
 
@@ -177,6 +174,9 @@ func (s *Screens) readInbox(
 	}
 	var err error
 	if in.Send, err = s.Store.Sending(ctx, actor); err != nil {
+		return in, err
+	}
+	if in.Broken, err = glass.New(s.Store).Waits(ctx, actor); err != nil {
 		return in, err
 	}
 	if !place.Filtered() && !in.Cap {

@@ -39,7 +39,7 @@ type Input struct {
 	Reader models.Voter
 	// Away are absences that run and concern the reader; of the whole page.
 	Away []models.Absence
-	// Broken is how many decisions broke glass that the reader may acknowledge; of the whole page.
+	// Broken is how many decisions broke glass that the reader may acknowledge.
 	Broken int
 	// Gone are requests that have just left the list; each leaves a line where it
 	// stood.
