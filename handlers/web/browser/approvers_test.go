@@ -133,3 +133,59 @@ func TestInABrowserGlassIsBroken(t *testing.T) {
 	phone.open(at)
 	phone.sees(".broken-note", "Acknowledged by ann@example.com")
 }
+
+// TestInABrowserTwoAdminsAgreeOnThePolicy by keyboard: one proposes at a desk, the other confirms on a phone without
+// script, after they have rejected it once.
+func TestInABrowserTwoAdminsAgreeOnThePolicy(t *testing.T) {
+	t.Parallel()
+	w := webtest.New(t)
+	w.ApplyPolicy(`{"policy_approvals":2}`)
+	storetest.User(t, w.Store, "second@example.com", models.RoleAdmin)
+	desk, phone := openTab(w), openTab(w)
+	desk.do("size", chromedp.EmulateViewport(1440, 900))
+	phone.do("a phone", chromedp.EmulateViewport(390, 844))
+	phone.withoutScript()
+	desk.signInAs("admin@example.com")
+	phone.signInAs("second@example.com")
+	by := func(p *tab, path, selector string) {
+		t.Helper()
+		p.open(path)
+		p.sees("main h1", "")
+		p.tabTo(selector)
+		p.press("\r")
+	}
+	desk.open("/policy/settings")
+	desk.retype("#default_timeout_minutes", "9")
+	desk.tabTo("#review")
+	desk.press("\r")
+	desk.sees("#proposes", "2 admins agree")
+	desk.fits()
+	propose := func() {
+		t.Helper()
+		desk.tabTo("#note")
+		desk.press("more time", "\t")
+		desk.tabTo("#propose")
+		desk.press("\r")
+		desk.sees("#agreed", "1 of 2 admins agree")
+		desk.fits()
+	}
+	propose()
+	by(phone, "/policy", "#proposal a")
+	phone.sees("#changes", "Minutes until a tool call expires: 5 → 9.")
+	phone.fits()
+	phone.tabTo("details.confirm > summary")
+	phone.press("\r")
+	phone.tabTo("#reject-reason")
+	phone.press("Why so long?", "\t")
+	phone.tabTo("#reject-policy")
+	phone.press("\r")
+	phone.sees("main", "No change is proposed")
+	by(desk, "/policy/review", "#note")
+	propose()
+	by(phone, "/policy/proposal", "#confirm-policy")
+	phone.sees("main h1", "Policy")
+	phone.fits()
+	if doc := w.PolicyIs(3); doc.DefaultTimeoutMinutes != 9 {
+		t.Errorf("saved %+v", doc)
+	}
+}

@@ -439,7 +439,7 @@ func editFurther(p ProposedEdit) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Press(ui.Button{ID: p.ID + "-edit-approve", Name: EditsFurtherField, Value: "true", Label: "Approve as edited", Icon: "check"}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Press(ui.Button{ID: p.ID + "-approve-further", Name: EditsFurtherField, Value: "true", Label: "Approve as edited", Icon: "check"}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
