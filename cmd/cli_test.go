@@ -75,6 +75,14 @@ func TestCommandLineOnAFreshFolder(t *testing.T) {
 	if out := process.Must(t, `{"rules": [{"name": "a", "tools": ["/.*/"], "effect": "allow"}]}`, "policy", "check", "-", data); !strings.Contains(out, "lets every tool run without a person. List the names instead.") {
 		t.Errorf("a document that lets everything through: %s", out)
 	}
+	settings := `{"permissions": {"allow": ["Bash(npm test:*)", "Bash(git * main)"], "deny": ["Read(.env)"]}}`
+	rules, said, code := process.Run(t, settings, "policy", "import", "claude-settings", "-")
+	if code != 0 || !strings.Contains(said, "allow: Bash(git * main) has no equal and is left out") {
+		t.Errorf("exit %d, said %q", code, said)
+	}
+	if out := process.Must(t, rules, "policy", "check", "-", data); !strings.Contains(out, "the document is valid") {
+		t.Errorf("the rules of settings: %q", out)
+	}
 	if out := process.Must(t, `{}`, "policy", "check", "-", data); !strings.Contains(out, "the document is valid") {
 		t.Errorf("a document that says nothing: %s", out)
 	}

@@ -14,7 +14,7 @@ import (
 
 // begins are the commands that may make a data folder, or do without one.
 var begins = map[string]bool{
-	"serve": true, "demo": true, "migrate": true, "user add": true, "policy apply": true, "setup-link": true, "restore": true,
+	"serve": true, "demo": true, "migrate": true, "user add": true, "policy apply": true, "policy import": true, "setup-link": true, "restore": true,
 	"ask": true, "mcp": true, "note": true, "ingest": true, "hook": true, "connect": true, "disconnect": true, "webhook": true, "completion": true, "help": true,
 }
 

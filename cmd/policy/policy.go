@@ -19,7 +19,7 @@ import (
 // Command shows, checks and applies the policy.
 func Command() *cobra.Command {
 	c := &cobra.Command{Use: "policy", Short: "Show and change what needs approval", Args: cobra.NoArgs}
-	c.AddCommand(newPolicyShow(), newPolicyApply(), newPolicyCheck())
+	c.AddCommand(newPolicyShow(), newPolicyApply(), newPolicyCheck(), newPolicyImport())
 	return c
 }
 

@@ -125,7 +125,7 @@ var (
 	deciderKeys      = keysOf(ofDecider, along(`deciders d`, `d.user_id = :me`))
 	readsByDeadline  = keysOf(byDeadline, waitsFor)
 
-	// waitsFor is what waits and was routed to a person, or may be read by them.
+	// waitsFor are the pending requests that were routed to a person, or may be read by them.
 	waitsFor = along(`reviewers v`+db.ByReviewersSettled+` CROSS JOIN responses p ON p.id = v.response_id`, `v.user_id = :me`,
 		`v.settled_at IS NULL`)
 )

@@ -277,8 +277,8 @@ func (t *Tx) beginStep(a *models.Approval, q *models.Quorum, step int) error {
 	return t.extend(models.System("policy"), a, to)
 }
 
-// stepClock is the clock of a request whose next step begins now. The step has its minutes, and at most what is left of
-// the request's own time, which questions stop as they stop that of a step.
+// stepClock is the clock of a request whose next step begins now. The step has its minutes, within the rest of the
+// request's own time, which questions stop as they stop that of a step.
 func (t *Tx) stepClock(a *models.Approval, q *models.Quorum, minutes int) (clock, error) {
 	to, last := clockOf(a), q.Until
 	if q.Until.Before(models.NoDeadline) {

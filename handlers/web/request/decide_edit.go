@@ -43,12 +43,12 @@ func (f VerdictForm) proposed(in *models.DecisionInput) error {
 	case f.values.Get(requests.EditsFurtherField) == "true":
 		in.Input = []byte(further)
 	case f.values.Has(requests.FurtherField) && !sameJSON(further, f.text("input")):
-		return models.Invalid("input", "was changed here, and that button would have sent the edit as it is: press Approve as edited, or undo the change")
+		return models.Invalid("input", "was changed here, and that button would have sent the edit without your change: press Approve as edited, or undo the change")
 	}
 	return nil
 }
 
-// sameJSON reports whether two texts mean the same; what is no JSON means something else.
+// sameJSON reports whether two texts mean the same; a text that is no JSON means something else.
 func sameJSON(one, other string) bool {
 	a, err := models.CanonicalJSON("input", []byte(one))
 	if err != nil {

@@ -1,6 +1,7 @@
 package request_test
 
 import (
+	"maps"
 	"net/url"
 	"strings"
 	"testing"
@@ -91,10 +92,7 @@ func TestASignedEditIsEditedFurther(t *testing.T) {
 	further.Set("further", `{"amount":`)
 	bo.Post(at+"/decide", further).Is(422).Says(".proposed details[open] textarea", `{"amount":`).Says(".proposed .field-error", "JSON")
 	further.Set("further", `{"amount":"2.00","currency":"EUR","to":"Bo & Co"}`)
-	plain := url.Values{}
-	for name, values := range further {
-		plain[name] = values
-	}
+	plain := maps.Clone(further)
 	plain.Del("edits_further")
 	bo.Post(at+"/decide", plain).Is(422).Says(".proposed details[open] textarea", "Bo & Co").Says(".proposed .field-error", "press Approve as edited")
 	bo.Post(at+"/decide", further).Redirects(at)

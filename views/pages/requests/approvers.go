@@ -67,7 +67,7 @@ func (v *Approval) approvers(in Input) {
 	v.editsFurther()
 }
 
-// editsFurther makes the editors of the edits that the reader may approve. What was typed into one, and its error, are
+// editsFurther makes the editors of the edits that the reader may approve. A text typed into one, and its error, are
 // shown in it alone.
 func (v *Approval) editsFurther() {
 	for i := range v.Proposals {
