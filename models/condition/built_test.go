@@ -279,8 +279,9 @@ func TestWhatIsReadSaysTheSame(t *testing.T) {
 		`'x' in input.a`, `input.a in ['x', "y",]`, `command(input).all(p, p.program in ["ls"])`, `command( input.a ) . program == "ls"`, `path(input.a).within('/x')`,
 	}
 	values := []string{`"x"`, `"1"`, `2`, `true`, `["x"]`, `"ls"`, `"/x/y"`, `null`, `{"x":1}`}
-	read := 0
+	read, tried := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
+		tried++
 		part := rapid.SampledFrom(parts)
 		source := part.Draw(t, "part")
 		for range rapid.IntRange(0, 4).Draw(t, "more") {
@@ -312,8 +313,8 @@ func TestWhatIsReadSaysTheSame(t *testing.T) {
 			t.Fatalf("%s is %d of %s, and %s is %d", source, x, input, again, y)
 		}
 	})
-	if read < 10 {
-		t.Errorf("only %d were read", read)
+	if read*6 < tried { // of the 60 of make test, 10
+		t.Errorf("only %d of %d were read", read, tried)
 	}
 }
 

@@ -135,9 +135,9 @@ const (
 	smallAgent = `SELECT count(*) FROM (SELECT 1 FROM responses` + db.ByResponsesPendingAgent +
 		` WHERE agent_id = ? AND approval_status = 'pending' LIMIT ?)`
 	readsSome = `SELECT count(*) FROM (SELECT 1 FROM (SELECT user_id, response_id, for_others FROM reviewers` +
-		db.ByReviewersSettled + ` WHERE user_id = ? AND settled_at IS NULL LIMIT ?) v CROSS JOIN responses r ON r.id = v.response_id
- WHERE v.for_others AND NOT EXISTS (SELECT 1 FROM deciders d WHERE d.user_id = v.user_id AND d.deadline = r.approval_timeout_at
- AND d.response_id = v.response_id) LIMIT 1) n`
+		db.ByReviewersSettled + ` WHERE user_id = ? AND settled_at IS NULL LIMIT ?) k CROSS JOIN responses r ON r.id = k.response_id
+ WHERE k.for_others AND NOT EXISTS (SELECT 1 FROM deciders d WHERE d.user_id = k.user_id AND d.deadline = r.approval_timeout_at
+ AND d.response_id = k.response_id) LIMIT 1)`
 	waitingFor = `SELECT count(*) FROM (SELECT 1 FROM reviewers` + db.ByReviewersSettled +
 		` WHERE user_id = ? AND settled_at IS NULL LIMIT ?)`
 )

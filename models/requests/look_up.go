@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"countersign/models"
 	"countersign/models/db"
@@ -17,8 +18,8 @@ const MostFound = 8
 type Found struct {
 	Agents        []FoundAgent
 	Conversations []models.ConversationView // most recently active first
-	// Requests are those with the text as their id, then the pending ones by deadline,
-	// then the others, latest first.
+	// Requests are those with the text as their id, then the pending ones by deadline, those that the reader is asked
+	// about first, then the others, latest first.
 	Requests []models.Brief
 	// Cut says that not all requests were looked at.
 	Cut bool
@@ -102,31 +103,35 @@ func (rs *Requests) lookUpRequests(ctx context.Context, actor models.Actor, text
 // lookUp is what requests are looked for by: a text, or the end of their id.
 type lookUp struct{ text, end string }
 
-// requestsBy are pending requests, and then others, and whether there are some that were
-// not looked at.
+// requestsBy are pending requests, those that the actor only sees behind the others, and then what is over; and whether
+// there are some that were not looked at.
 func (rs *Requests) requestsBy(
 	ctx context.Context, actor models.Actor, look lookUp,
 ) (found []Key, cut bool, err error) {
 	now := rs.db.Now()
-	pending := InboxQuery{Text: look.text}
-	l, err := rs.inboxSearch(ctx, actor, pending, now)
+	for _, whose := range []Whose{WhoseAll, WhoseReads} {
+		if whose == WhoseReads && actor.Oversees() {
+			continue
+		}
+		pending := InboxQuery{Text: look.text, Whose: whose}
+		l, err := rs.inboxSearch(ctx, actor, pending, now)
+		if err != nil {
+			return nil, false, err
+		}
+		if err := rs.inboxFrom(ctx, l, pending, now); err != nil {
+			return nil, false, err
+		}
+		some, isCut, err := rs.lookThrough(ctx, l, look, deadlineOf)
+		if found, cut = append(found, some...), cut || isCut; err != nil || len(found) >= MostFound {
+			return found, cut, err
+		}
+	}
+	l, err := rs.settledSearch(ctx, actor, SettledQuery{Text: look.text})
 	if err != nil {
 		return nil, false, err
 	}
-	if err := rs.inboxFrom(ctx, l, pending, now); err != nil {
-		return nil, false, err
-	}
-	look.narrow(l)
-	first, err := rs.search(ctx, l, deadlineOf, MostFound, MostFound, l.most())
-	if err != nil || len(first.keys) == MostFound {
-		return first.keys, first.cut, err
-	}
-	if l, err = rs.settledSearch(ctx, actor, SettledQuery{Text: look.text}); err != nil {
-		return nil, false, err
-	}
-	look.narrow(l)
-	more, err := rs.search(ctx, l, (*Key).at, MostFound, MostFound, l.most())
-	return append(first.keys, more.keys...), first.cut || more.cut, err
+	over, isCut, err := rs.lookThrough(ctx, l, look, (*Key).at)
+	return append(found, over...), cut || isCut, err
 }
 
 // narrow adds the end of an id to what a search picks.
@@ -135,6 +140,13 @@ func (look lookUp) narrow(l *search) {
 		l.pick += endsWith
 		l.args["ending"] = look.end
 	}
+}
+
+// lookThrough looks for what is looked up in a list, and reports whether it did not come to its end.
+func (rs *Requests) lookThrough(ctx context.Context, l *search, look lookUp, at func(*Key) time.Time) ([]Key, bool, error) {
+	look.narrow(l)
+	found, err := rs.search(ctx, l, at, MostFound, MostFound, l.most())
+	return found.keys, found.cut, err
 }
 
 // Pages show the end of an id (…099a8057), people copy whole ones, logs may cut them.

@@ -56,7 +56,9 @@ func TestLookUpFindsByTextWhatTheListsFind(t *testing.T) {
 			storetest.Must(t, err)
 			over, err := w.Requests.Settled(t.Context(), person, requests.SettledQuery{Text: text})
 			storetest.Must(t, err)
-			want := append(storetest.IDList(pending.Items), storetest.IDList(over.Items)...)
+			reads, err := w.Requests.Inbox(t.Context(), person, requests.InboxQuery{Text: text, Whose: requests.WhoseReads})
+			storetest.Must(t, err)
+			want := slices.Concat(storetest.IDList(pending.Items), storetest.IDList(reads.Items), storetest.IDList(over.Items))
 			got, err := w.Requests.LookUp(t.Context(), person, text)
 			storetest.Must(t, err)
 			if want = want[:min(len(want), requests.MostFound)]; !slices.Equal(storetest.IDList(got.Requests), want) {

@@ -281,6 +281,9 @@ func TestWhatIsOnlyReadHasItsOwnPlace(t *testing.T) {
 			t.Errorf("%s offers %d acts: %s", query, n, page.Text(".decide-bar"))
 		}
 	}
+	for _, text := range []string{"payment.send", string(a.ID[28:])} {
+		eve.Get("/go?q="+text).Is(200).Says("main", "Pay 9999.00 EUR")
+	}
 	w.SignIn(storetest.AdminEmail).Get("/?whose=read").Is(200).Says("#inbox", "Nothing to read")
 	finance.Post(webtest.DecideOf(a), url.Values{"verdict": {"approve"}, "digest": {a.Digest}})
 	eve.Get("/").Is(200).SaysNot(".whose", "To read")
