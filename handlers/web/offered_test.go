@@ -17,10 +17,14 @@ import (
 // is no refusal; nor is a form that another press has overtaken.
 func TestNoActIsOfferedThatIsRefused(t *testing.T) {
 	t.Parallel()
-	for role, email := range map[string]string{"admin": webtest.AdminEmail, "owner": webtest.OwnerEmail, "stranger": webtest.StrangerEmail, "auditor": webtest.AuditorEmail, "policy editor": webtest.EditorEmail} {
+	for role, email := range map[string]string{
+		"admin": webtest.AdminEmail, "owner": webtest.OwnerEmail, "stranger": webtest.StrangerEmail, "auditor": webtest.AuditorEmail, "policy editor": webtest.EditorEmail,
+		"signer": "ann@example.com", "reader": "eve@example.com", "who breaks glass": "dee@example.com",
+	} {
 		t.Run(role, func(t *testing.T) {
 			t.Parallel()
 			w := webtest.Offering(t)
+			signing(w)
 			p := w.SignIn(email)
 			var paths []string
 			p.Walk(func(path string, _ *webtest.Page) { paths = append(paths, path) })
@@ -44,11 +48,31 @@ func TestNoActIsOfferedThatIsRefused(t *testing.T) {
 					}
 				}
 			}
+			if (role == "signer" || role == "reader") && !slices.ContainsFunc(paths, func(path string) bool { return strings.HasPrefix(path, "/approvals/") }) {
+				t.Error("no request was found")
+			}
 			if len(pressed) < 10 && role != "auditor" || len(pressed) < 4 { // what is theirs: tokens, views, sessions, checking the chain
 				t.Errorf("only %d acts were found", len(pressed))
 			}
 		})
 	}
+}
+
+// signing adds payments to a world that several people sign, one of them with an edit that was signed.
+func signing(w *webtest.World) {
+	w.TB.Helper()
+	for _, name := range []string{"ann", "bo", "eve", "dee"} {
+		storetest.Reviewer(w.TB, w.Store, name+"@example.com")
+	}
+	w.ApplyPolicy(`{"rules":[{"name":"Payments","tools":["payment.send"],"effect":"require","approvals":[{"from":["ann@example.com","bo@example.com"],"count":2}],
+ "break_glass":["dee@example.com"],"readers":["eve@example.com"]}]}`)
+	w.Ask(webtest.Payment)
+	edited := w.Ask(webtest.Payment)
+	bo, at := w.SignIn("bo@example.com"), webtest.PageOf(edited)
+	form := bo.Get(at).Form("form.verdict", "#approve")
+	form.Set("verdict", "approve_edited")
+	form.Set("input", `{"amount":"1.00","currency":"EUR","to":"Bo himself"}`)
+	bo.Post(at+"/decide", form).Redirects(at)
 }
 
 // nextOffer is an act of a page that was not pressed yet, of its kind.
