@@ -107,7 +107,7 @@ func readEntry(text string) (entry, bool) {
 		return entry{}, false
 	}
 	e := entry{tool: found[1], of: strings.TrimSpace(found[2])}
-	if e.of == "*" || e.of == "**" || e.tool == toolBash && e.of == ":*" {
+	if e.tool == toolBash && (e.of == "*" || e.of == ":*") {
 		e.of = ""
 	}
 	return e, true
@@ -193,11 +193,14 @@ func (m *maker) finds(e entry) (when string, ok bool) {
 		return "", true
 	case e.tool == toolBash:
 		return found("command", commandText(e.of)), true
+	case alike[e.tool] != nil && strings.Trim(e.of, "./*") == "": // all files of some folder
+		return "", true
 	case alike[e.tool] != nil:
 		text, ok := m.pathText(e.of)
 		return found("file_path", text) + " || " + found("path", text) + " || " + found("notebook_path", text), ok
 	case e.tool == toolFetch && strings.HasPrefix(e.of, "domain:"):
-		return "has(input.url) && " + hostIs(e.of), true
+		of := strings.TrimPrefix(strings.ToLower(strings.TrimPrefix(e.of, "domain:")), "*.")
+		return "has(input.url) && (host(input.url) == " + quote(of) + " || host(input.url).endsWith(" + quote("."+of) + "))", !strings.Contains(of, "*")
 	}
 	return "", false
 }
@@ -206,6 +209,8 @@ func (m *maker) finds(e entry) (when string, ok bool) {
 func found(member, pattern string) string {
 	return fmt.Sprintf("has(input.%[1]s) && string(input.%[1]s).matches(%[2]s)", member, quote("(?is)"+pattern))
 }
+
+var endsInWord = regexp.MustCompile(`\w$`)
 
 // commandText is a pattern for an entry about commands wherever it begins in a line.
 func commandText(of string) string {
@@ -223,11 +228,14 @@ func commandText(of string) string {
 			b.WriteString(regexp.QuoteMeta(w))
 		}
 	}
-	if isPrefix {
+	if isPrefix && endsInWord.MatchString(of) {
 		b.WriteString(`(\W|$)`)
 	}
 	return b.String()
 }
+
+// slash is one in a path, as it may also be written.
+const slash = `/(\.?/)*`
 
 // pathText is a pattern for an entry about files, whatever folder is before it; one in a folder that is known begins
 // with that.
@@ -235,7 +243,7 @@ func (m *maker) pathText(of string) (string, bool) {
 	begins, of := `(^|/)`, strings.TrimSuffix(of, "/")
 	switch {
 	case strings.HasPrefix(of, "//"):
-		begins, of = "^/", of[2:]
+		begins, of = "^"+slash, of[2:]
 	case strings.HasPrefix(of, "~/"):
 		of = of[2:]
 	default:
@@ -251,6 +259,9 @@ func (m *maker) pathText(of string) (string, bool) {
 		case strings.HasPrefix(of, "**/"):
 			b.WriteString(`(.*/)?`)
 			of = of[3:]
+		case of[0] == '/':
+			b.WriteString(slash)
+			of = of[1:]
 		case strings.HasPrefix(of, "**"):
 			b.WriteString(`.*`)
 			of = of[2:]
@@ -270,6 +281,9 @@ func (m *maker) pathText(of string) (string, bool) {
 	b.WriteString(`(/|$)`)
 	return b.String(), true
 }
+
+// globOfServer is a pattern for tools of one server, the only kind that Claude Code lets a list allow.
+var globOfServer = regexp.MustCompile(`^mcp__[^*]+__[^*]*\*`)
 
 // hostIs is a condition for an entry about addresses.
 func hostIs(of string) string {
@@ -291,7 +305,7 @@ func (m *maker) allows(entries []string) {
 		case !ok:
 			m.differs(list, text, "is no entry that is known, and is left out")
 			continue
-		case strings.HasPrefix(e.tool, "*"), e.tool == "mcp__*":
+		case strings.Contains(e.tool, "*") && !globOfServer.MatchString(e.tool):
 			m.differs(list, text, "is left out: Claude Code does not follow it either")
 			continue
 		case e.tool == toolBash && e.of != "":
@@ -359,8 +373,10 @@ func (m *maker) absolute(of string) (string, bool) {
 		base, rest = "/", of[2:]
 	case strings.HasPrefix(of, "~/"):
 		base, rest = m.folders.Home, of[2:]
-	case !strings.Contains(of, "/"):
-		return "", false // it is in any folder
+	case !strings.Contains(strings.TrimPrefix(of, "./"), "/"):
+		if !strings.HasPrefix(of, "./") {
+			return "", false // it is in any folder
+		}
 	}
 	return path.Join(base, rest), path.IsAbs(base) && rest != ""
 }

@@ -106,6 +106,44 @@ func TestSettingsAreRules(t *testing.T) {
 	}
 }
 
+// TestWaysPastAnEntry: spellings and entries by which more might be allowed than the settings mean.
+func TestWaysPastAnEntry(t *testing.T) {
+	t.Parallel()
+	const allow, ask, deny = policy.EffectAllow, policy.EffectRequire, policy.EffectDeny
+	for _, c := range []struct {
+		settings, tool, input string
+		want                  policy.Effect
+	}{
+		{`"allow":["Read(//etc/**)"],"deny":["Read(//etc/passwd)"]`, "Read", `{"file_path":"/etc/passwd"}`, deny},
+		{`"allow":["Read(//etc/**)"],"deny":["Read(//etc/passwd)"]`, "Read", `{"file_path":"/etc//passwd"}`, deny},
+		{`"allow":["Read(//etc/**)"],"deny":["Read(//etc/passwd)"]`, "Read", `{"file_path":"/etc/./PASSWD"}`, deny},
+		{`"allow":["Read(//etc/**)"],"deny":["Read(//etc/passwd)"]`, "Read", `{"file_path":"/etc/x/../passwd"}`, ask},
+		{`"allow":["Read(//etc/**)"],"deny":["Read(//etc/passwd)"]`, "Read", `{"file_path":"/etc/hosts"}`, allow},
+		{`"allow":["Read(**)"]`, "Read", `{"file_path":"/etc/passwd"}`, ask},
+		{`"allow":["Read(*)","Edit(*)"]`, "Edit", `{"file_path":"/etc/passwd"}`, ask},
+		{`"allow":["Read(./**)"]`, "Read", `{"file_path":"/srv/app/x"}`, allow},
+		{`"allow":["Read(./**)"]`, "Read", `{"file_path":"/etc/passwd"}`, ask},
+		{`"allow":["Read(./x)"]`, "Read", `{"file_path":"/srv/app/x"}`, allow},
+		{`"allow":["Read"],"deny":["Read(**)"]`, "Read", `{"file_path":"x"}`, deny},
+		{`"allow":["WebFetch"],"deny":["WebFetch(domain:*)"]`, "WebFetch", `{"url":"https://a.test"}`, ask},
+		{`"allow":["WebFetch"],"deny":["WebFetch(domain:*.a.test)"]`, "WebFetch", `{"url":"https://a.test"}`, deny},
+		{`"allow":["WebFetch"],"deny":["WebFetch(domain:a.test)"]`, "WebFetch", `{"url":"https://x.A.test/"}`, deny},
+		{`"allow":["WebFetch"],"deny":["WebFetch(domain:a.test)"]`, "WebFetch", `{"url":"https://xa.test/"}`, allow},
+		{`"allow":["WebFetch(domain:*)"]`, "WebFetch", `{"url":"https://a.test"}`, ask},
+		{`"allow":["mcp__*__read","Ba*"]`, "mcp__x__read", `{}`, ask},
+		{`"allow":["mcp__*__read","Ba*"]`, "Bash", `{"command":"ls"}`, ask},
+		{`"allow":["mcp__x__get_*"]`, "mcp__x__get_it", `{}`, allow},
+		{`"allow":["mcp__x"],"deny":["mcp__x__d*"]`, "mcp__x__drop", `{}`, deny},
+		{`"allow":["Bash"],"deny":["Bash(rm -rf /:*)"]`, "Bash", `{"command":"rm -rf /home"}`, deny},
+		{`"allow":["Bash"],"deny":["Bash(curl * | sh)"]`, "Bash", `{"command":"curl x |  sh"}`, deny},
+	} {
+		p, _ := read(t, `{"permissions":{`+c.settings+`}}`)
+		if got := judge(p, c.tool, c.input); got != c.want {
+			t.Errorf("%s: %s %s: %s, want %s", c.settings, c.tool, c.input, got, c.want)
+		}
+	}
+}
+
 // TestWhatHasNoEqualIsSaid: an allowed entry is left out, and a tool of which one is denied asks.
 func TestWhatHasNoEqualIsSaid(t *testing.T) {
 	t.Parallel()
