@@ -103,8 +103,8 @@ func (rs *Requests) lookUpRequests(ctx context.Context, actor models.Actor, text
 // lookUp is what requests are looked for by: a text, or the end of their id.
 type lookUp struct{ text, end string }
 
-// requestsBy are pending requests, those that the actor only sees behind the others, and then what is over; and whether
-// there are some that were not looked at.
+// requestsBy are pending requests, last those that the actor only sees, and then the settled ones; and whether there are
+// some that were not looked at.
 func (rs *Requests) requestsBy(
 	ctx context.Context, actor models.Actor, look lookUp,
 ) (found []Key, cut bool, err error) {
@@ -142,7 +142,7 @@ func (look lookUp) narrow(l *search) {
 	}
 }
 
-// lookThrough looks for what is looked up in a list, and reports whether it did not come to its end.
+// lookThrough looks in a list for the text or end of an id, and reports whether it did not come to its end.
 func (rs *Requests) lookThrough(ctx context.Context, l *search, look lookUp, at func(*Key) time.Time) ([]Key, bool, error) {
 	look.narrow(l)
 	found, err := rs.search(ctx, l, at, MostFound, MostFound, l.most())
