@@ -342,13 +342,20 @@ func (t *Tx) coveringGrant(a *models.Approval) (*models.Grant, error) {
 		return nil, fmt.Errorf("look for a pre-approval: %w", err)
 	}
 	defer rows.Close()
-	var call models.Shape
-	who := a.Approvers()
+	var live []*models.Grant
 	for rows.Next() {
 		g := &models.Grant{AgentID: a.AgentID, ToolName: a.ToolName}
 		if err := rows.Scan(coverRow.Targets(g)...); err != nil {
 			return nil, fmt.Errorf("look for a pre-approval: %w", err)
 		}
+		live = append(live, g)
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		return nil, fmt.Errorf("look for a pre-approval: %w", err)
+	}
+	var call models.Shape
+	who := a.Approvers()
+	for _, g := range live {
 		if able, err := t.allows(who, a.OwnerID, g.MadeBy); err != nil {
 			return nil, err
 		} else if !able {
@@ -362,9 +369,6 @@ func (t *Tx) coveringGrant(a *models.Approval) (*models.Grant, error) {
 		if g.Covers(a.AgentID, a.ToolName, call) {
 			return g, nil
 		}
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("look for a pre-approval: %w", err)
 	}
 	return nil, nil //nolint:nilnil // none is an answer here
 }

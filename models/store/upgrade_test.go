@@ -285,7 +285,7 @@ var unlived = []string{
 	`INSERT INTO key_checks SELECT 'x.key', secret_hash FROM tokens LIMIT 1`,
 	`INSERT INTO notified SELECT r.id, c.id, r.created_at, FALSE, TRUE, NULL FROM responses r CROSS JOIN channels c`,
 	`INSERT INTO opened_parts SELECT owner_id, id, 'input', created_at FROM responses`,
-	`INSERT INTO policy_drafts SELECT id, 1, 2, '{"a":"\u2028\\u0000"}', '', 0, created_at FROM users`,
+	`INSERT INTO policy_drafts SELECT id, 1, 2, '{"a":"\u2028\\u0000"}', '', 0, created_at FROM users WHERE id NOT IN (SELECT user_id FROM policy_drafts)`,
 	`INSERT INTO saved_views SELECT id, 'history', name, '', created_at FROM users`,
 	`INSERT INTO seen SELECT owner_id, id, created_at, created_at FROM responses`,
 	`INSERT INTO setup_links SELECT secret_hash, created_at, NULL FROM tokens`,

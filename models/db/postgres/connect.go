@@ -192,7 +192,7 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	if !ok {
 		return nil, fmt.Errorf("a connection is a %T", made)
 	}
-	return &conn{inner, c.reads}, nil
+	return &conn{Conn: inner, reads: c.reads}, nil
 }
 
 // unreachable is why there is no connection. Callers of a server of ours hear that they may ask again.
@@ -208,6 +208,19 @@ type conn struct {
 	*stdlib.Conn
 
 	reads bool // nothing is written on it
+	open  bool // rows are being read
+}
+
+// errRowsOpen is a fault of a caller. Unlike SQLite, the server does one thing after the other. pgx would call the
+// connection broken, and database/sql would wait for the rows before it closes it: forever, if their reader is the caller.
+var errRowsOpen = errors.New("a statement was begun before all rows of the one before it were read")
+
+// free refuses a statement while rows are being read.
+func (c *conn) free() error {
+	if c.open {
+		return errRowsOpen
+	}
+	return nil
 }
 
 func (c *conn) Prepare(query string) (driver.Stmt, error) {
@@ -229,7 +242,7 @@ func (c *conn) ExecContext(ctx context.Context, query string, args []driver.Name
 	if err == nil {
 		args, err = s.args(args, c.reads)
 	}
-	if err != nil {
+	if err = errors.Join(err, c.free()); err != nil {
 		return nil, err
 	}
 	return c.Conn.ExecContext(ctx, s.Text, args)
@@ -246,29 +259,41 @@ func (c *conn) QueryContext(ctx context.Context, query string, args []driver.Nam
 // query has the pool try again on another connection if this one is gone: reading twice does no harm.
 func (c *conn) query(ctx context.Context, s Statement, args []driver.NamedValue) (driver.Rows, error) {
 	args, err := s.args(args, c.reads)
-	if err != nil {
+	if err = errors.Join(err, c.free()); err != nil {
 		return nil, err
 	}
 	rows, err := c.Conn.QueryContext(ctx, s.Text, args)
 	if c.reads && Lost(err) {
 		return nil, errors.Join(unreachable{err}, driver.ErrBadConn)
 	}
-	if inner, ok := rows.(*stdlib.Rows); ok && c.reads {
-		return &readRows{inner}, nil
+	inner, ok := rows.(*stdlib.Rows)
+	if err != nil || !ok {
+		return rows, err
 	}
-	return rows, err
+	c.open = true
+	return &openRows{inner, c}, nil
 }
 
-// readRows are rows of a reader, who hears it if the connection is lost between two of them.
-type readRows struct{ *stdlib.Rows }
+// openRows are rows that are being read.
+type openRows struct {
+	*stdlib.Rows
 
-// Next is io.EOF after the last row.
-func (r *readRows) Next(row []driver.Value) error {
+	on *conn
+}
+
+// Next is io.EOF after the last row. A reader hears it if the connection is lost between two of them.
+func (r *openRows) Next(row []driver.Value) error {
 	err := r.Rows.Next(row)
-	if err != io.EOF && Lost(err) { //nolint:errorlint // database/sql wants it as it is
+	if r.on.reads && err != io.EOF && Lost(err) { //nolint:errorlint // database/sql wants it as it is
 		return unreachable{err}
 	}
 	return err
+}
+
+// Close ends the reading.
+func (r *openRows) Close() error {
+	r.on.open = false
+	return r.Rows.Close()
 }
 
 // stmt is a statement of a connection.
@@ -303,7 +328,7 @@ func named(args []driver.Value) []driver.NamedValue {
 
 func (s *stmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
 	args, err := s.statement.args(args, s.on.reads)
-	if err != nil {
+	if err = errors.Join(err, s.on.free()); err != nil {
 		return nil, err
 	}
 	if s.statement.Numbered {

@@ -4,6 +4,7 @@ package postgres_test
 
 import (
 	"database/sql"
+	"errors"
 	"io/fs"
 	"maps"
 	"os"
@@ -153,6 +154,52 @@ func TestAReadingPoolChangesNothing(t *testing.T) {
 	defer pool.Close()
 	if _, err := pool.ExecContext(t.Context(), `CREATE TABLE t (a text)`); err == nil || !strings.Contains(err.Error(), "read-only") {
 		t.Errorf("it writes: %v", err)
+	}
+}
+
+// A statement that is begun while rows are being read is refused, by query, change and prepared statement, of writers and
+// readers: it would wait for these rows forever. Once they are read or closed the connection goes on.
+func TestAStatementWaitsForNoOpenRows(t *testing.T) {
+	t.Parallel()
+	url := database(t)
+	for _, reads := range []bool{false, true} {
+		pool, err := postgres.Open(t.Context(), url, reads, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer pool.Close()
+		conn, err := pool.Conn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		const two = `SELECT 1 UNION ALL SELECT 2`
+		stmt, err := conn.PrepareContext(t.Context(), two)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer stmt.Close()
+		for range 2 {
+			rows, err := stmt.QueryContext(t.Context())
+			if err != nil || !rows.Next() {
+				t.Fatalf("no rows: %v", err)
+			}
+			var n int
+			_, changes := conn.ExecContext(t.Context(), `UPDATE pg_class SET relname = relname WHERE FALSE`)
+			for way, err := range map[string]error{
+				"query": conn.QueryRowContext(t.Context(), two).Scan(&n), "prepared": stmt.QueryRowContext(t.Context()).Scan(&n), "change": changes,
+			} {
+				if err == nil || !strings.Contains(err.Error(), "before all rows of the one before it were read") {
+					t.Errorf("reads %v, %s: %v", reads, way, err)
+				}
+			}
+			if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+				t.Fatal(err)
+			}
+			if err := conn.QueryRowContext(t.Context(), two).Scan(&n); err != nil || n != 1 {
+				t.Errorf("after the rows: %d, %v", n, err)
+			}
+		}
 	}
 }
 
