@@ -34,7 +34,7 @@ var exits = map[string]string{
 	"ingest": checks, "audit verify": checks, "doctor": checks, "policy check": checks, "connect claude-code": checks,
 	"serve": serves, "demo": serves, "demo-agent": serves, "webhook listen": serves,
 	"audit export": acts, "backup": acts, "disconnect claude-code": acts, "migrate": acts, "note": acts, "purge": acts, "move": acts, "restore": acts, "setup-link": acts,
-	"policy show": acts, "policy apply": acts, "stop": acts, "stop list": acts, "stop lift": acts,
+	"policy show": acts, "policy apply": acts, "policy import claude-settings": acts, "stop": acts, "stop list": acts, "stop lift": acts,
 	"completion bash": acts, "completion fish": acts, "completion powershell": acts, "completion zsh": acts, "help": acts,
 }
 
