@@ -110,7 +110,11 @@ func TestMetricsToPageOnFollow(t *testing.T) {
 		told <- err
 	}()
 	asked := w.OnlyPending(t)
-	process.Eventually(t, "the agent waits", func() bool { return w.Store().Waiters() == 1 })
+	// Only who has read that it is pending is told: a wait that begins reads the decision.
+	process.Eventually(t, "the agent waits", func() bool {
+		there, err := w.Store().Presences(t.Context(), asked.ID)
+		return err == nil && there[asked.ID].Waiting
+	})
 	if got := figure(metrics(t, w), `countersign_approvals_pending_by_age{age="under_1m",risk="`+string(asked.Risk)+`"}`); got != 1 {
 		t.Errorf("%v wait with risk %s", got, asked.Risk)
 	}
