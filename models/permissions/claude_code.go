@@ -107,6 +107,9 @@ func readEntry(text string) (entry, bool) {
 		return entry{}, false
 	}
 	e := entry{tool: found[1], of: strings.TrimSpace(found[2])}
+	if e.of == "" && strings.Contains(text, "(") {
+		return e, false // empty brackets are not documented
+	}
 	if e.tool == toolBash && (e.of == "*" || e.of == ":*") {
 		e.of = ""
 	}
@@ -154,13 +157,13 @@ func (e entry) patterns(effect policy.Effect) []string {
 func (m *maker) stops(effect policy.Effect, list string, entries []string) {
 	for _, text := range entries {
 		e, ok := readEntry(text)
-		if !ok {
+		if e.tool == "" {
 			m.differs(list, text, "is no entry that is known: look at what it was to stop")
 			continue
 		}
-		when, ok := m.finds(e)
+		when, sayable := m.finds(e)
 		rule := policy.Rule{Tools: e.patterns(effect), When: when, Effect: effect, Reason: because(list, text)}
-		if ok = ok && isSayable(when); !ok {
+		if !ok || !sayable || !isSayable(when) {
 			rule.When, rule.Effect = "", policy.EffectRequire
 			m.differs(list, text, "has no equal: every call of "+e.tool+" asks in its place")
 		}
