@@ -54,6 +54,16 @@ func checkSize(field string, bytes, most int) error {
 	}}
 }
 
+// SameJSON reports whether two texts are JSON that means the same.
+func SameJSON(a, b string) bool {
+	one, err := CanonicalJSON("input", []byte(a))
+	if err != nil {
+		return false
+	}
+	other, err := CanonicalJSON("input", []byte(b))
+	return err == nil && bytes.Equal(one, other)
+}
+
 // CanonicalJSON returns the canonical form of one JSON value: members sorted,
 // white space out, strings normalised, number literals kept as sent. RFC 8785's
 // numbers would give 9007199254740993 and …992 one digest, so they are not used.

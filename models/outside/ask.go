@@ -1,7 +1,6 @@
 package outside
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
 	"time"
@@ -134,19 +133,10 @@ func (k *known) asksFor(item *models.OutsideItem, now time.Time) bool {
 	switch {
 	case k.Row.Name != is.Name || wasWhole != isWhole:
 		return false
-	case k.Row.Arguments == is.Arguments || sameJSON(k.Row.Arguments, is.Arguments):
+	case k.Row.Arguments == is.Arguments || models.SameJSON(k.Row.Arguments, is.Arguments):
 		return true
 	}
 	return isWhole && now.Before(k.Row.FirstAt.Add(againAfter))
-}
-
-func sameJSON(a, b string) bool {
-	before, err := models.CanonicalJSON("arguments", []byte(a))
-	if err != nil {
-		return false
-	}
-	after, err := models.CanonicalJSON("arguments", []byte(b))
-	return err == nil && bytes.Equal(before, after)
 }
 
 // againAfter is for how long an upstream may still list a settled request: lists may lag behind.

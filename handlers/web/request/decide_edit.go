@@ -1,7 +1,6 @@
 package request
 
 import (
-	"bytes"
 	"strings"
 
 	"countersign/models"
@@ -42,26 +41,16 @@ func (f VerdictForm) proposed(in *models.DecisionInput) error {
 	switch further := f.text(requests.FurtherField); {
 	case f.values.Get(requests.EditsFurtherField) == "true":
 		in.Input = []byte(further)
-	case f.values.Has(requests.FurtherField) && !sameJSON(further, f.text("input")):
+	case f.values.Has(requests.FurtherField) && !models.SameJSON(further, f.text("input")):
 		return models.Invalid("input", "was changed here, and that button would have sent the edit without your change: press Approve as edited, or undo the change")
 	}
 	return nil
 }
 
-// sameJSON reports whether two texts mean the same; a text that is no JSON means something else.
-func sameJSON(one, other string) bool {
-	a, err := models.CanonicalJSON("input", []byte(one))
-	if err != nil {
-		return false
-	}
-	b, err := models.CanonicalJSON("input", []byte(other))
-	return err == nil && bytes.Equal(a, b)
-}
-
 // wholeChanged reports whether the input as JSON means something else than was
 // asked for. White space alone does not count.
 func (f VerdictForm) wholeChanged(a *models.Approval) bool {
-	return f.values.Has("input") && !sameJSON(f.text("input"), a.ToolInputJSON)
+	return f.values.Has("input") && !models.SameJSON(f.text("input"), a.ToolInputJSON)
 }
 
 // membersChanged reports whether a field holds something else than it showed.
