@@ -11,8 +11,8 @@ import (
 // listening are the attributes of an element that asks the server anew when a field elsewhere changes.
 var listening = regexp.MustCompile(`(?s)<\w+[^<]*?hx-trigger="[^"]* from:#[^<]*?>`)
 
-// htmx keeps one change that comes while an answer is under way and drops the later ones, and the answer takes the
-// place of the element that kept it.
+// htmx keeps one change that comes while an answer is under way and drops the later ones. An answer that took the
+// element's place would drop a change whose delay still runs.
 func TestWhatListensToFieldsAsksForTheLastChange(t *testing.T) {
 	t.Parallel()
 	found := 0
@@ -25,6 +25,9 @@ func TestWhatListensToFieldsAsksForTheLastChange(t *testing.T) {
 			found++
 			if !strings.Contains(element, `hx-sync="this:replace"`) {
 				t.Errorf("%s: without hx-sync: %s", path, element)
+			}
+			if !strings.Contains(element, `hx-swap="outerMorph"`) {
+				t.Errorf("%s: its answer takes its place: %s", path, element)
 			}
 		}
 		return err

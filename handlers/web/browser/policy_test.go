@@ -345,6 +345,13 @@ func TestInABrowserAConditionIsCheckedAsItWasTypedLast(t *testing.T) {
 	p.becomes(`held.length > 1`)
 	p.value(`window.fetch = goes, held.forEach((go) => go()), ""`)
 	p.sees("#condition-findings", "Matches the one call that is known.")
+	// An answer that comes while what was typed last still waits for its delay.
+	p.value(`window.held = [], window.fetch = (...asked) => new Promise((resolve, reject) => held.push(() => goes(...asked).then((answer) => (setTimeout(typed), resolve(answer)), reject))), ""`)
+	p.value(`window.typed = () => ((s) => { s.value = "200"; s.dispatchEvent(new Event("input", { bubbles: true })) })(document.querySelector("#c1_value")), ""`)
+	p.value(`((s) => { s.dispatchEvent(new Event("change", { bubbles: true })); return "" })(document.querySelector("#c1_op"))`)
+	p.becomes(`held.length === 1`)
+	p.value(`window.fetch = goes, held[0](), ""`)
+	p.sees("#condition-findings", "Matches 0 of the last 1 call")
 }
 
 // The four rules that an admin writes who knows neither patterns nor expressions, with script and without: each by

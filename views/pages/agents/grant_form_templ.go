@@ -605,7 +605,7 @@ func grantReach(v GrantFormView) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 51, "\" hx-trigger=\"change from:#grant-form delay:150ms\" hx-sync=\"this:replace\" hx-include=\"#grant-form\" hx-select=\"#grant-reach\" hx-swap=\"outerHTML\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 51, "\" hx-trigger=\"change from:#grant-form delay:150ms\" hx-sync=\"this:replace\" hx-include=\"#grant-form\" hx-select=\"#grant-reach\" hx-swap=\"outerMorph\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

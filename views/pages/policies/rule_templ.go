@@ -1156,7 +1156,7 @@ func ConditionFieldRows(c Condition) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 113, "\" hx-sync=\"this:replace\" hx-include=\"#rule-form\" hx-trigger=\"change from:#tool-choices\" hx-swap=\"outerHTML\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 113, "\" hx-sync=\"this:replace\" hx-include=\"#rule-form\" hx-trigger=\"change from:#tool-choices\" hx-swap=\"outerMorph\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1615,7 +1615,7 @@ func ConditionFindings(v Findings) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 161, "\" hx-sync=\"this:replace\" hx-include=\"#rule-form\" hx-trigger=\"input from:#condition delay:400ms, change from:#condition delay:100ms, change from:#tool-choices, change from:#effect-cards, input from:#tools delay:400ms\" hx-swap=\"outerHTML\"><p class=\"findings-summary\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 161, "\" hx-sync=\"this:replace\" hx-include=\"#rule-form\" hx-trigger=\"input from:#condition delay:400ms, change from:#condition delay:100ms, change from:#tool-choices, change from:#effect-cards, input from:#tools delay:400ms\" hx-swap=\"outerMorph\"><p class=\"findings-summary\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1842,7 +1842,7 @@ func ToolMatches(lines []string) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 184, "\" hx-sync=\"this:replace\" hx-include=\"#rule-form\" hx-trigger=\"input from:#tools delay:400ms, change from:#effect-cards\" hx-swap=\"outerHTML\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 184, "\" hx-sync=\"this:replace\" hx-include=\"#rule-form\" hx-trigger=\"input from:#tools delay:400ms, change from:#effect-cards\" hx-swap=\"outerMorph\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
