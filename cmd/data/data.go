@@ -56,26 +56,35 @@ func storeCommand(
 	c *cobra.Command, check func(dir string) error, do func(c *cobra.Command, args []string, s *store.Store) error,
 ) *cobra.Command {
 	config.Add(c.Flags(), config.DataSetting, config.DatabaseSetting, config.KeysSetting)
-	c.RunE = func(c *cobra.Command, args []string) (err error) {
+	c.RunE = func(c *cobra.Command, args []string) error {
 		cfg, err := config.Of(c)
 		if err != nil {
 			return err
 		}
-		if cfg.Database == nil {
-			err = check(cfg.Data)
-		}
-		if err != nil {
-			return err
-		}
-		s, err := Open(c.Context(), cfg,
-			slog.New(slog.NewTextHandler(c.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn})))
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, s.Close()) }()
-		return do(c, args, s)
+		return use(c, cfg, check, func(s *store.Store) error { return do(c, args, s) })
 	}
 	return c
+}
+
+// Use has a command work on the data folder of its settings, which is there.
+func Use(c *cobra.Command, cfg config.Config, do func(s *store.Store) error) error {
+	return use(c, cfg, upkeep.HasData, do)
+}
+
+func use(c *cobra.Command, cfg config.Config, check func(dir string) error, do func(s *store.Store) error) (err error) {
+	if cfg.Database == nil {
+		err = check(cfg.Data)
+	}
+	if err != nil {
+		return err
+	}
+	s, err := Open(c.Context(), cfg,
+		slog.New(slog.NewTextHandler(c.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn})))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	return do(s)
 }
 
 // Open opens the data folder, for the server and the command line alike.

@@ -55,7 +55,7 @@ type doctor struct {
 // Command examines an installation.
 func Command() *cobra.Command {
 	var asJSON bool
-	var minFree string
+	var minFree, fix string
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check an installation and say how to fix what is wrong",
@@ -63,6 +63,7 @@ func Command() *cobra.Command {
 			"pre-approvals, the clock, the public URL, disk space, the policy, who can decide, the upstreams and the channels, and say how\n" +
 			"to mend what is wrong. It changes nothing and works beside a running server; give it\n" +
 			"the server's settings.\n\n" +
+			"With --fix insights it checks nothing: it sums anew what the page Insights shows.\n\n" +
 			"Exit codes: 0 all is well, warnings aside; 1 something is wrong.",
 		Args: cobra.NoArgs,
 	}
@@ -71,10 +72,18 @@ func Command() *cobra.Command {
 	config.Add(c.Flags(), config.UpstreamAllow)
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	c.Flags().StringVar(&minFree, "min-free", "256MiB", "free disk space that is required, in KiB, MiB, GiB or TiB")
+	c.Flags().StringVar(&fix, "fix", "", "what to mend: insights")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		cfg, err := config.Of(c)
 		if err != nil {
 			return err
+		}
+		switch fix {
+		case "":
+		case "insights":
+			return fixInsights(c, cfg)
+		default:
+			return fmt.Errorf("--fix: want insights, have %q", fix)
 		}
 		d := &doctor{cfg: cfg, now: time.Now()}
 		if d.minFree, err = terminal.ParseSize(minFree); err != nil {
@@ -111,6 +120,7 @@ func (d *doctor) examine(ctx context.Context) []diagnosis {
 		{"rows", migrated, d.rows},
 		{"energy", schema, d.energy},
 		{"grants", schema, d.grants},
+		{"insights", schema, d.insights},
 		{"clock", database, d.clock},
 		{"public URL", nothing, d.publicURL},
 		{"disk space", nothing, d.space},

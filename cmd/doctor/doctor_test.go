@@ -112,6 +112,14 @@ func TestDoctorFindsEachFault(t *testing.T) {
 			process.Infect(t, dir, `INSERT INTO grants (id, owner_id, agent_id, tool_name, fixed, free, made_by, maker_name, made_from, created_at, expires_at, max_uses, uses)
  SELECT 'g', owner_id, agent_id, tool_name, '{}', '[]', owner_id, 'o', id, created_at, created_at, 3, 1 FROM responses`)
 		}, nil, "grants", "fail", "they allowed: g"},
+		{"sums that are wrong", func(t *testing.T, dir string) {
+			t.Helper()
+			process.Infect(t, dir, `INSERT INTO insights (span, begins_at, about, ends_at, zone, figures) SELECT 'day', '2026-01-01 00:00:00+00:00', '', '2026-01-02 00:00:00+00:00', 'UTC', '{"outcomes":{"x ":2}}'`)
+		}, nil, "insights", "fail", "2026-01-01 00:00"},
+		{"sums that stand still", func(t *testing.T, dir string) {
+			t.Helper()
+			process.Infect(t, dir, `INSERT INTO insights (span, begins_at, about, ends_at, zone, figures) SELECT 'day', '2026-01-01 00:00:00+00:00', '', '2026-01-02 00:00:00+00:00', 'UTC', '{}'`)
+		}, nil, "insights", "warn", "until 2026-01-02"},
 		{"no space", nil, []string{"--min-free", "4000000TiB"}, "disk space", "fail", "should be free"},
 		{"no URL off this machine", nil, []string{"--addr", "0.0.0.0:8080"}, "public URL", "fail", "localhost"},
 		{"plain HTTP off this machine", nil, []string{"--public-url", "http://countersign.example.com"}, "public URL", "fail", "plain HTTP"},

@@ -14,7 +14,7 @@ import (
 
 // DoctorChecks are all checks, in the order in which they are told.
 var DoctorChecks = []string{
-	"database", "permissions", "migrations", "ledger", "rows", "energy", "grants", "clock", "public URL", "disk space",
+	"database", "permissions", "migrations", "ledger", "rows", "energy", "grants", "insights", "clock", "public URL", "disk space",
 	"policy lint", "retention", "who can decide", "break glass", "unseen", "upstreams", "channels", "webhooks", "servers",
 }
 

@@ -47,6 +47,7 @@ const (
 	whoMay    reason = "who may sign in, decide or ask"
 	aSetting  reason = "a setting"
 	ofNow     reason = "the state of now, overwritten by the next"
+	ofSums    reason = "sums, which a removal makes again without what it removes"
 	theMark   reason = "the mark itself"
 )
 

@@ -127,6 +127,10 @@ var tables = map[string]*table{
 	"agent_windows": {
 		not: reasons{"sums of agent_energy; doctor adds them up": "*"}, kept: map[reason]string{anID: "agent_id"},
 	},
+	"insights": {
+		not:  reasons{"sums of responses; doctor adds them up": "*"},
+		kept: map[reason]string{anID: "about", ourWord: "span", aSetting: "zone", ofSums: "figures waiting"},
+	},
 	"agent_inbox": {not: reasons{bookkeep: "*"}, kept: map[reason]string{anID: "conversation_id", ofNow: "holder"}},
 	"turns": {
 		follows: reasons{"from what its conversation has spent": "conversation_id energy"},

@@ -8,6 +8,7 @@ import (
 	"countersign/models/db"
 	"countersign/models/events"
 	"countersign/models/headline"
+	"countersign/models/insights"
 	"countersign/models/ledger"
 	"countersign/models/policy"
 )
@@ -164,7 +165,7 @@ func (t *Tx) updateReported(r *models.Response) error {
 	if !db.ExactlyOne(n) {
 		return fmt.Errorf("judge reported call %s: something happened to it meanwhile", r.ID)
 	}
-	return nil
+	return insights.Outdate(t.Tx, r.CreatedAt, r.CreatedAt)
 }
 
 func (x *ask) route() error {

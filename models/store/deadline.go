@@ -8,6 +8,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/db"
+	"countersign/models/insights"
 	"countersign/models/ledger"
 )
 
@@ -152,6 +153,9 @@ func (t *Tx) expireNow(a *models.Approval) error {
 	}
 	if !db.ExactlyOne(changed) {
 		return fmt.Errorf("expire approval %s: it left pending meanwhile", a.ID)
+	}
+	if err := insights.Outdate(t.Tx, a.ApprovalTimeoutAt, t.Now); err != nil {
+		return err
 	}
 	expirer := models.System("expirer")
 	left, err := t.settled(expirer, a)

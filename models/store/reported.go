@@ -6,6 +6,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/events"
+	"countersign/models/insights"
 	"countersign/models/ledger"
 )
 
@@ -141,6 +142,9 @@ func (t *Tx) AdoptOutside(
 	})
 	if err != nil {
 		return fmt.Errorf("adopt outside approval: %w", err)
+	}
+	if err := insights.Outdate(t.Tx, a.CreatedAt, t.Now); err != nil {
+		return err
 	}
 	if err := t.Gorm().Exec(`UPDATE reviewers SET tool_use_id = ? WHERE response_id = ?`, toolUseID,
 		a.ID).Error; err != nil {

@@ -144,6 +144,7 @@ var plainTables = map[string]string{
 	"ledger_head":      "the last entry's number and hash",
 	"ledger_keys":      "a set: where entries are found",
 	"ledger_readers":   "a set: who may read which entry",
+	"insights":         "sums by day: models/insights reads and writes them",
 	"key_checks":       "two rows: which key files the installation has",
 	"opened_parts":     "a set: who has opened which part",
 	"position_key":     "one value",

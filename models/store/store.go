@@ -24,6 +24,7 @@ import (
 	"countersign/models"
 	"countersign/models/db"
 	"countersign/models/events"
+	"countersign/models/insights"
 	"countersign/models/ledger"
 	"countersign/models/nodes"
 	"countersign/models/people"
@@ -101,6 +102,8 @@ type Store struct {
 	Webhooks *webhooks.Webhooks
 	// Nodes are the servers of the installation.
 	Nodes *nodes.Nodes
+	// Insights are sums of what became of requests.
+	Insights *insights.Insights
 
 	db   *db.DB
 	opts Options
@@ -148,7 +151,7 @@ func Open(ctx context.Context, opts Options) (*Store, error) {
 		return nil, errors.Join(err, d.Close())
 	}
 	s := &Store{
-		Ledger: l, Requests: r, Nodes: nodes.New(d), db: d, opts: opts, log: d.Log(), logsInfo: logsAt(d.Log(), slog.LevelInfo),
+		Ledger: l, Requests: r, Nodes: nodes.New(d), Insights: insights.New(d), db: d, opts: opts, log: d.Log(), logsInfo: logsAt(d.Log(), slog.LevelInfo),
 		logsDebug: logsAt(d.Log(), slog.LevelDebug),
 		deadline:  make(chan struct{}, 1),
 		end:       make(chan struct{}),

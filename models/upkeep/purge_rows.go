@@ -12,6 +12,7 @@ import (
 	"countersign/models"
 	"countersign/models/db"
 	"countersign/models/events"
+	"countersign/models/insights"
 	"countersign/models/ledger"
 	"countersign/models/proof"
 )
@@ -204,6 +205,9 @@ func (p *Purge) apply(t *tx, conversation models.ConversationID, rows []purgedRo
 		}
 		entry.Rows = append(entry.Rows, said)
 	}
+	if err := outdateInsights(t, rows); err != nil {
+		return err
+	}
 	if _, err := t.ExecContext(ctx, forgetAnswers, conversation); err != nil {
 		return fmt.Errorf("forget answers of webhooks: %w", err)
 	}
@@ -216,6 +220,34 @@ func (p *Purge) apply(t *tx, conversation models.ConversationID, rows []purgedRo
 		t.Publish(events.Conversation(string(conversation)))
 	}
 	return t.record(p.actor, "contents.removed", about, entry)
+}
+
+const (
+	countedAt     = `SELECT coalesce(approval_timestamp, created_at) FROM responses WHERE id = ?`
+	voteCountedAt = `SELECT coalesce(r.approval_timestamp, r.created_at) FROM votes v JOIN responses r ON r.id = v.response_id WHERE v.id = ?`
+)
+
+// outdateInsights has the days summed again on which the requests count that lose contents: reasons and edits are in the
+// sums.
+func outdateInsights(t *tx, rows []purgedRow) error {
+	days := map[time.Time]bool{}
+	for _, r := range rows {
+		query, ok := map[string]string{"responses": countedAt, "votes": voteCountedAt}[r.table]
+		if !ok {
+			continue
+		}
+		var at db.StoredTime
+		if err := t.QueryRowContext(context.Background(), query, r.key[0]).Scan(&at); err != nil {
+			return fmt.Errorf("read when a request counts: %w", err)
+		}
+		days[at.Truncate(15*time.Minute)] = true // days begin on such times
+	}
+	for at := range days {
+		if err := insights.Outdate(t.Tx, at, at); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // statement puts the mark in place of the removed contents.

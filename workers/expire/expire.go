@@ -35,6 +35,30 @@ func jobs(s *store.Store) []job {
 		{"end switches of the policy", s.NextSwitchEnd, unlimited(s.EndSwitches)},
 		{"ask further people", s.NextEscalation, s.EscalateDue},
 		{"begin and end absences", s.NextAbsence, unlimited(s.TakeAbsences)},
+		sums(s),
+	}
+}
+
+// sums is the job that sums days which have ended, for people who look back.
+func sums(s *store.Store) job {
+	return job{
+		"sum up days",
+		func(ctx context.Context) (time.Time, bool, error) {
+			p, err := s.CurrentPolicy(ctx)
+			if err != nil {
+				return time.Time{}, false, err
+			}
+			return s.Insights.Next(ctx, p.Program.Zone())
+		},
+		func(ctx context.Context, limit int) (n int, err error) {
+			p, err := s.CurrentPolicy(ctx)
+			for done := true; err == nil && done && n < limit; {
+				if done, err = s.Insights.SumNext(ctx, p.Program.Zone()); done {
+					n++
+				}
+			}
+			return n, err
+		},
 	}
 }
 

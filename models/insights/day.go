@@ -1,0 +1,369 @@
+package insights
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"countersign/models"
+	"countersign/models/db"
+	"countersign/models/figures"
+)
+
+// request is what a day is summed from.
+type request struct {
+	models.Response
+	at time.Time // when it counts: it ended, or ran without a person
+}
+
+const requestColumns = `SELECT r.number, r.id, r.agent_id, r.kind, r.tool_name, r.policy_rule, r.approval_status, r.cause, r.created_at,
+ r.approval_requested_at, r.approval_timestamp, r.approval_feedback, r.decided_by, r.vote_id, r.removed FROM `
+
+var (
+	askedIn    = requestColumns + `responses r` + db.ByResponsesRequested + ` WHERE r.approval_requested_at >= ? AND r.approval_requested_at < ?`
+	endedIn    = requestColumns + `responses r` + db.ByResponsesSettled + ` WHERE r.approval_timestamp >= ? AND r.approval_timestamp < ?`
+	letThrough = requestColumns + `responses r` + db.ByResponsesLetThrough + ` WHERE r.approval_status IS NULL AND r.cause <> '' AND r.created_at >= ? AND r.created_at < ?`
+	numbered   = requestColumns + db.EachNumber(`?`) + ` CROSS JOIN responses r ON r.number = jn.value`
+
+	votesOfEnded = `SELECT v.* FROM responses r` + db.ByResponsesSettled + ` CROSS JOIN votes v ON v.response_id = r.id
+ WHERE r.approval_timestamp >= ? AND r.approval_timestamp < ?`
+	notesOfEnded = `SELECT n.* FROM responses r` + db.ByResponsesSettled + ` CROSS JOIN notes n ON n.response_id = r.id
+ WHERE r.approval_timestamp >= ? AND r.approval_timestamp < ? ORDER BY r.approval_timestamp, r.number, n.number`
+	editedOfEnded = `SELECT v.id, r.tool_input_json, v.input FROM responses r` + db.ByResponsesSettled + ` CROSS JOIN votes v ON v.id = r.vote_id
+ WHERE r.approval_timestamp >= ? AND r.approval_timestamp < ? AND v.verdict = 'approve' AND v.input IS NOT NULL AND r.removed IS NULL`
+	unseenOfEnded = `SELECT r.id FROM responses r` + db.ByResponsesSettled + ` WHERE r.approval_timestamp >= ? AND r.approval_timestamp < ?
+ AND r.approval_status = 'expired' AND r.removed IS NULL AND NOT EXISTS (SELECT 1 FROM seen s WHERE s.response_id = r.id)`
+
+	spentByResponses = `SELECT agent_id, kind, tool_name, policy_rule, conversation_id, sum(energy) FROM responses
+ WHERE number > ? AND number <= ? AND energy > 0 GROUP BY agent_id, kind, tool_name, policy_rule, conversation_id`
+	spentByTurns = `SELECT c.agent_id, '', '', '', t.conversation_id, sum(t.energy) FROM turns t` + db.ByTurnsAt + ` JOIN conversations c ON c.id = t.conversation_id
+ WHERE t.at >= ? AND t.at < ? AND t.energy > 0 GROUP BY c.agent_id, t.conversation_id`
+)
+
+// lastOfDay is the number before the first response that came later; where none did, the last there is.
+const lastOfDay = `SELECT coalesce((SELECT number - 1 FROM responses WHERE number > ? AND created_at >= ? ORDER BY number LIMIT 1),
+ (SELECT max(number) FROM responses), 0)`
+
+// day is one that is summed: what it begins with, and what it leaves to the next.
+type day struct {
+	db         *db.DB
+	begin, end time.Time
+	zone       *time.Location
+
+	waiting []int64 // the numbers of the requests that wait at its begin; then at its end
+	last    int64   // the number of the last response before it; then of its last
+
+	about map[string]*figures.Sum
+}
+
+// of are the figures that a request counts in, by whom it was decided too.
+func (d *day) of(r *request, by string) []*figures.Sum {
+	names := []string{"", "agent:" + string(r.AgentID), "tool:" + figures.ToolKey(r.Kind, r.ToolName), "rule:" + r.PolicyRule}
+	if by != "" {
+		names = append(names, "person:"+by)
+	}
+	return d.named(names...)
+}
+
+func (d *day) named(names ...string) (out []*figures.Sum) {
+	for _, name := range names {
+		if d.about[name] == nil {
+			d.about[name] = &figures.Sum{}
+		}
+		out = append(out, d.about[name])
+	}
+	return out
+}
+
+// sum reads the day. Run it within a snapshot.
+func (d *day) sum(ctx context.Context) error {
+	d.about = map[string]*figures.Sum{"": {}}
+	ended, err := d.requests(ctx, endedIn, d.begin, d.end)
+	if err != nil {
+		return err
+	}
+	through, err := d.requests(ctx, letThrough, d.begin, d.end)
+	if err != nil {
+		return err
+	}
+	if err := d.outcomes(ctx, ended, through); err != nil {
+		return err
+	}
+	if err := d.waits(ctx); err != nil {
+		return err
+	}
+	if err := d.energy(ctx); err != nil {
+		return err
+	}
+	for _, f := range d.about {
+		f.Cut()
+	}
+	return nil
+}
+
+func (d *day) requests(ctx context.Context, query string, args ...any) (out []request, err error) {
+	rows, err := d.db.Reader(ctx).QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, fmt.Errorf("read requests: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var r request
+		if err := rows.Scan(&r.Number, &r.ID, &r.AgentID, &r.Kind, &r.ToolName, &r.PolicyRule, &r.ApprovalStatus, &r.Cause, &r.CreatedAt,
+			&r.ApprovalRequestedAt, &r.ApprovalTimestamp, &r.ApprovalFeedback, &r.DecidedBy, &r.VoteID, &r.Removed); err != nil {
+			return nil, fmt.Errorf("read requests: %w", err)
+		}
+		r.at = r.CreatedAt
+		if r.ApprovalTimestamp != nil {
+			r.at = *r.ApprovalTimestamp
+		}
+		out = append(out, r)
+	}
+	return out, rows.Err()
+}
+
+// outcomes counts what ended on the day.
+func (d *day) outcomes(ctx context.Context, ended, through []request) error {
+	beside, err := d.besides(ctx)
+	if err != nil {
+		return err
+	}
+	for _, r := range slices.Concat(ended, through) {
+		by := ""
+		if r.Cause == models.CauseReviewer && r.DecidedBy != nil {
+			by = string(*r.DecidedBy)
+		}
+		for _, f := range d.of(&r, by) {
+			outcome(f, &r, by)
+			if beside.unseen[r.ID] {
+				f.Unseen++
+			}
+			for _, n := range beside.notes[r.ID] {
+				if n.Asks {
+					f.Questions++
+				}
+			}
+			f.Undone += beside.undone[r.ID]
+			if r.ApprovalRequestedAt != nil {
+				f.Waited.Add(r.at.Sub(*r.ApprovalRequestedAt))
+			}
+			if r.VoteID == nil || by == "" || r.ApprovalRequestedAt == nil {
+				continue
+			}
+			at := beside.votedAt[*r.VoteID]
+			f.Decided.Add(at.Sub(*r.ApprovalRequestedAt) - models.Paused(beside.notes[r.ID], at))
+			f.AddHour(d.hourOf(at), figures.Hour{Decided: 1})
+			for _, member := range beside.edits[*r.VoteID] {
+				figures.Count(&f.Edits, member, 1)
+			}
+		}
+	}
+	return nil
+}
+
+func outcome(f *figures.Sum, r *request, by string) {
+	status := models.StatusIn(r.Status(), r.Cause)
+	figures.Count(&f.Outcomes, figures.OutcomeKey(status, r.Cause), 1)
+	one := figures.Rate{Other: 1}
+	switch {
+	case by != "" && status == models.StatusApproved:
+		one = figures.Rate{Approved: 1}
+	case by != "" && status == models.StatusRejected:
+		one = figures.Rate{Rejected: 1}
+	}
+	figures.AddRate(&f.Agents, string(r.AgentID), one)
+	figures.AddRate(&f.Tools, figures.ToolKey(r.Kind, r.ToolName), one)
+	figures.AddRate(&f.Rules, r.PolicyRule, one)
+	if by != "" {
+		figures.AddRate(&f.People, by, one)
+	}
+	if status == models.StatusRejected && (by != "" || r.Cause == models.CausePolicy) {
+		if line := firstLine(r.Said()); line != "" {
+			figures.Count(&f.Reasons, line, 1)
+		}
+	}
+}
+
+// mostReason is how long a reason that is counted may be, in bytes; a longer one counts as its beginning.
+const mostReason = 500
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	if line = strings.TrimSpace(line); len(line) > mostReason {
+		return models.Cut(line, mostReason) + "…"
+	}
+	return line
+}
+
+// beside is what other tables say of the requests that ended on the day.
+type beside struct {
+	votedAt map[models.VoteID]time.Time
+	edits   map[models.VoteID][]string
+	undone  map[models.ResponseID]int64
+	notes   map[models.ResponseID][]models.Note
+	unseen  map[models.ResponseID]bool
+}
+
+func (d *day) besides(ctx context.Context) (*beside, error) {
+	out := &beside{
+		votedAt: map[models.VoteID]time.Time{}, edits: map[models.VoteID][]string{}, undone: map[models.ResponseID]int64{},
+		notes: map[models.ResponseID][]models.Note{}, unseen: map[models.ResponseID]bool{},
+	}
+	var votes []models.Vote
+	if err := d.db.Gorm(ctx).Raw(votesOfEnded, d.begin, d.end).Scan(&votes).Error; err != nil {
+		return nil, fmt.Errorf("read votes: %w", err)
+	}
+	for _, v := range votes {
+		out.votedAt[v.ID] = v.At
+		if v.WithdrawnAt != nil && v.ReplacedBy == "" {
+			out.undone[v.ResponseID]++
+		}
+	}
+	var notes []models.Note
+	if err := d.db.Gorm(ctx).Raw(notesOfEnded, d.begin, d.end).Scan(&notes).Error; err != nil {
+		return nil, fmt.Errorf("read notes: %w", err)
+	}
+	for _, n := range notes {
+		out.notes[n.ResponseID] = append(out.notes[n.ResponseID], n)
+	}
+	var unseen []string
+	if err := d.db.Gorm(ctx).Raw(unseenOfEnded, d.begin, d.end).Scan(&unseen).Error; err != nil {
+		return nil, fmt.Errorf("read who saw: %w", err)
+	}
+	for _, id := range unseen {
+		out.unseen[models.ResponseID(id)] = true
+	}
+	return out, d.edited(ctx, out)
+}
+
+// edited names the members that edits changed.
+func (d *day) edited(ctx context.Context, into *beside) error {
+	rows, err := d.db.Reader(ctx).QueryContext(ctx, editedOfEnded, d.begin, d.end)
+	if err != nil {
+		return fmt.Errorf("read edits: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id models.VoteID
+		var from, to []byte
+		if err := rows.Scan(&id, &from, &to); err != nil {
+			return fmt.Errorf("read edits: %w", err)
+		}
+		into.edits[id] = changedMembers(from, to)
+	}
+	return rows.Err()
+}
+
+// mostMember is how long the name of a member that is counted may be, in bytes.
+const mostMember = 100
+
+// changedMembers are the members of an object that another has not, or with another value, by name. Of what are not two
+// objects it is "input".
+func changedMembers(from, to []byte) (out []string) {
+	before, wrong := models.ShapeOf(from)
+	after, wrongToo := models.ShapeOf(to)
+	if wrong != nil || wrongToo != nil || !before.Object || !after.Object {
+		return []string{"input"}
+	}
+	for _, pair := range [...][2][]models.Member{{before.Members, after.Members}, {after.Members, before.Members}} {
+		for _, m := range pair[0] {
+			same := slices.ContainsFunc(pair[1], func(o models.Member) bool { return o.Name == m.Name && bytes.Equal(o.Value, m.Value) })
+			if name := models.Cut(m.Name, mostMember); !same && !slices.Contains(out, name) {
+				out = append(out, name)
+			}
+		}
+	}
+	return out
+}
+
+func (d *day) hourOf(at time.Time) int {
+	at = at.In(d.zone)
+	return (int(at.Weekday())+6)%7*24 + at.Hour()
+}
+
+// waits counts what waited at the end of each hour of the day, and notes what waits at its end.
+func (d *day) waits(ctx context.Context) error {
+	list, err := json.Marshal(d.waiting)
+	if err != nil {
+		return err
+	}
+	before, err := d.requests(ctx, numbered, string(list))
+	if err != nil {
+		return err
+	}
+	asked, err := d.requests(ctx, askedIn, d.begin, d.end)
+	if err != nil {
+		return err
+	}
+	d.waiting = []int64{}
+	for i, r := range append(before, asked...) {
+		of := d.of(&r, "")
+		if i >= len(before) {
+			for _, f := range of {
+				f.AddHour(d.hourOf(*r.ApprovalRequestedAt), figures.Hour{Asked: 1})
+			}
+		}
+		n := int64(0)
+		for t := d.begin.Add(time.Hour); !t.After(d.end); t = t.Add(time.Hour) {
+			if r.waitsAt(t) {
+				n++
+			}
+		}
+		for _, f := range of {
+			f.Waiting += n
+		}
+		if r.waitsAt(d.end) {
+			d.waiting = append(d.waiting, r.Number)
+		}
+	}
+	slices.Sort(d.waiting)
+	return nil
+}
+
+// waitsAt reports whether it waited until t or longer.
+func (r *request) waitsAt(t time.Time) bool {
+	return r.ApprovalRequestedAt.Before(t) && (r.ApprovalTimestamp == nil || !r.ApprovalTimestamp.Before(t))
+}
+
+// energy counts what was spent by responses since the last one before the day, and by turns of the day.
+func (d *day) energy(ctx context.Context) error {
+	from := d.last
+	if err := d.db.Reader(ctx).QueryRowContext(ctx, lastOfDay, from, d.end).Scan(&d.last); err != nil {
+		return fmt.Errorf("find the last response: %w", err)
+	}
+	if err := d.spent(ctx, spentByResponses, from, d.last); err != nil {
+		return err
+	}
+	return d.spent(ctx, spentByTurns, d.begin, d.end)
+}
+
+func (d *day) spent(ctx context.Context, query string, args ...any) error {
+	rows, err := d.db.Reader(ctx).QueryContext(ctx, query, args...)
+	if err != nil {
+		return fmt.Errorf("read energy: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var r request
+		var energy int64
+		if err := rows.Scan(&r.AgentID, &r.Kind, &r.ToolName, &r.PolicyRule, &r.ConversationID, &energy); err != nil {
+			return fmt.Errorf("read energy: %w", err)
+		}
+		tool, names := "", []string{"", "agent:" + string(r.AgentID)}
+		if r.Kind != "" {
+			tool = figures.ToolKey(r.Kind, r.ToolName)
+			names = append(names, "tool:"+tool, "rule:"+r.PolicyRule)
+		}
+		for _, f := range d.named(names...) {
+			figures.Count(&f.EnergyOfAgents, string(r.AgentID), energy)
+			figures.Count(&f.EnergyOfTools, tool, energy)
+			figures.Count(&f.EnergyOfConversations, string(r.ConversationID), energy)
+		}
+	}
+	return rows.Err()
+}
