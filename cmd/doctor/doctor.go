@@ -63,7 +63,7 @@ func Command() *cobra.Command {
 			"pre-approvals, the clock, the public URL, disk space, the policy, who can decide, the upstreams and the channels, and say how\n" +
 			"to mend what is wrong. It changes nothing and works beside a running server; give it\n" +
 			"the server's settings.\n\n" +
-			"With --fix insights it checks nothing: it sums anew what the page Insights shows.\n\n" +
+			"With --fix insights it checks nothing: it makes the sums of the page Insights again.\n\n" +
 			"Exit codes: 0 all is well, warnings aside; 1 something is wrong.",
 		Args: cobra.NoArgs,
 	}

@@ -28,6 +28,8 @@ func (d *doctor) insights(ctx context.Context) diagnosis {
 		return passed("no day is summed yet")
 	case d.now.Sub(c.Until) > 24*time.Hour+behind:
 		return warn("a running server sums them; its log may say why it does not", "days are summed until %s only", c.Until.Format(time.DateTime))
+	case c.Stale > 0:
+		return passed("days are summed until %s; %d days and months are to be summed again", c.Until.Format(time.DateTime), c.Stale)
 	default:
 		return passed("days are summed until %s", c.Until.Format(time.DateTime))
 	}
@@ -45,7 +47,7 @@ func daysOf(days []time.Time) string {
 	return listed(names)
 }
 
-// fixInsights sums all days anew, and says whether they were right.
+// fixInsights sums all days again, and says whether they were right.
 func fixInsights(c *cobra.Command, cfg config.Config) error {
 	return data.Use(c, cfg, func(s *store.Store) error {
 		p, err := s.CurrentPolicy(c.Context())
@@ -56,9 +58,9 @@ func fixInsights(c *cobra.Command, cfg config.Config) error {
 		switch {
 		case err != nil:
 		case len(differ) == 0:
-			_, err = fmt.Fprintf(c.OutOrStdout(), "%d sums were made anew. Those that there were are the same.\n", n)
+			_, err = fmt.Fprintf(c.OutOrStdout(), "%d sums were made again. Those that there were are the same.\n", n)
 		default:
-			_, err = fmt.Fprintf(c.OutOrStdout(), "%d sums were made anew. Those that begin at %s were wrong.\n", n, daysOf(differ))
+			_, err = fmt.Fprintf(c.OutOrStdout(), "%d sums were made again. Those that begin at %s were wrong.\n", n, daysOf(differ))
 		}
 		return err
 	})

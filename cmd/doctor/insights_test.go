@@ -10,7 +10,7 @@ import (
 	"countersign/models/storetest"
 )
 
-// Sums that are wrong are found, and made anew from the rows.
+// Sums that are wrong are found, and made again from the rows.
 func TestSumsAreMadeAnew(t *testing.T) {
 	t.Parallel()
 	dir, clock := storetest.Dir(t), storetest.NewClock()

@@ -16,9 +16,9 @@ import (
 
 // Check is what the doctor finds of sums.
 type Check struct {
-	Until    time.Time   // the end of the last day that is summed; zero: none is
-	Outdated int         // days and months that are to be summed again
-	Wrong    []time.Time // begins of days that say another number of requests than there are
+	Until time.Time   // the end of the last day that is summed; zero: none is
+	Stale int         // days and months that are to be summed again
+	Wrong []time.Time // begins of days that say another number of requests than there are
 }
 
 // checkDays is how many days, the newest, Look counts again.
@@ -40,7 +40,7 @@ func Look(ctx context.Context, from db.Querier) (c Check, err error) {
 		return c, fmt.Errorf("read sums: %w", err)
 	}
 	c.Until = until.Time
-	if err := from.QueryRowContext(ctx, countOutdated).Scan(&c.Outdated); err != nil {
+	if err := from.QueryRowContext(ctx, countOutdated).Scan(&c.Stale); err != nil {
 		return c, fmt.Errorf("read sums: %w", err)
 	}
 	days, err := readDays(ctx, from, c.Until.AddDate(0, 0, -checkDays))
@@ -82,7 +82,7 @@ func readDays(ctx context.Context, from db.Querier, after time.Time) (out []day,
 	return out, rows.Err()
 }
 
-// Rebuild sums everything anew, and names the days and months whose sums were others than what the rows say.
+// Rebuild sums everything again, and names the days and months whose sums were others than what the rows say.
 func (i *Insights) Rebuild(ctx context.Context, zone *time.Location) (differ []time.Time, sums int, err error) {
 	before, err := i.all(ctx)
 	if err != nil {

@@ -26,17 +26,17 @@ const requestColumns = `SELECT r.number, r.id, r.agent_id, r.kind, r.tool_name, 
 
 var (
 	askedIn    = requestColumns + `responses r` + db.ByResponsesRequested + ` WHERE r.approval_requested_at >= ? AND r.approval_requested_at < ?`
-	endedIn    = requestColumns + `responses r` + db.ByResponsesSettled + ` WHERE r.approval_timestamp >= ? AND r.approval_timestamp < ?`
+	endsIn     = requestColumns + `responses r` + db.ByResponsesSettled + ` WHERE r.approval_timestamp >= ? AND r.approval_timestamp < ?`
 	letThrough = requestColumns + `responses r` + db.ByResponsesLetThrough + ` WHERE r.approval_status IS NULL AND r.cause <> '' AND r.created_at >= ? AND r.created_at < ?`
 	numbered   = requestColumns + db.EachNumber(`?`) + ` CROSS JOIN responses r ON r.number = jn.value`
 
-	votesOfEnded = `SELECT v.* FROM responses r` + db.ByResponsesSettled + ` CROSS JOIN votes v ON v.response_id = r.id
+	endVotes = `SELECT v.* FROM responses r` + db.ByResponsesSettled + ` CROSS JOIN votes v ON v.response_id = r.id
  WHERE r.approval_timestamp >= ? AND r.approval_timestamp < ?`
-	notesOfEnded = `SELECT n.* FROM responses r` + db.ByResponsesSettled + ` CROSS JOIN notes n ON n.response_id = r.id
+	endNotes = `SELECT n.* FROM responses r` + db.ByResponsesSettled + ` CROSS JOIN notes n ON n.response_id = r.id
  WHERE r.approval_timestamp >= ? AND r.approval_timestamp < ? ORDER BY r.approval_timestamp, r.number, n.number`
-	editedOfEnded = `SELECT v.id, r.tool_input_json, v.input FROM responses r` + db.ByResponsesSettled + ` CROSS JOIN votes v ON v.id = r.vote_id
+	endEdits = `SELECT v.id, r.tool_input_json, v.input FROM responses r` + db.ByResponsesSettled + ` CROSS JOIN votes v ON v.id = r.vote_id
  WHERE r.approval_timestamp >= ? AND r.approval_timestamp < ? AND v.verdict = 'approve' AND v.input IS NOT NULL AND r.removed IS NULL`
-	unseenOfEnded = `SELECT r.id FROM responses r` + db.ByResponsesSettled + ` WHERE r.approval_timestamp >= ? AND r.approval_timestamp < ?
+	endUnseen = `SELECT r.id FROM responses r` + db.ByResponsesSettled + ` WHERE r.approval_timestamp >= ? AND r.approval_timestamp < ?
  AND r.approval_status = 'expired' AND r.removed IS NULL AND NOT EXISTS (SELECT 1 FROM seen s WHERE s.response_id = r.id)`
 
 	spentByResponses = `SELECT agent_id, kind, tool_name, policy_rule, conversation_id, sum(energy) FROM responses
@@ -83,7 +83,7 @@ func (d *day) named(names ...string) (out []*figures.Sum) {
 // sum reads the day. Run it within a snapshot.
 func (d *day) sum(ctx context.Context) error {
 	d.about = map[string]*figures.Sum{"": {}}
-	ended, err := d.requests(ctx, endedIn, d.begin, d.end)
+	ended, err := d.requests(ctx, endsIn, d.begin, d.end)
 	if err != nil {
 		return err
 	}
@@ -215,7 +215,7 @@ func (d *day) besides(ctx context.Context) (*beside, error) {
 		notes: map[models.ResponseID][]models.Note{}, unseen: map[models.ResponseID]bool{},
 	}
 	var votes []models.Vote
-	if err := d.db.Gorm(ctx).Raw(votesOfEnded, d.begin, d.end).Scan(&votes).Error; err != nil {
+	if err := d.db.Gorm(ctx).Raw(endVotes, d.begin, d.end).Scan(&votes).Error; err != nil {
 		return nil, fmt.Errorf("read votes: %w", err)
 	}
 	for _, v := range votes {
@@ -225,14 +225,14 @@ func (d *day) besides(ctx context.Context) (*beside, error) {
 		}
 	}
 	var notes []models.Note
-	if err := d.db.Gorm(ctx).Raw(notesOfEnded, d.begin, d.end).Scan(&notes).Error; err != nil {
+	if err := d.db.Gorm(ctx).Raw(endNotes, d.begin, d.end).Scan(&notes).Error; err != nil {
 		return nil, fmt.Errorf("read notes: %w", err)
 	}
 	for _, n := range notes {
 		out.notes[n.ResponseID] = append(out.notes[n.ResponseID], n)
 	}
 	var unseen []string
-	if err := d.db.Gorm(ctx).Raw(unseenOfEnded, d.begin, d.end).Scan(&unseen).Error; err != nil {
+	if err := d.db.Gorm(ctx).Raw(endUnseen, d.begin, d.end).Scan(&unseen).Error; err != nil {
 		return nil, fmt.Errorf("read who saw: %w", err)
 	}
 	for _, id := range unseen {
@@ -243,7 +243,7 @@ func (d *day) besides(ctx context.Context) (*beside, error) {
 
 // edited names the members that edits changed.
 func (d *day) edited(ctx context.Context, into *beside) error {
-	rows, err := d.db.Reader(ctx).QueryContext(ctx, editedOfEnded, d.begin, d.end)
+	rows, err := d.db.Reader(ctx).QueryContext(ctx, endEdits, d.begin, d.end)
 	if err != nil {
 		return fmt.Errorf("read edits: %w", err)
 	}
@@ -286,7 +286,7 @@ func (d *day) hourOf(at time.Time) int {
 	return (int(at.Weekday())+6)%7*24 + at.Hour()
 }
 
-// waits counts what waited at the end of each hour of the day, and notes what waits at its end.
+// waits counts the requests that waited at the end of each hour of the day, and notes those that wait at its end.
 func (d *day) waits(ctx context.Context) error {
 	list, err := json.Marshal(d.waiting)
 	if err != nil {
@@ -330,7 +330,7 @@ func (r *request) waitsAt(t time.Time) bool {
 	return r.ApprovalRequestedAt.Before(t) && (r.ApprovalTimestamp == nil || !r.ApprovalTimestamp.Before(t))
 }
 
-// energy counts what was spent by responses since the last one before the day, and by turns of the day.
+// energy counts the energy of responses since the last one before the day, and of the day's turns.
 func (d *day) energy(ctx context.Context) error {
 	from := d.last
 	if err := d.db.Reader(ctx).QueryRowContext(ctx, lastOfDay, from, d.end).Scan(&d.last); err != nil {

@@ -55,7 +55,7 @@ const (
 const quarter = 15 * time.Minute
 
 // Outdate has the days from one time to another summed again, for a row that counts there has changed: also those that
-// are being summed now. What is of the present quarter of an hour is of no day that has ended.
+// are being summed now. The present quarter of an hour belongs to no day that has ended.
 func Outdate(t *db.Tx, from, through time.Time) error {
 	if !from.Before(t.Now.Truncate(quarter)) {
 		return nil
@@ -71,9 +71,9 @@ func Outdate(t *db.Tx, from, through time.Time) error {
 	return nil
 }
 
-// work is one piece of what is to be summed.
+// work is a day or a month to sum.
 type work struct {
-	span       string // empty: everything is summed anew
+	span       string // empty: everything is summed again
 	begin, end time.Time
 }
 
@@ -135,7 +135,7 @@ func (i *Insights) Next(ctx context.Context, zone *time.Location) (at time.Time,
 	return at, some, err
 }
 
-// SumNext does one piece of what is to be summed, if there is any.
+// SumNext sums the next day or month that is due, if one is.
 func (i *Insights) SumNext(ctx context.Context, zone *time.Location) (done bool, err error) {
 	w, from, some, err := i.due(ctx, zone)
 	if err != nil || !some || i.db.Now().Before(from) {
@@ -144,7 +144,7 @@ func (i *Insights) SumNext(ctx context.Context, zone *time.Location) (done bool,
 	if w.span == "" {
 		return true, i.Forget(ctx)
 	}
-	// Whoever wrote in the time that is summed has committed once this one writes: one writes at a time, and time goes on.
+	// Every write of the time that is summed is committed once this one writes: one writes at a time, and time goes on.
 	mark, early := int64(0), false
 	err = i.db.WriteAnyway(ctx, func(t *db.Tx) error {
 		if early = t.Now.Before(w.end); early {
@@ -178,7 +178,7 @@ const (
 	wantSum  = db.InsertNew + `insights (span, begins_at, about, ends_at, zone, figures) VALUES (?, ?, '', ?, ?, '')`
 )
 
-// keep writes down what was summed, unless it was outdated meanwhile. The last day of a month leaves the month to do.
+// keep stores sums, unless they were outdated meanwhile. The last day of a month leaves the month to do.
 func (i *Insights) keep(ctx context.Context, w work, zone *time.Location, rows []sum, mark int64) error {
 	return i.db.WriteAnyway(ctx, func(t *db.Tx) error {
 		var now int64
@@ -228,8 +228,8 @@ func (i *Insights) read(ctx context.Context, begin, end time.Time, zone *time.Lo
 	return d, d.sum(ctx)
 }
 
-// left is what a day leaves to the one that begins with its end; nil: there is none.
-func (i *Insights) left(ctx context.Context, end time.Time) (*day, error) {
+// dayBefore is what a day leaves to the one that begins with its end; nil: there is none.
+func (i *Insights) dayBefore(ctx context.Context, end time.Time) (*day, error) {
 	var last []sum
 	if err := i.db.Gorm(ctx).Raw(dayThatEnds, end.Add(-longestDay), end, end).Scan(&last).Error; err != nil {
 		return nil, fmt.Errorf("read the day before: %w", err)
@@ -246,7 +246,7 @@ func (i *Insights) left(ctx context.Context, end time.Time) (*day, error) {
 
 // day is a day as rows.
 func (i *Insights) day(ctx context.Context, w work, zone *time.Location) ([]sum, error) {
-	before, err := i.left(ctx, w.begin)
+	before, err := i.dayBefore(ctx, w.begin)
 	if err != nil {
 		return nil, err
 	}

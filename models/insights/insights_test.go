@@ -199,6 +199,6 @@ func TestEachFigureIsANaiveCount(t *testing.T) {
 	storetest.Must(t, w.Insights.Forget(context.Background()))
 	w.work()
 	if after := w.stored(); after != before {
-		t.Errorf("summed anew: %s", storetest.Difference(before, after))
+		t.Errorf("summed again: %s", storetest.Difference(before, after))
 	}
 }

@@ -16,7 +16,7 @@ func TestSumsAreServedByAnIndex(t *testing.T) {
 	d := dbtest.Open(t)
 	at := time.Unix(0, 0).UTC()
 	for name, query := range map[string]string{
-		"asked": askedIn, "ended": endedIn, "let through": letThrough, "votes": votesOfEnded, "notes": notesOfEnded, "edits": editedOfEnded, "unseen": unseenOfEnded,
+		"asked": askedIn, "ended": endsIn, "let through": letThrough, "votes": endVotes, "notes": endNotes, "edits": endEdits, "unseen": endUnseen,
 		"waiting": strings.Replace(numbered, "?", "'[]'", 1), "energy": strings.ReplaceAll(spentByResponses, "?", "1"), "turns": spentByTurns, "last": strings.Replace(lastOfDay, "?", "1", 1),
 		"newest": newestDay, "outdated": outdatedOne, "first": firstOfAll, "day before": dayThatEnds, "days": daysIn,
 		"sums":  strings.NewReplacer("span = ?", "span = 'day'", "begins_at IN ?", "begins_at IN (?, ?)", "about IN ?", "about IN ('', 'tool:x')").Replace(storedSums),

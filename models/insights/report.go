@@ -57,7 +57,7 @@ func (q *Query) about() (out []string) {
 	return []string{""}
 }
 
-// mayRead refuses what is neither of the actor's own agents, own, nor for those who oversee all.
+// mayRead refuses a query that is neither about the actor's own agents nor about the actor, but for those who oversee all.
 func (i *Insights) mayRead(ctx context.Context, actor models.Actor, q *Query) error {
 	if actor.Oversees() {
 		return nil
@@ -143,7 +143,7 @@ func minTime(a, b time.Time) time.Time {
 // live are the days after the last that was summed, as far as they are in the span.
 func (i *Insights) live(ctx context.Context, q *Query, end, now time.Time, out *figures.Report) (map[time.Time]*day, error) {
 	days := map[time.Time]*day{}
-	before, err := i.left(ctx, end)
+	before, err := i.dayBefore(ctx, end)
 	if err != nil {
 		return nil, err
 	}

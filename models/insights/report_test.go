@@ -108,7 +108,7 @@ func TestASumIsWholeOrNotThere(t *testing.T) {
 	}
 }
 
-// Days are those of the policy's zone: another sums all anew, and until then no day is said.
+// Days are those of the policy's zone: another sums all again, and until then no day is said.
 func TestAnotherZoneSumsAnew(t *testing.T) {
 	t.Parallel()
 	b := storetest.NewBench(t)
