@@ -10,7 +10,7 @@ import (
 // sheets are what css/app.css is made of, in cascade order.
 var sheets = []string{
 	"vendor/basecoat/basecoat-nova.min.css",
-	"css/tokens.css", "css/base.css", "css/ui.css", "css/untrusted.css", "css/code.css", "css/pages.css", "css/budget.css", "css/conversation.css", "css/conversations.css", "css/batch.css", "css/request.css", "css/decide.css", "css/inbox.css", "css/grants.css", "css/policy.css", "css/table.css", "css/agents.css", "css/trail.css", "css/keys.css", "css/palette.css", "css/notify.css", "css/webhooks.css",
+	"css/tokens.css", "css/base.css", "css/ui.css", "css/untrusted.css", "css/code.css", "css/pages.css", "css/budget.css", "css/conversation.css", "css/conversations.css", "css/batch.css", "css/request.css", "css/decide.css", "css/inbox.css", "css/grants.css", "css/policy.css", "css/table.css", "css/agents.css", "css/trail.css", "css/keys.css", "css/palette.css", "css/notify.css", "css/webhooks.css", "css/insights.css",
 }
 
 // visitScripts are what js/visit.js is made of, for pages that nobody need be signed in for.

@@ -51,7 +51,7 @@ var otherNames = map[string]string{
 	InboxURL(): "requests pending approvals queue", ConversationsURL(): "runs sessions", HistoryURL(): "decided requests",
 	GrantsURL(): "pre-approvals allowances", AgentsURL(): "tokens bots stop", ConnectURL("", ""): "install set up token",
 	AuditURL(): "trail ledger log", PolicyURL(): "rules settings", PeopleURL(): "users invite reviewers",
-	SystemURL(): "version health upkeep",
+	SystemURL(): "version health upkeep", InsightsURL(): "analytics statistics rates figures charts",
 }
 
 // Matches reports whether each word of a text begins a word of the destination's names.

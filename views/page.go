@@ -161,6 +161,7 @@ func (p Page) places() []place {
 		{label: "Conversations", icon: "messages-square", url: ConversationsURL(), thumb: true},
 		{label: "History", icon: "clock", url: HistoryURL(), thumb: true},
 		{label: "Audit", icon: "scroll-text", url: AuditURL()},
+		{label: "Insights", icon: "activity", url: InsightsURL()},
 		{label: "Agents", rest: "& tokens", icon: "key-round", url: AgentsURL(), group: groupAgents},
 		{label: "Connect", icon: "send", url: ConnectURL("", ""), group: groupAgents, acts: true},
 		{label: "Pre-approvals", icon: "check", url: GrantsURL(), group: groupAgents},

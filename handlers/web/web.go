@@ -16,6 +16,7 @@ import (
 	"countersign/handlers/web/conversation"
 	"countersign/handlers/web/grants"
 	"countersign/handlers/web/inbox"
+	"countersign/handlers/web/insights"
 	"countersign/handlers/web/live"
 	"countersign/handlers/web/nav"
 	"countersign/handlers/web/people"
@@ -70,7 +71,7 @@ func New(kit handlers.Kit, s *store.Store, opts Options) *Pages {
 		nav.New(shared, opts.Gallery), account.New(shared), live.New(shared, opts.Pulse), telling,
 		people.New(shared, telling),
 		inbox.New(shared, requests), requests, grants.New(shared, requests), conversation.New(shared, requests, opts.Drafts),
-		agents.New(shared), connect.New(shared), p.policy, p.audit,
+		agents.New(shared), connect.New(shared), p.policy, p.audit, insights.New(shared),
 		system.New(shared, opts.Version, opts.CheckUpstream), webhooks.New(shared, opts.TestWebhook),
 	}
 	p.echo = shared.Router()

@@ -4,10 +4,13 @@ import "time"
 
 // Report is what became of requests in a span.
 type Report struct {
-	Total  Sum
-	Points []Point // the span's days in order, or, of a longer one, its months
+	From, Until time.Time // midnights: of the first day, and after the last
+	Total       Sum
+	Points      []Point // the span's days in order, or, of a longer one, its months
 	// Missing is how many of the days are still to be summed: they are left out.
 	Missing int
+	// Offer has the tools and the rules of all requests of the span, to choose from, where that was asked for.
+	Offer Sum
 }
 
 // Point is a part of the span.
@@ -24,3 +27,6 @@ func (p *Point) AverageWaiting() float64 {
 	}
 	return float64(p.Sum.Waiting) / hours
 }
+
+// Names are what the agents, people and conversations of a sum are called, by their ids.
+type Names struct{ Agents, People, Conversations map[string]string }

@@ -103,10 +103,15 @@ func (i *Insights) newest(ctx context.Context, zone *time.Location) (end time.Ti
 	return end, zone.String(), nil
 }
 
-// midnight begins the day that a time is in, or the one so many days later.
+// midnight begins the day that a time is in, or the one so many days later. Where clocks skip midnight, it is the first
+// moment after.
 func midnight(at time.Time, zone *time.Location, later int) time.Time {
 	y, m, d := at.In(zone).Date()
-	return time.Date(y, m, d+later, 0, 0, 0, 0, zone).UTC()
+	out, noon := time.Date(y, m, d+later, 0, 0, 0, 0, zone), time.Date(y, m, d+later, 12, 0, 0, 0, zone)
+	for out.Day() != noon.Day() {
+		out = out.Add(quarter)
+	}
+	return out.UTC()
 }
 
 // due is the next piece of work, and from when on it can be done. None: nothing was ever asked.
@@ -204,7 +209,8 @@ func (i *Insights) keep(ctx context.Context, w work, zone *time.Location, rows [
 // monthOf is the month that a time is in.
 func monthOf(at time.Time, zone *time.Location) work {
 	y, m, _ := at.In(zone).Date()
-	return work{ofMonth, time.Date(y, m, 1, 0, 0, 0, 0, zone).UTC(), time.Date(y, m+1, 1, 0, 0, 0, 0, zone).UTC()}
+	first, next := time.Date(y, m, 1, 12, 0, 0, 0, zone), time.Date(y, m+1, 1, 12, 0, 0, 0, zone)
+	return work{ofMonth, midnight(first, zone, 0), midnight(next, zone, 0)}
 }
 
 // Forget takes all sums away: they are made again.

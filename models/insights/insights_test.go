@@ -135,7 +135,7 @@ func (w *world) check(spans ...[2]int) {
 			"a person":    {insights.Query{Person: w.Owner.UserID()}, func(r *models.Response) bool { return decided(r) && *r.DecidedBy == w.Owner.UserID() }, true},
 			"two persons": {insights.Query{People: []models.UserID{w.Admin.UserID(), w.Owner.UserID()}}, decided, true},
 		} {
-			of.q.From, of.q.Until, of.q.Zone = from, until, w.zone
+			of.q.From, of.q.To, of.q.Zone = from, until.Add(-time.Minute), w.zone
 			got, err := w.Insights.Report(w.t.Context(), w.Admin, of.q)
 			storetest.Must(w.t, err)
 			if got.Missing > 0 {

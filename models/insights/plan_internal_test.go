@@ -49,3 +49,25 @@ func TestFirstLinesAreGrouped(t *testing.T) {
 		t.Errorf("changed: %q", got)
 	}
 }
+
+// A day begins with its first moment, also where clocks skip midnight, and days follow each other without a gap.
+func TestDaysFollowEachOther(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"Africa/Cairo", "America/Asuncion", "Asia/Beirut", "Europe/Berlin", "Pacific/Apia", "Australia/Lord_Howe", "UTC"} {
+		zone, err := time.LoadLocation(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := midnight(time.Date(2010, 1, 1, 12, 0, 0, 0, zone), zone, 0)
+		for end := at.AddDate(17, 0, 0); at.Before(end); {
+			next := midnight(at, zone, 1)
+			if long := next.Sub(at); long < 22*time.Hour || long >= longestDay || next.In(zone).Day() == at.In(zone).Day() || next.Truncate(quarter) != next {
+				t.Fatalf("%s: from %s until %s", name, at.In(zone), next.In(zone))
+			}
+			if m := monthOf(at, zone); at.Before(m.begin) || !at.Before(m.end) || m.end.Sub(m.begin) >= longestMonth {
+				t.Fatalf("%s: the month of %s is from %s until %s", name, at, m.begin, m.end)
+			}
+			at = next
+		}
+	}
+}

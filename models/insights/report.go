@@ -12,8 +12,9 @@ import (
 
 // Query is what a report is about, at most one of the filters, and of which days.
 type Query struct {
-	From, Until time.Time // the first day, and the one after the last: midnights in Zone
-	Zone        *time.Location
+	From, To time.Time // moments of the first and of the last day
+	Zone     *time.Location
+	Offer    bool // find also what tools and rules there are to choose from; only for those who oversee all
 
 	Agent  models.AgentID
 	Tool   string // by ToolKey
@@ -89,46 +90,59 @@ func (i *Insights) Report(ctx context.Context, actor models.Actor, q Query) (*fi
 	if err := i.mayRead(ctx, actor, &q); err != nil {
 		return nil, err
 	}
-	if q.Until.Sub(q.From) > (MostSpan+1)*24*time.Hour {
+	s := span{Query: &q, from: midnight(q.From, q.Zone, 0), until: midnight(q.To, q.Zone, 1), out: &figures.Report{}}
+	if s.until.Sub(s.from) > (MostSpan+1)*24*time.Hour {
 		return nil, models.Invalid("to", "must be at most %d days after the first", MostSpan)
 	}
-	out := &figures.Report{}
-	return out, i.db.Snapshot(ctx, func(ctx context.Context) error { return i.report(ctx, &q, out) })
+	s.byMonth = s.until.Sub(s.from) > (MostDays+1)*24*time.Hour
+	s.names, s.out.From, s.out.Until = q.about(), s.from, s.until
+	s.offers = q.Offer && actor.Oversees()
+	return s.out, i.db.Snapshot(ctx, func(ctx context.Context) error { return i.report(ctx, &s) })
 }
 
-func (i *Insights) report(ctx context.Context, q *Query, out *figures.Report) error {
+// span is a report that is made.
+type span struct {
+	*Query
+
+	from, until time.Time // midnights
+	byMonth     bool
+	names       []string // of the sums that it adds up
+	offers      bool
+	out         *figures.Report
+}
+
+func (i *Insights) report(ctx context.Context, s *span) error {
 	now := i.db.Now().Add(time.Microsecond) // what happened just now counts
-	end, zone, err := i.newest(ctx, q.Zone)
+	end, zone, err := i.newest(ctx, s.Zone)
 	if err != nil || end.IsZero() {
 		return err
 	}
-	if zone != q.Zone.String() { // the policy's has changed
-		for at := q.From; at.Before(q.Until) && at.Before(now); at = midnight(at, q.Zone, 1) {
-			out.Missing++
+	if zone != s.Zone.String() { // the policy's has changed
+		for at := s.from; at.Before(s.until) && at.Before(now); at = midnight(at, s.Zone, 1) {
+			s.out.Missing++
 		}
 		return nil
 	}
-	live, err := i.live(ctx, q, end, now, out)
+	live, err := i.live(ctx, s, end, now)
 	if err != nil {
 		return err
 	}
-	stored, err := i.stored(ctx, q, minTime(q.Until, end))
+	stored, err := i.stored(ctx, s, minTime(s.until, end))
 	if err != nil {
 		return err
 	}
-	names, byMonth := q.about(), q.Until.Sub(q.From) > (MostDays+1)*24*time.Hour
-	for at := q.From; at.Before(q.Until) && !at.After(now); {
-		p := figures.Point{From: at, Until: midnight(at, q.Zone, 1)}
-		if byMonth {
-			p.Until = minTime(monthOf(at, q.Zone).end, q.Until)
+	for at := s.from; at.Before(s.until) && !at.After(now); {
+		p := figures.Point{From: at, Until: midnight(at, s.Zone, 1)}
+		if s.byMonth {
+			p.Until = minTime(monthOf(at, s.Zone).end, s.until)
 		}
 		at = p.Until
-		if err := addPart(&p, stored, live, names, out, q.Zone); err != nil {
+		if err := s.add(&p, stored, live); err != nil {
 			return err
 		}
 		p.Until = minTime(p.Until, now)
-		out.Total.Add(&p.Sum)
-		out.Points = append(out.Points, p)
+		s.out.Total.Add(&p.Sum)
+		s.out.Points = append(s.out.Points, p)
 	}
 	return nil
 }
@@ -141,20 +155,20 @@ func minTime(a, b time.Time) time.Time {
 }
 
 // live are the days after the last that was summed, as far as they are in the span.
-func (i *Insights) live(ctx context.Context, q *Query, end, now time.Time, out *figures.Report) (map[time.Time]*day, error) {
+func (i *Insights) live(ctx context.Context, s *span, end, now time.Time) (map[time.Time]*day, error) {
 	days := map[time.Time]*day{}
 	before, err := i.dayBefore(ctx, end)
 	if err != nil {
 		return nil, err
 	}
-	for at := end; at.Before(now) && at.Before(q.Until); at = midnight(at, q.Zone, 1) {
+	for at := end; at.Before(now) && at.Before(s.until); at = midnight(at, s.Zone, 1) {
 		if len(days) == liveDays {
-			if !at.Before(q.From) {
-				out.Missing++
+			if !at.Before(s.from) {
+				s.out.Missing++
 			}
 			continue
 		}
-		if before, err = i.read(ctx, at, minTime(midnight(at, q.Zone, 1), now), q.Zone, before); err != nil {
+		if before, err = i.read(ctx, at, minTime(midnight(at, s.Zone, 1), now), s.Zone, before); err != nil {
 			return nil, err
 		}
 		days[at] = before
@@ -162,66 +176,61 @@ func (i *Insights) live(ctx context.Context, q *Query, end, now time.Time, out *
 	return days, nil
 }
 
-const storedSums = `SELECT * FROM insights WHERE span = ? AND begins_at IN ? AND about IN ?`
+const storedSums = `SELECT * FROM insights WHERE span = ? AND begins_at IN ? AND about IN ? ORDER BY begins_at, about`
 
-// stored are the sums of a span's whole months, where it is long, and of its other days, by their begin. A month or day
-// that is outdated has empty figures.
-func (i *Insights) stored(ctx context.Context, q *Query, until time.Time) (map[string]map[time.Time][]sum, error) {
-	byMonth := q.Until.Sub(q.From) > (MostDays+1)*24*time.Hour
-	out := map[string]map[time.Time][]sum{ofMonth: {}, ofDay: {}}
-	var days []time.Time
-	if byMonth {
-		var months []time.Time
-		for at := q.From; at.Before(until); at = monthOf(at, q.Zone).end {
-			if m := monthOf(at, q.Zone); m.begin.Equal(at) && !m.end.After(until) {
-				months = append(months, at)
-			}
-		}
-		if err := i.sums(ctx, q, ofMonth, months, out[ofMonth]); err != nil {
-			return nil, err
+// sums are stored ones, by their begin: of each, those of all requests first. A sum that is outdated has empty figures.
+type sums map[time.Time][]sum
+
+// stored are the sums of a span's whole months, where it is long, and of its other days.
+func (i *Insights) stored(ctx context.Context, s *span, until time.Time) (out struct{ months, days sums }, err error) {
+	var months, days []time.Time
+	for at := s.from; s.byMonth && at.Before(until); at = monthOf(at, s.Zone).end {
+		if m := monthOf(at, s.Zone); m.begin.Equal(at) && !m.end.After(until) {
+			months = append(months, at)
 		}
 	}
-	for at := q.From; at.Before(until); at = midnight(at, q.Zone, 1) {
-		if rows := out[ofMonth][monthOf(at, q.Zone).begin]; len(rows) == 0 || rows[0].Figures == "" {
+	if out.months, err = i.sums(ctx, s, ofMonth, months); err != nil {
+		return out, err
+	}
+	for at := s.from; at.Before(until); at = midnight(at, s.Zone, 1) {
+		if rows := out.months[monthOf(at, s.Zone).begin]; len(rows) == 0 || rows[0].Figures == "" {
 			days = append(days, at)
 		}
 	}
-	return out, i.sums(ctx, q, ofDay, days, out[ofDay])
+	out.days, err = i.sums(ctx, s, ofDay, days)
+	return out, err
 }
 
-func (i *Insights) sums(ctx context.Context, q *Query, span string, begins []time.Time, into map[time.Time][]sum) error {
+func (i *Insights) sums(ctx context.Context, s *span, of string, begins []time.Time) (sums, error) {
+	out := sums{}
 	for part := range slices.Chunk(begins, 100) {
 		var rows []sum
 		// The row of all says whether there is a sum at all.
-		if err := i.db.Gorm(ctx).Raw(storedSums, span, part, append(q.about(), "")).Scan(&rows).Error; err != nil {
-			return fmt.Errorf("read sums: %w", err)
+		if err := i.db.Gorm(ctx).Raw(storedSums, of, part, append(slices.Clone(s.names), "")).Scan(&rows).Error; err != nil {
+			return nil, fmt.Errorf("read sums: %w", err)
 		}
 		for _, r := range rows {
 			at := r.BeginsAt.UTC()
-			into[at] = append(into[at], r)
+			out[at] = append(out[at], r)
 		}
 	}
-	return nil
+	return out, nil
 }
 
-// addPart adds up a part of the span.
-func addPart(p *figures.Point, stored map[string]map[time.Time][]sum, live map[time.Time]*day, names []string, out *figures.Report, zone *time.Location) error {
-	if rows := stored[ofMonth][p.From]; len(rows) > 0 && rows[0].Figures != "" && monthOf(p.From, zone).end.Equal(p.Until) {
-		return addRows(p, rows, names)
+// add adds up a part of the span.
+func (s *span) add(p *figures.Point, stored struct{ months, days sums }, live map[time.Time]*day) error {
+	if rows := stored.months[p.From]; len(rows) > 0 && rows[0].Figures != "" && monthOf(p.From, s.Zone).end.Equal(p.Until) {
+		return s.addRows(p, rows)
 	}
-	for at := p.From; at.Before(p.Until); at = midnight(at, zone, 1) {
-		rows := stored[ofDay][at]
+	for at := p.From; at.Before(p.Until); at = midnight(at, s.Zone, 1) {
+		rows := stored.days[at]
 		switch {
 		case live[at] != nil:
-			for _, name := range names {
-				if f := live[at].about[name]; f != nil {
-					p.Sum.Add(f)
-				}
-			}
+			s.addSums(p, live[at].about)
 		case len(rows) > 0 && rows[0].Figures == "":
-			out.Missing++
+			s.out.Missing++
 		default:
-			if err := addRows(p, rows, names); err != nil {
+			if err := s.addRows(p, rows); err != nil {
 				return err
 			}
 		}
@@ -229,17 +238,26 @@ func addPart(p *figures.Point, stored map[string]map[time.Time][]sum, live map[t
 	return nil
 }
 
-func addRows(p *figures.Point, rows []sum, names []string) error {
+func (s *span) addRows(p *figures.Point, rows []sum) error {
 	about := map[string]*figures.Sum{}
 	for _, r := range rows {
-		if slices.Contains(names, r.About) {
+		if slices.Contains(s.names, r.About) || s.offers {
 			if err := addTo(about, &r); err != nil {
 				return err
 			}
 		}
 	}
-	for _, f := range about {
-		p.Sum.Add(f)
-	}
+	s.addSums(p, about)
 	return nil
+}
+
+func (s *span) addSums(p *figures.Point, about map[string]*figures.Sum) {
+	for _, name := range s.names {
+		if f := about[name]; f != nil {
+			p.Sum.Add(f)
+		}
+	}
+	if all := about[""]; s.offers && all != nil {
+		s.out.Offer.Add(&figures.Sum{Tools: all.Tools, Rules: all.Rules})
+	}
 }

@@ -72,7 +72,7 @@ func TestARemovedReasonLeavesTheSums(t *testing.T) {
 		t.Errorf("%d sums have it still", n)
 	}
 	report := func() *figures.Report {
-		got, err := b.Insights.Report(t.Context(), b.Admin, insights.Query{From: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), Until: time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC), Zone: time.UTC})
+		got, err := b.Insights.Report(t.Context(), b.Admin, insights.Query{From: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), To: time.Date(2026, 3, 31, 0, 0, 0, 0, time.UTC), Zone: time.UTC})
 		storetest.Must(t, err)
 		return got
 	}
@@ -124,7 +124,7 @@ func TestAnotherZoneSumsAnew(t *testing.T) {
 	}
 	sum(time.UTC)
 	of := func(zone *time.Location) *figures.Report {
-		got, err := b.Insights.Report(t.Context(), b.Admin, insights.Query{From: time.Date(2026, 3, 1, 0, 0, 0, 0, zone).UTC(), Until: time.Date(2026, 3, 5, 0, 0, 0, 0, zone).UTC(), Zone: zone})
+		got, err := b.Insights.Report(t.Context(), b.Admin, insights.Query{From: time.Date(2026, 3, 1, 0, 0, 0, 0, zone), To: time.Date(2026, 3, 4, 23, 0, 0, 0, zone), Zone: zone})
 		storetest.Must(t, err)
 		return got
 	}
@@ -164,7 +164,7 @@ func TestPeopleLookBackOnTheirOwn(t *testing.T) {
 		"a group":      {insights.Query{People: []models.UserID{b.Owner.UserID()}}, []models.Actor{b.Admin}},
 		"an empty one": {insights.Query{People: []models.UserID{}}, []models.Actor{b.Admin}},
 	} {
-		q.q.From, q.q.Until, q.q.Zone = time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC), time.Date(2026, 3, 3, 0, 0, 0, 0, time.UTC), time.UTC
+		q.q.From, q.q.To, q.q.Zone = time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC), time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC), time.UTC
 		for _, who := range []models.Actor{b.Admin, b.Owner, b.Stranger, b.Agent, {}} {
 			_, err := b.Insights.Report(context.Background(), who, q.q)
 			may := slices.ContainsFunc(q.allowed, func(a models.Actor) bool { return a.ID == who.ID })

@@ -49,7 +49,7 @@ func States() []State {
 	return slices.Concat(
 		inboxStates(), approvalStates(), madeStates(), proposalStates(),
 		conversationsStates(), conversationStates(), runStates(), callStates(), budgetStates(),
-		agentsStates(), connectStates(), historyStates(), auditStates(), ledgerStates(), policyStates(), policyProposalStates(),
+		agentsStates(), connectStates(), historyStates(), auditStates(), ledgerStates(), insightsStates(), policyStates(), policyProposalStates(),
 		peopleStates(), awayStates(), peopleAwayStates(), groupsStates(), sessionsStates(), systemStates(), upstreamsStates(),
 		notificationsStates(), systemNotificationsStates(), webhooksStates(), webhookStates(),
 		grantsStates(), accountStates(), docsStates(), failureStates(), shellStates(), keysStates(), paletteStates(),

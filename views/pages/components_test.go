@@ -130,6 +130,11 @@ var components = []component{
 	{"inbox/bulk-frame", "bulk-fragment", frame + "#detail, #detail > *, .bulk-body > *"},
 	{"inbox/bulk-nothing", "bulk-nothing", "main"},
 
+	// Insights.
+	{"insights/head", "insights", ".sheet-head, .insight-facts"},
+	{"insights/times", "insights", "section[aria-labelledby=times]"},
+	{"insights/errors", "insights-errors", ".filter-bar"},
+
 	// Conversations.
 	{"conversations/list", "conversations", "main"},
 	{"conversations/begin", "conversations-empty", "main .sheet > :last-child"},

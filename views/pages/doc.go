@@ -2,7 +2,7 @@
 // made by pure constructors from nouns and the time, tests, and golden files in testdata.
 //
 // An area may know those before it, never one behind it: words, lists, inputs, outcomes, budgets,
-// connect, docs, nav, webhooks, account, people, agents, audit, policies, system, requests, inbox,
+// connect, docs, nav, webhooks, account, people, agents, audit, insights, policies, system, requests, inbox,
 // conversations. What several draw goes to the earliest of them that it belongs to, or to
 // views/ui if it says nothing of requests or people.
 //

@@ -241,7 +241,7 @@ var inboxPages = []page{
 		"finds": "Inbox → / | History → /history | People → /people | AP … rch the history for re → /history?q=re (1899 bytes, 3ab9e76cfbcce37b)",
 	}},
 	{key: "palette-pages", like: "palette", seen: seen{
-		"finds": "Inbox → / | Conversations → /conversations | History → /history | Audit → /audit | Agents & tokens → /agents | Connect → /connect | Pre-approvals → /grants | Policy → /policy | Start a conversation → /conversations/new | Policy guide → /policy/guide | API reference → /docs | Webhook guide → /docs/webhooks | Notifications → /account/notifications | Away → /account/away | My sessions → /account/sessions | Change password → /account/password",
+		"finds": "Inbox → / | Conversations → /conversations | History → /history | Audit → /audit | Insights → /insights | Agents & tokens → /agents | Connect → /connect | Pre-approvals → /grants | Policy → /policy | Start a conversation → /conversations/new | Policy guide → /policy/guide | API reference → /docs | Webhook guide → /docs/webhooks | Notifications → /account/notifications | Away → /account/away | My sessions → /account/sessions | Change password → /account/password",
 	}},
 	{key: "palette-nothing", like: "palette", seen: seen{
 		"finds": "Search the inbox for safe ⟨U+202E⟩gnp.exe⟨U+2066⟩  … unbrokenunbrokenunbrokenunbrokenunbroken (395 bytes, c368f58deffb046d) | Search the history for safe ⟨U+202E⟩gnp.exe⟨U+2066⟩  … unbrokenunbrokenunbrokenunbrokenunbroken (404 bytes, de578d533542e478)",
@@ -254,10 +254,10 @@ var inboxPages = []page{
 		"says":   "Pages, agents, conversations and requests, by text or id. | 16 results – only the latest requests were searched",
 	}},
 	{key: "go-empty", like: "go", seen: seen{
-		"help":   "16 results",
-		"finds":  "Inbox → / | Conversations → /conversations | History → /history | Audit → /audit | Agents & tokens → /agents | Connect → /connect | Pre-approvals → /grants | Policy → /policy | Start a conversation → /conversations/new | Policy guide → /policy/guide | API reference → /docs | Webhook guide → /docs/webhooks | Notifications → /account/notifications | Away → /account/away | My sessions → /account/sessions | Change password → /account/password",
+		"help":   "17 results",
+		"finds":  "Inbox → / | Conversations → /conversations | History → /history | Audit → /audit | Insights → /insights | Agents & tokens → /agents | Connect → /connect | Pre-approvals → /grants | Policy → /policy | Start a conversation → /conversations/new | Policy guide → /policy/guide | API reference → /docs | Webhook guide → /docs/webhooks | Notifications → /account/notifications | Away → /account/away | My sessions → /account/sessions | Change password → /account/password",
 		"filled": "",
-		"says":   "Pages, agents, conversations and requests, by text or id. | 16 results",
+		"says":   "Pages, agents, conversations and requests, by text or id. | 17 results",
 	}},
 	{key: "go-error", like: "go", seen: seen{
 		"errors": "The text is 300 bytes long; at most 200 are allowed.",

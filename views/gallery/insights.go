@@ -1,0 +1,98 @@
+package gallery
+
+import (
+	"fmt"
+	"time"
+
+	"countersign/models"
+	"countersign/models/figures"
+	"countersign/views"
+	"countersign/views/pages/insights"
+)
+
+func insightsStates() []State {
+	page := func(name, note string, in insights.Input) State {
+		return State{Page: "insights", Name: name, Note: note, Component: insights.Page(Frame("Insights", "/insights"), insights.New(in, Now))}
+	}
+	year, own, nothing, wrong := InsightsInput(365, 31), InsightsInput(30, 1), InsightsInput(30, 1), InsightsInput(30, 1)
+	year.Place = views.InsightsPlace{About: "tool:payment.send", From: "2025-12-01", To: "2026-11-20"}
+	year.Report.Missing = 3
+	own.Oversees, own.People, own.Groups, own.Reader = false, nil, nil, UserID
+	nothing.Report = &figures.Report{From: nothing.Report.From, Until: nothing.Report.Until, Missing: 1}
+	wrong.Report, wrong.Place = nil, views.InsightsPlace{About: "tool:", From: "soon", To: "2026-11-20"}
+	wrong.Errors = map[string]string{"about": "Choose one of the list.", "from": "Write a day such as 2026-11-20."}
+	return []State{
+		page(Usual, "Thirty days of all requests", InsightsInput(30, 1)),
+		page("year", "Twelve months of a tool, of which three days are not summed", year),
+		page("own", "A reviewer, on the requests of their agents", own),
+		page("nothing", "Nothing happened in these days", nothing),
+		page("errors", "Filters that cannot be understood", wrong),
+	}
+}
+
+// InsightsInput is a busy installation over so many days, in points of some days each.
+func InsightsInput(days, each int) insights.Input {
+	names := &figures.Names{Agents: map[string]string{}, People: map[string]string{}, Conversations: map[string]string{}}
+	from := time.Date(Now.Year(), Now.Month(), Now.Day()-days+1, 0, 0, 0, 0, time.UTC)
+	r := &figures.Report{From: from, Until: from.AddDate(0, 0, days)}
+	for i := 0; i < days; i += each {
+		p := figures.Point{From: from.AddDate(0, 0, i), Until: from.AddDate(0, 0, min(i+each, days)), Sum: insightsDay(int64(i), int64(each), names)}
+		r.Points = append(r.Points, p)
+		r.Total.Add(&p.Sum)
+	}
+	r.Offer = figures.Sum{Tools: r.Total.Tools, Rules: r.Total.Rules}
+	r.Total.Left = map[string]int64{"reasons": 3}
+	return insights.Input{
+		Zone: time.UTC, Report: r, Names: names, Oversees: true, Reader: UserID,
+		Agents: []models.Agent{{ID: "01890a5d-ac96-774b-bcce-b302099a8001", Name: "deployer"}},
+		People: []models.User{{ID: UserID, Email: "bo@example.com"}}, Groups: []models.Group{{Name: "finance"}},
+	}
+}
+
+// insightsDay is what happens on one of those days.
+func insightsDay(day, each int64, names *figures.Names) figures.Sum {
+	s, busy := figures.Sum{Decided: figures.Spread{}, Waited: figures.Spread{}}, (day*7%11+2)*each
+	if day%7 >= 5 && each == 1 {
+		busy = 1
+	}
+	for key, n := range map[string]int64{"approved reviewer": 5, "rejected reviewer": 2, "expired timeout": 1, " policy": 4, " grant": 1, "rejected policy": 1, "cancelled cancelled": 1} {
+		figures.Count(&s.Outcomes, key, n*busy)
+	}
+	for i, name := range []string{"payment.send", "shell.run", "file.read", "(question)", "mail\u202E.send"} {
+		n := int64(5-i) * busy
+		figures.AddRate(&s.Tools, name, figures.Rate{Approved: n, Rejected: n / 3, Other: n / 2})
+		figures.Count(&s.EnergyOfTools, name, 40*n)
+	}
+	for i, name := range []string{"Payments", "", "Deletions"} {
+		figures.AddRate(&s.Rules, name, figures.Rate{Approved: int64(3-i) * busy, Rejected: busy / 2, Other: busy})
+	}
+	for i, name := range []string{"deployer", "planner", "<b>bot</b>"} {
+		id := fmt.Sprintf("01890a5d-ac96-774b-bcce-b302099a800%d", i+1)
+		names.Agents[id] = name
+		figures.AddRate(&s.Agents, id, figures.Rate{Approved: int64(4-i) * busy, Rejected: int64(i) * busy, Other: busy})
+		figures.Count(&s.EnergyOfAgents, id, int64(900-200*i)*busy)
+	}
+	for i, email := range []string{"bo@example.com", "ann@example.com"} {
+		id := fmt.Sprintf("01890a5d-ac96-774b-bcce-b302099a90%02d", i)
+		names.People[id] = email
+		figures.AddRate(&s.People, id, figures.Rate{Approved: int64(3-i) * busy, Rejected: busy})
+	}
+	for i := range int64(14) {
+		id := fmt.Sprintf("01890a5d-ac96-774b-bcce-b302099a70%02d", i)
+		names.Conversations[id] = fmt.Sprintf("Release %d", i)
+		figures.Count(&s.EnergyOfConversations, id, (15-i)*busy)
+		figures.Count(&s.Reasons, fmt.Sprintf("Too much for step %d.", i), (20-i)*busy/3+1)
+	}
+	names.Conversations["01890a5d-ac96-774b-bcce-b302099a7003"] = ""
+	figures.Count(&s.Edits, "amount", 2*busy)
+	figures.Count(&s.Edits, "recipient", busy)
+	for i := range int64(20) {
+		s.Decided[int(12+i)] += busy * (20 - i) / 6
+		s.Waited[int(14+i)] += busy * (20 - i) / 5
+	}
+	for hour := range 10 {
+		s.AddHour(int(day)%7*24+8+hour, figures.Hour{Asked: busy * int64(hour%5+1), Decided: busy * int64(hour%4)})
+	}
+	s.Waiting, s.Questions, s.Undone, s.Unseen = busy*9, busy/3, busy/5, busy/4
+	return s
+}
