@@ -200,9 +200,9 @@ bench-loop: build ## the loop beside a yardstick on SQLite and PostgreSQL, a tab
 		$(GO) test -run '^$$' -bench '^BenchmarkLoopAgainstYardstick$$' -benchtime 1x -timeout 60m ./cmd/process
 
 .PHONY: bench-lists
-bench-lists: cc ## what a page of each list takes, of more and more rows; MOST=1000000, POSTGRES=1 on PostgreSQL
+bench-lists: cc ## what a page of each list, and of insights, takes, of more and more rows; MOST=1000000, POSTGRES=1 on PostgreSQL
 	$(if $(POSTGRES),PG_DURABLE=1 .ci/postgres) env BENCH_LISTS=$(or $(MOST),1000000) \
-		$(GO) test -run '^$$' -bench '^BenchmarkLists$$' -benchtime 1x -timeout 60m ./models/requests
+		$(GO) test -run '^$$' -bench '^Benchmark(Lists|Report)$$' -benchtime 1x -timeout 60m ./models/requests ./models/insights
 
 .PHONY: test-clients
 test-clients: build ## real agents and SDKs from npm, offline, against this build; CLIENT=mcp.sh picks one

@@ -117,9 +117,9 @@ type sumKey struct {
 	begin       time.Time
 }
 
-// all are the digests of all sums: of their texts, for there may be many.
+// all are the digests of the sums of days and months: of their texts, for there may be many.
 func (i *Insights) all(ctx context.Context) (map[sumKey]string, error) {
-	rows, err := i.db.Reader(ctx).QueryContext(ctx, `SELECT span, about, begins_at, figures FROM insights WHERE span <> ''`)
+	rows, err := i.db.Reader(ctx).QueryContext(ctx, `SELECT span, about, begins_at, figures FROM insights WHERE span IN ('day', 'month')`)
 	if err != nil {
 		return nil, fmt.Errorf("read sums: %w", err)
 	}

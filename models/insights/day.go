@@ -17,15 +17,27 @@ import (
 
 // request is what a day is summed from.
 type request struct {
-	models.Response
-	at time.Time // when it counts: it ended, or ran without a person
+	number       int64
+	id           models.ResponseID
+	agent        models.AgentID
+	kind         models.Kind
+	tool, rule   string
+	status       models.Status // with StatusRan
+	cause        models.Cause
+	asked, ended *time.Time
+	feedback     *string       // in its place may be the mark of a removal
+	by           models.UserID // who decided, if a person did
+	vote         models.VoteID
+	removed      *string
 }
 
-const requestColumns = `SELECT r.number, r.id, r.agent_id, r.kind, r.tool_name, r.policy_rule, r.approval_status, r.cause, r.created_at,
- r.approval_requested_at, r.approval_timestamp, r.approval_feedback, r.decided_by, r.vote_id, r.removed FROM `
+const requestColumns = `SELECT r.number, r.id, r.agent_id, r.kind, r.tool_name, r.policy_rule, coalesce(r.approval_status, ''), r.cause,
+ r.approval_requested_at, r.approval_timestamp, r.approval_feedback, coalesce(r.decided_by, ''), coalesce(r.vote_id, ''), r.removed FROM `
 
 var (
-	askedIn    = requestColumns + `responses r` + db.ByResponsesRequested + ` WHERE r.approval_requested_at >= ? AND r.approval_requested_at < ?`
+	// asksIn are those that did not end on the day.
+	asksIn = requestColumns + `responses r` + db.ByResponsesRequested + ` WHERE r.approval_requested_at >= ? AND r.approval_requested_at < ?
+ AND (r.approval_timestamp IS NULL OR r.approval_timestamp >= ?)`
 	endsIn     = requestColumns + `responses r` + db.ByResponsesSettled + ` WHERE r.approval_timestamp >= ? AND r.approval_timestamp < ?`
 	letThrough = requestColumns + `responses r` + db.ByResponsesLetThrough + ` WHERE r.approval_status IS NULL AND r.cause <> '' AND r.created_at >= ? AND r.created_at < ?`
 	numbered   = requestColumns + db.EachNumber(`?`) + ` CROSS JOIN responses r ON r.number = jn.value`
@@ -49,7 +61,7 @@ var (
 const lastOfDay = `SELECT coalesce((SELECT number - 1 FROM responses WHERE number > ? AND created_at >= ? ORDER BY number LIMIT 1),
  (SELECT max(number) FROM responses), 0)`
 
-// day is one that is summed: what it begins with, and what it leaves to the next.
+// day is one that is summed, or a part of one: what it begins with, and what it leaves to the next.
 type day struct {
 	db         *db.DB
 	begin, end time.Time
@@ -62,28 +74,29 @@ type day struct {
 }
 
 // of are the figures that a request counts in, by whom it was decided too.
-func (d *day) of(r *request, by string) []*figures.Sum {
-	names := []string{"", "agent:" + string(r.AgentID), "tool:" + figures.ToolKey(r.Kind, r.ToolName), "rule:" + r.PolicyRule}
-	if by != "" {
-		names = append(names, "person:"+by)
+func (d *day) of(r *request, by models.UserID) []*figures.Sum {
+	out := []*figures.Sum{
+		d.named(""), d.named("agent:" + string(r.agent)), d.named("tool:" + figures.ToolKey(r.kind, r.tool)), d.named("rule:" + r.rule),
 	}
-	return d.named(names...)
-}
-
-func (d *day) named(names ...string) (out []*figures.Sum) {
-	for _, name := range names {
-		if d.about[name] == nil {
-			d.about[name] = &figures.Sum{}
-		}
-		out = append(out, d.about[name])
+	if by != "" {
+		out = append(out, d.named("person:"+string(by)))
 	}
 	return out
+}
+
+func (d *day) named(name string) *figures.Sum {
+	f := d.about[name]
+	if f == nil {
+		f = &figures.Sum{}
+		d.about[name] = f
+	}
+	return f
 }
 
 // sum reads the day. Run it within a snapshot.
 func (d *day) sum(ctx context.Context) error {
 	d.about = map[string]*figures.Sum{"": {}}
-	ended, err := d.requests(ctx, endsIn, d.begin, d.end)
+	ends, err := d.requests(ctx, endsIn, d.begin, d.end)
 	if err != nil {
 		return err
 	}
@@ -91,10 +104,10 @@ func (d *day) sum(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := d.outcomes(ctx, ended, through); err != nil {
+	if err := d.outcomes(ctx, ends, through); err != nil {
 		return err
 	}
-	if err := d.waits(ctx); err != nil {
+	if err := d.waits(ctx, ends); err != nil {
 		return err
 	}
 	if err := d.energy(ctx); err != nil {
@@ -114,13 +127,13 @@ func (d *day) requests(ctx context.Context, query string, args ...any) (out []re
 	defer rows.Close()
 	for rows.Next() {
 		var r request
-		if err := rows.Scan(&r.Number, &r.ID, &r.AgentID, &r.Kind, &r.ToolName, &r.PolicyRule, &r.ApprovalStatus, &r.Cause, &r.CreatedAt,
-			&r.ApprovalRequestedAt, &r.ApprovalTimestamp, &r.ApprovalFeedback, &r.DecidedBy, &r.VoteID, &r.Removed); err != nil {
+		if err := rows.Scan(&r.number, &r.id, &r.agent, &r.kind, &r.tool, &r.rule, &r.status, &r.cause, &r.asked, &r.ended, &r.feedback, &r.by, &r.vote,
+			&r.removed); err != nil {
 			return nil, fmt.Errorf("read requests: %w", err)
 		}
-		r.at = r.CreatedAt
-		if r.ApprovalTimestamp != nil {
-			r.at = *r.ApprovalTimestamp
+		r.status = models.StatusIn(r.status, r.cause)
+		if r.cause != models.CauseReviewer {
+			r.by = ""
 		}
 		out = append(out, r)
 	}
@@ -128,37 +141,42 @@ func (d *day) requests(ctx context.Context, query string, args ...any) (out []re
 }
 
 // outcomes counts what ended on the day.
-func (d *day) outcomes(ctx context.Context, ended, through []request) error {
+func (d *day) outcomes(ctx context.Context, ends, through []request) error {
 	beside, err := d.besides(ctx)
 	if err != nil {
 		return err
 	}
-	for _, r := range slices.Concat(ended, through) {
-		by := ""
-		if r.Cause == models.CauseReviewer && r.DecidedBy != nil {
-			by = string(*r.DecidedBy)
+	for _, r := range through {
+		for _, f := range d.of(&r, "") {
+			outcome(f, &r)
 		}
-		for _, f := range d.of(&r, by) {
-			outcome(f, &r, by)
-			if beside.unseen[r.ID] {
+	}
+	for _, r := range ends {
+		notes, decided := beside.notes[r.id], time.Time{}
+		if r.by != "" && r.vote != "" {
+			decided = beside.votedAt[r.vote]
+		}
+		for _, f := range d.of(&r, r.by) {
+			outcome(f, &r)
+			f.Undone += beside.undone[r.id]
+			if beside.unseen[r.id] {
 				f.Unseen++
 			}
-			for _, n := range beside.notes[r.ID] {
+			for _, n := range notes {
 				if n.Asks {
 					f.Questions++
 				}
 			}
-			f.Undone += beside.undone[r.ID]
-			if r.ApprovalRequestedAt != nil {
-				f.Waited.Add(r.at.Sub(*r.ApprovalRequestedAt))
-			}
-			if r.VoteID == nil || by == "" || r.ApprovalRequestedAt == nil {
+			if r.asked == nil {
 				continue
 			}
-			at := beside.votedAt[*r.VoteID]
-			f.Decided.Add(at.Sub(*r.ApprovalRequestedAt) - models.Paused(beside.notes[r.ID], at))
-			f.AddHour(d.hourOf(at), figures.Hour{Decided: 1})
-			for _, member := range beside.edits[*r.VoteID] {
+			f.Waited.Add(r.ended.Sub(*r.asked))
+			if decided.IsZero() {
+				continue
+			}
+			f.Decided.Add(decided.Sub(*r.asked) - models.Paused(notes, decided))
+			f.AddHour(d.hourOf(decided), figures.Hour{Decided: 1})
+			for _, member := range beside.edits[r.vote] {
 				figures.Count(&f.Edits, member, 1)
 			}
 		}
@@ -166,24 +184,24 @@ func (d *day) outcomes(ctx context.Context, ended, through []request) error {
 	return nil
 }
 
-func outcome(f *figures.Sum, r *request, by string) {
-	status := models.StatusIn(r.Status(), r.Cause)
-	figures.Count(&f.Outcomes, figures.OutcomeKey(status, r.Cause), 1)
+func outcome(f *figures.Sum, r *request) {
+	figures.Count(&f.Outcomes, figures.OutcomeKey(r.status, r.cause), 1)
 	one := figures.Rate{Other: 1}
 	switch {
-	case by != "" && status == models.StatusApproved:
+	case r.by != "" && r.status == models.StatusApproved:
 		one = figures.Rate{Approved: 1}
-	case by != "" && status == models.StatusRejected:
+	case r.by != "" && r.status == models.StatusRejected:
 		one = figures.Rate{Rejected: 1}
 	}
-	figures.AddRate(&f.Agents, string(r.AgentID), one)
-	figures.AddRate(&f.Tools, figures.ToolKey(r.Kind, r.ToolName), one)
-	figures.AddRate(&f.Rules, r.PolicyRule, one)
-	if by != "" {
-		figures.AddRate(&f.People, by, one)
+	figures.AddRate(&f.Agents, string(r.agent), one)
+	figures.AddRate(&f.Tools, figures.ToolKey(r.kind, r.tool), one)
+	figures.AddRate(&f.Rules, r.rule, one)
+	if r.by != "" {
+		figures.AddRate(&f.People, string(r.by), one)
 	}
-	if status == models.StatusRejected && (by != "" || r.Cause == models.CausePolicy) {
-		if line := firstLine(r.Said()); line != "" {
+	if r.status == models.StatusRejected && (r.by != "" || r.cause == models.CausePolicy) && r.feedback != nil {
+		said := models.Response{ApprovalFeedback: r.feedback, Removed: r.removed}
+		if line := firstLine(said.Said()); line != "" {
 			figures.Count(&f.Reasons, line, 1)
 		}
 	}
@@ -286,8 +304,9 @@ func (d *day) hourOf(at time.Time) int {
 	return (int(at.Weekday())+6)%7*24 + at.Hour()
 }
 
-// waits counts the requests that waited at the end of each hour of the day, and notes those that wait at its end.
-func (d *day) waits(ctx context.Context) error {
+// waits counts the requests that waited at the end of each hour of the day, and notes those that wait at its end. ends
+// are those that ended on the day.
+func (d *day) waits(ctx context.Context, ends []request) error {
 	list, err := json.Marshal(d.waiting)
 	if err != nil {
 		return err
@@ -296,29 +315,31 @@ func (d *day) waits(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	asked, err := d.requests(ctx, askedIn, d.begin, d.end)
+	asks, err := d.requests(ctx, asksIn, d.begin, d.end, d.end)
 	if err != nil {
 		return err
 	}
-	d.waiting = []int64{}
-	for i, r := range append(before, asked...) {
-		of := d.of(&r, "")
-		if i >= len(before) {
-			for _, f := range of {
-				f.AddHour(d.hourOf(*r.ApprovalRequestedAt), figures.Hour{Asked: 1})
-			}
+	for _, r := range ends {
+		if r.asked != nil && !r.asked.Before(d.begin) {
+			asks = append(asks, r)
 		}
+	}
+	d.waiting = []int64{}
+	for i, r := range append(before, asks...) {
 		n := int64(0)
 		for t := d.begin.Add(time.Hour); !t.After(d.end); t = t.Add(time.Hour) {
 			if r.waitsAt(t) {
 				n++
 			}
 		}
-		for _, f := range of {
+		for _, f := range d.of(&r, "") {
 			f.Waiting += n
+			if i >= len(before) {
+				f.AddHour(d.hourOf(*r.asked), figures.Hour{Asked: 1})
+			}
 		}
 		if r.waitsAt(d.end) {
-			d.waiting = append(d.waiting, r.Number)
+			d.waiting = append(d.waiting, r.number)
 		}
 	}
 	slices.Sort(d.waiting)
@@ -327,7 +348,7 @@ func (d *day) waits(ctx context.Context) error {
 
 // waitsAt reports whether it waited until t or longer.
 func (r *request) waitsAt(t time.Time) bool {
-	return r.ApprovalRequestedAt.Before(t) && (r.ApprovalTimestamp == nil || !r.ApprovalTimestamp.Before(t))
+	return r.asked.Before(t) && (r.ended == nil || !r.ended.Before(t))
 }
 
 // energy counts the energy of responses since the last one before the day, and of the day's turns.
@@ -350,19 +371,19 @@ func (d *day) spent(ctx context.Context, query string, args ...any) error {
 	defer rows.Close()
 	for rows.Next() {
 		var r request
+		var conversation string
 		var energy int64
-		if err := rows.Scan(&r.AgentID, &r.Kind, &r.ToolName, &r.PolicyRule, &r.ConversationID, &energy); err != nil {
+		if err := rows.Scan(&r.agent, &r.kind, &r.tool, &r.rule, &conversation, &energy); err != nil {
 			return fmt.Errorf("read energy: %w", err)
 		}
-		tool, names := "", []string{"", "agent:" + string(r.AgentID)}
-		if r.Kind != "" {
-			tool = figures.ToolKey(r.Kind, r.ToolName)
-			names = append(names, "tool:"+tool, "rule:"+r.PolicyRule)
+		tool, of := "", []*figures.Sum{d.named(""), d.named("agent:" + string(r.agent))}
+		if r.kind != "" {
+			tool, of = figures.ToolKey(r.kind, r.tool), d.of(&r, "")
 		}
-		for _, f := range d.named(names...) {
-			figures.Count(&f.EnergyOfAgents, string(r.AgentID), energy)
+		for _, f := range of {
+			figures.Count(&f.EnergyOfAgents, string(r.agent), energy)
 			figures.Count(&f.EnergyOfTools, tool, energy)
-			figures.Count(&f.EnergyOfConversations, string(r.ConversationID), energy)
+			figures.Count(&f.EnergyOfConversations, conversation, energy)
 		}
 	}
 	return rows.Err()

@@ -34,6 +34,7 @@ func (sum) TableName() string { return "insights" }
 
 // The spans of sums.
 const (
+	ofHour  = "hour"
 	ofDay   = "day"
 	ofMonth = "month"
 )
@@ -63,7 +64,7 @@ func Outdate(t *db.Tx, from, through time.Time) error {
 	if err := t.Gorm().Exec(countUp).Error; err != nil {
 		return fmt.Errorf("outdate insights: %w", err)
 	}
-	for span, longest := range map[string]time.Duration{ofDay: longestDay, ofMonth: longestMonth} {
+	for span, longest := range map[string]time.Duration{ofHour: time.Hour, ofDay: longestDay, ofMonth: longestMonth} {
 		if err := t.Gorm().Exec(outdate, span, from.Add(-longest), from, through).Error; err != nil {
 			return fmt.Errorf("outdate insights: %w", err)
 		}
@@ -71,36 +72,50 @@ func Outdate(t *db.Tx, from, through time.Time) error {
 	return nil
 }
 
-// work is a day or a month to sum.
+// work is an hour, a day or a month to sum.
 type work struct {
 	span       string // empty: everything is summed again
 	begin, end time.Time
 }
 
 const (
-	newestDay   = `SELECT * FROM insights WHERE span = 'day' ORDER BY begins_at DESC, about LIMIT 1`
-	outdatedOne = `SELECT * FROM insights` + db.ByInsightsOutdated + ` WHERE figures = '' AND about = '' ORDER BY span, begins_at LIMIT 1`
+	newestOf    = `SELECT * FROM insights WHERE span = ? ORDER BY begins_at DESC, about LIMIT 1`
+	outdatedOne = `SELECT * FROM insights` + db.ByInsightsOutdated + ` WHERE figures = '' AND about = '' ORDER BY CASE span WHEN 'month' THEN 1 ELSE 0 END, begins_at LIMIT 1`
 	firstOfAll  = `SELECT created_at FROM responses ORDER BY number LIMIT 1`
 )
 
-// newest is the end of the last day that was summed, and whose days they are; of none, where the first of all begins.
-// Zero: nothing was ever asked.
-func (i *Insights) newest(ctx context.Context, zone *time.Location) (end time.Time, zoneName string, err error) {
-	var last []sum
-	if err := i.db.Gorm(ctx).Raw(newestDay).Scan(&last).Error; err != nil {
-		return end, "", fmt.Errorf("find the last day that was summed: %w", err)
+// summed is how far days are summed, and the present day's hours.
+type summed struct {
+	days, hours time.Time // ends of the last of each; hours is not before days. Zero: nothing was ever asked
+	zone        string    // whose days they are
+}
+
+func (i *Insights) summed(ctx context.Context, zone *time.Location) (out summed, err error) {
+	var day, hour []sum
+	if err := i.db.Gorm(ctx).Raw(newestOf, ofDay).Scan(&day).Error; err != nil {
+		return out, fmt.Errorf("find the last day: %w", err)
 	}
-	if len(last) > 0 {
-		return last[0].EndsAt.UTC(), last[0].Zone, nil
+	if err := i.db.Gorm(ctx).Raw(newestOf, ofHour).Scan(&hour).Error; err != nil {
+		return out, fmt.Errorf("find the last hour: %w", err)
 	}
-	var first []time.Time
-	if err := i.db.Gorm(ctx).Raw(firstOfAll).Scan(&first).Error; err != nil {
-		return end, "", fmt.Errorf("find the first day: %w", err)
+	switch {
+	case len(day) > 0:
+		out = summed{days: day[0].EndsAt.UTC(), zone: day[0].Zone}
+	default:
+		var first []time.Time
+		if err := i.db.Gorm(ctx).Raw(firstOfAll).Scan(&first).Error; err != nil {
+			return out, fmt.Errorf("find the first day: %w", err)
+		}
+		if len(first) == 0 {
+			return out, nil
+		}
+		out = summed{days: midnight(first[0], zone, 0), zone: zone.String()}
 	}
-	if len(first) > 0 {
-		end = midnight(first[0], zone, 0)
+	out.hours = out.days
+	if len(hour) > 0 {
+		out.hours, out.zone = maxTime(out.days, hour[0].EndsAt.UTC()), hour[0].Zone
 	}
-	return end, zone.String(), nil
+	return out, nil
 }
 
 // midnight begins the day that a time is in, or the one so many days later. Where clocks skip midnight, it is the first
@@ -116,11 +131,11 @@ func midnight(at time.Time, zone *time.Location, later int) time.Time {
 
 // due is the next piece of work, and from when on it can be done. None: nothing was ever asked.
 func (i *Insights) due(ctx context.Context, zone *time.Location) (w work, from time.Time, some bool, err error) {
-	end, of, err := i.newest(ctx, zone)
-	if err != nil || end.IsZero() {
+	so, err := i.summed(ctx, zone)
+	if err != nil || so.days.IsZero() {
 		return w, from, false, err
 	}
-	if of != zone.String() {
+	if so.zone != zone.String() {
 		return work{}, from, true, nil
 	}
 	var old []sum
@@ -130,7 +145,10 @@ func (i *Insights) due(ctx context.Context, zone *time.Location) (w work, from t
 	if len(old) > 0 {
 		return work{old[0].Span, old[0].BeginsAt.UTC(), old[0].EndsAt.UTC()}, from, true, nil
 	}
-	w = work{ofDay, end, midnight(end, zone, 1)}
+	w = work{ofDay, so.days, midnight(so.days, zone, 1)}
+	if i.db.Now().Before(w.end) { // of the present day, the hours
+		w = work{ofHour, so.hours, minTime(so.hours.Add(time.Hour), w.end)}
+	}
 	return w, w.end, true, nil
 }
 
@@ -179,7 +197,7 @@ func (i *Insights) SumNext(ctx context.Context, zone *time.Location) (done bool,
 }
 
 const (
-	takeAway = `DELETE FROM insights WHERE span = ? AND begins_at = ?`
+	takeAway = `DELETE FROM insights WHERE span = ? AND begins_at >= ? AND begins_at < ?`
 	wantSum  = db.InsertNew + `insights (span, begins_at, about, ends_at, zone, figures) VALUES (?, ?, '', ?, ?, '')`
 )
 
@@ -193,8 +211,10 @@ func (i *Insights) keep(ctx context.Context, w work, zone *time.Location, rows [
 		if now != mark {
 			return nil
 		}
-		if err := t.Gorm().Exec(takeAway, w.span, w.begin).Error; err != nil {
-			return fmt.Errorf("keep a sum: %w", err)
+		for _, span := range []string{w.span, ofHour} { // a day has taken its hours in
+			if err := t.Gorm().Exec(takeAway, span, w.begin, w.end).Error; err != nil {
+				return fmt.Errorf("keep a sum: %w", err)
+			}
 		}
 		if err := t.Gorm().CreateInBatches(rows, 100).Error; err != nil {
 			return fmt.Errorf("keep a sum: %w", err)
@@ -204,6 +224,20 @@ func (i *Insights) keep(ctx context.Context, w work, zone *time.Location, rows [
 		}
 		return nil
 	})
+}
+
+func minTime(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+func maxTime(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
 }
 
 // monthOf is the month that a time is in.
@@ -223,7 +257,7 @@ func (i *Insights) Forget(ctx context.Context) error {
 	})
 }
 
-const dayThatEnds = `SELECT * FROM insights WHERE span = 'day' AND begins_at >= ? AND begins_at < ? AND about = '' AND ends_at = ?`
+const thatEnds = `SELECT * FROM insights WHERE span = ? AND begins_at >= ? AND begins_at < ? AND about = '' AND ends_at = ?`
 
 // read sums a day from the rows.
 func (i *Insights) read(ctx context.Context, begin, end time.Time, zone *time.Location, before *day) (*day, error) {
@@ -234,25 +268,28 @@ func (i *Insights) read(ctx context.Context, begin, end time.Time, zone *time.Lo
 	return d, d.sum(ctx)
 }
 
-// dayBefore is what a day leaves to the one that begins with its end; nil: there is none.
-func (i *Insights) dayBefore(ctx context.Context, end time.Time) (*day, error) {
-	var last []sum
-	if err := i.db.Gorm(ctx).Raw(dayThatEnds, end.Add(-longestDay), end, end).Scan(&last).Error; err != nil {
-		return nil, fmt.Errorf("read the day before: %w", err)
+// before is what the day, or the hour, that ends at a time leaves to the next; nil: there is none.
+func (i *Insights) before(ctx context.Context, end time.Time) (*day, error) {
+	for _, span := range []string{ofDay, ofHour} {
+		var last []sum
+		if err := i.db.Gorm(ctx).Raw(thatEnds, span, end.Add(-longestDay), end, end).Scan(&last).Error; err != nil {
+			return nil, fmt.Errorf("read the day before: %w", err)
+		}
+		if len(last) == 0 {
+			continue
+		}
+		out := &day{last: last[0].LastNumber}
+		if err := json.Unmarshal([]byte(last[0].Waiting), &out.waiting); err != nil {
+			return nil, fmt.Errorf("read what waited at %s: %w", end, err)
+		}
+		return out, nil
 	}
-	if len(last) == 0 {
-		return nil, nil
-	}
-	out := &day{last: last[0].LastNumber}
-	if err := json.Unmarshal([]byte(last[0].Waiting), &out.waiting); err != nil {
-		return nil, fmt.Errorf("read what waited at %s: %w", end, err)
-	}
-	return out, nil
+	return nil, nil
 }
 
-// day is a day as rows.
+// day is a day, or an hour, as rows.
 func (i *Insights) day(ctx context.Context, w work, zone *time.Location) ([]sum, error) {
-	before, err := i.dayBefore(ctx, w.begin)
+	before, err := i.before(ctx, w.begin)
 	if err != nil {
 		return nil, err
 	}

@@ -113,21 +113,21 @@ type span struct {
 
 func (i *Insights) report(ctx context.Context, s *span) error {
 	now := i.db.Now().Add(time.Microsecond) // what happened just now counts
-	end, zone, err := i.newest(ctx, s.Zone)
-	if err != nil || end.IsZero() {
+	so, err := i.summed(ctx, s.Zone)
+	if err != nil || so.days.IsZero() {
 		return err
 	}
-	if zone != s.Zone.String() { // the policy's has changed
+	if so.zone != s.Zone.String() { // the policy's has changed
 		for at := s.from; at.Before(s.until) && at.Before(now); at = midnight(at, s.Zone, 1) {
 			s.out.Missing++
 		}
 		return nil
 	}
-	live, err := i.live(ctx, s, end, now)
+	stored, err := i.stored(ctx, s, so)
 	if err != nil {
 		return err
 	}
-	stored, err := i.stored(ctx, s, minTime(s.until, end))
+	live, err := i.live(ctx, s, so, now)
 	if err != nil {
 		return err
 	}
@@ -147,23 +147,18 @@ func (i *Insights) report(ctx context.Context, s *span) error {
 	return nil
 }
 
-func minTime(a, b time.Time) time.Time {
-	if b.Before(a) {
-		return b
-	}
-	return a
-}
-
-// live are the days after the last that was summed, as far as they are in the span.
-func (i *Insights) live(ctx context.Context, s *span, end, now time.Time) (map[time.Time]*day, error) {
+// live are the days, or their parts, after the last that was summed, by the begin of the day, as far as they are in the
+// span.
+func (i *Insights) live(ctx context.Context, s *span, so summed, now time.Time) (map[time.Time]*day, error) {
 	days := map[time.Time]*day{}
-	before, err := i.dayBefore(ctx, end)
+	before, err := i.before(ctx, so.hours)
 	if err != nil {
 		return nil, err
 	}
-	for at := end; at.Before(now) && at.Before(s.until); at = midnight(at, s.Zone, 1) {
+	for at := so.hours; at.Before(now) && at.Before(s.until); at = midnight(at, s.Zone, 1) {
+		begin := midnight(at, s.Zone, 0)
 		if len(days) == liveDays {
-			if !at.Before(s.from) {
+			if !begin.Before(s.from) {
 				s.out.Missing++
 			}
 			continue
@@ -171,7 +166,7 @@ func (i *Insights) live(ctx context.Context, s *span, end, now time.Time) (map[t
 		if before, err = i.read(ctx, at, minTime(midnight(at, s.Zone, 1), now), s.Zone, before); err != nil {
 			return nil, err
 		}
-		days[at] = before
+		days[begin] = before
 	}
 	return days, nil
 }
@@ -181,9 +176,11 @@ const storedSums = `SELECT * FROM insights WHERE span = ? AND begins_at IN ? AND
 // sums are stored ones, by their begin: of each, those of all requests first. A sum that is outdated has empty figures.
 type sums map[time.Time][]sum
 
-// stored are the sums of a span's whole months, where it is long, and of its other days.
-func (i *Insights) stored(ctx context.Context, s *span, until time.Time) (out struct{ months, days sums }, err error) {
-	var months, days []time.Time
+// stored are the sums of a span's whole months, where it is long, and of its other days and of the present day's hours,
+// by the begin of the day.
+func (i *Insights) stored(ctx context.Context, s *span, so summed) (out struct{ months, days sums }, err error) {
+	until := minTime(s.until, so.days)
+	var months, days, hours []time.Time
 	for at := s.from; s.byMonth && at.Before(until); at = monthOf(at, s.Zone).end {
 		if m := monthOf(at, s.Zone); m.begin.Equal(at) && !m.end.After(until) {
 			months = append(months, at)
@@ -197,7 +194,16 @@ func (i *Insights) stored(ctx context.Context, s *span, until time.Time) (out st
 			days = append(days, at)
 		}
 	}
-	out.days, err = i.sums(ctx, s, ofDay, days)
+	if out.days, err = i.sums(ctx, s, ofDay, days); err != nil || so.days.Before(s.from) || !so.days.Before(s.until) {
+		return out, err
+	}
+	for at := so.days; at.Before(so.hours); at = at.Add(time.Hour) {
+		hours = append(hours, at)
+	}
+	present, err := i.sums(ctx, s, ofHour, hours)
+	for _, at := range hours {
+		out.days[so.days] = append(out.days[so.days], present[at]...)
+	}
 	return out, err
 }
 
@@ -224,15 +230,15 @@ func (s *span) add(p *figures.Point, stored struct{ months, days sums }, live ma
 	}
 	for at := p.From; at.Before(p.Until); at = midnight(at, s.Zone, 1) {
 		rows := stored.days[at]
-		switch {
-		case live[at] != nil:
-			s.addSums(p, live[at].about)
-		case len(rows) > 0 && rows[0].Figures == "":
+		if slices.ContainsFunc(rows, func(r sum) bool { return r.Figures == "" }) {
 			s.out.Missing++
-		default:
-			if err := s.addRows(p, rows); err != nil {
-				return err
-			}
+			continue
+		}
+		if err := s.addRows(p, rows); err != nil {
+			return err
+		}
+		if live[at] != nil {
+			s.addSums(p, live[at].about)
 		}
 	}
 	return nil
