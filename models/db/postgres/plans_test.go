@@ -12,10 +12,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"countersign/models"
 	"countersign/models/db/dbtest"
 	"countersign/models/db/postgres"
+	"countersign/models/insights"
 	"countersign/models/storetest"
 )
 
@@ -47,6 +49,11 @@ func TestEachStatementIsServedByAnIndex(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	})
+	for range 3 {
+		storetest.Must(t, storetest.Err(s.Insights.SumNext(t.Context(), time.UTC)))
+	}
+	now := s.Now()
+	storetest.Must(t, storetest.Err(s.Insights.Report(t.Context(), admin, insights.Query{From: now.AddDate(-1, 0, 0), To: now, Zone: time.UTC})))
 	pool, err := postgres.OpenPlain(t.Context(), dbtest.URL(t, filepath.Dir(s.Path())))
 	storetest.Must(t, err)
 	defer pool.Close()
