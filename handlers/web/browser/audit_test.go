@@ -45,3 +45,50 @@ func TestATrailOnPaper(t *testing.T) {
 		}
 	}
 }
+
+// Insights are read by the tables behind their charts, narrowed, and put on paper with these tables: on a wide screen, and
+// on a phone without script.
+func TestInABrowserInsightsAreReadByTheirTables(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name    string
+		width   int64
+		scripts bool
+	}{{"wide", 1440, true}, {"phone without script", 390, false}} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := webtest.New(t)
+			for _, tool := range []string{"pay", "pay", "mail"} {
+				w.Decides(w.Ask(webtest.ToolCall(tool, `{"amount":5}`)), tool == "mail", "not on Fridays")
+			}
+			p := adminTab(w, c.width, c.scripts)
+			p.open("/insights")
+			p.sees(".insight-facts", "1 of 3 decisions")
+			p.sees(`section[aria-labelledby="reasons"]`, "not on Fridays")
+			p.click(`section[aria-labelledby="outcomes"] summary`)
+			p.sees(`section[aria-labelledby="outcomes"] details[open]`, "rejected by people")
+			p.click(".filter-menu summary")
+			p.value(`document.querySelector("#filter-about").value = "tool:mail", ""`)
+			p.click("#narrow")
+			p.sees(".filter-chip", "Tool mail")
+			p.sees(".insight-facts", "1 of 1 decisions")
+			if got := p.value("location.search"); got != "?about=tool%3Amail" {
+				t.Errorf("the address is %s", got)
+			}
+			paper := emulation.SetEmulatedMediaParams{Media: "print"}
+			p.do("put it on paper", chromedp.EmulateViewport(718, 1000), chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+				_, err := cdp.Call(ctx, target, emulation.SetEmulatedMedia, paper)
+				return err
+			}))
+			for what, expression := range map[string]string{
+				"the numbers behind a chart": `document.querySelector('section[aria-labelledby="outcomes"] details:not([open]) tbody td').getBoundingClientRect().height > 5`,
+				"it fits":                    `document.documentElement.scrollWidth <= 718`,
+				"no filter":                  `!document.querySelector(".filter-bar").checkVisibility()`,
+			} {
+				if got := p.value("String(" + expression + ")"); got != "true" {
+					t.Errorf("%s: %s", what, got)
+				}
+			}
+		})
+	}
+}
