@@ -229,8 +229,12 @@ func TestDoctorFindsEachFault(t *testing.T) {
 		}, nil, "unseen", "warn", "pay (2)"},
 		{"a request that somebody saw", func(t *testing.T, dir string) {
 			t.Helper()
-			process.Infect(t, dir, expiredNow, `INSERT INTO seen SELECT u.id, r.id, r.approval_timestamp, r.approval_timestamp FROM responses r, users u WHERE r.policy_rule = 'made up'`)
+			process.Infect(t, dir, expiredNow, `INSERT INTO seen SELECT u.id, r.id, r.created_at, r.approval_timestamp FROM responses r, users u WHERE r.policy_rule = 'made up'`)
 		}, nil, "unseen", "ok", "expired unseen"},
+		{"a request that somebody saw when it had expired", func(t *testing.T, dir string) {
+			t.Helper()
+			process.Infect(t, dir, expiredNow, `INSERT INTO seen SELECT u.id, r.id, r.approval_timestamp, r.approval_timestamp FROM responses r, users u WHERE r.policy_rule = 'made up'`)
+		}, nil, "unseen", "warn", "made up (1)"},
 		{"an owner without a channel", func(t *testing.T, dir string) {
 			t.Helper()
 			process.Infect(t, dir, `INSERT INTO users (id, email, name, role, password_hash, created_at) VALUES ('eve', 'eve@example.com', 'Eve', 'reviewer', 'x', '2026-01-01')`, channelOf("eve", "NULL"))

@@ -71,6 +71,7 @@ func TestTheLogTellsWhatWasAskedAndHowItEnded(t *testing.T) {
 		t.Fatal(err)
 	}
 
+	v.Says(t, v.Err, `"approval expired"`) // a waiter hears before it is written
 	v.Says(t, v.Err, `"approval resolved"`)
 	v.Says(t, v.Err, `"wait ended"`)
 	user := v.Person.Name

@@ -49,7 +49,7 @@ var (
 	endEdits = `SELECT v.id, r.tool_input_json, v.input FROM responses r` + db.ByResponsesSettled + ` CROSS JOIN votes v ON v.id = r.vote_id
  WHERE r.approval_timestamp >= ? AND r.approval_timestamp < ? AND v.verdict = 'approve' AND v.input IS NOT NULL AND r.removed IS NULL`
 	endUnseen = `SELECT r.id FROM responses r` + db.ByResponsesSettled + ` WHERE r.approval_timestamp >= ? AND r.approval_timestamp < ?
- AND r.approval_status = 'expired' AND r.removed IS NULL AND NOT EXISTS (SELECT 1 FROM seen s WHERE s.response_id = r.id)`
+ AND r.approval_status = 'expired' AND r.removed IS NULL AND NOT EXISTS (SELECT 1 FROM seen s WHERE s.response_id = r.id AND s.first_at < r.approval_timestamp)`
 
 	spentByResponses = `SELECT agent_id, kind, tool_name, policy_rule, conversation_id, sum(energy) FROM responses
  WHERE number > ? AND number <= ? AND energy > 0 GROUP BY agent_id, kind, tool_name, policy_rule, conversation_id`

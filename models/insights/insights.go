@@ -98,10 +98,10 @@ func (i *Insights) summed(ctx context.Context, zone *time.Location) (out summed,
 	if err := i.db.Gorm(ctx).Raw(newestOf, ofHour).Scan(&hour).Error; err != nil {
 		return out, fmt.Errorf("find the last hour: %w", err)
 	}
-	switch {
-	case len(day) > 0:
-		out = summed{days: day[0].EndsAt.UTC(), zone: day[0].Zone}
-	default:
+	if len(day) > 0 {
+		end := day[0].EndsAt.UTC()
+		out = summed{days: end, hours: end, zone: day[0].Zone}
+	} else {
 		var first []time.Time
 		if err := i.db.Gorm(ctx).Raw(firstOfAll).Scan(&first).Error; err != nil {
 			return out, fmt.Errorf("find the first day: %w", err)
@@ -109,9 +109,9 @@ func (i *Insights) summed(ctx context.Context, zone *time.Location) (out summed,
 		if len(first) == 0 {
 			return out, nil
 		}
-		out = summed{days: midnight(first[0], zone, 0), zone: zone.String()}
+		day := midnight(first[0], zone, 0)
+		out = summed{days: day, hours: day.Add(first[0].Sub(day).Truncate(time.Hour)), zone: zone.String()}
 	}
-	out.hours = out.days
 	if len(hour) > 0 {
 		out.hours, out.zone = maxTime(out.days, hour[0].EndsAt.UTC()), hour[0].Zone
 	}
@@ -158,7 +158,7 @@ func (i *Insights) Next(ctx context.Context, zone *time.Location) (at time.Time,
 	return at, some, err
 }
 
-// SumNext sums the next day or month that is due, if one is.
+// SumNext sums the next hour, day or month that is due, if one is.
 func (i *Insights) SumNext(ctx context.Context, zone *time.Location) (done bool, err error) {
 	w, from, some, err := i.due(ctx, zone)
 	if err != nil || !some || i.db.Now().Before(from) {

@@ -31,6 +31,7 @@ type world struct {
 	people  []models.Actor
 	agents  []models.Actor
 	pending []*models.Approval
+	last    []models.ResponseID // that were asked
 }
 
 func newWorld(t *testing.T, seed uint64) *world {
@@ -61,9 +62,13 @@ func (w *world) happen() {
 		in.Input = fmt.Appendf(nil, `{"amount":%d,"note":"n%d"}`, w.r.IntN(9), w.r.IntN(1e9))
 		a, err := w.Ask(ctx, pick(w, w.agents...), in)
 		storetest.Must(w.t, err)
+		w.last = append(w.last, a.ID)
 		if a.Status() == models.StatusPending {
 			w.pending = append(w.pending, a)
 		}
+	}
+	if w.r.IntN(3) == 0 && len(w.last) > 0 { // also long after it ended
+		storetest.Must(w.t, w.Saw(ctx, w.Admin, w.last[max(0, len(w.last)-1-w.r.IntN(60))]))
 	}
 	if len(w.pending) == 0 {
 		return
@@ -103,7 +108,15 @@ func (w *world) Approval(id models.ResponseID) *models.Approval {
 	return a
 }
 
-func (w *world) work() { storetest.Must(w.t, storetest.Err(expire.Once(w.t.Context(), w.Store))) }
+// work is all that is due, as the expirer does it.
+func (w *world) work() {
+	storetest.Must(w.t, storetest.Err(expire.Once(w.t.Context(), w.Store)))
+	for done := true; done; {
+		var err error
+		done, err = w.Insights.SumNext(w.t.Context(), w.zone)
+		storetest.Must(w.t, err)
+	}
+}
 
 func (w *world) midnight(days int) time.Time {
 	y, m, d := w.Clock.Now().In(w.zone).Date()

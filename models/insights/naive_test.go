@@ -21,12 +21,12 @@ type rows struct {
 	votes     map[models.VoteID]models.Vote
 	undone    map[models.ResponseID]int64
 	notes     map[models.ResponseID][]models.Note
-	seen      map[models.ResponseID]bool
+	seen      map[models.ResponseID]time.Time // first
 }
 
 func readRows(tb testing.TB, s *store.Store) *rows {
 	tb.Helper()
-	out := &rows{votes: map[models.VoteID]models.Vote{}, undone: map[models.ResponseID]int64{}, notes: map[models.ResponseID][]models.Note{}, seen: map[models.ResponseID]bool{}}
+	out := &rows{votes: map[models.VoteID]models.Vote{}, undone: map[models.ResponseID]int64{}, notes: map[models.ResponseID][]models.Note{}, seen: map[models.ResponseID]time.Time{}}
 	g := s.DB().Gorm(tb.Context())
 	var votes []models.Vote
 	var notes []models.Note
@@ -45,7 +45,9 @@ func readRows(tb testing.TB, s *store.Store) *rows {
 		out.notes[n.ResponseID] = append(out.notes[n.ResponseID], n)
 	}
 	for _, s := range seen {
-		out.seen[s.ResponseID] = true
+		if first, ok := out.seen[s.ResponseID]; !ok || s.FirstAt.Before(first) {
+			out.seen[s.ResponseID] = s.FirstAt
+		}
 	}
 	return out
 }
@@ -113,7 +115,7 @@ func (all *rows) naive(from, until time.Time, zone *time.Location, is func(*mode
 		if status == "rejected" && (r.Cause == models.CauseReviewer && r.Removed == nil || r.Cause == models.CausePolicy) && r.ApprovalFeedback != nil {
 			f.Reasons[strings.SplitN(*r.ApprovalFeedback, "\n", 2)[0]]++
 		}
-		if status == "expired" && r.Removed == nil && !all.seen[r.ID] {
+		if at, ok := all.seen[r.ID]; status == "expired" && r.Removed == nil && (!ok || !at.Before(*r.ApprovalTimestamp)) {
 			f.Unseen++
 		}
 		f.Undone += all.undone[r.ID]

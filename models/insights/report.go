@@ -197,7 +197,7 @@ func (i *Insights) stored(ctx context.Context, s *span, so summed) (out struct{ 
 	if out.days, err = i.sums(ctx, s, ofDay, days); err != nil || so.days.Before(s.from) || !so.days.Before(s.until) {
 		return out, err
 	}
-	for at := so.days; at.Before(so.hours); at = at.Add(time.Hour) {
+	for at := so.days; at.Before(so.hours); at = at.Add(time.Hour) { // those before the first request are not there
 		hours = append(hours, at)
 	}
 	present, err := i.sums(ctx, s, ofHour, hours)

@@ -36,7 +36,7 @@ const channelWorks = `c.removed_at IS NULL AND c.verified_at IS NOT NULL AND c.d
 
 const (
 	unseenRules = `SELECT r.policy_rule, count(*) FROM responses r` + db.ByResponsesSettled + `
- WHERE r.approval_timestamp > ? AND r.approval_status = 'expired' AND NOT EXISTS (SELECT 1 FROM seen s WHERE s.response_id = r.id)
+ WHERE r.approval_timestamp > ? AND r.approval_status = 'expired' AND NOT EXISTS (SELECT 1 FROM seen s WHERE s.response_id = r.id AND s.first_at < r.approval_timestamp)
  GROUP BY r.policy_rule ORDER BY count(*) DESC, r.policy_rule LIMIT 10`
 	anyWorking = `SELECT EXISTS (SELECT 1 FROM channels c JOIN users u ON u.id = c.user_id WHERE ` + channelWorks +
 		` AND u.disabled_at IS NULL)

@@ -39,7 +39,7 @@ func jobs(s *store.Store) []job {
 	}
 }
 
-// sums is the job that sums days which have ended, for people who look back.
+// sums is the job that sums hours and days which have ended, for people who look back.
 func sums(s *store.Store) job {
 	return job{
 		"sum up days",
@@ -50,14 +50,15 @@ func sums(s *store.Store) job {
 			}
 			return s.Insights.Next(ctx, p.Program.Zone())
 		},
-		func(ctx context.Context, limit int) (n int, err error) {
+		// One at a time, as if nothing were left to do: the other jobs have their turn in between. There may be years of days
+		// to sum.
+		func(ctx context.Context, _ int) (int, error) {
 			p, err := s.CurrentPolicy(ctx)
-			for done := true; err == nil && done && n < limit; {
-				if done, err = s.Insights.SumNext(ctx, p.Program.Zone()); done {
-					n++
-				}
+			if err != nil {
+				return 0, err
 			}
-			return n, err
+			_, err = s.Insights.SumNext(ctx, p.Program.Zone())
+			return 0, err
 		},
 	}
 }

@@ -92,6 +92,7 @@ func (s *Screens) find(c echo.Context) (*insights.Input, error) {
 		return in, err
 	}
 	report.Total.Cut()
+	report.Offer.Cut()
 	in.Report = report
 	in.Names, err = s.Store.Insights.Names(ctx, &report.Total)
 	return in, err
