@@ -58,7 +58,7 @@ const (
 	ByResponsesPendingSpoken       = by + "responses_pending_spoken"
 	ByResponsesPendingUpstream     = by + "responses_pending_upstream"
 	ByResponsesRejected            = by + "responses_rejected"
-	ByResponsesRequested           = by + "responses_requested"
+	ByResponsesAskedLater          = by + "responses_asked_later"
 	ByResponsesRejectedTool        = by + "responses_rejected_tool"
 	ByResponsesSettled             = by + "responses_settled"
 	ByResponsesSettledOwner        = by + "responses_settled_owner"

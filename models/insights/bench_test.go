@@ -66,7 +66,6 @@ func spread(b *testing.B, w *storetest.Bench, most int, today time.Time) {
 		_, err := pool.ExecContext(b.Context(), query, args...)
 		storetest.Must(b, err)
 	}
-	exec(`DROP INDEX responses_requested`)
 	exec(`CREATE TEMP TABLE asker AS SELECT row_number() OVER () - 1 AS i, id FROM agents WHERE name LIKE 'agent-%'`)
 	exec(`CREATE TEMP TABLE decider AS SELECT row_number() OVER () - 1 AS i, id FROM users`)
 	// The later half of the numbers is of the last day, as far as that is full.
@@ -76,6 +75,5 @@ func spread(b *testing.B, w *storetest.Bench, most int, today time.Time) {
  approval_feedback = CASE number % 10 WHEN 0 THEN 'reason ' || (number % 700) END,
  decided_by = (SELECT id FROM decider WHERE i = number % 12) WHERE approval_status = 'approved'`, today.Format(time.DateTime), most, busy)
 	exec(`UPDATE responses SET approval_requested_at = created_at, approval_timestamp = strftime('%Y-%m-%d %H:%M:%S', created_at, (number % 3600) || ' seconds') || '+00:00' WHERE approval_timestamp IS NOT NULL`)
-	exec(`CREATE INDEX responses_requested ON responses (approval_requested_at) WHERE approval_requested_at IS NOT NULL`)
 	exec(`ANALYZE`)
 }

@@ -35,9 +35,11 @@ const requestColumns = `SELECT r.number, r.id, r.agent_id, r.kind, r.tool_name, 
  r.approval_requested_at, r.approval_timestamp, r.approval_feedback, coalesce(r.decided_by, ''), coalesce(r.vote_id, ''), r.removed FROM `
 
 var (
-	// asksIn are those that did not end on the day.
-	asksIn = requestColumns + `responses r` + db.ByResponsesRequested + ` WHERE r.approval_requested_at >= ? AND r.approval_requested_at < ?
- AND (r.approval_timestamp IS NULL OR r.approval_timestamp >= ?)`
+	// asksIn and laterAsks are the requests of the day that did not end on it: those that came as requests, by their numbers,
+	// and those that had come before, as reports.
+	asksIn    = requestColumns + `responses r WHERE r.number > ? AND r.number <= ? AND r.approval_requested_at = r.created_at` + notYet
+	laterAsks = requestColumns + `responses r` + db.ByResponsesAskedLater + ` WHERE r.approval_requested_at <> r.created_at
+ AND r.approval_requested_at >= ? AND r.approval_requested_at < ?` + notYet
 	endsIn     = requestColumns + `responses r` + db.ByResponsesSettled + ` WHERE r.approval_timestamp >= ? AND r.approval_timestamp < ?`
 	letThrough = requestColumns + `responses r` + db.ByResponsesLetThrough + ` WHERE r.approval_status IS NULL AND r.cause <> '' AND r.created_at >= ? AND r.created_at < ?`
 	numbered   = requestColumns + db.EachNumber(`?`) + ` CROSS JOIN responses r ON r.number = jn.value`
@@ -56,6 +58,8 @@ var (
 	spentByTurns = `SELECT c.agent_id, '', '', '', t.conversation_id, sum(t.energy) FROM turns t` + db.ByTurnsAt + ` JOIN conversations c ON c.id = t.conversation_id
  WHERE t.at >= ? AND t.at < ? AND t.energy > 0 GROUP BY c.agent_id, t.conversation_id`
 )
+
+const notYet = ` AND (r.approval_timestamp IS NULL OR r.approval_timestamp >= ?)`
 
 // lastOfDay is the number before the first response that came later; where none did, the last there is.
 const lastOfDay = `SELECT coalesce((SELECT number - 1 FROM responses WHERE number > ? AND created_at >= ? ORDER BY number LIMIT 1),
@@ -107,10 +111,17 @@ func (d *day) sum(ctx context.Context) error {
 	if err := d.outcomes(ctx, ends, through); err != nil {
 		return err
 	}
-	if err := d.waits(ctx, ends); err != nil {
+	from := d.last
+	if err := d.db.Reader(ctx).QueryRowContext(ctx, lastOfDay, from, d.end).Scan(&d.last); err != nil {
+		return fmt.Errorf("find the last response: %w", err)
+	}
+	if err := d.waits(ctx, ends, from); err != nil {
 		return err
 	}
-	if err := d.energy(ctx); err != nil {
+	if err := d.spent(ctx, spentByResponses, from, d.last); err != nil {
+		return err
+	}
+	if err := d.spent(ctx, spentByTurns, d.begin, d.end); err != nil {
 		return err
 	}
 	for _, f := range d.about {
@@ -305,8 +316,8 @@ func (d *day) hourOf(at time.Time) int {
 }
 
 // waits counts the requests that waited at the end of each hour of the day, and notes those that wait at its end. ends
-// are those that ended on the day.
-func (d *day) waits(ctx context.Context, ends []request) error {
+// are those that ended on the day, from is the number of the last response before it.
+func (d *day) waits(ctx context.Context, ends []request, from int64) error {
 	list, err := json.Marshal(d.waiting)
 	if err != nil {
 		return err
@@ -315,10 +326,15 @@ func (d *day) waits(ctx context.Context, ends []request) error {
 	if err != nil {
 		return err
 	}
-	asks, err := d.requests(ctx, asksIn, d.begin, d.end, d.end)
+	asks, err := d.requests(ctx, asksIn, from, d.last, d.end)
 	if err != nil {
 		return err
 	}
+	later, err := d.requests(ctx, laterAsks, d.begin, d.end, d.end)
+	if err != nil {
+		return err
+	}
+	asks = append(asks, later...)
 	for _, r := range ends {
 		if r.asked != nil && !r.asked.Before(d.begin) {
 			asks = append(asks, r)
@@ -351,18 +367,7 @@ func (r *request) waitsAt(t time.Time) bool {
 	return r.asked.Before(t) && (r.ended == nil || !r.ended.Before(t))
 }
 
-// energy counts the energy of responses since the last one before the day, and of the day's turns.
-func (d *day) energy(ctx context.Context) error {
-	from := d.last
-	if err := d.db.Reader(ctx).QueryRowContext(ctx, lastOfDay, from, d.end).Scan(&d.last); err != nil {
-		return fmt.Errorf("find the last response: %w", err)
-	}
-	if err := d.spent(ctx, spentByResponses, from, d.last); err != nil {
-		return err
-	}
-	return d.spent(ctx, spentByTurns, d.begin, d.end)
-}
-
+// spent counts energy.
 func (d *day) spent(ctx context.Context, query string, args ...any) error {
 	rows, err := d.db.Reader(ctx).QueryContext(ctx, query, args...)
 	if err != nil {

@@ -32,6 +32,8 @@ type world struct {
 	agents  []models.Actor
 	pending []*models.Approval
 	last    []models.ResponseID // that were asked
+	run     *storetest.Trace
+	reports []models.AskInput // calls that were reported, and may be asked about later
 }
 
 func newWorld(t *testing.T, seed uint64) *world {
@@ -41,6 +43,7 @@ func newWorld(t *testing.T, seed uint64) *world {
 	p, err := w.CurrentPolicy(t.Context())
 	storetest.Must(t, err)
 	w.zone = p.Program.Zone()
+	w.run = storetest.NewTrace(t, w.Bench, models.RunInput{RunID: "reported"})
 	w.people, w.agents = []models.Actor{w.Admin, w.Owner}, []models.Actor{w.Agent, w.Other}
 	return w
 }
@@ -56,6 +59,21 @@ func (w *world) happen() {
 		w.work()
 	case 2:
 		storetest.Must(w.t, storetest.Err(w.Insights.SumNext(ctx, w.zone)))
+	}
+	if w.r.IntN(8) == 0 {
+		in := models.AskInput{RunID: "reported", ToolUseID: fmt.Sprintf("c%d", len(w.last)*100+len(w.reports)), ToolName: pick(w, "read", "pay", "mail"), Input: []byte(`{"amount":3}`), AcceptsEdits: true}
+		w.run.Reports(w.t, storetest.One(storetest.Queued(in.ToolUseID, in.ToolName, string(in.Input), in.ToolUseID)))
+		w.reports = append(w.reports, in)
+	}
+	if w.r.IntN(8) == 0 && len(w.reports) > 0 { // minutes or days after it was reported
+		i := w.r.IntN(len(w.reports))
+		a, err := w.Ask(ctx, w.Agent, w.reports[i])
+		storetest.Must(w.t, err)
+		w.reports = append(w.reports[:i], w.reports[i+1:]...)
+		w.last = append(w.last, a.ID)
+		if a.Status() == models.StatusPending {
+			w.pending = append(w.pending, a)
+		}
 	}
 	if w.r.IntN(3) > 0 {
 		in := models.AskInput{ToolName: pick(w, "read", "drop", "pay", "pay", "mail", "mail", "other"), Explicit: w.r.IntN(2) == 0, AcceptsEdits: true, RunID: pick(w, "one", "two", "three")}
