@@ -209,7 +209,7 @@ func (w *world) stored() string {
 	return out
 }
 
-// events is how many things happen in the world. It was 16,000 once, with 10,600 requests; then the test takes minutes.
+// events is how many things happen in the world. With 16,000, which are 12,660 requests, it passed on 2026-11-29 in 92 s.
 const events = 2500
 
 // Each figure is what a naive count of the rows says: over a month in which summer time begins, whether days are summed
