@@ -160,6 +160,10 @@ func (i *Insights) Next(ctx context.Context, zone *time.Location) (at time.Time,
 
 // SumNext sums the next hour, day or month that is due, if one is.
 func (i *Insights) SumNext(ctx context.Context, zone *time.Location) (done bool, err error) {
+	var mark int64 // read first: a day that is outdated from here on is not kept
+	if err := i.db.Gorm(ctx).Raw(readMark).Scan(&mark).Error; err != nil {
+		return false, fmt.Errorf("read the mark of insights: %w", err)
+	}
 	w, from, some, err := i.due(ctx, zone)
 	if err != nil || !some || i.db.Now().Before(from) {
 		return false, err
@@ -168,15 +172,12 @@ func (i *Insights) SumNext(ctx context.Context, zone *time.Location) (done bool,
 		return true, i.Forget(ctx)
 	}
 	// Every write of the time that is summed is committed once this one writes: one writes at a time, and time goes on.
-	mark, early := int64(0), false
+	early := false
 	err = i.db.WriteAnyway(ctx, func(t *db.Tx) error {
 		if early = t.Now.Before(w.end); early {
 			return nil
 		}
-		if err := t.Gorm().Exec(addMark, time.Unix(0, 0).UTC(), time.Unix(0, 0).UTC()).Error; err != nil {
-			return err
-		}
-		return t.Gorm().Raw(readMark).Scan(&mark).Error
+		return t.Gorm().Exec(addMark, time.Unix(0, 0).UTC(), time.Unix(0, 0).UTC()).Error
 	})
 	if err != nil || early {
 		return false, err
@@ -334,6 +335,9 @@ func (i *Insights) month(ctx context.Context, w work, zone *time.Location) ([]su
 	}
 	about := map[string]*figures.Sum{"": {}}
 	for _, d := range days {
+		if d.Figures == "" {
+			continue // it was outdated just now, so this sum is not kept
+		}
 		if err := addTo(about, &d); err != nil {
 			return nil, err
 		}
