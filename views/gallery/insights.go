@@ -2,6 +2,7 @@ package gallery
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"countersign/models"
@@ -58,7 +59,7 @@ func insightsDay(day, each int64, names *figures.Names) figures.Sum {
 	for key, n := range map[string]int64{"approved reviewer": 5, "rejected reviewer": 2, "expired timeout": 1, " policy": 4, " grant": 1, "rejected policy": 1, "cancelled cancelled": 1} {
 		figures.Count(&s.Outcomes, key, n*busy)
 	}
-	for i, name := range []string{"payment.send", "shell.run", "file.read", "(question)", "mail\u202E.send"} {
+	for i, name := range []string{"payment.send", "shell.run", "file.read", "(question)", "mail\u202E.send" + strings.Repeat("unbroken", 30)} {
 		n := int64(5-i) * busy
 		figures.AddRate(&s.Tools, name, figures.Rate{Approved: n, Rejected: n / 3, Other: n / 2})
 		figures.Count(&s.EnergyOfTools, name, 40*n)

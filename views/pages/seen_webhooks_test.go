@@ -143,7 +143,7 @@ var webhookPages = []page{
 	}},
 	{key: "insights", seen: seen{
 		"title": "Insights",
-		"rows":  "22 Oct 2026 10 4 12 2 2 | 23 Oct 2026 45 18 54 9 9 | 24 Oct  … 11 664 | Release 12 498 | Release 13 332 (4233 bytes, 680a84e6ebe102d8)",
+		"rows":  "22 Oct 2026 10 4 12 2 2 | 23 Oct 2026 45 18 54 9 9 | 24 Oct  … 11 664 | Release 12 498 | Release 13 332 (4649 bytes, 1031253d7ae0aec4)",
 		"acts":  "CSV → /insights/export | Filter",
 		"says":  "22 Oct 2026 to 20 Nov 2026",
 	}},
@@ -151,7 +151,7 @@ var webhookPages = []page{
 		"title":  "Insights",
 		"tally":  "About Tool payment.send Remove the filter About",
 		"warns":  "3 of these days are still being added up, and left out. Look again in a minute.",
-		"rows":   "Nov 2025 310 124 372 62 62 | Dec 2025 1,550 620 1,860 310 31 … 96 | Release 12 7,347 | Release 13 4,898 (3853 bytes, dc776471b2ef080b)",
+		"rows":   "Nov 2025 310 124 372 62 62 | Dec 2025 1,550 620 1,860 310 31 … 96 | Release 12 7,347 | Release 13 4,898 (4269 bytes, 2db97b7eea45090b)",
 		"acts":   "CSV → /insights/export?about=tool%3Apayment.send&from=2025-12-01&to=2026-11-20 | Filter",
 		"filled": "about=tool:payment.send | from=2025-12-01 | to=2026-11-20",
 		"leads":  "Remove the filter About → /insights?from=2025-12-01&to=2026-11-20",
@@ -159,7 +159,7 @@ var webhookPages = []page{
 	}},
 	{key: "insights-own", seen: seen{
 		"title": "Insights",
-		"rows":  "22 Oct 2026 10 4 12 2 2 | 23 Oct 2026 45 18 54 9 9 | 24 Oct  … 11 664 | Release 12 498 | Release 13 332 (4162 bytes, 45fad266cc603a33)",
+		"rows":  "22 Oct 2026 10 4 12 2 2 | 23 Oct 2026 45 18 54 9 9 | 24 Oct  … 11 664 | Release 12 498 | Release 13 332 (4578 bytes, 1fad7c1ceefd931e)",
 		"acts":  "CSV → /insights/export | Filter",
 		"says":  "22 Oct 2026 to 20 Nov 2026",
 	}},
