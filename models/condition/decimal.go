@@ -65,6 +65,13 @@ func ReadsAsNumber(text string) bool {
 	return ok
 }
 
+// CompareNumbers is -1, 0 or 1 as the first of two texts that read as numbers is less than the second, the same or more.
+func CompareNumbers(a, b string) int {
+	one, _ := readDecimal(a)
+	other, _ := readDecimal(b)
+	return one.compare(other)
+}
+
 func readDecimal(text string) (decimal, bool) {
 	if len(text) > maxDecimals || !decimalText.MatchString(text) {
 		return decimal{}, false

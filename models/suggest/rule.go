@@ -1,0 +1,241 @@
+package suggest
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"countersign/models"
+	"countersign/models/condition"
+	"countersign/models/policy"
+)
+
+// when is the condition that is true of the calls within the bounds. What comes first keeps what comes later from being
+// asked about other calls, of which that could not be judged.
+func (c *candidate) when(holding string) (string, error) {
+	first := c.good[0]
+	parts := []string{
+		"agent == " + strconv.Quote(first.Facts.Agent), "owner == " + strconv.Quote(first.Facts.Owner),
+		"size(input) == " + strconv.Itoa(len(first.shape.names)),
+	}
+	for _, name := range first.shape.names {
+		parts = append(parts, strconv.Quote(name)+" in input")
+	}
+	if line := first.shape.line; line != "" {
+		parts = append(parts, "type("+line+") == string", line+".matches("+strconv.Quote(plainLine.String())+")", line+".startsWith("+strconv.Quote(first.shape.program+" ")+")")
+		words := len(slices.DeleteFunc(slices.Clone(c.bounds), func(b bound) bool { return !strings.HasPrefix(b.subject, "command("+line+").args[") }))
+		parts = append(parts, fmt.Sprintf("size(command(%s).args) == %d", line, words))
+	}
+	for i := range c.bounds {
+		text, err := c.bounds[i].cel()
+		if err != nil {
+			return "", err
+		}
+		parts = append(parts, text...)
+	}
+	if holding != "" {
+		parts = append(parts, "("+holding+")")
+	}
+	return strings.Join(parts, " && "), nil
+}
+
+// cel writes a bound.
+func (b *bound) cel() ([]string, error) {
+	row := condition.Row{Subject: b.subject, Values: b.values}
+	switch b.how {
+	case Is:
+		if b.kind == exact {
+			return []string{b.subject + " == " + b.values[0]}, nil
+		}
+		if b.kind != amount {
+			return []string{b.subject + " == " + strconv.Quote(b.values[0])}, nil
+		}
+		row.Op, row.Kind = condition.Is, condition.KindNumber
+	case OneOf:
+		return []string{b.subject + " in [" + strings.Join(b.values, ", ") + "]"}, nil
+	case Below:
+		return append(b.beginning(), "path("+b.subject+").within("+strconv.Quote(folderOf(b.values[0]))+")"), nil
+	case At:
+		_, rest, _ := strings.Cut(b.origin, "://")
+		host, _, _ := strings.Cut(rest, ":")
+		return append(b.beginning(), "host("+b.subject+") == "+strconv.Quote(host)), nil
+	case Between:
+		row.Op, row.Kind = condition.Between, condition.KindNumber
+	}
+	text, err := condition.Built{Groups: []condition.Group{{row}}}.CEL()
+	return []string{text}, err
+}
+
+// beginning says where a text begins, and what it does not have.
+func (b *bound) beginning() []string {
+	out := []string{"type(" + b.subject + ") == string", b.subject + ".startsWith(" + strconv.Quote(b.values[0]) + ")"}
+	for _, mark := range b.absent {
+		out = append(out, "!"+b.subject+".contains("+strconv.Quote(mark)+")")
+	}
+	return out
+}
+
+// proved writes the rule, judges all calls of its group by the policy with and without it, and reports whether it
+// settles those that it is made from and no others than nobody decided.
+func (c *candidate) proved(p *policy.Policy, all []*read) (Suggestion, bool) {
+	first := c.good[0]
+	s := Suggestion{
+		Kind: c.kind, Holds: first.holds, Agent: first.Facts.Agent, Tool: first.ToolName, Risk: first.risk, Terms: c.terms(),
+	}
+	doc := p.Document()
+	at, holding := PlaceOf(doc, s.Holds), ""
+	if at < len(doc.Rules) {
+		holding = doc.Rules[at].When
+	}
+	when, err := c.when(holding)
+	if err != nil || len(when) > condition.MaxSource {
+		return s, false
+	}
+	s.Rule = policy.Rule{
+		Name: unusedName(doc, s.title()), Tools: []string{first.ToolName}, When: when, Effect: policy.EffectAllow,
+	}
+	if c.kind == Deny {
+		s.Rule.Effect, s.Rule.Reason = policy.EffectDeny, commonReason(c.good)
+	}
+	next, err := With(p, at, s.Rule)
+	if err != nil {
+		return s, false
+	}
+	settled, ok := c.settles(p, next, all, &s)
+	if !ok || len(settled) < MinCalls {
+		return s, false
+	}
+	s.count(settled)
+	s.Key = keyOf(string(s.Kind), string(first.Agent), s.Tool, s.Holds, c.same())
+	return s, true
+}
+
+// settles judges the calls; ok is false if one would end otherwise than people decided it.
+func (c *candidate) settles(p, next *policy.Policy, all []*read, s *Suggestion) (settled []*read, ok bool) {
+	want := map[Kind]Ending{Allow: Approved, Deny: Refused}[c.kind]
+	for _, call := range all {
+		shift, differs, judged := policy.Compare(p, next, call.Call.Call)
+		effect := judged && differs && !shift.SameEffect()
+		switch {
+		case effect && (shift.New.Effect != s.Rule.Effect || shift.New.Rule != s.Rule.Name || shift.Old.Rule != s.Holds):
+			return nil, false
+		case effect && call.Ending == want && (call.eligible || c.kind == Deny):
+			settled = append(settled, call)
+		case effect && call.Ending != Open, effect && c.kind == Allow && !call.eligible:
+			return nil, false
+		case effect:
+			s.Undecided++
+		default:
+			if judged && differs {
+				s.OtherTerms++
+			}
+			s.Left.add(call)
+		}
+	}
+	return settled, true
+}
+
+func (l *Left) add(c *read) {
+	switch c.Ending {
+	case Approved:
+		l.Approved++
+	case Refused:
+		l.Refused++
+	case Edited:
+		l.Edited++
+	case Open:
+		l.Other++
+	}
+	if c.shape.unreadable {
+		l.Unreadable++
+	}
+}
+
+// PlaceOf is where a rule goes that is to settle what another one holds: before that, or behind all where no rule has
+// the name.
+func PlaceOf(doc policy.Document, holds string) int {
+	for i, r := range doc.Rules {
+		if r.Name == holds && !r.Disabled {
+			return i
+		}
+	}
+	return len(doc.Rules)
+}
+
+// With is a policy with one more rule.
+func With(p *policy.Policy, at int, rule policy.Rule) (*policy.Policy, error) {
+	doc := p.Document()
+	doc.Rules = slices.Insert(slices.Clone(doc.Rules), at, rule)
+	raw, err := doc.Marshal()
+	if err != nil {
+		return nil, err
+	}
+	return policy.ParseChanged(raw, p.Document())
+}
+
+// terms are the bounds for people.
+func (c *candidate) terms() (out []Term) {
+	for i := range c.bounds {
+		b := &c.bounds[i]
+		values := b.shown
+		if b.how == Below {
+			values = []string{folderOf(b.shown[0])}
+		}
+		out = append(out, Term{b.name, b.how, values})
+	}
+	return out
+}
+
+// same is what stays the same of a suggestion while amounts go on.
+func (c *candidate) same() string {
+	parts := []string{strings.Join(c.good[0].shape.names, "\x00")}
+	for i := range c.bounds {
+		b := &c.bounds[i]
+		parts = append(parts, b.subject, string(b.how))
+		if b.kind != amount {
+			parts = append(parts, slices.Sorted(slices.Values(b.values))...)
+		}
+	}
+	return strings.Join(parts, "\x00")
+}
+
+// title names the rule.
+func (s *Suggestion) title() string {
+	parts := []string{s.Tool + " by " + s.Agent}
+	for _, t := range s.Terms {
+		if t.How == Below || t.How == At {
+			parts = append(parts, t.Values[0])
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// unusedName makes a name one that no rule of a document has.
+func unusedName(doc policy.Document, name string) string {
+	name = models.Cut(name, models.MaxName-10)
+	for n := 1; ; n++ {
+		fresh := name
+		if n > 1 {
+			fresh += fmt.Sprintf(" (%d)", n)
+		}
+		if !slices.ContainsFunc(doc.Rules, func(r policy.Rule) bool { return r.Name == fresh }) {
+			return fresh
+		}
+	}
+}
+
+// commonReason is what most of those said who refused the calls; empty: most of them did not say the same.
+func commonReason(calls []*read) string {
+	said := map[string]int{}
+	for _, c := range calls {
+		line, _, _ := strings.Cut(c.Reason, "\n")
+		said[strings.TrimSpace(line)]++
+	}
+	for reason, n := range said {
+		if 2*n > len(calls) && len(reason) <= models.MaxReason {
+			return reason
+		}
+	}
+	return ""
+}
