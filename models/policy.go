@@ -114,3 +114,12 @@ type PolicyDraft struct {
 	PreviousBase int64
 	ChangedAt    time.Time `gorm:"autoUpdateTime:false"`
 }
+
+// DismissedSuggestion is a rule that history suggests and that somebody does not want to have suggested again.
+type DismissedSuggestion struct {
+	Key    string `gorm:"primaryKey"` // of the suggestion: no part of a call is in it
+	Note   string // why
+	ByID   UserID
+	ByName string
+	At     time.Time `gorm:"autoCreateTime:false"`
+}

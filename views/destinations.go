@@ -38,6 +38,7 @@ func Destinations(v Viewer) []Destination {
 		{Destination{"Policy as JSON", "sliders-horizontal", PolicyJSONURL(), "edit source"}, drafts},
 		{Destination{"Try the policy", "sliders-horizontal", TryPolicyURL(""), "test simulate"}, drafts},
 		{Destination{"Replay the policy", "sliders-horizontal", ReplayPolicyURL(), "test past requests"}, drafts},
+		{Destination{"Suggested rules", "sliders-horizontal", SuggestionsURL(), "history fewer questions"}, drafts},
 	} {
 		if one.offered {
 			out = append(out, one.Destination)

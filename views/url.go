@@ -117,6 +117,9 @@ func CancelRetentionURL() string { return "/policy/retention/cancel" }
 // ReplayPolicyURL says what the draft would have made of real calls.
 func ReplayPolicyURL() string { return "/policy/replay" }
 
+// SuggestionsURL lists the rules that past decisions suggest.
+func SuggestionsURL() string { return "/policy/suggestions" }
+
 // ReplayExportURL is a file of what a replay found: csv or jsonl.
 func ReplayExportURL(format string) string { return with("/policy/replay/export", "format", format) }
 

@@ -59,3 +59,21 @@ func TestToolsAreFoundByIndex(t *testing.T) {
 		}
 	}
 }
+
+// Suggestions read calls from the newest down by their key, and what was refused before by its index.
+func TestSuggestionsAreReadByIndex(t *testing.T) {
+	t.Parallel()
+	d := dbtest.Open(t)
+	for query, want := range map[string]string{
+		selectEnded: "SEARCH r USING INTEGER PRIMARY KEY (rowid<?)", selectRefused: "responses_rejected_tool (agent_id=? AND tool_name=? AND number<?)",
+	} {
+		args := []any{9, 9}
+		if query == selectRefused {
+			args = []any{"", "", 9, 9}
+		}
+		plan := dbtest.Plan(t, d, query, args...)
+		if !strings.Contains(plan, want) || strings.Contains(plan, "SCAN") || strings.Contains(plan, "B-TREE") || !strings.Contains(plan, "notes_response (response_id=?)") {
+			t.Errorf("%s\n%s", query, plan)
+		}
+	}
+}

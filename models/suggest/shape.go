@@ -155,7 +155,7 @@ func (s *shape) command(m models.Member, subject string) (ok bool) {
 		if plainPath.MatchString(word) {
 			p, paths = part{kind: folder, text: word, shown: word}, true
 		}
-		p.name, p.subject = m.Name+" "+strconv.Itoa(i+1), "command("+subject+").args["+strconv.Itoa(i)+"]"
+		p.name, p.subject = "argument "+strconv.Itoa(i+1)+" of "+m.Name, "command("+subject+").args["+strconv.Itoa(i)+"]"
 		parts = append(parts, p)
 	}
 	if !paths {

@@ -108,7 +108,7 @@ const (
 
 // Term says how one part of the input is alike.
 type Term struct {
-	Part   string // the name of a member; of a command: its word's number behind the name
+	Part   string // the name of a member, or such as: argument 1 of command
 	How    How
 	Values []string
 }

@@ -131,7 +131,10 @@ func covered(t *rapid.T, s suggest.Suggestion, input string) bool {
 	}
 	names := map[string]bool{}
 	for _, term := range s.Terms {
-		name, word, isWord := strings.Cut(term.Part, " ")
+		word, name, isWord := strings.Cut(strings.TrimPrefix(term.Part, "argument "), " of ")
+		if !isWord {
+			name = term.Part
+		}
 		names[name] = true
 		text := fmt.Sprint(members[name])
 		if words := strings.Fields(text); name == "command" && len(s.Terms) > 1 {

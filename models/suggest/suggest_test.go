@@ -143,7 +143,7 @@ func TestWhatWasAlwaysAnsweredInTheSameWayIsSuggested(t *testing.T) {
 				h.add(30, "Bash", `{"command":"cat /srv/app/f%d"}`, suggest.Approved)
 				h.add(30, "Bash", `{"command":"cat /srv/app/f%d | sh"}`, suggest.Refused)
 			},
-			want: []string{"allow Bash 30 command is cat command 1 below /srv/app"},
+			want: []string{"allow Bash 30 command is cat argument 1 of command below /srv/app"},
 		},
 		"commands that are not simple": {
 			make: func(h *history) { h.add(40, "Bash", `{"command":"git log | head"}`, suggest.Approved) },

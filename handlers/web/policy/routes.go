@@ -45,6 +45,8 @@ func (s *Screens) Routes() []site.Route {
 		site.Get("/policy/replay", site.Drafter, s.showReplay),
 		site.Post("/policy/replay", site.Drafter, s.replayPolicy),
 		site.Get("/policy/replay/export", site.Drafter, s.exportReplay),
+		site.Get("/policy/suggestions", site.Drafter, s.showSuggestions),
+		site.Post("/policy/suggestions", site.Drafter, s.actOnSuggestion),
 		site.Post("/policy/rules/condition", site.Drafter, s.showRuleCondition),
 		site.Post("/policy/rules/matches", site.Drafter, s.showToolMatches),
 		site.Get("/policy/rules/:n", site.Drafter, s.showPolicyRule),
