@@ -111,6 +111,9 @@ func policyStates() []State {
 			},
 			Draft: "Your draft is not valid yet, so it can't be tried.",
 		}))),
+		state("suggestions", "Rules that past decisions suggest, and one that was dismissed", policies.SuggestionsPage(Frame("Suggested rules", "/policy/suggestions"), policies.NewSuggestions(suggestionsInput()))),
+		state("suggestions-none", "Nothing to suggest", policies.SuggestionsPage(Frame("Suggested rules", "/policy/suggestions"), policies.NewSuggestions(policies.SuggestionsInput{Days: 90, Now: Now}))),
+		state("suggestions-errors", "One was not dismissed, for want of a note; there are more calls than are read", policies.SuggestionsPage(Frame("Suggested rules", "/policy/suggestions"), policies.NewSuggestions(suggestionsErrors()))),
 		state("replay-none", "Nothing to replay", policies.ReplayPage(Frame("Replay", "/policy/replay"), policies.NewReplay(policies.ReplayInput{
 			Draft: "You have no draft. Change something in the policy first: a replay compares your draft with the active version.", Now: Now,
 		}))),

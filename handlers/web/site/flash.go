@@ -61,6 +61,11 @@ var flashes = map[string]views.Flash{
 	"draft-kept": {
 		Tone: views.ToneGood, Text: "Draft saved. Nothing takes effect until you save it as a version.",
 	},
+	"suggestion-drafted": {
+		Tone: views.ToneGood, Text: "The suggested rule is in your draft. Check it: nothing takes effect until you save it as a version.",
+	},
+	"suggestion-dismissed":    {Tone: views.ToneNeutral, Text: "Dismissed. It stays so until somebody has it suggested again."},
+	"suggestion-again":        {Tone: views.ToneNeutral, Text: "It is suggested again."},
 	"draft-discarded":         {Tone: views.ToneNeutral, Text: "Draft discarded. The active policy is unchanged."},
 	"draft-undone":            {Tone: views.ToneNeutral, Text: "The last change to your draft is undone."},
 	"conversation-paused":     {Tone: views.ToneGood, Text: "Paused. No model is called until you resume."},

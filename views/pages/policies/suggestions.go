@@ -1,0 +1,237 @@
+package policies
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"countersign/models"
+	"countersign/models/policy"
+	"countersign/models/suggest"
+	"countersign/views"
+	"countersign/views/ui"
+)
+
+// SuggestionsInput is what the page of suggested rules is made of.
+type SuggestionsInput struct {
+	Found     []suggest.Suggestion
+	Dismissed []DismissedSuggestion
+	Calls     int       // that were looked at
+	Since     time.Time // when the oldest of them was asked; zero: there were none
+	Cut       bool      // older ones were not looked at
+	Days      int       // over how many days
+
+	Key, Note, NoteError string // what was typed to dismiss one, and what is wrong with it
+	Notice               string
+	Now                  time.Time
+}
+
+// DismissedSuggestion is one that somebody does not want to have suggested.
+type DismissedSuggestion struct {
+	suggest.Suggestion
+
+	Note, By string
+	At       time.Time
+}
+
+// Suggestions is the view model of the page.
+type Suggestions struct {
+	Intro, Looked, Older, Notice string
+	Since                        views.Moment
+	List                         []SuggestionCard
+	Dismissed                    []DismissedCard
+}
+
+// SuggestionCard is one suggestion.
+type SuggestionCard struct {
+	ID, Key    string
+	Title      []Phrase
+	Facts      []string
+	Examples   []ExampleLink
+	Rule       []RulePart // none: no rule is added
+	Place      []Phrase
+	Takes      string // what the button says
+	Note       ui.Field
+	NoteIsOpen bool
+}
+
+// ExampleLink leads to one of the calls.
+type ExampleLink struct {
+	URL string
+	At  views.Moment
+}
+
+// RulePart is a member of a rule.
+type RulePart struct{ Name, Value string }
+
+// DismissedCard is one that somebody dismissed.
+type DismissedCard struct {
+	Key   string
+	Title []Phrase
+	Note  string
+	By    string
+	At    views.Moment
+}
+
+// NewSuggestions makes the page.
+func NewSuggestions(in SuggestionsInput) Suggestions {
+	v := Suggestions{
+		Intro: fmt.Sprintf("What people always decided in the same way in the last %d days. A suggestion goes into your draft: nothing is switched on by itself.", in.Days),
+		Since: views.Ago(in.Since, in.Now), Notice: in.Notice,
+	}
+	switch {
+	case in.Since.IsZero():
+		v.Since = views.Moment{}
+	case in.Cut:
+		v.Looked = "Looked at the newest " + callsSpoken(in.Calls) + " that waited for a person. The first was asked"
+		v.Older = "Of older ones, the rejected calls count too."
+	default:
+		v.Looked = "Looked at " + callsSpoken(in.Calls) + " that waited for a person. The first was asked"
+	}
+	for i := range in.Found {
+		card := suggestionCard(&in.Found[i], in.Now)
+		if in.Key == card.Key {
+			card.Note.Value, card.Note.Error, card.NoteIsOpen = in.Note, in.NoteError, true
+		}
+		v.List = append(v.List, card)
+	}
+	for i := range in.Dismissed {
+		d := &in.Dismissed[i]
+		v.Dismissed = append(v.Dismissed, DismissedCard{
+			Key: d.Key, Title: suggestionTitle(&d.Suggestion), Note: d.Note, By: d.By, At: views.Ago(d.At, in.Now),
+		})
+	}
+	return v
+}
+
+func suggestionCard(s *suggest.Suggestion, now time.Time) SuggestionCard {
+	id := "suggestion-" + s.Key[len(s.Key)-12:]
+	c := SuggestionCard{
+		ID: id, Key: s.Key, Title: suggestionTitle(s), Facts: suggestionFacts(s), Takes: "Add to draft",
+		Note: ui.Field{
+			Name: "note", ID: id + "-note", Label: "Why not?", MaxLength: fmt.Sprint(models.MaxReason), Required: true,
+			Help: "For those who wonder later. It stays dismissed until somebody takes that back.",
+		},
+	}
+	for _, e := range s.Examples {
+		c.Examples = append(c.Examples, ExampleLink{views.ApprovalURL(e.ID), views.Ago(e.At, now)})
+	}
+	if s.Kind == suggest.Checklist {
+		c.Takes = "Open the rule"
+		return c
+	}
+	c.Rule = []RulePart{{"name", s.Rule.Name}, {"tools", strings.Join(s.Rule.Tools, "\n")}, {"when", s.Rule.When}, {"effect", string(s.Rule.Effect)}}
+	if s.Rule.Reason != "" {
+		c.Rule = append(c.Rule, RulePart{"reason", s.Rule.Reason})
+	}
+	c.Place = []Phrase{{Text: "It goes behind all rules."}}
+	if !isBuiltIn(s.Holds) {
+		c.Place = []Phrase{{Text: "It goes before the rule "}, {Text: s.Holds, Strong: true}, {Text: ", which holds these calls now."}}
+	}
+	return c
+}
+
+// isBuiltIn reports whether what holds a call is no rule of the document.
+func isBuiltIn(rule string) bool {
+	return rule == policy.RuleExplicit || rule == policy.RuleUnmatched || rule == policy.RuleRequiredTools
+}
+
+// suggestionTitle says in a sentence what is suggested.
+func suggestionTitle(s *suggest.Suggestion) []Phrase {
+	if s.Kind == suggest.Checklist {
+		return []Phrase{{Text: "Add a checklist to the rule "}, {Text: s.Rule.Name, Strong: true}}
+	}
+	out := []Phrase{{Text: "Let "}, {Text: s.Tool, Strong: true}, {Text: " by "}, {Text: s.Agent, Strong: true}, {Text: " run without a person"}}
+	if s.Kind == suggest.Deny {
+		out = []Phrase{{Text: "Deny "}, {Text: s.Tool, Strong: true}, {Text: " by "}, {Text: s.Agent, Strong: true}}
+	}
+	for i, t := range s.Terms {
+		joint := ", where "
+		if i > 0 {
+			joint = " and "
+		}
+		out = append(out, Phrase{Text: joint})
+		out = append(out, termSays(t)...)
+	}
+	return out
+}
+
+func termSays(t suggest.Term) []Phrase {
+	out := []Phrase{{Text: t.Part, Written: true}, {Text: map[suggest.How]string{
+		suggest.Is: " is ", suggest.OneOf: " is one of ", suggest.Below: " is in ", suggest.At: " begins with ", suggest.Between: " is from ",
+	}[t.How]}}
+	joint := ", "
+	if t.How == suggest.Between {
+		joint = " to "
+	}
+	for i, value := range t.Values {
+		if i > 0 {
+			out = append(out, Phrase{Text: joint})
+		}
+		if strings.TrimSpace(value) == "" {
+			value = "“" + value + "”"
+		}
+		out = append(out, Phrase{Text: value, Strong: true})
+	}
+	return out
+}
+
+// suggestionFacts say what a suggestion is made from, what it would have done, and what it leaves.
+func suggestionFacts(s *suggest.Suggestion) []string {
+	always := "always approved, never edited"
+	if s.Kind == suggest.Deny {
+		always = "always rejected"
+	}
+	people := "1 person"
+	if s.People > 1 {
+		people = views.Number(int64(s.People)) + " people"
+	}
+	out := []string{
+		fmt.Sprintf("Decided %s, %s, by %s. Half of them took at most %s.", timesSpoken(s.Calls), always, people, models.SpokenDuration(max(time.Second, s.Half))),
+	}
+	if s.Kind == suggest.Checklist {
+		return append(out, "Its calls have "+string(s.Risk)+" risk. A checklist has its approver look at each point before they approve.")
+	}
+	would := "run without a person. None of the calls that were rejected or edited is among them"
+	if s.Kind == suggest.Deny {
+		would = "been denied. None of the calls that were approved is among them"
+	}
+	says := fmt.Sprintf("Replayed with this rule, %s would have %s", callsSpoken(s.Calls+s.Undecided), would)
+	if s.Undecided > 0 {
+		says += "; " + views.Number(int64(s.Undecided)) + " nobody decided"
+	}
+	out = append(out, says+".")
+	if s.OtherTerms > 0 {
+		out = append(out, callsSpoken(s.OtherTerms)+" would have waited on other terms, since the rule can't be judged of them.")
+	}
+	return append(out, leftSays(s))
+}
+
+func timesSpoken(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return views.Number(int64(n)) + " times"
+}
+
+func leftSays(s *suggest.Suggestion) string {
+	var parts []string
+	for _, one := range []struct {
+		n    int
+		text string
+	}{
+		{s.Left.Approved, "approved"}, {s.Left.Refused, "rejected"}, {s.Left.Edited, "edited or asked about"}, {s.Left.Other, "not decided"},
+	} {
+		if one.n > 0 {
+			parts = append(parts, views.Number(int64(one.n))+" "+one.text)
+		}
+	}
+	if len(parts) == 0 {
+		return "It covers all calls that this agent made of this tool."
+	}
+	text := "It does not cover this agent's other calls of the tool: " + strings.Join(parts, ", ") + "."
+	if n := s.Left.Unreadable; n > 0 {
+		text += " " + views.Number(int64(n)) + " of them no rule can say exactly."
+	}
+	return text
+}
