@@ -7,6 +7,6 @@ import (
 )
 
 // SuggestionsOf is Suggestions with fewer calls.
-func (d *Drafts) SuggestionsOf(ctx context.Context, actor models.Actor, calls, refused int) (*Suggestions, error) {
-	return d.suggestions(ctx, actor, reach{calls, refused})
+func (d *Drafts) SuggestionsOf(ctx context.Context, actor models.Actor, calls, rejections int) (*Suggestions, error) {
+	return d.suggestions(ctx, actor, reach{calls, rejections})
 }

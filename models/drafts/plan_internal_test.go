@@ -65,10 +65,10 @@ func TestSuggestionsAreReadByIndex(t *testing.T) {
 	t.Parallel()
 	d := dbtest.Open(t)
 	for query, want := range map[string]string{
-		selectEnded: "SEARCH r USING INTEGER PRIMARY KEY (rowid<?)", selectRefused: "responses_rejected_tool (agent_id=? AND tool_name=? AND number<?)",
+		outcomesBelow: "SEARCH r USING INTEGER PRIMARY KEY (rowid<?)", rejectionsOf: "responses_rejected_tool (agent_id=? AND tool_name=? AND number<?)",
 	} {
 		args := []any{9, 9}
-		if query == selectRefused {
+		if query == rejectionsOf {
 			args = []any{"", "", 9, 9}
 		}
 		plan := dbtest.Plan(t, d, query, args...)

@@ -25,7 +25,7 @@ const (
 
 // reach is how many calls suggestions are made of at most, and up to how many older refusals are read of one agent and
 // tool: of more, nothing is suggested.
-type reach struct{ calls, refused int }
+type reach struct{ calls, rejections int }
 
 const (
 	// endColumns say how a call ended, behind callColumns.
@@ -35,27 +35,27 @@ const (
 )
 
 var (
-	// selectEnded reads calls that waited for a person downwards from a number.
-	selectEnded = `SELECT ` + fmt.Sprintf(callColumns, `r.tool_input_json`) + endColumns + ` FROM responses r` + endJoins + `
+	// outcomesBelow reads calls that waited for a person downwards from a number.
+	outcomesBelow = `SELECT ` + fmt.Sprintf(callColumns, `r.tool_input_json`) + endColumns + ` FROM responses r` + endJoins + `
  WHERE r.number < ? AND r.kind = 'tool_call' AND r.asked = TRUE AND r.requires_approval = TRUE AND r.policy_version > 0 ORDER BY r.number DESC LIMIT ?`
-	// selectRefused reads the calls of an agent and a tool below a number that were rejected.
-	selectRefused = `SELECT ` + fmt.Sprintf(callColumns, `r.tool_input_json`) + endColumns + ` FROM responses r` + db.ByResponsesRejectedTool + endJoins + `
+	// rejectionsOf reads the calls of an agent and a tool below a number that were rejected.
+	rejectionsOf = `SELECT ` + fmt.Sprintf(callColumns, `r.tool_input_json`) + endColumns + ` FROM responses r` + db.ByResponsesRejectedTool + endJoins + `
  WHERE r.agent_id = ? AND r.tool_name = ? AND r.number < ? AND r.approval_status = 'rejected' AND r.kind = 'tool_call' ORDER BY r.number DESC LIMIT ?`
 )
 
 // Suggestions are rules that history suggests.
 type Suggestions struct {
-	Found []suggest.Suggestion // that nobody dismissed, those of the most calls first
-	// Dismissed are those that somebody does not want to have suggested, with who.
-	Dismissed []Dismissed
+	Found []suggest.Suggestion // that no one dismissed, those of the most calls first
+	// Dismissals are those that somebody does not want to have suggested, with who.
+	Dismissals []Dismissal
 
 	Calls int       // that waited for a person, of which they are made
 	Since time.Time // when the oldest of them was asked
 	Cut   bool      // there are more in the last SuggestedDays
 }
 
-// Dismissed is a suggestion that somebody dismissed.
-type Dismissed struct {
+// Dismissal is a suggestion that somebody dismissed.
+type Dismissal struct {
 	suggest.Suggestion
 
 	By models.DismissedSuggestion
@@ -106,7 +106,7 @@ func (d *Drafts) sortOut(ctx context.Context, out *Suggestions, found []suggest.
 	}
 	for _, s := range found {
 		if row, is := by[s.Key]; is {
-			out.Dismissed = append(out.Dismissed, Dismissed{s, row})
+			out.Dismissals = append(out.Dismissals, Dismissal{s, row})
 		} else {
 			out.Found = append(out.Found, s)
 		}
@@ -114,7 +114,7 @@ func (d *Drafts) sortOut(ctx context.Context, out *Suggestions, found []suggest.
 	return nil
 }
 
-// Suggestion is the one with a key, if history still suggests it and nobody dismissed it. CodeNotFound: it does not.
+// Suggestion is the one with a key, if history still suggests it and no one dismissed it. CodeNotFound: it does not.
 func (d *Drafts) Suggestion(ctx context.Context, actor models.Actor, key string) (suggest.Suggestion, error) {
 	all, err := d.Suggestions(ctx, actor)
 	if err != nil {
@@ -185,7 +185,7 @@ type endedReader struct {
 func (r *endedReader) newest(ctx context.Context) (calls []suggest.Call, more bool, err error) {
 	before := int64(math.MaxInt64)
 	for {
-		page, err := r.page(ctx, selectEnded, before, replayPage)
+		page, err := r.page(ctx, outcomesBelow, before, replayPage)
 		if err != nil {
 			return nil, false, err
 		}
@@ -220,12 +220,12 @@ func (r *endedReader) refused(ctx context.Context, calls []suggest.Call) (kept, 
 	for i := range calls {
 		p := place{calls[i].Agent, calls[i].ToolName}
 		if _, known := whole[p]; !known {
-			page, err := r.page(ctx, selectRefused, p.agent, p.tool, last, r.most.refused)
+			page, err := r.page(ctx, rejectionsOf, p.agent, p.tool, last, r.most.rejections)
 			if err != nil {
 				return nil, nil, err
 			}
 			old := slices.IndexFunc(page, func(c suggest.Call) bool { return c.At.Before(r.since) })
-			if whole[p] = old >= 0 || r.left >= 0 && len(page) < r.most.refused; old >= 0 {
+			if whole[p] = old >= 0 || r.left >= 0 && len(page) < r.most.rejections; old >= 0 {
 				page = page[:old]
 			}
 			if whole[p] {
@@ -250,7 +250,7 @@ func (r *endedReader) page(ctx context.Context, query string, args ...any) ([]su
 	var owners []models.UserID
 	for r.left >= 0 && rows.Next() {
 		var e endedRow
-		if err := rows.Scan(append(e.fields(), &e.agent, &e.risk, &e.status, &e.cause, &e.by, &e.asked, &e.decided, &e.feedback, &e.input, &e.questioned)...); err != nil {
+		if err := rows.Scan(append(e.fields(), &e.agent, &e.risk, &e.status, &e.cause, &e.by, &e.asked, &e.decided, &e.feedback, &e.input, &e.question)...); err != nil {
 			return nil, err
 		}
 		if r.left -= len(e.Input); r.left < 0 {
@@ -273,16 +273,16 @@ func (r *endedReader) page(ctx context.Context, query string, args ...any) ([]su
 type endedRow struct {
 	callRow
 
-	agent      models.AgentID
-	risk       models.Risk
-	status     models.Status
-	cause      models.Cause
-	by         models.UserID
-	asked      sql.NullTime
-	decided    sql.NullTime
-	feedback   string
-	input      string // the one that was approved instead; empty: as it was asked
-	questioned bool   // a person asked about it
+	agent    models.AgentID
+	risk     models.Risk
+	status   models.Status
+	cause    models.Cause
+	by       models.UserID
+	asked    sql.NullTime
+	decided  sql.NullTime
+	feedback string
+	input    string // the one that was approved instead; empty: as it was asked
+	question bool   // a person asked about it
 }
 
 func (e *endedRow) call() suggest.Call {
@@ -290,7 +290,7 @@ func (e *endedRow) call() suggest.Call {
 	c.Facts = policy.Facts{
 		Agent: e.AgentName, Conversation: models.NameOfConversation(e.ConversationID, e.RunID), Input: []byte(e.Input), Removed: e.Removed,
 	}
-	out := suggest.Call{Call: c, Number: e.Number, ID: e.ID, Agent: e.agent, Risk: e.risk, Ending: e.ending(), By: e.by}
+	out := suggest.Call{Call: c, Number: e.Number, ID: e.ID, Agent: e.agent, Risk: e.risk, Outcome: e.outcome(), By: e.by}
 	if e.decided.Valid && e.asked.Valid {
 		out.Took = max(0, e.decided.Time.Sub(e.asked.Time))
 	}
@@ -300,12 +300,12 @@ func (e *endedRow) call() suggest.Call {
 	return out
 }
 
-// ending is what became of it. Whoever stops an agent wants none of what it asked.
-func (e *endedRow) ending() suggest.Ending {
+// outcome is how it ended. A person who stops an agent wants none of its calls.
+func (e *endedRow) outcome() suggest.Outcome {
 	switch byPerson := e.cause == models.CauseReviewer && e.by != ""; {
 	case e.cause == models.CauseStopped, e.status == models.StatusRejected && byPerson:
 		return suggest.Refused
-	case e.status == models.StatusApproved && byPerson && (e.input != "" || e.questioned):
+	case e.status == models.StatusApproved && byPerson && (e.input != "" || e.question):
 		return suggest.Edited
 	case e.status == models.StatusApproved && byPerson:
 		return suggest.Approved

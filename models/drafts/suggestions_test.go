@@ -51,9 +51,9 @@ func TestHistorySuggestsARule(t *testing.T) {
 		t.Fatalf("%+v", found)
 	}
 	one := found.Found[0]
-	want := suggest.Left{Refused: 1}
-	if one.Kind != suggest.Allow || one.Calls != suggest.MinCalls || one.Undecided != 1 || one.Half != 4*time.Second || one.People != 1 ||
-		one.Holds != policy.RuleExplicit || one.Left != want || one.Terms[0].Values[0] != "/srv/app" {
+	want := suggest.Rest{Rejected: 1}
+	if one.Kind != suggest.Allow || one.Calls != suggest.MinCalls || one.Open != 1 || one.Half != 4*time.Second || one.People != 1 ||
+		one.Holds != policy.RuleExplicit || one.Rest != want || one.Terms[0].Values[0] != "/srv/app" {
 		t.Errorf("%+v", one)
 	}
 
@@ -67,7 +67,7 @@ func TestHistorySuggestsARule(t *testing.T) {
 	decide(`{"file_path":"/srv/app/later"}`, yes) // another call makes the same suggestion
 	found, err = d.Suggestions(t.Context(), admin)
 	storetest.Must(t, err)
-	if len(found.Found) != 0 || len(found.Dismissed) != 1 || found.Dismissed[0].By.Note != "We want to see reads." || found.Dismissed[0].By.ByName != admin.Name {
+	if len(found.Found) != 0 || len(found.Dismissals) != 1 || found.Dismissals[0].By.Note != "We want to see reads." || found.Dismissals[0].By.ByName != admin.Name {
 		t.Fatalf("%+v", found)
 	}
 	if _, err := d.Suggestion(t.Context(), admin, one.Key); models.ErrorCode(err) != models.CodeNotFound {
@@ -172,8 +172,8 @@ func TestAnOlderRejectionCounts(t *testing.T) {
 	for range suggest.MinCalls {
 		w.approve(t, w.ask(t))
 	}
-	for _, c := range []struct{ calls, refused, found int }{{100, 100, 0}, {suggest.MinCalls, 100, 0}, {suggest.MinCalls, 1, 0}} {
-		found, err := w.d.SuggestionsOf(t.Context(), w.admin, c.calls, c.refused)
+	for _, c := range []struct{ calls, rejections, found int }{{100, 100, 0}, {suggest.MinCalls, 100, 0}, {suggest.MinCalls, 1, 0}} {
+		found, err := w.d.SuggestionsOf(t.Context(), w.admin, c.calls, c.rejections)
 		storetest.Must(t, err)
 		if len(found.Found) != c.found || found.Cut != (c.calls == suggest.MinCalls) {
 			t.Errorf("%+v: %+v", c, found)

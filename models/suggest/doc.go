@@ -1,5 +1,5 @@
 // Package suggest reads from calls that people have decided which questions need not be asked: rules that would settle
-// what was always answered in the same way.
+// the calls to which the answer is always the same.
 //
 // Find makes families of an agent's calls of a tool that differ only in paths, addresses and amounts, and writes the
 // narrowest condition that each family's approved calls have in common. It then judges all calls by the policy with that

@@ -44,12 +44,12 @@ func (g *group) candidates() (out []candidate) {
 
 // of are the calls that a rule of a kind is made from, and those that it must not settle.
 func (f *family) of(kind Kind) (good, bad []*read) {
-	want := map[Kind]Ending{Allow: Approved, Deny: Refused}[kind]
+	want := map[Kind]Outcome{Allow: Approved, Deny: Refused}[kind]
 	for _, c := range f.calls {
 		switch {
-		case c.Ending == want && (c.eligible || kind == Deny):
+		case c.Outcome == want && (c.eligible || kind == Deny):
 			good = append(good, c)
-		case c.Ending != Open:
+		case c.Outcome != Open:
 			bad = append(bad, c)
 		}
 	}

@@ -11,9 +11,9 @@ import (
 	"countersign/models/policy"
 )
 
-// when is the condition that is true of the calls within the bounds. What comes first keeps what comes later from being
-// asked about other calls, of which that could not be judged.
-func (c *candidate) when(holding string) (string, error) {
+// when is the condition that is true of the calls within the bounds. Its first parts are false of other calls, of which the
+// later ones could not be judged.
+func (c *candidate) when(guard string) (string, error) {
 	first := c.good[0]
 	parts := []string{
 		"agent == " + strconv.Quote(first.Facts.Agent), "owner == " + strconv.Quote(first.Facts.Owner),
@@ -34,8 +34,8 @@ func (c *candidate) when(holding string) (string, error) {
 		}
 		parts = append(parts, text...)
 	}
-	if holding != "" {
-		parts = append(parts, "("+holding+")")
+	if guard != "" {
+		parts = append(parts, "("+guard+")")
 	}
 	return strings.Join(parts, " && "), nil
 }
@@ -77,18 +77,18 @@ func (b *bound) beginning() []string {
 }
 
 // proved writes the rule, judges all calls of its group by the policy with and without it, and reports whether it
-// settles those that it is made from and no others than nobody decided.
+// settles those that it is made from and no others but open ones.
 func (c *candidate) proved(p *policy.Policy, all []*read) (Suggestion, bool) {
 	first := c.good[0]
 	s := Suggestion{
 		Kind: c.kind, Holds: first.holds, Agent: first.Facts.Agent, Tool: first.ToolName, Risk: first.risk, Terms: c.terms(),
 	}
 	doc := p.Document()
-	at, holding := PlaceOf(doc, s.Holds), ""
+	at, guard := PlaceOf(doc, s.Holds), ""
 	if at < len(doc.Rules) {
-		holding = doc.Rules[at].When
+		guard = doc.Rules[at].When
 	}
-	when, err := c.when(holding)
+	when, err := c.when(guard)
 	if err != nil || len(when) > condition.MaxSource {
 		return s, false
 	}
@@ -113,35 +113,35 @@ func (c *candidate) proved(p *policy.Policy, all []*read) (Suggestion, bool) {
 
 // settles judges the calls; ok is false if one would end otherwise than people decided it.
 func (c *candidate) settles(p, next *policy.Policy, all []*read, s *Suggestion) (settled []*read, ok bool) {
-	want := map[Kind]Ending{Allow: Approved, Deny: Refused}[c.kind]
+	want := map[Kind]Outcome{Allow: Approved, Deny: Refused}[c.kind]
 	for _, call := range all {
-		shift, differs, judged := policy.Compare(p, next, call.Call.Call)
-		effect := judged && differs && !shift.SameEffect()
+		shift, differs, known := policy.Compare(p, next, call.Call.Call)
+		effect := known && differs && !shift.SameEffect()
 		switch {
 		case effect && (shift.New.Effect != s.Rule.Effect || shift.New.Rule != s.Rule.Name || shift.Old.Rule != s.Holds):
 			return nil, false
-		case effect && call.Ending == want && (call.eligible || c.kind == Deny):
+		case effect && call.Outcome == want && (call.eligible || c.kind == Deny):
 			settled = append(settled, call)
-		case effect && call.Ending != Open, effect && c.kind == Allow && !call.eligible:
+		case effect && call.Outcome != Open, effect && c.kind == Allow && !call.eligible:
 			return nil, false
 		case effect:
-			s.Undecided++
+			s.Open++
 		default:
-			if judged && differs {
+			if known && differs {
 				s.OtherTerms++
 			}
-			s.Left.add(call)
+			s.Rest.add(call)
 		}
 	}
 	return settled, true
 }
 
-func (l *Left) add(c *read) {
-	switch c.Ending {
+func (l *Rest) add(c *read) {
+	switch c.Outcome {
 	case Approved:
 		l.Approved++
 	case Refused:
-		l.Refused++
+		l.Rejected++
 	case Edited:
 		l.Edited++
 	case Open:

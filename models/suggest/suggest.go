@@ -22,12 +22,12 @@ const (
 	quick = 5 * time.Second
 )
 
-// Ending is what became of a call.
-type Ending int
+// Outcome is how a call ended.
+type Outcome int
 
-// The endings. Open: nobody decided it, or it is of no matter to whether a person wants to be asked.
+// The outcomes. Open: no one decided it.
 const (
-	Open Ending = iota
+	Open Outcome = iota
 	Approved
 	Refused // by a person
 	Edited  // approved with another input, or once something was asked about it
@@ -37,14 +37,14 @@ const (
 type Call struct {
 	policy.Call
 
-	Number int64
-	ID     models.ResponseID
-	Agent  models.AgentID
-	Risk   models.Risk
-	Ending Ending
-	By     models.UserID // who decided
-	Took   time.Duration // until it was decided
-	Reason string        // of the person who refused it
+	Number  int64
+	ID      models.ResponseID
+	Agent   models.AgentID
+	Risk    models.Risk
+	Outcome Outcome
+	By      models.UserID // who decided
+	Took    time.Duration // until it was decided
+	Reason  string        // of the person who refused it
 }
 
 // Kind is what a suggestion is about.
@@ -71,7 +71,7 @@ type Suggestion struct {
 	Terms       []Term      // how the calls are alike, in the order of the input
 
 	Calls       int // that people decided, and that the rule would have settled
-	Undecided   int // that it would have settled too, and nobody decided
+	Open        int // that it would have settled too, and no one decided
 	OtherTerms  int // that would have waited all the same, on other terms
 	First, Last time.Time
 	People      int           // who decided them
@@ -79,7 +79,7 @@ type Suggestion struct {
 	Examples    []Example     // the newest
 
 	// Of the agent's calls of the tool, those that the rule does not cover.
-	Left Left
+	Rest Rest
 }
 
 // Example is one of the calls.
@@ -88,10 +88,10 @@ type Example struct {
 	At time.Time
 }
 
-// Left counts the calls that a suggestion leaves to people.
-type Left struct {
-	Approved, Refused, Edited, Other int
-	Unreadable                       int // of them all, those that no condition can say exactly
+// Rest counts the calls that a suggestion leaves to people.
+type Rest struct {
+	Approved, Rejected, Edited, Other int
+	Unreadable                        int // of them all, those that no condition can say exactly
 }
 
 // How is in what a part of the input is alike.
@@ -232,8 +232,8 @@ func checklists(p *policy.Policy, rules map[string][]*read) (out []Suggestion) {
 		if risk != models.RiskHigh && risk != models.RiskCritical {
 			continue
 		}
-		decided := slices.DeleteFunc(slices.Clone(rules[name]), func(r *read) bool { return r.Ending == Open })
-		if len(decided) < MinCalls || slices.ContainsFunc(decided, func(r *read) bool { return r.Ending != Approved }) {
+		decided := slices.DeleteFunc(slices.Clone(rules[name]), func(r *read) bool { return r.Outcome == Open })
+		if len(decided) < MinCalls || slices.ContainsFunc(decided, func(r *read) bool { return r.Outcome != Approved }) {
 			continue
 		}
 		s := Suggestion{Kind: Checklist, Rule: policy.Rule{Name: name}, Holds: name, Risk: risk}
@@ -251,8 +251,8 @@ func checklists(p *policy.Policy, rules map[string][]*read) (out []Suggestion) {
 func (s *Suggestion) count(calls []*read) {
 	var took []time.Duration
 	people := map[models.UserID]bool{}
-	sorted := slices.SortedFunc(slices.Values(calls), func(a, b *read) int { return cmp.Compare(b.Number, a.Number) })
-	for _, c := range sorted {
+	newest := slices.SortedFunc(slices.Values(calls), func(a, b *read) int { return cmp.Compare(b.Number, a.Number) })
+	for _, c := range newest {
 		took = append(took, c.Took)
 		people[c.By] = true
 		if len(s.Examples) < 3 {
@@ -261,7 +261,7 @@ func (s *Suggestion) count(calls []*read) {
 	}
 	slices.Sort(took)
 	s.Calls, s.People, s.Half = len(calls), len(people), took[(len(took)-1)/2]
-	s.First, s.Last = sorted[len(sorted)-1].At, sorted[0].At
+	s.First, s.Last = newest[len(newest)-1].At, newest[0].At
 }
 
 func keyOf(parts ...string) string { return models.DigestOfText(strings.Join(parts, "\x00")) }

@@ -65,19 +65,19 @@ func TestNoSuggestionLetsARejectedCallThrough(t *testing.T) {
 	offered := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		h := &history{t: t}
-		usual := map[string]suggest.Ending{}
+		usual := map[string]suggest.Outcome{}
 		for range rapid.IntRange(1, 12).Draw(rt, "inputs") {
 			agent, input := rapid.SampledFrom([]string{"planner", "other"}).Draw(rt, "agent"), anInput(rt)
 			ending, known := usual[input]
 			if !known {
-				ending = rapid.SampledFrom([]suggest.Ending{suggest.Approved, suggest.Approved, suggest.Approved, suggest.Refused, suggest.Edited}).Draw(rt, "ending")
+				ending = rapid.SampledFrom([]suggest.Outcome{suggest.Approved, suggest.Approved, suggest.Approved, suggest.Refused, suggest.Edited}).Draw(rt, "ending")
 				usual[input] = ending
 			}
 			for range rapid.IntRange(1, 25).Draw(rt, "times") {
 				h.put(agent, "tool", input, ending)
 			}
 			if rapid.IntRange(0, 9).Draw(rt, "once") == 0 {
-				h.put(agent, "tool", input, rapid.SampledFrom([]suggest.Ending{suggest.Refused, suggest.Open, suggest.Approved}).Draw(rt, "otherwise"))
+				h.put(agent, "tool", input, rapid.SampledFrom([]suggest.Outcome{suggest.Refused, suggest.Open, suggest.Approved}).Draw(rt, "otherwise"))
 			}
 		}
 		p := policyOf(t, rapid.SampledFrom([][]policy.Rule{
@@ -107,11 +107,11 @@ func sound(t *rapid.T, p *policy.Policy, s suggest.Suggestion, calls []suggest.C
 		if before.Effect == after.Effect {
 			continue
 		}
-		want := map[suggest.Kind]suggest.Ending{suggest.Allow: suggest.Approved, suggest.Deny: suggest.Refused}[s.Kind]
-		if ending := calls[i].Ending; ending == want {
+		want := map[suggest.Kind]suggest.Outcome{suggest.Allow: suggest.Approved, suggest.Deny: suggest.Refused}[s.Kind]
+		if ending := calls[i].Outcome; ending == want {
 			settled++
 		} else if ending != suggest.Open {
-			t.Fatalf("%s %s would be %s, and ended as %v", calls[i].Facts.Input, s.Rule.When, after.Effect, calls[i].Ending)
+			t.Fatalf("%s %s would be %s, and ended as %v", calls[i].Facts.Input, s.Rule.When, after.Effect, calls[i].Outcome)
 		}
 	}
 	if settled != s.Calls || settled < suggest.MinCalls {

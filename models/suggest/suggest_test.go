@@ -22,7 +22,7 @@ type history struct {
 }
 
 // add puts n calls in; the input may have a %d, which counts them.
-func (h *history) add(n int, tool, input string, ending suggest.Ending) {
+func (h *history) add(n int, tool, input string, ending suggest.Outcome) {
 	h.t.Helper()
 	for i := range n {
 		text := input
@@ -33,7 +33,7 @@ func (h *history) add(n int, tool, input string, ending suggest.Ending) {
 	}
 }
 
-func (h *history) put(agent, tool, input string, ending suggest.Ending) {
+func (h *history) put(agent, tool, input string, ending suggest.Outcome) {
 	h.t.Helper()
 	if _, err := models.ShapeOf([]byte(input)); err != nil {
 		h.t.Fatalf("%s: %v", input, err)
@@ -44,7 +44,7 @@ func (h *history) put(agent, tool, input string, ending suggest.Ending) {
 			Kind: models.KindToolCall, ToolName: tool, Explicit: true, At: day.Add(time.Duration(n) * time.Minute),
 			Facts: policy.Facts{Agent: agent, Owner: "ann@example.com", Input: []byte(input)},
 		},
-		Number: n, ID: models.ResponseID(fmt.Sprintf("r%d", n)), Agent: models.AgentID(agent), Risk: models.RiskMedium, Ending: ending, By: "bob",
+		Number: n, ID: models.ResponseID(fmt.Sprintf("r%d", n)), Agent: models.AgentID(agent), Risk: models.RiskMedium, Outcome: ending, By: "bob",
 		Took: 4 * time.Second,
 	})
 }
@@ -263,12 +263,12 @@ func TestASuggestionTellsWhatItIsMadeFromAndWhatItLeaves(t *testing.T) {
 		t.Fatalf("got %q", says(found))
 	}
 	s := found[0]
-	if s.Calls != 30 || s.Undecided != 2 || s.People != 1 || s.Half != 4*time.Second || s.Holds != "reading" || len(s.Examples) != 3 ||
+	if s.Calls != 30 || s.Open != 2 || s.People != 1 || s.Half != 4*time.Second || s.Holds != "reading" || len(s.Examples) != 3 ||
 		s.Examples[0].ID != "r30" || !s.First.Equal(day.Add(time.Minute)) || !s.Last.Equal(day.Add(30*time.Minute)) {
 		t.Errorf("got %+v", s)
 	}
-	if want := (suggest.Left{Approved: 2, Refused: 4, Unreadable: 1}); s.Left != want {
-		t.Errorf("left %+v, want %+v", s.Left, want)
+	if want := (suggest.Rest{Approved: 2, Rejected: 4, Unreadable: 1}); s.Rest != want {
+		t.Errorf("left %+v, want %+v", s.Rest, want)
 	}
 	raw, err := json.Marshal(s.Rule)
 	if err != nil || !strings.Contains(string(raw), `"effect":"allow"`) {

@@ -109,9 +109,9 @@ func suggestionsInput() policies.SuggestionsInput {
 	}
 	key := func(n int) string { return strings.Repeat(strconv.Itoa(n), 64) }
 	reading := suggest.Suggestion{
-		Key: key(1), Kind: suggest.Allow, Holds: "reading", Agent: "planner", Tool: "Read", Risk: models.RiskMedium, Calls: 412, Undecided: 3, OtherTerms: 2, People: 3,
+		Key: key(1), Kind: suggest.Allow, Holds: "reading", Agent: "planner", Tool: "Read", Risk: models.RiskMedium, Calls: 412, Open: 3, OtherTerms: 2, People: 3,
 		Half: 4 * time.Second, Terms: []suggest.Term{{Part: "file_path", How: suggest.Below, Values: []string{"/srv/app"}}},
-		Examples: []suggest.Example{at(2 * time.Hour), at(3 * time.Hour), at(26 * time.Hour)}, Left: suggest.Left{Approved: 14, Refused: 4, Edited: 1, Other: 2, Unreadable: 3},
+		Examples: []suggest.Example{at(2 * time.Hour), at(3 * time.Hour), at(26 * time.Hour)}, Rest: suggest.Rest{Approved: 14, Rejected: 4, Edited: 1, Other: 2, Unreadable: 3},
 		Rule: policy.Rule{
 			Name: "Read by planner, /srv/app/", Tools: []string{"Read"}, Effect: policy.EffectAllow,
 			When: `agent == "planner" && owner == "ann@example.com" && size(input) == 1 && "file_path" in input && type(input.file_path) == string && input.file_path.startsWith("/srv/app/") && !input.file_path.contains("/.") && path(input.file_path).within("/srv/app")`,
@@ -128,7 +128,7 @@ func suggestionsInput() policies.SuggestionsInput {
 	denied := suggest.Suggestion{
 		Key: key(3), Kind: suggest.Deny, Holds: "payments", Agent: "buyer", Tool: "pay", Calls: 1, People: 2, Half: time.Minute,
 		Terms:    []suggest.Term{{Part: "amount", How: suggest.Between, Values: []string{"500", "900.50"}}, {Part: "to", How: suggest.Is, Values: []string{""}}},
-		Examples: []suggest.Example{at(time.Hour)}, Left: suggest.Left{Approved: 7},
+		Examples: []suggest.Example{at(time.Hour)}, Rest: suggest.Rest{Approved: 7},
 		Rule: policy.Rule{Name: "pay by buyer", Tools: []string{"pay"}, Effect: policy.EffectDeny, When: `agent == "buyer"`, Reason: "Not without an invoice."},
 	}
 	checklist := suggest.Suggestion{
@@ -138,15 +138,15 @@ func suggestionsInput() policies.SuggestionsInput {
 	gone := reading
 	gone.Key = key(5)
 	return policies.SuggestionsInput{
-		Found:     []suggest.Suggestion{reading, commands, checklist, denied},
-		Dismissed: []policies.DismissedSuggestion{{Suggestion: gone, Note: "We want to see " + hostile, By: "Ann", At: Now.Add(-50 * time.Hour)}},
-		Calls:     1240, Since: Now.Add(-80 * 24 * time.Hour), Days: 90, Now: Now,
+		Found:      []suggest.Suggestion{reading, commands, checklist, denied},
+		Dismissals: []policies.DismissalInput{{Suggestion: gone, Note: "We want to see " + hostile, By: "Ann", At: Now.Add(-50 * time.Hour)}},
+		Calls:      1240, Since: Now.Add(-80 * 24 * time.Hour), Days: 90, Now: Now,
 	}
 }
 
 func suggestionsErrors() policies.SuggestionsInput {
 	in := suggestionsInput()
-	in.Cut, in.Calls, in.Key, in.NoteError, in.Dismissed = true, 10_000, in.Found[1].Key, "must say why, for those who wonder later", nil
+	in.Cut, in.Calls, in.Key, in.NoteError, in.Dismissals = true, 10_000, in.Found[1].Key, "must say why, for those who wonder later", nil
 	in.Notice = "This is not suggested any more: calls were decided since, or the policy has changed."
 	return in
 }

@@ -213,19 +213,19 @@ var formPages = []page{
 		"title": "Suggested rules",
 		"rows":  "Let Read by planner run without a person, where file_path is in /srv/app We want to see safe ⟨U+202E⟩gnp.exe⟨U+2066⟩ ⟨U+200B⟩⟨U+E0041⟩ </p><script>alert(1)</script> Ann 2 d 2 h ago Suggest again",
 		"acts":  "Add to draft | Dismiss… | Dismiss | Add to draft | Dismiss… | Dismiss | Open the rule | Dismiss… | Dismiss | Add to draft | Dismiss… | Dismiss",
-		"says":  "What people always decided in the same way in the last 90 days. A suggestion goes into your draft: nothing is switched on by itself. | Looked at 1,240 calls that waited for a person. The first was asked 80 d ago .",
+		"says":  "What people always decided in the same way in the last 90 days. A suggestion goes into your draft: nothing is switched on automatically. | Looked at 1,240 calls that waited for a person. The first was asked 80 d ago .",
 	}},
 	{key: "policy-suggestions-none", seen: seen{
 		"title": "Suggested rules",
 		"empty": "Nothing to suggest A suggestion takes 20 calls of one agent and tool that people all decided in the same way, and that one narrow rule can tell from the others.",
-		"says":  "What people always decided in the same way in the last 90 days. A suggestion goes into your draft: nothing is switched on by itself.",
+		"says":  "What people always decided in the same way in the last 90 days. A suggestion goes into your draft: nothing is switched on automatically.",
 	}},
 	{key: "policy-suggestions-errors", seen: seen{
 		"title":  "Suggested rules",
 		"warns":  "This is not suggested any more: calls were decided since, or the policy has changed.",
 		"errors": "must say why, for those who wonder later",
 		"acts":   "Add to draft | Dismiss… | Dismiss | Add to draft | Dismiss… | Dismiss | Open the rule | Dismiss… | Dismiss | Add to draft | Dismiss… | Dismiss",
-		"says":   "What people always decided in the same way in the last 90 days. A suggestion goes into your draft: nothing is switched on by itself. | Looked at the newest 10,000 calls that waited for a person. The first was asked 80 d ago . Of older ones, the rejected calls count too.",
+		"says":   "What people always decided in the same way in the last 90 days. A suggestion goes into your draft: nothing is switched on automatically. | Looked at the newest 10,000 calls that waited for a person. The first was asked 80 d ago . Of older ones, the rejected calls count too.",
 	}},
 	{key: "policy-replay-none", seen: seen{
 		"title": "Replay",

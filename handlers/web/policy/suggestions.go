@@ -28,8 +28,8 @@ func (s *Screens) suggestionsPage(c echo.Context, status int, in policies.Sugges
 		return err
 	}
 	in.Found, in.Calls, in.Since, in.Cut, in.Days = all.Found, all.Calls, all.Since, all.Cut, drafts.SuggestedDays
-	for _, d := range all.Dismissed {
-		in.Dismissed = append(in.Dismissed, policies.DismissedSuggestion{Suggestion: d.Suggestion, Note: d.By.Note, By: d.By.ByName, At: d.By.At})
+	for _, d := range all.Dismissals {
+		in.Dismissals = append(in.Dismissals, policies.DismissalInput{Suggestion: d.Suggestion, Note: d.By.Note, By: d.By.ByName, At: d.By.At})
 	}
 	frame, err := s.Frame(c, "Suggested rules", -1)
 	if err != nil {

@@ -14,20 +14,20 @@ import (
 
 // SuggestionsInput is what the page of suggested rules is made of.
 type SuggestionsInput struct {
-	Found     []suggest.Suggestion
-	Dismissed []DismissedSuggestion
-	Calls     int       // that were looked at
-	Since     time.Time // when the oldest of them was asked; zero: there were none
-	Cut       bool      // older ones were not looked at
-	Days      int       // over how many days
+	Found      []suggest.Suggestion
+	Dismissals []DismissalInput
+	Calls      int       // that were looked at
+	Since      time.Time // when the oldest of them was asked; zero: there were none
+	Cut        bool      // older ones were not looked at
+	Days       int       // over how many days
 
-	Key, Note, NoteError string // what was typed to dismiss one, and what is wrong with it
+	Key, Note, NoteError string // typed to dismiss one, and the mistake in it
 	Notice               string
 	Now                  time.Time
 }
 
-// DismissedSuggestion is one that somebody does not want to have suggested.
-type DismissedSuggestion struct {
+// DismissalInput is one that somebody does not want to have suggested.
+type DismissalInput struct {
 	suggest.Suggestion
 
 	Note, By string
@@ -36,10 +36,10 @@ type DismissedSuggestion struct {
 
 // Suggestions is the view model of the page.
 type Suggestions struct {
-	Intro, Looked, Older, Notice string
+	Intro, Scope, Before, Notice string
 	Since                        views.Moment
 	List                         []SuggestionCard
-	Dismissed                    []DismissedCard
+	Dismissals                   []DismissalCard
 }
 
 // SuggestionCard is one suggestion.
@@ -64,8 +64,8 @@ type ExampleLink struct {
 // RulePart is a member of a rule.
 type RulePart struct{ Name, Value string }
 
-// DismissedCard is one that somebody dismissed.
-type DismissedCard struct {
+// DismissalCard is one that somebody dismissed.
+type DismissalCard struct {
 	Key   string
 	Title []Phrase
 	Note  string
@@ -76,17 +76,17 @@ type DismissedCard struct {
 // NewSuggestions makes the page.
 func NewSuggestions(in SuggestionsInput) Suggestions {
 	v := Suggestions{
-		Intro: fmt.Sprintf("What people always decided in the same way in the last %d days. A suggestion goes into your draft: nothing is switched on by itself.", in.Days),
+		Intro: fmt.Sprintf("What people always decided in the same way in the last %d days. A suggestion goes into your draft: nothing is switched on automatically.", in.Days),
 		Since: views.Ago(in.Since, in.Now), Notice: in.Notice,
 	}
 	switch {
 	case in.Since.IsZero():
 		v.Since = views.Moment{}
 	case in.Cut:
-		v.Looked = "Looked at the newest " + callsSpoken(in.Calls) + " that waited for a person. The first was asked"
-		v.Older = "Of older ones, the rejected calls count too."
+		v.Scope = "Looked at the newest " + callsSpoken(in.Calls) + " that waited for a person. The first was asked"
+		v.Before = "Of older ones, the rejected calls count too."
 	default:
-		v.Looked = "Looked at " + callsSpoken(in.Calls) + " that waited for a person. The first was asked"
+		v.Scope = "Looked at " + callsSpoken(in.Calls) + " that waited for a person. The first was asked"
 	}
 	for i := range in.Found {
 		card := suggestionCard(&in.Found[i], in.Now)
@@ -95,9 +95,9 @@ func NewSuggestions(in SuggestionsInput) Suggestions {
 		}
 		v.List = append(v.List, card)
 	}
-	for i := range in.Dismissed {
-		d := &in.Dismissed[i]
-		v.Dismissed = append(v.Dismissed, DismissedCard{
+	for i := range in.Dismissals {
+		d := &in.Dismissals[i]
+		v.Dismissals = append(v.Dismissals, DismissalCard{
 			Key: d.Key, Title: suggestionTitle(&d.Suggestion), Note: d.Note, By: d.By, At: views.Ago(d.At, in.Now),
 		})
 	}
@@ -126,17 +126,17 @@ func suggestionCard(s *suggest.Suggestion, now time.Time) SuggestionCard {
 	}
 	c.Place = []Phrase{{Text: "It goes behind all rules."}}
 	if !isBuiltIn(s.Holds) {
-		c.Place = []Phrase{{Text: "It goes before the rule "}, {Text: s.Holds, Strong: true}, {Text: ", which holds these calls now."}}
+		c.Place = []Phrase{{Text: "It goes before the rule "}, {Text: s.Holds, Strong: true}, {Text: ", which these calls wait by now."}}
 	}
 	return c
 }
 
-// isBuiltIn reports whether what holds a call is no rule of the document.
+// isBuiltIn reports whether a call waits by no rule of the document.
 func isBuiltIn(rule string) bool {
 	return rule == policy.RuleExplicit || rule == policy.RuleUnmatched || rule == policy.RuleRequiredTools
 }
 
-// suggestionTitle says in a sentence what is suggested.
+// suggestionTitle says a suggestion in a sentence.
 func suggestionTitle(s *suggest.Suggestion) []Phrase {
 	if s.Kind == suggest.Checklist {
 		return []Phrase{{Text: "Add a checklist to the rule "}, {Text: s.Rule.Name, Strong: true}}
@@ -196,9 +196,9 @@ func suggestionFacts(s *suggest.Suggestion) []string {
 	if s.Kind == suggest.Deny {
 		would = "been denied. None of the calls that were approved is among them"
 	}
-	says := fmt.Sprintf("Replayed with this rule, %s would have %s", callsSpoken(s.Calls+s.Undecided), would)
-	if s.Undecided > 0 {
-		says += "; " + views.Number(int64(s.Undecided)) + " nobody decided"
+	says := fmt.Sprintf("Replayed with this rule, %s would have %s", callsSpoken(s.Calls+s.Open), would)
+	if s.Open > 0 {
+		says += "; " + views.Number(int64(s.Open)) + " nobody decided"
 	}
 	out = append(out, says+".")
 	if s.OtherTerms > 0 {
@@ -220,7 +220,7 @@ func leftSays(s *suggest.Suggestion) string {
 		n    int
 		text string
 	}{
-		{s.Left.Approved, "approved"}, {s.Left.Refused, "rejected"}, {s.Left.Edited, "edited or asked about"}, {s.Left.Other, "not decided"},
+		{s.Rest.Approved, "approved"}, {s.Rest.Rejected, "rejected"}, {s.Rest.Edited, "edited or asked about"}, {s.Rest.Other, "not decided"},
 	} {
 		if one.n > 0 {
 			parts = append(parts, views.Number(int64(one.n))+" "+one.text)
@@ -230,7 +230,7 @@ func leftSays(s *suggest.Suggestion) string {
 		return "It covers all calls that this agent made of this tool."
 	}
 	text := "It does not cover this agent's other calls of the tool: " + strings.Join(parts, ", ") + "."
-	if n := s.Left.Unreadable; n > 0 {
+	if n := s.Rest.Unreadable; n > 0 {
 		text += " " + views.Number(int64(n)) + " of them no rule can say exactly."
 	}
 	return text

@@ -84,15 +84,15 @@ func SuggestionsPage(p views.Page, v Suggestions) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if v.Looked != "" {
+			if v.Scope != "" {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<p class=\"quiet\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var5 string
-				templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinStringErrs(v.Looked + " ")
+				templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinStringErrs(v.Scope + " ")
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/pages/policies/suggestions.templ`, Line: 21, Col: 22}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/pages/policies/suggestions.templ`, Line: 21, Col: 21}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var5))
 				if templ_7745c5c3_Err != nil {
@@ -103,9 +103,9 @@ func SuggestionsPage(p views.Page, v Suggestions) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var6 string
-				templ_7745c5c3_Var6, templ_7745c5c3_Err = templ.JoinStringErrs(". " + v.Older)
+				templ_7745c5c3_Var6, templ_7745c5c3_Err = templ.JoinStringErrs(". " + v.Before)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/pages/policies/suggestions.templ`, Line: 23, Col: 22}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/pages/policies/suggestions.templ`, Line: 23, Col: 23}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var6))
 				if templ_7745c5c3_Err != nil {
@@ -136,7 +136,7 @@ func SuggestionsPage(p views.Page, v Suggestions) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			if len(v.Dismissed) > 0 {
+			if len(v.Dismissals) > 0 {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<section aria-labelledby=\"dismissed-title\"><h2 id=\"dismissed-title\">Dismissed</h2>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -153,7 +153,7 @@ func SuggestionsPage(p views.Page, v Suggestions) templ.Component {
 						}()
 					}
 					ctx = templ.InitializeContext(ctx)
-					for _, d := range v.Dismissed {
+					for _, d := range v.Dismissals {
 						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<tr><th scope=\"row\" data-label=\"Suggestion\">")
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
