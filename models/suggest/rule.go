@@ -93,7 +93,8 @@ func (c *candidate) proved(p *policy.Policy, all []*read) (Suggestion, bool) {
 		return s, false
 	}
 	s.Rule = policy.Rule{
-		Name: unusedName(doc, s.title()), Tools: []string{first.ToolName}, When: when, Effect: policy.EffectAllow,
+		Name: unusedName(doc, s.title()), Tools: []string{first.ToolName}, When: when, Effect: policy.EffectAllow, Risk: first.risk,
+		Energy: first.energy, // it costs as much as while it waited
 	}
 	if c.kind == Deny {
 		s.Rule.Effect, s.Rule.Reason = policy.EffectDeny, commonReason(c.good)
@@ -187,14 +188,18 @@ func (c *candidate) terms() (out []Term) {
 	return out
 }
 
-// same is what stays the same of a suggestion while amounts go on.
+// same stays as it is while amounts grow and lists get longer.
 func (c *candidate) same() string {
 	parts := []string{strings.Join(c.good[0].shape.names, "\x00")}
 	for i := range c.bounds {
 		b := &c.bounds[i]
-		parts = append(parts, b.subject, string(b.how))
+		how := b.how
+		if how == OneOf {
+			how = Is
+		}
+		parts = append(parts, b.subject, string(how))
 		if b.kind != amount {
-			parts = append(parts, slices.Sorted(slices.Values(b.values))...)
+			parts = append(parts, b.values[0])
 		}
 	}
 	return strings.Join(parts, "\x00")

@@ -127,6 +127,7 @@ type read struct {
 	holds    string // the rule that it waits by now
 	eligible bool   // a rule may let it through: nothing says that it matters who decides
 	risk     models.Risk
+	energy   int64
 	shape    shape
 }
 
@@ -204,7 +205,7 @@ func (g *group) add(r *read, p *policy.Policy) {
 	if j.Effect != policy.EffectRequire {
 		return
 	}
-	r.holds, r.risk = j.Rule, j.Risk
+	r.holds, r.risk, r.energy = j.Rule, j.Risk, j.Energy
 	plain := !j.Unjudged && !j.ReviewersOnly && !j.Signed() && j.SelfApproval != models.SelfNever && j.Only == nil &&
 		len(j.Checklist) == 0 && r.Template == ""
 	r.eligible = plain && (j.Risk == models.RiskLow || j.Risk == models.RiskMedium)

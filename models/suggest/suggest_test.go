@@ -17,7 +17,7 @@ var day = time.Date(2026, 11, 2, 9, 0, 0, 0, time.UTC)
 
 // history is a list of calls that grows.
 type history struct {
-	t     *testing.T
+	t     testing.TB
 	calls []suggest.Call
 }
 
@@ -49,17 +49,17 @@ func (h *history) put(agent, tool, input string, ending suggest.Outcome) {
 	})
 }
 
-func policyOf(t *testing.T, rules ...policy.Rule) *policy.Policy {
-	t.Helper()
+func policyOf(tb testing.TB, rules ...policy.Rule) *policy.Policy {
+	tb.Helper()
 	doc := policy.Default()
 	doc.Rules = rules
 	raw, err := doc.Marshal()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	p, err := policy.Parse(raw)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return p
 }
@@ -299,5 +299,39 @@ func TestAWiderRuleBehindTheOneThatHoldsIsNotPassed(t *testing.T) {
 	found := suggest.Find(p, h.calls, nil)
 	if len(found) != 1 || !strings.HasSuffix(found[0].Rule.When, "&& (input.amount < 150)") {
 		t.Fatalf("got %q", says(found))
+	}
+}
+
+// TestASuggestedRuleCostsWhatTheCallsCost: a call that no one is asked about any more costs as much energy as before.
+func TestASuggestedRuleCostsWhatTheCallsCost(t *testing.T) {
+	t.Parallel()
+	h := &history{t: t}
+	h.add(30, "search", `{"q":"prices"}`, suggest.Approved)
+	found := suggest.Find(policyOf(t, policy.Rule{Name: "searches", Tools: []string{"search"}, Effect: policy.EffectRequire, Risk: models.RiskLow, Energy: 7}), h.calls, nil)
+	if len(found) != 1 || found[0].Rule.Energy != 7 || found[0].Rule.Risk != models.RiskLow {
+		t.Errorf("got %+v", found)
+	}
+}
+
+// TestASuggestionStaysTheSame while amounts grow and a list gets longer, so that one which was dismissed stays so.
+func TestASuggestionStaysTheSame(t *testing.T) {
+	t.Parallel()
+	h := &history{t: t}
+	h.add(40, "Bash", `{"command":"git status"}`, suggest.Approved)
+	h.add(30, "pay", `{"amount":1%d}`, suggest.Approved)
+	h.add(20, "Read", `{"file_path":"/srv/app/src/f%d"}`, suggest.Approved)
+	p := policyOf(t, tool("all", "/.*/"))
+	before := suggest.Find(p, h.calls, nil)
+	h.add(10, "Bash", `{"command":"git log"}`, suggest.Approved)
+	h.add(1, "pay", `{"amount":500}`, suggest.Approved)
+	h.add(1, "Read", `{"file_path":"/srv/app/other"}`, suggest.Approved)
+	after := suggest.Find(p, h.calls, nil)
+	if len(before) != 3 || len(after) != 3 {
+		t.Fatalf("got %q, then %q", says(before), says(after))
+	}
+	for i := range before {
+		if same := before[i].Key == after[i].Key; same != (before[i].Tool != "Read") {
+			t.Errorf("%s: %s is %s", before[i].Tool, before[i].Key, after[i].Key)
+		}
 	}
 }

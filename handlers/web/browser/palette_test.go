@@ -12,6 +12,7 @@ import (
 
 	"countersign/handlers/web/webtest"
 	"countersign/models"
+	"countersign/models/suggest"
 )
 
 // palette presses Ctrl+K and waits for the results of an empty text.
@@ -144,5 +145,36 @@ func TestInABrowserThePaletteWaitsItsTurn(t *testing.T) {
 			t.Errorf("composing %s: open %s", composing, open)
 		}
 		p.value(`document.getElementById("palette").close()`)
+	}
+}
+
+// TestInABrowserSuggestionsAreHandledByKeyboard, without script too: one is dismissed with a note, suggested again, and put
+// into the draft.
+func TestInABrowserSuggestionsAreHandledByKeyboard(t *testing.T) {
+	t.Parallel()
+	for name, scripts := range map[string]bool{"with script": true, "without": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := webtest.New(t)
+			for i := range suggest.MinCalls {
+				w.Decides(w.Ask(func(in *models.AskInput) { in.ToolName, in.Input = "Read", fmt.Appendf(nil, `{"file_path":"/srv/app/f%d"}`, i) }), true, "")
+			}
+			p := adminTab(w, 390, scripts)
+			p.open("/policy/suggestions")
+			p.sees(".suggestion h2", "file_path is in /srv/app")
+			p.do("to the note", chromedp.Focus(".suggestion .confirm summary"))
+			p.press(kb.Enter, kb.Tab, "We want to see reads.", kb.Enter)
+			p.sees("main", "Dismissed. It stays so")
+			p.sees("main table", "We want to see reads.")
+			p.do("to the button", chromedp.Focus("main table button"))
+			p.press(kb.Enter)
+			p.sees("main", "It is suggested again.")
+			p.do("to the button", chromedp.Focus(".suggestion button[value=draft]"))
+			p.press(kb.Enter)
+			p.sees("main", "The suggested rule is in your draft.")
+			if got := p.value(`document.querySelector("#name").value`); got != "Read by deployer, /srv/app" {
+				t.Errorf("the form is of %q", got)
+			}
+		})
 	}
 }

@@ -3,6 +3,7 @@ package policy
 import (
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/labstack/echo/v4"
@@ -102,6 +103,7 @@ func (s *Screens) draftSuggestion(c echo.Context, key string) (leads, flash stri
 	last, at := len(rules), named(one.Holds)
 	e.doc.PutRule(last, policy.Form{
 		"name": one.Rule.Name, "tools": tools, "when": one.Rule.When, "effect": string(one.Rule.Effect), "reason": one.Rule.Reason,
+		"risk": string(one.Rule.Risk), "energy": strings.TrimPrefix(strconv.FormatInt(one.Rule.Energy, 10), "0"),
 	})
 	if at >= 0 {
 		e.doc.MoveRule(last, at)

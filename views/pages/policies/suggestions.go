@@ -120,7 +120,10 @@ func suggestionCard(s *suggest.Suggestion, now time.Time) SuggestionCard {
 		c.Takes = "Open the rule"
 		return c
 	}
-	c.Rule = []RulePart{{"name", s.Rule.Name}, {"tools", strings.Join(s.Rule.Tools, "\n")}, {"when", s.Rule.When}, {"effect", string(s.Rule.Effect)}}
+	c.Rule = []RulePart{{"name", s.Rule.Name}, {"tools", strings.Join(s.Rule.Tools, "\n")}, {"when", s.Rule.When}, {"effect", string(s.Rule.Effect)}, {"risk", string(s.Rule.Risk)}}
+	if s.Rule.Energy > 0 {
+		c.Rule = append(c.Rule, RulePart{"energy", views.Number(s.Rule.Energy)})
+	}
 	if s.Rule.Reason != "" {
 		c.Rule = append(c.Rule, RulePart{"reason", s.Rule.Reason})
 	}
