@@ -157,7 +157,9 @@ func TestInABrowserSuggestionsAreHandledByKeyboard(t *testing.T) {
 			t.Parallel()
 			w := webtest.New(t)
 			for i := range suggest.MinCalls {
-				w.Decides(w.Ask(func(in *models.AskInput) { in.ToolName, in.Input = "Read", fmt.Appendf(nil, `{"file_path":"/srv/app/f%d"}`, i) }), true, "")
+				w.Decides(w.Ask(func(in *models.AskInput) {
+					in.ToolName, in.Input = "Read", fmt.Appendf(nil, `{"file_path":"/srv/app/f%d"}`, i)
+				}), true, "")
 			}
 			p := adminTab(w, 390, scripts)
 			p.open("/policy/suggestions")
